@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * The hot path: a thread arrives at a barrier, a thread leaves it. The arrival waits in the thread's
+ * slot; one record is written at the departure. Which program is attached is the ladder's choice:
+ * barrier_session sees both ends in one program; barrier_enter with barrier_leave is the same as two
+ * programs; barrier_exit sits on the ret instructions where a return probe could hurt.
+ */
+#include "maps.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+const volatile struct sbt_config config;
+volatile __u32 armed; /* 0 until everything is attached: data begins at one instant */
+struct sbt_counts counts[SBT_COUNT_SLOTS];
+
+extern bool bpf_session_is_return(void) __ksym __weak;
+
+/* -a: is the process that runs one of those asked for? */
+static __always_inline bool wanted(void)
+{
+	if (config.by_comm) {
+		struct task_struct *task = (void *)bpf_get_current_task();
+		char comm[SBT_COMM_LEN] = {};
+		int i;
+
+		BPF_CORE_READ_INTO(&comm, task, group_leader, comm);
+		for (i = 0; i < SBT_COMM_LEN; i++) {
+			if (comm[i] != config.comm[i])
+				return false;
+			if (!comm[i])
+				break;
+		}
+	}
+	if (config.by_cgroup &&
+	    bpf_get_current_ancestor_cgroup_id(config.cgroup_level) != config.cgroup_id)
+		return false;
+	return true;
+}
+
+/* First crossing of a thread (or of a stranger, each time): NULL unless it is traced. */
+static __noinline struct sbt_thread *thread_new(__u32 tgid, __u32 tid)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct sbt_proc *p = bpf_map_lookup_elem(&procs, &tgid);
+	struct sbt_thread fresh = {};
+	__u64 now = bpf_ktime_get_ns();
+	struct sbt_event *e;
+
+	if (!p) {
+		struct sbt_proc proc = { .inc = incarnation(now) };
+
+		if (!config.system || tgid == config.self) {
+			count(strangers, cpu);
+			return NULL;
+		}
+		if (config.by_exit)
+			proc.flags = SBT_PROC_BY_EXIT;
+		if (!wanted())
+			proc.flags = SBT_PROC_EXCLUDED;
+		if (bpf_map_update_elem(&procs, &tgid, &proc, BPF_NOEXIST)) {
+			/* Full, or a sister thread was quicker. */
+			if (!bpf_map_lookup_elem(&procs, &tgid)) {
+				count(produced, cpu);
+				count(lost_process, cpu);
+				return NULL;
+			}
+		}
+		p = bpf_map_lookup_elem(&procs, &tgid);
+		if (!p)
+			return NULL;
+	}
+	if (p->flags & SBT_PROC_EXCLUDED) {
+		count(strangers, cpu);
+		return NULL;
+	}
+	fresh.tgid = tgid;
+	fresh.inc = p->inc;
+	fresh.proc_flags = p->flags;
+	if (bpf_map_update_elem(&threads, &tid, &fresh, BPF_ANY)) {
+		count(produced, cpu);
+		count(lost_thread, cpu);
+		return NULL;
+	}
+	if (!(p->flags & SBT_PROC_SEEN)) {
+		/* Two threads may both say so; saying it twice is harmless. */
+		p->flags |= SBT_PROC_SEEN;
+		e = event_new(SBT_REC_SEEN, now);
+		if (e) {
+			e->tgid = tgid;
+			e->tid = tid;
+			e->inc = p->inc;
+			bpf_get_current_comm(e->comm, sizeof(e->comm));
+			/* Now, while it waits: its mappings may be gone in a millisecond. */
+			bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+		}
+	}
+	return bpf_map_lookup_elem(&threads, &tid);
+}
+
+/* Returns 0 if the departure shall be seen through the return probe, 1 if not. */
+static __always_inline int arrive(struct pt_regs *ctx, __u8 family, __u64 object, __u32 words_offset)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__u32 tid = (__u32)id, tgid = id >> 32;
+	struct sbt_thread *t;
+	__u8 flags = 0;
+
+	if (!armed)
+		return 1;
+	t = bpf_map_lookup_elem(&threads, &tid);
+	if (!t || t->tgid != tgid) {
+		t = thread_new(tgid, tid);
+		if (!t)
+			return 1;
+	}
+	if (t->arrive_ns)
+		crossing_write(t, tid, 0);
+	t->object = object;
+#if defined(__TARGET_ARCH_arm64)
+	t->ip = PT_REGS_RET(ctx); /* the link register */
+#else
+	if (bpf_probe_read_user(&t->ip, sizeof(t->ip), (void *)PT_REGS_SP(ctx))) {
+		t->ip = 0;
+		flags |= SBT_CROSSING_NO_IP;
+	}
+#endif
+	if (bpf_probe_read_user(&t->words, sizeof(t->words), (void *)(object + words_offset))) {
+		t->words = 0;
+		flags |= SBT_CROSSING_NO_WORDS;
+	}
+	t->family = family;
+	t->flags = flags;
+	t->arrive_cpu = bpf_get_smp_processor_id();
+	/* Last: what we cost belongs to the phase, not to the wait. */
+	t->arrive_ns = bpf_ktime_get_ns();
+	return t->proc_flags & SBT_PROC_BY_EXIT ? 1 : 0;
+}
+
+static __always_inline int depart(bool at_exit)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct sbt_thread *t;
+
+	if (!armed)
+		return 0;
+	t = bpf_map_lookup_elem(&threads, &tid);
+	if (!t || !t->arrive_ns) {
+		if (t)
+			count(unmatched, bpf_get_smp_processor_id());
+		return 0;
+	}
+	if (at_exit && !(t->proc_flags & SBT_PROC_BY_EXIT))
+		return 0;
+	crossing_write(t, tid, now);
+	return 0;
+}
+
+SEC("?uprobe")
+int barrier_session(struct pt_regs *ctx)
+{
+	if (bpf_session_is_return())
+		return depart(false);
+	return arrive(ctx, SBT_FAMILY_PTHREAD, PT_REGS_PARM1(ctx), 8);
+}
+
+SEC("?uprobe")
+int barrier_enter(struct pt_regs *ctx)
+{
+	arrive(ctx, SBT_FAMILY_PTHREAD, PT_REGS_PARM1(ctx), 8);
+	return 0;
+}
+
+SEC("?uretprobe")
+int barrier_leave(struct pt_regs *ctx)
+{
+	return depart(false);
+}
+
+SEC("?uprobe")
+int barrier_exit(struct pt_regs *ctx)
+{
+	return depart(true);
+}
+
+/* For the benchmark: what a probe costs that does nothing. */
+SEC("?uprobe")
+int empty_session(struct pt_regs *ctx)
+{
+	return 0;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* The maps, and the helpers that every program uses. Sizes are set by user space before load. */
+#ifndef BPF_MAPS_H
+#define BPF_MAPS_H
+
+#include "kernel.h"
+#include "state.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, struct sbt_proc);
+} procs SEC(".maps") __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 32768);
+	__type(key, __u32);
+	__type(value, struct sbt_thread);
+} threads SEC(".maps") __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct sbt_file);
+	__type(value, __u32);
+} files SEC(".maps") __weak;
+
+struct sbt_ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+
+/* One ring a CPU: one lock for all would serialise them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct sbt_ring);
+} rings SEC(".maps") __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 262144);
+} events SEC(".maps") __weak;
+
+extern const volatile struct sbt_config config;
+extern volatile __u32 armed;
+extern struct sbt_counts counts[SBT_COUNT_SLOTS];
+
+#define count(field, cpu)                                                                          \
+	__sync_fetch_and_add(&counts[(cpu) & (SBT_COUNT_SLOTS - 1)].field, 1)
+
+/* Tells PID reuse and exec apart: a microsecond stamp, wrapping after 73 minutes. Never 0. */
+static __always_inline __u32 incarnation(__u64 now)
+{
+	return (__u32)(now >> 10) | 1;
+}
+
+/* Writes one crossing; its slot is free afterwards. @depart_ns 0: abandoned. */
+static __always_inline void crossing_write(struct sbt_thread *t, __u32 tid, __u64 depart_ns)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), i = cpu;
+	struct sbt_crossing *c = NULL;
+	void *ring;
+
+	t->seq++;
+	count(produced, cpu);
+	if (i >= config.nrings)
+		i = 0;
+	ring = bpf_map_lookup_elem(&rings, &i);
+	if (ring)
+		c = bpf_ringbuf_reserve(ring, sizeof(*c), 0);
+	if (!c) {
+		/* A second chance at a neighbour's before it counts as lost. */
+		i = i + 1 < config.nrings ? i + 1 : 0;
+		ring = bpf_map_lookup_elem(&rings, &i);
+		if (ring)
+			c = bpf_ringbuf_reserve(ring, sizeof(*c), 0);
+	}
+	if (!c) {
+		count(lost_ring, cpu);
+		t->arrive_ns = 0;
+		return;
+	}
+	c->arrive_ns = t->arrive_ns;
+	c->depart_ns = depart_ns;
+	c->object = t->object;
+	c->ip = t->ip;
+	c->words = t->words;
+	c->tgid = t->tgid;
+	c->tid = tid;
+	c->inc = t->inc;
+	c->seq = t->seq;
+	c->arrive_cpu = t->arrive_cpu;
+	c->depart_cpu = cpu;
+	c->type = SBT_REC_CROSSING;
+	c->family = t->family;
+	c->flags = t->flags | (depart_ns ? 0 : SBT_CROSSING_ABANDONED);
+	c->depth = 0;
+	t->arrive_ns = 0;
+	/* The reader polls on a timer: a wake-up would cost more than the probe. */
+	bpf_ringbuf_submit(c, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline struct sbt_event *event_new(__u32 type, __u64 now)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct sbt_event *e;
+
+	count(events, cpu);
+	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	if (!e) {
+		count(lost_event, cpu);
+		return NULL;
+	}
+	__builtin_memset(e, 0, sizeof(*e));
+	e->t_ns = now;
+	e->type = type;
+	return e;
+}
+
+#endif /* BPF_MAPS_H */

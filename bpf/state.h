@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * What the programs keep between events and what they are told. Shared with user space (attach/),
+ * which reads and writes the same structs: keep this header free of BPF and kernel includes.
+ */
+#ifndef BPF_STATE_H
+#define BPF_STATE_H
+
+#include <linux/types.h>
+
+#include "sbt/record.h"
+
+/* struct sbt_proc.flags */
+#define SBT_PROC_EXCLUDED 0x01 /* looked at and not wanted (--comm, --cgroup, sbt-trace itself) */
+#define SBT_PROC_SEEN	  0x02 /* has crossed a barrier; user space was told */
+#define SBT_PROC_BY_EXIT  0x04 /* no return probes here: departures are seen at the ret instructions */
+
+#define SBT_PROC_FRESH	  0x08 /* runs a program not seen before: its mappings are not examined yet */
+
+/* One a process that is traced, or known not to be. Key: tgid. */
+struct sbt_proc {
+	__u32 inc;
+	__u32 flags;
+};
+
+/* One a thread that has crossed a barrier; arrive_ns != 0: it is inside. Key: tid. */
+struct sbt_thread {
+	__u64 arrive_ns;
+	__u64 object;
+	__u64 ip;
+	__u64 words;
+	__u32 tgid;
+	__u32 inc;
+	__u32 seq;
+	__u32 proc_flags; /* as of its first crossing, kept up to date by user space */
+	__u16 arrive_cpu;
+	__u8 family;
+	__u8 flags; /* SBT_CROSSING_* of the crossing under way */
+	__u32 pad;
+};
+
+/* A file by the numbers that /proc/PID/maps shows. Value: nothing. Files that user space has examined. */
+struct sbt_file {
+	__u64 ino;
+	__u32 dev;
+	__u32 pad;
+};
+
+/* Set before load. */
+struct sbt_config {
+	__u8 system;	   /* -a: whoever comes is traced */
+	__u8 follow;	   /* children of traced processes are traced */
+	__u8 hold;	   /* stop a traced process that runs an unknown program until user space has looked */
+	__u8 by_comm;	   /* -a: only processes of this name */
+	__u8 by_cgroup;	   /* -a: only processes in or below this cgroup */
+	__u8 cgroup_level;
+	__u8 by_exit;	   /* no return probes at all: every process is SBT_PROC_BY_EXIT */
+	__u8 pad;
+	__u32 self;	   /* tgid of sbt-trace: never traced, but for the calibration */
+	__u32 nrings;
+	__u64 cgroup_id;
+	char comm[SBT_COMM_LEN];
+};
+
+/* Everything that is counted, in slots so that CPUs do not meet; user space adds them up. */
+struct sbt_counts {
+	__u64 produced;	      /* crossings that should reach user space */
+	__u64 lost_ring;      /* no room in any ring tried */
+	__u64 lost_thread;    /* no slot for the thread: its crossing was not recorded */
+	__u64 lost_process;   /* no slot for the process: its crossing was not recorded */
+	__u64 events;	      /* events that should reach user space */
+	__u64 lost_event;     /* no room in the event ring */
+	__u64 strangers;      /* hits by processes that are not traced */
+	__u64 unmatched;      /* departures whose arrival was not seen: inside when tracing began */
+};
+
+#define SBT_COUNT_SLOTS 64
+
+#endif /* BPF_STATE_H */

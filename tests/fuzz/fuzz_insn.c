@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+// fuzz-sources: user/sites/insn.c
+// fuzz-libs: -l:libcapstone.a
+/* Where probes go, for any bytes: nothing outside them, and never on a five-byte nop. */
+#include <elf.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sites/insn.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(int ok)
+{
+	if (!ok)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const uint8_t nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+	struct insn_entry e;
+	uint32_t out[8];
+	uint16_t machine;
+	char why[48];
+	int n, i;
+
+	if (!size)
+		return 0;
+	machine = data[0] & 1 ? EM_AARCH64 : EM_X86_64;
+	data++;
+	size--;
+	if (!insn_choose_entry(machine, data, size, &e)) {
+		check(e.insn.length && e.skip + e.insn.length <= size);
+		check(e.insn.class != INSN_NOP5 && e.insn.class != INSN_REFUSED &&
+		      e.insn.class != INSN_UNKNOWN);
+		check(machine != EM_X86_64 || e.insn.length != sizeof(nop5) ||
+		      memcmp(data + e.skip, nop5, sizeof(nop5)));
+	}
+	check(memchr(e.why, 0, sizeof(e.why)) && memchr(e.insn.text, 0, sizeof(e.insn.text)));
+	n = insn_find_exits(machine, data, size, out, 8, why, sizeof(why));
+	check(memchr(why, 0, sizeof(why)) != NULL);
+	for (i = 0; i < n && i < 8; i++)
+		check(out[i] < size && (!i || out[i] > out[i - 1]));
+	return 0;
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* JSON Lines, read back by a parser that is not ours; and the writer's errors. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "emit/json.h"
+#include "test_emit_data.h"
+
+static const struct emit_options json_options = { .format = EMIT_JSON,
+						  .realtime_offset_ns = 1795217495LL * 1000000000 };
+
+/* Every line an object of its own, strictly parsed; the array of them. */
+static json_t *parse(const char *out)
+{
+	json_t *all = json_array(), *one;
+	const char *line = out, *end;
+	json_error_t error;
+
+	for (; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		assert_non_null(end);
+		one = json_loadb(line, (size_t)(end - line), JSON_REJECT_DUPLICATES, &error);
+		if (!one)
+			fail_msg("%s at column %d: %.*s", error.text, error.column,
+				 (int)(end - line), line);
+		assert_int_equal(strncmp(line, "{\"type\":\"", 9), 0);
+		json_array_append_new(all, one);
+	}
+	return all;
+}
+
+/* The @nth record of @type. */
+static json_t *record(json_t *all, const char *type, unsigned nth)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(
+		all, i, one) if (!strcmp(json_string_value(json_object_get(one, "type")), type) &&
+				 !nth--) return one;
+	fail_msg("no record of type %s", type);
+	return NULL;
+}
+
+static json_int_t integer(json_t *object, const char *key)
+{
+	json_t *value = json_object_get(object, key);
+
+	if (!json_is_integer(value))
+		fail_msg("%s is no integer", key);
+	return json_integer_value(value);
+}
+
+static const char *string(json_t *object, const char *key)
+{
+	json_t *value = json_object_get(object, key);
+
+	if (!json_is_string(value))
+		fail_msg("%s is no string", key);
+	return json_string_value(value);
+}
+
+static void is_null(json_t *object, const char *key)
+{
+	if (!json_is_null(json_object_get(object, key)))
+		fail_msg("%s is not null", key);
+}
+
+static void test_records(void **state)
+{
+	struct report r;
+	json_t *all, *o, *t;
+	char *out;
+	size_t len;
+
+	(void)state;
+	data_report(&r);
+	out = data_all(&json_options, &r, &len);
+	all = parse(out);
+
+	o = json_array_get(all, 0);
+	assert_string_equal(string(o, "type"), "session");
+	assert_int_equal(integer(o, "schema"), 1);
+	assert_int_equal(integer(o, "clock_start_ns"), DATA_START);
+	assert_string_equal(string(json_array_get(json_object_get(o, "probes"), 0), "symbol"),
+			    "pthread_barrier_wait");
+	assert_int_equal(json_array_size(json_object_get(o, "counters")), 0);
+
+	o = record(all, "episode", 0);
+	assert_string_equal(string(o, "barrier"), "#5c1e70d2");
+	assert_int_equal(integer(o, "phase"), 1071);
+	assert_string_equal(string(o, "state"), "complete");
+	assert_int_equal(integer(o, "t_ns"), 313047453310);
+	t = json_array_get(json_object_get(o, "threads"), 0);
+	assert_int_equal(integer(t, "arrive_ns"), 312999000000);
+	assert_int_equal(integer(t, "depart_ns"), 313047473310);
+	is_null(t, "site");
+
+	o = record(all, "warning", 0);
+	assert_int_equal(integer(o, "threshold_ns"), 10000000);
+	assert_int_equal(integer(o, "barrier_ns"), 48453310);
+
+	o = record(all, "barrier", 0);
+	assert_int_equal(integer(json_object_get(o, "phase_ns"), "sum"), 4080000000);
+	assert_int_equal(json_array_size(json_object_get(json_object_get(o, "phase_ns"), "hist")),
+			 24);
+	assert_int_equal(integer(json_array_get(json_object_get(o, "threads"), 7), "last"), 542);
+	assert_string_equal(string(o, "pattern"), "static");
+	assert_false(json_is_true(json_object_get(o, "interim")));
+	o = record(all, "barrier", 2);
+	is_null(o, "phase_ns");
+	is_null(o, "lost_ns");
+	is_null(o, "imbalance");
+	is_null(o, "line");
+	is_null(o, "last_tid");
+
+	o = record(all, "transition", 1);
+	is_null(o, "from");
+	assert_string_equal(string(o, "from_label"), "start");
+	o = record(all, "process", 0);
+	assert_float_equal(
+		json_real_value(json_object_get(json_object_get(o, "efficiency"), "load_balance")),
+		0.67, 1e-6);
+	o = json_array_get(all, json_array_size(all) - 1);
+	assert_string_equal(string(o, "type"), "end");
+	assert_int_equal(integer(json_object_get(o, "lost"), "ring_full"), 0);
+	assert_true(json_is_true(json_object_get(o, "complete")));
+	json_decref(all);
+	free(out);
+	data_free(&r);
+}
+
+static void test_interim(void **state)
+{
+	struct report r;
+	json_t *all;
+	char *out;
+	size_t len;
+
+	(void)state;
+	data_report(&r);
+	r.interim = true;
+	out = data_all(&json_options, &r, &len);
+	all = parse(out);
+	assert_true(json_is_true(json_object_get(record(all, "barrier", 0), "interim")));
+	assert_true(json_is_true(json_object_get(record(all, "process", 0), "interim")));
+	record(all, "interim", 0);
+	assert_null(strstr(out, "{\"type\":\"end\""));
+	json_decref(all);
+	free(out);
+	data_free(&r);
+}
+
+static void check_string(const char *in, const char *expected)
+{
+	struct buf buf = { 0 };
+	json_t *value;
+
+	jsonl_string(&buf, in);
+	value = json_loads(buf.s, JSON_DECODE_ANY, NULL);
+	if (!value)
+		fail_msg("%s", buf.s);
+	assert_string_equal(json_string_value(value), expected);
+	assert_null(strstr(buf.s, "</"));
+	assert_null(strstr(buf.s, "<!"));
+	json_decref(value);
+	buf_free(&buf);
+}
+
+static void test_strings(void **state)
+{
+	char all[256];
+	unsigned i;
+
+	(void)state;
+	check_string("", "");
+	check_string("a\"b\\c/d\n\t\r\033[2J\x7f", "a\"b\\c/d\n\t\r\033[2J\x7f");
+	check_string("µ 漢字 \xf0\x9f\x98\x80", "µ 漢字 \xf0\x9f\x98\x80");
+	check_string("\xe2\x80\xae\xc2\x9b\xe2\x80\xa8", "\xe2\x80\xae\xc2\x9b\xe2\x80\xa8");
+	check_string("</script><!--", "</script><!--");
+	check_string("\xff", "\xef\xbf\xbd");
+	check_string("a\xc3", "a\xef\xbf\xbd");
+	check_string("\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd");
+	check_string("\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+	check_string("<\xff/", "<\xef\xbf\xbd/");
+	for (i = 1; i < 128; i++)
+		all[i - 1] = (char)i;
+	all[127] = '\0';
+	check_string(all, all);
+}
+
+static void test_hostile(void **state)
+{
+	struct report r;
+	char path[4097];
+	json_t *all;
+	char *out, *c;
+	size_t len;
+
+	(void)state;
+	data_report(&r);
+	data_hostile(&r, path);
+	out = data_all(&json_options, &r, &len);
+	assert_int_equal(len, strlen(out));
+	for (c = out; *c; c++)
+		assert_true((unsigned char)*c >= 0x20 || *c == '\n');
+	assert_null(strstr(out, "</"));
+	all = parse(out);
+	assert_int_equal(json_array_size(all), 3 + 1 + 3 + 3 + 1);
+	assert_int_equal(strlen(string(record(all, "barrier", 0), "file")), 4096 + 2);
+	json_decref(all);
+	free(out);
+	data_free(&r);
+}
+
+/* Times before the clock's start have no place on it, and infinities no number. */
+static void test_unknown(void **state)
+{
+	struct emit_member member = { .comm = NULL,
+				      .arrive_ns = DATA_START - 1,
+				      .depart_ns = MODEL_UNKNOWN,
+				      .inter_ns = MODEL_UNKNOWN,
+				      .wait_ns = UINT64_MAX - 1,
+				      .work_ns = 0,
+				      .index = MODEL_NONE };
+	struct report_efficiency e = { NAN, INFINITY, -INFINITY, 0, 1 };
+	struct fields_context context = { .clock_start_ns = DATA_START };
+	struct buf buf = { 0 };
+
+	(void)state;
+	jsonl_record(&buf, &fields_rec_member, &member, &context);
+	assert_non_null(strstr(buf.s, "\"arrive_ns\":null"));
+	assert_non_null(strstr(buf.s, "\"depart_ns\":null"));
+	assert_non_null(strstr(buf.s, "\"index\":null"));
+	assert_non_null(strstr(buf.s, "\"wait_ns\":18446744073709551614"));
+	assert_non_null(strstr(buf.s, "\"work_ns\":0"));
+	buf_clear(&buf);
+	jsonl_record(&buf, fields_sub(fields_find(&fields_rec_process, "efficiency")), &e,
+		     &context);
+	assert_string_equal(buf.s,
+			    "{\"type\":\"efficiency\",\"parallel\":null,\"load_balance\":null,"
+			    "\"serialisation\":null,\"transfer\":0,\"communication\":1}\n");
+	buf_free(&buf);
+}
+
+static int write_to(const char *path, enum emit_format format)
+{
+	struct emit_options options = { .format = format };
+	struct emit_session session = data_session();
+	FILE *f = fopen(path, "w");
+	struct emit *emit;
+	struct report r;
+	int err, i;
+
+	assert_non_null(f);
+	emit = emit_new(f, &options);
+	data_report(&r);
+	emit_session(emit, &session);
+	for (i = 0; i < 100; i++)
+		emit_report(emit, &r);
+	err = emit_flush(emit);
+	assert_int_equal(emit_free(emit), err);
+	fclose(f);
+	data_free(&r);
+	return err;
+}
+
+static void test_full_disk(void **state)
+{
+	(void)state;
+	assert_int_equal(write_to("/dev/full", EMIT_JSON), -ENOSPC);
+	assert_int_equal(write_to("/dev/full", EMIT_CSV), -ENOSPC);
+	assert_int_equal(write_to("/dev/full", EMIT_TEXT), -ENOSPC);
+	assert_int_equal(write_to("/dev/null", EMIT_JSON), 0);
+}
+
+static void test_pipe(void **state)
+{
+	struct emit_session session = data_session();
+	struct emit *emit;
+	int fds[2];
+	FILE *f;
+
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe(fds), 0);
+	close(fds[0]);
+	f = fdopen(fds[1], "w");
+	emit = emit_new(f, &json_options);
+	emit_session(emit, &session);
+	assert_int_equal(emit_flush(emit), -EPIPE);
+	/* The first error stays, and nothing is written after it. */
+	emit_session(emit, &session);
+	assert_int_equal(emit_free(emit), -EPIPE);
+	fclose(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_records), cmocka_unit_test(test_interim),
+		cmocka_unit_test(test_strings), cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_unknown), cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_pipe),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

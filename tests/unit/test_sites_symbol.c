@@ -1,0 +1,642 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "test_sites_fixture.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "sites/elf.h"
+#include "sites/symbol.h"
+
+static const char plain_source[] = "int table[10];\n"
+				   "static int hidden;\n"
+				   "int\n"
+				   "work(int x)\n"
+				   "{\n"
+				   "	table[x & 7] += x;\n"
+				   "	return table[x & 3] + hidden++;\n"
+				   "}\n"
+				   "int main(int c, char **v)\n"
+				   "{\n"
+				   "	(void)v;\n"
+				   "	return work(c);\n"
+				   "}\n";
+
+static const char inlined_source[] =
+	"#include <stdlib.h>\n"
+	"int table[10];\n"
+	"namespace ns {\n"
+	"struct S {\n"
+	"	static inline __attribute__((always_inline)) int leaf(int x)\n"
+	"	{\n"
+	"		return abs(x * table[x & 7]);\n"
+	"	}\n"
+	"};\n"
+	"inline __attribute__((always_inline)) int mid(int x)\n"
+	"{\n"
+	"	return S::leaf(x + 1)\n"
+	"		+ 3;\n"
+	"}\n"
+	"__attribute__((noinline)) int outer(int x, const char *s)\n"
+	"{\n"
+	"	if (s[0] == 'x')\n"
+	"		x += table[1];\n"
+	"	return mid(x) * 7;\n"
+	"}\n"
+	"}\n"
+	"int main(int c, char **v) { return ns::outer(c, *v); }\n";
+
+static struct symbol_server *server_new(const char *debug_dir)
+{
+	struct symbol_options options = { .debug_dir = debug_dir };
+	struct symbol_server *server;
+
+	assert_int_equal(symbol_server_new(&options, &server), 0);
+	return server;
+}
+
+static int look(struct symbol_server *server, const struct fixture *f, const char *name,
+		uint64_t vaddr, struct symbol *out)
+{
+	char path[512];
+	int fd = fixture_open(f, name), err;
+
+	snprintf(path, sizeof(path), "%s/%s", f->dir, name);
+	err = symbol_lookup(server, fd, path, vaddr, out);
+	close(fd);
+	return err;
+}
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* --- against addr2line --------------------------------------------------------------------------- */
+
+/* One address: the frames that addr2line prints are those that we give. */
+static void expect_as_addr2line(struct symbol_server *server, const struct fixture *f,
+				const char *name, uint64_t vaddr)
+{
+	char out[4096], *function, *where, *colon, *save = NULL;
+	struct symbol s;
+	int i;
+
+	assert_int_equal(look(server, f, name, vaddr, &s), 0);
+	fixture_output(f, out, sizeof(out), "addr2line -i -f -C -e %s %#llx", name,
+		       (unsigned long long)vaddr);
+	function = strtok_r(out, "\n", &save);
+	for (i = 0; function; i++) {
+		where = strtok_r(NULL, "\n", &save);
+		assert_non_null(where);
+		assert_true(i < s.nframes);
+		colon = strrchr(where, ':');
+		assert_non_null(colon);
+		*colon = 0;
+		assert_string_equal(base_of(s.frames[i].file), base_of(where));
+		assert_int_equal(s.frames[i].line, strtoul(colon + 1, NULL, 10));
+		/* One may print the name alone where the other has namespace and arguments. */
+		if (!strstr(function, s.frames[i].function) &&
+		    !strstr(s.frames[i].function, function))
+			fail_msg("%#llx: %s, and addr2line has %s", (unsigned long long)vaddr,
+				 s.frames[i].function, function);
+		function = strtok_r(NULL, "\n", &save);
+	}
+	assert_int_equal(i, s.nframes);
+}
+
+static void expect_function_as_addr2line(const struct fixture *f, const char *name,
+					 const char *mangled, int deepest)
+{
+	struct symbol_server *server = server_new(NULL);
+	struct elf_symbol sym;
+	struct elf_file *elf;
+	struct symbol s;
+	int fd = fixture_open(f, name), most = 0;
+	uint64_t at;
+
+	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(elf_find_function(elf, mangled, &sym, 1), 1);
+	elf_close(elf);
+	close(fd);
+	for (at = sym.vaddr; at < sym.vaddr + sym.size; at += 3) {
+		expect_as_addr2line(server, f, name, at);
+		assert_int_equal(look(server, f, name, at, &s), 0);
+		assert_int_equal(s.function_offset, at - sym.vaddr);
+		if (s.nframes > most)
+			most = s.nframes;
+	}
+	assert_int_equal(most, deepest);
+	symbol_server_free(server);
+}
+
+static void test_inlined(void **state)
+{
+	const struct fixture *f = *state;
+
+	if (!fixture_has(f, "g++"))
+		skip();
+	fixture_write(f, "in.cc", inlined_source);
+	fixture_run(f, "g++ -g -O2 -o in in.cc");
+	expect_function_as_addr2line(f, "in", "_ZN2ns5outerEiPKc", 3);
+	fixture_run(f, "g++ -g -gdwarf-4 -O2 -static -o in4 in.cc");
+	expect_function_as_addr2line(f, "in4", "_ZN2ns5outerEiPKc", 3);
+}
+
+/* clang nests functions in namespaces and writes no .debug_aranges. */
+static void test_inlined_clang(void **state)
+{
+	const struct fixture *f = *state;
+
+	if (!fixture_has(f, "clang++"))
+		skip();
+	fixture_write(f, "cl.cc", inlined_source);
+	fixture_run(f, "clang++ -g -O2 -o cl cl.cc");
+	expect_function_as_addr2line(f, "cl", "_ZN2ns5outerEiPKc", 3);
+}
+
+/* Binutils cannot follow these, so the same program unsplit is the witness. */
+static void test_split_dwarf(void **state)
+{
+	const struct fixture *f = *state;
+	struct symbol_server *server;
+	struct symbol split, whole;
+	uint64_t at, from;
+	int i, most = 0;
+
+	if (!fixture_has(f, "g++"))
+		skip();
+	fixture_write(f, "sp.cc", inlined_source);
+	fixture_run(f, "g++ -g -O2 -o whole sp.cc && g++ -g -gsplit-dwarf -O2 -o split sp.cc");
+	from = fixture_nm(f, "whole", "_ZN2ns5outerEiPKc");
+	assert_int_equal(fixture_nm(f, "split", "_ZN2ns5outerEiPKc"), from);
+	server = server_new(NULL);
+	for (at = from; at < from + 32; at++) {
+		assert_int_equal(look(server, f, "whole", at, &whole), 0);
+		assert_int_equal(look(server, f, "split", at, &split), 0);
+		assert_int_equal(split.nframes, whole.nframes);
+		assert_int_equal(split.function_offset, whole.function_offset);
+		for (i = 0; i < whole.nframes; i++) {
+			assert_string_equal(split.frames[i].function, whole.frames[i].function);
+			assert_string_equal(split.frames[i].file, whole.frames[i].file);
+			assert_int_equal(split.frames[i].line, whole.frames[i].line);
+		}
+		most = whole.nframes > most ? whole.nframes : most;
+	}
+	assert_int_equal(most, 3);
+	symbol_server_free(server);
+}
+
+static void test_demangled(void **state)
+{
+	const struct fixture *f = *state;
+	struct symbol_server *server;
+	struct symbol s;
+
+	if (!fixture_has(f, "g++"))
+		skip();
+	server = server_new(NULL);
+	fixture_write(f, "de.cc", inlined_source);
+	/* With DWARF, and from the symbol table alone. */
+	fixture_run(f, "g++ -g -O2 -o de de.cc");
+	assert_int_equal(look(server, f, "de", fixture_nm(f, "de", "_ZN2ns5outerEiPKc"), &s), 0);
+	assert_string_equal(s.frames[s.nframes - 1].function, "ns::outer(int, char const*)");
+	fixture_run(f, "g++ -O2 -o de de.cc");
+	assert_int_equal(look(server, f, "de", fixture_nm(f, "de", "_ZN2ns5outerEiPKc"), &s), 0);
+	assert_int_equal(s.nframes, 1);
+	assert_string_equal(s.frames[0].function, "ns::outer(int, char const*)");
+	assert_string_equal(s.frames[0].file, "");
+	assert_int_equal(s.frames[0].line, 0);
+	symbol_server_free(server);
+}
+
+/* --- where debugging information is ------------------------------------------------------------- */
+
+static void expect_work(struct symbol_server *server, const struct fixture *f, const char *name,
+			uint64_t vaddr, bool lines)
+{
+	struct symbol s;
+
+	assert_int_equal(look(server, f, name, vaddr + 4, &s), 0);
+	assert_int_equal(s.nframes, 1);
+	assert_string_equal(s.frames[0].function, "work");
+	assert_int_equal(s.function_offset, 4);
+	assert_string_equal(base_of(s.frames[0].file), lines ? "plain.c" : "");
+	assert_int_equal(s.frames[0].line != 0, lines);
+}
+
+static void test_debug_places(void **state)
+{
+	const struct fixture *f = *state;
+	struct symbol_server *server;
+	char id[128], dir[128];
+	struct symbol s;
+	uint64_t at;
+
+	fixture_write(f, "plain.c", plain_source);
+	fixture_run(f, "cc -g -O1 -Wl,--build-id=sha1 -o plain plain.c");
+	at = fixture_nm(f, "plain", "work");
+	fixture_output(f, id, sizeof(id), "readelf -n plain | awk '/Build ID/ { printf $3 }'");
+	assert_int_equal(strlen(id), 40);
+	fixture_run(f,
+		    "mkdir -p dbg/.build-id/%.2s && objcopy --only-keep-debug plain keep.dbg && "
+		    "cp plain full && cp plain syms && strip -g syms && strip plain",
+		    id);
+	snprintf(dir, sizeof(dir), "%s/dbg", f->dir);
+	server = server_new(dir);
+	/* In the file itself; symbols alone; nothing at all. */
+	expect_work(server, f, "full", at, true);
+	expect_work(server, f, "syms", at, false);
+	assert_int_equal(look(server, f, "plain", at + 4, &s), 0);
+	assert_int_equal(s.nframes, 0);
+	/* By build id. A copy is another file, so nothing remembered answers. */
+	fixture_run(f, "mv keep.dbg dbg/.build-id/%.2s/%s.debug && cp plain byid", id, id + 2);
+	expect_work(server, f, "byid", at, true);
+	/* By debuglink, next to the file. */
+	fixture_run(f,
+		    "mv dbg/.build-id/%.2s/%s.debug link.dbg && cp plain linked && "
+		    "objcopy --add-gnu-debuglink=link.dbg linked",
+		    id, id + 2);
+	expect_work(server, f, "linked", at, true);
+	symbol_server_free(server);
+}
+
+static void test_data(void **state)
+{
+	const struct fixture *f = *state;
+	struct symbol_server *server = server_new(NULL);
+	char name[SYMBOL_NAME_MAX];
+	struct symbol s;
+	uint64_t at, work;
+	int fd;
+
+	fixture_write(f, "da.c", plain_source);
+	fixture_run(f, "cc -o da da.c");
+	at = fixture_nm(f, "da", "table");
+	work = fixture_nm(f, "da", "work");
+	fd = fixture_open(f, "da");
+	assert_true(symbol_data_name(server, fd, "da", at, name));
+	assert_string_equal(name, "table");
+	assert_true(symbol_data_name(server, fd, "da", at + 39, name));
+	assert_string_equal(name, "table");
+	assert_true(symbol_data_name(server, fd, "da", fixture_nm(f, "da", "hidden"), name));
+	assert_string_equal(name, "hidden");
+	assert_false(symbol_data_name(server, fd, "da", work, name));
+	assert_string_equal(name, "");
+	/* And data is no function. */
+	assert_int_equal(symbol_lookup(server, fd, "da", at, &s), 0);
+	assert_int_equal(s.nframes, 0);
+	assert_int_equal(symbol_lookup(server, fd, "da", UINT64_MAX, &s), 0);
+	assert_int_equal(s.nframes, 0);
+	close(fd);
+	symbol_server_free(server);
+}
+
+/* More files than the child keeps open, twice: each answer is still of the right file. */
+static void test_many_files(void **state)
+{
+	const struct fixture *f = *state;
+	struct symbol_server *server = server_new(NULL);
+	char name[32], want[32], source[128];
+	struct symbol s;
+	int i, turn;
+
+	for (i = 0; i < 4; i++) {
+		snprintf(source, sizeof(source), "int only%d(void) { return %d; }\n", i, i);
+		fixture_write(f, "mf.c", source);
+		fixture_run(f, "cc -shared -fPIC -nostdlib -o mf%d.so mf.c", i);
+	}
+	fixture_run(f, "for i in $(seq 4 79); do cp mf$((i %% 4)).so mf$i.so; done");
+	for (turn = 0; turn < 2; turn++) {
+		for (i = 0; i < 80; i++) {
+			snprintf(name, sizeof(name), "mf%d.so", i);
+			snprintf(want, sizeof(want), "only%d", i % 4);
+			/* All four have their one function at the same place. */
+			assert_int_equal(
+				look(server, f, name, fixture_nm(f, "mf0.so", "only0"), &s), 0);
+			assert_int_equal(s.nframes, 1);
+			assert_string_equal(s.frames[0].function, want);
+		}
+	}
+	symbol_server_free(server);
+}
+
+/* --- the child --------------------------------------------------------------------------------- */
+
+/* The one child process that we have, or 0. */
+static pid_t child_pid(void)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	char path[300], line[512], *paren;
+	pid_t found = 0;
+	FILE *stat;
+	int parent;
+
+	assert_non_null(proc);
+	while ((entry = readdir(proc))) {
+		snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
+		stat = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? fopen(path, "r") : NULL;
+		if (!stat)
+			continue;
+		if (fgets(line, sizeof(line), stat) && (paren = strrchr(line, ')')) &&
+		    sscanf(paren, ") %*c %d", &parent) == 1 && parent == getpid())
+			found = atoi(entry->d_name);
+		fclose(stat);
+	}
+	closedir(proc);
+	return found;
+}
+
+static void status_line(pid_t pid, const char *key, char *buf, size_t size)
+{
+	char path[64], line[512];
+	FILE *file;
+
+	buf[0] = 0;
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (!strncmp(line, key, strlen(key)) && line[strlen(key)] == ':') {
+			snprintf(buf, size, "%.200s", line + strlen(key) + 1);
+			buf[strcspn(buf, "\n")] = 0;
+		}
+	}
+	fclose(file);
+}
+
+static void fixture_two(const struct fixture *f)
+{
+	fixture_write(f, "two.c", plain_source);
+	fixture_run(f, "cc -g -o two two.c && cp two three");
+}
+
+static void test_unprivileged(void **state)
+{
+	const struct fixture *f = *state;
+	struct symbol_server *server = server_new(NULL);
+	char line[256], path[300];
+	struct dirent *entry;
+	struct symbol s;
+	pid_t child;
+	DIR *fds;
+
+	fixture_two(f);
+	assert_int_equal(child_pid(), 0); /* started by the first question only */
+	assert_int_equal(look(server, f, "two", fixture_nm(f, "two", "work"), &s), 0);
+	assert_int_equal(s.nframes, 1);
+	child = child_pid();
+	assert_true(child > 0);
+	status_line(child, "CapEff", line, sizeof(line));
+	assert_string_equal(line, "\t0000000000000000");
+	status_line(child, "CapPrm", line, sizeof(line));
+	assert_string_equal(line, "\t0000000000000000");
+	status_line(child, "NoNewPrivs", line, sizeof(line));
+	assert_string_equal(line, "\t1");
+	if (geteuid() == 0) {
+		status_line(child, "Uid", line, sizeof(line));
+		assert_string_equal(line, "\t65534\t65534\t65534\t65534");
+		status_line(child, "Gid", line, sizeof(line));
+		assert_string_equal(line, "\t65534\t65534\t65534\t65534");
+		status_line(child, "Groups", line, sizeof(line));
+		assert_int_equal(strspn(line, "\t "), strlen(line));
+		/* Of our descriptors it has the socket, and what it was given of the file. */
+		snprintf(path, sizeof(path), "/proc/%d/fd", child);
+		fds = opendir(path);
+		assert_non_null(fds);
+		while ((entry = readdir(fds))) {
+			ssize_t n;
+
+			snprintf(path, sizeof(path), "/proc/%d/fd/%.20s", child, entry->d_name);
+			n = readlink(path, line, sizeof(line) - 1);
+			if (n < 0)
+				continue;
+			line[n] = 0;
+			if (strcmp(line, "/dev/null") && strncmp(line, "socket:", 7) &&
+			    strncmp(line, f->dir, strlen(f->dir)))
+				fail_msg("the child holds %s", line);
+		}
+		closedir(fds);
+	}
+	symbol_server_free(server);
+	assert_int_equal(child_pid(), 0);
+}
+
+static void test_interrupt(void **state)
+{
+	const struct fixture *f = *state;
+	struct symbol_server *server = server_new(NULL);
+	struct symbol s;
+	pid_t child;
+
+	fixture_two(f);
+	assert_int_equal(look(server, f, "two", fixture_nm(f, "two", "work"), &s), 0);
+	child = child_pid();
+	kill(child, SIGINT);
+	kill(child, SIGHUP);
+	assert_int_equal(look(server, f, "two", fixture_nm(f, "two", "work"), &s), 0);
+	assert_int_equal(s.nframes, 1);
+	assert_int_equal(child_pid(), child);
+	assert_true(getpgid(child) != getpgid(0)); /* the terminal's signals do not get there */
+	symbol_server_free(server);
+}
+
+static void test_killed_between(void **state)
+{
+	const struct fixture *f = *state;
+	struct symbol_server *server = server_new(NULL);
+	struct timespec pause = { .tv_nsec = 100000000 };
+	struct symbol s;
+	pid_t child;
+
+	fixture_two(f);
+	assert_int_equal(look(server, f, "two", fixture_nm(f, "two", "work"), &s), 0);
+	child = child_pid();
+	kill(child, SIGKILL);
+	nanosleep(&pause, NULL);
+	/* Nobody's fault: the question is asked of a new child. */
+	assert_int_equal(look(server, f, "two", fixture_nm(f, "two", "work"), &s), 0);
+	assert_int_equal(s.nframes, 1);
+	assert_true(child_pid() > 0 && child_pid() != child);
+	symbol_server_free(server);
+}
+
+static void test_hang(void **state)
+{
+	const struct fixture *f = *state;
+	struct symbol_server *server = server_new(NULL);
+	struct symbol s;
+	uint64_t work;
+	time_t start;
+	pid_t child;
+
+	fixture_two(f);
+	work = fixture_nm(f, "two", "work");
+	assert_int_equal(look(server, f, "three", work, &s), 0);
+	child = child_pid();
+	kill(child, SIGSTOP);
+	start = time(NULL);
+	assert_int_equal(look(server, f, "two", work, &s), -ETIMEDOUT);
+	assert_int_equal(s.nframes, 0);
+	assert_true(time(NULL) - start <= 8);
+	assert_int_equal(child_pid(), 0); /* gone, and not a zombie */
+	/* That file is not tried again; others are, by a new child. */
+	start = time(NULL);
+	assert_int_equal(look(server, f, "two", work, &s), -ETIMEDOUT);
+	assert_true(time(NULL) - start <= 1);
+	assert_int_equal(look(server, f, "three", work, &s), 0);
+	assert_int_equal(s.nframes, 1);
+	symbol_server_free(server);
+}
+
+/* Ends with its parent, whatever became of that. */
+static void test_orphan(void **state)
+{
+	const struct fixture *f = *state;
+	struct timespec pause = { .tv_nsec = 50000000 };
+	struct symbol_server *server;
+	int pair[2], i, status;
+	pid_t middle, child = 0;
+	struct symbol s;
+	char stat[64];
+
+	fixture_two(f);
+	assert_int_equal(pipe(pair), 0);
+	middle = fork();
+	if (!middle) {
+		server = server_new(NULL);
+		look(server, f, "two", 0, &s);
+		child = child_pid();
+		if (write(pair[1], &child, sizeof(child)) != sizeof(child))
+			_exit(1);
+		_exit(0);
+	}
+	assert_int_equal(read(pair[0], &child, sizeof(child)), sizeof(child));
+	waitpid(middle, &status, 0);
+	assert_true(child > 0);
+	snprintf(stat, sizeof(stat), "/proc/%d/statm", child);
+	for (i = 0; i < 100 && !access(stat, F_OK); i++) {
+		char line[64];
+
+		status_line(child, "State", line, sizeof(line));
+		if (strchr(line, 'Z')) /* dead; some other process has yet to collect it */
+			break;
+		nanosleep(&pause, NULL);
+	}
+	assert_true(i < 100);
+	close(pair[0]);
+	close(pair[1]);
+}
+
+static void test_no_file(void **state)
+{
+	struct symbol_server *server = server_new(NULL);
+	struct symbol s;
+	int pair[2];
+
+	(void)state;
+	assert_int_equal(symbol_lookup(server, -1, "", 0, &s), -EBADF);
+	assert_int_equal(pipe(pair), 0);
+	assert_int_equal(symbol_lookup(server, pair[0], "", 0, &s), -EBADMSG);
+	close(pair[0]);
+	close(pair[1]);
+	assert_int_equal(child_pid(), 0);
+	symbol_server_free(server);
+	symbol_server_free(NULL);
+}
+
+/* debuginfod would tell a server on the network what is being traced. */
+static void test_no_debuginfod(void **state)
+{
+	const struct fixture *f = *state;
+	struct sockaddr_in addr = { .sin_family = AF_INET };
+	socklen_t len = sizeof(addr);
+	struct symbol_server *server;
+	struct symbol s;
+	char url[64];
+	int sock;
+
+	addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	sock = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(sock, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	assert_int_equal(listen(sock, 4), 0);
+	assert_int_equal(getsockname(sock, (struct sockaddr *)&addr, &len), 0);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d/", ntohs(addr.sin_port));
+	setenv("DEBUGINFOD_URLS", url, 1);
+	fixture_write(f, "nd.c", plain_source);
+	fixture_run(f, "cc -o nd nd.c && strip nd");
+	server = server_new(NULL);
+	assert_int_equal(look(server, f, "nd", 0x1139, &s), 0);
+	assert_int_equal(accept(sock, NULL, NULL), -1);
+	assert_int_equal(errno, EAGAIN);
+	assert_non_null(getenv("DEBUGINFOD_URLS")); /* ours is left alone */
+	symbol_server_free(server);
+	unsetenv("DEBUGINFOD_URLS");
+	close(sock);
+}
+
+/* Damaged files cost at most their own answers. */
+static void test_damaged(void **state)
+{
+	const struct fixture *f = *state;
+	struct symbol_server *server = server_new(NULL);
+	char name[SYMBOL_NAME_MAX];
+	unsigned int seed = 7, i, k;
+	struct symbol s;
+	uint64_t work;
+	uint8_t *all, *copy;
+	size_t len;
+	int fd, err;
+
+	fixture_two(f);
+	work = fixture_nm(f, "two", "work");
+	fd = fixture_open(f, "two");
+	all = fixture_slurp(fd, &len);
+	close(fd);
+	copy = malloc(len);
+	assert_non_null(copy);
+	for (i = 0; i < 60; i++) {
+		memcpy(copy, all, len);
+		for (k = 0; k < 40; k++) {
+			seed = seed * 1103515245 + 12345;
+			copy[64 + (seed >> 8) % (len - 64)] ^= (uint8_t)(1 + (seed >> 3) % 255);
+		}
+		/* The later ones are cut off as well. */
+		fd = fixture_memory(copy, i < 40 ? len : len * (i - 39) / 21);
+		err = symbol_lookup(server, fd, "damaged", work, &s);
+		assert_true(err == 0 || err == -EPIPE || err == -ETIMEDOUT);
+		assert_in_range(s.nframes, 0, SYMBOL_FRAMES_MAX);
+		symbol_data_name(server, fd, "damaged", work, name);
+		close(fd);
+	}
+	assert_int_equal(look(server, f, "two", work, &s), 0);
+	assert_string_equal(s.frames[0].function, "work");
+	free(copy);
+	free(all);
+	symbol_server_free(server);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_inlined),	     cmocka_unit_test(test_inlined_clang),
+		cmocka_unit_test(test_split_dwarf),  cmocka_unit_test(test_demangled),
+		cmocka_unit_test(test_debug_places), cmocka_unit_test(test_data),
+		cmocka_unit_test(test_many_files),   cmocka_unit_test(test_unprivileged),
+		cmocka_unit_test(test_interrupt),    cmocka_unit_test(test_killed_between),
+		cmocka_unit_test(test_hang),	     cmocka_unit_test(test_orphan),
+		cmocka_unit_test(test_no_file),	     cmocka_unit_test(test_no_debuginfod),
+		cmocka_unit_test(test_damaged),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}

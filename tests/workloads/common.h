@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+//
+// What every workload needs: clocks, work of a known length, arguments, a stopgap against hanging.
+// Clean as C and as C++; no header beyond libc, because musl-gcc sees no kernel headers.
+#ifndef WORKLOADS_COMMON_H
+#define WORKLOADS_COMMON_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#define NSEC_PER_SEC  1000000000ULL
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* One function in the source is one function in the binary: one source line, one call site. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define ONE_COPY __attribute__((noinline, noclone))
+#else
+#define ONE_COPY __attribute__((noinline))
+#endif
+
+__attribute__((noreturn, format(printf, 1, 2))) static inline void die(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+/* For the pthread functions, which return their error. */
+static inline void must(int error, const char *what)
+{
+	if (error)
+		die("%s: %s", what, strerror(error));
+}
+
+static inline void *must_alloc(size_t n, size_t size)
+{
+	void *p = calloc(n, size);
+
+	if (!p)
+		die("out of memory");
+	return p;
+}
+
+static inline uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+static inline void sleep_until(uint64_t deadline)
+{
+	struct timespec ts;
+
+	ts.tv_sec = (time_t)(deadline / NSEC_PER_SEC);
+	ts.tv_nsec = (long)(deadline % NSEC_PER_SEC);
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
+		;
+}
+
+static inline void sleep_ns(uint64_t ns)
+{
+	sleep_until(now_ns() + ns);
+}
+
+static inline void spin_until(uint64_t deadline)
+{
+	while (now_ns() < deadline)
+		;
+}
+
+/* Sleeps of a known length want the timer without the usual 50 us of slack. */
+static inline void exact_timers(void)
+{
+	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+}
+
+static inline pid_t thread_id(void)
+{
+	return (pid_t)syscall(SYS_gettid);
+}
+
+static inline uint64_t parse_u64(const char *what, const char *text, uint64_t min, uint64_t max)
+{
+	unsigned long long value;
+	char *end;
+
+	errno = 0;
+	value = strtoull(text, &end, 0);
+	if (errno || end == text || *end || *text == '-' || value < min || value > max)
+		die("%s: '%s' is not a number from %llu to %llu", what, text,
+		    (unsigned long long)min, (unsigned long long)max);
+	return value;
+}
+
+/* A time such as 200us, 1ms, 2s or 50 (ns); *rest is left after it. */
+static inline uint64_t parse_time(const char *what, const char *text, const char **rest)
+{
+	static const struct {
+		const char *suffix;
+		uint64_t ns;
+	} unit[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", NSEC_PER_SEC } };
+	unsigned long long value;
+	uint64_t scale = 1;
+	char *end;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (errno || end == text || *text == '-')
+		die("%s: '%s' does not begin with a time", what, text);
+	for (size_t i = 0; i < ARRAY_SIZE(unit); i++) {
+		if (!strncmp(end, unit[i].suffix, strlen(unit[i].suffix))) {
+			scale = unit[i].ns;
+			end += strlen(unit[i].suffix);
+			break;
+		}
+	}
+	*rest = end;
+	return value * scale;
+}
+
+/* A well-mixed 64-bit number that depends on x alone (splitmix64). */
+static inline uint64_t mix64(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15ULL;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+	return x ^ (x >> 31);
+}
+
+/* FNV-1a, for checksums that show that tracing changed nothing. */
+static inline uint64_t checksum(const void *data, size_t size)
+{
+	const unsigned char *p = (const unsigned char *)data;
+	uint64_t sum = 0xcbf29ce484222325ULL;
+
+	for (size_t i = 0; i < size; i++)
+		sum = (sum ^ p[i]) * 0x100000001b3ULL;
+	return sum;
+}
+
+/* 1 for the serial thread of the episode, 0 for the others. */
+static inline int serial(int rc)
+{
+	if (rc && rc != PTHREAD_BARRIER_SERIAL_THREAD)
+		must(rc, "pthread_barrier_wait");
+	return rc != 0;
+}
+
+/*
+ * Waiting without a barrier, for programs whose barriers are to be the measured ones only:
+ * a 32-bit word that only grows, shared between threads or processes.
+ */
+static inline void word_wait(uint32_t *word, uint32_t at_least)
+{
+	uint32_t seen;
+
+	while ((seen = __atomic_load_n(word, __ATOMIC_ACQUIRE)) < at_least)
+		syscall(SYS_futex, word, 0 /* FUTEX_WAIT */, seen, NULL, NULL, 0);
+}
+
+static inline void word_set(uint32_t *word, uint32_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+	syscall(SYS_futex, word, 1 /* FUTEX_WAKE */, INT32_MAX, NULL, NULL, 0);
+}
+
+static inline void word_add(uint32_t *word, uint32_t value)
+{
+	__atomic_fetch_add(word, value, __ATOMIC_ACQ_REL);
+	syscall(SYS_futex, word, 1 /* FUTEX_WAKE */, INT32_MAX, NULL, NULL, 0);
+}
+
+/* Until the kernel shows the thread asleep: in a barrier, when it was on its way to one. */
+static inline void wait_until_asleep(pid_t tid)
+{
+	char path[64], line[512];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	for (int calm = 0; calm < 5;) {
+		FILE *f = fopen(path, "r");
+		const char *state = NULL;
+
+		if (!f)
+			die("%s: %s", path, strerror(errno));
+		if (fgets(line, sizeof(line), f))
+			state = strrchr(line, ')');
+		fclose(f);
+		/* The name in parentheses may hold a line break: then the state is not in sight. */
+		calm = state && state[1] == ' ' && state[2] == 'S' ? calm + 1 : 0;
+		sleep_ns(1000000);
+	}
+}
+
+/* No workload outlives its test, whatever tracing does to it. */
+static inline void stopgap(unsigned int seconds)
+{
+	alarm(seconds);
+}
+
+#define STOPGAP_SECONDS 60
+
+#endif

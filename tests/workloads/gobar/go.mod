@@ -1,0 +1,3 @@
+module gobar
+
+go 1.19

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+//
+// LU decomposition without pivoting, rows distributed in blocks or cyclically, in the image of
+// figures 3.8 and 3.9 of the thesis: one barrier before the loop, in run(), and one in every
+// iteration, at one line of lu_block() or lu_cyclic().
+//
+// Known answers, for an N x N matrix: 1 + (N - 1) episodes. Under block partitioning the last
+// thread has the most to do in every iteration, so the imbalance is static (SerE 1), and the shares
+// of the work tend to (23, 65, 101, 131, 155, 173, 185, 191)/1024 with 8 threads; load balance
+// (mean / maximum) tends to 8/11, 32/47 and 128/191 with 2, 4 and 8. Under cyclic partitioning it
+// tends to 1. The exact figures for this N are printed. The checksum of the factors depends on N
+// alone: neither partitioning nor the number of threads changes a single operation.
+//
+// With --sleep-work NS no arithmetic is done: updating a row in m columns takes m * NS asleep, in
+// one sleep an iteration, so that 8 threads on 2 CPUs have exactly proportional work.
+#include "common.h"
+
+#include <getopt.h>
+#include <math.h>
+
+struct thread {
+	pthread_t thread;
+	uint32_t id;
+	uint32_t start_row, end_row; /* block partitioning; both inclusive */
+	uint64_t updates; /* elements updated: the work done */
+};
+
+static uint32_t thread_count = 2;
+static uint32_t size = 1024;
+static uint64_t sleep_work_ns;
+static int cyclic;
+static double *a;
+static pthread_barrier_t barrier;
+
+/* Off-diagonal elements in (-1, 1) and a dominant diagonal: no pivoting is needed. */
+static double element(uint32_t row, uint32_t column)
+{
+	uint64_t r = mix64(((uint64_t)row << 32) | column);
+
+	return (double)(int64_t)r / 9223372036854775808.0 + (row == column ? size : 0);
+}
+
+static inline void update_row(double *row, const double *pivot, uint32_t k)
+{
+	double factor = row[k] /= pivot[k];
+
+	for (uint32_t j = k + 1; j < size; j++)
+		row[j] -= factor * pivot[j];
+}
+
+/* Returns the number of elements updated. */
+static inline uint64_t update(uint32_t i, uint32_t k)
+{
+	if (!sleep_work_ns)
+		update_row(a + (size_t)i * size, a + (size_t)k * size, k);
+	return size - 1 - k;
+}
+
+/* The iteration's share of sleep, counted from when the thread began it. */
+static inline void sleep_for_updates(uint64_t updates, uint64_t began)
+{
+	if (sleep_work_ns && updates)
+		sleep_until(began + updates * sleep_work_ns);
+}
+
+ONE_COPY static void lu_block(struct thread *t)
+{
+	for (uint32_t k = 0; k < size - 1; k++) {
+		uint64_t updates = 0, began = sleep_work_ns ? now_ns() : 0;
+		uint32_t first = k + 1 > t->start_row ? k + 1 : t->start_row;
+
+		for (uint32_t i = first; i <= t->end_row; i++)
+			updates += update(i, k);
+		sleep_for_updates(updates, began);
+		t->updates += updates;
+		serial(pthread_barrier_wait(&barrier));
+	}
+}
+
+ONE_COPY static void lu_cyclic(struct thread *t)
+{
+	for (uint32_t k = 0; k < size - 1; k++) {
+		uint64_t updates = 0, began = sleep_work_ns ? now_ns() : 0;
+
+		for (uint32_t i = k + 1 + t->id; i < size; i += thread_count)
+			updates += update(i, k);
+		sleep_for_updates(updates, began);
+		t->updates += updates;
+		serial(pthread_barrier_wait(&barrier));
+	}
+}
+
+ONE_COPY static void *run(void *arg)
+{
+	struct thread *t = (struct thread *)arg;
+
+	exact_timers();
+	for (uint32_t i = t->start_row; !sleep_work_ns && i <= t->end_row; i++)
+		for (uint32_t j = 0; j < size; j++)
+			a[(size_t)i * size + j] = element(i, j);
+	serial(pthread_barrier_wait(&barrier));
+	if (cyclic)
+		lu_cyclic(t);
+	else
+		lu_block(t);
+	return NULL;
+}
+
+/* The largest of |A x - L (U x)|, relative to what rounding could explain. */
+static double residual(void)
+{
+	double *x = (double *)must_alloc(size, sizeof(*x));
+	double *ux = (double *)must_alloc(size, sizeof(*ux));
+	double worst = 0;
+
+	for (uint32_t i = 0; i < size; i++)
+		x[i] = (double)(mix64(i) % 1000) / 1000;
+	for (uint32_t i = 0; i < size; i++)
+		for (uint32_t j = i; j < size; j++)
+			ux[i] += a[(size_t)i * size + j] * x[j];
+	for (uint32_t i = 0; i < size; i++) {
+		double sum = ux[i], expected = 0;
+
+		for (uint32_t j = 0; j < i; j++)
+			sum += a[(size_t)i * size + j] * ux[j];
+		for (uint32_t j = 0; j < size; j++)
+			expected += element(i, j) * x[j];
+		if (!(fabs(sum - expected) <= worst)) /* a NaN counts as worst */
+			worst = fabs(sum - expected);
+	}
+	free(x);
+	free(ux);
+	return worst / (2.0 * size * size * 2.2e-16);
+}
+
+static void print_shares(const struct thread *threads)
+{
+	uint64_t sum = 0, max = 0;
+
+	for (uint32_t i = 0; i < thread_count; i++) {
+		sum += threads[i].updates;
+		if (threads[i].updates > max)
+			max = threads[i].updates;
+	}
+	printf("lu: updates=%llu shares", (unsigned long long)sum);
+	for (uint32_t i = 0; i < thread_count; i++)
+		printf(" %.4f", sum ? (double)threads[i].updates / (double)sum : 0.0);
+	printf("\nlu: load_balance=%.4f\n", max ? (double)sum / ((double)max * thread_count) : 1.0);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "partition", required_argument, NULL, 'p' },
+		{ "threads", required_argument, NULL, 't' },
+		{ "size", required_argument, NULL, 's' },
+		{ "sleep-work", required_argument, NULL, 'w' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct thread *threads;
+	uint64_t sum = 0;
+	double error = 0;
+	int o;
+
+	while ((o = getopt_long(argc, argv, "p:t:s:w:", options, NULL)) != -1) {
+		switch (o) {
+		case 'p':
+			if (strcmp(optarg, "block") && strcmp(optarg, "cyclic"))
+				die("--partition: block or cyclic");
+			cyclic = optarg[0] == 'c';
+			break;
+		case 't':
+			thread_count = (uint32_t)parse_u64("--threads", optarg, 1, 1024);
+			break;
+		case 's':
+			size = (uint32_t)parse_u64("--size", optarg, 2, 16384);
+			break;
+		case 'w':
+			sleep_work_ns = parse_u64("--sleep-work", optarg, 1, NSEC_PER_SEC);
+			break;
+		default:
+			fprintf(stderr, "usage: lu [--partition block|cyclic] [--threads N] "
+					"[--size N] [--sleep-work NS]\n");
+			return 2;
+		}
+	}
+	if (size < thread_count)
+		die("lu: fewer rows than threads");
+	stopgap(STOPGAP_SECONDS);
+	if (!sleep_work_ns)
+		a = (double *)must_alloc((size_t)size * size, sizeof(*a));
+	threads = (struct thread *)must_alloc(thread_count, sizeof(*threads));
+	must(pthread_barrier_init(&barrier, NULL, thread_count), "pthread_barrier_init");
+
+	/* As in the thesis, main is thread 0. */
+	for (uint32_t i = 0; i < thread_count; i++) {
+		threads[i].id = i;
+		threads[i].start_row = (uint32_t)((uint64_t)size * i / thread_count);
+		threads[i].end_row = (uint32_t)((uint64_t)size * (i + 1) / thread_count) - 1;
+		if (i)
+			must(pthread_create(&threads[i].thread, NULL, run, &threads[i]),
+			     "pthread_create");
+	}
+	run(&threads[0]);
+	for (uint32_t i = 1; i < thread_count; i++)
+		must(pthread_join(threads[i].thread, NULL), "pthread_join");
+
+	print_shares(threads);
+	if (a) {
+		error = residual();
+		sum = checksum(a, (size_t)size * size * sizeof(*a));
+	}
+	if (!(error < 1))
+		die("lu: the factors are wrong, residual %g", error);
+	printf("lu: size=%u barriers=%u checksum=%016llx ok\n", size, size,
+	       (unsigned long long)sum);
+	free(threads);
+	free(a);
+	return 0;
+}

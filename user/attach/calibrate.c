@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "attach/calibrate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RUNS  9
+#define CALLS 200
+
+/*
+ * The object's address comes in the first argument and is not touched. The first instruction is what
+ * matters: push is emulated by the kernel, mov is not.
+ */
+#if defined(__x86_64__)
+__asm__(".text\n"
+	".balign 16\n"
+	".globl calibrate_emulated\n"
+	".type calibrate_emulated, @function\n"
+	"calibrate_emulated:\n"
+	"	push %rbp\n"
+	"	pop %rbp\n"
+	".globl calibrate_emulated_exit\n"
+	"calibrate_emulated_exit:\n"
+	"	ret\n"
+	".balign 16\n"
+	".globl calibrate_stepped\n"
+	".type calibrate_stepped, @function\n"
+	"calibrate_stepped:\n"
+	"	mov %rdi, %rax\n"
+	".globl calibrate_stepped_exit\n"
+	"calibrate_stepped_exit:\n"
+	"	ret\n");
+#elif defined(__aarch64__)
+__asm__(".text\n"
+	".balign 16\n"
+	".globl calibrate_emulated\n"
+	".type calibrate_emulated, @function\n"
+	"calibrate_emulated:\n"
+	"	nop\n"
+	".globl calibrate_emulated_exit\n"
+	"calibrate_emulated_exit:\n"
+	"	ret\n"
+	".globl calibrate_stepped\n"
+	".type calibrate_stepped, @function\n"
+	"calibrate_stepped:\n"
+	"	mov x1, x0\n"
+	".globl calibrate_stepped_exit\n"
+	"calibrate_stepped_exit:\n"
+	"	ret\n");
+#endif
+
+extern void calibrate_emulated(void *object);
+extern void calibrate_stepped(void *object);
+extern const char calibrate_emulated_exit[], calibrate_stepped_exit[];
+
+struct find {
+	uintptr_t vaddr;
+	uint64_t offset;
+	bool found;
+};
+
+/* The executable comes first: its own segments turn our addresses into file offsets. */
+static int find_offset(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct find *find = data;
+	int i;
+
+	(void)size;
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t start = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && find->vaddr >= start &&
+		    find->vaddr < start + p->p_filesz) {
+			find->offset = find->vaddr - start + p->p_offset;
+			find->found = true;
+		}
+	}
+	return 1;
+}
+
+int calibrate_place(bool stepped, struct attach_place *place, uint64_t exits[1])
+{
+	void (*function)(void *) = stepped ? calibrate_stepped : calibrate_emulated;
+	const char *exit = stepped ? calibrate_stepped_exit : calibrate_emulated_exit;
+	struct find find = { .vaddr = (uintptr_t)function };
+
+	dl_iterate_phdr(find_offset, &find);
+	if (!find.found)
+		return -ENOENT;
+	place->fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	if (place->fd < 0)
+		return -errno;
+	place->entry = find.offset;
+	exits[0] = find.offset + ((uintptr_t)exit - (uintptr_t)function);
+	place->exits = exits;
+	place->nexits = 1;
+	return 0;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double calibrate_run(bool stepped, void (*drain)(void *ctx), void *ctx)
+{
+	void (*volatile call)(void *) = stepped ? calibrate_stepped : calibrate_emulated;
+	uint64_t object[4] = { 0, 1 }, begin;
+	double run[RUNS];
+	int i, j;
+
+	for (i = 0; i < RUNS; i++) {
+		begin = now_ns();
+		for (j = 0; j < CALLS; j++)
+			call(object);
+		run[i] = (double)(now_ns() - begin) / CALLS;
+		drain(ctx);
+	}
+	qsort(run, RUNS, sizeof(run[0]), compare);
+	return run[RUNS / 2];
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "attach/guard.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static bool stopped(uint32_t pid)
+{
+	char path[32], buf[512], state = 0;
+	const char *line;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, buf, sizeof(buf) - 1);
+	close(fd);
+	if (n <= 0)
+		return false;
+	buf[n] = '\0';
+	line = strstr(buf, "\nState:");
+	return line && sscanf(line, "\nState: %c", &state) == 1 && state == 'T';
+}
+
+/* Only who is marked as not yet examined can have been stopped by our programs. */
+static void continue_held(int procs)
+{
+	struct sbt_proc proc;
+	uint32_t key, next;
+	bool first = true;
+
+	while (!bpf_map_get_next_key(procs, first ? NULL : &key, &next)) {
+		first = false;
+		key = next;
+		if (!bpf_map_lookup_elem(procs, &key, &proc) && (proc.flags & SBT_PROC_FRESH) &&
+		    stopped(key))
+			kill((pid_t)key, SIGCONT);
+	}
+}
+
+/* Everything else is closed: an fd of a probe kept open here would keep the probe in its target. */
+static int keep_two(int *procs, int *parent)
+{
+	/* Out of the way of each other, then to 0 and 1. */
+	*procs = fcntl(*procs, F_DUPFD, 10);
+	*parent = fcntl(*parent, F_DUPFD, 10);
+	if (*procs < 0 || *parent < 0 || dup2(*procs, 0) < 0 || dup2(*parent, 1) < 0)
+		return -errno;
+	*procs = 0;
+	*parent = 1;
+	return syscall(SYS_close_range, 2u, ~0u, 0u) ? -errno : 0;
+}
+
+static void __attribute__((noreturn)) guard(int procs, int parent)
+{
+	sigset_t all;
+	char c;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	prctl(PR_SET_NAME, "sbt-guard");
+	if (keep_two(&procs, &parent))
+		_exit(1);
+	if (chdir("/"))
+		_exit(1);
+	while (read(parent, &c, 1) < 0 && errno == EINTR)
+		;
+	continue_held(procs);
+	/* One that was stopped in the very moment shows it a little later. */
+	usleep(20000);
+	continue_held(procs);
+	_exit(0);
+}
+
+int guard_start(const struct attach *attach)
+{
+	int fds[2], err;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return -errno;
+	pid = fork();
+	if (pid < 0) {
+		err = -errno;
+		close(fds[0]);
+		close(fds[1]);
+		return err;
+	}
+	if (!pid) {
+		close(fds[1]);
+		guard(attach_procs_fd(attach), fds[0]);
+	}
+	close(fds[0]);
+	/* The write end stays open as long as we live: its closing is the sign. */
+	return 0;
+}

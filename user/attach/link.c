@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "attach/link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LINK_MULTI_RETURN 1u /* BPF_F_UPROBE_MULTI_RETURN */
+
+/* bpf_attr.link_create with the uprobe_multi part, which Debian 12's headers lack. */
+struct link_create_multi {
+	uint32_t prog_fd;
+	uint32_t target_fd;
+	uint32_t attach_type;
+	uint32_t flags;
+	uint64_t path;
+	uint64_t offsets;
+	uint64_t ref_ctr_offsets;
+	uint64_t cookies;
+	uint32_t cnt;
+	uint32_t multi_flags;
+	uint32_t pid;
+	uint32_t pad;
+};
+
+static int link_create(struct link_create_multi *attr)
+{
+	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, attr, sizeof(*attr));
+
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * The magic link names the very file that is open: also one that was deleted, replaced, or lies in
+ * another mount namespace.
+ */
+static void fd_path(int fd, char path[32])
+{
+	snprintf(path, 32, "/proc/self/fd/%d", fd);
+}
+
+int link_multi(int prog_fd, int attach_type, bool ret, int fd, const uint64_t *offsets, uint32_t n,
+	       int pid)
+{
+	struct link_create_multi attr = {
+		.prog_fd = (uint32_t)prog_fd,
+		.attach_type = (uint32_t)attach_type,
+		.offsets = (uint64_t)(uintptr_t)offsets,
+		.cnt = n,
+		.multi_flags = ret ? LINK_MULTI_RETURN : 0,
+		.pid = (uint32_t)pid,
+	};
+	char path[32];
+
+	fd_path(fd, path);
+	attr.path = (uint64_t)(uintptr_t)path;
+	return link_create(&attr);
+}
+
+bool link_multi_filters_process(int prog_fd)
+{
+	uint64_t offset = 0;
+	struct link_create_multi attr = {
+		.prog_fd = (uint32_t)prog_fd,
+		.attach_type = LINK_ATTACH_MULTI,
+		.path = (uint64_t)(uintptr_t) "/",
+		.offsets = (uint64_t)(uintptr_t)&offset,
+		.cnt = 1,
+		.pid = (uint32_t)-1,
+	};
+	int fd = link_create(&attr);
+
+	/* The right kernels look at the pid before they look at the path. */
+	if (fd >= 0)
+		close(fd);
+	return fd == -EINVAL;
+}
+
+/* The number in a file of one line, after @prefix. */
+static int read_number(const char *path, const char *prefix, unsigned int *out)
+{
+	FILE *f = fopen(path, "re");
+	char line[64];
+	int err = -EINVAL;
+
+	if (!f)
+		return -errno;
+	if (fgets(line, sizeof(line), f) && !strncmp(line, prefix, strlen(prefix))) {
+		*out = (unsigned int)strtoul(line + strlen(prefix), NULL, 10);
+		err = 0;
+	}
+	fclose(f);
+	return err;
+}
+
+int link_perf(int prog_fd, bool ret, int fd, uint64_t offset, int pid)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr) };
+	unsigned int type, bit = 0;
+	char path[32];
+	int event, err;
+
+	err = read_number("/sys/bus/event_source/devices/uprobe/type", "", &type);
+	if (!err && ret)
+		err = read_number("/sys/bus/event_source/devices/uprobe/format/retprobe",
+				  "config:", &bit);
+	if (err)
+		return err;
+	fd_path(fd, path);
+	attr.type = type;
+	attr.config = ret ? 1ULL << bit : 0;
+	attr.config1 = (uint64_t)(uintptr_t)path;
+	attr.config2 = offset;
+	event = (int)syscall(SYS_perf_event_open, &attr, pid > 0 ? pid : -1, pid > 0 ? -1 : 0, -1,
+			     PERF_FLAG_FD_CLOEXEC);
+	if (event < 0)
+		return -errno;
+	if (ioctl(event, PERF_EVENT_IOC_SET_BPF, prog_fd) ||
+	    ioctl(event, PERF_EVENT_IOC_ENABLE, 0)) {
+		err = -errno;
+		close(event);
+		return err;
+	}
+	return event;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* A map from 64-bit keys to 64-bit values: open addressing, linear probing, deletion without tombstones. */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hash_entry {
+	uint64_t key; /* 0: free; the key 0 itself is kept beside the table */
+	uint64_t value;
+};
+
+struct hash {
+	struct hash_entry *entries;
+	size_t size; /* 0 or a power of two */
+	size_t used; /* the key 0 not counted */
+	bool has_zero;
+	uint64_t zero;
+};
+
+/* An all-zero struct hash is empty and ready for use. */
+void hash_init(struct hash *h);
+void hash_free(struct hash *h);
+bool hash_get(const struct hash *h, uint64_t key, uint64_t *value);
+/* Sets or replaces. Returns 0 or -ENOMEM. */
+int hash_put(struct hash *h, uint64_t key, uint64_t value);
+/* Returns whether it was there. */
+bool hash_del(struct hash *h, uint64_t key);
+size_t hash_count(const struct hash *h);
+/* For walks: the entry at or after *@pos, NULL at the end. Nothing may be put or deleted meanwhile. */
+const struct hash_entry *hash_next(const struct hash *h, size_t *pos, struct hash_entry *zero);
+
+/* Spreads the bits of a key: also good for putting several numbers into one. */
+static inline uint64_t hash_mix(uint64_t x)
+{
+	x ^= x >> 32;
+	x *= 0x9e3779b97f4a7c15ULL;
+	x ^= x >> 29;
+	x *= 0xbf58476d1ce4e5b9ULL;
+	x ^= x >> 32;
+	return x;
+}
+
+static inline void *hash_get_ptr(const struct hash *h, uint64_t key)
+{
+	uint64_t value;
+
+	return hash_get(h, key, &value) ? (void *)(uintptr_t)value : NULL;
+}
+
+static inline int hash_put_ptr(struct hash *h, uint64_t key, void *ptr)
+{
+	return hash_put(h, key, (uint64_t)(uintptr_t)ptr);
+}
+
+#endif /* BASE_HASH_H */

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t text_utf8(const uint8_t *s, size_t len, uint32_t *codepoint)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	uint32_t cp;
+	size_t n, i;
+
+	if (!len)
+		return 0;
+	if (s[0] < 0x80) {
+		*codepoint = s[0];
+		return 1;
+	}
+	if ((s[0] & 0xe0) == 0xc0) {
+		n = 2;
+		cp = s[0] & 0x1f;
+	} else if ((s[0] & 0xf0) == 0xe0) {
+		n = 3;
+		cp = s[0] & 0x0f;
+	} else if ((s[0] & 0xf8) == 0xf0) {
+		n = 4;
+		cp = s[0] & 0x07;
+	} else {
+		return 0;
+	}
+	if (n > len)
+		return 0;
+	for (i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		cp = cp << 6 | (s[i] & 0x3f);
+	}
+	if (cp < least[n] || cp > 0x10ffff || (cp >= 0xd800 && cp <= 0xdfff))
+		return 0;
+	*codepoint = cp;
+	return n;
+}
+
+/* Printable here means: a terminal shows it where it stands and does nothing else. */
+static bool codepoint_printable(uint32_t cp)
+{
+	if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0))
+		return false;
+	if (cp == 0xad || cp == 0x61c || cp == 0xfeff || cp == 0x2028 || cp == 0x2029)
+		return false;
+	if ((cp >= 0x200b && cp <= 0x200f) || (cp >= 0x202a && cp <= 0x202e) ||
+	    (cp >= 0x2060 && cp <= 0x206f))
+		return false;
+	if (cp >= 0xe0000 && cp <= 0xe0fff)
+		return false;
+	return (cp & 0xfffe) != 0xfffe;
+}
+
+char *text_printable(const char *s)
+{
+	const uint8_t *in = (const uint8_t *)s;
+	size_t left = strlen(s), n, i;
+	uint32_t cp;
+	char *out = malloc(left * 4 + 1), *o = out;
+
+	if (!out)
+		return NULL;
+	while (left) {
+		n = text_utf8(in, left, &cp);
+		if (n && codepoint_printable(cp)) {
+			memcpy(o, in, n);
+			o += n;
+		} else {
+			n = n ? n : 1;
+			for (i = 0; i < n; i++)
+				o += sprintf(o, "\\x%02x", in[i]);
+		}
+		in += n;
+		left -= n;
+	}
+	*o = '\0';
+	return out;
+}
+
+uint64_t text_hash(uint64_t seed, const void *bytes, size_t len)
+{
+	const uint8_t *p = bytes;
+
+	while (len--) {
+		seed ^= *p++;
+		seed *= 0x100000001b3ULL;
+	}
+	return seed;
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "cmd/present.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/msg.h"
+#include "stream/ring.h"
+#include "target/proc.h"
+
+/* --- what the report asks ----------------------------------------------------------------------------- */
+
+static const struct site_name *env_site(void *ctx, uint32_t site)
+{
+	struct present *p = ctx;
+
+	return spaces_site(p->spaces, site);
+}
+
+static const char *env_barrier_name(void *ctx, const struct model_barrier *barrier)
+{
+	struct present *p = ctx;
+
+	return p->watch ? watch_name(p->watch, barrier) : NULL;
+}
+
+static struct space *space_of(const struct present *p, uint32_t proc)
+{
+	const struct model_proc *m = model_proc(p->model, proc);
+
+	return space_find(p->spaces, m->tgid, m->inc);
+}
+
+static const char *env_object_name(void *ctx, const struct model_barrier *barrier)
+{
+	struct present *p = ctx;
+	const struct space *space = space_of(p, barrier->proc);
+
+	return space ? space_object_name(p->spaces, space, barrier->object) : NULL;
+}
+
+static const char *env_family_name(void *ctx, uint8_t family)
+{
+	const struct sites_family *f = family_find(family);
+
+	(void)ctx;
+	return f ? f->name : NULL;
+}
+
+static const char *env_family_kind(void *ctx, uint8_t family)
+{
+	const struct sites_family *f = family_find(family);
+
+	(void)ctx;
+	return f ? f->kind : NULL;
+}
+
+static const char *env_departures(void *ctx, const struct model_proc *proc)
+{
+	struct present *p = ctx;
+	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
+
+	return space ? space->departures : NULL;
+}
+
+static double env_price(void *ctx, const struct model_proc *proc)
+{
+	struct present *p = ctx;
+	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
+	bool by_exit = attach_only_exits(p->attach) || (space && space->by_exit);
+
+	if (by_exit)
+		return p->price_exit;
+	return p->stepped ? p->price_stepped : p->price;
+}
+
+void present_init(struct present *p, const struct options *options, struct attach *attach,
+		  struct stream *stream, struct modules *modules, struct spaces *spaces)
+{
+	static const struct report_loss losses[PRESENT_LOSSES] = {
+		{ "ring_full", "the buffers were full: the reader did not get the CPU in time", 0 },
+		{ "no_thread_slot", "more threads than there are slots for", 0 },
+		{ "no_process_slot", "more processes than there are slots for", 0 },
+		{ "event_ring_full", "beginnings and ends of threads and processes, buffer full", 0 },
+	};
+
+	p->options = options;
+	p->attach = attach;
+	p->stream = stream;
+	p->modules = modules;
+	p->spaces = spaces;
+	p->price = p->price_stepped = p->price_exit = NAN;
+	memcpy(p->losses, losses, sizeof(losses));
+	p->env = (struct report_env){
+		.ctx = p,
+		.site = env_site,
+		.barrier_name = env_barrier_name,
+		.object_name = env_object_name,
+		.family_name = env_family_name,
+		.family_kind = env_family_kind,
+		.departures = env_departures,
+		.crossing_cost = env_price,
+		.crossing_cost_ns = NAN,
+		.tracer_cpu_ns = REPORT_UNKNOWN,
+		.losses = p->losses,
+		.nlosses = PRESENT_LOSSES,
+	};
+}
+
+void present_free(struct present *p)
+{
+	(void)p;
+}
+
+const struct report_env *present_env(const struct present *p)
+{
+	return &p->env;
+}
+
+/* --- counting -------------------------------------------------------------------------------------- */
+
+void present_prices(struct present *p, double price)
+{
+	if (attach_only_exits(p->attach))
+		p->price_exit = price;
+	else
+		p->price = price;
+	p->env.crossing_cost_ns = price;
+}
+
+void present_base(struct present *p)
+{
+	attach_counts(p->attach, &p->base);
+	p->consumed_base = ring_consumed(p->stream);
+}
+
+void present_counts(struct present *p)
+{
+	attach_counts(p->attach, &p->last);
+	p->env.consumed = ring_consumed(p->stream) - p->consumed_base;
+	p->ended = true;
+}
+
+void present_calibrate(struct present *p, bool stepped, void (*drain)(void *ctx), void *ctx)
+{
+	bool exits = false;
+	uint32_t i;
+
+	p->stepped = stepped;
+	for (i = 0; i < model_nprocs(p->model) && !exits; i++) {
+		const struct space *space = space_of(p, i);
+
+		exits = space && space->by_exit;
+	}
+	if (stepped && !attach_only_exits(p->attach)) {
+		p->price_stepped = attach_calibrate(p->attach, true, false, drain, ctx);
+		p->env.crossing_cost_ns = p->price_stepped;
+	}
+	if (exits)
+		p->price_exit = attach_calibrate(p->attach, stepped, true, drain, ctx);
+}
+
+static void fill_counts(struct present *p)
+{
+	const struct sbt_counts *b = &p->base, *n = &p->last;
+
+	if (!p->ended) {
+		attach_counts(p->attach, &p->last);
+		p->env.consumed = ring_consumed(p->stream) - p->consumed_base;
+	}
+	p->losses[0].count = n->lost_ring - b->lost_ring;
+	p->losses[1].count = n->lost_thread - b->lost_thread;
+	p->losses[2].count = n->lost_process - b->lost_process;
+	p->losses[3].count = n->lost_event - b->lost_event;
+	p->env.produced = n->produced - b->produced;
+}
+
+static void name_thread(struct present *p, uint32_t index)
+{
+	const struct model_thread *t = model_thread(p->model, index);
+	const struct model_proc *proc = model_proc(p->model, t->proc);
+	char comm[16];
+
+	if (t->exited || proc_comm((int)proc->tgid, (int)t->tid, comm))
+		return;
+	model_name_thread(p->model, proc->tgid, proc->inc, t->tid, comm);
+}
+
+void present_names(struct present *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < model_nthreads(p->model); i++)
+		name_thread(p, i);
+}
+
+/* --- the session record ------------------------------------------------------------------------------- */
+
+struct probes {
+	struct present *present;
+	struct emit_probe *probes;
+	uint32_t n;
+};
+
+static void add_probe(void *ctx, struct module *m)
+{
+	struct probes *c = ctx;
+	struct emit_probe *more;
+	uint32_t i;
+
+	for (i = 0; m->attached && i < m->nplaces; i++) {
+		const struct module_place *place = &m->places[i];
+
+		if (place->error)
+			continue;
+		more = realloc(c->probes, (c->n + 1) * sizeof(*more));
+		if (!more)
+			return;
+		c->probes = more;
+		more[c->n++] = (struct emit_probe){
+			.family = place->family->name,
+			.binary = m->path,
+			.symbol = place->symbol,
+			.method = attach_method_name(attach_method(c->present->attach)),
+			.offset = place->offset,
+			.scope = c->present->options->follow ? "inode" : "process",
+			.insn = place->entry.insn.text,
+			.why = *attach_reason(c->present->attach) ?
+				       attach_reason(c->present->attach) :
+				       place->entry.why,
+		};
+	}
+}
+
+static char *join(char *const words[])
+{
+	size_t len = 1;
+	char *out, *at;
+	int i;
+
+	for (i = 0; words && words[i]; i++)
+		len += strlen(words[i]) + 1;
+	out = at = malloc(len);
+	if (!out)
+		return NULL;
+	*at = '\0';
+	for (i = 0; words && words[i]; i++)
+		at += sprintf(at, "%s%s", i ? " " : "", words[i]);
+	return out;
+}
+
+static char *join_watch(const struct options *o)
+{
+	char **words = calloc(o->nwatch + 1, sizeof(*words)), *out;
+	size_t i;
+
+	if (!words)
+		return NULL;
+	for (i = 0; i < o->nwatch; i++)
+		words[i] = (char *)(uintptr_t)o->watch[i];
+	out = join(words);
+	free(words);
+	return out;
+}
+
+void present_session(struct present *p, struct emit *emit, uint64_t start_ns, uint64_t armed_ns)
+{
+	static const char *const modes[] = { [OPTIONS_COMMAND] = "command",
+					     [OPTIONS_PIDS] = "pid",
+					     [OPTIONS_SYSTEM] = "system" };
+	const struct options *o = p->options;
+	char *command = o->mode == OPTIONS_COMMAND ? join(o->command) : NULL;
+	char *watch = join_watch(o), warn_time[32];
+	struct probes probes = { .present = p };
+	struct utsname uts;
+	struct emit_setting settings[] = {
+		{ "SBT_WATCH", watch && *watch ? watch : "(none)" },
+		{ "SBT_WATCH_ALL", o->watch_all ? "1" : "0" },
+		{ "SBT_WARNINGS", o->warnings ? "1" : "0" },
+		{ "SBT_WARN_TIME", warn_time },
+		{ "SBT_PHASE_TIMES", o->phase_times ? "1" : "0" },
+		{ "SBT_NO_DEBUG", "0" },
+	};
+	struct emit_session session = {
+		.version = SBT_VERSION,
+		.mode = modes[o->mode],
+		.command = command,
+		.clock_start_ns = start_ns,
+		.banner = o->banner,
+		.armed_ns = armed_ns,
+		.settings = settings,
+		.nsettings = sizeof(settings) / sizeof(settings[0]),
+	};
+
+	snprintf(warn_time, sizeof(warn_time), "%llu",
+		 (unsigned long long)(o->warn_ns / 1000000));
+	modules_each(p->modules, add_probe, &probes);
+	session.probes = probes.probes;
+	session.nprobes = probes.n;
+	session.kernel = uname(&uts) ? NULL : uts.release;
+	emit_session(emit, &session);
+	free(probes.probes);
+	free(command);
+	free(watch);
+}
+
+int present_report(struct present *p, struct emit *emit, uint64_t end_ns, bool interim)
+{
+	struct report report;
+	int err;
+
+	fill_counts(p);
+	if (interim)
+		present_names(p);
+	p->env.end_ns = end_ns;
+	p->env.interim = interim;
+	p->env.tracer_cpu_ns = proc_own_cpu_ns();
+	err = report_build(p->model, &p->env, &report);
+	if (err)
+		return err;
+	emit_report(emit, &report);
+	report_free(&report);
+	return emit_flush(emit);
+}

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "cmd/targets.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/msg.h"
+#include "target/proc.h"
+
+/* The incarnation of a process that was there before us: anything but what BPF makes. */
+#define INC_FOUND 2u
+
+struct targets {
+	struct attach *attach;
+	struct modules *modules;
+	struct spaces *spaces;
+	struct targets_options options;
+	struct hash by_process; /* (module, tgid) that has its probes, with by_process */
+	uint64_t generation;
+	uint32_t places;
+	bool stepped;
+};
+
+int targets_new(struct attach *attach, struct modules *modules, struct spaces *spaces,
+		const struct targets_options *options, struct targets **out)
+{
+	struct targets *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	t->attach = attach;
+	t->modules = modules;
+	t->spaces = spaces;
+	t->options = *options;
+	*out = t;
+	return 0;
+}
+
+void targets_free(struct targets *t)
+{
+	if (!t)
+		return;
+	hash_free(&t->by_process);
+	free(t);
+}
+
+/* --- probes --------------------------------------------------------------------------------------- */
+
+/* Has this module its probes, as far as the process @tgid is concerned? Notes that it has. */
+static bool already(struct targets *t, struct module *m, uint32_t tgid)
+{
+	uint64_t key, value;
+	bool before;
+
+	if (!t->options.by_process) {
+		before = m->attached;
+		m->attached = true;
+		return before;
+	}
+	key = hash_mix((uint64_t)(uintptr_t)m) ^ tgid;
+	if (hash_get(&t->by_process, key, &value))
+		return true;
+	m->attached = true;
+	return hash_put(&t->by_process, key, 1) != 0;
+}
+
+static void fill_place(const struct module *m, const struct module_place *from,
+		       struct attach_place *place)
+{
+	place->fd = m->fd;
+	place->entry = from->offset;
+	place->exits = from->exits;
+	place->nexits = from->nexits;
+}
+
+static void attach_module(struct targets *t, struct module *m, uint32_t tgid, bool by_exit)
+{
+	int pid = t->options.by_process ? (int)tgid : 0, err;
+	struct attach_place place;
+	uint32_t i;
+
+	if ((!m->nplaces && !m->loader) || already(t, m, tgid))
+		return;
+	for (i = 0; i < m->nplaces; i++) {
+		const struct module_place *from = &m->places[i];
+
+		if (from->error) {
+			msg_warn("%s in %s cannot be probed: %s", from->symbol, m->path,
+				 from->entry.why);
+			continue;
+		}
+		fill_place(m, from, &place);
+		err = attach_place(t->attach, &place, pid,
+				   by_exit && t->options.by_process && from->nexits);
+		if (err) {
+			msg_warn("%s in %s could not be probed: %s", from->symbol, m->path,
+				 strerror(-err));
+			continue;
+		}
+		t->places++;
+		t->stepped |= from->entry.insn.class != INSN_EMULATED;
+		msg_verbose(t->options.verbose, "probe: %s in %s at 0x%llx, %s: %s", from->symbol,
+			    m->path, (unsigned long long)from->offset,
+			    attach_method_name(attach_method(t->attach)), from->entry.why);
+	}
+	if (m->loader) {
+		err = attach_loader(t->attach, m->fd, m->loader, pid);
+		if (err)
+			msg_warn("libraries opened later by programs that use %s will not be noticed: %s",
+				 m->path, strerror(-err));
+	}
+}
+
+/*
+ * Departures of this process cannot be seen through return probes. Its exits get probes; they
+ * stay for all who run the file, since children of the process need them too.
+ */
+static int use_exits(struct targets *t, struct module *m, uint32_t tgid)
+{
+	struct attach_place place;
+	uint32_t i;
+	int err;
+
+	for (i = 0; i < m->nplaces; i++) {
+		const struct module_place *from = &m->places[i];
+
+		if (from->error)
+			continue;
+		if (!from->nexits) {
+			msg_warn("%s in %s: its exits cannot be known (%s)", from->symbol, m->path,
+				 from->exits_why);
+			return -ENOTSUP;
+		}
+		if (t->options.by_process || attach_only_exits(t->attach) || m->exits_attached)
+			continue;
+		fill_place(m, from, &place);
+		err = attach_exits(t->attach, &place, 0);
+		if (err) {
+			msg_warn("the exits of %s in %s could not be probed: %s", from->symbol,
+				 m->path, strerror(-err));
+			return err;
+		}
+	}
+	m->exits_attached = true;
+	(void)tgid;
+	return 0;
+}
+
+static struct module *module_of(struct targets *t, const struct space *space, size_t i)
+{
+	const struct maps_entry *e = &space->maps.entries[i];
+
+	return e->exec && e->ino ? modules_get(t->modules, (int)space->tgid, e) : NULL;
+}
+
+static void refuse(struct targets *t, struct space *space, const char *comm)
+{
+	attach_flag_process(t->attach, space->tgid, SBT_PROC_EXCLUDED, 0);
+	space->departures = "none: not traced";
+	msg_warn("process %u (%s) is not traced: %s, and no other way is left", space->tgid, comm,
+		 space->refusal);
+}
+
+/* How departures may be seen, once it is known what the process runs. */
+static void choose_departures(struct targets *t, struct space *space)
+{
+	char comm[16] = "?";
+	int err = 0;
+	size_t i;
+
+	if (!space->has_place)
+		return;
+	if (attach_only_exits(t->attach))
+		space->departures = "ret instructions";
+	else if (!space->refusal)
+		space->departures = "return probe";
+	if (!space->refusal || space->by_exit)
+		return;
+	proc_comm((int)space->tgid, (int)space->tgid, comm);
+	for (i = 0; i < space->maps.n && !err; i++) {
+		struct module *m = module_of(t, space, i);
+
+		if (m && m->nplaces)
+			err = use_exits(t, m, space->tgid);
+	}
+	if (err) {
+		refuse(t, space, comm);
+		return;
+	}
+	space->by_exit = true;
+	space->departures = "ret instructions";
+	attach_flag_process(t->attach, space->tgid, SBT_PROC_BY_EXIT, 0);
+	/* For Go it is worth a sentence: people have been bitten. */
+	if (!strncmp(space->refusal, "a Go", 4))
+		msg_warn("process %u (%s): %s; departures are seen at the ret instructions",
+			 space->tgid, comm, space->refusal);
+	else
+		msg_verbose(t->options.verbose, "process %u (%s): %s; departures are seen at the ret "
+						"instructions", space->tgid, comm, space->refusal);
+}
+
+/* Reads what the process has mapped and probes what is in it. */
+static int examine(struct targets *t, struct space *space)
+{
+	int err = space_read(t->spaces, space);
+	size_t i;
+
+	if (err)
+		return err;
+	t->generation++;
+	for (i = 0; i < space->maps.n; i++) {
+		struct module *m = module_of(t, space, i);
+
+		if (m)
+			attach_module(t, m, space->tgid, space->refusal != NULL);
+	}
+	choose_departures(t, space);
+	return 0;
+}
+
+/* --- who ---------------------------------------------------------------------------------------------- */
+
+int targets_add_own(struct targets *t)
+{
+	struct maps maps;
+	size_t i;
+	int err;
+
+	if (t->options.by_process)
+		return 0;
+	err = maps_read(getpid(), &maps);
+	if (err)
+		return err;
+	for (i = 0; i < maps.n; i++) {
+		struct module *m = NULL;
+
+		if (maps.entries[i].exec && maps.entries[i].ino)
+			m = modules_get(t->modules, getpid(), &maps.entries[i]);
+		if (m)
+			attach_module(t, m, 0, false);
+	}
+	maps_free(&maps);
+	return 0;
+}
+
+int targets_add_pid(struct targets *t, int pid)
+{
+	struct space *space = space_get(t->spaces, (uint32_t)pid, INC_FOUND);
+	int err;
+
+	if (!space)
+		return -ENOMEM;
+	err = attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
+	return err ? err : examine(t, space);
+}
+
+int targets_add_child(struct targets *t, int pid)
+{
+	/* Its own mappings are ours, and mean nothing: it is about to execute something else. */
+	return attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
+}
+
+/* Programs seen once are let through by the kernel side from then on. */
+static void know_program(struct targets *t, uint32_t tgid, const struct maps *maps)
+{
+	char path[32];
+	struct stat st;
+	size_t i;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", tgid);
+	if (stat(path, &st))
+		return;
+	for (i = 0; i < maps->n; i++) {
+		const struct maps_entry *e = &maps->entries[i];
+
+		if (e->exec && e->ino == st.st_ino) {
+			attach_know_file(t->attach, e->dev, e->ino);
+			return;
+		}
+	}
+}
+
+static void scan_one(void *ctx, int pid)
+{
+	struct targets *t = ctx;
+	struct maps maps;
+	size_t i;
+
+	if (pid == getpid() || maps_read(pid, &maps))
+		return;
+	for (i = 0; i < maps.n; i++) {
+		struct module *m = NULL;
+
+		if (maps.entries[i].exec && maps.entries[i].ino)
+			m = modules_get(t->modules, pid, &maps.entries[i]);
+		if (m)
+			attach_module(t, m, 0, false);
+	}
+	know_program(t, (uint32_t)pid, &maps);
+	maps_free(&maps);
+}
+
+int targets_scan_all(struct targets *t)
+{
+	int n = proc_each(scan_one, t);
+
+	return n < 0 ? n : 0;
+}
+
+/* --- events -------------------------------------------------------------------------------------------- */
+
+/* Are the process's libraries there, so that nothing more is to be waited for? */
+static bool settled(struct targets *t, const struct space *space)
+{
+	bool interp = false, beyond = false;
+	size_t i;
+
+	for (i = 0; i < space->maps.n; i++) {
+		const struct module *m = module_of(t, space, i);
+
+		if (!m || !m->elf)
+			continue;
+		interp |= m->traits.interp[0] != '\0';
+		/* More than the program and its dynamic linker; or the linker is the C library (musl). */
+		beyond |= (!m->loader && !m->traits.interp[0]) || (m->loader && m->nplaces);
+	}
+	return !interp || beyond;
+}
+
+static void on_changed(struct targets *t, const struct sbt_event *event)
+{
+	struct space *space;
+
+	if (!event->inc) {
+		/* -a: nobody traced yet, but it runs what nobody knows. */
+		scan_one(t, (int)event->tgid);
+		return;
+	}
+	space = space_get(t->spaces, event->tgid, event->inc);
+	if (space && !examine(t, space) && settled(t, space)) {
+		know_program(t, event->tgid, &space->maps);
+		attach_flag_process(t->attach, event->tgid, 0, SBT_PROC_FRESH);
+	}
+	if (event->flags & SBT_EVENT_HELD)
+		kill((pid_t)event->tgid, SIGCONT);
+}
+
+static void on_fork(struct targets *t, const struct sbt_event *event)
+{
+	const struct space *parent = space_find(t->spaces, event->parent_tgid, event->parent_inc);
+	struct space *child = space_get(t->spaces, event->tgid, event->inc);
+
+	if (parent && child)
+		space_inherit(t->spaces, child, parent);
+	t->generation++;
+}
+
+void targets_event(struct targets *t, const struct sbt_event *event)
+{
+	struct space *space;
+
+	switch (event->type) {
+	case SBT_REC_FORK:
+		on_fork(t, event);
+		break;
+	case SBT_REC_SEEN:
+		space = space_get(t->spaces, event->tgid, event->inc);
+		if (space && !space->read)
+			examine(t, space);
+		break;
+	case SBT_REC_EXEC:
+	case SBT_REC_MAP:
+		on_changed(t, event);
+		break;
+	default:
+		break;
+	}
+}
+
+uint64_t targets_generation(const struct targets *t)
+{
+	return t->generation;
+}
+
+bool targets_have_places(const struct targets *t)
+{
+	return t->places > 0;
+}
+
+bool targets_stepped(const struct targets *t)
+{
+	return t->stepped;
+}
+
+/* --- when nothing was found ---------------------------------------------------------------------------- */
+
+struct explain {
+	int shown;
+	int unread;
+	int hidden;
+};
+
+static void explain_module(void *ctx, struct module *m)
+{
+	struct explain *e = ctx;
+
+	if (m->error && m->error != -ENOEXEC) {
+		e->unread++;
+		msg_error("  %s: not read: %s", m->path, strerror(-m->error));
+	} else if (m->nplaces) {
+		msg_error("  %s: has it, was probed, was not called", m->path);
+	} else if (m->elf && m->traits.executable && !m->traits.dynamic && m->traits.stripped) {
+		e->hidden++;
+		msg_error("  %s: static and stripped: functions in it have no names to be found by",
+			  m->path);
+	} else if (m->elf && e->shown++ < 12) {
+		msg_error("  %s: does not have it", m->path);
+	}
+}
+
+void targets_explain(const struct targets *t)
+{
+	struct explain e = { 0 };
+
+	msg_error("no barrier was crossed. Looked for pthread_barrier_wait in:");
+	modules_each(t->modules, explain_module, &e);
+	if (e.shown > 12)
+		msg_error("  and %d more files that do not have it", e.shown - 12);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * Who is traced: finds out what processes run, puts probes where they are needed, decides how departures may be seen,
+ * and lets go on who was held for it. Works at once on what the kernel tells, ahead of the model.
+ */
+#ifndef CMD_TARGETS_H
+#define CMD_TARGETS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attach/attach.h"
+#include "sbt/record.h"
+#include "sites/space.h"
+
+struct targets;
+
+struct targets_options {
+	bool by_process; /* probes for each process, none that strangers meet */
+	int verbose;
+};
+
+int targets_new(struct attach *attach, struct modules *modules, struct spaces *spaces,
+		const struct targets_options *options, struct targets **out);
+void targets_free(struct targets *targets);
+
+/* Probes what sbt-trace itself runs on: most programs started later use the same libraries. */
+int targets_add_own(struct targets *targets);
+/*
+ * A running process, from now on. @exited: -ESRCH means it is gone. Returns 0, -errno; a sentence has
+ * been printed for what keeps a process from being traced.
+ */
+int targets_add_pid(struct targets *targets, int pid);
+/* A child of ours that will execute COMMAND. */
+int targets_add_child(struct targets *targets, int pid);
+/* Probes every library that any process of the machine runs now. */
+int targets_scan_all(struct targets *targets);
+
+/* Acts on an event the moment it is known. */
+void targets_event(struct targets *targets, const struct sbt_event *event);
+/* The process was read anew since: its addresses may mean something else. Counts up. */
+uint64_t targets_generation(const struct targets *targets);
+
+/* Prints what was looked for and where: nothing was found. */
+void targets_explain(const struct targets *targets);
+/* Does anything traced have a barrier in it at all? */
+bool targets_have_places(const struct targets *targets);
+/* Were probes put on instructions that the kernel must single-step? */
+bool targets_stepped(const struct targets *targets);
+
+#endif /* CMD_TARGETS_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* A string that grows. Running out of memory is kept, and told once at the end. */
+#ifndef EMIT_BUF_H
+#define EMIT_BUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf {
+	char *s; /* NUL-terminated, NULL while nothing was added */
+	size_t len, cap;
+	bool failed;
+};
+
+void buf_add(struct buf *buf, const char *bytes, size_t len);
+void buf_str(struct buf *buf, const char *s);
+void buf_char(struct buf *buf, char c);
+void buf_printf(struct buf *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A finite number with @digits significant digits, with a point whatever the locale. */
+void buf_real(struct buf *buf, double d, int digits);
+/* Empties it and keeps the memory. */
+void buf_clear(struct buf *buf);
+void buf_free(struct buf *buf);
+
+#endif /* EMIT_BUF_H */

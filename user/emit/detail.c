@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emit/summary.h"
+#include "emit/table.h"
+
+#define MOST	10 /* rows and details shown whatever they weigh */
+#define WEIGHTY 0.01 /* share of the lost time from which a barrier is shown anyway */
+#define CAP	40 /* but never more */
+#define CROWD	32 /* threads up to which all are shown */
+#define EXTREME 6 /* of more than that: how many of the worst */
+
+static uint64_t lost_of(const struct report_barrier *b)
+{
+	return b->nested || b->lost_ns == REPORT_UNKNOWN ? 0 : b->lost_ns;
+}
+
+static uint64_t lost_total(const struct report *r)
+{
+	uint64_t all = 0;
+	uint32_t i;
+
+	for (i = 0; i < r->nbarriers; i++)
+		all += lost_of(&r->barriers[i]);
+	return all;
+}
+
+static bool weighty(const struct report_barrier *b, uint64_t total)
+{
+	return total && (double)lost_of(b) >= WEIGHTY * (double)total;
+}
+
+bool detail_weighty(const struct report *r, const struct report_barrier *b)
+{
+	return weighty(b, lost_total(r));
+}
+
+/* --- the table of barriers -------------------------------------------------------------------- */
+
+void detail_barriers(struct textout *t, const struct report *r,
+		     const struct fields_context *context)
+{
+	uint64_t total = lost_total(r), rest = 0;
+	struct table table = { 0 };
+	uint32_t i, shown = 0;
+	char lost[TEXTOUT_CELL], n[TEXTOUT_CELL];
+
+	textout_line(t, TEXTOUT_BOLD, "BARRIERS, most lost time first");
+	table_fields(&table, &fields_rec_barrier, context);
+	for (i = 0; i < r->nbarriers; i++) {
+		if (i < MOST || (i < CAP && weighty(&r->barriers[i], total))) {
+			table_row(&table, &fields_rec_barrier, &r->barriers[i], context);
+			shown++;
+		} else {
+			rest += lost_of(&r->barriers[i]);
+		}
+	}
+	table_print(&table, t, 2);
+	if (shown < r->nbarriers)
+		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
+			     "and %s more, which lost %s together; --json and --csv list all.",
+			     textout_plural(n, r->nbarriers - shown, "barrier"),
+			     textout_time(lost, rest));
+	textout_wrap(
+		t, TEXTOUT_DIM, "  ", 2,
+		"lost: waits for the last thread, added up over threads. of run: its phases' time "
+		"over "
+		"the elapsed time. imbalance: the share of its phases' thread time that is lost.");
+	textout_blank(t);
+}
+
+/* --- threads ---------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static int by_wait(const void *a, const void *b)
+{
+	const struct report_thread *const *x = a, *const *y = b;
+
+	return (*x)->wait_ns > (*y)->wait_ns ? -1 : (*x)->wait_ns < (*y)->wait_ns;
+}
+
+static int by_last(const void *a, const void *b)
+{
+	const struct report_thread *const *x = a, *const *y = b;
+
+	if ((*x)->last != (*y)->last)
+		return (*x)->last > (*y)->last ? -1 : 1;
+	return by_wait(b, a);
+}
+
+static void quantile_row(struct table *table, const struct emit_field *f,
+			 const struct report_thread *threads, uint32_t n, uint64_t *values,
+			 const struct fields_context *context)
+{
+	static const unsigned percent[] = { 0, 10, 50, 90, 100 };
+	struct fields_value v;
+	uint32_t i, known = 0;
+	char s[TEXTOUT_CELL];
+	uint64_t q;
+
+	for (i = 0; i < n; i++) {
+		v = fields_get(f, &threads[i], context);
+		if (v.kind == FIELDS_UINT)
+			values[known++] = v.u;
+	}
+	qsort(values, known, sizeof(*values), by_value);
+	table_text(table, f->heading);
+	for (i = 0; i < 5; i++) {
+		q = known ? values[(uint64_t)(known - 1) * percent[i] / 100] : UINT64_MAX;
+		if (f->type == EMIT_NS)
+			table_text(table, textout_time(s, q));
+		else
+			table_text(table, known ? textout_count(s, q) : "?");
+	}
+}
+
+/* What is typical of many threads: of each quantity its quantiles over the threads. */
+static void thread_quantiles(struct textout *t, const struct report_thread *threads, uint32_t n,
+			     const struct fields_context *context)
+{
+	static const char *const headings[] = { "least", "10 %", "median", "90 %", "most" };
+	const struct emit_field *f;
+	struct table table = { 0 };
+	uint64_t *values = calloc(n, sizeof(*values));
+	unsigned i;
+
+	if (!values) {
+		t->buf->failed = true;
+		return;
+	}
+	table_column(&table, "of a thread", EMIT_ID);
+	for (i = 0; i < 5; i++)
+		table_column(&table, headings[i], EMIT_NUMBER);
+	for (f = fields_rec_thread.fields; f->help; f++)
+		if (f->heading && f->look != EMIT_BAR && !strchr(f->heading, '\n') &&
+		    (f->type == EMIT_NS || f->type == EMIT_U64))
+			quantile_row(&table, f, threads, n, values, context);
+	table_print(&table, t, 4);
+	free(values);
+}
+
+static void thread_extremes(struct textout *t, const struct report_thread *threads, uint32_t n,
+			    const struct fields_context *context, bool last)
+{
+	const struct report_thread **sorted = calloc(n, sizeof(*sorted));
+	struct fields_context plain = *context;
+	struct table table = { 0 };
+	uint32_t i;
+
+	if (!sorted) {
+		t->buf->failed = true;
+		return;
+	}
+	for (i = 0; i < n; i++)
+		sorted[i] = &threads[i];
+	qsort(sorted, n, sizeof(*sorted), last ? by_last : by_wait);
+	textout_line(t, TEXTOUT_PLAIN,
+		     last ? "    the %d that came last most often:"
+			  : "    the %d that waited longest:",
+		     EXTREME);
+	/* Bars of a few rows would be full at the greatest of these, not of all. */
+	plain.no_bars = true;
+	table_fields(&table, &fields_rec_thread, &plain);
+	for (i = 0; i < EXTREME; i++)
+		table_row(&table, &fields_rec_thread, sorted[i], &plain);
+	table_print(&table, t, 4);
+	free(sorted);
+}
+
+void detail_threads(struct textout *t, const struct report_thread *threads, uint32_t n,
+		    const struct fields_context *context)
+{
+	struct table table = { 0 };
+	char s[TEXTOUT_CELL];
+	uint32_t i;
+
+	if (n > CROWD) {
+		textout_line(t, TEXTOUT_PLAIN, "    %s (--json lists all)",
+			     textout_plural(s, n, "thread"));
+		thread_quantiles(t, threads, n, context);
+		thread_extremes(t, threads, n, context, true);
+		thread_extremes(t, threads, n, context, false);
+		return;
+	}
+	table_fields(&table, &fields_rec_thread, context);
+	for (i = 0; i < n; i++)
+		table_row(&table, &fields_rec_thread, &threads[i], context);
+	table_print(&table, t, 4);
+}
+
+/* --- one barrier ------------------------------------------------------------------------------ */
+
+static void barrier_episodes(struct textout *t, const struct report_barrier *b)
+{
+	struct buf s = { 0 };
+	char n[TEXTOUT_CELL];
+
+	buf_printf(&s, "%s", textout_plural(n, b->episodes, "episode"));
+	if (b->participants && b->participants_min != b->participants)
+		buf_printf(&s, " of %u to %u threads", b->participants_min, b->participants);
+	else if (b->participants)
+		buf_printf(&s, " of %u threads", b->participants);
+	if (b->incomplete)
+		buf_printf(&s, ", %s incomplete (in no figure here)",
+			   textout_count(n, b->incomplete));
+	if (b->ambiguous)
+		buf_printf(&s, ", %s ambiguous", textout_count(n, b->ambiguous));
+	if (b->family)
+		buf_printf(&s, "; %s%s%s", b->family, b->kind ? ", " : "", b->kind ? b->kind : "");
+	if (*b->object)
+		buf_printf(&s, ", object %s", b->object);
+	if (b->shared)
+		buf_str(&s, ", shared by several processes");
+	if (b->nested)
+		buf_str(&s, ", inside another barrier's wait: enters no sum of the process");
+	if (s.s)
+		textout_wrap(t, TEXTOUT_DIM, "    ", 4, "%s", s.s);
+	t->buf->failed |= s.failed;
+	buf_free(&s);
+}
+
+static void barrier_quantities(struct textout *t, const struct report_barrier *b,
+			       const struct fields_context *context)
+{
+	static const struct {
+		const char *field, *heading;
+	} rows[] = {
+		{ "phase_ns", "phase time" },
+		{ "barrier_ns", "barrier time" },
+		{ "wait_ns", "wait of a thread" },
+		{ "release_ns", "release latency" },
+	};
+	struct table table = { 0 };
+	struct fields_value v;
+	unsigned i;
+
+	/* Of one episode the table of barriers says it all. */
+	if (b->episodes < 2)
+		return;
+	table_column(&table, "", EMIT_ID);
+	table_fields(&table, &fields_rec_times, context);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		v = fields_get(fields_find(&fields_rec_barrier, rows[i].field), b, context);
+		if (v.kind != FIELDS_OBJECT)
+			continue;
+		table_text(&table, rows[i].heading);
+		table_row(&table, &fields_rec_times, v.base, context);
+	}
+	table_print(&table, t, 4);
+}
+
+static void barrier_longest(struct textout *t, const struct report_barrier *b)
+{
+	char phase[TEXTOUT_CELL], at[TEXTOUT_CELL];
+	struct buf s = { 0 };
+	uint32_t i;
+
+	if (b->nlongest < 2)
+		return;
+	for (i = 0; i < b->nlongest && i < MODEL_LONGEST; i++)
+		buf_printf(&s, "%s%s (phase %llu, to %s)", i ? "; " : "",
+			   textout_time(phase, b->longest[i].phase_ns),
+			   (unsigned long long)b->longest[i].number,
+			   textout_clock(at, b->longest[i].release_ns));
+	if (s.s)
+		textout_wrap(t, TEXTOUT_DIM, "    longest phases: ", 6, "%s", s.s);
+	t->buf->failed |= s.failed;
+	buf_free(&s);
+}
+
+static void barrier_callsites(struct textout *t, const struct report_barrier *b)
+{
+	const struct report_callsite *c;
+	char *place;
+	uint32_t i;
+	int n;
+
+	for (i = 0; b->ncallsites > 1 && i < b->ncallsites; i++) {
+		c = &b->callsites[i];
+		if (c->file && c->line)
+			n = asprintf(&place, "%s %s:%u", c->function ? c->function : "?", c->file,
+				     c->line);
+		else if (c->module)
+			n = asprintf(&place, "%s+0x%llx", c->module, (unsigned long long)c->offset);
+		else
+			n = asprintf(&place, "an unknown place");
+		if (n < 0)
+			continue;
+		textout_line(t, TEXTOUT_DIM, "    called from: %s%s%s", place,
+			     c->inlined ? ", inlined into " : "", c->inlined ? c->inlined : "");
+		free(place);
+	}
+}
+
+static void detail_one(struct textout *t, const struct report_barrier *b,
+		       const struct fields_context *context)
+{
+	char *head = NULL;
+
+	if (asprintf(&head, "%s  %s  %s (pid %u)", b->id, b->label, b->comm ? b->comm : "?",
+		     b->pid) < 0)
+		head = NULL;
+	textout_line(t, TEXTOUT_BOLD, "%s", head ? head : b->id);
+	free(head);
+	if (*b->verdict)
+		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4, "%s", b->verdict);
+	if (*b->advice)
+		textout_wrap(t, TEXTOUT_PLAIN, "    -> ", 7, "%s", b->advice);
+	barrier_episodes(t, b);
+	barrier_callsites(t, b);
+	barrier_quantities(t, b, context);
+	barrier_longest(t, b);
+	if (b->nthreads)
+		detail_threads(t, b->threads, b->nthreads, context);
+	textout_blank(t);
+}
+
+void detail_each(struct textout *t, const struct report *r, const struct fields_context *context)
+{
+	uint64_t total = lost_total(r);
+	uint32_t i, left = 0;
+	char n[TEXTOUT_CELL];
+
+	for (i = 0; i < r->nbarriers; i++) {
+		/* The first always, so that an even program shows that it is one. */
+		if (!i || (i < MOST && weighty(&r->barriers[i], total)))
+			detail_one(t, &r->barriers[i], context);
+		else
+			left++;
+	}
+	if (!left)
+		return;
+	textout_line(t, TEXTOUT_DIM,
+		     "No details of %s with less lost time: --json and --csv have them.",
+		     textout_plural(n, left, "barrier"));
+	textout_blank(t);
+}
+
+/* --- phases ----------------------------------------------------------------------------------- */
+
+void detail_transitions(struct textout *t, const struct report *r,
+			const struct fields_context *context)
+{
+	struct table table = { 0 };
+	uint32_t i, n = r->nphases < MOST ? r->nphases : MOST;
+	char s[TEXTOUT_CELL];
+
+	if (!n)
+		return;
+	textout_line(t, TEXTOUT_BOLD, "PHASES, most time first");
+	table_fields(&table, &fields_rec_transition, context);
+	for (i = 0; i < n; i++)
+		table_row(&table, &fields_rec_transition, &r->phases[i], context);
+	table_print(&table, t, 2);
+	if (n < r->nphases)
+		textout_line(t, TEXTOUT_PLAIN, "  and %s more; --json and --csv list all.",
+			     textout_plural(s, r->nphases - n, "pair"));
+	textout_blank(t);
+}

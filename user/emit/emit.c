@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "emit/emit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "emit/buf.h"
+#include "emit/csv.h"
+#include "emit/fields.h"
+#include "emit/json.h"
+#include "emit/live.h"
+#include "emit/summary.h"
+#include "emit/textout.h"
+
+#define EMIT_WIDTH	 100
+#define EMIT_WIDTH_LEAST 40
+
+struct emit {
+	FILE *out;
+	struct emit_options options;
+	struct fields_context context;
+	struct buf buf;
+	struct textout text;
+	struct csv *csv;
+	bool header; /* CSV: printed */
+	int err; /* the first, kept */
+};
+
+struct emit *emit_new(FILE *out, const struct emit_options *options)
+{
+	struct emit *emit = calloc(1, sizeof(*emit));
+
+	if (!emit)
+		return NULL;
+	emit->out = out;
+	emit->options = *options;
+	emit->context.realtime_offset_ns = options->realtime_offset_ns;
+	emit->text.buf = &emit->buf;
+	emit->text.width = options->width ? options->width : EMIT_WIDTH;
+	if (emit->text.width < EMIT_WIDTH_LEAST)
+		emit->text.width = EMIT_WIDTH_LEAST;
+	emit->text.colour = options->colour;
+	emit->text.ascii = options->ascii;
+	if (options->format == EMIT_CSV) {
+		emit->csv = csv_new();
+		if (!emit->csv) {
+			free(emit);
+			return NULL;
+		}
+	}
+	return emit;
+}
+
+static void emit_fail(struct emit *emit, int err)
+{
+	if (!emit->err)
+		emit->err = err ? -err : -EIO;
+}
+
+/* Writes what has been made: whole lines, a record at a time. */
+static void emit_put(struct emit *emit)
+{
+	struct buf *buf = &emit->buf;
+
+	if (buf->failed)
+		emit_fail(emit, ENOMEM);
+	errno = 0;
+	if (!emit->err && buf->len && fwrite(buf->s, 1, buf->len, emit->out) != buf->len)
+		emit_fail(emit, errno);
+	buf_clear(buf);
+}
+
+static void emit_record(struct emit *emit, const struct emit_record *record, const void *rec)
+{
+	if (emit->options.format == EMIT_JSON) {
+		jsonl_record(&emit->buf, record, rec, &emit->context);
+	} else {
+		if (!emit->header)
+			csv_header(emit->csv, &emit->buf);
+		emit->header = true;
+		csv_record(emit->csv, &emit->buf, record, rec, &emit->context);
+	}
+	emit_put(emit);
+}
+
+static bool emit_is_text(const struct emit *emit)
+{
+	return emit->options.format == EMIT_TEXT;
+}
+
+/* Live text is wanted; anything is still written. */
+static bool emit_live(const struct emit *emit)
+{
+	return !emit->err && emit_is_text(emit) && !emit->options.quiet;
+}
+
+void emit_session(struct emit *emit, const struct emit_session *session)
+{
+	struct fields_session rec = {
+		.schema = FIELDS_SCHEMA_VERSION,
+		.session = session,
+		.realtime_offset_ns = emit->options.realtime_offset_ns
+					      ? emit->options.realtime_offset_ns
+					      : INT64_MIN,
+	};
+
+	emit->context.clock_start_ns = session->clock_start_ns;
+	if (emit->err)
+		return;
+	if (!emit_is_text(emit)) {
+		emit_record(emit, &fields_rec_session, &rec);
+		return;
+	}
+	if (session->banner && !emit->options.quiet)
+		live_banner(&emit->text, session);
+	if (emit->options.verbose && !emit->options.quiet)
+		live_probes(&emit->text, session, &emit->context);
+	emit_put(emit);
+}
+
+void emit_watched(struct emit *emit, const struct emit_episode *episode)
+{
+	if (emit->err)
+		return;
+	if (!emit_is_text(emit)) {
+		emit_record(emit, &fields_rec_episode, episode);
+	} else if (emit_live(emit)) {
+		live_watched(&emit->text, episode, &emit->context);
+		emit_put(emit);
+	}
+}
+
+void emit_named(struct emit *emit, const struct emit_episode *episode)
+{
+	if (!emit_live(emit))
+		return;
+	live_named(&emit->text, episode, &emit->context);
+	emit_put(emit);
+}
+
+void emit_warning(struct emit *emit, const struct emit_episode *episode, uint64_t threshold_ns)
+{
+	struct fields_warning rec = {
+		.episode = episode,
+		.barrier = episode->barrier,
+		.threshold_ns = threshold_ns,
+	};
+
+	if (emit->err)
+		return;
+	if (!emit_is_text(emit)) {
+		emit_record(emit, &fields_rec_warning, &rec);
+	} else if (emit_live(emit)) {
+		live_warning(&emit->text, episode, threshold_ns, &emit->context);
+		emit_put(emit);
+	}
+}
+
+void emit_phase_time(struct emit *emit, const struct emit_episode *episode)
+{
+	if (!emit_live(emit))
+		return;
+	live_phase_time(&emit->text, episode, &emit->context);
+	emit_put(emit);
+}
+
+static void emit_records(struct emit *emit, const struct report *report)
+{
+	struct fields_end end = {
+		.report = report,
+		.elapsed_ns = report->end_ns - report->start_ns,
+	};
+	uint32_t i;
+
+	for (i = 0; i < report->nprocesses; i++)
+		emit_record(emit, &fields_rec_process, &report->processes[i]);
+	for (i = 0; i < report->nbarriers; i++)
+		emit_record(emit, &fields_rec_barrier, &report->barriers[i]);
+	for (i = 0; i < report->nphases; i++)
+		emit_record(emit, &fields_rec_transition, &report->phases[i]);
+	emit_record(emit, report->interim ? &fields_rec_interim : &fields_rec_end, &end);
+}
+
+void emit_report(struct emit *emit, const struct report *report)
+{
+	if (emit->err)
+		return;
+	emit->context.interim = report->interim;
+	emit->context.many = report->nprocesses > 1;
+	if (emit_is_text(emit)) {
+		summary_print(&emit->text, report, &emit->context);
+		emit_put(emit);
+	} else {
+		emit_records(emit, report);
+	}
+	emit->context.interim = false;
+	emit_flush(emit);
+}
+
+int emit_flush(struct emit *emit)
+{
+	errno = 0;
+	if (!emit->err && (fflush(emit->out) || ferror(emit->out)))
+		emit_fail(emit, errno);
+	return emit->err;
+}
+
+int emit_free(struct emit *emit)
+{
+	int err;
+
+	if (!emit)
+		return 0;
+	err = emit_flush(emit);
+	csv_free(emit->csv);
+	buf_free(&emit->buf);
+	free(emit);
+	return err;
+}

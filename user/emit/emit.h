@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * Everything that is printed as data: text for people, JSON Lines, CSV. All three are driven by the
+ * list of fields in emit/fields.c. A writer owns its stream's errors: the first failed write is kept
+ * and returned by emit_flush() and emit_free(); nothing after it is written. Only emit_report() and
+ * these two flush: with live output the caller does, as often as somebody may be looking. SIGPIPE
+ * is the caller's to ignore.
+ */
+#ifndef EMIT_EMIT_H
+#define EMIT_EMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analyse/report.h"
+#include "model/model.h"
+
+enum emit_format { EMIT_TEXT, EMIT_JSON, EMIT_CSV };
+
+struct emit_options {
+	enum emit_format format;
+	bool colour; /* text only; the caller has looked at the terminal and NO_COLOR */
+	unsigned width; /* columns; 0: 100 */
+	bool ascii; /* text: nothing but ASCII ("us", "~", "#") */
+	bool verbose; /* text: the probes, below the banner */
+	bool quiet; /* text: no banner, no live reports; the report at the end still comes */
+	int64_t realtime_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC; 0: no time of day */
+};
+
+/* One probe, for the session record and for -v. */
+struct emit_probe {
+	const char *family, *binary, *symbol;
+	const char *method; /* "session", "multi", "perf" */
+	uint64_t offset; /* in the file */
+	const char *scope; /* "inode" (whoever runs the file) or "process" */
+	const char *insn; /* what lies under it, with its class */
+	const char *why; /* why this place and this method */
+};
+
+/* One option as the thesis names it, for the banner. */
+struct emit_setting {
+	const char *name, *value;
+};
+
+/* One counter, for the session record. */
+struct emit_counter {
+	const char *name;
+	const char *source; /* "hardware", "software" */
+	const char *unit;
+};
+
+struct emit_session {
+	const char *version, *kernel;
+	const char *mode; /* command, pid, system */
+	const char *command; /* joined by spaces; NULL */
+	uint64_t clock_start_ns;
+	uint32_t nprobes;
+	const struct emit_probe *probes;
+	uint32_t ncounters;
+	const struct emit_counter *counters;
+	uint32_t nsettings;
+	const struct emit_setting *settings;
+	bool banner; /* SBT_OPTIONS */
+	uint64_t armed_ns; /* from the start of sbt-trace to the first record possible */
+};
+
+/* An episode as it happens: what the model gives, with names. Times are absolute here. */
+struct emit_member {
+	uint32_t tid, index;
+	const char *comm;
+	const char *site; /* label of the call site; NULL unless mixed */
+	uint32_t order; /* from 0 */
+	uint64_t arrive_ns, inter_ns, wait_ns, depart_ns, work_ns; /* MODEL_UNKNOWN: unknown */
+	uint32_t cpu;
+};
+
+struct emit_episode {
+	const struct report_barrier *barrier; /* only the naming fields are set */
+	uint32_t pid;
+	uint64_t seq, number;
+	uint64_t release_ns, phase_ns, barrier_ns;
+	uint32_t participants;
+	enum model_state state;
+	uint32_t why;
+	bool nested;
+	uint32_t nmembers;
+	const struct emit_member *members; /* by arrival */
+};
+
+struct emit; /* opaque */
+
+/* @out stays the caller's (it is flushed, not closed). NULL when out of memory. */
+struct emit *emit_new(FILE *out, const struct emit_options *options);
+/* The start: session record, or the banner of options (figure 3.6, lines 1 to 10). */
+void emit_session(struct emit *emit, const struct emit_session *session);
+/* A watched barrier in full (figure 3.6, lines 15 to 24; figure 3.10, lines 16 to 30). */
+void emit_watched(struct emit *emit, const struct emit_episode *episode);
+/* A named one that is not watched: two short lines (figure 3.6, lines 12 and 13). Text only. */
+void emit_named(struct emit *emit, const struct emit_episode *episode);
+/* Any past the threshold (figure 3.10, lines 12 and 13). */
+void emit_warning(struct emit *emit, const struct emit_episode *episode, uint64_t threshold_ns);
+/* --phase-times: one line an episode. Text only. */
+void emit_phase_time(struct emit *emit, const struct emit_episode *episode);
+/* The end, or an interim report. */
+void emit_report(struct emit *emit, const struct report *report);
+/* Prints what the field list says of itself as a JSON Schema. */
+int emit_json_schema(FILE *out);
+/* 0, or the first error as -errno (-EPIPE, -ENOSPC, ...). */
+int emit_flush(struct emit *emit);
+int emit_free(struct emit *emit);
+
+#endif /* EMIT_EMIT_H */

@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "emit/fields.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* clang-format off */
+
+/* One field a row. */
+
+#define AT(s, m)      .offset = offsetof(struct s, m)
+#define VIA(s, p)     .via = 1 + offsetof(struct s, p)
+#define LIST(s, p, c) .offset = offsetof(struct s, p), .count = offsetof(struct s, c)
+#define END	      { .help = NULL }
+
+static const struct emit_names state_names[] = {
+	{ MODEL_COMPLETE, "complete", NULL },
+	{ MODEL_INCOMPLETE, "incomplete", NULL },
+	{ MODEL_AMBIGUOUS, "ambiguous", NULL },
+	{ 0, NULL, NULL },
+};
+
+static const struct emit_names pattern_names[] = {
+	{ REPORT_BALANCED, "balanced", NULL },
+	{ REPORT_STATIC, "static", NULL },
+	{ REPORT_ROTATING, "rotating", NULL },
+	{ REPORT_MIXED_LOSS, "mixed", NULL },
+	{ REPORT_COSTLY, "costly", NULL },
+	{ REPORT_FEW, "few", NULL },
+	{ 0, NULL, NULL },
+};
+
+const struct emit_names fields_why[] = {
+	{ MODEL_WHY_LOST, "lost", "a member's record was lost" },
+	{ MODEL_WHY_BEFORE, "before", "some members arrived before tracing began" },
+	{ MODEL_WHY_ABANDONED, "abandoned", "a member never returned from the barrier" },
+	{ MODEL_WHY_CAUSALITY, "causality", "a member left before the last one came" },
+	{ MODEL_WHY_COUNT, "count", "its members are not as many as the barrier counts" },
+	{ MODEL_WHY_SWAP, "swap", "two arrivals at its edge could be the other way round" },
+	{ MODEL_WHY_END, "end", "tracing ended first" },
+	{ 0, NULL, NULL },
+};
+
+/* --- cells that are more than a value --------------------------------------------------------- */
+
+static void cell_last(const void *rec, char *out, size_t size)
+{
+	const struct report_barrier *b = rec;
+	uint32_t i;
+
+	if (!b->last_tid) {
+		snprintf(out, size, "-");
+		return;
+	}
+	for (i = 0; i < b->nthreads; i++)
+		if (b->threads[i].tid == b->last_tid)
+			break;
+	if (i < b->nthreads && isfinite(b->last_share))
+		snprintf(out, size, "id %u, %.0f %%", b->threads[i].index, b->last_share * 100);
+	else if (isfinite(b->last_share))
+		snprintf(out, size, "tid %u, %.0f %%", b->last_tid, b->last_share * 100);
+	else
+		snprintf(out, size, "tid %u", b->last_tid);
+}
+
+static void cell_thread_last(const void *rec, char *out, size_t size)
+{
+	const struct report_thread *t = rec;
+
+	if (isfinite(t->last_share))
+		snprintf(out, size, "%llu (%3.0f %%)", (unsigned long long)t->last,
+			 t->last_share * 100);
+	else
+		snprintf(out, size, "%llu", (unsigned long long)t->last);
+}
+
+/* --- nested records --------------------------------------------------------------------------- */
+
+#define T(m) AT(report_times, m)
+static const struct emit_field times_fields[] = {
+	{ "n", EMIT_U64, T(n), .help = "how many values" },
+	{ "sum", EMIT_NS, T(sum), .heading = "sum", .look = EMIT_MEAN, .help = "their sum" },
+	{ "min", EMIT_NS, T(min), .heading = "min", .look = EMIT_MEAN, .help = "the least" },
+	{ "mean", EMIT_DOUBLE, T(mean), .heading = "mean", .look = EMIT_MEAN,
+	  .help = "their mean" },
+	{ "max", EMIT_NS, T(max), .heading = "max", .look = EMIT_MEAN, .help = "the greatest" },
+	{ "stddev", EMIT_DOUBLE, T(stddev), .heading = "stddev", .look = EMIT_MEAN,
+	  .help = "standard deviation of the population" },
+	{ "hist", EMIT_HIST, T(hist),
+	  .help = "how many lie in [2^i, 2^(i+1)), for i from 0; trailing zeros left out" },
+	END
+};
+const struct emit_record fields_rec_times = {
+	"times", sizeof(struct report_times), times_fields, "A quantity in ns over many episodes"
+};
+
+#define P(m) AT(emit_probe, m)
+static const struct emit_field probe_fields[] = {
+	{ "family", EMIT_STRING, P(family), .heading = "family", .look = EMIT_ID,
+	  .help = "the barriers' family" },
+	{ "binary", EMIT_STRING, P(binary), .heading = "file", .look = EMIT_NAME,
+	  .help = "the file that is probed" },
+	{ "symbol", EMIT_STRING, P(symbol), .heading = "symbol", .look = EMIT_NAME,
+	  .help = "the function" },
+	{ "offset", EMIT_U64, P(offset), .help = "of the probe in the file" },
+	{ "method", EMIT_STRING, P(method), .heading = "method", .look = EMIT_ID,
+	  .help = "how it was attached: session, multi or perf" },
+	{ "scope", EMIT_STRING, P(scope), .heading = "scope", .look = EMIT_ID,
+	  .help = "whom it hits: inode (whoever runs the file) or process" },
+	{ "insn", EMIT_STRING, P(insn), .help = "the instruction under it, with its class" },
+	{ "why", EMIT_STRING, P(why), .heading = "why there", .look = EMIT_NAME,
+	  .help = "why this place and this method" },
+	END
+};
+const struct emit_record fields_rec_probe = {
+	"probe", sizeof(struct emit_probe), probe_fields, "One probe"
+};
+
+#define C(m) AT(emit_counter, m)
+static const struct emit_field counter_fields[] = {
+	{ "name", EMIT_STRING, C(name), .help = "as asked for" },
+	{ "source", EMIT_STRING, C(source), .help = "hardware or software" },
+	{ "unit", EMIT_STRING, C(unit), .help = "of its values" },
+	END
+};
+static const struct emit_record rec_counter = {
+	"counter", sizeof(struct emit_counter), counter_fields, "One counter"
+};
+
+#define S(m) AT(emit_setting, m)
+static const struct emit_field setting_fields[] = {
+	{ "name", EMIT_STRING, S(name), .help = "of the option" },
+	{ "value", EMIT_STRING, S(value), .help = "as it holds for this run" },
+	END
+};
+static const struct emit_record rec_setting = {
+	"setting", sizeof(struct emit_setting), setting_fields, "One option"
+};
+
+#define M(m) AT(emit_member, m)
+static const struct emit_field member_fields[] = {
+	{ "tid", EMIT_U32, M(tid), .help = "thread" },
+	{ "index", EMIT_U32, M(index), .heading = "id", .look = EMIT_NUMBER,
+	  .help = "number within the process, by first crossing" },
+	{ NULL, EMIT_U32, M(tid), .heading = "tid", .look = EMIT_NUMBER, .help = "thread" },
+	{ "comm", EMIT_STRING, M(comm), .heading = "thread", .look = EMIT_NAME,
+	  .help = "the thread's name" },
+	{ "site", EMIT_STRING, M(site), .heading = "from", .look = EMIT_NAME,
+	  .help = "call site, where the members came from different ones" },
+	{ "order", EMIT_U32, M(order), .help = "of arrival, from 0" },
+	{ "arrive_ns", EMIT_T_NS, M(arrive_ns), .help = "arrival, from clock_start_ns" },
+	{ "inter_ns", EMIT_NS, M(inter_ns), .heading = "inter", .look = EMIT_MEAN,
+	  .help = "time since the thread before it arrived" },
+	{ "wait_ns", EMIT_NS, M(wait_ns), .heading = "wait", .look = EMIT_MEAN,
+	  .help = "from its arrival to the last one" },
+	{ "depart_ns", EMIT_T_NS, M(depart_ns), .help = "departure, from clock_start_ns" },
+	{ "cpu", EMIT_U32, M(cpu), .help = "on which it arrived" },
+	{ "work_ns", EMIT_NS, M(work_ns), .heading = "work", .look = EMIT_MEAN,
+	  .help = "the thread's phase: from its last departure to this arrival" },
+	{ NULL, EMIT_T_NS, M(arrive_ns), .heading = "from start", .look = EMIT_CLOCK,
+	  .help = "arrival, from the start" },
+	{ NULL, EMIT_T_NS, M(arrive_ns), .heading = "time of day", .look = EMIT_DAY,
+	  .help = "arrival, by the clock on the wall" },
+	END
+};
+const struct emit_record fields_rec_member = {
+	"thread", sizeof(struct emit_member), member_fields, "One thread of an episode"
+};
+
+#define H(m) AT(report_thread, m)
+static const struct emit_field thread_fields[] = {
+	{ "index", EMIT_U32, H(index), .heading = "id", .look = EMIT_NUMBER,
+	  .help = "number within the process, by first crossing" },
+	{ "tid", EMIT_U32, H(tid), .heading = "tid", .look = EMIT_NUMBER, .help = "thread" },
+	{ "comm", EMIT_STRING, H(comm), .heading = "thread", .look = EMIT_NAME,
+	  .help = "the thread's name" },
+	{ "crossings", EMIT_U64, H(crossings), .heading = "crossings", .look = EMIT_NUMBER,
+	  .help = "of barriers, seen" },
+	{ "work_ns", EMIT_NS, H(work_ns), .heading = "work", .look = EMIT_COMMON,
+	  .help = "time between barriers" },
+	{ "wait_ns", EMIT_NS, H(wait_ns), .heading = "wait", .look = EMIT_COMMON,
+	  .help = "time waited for the last to come" },
+	{ "idle_ns", EMIT_NS, H(idle_ns), .heading = "idle", .look = EMIT_COMMON,
+	  .help = "time inside barriers: the wait, and waking up" },
+	{ "wait_max_ns", EMIT_NS, H(wait_max_ns), .heading = "longest\nwait", .look = EMIT_MEAN,
+	  .help = "its longest wait" },
+	{ "last", EMIT_U64, H(last), .heading = "came last", .look = EMIT_NUMBER,
+	  .cell = cell_thread_last, .help = "how often it came last" },
+	{ "last_share", EMIT_RATIO, H(last_share), .help = "last over the complete episodes" },
+	{ NULL, EMIT_NS, H(wait_ns), .heading = "wait", .look = EMIT_BAR, .help = "as a bar" },
+	END
+};
+const struct emit_record fields_rec_thread = {
+	"thread", sizeof(struct report_thread), thread_fields,
+	"One thread, at one barrier or over all barriers of its process"
+};
+
+#define S2(m) AT(report_callsite, m)
+static const struct emit_field callsite_fields[] = {
+	{ "function", EMIT_STRING, S2(function), .help = "that waits" },
+	{ "file", EMIT_STRING, S2(file), .help = "source file" },
+	{ "line", EMIT_U32, S2(line), .flags = FIELDS_ZERO, .help = "in the source file" },
+	{ "module", EMIT_STRING, S2(module), .help = "program or library" },
+	{ "offset", EMIT_U64, S2(offset), .flags = FIELDS_ZERO,
+	  .help = "of the call in the module" },
+	{ "inlined", EMIT_STRING, S2(inlined), .help = "the functions it was inlined into" },
+	END
+};
+static const struct emit_record rec_callsite = {
+	"callsite", sizeof(struct report_callsite), callsite_fields, "One place that waits"
+};
+
+#define L(m) AT(model_longest, m)
+static const struct emit_field longest_fields[] = {
+	{ "phase", EMIT_U64, L(number), .help = "phase number" },
+	{ "phase_ns", EMIT_NS, L(phase_ns), .help = "phase time" },
+	{ "t_ns", EMIT_NS, L(release_ns), .help = "its end, from clock_start_ns" },
+	END
+};
+static const struct emit_record rec_longest = {
+	"longest", sizeof(struct model_longest), longest_fields, "One of the longest phases"
+};
+
+#define E(m) AT(report_efficiency, m)
+static const struct emit_field efficiency_fields[] = {
+	{ "parallel", EMIT_RATIO, E(parallel), .help = "time outside barriers over all time" },
+	{ "load_balance", EMIT_RATIO, E(load_balance),
+	  .help = "1 less what the same threads' greater work takes" },
+	{ "serialisation", EMIT_RATIO, E(serialisation),
+	  .help = "1 less what another late thread each time takes" },
+	{ "transfer", EMIT_RATIO, E(transfer), .help = "1 less what the barriers themselves take" },
+	{ "communication", EMIT_RATIO, E(communication), .help = "serialisation x transfer" },
+	END
+};
+static const struct emit_record rec_efficiency = {
+	"efficiency", sizeof(struct report_efficiency), efficiency_fields,
+	"POP efficiencies, 0 to 1"
+};
+
+#define LO(m) AT(report_loss, m)
+static const struct emit_field loss_fields[] = {
+	{ "cause", EMIT_STRING, LO(cause), .help = "why records were lost" },
+	{ "count", EMIT_U64, LO(count), .help = "how many" },
+	END
+};
+static const struct emit_record rec_loss = {
+	"lost", sizeof(struct report_loss), loss_fields, "Lost records by cause"
+};
+
+/* --- session ---------------------------------------------------------------------------------- */
+
+#define SV VIA(fields_session, session)
+#define SE(m) SV, AT(emit_session, m)
+static const struct emit_field session_fields[] = {
+	{ "schema", EMIT_U32, AT(fields_session, schema), .help = "version of these names" },
+	{ "version", EMIT_STRING, SE(version), .help = "of sbt-trace" },
+	{ "kernel", EMIT_STRING, SE(kernel), .help = "release of the kernel" },
+	{ "mode", EMIT_STRING, SE(mode), .help = "command, pid or system" },
+	{ "command", EMIT_STRING, SE(command), .help = "the traced command" },
+	{ "clock_start_ns", EMIT_U64, SE(clock_start_ns),
+	  .help = "CLOCK_MONOTONIC at the start: arrive_ns, depart_ns and t_ns count from here" },
+	{ "realtime_offset_ns", EMIT_I64, AT(fields_session, realtime_offset_ns),
+	  .help = "CLOCK_REALTIME - CLOCK_MONOTONIC" },
+	{ "armed_ns", EMIT_NS, SE(armed_ns), .flags = FIELDS_ZERO,
+	  .help = "from the start of sbt-trace to the first record possible" },
+	{ "probes", EMIT_ARRAY, SV, LIST(emit_session, probes, nprobes),
+	  .sub = &fields_rec_probe, .help = "what is probed, how, and why there" },
+	{ "counters", EMIT_ARRAY, SV, LIST(emit_session, counters, ncounters),
+	  .sub = &rec_counter, .help = "what is counted" },
+	{ "settings", EMIT_ARRAY, SV, LIST(emit_session, settings, nsettings),
+	  .sub = &rec_setting, .help = "options, by their SBT_ names" },
+	END
+};
+const struct emit_record fields_rec_session = {
+	"session", sizeof(struct fields_session), session_fields, "The start of the output"
+};
+
+/* --- episode and warning ---------------------------------------------------------------------- */
+
+#define EP(m) AT(emit_episode, m)
+#define EB(m) VIA(emit_episode, barrier), AT(report_barrier, m)
+static const struct emit_field episode_fields[] = {
+	{ "barrier", EMIT_CHARS, EB(id), .flags = FIELDS_KEY, .help = "id of the barrier" },
+	{ "label", EMIT_CHARS, EB(label), .help = "what text output calls it" },
+	{ "kind", EMIT_STRING, EB(kind),
+	  .help = "explicit, loop, sections, single, task, join or collective" },
+	{ "team", EMIT_CHARS, EB(object), .help = "what its threads meet on: symbol or address" },
+	{ "pid", EMIT_U32, EP(pid), .flags = FIELDS_KEY, .help = "process" },
+	{ "seq", EMIT_U64, EP(seq), .flags = FIELDS_KEY,
+	  .help = "number of the episode at this barrier, from 0" },
+	{ "phase", EMIT_U64, EP(number),
+	  .help = "phase number: within the process, from 0, by release" },
+	{ "t_ns", EMIT_T_NS, EP(release_ns), .help = "release, from clock_start_ns" },
+	{ "phase_ns", EMIT_NS, EP(phase_ns), .help = "phase time" },
+	{ "barrier_ns", EMIT_NS, EP(barrier_ns),
+	  .help = "barrier time: from the first arrival to the last" },
+	{ "participants", EMIT_U32, EP(participants), .flags = FIELDS_ZERO, .help = "members" },
+	{ "state", EMIT_ENUM, EP(state), .names = state_names,
+	  .help = "complete, incomplete or ambiguous" },
+	{ "why", EMIT_SET, EP(why), .names = fields_why,
+	  .help = "what makes it incomplete or ambiguous" },
+	{ "nested", EMIT_BOOL, EP(nested), .help = "inside another barrier's wait: enters no sum" },
+	{ "threads", EMIT_ARRAY, LIST(emit_episode, members, nmembers), .sub = &fields_rec_member,
+	  .help = "its members, by arrival" },
+	END
+};
+const struct emit_record fields_rec_episode = {
+	"episode", sizeof(struct emit_episode), episode_fields, "One meeting at a watched barrier"
+};
+
+#define WE(m) VIA(fields_warning, episode), AT(emit_episode, m)
+#define WB(m) VIA(fields_warning, barrier), AT(report_barrier, m)
+static const struct emit_field warning_fields[] = {
+	{ "barrier", EMIT_CHARS, WB(id), .help = "id of the barrier" },
+	{ "label", EMIT_CHARS, WB(label), .help = "what text output calls it" },
+	{ "pid", EMIT_U32, WE(pid), .help = "process" },
+	{ "phase", EMIT_U64, WE(number), .help = "phase number" },
+	{ "t_ns", EMIT_T_NS, WE(release_ns), .help = "release, from clock_start_ns" },
+	{ "barrier_ns", EMIT_NS, WE(barrier_ns), .help = "barrier time" },
+	{ "phase_ns", EMIT_NS, WE(phase_ns), .help = "phase time" },
+	{ "threshold_ns", EMIT_NS, AT(fields_warning, threshold_ns),
+	  .help = "warnings are for barrier times past this" },
+	END
+};
+const struct emit_record fields_rec_warning = {
+	"warning", sizeof(struct fields_warning), warning_fields,
+	"A barrier time past the threshold"
+};
+
+/* --- barrier ---------------------------------------------------------------------------------- */
+
+#define B(m) AT(report_barrier, m)
+static const struct emit_field barrier_fields[] = {
+	{ "id", EMIT_CHARS, B(id), .flags = FIELDS_KEY, .heading = "id", .look = EMIT_ID,
+	  .help = "the same from run to run" },
+	{ "pid", EMIT_U32, B(pid), .flags = FIELDS_KEY | FIELDS_MANY, .heading = "pid",
+	  .look = EMIT_NUMBER, .help = "process" },
+	{ "comm", EMIT_STRING, B(comm), .help = "the process's name" },
+	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
+	{ "family", EMIT_STRING, B(family), .help = "pthread, gomp, ..." },
+	{ "kind", EMIT_STRING, B(kind),
+	  .help = "explicit, loop, sections, single, task, join or collective" },
+	{ "name", EMIT_STRING, B(name), .help = "given by the program or the user" },
+	{ "label", EMIT_CHARS, B(label), .heading = "barrier", .look = EMIT_NAME,
+	  .help = "what text output calls it" },
+	{ "function", EMIT_STRING, B(function), .help = "that waits" },
+	{ "file", EMIT_STRING, B(file), .help = "source file" },
+	{ "line", EMIT_U32, B(line), .flags = FIELDS_ZERO, .help = "in the source file" },
+	{ "module", EMIT_STRING, B(module), .help = "program or library" },
+	{ "offset", EMIT_U64, B(offset), .flags = FIELDS_ZERO,
+	  .help = "of the call in the module" },
+	{ "object", EMIT_CHARS, B(object), .help = "what the threads meet on: symbol or address" },
+	{ "callsites", EMIT_ARRAY, LIST(report_barrier, callsites, ncallsites),
+	  .sub = &rec_callsite,
+	  .help = "more than one where the members of an episode come from different places" },
+	{ "episodes", EMIT_U64, B(episodes), .heading = "epi-\nsodes", .look = EMIT_NUMBER,
+	  .help = "complete ones" },
+	{ "incomplete", EMIT_U64, B(incomplete),
+	  .help = "episodes left out of every figure of imbalance" },
+	{ "ambiguous", EMIT_U64, B(ambiguous), .help = "episodes whose members are not certain" },
+	{ "crossings", EMIT_U64, B(crossings), .help = "one thread passing once" },
+	{ "participants", EMIT_U32, B(participants), .flags = FIELDS_ZERO,
+	  .help = "most members of a complete episode" },
+	{ "participants_min", EMIT_U32, B(participants_min), .flags = FIELDS_ZERO,
+	  .help = "fewest members of a complete episode" },
+	{ "shared", EMIT_BOOL, B(shared), .help = "members come from several processes" },
+	{ "nested", EMIT_BOOL, B(nested), .help = "inside another barrier's wait: enters no sum" },
+	{ "phase_ns", EMIT_TIMES, B(phase_ns), .heading = "phase\nmean", .look = EMIT_MEAN,
+	  .help = "phase times" },
+	{ "barrier_ns", EMIT_TIMES, B(barrier_ns), .heading = "barrier\nmean", .look = EMIT_MEAN,
+	  .help = "barrier times: from the first arrival to the last" },
+	{ "wait_ns", EMIT_TIMES, B(wait_ns), .help = "waits for the last to come, one a member" },
+	{ "release_ns", EMIT_TIMES, B(release_ns),
+	  .help = "from the last arrival to a member's departure" },
+	{ "lost_ns", EMIT_NS, B(lost_ns), .heading = "lost", .look = EMIT_COMMON,
+	  .help = "sum of the waits" },
+	{ "gain_ns", EMIT_NS, B(gain_ns), .help = "potential gain: lost_ns over the members" },
+	{ "share", EMIT_RATIO, B(share), .heading = "of\nrun", .look = EMIT_NUMBER,
+	  .help = "its phases' time over the process's elapsed time" },
+	{ "imbalance", EMIT_RATIO, B(imbalance), .heading = "imba-\nlance", .look = EMIT_NUMBER,
+	  .help = "the share of its phases' thread time that is lost waiting" },
+	{ "load_balance", EMIT_RATIO, B(load_balance),
+	  .help = "1 less what the same threads' greater work takes" },
+	{ "serialisation", EMIT_RATIO, B(serialisation),
+	  .help = "1 less what another late thread each time takes" },
+	{ "release_share", EMIT_RATIO, B(release_share),
+	  .help = "the share of its phases' thread time that releasing takes" },
+	{ "last_tid", EMIT_U32, B(last_tid), .flags = FIELDS_ZERO, .heading = "most often\nlast",
+	  .look = EMIT_NUMBER,
+	  .cell = cell_last, .help = "the thread that comes last most often" },
+	{ "last_comm", EMIT_STRING, B(last_comm), .help = "its name" },
+	{ "last_count", EMIT_U64, B(last_count), .help = "how often it came last" },
+	{ "last_share", EMIT_RATIO, B(last_share),
+	  .help = "last_count over the complete episodes" },
+	{ "pattern", EMIT_ENUM, B(pattern), .names = pattern_names,
+	  .help = "balanced, static, rotating, mixed, costly or few (too few episodes to say)" },
+	{ "verdict", EMIT_CHARS, B(verdict), .help = "what the figures say, in a sentence" },
+	{ "advice", EMIT_CHARS, B(advice), .help = "what to do about it" },
+	{ "threads", EMIT_ARRAY, LIST(report_barrier, threads, nthreads), .sub = &fields_rec_thread,
+	  .help = "by index" },
+	{ "longest", EMIT_EMBEDDED, LIST(report_barrier, longest, nlongest), .sub = &rec_longest,
+	  .help = "the longest phases that ended here" },
+	END
+};
+const struct emit_record fields_rec_barrier = {
+	"barrier", sizeof(struct report_barrier), barrier_fields, "A barrier over the whole run"
+};
+
+/* --- transition ------------------------------------------------------------------------------- */
+
+#define PH(m) AT(report_phase, m)
+static const struct emit_field transition_fields[] = {
+	{ "pid", EMIT_U32, PH(pid), .flags = FIELDS_MANY, .heading = "pid", .look = EMIT_NUMBER,
+	  .help = "process" },
+	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
+	{ "from", EMIT_CHARS, PH(from_id),
+	  .help = "id of the barrier where it begins; null: the start" },
+	{ "from_label", EMIT_CHARS, PH(from), .heading = "from", .look = EMIT_NAME,
+	  .help = "what text output calls it" },
+	{ "to", EMIT_CHARS, PH(to_id), .help = "id of the barrier where it ends" },
+	{ "to_label", EMIT_CHARS, PH(to), .heading = "to", .look = EMIT_NAME,
+	  .help = "what text output calls it" },
+	{ "occurrences", EMIT_U64, PH(occurrences), .heading = "times", .look = EMIT_NUMBER,
+	  .help = "how often" },
+	{ "phase_ns", EMIT_TIMES, PH(phase_ns), .heading = "mean", .look = EMIT_MEAN,
+	  .help = "phase times" },
+	{ NULL, EMIT_NS, PH(phase_ns.sum), .heading = "total", .look = EMIT_COMMON,
+	  .help = "sum of phase times" },
+	{ "share", EMIT_RATIO, PH(share), .heading = "of\nrun", .look = EMIT_NUMBER,
+	  .help = "of the process's elapsed time" },
+	{ "lost_ns", EMIT_NS, PH(lost_ns), .heading = "lost at\nits end", .look = EMIT_COMMON,
+	  .help = "sum of the waits at its end" },
+	{ "imbalance", EMIT_RATIO, PH(imbalance), .heading = "imba-\nlance", .look = EMIT_NUMBER,
+	  .help = "the share of its thread time that is lost waiting" },
+	END
+};
+const struct emit_record fields_rec_transition = {
+	"transition", sizeof(struct report_phase), transition_fields,
+	  "The phases between two barriers"
+};
+
+/* --- process ---------------------------------------------------------------------------------- */
+
+#define PR(m) AT(report_process, m)
+static const struct emit_field process_fields[] = {
+	{ "pid", EMIT_U32, PR(pid), .flags = FIELDS_KEY, .heading = "pid", .look = EMIT_NUMBER,
+	  .help = "process" },
+	{ "comm", EMIT_STRING, PR(comm), .heading = "process", .look = EMIT_NAME,
+	  .help = "its name" },
+	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
+	{ "parent", EMIT_U32, PR(parent), .flags = FIELDS_ZERO, .help = "pid of its parent" },
+	{ "exited", EMIT_BOOL, PR(exited), .help = "while being traced" },
+	{ "elapsed_ns", EMIT_NS, PR(elapsed_ns), .heading = "elapsed", .look = EMIT_MEAN,
+	  .help = "T" },
+	{ "ideal_ns", EMIT_NS, PR(ideal_ns),
+	  .help = "the same with free barriers: the longest path outside barriers" },
+	{ "nthreads", EMIT_U32, PR(threads), .heading = "threads", .look = EMIT_NUMBER,
+	  .help = "threads that crossed a barrier" },
+	{ "episodes", EMIT_U64, PR(episodes), .heading = "episodes", .look = EMIT_NUMBER,
+	  .help = "complete ones" },
+	{ "incomplete", EMIT_U64, PR(incomplete),
+	  .help = "episodes left out of every figure of imbalance" },
+	{ "ambiguous", EMIT_U64, PR(ambiguous), .help = "episodes whose members are not certain" },
+	{ "crossings", EMIT_U64, PR(crossings), .help = "one thread passing a barrier once" },
+	{ "abandoned", EMIT_U64, PR(abandoned), .help = "crossings whose thread never returned" },
+	{ "lost", EMIT_U64, PR(lost), .help = "crossings known to be missing" },
+	{ "outside_ns", EMIT_NS, PR(outside_ns), .help = "time outside barriers, all threads" },
+	{ "wait_ns", EMIT_NS, PR(wait_ns), .heading = "lost", .look = EMIT_COMMON,
+	  .help = "waits for the last to come, all threads" },
+	{ "release_ns", EMIT_NS, PR(release_ns),
+	  .help = "from last arrivals to departures, all threads" },
+	{ "efficiency", EMIT_OBJECT, PR(efficiency), .sub = &rec_efficiency,
+	  .help = "POP efficiencies" },
+	{ NULL, EMIT_RATIO, PR(efficiency.parallel), .heading = "PE", .look = EMIT_FRACTION,
+	  .help = "parallel efficiency" },
+	{ NULL, EMIT_RATIO, PR(efficiency.load_balance), .heading = "LB", .look = EMIT_FRACTION,
+	  .help = "load balance" },
+	{ NULL, EMIT_RATIO, PR(efficiency.serialisation), .heading = "SerE", .look = EMIT_FRACTION,
+	  .help = "serialisation efficiency" },
+	{ NULL, EMIT_RATIO, PR(efficiency.transfer), .heading = "TE", .look = EMIT_FRACTION,
+	  .help = "transfer efficiency" },
+	{ "lost_static", EMIT_RATIO, PR(lost_static),
+	  .help = "share of the threads' time lost because the same ones have more to do" },
+	{ "lost_rotating", EMIT_RATIO, PR(lost_rotating),
+	  .help = "share lost because another one is late each time" },
+	{ "lost_transfer", EMIT_RATIO, PR(lost_transfer),
+	  .help = "share lost to the barriers themselves" },
+	{ "pattern", EMIT_ENUM, PR(pattern), .names = pattern_names,
+	  .help = "balanced, static, rotating, mixed, costly or few (too few episodes to say)" },
+	{ "verdict", EMIT_CHARS, PR(verdict), .help = "what the figures say, in a sentence" },
+	{ "advice", EMIT_CHARS, PR(advice), .help = "what to do about it" },
+	{ "departures", EMIT_STRING, PR(departures), .help = "how departures are seen" },
+	{ "cost_ns", EMIT_NS, PR(cost_ns), .help = "tracing's own, estimated" },
+	{ "cost_share", EMIT_RATIO, PR(cost_share),
+	  .help = "cost_ns over its threads' time outside barriers" },
+	{ "threads", EMIT_ARRAY, LIST(report_process, members, nmembers), .sub = &fields_rec_thread,
+	  .help = "over all barriers, by index" },
+	END
+};
+const struct emit_record fields_rec_process = {
+	"process", sizeof(struct report_process), process_fields, "A process over the whole run"
+};
+
+/* --- end -------------------------------------------------------------------------------------- */
+
+#define RV VIA(fields_end, report)
+#define RE(m) RV, AT(report, m)
+static const struct emit_field end_fields[] = {
+	{ "episodes", EMIT_U64, RE(episodes), .help = "complete ones, all processes" },
+	{ "incomplete", EMIT_U64, RE(incomplete),
+	  .help = "episodes left out of every figure of imbalance" },
+	{ "ambiguous", EMIT_U64, RE(ambiguous), .help = "episodes whose members are not certain" },
+	{ "crossings", EMIT_U64, RE(crossings), .help = "one thread passing a barrier once" },
+	{ "elapsed_ns", EMIT_NS, AT(fields_end, elapsed_ns), .help = "time traced" },
+	{ "produced", EMIT_U64, RE(produced), .help = "records: produced = consumed + lost_total" },
+	{ "consumed", EMIT_U64, RE(consumed), .help = "records read" },
+	{ "lost_total", EMIT_U64, RE(lost), .help = "records lost" },
+	{ "lost", EMIT_MAP, RV, LIST(report, losses, nlosses), .sub = &rec_loss,
+	  .help = "records lost, by cause" },
+	{ "complete", EMIT_BOOL, RE(complete), .help = "nothing was lost" },
+	{ "crossing_cost_ns", EMIT_DOUBLE, RE(crossing_cost_ns),
+	  .help = "what tracing one crossing costs, measured on this machine" },
+	{ "tracer_cpu_ns", EMIT_NS, RE(tracer_cpu_ns),
+	  .help = "CPU time that sbt-trace itself used" },
+	END
+};
+const struct emit_record fields_rec_end = {
+	"end", sizeof(struct fields_end), end_fields, "The end of the output"
+};
+/* A type of its own, so that "end" is always the last line. */
+const struct emit_record fields_rec_interim = {
+	"interim", sizeof(struct fields_end), end_fields, "The end of an interim report"
+};
+
+const struct emit_record *const fields_records[] = {
+	&fields_rec_session, &fields_rec_episode, &fields_rec_warning,
+	&fields_rec_process, &fields_rec_barrier, &fields_rec_transition,
+	&fields_rec_interim, &fields_rec_end, NULL,
+};
+/* clang-format on */

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * The list of fields. What a record of the output has is written down once, in fields.c; JSON,
+ * its schema, CSV and the tables for people are all read off that list, so a new metric is one row
+ * of it.
+ */
+#ifndef EMIT_FIELDS_H
+#define EMIT_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emit/emit.h"
+
+/* Raised when a name or a meaning changes; not for additions. */
+#define FIELDS_SCHEMA_VERSION 1
+
+enum emit_type {
+	EMIT_STRING, /* const char *, NULL unknown */
+	EMIT_CHARS, /* char[] inside the struct, "" unknown */
+	EMIT_U32, /* UINT32_MAX unknown */
+	EMIT_U64, /* UINT64_MAX unknown */
+	EMIT_I64, /* INT64_MIN unknown */
+	EMIT_NS, /* uint64_t, a length of time; UINT64_MAX unknown */
+	EMIT_T_NS, /* uint64_t, absolute: printed as counted from clock_start_ns */
+	EMIT_DOUBLE, /* NAN unknown */
+	EMIT_RATIO, /* double from 0 to 1; NAN unknown */
+	EMIT_BOOL, /* bool */
+	EMIT_INTERIM, /* whether the report is an interim one: known to the writer only */
+	EMIT_ENUM, /* enum, named by .names; unnamed values are unknown */
+	EMIT_SET, /* uint32_t of bits, named by .names */
+	EMIT_TIMES, /* struct report_times */
+	EMIT_OBJECT, /* a struct inside the struct */
+	EMIT_ARRAY, /* pointer to structs, and a uint32_t count */
+	EMIT_EMBEDDED, /* structs inside the struct, and a uint32_t count */
+	EMIT_MAP, /* pointer to struct report_loss, and a uint32_t count: {cause: count} */
+	EMIT_HIST, /* const uint32_t *, 64 log-2 buckets; NULL unknown */
+};
+
+/* How a column of a table for people looks. */
+enum emit_look {
+	EMIT_NUMBER, /* right-aligned; a ratio in per cent */
+	EMIT_FRACTION, /* a ratio as it is: 0.66 */
+	EMIT_NAME, /* left-aligned, elided in the middle when the table is too wide */
+	EMIT_ID, /* left-aligned, never elided */
+	EMIT_MEAN, /* a time in its own best unit: cells of a column may differ by magnitudes */
+	EMIT_COMMON, /* a time; the whole column in one unit, to be compared by eye */
+	EMIT_CLOCK, /* a point in time, in seconds from the start */
+	EMIT_DAY, /* a point in time, by the clock on the wall */
+	EMIT_BAR, /* a bar, full at the column's maximum; text only */
+};
+
+struct emit_names {
+	uint32_t value;
+	const char *name;
+	const char *text; /* for people; NULL: the name */
+};
+
+struct emit_record;
+
+struct emit_field {
+	const char *name; /* JSON key and CSV column; NULL: in tables for people only */
+	enum emit_type type;
+	uint8_t flags;
+	uint16_t via; /* 0, or 1 + offset of the pointer through which the struct is reached */
+	uint16_t offset;
+	uint16_t count; /* offset of the count of an array */
+	const struct emit_record *sub; /* of objects and arrays */
+	const struct emit_names *names; /* ends with a NULL name */
+	const char *
+		heading; /* of its column in a table for people, two lines with \n; NULL: in none */
+	enum emit_look look;
+	/* Writes the cell where it is more than the value; heading and place stay the field's. */
+	void (*cell)(const void *rec, char *out, size_t size);
+	const char *help;
+};
+
+/* emit_field.flags */
+#define FIELDS_KEY  0x01 /* CSV: repeated in the rows of nested arrays */
+#define FIELDS_ZERO 0x02 /* zero too means unknown */
+#define FIELDS_MANY 0x04 /* text: only in a table that spans several processes */
+
+struct emit_record {
+	const char *type; /* "barrier"; of nested ones the singular: "thread" */
+	size_t size;
+	const struct emit_field *fields; /* ends with a NULL help */
+	const char *help;
+};
+
+/* Structs that exist only to be printed. */
+struct fields_session {
+	uint32_t schema;
+	const struct emit_session *session;
+	int64_t realtime_offset_ns; /* INT64_MIN unknown */
+};
+
+struct fields_warning {
+	const struct emit_episode *episode;
+	const struct report_barrier *barrier;
+	uint64_t threshold_ns;
+};
+
+struct fields_end {
+	const struct report *report;
+	uint64_t elapsed_ns;
+};
+
+/* The records of the output, in the order in which they come; ends with NULL. */
+extern const struct emit_record *const fields_records[];
+
+extern const struct emit_record fields_rec_session, fields_rec_episode, fields_rec_warning,
+	fields_rec_barrier, fields_rec_transition, fields_rec_process, fields_rec_end,
+	fields_rec_interim;
+/* Nested ones that tables for people ask for. */
+extern const struct emit_record fields_rec_member, fields_rec_thread, fields_rec_times,
+	fields_rec_probe;
+/* Why an episode is not complete. */
+extern const struct emit_names fields_why[];
+
+struct fields_context {
+	uint64_t clock_start_ns;
+	int64_t realtime_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC; 0 unknown */
+	bool interim;
+	bool many; /* the report is about several processes */
+	bool no_bars; /* text: none in this table */
+};
+
+enum fields_kind {
+	FIELDS_NULL,
+	FIELDS_UINT,
+	FIELDS_INT,
+	FIELDS_REAL,
+	FIELDS_TRUTH,
+	FIELDS_TEXT,
+	FIELDS_BITS, /* u, by .names */
+	FIELDS_OBJECT, /* base */
+	FIELDS_LIST, /* base, n elements of sub->size */
+	FIELDS_BUCKETS, /* base: uint32_t[64] */
+};
+
+struct fields_value {
+	enum fields_kind kind;
+	uint64_t u; /* also of FIELDS_TRUTH */
+	int64_t i;
+	double d;
+	const char *s;
+	const void *base;
+	uint32_t n;
+};
+
+/* The value of a field of the struct at @rec: the one place that knows what is "unknown". */
+struct fields_value fields_get(const struct emit_field *field, const void *rec,
+			       const struct fields_context *context);
+/* The record that an object, an array or a set of times holds; NULL for all else. */
+const struct emit_record *fields_sub(const struct emit_field *field);
+/* The field called @name; NULL if there is none. */
+const struct emit_field *fields_find(const struct emit_record *record, const char *name);
+
+#endif /* EMIT_FIELDS_H */

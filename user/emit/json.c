@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "emit/json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* Controls, and format characters that reorder or hide what stands beside them. */
+static bool jsonl_escaped(uint32_t cp)
+{
+	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0xad || cp == 0x61c ||
+	       cp == 0xfeff || (cp >= 0x200b && cp <= 0x200f) || (cp >= 0x2028 && cp <= 0x202e) ||
+	       (cp >= 0x2060 && cp <= 0x206f);
+}
+
+static void jsonl_codepoint(struct buf *buf, const char *bytes, size_t n, uint32_t cp,
+			    uint32_t before)
+{
+	if (cp == '"' || cp == '\\') {
+		buf_char(buf, '\\');
+		buf_char(buf, (char)cp);
+	} else if (cp == '\n') {
+		buf_str(buf, "\\n");
+	} else if (cp == '\t') {
+		buf_str(buf, "\\t");
+	} else if (jsonl_escaped(cp) || (before == '<' && (cp == '/' || cp == '!'))) {
+		/* "</script" and "<!--" end or bend a script element that a line is put into. */
+		buf_printf(buf, "\\u%04" PRIx32, cp);
+	} else {
+		buf_add(buf, bytes, n);
+	}
+}
+
+void jsonl_string(struct buf *buf, const char *s)
+{
+	size_t left = strlen(s), n;
+	uint32_t cp, before = 0;
+
+	buf_char(buf, '"');
+	while (left) {
+		n = text_utf8((const uint8_t *)s, left, &cp);
+		if (n) {
+			jsonl_codepoint(buf, s, n, cp, before);
+		} else {
+			buf_str(buf, "\xef\xbf\xbd");
+			n = 1;
+			cp = 0;
+		}
+		before = cp;
+		s += n;
+		left -= n;
+	}
+	buf_char(buf, '"');
+}
+
+static void jsonl_object(struct buf *buf, const struct emit_record *record, const void *rec,
+			 const struct fields_context *context, const char *type);
+
+static void jsonl_set(struct buf *buf, const struct emit_names *names, uint64_t bits)
+{
+	const char *comma = "";
+
+	buf_char(buf, '[');
+	for (; names->name; names++) {
+		if (!(bits & names->value))
+			continue;
+		buf_str(buf, comma);
+		jsonl_string(buf, names->name);
+		comma = ",";
+	}
+	buf_char(buf, ']');
+}
+
+static void jsonl_list(struct buf *buf, const struct emit_field *field,
+		       const struct fields_value *v, const struct fields_context *context)
+{
+	const char *at = v->base;
+	uint32_t i;
+
+	buf_char(buf, '[');
+	for (i = 0; i < v->n; i++, at += field->sub->size) {
+		if (i)
+			buf_char(buf, ',');
+		jsonl_object(buf, field->sub, at, context, NULL);
+	}
+	buf_char(buf, ']');
+}
+
+static void jsonl_map(struct buf *buf, const struct fields_value *v)
+{
+	const struct report_loss *losses = v->base;
+	uint32_t i;
+
+	buf_char(buf, '{');
+	for (i = 0; i < v->n; i++) {
+		if (i)
+			buf_char(buf, ',');
+		jsonl_string(buf, losses[i].cause);
+		buf_printf(buf, ":%" PRIu64, losses[i].count);
+	}
+	buf_char(buf, '}');
+}
+
+static void jsonl_buckets(struct buf *buf, const uint32_t *hist)
+{
+	uint32_t n = 64, i;
+
+	while (n && !hist[n - 1])
+		n--;
+	buf_char(buf, '[');
+	for (i = 0; i < n; i++)
+		buf_printf(buf, "%s%" PRIu32, i ? "," : "", hist[i]);
+	buf_char(buf, ']');
+}
+
+static void jsonl_value(struct buf *buf, const struct emit_field *field, const void *rec,
+			const struct fields_context *context)
+{
+	struct fields_value v = fields_get(field, rec, context);
+
+	switch (v.kind) {
+	case FIELDS_NULL:
+		buf_str(buf, "null");
+		break;
+	case FIELDS_UINT:
+		buf_printf(buf, "%" PRIu64, v.u);
+		break;
+	case FIELDS_INT:
+		buf_printf(buf, "%" PRId64, v.i);
+		break;
+	case FIELDS_REAL:
+		buf_real(buf, v.d, field->type == EMIT_RATIO ? 6 : 15);
+		break;
+	case FIELDS_TRUTH:
+		buf_str(buf, v.u ? "true" : "false");
+		break;
+	case FIELDS_TEXT:
+		jsonl_string(buf, v.s);
+		break;
+	case FIELDS_BITS:
+		jsonl_set(buf, field->names, v.u);
+		break;
+	case FIELDS_OBJECT:
+		jsonl_object(buf, fields_sub(field), v.base, context, NULL);
+		break;
+	case FIELDS_LIST:
+		if (field->type == EMIT_MAP)
+			jsonl_map(buf, &v);
+		else
+			jsonl_list(buf, field, &v, context);
+		break;
+	case FIELDS_BUCKETS:
+		jsonl_buckets(buf, v.base);
+		break;
+	}
+}
+
+static void jsonl_object(struct buf *buf, const struct emit_record *record, const void *rec,
+			 const struct fields_context *context, const char *type)
+{
+	const struct emit_field *f;
+	const char *comma = "";
+
+	buf_char(buf, '{');
+	if (type) {
+		buf_str(buf, "\"type\":");
+		jsonl_string(buf, type);
+		comma = ",";
+	}
+	for (f = record->fields; f->help; f++) {
+		if (!f->name)
+			continue;
+		buf_printf(buf, "%s\"%s\":", comma, f->name);
+		jsonl_value(buf, f, rec, context);
+		comma = ",";
+	}
+	buf_char(buf, '}');
+}
+
+void jsonl_record(struct buf *buf, const struct emit_record *record, const void *rec,
+		  const struct fields_context *context)
+{
+	jsonl_object(buf, record, rec, context, record->type);
+	buf_char(buf, '\n');
+}

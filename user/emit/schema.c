@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* The list of fields as a JSON Schema (draft 2020-12): what it says is what json.c writes. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "emit/json.h"
+
+static void schema_object(struct buf *buf, const struct emit_record *record, const char *type,
+			  int depth);
+
+static void schema_indent(struct buf *buf, int depth)
+{
+	buf_printf(buf, "\n%*s", depth * 2, "");
+}
+
+static const char *schema_scalar(const struct emit_field *f)
+{
+	switch (f->type) {
+	case EMIT_STRING:
+	case EMIT_CHARS:
+		return "\"type\": [\"string\", \"null\"]";
+	case EMIT_U32:
+	case EMIT_U64:
+	case EMIT_NS:
+	case EMIT_T_NS:
+		return "\"type\": [\"integer\", \"null\"], \"minimum\": 0";
+	case EMIT_I64:
+		return "\"type\": [\"integer\", \"null\"]";
+	case EMIT_DOUBLE:
+	case EMIT_RATIO:
+		return "\"type\": [\"number\", \"null\"]";
+	case EMIT_BOOL:
+	case EMIT_INTERIM:
+		return "\"type\": \"boolean\"";
+	case EMIT_MAP:
+		return "\"type\": \"object\", \"additionalProperties\": {\"type\": \"integer\"}";
+	case EMIT_HIST:
+		return "\"type\": [\"array\", \"null\"], \"items\": {\"type\": \"integer\"}";
+	default:
+		return NULL;
+	}
+}
+
+static void schema_names(struct buf *buf, const struct emit_names *names, bool null)
+{
+	const char *comma = "";
+
+	buf_str(buf, "\"enum\": [");
+	for (; names->name; names++) {
+		buf_str(buf, comma);
+		jsonl_string(buf, names->name);
+		comma = ", ";
+	}
+	buf_str(buf, null ? ", null]" : "]");
+}
+
+static void schema_field(struct buf *buf, const struct emit_field *f, int depth)
+{
+	const char *scalar = schema_scalar(f);
+
+	buf_str(buf, "{\"description\": ");
+	jsonl_string(buf, f->help);
+	buf_str(buf, ", ");
+	if (scalar) {
+		buf_str(buf, scalar);
+	} else if (f->type == EMIT_ENUM) {
+		schema_names(buf, f->names, true);
+	} else if (f->type == EMIT_SET) {
+		buf_str(buf, "\"type\": \"array\", \"items\": {");
+		schema_names(buf, f->names, false);
+		buf_char(buf, '}');
+	} else if (f->type == EMIT_TIMES) {
+		buf_str(buf, "\"oneOf\": [{\"$ref\": \"#/$defs/times\"}, {\"type\": \"null\"}]");
+	} else if (f->type == EMIT_OBJECT) {
+		schema_object(buf, f->sub, NULL, depth);
+	} else {
+		buf_str(buf, "\"type\": \"array\", \"items\": {");
+		schema_object(buf, f->sub, NULL, depth);
+		buf_char(buf, '}');
+	}
+	buf_char(buf, '}');
+}
+
+/* The members of an object's schema, without its braces. */
+static void schema_object(struct buf *buf, const struct emit_record *record, const char *type,
+			  int depth)
+{
+	const struct emit_field *f;
+	const char *comma = "";
+
+	buf_str(buf, "\"type\": \"object\", \"properties\": {");
+	if (type) {
+		schema_indent(buf, depth + 1);
+		buf_printf(buf, "\"type\": {\"const\": \"%s\"}", type);
+		comma = ",";
+	}
+	for (f = record->fields; f->help; f++) {
+		if (!f->name)
+			continue;
+		buf_str(buf, comma);
+		schema_indent(buf, depth + 1);
+		buf_printf(buf, "\"%s\": ", f->name);
+		schema_field(buf, f, depth + 1);
+		comma = ",";
+	}
+	schema_indent(buf, depth);
+	buf_printf(buf, "}, \"required\": [%s", type ? "\"type\"" : "");
+	comma = type ? ", " : "";
+	for (f = record->fields; f->help; f++) {
+		if (!f->name)
+			continue;
+		buf_printf(buf, "%s\"%s\"", comma, f->name);
+		comma = ", ";
+	}
+	buf_char(buf, ']');
+}
+
+static void schema_print(struct buf *buf)
+{
+	const struct emit_record *const *r;
+
+	buf_printf(buf,
+		   "{\n\"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
+		   "\"title\": \"A line of sbt-trace --json, schema version %d\",\n"
+		   "\"description\": \"Unknown is null. Names may be added within a version; "
+		   "none is renamed or removed.\",\n\"$defs\": {\n\"times\": {",
+		   FIELDS_SCHEMA_VERSION);
+	buf_str(buf, "\"description\": ");
+	jsonl_string(buf, fields_rec_times.help);
+	buf_str(buf, ", ");
+	schema_object(buf, &fields_rec_times, NULL, 0);
+	buf_str(buf, "}\n},\n\"oneOf\": [\n");
+	for (r = fields_records; *r; r++) {
+		buf_str(buf, "{\"description\": ");
+		jsonl_string(buf, (*r)->help);
+		buf_str(buf, ", ");
+		schema_object(buf, *r, (*r)->type, 0);
+		buf_str(buf, r[1] ? "},\n" : "}\n");
+	}
+	buf_str(buf, "]\n}\n");
+}
+
+int emit_json_schema(FILE *out)
+{
+	struct buf buf = { 0 };
+	int err = 0;
+
+	schema_print(&buf);
+	errno = 0;
+	if (buf.failed)
+		err = -ENOMEM;
+	else if (fwrite(buf.s, 1, buf.len, out) != buf.len || fflush(out))
+		err = errno ? -errno : -EIO;
+	buf_free(&buf);
+	return err;
+}

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "emit/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define GAP   2 /* blanks between columns */
+#define LEAST 8 /* to which names are shortened at most */
+#define BAR   12 /* columns of a full bar */
+
+/* --- what goes in --------------------------------------------------------------------------- */
+
+void table_column(struct table *table, const char *heading, enum emit_look look)
+{
+	if (table->ncolumns == TABLE_COLUMNS)
+		return;
+	table->columns[table->ncolumns].heading = heading;
+	table->columns[table->ncolumns].look = look;
+	table->ncolumns++;
+}
+
+static struct table_cell *table_next(struct table *table)
+{
+	unsigned cap = table->cap ? table->cap * 2 : 128;
+	struct table_cell *cells;
+
+	if (table->ncells == table->cap) {
+		cells = realloc(table->cells, cap * sizeof(*cells));
+		if (!cells) {
+			table->failed = true;
+			return NULL;
+		}
+		table->cells = cells;
+		table->cap = cap;
+	}
+	cells = &table->cells[table->ncells++];
+	*cells = (struct table_cell){ .ns = UINT64_MAX };
+	return cells;
+}
+
+static enum emit_look table_look(const struct table *table)
+{
+	return table->columns[table->ncells % table->ncolumns].look;
+}
+
+void table_text(struct table *table, const char *s)
+{
+	struct table_cell *cell = table_next(table);
+
+	if (!cell)
+		return;
+	cell->s = text_printable(s);
+	if (!cell->s)
+		table->failed = true;
+}
+
+void table_ns(struct table *table, uint64_t ns)
+{
+	enum emit_look look = table_look(table);
+	char s[TEXTOUT_CELL];
+	struct table_cell *cell;
+
+	if (look != EMIT_COMMON && look != EMIT_BAR) {
+		table_text(table, textout_time(s, ns));
+		return;
+	}
+	cell = table_next(table);
+	if (cell)
+		cell->ns = ns;
+}
+
+static bool table_shows(const struct emit_field *f, const struct fields_context *context)
+{
+	if (!f->heading || (f->look == EMIT_DAY && !context->realtime_offset_ns))
+		return false;
+	if (f->look == EMIT_BAR && context->no_bars)
+		return false;
+	return context->many || !(f->flags & FIELDS_MANY);
+}
+
+void table_fields(struct table *table, const struct emit_record *record,
+		  const struct fields_context *context)
+{
+	const struct emit_field *f;
+
+	for (f = record->fields; f->help; f++)
+		if (table_shows(f, context))
+			table_column(table, f->heading, f->look);
+}
+
+static void table_time(struct table *table, const struct emit_field *f, uint64_t ns,
+		       const struct fields_context *context)
+{
+	char s[TEXTOUT_CELL];
+
+	if (f->look == EMIT_CLOCK)
+		table_text(table, textout_clock(s, ns));
+	else if (f->look == EMIT_DAY && ns != UINT64_MAX)
+		table_text(table, textout_day(s, (int64_t)(ns + context->clock_start_ns) +
+							 context->realtime_offset_ns));
+	else
+		table_ns(table, ns);
+}
+
+static void table_real(struct table *table, const struct emit_field *f, double d)
+{
+	char s[TEXTOUT_CELL];
+
+	if (f->look == EMIT_MEAN)
+		table_ns(table, d < 0 ? 0 : (uint64_t)llround(d));
+	else if (f->look == EMIT_FRACTION)
+		table_text(table, textout_fraction(s, d));
+	else
+		table_text(table, textout_percent(s, d));
+}
+
+static void table_value(struct table *table, const struct emit_field *f, const void *rec,
+			const struct fields_context *context)
+{
+	struct fields_value v = fields_get(f, rec, context);
+	char s[TEXTOUT_CELL];
+
+	if (f->type == EMIT_NS || f->type == EMIT_T_NS) {
+		table_time(table, f, v.kind == FIELDS_UINT ? v.u : UINT64_MAX, context);
+	} else if (f->type == EMIT_TIMES && v.kind == FIELDS_OBJECT) {
+		table_real(table, f, ((const struct report_times *)v.base)->mean);
+	} else if (v.kind == FIELDS_REAL) {
+		table_real(table, f, v.d);
+	} else if (v.kind == FIELDS_UINT) {
+		snprintf(s, sizeof(s), "%llu", (unsigned long long)v.u);
+		table_text(table, s);
+	} else if (v.kind == FIELDS_TEXT) {
+		table_text(table, v.s);
+	} else {
+		table_text(table, f->look == EMIT_NAME ? "-" : "?");
+	}
+}
+
+void table_row(struct table *table, const struct emit_record *record, const void *rec,
+	       const struct fields_context *context)
+{
+	const struct emit_field *f;
+	char s[TEXTOUT_CELL];
+
+	for (f = record->fields; f->help; f++) {
+		if (!table_shows(f, context))
+			continue;
+		if (f->cell) {
+			f->cell(rec, s, sizeof(s));
+			table_text(table, s);
+		} else {
+			table_value(table, f, rec, context);
+		}
+	}
+}
+
+/* --- what comes out --------------------------------------------------------------------------- */
+
+static uint64_t column_max(const struct table *table, unsigned column)
+{
+	uint64_t max = 0;
+	unsigned i;
+
+	for (i = column; i < table->ncells; i += table->ncolumns)
+		if (table->cells[i].ns != UINT64_MAX && table->cells[i].ns > max)
+			max = table->cells[i].ns;
+	return max;
+}
+
+/* One unit for the column: the one in which its greatest is 1 or more. */
+static char *common_time(uint64_t ns, uint64_t max)
+{
+	static const struct {
+		double ns;
+		const char *name;
+	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" }, { 1, "ns" } };
+	double v, top, least;
+	int decimals, n;
+	unsigned u = 0;
+	char *s;
+
+	while (u < 3 && (double)max < units[u].ns)
+		u++;
+	v = (double)ns / units[u].ns;
+	top = (double)max / units[u].ns;
+	decimals = u == 3 || top >= 1000 ? 0 : top >= 100 ? 1 : top >= 10 ? 2 : 3;
+	if (ns == UINT64_MAX)
+		return strdup("?");
+	/* What is there must not look like nothing. */
+	least = pow(10, -decimals);
+	if (ns && v < least / 2)
+		n = asprintf(&s, "<%.*f %s", decimals, least, units[u].name);
+	else
+		n = asprintf(&s, "%.*f %s", decimals, v, units[u].name);
+	if (n < 0)
+		s = NULL;
+	return s;
+}
+
+static char *bar(uint64_t ns, uint64_t max)
+{
+	unsigned eighths, i;
+	struct buf buf = { 0 };
+
+	if (ns == UINT64_MAX || !max)
+		return strdup("");
+	eighths = (unsigned)lround((double)ns / (double)max * BAR * 8);
+	if (ns && !eighths)
+		eighths = 1;
+	for (i = 0; i < eighths / 8; i++)
+		buf_str(&buf, "█");
+	if (eighths % 8) {
+		/* U+258F is one eighth, U+2589 seven. */
+		char part[] = "\xe2\x96\x90";
+
+		part[2] = (char)(part[2] - (char)(eighths % 8));
+		buf_str(&buf, part);
+	}
+	if (!buf.s)
+		return strdup("");
+	return buf.s;
+}
+
+static void table_make(struct table *table)
+{
+	struct table_cell *cell;
+	uint64_t max[TABLE_COLUMNS];
+	unsigned i, c;
+
+	for (c = 0; c < table->ncolumns; c++)
+		max[c] = column_max(table, c);
+	for (i = 0; i < table->ncells; i++) {
+		cell = &table->cells[i];
+		c = i % table->ncolumns;
+		if (!cell->s)
+			cell->s = table->columns[c].look == EMIT_BAR
+					  ? bar(cell->ns, max[c])
+					  : common_time(cell->ns, max[c]);
+		if (!cell->s)
+			table->failed = true;
+	}
+}
+
+/* The two lines of a heading; one that has only one stands on the lower. */
+static void heading_line(const char *heading, unsigned line, char out[TEXTOUT_CELL])
+{
+	const char *second = strchr(heading, '\n');
+
+	if (line == 0)
+		snprintf(out, TEXTOUT_CELL, "%.*s", second ? (int)(second - heading) : 0, heading);
+	else
+		snprintf(out, TEXTOUT_CELL, "%s", second ? second + 1 : heading);
+}
+
+static void table_measure(struct table *table)
+{
+	char line[TEXTOUT_CELL];
+	unsigned c, i, w;
+
+	for (c = 0; c < table->ncolumns; c++) {
+		bool empty = table->ncells && table->columns[c].look == EMIT_NAME;
+
+		for (i = 0; i < 2; i++) {
+			heading_line(table->columns[c].heading, i, line);
+			w = textout_columns(line);
+			if (w > table->columns[c].width)
+				table->columns[c].width = w;
+		}
+		for (i = c; i < table->ncells; i += table->ncolumns) {
+			w = textout_columns(table->cells[i].s);
+			if (w > table->columns[c].width)
+				table->columns[c].width = w;
+			if (strcmp(table->cells[i].s, "-"))
+				empty = false;
+		}
+		table->columns[c].gone = empty;
+	}
+}
+
+static unsigned table_width(const struct table *table)
+{
+	unsigned c, all = 0;
+
+	for (c = 0; c < table->ncolumns; c++)
+		if (!table->columns[c].gone)
+			all += table->columns[c].width + GAP;
+	return all ? all - GAP : 0;
+}
+
+/* Shortens the widest name, a column at a time, until all fits or none can be shortened. */
+static void table_shrink(struct table *table, unsigned width)
+{
+	unsigned c, widest;
+
+	while (table_width(table) > width) {
+		widest = table->ncolumns;
+		for (c = 0; c < table->ncolumns; c++)
+			if (table->columns[c].look == EMIT_NAME && !table->columns[c].gone &&
+			    table->columns[c].width > LEAST &&
+			    (widest == table->ncolumns ||
+			     table->columns[c].width > table->columns[widest].width))
+				widest = c;
+		if (widest == table->ncolumns)
+			return;
+		table->columns[widest].width--;
+	}
+}
+
+static void table_put(struct table *table, unsigned c, const char *s, struct buf *line)
+{
+	enum emit_look look = table->columns[c].look;
+	char *fit;
+	unsigned pad;
+
+	if (table->columns[c].gone)
+		return;
+	fit = textout_fit(s, table->columns[c].width);
+	if (!fit) {
+		table->failed = true;
+		return;
+	}
+	pad = table->columns[c].width - textout_columns(fit);
+	if (look == EMIT_NAME || look == EMIT_ID || look == EMIT_BAR)
+		buf_printf(line, "%s%*s", fit, (int)(pad + GAP), "");
+	else
+		buf_printf(line, "%*s%s%*s", (int)pad, "", fit, GAP, "");
+	free(fit);
+}
+
+static void table_line(struct table *table, struct textout *out, enum textout_style style,
+		       unsigned indent, const struct table_cell *row, unsigned heading)
+{
+	struct buf line = { 0 };
+	char s[TEXTOUT_CELL];
+	unsigned c;
+
+	for (c = 0; c < table->ncolumns; c++) {
+		if (!row)
+			heading_line(table->columns[c].heading, heading, s);
+		table_put(table, c, row ? row[c].s : s, &line);
+	}
+	if (!line.failed)
+		textout_line(out, style, "%*s%s", (int)indent, "", line.s ? line.s : "");
+	else
+		table->failed = true;
+	buf_free(&line);
+}
+
+static bool two_lines(const struct table *table)
+{
+	unsigned c;
+
+	for (c = 0; c < table->ncolumns; c++)
+		if (!table->columns[c].gone && strchr(table->columns[c].heading, '\n'))
+			return true;
+	return false;
+}
+
+void table_print(struct table *table, struct textout *out, unsigned indent)
+{
+	unsigned i;
+
+	if (!table->failed && table->ncolumns)
+		table_make(table);
+	if (!table->failed && table->ncolumns) {
+		table_measure(table);
+		table_shrink(table, out->width - indent);
+		for (i = two_lines(table) ? 0 : 1; i < 2; i++)
+			table_line(table, out, TEXTOUT_DIM, indent, NULL, i);
+		for (i = 0; i < table->ncells; i += table->ncolumns)
+			table_line(table, out, TEXTOUT_PLAIN, indent, &table->cells[i], 0);
+	}
+	if (table->failed)
+		out->buf->failed = true;
+	for (i = 0; i < table->ncells; i++)
+		free(table->cells[i].s);
+	free(table->cells);
+	*table = (struct table){ 0 };
+}

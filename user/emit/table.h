@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* Tables for people: columns as wide as they must be, names shortened until the table fits. */
+#ifndef EMIT_TABLE_H
+#define EMIT_TABLE_H
+
+#include "emit/fields.h"
+#include "emit/textout.h"
+
+#define TABLE_COLUMNS 16
+
+struct table_cell {
+	char *s; /* NULL: not made yet, from ns */
+	uint64_t ns; /* of EMIT_COMMON and EMIT_BAR; UINT64_MAX unknown */
+};
+
+struct table {
+	unsigned ncolumns;
+	struct {
+		const char *heading;
+		enum emit_look look;
+		unsigned width;
+		bool gone; /* says nothing */
+	} columns[TABLE_COLUMNS];
+	struct table_cell *cells;
+	unsigned ncells, cap;
+	bool failed;
+};
+
+void table_column(struct table *table, const char *heading, enum emit_look look);
+/* The next cell, row by row. */
+void table_text(struct table *table, const char *s);
+void table_ns(struct table *table, uint64_t ns);
+/* The columns of all fields of @record that have a heading, and one row of them. */
+void table_fields(struct table *table, const struct emit_record *record,
+		  const struct fields_context *context);
+void table_row(struct table *table, const struct emit_record *record, const void *rec,
+	       const struct fields_context *context);
+/* Prints it, @indent blanks before every line, and empties it. */
+void table_print(struct table *table, struct textout *out, unsigned indent);
+
+#endif /* EMIT_TABLE_H */

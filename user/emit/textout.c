@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "emit/textout.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/text.h"
+
+#define ELLIPSIS "…"
+
+/* --- width ------------------------------------------------------------------------------------ */
+
+/* Enough for names: marks that join the letter before them, and scripts of double width. */
+static unsigned codepoint_columns(uint32_t cp)
+{
+	if ((cp >= 0x300 && cp <= 0x36f) || (cp >= 0x1ab0 && cp <= 0x1aff) ||
+	    (cp >= 0x20d0 && cp <= 0x20ff) || (cp >= 0xfe00 && cp <= 0xfe0f))
+		return 0;
+	if ((cp >= 0x1100 && cp <= 0x115f) || (cp >= 0x2e80 && cp <= 0xa4cf) ||
+	    (cp >= 0xac00 && cp <= 0xd7a3) || (cp >= 0xf900 && cp <= 0xfaff) ||
+	    (cp >= 0xfe30 && cp <= 0xfe6f) || (cp >= 0xff00 && cp <= 0xff60) ||
+	    (cp >= 0xffe0 && cp <= 0xffe6) || (cp >= 0x1f300 && cp <= 0x1faff) ||
+	    (cp >= 0x20000 && cp <= 0x3fffd))
+		return 2;
+	return 1;
+}
+
+/* Bytes of the character at @s, and its columns. */
+static size_t step(const char *s, unsigned *columns)
+{
+	uint32_t cp;
+	size_t n = text_utf8((const uint8_t *)s, strlen(s), &cp);
+
+	*columns = n ? codepoint_columns(cp) : 1;
+	return n ? n : 1;
+}
+
+unsigned textout_columns(const char *s)
+{
+	unsigned all = 0, one;
+
+	while (*s) {
+		s += step(s, &one);
+		all += one;
+	}
+	return all;
+}
+
+/* The longest beginning of @s within @columns, in bytes. */
+static size_t head(const char *s, unsigned columns)
+{
+	const char *p = s;
+	unsigned all = 0, one;
+	size_t n;
+
+	while (*p) {
+		n = step(p, &one);
+		if (all + one > columns)
+			break;
+		all += one;
+		p += n;
+	}
+	return (size_t)(p - s);
+}
+
+/* The beginning of the longest end of @s within @columns. */
+static const char *tail(const char *s, unsigned columns)
+{
+	unsigned all = textout_columns(s), one;
+
+	while (all > columns) {
+		s += step(s, &one);
+		all -= one;
+	}
+	while (*s && (step(s, &one), !one))
+		s += step(s, &one);
+	return s;
+}
+
+/* In the middle, nearer to the front: file and line stand at the end, and paths differ there. */
+static char *elide(char *s, unsigned columns)
+{
+	unsigned front;
+	char *out = NULL;
+
+	if (textout_columns(s) <= columns)
+		return s;
+	if (columns < 3) {
+		s[head(s, columns)] = '\0';
+		return s;
+	}
+	front = (columns - 1) / 3;
+	if (asprintf(&out, "%.*s" ELLIPSIS "%s", (int)head(s, front), s,
+		     tail(s, columns - 1 - front)) < 0)
+		out = NULL;
+	free(s);
+	return out;
+}
+
+char *textout_fit(const char *s, unsigned columns)
+{
+	char *safe = text_printable(s);
+
+	return safe ? elide(safe, columns) : NULL;
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+static char ascii_of(uint32_t cp)
+{
+	switch (cp) {
+	case 0xb5:
+		return 'u';
+	case 0xd7:
+		return 'x';
+	case 0x2026:
+		return '~';
+	case 0x2192:
+		return '>';
+	default:
+		return cp >= 0x2588 && cp <= 0x258f ? '#' : '?';
+	}
+}
+
+static void add_ascii(struct buf *buf, const char *s)
+{
+	uint32_t cp;
+	size_t n;
+
+	for (; *s; s += n) {
+		n = text_utf8((const uint8_t *)s, strlen(s), &cp);
+		if (!n) {
+			n = 1;
+			cp = '?';
+		}
+		buf_char(buf, cp < 0x80 ? (char)cp : ascii_of(cp));
+	}
+}
+
+static void put(struct textout *t, enum textout_style style, char *raw)
+{
+	static const char *const codes[] = { "", "\033[1m", "\033[1;31m", "\033[2m" };
+	size_t n = strlen(raw);
+	char *line;
+
+	/* First, so that nothing is left out in favour of blanks. */
+	while (n && raw[n - 1] == ' ')
+		raw[--n] = '\0';
+	line = textout_fit(raw, t->width);
+	if (!line) {
+		t->buf->failed = true;
+		return;
+	}
+	if (t->colour && n)
+		buf_str(t->buf, codes[style]);
+	if (t->ascii)
+		add_ascii(t->buf, line);
+	else
+		buf_str(t->buf, line);
+	if (t->colour && n && style != TEXTOUT_PLAIN)
+		buf_str(t->buf, "\033[0m");
+	buf_char(t->buf, '\n');
+	free(line);
+}
+
+static char *format(struct textout *t, const char *fmt, va_list args)
+{
+	char *s = NULL;
+
+	if (vasprintf(&s, fmt, args) < 0) {
+		t->buf->failed = true;
+		return NULL;
+	}
+	return s;
+}
+
+void textout_line(struct textout *t, enum textout_style style, const char *fmt, ...)
+{
+	va_list args;
+	char *s;
+
+	va_start(args, fmt);
+	s = format(t, fmt, args);
+	va_end(args);
+	if (s)
+		put(t, style, s);
+	free(s);
+}
+
+void textout_blank(struct textout *t)
+{
+	buf_char(t->buf, '\n');
+}
+
+/* Where to break @s so that the first part fits in @columns: after its last blank that does. */
+static size_t break_at(const char *s, unsigned columns)
+{
+	size_t fits = head(s, columns), i;
+
+	if (!s[fits])
+		return fits;
+	for (i = fits; i > 0; i--)
+		if (s[i] == ' ')
+			return i;
+	return fits ? fits : strlen(s);
+}
+
+void textout_wrap(struct textout *t, enum textout_style style, const char *first, unsigned indent,
+		  const char *fmt, ...)
+{
+	const char *lead = first;
+	char *raw, *safe = NULL, *s, *line;
+	unsigned used;
+	va_list args;
+	size_t n;
+
+	va_start(args, fmt);
+	raw = format(t, fmt, args);
+	va_end(args);
+	if (raw)
+		safe = text_printable(raw);
+	for (s = safe; s && *s; s += n) {
+		used = lead ? textout_columns(lead) : indent;
+		n = break_at(s, used < t->width ? t->width - used : 1);
+		if (asprintf(&line, "%*s%s%.*s", lead ? 0 : (int)indent, "", lead ? lead : "",
+			     (int)n, s) < 0)
+			break;
+		put(t, style, line);
+		free(line);
+		lead = NULL;
+		while (s[n] == ' ')
+			n++;
+	}
+	if (!safe)
+		t->buf->failed = true;
+	free(safe);
+	free(raw);
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static void digits(char *out, double v, const char *unit)
+{
+	int decimals = v < 9.995 ? 2 : v < 99.95 ? 1 : 0;
+
+	snprintf(out, TEXTOUT_CELL, "%.*f %s", decimals, v, unit);
+}
+
+const char *textout_time(char out[TEXTOUT_CELL], uint64_t ns)
+{
+	uint64_t s = ns / 1000000000 + (ns % 1000000000 >= 500000000);
+	double v = (double)ns;
+
+	if (ns == UINT64_MAX)
+		snprintf(out, TEXTOUT_CELL, "?");
+	else if (ns < 1000)
+		snprintf(out, TEXTOUT_CELL, "%u ns", (unsigned)ns);
+	else if (v < 999.5e3)
+		digits(out, v / 1e3, "µs");
+	else if (v < 999.5e6)
+		digits(out, v / 1e6, "ms");
+	else if (s < 600)
+		digits(out, v / 1e9, "s");
+	else if (s < 7200)
+		snprintf(out, TEXTOUT_CELL, "%u min %02u s", (unsigned)(s / 60),
+			 (unsigned)(s % 60));
+	else
+		snprintf(out, TEXTOUT_CELL, "%llu h %02u min", (unsigned long long)(s / 3600),
+			 (unsigned)(s % 3600 / 60));
+	return out;
+}
+
+const char *textout_clock(char out[TEXTOUT_CELL], uint64_t ns)
+{
+	if (ns == UINT64_MAX)
+		snprintf(out, TEXTOUT_CELL, "?");
+	else
+		snprintf(out, TEXTOUT_CELL, "%llu.%06u s", (unsigned long long)(ns / 1000000000),
+			 (unsigned)(ns % 1000000000 / 1000));
+	return out;
+}
+
+const char *textout_day(char out[TEXTOUT_CELL], int64_t realtime_ns)
+{
+	time_t s = realtime_ns / 1000000000;
+	struct tm tm;
+	size_t n;
+
+	if (realtime_ns < 0 || !localtime_r(&s, &tm)) {
+		snprintf(out, TEXTOUT_CELL, "?");
+		return out;
+	}
+	n = strftime(out, TEXTOUT_CELL, "%H:%M:%S", &tm);
+	snprintf(out + n, TEXTOUT_CELL - n, ".%06u", (unsigned)(realtime_ns % 1000000000 / 1000));
+	return out;
+}
+
+const char *textout_percent(char out[TEXTOUT_CELL], double ratio)
+{
+	double p = ratio * 100;
+
+	if (!isfinite(p))
+		snprintf(out, TEXTOUT_CELL, "?");
+	else if (p > 0 && p < 0.05)
+		snprintf(out, TEXTOUT_CELL, "<0.1 %%");
+	else
+		snprintf(out, TEXTOUT_CELL, "%.*f %%", p > 0 && p < 9.95 ? 1 : 0, p);
+	return out;
+}
+
+const char *textout_fraction(char out[TEXTOUT_CELL], double ratio)
+{
+	if (!isfinite(ratio))
+		snprintf(out, TEXTOUT_CELL, "?");
+	else
+		snprintf(out, TEXTOUT_CELL, "%.2f", ratio);
+	return out;
+}
+
+const char *textout_count(char out[TEXTOUT_CELL], uint64_t count)
+{
+	char plain[24];
+	size_t n, i, o = 0;
+
+	n = (size_t)snprintf(plain, sizeof(plain), "%llu", (unsigned long long)count);
+	for (i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			out[o++] = ',';
+		out[o++] = plain[i];
+	}
+	out[o] = '\0';
+	return out;
+}
+
+const char *textout_plural(char out[TEXTOUT_CELL], uint64_t count, const char *noun)
+{
+	char number[TEXTOUT_CELL];
+
+	snprintf(out, TEXTOUT_CELL, "%.28s %.15s%s", textout_count(number, count), noun,
+		 count == 1 ? "" : "s");
+	return out;
+}

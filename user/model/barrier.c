@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* The rows of the report: a site within a process, or the sorted set of sites of a mixed episode. */
+#include "model/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int site_cmp(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool one_site(const struct episode *e)
+{
+	uint32_t i;
+
+	for (i = 1; i < e->n; i++)
+		if (e->members[i].pub.site != e->members[0].pub.site)
+			return false;
+	return true;
+}
+
+/* The sorted set of call sites, in m->sites. */
+static int collect_sites(struct model *m, const struct episode *e, uint32_t *n)
+{
+	uint32_t i, kept = 1;
+	int err = model_grow((void **)&m->sites, &m->cap_sites, e->n, sizeof(*m->sites));
+
+	if (err)
+		return err;
+	for (i = 0; i < e->n; i++)
+		m->sites[i] = e->members[i].pub.site;
+	qsort(m->sites, e->n, sizeof(*m->sites), site_cmp);
+	for (i = 1; i < e->n; i++)
+		if (m->sites[i] != m->sites[kept - 1])
+			m->sites[kept++] = m->sites[i];
+	*n = kept < MODEL_SITES_MAX ? kept : MODEL_SITES_MAX;
+	return 0;
+}
+
+static uint64_t row_key(const struct episode *e, const uint32_t *sites, uint32_t n)
+{
+	uint64_t k = hash_mix((uint64_t)e->proc << 16 | e->object->family << 8 | e->nested);
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		k = hash_mix(k ^ ((uint64_t)sites[i] + 1));
+	return k;
+}
+
+static bool row_is(const struct row *r, const struct episode *e, const uint32_t *sites, uint32_t n)
+{
+	return r->pub.proc == e->proc && r->pub.family == e->object->family &&
+	       r->pub.nested == e->nested && r->pub.nsites == n &&
+	       !memcmp(r->sites, sites, n * sizeof(*sites));
+}
+
+static int row_new(struct model *m, const struct episode *e, const uint32_t *sites, uint32_t n,
+		   uint64_t key, uint32_t *index)
+{
+	uint64_t head = MODEL_NONE;
+	struct row *r;
+	uint32_t *own = malloc((n ? n : 1) * sizeof(*own));
+	int err;
+
+	if (!own)
+		return -ENOMEM;
+	err = table_add(&m->rows);
+	if (err) {
+		free(own);
+		return err;
+	}
+	*index = m->rows.n - 1;
+	r = row_at(m, *index);
+	if (n)
+		memcpy(own, sites, n * sizeof(*own));
+	hash_get(&m->row_by_id, key, &head);
+	r->hash_next = head;
+	r->index = *index;
+	r->sites = own;
+	r->pub.sites = own;
+	r->pub.nsites = n;
+	r->pub.proc = e->proc;
+	r->pub.family = e->object->family;
+	r->pub.nested = e->nested;
+	r->pub.object = e->object->addr;
+	r->pub.objects = 1;
+	r->pub.team_min = UINT32_MAX;
+	model_stat_init(&r->pub.phase);
+	model_stat_init(&r->pub.barrier);
+	model_stat_init(&r->pub.wait);
+	model_stat_init(&r->pub.release);
+	err = hash_put(&m->row_by_id, key, *index);
+	if (err)
+		return err;
+	if (m->ops.barrier) {
+		m->ops.barrier(m->ops.ctx, m, *index, &r->pub);
+		r->pub.has_user = true;
+	}
+	return 0;
+}
+
+static int row_find(struct model *m, const struct episode *e, const uint32_t *sites, uint32_t n,
+		    uint32_t *index)
+{
+	uint64_t key = row_key(e, sites, n), i;
+
+	if (hash_get(&m->row_by_id, key, &i))
+		for (; i != MODEL_NONE; i = row_at(m, i)->hash_next)
+			if (row_is(row_at(m, i), e, sites, n)) {
+				*index = i;
+				return 0;
+			}
+	/* So many call sites are no program's: what is beyond shares one row without a place. */
+	if (n && m->rows.n >= MODEL_ROWS_MAX)
+		return row_find(m, e, NULL, 0, index);
+	return row_new(m, e, sites, n, key, index);
+}
+
+int barrier_row(struct model *m, struct episode *e, uint32_t *row)
+{
+	struct object *o = e->object;
+	uint32_t site = e->members[0].pub.site, n = 1;
+	int err;
+
+	if (one_site(e)) {
+		if (o->row != MODEL_NONE && o->row_site == site && o->row_nested == e->nested) {
+			*row = o->row;
+			return 0;
+		}
+		err = row_find(m, e, &site, 1, row);
+		if (!err) {
+			o->row = *row;
+			o->row_site = site;
+			o->row_nested = e->nested;
+		}
+		return err;
+	}
+	err = collect_sites(m, e, &n);
+	return err ? err : row_find(m, e, m->sites, n, row);
+}
+
+int barrier_thread(struct row *r, struct thread *t, struct model_barrier_thread **out)
+{
+	uint32_t way = r->index % THREAD_CACHE;
+	struct model_barrier_thread *bt;
+	uint64_t pos;
+	int err;
+
+	if (t->rows[way].row == r->index) {
+		*out = &r->pub.threads[t->rows[way].pos];
+		return 0;
+	}
+	if (!hash_get(&r->by_thread, t->index, &pos)) {
+		pos = r->pub.nthreads;
+		err = model_grow((void **)&r->pub.threads, &r->cap_threads, pos + 1, sizeof(*bt));
+		if (!err)
+			err = hash_put(&r->by_thread, t->index, pos);
+		if (err)
+			return err;
+		bt = &r->pub.threads[r->pub.nthreads++];
+		memset(bt, 0, sizeof(*bt));
+		bt->thread = t->index;
+	}
+	t->rows[way].row = r->index;
+	t->rows[way].pos = pos;
+	*out = &r->pub.threads[pos];
+	return 0;
+}
+
+/* *out is NULL for a phase that is one too many to be told apart. */
+int barrier_phase(struct row *r, uint32_t from, struct model_phase **out)
+{
+	struct model_phase *ph;
+	uint32_t i;
+	int err;
+
+	if (r->last_phase < r->pub.nphases && r->pub.phases[r->last_phase].from == from) {
+		*out = &r->pub.phases[r->last_phase];
+		return 0;
+	}
+	for (i = 0; i < r->pub.nphases && r->pub.phases[i].from != from; i++)
+		;
+	if (i == MODEL_PHASES_MAX) {
+		*out = NULL;
+		return 0;
+	}
+	if (i == r->pub.nphases) {
+		err = model_grow((void **)&r->pub.phases, &r->cap_phases, i + 1, sizeof(*ph));
+		if (err)
+			return err;
+		ph = &r->pub.phases[r->pub.nphases++];
+		memset(ph, 0, sizeof(*ph));
+		ph->from = from;
+		model_stat_init(&ph->time);
+	}
+	r->last_phase = i;
+	*out = &r->pub.phases[i];
+	return 0;
+}
+
+static void add_to(struct model_barrier_thread *sum, const struct model_barrier_thread *bt)
+{
+	sum->crossings += bt->crossings;
+	sum->wait_ns += bt->wait_ns;
+	sum->idle_ns += bt->idle_ns;
+	sum->work_ns += bt->work_ns;
+	sum->work_n += bt->work_n;
+	sum->last += bt->last;
+	if (bt->wait_max_ns > sum->wait_max_ns)
+		sum->wait_max_ns = bt->wait_max_ns;
+}
+
+/* The entries of threads that are being folded become one without a thread. */
+int barrier_fold(struct row *r, const struct model *m)
+{
+	struct model_barrier_thread sum = { .thread = MODEL_NONE }, *bt;
+	uint32_t i, kept = 0;
+	bool any = false;
+	int err = 0;
+
+	for (i = 0; i < r->pub.nthreads; i++) {
+		bt = &r->pub.threads[i];
+		if (bt->thread == MODEL_NONE || thread_at(m, bt->thread)->folded) {
+			any = true;
+			add_to(&sum, bt);
+		}
+	}
+	if (!any)
+		return 0;
+	for (i = 0; i < r->pub.nthreads; i++) {
+		bt = &r->pub.threads[i];
+		if (bt->thread != MODEL_NONE && !thread_at(m, bt->thread)->folded)
+			r->pub.threads[kept++] = *bt;
+	}
+	r->pub.threads[kept++] = sum;
+	r->pub.nthreads = kept;
+	hash_free(&r->by_thread);
+	for (i = 0; i + 1 < kept && !err; i++)
+		err = hash_put(&r->by_thread, r->pub.threads[i].thread, i);
+	return err;
+}
+
+void barrier_free(struct row *r)
+{
+	free(r->sites);
+	free(r->pub.threads);
+	free(r->pub.phases);
+	hash_free(&r->by_thread);
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Cyclic use: more threads than the barrier counts. A thread of the next episode may arrive before
+ * the last one has been left, so the count decides, by the order of arrival: chunks of n. Each chunk is checked
+ * against its departures (its last arrival comes before its first departure), which also puts it
+ * right again after a hole. The order that the probes saw can differ from the barrier's own; who left
+ * before the next episode was released was in this one; where that does not settle it, both are ambiguous.
+ */
+#include "model/internal.h"
+
+#include <string.h>
+
+#define CYCLIC_BUF_MIN 4096
+
+static int buf_insert(struct object *o, const struct member *mem)
+{
+	struct cyclic *c = &o->cyclic;
+	uint32_t i;
+	int err = model_grow((void **)&c->buf, &c->cap, c->n + 1, sizeof(*c->buf));
+
+	if (err)
+		return err;
+	for (i = c->n++; i && c->buf[i - 1].pub.arrive_ns > mem->pub.arrive_ns; i--)
+		c->buf[i] = c->buf[i - 1];
+	c->buf[i] = *mem;
+	return 0;
+}
+
+static int buf_take(struct model *m, struct object *o, struct episode *e)
+{
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < e->n && !err; i++)
+		err = buf_insert(o, &e->members[i]);
+	queue_unopen(queue_of(m, o->proc), &e->open);
+	episode_free(m, e);
+	return err;
+}
+
+/* What is open goes back to where it came from: single crossings. */
+int cyclic_enter(struct model *m, struct object *o)
+{
+	uint64_t latest = 0;
+	uint32_t i;
+	int err = 0;
+
+	o->is_cyclic = true;
+	o->cyclic.nprev = 0;
+	o->cyclic.swap = o->cyclic.unsure = false;
+	if (o->limbo) {
+		err = buf_take(m, o, o->limbo);
+		o->limbo = NULL;
+	}
+	while (o->nopen && !err)
+		err = buf_take(m, o, o->open[--o->nopen]);
+	if (o->cyclic.n)
+		latest = o->cyclic.buf[o->cyclic.n - 1].pub.arrive_ns;
+	for (i = 0; i < o->nslots; i++) {
+		o->slots[i].arrive_ns = latest;
+		o->slots[i].crossing = o->crossings;
+	}
+	if (o->cyclic.n)
+		queue_open(queue_of(m, o->proc), &o->cyclic.open, o->cyclic.buf[0].pub.arrive_ns);
+	return err;
+}
+
+static void set_bound(struct model *m, struct object *o)
+{
+	struct cyclic *c = &o->cyclic;
+	uint32_t i;
+
+	if (!c->n) {
+		queue_unopen(queue_of(m, o->proc), &c->open);
+		return;
+	}
+	/* The next release is not before the arrival that makes the chunk full. */
+	i = o->count && o->count <= c->n ? o->count - 1 : c->n - 1;
+	if (list_empty(&c->open.link))
+		queue_open(queue_of(m, o->proc), &c->open, 0);
+	c->open.bound = c->buf[i].pub.arrive_ns;
+}
+
+/* A first cut of the buffer: the first members that arrived before the earliest departure among them. */
+struct chunk {
+	uint32_t n; /* at most the count */
+	uint32_t surplus; /* more that arrived before the earliest departure */
+	uint64_t depart_min; /* of the n */
+};
+
+static struct chunk cut(const struct object *o)
+{
+	const struct member *buf = o->cyclic.buf;
+	struct chunk c = { .depart_min = MODEL_UNKNOWN };
+	uint32_t i;
+
+	for (i = 0; i < o->cyclic.n && i < o->count; i++) {
+		if (buf[i].pub.arrive_ns >= c.depart_min)
+			break;
+		if (buf[i].pub.depart_ns < c.depart_min)
+			c.depart_min = buf[i].pub.depart_ns;
+	}
+	c.n = i;
+	if (c.n < o->count)
+		return c;
+	for (; i < o->cyclic.n && buf[i].pub.arrive_ns < c.depart_min; i++)
+		c.surplus++;
+	return c;
+}
+
+static bool overdue(const struct model *m, const struct object *o, uint64_t t)
+{
+	uint32_t room = CYCLIC_BUF_MIN > 8 * (uint64_t)o->count ? CYCLIC_BUF_MIN : 8 * o->count;
+
+	return m->watermark > t + MODEL_DECIDE_NS || o->cyclic.n > room;
+}
+
+/*
+ * Could the chunk be shifted: does another cut, k places earlier, agree with all departures too? The
+ * last k of the chunk before would have been released by the (n - k)th of this one, and so have
+ * left after it arrived.
+ */
+static bool shift_possible(const struct object *o, const struct episode *e)
+{
+	const struct cyclic *c = &o->cyclic;
+	uint64_t earliest = MODEL_UNKNOWN;
+	uint32_t k;
+
+	if (!c->nprev)
+		return false;
+	for (k = 1; k < e->n; k++) {
+		if (k <= c->nprev && c->prev[c->nprev - k] < earliest)
+			earliest = c->prev[c->nprev - k];
+		if (earliest >= e->members[e->n - 1 - k].pub.arrive_ns)
+			return true;
+	}
+	return false;
+}
+
+static bool loss_covers(const struct model *m, const struct object *o, const struct episode *e)
+{
+	uint64_t to = e->depart_min == MODEL_UNKNOWN ? e->arrive_max : e->depart_min;
+	uint32_t i;
+
+	for (i = 0; i < o->nslots; i++)
+		if (thread_gap_covers(thread_at(m, o->slots[i].thread), e->arrive_min, to))
+			return true;
+	return false;
+}
+
+static int remember_departures(struct cyclic *c, const struct episode *e)
+{
+	uint32_t i;
+	int err = model_grow((void **)&c->prev, &c->cap_prev, e->n, sizeof(*c->prev));
+
+	if (err)
+		return err;
+	for (i = 0; i < e->n; i++)
+		c->prev[i] = e->members[i].pub.depart_ns;
+	c->nprev = e->n;
+	return 0;
+}
+
+/* Hands over the chosen ones (buffer places marked in m->prefix) as an episode. */
+static int chunk_close(struct model *m, struct object *o, uint32_t upto, enum model_state state,
+		       uint32_t why)
+{
+	struct cyclic *c = &o->cyclic;
+	uint32_t i, kept = 0;
+	struct episode *e;
+	int err = episode_new(m, o, o->count, &e);
+
+	if (err)
+		return err;
+	for (i = 0; i < c->n; i++) {
+		if (i < upto && m->prefix[i]) {
+			err = episode_add(m, e, &c->buf[i]);
+			if (err) {
+				episode_free(m, e);
+				return err;
+			}
+		} else {
+			c->buf[kept++] = c->buf[i];
+		}
+	}
+	c->n = kept;
+	if (state == MODEL_INCOMPLETE) {
+		why |= slots_missing_why(m, o, e);
+		c->unsure = true;
+	} else if (loss_covers(m, o, e) || ((c->unsure || e->ntainted) && shift_possible(o, e))) {
+		state = MODEL_AMBIGUOUS;
+		why |= MODEL_WHY_LOST;
+		c->unsure = true;
+	} else {
+		c->unsure = false;
+	}
+	err = remember_departures(c, e);
+	if (err) {
+		episode_free(m, e);
+		return err;
+	}
+	set_bound(m, o);
+	return episode_close(m, e, state, why);
+}
+
+static int mark_first(struct model *m, uint32_t n, uint32_t total)
+{
+	uint32_t i;
+	int err = model_grow((void **)&m->prefix, &m->cap_prefix, total, sizeof(*m->prefix));
+
+	for (i = 0; i < total && !err; i++)
+		m->prefix[i] = i < n;
+	return err;
+}
+
+/* Too few arrived before the first left: records are missing. */
+static int decide_short(struct model *m, struct object *o, const struct chunk *ch, bool final,
+			bool *decided)
+{
+	uint64_t left = ch->depart_min;
+	int err;
+
+	if (left == MODEL_UNKNOWN)
+		left = o->cyclic.buf[ch->n - 1].pub.arrive_ns;
+	*decided = final || overdue(m, o, left) ||
+		   (ch->depart_min != MODEL_UNKNOWN && slots_settled(m, o, left));
+	if (!*decided)
+		return 0;
+	err = mark_first(m, ch->n, ch->n);
+	o->cyclic.swap = false;
+	return err ? err : chunk_close(m, o, ch->n, MODEL_INCOMPLETE, 0);
+}
+
+/* Who of the first @n + surplus was in? Those who left before the next release must have been. */
+static uint32_t choose(struct model *m, const struct object *o, uint32_t n, uint32_t pool,
+		       uint64_t next_release)
+{
+	const struct member *buf = o->cyclic.buf;
+	uint32_t i, chosen = 0;
+
+	for (i = 0; i < pool; i++) {
+		m->prefix[i] = buf[i].pub.depart_ns < next_release;
+		chosen += m->prefix[i];
+	}
+	if (chosen > n)
+		return chosen;
+	for (i = 0; i < pool && chosen < n; i++) {
+		if (!m->prefix[i]) {
+			m->prefix[i] = 1;
+			chosen++;
+			/* It could be another as well. */
+			if (pool > n)
+				chosen |= 1U << 31;
+		}
+	}
+	return chosen;
+}
+
+static int decide_full(struct model *m, struct object *o, const struct chunk *ch, bool final,
+		       bool *decided)
+{
+	uint32_t n = o->count, pool = n + ch->surplus, why = 0, chosen;
+	uint64_t left = ch->depart_min, next = MODEL_UNKNOWN;
+	bool was_swap = o->cyclic.swap;
+	int err;
+
+	if (left == MODEL_UNKNOWN)
+		left = o->cyclic.buf[n - 1].pub.arrive_ns;
+	if (ch->surplus && o->cyclic.n >= 2 * n)
+		next = o->cyclic.buf[2 * n - 1].pub.arrive_ns;
+	*decided = final || overdue(m, o, left) ||
+		   (ch->depart_min != MODEL_UNKNOWN &&
+		    (ch->surplus ? next != MODEL_UNKNOWN && slots_settled(m, o, next)
+				 : slots_settled(m, o, left)));
+	if (!*decided)
+		return 0;
+	err = mark_first(m, n, pool);
+	if (err)
+		return err;
+	o->cyclic.swap = false;
+	if (ch->surplus) {
+		chosen = choose(m, o, n, pool, next);
+		if (chosen & 1U << 31) {
+			o->cyclic.swap = true;
+			why = MODEL_WHY_SWAP;
+		} else if (chosen > n) {
+			/* More left than can have been in: something is missing. */
+			why = MODEL_WHY_SWAP;
+			err = mark_first(m, n, pool);
+			if (err)
+				return err;
+		}
+	}
+	if (was_swap)
+		why |= MODEL_WHY_SWAP;
+	return chunk_close(m, o, pool, why ? MODEL_AMBIGUOUS : MODEL_COMPLETE, why);
+}
+
+int cyclic_decide(struct model *m, struct object *o, bool final)
+{
+	bool decided = true;
+	struct chunk ch;
+	int err = 0;
+
+	while (o->cyclic.n && decided && !err) {
+		ch = cut(o);
+		if (ch.n < o->count)
+			err = decide_short(m, o, &ch, final, &decided);
+		else
+			err = decide_full(m, o, &ch, final, &decided);
+	}
+	set_bound(m, o);
+	if (err || final)
+		return err;
+	/* A thread that used the barrier once need not make it cyclic for ever. */
+	slots_purge(m, o, o->cyclic.n ? minus(o->cyclic.buf[0].pub.arrive_ns, MODEL_DECIDE_NS) : 0);
+	return o->nslots <= o->count ? cyclic_leave(m, o, false) : 0;
+}
+
+/* No longer more threads than the count: what is left is placed one by one. */
+int cyclic_leave(struct model *m, struct object *o, bool final)
+{
+	struct member mem;
+	int err;
+
+	if (final) {
+		err = cyclic_decide(m, o, true);
+		o->is_cyclic = false;
+		return err;
+	}
+	o->is_cyclic = false;
+	queue_unopen(queue_of(m, o->proc), &o->cyclic.open);
+	while (o->cyclic.n && !o->is_cyclic) {
+		mem = o->cyclic.buf[0];
+		o->cyclic.n--;
+		memmove(&o->cyclic.buf[0], &o->cyclic.buf[1], o->cyclic.n * sizeof(mem));
+		err = object_place(m, o, &mem, o->count);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int cyclic_add(struct model *m, struct object *o, const struct member *mem)
+{
+	uint32_t full = o->cyclic.n < UINT32_MAX / 2 ? 2 * o->count : 0;
+	int err = buf_insert(o, mem);
+
+	if (err)
+		return err;
+	set_bound(m, o);
+	/* Cheap: a chunk can hardly be decided before the next one is there too. */
+	if (o->cyclic.n < full)
+		return 0;
+	return cyclic_decide(m, o, false);
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* One meeting, from its first member to the queue. */
+#include "model/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EPISODES_KEPT 256
+
+int episode_new(struct model *m, struct object *o, uint32_t count, struct episode **out)
+{
+	struct episode *e = m->free;
+	struct member *members;
+	uint32_t cap;
+
+	if (e) {
+		m->free = e->free_next;
+		m->nfree--;
+		members = e->members;
+		cap = e->cap;
+		memset(e, 0, sizeof(*e));
+		e->members = members;
+		e->cap = cap;
+	} else {
+		e = calloc(1, sizeof(*e));
+		if (!e)
+			return -ENOMEM;
+	}
+	list_init(&e->open.link);
+	e->object = o;
+	e->serial = m->next_episode++;
+	e->proc = o->proc;
+	e->count = count;
+	e->arrive_min = MODEL_UNKNOWN;
+	e->depart_min = MODEL_UNKNOWN;
+	e->first = !o->seen_episode;
+	o->seen_episode = true;
+	o->unfinished++;
+	*out = e;
+	return 0;
+}
+
+void episode_free(struct model *m, struct episode *e)
+{
+	e->object->unfinished--;
+	if (m->nfree >= EPISODES_KEPT) {
+		free(e->members);
+		free(e);
+		return;
+	}
+	e->free_next = m->free;
+	m->free = e;
+	m->nfree++;
+}
+
+int episode_add(struct model *m, struct episode *e, const struct member *mem)
+{
+	int err;
+
+	(void)m;
+	if (e->n == e->cap) {
+		err = model_grow((void **)&e->members, &e->cap, e->n + 1, sizeof(*mem));
+		if (err)
+			return err;
+	}
+	e->members[e->n++] = *mem;
+	e->ntainted += mem->tainted;
+	e->nested |= mem->depth > 0;
+	if (mem->pub.arrive_ns < e->arrive_min)
+		e->arrive_min = mem->pub.arrive_ns;
+	if (mem->pub.arrive_ns > e->arrive_max)
+		e->arrive_max = mem->pub.arrive_ns;
+	if (mem->pub.depart_ns == MODEL_UNKNOWN)
+		e->nabandoned++;
+	else if (mem->pub.depart_ns < e->depart_min)
+		e->depart_min = mem->pub.depart_ns;
+	return 0;
+}
+
+static int order_cmp(const void *a, const void *b)
+{
+	const struct order *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static void order_sort(struct order *order, uint32_t n)
+{
+	struct order o;
+	uint32_t i, j;
+
+	if (n > 64) {
+		qsort(order, n, sizeof(*order), order_cmp);
+		return;
+	}
+	for (i = 1; i < n; i++) {
+		o = order[i];
+		for (j = i; j && order[j - 1].key > o.key; j--)
+			order[j] = order[j - 1];
+		order[j] = o;
+	}
+}
+
+/* Puts the members into the order of arrival; those at the same instant stay as they came. */
+int episode_sort(struct model *m, struct episode *e)
+{
+	struct member *sorted;
+	uint32_t i, cap;
+	int err;
+
+	for (i = 1; i < e->n && e->members[i - 1].pub.arrive_ns <= e->members[i].pub.arrive_ns; i++)
+		;
+	if (i >= e->n)
+		return 0;
+	err = model_grow((void **)&m->order, &m->cap_order, e->n, sizeof(*m->order));
+	if (!err)
+		err = model_grow((void **)&m->sorted, &m->cap_sorted, e->n, sizeof(*m->sorted));
+	if (err)
+		return err;
+	for (i = 0; i < e->n; i++)
+		m->order[i] = (struct order){ .key = e->members[i].pub.arrive_ns, .index = i };
+	order_sort(m->order, e->n);
+	for (i = 0; i < e->n; i++)
+		m->sorted[i] = e->members[m->order[i].index];
+	sorted = m->sorted;
+	cap = m->cap_sorted;
+	m->sorted = e->members;
+	m->cap_sorted = e->cap;
+	e->members = sorted;
+	e->cap = cap;
+	return 0;
+}
+
+/* Notes, for each thread, its first arrival in @e: it is that thread's next one after an earlier episode. */
+static void note_next(const struct episode *e, bool forget)
+{
+	struct thread *t;
+	uint32_t i;
+
+	for (i = 0; i < e->n; i++) {
+		t = e->members[i].thread;
+		if (forget) {
+			t->next_arrive_ns = MODEL_UNKNOWN;
+		} else if (e->members[i].pub.arrive_ns < t->next_arrive_ns) {
+			t->next_arrive_ns = e->members[i].pub.arrive_ns;
+			t->next_seq_seen = e->members[i].seq;
+		}
+	}
+}
+
+static void note_all(const struct object *o, const struct episode *next, bool forget)
+{
+	uint32_t i;
+
+	if (next)
+		note_next(next, forget);
+	for (i = 0; i < o->nopen; i++)
+		note_next(o->open[i], forget);
+}
+
+/*
+ * No later than this does @mem's thread come to the object again. If that is not known, it cannot come
+ * before it has left.
+ */
+static uint64_t next_arrival(const struct object *o, const struct member *mem, bool final)
+{
+	const struct thread *t = mem->thread;
+
+	if (mem->pub.depart_ns == MODEL_UNKNOWN)
+		return mem->pub.arrive_ns;
+	if (t->next_arrive_ns != MODEL_UNKNOWN && t->next_arrive_ns >= mem->pub.depart_ns) {
+		if (t->has_gap && seq_after(t->gap_seq, mem->seq) &&
+		    !seq_after(t->gap_seq, t->next_seq_seen))
+			return mem->pub.depart_ns;
+		return t->next_arrive_ns;
+	}
+	if (final && t->pub.pending_ns != MODEL_UNKNOWN && t->pending_object == o->addr)
+		return t->pub.pending_ns;
+	/* All has been seen and nothing was lost: it never came again. */
+	if (final && !t->pub.lost)
+		return MODEL_UNKNOWN;
+	return mem->pub.depart_ns;
+}
+
+/*
+ * Is a full episode what it seems, though records of some members are missing? If it were not, those
+ * members that arrived last would belong to the next episode and took the places of their own
+ * missing crossings: everybody before them left, and came again, before the first of them left. If
+ * that is impossible for every such group, the members are the right ones.
+ */
+int episode_certain(struct model *m, struct object *o, struct episode *e,
+		    const struct episode *next, bool final, bool *certain)
+{
+	uint64_t latest = 0, earliest = MODEL_UNKNOWN, depart;
+	uint32_t i;
+	int err;
+
+	err = episode_sort(m, e);
+	if (!err)
+		err = model_grow((void **)&m->prefix, &m->cap_prefix, e->n, sizeof(*m->prefix));
+	if (err)
+		return err;
+	note_all(o, next, false);
+	for (i = 0; i < e->n; i++) {
+		depart = next_arrival(o, &e->members[i], final);
+		if (depart > latest)
+			latest = depart;
+		m->prefix[i] = latest;
+	}
+	note_all(o, next, true);
+	*certain = true;
+	for (i = e->n - 1; i > 0 && e->members[i].tainted; i--) {
+		depart = e->members[i].pub.depart_ns;
+		if (depart < earliest)
+			earliest = depart;
+		if (earliest >= m->prefix[i - 1])
+			*certain = false;
+	}
+	return 0;
+}
+
+static uint32_t causality(const struct episode *e)
+{
+	uint32_t i;
+
+	if (e->depart_min >= e->arrive_max)
+		return 0;
+	for (i = 0; i < e->n; i++)
+		if (e->members[i].pub.depart_ns < e->arrive_max)
+			return MODEL_WHY_CAUSALITY;
+	return 0;
+}
+
+static void remember(struct object *o, const struct episode *e)
+{
+	struct closed *c = &o->closed[o->nclosed++ % OBJECT_CLOSED];
+
+	c->arrive_max = e->arrive_max;
+	c->depart_min = e->depart_min;
+	c->count = e->count;
+	c->full = e->count && e->n >= e->count;
+	c->sure = c->full && e->state == MODEL_COMPLETE;
+}
+
+static void mark_clear(struct object *o, const struct episode *e)
+{
+	const struct member *mem;
+	struct slot *s;
+	uint32_t i;
+
+	for (i = 0; i < e->n; i++) {
+		mem = &e->members[i];
+		if (!mem->thread->has_gap)
+			continue;
+		s = slot_find(o, mem->thread);
+		if (s && !(s->clear && seq_after(s->clear_seq, mem->seq))) {
+			s->clear = true;
+			s->clear_seq = mem->seq;
+		}
+	}
+}
+
+/* @e leaves the hands of its object. Whatever happens, it is not the caller's any more. */
+int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why)
+{
+	struct object *o = e->object;
+	struct queue *q = queue_of(m, o->proc);
+
+	e->state = state;
+	e->why = why | causality(e) | (e->nabandoned ? MODEL_WHY_ABANDONED : 0);
+	if (e->depart_min == MODEL_UNKNOWN)
+		e->state = MODEL_INCOMPLETE;
+	queue_unopen(q, &e->open);
+	remember(o, e);
+	if (e->state == MODEL_COMPLETE)
+		mark_clear(o, e);
+	if (e->count && e->n >= e->count && e->arrive_max > o->full_arrive_ns)
+		o->full_arrive_ns = e->arrive_max;
+	return queue_push(m, q, e);
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* What the files of this room share. Nobody else includes it. */
+#ifndef MODEL_INTERNAL_H
+#define MODEL_INTERNAL_H
+
+#include "base/hash.h"
+#include "model/model.h"
+
+/* After this long behind the watermark an open episode no longer holds back the others. */
+#define MODEL_HOLD_NS	200000000ULL
+/* After this long an undecided episode is decided with what is there. */
+#define MODEL_DECIDE_NS 1000000000ULL
+/* Clocks of two CPUs may disagree by so much; a departure before the last arrival by more is another episode's. */
+#define MODEL_SKEW_NS	1000ULL
+
+#define MODEL_OBJECTS_MAX 65536 /* idle ones beyond are forgotten */
+#define MODEL_ROWS_MAX	  16384 /* call sites beyond share one row a process */
+#define MODEL_THREADS_MAX 65536 /* ended ones beyond are folded together */
+#define MODEL_HEAP_MAX	  65536 /* finished episodes held for their order, a queue */
+#define MODEL_PHASES_MAX  256 /* different beginnings of the phases that end at one barrier */
+#define MODEL_SITES_MAX	  256 /* call sites of one mixed barrier; the rest is not told apart */
+
+#define OBJECT_OPEN	4
+#define OBJECT_OPEN_MAX 8
+#define OBJECT_CLOSED	4
+#define THREAD_GAPS	4
+#define THREAD_CACHE	4
+#define THREAD_PARKED	4
+
+/* An array whose elements never move. */
+struct table {
+	void **chunks;
+	uint32_t n;
+	uint32_t nchunks;
+	uint32_t elem;
+};
+
+#define TABLE_CHUNK 64
+
+static inline void *table_at(const struct table *t, uint32_t i)
+{
+	return (char *)t->chunks[i / TABLE_CHUNK] + (size_t)(i % TABLE_CHUNK) * t->elem;
+}
+
+struct list {
+	struct list *prev, *next;
+};
+
+static inline void list_init(struct list *l)
+{
+	l->prev = l->next = l;
+}
+
+static inline bool list_empty(const struct list *l)
+{
+	return l->next == l;
+}
+
+static inline void list_del(struct list *l)
+{
+	l->prev->next = l->next;
+	l->next->prev = l->prev;
+	list_init(l);
+}
+
+static inline void list_add_tail(struct list *head, struct list *l)
+{
+	l->prev = head->prev;
+	l->next = head;
+	head->prev->next = l;
+	head->prev = l;
+}
+
+#define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
+
+struct object;
+struct episode;
+
+/* A span of time in which records of a thread are missing. */
+struct gap {
+	uint64_t from;
+	uint64_t to;
+	bool lost; /* else: from before tracing */
+};
+
+struct thread {
+	struct model_thread pub;
+	uint32_t index;
+	uint32_t next; /* of the same process; MODEL_NONE */
+	uint32_t next_seq;
+	bool begun; /* a record has been seen */
+	bool crossed; /* one of depth 0 */
+	bool known_sure; /* from known_ns on it was outside: the next interval is known */
+	bool release_sure;
+	bool has_gap; /* some record was missing: gap_seq is the first after the last of them */
+	bool folded; /* an empty place, to be used again */
+	uint32_t gap_seq;
+	uint64_t known_ns; /* up to when its time is accounted for */
+	uint64_t last_arrive_ns;
+	uint64_t seen_ns; /* last departure of depth 0: all its earlier records have come */
+	uint64_t pending_object;
+	uint64_t next_arrive_ns; /* scratch of episode_certain() */
+	uint32_t next_seq_seen;
+	bool busy; /* scratch of thread_fold() */
+	uint64_t outside_joined; /* outside_ns as far as it is in the ideal clock */
+	uint64_t ideal; /* absolute: its start, then the longest path so far */
+	uint8_t ngaps;
+	uint8_t nparked;
+	struct gap gaps[THREAD_GAPS];
+	struct {
+		uint64_t object; /* serial */
+		uint32_t slot;
+	} slots[THREAD_CACHE];
+	struct {
+		uint32_t row;
+		uint32_t pos;
+	} rows[THREAD_CACHE];
+	struct model_crossing *parked; /* came before a record with a smaller seq */
+};
+
+struct proc {
+	struct model_proc pub;
+	uint32_t index;
+	uint32_t queue;
+	uint32_t threads; /* list */
+	uint64_t next_number;
+	uint64_t folded_start, folded_end, folded_ideal; /* of the threads that were folded */
+};
+
+/* Finished episodes of one process, or of several that share a barrier, in the order of releases. */
+struct queue {
+	struct episode **heap;
+	uint32_t n, cap;
+	uint32_t nopen;
+	struct list open; /* struct open */
+};
+
+/* Whatever may still become an episode: holds back later ones. */
+struct open {
+	struct list link;
+	uint64_t bound; /* it cannot have been released earlier */
+};
+
+struct member {
+	struct model_member pub;
+	struct thread *thread;
+	uint64_t outside_ns; /* its thread's time outside barriers, up to this arrival */
+	uint32_t seq;
+	uint8_t depth;
+	bool tainted; /* a record of this thread is missing between its last certain place and here */
+};
+
+struct episode {
+	struct open open;
+	struct object *object;
+	uint64_t serial;
+	uint32_t proc;
+	uint32_t count;
+	uint32_t n, cap;
+	uint32_t ntainted;
+	uint32_t nabandoned;
+	bool nested;
+	bool first; /* of its object */
+	uint64_t arrive_min;
+	uint64_t arrive_max;
+	uint64_t depart_min; /* MODEL_UNKNOWN: nobody has left */
+	enum model_state state;
+	uint32_t why;
+	struct member *members;
+	struct episode *free_next;
+};
+
+/* What is remembered of an episode that was closed. */
+struct closed {
+	uint64_t arrive_max;
+	uint64_t depart_min;
+	uint32_t count;
+	bool sure; /* complete: whoever fits too is one too many */
+	bool full;
+};
+
+/* A thread known on an object. */
+struct slot {
+	uint32_t thread;
+	uint32_t clear_seq; /* its records up to here are in their right places */
+	bool clear;
+	uint64_t arrive_ns; /* last; kept in cyclic mode only */
+	uint64_t crossing; /* the object's crossings then */
+};
+
+struct cyclic {
+	struct open open;
+	struct member *buf; /* by arrival */
+	uint32_t n, cap;
+	uint32_t nprev; /* departures of the chunk before, by arrival */
+	uint32_t cap_prev;
+	uint64_t *prev;
+	bool swap; /* the first of the next chunk could have been in the last one */
+	bool unsure; /* the last chunk was not certain: the next may be shifted */
+};
+
+struct object {
+	struct list lru;
+	struct list busy; /* something is open on it */
+	struct object *hash_next;
+	uint64_t key;
+	uint64_t serial;
+	uint64_t addr;
+	uint64_t shared;
+	uint32_t proc;
+	uint32_t count; /* last known */
+	uint8_t family;
+	bool seen_episode;
+	bool is_cyclic;
+	uint32_t unfinished; /* episodes that point here */
+	uint64_t full_arrive_ns; /* last arrival of the newest full episode; 0 none */
+	uint32_t nopen;
+	uint32_t nclosed;
+	uint32_t nslots, cap_slots;
+	uint32_t row, row_site; /* the row of the last episode and its one site */
+	bool row_nested;
+	uint64_t crossings;
+	struct slot *slots;
+	struct episode *limbo; /* full, to be judged when the next one is full */
+	struct episode *open[OBJECT_OPEN_MAX]; /* oldest first */
+	struct closed closed[OBJECT_CLOSED];
+	struct cyclic cyclic;
+};
+
+struct row {
+	struct model_barrier pub;
+	uint32_t index;
+	uint32_t hash_next; /* MODEL_NONE */
+	uint32_t *sites;
+	uint32_t cap_threads, cap_phases;
+	uint32_t last_phase;
+	struct hash by_thread;
+};
+
+struct order {
+	uint64_t key;
+	uint32_t index;
+};
+
+struct model {
+	struct model_ops ops;
+	struct model_totals totals;
+	uint64_t start_ns;
+	uint64_t watermark;
+	bool finished;
+	struct table procs, threads, rows;
+	struct queue **queues; /* by the index of the process that began it */
+	uint32_t cap_queues;
+	struct hash proc_by_id; /* (tgid, inc) */
+	struct hash thread_by_id; /* (inc, tid), last one */
+	struct hash object_by_id;
+	struct hash row_by_id;
+	struct list objects; /* least recently used first */
+	struct list busy;
+	uint32_t nobjects;
+	uint64_t next_serial;
+	uint64_t next_episode;
+	uint32_t *parked; /* threads that have some */
+	uint32_t nparked, cap_parked;
+	uint32_t nended; /* threads, since the last folding */
+	uint32_t *free_threads;
+	uint32_t nfree_threads, cap_free_threads;
+	struct episode *free;
+	uint32_t nfree;
+	/* scratch, kept between episodes */
+	struct order *order;
+	struct model_member *out;
+	uint64_t *prefix;
+	uint32_t cap_order, cap_out, cap_prefix;
+	struct member *sorted;
+	uint32_t cap_sorted;
+	uint32_t *sites;
+	uint32_t cap_sites;
+};
+
+static inline struct proc *proc_at(const struct model *m, uint32_t i)
+{
+	return table_at(&m->procs, i);
+}
+
+static inline struct thread *thread_at(const struct model *m, uint32_t i)
+{
+	return table_at(&m->threads, i);
+}
+
+static inline struct row *row_at(const struct model *m, uint32_t i)
+{
+	return table_at(&m->rows, i);
+}
+
+static inline struct queue *queue_of(const struct model *m, uint32_t proc)
+{
+	return m->queues[proc_at(m, proc)->queue];
+}
+
+/* Is @a after @b, as numbers that wrap? */
+static inline bool seq_after(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) > 0;
+}
+
+static inline uint64_t minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* Grows *array to at least @want elements of @size bytes. Returns 0 or -ENOMEM. */
+int model_grow(void **array, uint32_t *cap, uint32_t want, size_t size);
+int table_add(struct table *t);
+void table_free(struct table *t);
+
+/* thread.c: threads and processes, and what each crossing adds to its thread */
+int proc_get(struct model *m, uint32_t tgid, uint32_t inc, struct proc **out);
+struct proc *proc_find(const struct model *m, uint32_t tgid, uint32_t inc);
+struct thread *thread_find(const struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid);
+int thread_new(struct model *m, struct proc *p, uint32_t tid, uint64_t start_ns, bool seen,
+	       struct thread **out);
+int thread_for_crossing(struct model *m, const struct model_crossing *c, struct thread **out);
+void thread_gap(struct thread *t, const struct model_crossing *c, bool lost);
+void thread_account(struct model *m, struct thread *t, const struct model_crossing *c, bool late,
+		    struct member *mem);
+bool thread_gap_covers(const struct thread *t, uint64_t from, uint64_t to);
+void thread_at_end(const struct thread *t, uint64_t end_ns, struct model_thread *out,
+		   uint64_t *ideal);
+
+/* fold.c: too many threads */
+int thread_fold(struct model *m);
+
+/* object.c: to which meeting a crossing belongs */
+int object_add(struct model *m, const struct model_crossing *c, struct member *mem);
+int object_advance(struct model *m, struct object *o);
+int object_finish(struct model *m, struct object *o);
+void object_free(struct model *m, struct object *o);
+int object_place(struct model *m, struct object *o, const struct member *mem, uint32_t count);
+
+/* slot.c: the threads known on an object */
+int slot_get(struct model *m, struct object *o, struct thread *t, struct slot **out, bool *fresh);
+struct slot *slot_find(struct object *o, struct thread *t);
+void slots_purge(struct model *m, struct object *o, uint64_t idle_before);
+void slots_reset(struct object *o);
+bool slot_tainted(const struct slot *s, const struct thread *t, uint32_t seq);
+bool slots_settled(const struct model *m, const struct object *o, uint64_t until);
+uint32_t slots_missing_why(const struct model *m, const struct object *o, const struct episode *e);
+
+/* cyclic.c: more threads than the count */
+int cyclic_enter(struct model *m, struct object *o);
+int cyclic_add(struct model *m, struct object *o, const struct member *mem);
+int cyclic_decide(struct model *m, struct object *o, bool final);
+int cyclic_leave(struct model *m, struct object *o, bool final);
+
+/* episode.c: one meeting, from its first member to the queue */
+int episode_new(struct model *m, struct object *o, uint32_t count, struct episode **out);
+void episode_free(struct model *m, struct episode *e);
+int episode_add(struct model *m, struct episode *e, const struct member *mem);
+int episode_sort(struct model *m, struct episode *e);
+int episode_certain(struct model *m, struct object *o, struct episode *e,
+		    const struct episode *next, bool final, bool *certain);
+int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why);
+
+/* queue.c: the order of releases */
+int queue_push(struct model *m, struct queue *q, struct episode *e);
+int queue_flush(struct model *m, struct queue *q, bool all);
+int queue_join(struct model *m, uint32_t proc_a, uint32_t proc_b);
+void queue_open(struct queue *q, struct open *o, uint64_t bound);
+void queue_unopen(struct queue *q, struct open *o);
+
+/* finish.c: what an episode adds to threads, processes and barriers */
+int episode_emit(struct model *m, struct episode *e);
+
+/* barrier.c: the rows of the report */
+int barrier_row(struct model *m, struct episode *e, uint32_t *row);
+int barrier_thread(struct row *r, struct thread *t, struct model_barrier_thread **out);
+int barrier_phase(struct row *r, uint32_t from, struct model_phase **out);
+int barrier_fold(struct row *r, const struct model *m);
+void barrier_free(struct row *r);
+
+#endif /* MODEL_INTERNAL_H */

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* The front of the room: takes records in, puts each thread's into order, begins and ends. */
+#include "model/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- arrays ----------------------------------------------------------------------------------------- */
+
+int model_grow(void **array, uint32_t *cap, uint32_t want, size_t size)
+{
+	uint32_t n = *cap ? *cap : 4;
+	void *p;
+
+	if (want <= *cap)
+		return 0;
+	while (n < want)
+		n *= 2;
+	p = realloc(*array, n * size);
+	if (!p)
+		return -ENOMEM;
+	*array = p;
+	*cap = n;
+	return 0;
+}
+
+int table_add(struct table *t)
+{
+	void **chunks;
+
+	if (t->n == t->nchunks * TABLE_CHUNK) {
+		/* Doubling, so that the list of chunks is not copied for each. */
+		if (!(t->nchunks & (t->nchunks - 1))) {
+			chunks = realloc(t->chunks,
+					 (t->nchunks ? 2 * t->nchunks : 1) * sizeof(*chunks));
+			if (!chunks)
+				return -ENOMEM;
+			t->chunks = chunks;
+		}
+		t->chunks[t->nchunks] = calloc(TABLE_CHUNK, t->elem);
+		if (!t->chunks[t->nchunks])
+			return -ENOMEM;
+		t->nchunks++;
+	}
+	t->n++;
+	return 0;
+}
+
+void table_free(struct table *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->nchunks; i++)
+		free(t->chunks[i]);
+	free(t->chunks);
+}
+
+/* --- life --------------------------------------------------------------------------------------------- */
+
+struct model *model_new(const struct model_ops *ops, uint64_t start_ns)
+{
+	struct model *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	if (ops)
+		m->ops = *ops;
+	m->start_ns = start_ns;
+	m->procs.elem = sizeof(struct proc);
+	m->threads.elem = sizeof(struct thread);
+	m->rows.elem = sizeof(struct row);
+	list_init(&m->objects);
+	list_init(&m->busy);
+	return m;
+}
+
+static void free_queues(struct model *m)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < m->procs.n; i++) {
+		for (j = 0; j < m->queues[i]->n; j++)
+			episode_free(m, m->queues[i]->heap[j]);
+		free(m->queues[i]->heap);
+		free(m->queues[i]);
+	}
+	free(m->queues);
+}
+
+void model_free(struct model *m)
+{
+	struct episode *e;
+	uint32_t i;
+
+	if (!m)
+		return;
+	free_queues(m);
+	while (!list_empty(&m->objects))
+		object_free(m, container_of(m->objects.next, struct object, lru));
+	while (m->free) {
+		e = m->free;
+		m->free = e->free_next;
+		free(e->members);
+		free(e);
+	}
+	for (i = 0; i < m->threads.n; i++)
+		free(thread_at(m, i)->parked);
+	for (i = 0; i < m->rows.n; i++)
+		barrier_free(row_at(m, i));
+	table_free(&m->procs);
+	table_free(&m->threads);
+	table_free(&m->rows);
+	hash_free(&m->proc_by_id);
+	hash_free(&m->thread_by_id);
+	hash_free(&m->object_by_id);
+	hash_free(&m->row_by_id);
+	free(m->parked);
+	free(m->free_threads);
+	free(m->order);
+	free(m->out);
+	free(m->prefix);
+	free(m->sorted);
+	free(m->sites);
+	free(m);
+}
+
+/* --- the order of one thread's records ------------------------------------------------------------ */
+
+static int feed(struct model *m, struct thread *t, const struct model_crossing *c, bool late)
+{
+	struct member mem = {
+		.thread = t,
+		.seq = c->seq,
+		.depth = c->depth,
+		.pub = {
+			.thread = t->index,
+			.tid = c->tid,
+			.site = c->site,
+			.arrive_cpu = c->arrive_cpu,
+			.depart_cpu = c->depart_cpu,
+			.arrive_ns = c->arrive_ns,
+			.depart_ns = c->depart_ns,
+			.flags = c->flags,
+		},
+	};
+
+	t->begun = true;
+	thread_account(m, t, c, late, &mem);
+	return object_add(m, c, &mem);
+}
+
+/* @c is the next that there is of @t; what lies between is lost. */
+static int feed_in_order(struct model *m, struct thread *t, const struct model_crossing *c)
+{
+	uint32_t missing = c->seq - t->next_seq;
+
+	if (!t->begun && (!missing || !c->seq)) {
+		missing = 0;
+		if (!t->pub.start_seen)
+			thread_gap(t, c, false);
+	}
+	if (missing) {
+		t->pub.lost += missing;
+		proc_at(m, t->pub.proc)->pub.lost += missing;
+		m->totals.lost += missing;
+		thread_gap(t, c, true);
+	}
+	t->next_seq = c->seq + 1;
+	return feed(m, t, c, false);
+}
+
+/* A record whose number is past: late, or its source began to count again. */
+static int feed_past(struct model *m, struct thread *t, const struct model_crossing *c)
+{
+	struct proc *p = proc_at(m, t->pub.proc);
+
+	if (c->arrive_ns >= t->known_ns) {
+		thread_gap(t, c, true);
+		t->next_seq = c->seq + 1;
+		return feed(m, t, c, false);
+	}
+	if (t->pub.lost) {
+		t->pub.lost--;
+		p->pub.lost -= p->pub.lost > 0;
+		m->totals.lost -= m->totals.lost > 0;
+	}
+	return feed(m, t, c, true);
+}
+
+static int park(struct model *m, struct thread *t, const struct model_crossing *c)
+{
+	uint32_t i;
+	int err;
+
+	if (!t->parked) {
+		t->parked = calloc(THREAD_PARKED, sizeof(*t->parked));
+		if (!t->parked)
+			return -ENOMEM;
+	}
+	if (!t->nparked) {
+		err = model_grow((void **)&m->parked, &m->cap_parked, m->nparked + 1,
+				 sizeof(*m->parked));
+		if (err)
+			return err;
+		m->parked[m->nparked++] = t->index;
+	}
+	for (i = t->nparked++; i && seq_after(t->parked[i - 1].seq, c->seq); i--)
+		t->parked[i] = t->parked[i - 1];
+	t->parked[i] = *c;
+	return 0;
+}
+
+static int unpark_first(struct model *m, struct thread *t)
+{
+	struct model_crossing c = t->parked[0];
+
+	t->nparked--;
+	memmove(&t->parked[0], &t->parked[1], t->nparked * sizeof(c));
+	return feed_in_order(m, t, &c);
+}
+
+/* Those whose turn it is, and those before which nothing can come any more. */
+static int unpark(struct model *m, struct thread *t, uint64_t until)
+{
+	int err = 0;
+
+	while (!err && t->nparked &&
+	       (t->parked[0].seq == t->next_seq || t->parked[0].arrive_ns <= until))
+		err = unpark_first(m, t);
+	return err;
+}
+
+static int add_out_of_order(struct model *m, struct thread *t, const struct model_crossing *c)
+{
+	int err = 0;
+
+	if (c->seq == t->next_seq || (!t->begun && !c->seq)) {
+		err = feed_in_order(m, t, c);
+		return err ? err : unpark(m, t, 0);
+	}
+	if (!seq_after(c->seq, t->next_seq))
+		return feed_past(m, t, c);
+	/* All that left before this one came has been seen: the missing ones will not come. */
+	if (c->arrive_ns <= m->watermark && !t->nparked)
+		return feed_in_order(m, t, c);
+	if (t->nparked == THREAD_PARKED) {
+		if (seq_after(t->parked[0].seq, c->seq))
+			return feed_in_order(m, t, c);
+		err = unpark_first(m, t);
+		if (!err)
+			err = unpark(m, t, 0);
+		if (err || c->seq == t->next_seq)
+			return err ? err : feed_in_order(m, t, c);
+	}
+	return park(m, t, c);
+}
+
+int model_add_crossing(struct model *m, const struct model_crossing *crossing)
+{
+	struct model_crossing c = *crossing;
+	struct thread *t;
+	int err;
+
+	m->totals.crossings++;
+	/* Untrusted clocks and targets: nobody leaves before it came. */
+	if (c.flags & MODEL_CROSSING_ABANDONED)
+		c.depart_ns = MODEL_UNKNOWN;
+	else if (c.depart_ns < c.arrive_ns)
+		c.depart_ns = c.arrive_ns;
+	if (c.depart_ns == MODEL_UNKNOWN)
+		c.flags |= MODEL_CROSSING_ABANDONED;
+	err = thread_for_crossing(m, &c, &t);
+	if (err)
+		return err;
+	if (t->begun && c.seq == t->next_seq && !t->nparked) {
+		t->next_seq++;
+		return feed(m, t, &c, false);
+	}
+	return add_out_of_order(m, t, &c);
+}
+
+static int unpark_all(struct model *m, uint64_t until)
+{
+	uint32_t i, kept = 0;
+	struct thread *t;
+	int err = 0;
+
+	for (i = 0; i < m->nparked && !err; i++) {
+		t = thread_at(m, m->parked[i]);
+		err = unpark(m, t, until);
+		if (t->nparked)
+			m->parked[kept++] = t->index;
+	}
+	if (!err)
+		m->nparked = kept;
+	return err;
+}
+
+static int flush_queues(struct model *m, bool all)
+{
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < m->procs.n && !err; i++)
+		if (m->queues[i]->n)
+			err = queue_flush(m, m->queues[i], all);
+	return err;
+}
+
+int model_advance(struct model *m, uint64_t t_ns)
+{
+	struct list *l, *next;
+	int err;
+
+	if (t_ns <= m->watermark)
+		return 0;
+	m->watermark = t_ns;
+	err = unpark_all(m, t_ns);
+	for (l = m->busy.next; l != &m->busy && !err; l = next) {
+		next = l->next;
+		err = object_advance(m, container_of(l, struct object, busy));
+	}
+	return err ? err : flush_queues(m, false);
+}
+
+/* --- looking at it ------------------------------------------------------------------------------------ */
+
+/* First start and last end of those that crossed a barrier, and the longest path (absolute). */
+static void proc_span(const struct model *m, const struct proc *p, uint64_t end_ns, uint64_t *start,
+		      uint64_t *end, uint64_t *ideal)
+{
+	const struct thread *t;
+	struct model_thread at;
+	uint64_t own;
+	uint32_t i;
+
+	*start = p->folded_start;
+	*end = p->folded_end;
+	*ideal = p->folded_ideal;
+	for (i = p->threads; i != MODEL_NONE; i = t->next) {
+		t = thread_at(m, i);
+		if (!t->crossed)
+			continue;
+		thread_at_end(t, end_ns, &at, &own);
+		if (at.start_ns < *start)
+			*start = at.start_ns;
+		if (at.end_ns > *end)
+			*end = at.end_ns;
+		if (own > *ideal)
+			*ideal = own;
+	}
+	if (*start == MODEL_UNKNOWN)
+		*start = *end = *ideal = 0;
+}
+
+void model_proc_at(const struct model *m, uint32_t index, uint64_t end_ns, struct model_proc *out)
+{
+	const struct proc *p = proc_at(m, index);
+	uint64_t start, end, ideal;
+
+	*out = p->pub;
+	if (m->finished)
+		return;
+	proc_span(m, p, end_ns, &start, &end, &ideal);
+	out->elapsed_ns = minus(end, start);
+	out->ideal_ns = minus(ideal, start);
+	if (!out->exited)
+		out->end_ns = end_ns;
+}
+
+void model_thread_at(const struct model *m, uint32_t index, uint64_t end_ns,
+		     struct model_thread *out)
+{
+	const struct thread *t = thread_at(m, index);
+	uint64_t ideal;
+
+	*out = t->pub;
+	if (!m->finished && !t->folded)
+		thread_at_end(t, end_ns, out, &ideal);
+}
+
+/* --- the end ------------------------------------------------------------------------------------------ */
+
+static void end_process(struct model *m, struct proc *p, uint64_t end_ns)
+{
+	struct model_proc at;
+	struct model_thread th;
+	struct thread *t;
+	uint64_t start, end, ideal;
+	uint32_t i;
+
+	model_proc_at(m, p->index, end_ns, &at);
+	proc_span(m, p, end_ns, &start, &end, &ideal);
+	for (i = p->threads; i != MODEL_NONE; i = t->next) {
+		t = thread_at(m, i);
+		thread_at_end(t, end_ns, &th, &ideal);
+		th.ideal_ns = minus(ideal, start);
+		t->pub = th;
+	}
+	p->pub = at;
+}
+
+int model_finish(struct model *m, uint64_t end_ns)
+{
+	struct object *o;
+	struct list *l;
+	uint32_t i;
+	int err;
+
+	if (m->finished)
+		return 0;
+	err = unpark_all(m, MODEL_UNKNOWN);
+	for (l = m->objects.next; l != &m->objects && !err; l = l->next) {
+		o = container_of(l, struct object, lru);
+		err = object_finish(m, o);
+	}
+	if (!err)
+		err = flush_queues(m, true);
+	if (err)
+		return err;
+	for (i = 0; i < m->procs.n; i++)
+		end_process(m, proc_at(m, i), end_ns);
+	m->finished = true;
+	return 0;
+}
+
+const struct model_totals *model_totals(const struct model *m)
+{
+	return &m->totals;
+}
+
+uint64_t model_start(const struct model *m)
+{
+	return m->start_ns;
+}
+
+uint32_t model_nprocs(const struct model *m)
+{
+	return m->procs.n;
+}
+
+const struct model_proc *model_proc(const struct model *m, uint32_t index)
+{
+	return &proc_at(m, index)->pub;
+}
+
+uint32_t model_nthreads(const struct model *m)
+{
+	return m->threads.n;
+}
+
+const struct model_thread *model_thread(const struct model *m, uint32_t index)
+{
+	return &thread_at(m, index)->pub;
+}
+
+uint32_t model_nbarriers(const struct model *m)
+{
+	return m->rows.n;
+}
+
+const struct model_barrier *model_barrier(const struct model *m, uint32_t index)
+{
+	return &row_at(m, index)->pub;
+}

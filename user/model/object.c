@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * To which meeting a crossing belongs. A crossing belongs to the open episode if and only if it arrived before
+ * the earliest departure of that episode; a known count closes it, an unknown one leaves that to
+ * the next. More threads than the count: cyclic.c.
+ */
+#include "model/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- finding the object ------------------------------------------------------------------------- */
+
+static uint64_t object_key(const struct model_crossing *c, uint32_t proc)
+{
+	uint64_t k;
+
+	if (c->shared)
+		k = hash_mix(c->shared ^ 0x5368617265640000ULL);
+	else
+		k = hash_mix(c->object ^ hash_mix((uint64_t)proc + 1));
+	return k ^ c->family;
+}
+
+static bool object_is(const struct object *o, const struct model_crossing *c, uint32_t proc)
+{
+	return o->family == c->family && o->shared == c->shared &&
+	       (c->shared || (o->proc == proc && o->addr == c->object));
+}
+
+static int object_unlink(struct model *m, struct object *o)
+{
+	struct object *head = hash_get_ptr(&m->object_by_id, o->key), *p;
+
+	if (head == o) {
+		if (!o->hash_next)
+			hash_del(&m->object_by_id, o->key);
+		else
+			return hash_put_ptr(&m->object_by_id, o->key, o->hash_next);
+		return 0;
+	}
+	for (p = head; p && p->hash_next != o; p = p->hash_next)
+		;
+	if (p)
+		p->hash_next = o->hash_next;
+	return 0;
+}
+
+void object_free(struct model *m, struct object *o)
+{
+	uint32_t i;
+
+	for (i = 0; i < o->nopen; i++)
+		episode_free(m, o->open[i]);
+	if (o->limbo)
+		episode_free(m, o->limbo);
+	list_del(&o->lru);
+	list_del(&o->busy);
+	free(o->slots);
+	free(o->cyclic.buf);
+	free(o->cyclic.prev);
+	free(o);
+	m->nobjects--;
+}
+
+/* The one that was not used for longest makes room. */
+static int object_evict(struct model *m)
+{
+	struct object *o = container_of(m->objects.next, struct object, lru);
+	int err = object_finish(m, o);
+
+	if (!err && o->unfinished)
+		err = queue_flush(m, queue_of(m, o->proc), true);
+	if (!err)
+		err = object_unlink(m, o);
+	if (!err)
+		object_free(m, o);
+	return err;
+}
+
+static int object_get(struct model *m, const struct model_crossing *c, uint32_t proc,
+		      struct object **out)
+{
+	uint64_t key = object_key(c, proc);
+	struct object *o, *head = hash_get_ptr(&m->object_by_id, key);
+	int err;
+
+	for (o = head; o && !object_is(o, c, proc); o = o->hash_next)
+		;
+	if (!o) {
+		if (m->nobjects >= MODEL_OBJECTS_MAX) {
+			err = object_evict(m);
+			if (err)
+				return err;
+			head = hash_get_ptr(&m->object_by_id, key);
+		}
+		o = calloc(1, sizeof(*o));
+		if (!o)
+			return -ENOMEM;
+		err = hash_put_ptr(&m->object_by_id, key, o);
+		if (err) {
+			free(o);
+			return err;
+		}
+		o->hash_next = head;
+		o->key = key;
+		o->serial = m->next_serial++;
+		o->addr = c->object;
+		o->shared = c->shared;
+		o->family = c->family;
+		o->proc = proc;
+		o->row = MODEL_NONE;
+		list_init(&o->busy);
+		list_init(&o->cyclic.open.link);
+		list_add_tail(&m->objects, &o->lru);
+		m->nobjects++;
+	} else if (m->objects.prev != &o->lru) {
+		list_del(&o->lru);
+		list_add_tail(&m->objects, &o->lru);
+	}
+	*out = o;
+	return 0;
+}
+
+/* --- full episodes --------------------------------------------------------------------------------- */
+
+static void remove_open(struct object *o, const struct episode *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < o->nopen && o->open[i] != e; i++)
+		;
+	if (i == o->nopen)
+		return;
+	o->nopen--;
+	memmove(&o->open[i], &o->open[i + 1], (o->nopen - i) * sizeof(o->open[0]));
+}
+
+static void taint_again(struct object *o, struct episode *e)
+{
+	struct member *mem;
+	uint32_t i;
+
+	e->ntainted = 0;
+	for (i = 0; i < e->n; i++) {
+		mem = &e->members[i];
+		mem->tainted = mem->thread->has_gap &&
+			       slot_tainted(slot_find(o, mem->thread), mem->thread, mem->seq);
+		e->ntainted += mem->tainted;
+	}
+}
+
+static uint32_t taint_why(const struct episode *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < e->n; i++)
+		if (e->members[i].tainted && e->members[i].thread->pub.lost)
+			return MODEL_WHY_LOST;
+	return MODEL_WHY_BEFORE;
+}
+
+/* The full episode in limbo gets its verdict, now that @next is full too (or nothing more comes). */
+static int judge(struct model *m, struct object *o, const struct episode *next, bool final)
+{
+	struct episode *e = o->limbo;
+	bool certain = true;
+	int err = 0;
+
+	o->limbo = NULL;
+	taint_again(o, e);
+	if (e->ntainted)
+		err = episode_certain(m, o, e, next, final, &certain);
+	if (err) {
+		o->limbo = e;
+		return err;
+	}
+	if (certain)
+		return episode_close(m, e, MODEL_COMPLETE, 0);
+	return episode_close(m, e, MODEL_AMBIGUOUS, taint_why(e));
+}
+
+/*
+ * As many members as the count. What nothing speaks against is complete. A member that never left may
+ * be a left-over from before the barrier was made again, and one with a missing record may
+ * belong to the next episode: those wait until the next is full.
+ */
+static int object_full(struct model *m, struct object *o, struct episode *e)
+{
+	bool certain = true;
+	int err = 0;
+
+	remove_open(o, e);
+	if (!e->ntainted && !e->nabandoned && !o->limbo)
+		return episode_close(m, e, MODEL_COMPLETE, 0);
+	if (e->arrive_max > o->full_arrive_ns)
+		o->full_arrive_ns = e->arrive_max;
+	if (o->limbo)
+		err = judge(m, o, e, false);
+	if (!err && e->ntainted) {
+		taint_again(o, e);
+		if (e->ntainted)
+			err = episode_certain(m, o, e, NULL, false, &certain);
+	}
+	if (err) {
+		queue_unopen(queue_of(m, o->proc), &e->open);
+		episode_free(m, e);
+		return err;
+	}
+	if (certain && !e->nabandoned)
+		return episode_close(m, e, MODEL_COMPLETE, 0);
+	o->limbo = e;
+	return 0;
+}
+
+/* --- closing those that stay behind ---------------------------------------------------------------- */
+
+static int close_short(struct model *m, struct object *o, struct episode *e)
+{
+	bool certain = true;
+	uint32_t why;
+	int err;
+
+	remove_open(o, e);
+	why = slots_missing_why(m, o, e);
+	if (e->count)
+		return episode_close(m, e, MODEL_INCOMPLETE, why);
+	/* No count: whoever came is all, unless a record is known to be missing. */
+	if (why & MODEL_WHY_LOST)
+		return episode_close(m, e, MODEL_INCOMPLETE, MODEL_WHY_LOST);
+	taint_again(o, e);
+	if (e->ntainted) {
+		err = episode_certain(m, o, e, NULL, false, &certain);
+		if (err) {
+			queue_unopen(queue_of(m, o->proc), &e->open);
+			episode_free(m, e);
+			return err;
+		}
+	}
+	if (!certain && (taint_why(e) & MODEL_WHY_LOST))
+		return episode_close(m, e, MODEL_AMBIGUOUS, MODEL_WHY_LOST);
+	return episode_close(m, e, MODEL_COMPLETE, 0);
+}
+
+static uint64_t left_by(const struct episode *e)
+{
+	return e->depart_min == MODEL_UNKNOWN ? e->arrive_max : e->depart_min;
+}
+
+/* Can nothing of the oldest open episode come any more? @opened: a newer one has just begun. */
+static bool oldest_is_over(const struct model *m, const struct object *o, bool opened)
+{
+	const struct episode *e = o->open[0];
+	uint64_t left = left_by(e);
+
+	if (!e->count) {
+		if (o->nopen > 2)
+			return true;
+		if (o->nopen > 1 && m->watermark >= left_by(o->open[1]))
+			return true;
+		return m->watermark > left + MODEL_DECIDE_NS;
+	}
+	if (o->full_arrive_ns > e->arrive_max && o->full_arrive_ns >= left)
+		return slots_settled(m, o, left) || m->watermark > left + MODEL_DECIDE_NS;
+	return opened && o->nopen > 1 && o->nslots >= o->count && slots_settled(m, o, left);
+}
+
+static int close_old(struct model *m, struct object *o, bool opened)
+{
+	int err = 0;
+
+	while (o->nopen && !err && oldest_is_over(m, o, opened))
+		err = close_short(m, o, o->open[0]);
+	return err;
+}
+
+/* --- placing a crossing ------------------------------------------------------------------------------ */
+
+static bool counts_agree(uint32_t a, uint32_t b)
+{
+	return !a || !b || a == b;
+}
+
+static bool in_time(const struct member *mem, uint64_t arrive_max, uint64_t depart_min)
+{
+	return mem->pub.arrive_ns < depart_min &&
+	       (mem->pub.depart_ns == MODEL_UNKNOWN ||
+		mem->pub.depart_ns + MODEL_SKEW_NS >= arrive_max);
+}
+
+static struct episode *find_open(const struct object *o, const struct member *mem, uint32_t count)
+{
+	struct episode *e;
+	uint32_t i;
+
+	for (i = 0; i < o->nopen; i++) {
+		e = o->open[i];
+		if (counts_agree(count, e->count) && in_time(mem, e->arrive_max, e->depart_min))
+			return e;
+	}
+	return NULL;
+}
+
+enum fit { FIT_NEW, FIT_STRAY, FIT_SURPLUS };
+
+/* It fits no open episode: does it fit one that was closed? */
+static enum fit fit_closed(const struct object *o, const struct member *mem, uint32_t count)
+{
+	uint32_t i, n = o->nclosed < OBJECT_CLOSED ? o->nclosed : OBJECT_CLOSED;
+	const struct closed *c;
+
+	for (i = 0; i < n; i++) {
+		c = &o->closed[(o->nclosed - 1 - i) % OBJECT_CLOSED];
+		if (!counts_agree(count, c->count) || c->depart_min == MODEL_UNKNOWN ||
+		    !in_time(mem, c->arrive_max, c->depart_min))
+			continue;
+		if (c->sure)
+			return FIT_SURPLUS;
+		if (!c->full)
+			return FIT_STRAY;
+	}
+	return FIT_NEW;
+}
+
+static int episode_put(struct model *m, struct episode *e, const struct member *mem, uint32_t count)
+{
+	int err = episode_add(m, e, mem);
+
+	if (!e->count)
+		e->count = count;
+	e->open.bound = e->arrive_max;
+	return err;
+}
+
+static int object_open_new(struct model *m, struct object *o, const struct member *mem,
+			   uint32_t count, struct episode **out)
+{
+	struct episode *e;
+	uint32_t i;
+	int err;
+
+	if (o->nopen == OBJECT_OPEN_MAX) {
+		err = close_short(m, o, o->open[0]);
+		if (err)
+			return err;
+	}
+	err = episode_new(m, o, count, &e);
+	if (err)
+		return err;
+	err = episode_put(m, e, mem, count);
+	if (err) {
+		episode_free(m, e);
+		return err;
+	}
+	for (i = o->nopen++; i && left_by(o->open[i - 1]) > left_by(e); i--)
+		o->open[i] = o->open[i - 1];
+	o->open[i] = e;
+	queue_open(queue_of(m, o->proc), &e->open, e->arrive_max);
+	*out = e;
+	return 0;
+}
+
+/*
+ * A full episode with a member that never left has one member too many: the abandoned one was a
+ * left-over, and @mem is the member.
+ */
+static int limbo_replace(struct model *m, struct object *o, const struct member *mem)
+{
+	struct episode *e = o->limbo, *alone;
+	struct member stale;
+	uint32_t i, found = MODEL_NONE;
+	int err;
+
+	for (i = 0; i < e->n; i++)
+		if (e->members[i].pub.depart_ns == MODEL_UNKNOWN &&
+		    (found == MODEL_NONE ||
+		     e->members[i].pub.arrive_ns < e->members[found].pub.arrive_ns))
+			found = i;
+	stale = e->members[found];
+	e->members[found] = *mem;
+	e->nabandoned--;
+	e->ntainted += mem->tainted - stale.tainted;
+	e->arrive_max = 0;
+	e->arrive_min = e->depart_min = MODEL_UNKNOWN;
+	for (i = 0; i < e->n; i++) {
+		if (e->members[i].pub.arrive_ns > e->arrive_max)
+			e->arrive_max = e->members[i].pub.arrive_ns;
+		if (e->members[i].pub.arrive_ns < e->arrive_min)
+			e->arrive_min = e->members[i].pub.arrive_ns;
+		if (e->members[i].pub.depart_ns < e->depart_min)
+			e->depart_min = e->members[i].pub.depart_ns;
+	}
+	e->open.bound = e->arrive_max;
+	err = episode_new(m, o, e->count, &alone);
+	if (err)
+		return err;
+	err = episode_add(m, alone, &stale);
+	if (err) {
+		episode_free(m, alone);
+		return err;
+	}
+	err = episode_close(m, alone, MODEL_INCOMPLETE, 0);
+	if (!err && !e->nabandoned && !e->ntainted) {
+		o->limbo = NULL;
+		err = episode_close(m, e, MODEL_COMPLETE, 0);
+	}
+	return err;
+}
+
+static bool limbo_has_stale(const struct object *o, const struct member *mem, uint32_t count)
+{
+	const struct episode *e = o->limbo;
+
+	return e && e->nabandoned && e->nabandoned < e->n && counts_agree(count, e->count) &&
+	       in_time(mem, e->arrive_max, e->depart_min);
+}
+
+int object_place(struct model *m, struct object *o, const struct member *mem, uint32_t count)
+{
+	struct episode *e = find_open(o, mem, count);
+	bool opened = !e;
+	int err;
+
+	if (e) {
+		err = episode_put(m, e, mem, count);
+	} else {
+		if (limbo_has_stale(o, mem, count))
+			return limbo_replace(m, o, mem);
+		switch (fit_closed(o, mem, count)) {
+		case FIT_STRAY:
+			return 0;
+		case FIT_SURPLUS:
+			if (o->count > 1 && count == o->count) {
+				err = cyclic_enter(m, o);
+				return err ? err : cyclic_add(m, o, mem);
+			}
+			break;
+		case FIT_NEW:
+			break;
+		}
+		err = object_open_new(m, o, mem, count, &e);
+	}
+	if (err)
+		return err;
+	if (e->count && e->n >= e->count) {
+		err = object_full(m, o, e);
+		if (!err && o->nopen)
+			err = close_old(m, o, false);
+	} else if (opened && o->nopen > 1) {
+		err = close_old(m, o, true);
+	}
+	return err;
+}
+
+static void set_busy(struct model *m, struct object *o)
+{
+	bool busy = o->nopen || o->limbo || o->cyclic.n;
+
+	if (busy && list_empty(&o->busy))
+		list_add_tail(&m->busy, &o->busy);
+	else if (!busy && !list_empty(&o->busy))
+		list_del(&o->busy);
+}
+
+/* Another count at the same address: destroyed and made again. Its threads are a new team. */
+static int object_remade(struct model *m, struct object *o, uint32_t count)
+{
+	int err = 0;
+
+	if (o->is_cyclic)
+		err = cyclic_leave(m, o, true);
+	if (o->count)
+		slots_reset(o);
+	o->count = count;
+	return err;
+}
+
+int object_add(struct model *m, const struct model_crossing *c, struct member *mem)
+{
+	struct thread *t = mem->thread;
+	struct object *o;
+	struct slot *s;
+	bool fresh;
+	int err;
+
+	err = object_get(m, c, t->pub.proc, &o);
+	if (err)
+		return err;
+	if (c->shared && o->proc != t->pub.proc) {
+		err = queue_join(m, o->proc, t->pub.proc);
+		if (err)
+			return err;
+	}
+	o->addr = c->object;
+	o->crossings++;
+	if (c->count && c->count != o->count) {
+		err = object_remade(m, o, c->count);
+		if (err)
+			return err;
+	}
+	err = slot_get(m, o, t, &s, &fresh);
+	if (err)
+		return err;
+	mem->tainted = t->has_gap && slot_tainted(s, t, mem->seq);
+	if (o->is_cyclic) {
+		s->arrive_ns = c->arrive_ns;
+		s->crossing = o->crossings;
+	} else if (fresh && o->count > 1 && o->nslots > o->count) {
+		s->arrive_ns = c->arrive_ns;
+		s->crossing = o->crossings;
+		slots_purge(m, o, 0);
+		if (o->nslots > o->count)
+			err = cyclic_enter(m, o);
+		if (err)
+			return err;
+	}
+	if (o->is_cyclic)
+		err = cyclic_add(m, o, mem);
+	else
+		err = object_place(m, o, mem, c->count);
+	set_busy(m, o);
+	return err;
+}
+
+/* The watermark has moved. */
+int object_advance(struct model *m, struct object *o)
+{
+	int err;
+
+	if (o->is_cyclic)
+		err = cyclic_decide(m, o, false);
+	else
+		err = close_old(m, o, false);
+	set_busy(m, o);
+	return err;
+}
+
+/* Nothing more will come. */
+int object_finish(struct model *m, struct object *o)
+{
+	int err = 0;
+
+	if (o->is_cyclic)
+		err = cyclic_decide(m, o, true);
+	if (!err && o->limbo)
+		err = judge(m, o, NULL, true);
+	while (!err && o->nopen)
+		err = close_short(m, o, o->open[0]);
+	set_busy(m, o);
+	return err;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Finished episodes wait here for the order of their releases: one leaves the heap when nothing that
+ * is still open in its process (or in the processes it shares barriers with) can have been released earlier.
+ */
+#include "model/internal.h"
+
+#include <stdlib.h>
+
+/* More open ones than this are not looked through for every episode, but by model_advance(). */
+#define QUEUE_LOOK 64
+
+void queue_open(struct queue *q, struct open *o, uint64_t bound)
+{
+	o->bound = bound;
+	list_add_tail(&q->open, &o->link);
+	q->nopen++;
+}
+
+void queue_unopen(struct queue *q, struct open *o)
+{
+	if (list_empty(&o->link))
+		return;
+	list_del(&o->link);
+	q->nopen--;
+}
+
+static bool before(const struct episode *a, const struct episode *b)
+{
+	if (a->arrive_max != b->arrive_max)
+		return a->arrive_max < b->arrive_max;
+	return a->serial < b->serial;
+}
+
+static void sift_up(struct queue *q, uint32_t i, struct episode *e)
+{
+	uint32_t parent;
+
+	for (; i; i = parent) {
+		parent = (i - 1) / 2;
+		if (!before(e, q->heap[parent]))
+			break;
+		q->heap[i] = q->heap[parent];
+	}
+	q->heap[i] = e;
+}
+
+static struct episode *pop(struct queue *q)
+{
+	struct episode *top = q->heap[0], *last = q->heap[--q->n];
+	uint32_t i = 0, child;
+
+	while ((child = 2 * i + 1) < q->n) {
+		if (child + 1 < q->n && before(q->heap[child + 1], q->heap[child]))
+			child++;
+		if (!before(q->heap[child], last))
+			break;
+		q->heap[i] = q->heap[child];
+		i = child;
+	}
+	q->heap[i] = last;
+	return top;
+}
+
+static int heap_add(struct queue *q, struct episode *e)
+{
+	int err = model_grow((void **)&q->heap, &q->cap, q->n + 1, sizeof(*q->heap));
+
+	if (err)
+		return err;
+	sift_up(q, q->n++, e);
+	return 0;
+}
+
+/* The earliest release that may still come; those long behind the watermark hold nothing back. */
+static uint64_t earliest_open(const struct model *m, const struct queue *q)
+{
+	uint64_t stale = minus(m->watermark, MODEL_HOLD_NS), bound = MODEL_UNKNOWN;
+	const struct list *l;
+	const struct open *o;
+
+	for (l = q->open.next; l != &q->open; l = l->next) {
+		o = container_of(l, struct open, link);
+		if (o->bound >= stale && o->bound < bound)
+			bound = o->bound;
+	}
+	return bound;
+}
+
+int queue_flush(struct model *m, struct queue *q, bool all)
+{
+	uint64_t bound = all ? MODEL_UNKNOWN : earliest_open(m, q);
+	struct episode *e;
+	int err = 0;
+
+	while (q->n && (q->heap[0]->arrive_max <= bound || q->n > MODEL_HEAP_MAX) && !err) {
+		e = pop(q);
+		err = episode_emit(m, e);
+		episode_free(m, e);
+	}
+	return err;
+}
+
+int queue_push(struct model *m, struct queue *q, struct episode *e)
+{
+	int err;
+
+	if (!q->n && !q->nopen) {
+		err = episode_emit(m, e);
+		episode_free(m, e);
+		return err;
+	}
+	err = heap_add(q, e);
+	if (err) {
+		episode_free(m, e);
+		return err;
+	}
+	if (q->nopen > QUEUE_LOOK && q->n <= MODEL_HEAP_MAX)
+		return 0;
+	return queue_flush(m, q, false);
+}
+
+/* Two processes share a barrier: from here on their episodes come in one order. */
+int queue_join(struct model *m, uint32_t a, uint32_t b)
+{
+	uint32_t keep = proc_at(m, a)->queue, drop = proc_at(m, b)->queue, i;
+	struct queue *to = m->queues[keep], *from = m->queues[drop];
+	struct list *l;
+	int err;
+
+	if (keep == drop)
+		return 0;
+	while (from->n) {
+		err = heap_add(to, from->heap[from->n - 1]);
+		if (err)
+			return err;
+		from->n--;
+	}
+	while (!list_empty(&from->open)) {
+		l = from->open.next;
+		list_del(l);
+		from->nopen--;
+		list_add_tail(&to->open, l);
+		to->nopen++;
+	}
+	for (i = 0; i < m->procs.n; i++)
+		if (proc_at(m, i)->queue == drop)
+			proc_at(m, i)->queue = keep;
+	return 0;
+}

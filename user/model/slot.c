@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* The threads known on an object: what is still to come from them, and what of theirs is missing. */
+#include "model/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct slot *slot_find(struct object *o, struct thread *t)
+{
+	uint32_t i, way = o->serial % THREAD_CACHE;
+
+	if (t->slots[way].object == o->serial) {
+		i = t->slots[way].slot;
+		if (i < o->nslots && o->slots[i].thread == t->index)
+			return &o->slots[i];
+	}
+	for (i = 0; i < o->nslots; i++) {
+		if (o->slots[i].thread == t->index) {
+			t->slots[way].object = o->serial;
+			t->slots[way].slot = i;
+			return &o->slots[i];
+		}
+	}
+	return NULL;
+}
+
+int slot_get(struct model *m, struct object *o, struct thread *t, struct slot **out, bool *fresh)
+{
+	struct slot *s = slot_find(o, t);
+	uint32_t way = o->serial % THREAD_CACHE;
+	int err;
+
+	(void)m;
+	*fresh = !s;
+	if (!s) {
+		err = model_grow((void **)&o->slots, &o->cap_slots, o->nslots + 1, sizeof(*s));
+		if (err)
+			return err;
+		t->slots[way].object = o->serial;
+		t->slots[way].slot = o->nslots;
+		s = &o->slots[o->nslots++];
+		memset(s, 0, sizeof(*s));
+		s->thread = t->index;
+	}
+	*out = s;
+	return 0;
+}
+
+/*
+ * Forgets threads that ended and, if @idle_before is not 0, those that use the object no more: not
+ * since then, and not for many of its episodes.
+ */
+void slots_purge(struct model *m, struct object *o, uint64_t idle_before)
+{
+	uint32_t i, kept = 0;
+	struct slot *s;
+	bool idle;
+
+	for (i = 0; i < o->nslots; i++) {
+		s = &o->slots[i];
+		idle = s->arrive_ns < idle_before &&
+		       o->crossings - s->crossing > 8ULL * o->count + 64;
+		if (!idle && !thread_at(m, s->thread)->pub.exited)
+			o->slots[kept++] = *s;
+	}
+	o->nslots = kept;
+}
+
+void slots_reset(struct object *o)
+{
+	o->nslots = 0;
+}
+
+/* Is a record of this thread missing between its last certain place on the object and @seq? */
+bool slot_tainted(const struct slot *s, const struct thread *t, uint32_t seq)
+{
+	(void)seq;
+	return t->has_gap && !(s && s->clear && !seq_after(t->gap_seq, s->clear_seq));
+}
+
+/* Has every thread been seen to leave a barrier at or after @until, so that none of its earlier records can come? */
+bool slots_settled(const struct model *m, const struct object *o, uint64_t until)
+{
+	const struct thread *t;
+	uint32_t i;
+
+	for (i = 0; i < o->nslots; i++) {
+		t = thread_at(m, o->slots[i].thread);
+		if (t->seen_ns < until && !t->pub.exited)
+			return false;
+	}
+	return true;
+}
+
+static bool is_member(const struct episode *e, const struct thread *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < e->n; i++)
+		if (e->members[i].thread == t)
+			return true;
+	return false;
+}
+
+/* Why members of @e are missing, as exactly as can be told. */
+uint32_t slots_missing_why(const struct model *m, const struct object *o, const struct episode *e)
+{
+	uint64_t to = e->depart_min == MODEL_UNKNOWN ? e->arrive_max : e->depart_min;
+	const struct thread *t;
+	uint32_t i, why = 0;
+
+	for (i = 0; i < o->nslots; i++) {
+		t = thread_at(m, o->slots[i].thread);
+		if (thread_gap_covers(t, e->arrive_max, to) && !is_member(e, t))
+			why |= MODEL_WHY_LOST;
+		else if (t->pub.pending_ns != MODEL_UNKNOWN && t->pub.pending_ns <= to &&
+			 t->pending_object == o->addr)
+			why |= MODEL_WHY_END;
+	}
+	if (!why && e->first && !proc_at(m, o->proc)->pub.start_seen)
+		why = MODEL_WHY_BEFORE;
+	return why ? why : MODEL_WHY_COUNT;
+}

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Threads and processes, and what each crossing adds to its thread. */
+#include "model/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t pair_key(uint32_t a, uint32_t b)
+{
+	return (uint64_t)a << 32 | b;
+}
+
+static void set_comm(char dst[16], const char *src)
+{
+	if (src && src[0]) {
+		memset(dst, 0, 16);
+		memcpy(dst, src, strnlen(src, 15));
+	}
+}
+
+struct proc *proc_find(const struct model *m, uint32_t tgid, uint32_t inc)
+{
+	uint64_t i;
+
+	return hash_get(&m->proc_by_id, pair_key(tgid, inc), &i) ? proc_at(m, i) : NULL;
+}
+
+int proc_get(struct model *m, uint32_t tgid, uint32_t inc, struct proc **out)
+{
+	struct proc *p = proc_find(m, tgid, inc);
+	uint32_t index = m->procs.n;
+	struct queue *q = NULL;
+	int err;
+
+	if (p) {
+		*out = p;
+		return 0;
+	}
+	err = model_grow((void **)&m->queues, &m->cap_queues, index + 1, sizeof(*m->queues));
+	if (err)
+		return err;
+	q = calloc(1, sizeof(*q));
+	if (!q)
+		return -ENOMEM;
+	list_init(&q->open);
+	err = table_add(&m->procs);
+	if (err)
+		goto out;
+	p = proc_at(m, index);
+	p->index = p->queue = index;
+	p->threads = MODEL_NONE;
+	p->folded_start = MODEL_UNKNOWN;
+	p->pub.tgid = tgid;
+	p->pub.inc = inc;
+	p->pub.parent = MODEL_NONE;
+	p->pub.start_ns = m->start_ns;
+	p->pub.end_ns = MODEL_UNKNOWN;
+	m->queues[index] = q;
+	q = NULL;
+	err = hash_put(&m->proc_by_id, pair_key(tgid, inc), index);
+	*out = p;
+out:
+	free(q);
+	return err;
+}
+
+int model_add_process(struct model *m, uint32_t tgid, uint32_t inc, uint32_t parent_tgid,
+		      uint32_t parent_inc, uint64_t t_ns, bool seen, const char *comm)
+{
+	struct proc *p, *parent;
+	int err = proc_get(m, tgid, inc, &p);
+
+	if (err)
+		return err;
+	set_comm(p->pub.comm, comm);
+	parent = parent_tgid ? proc_find(m, parent_tgid, parent_inc) : NULL;
+	if (parent && parent != p)
+		p->pub.parent = parent->index;
+	if (seen && p->threads == MODEL_NONE) {
+		p->pub.start_ns = t_ns > m->start_ns ? t_ns : m->start_ns;
+		p->pub.start_seen = true;
+	}
+	return 0;
+}
+
+/* The last thread that had this number; it may have ended. */
+struct thread *thread_find(const struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid)
+{
+	struct thread *t;
+	uint64_t i;
+
+	if (!hash_get(&m->thread_by_id, pair_key(inc, tid), &i))
+		return NULL;
+	t = thread_at(m, i);
+	return proc_at(m, t->pub.proc)->pub.tgid == tgid ? t : NULL;
+}
+
+static int thread_place(struct model *m, struct thread **out)
+{
+	uint32_t index = m->threads.n;
+	int err;
+
+	if (index >= MODEL_THREADS_MAX && !m->nfree_threads && m->nended > MODEL_THREADS_MAX / 4) {
+		err = thread_fold(m);
+		if (err)
+			return err;
+	}
+	if (m->nfree_threads) {
+		index = m->free_threads[--m->nfree_threads];
+	} else {
+		err = table_add(&m->threads);
+		if (err)
+			return err;
+	}
+	*out = thread_at(m, index);
+	memset(*out, 0, sizeof(**out));
+	(*out)->index = index;
+	return 0;
+}
+
+int thread_new(struct model *m, struct proc *p, uint32_t tid, uint64_t start_ns, bool seen,
+	       struct thread **out)
+{
+	struct thread *t;
+	uint32_t i;
+	int err;
+
+	err = thread_place(m, &t);
+	if (err)
+		return err;
+	for (i = 0; i < THREAD_CACHE; i++) {
+		t->rows[i].row = MODEL_NONE;
+		t->slots[i].object = MODEL_UNKNOWN;
+	}
+	if (start_ns < m->start_ns)
+		start_ns = m->start_ns;
+	t->pub.tid = tid;
+	t->pub.proc = p->index;
+	t->pub.ordinal = MODEL_NONE;
+	t->pub.start_ns = start_ns;
+	t->pub.start_seen = seen;
+	t->pub.end_ns = MODEL_UNKNOWN;
+	t->pub.depart_ns = MODEL_UNKNOWN;
+	t->pub.release_ns = MODEL_UNKNOWN;
+	t->pub.barrier = MODEL_NONE;
+	t->pub.pending_ns = MODEL_UNKNOWN;
+	t->next_seq = 1;
+	t->known_ns = start_ns;
+	t->known_sure = true;
+	t->release_sure = true;
+	t->ideal = start_ns;
+	t->next_arrive_ns = MODEL_UNKNOWN;
+	t->next = p->threads;
+	p->threads = t->index;
+	*out = t;
+	return hash_put(&m->thread_by_id, pair_key(p->pub.inc, tid), t->index);
+}
+
+/* Its number came again: whatever it did is over. */
+static void thread_replace(struct model *m, struct thread *t, uint64_t t_ns)
+{
+	if (t->pub.exited)
+		return;
+	t->pub.exited = true;
+	t->pub.end_ns = t_ns > t->known_ns ? t_ns : t->known_ns;
+	m->nended++;
+}
+
+int thread_for_crossing(struct model *m, const struct model_crossing *c, struct thread **out)
+{
+	struct thread *t = thread_find(m, c->tgid, c->inc, c->tid);
+	struct proc *p;
+	int err;
+
+	/* A record may come after the news of the exit, if it is of before. */
+	if (t && !(t->pub.exited && c->arrive_ns > t->pub.end_ns)) {
+		*out = t;
+		return 0;
+	}
+	err = proc_get(m, c->tgid, c->inc, &p);
+	if (err)
+		return err;
+	/* Nobody saw it begin; it cannot have begun before its process, nor before tracing. */
+	return thread_new(m, p, c->tid, p->pub.start_ns, p->pub.start_seen, out);
+}
+
+int model_add_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns)
+{
+	struct thread *t = thread_find(m, tgid, inc, tid);
+	struct proc *p;
+	uint64_t start;
+	int err;
+
+	if (t && !t->pub.exited && !t->begun) {
+		start = t_ns > m->start_ns ? t_ns : m->start_ns;
+		t->pub.start_ns = t->known_ns = t->ideal = start;
+		t->pub.start_seen = true;
+		return 0;
+	}
+	if (t && t->pub.crossings == 1 && !t->pub.exited && t->known_sure &&
+	    t_ns >= t->pub.start_ns && t_ns <= t->last_arrive_ns) {
+		/* The news came after its first crossing: its phase 0 was counted from too early. */
+		t->pub.outside_ns = minus(t->pub.outside_ns, t_ns - t->pub.start_ns);
+		t->pub.start_ns = t_ns;
+		t->pub.start_seen = true;
+		return 0;
+	}
+	if (t && t->begun && t_ns <= t->last_arrive_ns)
+		return 0;
+	if (t)
+		thread_replace(m, t, t_ns);
+	err = proc_get(m, tgid, inc, &p);
+	return err ? err : thread_new(m, p, tid, t_ns, true, &t);
+}
+
+int model_name_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, const char *comm)
+{
+	struct thread *t = thread_find(m, tgid, inc, tid);
+
+	if (t)
+		set_comm(t->pub.comm, comm);
+	return 0;
+}
+
+int model_end_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
+		     const char *comm)
+{
+	struct thread *t = thread_find(m, tgid, inc, tid);
+
+	if (!t || t->pub.exited)
+		return 0;
+	set_comm(t->pub.comm, comm);
+	thread_replace(m, t, t_ns);
+	return 0;
+}
+
+int model_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_ns)
+{
+	struct proc *p = proc_find(m, tgid, inc);
+	uint32_t i;
+
+	if (!p || p->pub.exited)
+		return 0;
+	p->pub.exited = true;
+	p->pub.end_ns = t_ns;
+	for (i = p->threads; i != MODEL_NONE; i = thread_at(m, i)->next)
+		thread_replace(m, thread_at(m, i), t_ns);
+	return 0;
+}
+
+int model_add_pending(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t object,
+		      uint64_t arrive_ns)
+{
+	struct thread *t = thread_find(m, tgid, inc, tid);
+	struct proc *p;
+	int err;
+
+	if (!t || (t->pub.exited && arrive_ns > t->pub.end_ns)) {
+		err = proc_get(m, tgid, inc, &p);
+		if (!err)
+			err = thread_new(m, p, tid, p->pub.start_ns, p->pub.start_seen, &t);
+		if (err)
+			return err;
+	}
+	t->pub.pending_ns = arrive_ns;
+	t->pending_object = object;
+	return 0;
+}
+
+/* @c follows records that are missing: lost, or (the first of a thread that was there) from before tracing. */
+void thread_gap(struct thread *t, const struct model_crossing *c, bool lost)
+{
+	struct gap *g = &t->gaps[t->ngaps++ % THREAD_GAPS];
+
+	if (t->ngaps == 2 * THREAD_GAPS)
+		t->ngaps = THREAD_GAPS;
+	g->from = lost ? t->known_ns : 0;
+	/* Up to the departure: @c itself may have been put into the missing one's place. */
+	g->to = c->depart_ns == MODEL_UNKNOWN ? c->arrive_ns : c->depart_ns;
+	g->lost = lost;
+	t->has_gap = true;
+	t->gap_seq = c->seq;
+	if (lost)
+		t->known_sure = false;
+}
+
+bool thread_gap_covers(const struct thread *t, uint64_t from, uint64_t to)
+{
+	unsigned i;
+
+	for (i = 0; i < t->ngaps && i < THREAD_GAPS; i++)
+		if (t->gaps[i].lost && t->gaps[i].from <= to && t->gaps[i].to >= from)
+			return true;
+	return false;
+}
+
+static void account_late(struct thread *t, const struct model_crossing *c)
+{
+	uint64_t inside = minus(c->depart_ns, c->arrive_ns);
+
+	if (c->depart_ns == MODEL_UNKNOWN)
+		return;
+	t->pub.idle_ns += inside;
+	t->pub.unknown_ns = minus(t->pub.unknown_ns, inside);
+}
+
+/*
+ * Adds the interval before the crossing and the crossing to its thread's sums (u_i and the idle time of
+ * the design's model). @late: a record that had been counted as lost.
+ */
+void thread_account(struct model *m, struct thread *t, const struct model_crossing *c, bool late,
+		    struct member *mem)
+{
+	struct proc *p = proc_at(m, t->pub.proc);
+	uint64_t before = minus(c->arrive_ns, t->known_ns);
+	bool left = c->depart_ns != MODEL_UNKNOWN;
+
+	mem->pub.work_ns = MODEL_UNKNOWN;
+	p->pub.crossings++;
+	if (!left) {
+		t->pub.abandoned++;
+		p->pub.abandoned++;
+		m->totals.abandoned++;
+	}
+	if (c->depth)
+		return;
+	t->pub.crossings++;
+	if (!t->crossed) {
+		t->crossed = true;
+		t->pub.ordinal = p->pub.nthreads_crossed++;
+	}
+	if (late) {
+		account_late(t, c);
+		return;
+	}
+	if (t->known_sure) {
+		t->pub.outside_ns += before;
+		mem->pub.work_ns = before;
+		mem->outside_ns = before;
+	} else {
+		t->pub.unknown_ns += before;
+	}
+	t->last_arrive_ns = c->arrive_ns;
+	t->pub.depart_ns = c->depart_ns;
+	t->known_sure = left;
+	if (left) {
+		t->pub.idle_ns += minus(c->depart_ns, c->arrive_ns);
+		if (c->depart_ns > t->known_ns)
+			t->known_ns = c->depart_ns;
+		if (c->depart_ns > t->seen_ns)
+			t->seen_ns = c->depart_ns;
+	} else if (c->arrive_ns > t->known_ns) {
+		t->known_ns = c->arrive_ns;
+	}
+}
+
+/* The thread as it would be if tracing ended at @end_ns; *ideal: its place on the longest path, absolute. */
+void thread_at_end(const struct thread *t, uint64_t end_ns, struct model_thread *out,
+		   uint64_t *ideal)
+{
+	uint64_t until;
+
+	*out = t->pub;
+	if (!out->exited || out->end_ns > end_ns)
+		out->end_ns = end_ns;
+	until = out->pending_ns != MODEL_UNKNOWN && out->pending_ns < out->end_ns ? out->pending_ns
+										  : out->end_ns;
+	if (t->known_sure)
+		out->outside_ns += minus(until, t->known_ns);
+	else
+		out->unknown_ns += minus(until, t->known_ns);
+	*ideal = t->ideal + minus(out->outside_ns, t->outside_joined);
+}

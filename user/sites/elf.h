@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * A reader of ELF files of unknown origin: every offset and count in the file
+ * is checked against the file's size before it is used, nothing is trusted and
+ * nothing is allocated by what the file claims. ELF64, little-endian.
+ *
+ * What is needed is read into memory and checked there: a mapping of a file that is
+ * truncated meanwhile would end the tracer with SIGBUS.
+ */
+#ifndef SITES_ELF_H
+#define SITES_ELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ELF_BUILD_ID_MAX 64
+
+struct elf_file; /* opaque; not to be shared between threads */
+
+/* One function found by name. Several versions of a symbol give one entry an address. */
+struct elf_symbol {
+	uint64_t vaddr; /* as linked */
+	uint64_t offset; /* in the file: where a uprobe goes */
+	uint64_t size; /* bytes; 0: unknown */
+	bool from_symtab; /* else .dynsym */
+};
+
+/* What the file is and what in it decides how it may be probed. */
+struct elf_traits {
+	uint16_t machine; /* EM_X86_64, EM_AARCH64, ... */
+	bool executable; /* a program rather than a library: ET_EXEC, or a PIE of either kind */
+	bool dynamic; /* has a dynamic section with DT_NEEDED, or an interpreter */
+	bool stripped; /* no .symtab */
+	bool go; /* made by the Go toolchain */
+	bool glibc; /* defines or carries glibc */
+	bool musl; /* defines or carries musl */
+	bool imports_setcanceltype; /* may cancel threads asynchronously */
+	bool imports_signal; /* sigaction, signal and kin: has signal handlers */
+	bool imports_throw; /* __cxa_throw, or carries it: C++ with exceptions */
+	uint8_t build_id[ELF_BUILD_ID_MAX];
+	size_t build_id_len; /* 0: none */
+	char interp[256]; /* "" if none; untrusted */
+	char soname[256]; /* "" if none; untrusted */
+};
+
+/*
+ * Opens the file behind @fd (not consumed; may be closed afterwards).
+ * Returns 0 and *out (to be given to elf_close()), or -ENOEXEC (not an ELF file),
+ * -ENOTSUP (another class or byte order, or neither program nor library), -EBADMSG (malformed),
+ * -errno.
+ */
+int elf_open(int fd, struct elf_file **out);
+/* Releases everything, what elf_bytes() gave included. NULL is allowed. */
+void elf_close(struct elf_file *elf);
+
+/*
+ * Fills *traits; never fails on a file that elf_open() took: what cannot be read stays false.
+ * A static program without symbols may be known for glibc's by its ABI note, for musl's not at all.
+ */
+void elf_traits(const struct elf_file *elf, struct elf_traits *traits);
+
+/*
+ * All distinct addresses of the function @name: defined, STT_FUNC (STT_GNU_IFUNC names a resolver,
+ * not the function, and is left out), from .dynsym and .symtab, every symbol version.
+ * Writes up to @max to @out and returns how many there are (0: none), or -EBADMSG when none
+ * was found and a symbol table could not be read.
+ */
+int elf_find_function(const struct elf_file *elf, const char *name, struct elf_symbol *out,
+		      int max);
+
+/* File offset of @vaddr through PT_LOAD with PF_X (only bytes backed by the file), or -ENOENT. */
+int elf_vaddr_to_offset(const struct elf_file *elf, uint64_t vaddr, uint64_t *offset);
+/* The way back: through PT_LOAD with PF_X first, then through any other; or -ENOENT. */
+int elf_offset_to_vaddr(const struct elf_file *elf, uint64_t offset, uint64_t *vaddr);
+
+/*
+ * Bytes at a file offset, read anew: how many of @len are there (0 if none, at most 1 MiB).
+ * *out belongs to @elf and holds until the next elf_bytes() on it or elf_close().
+ */
+size_t elf_bytes(const struct elf_file *elf, uint64_t offset, size_t len, const uint8_t **out);
+
+#endif /* SITES_ELF_H */

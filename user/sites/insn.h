@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * Which instruction a probe may sit on. Pure: bytes in, decision out. Instructions are decoded with
+ * Capstone; which of them the kernel emulates is our own knowledge (arch/x86/kernel/uprobes.c).
+ */
+#ifndef SITES_INSN_H
+#define SITES_INSN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum insn_class {
+	INSN_EMULATED, /* the kernel emulates it: a cheap probe */
+	INSN_STEPPED, /* single-stepped out of line: six to ten times dearer */
+	INSN_NOP5, /* 0f 1f 44 00 00: never probed, see facts on Linux 6.18 to 7.1 */
+	INSN_ENDBR, /* endbr64: stepped, and may be stepped past */
+	INSN_REFUSED, /* decoded, but the kernel refuses or must not probe it (int3, privileged, ...) */
+	INSN_UNKNOWN, /* does not decode */
+};
+
+const char *insn_class_name(enum insn_class class);
+
+struct insn {
+	enum insn_class class;
+	uint8_t length; /* bytes */
+	char text[48]; /* "push %r13"; for people */
+};
+
+/* Decodes the first instruction of @bytes for @machine (EM_X86_64, EM_AARCH64). */
+void insn_decode(uint16_t machine, const uint8_t *bytes, size_t len, struct insn *out);
+
+struct insn_entry {
+	uint32_t skip; /* bytes from the function's start to the probe */
+	struct insn insn; /* what is under the probe */
+	char why[128]; /* one sentence: "past endbr64, on push %rbp (emulated)" */
+};
+
+/*
+ * Chooses where the entry probe of a function goes. The stack pointer and the argument registers
+ * must still be as at the call, so only endbr64 and nops are stepped past: past a five-byte nop
+ * always, past endbr64 and other nops when what follows is emulated and no branch within @len leads
+ * back there (give the whole function).
+ * Returns 0, or -ENOTSUP with the reason in why (nothing safe to probe, or another machine),
+ * -EINVAL for no bytes, -ENOMEM.
+ */
+int insn_choose_entry(uint16_t machine, const uint8_t *bytes, size_t len, struct insn_entry *out);
+
+/*
+ * Finds every place where a function returns: the offsets of its ret instructions from the start.
+ * Decodes @len bytes (the symbol's size) in sequence; follows nothing.
+ * Returns the number found (up to @max written), or -ENOTSUP when the exits cannot all be known: an
+ * instruction that does not decode, a jump out of the function (tail call or cold part) or through
+ * a register, a size of 0 or above 1 MiB; -ENOENT when there is no ret; -ENOMEM. @why (may be NULL
+ * when @why_len is 0) gets half a sentence about the function in these cases.
+ */
+int insn_find_exits(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t *out, int max,
+		    char *why, size_t why_len);
+
+#endif /* SITES_INSN_H */

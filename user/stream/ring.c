@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "stream/ring.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/*
+ * One ring as the kernel lays it out: a page with the consumer's position (ours to write), a page with the
+ * producer's, the data twice in a row so that a record is never torn.
+ */
+struct ring {
+	uint64_t *consumer;
+	const uint64_t *producer;
+	const uint8_t *data;
+	size_t bytes;
+	uint64_t pos;	   /* where we read; published as the consumer's position by release() */
+	uint64_t end;	   /* the producer's position when last looked at */
+	const void *head;  /* the next record, or NULL */
+	uint32_t head_len; /* with its header, rounded */
+	uint64_t key_ns;
+	uint64_t shown; /* events: how far they were shown ahead of their turn */
+};
+
+struct ring_stream {
+	struct stream stream;
+	struct ring *rings; /* the last is the events' */
+	uint32_t n;
+	uint32_t taken; /* whose head was handed out and must be released; n: nobody's */
+	uint64_t until_ns; /* of the pass under way */
+	uint64_t crossings;
+	uint64_t events;
+};
+
+static int ring_map(struct ring *ring, int fd, size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *p;
+
+	p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	ring->consumer = p;
+	p = mmap(NULL, page + 2 * bytes, PROT_READ, MAP_SHARED, fd, (off_t)page);
+	if (p == MAP_FAILED) {
+		munmap(ring->consumer, page);
+		ring->consumer = NULL;
+		return -errno;
+	}
+	ring->producer = p;
+	ring->data = (const uint8_t *)p + page;
+	ring->bytes = bytes;
+	return 0;
+}
+
+static void ring_unmap(struct ring *ring)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (!ring->consumer)
+		return;
+	munmap(ring->consumer, page);
+	munmap((void *)(uintptr_t)ring->producer, page + 2 * ring->bytes);
+}
+
+/* Finds the next record that is written; one still being written ends the pass over this ring. */
+static void ring_peek(struct ring *ring, bool events)
+{
+	ring->head = NULL;
+	while (ring->pos < (events ? ring->shown : ring->end)) {
+		const uint8_t *at = ring->data + (ring->pos & (ring->bytes - 1));
+		uint32_t len = __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
+
+		if (len & BPF_RINGBUF_BUSY_BIT)
+			return;
+		ring->head_len = ((len & ~BPF_RINGBUF_DISCARD_BIT) + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
+		if (!(len & BPF_RINGBUF_DISCARD_BIT)) {
+			ring->head = at + BPF_RINGBUF_HDR_SZ;
+			if (events) {
+				ring->key_ns = ((const struct sbt_event *)ring->head)->t_ns;
+			} else {
+				const struct sbt_crossing *c = ring->head;
+
+				ring->key_ns = c->depart_ns ? c->depart_ns : c->arrive_ns;
+			}
+			return;
+		}
+		ring->pos += ring->head_len;
+	}
+}
+
+static void ring_refresh(struct ring *ring, bool events)
+{
+	ring->end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
+	if (!ring->head)
+		ring_peek(ring, events);
+}
+
+static void release(struct ring_stream *s)
+{
+	struct ring *ring;
+
+	if (s->taken >= s->n)
+		return;
+	ring = &s->rings[s->taken];
+	ring->pos += ring->head_len;
+	/* Given back now and then, not each time: the line is shared with the producers. */
+	if (ring->pos - *ring->consumer > ring->bytes / 16 || ring->pos >= ring->end)
+		__atomic_store_n(ring->consumer, ring->pos, __ATOMIC_RELEASE);
+	ring_peek(ring, s->taken == s->n - 1);
+	s->taken = s->n;
+}
+
+static int ring_next(struct stream *stream, uint64_t until_ns, struct stream_record *out)
+{
+	struct ring_stream *s = (struct ring_stream *)stream;
+	uint32_t i, best = s->n;
+
+	release(s);
+	if (until_ns != s->until_ns) {
+		for (i = 0; i < s->n; i++)
+			ring_refresh(&s->rings[i], i == s->n - 1);
+		s->until_ns = until_ns;
+	}
+	/* On a tie the event goes first: a thread is born before it arrives. */
+	for (i = s->n; i-- > 0;) {
+		const struct ring *r = &s->rings[i];
+
+		if (r->head && r->key_ns <= until_ns &&
+		    (best == s->n || r->key_ns < s->rings[best].key_ns))
+			best = i;
+	}
+	if (best == s->n) {
+		for (i = 0; i < s->n; i++)
+			__atomic_store_n(s->rings[i].consumer, s->rings[i].pos, __ATOMIC_RELEASE);
+		s->until_ns = 0;
+		return 0;
+	}
+	s->taken = best;
+	out->key_ns = s->rings[best].key_ns;
+	out->crossing = NULL;
+	out->event = NULL;
+	if (best == s->n - 1) {
+		out->event = s->rings[best].head;
+		s->events++;
+	} else {
+		out->crossing = s->rings[best].head;
+		s->crossings++;
+	}
+	return 1;
+}
+
+static void ring_free(struct stream *stream)
+{
+	struct ring_stream *s = (struct ring_stream *)stream;
+	uint32_t i;
+
+	for (i = 0; s->rings && i < s->n; i++)
+		ring_unmap(&s->rings[i]);
+	free(s->rings);
+	free(s);
+}
+
+static const struct stream_ops ring_ops = { .next = ring_next, .free = ring_free };
+
+int ring_open(const int *fds, uint32_t n, size_t bytes, int events_fd, size_t events_bytes,
+	      struct stream **out)
+{
+	struct ring_stream *s = calloc(1, sizeof(*s));
+	int err = -ENOMEM;
+	uint32_t i;
+
+	if (!s)
+		return -ENOMEM;
+	s->stream.ops = &ring_ops;
+	s->n = n + 1;
+	s->taken = s->n;
+	s->rings = calloc(s->n, sizeof(*s->rings));
+	if (!s->rings)
+		goto fail;
+	for (i = 0; i < n; i++) {
+		err = ring_map(&s->rings[i], fds[i], bytes);
+		if (err)
+			goto fail;
+	}
+	err = ring_map(&s->rings[n], events_fd, events_bytes);
+	if (err)
+		goto fail;
+	*out = &s->stream;
+	return 0;
+fail:
+	ring_free(&s->stream);
+	return err;
+}
+
+void ring_show_events(struct stream *stream, void (*each)(void *ctx, const struct sbt_event *event),
+		      void *ctx)
+{
+	struct ring_stream *s = (struct ring_stream *)stream;
+	struct ring *ring = &s->rings[s->n - 1];
+	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
+
+	while (ring->shown < end) {
+		const uint8_t *at = ring->data + (ring->shown & (ring->bytes - 1));
+		uint32_t len = __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
+
+		if (len & BPF_RINGBUF_BUSY_BIT)
+			return;
+		ring->shown += ((len & ~BPF_RINGBUF_DISCARD_BIT) + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
+		if (!(len & BPF_RINGBUF_DISCARD_BIT))
+			each(ctx, (const struct sbt_event *)(const void *)(at + BPF_RINGBUF_HDR_SZ));
+	}
+}
+
+uint64_t ring_consumed(const struct stream *stream)
+{
+	return ((const struct ring_stream *)stream)->crossings;
+}
+
+uint64_t ring_events_consumed(const struct stream *stream)
+{
+	return ((const struct ring_stream *)stream)->events;
+}
+
+double ring_fill(const struct stream *stream)
+{
+	const struct ring_stream *s = (const struct ring_stream *)stream;
+	double fullest = 0;
+	uint32_t i;
+
+	for (i = 0; i + 1 < s->n; i++) {
+		const struct ring *r = &s->rings[i];
+		uint64_t used = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE) - r->pos;
+		double fill = (double)used / (double)r->bytes;
+
+		if (fill > fullest)
+			fullest = fill;
+	}
+	return fullest;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* The live source: BPF ring buffers, one a CPU and one of events, merged by time without a copy. */
+#ifndef STREAM_RING_H
+#define STREAM_RING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stream/stream.h"
+
+/*
+ * How far behind the clock a record may come: its program takes the stamp, may lose the CPU, and only then
+ * writes. Readers ask for records up to now minus this.
+ */
+#define RING_SLACK_NS 2000000u
+
+/*
+ * Maps the rings of crossings (@fds, @n of them, @bytes each) and of events. The fds stay the caller's.
+ * Returns 0 and *out, or -errno.
+ */
+int ring_open(const int *fds, uint32_t n, size_t bytes, int events_fd, size_t events_bytes,
+	      struct stream **out);
+
+/*
+ * Shows every event that was not shown yet, at once and in the order of the ring, ahead of its turn in the
+ * merge. stream_next() hands out only events that have been shown. @each may call stream_next().
+ */
+void ring_show_events(struct stream *stream, void (*each)(void *ctx, const struct sbt_event *event),
+		      void *ctx);
+
+/* Crossings handed out so far. */
+uint64_t ring_consumed(const struct stream *stream);
+uint64_t ring_events_consumed(const struct stream *stream);
+/* The fullest ring now, 0 to 1. */
+double ring_fill(const struct stream *stream);
+
+#endif /* STREAM_RING_H */

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "target/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int fill_user(const struct passwd *pw, struct launch_user *out)
+{
+	if ((size_t)snprintf(out->name, sizeof(out->name), "%s", pw->pw_name) >= sizeof(out->name) ||
+	    (size_t)snprintf(out->home, sizeof(out->home), "%s", pw->pw_dir) >= sizeof(out->home) ||
+	    (size_t)snprintf(out->shell, sizeof(out->shell), "%s", pw->pw_shell) >=
+		    sizeof(out->shell))
+		return -ENAMETOOLONG;
+	out->uid = pw->pw_uid;
+	out->gid = pw->pw_gid;
+	out->change = out->uid != geteuid() || out->gid != getegid();
+	return 0;
+}
+
+static bool parse_id(const char *s, unsigned long *out)
+{
+	char *end;
+
+	if (!s || *s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	*out = strtoul(s, &end, 10);
+	return !errno && !*end && *out < UINT32_MAX;
+}
+
+int launch_find_user(const char *name, struct launch_user *out)
+{
+	const struct passwd *pw;
+	unsigned long uid;
+
+	memset(out, 0, sizeof(*out));
+	errno = 0;
+	if (name) {
+		pw = getpwnam(name);
+		if (!pw && parse_id(name, &uid))
+			pw = getpwuid((uid_t)uid);
+		if (!pw)
+			return errno ? -errno : -ENOENT;
+		return fill_user(pw, out);
+	}
+	if (geteuid() != 0 || !parse_id(getenv("SUDO_UID"), &uid) || !uid)
+		return 0;
+	pw = getpwuid((uid_t)uid);
+	return pw ? fill_user(pw, out) : -ENOENT;
+}
+
+/* In the child: never to come back to a privilege. */
+static int become(const struct launch_user *user)
+{
+	if (!user->change)
+		return 0;
+	if (geteuid() == 0 && initgroups(user->name, user->gid))
+		return -errno;
+	if (setresgid(user->gid, user->gid, user->gid) ||
+	    setresuid(user->uid, user->uid, user->uid))
+		return -errno;
+	if (setenv("HOME", user->home, 1) || setenv("USER", user->name, 1) ||
+	    setenv("LOGNAME", user->name, 1) || setenv("SHELL", user->shell, 1))
+		return -errno;
+	return 0;
+}
+
+/* What sbt-trace has set for itself is not the command's business. */
+static void reset_signals(void)
+{
+	sigset_t none;
+	int sig;
+
+	for (sig = 1; sig < NSIG; sig++) {
+		struct sigaction action;
+
+		if (sigaction(sig, NULL, &action) || action.sa_handler == SIG_IGN)
+			continue;
+		signal(sig, SIG_DFL);
+	}
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void __attribute__((noreturn)) child(char *const argv[], const struct launch_user *user, int go,
+					    int status)
+{
+	int err;
+	char c = 0;
+
+	/* Our parent gives the sign by closing its end after a byte; an end without one means: never mind. */
+	while (read(go, &c, 1) < 0) {
+		if (errno != EINTR)
+			_exit(125);
+	}
+	if (c != 'g')
+		_exit(125);
+	reset_signals();
+	err = become(user);
+	if (!err) {
+		execvp(argv[0], argv);
+		err = -errno;
+	}
+	if (write(status, &err, sizeof(err)) < 0)
+		_exit(125);
+	_exit(125);
+}
+
+int launch_prepare(char *const argv[], const struct launch_user *user, struct launch *out)
+{
+	int go[2], status[2], err;
+
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(status, O_CLOEXEC)) {
+		err = -errno;
+		close(go[0]);
+		close(go[1]);
+		return err;
+	}
+	fflush(NULL);
+	out->pid = fork();
+	if (out->pid < 0) {
+		err = -errno;
+		close(go[0]);
+		close(go[1]);
+		close(status[0]);
+		close(status[1]);
+		return err;
+	}
+	if (!out->pid) {
+		close(go[1]);
+		child(argv, user, go[0], status[1]);
+	}
+	close(go[0]);
+	close(status[1]);
+	out->go = go[1];
+	out->status = status[0];
+	out->pidfd = (int)syscall(SYS_pidfd_open, out->pid, 0);
+	return 0;
+}
+
+int launch_go(struct launch *l)
+{
+	ssize_t n = write(l->go, "g", 1);
+	int err = n == 1 ? 0 : -errno;
+
+	close(l->go);
+	l->go = -1;
+	return err;
+}
+
+int launch_result(struct launch *l)
+{
+	struct pollfd p = { .fd = l->status, .events = POLLIN };
+	int err = 0;
+	ssize_t n;
+
+	if (l->status < 0)
+		return 1;
+	if (poll(&p, 1, 0) <= 0)
+		return 0;
+	n = read(l->status, &err, sizeof(err));
+	close(l->status);
+	l->status = -1;
+	/* The pipe closes on exec: nothing in it means that the command runs. */
+	return n == (ssize_t)sizeof(err) ? err : 1;
+}
+
+void launch_abort(struct launch *l)
+{
+	if (l->go >= 0)
+		close(l->go);
+	if (l->status >= 0)
+		close(l->status);
+	l->go = -1;
+	l->status = -1;
+	while (waitpid(l->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "target/maps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DELETED " (deleted)"
+
+/* The kernel writes newlines and backslashes in paths as \012 and \134. */
+static void unescape(char *s)
+{
+	char *out = s;
+
+	while (*s) {
+		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
+		    s[3] >= '0' && s[3] <= '7') {
+			*out++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
+			s += 4;
+		} else {
+			*out++ = *s++;
+		}
+	}
+	*out = '\0';
+}
+
+static bool parse_line(char *line, struct maps_entry *e)
+{
+	unsigned int major, minor;
+	char perms[5];
+	size_t len;
+	int path = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &e->start,
+		   &e->end, perms, &e->offset, &major, &minor, &e->ino, &path) < 7)
+		return false;
+	if (strlen(perms) != 4 || e->start >= e->end)
+		return false;
+	e->exec = perms[2] == 'x';
+	e->shared = perms[3] == 's';
+	e->dev = major << 20 | (minor & 0xfffff);
+	e->deleted = false;
+	e->path = line + path;
+	len = strlen(e->path);
+	if (e->ino && len > strlen(DELETED) && !strcmp(e->path + len - strlen(DELETED), DELETED)) {
+		e->deleted = true;
+		line[(size_t)path + len - strlen(DELETED)] = '\0';
+	}
+	unescape(line + path);
+	return e->exec || e->shared;
+}
+
+int maps_parse(char *text, struct maps *maps)
+{
+	struct maps_entry *entries;
+	size_t cap = 0;
+	char *line, *next;
+
+	memset(maps, 0, sizeof(*maps));
+	maps->text = text;
+	for (line = text; line && *line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		if (maps->n == cap) {
+			cap = cap ? cap * 2 : 32;
+			entries = realloc(maps->entries, cap * sizeof(*entries));
+			if (!entries) {
+				maps_free(maps);
+				return -ENOMEM;
+			}
+			maps->entries = entries;
+		}
+		if (parse_line(line, &maps->entries[maps->n]))
+			maps->n++;
+	}
+	return 0;
+}
+
+/* A file of /proc says nothing of its size: read until it ends. */
+static int read_all(const char *path, char **out)
+{
+	size_t len = 0, cap = 0;
+	char *text = NULL, *more;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	ssize_t n;
+
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	for (;;) {
+		if (cap - len < 4096) {
+			cap = cap ? cap * 2 : 32768;
+			more = realloc(text, cap);
+			err = more ? 0 : -ENOMEM;
+			if (err)
+				break;
+			text = more;
+		}
+		n = read(fd, text + len, cap - len - 1);
+		err = n < 0 ? -errno : 0;
+		if (n <= 0)
+			break;
+		len += (size_t)n;
+	}
+	close(fd);
+	if (err) {
+		free(text);
+		return err;
+	}
+	text[len] = '\0';
+	*out = text;
+	return 0;
+}
+
+int maps_read(int pid, struct maps *maps)
+{
+	char path[32], *text = NULL;
+	int err;
+
+	memset(maps, 0, sizeof(*maps));
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	err = read_all(path, &text);
+	return err ? err : maps_parse(text, maps);
+}
+
+int maps_copy(const struct maps *from, struct maps *to)
+{
+	size_t i, len = 1, at = 0;
+
+	memset(to, 0, sizeof(*to));
+	for (i = 0; i < from->n; i++)
+		len += strlen(from->entries[i].path) + 1;
+	to->entries = malloc((from->n + 1) * sizeof(*to->entries));
+	to->text = malloc(len);
+	if (!to->entries || !to->text) {
+		maps_free(to);
+		return -ENOMEM;
+	}
+	for (i = 0; i < from->n; i++) {
+		to->entries[i] = from->entries[i];
+		to->entries[i].path = strcpy(to->text + at, from->entries[i].path);
+		at += strlen(from->entries[i].path) + 1;
+	}
+	to->n = from->n;
+	return 0;
+}
+
+void maps_free(struct maps *maps)
+{
+	free(maps->entries);
+	free(maps->text);
+	memset(maps, 0, sizeof(*maps));
+}
+
+const struct maps_entry *maps_find(const struct maps *maps, uint64_t addr)
+{
+	size_t low = 0, high = maps->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct maps_entry *e = &maps->entries[mid];
+
+		if (addr < e->start)
+			high = mid;
+		else if (addr >= e->end)
+			low = mid + 1;
+		else
+			return e;
+	}
+	return NULL;
+}
+
+int maps_open(int pid, const struct maps_entry *e)
+{
+	char path[96];
+	struct stat st;
+	int fd, err;
+
+	/* The link names the mapped inode: right also when the name is gone or means another file. */
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, e->start, e->end);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	err = fd < 0 ? -errno : 0;
+	if (!err && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
+		close(fd);
+		err = -EINVAL;
+	}
+	return err ? err : fd;
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "target/proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static int each_number(const char *path, void (*each)(void *ctx, int number), void *ctx)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *d;
+	int n = 0;
+
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while ((d = readdir(dir))) {
+		char *end;
+		long number = strtol(d->d_name, &end, 10);
+
+		if (*end || number <= 0)
+			continue;
+		each(ctx, (int)number);
+		n++;
+	}
+	closedir(dir);
+	return n;
+}
+
+int proc_each_thread(int pid, void (*each)(void *ctx, int tid), void *ctx)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	return each_number(path, each, ctx);
+}
+
+int proc_each(void (*each)(void *ctx, int pid), void *ctx)
+{
+	return each_number("/proc", each, ctx);
+}
+
+static ssize_t read_some(const char *path, char *buf, size_t len)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	n = read(fd, buf, len - 1);
+	if (n < 0)
+		n = -errno;
+	else
+		buf[n] = '\0';
+	close(fd);
+	return n;
+}
+
+int proc_comm(int pid, int tid, char comm[16])
+{
+	char path[64], buf[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
+	n = read_some(path, buf, sizeof(buf));
+	if (n < 0)
+		return (int)n;
+	if (n && buf[n - 1] == '\n')
+		buf[--n] = '\0';
+	memset(comm, 0, 16);
+	memcpy(comm, buf, n < 15 ? (size_t)n : 15);
+	return 0;
+}
+
+int proc_tgid(int pid, int *tgid)
+{
+	char path[32], buf[512];
+	const char *line;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	n = read_some(path, buf, sizeof(buf));
+	if (n < 0)
+		return (int)n;
+	/* The name comes first and cannot hold a newline: the kernel escapes it. */
+	line = strstr(buf, "\nTgid:");
+	if (!line || sscanf(line, "\nTgid: %d", tgid) != 1)
+		return -ESRCH;
+	return 0;
+}
+
+bool proc_alive(int pid)
+{
+	char path[32], buf[512];
+	const char *line;
+	char state;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (read_some(path, buf, sizeof(buf)) < 0)
+		return false;
+	line = strstr(buf, "\nState:");
+	return line && sscanf(line, "\nState: %c", &state) == 1 && state != 'Z' && state != 'X';
+}
+
+uint64_t proc_own_cpu_ns(void)
+{
+	struct rusage u;
+
+	if (getrusage(RUSAGE_SELF, &u))
+		return 0;
+	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000u +
+	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000u;
+}
