@@ -105,6 +105,25 @@ unit: $(UNIT_BIN)
 WORKLOADS_MK := tests/workloads/workloads.mk
 -include $(WORKLOADS_MK)
 
+# --- benchmarks: programs that only they need -------------------------------------------------------
+$(B)/bench/empty.bpf.o: tests/bench/empty.bpf.c
+	@mkdir -p $(@D)
+	$(call say,BPF)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+$(B)/bench/bench_empty: $(B)/tests/bench/bench_empty.o $(B)/user/attach/link.o $(B)/user/sites/elf.o \
+		$(B)/user/sites/insn.o $(B)/user/base/text.o $(B)/user/base/msg.o
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(B)/bench/bench_model: $(B)/tests/bench/bench_model.o $(filter $(B)/user/model/% $(B)/user/base/%,$(OBJ))
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
+
+bench-programs: $(B)/bench/empty.bpf.o $(B)/bench/bench_empty $(B)/bench/bench_model
+
 # --- commands ----------------------------------------------------------------------------------------
 setup:
 	scripts/setup build
@@ -120,8 +139,8 @@ check:
 
 bench:
 	scripts/setup check
-	$(MAKE) all workloads
-	tests/bench/run
+	$(MAKE) all workloads bench-programs
+	python3 tests/bench/run.py
 
 lint:
 	scripts/setup lint
@@ -143,7 +162,7 @@ install: all
 clean:
 	rm -rf $(B)
 
--include $(OBJ:.o=.d) $(patsubst %.c,$(B)/san/%.d,$(SRC))
+-include $(OBJ:.o=.d) $(patsubst %.c,$(B)/san/%.d,$(SRC) $(UNIT_SRC))
 
 .DELETE_ON_ERROR:
-.PHONY: all setup demo check bench lint format fuzz install clean unit workloads
+.PHONY: all setup demo check bench lint format fuzz install clean unit workloads bench-programs

@@ -11,6 +11,8 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct sbt_config config;
+volatile __u32 epoch = 1;  /* counts barriers made: what was read of one may no longer be so */
+volatile __u32 keep_words; /* set where every making of a barrier is seen */
 volatile __u32 armed; /* 0 until everything is attached: data begins at one instant */
 struct sbt_counts counts[SBT_COUNT_SLOTS];
 
@@ -43,8 +45,8 @@ static __noinline struct sbt_thread *thread_new(__u32 tgid, __u32 tid)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct sbt_proc *p = bpf_map_lookup_elem(&procs, &tgid);
-	struct sbt_thread fresh = {};
 	__u64 now = bpf_ktime_get_ns();
+	struct sbt_thread *t;
 	struct sbt_event *e;
 
 	if (!p) {
@@ -61,7 +63,7 @@ static __noinline struct sbt_thread *thread_new(__u32 tgid, __u32 tid)
 		if (bpf_map_update_elem(&procs, &tgid, &proc, BPF_NOEXIST)) {
 			/* Full, or a sister thread was quicker. */
 			if (!bpf_map_lookup_elem(&procs, &tgid)) {
-				count(produced, cpu);
+				count(refused, cpu);
 				count(lost_process, cpu);
 				return NULL;
 			}
@@ -74,14 +76,18 @@ static __noinline struct sbt_thread *thread_new(__u32 tgid, __u32 tid)
 		count(strangers, cpu);
 		return NULL;
 	}
-	fresh.tgid = tgid;
-	fresh.inc = p->inc;
-	fresh.proc_flags = p->flags;
-	if (bpf_map_update_elem(&threads, &tid, &fresh, BPF_ANY)) {
-		count(produced, cpu);
+	t = thread_find(tid);
+	if (t)
+		thread_release(t); /* of an earlier thread of this number, whose end was not seen */
+	t = thread_claim(tid);
+	if (!t) {
+		count(refused, cpu);
 		count(lost_thread, cpu);
 		return NULL;
 	}
+	t->tgid = tgid;
+	t->inc = p->inc;
+	t->proc_flags = p->flags;
 	if (!(p->flags & SBT_PROC_SEEN)) {
 		/* Two threads may both say so; saying it twice is harmless. */
 		p->flags |= SBT_PROC_SEEN;
@@ -95,7 +101,28 @@ static __noinline struct sbt_thread *thread_new(__u32 tgid, __u32 tid)
 			bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 		}
 	}
-	return bpf_map_lookup_elem(&threads, &tid);
+	return t;
+}
+
+/*
+ * The count of a barrier does not change while it lives, and to read it costs a twentieth of a crossing: it is
+ * kept until any barrier is made, unless processes share it. glibc marks such with 128 in the second
+ * word, musl with the sign of the first.
+ */
+static __always_inline __u8 read_words(struct sbt_thread *t, __u64 object, __u32 words_offset)
+{
+	__u32 now = epoch;
+
+	t->words_object = 0;
+	if (bpf_probe_read_user(&t->words, sizeof(t->words), (void *)(object + words_offset))) {
+		t->words = 0;
+		return SBT_CROSSING_NO_WORDS;
+	}
+	if (keep_words && t->words >> 32 != 128 && (__s32)t->words > 0) {
+		t->words_object = object;
+		t->words_epoch = now;
+	}
+	return 0;
 }
 
 /* Returns 0 if the departure shall be seen through the return probe, 1 if not. */
@@ -108,14 +135,14 @@ static __always_inline int arrive(struct pt_regs *ctx, __u8 family, __u64 object
 
 	if (!armed)
 		return 1;
-	t = bpf_map_lookup_elem(&threads, &tid);
+	t = thread_find(tid);
 	if (!t || t->tgid != tgid) {
 		t = thread_new(tgid, tid);
 		if (!t)
 			return 1;
 	}
 	if (t->arrive_ns)
-		crossing_write(t, tid, 0);
+		crossing_write(t, 0);
 	t->object = object;
 #if defined(__TARGET_ARCH_arm64)
 	t->ip = PT_REGS_RET(ctx); /* the link register */
@@ -125,10 +152,8 @@ static __always_inline int arrive(struct pt_regs *ctx, __u8 family, __u64 object
 		flags |= SBT_CROSSING_NO_IP;
 	}
 #endif
-	if (bpf_probe_read_user(&t->words, sizeof(t->words), (void *)(object + words_offset))) {
-		t->words = 0;
-		flags |= SBT_CROSSING_NO_WORDS;
-	}
+	if (t->words_object != object || t->words_epoch != epoch)
+		flags |= read_words(t, object, words_offset);
 	t->family = family;
 	t->flags = flags;
 	t->arrive_cpu = bpf_get_smp_processor_id();
@@ -140,12 +165,11 @@ static __always_inline int arrive(struct pt_regs *ctx, __u8 family, __u64 object
 static __always_inline int depart(bool at_exit)
 {
 	__u64 now = bpf_ktime_get_ns();
-	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct sbt_thread *t;
 
 	if (!armed)
 		return 0;
-	t = bpf_map_lookup_elem(&threads, &tid);
+	t = thread_find((__u32)bpf_get_current_pid_tgid());
 	if (!t || !t->arrive_ns) {
 		if (t)
 			count(unmatched, bpf_get_smp_processor_id());
@@ -153,7 +177,7 @@ static __always_inline int depart(bool at_exit)
 	}
 	if (at_exit && !(t->proc_flags & SBT_PROC_BY_EXIT))
 		return 0;
-	crossing_write(t, tid, now);
+	crossing_write(t, now);
 	return 0;
 }
 
@@ -184,9 +208,10 @@ int barrier_exit(struct pt_regs *ctx)
 	return depart(true);
 }
 
-/* For the benchmark: what a probe costs that does nothing. */
+/* On pthread_barrier_init: an address may now hold another barrier. */
 SEC("?uprobe")
-int empty_session(struct pt_regs *ctx)
+int barrier_made(struct pt_regs *ctx)
 {
+	__sync_fetch_and_add(&epoch, 1);
 	return 0;
 }

@@ -11,16 +11,15 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* An arrival that will never depart; and the thread's number is free for another. */
 static __always_inline bool thread_drop(__u32 tid)
 {
-	struct sbt_thread *t = bpf_map_lookup_elem(&threads, &tid);
-	bool pending = false;
+	struct sbt_thread *t = thread_find(tid);
+	bool pending;
 
 	if (!t)
 		return false;
-	if (t->arrive_ns) {
-		crossing_write(t, tid, 0);
-		pending = true;
-	}
-	bpf_map_delete_elem(&threads, &tid);
+	pending = t->arrive_ns != 0;
+	if (pending)
+		crossing_write(t, 0);
+	thread_release(t);
 	return pending;
 }
 

@@ -15,11 +15,19 @@ struct {
 } procs SEC(".maps") __weak;
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 32768);
 	__type(key, __u32);
 	__type(value, struct sbt_thread);
 } threads SEC(".maps") __weak;
+
+/* Index in `threads` -> tid. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 32768);
+	__type(key, __u32);
+	__type(value, __u32);
+} owners SEC(".maps") __weak;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -48,10 +56,13 @@ struct {
 
 extern const volatile struct sbt_config config;
 extern volatile __u32 armed;
+extern volatile __u32 epoch;
+extern volatile __u32 keep_words;
 extern struct sbt_counts counts[SBT_COUNT_SLOTS];
 
-#define count(field, cpu)                                                                          \
-	__sync_fetch_and_add(&counts[(cpu) & (SBT_COUNT_SLOTS - 1)].field, 1)
+#define count_add(field, cpu, n)                                                                   \
+	__sync_fetch_and_add(&counts[(cpu) & (SBT_COUNT_SLOTS - 1)].field, n)
+#define count(field, cpu) count_add(field, cpu, 1)
 
 /* Tells PID reuse and exec apart: a microsecond stamp, wrapping after 73 minutes. Never 0. */
 static __always_inline __u32 incarnation(__u64 now)
@@ -59,15 +70,71 @@ static __always_inline __u32 incarnation(__u64 now)
 	return (__u32)(now >> 10) | 1;
 }
 
+/* The slot of a thread, or NULL. */
+static __always_inline struct sbt_thread *thread_find(__u32 tid)
+{
+	struct sbt_thread *t;
+	__u32 i, at = tid & config.thread_mask;
+
+	t = bpf_map_lookup_elem(&threads, &at);
+	if (t && t->tid == tid)
+		return t;
+#pragma unroll
+	for (i = 1; i < SBT_THREAD_PROBES; i++) {
+		at = (tid + i) & config.thread_mask;
+		t = bpf_map_lookup_elem(&threads, &at);
+		if (t && t->tid == tid)
+			return t;
+	}
+	return NULL;
+}
+
+/* Takes a free slot for a thread, or NULL. */
+static __always_inline struct sbt_thread *thread_claim(__u32 tid)
+{
+	struct sbt_thread *t;
+	__u32 i, at;
+
+#pragma unroll
+	for (i = 0; i < SBT_THREAD_PROBES; i++) {
+		at = (tid + i) & config.thread_mask;
+		/* Only one of two threads that want the same slot gets in here. */
+		if (bpf_map_update_elem(&owners, &at, &tid, BPF_NOEXIST))
+			continue;
+		t = bpf_map_lookup_elem(&threads, &at);
+		if (t) {
+			t->tid = tid;
+			return t;
+		}
+	}
+	return NULL;
+}
+
+static __always_inline void thread_release(struct sbt_thread *t)
+{
+	__u32 i, at, tid = t->tid, *owner;
+
+	count_add(gone, bpf_get_smp_processor_id(), t->seq);
+	__builtin_memset(t, 0, sizeof(*t));
+#pragma unroll
+	for (i = 0; i < SBT_THREAD_PROBES; i++) {
+		at = (tid + i) & config.thread_mask;
+		owner = bpf_map_lookup_elem(&owners, &at);
+		if (owner && *owner == tid) {
+			bpf_map_delete_elem(&owners, &at);
+			return;
+		}
+	}
+}
+
 /* Writes one crossing; its slot is free afterwards. @depart_ns 0: abandoned. */
-static __always_inline void crossing_write(struct sbt_thread *t, __u32 tid, __u64 depart_ns)
+static __always_inline void crossing_write(struct sbt_thread *t, __u64 depart_ns)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), i = cpu;
 	struct sbt_crossing *c = NULL;
 	void *ring;
 
 	t->seq++;
-	count(produced, cpu);
 	if (i >= config.nrings)
 		i = 0;
 	ring = bpf_map_lookup_elem(&rings, &i);
@@ -91,7 +158,7 @@ static __always_inline void crossing_write(struct sbt_thread *t, __u32 tid, __u6
 	c->ip = t->ip;
 	c->words = t->words;
 	c->tgid = t->tgid;
-	c->tid = tid;
+	c->tid = t->tid;
 	c->inc = t->inc;
 	c->seq = t->seq;
 	c->arrive_cpu = t->arrive_cpu;

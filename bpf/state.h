@@ -24,13 +24,21 @@ struct sbt_proc {
 	__u32 flags;
 };
 
-/* One a thread that has crossed a barrier; arrive_ns != 0: it is inside. Key: tid. */
+/*
+ * One a thread that has crossed a barrier; arrive_ns != 0: it is inside. A slot of the array `threads`,
+ * found at the thread's number or one of the SBT_THREAD_PROBES after it: a look-up in an array is
+ * part of the program, one in a hash is a call that costs as much as the rest. Who owns a slot is settled in the
+ * hash `owners`.
+ */
 struct sbt_thread {
+	__u32 tid; /* 0: free */
+	__u32 tgid;
 	__u64 arrive_ns;
 	__u64 object;
 	__u64 ip;
 	__u64 words;
-	__u32 tgid;
+	__u64 words_object; /* whose words they are; 0: to be read */
+	__u32 words_epoch;  /* when they were read */
 	__u32 inc;
 	__u32 seq;
 	__u32 proc_flags; /* as of its first crossing, kept up to date by user space */
@@ -39,6 +47,8 @@ struct sbt_thread {
 	__u8 flags; /* SBT_CROSSING_* of the crossing under way */
 	__u32 pad;
 };
+
+#define SBT_THREAD_PROBES 4
 
 /* A file by the numbers that /proc/PID/maps shows. Value: nothing. Files that user space has examined. */
 struct sbt_file {
@@ -57,18 +67,21 @@ struct sbt_config {
 	__u8 cgroup_level;
 	__u8 by_exit;	   /* no return probes at all: every process is SBT_PROC_BY_EXIT */
 	__u8 pad;
+	__u32 thread_mask; /* size of `threads`, a power of two, minus one */
 	__u32 self;	   /* tgid of sbt-trace: never traced, but for the calibration */
 	__u32 nrings;
+	__u32 pad2;
 	__u64 cgroup_id;
 	char comm[SBT_COMM_LEN];
 };
 
 /* Everything that is counted, in slots so that CPUs do not meet; user space adds them up. */
 struct sbt_counts {
-	__u64 produced;	      /* crossings that should reach user space */
+	__u64 gone;	      /* crossings by threads that have ended: those of the living are in their slots */
+	__u64 refused;	      /* crossings for which there was no slot: all lost */
 	__u64 lost_ring;      /* no room in any ring tried */
-	__u64 lost_thread;    /* no slot for the thread: its crossing was not recorded */
-	__u64 lost_process;   /* no slot for the process: its crossing was not recorded */
+	__u64 lost_thread;    /* of those refused: no slot for the thread */
+	__u64 lost_process;   /* of those refused: no slot for the process */
 	__u64 events;	      /* events that should reach user space */
 	__u64 lost_event;     /* no room in the event ring */
 	__u64 strangers;      /* hits by processes that are not traced */

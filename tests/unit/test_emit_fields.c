@@ -43,8 +43,7 @@ static json_t *schema_of(const char *type)
 	json_t *one, *name;
 	size_t i;
 
-	json_array_foreach(json_object_get(schema, "oneOf"), i, one)
-	{
+	for (i = 0; (one = json_array_get(json_object_get(schema, "oneOf"), i)); i++) {
 		name = json_object_get(json_object_get(json_object_get(one, "properties"), "type"),
 				       "const");
 		if (!strcmp(json_string_value(name), type))
@@ -67,12 +66,14 @@ static bool type_allowed(json_t *s, json_t *value)
 
 	if (json_is_string(type))
 		return !strcmp(json_string_value(type), name);
-	json_array_foreach(type, i,
-			   one) if (!strcmp(json_string_value(one), name) ||
-				    (json_is_integer(value) &&
-				     !strcmp(json_string_value(one), "number"))) return true;
-	json_array_foreach(json_object_get(s, "enum"), i,
-			   one) if (json_equal(one, value)) return true;
+	for (i = 0; (one = json_array_get(type, i)); i++)
+		if (!strcmp(json_string_value(one), name) ||
+		    (json_is_integer(value) && !strcmp(json_string_value(one), "number")))
+			return true;
+	type = json_object_get(s, "enum");
+	for (i = 0; (one = json_array_get(type, i)); i++)
+		if (json_equal(one, value))
+			return true;
 	return false;
 }
 
@@ -81,18 +82,21 @@ static void check_value(json_t *s, json_t *value, const char *where);
 /* The keys of the output are those of the schema, and every one is there. */
 static void check_object(json_t *s, json_t *object, const char *where)
 {
-	json_t *properties = json_object_get(s, "properties"), *value;
+	json_t *properties = json_object_get(s, "properties");
 	const char *key;
+	void *it;
 
-	json_object_foreach(object, key, value)
-	{
+	for (it = json_object_iter(object); it; it = json_object_iter_next(object, it)) {
+		key = json_object_iter_key(it);
 		if (!json_object_get(properties, key))
 			fail_msg("%s: %s is not in the schema", where, key);
-		if (strcmp(key, "type"))
-			check_value(json_object_get(properties, key), value, key);
+		if (strcmp(key, "type") != 0)
+			check_value(json_object_get(properties, key), json_object_iter_value(it),
+				    key);
 	}
-	json_object_foreach(properties, key, value) if (!json_object_get(object, key))
-		fail_msg("%s: %s is in the schema only", where, key);
+	for (it = json_object_iter(properties); it; it = json_object_iter_next(properties, it))
+		if (!json_object_get(object, json_object_iter_key(it)))
+			fail_msg("%s: %s is in the schema only", where, json_object_iter_key(it));
 	assert_int_equal(json_array_size(json_object_get(s, "required")),
 			 json_object_size(properties));
 }
@@ -111,7 +115,8 @@ static void check_value(json_t *s, json_t *value, const char *where)
 		fail_msg("%s has another type", where);
 	if (json_is_object(value) && json_object_get(s, "properties"))
 		check_object(s, value, where);
-	json_array_foreach(value, i, one) check_value(json_object_get(s, "items"), one, where);
+	for (i = 0; (one = json_array_get(value, i)); i++)
+		check_value(json_object_get(s, "items"), one, where);
 }
 
 static void check_output(const char *out, json_t *seen)

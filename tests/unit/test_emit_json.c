@@ -43,9 +43,9 @@ static json_t *record(json_t *all, const char *type, unsigned nth)
 	json_t *one;
 	size_t i;
 
-	json_array_foreach(
-		all, i, one) if (!strcmp(json_string_value(json_object_get(one, "type")), type) &&
-				 !nth--) return one;
+	for (i = 0; (one = json_array_get(all, i)); i++)
+		if (!strcmp(json_string_value(json_object_get(one, "type")), type) && !nth--)
+			return one;
 	fail_msg("no record of type %s", type);
 	return NULL;
 }

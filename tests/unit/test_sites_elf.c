@@ -249,7 +249,8 @@ static void test_traits(void **state)
 
 	fixture_write(f, "tr.c", barrier_source);
 	fixture_write(f, "quiet.c", quiet_source);
-	fixture_run(f, "cc -pie -fPIE -o tr tr.c && cc -pie -fPIE -o quiet quiet.c");
+	fixture_run(f, "cc -pie -fPIE -Wl,--hash-style=gnu -o tr tr.c && "
+		       "cc -pie -fPIE -o quiet quiet.c");
 	traits_of(f, "tr", &t);
 	assert_int_equal(t.machine, EM_X86_64);
 	assert_true(t.executable && t.dynamic && !t.stripped && !t.glibc && !t.musl && !t.go);
@@ -257,7 +258,8 @@ static void test_traits(void **state)
 	assert_string_equal(t.interp, "/lib64/ld-linux-x86-64.so.2");
 	assert_string_equal(t.soname, "");
 	/* A program exports nothing: its hash table does not tell how many imports there are. */
-	drop_sections(f, "tr", "tr.bare");
+	fixture_run(f, "cc -no-pie -Wl,--hash-style=gnu -o tr.fix tr.c");
+	drop_sections(f, "tr.fix", "tr.bare");
 	traits_of(f, "tr.bare", &t);
 	assert_true(t.imports_setcanceltype && t.imports_signal && t.stripped && t.executable);
 	fixture_run(f, "strip tr");
@@ -339,6 +341,12 @@ static void test_build_id(void **state)
 	traits_of(f, "id", &t);
 	assert_int_equal(t.build_id_len, 2);
 	assert_int_equal(t.build_id[0], 0xab);
+	/* More than there is room for is none. */
+	memset(want, '7', 160);
+	want[160] = 0;
+	fixture_run(f, "cc -Wl,--build-id=0x%s -o id id.c", want);
+	traits_of(f, "id", &t);
+	assert_int_equal(t.build_id_len, 0);
 }
 
 static void test_addresses(void **state)
@@ -396,6 +404,7 @@ static void test_refusals(void **state)
 	assert_int_equal(open_bytes((const uint8_t *)"", 0), -ENOEXEC);
 	assert_int_equal(open_bytes((const uint8_t *)"#!/bin/sh\n", 10), -ENOEXEC);
 	assert_int_equal(open_bytes((const uint8_t *)ELFMAG, 4), -EBADMSG);
+	assert_int_equal(open_bytes((const uint8_t *)"\177ELX", 4), -ENOEXEC);
 	fd = fixture_open(f, "re.o");
 	assert_int_equal(elf_open(fd, &elf), -ENOTSUP);
 	assert_null(elf);
@@ -430,6 +439,99 @@ static void test_refusals(void **state)
 	close(pair[0]);
 	close(pair[1]);
 	assert_int_equal(elf_open(-1, &elf), -EBADF);
+}
+
+/* Only .symtab is left, where names carry their versions. */
+static void test_symtab_versions(void **state)
+{
+	const struct fixture *f = *state;
+	struct elf_symbol sym[2];
+	struct elf_file *elf;
+	Elf64_Phdr *ph;
+	Elf64_Shdr *sh;
+	Elf64_Ehdr *ehdr;
+	uint8_t *bytes;
+	size_t len, i;
+	int fd;
+
+	fixture_write(f, "sv.c",
+		      "int impl(void) { return 5; }\n"
+		      "__asm__(\".symver impl, versioned@@V1\");\n");
+	fixture_write(f, "sv.map", "V1 { global: versioned; local: *; };\n");
+	fixture_run(f, "cc -shared -fPIC -Wl,--version-script=sv.map -o sv.so sv.c");
+	fd = fixture_open(f, "sv.so");
+	bytes = fixture_slurp(fd, &len);
+	close(fd);
+	ehdr = (Elf64_Ehdr *)bytes;
+	ph = (Elf64_Phdr *)(bytes + ehdr->e_phoff);
+	sh = (Elf64_Shdr *)(bytes + ehdr->e_shoff);
+	for (i = 0; i < ehdr->e_phnum; i++)
+		if (ph[i].p_type == PT_DYNAMIC)
+			ph[i].p_type = PT_NULL;
+	for (i = 0; i < ehdr->e_shnum; i++)
+		if (sh[i].sh_type == SHT_DYNSYM)
+			sh[i].sh_type = SHT_NULL;
+	fd = fixture_memory(bytes, len);
+	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(elf_find_function(elf, "versioned", sym, 2), 1);
+	assert_true(sym[0].from_symtab);
+	assert_int_equal(sym[0].vaddr, fixture_nm(f, "sv.so", "versioned"));
+	elf_close(elf);
+	close(fd);
+	free(bytes);
+}
+
+/* Segments that end early: code beyond is not in the file, a note cut off is none. */
+static void test_short_segments(void **state)
+{
+	const struct fixture *f = *state;
+	struct elf_symbol sym;
+	struct elf_traits t;
+	struct elf_file *elf;
+	Elf64_Phdr *ph;
+	Elf64_Ehdr *ehdr;
+	uint8_t *bytes;
+	uint64_t at, offset;
+	size_t len, i;
+	int fd;
+
+	fixture_write(f, "ss.c", MARKED "int main(void) { return marked() == 3; }\n");
+	fixture_run(f, "cc -Wl,--build-id=sha1 -o ss ss.c");
+	at = fixture_nm(f, "ss", "marked");
+	drop_sections(f, "ss", "ss.bare");
+	fd = fixture_open(f, "ss");
+	bytes = fixture_slurp(fd, &len);
+	close(fd);
+	ehdr = (Elf64_Ehdr *)bytes;
+	ph = (Elf64_Phdr *)(bytes + ehdr->e_phoff);
+	for (i = 0; i < ehdr->e_phnum; i++)
+		if (ph[i].p_type == PT_LOAD && (ph[i].p_flags & PF_X))
+			ph[i].p_filesz = at - ph[i].p_vaddr;
+	fd = fixture_memory(bytes, len);
+	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(elf_vaddr_to_offset(elf, at, &offset), -ENOENT);
+	assert_int_equal(elf_vaddr_to_offset(elf, at - 1, &offset), 0);
+	assert_int_equal(elf_find_function(elf, "marked", &sym, 1), 0);
+	elf_close(elf);
+	close(fd);
+	free(bytes);
+
+	fd = fixture_open(f, "ss.bare");
+	bytes = fixture_slurp(fd, &len);
+	close(fd);
+	ehdr = (Elf64_Ehdr *)bytes;
+	ph = (Elf64_Phdr *)(bytes + ehdr->e_phoff);
+	for (i = 0; i < ehdr->e_phnum; i++)
+		if (ph[i].p_type == PT_NOTE &&
+		    memcmp(bytes + ph[i].p_offset + 8, "\3\0\0\0GNU", 8) == 0)
+			ph[i].p_filesz = 16 + 12;
+	fd = fixture_memory(bytes, len);
+	assert_int_equal(elf_open(fd, &elf), 0);
+	elf_traits(elf, &t);
+	assert_int_equal(t.build_id_len, 0);
+	elf_close(elf);
+	close(fd);
+	free(bytes);
 }
 
 /* A table that is claimed and cannot be read is not the same as a function that is not there. */
@@ -637,6 +739,8 @@ int main(void)
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_broken_table),
+		cmocka_unit_test(test_symtab_versions),
+		cmocka_unit_test(test_short_segments),
 		cmocka_unit_test(test_truncated_under_us),
 		cmocka_unit_test(test_truncations),
 		cmocka_unit_test(test_flips),

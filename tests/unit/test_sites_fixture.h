@@ -52,10 +52,19 @@ __attribute__((format(printf, 2, 3))) static inline int fixture_try(const struct
 	return system(command);
 }
 
+static inline void fixture_show(const struct fixture *f)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "cat %s/err >&2", f->dir);
+	if (system(command))
+		print_message("nothing is known about it\n");
+}
+
 #define fixture_run(f, ...)                                           \
 	do {                                                          \
 		if (fixture_try(f, __VA_ARGS__)) {                    \
-			fixture_try(f, "cat err >/dev/stderr");       \
+			fixture_show(f);                              \
 			fail_msg("a command for the fixture failed"); \
 		}                                                     \
 	} while (0)

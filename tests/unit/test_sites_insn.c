@@ -74,6 +74,7 @@ static void test_refused(void **state)
 	expect_class(INSN_REFUSED, 2, BYTES(0x0f, 0x0b));
 	expect_class(INSN_REFUSED, 2, BYTES(0x0f, 0x30));
 	expect_class(INSN_REFUSED, 4, BYTES(0xf0, 0x0f, 0xb1, 0x17));
+	expect_class(INSN_REFUSED, 3, BYTES(0x66, 0x74, 0x10)); /* a branch with 66 */
 	/* A nop with a segment prefix, as assemblers pad with. */
 	expect_class(INSN_REFUSED, 10,
 		     BYTES(0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00));

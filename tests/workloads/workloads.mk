@@ -20,14 +20,15 @@ W_MUSL = $(MUSL_GCC) -std=gnu11 $(W_FLAGS)
 W_COMMON := $(wildcard $(W_SRC)/*.h) $(W_SRC)/workloads.mk
 
 W_PLAIN := pmm lu cancel_async longjmp_out exec_self fork_children spawn_static churn exit_in_wait inline_site \
-	hostile_names stranger bench_crossing
+	hostile_names early stranger bench_crossing
 W_CXX_PLAIN := cancel_cxx throw_out
 W_DLOPEN := dlopen_lib libbar.so libbaz.so
 W_GO := $(if $(shell command -v $(GO) 2>/dev/null),gobar)
+W_OLD := gen-oldlib
 W_GEN := gen gen-static gen-stripped gen-nopie gen-nodebug gen-splitdebug
 W_MUSL_GEN := $(if $(shell command -v $(MUSL_GCC) 2>/dev/null),gen-musl gen-musl-static)
 
-WORKLOADS := $(W_PLAIN) $(W_CXX_PLAIN) $(W_DLOPEN) $(W_GEN) $(W_MUSL_GEN) $(W_GO)
+WORKLOADS := $(W_PLAIN) $(W_CXX_PLAIN) $(W_DLOPEN) $(W_OLD) $(W_GEN) $(W_MUSL_GEN) $(W_GO)
 
 workloads: $(WORKLOADS:%=$(W)/%)
 ifeq ($(W_MUSL_GEN),)
@@ -59,6 +60,15 @@ $(W)/libbar.so $(W)/libbaz.so: $(W)/lib%.so: $(W_SRC)/libbar.c $(W_COMMON)
 $(W)/dlopen_lib: $(W_SRC)/dlopen_lib.c $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_CC) -Wl,-rpath,'$$ORIGIN' -o $@ $< -ldl
+
+# glibc before 2.34: the wait is in a libpthread.so.0, under its old version.
+$(W)/old/libpthread.so.0: $(W_SRC)/oldpthread.c $(W_COMMON)
+	@mkdir -p $(@D)
+	echo 'GLIBC_2.2.5 { global: pthread_barrier_*; local: *; };' > $(@D)/version
+	$(W_CC) -fPIC -shared -Wl,-soname,libpthread.so.0 -Wl,--version-script=$(@D)/version -o $@ $<
+
+$(W)/gen-oldlib: $(W_SRC)/gen.c $(W)/old/libpthread.so.0
+	$(W_CC) -DGEN_FLAVOUR='"libpthread.so.0"' -Wl,-rpath,'$$ORIGIN/old' -o $@ $^
 
 # No network, and no cache outside the build folder.
 $(W)/gobar: $(wildcard $(W_SRC)/gobar/*) $(W_SRC)/workloads.mk

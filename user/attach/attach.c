@@ -90,16 +90,17 @@ static void prepare_programs(struct sbt_bpf *skel, enum attach_method method)
 	int type = method == ATTACH_PERF ? 0 : LINK_ATTACH_MULTI;
 
 	bpf_program__set_autoload(skel->progs.barrier_session, method == ATTACH_SESSION);
-	bpf_program__set_autoload(skel->progs.empty_session, false);
 	bpf_program__set_autoload(skel->progs.barrier_enter, method != ATTACH_SESSION);
 	bpf_program__set_autoload(skel->progs.barrier_leave, method != ATTACH_SESSION);
 	bpf_program__set_autoload(skel->progs.barrier_exit, true);
 	bpf_program__set_autoload(skel->progs.loader_state, true);
+	bpf_program__set_autoload(skel->progs.barrier_made, true);
 	bpf_program__set_expected_attach_type(skel->progs.barrier_session, LINK_ATTACH_SESSION);
 	bpf_program__set_expected_attach_type(skel->progs.barrier_enter, type);
 	bpf_program__set_expected_attach_type(skel->progs.barrier_leave, type);
 	bpf_program__set_expected_attach_type(skel->progs.barrier_exit, type);
 	bpf_program__set_expected_attach_type(skel->progs.loader_state, type);
+	bpf_program__set_expected_attach_type(skel->progs.barrier_made, type);
 }
 
 static int create_rings(struct attach *a)
@@ -140,9 +141,11 @@ static int try_load(struct attach *a, const struct attach_options *o, enum attac
 	*config = o->config;
 	config->self = (uint32_t)getpid();
 	config->nrings = a->nrings;
+	config->thread_mask = o->max_threads - 1;
 	config->by_exit = a->only_exits;
 	bpf_map__set_max_entries(skel->maps.procs, o->max_processes);
 	bpf_map__set_max_entries(skel->maps.threads, o->max_threads);
+	bpf_map__set_max_entries(skel->maps.owners, o->max_threads);
 	bpf_map__set_max_entries(skel->maps.rings, a->nrings);
 	bpf_map__set_max_entries(skel->maps.events, EVENTS_BYTES);
 	err = sbt_bpf__load(skel);
@@ -254,6 +257,12 @@ void attach_remove_probes(struct attach *a)
 		close(a->links[--a->nlinks]);
 }
 
+void attach_stop(struct attach *a)
+{
+	attach_remove_probes(a);
+	detach_kernel(a);
+}
+
 void attach_free(struct attach *a)
 {
 	if (!a)
@@ -342,6 +351,16 @@ int attach_loader(struct attach *a, int fd, uint64_t offset, int pid)
 	return put(a, a->skel->progs.loader_state, false, fd, &offset, 1, pid);
 }
 
+int attach_made(struct attach *a, int fd, uint64_t offset, int pid)
+{
+	return put(a, a->skel->progs.barrier_made, false, fd, &offset, 1, pid);
+}
+
+void attach_keep_words(struct attach *a, bool on)
+{
+	__atomic_store_n(&a->skel->bss->keep_words, on, __ATOMIC_SEQ_CST);
+}
+
 /* --- what the programs are told ------------------------------------------------------------------ */
 
 int attach_add_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t flags)
@@ -355,29 +374,54 @@ int attach_add_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t f
 		       0;
 }
 
-int attach_flag_process(struct attach *a, uint32_t tgid, uint32_t set, uint32_t clear)
+struct flag {
+	int threads;
+	uint32_t tgid, set, clear;
+};
+
+static void flag_thread(void *ctx, uint32_t slot, const struct sbt_thread *thread)
 {
-	int procs = bpf_map__fd(a->skel->maps.procs), threads = bpf_map__fd(a->skel->maps.threads);
+	const struct flag *flag = ctx;
+	struct sbt_thread changed = *thread;
+
+	/* A thread that is inside keeps what it came in with: its end is already chosen. */
+	if (thread->tgid != flag->tgid || thread->arrive_ns)
+		return;
+	changed.proc_flags = (changed.proc_flags | flag->set) & ~flag->clear;
+	bpf_map_update_elem(flag->threads, &slot, &changed, BPF_EXIST);
+}
+
+static void each_thread(const struct attach *a,
+			void (*each)(void *ctx, uint32_t slot, const struct sbt_thread *thread),
+			void *ctx)
+{
+	int owners = bpf_map__fd(a->skel->maps.owners), threads = bpf_map__fd(a->skel->maps.threads);
 	struct sbt_thread thread;
-	struct sbt_proc proc;
 	uint32_t key, next;
 	bool first = true;
+
+	while (!bpf_map_get_next_key(owners, first ? NULL : &key, &next)) {
+		first = false;
+		key = next;
+		if (!bpf_map_lookup_elem(threads, &key, &thread) && thread.tid)
+			each(ctx, key, &thread);
+	}
+}
+
+int attach_flag_process(struct attach *a, uint32_t tgid, uint32_t set, uint32_t clear)
+{
+	struct flag flag = { bpf_map__fd(a->skel->maps.threads), tgid, set, clear };
+	int procs = bpf_map__fd(a->skel->maps.procs);
+	struct sbt_proc proc;
 
 	if (bpf_map_lookup_elem(procs, &tgid, &proc))
 		return -errno;
 	proc.flags = (proc.flags | set) & ~clear;
 	if (bpf_map_update_elem(procs, &tgid, &proc, BPF_EXIST))
 		return -errno;
-	while (!bpf_map_get_next_key(threads, first ? NULL : &key, &next)) {
-		first = false;
-		key = next;
-		/* A thread that is inside keeps what it came in with: its end is already chosen. */
-		if (bpf_map_lookup_elem(threads, &key, &thread) || thread.tgid != tgid ||
-		    thread.arrive_ns)
-			continue;
-		thread.proc_flags = (thread.proc_flags | set) & ~clear;
-		bpf_map_update_elem(threads, &key, &thread, BPF_EXIST);
-	}
+	/* Nothing that threads keep a copy of? Then they need not be looked for. */
+	if ((set | clear) & ~SBT_PROC_FRESH)
+		each_thread(a, flag_thread, &flag);
 	return 0;
 }
 
@@ -409,6 +453,22 @@ void attach_counts(const struct attach *a, struct sbt_counts *out)
 		for (j = 0; j < n; j++)
 			sum[j] += __atomic_load_n(&slot[j], __ATOMIC_RELAXED);
 	}
+}
+
+static void add_seq(void *ctx, uint32_t slot, const struct sbt_thread *thread)
+{
+	uint64_t *sum = ctx;
+
+	(void)slot;
+	*sum += thread->seq;
+}
+
+uint64_t attach_produced(const struct attach *a, const struct sbt_counts *counts)
+{
+	uint64_t sum = counts->gone + counts->refused;
+
+	each_thread(a, add_seq, &sum);
+	return sum;
 }
 
 enum attach_method attach_method(const struct attach *a)
@@ -452,21 +512,52 @@ size_t attach_events_bytes(const struct attach *a)
 	return EVENTS_BYTES;
 }
 
+struct pending {
+	void (*each)(void *ctx, uint32_t tid, const struct sbt_thread *thread);
+	void *ctx;
+};
+
+static void show_pending(void *ctx, uint32_t slot, const struct sbt_thread *thread)
+{
+	const struct pending *pending = ctx;
+
+	(void)slot;
+	if (thread->arrive_ns)
+		pending->each(pending->ctx, thread->tid, thread);
+}
+
 void attach_each_pending(const struct attach *a,
 			 void (*each)(void *ctx, uint32_t tid, const struct sbt_thread *thread),
 			 void *ctx)
 {
-	int fd = bpf_map__fd(a->skel->maps.threads);
-	struct sbt_thread thread;
-	uint32_t key, next;
-	bool first = true;
+	struct pending pending = { each, ctx };
 
-	while (!bpf_map_get_next_key(fd, first ? NULL : &key, &next)) {
-		first = false;
-		key = next;
-		if (!bpf_map_lookup_elem(fd, &key, &thread) && thread.arrive_ns)
-			each(ctx, key, &thread);
-	}
+	each_thread(a, show_pending, &pending);
+}
+
+struct forget {
+	int threads, owners;
+	uint32_t tid;
+};
+
+static void forget_slot(void *ctx, uint32_t slot, const struct sbt_thread *thread)
+{
+	const struct forget *forget = ctx;
+	struct sbt_thread none = { 0 };
+
+	if (thread->tid != forget->tid)
+		return;
+	bpf_map_update_elem(forget->threads, &slot, &none, BPF_EXIST);
+	bpf_map_delete_elem(forget->owners, &slot);
+}
+
+/* Our own calibration leaves nothing behind. */
+static void forget_thread(const struct attach *a, uint32_t tid)
+{
+	struct forget forget = { bpf_map__fd(a->skel->maps.threads),
+				 bpf_map__fd(a->skel->maps.owners), tid };
+
+	each_thread(a, forget_slot, &forget);
 }
 
 /* The probes must be in place. */
@@ -474,7 +565,7 @@ static double calibrate_self(struct attach *a, bool stepped, bool by_exit, void 
 			     void *ctx)
 {
 	uint32_t self = (uint32_t)getpid(), armed = a->skel->bss->armed;
-	int threads = bpf_map__fd(a->skel->maps.threads), procs = bpf_map__fd(a->skel->maps.procs);
+	int procs = bpf_map__fd(a->skel->maps.procs);
 	double price = NAN;
 
 	if (attach_add_process(a, self, 1, SBT_PROC_SEEN | (by_exit ? SBT_PROC_BY_EXIT : 0)))
@@ -483,7 +574,7 @@ static double calibrate_self(struct attach *a, bool stepped, bool by_exit, void 
 	price = calibrate_run(stepped, drain, ctx);
 	attach_arm(a, armed);
 	bpf_map_delete_elem(procs, &self);
-	bpf_map_delete_elem(threads, &self);
+	forget_thread(a, self);
 	return price;
 }
 

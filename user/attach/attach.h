@@ -24,7 +24,7 @@ struct attach_options {
 	enum attach_method first;  /* where the ladder begins */
 	bool by_process;	   /* probes for single processes only: children are not followed */
 	size_t ring_bytes;	   /* a CPU's ring; rounded up to a power of two of pages */
-	uint32_t max_threads;
+	uint32_t max_threads; /* a power of two */
 	uint32_t max_processes;
 	int verbose;
 };
@@ -40,6 +40,9 @@ int attach_new(const struct attach_options *options, struct attach **out, char *
 void attach_free(struct attach *attach);
 /* Removes the probes from all targets; what was counted can still be read. */
 void attach_remove_probes(struct attach *attach);
+
+/* Removes everything: nothing is counted or recorded any more, what was can still be read. */
+void attach_stop(struct attach *attach);
 
 enum attach_method attach_method(const struct attach *attach);
 /* Why it is not a better one; "" if there is none. */
@@ -68,6 +71,11 @@ int attach_exits(struct attach *attach, const struct attach_place *place, int pi
 /* The place in a dynamic linker that tells when libraries have come or gone: SBT_REC_MAP. */
 int attach_loader(struct attach *attach, int fd, uint64_t offset, int pid);
 
+/* The place where barriers are made, in the same file. */
+int attach_made(struct attach *attach, int fd, uint64_t offset, int pid);
+/* Every making of a barrier is seen: what was read of one holds until then. */
+void attach_keep_words(struct attach *attach, bool on);
+
 /* A process is traced from now on. */
 int attach_add_process(struct attach *attach, uint32_t tgid, uint32_t inc, uint32_t flags);
 /* Sets and clears flags of a process and of its threads. -ENOENT: it is gone. */
@@ -77,6 +85,8 @@ int attach_know_file(struct attach *attach, uint32_t dev, uint64_t ino);
 
 void attach_arm(struct attach *attach, bool on);
 void attach_counts(const struct attach *attach, struct sbt_counts *out);
+/* Crossings that should have reached user space, by the count that each thread keeps itself. */
+uint64_t attach_produced(const struct attach *attach, const struct sbt_counts *counts);
 
 /* The map of processes, for the guard. */
 int attach_procs_fd(const struct attach *attach);

@@ -136,12 +136,14 @@ void present_prices(struct present *p, double price)
 void present_base(struct present *p)
 {
 	attach_counts(p->attach, &p->base);
+	p->produced_base = attach_produced(p->attach, &p->base);
 	p->consumed_base = ring_consumed(p->stream);
 }
 
 void present_counts(struct present *p)
 {
 	attach_counts(p->attach, &p->last);
+	p->env.produced = attach_produced(p->attach, &p->last) - p->produced_base;
 	p->env.consumed = ring_consumed(p->stream) - p->consumed_base;
 	p->ended = true;
 }
@@ -171,13 +173,13 @@ static void fill_counts(struct present *p)
 
 	if (!p->ended) {
 		attach_counts(p->attach, &p->last);
+		p->env.produced = attach_produced(p->attach, &p->last) - p->produced_base;
 		p->env.consumed = ring_consumed(p->stream) - p->consumed_base;
 	}
 	p->losses[0].count = n->lost_ring - b->lost_ring;
 	p->losses[1].count = n->lost_thread - b->lost_thread;
 	p->losses[2].count = n->lost_process - b->lost_process;
 	p->losses[3].count = n->lost_event - b->lost_event;
-	p->env.produced = n->produced - b->produced;
 }
 
 static void name_thread(struct present *p, uint32_t index)

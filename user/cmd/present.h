@@ -26,7 +26,7 @@ struct present {
 	struct report_env env;
 	struct report_loss losses[PRESENT_LOSSES];
 	struct sbt_counts base; /* what the calibration produced is not the user's */
-	uint64_t consumed_base;
+	uint64_t produced_base, consumed_base;
 	struct sbt_counts last;	/* counts at the end; before: as of the last look */
 	bool ended;
 	double price;	      /* ns a crossing, by return probe on an emulated instruction */

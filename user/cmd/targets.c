@@ -26,6 +26,7 @@ struct targets {
 	uint64_t generation;
 	uint32_t places;
 	bool stepped;
+	bool reread; /* counts of barriers cannot be kept */
 };
 
 int targets_new(struct attach *attach, struct modules *modules, struct spaces *spaces,
@@ -109,6 +110,16 @@ static void attach_module(struct targets *t, struct module *m, uint32_t tgid, bo
 		msg_verbose(t->options.verbose, "probe: %s in %s at 0x%llx, %s: %s", from->symbol,
 			    m->path, (unsigned long long)from->offset,
 			    attach_method_name(attach_method(t->attach)), from->entry.why);
+	}
+	err = m->nplaces && !m->nmakers ? -ENOENT : 0;
+	for (i = 0; i < m->nmakers && !err; i++)
+		err = attach_made(t->attach, m->fd, m->makers[i], pid);
+	if (err) {
+		/* Not all makings are seen: every barrier's count is read anew each time. */
+		attach_keep_words(t->attach, false);
+		t->reread = true;
+	} else if (m->nplaces && !t->reread) {
+		attach_keep_words(t->attach, true);
 	}
 	if (m->loader) {
 		err = attach_loader(t->attach, m->fd, m->loader, pid);

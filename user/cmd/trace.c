@@ -481,7 +481,7 @@ static int finish(struct trace *t)
 	present_names(&t->present);
 	attach_arm(t->attach, false);
 	attach_each_pending(t->attach, add_pending, t);
-	attach_remove_probes(t->attach);
+	attach_stop(t->attach);
 	/* Nothing can be written any more: what is there is all there will be. */
 	ring_show_events(t->stream, on_event, t);
 	err = pump_run(t->pump, UINT64_MAX);

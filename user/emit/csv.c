@@ -89,7 +89,8 @@ struct csv *csv_new(void)
 		for (f = (*r)->fields; f->help; f++)
 			if (f->name && csv_rows(f))
 				csv_columns(csv, f->sub, "");
-	csv->cells = calloc(csv->ncolumns, sizeof(*csv->cells));
+	if (!csv->failed && csv->ncolumns)
+		csv->cells = calloc(csv->ncolumns, sizeof(*csv->cells));
 	if (csv->failed || !csv->cells) {
 		csv_free(csv);
 		return NULL;

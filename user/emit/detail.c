@@ -84,17 +84,17 @@ static int by_value(const void *a, const void *b)
 
 static int by_wait(const void *a, const void *b)
 {
-	const struct report_thread *const *x = a, *const *y = b;
+	const struct report_thread *x = a, *y = b;
 
-	return (*x)->wait_ns > (*y)->wait_ns ? -1 : (*x)->wait_ns < (*y)->wait_ns;
+	return x->wait_ns > y->wait_ns ? -1 : x->wait_ns < y->wait_ns;
 }
 
 static int by_last(const void *a, const void *b)
 {
-	const struct report_thread *const *x = a, *const *y = b;
+	const struct report_thread *x = a, *y = b;
 
-	if ((*x)->last != (*y)->last)
-		return (*x)->last > (*y)->last ? -1 : 1;
+	if (x->last != y->last)
+		return x->last > y->last ? -1 : 1;
 	return by_wait(b, a);
 }
 
@@ -152,7 +152,7 @@ static void thread_quantiles(struct textout *t, const struct report_thread *thre
 static void thread_extremes(struct textout *t, const struct report_thread *threads, uint32_t n,
 			    const struct fields_context *context, bool last)
 {
-	const struct report_thread **sorted = calloc(n, sizeof(*sorted));
+	struct report_thread *sorted = calloc(n, sizeof(*sorted));
 	struct fields_context plain = *context;
 	struct table table = { 0 };
 	uint32_t i;
@@ -161,8 +161,7 @@ static void thread_extremes(struct textout *t, const struct report_thread *threa
 		t->buf->failed = true;
 		return;
 	}
-	for (i = 0; i < n; i++)
-		sorted[i] = &threads[i];
+	memcpy(sorted, threads, n * sizeof(*sorted));
 	qsort(sorted, n, sizeof(*sorted), last ? by_last : by_wait);
 	textout_line(t, TEXTOUT_PLAIN,
 		     last ? "    the %d that came last most often:"
@@ -172,7 +171,7 @@ static void thread_extremes(struct textout *t, const struct report_thread *threa
 	plain.no_bars = true;
 	table_fields(&table, &fields_rec_thread, &plain);
 	for (i = 0; i < EXTREME; i++)
-		table_row(&table, &fields_rec_thread, sorted[i], &plain);
+		table_row(&table, &fields_rec_thread, &sorted[i], &plain);
 	table_print(&table, t, 4);
 	free(sorted);
 }

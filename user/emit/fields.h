@@ -63,15 +63,15 @@ struct emit_record;
 struct emit_field {
 	const char *name; /* JSON key and CSV column; NULL: in tables for people only */
 	enum emit_type type;
-	uint8_t flags;
+	enum emit_look look;
 	uint16_t via; /* 0, or 1 + offset of the pointer through which the struct is reached */
 	uint16_t offset;
 	uint16_t count; /* offset of the count of an array */
+	uint8_t flags;
 	const struct emit_record *sub; /* of objects and arrays */
 	const struct emit_names *names; /* ends with a NULL name */
 	const char *
 		heading; /* of its column in a table for people, two lines with \n; NULL: in none */
-	enum emit_look look;
 	/* Writes the cell where it is more than the value; heading and place stay the field's. */
 	void (*cell)(const void *rec, char *out, size_t size);
 	const char *help;

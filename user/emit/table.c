@@ -275,7 +275,7 @@ static void table_measure(struct table *table)
 			w = textout_columns(table->cells[i].s);
 			if (w > table->columns[c].width)
 				table->columns[c].width = w;
-			if (strcmp(table->cells[i].s, "-"))
+			if (strcmp(table->cells[i].s, "-") != 0)
 				empty = false;
 		}
 		table->columns[c].gone = empty;

@@ -37,8 +37,10 @@ static struct fields_value value_list(const struct emit_field *f, const char *ba
 	return v;
 }
 
-static struct fields_value value_real(double d)
+static struct fields_value value_real(const void *at)
 {
+	double d = LOAD(double, at);
+
 	return (struct fields_value){ .kind = isfinite(d) ? FIELDS_REAL : FIELDS_NULL, .d = d };
 }
 
@@ -112,7 +114,7 @@ struct fields_value fields_get(const struct emit_field *f, const void *rec,
 		return value_integer(f, at, context);
 	case EMIT_DOUBLE:
 	case EMIT_RATIO:
-		return value_real(LOAD(double, at));
+		return value_real(at);
 	case EMIT_BOOL:
 		return (struct fields_value){ .kind = FIELDS_TRUTH, .u = LOAD(bool, at) };
 	case EMIT_INTERIM:

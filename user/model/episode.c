@@ -135,48 +135,21 @@ int episode_sort(struct model *m, struct episode *e)
 	return 0;
 }
 
-/* Notes, for each thread, its first arrival in @e: it is that thread's next one after an earlier episode. */
-static void note_next(const struct episode *e, bool forget)
-{
-	struct thread *t;
-	uint32_t i;
-
-	for (i = 0; i < e->n; i++) {
-		t = e->members[i].thread;
-		if (forget) {
-			t->next_arrive_ns = MODEL_UNKNOWN;
-		} else if (e->members[i].pub.arrive_ns < t->next_arrive_ns) {
-			t->next_arrive_ns = e->members[i].pub.arrive_ns;
-			t->next_seq_seen = e->members[i].seq;
-		}
-	}
-}
-
-static void note_all(const struct object *o, const struct episode *next, bool forget)
-{
-	uint32_t i;
-
-	if (next)
-		note_next(next, forget);
-	for (i = 0; i < o->nopen; i++)
-		note_next(o->open[i], forget);
-}
-
 /*
  * No later than this does @mem's thread come to the object again. If that is not known, it cannot come
  * before it has left.
  */
-static uint64_t next_arrival(const struct object *o, const struct member *mem, bool final)
+static uint64_t next_arrival(struct object *o, const struct episode *e, const struct member *mem,
+			     bool final)
 {
 	const struct thread *t = mem->thread;
+	const struct slot *s = slot_find(o, mem->thread);
 
 	if (mem->pub.depart_ns == MODEL_UNKNOWN)
 		return mem->pub.arrive_ns;
-	if (t->next_arrive_ns != MODEL_UNKNOWN && t->next_arrive_ns >= mem->pub.depart_ns) {
-		if (t->has_gap && seq_after(t->gap_seq, mem->seq) &&
-		    !seq_after(t->gap_seq, t->next_seq_seen))
-			return mem->pub.depart_ns;
-		return t->next_arrive_ns;
+	if (s && s->next_for == e->serial && s->next_arrive_ns >= mem->pub.depart_ns) {
+		/* A missing record may have been of an earlier one. */
+		return s->next_gaps == mem->gaps ? s->next_arrive_ns : mem->pub.depart_ns;
 	}
 	if (final && t->pub.pending_ns != MODEL_UNKNOWN && t->pending_object == o->addr)
 		return t->pub.pending_ns;
@@ -192,8 +165,7 @@ static uint64_t next_arrival(const struct object *o, const struct member *mem, b
  * missing crossings: everybody before them left, and came again, before the first of them left. If
  * that is impossible for every such group, the members are the right ones.
  */
-int episode_certain(struct model *m, struct object *o, struct episode *e,
-		    const struct episode *next, bool final, bool *certain)
+int episode_certain(struct model *m, struct object *o, struct episode *e, bool final, bool *certain)
 {
 	uint64_t latest = 0, earliest = MODEL_UNKNOWN, depart;
 	uint32_t i;
@@ -204,14 +176,12 @@ int episode_certain(struct model *m, struct object *o, struct episode *e,
 		err = model_grow((void **)&m->prefix, &m->cap_prefix, e->n, sizeof(*m->prefix));
 	if (err)
 		return err;
-	note_all(o, next, false);
 	for (i = 0; i < e->n; i++) {
-		depart = next_arrival(o, &e->members[i], final);
+		depart = next_arrival(o, e, &e->members[i], final);
 		if (depart > latest)
 			latest = depart;
 		m->prefix[i] = latest;
 	}
-	note_all(o, next, true);
 	*certain = true;
 	for (i = e->n - 1; i > 0 && e->members[i].tainted; i--) {
 		depart = e->members[i].pub.depart_ns;

@@ -100,12 +100,10 @@ struct thread {
 	uint64_t last_arrive_ns;
 	uint64_t seen_ns; /* last departure of depth 0: all its earlier records have come */
 	uint64_t pending_object;
-	uint64_t next_arrive_ns; /* scratch of episode_certain() */
-	uint32_t next_seq_seen;
 	bool busy; /* scratch of thread_fold() */
 	uint64_t outside_joined; /* outside_ns as far as it is in the ideal clock */
 	uint64_t ideal; /* absolute: its start, then the longest path so far */
-	uint8_t ngaps;
+	uint32_t ngaps; /* ever; the last few are kept */
 	uint8_t nparked;
 	struct gap gaps[THREAD_GAPS];
 	struct {
@@ -147,6 +145,7 @@ struct member {
 	struct thread *thread;
 	uint64_t outside_ns; /* its thread's time outside barriers, up to this arrival */
 	uint32_t seq;
+	uint32_t gaps; /* its thread's so far */
 	uint8_t depth;
 	bool tainted; /* a record of this thread is missing between its last certain place and here */
 };
@@ -187,6 +186,9 @@ struct slot {
 	bool clear;
 	uint64_t arrive_ns; /* last; kept in cyclic mode only */
 	uint64_t crossing; /* the object's crossings then */
+	uint64_t next_for; /* serial of the episode in limbo, */
+	uint64_t next_arrive_ns; /* and the thread's first arrival after it */
+	uint32_t next_gaps;
 };
 
 struct cyclic {
@@ -344,6 +346,7 @@ int slot_get(struct model *m, struct object *o, struct thread *t, struct slot **
 struct slot *slot_find(struct object *o, struct thread *t);
 void slots_purge(struct model *m, struct object *o, uint64_t idle_before);
 void slots_reset(struct object *o);
+void slot_note_next(struct slot *s, const struct episode *limbo, const struct member *mem);
 bool slot_tainted(const struct slot *s, const struct thread *t, uint32_t seq);
 bool slots_settled(const struct model *m, const struct object *o, uint64_t until);
 uint32_t slots_missing_why(const struct model *m, const struct object *o, const struct episode *e);
@@ -359,8 +362,8 @@ int episode_new(struct model *m, struct object *o, uint32_t count, struct episod
 void episode_free(struct model *m, struct episode *e);
 int episode_add(struct model *m, struct episode *e, const struct member *mem);
 int episode_sort(struct model *m, struct episode *e);
-int episode_certain(struct model *m, struct object *o, struct episode *e,
-		    const struct episode *next, bool final, bool *certain);
+int episode_certain(struct model *m, struct object *o, struct episode *e, bool final,
+		    bool *certain);
 int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why);
 
 /* queue.c: the order of releases */

@@ -162,8 +162,25 @@ static uint32_t taint_why(const struct episode *e)
 	return MODEL_WHY_BEFORE;
 }
 
-/* The full episode in limbo gets its verdict, now that @next is full too (or nothing more comes). */
-static int judge(struct model *m, struct object *o, const struct episode *next, bool final)
+/* Who comes again after @e, as far as it has been seen. */
+static void note_open(struct object *o, const struct episode *e)
+{
+	const struct episode *later;
+	struct slot *s;
+	uint32_t i, j;
+
+	for (i = 0; i < o->nopen; i++) {
+		later = o->open[i];
+		for (j = 0; j < later->n; j++) {
+			s = slot_find(o, later->members[j].thread);
+			if (s && later->members[j].pub.arrive_ns >= e->arrive_max)
+				slot_note_next(s, e, &later->members[j]);
+		}
+	}
+}
+
+/* The full episode in limbo gets its verdict: the next is full too, or nothing more comes. */
+static int judge(struct model *m, struct object *o, bool final)
 {
 	struct episode *e = o->limbo;
 	bool certain = true;
@@ -172,7 +189,7 @@ static int judge(struct model *m, struct object *o, const struct episode *next, 
 	o->limbo = NULL;
 	taint_again(o, e);
 	if (e->ntainted)
-		err = episode_certain(m, o, e, next, final, &certain);
+		err = episode_certain(m, o, e, final, &certain);
 	if (err) {
 		o->limbo = e;
 		return err;
@@ -198,11 +215,12 @@ static int object_full(struct model *m, struct object *o, struct episode *e)
 	if (e->arrive_max > o->full_arrive_ns)
 		o->full_arrive_ns = e->arrive_max;
 	if (o->limbo)
-		err = judge(m, o, e, false);
+		err = judge(m, o, false);
 	if (!err && e->ntainted) {
 		taint_again(o, e);
+		note_open(o, e);
 		if (e->ntainted)
-			err = episode_certain(m, o, e, NULL, false, &certain);
+			err = episode_certain(m, o, e, false, &certain);
 	}
 	if (err) {
 		queue_unopen(queue_of(m, o->proc), &e->open);
@@ -232,7 +250,7 @@ static int close_short(struct model *m, struct object *o, struct episode *e)
 		return episode_close(m, e, MODEL_INCOMPLETE, MODEL_WHY_LOST);
 	taint_again(o, e);
 	if (e->ntainted) {
-		err = episode_certain(m, o, e, NULL, false, &certain);
+		err = episode_certain(m, o, e, false, &certain);
 		if (err) {
 			queue_unopen(queue_of(m, o->proc), &e->open);
 			episode_free(m, e);
@@ -256,7 +274,8 @@ static bool oldest_is_over(const struct model *m, const struct object *o, bool o
 	uint64_t left = left_by(e);
 
 	if (!e->count) {
-		if (o->nopen > 2)
+		/* Nobody says how far the records are complete: two newer ones have to do. */
+		if (!m->watermark && o->nopen > 2)
 			return true;
 		if (o->nopen > 1 && m->watermark >= left_by(o->open[1]))
 			return true;
@@ -504,6 +523,8 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 	if (err)
 		return err;
 	mem->tainted = t->has_gap && slot_tainted(s, t, mem->seq);
+	if (o->limbo)
+		slot_note_next(s, o->limbo, mem);
 	if (o->is_cyclic) {
 		s->arrive_ns = c->arrive_ns;
 		s->crossing = o->crossings;
@@ -545,7 +566,7 @@ int object_finish(struct model *m, struct object *o)
 	if (o->is_cyclic)
 		err = cyclic_decide(m, o, true);
 	if (!err && o->limbo)
-		err = judge(m, o, NULL, true);
+		err = judge(m, o, true);
 	while (!err && o->nopen)
 		err = close_short(m, o, o->open[0]);
 	set_busy(m, o);

@@ -73,6 +73,16 @@ void slots_reset(struct object *o)
 	o->nslots = 0;
 }
 
+/* @mem comes after the episode in limbo: when did its thread come again? */
+void slot_note_next(struct slot *s, const struct episode *limbo, const struct member *mem)
+{
+	if (s->next_for == limbo->serial && s->next_arrive_ns <= mem->pub.arrive_ns)
+		return;
+	s->next_for = limbo->serial;
+	s->next_arrive_ns = mem->pub.arrive_ns;
+	s->next_gaps = mem->gaps;
+}
+
 /* Is a record of this thread missing between its last certain place on the object and @seq? */
 bool slot_tainted(const struct slot *s, const struct thread *t, uint32_t seq)
 {

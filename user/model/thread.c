@@ -151,7 +151,6 @@ int thread_new(struct model *m, struct proc *p, uint32_t tid, uint64_t start_ns,
 	t->known_sure = true;
 	t->release_sure = true;
 	t->ideal = start_ns;
-	t->next_arrive_ns = MODEL_UNKNOWN;
 	t->next = p->threads;
 	p->threads = t->index;
 	*out = t;
@@ -274,8 +273,6 @@ void thread_gap(struct thread *t, const struct model_crossing *c, bool lost)
 {
 	struct gap *g = &t->gaps[t->ngaps++ % THREAD_GAPS];
 
-	if (t->ngaps == 2 * THREAD_GAPS)
-		t->ngaps = THREAD_GAPS;
 	g->from = lost ? t->known_ns : 0;
 	/* Up to the departure: @c itself may have been put into the missing one's place. */
 	g->to = c->depart_ns == MODEL_UNKNOWN ? c->arrive_ns : c->depart_ns;
@@ -317,6 +314,7 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 	uint64_t before = minus(c->arrive_ns, t->known_ns);
 	bool left = c->depart_ns != MODEL_UNKNOWN;
 
+	mem->gaps = t->ngaps;
 	mem->pub.work_ns = MODEL_UNKNOWN;
 	p->pub.crossings++;
 	if (!left) {

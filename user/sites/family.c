@@ -14,6 +14,7 @@ static const struct sites_family family_rows[] = {
 		.name = "pthread",
 		.kind = "explicit",
 		.symbols = family_pthread_symbols,
+		.maker = "pthread_barrier_init",
 		.argument = 0,
 		.words_offset = 8,
 	},

@@ -119,19 +119,47 @@ static void find_places(struct module *m)
 	}
 }
 
-/* Only dynamic linkers have it, as a place for debuggers to stop. */
-static void find_loader(struct module *m)
+/* Where a probe may sit at the beginning of a function; 0: nowhere, or there is none. */
+static uint64_t find_entry(const struct module *m, const struct elf_symbol *symbol)
 {
 	struct insn_entry entry;
-	struct elf_symbol symbol;
 	const uint8_t *bytes;
 	size_t len;
 
-	if (elf_find_function(m->elf, "_dl_debug_state", &symbol, 1) < 1)
-		return;
-	len = elf_bytes(m->elf, symbol.offset, 64, &bytes);
-	if (!insn_choose_entry(m->traits.machine, bytes, len, &entry))
-		m->loader = symbol.offset + entry.skip;
+	len = elf_bytes(m->elf, symbol->offset, 64, &bytes);
+	if (insn_choose_entry(m->traits.machine, bytes, len, &entry))
+		return 0;
+	return symbol->offset + entry.skip;
+}
+
+static void find_makers(struct module *m)
+{
+	struct elf_symbol symbols[VERSIONS_MAX];
+	const struct sites_family *families;
+	size_t nfamilies, f;
+	int n, i;
+
+	families = family_table(&nfamilies);
+	for (f = 0; f < nfamilies; f++) {
+		if (!families[f].maker)
+			continue;
+		n = elf_find_function(m->elf, families[f].maker, symbols, VERSIONS_MAX);
+		for (i = 0; i < n && i < VERSIONS_MAX && m->nmakers < MODULE_PLACES_MAX; i++) {
+			uint64_t entry = find_entry(m, &symbols[i]);
+
+			if (entry)
+				m->makers[m->nmakers++] = entry;
+		}
+	}
+}
+
+/* Only dynamic linkers have it, as a place for debuggers to stop. */
+static void find_loader(struct module *m)
+{
+	struct elf_symbol symbol;
+
+	if (elf_find_function(m->elf, "_dl_debug_state", &symbol, 1) > 0)
+		m->loader = find_entry(m, &symbol);
 }
 
 static void examine(struct module *m)
@@ -145,6 +173,7 @@ static void examine(struct module *m)
 	for (i = 0; i < m->traits.build_id_len; i++)
 		snprintf(m->build_id + 2 * i, 3, "%02x", m->traits.build_id[i]);
 	find_places(m);
+	find_makers(m);
 	find_loader(m);
 }
 

@@ -43,6 +43,8 @@ struct module {
 	char build_id[2 * ELF_BUILD_ID_MAX + 1];
 	struct module_place places[MODULE_PLACES_MAX];
 	uint32_t nplaces;
+	uint64_t makers[MODULE_PLACES_MAX]; /* offsets of probes where barriers are made */
+	uint32_t nmakers;
 	uint64_t loader; /* offset of a probe on _dl_debug_state; 0 none */
 	/* The attaching side's own notes. */
 	bool attached;

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * bench_empty OBJECT LIBRARY: puts an empty session on pthread_barrier_wait of LIBRARY, where
+ * sbt-trace would put its own, says "ready", and holds it until standard input ends.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "attach/link.h"
+#include "sites/elf.h"
+#include "sites/insn.h"
+
+static int find(int fd, uint64_t *offset)
+{
+	struct insn_entry entry;
+	struct elf_symbol symbol;
+	struct elf_traits traits;
+	struct elf_file *elf;
+	const uint8_t *bytes;
+	size_t len;
+
+	if (elf_open(fd, &elf))
+		return -1;
+	elf_traits(elf, &traits);
+	if (elf_find_function(elf, "pthread_barrier_wait", &symbol, 1) < 1)
+		return -1;
+	len = elf_bytes(elf, symbol.offset, 64, &bytes);
+	if (insn_choose_entry(traits.machine, bytes, len, &entry))
+		return -1;
+	*offset = symbol.offset + entry.skip;
+	elf_close(elf);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct bpf_object *object;
+	struct bpf_program *program;
+	uint64_t offset;
+	char c;
+	int fd;
+
+	if (argc != 3)
+		return 2;
+	fd = open(argv[2], O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || find(fd, &offset))
+		return 1;
+	object = bpf_object__open(argv[1]);
+	program = object ? bpf_object__find_program_by_name(object, "empty") : NULL;
+	if (!program)
+		return 1;
+	bpf_program__set_expected_attach_type(program, LINK_ATTACH_SESSION);
+	if (bpf_object__load(object) || link_multi(bpf_program__fd(program), LINK_ATTACH_SESSION, false,
+						   fd, &offset, 1, 0) < 0)
+		return 1;
+	puts("ready");
+	fflush(stdout);
+	while (read(0, &c, 1) > 0)
+		;
+	return 0;
+}

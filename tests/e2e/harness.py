@@ -1,0 +1,628 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""What the end-to-end tests have in common: processes that do not outlive their test, polling with
+deadlines, sbt-trace's output held against what every output must fulfil, and small assertions.
+
+A test is a function test_*(t) of a module test_*.py; t is a Test. It fails by an exception."""
+
+import csv
+import ctypes
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+SBT = os.path.join(ROOT, "build", "sbt-trace")
+WORKLOADS = os.path.join(ROOT, "build", "workloads")
+SOURCES = os.path.join(ROOT, "tests", "workloads")
+
+sys.path.insert(0, HERE)
+import genlog  # noqa: E402
+
+TIMEOUT = 40  # of one process, in seconds
+NOBODY = 65534
+
+
+class Failure(Exception):
+    pass
+
+
+class Skip(Exception):
+    pass
+
+
+class OutOfTime(BaseException):
+    """By the runner's clock; not to be caught by a test."""
+
+
+# --- assertions -------------------------------------------------------------------------------------
+
+def short(value, limit=700):
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= limit else text[:limit // 2] + " ... " + text[-limit // 2:]
+
+
+def check(condition, why):
+    if not condition:
+        raise Failure(short(why))
+
+
+def check_equal(what, got, expected):
+    if got != expected:
+        raise Failure(f"{what}: got {short(got)}, expected {short(expected)}")
+
+
+def check_between(what, got, low, high):
+    if got is None or not low <= got <= high:
+        raise Failure(f"{what}: got {got!r}, expected {low!r} to {high!r}")
+
+
+def check_in(what, part, whole):
+    if part not in whole:
+        raise Failure(f"{what}: {part!r} is not in {short(whole)}")
+
+
+def check_not_in(what, part, whole):
+    if part in whole:
+        raise Failure(f"{what}: {part!r} is in {short(whole)}")
+
+
+def wait_for(what, condition, seconds=10, step=0.005):
+    """Polls until condition() is true, and returns what it said."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise Failure(f"waited {seconds} s in vain: {what}")
+        time.sleep(step)
+
+
+# --- programs ---------------------------------------------------------------------------------------
+
+def workload(name):
+    path = os.path.join(WORKLOADS, name)
+    if not os.path.exists(path):
+        raise Skip(f"{name} was not built here")
+    return path
+
+
+def source_lines(name, text):
+    """Numbers of the lines of a workload's source that contain the text."""
+    with open(os.path.join(SOURCES, name), encoding="utf-8") as f:
+        return [n for n, line in enumerate(f, 1) if text in line]
+
+
+def clean_environment(**more):
+    env = {k: v for k, v in os.environ.items()
+           if not k.startswith(("SBT_", "SUDO_", "DEBUGINFOD", "NO_COLOR", "LD_"))}
+    env["LC_ALL"] = "C"
+    env.update(more)
+    return env
+
+
+# --- processes --------------------------------------------------------------------------------------
+
+def read_proc(pid, name):
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as f:
+            return f.read()
+    except OSError:
+        return b""
+
+
+def stat_of(pid):
+    """(state, parent) or None."""
+    text = read_proc(pid, "stat")
+    if b")" not in text:
+        return None
+    fields = text[text.rindex(b")") + 2:].split()
+    return fields[0].decode(), int(fields[1])
+
+
+def descendants(pid=None):
+    """Every process below this one; orphans come to us, since the runner is a subreaper."""
+    children = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            stat = stat_of(name)
+            if stat:
+                children.setdefault(stat[1], []).append(int(name))
+    found, todo = [], [pid or os.getpid()]
+    while todo:
+        below = children.get(todo.pop(), [])
+        found += below
+        todo += below
+    return found
+
+
+def is_guard(pid):
+    return read_proc(pid, "comm").strip() == b"sbt-guard"
+
+
+def become_subreaper():
+    PR_SET_CHILD_SUBREAPER = 36
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def reap_strays(known=()):
+    """Waits for orphans that came to us, but not for the children that Popen knows."""
+    known = set(known)
+    for pid in descendants():
+        stat = stat_of(pid)
+        if stat and stat[0] == "Z" and stat[1] == os.getpid() and pid not in known:
+            try:
+                os.waitpid(pid, os.WNOHANG)
+            except ChildProcessError:
+                pass
+
+
+class Result:
+    """Of a process that has ended."""
+
+    def __init__(self, args, rc, out, err):
+        self.args, self.rc, self.stdout, self.stderr = args, rc, out, err
+
+    @property
+    def out(self):
+        return self.stdout.decode("utf-8", "replace")
+
+    @property
+    def err(self):
+        return self.stderr.decode("utf-8", "replace")
+
+
+class Process:
+    """A running process whose outputs go to files, so that nobody blocks on a pipe."""
+
+    def __init__(self, test, args, env=None, stdin=subprocess.DEVNULL, stdout=None, cwd=None,
+                 preexec_fn=None):
+        self.test, self.args = test, [os.fspath(a) if not isinstance(a, bytes) else a for a in args]
+        self._out = stdout or tempfile.TemporaryFile()
+        self._own_out = stdout is None
+        self._err = tempfile.TemporaryFile()
+        self.popen = subprocess.Popen(
+            self.args, env=clean_environment() if env is None else env, stdin=stdin,
+            stdout=self._out, stderr=self._err, cwd=cwd, preexec_fn=preexec_fn)
+        self.pid = self.popen.pid
+
+    def _read(self, f):
+        f.flush()
+        return os.pread(f.fileno(), os.fstat(f.fileno()).st_size, 0)
+
+    @property
+    def out(self):
+        return self._read(self._out).decode("utf-8", "replace") if self._own_out else ""
+
+    @property
+    def err(self):
+        return self._read(self._err).decode("utf-8", "replace")
+
+    def alive(self):
+        return self.popen.poll() is None
+
+    def signal(self, number):
+        self.popen.send_signal(number)
+
+    def write(self, data):
+        self.popen.stdin.write(data)
+        self.popen.stdin.flush()
+
+    def wait(self, seconds=TIMEOUT):
+        try:
+            rc = self.popen.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"still running after {seconds} s: {short(repr(self.args))}; "
+                          f"stderr: {short(self.err)}") from None
+        return Result(self.args, rc, self._read(self._out) if self._own_out else b"",
+                      self._read(self._err))
+
+
+# --- what sbt-trace says ---------------------------------------------------------------------------
+
+_schema = None
+
+
+def schema():
+    global _schema
+    if _schema is None:
+        text = subprocess.run([SBT, "--json-schema"], check=True, stdout=subprocess.PIPE,
+                              timeout=10).stdout
+        _schema = json.loads(text)
+    return _schema
+
+
+TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+
+
+def is_type(value, name):
+    if name == "integer":
+        return isinstance(value, int) and not isinstance(value, bool)
+    if name == "number":
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, TYPES[name])
+
+
+def validate(value, rule, where, root):
+    """As much of JSON Schema as sbt-trace's own schema uses; unknown words are errors."""
+    for word, arg in rule.items():
+        if word in ("description", "title", "$schema", "$defs", "properties", "required"):
+            continue
+        if word == "type":
+            names = [arg] if isinstance(arg, str) else arg
+            check(any(is_type(value, n) for n in names), f"{where}: {value!r} is no {arg}")
+        elif word == "const":
+            check_equal(where, value, arg)
+        elif word == "enum":
+            check(value in arg, f"{where}: {value!r} is none of {arg}")
+        elif word == "minimum":
+            check(value is None or value >= arg, f"{where}: {value!r} is below {arg}")
+        elif word == "items":
+            for i, item in enumerate(value or []):
+                validate(item, arg, f"{where}[{i}]", root)
+        elif word == "additionalProperties":
+            if arg is False:
+                extra = set(value) - set(rule.get("properties", {}))
+                check(not extra, f"{where}: unknown {sorted(extra)}")
+            else:
+                for key, item in value.items():
+                    validate(item, arg, f"{where}.{key}", root)
+        elif word == "oneOf":
+            validate_one(value, arg, where, root)
+        elif word == "$ref":
+            validate(value, root["$defs"][arg.rsplit("/", 1)[1]], where, root)
+        else:
+            raise Failure(f"the schema uses {word!r}, which this test does not know")
+    if isinstance(value, dict):
+        for key in rule.get("required", []):
+            check(key in value, f"{where}: {key!r} is missing")
+        for key, item in value.items():
+            sub = rule.get("properties", {}).get(key)
+            if sub is not None:
+                validate(item, sub, f"{where}.{key}", root)
+            elif "properties" in rule and "additionalProperties" not in rule:
+                raise Failure(f"{where}: {key!r} is not in the schema")
+
+
+def validate_one(value, rules, where, root):
+    reasons = []
+    for rule in rules:
+        const = rule.get("properties", {}).get("type", {}).get("const")
+        if const is not None and (not isinstance(value, dict) or value.get("type") != const):
+            continue
+        try:
+            validate(value, rule, where, root)
+            return
+        except Failure as e:
+            reasons.append(str(e))
+    raise Failure("; ".join(reasons) or f"{where}: {short(value)} is nothing that the schema knows")
+
+
+class Trace:
+    """sbt-trace's JSON Lines; making one checks what must hold for all."""
+
+    def __init__(self, test, path, with_schema=True):
+        test.traces.append(self)
+        with open(path, "rb") as f:
+            raw = f.read()
+        check(raw.endswith(b"\n"), f"JSON ends in the middle of a line: {raw[-200:]!r}")
+        self.records = []
+        for number, line in enumerate(raw.decode("utf-8").split("\n")[:-1], 1):
+            try:
+                record = json.loads(line, parse_constant=_no_constant)
+            except ValueError as e:
+                raise Failure(f"line {number} is no JSON ({e}): {short(line)}") from None
+            self.records.append(record)
+        self.by_type = genlog.load_trace([])
+        for record in self.records:
+            self.by_type[record["type"]].append(record)
+        self._check_frame()
+        if with_schema:
+            limit = {}
+            for i, record in enumerate(self.records):
+                # Thousands of episodes are alike.
+                limit[record["type"]] = limit.get(record["type"], 0) + 1
+                if limit[record["type"]] <= 50:
+                    validate_one(record, schema()["oneOf"], f"line {i + 1}", schema())
+
+    def _check_frame(self):
+        check(self.records, "no JSON was written")
+        check_equal("first record", self.records[0]["type"], "session")
+        check_equal("last record", self.records[-1]["type"], "end")
+        for kind in ("session", "end"):
+            check_equal(f"records {kind}", len(self.by_type[kind]), 1)
+
+    def check_sums(self):
+        """Nothing can be lost that is not counted; for every trace, after the test's own findings."""
+        end = self.end
+        check_equal("produced - consumed - lost", end["produced"] - end["consumed"] -
+                    end["lost_total"], 0)
+        check_equal("sum of losses by cause", sum(end["lost"].values()), end["lost_total"])
+        check_equal("complete", end["complete"], end["lost_total"] == 0)
+
+    @property
+    def session(self):
+        return self.by_type["session"][0]
+
+    @property
+    def end(self):
+        return self.by_type["end"][0]
+
+    def all(self, kind):
+        return self.by_type[kind]
+
+    def barriers(self, **fields):
+        return [b for b in self.by_type["barrier"]
+                if not b.get("interim") and all(b.get(k) == v for k, v in fields.items())]
+
+    def barrier(self, **fields):
+        found = self.barriers(**fields)
+        check(len(found) == 1, f"{len(found)} barriers with {fields} of "
+              f"{[(b['pid'], b['label'], b['episodes']) for b in self.barriers()]}")
+        return found[0]
+
+    def processes(self):
+        return [p for p in self.by_type["process"] if not p.get("interim")]
+
+    def process(self, **fields):
+        found = [p for p in self.processes() if all(p.get(k) == v for k, v in fields.items())]
+        check(len(found) == 1, f"{len(found)} processes with {fields} of "
+              f"{[(p['pid'], p['comm'], p['episodes']) for p in self.processes()]}")
+        return found[0]
+
+    def episodes(self, **fields):
+        """Complete ones, by the table of barriers."""
+        return sum(b["episodes"] for b in self.barriers(**fields))
+
+    def crossings(self, **fields):
+        return sum(b["crossings"] for b in self.barriers(**fields))
+
+    def nothing_lost(self):
+        check_equal("lost records", {k: v for k, v in self.end["lost"].items() if v}, {})
+        return self
+
+    def compare(self, log, **options):
+        return genlog.compare(log, self.by_type, **options)
+
+
+def _no_constant(name):
+    raise ValueError(f"{name} is no JSON")
+
+
+# --- a test -----------------------------------------------------------------------------------------
+
+class Test:
+    """A folder of one's own, and whatever was started, until the end of the test."""
+
+    def __init__(self, name):
+        self.name = name
+        self.dir = tempfile.mkdtemp(prefix="sbt-e2e-")
+        self.processes = []
+        self.finalizers = []
+        self.traces = []
+        self.counter = 0
+
+    def path(self, name=None):
+        if name is None:
+            self.counter += 1
+            name = f"file{self.counter}"
+        return os.path.join(self.dir, name)
+
+    def start(self, args, **options):
+        p = Process(self, args, **options)
+        self.processes.append(p)
+        return p
+
+    def run(self, args, timeout=TIMEOUT, **options):
+        return self.start(args, **options).wait(timeout)
+
+    def at_end(self, function, *args):
+        self.finalizers.append((function, args))
+
+    def check_traces(self):
+        for trace in self.traces:
+            trace.check_sums()
+
+    def close(self):
+        """Ends what the test has left running. Says what went wrong with that."""
+        wrong = []
+        end = time.monotonic() + 10
+        while True:
+            known = [p.pid for p in self.processes]
+            for p in self.processes:
+                p.popen.poll()
+            reap_strays(known)
+            left = [pid for pid in descendants() if (stat_of(pid) or "Z")[0] != "Z"]
+            if not left:
+                break
+            for pid in left:
+                if is_guard(pid):
+                    continue  # ends by itself, once it has done its duty
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            if time.monotonic() > end:
+                wrong.append(f"cannot be ended: {[(p, read_proc(p, 'comm')) for p in left]}")
+                break
+            time.sleep(0.005)
+        for p in self.processes:
+            if p.popen.stdin:
+                try:
+                    p.popen.stdin.close()
+                except OSError:
+                    pass
+        for function, args in reversed(self.finalizers):
+            try:
+                function(*args)
+            except Exception as e:
+                wrong.append(f"cleaning up: {e}")
+        shutil.rmtree(self.dir, ignore_errors=True)
+        return wrong
+
+    # --- sbt-trace ----------------------------------------------------------------------------------
+
+    def sbt(self, *args, timeout=TIMEOUT, **options):
+        """Runs sbt-trace to its end."""
+        result = self.run([SBT, *args], timeout, **options)
+        self.no_crash(result)
+        return result
+
+    def no_crash(self, result):
+        check(result.rc >= 0, f"sbt-trace was killed by signal {-result.rc}; {short(result.err)}")
+        for word in ("AddressSanitizer", "runtime error", "LeakSanitizer"):
+            check_not_in("stderr", word, result.err)
+
+    def trace(self, command, *options, rc=0, schema=True, **more):
+        """sbt-trace --json OPTIONS -- COMMAND; the Trace, with the Result as its .result."""
+        path = self.path()
+        result = self.sbt("--json", "-o", path, *options, "--", *command, **more)
+        check(result.rc == rc, f"exit status {result.rc}, expected {rc}; {short(result.err)}")
+        trace = Trace(self, path, schema)
+        trace.result = result
+        return trace
+
+    def text(self, command, *options, rc=0, **more):
+        """sbt-trace OPTIONS -- COMMAND; the text report, with the Result as its .result."""
+        path = self.path()
+        result = self.sbt("-o", path, *options, "--", *command, **more)
+        check(result.rc == rc, f"exit status {result.rc}, expected {rc}; {short(result.err)}")
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        self.result = result
+        return text
+
+    def attach(self, *options, form="--json", **more):
+        """sbt-trace with -p or -a in the background, once it has begun; a Tracer."""
+        return Tracer(self, options, form, more)
+
+    def gen(self, *options, name="gen", wait=False, **more):
+        """The generator in the background; with wait: once it is ready, not yet begun."""
+        args = [workload(name) if "/" not in name else name, *options]
+        if wait:
+            args.append("--wait-start")
+            more.setdefault("stdin", subprocess.PIPE)
+        p = self.start(args, **more)
+        if wait:
+            wait_for("gen is ready", lambda: "ready" in p.out or not p.alive())
+            check("ready" in p.out, f"gen did not start: {p.err}")
+            p.begin = lambda: p.write(b"\n")
+        return p
+
+
+class Tracer:
+    def __init__(self, test, options, form, more):
+        self.test = test
+        self.path = test.path()
+        self.json = form == "--json"
+        args = [SBT] + ([form] if form else []) + ["-o", self.path, *options]
+        self.process = test.start(args, **more)
+        # The first record or the banner is written when everything is in place.
+        wait_for(f"sbt-trace {options} has begun: {self.process.err}",
+                 lambda: self.size() or not self.process.alive(), 20)
+        check(self.process.alive() or self.process.popen.returncode == 0,
+              f"sbt-trace did not start: {self.process.err}")
+
+    def size(self):
+        try:
+            return os.path.getsize(self.path)
+        except OSError:
+            return 0
+
+    def text(self):
+        with open(self.path, encoding="utf-8", errors="replace") as f:
+            return f.read()
+
+    def stop(self, number=signal.SIGINT, rc=0, timeout=TIMEOUT):
+        self.process.signal(number)
+        return self.end(rc, timeout)
+
+    def end(self, rc=0, timeout=TIMEOUT, schema=True):
+        result = self.process.wait(timeout)
+        self.test.no_crash(result)
+        check(result.rc == rc, f"exit status {result.rc}, expected {rc}; {short(result.err)}")
+        if not self.json:
+            self.result = result
+            return self.text()
+        trace = Trace(self.test, self.path, schema)
+        trace.result = result
+        return trace
+
+
+# --- code bytes -------------------------------------------------------------------------------------
+
+def code_of(pid):
+    """(file, offset) -> bytes of every executable mapping of a file, as the process has them."""
+    code = {}
+    with open(f"/proc/{pid}/maps", "rb") as f:
+        maps = f.read()
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as mem:
+        for line in maps.splitlines():
+            fields = line.split(None, 5)
+            if len(fields) < 6 or b"x" not in fields[1] or not fields[5].startswith(b"/"):
+                continue
+            first, last = (int(x, 16) for x in fields[0].split(b"-"))
+            mem.seek(first)
+            code[fields[5], int(fields[2], 16)] = mem.read(last - first)
+    return code
+
+
+def code_in_files(pid):
+    """The same mappings, as the files have them."""
+    code = {}
+    for (path, offset), data in code_of(pid).items():
+        with open(path, "rb") as f:
+            f.seek(offset)
+            part = f.read(len(data))
+        code[path, offset] = part + bytes(len(data) - len(part))
+    return code
+
+
+def code_differs(pid):
+    """How many bytes of code are not those of the files."""
+    there, ought = code_of(pid), code_in_files(pid)
+    return sum(a != b for key in there for a, b in zip(there[key], ought[key]) if
+               there[key] != ought[key])
+
+
+# --- texts ------------------------------------------------------------------------------------------
+
+def read_csv(path):
+    """Rows as dictionaries; every row has as many cells as there are columns."""
+    with open(path, "rb") as f:
+        text = f.read().decode("utf-8")
+    rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    check(rows, "no CSV was written")
+    for number, row in enumerate(rows, 1):
+        check_equal(f"cells of row {number}", len(row), len(rows[0]))
+    check_equal("columns named twice", len(set(rows[0])), len(rows[0]))
+    return [dict(zip(rows[0], row)) for row in rows[1:]]
+
+
+def interpreter(path):
+    """The dynamic linker that a program names."""
+    with open(path, "rb") as f:
+        data = f.read()
+    phoff, = struct.unpack_from("<Q", data, 32)
+    size, count = struct.unpack_from("<HH", data, 54)
+    for i in range(count):
+        kind, _, offset, _, _, length = struct.unpack_from("<IIQQQQ", data, phoff + i * size)
+        if kind == 3:
+            return data[offset:offset + length].rstrip(b"\0").decode()
+    return None
+
+
+def libraries(path):
+    """What a program would load, by name, as the dynamic linker says."""
+    out = subprocess.run(["ldd", path], stdout=subprocess.PIPE, check=True, text=True).stdout
+    return re.findall(r"=> (/\S+)", out)

@@ -1,0 +1,108 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""Runs the end-to-end tests: needs root, build/sbt-trace and build/workloads.
+
+    run.py [-l] [PATTERN...]    all tests, or those whose name contains a PATTERN; -l lists them
+
+One line a test, and a last line "N passed, N failed"."""
+
+import glob
+import importlib
+import os
+import signal
+import sys
+import time
+import traceback
+
+import harness
+
+SECONDS = 90  # for one test
+
+
+def collect(patterns):
+    tests = []
+    for path in sorted(glob.glob(os.path.join(harness.HERE, "test_*.py"))):
+        name = os.path.splitext(os.path.basename(path))[0]
+        module = importlib.import_module(name)
+        for key, function in vars(module).items():
+            if key.startswith("test_") and callable(function) and \
+                    getattr(function, "__module__", name) in (name, "harness"):
+                tests.append((f"{name[5:]}.{key[5:]}", function))
+    return [(n, f) for n, f in tests if not patterns or any(p in n for p in patterns)]
+
+
+def out_of_time(*_):
+    raise harness.OutOfTime(f"not done after {SECONDS} s")
+
+
+def where(error):
+    """The line of the test that failed."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        name = os.path.basename(frame.filename)
+        if name.startswith("test_"):
+            return f" [{name}:{frame.lineno}]"
+    return ""
+
+
+def run(name, function):
+    """True if the test passed or was skipped."""
+    start = time.monotonic()
+    test = harness.Test(name)
+    why = skipped = None
+    signal.signal(signal.SIGALRM, out_of_time)
+    signal.alarm(SECONDS)
+    try:
+        function(test)
+        test.check_traces()
+    except harness.Skip as e:
+        skipped = str(e)
+    except (harness.Failure, harness.OutOfTime) as e:
+        why = f"{e}{where(e)}"
+    except Exception as e:
+        why = f"{type(e).__name__}: {e}{where(e)}"
+    finally:
+        signal.alarm(0)
+        for wrong in test.close():
+            why = why or wrong
+    seconds = time.monotonic() - start
+    if why is not None:
+        print(f"FAIL {name}: {printable(why)}", flush=True)
+    else:
+        print(f"ok {name} ({seconds:.1f} s){', skipped: ' + skipped if skipped else ''}",
+              flush=True)
+    return why is None
+
+
+def printable(text):
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def main():
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["-h"] or arguments[:1] == ["--help"]:
+        print(__doc__)
+        return 0
+    names_only = "-l" in arguments
+    tests = collect([a for a in arguments if a != "-l"])
+    if names_only:
+        for name, _ in tests:
+            print(name)
+        return 0
+    if os.geteuid() != 0:
+        sys.exit("run.py: root is needed")
+    if not os.access(harness.SBT, os.X_OK):
+        sys.exit("run.py: build/sbt-trace is not there; run make")
+    harness.become_subreaper()
+    passed = failed = 0
+    for name, function in tests:
+        if run(name, function):
+            passed += 1
+        else:
+            failed += 1
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""sbt-trace -- COMMAND: nothing missed before main, children and exec followed, the command left as
+it was."""
+
+import os
+import re
+import shutil
+import signal
+import time
+
+from harness import (NOBODY, SBT, Trace, check, check_between, check_equal, check_in,
+                     clean_environment, descendants, genlog, libraries, read_proc, stat_of, wait_for,
+                     workload)
+
+GEN = ["--threads", "3", "--rounds", "200", "--sites", "2"]
+
+
+def answers(trace, episodes=200, participants=3):
+    """What GEN is known to do."""
+    trace.nothing_lost()
+    check_equal("episodes", trace.end["episodes"], episodes)
+    check_equal("incomplete", trace.end["incomplete"], 0)
+    check_equal("crossings", trace.end["crossings"], episodes * participants)
+    check_equal("barriers", [(b["episodes"], b["participants"]) for b in trace.barriers()],
+                [(episodes // 2, participants)] * 2)
+    check_equal("threads", trace.processes()[0]["nthreads"], participants)
+
+
+def flavour(name, function, file):
+    def test(t):
+        trace = t.trace([workload(name), *GEN])
+        answers(trace)
+        for b in trace.barriers():
+            check_in("module", name, b["module"])
+            check(b["offset"], "no offset in the module")
+            if function:
+                check_in("function", b["function"], ("site_0", "site_1"))
+            else:
+                check(not b["function"], f"a function in a stripped program: {b['function']}")
+            if file:
+                check(b["file"] and b["file"].endswith("gen.c") and b["line"], f"no line in {b}")
+            else:
+                check(not b["file"], f"a file without debug information: {b['file']}")
+        check_equal("different sites", len({b["id"] for b in trace.barriers()}), 2)
+        check_in("stdout", "gen: rounds=200 threads=3 ok", trace.result.out)
+    return test
+
+
+test_gen = flavour("gen", True, True)
+test_gen_static = flavour("gen-static", True, True)
+test_gen_musl = flavour("gen-musl", True, True)
+test_gen_musl_static = flavour("gen-musl-static", True, True)
+test_gen_stripped = flavour("gen-stripped", False, False)
+test_gen_nopie = flavour("gen-nopie", True, True)
+test_gen_nodebug = flavour("gen-nodebug", True, False)
+test_gen_old_libpthread = flavour("gen-oldlib", True, True)
+
+
+def test_old_libpthread_is_probed_there(t):
+    trace = t.trace([workload("gen-oldlib"), *GEN])
+    probed = [p["binary"] for p in trace.session["probes"]]
+    # The library is only known once the command runs: the report must still be of its barrier.
+    check_equal("participants", {b["participants"] for b in trace.barriers()}, {3})
+    check(all(not p.endswith("/gen-oldlib") for p in probed), f"probed: {probed}")
+
+
+def test_separate_debug_file_by_build_id(t):
+    """In a mount namespace of its own, where the debug file lies as a debug package puts it."""
+    path = t.path("out")
+    script = f"mount --bind {workload('debug')} /usr/lib/debug && exec \"$@\""
+    result = t.run(["unshare", "-m", "--", "sh", "-c", script, "sh", SBT, "--json", "-o", path, "--",
+                    workload("gen-splitdebug"), *GEN])
+    check_equal("status", result.rc, 0)
+    trace = Trace(t, path)
+    answers(trace)
+    for b in trace.barriers():
+        check_in("function", b["function"], ("site_0", "site_1"))
+        check(b["file"] and b["file"].endswith("gen.c"), f"file: {b['file']}")
+
+
+def test_before_main(t):
+    """A constructor that crosses barriers: nothing may be missed before main."""
+    trace = t.trace([workload("early")]).nothing_lost()
+    check_equal("episodes", {b["function"]: b["episodes"] for b in trace.barriers()},
+                {"early_member": 40, "late_member": 60})
+    check_equal("incomplete", trace.end["incomplete"], 0)
+
+
+def test_first_program_of_its_kind(t):
+    """A copy that nobody has run before, with its own C library: all of it is new to us."""
+    gen = t.path("fresh-gen")
+    shutil.copy(workload("gen"), gen)
+    libs = t.path("libs")
+    os.mkdir(libs)
+    for lib in libraries(gen):
+        shutil.copy(lib, libs)
+    trace = t.trace([gen, *GEN], env=clean_environment(LD_LIBRARY_PATH=libs))
+    answers(trace)
+
+
+def test_through_sh(t):
+    gen = workload("gen")
+    trace = t.trace(["sh", "-c", f"{gen} --threads 2 --rounds 30; {gen} --threads 3 --rounds 40 & "
+                     f"wait; true"]).nothing_lost()
+    check_equal("teams", sorted((b["participants"], b["episodes"]) for b in trace.barriers()),
+                [(2, 30), (3, 40)])
+
+
+def test_through_env_and_nice(t):
+    trace = t.trace(["env", "-i", "nice", "-n", "0", workload("gen"), *GEN])
+    answers(trace)
+
+
+def test_shebang_script(t):
+    script = t.path("script")
+    with open(script, "w") as f:
+        f.write(f"#!/bin/sh\n{workload('gen')} --threads 2 --rounds 25\nexit 5\n")
+    os.chmod(script, 0o755)
+    trace = t.trace([script], rc=5).nothing_lost()
+    check_equal("episodes", trace.end["episodes"], 25)
+
+
+def test_pipeline_of_programs(t):
+    gen = workload("gen")
+    trace = t.trace(["sh", "-c", f"{gen} --rounds 50 | cat | {gen} --rounds 60 | cat"])
+    trace.nothing_lost()
+    check_equal("episodes", sorted(b["episodes"] for b in trace.barriers()), [50, 60])
+    check_equal("stdout", trace.result.out, "gen: rounds=60 threads=4 ok\n")
+
+
+def test_fork_children(t):
+    trace = t.trace([workload("fork_children")]).nothing_lost()
+    found = {}
+    for b in trace.barriers():
+        key = (b["pid"], b["participants"])
+        found[key] = found.get(key, 0) + b["episodes"]
+    check_equal("teams", sorted((n, e) for (_, n), e in found.items()),
+                [(2, 70), (2, 100), (2, 100), (3, 200), (4, 300)])
+    check_equal("incomplete", trace.end["incomplete"], 0)
+    parent = [p for p in trace.processes() if p["episodes"] == 100 and p["parent"] not in
+              [q["pid"] for q in trace.processes()]]
+    check_equal("the parent", len(parent), 1)
+    # Child 1, 2, 3 are the parent's; the grandchild is child 2's.
+    children = {p["pid"]: p["parent"] for p in trace.processes()}
+    second = [p["pid"] for p in trace.processes() if p["episodes"] == 200][0]
+    grandchild = [p for p in trace.processes() if p["episodes"] == 70][0]
+    check_equal("parent of the grandchild", grandchild["parent"], second)
+    check_equal("parent of child 2", children[second], parent[0]["pid"])
+
+
+def test_no_children(t):
+    for command, episodes in (([workload("fork_children")], 100), ([workload("gen"), *GEN], 200)):
+        trace = t.trace(command, "--no-children").nothing_lost()
+        check_equal(f"episodes of {command[0]}", trace.end["episodes"], episodes)
+        check_equal("processes", len(trace.processes()), 1)
+        check_equal("scopes", {p["scope"] for p in trace.session["probes"]} - {"process"}, set())
+
+
+def test_exec_self(t):
+    trace = t.trace([workload("exec_self")]).nothing_lost()
+    check_equal("episodes", trace.end["episodes"], 600)
+    check_equal("pids", len({b["pid"] for b in trace.barriers()}), 1)
+    check_equal("programs", sorted(p["episodes"] for p in trace.processes()), [100, 200, 300])
+    check_equal("abandoned", sum(p["abandoned"] for p in trace.processes()), 2)
+    check_equal("participants", {b["participants"] for b in trace.barriers() if b["episodes"]}, {3})
+
+
+def test_spawn_static(t):
+    trace = t.trace([workload("spawn_static"), workload("gen-static"), "--threads", "3", "--rounds",
+                     "80"]).nothing_lost()
+    own = trace.episodes(participants=2)
+    check_equal("own episodes", own, 150)
+    check_equal("children's", sorted(b["episodes"] for b in trace.barriers(participants=3)),
+                [80, 80])
+
+
+def test_same_program_in_many_processes(t):
+    gen = workload("gen")
+    loop = "i=0; while [ $i -lt 20 ]; do %s --threads 2 --rounds 30 & i=$((i+1)); done; wait" % gen
+    trace = t.trace(["sh", "-c", loop]).nothing_lost()
+    check_equal("processes", len(trace.barriers()), 20)
+    check_equal("episodes", {b["episodes"] for b in trace.barriers()}, {30})
+    check_equal("incomplete", trace.end["incomplete"], 0)
+
+
+# --- status, streams, user ---------------------------------------------------------------------------
+
+def test_exit_status(t):
+    for status in (0, 1, 3, 126, 255):
+        result = t.sbt("--", "sh", "-c", f"exit {status}")
+        check_equal("exit status", result.rc, status)
+    trace = t.trace([workload("exit_in_wait")], rc=7)
+    check_equal("episodes", trace.end["episodes"], 10)
+    check_equal("abandoned", trace.process()["abandoned"], 3)
+
+
+def test_exit_status_by_signal(t):
+    for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV):
+        result = t.sbt("--", "sh", "-c", f"ulimit -c 0; kill -{int(number)} $$")
+        check_equal("exit status", result.rc, 128 + number)
+
+
+def test_streams_are_the_commands(t):
+    data = bytes(range(256)) * 400
+    path = t.path("in")
+    with open(path, "wb") as f:
+        f.write(data)
+    with open(path, "rb") as f:
+        result = t.sbt("-o", t.path(), "-q", "--", "sh", "-c", "cat; printf 'a\\0b' >&2", stdin=f)
+    check_equal("stdout is stdin", result.stdout == data, True)
+    check_in("stderr", b"a\0b", result.stderr)
+    # With -o a program with barriers keeps both streams for itself.
+    plain = t.run([workload("lu"), "--size", "64", "--threads", "3"])
+    traced = t.sbt("-o", t.path(), "--", workload("lu"), "--size", "64", "--threads", "3")
+    check_equal("stdout", traced.stdout, plain.stdout)
+    check_equal("stderr", traced.stderr, plain.stderr)
+
+
+def test_report_goes_to_stderr(t):
+    result = t.sbt("--", workload("gen"), *GEN)
+    check_equal("stdout", result.out, "gen: rounds=200 threads=3 ok\n")
+    check_in("stderr", "SBT report", result.err)
+
+
+LEFT_ALONE = ("for f in /proc/self/fd/*; do readlink $f; done | grep -v ^/proc; "
+              "grep -E '^(Sig(Blk|Ign|Cgt)|Cap|NoNewPrivs|Seccomp)' /proc/self/status; nice; ulimit -a; "
+              "env | grep -v ^_= | sort; umask; pwd")
+
+
+def test_command_inherits_nothing(t):
+    """Open files, signal masks, priority, limits, environment: as without us."""
+    with open(os.devnull, "rb") as null:
+        plain = t.run(["sh", "-c", LEFT_ALONE], stdin=null)
+        traced = t.sbt("-o", t.path(), "-q", "--", "sh", "-c", LEFT_ALONE, stdin=null)
+    mask = lambda text: re.sub(r"pipe:\[\d+\]|/\S*/#\d+ \(deleted\)|/proc/\d+\S*", "-", text)
+    check_equal("as the command sees itself", mask(traced.out), mask(plain.out))
+
+
+def user(t, command, *options, rc=0, **env):
+    result = t.sbt("-q", "-o", t.path(), *options, "--", *command, env=clean_environment(**env))
+    check_equal("exit status", (result.rc, result.err if rc == 0 and result.rc else ""), (rc, ""))
+    return result
+
+
+def test_user_behind_sudo(t):
+    sudo = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY), "SUDO_USER": "nobody"}
+    show = ["sh", "-c", "id -u; id -g; id -G; echo $HOME $USER $LOGNAME; grep CapEff /proc/self/status"]
+    check_equal("behind sudo", user(t, show, **sudo).out,
+                f"{NOBODY}\n{NOBODY}\n{NOBODY}\n/nonexistent nobody nobody\nCapEff:\t0000000000000000\n")
+    check_equal("without sudo", user(t, ["id", "-u"]).out, "0\n")
+    check_equal("sudo by root", user(t, ["id", "-u"], SUDO_UID="0", SUDO_GID="0").out, "0\n")
+    check_equal("-u root wins", user(t, ["id", "-u"], "-u", "root", **sudo).out, "0\n")
+    check_equal("-u nobody", user(t, ["id", "-u"], "-u", "nobody").out, f"{NOBODY}\n")
+    check_equal("-u by number", user(t, ["id", "-u"], "-u", str(NOBODY)).out, f"{NOBODY}\n")
+
+
+def test_user_cannot_come_back(t):
+    out = user(t, ["sh", "-c", "grep -E '^(Uid|Gid|Groups)' /proc/self/status"], "-u", "nobody").out
+    check_equal("ids", out.split(), ["Uid:"] + [str(NOBODY)] * 4 + ["Gid:"] + [str(NOBODY)] * 4 +
+                ["Groups:", str(NOBODY)])
+
+
+def test_user_is_traced(t):
+    trace = t.trace([workload("gen"), *GEN], "-u", "nobody")
+    answers(trace)
+
+
+def test_user_unknown(t):
+    result = t.sbt("-u", "nosuchuser", "--", "true")
+    check_equal("status", result.rc, 1)
+    check_in("stderr", "there is no such user", result.err)
+
+
+# --- time -------------------------------------------------------------------------------------------
+
+def test_delay(t):
+    log = t.path("log")
+    before = time.monotonic_ns()
+    trace = t.trace([workload("gen"), "--threads", "2", "--duration", "1", "--work",
+                     "stair:1ms:1ms", "--work-by", "sleep", "--log", log], "-W", "--delay", "0.4")
+    trace.nothing_lost()
+    start = trace.session["clock_start_ns"]
+    check(start - before >= 400_000_000, f"began after {(start - before) / 1e6} ms")
+    log = genlog.Log(log)
+    after = [e for e in log.episodes() if e.first.arrive > start + 5_000_000]
+    result = trace.compare(log)
+    check(len(after) > 50, f"only {len(after)} episodes after the delay")
+    check_between("episodes matched", result["matched"], len(after), len(after) + 5)
+    check_equal("extra", result["extra"], 0)
+
+
+def test_duration(t):
+    started = time.monotonic()
+    trace = t.trace([workload("gen"), "--threads", "2", "--duration", "1", "--work",
+                     "stair:1ms:1ms", "--work-by", "sleep"], "-d", "0.4")
+    check(time.monotonic() - started >= 1, "did not wait for the command")
+    check_in("stdout", "threads=2 ok", trace.result.out)
+    check_between("elapsed", trace.end["elapsed_ns"], 395_000_000, 700_000_000)
+    check_between("episodes", trace.end["episodes"], 50, 220)
+
+
+def test_duration_keeps_exit_status(t):
+    result = t.sbt("-d", "0.2", "-o", t.path(), "--", "sh", "-c", "sleep 0.5; exit 9")
+    check_equal("exit status", result.rc, 9)
+
+
+def test_interim_report(t):
+    path = t.path()
+    p = t.start([SBT, "-o", path, "--", workload("gen"), "--threads", "2", "--forever", "--work",
+                 "stair:1ms:1ms", "--work-by", "sleep"])
+    read = lambda: open(path).read() if os.path.exists(path) else ""
+    wait_for("the banner", read)
+    time.sleep(0.1)
+    p.signal(signal.SIGUSR1)
+    wait_for("an interim report", lambda: "SBT interim report" in read())
+    check(p.alive(), "ended upon SIGUSR1")
+    p.signal(signal.SIGINT)
+    result = p.wait()
+    check_equal("reports", (read().count("SBT interim report"), read().count("SBT report:")), (1, 1))
+    check_equal("status", result.rc, 0)
+
+
+def test_command_survives_sigint(t):
+    """Tracing stops, the command goes on."""
+    p = t.start([SBT, "-o", t.path(), "--", workload("gen"), "--threads", "2", "--forever", "--work",
+                 "stair:1ms:1ms", "--work-by", "sleep"])
+    gen = lambda: [x for x in descendants() if read_proc(x, "comm") == b"gen\n"]
+    pid = wait_for("gen runs", gen)[0]
+    time.sleep(0.3)
+    p.signal(signal.SIGINT)
+    result = p.wait()
+    check_equal("status", result.rc, 0)
+    check_in("state of gen", (stat_of(pid) or "?")[0], "SRD")
+    os.kill(pid, signal.SIGTERM)
+    wait_for("gen ends in good order", lambda: (stat_of(pid) or "Z")[0] == "Z")

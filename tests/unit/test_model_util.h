@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* What the tests of the model share: feeding it by hand, and keeping what it says. */
+#ifndef TEST_MODEL_UTIL_H
+#define TEST_MODEL_UTIL_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/model.h"
+
+#define PID  100
+#define INC  7
+#define NEVER MODEL_UNKNOWN
+
+struct kept {
+	struct model_episode ep;
+	struct model_member *members;
+};
+
+struct run {
+	struct model *model;
+	struct kept *kept;
+	uint32_t nkept, cap;
+	uint32_t nbarriers;
+	uint32_t seq[256]; /* by tid */
+};
+
+static inline void keep_episode(void *ctx, const struct model *model, const struct model_episode *ep)
+{
+	struct run *r = ctx;
+	struct kept *k;
+
+	(void)model;
+	if (r->nkept == r->cap) {
+		r->cap = r->cap ? 2 * r->cap : 64;
+		r->kept = realloc(r->kept, r->cap * sizeof(*r->kept));
+		assert_non_null(r->kept);
+	}
+	k = &r->kept[r->nkept++];
+	k->ep = *ep;
+	k->members = malloc(ep->n * sizeof(*k->members));
+	assert_non_null(k->members);
+	memcpy(k->members, ep->members, ep->n * sizeof(*k->members));
+	k->ep.members = k->members;
+}
+
+static inline void keep_barrier(void *ctx, const struct model *model, uint32_t index,
+				struct model_barrier *barrier)
+{
+	struct run *r = ctx;
+
+	(void)model;
+	(void)barrier;
+	assert_int_equal(index, r->nbarriers);
+	r->nbarriers++;
+}
+
+static inline struct run *run_new(uint64_t start_ns)
+{
+	struct run *r = calloc(1, sizeof(*r));
+	struct model_ops ops = { .ctx = r, .barrier = keep_barrier, .episode = keep_episode };
+
+	assert_non_null(r);
+	r->model = model_new(&ops, start_ns);
+	assert_non_null(r->model);
+	return r;
+}
+
+static inline void run_free(struct run *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->nkept; i++)
+		free(r->kept[i].members);
+	free(r->kept);
+	model_free(r->model);
+	free(r);
+}
+
+/* A process that was seen from its start: nothing can have happened before. */
+static inline void run_launched(struct run *r, uint64_t t_ns)
+{
+	assert_int_equal(model_add_process(r->model, PID, INC, 0, 0, t_ns, true, "prog"), 0);
+}
+
+static inline struct model_crossing crossing(uint32_t tid, uint64_t object, uint32_t count,
+					     uint64_t arrive, uint64_t depart)
+{
+	return (struct model_crossing){
+		.tgid = PID,
+		.inc = INC,
+		.tid = tid,
+		.site = 1,
+		.count = count,
+		.object = object,
+		.arrive_ns = arrive,
+		.depart_ns = depart,
+		.family = 1,
+		.flags = depart == NEVER ? MODEL_CROSSING_ABANDONED : 0,
+	};
+}
+
+static inline void run_feed(struct run *r, struct model_crossing c)
+{
+	c.seq = ++r->seq[c.tid % 256];
+	assert_int_equal(model_add_crossing(r->model, &c), 0);
+}
+
+/* @tid crosses the barrier at @object that waits for @count. */
+static inline void cross(struct run *r, uint32_t tid, uint64_t object, uint32_t count,
+			 uint64_t arrive, uint64_t depart)
+{
+	run_feed(r, crossing(tid, object, count, arrive, depart));
+}
+
+/* The next record of @tid is lost. */
+static inline void lose(struct run *r, uint32_t tid)
+{
+	r->seq[tid % 256]++;
+}
+
+static inline const struct model_member *member_of(const struct model_episode *ep, uint32_t tid)
+{
+	uint32_t i;
+
+	for (i = 0; i < ep->n; i++)
+		if (ep->members[i].tid == tid)
+			return &ep->members[i];
+	return NULL;
+}
+
+static inline const struct model_thread *thread_of(const struct run *r, uint32_t tid)
+{
+	const struct model_thread *t, *found = NULL;
+	uint32_t i;
+
+	for (i = 0; i < model_nthreads(r->model); i++) {
+		t = model_thread(r->model, i);
+		if (t->tid == tid)
+			found = t;
+	}
+	return found;
+}
+
+/* The tids of an episode in the order of arrival, as text: "1 2 3". */
+static inline const char *tids(const struct model_episode *ep, char buf[256])
+{
+	size_t n = 0;
+	uint32_t i;
+
+	buf[0] = 0;
+	for (i = 0; i < ep->n && n < 200; i++)
+		n += (size_t)snprintf(buf + n, 256 - n, "%s%u", i ? " " : "", ep->members[i].tid);
+	return buf;
+}
+
+#define assert_tids(ep, text)                                                                      \
+	do {                                                                                       \
+		char buf_[256];                                                                    \
+		assert_string_equal(tids(ep, buf_), text);                                         \
+	} while (0)
+
+/* Numbers that look random and are the same in every run. */
+static inline uint64_t rnd(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state * 0x2545f4914f6cdd1dULL;
+}
+
+static inline uint64_t rnd_to(uint64_t *state, uint64_t n)
+{
+	return n ? (rnd(state) >> 11) % n : 0;
+}
+
+#endif /* TEST_MODEL_UTIL_H */

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * What barriers are called. The id is made from what stays the same from run to run: family, module, function,
+ * and line or offset; never from addresses of the run, process numbers or the order of things.
+ */
+#include "analyse/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/text.h"
+
+static const struct site_name *site_of(const struct report_env *env, uint32_t site)
+{
+	return env->site ? env->site(env->ctx, site) : NULL;
+}
+
+static const char *family_of(const struct report_env *env, uint8_t family)
+{
+	const char *s = env->family_name ? env->family_name(env->ctx, family) : NULL;
+
+	return s ? s : "unknown";
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static uint64_t hash_string(uint64_t h, const char *s)
+{
+	/* With its end: "ab" "c" is not "a" "bc". */
+	return text_hash(h, s ? s : "", s ? strlen(s) + 1 : 1);
+}
+
+static uint64_t hash_number(uint64_t h, uint64_t v)
+{
+	uint8_t bytes[8];
+	unsigned i;
+
+	for (i = 0; i < 8; i++)
+		bytes[i] = v >> (8 * i);
+	return text_hash(h, bytes, sizeof(bytes));
+}
+
+static uint64_t hash_site(const struct site_name *s, bool with_offset)
+{
+	uint64_t h = TEXT_HASH_INIT;
+	const struct site_frame *f;
+	uint32_t i;
+
+	if (!s)
+		return h;
+	h = hash_string(h, s->module ? base_name(s->module) : NULL);
+	for (i = 0; i < s->nframes; i++)
+		h = hash_string(h, s->frames[i].function);
+	f = s->nframes ? &s->frames[0] : NULL;
+	if (f && f->file && f->line) {
+		h = hash_string(h, base_name(f->file));
+		h = hash_number(h, f->line);
+	} else {
+		with_offset = true;
+	}
+	return with_offset ? hash_number(h, s->offset) : h;
+}
+
+static int u64_cmp(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Over the sorted set of its call sites, so that their order does not matter. */
+static int hash_barrier(const struct report_env *env, const struct model_barrier *b,
+			bool with_offset, uint64_t *out)
+{
+	uint64_t *sites = malloc((b->nsites ? b->nsites : 1) * sizeof(*sites));
+	uint64_t h = TEXT_HASH_INIT;
+	uint32_t i;
+
+	if (!sites)
+		return -ENOMEM;
+	for (i = 0; i < b->nsites; i++)
+		sites[i] = hash_site(site_of(env, b->sites[i]), with_offset);
+	qsort(sites, b->nsites, sizeof(*sites), u64_cmp);
+	h = hash_string(h, family_of(env, b->family));
+	for (i = 0; i < b->nsites; i++)
+		h = hash_number(h, sites[i]);
+	if (b->nested)
+		h = hash_string(h, "nested");
+	free(sites);
+	*out = h;
+	return 0;
+}
+
+static uint32_t fold32(uint64_t h)
+{
+	return (uint32_t)(h ^ h >> 32);
+}
+
+/*
+ * The ids of the first @n barriers. Two of one process whose facts are the same (one line compiled into two
+ * calls) are told apart by their offsets; the one seen first keeps the plain id.
+ */
+int name_ids(struct arena *a, const struct model *m, const struct report_env *env, uint32_t n,
+	     struct name_table *out)
+{
+	const struct model_barrier *b;
+	struct hash taken = { 0 };
+	uint64_t h, unused;
+	uint32_t i, id;
+	int err = 0;
+
+	out->n = n;
+	out->ids = arena_alloc(a, (n ? n : 1) * sizeof(*out->ids));
+	if (!out->ids)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		b = model_barrier(m, i);
+		err = hash_barrier(env, b, false, &h);
+		if (err)
+			break;
+		id = fold32(h);
+		if (hash_get(&taken, (uint64_t)b->proc << 32 | id, &unused)) {
+			err = hash_barrier(env, b, true, &h);
+			if (err)
+				break;
+			id = fold32(h);
+		}
+		/* What is left is chance, or call sites of which nothing is known. */
+		while (hash_get(&taken, (uint64_t)b->proc << 32 | id, &unused))
+			id++;
+		err = hash_put(&taken, (uint64_t)b->proc << 32 | id, i);
+		if (err)
+			break;
+		out->ids[i] = id;
+	}
+	hash_free(&taken);
+	return err;
+}
+
+void name_copy(char *dst, size_t size, const char *src)
+{
+	char *safe = text_printable(src);
+	size_t n, cut;
+
+	dst[0] = 0;
+	if (!safe)
+		return;
+	n = strlen(safe);
+	if (n < size) {
+		memcpy(dst, safe, n + 1);
+	} else {
+		cut = size - 4;
+		while (cut && ((uint8_t)safe[cut] & 0xc0) == 0x80)
+			cut--;
+		memcpy(dst, safe, cut);
+		memcpy(dst + cut, "...", 4);
+	}
+	free(safe);
+}
+
+static const char *inlined_into(struct arena *a, const struct site_name *s)
+{
+	const char *chain = NULL, *f;
+	uint32_t i;
+
+	for (i = 1; i < s->nframes; i++) {
+		f = s->frames[i].function ? s->frames[i].function : "?";
+		chain = chain ? arena_printf(a, "%s <- %s", chain, f) : arena_string(a, f);
+		if (!chain)
+			return NULL;
+	}
+	return chain;
+}
+
+static const char *copy(struct arena *a, const char *s, int *err)
+{
+	char *p;
+
+	if (!s)
+		return NULL;
+	p = arena_string(a, s);
+	if (!p)
+		*err = -ENOMEM;
+	return p;
+}
+
+static int fill_callsite(struct arena *a, const struct site_name *s, struct report_callsite *out)
+{
+	const struct site_frame *f = s->nframes ? &s->frames[0] : NULL;
+	int err = 0;
+
+	if (f) {
+		out->function = copy(a, f->function, &err);
+		out->file = copy(a, f->file, &err);
+		out->line = f->line;
+	}
+	out->module = copy(a, s->module, &err);
+	out->offset = s->offset;
+	if (!err && s->nframes > 1) {
+		out->inlined = inlined_into(a, s);
+		if (!out->inlined)
+			err = -ENOMEM;
+	}
+	return err;
+}
+
+static char *label_of(struct arena *a, const struct report_barrier *b)
+{
+	const struct report_callsite *c = b->ncallsites ? &b->callsites[0] : NULL;
+	char *label;
+
+	if (b->name && b->name[0])
+		return arena_string(a, b->name);
+	if (!c)
+		return arena_string(a, "other call sites");
+	if (c->file && c->line)
+		label = arena_printf(a, "%s %s:%u", c->function ? c->function : "?",
+				     base_name(c->file), c->line);
+	else if (c->module && c->function)
+		label = arena_printf(a, "%s %s+0x%llx", c->function, base_name(c->module),
+				     (unsigned long long)c->offset);
+	else if (c->module)
+		label = arena_printf(a, "%s+0x%llx", base_name(c->module),
+				     (unsigned long long)c->offset);
+	else
+		label = arena_printf(a, "0x%llx", (unsigned long long)c->offset);
+	if (label && b->ncallsites > 1)
+		label = arena_printf(a, "%s and %u more", label, b->ncallsites - 1);
+	return label;
+}
+
+static void fill_object(const struct report_env *env, const struct model_barrier *mb,
+			struct report_barrier *b)
+{
+	const char *name = env->object_name ? env->object_name(env->ctx, mb) : NULL;
+	char addr[32];
+
+	snprintf(addr, sizeof(addr), "0x%llx", (unsigned long long)mb->object);
+	name_copy(b->object, sizeof(b->object) - 16, name && name[0] ? name : addr);
+	if (mb->objects > 1)
+		strcat(b->object, " and others");
+}
+
+int name_barrier(struct arena *a, const struct model *m, const struct report_env *env,
+		 const struct name_table *ids, uint32_t index, struct report_barrier *out)
+{
+	const struct model_barrier *mb = model_barrier(m, index);
+	const struct model_proc *p = model_proc(m, mb->proc);
+	const struct site_name *s;
+	const char *kind, *label;
+	uint32_t i;
+	int err = 0;
+
+	snprintf(out->id, sizeof(out->id), "#%08x", ids->ids[index]);
+	out->index = index;
+	out->pid = p->tgid;
+	out->comm = p->comm[0] ? copy(a, p->comm, &err) : NULL;
+	out->family = family_of(env, mb->family);
+	kind = env->family_kind ? env->family_kind(env->ctx, mb->family) : NULL;
+	out->kind = kind ? kind : "explicit";
+	out->name = copy(a, env->barrier_name ? env->barrier_name(env->ctx, mb) : NULL, &err);
+	out->shared = mb->shared;
+	out->nested = mb->nested;
+	out->ncallsites = mb->nsites;
+	out->callsites = arena_alloc(a, (mb->nsites ? mb->nsites : 1) * sizeof(*out->callsites));
+	if (!out->callsites)
+		return -ENOMEM;
+	for (i = 0; i < mb->nsites && !err; i++) {
+		s = site_of(env, mb->sites[i]);
+		if (s)
+			err = fill_callsite(a, s, &out->callsites[i]);
+	}
+	if (mb->nsites) {
+		out->function = out->callsites[0].function;
+		out->file = out->callsites[0].file;
+		out->module = out->callsites[0].module;
+		out->line = out->callsites[0].line;
+		out->offset = out->callsites[0].offset;
+	}
+	label = err ? NULL : label_of(a, out);
+	if (!label)
+		return -ENOMEM;
+	name_copy(out->label, sizeof(out->label), label);
+	fill_object(env, mb, out);
+	return 0;
+}
+
+int report_barrier_name(const struct model *model, const struct report_env *env, uint32_t index,
+			struct report_barrier *out, void **arena)
+{
+	struct arena *a = arena_new();
+	struct name_table ids;
+	int err;
+
+	*arena = NULL;
+	memset(out, 0, sizeof(*out));
+	if (!a)
+		return -ENOMEM;
+	err = name_ids(a, model, env, index + 1, &ids);
+	if (!err)
+		err = name_barrier(a, model, env, &ids, index, out);
+	if (err)
+		arena_free(a);
+	else
+		*arena = a;
+	return err;
+}
+
+void report_arena_free(void *arena)
+{
+	arena_free(arena);
+}

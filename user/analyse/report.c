@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* The model's figures in the order in which a person wants them. */
+#include "analyse/internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct build {
+	struct arena *arena;
+	const struct model *model;
+	const struct report_env *env;
+	struct report *out;
+	struct name_table ids;
+	struct model_proc *procs; /* at the end of the report, by index */
+	struct model_thread *threads; /* the same */
+};
+
+static struct report_times times_of(struct arena *a, const struct model_stat *s, int *err)
+{
+	struct report_times t = { .n = s->n };
+	uint32_t *hist;
+
+	if (!s->n)
+		return (struct report_times){
+			.sum = REPORT_UNKNOWN,
+			.min = REPORT_UNKNOWN,
+			.max = REPORT_UNKNOWN,
+			.mean = NAN,
+			.stddev = NAN,
+		};
+	t.sum = s->sum;
+	t.min = s->min;
+	t.max = s->max;
+	t.mean = s->mean;
+	t.stddev = model_stat_stddev(s);
+	hist = arena_alloc(a, sizeof(s->hist));
+	if (hist)
+		memcpy(hist, s->hist, sizeof(s->hist));
+	else
+		*err = -ENOMEM;
+	t.hist = hist;
+	return t;
+}
+
+static double share_of(double part, double all)
+{
+	return all > 0 ? part / all : NAN;
+}
+
+static double at_most_one(double share)
+{
+	return share > 1 ? 1 : share;
+}
+
+/* --- barriers -------------------------------------------------------------------------------------- */
+
+static const char *thread_comm(struct build *b, const struct model_thread *t, int *err)
+{
+	char *s;
+
+	if (!t->comm[0])
+		return NULL;
+	s = arena_string(b->arena, t->comm);
+	if (!s)
+		*err = -ENOMEM;
+	return s;
+}
+
+static int thread_cmp(const void *a, const void *b)
+{
+	const struct report_thread *x = a, *y = b;
+
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static int barrier_threads(struct build *b, const struct model_barrier *mb,
+			   struct report_barrier *out)
+{
+	const struct model_barrier_thread *bt;
+	const struct model_thread *t;
+	struct report_thread *rt;
+	uint32_t i;
+	int err = 0;
+
+	out->threads = arena_alloc(b->arena, (mb->nthreads + 1) * sizeof(*out->threads));
+	if (!out->threads)
+		return -ENOMEM;
+	for (i = 0; i < mb->nthreads; i++) {
+		bt = &mb->threads[i];
+		rt = &out->threads[out->nthreads++];
+		if (bt->thread == MODEL_NONE) {
+			rt->index = MODEL_NONE;
+		} else {
+			t = &b->threads[bt->thread];
+			rt->tid = t->tid;
+			rt->index = t->ordinal;
+			rt->comm = thread_comm(b, t, &err);
+		}
+		rt->crossings = bt->crossings;
+		rt->wait_ns = bt->wait_ns;
+		rt->wait_max_ns = bt->wait_max_ns;
+		rt->idle_ns = bt->idle_ns;
+		rt->work_ns = bt->work_n ? bt->work_ns : REPORT_UNKNOWN;
+		rt->last = bt->last;
+		rt->last_share = share_of((double)bt->last, (double)mb->episodes);
+		if (bt->thread != MODEL_NONE && bt->last > out->last_count) {
+			out->last_tid = rt->tid;
+			out->last_comm = rt->comm;
+			out->last_count = bt->last;
+			out->last_share = rt->last_share;
+		}
+	}
+	qsort(out->threads, out->nthreads, sizeof(*out->threads), thread_cmp);
+	return err;
+}
+
+/* Thread time of the phases that end here: phase time x members, over episodes whose phase is known. */
+static uint64_t thread_time(const struct model_barrier *mb, uint64_t *wait)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	*wait = 0;
+	for (i = 0; i < mb->nphases; i++) {
+		sum += mb->phases[i].thread_ns;
+		*wait += mb->phases[i].wait_ns;
+	}
+	return sum;
+}
+
+static void barrier_longest(struct build *b, const struct model_barrier *mb,
+			    struct report_barrier *out)
+{
+	uint32_t i;
+
+	for (i = 0; i < MODEL_LONGEST && mb->longest[i].phase_ns; i++) {
+		out->longest[i] = mb->longest[i];
+		out->longest[i].release_ns -= b->out->start_ns;
+	}
+	out->nlongest = i;
+}
+
+static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *out)
+{
+	const struct model_barrier *mb = model_barrier(b->model, index);
+	uint64_t elapsed = b->procs[mb->proc].elapsed_ns, time, wait;
+	int err = name_barrier(b->arena, b->model, b->env, &b->ids, index, out);
+
+	if (err)
+		return err;
+	out->episodes = mb->episodes;
+	out->incomplete = mb->incomplete;
+	out->ambiguous = mb->ambiguous;
+	out->crossings = mb->crossings;
+	out->participants = mb->team_max;
+	out->participants_min = mb->episodes ? mb->team_min : 0;
+	out->phase_ns = times_of(b->arena, &mb->phase, &err);
+	out->barrier_ns = times_of(b->arena, &mb->barrier, &err);
+	out->wait_ns = times_of(b->arena, &mb->wait, &err);
+	out->release_ns = times_of(b->arena, &mb->release, &err);
+	out->lost_ns = mb->wait.sum;
+	out->last_share = NAN;
+	if (!err)
+		err = barrier_threads(b, mb, out);
+	if (err)
+		return err;
+	/* Of those that crossed it, all are delayed by what any of them waits for. */
+	out->gain_ns = mb->team_max ? mb->wait.sum / mb->team_max : 0;
+	out->share = mb->phase.n ? share_of((double)mb->phase.sum, (double)elapsed) : NAN;
+	time = thread_time(mb, &wait);
+	out->imbalance = at_most_one(share_of((double)wait, (double)time));
+	out->release_share = at_most_one(share_of((double)mb->release.sum, (double)time));
+	efficiency_barrier(mb, &out->load_balance, &out->serialisation);
+	barrier_longest(b, mb, out);
+	verdict_barrier(out);
+	return 0;
+}
+
+static int barrier_cmp(const void *a, const void *b)
+{
+	const struct report_barrier *x = a, *y = b;
+	uint64_t tx = x->phase_ns.n ? x->phase_ns.sum : 0, ty = y->phase_ns.n ? y->phase_ns.sum : 0;
+
+	/* Nested ones are in no sum: last. */
+	if (x->nested != y->nested)
+		return x->nested ? 1 : -1;
+	if (x->lost_ns != y->lost_ns)
+		return x->lost_ns > y->lost_ns ? -1 : 1;
+	if (tx != ty)
+		return tx > ty ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static int build_barriers(struct build *b)
+{
+	struct report *out = b->out;
+	uint32_t i, n = model_nbarriers(b->model);
+	int err = 0;
+
+	out->barriers = arena_alloc(b->arena, (n + 1) * sizeof(*out->barriers));
+	if (!out->barriers)
+		return -ENOMEM;
+	for (i = 0; i < n && !err; i++)
+		err = barrier_fill(b, i, &out->barriers[out->nbarriers++]);
+	if (!err)
+		qsort(out->barriers, out->nbarriers, sizeof(*out->barriers), barrier_cmp);
+	return err;
+}
+
+/* --- phases ------------------------------------------------------------------------------------------ */
+
+static const struct report_barrier *barrier_by_index(uint32_t *where, const struct report *r,
+						     uint32_t index)
+{
+	return &r->barriers[where[index]];
+}
+
+static int phase_cmp(const void *a, const void *b)
+{
+	const struct report_phase *x = a, *y = b;
+	int c;
+
+	if (x->phase_ns.sum != y->phase_ns.sum)
+		return x->phase_ns.sum > y->phase_ns.sum ? -1 : 1;
+	c = strcmp(x->to_id, y->to_id);
+	return c ? c : strcmp(x->from_id, y->from_id);
+}
+
+static int phase_fill(struct build *b, uint32_t *where, const struct report_barrier *to,
+		      const struct model_phase *ph, struct report_phase *out)
+{
+	const struct model_barrier *mb = model_barrier(b->model, to->index);
+	const struct report_barrier *from;
+	int err = 0;
+
+	out->pid = to->pid;
+	memcpy(out->to_id, to->id, sizeof(out->to_id));
+	memcpy(out->to, to->label, sizeof(out->to));
+	if (ph->from == MODEL_NONE) {
+		strcpy(out->from, "start");
+	} else {
+		from = barrier_by_index(where, b->out, ph->from);
+		memcpy(out->from_id, from->id, sizeof(out->from_id));
+		memcpy(out->from, from->label, sizeof(out->from));
+	}
+	out->occurrences = ph->time.n;
+	out->phase_ns = times_of(b->arena, &ph->time, &err);
+	out->lost_ns = ph->wait_ns;
+	out->share = share_of((double)ph->time.sum, (double)b->procs[mb->proc].elapsed_ns);
+	out->imbalance = at_most_one(share_of((double)ph->wait_ns, (double)ph->thread_ns));
+	return err;
+}
+
+static int build_phases(struct build *b)
+{
+	struct report *out = b->out;
+	const struct model_barrier *mb;
+	uint32_t i, j, n = 0, *where;
+	int err = 0;
+
+	where = arena_alloc(b->arena, (out->nbarriers + 1) * sizeof(*where));
+	for (i = 0; i < out->nbarriers; i++)
+		n += model_barrier(b->model, i)->nphases;
+	out->phases = arena_alloc(b->arena, (n + 1) * sizeof(*out->phases));
+	if (!where || !out->phases)
+		return -ENOMEM;
+	for (i = 0; i < out->nbarriers; i++)
+		where[out->barriers[i].index] = i;
+	for (i = 0; i < out->nbarriers && !err; i++) {
+		mb = model_barrier(b->model, out->barriers[i].index);
+		for (j = 0; j < mb->nphases && !err; j++)
+			err = phase_fill(b, where, &out->barriers[i], &mb->phases[j],
+					 &out->phases[out->nphases++]);
+	}
+	if (!err)
+		qsort(out->phases, out->nphases, sizeof(*out->phases), phase_cmp);
+	return err;
+}
+
+/* --- processes ----------------------------------------------------------------------------------------- */
+
+static int process_member(struct build *b, const struct model_thread *t, struct report_process *out,
+			  struct efficiency_sums *sums)
+{
+	struct report_thread *rt = &out->members[out->nmembers++];
+	int err = 0;
+
+	rt->tid = t->tid;
+	rt->index = t->ordinal;
+	rt->comm = thread_comm(b, t, &err);
+	rt->crossings = t->crossings;
+	rt->wait_ns = t->wait_ns;
+	rt->idle_ns = t->idle_ns;
+	rt->work_ns = t->outside_ns;
+	rt->last = t->last;
+	rt->last_share = share_of((double)t->last, (double)out->episodes);
+	out->outside_ns += t->outside_ns;
+	out->wait_ns += t->wait_ns;
+	sums->sum_ns += t->outside_ns;
+	if (t->outside_ns > sums->max_ns)
+		sums->max_ns = t->outside_ns;
+	return err;
+}
+
+/* Threads that ended long ago and are kept as a sum only. */
+static void process_folded(const struct model_proc *p, struct report_process *out,
+			   struct efficiency_sums *sums)
+{
+	struct report_thread *rt;
+
+	if (!p->folded.threads)
+		return;
+	rt = &out->members[out->nmembers++];
+	rt->index = MODEL_NONE;
+	rt->crossings = p->folded.crossings;
+	rt->wait_ns = p->folded.wait_ns;
+	rt->idle_ns = p->folded.idle_ns;
+	rt->work_ns = p->folded.outside_ns;
+	rt->last = p->folded.last;
+	rt->last_share = share_of((double)rt->last, (double)out->episodes);
+	out->outside_ns += rt->work_ns;
+	out->wait_ns += rt->wait_ns;
+	sums->sum_ns += rt->work_ns;
+	if (p->folded.outside_max_ns > sums->max_ns)
+		sums->max_ns = p->folded.outside_max_ns;
+}
+
+static void process_cost(struct build *b, struct report_process *out)
+{
+	double cost = b->env->crossing_cost_ns * (double)out->crossings;
+
+	out->cost_ns = REPORT_UNKNOWN;
+	out->cost_share = NAN;
+	if (isnan(cost) || cost < 0)
+		return;
+	out->cost_ns = (uint64_t)cost;
+	out->cost_share = share_of(cost, (double)out->outside_ns);
+}
+
+static void process_facts(struct build *b, const struct model_proc *p, struct report_process *out)
+{
+	out->pid = p->tgid;
+	out->parent = p->parent == MODEL_NONE ? 0 : b->procs[p->parent].tgid;
+	out->exited = p->exited;
+	out->elapsed_ns = p->elapsed_ns;
+	out->ideal_ns = p->ideal_ns;
+	out->threads = p->nthreads_crossed;
+	out->episodes = p->episodes;
+	out->incomplete = p->incomplete;
+	out->ambiguous = p->ambiguous;
+	out->crossings = p->crossings;
+	out->abandoned = p->abandoned;
+	out->lost = p->lost;
+	out->departures = b->env->departures ? b->env->departures(b->env->ctx, p) : NULL;
+}
+
+/* @members: the threads of the process, @n of them. */
+static int process_fill(struct build *b, uint32_t index, const uint32_t *members, uint32_t n,
+			struct report_process *out)
+{
+	const struct model_proc *p = &b->procs[index];
+	struct efficiency_sums sums = {
+		.n = p->nthreads_crossed,
+		.ideal_ns = p->ideal_ns,
+		.elapsed_ns = p->elapsed_ns,
+	};
+	uint32_t i;
+	int err = 0;
+
+	out->index = index;
+	process_facts(b, p, out);
+	out->comm = p->comm[0] ? arena_string(b->arena, p->comm) : NULL;
+	out->members = arena_alloc(b->arena, (n + 2) * sizeof(*out->members));
+	if (!out->members || (p->comm[0] && !out->comm))
+		return -ENOMEM;
+	for (i = 0; i < n && !err; i++)
+		err = process_member(b, &b->threads[members[i]], out, &sums);
+	if (err)
+		return err;
+	process_folded(p, out, &sums);
+	qsort(out->members, out->nmembers, sizeof(*out->members), thread_cmp);
+	out->efficiency = efficiency_of(&sums);
+	efficiency_losses(&out->efficiency, &out->lost_static, &out->lost_rotating,
+			  &out->lost_transfer);
+	process_cost(b, out);
+	verdict_process(out);
+	return 0;
+}
+
+static int process_cmp(const void *a, const void *b)
+{
+	const struct report_process *x = a, *y = b;
+
+	if (x->wait_ns != y->wait_ns)
+		return x->wait_ns > y->wait_ns ? -1 : 1;
+	if (x->outside_ns != y->outside_ns)
+		return x->outside_ns > y->outside_ns ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* The threads that crossed a barrier, one process after the other; start[i]..start[i + 1] is process i. */
+static int threads_by_process(struct build *b, uint32_t **start, uint32_t **order)
+{
+	uint32_t i, p, nprocs = model_nprocs(b->model), n = model_nthreads(b->model), *fill;
+
+	*start = arena_alloc(b->arena, (nprocs + 2) * sizeof(**start));
+	fill = arena_alloc(b->arena, (nprocs + 2) * sizeof(*fill));
+	*order = arena_alloc(b->arena, (n + 1) * sizeof(**order));
+	if (!*start || !fill || !*order)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		if (b->threads[i].crossings && b->threads[i].proc < nprocs)
+			(*start)[b->threads[i].proc + 1]++;
+	for (p = 0; p < nprocs; p++)
+		(*start)[p + 1] += (*start)[p];
+	memcpy(fill, *start, (nprocs + 1) * sizeof(*fill));
+	for (i = 0; i < n; i++)
+		if (b->threads[i].crossings && b->threads[i].proc < nprocs)
+			(*order)[fill[b->threads[i].proc]++] = i;
+	return 0;
+}
+
+static int build_processes(struct build *b)
+{
+	struct report *out = b->out;
+	uint32_t i, n = model_nprocs(b->model), *start, *order, *where;
+	const struct model_barrier *mb;
+	int err = threads_by_process(b, &start, &order);
+
+	if (err)
+		return err;
+	where = arena_alloc(b->arena, (n + 1) * sizeof(*where));
+	out->processes = arena_alloc(b->arena, (n + 1) * sizeof(*out->processes));
+	if (!where || !out->processes)
+		return -ENOMEM;
+	for (i = 0; i < n && !err; i++) {
+		where[i] = MODEL_NONE;
+		if (!b->procs[i].crossings)
+			continue;
+		where[i] = out->nprocesses;
+		err = process_fill(b, i, order + start[i], start[i + 1] - start[i],
+				   &out->processes[out->nprocesses++]);
+	}
+	if (err)
+		return err;
+	for (i = 0; i < model_nbarriers(b->model); i++) {
+		mb = model_barrier(b->model, i);
+		if (!mb->nested && where[mb->proc] != MODEL_NONE)
+			out->processes[where[mb->proc]].release_ns += mb->release.sum;
+	}
+	qsort(out->processes, out->nprocesses, sizeof(*out->processes), process_cmp);
+	return 0;
+}
+
+/* --- the whole ----------------------------------------------------------------------------------------- */
+
+static int build_losses(struct build *b)
+{
+	const struct report_env *env = b->env;
+	struct report *out = b->out;
+	uint32_t i;
+
+	out->nlosses = env->nlosses;
+	out->losses = arena_alloc(b->arena, (env->nlosses + 1) * sizeof(*out->losses));
+	if (!out->losses)
+		return -ENOMEM;
+	if (env->nlosses)
+		memcpy(out->losses, env->losses, env->nlosses * sizeof(*out->losses));
+	out->produced = env->produced;
+	out->consumed = env->consumed;
+	out->lost = env->produced > env->consumed ? env->produced - env->consumed : 0;
+	out->complete = !out->lost && !model_totals(b->model)->lost;
+	for (i = 0; i < out->nlosses; i++)
+		out->complete &= !out->losses[i].count;
+	return 0;
+}
+
+/* Everything as it is at the end of the report. */
+static int snapshot(struct build *b)
+{
+	uint32_t i, np = model_nprocs(b->model), nt = model_nthreads(b->model);
+
+	b->procs = arena_alloc(b->arena, (np + 1) * sizeof(*b->procs));
+	b->threads = arena_alloc(b->arena, (nt + 1) * sizeof(*b->threads));
+	if (!b->procs || !b->threads)
+		return -ENOMEM;
+	for (i = 0; i < np; i++)
+		model_proc_at(b->model, i, b->env->end_ns, &b->procs[i]);
+	for (i = 0; i < nt; i++)
+		model_thread_at(b->model, i, b->env->end_ns, &b->threads[i]);
+	return name_ids(b->arena, b->model, b->env, model_nbarriers(b->model), &b->ids);
+}
+
+int report_build(const struct model *model, const struct report_env *env, struct report *out)
+{
+	struct build b = { .model = model, .env = env, .out = out };
+	const struct model_totals *totals = model_totals(model);
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	b.arena = arena_new();
+	if (!b.arena)
+		return -ENOMEM;
+	out->arena = b.arena;
+	out->start_ns = model_start(model);
+	out->end_ns = env->end_ns;
+	out->interim = env->interim;
+	out->episodes = totals->episodes;
+	out->incomplete = totals->incomplete;
+	out->ambiguous = totals->ambiguous;
+	out->crossings = totals->crossings;
+	out->crossing_cost_ns = env->crossing_cost_ns;
+	out->tracer_cpu_ns = env->tracer_cpu_ns;
+	err = snapshot(&b);
+	if (!err)
+		err = build_losses(&b);
+	if (!err)
+		err = build_processes(&b);
+	if (!err)
+		err = build_barriers(&b);
+	if (!err)
+		err = build_phases(&b);
+	if (err)
+		report_free(out);
+	return err;
+}
+
+void report_free(struct report *report)
+{
+	arena_free(report->arena);
+	memset(report, 0, sizeof(*report));
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* The figures said in a sentence, and what to do about them in another. */
+#include "analyse/internal.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct text {
+	char *buf;
+	size_t size, n;
+};
+
+static void add(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct text *t, const char *fmt, ...)
+{
+	va_list args;
+	int n;
+
+	if (t->n + 1 >= t->size)
+		return;
+	va_start(args, fmt);
+	n = vsnprintf(t->buf + t->n, t->size - t->n, fmt, args);
+	va_end(args);
+	if (n > 0)
+		t->n += (size_t)n < t->size - t->n ? (size_t)n : t->size - t->n - 1;
+}
+
+static int percent(double share)
+{
+	return isnan(share) ? 0 : (int)(100 * share + 0.5);
+}
+
+/* Of the time that a thread spends in phases that end here, what it spends waiting. */
+static double wait_share(const struct report_thread *t)
+{
+	double all;
+
+	if (t->work_ns == REPORT_UNKNOWN)
+		return NAN;
+	all = (double)t->wait_ns + (double)t->work_ns;
+	return all > 0 ? (double)t->wait_ns / all : NAN;
+}
+
+static int tid_cmp(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* "thread 12", "threads 12-15, 18": at most a few, the rest as a number. */
+static void add_threads(struct text *t, uint32_t *tids, uint32_t n)
+{
+	uint32_t i, j, shown = 0;
+
+	qsort(tids, n, sizeof(*tids), tid_cmp);
+	add(t, n == 1 ? "thread " : "threads ");
+	for (i = 0; i < n; i = j + 1) {
+		for (j = i; j + 1 < n && tids[j + 1] == tids[j] + 1; j++)
+			;
+		if (shown++ == 3) {
+			add(t, " and %u more", n - i);
+			return;
+		}
+		add(t, i ? ", %u" : "%u", tids[i]);
+		if (j > i)
+			add(t, j == i + 1 ? ", %u" : "-%u", tids[j]);
+	}
+}
+
+struct group {
+	uint32_t *tids;
+	uint32_t n;
+	double min, max;
+};
+
+static void group_add(struct group *g, uint32_t tid, double share)
+{
+	if (!g->n || share < g->min)
+		g->min = share;
+	if (!g->n || share > g->max)
+		g->max = share;
+	g->tids[g->n++] = tid;
+}
+
+static void add_group(struct text *t, const struct group *g, const char *verb)
+{
+	add_threads(t, g->tids, g->n);
+	add(t, " %s", verb);
+	if (percent(g->min) == percent(g->max))
+		add(t, " %d %%", percent(g->max));
+	else
+		add(t, " %d-%d %%", percent(g->min), percent(g->max));
+}
+
+/* Who idles and who works: the threads that wait for more than the mean share, and the others. */
+static void add_idlers(struct text *t, const struct report_thread *threads, uint32_t n)
+{
+	struct group idle = { 0 }, busy = { 0 };
+	double mean = 0, share;
+	uint32_t i, known = 0;
+
+	for (i = 0; i < n; i++) {
+		share = wait_share(&threads[i]);
+		if (!isnan(share) && threads[i].tid) {
+			mean += share;
+			known++;
+		}
+	}
+	if (known < 2)
+		return;
+	mean /= known;
+	idle.tids = calloc(2 * (size_t)known, sizeof(*idle.tids));
+	if (!idle.tids)
+		return;
+	busy.tids = idle.tids + known;
+	for (i = 0; i < n; i++) {
+		share = wait_share(&threads[i]);
+		if (isnan(share) || !threads[i].tid)
+			continue;
+		group_add(share > mean ? &idle : &busy, threads[i].tid, share);
+	}
+	if (idle.n && busy.n) {
+		add(t, "; ");
+		add_group(t, &idle, "wait");
+		add(t, " of their time, ");
+		add_group(t, &busy, "only");
+	}
+	free(idle.tids);
+}
+
+/* Static, rotating, or both: by the shares of time lost to each. */
+static enum report_pattern split(double lost_static, double lost_rotating)
+{
+	double sum = lost_static + lost_rotating;
+
+	if (isnan(sum) || sum <= 0)
+		return REPORT_MIXED_LOSS;
+	if (lost_static >= sum * 2 / 3)
+		return REPORT_STATIC;
+	if (lost_rotating >= sum * 2 / 3)
+		return REPORT_ROTATING;
+	return REPORT_MIXED_LOSS;
+}
+
+static const char *advice(enum report_pattern pattern)
+{
+	switch (pattern) {
+	case REPORT_STATIC:
+		return "The same threads always have more to do: repartition, so that they get "
+		       "less "
+		       "(cyclic or weighted shares).";
+	case REPORT_ROTATING:
+		return "Another thread is late each time, so new shares will not help: use fewer "
+		       "barriers, or hand out the work dynamically.";
+	case REPORT_MIXED_LOSS:
+		return "Some threads have more to do, and who is late changes as well: repartition "
+		       "first, then try fewer barriers or dynamic scheduling.";
+	case REPORT_COSTLY:
+		return "The barrier itself is dear: use fewer or cheaper barriers, longer phases, "
+		       "and no more threads than CPUs.";
+	case REPORT_FEW:
+		return "Trace for longer before acting on this.";
+	case REPORT_BALANCED:
+		break;
+	}
+	return "";
+}
+
+static enum report_pattern barrier_pattern(const struct report_barrier *b)
+{
+	double lost = isnan(b->imbalance) ? 0 : b->imbalance;
+	double release = isnan(b->release_share) ? 0 : b->release_share;
+
+	if (b->episodes < VERDICT_FEW)
+		return REPORT_FEW;
+	if (lost < VERDICT_LITTLE && release < VERDICT_LITTLE)
+		return REPORT_BALANCED;
+	if (release > lost)
+		return REPORT_COSTLY;
+	return split(1 - b->load_balance, b->load_balance * (1 - b->serialisation));
+}
+
+static void add_last(struct text *t, const struct report_barrier *b)
+{
+	if (b->last_tid)
+		add(t, "; thread %u comes last most often, %d %% of the time", b->last_tid,
+		    percent(b->last_share));
+}
+
+void verdict_barrier(struct report_barrier *b)
+{
+	struct text t = { .buf = b->verdict, .size = sizeof(b->verdict) };
+	int lost = percent(b->imbalance), release = percent(b->release_share);
+
+	b->pattern = barrier_pattern(b);
+	switch (b->pattern) {
+	case REPORT_FEW:
+		if (!b->episodes)
+			add(&t, "No complete episode was seen, so nothing can be said.");
+		else
+			add(&t,
+			    "Rests on %llu complete episode%s only: %d %% of the threads' time "
+			    "went into waiting",
+			    (unsigned long long)b->episodes, b->episodes == 1 ? "" : "s", lost);
+		if (b->episodes)
+			add_last(&t, b);
+		break;
+	case REPORT_BALANCED:
+		add(&t,
+		    "Balanced: %d %% of the threads' time is lost waiting, %d %% in leaving the "
+		    "barrier",
+		    lost, release);
+		break;
+	case REPORT_COSTLY:
+		add(&t,
+		    "The barrier itself takes %d %% of the threads' time (%.1f us a crossing "
+		    "after the last arrival), waiting for others %d %%",
+		    release, b->release_ns.mean / 1000, lost);
+		break;
+	case REPORT_STATIC:
+		add(&t, "Static imbalance: %d %% of the threads' time is lost waiting", lost);
+		if (b->last_tid)
+			add(&t, ", for thread %u in %d %% of the episodes", b->last_tid,
+			    percent(b->last_share));
+		add_idlers(&t, b->threads, b->nthreads);
+		break;
+	case REPORT_ROTATING:
+		add(&t,
+		    "Rotating imbalance: %d %% of the threads' time is lost waiting, for another "
+		    "thread each time",
+		    lost);
+		add_last(&t, b);
+		break;
+	case REPORT_MIXED_LOSS:
+		add(&t,
+		    "Imbalance: %d %% of the threads' time is lost waiting, in part always for "
+		    "the same threads",
+		    lost);
+		add_last(&t, b);
+		add_idlers(&t, b->threads, b->nthreads);
+		break;
+	}
+	if (t.n && t.buf[t.n - 1] != '.')
+		add(&t, ".");
+	snprintf(b->advice, sizeof(b->advice), "%s", advice(b->pattern));
+}
+
+static enum report_pattern process_pattern(const struct report_process *p)
+{
+	double imbalance = p->lost_static + p->lost_rotating;
+
+	if (p->episodes < VERDICT_FEW || isnan(p->efficiency.parallel))
+		return REPORT_FEW;
+	if (1 - p->efficiency.parallel < VERDICT_LITTLE)
+		return REPORT_BALANCED;
+	if (p->lost_transfer > imbalance)
+		return REPORT_COSTLY;
+	return split(p->lost_static, p->lost_rotating);
+}
+
+static void add_losses(struct text *t, const struct report_process *p)
+{
+	add(t,
+	    "%d %% of the threads' time does work; %d %% is lost to static imbalance, %d %% to "
+	    "rotating, %d %% to the barriers themselves",
+	    percent(p->efficiency.parallel), percent(p->lost_static), percent(p->lost_rotating),
+	    percent(p->lost_transfer));
+}
+
+void verdict_process(struct report_process *p)
+{
+	struct text t = { .buf = p->verdict, .size = sizeof(p->verdict) };
+
+	p->pattern = process_pattern(p);
+	switch (p->pattern) {
+	case REPORT_FEW:
+		add(&t, "Rests on %llu complete episode%s only", (unsigned long long)p->episodes,
+		    p->episodes == 1 ? "" : "s");
+		if (!isnan(p->efficiency.parallel)) {
+			add(&t, ": ");
+			add_losses(&t, p);
+		}
+		break;
+	case REPORT_BALANCED:
+		add(&t, "Balanced: ");
+		add_losses(&t, p);
+		break;
+	case REPORT_COSTLY:
+	case REPORT_ROTATING:
+		add_losses(&t, p);
+		break;
+	case REPORT_STATIC:
+	case REPORT_MIXED_LOSS:
+		add_losses(&t, p);
+		add_idlers(&t, p->members, p->nmembers);
+		break;
+	}
+	if (t.n && t.buf[t.n - 1] != '.')
+		add(&t, ".");
+	snprintf(p->advice, sizeof(p->advice), "%s", advice(p->pattern));
+}
