@@ -16,6 +16,13 @@ volatile __u32 keep_words; /* set where every making of a barrier is seen */
 volatile __u32 armed; /* 0 until everything is attached: data begins at one instant */
 struct sbt_counts counts[SBT_COUNT_SLOTS];
 
+/* What a return takes off the stack. */
+#if defined(__TARGET_ARCH_arm64)
+#define RETURN_POPS 0
+#else
+#define RETURN_POPS 8
+#endif
+
 extern bool bpf_session_is_return(void) __ksym __weak;
 
 /* -a: is the process that runs one of those asked for? */
@@ -141,8 +148,21 @@ static __always_inline int arrive(struct pt_regs *ctx, __u8 family, __u64 object
 		if (!t)
 			return 1;
 	}
-	if (t->arrive_ns)
+	if (t->arrive_ns) {
+		/*
+		 * Inside already. In another function: a wrapper that calls the real one, which is part of
+		 * the same crossing. In the same one, or a second time: the first never returned.
+		 */
+		if (t->entry != PT_REGS_IP(ctx) && !t->inner) {
+			t->inner = 1;
+			count(inner, bpf_get_smp_processor_id());
+			return 1;
+		}
 		crossing_write(t, 0);
+	}
+	t->inner = 0;
+	t->entry = PT_REGS_IP(ctx);
+	t->sp = PT_REGS_SP(ctx);
 	t->object = object;
 #if defined(__TARGET_ARCH_arm64)
 	t->ip = PT_REGS_RET(ctx); /* the link register */
@@ -162,7 +182,9 @@ static __always_inline int arrive(struct pt_regs *ctx, __u8 family, __u64 object
 	return t->proc_flags & SBT_PROC_BY_EXIT ? 1 : 0;
 }
 
-static __always_inline int depart(bool at_exit)
+enum { BY_SESSION, BY_RETURN, BY_EXIT };
+
+static __always_inline int depart(struct pt_regs *ctx, int by)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct sbt_thread *t;
@@ -175,7 +197,10 @@ static __always_inline int depart(bool at_exit)
 			count(unmatched, bpf_get_smp_processor_id());
 		return 0;
 	}
-	if (at_exit && !(t->proc_flags & SBT_PROC_BY_EXIT))
+	if (by == BY_EXIT && !(t->proc_flags & SBT_PROC_BY_EXIT))
+		return 0;
+	/* The end of the inner of two is not the end of the outer. */
+	if (by != BY_SESSION && PT_REGS_SP(ctx) != t->sp + (by == BY_RETURN ? RETURN_POPS : 0))
 		return 0;
 	crossing_write(t, now);
 	return 0;
@@ -185,7 +210,7 @@ SEC("?uprobe")
 int barrier_session(struct pt_regs *ctx)
 {
 	if (bpf_session_is_return())
-		return depart(false);
+		return depart(ctx, BY_SESSION);
 	return arrive(ctx, SBT_FAMILY_PTHREAD, PT_REGS_PARM1(ctx), 8);
 }
 
@@ -199,13 +224,13 @@ int barrier_enter(struct pt_regs *ctx)
 SEC("?uretprobe")
 int barrier_leave(struct pt_regs *ctx)
 {
-	return depart(false);
+	return depart(ctx, BY_RETURN);
 }
 
 SEC("?uprobe")
 int barrier_exit(struct pt_regs *ctx)
 {
-	return depart(true);
+	return depart(ctx, BY_EXIT);
 }
 
 /* On pthread_barrier_init: an address may now hold another barrier. */

@@ -36,6 +36,8 @@ struct sbt_thread {
 	__u64 arrive_ns;
 	__u64 object;
 	__u64 ip;
+	__u64 entry; /* address of the probe: which function it is in */
+	__u64 sp;    /* stack pointer there */
 	__u64 words;
 	__u64 words_object; /* whose words they are; 0: to be read */
 	__u32 words_epoch;  /* when they were read */
@@ -45,7 +47,7 @@ struct sbt_thread {
 	__u16 arrive_cpu;
 	__u8 family;
 	__u8 flags; /* SBT_CROSSING_* of the crossing under way */
-	__u32 pad;
+	__u32 inner; /* barriers entered and left inside this one */
 };
 
 #define SBT_THREAD_PROBES 4
@@ -85,6 +87,7 @@ struct sbt_counts {
 	__u64 events;	      /* events that should reach user space */
 	__u64 lost_event;     /* no room in the event ring */
 	__u64 strangers;      /* hits by processes that are not traced */
+	__u64 inner;	      /* crossings inside another: a wrapper around the function */
 	__u64 unmatched;      /* departures whose arrival was not seen: inside when tracing began */
 };
 

@@ -392,6 +392,9 @@ class Trace:
         return self
 
     def compare(self, log, **options):
+        for e in self.all("episode"):
+            check(e["state"] != "complete" or None not in [m["arrive_ns"] for m in e["threads"]],
+                  f"a complete episode with an arrival before clock_start_ns: {e}")
         return genlog.compare(log, self.by_type, **options)
 
 

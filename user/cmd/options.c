@@ -11,7 +11,7 @@
 
 #include "base/msg.h"
 
-#define RING_BYTES (4u << 20)
+#define RING_BYTES (2u << 20)
 
 enum {
 	OPT_JSON = 256,

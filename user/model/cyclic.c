@@ -48,13 +48,16 @@ int cyclic_enter(struct model *m, struct object *o)
 
 	o->is_cyclic = true;
 	o->cyclic.nprev = 0;
-	o->cyclic.swap = o->cyclic.unsure = false;
+	o->cyclic.swap = false;
+	/* Those before were put together on another supposition. */
+	o->cyclic.unsure = o->nclosed ? MODEL_WHY_SWAP : 0;
 	if (o->limbo) {
 		err = buf_take(m, o, o->limbo);
 		o->limbo = NULL;
 	}
 	while (o->nopen && !err)
 		err = buf_take(m, o, o->open[--o->nopen]);
+	o->cyclic.warm_ns = 0;
 	if (o->cyclic.n)
 		latest = o->cyclic.buf[o->cyclic.n - 1].pub.arrive_ns;
 	for (i = 0; i < o->nslots; i++) {
@@ -128,7 +131,7 @@ static bool shift_possible(const struct object *o, const struct episode *e)
 	uint32_t k;
 
 	if (!c->nprev)
-		return false;
+		return o->nclosed > 0;
 	for (k = 1; k < e->n; k++) {
 		if (k <= c->nprev && c->prev[c->nprev - k] < earliest)
 			earliest = c->prev[c->nprev - k];
@@ -187,14 +190,14 @@ static int chunk_close(struct model *m, struct object *o, uint32_t upto, enum mo
 	c->n = kept;
 	if (state == MODEL_INCOMPLETE) {
 		why |= slots_missing_why(m, o, e);
-		c->unsure = true;
-	} else if (loss_covers(m, o, e) || ((c->unsure || e->ntainted) && shift_possible(o, e))) {
+	} else if (loss_covers(m, o, e)) {
 		state = MODEL_AMBIGUOUS;
 		why |= MODEL_WHY_LOST;
-		c->unsure = true;
-	} else {
-		c->unsure = false;
+	} else if ((c->unsure || e->ntainted) && shift_possible(o, e)) {
+		state = MODEL_AMBIGUOUS;
+		why |= c->unsure == MODEL_WHY_SWAP ? MODEL_WHY_SWAP : MODEL_WHY_LOST;
 	}
+	c->unsure = why;
 	err = remember_departures(c, e);
 	if (err) {
 		episode_free(m, e);
@@ -232,35 +235,32 @@ static int decide_short(struct model *m, struct object *o, const struct chunk *c
 	return err ? err : chunk_close(m, o, ch->n, MODEL_INCOMPLETE, 0);
 }
 
-/* Who of the first @n + surplus was in? Those who left before the next release must have been. */
+/*
+ * Who of the first @pool was in? Those who left before the next release must have been; the others
+ * by order of arrival, and then it could be another as well. Returns how many must.
+ */
 static uint32_t choose(struct model *m, const struct object *o, uint32_t n, uint32_t pool,
 		       uint64_t next_release)
 {
 	const struct member *buf = o->cyclic.buf;
-	uint32_t i, chosen = 0;
+	uint32_t i, must = 0, chosen;
 
 	for (i = 0; i < pool; i++) {
 		m->prefix[i] = buf[i].pub.depart_ns < next_release;
-		chosen += m->prefix[i];
+		must += m->prefix[i];
 	}
-	if (chosen > n)
-		return chosen;
+	chosen = must;
 	for (i = 0; i < pool && chosen < n; i++) {
-		if (!m->prefix[i]) {
-			m->prefix[i] = 1;
-			chosen++;
-			/* It could be another as well. */
-			if (pool > n)
-				chosen |= 1U << 31;
-		}
+		chosen += !m->prefix[i];
+		m->prefix[i] = 1;
 	}
-	return chosen;
+	return must;
 }
 
 static int decide_full(struct model *m, struct object *o, const struct chunk *ch, bool final,
 		       bool *decided)
 {
-	uint32_t n = o->count, pool = n + ch->surplus, why = 0, chosen;
+	uint32_t n = o->count, pool = n + ch->surplus, why = 0, must;
 	uint64_t left = ch->depart_min, next = MODEL_UNKNOWN;
 	bool was_swap = o->cyclic.swap;
 	int err;
@@ -280,21 +280,24 @@ static int decide_full(struct model *m, struct object *o, const struct chunk *ch
 		return err;
 	o->cyclic.swap = false;
 	if (ch->surplus) {
-		chosen = choose(m, o, n, pool, next);
-		if (chosen & 1U << 31) {
-			o->cyclic.swap = true;
+		must = choose(m, o, n, pool, next);
+		if (must != n)
 			why = MODEL_WHY_SWAP;
-		} else if (chosen > n) {
-			/* More left than can have been in: something is missing. */
-			why = MODEL_WHY_SWAP;
+		o->cyclic.swap = must < n;
+		/* More left than can have been in: something is missing. */
+		if (must > n)
 			err = mark_first(m, n, pool);
-			if (err)
-				return err;
-		}
+		if (err)
+			return err;
 	}
 	if (was_swap)
 		why |= MODEL_WHY_SWAP;
 	return chunk_close(m, o, pool, why ? MODEL_AMBIGUOUS : MODEL_COMPLETE, why);
+}
+
+static bool is_warm(const struct model *m, const struct object *o)
+{
+	return m->watermark >= o->cyclic.warm_ns || o->cyclic.n > CYCLIC_BUF_MIN;
 }
 
 int cyclic_decide(struct model *m, struct object *o, bool final)
@@ -303,6 +306,8 @@ int cyclic_decide(struct model *m, struct object *o, bool final)
 	struct chunk ch;
 	int err = 0;
 
+	if (!final && !is_warm(m, o))
+		return 0;
 	while (o->cyclic.n && decided && !err) {
 		ch = cut(o);
 		if (ch.n < o->count)
@@ -349,6 +354,8 @@ int cyclic_add(struct model *m, struct object *o, const struct member *mem)
 
 	if (err)
 		return err;
+	if (!o->cyclic.warm_ns)
+		o->cyclic.warm_ns = mem->pub.arrive_ns + MODEL_WARM_NS;
 	set_bound(m, o);
 	/* Cheap: a chunk can hardly be decided before the next one is there too. */
 	if (o->cyclic.n < full)

@@ -207,6 +207,9 @@ static void join_clocks(struct episode *e, uint32_t row)
 	for (i = 0; i < e->n; i++) {
 		t = e->members[i].thread;
 		t->ideal = latest;
+		/* One that was decided late does not go back in time. */
+		if (t->pub.release_ns != MODEL_UNKNOWN && t->pub.release_ns > e->arrive_max)
+			continue;
 		t->pub.release_ns = e->arrive_max;
 		t->pub.barrier = row;
 		t->release_sure = sure;

@@ -11,6 +11,11 @@
 #define MODEL_HOLD_NS	200000000ULL
 /* After this long an undecided episode is decided with what is there. */
 #define MODEL_DECIDE_NS 1000000000ULL
+/*
+ * So long a barrier that has become cyclic is only watched: threads that have not left it once are not
+ * known yet.
+ */
+#define MODEL_WARM_NS	100000000ULL
 /* Clocks of two CPUs may disagree by so much; a departure before the last arrival by more is another episode's. */
 #define MODEL_SKEW_NS	1000ULL
 
@@ -198,8 +203,9 @@ struct cyclic {
 	uint32_t nprev; /* departures of the chunk before, by arrival */
 	uint32_t cap_prev;
 	uint64_t *prev;
+	uint64_t warm_ns; /* no chunk is decided before the watermark is here */
 	bool swap; /* the first of the next chunk could have been in the last one */
-	bool unsure; /* the last chunk was not certain: the next may be shifted */
+	uint32_t unsure; /* why the last chunk was not certain: the next may be shifted */
 };
 
 struct object {

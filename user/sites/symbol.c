@@ -31,8 +31,8 @@
 #define SYMBOL_PATH_MAX		4096
 #define SYMBOL_NOBODY		65534
 #define SYMBOL_TIMEOUT_MS	5000
-/* debuginfod downloads; its own time limit is 90 s. */
-#define SYMBOL_FETCH_TIMEOUT_MS 120000
+/* debuginfod downloads; a server that never answers would be waited for much longer. */
+#define SYMBOL_FETCH_TIMEOUT_MS 60000
 #define SYMBOL_MODULES_MAX	64 /* files the child keeps open */
 #define SYMBOL_BAD_MAX		64 /* files remembered for having ended a child */
 #define SYMBOL_CHILD_MEMORY	(4ULL << 30) /* bytes of address space beyond what it is born with */

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""The same answers by every method of attaching, and programs that a return probe would break:
+whatever the method, what they print is what they print without us."""
+
+from harness import check, check_equal, check_in, check_not_in, workload
+from test_command import GEN, answers
+from test_pid import PACE, all_found, traced_gen
+
+METHODS = ("session", "multi", "perf")
+
+
+def by_every_method(one):
+    def test(t):
+        for method in METHODS:
+            one(t, method)
+    return test
+
+
+def check_method(trace, method):
+    check_equal("method", {p["method"] for p in trace.session["probes"]} or {method}, {method})
+
+
+def command(t, method):
+    trace = t.trace([workload("gen"), *GEN], "--attach", method)
+    check_method(trace, method)
+    answers(trace)
+
+
+def static(t, method):
+    for name in ("gen-static", "gen-musl", "gen-musl-static"):
+        answers(t.trace([workload(name), *GEN], "--attach", method))
+
+
+def pid(t, method):
+    trace, log = traced_gen(t, ["--threads", "4", "--rounds", "100", *PACE],
+                            ("-W", "--attach", method))
+    check_method(trace, method)
+    all_found(trace, log)
+
+
+def children(t, method):
+    trace = t.trace([workload("fork_children")], "--attach", method).nothing_lost()
+    check_equal("episodes", sorted(p["episodes"] for p in trace.processes() if p["episodes"]),
+                [70, 100, 100, 200, 300])
+
+
+def no_children(t, method):
+    trace = t.trace([workload("fork_children")], "--attach", method, "--no-children")
+    check_method(trace, method)
+    check_equal("episodes", trace.nothing_lost().end["episodes"], 100)
+    trace = t.trace([workload("gen"), *GEN], "--attach", method, "--no-children")
+    answers(trace)
+
+
+def system(t, method):
+    tracer = t.attach("-a", "--attach", method)
+    gen = t.gen("--rounds", "100", *PACE)
+    gen.wait()
+    trace = tracer.stop()
+    check_method(trace, method)
+    check_equal("episodes", [b["episodes"] for b in trace.barriers(pid=gen.pid)], [100])
+
+
+test_command = by_every_method(command)
+test_static_and_musl = by_every_method(static)
+test_pid = by_every_method(pid)
+test_children = by_every_method(children)
+test_no_children = by_every_method(no_children)
+test_system = by_every_method(system)
+
+
+# --- programs that a return probe would break ---------------------------------------------------------
+
+# name: (complete episodes, crossings that never depart)
+UNWINDING = {"cancel_async": (60, 20), "cancel_cxx": (60, 20), "longjmp_out": (20, 20),
+             "throw_out": (20, 20), "gobar": (300, 0)}
+
+
+def unwinding(name, options):
+    episodes, abandoned = UNWINDING[name]
+
+    def test(t):
+        plain = t.run([workload(name)])
+        check_equal("status without tracing", plain.rc, 0)
+        for method in METHODS:
+            trace = t.trace([workload(name)], "--attach", method, *options)
+            check_method(trace, method)
+            check_equal(f"stdout under {method}", trace.result.stdout, plain.stdout)
+            check_equal(f"episodes under {method}", trace.end["episodes"], episodes)
+            check_equal(f"abandoned under {method}",
+                        [p["abandoned"] for p in trace.processes() if p["episodes"]], [abandoned])
+            trace.nothing_lost()
+            # Of the twenty lonely ones none may pass for a meeting, and none for an imbalance.
+            check_equal("participants", {b["participants"] for b in trace.barriers()
+                                         if b["episodes"]}, {2})
+    return test
+
+
+test_cancel_async = unwinding("cancel_async", [])
+test_cancel_cxx = unwinding("cancel_cxx", [])
+test_longjmp_out = unwinding("longjmp_out", [])
+test_throw_out = unwinding("throw_out", [])
+test_gobar = unwinding("gobar", [])
+test_cancel_async_no_children = unwinding("cancel_async", ["--no-children"])
+test_throw_out_no_children = unwinding("throw_out", ["--no-children"])
+test_gobar_no_children = unwinding("gobar", ["--no-children"])
+
+
+def test_gobar_says_why(t):
+    trace = t.trace([workload("gobar")])
+    check_in("stderr", "Go", trace.result.err)
+    check_in("stderr", "return probe", trace.result.err)
+    check_in("departures", "ret instructions", trace.process()["departures"])
+    check_equal("function", trace.barrier()["function"], "cross")
+
+
+def test_gobar_by_pid(t):
+    """Attached to, not started: the same care."""
+    import subprocess
+    script = f"read x; exec {workload('gobar')}"
+    p = t.start(["sh", "-c", script], stdin=subprocess.PIPE)
+    tracer = t.attach("-p", str(p.pid))
+    p.write(b"\n")
+    result = p.wait()
+    check_equal("gobar", (result.rc, result.out), (0, "gobar: rounds=300 threads=2 ok\n"))
+    trace = tracer.end()
+    check_equal("episodes", trace.end["episodes"], 300)
+
+
+def test_under_a_too(t):
+    """-a meets them without warning: the first crossings come before anybody has looked."""
+    for name, (episodes, _) in UNWINDING.items():
+        plain = t.run([workload(name)])
+        tracer = t.attach("-a")
+        for _ in range(3):
+            traced = t.run([workload(name)])
+            check_equal(f"{name} under -a", (traced.rc, traced.stdout), (plain.rc, plain.stdout))
+        trace = tracer.stop()
+        found = [p["episodes"] for p in trace.processes() if p["comm"].startswith(name[:15])]
+        check_equal(f"episodes of {name}", found[-1:], [episodes])
+
+
+def test_plain_programs_get_return_probes(t):
+    """The care is for those who need it: a C program's departures are seen the cheap way."""
+    trace = t.trace([workload("gen"), *GEN])
+    check_equal("departures", trace.process()["departures"], "return probe")
+    check_not_in("stderr", "return probe", trace.result.err)
+    check(trace.session["probes"], "no probes in the session record")

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""sbt-trace -a: programs that are there and programs that come, other C libraries, selection by
+name and by cgroup. Others may use barriers meanwhile: only our own processes are looked at."""
+
+import os
+import shutil
+import subprocess
+import time
+
+from harness import Skip, WORKLOADS, check, check_equal, genlog, wait_for, workload
+from test_pid import PACE, chroot_folder, in_chroot, own_libc
+
+CGROUPS = "/sys/fs/cgroup/unified" if os.path.isdir("/sys/fs/cgroup/unified") else "/sys/fs/cgroup"
+
+
+def episodes_of(trace, pid):
+    return sum(b["episodes"] for b in trace.barriers(pid=pid))
+
+
+def test_programs_started_later(t):
+    tracer = t.attach("-a")
+    pids = {}
+    for name in ("gen", "gen-static", "gen-musl", "gen-musl-static", "gen-stripped", "gen-nopie",
+                 "gen-oldlib"):
+        if os.path.exists(os.path.join(WORKLOADS, name)):
+            # Long enough to be noticed: -a does not stop anybody.
+            gen = t.gen("--rounds", "100", *PACE, name=name, wait=True)
+            pids[gen.pid] = name
+            time.sleep(0.1)
+            gen.begin()
+            gen.wait()
+    trace = tracer.stop()
+    check_equal("mode", trace.session["mode"], "system")
+    check_equal("episodes", {name: episodes_of(trace, pid) for pid, name in pids.items()},
+                {name: 100 for name in pids.values()})
+
+
+def test_immediate_start(t):
+    """A program whose library is known already: nothing is missed, however soon it begins."""
+    tracer = t.attach("-a")
+    gens = [t.gen("--rounds", "50", "--threads", "2") for _ in range(5)]
+    for gen in gens:
+        gen.wait()
+    trace = tracer.stop()
+    check_equal("episodes", [episodes_of(trace, g.pid) for g in gens], [50] * 5)
+
+
+def test_programs_already_there(t):
+    log = t.path()
+    gens = [t.gen("--rounds", "100", *PACE, "--log", log, wait=True),
+            t.gen("--rounds", "100", *PACE, wait=True, name="gen-static"),
+            t.gen("--rounds", "100", *PACE, wait=True, name="gen-musl")]
+    tracer = t.attach("-a", "-W")
+    for gen in gens:
+        gen.begin()
+    for gen in gens:
+        gen.wait()
+    trace = tracer.stop()
+    check_equal("episodes", [episodes_of(trace, g.pid) for g in gens], [100] * 3)
+    result = trace.compare(genlog.Log(log))
+    check_equal("missing, extra", (result["missing"], result["extra"]), (0, 0))
+
+
+def test_children(t):
+    tracer = t.attach("-a")
+    p = t.start([workload("fork_children")])
+    p.wait()
+    trace = tracer.stop()
+    ours = [q for q in trace.processes() if q["comm"] == "fork_children" and q["episodes"]]
+    check_equal("episodes", sorted(q["episodes"] for q in ours), [70, 100, 100, 200, 300])
+
+
+def test_by_name(t):
+    other = t.path("other-name")
+    shutil.copy(workload("gen"), other)
+    tracer = t.attach("-a", "--comm", "other-name")
+    mine = t.gen("--rounds", "60", *PACE, name=other)
+    stranger = t.gen("--rounds", "60", *PACE)
+    mine.wait()
+    stranger.wait()
+    trace = tracer.stop()
+    check_equal("episodes", (episodes_of(trace, mine.pid), episodes_of(trace, stranger.pid)), (60, 0))
+    check_equal("processes", [p["pid"] for p in trace.processes()], [mine.pid])
+
+
+def test_by_name_of_running_ones(t):
+    other = t.path("other-name")
+    shutil.copy(workload("gen"), other)
+    mine = t.gen("--rounds", "60", *PACE, name=other, wait=True)
+    stranger = t.gen("--rounds", "60", *PACE, wait=True)
+    tracer = t.attach("-a", "--comm", "other-name")
+    for gen in (mine, stranger):
+        gen.begin()
+        gen.wait()
+    trace = tracer.stop()
+    check_equal("processes", [(p["pid"], p["episodes"]) for p in trace.processes()], [(mine.pid, 60)])
+
+
+def cgroup(t, name):
+    path = os.path.join(CGROUPS, name)
+    try:
+        os.mkdir(path)
+    except OSError as e:
+        raise Skip(f"no cgroup can be made: {e}") from None
+    t.at_end(lambda: wait_for(f"rmdir {path}", lambda: not os.path.isdir(path) or remove(path)))
+    return path
+
+
+def remove(path):
+    try:
+        os.rmdir(path)
+        return True
+    except OSError:
+        return False
+
+
+def entering(path):
+    def enter():
+        with open(os.path.join(path, "cgroup.procs"), "w") as f:
+            f.write(str(os.getpid()))
+    return enter
+
+
+def test_by_cgroup(t):
+    top = cgroup(t, f"sbt-e2e-{os.getpid()}")
+    below = cgroup(t, os.path.join(top, "below"))
+    beside = cgroup(t, f"sbt-e2e-{os.getpid()}-beside")
+    before = t.gen("--rounds", "60", *PACE, wait=True, preexec_fn=entering(top))
+    tracer = t.attach("-a", "--cgroup", top)
+    deep = t.gen("--rounds", "60", *PACE, preexec_fn=entering(below))
+    out = [t.gen("--rounds", "60", *PACE, preexec_fn=entering(beside)), t.gen("--rounds", "60", *PACE)]
+    before.begin()
+    for gen in (before, deep, *out):
+        gen.wait()
+    trace = tracer.stop()
+    check_equal("processes", sorted((p["pid"], p["episodes"]) for p in trace.processes()),
+                sorted([(before.pid, 60), (deep.pid, 60)]))
+
+
+def test_cgroup_that_is_none(t):
+    for path in ("/nonexistent", "/proc", "/sys/fs/cgroup/memory"):
+        result = t.sbt("-a", "--cgroup", path, "-d", "0.1")
+        check_equal(f"status for {path}", result.rc, 1)
+        check(f"--cgroup {path}: " in result.err, f"stderr: {result.err}")
+
+
+def test_another_mount_namespace(t):
+    """A root with its own copy of the C library, entered before and after -a began."""
+    root = chroot_folder(t)
+    early = t.start(in_chroot(root, "--rounds", "100", "--wait-start", *PACE), stdin=subprocess.PIPE)
+    wait_for("gen is ready", lambda: "ready" in early.out)
+    tracer = t.attach("-a")
+    early.write(b"\n")
+    late = t.start(in_chroot(root, "--rounds", "100", *PACE))
+    check_equal("status", (early.wait().rc, late.wait().rc), (0, 0))
+    trace = tracer.stop()
+    check_equal("episodes", [episodes_of(trace, p.pid) for p in (early, late)], [100, 100])
+    check_equal("functions", {b["function"] for b in trace.barriers(pid=early.pid)}, {"site_0"})
+
+
+def test_new_mount_namespace_later(t):
+    """The copy of the library is not even there when -a begins."""
+    tracer = t.attach("-a")
+    root = chroot_folder(t)
+    gen = t.start(in_chroot(root, "--rounds", "100", "--wait-start", *PACE), stdin=subprocess.PIPE)
+    wait_for("gen is ready", lambda: "ready" in gen.out)
+    time.sleep(0.1)
+    gen.write(b"\n")
+    check_equal("status", gen.wait().rc, 0)
+    trace = tracer.stop()
+    check_equal("episodes", episodes_of(trace, gen.pid), 100)
+
+
+def test_deleted_library(t):
+    folder, env = own_libc(t)
+    gen = t.gen("--rounds", "100", *PACE, wait=True, env=env)
+    shutil.rmtree(folder)
+    tracer = t.attach("-a")
+    gen.begin()
+    gen.wait()
+    trace = tracer.stop()
+    check_equal("episodes", episodes_of(trace, gen.pid), 100)
+
+
+def test_own_library_later(t):
+    """Programs that come with a C library of their own, which nobody has mapped before."""
+    tracer = t.attach("-a")
+    found = []
+    for _ in range(4):
+        folder, env = own_libc(t)
+        gen = t.gen("--rounds", "100", *PACE, wait=True, env=env)
+        time.sleep(0.1)
+        gen.begin()
+        gen.wait()
+        found.append(gen.pid)
+    trace = tracer.stop()
+    check_equal("episodes", [episodes_of(trace, pid) for pid in found], [100] * 4)
+
+
+def test_library_later_then_deleted(t):
+    folder, env = own_libc(t)
+    tracer = t.attach("-a")
+    gen = t.gen("--rounds", "100", *PACE, wait=True, env=env)
+    shutil.rmtree(folder)
+    time.sleep(0.1)
+    gen.begin()
+    gen.wait()
+    trace = tracer.stop()
+    check_equal("episodes", episodes_of(trace, gen.pid), 100)
+
+
+def test_pid_is_used_again(t):
+    """Two programs with the same pid, one after the other, are two processes in the report."""
+    path = "/proc/sys/kernel/ns_last_pid"
+    if not os.access(path, os.W_OK):
+        raise Skip("process ids cannot be chosen here")
+    tracer = t.attach("-a")
+    first = t.gen("--threads", "2", "--rounds", "50")
+    first.wait()
+    second = None
+    for _ in range(200):
+        with open(path, "w") as f:
+            f.write(str(first.pid - 1))
+        second = t.gen("--threads", "3", "--rounds", "70")
+        if second.pid == first.pid:
+            break
+        second.wait()
+        second = None
+    if not second:
+        raise Skip(f"{first.pid} was always taken by somebody else")
+    second.wait()
+    trace = tracer.stop()
+    check_equal("teams", sorted((b["participants"], b["episodes"])
+                                for b in trace.barriers(pid=first.pid)), [(2, 50), (3, 70)])
+    check_equal("processes", sorted(p["episodes"] for p in trace.processes()
+                                    if p["pid"] == first.pid), [50, 70])
+
+
+def test_sbt_trace_itself_is_no_target(t):
+    tracer = t.attach("-a")
+    time.sleep(0.1)
+    trace = tracer.stop()
+    check_equal("own processes", [p for p in trace.processes() if p["pid"] == tracer.process.pid], [])
+
+
+def test_nothing_crossed(t):
+    tracer = t.attach("-a", "--comm", "no-such-name")
+    trace = tracer.stop()
+    check_equal("episodes", trace.end["episodes"], 0)
+    check("no barrier was crossed" in trace.result.err, f"stderr: {trace.result.err}")
+
+
+def test_strangers_under_a_stay_whole(t):
+    """Under -a everything is probed; what programs do and print is the same."""
+    plain = t.run([workload("lu"), "--size", "96", "--threads", "3"])
+    tracer = t.attach("-a")
+    traced = t.run([workload("lu"), "--size", "96", "--threads", "3"])
+    shell = t.run(["sh", "-c", "set -m; sleep 0.1 & wait; echo $?; (exit 3); echo $?"])
+    trace = tracer.stop()
+    check_equal("lu", (traced.rc, traced.stdout), (plain.rc, plain.stdout))
+    check_equal("sh", shell.out, "0\n3\n")
+    check(trace.end["episodes"] >= 96, "lu was not seen")

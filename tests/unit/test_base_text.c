@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/text.h"
+
+static void shows(const char *in, const char *out)
+{
+	char *s = text_printable(in);
+
+	assert_non_null(s);
+	assert_string_equal(s, out);
+	free(s);
+}
+
+static void test_plain(void **state)
+{
+	(void)state;
+	shows("", "");
+	shows("lu_block main.c:42", "lu_block main.c:42");
+	shows("B\xc3\xa4rlauch \xe2\x82\xac \xf0\x9f\x98\x80", "B\xc3\xa4rlauch \xe2\x82\xac \xf0\x9f\x98\x80");
+}
+
+static void test_control(void **state)
+{
+	(void)state;
+	shows("\x1b[31mred", "\\x1b[31mred");
+	shows("a\nb\r\tc", "a\\x0ab\\x0d\\x09c");
+	shows("\x7f", "\\x7f");
+	/* C1: some terminals take U+009B for ESC [. */
+	shows("\xc2\x9b"
+	      "31m",
+	      "\\xc2\\x9b31m");
+}
+
+static void test_debris(void **state)
+{
+	(void)state;
+	shows("\x80", "\\x80");
+	shows("\xff\xfe", "\\xff\\xfe");
+	shows("x\xc3", "x\\xc3");	      /* cut off */
+	shows("\xe2\x82y", "\\xe2\\x82y");    /* cut off, then text */
+	shows("\xc0\xaf", "\\xc0\\xaf");      /* an overlong "/" */
+	shows("\xe0\x80\xaf", "\\xe0\\x80\\xaf");
+	shows("\xf0\x80\x80\xaf", "\\xf0\\x80\\x80\\xaf");
+	shows("\xed\xa0\x80", "\\xed\\xa0\\x80");	  /* a surrogate */
+	shows("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"); /* above U+10FFFF */
+	shows("\xf8\x88\x80\x80\x80", "\\xf8\\x88\\x80\\x80\\x80");
+}
+
+static void test_bidi(void **state)
+{
+	(void)state;
+	shows("a\xe2\x80\xae"
+	      "b",
+	      "a\\xe2\\x80\\xae"
+	      "b"); /* U+202E, right-to-left override */
+	shows("\xe2\x81\xa6", "\\xe2\\x81\\xa6");     /* U+2066 */
+	shows("\xe2\x80\x8b", "\\xe2\\x80\\x8b");     /* U+200B, zero width */
+	shows("\xef\xbb\xbf", "\\xef\\xbb\\xbf");     /* U+FEFF */
+}
+
+static void test_utf8(void **state)
+{
+	uint32_t cp = 0;
+
+	(void)state;
+	assert_int_equal(text_utf8((const uint8_t *)"A", 1, &cp), 1);
+	assert_int_equal(cp, 'A');
+	assert_int_equal(text_utf8((const uint8_t *)"\xe2\x82\xac", 3, &cp), 3);
+	assert_int_equal(cp, 0x20ac);
+	assert_int_equal(text_utf8((const uint8_t *)"\xe2\x82\xac", 2, &cp), 0);
+	assert_int_equal(text_utf8((const uint8_t *)"\xf4\x8f\xbf\xbf", 4, &cp), 4);
+	assert_int_equal(cp, 0x10ffff);
+	assert_int_equal(text_utf8((const uint8_t *)"", 0, &cp), 0);
+}
+
+/* The published vectors of FNV-1a, 64 bits. */
+static void test_hash(void **state)
+{
+	(void)state;
+	assert_true(text_hash(TEXT_HASH_INIT, "", 0) == 0xcbf29ce484222325ULL);
+	assert_true(text_hash(TEXT_HASH_INIT, "a", 1) == 0xaf63dc4c8601ec8cULL);
+	assert_true(text_hash(TEXT_HASH_INIT, "foobar", 6) == 0x85944171f73967e8ULL);
+	assert_true(text_hash(text_hash(TEXT_HASH_INIT, "foo", 3), "bar", 3) ==
+		    0x85944171f73967e8ULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plain), cmocka_unit_test(test_control),
+		cmocka_unit_test(test_debris), cmocka_unit_test(test_bidi),
+		cmocka_unit_test(test_utf8), cmocka_unit_test(test_hash),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

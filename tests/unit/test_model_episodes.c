@@ -1,0 +1,842 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Which crossings make one meeting, in the cases where that is hard. Worked by hand; times in ns. */
+#include "test_model_util.h"
+
+#define A 0x1000
+#define B 0x2000
+
+static const struct model_episode *ep(const struct run *r, uint32_t i)
+{
+	assert_true(i < r->nkept);
+	return &r->kept[i].ep;
+}
+
+static void finish(struct run *r, uint64_t end)
+{
+	assert_int_equal(model_finish(r->model, end), 0);
+}
+
+static void assert_ep(const struct run *r, uint32_t i, const char *members, enum model_state state,
+		      uint32_t why)
+{
+	assert_tids(ep(r, i), members);
+	assert_int_equal(ep(r, i)->state, state);
+	assert_int_equal(ep(r, i)->why, why);
+}
+
+static void test_one_meeting(void **state)
+{
+	struct run *r = run_new(0);
+	const struct model_member *mem;
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 2, A, 3, 250, 310);
+	cross(r, 1, A, 3, 100, 320);
+	assert_int_equal(r->nkept, 0);
+	cross(r, 3, A, 3, 300, 350);
+	/* Known to be full: it does not wait for anything. */
+	assert_int_equal(r->nkept, 1);
+	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
+	assert_int_equal(ep(r, 0)->release_ns, 300);
+	assert_int_equal(ep(r, 0)->barrier_ns, 200);
+	assert_int_equal(ep(r, 0)->phase_ns, 300);
+	assert_int_equal(ep(r, 0)->phase_from, MODEL_NONE);
+	assert_int_equal(ep(r, 0)->number, 0);
+	mem = member_of(ep(r, 0), 1);
+	assert_int_equal(mem->wait_ns, 200);
+	assert_int_equal(mem->latency_ns, 20);
+	assert_int_equal(mem->work_ns, 100);
+	mem = member_of(ep(r, 0), 3);
+	assert_int_equal(mem->wait_ns, 0);
+	assert_int_equal(mem->latency_ns, 50);
+	finish(r, 400);
+	assert_int_equal(r->nkept, 1);
+	run_free(r);
+}
+
+/* Thread 1 was inside before tracing began: its first crossing has no record. */
+static void test_attach_in_mid_episode(void **state)
+{
+	struct run *r = run_new(1000);
+
+	(void)state;
+	cross(r, 2, A, 3, 1100, 1210);
+	cross(r, 3, A, 3, 1200, 1220);
+	cross(r, 1, A, 3, 1300, 1410);
+	cross(r, 3, A, 3, 1400, 1420);
+	cross(r, 2, A, 3, 1350, 1430);
+	cross(r, 1, A, 3, 1500, 1610);
+	cross(r, 3, A, 3, 1450, 1620);
+	cross(r, 2, A, 3, 1600, 1630);
+	finish(r, 2000);
+	assert_int_equal(r->nkept, 3);
+	assert_ep(r, 0, "2 3", MODEL_INCOMPLETE, MODEL_WHY_BEFORE);
+	assert_ep(r, 1, "1 2 3", MODEL_COMPLETE, 0);
+	assert_ep(r, 2, "3 1 2", MODEL_COMPLETE, 0);
+	/* Who was missing had arrived before: the release is known, and so is the next phase. */
+	assert_int_equal(ep(r, 1)->phase_ns, 200);
+	assert_int_equal(model_barrier(r->model, 0)->incomplete, 1);
+	assert_int_equal(model_barrier(r->model, 0)->episodes, 2);
+	/* Nothing of the incomplete one is imbalance: 100 + 50 and 150 + 100. */
+	assert_int_equal(model_barrier(r->model, 0)->wait.sum, 150 + 250);
+	run_free(r);
+}
+
+/* As before, but thread 1 is so quick that its next arrival still fits the meeting it was missing from. */
+static void test_attach_quick_thread(void **state)
+{
+	struct run *r = run_new(1000);
+
+	(void)state;
+	cross(r, 2, A, 3, 1100, 1210);
+	cross(r, 3, A, 3, 1200, 1220);
+	cross(r, 1, A, 3, 1205, 1410); /* left at 1203, unseen; came again before 1210 */
+	cross(r, 3, A, 3, 1400, 1420);
+	cross(r, 2, A, 3, 1350, 1430);
+	cross(r, 1, A, 3, 1500, 1610);
+	cross(r, 3, A, 3, 1450, 1620);
+	cross(r, 2, A, 3, 1600, 1630);
+	finish(r, 2000);
+	/* Not to be told from a full meeting until the others come again before 1 leaves. */
+	assert_ep(r, 0, "2 3 1", MODEL_AMBIGUOUS, MODEL_WHY_BEFORE);
+	assert_ep(r, 1, "2 3", MODEL_INCOMPLETE, MODEL_WHY_COUNT);
+	assert_ep(r, 2, "3 1 2", MODEL_COMPLETE, 0);
+	assert_int_equal(r->nkept, 3);
+	run_free(r);
+}
+
+static void rounds(struct run *r, uint64_t from, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++, from += 100) {
+		cross(r, 1, A, 3, from + 10, from + 32);
+		cross(r, 2, A, 3, from + 20, from + 34);
+		cross(r, 3, A, 3, from + 30, from + 36);
+	}
+}
+
+static void test_lost_record(void **state)
+{
+	struct run *r = run_new(0);
+	const struct model_thread *t;
+
+	(void)state;
+	run_launched(r, 0);
+	rounds(r, 0, 1);
+	cross(r, 1, A, 3, 110, 132);
+	lose(r, 2); /* 120 - 134 */
+	cross(r, 3, A, 3, 130, 136);
+	rounds(r, 200, 2);
+	finish(r, 500);
+	assert_int_equal(r->nkept, 4);
+	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
+	assert_ep(r, 1, "1 3", MODEL_INCOMPLETE, MODEL_WHY_LOST);
+	assert_ep(r, 2, "1 2 3", MODEL_COMPLETE, 0);
+	assert_ep(r, 3, "1 2 3", MODEL_COMPLETE, 0);
+	assert_int_equal(member_of(ep(r, 2), 2)->work_ns, MODEL_UNKNOWN);
+	/* The one missing may have come last: from when the next phase ran is not known. */
+	assert_int_equal(ep(r, 2)->phase_ns, MODEL_UNKNOWN);
+	assert_int_equal(ep(r, 3)->phase_ns, 100);
+	t = thread_of(r, 2);
+	assert_int_equal(t->lost, 1);
+	assert_int_equal(t->unknown_ns, 220 - 34);
+	assert_int_equal(t->outside_ns, 20 + (320 - 234) + (500 - 334));
+	assert_int_equal(t->idle_ns, 3 * 14);
+	assert_int_equal(model_totals(r->model)->lost, 1);
+	/* Sums: 3 complete episodes of 20 + 10. */
+	assert_int_equal(model_barrier(r->model, 0)->wait.sum, 90);
+	run_free(r);
+}
+
+/* The thread whose record was lost is so quick that its next arrival fits the meeting it is missing from. */
+static void test_lost_record_quick_thread(void **state)
+{
+	struct run *r = run_new(0);
+	uint32_t i;
+
+	(void)state;
+	run_launched(r, 0);
+	rounds(r, 0, 1);
+	lose(r, 1); /* 110 - 131 */
+	cross(r, 2, A, 3, 120, 134);
+	cross(r, 3, A, 3, 130, 136);
+	cross(r, 1, A, 3, 133, 240); /* of the next, but before 134 */
+	cross(r, 2, A, 3, 220, 234);
+	cross(r, 3, A, 3, 230, 236);
+	rounds(r, 300, 2);
+	finish(r, 600);
+	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
+	assert_ep(r, 1, "2 3 1", MODEL_AMBIGUOUS, MODEL_WHY_LOST);
+	assert_ep(r, 2, "2 3", MODEL_INCOMPLETE, MODEL_WHY_LOST);
+	assert_ep(r, 3, "1 2 3", MODEL_COMPLETE, 0);
+	assert_ep(r, 4, "1 2 3", MODEL_COMPLETE, 0);
+	assert_int_equal(r->nkept, 5);
+	for (i = 0; i < r->nkept; i++)
+		assert_int_equal(ep(r, i)->number, i);
+	run_free(r);
+}
+
+/* A record that comes a little after its successor is not lost. */
+static void test_out_of_order(void **state)
+{
+	struct run *r = run_new(0);
+	struct model_crossing first, second;
+
+	(void)state;
+	run_launched(r, 0);
+	first = crossing(1, A, 2, 10, 30);
+	first.seq = 1;
+	second = crossing(1, A, 2, 40, 60);
+	second.seq = 2;
+	cross(r, 2, A, 2, 20, 31);
+	assert_int_equal(model_add_crossing(r->model, &second), 0);
+	cross(r, 2, A, 2, 50, 61);
+	assert_int_equal(model_add_crossing(r->model, &first), 0);
+	finish(r, 100);
+	assert_int_equal(r->nkept, 2);
+	assert_ep(r, 0, "1 2", MODEL_COMPLETE, 0);
+	assert_ep(r, 1, "1 2", MODEL_COMPLETE, 0);
+	assert_int_equal(model_totals(r->model)->lost, 0);
+	run_free(r);
+}
+
+/* With the watermark past, what is missing is lost at once; if it comes after all, it is not. */
+static void test_later_than_the_watermark(void **state)
+{
+	struct run *r = run_new(0);
+	struct model_crossing first, second;
+
+	(void)state;
+	run_launched(r, 0);
+	first = crossing(1, A, 1, 10, 30);
+	first.seq = 1;
+	second = crossing(1, A, 1, 40, 60);
+	second.seq = 2;
+	assert_int_equal(model_add_crossing(r->model, &second), 0);
+	assert_int_equal(model_totals(r->model)->lost, 0);
+	assert_int_equal(model_advance(r->model, 70), 0);
+	assert_int_equal(model_totals(r->model)->lost, 1);
+	assert_int_equal(model_add_crossing(r->model, &first), 0);
+	assert_int_equal(model_totals(r->model)->lost, 0);
+	finish(r, 100);
+	assert_int_equal(thread_of(r, 1)->lost, 0);
+	assert_int_equal(thread_of(r, 1)->idle_ns, 40);
+	assert_int_equal(thread_of(r, 1)->outside_ns + thread_of(r, 1)->unknown_ns, 60);
+	run_free(r);
+}
+
+static void test_two_objects(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	/* {1, 2} meet on A, {3, 4} on B, one inside the other. */
+	cross(r, 3, B, 2, 15, 21);
+	cross(r, 1, A, 2, 10, 22);
+	cross(r, 4, B, 2, 20, 23);
+	cross(r, 2, A, 2, 18, 24);
+	cross(r, 3, B, 2, 30, 41);
+	cross(r, 2, A, 2, 35, 42);
+	cross(r, 4, B, 2, 40, 43);
+	cross(r, 1, A, 2, 38, 44);
+	finish(r, 100);
+	assert_int_equal(r->nkept, 4);
+	/* In the order of releases: 18, 20, 38, 40. */
+	assert_ep(r, 0, "1 2", MODEL_COMPLETE, 0);
+	assert_ep(r, 1, "3 4", MODEL_COMPLETE, 0);
+	assert_ep(r, 2, "2 1", MODEL_COMPLETE, 0);
+	assert_ep(r, 3, "3 4", MODEL_COMPLETE, 0);
+	assert_int_equal(ep(r, 0)->number, 0);
+	assert_int_equal(ep(r, 3)->number, 3);
+	assert_int_equal(ep(r, 2)->phase_ns, 20);
+	assert_int_equal(ep(r, 3)->phase_ns, 20);
+	run_free(r);
+}
+
+static void cross_at(struct run *r, uint32_t tid, uint32_t site, uint64_t arrive, uint64_t depart)
+{
+	struct model_crossing c = crossing(tid, A, 2, arrive, depart);
+
+	c.site = site;
+	run_feed(r, c);
+}
+
+/* One object at two places is two barriers; members from different places are a third, mixed one. */
+static void test_sites(void **state)
+{
+	struct run *r = run_new(0);
+	const struct model_barrier *b;
+
+	(void)state;
+	run_launched(r, 0);
+	cross_at(r, 1, 7, 10, 21);
+	cross_at(r, 2, 7, 20, 22);
+	cross_at(r, 1, 5, 30, 41);
+	cross_at(r, 2, 5, 40, 42);
+	cross_at(r, 1, 7, 50, 61);
+	cross_at(r, 2, 5, 60, 62);
+	cross_at(r, 1, 5, 70, 81);
+	cross_at(r, 2, 7, 80, 82);
+	cross_at(r, 1, 7, 90, 101);
+	cross_at(r, 2, 7, 100, 102);
+	finish(r, 200);
+	assert_int_equal(r->nbarriers, 3);
+	assert_int_equal(ep(r, 0)->barrier, 0);
+	assert_int_equal(ep(r, 1)->barrier, 1);
+	assert_int_equal(ep(r, 2)->barrier, 2);
+	assert_int_equal(ep(r, 3)->barrier, 2);
+	assert_int_equal(ep(r, 4)->barrier, 0);
+	b = model_barrier(r->model, 2);
+	assert_int_equal(b->nsites, 2);
+	assert_int_equal(b->sites[0], 5);
+	assert_int_equal(b->sites[1], 7);
+	assert_int_equal(b->episodes, 2);
+	assert_int_equal(member_of(ep(r, 2), 1)->site, 7);
+	assert_int_equal(member_of(ep(r, 2), 2)->site, 5);
+	/* The phase that ends at the second began at the first. */
+	assert_int_equal(ep(r, 1)->phase_from, 0);
+	assert_int_equal(ep(r, 4)->phase_from, 2);
+	run_free(r);
+}
+
+/* pthread_barrier_destroy() and _init() with another count: never one meeting. */
+static void test_made_again(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 3, 10, 31);
+	cross(r, 2, A, 3, 20, 32);
+	cross(r, 3, A, 3, 30, 33);
+	cross(r, 2, A, 2, 40, 51);
+	cross(r, 1, A, 2, 50, 52);
+	cross(r, 1, A, 2, 60, 71);
+	cross(r, 2, A, 2, 70, 72);
+	cross(r, 1, A, 3, 80, 101);
+	cross(r, 3, A, 3, 90, 102);
+	cross(r, 2, A, 3, 100, 103);
+	finish(r, 200);
+	assert_int_equal(r->nkept, 4);
+	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
+	assert_ep(r, 1, "2 1", MODEL_COMPLETE, 0);
+	assert_ep(r, 2, "1 2", MODEL_COMPLETE, 0);
+	assert_ep(r, 3, "1 3 2", MODEL_COMPLETE, 0);
+	run_free(r);
+}
+
+/* Somebody abandoned the old one; the new one begins while the old meeting never ended. */
+static void test_made_again_unfinished(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 3, 10, NEVER);
+	cross(r, 1, A, 2, 40, 51);
+	cross(r, 2, A, 2, 50, 52);
+	finish(r, 200);
+	assert_int_equal(r->nkept, 2);
+	assert_ep(r, 0, "1", MODEL_INCOMPLETE, MODEL_WHY_ABANDONED | MODEL_WHY_COUNT);
+	assert_int_equal(ep(r, 0)->number, MODEL_UNKNOWN); /* never released */
+	assert_ep(r, 1, "1 2", MODEL_COMPLETE, 0);
+	assert_int_equal(ep(r, 1)->number, 0);
+	run_free(r);
+}
+
+/* Thread 1 is back, waiting at the next meeting, before thread 2 has left the last. */
+static void test_slow_departure(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 3, 10, 31);
+	cross(r, 3, A, 3, 30, 32);
+	cross(r, 2, A, 3, 20, 90); /* slow; 1 and 3 came again at 40 and 50 */
+	cross(r, 2, A, 3, 95, 96);
+	cross(r, 1, A, 3, 40, 97);
+	cross(r, 3, A, 3, 50, 98);
+	finish(r, 200);
+	assert_int_equal(r->nkept, 2);
+	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
+	assert_int_equal(member_of(ep(r, 0), 2)->latency_ns, 60);
+	assert_ep(r, 1, "1 3 2", MODEL_COMPLETE, 0);
+	run_free(r);
+}
+
+/* The same without a count: the next one opens only after everybody has left. */
+static void test_unknown_count(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 0, 10, 31);
+	cross(r, 3, A, 0, 30, 32);
+	cross(r, 2, A, 0, 20, 90);
+	assert_int_equal(model_advance(r->model, 91), 0);
+	assert_int_equal(r->nkept, 0);
+	cross(r, 2, A, 0, 95, 96);
+	cross(r, 1, A, 0, 40, 97);
+	assert_int_equal(model_advance(r->model, 98), 0);
+	assert_int_equal(r->nkept, 1); /* the next has opened */
+	cross(r, 3, A, 0, 50, 98);
+	assert_int_equal(model_advance(r->model, 1000000096), 0);
+	assert_int_equal(r->nkept, 1);
+	assert_int_equal(model_advance(r->model, 1000000097), 0);
+	assert_int_equal(r->nkept, 2); /* a second has passed */
+	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
+	assert_ep(r, 1, "1 3 2", MODEL_COMPLETE, 0);
+	assert_int_equal(ep(r, 0)->count, 0);
+	finish(r, 2000000000);
+	assert_int_equal(r->nkept, 2);
+	run_free(r);
+}
+
+static void cross_in(struct run *r, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t object,
+		     uint64_t shared, uint64_t arrive, uint64_t depart)
+{
+	struct model_crossing c = crossing(tid, object, 2, arrive, depart);
+
+	c.tgid = tgid;
+	c.inc = inc;
+	c.shared = shared;
+	run_feed(r, c);
+}
+
+/* The same memory at other addresses in two processes. */
+static void test_process_shared(void **state)
+{
+	struct run *r = run_new(0);
+	const struct model_barrier *b;
+
+	(void)state;
+	assert_int_equal(model_add_process(r->model, 10, 1, 0, 0, 0, true, "one"), 0);
+	assert_int_equal(model_add_process(r->model, 20, 2, 10, 1, 5, true, "two"), 0);
+	cross_in(r, 20, 2, 20, 0x7000, 99, 15, 31);
+	cross_in(r, 10, 1, 10, 0x5000, 99, 30, 32);
+	cross_in(r, 10, 1, 10, 0x5000, 99, 40, 61);
+	cross_in(r, 20, 2, 20, 0x7000, 99, 60, 62);
+	/* The same address, but private: no meeting with the other process. */
+	cross_in(r, 10, 1, 10, 0x9000, 0, 70, 81);
+	cross_in(r, 20, 2, 20, 0x9000, 0, 80, 82);
+	finish(r, 100);
+	assert_int_equal(r->nkept, 4);
+	assert_ep(r, 0, "20 10", MODEL_COMPLETE, 0);
+	assert_ep(r, 1, "10 20", MODEL_COMPLETE, 0);
+	assert_int_equal(ep(r, 2)->state, MODEL_INCOMPLETE);
+	assert_int_equal(ep(r, 3)->state, MODEL_INCOMPLETE);
+	b = model_barrier(r->model, ep(r, 0)->barrier);
+	assert_true(b->shared);
+	/* It belongs to the process seen first, the sums of the threads to their own. */
+	assert_int_equal(model_proc(r->model, b->proc)->tgid, 20);
+	assert_int_equal(ep(r, 1)->number, 1);
+	assert_int_equal(ep(r, 1)->phase_ns, 30);
+	assert_int_equal(thread_of(r, 10)->wait_ns, 20);
+	assert_int_equal(thread_of(r, 20)->wait_ns, 15);
+	assert_int_equal(model_proc(r->model, 1)->parent, 0);
+	/* T_ideal joins both: thread 10 works 30 + 8, 20 then joins at 38... */
+	assert_int_equal(model_nprocs(r->model), 2);
+	run_free(r);
+}
+
+/* Three threads on a barrier of two. */
+static void test_more_threads_than_count(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	/* By arrival: (1 2) (3 1) (2 3) (1 2). 3 arrives before 1 and 2 have left. */
+	cross(r, 2, A, 2, 20, 25);
+	cross(r, 1, A, 2, 10, 30);
+	cross(r, 1, A, 2, 40, 45);
+	cross(r, 3, A, 2, 24, 46);
+	cross(r, 3, A, 2, 60, 65);
+	cross(r, 2, A, 2, 50, 66);
+	cross(r, 1, A, 2, 70, 85);
+	cross(r, 2, A, 2, 80, 86);
+	finish(r, 200);
+	assert_int_equal(r->nkept, 4);
+	assert_ep(r, 0, "1 2", MODEL_COMPLETE, 0);
+	assert_ep(r, 1, "3 1", MODEL_COMPLETE, 0);
+	assert_ep(r, 2, "2 3", MODEL_COMPLETE, 0);
+	assert_ep(r, 3, "1 2", MODEL_COMPLETE, 0);
+	run_free(r);
+}
+
+/* The third comes between the last arrival and the first departure, and nobody leaves early enough to tell. */
+static void test_cyclic_swap(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 3, A, 2, 5, 8);
+	cross(r, 1, A, 2, 4, 9);
+	/* 1 at 10, 2 at 20, 3 at 21, 2' after 60. 1 leaves at 25; 2 and 3 only after the fourth arrival at 40. */
+	cross(r, 1, A, 2, 10, 25);
+	cross(r, 1, A, 2, 40, 45);
+	cross(r, 2, A, 2, 20, 50);
+	cross(r, 3, A, 2, 21, 51);
+	/* A clear one. */
+	cross(r, 2, A, 2, 60, 75);
+	cross(r, 1, A, 2, 70, 76);
+	cross(r, 3, A, 2, 80, 95);
+	cross(r, 1, A, 2, 90, 96);
+	finish(r, 200);
+	assert_int_equal(r->nkept, 5);
+	assert_ep(r, 0, "1 3", MODEL_COMPLETE, 0);
+	assert_int_equal(ep(r, 1)->state, MODEL_AMBIGUOUS);
+	assert_int_equal(ep(r, 1)->why, MODEL_WHY_SWAP);
+	assert_int_equal(ep(r, 2)->state, MODEL_AMBIGUOUS);
+	assert_int_equal(ep(r, 2)->why, MODEL_WHY_SWAP);
+	assert_ep(r, 3, "2 1", MODEL_COMPLETE, 0);
+	assert_ep(r, 4, "3 1", MODEL_COMPLETE, 0);
+	assert_int_equal(model_totals(r->model)->ambiguous, 2);
+	assert_int_equal(model_barrier(r->model, 0)->wait.sum, 1 + 10 + 10);
+	run_free(r);
+}
+
+/* The probes saw 3 arrive before 2, but 2 left before the next release: it was 2 that was in. */
+static void test_cyclic_forced_swap(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 3, A, 2, 5, 8);
+	cross(r, 1, A, 2, 4, 9);
+	cross(r, 1, A, 2, 10, 25);
+	cross(r, 2, A, 2, 21, 26);
+	cross(r, 1, A, 2, 40, 45);
+	cross(r, 3, A, 2, 20, 50);
+	cross(r, 2, A, 2, 60, 75);
+	cross(r, 1, A, 2, 70, 76);
+	finish(r, 200);
+	assert_int_equal(r->nkept, 4);
+	assert_ep(r, 1, "1 2", MODEL_COMPLETE, 0);
+	assert_ep(r, 2, "3 1", MODEL_COMPLETE, 0);
+	assert_ep(r, 3, "2 1", MODEL_COMPLETE, 0);
+	run_free(r);
+}
+
+/* The number of a thread that ended comes again as another thread. */
+static void test_tid_reuse(void **state)
+{
+	struct run *r = run_new(0);
+	uint32_t i, found = 0;
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 2, 10, 21);
+	cross(r, 2, A, 2, 20, 22);
+	assert_int_equal(model_end_thread(r->model, PID, INC, 2, 50, "old"), 0);
+	assert_int_equal(model_add_thread(r->model, PID, INC, 2, 60), 0);
+	r->seq[2] = 0;
+	cross(r, 1, A, 2, 70, 81);
+	cross(r, 2, A, 2, 80, 82);
+	finish(r, 100);
+	assert_int_equal(r->nkept, 2);
+	assert_ep(r, 1, "1 2", MODEL_COMPLETE, 0);
+	assert_int_not_equal(member_of(ep(r, 0), 2)->thread, member_of(ep(r, 1), 2)->thread);
+	assert_int_equal(ep(r, 1)->phase_ns, 80 - 60);
+	assert_int_equal(ep(r, 1)->phase_from, MODEL_NONE);
+	for (i = 0; i < model_nthreads(r->model); i++) {
+		const struct model_thread *t = model_thread(r->model, i);
+
+		if (t->tid != 2)
+			continue;
+		found++;
+		if (t->exited) {
+			assert_string_equal(t->comm, "old");
+			assert_int_equal(t->end_ns, 50);
+			assert_int_equal(t->outside_ns, 20 + 28);
+		} else {
+			assert_int_equal(t->start_ns, 60);
+			assert_int_equal(t->outside_ns, 20 + 18);
+		}
+		assert_int_equal(t->crossings, 1);
+	}
+	assert_int_equal(found, 2);
+	assert_int_equal(model_totals(r->model)->lost, 0);
+	assert_int_equal(model_proc(r->model, 0)->nthreads_crossed, 3);
+	run_free(r);
+}
+
+/* The news of an exit overtakes the thread's last record. */
+static void test_record_after_exit(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 2, 10, 21);
+	assert_int_equal(model_end_thread(r->model, PID, INC, 2, 50, "late"), 0);
+	cross(r, 2, A, 2, 20, 22);
+	assert_int_equal(model_end_thread(r->model, PID, INC, 2, 50, "late"), 0);
+	cross(r, 2, A, 2, 60, 71);
+	finish(r, 100);
+	assert_ep(r, 0, "1 2", MODEL_COMPLETE, 0);
+	assert_int_equal(model_nthreads(r->model), 3);
+	run_free(r);
+}
+
+/* PID reuse and exec: the same numbers, another incarnation. */
+static void test_incarnations(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	assert_int_equal(model_add_process(r->model, 10, 1, 0, 0, 0, true, "sh"), 0);
+	cross_in(r, 10, 1, 10, A, 0, 10, 21);
+	cross_in(r, 10, 1, 11, A, 0, 20, 22);
+	/* 10 arrives and execs: the barrier and its waiters are gone. */
+	cross_in(r, 10, 1, 10, A, 0, 30, NEVER);
+	assert_int_equal(model_end_process(r->model, 10, 1, 40), 0);
+	assert_int_equal(model_add_process(r->model, 10, 2, 10, 1, 40, true, "prog"), 0);
+	r->seq[10] = r->seq[11] = 0;
+	cross_in(r, 10, 2, 11, A, 0, 50, 61);
+	cross_in(r, 10, 2, 10, A, 0, 60, 62);
+	finish(r, 100);
+	assert_int_equal(model_nprocs(r->model), 2);
+	assert_int_equal(r->nkept, 3);
+	assert_ep(r, 0, "10 11", MODEL_COMPLETE, 0);
+	/* They are two processes, each with its own order. */
+	assert_int_equal(model_proc(r->model, 0)->episodes, 1);
+	assert_int_equal(model_proc(r->model, 0)->incomplete, 1);
+	assert_int_equal(model_proc(r->model, 0)->abandoned, 1);
+	assert_int_equal(model_proc(r->model, 1)->episodes, 1);
+	assert_int_equal(model_proc(r->model, 0)->end_ns, 40);
+	assert_string_equal(model_proc(r->model, 0)->comm, "sh");
+	assert_string_equal(model_proc(r->model, 1)->comm, "prog");
+	assert_int_equal(model_proc(r->model, 1)->elapsed_ns, 60);
+	run_free(r);
+}
+
+/* Cancelled, longjmp or an exception out of the wait: counted by the barrier, so the meeting is full. */
+static void test_abandoned(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 3, 20, 31);
+	cross(r, 3, A, 3, 30, 32);
+	/* 2 had arrived at 10; it is told when it comes again, at 40. */
+	cross(r, 2, A, 3, 10, NEVER);
+	cross(r, 1, A, 3, 50, 61);
+	cross(r, 2, A, 3, 40, 62);
+	cross(r, 3, A, 3, 60, 63);
+	finish(r, 100);
+	assert_int_equal(r->nkept, 2);
+	assert_ep(r, 0, "2 1 3", MODEL_COMPLETE, MODEL_WHY_ABANDONED);
+	assert_int_equal(member_of(ep(r, 0), 2)->wait_ns, 20);
+	assert_int_equal(member_of(ep(r, 0), 2)->latency_ns, MODEL_UNKNOWN);
+	assert_ep(r, 1, "2 1 3", MODEL_COMPLETE, 0);
+	assert_int_equal(member_of(ep(r, 1), 2)->work_ns, MODEL_UNKNOWN);
+	assert_int_equal(thread_of(r, 2)->abandoned, 1);
+	assert_int_equal(thread_of(r, 2)->unknown_ns, 30); /* inside or outside, who knows */
+	assert_int_equal(thread_of(r, 2)->outside_ns, 10 + 38);
+	assert_int_equal(model_barrier(r->model, 0)->wait.sum, 20 + 10 + 20 + 10);
+	assert_int_equal(model_barrier(r->model, 0)->release.n, 5);
+	run_free(r);
+}
+
+/* Everybody gave up: that meeting never was, and is not one that released. */
+static void test_abandoned_by_all(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 2, 10, NEVER);
+	cross(r, 2, A, 2, 20, NEVER);
+	finish(r, 100);
+	assert_int_equal(r->nkept, 1);
+	assert_int_equal(ep(r, 0)->state, MODEL_INCOMPLETE);
+	assert_true(ep(r, 0)->why & MODEL_WHY_ABANDONED);
+	assert_int_equal(ep(r, 0)->number, MODEL_UNKNOWN);
+	assert_int_equal(model_totals(r->model)->episodes, 0);
+	assert_int_equal(model_totals(r->model)->abandoned, 2);
+	run_free(r);
+}
+
+/* An arrival that was given up before the barrier was made again does not push out a real member. */
+static void test_abandoned_leftover(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 3, 10, NEVER);
+	cross(r, 2, A, 3, 50, 61);
+	cross(r, 3, A, 3, 60, 62);
+	cross(r, 1, A, 3, 55, 63);
+	cross(r, 2, A, 3, 70, 91);
+	cross(r, 3, A, 3, 80, 92);
+	cross(r, 1, A, 3, 90, 93);
+	finish(r, 100);
+	assert_int_equal(r->nkept, 3);
+	assert_ep(r, 0, "1", MODEL_INCOMPLETE, MODEL_WHY_ABANDONED);
+	assert_ep(r, 1, "2 1 3", MODEL_COMPLETE, 0);
+	assert_ep(r, 2, "2 3 1", MODEL_COMPLETE, 0);
+	run_free(r);
+}
+
+/* A thread that abandoned its arrival and comes again is counted twice by the barrier, and by us. */
+static void test_abandoned_counted_twice(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 3, 10, NEVER);
+	cross(r, 1, A, 3, 20, 31);
+	cross(r, 2, A, 3, 30, 32);
+	finish(r, 100);
+	assert_int_equal(r->nkept, 1);
+	assert_ep(r, 0, "1 1 2", MODEL_COMPLETE, MODEL_WHY_ABANDONED);
+	run_free(r);
+}
+
+/* Tracing ends while one of them is still inside. */
+static void test_pending_at_the_end(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	rounds(r, 0, 1);
+	cross(r, 1, A, 3, 110, 132);
+	cross(r, 2, A, 3, 120, 134);
+	assert_int_equal(model_add_pending(r->model, PID, INC, 3, A, 130), 0);
+	finish(r, 135);
+	assert_int_equal(r->nkept, 2);
+	assert_ep(r, 1, "1 2", MODEL_INCOMPLETE, MODEL_WHY_END);
+	assert_int_equal(thread_of(r, 3)->outside_ns, 30 + (130 - 36));
+	assert_int_equal(thread_of(r, 3)->pending_ns, 130);
+	run_free(r);
+}
+
+/* Fewer came than the barrier counts, without any explanation: said, not smoothed over. */
+static void test_count_mismatch(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 3, 10, 21);
+	cross(r, 2, A, 3, 20, 22);
+	finish(r, 100);
+	assert_ep(r, 0, "1 2", MODEL_INCOMPLETE, MODEL_WHY_COUNT);
+	assert_int_equal(model_barrier(r->model, 0)->wait.n, 0);
+	run_free(r);
+}
+
+/* Clocks that disagree: 1 leaves 3 ns before the last comes. */
+static void test_causality(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 2, A, 2, 50, 60);
+	cross(r, 1, A, 2, 10, 47);
+	finish(r, 100);
+	assert_int_equal(r->nkept, 1);
+	assert_ep(r, 0, "1 2", MODEL_COMPLETE, MODEL_WHY_CAUSALITY);
+	assert_int_equal(member_of(ep(r, 0), 1)->wait_ns, 37); /* cut to the crossing */
+	assert_int_equal(member_of(ep(r, 0), 1)->latency_ns, 0);
+	run_free(r);
+}
+
+/* A barrier function that waits on another barrier inside: counted once. */
+static void test_nested(void **state)
+{
+	struct run *r = run_new(0);
+	struct model_crossing c;
+	uint32_t tid;
+
+	(void)state;
+	run_launched(r, 0);
+	for (tid = 1; tid <= 2; tid++) {
+		c = crossing(tid, B, 2, 10 * tid + 1, 22 + tid);
+		c.depth = 1;
+		c.site = 9;
+		run_feed(r, c);
+		cross(r, tid, A, 2, 10 * tid, 25 + tid);
+	}
+	finish(r, 100);
+	assert_int_equal(r->nkept, 2);
+	assert_true(ep(r, 0)->nested || ep(r, 1)->nested);
+	assert_int_equal(r->nbarriers, 2);
+	assert_int_equal(model_totals(r->model)->episodes, 1);
+	assert_int_equal(thread_of(r, 1)->crossings, 1);
+	assert_int_equal(thread_of(r, 1)->wait_ns, 10);
+	assert_int_equal(thread_of(r, 1)->idle_ns, 16);
+	assert_int_equal(model_proc(r->model, 0)->crossings, 4);
+	assert_int_equal(model_totals(r->model)->lost, 0);
+	run_free(r);
+}
+
+/* An inner crossing's record comes before its outer one's, whichever was numbered first. */
+static void test_nested_order_of_records(void **state)
+{
+	struct run *r = run_new(0);
+	struct model_crossing outer = crossing(1, A, 1, 10, 40), inner = crossing(1, B, 1, 20, 30);
+
+	(void)state;
+	run_launched(r, 0);
+	outer.seq = 1;
+	inner.seq = 2;
+	inner.depth = 1;
+	assert_int_equal(model_add_crossing(r->model, &inner), 0);
+	assert_int_equal(model_add_crossing(r->model, &outer), 0);
+	finish(r, 100);
+	assert_int_equal(model_totals(r->model)->lost, 0);
+	assert_int_equal(thread_of(r, 1)->outside_ns, 70);
+	run_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_meeting),
+		cmocka_unit_test(test_attach_in_mid_episode),
+		cmocka_unit_test(test_attach_quick_thread),
+		cmocka_unit_test(test_lost_record),
+		cmocka_unit_test(test_lost_record_quick_thread),
+		cmocka_unit_test(test_out_of_order),
+		cmocka_unit_test(test_later_than_the_watermark),
+		cmocka_unit_test(test_two_objects),
+		cmocka_unit_test(test_sites),
+		cmocka_unit_test(test_made_again),
+		cmocka_unit_test(test_made_again_unfinished),
+		cmocka_unit_test(test_slow_departure),
+		cmocka_unit_test(test_unknown_count),
+		cmocka_unit_test(test_process_shared),
+		cmocka_unit_test(test_more_threads_than_count),
+		cmocka_unit_test(test_cyclic_swap),
+		cmocka_unit_test(test_cyclic_forced_swap),
+		cmocka_unit_test(test_tid_reuse),
+		cmocka_unit_test(test_record_after_exit),
+		cmocka_unit_test(test_incarnations),
+		cmocka_unit_test(test_abandoned),
+		cmocka_unit_test(test_abandoned_by_all),
+		cmocka_unit_test(test_abandoned_leftover),
+		cmocka_unit_test(test_abandoned_counted_twice),
+		cmocka_unit_test(test_pending_at_the_end),
+		cmocka_unit_test(test_count_mismatch),
+		cmocka_unit_test(test_causality),
+		cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_nested_order_of_records),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
