@@ -11,7 +11,7 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct sbt_config config;
-volatile __u32 epoch = 1;  /* counts barriers made: what was read of one may no longer be so */
+volatile __u32 epoch = 1; /* counts barriers made: what was read of one may no longer be so */
 volatile __u32 keep_words; /* set where every making of a barrier is seen */
 volatile __u32 armed; /* 0 until everything is attached: data begins at one instant */
 struct sbt_counts counts[SBT_COUNT_SLOTS];
@@ -25,15 +25,23 @@ struct sbt_counts counts[SBT_COUNT_SLOTS];
 
 extern bool bpf_session_is_return(void) __ksym __weak;
 
+/* The name of the process is that of its first thread. */
+static __always_inline void leader_comm(char comm[SBT_COMM_LEN])
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+
+	bpf_probe_read_kernel(comm, SBT_COMM_LEN, &leader->comm);
+}
+
 /* -a: is the process that runs one of those asked for? */
 static __always_inline bool wanted(void)
 {
 	if (config.by_comm) {
-		struct task_struct *task = (void *)bpf_get_current_task();
 		char comm[SBT_COMM_LEN] = {};
 		int i;
 
-		BPF_CORE_READ_INTO(&comm, task, group_leader, comm);
+		leader_comm(comm);
 		for (i = 0; i < SBT_COMM_LEN; i++) {
 			if (comm[i] != config.comm[i])
 				return false;
@@ -103,7 +111,7 @@ static __noinline struct sbt_thread *thread_new(__u32 tgid, __u32 tid)
 			e->tgid = tgid;
 			e->tid = tid;
 			e->inc = p->inc;
-			bpf_get_current_comm(e->comm, sizeof(e->comm));
+			leader_comm(e->comm);
 			/* Now, while it waits: its mappings may be gone in a millisecond. */
 			bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 		}
@@ -133,7 +141,8 @@ static __always_inline __u8 read_words(struct sbt_thread *t, __u64 object, __u32
 }
 
 /* Returns 0 if the departure shall be seen through the return probe, 1 if not. */
-static __always_inline int arrive(struct pt_regs *ctx, __u8 family, __u64 object, __u32 words_offset)
+static __always_inline int arrive(struct pt_regs *ctx, __u8 family, __u64 object,
+				  __u32 words_offset)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	__u32 tid = (__u32)id, tgid = id >> 32;

@@ -76,10 +76,10 @@ struct linux_binprm;
 #pragma clang attribute pop
 
 #define PIDTYPE_PGID 2
-#define SIG_DFL	    0
-#define SIG_IGN	    1
-#define SIGCONT	    18
-#define SIGSTOP	    19
-#define ENOMEM	    12
+#define SIG_DFL	     0
+#define SIG_IGN	     1
+#define SIGCONT	     18
+#define SIGSTOP	     19
+#define ENOMEM	     12
 
 #endif /* BPF_KERNEL_H */

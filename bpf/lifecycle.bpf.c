@@ -82,8 +82,8 @@ int BPF_PROG(on_exit, struct task_struct *task)
 			e->tgid = tgid;
 			e->tid = tid;
 			e->inc = p->inc;
-			e->flags = (last ? SBT_EVENT_LEADER : 0) |
-				   (pending ? SBT_EVENT_PENDING : 0);
+			e->flags =
+				(last ? SBT_EVENT_LEADER : 0) | (pending ? SBT_EVENT_PENDING : 0);
 			bpf_get_current_comm(e->comm, sizeof(e->comm));
 			bpf_ringbuf_submit(e, last ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 		}

@@ -14,9 +14,11 @@ struct {
 	__type(value, struct sbt_proc);
 } procs SEC(".maps") __weak;
 
+/* Mapped by user space, which writes nothing but proc_flags there. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 32768);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
 	__type(value, struct sbt_thread);
 } threads SEC(".maps") __weak;
@@ -60,7 +62,7 @@ extern volatile __u32 epoch;
 extern volatile __u32 keep_words;
 extern struct sbt_counts counts[SBT_COUNT_SLOTS];
 
-#define count_add(field, cpu, n)                                                                   \
+#define count_add(field, cpu, n) \
 	__sync_fetch_and_add(&counts[(cpu) & (SBT_COUNT_SLOTS - 1)].field, n)
 #define count(field, cpu) count_add(field, cpu, 1)
 

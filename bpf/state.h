@@ -14,9 +14,10 @@
 /* struct sbt_proc.flags */
 #define SBT_PROC_EXCLUDED 0x01 /* looked at and not wanted (--comm, --cgroup, sbt-trace itself) */
 #define SBT_PROC_SEEN	  0x02 /* has crossed a barrier; user space was told */
-#define SBT_PROC_BY_EXIT  0x04 /* no return probes here: departures are seen at the ret instructions */
+#define SBT_PROC_BY_EXIT \
+	0x04 /* no return probes here: departures are seen at the ret instructions */
 
-#define SBT_PROC_FRESH	  0x08 /* runs a program not seen before: its mappings are not examined yet */
+#define SBT_PROC_FRESH 0x08 /* runs a program not seen before: its mappings are not examined yet */
 
 /* One a process that is traced, or known not to be. Key: tgid. */
 struct sbt_proc {
@@ -37,10 +38,10 @@ struct sbt_thread {
 	__u64 object;
 	__u64 ip;
 	__u64 entry; /* address of the probe: which function it is in */
-	__u64 sp;    /* stack pointer there */
+	__u64 sp; /* stack pointer there */
 	__u64 words;
 	__u64 words_object; /* whose words they are; 0: to be read */
-	__u32 words_epoch;  /* when they were read */
+	__u32 words_epoch; /* when they were read */
 	__u32 inc;
 	__u32 seq;
 	__u32 proc_flags; /* as of its first crossing, kept up to date by user space */
@@ -61,16 +62,16 @@ struct sbt_file {
 
 /* Set before load. */
 struct sbt_config {
-	__u8 system;	   /* -a: whoever comes is traced */
-	__u8 follow;	   /* children of traced processes are traced */
-	__u8 hold;	   /* stop a traced process that runs an unknown program until user space has looked */
-	__u8 by_comm;	   /* -a: only processes of this name */
-	__u8 by_cgroup;	   /* -a: only processes in or below this cgroup */
+	__u8 system; /* -a: whoever comes is traced */
+	__u8 follow; /* children of traced processes are traced */
+	__u8 hold; /* stop a traced process that runs an unknown program until user space has looked */
+	__u8 by_comm; /* -a: only processes of this name */
+	__u8 by_cgroup; /* -a: only processes in or below this cgroup */
 	__u8 cgroup_level;
-	__u8 by_exit;	   /* no return probes at all: every process is SBT_PROC_BY_EXIT */
+	__u8 by_exit; /* no return probes at all: every process is SBT_PROC_BY_EXIT */
 	__u8 pad;
 	__u32 thread_mask; /* size of `threads`, a power of two, minus one */
-	__u32 self;	   /* tgid of sbt-trace: never traced, but for the calibration */
+	__u32 self; /* tgid of sbt-trace: never traced, but for the calibration */
 	__u32 nrings;
 	__u32 pad2;
 	__u64 cgroup_id;
@@ -79,16 +80,16 @@ struct sbt_config {
 
 /* Everything that is counted, in slots so that CPUs do not meet; user space adds them up. */
 struct sbt_counts {
-	__u64 gone;	      /* crossings by threads that have ended: those of the living are in their slots */
-	__u64 refused;	      /* crossings for which there was no slot: all lost */
-	__u64 lost_ring;      /* no room in any ring tried */
-	__u64 lost_thread;    /* of those refused: no slot for the thread */
-	__u64 lost_process;   /* of those refused: no slot for the process */
-	__u64 events;	      /* events that should reach user space */
-	__u64 lost_event;     /* no room in the event ring */
-	__u64 strangers;      /* hits by processes that are not traced */
-	__u64 inner;	      /* crossings inside another: a wrapper around the function */
-	__u64 unmatched;      /* departures whose arrival was not seen: inside when tracing began */
+	__u64 gone; /* crossings by threads that have ended: those of the living are in their slots */
+	__u64 refused; /* crossings for which there was no slot: all lost */
+	__u64 lost_ring; /* no room in any ring tried */
+	__u64 lost_thread; /* of those refused: no slot for the thread */
+	__u64 lost_process; /* of those refused: no slot for the process */
+	__u64 events; /* events that should reach user space */
+	__u64 lost_event; /* no room in the event ring */
+	__u64 strangers; /* hits by processes that are not traced */
+	__u64 inner; /* crossings inside another: a wrapper around the function */
+	__u64 unmatched; /* departures whose arrival was not seen: inside when tracing began */
 };
 
 #define SBT_COUNT_SLOTS 64

@@ -21,13 +21,13 @@ enum sbt_family {
 };
 
 enum sbt_record_type {
-	SBT_REC_CROSSING = 1,	 /* struct sbt_crossing, in the per-CPU rings */
-	SBT_REC_SEEN = 2,	 /* the rest: struct sbt_event, in the event ring */
-	SBT_REC_FORK = 3,	 /* a traced process made a process */
-	SBT_REC_THREAD = 4,	 /* a traced process made a thread */
-	SBT_REC_EXEC = 5,	 /* a traced process replaced its program */
-	SBT_REC_EXIT = 6,	 /* a thread of a traced process ended */
-	SBT_REC_MAP = 7,	 /* a process has other mappings than before */
+	SBT_REC_CROSSING = 1, /* struct sbt_crossing, in the per-CPU rings */
+	SBT_REC_SEEN = 2, /* the rest: struct sbt_event, in the event ring */
+	SBT_REC_FORK = 3, /* a traced process made a process */
+	SBT_REC_THREAD = 4, /* a traced process made a thread */
+	SBT_REC_EXEC = 5, /* a traced process replaced its program */
+	SBT_REC_EXIT = 6, /* a thread of a traced process ended */
+	SBT_REC_MAP = 7, /* a process has other mappings than before */
 };
 
 /* sbt_crossing.flags */
@@ -43,19 +43,19 @@ enum sbt_record_type {
 struct sbt_crossing {
 	__u64 arrive_ns;
 	__u64 depart_ns;
-	__u64 object;	/* address of the barrier in the process */
-	__u64 ip;	/* return address of the call: the call site */
-	__u64 words;	/* 8 bytes of the object where its family keeps the count */
+	__u64 object; /* address of the barrier in the process */
+	__u64 ip; /* return address of the call: the call site */
+	__u64 words; /* 8 bytes of the object where its family keeps the count */
 	__u32 tgid;
 	__u32 tid;
-	__u32 inc;	/* incarnation of the process: tells PID reuse and exec apart */
-	__u32 seq;	/* crossings of this thread so far: a gap is a lost record */
+	__u32 inc; /* incarnation of the process: tells PID reuse and exec apart */
+	__u32 seq; /* crossings of this thread so far: a gap is a lost record */
 	__u16 arrive_cpu;
 	__u16 depart_cpu;
-	__u8 type;	/* SBT_REC_CROSSING */
+	__u8 type; /* SBT_REC_CROSSING */
 	__u8 family;
 	__u8 flags;
-	__u8 depth;	/* 0: outermost; nested waits count up */
+	__u8 depth; /* 0: outermost; nested waits count up */
 };
 
 /* sbt_event.flags */

@@ -40,7 +40,7 @@ struct report_thread {
 	uint64_t crossings;
 	uint64_t wait_ns, idle_ns, work_ns; /* work_ns REPORT_UNKNOWN if no phase is known */
 	uint64_t wait_max_ns;
-	uint64_t last;	   /* times it came last */
+	uint64_t last; /* times it came last */
 	double last_share; /* of the episodes */
 };
 
@@ -52,27 +52,28 @@ struct report_callsite {
 };
 
 enum report_pattern {
-	REPORT_BALANCED,   /* little is lost */
-	REPORT_STATIC,	   /* the same threads always come late: repartition */
-	REPORT_ROTATING,   /* another thread each time: fewer barriers, dynamic scheduling */
+	REPORT_BALANCED, /* little is lost */
+	REPORT_STATIC, /* the same threads always come late: repartition */
+	REPORT_ROTATING, /* another thread each time: fewer barriers, dynamic scheduling */
 	REPORT_MIXED_LOSS, /* both */
-	REPORT_COSTLY,	   /* the barrier itself is dear */
-	REPORT_FEW,	   /* too few complete episodes to say */
+	REPORT_COSTLY, /* the barrier itself is dear */
+	REPORT_FEW, /* too few complete episodes to say */
 };
 
 struct report_barrier {
-	char id[17];	    /* "#" and hexadecimal digits: from family, module, function, line or offset */
-	uint32_t index;	    /* in the model */
+	char id[17]; /* "#" and hexadecimal digits: from family, module, function, line or offset */
+	uint32_t index; /* in the model */
 	uint32_t pid;
 	const char *comm;
 	const char *family; /* "pthread" */
-	const char *kind;   /* "explicit" */
-	const char *name;   /* given by program or user; NULL */
+	const char *kind; /* "explicit" */
+	const char *name; /* given by program or user; NULL */
 	const char *function, *file, *module;
 	uint32_t line;
 	uint64_t offset;
-	char label[192];    /* how text names it: name, or function file:line, or module+0xoffset; made printable */
-	char object[128];   /* the object's symbol or address */
+	char label
+		[192]; /* how text names it: name, or function file:line, or module+0xoffset; made printable */
+	char object[128]; /* the object's symbol or address */
 	uint32_t ncallsites; /* > 1: mixed */
 	struct report_callsite *callsites;
 	uint64_t episodes, incomplete, ambiguous, crossings;
@@ -80,19 +81,20 @@ struct report_barrier {
 	bool shared, nested;
 
 	struct report_times phase_ns, barrier_ns, wait_ns, release_ns;
-	uint64_t lost_ns;    /* sum of wait */
-	uint64_t gain_ns;    /* potential gain: lost / n */
-	double share;	     /* phase time over the process's elapsed time */
-	double imbalance;    /* lost / (phase time x members): the share of its phases' thread time that is lost waiting */
-	double load_balance, serialisation; /* of the site: mean/max of W_i, max W_i / sum_k max w_ik */
+	uint64_t lost_ns; /* sum of wait */
+	uint64_t gain_ns; /* potential gain: lost / n */
+	double share; /* phase time over the process's elapsed time */
+	double imbalance; /* lost / (phase time x members): the share of its phases' thread time that is lost waiting */
+	double load_balance,
+		serialisation; /* of the site: mean/max of W_i, max W_i / sum_k max w_ik */
 	double release_share; /* release latencies / (phase time x members) */
-	uint32_t last_tid;   /* who comes last most often; 0 none */
+	uint32_t last_tid; /* who comes last most often; 0 none */
 	const char *last_comm;
 	uint64_t last_count;
-	double last_share;   /* of the complete episodes */
+	double last_share; /* of the complete episodes */
 	enum report_pattern pattern;
-	char verdict[256];   /* one sentence */
-	char advice[256];    /* one sentence; "" none */
+	char verdict[256]; /* one sentence */
+	char advice[256]; /* one sentence; "" none */
 	uint32_t nthreads;
 	struct report_thread *threads; /* by index */
 	uint32_t nlongest;
@@ -106,7 +108,7 @@ struct report_phase {
 	uint64_t occurrences;
 	struct report_times phase_ns;
 	uint64_t lost_ns;
-	double share;	  /* of the process's elapsed time */
+	double share; /* of the process's elapsed time */
 	double imbalance; /* lost / thread time */
 };
 
@@ -117,25 +119,26 @@ struct report_process {
 	uint32_t parent; /* pid, 0 unknown */
 	bool exited;
 	uint64_t elapsed_ns; /* T */
-	uint64_t ideal_ns;   /* T_ideal */
-	uint32_t threads;    /* that crossed a barrier */
+	uint64_t ideal_ns; /* T_ideal */
+	uint32_t threads; /* that crossed a barrier */
 	uint64_t episodes, incomplete, ambiguous, crossings, abandoned, lost;
 	uint64_t outside_ns; /* sum of u_i */
 	uint64_t wait_ns, release_ns; /* sums over threads */
 	struct report_efficiency efficiency;
-	double lost_static, lost_rotating, lost_transfer; /* shares of T x n lost to each: PE = 1 - their sum (peeled in that order) */
+	double lost_static, lost_rotating,
+		lost_transfer; /* shares of T x n lost to each: PE = 1 - their sum (peeled in that order) */
 	enum report_pattern pattern;
 	char verdict[256], advice[256];
 	const char *departures; /* "return probe", "ret instructions", ...; NULL unknown */
-	uint64_t cost_ns;      /* estimated: hits x calibrated price; REPORT_UNKNOWN */
-	double cost_share;     /* of its threads' time outside barriers */
+	uint64_t cost_ns; /* estimated: hits x calibrated price; REPORT_UNKNOWN */
+	double cost_share; /* of its threads' time outside barriers */
 	uint32_t nmembers;
 	struct report_thread *members; /* over all barriers, by index */
 };
 
 struct report_loss {
 	const char *cause; /* "ring_full", ...: lower_snake, ours */
-	const char *text;  /* for people, ours */
+	const char *text; /* for people, ours */
 	uint64_t count;
 };
 
@@ -153,10 +156,10 @@ struct report {
 	uint64_t produced, consumed, lost; /* records; produced = consumed + lost */
 	uint32_t nlosses;
 	struct report_loss *losses; /* every cause, also those with 0 */
-	bool complete;	    /* nothing was lost */
+	bool complete; /* nothing was lost */
 	double crossing_cost_ns; /* calibrated price of a crossing; NAN unknown */
-	uint64_t tracer_cpu_ns;	 /* CPU time sbt-trace itself used; REPORT_UNKNOWN */
-	void *arena;	    /* owns all strings and arrays */
+	uint64_t tracer_cpu_ns; /* CPU time sbt-trace itself used; REPORT_UNKNOWN */
+	void *arena; /* owns all strings and arrays */
 };
 
 /* What the pure code must be told. All callbacks may return NULL / unknown. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "attach/calibrate.h"
@@ -29,6 +30,8 @@ struct attach {
 	uint32_t nrings;
 	int *rings;
 	size_t ring_bytes;
+	struct sbt_thread *threads; /* the map, as the programs have it */
+	size_t nthreads;
 	int *links;
 	uint32_t nlinks;
 	struct bpf_link *kernel_links[3];
@@ -118,10 +121,23 @@ static int create_rings(struct attach *a)
 					     (uint32_t)a->ring_bytes, NULL);
 		if (a->rings[i] < 0)
 			return -errno;
-		err = bpf_map_update_elem(bpf_map__fd(a->skel->maps.rings), &i, &a->rings[i], BPF_ANY);
+		err = bpf_map_update_elem(bpf_map__fd(a->skel->maps.rings), &i, &a->rings[i],
+					  BPF_ANY);
 		if (err)
 			return -errno;
 	}
+	return 0;
+}
+
+static int map_threads(struct attach *a, uint32_t n)
+{
+	void *p = mmap(NULL, n * sizeof(*a->threads), PROT_READ | PROT_WRITE, MAP_SHARED,
+		       bpf_map__fd(a->skel->maps.threads), 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	a->threads = p;
+	a->nthreads = n;
 	return 0;
 }
 
@@ -150,6 +166,8 @@ static int try_load(struct attach *a, const struct attach_options *o, enum attac
 	bpf_map__set_max_entries(skel->maps.events, EVENTS_BYTES);
 	err = sbt_bpf__load(skel);
 	if (!err)
+		err = map_threads(a, o->max_threads);
+	if (!err)
 		err = create_rings(a);
 	return err;
 }
@@ -164,6 +182,9 @@ static void unload(struct attach *a)
 	}
 	free(a->rings);
 	a->rings = NULL;
+	if (a->threads)
+		munmap(a->threads, a->nthreads * sizeof(*a->threads));
+	a->threads = NULL;
 	sbt_bpf__destroy(a->skel);
 	a->skel = NULL;
 }
@@ -206,9 +227,9 @@ static int try_method(struct attach *a, const struct attach_options *o, enum att
 		err = attach_kernel(a);
 	if (err)
 		goto fail;
-	a->filters_process = method == ATTACH_PERF ||
-			     link_multi_filters_process(
-				     bpf_program__fd(a->skel->progs.barrier_exit));
+	a->filters_process =
+		method == ATTACH_PERF ||
+		link_multi_filters_process(bpf_program__fd(a->skel->progs.barrier_exit));
 	err = calibrate_place(false, &self, exits);
 	if (err)
 		goto fail;
@@ -299,8 +320,8 @@ static int put(struct attach *a, struct bpf_program *program, bool ret, int fd,
 	uint32_t i;
 
 	if (a->method != ATTACH_PERF) {
-		int type = program == a->skel->progs.barrier_session ? LINK_ATTACH_SESSION :
-								       LINK_ATTACH_MULTI;
+		int type = program == a->skel->progs.barrier_session ? LINK_ATTACH_SESSION
+								     : LINK_ATTACH_MULTI;
 
 		/* A kernel that filters by thread would lose the others' hits without a word. */
 		return keep_link(a, link_multi(prog_fd, type, ret, fd, offsets, n,
@@ -369,57 +390,54 @@ int attach_add_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t f
 
 	if (a->only_exits)
 		proc.flags |= SBT_PROC_BY_EXIT;
-	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.procs), &tgid, &proc, BPF_ANY) ?
-		       -errno :
-		       0;
+	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.procs), &tgid, &proc, BPF_ANY) ? -errno
+											    : 0;
 }
 
-struct flag {
-	int threads;
-	uint32_t tgid, set, clear;
-};
-
-static void flag_thread(void *ctx, uint32_t slot, const struct sbt_thread *thread)
-{
-	const struct flag *flag = ctx;
-	struct sbt_thread changed = *thread;
-
-	/* A thread that is inside keeps what it came in with: its end is already chosen. */
-	if (thread->tgid != flag->tgid || thread->arrive_ns)
-		return;
-	changed.proc_flags = (changed.proc_flags | flag->set) & ~flag->clear;
-	bpf_map_update_elem(flag->threads, &slot, &changed, BPF_EXIST);
-}
-
-static void each_thread(const struct attach *a,
-			void (*each)(void *ctx, uint32_t slot, const struct sbt_thread *thread),
+/* The slots that are taken, by what the programs noted. */
+static void each_thread(const struct attach *a, void (*each)(void *ctx, struct sbt_thread *thread),
 			void *ctx)
 {
-	int owners = bpf_map__fd(a->skel->maps.owners), threads = bpf_map__fd(a->skel->maps.threads);
-	struct sbt_thread thread;
+	int owners = bpf_map__fd(a->skel->maps.owners);
 	uint32_t key, next;
 	bool first = true;
 
 	while (!bpf_map_get_next_key(owners, first ? NULL : &key, &next)) {
 		first = false;
 		key = next;
-		if (!bpf_map_lookup_elem(threads, &key, &thread) && thread.tid)
-			each(ctx, key, &thread);
+		if (key < a->nthreads && a->threads[key].tid)
+			each(ctx, &a->threads[key]);
 	}
 }
 
-int attach_flag_process(struct attach *a, uint32_t tgid, uint32_t set, uint32_t clear)
+struct flag {
+	uint32_t tgid, set, clear;
+};
+
+static void flag_thread(void *ctx, struct sbt_thread *thread)
 {
-	struct flag flag = { bpf_map__fd(a->skel->maps.threads), tgid, set, clear };
+	const struct flag *flag = ctx;
+
+	/* A thread that is inside goes by what it came in with: its end is already chosen. */
+	if (thread->tgid == flag->tgid && !thread->arrive_ns)
+		__atomic_store_n(&thread->proc_flags,
+				 (thread->proc_flags | flag->set) & ~flag->clear, __ATOMIC_RELAXED);
+}
+
+int attach_flag_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t set, uint32_t clear)
+{
+	struct flag flag = { tgid, set, clear };
 	int procs = bpf_map__fd(a->skel->maps.procs);
 	struct sbt_proc proc;
 
 	if (bpf_map_lookup_elem(procs, &tgid, &proc))
 		return -errno;
+	if (proc.inc != inc)
+		return -ENOENT;
 	proc.flags = (proc.flags | set) & ~clear;
 	if (bpf_map_update_elem(procs, &tgid, &proc, BPF_EXIST))
 		return -errno;
-	/* Nothing that threads keep a copy of? Then they need not be looked for. */
+	/* What threads have no copy of need not be changed there. */
 	if ((set | clear) & ~SBT_PROC_FRESH)
 		each_thread(a, flag_thread, &flag);
 	return 0;
@@ -430,8 +448,8 @@ int attach_know_file(struct attach *a, uint32_t dev, uint64_t ino)
 	struct sbt_file key = { .dev = dev, .ino = ino };
 	uint32_t one = 1;
 
-	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.files), &key, &one, BPF_ANY) ? -errno :
-											    0;
+	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.files), &key, &one, BPF_ANY) ? -errno
+											  : 0;
 }
 
 void attach_arm(struct attach *a, bool on)
@@ -455,11 +473,10 @@ void attach_counts(const struct attach *a, struct sbt_counts *out)
 	}
 }
 
-static void add_seq(void *ctx, uint32_t slot, const struct sbt_thread *thread)
+static void add_seq(void *ctx, struct sbt_thread *thread)
 {
 	uint64_t *sum = ctx;
 
-	(void)slot;
 	*sum += thread->seq;
 }
 
@@ -517,11 +534,10 @@ struct pending {
 	void *ctx;
 };
 
-static void show_pending(void *ctx, uint32_t slot, const struct sbt_thread *thread)
+static void show_pending(void *ctx, struct sbt_thread *thread)
 {
 	const struct pending *pending = ctx;
 
-	(void)slot;
 	if (thread->arrive_ns)
 		pending->each(pending->ctx, thread->tid, thread);
 }
@@ -535,29 +551,19 @@ void attach_each_pending(const struct attach *a,
 	each_thread(a, show_pending, &pending);
 }
 
-struct forget {
-	int threads, owners;
-	uint32_t tid;
-};
-
-static void forget_slot(void *ctx, uint32_t slot, const struct sbt_thread *thread)
-{
-	const struct forget *forget = ctx;
-	struct sbt_thread none = { 0 };
-
-	if (thread->tid != forget->tid)
-		return;
-	bpf_map_update_elem(forget->threads, &slot, &none, BPF_EXIST);
-	bpf_map_delete_elem(forget->owners, &slot);
-}
-
 /* Our own calibration leaves nothing behind. */
 static void forget_thread(const struct attach *a, uint32_t tid)
 {
-	struct forget forget = { bpf_map__fd(a->skel->maps.threads),
-				 bpf_map__fd(a->skel->maps.owners), tid };
+	int owners = bpf_map__fd(a->skel->maps.owners);
+	uint32_t i, slot;
 
-	each_thread(a, forget_slot, &forget);
+	for (i = 0; i < SBT_THREAD_PROBES; i++) {
+		slot = (uint32_t)((tid + i) & (a->nthreads - 1));
+		if (a->threads[slot].tid != tid)
+			continue;
+		memset(&a->threads[slot], 0, sizeof(a->threads[slot]));
+		bpf_map_delete_elem(owners, &slot);
+	}
 }
 
 /* The probes must be in place. */

@@ -20,10 +20,10 @@ const char *attach_method_name(enum attach_method method);
 int attach_method_parse(const char *name, enum attach_method *out);
 
 struct attach_options {
-	struct sbt_config config;  /* self, nrings and by_exit are set here */
-	enum attach_method first;  /* where the ladder begins */
-	bool by_process;	   /* probes for single processes only: children are not followed */
-	size_t ring_bytes;	   /* a CPU's ring; rounded up to a power of two of pages */
+	struct sbt_config config; /* self, nrings and by_exit are set here */
+	enum attach_method first; /* where the ladder begins */
+	bool by_process; /* probes for single processes only: children are not followed */
+	size_t ring_bytes; /* a CPU's ring; rounded up to a power of two of pages */
 	uint32_t max_threads; /* a power of two */
 	uint32_t max_processes;
 	int verbose;
@@ -78,8 +78,9 @@ void attach_keep_words(struct attach *attach, bool on);
 
 /* A process is traced from now on. */
 int attach_add_process(struct attach *attach, uint32_t tgid, uint32_t inc, uint32_t flags);
-/* Sets and clears flags of a process and of its threads. -ENOENT: it is gone. */
-int attach_flag_process(struct attach *attach, uint32_t tgid, uint32_t set, uint32_t clear);
+/* Sets and clears flags of a process and of its threads. -ENOENT: it is gone, or another. */
+int attach_flag_process(struct attach *attach, uint32_t tgid, uint32_t inc, uint32_t set,
+			uint32_t clear);
 /* The program in this file has been examined: nobody who runs it need be stopped because of it. */
 int attach_know_file(struct attach *attach, uint32_t dev, uint64_t ino);
 

@@ -65,25 +65,32 @@ static const struct option long_options[] = {
 static void print_help(void)
 {
 	fputs("Usage: sbt-trace [trace] [OPTIONS] -- COMMAND [ARGS...]   run COMMAND and trace it\n"
-	      "       sbt-trace [trace] [OPTIONS] -p PID[,PID...]        attach to running processes\n"
+	      "       sbt-trace [trace] [OPTIONS] -p PID[,PID...]        attach to running "
+	      "processes\n"
 	      "       sbt-trace [trace] [OPTIONS] -a                     the whole machine\n"
 	      "\n"
-	      "Follows programs through their barriers: which phase costs most, is the load even, who is last.\n"
+	      "Follows programs through their barriers: which phase costs most, is the load even, "
+	      "who is last.\n"
 	      "Nothing is recompiled. Needs root, Linux 5.10 or later.\n"
 	      "\n"
 	      "What to trace\n"
-	      "  -p, --pid LIST        these processes, all their threads, and the children they make\n"
+	      "  -p, --pid LIST        these processes, all their threads, and the children they "
+	      "make\n"
 	      "  -a, --all             every process, those started later included\n"
 	      "      --comm NAME       with -a: only processes of this name\n"
 	      "      --cgroup PATH     with -a: only processes in or below this cgroup (v2)\n"
 	      "      --no-children     do not follow children; strangers then never meet a probe\n"
 	      "  -u, --user USER       who COMMAND runs as (default: the user behind sudo)\n"
-	      "      --delay SECONDS   begin later       -d, --duration SECONDS   end after that long\n"
+	      "      --delay SECONDS   begin later       -d, --duration SECONDS   end after that "
+	      "long\n"
 	      "What to see while it runs\n"
-	      "  -w, --watch BARRIER   in full; by name, function, FILE:LINE, LINE or #id; repeatable\n"
+	      "  -w, --watch BARRIER   in full; by name, function, FILE:LINE, LINE or #id; "
+	      "repeatable\n"
 	      "  -W, --watch-all       all barriers in full\n"
-	      "      --name N=BARRIER  give a barrier a name; a named one is told in one line; repeatable\n"
-	      "      --warn-time MS    warn of waits longer than this (default 1000; 0: of every one)\n"
+	      "      --name N=BARRIER  give a barrier a name; a named one is told in one line; "
+	      "repeatable\n"
+	      "      --warn-time MS    warn of waits longer than this (default 1000; 0: of every "
+	      "one)\n"
 	      "      --warn-every N    at most one warning a barrier in N        --no-warnings\n"
 	      "      --phase-times     the time of every phase\n"
 	      "Output\n"
@@ -91,12 +98,16 @@ static void print_help(void)
 	      "      --json  --csv     JSON Lines, or CSV; with COMMAND they need -o\n"
 	      "      --json-schema     print what the JSON looks like, and exit\n"
 	      "      --debuginfod      names may be asked of debuginfod servers\n"
-	      "      --attach METHOD   begin with session, multi or perf     --ring-size KIB   a CPU's buffer\n"
+	      "      --attach METHOD   begin with session, multi or perf     --ring-size KIB   a "
+	      "CPU's buffer\n"
 	      "  -q, --quiet  -v, --verbose  -h, --help  --version\n"
 	      "\n"
-	      "SIGUSR1 prints an interim report. SIGINT ends tracing, prints the report, leaves the target alone.\n"
-	      "SBT_WATCH, SBT_WATCH_ALL, SBT_WARN_TIME, SBT_WARNINGS, SBT_PHASE_TIMES, SBT_NO_DEBUG, SBT_OPTIONS and\n"
-	      "SBT_VERBOSE mean what they meant in the SBT library; options win over them. More: man sbt-trace\n",
+	      "SIGUSR1 prints an interim report. SIGINT ends tracing, prints the report, leaves "
+	      "the target alone.\n"
+	      "SBT_WATCH, SBT_WATCH_ALL, SBT_WARN_TIME, SBT_WARNINGS, SBT_PHASE_TIMES, "
+	      "SBT_NO_DEBUG, SBT_OPTIONS and\n"
+	      "SBT_VERBOSE mean what they meant in the SBT library; options win over them. More: "
+	      "man sbt-trace\n",
 	      stdout);
 }
 
@@ -193,7 +204,8 @@ static void print_environment(void)
 {
 	fputs("SBT_WATCH        the barrier to watch: a line number, or a name\n"
 	      "SBT_WATCH_ALL    1: watch all barriers (default 0)\n"
-	      "SBT_WARN_TIME    milliseconds that a barrier may take before a warning (default 1000)\n"
+	      "SBT_WARN_TIME    milliseconds that a barrier may take before a warning (default "
+	      "1000)\n"
 	      "SBT_WARNINGS     0: no warnings (default 1)\n"
 	      "SBT_PHASE_TIMES  1: the time of every phase (default 0)\n"
 	      "SBT_NO_DEBUG     1: run the command, trace and print nothing (default 0)\n"
@@ -223,7 +235,8 @@ static int read_environment(struct options *o)
 	value = getenv("SBT_WARN_TIME");
 	if (value && *value) {
 		if (parse_u64(value, UINT64_MAX / 1000000, &ms)) {
-			msg_error("SBT_WARN_TIME is \"%s\": a number of milliseconds is expected", value);
+			msg_error("SBT_WARN_TIME is \"%s\": a number of milliseconds is expected",
+				  value);
 			return -EINVAL;
 		}
 		o->warn_ns = ms * 1000000;
@@ -333,9 +346,9 @@ static int check_together(const struct options *o, bool system)
 	bool command = o->command != NULL, pids = o->npids > 0;
 
 	if (command + pids + system != 1) {
-		msg_error(command + pids + system ?
-				  "one of -- COMMAND, -p PID and -a, not several" :
-				  "what shall be traced? -- COMMAND, -p PID or -a (see sbt-trace --help)");
+		msg_error(command + pids + system ? "one of -- COMMAND, -p PID and -a, not several"
+						  : "what shall be traced? -- COMMAND, -p PID or "
+						    "-a (see sbt-trace --help)");
 		return -EINVAL;
 	}
 	if ((o->cgroup || o->comm) && !system) {
@@ -343,8 +356,8 @@ static int check_together(const struct options *o, bool system)
 		return -EINVAL;
 	}
 	if (o->comm && strlen(o->comm) >= SBT_COMM_LEN) {
-		msg_error("--comm %s: the kernel keeps %d characters of a name; give those", o->comm,
-			  SBT_COMM_LEN - 1);
+		msg_error("--comm %s: the kernel keeps %d characters of a name; give those",
+			  o->comm, SBT_COMM_LEN - 1);
 		return -EINVAL;
 	}
 	if (o->user && !command) {
@@ -356,7 +369,8 @@ static int check_together(const struct options *o, bool system)
 		return -EINVAL;
 	}
 	if (command && o->format != EMIT_TEXT && !o->output) {
-		msg_error("--json and --csv with a command need -o FILE: stderr is the command's too");
+		msg_error("--json and --csv with a command need -o FILE: stderr is the command's "
+			  "too");
 		return -EINVAL;
 	}
 	return 0;
@@ -388,7 +402,8 @@ enum options_result options_parse(int argc, char **argv, struct options *o)
 			msg_error("unknown option %s (see sbt-trace --help)", argv[optind - 1]);
 			return OPTIONS_WRONG;
 		case ':':
-			msg_error("option %s needs a value (see sbt-trace --help)", argv[optind - 1]);
+			msg_error("option %s needs a value (see sbt-trace --help)",
+				  argv[optind - 1]);
 			return OPTIONS_WRONG;
 		default:
 			if (take_option(o, c, optarg))

@@ -32,8 +32,9 @@ static const struct capability needed[] = {
 	{ CAP_NUMBER_BPF, "CAP_BPF", "to load its programs" },
 	{ CAP_NUMBER_PERFMON, "CAP_PERFMON", "to attach probes" },
 	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "to read the mappings of other users' processes" },
-	{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "to open mapped files whatever their names, and to attach probes "
-					  "for all processes" },
+	{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN",
+	  "to open mapped files whatever their names, and to attach probes "
+	  "for all processes" },
 };
 
 static uint64_t effective_capabilities(void)
@@ -66,10 +67,13 @@ static void say_sysctls(void)
 	int bpf = read_sysctl("/proc/sys/kernel/unprivileged_bpf_disabled");
 
 	if (paranoid > 2)
-		msg_error("kernel.perf_event_paranoid is %d: some kernels then want CAP_SYS_ADMIN even "
-			  "with CAP_PERFMON", paranoid);
+		msg_error("kernel.perf_event_paranoid is %d: some kernels then want CAP_SYS_ADMIN "
+			  "even "
+			  "with CAP_PERFMON",
+			  paranoid);
 	if (bpf > 0)
-		msg_error("kernel.unprivileged_bpf_disabled is %d: BPF needs CAP_BPF or CAP_SYS_ADMIN",
+		msg_error("kernel.unprivileged_bpf_disabled is %d: BPF needs CAP_BPF or "
+			  "CAP_SYS_ADMIN",
 			  bpf);
 }
 
@@ -93,7 +97,8 @@ int permit_check(bool system)
 	}
 	if (access(BTF_PATH, R_OK)) {
 		msg_error("this kernel does not describe its types: %s: %s (it must be built with "
-			  "CONFIG_DEBUG_INFO_BTF)", BTF_PATH, strerror(errno));
+			  "CONFIG_DEBUG_INFO_BTF)",
+			  BTF_PATH, strerror(errno));
 		return -ENOTSUP;
 	}
 	return 0;
@@ -104,7 +109,8 @@ void permit_explain(int err, const char *why)
 	msg_error("cannot attach: %s", why);
 	if (err == -EPERM || err == -EACCES) {
 		say_sysctls();
-		msg_error("the kernel refuses although the capabilities are there: lockdown, a security "
+		msg_error("the kernel refuses although the capabilities are there: lockdown, a "
+			  "security "
 			  "module or a container's seccomp filter may forbid bpf() and "
 			  "perf_event_open()");
 	} else if (err == -ENOENT || err == -EINVAL || err == -ENOTSUP) {

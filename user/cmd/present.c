@@ -86,7 +86,8 @@ void present_init(struct present *p, const struct options *options, struct attac
 		{ "ring_full", "the buffers were full: the reader did not get the CPU in time", 0 },
 		{ "no_thread_slot", "more threads than there are slots for", 0 },
 		{ "no_process_slot", "more processes than there are slots for", 0 },
-		{ "event_ring_full", "beginnings and ends of threads and processes, buffer full", 0 },
+		{ "event_ring_full", "beginnings and ends of threads and processes, buffer full",
+		  0 },
 	};
 
 	p->options = options;
@@ -232,9 +233,9 @@ static void add_probe(void *ctx, struct module *m)
 			.offset = place->offset,
 			.scope = c->present->options->follow ? "inode" : "process",
 			.insn = place->entry.insn.text,
-			.why = *attach_reason(c->present->attach) ?
-				       attach_reason(c->present->attach) :
-				       place->entry.why,
+			.why = *attach_reason(c->present->attach)
+				       ? attach_reason(c->present->attach)
+				       : place->entry.why,
 		};
 	}
 }
@@ -272,9 +273,9 @@ static char *join_watch(const struct options *o)
 
 void present_session(struct present *p, struct emit *emit, uint64_t start_ns, uint64_t armed_ns)
 {
-	static const char *const modes[] = { [OPTIONS_COMMAND] = "command",
-					     [OPTIONS_PIDS] = "pid",
-					     [OPTIONS_SYSTEM] = "system" };
+	static const char *const modes[] = {
+		[OPTIONS_COMMAND] = "command", [OPTIONS_PIDS] = "pid", [OPTIONS_SYSTEM] = "system"
+	};
 	const struct options *o = p->options;
 	char *command = o->mode == OPTIONS_COMMAND ? join(o->command) : NULL;
 	char *watch = join_watch(o), warn_time[32];
@@ -299,8 +300,7 @@ void present_session(struct present *p, struct emit *emit, uint64_t start_ns, ui
 		.nsettings = sizeof(settings) / sizeof(settings[0]),
 	};
 
-	snprintf(warn_time, sizeof(warn_time), "%llu",
-		 (unsigned long long)(o->warn_ns / 1000000));
+	snprintf(warn_time, sizeof(warn_time), "%llu", (unsigned long long)(o->warn_ns / 1000000));
 	modules_each(p->modules, add_probe, &probes);
 	session.probes = probes.probes;
 	session.nprobes = probes.n;

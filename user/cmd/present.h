@@ -27,11 +27,11 @@ struct present {
 	struct report_loss losses[PRESENT_LOSSES];
 	struct sbt_counts base; /* what the calibration produced is not the user's */
 	uint64_t produced_base, consumed_base;
-	struct sbt_counts last;	/* counts at the end; before: as of the last look */
+	struct sbt_counts last; /* counts at the end; before: as of the last look */
 	bool ended;
-	double price;	      /* ns a crossing, by return probe on an emulated instruction */
+	double price; /* ns a crossing, by return probe on an emulated instruction */
 	double price_stepped; /* the same on one that is stepped; NAN not needed */
-	double price_exit;    /* by the exits */
+	double price_exit; /* by the exits */
 	bool stepped;
 };
 

@@ -188,7 +188,8 @@ int pump_run(struct pump *p, uint64_t until_ns)
 	int err;
 
 	while ((err = stream_next(p->stream, until_ns, &record)) > 0) {
-		err = record.event ? feed_event(p, record.event) : feed_crossing(p, record.crossing);
+		err = record.event ? feed_event(p, record.event)
+				   : feed_crossing(p, record.crossing);
 		if (err)
 			return err;
 	}

@@ -3,10 +3,12 @@
 #include "cmd/targets.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +18,8 @@
 
 /* The incarnation of a process that was there before us: anything but what BPF makes. */
 #define INC_FOUND 2u
+
+#define COMMON_LIBRARIES 8
 
 struct targets {
 	struct attach *attach;
@@ -124,7 +128,8 @@ static void attach_module(struct targets *t, struct module *m, uint32_t tgid, bo
 	if (m->loader) {
 		err = attach_loader(t->attach, m->fd, m->loader, pid);
 		if (err)
-			msg_warn("libraries opened later by programs that use %s will not be noticed: %s",
+			msg_warn("libraries opened later by programs that use %s will not be "
+				 "noticed: %s",
 				 m->path, strerror(-err));
 	}
 }
@@ -173,7 +178,7 @@ static struct module *module_of(struct targets *t, const struct space *space, si
 
 static void refuse(struct targets *t, struct space *space, const char *comm)
 {
-	attach_flag_process(t->attach, space->tgid, SBT_PROC_EXCLUDED, 0);
+	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_EXCLUDED, 0);
 	space->departures = "none: not traced";
 	msg_warn("process %u (%s) is not traced: %s, and no other way is left", space->tgid, comm,
 		 space->refusal);
@@ -207,14 +212,16 @@ static void choose_departures(struct targets *t, struct space *space)
 	}
 	space->by_exit = true;
 	space->departures = "ret instructions";
-	attach_flag_process(t->attach, space->tgid, SBT_PROC_BY_EXIT, 0);
+	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_BY_EXIT, 0);
 	/* For Go it is worth a sentence: people have been bitten. */
 	if (!strncmp(space->refusal, "a Go", 4))
 		msg_warn("process %u (%s): %s; departures are seen at the ret instructions",
 			 space->tgid, comm, space->refusal);
 	else
-		msg_verbose(t->options.verbose, "process %u (%s): %s; departures are seen at the ret "
-						"instructions", space->tgid, comm, space->refusal);
+		msg_verbose(t->options.verbose,
+			    "process %u (%s): %s; departures are seen at the ret "
+			    "instructions",
+			    space->tgid, comm, space->refusal);
 }
 
 /* Reads what the process has mapped and probes what is in it. */
@@ -238,17 +245,56 @@ static int examine(struct targets *t, struct space *space)
 
 /* --- who ---------------------------------------------------------------------------------------------- */
 
+/*
+ * C libraries that programs started later may use, though nobody runs one now. They are mapped for a
+ * moment, so that they have the numbers that /proc/PID/maps will show for them.
+ */
+static void map_common(void *mapped[COMMON_LIBRARIES], bool on)
+{
+	static const char *const paths[COMMON_LIBRARIES] = {
+		"/lib/ld-musl-x86_64.so.1",
+		"/lib/ld-musl-aarch64.so.1",
+		"/lib/x86_64-linux-gnu/libpthread.so.0",
+		"/lib/aarch64-linux-gnu/libpthread.so.0",
+		"/lib64/libpthread.so.0",
+		"/lib64/libc.so.6",
+		"/lib/x86_64-linux-gnu/libc.so.6",
+		"/lib/aarch64-linux-gnu/libc.so.6"
+	};
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), i;
+
+	for (i = 0; i < COMMON_LIBRARIES; i++) {
+		int fd;
+
+		if (!on) {
+			if (mapped[i])
+				munmap(mapped[i], page);
+			mapped[i] = NULL;
+			continue;
+		}
+		fd = open(paths[i], O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		mapped[i] = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+		if (mapped[i] == MAP_FAILED)
+			mapped[i] = NULL;
+		close(fd);
+	}
+}
+
 int targets_add_own(struct targets *t)
 {
+	void *common[COMMON_LIBRARIES] = { NULL };
 	struct maps maps;
 	size_t i;
 	int err;
 
 	if (t->options.by_process)
 		return 0;
+	map_common(common, true);
 	err = maps_read(getpid(), &maps);
 	if (err)
-		return err;
+		goto out;
 	for (i = 0; i < maps.n; i++) {
 		struct module *m = NULL;
 
@@ -258,7 +304,9 @@ int targets_add_own(struct targets *t)
 			attach_module(t, m, 0, false);
 	}
 	maps_free(&maps);
-	return 0;
+out:
+	map_common(common, false);
+	return err;
 }
 
 int targets_add_pid(struct targets *t, int pid)
@@ -357,7 +405,7 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 	space = space_get(t->spaces, event->tgid, event->inc);
 	if (space && !examine(t, space) && settled(t, space)) {
 		know_program(t, event->tgid, &space->maps);
-		attach_flag_process(t->attach, event->tgid, 0, SBT_PROC_FRESH);
+		attach_flag_process(t->attach, event->tgid, event->inc, 0, SBT_PROC_FRESH);
 	}
 	if (event->flags & SBT_EVENT_HELD)
 		kill((pid_t)event->tgid, SIGCONT);

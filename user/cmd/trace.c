@@ -28,13 +28,13 @@
 #include "target/launch.h"
 #include "target/proc.h"
 
-#define POLL_MS		10
-#define POLL_IDLE_MS	50
-#define IDLE_NS		1000000000u
-#define MAX_THREADS	32768
-#define MAX_PROCESSES	16384
-#define RINGS_BYTES_ALL (64u << 20) /* what all rings together may take, unless asked for more */
-#define RING_BYTES_LEAST (256u << 10)
+#define POLL_MS		   10
+#define POLL_IDLE_MS	   50
+#define IDLE_NS		   1000000000u
+#define MAX_THREADS	   32768
+#define MAX_PROCESSES	   16384
+#define RINGS_BYTES_ALL	   (64u << 20) /* what all rings together may take, unless asked for more */
+#define RING_BYTES_LEAST   (256u << 10)
 /* A terminal's ^C goes to the command as well: how long it is given to end of it. */
 #define INTERRUPT_GRACE_MS 300
 
@@ -82,7 +82,9 @@ static uint64_t now_ns(void)
 static int open_output(struct trace *t)
 {
 	const struct options *o = &t->options;
-	struct emit_options emit = { .format = o->format, .quiet = o->quiet, .verbose = o->verbose };
+	struct emit_options emit = { .format = o->format,
+				     .quiet = o->quiet,
+				     .verbose = o->verbose };
 	struct timespec real, mono;
 
 	if (o->output) {
@@ -97,8 +99,8 @@ static int open_output(struct trace *t)
 	emit.colour = isatty(fileno(t->out)) && !getenv("NO_COLOR");
 	clock_gettime(CLOCK_REALTIME, &real);
 	clock_gettime(CLOCK_MONOTONIC, &mono);
-	emit.realtime_offset_ns = (int64_t)(real.tv_sec - mono.tv_sec) * 1000000000 +
-				  (real.tv_nsec - mono.tv_nsec);
+	emit.realtime_offset_ns =
+		(int64_t)(real.tv_sec - mono.tv_sec) * 1000000000 + (real.tv_nsec - mono.tv_nsec);
 	t->emit = emit_new(t->out, &emit);
 	return t->emit ? 0 : -ENOMEM;
 }
@@ -403,8 +405,8 @@ static void on_pid_exit(struct trace *t, size_t i)
 
 static int timeout_ms(const struct trace *t, uint64_t now)
 {
-	uint64_t wake = t->armed ? t->end_ns :
-				   t->begin_ns + (uint64_t)(t->options.delay_s * 1e9) + 1;
+	uint64_t wake =
+		t->armed ? t->end_ns : t->begin_ns + (uint64_t)(t->options.delay_s * 1e9) + 1;
 	int ms = now - t->last_record_ns > IDLE_NS ? POLL_IDLE_MS : POLL_MS;
 
 	if (wake && wake <= now)

@@ -10,8 +10,8 @@
 #include "target/proc.h"
 
 /* model_barrier.flags */
-#define WATCH_WATCHED 0x1u
-#define WATCH_NAMED   0x2u
+#define WATCH_WATCHED	 0x1u
+#define WATCH_NAMED	 0x2u
 #define WATCH_NAME_SHIFT 8 /* above: index of --name, plus one */
 
 /* The naming of a barrier, made when first needed. */
@@ -30,7 +30,7 @@ struct watch {
 	struct named *named; /* by barrier */
 	uint32_t nnamed;
 	bool *met_watch; /* by -w */
-	bool *met_name;	 /* by --name */
+	bool *met_name; /* by --name */
 	struct emit_member *members;
 	uint32_t cap_members;
 };

@@ -141,14 +141,18 @@ static bool shift_possible(const struct object *o, const struct episode *e)
 	return false;
 }
 
-static bool loss_covers(const struct model *m, const struct object *o, const struct episode *e)
+/* Can a record be missing between @from and @to? */
+static bool loss_between(const struct model *m, const struct object *o, uint64_t from, uint64_t to)
 {
-	uint64_t to = e->depart_min == MODEL_UNKNOWN ? e->arrive_max : e->depart_min;
+	const struct thread *t;
 	uint32_t i;
 
-	for (i = 0; i < o->nslots; i++)
-		if (thread_gap_covers(thread_at(m, o->slots[i].thread), e->arrive_min, to))
+	for (i = 0; i < o->nslots; i++) {
+		t = thread_at(m, o->slots[i].thread);
+		/* Who was not seen again may have lost its last record: no later one tells. */
+		if (thread_gap_covers(t, from, to) || (m->totals.lost && t->seen_ns < to))
 			return true;
+	}
 	return false;
 }
 
@@ -190,7 +194,8 @@ static int chunk_close(struct model *m, struct object *o, uint32_t upto, enum mo
 	c->n = kept;
 	if (state == MODEL_INCOMPLETE) {
 		why |= slots_missing_why(m, o, e);
-	} else if (loss_covers(m, o, e)) {
+	} else if (loss_between(m, o, e->arrive_min,
+				e->depart_min == MODEL_UNKNOWN ? e->arrive_max : e->depart_min)) {
 		state = MODEL_AMBIGUOUS;
 		why |= MODEL_WHY_LOST;
 	} else if ((c->unsure || e->ntainted) && shift_possible(o, e)) {
@@ -281,6 +286,9 @@ static int decide_full(struct model *m, struct object *o, const struct chunk *ch
 	o->cyclic.swap = false;
 	if (ch->surplus) {
 		must = choose(m, o, n, pool, next);
+		/* When the next was released is not known if any of it is missing. */
+		if (loss_between(m, o, o->cyclic.buf[0].pub.arrive_ns, next))
+			must = pool;
 		if (must != n)
 			why = MODEL_WHY_SWAP;
 		o->cyclic.swap = must < n;

@@ -182,7 +182,8 @@ int episode_certain(struct model *m, struct object *o, struct episode *e, bool f
 			latest = depart;
 		m->prefix[i] = latest;
 	}
-	*certain = true;
+	/* Who left before the last came is of another episode, if records are missing. */
+	*certain = e->depart_min >= e->arrive_max;
 	for (i = e->n - 1; i > 0 && e->members[i].tainted; i--) {
 		depart = e->members[i].pub.depart_ns;
 		if (depart < earliest)

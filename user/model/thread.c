@@ -283,6 +283,7 @@ void thread_gap(struct thread *t, const struct model_crossing *c, bool lost)
 		t->known_sure = false;
 }
 
+/* Can a record be missing between @from and @to? */
 bool thread_gap_covers(const struct thread *t, uint64_t from, uint64_t to)
 {
 	unsigned i;
@@ -290,7 +291,8 @@ bool thread_gap_covers(const struct thread *t, uint64_t from, uint64_t to)
 	for (i = 0; i < t->ngaps && i < THREAD_GAPS; i++)
 		if (t->gaps[i].lost && t->gaps[i].from <= to && t->gaps[i].to >= from)
 			return true;
-	return false;
+	/* Of a time before the oldest that is kept nothing is known. */
+	return t->ngaps > THREAD_GAPS && from <= t->gaps[t->ngaps % THREAD_GAPS].from;
 }
 
 static void account_late(struct thread *t, const struct model_crossing *c)

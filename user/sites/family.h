@@ -18,7 +18,8 @@ struct sites_family {
 	const char *name; /* "pthread" */
 	const char *kind; /* "explicit": the program calls the barrier itself */
 	const char *const *symbols; /* functions that one thread calls to meet; ends with NULL */
-	const char *maker; /* function that makes an object: what was read of one is then old; NULL none */
+	const char *
+		maker; /* function that makes an object: what was read of one is then old; NULL none */
 	uint32_t argument; /* which argument points at the object, from 0 */
 	uint32_t words_offset; /* bytes from the object to the 8 bytes that travel as words */
 };

@@ -60,7 +60,8 @@ void modules_free(struct modules *modules)
 	free(modules);
 }
 
-static void find_exits(struct module *m, const struct elf_symbol *symbol, struct module_place *place)
+static void find_exits(struct module *m, const struct elf_symbol *symbol,
+		       struct module_place *place)
 {
 	size_t len = symbol->size < FUNCTION_MAX ? symbol->size : FUNCTION_MAX;
 	uint32_t exits[MODULE_EXITS_MAX];
@@ -68,14 +69,16 @@ static void find_exits(struct module *m, const struct elf_symbol *symbol, struct
 	int n, i;
 
 	if (!symbol->size || symbol->size > FUNCTION_MAX) {
-		snprintf(place->exits_why, sizeof(place->exits_why), "the function's size is unknown");
+		snprintf(place->exits_why, sizeof(place->exits_why),
+			 "the function's size is unknown");
 		return;
 	}
 	len = elf_bytes(m->elf, symbol->offset, len, &bytes);
-	n = insn_find_exits(m->traits.machine, bytes, len, exits, MODULE_EXITS_MAX, place->exits_why,
-			    sizeof(place->exits_why));
+	n = insn_find_exits(m->traits.machine, bytes, len, exits, MODULE_EXITS_MAX,
+			    place->exits_why, sizeof(place->exits_why));
 	if (n > MODULE_EXITS_MAX) {
-		snprintf(place->exits_why, sizeof(place->exits_why), "it has %d exits, too many", n);
+		snprintf(place->exits_why, sizeof(place->exits_why), "it has %d exits, too many",
+			 n);
 		return;
 	}
 	for (i = 0; i < n; i++)

@@ -23,10 +23,10 @@
 struct module_place {
 	const struct sites_family *family;
 	const char *symbol;
-	uint64_t offset;	 /* of the probe, in the file */
+	uint64_t offset; /* of the probe, in the file */
 	struct insn_entry entry; /* what is there and why */
-	int error;		 /* -ENOTSUP: nothing safe to probe; then entry.why says so */
-	uint32_t nexits;	 /* 0: not known; exits_why says why */
+	int error; /* -ENOTSUP: nothing safe to probe; then entry.why says so */
+	uint32_t nexits; /* 0: not known; exits_why says why */
 	uint64_t exits[MODULE_EXITS_MAX];
 	char exits_why[128];
 };
@@ -35,8 +35,8 @@ struct module {
 	uint32_t dev;
 	uint64_t ino;
 	char *path; /* as first seen; untrusted */
-	int fd;	    /* -1: could not be opened */
-	int error;  /* why it could not be opened or read, -errno; 0 */
+	int fd; /* -1: could not be opened */
+	int error; /* why it could not be opened or read, -errno; 0 */
 	bool deleted;
 	struct elf_file *elf; /* NULL: no ELF file */
 	struct elf_traits traits;

@@ -9,15 +9,15 @@
 /* One frame of a call site: [0] is where the call stands, the rest what it was inlined into. */
 struct site_frame {
 	const char *function; /* NULL unknown */
-	const char *file;     /* NULL unknown */
-	uint32_t line;	      /* 0 unknown */
+	const char *file; /* NULL unknown */
+	uint32_t line; /* 0 unknown */
 };
 
 struct site_name {
 	uint32_t nframes;
 	const struct site_frame *frames;
-	const char *module;   /* path as mapped; NULL unknown */
-	uint64_t offset;      /* of the call in the module's file; run-time address if module is NULL */
+	const char *module; /* path as mapped; NULL unknown */
+	uint64_t offset; /* of the call in the module's file; run-time address if module is NULL */
 	const char *build_id; /* hex; NULL unknown */
 };
 

@@ -13,8 +13,8 @@
 struct site {
 	uint32_t id;
 	struct module *module; /* NULL: in none that is known */
-	uint64_t offset;       /* in the file; without a module the address itself */
-	uint64_t space;	       /* without a module: whose address it is */
+	uint64_t offset; /* in the file; without a module the address itself */
+	uint64_t space; /* without a module: whose address it is */
 	bool named;
 	struct site_name name;
 };
@@ -177,9 +177,10 @@ int space_inherit(struct spaces *s, struct space *child, const struct space *par
 /* Is this a library whose use of signals says nothing about the program? */
 static bool runtime_library(const struct module *m)
 {
-	static const char *const names[] = { "libc.so",	     "libpthread.so", "libstdc++.so", "libc++.so",
-					     "libgcc_s.so",  "libm.so",	      "libc++abi.so", "libc.musl",
-					     "libunwind.so", "libasan.so",    "libtsan.so" };
+	static const char *const names[] = { "libc.so",	     "libpthread.so", "libstdc++.so",
+					     "libc++.so",    "libgcc_s.so",   "libm.so",
+					     "libc++abi.so", "libc.musl",     "libunwind.so",
+					     "libasan.so",   "libtsan.so" };
 	size_t i;
 
 	if (m->loader && !m->traits.interp[0])

@@ -23,13 +23,13 @@ struct space {
 	uint32_t tgid;
 	uint32_t inc;
 	struct maps maps;
-	bool read;		/* maps are of this very program, not inherited */
+	bool read; /* maps are of this very program, not inherited */
 	enum family_flavour flavour; /* whose barrier objects these are */
-	bool has_place;		/* a barrier function is mapped */
-	bool by_exit;		/* return probes could hurt here */
+	bool has_place; /* a barrier function is mapped */
+	bool by_exit; /* return probes could hurt here */
 	const char *departures; /* how they are seen, in words; ours */
-	const char *refusal;	/* why no return probes; NULL; ours */
-	bool gone;		/* the process has ended or runs another program */
+	const char *refusal; /* why no return probes; NULL; ours */
+	bool gone; /* the process has ended or runs another program */
 };
 
 struct spaces;

@@ -18,9 +18,9 @@ struct ring {
 	const uint64_t *producer;
 	const uint8_t *data;
 	size_t bytes;
-	uint64_t pos;	   /* where we read; published as the consumer's position by release() */
-	uint64_t end;	   /* the producer's position when last looked at */
-	const void *head;  /* the next record, or NULL */
+	uint64_t pos; /* where we read; published as the consumer's position by release() */
+	uint64_t end; /* the producer's position when last looked at */
+	const void *head; /* the next record, or NULL */
 	uint32_t head_len; /* with its header, rounded */
 	uint64_t key_ns;
 	uint64_t shown; /* events: how far they were shown ahead of their turn */
@@ -73,7 +73,8 @@ static void ring_peek(struct ring *ring, bool events)
 	ring->head = NULL;
 	while (ring->pos < (events ? ring->shown : ring->end)) {
 		const uint8_t *at = ring->data + (ring->pos & (ring->bytes - 1));
-		uint32_t len = __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
+		uint32_t len =
+			__atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
 
 		if (len & BPF_RINGBUF_BUSY_BIT)
 			return;
@@ -206,13 +207,15 @@ void ring_show_events(struct stream *stream, void (*each)(void *ctx, const struc
 
 	while (ring->shown < end) {
 		const uint8_t *at = ring->data + (ring->shown & (ring->bytes - 1));
-		uint32_t len = __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
+		uint32_t len =
+			__atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
 
 		if (len & BPF_RINGBUF_BUSY_BIT)
 			return;
 		ring->shown += ((len & ~BPF_RINGBUF_DISCARD_BIT) + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
 		if (!(len & BPF_RINGBUF_DISCARD_BIT))
-			each(ctx, (const struct sbt_event *)(const void *)(at + BPF_RINGBUF_HDR_SZ));
+			each(ctx,
+			     (const struct sbt_event *)(const void *)(at + BPF_RINGBUF_HDR_SZ));
 	}
 }
 

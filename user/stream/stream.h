@@ -13,7 +13,8 @@
 #include "sbt/record.h"
 
 struct stream_record {
-	uint64_t key_ns; /* what orders it: departure; arrival if it was abandoned; time of an event */
+	uint64_t
+		key_ns; /* what orders it: departure; arrival if it was abandoned; time of an event */
 	const struct sbt_crossing *crossing; /* one of the two; valid until the next call */
 	const struct sbt_event *event;
 };

@@ -18,7 +18,8 @@
 
 static int fill_user(const struct passwd *pw, struct launch_user *out)
 {
-	if ((size_t)snprintf(out->name, sizeof(out->name), "%s", pw->pw_name) >= sizeof(out->name) ||
+	if ((size_t)snprintf(out->name, sizeof(out->name), "%s", pw->pw_name) >=
+		    sizeof(out->name) ||
 	    (size_t)snprintf(out->home, sizeof(out->home), "%s", pw->pw_dir) >= sizeof(out->home) ||
 	    (size_t)snprintf(out->shell, sizeof(out->shell), "%s", pw->pw_shell) >=
 		    sizeof(out->shell))
@@ -95,8 +96,8 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void __attribute__((noreturn)) child(char *const argv[], const struct launch_user *user, int go,
-					    int status)
+static void __attribute__((noreturn))
+child(char *const argv[], const struct launch_user *user, int go, int status)
 {
 	int err;
 	char c = 0;

@@ -9,9 +9,9 @@
 
 struct launch {
 	pid_t pid;
-	int go;	    /* closing it lets the command begin; -1 afterwards */
+	int go; /* closing it lets the command begin; -1 afterwards */
 	int status; /* pipe that brings errno if the exec fails */
-	int pidfd;  /* readable when the command has ended; -1 if the kernel has none */
+	int pidfd; /* readable when the command has ended; -1 if the kernel has none */
 };
 
 struct launch_user {

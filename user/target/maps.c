@@ -183,7 +183,8 @@ int maps_open(int pid, const struct maps_entry *e)
 	int fd, err;
 
 	/* The link names the mapped inode: right also when the name is gone or means another file. */
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, e->start, e->end);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, e->start,
+		 e->end);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	err = fd < 0 ? -errno : 0;
 	if (!err && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {

@@ -10,13 +10,13 @@
 
 struct maps_entry {
 	uint64_t start, end; /* addresses in the process */
-	uint64_t offset;     /* in the file, bytes */
-	uint64_t ino;	     /* 0: no file */
-	uint32_t dev;	     /* as the kernel counts: major << 20 | minor */
+	uint64_t offset; /* in the file, bytes */
+	uint64_t ino; /* 0: no file */
+	uint32_t dev; /* as the kernel counts: major << 20 | minor */
 	bool exec;
 	bool shared;
-	bool deleted;	     /* the file has no name any more */
-	const char *path;    /* octal escapes undone; "" none; untrusted */
+	bool deleted; /* the file has no name any more */
+	const char *path; /* octal escapes undone; "" none; untrusted */
 };
 
 struct maps {

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""The thesis's programs: the number of barriers, where they are, and what the report says of block
+and of cyclic partitioning."""
+
+import re
+
+from harness import (check, check_between, check_equal, check_in, check_not_in, source_lines,
+                     workload)
+
+LOOP_BLOCK, LOOP_CYCLIC, BEFORE = source_lines("lu.c", "serial(pthread_barrier_wait(&barrier))")
+
+
+def lu(t, *options, tracer=()):
+    trace = t.trace([workload("lu"), *options], *tracer).nothing_lost()
+    trace.printed = float(re.search(r"load_balance=([0-9.]+)", trace.result.out).group(1))
+    return trace
+
+
+def places(trace):
+    return {(b["function"], b["line"]): b["episodes"] for b in trace.barriers()}
+
+
+def test_barriers_of_block(t):
+    for size in (16, 100):
+        trace = lu(t, "--size", str(size), "--threads", "4", "--partition", "block")
+        check_equal("barriers", places(trace),
+                    {("run", BEFORE): 1, ("lu_block", LOOP_BLOCK): size - 1})
+
+
+def test_barriers_of_cyclic(t):
+    trace = lu(t, "--size", "100", "--threads", "4", "--partition", "cyclic")
+    check_equal("barriers", places(trace),
+                {("run", BEFORE): 1, ("lu_cyclic", LOOP_CYCLIC): 99})
+    check_equal("threads", trace.process()["nthreads"], 4)
+
+
+def test_pmm(t):
+    lines = source_lines("pmm.c", "serial(pthread_barrier_wait(&barrier))")
+    trace = t.trace([workload("pmm"), "--size", "128", "--threads", "3"]).nothing_lost()
+    check_equal("barriers", places(trace), {("work", line): 1 for line in lines})
+
+
+def test_tracing_changes_nothing(t):
+    for partition in ("block", "cyclic"):
+        for program in (["lu", "--size", "128", "--threads", "3", "--partition", partition],
+                        ["pmm", "--size", "64", "--threads", "3"]):
+            command = [workload(program[0]), *program[1:]]
+            plain = t.run(command)
+            for method in ("session", "perf"):
+                traced = t.trace(command, "--attach", method, "-W")
+                check_equal(f"{program[0]} under {method}", traced.result.stdout, plain.stdout)
+
+
+def block(threads, size, ns):
+    def test(t):
+        trace = lu(t, "--size", str(size), "--threads", str(threads), "--sleep-work", str(ns))
+        process, barrier = trace.process(), trace.barrier(function="lu_block")
+        check_between("load balance of the process", process["efficiency"]["load_balance"],
+                      trace.printed - 0.03, trace.printed + 0.03)
+        check_between("load balance of the barrier", barrier["load_balance"], trace.printed - 0.03,
+                      trace.printed + 0.03)
+        check_between("serialisation", process["efficiency"]["serialisation"], 0.95, 1)
+        check_equal("pattern", (process["pattern"], barrier["pattern"]), ("static", "static"))
+        # The owner of the last rows has the most to do in every iteration but the last few, where
+        # others have nothing at all and it has next to nothing.
+        last = max(barrier["threads"], key=lambda m: m["last"])
+        check_equal("most often last", last["tid"], barrier["last_tid"])
+        check_equal("waits least", min(barrier["threads"], key=lambda m: m["wait_ns"])["tid"],
+                    barrier["last_tid"])
+        check(barrier["advice"] and process["advice"], "no advice")
+        product_is_parallel(process)
+    return test
+
+
+def product_is_parallel(process):
+    e = process["efficiency"]
+    check_between("LB x SerE x TE", e["load_balance"] * e["serialisation"] * e["transfer"],
+                  e["parallel"] - 0.002, e["parallel"] + 0.002)
+    check_between("SerE x TE", e["serialisation"] * e["transfer"], e["communication"] - 0.002,
+                  e["communication"] + 0.002)
+
+
+test_block_2 = block(2, 96, 4000)
+test_block_4 = block(4, 96, 8000)
+test_block_8 = block(8, 96, 16000)
+
+
+def test_cyclic_is_balanced(t):
+    for threads in (2, 8):
+        trace = lu(t, "--size", "160", "--threads", str(threads), "--sleep-work",
+                   str(2000 * threads), "--partition", "cyclic")
+        process, barrier = trace.process(), trace.barrier(function="lu_cyclic")
+        check_between("load balance", process["efficiency"]["load_balance"], trace.printed - 0.03,
+                      1)
+        check(process["pattern"] != "static" and barrier["pattern"] != "static",
+              f"cyclic with {threads} threads is called static: {process['verdict']}")
+        product_is_parallel(process)
+
+
+def test_text_names_the_imbalance(t):
+    command = [workload("lu"), "--size", "96", "--threads", "4", "--sleep-work", "8000"]
+    text = t.text([*command, "--partition", "block"])
+    first = text[text.index("SBT report"):].split("\n\n")[1]
+    check_in("the answer", "lu (pid", first)
+    check(re.search(r"same|static", first), f"the answer does not say it is static: {first}")
+    check_in("the table", f"lu.c:{LOOP_BLOCK}", text)
+    check_not_in("colour in a file", "\033", text)
+    balanced = t.text([*command, "--partition", "cyclic"])
+    check_in("the table", f"lu.c:{LOOP_CYCLIC}", balanced)
+    def lost(text):
+        return float(re.search(r"([0-9.]+)\s+%\s+is\s+lost\s+as\s+the\s+same", text).group(1))
+    check(lost(text) > 20 > 5 > lost(balanced),
+          f"block loses {lost(text)} %, cyclic {lost(balanced)} %")
+    check_not_in("cyclic", "static", balanced[balanced.index("SBT report"):].split("\n\n")[1])
