@@ -257,7 +257,6 @@ def test_interim_report(t):
     gen = t.gen("--threads", "2", "--forever", "--work", "stair:1ms:1ms", "--work-by", "sleep")
     tracer = t.attach("-p", str(gen.pid))
     for n in (1, 2):
-        wait_for("some episodes", lambda: True, 1)
         tracer.process.signal(signal.SIGUSR1)
         wait_for("an interim report",
                  lambda: tracer.text().count('"type":"interim"') == n)

@@ -236,8 +236,10 @@ static int examine(struct targets *t, struct space *space)
 	for (i = 0; i < space->maps.n; i++) {
 		struct module *m = module_of(t, space, i);
 
-		if (m)
-			attach_module(t, m, space->tgid, space->refusal != NULL);
+		if (!m)
+			continue;
+		m->in_target = true;
+		attach_module(t, m, space->tgid, space->refusal != NULL);
 	}
 	choose_departures(t, space);
 	return 0;
@@ -359,8 +361,10 @@ static void scan_one(void *ctx, int pid)
 
 		if (maps.entries[i].exec && maps.entries[i].ino)
 			m = modules_get(t->modules, pid, &maps.entries[i]);
-		if (m)
-			attach_module(t, m, 0, false);
+		if (!m)
+			continue;
+		m->in_target = true;
+		attach_module(t, m, 0, false);
 	}
 	know_program(t, (uint32_t)pid, &maps);
 	maps_free(&maps);
@@ -470,6 +474,8 @@ static void explain_module(void *ctx, struct module *m)
 {
 	struct explain *e = ctx;
 
+	if (!m->in_target)
+		return;
 	if (m->error && m->error != -ENOEXEC) {
 		e->unread++;
 		msg_error("  %s: not read: %s", m->path, strerror(-m->error));

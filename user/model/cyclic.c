@@ -50,6 +50,7 @@ int cyclic_enter(struct model *m, struct object *o)
 	o->cyclic.nprev = 0;
 	o->cyclic.swap = false;
 	/* Those before were put together on another supposition. */
+	o->cyclic.blind = o->nclosed;
 	o->cyclic.unsure = o->nclosed ? MODEL_WHY_SWAP : 0;
 	if (o->limbo) {
 		err = buf_take(m, o, o->limbo);
@@ -121,8 +122,8 @@ static bool overdue(const struct model *m, const struct object *o, uint64_t t)
 
 /*
  * Could the chunk be shifted: does another cut, k places earlier, agree with all departures too? The
- * last k of the chunk before would have been released by the (n - k)th of this one, and so have
- * left after it arrived.
+ * last k of those before would have been released by the (n - k)th of this one, and so have left
+ * after it arrived.
  */
 static bool shift_possible(const struct object *o, const struct episode *e)
 {
@@ -130,11 +131,11 @@ static bool shift_possible(const struct object *o, const struct episode *e)
 	uint64_t earliest = MODEL_UNKNOWN;
 	uint32_t k;
 
-	if (!c->nprev)
-		return o->nclosed > 0;
+	if (c->blind && c->nprev < 2 * e->count)
+		return true;
 	for (k = 1; k < e->n; k++) {
-		if (k <= c->nprev && c->prev[c->nprev - k] < earliest)
-			earliest = c->prev[c->nprev - k];
+		if (k <= c->nprev && c->prev[c->nprev - k].depart_ns < earliest)
+			earliest = c->prev[c->nprev - k].depart_ns;
 		if (earliest >= e->members[e->n - 1 - k].pub.arrive_ns)
 			return true;
 	}
@@ -156,16 +157,25 @@ static bool loss_between(const struct model *m, const struct object *o, uint64_t
 	return false;
 }
 
-static int remember_departures(struct cyclic *c, const struct episode *e)
+static int remember_passed(struct cyclic *c, const struct episode *e)
 {
-	uint32_t i;
-	int err = model_grow((void **)&c->prev, &c->cap_prev, e->n, sizeof(*c->prev));
+	uint32_t i, j, keep = 2 * e->count;
+	struct passed p;
+	int err = model_grow((void **)&c->prev, &c->cap_prev, c->nprev + e->n, sizeof(*c->prev));
 
 	if (err)
 		return err;
-	for (i = 0; i < e->n; i++)
-		c->prev[i] = e->members[i].pub.depart_ns;
-	c->nprev = e->n;
+	for (i = 0; i < e->n; i++) {
+		p.arrive_ns = e->members[i].pub.arrive_ns;
+		p.depart_ns = e->members[i].pub.depart_ns;
+		for (j = c->nprev++; j && c->prev[j - 1].arrive_ns > p.arrive_ns; j--)
+			c->prev[j] = c->prev[j - 1];
+		c->prev[j] = p;
+	}
+	if (c->nprev > keep) {
+		memmove(&c->prev[0], &c->prev[c->nprev - keep], keep * sizeof(p));
+		c->nprev = keep;
+	}
 	return 0;
 }
 
@@ -203,7 +213,7 @@ static int chunk_close(struct model *m, struct object *o, uint32_t upto, enum mo
 		why |= c->unsure == MODEL_WHY_SWAP ? MODEL_WHY_SWAP : MODEL_WHY_LOST;
 	}
 	c->unsure = why;
-	err = remember_departures(c, e);
+	err = remember_passed(c, e);
 	if (err) {
 		episode_free(m, e);
 		return err;

@@ -217,21 +217,18 @@ static void remember(struct object *o, const struct episode *e)
 	c->sure = c->full && e->state == MODEL_COMPLETE;
 }
 
-static void mark_clear(struct object *o, const struct episode *e)
+/* What is known now of the places of its members. */
+static void mark_places(struct object *o, const struct episode *e)
 {
 	const struct member *mem;
-	struct slot *s;
 	uint32_t i;
 
 	for (i = 0; i < e->n; i++) {
 		mem = &e->members[i];
-		if (!mem->thread->has_gap)
-			continue;
-		s = slot_find(o, mem->thread);
-		if (s && !(s->clear && seq_after(s->clear_seq, mem->seq))) {
-			s->clear = true;
-			s->clear_seq = mem->seq;
-		}
+		if (e->state != MODEL_COMPLETE)
+			slot_dirty(o, mem->thread, mem->seq);
+		else if (o->ndirty || mem->thread->has_gap)
+			slot_clear(o, mem->thread, mem->seq);
 	}
 }
 
@@ -247,8 +244,7 @@ int episode_close(struct model *m, struct episode *e, enum model_state state, ui
 		e->state = MODEL_INCOMPLETE;
 	queue_unopen(q, &e->open);
 	remember(o, e);
-	if (e->state == MODEL_COMPLETE)
-		mark_clear(o, e);
+	mark_places(o, e);
 	if (e->count && e->n >= e->count && e->arrive_max > o->full_arrive_ns)
 		o->full_arrive_ns = e->arrive_max;
 	return queue_push(m, q, e);

@@ -31,7 +31,7 @@
 #define OBJECT_CLOSED	4
 #define THREAD_GAPS	4
 #define THREAD_CACHE	4
-#define THREAD_PARKED	4
+#define THREAD_PARKED	16
 
 /* An array whose elements never move. */
 struct table {
@@ -152,6 +152,7 @@ struct member {
 	uint32_t seq;
 	uint32_t gaps; /* its thread's so far */
 	uint8_t depth;
+	bool late; /* came after its place was given up */
 	bool tainted; /* a record of this thread is missing between its last certain place and here */
 };
 
@@ -189,6 +190,8 @@ struct slot {
 	uint32_t thread;
 	uint32_t clear_seq; /* its records up to here are in their right places */
 	bool clear;
+	bool dirty; /* its place on the object was not certain, with */
+	uint32_t dirty_seq;
 	uint64_t arrive_ns; /* last; kept in cyclic mode only */
 	uint64_t crossing; /* the object's crossings then */
 	uint64_t next_for; /* serial of the episode in limbo, */
@@ -196,14 +199,19 @@ struct slot {
 	uint32_t next_gaps;
 };
 
+struct passed {
+	uint64_t arrive_ns, depart_ns;
+};
+
 struct cyclic {
 	struct open open;
 	struct member *buf; /* by arrival */
 	uint32_t n, cap;
-	uint32_t nprev; /* departures of the chunk before, by arrival */
+	uint32_t nprev;
 	uint32_t cap_prev;
-	uint64_t *prev;
+	struct passed *prev; /* the last that were put into chunks, by arrival */
 	uint64_t warm_ns; /* no chunk is decided before the watermark is here */
+	bool blind; /* some were put into episodes before: prev does not know them */
 	bool swap; /* the first of the next chunk could have been in the last one */
 	uint32_t unsure; /* why the last chunk was not certain: the next may be shifted */
 };
@@ -220,6 +228,7 @@ struct object {
 	uint32_t count; /* last known */
 	uint8_t family;
 	bool seen_episode;
+	uint32_t ndirty; /* slots that are */
 	bool is_cyclic;
 	uint32_t unfinished; /* episodes that point here */
 	uint64_t full_arrive_ns; /* last arrival of the newest full episode; 0 none */
@@ -353,7 +362,9 @@ struct slot *slot_find(struct object *o, struct thread *t);
 void slots_purge(struct model *m, struct object *o, uint64_t idle_before);
 void slots_reset(struct object *o);
 void slot_note_next(struct slot *s, const struct episode *limbo, const struct member *mem);
-bool slot_tainted(const struct slot *s, const struct thread *t, uint32_t seq);
+bool slot_tainted(const struct slot *s, const struct thread *t);
+void slot_dirty(struct object *o, struct thread *t, uint32_t seq);
+void slot_clear(struct object *o, struct thread *t, uint32_t seq);
 bool slots_settled(const struct model *m, const struct object *o, uint64_t until);
 uint32_t slots_missing_why(const struct model *m, const struct object *o, const struct episode *e);
 

@@ -134,6 +134,7 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 		.thread = t,
 		.seq = c->seq,
 		.depth = c->depth,
+		.late = late,
 		.pub = {
 			.thread = t->index,
 			.tid = c->tid,

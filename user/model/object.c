@@ -146,8 +146,7 @@ static void taint_again(struct object *o, struct episode *e)
 	e->ntainted = 0;
 	for (i = 0; i < e->n; i++) {
 		mem = &e->members[i];
-		mem->tainted = mem->thread->has_gap &&
-			       slot_tainted(slot_find(o, mem->thread), mem->thread, mem->seq);
+		mem->tainted = mem->late || slot_tainted(slot_find(o, mem->thread), mem->thread);
 		e->ntainted += mem->tainted;
 	}
 }
@@ -199,6 +198,22 @@ static int judge(struct model *m, struct object *o, bool final)
 	return episode_close(m, e, MODEL_AMBIGUOUS, taint_why(e));
 }
 
+/* Older ones still lack members: those who are in them may have been in @e instead. */
+static void doubt_older(struct object *o, struct episode *e)
+{
+	const struct episode *older;
+	uint32_t i, j;
+
+	for (i = 0; i < o->nopen; i++) {
+		older = o->open[i];
+		if (older->arrive_max > e->arrive_max)
+			continue;
+		for (j = 0; j < older->n; j++)
+			slot_dirty(o, older->members[j].thread, older->members[j].seq);
+	}
+	taint_again(o, e);
+}
+
 /*
  * As many members as the count. What nothing speaks against is complete. A member that never left may
  * be a left-over from before the barrier was made again, and one with a missing record may
@@ -210,6 +225,8 @@ static int object_full(struct model *m, struct object *o, struct episode *e)
 	int err = 0;
 
 	remove_open(o, e);
+	if (o->nopen)
+		doubt_older(o, e);
 	if (!e->ntainted && !e->nabandoned && !o->limbo)
 		return episode_close(m, e, MODEL_COMPLETE, 0);
 	if (e->arrive_max > o->full_arrive_ns)
@@ -302,21 +319,25 @@ static bool counts_agree(uint32_t a, uint32_t b)
 	return !a || !b || a == b;
 }
 
-static bool in_time(const struct member *mem, uint64_t arrive_max, uint64_t depart_min)
+static bool in_time(const struct member *mem, uint64_t arrive_max, uint64_t depart_min,
+		    uint64_t skew)
 {
 	return mem->pub.arrive_ns < depart_min &&
-	       (mem->pub.depart_ns == MODEL_UNKNOWN ||
-		mem->pub.depart_ns + MODEL_SKEW_NS >= arrive_max);
+	       (mem->pub.depart_ns == MODEL_UNKNOWN || mem->pub.depart_ns + skew >= arrive_max);
 }
 
 static struct episode *find_open(const struct object *o, const struct member *mem, uint32_t count)
 {
 	struct episode *e;
+	uint64_t skew;
 	uint32_t i;
 
 	for (i = 0; i < o->nopen; i++) {
 		e = o->open[i];
-		if (counts_agree(count, e->count) && in_time(mem, e->arrive_max, e->depart_min))
+		/* Where records are missing there are likelier reasons than clocks that disagree. */
+		skew = mem->tainted || e->ntainted ? 0 : MODEL_SKEW_NS;
+		if (counts_agree(count, e->count) &&
+		    in_time(mem, e->arrive_max, e->depart_min, skew))
 			return e;
 	}
 	return NULL;
@@ -333,7 +354,7 @@ static enum fit fit_closed(const struct object *o, const struct member *mem, uin
 	for (i = 0; i < n; i++) {
 		c = &o->closed[(o->nclosed - 1 - i) % OBJECT_CLOSED];
 		if (!counts_agree(count, c->count) || c->depart_min == MODEL_UNKNOWN ||
-		    !in_time(mem, c->arrive_max, c->depart_min))
+		    !in_time(mem, c->arrive_max, c->depart_min, 0))
 			continue;
 		if (c->sure)
 			return FIT_SURPLUS;
@@ -433,7 +454,7 @@ static bool limbo_has_stale(const struct object *o, const struct member *mem, ui
 	const struct episode *e = o->limbo;
 
 	return e && e->nabandoned && e->nabandoned < e->n && counts_agree(count, e->count) &&
-	       in_time(mem, e->arrive_max, e->depart_min);
+	       in_time(mem, e->arrive_max, e->depart_min, 0);
 }
 
 int object_place(struct model *m, struct object *o, const struct member *mem, uint32_t count)
@@ -522,7 +543,7 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 	err = slot_get(m, o, t, &s, &fresh);
 	if (err)
 		return err;
-	mem->tainted = t->has_gap && slot_tainted(s, t, mem->seq);
+	mem->tainted = mem->late || slot_tainted(s, t);
 	if (o->limbo)
 		slot_note_next(s, o->limbo, mem);
 	if (o->is_cyclic) {

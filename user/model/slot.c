@@ -58,12 +58,15 @@ void slots_purge(struct model *m, struct object *o, uint64_t idle_before)
 	struct slot *s;
 	bool idle;
 
+	o->ndirty = 0;
 	for (i = 0; i < o->nslots; i++) {
 		s = &o->slots[i];
 		idle = s->arrive_ns < idle_before &&
 		       o->crossings - s->crossing > 8ULL * o->count + 64;
-		if (!idle && !thread_at(m, s->thread)->pub.exited)
-			o->slots[kept++] = *s;
+		if (idle || thread_at(m, s->thread)->pub.exited)
+			continue;
+		o->ndirty += s->dirty;
+		o->slots[kept++] = *s;
 	}
 	o->nslots = kept;
 }
@@ -71,6 +74,7 @@ void slots_purge(struct model *m, struct object *o, uint64_t idle_before)
 void slots_reset(struct object *o)
 {
 	o->nslots = 0;
+	o->ndirty = 0;
 }
 
 /* @mem comes after the episode in limbo: when did its thread come again? */
@@ -83,11 +87,44 @@ void slot_note_next(struct slot *s, const struct episode *limbo, const struct me
 	s->next_gaps = mem->gaps;
 }
 
-/* Is a record of this thread missing between its last certain place on the object and @seq? */
-bool slot_tainted(const struct slot *s, const struct thread *t, uint32_t seq)
+/*
+ * Can the thread's next crossing be in another's place: a record is missing since its last certain
+ * place on the object, or that place was not certain itself?
+ */
+bool slot_tainted(const struct slot *s, const struct thread *t)
 {
-	(void)seq;
-	return t->has_gap && !(s && s->clear && !seq_after(t->gap_seq, s->clear_seq));
+	if (!s)
+		return t->has_gap;
+	return s->dirty || (t->has_gap && !(s->clear && !seq_after(t->gap_seq, s->clear_seq)));
+}
+
+/* Its crossing number @seq may be in a wrong place. */
+void slot_dirty(struct object *o, struct thread *t, uint32_t seq)
+{
+	struct slot *s = slot_find(o, t);
+
+	if (!s || (s->dirty && seq_after(s->dirty_seq, seq)))
+		return;
+	o->ndirty += !s->dirty;
+	s->dirty = true;
+	s->dirty_seq = seq;
+}
+
+/* Its crossing number @seq is in the right place. */
+void slot_clear(struct object *o, struct thread *t, uint32_t seq)
+{
+	struct slot *s = slot_find(o, t);
+
+	if (!s)
+		return;
+	if (s->dirty && !seq_after(s->dirty_seq, seq)) {
+		s->dirty = false;
+		o->ndirty--;
+	}
+	if (!s->clear || seq_after(seq, s->clear_seq)) {
+		s->clear = true;
+		s->clear_seq = seq;
+	}
 }
 
 /* Has every thread been seen to leave a barrier at or after @until, so that none of its earlier records can come? */

@@ -281,7 +281,7 @@ static int elf_load_segments(struct elf_file *elf)
 	return elf_load(elf, elf->ehdr.e_phoff, bytes, ELF_PHDRS_MAX, &elf->phdrs);
 }
 
-/* The tables that the linker lays out have no sizes here: one ends at the latest where another begins. */
+/* Tables have no sizes here: one ends at the latest where another begins. */
 static void elf_note_address(struct elf_dynamic *dyn, int64_t tag, uint64_t value)
 {
 	switch (tag) {

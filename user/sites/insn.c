@@ -235,7 +235,7 @@ static enum insn_class x86_class(const uint8_t *b, size_t len)
 	/* Of pushes, only those of one byte and those behind a bare REX.B are emulated. */
 	if (!p.two && (p.opcode[0] & 0xf8) == 0x50)
 		return len == 1 || (len == 2 && p.rex == 0x41) ? INSN_EMULATED : INSN_STEPPED;
-	/* With REX.B it is an xchg, which kernels before 2026 mistook for a nop. */
+	/* With REX.B it is an xchg, but the kernel goes by the opcode and would skip it as a nop. */
 	if (!p.two && p.opcode[0] == 0x90)
 		return p.rex & 1 ? INSN_REFUSED : INSN_EMULATED;
 	return INSN_STEPPED;
@@ -558,7 +558,7 @@ static int insn_take_step(struct insn_walk *w, size_t at, const struct insn_step
 	return 0;
 }
 
-/* A branch into an instruction means other code than was decoded; past a lock prefix is an old idiom. */
+/* A branch into an instruction means other code than was decoded; past a lock it is an idiom. */
 static int insn_check_targets(struct insn_walk *w)
 {
 	size_t i;

@@ -60,6 +60,15 @@ void modules_free(struct modules *modules)
 	free(modules);
 }
 
+/* The function as far as it is known: where a branch leads decides where a probe may sit. */
+static size_t function_bytes(const struct module *m, const struct elf_symbol *symbol,
+			     const uint8_t **bytes)
+{
+	size_t len = symbol->size && symbol->size < FUNCTION_MAX ? symbol->size : 64;
+
+	return elf_bytes(m->elf, symbol->offset, len, bytes);
+}
+
 static void find_exits(struct module *m, const struct elf_symbol *symbol,
 		       struct module_place *place)
 {
@@ -97,7 +106,7 @@ static void add_place(struct module *m, const struct sites_family *family, const
 	memset(place, 0, sizeof(*place));
 	place->family = family;
 	place->symbol = name;
-	len = elf_bytes(m->elf, symbol->offset, 64, &bytes);
+	len = function_bytes(m, symbol, &bytes);
 	place->error = insn_choose_entry(m->traits.machine, bytes, len, &place->entry);
 	place->offset = symbol->offset + place->entry.skip;
 	find_exits(m, symbol, place);
@@ -129,7 +138,7 @@ static uint64_t find_entry(const struct module *m, const struct elf_symbol *symb
 	const uint8_t *bytes;
 	size_t len;
 
-	len = elf_bytes(m->elf, symbol->offset, 64, &bytes);
+	len = function_bytes(m, symbol, &bytes);
 	if (insn_choose_entry(m->traits.machine, bytes, len, &entry))
 		return 0;
 	return symbol->offset + entry.skip;

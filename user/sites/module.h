@@ -47,6 +47,7 @@ struct module {
 	uint32_t nmakers;
 	uint64_t loader; /* offset of a probe on _dl_debug_state; 0 none */
 	/* The attaching side's own notes. */
+	bool in_target; /* a process that is or may be traced runs it */
 	bool attached;
 	bool exits_attached;
 };

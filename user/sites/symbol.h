@@ -31,25 +31,39 @@ struct symbol {
 struct symbol_server;
 
 struct symbol_options {
-	bool debuginfod; /* ask debuginfod; never otherwise */
-	const char *debug_dir; /* NULL: the system's, /usr/lib/debug */
+	/*
+	 * Ask the servers in DEBUGINFOD_URLS; never otherwise. The child is nobody when the tracer
+	 * is root, so DEBUGINFOD_CACHE_PATH must then name a directory that nobody may write.
+	 */
+	bool debuginfod;
+	const char *debug_dir; /* absolute; NULL: the system's, /usr/lib/debug */
 };
 
-/* Starts the child lazily. Returns 0 and *out, or -errno. */
+/*
+ * Returns 0 and *out, to be given to symbol_server_free(), or -ENOMEM. @options (NULL: all
+ * defaults) is not kept. The child is forked by the first question, and anew after it had to be
+ * given up; it is waited for here, and a waitpid(-1) elsewhere must not mind meeting it.
+ */
 int symbol_server_new(const struct symbol_options *options, struct symbol_server **out);
+/* Ends the child. NULL is allowed. */
 void symbol_server_free(struct symbol_server *server);
 
 /*
- * Names the code at @vaddr (as linked: file address, not run-time) of the ELF file open as @fd.
- * @path is for messages and for finding separate debug files (by build-id first, then debuglink next to it).
- * The caller passes the call's own address: return address minus one.
- * Returns 0 with *out filled as far as known, -ETIMEDOUT or -EPIPE when the child had to be given up (*out
- * is then empty).
+ * Names the code at @vaddr (as linked: file address, not run-time) of the ELF file open as @fd,
+ * which stays the caller's. @path serves to find separate debug files: by build id first, then by
+ * debuglink next to it; may be NULL. The caller passes the address of the call itself: return
+ * address minus one.
+ * Returns 0 with *out filled as far as known (nothing: nframes 0), -ETIMEDOUT (after 5 s, or 60 s
+ * with debuginfod) or -EPIPE when the child had to be given up, and then at once for each further
+ * question about that file; -EBADMSG when @fd is no regular file, -errno. On errors *out is empty.
  */
 int symbol_lookup(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
 		  struct symbol *out);
 
-/* Name of the data object (global variable) that @vaddr lies in, into @name; false if unknown. */
+/*
+ * Name of the data object (global variable) that @vaddr lies in, into @name; false, and "", if
+ * unknown. What is said of symbol_lookup() holds here too.
+ */
 bool symbol_data_name(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
 		      char name[SYMBOL_NAME_MAX]);
 

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""A clear sentence, the right exit status, and no harm to the target."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+from harness import (NOBODY, SBT, Failure, check, check_equal, check_in, code_differs, code_of,
+                     descendants, is_guard, read_proc, stat_of, wait_for, workload)
+from test_pid import PACE
+
+# --- wrong usage -----------------------------------------------------------------------------------------
+
+
+def test_usage(t):
+    for args, words in (
+            (["--no-such-option"], "--no-such-option"),
+            (["-Z"], "-Z"),
+            (["-p"], "needs a value"),
+            (["--warn-time"], "needs a value"),
+            ([], "what shall be traced?"),
+            (["-W"], "what shall be traced?"),
+            (["-a", "-p", "1"], "not several"),
+            (["-a", "--", "true"], "not several"),
+            (["-p", "1", "--", "true"], "not several"),
+            (["-p", "x"], "-p x"),
+            (["-p", "0"], "-p 0"),
+            (["-p", "1,,y"], "-p 1,,y"),
+            (["-p", "99999999999"], "-p 99999999999"),
+            (["--warn-time", "-1", "--", "true"], "--warn-time -1"),
+            (["--warn-every", "0", "--", "true"], "--warn-every 0"),
+            (["-d", "0", "--", "true"], "--duration 0"),
+            (["--delay", "x", "--", "true"], "--delay x"),
+            (["--name", "x", "--", "true"], "--name x"),
+            (["--attach", "magic", "--", "true"], "--attach magic"),
+            (["--ring-size", "0", "--", "true"], "--ring-size 0"),
+            (["--json", "--", "true"], "-o FILE"),
+            (["--csv", "--", "true"], "-o FILE"),
+            (["-u", "nobody", "-a"], "-u"),
+            (["--comm", "x", "--", "true"], "--comm"),
+            (["--cgroup", "/", "-p", "1"], "--cgroup"),
+            (["-a", "--comm", "sixteen-and-more-letters"], "--comm"),
+            (["-a", "--no-children"], "--no-children")):
+        result = t.sbt(*args)
+        check_equal(f"status of {args}", result.rc, 2)
+        check_in(f"stderr of {args}", words, result.err)
+        check_equal(f"stdout of {args}", result.out, "")
+
+
+def test_order_of_options(t):
+    """Options of the command are the command's."""
+    check_equal("status", t.sbt("-o", t.path(), "sh", "-c", "exit 4").rc, 4)
+    check_equal("echo", t.sbt("-q", "-o", t.path(), "--", "echo", "-a", "--json", "-p").out,
+                "-a --json -p\n")
+
+
+# --- permission ------------------------------------------------------------------------------------------
+
+def test_unprivileged(t):
+    os.chmod(t.dir, 0o755)
+    copy = t.path("sbt-trace")
+    shutil.copy(SBT, copy)
+    for target in (["-a"], ["-p", str(os.getpid())], ["--", "touch", t.path("made")]):
+        result = t.run(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
+                        "--inh-caps=-all", copy, *target])
+        check_equal("status", result.rc, 1)
+        for word in ("not permitted", "CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "sudo"):
+            check_in("stderr", word, result.err)
+    check(not os.path.exists(t.path("made")), "the command ran all the same")
+
+
+def test_one_capability_is_missing(t):
+    for name, missing in (("perfmon", "CAP_PERFMON"), ("bpf", "CAP_BPF")):
+        result = t.run(["setpriv", f"--bounding-set=-{name}", f"--inh-caps=-{name}", SBT, "-a", "-d",
+                        "0.1"])
+        check_equal("status", result.rc, 1)
+        check_in("stderr", missing, result.err)
+        check_in("stderr", "sudo", result.err)
+
+
+# --- output ----------------------------------------------------------------------------------------------
+
+def test_output_cannot_be_opened(t):
+    for path in ("/nonexistent/folder/out", "/proc/nothing", t.dir):
+        result = t.sbt("-o", path, "--", "touch", t.path("made"))
+        check_equal(f"status of {path}", result.rc, 1)
+        check_in("stderr", f"cannot write {path}", result.err)
+    check(not os.path.exists(t.path("made")), "the command ran all the same")
+
+
+def test_full_disk(t):
+    for form in ([], ["--json"], ["--csv"]):
+        result = t.sbt(*form, "-W", "-o", "/dev/full", "--", workload("gen"), "--rounds", "50")
+        check_equal(f"status with {form}", result.rc, 1)
+        check_in("stderr", "cannot write /dev/full: No space left on device", result.err)
+        check_equal("the command", result.out, "gen: rounds=50 threads=4 ok\n")
+
+
+def test_full_disk_later(t):
+    """A file system that fills up while the report is written."""
+    folder = t.path("small")
+    os.mkdir(folder)
+    script = f"mount -t tmpfs -o size=16k none {folder} && exec \"$@\""
+    result = t.run(["unshare", "-m", "sh", "-c", script, "sh", SBT, "-W", "-o", folder + "/out",
+                    "--", workload("gen"), "--rounds", "500"])
+    check_equal("status", result.rc, 1)
+    check_in("stderr", "No space left on device", result.err)
+    check_equal("the command", result.out, "gen: rounds=500 threads=4 ok\n")
+
+
+def test_stdout_is_closed_early(t):
+    gen = t.gen("--forever", *PACE, wait=True)
+    gen.begin()
+    p = t.start(["sh", "-c", f"{SBT} -W -p {gen.pid} | head -n 1; true"])
+    result = p.wait(15)
+    check_in("head", "SBT options", result.out)
+    check(gen.alive(), "the target died")
+    unharmed(gen.pid)
+
+
+def test_closed_streams(t):
+    """Started without stdin, stdout and stderr: nothing may end up in the wrong file."""
+    path = t.path()
+    p = t.start(["sh", "-c", f"exec {SBT} -o {path} -- {workload('gen')} --rounds 20 <&- >&- 2>&-"])
+    rc = p.wait().rc
+    check_in("status", rc, (0, 1))
+    with open(path, encoding="utf-8") as f:
+        check_in("report", "20 episodes", f.read())
+
+
+# --- commands -----------------------------------------------------------------------------------------
+
+def test_command_not_found(t):
+    for command, words in (("no-such-command", "command not found"),
+                           ("/no/such/command", "command not found"),
+                           ("/etc/passwd", "Permission denied"), ("/", "Permission denied")):
+        result = t.sbt("--", command)
+        check_equal(f"status of {command}", result.rc, 1)
+        check_in("stderr", f"cannot run {command}: {words}", result.err)
+
+
+def test_command_of_another_kind(t):
+    script = t.path("nonsense")
+    with open(script, "wb") as f:
+        f.write(b"\x7fELF" + os.urandom(200))
+    os.chmod(script, 0o755)
+    result = t.sbt("--", script)
+    check_equal("status", result.rc, 1)
+    check_in("stderr", "Exec format error", result.err)
+
+
+def test_no_barrier(t):
+    result = t.sbt("--", "/bin/true")
+    check_equal("status", result.rc, 0)
+    check_in("stderr", "no barrier was crossed", result.err)
+    check_in("stderr", "pthread_barrier_wait", result.err)
+    check_in("stderr", "libc.so.6", result.err)
+    check_in("stderr", "/bin/true", result.err)
+
+
+def test_no_barrier_in_a_stripped_static_program(t):
+    copy = t.path("stripped-static")
+    subprocess.run(["strip", "-o", copy, workload("gen-static")], check=True)
+    result = t.sbt("--", copy, "--rounds", "5")
+    check_equal("status", result.rc, 0)
+    check_in("stdout", "rounds=5", result.out)
+    check_in("stderr", "static and stripped", result.err)
+
+
+# --- signals and violent ends ---------------------------------------------------------------------------
+
+def running_gen(t, *options):
+    gen = t.gen("--threads", "3", "--forever", *PACE, *options, wait=True)
+    gen.begin()
+    return gen
+
+
+def unharmed(pid):
+    """Its code is as in its files, and nobody has stopped it."""
+    wait_for("the code bytes are restored", lambda: code_differs(pid) == 0)
+    check_in("state", (stat_of(pid) or "?")[0], "SRD")
+
+
+def good_end(gen):
+    gen.signal(signal.SIGTERM)
+    result = gen.wait()
+    check_equal("gen", result.rc, 0)
+    check_in("gen", "threads=3 ok", result.out)
+
+
+def by_signal(number, *options):
+    def test(t):
+        gen = running_gen(t)
+        before = code_of(gen.pid)
+        tracer = t.attach(*options, "-p", str(gen.pid))
+        check(code_of(gen.pid) != before, "no byte of code differs while it is traced")
+        trace = tracer.stop(number, timeout=10)
+        check(code_of(gen.pid) == before, "code bytes are not restored")
+        check(trace.end["episodes"] >= 0, "no report")
+        check(not trace.process()["exited"], "the target is said to have exited")
+        unharmed(gen.pid)
+        good_end(gen)
+    return test
+
+
+test_sigint = by_signal(signal.SIGINT)
+test_sigterm = by_signal(signal.SIGTERM)
+test_sighup = by_signal(signal.SIGHUP)
+test_sigint_multi = by_signal(signal.SIGINT, "--attach", "multi")
+test_sigint_perf = by_signal(signal.SIGINT, "--attach", "perf")
+test_sigint_no_children = by_signal(signal.SIGINT, "--no-children")
+
+
+def test_killed(t):
+    for options in ([], ["--attach", "multi"], ["--attach", "perf"], ["--no-children"]):
+        gen = running_gen(t)
+        before = code_of(gen.pid)
+        tracer = t.attach(*options, "-p", str(gen.pid))
+        check(code_of(gen.pid) != before, "no byte of code differs while it is traced")
+        tracer.process.signal(signal.SIGKILL)
+        tracer.process.wait()
+        wait_for("the code bytes are restored", lambda: code_of(gen.pid) == before)
+        unharmed(gen.pid)
+        good_end(gen)
+
+
+def test_killed_under_a(t):
+    gen = running_gen(t)
+    tracer = t.attach("-a")
+    check(code_differs(gen.pid), "no byte of code differs while it is traced")
+    tracer.process.signal(signal.SIGKILL)
+    unharmed(gen.pid)
+    good_end(gen)
+
+
+def others():
+    return [p for p in descendants() if (stat_of(p) or "Z")[0] != "Z"]
+
+
+def nobody_is_left_stopped(what, seconds=8):
+    """Whoever is left goes on, until all have ended by themselves."""
+    stopped_since = {}
+    end = time.monotonic() + seconds
+    while True:
+        left = others()
+        if not left:
+            return
+        for pid in left:
+            if (stat_of(pid) or "?")[0] != "T":
+                stopped_since.pop(pid, None)
+            elif time.monotonic() - stopped_since.setdefault(pid, time.monotonic()) > 1.5:
+                raise Failure(f"{what}: {read_proc(pid, 'cmdline')!r} was left stopped")
+        if time.monotonic() > end:
+            raise Failure(f"{what}: still there: "
+                          f"{[(p, read_proc(p, 'comm'), stat_of(p), is_guard(p)) for p in left]}")
+        time.sleep(0.005)
+
+
+def killed_at_random_moments(t, command, times, longest, options=()):
+    moment = random.Random(4)
+    for i in range(times):
+        p = t.start([SBT, "-o", t.path(), *options, "--", *command])
+        wait = longest * moment.random()
+        time.sleep(wait)
+        p.signal(signal.SIGKILL)
+        p.wait()
+        nobody_is_left_stopped(f"run {i}, killed after {wait * 1000:.1f} ms")
+
+
+def test_killed_while_a_command_starts(t):
+    killed_at_random_moments(t, [workload("gen"), "--rounds", "20"], 40, 0.3)
+
+
+def test_killed_while_many_commands_start(t):
+    """Every one is a program that nobody has seen: each is looked at before it may go on."""
+    copies = []
+    for i in range(12):
+        copies.append(t.path(f"copy{i}"))
+        shutil.copy(workload("gen" if i % 2 else "gen-static"), copies[-1])
+    script = "; ".join(f"{c} --rounds 5 --threads 2 >/dev/null" for c in copies)
+    killed_at_random_moments(t, ["sh", "-c", script], 20, 0.5)
+
+
+def test_interrupted_while_a_command_starts(t):
+    moment = random.Random(5)
+    for i in range(25):
+        p = t.start([SBT, "-o", t.path(), "--", workload("gen"), "--rounds", "20"])
+        wait = 0.25 * moment.random()
+        time.sleep(wait)
+        p.signal(moment.choice((signal.SIGINT, signal.SIGTERM)))
+        p.wait(10)
+        nobody_is_left_stopped(f"run {i}, interrupted after {wait * 1000:.1f} ms")
+
+
+def test_killed_while_attaching(t):
+    moment = random.Random(6)
+    gen = running_gen(t)
+    before = code_of(gen.pid)
+    for i in range(15):
+        p = t.start([SBT, "-o", t.path(), "-p", str(gen.pid)])
+        time.sleep(0.25 * moment.random())
+        p.signal(signal.SIGKILL)
+        p.wait()
+        wait_for(f"run {i}: the code bytes are restored", lambda: code_of(gen.pid) == before)
+    unharmed(gen.pid)
+    good_end(gen)
+
+
+def test_second_sigint_ends_at_once(t):
+    gen = running_gen(t)
+    tracer = t.attach("-p", str(gen.pid))
+    tracer.process.signal(signal.SIGINT)
+    tracer.process.signal(signal.SIGINT)
+    tracer.process.wait(5)
+    unharmed(gen.pid)
+    good_end(gen)
+
+
+def test_second_sigint_though_nobody_reads(t):
+    """The output is a pipe that is full: the report cannot be written, the user wants out."""
+    gen = running_gen(t)
+    read, write = os.pipe()
+    t.at_end(os.close, read)
+    p = t.start([SBT, "-W", "-p", str(gen.pid)], stdout=write)
+    os.close(write)
+    # Blocked in write(): asleep, in the kernel's pipe_write.
+    wait_for("the pipe is full", lambda: b"pipe" in read_proc(p.pid, "wchan") or
+             read_proc(p.pid, "syscall").startswith(b"1 "), 15)
+    p.signal(signal.SIGINT)
+    time.sleep(0.3)
+    p.signal(signal.SIGINT)
+    p.wait(5)
+    unharmed(gen.pid)
+    good_end(gen)
+
+
+def test_pid_that_ends_while_being_attached_to(t):
+    """Many short-lived targets: each time an answer, never a crash or a hang."""
+    moment = random.Random(7)
+    for _ in range(15):
+        gen = t.start([workload("gen"), "--threads", "2", "--rounds", str(moment.randrange(1, 3000))])
+        time.sleep(0.05 * moment.random())
+        result = t.sbt("-p", str(gen.pid), timeout=10)
+        check_in("status", result.rc, (0, 1))
+        check(result.rc == 0 or "does not exist, or ended" in result.err, f"stderr: {result.err}")
+        gen.wait()
+
+
+def test_nothing_is_left_behind(t):
+    """No process, no probe and no file of ours after the end."""
+    links = lambda: len([x for x in os.listdir("/proc/self/fdinfo")])
+    before = links()
+    for _ in range(3):
+        t.sbt("-o", t.path("out"), "--", workload("gen"), "--rounds", "10", cwd=t.dir)
+        wait_for("the guard ends", lambda: not others(), 3)
+    check_equal("files", sorted(os.listdir(t.dir)), ["out"])
+    check_equal("own files", links(), before)

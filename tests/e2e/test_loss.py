@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""Lost records: counted exactly, said plainly, never taken for an imbalance."""
+
+import os
+import signal
+import time
+
+from harness import SBT, Trace, check, check_equal, check_in, genlog, wait_for, workload
+
+TINY = ["--ring-size", "4"]
+
+
+def stopped_consumer(t, gen_options, *options, form="--json", seconds=0.4):
+    """sbt-trace sleeps while the program runs; the Result, and the path of the output."""
+    path = t.path()
+    gen = t.gen(*gen_options, wait=True)
+    p = t.start([SBT] + ([form] if form else []) + ["-o", path, *options, "-p", str(gen.pid)])
+    wait_for("sbt-trace has begun", lambda: os.path.exists(path) and os.path.getsize(path))
+    p.signal(signal.SIGSTOP)
+    gen.begin()
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and gen.alive():
+        time.sleep(0.01)
+    p.signal(signal.SIGCONT)
+    check_equal("gen", gen.wait().rc, 0)
+    result = p.wait()
+    check_equal("status", result.rc, 0)
+    return result, path
+
+
+def lossy_but_true(trace, log):
+    """Produced is consumed and lost; what is called complete is as it was."""
+    end = trace.end
+    check(end["lost_total"] > 0, "nothing was lost")
+    check_equal("complete", end["complete"], False)
+    check_equal("crossings made", end["produced"], len(log.crossings))
+    check_equal("crossings counted", end["crossings"], end["consumed"])
+    result = trace.compare(log)
+    check_equal("complete episodes that are wrong", result["extra"], 0)
+    check_equal("last thread wrong", result["last_wrong"], 0)
+    known = {e.release: e for e in log.episodes()}
+    check(result["matched"] <= len(known), "more episodes than there were")
+    barrier = trace.barrier()
+    check_equal("complete ones", barrier["episodes"], result["matched"])
+    check_equal("of the imbalance", sum(m["last"] for m in barrier["threads"]), barrier["episodes"])
+    complete = [e for e in trace.all("episode") if e["state"] == "complete"]
+    check_equal("lost time is of complete ones only", barrier["lost_ns"],
+                sum(m["wait_ns"] for e in complete for m in e["threads"]))
+    check_equal("other episodes", barrier["incomplete"] + barrier["ambiguous"],
+                len(trace.all("episode")) - len(complete))
+
+
+def test_tiny_ring(t):
+    log = t.path()
+    _, path = stopped_consumer(t, ["--threads", "4", "--rounds", "6000", "--log", log], "-W", *TINY)
+    trace = Trace(t, path)
+    lossy_but_true(trace, genlog.Log(log))
+    check(trace.end["lost"]["ring_full"] > 0, f"lost: {trace.end['lost']}")
+
+
+def test_tiny_ring_with_different_counts(t):
+    """Threads that sit out every other time, while records are lost."""
+    log = t.path()
+    _, path = stopped_consumer(t, ["--threads", "4", "--rounds", "5000", "--recreate", "3", "--log",
+                                   log], "-W", *TINY)
+    lossy_but_true(Trace(t, path), genlog.Log(log))
+
+
+def test_stopped_again_and_again(t):
+    log, path = t.path(), t.path()
+    gen = t.gen("--threads", "3", "--forever", "--rounds", "100000", "--work", "stair:20us:20us",
+                "--log", log, wait=True)
+    p = t.start([SBT, "--json", "-W", *TINY, "-o", path, "-p", str(gen.pid)])
+    wait_for("sbt-trace has begun", lambda: os.path.exists(path) and os.path.getsize(path))
+    gen.begin()
+    for _ in range(8):
+        p.signal(signal.SIGSTOP)
+        time.sleep(0.05)
+        p.signal(signal.SIGCONT)
+        time.sleep(0.05)
+    gen.signal(signal.SIGTERM)
+    gen.wait()
+    check_equal("status", p.wait().rc, 0)
+    lossy_but_true(Trace(t, path), genlog.Log(log))
+
+
+def test_stopped_consumer_with_the_usual_ring(t):
+    """4 MiB a CPU last for a while, and what they held is not lost."""
+    log = t.path()
+    _, path = stopped_consumer(t, ["--threads", "2", "--rounds", "4000", "--log", log], "-W",
+                               seconds=1)
+    trace = Trace(t, path).nothing_lost()
+    result = trace.compare(genlog.Log(log))
+    check_equal("missing, extra", (result["missing"], result["extra"]), (0, 0))
+
+
+def test_command_and_tiny_ring(t):
+    path, log = t.path(), t.path()
+    p = t.start([SBT, "--json", "-W", *TINY, "-o", path, "--", workload("gen"), "--threads", "4",
+                 "--rounds", "20000", "--log", log])
+    wait_for("sbt-trace has begun", lambda: os.path.exists(path) and os.path.getsize(path))
+    p.signal(signal.SIGSTOP)
+    time.sleep(0.3)
+    p.signal(signal.SIGCONT)
+    check_equal("status", p.wait().rc, 0)
+    trace = Trace(t, path)
+    lossy_but_true(trace, genlog.Log(log))
+
+
+def test_text_says_so_on_the_last_line(t):
+    _, path = stopped_consumer(t, ["--threads", "4", "--rounds", "6000"], *TINY, form=None)
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    last = text.rstrip("\n").splitlines()[-1]
+    check(last.startswith("INCOMPLETE: ") and "records lost" in last, f"last line: {last}")
+    check_in("LOST", "the buffers were full", text)
+
+
+def test_text_of_a_whole_run_ends_otherwise(t):
+    text = t.text([workload("gen"), "--rounds", "100"])
+    check("INCOMPLETE" not in text, "INCOMPLETE without a loss")
+
+
+def test_csv_says_so(t):
+    from harness import read_csv
+    _, path = stopped_consumer(t, ["--threads", "4", "--rounds", "6000"], *TINY, form="--csv")
+    end = [r for r in read_csv(path) if r["type"] == "end"][0]
+    check_equal("complete", end["complete"], "false")
+    check_equal("sum", int(end["produced"]), int(end["consumed"]) + int(end["lost_total"]))
+
+
+def test_nothing_is_lost_back_to_back(t):
+    trace = t.trace([workload("gen"), "--threads", "4", "--duration", "2"]).nothing_lost()
+    check_equal("incomplete", trace.end["incomplete"], 0)
+    rounds = int(trace.result.out.split("rounds=")[1].split()[0])
+    check_equal("episodes", trace.end["episodes"], rounds)
