@@ -594,8 +594,8 @@ def code_in_files(pid):
 def code_differs(pid):
     """How many bytes of code are not those of the files."""
     there, ought = code_of(pid), code_in_files(pid)
-    return sum(a != b for key in there for a, b in zip(there[key], ought[key]) if
-               there[key] != ought[key])
+    return sum(sum(a != b for a, b in zip(there[key], ought[key]))
+               for key in there if there[key] != ought[key])
 
 
 # --- texts ------------------------------------------------------------------------------------------

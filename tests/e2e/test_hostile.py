@@ -94,7 +94,7 @@ def is_number(cell):
 def test_names_in_the_program(t):
     trace = every_output(t, [workload("hostile_names")])
     barrier = trace.barrier()
-    check_in("function", "bar<script>;", barrier["function"])
+    check_equal("function", barrier["function"], "hostile_function")
     names = {m["comm"] for m in barrier["threads"]}
     check_equal("different names", len(names), 16)
     check_in("plain names", "%s%n%99999d", names)
@@ -108,6 +108,14 @@ def test_long_path(t):
     fd = long_folder(t)
     t.at_end(os.close, fd)
     trace = every_output(t, ["./bad"], preexec_fn=lambda: os.fchdir(fd))
+    check_equal("function", trace.barrier()["function"], "hostile_function")
+
+
+def test_symbol(t):
+    """Without debug information the function has its symbol's name, and that is bad."""
+    program = t.path()
+    subprocess.run(["strip", "--strip-debug", "-o", program, workload("hostile_names")], check=True)
+    trace = every_output(t, [program])
     check_in("function", "bar<script>;", trace.barrier()["function"])
 
 

@@ -25,7 +25,8 @@ static void test_plain(void **state)
 	(void)state;
 	shows("", "");
 	shows("lu_block main.c:42", "lu_block main.c:42");
-	shows("B\xc3\xa4rlauch \xe2\x82\xac \xf0\x9f\x98\x80", "B\xc3\xa4rlauch \xe2\x82\xac \xf0\x9f\x98\x80");
+	shows("B\xc3\xa4rlauch \xe2\x82\xac \xf0\x9f\x98\x80",
+	      "B\xc3\xa4rlauch \xe2\x82\xac \xf0\x9f\x98\x80");
 }
 
 static void test_control(void **state)
@@ -45,12 +46,12 @@ static void test_debris(void **state)
 	(void)state;
 	shows("\x80", "\\x80");
 	shows("\xff\xfe", "\\xff\\xfe");
-	shows("x\xc3", "x\\xc3");	      /* cut off */
-	shows("\xe2\x82y", "\\xe2\\x82y");    /* cut off, then text */
-	shows("\xc0\xaf", "\\xc0\\xaf");      /* an overlong "/" */
+	shows("x\xc3", "x\\xc3"); /* cut off */
+	shows("\xe2\x82y", "\\xe2\\x82y"); /* cut off, then text */
+	shows("\xc0\xaf", "\\xc0\\xaf"); /* an overlong "/" */
 	shows("\xe0\x80\xaf", "\\xe0\\x80\\xaf");
 	shows("\xf0\x80\x80\xaf", "\\xf0\\x80\\x80\\xaf");
-	shows("\xed\xa0\x80", "\\xed\\xa0\\x80");	  /* a surrogate */
+	shows("\xed\xa0\x80", "\\xed\\xa0\\x80"); /* a surrogate */
 	shows("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"); /* above U+10FFFF */
 	shows("\xf8\x88\x80\x80\x80", "\\xf8\\x88\\x80\\x80\\x80");
 }
@@ -62,9 +63,9 @@ static void test_bidi(void **state)
 	      "b",
 	      "a\\xe2\\x80\\xae"
 	      "b"); /* U+202E, right-to-left override */
-	shows("\xe2\x81\xa6", "\\xe2\\x81\\xa6");     /* U+2066 */
-	shows("\xe2\x80\x8b", "\\xe2\\x80\\x8b");     /* U+200B, zero width */
-	shows("\xef\xbb\xbf", "\\xef\\xbb\\xbf");     /* U+FEFF */
+	shows("\xe2\x81\xa6", "\\xe2\\x81\\xa6"); /* U+2066 */
+	shows("\xe2\x80\x8b", "\\xe2\\x80\\x8b"); /* U+200B, zero width */
+	shows("\xef\xbb\xbf", "\\xef\\xbb\\xbf"); /* U+FEFF */
 }
 
 static void test_utf8(void **state)
@@ -96,9 +97,9 @@ static void test_hash(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain), cmocka_unit_test(test_control),
+		cmocka_unit_test(test_plain),  cmocka_unit_test(test_control),
 		cmocka_unit_test(test_debris), cmocka_unit_test(test_bidi),
-		cmocka_unit_test(test_utf8), cmocka_unit_test(test_hash),
+		cmocka_unit_test(test_utf8),   cmocka_unit_test(test_hash),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -452,6 +452,8 @@ static void test_more_threads_than_count(void **state)
 
 	(void)state;
 	run_launched(r, 0);
+	cross(r, 1, A, 2, 1, 4);
+	cross(r, 3, A, 2, 3, 5);
 	/* By arrival: (1 2) (3 1) (2 3) (1 2). 3 arrives before 1 and 2 have left. */
 	cross(r, 2, A, 2, 20, 25);
 	cross(r, 1, A, 2, 10, 30);
@@ -462,11 +464,12 @@ static void test_more_threads_than_count(void **state)
 	cross(r, 1, A, 2, 70, 85);
 	cross(r, 2, A, 2, 80, 86);
 	finish(r, 200);
-	assert_int_equal(r->nkept, 4);
-	assert_ep(r, 0, "1 2", MODEL_COMPLETE, 0);
-	assert_ep(r, 1, "3 1", MODEL_COMPLETE, 0);
-	assert_ep(r, 2, "2 3", MODEL_COMPLETE, 0);
-	assert_ep(r, 3, "1 2", MODEL_COMPLETE, 0);
+	assert_int_equal(r->nkept, 5);
+	assert_ep(r, 0, "1 3", MODEL_COMPLETE, 0);
+	assert_ep(r, 1, "1 2", MODEL_COMPLETE, 0);
+	assert_ep(r, 2, "3 1", MODEL_COMPLETE, 0);
+	assert_ep(r, 3, "2 3", MODEL_COMPLETE, 0);
+	assert_ep(r, 4, "1 2", MODEL_COMPLETE, 0);
 	run_free(r);
 }
 

@@ -30,8 +30,8 @@ struct sim {
 	uint32_t nthreads;
 	uint32_t nobjects;
 	uint32_t team[OBJECTS_MAX]; /* bit sets */
-	uint64_t work, latency;	    /* at most */
-	uint64_t window;	    /* of delivery */
+	uint64_t work, latency; /* at most */
+	uint64_t window; /* of delivery */
 	bool counted;
 	bool launched;
 	unsigned loss; /* per mille */
@@ -218,9 +218,9 @@ static void sim_setup(struct sim *s, uint64_t seed)
 	s->nobjects = 1 + rnd_to(&s->seed, OBJECTS_MAX);
 	for (k = 0; k < s->nobjects; k++)
 		do {
-			s->team[k] = rnd_to(&s->seed, 3) ?
-					     (1u << s->nthreads) - 1 :
-					     rnd(&s->seed) & ((1u << s->nthreads) - 1);
+			s->team[k] = rnd_to(&s->seed, 3)
+					     ? (1u << s->nthreads) - 1
+					     : rnd(&s->seed) & ((1u << s->nthreads) - 1);
 		} while (__builtin_popcount(s->team[k]) < 2);
 	s->work = 10 + rnd_to(&s->seed, 5000);
 	s->latency = 10 + rnd_to(&s->seed, 5000);
@@ -259,7 +259,8 @@ static void explain(const struct sim *s, const struct model_episode *ep)
 			if (s->recs[i].c.tid == ep->members[k].tid &&
 			    s->recs[i].c.arrive_ns == ep->members[k].arrive_ns)
 				print_message("  tid %u seq %u meeting %u: %llu - %llu\n",
-					      s->recs[i].c.tid, s->recs[i].c.seq, s->recs[i].meeting,
+					      s->recs[i].c.tid, s->recs[i].c.seq,
+					      s->recs[i].meeting,
 					      (unsigned long long)s->recs[i].c.arrive_ns,
 					      (unsigned long long)s->recs[i].c.depart_ns);
 	print_message("records there about that time, as delivered:\n");
@@ -267,8 +268,8 @@ static void explain(const struct sim *s, const struct model_episode *ep)
 		if (s->recs[i].c.object == ep->object &&
 		    s->recs[i].c.depart_ns + 2 * s->latency + s->work > ep->release_ns &&
 		    s->recs[i].c.arrive_ns < ep->release_ns + 2 * s->latency)
-			print_message("  tid %u seq %u meeting %u: %llu - %llu%s\n", s->recs[i].c.tid,
-				      s->recs[i].c.seq, s->recs[i].meeting,
+			print_message("  tid %u seq %u meeting %u: %llu - %llu%s\n",
+				      s->recs[i].c.tid, s->recs[i].c.seq, s->recs[i].meeting,
 				      (unsigned long long)s->recs[i].c.arrive_ns,
 				      (unsigned long long)s->recs[i].c.depart_ns,
 				      s->recs[i].dropped ? " lost" : "");
@@ -463,7 +464,7 @@ static void play_cyclic(struct sim *s, uint32_t count, uint32_t rounds, uint64_t
 
 static uint32_t cyclic(uint64_t seed, unsigned loss, uint64_t skew, uint32_t *all)
 {
-	bool seen[THREADS_MAX + 1] = { 0 };
+	uint32_t seen[THREADS_MAX + 1] = { 0 };
 	uint32_t good, count, i;
 	uint64_t known = 0;
 	struct sim s;
@@ -482,13 +483,12 @@ static uint32_t cyclic(uint64_t seed, unsigned loss, uint64_t skew, uint32_t *al
 	deliver(&s, r);
 	/*
 	 * That a barrier of n is used by more than n cannot be known before the last of them has left it
-	 * for the first time.
+	 * for the first time (a few times, if records are missing).
 	 */
 	for (i = 0; i < s.nrecs; i++)
-		if (!s.recs[i].dropped && s.recs[i].c.depart_ns > known && !seen[s.recs[i].c.tid]) {
-			seen[s.recs[i].c.tid] = true;
+		if (!s.recs[i].dropped && ++seen[s.recs[i].c.tid] <= 4 &&
+		    s.recs[i].c.depart_ns > known)
 			known = s.recs[i].c.depart_ns;
-		}
 	good = check_no_lies(&s, r, known);
 	*all += s.nmeetings;
 	run_free(r);
@@ -523,12 +523,9 @@ static void test_cyclic_loss(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact),
-		cmocka_unit_test(test_exact_uncounted),
-		cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_attach),
-		cmocka_unit_test(test_cyclic),
-		cmocka_unit_test(test_cyclic_loss),
+		cmocka_unit_test(test_exact),  cmocka_unit_test(test_exact_uncounted),
+		cmocka_unit_test(test_loss),   cmocka_unit_test(test_attach),
+		cmocka_unit_test(test_cyclic), cmocka_unit_test(test_cyclic_loss),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,8 +16,8 @@
 
 #include "model/model.h"
 
-#define PID  100
-#define INC  7
+#define PID   100
+#define INC   7
 #define NEVER MODEL_UNKNOWN
 
 struct kept {
@@ -33,7 +33,8 @@ struct run {
 	uint32_t seq[256]; /* by tid */
 };
 
-static inline void keep_episode(void *ctx, const struct model *model, const struct model_episode *ep)
+static inline void keep_episode(void *ctx, const struct model *model,
+				const struct model_episode *ep)
 {
 	struct run *r = ctx;
 	struct kept *k;
@@ -162,10 +163,10 @@ static inline const char *tids(const struct model_episode *ep, char buf[256])
 	return buf;
 }
 
-#define assert_tids(ep, text)                                                                      \
-	do {                                                                                       \
-		char buf_[256];                                                                    \
-		assert_string_equal(tids(ep, buf_), text);                                         \
+#define assert_tids(ep, text)                              \
+	do {                                               \
+		char buf_[256];                            \
+		assert_string_equal(tids(ep, buf_), text); \
 	} while (0)
 
 /* Numbers that look random and are the same in every run. */

@@ -205,7 +205,7 @@ static int fill_callsite(struct arena *a, const struct site_name *s, struct repo
 	}
 	out->module = copy(a, s->module, &err);
 	out->offset = s->offset;
-	if (!err && s->nframes > 1) {
+	if (!err && f && s->nframes > 1) {
 		out->inlined = inlined_into(a, s);
 		if (!out->inlined)
 			err = -ENOMEM;
@@ -242,12 +242,11 @@ static void fill_object(const struct report_env *env, const struct model_barrier
 			struct report_barrier *b)
 {
 	const char *name = env->object_name ? env->object_name(env->ctx, mb) : NULL;
-	char addr[32];
+	char addr[32], own[112];
 
 	snprintf(addr, sizeof(addr), "0x%llx", (unsigned long long)mb->object);
-	name_copy(b->object, sizeof(b->object) - 16, name && name[0] ? name : addr);
-	if (mb->objects > 1)
-		strcat(b->object, " and others");
+	name_copy(own, sizeof(own), name && name[0] ? name : addr);
+	snprintf(b->object, sizeof(b->object), "%s%s", own, mb->objects > 1 ? " and others" : "");
 }
 
 int name_barrier(struct arena *a, const struct model *m, const struct report_env *env,

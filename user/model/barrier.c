@@ -56,7 +56,7 @@ static bool row_is(const struct row *r, const struct episode *e, const uint32_t 
 {
 	return r->pub.proc == e->proc && r->pub.family == e->object->family &&
 	       r->pub.nested == e->nested && r->pub.nsites == n &&
-	       !memcmp(r->sites, sites, n * sizeof(*sites));
+	       (!n || !memcmp(r->sites, sites, n * sizeof(*sites)));
 }
 
 static int row_new(struct model *m, const struct episode *e, const uint32_t *sites, uint32_t n,

@@ -296,8 +296,8 @@ static int decide_full(struct model *m, struct object *o, const struct chunk *ch
 	o->cyclic.swap = false;
 	if (ch->surplus) {
 		must = choose(m, o, n, pool, next);
-		/* When the next was released is not known if any of it is missing. */
-		if (loss_between(m, o, o->cyclic.buf[0].pub.arrive_ns, next))
+		/* When the next was released is not known if any of it is missing, or if this is shifted. */
+		if (o->cyclic.unsure || loss_between(m, o, o->cyclic.buf[0].pub.arrive_ns, next))
 			must = pool;
 		if (must != n)
 			why = MODEL_WHY_SWAP;
@@ -326,6 +326,11 @@ int cyclic_decide(struct model *m, struct object *o, bool final)
 
 	if (!final && !is_warm(m, o))
 		return 0;
+	/* Everybody had left when the first of these came: this is where a chunk begins. */
+	if (o->cyclic.n && !o->cyclic.nprev && o->cyclic.buf[0].pub.arrive_ns > o->depart_max) {
+		o->cyclic.blind = false;
+		o->cyclic.unsure = 0;
+	}
 	while (o->cyclic.n && decided && !err) {
 		ch = cut(o);
 		if (ch.n < o->count)

@@ -72,10 +72,14 @@ int episode_add(struct model *m, struct episode *e, const struct member *mem)
 		e->arrive_min = mem->pub.arrive_ns;
 	if (mem->pub.arrive_ns > e->arrive_max)
 		e->arrive_max = mem->pub.arrive_ns;
-	if (mem->pub.depart_ns == MODEL_UNKNOWN)
+	if (mem->pub.depart_ns == MODEL_UNKNOWN) {
 		e->nabandoned++;
-	else if (mem->pub.depart_ns < e->depart_min)
-		e->depart_min = mem->pub.depart_ns;
+	} else {
+		if (mem->pub.depart_ns < e->depart_min)
+			e->depart_min = mem->pub.depart_ns;
+		if (mem->pub.depart_ns > e->depart_max)
+			e->depart_max = mem->pub.depart_ns;
+	}
 	return 0;
 }
 
@@ -214,6 +218,8 @@ static void remember(struct object *o, const struct episode *e)
 	c->depart_min = e->depart_min;
 	c->count = e->count;
 	c->full = e->count && e->n >= e->count;
+	if (e->depart_max > o->depart_max)
+		o->depart_max = e->depart_max;
 	c->sure = c->full && e->state == MODEL_COMPLETE;
 }
 

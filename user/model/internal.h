@@ -26,7 +26,6 @@
 #define MODEL_PHASES_MAX  256 /* different beginnings of the phases that end at one barrier */
 #define MODEL_SITES_MAX	  256 /* call sites of one mixed barrier; the rest is not told apart */
 
-#define OBJECT_OPEN	4
 #define OBJECT_OPEN_MAX 8
 #define OBJECT_CLOSED	4
 #define THREAD_GAPS	4
@@ -170,6 +169,7 @@ struct episode {
 	uint64_t arrive_min;
 	uint64_t arrive_max;
 	uint64_t depart_min; /* MODEL_UNKNOWN: nobody has left */
+	uint64_t depart_max; /* of those that left */
 	enum model_state state;
 	uint32_t why;
 	struct member *members;
@@ -231,6 +231,7 @@ struct object {
 	uint32_t ndirty; /* slots that are */
 	bool is_cyclic;
 	uint32_t unfinished; /* episodes that point here */
+	uint64_t depart_max; /* of all episodes closed so far */
 	uint64_t full_arrive_ns; /* last arrival of the newest full episode; 0 none */
 	uint32_t nopen;
 	uint32_t nclosed;
@@ -265,35 +266,33 @@ struct model {
 	struct model_totals totals;
 	uint64_t start_ns;
 	uint64_t watermark;
-	bool finished;
 	struct table procs, threads, rows;
-	struct queue **queues; /* by the index of the process that began it */
-	uint32_t cap_queues;
 	struct hash proc_by_id; /* (tgid, inc) */
 	struct hash thread_by_id; /* (inc, tid), last one */
 	struct hash object_by_id;
 	struct hash row_by_id;
 	struct list objects; /* least recently used first */
 	struct list busy;
-	uint32_t nobjects;
 	uint64_t next_serial;
 	uint64_t next_episode;
+	struct queue **queues; /* by the index of the process that began it */
 	uint32_t *parked; /* threads that have some */
-	uint32_t nparked, cap_parked;
-	uint32_t nended; /* threads, since the last folding */
 	uint32_t *free_threads;
-	uint32_t nfree_threads, cap_free_threads;
 	struct episode *free;
-	uint32_t nfree;
 	/* scratch, kept between episodes */
 	struct order *order;
+	struct member *sorted;
 	struct model_member *out;
 	uint64_t *prefix;
-	uint32_t cap_order, cap_out, cap_prefix;
-	struct member *sorted;
-	uint32_t cap_sorted;
 	uint32_t *sites;
-	uint32_t cap_sites;
+	uint32_t cap_order, cap_sorted, cap_out, cap_prefix, cap_sites;
+	uint32_t cap_queues;
+	uint32_t nobjects;
+	uint32_t nparked, cap_parked;
+	uint32_t nfree_threads, cap_free_threads;
+	uint32_t nfree;
+	uint32_t nended; /* threads, since the last folding */
+	bool finished;
 };
 
 static inline struct proc *proc_at(const struct model *m, uint32_t i)

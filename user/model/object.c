@@ -135,7 +135,8 @@ static void remove_open(struct object *o, const struct episode *e)
 	if (i == o->nopen)
 		return;
 	o->nopen--;
-	memmove(&o->open[i], &o->open[i + 1], (o->nopen - i) * sizeof(o->open[0]));
+	for (; i < o->nopen; i++)
+		o->open[i] = o->open[i + 1];
 }
 
 static void taint_again(struct object *o, struct episode *e)
@@ -424,6 +425,8 @@ static int limbo_replace(struct model *m, struct object *o, const struct member 
 	e->ntainted += mem->tainted - stale.tainted;
 	e->arrive_max = 0;
 	e->arrive_min = e->depart_min = MODEL_UNKNOWN;
+	if (mem->pub.depart_ns != MODEL_UNKNOWN && mem->pub.depart_ns > e->depart_max)
+		e->depart_max = mem->pub.depart_ns;
 	for (i = 0; i < e->n; i++) {
 		if (e->members[i].pub.arrive_ns > e->arrive_max)
 			e->arrive_max = e->members[i].pub.arrive_ns;

@@ -65,7 +65,7 @@ static struct episode *pop(struct queue *q)
 
 static int heap_add(struct queue *q, struct episode *e)
 {
-	int err = model_grow((void **)&q->heap, &q->cap, q->n + 1, sizeof(*q->heap));
+	int err = model_grow((void **)&q->heap, &q->cap, q->n + 1, sizeof(void *));
 
 	if (err)
 		return err;

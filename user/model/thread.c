@@ -38,7 +38,7 @@ int proc_get(struct model *m, uint32_t tgid, uint32_t inc, struct proc **out)
 		*out = p;
 		return 0;
 	}
-	err = model_grow((void **)&m->queues, &m->cap_queues, index + 1, sizeof(*m->queues));
+	err = model_grow((void **)&m->queues, &m->cap_queues, index + 1, sizeof(void *));
 	if (err)
 		return err;
 	q = calloc(1, sizeof(*q));

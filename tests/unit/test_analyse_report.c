@@ -1,0 +1,595 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* The report: names, efficiencies and verdicts, on programs whose answers are known. */
+#include "test_model_util.h"
+
+#include <math.h>
+
+#include "analyse/report.h"
+
+#define A 0x1000
+
+/* --- what the report is told ------------------------------------------------------------------------ */
+
+static const struct site_frame lu_frame = { "lu", "/src/lu.c", 42 };
+static const struct site_frame inlined[2] = { { "wait_all", "/src/sync.h", 7 },
+					      { "solve", "/src/solve.c", 99 } };
+static const struct site_frame hostile = { "a\x1b[31m\n", "/src/\xe2\x80\xae.c", 3 };
+
+static const struct site_name sites[] = {
+	{ 1, &lu_frame, "/usr/bin/lu", 0x1234, "abcd" },
+	{ 2, inlined, "/usr/bin/lu", 0x2000, "abcd" },
+	{ 0, NULL, "/usr/lib/libx.so.1", 0x3456, NULL },
+	{ 1, &hostile, "/tmp/x", 0x10, NULL },
+	{ 1, &lu_frame, "/usr/bin/lu", 0x1260, "abcd" }, /* the same line, another call */
+	{ 0, NULL, NULL, 0x7f0012345678, NULL },
+	{ 1, &lu_frame, "/opt/copy/lu", 0x9999, "ffff" }, /* the same program built elsewhere */
+};
+
+static const struct site_name *site(void *ctx, uint32_t n)
+{
+	(void)ctx;
+	return n < sizeof(sites) / sizeof(sites[0]) ? &sites[n] : NULL;
+}
+
+static const char *family_name(void *ctx, uint8_t family)
+{
+	(void)ctx;
+	return family == 1 ? "pthread" : NULL;
+}
+
+static const char *given_name(void *ctx, const struct model_barrier *b)
+{
+	(void)b;
+	return ctx;
+}
+
+static struct report_env env(uint64_t end_ns)
+{
+	return (struct report_env){
+		.site = site,
+		.family_name = family_name,
+		.crossing_cost_ns = NAN,
+		.tracer_cpu_ns = REPORT_UNKNOWN,
+		.end_ns = end_ns,
+	};
+}
+
+static void build(struct run *r, uint64_t end_ns, struct report *out)
+{
+	struct report_env e = env(end_ns);
+
+	assert_int_equal(model_finish(r->model, end_ns), 0);
+	assert_int_equal(report_build(r->model, &e, out), 0);
+}
+
+static void assert_near(double a, double b, double eps)
+{
+	if (!(a > b - eps && a < b + eps))
+		fail_msg("%.9f is not %.9f", a, b);
+}
+
+static void assert_says(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("\"%s\" does not say \"%s\"", text, part);
+}
+
+/* A team of @n, tids from 101, whose thread i works work(i, k) in round k. */
+static uint64_t play(struct run *r, uint32_t n, uint32_t rounds, uint32_t at, uint64_t latency,
+		     uint64_t (*work)(uint32_t i, uint32_t k))
+{
+	uint64_t ready = 0, release;
+	struct model_crossing c;
+	uint32_t i, k;
+
+	for (k = 0; k < rounds; k++) {
+		release = 0;
+		for (i = 0; i < n; i++)
+			if (ready + work(i, k) > release)
+				release = ready + work(i, k);
+		for (i = 0; i < n; i++) {
+			c = crossing(101 + i, A, n, ready + work(i, k), release + latency);
+			c.site = at;
+			run_feed(r, c);
+		}
+		ready = release + latency;
+	}
+	return ready;
+}
+
+static uint64_t even(uint32_t i, uint32_t k)
+{
+	(void)k;
+	return 1000000 + i;
+}
+
+static uint64_t one_slow(uint32_t i, uint32_t k)
+{
+	(void)k;
+	return i == 2 ? 2000000 : 1000000;
+}
+
+static uint64_t rotating(uint32_t i, uint32_t k)
+{
+	return i == k % 4 ? 2000000 : 1000000;
+}
+
+/* --- verdicts ---------------------------------------------------------------------------------------- */
+
+static void test_static(void **state)
+{
+	struct run *r = run_new(0);
+	struct report_process *p;
+	struct report_barrier *b;
+	struct report rep;
+
+	(void)state;
+	run_launched(r, 0);
+	build(r, play(r, 4, 20, 0, 10, one_slow), &rep);
+	assert_int_equal(rep.nprocesses, 1);
+	p = &rep.processes[0];
+	assert_int_equal(p->pid, PID);
+	assert_string_equal(p->comm, "prog");
+	assert_near(p->efficiency.load_balance, 5 / 8.0, 1e-9);
+	assert_near(p->efficiency.serialisation, 1, 1e-9);
+	assert_near(p->efficiency.parallel,
+		    p->efficiency.load_balance * p->efficiency.communication, 1e-12);
+	assert_near(1 - p->lost_static - p->lost_rotating - p->lost_transfer,
+		    p->efficiency.parallel, 1e-12);
+	assert_int_equal(p->pattern, REPORT_STATIC);
+	assert_says(p->verdict, "static");
+	assert_says(p->advice, "repartition");
+	assert_int_equal(rep.nbarriers, 1);
+	b = &rep.barriers[0];
+	assert_int_equal(b->pattern, REPORT_STATIC);
+	assert_int_equal(b->last_tid, 103);
+	assert_int_equal(b->last_count, 20);
+	assert_near(b->last_share, 1, 1e-12);
+	assert_int_equal(b->lost_ns, 20 * 3 * 1000000ULL);
+	assert_int_equal(b->gain_ns, 20 * 3 * 1000000ULL / 4);
+	assert_near(b->load_balance, 5 / 8.0, 1e-9);
+	assert_near(b->serialisation, 1, 1e-9);
+	assert_near(b->imbalance, 3 / 8.0, 1e-4);
+	assert_says(b->verdict, "37 %"); /* 3 of 8, less the price of the barrier */
+	assert_says(b->verdict, "thread 103");
+	assert_says(b->verdict, "100 %");
+	assert_says(b->verdict, "threads 101, 102, 104 wait 50 %");
+	assert_int_equal(b->nthreads, 4);
+	assert_int_equal(p->nmembers, 4);
+	assert_int_equal(p->wait_ns, b->lost_ns);
+	assert_int_equal(p->release_ns, 20 * 4 * 10);
+	assert_int_equal(b->participants, 4);
+	report_free(&rep);
+	run_free(r);
+}
+
+static void test_rotating(void **state)
+{
+	struct run *r = run_new(0);
+	struct report rep;
+
+	(void)state;
+	run_launched(r, 0);
+	build(r, play(r, 4, 20, 0, 10, rotating), &rep);
+	assert_near(rep.processes[0].efficiency.load_balance, 1, 1e-9);
+	assert_near(rep.processes[0].efficiency.serialisation, 5 / 8.0, 1e-9);
+	assert_int_equal(rep.processes[0].pattern, REPORT_ROTATING);
+	assert_int_equal(rep.barriers[0].pattern, REPORT_ROTATING);
+	assert_says(rep.barriers[0].verdict, "another thread each time");
+	assert_says(rep.barriers[0].advice, "fewer barriers");
+	assert_near(rep.barriers[0].last_share, 0.25, 1e-12);
+	report_free(&rep);
+	run_free(r);
+}
+
+static void test_costly(void **state)
+{
+	struct run *r = run_new(0);
+	struct report rep;
+
+	(void)state;
+	run_launched(r, 0);
+	build(r, play(r, 4, 20, 0, 500000, even), &rep);
+	assert_int_equal(rep.processes[0].pattern, REPORT_COSTLY);
+	assert_int_equal(rep.barriers[0].pattern, REPORT_COSTLY);
+	assert_says(rep.barriers[0].verdict, "500.0 us");
+	assert_says(rep.barriers[0].advice, "cheaper");
+	report_free(&rep);
+	run_free(r);
+}
+
+static void test_balanced_and_few(void **state)
+{
+	struct run *r = run_new(0);
+	struct report rep;
+
+	(void)state;
+	run_launched(r, 0);
+	build(r, play(r, 4, 20, 0, 10, even), &rep);
+	assert_int_equal(rep.barriers[0].pattern, REPORT_BALANCED);
+	assert_says(rep.barriers[0].verdict, "Balanced");
+	assert_string_equal(rep.barriers[0].advice, "");
+	report_free(&rep);
+	run_free(r);
+
+	r = run_new(0);
+	run_launched(r, 0);
+	build(r, play(r, 4, 3, 0, 10, one_slow), &rep);
+	assert_int_equal(rep.barriers[0].pattern, REPORT_FEW);
+	assert_says(rep.barriers[0].verdict, "3 complete episodes only");
+	report_free(&rep);
+	run_free(r);
+}
+
+#define LU_N 256
+
+/* Block partitioning, 8 threads: rows below k of its block, each as long as what is right of k. */
+static uint64_t lu_block(uint32_t i, uint32_t k)
+{
+	uint32_t first = i * (LU_N / 8), end = first + LU_N / 8;
+
+	if (first <= k)
+		first = k + 1;
+	return first < end ? (uint64_t)(end - first) * (LU_N - 1 - k) * 10 : 0;
+}
+
+static void test_lu_block(void **state)
+{
+	struct run *r = run_new(0);
+	struct report_barrier *b;
+	struct report rep;
+
+	(void)state;
+	run_launched(r, 0);
+	build(r, play(r, 8, LU_N - 1, 0, 1, lu_block), &rep);
+	b = &rep.barriers[0];
+	assert_int_equal(b->episodes, LU_N - 1);
+	assert_near(b->load_balance, 128 / 191.0, 0.01);
+	assert_near(rep.processes[0].efficiency.load_balance, 128 / 191.0, 0.01);
+	assert_near(rep.processes[0].efficiency.serialisation, 1, 0.01);
+	assert_int_equal(b->pattern, REPORT_STATIC);
+	/* Who idles and who works: 23, 65 and 101 of 191 are below the mean of 128. */
+	assert_says(b->verdict, "thread 108");
+	assert_says(b->verdict, "threads 101-103 wait");
+	assert_says(b->verdict, "threads 104-108 only");
+	assert_says(rep.processes[0].verdict, "threads 101-103 wait");
+	report_free(&rep);
+	run_free(r);
+}
+
+/* --- names ------------------------------------------------------------------------------------------- */
+
+static void meet(struct run *r, uint32_t at1, uint32_t at2, uint64_t *t)
+{
+	struct model_crossing c = crossing(1, A, 2, *t + 10, *t + 31);
+
+	c.site = at1;
+	run_feed(r, c);
+	c = crossing(2, A, 2, *t + 30, *t + 32);
+	c.site = at2;
+	run_feed(r, c);
+	*t += 100;
+}
+
+static const struct report_barrier *at_site(const struct report *rep, uint32_t offset)
+{
+	uint32_t i;
+
+	for (i = 0; i < rep->nbarriers; i++)
+		if (rep->barriers[i].offset == offset && rep->barriers[i].ncallsites == 1)
+			return &rep->barriers[i];
+	fail_msg("no barrier at %#x", offset);
+	return NULL;
+}
+
+static void test_names(void **state)
+{
+	const struct report_barrier *b;
+	struct run *r = run_new(0);
+	struct report rep;
+	uint64_t t = 0;
+	uint32_t i, j;
+
+	(void)state;
+	run_launched(r, 0);
+	for (i = 0; i < 6; i++)
+		meet(r, i, i, &t);
+	meet(r, 1, 0, &t);
+	build(r, t, &rep);
+	assert_int_equal(rep.nbarriers, 7);
+	b = at_site(&rep, 0x1234);
+	assert_string_equal(b->label, "lu lu.c:42");
+	assert_string_equal(b->function, "lu");
+	assert_string_equal(b->file, "/src/lu.c");
+	assert_int_equal(b->line, 42);
+	assert_string_equal(b->family, "pthread");
+	assert_string_equal(b->kind, "explicit");
+	assert_string_equal(b->object, "0x1000");
+	assert_null(b->callsites[0].inlined);
+	b = at_site(&rep, 0x2000);
+	assert_string_equal(b->label, "wait_all sync.h:7");
+	assert_string_equal(b->callsites[0].inlined, "solve");
+	b = at_site(&rep, 0x3456);
+	assert_string_equal(b->label, "libx.so.1+0x3456");
+	assert_null(b->function);
+	b = at_site(&rep, 0x10);
+	assert_string_equal(b->label, "a\\x1b[31m\\x0a \\xe2\\x80\\xae.c:3");
+	for (i = 0; i < rep.nbarriers; i++) {
+		assert_int_equal(rep.barriers[i].id[0], '#');
+		assert_int_equal(strlen(rep.barriers[i].id), 9);
+		for (j = 0; j < i; j++)
+			assert_string_not_equal(rep.barriers[i].id, rep.barriers[j].id);
+		if (rep.barriers[i].ncallsites == 2)
+			assert_string_equal(rep.barriers[i].label, "lu lu.c:42 and 1 more");
+	}
+	report_free(&rep);
+	run_free(r);
+}
+
+static void id_of(uint32_t pid_skew, const uint32_t *order, uint32_t n, uint32_t offset,
+		  char id[17])
+{
+	struct run *r = run_new(pid_skew);
+	struct report rep;
+	uint64_t t = pid_skew;
+	uint32_t i;
+
+	run_launched(r, pid_skew);
+	for (i = 0; i < n; i++)
+		meet(r, order[i], order[i], &t);
+	build(r, t, &rep);
+	memcpy(id, at_site(&rep, offset)->id, 17);
+	report_free(&rep);
+	run_free(r);
+}
+
+/* The id is made from the place alone, not from when it was seen or where it was installed. */
+static void test_ids_are_stable(void **state)
+{
+	static const uint32_t one[] = { 0, 1, 2 }, two[] = { 2, 1, 0 }, copy[] = { 6 };
+	char a[17], b[17], c[17];
+
+	(void)state;
+	id_of(0, one, 3, 0x1234, a);
+	id_of(5000, two, 3, 0x1234, b);
+	id_of(0, copy, 1, 0x9999, c);
+	assert_string_equal(a, b);
+	assert_string_equal(a, c); /* same function and line in another build */
+	id_of(0, one, 3, 0x2000, b);
+	assert_string_not_equal(a, b);
+}
+
+/* As it happens, a barrier is called what the report will call it. */
+static void test_name_while_it_runs(void **state)
+{
+	struct run *r = run_new(0);
+	struct report_env e = env(10000);
+	struct report_barrier live;
+	struct report rep;
+	uint64_t t = 0;
+	void *arena;
+	char id[17];
+
+	(void)state;
+	run_launched(r, 0);
+	meet(r, 0, 0, &t);
+	meet(r, 4, 4, &t);
+	assert_int_equal(report_barrier_name(r->model, &e, 1, &live, &arena), 0);
+	assert_string_equal(live.label, "lu lu.c:42");
+	memcpy(id, live.id, 17);
+	report_arena_free(arena);
+	e.ctx = (void *)(uintptr_t) "my barrier";
+	e.barrier_name = given_name;
+	assert_int_equal(report_barrier_name(r->model, &e, 1, &live, &arena), 0);
+	assert_string_equal(live.label, "my barrier");
+	report_arena_free(arena);
+	meet(r, 2, 2, &t);
+	build(r, t, &rep);
+	assert_string_equal(at_site(&rep, 0x1260)->id, id);
+	report_free(&rep);
+	run_free(r);
+}
+
+/* Names of any length fit. */
+static void test_long_name(void **state)
+{
+	struct run *r = run_new(0);
+	struct report_env e = env(10000);
+	struct report_barrier live;
+	char name[1001];
+	uint64_t t = 0;
+	void *arena;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 1000; i += 2)
+		memcpy(name + i, "\xc3\xa4", 2);
+	name[1000] = 0;
+	run_launched(r, 0);
+	meet(r, 0, 0, &t);
+	e.ctx = name;
+	e.barrier_name = given_name;
+	assert_int_equal(report_barrier_name(r->model, &e, 0, &live, &arena), 0);
+	assert_true(strlen(live.label) < sizeof(live.label));
+	assert_int_equal(strlen(live.label) % 2, 1); /* whole characters and "..." */
+	assert_string_equal(live.label + strlen(live.label) - 3, "...");
+	report_arena_free(arena);
+	run_free(r);
+}
+
+/* --- the rest ------------------------------------------------------------------------------------------ */
+
+static void test_phases(void **state)
+{
+	struct run *r = run_new(0);
+	struct report rep;
+	uint64_t t = 0;
+	uint32_t i;
+
+	(void)state;
+	run_launched(r, 0);
+	for (i = 0; i < 10; i++) {
+		meet(r, 0, 0, &t);
+		t += 50;
+		meet(r, 2, 2, &t);
+	}
+	build(r, t, &rep);
+	assert_int_equal(rep.nphases, 3);
+	/* From the first to the second takes 150, back 100. */
+	assert_string_equal(rep.phases[0].from, "lu lu.c:42");
+	assert_string_equal(rep.phases[0].to, "libx.so.1+0x3456");
+	assert_int_equal(rep.phases[0].occurrences, 10);
+	assert_int_equal(rep.phases[0].phase_ns.sum, 1500);
+	assert_int_equal(rep.phases[0].lost_ns, 200);
+	assert_near(rep.phases[0].share, 1500.0 / t, 1e-12);
+	assert_int_equal(rep.phases[1].phase_ns.sum, 900);
+	assert_string_equal(rep.phases[2].from, "start");
+	assert_string_equal(rep.phases[2].from_id, "");
+	assert_int_equal(rep.phases[2].phase_ns.sum, 30);
+	report_free(&rep);
+	run_free(r);
+}
+
+static void test_loss(void **state)
+{
+	static const struct report_loss losses[] = { { "ring_full", "no room", 3 },
+						     { "thread_slot", "no slot", 0 } };
+	struct run *r = run_new(0);
+	struct report_env e = env(1000);
+	struct report rep;
+	uint64_t t = 0;
+
+	(void)state;
+	run_launched(r, 0);
+	meet(r, 0, 0, &t);
+	assert_int_equal(model_finish(r->model, 1000), 0);
+	e.produced = e.consumed = 2;
+	assert_int_equal(report_build(r->model, &e, &rep), 0);
+	assert_true(rep.complete);
+	assert_int_equal(rep.crossings, 2);
+	report_free(&rep);
+	e.produced = 5;
+	e.losses = losses;
+	e.nlosses = 2;
+	assert_int_equal(report_build(r->model, &e, &rep), 0);
+	assert_false(rep.complete);
+	assert_int_equal(rep.lost, 3);
+	assert_int_equal(rep.nlosses, 2);
+	assert_string_equal(rep.losses[0].cause, "ring_full");
+	report_free(&rep);
+	run_free(r);
+}
+
+static void test_cost(void **state)
+{
+	struct run *r = run_new(0);
+	struct report_env e = env(0);
+	struct report rep;
+
+	(void)state;
+	run_launched(r, 0);
+	e.end_ns = play(r, 4, 20, 0, 10, even);
+	e.crossing_cost_ns = 1000;
+	assert_int_equal(model_finish(r->model, e.end_ns), 0);
+	assert_int_equal(report_build(r->model, &e, &rep), 0);
+	assert_int_equal(rep.processes[0].cost_ns, 80 * 1000);
+	assert_near(rep.processes[0].cost_share, 0.001, 1e-5);
+	report_free(&rep);
+	e.crossing_cost_ns = NAN;
+	assert_int_equal(report_build(r->model, &e, &rep), 0);
+	assert_true(rep.processes[0].cost_ns == REPORT_UNKNOWN);
+	report_free(&rep);
+	run_free(r);
+}
+
+/* While it runs, the figures are those of an end at that moment. */
+static void test_interim(void **state)
+{
+	struct run *r = run_new(0), *whole = run_new(0);
+	struct report_env e = env(0);
+	struct report now, end;
+
+	(void)state;
+	run_launched(r, 0);
+	run_launched(whole, 0);
+	e.end_ns = play(r, 4, 12, 0, 10, one_slow) + 500000;
+	play(whole, 4, 12, 0, 10, one_slow);
+	e.interim = true;
+	assert_int_equal(report_build(r->model, &e, &now), 0);
+	build(whole, e.end_ns, &end);
+	assert_true(now.interim);
+	assert_near(now.processes[0].efficiency.parallel, end.processes[0].efficiency.parallel,
+		    1e-12);
+	assert_int_equal(now.processes[0].elapsed_ns, end.processes[0].elapsed_ns);
+	assert_int_equal(now.processes[0].members[1].work_ns, end.processes[0].members[1].work_ns);
+	assert_string_equal(now.barriers[0].verdict, end.barriers[0].verdict);
+	report_free(&now);
+	report_free(&end);
+	run_free(r);
+	run_free(whole);
+}
+
+/* Nothing was seen: nothing is claimed. */
+static void test_empty(void **state)
+{
+	struct run *r = run_new(0);
+	struct report rep;
+
+	(void)state;
+	run_launched(r, 0);
+	build(r, 1000, &rep);
+	assert_int_equal(rep.nprocesses, 0);
+	assert_int_equal(rep.nbarriers, 0);
+	assert_int_equal(rep.nphases, 0);
+	assert_true(rep.complete);
+	report_free(&rep);
+	run_free(r);
+}
+
+/* Only incomplete episodes: shown and counted, and in no figure. */
+static void test_only_incomplete(void **state)
+{
+	struct run *r = run_new(0);
+	struct report rep;
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 3, 10, 21);
+	cross(r, 2, A, 3, 20, 22);
+	build(r, 100, &rep);
+	assert_int_equal(rep.nbarriers, 1);
+	assert_int_equal(rep.barriers[0].incomplete, 1);
+	assert_int_equal(rep.barriers[0].episodes, 0);
+	assert_int_equal(rep.barriers[0].participants_min, 0);
+	assert_true(rep.barriers[0].phase_ns.sum == REPORT_UNKNOWN);
+	assert_true(isnan(rep.barriers[0].phase_ns.mean));
+	assert_true(isnan(rep.barriers[0].imbalance));
+	assert_says(rep.barriers[0].verdict, "No complete episode");
+	assert_int_equal(rep.barriers[0].lost_ns, 0);
+	report_free(&rep);
+	run_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_static),
+		cmocka_unit_test(test_rotating),
+		cmocka_unit_test(test_costly),
+		cmocka_unit_test(test_balanced_and_few),
+		cmocka_unit_test(test_lu_block),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_ids_are_stable),
+		cmocka_unit_test(test_name_while_it_runs),
+		cmocka_unit_test(test_long_name),
+		cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_interim),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_only_incomplete),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* What a hostile or merely large program does to the model: nothing. */
+#include "test_model_util.h"
+
+/* Crossings that no program could make, in any order. */
+static void test_garbage(void **state)
+{
+	uint64_t x = 0x1234567, seed, fed, n;
+	struct model_crossing c;
+	struct run *r;
+	uint32_t i;
+
+	(void)state;
+	for (seed = 0; seed < 12; seed++) {
+		r = run_new(1000);
+		fed = 0;
+		for (i = 0; i < 20000; i++) {
+			memset(&c, 0, sizeof(c));
+			c.tgid = (uint32_t)rnd_to(&x, 3);
+			c.inc = (uint32_t)rnd_to(&x, 2);
+			c.tid = (uint32_t)rnd_to(&x, 9);
+			c.seq = (uint32_t)(seed & 1 ? rnd(&x) : i / 9);
+			c.site = (uint32_t)rnd_to(&x, seed & 2 ? 3000 : 2);
+			c.count = (uint32_t)(rnd_to(&x, 20) ? rnd_to(&x, 5) : rnd(&x));
+			c.object = rnd_to(&x, 4);
+			c.shared = rnd_to(&x, 8) ? 0 : rnd_to(&x, 3);
+			c.arrive_ns = rnd_to(&x, 50) ? 1000 + 10 * i - rnd_to(&x, 90) : rnd(&x);
+			c.depart_ns = rnd_to(&x, 50) ? c.arrive_ns + rnd_to(&x, 90) : rnd(&x);
+			c.family = (uint8_t)rnd_to(&x, 2);
+			c.flags = rnd_to(&x, 30) ? 0 : MODEL_CROSSING_ABANDONED;
+			c.depth = (uint8_t)(rnd_to(&x, 10) ? 0 : rnd(&x));
+			switch (rnd_to(&x, 40)) {
+			case 0:
+				assert_int_equal(model_end_thread(r->model, c.tgid, c.inc, c.tid,
+								  c.arrive_ns, "\x1b[31m"),
+						 0);
+				break;
+			case 1:
+				assert_int_equal(
+					model_end_process(r->model, c.tgid, c.inc, c.arrive_ns), 0);
+				break;
+			case 2:
+				assert_int_equal(model_add_thread(r->model, c.tgid, c.inc, c.tid,
+								  c.arrive_ns),
+						 0);
+				break;
+			case 3:
+				assert_int_equal(model_advance(r->model, 10 * i), 0);
+				break;
+			case 4:
+				assert_int_equal(model_add_pending(r->model, c.tgid, c.inc, c.tid,
+								   c.object, c.arrive_ns),
+						 0);
+				break;
+			default:
+				assert_int_equal(model_add_crossing(r->model, &c), 0);
+				fed++;
+			}
+		}
+		assert_int_equal(model_finish(r->model, 300000), 0);
+		assert_int_equal(model_totals(r->model)->crossings, fed);
+		for (i = 0, n = 0; i < model_nbarriers(r->model); i++)
+			n += model_barrier(r->model, i)->crossings;
+		assert_true(n <= fed);
+		run_free(r);
+	}
+}
+
+/* More objects than are kept: the idle ones are closed, not forgotten. */
+static void test_many_objects(void **state)
+{
+	const uint32_t n = 70000;
+	struct run *r = run_new(0);
+	uint32_t i;
+
+	(void)state;
+	run_launched(r, 0);
+	for (i = 0; i < n; i++)
+		cross(r, 1, 0x1000 + 64ULL * i, 2, 10 * i, 10 * i + 5);
+	assert_true(r->nkept >= n - 65536);
+	assert_int_equal(model_finish(r->model, 10ULL * n), 0);
+	assert_int_equal(r->nkept, n);
+	assert_int_equal(model_totals(r->model)->incomplete, n);
+	assert_int_equal(model_nbarriers(r->model), 1);
+	assert_int_equal(model_barrier(r->model, 0)->objects, 2);
+	run_free(r);
+}
+
+/* More call sites than are kept share one row. */
+static void test_many_sites(void **state)
+{
+	struct run *r = run_new(0);
+	struct model_crossing c;
+	uint64_t sum = 0;
+	uint32_t i;
+
+	(void)state;
+	run_launched(r, 0);
+	for (i = 0; i < 17000; i++) {
+		c = crossing(1, 0x1000, 1, 10 * i, 10 * i + 5);
+		c.site = i;
+		run_feed(r, c);
+	}
+	assert_int_equal(model_finish(r->model, 170000), 0);
+	assert_true(model_nbarriers(r->model) <= 16385);
+	for (i = 0; i < model_nbarriers(r->model); i++)
+		sum += model_barrier(r->model, i)->episodes;
+	assert_int_equal(sum, 17000);
+	run_free(r);
+}
+
+/* A thread for each task: those that ended are folded, and every sum stays. */
+static void test_many_threads(void **state)
+{
+	const uint32_t n = 150000;
+	const struct model_barrier *b;
+	const struct model_proc *p;
+	struct run *r = run_new(0);
+	uint64_t outside = 0, wait = 0, crossings = 0, threads = 0;
+	struct model_crossing c;
+	uint32_t i, tid;
+
+	(void)state;
+	run_launched(r, 0);
+	for (i = 0; i < n; i++) {
+		tid = 1000 + i;
+		assert_int_equal(model_add_thread(r->model, PID, INC, tid, 100 * i), 0);
+		c = crossing(tid, 0x1000, 2, 100 * i + 10, 100 * i + 31);
+		c.seq = 1;
+		assert_int_equal(model_add_crossing(r->model, &c), 0);
+		c = crossing(1, 0x1000, 2, 100 * i + 30, 100 * i + 32);
+		c.seq = i + 1;
+		assert_int_equal(model_add_crossing(r->model, &c), 0);
+		assert_int_equal(model_end_thread(r->model, PID, INC, tid, 100 * i + 40, NULL), 0);
+	}
+	assert_int_equal(model_finish(r->model, 100 * n), 0);
+	assert_true(model_nthreads(r->model) <= 65536 + 1);
+	assert_int_equal(r->nkept, n);
+	assert_int_equal(model_totals(r->model)->episodes, n);
+	p = model_proc(r->model, 0);
+	for (i = 0; i < model_nthreads(r->model); i++) {
+		const struct model_thread *t = model_thread(r->model, i);
+
+		if (t->proc == MODEL_NONE || t->tid == 1)
+			continue;
+		threads++;
+		outside += t->outside_ns;
+		wait += t->wait_ns;
+		crossings += t->crossings;
+	}
+	assert_int_equal(threads + p->folded.threads, n);
+	assert_int_equal(crossings + p->folded.crossings, n);
+	assert_int_equal(outside + p->folded.outside_ns, 19ULL * n);
+	assert_int_equal(wait + p->folded.wait_ns, 20ULL * n);
+	assert_int_equal(p->nthreads_crossed, n + 1);
+	assert_int_equal(p->elapsed_ns, 100 * n);
+	b = model_barrier(r->model, 0);
+	for (i = 0, wait = 0; i < b->nthreads; i++)
+		wait += b->threads[i].wait_ns;
+	assert_int_equal(wait, 20ULL * n);
+	assert_int_equal(b->wait.sum, 20ULL * n);
+	run_free(r);
+}
+
+/* Numbers of crossings wrap. */
+static void test_seq_wraps(void **state)
+{
+	struct run *r = run_new(0);
+	struct model_crossing c;
+	uint32_t i;
+
+	(void)state;
+	run_launched(r, 0);
+	for (i = 0; i < 6; i++) {
+		c = crossing(1, 0x1000, 1, 10 * i + 5, 10 * i + 8);
+		c.seq = i == 0 ? 1 : UINT32_MAX - 3 + i;
+		if (i == 1)
+			assert_int_equal(model_advance(r->model, 20), 0);
+		assert_int_equal(model_add_crossing(r->model, &c), 0);
+	}
+	assert_int_equal(model_finish(r->model, 100), 0);
+	assert_int_equal(model_totals(r->model)->crossings, 6);
+	assert_int_equal(model_totals(r->model)->episodes, 6);
+	run_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_garbage),	   cmocka_unit_test(test_many_objects),
+		cmocka_unit_test(test_many_sites), cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_seq_wraps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Phases, sums and the longest path, on programs whose answers have closed forms: the POP examples, and
+ * the thesis's LU decomposition (section 3.2) with block and with cyclic partitioning.
+ */
+#include "test_model_util.h"
+
+#define A 0x1000
+
+/* A team in virtual time: everybody meets after each round of work. */
+struct team {
+	struct run *run;
+	uint32_t n;
+	uint64_t latency; /* of everybody's departure */
+	uint64_t ready[64];
+};
+
+static void team_new(struct team *t, uint32_t n, uint64_t start, uint64_t latency)
+{
+	uint32_t i;
+
+	t->run = run_new(start);
+	run_launched(t->run, start);
+	t->n = n;
+	t->latency = latency;
+	for (i = 0; i < n; i++)
+		t->ready[i] = start;
+}
+
+static void team_round(struct team *t, const uint64_t *work)
+{
+	uint64_t release = 0;
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++)
+		if (t->ready[i] + work[i] > release)
+			release = t->ready[i] + work[i];
+	for (i = 0; i < t->n; i++) {
+		cross(t->run, i + 1, A, t->n, t->ready[i] + work[i], release + t->latency);
+		t->ready[i] = release + t->latency;
+	}
+}
+
+struct pop {
+	double lb, ser, te;
+	uint64_t elapsed;
+};
+
+static struct pop team_end(struct team *t, uint64_t tail)
+{
+	uint64_t sum = 0, max = 0, end = t->ready[0] + tail;
+	const struct model_proc *p;
+	struct pop pop;
+	uint32_t i;
+
+	assert_int_equal(model_finish(t->run->model, end), 0);
+	for (i = 0; i < model_nthreads(t->run->model); i++) {
+		const struct model_thread *th = model_thread(t->run->model, i);
+
+		sum += th->outside_ns;
+		if (th->outside_ns > max)
+			max = th->outside_ns;
+		assert_int_equal(th->outside_ns + th->idle_ns, th->end_ns - th->start_ns);
+	}
+	p = model_proc(t->run->model, 0);
+	assert_int_equal(p->nthreads_crossed, t->n);
+	pop.elapsed = p->elapsed_ns;
+	pop.lb = (double)sum / t->n / (double)max;
+	pop.ser = (double)max / (double)p->ideal_ns;
+	pop.te = (double)p->ideal_ns / (double)p->elapsed_ns;
+	return pop;
+}
+
+/* With one team, the phase times and the tail add up to the elapsed time. */
+static void assert_adds_up(const struct run *r, uint64_t elapsed, uint64_t tail)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < r->nkept; i++) {
+		assert_int_not_equal(r->kept[i].ep.phase_ns, MODEL_UNKNOWN);
+		sum += r->kept[i].ep.phase_ns;
+	}
+	assert_int_equal(sum + tail, elapsed);
+}
+
+static void assert_near(double a, double b, double eps)
+{
+	if (!(a > b - eps && a < b + eps))
+		fail_msg("%.9f is not %.9f", a, b);
+}
+
+/* One thread always does twice as much: LB = (n + 1) / 2n, SerE = 1. */
+static void test_static_imbalance(void **state)
+{
+	uint64_t work[64];
+	struct team t;
+	struct pop p;
+	uint32_t n, i, k;
+
+	(void)state;
+	for (n = 2; n <= 64; n *= 2) {
+		team_new(&t, n, 5000, 1);
+		for (i = 0; i < n; i++)
+			work[i] = i == n / 2 ? 2000 : 1000;
+		for (k = 0; k < 50; k++)
+			team_round(&t, work);
+		p = team_end(&t, 0);
+		assert_near(p.lb, (n + 1) / (2.0 * n), 1e-12);
+		assert_near(p.ser, 1, 1e-12);
+		assert_near(p.te, 2000 / 2001.0, 1e-12);
+		assert_adds_up(t.run, p.elapsed, 1);
+		assert_int_equal(thread_of(t.run, n / 2 + 1)->last, 50);
+		assert_int_equal(thread_of(t.run, n / 2 + 1)->wait_ns, 0);
+		assert_int_equal(thread_of(t.run, 1)->wait_ns, 50 * 1000);
+		run_free(t.run);
+	}
+}
+
+/* Another thread each time does twice as much: LB = 1, SerE = (n + 1) / 2n. */
+static void test_rotating_imbalance(void **state)
+{
+	uint64_t work[64];
+	struct team t;
+	struct pop p;
+	uint32_t n, i, k;
+
+	(void)state;
+	for (n = 2; n <= 64; n *= 2) {
+		team_new(&t, n, 5000, 1);
+		for (k = 0; k < 3 * n; k++) {
+			for (i = 0; i < n; i++)
+				work[i] = i == k % n ? 2000 : 1000;
+			team_round(&t, work);
+		}
+		p = team_end(&t, 0);
+		assert_near(p.lb, 1, 1e-12);
+		assert_near(p.ser, (n + 1) / (2.0 * n), 1e-12);
+		assert_near(p.te, 2000 / 2001.0, 1e-12);
+		for (i = 1; i <= n; i++)
+			assert_int_equal(thread_of(t.run, i)->last, 3);
+		run_free(t.run);
+	}
+}
+
+/* Even work and a dear barrier: only TE suffers. */
+static void test_transfer(void **state)
+{
+	uint64_t work[4] = { 900, 900, 900, 900 };
+	struct team t;
+	struct pop p;
+	uint32_t k;
+
+	(void)state;
+	team_new(&t, 4, 0, 100);
+	for (k = 0; k < 20; k++)
+		team_round(&t, work);
+	p = team_end(&t, 500);
+	assert_int_equal(p.elapsed, 20 * 1000 + 500);
+	assert_near(p.lb, 1, 1e-12);
+	assert_near(p.ser, 1, 1e-12);
+	assert_near(p.te, (20 * 900 + 500) / 20500.0, 1e-12);
+	/* The last release to the end: the last latency and the tail. */
+	assert_adds_up(t.run, p.elapsed, 100 + 500);
+	run_free(t.run);
+}
+
+/* --- LU ------------------------------------------------------------------------------------------------ */
+
+#define BLOCK  0
+#define CYCLIC 1
+
+static bool owns(uint32_t kind, uint32_t n, uint32_t threads, uint32_t thread, uint32_t row)
+{
+	return kind == BLOCK ? row * threads / n == thread : row % threads == thread;
+}
+
+/*
+ * Iteration k eliminates column k: every row below k costs as much as it has columns right of k. One
+ * barrier before, one in each of the N - 1 iterations.
+ */
+static struct pop lu(uint32_t kind, uint32_t n, uint32_t threads, struct team *t)
+{
+	uint64_t work[64], none[64] = { 0 };
+	uint32_t i, k, row;
+
+	team_new(t, threads, 0, 1);
+	for (i = 0; i < threads; i++)
+		none[i] = 1;
+	team_round(t, none);
+	for (k = 0; k + 1 < n; k++) {
+		for (i = 0; i < threads; i++) {
+			work[i] = 0;
+			for (row = k + 1; row < n; row++)
+				work[i] += owns(kind, n, threads, i, row) ? n - 1 - k : 0;
+		}
+		team_round(t, work);
+	}
+	return team_end(t, 0);
+}
+
+/* Row r is updated in iterations 0 to r - 1, at N - 1 - k: r (N - 1) - r (r - 1) / 2. */
+static uint64_t row_cost(uint64_t n, uint64_t r)
+{
+	return r * (n - 1) - r * (r - 1) / 2;
+}
+
+static void lu_block(uint32_t n, uint32_t threads, double limit)
+{
+	uint64_t own, sum = 0, max = 0;
+	uint32_t i, row, early = 0;
+	struct team t;
+	struct pop p = lu(BLOCK, n, threads, &t);
+
+	for (i = 0; i < threads; i++) {
+		own = 1;
+		for (row = 0; row < n; row++)
+			own += owns(BLOCK, n, threads, i, row) ? row_cost(n, row) : 0;
+		assert_int_equal(thread_of(t.run, i + 1)->outside_ns, own);
+		sum += own;
+		if (own > max)
+			max = own;
+	}
+	/* Exactly, for this N; and tending to the limit. */
+	assert_near(p.lb, (double)sum / threads / (double)max, 1e-12);
+	assert_near(p.lb, limit, 3.0 / n);
+	/* Wholly static: the last thread is the last in every iteration. */
+	assert_near(p.ser, 1, 1e-12);
+	assert_int_equal(t.run->nkept, n);
+	assert_int_equal(thread_of(t.run, threads)->wait_ns, 0);
+	/* Past the middle, half the threads have nothing left and come at once. */
+	for (i = 0; i < threads / 2; i++)
+		early += member_of(&t.run->kept[n / 2 + 2].ep, i + 1)->work_ns == 0;
+	assert_int_equal(early, threads / 2);
+	assert_adds_up(t.run, p.elapsed, 1);
+	run_free(t.run);
+}
+
+static void test_lu_block(void **state)
+{
+	static const uint32_t share[8] = { 23, 65, 101, 131, 155, 173, 185, 191 };
+	const uint32_t n = 512;
+	uint64_t total = 0;
+	struct team t;
+	uint32_t i;
+
+	(void)state;
+	lu_block(256, 2, 8 / 11.0);
+	lu_block(256, 4, 32 / 47.0);
+	lu_block(512, 8, 128 / 191.0);
+	lu(BLOCK, n, 8, &t);
+	for (i = 1; i <= 8; i++)
+		total += thread_of(t.run, i)->outside_ns;
+	for (i = 1; i <= 8; i++)
+		assert_near((double)thread_of(t.run, i)->outside_ns / (double)total,
+			    share[i - 1] / 1024.0, 1.0 / n);
+	run_free(t.run);
+}
+
+static void test_lu_cyclic(void **state)
+{
+	struct team t;
+	struct pop p;
+
+	(void)state;
+	p = lu(CYCLIC, 512, 8, &t);
+	assert_true(p.lb > 0.98);
+	assert_true(p.ser > 0.98);
+	assert_adds_up(t.run, p.elapsed, 1);
+	run_free(t.run);
+}
+
+/* --- other sums ------------------------------------------------------------------------------------------ */
+
+/* Two teams that share a thread: the longest path runs through it. Worked by hand. */
+static void test_longest_path(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	/* 1 and 2 meet on A at 100 (2 came at 10), leave at 110. */
+	cross(r, 1, A, 2, 100, 110);
+	cross(r, 2, A, 2, 10, 110);
+	/* 2 and 3 meet on B at 200 (3 came), leave at 230. */
+	cross(r, 2, 0x2000, 2, 160, 230);
+	cross(r, 3, 0x2000, 2, 200, 230);
+	/* Tails: 1 to 130 (exits), 2 and 3 to 300. */
+	assert_int_equal(model_end_thread(r->model, PID, INC, 1, 130, "one"), 0);
+	assert_int_equal(model_finish(r->model, 300), 0);
+	/* 1 and 2 join at 100; 2 works 50 more: 150; 3 works 200: they join at 200, then 70 more. */
+	assert_int_equal(model_proc(r->model, 0)->ideal_ns, 270);
+	assert_int_equal(model_proc(r->model, 0)->elapsed_ns, 300);
+	assert_int_equal(thread_of(r, 1)->ideal_ns, 120);
+	assert_int_equal(thread_of(r, 2)->outside_ns, 10 + 50 + 70);
+	/* Of the thread that came last: 3 had no episode before, so its phase began at its start. */
+	assert_int_equal(r->kept[1].ep.phase_ns, 200);
+	run_free(r);
+}
+
+/* The state half-way, as an interim report sees it, is what an end at that time would give. */
+static void test_interim(void **state)
+{
+	uint64_t work[3] = { 100, 300, 200 };
+	struct model_thread at;
+	struct model_proc now;
+	struct team t, whole;
+	uint32_t i, k;
+
+	(void)state;
+	team_new(&t, 3, 50, 7);
+	team_new(&whole, 3, 50, 7);
+	for (k = 0; k < 10; k++) {
+		team_round(&t, work);
+		team_round(&whole, work);
+	}
+	model_proc_at(t.run->model, 0, t.ready[0] + 40, &now);
+	team_end(&whole, 40);
+	assert_int_equal(now.elapsed_ns, model_proc(whole.run->model, 0)->elapsed_ns);
+	assert_int_equal(now.ideal_ns, model_proc(whole.run->model, 0)->ideal_ns);
+	for (i = 0; i < 3; i++) {
+		model_thread_at(t.run->model, i, t.ready[0] + 40, &at);
+		assert_int_equal(at.outside_ns, model_thread(whole.run->model, i)->outside_ns);
+		assert_int_equal(at.end_ns, t.ready[0] + 40);
+	}
+	/* And it changed nothing. */
+	for (k = 0; k < 5; k++) {
+		team_round(&t, work);
+	}
+	team_end(&t, 0);
+	assert_int_equal(t.run->nkept, 15);
+	run_free(t.run);
+	run_free(whole.run);
+}
+
+static void test_barrier_sums(void **state)
+{
+	const struct model_barrier *b;
+	struct run *r = run_new(0);
+	uint64_t at[3] = { 0 };
+	uint32_t k;
+
+	(void)state;
+	run_launched(r, 0);
+	/* Phases of 100, 200, 300; 2 comes last, 10 ns after 1. */
+	for (k = 1; k <= 3; k++) {
+		uint64_t release = at[0] + 100 * k;
+
+		cross(r, 1, A, 2, release - 10, release + 2);
+		cross(r, 2, A, 2, release, release + 4);
+		at[0] = release;
+	}
+	assert_int_equal(model_finish(r->model, 700), 0);
+	b = model_barrier(r->model, 0);
+	assert_int_equal(b->episodes, 3);
+	assert_int_equal(b->crossings, 6);
+	assert_int_equal(b->phase.sum, 600);
+	assert_int_equal(b->phase.min, 100);
+	assert_int_equal(b->phase.max, 300);
+	assert_near(b->phase.mean, 200, 1e-9);
+	assert_near(model_stat_stddev(&b->phase), 81.649658092772603, 1e-9);
+	assert_int_equal(b->barrier.sum, 30);
+	assert_int_equal(b->wait.n, 6);
+	assert_int_equal(b->wait.sum, 30);
+	assert_int_equal(b->release.sum, 3 * 6);
+	assert_int_equal(b->margin_ns, 30);
+	assert_int_equal(b->team_min, 2);
+	assert_int_equal(b->team_max, 2);
+	assert_int_equal(b->nphases, 2); /* from the start, and from itself */
+	assert_int_equal(b->phases[0].from, MODEL_NONE);
+	assert_int_equal(b->phases[1].from, 0);
+	assert_int_equal(b->phases[1].time.sum, 500);
+	assert_int_equal(b->phases[1].thread_ns, 1000);
+	assert_int_equal(b->phases[1].wait_ns, 20);
+	assert_int_equal(b->longest[0].phase_ns, 300);
+	assert_int_equal(b->longest[0].number, 2);
+	assert_int_equal(b->longest[0].release_ns, 600);
+	assert_int_equal(b->longest[2].phase_ns, 100);
+	/* The longest work of each round: 100, then 200 - 4 and 300 - 4. */
+	assert_int_equal(b->max_work_ns, 100 + 196 + 296);
+	assert_int_equal(b->threads[1].last + b->threads[0].last, 3);
+	run_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_static_imbalance), cmocka_unit_test(test_rotating_imbalance),
+		cmocka_unit_test(test_transfer),	 cmocka_unit_test(test_lu_block),
+		cmocka_unit_test(test_lu_cyclic),	 cmocka_unit_test(test_longest_path),
+		cmocka_unit_test(test_interim),		 cmocka_unit_test(test_barrier_sums),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
