@@ -146,7 +146,12 @@ def descendants(pid=None):
     return found
 
 
+def living():
+    return [pid for pid in descendants() if (stat_of(pid) or "Z")[0] != "Z"]
+
+
 def is_guard(pid):
+    """sbt-trace's own watchman: it outlives sbt-trace for a moment and ends by itself."""
     return read_proc(pid, "comm").strip() == b"sbt-guard"
 
 
@@ -445,12 +450,10 @@ class Test:
             for p in self.processes:
                 p.popen.poll()
             reap_strays(known)
-            left = [pid for pid in descendants() if (stat_of(pid) or "Z")[0] != "Z"]
+            left = [pid for pid in living() if not is_guard(pid)]
             if not left:
                 break
             for pid in left:
-                if is_guard(pid):
-                    continue  # ends by itself, once it has done its duty
                 try:
                     os.kill(pid, signal.SIGKILL)
                 except ProcessLookupError:

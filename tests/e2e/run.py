@@ -94,12 +94,19 @@ def main():
     if not os.access(harness.SBT, os.X_OK):
         sys.exit("run.py: build/sbt-trace is not there; run make")
     harness.become_subreaper()
+    # The test that is running cleans up all the same.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     passed = failed = 0
     for name, function in tests:
         if run(name, function):
             passed += 1
         else:
             failed += 1
+    try:
+        harness.wait_for("the last guard ends", lambda: not harness.living(), 10)
+    except harness.Failure as e:
+        print(f"FAIL left behind: {e}")
+        failed += 1
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

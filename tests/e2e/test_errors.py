@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from harness import (NOBODY, SBT, Failure, check, check_equal, check_in, code_differs, code_of,
-                     descendants, is_guard, read_proc, stat_of, wait_for, workload)
+                     is_guard, living, read_proc, stat_of, wait_for, workload)
 from test_pid import PACE
 
 # --- wrong usage -----------------------------------------------------------------------------------------
@@ -227,16 +227,12 @@ def test_killed_under_a(t):
     good_end(gen)
 
 
-def others():
-    return [p for p in descendants() if (stat_of(p) or "Z")[0] != "Z"]
-
-
 def nobody_is_left_stopped(what, seconds=8):
     """Whoever is left goes on, until all have ended by themselves."""
     stopped_since = {}
     end = time.monotonic() + seconds
     while True:
-        left = others()
+        left = [p for p in living() if not is_guard(p)]
         if not left:
             return
         for pid in left:
@@ -344,5 +340,5 @@ def test_nothing_is_left_behind(t):
     """No process and no file of ours after the end."""
     for _ in range(3):
         t.sbt("-o", t.path("out"), "--", workload("gen"), "--rounds", "10", cwd=t.dir)
-        wait_for("the guard ends", lambda: not others(), 3)
+        wait_for("the guard ends", lambda: not living(), 3)
     check_equal("files", os.listdir(t.dir), ["out"])

@@ -3,6 +3,8 @@
 """The same answers by every method of attaching, and programs that a return probe would break:
 whatever the method, what they print is what they print without us."""
 
+import subprocess
+
 from harness import check, check_equal, check_in, check_not_in, workload
 from test_command import GEN, answers
 from test_pid import PACE, all_found, traced_gen
@@ -117,7 +119,6 @@ def test_gobar_says_why(t):
 
 def test_gobar_by_pid(t):
     """Attached to, not started: the same care."""
-    import subprocess
     script = f"read x; exec {workload('gobar')}"
     p = t.start(["sh", "-c", script], stdin=subprocess.PIPE)
     tracer = t.attach("-p", str(p.pid))

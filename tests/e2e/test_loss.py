@@ -6,7 +6,8 @@ import os
 import signal
 import time
 
-from harness import SBT, Trace, check, check_equal, check_in, genlog, wait_for, workload
+from harness import (SBT, Trace, check, check_equal, check_in, genlog, read_csv, wait_for,
+                     workload)
 
 TINY = ["--ring-size", "4"]
 
@@ -123,7 +124,6 @@ def test_text_of_a_whole_run_ends_otherwise(t):
 
 
 def test_csv_says_so(t):
-    from harness import read_csv
     _, path = stopped_consumer(t, ["--threads", "4", "--rounds", "6000"], *TINY, form="--csv")
     end = [r for r in read_csv(path) if r["type"] == "end"][0]
     check_equal("complete", end["complete"], "false")

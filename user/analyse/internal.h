@@ -50,6 +50,7 @@ void efficiency_barrier(const struct model_barrier *b, double *load_balance, dou
 
 /* verdict.c */
 void verdict_barrier(struct report_barrier *b);
-void verdict_process(struct report_process *p);
+/* @top: where the process loses most, and @share how much of its waiting is there; NULL: nowhere. */
+void verdict_process(struct report_process *p, const struct report_barrier *top, double share);
 
 #endif /* ANALYSE_INTERNAL_H */

@@ -328,16 +328,22 @@ static void process_folded(const struct model_proc *p, struct report_process *ou
 		sums->max_ns = p->folded.outside_max_ns;
 }
 
-static void process_cost(struct build *b, struct report_process *out)
+static void process_cost(struct build *b, const struct model_proc *p, struct report_process *out)
 {
-	double cost = b->env->crossing_cost_ns * (double)out->crossings;
+	const struct report_env *env = b->env;
+	double price = env->crossing_cost ? env->crossing_cost(env->ctx, p) : env->crossing_cost_ns;
+	double cost = price * (double)out->crossings;
+	uint64_t time = out->outside_ns, i;
 
 	out->cost_ns = REPORT_UNKNOWN;
 	out->cost_share = NAN;
 	if (isnan(cost) || cost < 0)
 		return;
 	out->cost_ns = (uint64_t)cost;
-	out->cost_share = share_of(cost, (double)out->outside_ns);
+	/* Phases are from release to release: what the threads wait is part of them. */
+	for (i = 0; i < out->nmembers; i++)
+		time += out->members[i].idle_ns;
+	out->cost_share = share_of(cost, (double)time);
 }
 
 static void process_facts(struct build *b, const struct model_proc *p, struct report_process *out)
@@ -385,8 +391,7 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	out->efficiency = efficiency_of(&sums);
 	efficiency_losses(&out->efficiency, &out->lost_static, &out->lost_rotating,
 			  &out->lost_transfer);
-	process_cost(b, out);
-	verdict_process(out);
+	process_cost(b, p, out);
 	return 0;
 }
 
@@ -453,6 +458,26 @@ static int build_processes(struct build *b)
 	}
 	qsort(out->processes, out->nprocesses, sizeof(*out->processes), process_cmp);
 	return 0;
+}
+
+/* The barriers are in order by now: the first of a process is where it loses most. */
+static void judge_processes(struct build *b)
+{
+	struct report *out = b->out;
+	uint32_t i, j;
+
+	for (i = 0; i < out->nprocesses; i++) {
+		struct report_process *p = &out->processes[i];
+		const struct report_barrier *top = NULL;
+
+		for (j = 0; j < out->nbarriers && !top; j++) {
+			if (out->barriers[j].pid == p->pid && !out->barriers[j].nested &&
+			    out->barriers[j].lost_ns)
+				top = &out->barriers[j];
+		}
+		verdict_process(p, top,
+				top ? share_of((double)top->lost_ns, (double)p->wait_ns) : NAN);
+	}
 }
 
 /* --- the whole ----------------------------------------------------------------------------------------- */
@@ -523,7 +548,9 @@ int report_build(const struct model *model, const struct report_env *env, struct
 		err = build_barriers(&b);
 	if (!err)
 		err = build_phases(&b);
-	if (err)
+	if (!err)
+		judge_processes(&b);
+	else
 		report_free(out);
 	return err;
 }

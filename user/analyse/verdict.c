@@ -48,6 +48,12 @@ static double wait_share(const struct report_thread *t)
 	return all > 0 ? (double)t->wait_ns / all : NAN;
 }
 
+/* Threads go by their small numbers within a process; across processes only the tid tells them apart. */
+static uint32_t number_of(const struct report_thread *t, bool shared)
+{
+	return shared || t->index == MODEL_NONE ? t->tid : t->index;
+}
+
 static int tid_cmp(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -101,7 +107,7 @@ static void add_group(struct text *t, const struct group *g, const char *verb)
 }
 
 /* Who idles and who works: the threads that wait for more than the mean share, and the others. */
-static void add_idlers(struct text *t, const struct report_thread *threads, uint32_t n)
+static void add_idlers(struct text *t, const struct report_thread *threads, uint32_t n, bool shared)
 {
 	struct group idle = { 0 }, busy = { 0 };
 	double mean = 0, share;
@@ -125,7 +131,7 @@ static void add_idlers(struct text *t, const struct report_thread *threads, uint
 		share = wait_share(&threads[i]);
 		if (isnan(share) || !threads[i].tid)
 			continue;
-		group_add(share > mean ? &idle : &busy, threads[i].tid, share);
+		group_add(share > mean ? &idle : &busy, number_of(&threads[i], shared), share);
 	}
 	if (idle.n && busy.n) {
 		add(t, "; ");
@@ -154,9 +160,8 @@ static const char *advice(enum report_pattern pattern)
 {
 	switch (pattern) {
 	case REPORT_STATIC:
-		return "The same threads always have more to do: repartition, so that they get "
-		       "less "
-		       "(cyclic or weighted shares).";
+		return "Divide the work anew: by cost rather than by count, or dealt out in turn "
+		       "(cyclic).";
 	case REPORT_ROTATING:
 		return "Another thread is late each time, so new shares will not help: use fewer "
 		       "barriers, or hand out the work dynamically.";
@@ -188,10 +193,21 @@ static enum report_pattern barrier_pattern(const struct report_barrier *b)
 	return split(1 - b->load_balance, b->load_balance * (1 - b->serialisation));
 }
 
+static uint32_t last_number(const struct report_barrier *b)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->nthreads; i++) {
+		if (b->threads[i].tid == b->last_tid)
+			return number_of(&b->threads[i], b->shared);
+	}
+	return b->last_tid;
+}
+
 static void add_last(struct text *t, const struct report_barrier *b)
 {
 	if (b->last_tid)
-		add(t, "; thread %u comes last most often, %d %% of the time", b->last_tid,
+		add(t, "; thread %u comes last most often, %d %% of the time", last_number(b),
 		    percent(b->last_share));
 }
 
@@ -228,9 +244,9 @@ void verdict_barrier(struct report_barrier *b)
 	case REPORT_STATIC:
 		add(&t, "Static imbalance: %d %% of the threads' time is lost waiting", lost);
 		if (b->last_tid)
-			add(&t, ", for thread %u in %d %% of the episodes", b->last_tid,
+			add(&t, ", for thread %u in %d %% of the episodes", last_number(b),
 			    percent(b->last_share));
-		add_idlers(&t, b->threads, b->nthreads);
+		add_idlers(&t, b->threads, b->nthreads, b->shared);
 		break;
 	case REPORT_ROTATING:
 		add(&t,
@@ -245,7 +261,7 @@ void verdict_barrier(struct report_barrier *b)
 		    "the same threads",
 		    lost);
 		add_last(&t, b);
-		add_idlers(&t, b->threads, b->nthreads);
+		add_idlers(&t, b->threads, b->nthreads, b->shared);
 		break;
 	}
 	if (t.n && t.buf[t.n - 1] != '.')
@@ -266,41 +282,56 @@ static enum report_pattern process_pattern(const struct report_process *p)
 	return split(p->lost_static, p->lost_rotating);
 }
 
-static void add_losses(struct text *t, const struct report_process *p)
+/* Where most of it is, if one barrier has it. */
+static void add_where(struct text *t, const struct report_barrier *top, double share)
 {
-	add(t,
-	    "%d %% of the threads' time does work; %d %% is lost to static imbalance, %d %% to "
-	    "rotating, %d %% to the barriers themselves",
-	    percent(p->efficiency.parallel), percent(p->lost_static), percent(p->lost_rotating),
-	    percent(p->lost_transfer));
+	if (!top || isnan(share) || share < 0.4)
+		return;
+	if (share >= 0.995)
+		add(t, ", all at %s", top->label);
+	else if (share >= 0.9)
+		add(t, ", nearly all at %s", top->label);
+	else
+		add(t, ", %d %% of that at %s", percent(share), top->label);
 }
 
-void verdict_process(struct report_process *p)
+void verdict_process(struct report_process *p, const struct report_barrier *top, double share)
 {
 	struct text t = { .buf = p->verdict, .size = sizeof(p->verdict) };
+	int waiting = percent(p->lost_static + p->lost_rotating);
 
 	p->pattern = process_pattern(p);
 	switch (p->pattern) {
 	case REPORT_FEW:
 		add(&t, "Rests on %llu complete episode%s only", (unsigned long long)p->episodes,
 		    p->episodes == 1 ? "" : "s");
-		if (!isnan(p->efficiency.parallel)) {
-			add(&t, ": ");
-			add_losses(&t, p);
-		}
+		if (!isnan(p->efficiency.parallel))
+			add(&t, ": %d %% of the threads' time is lost waiting at barriers", waiting);
 		break;
 	case REPORT_BALANCED:
-		add(&t, "Balanced: ");
-		add_losses(&t, p);
+		add(&t, "Balanced: %d %% of the threads' time is spent outside barriers",
+		    percent(p->efficiency.parallel));
 		break;
 	case REPORT_COSTLY:
+		add(&t, "%d %% of the threads' time goes into the barriers themselves, more than into "
+			"waiting for others (%d %%)", percent(p->lost_transfer), waiting);
+		break;
 	case REPORT_ROTATING:
-		add_losses(&t, p);
+		add(&t, "%d %% of the threads' time is lost waiting at barriers", waiting);
+		add_where(&t, top, share);
+		add(&t, ": another thread is late each time");
 		break;
 	case REPORT_STATIC:
+		add(&t, "%d %% of the threads' time is lost waiting at barriers", waiting);
+		add_where(&t, top, share);
+		add(&t, ": the same threads always have more to do");
+		add_idlers(&t, p->members, p->nmembers, false);
+		break;
 	case REPORT_MIXED_LOSS:
-		add_losses(&t, p);
-		add_idlers(&t, p->members, p->nmembers);
+		add(&t, "%d %% of the threads' time is lost waiting at barriers", waiting);
+		add_where(&t, top, share);
+		add(&t, ": some threads have more to do, and who is late changes as well");
+		add_idlers(&t, p->members, p->nmembers, false);
 		break;
 	}
 	if (t.n && t.buf[t.n - 1] != '.')

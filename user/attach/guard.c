@@ -12,6 +12,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define HIGH_FD 1000
+#define LOOKS	50
+#define LOOK_US 20000
+
 static bool stopped(uint32_t pid)
 {
 	char path[32], buf[512], state = 0;
@@ -65,6 +69,7 @@ static void __attribute__((noreturn)) guard(int procs, int parent)
 {
 	sigset_t all;
 	char c;
+	int i;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
@@ -75,16 +80,20 @@ static void __attribute__((noreturn)) guard(int procs, int parent)
 		_exit(1);
 	while (read(parent, &c, 1) < 0 && errno == EINTR)
 		;
-	continue_held(procs);
-	/* One that was stopped in the very moment shows it a little later. */
-	usleep(20000);
-	continue_held(procs);
+	/*
+	 * The pipe is among the last that the kernel closes for us, the programs' links before it; one that was
+	 * stopped in the very last moment shows it a little later.
+	 */
+	for (i = 0; i < LOOKS; i++) {
+		continue_held(procs);
+		usleep(LOOK_US);
+	}
 	_exit(0);
 }
 
 int guard_start(const struct attach *attach)
 {
-	int fds[2], err;
+	int fds[2], err, high;
 	pid_t pid;
 
 	if (pipe2(fds, O_CLOEXEC))
@@ -101,6 +110,12 @@ int guard_start(const struct attach *attach)
 		guard(attach_procs_fd(attach), fds[0]);
 	}
 	close(fds[0]);
-	/* The write end stays open as long as we live: its closing is the sign. */
+	/*
+	 * The write end stays open as long as we live: its closing is the sign. Files are closed by their numbers, and a
+	 * link takes its time: a high number comes after them all.
+	 */
+	high = fcntl(fds[1], F_DUPFD_CLOEXEC, HIGH_FD);
+	if (high >= 0)
+		close(fds[1]);
 	return 0;
 }

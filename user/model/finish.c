@@ -216,6 +216,35 @@ static void join_clocks(struct episode *e, uint32_t row)
 	}
 }
 
+/*
+ * Threads get their small numbers when they are first shown, those of one meeting in the order in which they were
+ * made: what programs mostly call thread 0 is then thread 0.
+ */
+static void number_members(struct model *m, const struct episode *e)
+{
+	const struct proc *home = proc_at(m, e->proc);
+
+	if (home->next_ordinal == home->pub.nthreads_crossed && !e->object->shared)
+		return;
+	for (;;) {
+		struct thread *first = NULL;
+		uint32_t i;
+
+		for (i = 0; i < e->n; i++) {
+			struct thread *t = e->members[i].thread;
+
+			if (t->pub.ordinal != MODEL_NONE)
+				continue;
+			if (!first || t->pub.start_ns < first->pub.start_ns ||
+			    (t->pub.start_ns == first->pub.start_ns && t->pub.tid < first->pub.tid))
+				first = t;
+		}
+		if (!first)
+			return;
+		first->pub.ordinal = proc_at(m, first->pub.proc)->next_ordinal++;
+	}
+}
+
 static int hand_out(struct model *m, const struct episode *e, struct model_episode *ep)
 {
 	uint32_t i;
@@ -245,6 +274,7 @@ int episode_emit(struct model *m, struct episode *e)
 		return err;
 	r = row_at(m, row);
 	fill_members(e);
+	number_members(m, e);
 	ep.proc = e->proc;
 	ep.barrier = row;
 	ep.object = e->object->addr;

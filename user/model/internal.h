@@ -127,6 +127,7 @@ struct proc {
 	uint32_t queue;
 	uint32_t threads; /* list */
 	uint64_t next_number;
+	uint32_t next_ordinal;
 	uint64_t folded_start, folded_end, folded_ideal; /* of the threads that were folded */
 };
 

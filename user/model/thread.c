@@ -329,7 +329,7 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 	t->pub.crossings++;
 	if (!t->crossed) {
 		t->crossed = true;
-		t->pub.ordinal = p->pub.nthreads_crossed++;
+		p->pub.nthreads_crossed++;
 	}
 	if (late) {
 		account_late(t, c);
