@@ -21,8 +21,8 @@ static void futex(uint32_t *word, int op, uint32_t value)
 	syscall(SYS_futex, word, op, value, NULL, NULL, 0);
 }
 
-int pthread_barrier_init(pthread_barrier_t *restrict barrier, const pthread_barrierattr_t *restrict attr,
-			 unsigned int count)
+int pthread_barrier_init(pthread_barrier_t *restrict barrier,
+			 const pthread_barrierattr_t *restrict attr, unsigned int count)
 {
 	struct barrier *b = (struct barrier *)barrier;
 	int pshared = PTHREAD_PROCESS_PRIVATE;

@@ -306,15 +306,18 @@ void verdict_process(struct report_process *p, const struct report_barrier *top,
 		add(&t, "Rests on %llu complete episode%s only", (unsigned long long)p->episodes,
 		    p->episodes == 1 ? "" : "s");
 		if (!isnan(p->efficiency.parallel))
-			add(&t, ": %d %% of the threads' time is lost waiting at barriers", waiting);
+			add(&t, ": %d %% of the threads' time is lost waiting at barriers",
+			    waiting);
 		break;
 	case REPORT_BALANCED:
 		add(&t, "Balanced: %d %% of the threads' time is spent outside barriers",
 		    percent(p->efficiency.parallel));
 		break;
 	case REPORT_COSTLY:
-		add(&t, "%d %% of the threads' time goes into the barriers themselves, more than into "
-			"waiting for others (%d %%)", percent(p->lost_transfer), waiting);
+		add(&t,
+		    "%d %% of the threads' time goes into the barriers themselves, more than into "
+		    "waiting for others (%d %%)",
+		    percent(p->lost_transfer), waiting);
 		break;
 	case REPORT_ROTATING:
 		add(&t, "%d %% of the threads' time is lost waiting at barriers", waiting);

@@ -223,7 +223,7 @@ static int try_method(struct attach *a, const struct attach_options *o, enum att
 
 	a->method = method;
 	err = try_load(a, o, method);
-	if (!err)
+	if (!err && a->skel)
 		err = attach_kernel(a);
 	if (err)
 		goto fail;

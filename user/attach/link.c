@@ -104,7 +104,7 @@ static int read_number(const char *path, const char *prefix, unsigned int *out)
 int link_perf(int prog_fd, bool ret, int fd, uint64_t offset, int pid)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr) };
-	unsigned int type, bit = 0;
+	unsigned int type = 0, bit = 0;
 	char path[32];
 	int event, err;
 

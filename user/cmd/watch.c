@@ -95,7 +95,7 @@ static bool matches_line(const struct site_frame *f, const char *spec)
 		return false;
 	len = (size_t)(colon - spec);
 	have = strlen(f->file);
-	if (!len || have < len || strncmp(f->file + have - len, spec, len))
+	if (!len || have < len || strncmp(f->file + have - len, spec, len) != 0)
 		return false;
 	return have == len || f->file[have - len - 1] == '/';
 }

@@ -67,7 +67,8 @@ double model_stat_stddev(const struct model_stat *s);
 struct model_thread {
 	uint32_t tid;
 	uint32_t proc; /* index of its process */
-	uint32_t ordinal; /* within the process, by creation among those first shown together; MODEL_NONE: not yet */
+	uint32_t
+		ordinal; /* within the process, by creation among those first shown together; MODEL_NONE: not yet */
 	uint64_t start_ns; /* its creation, or the start of tracing */
 	uint64_t
 		end_ns; /* its exit; MODEL_UNKNOWN while alive; the end of tracing after model_finish() */

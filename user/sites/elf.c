@@ -234,7 +234,7 @@ static int elf_load_header(struct elf_file *elf)
 	const unsigned char *id = elf->ehdr.e_ident;
 
 	if (elf_pread(elf, &elf->ehdr, sizeof(elf->ehdr), 0) < SELFMAG ||
-	    memcmp(id, ELFMAG, SELFMAG))
+	    memcmp(id, ELFMAG, SELFMAG) != 0)
 		return -ENOEXEC;
 	if (elf->size < sizeof(elf->ehdr))
 		return -EBADMSG;

@@ -213,7 +213,7 @@ static struct module *module_add(struct modules *modules, int fd, const char *pa
 	if (!m->path)
 		goto fail;
 	if (modules->n == modules->cap) {
-		all = realloc(modules->all, (modules->cap * 2 + 16) * sizeof(*all));
+		all = realloc(modules->all, (modules->cap * 2 + 16) * sizeof(struct module *));
 		if (!all)
 			goto fail;
 		modules->all = all;

@@ -145,7 +145,7 @@ static bool symbol_demangle(struct symbol_child *c, const char *raw, char *name)
 	int status = -1;
 	char *text;
 
-	if (strncmp(raw, "_Z", 2) || strnlen(raw, SYMBOL_MANGLED_MAX) == SYMBOL_MANGLED_MAX)
+	if (strncmp(raw, "_Z", 2) != 0 || strnlen(raw, SYMBOL_MANGLED_MAX) == SYMBOL_MANGLED_MAX)
 		return false;
 	demangle = symbol_demangler(c);
 	text = demangle ? demangle(raw, NULL, NULL, &status) : NULL;
@@ -379,7 +379,7 @@ static void symbol_code(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr,
 
 	real = symbol_by_dwarf(c, mod, addr, out);
 	last = out->nframes ? &out->frames[out->nframes - 1] : NULL;
-	if (real && last->function[0])
+	if (real && last && last->function[0])
 		return;
 	name = dwfl_module_addrinfo(mod, addr, &offset, &sym, NULL, NULL, NULL);
 	if (!name || !name[0] || GELF_ST_TYPE(sym.st_info) == STT_OBJECT)

@@ -143,9 +143,11 @@ int maps_copy(const struct maps *from, struct maps *to)
 		return -ENOMEM;
 	}
 	for (i = 0; i < from->n; i++) {
+		size_t size = strlen(from->entries[i].path) + 1;
+
 		to->entries[i] = from->entries[i];
-		to->entries[i].path = strcpy(to->text + at, from->entries[i].path);
-		at += strlen(from->entries[i].path) + 1;
+		to->entries[i].path = memcpy(to->text + at, from->entries[i].path, size);
+		at += size;
 	}
 	to->n = from->n;
 	return 0;
