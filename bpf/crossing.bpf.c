@@ -34,6 +34,13 @@ static __always_inline void leader_comm(char comm[SBT_COMM_LEN])
 	bpf_probe_read_kernel(comm, SBT_COMM_LEN, &leader->comm);
 }
 
+static __always_inline __u64 leader_start(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, group_leader, start_time);
+}
+
 /* -a: is the process that runs one of those asked for? */
 static __always_inline bool wanted(void)
 {
@@ -55,6 +62,44 @@ static __always_inline bool wanted(void)
 	return true;
 }
 
+/*
+ * -a: a process not heard of. How its departures may be seen depends on the program: until that is
+ * known, nothing is recorded of it.
+ */
+static __always_inline bool admit(__u32 tgid, __u64 now, __u32 cpu)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct sbt_verdict *v, ask = { .ns = now };
+	struct sbt_proc proc = { .inc = incarnation(now) };
+	struct sbt_file key = {};
+
+	if (!wanted())
+		proc.flags |= SBT_PROC_EXCLUDED;
+	program_key(task, &key);
+	v = bpf_map_lookup_elem(&files, &key);
+	if (!proc.flags && (!v || !(v->flags & SBT_PROC_KNOWN))) {
+		if (!v) {
+			bpf_map_update_elem(&files, &key, &ask, BPF_NOEXIST);
+			mappings_changed(NULL, tgid, (__u32)bpf_get_current_pid_tgid(), false);
+		}
+		count(refused, cpu);
+		count(lost_early, cpu);
+		return false;
+	}
+	if (v)
+		proc.flags |= v->flags & (SBT_PROC_BY_EXIT | SBT_PROC_EXCLUDED);
+	if (config.by_exit)
+		proc.flags |= SBT_PROC_BY_EXIT;
+	if (bpf_map_update_elem(&procs, &tgid, &proc, BPF_NOEXIST) &&
+	    !bpf_map_lookup_elem(&procs, &tgid)) {
+		/* Full; else a sister thread was quicker. */
+		count(refused, cpu);
+		count(lost_process, cpu);
+		return false;
+	}
+	return true;
+}
+
 /* First crossing of a thread (or of a stranger, each time): NULL unless it is traced. */
 static __noinline struct sbt_thread *thread_new(__u32 tgid, __u32 tid)
 {
@@ -65,24 +110,12 @@ static __noinline struct sbt_thread *thread_new(__u32 tgid, __u32 tid)
 	struct sbt_event *e;
 
 	if (!p) {
-		struct sbt_proc proc = { .inc = incarnation(now) };
-
 		if (!config.system || tgid == config.self) {
 			count(strangers, cpu);
 			return NULL;
 		}
-		if (config.by_exit)
-			proc.flags = SBT_PROC_BY_EXIT;
-		if (!wanted())
-			proc.flags = SBT_PROC_EXCLUDED;
-		if (bpf_map_update_elem(&procs, &tgid, &proc, BPF_NOEXIST)) {
-			/* Full, or a sister thread was quicker. */
-			if (!bpf_map_lookup_elem(&procs, &tgid)) {
-				count(refused, cpu);
-				count(lost_process, cpu);
-				return NULL;
-			}
-		}
+		if (!admit(tgid, now, cpu))
+			return NULL;
 		p = bpf_map_lookup_elem(&procs, &tgid);
 		if (!p)
 			return NULL;
@@ -112,6 +145,7 @@ static __noinline struct sbt_thread *thread_new(__u32 tgid, __u32 tid)
 			e->tid = tid;
 			e->inc = p->inc;
 			leader_comm(e->comm);
+			e->start_ns = leader_start();
 			/* Now, while it waits: its mappings may be gone in a millisecond. */
 			bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 		}
@@ -149,7 +183,7 @@ static __always_inline int arrive(struct pt_regs *ctx, __u8 family, __u64 object
 	struct sbt_thread *t;
 	__u8 flags = 0;
 
-	if (!armed)
+	if (armed != ARMED_ALL && !(armed == ARMED_SELF && tgid == config.self))
 		return 1;
 	t = thread_find(tid);
 	if (!t || t->tgid != tgid) {

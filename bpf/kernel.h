@@ -46,6 +46,7 @@ struct signal_struct {
 struct task_struct {
 	int pid;
 	int tgid;
+	__u64 start_time; /* CLOCK_MONOTONIC, ns */
 	struct task_struct *group_leader;
 	struct task_struct *real_parent;
 	struct mm_struct *mm;

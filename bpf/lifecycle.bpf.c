@@ -112,35 +112,18 @@ static __always_inline bool may_hold(struct task_struct *task)
 	       BPF_CORE_READ(parent, signal, pids[PIDTYPE_PGID]);
 }
 
-/* The file a process runs, by the numbers that /proc/PID/maps shows. */
+/*
+ * Was the program looked at a moment ago? Later it is asked about again: the same program may run with
+ * other libraries.
+ */
 static __always_inline bool program_known(struct task_struct *task)
 {
-	struct inode *inode = BPF_CORE_READ(task, mm, exe_file, f_inode);
 	struct sbt_file key = {};
+	struct sbt_verdict *v;
 
-	key.ino = BPF_CORE_READ(inode, i_ino);
-	key.dev = BPF_CORE_READ(inode, i_sb, s_dev);
-	return bpf_map_lookup_elem(&files, &key) != NULL;
-}
-
-/*
- * Tells user space that a process has other mappings than before; @hold stops the process, which has not
- * yet run a byte of what is new, until user space has looked and attached.
- */
-static __always_inline void mappings_changed(struct sbt_proc *p, __u32 tgid, __u32 tid, bool hold)
-{
-	/* The event first: nobody may be stopped whom nobody was told of. */
-	struct sbt_event *e = event_new(SBT_REC_MAP, bpf_ktime_get_ns());
-
-	if (!e)
-		return;
-	e->tgid = tgid;
-	e->tid = tid;
-	e->inc = p ? p->inc : 0;
-	bpf_get_current_comm(e->comm, sizeof(e->comm));
-	if (hold && bpf_send_signal(SIGSTOP) == 0)
-		e->flags = SBT_EVENT_HELD;
-	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+	program_key(task, &key);
+	v = bpf_map_lookup_elem(&files, &key);
+	return v && (v->flags & SBT_PROC_KNOWN) && bpf_ktime_get_ns() - v->ns < SBT_VERDICT_NS;
 }
 
 SEC("tp_btf/sched_process_exec")

@@ -35,7 +35,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
 	__type(key, struct sbt_file);
-	__type(value, __u32);
+	__type(value, struct sbt_verdict);
 } files SEC(".maps") __weak;
 
 struct sbt_ring {
@@ -189,6 +189,35 @@ static __always_inline struct sbt_event *event_new(__u32 type, __u64 now)
 	e->t_ns = now;
 	e->type = type;
 	return e;
+}
+
+/* The file that a process runs. */
+static __always_inline void program_key(struct task_struct *task, struct sbt_file *key)
+{
+	struct inode *inode = BPF_CORE_READ(task, mm, exe_file, f_inode);
+
+	key->ino = BPF_CORE_READ(inode, i_ino);
+	key->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+}
+
+/*
+ * Tells user space that a process has other mappings than before; @hold stops the process, which has not
+ * yet run a byte of what is new, until user space has looked and attached.
+ */
+static __always_inline void mappings_changed(struct sbt_proc *p, __u32 tgid, __u32 tid, bool hold)
+{
+	/* The event first: nobody may be stopped whom nobody was told of. */
+	struct sbt_event *e = event_new(SBT_REC_MAP, bpf_ktime_get_ns());
+
+	if (!e)
+		return;
+	e->tgid = tgid;
+	e->tid = tid;
+	e->inc = p ? p->inc : 0;
+	bpf_get_current_comm(e->comm, sizeof(e->comm));
+	if (hold && bpf_send_signal(SIGSTOP) == 0)
+		e->flags = SBT_EVENT_HELD;
+	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 }
 
 #endif /* BPF_MAPS_H */

@@ -17,6 +17,7 @@
 #define SBT_PROC_BY_EXIT \
 	0x04 /* no return probes here: departures are seen at the ret instructions */
 
+#define SBT_PROC_KNOWN 0x10 /* of a verdict: examined */
 #define SBT_PROC_FRESH 0x08 /* runs a program not seen before: its mappings are not examined yet */
 
 /* One a process that is traced, or known not to be. Key: tgid. */
@@ -60,6 +61,16 @@ struct sbt_file {
 	__u32 pad;
 };
 
+/* What user space found out about a program. */
+struct sbt_verdict {
+	__u64 ns; /* when */
+	__u32 flags; /* SBT_PROC_KNOWN, SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT; 0: it was only asked about */
+	__u32 pad;
+};
+
+/* How long a program that was examined is taken to run with the same libraries. */
+#define SBT_VERDICT_NS 1000000000ULL
+
 /* Set before load. */
 struct sbt_config {
 	__u8 system; /* -a: whoever comes is traced */
@@ -85,12 +96,17 @@ struct sbt_counts {
 	__u64 lost_ring; /* no room in any ring tried */
 	__u64 lost_thread; /* of those refused: no slot for the thread */
 	__u64 lost_process; /* of those refused: no slot for the process */
+	__u64 lost_early; /* of those refused: by programs not examined yet (-a) */
 	__u64 events; /* events that should reach user space */
 	__u64 lost_event; /* no room in the event ring */
 	__u64 strangers; /* hits by processes that are not traced */
 	__u64 inner; /* crossings inside another: a wrapper around the function */
 	__u64 unmatched; /* departures whose arrival was not seen: inside when tracing began */
 };
+
+/* armed: nothing is recorded, only sbt-trace itself (calibration), everything */
+#define ARMED_SELF 1
+#define ARMED_ALL  2
 
 #define SBT_COUNT_SLOTS 64
 

@@ -74,6 +74,7 @@ struct sbt_event {
 	__u32 parent_tgid; /* SBT_REC_FORK */
 	__u32 parent_inc;
 	__u32 pad;
+	__u64 start_ns; /* SBT_REC_SEEN: when the process was made */
 	char comm[SBT_COMM_LEN];
 };
 

@@ -25,14 +25,14 @@ W_CXX_PLAIN := cancel_cxx throw_out
 W_DLOPEN := dlopen_lib libbar.so libbaz.so
 W_GO := $(if $(shell command -v $(GO) 2>/dev/null),gobar)
 W_OLD := gen-oldlib
-W_GEN := gen gen-static gen-stripped gen-nopie gen-nodebug gen-splitdebug
-W_MUSL_GEN := $(if $(shell command -v $(MUSL_GCC) 2>/dev/null),gen-musl gen-musl-static)
+W_GEN := gen gen-static gen-static-stripped gen-stripped gen-nopie gen-nodebug gen-splitdebug
+W_MUSL_GEN := $(if $(shell command -v $(MUSL_GCC) 2>/dev/null),gen-musl gen-musl-static gen-musl-static-stripped)
 
 WORKLOADS := $(W_PLAIN) $(W_CXX_PLAIN) $(W_DLOPEN) $(W_OLD) $(W_GEN) $(W_MUSL_GEN) $(W_GO)
 
 workloads: $(WORKLOADS:%=$(W)/%)
 ifeq ($(W_MUSL_GEN),)
-	@echo "workloads: gen-musl and gen-musl-static are left out, for there is no $(MUSL_GCC)"
+	@echo "workloads: gen-musl and its kin are left out, for there is no $(MUSL_GCC)"
 endif
 ifeq ($(W_GO),)
 	@echo "workloads: gobar is left out, for there is no $(GO)"
@@ -97,6 +97,10 @@ $(W)/gen-stripped: $(W_SRC)/gen.c $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_CC) -DGEN_FLAVOUR='"stripped"' -o $@ $<
 	$(STRIP) --strip-all $@
+
+# No name is left in these: what is in them can only be known by its code.
+$(W)/gen-static-stripped $(W)/gen-musl-static-stripped: $(W)/%-stripped: $(W)/%
+	$(STRIP) --strip-all -o $@ $<
 
 $(W)/gen-nopie: $(W_SRC)/gen.c $(W_COMMON)
 	@mkdir -p $(@D)

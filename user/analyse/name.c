@@ -14,6 +14,8 @@
 #include "base/hash.h"
 #include "base/text.h"
 
+#define INLINED_ARROW " <- "
+
 static const struct site_name *site_of(const struct report_env *env, uint32_t site)
 {
 	return env->site ? env->site(env->ctx, site) : NULL;
@@ -174,7 +176,8 @@ static const char *inlined_into(struct arena *a, const struct site_name *s)
 
 	for (i = 1; i < s->nframes; i++) {
 		f = s->frames[i].function ? s->frames[i].function : "?";
-		chain = chain ? arena_printf(a, "%s <- %s", chain, f) : arena_string(a, f);
+		chain = chain ? arena_printf(a, "%s" INLINED_ARROW "%s", chain, f)
+			      : arena_string(a, f);
 		if (!chain)
 			return NULL;
 	}
@@ -213,29 +216,55 @@ static int fill_callsite(struct arena *a, const struct site_name *s, struct repo
 	return err;
 }
 
+/* Of the frames that a call was inlined into, the outermost: it tells two copies of one line apart. */
+static char *callsite_label(struct arena *a, const struct report_callsite *c)
+{
+	const char *outer = c->inlined, *arrow, *function = c->function ? c->function : "?";
+
+	while (outer && (arrow = strstr(outer, INLINED_ARROW)))
+		outer = arrow + strlen(INLINED_ARROW);
+	if (c->file && c->line && outer)
+		return arena_printf(a, "%s in %s %s:%u", function, outer, base_name(c->file),
+				    c->line);
+	if (c->file && c->line)
+		return arena_printf(a, "%s %s:%u", function, base_name(c->file), c->line);
+	if (c->module && c->function)
+		return arena_printf(a, "%s %s+0x%llx", function, base_name(c->module),
+				    (unsigned long long)c->offset);
+	if (c->module)
+		return arena_printf(a, "%s+0x%llx", base_name(c->module),
+				    (unsigned long long)c->offset);
+	return arena_printf(a, "0x%llx", (unsigned long long)c->offset);
+}
+
 static char *label_of(struct arena *a, const struct report_barrier *b)
 {
-	const struct report_callsite *c = b->ncallsites ? &b->callsites[0] : NULL;
 	char *label;
 
 	if (b->name && b->name[0])
 		return arena_string(a, b->name);
-	if (!c)
+	if (!b->ncallsites)
 		return arena_string(a, "other call sites");
-	if (c->file && c->line)
-		label = arena_printf(a, "%s %s:%u", c->function ? c->function : "?",
-				     base_name(c->file), c->line);
-	else if (c->module && c->function)
-		label = arena_printf(a, "%s %s+0x%llx", c->function, base_name(c->module),
-				     (unsigned long long)c->offset);
-	else if (c->module)
-		label = arena_printf(a, "%s+0x%llx", base_name(c->module),
-				     (unsigned long long)c->offset);
-	else
-		label = arena_printf(a, "0x%llx", (unsigned long long)c->offset);
+	label = callsite_label(a, &b->callsites[0]);
 	if (label && b->ncallsites > 1)
 		label = arena_printf(a, "%s and %u more", label, b->ncallsites - 1);
 	return label;
+}
+
+int report_site_label(const struct report_env *env, uint32_t site, char *out, size_t size)
+{
+	struct report_callsite callsite = { 0 };
+	struct arena *a = arena_new();
+	const struct site_name *s = site_of(env, site);
+	char *label = NULL;
+
+	if (!a)
+		return -ENOMEM;
+	if (s && !fill_callsite(a, s, &callsite))
+		label = callsite_label(a, &callsite);
+	name_copy(out, size, label ? label : "?");
+	report_arena_free(a);
+	return 0;
 }
 
 static void fill_object(const struct report_env *env, const struct model_barrier *mb,

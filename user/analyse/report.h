@@ -197,5 +197,7 @@ void report_free(struct report *report);
 int report_barrier_name(const struct model *model, const struct report_env *env, uint32_t index,
 			struct report_barrier *out, void **arena);
 void report_arena_free(void *arena);
+/* What text calls one call site, made printable, into out[size]. Returns 0 or -ENOMEM. */
+int report_site_label(const struct report_env *env, uint32_t site, char *out, size_t size);
 
 #endif /* ANALYSE_REPORT_H */

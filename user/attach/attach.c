@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "attach/calibrate.h"
@@ -443,18 +444,22 @@ int attach_flag_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t 
 	return 0;
 }
 
-int attach_know_file(struct attach *a, uint32_t dev, uint64_t ino)
+int attach_know_program(struct attach *a, uint32_t dev, uint64_t ino, uint32_t flags)
 {
 	struct sbt_file key = { .dev = dev, .ino = ino };
-	uint32_t one = 1;
+	struct sbt_verdict verdict = { .flags = SBT_PROC_KNOWN | flags };
+	struct timespec t;
 
-	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.files), &key, &one, BPF_ANY) ? -errno
-											  : 0;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	verdict.ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.files), &key, &verdict, BPF_ANY)
+		       ? -errno
+		       : 0;
 }
 
 void attach_arm(struct attach *a, bool on)
 {
-	__atomic_store_n(&a->skel->bss->armed, on, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&a->skel->bss->armed, on ? ARMED_ALL : 0, __ATOMIC_SEQ_CST);
 }
 
 /* --- what is read from them ----------------------------------------------------------------------- */
@@ -551,6 +556,19 @@ void attach_each_pending(const struct attach *a,
 	each_thread(a, show_pending, &pending);
 }
 
+bool attach_is_inside(const struct attach *a, uint32_t tid)
+{
+	uint32_t i;
+
+	for (i = 0; i < SBT_THREAD_PROBES; i++) {
+		const struct sbt_thread *t = &a->threads[(tid + i) & (a->nthreads - 1)];
+
+		if (__atomic_load_n(&t->tid, __ATOMIC_ACQUIRE) == tid)
+			return __atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE) != 0;
+	}
+	return false;
+}
+
 /* Our own calibration leaves nothing behind. */
 static void forget_thread(const struct attach *a, uint32_t tid)
 {
@@ -576,9 +594,9 @@ static double calibrate_self(struct attach *a, bool stepped, bool by_exit, void 
 
 	if (attach_add_process(a, self, 1, SBT_PROC_SEEN | (by_exit ? SBT_PROC_BY_EXIT : 0)))
 		return NAN;
-	attach_arm(a, true);
+	__atomic_store_n(&a->skel->bss->armed, ARMED_SELF, __ATOMIC_SEQ_CST);
 	price = calibrate_run(stepped, drain, ctx);
-	attach_arm(a, armed);
+	__atomic_store_n(&a->skel->bss->armed, armed, __ATOMIC_SEQ_CST);
 	bpf_map_delete_elem(procs, &self);
 	forget_thread(a, self);
 	return price;

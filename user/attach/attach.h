@@ -81,8 +81,11 @@ int attach_add_process(struct attach *attach, uint32_t tgid, uint32_t inc, uint3
 /* Sets and clears flags of a process and of its threads. -ENOENT: it is gone, or another. */
 int attach_flag_process(struct attach *attach, uint32_t tgid, uint32_t inc, uint32_t set,
 			uint32_t clear);
-/* The program in this file has been examined: nobody who runs it need be stopped because of it. */
-int attach_know_file(struct attach *attach, uint32_t dev, uint64_t ino);
+/*
+ * The program in this file has been examined: nobody who runs it need be stopped because of it, and -a
+ * may trace it. @flags: SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT.
+ */
+int attach_know_program(struct attach *attach, uint32_t dev, uint64_t ino, uint32_t flags);
 
 void attach_arm(struct attach *attach, bool on);
 void attach_counts(const struct attach *attach, struct sbt_counts *out);
@@ -103,6 +106,9 @@ size_t attach_events_bytes(const struct attach *attach);
 void attach_each_pending(const struct attach *attach,
 			 void (*each)(void *ctx, uint32_t tid, const struct sbt_thread *thread),
 			 void *ctx);
+
+/* Is the thread inside a barrier, its arrival seen? */
+bool attach_is_inside(const struct attach *attach, uint32_t tid);
 
 /*
  * What one crossing costs a traced thread, in ns: measured on sbt-trace's own code with the same programs,

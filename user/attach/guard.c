@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define HIGH_FD 1000
@@ -68,6 +69,7 @@ static int keep_two(int *procs, int *parent)
 static void __attribute__((noreturn)) guard(int procs, int parent)
 {
 	sigset_t all;
+	ssize_t n;
 	char c;
 	int i;
 
@@ -78,8 +80,11 @@ static void __attribute__((noreturn)) guard(int procs, int parent)
 		_exit(1);
 	if (chdir("/"))
 		_exit(1);
-	while (read(parent, &c, 1) < 0 && errno == EINTR)
-		;
+	do
+		n = read(parent, &c, 1);
+	while (n < 0 && errno == EINTR);
+	if (n == 1)
+		_exit(0);
 	/*
 	 * The pipe is among the last that the kernel closes for us, the programs' links before it; one that was
 	 * stopped in the very last moment shows it a little later.
@@ -91,7 +96,7 @@ static void __attribute__((noreturn)) guard(int procs, int parent)
 	_exit(0);
 }
 
-int guard_start(const struct attach *attach)
+int guard_start(const struct attach *attach, struct guard *out)
 {
 	int fds[2], err, high;
 	pid_t pid;
@@ -117,5 +122,18 @@ int guard_start(const struct attach *attach)
 	high = fcntl(fds[1], F_DUPFD_CLOEXEC, HIGH_FD);
 	if (high >= 0)
 		close(fds[1]);
+	out->fd = high >= 0 ? high : fds[1];
+	out->pid = pid;
 	return 0;
+}
+
+void guard_stop(struct guard *guard)
+{
+	if (!guard->pid)
+		return;
+	/* If it has gone already there is nothing to tell it. */
+	if (write(guard->fd, "q", 1) == 1)
+		waitpid(guard->pid, NULL, 0);
+	close(guard->fd);
+	guard->pid = 0;
 }

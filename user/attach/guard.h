@@ -9,7 +9,14 @@
 
 #include "attach/attach.h"
 
-/* Returns 0 or -errno. The guard ends with us. */
-int guard_start(const struct attach *attach);
+struct guard {
+	int fd;
+	int pid; /* 0: none */
+};
+
+/* Returns 0 or -errno. */
+int guard_start(const struct attach *attach, struct guard *out);
+/* All is orderly and nobody is held: the guard goes. */
+void guard_stop(struct guard *guard);
 
 #endif /* ATTACH_GUARD_H */

@@ -64,50 +64,55 @@ static const struct option long_options[] = {
 
 static void print_help(void)
 {
-	fputs("Usage: sbt-trace [trace] [OPTIONS] -- COMMAND [ARGS...]   run COMMAND and trace it\n"
-	      "       sbt-trace [trace] [OPTIONS] -p PID[,PID...]        attach to running "
-	      "processes\n"
-	      "       sbt-trace [trace] [OPTIONS] -a                     the whole machine\n"
+	fputs("Usage: sbt-trace [OPTIONS] -- COMMAND [ARGS...]   run COMMAND, trace it and what it "
+	      "starts\n"
+	      "       sbt-trace [OPTIONS] -p PID[,PID...]        attach to running processes\n"
+	      "       sbt-trace [OPTIONS] -a                     the whole machine\n"
 	      "\n"
-	      "Follows programs through their barriers: which phase costs most, is the load even, "
-	      "who is last.\n"
-	      "Nothing is recompiled. Needs root, Linux 5.10 or later.\n"
+	      "Follows threaded programs through their pthread barriers: which phase costs most, "
+	      "is the load even,\n"
+	      "who comes last. Nothing is recompiled. Needs root and Linux 5.10 or later.\n"
 	      "\n"
 	      "What to trace\n"
 	      "  -p, --pid LIST        these processes, all their threads, and the children they "
 	      "make\n"
 	      "  -a, --all             every process, those started later included\n"
 	      "      --comm NAME       with -a: only processes of this name\n"
-	      "      --cgroup PATH     with -a: only processes in or below this cgroup (v2)\n"
-	      "      --no-children     do not follow children; strangers then never meet a probe\n"
+	      "      --cgroup PATH     with -a: only processes in or below this cgroup (version "
+	      "2)\n"
+	      "      --no-children     do not follow children; then no other process ever meets a "
+	      "probe\n"
 	      "  -u, --user USER       who COMMAND runs as (default: the user behind sudo)\n"
-	      "      --delay SECONDS   begin later       -d, --duration SECONDS   end after that "
-	      "long\n"
+	      "      --delay SECONDS   begin later\n"
+	      "  -d, --duration SECONDS  end after that long\n"
 	      "What to see while it runs\n"
-	      "  -w, --watch BARRIER   in full; by name, function, FILE:LINE, LINE or #id; "
+	      "  -w, --watch BARRIER   each meeting there in full; BARRIER is a name given with "
+	      "--name, a function,\n"
+	      "                        FILE:LINE, LINE, or the #id that reports show; repeatable\n"
+	      "  -W, --watch-all       each meeting at every barrier in full\n"
+	      "      --name N=BARRIER  call a barrier N, and tell of each meeting there briefly; "
 	      "repeatable\n"
-	      "  -W, --watch-all       all barriers in full\n"
-	      "      --name N=BARRIER  give a barrier a name; a named one is told in one line; "
-	      "repeatable\n"
-	      "      --warn-time MS    warn of waits longer than this (default 1000; 0: of every "
-	      "one)\n"
-	      "      --warn-every N    at most one warning a barrier in N        --no-warnings\n"
-	      "      --phase-times     the time of every phase\n"
+	      "      --warn-time MS    warn when a barrier takes this long (default 1000; 0: of "
+	      "every meeting)\n"
+	      "      --warn-every N    at most one warning a barrier in N\n"
+	      "      --no-warnings     none\n"
+	      "      --phase-times     the time of every phase, one line each\n"
 	      "Output\n"
-	      "  -o, --output FILE     there; else stderr with COMMAND, stdout without\n"
-	      "      --json  --csv     JSON Lines, or CSV; with COMMAND they need -o\n"
-	      "      --json-schema     print what the JSON looks like, and exit\n"
-	      "      --debuginfod      names may be asked of debuginfod servers\n"
-	      "      --attach METHOD   begin with session, multi or perf     --ring-size KIB   a "
-	      "CPU's buffer\n"
-	      "  -q, --quiet  -v, --verbose  -h, --help  --version\n"
+	      "  -o, --output FILE     into FILE; else to stderr with COMMAND, to stdout without\n"
+	      "      --json, --csv     JSON Lines, or CSV; with COMMAND they need -o\n"
+	      "      --json-schema     print the JSON Schema of --json, and exit\n"
+	      "      --debuginfod      debuginfod servers may be asked for names\n"
+	      "      --attach METHOD   session, multi or perf: where to begin trying (default "
+	      "session)\n"
+	      "      --ring-size KIB   size of each CPU's buffer (default 2048)\n"
+	      "  -q, --quiet           only the report at the end        -v, --verbose  the "
+	      "probes, and why there\n"
+	      "  -h, --help            this                              --version\n"
 	      "\n"
-	      "SIGUSR1 prints an interim report. SIGINT ends tracing, prints the report, leaves "
-	      "the target alone.\n"
-	      "SBT_WATCH, SBT_WATCH_ALL, SBT_WARN_TIME, SBT_WARNINGS, SBT_PHASE_TIMES, "
-	      "SBT_NO_DEBUG, SBT_OPTIONS and\n"
-	      "SBT_VERBOSE mean what they meant in the SBT library; options win over them. More: "
-	      "man sbt-trace\n",
+	      "SIGUSR1: a report at once. SIGINT, SIGTERM: end, report, leave the targets "
+	      "running.\n"
+	      "The SBT library's variables hold, options win: SBT_VERBOSE=1 lists them. More: man "
+	      "sbt-trace\n",
 	      stdout);
 }
 
@@ -221,8 +226,11 @@ static int read_environment(struct options *o)
 	uint64_t ms;
 
 	value = getenv("SBT_WATCH");
-	if (value && *value && add_watch(o, value))
-		return -ENOMEM;
+	if (value && *value) {
+		if (add_watch(o, value))
+			return -ENOMEM;
+		o->watch_from_env = true;
+	}
 	o->watch_all = env_bool("SBT_WATCH_ALL", false);
 	o->warnings = env_bool("SBT_WARNINGS", true);
 	o->phase_times = env_bool("SBT_PHASE_TIMES", false);
@@ -276,6 +284,9 @@ static int take_option(struct options *o, int c, char *arg)
 		o->format = EMIT_CSV;
 		return 0;
 	case 'w':
+		if (o->watch_from_env)
+			o->nwatch = 0;
+		o->watch_from_env = false;
 		return add_watch(o, arg);
 	case 'W':
 		o->watch_all = true;

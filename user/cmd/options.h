@@ -38,6 +38,7 @@ struct options {
 
 	const char **watch;
 	size_t nwatch;
+	bool watch_from_env; /* the first -w takes its place */
 	bool watch_all;
 	struct options_name *names;
 	size_t nnames;

@@ -86,6 +86,8 @@ void present_init(struct present *p, const struct options *options, struct attac
 		{ "ring_full", "the buffers were full: the reader did not get the CPU in time", 0 },
 		{ "no_thread_slot", "more threads than there are slots for", 0 },
 		{ "no_process_slot", "more processes than there are slots for", 0 },
+		{ "not_examined",
+		  "first crossings of a program before it was known how to trace it", 0 },
 		{ "event_ring_full", "beginnings and ends of threads and processes, buffer full",
 		  0 },
 	};
@@ -138,14 +140,22 @@ void present_base(struct present *p)
 {
 	attach_counts(p->attach, &p->base);
 	p->produced_base = attach_produced(p->attach, &p->base);
-	p->consumed_base = ring_consumed(p->stream);
+	p->consumed_base = ring_consumed(p->stream) + ring_events_consumed(p->stream);
+}
+
+/* Crossings and events alike: produced = consumed + lost. */
+static void count_records(struct present *p)
+{
+	attach_counts(p->attach, &p->last);
+	p->env.produced = attach_produced(p->attach, &p->last) - p->produced_base + p->last.events -
+			  p->base.events;
+	p->env.consumed =
+		ring_consumed(p->stream) + ring_events_consumed(p->stream) - p->consumed_base;
 }
 
 void present_counts(struct present *p)
 {
-	attach_counts(p->attach, &p->last);
-	p->env.produced = attach_produced(p->attach, &p->last) - p->produced_base;
-	p->env.consumed = ring_consumed(p->stream) - p->consumed_base;
+	count_records(p);
 	p->ended = true;
 }
 
@@ -172,15 +182,13 @@ static void fill_counts(struct present *p)
 {
 	const struct sbt_counts *b = &p->base, *n = &p->last;
 
-	if (!p->ended) {
-		attach_counts(p->attach, &p->last);
-		p->env.produced = attach_produced(p->attach, &p->last) - p->produced_base;
-		p->env.consumed = ring_consumed(p->stream) - p->consumed_base;
-	}
+	if (!p->ended)
+		count_records(p);
 	p->losses[0].count = n->lost_ring - b->lost_ring;
 	p->losses[1].count = n->lost_thread - b->lost_thread;
 	p->losses[2].count = n->lost_process - b->lost_process;
-	p->losses[3].count = n->lost_event - b->lost_event;
+	p->losses[3].count = n->lost_early - b->lost_early;
+	p->losses[4].count = n->lost_event - b->lost_event;
 }
 
 static void name_thread(struct present *p, uint32_t index)

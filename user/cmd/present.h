@@ -13,7 +13,7 @@
 #include "sites/space.h"
 #include "stream/stream.h"
 
-#define PRESENT_LOSSES 4
+#define PRESENT_LOSSES 5
 
 struct present {
 	const struct options *options;

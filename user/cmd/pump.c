@@ -128,6 +128,13 @@ static int feed_crossing(struct pump *p, const struct sbt_crossing *c)
 		m.count = team.count;
 	if (team.sharing_known && team.process_shared)
 		m.shared = find_shared(p, c, slot->space);
+	if (c->seq == 1) {
+		int err = model_add_found(p->model, c->tgid, c->inc, c->tid,
+					  targets_was_waiting(p->targets, c->tid));
+
+		if (err)
+			return err;
+	}
 	return model_add_crossing(p->model, &m);
 }
 
@@ -150,7 +157,10 @@ static int feed_event(struct pump *p, const struct sbt_event *e)
 	case SBT_REC_SEEN:
 		if (hash_get(&p->current, e->tgid, &old) && old == e->inc)
 			return 0;
-		err = model_add_process(p->model, e->tgid, e->inc, 0, 0, model_start(p->model),
+		/* One that began while tracing has its first phase from there. */
+		err = model_add_process(p->model, e->tgid, e->inc, 0, 0,
+					e->start_ns > model_start(p->model) ? e->start_ns
+									    : model_start(p->model),
 					false, e->comm);
 		return err ? err : hash_put(&p->current, e->tgid, e->inc);
 	case SBT_REC_FORK:
@@ -160,6 +170,7 @@ static int feed_event(struct pump *p, const struct sbt_event *e)
 			err = model_add_thread(p->model, e->tgid, e->inc, e->tid, e->t_ns);
 		return err ? err : hash_put(&p->current, e->tgid, e->inc);
 	case SBT_REC_THREAD:
+		targets_was_waiting(p->targets, e->tid); /* an earlier thread of this number */
 		return model_add_thread(p->model, e->tgid, e->inc, e->tid, e->t_ns);
 	case SBT_REC_EXEC:
 		if (hash_get(&p->current, e->tgid, &old) && old != e->inc)

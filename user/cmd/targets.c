@@ -27,6 +27,7 @@ struct targets {
 	struct spaces *spaces;
 	struct targets_options options;
 	struct hash by_process; /* (module, tgid) that has its probes, with by_process */
+	struct hash waiting; /* tid -> futex word, as its probe came */
 	uint64_t generation;
 	uint32_t places;
 	bool stepped;
@@ -53,6 +54,7 @@ void targets_free(struct targets *t)
 	if (!t)
 		return;
 	hash_free(&t->by_process);
+	hash_free(&t->waiting);
 	free(t);
 }
 
@@ -138,7 +140,7 @@ static void attach_module(struct targets *t, struct module *m, uint32_t tgid, bo
  * Departures of this process cannot be seen through return probes. Its exits get probes; they
  * stay for all who run the file, since children of the process need them too.
  */
-static int use_exits(struct targets *t, struct module *m, uint32_t tgid)
+static int use_exits(struct targets *t, struct module *m)
 {
 	struct attach_place place;
 	uint32_t i;
@@ -165,7 +167,6 @@ static int use_exits(struct targets *t, struct module *m, uint32_t tgid)
 		}
 	}
 	m->exits_attached = true;
-	(void)tgid;
 	return 0;
 }
 
@@ -204,7 +205,7 @@ static void choose_departures(struct targets *t, struct space *space)
 		struct module *m = module_of(t, space, i);
 
 		if (m && m->nplaces)
-			err = use_exits(t, m, space->tgid);
+			err = use_exits(t, m);
 	}
 	if (err) {
 		refuse(t, space, comm);
@@ -243,6 +244,50 @@ static int examine(struct targets *t, struct space *space)
 	}
 	choose_departures(t, space);
 	return 0;
+}
+
+/* --- who is inside already ------------------------------------------------------------------------- */
+
+struct waiting {
+	struct targets *t;
+	int pid;
+};
+
+static void note_thread(void *ctx, int tid)
+{
+	const struct waiting *w = ctx;
+	uint64_t address;
+
+	if (proc_waits_at(w->pid, tid, &address) || !address ||
+	    attach_is_inside(w->t->attach, (uint32_t)tid))
+		return;
+	hash_put(&w->t->waiting, (uint64_t)tid, address);
+}
+
+static void note_process(void *ctx, int pid)
+{
+	struct waiting w = { ctx, pid };
+
+	if (pid != getpid())
+		proc_each_thread(pid, note_thread, &w);
+}
+
+void targets_note_waiting(struct targets *t, int pid)
+{
+	if (pid)
+		note_process(t, pid);
+	else
+		proc_each(note_process, t);
+}
+
+uint64_t targets_was_waiting(struct targets *t, uint32_t tid)
+{
+	uint64_t address;
+
+	if (!hash_count(&t->waiting) || !hash_get(&t->waiting, tid, &address))
+		return 0;
+	hash_del(&t->waiting, tid);
+	return address;
 }
 
 /* --- who ---------------------------------------------------------------------------------------------- */
@@ -328,8 +373,8 @@ int targets_add_child(struct targets *t, int pid)
 	return attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
 }
 
-/* Programs seen once are let through by the kernel side from then on. */
-static void know_program(struct targets *t, uint32_t tgid, const struct maps *maps)
+/* Tells the kernel side what is to be known of the program that a process runs. */
+static void know_program(struct targets *t, uint32_t tgid, const struct maps *maps, uint32_t flags)
 {
 	char path[32];
 	struct stat st;
@@ -342,15 +387,36 @@ static void know_program(struct targets *t, uint32_t tgid, const struct maps *ma
 		const struct maps_entry *e = &maps->entries[i];
 
 		if (e->exec && e->ino == st.st_ino) {
-			attach_know_file(t->attach, e->dev, e->ino);
+			attach_know_program(t->attach, e->dev, e->ino, flags);
 			return;
 		}
 	}
 }
 
+/* -a: the exits of what this process runs, if return probes could hurt it. Returns the verdict's flags. */
+static uint32_t scan_departures(struct targets *t, int pid, const struct maps *maps,
+				const char *refusal)
+{
+	size_t i;
+
+	if (!refusal)
+		return 0;
+	for (i = 0; i < maps->n; i++) {
+		struct module *m = NULL;
+
+		if (maps->entries[i].exec && maps->entries[i].ino)
+			m = modules_get(t->modules, pid, &maps->entries[i]);
+		if (m && m->nplaces && use_exits(t, m))
+			return SBT_PROC_EXCLUDED;
+	}
+	return SBT_PROC_BY_EXIT;
+}
+
 static void scan_one(void *ctx, int pid)
 {
 	struct targets *t = ctx;
+	struct space_facts facts;
+	bool fresh = false;
 	struct maps maps;
 	size_t i;
 
@@ -364,9 +430,16 @@ static void scan_one(void *ctx, int pid)
 		if (!m)
 			continue;
 		m->in_target = true;
+		fresh |= m->nplaces && !m->attached;
 		attach_module(t, m, 0, false);
 	}
-	know_program(t, (uint32_t)pid, &maps);
+	facts = spaces_judge(t->spaces, pid, &maps);
+	/* A probe came to a process that runs: who is inside a barrier of it already? */
+	if (fresh)
+		targets_note_waiting(t, pid);
+	if (facts.settled)
+		know_program(t, (uint32_t)pid, &maps,
+			     scan_departures(t, pid, &maps, facts.refusal));
 	maps_free(&maps);
 }
 
@@ -379,24 +452,6 @@ int targets_scan_all(struct targets *t)
 
 /* --- events -------------------------------------------------------------------------------------------- */
 
-/* Are the process's libraries there, so that nothing more is to be waited for? */
-static bool settled(struct targets *t, const struct space *space)
-{
-	bool interp = false, beyond = false;
-	size_t i;
-
-	for (i = 0; i < space->maps.n; i++) {
-		const struct module *m = module_of(t, space, i);
-
-		if (!m || !m->elf)
-			continue;
-		interp |= m->traits.interp[0] != '\0';
-		/* More than the program and its dynamic linker; or the linker is the C library (musl). */
-		beyond |= (!m->loader && !m->traits.interp[0]) || (m->loader && m->nplaces);
-	}
-	return !interp || beyond;
-}
-
 static void on_changed(struct targets *t, const struct sbt_event *event)
 {
 	struct space *space;
@@ -407,8 +462,8 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 		return;
 	}
 	space = space_get(t->spaces, event->tgid, event->inc);
-	if (space && !examine(t, space) && settled(t, space)) {
-		know_program(t, event->tgid, &space->maps);
+	if (space && !examine(t, space) && space->settled) {
+		know_program(t, event->tgid, &space->maps, space->by_exit ? SBT_PROC_BY_EXIT : 0);
 		attach_flag_process(t->attach, event->tgid, event->inc, 0, SBT_PROC_FRESH);
 	}
 	if (event->flags & SBT_EVENT_HELD)
@@ -483,8 +538,10 @@ static void explain_module(void *ctx, struct module *m)
 		msg_error("  %s: has it, was probed, was not called", m->path);
 	} else if (m->elf && m->traits.executable && !m->traits.dynamic && m->traits.stripped) {
 		e->hidden++;
-		msg_error("  %s: static and stripped: functions in it have no names to be found by",
-			  m->path);
+		msg_error(
+			"  %s: static and stripped: functions in it have no names to be found by, "
+			"and none was recognised by its code",
+			m->path);
 	} else if (m->elf && e->shown++ < 12) {
 		msg_error("  %s: does not have it", m->path);
 	}

@@ -42,6 +42,14 @@ void targets_event(struct targets *targets, const struct sbt_event *event);
 /* The process was read anew since: its addresses may mean something else. Counts up. */
 uint64_t targets_generation(const struct targets *targets);
 
+/*
+ * Notes which threads of a process (of every process, with @pid 0) wait at a futex now and were not seen
+ * to arrive: they may be inside a barrier since before its probe was there.
+ */
+void targets_note_waiting(struct targets *targets, int pid);
+/* Where a thread was waiting then: an address, or 0. Asked once a thread: the note is gone afterwards. */
+uint64_t targets_was_waiting(struct targets *targets, uint32_t tid);
+
 /* Prints what was looked for and where: nothing was found. */
 void targets_explain(const struct targets *targets);
 /* Does anything traced have a barrier in it at all? */

@@ -53,6 +53,7 @@ struct trace {
 	struct emit *emit;
 	FILE *out;
 	struct launch launch;
+	struct guard guard;
 	bool launched;
 	int command_status; /* as an exit status; -1: not ended */
 	int epoll;
@@ -65,7 +66,6 @@ struct trace {
 	uint64_t last_record_ns;
 	bool armed;
 	bool stop;
-	bool interrupted;
 	int error; /* of writing: negative errno */
 };
 
@@ -114,14 +114,27 @@ static int watch_fd(struct trace *t, int fd, uint64_t data, uint32_t events)
 
 enum { FD_SIGNALS = 1, FD_EVENTS, FD_COMMAND, FD_PIDS };
 
+/* Set by a signal that ends tracing; a handler can reach nothing else. */
+static volatile sig_atomic_t end_asked;
+
+/* The second ends at once, whatever we are doing: even if nobody reads what we write. */
+static void on_end_signal(int number)
+{
+	if (end_asked++) {
+		signal(number, SIG_DFL);
+		raise(number);
+	}
+}
+
 static int set_up_signals(struct trace *t)
 {
+	struct sigaction end = { .sa_handler = on_end_signal, .sa_flags = SA_RESTART | SA_NODEFER };
 	sigset_t set;
 
+	if (sigaction(SIGINT, &end, NULL) || sigaction(SIGTERM, &end, NULL) ||
+	    sigaction(SIGHUP, &end, NULL))
+		return -errno;
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGUSR1);
 	sigaddset(&set, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
@@ -303,6 +316,19 @@ static int prepare_command(struct trace *t)
 
 /* --- the model's beginning ------------------------------------------------------------------------- */
 
+static void note_waiting(struct trace *t)
+{
+	size_t i;
+
+	if (t->options.mode == OPTIONS_SYSTEM)
+		targets_note_waiting(t->targets, 0);
+	for (i = 0; i < t->options.npids; i++)
+		targets_note_waiting(t->targets, t->options.pids[i]);
+	/* With --delay the command runs already. */
+	if (t->launched && t->options.delay_s > 0)
+		targets_note_waiting(t->targets, t->launch.pid);
+}
+
 static int begin(struct trace *t)
 {
 	struct model_ops ops = { .barrier = watch_barrier, .episode = watch_episode };
@@ -326,6 +352,7 @@ static int begin(struct trace *t)
 		return err;
 	attach_arm(t->attach, true);
 	t->armed = true;
+	note_waiting(t);
 	if (t->options.duration_s > 0)
 		t->end_ns = t->arm_ns + (uint64_t)(t->options.duration_s * 1e9);
 	present_session(&t->present, t->emit, t->arm_ns, t->arm_ns - t->begin_ns);
@@ -379,17 +406,10 @@ static void on_signals(struct trace *t)
 	struct signalfd_siginfo info;
 
 	while (read(t->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		switch (info.ssi_signo) {
-		case SIGCHLD:
-			break; /* reaped each round */
-		case SIGUSR1:
-			if (t->pump && !pump_run(t->pump, now_ns() - RING_SLACK_NS))
-				present_report(&t->present, t->emit, now_ns(), true);
-			break;
-		default:
-			t->interrupted = true;
-			t->stop = true;
-		}
+		/* SIGCHLD only wakes us: who ended is seen each round. */
+		if (info.ssi_signo == SIGUSR1 && t->pump &&
+		    !pump_run(t->pump, now_ns() - RING_SLACK_NS))
+			present_report(&t->present, t->emit, now_ns(), true);
 	}
 }
 
@@ -422,7 +442,7 @@ static int loop(struct trace *t)
 	int n, i, err;
 
 	t->last_record_ns = now_ns();
-	while (!t->stop && !t->error) {
+	while (!t->stop && !t->error && !end_asked) {
 		uint64_t now = now_ns();
 
 		if (!t->armed && now >= t->begin_ns + (uint64_t)(t->options.delay_s * 1e9)) {
@@ -459,20 +479,6 @@ static void add_pending(void *ctx, uint32_t tid, const struct sbt_thread *thread
 			  thread->arrive_ns);
 }
 
-/* A second signal while the report is being made ends at once. */
-static void allow_interrupt(void)
-{
-	sigset_t set;
-
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
 static int finish(struct trace *t)
 {
 	uint64_t end = now_ns();
@@ -492,7 +498,6 @@ static int finish(struct trace *t)
 		err = model_finish(t->model, end);
 	if (err)
 		return err;
-	allow_interrupt();
 	present_calibrate(&t->present, targets_stepped(t->targets), drain, t);
 	watch_unmet(t->watch);
 	err = present_report(&t->present, t->emit, end, false);
@@ -506,17 +511,17 @@ static int wait_command(struct trace *t)
 {
 	int i;
 
-	for (i = 0; t->interrupted && t->command_status < 0 && i < INTERRUPT_GRACE_MS / 10; i++) {
+	for (i = 0; end_asked && t->command_status < 0 && i < INTERRUPT_GRACE_MS / 10; i++) {
 		reap(t);
 		if (t->command_status < 0)
 			usleep(10000);
 	}
 	if (t->command_status >= 0)
 		return t->command_status;
-	if (t->interrupted)
+	if (end_asked)
 		return 0;
 	/* --duration is over, or the output failed: the command goes on unwatched until it ends. */
-	while (t->command_status < 0 && !t->interrupted) {
+	while (t->command_status < 0 && !end_asked) {
 		struct epoll_event e;
 
 		if (epoll_wait(t->epoll, &e, 1, 100) > 0 && e.data.u64 == FD_SIGNALS)
@@ -538,6 +543,7 @@ static void tear_down(struct trace *t)
 	pump_free(t->pump);
 	stream_free(t->stream);
 	attach_free(t->attach);
+	guard_stop(&t->guard);
 	watch_free(t->watch);
 	model_free(t->model);
 	targets_free(t->targets);
@@ -616,7 +622,7 @@ static int set_up(struct trace *t)
 	if (err)
 		return err;
 	present_init(&t->present, &t->options, t->attach, t->stream, t->modules, t->spaces);
-	err = guard_start(t->attach);
+	err = guard_start(t->attach, &t->guard);
 	if (!err)
 		err = find_targets(t);
 	if (err)

@@ -14,6 +14,8 @@
 #define WATCH_NAMED	 0x2u
 #define WATCH_NAME_SHIFT 8 /* above: index of --name, plus one */
 
+#define LABEL_BYTES 192
+
 /* The naming of a barrier, made when first needed. */
 struct named {
 	bool made;
@@ -32,6 +34,7 @@ struct watch {
 	bool *met_watch; /* by -w */
 	bool *met_name; /* by --name */
 	struct emit_member *members;
+	char (*labels)[LABEL_BYTES]; /* of the members' call sites */
 	uint32_t cap_members;
 };
 
@@ -65,6 +68,7 @@ void watch_free(struct watch *w)
 		report_arena_free(w->named[i].arena);
 	free(w->named);
 	free(w->members);
+	free(w->labels);
 	free(w->met_watch);
 	free(w->met_name);
 	free(w);
@@ -213,6 +217,8 @@ void watch_unmet(const struct watch *w)
 
 static int fill_members(struct watch *w, const struct model *model, const struct model_episode *e)
 {
+	bool mixed = model_barrier(model, e->barrier)->nsites > 1;
+	char(*labels)[LABEL_BYTES];
 	uint32_t i;
 
 	if (e->n > w->cap_members) {
@@ -221,6 +227,10 @@ static int fill_members(struct watch *w, const struct model *model, const struct
 		if (!m)
 			return -ENOMEM;
 		w->members = m;
+		labels = realloc(w->labels, e->n * sizeof(*labels));
+		if (!labels)
+			return -ENOMEM;
+		w->labels = labels;
 		w->cap_members = e->n;
 	}
 	for (i = 0; i < e->n; i++) {
@@ -239,6 +249,8 @@ static int fill_members(struct watch *w, const struct model *model, const struct
 		m->index = thread->ordinal;
 		m->comm = *thread->comm ? thread->comm : NULL;
 		m->site = NULL;
+		if (mixed && !report_site_label(w->env, from->site, w->labels[i], LABEL_BYTES))
+			m->site = w->labels[i];
 		m->order = i;
 		m->arrive_ns = from->arrive_ns;
 		m->inter_ns = i ? from->arrive_ns - e->members[i - 1].arrive_ns : 0;

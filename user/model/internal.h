@@ -104,6 +104,7 @@ struct thread {
 	uint64_t last_arrive_ns;
 	uint64_t seen_ns; /* last departure of depth 0: all its earlier records have come */
 	uint64_t pending_object;
+	uint64_t inside; /* where it waited when tracing began; 0 nowhere; MODEL_UNKNOWN */
 	bool busy; /* scratch of thread_fold() */
 	uint64_t outside_joined; /* outside_ns as far as it is in the ideal clock */
 	uint64_t ideal; /* absolute: its start, then the longest path so far */
@@ -145,6 +146,9 @@ struct open {
 	uint64_t bound; /* it cannot have been released earlier */
 };
 
+/* A barrier object is not larger than this: a thread waits at a word in it. */
+#define OBJECT_BYTES 64
+
 struct member {
 	struct model_member pub;
 	struct thread *thread;
@@ -153,6 +157,7 @@ struct member {
 	uint32_t gaps; /* its thread's so far */
 	uint8_t depth;
 	bool late; /* came after its place was given up */
+	bool was_inside; /* when tracing began: not of the object's first episode again */
 	bool tainted; /* a record of this thread is missing between its last certain place and here */
 };
 

@@ -147,6 +147,12 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 		},
 	};
 
+	if (!t->begun && t->inside != MODEL_UNKNOWN && t->inside - c->object < OBJECT_BYTES) {
+		/* Up to an unseen departure it waited, it did not work. */
+		mem.was_inside = true;
+		t->known_sure = false;
+		t->release_sure = false;
+	}
 	t->begun = true;
 	thread_account(m, t, c, late, &mem);
 	return object_add(m, c, &mem);
@@ -159,7 +165,7 @@ static int feed_in_order(struct model *m, struct thread *t, const struct model_c
 
 	if (!t->begun && (!missing || !c->seq)) {
 		missing = 0;
-		if (!t->pub.start_seen)
+		if (t->inside == MODEL_UNKNOWN)
 			thread_gap(t, c, false);
 	}
 	if (missing) {

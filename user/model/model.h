@@ -264,6 +264,13 @@ int model_add_process(struct model *model, uint32_t tgid, uint32_t inc, uint32_t
 		      uint32_t parent_inc, uint64_t t_ns, bool seen, const char *comm);
 /* A thread was created while tracing; not for those that were merely found. */
 int model_add_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns);
+/*
+ * A thread that was there when tracing began; before its first crossing. @inside: the address it was
+ * waiting at then (a futex word), 0 if it was not waiting. What it was inside of is then known, and
+ * need not be worked out from the first crossings.
+ */
+int model_add_found(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
+		    uint64_t inside);
 /* A thread ended; its number may come again as another thread. */
 int model_end_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
 		     const char *comm);

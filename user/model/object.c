@@ -337,7 +337,7 @@ static struct episode *find_open(const struct object *o, const struct member *me
 		e = o->open[i];
 		/* Where records are missing there are likelier reasons than clocks that disagree. */
 		skew = mem->tainted || e->ntainted ? 0 : MODEL_SKEW_NS;
-		if (counts_agree(count, e->count) &&
+		if (!(mem->was_inside && e->first) && counts_agree(count, e->count) &&
 		    in_time(mem, e->arrive_max, e->depart_min, skew))
 			return e;
 	}
@@ -390,6 +390,8 @@ static int object_open_new(struct model *m, struct object *o, const struct membe
 	err = episode_new(m, o, count, &e);
 	if (err)
 		return err;
+	/* Who was inside when tracing began has the first episode behind it. */
+	e->first = e->first && !mem->was_inside;
 	err = episode_put(m, e, mem, count);
 	if (err) {
 		episode_free(m, e);
@@ -471,7 +473,7 @@ int object_place(struct model *m, struct object *o, const struct member *mem, ui
 	} else {
 		if (limbo_has_stale(o, mem, count))
 			return limbo_replace(m, o, mem);
-		switch (fit_closed(o, mem, count)) {
+		switch (mem->was_inside ? FIT_NEW : fit_closed(o, mem, count)) {
 		case FIT_STRAY:
 			return 0;
 		case FIT_SURPLUS:

@@ -146,6 +146,7 @@ int thread_new(struct model *m, struct proc *p, uint32_t tid, uint64_t start_ns,
 	t->pub.release_ns = MODEL_UNKNOWN;
 	t->pub.barrier = MODEL_NONE;
 	t->pub.pending_ns = MODEL_UNKNOWN;
+	t->inside = seen ? 0 : MODEL_UNKNOWN;
 	t->next_seq = 1;
 	t->known_ns = start_ns;
 	t->known_sure = true;
@@ -183,6 +184,22 @@ int thread_for_crossing(struct model *m, const struct model_crossing *c, struct 
 		return err;
 	/* Nobody saw it begin; it cannot have begun before its process, nor before tracing. */
 	return thread_new(m, p, c->tid, p->pub.start_ns, p->pub.start_seen, out);
+}
+
+int model_add_found(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t inside)
+{
+	struct thread *t = thread_find(m, tgid, inc, tid);
+	struct proc *p;
+	int err = 0;
+
+	if (!t) {
+		err = proc_get(m, tgid, inc, &p);
+		if (!err)
+			err = thread_new(m, p, tid, p->pub.start_ns, p->pub.start_seen, &t);
+	}
+	if (!err && !t->begun)
+		t->inside = inside;
+	return err;
 }
 
 int model_add_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns)

@@ -227,6 +227,71 @@ size_t elf_bytes(const struct elf_file *elf, uint64_t offset, size_t len, const 
 	return len;
 }
 
+bool elf_code(const struct elf_file *elf, size_t i, struct elf_range *out)
+{
+	Elf64_Phdr ph;
+	size_t at;
+
+	for (at = 0; at < elf_phnum(elf); at++) {
+		ph = elf_phdr(elf, at);
+		if (ph.p_type != PT_LOAD || !(ph.p_flags & PF_X) || ph.p_offset >= elf->size ||
+		    !ph.p_filesz || i--)
+			continue;
+		memset(out, 0, sizeof(*out));
+		out->vaddr = ph.p_vaddr;
+		out->offset = ph.p_offset;
+		out->size = elf->size - ph.p_offset;
+		if (out->size > ph.p_filesz)
+			out->size = ph.p_filesz;
+		return true;
+	}
+	return false;
+}
+
+static bool elf_frames_by_section(const struct elf_file *elf, struct elf_range *out)
+{
+	Elf64_Shdr sh;
+	size_t i;
+
+	for (i = 0; i < elf_shnum(elf); i++) {
+		sh = elf_shdr(elf, i);
+		if (sh.sh_type == SHT_NOBITS || !(sh.sh_flags & SHF_ALLOC) || !sh.sh_size ||
+		    sh.sh_offset >= elf->size || sh.sh_size > elf->size - sh.sh_offset ||
+		    strcmp(elf_string(&elf->shstrs, sh.sh_name), ".eh_frame"))
+			continue;
+		out->vaddr = sh.sh_addr;
+		out->offset = sh.sh_offset;
+		out->size = sh.sh_size;
+		return true;
+	}
+	return false;
+}
+
+int elf_frames(const struct elf_file *elf, struct elf_range *out)
+{
+	uint8_t head[8]; /* version, three encodings, a pointer relative to itself */
+	Elf64_Phdr ph;
+	int32_t delta;
+	size_t i;
+
+	memset(out, 0, sizeof(*out));
+	if (elf_frames_by_section(elf, out))
+		return 0;
+	for (i = 0; i < elf_phnum(elf); i++) {
+		ph = elf_phdr(elf, i);
+		if (ph.p_type != PT_GNU_EH_FRAME)
+			continue;
+		if (elf_pread(elf, head, sizeof(head), ph.p_offset) != sizeof(head) ||
+		    head[0] != 1 || head[1] != 0x1b)
+			return -ENOENT;
+		memcpy(&delta, head + 4, sizeof(delta));
+		out->vaddr = ph.p_vaddr + 4 + (uint64_t)(int64_t)delta;
+		out->open = true;
+		return elf_locate(elf, out->vaddr, 0, &out->offset, &out->size);
+	}
+	return -ENOENT;
+}
+
 /* --- opening ------------------------------------------------------------------------------- */
 
 static int elf_load_header(struct elf_file *elf)

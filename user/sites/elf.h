@@ -81,4 +81,17 @@ int elf_offset_to_vaddr(const struct elf_file *elf, uint64_t offset, uint64_t *v
  */
 size_t elf_bytes(const struct elf_file *elf, uint64_t offset, size_t len, const uint8_t **out);
 
+/* Bytes of the file that are loaded, all of them within it. */
+struct elf_range {
+	uint64_t vaddr;
+	uint64_t offset;
+	uint64_t size;
+	bool open; /* size is an upper bound: the end is where the contents say */
+};
+
+/* The @i-th executable segment, from 0. False: there are no more. */
+bool elf_code(const struct elf_file *elf, size_t i, struct elf_range *out);
+/* The unwind table .eh_frame by the section headers, else by PT_GNU_EH_FRAME; or -ENOENT. */
+int elf_frames(const struct elf_file *elf, struct elf_range *out);
+
 #endif /* SITES_ELF_H */

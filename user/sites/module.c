@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sites/signature.h"
+
 /* The longest function that is decoded for its exits; a barrier is a few hundred bytes. */
 #define FUNCTION_MAX 4096
 #define VERSIONS_MAX 4
@@ -144,6 +146,42 @@ static uint64_t find_entry(const struct module *m, const struct elf_symbol *symb
 	return symbol->offset + entry.skip;
 }
 
+/* A program that carries its C library and has lost all names. */
+static bool is_nameless(const struct module *m)
+{
+	const struct elf_traits *t = &m->traits;
+
+	return t->executable && !t->dynamic && t->stripped && !t->go;
+}
+
+static void say_found_by_code(struct module_place *place)
+{
+	char why[sizeof(place->entry.why)];
+
+	memcpy(why, place->entry.why, sizeof(why));
+	snprintf(place->entry.why, sizeof(place->entry.why),
+		 "found by its code, the file has no names; %.70s", why);
+	place->found_by_code = true;
+}
+
+static void find_by_code(struct module *m)
+{
+	const struct sites_family *family = family_find(SBT_FAMILY_PTHREAD);
+	struct signature found;
+	uint64_t maker;
+
+	if (!family || signature_find(m->elf, m->traits.machine, &found))
+		return;
+	add_place(m, family, family->symbols[0], &found.wait);
+	say_found_by_code(&m->places[m->nplaces - 1]);
+	/* The code tells whose it is better than a note, which may have been taken away too. */
+	m->traits.glibc = !found.musl;
+	m->traits.musl = found.musl;
+	maker = found.init.vaddr ? find_entry(m, &found.init) : 0;
+	if (maker)
+		m->makers[m->nmakers++] = maker;
+}
+
 static void find_makers(struct module *m)
 {
 	struct elf_symbol symbols[VERSIONS_MAX];
@@ -186,6 +224,8 @@ static void examine(struct module *m)
 		snprintf(m->build_id + 2 * i, 3, "%02x", m->traits.build_id[i]);
 	find_places(m);
 	find_makers(m);
+	if (!m->nplaces && is_nameless(m))
+		find_by_code(m);
 	find_loader(m);
 }
 

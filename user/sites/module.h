@@ -25,6 +25,7 @@ struct module_place {
 	const char *symbol;
 	uint64_t offset; /* of the probe, in the file */
 	struct insn_entry entry; /* what is there and why */
+	bool found_by_code; /* the file has no names */
 	int error; /* -ENOTSUP: nothing safe to probe; then entry.why says so */
 	uint32_t nexits; /* 0: not known; exits_why says why */
 	uint64_t exits[MODULE_EXITS_MAX];

@@ -209,12 +209,48 @@ static const char *return_probe_refusal(bool go, bool setcanceltype, bool throws
 	return NULL;
 }
 
+struct space_facts spaces_judge(struct spaces *s, int pid, const struct maps *maps)
+{
+	bool go = false, setcanceltype = false, throws = false, signals = false, interp = false;
+	struct space_facts facts = { 0 };
+	bool beyond = false;
+	size_t i;
+
+	for (i = 0; i < maps->n; i++) {
+		const struct module *m;
+		bool program;
+
+		if (!maps->entries[i].exec)
+			continue;
+		m = modules_get(s->modules, pid, &maps->entries[i]);
+		if (!m || !m->elf)
+			continue;
+		if (m->nplaces) {
+			facts.has_place = true;
+			facts.flavour = family_flavour_of(m->traits.glibc, m->traits.musl);
+		}
+		go |= m->traits.go;
+		throws |= m->traits.imports_throw;
+		/* A static program has its own symbols and the library's: what is in it may be used. */
+		program = !m->nplaces || (m->traits.executable && !m->traits.dynamic);
+		if (program && !runtime_library(m)) {
+			setcanceltype |= m->traits.imports_setcanceltype;
+			signals |= m->traits.imports_signal;
+		}
+		interp |= m->traits.interp[0] != '\0';
+		/* More than the program and its dynamic linker; or the linker is the C library (musl). */
+		beyond |= (!m->loader && !m->traits.interp[0]) || (m->loader && m->nplaces);
+	}
+	facts.settled = !interp || beyond;
+	facts.refusal = return_probe_refusal(go, setcanceltype, throws, signals);
+	return facts;
+}
+
 int space_read(struct spaces *s, struct space *space)
 {
-	bool go = false, setcanceltype = false, throws = false, signals = false;
+	struct space_facts facts;
 	struct maps maps;
 	int err = maps_read((int)space->tgid, &maps);
-	size_t i;
 
 	if (err)
 		return err;
@@ -226,28 +262,12 @@ int space_read(struct spaces *s, struct space *space)
 	maps_free(&space->maps);
 	space->maps = maps;
 	space->read = true;
-	space->has_place = false;
-	for (i = 0; i < maps.n; i++) {
-		const struct module *m;
-
-		if (!maps.entries[i].exec)
-			continue;
-		m = modules_get(s->modules, (int)space->tgid, &maps.entries[i]);
-		if (!m || !m->elf)
-			continue;
-		if (m->nplaces) {
-			space->has_place = true;
-			space->flavour = family_flavour_of(m->traits.glibc, m->traits.musl);
-		}
-		go |= m->traits.go;
-		throws |= m->traits.imports_throw;
-		/* A program with the library inside has both its own and the library's symbols. */
-		if (!runtime_library(m) && !m->nplaces) {
-			setcanceltype |= m->traits.imports_setcanceltype;
-			signals |= m->traits.imports_signal;
-		}
-	}
-	space->refusal = return_probe_refusal(go, setcanceltype, throws, signals);
+	facts = spaces_judge(s, (int)space->tgid, &space->maps);
+	space->has_place = facts.has_place;
+	space->settled = facts.settled;
+	space->refusal = facts.refusal;
+	if (facts.has_place)
+		space->flavour = facts.flavour;
 	return 0;
 }
 

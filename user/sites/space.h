@@ -26,10 +26,19 @@ struct space {
 	bool read; /* maps are of this very program, not inherited */
 	enum family_flavour flavour; /* whose barrier objects these are */
 	bool has_place; /* a barrier function is mapped */
+	bool settled; /* its libraries are there: nothing more is to be waited for */
 	bool by_exit; /* return probes could hurt here */
 	const char *departures; /* how they are seen, in words; ours */
 	const char *refusal; /* why no return probes; NULL; ours */
 	bool gone; /* the process has ended or runs another program */
+};
+
+/* What follows from the files that a process has mapped. */
+struct space_facts {
+	bool has_place;
+	bool settled;
+	enum family_flavour flavour;
+	const char *refusal;
 };
 
 struct spaces;
@@ -40,6 +49,8 @@ void spaces_free(struct spaces *spaces);
 /* The space of a process, made if it is new (empty until space_read()). NULL: out of memory. */
 struct space *space_get(struct spaces *spaces, uint32_t tgid, uint32_t inc);
 struct space *space_find(const struct spaces *spaces, uint32_t tgid, uint32_t inc);
+/* Judges a process by its mappings, which need not be those of a space. */
+struct space_facts spaces_judge(struct spaces *spaces, int pid, const struct maps *maps);
 /* A child begins with what its parent had mapped. */
 int space_inherit(struct spaces *spaces, struct space *child, const struct space *parent);
 /*

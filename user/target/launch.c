@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
@@ -96,6 +97,35 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/*
+ * execvp() without its last resort: what is no program is handed to no shell, least of all as root. Returns
+ * -errno.
+ */
+static int execute(char *const argv[])
+{
+	const char *path = getenv("PATH"), *end;
+	char file[PATH_MAX];
+	int err = -ENOENT;
+
+	if (strchr(argv[0], '/')) {
+		execv(argv[0], argv);
+		return -errno;
+	}
+	for (path = path ? path : "/usr/local/bin:/usr/bin:/bin"; path;
+	     path = *end ? end + 1 : NULL) {
+		end = strchrnul(path, ':');
+		if ((size_t)snprintf(file, sizeof(file), "%.*s%s%s", (int)(end - path), path,
+				     end == path ? "" : "/", argv[0]) >= sizeof(file))
+			continue;
+		execv(file, argv);
+		if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
+			return -errno;
+		if (errno == EACCES)
+			err = -EACCES;
+	}
+	return err;
+}
+
 static void __attribute__((noreturn))
 child(char *const argv[], const struct launch_user *user, int go, int status)
 {
@@ -111,10 +141,8 @@ child(char *const argv[], const struct launch_user *user, int go, int status)
 		_exit(125);
 	reset_signals();
 	err = become(user);
-	if (!err) {
-		execvp(argv[0], argv);
-		err = -errno;
-	}
+	if (!err)
+		err = execute(argv);
 	if (write(status, &err, sizeof(err)) < 0)
 		_exit(125);
 	_exit(125);
@@ -148,6 +176,7 @@ int launch_prepare(char *const argv[], const struct launch_user *user, struct la
 	}
 	close(go[0]);
 	close(status[1]);
+	out->result = 0;
 	out->go = go[1];
 	out->status = status[0];
 	out->pidfd = (int)syscall(SYS_pidfd_open, out->pid, 0);
@@ -170,15 +199,16 @@ int launch_result(struct launch *l)
 	int err = 0;
 	ssize_t n;
 
-	if (l->status < 0)
-		return 1;
+	if (l->result || l->status < 0)
+		return l->result;
 	if (poll(&p, 1, 0) <= 0)
 		return 0;
 	n = read(l->status, &err, sizeof(err));
 	close(l->status);
 	l->status = -1;
 	/* The pipe closes on exec: nothing in it means that the command runs. */
-	return n == (ssize_t)sizeof(err) ? err : 1;
+	l->result = n == (ssize_t)sizeof(err) ? err : 1;
+	return l->result;
 }
 
 void launch_abort(struct launch *l)

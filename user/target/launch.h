@@ -11,6 +11,7 @@ struct launch {
 	pid_t pid;
 	int go; /* closing it lets the command begin; -1 afterwards */
 	int status; /* pipe that brings errno if the exec fails */
+	int result; /* of the exec, once known; 0: not yet */
 	int pidfd; /* readable when the command has ended; -1 if the kernel has none */
 };
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static int each_number(const char *path, void (*each)(void *ctx, int number), void *ctx)
@@ -105,6 +106,24 @@ bool proc_alive(int pid)
 		return false;
 	line = strstr(buf, "\nState:");
 	return line && sscanf(line, "\nState: %c", &state) == 1 && state != 'Z' && state != 'X';
+}
+
+int proc_waits_at(int pid, int tid, uint64_t *address)
+{
+	char path[64], buf[256];
+	unsigned long long word;
+	ssize_t n;
+	long nr;
+
+	*address = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
+	n = read_some(path, buf, sizeof(buf));
+	if (n < 0)
+		return (int)n;
+	/* "running", or the number and arguments of the call that it is blocked in. */
+	if (sscanf(buf, "%ld 0x%llx", &nr, &word) == 2 && nr == SYS_futex)
+		*address = word;
+	return 0;
 }
 
 uint64_t proc_own_cpu_ns(void)

@@ -16,6 +16,11 @@ int proc_each(void (*each)(void *ctx, int pid), void *ctx);
 int proc_comm(int pid, int tid, char comm[16]);
 /* The process that @pid (a process or a thread of one) belongs to. */
 int proc_tgid(int pid, int *tgid);
+/*
+ * The futex word that a thread is blocked at: its address, or 0 when it does something else. Returns 0,
+ * -ESRCH or -errno.
+ */
+int proc_waits_at(int pid, int tid, uint64_t *address);
 /* Is it a process that lives (not a zombie)? */
 bool proc_alive(int pid);
 /* User and system CPU time of the calling process, ns. */
