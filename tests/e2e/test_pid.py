@@ -335,7 +335,8 @@ def test_name_hidden_by_a_mount(t):
 
 
 def test_musl_and_static(t):
-    for name in ("gen-musl", "gen-musl-static", "gen-static", "gen-oldlib", "gen-stripped"):
+    for name in ("gen-musl", "gen-musl-static", "gen-static", "gen-oldlib", "gen-stripped",
+                 "gen-static-stripped", "gen-musl-static-stripped"):
         trace, log = traced_gen(t, ["--threads", "3", "--rounds", "60", *PACE], name=name)
         all_found(trace, log)
 

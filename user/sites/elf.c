@@ -257,7 +257,7 @@ static bool elf_frames_by_section(const struct elf_file *elf, struct elf_range *
 		sh = elf_shdr(elf, i);
 		if (sh.sh_type == SHT_NOBITS || !(sh.sh_flags & SHF_ALLOC) || !sh.sh_size ||
 		    sh.sh_offset >= elf->size || sh.sh_size > elf->size - sh.sh_offset ||
-		    strcmp(elf_string(&elf->shstrs, sh.sh_name), ".eh_frame"))
+		    strcmp(elf_string(&elf->shstrs, sh.sh_name), ".eh_frame") != 0)
 			continue;
 		out->vaddr = sh.sh_addr;
 		out->offset = sh.sh_offset;

@@ -237,9 +237,9 @@ struct space_facts spaces_judge(struct spaces *s, int pid, const struct maps *ma
 			setcanceltype |= m->traits.imports_setcanceltype;
 			signals |= m->traits.imports_signal;
 		}
-		interp |= m->traits.interp[0] != '\0';
+		interp |= m->traits.executable && m->traits.interp[0];
 		/* More than the program and its dynamic linker; or the linker is the C library (musl). */
-		beyond |= (!m->loader && !m->traits.interp[0]) || (m->loader && m->nplaces);
+		beyond |= (!m->loader && !m->traits.executable) || (m->loader && m->nplaces);
 	}
 	facts.settled = !interp || beyond;
 	facts.refusal = return_probe_refusal(go, setcanceltype, throws, signals);
