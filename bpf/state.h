@@ -69,7 +69,7 @@ struct sbt_verdict {
 };
 
 /* How long a program that was examined is taken to run with the same libraries. */
-#define SBT_VERDICT_NS 1000000000ULL
+#define SBT_VERDICT_NS 50000000ULL
 
 /* Set before load. */
 struct sbt_config {

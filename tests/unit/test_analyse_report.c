@@ -193,7 +193,7 @@ static void test_costly(void **state)
 	build(r, play(r, 4, 20, 0, 500000, even), &rep);
 	assert_int_equal(rep.processes[0].pattern, REPORT_COSTLY);
 	assert_int_equal(rep.barriers[0].pattern, REPORT_COSTLY);
-	assert_says(rep.barriers[0].verdict, "500.0 us");
+	assert_says(rep.barriers[0].verdict, "500.0 µs");
 	assert_says(rep.barriers[0].advice, "cheaper");
 	report_free(&rep);
 	run_free(r);
@@ -252,7 +252,7 @@ static void test_lu_block(void **state)
 	/* Who idles and who works: 23, 65 and 101 of 191 are below the mean of 128. */
 	assert_says(b->verdict, "thread 7");
 	assert_says(b->verdict, "threads 0-2 wait");
-	assert_says(b->verdict, "threads 3-7 only");
+	assert_says(b->verdict, "threads 3-7 0-32");
 	assert_says(rep.processes[0].verdict, "threads 0-2 wait");
 	report_free(&rep);
 	run_free(r);
@@ -308,7 +308,7 @@ static void test_names(void **state)
 	assert_string_equal(b->object, "0x1000");
 	assert_null(b->callsites[0].inlined);
 	b = at_site(&rep, 0x2000);
-	assert_string_equal(b->label, "wait_all sync.h:7");
+	assert_string_equal(b->label, "wait_all in solve sync.h:7");
 	assert_string_equal(b->callsites[0].inlined, "solve");
 	b = at_site(&rep, 0x3456);
 	assert_string_equal(b->label, "libx.so.1+0x3456");

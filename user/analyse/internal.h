@@ -9,6 +9,7 @@
 #include "analyse/report.h"
 
 /* Fewer complete episodes than this are no ground for a verdict. */
+#define VERDICT_LIVED  0.8 /* of T x n: below, threads come and go */
 #define VERDICT_FEW    8
 /* A loss below this share is called balanced. */
 #define VERDICT_LITTLE 0.05

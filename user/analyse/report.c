@@ -460,6 +460,22 @@ static int build_processes(struct build *b)
 	return 0;
 }
 
+/* The longest wait of each thread of a process, over the barriers. */
+static void add_longest_waits(struct report_process *p, const struct report_barrier *b)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->nthreads; i++) {
+		const struct report_thread *from = &b->threads[i];
+		struct report_thread *to =
+			from->index < p->nmembers ? &p->members[from->index] : NULL;
+
+		/* Sorted by index: mostly it is its own place. */
+		if (to && to->tid == from->tid && from->wait_max_ns > to->wait_max_ns)
+			to->wait_max_ns = from->wait_max_ns;
+	}
+}
+
 /* The barriers are in order by now: the first of a process is where it loses most. */
 static void judge_processes(struct build *b)
 {
@@ -474,6 +490,10 @@ static void judge_processes(struct build *b)
 			if (out->barriers[j].pid == p->pid && !out->barriers[j].nested &&
 			    out->barriers[j].lost_ns)
 				top = &out->barriers[j];
+		}
+		for (j = 0; j < out->nbarriers; j++) {
+			if (out->barriers[j].pid == p->pid && !out->barriers[j].nested)
+				add_longest_waits(p, &out->barriers[j]);
 		}
 		verdict_process(p, top,
 				top ? share_of((double)top->lost_ns, (double)p->wait_ns) : NAN);

@@ -99,7 +99,7 @@ static void group_add(struct group *g, uint32_t tid, double share)
 static void add_group(struct text *t, const struct group *g, const char *verb)
 {
 	add_threads(t, g->tids, g->n);
-	add(t, " %s", verb);
+	add(t, *verb ? " %s" : "%s", verb);
 	if (percent(g->min) == percent(g->max))
 		add(t, " %d %%", percent(g->max));
 	else
@@ -136,8 +136,8 @@ static void add_idlers(struct text *t, const struct report_thread *threads, uint
 	if (idle.n && busy.n) {
 		add(t, "; ");
 		add_group(t, &idle, idle.n == 1 ? "waits" : "wait");
-		add(t, " of their time, ");
-		add_group(t, &busy, "only");
+		add(t, idle.n == 1 ? " of its time, " : " of their time, ");
+		add_group(t, &busy, "");
 	}
 	free(idle.tids);
 }
@@ -206,7 +206,9 @@ static uint32_t last_number(const struct report_barrier *b)
 
 static void add_last(struct text *t, const struct report_barrier *b)
 {
-	if (b->last_tid)
+	/* One among equals comes last that often by chance. */
+	if (b->last_tid && b->episodes >= VERDICT_FEW && b->participants &&
+	    b->last_share * b->participants > 1.5)
 		add(t, "; thread %u comes last most often, %d %% of the time", last_number(b),
 		    percent(b->last_share));
 }
@@ -237,14 +239,15 @@ void verdict_barrier(struct report_barrier *b)
 		break;
 	case REPORT_COSTLY:
 		add(&t,
-		    "The barrier itself takes %d %% of the threads' time (%.1f us a crossing "
+		    "The barrier itself takes %d %% of the threads' time (%.1f \xc2\xb5s a "
+		    "crossing "
 		    "after the last arrival), waiting for others %d %%",
 		    release, b->release_ns.mean / 1000, lost);
 		break;
 	case REPORT_STATIC:
 		add(&t, "Static imbalance: %d %% of the threads' time is lost waiting", lost);
 		if (b->last_tid)
-			add(&t, ", for thread %u in %d %% of the episodes", last_number(b),
+			add(&t, "; thread %u is last in %d %% of the episodes", last_number(b),
 			    percent(b->last_share));
 		add_idlers(&t, b->threads, b->nthreads, b->shared);
 		break;
@@ -295,12 +298,41 @@ static void add_where(struct text *t, const struct report_barrier *top, double s
 		add(t, ", %d %% of that at %s", percent(share), top->label);
 }
 
+/* Of the time that its threads lived and of which something is known, what they waited. */
+static double waiting_share(const struct report_process *p, double *lived)
+{
+	uint64_t time = p->outside_ns;
+	uint32_t i;
+
+	for (i = 0; i < p->nmembers; i++)
+		time += p->members[i].idle_ns;
+	*lived = p->threads && p->elapsed_ns ? (double)time / ((double)p->elapsed_ns * p->threads)
+					     : NAN;
+	return time ? (double)p->wait_ns / (double)time : NAN;
+}
+
 void verdict_process(struct report_process *p, const struct report_barrier *top, double share)
 {
 	struct text t = { .buf = p->verdict, .size = sizeof(p->verdict) };
-	int waiting = percent(p->lost_static + p->lost_rotating);
+	double lived, share_waiting = waiting_share(p, &lived);
+	int waiting = percent(share_waiting);
 
 	p->pattern = process_pattern(p);
+	if (p->pattern != REPORT_FEW && lived < VERDICT_LIVED) {
+		/*
+		 * The efficiencies count the time when a thread does not exist, or nothing is known of it, as lost:
+		 * with threads that come and go they say nothing of imbalance.
+		 */
+		p->pattern = share_waiting < VERDICT_LITTLE ? REPORT_BALANCED : REPORT_MIXED_LOSS;
+		add(&t,
+		    "%d %% of the time of its threads, which come and go, is lost waiting at "
+		    "barriers",
+		    waiting);
+		add_where(&t, top, share);
+		add(&t, ". The efficiencies below count their absence as lost.");
+		p->advice[0] = '\0';
+		return;
+	}
 	switch (p->pattern) {
 	case REPORT_FEW:
 		add(&t, "Rests on %llu complete episode%s only", (unsigned long long)p->episodes,

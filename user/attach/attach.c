@@ -590,6 +590,8 @@ static double calibrate_self(struct attach *a, bool stepped, bool by_exit, void 
 {
 	uint32_t self = (uint32_t)getpid(), armed = a->skel->bss->armed;
 	int procs = bpf_map__fd(a->skel->maps.procs);
+	struct sbt_counts none = { 0 };
+	uint64_t before = attach_produced(a, &none);
 	double price = NAN;
 
 	if (attach_add_process(a, self, 1, SBT_PROC_SEEN | (by_exit ? SBT_PROC_BY_EXIT : 0)))
@@ -597,6 +599,9 @@ static double calibrate_self(struct attach *a, bool stepped, bool by_exit, void 
 	__atomic_store_n(&a->skel->bss->armed, ARMED_SELF, __ATOMIC_SEQ_CST);
 	price = calibrate_run(stepped, drain, ctx);
 	__atomic_store_n(&a->skel->bss->armed, armed, __ATOMIC_SEQ_CST);
+	/* Nothing of it was recorded: our number here is not the one that the kernel knows us by. */
+	if (attach_produced(a, &none) == before)
+		price = NAN;
 	bpf_map_delete_elem(procs, &self);
 	forget_thread(a, self);
 	return price;

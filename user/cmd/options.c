@@ -337,6 +337,7 @@ static int take_option(struct options *o, int c, char *arg)
 		if (parse_u64(arg, 1 << 20, &n) || !n)
 			return wrong_value("--ring-size", arg, "a number of KiB up to 1048576");
 		o->ring_bytes = (size_t)n << 10;
+		o->ring_given = true;
 		return 0;
 	case OPT_DEBUGINFOD:
 		o->debuginfod = true;

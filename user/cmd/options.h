@@ -56,6 +56,7 @@ struct options {
 	bool debuginfod;
 	enum attach_method method;
 	size_t ring_bytes;
+	bool ring_given;
 };
 
 enum options_result { OPTIONS_GO, OPTIONS_DONE, OPTIONS_WRONG };

@@ -140,17 +140,14 @@ void present_base(struct present *p)
 {
 	attach_counts(p->attach, &p->base);
 	p->produced_base = attach_produced(p->attach, &p->base);
-	p->consumed_base = ring_consumed(p->stream) + ring_events_consumed(p->stream);
+	p->consumed_base = ring_consumed(p->stream);
 }
 
-/* Crossings and events alike: produced = consumed + lost. */
 static void count_records(struct present *p)
 {
 	attach_counts(p->attach, &p->last);
-	p->env.produced = attach_produced(p->attach, &p->last) - p->produced_base + p->last.events -
-			  p->base.events;
-	p->env.consumed =
-		ring_consumed(p->stream) + ring_events_consumed(p->stream) - p->consumed_base;
+	p->env.produced = attach_produced(p->attach, &p->last) - p->produced_base;
+	p->env.consumed = ring_consumed(p->stream) - p->consumed_base;
 }
 
 void present_counts(struct present *p)

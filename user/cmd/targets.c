@@ -28,6 +28,7 @@ struct targets {
 	struct targets_options options;
 	struct hash by_process; /* (module, tgid) that has its probes, with by_process */
 	struct hash waiting; /* tid -> futex word, as its probe came */
+	uint32_t child; /* COMMAND before it is executed: our own image */
 	uint64_t generation;
 	uint32_t places;
 	bool stepped;
@@ -370,6 +371,7 @@ int targets_add_pid(struct targets *t, int pid)
 int targets_add_child(struct targets *t, int pid)
 {
 	/* Its own mappings are ours, and mean nothing: it is about to execute something else. */
+	t->child = (uint32_t)pid;
 	return attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
 }
 
@@ -456,6 +458,8 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 {
 	struct space *space;
 
+	if (event->tgid == t->child && event->inc == INC_FOUND)
+		return;
 	if (!event->inc) {
 		/* -a: nobody traced yet, but it runs what nobody knows. */
 		scan_one(t, (int)event->tgid);

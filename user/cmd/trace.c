@@ -3,6 +3,7 @@
 /* sbt-trace trace: from the command line to the report. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,7 +153,8 @@ static size_t ring_bytes(const struct options *o)
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	size_t bytes = o->ring_bytes;
 
-	while (bytes > RING_BYTES_LEAST && cpus > 0 && bytes * (size_t)cpus > RINGS_BYTES_ALL)
+	while (!o->ring_given && bytes > RING_BYTES_LEAST && cpus > 0 &&
+	       bytes * (size_t)cpus > RINGS_BYTES_ALL)
 		bytes /= 2;
 	return bytes;
 }
@@ -254,6 +256,9 @@ static int add_pid(struct trace *t, size_t i)
 		err = targets_add_pid(t->targets, pid);
 	if (err == -ESRCH)
 		msg_error("process %d does not exist, or ended as it was being attached to", pid);
+	else if (err == -EACCES || err == -EPERM)
+		msg_error("cannot attach to process %d: /proc/%d/maps may not be read: %s", pid,
+			  pid, strerror(-err));
 	else if (err)
 		msg_error("cannot attach to process %d: %s", pid, strerror(-err));
 	if (err)
@@ -331,10 +336,19 @@ static void note_waiting(struct trace *t)
 
 static int begin(struct trace *t)
 {
+	double price;
 	struct model_ops ops = { .barrier = watch_barrier, .episode = watch_episode };
 	int err;
 
-	present_prices(&t->present, attach_calibrate_quick(t->attach, drain, t));
+	price = attach_calibrate_quick(t->attach, drain, t);
+	if (isnan(price)) {
+		msg_error(
+			"a probe on sbt-trace itself saw nothing: in a pid namespace the kernel "
+			"counts "
+			"processes by other numbers; run sbt-trace in the first one (on the host)");
+		return -ENOTSUP;
+	}
+	present_prices(&t->present, price);
 	present_base(&t->present);
 	t->arm_ns = now_ns();
 	err = watch_new(&t->options, present_env(&t->present), t->emit, &t->watch);
@@ -500,7 +514,10 @@ static int finish(struct trace *t)
 		return err;
 	present_calibrate(&t->present, targets_stepped(t->targets), drain, t);
 	watch_unmet(t->watch);
+	/* An error of writing is kept, and told once, when the output is closed. */
 	err = present_report(&t->present, t->emit, end, false);
+	if (err != -ENOMEM)
+		err = 0;
 	if (!model_totals(t->model)->crossings)
 		targets_explain(t->targets);
 	return err;

@@ -33,7 +33,6 @@ struct ring_stream {
 	uint32_t taken; /* whose head was handed out and must be released; n: nobody's */
 	uint64_t until_ns; /* of the pass under way */
 	uint64_t crossings;
-	uint64_t events;
 };
 
 static int ring_map(struct ring *ring, int fd, size_t bytes)
@@ -147,7 +146,6 @@ static int ring_next(struct stream *stream, uint64_t until_ns, struct stream_rec
 	out->event = NULL;
 	if (best == s->n - 1) {
 		out->event = s->rings[best].head;
-		s->events++;
 	} else {
 		out->crossing = s->rings[best].head;
 		s->crossings++;
@@ -222,11 +220,6 @@ void ring_show_events(struct stream *stream, void (*each)(void *ctx, const struc
 uint64_t ring_consumed(const struct stream *stream)
 {
 	return ((const struct ring_stream *)stream)->crossings;
-}
-
-uint64_t ring_events_consumed(const struct stream *stream)
-{
-	return ((const struct ring_stream *)stream)->events;
 }
 
 double ring_fill(const struct stream *stream)
