@@ -139,7 +139,10 @@ def test_under_a_too(t):
             check_equal(f"{name} under -a", (traced.rc, traced.stdout), (plain.rc, plain.stdout))
         trace = tracer.stop()
         found = [p["episodes"] for p in trace.processes() if p["comm"].startswith(name[:15])]
-        check_equal(f"episodes of {name}", found[-1:], [episodes])
+        # The first moments of a program that -a has never seen may be missed: then they are counted.
+        if trace.end["lost"]["not_examined"] == 0:
+            check_equal(f"episodes of {name}", found[-1:], [episodes])
+        check(all(n <= episodes for n in found), f"episodes of {name}: {found}")
 
 
 def test_plain_programs_get_return_probes(t):

@@ -439,7 +439,7 @@ static void scan_one(void *ctx, int pid)
 	/* A probe came to a process that runs: who is inside a barrier of it already? */
 	if (fresh)
 		targets_note_waiting(t, pid);
-	if (facts.settled)
+	if (facts.decided)
 		know_program(t, (uint32_t)pid, &maps,
 			     scan_departures(t, pid, &maps, facts.refusal));
 	maps_free(&maps);

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define ELF_LIBRARIES_MAX 16
+
 #define ELF_TABLE_MAX (128ULL << 20) /* bytes of one table; a symbol table beyond is not read */
 #define ELF_BYTES_MAX (1UL << 20) /* bytes of one elf_bytes() */
 #define ELF_NOTES_MAX (1ULL << 20) /* bytes of one note segment */
@@ -33,6 +35,8 @@ struct elf_symbols {
 /* What DT_* entries say; 0: absent. Addresses as linked. */
 struct elf_dynamic {
 	uint64_t symtab, strtab, strsz, hash, gnu_hash, verdef, verdefnum, soname, flags_1;
+	uint64_t libraries[ELF_LIBRARIES_MAX]; /* names, in the string table */
+	uint32_t nlibraries; /* one more than fit: there are others */
 	uint64_t after_symtab; /* the lowest address above symtab that any entry names */
 	bool needed;
 };
@@ -403,6 +407,9 @@ static void elf_take_dynamic(struct elf_dynamic *dyn, const Elf64_Dyn *entry)
 		break;
 	case DT_NEEDED:
 		dyn->needed = true;
+		if (dyn->nlibraries < ELF_LIBRARIES_MAX)
+			dyn->libraries[dyn->nlibraries] = entry->d_un.d_val;
+		dyn->nlibraries += dyn->nlibraries <= ELF_LIBRARIES_MAX;
 		break;
 	default:
 		break;
@@ -909,6 +916,37 @@ static void elf_mark_symbols(const struct elf_symbols *t, bool carried, struct e
 	}
 }
 
+/* Libraries that every program may have, and that neither handle signals nor cancel threads of their own accord. */
+static bool elf_library_plain(const char *name)
+{
+	static const char *const plain[] = {
+		"libc.so",  "libm.so",	   "libpthread.so", "librt.so",
+		"libdl.so", "libgcc_s.so", "libc.musl",	    "ld-linux"
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+		if (!strncmp(name, plain[i], strlen(plain[i])))
+			return true;
+	}
+	return false;
+}
+
+static bool elf_libraries_plain(const struct elf_file *elf)
+{
+	uint32_t i;
+
+	if (elf->dyn.nlibraries > ELF_LIBRARIES_MAX)
+		return false;
+	for (i = 0; i < elf->dyn.nlibraries; i++) {
+		const char *name = elf_string(&elf->dynsym.strs, elf->dyn.libraries[i]);
+
+		if (!name || !elf_library_plain(name))
+			return false;
+	}
+	return true;
+}
+
 static void elf_take_segments(const struct elf_file *elf, struct elf_traits *traits)
 {
 	uint8_t buf[sizeof(traits->interp)];
@@ -925,6 +963,7 @@ static void elf_take_segments(const struct elf_file *elf, struct elf_traits *tra
 		elf_copy_string(traits->interp, sizeof(traits->interp), (const char *)buf);
 		break;
 	}
+	traits->plain_libraries = elf_libraries_plain(elf);
 	if (elf->dyn.soname)
 		elf_copy_string(traits->soname, sizeof(traits->soname),
 				elf_string(&elf->dynsym.strs, elf->dyn.soname));

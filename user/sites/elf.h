@@ -38,6 +38,7 @@ struct elf_traits {
 	bool musl; /* defines or carries musl */
 	bool imports_setcanceltype; /* may cancel threads asynchronously */
 	bool imports_signal; /* sigaction, signal and kin: has signal handlers */
+	bool plain_libraries; /* needs none but the C and C++ run-times */
 	bool imports_throw; /* __cxa_throw, or carries it: C++ with exceptions */
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	size_t build_id_len; /* 0: none */

@@ -238,11 +238,15 @@ struct space_facts spaces_judge(struct spaces *s, int pid, const struct maps *ma
 			signals |= m->traits.imports_signal;
 		}
 		interp |= m->traits.executable && m->traits.interp[0];
+		/* What its libraries will bring is known before they are mapped. */
+		facts.decided |= m->traits.executable && m->traits.plain_libraries;
 		/* More than the program and its dynamic linker; or the linker is the C library (musl). */
 		beyond |= (!m->loader && !m->traits.executable) || (m->loader && m->nplaces);
 	}
 	facts.settled = !interp || beyond;
 	facts.refusal = return_probe_refusal(go, setcanceltype, throws, signals);
+	/* Where exits are needed, the libraries that have them must be there. */
+	facts.decided = facts.settled || (facts.decided && !facts.refusal);
 	return facts;
 }
 

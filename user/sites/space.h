@@ -37,6 +37,7 @@ struct space {
 struct space_facts {
 	bool has_place;
 	bool settled;
+	bool decided; /* nothing that is still to be mapped can change the refusal */
 	enum family_flavour flavour;
 	const char *refusal;
 };
