@@ -444,14 +444,15 @@ int attach_flag_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t 
 	return 0;
 }
 
-int attach_know_program(struct attach *a, uint32_t dev, uint64_t ino, uint32_t flags)
+int attach_know_program(struct attach *a, uint32_t dev, uint64_t ino, uint32_t flags, bool settled)
 {
 	struct sbt_file key = { .dev = dev, .ino = ino };
 	struct sbt_verdict verdict = { .flags = SBT_PROC_KNOWN | flags };
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	verdict.ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	if (settled)
+		verdict.ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.files), &key, &verdict, BPF_ANY)
 		       ? -errno
 		       : 0;

@@ -83,9 +83,11 @@ int attach_flag_process(struct attach *attach, uint32_t tgid, uint32_t inc, uint
 			uint32_t clear);
 /*
  * The program in this file has been examined: nobody who runs it need be stopped because of it, and -a
- * may trace it. @flags: SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT.
+ * may trace it. @flags: SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT. @settled: its libraries too; else they are
+ * still to be told of.
  */
-int attach_know_program(struct attach *attach, uint32_t dev, uint64_t ino, uint32_t flags);
+int attach_know_program(struct attach *attach, uint32_t dev, uint64_t ino, uint32_t flags,
+			bool settled);
 
 void attach_arm(struct attach *attach, bool on);
 void attach_counts(const struct attach *attach, struct sbt_counts *out);

@@ -376,7 +376,8 @@ int targets_add_child(struct targets *t, int pid)
 }
 
 /* Tells the kernel side what is to be known of the program that a process runs. */
-static void know_program(struct targets *t, uint32_t tgid, const struct maps *maps, uint32_t flags)
+static void know_program(struct targets *t, uint32_t tgid, const struct maps *maps, uint32_t flags,
+			 bool settled)
 {
 	char path[32];
 	struct stat st;
@@ -389,7 +390,7 @@ static void know_program(struct targets *t, uint32_t tgid, const struct maps *ma
 		const struct maps_entry *e = &maps->entries[i];
 
 		if (e->exec && e->ino == st.st_ino) {
-			attach_know_program(t->attach, e->dev, e->ino, flags);
+			attach_know_program(t->attach, e->dev, e->ino, flags, settled);
 			return;
 		}
 	}
@@ -440,8 +441,8 @@ static void scan_one(void *ctx, int pid)
 	if (fresh)
 		targets_note_waiting(t, pid);
 	if (facts.decided)
-		know_program(t, (uint32_t)pid, &maps,
-			     scan_departures(t, pid, &maps, facts.refusal));
+		know_program(t, (uint32_t)pid, &maps, scan_departures(t, pid, &maps, facts.refusal),
+			     facts.settled);
 	maps_free(&maps);
 }
 
@@ -467,7 +468,8 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 	}
 	space = space_get(t->spaces, event->tgid, event->inc);
 	if (space && !examine(t, space) && space->settled) {
-		know_program(t, event->tgid, &space->maps, space->by_exit ? SBT_PROC_BY_EXIT : 0);
+		know_program(t, event->tgid, &space->maps, space->by_exit ? SBT_PROC_BY_EXIT : 0,
+			     true);
 		attach_flag_process(t->attach, event->tgid, event->inc, 0, SBT_PROC_FRESH);
 	}
 	if (event->flags & SBT_EVENT_HELD)
