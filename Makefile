@@ -58,8 +58,7 @@ $(B)/bpf/sbt.bpf.o: $(BPF_OBJ)
 $(B)/sbt.skel.h: $(B)/bpf/sbt.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name sbt_bpf > $@.tmp && mv $@.tmp $@
 
-$(B)/user/attach/%.o: $(B)/sbt.skel.h
-$(B)/user/stream/%.o: $(B)/sbt.skel.h
+$(B)/user/attach/attach.o: $(B)/sbt.skel.h
 
 # --- user space ---------------------------------------------------------------------------------
 $(B)/%.o: %.c
