@@ -128,7 +128,7 @@ setup:
 	scripts/setup build
 
 demo: setup
-	$(MAKE) all workloads
+	$(MAKE) all $(B)/workloads/lu
 	scripts/demo
 
 check:
