@@ -9,7 +9,7 @@
 #include "emit/table.h"
 
 #define MOST	 10 /* processes spoken of */
-#define TELLING	 0.01 /* share of the threads' time from which a loss is worth advice */
+#define TELLING 0.05 /* share of the threads' time from which a loss is worth advice */
 #define COST_MAX 0.05 /* share of the phases from which tracing itself distorts them */
 
 static const char *name_of(const char *comm)
@@ -131,7 +131,7 @@ static void efficiency_line(struct textout *t, const char *name, double value, d
 	else
 		textout_wrap(t, TEXTOUT_PLAIN, first, 14, "%s: takes %s. %s", what,
 			     textout_percent(l, lost),
-			     lost >= TELLING ? advice : "Nothing to gain here.");
+			     lost >= TELLING ? advice : "Little to gain here.");
 }
 
 static void summary_efficiency(struct textout *t, const struct report_process *p)
