@@ -225,6 +225,9 @@ static __always_inline int arrive(struct pt_regs *ctx, __u8 family, __u64 object
 	return t->proc_flags & SBT_PROC_BY_EXIT ? 1 : 0;
 }
 
+/* Where pthread_barrier_t has its count, in all layouts that are known: 8 bytes from here. */
+#define PTHREAD_WORDS 8
+
 enum { BY_SESSION, BY_RETURN, BY_EXIT };
 
 static __always_inline int depart(struct pt_regs *ctx, int by)
@@ -245,6 +248,10 @@ static __always_inline int depart(struct pt_regs *ctx, int by)
 	/* The end of the inner of two is not the end of the outer. */
 	if (by != BY_SESSION && PT_REGS_SP(ctx) != t->sp + (by == BY_RETURN ? RETURN_POPS : 0))
 		return 0;
+	/* A child of fork has no page of a shared mapping until it touches it: by now it has. */
+	if ((t->flags & SBT_CROSSING_NO_WORDS) &&
+	    !bpf_probe_read_user(&t->words, sizeof(t->words), (void *)(t->object + PTHREAD_WORDS)))
+		t->flags &= ~SBT_CROSSING_NO_WORDS;
 	crossing_write(t, now);
 	return 0;
 }
@@ -254,13 +261,13 @@ int barrier_session(struct pt_regs *ctx)
 {
 	if (bpf_session_is_return())
 		return depart(ctx, BY_SESSION);
-	return arrive(ctx, SBT_FAMILY_PTHREAD, PT_REGS_PARM1(ctx), 8);
+	return arrive(ctx, SBT_FAMILY_PTHREAD, PT_REGS_PARM1(ctx), PTHREAD_WORDS);
 }
 
 SEC("?uprobe")
 int barrier_enter(struct pt_regs *ctx)
 {
-	arrive(ctx, SBT_FAMILY_PTHREAD, PT_REGS_PARM1(ctx), 8);
+	arrive(ctx, SBT_FAMILY_PTHREAD, PT_REGS_PARM1(ctx), PTHREAD_WORDS);
 	return 0;
 }
 

@@ -22,7 +22,6 @@ typedef struct {
 	int counter;
 } atomic_t;
 
-struct pid;
 struct mm_struct;
 
 struct sigaction {
@@ -40,7 +39,6 @@ struct sighand_struct {
 struct signal_struct {
 	atomic_t live; /* threads that have not begun to exit */
 	int nr_threads;
-	struct pid *pids[4]; /* [2]: process group, since Linux 4.19 */
 };
 
 struct task_struct {
@@ -76,11 +74,10 @@ struct linux_binprm;
 
 #pragma clang attribute pop
 
-#define PIDTYPE_PGID 2
-#define SIG_DFL	     0
-#define SIG_IGN	     1
-#define SIGCONT	     18
-#define SIGSTOP	     19
-#define ENOMEM	     12
+#define SIG_DFL 0
+#define SIG_IGN 1
+#define SIGCONT 18
+#define SIGSTOP 19
+#define ENOMEM	12
 
 #endif /* BPF_KERNEL_H */

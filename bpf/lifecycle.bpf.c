@@ -94,22 +94,19 @@ int BPF_PROG(on_exit, struct task_struct *task)
 }
 
 /*
- * May the process be stopped for a moment without anybody noticing? Alone in its process (as after
- * exec and in the dynamic linker), no handler for SIGCONT, and not a job of a shell that
- * watches for stopped children: such a shell gives it a process group of its own.
+ * May the process be stopped for a moment without anybody noticing? A stopped child is told to its
+ * parent, and parents such as su act on it: only COMMAND itself is held, whose parent we are; alone in its process, as
+ * after exec and in the dynamic linker.
  */
 static __always_inline bool may_hold(struct task_struct *task)
 {
-	struct signal_struct *signal = BPF_CORE_READ(task, signal);
-	struct task_struct *parent = BPF_CORE_READ(task, real_parent);
 	void *handler = BPF_CORE_READ(task, sighand, action[SIGCONT - 1].sa.sa_handler);
 
-	if (BPF_CORE_READ(signal, nr_threads) != 1)
+	if (BPF_CORE_READ(task, signal, nr_threads) != 1)
 		return false;
 	if (handler != (void *)SIG_DFL && handler != (void *)SIG_IGN)
 		return false;
-	return BPF_CORE_READ(signal, pids[PIDTYPE_PGID]) ==
-	       BPF_CORE_READ(parent, signal, pids[PIDTYPE_PGID]);
+	return (__u32)BPF_CORE_READ(task, real_parent, tgid) == config.self;
 }
 
 /*

@@ -83,7 +83,7 @@ static __always_inline struct sbt_thread *thread_find(__u32 tid)
 		return t;
 #pragma unroll
 	for (i = 1; i < SBT_THREAD_PROBES; i++) {
-		at = (tid + i) & config.thread_mask;
+		at = (tid + i * SBT_THREAD_STRIDE) & config.thread_mask;
 		t = bpf_map_lookup_elem(&threads, &at);
 		if (t && t->tid == tid)
 			return t;
@@ -99,7 +99,7 @@ static __always_inline struct sbt_thread *thread_claim(__u32 tid)
 
 #pragma unroll
 	for (i = 0; i < SBT_THREAD_PROBES; i++) {
-		at = (tid + i) & config.thread_mask;
+		at = (tid + i * SBT_THREAD_STRIDE) & config.thread_mask;
 		/* Only one of two threads that want the same slot gets in here. */
 		if (bpf_map_update_elem(&owners, &at, &tid, BPF_NOEXIST))
 			continue;
@@ -120,7 +120,7 @@ static __always_inline void thread_release(struct sbt_thread *t)
 	__builtin_memset(t, 0, sizeof(*t));
 #pragma unroll
 	for (i = 0; i < SBT_THREAD_PROBES; i++) {
-		at = (tid + i) & config.thread_mask;
+		at = (tid + i * SBT_THREAD_STRIDE) & config.thread_mask;
 		owner = bpf_map_lookup_elem(&owners, &at);
 		if (owner && *owner == tid) {
 			bpf_map_delete_elem(&owners, &at);

@@ -53,6 +53,8 @@ struct sbt_thread {
 };
 
 #define SBT_THREAD_PROBES 4
+/* Threads made together have numbers in a row: a second place must not be in the next row. */
+#define SBT_THREAD_STRIDE 10007
 
 /* A file by the numbers that /proc/PID/maps shows. Value: nothing. Files that user space has examined. */
 struct sbt_file {

@@ -460,6 +460,20 @@ static int build_processes(struct build *b)
 	return 0;
 }
 
+/* Does any thread of the process come to a barrier that processes share? */
+static bool takes_part(const struct report_process *p, const struct report_barrier *b)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < p->nmembers; i++) {
+		for (j = 0; j < b->nthreads; j++) {
+			if (b->threads[j].tid == p->members[i].tid)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* The longest wait of each thread of a process, over the barriers. */
 static void add_longest_waits(struct report_process *p, const struct report_barrier *b)
 {
@@ -492,6 +506,8 @@ static void judge_processes(struct build *b)
 				top = &out->barriers[j];
 		}
 		for (j = 0; j < out->nbarriers; j++) {
+			if (out->barriers[j].shared && !p->meets_others)
+				p->meets_others = takes_part(p, &out->barriers[j]);
 			if (out->barriers[j].pid == p->pid && !out->barriers[j].nested)
 				add_longest_waits(p, &out->barriers[j]);
 		}

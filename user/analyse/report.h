@@ -127,6 +127,7 @@ struct report_process {
 	struct report_efficiency efficiency;
 	double lost_static, lost_rotating,
 		lost_transfer; /* shares of T x n lost to each: PE = 1 - their sum (peeled in that order) */
+	bool meets_others; /* at barriers that processes share */
 	enum report_pattern pattern;
 	char verdict[256], advice[256];
 	const char *departures; /* "return probe", "ret instructions", ...; NULL unknown */

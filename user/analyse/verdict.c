@@ -318,6 +318,17 @@ void verdict_process(struct report_process *p, const struct report_barrier *top,
 	int waiting = percent(share_waiting);
 
 	p->pattern = process_pattern(p);
+	if (p->meets_others) {
+		/* Its own efficiencies say nothing of meetings in which other processes take part. */
+		p->pattern = share_waiting < VERDICT_LITTLE ? REPORT_BALANCED : REPORT_MIXED_LOSS;
+		add(&t,
+		    "%d %% of its threads' time is lost waiting at barriers. It meets other "
+		    "processes there: who is late is told at the barrier, not here",
+		    waiting);
+		add(&t, ".");
+		p->advice[0] = '\0';
+		return;
+	}
 	if (p->pattern != REPORT_FEW && lived < VERDICT_LIVED) {
 		/*
 		 * The efficiencies count the time when a thread does not exist, or nothing is known of it, as lost:

@@ -562,7 +562,8 @@ bool attach_is_inside(const struct attach *a, uint32_t tid)
 	uint32_t i;
 
 	for (i = 0; i < SBT_THREAD_PROBES; i++) {
-		const struct sbt_thread *t = &a->threads[(tid + i) & (a->nthreads - 1)];
+		const struct sbt_thread *t =
+			&a->threads[(tid + i * SBT_THREAD_STRIDE) & (a->nthreads - 1)];
 
 		if (__atomic_load_n(&t->tid, __ATOMIC_ACQUIRE) == tid)
 			return __atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE) != 0;
@@ -577,7 +578,7 @@ static void forget_thread(const struct attach *a, uint32_t tid)
 	uint32_t i, slot;
 
 	for (i = 0; i < SBT_THREAD_PROBES; i++) {
-		slot = (uint32_t)((tid + i) & (a->nthreads - 1));
+		slot = (uint32_t)((tid + i * SBT_THREAD_STRIDE) & (a->nthreads - 1));
 		if (a->threads[slot].tid != tid)
 			continue;
 		memset(&a->threads[slot], 0, sizeof(a->threads[slot]));

@@ -411,7 +411,11 @@ enum options_result options_parse(int argc, char **argv, struct options *o)
 		case OPT_SCHEMA:
 			return emit_json_schema(stdout) ? OPTIONS_WRONG : OPTIONS_DONE;
 		case '?':
-			msg_error("unknown option %s (see sbt-trace --help)", argv[optind - 1]);
+			if (optopt > 0 && optopt < 256)
+				msg_error("unknown option -%c (see sbt-trace --help)", optopt);
+			else
+				msg_error("unknown option %s (see sbt-trace --help)",
+					  argv[optind - 1]);
 			return OPTIONS_WRONG;
 		case ':':
 			msg_error("option %s needs a value (see sbt-trace --help)",

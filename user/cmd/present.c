@@ -191,9 +191,13 @@ static void fill_counts(struct present *p)
 static void name_thread(struct present *p, uint32_t index)
 {
 	const struct model_thread *t = model_thread(p->model, index);
-	const struct model_proc *proc = model_proc(p->model, t->proc);
+	const struct model_proc *proc;
 	char comm[16];
 
+	/* An empty place: its thread was folded into sums. */
+	if (t->proc == MODEL_NONE)
+		return;
+	proc = model_proc(p->model, t->proc);
 	if (t->exited || proc_comm((int)proc->tgid, (int)t->tid, comm))
 		return;
 	model_name_thread(p->model, proc->tgid, proc->inc, t->tid, comm);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 /* The incarnation of a process that was there before us: anything but what BPF makes. */
 #define INC_FOUND 2u
 
-#define COMMON_LIBRARIES 8
+#define MAPPED_MAX 64
 
 struct targets {
 	struct attach *attach;
@@ -293,57 +294,92 @@ uint64_t targets_was_waiting(struct targets *t, uint32_t tid)
 
 /* --- who ---------------------------------------------------------------------------------------------- */
 
-/*
- * C libraries that programs started later may use, though nobody runs one now. They are mapped for a
- * moment, so that they have the numbers that /proc/PID/maps will show for them.
- */
-static void map_common(void *mapped[COMMON_LIBRARIES], bool on)
+/* Files mapped for a moment, so that they have the numbers that /proc/PID/maps will show for them. */
+struct mapped {
+	void *at[MAPPED_MAX];
+	size_t n;
+};
+
+static void map_file(struct mapped *mapped, const char *path)
 {
-	static const char *const paths[COMMON_LIBRARIES] = {
-		"/lib/ld-musl-x86_64.so.1",
-		"/lib/ld-musl-aarch64.so.1",
-		"/lib/x86_64-linux-gnu/libpthread.so.0",
-		"/lib/aarch64-linux-gnu/libpthread.so.0",
-		"/lib64/libpthread.so.0",
-		"/lib64/libc.so.6",
-		"/lib/x86_64-linux-gnu/libc.so.6",
-		"/lib/aarch64-linux-gnu/libc.so.6"
-	};
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), i;
+	struct stat st;
+	void *p;
+	int fd;
 
-	for (i = 0; i < COMMON_LIBRARIES; i++) {
-		int fd;
+	if (mapped->n == MAPPED_MAX)
+		return;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (st.st_mode & 0111)) {
+		p = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC, MAP_PRIVATE,
+			 fd, 0);
+		if (p != MAP_FAILED)
+			mapped->at[mapped->n++] = p;
+	}
+	close(fd);
+}
 
-		if (!on) {
-			if (mapped[i])
-				munmap(mapped[i], page);
-			mapped[i] = NULL;
-			continue;
-		}
-		fd = open(paths[i], O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		mapped[i] = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-		if (mapped[i] == MAP_FAILED)
-			mapped[i] = NULL;
-		close(fd);
+/* C libraries that programs started later may use, though nobody runs one now. */
+static void map_common(struct mapped *mapped)
+{
+	static const char *const paths[] = { "/lib/ld-musl-x86_64.so.1",
+					     "/lib/ld-musl-aarch64.so.1",
+					     "/lib/x86_64-linux-gnu/libpthread.so.0",
+					     "/lib/aarch64-linux-gnu/libpthread.so.0",
+					     "/lib64/libpthread.so.0",
+					     "/lib64/libc.so.6",
+					     "/lib/x86_64-linux-gnu/libc.so.6",
+					     "/lib/aarch64-linux-gnu/libc.so.6" };
+	size_t i;
+
+	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		map_file(mapped, paths[i]);
+}
+
+static void map_named(struct mapped *mapped, const char *word)
+{
+	const char *path = getenv("PATH"), *end;
+	char file[PATH_MAX];
+
+	if (strchr(word, '/')) {
+		map_file(mapped, word);
+		return;
+	}
+	for (; path; path = *end ? end + 1 : NULL) {
+		end = strchrnul(path, ':');
+		if ((size_t)snprintf(file, sizeof(file), "%.*s/%s", (int)(end - path), path, word) <
+		    sizeof(file))
+			map_file(mapped, file);
 	}
 }
 
-int targets_add_own(struct targets *t)
+/* Each word, and each word within one: a shell's script is one argument. */
+static void map_words(struct mapped *mapped, char *const command[])
 {
-	void *common[COMMON_LIBRARIES] = { NULL };
+	for (; command && *command; command++) {
+		char *copy = strdup(*command), *save = NULL, *word;
+
+		for (word = copy ? strtok_r(copy, " \t\n;&|()<>'\"`$", &save) : NULL; word;
+		     word = strtok_r(NULL, " \t\n;&|()<>'\"`$", &save))
+			map_named(mapped, word);
+		free(copy);
+	}
+}
+
+int targets_add_own(struct targets *t, char *const command[])
+{
+	struct mapped mapped = { .n = 0 };
 	struct maps maps;
 	size_t i;
 	int err;
 
 	if (t->options.by_process)
 		return 0;
-	map_common(common, true);
+	map_common(&mapped);
+	map_words(&mapped, command);
 	err = maps_read(getpid(), &maps);
-	if (err)
-		goto out;
-	for (i = 0; i < maps.n; i++) {
+	for (i = 0; !err && i < maps.n; i++) {
 		struct module *m = NULL;
 
 		if (maps.entries[i].exec && maps.entries[i].ino)
@@ -351,9 +387,10 @@ int targets_add_own(struct targets *t)
 		if (m)
 			attach_module(t, m, 0, false);
 	}
-	maps_free(&maps);
-out:
-	map_common(common, false);
+	if (!err)
+		maps_free(&maps);
+	while (mapped.n)
+		munmap(mapped.at[--mapped.n], (size_t)sysconf(_SC_PAGESIZE));
 	return err;
 }
 

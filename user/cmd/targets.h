@@ -25,8 +25,12 @@ int targets_new(struct attach *attach, struct modules *modules, struct spaces *s
 		const struct targets_options *options, struct targets **out);
 void targets_free(struct targets *targets);
 
-/* Probes what sbt-trace itself runs on: most programs started later use the same libraries. */
-int targets_add_own(struct targets *targets);
+/*
+ * Probes what sbt-trace itself runs on: most programs started later use the same libraries; and the
+ * programs that COMMAND names, in its words or within them (sh -c "./a; ./b"): what it will start is then probed
+ * before it runs. @command may be NULL.
+ */
+int targets_add_own(struct targets *targets, char *const command[]);
 /*
  * A running process, from now on. @exited: -ESRCH means it is gone. Returns 0, -errno; a sentence has
  * been printed for what keeps a process from being traced.

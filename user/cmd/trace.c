@@ -130,11 +130,17 @@ static void on_end_signal(int number)
 static int set_up_signals(struct trace *t)
 {
 	struct sigaction end = { .sa_handler = on_end_signal, .sa_flags = SA_RESTART | SA_NODEFER };
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction old;
 	sigset_t set;
+	size_t i;
 
-	if (sigaction(SIGINT, &end, NULL) || sigaction(SIGTERM, &end, NULL) ||
-	    sigaction(SIGHUP, &end, NULL))
-		return -errno;
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		/* What we were told to ignore (nohup, a shell's background job) stays ignored. */
+		if (sigaction(ends[i], NULL, &old) ||
+		    (old.sa_handler != SIG_IGN && sigaction(ends[i], &end, NULL)))
+			return -errno;
+	}
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	sigaddset(&set, SIGCHLD);
@@ -145,7 +151,21 @@ static int set_up_signals(struct trace *t)
 	t->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (t->signals < 0 || t->epoll < 0)
 		return -errno;
+	if (t->launched && t->launch.pidfd >= 0 &&
+	    watch_fd(t, t->launch.pidfd, FD_COMMAND, EPOLLIN))
+		return -errno;
 	return watch_fd(t, t->signals, FD_SIGNALS, EPOLLIN);
+}
+
+/* Every file that is examined stays open, to be named after it is gone: under -a these are many. */
+static void raise_limits(void)
+{
+	struct rlimit files;
+
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
 }
 
 static size_t ring_bytes(const struct options *o)
@@ -275,10 +295,10 @@ static int find_targets(struct trace *t)
 
 	switch (o->mode) {
 	case OPTIONS_COMMAND:
-		err = targets_add_own(t->targets);
+		err = targets_add_own(t->targets, o->command);
 		return err ? err : targets_add_child(t->targets, t->launch.pid);
 	case OPTIONS_SYSTEM:
-		err = targets_add_own(t->targets);
+		err = targets_add_own(t->targets, NULL);
 		return err ? err : targets_scan_all(t->targets);
 	case OPTIONS_PIDS:
 		t->pidfds = calloc(o->npids, sizeof(*t->pidfds));
@@ -316,7 +336,7 @@ static int prepare_command(struct trace *t)
 		return err;
 	}
 	t->launched = true;
-	return t->launch.pidfd >= 0 ? watch_fd(t, t->launch.pidfd, FD_COMMAND, EPOLLIN) : 0;
+	return 0;
 }
 
 /* --- the model's beginning ------------------------------------------------------------------------- */
@@ -421,7 +441,7 @@ static void on_signals(struct trace *t)
 
 	while (read(t->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		/* SIGCHLD only wakes us: who ended is seen each round. */
-		if (info.ssi_signo == SIGUSR1 && t->pump &&
+		if (info.ssi_signo == SIGUSR1 && t->pump && t->emit &&
 		    !pump_run(t->pump, now_ns() - RING_SLACK_NS))
 			present_report(&t->present, t->emit, now_ns(), true);
 	}
@@ -498,8 +518,12 @@ static int finish(struct trace *t)
 	uint64_t end = now_ns();
 	int err;
 
-	if (!t->armed)
-		return 0;
+	if (!t->armed) {
+		msg_warn("all has ended before --delay was over: nothing was traced");
+		err = begin(t);
+		if (err)
+			return err;
+	}
 	present_names(&t->present);
 	attach_arm(t->attach, false);
 	attach_each_pending(t->attach, add_pending, t);
@@ -586,6 +610,7 @@ static int close_output(struct trace *t)
 			  t->options.output ? t->options.output : "the output", strerror(-err));
 	t->emit = NULL;
 	t->out = NULL;
+	t->error = 0; /* told */
 	return err;
 }
 
@@ -626,10 +651,13 @@ static int set_up(struct trace *t)
 	err = permit_check(t->options.mode == OPTIONS_SYSTEM);
 	if (!err)
 		err = open_output(t);
+	/* First: the command inherits signals and limits as they were given to us. */
+	if (!err)
+		err = prepare_command(t);
 	if (!err)
 		err = set_up_signals(t);
 	if (!err)
-		err = prepare_command(t);
+		raise_limits();
 	if (!err)
 		err = load(t);
 	if (!err)

@@ -56,7 +56,7 @@ static void cell_last(const void *rec, char *out, size_t size)
 	for (i = 0; i < b->nthreads; i++)
 		if (b->threads[i].tid == b->last_tid)
 			break;
-	if (i < b->nthreads && isfinite(b->last_share))
+	if (i < b->nthreads && !b->shared && isfinite(b->last_share))
 		snprintf(out, size, "id %u, %.0f %%", b->threads[i].index, b->last_share * 100);
 	else if (isfinite(b->last_share))
 		snprintf(out, size, "tid %u, %.0f %%", b->last_tid, b->last_share * 100);

@@ -9,7 +9,7 @@
 #include "emit/table.h"
 
 #define MOST	 10 /* processes spoken of */
-#define TELLING 0.05 /* share of the threads' time from which a loss is worth advice */
+#define TELLING	 0.05 /* share of the threads' time from which a loss is worth advice */
 #define COST_MAX 0.05 /* share of the phases from which tracing itself distorts them */
 
 static const char *name_of(const char *comm)

@@ -79,24 +79,6 @@ static int become(const struct launch_user *user)
 	return 0;
 }
 
-/* What sbt-trace has set for itself is not the command's business. */
-static void reset_signals(void)
-{
-	sigset_t none;
-	int sig;
-
-	for (sig = 1; sig < NSIG; sig++) {
-		struct sigaction action;
-
-		if (sigaction(sig, NULL, &action) || action.sa_handler == SIG_IGN)
-			continue;
-		signal(sig, SIG_DFL);
-	}
-	signal(SIGPIPE, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /*
  * execvp() without its last resort: what is no program is handed to no shell, least of all as root. Returns
  * -errno.
@@ -139,7 +121,6 @@ child(char *const argv[], const struct launch_user *user, int go, int status)
 	}
 	if (c != 'g')
 		_exit(125);
-	reset_signals();
 	err = become(user);
 	if (!err)
 		err = execute(argv);
