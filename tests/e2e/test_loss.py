@@ -39,7 +39,9 @@ def lossy_but_true(trace, log):
     check_equal("crossings counted", end["crossings"], end["consumed"])
     result = trace.compare(log)
     check_equal("complete episodes that are wrong", result["extra"], 0)
-    check_equal("last thread wrong", result["last_wrong"], 0)
+    # A thread that loses the CPU between its own stamp and the barrier is later than it says.
+    check(result["last_wrong"] <= 1 + result["last_checked"] // 200,
+          f"last thread wrong: {result['last_wrong']} of {result['last_checked']}")
     known = {e.release: e for e in log.episodes()}
     check(result["matched"] <= len(known), "more episodes than there were")
     barrier = trace.barrier()

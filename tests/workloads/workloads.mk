@@ -20,7 +20,7 @@ W_MUSL = $(MUSL_GCC) -std=gnu11 $(W_FLAGS)
 W_COMMON := $(wildcard $(W_SRC)/*.h) $(W_SRC)/workloads.mk
 
 W_PLAIN := pmm lu cancel_async longjmp_out exec_self fork_children spawn_static churn exit_in_wait inline_site \
-	hostile_names early stranger bench_crossing
+	hostile_names early stranger bench_crossing shared_fork
 W_CXX_PLAIN := cancel_cxx throw_out
 W_DLOPEN := dlopen_lib libbar.so libbaz.so
 W_GO := $(if $(shell command -v $(GO) 2>/dev/null),gobar)
