@@ -4,8 +4,16 @@
 #   make              build/sbt-trace
 #   make demo         set up, build, trace the bundled programs, print the reports
 #   make check        set up, build, run every test; ends with "N passed, N failed"
+#   make check-vm     of these, those in other kernels and on arm64, in virtual machines, with a table of what each has
+#   make check-long   what takes too long for make check: 200 runs of each fault (FAULT_RUNS=200), the package in a
+#                     Debian of its own; in virtual machines 128 threads on 8 and 16 CPUs, and what is hard, on arm64.
+#                     FAULT_SECONDS=40: no more than so long for each fault
 #   make bench        the measured figures, as ratios within one run
-#   make install clean format lint fuzz
+#   make fuzz         fuzzers, FUZZ_SECONDS each (default 20): make fuzz FUZZ_SECONDS=600
+#   make static       build/static/sbt-trace, for machines that lack the libraries
+#   make deb          build/deb/sbt-trace_*.deb
+#   make install      below PREFIX (/usr/local), in DESTDIR if that is given
+#   make clean format lint
 
 VERSION := 0.1.0
 PREFIX ?= /usr/local
@@ -18,35 +26,82 @@ CC ?= cc
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /sbin/bpftool) bpftool)
 PKGCONF ?= pkg-config
+# Another machine than this: make ARCH=aarch64 B=build/arm64 CROSS=aarch64-linux-gnu- SYSROOT=$$(tests/vm/debian.py sysroot arm64)
 ARCH := $(shell uname -m)
 BPF_ARCH := $(if $(filter aarch64,$(ARCH)),arm64,x86)
+ifneq ($(CROSS),)
+CC := $(CROSS)gcc
+CXX := $(CROSS)g++
+OBJCOPY := $(CROSS)objcopy
+STRIP := $(CROSS)strip
+endif
+MULTIARCH := $(shell $(CC) -print-multiarch)
+ifneq ($(SYSROOT),)
+CPPFLAGS += -isystem $(SYSROOT)/usr/include
+LDFLAGS += -L$(SYSROOT)/usr/lib/$(MULTIARCH) -Wl,-rpath-link,$(SYSROOT)/usr/lib/$(MULTIARCH):$(SYSROOT)/lib/$(MULTIARCH)
+endif
+# The target's <asm/ptrace.h>, wherever its C compiler keeps it.
+BPF_ASM := $(if $(CROSS),/usr/$(MULTIARCH)/include,/usr/include/$(MULTIARCH))
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
 	-Wwrite-strings -Wformat=2 -Wundef -Wvla -Wno-format-nonliteral
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(B) -DSBT_VERSION='"$(VERSION)"'
 CFLAGS ?= -O2 -g
+# Found at the start, and never written after it.
+LDFLAGS += -Wl,-z,relro,-z,now -Wl,--as-needed
 CFLAGS += -std=gnu11 $(WARN) -fno-strict-aliasing -fstack-protector-strong -MMD -MP
 SAN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 # Static where Debian has the archive, so that the user's machine needs less.
 BPF_LIBS := -l:libbpf.a
 INSN_LIBS := -l:libcapstone.a
-LIBS := $(BPF_LIBS) $(INSN_LIBS) -ldw -lelf -lz -lm
+# Names of Rust are shown as they are without it.
+ifneq ($(wildcard $(SYSROOT)/usr/include/libiberty/demangle.h),)
+CPPFLAGS += -DHAVE_LIBIBERTY
+INSN_LIBS += -l:libiberty.a
+endif
+TERM_LIBS := -l:libncursesw.a -l:libtinfo.a
+LIBS := $(BPF_LIBS) $(INSN_LIBS) $(TERM_LIBS) -l:libzstd.a -ldw -lelf -lz -lm
 
 # The rooms, in the order that data passes them.
-ROOMS := base target sites attach stream model analyse emit cmd
+ROOMS := base target sites attach stream model analyse emit tape cmd
 SRC := $(foreach r,$(ROOMS),$(wildcard user/$(r)/*.c))
 OBJ := $(SRC:%.c=$(B)/%.o)
 
 all: $(B)/sbt-trace
 
+# --- for nodes that lack the libraries, the C library too: nothing is loaded as it runs ----------------------
+STATIC_LIBS := $(LIBS) -llzma -lbz2 -lzstd -lz -lpthread -ldl
+# What would load libraries as it runs.
+STATIC_SRC := user/base/plugin.c user/target/users.c
+$(B)/static/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -DSBT_STATIC -c $< -o $@
+
+$(B)/static/sbt-trace: $(filter-out $(STATIC_SRC:%.c=$(B)/%.o),$(OBJ)) $(STATIC_SRC:%.c=$(B)/static/%.o)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static-pie -Wl,--no-warnings -o $@ $^ $(STATIC_LIBS)
+
+static: $(B)/static/sbt-trace
+
+# --- for distributions, whose packages bring the libraries ------------------------------------------------------
+SHARED_LIBS := -lbpf -lcapstone $(filter -l:libiberty.a,$(LIBS)) -lncursesw -ltinfo -lzstd -ldw -lelf -lz -lm
+$(B)/shared/sbt-trace: $(OBJ)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(SHARED_LIBS)
+
+shared: $(B)/shared/sbt-trace
+
 # --- BPF: one object after linking, embedded through a skeleton -------------------------------
-BPF_SRC := $(wildcard bpf/*.bpf.c)
+# regs stands alone: it serves where nothing is traced.
+BPF_SRC := $(filter-out bpf/regs.bpf.c,$(wildcard bpf/*.bpf.c))
 BPF_OBJ := $(BPF_SRC:%.c=$(B)/%.o)
-BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -I/usr/include/$(shell $(CC) -print-multiarch) -Iinclude -Ibpf \
+BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -I$(BPF_ASM) -Iinclude -Ibpf \
 	-Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-declarations
 
-$(B)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) include/sbt/record.h
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) include/sbt/record.h include/sbt/probe.h
 	@mkdir -p $(@D)
 	$(call say,BPF)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
@@ -58,7 +113,21 @@ $(B)/bpf/sbt.bpf.o: $(BPF_OBJ)
 $(B)/sbt.skel.h: $(B)/bpf/sbt.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name sbt_bpf > $@.tmp && mv $@.tmp $@
 
-$(B)/user/attach/attach.o: $(B)/sbt.skel.h
+$(B)/regs.skel.h: $(B)/bpf/regs.bpf.o
+	$(Q)$(BPFTOOL) gen skeleton $< name regs_bpf > $@.tmp && mv $@.tmp $@
+
+# The files of attach/ that know the programs.
+$(patsubst %,$(B)/user/attach/%.o,account attach detach load price programs rings state): $(B)/sbt.skel.h
+$(B)/user/attach/regs.o: $(B)/regs.skel.h
+
+# --- the charting library of HTML reports: fetched by npm; empty where it is not to be had, and asked for again ----
+CHART := uplot@1.6.32
+CHART_SHA256 := 4b8a8191e425658e3ea8c8c1314b0fc679c861ee3a1af2b20c7b16ba50b5133d
+CPPFLAGS += -DHTML_CHART='"$(B)/html/"'
+$(B)/html/chart.js: $(if $(shell test -s $(B)/html/chart.js && echo there),,again)
+	@scripts/chart $(CHART) $(CHART_SHA256) $(@D)
+
+$(B)/user/emit/html_assets.o $(B)/san/user/emit/html_assets.o: $(B)/html/chart.js $(wildcard user/emit/html/*)
 
 # --- user space ---------------------------------------------------------------------------------
 $(B)/%.o: %.c
@@ -71,12 +140,14 @@ $(B)/sbt-trace: $(OBJ)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # --- unit tests: user-space code under the sanitizers, no root ------------------------------------
-# A test named test_ROOM_*.c links that room and those before it; attach and cmd have none.
-PURE := base target sites model analyse emit
+# A test named test_ROOM_*.c links that room and those before it; cmd has none, and of attach and stream only
+# what knows nothing of libbpf and rings: the names of events, samples; blocks.
+PURE := base target sites model analyse emit tape
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(B)/unit/%)
-rooms_upto = $(if $(filter base,$1),base,$(if $(filter target,$1),target base,$(if $(filter sites,$1),sites target \
-	base,$(if $(filter model,$1),model base,$(if $(filter analyse,$1),analyse model base,emit analyse model base)))))
+rooms_upto = $(if $(filter base,$1),base,$(if $(filter attach,$1),attach base,$(if $(filter target,$1),target base,$(if $(filter sites,$1),sites target \
+	base,$(if $(filter stream,$1),stream base,$(if $(filter model,$1),model base,$(if $(filter analyse,$1),analyse model base,$(if $(filter \
+	tape,$1),tape emit analyse model stream base,emit analyse model base))))))))
 unit_room = $(word 2,$(subst _, ,$(notdir $1)))
 
 $(B)/san/%.o: %.c
@@ -90,15 +161,56 @@ $(B)/san/$(1).a: $$(patsubst %.c,$(B)/san/%.o,$$(wildcard user/$(1)/*.c))
 endef
 $(foreach r,$(PURE),$(eval $(call san_lib,$(r))))
 
+$(B)/san/attach.a: $(patsubst %.c,$(B)/san/%.o,$(wildcard user/attach/event*.c) user/attach/sample.c)
+	@rm -f $@; $(AR) rcs $@ $^
+
+$(B)/san/stream.a: $(B)/san/user/stream/blocks.o
+	@rm -f $@; $(AR) rcs $@ $^
+
 define unit_test
 $(B)/unit/$(1): $(B)/san/tests/unit/$(1).o $(patsubst %,$(B)/san/%.a,$(call rooms_upto,$(call unit_room,$(1))))
 	@mkdir -p $$(@D)
 	$$(call say,LD)
-	$$(Q)$$(CC) $$(SAN) -o $$@ $$^ $$(INSN_LIBS) -lcmocka -ljansson -ldw -lelf -lm
+	$$(Q)$$(CC) $$(SAN) -o $$@ $$^ $$(INSN_LIBS) -lcmocka -ljansson -ldw -lelf -l:libzstd.a -lz -lm
 endef
 $(foreach t,$(UNIT_SRC:tests/unit/%.c=%),$(eval $(call unit_test,$(t))))
 
 unit: $(UNIT_BIN)
+
+# --- the whole program under the sanitizers, for make check-long ----------------------------------
+$(patsubst %,$(B)/san/user/attach/%.o,account attach detach load price programs rings state): $(B)/sbt.skel.h
+$(B)/san/user/attach/regs.o: $(B)/regs.skel.h
+$(B)/san/sbt-trace: $(SRC:%.c=$(B)/san/%.o)
+	$(call say,LD)
+	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# --- fuzzers: what each is made of stands in its file; tests/fuzz/run has the rest -----------------
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ_SAN := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+fuzz_says = $(shell sed -n 's,^// fuzz-$2:,,p' $1)
+
+define fuzz_target
+$(B)/fuzz/$(1)/obj/%.o: %.c
+	@mkdir -p $$(@D)
+	$$(call say,CCFUZZ)
+	$$(Q)$$(CLANG) -std=gnu11 -O1 -g $$(CPPFLAGS) -MMD -MP -fno-omit-frame-pointer $$(FUZZ_SAN) \
+		$(call fuzz_says,tests/fuzz/fuzz_$(1).c,flags) -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -c $$< -o $$@
+
+$(B)/fuzz/$(1)/fuzz: $(patsubst %.c,$(B)/fuzz/$(1)/obj/%.o,tests/fuzz/fuzz_$(1).c \
+		$(wildcard $(call fuzz_says,tests/fuzz/fuzz_$(1).c,sources)))
+	@mkdir -p $$(@D)
+	$$(call say,LD)
+	$$(Q)$$(CLANG) $$(FUZZ_SAN) -o $$@ $$^ $(call fuzz_says,tests/fuzz/fuzz_$(1).c,libs)
+endef
+$(foreach t,$(FUZZ_SRC:tests/fuzz/fuzz_%.c=%),$(eval $(call fuzz_target,$(t))))
+
+# What stands in for the charting library: without it the page is not written.
+$(B)/fuzz/chart/chart.js:
+	@mkdir -p $(@D)
+	$(Q)for file in chart.css LICENSE chart.js; do echo '//' >$(@D)/$$file; done
+$(B)/fuzz/recording/obj/user/emit/html_assets.o: $(B)/fuzz/chart/chart.js
+
+fuzz-programs: $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/fuzz/%/fuzz)
 
 # --- workloads -------------------------------------------------------------------------------------
 WORKLOADS_MK := tests/workloads/workloads.mk
@@ -110,7 +222,7 @@ $(B)/bench/empty.bpf.o: tests/bench/empty.bpf.c
 	$(call say,BPF)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-$(B)/bench/bench_empty: $(B)/tests/bench/bench_empty.o $(B)/user/attach/link.o $(B)/user/sites/elf.o \
+$(B)/bench/bench_empty: $(B)/tests/bench/bench_empty.o $(B)/user/attach/link.o $(filter $(B)/user/sites/elf%,$(OBJ)) \
 		$(B)/user/sites/insn.o $(B)/user/base/text.o $(B)/user/base/msg.o
 	@mkdir -p $(@D)
 	$(call say,LD)
@@ -121,7 +233,28 @@ $(B)/bench/bench_model: $(B)/tests/bench/bench_model.o $(filter $(B)/user/model/
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
-bench-programs: $(B)/bench/empty.bpf.o $(B)/bench/bench_empty $(B)/bench/bench_model
+$(B)/bench/bench_streams: $(B)/tests/bench/bench_streams.o $(B)/user/stream/ring.o \
+		$(filter $(B)/user/model/% $(B)/user/base/%,$(OBJ))
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
+
+$(B)/bench/bench_predict: $(B)/tests/bench/bench_predict.o $(patsubst %,$(B)/user/analyse/predict%.o,_barrier _heap \
+		_machine _message _net _processor _sim _trace)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
+
+# --- a run made up, for tests of the pictures -------------------------------------------------------------
+$(B)/pictures/made: $(B)/tests/pictures/made.o $(foreach r,emit analyse model base,$(filter $(B)/user/$(r)/%,$(OBJ)))
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
+
+pictures: $(B)/pictures/made
+
+bench-programs: $(B)/bench/empty.bpf.o $(B)/bench/bench_empty $(B)/bench/bench_model $(B)/bench/bench_streams \
+	$(B)/bench/bench_predict
 
 # --- commands ----------------------------------------------------------------------------------------
 setup:
@@ -133,8 +266,25 @@ demo: setup
 
 check:
 	scripts/setup check
-	$(MAKE) all workloads unit
+	$(MAKE) all static deb workloads
+	scripts/check --machines
+	$(MAKE) pictures unit fuzz-programs
 	scripts/check
+
+check-packages:
+	scripts/setup check
+	$(MAKE) all static deb $(B)/workloads/gen-static $(B)/workloads/gen_std
+	tests/packages/run.py --root
+
+check-vm:
+	scripts/setup check
+	$(MAKE) all workloads
+	scripts/check-vm
+
+check-long:
+	scripts/setup check
+	$(MAKE) all static deb workloads $(B)/san/sbt-trace
+	scripts/check --long
 
 bench:
 	scripts/setup check
@@ -143,7 +293,7 @@ bench:
 
 lint:
 	scripts/setup lint
-	$(MAKE) $(B)/sbt.skel.h
+	$(MAKE) $(B)/sbt.skel.h $(B)/regs.skel.h
 	scripts/lint
 
 format:
@@ -151,17 +301,35 @@ format:
 
 fuzz:
 	scripts/setup check
+	$(MAKE) fuzz-programs
 	tests/fuzz/run
 
+install install-shared: PROGRAM = $(B)/sbt-trace
+install-shared: PROGRAM = $(B)/shared/sbt-trace
 install: all
-	install -D -m 755 $(B)/sbt-trace $(DESTDIR)$(PREFIX)/bin/sbt-trace
-	install -D -m 644 man/sbt-trace.1 $(DESTDIR)$(PREFIX)/share/man/man1/sbt-trace.1
-	install -D -m 644 scripts/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/sbt-trace
+install-shared: shared
+install install-shared:
+	install -D -m 755 $(PROGRAM) "$(DESTDIR)$(PREFIX)/bin/sbt-trace"
+	install -D -m 644 include/sbt/sbt.h "$(DESTDIR)$(PREFIX)/include/sbt/sbt.h"
+	install -D -m 644 include/sbt/sbt_barrier.h "$(DESTDIR)$(PREFIX)/include/sbt/sbt_barrier.h"
+	install -D -m 644 man/sbt-trace.1 "$(DESTDIR)$(PREFIX)/share/man/man1/sbt-trace.1"
+	install -D -m 644 man/sbt-trace-predict.1 "$(DESTDIR)$(PREFIX)/share/man/man1/sbt-trace-predict.1"
+	install -D -m 644 man/sbt-trace-recording.5 "$(DESTDIR)$(PREFIX)/share/man/man5/sbt-trace-recording.5"
+	install -D -m 644 scripts/completion.bash "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/sbt-trace"
+	install -d "$(DESTDIR)$(PREFIX)/share/pkgconfig"
+	sed 's,@PREFIX@,$(PREFIX),; s,@VERSION@,$(VERSION),' packaging/sbt.pc.in >"$(DESTDIR)$(PREFIX)/share/pkgconfig/sbt.pc"
+	chmod 644 "$(DESTDIR)$(PREFIX)/share/pkgconfig/sbt.pc"
+
+deb:
+	scripts/setup package
+	$(MAKE) shared
+	packaging/deb $(B) $(VERSION)
 
 clean:
 	rm -rf $(B)
 
--include $(OBJ:.o=.d) $(patsubst %.c,$(B)/san/%.d,$(SRC) $(UNIT_SRC))
+-include $(OBJ:.o=.d) $(B)/tests/pictures/made.d $(patsubst %.c,$(B)/san/%.d,$(SRC) $(UNIT_SRC))
+-include $(wildcard $(B)/fuzz/*/obj/user/*/*.d $(B)/fuzz/*/obj/tests/fuzz/*.d)
 
 .DELETE_ON_ERROR:
-.PHONY: all setup demo check bench lint format fuzz install clean unit workloads bench-programs
+.PHONY: all static shared install-shared deb setup demo check check-long check-packages check-vm bench lint format fuzz install clean unit workloads bench-programs fuzz-programs pictures again

@@ -6,7 +6,12 @@
  * barrier_session sees both ends in one program; barrier_enter with barrier_leave is the same as two
  * programs; barrier_exit sits on the ret instructions where a return probe could hurt.
  */
-#include "maps.h"
+#include "account.h"
+#include "aggregate.h"
+#include "callers.h"
+#include "label.h"
+#include "team.h"
+#include "thread.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -15,142 +20,20 @@ volatile __u32 epoch = 1; /* counts barriers made: what was read of one may no l
 volatile __u32 keep_words; /* set where every making of a barrier is seen */
 volatile __u32 armed; /* 0 until everything is attached: data begins at one instant */
 struct sbt_counts counts[SBT_COUNT_SLOTS];
-
-/* What a return takes off the stack. */
-#if defined(__TARGET_ARCH_arm64)
-#define RETURN_POPS 0
-#else
-#define RETURN_POPS 8
-#endif
-
-extern bool bpf_session_is_return(void) __ksym __weak;
-
-/* The name of the process is that of its first thread. */
-static __always_inline void leader_comm(char comm[SBT_COMM_LEN])
-{
-	struct task_struct *task = (void *)bpf_get_current_task();
-	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
-
-	bpf_probe_read_kernel(comm, SBT_COMM_LEN, &leader->comm);
-}
-
-static __always_inline __u64 leader_start(void)
-{
-	struct task_struct *task = (void *)bpf_get_current_task();
-
-	return BPF_CORE_READ(task, group_leader, start_time);
-}
-
-/* -a: is the process that runs one of those asked for? */
-static __always_inline bool wanted(void)
-{
-	if (config.by_comm) {
-		char comm[SBT_COMM_LEN] = {};
-		int i;
-
-		leader_comm(comm);
-		for (i = 0; i < SBT_COMM_LEN; i++) {
-			if (comm[i] != config.comm[i])
-				return false;
-			if (!comm[i])
-				break;
-		}
-	}
-	if (config.by_cgroup &&
-	    bpf_get_current_ancestor_cgroup_id(config.cgroup_level) != config.cgroup_id)
-		return false;
-	return true;
-}
+__u32 marks[SBT_MARKS];
+__u32 nsums;
+__u32 nmeetings;
+volatile __u32 ended; /* accounts stay as they were when tracing ended */
 
 /*
- * -a: a process not heard of. How its departures may be seen depends on the program: until that is
- * known, nothing is recorded of it.
+ * A thread comes for the first time, or one that is not traced. Returns 1 + the index of its slot, 0 if it is not. Global:
+ * the verifier goes through it once in each program. For those of other files too.
  */
-static __always_inline bool admit(__u32 tgid, __u64 now, __u32 cpu)
+__noinline int thread_admit(__u32 tgid, __u32 tid)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
-	struct sbt_verdict *v, ask = { .ns = now };
-	struct sbt_proc proc = { .inc = incarnation(now) };
-	struct sbt_file key = {};
+	__u32 index = 0;
 
-	if (!wanted())
-		proc.flags |= SBT_PROC_EXCLUDED;
-	program_key(task, &key);
-	v = bpf_map_lookup_elem(&files, &key);
-	if (!proc.flags && (!v || !(v->flags & SBT_PROC_KNOWN))) {
-		if (!v) {
-			bpf_map_update_elem(&files, &key, &ask, BPF_NOEXIST);
-			mappings_changed(NULL, tgid, (__u32)bpf_get_current_pid_tgid(), false);
-		}
-		count(refused, cpu);
-		count(lost_early, cpu);
-		return false;
-	}
-	if (v)
-		proc.flags |= v->flags & (SBT_PROC_BY_EXIT | SBT_PROC_EXCLUDED);
-	if (config.by_exit)
-		proc.flags |= SBT_PROC_BY_EXIT;
-	if (bpf_map_update_elem(&procs, &tgid, &proc, BPF_NOEXIST) &&
-	    !bpf_map_lookup_elem(&procs, &tgid)) {
-		/* Full; else a sister thread was quicker. */
-		count(refused, cpu);
-		count(lost_process, cpu);
-		return false;
-	}
-	return true;
-}
-
-/* First crossing of a thread (or of a stranger, each time): NULL unless it is traced. */
-static __noinline struct sbt_thread *thread_new(__u32 tgid, __u32 tid)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct sbt_proc *p = bpf_map_lookup_elem(&procs, &tgid);
-	__u64 now = bpf_ktime_get_ns();
-	struct sbt_thread *t;
-	struct sbt_event *e;
-
-	if (!p) {
-		if (!config.system || tgid == config.self) {
-			count(strangers, cpu);
-			return NULL;
-		}
-		if (!admit(tgid, now, cpu))
-			return NULL;
-		p = bpf_map_lookup_elem(&procs, &tgid);
-		if (!p)
-			return NULL;
-	}
-	if (p->flags & SBT_PROC_EXCLUDED) {
-		count(strangers, cpu);
-		return NULL;
-	}
-	t = thread_find(tid);
-	if (t)
-		thread_release(t); /* of an earlier thread of this number, whose end was not seen */
-	t = thread_claim(tid);
-	if (!t) {
-		count(refused, cpu);
-		count(lost_thread, cpu);
-		return NULL;
-	}
-	t->tgid = tgid;
-	t->inc = p->inc;
-	t->proc_flags = p->flags;
-	if (!(p->flags & SBT_PROC_SEEN)) {
-		/* Two threads may both say so; saying it twice is harmless. */
-		p->flags |= SBT_PROC_SEEN;
-		e = event_new(SBT_REC_SEEN, now);
-		if (e) {
-			e->tgid = tgid;
-			e->tid = tid;
-			e->inc = p->inc;
-			leader_comm(e->comm);
-			e->start_ns = leader_start();
-			/* Now, while it waits: its mappings may be gone in a millisecond. */
-			bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
-		}
-	}
-	return t;
+	return thread_new(tgid, tid, &index, true) ? (int)index + 1 : 0;
 }
 
 /*
@@ -158,7 +41,7 @@ static __noinline struct sbt_thread *thread_new(__u32 tgid, __u32 tid)
  * kept until any barrier is made, unless processes share it. glibc marks such with 128 in the second
  * word, musl with the sign of the first.
  */
-static __always_inline __u8 read_words(struct sbt_thread *t, __u64 object, __u32 words_offset)
+static __always_inline __u16 read_words(struct sbt_thread *t, __u64 object, __u32 words_offset)
 {
 	__u32 now = epoch;
 
@@ -174,39 +57,248 @@ static __always_inline __u8 read_words(struct sbt_thread *t, __u64 object, __u32
 	return 0;
 }
 
-/* Returns 0 if the departure shall be seen through the return probe, 1 if not. */
-static __always_inline int arrive(struct pt_regs *ctx, __u8 family, __u64 object,
-				  __u32 words_offset)
+/*
+ * Is the thread still in the function that it came in by? Then this one is called from there (a wrapper, a barrier made
+ * of others), and part of the same crossing. What was left by longjmp has been overwritten by then, as a rule.
+ */
+static __noinline int still_inside(struct pt_regs *ctx, const struct sbt_thread *t)
+{
+	if (!ctx || !t || t->entry == PT_REGS_IP(ctx))
+		return 0;
+	if (t->how & SBT_SPEC_PAIR)
+		return 1; /* the first of two functions may have returned */
+	if (t->marked)
+		return PT_REGS_SP(ctx) <= t->sp;
+	/* The end of a region is the runtime's: whatever it calls there. */
+	if (t->team == TEAM_JOIN)
+		return PT_REGS_SP(ctx) < t->sp;
+	return called_within(ctx, t->entry, t->sp, t->ip);
+}
+
+/* How many meet, from where the family has it. */
+static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
+				      const struct sbt_spec *spec, __u64 object)
+{
+	if (spec->words_offset != SBT_WORDS_NONE) {
+		if (t->words_object == object && t->words_epoch == epoch)
+			return 0;
+		return read_words(t, object, spec->words_offset);
+	}
+	t->words_object = 0;
+	t->words = 0;
+	if (spec->words.how != SBT_ARG_NONE)
+		arg_fetch(ctx, &spec->words, &t->words);
+	if (spec->flags & SBT_SPEC_MAKES) {
+		__u64 which = 0;
+
+		if (arg_fetch(ctx, &spec->what, &which))
+			which = SBT_WHAT_UNKNOWN;
+		t->made = which;
+		return SBT_CROSSING_MAKES;
+	}
+	return 0;
+}
+
+/* How far before its phase a std::barrier may begin: what its completion function holds lies between. */
+#define STD_SEARCHED 16
+
+/* libstdc++'s barrier: ptrdiff_t, std::unique_ptr, ptrdiff_t, completion function, phase. */
+struct std_barrier {
+	__s64 expected;
+	__u64 state; /* aligned to 64 */
+	__s64 adjustment; /* -1 for each who has dropped out */
+};
+
+#define STD_COMPLETION 24 /* offset of the function, which is one byte or more */
+
+/*
+ * Where the barrier of this phase begins, and how many it waits for. The function's type is not known here, but what
+ * lies before it is hardly anything else. 0: not found.
+ */
+static __always_inline __u64 std_begin(__u64 phase, __u64 *expected)
+{
+	__u64 at = (phase - STD_COMPLETION - 1) & ~7ULL;
+	struct std_barrier b;
+	int i;
+
+	for (i = 0; i < STD_SEARCHED; i++, at -= 8) {
+		if (bpf_probe_read_user(&b, sizeof(b), (void *)at))
+			return 0;
+		if (b.expected < 0 || b.expected > 0x7fffffff || b.adjustment > 0 ||
+		    b.adjustment < -b.expected || !b.state || b.state & 63 || b.state >> 56)
+			continue;
+		*expected = b.expected;
+		return at;
+	}
+	return 0;
+}
+
+/* What C++ waits for tells who meets: after the arrival, for who arrives calls nothing. */
+static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
+				  const struct sbt_spec *spec)
+{
+	__u64 twin, old = 0, begin, words = 0;
+	__u32 left = 0;
+	__u8 now = 0;
+
+	if (!ctx || !t || !spec)
+		return 0;
+	if (spec->flags & SBT_SPEC_LATCH) {
+		if (bpf_probe_read_user(&left, sizeof(left), (void *)t->object))
+			return 0;
+		if ((__s32)left < 0)
+			return 0;
+		t->result = SBT_RESULT_PASSED | SBT_RESULT_LATCH;
+		t->result |= !left		       ? SBT_RESULT_OVER
+			     : left < SBT_RESULT_VALUE ? left
+						       : SBT_RESULT_VALUE;
+		return 0;
+	}
+	/* The same address twice: else the predicate is of another layout. */
+	twin = t->words;
+	t->words = 0;
+	if (twin != t->object || arg_fetch(ctx, &spec->what, &old))
+		return 0;
+	begin = std_begin(t->object, &words);
+	/* Last: if it is still the same phase, all that has been read is of it. */
+	if (bpf_probe_read_user(&now, sizeof(now), (void *)t->object))
+		return 0;
+	t->result = SBT_RESULT_PASSED | (now == (__u8)old ? 0 : SBT_RESULT_OVER) | (__u8)old;
+	if (begin) {
+		t->object = begin;
+		t->words = words;
+	}
+	return 0;
+}
+
+/* The slot of the thread that runs, if it is traced. */
+static __always_inline struct sbt_thread *thread_here(__u32 *index)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	__u32 tid = (__u32)id, tgid = id >> 32;
 	struct sbt_thread *t;
-	__u8 flags = 0;
+	__u32 slot;
 
 	if (armed != ARMED_ALL && !(armed == ARMED_SELF && tgid == config.self))
-		return 1;
-	t = thread_find(tid);
-	if (!t || t->tgid != tgid) {
-		t = thread_new(tgid, tid);
-		if (!t)
-			return 1;
-	}
-	if (t->arrive_ns) {
-		/*
-		 * Inside already. In another function: a wrapper that calls the real one, which is part of
-		 * the same crossing. In the same one, or a second time: the first never returned.
-		 */
-		if (t->entry != PT_REGS_IP(ctx) && !t->inner) {
-			t->inner = 1;
-			count(inner, bpf_get_smp_processor_id());
-			return 1;
-		}
-		crossing_write(t, 0);
-	}
-	t->inner = 0;
+		return NULL;
+	t = thread_find(tid, index);
+	/* A slot without incarnation was taken when its thread was made. */
+	if (t && t->tgid == tgid && t->inc)
+		return t;
+	slot = thread_admit(tgid, tid);
+	if (!slot)
+		return NULL;
+	*index = slot - 1;
+	return bpf_map_lookup_elem(&threads, index);
+}
+
+/* --frames: the crossing goes by the name of the chain. */
+static __noinline int name_callers(struct pt_regs *ctx, struct sbt_thread *t)
+{
+	struct caller_walk walk;
+
+	if (!ctx || !t)
+		return 0;
+	walk_begin(&walk, ctx, t->ip);
+	walk.want = config.frames;
+	t->site = callers_walk(t, &walk);
+	t->site_ip = t->ip;
+	return 0;
+}
+
+/* The arrival, now that it is known where. */
+static __always_inline void arrive_now(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
+				       const struct sbt_spec *spec, __u32 number, __u16 flags)
+{
+	struct sbt_account *a;
+	__u64 now, place = 0;
+
 	t->entry = PT_REGS_IP(ctx);
 	t->sp = PT_REGS_SP(ctx);
+	t->family = spec->family;
+	t->kind = spec->kind;
+	t->how = spec->flags;
+	t->spec = number;
+	t->index = t->own_index;
+	if (spec->index.how != SBT_ARG_NONE && !arg_fetch(ctx, &spec->index, &place))
+		t->index = place + 1;
+	t->flags = flags;
+	t->arrive_cpu = bpf_get_smp_processor_id();
+	a = config.account ? account_at(index, t->tid) : NULL;
+	/* Last: what we cost belongs to the phase, not to the wait. */
+	if (a) {
+		if (t->team)
+			team_note(t, index, a);
+		now = 0;
+		account_arrive(a, index, account_busy(a, &now));
+		account_done(a);
+	} else {
+		now = bpf_ktime_get_ns();
+	}
+	t->arrive_ns = now;
+}
+
+/*
+ * A std::barrier's arrive() that was not followed by its wait() (arrive_and_drop(), for one): what comes now is another
+ * thing, unless it is that wait.
+ */
+static __always_inline bool did_not_wait(struct pt_regs *ctx, const struct sbt_thread *t,
+					 const struct sbt_spec *spec)
+{
+	if (t->family != SBT_FAMILY_STD || !(t->how & SBT_SPEC_PAIR))
+		return false;
+	return !(spec->flags & SBT_SPEC_PHASE) ||
+	       PT_REGS_PARM1(ctx) - t->object > STD_COMPLETION + 8 * STD_SEARCHED;
+}
+
+/*
+ * A region's function that ends by a jump to the barrier has no call there that could be told: the function is the place. Not
+ * the very address that its end has.
+ */
+static __noinline MAYBE_UNUSED int tail_of_region(struct pt_regs *ctx, struct sbt_thread *t,
+						  __u32 index)
+{
+	struct sbt_teams *of = t ? teams_of(index, t->tid) : NULL;
+	struct sbt_team *top = of ? team_top(of) : NULL;
+
+	if (!ctx || !t || !top || !top->fn || top->outlined_sp != PT_REGS_SP(ctx))
+		return 0;
+	t->ip = top->fn + 2;
+	return 1;
+}
+
+/* Returns 0 if the departure shall be seen through the return probe, 1 if not. */
+static __always_inline int arrive(struct pt_regs *ctx)
+{
+	__u64 object = PT_REGS_PARM1(ctx), place = 0;
+	__u32 index = 0, number;
+	struct sbt_thread *t = thread_here(&index);
+	struct sbt_spec *spec;
+	__u16 flags = 0;
+	__u8 team = TEAM_NONE;
+
+	if (!t)
+		return 1;
+	number = spec_index(ctx);
+	spec = bpf_map_lookup_elem(&specs, &number);
+	if (!spec || ((t->proc_flags & SBT_PROC_BY_EXIT) && (spec->flags & SBT_SPEC_NO_EXITS)))
+		return 1;
+	if (t->arrive_ns) {
+		/* Inside already: of a function called from there, or the first never returned. */
+		if (still_inside(ctx, t) && !did_not_wait(ctx, t, spec))
+			return 1;
+		crossing_write(t, index, 0, bpf_ktime_get_ns());
+	}
+	if (spec->object.how == SBT_ARG_TEAM) {
+		team = team_find(t->tgid, t->tid, index, &object, &place);
+		if (!team)
+			return 1;
+	} else if (spec->object.how != SBT_ARG_FIRST && arg_fetch(ctx, &spec->object, &object)) {
+		object = 0;
+	}
 	t->object = object;
+	t->label = 0;
+	t->marked = 0;
 #if defined(__TARGET_ARCH_arm64)
 	t->ip = PT_REGS_RET(ctx); /* the link register */
 #else
@@ -214,79 +306,390 @@ static __always_inline int arrive(struct pt_regs *ctx, __u8 family, __u64 object
 		t->ip = 0;
 		flags |= SBT_CROSSING_NO_IP;
 	}
+	/* The function that jumped here has a return probe, which lies at the beginning of a page. */
+	if (t->ip && !(t->ip & 0xfff) && is_trampoline(t->ip)) {
+		t->ip = 0;
+		flags |= SBT_CROSSING_NO_IP;
+	}
+	if (team && tail_of_region(ctx, t, index))
+		flags &= ~SBT_CROSSING_NO_IP;
 #endif
-	if (t->words_object != object || t->words_epoch != epoch)
-		flags |= read_words(t, object, words_offset);
-	t->family = family;
-	t->flags = flags;
-	t->arrive_cpu = bpf_get_smp_processor_id();
-	/* Last: what we cost belongs to the phase, not to the wait. */
-	t->arrive_ns = bpf_ktime_get_ns();
-	return t->proc_flags & SBT_PROC_BY_EXIT ? 1 : 0;
+	if (config.frames)
+		name_callers(ctx, t);
+	flags |= words_of(ctx, t, spec, object);
+	t->result = 0;
+	if (spec->flags & (SBT_SPEC_PHASE | SBT_SPEC_LATCH))
+		passed_read(ctx, t, spec);
+	t->team = team;
+	arrive_now(ctx, t, index, spec, number, flags);
+	if (team) {
+		if (place)
+			t->index = place;
+		team_kind(t);
+	}
+	return (t->proc_flags & SBT_PROC_BY_EXIT) || (t->how & SBT_SPEC_RETS) ? 1 : 0;
 }
 
 /* Where pthread_barrier_t has its count, in all layouts that are known: 8 bytes from here. */
 #define PTHREAD_WORDS 8
 
-enum { BY_SESSION, BY_RETURN, BY_EXIT };
+/* What can be read only now. */
+static __noinline int words_at_end(struct sbt_thread *t)
+{
+	__u64 made = t ? t->words : 0;
+
+	if (!t)
+		return 0;
+	if (t->flags & SBT_CROSSING_MAKES) {
+		if (bpf_probe_read_user(&t->words, sizeof(t->words), (void *)made))
+			t->flags |= SBT_CROSSING_NO_WORDS;
+		return 0;
+	}
+	/* A child of fork has no page of a shared mapping until it touches it: by now it has. */
+	if (t->family == SBT_FAMILY_PTHREAD &&
+	    !bpf_probe_read_user(&t->words, sizeof(t->words), (void *)(t->object + PTHREAD_WORDS)))
+		t->flags &= ~SBT_CROSSING_NO_WORDS;
+	return 0;
+}
+
+enum { BY_SESSION, BY_RETURN, BY_EXIT, BY_END };
 
 static __always_inline int depart(struct pt_regs *ctx, int by)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct sbt_thread *t;
+	__u32 index = 0;
 
 	if (!armed)
 		return 0;
-	t = thread_find((__u32)bpf_get_current_pid_tgid());
-	if (!t || !t->arrive_ns) {
-		if (t)
-			count(unmatched, bpf_get_smp_processor_id());
+	t = thread_find((__u32)bpf_get_current_pid_tgid(), &index);
+	if (!t || !t->arrive_ns)
 		return 0;
-	}
-	if (by == BY_EXIT && !(t->proc_flags & SBT_PROC_BY_EXIT))
+	if (by == BY_EXIT && !((t->proc_flags & SBT_PROC_BY_EXIT) || (t->how & SBT_SPEC_RETS)))
+		return 0;
+	/* What began with one function ends with the other: where the stack is then says nothing. */
+	if (by == BY_END ? !(t->how & SBT_SPEC_PAIR) || t->spec != spec_index(ctx)
+			 : t->how & SBT_SPEC_PAIR)
 		return 0;
 	/* The end of the inner of two is not the end of the outer. */
-	if (by != BY_SESSION && PT_REGS_SP(ctx) != t->sp + (by == BY_RETURN ? RETURN_POPS : 0))
+	if (by != BY_SESSION && by != BY_END &&
+	    PT_REGS_SP(ctx) != t->sp + (by == BY_RETURN ? RETURN_POPS : 0))
 		return 0;
-	/* A child of fork has no page of a shared mapping until it touches it: by now it has. */
-	if ((t->flags & SBT_CROSSING_NO_WORDS) &&
-	    !bpf_probe_read_user(&t->words, sizeof(t->words), (void *)(t->object + PTHREAD_WORDS)))
-		t->flags &= ~SBT_CROSSING_NO_WORDS;
-	crossing_write(t, now);
+	if (t->team) {
+		if (t->team == TEAM_JOIN)
+			return 0;
+		if (!team_words(t, index) || ((t->how & SBT_SPEC_WAITED) && !PT_REGS_RC(ctx))) {
+			crossing_drop(t, index, now);
+			return 0;
+		}
+	}
+	if (t->flags & (SBT_CROSSING_NO_WORDS | SBT_CROSSING_MAKES))
+		words_at_end(t);
+	crossing_write(t, index, now, now);
 	return 0;
 }
 
 SEC("?uprobe")
 int barrier_session(struct pt_regs *ctx)
 {
-	if (bpf_session_is_return())
+	stack_of_its_own(ctx, no_session);
+	if (session_is_return(ctx))
 		return depart(ctx, BY_SESSION);
-	return arrive(ctx, SBT_FAMILY_PTHREAD, PT_REGS_PARM1(ctx), PTHREAD_WORDS);
+	return arrive(ctx);
 }
 
 SEC("?uprobe")
 int barrier_enter(struct pt_regs *ctx)
 {
-	arrive(ctx, SBT_FAMILY_PTHREAD, PT_REGS_PARM1(ctx), PTHREAD_WORDS);
+	stack_of_its_own(ctx, no_probe);
+	arrive(ctx);
 	return 0;
 }
 
 SEC("?uretprobe")
 int barrier_leave(struct pt_regs *ctx)
 {
+	stack_of_its_own(ctx, no_probe);
 	return depart(ctx, BY_RETURN);
 }
 
 SEC("?uprobe")
 int barrier_exit(struct pt_regs *ctx)
 {
+	stack_of_its_own(ctx, no_probe);
 	return depart(ctx, BY_EXIT);
+}
+
+/* On the ret instructions of the second function of a pair. */
+SEC("?uprobe")
+int barrier_end(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	return depart(ctx, BY_END);
 }
 
 /* On pthread_barrier_init: an address may now hold another barrier. */
 SEC("?uprobe")
 int barrier_made(struct pt_regs *ctx)
 {
+	struct sbt_object key = {};
+	struct sbt_proc *p;
+
+	stack_of_its_own(ctx, no_probe);
+	if (config.aggregate) {
+		key.address = PT_REGS_PARM1(ctx);
+		key.tgid = bpf_get_current_pid_tgid() >> 32;
+		p = bpf_map_lookup_elem(&procs, &key.tgid);
+		key.inc = p ? p->inc : 0;
+		bpf_map_delete_elem(&meetings_at, &key);
+	}
 	__sync_fetch_and_add(&epoch, 1);
 	return 0;
+}
+
+/* --- markers --------------------------------------------------------------------------------------------- */
+
+/* Whether the thread is inside of something; what it has left without a sign is abandoned. */
+static __noinline int mark_outside(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
+{
+	if (!ctx || !t)
+		return -1;
+	if (!t->arrive_ns)
+		return 0;
+	if (still_inside(ctx, t))
+		return -1;
+	crossing_write(t, index, 0, bpf_ktime_get_ns());
+	return 0;
+}
+
+/* A thread comes to a place that has a name. False: it is not traced, or inside of something already. */
+static __always_inline bool mark_arrive(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
+					const struct sbt_spec *spec, __u32 number, __u64 object)
+{
+	if (mark_outside(ctx, t, index))
+		return false;
+	t->object = object;
+	t->ip = PT_REGS_IP(ctx) + 1; /* as if something had been called there */
+	t->words_object = 0;
+	t->words = 0;
+	t->label = label_of(ctx, spec, t);
+	t->marked = 1;
+	t->team = TEAM_NONE;
+	if (spec->words.how != SBT_ARG_NONE)
+		arg_fetch(ctx, &spec->words, &t->words);
+	arrive_now(ctx, t, index, spec, number, 0);
+	return true;
+}
+
+static __always_inline void mark_leave(struct pt_regs *ctx, const struct sbt_spec *spec, __u64 now)
+{
+	__u32 index = 0;
+	struct sbt_thread *t = thread_find((__u32)bpf_get_current_pid_tgid(), &index);
+	__u64 object = 0;
+
+	if (!armed || !t || !t->arrive_ns || !t->marked)
+		return;
+	if (!arg_fetch(ctx, &spec->object, &object) && object == t->object)
+		crossing_write(t, index, now, now);
+}
+
+/*
+ * A conceptual phase of the thread begins or ends here, or it touches another one's data (the number in the upper half
+ * of @data, the bytes in the lower): what it did since its last departure.
+ */
+static __noinline int mark_write(struct sbt_thread *t, __u32 index, __u32 label, __u32 what,
+				 __u64 data)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct sbt_crossing_full *f = ring_reserve(cpu, sizeof(*f));
+	struct sbt_account *a;
+	struct sbt_counting *c;
+	__u64 now = 0;
+
+	if (!f) {
+		count(lost_mark, cpu);
+		return 0;
+	}
+	if (!t) {
+		bpf_ringbuf_discard(f, BPF_RB_NO_WAKEUP);
+		return 0;
+	}
+	__builtin_memset(f, 0, sizeof(*f));
+	crossing_fill(&f->crossing, t, 0, cpu, 0);
+	f->crossing.type = SBT_REC_MARK;
+	f->crossing.flags = 0;
+	f->crossing.label = label;
+	f->crossing.result = what;
+	f->crossing.object = data >> 32;
+	f->crossing.words = (__u32)data;
+	a = config.account ? account_at(index, t->tid) : NULL;
+	if (a) {
+		account_run(a, account_busy(a, &now));
+		fill_so_far(&f->parts, a);
+		f->crossing.flags = HAS_PARTS;
+		c = counting_at(index);
+		if (c) {
+			counters_take(c, a, true);
+			fill_counters_so_far(&f->counters, c);
+			f->crossing.flags |= SBT_CROSSING_COUNTERS;
+		}
+		account_done(a);
+	} else {
+		now = bpf_ktime_get_ns();
+	}
+	f->crossing.arrive_ns = f->crossing.depart_ns = now;
+	bpf_ringbuf_submit(f, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* The thread touches data of another one. */
+static __always_inline void mark_access(struct pt_regs *ctx, const struct sbt_spec *spec,
+					struct sbt_thread *t, __u32 index)
+{
+	__u64 owner = 0, bytes = 0, kind = 0;
+
+	if (arg_fetch(ctx, &spec->object, &owner) || arg_fetch(ctx, &spec->words, &bytes) ||
+	    arg_fetch(ctx, &spec->what, &kind) || mark_outside(ctx, t, index))
+		return;
+	/* enum sbt_access_kind */
+	mark_write(t, index, 0, kind == 2 ? SBT_MARK_WRITE : SBT_MARK_READ,
+		   owner << 32 | (__u32)bytes);
+}
+
+/* One program for all markers: what they share takes the kernel longest to verify. */
+SEC("?uprobe")
+int mark(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	__u64 now = bpf_ktime_get_ns(), value = 0;
+	__u32 index = 0, number = spec_index(ctx);
+	struct sbt_spec *spec = bpf_map_lookup_elem(&specs, &number);
+	struct sbt_thread *t;
+	bool phase;
+
+	if (!spec)
+		return 0;
+	if (spec->role == SBT_ROLE_MARK_LEAVE) {
+		mark_leave(ctx, spec, now);
+		return 0;
+	}
+	t = thread_here(&index);
+	if (!t)
+		return 0;
+	if (spec->role == SBT_ROLE_MARK_THREAD) {
+		if (!arg_fetch(ctx, &spec->index, &value))
+			t->own_index = value + 1;
+		return 0;
+	}
+	if (spec->role == SBT_ROLE_MARK_ACCESS) {
+		mark_access(ctx, spec, t, index);
+		return 0;
+	}
+	phase = spec->role == SBT_ROLE_MARK_PHASE;
+	if (arg_fetch(ctx, phase ? &spec->what : &spec->object, &value) && phase)
+		return 0;
+	if (phase && value) {
+		if (!mark_outside(ctx, t, index))
+			mark_write(t, index, label_of(ctx, spec, t), value, 0);
+		return 0;
+	}
+	/* A phase's end is where it has neither: nobody meets, a barrier of one whose object is the thread. */
+	if (!mark_arrive(ctx, t, index, spec, number, phase ? 1ULL << 63 | t->tid : value))
+		return 0;
+	if (phase) {
+		t->words = 1;
+		crossing_write(t, index, t->arrive_ns, 0);
+	}
+	return 0;
+}
+
+/* --- sums instead of records -------------------------------------------------------------------------------- */
+
+/* As arrive(), of a function whose object is its first argument and says how many meet. */
+static __always_inline int sums_arrive(struct pt_regs *ctx)
+{
+	__u32 index = 0, number;
+	struct sbt_thread *t = thread_here(&index);
+	struct sbt_spec *spec;
+
+	if (!t)
+		return 1;
+	/* The same function as the last time is the same probe. */
+	number = t->entry == PT_REGS_IP(ctx) ? t->spec : spec_index(ctx);
+	spec = bpf_map_lookup_elem(&specs, &number);
+	if (!spec)
+		return 1;
+	if (t->arrive_ns) {
+		if (still_inside(ctx, t))
+			return 1;
+		sums_abandon(t, index, bpf_ktime_get_ns());
+	}
+	t->object = PT_REGS_PARM1(ctx);
+	t->flags = 0;
+#if defined(__TARGET_ARCH_arm64)
+	t->ip = PT_REGS_RET(ctx);
+#else
+	if (bpf_probe_read_user(&t->ip, sizeof(t->ip), (void *)PT_REGS_SP(ctx)) ||
+	    (!(t->ip & 0xfff) && is_trampoline(t->ip)))
+		t->ip = 0;
+#endif
+	t->flags = words_of(ctx, t, spec, t->object);
+	t->entry = PT_REGS_IP(ctx);
+	t->sp = PT_REGS_SP(ctx);
+	t->family = spec->family;
+	t->kind = spec->kind;
+	t->how = spec->flags;
+	t->spec = number;
+	sums_arrived(t, index, spec);
+	return t->proc_flags & SBT_PROC_BY_EXIT ? 1 : 0;
+}
+
+static __always_inline int sums_depart(struct pt_regs *ctx, int by)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct sbt_thread *t;
+	__u32 index = 0;
+
+	if (!armed)
+		return 0;
+	t = thread_find((__u32)bpf_get_current_pid_tgid(), &index);
+	if (!t || !t->arrive_ns)
+		return 0;
+	if (by == BY_EXIT && !(t->proc_flags & SBT_PROC_BY_EXIT))
+		return 0;
+	if (by != BY_SESSION && PT_REGS_SP(ctx) != t->sp + (by == BY_RETURN ? RETURN_POPS : 0))
+		return 0;
+	sums_departed(t, index, now);
+	return 0;
+}
+
+SEC("?uprobe")
+int sums_session(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_session);
+	if (session_is_return(ctx))
+		return sums_depart(ctx, BY_SESSION);
+	return sums_arrive(ctx);
+}
+
+SEC("?uprobe")
+int sums_enter(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	sums_arrive(ctx);
+	return 0;
+}
+
+SEC("?uretprobe")
+int sums_leave(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	return sums_depart(ctx, BY_RETURN);
+}
+
+SEC("?uprobe")
+int sums_exit(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	return sums_depart(ctx, BY_EXIT);
 }

@@ -24,6 +24,37 @@ typedef struct {
 
 struct mm_struct;
 
+struct cfs_bandwidth {
+	__u64 quota;
+	__u64 throttled_time;
+};
+
+struct task_group {
+	struct task_group *parent;
+	struct cfs_bandwidth cfs_bandwidth;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
 struct sigaction {
 	void *sa_handler;
 };
@@ -41,16 +72,114 @@ struct signal_struct {
 	int nr_threads;
 };
 
+struct ns_common {
+	unsigned int inum;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1]; /* one for each level */
+};
+
+struct task_struct;
+
+struct rq {
+	struct task_struct *curr;
+	int cpu;
+	__u64 prev_steal_time_rq; /* where CONFIG_PARAVIRT_TIME_ACCOUNTING */
+};
+
+struct cfs_rq {
+	struct rq *rq;
+	struct task_group *tg;
+	int throttle_count; /* it or a group above it is throttled on this CPU */
+};
+
+struct sched_entity {
+	__u64 sum_exec_runtime;
+	__u64 prev_sum_exec_runtime; /* the same when it got its CPU */
+	struct cfs_rq *cfs_rq;
+};
+
+struct sched_info {
+	unsigned long long run_delay; /* waited for a CPU */
+	unsigned long long last_arrival; /* when it got its CPU, by the scheduler's clock */
+};
+
+/* Where the thread's own data is: the register that holds it. */
+struct thread_struct {
+#if defined(__TARGET_ARCH_arm64)
+	struct {
+		unsigned long tp_value;
+	} uw;
+#else
+	unsigned long fsbase;
+#endif
+};
+
 struct task_struct {
 	int pid;
 	int tgid;
 	__u64 start_time; /* CLOCK_MONOTONIC, ns */
 	struct task_struct *group_leader;
 	struct task_struct *real_parent;
+	struct pid *thread_pid;
 	struct mm_struct *mm;
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
 	char comm[16];
+	unsigned int __state;
+	unsigned int flags;
+	int nr_cpus_allowed;
+	unsigned int on_cpu; /* or less, in newer kernels: what has no sign fits any */
+	unsigned int in_iowait : 1;
+	void *stack;
+	struct files_struct *files;
+	struct sched_entity se;
+	struct sched_info sched_info;
+	struct thread_struct thread;
+	unsigned long nvcsw, nivcsw; /* switches by its own will, and not */
+};
+
+/* Before 5.14. */
+struct task_struct___before_5_14 {
+	volatile long state;
+};
+
+#if defined(__TARGET_ARCH_arm64)
+struct pt_regs___kernel {
+	__u64 regs[31];
+	__u64 sp;
+	__u64 pc;
+	__u64 orig_x0;
+	int syscallno;
+};
+#else
+struct pt_regs___kernel {
+	unsigned long r10, bp, dx, si, di, orig_ax, ip, sp;
+	unsigned short cs;
+};
+#endif
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+	__u64 session_id;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
 };
 
 struct super_block {
@@ -58,16 +187,35 @@ struct super_block {
 };
 
 struct inode {
+	unsigned short i_mode;
 	unsigned long i_ino;
 	struct super_block *i_sb;
 };
 
 struct file {
 	struct inode *f_inode;
+	struct path f_path;
+};
+
+/* Where return probes make functions return to, and instructions are single-stepped: a page in the process. */
+struct xol_area {
+	unsigned long vaddr;
+};
+
+struct uprobes_state {
+	struct xol_area *xol_area;
 };
 
 struct mm_struct {
 	struct file *exe_file;
+	unsigned long start_brk, brk;
+	struct uprobes_state uprobes_state;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_end;
+	struct mm_struct *vm_mm;
+	struct file *vm_file;
 };
 
 struct linux_binprm;
@@ -78,6 +226,16 @@ struct linux_binprm;
 #define SIG_IGN 1
 #define SIGCONT 18
 #define SIGSTOP 19
-#define ENOMEM	12
+
+#define THREAD_SIZE 16384 /* of x86-64 and arm64, where nobody asks for another */
+
+#define TASK_RUNNING 0
+#define TASK_WAKING  0x0200 /* being woken up: its wake-up was seen before its switch */
+#define TASK_STOPPED 0x0004 /* by a signal */
+#define TASK_TRACED  0x0008 /* by a debugger */
+#define PF_KTHREAD   0x00200000
+#define S_IFMT	     0170000
+#define S_IFIFO	     0010000
+#define S_IFSOCK     0140000
 
 #endif /* BPF_KERNEL_H */

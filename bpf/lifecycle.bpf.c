@@ -4,23 +4,82 @@
  * Processes and threads come, change and go; files are mapped. Rare events: each wakes the reader
  * where it has to act at once, and none shares a ring with the crossings.
  */
-#include "maps.h"
+#include "account.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* An arrival that will never depart; and the thread's number is free for another. */
-static __always_inline bool thread_drop(__u32 tid)
+/* What a thread that ends, and runs, did after its last departure. */
+static __noinline int tail_write(struct sbt_thread *t, struct sbt_account *a, __u32 index,
+				 __u64 now)
 {
-	struct sbt_thread *t = thread_find(tid);
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct sbt_crossing_full *f;
+	struct sbt_counting *c;
+	__u64 own;
+
+	if (!t || !a)
+		return 0;
+	own = account_busy(a, &now);
+	counters_phase(a, index);
+	account_run(a, own);
+	account_phase(a);
+	f = ring_reserve(cpu, sizeof(*f));
+	if (!f) {
+		count(lost_tail, cpu);
+		return 0;
+	}
+	t->arrive_ns = now;
+	crossing_fill(&f->crossing, t, now, cpu,
+		      HAS_PARTS | (config.ncounters ? SBT_CROSSING_COUNTERS : 0));
+	f->crossing.type = SBT_REC_TAIL;
+	__builtin_memset(&f->inside, 0, sizeof(f->inside));
+	fill_parts(&f->parts, a);
+	c = counting_at(index);
+	fill_counters(&f->counters, c);
+	bpf_ringbuf_submit(f, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* An arrival that will never depart; and the thread's number is free for another. *seq: its crossings. */
+static __always_inline bool thread_drop(__u32 tid, __u64 now, __u32 *seq)
+{
+	__u32 index = 0;
+	struct sbt_thread *t = thread_find(tid, &index);
+	struct sbt_account *a;
 	bool pending;
 
 	if (!t)
 		return false;
+	a = config.account ? account_at(index, tid) : NULL;
 	pending = t->arrive_ns != 0;
 	if (pending)
-		crossing_write(t, 0);
+		crossing_write(t, index, 0, now);
+	else if (a && t->seq && armed && !a->inside)
+		tail_write(t, a, index, now);
+	if (a)
+		a->tid = 0;
+	*seq = t->seq;
 	thread_release(t);
 	return pending;
+}
+
+/* A slot of its own from the beginning, for its first phase to be accounted for. */
+static __always_inline void thread_begin(struct task_struct *task, __u32 tid, __u32 tgid,
+					 __u8 state, __u64 now)
+{
+	__u32 index = 0;
+
+	if (config.account && thread_claim(tid, tgid, &index))
+		account_start(index, task, tid, tgid, state, now, true);
+}
+
+static __always_inline __u64 thread_pointer(const struct task_struct *task)
+{
+#if defined(__TARGET_ARCH_arm64)
+	return task->thread.uw.tp_value;
+#else
+	return task->thread.fsbase;
+#endif
 }
 
 SEC("tp_btf/sched_process_fork")
@@ -31,16 +90,26 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	__u64 now = bpf_ktime_get_ns();
 	struct sbt_proc fresh = {};
 	struct sbt_event *e;
+	__u32 flags;
 
-	if (!p || (p->flags & SBT_PROC_EXCLUDED))
+	if (!p)
+		return 0;
+	flags = proc_flags(p, ptgid);
+	if (flags & SBT_PROC_EXCLUDED)
 		return 0;
 	if (ctgid == ptgid) {
+		thread_begin(child, ctid, ctgid, ACCOUNT_RUNNABLE, now);
 		e = event_new(SBT_REC_THREAD, now);
 		if (e) {
 			e->tgid = ptgid;
 			e->tid = ctid;
 			e->inc = p->inc;
-			bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+			e->creator = parent->pid;
+			e->address = thread_pointer(child);
+			/* The first of a process: its waits are to be seen from now on. */
+			bpf_ringbuf_submit(e, config.discover && parent->signal->nr_threads <= 2
+						      ? BPF_RB_FORCE_WAKEUP
+						      : BPF_RB_NO_WAKEUP);
 		}
 		return 0;
 	}
@@ -48,9 +117,10 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	if (!config.follow || config.by_comm)
 		return 0;
 	fresh.inc = incarnation(now);
-	fresh.flags = p->flags & SBT_PROC_BY_EXIT;
+	fresh.flags = flags & (SBT_PROC_BY_EXIT | SBT_PROC_FRESH);
 	if (bpf_map_update_elem(&procs, &ctgid, &fresh, BPF_ANY))
 		return 0; /* counted at its first crossing */
+	thread_begin(child, ctid, ctgid, ACCOUNT_RUNNABLE, now);
 	e = event_new(SBT_REC_FORK, now);
 	if (e) {
 		e->tgid = ctgid;
@@ -64,63 +134,70 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
+/* How long a thread that ends was on a CPU or waited for one. */
+static __always_inline __u64 busy_time(struct task_struct *task)
+{
+	__u64 ns = BPF_CORE_READ(task, se.sum_exec_runtime);
+
+	if (bpf_core_field_exists(task->sched_info.run_delay))
+		ns += BPF_CORE_READ(task, sched_info.run_delay);
+	return ns;
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
 	__u32 tgid = task->tgid, tid = task->pid;
-	bool pending = thread_drop(tid), last;
-	struct sbt_proc *p = bpf_map_lookup_elem(&procs, &tgid);
 	__u64 now = bpf_ktime_get_ns();
+	__u32 seq = 0;
+	bool pending = thread_drop(tid, now, &seq), last;
+	struct sbt_proc *p = bpf_map_lookup_elem(&procs, &tgid);
 	struct sbt_event *e;
 
 	if (!p)
 		return 0;
 	last = task->signal->live.counter == 0;
-	if (!(p->flags & SBT_PROC_EXCLUDED)) {
+	if (!(proc_flags(p, tgid) & SBT_PROC_EXCLUDED)) {
 		e = event_new(SBT_REC_EXIT, now);
 		if (e) {
 			e->tgid = tgid;
 			e->tid = tid;
 			e->inc = p->inc;
+			e->start_ns = task->start_time;
+			e->busy_ns = busy_time(task);
+			e->seq = seq;
+			e->cpu = bpf_get_smp_processor_id();
 			e->flags =
 				(last ? SBT_EVENT_LEADER : 0) | (pending ? SBT_EVENT_PENDING : 0);
 			bpf_get_current_comm(e->comm, sizeof(e->comm));
 			bpf_ringbuf_submit(e, last ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 		}
 	}
-	if (last)
+	if (last) {
 		bpf_map_delete_elem(&procs, &tgid);
+		bpf_map_delete_elem(&judged, &tgid);
+	}
 	return 0;
 }
 
-/*
- * May the process be stopped for a moment without anybody noticing? A stopped child is told to its
- * parent, and parents such as su act on it: only COMMAND itself is held, whose parent we are; alone in its process, as
- * after exec and in the dynamic linker.
- */
-static __always_inline bool may_hold(struct task_struct *task)
-{
-	void *handler = BPF_CORE_READ(task, sighand, action[SIGCONT - 1].sa.sa_handler);
-
-	if (BPF_CORE_READ(task, signal, nr_threads) != 1)
-		return false;
-	if (handler != (void *)SIG_DFL && handler != (void *)SIG_IGN)
-		return false;
-	return (__u32)BPF_CORE_READ(task, real_parent, tgid) == config.self;
-}
-
-/*
- * Was the program looked at a moment ago? Later it is asked about again: the same program may run with
- * other libraries.
- */
-static __always_inline bool program_known(struct task_struct *task)
+/* What is known of the program that the process runs, or NULL. */
+static __always_inline struct sbt_verdict *program_verdict(struct task_struct *task)
 {
 	struct sbt_file key = {};
 	struct sbt_verdict *v;
 
 	program_key(task, &key);
 	v = bpf_map_lookup_elem(&files, &key);
-	return v && (v->flags & SBT_PROC_KNOWN) && bpf_ktime_get_ns() - v->ns < SBT_VERDICT_NS;
+	return v && (v->flags & SBT_PROC_KNOWN) ? v : NULL;
+}
+
+/*
+ * Was the program looked at a moment ago? Later it is asked about again: the same program may run with
+ * other libraries.
+ */
+static __always_inline bool verdict_recent(const struct sbt_verdict *v)
+{
+	return v && bpf_ktime_get_ns() - v->ns < SBT_VERDICT_NS;
 }
 
 SEC("tp_btf/sched_process_exec")
@@ -130,26 +207,37 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	struct sbt_proc *p = bpf_map_lookup_elem(&procs, &tgid);
 	__u64 now = bpf_ktime_get_ns();
 	struct sbt_event *e;
-	bool known;
+	struct sbt_verdict *v;
+	__u32 seq = 0;
+	bool hold;
 
 	if (p) {
-		thread_drop(tid);
+		thread_drop(tid, now, &seq);
 		if (old != tid)
-			thread_drop(old);
-		if (config.system && (config.by_comm || (p->flags & SBT_PROC_EXCLUDED))) {
+			thread_drop(old, now, &seq);
+		if (config.system &&
+		    (config.by_comm || (proc_flags(p, tgid) & SBT_PROC_EXCLUDED))) {
 			/* Another program, perhaps another name: decided at its first crossing. */
 			bpf_map_delete_elem(&procs, &tgid);
 			p = NULL;
 		}
 	}
 	if (!p) {
-		if (config.system && tgid != config.self && !program_known(task))
+		if (config.system && tgid != config.self && !verdict_recent(program_verdict(task)))
 			mappings_changed(NULL, tgid, tid, false);
 		return 0;
 	}
-	known = program_known(task);
+	v = program_verdict(task);
+	hold = config.hold && !verdict_recent(v) && may_hold(task);
 	p->inc = incarnation(now);
-	p->flags = (config.by_exit ? SBT_PROC_BY_EXIT : 0) | (known ? 0 : SBT_PROC_FRESH);
+	p->flags = config.by_exit ? SBT_PROC_BY_EXIT : 0;
+	if (v)
+		p->flags |= v->flags & (SBT_PROC_BY_EXIT | SBT_PROC_EXCLUDED);
+	/* Who is held loses nothing by being looked at anew. */
+	if (!v || hold)
+		p->flags |= SBT_PROC_FRESH;
+	if (!(p->flags & SBT_PROC_EXCLUDED))
+		thread_begin(task, tid, tgid, ACCOUNT_RUNNING, now);
 	e = event_new(SBT_REC_EXEC, now);
 	if (!e)
 		return 0;
@@ -157,7 +245,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	e->tid = old;
 	e->inc = p->inc;
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
-	if (!known && config.hold && may_hold(task) && bpf_send_signal(SIGSTOP) == 0)
+	if (hold && bpf_send_signal(SIGSTOP) == 0)
 		e->flags = SBT_EVENT_HELD;
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 	return 0;
@@ -171,21 +259,24 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 SEC("?uprobe")
 int loader_state(struct pt_regs *ctx)
 {
+	stack_of_its_own(ctx, no_probe);
 	__u64 id = bpf_get_current_pid_tgid();
 	__u32 tgid = id >> 32;
 	struct sbt_proc *p = bpf_map_lookup_elem(&procs, &tgid);
 	struct task_struct *task = (void *)bpf_get_current_task();
+	__u32 flags;
 
 	if (tgid == config.self)
 		return 0;
 	if (!p) {
-		if (config.system && !program_known(task))
+		if (config.system && !verdict_recent(program_verdict(task)))
 			mappings_changed(NULL, tgid, (__u32)id, false);
 		return 0;
 	}
-	if (p->flags & SBT_PROC_EXCLUDED)
+	flags = proc_flags(p, tgid);
+	if (flags & SBT_PROC_EXCLUDED)
 		return 0;
 	mappings_changed(p, tgid, (__u32)id,
-			 config.hold && (p->flags & SBT_PROC_FRESH) && may_hold(task));
+			 config.hold && (flags & SBT_PROC_FRESH) && may_hold(task));
 	return 0;
 }

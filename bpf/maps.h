@@ -7,12 +7,53 @@
 #include "kernel.h"
 #include "state.h"
 
+/* Never called: stack_of_its_own(). One for each way to attach. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} no_session SEC(".maps") __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} no_probe SEC(".maps") __weak;
+
+/*
+ * Since 6.13 the kernel keeps the stacks of tracing programs by CPU, as if none could be interrupted by itself: but a thread
+ * in the program of a uprobe can lose its CPU to another that meets the same one, which then writes over its stack. Linux
+ * 7.2 died of that. A program in which there is a tail call keeps its thread's stack; the verifier knows that this one is
+ * not reached.
+ */
+#define stack_of_its_own(ctx, map)                    \
+	do {                                          \
+		__u64 never;                          \
+                                                      \
+		asm volatile("%0 = 0" : "=r"(never)); \
+		if (never)                            \
+			bpf_tail_call(ctx, &map, 0);  \
+	} while (0)
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
 	__type(key, __u32);
 	__type(value, struct sbt_proc);
 } procs SEC(".maps") __weak;
+
+/*
+ * What user space has found out about a process since: inc << 32 | flags. Apart, and written by user space alone: a process
+ * that executes another program right then would get back what was known of the one before.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, __u64);
+} judged SEC(".maps") __weak;
 
 /* Mapped by user space, which writes nothing but proc_flags there. */
 struct {
@@ -31,12 +72,156 @@ struct {
 	__type(value, __u32);
 } owners SEC(".maps") __weak;
 
+/* One entry where nothing is accounted for, else as many as `threads`. Mapped by user space, to read. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct sbt_account);
+} accounts SEC(".maps") __weak;
+
+/* The same where nothing is counted. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct sbt_counting);
+} countings SEC(".maps") __weak;
+
+/* A thread's number in its PID namespace. */
+struct sbt_inner {
+	__u32 pidns;
+	__u32 nr;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct sbt_inner);
+	__type(value, __u32);
+} inner_tids SEC(".maps") __weak;
+
+/* The counters themselves: number x CPUs + CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} counter_events SEC(".maps") __weak;
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
 	__type(key, struct sbt_file);
 	__type(value, struct sbt_verdict);
 } files SEC(".maps") __weak;
+
+/* How to find the caller. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct sbt_frame_key);
+	__type(value, struct sbt_frame_rule);
+} frame_rules SEC(".maps") __weak;
+
+/* By their names. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u64);
+	__type(value, struct sbt_chain);
+} chains SEC(".maps") __weak;
+
+/* What the probes are for. Index 0: pthread_barrier_wait. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SBT_SPECS);
+	__type(key, __u32);
+	__type(value, struct sbt_spec);
+} specs SEC(".maps") __weak;
+
+/* Where there are no cookies: by the last bits of the probe's address, the index in `specs`. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SBT_PAGE_PLACES);
+	__type(key, __u32);
+	__type(value, __u32);
+} page_places SEC(".maps") __weak;
+
+/* At the index of the thread's slot in `threads`. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sbt_teams);
+} teams SEC(".maps") __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct sbt_region_key);
+	__type(value, struct sbt_region);
+} regions SEC(".maps") __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct sbt_outlined);
+	__type(value, __u32);
+} outlined SEC(".maps") __weak;
+
+/* Those that user space was told of. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct sbt_label_key);
+	__type(value, __u32);
+} labels SEC(".maps") __weak;
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct sbt_object);
+	__type(value, __u32);
+} objects SEC(".maps") __weak;
+
+/* --aggregate; else one entry each. `summing` is at the index of the thread's slot; `sums` is mapped by user space. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sbt_summing);
+} summing SEC(".maps") __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct sbt_sums);
+} sums SEC(".maps") __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct sbt_sums_key);
+	__type(value, __u32);
+} sums_at SEC(".maps") __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sbt_meeting);
+} meetings SEC(".maps") __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct sbt_object);
+	__type(value, __u32);
+} meetings_at SEC(".maps") __weak;
 
 struct sbt_ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -61,6 +246,10 @@ extern volatile __u32 armed;
 extern volatile __u32 epoch;
 extern volatile __u32 keep_words;
 extern struct sbt_counts counts[SBT_COUNT_SLOTS];
+extern __u32 marks[SBT_MARKS];
+extern volatile __u32 ended;
+extern __u32 nsums; /* taken of `sums`, or more */
+extern __u32 nmeetings;
 
 #define count_add(field, cpu, n) \
 	__sync_fetch_and_add(&counts[(cpu) & (SBT_COUNT_SLOTS - 1)].field, n)
@@ -72,27 +261,50 @@ static __always_inline __u32 incarnation(__u64 now)
 	return (__u32)(now >> 10) | 1;
 }
 
-/* The slot of a thread, or NULL. */
-static __always_inline struct sbt_thread *thread_find(__u32 tid)
+/* SBT_PROC_*, as they are now. */
+static __always_inline __u32 proc_flags(const struct sbt_proc *p, __u32 tgid)
+{
+	__u64 *found, word;
+	int i;
+
+	/* Again if another process's has just taken its place. */
+#pragma unroll
+	for (i = 0; i < 2; i++) {
+		found = bpf_map_lookup_elem(&judged, &tgid);
+		if (!found)
+			break;
+		word = *(volatile __u64 *)found;
+		if (word >> 32 == p->inc)
+			return (p->flags & SBT_PROC_SEEN) | (__u32)word;
+	}
+	return p->flags;
+}
+
+/* The slot of a thread and its index, or NULL. */
+static __always_inline struct sbt_thread *thread_find(__u32 tid, __u32 *index)
 {
 	struct sbt_thread *t;
 	__u32 i, at = tid & config.thread_mask;
 
 	t = bpf_map_lookup_elem(&threads, &at);
-	if (t && t->tid == tid)
+	if (t && t->tid == tid) {
+		*index = at;
 		return t;
+	}
 #pragma unroll
 	for (i = 1; i < SBT_THREAD_PROBES; i++) {
 		at = (tid + i * SBT_THREAD_STRIDE) & config.thread_mask;
 		t = bpf_map_lookup_elem(&threads, &at);
-		if (t && t->tid == tid)
+		if (t && t->tid == tid) {
+			*index = at;
 			return t;
+		}
 	}
 	return NULL;
 }
 
 /* Takes a free slot for a thread, or NULL. */
-static __always_inline struct sbt_thread *thread_claim(__u32 tid)
+static __always_inline struct sbt_thread *thread_claim(__u32 tid, __u32 tgid, __u32 *index)
 {
 	struct sbt_thread *t;
 	__u32 i, at;
@@ -105,7 +317,10 @@ static __always_inline struct sbt_thread *thread_claim(__u32 tid)
 			continue;
 		t = bpf_map_lookup_elem(&threads, &at);
 		if (t) {
+			t->tgid = tgid;
 			t->tid = tid;
+			*index = at;
+			__sync_fetch_and_add(&marks[tid & (SBT_MARKS - 1)], 1);
 			return t;
 		}
 	}
@@ -117,47 +332,56 @@ static __always_inline void thread_release(struct sbt_thread *t)
 	__u32 i, at, tid = t->tid, *owner;
 
 	count_add(gone, bpf_get_smp_processor_id(), t->seq);
+	__sync_fetch_and_add(&marks[tid & (SBT_MARKS - 1)], -1);
 	__builtin_memset(t, 0, sizeof(*t));
 #pragma unroll
 	for (i = 0; i < SBT_THREAD_PROBES; i++) {
 		at = (tid + i * SBT_THREAD_STRIDE) & config.thread_mask;
 		owner = bpf_map_lookup_elem(&owners, &at);
 		if (owner && *owner == tid) {
+			struct sbt_teams *of = bpf_map_lookup_elem(&teams, &at);
+
+			if (of)
+				of->tid = 0;
 			bpf_map_delete_elem(&owners, &at);
 			return;
 		}
 	}
 }
 
-/* Writes one crossing; its slot is free afterwards. @depart_ns 0: abandoned. */
-static __always_inline void crossing_write(struct sbt_thread *t, __u64 depart_ns)
+/* Room for a record, in this CPU's ring or, a second chance before it counts as lost, in its neighbour's. */
+static __always_inline void *ring_reserve(__u32 cpu, __u64 size)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), i = cpu;
-	struct sbt_crossing *c = NULL;
-	void *ring;
+	__u32 i = cpu < config.nrings ? cpu : 0;
+	void *ring = bpf_map_lookup_elem(&rings, &i), *room = NULL;
 
-	t->seq++;
-	if (i >= config.nrings)
-		i = 0;
+	if (ring)
+		room = bpf_ringbuf_reserve(ring, size, 0);
+	if (room)
+		return room;
+	i = i + 1 < config.nrings ? i + 1 : 0;
 	ring = bpf_map_lookup_elem(&rings, &i);
 	if (ring)
-		c = bpf_ringbuf_reserve(ring, sizeof(*c), 0);
-	if (!c) {
-		/* A second chance at a neighbour's before it counts as lost. */
-		i = i + 1 < config.nrings ? i + 1 : 0;
-		ring = bpf_map_lookup_elem(&rings, &i);
-		if (ring)
-			c = bpf_ringbuf_reserve(ring, sizeof(*c), 0);
-	}
-	if (!c) {
+		room = bpf_ringbuf_reserve(ring, size, 0);
+	return room;
+}
+
+static __always_inline void *crossing_reserve(__u32 cpu, __u64 size)
+{
+	void *room = ring_reserve(cpu, size);
+
+	if (!room)
 		count(lost_ring, cpu);
-		t->arrive_ns = 0;
-		return;
-	}
+	return room;
+}
+
+static __always_inline void crossing_fill(struct sbt_crossing *c, const struct sbt_thread *t,
+					  __u64 depart_ns, __u32 cpu, __u16 flags)
+{
 	c->arrive_ns = t->arrive_ns;
 	c->depart_ns = depart_ns;
 	c->object = t->object;
-	c->ip = t->ip;
+	c->ip = config.frames && t->site && t->site_ip == t->ip ? t->site : t->ip;
 	c->words = t->words;
 	c->tgid = t->tgid;
 	c->tid = t->tid;
@@ -165,13 +389,15 @@ static __always_inline void crossing_write(struct sbt_thread *t, __u64 depart_ns
 	c->seq = t->seq;
 	c->arrive_cpu = t->arrive_cpu;
 	c->depart_cpu = cpu;
-	c->type = SBT_REC_CROSSING;
+	c->type = t->team == TEAM_RESUME ? SBT_REC_RESUME : SBT_REC_CROSSING;
 	c->family = t->family;
-	c->flags = t->flags | (depart_ns ? 0 : SBT_CROSSING_ABANDONED);
+	c->kind = t->kind;
 	c->depth = 0;
-	t->arrive_ns = 0;
-	/* The reader polls on a timer: a wake-up would cost more than the probe. */
-	bpf_ringbuf_submit(c, BPF_RB_NO_WAKEUP);
+	c->flags = t->flags | flags;
+	c->spec = t->spec;
+	c->index = t->index;
+	c->result = t->result;
+	c->label = t->label;
 }
 
 static __always_inline struct sbt_event *event_new(__u32 type, __u64 now)
@@ -218,6 +444,22 @@ static __always_inline void mappings_changed(struct sbt_proc *p, __u32 tgid, __u
 	if (hold && bpf_send_signal(SIGSTOP) == 0)
 		e->flags = SBT_EVENT_HELD;
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+}
+
+/*
+ * May the process be stopped for a moment without anybody noticing? A stopped child is told to its
+ * parent, and parents such as su act on it: only COMMAND itself is held, whose parent we are; alone in its process, as
+ * after exec, in the dynamic linker and at most programs' first parallel region.
+ */
+static __always_inline bool may_hold(struct task_struct *task)
+{
+	void *handler = BPF_CORE_READ(task, sighand, action[SIGCONT - 1].sa.sa_handler);
+
+	if (BPF_CORE_READ(task, signal, nr_threads) != 1)
+		return false;
+	if (handler != (void *)SIG_DFL && handler != (void *)SIG_IGN)
+		return false;
+	return (__u32)BPF_CORE_READ(task, real_parent, tgid) == config.self;
 }
 
 #endif /* BPF_MAPS_H */

@@ -9,6 +9,7 @@
 
 #include <linux/types.h>
 
+#include "sbt/probe.h"
 #include "sbt/record.h"
 
 /* struct sbt_proc.flags */
@@ -27,6 +28,30 @@ struct sbt_proc {
 };
 
 /*
+ * What may turn out to be a barrier: apart from the crossing under way, and from the thread's account, so
+ * that the crossings of barriers that are known stay what they are.
+ */
+struct sbt_waiting {
+	__u64 since_ns; /* on a condition variable or a futex; 0: it does not wait */
+	__u64 object;
+	__u64 ip;
+	__u64 sp, entry;
+	__u64 words;
+	__u64 several; /* futex_waitv: where its words are; 0 */
+	__u64 wake_sp, wake_ip, wake_entry; /* where it last woke others */
+	__u64 rule_ip; /* of what `rule` is, in the incarnation rule_inc of the process */
+	struct sbt_frame_rule rule;
+	__u32 rule_inc;
+	__u32 value; /* of a futex: what it is to change from */
+	__u16 cpu;
+	__u16 spec;
+	__u8 family;
+	__u8 kind;
+	__u8 quiet; /* on what is no barrier: nothing is written of it */
+	__u8 pad;
+};
+
+/*
  * One a thread that has crossed a barrier; arrive_ns != 0: it is inside. A slot of the array `threads`,
  * found at the thread's number or one of the SBT_THREAD_PROBES after it: a look-up in an array is
  * part of the program, one in a hash is a call that costs as much as the rest. Who owns a slot is settled in the
@@ -38,6 +63,7 @@ struct sbt_thread {
 	__u64 arrive_ns;
 	__u64 object;
 	__u64 ip;
+	__u64 site, site_ip; /* --frames: the chain that was found where it came in from site_ip */
 	__u64 entry; /* address of the probe: which function it is in */
 	__u64 sp; /* stack pointer there */
 	__u64 words;
@@ -47,14 +73,307 @@ struct sbt_thread {
 	__u32 seq;
 	__u32 proc_flags; /* as of its first crossing, kept up to date by user space */
 	__u16 arrive_cpu;
+	__u16 flags; /* SBT_CROSSING_* of the crossing under way */
 	__u8 family;
-	__u8 flags; /* SBT_CROSSING_* of the crossing under way */
-	__u32 inner; /* barriers entered and left inside this one */
+	__u8 kind;
+	__u16 spec;
+	__u16 index;
+	__u16 own_index; /* what its program said of it; 0 nothing */
+	__u16 result; /* COND, FUTEX, STD: struct sbt_crossing */
+	__u16 pad;
+	union {
+		__u32 label;
+		__u32 made; /* both: struct sbt_crossing */
+	};
+	__u8 marked; /* it came in by a marker, in the midst of a function */
+	__u8 team; /* enum sbt_team_use */
+	__u8 how; /* SBT_SPEC_* of that probe */
+	__u8 pad2;
+	struct sbt_waiting waiting;
 };
+
+/* One place in a program that has a name of its own; the text too, for a name may change. */
+struct sbt_label_key {
+	__u64 file, name; /* addresses */
+	__u32 tgid, inc, line, loop;
+	char text[32];
+};
+
+/* What is known of an object on which threads wait. Key of the map `objects`. */
+struct sbt_object {
+	__u64 address;
+	__u32 tgid;
+	__u32 inc;
+};
+
+/* Its value: what user space has found out. */
+#define SBT_OBJECT_BARRIER 1 /* threads meet there: whole crossings are written */
+#define SBT_OBJECT_OTHER   2 /* they do not: nothing is written */
+
+#define SBT_SPECS	1024
+/* Without cookies a probe is told by the place in its page: a collision is refused by user space. */
+#define SBT_PAGE_PLACES 4096
 
 #define SBT_THREAD_PROBES 4
 /* Threads made together have numbers in a row: a second place must not be in the next row. */
 #define SBT_THREAD_STRIDE 10007
+
+/* What a thread is doing, as far as its scheduler events tell. */
+enum sbt_account_state {
+	ACCOUNT_NONE, /* not known */
+	ACCOUNT_RUNNING,
+	ACCOUNT_RUNNABLE,
+	ACCOUNT_BLOCKED,
+};
+
+/* So many that ran instead of a thread are told apart in one phase. A power of two. */
+#define SBT_RUNS 4
+
+struct sbt_run {
+	__u64 ns;
+	__u32 tid;
+	__u32 pad;
+};
+
+#define ACCOUNT_NO_CPU	  0xffffffff
+#define THROTTLED_UNKNOWN (~0ULL)
+
+/* Times of a thread, as indices: on a CPU, waiting for one, blocked by reason. */
+#define SBT_TIME_ONCPU	 0
+#define SBT_TIME_RUNQ	 1
+#define SBT_TIME_BLOCKED 2 /* + enum sbt_blocked */
+#define SBT_TIMES	 (SBT_TIME_BLOCKED + SBT_BLOCKED_REASONS)
+
+/*
+ * The programs on a thread's own path can be preempted in the midst of its account: while they are at it the
+ * account is `busy`, and a switch then does not touch what they do. It adds up how long the thread was away
+ * (and what others counted meanwhile), and the thread's own time and counts are taken less that.
+ *
+ * Where the time of a thread went: in `accounts`, at the index of its slot in `threads`. Sums run on for
+ * ever; `mark` is how they stood at the last arrival or departure, `phase` what the phase before the present
+ * crossing came to.
+ */
+/* Who had something for most of a time, of those that a log knows of: turns_sum(). */
+struct sbt_most {
+	__u32 tid; /* 0 not known */
+	__u32 pad;
+	__u64 ns;
+	__u64 seen_ns; /* all of them */
+	__u64 votes, end_ns; /* while they are added up */
+};
+
+struct sbt_account {
+	__u32 tid; /* 0: free */
+	__u32 tgid;
+	__u8 state; /* enum sbt_account_state */
+	__u8 reason; /* ACCOUNT_BLOCKED: enum sbt_blocked */
+	__u8 inside; /* a barrier: what it is blocked by is known */
+	__u8 dirty; /* it was switched out, or had a fault, since the mark */
+	__u8 phase_dirty; /* the same of the phase: `phase` holds its parts */
+	__u8 blocks_dirty;
+	__u8 was_throttled; /* when it became runnable */
+	__u8 busy; /* one of its own programs is at it */
+	__u8 last_reason; /* of the block before, unless it was stopped in that */
+	__u8 missed; /* a switch was not told of: others' counts are among its CPU's */
+	__u32 away_seq; /* how often it was preempted then */
+	__u16 cpus_allowed;
+	__u32 fault_tries; /* to name what is mapped where the longest fault was; 0: it is named */
+	__u32 cpu;
+	__u32 out_ran; /* who took it when this thread lost it */
+	__u32 last_ran; /* who had it for most of the last wait */
+	__u32 wait_cpu; /* the one that it waits for */
+	struct sbt_most most; /* who had what the last wait was for */
+	struct sbt_run runs[SBT_RUNS]; /* who had the CPU while it waited, since the mark */
+	__u64 since_ns; /* when `state` began */
+	__u64 clock_ns; /* how far the scheduler's clock is behind; 0 unknown */
+	__u64 exec_ns; /* the kernel's own sum of its time on a CPU, when it was switched out last */
+	__u64 woken_ns; /* when it was woken up though it seemed to run */
+	__u64 run_ns; /* running: up to when it is accounted for, less away_ns */
+	__u64 away_ns; /* all that it was away while busy */
+	__u64 away_at_ns; /* away since then; 0 not */
+	__u64 fault_since_ns; /* in a page fault since then; 0 not */
+	__u64 fault_addr; /* of the fault under way */
+	__u64 fault_max_ns; /* the longest since the mark, and */
+	__u64 fault_max_addr;
+	__u64 capture_ns; /* when its stack was copied last */
+	__u64 stolen_at; /* where the kernel keeps what was stolen from the CPU that it runs on; 0 */
+	__u64 stolen_base; /* that, when it began to run there or was last looked at */
+	__u64 throttled_mark; /* its cgroups' throttled time when it became runnable */
+	__u64 times[SBT_TIMES];
+	__u64 fault_ns;
+	__u64 stolen_ns;
+	__u32 switches, migrations, faults, pad2;
+	struct {
+		__u64 times[SBT_TIMES];
+		__u64 fault_ns;
+		__u64 stolen_ns;
+		__u32 switches, migrations, faults, pad;
+	} mark, phase;
+	__u64 phase_ran_ns;
+	__u32 phase_ran;
+	__u32 holder; /* the block under way */
+	__u32 pidns; /* the PID namespace that its program knows its threads' numbers of; 0: the first */
+	__u32 waited; /* enum sbt_waited */
+	__u64 block_addr;
+	__u64 block_stack;
+	__u64 holder_times[SBT_TIMES]; /* of the holder, when it began */
+	struct sbt_block
+		blocks[SBT_BLOCKED_REASONS]; /* the longest of the phase, by whom most was lost */
+	__u64 votes[SBT_BLOCKED_REASONS]; /* for those: see block_end() */
+};
+
+/* What a counter has counted, and for how much of the time that it was asked to it did: ns. */
+struct sbt_counted {
+	__u64 counter, enabled, running; /* as in struct bpf_perf_event_value */
+};
+
+enum sbt_scaled { SBT_COUNT_EXACT, SBT_COUNT_SCALED, SBT_COUNT_UNKNOWN };
+
+/*
+ * Counters that share the PMU take turns. One that ran for a part of the time is scaled by enabled over running; of
+ * one that did not get its turn nothing is known.
+ */
+static inline __u64 sbt_count_scale(const struct sbt_counted *c, enum sbt_scaled *how)
+{
+	*how = SBT_COUNT_EXACT;
+	if (c->running >= c->enabled)
+		return c->counter;
+	*how = SBT_COUNT_UNKNOWN;
+	if (!c->running)
+		return 0;
+	*how = SBT_COUNT_SCALED;
+	/* In two steps, for it to fit: counts are below 2^44 here. */
+	return c->counter * ((c->enabled << 10) / c->running) >> 10;
+}
+
+/* Counters of a thread, at the same index; only where there are any. */
+struct sbt_counting {
+	struct sbt_counted sum[SBT_COUNTERS_MAX];
+	struct sbt_counted mark[SBT_COUNTERS_MAX]; /* the sums at the last arrival or departure */
+	struct sbt_counted base
+		[SBT_COUNTERS_MAX]; /* its CPU's less away, when it began to run or was last looked at */
+	__u64 phase[SBT_COUNTERS_MAX];
+	__u64 away[SBT_COUNTERS_MAX]; /* what others counted while it was away, busy */
+	__u64 out[SBT_COUNTERS_MAX]; /* its CPU's when it went */
+	__u8 scaled, unknown; /* a bit each, since the last departure */
+	__u8 pad[6];
+};
+
+/* What the crossing under way has to do with an OpenMP team (sbt_thread.team). */
+enum sbt_team_use {
+	TEAM_NONE,
+	TEAM_BARRIER, /* in a region: how many meet is known at the departure */
+	TEAM_JOIN, /* the end of a region, of the thread that began it */
+	TEAM_RESUME, /* a worker goes on: SBT_REC_RESUME */
+};
+
+/* A parallel region that is run now. Key in `regions`; fn 0: the process was found in the midst of some. */
+struct sbt_region_key {
+	__u64 fn; /* address of its outlined function */
+	__u64 data; /* what that is given: tells regions of one function apart */
+	__u32 tgid;
+	__u32 pad;
+};
+
+/* sbt_region.flags */
+#define SBT_REGION_SEEN 0x01 /* the outlined function has a probe: all members are counted */
+#define SBT_REGION_AMBIGUOUS \
+	0x02 /* another one of the same key is run: nobody knows who is whose */
+
+struct sbt_region {
+	__u64 object; /* of its team */
+	__u32 members; /* threads that entered */
+	__u32 masters; /* that began one of this key */
+	__u32 flags;
+	__u32 pad;
+};
+
+/* What a thread is in, outermost first. */
+struct sbt_team {
+	__u64 object; /* 0: no team, or not known which */
+	__u64 fn, data;
+	__u64 region_sp; /* its stack pointer where it began the region; 0: it did not */
+	__u64 outlined_sp; /* the same where it entered the outlined function; 0: not yet, or no more */
+	__u16 index; /* its number in the team, plus 1; 0 not known */
+	__u8 family;
+	__u8 flags; /* SBT_TEAM_* */
+	__u32 pad;
+};
+
+#define SBT_TEAM_ALONE	   0x01 /* the region is run by one thread */
+#define SBT_TEAM_AMBIGUOUS 0x02 /* the key does not say whose it is */
+#define SBT_TEAM_UNSEEN	   0x04 /* the outlined function had no probe when it began */
+
+#define SBT_TEAM_DEPTH 4
+
+/* The regions of a thread, at the index of its slot in `threads`. */
+struct sbt_teams {
+	__u32 tid; /* whose; another's: nothing */
+	__u32 depth;
+	__u32 flags; /* SBT_TEAMS_* */
+	__u32 pad;
+	__u64 mark_oncpu; /* as struct sbt_account had it before the join under way */
+	struct sbt_team stack[SBT_TEAM_DEPTH];
+};
+
+#define SBT_TEAMS_JOINED 0x01 /* at the end of a region: SBT_REC_RESUME is due */
+#define SBT_TEAMS_SEEN	 0x02 /* it was in a region since it was found: its teams are known */
+
+/* Key in `outlined`. Value: 1 it has a probe, 0 user space was asked for one. */
+struct sbt_outlined {
+	__u64 fn;
+	__u32 tgid;
+	__u32 pad;
+};
+
+/* Object of a team: of the thread that begins it, by level; of a process where teams are not known. */
+#define SBT_TEAM_OBJECT(tid, level) (1ULL << 63 | (__u64)(tid) << 8 | (level))
+#define SBT_TEAM_UNKNOWN	    0xff
+
+/* So many callers up, --frames. */
+#define SBT_FRAMES_MAX	8
+/* With the function that a hand-written barrier is in, one that it waits by, and wrappers. */
+#define SBT_CHAIN_MAX	(SBT_FRAMES_MAX + 5)
+/* No address in a process has these bits: sbt_crossing.ip or .words names a chain, or a struct sbt_callers. */
+#define SBT_CHAIN_NAME	(1ULL << 63)
+#define SBT_SAMPLE_NAME (1ULL << 62)
+
+/* Return addresses, none of them trusted but the first. */
+struct sbt_chain {
+	__u64 n;
+	__u64 ip[SBT_CHAIN_MAX];
+};
+
+/* Key in `frame_rules`: where in which process a call returns to. */
+struct sbt_frame_key {
+	__u64 ip;
+	__u32 tgid;
+	__u32 inc;
+};
+
+/* Slots of `marks`: whether any traced thread's number ends so. One look spares strangers the rest. */
+#define SBT_MARKS 16384
+
+/* The name of a task that held somebody up. Key: its thread number. */
+struct sbt_name {
+	char comm[SBT_COMM_LEN];
+	__u32 tgid;
+};
+
+/*
+ * The name of a file that somebody waited for. Key: its inode number. And of what is mapped where a page fault
+ * was. Key: SBT_MAPPING_KEY.
+ */
+struct sbt_file_name {
+	char name[40];
+	__u32 mode; /* S_IFMT; of a mapping: SBT_MAPPING_* */
+};
+
+#define SBT_MAPPING_FILE 1
+#define SBT_MAPPING_HEAP 2
+#define SBT_MAPPING_ANON 3
+
+#define SBT_MAPPING_KEY(tgid, addr) ((addr) >> 12 ^ (__u64)(tgid) << 40)
 
 /* A file by the numbers that /proc/PID/maps shows. Value: nothing. Files that user space has examined. */
 struct sbt_file {
@@ -73,6 +392,113 @@ struct sbt_verdict {
 /* How long a program that was examined is taken to run with the same libraries. */
 #define SBT_VERDICT_NS 50000000ULL
 
+/* --- sums kept here (--aggregate) -------------------------------------------------------------------- */
+
+#define SBT_SUM_BUCKETS \
+	48 /* of log-2 histograms: the last takes what is longer than 39 hours, too */
+#define SBT_SUM_MEETINGS 16384 /* barrier objects */
+#define SBT_SUM_PLACES	 16384 /* threads x the places where they meet */
+#define SBT_SUM_KEPT	 4 /* barrier objects that a thread finds at once; a power of two */
+#define SBT_SUM_NEAR	 8 /* the same of places */
+#define SBT_SUM_OPEN	 8 /* episodes of one object whose times are kept at a time; a power of two */
+#define SBT_SUM_NONE	 0xffffffff
+
+/* Of a quantity in ns. */
+struct sbt_sum {
+	__u64 n, sum, min, max; /* min: 0 while n is */
+	__u64 squares, squares_high; /* their sum, 128 bits */
+	__u32 hist[SBT_SUM_BUCKETS];
+};
+
+/* Who a sum is of. Key of the map that finds them. */
+struct sbt_sums_key {
+	__u64 ip;
+	__u64 born_ns; /* its thread's first arrival: numbers come again */
+	__u32 tgid, inc, tid;
+	__u32 pad;
+};
+
+/*
+ * One thread at one place, over all its crossings there. Its own thread alone writes it. What is of whole episodes is with the
+ * thread that came last: barrier.n is how often that was this one.
+ */
+struct sbt_sums {
+	struct sbt_sums_key key;
+	__u64 object; /* the last */
+	__u64 objects; /* 1; 2: several */
+	__u64 first_arrive_ns; /* of the thread at all, if it was here; 0 */
+	__u64 first_release_ns; /* likewise, if it came last then: what its phase has no beginning for yet; 0 */
+	__u64 first_last; /* its wait then, if whole */
+	__u64 depart_ns; /* the last */
+	__u64 crossings; /* abandoned ones too */
+	__u64 abandoned;
+	__u64 partial; /* crossings of episodes whose members were not all seen */
+	__u64 incomplete; /* such episodes */
+	__u64 ambiguous; /* those of which it is not certain who was in them; in the sums, all but who left too early */
+	__u64 idle_ns; /* in whole episodes */
+	__u64 idle_other_ns; /* in others */
+	__u64 unknown_ns; /* in what it abandoned */
+	__u64 work_ns, work_n; /* of phases that ended here in whole episodes */
+	__u64 thread_ns; /* phase times x members, of those in `phase` */
+	__u32 team_min, team_max;
+	__u8 family, kind;
+	__u8 pad[6];
+	struct sbt_sum wait, release, barrier, phase;
+};
+
+/* One a thread, at the index of its slot in `threads`. */
+struct sbt_summing {
+	__u32 tid; /* 0: free */
+	__u32 inc;
+	__u64 born_ns;
+	__u64 depart_ns; /* the last; 0: none */
+	__u64 release_ns; /* of its last episode; 0: not known */
+	__u64 episode; /* the crossing under way: number of the episode on its object */
+	__u32 meeting; /* the object's; SBT_SUM_NONE */
+	__u32 sums; /* the place's; SBT_SUM_NONE */
+	struct {
+		__u64 address;
+		__u32 epoch;
+		__u32 meeting;
+	} kept[SBT_SUM_KEPT];
+	struct {
+		__u64 ip;
+		__u32 sums; /* 1 + index; 0: free */
+		__u32 pad;
+	} near[SBT_SUM_NEAR];
+};
+
+/*
+ * A barrier object: who comes is arrival number `arrivals`, of episode arrivals / count. What is of an episode is kept as the
+ * latest and, with the episode's number in its upper bits, the earliest: both only grow, and need no resetting.
+ */
+struct sbt_meeting {
+	__u64 address;
+	__u32 tgid, inc;
+	__u32 count;
+	__u32 begun; /* so many were inside when it was first seen: they are not in its first episode */
+	__u64 arrivals;
+	__u64 partial; /* 1 + the last episode that was left before all had come; 0 none */
+	__u32 row; /* so many of these in a row */
+	__u32 whole; /* an episode has been seen from first to last */
+	__u32 shift; /* log2 of count; SBT_SUM_NONE: it is no power of two */
+	__u32 counts; /* its first word is how many have come */
+	__u32 look; /* there: it does not agree */
+	__u32 off; /* by how many */
+	__u64 off_ns; /* since when */
+	__u64 torn; /* 1 + the first of two episodes that became one another; 0 none */
+	struct {
+		__u64 last; /* ns */
+		__u64 first; /* SBT_SUM_FIRST() */
+	} episodes[SBT_SUM_OPEN];
+};
+
+#define SBT_SUM_FIRST_BITS 48
+#define SBT_SUM_FIRST_MASK ((1ULL << SBT_SUM_FIRST_BITS) - 1)
+/* The earlier the larger, and a later episode's larger than any of one before. */
+#define SBT_SUM_FIRST(episode, ns) \
+	((__u64)(episode) << SBT_SUM_FIRST_BITS | (~(__u64)(ns)&SBT_SUM_FIRST_MASK))
+
 /* Set before load. */
 struct sbt_config {
 	__u8 system; /* -a: whoever comes is traced */
@@ -82,11 +508,16 @@ struct sbt_config {
 	__u8 by_cgroup; /* -a: only processes in or below this cgroup */
 	__u8 cgroup_level;
 	__u8 by_exit; /* no return probes at all: every process is SBT_PROC_BY_EXIT */
-	__u8 pad;
+	__u8 account; /* where threads' time goes is accounted for */
+	__u8 cookies; /* the kernel keeps a number for each probe (Linux 5.15; with uprobe.multi 6.6) */
+	__u8 discover; /* barriers that nobody named are looked for */
+	__u8 frames; /* the site is that many callers up; 0: the call itself */
+	__u8 aggregate; /* crossings are summed in maps (aggregate.h); none is written */
 	__u32 thread_mask; /* size of `threads`, a power of two, minus one */
 	__u32 self; /* tgid of sbt-trace: never traced, but for the calibration */
 	__u32 nrings;
-	__u32 pad2;
+	__u16 ncounters;
+	__u16 plain_counters; /* a bit each: software, which count all the time: never scaled */
 	__u64 cgroup_id;
 	char comm[SBT_COMM_LEN];
 };
@@ -99,11 +530,14 @@ struct sbt_counts {
 	__u64 lost_thread; /* of those refused: no slot for the thread */
 	__u64 lost_process; /* of those refused: no slot for the process */
 	__u64 lost_early; /* of those refused: by programs not examined yet (-a) */
+	__u64 lost_tail; /* no room in any ring tried for an SBT_REC_TAIL, which is no crossing */
+	__u64 lost_mark; /* the same for an SBT_REC_MARK */
 	__u64 events; /* events that should reach user space */
 	__u64 lost_event; /* no room in the event ring */
-	__u64 strangers; /* hits by processes that are not traced */
-	__u64 inner; /* crossings inside another: a wrapper around the function */
-	__u64 unmatched; /* departures whose arrival was not seen: inside when tracing began */
+	__u64 lost_team; /* barriers of OpenMP teams that cannot be told apart: not crossings */
+	__u64 candidates; /* of what may be a barrier */
+	__u64 lost_candidate; /* of those: no slot, or no room in any ring tried */
+	__u64 lost_sum; /* crossings for whose thread, place or barrier there was no slot in the sums */
 };
 
 /* armed: nothing is recorded, only sbt-trace itself (calibration), everything */

@@ -18,6 +18,29 @@
 enum sbt_family {
 	SBT_FAMILY_NONE = 0,
 	SBT_FAMILY_PTHREAD = 1,
+	SBT_FAMILY_GOMP = 2,
+	SBT_FAMILY_LIBOMP = 3,
+	SBT_FAMILY_MPI = 4,
+	SBT_FAMILY_STD = 5, /* C++, Boost, Rust */
+	SBT_FAMILY_USDT = 6, /* barriers with names: include/sbt/sbt.h */
+	SBT_FAMILY_USER = 7, /* -b */
+	SBT_FAMILY_COND = 8, /* found by what it does: a condition variable */
+	SBT_FAMILY_FUTEX = 9, /* the same: a futex word */
+	SBT_FAMILY_FORKJOIN = 10,
+	SBT_FAMILIES
+};
+
+/* What in the program makes threads meet. Append only. */
+enum sbt_kind {
+	SBT_KIND_EXPLICIT, /* the program calls the barrier itself */
+	SBT_KIND_LOOP, /* the end of a loop that threads share */
+	SBT_KIND_SECTIONS,
+	SBT_KIND_SINGLE,
+	SBT_KIND_TASK,
+	SBT_KIND_JOIN, /* the end of a parallel region */
+	SBT_KIND_COLLECTIVE, /* an operation of all ranks */
+	SBT_KIND_PHASE, /* nobody waits: a marker in the program says that a phase ends */
+	SBT_KINDS
 };
 
 enum sbt_record_type {
@@ -28,24 +51,77 @@ enum sbt_record_type {
 	SBT_REC_EXEC = 5, /* a traced process replaced its program */
 	SBT_REC_EXIT = 6, /* a thread of a traced process ended */
 	SBT_REC_MAP = 7, /* a process has other mappings than before */
+	SBT_REC_TAIL =
+		8, /* struct sbt_crossing: what a thread did after its last departure; it ended */
+	SBT_REC_RESUME =
+		9, /* struct sbt_crossing: after SBT_CROSSING_NO_DEPART; goes on at depart_ns */
+	SBT_REC_LABEL = 10, /* struct sbt_label */
+	SBT_REC_OUTLINED =
+		11, /* struct sbt_event: a region's function, at `address`, that has no probe yet */
+	/*
+	 * struct sbt_crossing, of family COND or FUTEX: a thread waited, or woke others; whether that is a barrier is
+	 * for user space to find out. It is not counted in seq. Of one that wakes others depart_ns is arrive_ns, here
+	 * and in the crossings of what has been found to be a barrier.
+	 */
+	SBT_REC_CANDIDATE = 12,
+	SBT_REC_CALLERS = 13, /* struct sbt_callers: no crossing, but who called one that follows */
+	/*
+	 * struct sbt_crossing: a conceptual phase of a thread begins or ends, by `result` (enum sbt_phase_kind), at
+	 * `label`, when it departs; parts and counters are those of its phase so far. No crossing. Or, without a label, it
+	 * touches `words` bytes of the thread with number `object`.
+	 */
+	SBT_REC_MARK = 14,
 };
+
+/*
+ * sbt_crossing.result of a wait that comes after the arrival (SBT_SPEC_PHASE, SBT_SPEC_LATCH); 0: nothing is known.
+ * Without OVER the meeting was still to be released: the thread had come, and `words` is of this meeting. With it the
+ * thread may have been the last to come or merely late, and `words` is of a later meeting.
+ */
+#define SBT_RESULT_PASSED 0x8000
+#define SBT_RESULT_LATCH  0x4000
+#define SBT_RESULT_OVER	  0x2000
+#define SBT_RESULT_VALUE  0x1fff /* which phase; latch: how many were still to come, this or more */
 
 /* sbt_crossing.flags */
 #define SBT_CROSSING_ABANDONED 0x01 /* never returned: longjmp, exception, cancellation, exit */
 #define SBT_CROSSING_NO_WORDS  0x02 /* the barrier object could not be read: count unknown */
 #define SBT_CROSSING_NO_IP     0x04 /* the return address could not be read: call site unknown */
+/*
+ * The thread's time is accounted for since its last departure (its start, if it has none). Without
+ * SBT_CROSSING_PARTS all of its phase was on a CPU, without SBT_CROSSING_INSIDE all of its wait.
+ */
+#define SBT_CROSSING_ACCOUNTED 0x08
+#define SBT_CROSSING_INSIDE    0x10 /* followed by struct sbt_inside */
+#define SBT_CROSSING_PARTS     0x20 /* that followed by struct sbt_parts */
+#define SBT_CROSSING_COUNTERS  0x40 /* those that are there followed by struct sbt_counters */
+/*
+ * Where its thread goes on cannot be seen (a worker at the end of a parallel region): depart_ns is 0, and a
+ * record of type SBT_REC_RESUME says when it next does what it is told.
+ */
+#define SBT_CROSSING_NO_DEPART 0x80
+/*
+ * The call made an object, too: `words` is its handle (SBT_CROSSING_NO_WORDS: that could not be read; of one that never
+ * departed it means nothing), `made` tells apart those made by one call, or is SBT_WHAT_UNKNOWN.
+ */
+#define SBT_CROSSING_MAKES     0x100
 
 /*
  * One thread passing one barrier once. Written at the departure; an arrival
  * that never departs is written when its thread arrives again or exits, with
- * depart_ns 0 and SBT_CROSSING_ABANDONED.
+ * SBT_CROSSING_ABANDONED and that time as depart_ns: records are in the order
+ * of depart_ns, and what it came to is told after all that was before.
  */
 struct sbt_crossing {
 	__u64 arrive_ns;
 	__u64 depart_ns;
 	__u64 object; /* address of the barrier in the process */
 	__u64 ip; /* return address of the call: the call site */
-	__u64 words; /* 8 bytes of the object where its family keeps the count */
+	/*
+	 * pthread: 8 bytes of the object; COND, FUTEX: who called the function that `ip` is in, as an address, the name of
+	 * a chain or of a struct sbt_callers, 0 not known; others: how many meet, 0 not known
+	 */
+	__u64 words;
 	__u32 tgid;
 	__u32 tid;
 	__u32 inc; /* incarnation of the process: tells PID reuse and exec apart */
@@ -53,9 +129,152 @@ struct sbt_crossing {
 	__u16 arrive_cpu;
 	__u16 depart_cpu;
 	__u8 type; /* SBT_REC_CROSSING */
-	__u8 family;
-	__u8 flags;
+	__u8 family; /* enum sbt_family */
+	__u8 kind; /* enum sbt_kind */
 	__u8 depth; /* 0: outermost; nested waits count up */
+	__u16 flags;
+	__u16 spec; /* of the probe: struct sbt_spec */
+	__u16 index; /* rank, OpenMP thread number or the program's own number, plus 1; 0 not known */
+	/*
+	 * COND, FUTEX: what the wait returned, an errno; of a futex's waking how many at most, 65535 or more. STD:
+	 * SBT_RESULT_*. Others: 0
+	 */
+	__u16 result;
+	union {
+		__u32 label; /* markers: struct sbt_label; 0 none */
+		__u32 made; /* SBT_CROSSING_MAKES: which of those made by one call */
+		__u32 value; /* SBT_REC_CANDIDATE of FUTEX, a wait: what the word was to change from */
+	};
+};
+
+/* sbt_crossing.result of SBT_REC_MARK, as include/sbt/sbt.h has them. */
+#define SBT_MARK_BEGIN 1
+#define SBT_MARK_END   2
+#define SBT_MARK_READ  3
+#define SBT_MARK_WRITE 4
+
+/* Why a thread was not on a CPU though it had not asked to be: append only. */
+enum sbt_blocked {
+	SBT_BLOCKED_LOCK, /* futexes and other locks */
+	SBT_BLOCKED_IO, /* files, pipes, sockets; waiting for any of them */
+	SBT_BLOCKED_FAULT, /* a page was fetched */
+	SBT_BLOCKED_SLEEP, /* it asked for time to pass */
+	SBT_BLOCKED_THROTTLED, /* its cgroup had used up its CPU time */
+	SBT_BLOCKED_OTHER,
+	SBT_BLOCKED_REASONS
+};
+
+/* What the holder of a lock did most of the time while another waited for it. */
+enum sbt_doing {
+	SBT_DOING_UNKNOWN,
+	SBT_DOING_ONCPU,
+	SBT_DOING_RUNQ, /* it waited for a CPU itself */
+	SBT_DOING_BLOCKED, /* + enum sbt_blocked */
+};
+
+/* What it waited for where none of the reasons fits: append only. */
+enum sbt_other {
+	SBT_OTHER_UNKNOWN,
+	SBT_OTHER_STOPPED, /* by a signal or a debugger */
+	SBT_OTHER_CHILD, /* for a child process to end */
+};
+
+/* SBT_BLOCKED_LOCK: what kind of futex it waited at, by how it was waited for: append only. */
+enum sbt_waited {
+	SBT_WAITED_UNKNOWN,
+	SBT_WAITED_LOCK, /* a mutex or a read-write lock: the word says so */
+	SBT_WAITED_JOIN, /* for thread `holder` to end, which the kernel tells at its word */
+	SBT_WAITED_EVENT, /* glibc's semaphores and condition variables */
+};
+
+/* The longest block of a phase, among those of the reason that cost the phase most. */
+struct sbt_block {
+	__u64 ns; /* 0: there was none */
+	__u64 addr; /* lock: of the futex; fault: what was touched; I/O: of the inode; other: enum sbt_other */
+	__u64 stack; /* key of the user stack (struct sbt_stack); 0 none */
+	__u64 doing_ns; /* how long of it the holder did what `doing` says */
+	__u32 waker; /* thread that ended it; 0: none, as a timer or a device */
+	__u32 holder; /* lock: the thread that held it for most of that time, or whose end it waited for; 0 not known */
+	__u32 culprit; /* who ran instead of the holder, or held what the holder waited for; 0 none */
+	__u8 reason; /* enum sbt_blocked */
+	__u8 doing; /* enum sbt_doing */
+	__u8 among; /* others held it, too */
+	__u8 waited; /* enum sbt_waited */
+};
+
+/* Between arrival and departure. */
+struct sbt_inside {
+	__u64 oncpu_ns; /* spinning */
+	__u64 runq_ns; /* released, and waiting for a CPU */
+	__u32 ran; /* the task that had the CPU; 0 none */
+	__u32 pad;
+};
+
+/* Between the last departure (or the start) and the arrival. Times in ns. */
+struct sbt_parts {
+	__u64 oncpu_ns; /* fault_ns included */
+	__u64 runq_ns; /* runnable, not running */
+	__u64 blocked_ns[SBT_BLOCKED_REASONS];
+	__u64 fault_ns; /* on a CPU, handling page faults */
+	__u64 fault_addr; /* that of the longest */
+	__u64 stolen_ns; /* of oncpu_ns: a guest's CPU was not run by the host, as its ticks found out */
+	__u64 ran_ns; /* of runq_ns: while `ran` had the CPU */
+	__u32 ran;
+	__u32 switches;
+	__u32 migrations;
+	__u32 faults;
+	__u32 cpus_allowed;
+	__u32 pad;
+	struct sbt_block block;
+};
+
+#define SBT_COUNTERS_MAX 8
+
+/* By the order in which they were asked for; beyond n nothing is filled in. */
+struct sbt_counters {
+	__u64 phase[SBT_COUNTERS_MAX];
+	__u64 inside[SBT_COUNTERS_MAX];
+	__u8 scaled; /* a bit each: multiplexed, scaled by enabled / running time */
+	__u8 unknown; /* a bit each: did not count at all for part of the time */
+	__u8 n;
+	__u8 pad[5];
+};
+
+/* The largest record: what a reader must be ready for. */
+struct sbt_crossing_full {
+	struct sbt_crossing crossing;
+	struct sbt_inside inside;
+	struct sbt_parts parts;
+	struct sbt_counters counters;
+};
+
+#define SBT_CALLERS_BYTES 512
+#define SBT_CALLERS_DEEP  2048 /* with --frames */
+
+/*
+ * The stack of a thread at a call of which it is not known yet how to find the caller: goes before the crossing that
+ * has its name. Of `head`: the process, ip, words (callers wanted) and object (the name).
+ */
+struct sbt_callers {
+	struct sbt_crossing head;
+	__u64 sp; /* address of bytes[0]; as when the call has returned */
+	__u64 fp;
+	__u64 link; /* arm64: the link register, of a system call; 0 */
+	__u32 len; /* bytes that could be read */
+	__u32 pad;
+	__u8 bytes[SBT_CALLERS_DEEP]; /* shorter without --frames */
+};
+
+#define SBT_STACK_REGS	34 /* room for struct pt_regs (x86-64) and struct user_pt_regs (arm64) */
+#define SBT_STACK_BYTES 8192
+
+/* Where a thread was when it blocked: for its stack to be unwound later. */
+struct sbt_stack {
+	__u64 regs[SBT_STACK_REGS]; /* as the kernel of this architecture lays them out */
+	__u64 sp; /* address of bytes[0] */
+	__u32 len; /* bytes that could be read */
+	__u32 tgid;
+	__u8 bytes[SBT_STACK_BYTES];
 };
 
 /* sbt_event.flags */
@@ -73,9 +292,32 @@ struct sbt_event {
 	__u32 inc;
 	__u32 parent_tgid; /* SBT_REC_FORK */
 	__u32 parent_inc;
+	__u32 creator; /* SBT_REC_THREAD: the thread that made it */
+	__u64 start_ns; /* SBT_REC_SEEN: when the process was made; _EXIT: the thread */
+	__u64 busy_ns; /* SBT_REC_EXIT: how long it was on a CPU, or waited for one; 0 not known */
+	/* SBT_REC_OUTLINED; _THREAD: its thread pointer, which its program's pthread_t is, or lies just below */
+	__u64 address;
+	__u64 caller; /* the same: where the call that begins the region returns to */
+	__u32 family; /* the same */
+	__u32 seq; /* SBT_REC_EXIT: crossings of the thread */
+	__u32 cpu; /* the same */
 	__u32 pad;
-	__u64 start_ns; /* SBT_REC_SEEN: when the process was made */
 	char comm[SBT_COMM_LEN];
+};
+
+#define SBT_LABEL_LEN 128
+
+/* What a program calls one of its barriers. Told once, before the first crossing there. Untrusted. */
+struct sbt_label {
+	struct sbt_event event;
+	__u32 label; /* sbt_crossing.label */
+	__u32 line; /* 0 not known */
+	__u32 loop; /* not 0: a loop barrier */
+	__u32 pad;
+	__u64 ip; /* of the marker */
+	__u64 file_at, name_at; /* where the texts are; 0: there is none */
+	char file[SBT_LABEL_LEN]; /* ""; or its page was not in memory; cut */
+	char name[SBT_LABEL_LEN]; /* likewise */
 };
 
 #endif /* SBT_RECORD_H */

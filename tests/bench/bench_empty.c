@@ -54,8 +54,8 @@ int main(int argc, char **argv)
 	if (!program)
 		return 1;
 	bpf_program__set_expected_attach_type(program, LINK_ATTACH_SESSION);
-	if (bpf_object__load(object) ||
-	    link_multi(bpf_program__fd(program), LINK_ATTACH_SESSION, false, fd, &offset, 1, 0) < 0)
+	if (bpf_object__load(object) || link_multi(bpf_program__fd(program), LINK_ATTACH_SESSION,
+						   false, fd, &offset, 1, 0, 0) < 0)
 		return 1;
 	puts("ready");
 	fflush(stdout);

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""The measured figures of the project, as ratios within one run. Benchmarks, not tests: nothing fails here.
+"""The measured figures of the project, as ratios within one run. Benchmarks, not tests: nothing fails but ranking.
 
-usage: tests/bench/run.py [NAME...]     names: cost bpftrace accuracy loss memory start strangers model
+usage: tests/bench/run.py [NAME...]     names: cost aggregate causes switch bpftrace accuracy loss memory
+                                        start strangers hang model record real predict reality ranking table
 """
 import json
 import os
@@ -16,70 +17,18 @@ import sys
 import tempfile
 import time
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-SBT = os.path.join(ROOT, "build/sbt-trace")
-WORK = os.path.join(ROOT, "build/workloads")
-BENCH = os.path.join(ROOT, "build/bench")
+from common import (BENCH, ENV, Holder, ROOT, SBT, empty_session, last_object, libc, median, run_traced, say,
+                    workload)
+from real import bench_real
+from reality import bench_ranking, bench_reality
+from table import bench_table
+
 sys.path.insert(0, os.path.join(ROOT, "tests/e2e"))
-ENV = dict(os.environ, SBT_OPTIONS="0")
-
-
-def workload(name):
-    return os.path.join(WORK, name)
-
-
-def libc():
-    out = subprocess.run(["ldd", workload("gen")], capture_output=True, text=True, check=True).stdout
-    return os.path.realpath(re.search(r"libc\.so\.6 => (\S+)", out).group(1))
-
-
-def last_object(out):
-    """The last line that is a JSON object."""
-    return json.loads([line for line in out.splitlines() if line.startswith("{")][-1])
-
-
-def median(values):
-    return statistics.median(values)
-
-
-def say(text, figure, bound=None, unit=""):
-    state = "" if bound is None else ("  (wanted: at most %g%s)" % (bound, unit))
-    print("%-72s %8.3g%s%s" % (text, figure, unit, state), flush=True)
-
-
-class Holder:
-    """A program that puts probes in place and keeps them until it is told to go."""
-
-    def __init__(self, argv, ready, stream="stdout", **kwargs):
-        self.p = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE, text=True, env=ENV, **kwargs)
-        for line in getattr(self.p, stream):
-            if ready in line:
-                return
-        raise RuntimeError("%s did not become ready: %s" % (argv[0], self.p.stderr.read()))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.p.send_signal(signal.SIGINT)
-        try:
-            self.p.communicate(timeout=20)
-        except subprocess.TimeoutExpired:
-            self.p.kill()
-            self.p.communicate()
-
-
-def empty_session():
-    return Holder([os.path.join(BENCH, "bench_empty"), os.path.join(BENCH, "empty.bpf.o"), libc()], "ready")
 
 
 def run_under(holder, extra=()):
     if holder == "sbt":
-        with tempfile.NamedTemporaryFile() as out:
-            run = subprocess.run([SBT, "-q", "-o", out.name, "--", workload("bench_crossing"), *extra],
-                                 capture_output=True, text=True, env=ENV, timeout=120)
-            return last_object(run.stdout)
+        return run_traced((), [workload("bench_crossing"), *extra])
     if holder == "bare":
         run = subprocess.run([workload("bench_crossing"), *extra], capture_output=True, text=True, timeout=120)
         return last_object(run.stdout)
@@ -88,16 +37,117 @@ def run_under(holder, extra=()):
 
 
 def bench_cost():
-    rows = {"bare": [], "empty": [], "sbt": []}
+    """What a crossing costs beside an empty probe: by records, and by sums kept in the kernel."""
+    ways = {"sbt": (), "records": ("--no-causes",), "sums": ("--aggregate",)}
+    rows = {k: [] for k in ("bare", "empty", *ways)}
     for _ in range(9):
         rows["bare"].append(run_under("bare")["ns_per_call"]["median"])
         rows["empty"].append(run_under(empty_session)["ns_per_call"]["median"])
-        rows["sbt"].append(run_under("sbt")["ns_per_call"]["median"])
+        for k, options in ways.items():
+            rows[k].append(run_traced(options, [workload("bench_crossing")])["ns_per_call"]["median"])
     ratios = [(s - b) / (e - b) for b, e, s in zip(rows["bare"], rows["empty"], rows["sbt"])]
-    print("one thread, ns a crossing: bare %.0f, empty session %.0f, sbt-trace %.0f" %
-          tuple(median(rows[k]) for k in ("bare", "empty", "sbt")))
+    print("one thread, ns a crossing: bare %.0f, empty session %.0f, sbt-trace %.0f, with --no-causes %.0f, "
+          "with --aggregate %.0f" % tuple(median(rows[k]) for k in ("bare", "empty", "sbt", "records", "sums")))
     say("added cost of a crossing, one thread, against an empty session", median(ratios), 1.35)
     print("    single ratios: " + " ".join("%.2f" % r for r in sorted(ratios)))
+    for k, name in (("sbt", "records with causes"), ("records", "records alone")):
+        ratios = [(s - e) / (r - e) for e, r, s in zip(rows["empty"], rows[k], rows["sums"]) if r > e]
+        say("what sums add beyond an empty session, against %s" % name, median(ratios), 0.5)
+        print("    single ratios: " + " ".join("%.2f" % r for r in sorted(ratios)))
+
+
+def spent(argv, options=None, holder=None):
+    """What a run says of itself, and the CPU time of it and of who traces it, in ns."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if options is not None:
+        said = run_traced(options, argv)
+    elif holder:
+        with holder():
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            said = last_object(subprocess.run(argv, capture_output=True, text=True, timeout=120).stdout)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return said, (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1e9
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return said, (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1e9
+
+
+def bench_aggregate():
+    """CPU time that a crossing takes, sbt-trace's own in it: what is written must be read, by somebody. Starting and
+    ending of sbt-trace is measured with a run of next to nothing, and taken off."""
+    many, few = ["--calls", "20000", "--repetitions", "50"], ["--calls", "1", "--repetitions", "1"]
+    ways = {"empty": (None, empty_session), "records with causes": ((), None),
+            "records alone": (("--no-causes",), None), "sums": (("--aggregate",), None)}
+    rows = {k: [] for k in ways}
+    for _ in range(5):
+        for k, (options, holder) in ways.items():
+            used = [spent([workload("bench_crossing"), *extra], options, holder)[1] for extra in (many, few)]
+            rows[k].append((used[0] - used[1]) / 1e6)
+    least = {k: min(v) for k, v in rows.items()}
+    print("CPU time a crossing, all processes, least of five, ns: " +
+          ", ".join("%s %.0f" % (k, v) for k, v in least.items()))
+    for k in ("records with causes", "records alone"):
+        say("what sums add beyond an empty session, against %s, CPU time" % k,
+            (least["sums"] - least["empty"]) / (least[k] - least["empty"]), 0.5)
+
+
+COUNTERS = ("-e", "page-faults,context-switches,task-clock,cpu-migrations")
+
+
+def bench_causes():
+    """What accounting for the time adds to a crossing, and four counters with it."""
+    ways = {"plain": ("--no-causes",), "causes": (), "counters": COUNTERS}
+    for threads, extra, key, turns in ((1, (), "ns_per_call", 9),
+                                       (4, ("--threads", "4", "--seconds", "3"), "ns_per_episode", 7)):
+        def figure(run):
+            return run[key]["median"] if threads == 1 else run[key]
+
+        rows = {"bare": [], **{name: [] for name in ways}}
+        for _ in range(turns):
+            rows["bare"].append(figure(run_under("bare", extra)))
+            for name, options in ways.items():
+                rows[name].append(figure(run_traced(options, [workload("bench_crossing"), *extra])))
+        print("%d thread%s on %d CPUs, ns %s: " % (threads, "s"[threads == 1:], os.cpu_count(),
+                                                   "a crossing" if threads == 1 else "an episode") +
+              ", ".join("%s %.0f" % (name, median(rows[name])) for name in rows))
+        for name, text, bound in (("causes", "causes on", 1.15), ("counters", "causes and four counters", 1.6)):
+            ratios = [(x - b) / (p - b) for b, p, x in zip(rows["bare"], rows["plain"], rows[name])]
+            say("    added cost, %s, against --no-causes" % text, median(ratios), bound)
+            print("    single ratios: " + " ".join("%.2f" % r for r in sorted(ratios)))
+
+
+def bench_switch():
+    """Two threads hand a byte to and fro on one CPU: traced, and beside a trace of somebody else."""
+    def switch():
+        out = subprocess.run([workload("bench_switch")], capture_output=True, text=True, check=True).stdout
+        return last_object(out)["ns_per_switch"]["median"]
+
+    rows = {"bare": [], "plain": [], "traced": [], "counted": [], "stranger": [], "stranger, counters": []}
+    target = subprocess.Popen([workload("gen"), "--threads", "2", "--forever", "--work", "fixed:0=50ms,1=50ms",
+                               "--work-by", "sleep"], stdout=subprocess.DEVNULL)
+    try:
+        for _ in range(9):
+            rows["bare"].append(switch())
+            for name, options in (("plain", ("--no-causes",)), ("traced", ()), ("counted", COUNTERS)):
+                rows[name].append(run_traced(options, [workload("bench_switch")])["ns_per_switch"]["median"])
+            for name, options in (("stranger", ()), ("stranger, counters", COUNTERS)):
+                with tempfile.NamedTemporaryFile() as out:
+                    p = subprocess.Popen([SBT, "-q", "--json", *options, "-o", out.name, "-p", str(target.pid)],
+                                         env=ENV)
+                    while not open(out.name, encoding="utf-8").read():
+                        time.sleep(0.02)
+                    rows[name].append(switch())
+                    p.send_signal(signal.SIGINT)
+                    p.wait()
+    finally:
+        target.terminate()
+        target.wait()
+    print("ns a switch: " + ", ".join("%s %.0f" % (name, median(rows[name])) for name in rows))
+    for name, bound in (("plain", None), ("traced", 1000), ("counted", None), ("stranger", None),
+                        ("stranger, counters", None)):
+        say("    added to a context switch: %s" % name, median([x - b for b, x in zip(rows["bare"], rows[name])]),
+            bound, " ns")
+    noise = statistics.quantiles(rows["bare"], n=4)
+    say("    noise: a quarter of the bare figures to three quarters", noise[2] - noise[0], None, " ns")
 
 
 BPFTRACE = ("uprobe:%(libc)s:pthread_barrier_wait { @t[tid] = nsecs; } "
@@ -165,7 +215,10 @@ def bench_memory():
     end, peak = trace_json([workload("bench_crossing"), "--threads", "2", "--seconds", "50"], 50)
     print("nothing watched, %d episodes, %d lost" % (end["episodes"], sum(end["lost"].values())))
     say("    peak memory of sbt-trace", peak, 32, " MiB")
+    """The model alone; and the merge with it, from few CPUs to many: wanted are 5 million crossings a second."""
     subprocess.run([os.path.join(BENCH, "bench_model")], check=False)
+    for sources in (8, 64, 1024):
+        subprocess.run([os.path.join(BENCH, "bench_streams"), str(sources)], check=False)
 
 
 def bench_start():
@@ -179,6 +232,29 @@ def bench_start():
             armed.append(session["armed_ns"] / 1e6)
     say("from start to armed, median", median(armed), 150, " ms")
     say("sbt-trace -- /bin/true as a whole, median", median(whole), None, " ms")
+
+
+def bench_hang():
+    """64 threads of which one has arrived at the barrier and 63 read from empty pipes, eleven calls deep."""
+    p = subprocess.Popen([workload("hung"), "--kind", "pipe", "--threads", "64", "--missing", "63", "--depth", "10"],
+                         stdout=subprocess.PIPE, text=True)
+    whole, missing = [], set()
+    try:
+        for line in p.stdout:
+            if line.startswith("# hung"):
+                break
+        for _ in range(7):
+            begin = time.monotonic()
+            out = subprocess.run([SBT, "hang", "--json", "-p", str(p.pid)], capture_output=True, text=True, check=True,
+                                 env=ENV).stdout
+            whole.append((time.monotonic() - begin) * 1000)
+            missing.add(len([m for line in out.splitlines() for m in json.loads(line).get("missing", [])
+                             if any(f["function"] == "pipe_read" for f in m["stack"])]))
+    finally:
+        p.kill()
+        p.wait()
+    print("missing threads with their stacks: %s of 63" % sorted(missing))
+    say("hang -p of 64 threads as a whole, median", median(whole), 1000, " ms")
 
 
 def bench_strangers():
@@ -214,8 +290,74 @@ def bench_model():
     subprocess.run([os.path.join(BENCH, "bench_model")], check=False)
 
 
-ALL = {"cost": bench_cost, "bpftrace": bench_bpftrace, "accuracy": bench_accuracy, "start": bench_start,
-       "strangers": bench_strangers, "model": bench_model, "memory": bench_memory, "loss": bench_loss}
+def crossing_figures(options):
+    """What a crossing takes, ns: of one thread that never waits; of the tracer, CPU time, where 4 threads take turns."""
+    alone = run_traced(options, [workload("bench_crossing")])["ns_per_call"]
+    with tempfile.NamedTemporaryFile() as out:
+        run = subprocess.run([SBT, "-q", "--json", "-o", out.name, *options, "--", workload("bench_crossing"), "--threads",
+                              "4", "--seconds", "3"], capture_output=True, text=True, env=ENV, timeout=120, check=True)
+        end = json.loads(open(out.name, encoding="utf-8").readlines()[-1])
+    return {"alone": alone["median"], "least": alone["min"], "together": last_object(run.stdout)["ns_per_episode"],
+            "tracer": end["tracer_cpu_ns"] / end["produced"], "lost": end["lost_total"]}
+
+
+def bench_record_cost(folder):
+    recording = os.path.join(folder, "r")
+    rows = {"without": [], "with": []}
+    for _ in range(7):
+        rows["without"].append(crossing_figures(()))
+        rows["with"].append(crossing_figures(("--record", recording)))
+    for key, text, bound in (("alone", "a crossing of one thread", 1.1), ("together", "an episode of 4 threads", 1.1),
+                             ("tracer", "CPU time of sbt-trace, a crossing", None)):
+        ratios = [w[key] / wo[key] for wo, w in zip(rows["without"], rows["with"])]
+        print("%s, ns: %.0f, with a recording %.0f" % (text, *(median([r[key] for r in rows[k]]) for k in rows)))
+        say("    with a recording, against without", median(ratios), bound)
+        print("    single ratios: " + " ".join("%.2f" % r for r in sorted(ratios)))
+    least = [min(r["least"] for r in rows[k]) for k in rows]
+    say("a crossing of one thread, the least of all turns: with against without", least[1] / least[0], 1.1)
+    print("lost: %d without, %d with" % tuple(sum(r["lost"] for r in rows[k]) for k in rows))
+
+
+def bench_record_size(folder):
+    """What waits of all kinds take; then 10 million crossings, back to back, or as many as there were in a minute."""
+    recording, out = os.path.join(folder, "r"), os.path.join(folder, "out")
+    for text, argv in (("8 threads, random work", ["gen", "--threads", "8", "--rounds", "2000", "--work",
+                                                    "random:10us:500us:1"]),
+                       ("4 threads that sleep", ["gen", "--threads", "4", "--rounds", "2000", "--work",
+                                                 "random:10us:500us:1", "--work-by", "sleep"]),
+                       ("8 threads back to back", ["bench_crossing", "--threads", "8", "--seconds", "60"])):
+        subprocess.run([SBT, "record", "-q", "-o", recording, "--", workload(argv[0]), *argv[1:]], check=True,
+                       stdout=subprocess.DEVNULL, env=ENV)
+        begin = time.monotonic()
+        p = subprocess.Popen([SBT, "report", "-q", "--json", "-o", out, recording], env=ENV)
+        _, status, usage = os.wait4(p.pid, 0)
+        seconds = time.monotonic() - begin
+        if status:
+            raise RuntimeError("report failed: %d" % status)
+        end = json.loads(open(out, encoding="utf-8").readlines()[-1])
+        print("%s: %d crossings, %.1f MB" % (text, end["consumed"], os.path.getsize(recording) / 1e6))
+        say("    bytes a crossing", os.path.getsize(recording) / end["consumed"], 40)
+    say("    report of 10 million crossings, scaled from these", seconds * 1e7 / end["consumed"], 5, " s")
+    say("        of that CPU time", (usage.ru_utime + usage.ru_stime) * 1e7 / end["consumed"], None, " s")
+    say("    peak memory of report", usage.ru_maxrss / 1024, 200, " MiB")
+
+
+def bench_record():
+    with tempfile.TemporaryDirectory() as folder:
+        bench_record_cost(folder)
+        bench_record_size(folder)
+
+
+def bench_predict():
+    """The simulator, wanted: at least 5 million events a second."""
+    subprocess.run([os.path.join(BENCH, "bench_predict")], check=False)
+
+
+ALL = {"cost": bench_cost, "aggregate": bench_aggregate, "causes": bench_causes, "switch": bench_switch, "bpftrace": bench_bpftrace,
+       "accuracy": bench_accuracy, "start": bench_start, "strangers": bench_strangers, "model": bench_model,
+       "memory": bench_memory, "hang": bench_hang, "record": bench_record, "loss": bench_loss, "real": bench_real,
+       "predict": bench_predict, "reality": bench_reality, "ranking": bench_ranking,
+       "table": bench_table}
 
 
 def main():

@@ -5,7 +5,11 @@
 
     run.py [-l] [PATTERN...]    all tests, or those whose name contains a PATTERN; -l lists them
 
-One line a test, and a last line "N passed, N failed"."""
+One line a test, and a last line "N passed, N failed".
+
+These tests hold a tracer against real schedulers and clocks, on machines that others use too. A test that fails is
+therefore run again, and has passed if it does so twice in a row; the first failure is printed all the same, and counted
+in the line before the last. More than AGAIN of them in one run is no accident, and stays a failure."""
 
 import glob
 import importlib
@@ -18,6 +22,7 @@ import traceback
 import harness
 
 SECONDS = 90  # for one test
+AGAIN = 3  # tests that may need a second try in one run
 
 
 def collect(patterns):
@@ -45,7 +50,7 @@ def where(error):
     return ""
 
 
-def run(name, function):
+def run(name, function, verdict="FAIL"):
     """True if the test passed or was skipped."""
     start = time.monotonic()
     test = harness.Test(name)
@@ -67,7 +72,7 @@ def run(name, function):
             why = why or wrong
     seconds = time.monotonic() - start
     if why is not None:
-        print(f"FAIL {name}: {printable(why)}", flush=True)
+        print(f"{verdict} {name}: {printable(why)}", flush=True)
     else:
         print(f"ok {name} ({seconds:.1f} s){', skipped: ' + skipped if skipped else ''}",
               flush=True)
@@ -93,20 +98,32 @@ def main():
         sys.exit("run.py: root is needed")
     if not os.access(harness.SBT, os.X_OK):
         sys.exit("run.py: build/sbt-trace is not there; run make")
+    try:
+        # What others build or run meanwhile waits: the tests' programs have their times to keep.
+        os.setpriority(os.PRIO_PROCESS, 0, -5)
+    except OSError:
+        pass
     harness.become_subreaper()
     # The test that is running cleans up all the same.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    passed = failed = 0
+    passed = failed = again = 0
     for name, function in tests:
-        if run(name, function):
-            passed += 1
+        if again < AGAIN:
+            good = run(name, function, "AGAIN")
+            if not good:
+                again += 1
+                good = run(name, function) and run(name, function)
         else:
-            failed += 1
+            good = run(name, function)
+        passed += good
+        failed += not good
     try:
         harness.wait_for("the last guard ends", lambda: not harness.living(), 10)
     except harness.Failure as e:
         print(f"FAIL left behind: {e}")
         failed += 1
+    if again:
+        print(f"{again} failed once, see AGAIN above")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

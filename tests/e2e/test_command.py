@@ -85,7 +85,8 @@ def test_separate_debug_file_by_build_id(t):
 def test_before_main(t):
     """A constructor that crosses barriers: nothing may be missed before main."""
     trace = t.trace([workload("early")]).nothing_lost()
-    check_equal("episodes", {b["function"]: b["episodes"] for b in trace.barriers()},
+    check_equal("episodes", {b["function"]: b["episodes"] for b in
+                             trace.barriers(family="pthread")},
                 {"early_member": 40, "late_member": 60})
     check_equal("incomplete", trace.end["incomplete"], 0)
 
@@ -134,20 +135,22 @@ def test_pipeline_of_programs(t):
 
 def test_fork_children(t):
     trace = t.trace([workload("fork_children")]).nothing_lost()
-    found = {}
-    for b in trace.barriers():
+    found, of = {}, {}
+    # The parent also makes and joins two teams, which is the family forkjoin's.
+    for b in trace.barriers(family="pthread"):
         key = (b["pid"], b["participants"])
         found[key] = found.get(key, 0) + b["episodes"]
+        of[b["pid"]] = of.get(b["pid"], 0) + b["episodes"]
     check_equal("teams", sorted((n, e) for (_, n), e in found.items()),
                 [(2, 70), (2, 100), (2, 100), (3, 200), (4, 300)])
     check_equal("incomplete", trace.end["incomplete"], 0)
-    parent = [p for p in trace.processes() if p["episodes"] == 100 and p["parent"] not in
+    parent = [p for p in trace.processes() if of[p["pid"]] == 100 and p["parent"] not in
               [q["pid"] for q in trace.processes()]]
     check_equal("the parent", len(parent), 1)
     # Child 1, 2, 3 are the parent's; the grandchild is child 2's.
     children = {p["pid"]: p["parent"] for p in trace.processes()}
-    second = [p["pid"] for p in trace.processes() if p["episodes"] == 200][0]
-    grandchild = [p for p in trace.processes() if p["episodes"] == 70][0]
+    second = [p["pid"] for p in trace.processes() if of[p["pid"]] == 200][0]
+    grandchild = [p for p in trace.processes() if of[p["pid"]] == 70][0]
     check_equal("parent of the grandchild", grandchild["parent"], second)
     check_equal("parent of child 2", children[second], parent[0]["pid"])
 
@@ -155,7 +158,8 @@ def test_fork_children(t):
 def test_no_children(t):
     for command, episodes in (([workload("fork_children")], 100), ([workload("gen"), *GEN], 200)):
         trace = t.trace(command, "--no-children").nothing_lost()
-        check_equal(f"episodes of {command[0]}", trace.end["episodes"], episodes)
+        check_equal(f"episodes of {command[0]}",
+                    sum(b["episodes"] for b in trace.barriers(family="pthread")), episodes)
         check_equal("processes", len(trace.processes()), 1)
         check_equal("scopes", {p["scope"] for p in trace.session["probes"]} - {"process"}, set())
 
@@ -174,8 +178,8 @@ def test_spawn_static(t):
                      "80"]).nothing_lost()
     own = trace.episodes(participants=2)
     check_equal("own episodes", own, 150)
-    check_equal("children's", sorted(b["episodes"] for b in trace.barriers(participants=3)),
-                [80, 80])
+    check_equal("children's", sorted(b["episodes"] for b in
+                                     trace.barriers(participants=3, family="pthread")), [80, 80])
 
 
 def test_same_program_in_many_processes(t):
@@ -337,3 +341,23 @@ def test_command_survives_sigint(t):
     check_in("state of gen", (stat_of(pid) or "?")[0], "SRD")
     os.kill(pid, signal.SIGTERM)
     wait_for("gen ends in good order", lambda: (stat_of(pid) or "Z")[0] == "Z")
+
+
+def test_leaves_a_daemon(t):
+    """COMMAND ends and a process of its own goes on: tracing ends with COMMAND, and that is said."""
+    release = t.path("release")
+    # The grandchild is its own parent's orphan, and waits to be let go.
+    script = f"(while [ ! -e {release} ]; do sleep 0.1; done) >/dev/null 2>&1 & exit 0"
+    try:
+        result = t.sbt("--", "sh", "-c", script)
+        check_equal("status", result.rc, 0)
+        # The loop, and mostly the sleep that it is in.
+        check_in("stderr", "COMMAND has ended, and tracing with it, but ", result.err)
+        check(re.search("a process that it started still runs|2 processes that it started still run",
+                        result.err), result.err)
+        check_in("stderr", "sbt-trace -p", result.err)
+    finally:
+        with open(release, "w", encoding="ascii"):
+            pass
+    result = t.sbt("--", "sh", "-c", "sleep 0.1 & wait")
+    check("COMMAND has ended" not in result.err, result.err)

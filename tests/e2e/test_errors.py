@@ -9,8 +9,8 @@ import signal
 import subprocess
 import time
 
-from harness import (NOBODY, SBT, Failure, check, check_equal, check_in, code_differs, code_of,
-                     is_guard, living, read_proc, stat_of, wait_for, workload)
+from harness import (NOBODY, SBT, Failure, check, check_equal, check_in, clean_environment,
+                     code_differs, code_of, is_guard, living, read_proc, stat_of, wait_for, workload)
 from test_pid import PACE
 
 # --- wrong usage -----------------------------------------------------------------------------------------
@@ -30,6 +30,10 @@ def test_usage(t):
             (["-p", "x"], "-p x"),
             (["-p", "0"], "-p 0"),
             (["-p", "1,,y"], "-p 1,,y"),
+            (["-p", "1,,2"], "-p 1,,2"),
+            (["-p", "1,"], "-p 1,"),
+            (["-p", ",1"], "-p ,1"),
+            (["-p", ""], "-p "),
             (["-p", "99999999999"], "-p 99999999999"),
             (["--warn-time", "-1", "--", "true"], "--warn-time -1"),
             (["--warn-every", "0", "--", "true"], "--warn-every 0"),
@@ -40,6 +44,12 @@ def test_usage(t):
             (["--ring-size", "0", "--", "true"], "--ring-size 0"),
             (["--json", "--", "true"], "-o FILE"),
             (["--csv", "--", "true"], "-o FILE"),
+            (["list"], "one of BINARY"),
+            (["list", "--json"], "one of BINARY"),
+            (["list", "--events", "/bin/true"], "one of BINARY"),
+            (["list", "--events", "--nonsense"], "--nonsense"),
+            (["--json", "--csv", "-a"], "not both"),
+            (["--csv", "-o", "/dev/null", "--json", "--", "true"], "not both"),
             (["-u", "nobody", "-a"], "-u"),
             (["--comm", "x", "--", "true"], "--comm"),
             (["--cgroup", "/", "-p", "1"], "--cgroup"),
@@ -58,6 +68,13 @@ def test_order_of_options(t):
                 "-a --json -p\n")
 
 
+def test_no_debug_without_a_command(t):
+    for target in (["-p", str(os.getpid())], ["-a"]):
+        result = t.sbt(*target, env=clean_environment(SBT_NO_DEBUG="1"))
+        check_equal("status, stdout", (result.rc, result.out), (0, ""))
+        check_in("stderr", "SBT_NO_DEBUG is set: nothing is traced", result.err)
+
+
 # --- permission ------------------------------------------------------------------------------------------
 
 def test_unprivileged(t):
@@ -68,7 +85,7 @@ def test_unprivileged(t):
         result = t.run(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
                         "--inh-caps=-all", copy, *target])
         check_equal("status", result.rc, 1)
-        for word in ("not permitted", "CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "sudo"):
+        for word in ("not permitted", "CAP_BPF", "CAP_PERFMON", "sudo", "setcap cap_bpf,cap_perfmon=ep"):
             check_in("stderr", word, result.err)
     check(not os.path.exists(t.path("made")), "the command ran all the same")
 
@@ -79,7 +96,8 @@ def test_one_capability_is_missing(t):
                         "0.1"])
         check_equal("status", result.rc, 1)
         check_in("stderr", missing, result.err)
-        check_in("stderr", "sudo", result.err)
+        check_in("stderr", "has been denied it", result.err)
+        check_equal("a word of BPF", "BPF needs" in result.err, missing == "CAP_BPF" and "disabled" in result.err)
 
 
 # --- output ----------------------------------------------------------------------------------------------
@@ -98,6 +116,21 @@ def test_full_disk(t):
         check_equal(f"status with {form}", result.rc, 1)
         check_in("stderr", "cannot write /dev/full: No space left on device", result.err)
         check_equal("the command", result.out, "gen: rounds=50 threads=4 ok\n")
+
+
+def test_answers_that_cannot_be_written(t):
+    for options in (["--help"], ["--version"], ["--json-schema"], ["list", "--help"],
+                    ["list", "--events"], ["list", "--events", "--json"]):
+        with open("/dev/full", "wb") as full:
+            result = t.sbt(*options, stdout=full)
+        check_equal(f"status of {options}", result.rc, 1)
+        check_in("stderr", "cannot write to stdout: No space left on device", result.err)
+
+
+def test_help_fits(t):
+    for options in (["--help"], ["list", "--help"]):
+        check_equal(f"lines of {options} beyond 100 columns",
+                    [line for line in t.sbt(*options).out.splitlines() if len(line) > 100], [])
 
 
 def test_full_disk_later(t):
@@ -147,7 +180,7 @@ def test_no_barrier(t):
     result = t.sbt("--", "/bin/true")
     check_equal("status", result.rc, 0)
     check_in("stderr", "no barrier was crossed", result.err)
-    check_in("stderr", "pthread_barrier_wait", result.err)
+    check_in("stderr", "functions of pthread", result.err)
     check_in("stderr", "libc.so.6", result.err)
     check_in("stderr", "/bin/true", result.err)
 

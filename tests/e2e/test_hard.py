@@ -5,7 +5,7 @@ places, one object at many sites, barriers made anew, more threads than the coun
 
 import re
 
-from harness import (check, check_between, check_equal, check_in, genlog, source_lines,
+from harness import (check, check_between, check_equal, check_in, check_last, genlog, source_lines,
                      workload)
 from test_pid import all_found, traced_gen
 
@@ -24,8 +24,12 @@ def churn(t, *options):
     trace = t.trace([workload("churn"), *options]).nothing_lost()
     teams, episodes, crossings = map(int, re.search(
         r"teams=(\d+) episodes=(\d+) crossings=(\d+)", trace.result.out).groups())
-    check_equal("episodes", trace.end["episodes"], episodes)
-    check_equal("crossings", trace.end["crossings"], crossings)
+    # Each team is made and joined, which is a round of the family forkjoin: its threads and main.
+    check_equal("episodes", {f: sum(b["episodes"] for b in trace.barriers() if b["family"] == f)
+                             for f in ("pthread", "forkjoin")},
+                {"pthread": episodes, "forkjoin": teams})
+    members = crossings * teams // episodes + teams
+    check_equal("crossings", trace.end["crossings"], crossings + members)
     check_equal("incomplete, ambiguous", (trace.end["incomplete"], trace.end["ambiguous"]), (0, 0))
     check_equal("abandoned", trace.process()["abandoned"], 0)
     return trace, teams, episodes
@@ -33,9 +37,9 @@ def churn(t, *options):
 
 def test_churn(t):
     trace, teams, _ = churn(t, "--teams", "1000", "--threads", "4")
-    barrier = trace.barrier()
+    barrier = trace.barrier(family="pthread")
     check_equal("participants", (barrier["participants_min"], barrier["participants"]), (2, 4))
-    threads = sum(2 + k % 3 for k in range(teams))
+    threads = 1 + sum(2 + k % 3 for k in range(teams))
     check_equal("threads", trace.process()["nthreads"], threads)
 
 
@@ -44,18 +48,18 @@ def test_thread_ids_are_used_again(t):
     reused = re.search(r"used (\d+) times", trace.result.err)
     check(reused and int(reused.group(1)) > 10, f"no ids were used again: {trace.result.err}")
     # A new thread with an old number is another thread.
-    threads = sum(2 + k % 2 for k in range(teams))
+    threads = 1 + sum(2 + k % 2 for k in range(teams))
     check_equal("threads", trace.process()["nthreads"], threads)
 
 
 def test_dlopen_and_dlclose(t):
     trace = t.trace([workload("dlopen_lib")]).nothing_lost()
     found = {}
-    for b in trace.barriers():
+    for b in trace.barriers(family="pthread"):
         found[b["function"]] = found.get(b["function"], 0) + b["episodes"]
     check_in("stderr", "the same address: yes", trace.result.err)
     check_equal("episodes", found, {"bar_wait": 200, "baz_wait": 100})
-    for b in trace.barriers():
+    for b in trace.barriers(family="pthread"):
         check_in("module", "lib" + b["function"][:3] + ".so", b["module"])
         check(b["file"].endswith("libbar.c") and b["line"], f"no line: {b}")
 
@@ -179,7 +183,7 @@ def accuracy(threads, rounds, work):
         result = all_found(trace, log)
         check_equal("matched", result["matched"], rounds)
         check(result["last_checked"] > rounds / 4, f"only {result['last_checked']} were clear")
-        check_equal("last thread wrong", result["last_wrong"], 0)
+        check_last(result)
         check_between("median error of the barrier time", result["barrier_error_ns"]["median"], 0,
                       15_000)
         check_between("error of the cumulative wait", result["wait_error"], 0, 0.06)
@@ -223,14 +227,17 @@ def test_who_is_last(t):
 
 
 def test_rotating(t):
-    trace, _ = with_log(t, "--threads", "4", "--rounds", "80", "--work", "rotate:500us:4ms", *SLEEP)
+    trace, log = with_log(t, "--threads", "4", "--rounds", "80", "--work", "rotate:500us:4ms", *SLEEP)
     barrier, process = trace.barrier(), trace.process()
     check_equal("pattern", barrier["pattern"], "rotating")
     for m in barrier["threads"]:
         check_between(f"{m['comm']} came last", m["last"], 17, 23)
     # Each is late in a quarter of the phases: mean 1.5 of 4.5 ms.
     check_between("serialisation", process["efficiency"]["serialisation"], 0.25, 0.45)
-    check_between("load balance", process["efficiency"]["load_balance"], 0.9, 1)
+    # All do as much in sum, unless others on the machine kept one of them longer.
+    work = [own["work_ns"] for own in log.threads().values()]
+    truth = sum(work) / len(work) / max(work)
+    check_between("load balance", process["efficiency"]["load_balance"], truth - 0.03, truth + 0.03)
 
 
 def test_user_nobody_is_named_too(t):

@@ -5,8 +5,8 @@ and of cyclic partitioning."""
 
 import re
 
-from harness import (check, check_between, check_equal, check_in, check_not_in, source_lines,
-                     workload)
+from harness import (Failure, check, check_between, check_equal, check_in, check_not_in,
+                     source_lines, workload)
 
 LOOP_BLOCK, LOOP_CYCLIC, BEFORE = source_lines("lu.c", "serial(pthread_barrier_wait(&barrier))")
 
@@ -50,6 +50,48 @@ def test_tracing_changes_nothing(t):
             for method in ("session", "perf"):
                 traced = t.trace(command, "--attach", method, "-W")
                 check_equal(f"{program[0]} under {method}", traced.result.stdout, plain.stdout)
+
+
+def counted(run):
+    """Now and then the kernel does not tell of a switch: then a thread's count is unknown, and it is run again."""
+    for _ in range(6):
+        trace = run()
+        counts = [m["counters"] for m in trace.process()["threads"]]
+        if all(n is not None for c in counts for n in c.values()):
+            return trace
+    raise Failure("some count was unknown each of six times")
+
+
+def test_counts_name_the_idle_half(t):
+    """Figure 5.22 on a CPU's time: under block partitioning the first threads have least to do."""
+    trace = counted(lambda: lu(t, "--size", "768", "--threads", "4", "--partition", "block",
+                               tracer=("-W", "-e", "task-clock")))
+    threads = sorted(trace.barrier(function="lu_block")["threads"], key=lambda m: m["index"])
+    work = [m["counters"]["task-clock"] for m in threads]
+    check(work[0] < work[1] < min(work[2:]), f"not in the order of their rows: {work}")
+    check(work[0] + work[1] < 0.65 * (work[2] + work[3]), f"the idle half is not idle: {work}")
+    for count, m in zip(work, threads):
+        check_between("by the scheduler's events", count, 0.97 * m["oncpu_ns"], 1.03 * m["oncpu_ns"])
+    # Meeting by meeting: past the middle, the first two have no rows left.
+    late = [e for e in trace.all("episode") if e["phase"] > 500]
+    check(len(late) > 200, f"only {len(late)} meetings")
+    idle = sum(sorted(m["counters"]["task-clock"] for m in e["threads"] if m["index"] < 2)[-1] <
+               sum(m["counters"]["task-clock"] for m in e["threads"]) / 4 for e in late)
+    # The last of them are of a few microseconds, which an interrupt can double.
+    check(idle > 0.75 * len(late), f"{idle} of {len(late)} meetings have an idle half")
+
+
+def test_counts_of_the_product(t):
+    """Each thread of the matrix product has the same to do, in each of its two phases."""
+    trace = counted(lambda: t.trace([workload("pmm"), "--size", "400", "--threads", "2"],
+                                    "-e", "task-clock,page-faults"))
+    longest = max(trace.barriers(), key=lambda b: b["phase_ns"]["sum"])
+    work = [m["counters"]["task-clock"] for m in longest["threads"]]
+    check_between("the one's share", work[0] / sum(work), 0.4, 0.6)
+    total = trace.process()["counters"]["task-clock"]
+    check_between("sum of the threads",
+                  sum(m["counters"]["task-clock"] for m in trace.process()["threads"]),
+                  0.999 * total, 1.001 * total)
 
 
 def block(threads, size, ns):

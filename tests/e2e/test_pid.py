@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The sbt-trace authors
 """sbt-trace -p: every thread that is there and comes, and nothing else."""
 
+import collections
 import os
 import shutil
 import signal
@@ -10,6 +11,7 @@ import subprocess
 from harness import (SBT, check, check_between, check_equal, check_in, clean_environment, genlog,
                      interpreter, libraries, read_proc, stat_of, wait_for, workload)
 
+SETTLED_NS = 20_000_000  # from the start of tracing: who meets whom is known by then
 PACE = ["--work", "stair:200us:100us", "--work-by", "sleep"]
 
 
@@ -48,6 +50,43 @@ def test_every_thread(t):
                 [f"gen-{i}" for i in range(5)])
 
 
+QUICK = """
+#include <pthread.h>
+static pthread_barrier_t b;
+static void *work(void *a)
+{
+	for (int i = 0; i < 1000; i++)
+		pthread_barrier_wait(&b);
+	return a;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_barrier_init(&b, 0, 2);
+	pthread_create(&t, 0, work, 0);
+	work(0);
+	return pthread_join(t, 0);
+}
+"""
+
+
+def test_a_shell_that_becomes_it(t):
+    """What a shell is about to execute is examined before: it may be at its barriers in a millisecond."""
+    source, binary, gate = t.path("quick.c"), t.path("quick"), t.path("gate")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write(QUICK)
+    subprocess.run(["gcc", "-O2", "-pthread", "-o", binary, source], check=True)
+    os.mkfifo(gate)
+    for how in ("exec ", "") * 3:
+        shell = subprocess.Popen(["sh", "-c", f"read line < {gate}; {how}{binary}; true"])
+        tracer = t.attach("-W", "-p", str(shell.pid))
+        with open(gate, "w", encoding="ascii") as f:
+            f.write("go\n")
+        check_equal("status", shell.wait(), 0)
+        trace = tracer.end().nothing_lost()
+        check_equal("episodes", [b["episodes"] for b in trace.barriers()], [1000])
+
+
 def test_several_pids(t):
     logs = [t.path(), t.path()]
     gens = [t.gen("--threads", str(n), "--rounds", "150", *PACE, "--log", log, wait=True)
@@ -82,7 +121,30 @@ def test_no_children(t):
 
 
 def test_middle_of_an_episode(t):
-    """Three threads wait in the barrier when tracing begins: nobody may be blamed for that."""
+    """
+    Three threads wait in the barrier when tracing begins: nobody may be blamed for that. On a machine that is busy with
+    others an episode can come out as ambiguous instead, or sbt-trace comes too late: then it is tried again.
+    """
+    for attempt in range(5):
+        trace = attached_in_the_middle(t)
+        if trace.in_time and (not trace.end["ambiguous"] or attempt == 4):
+            break
+    check(trace.in_time, "sbt-trace did not come in time")
+    check_equal("complete, incomplete", (trace.end["episodes"], trace.end["incomplete"]), (5, 1))
+    result = trace.compare(trace.log)
+    check_equal("extra", result["extra"], 0)
+    check_equal("matched", result["matched"], 5)
+    cut = [e for e in trace.all("episode") if e["state"] == "incomplete"][0]
+    check("before" in cut["why"], f"why it is incomplete: {cut['why']}")
+    barrier = trace.barrier()
+    # 4 threads, 5 episodes: the slow one is last each time, the others wait 0.7 s each time, or what the log says.
+    check_equal("came last", sorted(m["last"] for m in barrier["threads"]), [0, 0, 0, 5])
+    waits = sum(sum(e.wait_ns().values()) for e in trace.log.episodes()[1:])
+    check_between("lost time", barrier["lost_ns"], 0.98 * waits, 1.02 * waits)
+    check_between("the log's", waits, 5 * 3 * 0.65e9, 5 * 3 * 2e9)
+
+
+def attached_in_the_middle(t):
     log = t.path()
     gen = t.gen("--threads", "4", "--rounds", "6", "--work", "fixed:0=700ms", "--work-by", "sleep",
                 "--log", log, wait=True)
@@ -94,17 +156,9 @@ def test_middle_of_an_episode(t):
     log = genlog.Log(log)
     start = trace.session["clock_start_ns"]
     first = log.episodes()[0]
-    check(first.crossings[-2].arrive < start < first.release, "sbt-trace did not come in time")
-    check_equal("complete, incomplete", (trace.end["episodes"], trace.end["incomplete"]), (5, 1))
-    result = trace.compare(log)
-    check_equal("extra", result["extra"], 0)
-    check_equal("matched", result["matched"], 5)
-    cut = [e for e in trace.all("episode") if e["state"] == "incomplete"][0]
-    check("before" in cut["why"], f"why it is incomplete: {cut['why']}")
-    barrier = trace.barrier()
-    # 4 threads, 5 episodes: the slow one is last each time, the others wait 0.7 s each time.
-    check_equal("came last", sorted(m["last"] for m in barrier["threads"]), [0, 0, 0, 5])
-    check_between("lost time", barrier["lost_ns"], 5 * 3 * 0.69e9, 5 * 3 * 0.72e9)
+    trace.in_time = first.crossings[-2].arrive < start < first.release
+    trace.log = log
+    return trace
 
 
 def test_running_process(t):
@@ -121,15 +175,25 @@ def test_running_process(t):
         check_equal("lost crossings", [p["lost"] for p in trace.processes()], [0])
         check_equal("complete", trace.end["complete"], True)
         log = genlog.Log(log)
-        start = trace.session["clock_start_ns"]
-        log.episodes()
-        log._episodes = [e for e in log.episodes() if start + 1_000_000 < e.first.arrive and
-                         max(c.depart for c in e.crossings) <
-                         start + trace.end["elapsed_ns"] - 1_000_000]
+        start, length = trace.session["clock_start_ns"], trace.end["elapsed_ns"]
+        check_equal("said to be complete and are not", trace.compare(log)["extra"], 0)
+        # Cut at the beginning. Who was inside as tracing began is asked of /proc, one thread after the other, while these go on
+        # meeting every 0.1 ms: who left meanwhile is not known to have been there. Where everybody is back
+        # before the last has left, either of two meetings can then have been the first; this is said, up to the
+        # first meeting that leaves no choice.
+        cut = [e for e in trace.all("episode") if e["state"] != "complete"]
+        begin = [e for e in cut if e["t_ns"] < SETTLED_NS]
+        check(all({"before", "count"} & set(e["why"]) for e in begin), f"why they are cut: {begin}")
+        check_between("incomplete at the beginning", sum(e["state"] == "incomplete" for e in begin), 0, 2)
+        settled = max((e["t_ns"] for e in begin), default=0)
+        # And at the end.
+        check_between("incomplete later", len(cut) - len(begin), 0, 1)
+        check_equal("in sum", trace.end["incomplete"] + trace.end["ambiguous"], len(cut))
+        log._episodes = [e for e in log.episodes()
+                         if start + settled + 1_000_000 < e.first.arrive and
+                         max(c.depart for c in e.crossings) < start + length - 1_000_000]
         check(len(log.episodes()) > 50, f"only {len(log.episodes())} episodes")
         check_equal("missing", trace.compare(log)["missing"], 0)
-        # Cut at the beginning and at the end.
-        check_between("incomplete", trace.end["incomplete"] + trace.end["ambiguous"], 0, 2)
 
 
 def test_forks_of_a_process(t):
@@ -141,10 +205,12 @@ def test_forks_of_a_process(t):
     check_equal("status", p.wait().rc, 0)
     trace = tracer.end()
     trace.nothing_lost()
-    check_equal("episodes", sorted(q["episodes"] for q in trace.processes() if q["episodes"]),
-                [70, 100, 100, 200, 300])
-    check_equal("parent's pid", [q["episodes"] for q in trace.processes()
-                                 if q["pid"] == p.pid and q["episodes"]], [100])
+    # Not those of the family forkjoin: the parent makes and joins two teams.
+    episodes = collections.Counter()
+    for barrier in trace.barriers(family="pthread"):
+        episodes[barrier["pid"]] += barrier["episodes"]
+    check_equal("episodes", sorted(episodes.values()), [70, 100, 100, 200, 300])
+    check_equal("parent's pid", episodes[p.pid], 100)
 
 
 def test_children_are_left_to_themselves(t):

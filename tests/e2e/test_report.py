@@ -63,6 +63,13 @@ def test_watch_by_given_name(t):
     check_equal("name of the other", trace.barrier(function="run")["name"], None)
 
 
+def test_several_names_for_one(t):
+    """The first counts."""
+    trace = t.trace(LU, "--name", "pivot=lu_block", "--name", f"row={LOOP}", "--name", "again=lu_block", "-w", "pivot")
+    check_equal("name", trace.barrier(function="lu_block")["name"], "pivot")
+    check_equal("episodes", len(trace.all("episode")), SIZE - 1)
+
+
 def test_watched_that_was_not_met(t):
     text = t.text(LU, "-w", "no_such_place", "--name", "x=neither")
     check_in("report", "SBT report", text)
@@ -79,7 +86,8 @@ def test_watched_in_full(t):
         check(re.search(rf"^ +Phase \({number}\) time: +[0-9.]+ \S+$", block, re.M), block[:600])
         check(re.search(r"^ +Total time: ", block, re.M), block[:600])
         check_in("order", "Order of arrival:", block)
-        lines = block[block.index("Order of arrival:"):].split("\n\n")[0].splitlines()[2:]
+        lines = re.split(r"\n\n|\n +Phase \d+, by thread:",
+                         block[block.index("Order of arrival:"):])[0].splitlines()[2:]
         check_equal("threads", len(lines), 3)
         check(all(re.search(r"\d\d:\d\d:\d\d", line) for line in lines), f"no time of day: {lines}")
 
@@ -245,6 +253,13 @@ def on_a_terminal(t, env):
     more()
     check_in("report", b"SBT report", data)
     return data
+
+
+def test_cost_for_others_is_said(t):
+    """With causes on the whole machine pays a little for page faults; without nobody does."""
+    others = "a page fault of any process of this machine"
+    check_in("report", others, " ".join(t.text(LU).split()))
+    check_not_in("report", others, " ".join(t.text(LU, "--no-causes").split()))
 
 
 def test_colour_only_on_a_terminal(t):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-// fuzz-sources: user/sites/elf.c
+// fuzz-sources: user/sites/elf*.c
 // fuzz-libs:
 /* The reader of ELF files, with everything that is asked of a file before it is probed. */
 #include <stddef.h>

@@ -19,10 +19,24 @@ static void check(int ok)
 		abort();
 }
 
+struct refs {
+	size_t size;
+	uint32_t last;
+};
+
+static void check_ref(void *ctx, const struct insn_ref *ref)
+{
+	struct refs *refs = ctx;
+
+	check(ref->after > refs->last && ref->after < refs->size);
+	refs->last = ref->after;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint8_t nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 	struct insn_entry e;
+	struct refs refs = { 0 };
 	uint32_t out[8];
 	uint16_t machine;
 	char why[48];
@@ -45,5 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(memchr(why, 0, sizeof(why)) != NULL);
 	for (i = 0; i < n && i < 8; i++)
 		check(out[i] < size && (!i || out[i] > out[i - 1]));
+	refs.size = size;
+	insn_each_ref(machine, data, size, check_ref, &refs);
 	return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-// fuzz-sources: user/sites/signature.c user/sites/elf.c
+// fuzz-sources: user/sites/signature.c user/sites/elf*.c user/sites/frames.c
 // fuzz-libs: -l:libcapstone.a
 /* Barrier functions looked for in the code of any file: what is claimed lies within it. */
 #include <elf.h>

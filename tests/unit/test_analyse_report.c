@@ -5,7 +5,9 @@
 
 #include <math.h>
 
+#include "analyse/internal.h"
 #include "analyse/report.h"
+#include "sbt/record.h"
 
 #define A 0x1000
 
@@ -17,13 +19,15 @@ static const struct site_frame inlined[2] = { { "wait_all", "/src/sync.h", 7 },
 static const struct site_frame hostile = { "a\x1b[31m\n", "/src/\xe2\x80\xae.c", 3 };
 
 static const struct site_name sites[] = {
-	{ 1, &lu_frame, "/usr/bin/lu", 0x1234, "abcd" },
-	{ 2, inlined, "/usr/bin/lu", 0x2000, "abcd" },
-	{ 0, NULL, "/usr/lib/libx.so.1", 0x3456, NULL },
-	{ 1, &hostile, "/tmp/x", 0x10, NULL },
-	{ 1, &lu_frame, "/usr/bin/lu", 0x1260, "abcd" }, /* the same line, another call */
-	{ 0, NULL, NULL, 0x7f0012345678, NULL },
-	{ 1, &lu_frame, "/opt/copy/lu", 0x9999, "ffff" }, /* the same program built elsewhere */
+	{ 1, &lu_frame, "/usr/bin/lu", 0x1234, .build_id = "abcd" },
+	{ 2, inlined, "/usr/bin/lu", 0x2000, .build_id = "abcd" },
+	{ 0, NULL, "/usr/lib/libx.so.1", 0x3456, .build_id = NULL },
+	{ 1, &hostile, "/tmp/x", 0x10, .build_id = NULL },
+	{ 1, &lu_frame, "/usr/bin/lu", 0x1260,
+	  .build_id = "abcd" }, /* the same line, another call */
+	{ 0, NULL, NULL, 0x7f0012345678, .build_id = NULL },
+	{ 1, &lu_frame, "/opt/copy/lu", 0x9999,
+	  .build_id = "ffff" }, /* the same program built elsewhere */
 };
 
 static const struct site_name *site(void *ctx, uint32_t n)
@@ -32,9 +36,8 @@ static const struct site_name *site(void *ctx, uint32_t n)
 	return n < sizeof(sites) / sizeof(sites[0]) ? &sites[n] : NULL;
 }
 
-static const char *family_name(void *ctx, uint8_t family)
+static const char *family_name(uint8_t family)
 {
-	(void)ctx;
 	return family == 1 ? "pthread" : NULL;
 }
 
@@ -164,6 +167,205 @@ static void test_static(void **state)
 	run_free(r);
 }
 
+static uint64_t one_of_many(uint32_t i, uint32_t k)
+{
+	return i == 70 ? 3000000 : 1000000 + 1000 * ((i + k) % 5);
+}
+
+static void refuses(const char *text, const char *part)
+{
+	if (strstr(text, part))
+		fail_msg("\"%s\" says \"%s\"", text, part);
+}
+
+/* One thread of many is not like the rest: it is named, and they are not cut up by chance. */
+static void test_outlier(void **state)
+{
+	struct run *r = run_new(0);
+	struct report rep;
+
+	(void)state;
+	run_launched(r, 0);
+	build(r, play(r, 140, 20, 0, 10, one_of_many), &rep);
+	assert_int_equal(rep.barriers[0].pattern, REPORT_STATIC);
+	assert_says(rep.barriers[0].verdict, "threads 0-69, 71-139 wait 67 % of their time, "
+					     "thread 70 0 %.");
+	assert_says(rep.processes[0].verdict, "thread 70 0 %");
+	report_free(&rep);
+	run_free(r);
+}
+
+/* Teams of four new threads each, one after the other: each team meets @rounds times, its third has more work. */
+static void play_teams(struct run *r, uint32_t teams, uint32_t rounds, struct report *rep)
+{
+	struct model_crossing c;
+	uint64_t now = 0;
+	uint32_t i, k, n, tid;
+
+	for (n = 0; n < teams; n++) {
+		for (i = 0; i < 4; i++) {
+			tid = 101 + 4 * n + i;
+			r->seq[tid % 256] = 0;
+			assert_int_equal(model_add_thread(r->model, PID, INC, tid, now), 0);
+		}
+		for (k = 0; k < rounds; k++) {
+			for (i = 0; i < 4; i++) {
+				c = crossing(101 + 4 * n + i, A, 4, now + one_slow(i, k),
+					     now + 2000010);
+				c.site = 0;
+				run_feed(r, c);
+			}
+			now += 2000010;
+		}
+		for (i = 0; i < 4; i++)
+			assert_int_equal(
+				model_end_thread(r->model, PID, INC, 101 + 4 * n + i, now, NULL),
+				0);
+	}
+	build(r, now, rep);
+}
+
+/* Only who is known to work longer is said to have more to do; and the advice is about what makes them late. */
+static void test_headline_by_cause(void **state)
+{
+	static const struct {
+		const char *dominant;
+		double share;
+		const char *says, *advice;
+	} cases[] = {
+		{ "work", 0.9, "the same threads always have more to do", "Divide the work anew" },
+		{ "more work", 0.6, "the same threads always have more to do", "Divide the work" },
+		{ "work", 0.4, "the same threads always come late", "Divide the work anew" },
+		{ NULL, NAN, "the same threads always come late", "Divide the work anew" },
+		{ "unattributed", 0.9, "always come late", "Divide the work anew" },
+		{ "other", 0.9, "always come late", "see what they wait for" },
+		{ "sleep", 0.9, "always come late", "They sleep" },
+		{ "i/o", 0.9, "always come late", "input and output" },
+		{ "stolen", 0.9, "always come late", "host" },
+	};
+	struct run *r = run_new(0);
+	struct report_barrier *b;
+	struct report_process *p;
+	struct report rep;
+	size_t i;
+
+	(void)state;
+	run_launched(r, 0);
+	build(r, play(r, 4, 20, 0, 10, one_slow), &rep);
+	b = &rep.barriers[0];
+	p = &rep.processes[0];
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		b->cause.dominant = cases[i].dominant;
+		b->cause.share = cases[i].share;
+		p->verdict[0] = b->verdict[0] = '\0';
+		verdict_barrier(b);
+		verdict_process(p, b, &(struct verdict_shares){ 1, verdict_by_work(b) ? 1 : 0, 1 });
+		assert_int_equal(p->pattern, REPORT_STATIC);
+		assert_says(p->verdict, cases[i].says);
+		assert_says(p->advice, cases[i].advice);
+		assert_says(b->advice, cases[i].advice);
+	}
+	report_free(&rep);
+	run_free(r);
+}
+
+/* Who hangs to the end is in no sum: the sentence says so, instead of calling the load even. */
+static void test_hung(void **state)
+{
+	struct run *r = run_new(0);
+	struct report_process *p;
+	struct report rep;
+
+	(void)state;
+	run_launched(r, 0);
+	build(r, play(r, 4, 20, 0, 10, one_slow), &rep);
+	p = &rep.processes[0];
+	p->hung = true;
+	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
+	assert_says(p->verdict, "It hung, see above. Until then ");
+	assert_says(p->verdict, "The efficiencies below count the hang as lost.");
+	report_free(&rep);
+	run_free(r);
+}
+
+/* OpenMP's serial parts are neither somebody's lateness nor the price of barriers. */
+static void test_serial_parts(void **state)
+{
+	double serial, waiting, runtime;
+	struct run *r = run_new(0);
+	struct report_process *p;
+	struct report rep;
+
+	(void)state;
+	run_launched(r, 0);
+	build(r, play(r, 4, 20, 0, 10, one_slow), &rep);
+	p = &rep.processes[0];
+	assert_false(report_openmp_losses(p, &serial, &waiting, &runtime));
+	p->omp_scheduling = 0.9;
+	p->omp_load_balance = 0.8;
+	p->omp_serialisation = 0.5;
+	assert_true(report_openmp_losses(p, &serial, &waiting, &runtime));
+	assert_near(runtime, 0.1, 1e-12);
+	assert_near(waiting, 0.18, 1e-12);
+	assert_near(serial, 0.36, 1e-12);
+	/* Whatever the three efficiencies make of it. */
+	p->lost_transfer = 0.75;
+	p->lost_static = 0.01;
+	p->lost_rotating = 0;
+	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
+	assert_int_equal(p->pattern, REPORT_STATIC);
+	assert_says(p->verdict, "36 % of the threads' time is lost in serial parts");
+	assert_says(p->verdict, "18 % in waiting for others");
+	assert_says(p->advice, "parallel regions");
+	refuses(p->verdict, "barriers themselves");
+	/* Where waiting costs more, that is said. */
+	p->omp_serialisation = 0.9;
+	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
+	refuses(p->verdict, "serial");
+	report_free(&rep);
+	run_free(r);
+}
+
+/* Who lives for a few episodes only is not the one who is always late. */
+static void test_come_and_go(void **state)
+{
+	static const uint32_t rounds[] = { 1, 3 };
+	const struct report_process *p;
+	const struct report_barrier *b;
+	struct report rep;
+	struct run *r;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		r = run_new(0);
+		run_launched(r, 0);
+		play_teams(r, 30, rounds[i], &rep);
+		b = &rep.barriers[0];
+		p = &rep.processes[0];
+		assert_int_equal(b->episodes, 30 * rounds[i]);
+		assert_int_equal(b->pattern, REPORT_MIXED_LOSS);
+		assert_says(b->verdict, "none can be said to be always late.");
+		assert_says(b->advice, "each team");
+		refuses(b->verdict, "same thread");
+		refuses(b->verdict, "thread 2");
+		assert_true(p->come_and_go);
+		refuses(p->verdict, "same thread");
+		refuses(p->verdict, "more to do");
+		report_free(&rep);
+		run_free(r);
+	}
+	/* Those who stay for long are spoken of. */
+	r = run_new(0);
+	run_launched(r, 0);
+	play_teams(r, 1, 30, &rep);
+	assert_int_equal(rep.barriers[0].pattern, REPORT_STATIC);
+	assert_says(rep.barriers[0].verdict, "thread 2 is last in 100 %");
+	assert_false(rep.processes[0].come_and_go);
+	report_free(&rep);
+	run_free(r);
+}
+
 static void test_rotating(void **state)
 {
 	struct run *r = run_new(0);
@@ -179,6 +381,82 @@ static void test_rotating(void **state)
 	assert_says(rep.barriers[0].verdict, "another thread each time");
 	assert_says(rep.barriers[0].advice, "fewer barriers");
 	assert_near(rep.barriers[0].last_share, 0.25, 1e-12);
+	report_free(&rep);
+	run_free(r);
+}
+
+/* Two barriers in turn, thread 0 late at the one and thread 1 at the other: no chance, though each is late half the time. */
+static void test_others_at_others(void **state)
+{
+	struct run *r = run_new(0);
+	const struct report_process *p;
+	uint64_t ready = 0, work;
+	struct model_crossing c;
+	struct report rep;
+	uint32_t i, k;
+
+	(void)state;
+	run_launched(r, 0);
+	for (k = 0; k < 40; k++, ready += 2000010) {
+		for (i = 0; i < 2; i++) {
+			work = i == k % 2 ? 2000000 : 1000000;
+			c = crossing(101 + i, A, 2, ready + work, ready + 2000010);
+			c.site = 2 * (k % 2);
+			run_feed(r, c);
+		}
+	}
+	build(r, ready, &rep);
+	p = &rep.processes[0];
+	assert_int_equal(rep.nbarriers, 2);
+	assert_int_equal(rep.barriers[0].pattern, REPORT_STATIC);
+	assert_int_equal(rep.barriers[1].pattern, REPORT_STATIC);
+	assert_int_equal(p->pattern, REPORT_ROTATING);
+	assert_true(p->by_barrier);
+	assert_says(p->verdict, "at each barrier the same threads are late, others at others");
+	assert_says(p->advice, "Divide the work of each phase anew");
+	refuses(p->advice, "new shares will not help");
+	report_free(&rep);
+	run_free(r);
+}
+
+/* A rank whose threads are a team: it has one number among the ranks and another in its team. */
+static void test_two_numbers(void **state)
+{
+	struct run *r = run_new(0);
+	struct model_crossing c;
+	struct report rep;
+	uint32_t i, k;
+
+	(void)state;
+	run_launched(r, 0);
+	for (k = 0; k < 5; k++) {
+		for (i = 0; i < 2; i++) {
+			c = crossing(101 + i, A, 2, 100 * k + 10 + i, 100 * k + 12);
+			c.place = i + 1;
+			run_feed(r, c);
+		}
+		c = crossing(101, A + 64, 1, 100 * k + 50, 100 * k + 51);
+		c.site = 2;
+		c.shared = 0x77;
+		c.family = SBT_FAMILY_MPI;
+		c.place = 8;
+		run_feed(r, c);
+	}
+	build(r, 1000, &rep);
+	assert_int_equal(rep.nbarriers, 2);
+	for (k = 0; k < 2; k++) {
+		const struct report_barrier *b = &rep.barriers[k];
+
+		if (b->nthreads == 1) {
+			assert_int_equal(b->threads[0].index, 7);
+			assert_true(b->threads[0].ranked);
+		} else {
+			assert_int_equal(b->threads[0].index, 0);
+			assert_int_equal(b->threads[1].index, 1);
+		}
+	}
+	assert_int_equal(rep.processes[0].members[0].index, 0);
+	assert_int_equal(rep.processes[0].members[1].index, 1);
 	report_free(&rep);
 	run_free(r);
 }
@@ -418,6 +696,44 @@ static void test_long_name(void **state)
 	run_free(r);
 }
 
+/* What C++ calls its functions is too long for a sentence: what tells little goes first. */
+static void test_function_names(void **state)
+{
+	static const struct {
+		const char *from, *to;
+	} names[] = {
+		{ "void std::__atomic_wait_address_v<int, std::__atomic_base<int>::wait(int, "
+		  "std::memory_order) const::{lambda()#1}>(int const*, int, {lambda()#1})",
+		  "std::__atomic_wait_address_v<>()" },
+		{ "std::__barrier<std::__empty_completion>::wait(arrival_token&&) const",
+		  "std::__barrier<>::wait()" },
+		{ "bool (anonymous namespace)::a<int>::operator<< <char>(b<c>, d) const",
+		  "<>()" }, /* a blank before <: rare, and no harm */
+		{ "(anonymous namespace)::team<4>::operator()(unsigned long)",
+		  "(anonymous namespace)::team<>::operator()()" },
+		{ "main::{lambda(int)#2}::operator()(int) const",
+		  "main::{lambda()#2}::operator()()" },
+		{ "x<(a)1>::operator->(std::vector<int>)", "x<>::operator->()" },
+		/* Nothing is done to what is not understood. */
+		{ "broken<a(b>)", "broken<a(b>)" },
+		{ "f(int) [clone .part.0]", "f(int) [clone .part.0]" },
+		{ "solve", "solve" },
+		{ "", "" },
+	};
+	char out[256];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		name_function(out, sizeof(out), names[i].from, 4);
+		assert_string_equal(out, names[i].to);
+		name_function(out, sizeof(out), names[i].from, 255);
+		assert_string_equal(out, names[i].from);
+		name_function(out, 12, names[i].from, 11);
+		assert_true(strlen(out) < 12);
+	}
+}
+
 /* --- the rest ------------------------------------------------------------------------------------------ */
 
 static void test_phases(void **state)
@@ -453,6 +769,7 @@ static void test_phases(void **state)
 
 static void test_loss(void **state)
 {
+	static const struct report_uncounted uncounted[] = { { "cycles", "no PMU" } };
 	static const struct report_loss losses[] = { { "ring_full", "no room", 3 },
 						     { "thread_slot", "no slot", 0 } };
 	struct run *r = run_new(0);
@@ -472,10 +789,15 @@ static void test_loss(void **state)
 	e.produced = 5;
 	e.losses = losses;
 	e.nlosses = 2;
+	e.uncounted = uncounted;
+	e.nuncounted = 1;
 	assert_int_equal(report_build(r->model, &e, &rep), 0);
 	assert_false(rep.complete);
 	assert_int_equal(rep.lost, 3);
 	assert_int_equal(rep.nlosses, 2);
+	assert_int_equal(rep.nuncounted, 1);
+	assert_false(rep.accounted);
+	assert_string_equal(rep.uncounted[0].reason, "no PMU");
 	assert_string_equal(rep.losses[0].cause, "ring_full");
 	report_free(&rep);
 	run_free(r);
@@ -575,7 +897,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_static),
+		cmocka_unit_test(test_outlier),
+		cmocka_unit_test(test_headline_by_cause),
+		cmocka_unit_test(test_hung),
+		cmocka_unit_test(test_serial_parts),
+		cmocka_unit_test(test_come_and_go),
 		cmocka_unit_test(test_rotating),
+		cmocka_unit_test(test_others_at_others),
+		cmocka_unit_test(test_two_numbers),
 		cmocka_unit_test(test_costly),
 		cmocka_unit_test(test_balanced_and_few),
 		cmocka_unit_test(test_lu_block),
@@ -583,6 +912,7 @@ int main(void)
 		cmocka_unit_test(test_ids_are_stable),
 		cmocka_unit_test(test_name_while_it_runs),
 		cmocka_unit_test(test_long_name),
+		cmocka_unit_test(test_function_names),
 		cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_cost),

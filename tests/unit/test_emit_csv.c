@@ -119,6 +119,9 @@ static void test_rows(void **state)
 			assert_string_not_equal(rows->cells[0][c], rows->cells[0][d]);
 	assert_string_equal(rows->cells[1][0], "session");
 	assert_string_equal(get(rows, 1, "schema"), "1");
+	i = row_of(rows, "session.counter_unavailable", 1);
+	assert_string_equal(get(rows, i, "name"), "nosuch");
+	assert_string_equal(get(rows, i, "reason"), "there is no such event");
 
 	i = row_of(rows, "barrier", 0);
 	assert_string_equal(get(rows, i, "id"), "#5c1e70d2");
@@ -145,6 +148,66 @@ static void test_rows(void **state)
 	assert_string_equal(get(rows, i, "cause"), "ring_full");
 	assert_string_equal(get(rows, i, "count"), "0");
 	assert_string_equal(get(rows, row_of(rows, "end", 0), "complete"), "true");
+	rows_free(rows);
+	data_free(&r);
+}
+
+/* How many rows of @type belong to the barrier @id. */
+static unsigned rows_of(const struct rows *rows, const char *type, const char *id)
+{
+	unsigned i, n = 0;
+
+	for (i = 1; i < rows->n; i++)
+		n += !strcmp(rows->cells[i][0], type) && !strcmp(get(rows, i, "id"), id);
+	return n;
+}
+
+/* Rows as deep as the records, with the keys of all they are in; columns for fixed names. */
+static void test_accounts(void **state)
+{
+	struct rows *rows;
+	struct report r;
+	unsigned i;
+	size_t len;
+
+	(void)state;
+	data_report(&r);
+	r.barriers[0].threads[0].counters[2].value = REPORT_UNKNOWN;
+	rows = parse(data_all(&csv_options, &r, &len));
+	i = row_of(rows, "barrier", 0);
+	assert_string_equal(get(rows, i, "cause.dominant"), "lock");
+	assert_string_equal(get(rows, i, "cause.share"), "0.8125");
+	assert_string_equal(get(rows, i, "cause.parts.no cpu"), "6000000");
+	assert_string_equal(get(rows, i, "cause.parts.released late"), "-1500000");
+	assert_string_equal(get(rows, i, "cause.parts.i/o"), "");
+	i = row_of(rows, "barrier", 1);
+	assert_string_equal(get(rows, i, "cause.dominant"), "");
+	assert_string_equal(get(rows, i, "cause.lateness_ns"), "");
+	i = row_of(rows, "barrier.frame", 2);
+	assert_string_equal(get(rows, i, "id"), "#5c1e70d2");
+	assert_string_equal(get(rows, i, "function"), "queue_pop");
+	assert_string_equal(get(rows, i, "line"), "41");
+	i = row_of(rows, "barrier.thread", 7);
+	assert_string_equal(get(rows, i, "blocked_ns.lock"), "20400000");
+	i = row_of(rows, "barrier.thread.counter", 2);
+	assert_string_equal(get(rows, i, "id"), "#5c1e70d2");
+	assert_string_equal(get(rows, i, "tid"), "4711");
+	assert_string_equal(get(rows, i, "name"), "PAPI_L2_TCM");
+	assert_string_equal(get(rows, i, "value"), "");
+	assert_string_equal(get(rows, i, "inside"), "12");
+	assert_string_equal(get(rows, i, "scaled"), "true");
+	assert_int_equal(rows_of(rows, "barrier.thread.counter", "#5c1e70d2"),
+			 DATA_THREADS * DATA_COUNTERS);
+	assert_int_equal(rows_of(rows, "barrier.counter", "#5c1e70d2"), DATA_COUNTERS);
+	assert_int_equal(rows_of(rows, "barrier.part", "#5c1e70d2"), 0);
+	i = row_of(rows, "warning.frame", 0);
+	assert_string_equal(get(rows, i, "phase"), "1071");
+	i = row_of(rows, "episode.thread.counter", 0);
+	assert_string_equal(get(rows, i, "seq"), "1070");
+	assert_string_equal(get(rows, i, "value"), "5700000");
+	i = row_of(rows, "finding", 1);
+	assert_string_equal(get(rows, i, "pid"), "");
+	assert_string_equal(get(rows, i, "figure"), "0.61");
 	rows_free(rows);
 	data_free(&r);
 }
@@ -187,6 +250,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_accounts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,40 @@ static inline struct report_times data_times(uint64_t n, uint64_t sum, uint64_t 
 static const unsigned data_lu[DATA_THREADS] = { 23, 65, 101, 131, 155, 173, 185, 191 };
 static const uint64_t data_lu_last[DATA_THREADS] = { 0, 0, 2, 9, 40, 121, 309, 542 };
 
+#define DATA_COUNTERS 3
+
+/* Where nobody accounted for time. */
+static inline struct report_parts data_unknown(void)
+{
+	struct report_parts parts;
+
+	memset(&parts, 0xff, sizeof(parts));
+	return parts;
+}
+
+/* Of a phase of @work ns: 2 % waiting for a CPU, 0.5 % for a lock, the rest on a CPU. */
+static inline struct report_parts data_parts(uint64_t work)
+{
+	return (struct report_parts){ .oncpu_ns = work - work / 50 - work / 200,
+				      .runq_ns = work / 50,
+				      .blocked_ns = { [MODEL_BLOCKED_LOCK] = work / 200 },
+				      .unattributed_ns = work / 100000,
+				      .fault_ns = work / 5000,
+				      .spin_ns = 0,
+				      .late_ns = 4000,
+				      .switches = 12,
+				      .migrations = 1,
+				      .faults = 3 };
+}
+
+/* Of a phase of @work ns, at 3 GHz; the last is multiplexed. */
+static inline void data_counters(struct report_counter c[DATA_COUNTERS], uint64_t work)
+{
+	c[0] = (struct report_counter){ "cycles", work * 3, 35290, false };
+	c[1] = (struct report_counter){ "instructions", work * 4, 25730, false };
+	c[2] = (struct report_counter){ "PAPI_L2_TCM", work / 127, 12, true };
+}
+
 static inline void data_threads(struct report_thread *threads, uint64_t total_ns, uint64_t episodes)
 {
 	unsigned i;
@@ -53,7 +87,11 @@ static inline void data_threads(struct report_thread *threads, uint64_t total_ns
 			.wait_max_ns = 9300000 - 800000 * i,
 			.last = data_lu_last[i] * episodes / 1023,
 			.last_share = (double)data_lu_last[i] / 1023,
+			.parts = data_parts(work),
+			.ncounters = DATA_COUNTERS,
+			.counters = calloc(DATA_COUNTERS, sizeof(struct report_counter)),
 		};
+		data_counters(threads[i].counters, work);
 	}
 }
 
@@ -78,6 +116,44 @@ static inline void data_site(struct report_barrier *b, const char *id, const cha
 			    : "?",
 		 line);
 	strcpy(b->object, "step_barrier");
+	b->cause.share = NAN;
+	b->delay_direct_ns = b->delay_passed_ns = REPORT_UNKNOWN;
+}
+
+/* A mutex, held by a thread that had no CPU; with a C library above and below. */
+static inline void data_cause(struct report_cause *cause)
+{
+	static const struct report_callsite frames[] = {
+		{ "__futex_abstimed_wait_common", NULL, "/usr/lib/libc.so.6", 0, 0x8a1, NULL,
+		  NULL },
+		{ "pthread_mutex_lock", NULL, "/usr/lib/libc.so.6", 0, 0x9b2, NULL, NULL },
+		{ "queue_pop", "/home/user/src/queue.c", "/home/user/bin/lu_block", 41, 0x1f0,
+		  "next_block", NULL },
+		{ "lu_step", "/home/user/src/lu.c", "/home/user/bin/lu_block", 83, 0x2f0, NULL,
+		  NULL },
+		{ "lu_worker", NULL, "/home/user/bin/lu_block", 0, 0x3f0, NULL, NULL },
+		{ NULL, NULL, "/home/user/bin/lu_block", 0, 0x4f0, NULL, NULL },
+		{ "start_thread", NULL, "/usr/lib/libc.so.6", 0, 0x5f0, NULL, NULL },
+	};
+
+	*cause = (struct report_cause){ .dominant = "lock",
+					.share = 0.8125,
+					.nparts = 5,
+					.parts = { { "lock", 39000000 },
+						   { "no cpu", 6000000 },
+						   { "more work", 3000000 },
+						   { "released late", -1500000 },
+						   { "unattributed", 11 } },
+					.lateness_ns = 46500011,
+					.episodes = 1020,
+					.dominated = 873,
+					.culprit = "the lock `queue`, held by thread 2",
+					.nframes = 7,
+					.frames = frames };
+	strcpy(cause->text,
+	       "Thread 7 came 46.5 ms after thread 2: 81 % of that because it waited for the lock "
+	       "`queue` held by thread 2, which itself was waiting for a CPU that stress-ng (99) "
+	       "had.");
 }
 
 /* What report_build() would make of it; released by data_free(). */
@@ -86,6 +162,14 @@ static inline void data_report(struct report *r)
 	static struct report_loss losses[] = {
 		{ "ring_full", "no room in a ring buffer: the consumer was too slow", 0 },
 		{ "no_slot", "no room for another thread in the table of arrivals", 0 },
+	};
+	static const struct report_finding findings[] = {
+		{ "oversubscribed", 4711, 3.9,
+		  "More threads than CPUs: of its 8 threads on 4 CPUs, 3.9 on average were ready "
+		  "to run and had none." },
+		{ "slow_cpu", 0, 0.61,
+		  "CPU 3 ran at 1.83 GHz while threads computed there, the others at 3.00: 61 % of "
+		  "their speed." },
 	};
 	static uint32_t hist[64] = { [20] = 600, [21] = 400, [22] = 22, [23] = 1 };
 	struct report_barrier *b;
@@ -98,6 +182,8 @@ static inline void data_report(struct report *r)
 	r->processes = p = calloc(1, sizeof(*p));
 	r->nbarriers = 3;
 	r->barriers = b = calloc(3, sizeof(*b));
+	r->findings = (struct report_finding *)findings;
+	r->nfindings = 2;
 	r->nphases = 3;
 	r->phases = calloc(3, sizeof(*r->phases));
 	r->episodes = 1025;
@@ -139,6 +225,16 @@ static inline void data_report(struct report *r)
 	b[0].nthreads = DATA_THREADS;
 	b[0].threads = calloc(DATA_THREADS, sizeof(*b[0].threads));
 	data_threads(b[0].threads, 4080000000, 1023);
+	data_cause(&b[0].cause);
+	strcpy(b[0].cause.text,
+	       "Late mostly because it waited for the lock `queue` held by thread 2: 81 % of the "
+	       "lost time, in 873 of 1020 episodes; 13 % because it was ready to run and waited "
+	       "for a CPU.");
+	b[0].delay_direct_ns = 10100000000;
+	b[0].delay_passed_ns = 612000000;
+	b[0].ncounters = DATA_COUNTERS;
+	b[0].counters = calloc(DATA_COUNTERS, sizeof(*b[0].counters));
+	data_counters(b[0].counters, 4080000000ULL * 1024 / 191);
 	b[0].nlongest = 3;
 	b[0].longest[0] = (struct model_longest){ 11400000, 2, 62100000 };
 	b[0].longest[1] = (struct model_longest){ 11390000, 1, 50700000 };
@@ -206,6 +302,11 @@ static inline void data_report(struct report *r)
 	p->nmembers = DATA_THREADS;
 	p->members = calloc(DATA_THREADS, sizeof(*p->members));
 	data_threads(p->members, 4130000000, 1024);
+	p->useful_oncpu = 0.975;
+	p->omp_load_balance = p->omp_scheduling = p->omp_serialisation = NAN;
+	p->ncounters = DATA_COUNTERS;
+	p->counters = calloc(DATA_COUNTERS, sizeof(*p->counters));
+	data_counters(p->counters, 4130000000ULL * 1024 / 191);
 
 	r->phases[0] = (struct report_phase){ .pid = 4711,
 					      .from_id = "#5c1e70d2",
@@ -241,14 +342,27 @@ static inline void data_report(struct report *r)
 				       .imbalance = 0.548 };
 }
 
+static inline void data_free_threads(struct report_thread *threads, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		free(threads[i].counters);
+	free(threads);
+}
+
 static inline void data_free(struct report *r)
 {
 	uint32_t i;
 
-	for (i = 0; i < r->nbarriers; i++)
-		free(r->barriers[i].threads);
-	for (i = 0; i < r->nprocesses; i++)
-		free(r->processes[i].members);
+	for (i = 0; i < r->nbarriers; i++) {
+		data_free_threads(r->barriers[i].threads, r->barriers[i].nthreads);
+		free(r->barriers[i].counters);
+	}
+	for (i = 0; i < r->nprocesses; i++) {
+		data_free_threads(r->processes[i].members, r->processes[i].nmembers);
+		free(r->processes[i].counters);
+	}
 	free(r->barriers);
 	free(r->processes);
 	free(r->phases);
@@ -258,9 +372,10 @@ static inline void data_free(struct report *r)
 static inline void data_hostile(struct report *r, char path[4097])
 {
 	static const struct report_callsite sites[] = {
-		{ DATA_HOSTILE, "=cmd|' /C calc'!A0", "+sum", 3, 0x10, "@x" },
-		{ NULL, NULL, NULL, 0, 0, NULL },
+		{ DATA_HOSTILE, "=cmd|' /C calc'!A0", "+sum", 3, 0x10, "@x", DATA_HOSTILE },
+		{ NULL, NULL, NULL, 0, 0, NULL, NULL },
 	};
+	static struct report_finding findings[1];
 	uint32_t i;
 
 	memset(path, 'p', 4096);
@@ -280,8 +395,22 @@ static inline void data_hostile(struct report *r, char path[4097])
 	}
 	for (i = 0; i < r->nprocesses; i++)
 		r->processes[i].comm = DATA_HOSTILE;
-	for (i = 0; i < r->barriers[0].nthreads; i++)
+	for (i = 0; i < r->barriers[0].nthreads; i++) {
 		r->barriers[0].threads[i].comm = DATA_HOSTILE;
+		r->barriers[0].threads[i].counters[0].name = DATA_HOSTILE;
+		r->barriers[0].threads[i].counters[1].name = "=1+1";
+		r->barriers[0].threads[i].counters[2].name = NULL;
+	}
+	for (i = 0; i < r->barriers[0].ncounters; i++)
+		r->barriers[0].counters[i].name = r->barriers[0].threads[0].counters[i].name;
+	r->barriers[0].cause.culprit = DATA_HOSTILE;
+	r->barriers[0].cause.frames = sites;
+	r->barriers[0].cause.nframes = 2;
+	snprintf(r->barriers[0].cause.text, sizeof(r->barriers[0].cause.text), "%s", DATA_HOSTILE);
+	snprintf(findings[0].text, sizeof(findings[0].text), "%s", DATA_HOSTILE);
+	findings[0].kind = "spinning";
+	r->findings = findings;
+	r->nfindings = 1;
 	for (i = 0; i < r->nphases; i++)
 		snprintf(r->phases[i].from, sizeof(r->phases[i].from), "%s", DATA_HOSTILE);
 }
@@ -291,6 +420,7 @@ static inline void data_episode(struct emit_episode *e, const struct report_barr
 				struct emit_member members[DATA_THREADS])
 {
 	static const unsigned order[] = { 0, 3, 1, 2, 4, 6, 5, 7 };
+	static struct report_counter counters[DATA_THREADS + 1][DATA_COUNTERS];
 	static const uint64_t inter[] = { 0, 2100, 450000, 900, 39000000, 8000000, 310, 1000000 };
 	uint64_t t = DATA_START + 312999000000, last = t;
 	unsigned i;
@@ -308,7 +438,11 @@ static inline void data_episode(struct emit_episode *e, const struct report_barr
 						   .wait_ns = last - t,
 						   .depart_ns = last + 20000 + i,
 						   .work_ns = 1900000 + inter[i],
-						   .cpu = order[i] % 4 };
+						   .cpu = order[i] % 4,
+						   .parts = data_parts(1900000 + inter[i]),
+						   .ncounters = DATA_COUNTERS,
+						   .counters = counters[i] };
+		data_counters(counters[i], members[i].work_ns);
 	}
 	*e = (struct emit_episode){ .barrier = b,
 				    .pid = 4711,
@@ -320,7 +454,11 @@ static inline void data_episode(struct emit_episode *e, const struct report_barr
 				    .participants = DATA_THREADS,
 				    .state = MODEL_COMPLETE,
 				    .nmembers = DATA_THREADS,
-				    .members = members };
+				    .members = members,
+				    .ncounters = DATA_COUNTERS,
+				    .counters = counters[DATA_THREADS] };
+	data_counters(counters[DATA_THREADS], DATA_THREADS * 1900000 + last - t + 48453310);
+	data_cause(&e->cause);
 }
 
 static inline struct emit_session data_session(void)
@@ -329,6 +467,15 @@ static inline struct emit_session data_session(void)
 		{ "pthread", "/usr/lib/x86_64-linux-gnu/libc.so.6", "pthread_barrier_wait",
 		  "session", 0x8f2a4, "inode", "push %rbp (emulated)",
 		  "past endbr64: emulated, not single-stepped" },
+	};
+	static const struct emit_counter counters[] = {
+		{ "cycles", "hardware", "cycles" },
+		{ "instructions", "hardware", "instructions" },
+		{ "PAPI_L2_TCM", "hardware", "misses" },
+	};
+	static const struct report_uncounted uncounted[] = {
+		{ "PAPI_FP_OPS", "PAPI_FP_OPS has no counterpart here" },
+		{ "nosuch", "there is no such event" },
 	};
 	static const struct emit_setting settings[] = {
 		{ "SBT_WATCH", NULL },	     { "SBT_WATCH_ALL", "1" },	 { "SBT_WARNINGS", "1" },
@@ -342,10 +489,110 @@ static inline struct emit_session data_session(void)
 				      .clock_start_ns = DATA_START,
 				      .nprobes = 1,
 				      .probes = probes,
+				      .ncounters = DATA_COUNTERS,
+				      .counters = counters,
+				      .nuncounted = 2,
+				      .uncounted = uncounted,
 				      .nsettings = 6,
 				      .settings = settings,
 				      .banner = true,
 				      .armed_ns = 48000000 };
+}
+
+static inline void data_frames(struct report_hang_missing *m, const char *function, uint32_t line)
+{
+	static struct hang_frame frames[8][4];
+	static unsigned next;
+	struct hang_frame *f = frames[next++ % 8];
+
+	f[0] = (struct hang_frame){ .function = "futex_wait",
+				    .file = "../sysdeps/nptl/futex-internal.h",
+				    .line = 146,
+				    .module = "/usr/lib/x86_64-linux-gnu/libc.so.6",
+				    .inlined = "__lll_lock_wait",
+				    .address = 0x7f0012345678 };
+	f[1] = (struct hang_frame){ .function = "pthread_mutex_lock",
+				    .module = "/usr/lib/x86_64-linux-gnu/libc.so.6" };
+	f[2] = (struct hang_frame){ .function = function,
+				    .file = "/src/lu/lu_block.c",
+				    .line = line,
+				    .module = "/src/lu/lu_block" };
+	f[3] = (struct hang_frame){ .module = "/usr/lib/x86_64-linux-gnu/libc.so.6" };
+	m->frames = f;
+	m->nframes = 4;
+}
+
+/* A deadlock of 4 that arrived and @missing that did not; to be freed: .arrived, .missing, .cycle. */
+static inline void data_hang(struct report_hang *h, uint32_t missing)
+{
+	uint32_t i;
+
+	*h = (struct report_hang){ .id = "#5c1e70d2",
+				   .label = "lu_factor lu_block.c:214",
+				   .comm = "lu_block",
+				   .family = "pthread",
+				   .pid = 4711,
+				   .function = "lu_factor",
+				   .file = "/src/lu/lu_block.c",
+				   .line = 214,
+				   .module = "/src/lu/lu_block",
+				   .count = 4 + missing,
+				   .t_ns = DATA_START + 25000000000,
+				   .since_ns = DATA_START + 14700000000,
+				   .waited_ns = 10300000000,
+				   .verdict = HANG_DEADLOCK,
+				   .narrived = 4,
+				   .nmissing = missing,
+				   .ncycle = 2 };
+	h->arrived = calloc(4, sizeof(*h->arrived));
+	h->missing = calloc(missing, sizeof(*h->missing));
+	h->cycle = calloc(2, sizeof(*h->cycle));
+	for (i = 0; i < 4; i++)
+		h->arrived[i] = (struct report_hang_arrived){
+			.pid = 4711,
+			.tid = 4711 + i,
+			.index = i,
+			.comm = "lu_block",
+			.arrive_ns = h->since_ns + i * 1000,
+			.waited_ns = h->waited_ns - i * 1000,
+			.function = "lu_factor",
+			.file = "/src/lu/lu_block.c",
+			.line = i == 3 ? 214 : 210,
+			.module = "/src/lu/lu_block",
+		};
+	for (i = 0; i < missing; i++) {
+		h->missing[i] = (struct report_hang_missing){ .pid = 4711,
+							      .tid = 4715 + i,
+							      .index = 4 + i,
+							      .comm = "lu_block",
+							      .why = HANG_BY_PAST,
+							      .state = HANG_BLOCKED,
+							      .blocked_on = "the mutex `pivots` "
+									    "held by thread 3",
+							      .syscall = "futex",
+							      .wchan = "futex_do_wait",
+							      .holder = 4714 };
+		data_frames(&h->missing[i], "pivot", 88);
+	}
+	for (i = 0; i < 2; i++)
+		h->cycle[i] = (struct report_hang_link){
+			.pid = 4711,
+			.tid = 4715 - i,
+			.index = 4 - i,
+			.comm = "lu_block",
+			.waits_for = i ? "the barrier at lu_block.c:214" : "the mutex `pivots`",
+			.next = 4714 + i,
+		};
+	strcpy(h->text, "deadlock: thread 4 (tid 4715) waits for the mutex `pivots` held by "
+			"thread 3 (tid 4714), which waits at the barrier at lu_block.c:214 for "
+			"thread 4");
+}
+
+static inline void data_hang_free(struct report_hang *h)
+{
+	free(h->arrived);
+	free(h->missing);
+	free(h->cycle);
 }
 
 /* Runs everything that a writer can be told, and returns what it wrote. */
@@ -354,6 +601,7 @@ static inline char *data_all(const struct emit_options *options, const struct re
 {
 	struct emit_session session = data_session();
 	struct emit_member members[DATA_THREADS];
+	struct report_hang hang;
 	struct emit_episode e;
 	char *out = NULL;
 	FILE *f = open_memstream(&out, len);
@@ -364,6 +612,9 @@ static inline char *data_all(const struct emit_options *options, const struct re
 	emit_watched(emit, &e);
 	emit_named(emit, &e);
 	emit_warning(emit, &e, 10000000);
+	data_hang(&hang, 2);
+	emit_hang(emit, &hang);
+	data_hang_free(&hang);
 	emit_phase_time(emit, &e);
 	emit_report(emit, r);
 	if (emit_free(emit))

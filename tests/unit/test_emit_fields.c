@@ -5,11 +5,13 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <errno.h>
 #include <cmocka.h>
 #include <jansson.h>
 
 #include "emit/fields.h"
+#include "emit/table.h"
 #include "test_emit_data.h"
 
 static json_t *schema;
@@ -101,6 +103,15 @@ static void check_object(json_t *s, json_t *object, const char *where)
 			 json_object_size(properties));
 }
 
+static void check_map(json_t *s, json_t *map, const char *where)
+{
+	void *it;
+
+	assert_non_null(s);
+	for (it = json_object_iter(map); it; it = json_object_iter_next(map, it))
+		check_value(s, json_object_iter_value(it), where);
+}
+
 static void check_value(json_t *s, json_t *value, const char *where)
 {
 	json_t *one;
@@ -115,6 +126,8 @@ static void check_value(json_t *s, json_t *value, const char *where)
 		fail_msg("%s has another type", where);
 	if (json_is_object(value) && json_object_get(s, "properties"))
 		check_object(s, value, where);
+	else if (json_is_object(value))
+		check_map(json_object_get(s, "additionalProperties"), value, where);
 	for (i = 0; (one = json_array_get(value, i)); i++)
 		check_value(json_object_get(s, "items"), one, where);
 }
@@ -137,8 +150,148 @@ static void check_output(const char *out, json_t *seen)
 	}
 }
 
+static char *doctor_lines(void)
+{
+	struct emit_options options = { .format = EMIT_JSON };
+	struct doctor *d = calloc(1, sizeof(*d));
+	char *out = NULL;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+	struct emit *emit = emit_new(f, &options);
+
+	d->verdict = (struct doctor_feature){ .group = "verdict", .name = "trace" };
+	d->n = 2;
+	d->features[0] = (struct doctor_feature){ .group = "g",
+						  .name = "one",
+						  .state = DOCTOR_INSTEAD,
+						  .found = "a \033[31mfind",
+						  .instead = "b",
+						  .remedy = "c" };
+	d->features[1] =
+		(struct doctor_feature){ .group = "g", .name = "two", .state = DOCTOR_UNKNOWN };
+	emit_doctor(emit, d);
+	assert_int_equal(emit_free(emit), 0);
+	fclose(f);
+	free(d);
+	return out;
+}
+
+/* What only hang has: with all that can be known of a thread, and with nothing. */
+static char *write_threads(const struct emit_options *options)
+{
+	struct hang_frame frames[] = { { .function = "inner",
+					 .file = "a.c",
+					 .module = "/bin/a",
+					 .line = 7,
+					 .inlined = "outer",
+					 .address = 4096 },
+				       { .address = 8192 } };
+	struct emit_thread threads[] = {
+		{ .pid = 1,
+		  .tid = 2,
+		  .comm = "\xff\n",
+		  .state = HANG_BLOCKED,
+		  .blocked_on = "read() of a pipe",
+		  .syscall = "read",
+		  .wchan = "pipe_read",
+		  .registers = "iterator",
+		  .oncpu_ns = 5,
+		  .runq_ns = 6,
+		  .truncated = true,
+		  .nframes = 2,
+		  .frames = frames },
+		{ .pid = 1, .tid = 3, .oncpu_ns = MODEL_UNKNOWN, .runq_ns = MODEL_UNKNOWN }
+	};
+	char *out = NULL;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+	struct emit *emit = emit_new(f, options);
+
+	emit_threads(emit, 1, "a", threads, 2);
+	assert_int_equal(emit_free(emit), 0);
+	fclose(f);
+	return out;
+}
+
+/* What only diff has: of two recordings of everything, and of all that is not known. */
+static char *compare_lines(const struct report *r)
+{
+	static const struct compare_options o = { .confidence = 0.95, .fail_above = 0.1 };
+	static const struct emit_input in[] = { { "a", true }, { NULL, false } };
+	struct emit_options options = { .format = EMIT_JSON };
+	struct report none = { .interim = false };
+	const struct report *a = r, *b = &none;
+	struct compare same, other;
+	char *out = NULL;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+	struct emit *emit = emit_new(f, &options);
+
+	assert_int_equal(compare_reports(&a, 1, &a, 1, &o, &same), 0);
+	assert_int_equal(compare_reports(&a, 1, &b, 1, &o, &other), 0);
+	emit_compare(emit, &same, in);
+	emit_compare(emit, &other, in);
+	assert_int_equal(emit_free(emit), 0);
+	fclose(f);
+	compare_free(&same);
+	compare_free(&other);
+	return out;
+}
+
+/* What only predict has: with all that can be known of a phase, and with nothing. */
+static char *prediction_lines(void)
+{
+	struct prediction_phase phases[] = { { .id = "#1", .label = "\xff\n", .share = NAN },
+					     { .time_ns = MODEL_UNKNOWN, .share = 0.5 } };
+	struct prediction all[] = { { .machine = "m",
+				      .processors = 2,
+				      .speedup = NAN,
+				      .efficiency = NAN,
+				      .access_free_ns = MODEL_UNKNOWN,
+				      .phases = phases,
+				      .nphases = 2 },
+				    { .limit = "#1", .because = "work", .speedup = 3.5 } };
+	struct prediction_note note = { "warning", "Beware." };
+	struct predictions p = { .n = 2, .all = all, .nnotes = 1, .notes = &note };
+	struct emit_options options = { .format = EMIT_JSON };
+	char *out = NULL;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+	struct emit *emit = emit_new(f, &options);
+
+	emit_predictions(emit, &p);
+	assert_int_equal(emit_free(emit), 0);
+	fclose(f);
+	return out;
+}
+
+/* What only series has, likewise. */
+static char *series_lines(const struct report *r)
+{
+	struct report none = { .interim = false };
+	struct series_input in[] = { { r, "a/b", "f", NULL }, { &none, NULL, NULL, NULL } };
+	struct emit_options options = { .format = EMIT_JSON };
+	struct series_options o = { .base = SERIES_FIRST };
+	struct series s;
+	char *out = NULL;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+	struct emit *emit = emit_new(f, &options);
+
+	assert_int_equal(series_build(in, 2, &o, &s), 0);
+	assert_int_equal(s.points[0].nsites, r->nbarriers);
+	emit_series(emit, &s);
+	assert_int_equal(emit_free(emit), 0);
+	fclose(f);
+	series_free(&s);
+	return out;
+}
+
 static void test_schema(void **state)
 {
+	struct report_group_process one = { 12, "one" };
+	struct report_group group = { .processes = &one, .nprocesses = 1 };
+	struct report_conceptual phase = { .name = "solve", .cause.share = NAN };
 	struct emit_options options = { .format = EMIT_JSON };
 	json_t *seen = json_object();
 	const struct emit_record *const *rec;
@@ -149,6 +302,14 @@ static void test_schema(void **state)
 
 	(void)state;
 	data_report(&r);
+	group.all = r.processes[0];
+	r.groups = &group;
+	r.ngroups = 1;
+	phase.efficiency = r.processes[0].efficiency;
+	phase.threads = r.processes[0].members;
+	phase.nthreads = r.processes[0].nmembers;
+	r.conceptuals = &phase;
+	r.nconceptuals = 1;
 	out = data_all(&options, &r, &len);
 	check_output(out, seen);
 	free(out);
@@ -157,26 +318,71 @@ static void test_schema(void **state)
 	out = data_all(&options, &r, &len);
 	check_output(out, seen);
 	free(out);
+	out = compare_lines(&r);
+	check_output(out, seen);
+	free(out);
+	out = series_lines(&r);
+	check_output(out, seen);
+	free(out);
 	data_free(&r);
+	out = doctor_lines();
+	check_output(out, seen);
+	free(out);
+	out = prediction_lines();
+	check_output(out, seen);
+	free(out);
+	out = write_threads(&options);
+	check_output(out, seen);
+	free(out);
 	for (rec = fields_records; *rec; rec++)
 		if (!json_object_get(seen, (*rec)->type))
 			fail_msg("%s never came", (*rec)->type);
 	json_decref(seen);
 }
 
-static void check_record(const struct emit_record *record)
+static bool is_time(const char *name)
 {
+	size_t len = strlen(name);
+
+	return len > 3 && !strcmp(name + len - 3, "_ns");
+}
+
+/* A map's keys are strings, its values what one cell holds, and its closed keys differ. */
+static void check_map_field(const struct emit_field *f)
+{
+	const struct emit_field *value = fields_map_value(f);
+	unsigned i, k;
+
+	assert_int_equal(f->sub->fields[0].type, EMIT_STRING);
+	assert_non_null(value->name);
+	assert_true(value->type == EMIT_U64 || value->type == EMIT_I64 || value->type == EMIT_BOOL);
+	for (k = 0; f->keys && f->keys(k); k++)
+		for (i = 0; i < k; i++)
+			assert_string_not_equal(f->keys(i), f->keys(k));
+	assert_true(!f->keys || k > 1);
+}
+
+/* @times: the name of what holds the record says that its numbers are times. */
+static void check_record(const struct emit_record *record, bool times)
+{
+	unsigned main = 0, parts = 0, each = 0;
 	const struct emit_field *f, *g;
-	unsigned headings = 0;
 
 	for (f = record->fields; f->help; f++) {
-		headings += f->heading != NULL;
+		if (f->heading) {
+			main += !f->views || f->views & FIELDS_MAIN;
+			parts += (f->views & FIELDS_PARTS) != 0;
+			each += f->views == FIELDS_EACH;
+		}
 		assert_true(f->name || f->heading);
 		assert_true(strlen(f->help) > 0);
 		if (f->type == EMIT_ENUM || f->type == EMIT_SET)
 			assert_non_null(f->names);
-		if (f->type == EMIT_ARRAY || f->type == EMIT_EMBEDDED || f->type == EMIT_OBJECT)
+		if (f->type == EMIT_ARRAY || f->type == EMIT_EMBEDDED || f->type == EMIT_OBJECT ||
+		    f->type == EMIT_MAP)
 			assert_non_null(f->sub);
+		if (f->type == EMIT_MAP)
+			check_map_field(f);
 		if (!f->via && f->type != EMIT_INTERIM)
 			assert_true(f->offset < record->size);
 		for (g = f + 1; f->name && g->help; g++)
@@ -184,13 +390,14 @@ static void check_record(const struct emit_record *record)
 				fail_msg("%s.%s twice", record->type, f->name);
 		/* A name that says it is a time is one, and the reverse. */
 		if (f->name &&
-		    (f->type == EMIT_NS || f->type == EMIT_T_NS || f->type == EMIT_TIMES) &&
-		    record != &fields_rec_times)
-			assert_string_equal(f->name + strlen(f->name) - 3, "_ns");
+		    (f->type == EMIT_NS || f->type == EMIT_T_NS || f->type == EMIT_TIMES) && !times)
+			assert_true(is_time(f->name));
 		if (fields_sub(f))
-			check_record(fields_sub(f));
+			check_record(fields_sub(f), f->type == EMIT_TIMES || is_time(f->name));
 	}
-	assert_true(headings <= 16);
+	/* With the counters and what is made of them they must fit into one table. */
+	assert_true(main <= TABLE_COLUMNS);
+	assert_true((parts > each ? parts : each) + MODEL_COUNTERS_MAX + 1 <= TABLE_COLUMNS);
 }
 
 static void test_list(void **state)
@@ -199,7 +406,7 @@ static void test_list(void **state)
 
 	(void)state;
 	for (rec = fields_records; *rec; rec++)
-		check_record(*rec);
+		check_record(*rec, false);
 }
 
 /* The names that users were promised. */
@@ -212,17 +419,26 @@ static void test_promised(void **state)
 		{ &fields_rec_session,
 		  "schema version kernel mode command clock_start_ns probes counters" },
 		{ &fields_rec_episode, "barrier kind team pid seq phase t_ns phase_ns barrier_ns "
-				       "participants state nested threads" },
+				       "participants state nested threads cause" },
 		{ &fields_rec_member,
-		  "tid index comm site order arrive_ns inter_ns wait_ns depart_ns cpu work_ns" },
+		  "tid index comm site order arrive_ns inter_ns wait_ns depart_ns cpu work_ns "
+		  "oncpu_ns runq_ns blocked_ns unattributed_ns fault_ns spin_ns counters" },
 		{ &fields_rec_warning, "barrier pid phase t_ns barrier_ns phase_ns threshold_ns" },
+		{ &fields_rec_hang,
+		  "barrier pid waited_ns verdict arrived missing cycle text told over count" },
 		{ &fields_rec_barrier,
 		  "id pid comm family kind name function file line module object episodes "
-		  "incomplete participants phase_ns barrier_ns release_ns threads" },
-		{ &fields_rec_thread, "tid comm wait_ns idle_ns work_ns last" },
+		  "incomplete participants phase_ns barrier_ns release_ns threads cause" },
+		{ &fields_rec_thread,
+		  "tid comm wait_ns idle_ns work_ns oncpu_ns runq_ns blocked_ns last counters" },
+		{ &fields_rec_finding, "kind pid figure text" },
 		{ &fields_rec_times, "sum min mean max stddev" },
 		{ &fields_rec_process, "pid comm elapsed_ns efficiency cost_ns" },
 		{ &fields_rec_end, "episodes crossings elapsed_ns lost complete" },
+		{ &fields_rec_difference, "barrier quantity a b ratio significant" },
+		{ &fields_rec_prediction,
+		  "processors barrier_model time_ns speedup efficiency limit" },
+		{ &fields_rec_doctor, "feature group state needed found instead remedy" },
 	};
 	char names[512], *name, *save;
 	unsigned i;

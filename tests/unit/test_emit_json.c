@@ -92,7 +92,11 @@ static void test_records(void **state)
 	assert_int_equal(integer(o, "clock_start_ns"), DATA_START);
 	assert_string_equal(string(json_array_get(json_object_get(o, "probes"), 0), "symbol"),
 			    "pthread_barrier_wait");
-	assert_int_equal(json_array_size(json_object_get(o, "counters")), 0);
+	assert_int_equal(json_array_size(json_object_get(o, "counters")), 3);
+	assert_int_equal(json_array_size(json_object_get(o, "counters_unavailable")), 2);
+	t = json_array_get(json_object_get(o, "counters_unavailable"), 1);
+	assert_string_equal(string(t, "name"), "nosuch");
+	assert_string_equal(string(t, "reason"), "there is no such event");
 
 	o = record(all, "episode", 0);
 	assert_string_equal(string(o, "barrier"), "#5c1e70d2");
@@ -133,6 +137,122 @@ static void test_records(void **state)
 	assert_string_equal(string(o, "type"), "end");
 	assert_int_equal(integer(json_object_get(o, "lost"), "ring_full"), 0);
 	assert_true(json_is_true(json_object_get(o, "complete")));
+	json_decref(all);
+	free(out);
+	data_free(&r);
+}
+
+static void test_hang(void **state)
+{
+	struct report r;
+	json_t *all, *o, *t, *f;
+	char *out;
+	size_t len;
+
+	(void)state;
+	data_report(&r);
+	out = data_all(&json_options, &r, &len);
+	all = parse(out);
+	o = record(all, "hang", 0);
+	assert_string_equal(string(o, "barrier"), "#5c1e70d2");
+	assert_string_equal(string(o, "verdict"), "deadlock");
+	assert_int_equal(integer(o, "waited_ns"), 10300000000);
+	assert_int_equal(integer(o, "t_ns"), 25000000000);
+	assert_false(json_is_true(json_object_get(o, "over")));
+	assert_int_equal(json_array_size(json_object_get(o, "arrived")), 4);
+	t = json_array_get(json_object_get(o, "arrived"), 3);
+	assert_int_equal(integer(t, "tid"), 4714);
+	assert_int_equal(integer(t, "arrive_ns"), 14700003000);
+	assert_int_equal(integer(t, "line"), 214);
+	t = json_array_get(json_object_get(o, "missing"), 1);
+	assert_string_equal(string(t, "why"), "past");
+	assert_string_equal(string(t, "state"), "blocked");
+	assert_string_equal(string(t, "blocked_on"), "the mutex `pivots` held by thread 3");
+	f = json_array_get(json_object_get(t, "stack"), 0);
+	assert_string_equal(string(f, "inlined"), "__lll_lock_wait");
+	f = json_array_get(json_object_get(t, "stack"), 2);
+	assert_int_equal(integer(f, "line"), 88);
+	is_null(f, "inlined");
+	f = json_array_get(json_object_get(t, "stack"), 3);
+	is_null(f, "function");
+	is_null(f, "line");
+	t = json_array_get(json_object_get(o, "cycle"), 1);
+	assert_string_equal(string(t, "waits_for"), "the barrier at lu_block.c:214");
+	assert_int_equal(integer(t, "next"), 4715);
+	json_decref(all);
+	free(out);
+	data_free(&r);
+}
+
+/* Counters, parts and causes: what is known, and null where it is not. */
+static void test_accounts(void **state)
+{
+	struct report r;
+	json_t *all, *o, *t;
+	char *out;
+	size_t len;
+
+	(void)state;
+	data_report(&r);
+	r.barriers[0].threads[0].parts = data_unknown();
+	r.barriers[0].threads[1].counters[1].value = REPORT_UNKNOWN;
+	r.barriers[0].threads[2].counters[1].name = "cycles";
+	r.processes[0].omp_scheduling = 0.75;
+	out = data_all(&json_options, &r, &len);
+	all = parse(out);
+
+	o = record(all, "barrier", 0);
+	t = json_object_get(o, "cause");
+	assert_string_equal(string(t, "dominant"), "lock");
+	assert_int_equal(integer(json_object_get(t, "parts"), "released late"), -1500000);
+	assert_int_equal(integer(json_object_get(t, "parts"), "lock"), 39000000);
+	assert_int_equal(integer(t, "dominated"), 873);
+	assert_int_equal(json_array_size(json_object_get(t, "stack")), 7);
+	assert_string_equal(string(json_array_get(json_object_get(t, "stack"), 2), "inlined"),
+			    "next_block");
+	assert_int_equal(integer(o, "delay_passed_ns"), 612000000);
+	assert_int_equal(integer(json_object_get(o, "counters_inside"), "cycles"), 35290);
+	assert_true(json_is_true(
+		json_object_get(json_object_get(o, "counters_scaled"), "PAPI_L2_TCM")));
+	assert_true(
+		json_is_false(json_object_get(json_object_get(o, "counters_scaled"), "cycles")));
+	is_null(json_array_get(json_object_get(o, "threads"), 0), "blocked_ns");
+	is_null(json_array_get(json_object_get(o, "threads"), 0), "oncpu_ns");
+	t = json_array_get(json_object_get(o, "threads"), 7);
+	assert_int_equal(integer(t, "runq_ns"), 4080000000 / 50);
+	assert_int_equal(integer(json_object_get(t, "blocked_ns"), "lock"), 4080000000 / 200);
+	assert_int_equal(integer(json_object_get(t, "blocked_ns"), "io"), 0);
+	assert_int_equal(integer(json_object_get(t, "counters"), "cycles"), 12240000000);
+	t = json_object_get(json_array_get(json_object_get(o, "threads"), 1), "counters");
+	is_null(t, "instructions");
+	/* Asked for twice: a key once. */
+	t = json_object_get(json_array_get(json_object_get(o, "threads"), 2), "counters");
+	assert_int_equal(json_object_size(t), 2);
+	is_null(record(all, "barrier", 1), "cause");
+	is_null(record(all, "barrier", 1), "delay_direct_ns");
+
+	t = json_object_get(record(all, "episode", 0), "cause");
+	assert_null(json_object_get(t, "episodes"));
+	assert_int_equal(integer(t, "lateness_ns"), 46500011);
+	assert_int_equal(strncmp(string(t, "text"), "Thread 7 came", 13), 0);
+	t = json_object_get(record(all, "warning", 0), "cause");
+	assert_string_equal(string(t, "culprit"), "the lock `queue`, held by thread 2");
+	o = record(all, "process", 0);
+	t = json_object_get(o, "omp_efficiency");
+	is_null(t, "load_balance");
+	assert_float_equal(json_real_value(json_object_get(t, "scheduling")), 0.75, 1e-9);
+	assert_float_equal(json_real_value(json_object_get(o, "useful_oncpu")), 0.975, 1e-9);
+	o = record(all, "finding", 0);
+	assert_int_equal(integer(o, "pid"), 4711);
+	assert_string_equal(string(o, "kind"), "oversubscribed");
+	is_null(record(all, "finding", 1), "pid");
+	json_decref(all);
+	free(out);
+
+	r.processes[0].omp_scheduling = NAN;
+	out = data_all(&json_options, &r, &len);
+	all = parse(out);
+	is_null(record(all, "process", 0), "omp_efficiency");
 	json_decref(all);
 	free(out);
 	data_free(&r);
@@ -214,7 +334,7 @@ static void test_hostile(void **state)
 		assert_true((unsigned char)*c >= 0x20 || *c == '\n');
 	assert_null(strstr(out, "</"));
 	all = parse(out);
-	assert_int_equal(json_array_size(all), 3 + 1 + 3 + 3 + 1);
+	assert_int_equal(json_array_size(all), 4 + 1 + 3 + 3 + 1 + 1);
 	assert_int_equal(strlen(string(record(all, "barrier", 0), "file")), 4096 + 2);
 	json_decref(all);
 	free(out);
@@ -306,10 +426,11 @@ static void test_pipe(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_records), cmocka_unit_test(test_interim),
-		cmocka_unit_test(test_strings), cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_unknown), cmocka_unit_test(test_full_disk),
-		cmocka_unit_test(test_pipe),
+		cmocka_unit_test(test_hang),	  cmocka_unit_test(test_records),
+		cmocka_unit_test(test_interim),	  cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_hostile),	  cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_full_disk), cmocka_unit_test(test_pipe),
+		cmocka_unit_test(test_accounts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Text output against golden files, from the repository's root; UPDATE_GOLDEN=1 makes them anew. */
+/* Text output, against golden files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -12,71 +12,10 @@
 #include "emit/table.h"
 #include "emit/textout.h"
 #include "test_emit_data.h"
+#include "test_emit_golden.h"
 
 static const struct emit_options text_options = { .format = EMIT_TEXT,
 						  .realtime_offset_ns = 1795217495LL * 1000000000 };
-
-static char *slurp(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	char *s = NULL;
-	size_t cap = 0;
-
-	if (!f)
-		return NULL;
-	if (getdelim(&s, &cap, '\0', f) < 0) {
-		free(s);
-		s = NULL;
-	}
-	fclose(f);
-	return s;
-}
-
-/* What every text output must keep: no line past the width, nothing a terminal could act on. */
-static void check_lines(const char *out, unsigned width)
-{
-	const char *line, *end;
-	char copy[1024];
-	char *safe;
-
-	for (line = out; *line; line = end + 1) {
-		end = strchr(line, '\n');
-		assert_non_null(end);
-		assert_true((size_t)(end - line) < sizeof(copy));
-		memcpy(copy, line, (size_t)(end - line));
-		copy[end - line] = '\0';
-		if (textout_columns(copy) > width)
-			fail_msg("%u columns: %s", textout_columns(copy), copy);
-		safe = text_printable(copy);
-		assert_string_equal(copy, safe);
-		free(safe);
-		if (end > line && end[-1] == ' ')
-			fail_msg("blank at the end: %s", copy);
-	}
-}
-
-static void check_golden(const char *name, const char *out)
-{
-	const char *update = getenv("UPDATE_GOLDEN");
-	char path[256];
-	char *expected;
-	FILE *f;
-
-	check_lines(out, 100);
-	snprintf(path, sizeof(path), "tests/unit/golden/%s.txt", name);
-	if (update && *update == '1') {
-		f = fopen(path, "w");
-		assert_non_null(f);
-		fputs(out, f);
-		assert_int_equal(fclose(f), 0);
-		return;
-	}
-	expected = slurp(path);
-	if (!expected)
-		fail_msg("%s is missing: UPDATE_GOLDEN=1 makes it", path);
-	assert_string_equal(out, expected);
-	free(expected);
-}
 
 struct run {
 	char *out;
@@ -146,7 +85,72 @@ static void test_live(void **state)
 	data_free(&r);
 }
 
-/* A thousand members: the first and the last of them, on one screen. */
+/* One that can be read, one of 64 threads, one that is unlike all others, and what the report makes of them. */
+static void test_hang(void **state)
+{
+	struct report_hang h, crowd;
+	unsigned i, lines = 0;
+	struct report r;
+	struct run run;
+	char *c;
+
+	(void)state;
+	data_report(&r);
+	data_hang(&h, 2);
+	data_hang(&crowd, 60);
+	run_begin(&run, &text_options);
+	emit_hang(run.emit, &h);
+	h.over = true;
+	emit_hang(run.emit, &h);
+	emit_hang(run.emit, &crowd);
+	h.over = false;
+	h.verdict = HANG_OUTSIDE;
+	h.count = 0;
+	h.waited_ns = h.arrived[0].waited_ns = MODEL_UNKNOWN;
+	h.missing[0].state = HANG_RUNNING;
+	h.missing[0].sampled = true;
+	h.missing[0].blocked_on = h.missing[0].wchan = NULL;
+	h.missing[1].blocked_on = "read() of a pipe";
+	h.missing[1].index = HANG_NONE;
+	h.missing[1].why = HANG_BY_PROCESS;
+	h.file = NULL;
+	strcpy(h.text, "outside: what a " DATA_HOSTILE " does");
+	emit_hang(run.emit, &h);
+	run_end(&run);
+	check_golden("hang", run.out);
+	for (c = run.out; *c; c++)
+		lines += *c == '\n';
+	assert_in_range(lines, 20, 60);
+	free(run.out);
+
+	/* At the end it comes before all figures. */
+	r.hangs = &crowd;
+	r.nhangs = 1;
+	run_begin(&run, &text_options);
+	emit_report(run.emit, &r);
+	run_end(&run);
+	check_lines(run.out, 100);
+	assert_non_null(strstr(run.out, "SBT HANG: lu_block (pid 4711) waited to the end"));
+	assert_true(strstr(run.out, "SBT HANG") < strstr(run.out, "SBT report"));
+	free(run.out);
+	for (i = 0; i < 60; i++) {
+		crowd.missing[i].tid = 77;
+		data_frames(&crowd.missing[i], i % 2 ? "odd" : "even", 100 + i);
+	}
+	run_begin(&run, &text_options);
+	emit_hang(run.emit, &crowd);
+	run_end(&run);
+	check_lines(run.out, 100);
+	for (lines = 0, c = run.out; *c; c++)
+		lines += *c == '\n';
+	assert_in_range(lines, 10, 70);
+	free(run.out);
+	data_hang_free(&h);
+	data_hang_free(&crowd);
+	data_free(&r);
+}
+
+/* A thousand members: the first and the last of them, and fewer of what they did. */
 static void test_crowd(void **state)
 {
 	struct emit_member *members = calloc(1000, sizeof(*members));
@@ -170,7 +174,7 @@ static void test_crowd(void **state)
 	check_lines(run.out, 100);
 	for (c = run.out; *c; c++)
 		lines += *c == '\n';
-	assert_in_range(lines, 16, 30);
+	assert_in_range(lines, 16, 60);
 	assert_non_null(strstr(run.out, "1,000 threads"));
 	assert_non_null(strstr(run.out, " 999  4718"));
 	free(run.out);
@@ -188,6 +192,136 @@ static char *report_text(const struct emit_options *options, const struct report
 	return run.out;
 }
 
+/* Of many threads, those that are not like the rest have rows of their own wherever they are. */
+static void test_outliers(void **state)
+{
+	struct report_thread *threads = calloc(1000, sizeof(*threads)), *had, *members;
+	struct report_counter *counters = calloc(1000, sizeof(*counters));
+	struct report r;
+	char *out, *at;
+	unsigned i;
+
+	(void)state;
+	data_report(&r);
+	had = r.barriers[0].threads;
+	members = r.processes[0].members;
+	for (i = 0; i < 1000; i++) {
+		threads[i] = had[0];
+		threads[i].tid = 5000 + i;
+		threads[i].index = i;
+		threads[i].work_ns = 500000000 + 1000 * (i % 100);
+		threads[i].wait_ns = 400000000 - 1000 * (i % 100);
+		threads[i].last = i >= 20 && i < 40;
+		threads[i].ncounters = 1;
+		counters[i] = (struct report_counter){ "page-faults", 100 + i % 4, 0, false };
+		threads[i].counters = &counters[i];
+	}
+	/* The second of two late ones: it comes last no more often than anybody. */
+	threads[500].wait_ns = 1000;
+	threads[500].work_ns = 900000000;
+	threads[500].last = 0;
+	counters[613].value = 7000;
+	r.barriers[0].threads = threads;
+	r.barriers[0].nthreads = 1000;
+	r.processes[0].members = threads;
+	r.processes[0].nmembers = 1000;
+	r.processes[0].ncounters = 1;
+	out = report_text(&text_options, &r);
+	check_lines(out, 100);
+	at = strstr(out, "another that is not like the rest:");
+	assert_non_null(at);
+	assert_non_null(strstr(at, " 5500  "));
+	at = strstr(out, "COUNTERS of ");
+	assert_non_null(at);
+	at = strstr(at, " 5613  ");
+	assert_non_null(at);
+	assert_true(strstr(at, "7,000") < strstr(at, "\n"));
+	assert_null(strstr(at, " 5614  "));
+	free(out);
+	/* Nobody. */
+	threads[500] = threads[499];
+	threads[500].tid++;
+	counters[613].value = 100;
+	out = report_text(&text_options, &r);
+	assert_null(strstr(out, "not like the rest:"));
+	assert_null(strstr(out, " 5613  "));
+	free(out);
+	r.barriers[0].threads = had;
+	r.barriers[0].nthreads = DATA_THREADS;
+	r.processes[0].members = members;
+	r.processes[0].nmembers = DATA_THREADS;
+	free(threads);
+	free(counters);
+	data_free(&r);
+}
+
+/* What those pay who are not traced is told where they pay it. */
+static void test_cost_for_others(void **state)
+{
+	struct report r;
+	char *out;
+
+	(void)state;
+	data_report(&r);
+	r.accounted = false;
+	out = report_text(&text_options, &r);
+	assert_null(strstr(out, "page fault of any process"));
+	free(out);
+	r.accounted = true;
+	out = report_text(&text_options, &r);
+	assert_true(strstr(out, "COST OF TRACING") < strstr(out, "page fault of any process"));
+	check_lines(out, 100);
+	free(out);
+	data_free(&r);
+}
+
+/* Efficiencies say nothing of who is late where threads come and go. */
+static void test_come_and_go(void **state)
+{
+	struct report r;
+	char *out;
+	unsigned i;
+
+	(void)state;
+	data_report(&r);
+	for (i = 0; i < r.nprocesses; i++)
+		r.processes[i].come_and_go = true;
+	out = report_text(&text_options, &r);
+	check_lines(out, 100);
+	assert_null(strstr(out, "the same ones"));
+	assert_null(strstr(out, "the same threads always take longer"));
+	assert_null(strstr(out, "another thread is late each time"));
+	assert_non_null(strstr(out, "while it does not exist"));
+	free(out);
+	data_free(&r);
+}
+
+/* What was asked for and is in no table is named above them. */
+static void test_uncounted(void **state)
+{
+	struct report_uncounted uncounted[] = { { "cycles", "no PMU" },
+						{ "\x1b[2J", "nosuch" },
+						{ "branches", "no PMU" } };
+	struct report r;
+	char *out, *at;
+
+	(void)state;
+	data_report(&r);
+	out = report_text(&text_options, &r);
+	assert_null(strstr(out, "Not counted"));
+	free(out);
+	r.nuncounted = 3;
+	r.uncounted = uncounted;
+	out = report_text(&text_options, &r);
+	at = strstr(out, "\nNot counted: cycles, branches: no PMU.\nNot counted: ");
+	assert_non_null(at);
+	assert_null(strstr(at + 60, "Not counted"));
+	assert_true(at < strstr(out, "BARRIERS"));
+	assert_null(strchr(out, '\x1b'));
+	free(out);
+	data_free(&r);
+}
+
 static void test_report(void **state)
 {
 	struct report r;
@@ -198,6 +332,122 @@ static void test_report(void **state)
 	out = report_text(&text_options, &r);
 	check_golden("report", out);
 	free(out);
+	data_free(&r);
+}
+
+/* Every reason, more columns than a line holds, counters that did not count. */
+static void make_reasons(struct report *r)
+{
+	static const char *const names[MODEL_COUNTERS_MAX] = {
+		"cycles:u",
+		"instructions",
+		"instructions:u",
+		"L1-dcache-load-misses",
+		"branch-misses",
+		"page-faults",
+		"cpu/event=0x3c,umask=0x01,name=a-long-one/",
+		"r01c2",
+	};
+	struct report_barrier *b;
+	struct report_counter *c;
+	uint64_t work;
+	unsigned i, k;
+
+	data_report(r);
+	b = &r->barriers[0];
+	b = &r->barriers[0];
+	for (i = 0; i < DATA_THREADS; i++) {
+		work = b->threads[i].work_ns;
+		b->threads[i].parts = (struct report_parts){
+			.oncpu_ns = work / 2,
+			.runq_ns = work / 10,
+			.blocked_ns = { work / 11, work / 12, work / 13, work / 14, work / 15,
+					work / 160 },
+			.unattributed_ns = work / 150,
+			.fault_ns = work / 9,
+			.spin_ns = i * 30000000,
+			.late_ns = 9000000,
+		};
+		free(b->threads[i].counters);
+		b->threads[i].counters = c = calloc(MODEL_COUNTERS_MAX, sizeof(*c));
+		b->threads[i].ncounters = MODEL_COUNTERS_MAX;
+		for (k = 0; k < MODEL_COUNTERS_MAX; k++)
+			c[k] = (struct report_counter){ names[k], work * 2 / (k * 100 + 1), 0,
+							k == 4 };
+	}
+	b->threads[3].parts = data_unknown();
+	b->threads[3].counters[2].value = REPORT_UNKNOWN;
+	b->threads[5].counters[0].value = b->threads[5].counters[2].value = 0;
+	free(b->counters);
+	b->counters = calloc(MODEL_COUNTERS_MAX, sizeof(*c));
+	b->ncounters = MODEL_COUNTERS_MAX;
+	for (k = 0; k < MODEL_COUNTERS_MAX; k++)
+		b->counters[k] =
+			(struct report_counter){ names[k], 9876543210 / (k + 1), 0, k == 4 };
+	b->counters[2].value = REPORT_UNKNOWN;
+	b->cause.nframes = 0;
+	b->cause.frames = NULL;
+	b->cause.nparts = 2;
+	b->cause.parts[1] = (struct report_part){ "more work", -3 };
+	b->delay_passed_ns = REPORT_UNKNOWN;
+	r->nfindings = 1;
+	r->processes[0].omp_load_balance = 0.91;
+	r->processes[0].omp_scheduling = 0.75;
+}
+
+static void test_reasons(void **state)
+{
+	struct report r;
+	char *out;
+
+	(void)state;
+	make_reasons(&r);
+	out = report_text(&text_options, &r);
+	check_golden("reasons", out);
+	/* One part is no table, and no machine finding no heading. */
+	assert_null(strstr(out, "of the lateness"));
+	assert_null(strstr(out, "This machine"));
+	free(out);
+	data_free(&r);
+}
+
+/* Nobody's time was accounted for, nothing was counted: nothing is said of it, and no zeros. */
+static void test_unaccounted(void **state)
+{
+	struct emit_member members[DATA_THREADS];
+	static const char *const never[] = { "Why",	 "on CPU",    "time went", "ounted",
+					     "COUNTERS", "by thread", "on a CPU",  "  at " };
+	struct emit_episode e;
+	struct report r;
+	struct run run;
+	unsigned i;
+
+	(void)state;
+	data_report(&r);
+	for (i = 0; i < DATA_THREADS; i++) {
+		r.barriers[0].threads[i].parts = data_unknown();
+		r.processes[0].members[i].parts = data_unknown();
+		r.barriers[0].threads[i].ncounters = r.processes[0].members[i].ncounters = 0;
+	}
+	r.barriers[0].cause.nparts = 0;
+	r.barriers[0].delay_direct_ns = REPORT_UNKNOWN;
+	r.barriers[0].ncounters = r.processes[0].ncounters = r.nfindings = 0;
+	r.processes[0].useful_oncpu = NAN;
+	data_episode(&e, &r.barriers[0], members);
+	for (i = 0; i < DATA_THREADS; i++) {
+		members[i].parts = data_unknown();
+		members[i].ncounters = 0;
+	}
+	e.ncounters = e.cause.nparts = 0;
+	run_begin(&run, &text_options);
+	emit_warning(run.emit, &e, 10);
+	emit_watched(run.emit, &e);
+	emit_report(run.emit, &r);
+	run_end(&run);
+	for (i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+		if (strstr(run.out, never[i]))
+			fail_msg("%s: %s", never[i], strstr(run.out, never[i]));
+	free(run.out);
 	data_free(&r);
 }
 
@@ -239,8 +489,14 @@ static void make_large(struct report *r)
 			.wait_max_ns = 20000000 + i * 1000,
 			.last = i > 990 ? i : 0,
 			.last_share = i > 990 ? 0.1 : 0,
+			.parts = i == 17 ? data_unknown() : data_parts(3000000000 + i * 1000003ULL),
+			.ncounters = DATA_COUNTERS,
+			.counters = calloc(DATA_COUNTERS, sizeof(struct report_counter)),
 		};
-	free(r->barriers[0].threads);
+	for (i = 0; i < 1000; i++)
+		data_counters(threads[i].counters, 3000000000 + i * 1000003ULL);
+	threads[17].counters[1].value = REPORT_UNKNOWN;
+	data_free_threads(r->barriers[0].threads, DATA_THREADS);
 	r->barriers[0].threads = threads;
 	r->barriers[0].nthreads = 1000;
 	r->barriers[0].participants_min = 992;
@@ -268,6 +524,9 @@ static void make_large(struct report *r)
 		r->processes[i].pid += i;
 		r->processes[i].members = NULL;
 		r->processes[i].nmembers = 0;
+		r->processes[i].counters = NULL;
+		r->processes[i].ncounters = 0;
+		r->processes[i].useful_oncpu = NAN;
 		r->processes[i].efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
 		r->processes[i].lost_static = r->processes[i].lost_rotating =
 			r->processes[i].lost_transfer = NAN;
@@ -438,12 +697,15 @@ static void test_fit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_live),	cmocka_unit_test(test_report),
-		cmocka_unit_test(test_ascii),	cmocka_unit_test(test_large),
-		cmocka_unit_test(test_nothing), cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_quiet),	cmocka_unit_test(test_colour),
-		cmocka_unit_test(test_time),	cmocka_unit_test(test_fit),
-		cmocka_unit_test(test_crowd),
+		cmocka_unit_test(test_live),	  cmocka_unit_test(test_report),
+		cmocka_unit_test(test_uncounted), cmocka_unit_test(test_cost_for_others),
+		cmocka_unit_test(test_outliers),  cmocka_unit_test(test_come_and_go),
+		cmocka_unit_test(test_ascii),	  cmocka_unit_test(test_large),
+		cmocka_unit_test(test_nothing),	  cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_quiet),	  cmocka_unit_test(test_colour),
+		cmocka_unit_test(test_time),	  cmocka_unit_test(test_fit),
+		cmocka_unit_test(test_hang),	  cmocka_unit_test(test_crowd),
+		cmocka_unit_test(test_reasons),	  cmocka_unit_test(test_unaccounted),
 	};
 
 	setenv("TZ", "UTC", 1);

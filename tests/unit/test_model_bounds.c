@@ -3,11 +3,22 @@
 /* What a hostile or merely large program does to the model: nothing. */
 #include "test_model_util.h"
 
+static const struct model_detail *senseless(uint64_t *x, struct model_detail *d)
+{
+	unsigned char *p = (unsigned char *)d;
+	size_t i;
+
+	for (i = 0; i < sizeof(*d); i++)
+		p[i] = (unsigned char)rnd(x);
+	return d;
+}
+
 /* Crossings that no program could make, in any order. */
 static void test_garbage(void **state)
 {
 	uint64_t x = 0x1234567, seed, fed, n;
 	struct model_crossing c;
+	struct model_detail d;
 	struct run *r;
 	uint32_t i;
 
@@ -30,7 +41,14 @@ static void test_garbage(void **state)
 			c.family = (uint8_t)rnd_to(&x, 2);
 			c.flags = rnd_to(&x, 30) ? 0 : MODEL_CROSSING_ABANDONED;
 			c.depth = (uint8_t)(rnd_to(&x, 10) ? 0 : rnd(&x));
+			c.detail = rnd_to(&x, 3) ? NULL : senseless(&x, &d);
+			c.flags |= rnd_to(&x, 3) ? 0 : MODEL_CROSSING_ACCOUNTED;
 			switch (rnd_to(&x, 40)) {
+			case 5:
+				assert_int_equal(model_add_tail(r->model, c.tgid, c.inc, c.tid,
+								c.arrive_ns, c.detail),
+						 0);
+				break;
 			case 0:
 				assert_int_equal(model_end_thread(r->model, c.tgid, c.inc, c.tid,
 								  c.arrive_ns, "\x1b[31m"),

@@ -383,13 +383,168 @@ static void test_barrier_sums(void **state)
 	run_free(r);
 }
 
+#define MS 1000000ULL
+
+static void advance_to(struct run *r, uint64_t from_ms, uint64_t to_ms)
+{
+	for (; from_ms <= to_ms; from_ms += 50)
+		assert_int_equal(model_advance(r->model, from_ms * MS), 0);
+}
+
+/*
+ * Attached while @inside of @n threads wait; the first meeting of which anything is seen ends at
+ * 100 ms, the next at 1100 ms. @last_first: who came last leaves first. What comes out of it is in
+ * the order of the releases.
+ */
+static void attach_in_the_middle(uint32_t n, uint32_t inside, bool last_first)
+{
+	struct run *r = run_new(0);
+	uint32_t t, round;
+
+	assert_int_equal(model_add_process(r->model, PID, INC, 0, 0, 0, false, "prog"), 0);
+	for (t = 1; t <= n; t++)
+		assert_int_equal(model_add_found(r->model, PID, INC, t, t <= inside ? A : 0), 0);
+	for (t = inside + 1; t <= n; t++)
+		cross(r, t, A, n, 100 * MS - 10 * (n - t), 101 * MS + (last_first ? n - t : t));
+	advance_to(r, 150, 1050);
+	for (round = 1; round <= 3; round++) {
+		for (t = 1; t <= n; t++)
+			cross(r, t, A, n, (1000 * round + 100) * MS - 10 * (n - t),
+			      (1000 * round + 101) * MS + (last_first ? n - t : t));
+		advance_to(r, 1000 * round + 150, 1000 * round + 1050);
+	}
+	assert_int_equal(model_finish(r->model, 5000 * MS), 0);
+	assert_int_equal(r->nkept, 4);
+	assert_int_equal(r->kept[0].ep.state, MODEL_INCOMPLETE);
+	assert_int_equal(r->kept[0].ep.why, MODEL_WHY_BEFORE);
+	assert_int_equal(r->kept[0].ep.n, n - inside);
+	for (round = 0; round <= 3; round++)
+		assert_int_equal(r->kept[round].ep.number, round);
+	for (round = 1; round <= 3; round++) {
+		assert_int_equal(r->kept[round].ep.state, MODEL_COMPLETE);
+		assert_int_equal(r->kept[round].ep.phase_ns, 1000 * MS);
+		assert_int_equal(r->kept[round].ep.release_ns, (1000 * round + 100) * MS);
+	}
+	run_free(r);
+}
+
+static void test_attach_long_phases(void **state)
+{
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		attach_in_the_middle(2, 1, i);
+		attach_in_the_middle(4, 1, i);
+		attach_in_the_middle(4, 3, i);
+	}
+}
+
+/* Two teams of two meet three times each, then all four, twice over: the outer phase is all of that. */
+static void test_phase_of_the_outer_team(void **state)
+{
+	const struct model_barrier *outer, *inner;
+	uint64_t t0 = 0, at;
+	struct run *r = run_new(0);
+	uint32_t round, k;
+
+	(void)state;
+	run_launched(r, 0);
+	for (round = 0; round < 3; round++, t0 += 1000) {
+		for (k = 1; k <= 3; k++) {
+			at = t0 + 300 * k;
+			cross(r, 1, 0x2000, 2, at - 10, at + 1);
+			cross(r, 2, 0x2000, 2, at, at + 1);
+			/* The others are quicker. */
+			at = t0 + 200 * k;
+			cross(r, 3, 0x3000, 2, at - 10, at + 1);
+			cross(r, 4, 0x3000, 2, at, at + 1);
+		}
+		run_feed(r, (struct model_crossing){ .tgid = PID,
+						     .inc = INC,
+						     .tid = 3,
+						     .site = 2,
+						     .count = 4,
+						     .object = 0x4000,
+						     .family = 1,
+						     .arrive_ns = t0 + 700,
+						     .depart_ns = t0 + 1001 });
+		for (k = 1; k <= 4; k++)
+			if (k != 3)
+				run_feed(r, (struct model_crossing){ .tgid = PID,
+								     .inc = INC,
+								     .tid = k,
+								     .site = 2,
+								     .count = 4,
+								     .object = 0x4000,
+								     .family = 1,
+								     .arrive_ns =
+									     t0 + (k == 4   ? 700
+										   : k == 1 ? 990
+											    : 1000),
+								     .depart_ns = t0 + 1001 });
+	}
+	assert_int_equal(model_finish(r->model, t0 + 100), 0);
+	assert_int_equal(model_nbarriers(r->model), 2);
+	inner = model_barrier(r->model, 0);
+	outer = model_barrier(r->model, 1);
+	assert_int_equal(outer->episodes, 3);
+	assert_int_equal(outer->phase.n, 3);
+	assert_int_equal(outer->phase.min, 1000);
+	assert_int_equal(outer->phase.max, 1000);
+	assert_int_equal(outer->wait.sum, 3 * (300 + 300 + 10));
+	/* From the last time that all met: from the start, then from each other. */
+	assert_int_equal(outer->nphases, 2);
+	assert_int_equal(outer->phases[0].from, MODEL_NONE);
+	assert_int_equal(outer->phases[1].from, 1);
+	assert_int_equal(outer->phases[1].thread_ns, 2 * 4 * 1000);
+	/* The inner ones go by each other, and begin with the outer. */
+	assert_int_equal(inner->phase.sum, 3 * (3 * 300 + 3 * 200));
+	/* Work since then, without what they waited within: thread 2 always had most. */
+	assert_int_equal(outer->max_work_ns, 3 * 1000 - 3 * 3 - 2);
+	run_free(r);
+}
+
+/* Who met in an incomplete meeting is not known: it may have been all of the team. */
+static void test_phase_after_an_incomplete_one(void **state)
+{
+	struct run *r = run_new(0);
+	uint32_t tid;
+
+	(void)state;
+	run_launched(r, 0);
+	for (tid = 1; tid <= 3; tid++)
+		cross(r, tid, 0x1000, 3, 10 * tid, 31 + tid);
+	cross(r, 1, 0x1000, 3, 110, 131);
+	lose(r, 2);
+	cross(r, 3, 0x1000, 3, 130, 133);
+	for (tid = 1; tid <= 3; tid++)
+		cross(r, tid, 0x1000, 3, 200 + 10 * tid, 231 + tid);
+	for (tid = 1; tid <= 3; tid++)
+		cross(r, tid, 0x1000, 3, 300 + 10 * tid, 331 + tid);
+	assert_int_equal(model_finish(r->model, 1000), 0);
+	assert_int_equal(r->nkept, 4);
+	assert_int_equal(r->kept[0].ep.phase_ns, 30);
+	assert_int_equal(r->kept[1].ep.state, MODEL_INCOMPLETE);
+	assert_int_equal(r->kept[2].ep.phase_ns, MODEL_UNKNOWN);
+	assert_int_equal(r->kept[3].ep.phase_ns, 100);
+	run_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_static_imbalance), cmocka_unit_test(test_rotating_imbalance),
-		cmocka_unit_test(test_transfer),	 cmocka_unit_test(test_lu_block),
-		cmocka_unit_test(test_lu_cyclic),	 cmocka_unit_test(test_longest_path),
-		cmocka_unit_test(test_interim),		 cmocka_unit_test(test_barrier_sums),
+		cmocka_unit_test(test_phase_of_the_outer_team),
+		cmocka_unit_test(test_phase_after_an_incomplete_one),
+		cmocka_unit_test(test_static_imbalance),
+		cmocka_unit_test(test_rotating_imbalance),
+		cmocka_unit_test(test_transfer),
+		cmocka_unit_test(test_lu_block),
+		cmocka_unit_test(test_lu_cyclic),
+		cmocka_unit_test(test_longest_path),
+		cmocka_unit_test(test_interim),
+		cmocka_unit_test(test_barrier_sums),
+		cmocka_unit_test(test_attach_long_phases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

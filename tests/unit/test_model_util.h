@@ -23,6 +23,7 @@
 struct kept {
 	struct model_episode ep;
 	struct model_member *members;
+	struct model_detail *details; /* theirs, if they have some */
 };
 
 struct run {
@@ -32,6 +33,22 @@ struct run {
 	uint32_t nbarriers;
 	uint32_t seq[256]; /* by tid */
 };
+
+static inline void keep_details(struct kept *k)
+{
+	uint32_t i;
+
+	k->details = NULL;
+	for (i = 0; i < k->ep.n; i++) {
+		if (!k->members[i].detail)
+			continue;
+		if (!k->details)
+			k->details = malloc(k->ep.n * sizeof(*k->details));
+		assert_non_null(k->details);
+		k->details[i] = *k->members[i].detail;
+		k->members[i].detail = &k->details[i];
+	}
+}
 
 static inline void keep_episode(void *ctx, const struct model *model,
 				const struct model_episode *ep)
@@ -51,6 +68,7 @@ static inline void keep_episode(void *ctx, const struct model *model,
 	assert_non_null(k->members);
 	memcpy(k->members, ep->members, ep->n * sizeof(*k->members));
 	k->ep.members = k->members;
+	keep_details(k);
 }
 
 static inline void keep_barrier(void *ctx, const struct model *model, uint32_t index,
@@ -79,8 +97,10 @@ static inline void run_free(struct run *r)
 {
 	uint32_t i;
 
-	for (i = 0; i < r->nkept; i++)
+	for (i = 0; i < r->nkept; i++) {
 		free(r->kept[i].members);
+		free(r->kept[i].details);
+	}
 	free(r->kept);
 	model_free(r->model);
 	free(r);
@@ -181,6 +201,23 @@ static inline uint64_t rnd(uint64_t *state)
 static inline uint64_t rnd_to(uint64_t *state, uint64_t n)
 {
 	return n ? (rnd(state) >> 11) % n : 0;
+}
+
+/* Three meet on @object, and nobody says how many they are: the last of them leaves at 90. */
+static inline void cross_uncounted(struct run *r, uint64_t object)
+{
+	cross(r, 1, object, 0, 10, 31);
+	cross(r, 3, object, 0, 30, 32);
+	cross(r, 2, object, 0, 20, 90);
+}
+
+/* Threads 1 and 2 meet on @object; then 2 ends, and its number is another thread's. */
+static inline void cross_and_replace(struct run *r, uint64_t object)
+{
+	cross(r, 1, object, 2, 10, 21);
+	cross(r, 2, object, 2, 20, 22);
+	assert_int_equal(model_end_thread(r->model, PID, INC, 2, 50, "old"), 0);
+	assert_int_equal(model_add_thread(r->model, PID, INC, 2, 60), 0);
 }
 
 #endif /* TEST_MODEL_UTIL_H */

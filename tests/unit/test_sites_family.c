@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "test_sites_fixture.h"
 
+#include <elf.h>
+#include <errno.h>
 #include <pthread.h>
 
 #include "sites/family.h"
@@ -16,23 +18,64 @@ static struct family_team read_pthread(enum family_flavour flavour, uint32_t thi
 	return family_read_words(SBT_FAMILY_PTHREAD, flavour, words_of(third, fourth));
 }
 
+static const struct family_function *wait_row(void)
+{
+	return family_function("pthread_barrier_wait", NULL);
+}
+
 static void test_table(void **state)
 {
-	const struct sites_family *rows;
-	size_t n, i;
+	const struct family_function *f = wait_row();
+	struct sbt_spec spec;
 
 	(void)state;
-	rows = family_table(&n);
-	assert_true(n >= 1);
-	for (i = 0; i < n; i++) {
-		assert_ptr_equal(family_find(rows[i].family), &rows[i]);
-		assert_non_null(rows[i].symbols[0]);
-		assert_non_null(rows[i].name);
-		assert_non_null(rows[i].kind);
-	}
-	assert_null(family_find(SBT_FAMILY_NONE));
-	assert_string_equal(family_find(SBT_FAMILY_PTHREAD)->symbols[0], "pthread_barrier_wait");
-	assert_int_equal(family_find(SBT_FAMILY_PTHREAD)->argument, 0);
+	assert_non_null(f);
+	assert_int_equal(f->family, SBT_FAMILY_PTHREAD);
+	assert_int_equal(f->role, SBT_ROLE_BARRIER);
+	assert_ptr_equal(family_function("pthread_barrier_wait@@GLIBC_2.34", NULL), f);
+	assert_null(family_function("pthread_barrier_wait", f));
+	assert_null(family_function("pthread_barrier_waits", NULL));
+	assert_null(family_function("", NULL));
+	assert_int_equal(family_function("pthread_barrier_init", NULL)->role, SBT_ROLE_MAKER);
+	assert_int_equal(family_spec(f, EM_X86_64, &spec), 0);
+	assert_int_equal(spec.object.how, SBT_ARG_FIRST);
+	assert_int_equal(spec.words_offset, 8);
+	assert_int_equal(spec.words.how, SBT_ARG_NONE);
+	assert_string_equal(family_name(SBT_FAMILY_PTHREAD), "pthread");
+	assert_null(family_name(SBT_FAMILY_NONE));
+	assert_null(family_name(SBT_FAMILIES));
+	assert_string_equal(family_kind_name(SBT_KIND_COLLECTIVE), "collective");
+	assert_null(family_kind_name(SBT_KINDS));
+}
+
+/* By the calling conventions: the first six (eight) in registers, the rest on the stack. */
+static void test_arguments(void **state)
+{
+	struct family_function f = { .symbol = "f", .object = FAMILY_ARGUMENT(4) };
+	struct sbt_spec spec;
+
+	(void)state;
+	assert_int_equal(family_spec(&f, EM_X86_64, &spec), 0);
+	assert_int_equal(spec.object.how, SBT_ARG_REG);
+	assert_int_equal(spec.object.reg, 8 * 9); /* r8: R15 R14 R13 R12 RBP RBX R11 R10 R9 R8 */
+	assert_int_equal(spec.words_offset, SBT_WORDS_NONE);
+	f.object.number = 7;
+	assert_int_equal(family_spec(&f, EM_X86_64, &spec), 0);
+	assert_int_equal(spec.object.how, SBT_ARG_MEM);
+	assert_int_equal(spec.object.reg, 8 * 19); /* rsp */
+	assert_int_equal(spec.object.disp, 16);
+	assert_int_equal(family_spec(&f, EM_AARCH64, &spec), 0);
+	assert_int_equal(spec.object.how, SBT_ARG_REG);
+	assert_int_equal(spec.object.reg, 56);
+	f.object.number = 8;
+	assert_int_equal(family_spec(&f, EM_AARCH64, &spec), 0);
+	assert_int_equal(spec.object.how, SBT_ARG_MEM);
+	assert_int_equal(spec.object.disp, 0);
+	assert_int_equal(family_spec(&f, EM_386, &spec), -ENOTSUP);
+	f.object = (struct family_arg){ .how = SBT_ARG_REG, .size = 4, .flags = SBT_ARG_POINTED };
+	assert_int_equal(family_spec(&f, EM_X86_64, &spec), 0);
+	assert_int_equal(spec.object.how, SBT_ARG_REG);
+	assert_int_equal(spec.object.size, 4);
 }
 
 static void test_glibc_now(void **state)
@@ -96,7 +139,7 @@ static void test_unknown(void **state)
 /* The C library that this test runs with is the independent witness. */
 static void test_live_barrier(void **state)
 {
-	uint32_t at = family_find(SBT_FAMILY_PTHREAD)->words_offset;
+	uint32_t at = wait_row()->words_offset;
 	pthread_barrierattr_t attr;
 	pthread_barrier_t barrier;
 	struct family_team t;
@@ -139,16 +182,49 @@ static void test_live_musl(void **state)
 	assert_int_equal(t.count, 9);
 }
 
+static void test_mpi(void **state)
+{
+	const struct family_function *f = family_function("MPI_Barrier", NULL);
+	struct sbt_spec spec;
+
+	(void)state;
+	assert_non_null(f);
+	assert_int_equal(f->family, SBT_FAMILY_MPI);
+	assert_int_equal(f->kind, SBT_KIND_EXPLICIT);
+	assert_int_equal(family_spec(f, EM_X86_64, &spec), 0);
+	assert_int_equal(spec.object.how, SBT_ARG_FIRST);
+	/* In Fortran the address of the handle. */
+	f = family_function("mpi_barrier_", NULL);
+	assert_non_null(f);
+	assert_int_equal(family_spec(f, EM_X86_64, &spec), 0);
+	assert_int_equal(spec.object.flags, SBT_ARG_POINTED);
+	assert_int_equal(spec.object.size, 4);
+	/* The seventh argument is on the stack, above the return address. */
+	f = family_function("PMPI_Alltoall", NULL);
+	assert_non_null(f);
+	assert_int_equal(family_spec(f, EM_X86_64, &spec), 0);
+	assert_int_equal(spec.object.how, SBT_ARG_MEM);
+	assert_int_equal(spec.object.disp, 8);
+	f = family_function("MPI_Comm_split", NULL);
+	assert_non_null(f);
+	assert_int_equal(family_spec(f, EM_X86_64, &spec), 0);
+	assert_int_equal(spec.flags, SBT_SPEC_MAKES);
+	assert_int_equal(spec.words.reg, 88); /* rcx */
+	assert_int_equal(spec.what.size, 4);
+	/* Some leave these before all have come. */
+	assert_null(family_function("MPI_Bcast", NULL));
+	assert_null(family_function("MPI_Reduce", NULL));
+	assert_null(family_function("MPI_Barrier_init", NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_glibc_now),
-		cmocka_unit_test(test_glibc_before_2_25),
-		cmocka_unit_test(test_musl),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_live_barrier),
-		cmocka_unit_test(test_live_musl),
+		cmocka_unit_test(test_table),	     cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_glibc_now),    cmocka_unit_test(test_glibc_before_2_25),
+		cmocka_unit_test(test_musl),	     cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_live_barrier), cmocka_unit_test(test_live_musl),
+		cmocka_unit_test(test_mpi),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -144,6 +144,41 @@ static void test_entry(void **state)
 	expect_entry(0, 4, INSN_EMULATED, BYTES(0x0f, 0x1f, 0x40, 0x00, 0x55, 0xc3));
 }
 
+static void expect_late(uint32_t skip, enum insn_class class, const uint8_t *bytes, size_t len)
+{
+	struct insn_entry e;
+
+	assert_int_equal(insn_choose_late(EM_X86_64, bytes, len, &e), 0);
+	if (e.skip != skip || e.insn.class != class)
+		fail_msg("+%u, %s: %s", e.skip, insn_class_name(e.insn.class), e.why);
+	assert_true(e.why[0]);
+}
+
+/* Of functions whose arguments nobody reads. */
+static void test_entry_late(void **state)
+{
+	(void)state;
+	/* GOMP_barrier: endbr64; mov rip; mov %fs:; test; je +0x20; sub; jmp; nop; ret: on the je, which all come to. */
+	expect_late(0x13, INSN_EMULATED,
+		    BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x8b, 0x05, 0xbd, 0x9d, 0x03, 0x00, 0x64,
+			  0x48, 0x8b, 0x78, 0x10, 0x48, 0x85, 0xff, 0x74, 0x0b, 0x48, 0x83, 0xef,
+			  0x80, 0xe9, 0x22, 0x27, 0x01, 0x00, 0x66, 0x90, 0xc3));
+	/* mov %rsi,%rax; jmp out, and the same with sub $8,%rdi. */
+	expect_late(3, INSN_EMULATED, BYTES(0x48, 0x89, 0xf0, 0xe9, 0x00, 0x10, 0x00, 0x00));
+	expect_late(4, INSN_EMULATED, BYTES(0x48, 0x83, 0xef, 0x08, 0xe9, 0x00, 0x10, 0x00, 0x00));
+	/* What insn_choose_entry() finds is good enough. */
+	expect_late(4, INSN_EMULATED, BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0xc3));
+	/* The stack pointer moves, memory is written, a ret or a pop comes first, the loop leads back. */
+	expect_late(0, INSN_STEPPED, BYTES(0x48, 0x83, 0xec, 0x08, 0x55, 0xc3));
+	expect_late(0, INSN_STEPPED, BYTES(0x48, 0x89, 0xfc, 0x55, 0xc3));
+	expect_late(0, INSN_STEPPED, BYTES(0x48, 0x89, 0x07, 0x55, 0xc3));
+	expect_late(0, INSN_STEPPED, BYTES(0x83, 0x2f, 0x01, 0x55, 0xc3));
+	expect_late(0, INSN_STEPPED, BYTES(0x48, 0x87, 0xfc, 0x55, 0xc3));
+	expect_late(0, INSN_STEPPED, BYTES(0xc3, 0x55));
+	expect_late(0, INSN_STEPPED, BYTES(0x58, 0x55, 0xc3));
+	expect_late(0, INSN_STEPPED, BYTES(0x48, 0x89, 0xf0, 0x48, 0x89, 0xf8, 0x75, 0xfb, 0xc3));
+}
+
 static void test_entry_refused(void **state)
 {
 	struct insn_entry e;
@@ -467,6 +502,8 @@ static void test_any_bytes(void **state)
 		len = 1 + seed % sizeof(bytes);
 		n = insn_choose_entry(i % 8 ? EM_X86_64 : EM_AARCH64, bytes, len, &e);
 		assert_true(n || e.skip + e.insn.length <= len);
+		n = insn_choose_late(i % 8 ? EM_X86_64 : EM_AARCH64, bytes, len, &e);
+		assert_true(n || e.skip + e.insn.length <= len);
 		insn_find_exits(i % 8 ? EM_X86_64 : EM_AARCH64, bytes, len, out, 4, why,
 				sizeof(why));
 	}
@@ -475,21 +512,14 @@ static void test_any_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_emulated),
-		cmocka_unit_test(test_stepped),
-		cmocka_unit_test(test_special),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_undecodable),
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_entry),
-		cmocka_unit_test(test_entry_refused),
-		cmocka_unit_test(test_entry_loop),
-		cmocka_unit_test(test_exits),
-		cmocka_unit_test(test_exits_unknown),
-		cmocka_unit_test(test_arm64),
-		cmocka_unit_test(test_exits_compiled),
-		cmocka_unit_test(test_exits_libc),
-		cmocka_unit_test(test_lengths_compiled),
+		cmocka_unit_test(test_emulated),      cmocka_unit_test(test_stepped),
+		cmocka_unit_test(test_special),	      cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_undecodable),   cmocka_unit_test(test_text),
+		cmocka_unit_test(test_entry),	      cmocka_unit_test(test_entry_late),
+		cmocka_unit_test(test_entry_refused), cmocka_unit_test(test_entry_loop),
+		cmocka_unit_test(test_exits),	      cmocka_unit_test(test_exits_unknown),
+		cmocka_unit_test(test_arm64),	      cmocka_unit_test(test_exits_compiled),
+		cmocka_unit_test(test_exits_libc),    cmocka_unit_test(test_lengths_compiled),
 		cmocka_unit_test(test_any_bytes),
 	};
 

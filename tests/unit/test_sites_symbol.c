@@ -219,6 +219,72 @@ static void test_demangled(void **state)
 	symbol_server_free(server);
 }
 
+/* GCC gives a region's function the mangled name of the one that it is made from, and a suffix that tells which it is. */
+static void test_outlined_names(void **state)
+{
+	static const char *const ways[] = { "g++ -g -O2 -fopenmp -o omp omp.cc",
+					    "g++ -O2 -fopenmp -o omp omp.cc" };
+	const struct fixture *f = *state;
+	struct symbol_server *server;
+	struct symbol s;
+	size_t i;
+
+	if (!fixture_has(f, "g++"))
+		skip();
+	server = server_new(NULL);
+	fixture_write(f, "omp.cc",
+		      "extern \"C\" void usleep(unsigned);\n"
+		      "static void loc(unsigned n)\n{\n#pragma omp parallel\n\tusleep(n);\n}\n"
+		      "int main(int c, char **)\n{\n\tloc((unsigned)c);\n}\n");
+	for (i = 0; i < 2; i++) {
+		fixture_run(f, "%s", ways[i]);
+		assert_int_equal(
+			look(server, f, "omp", fixture_nm(f, "omp", "_ZL3locj._omp_fn.0"), &s), 0);
+		assert_int_equal(s.nframes, 1);
+		assert_string_equal(s.frames[0].function, "loc(unsigned int) [clone ._omp_fn.0]");
+	}
+	symbol_server_free(server);
+}
+
+#ifdef HAVE_LIBIBERTY
+#define RUST_NAME    "mycrate::foo::bar"
+#define RUST_GENERIC "<mycrate::Pair as mycrate::Meet<u32>>::wait"
+#else
+#define RUST_NAME    "_RNvNtCs1234_7mycrate3foo3bar"
+#define RUST_GENERIC "_RNvXCs1234_7mycrateNtB2_4PairINtB2_4MeetmE4wait"
+#endif
+
+/* Rust's newer names; and what only looks like one. */
+static void test_rust_names(void **state)
+{
+	static const char *const names[][2] = {
+		{ "_RNvNtCs1234_7mycrate3foo3bar", RUST_NAME },
+		{ "_RNvXCs1234_7mycrateNtB2_4PairINtB2_4MeetmE4wait", RUST_GENERIC },
+		{ "_Rubbish", "_Rubbish" },
+		{ "_R", "_R" },
+		{ "_RNvB_", "_RNvB_" }, /* refers to itself */
+		{ "_start_it", "_start_it" },
+	};
+	const struct fixture *f = *state;
+	struct symbol_server *server = server_new(NULL);
+	char source[2048] = "int main(void)\n{\n\treturn 0;\n}\n";
+	struct symbol s;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		snprintf(source + strlen(source), sizeof(source) - strlen(source),
+			 "int f%zu(void) __asm__(\"%s\");\nint f%zu(void)\n{\n\treturn %zu;\n}\n",
+			 i, names[i][0], i, i);
+	fixture_write(f, "rs.c", source);
+	fixture_run(f, "cc -O1 -fno-ipa-icf -o rs rs.c");
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_int_equal(look(server, f, "rs", fixture_nm(f, "rs", names[i][0]), &s), 0);
+		assert_int_equal(s.nframes, 1);
+		assert_string_equal(s.frames[0].function, names[i][1]);
+	}
+	symbol_server_free(server);
+}
+
 /* --- where debugging information is ------------------------------------------------------------- */
 
 static void expect_work(struct symbol_server *server, const struct fixture *f, const char *name,
@@ -682,13 +748,14 @@ static void test_damaged(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_inlined),	     cmocka_unit_test(test_inlined_clang),
-		cmocka_unit_test(test_split_dwarf),  cmocka_unit_test(test_demangled),
-		cmocka_unit_test(test_debug_places), cmocka_unit_test(test_data),
-		cmocka_unit_test(test_many_files),   cmocka_unit_test(test_unprivileged),
-		cmocka_unit_test(test_interrupt),    cmocka_unit_test(test_killed_between),
-		cmocka_unit_test(test_hang),	     cmocka_unit_test(test_orphan),
-		cmocka_unit_test(test_no_file),	     cmocka_unit_test(test_debuginfod),
+		cmocka_unit_test(test_inlined),	       cmocka_unit_test(test_inlined_clang),
+		cmocka_unit_test(test_split_dwarf),    cmocka_unit_test(test_demangled),
+		cmocka_unit_test(test_outlined_names), cmocka_unit_test(test_rust_names),
+		cmocka_unit_test(test_debug_places),   cmocka_unit_test(test_data),
+		cmocka_unit_test(test_many_files),     cmocka_unit_test(test_unprivileged),
+		cmocka_unit_test(test_interrupt),      cmocka_unit_test(test_killed_between),
+		cmocka_unit_test(test_hang),	       cmocka_unit_test(test_orphan),
+		cmocka_unit_test(test_no_file),	       cmocka_unit_test(test_debuginfod),
 		cmocka_unit_test(test_damaged),
 	};
 

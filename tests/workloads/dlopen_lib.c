@@ -9,6 +9,7 @@
 #include "common.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #define ROUNDS 100
 
@@ -43,6 +44,8 @@ static uintptr_t use(const char *library, const char *function)
 	for (size_t i = 0; i < ARRAY_SIZE(thread); i++)
 		must(pthread_join(thread[i], NULL), "pthread_join");
 	wait_function = NULL;
+	/* A tracer looks at what is mapped a moment after it was: what is unmapped sooner it cannot have seen. */
+	usleep(100000);
 	dlclose(handle);
 	printf("dlopen_lib: %s episodes=%u\n", function, serials);
 	return at;

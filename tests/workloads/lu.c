@@ -6,14 +6,14 @@
 // iteration, at one line of lu_block() or lu_cyclic().
 //
 // Known answers, for an N x N matrix: 1 + (N - 1) episodes. Under block partitioning the last
-// thread has the most to do in every iteration, so the imbalance is static (SerE 1), and the shares
-// of the work tend to (23, 65, 101, 131, 155, 173, 185, 191)/1024 with 8 threads; load balance
-// (mean / maximum) tends to 8/11, 32/47 and 128/191 with 2, 4 and 8. Under cyclic partitioning it
-// tends to 1. The exact figures for this N are printed. The checksum of the factors depends on N
-// alone: neither partitioning nor the number of threads changes a single operation.
-//
-// With --sleep-work NS no arithmetic is done: updating a row in m columns takes m * NS asleep, in
-// one sleep an iteration, so that 8 threads on 2 CPUs have exactly proportional work.
+// thread has the most to do in every iteration, so the imbalance is static (SerE 1), and shares of
+// the work tend to (23, 65, 101, 131, 155, 173, 185, 191)/1024 with 8 threads; load balance
+// (mean/maximum) to 8/11, 32/47 and 128/191 with 2, 4 and 8. Under cyclic partitioning it tends to
+// 1; "cyclic" deals the rows out anew in every iteration, as the thesis does, "kept" leaves each
+// where it was. The exact figures for this N are printed. The checksum of the factors depends on N
+// alone: neither partitioning nor the number of threads changes an operation. With --sleep-work NS
+// no arithmetic is done: updating a row in m columns takes m * NS asleep, in one sleep an
+// iteration, so that 8 threads on 2 CPUs have exactly proportional work.
 #include "common.h"
 
 #include <getopt.h>
@@ -26,10 +26,10 @@ struct thread {
 	uint64_t updates; /* elements updated: the work done */
 };
 
-static uint32_t thread_count = 2;
-static uint32_t size = 1024;
+static uint32_t thread_count = 2, size = 1024;
 static uint64_t sleep_work_ns;
-static int cyclic;
+static int cyclic, kept; /* kept: cyclic, and row r is thread r mod n's all the time */
+static uint32_t first_row(uint32_t id, uint32_t k);
 static double *a;
 static pthread_barrier_t barrier;
 
@@ -83,7 +83,7 @@ ONE_COPY static void lu_cyclic(struct thread *t)
 	for (uint32_t k = 0; k < size - 1; k++) {
 		uint64_t updates = 0, began = sleep_work_ns ? now_ns() : 0;
 
-		for (uint32_t i = k + 1 + t->id; i < size; i += thread_count)
+		for (uint32_t i = first_row(t->id, k); i < size; i += thread_count)
 			updates += update(i, k);
 		sleep_for_updates(updates, began);
 		t->updates += updates;
@@ -105,6 +105,14 @@ ONE_COPY static void *run(void *arg)
 	else
 		lu_block(t);
 	return NULL;
+}
+
+/* Below row @k, the first of the thread's. */
+static uint32_t first_row(uint32_t id, uint32_t k)
+{
+	if (!kept)
+		return k + 1 + id;
+	return k + 1 + (id + thread_count - (k + 1) % thread_count) % thread_count;
 }
 
 /* The largest of |A x - L (U x)|, relative to what rounding could explain. */
@@ -166,9 +174,11 @@ int main(int argc, char **argv)
 	while ((o = getopt_long(argc, argv, "p:t:s:w:", options, NULL)) != -1) {
 		switch (o) {
 		case 'p':
-			if (strcmp(optarg, "block") && strcmp(optarg, "cyclic"))
-				die("--partition: block or cyclic");
-			cyclic = optarg[0] == 'c';
+			if (strcmp(optarg, "block") && strcmp(optarg, "cyclic") &&
+			    strcmp(optarg, "kept"))
+				die("--partition: block, cyclic or kept");
+			kept = optarg[0] == 'k';
+			cyclic = kept || optarg[0] == 'c';
 			break;
 		case 't':
 			thread_count = (uint32_t)parse_u64("--threads", optarg, 1, 1024);
@@ -180,7 +190,7 @@ int main(int argc, char **argv)
 			sleep_work_ns = parse_u64("--sleep-work", optarg, 1, NSEC_PER_SEC);
 			break;
 		default:
-			fprintf(stderr, "usage: lu [--partition block|cyclic] [--threads N] "
+			fprintf(stderr, "usage: lu [--partition block|cyclic|kept] [--threads N] "
 					"[--size N] [--sleep-work NS]\n");
 			return 2;
 		}

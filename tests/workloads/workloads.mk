@@ -17,30 +17,107 @@ W_FLAGS := -O2 -g -fno-omit-frame-pointer -pthread -Wall -Wextra -Werror -D_GNU_
 W_CC = $(CC) -std=gnu11 $(W_FLAGS)
 W_CXX = $(CXX) -std=gnu++17 $(W_FLAGS)
 W_MUSL = $(MUSL_GCC) -std=gnu11 $(W_FLAGS)
+GEN_SRC := $(W_SRC)/gen.c $(W_SRC)/gen_core.c
 W_COMMON := $(wildcard $(W_SRC)/*.h) $(W_SRC)/workloads.mk
 
-W_PLAIN := pmm lu cancel_async longjmp_out exec_self fork_children spawn_static churn exit_in_wait inline_site \
-	hostile_names early stranger bench_crossing shared_fork
-W_CXX_PLAIN := cancel_cxx throw_out
-W_DLOPEN := dlopen_lib libbar.so libbaz.so
+W_PLAIN := pmm lu wander cancel_async longjmp_out exec_self fork_children spawn_static churn exit_in_wait inline_site \
+	hostile_names early stranger bench_crossing shared_fork pmu_phases late held bench_switch bench_phases bench_timed hung
+W_CXX_PLAIN := cancel_cxx throw_out cond_cancel
+W_DLOPEN := dlopen_lib libbar.so libbaz.so slow_call.so
 W_GO := $(if $(shell command -v $(GO) 2>/dev/null),gobar)
 W_OLD := gen-oldlib
+# Named barriers, built in all ways that change what a marker looks like.
+W_SBT := thesis/pmm thesis/pmm-off sbtphases sbtphases-cxx sbtphases-off sbtmarks sbtmarks-cxx sbtmarks-off \
+	sbtremote sbtremote-cxx sbtremote-off sbtpaper \
+	sbtloop sbtloop-O0 sbtloop-lto sbtloop-cxx sbtloop-cxx-O0 sbtloop-off sbtloop-static sbtloop-stripped \
+	$(if $(shell command -v $(MUSL_GCC) 2>/dev/null),sbtloop-musl)
+# What counts its own phases: by PAPI, if its headers and libpfm4's are there.
+W_PHASES := perf_phases $(if $(shell echo '#include <papi.h>\n#include <perfmon/pfmlib.h>' | $(CC) -E - >/dev/null 2>&1 && echo yes),papi_phases)
 W_GEN := gen gen-static gen-static-stripped gen-stripped gen-nopie gen-nodebug gen-splitdebug
 W_MUSL_GEN := $(if $(shell command -v $(MUSL_GCC) 2>/dev/null),gen-musl gen-musl-static gen-musl-static-stripped)
 
-WORKLOADS := $(W_PLAIN) $(W_CXX_PLAIN) $(W_DLOPEN) $(W_OLD) $(W_GEN) $(W_MUSL_GEN) $(W_GO)
+# The generator's other families; some need what may be missing.
+W_HAVE = $(shell command -v $1 2>/dev/null)
+W_COMPILES = $(shell echo '$1' | $2 -E - >/dev/null 2>&1 && echo yes)
+W_FAMILY := gen_cond gen_futex gen_sem gen_forkjoin gen_forkjoin-cxx gen_forkjoin-static \
+	$(if $(W_MUSL_GEN),gen_forkjoin-musl) gen_gomp gen_gomp-stripped omp_losses omp_tail hung_omp gen_user gen_std \
+	gen_std-O0 gen_std-O1 gen_std-O3 std_ways std_ways-O0 std_ways-Os
+W_OMP_CLANG := $(if $(call W_COMPILES,\#include <omp.h>,$(CLANG) -fopenmp -xc),gen_libomp gen_libomp-stripped omp_losses-libomp omp_tail-libomp hung_omp-libomp)
+W_STD_CLANG := $(if $(call W_COMPILES,\#include <barrier>,$(CLANG)++ -std=gnu++20 -xc++),gen_std-clang std_ways-clang)
+W_BOOST := $(if $(call W_COMPILES,\#include <boost/thread/barrier.hpp>,$(CXX) -xc++),gen_boost)
+W_TBB := $(if $(call W_COMPILES,\#include <tbb/parallel_for.h>,$(CXX) -xc++),tbb_rounds)
+W_LTTNG := $(if $(call W_COMPILES,\#include <lttng/tracef.h>,$(CC) -xc),bench_phases-lttng)
+W_RUST := $(if $(call W_HAVE,rustc),gen_rust)
+W_OPENMPI := $(if $(call W_HAVE,mpicc.openmpi),gen_openmpi mpi_comms_openmpi hung_openmpi)
+W_MPICH := $(if $(call W_HAVE,mpicc.mpich),gen_mpich mpi_comms_mpich hung_mpich)
+W_MPIF := $(if $(call W_HAVE,gfortran),$(if $(W_OPENMPI),gen_openmpif mpi_split_openmpi) $(if $(W_MPICH),gen_mpichf mpi_split_mpich))
+W_FAMILIES := $(W_FAMILY) $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
+
+# What is no barrier; and programs in the image of SPLASH-2, each with three ways to meet.
+W_NOT := not_pool not_queue not_pipeline not_mutex not_rwlock not_gun not_timer not_publish not_server not_sem \
+	not_stack not_steal not_round
+W_SPLASH := $(foreach p,radix lu3 ocean water,$(p)-pthread $(p)-cond $(p)-spin)
+
+W_LOOKED := looked
+WORKLOADS := $(W_PLAIN) $(W_LOOKED) $(W_CXX_PLAIN) $(W_DLOPEN) $(W_OLD) $(W_SBT) $(W_PHASES) $(W_GEN) $(W_MUSL_GEN) $(W_GO) $(W_FAMILIES) $(W_TBB) $(W_LTTNG) $(W_NOT) not_make.sh $(W_SPLASH)
 
 workloads: $(WORKLOADS:%=$(W)/%)
 ifeq ($(W_MUSL_GEN),)
 	@echo "workloads: gen-musl and its kin are left out, for there is no $(MUSL_GCC)"
 endif
+ifeq ($(filter papi_phases,$(W_PHASES)),)
+	@echo "workloads: papi_phases is left out, for there is no papi.h or no perfmon/pfmlib.h"
+endif
 ifeq ($(W_GO),)
 	@echo "workloads: gobar is left out, for there is no $(GO)"
 endif
+	@$(if $(W_OMP_CLANG),:,echo "workloads: gen_libomp is left out, for $(CLANG) has no omp.h")
+	@$(if $(W_BOOST),:,echo "workloads: gen_boost is left out, for there is no boost/thread/barrier.hpp")
+	@$(if $(W_TBB),:,echo "workloads: tbb_rounds is left out, for there is no tbb/parallel_for.h")
+	@$(if $(W_RUST),:,echo "workloads: gen_rust is left out, for there is no rustc")
+	@$(if $(W_OPENMPI),:,echo "workloads: gen_openmpi is left out, for there is no mpicc.openmpi")
+	@$(if $(W_MPICH),:,echo "workloads: gen_mpich is left out, for there is no mpicc.mpich")
+	@$(if $(W_MPIF),:,echo "workloads: gen_openmpif and gen_mpichf are left out, for there is no gfortran, or no MPI")
 
-$(W_PLAIN:%=$(W)/%): $(W)/%: $(W_SRC)/%.c $(W_COMMON)
+$(W_PLAIN:%=$(W)/%) $(W_NOT:%=$(W)/%): $(W)/%: $(W_SRC)/%.c $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_CC) -o $@ $< -lm
+
+# What LTTng-UST can be told of, it has to be told by the program.
+$(W)/bench_phases-lttng: $(W_SRC)/bench_phases.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(W_CC) -DLTTNG -o $@ $< -llttng-ust
+
+# As most programs are built: without frame pointers.
+$(W_LOOKED:%=$(W)/%): $(W)/%: $(W_SRC)/%.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(W_CC) -fomit-frame-pointer -o $@ $<
+
+# No contraction into fused operations: every flavour computes the same.
+W_SPLASH_CC = $(W_CC) -ffp-contract=off -o $@ $< -lm
+$(W)/%-pthread: $(W_SRC)/%.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(W_SPLASH_CC) -DFLAVOUR=PTHREAD
+
+$(W)/%-cond: $(W_SRC)/%.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(W_SPLASH_CC) -DFLAVOUR=COND
+
+$(W)/%-spin: $(W_SRC)/%.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(W_SPLASH_CC) -DFLAVOUR=SPIN
+
+$(W)/%.sh: $(W_SRC)/%.sh
+	@mkdir -p $(@D)
+	cp $< $@
+
+$(W)/perf_phases: $(W_SRC)/papi_phases.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(W_CC) -o $@ $<
+
+$(W)/papi_phases: $(W_SRC)/papi_phases.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(W_CC) -DWITH_PAPI -o $@ $< -lpapi -ldl
 
 # Unwinding must get from the wait, or from a signal in it, to the C++ caller.
 W_UNWIND := -fexceptions -fnon-call-exceptions -fasynchronous-unwind-tables
@@ -57,6 +134,10 @@ $(W)/libbar.so $(W)/libbaz.so: $(W)/lib%.so: $(W_SRC)/libbar.c $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_CC) -fPIC -shared -DWAIT_NAME=$*_wait -o $@ $<
 
+$(W)/slow_call.so: $(W_SRC)/slow_call.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(W_CC) -fPIC -shared -o $@ $< -ldl
+
 $(W)/dlopen_lib: $(W_SRC)/dlopen_lib.c $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_CC) -Wl,-rpath,'$$ORIGIN' -o $@ $< -ldl
@@ -67,8 +148,48 @@ $(W)/old/libpthread.so.0: $(W_SRC)/oldpthread.c $(W_COMMON)
 	echo 'GLIBC_2.2.5 { global: pthread_barrier_*; local: *; };' > $(@D)/version
 	$(W_CC) -fPIC -shared -Wl,-soname,libpthread.so.0 -Wl,--version-script=$(@D)/version -o $@ $<
 
-$(W)/gen-oldlib: $(W_SRC)/gen.c $(W)/old/libpthread.so.0
+$(W)/gen-oldlib: $(GEN_SRC) $(W)/old/libpthread.so.0
 	$(W_CC) -DGEN_FLAVOUR='"libpthread.so.0"' -Wl,-rpath,'$$ORIGIN/old' -o $@ $^
+
+# --- named barriers: include/sbt as a user would have it ------------------------------------------
+W_SBT_H := $(wildcard include/sbt/*.h)
+W_SBT_FLAGS := -Iinclude/sbt
+
+# The figures have two statements that compute nothing, and no prototypes.
+$(W)/thesis/pmm $(W)/thesis/pmm-off: $(W)/thesis/pmm%: $(W_SRC)/thesis/pmm.c $(W_SBT_H) $(W_SRC)/workloads.mk
+	@mkdir -p $(@D)
+	$(W_CC) $(W_SBT_FLAGS) -Wno-unused-value $(if $(filter -off,$*),-DSBT_OFF) -o $@ $<
+
+$(W)/sbtloop $(W)/sbtphases $(W)/sbtmarks $(W)/sbtremote $(W)/sbtloop-off $(W)/sbtphases-off $(W)/sbtmarks-off \
+		$(W)/sbtremote-off: $(W)/%: $(W_COMMON) $(W_SBT_H) $(W_SRC)/sbtloop.c $(W_SRC)/sbtphases.c \
+		$(W_SRC)/sbtmarks.c $(W_SRC)/sbtremote.c
+	@mkdir -p $(@D)
+	$(W_CC) $(W_SBT_FLAGS) $(if $(filter %-off,$*),-DSBT_OFF) -o $@ $(W_SRC)/$(*:-off=).c
+
+$(W)/sbtpaper: $(W_SRC)/sbtpaper.c $(W_COMMON) $(W_SBT_H)
+	@mkdir -p $(@D)
+	$(W_CC) $(W_SBT_FLAGS) -o $@ $< -lm
+
+$(W)/sbtloop-cxx $(W)/sbtphases-cxx $(W)/sbtmarks-cxx $(W)/sbtremote-cxx: $(W)/%-cxx: $(W_SRC)/%.c $(W_COMMON) $(W_SBT_H)
+	@mkdir -p $(@D)
+	$(W_CXX) $(W_SBT_FLAGS) -x c++ -o $@ $<
+
+$(W)/sbtloop-cxx-O0: $(W_SRC)/sbtloop.c $(W_COMMON) $(W_SBT_H)
+	@mkdir -p $(@D)
+	$(W_CXX) $(W_SBT_FLAGS) -O0 -x c++ -o $@ $<
+
+$(W)/sbtloop-O0 $(W)/sbtloop-lto $(W)/sbtloop-static: $(W)/sbtloop-%: $(W_SRC)/sbtloop.c $(W_COMMON) $(W_SBT_H)
+	@mkdir -p $(@D)
+	$(W_CC) $(W_SBT_FLAGS) $(patsubst %,-%,$(*:lto=flto)) -o $@ $<
+
+$(W)/sbtloop-stripped: $(W_SRC)/sbtloop.c $(W_COMMON) $(W_SBT_H)
+	@mkdir -p $(@D)
+	$(W_CC) $(W_SBT_FLAGS) -o $@ $<
+	$(STRIP) --strip-all $@
+
+$(W)/sbtloop-musl: $(W_SRC)/sbtloop.c $(W_COMMON) $(W_SBT_H)
+	@mkdir -p $(@D)
+	$(W_MUSL) $(W_SBT_FLAGS) -o $@ $<
 
 # No network, and no cache outside the build folder.
 $(W)/gobar: $(wildcard $(W_SRC)/gobar/*) $(W_SRC)/workloads.mk
@@ -77,46 +198,123 @@ $(W)/gobar: $(wildcard $(W_SRC)/gobar/*) $(W_SRC)/workloads.mk
 		GOCACHE=$(abspath $(B))/gocache GOPATH=$(abspath $(B))/gopath $(GO) build -o $(abspath $@) .
 
 # --- the generator, as it may be met in the wild ---------------------------------------------------
-$(W)/gen: $(W_SRC)/gen.c $(W_COMMON)
+$(W)/gen: $(GEN_SRC) $(W_COMMON)
 	@mkdir -p $(@D)
-	$(W_CC) -DGEN_FLAVOUR='"glibc"' -o $@ $<
+	$(W_CC) -DGEN_FLAVOUR='"glibc"' -o $@ $(GEN_SRC)
 
-$(W)/gen-static: $(W_SRC)/gen.c $(W_COMMON)
+$(W)/gen-static: $(GEN_SRC) $(W_COMMON)
 	@mkdir -p $(@D)
-	$(W_CC) -DGEN_FLAVOUR='"glibc, static"' -static -o $@ $<
+	$(W_CC) -DGEN_FLAVOUR='"glibc, static"' -static -o $@ $(GEN_SRC)
 
-$(W)/gen-musl: $(W_SRC)/gen.c $(W_COMMON)
+$(W)/gen-musl: $(GEN_SRC) $(W_COMMON)
 	@mkdir -p $(@D)
-	$(W_MUSL) -DGEN_FLAVOUR='"musl"' -o $@ $<
+	$(W_MUSL) -DGEN_FLAVOUR='"musl"' -o $@ $(GEN_SRC)
 
-$(W)/gen-musl-static: $(W_SRC)/gen.c $(W_COMMON)
+$(W)/gen-musl-static: $(GEN_SRC) $(W_COMMON)
 	@mkdir -p $(@D)
-	$(W_MUSL) -DGEN_FLAVOUR='"musl, static"' -static -o $@ $<
+	$(W_MUSL) -DGEN_FLAVOUR='"musl, static"' -static -o $@ $(GEN_SRC)
 
-$(W)/gen-stripped: $(W_SRC)/gen.c $(W_COMMON)
+$(W)/gen-stripped: $(GEN_SRC) $(W_COMMON)
 	@mkdir -p $(@D)
-	$(W_CC) -DGEN_FLAVOUR='"stripped"' -o $@ $<
+	$(W_CC) -DGEN_FLAVOUR='"stripped"' -o $@ $(GEN_SRC)
 	$(STRIP) --strip-all $@
 
 # No name is left in these: what is in them can only be known by its code.
 $(W)/gen-static-stripped $(W)/gen-musl-static-stripped: $(W)/%-stripped: $(W)/%
 	$(STRIP) --strip-all -o $@ $<
 
-$(W)/gen-nopie: $(W_SRC)/gen.c $(W_COMMON)
+$(W)/gen-nopie: $(GEN_SRC) $(W_COMMON)
 	@mkdir -p $(@D)
-	$(W_CC) -DGEN_FLAVOUR='"no PIE"' -fno-pie -no-pie -o $@ $<
+	$(W_CC) -DGEN_FLAVOUR='"no PIE"' -fno-pie -no-pie -o $@ $(GEN_SRC)
 
 # A symbol table but no lines.
-$(W)/gen-nodebug: $(W_SRC)/gen.c $(W_COMMON)
+$(W)/gen-nodebug: $(GEN_SRC) $(W_COMMON)
 	@mkdir -p $(@D)
-	$(W_CC) -DGEN_FLAVOUR='"no debug information"' -g0 -o $@ $<
+	$(W_CC) -DGEN_FLAVOUR='"no debug information"' -g0 -o $@ $(GEN_SRC)
 
 # Nothing in the program, all in $(W)/debug/.build-id/xx/yyyy.debug, as in a debug package.
-$(W)/gen-splitdebug: $(W_SRC)/gen.c $(W_COMMON)
+$(W)/gen-splitdebug: $(GEN_SRC) $(W_COMMON)
 	@mkdir -p $(@D)
-	$(W_CC) -DGEN_FLAVOUR='"debug information apart"' -o $@ $<
+	$(W_CC) -DGEN_FLAVOUR='"debug information apart"' -o $@ $(GEN_SRC)
 	rm -rf $(W)/debug
 	id=$$(readelf -n $@ | sed -n 's/.*Build ID: //p') && \
 		file=$(W)/debug/.build-id/$$(echo $$id | cut -c1-2)/$$(echo $$id | cut -c3-).debug && \
 		mkdir -p $$(dirname $$file) && $(OBJCOPY) --only-keep-debug $@ $$file
 	$(STRIP) --strip-all $@
+
+# --- the generator, for other families of barriers --------------------------------------------------
+$(W)/gen_core.o: $(W_SRC)/gen_core.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(W_CC) -c -o $@ $<
+
+$(W)/gen_cond $(W)/gen_futex $(W)/gen_sem $(W)/gen_forkjoin: $(W)/%: $(W_SRC)/%.c $(W)/gen_core.o
+	$(W_CC) -o $@ $^
+
+$(W)/gen_forkjoin-static: $(W_SRC)/gen_forkjoin.c $(W)/gen_core.o
+	$(W_CC) -static -o $@ $^
+
+$(W)/gen_forkjoin-musl: $(W_SRC)/gen_forkjoin.c $(W_SRC)/gen_core.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(W_MUSL) -o $@ $(filter %.c,$^)
+
+$(W)/gen_forkjoin-cxx: $(W_SRC)/gen_forkjoin.c $(W)/gen_core.o
+	$(CXX) -std=gnu++20 $(W_FLAGS) -Wno-missing-field-initializers -o $@ -x c++ $< -x none $(W)/gen_core.o
+
+$(W)/gen_user $(W)/gen_std $(W)/tbb_rounds: $(W)/%: $(W_SRC)/%.cc $(W)/gen_core.o
+	$(CXX) -std=gnu++20 $(W_FLAGS) -o $@ $^ $(if $(findstring tbb,$@),-ltbb)
+
+$(W)/gen_std-O0 $(W)/gen_std-O1 $(W)/gen_std-O3: $(W)/gen_std-%: $(W_SRC)/gen_std.cc $(W)/gen_core.o
+	$(CXX) -std=gnu++20 $(W_FLAGS) -$* -o $@ $^
+
+$(W)/std_ways $(W)/std_ways-O0 $(W)/std_ways-Os: $(W)/std_ways%: $(W_SRC)/std_ways.cc
+	$(CXX) -std=gnu++20 $(W_FLAGS) $* -o $@ $<
+
+$(W)/std_ways-clang: $(W_SRC)/std_ways.cc
+	$(CLANG)++ -std=gnu++20 $(W_FLAGS) -o $@ $<
+
+$(W)/gen_std-clang: $(W_SRC)/gen_std.cc $(W)/gen_core.o
+	$(CLANG)++ -std=gnu++20 $(W_FLAGS) -o $@ $^
+
+$(W)/gen_boost: $(W_SRC)/gen_boost.cc $(W)/gen_core.o
+	$(CXX) -std=gnu++20 $(W_FLAGS) -o $@ $^ -lboost_thread
+
+$(W)/gen_gomp: $(W_SRC)/gen_omp.c $(W)/gen_core.o
+	$(W_CC) -fopenmp -DOMP_NAME='"gen_gomp"' -o $@ $^
+
+$(W)/gen_libomp: $(W_SRC)/gen_omp.c $(W)/gen_core.o
+	$(CLANG) -std=gnu11 $(W_FLAGS) -fopenmp -DOMP_NAME='"gen_libomp"' -o $@ $^
+
+$(W)/omp_losses $(W)/omp_tail $(W)/hung_omp: $(W)/%: $(W_SRC)/%.c $(W_COMMON)
+	$(W_CC) -fopenmp -o $@ $<
+
+$(W)/omp_losses-libomp $(W)/omp_tail-libomp $(W)/hung_omp-libomp: $(W)/%-libomp: $(W_SRC)/%.c $(W_COMMON)
+	$(CLANG) -std=gnu11 $(W_FLAGS) -fopenmp -o $@ $<
+
+$(W)/gen_gomp-stripped $(W)/gen_libomp-stripped: $(W)/%-stripped: $(W)/%
+	$(STRIP) --strip-all -o $@ $<
+
+# Rust's part as a library: the program is a C program.
+$(W)/libgen_rust.a: $(W_SRC)/gen_rust.rs $(W_SRC)/workloads.mk
+	@mkdir -p $(@D)
+	MAKEFLAGS= rustc --crate-type staticlib -C opt-level=2 -C debuginfo=1 -C panic=abort -o $@ $<
+
+$(W)/gen_rust: $(W_SRC)/gen_rust.c $(W)/gen_core.o $(W)/libgen_rust.a
+	$(W_CC) -Wl,--gc-sections -o $@ $^ -ldl -lm
+
+# Both implementations by their own names, whichever of them is the alternative in use.
+$(W)/gen_openmpi $(W)/gen_mpich: $(W)/gen_%: $(W_SRC)/gen_mpi.c $(W)/gen_core.o
+	mpicc.$* -std=gnu11 $(W_FLAGS) -DMPI_NAME='"$(@F)"' -o $@ $^
+
+$(W)/mpi_comms_openmpi $(W)/mpi_comms_mpich: $(W)/mpi_comms_%: $(W_SRC)/mpi_comms.c $(W_SRC)/workloads.mk
+	mpicc.$* -std=gnu11 $(W_FLAGS) -o $@ $<
+
+$(W)/hung_openmpi $(W)/hung_mpich: $(W)/hung_%: $(W_SRC)/hung_mpi.c $(W_COMMON)
+	mpicc.$* -std=gnu11 $(W_FLAGS) -o $@ $<
+
+$(W)/mpi_split_openmpi $(W)/mpi_split_mpich: $(W)/mpi_split_%: $(W_SRC)/mpi_split.f90 $(W_SRC)/workloads.mk
+	mpifort.$* -O2 -g -Wl,--build-id=sha1 -o $@ $<
+
+$(W)/gen_openmpif $(W)/gen_mpichf: $(W)/gen_%f: $(W_SRC)/gen_mpi.c $(W_SRC)/gen_mpif.f90 $(W)/gen_core.o
+	mpicc.$* -std=gnu11 $(W_FLAGS) -DFORTRAN -DMPI_NAME='"$(@F)"' -c -o $@.c.o $(W_SRC)/gen_mpi.c
+	mpifort.$* -O2 -g -fno-omit-frame-pointer -Wl,--build-id=sha1 -o $@ $(W_SRC)/gen_mpif.f90 \
+		$@.c.o $(W)/gen_core.o -lpthread

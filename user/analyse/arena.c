@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "analyse/internal.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,4 +90,22 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	vsnprintf(p, (size_t)n + 1, fmt, args); // NOLINT(clang-analyzer-valist.Uninitialized)
 	va_end(args);
 	return p;
+}
+
+int grow_zeroed(void **array, uint32_t *cap, uint32_t need, size_t size)
+{
+	uint32_t n = *cap ? *cap : 8;
+	void *p;
+
+	if (need <= *cap)
+		return 0;
+	while (n < need)
+		n = n > UINT32_MAX / 2 ? UINT32_MAX : 2 * n;
+	p = reallocarray(*array, n, size);
+	if (!p)
+		return -ENOMEM;
+	memset((char *)p + *cap * size, 0, (n - *cap) * size);
+	*array = p;
+	*cap = n;
+	return 0;
 }

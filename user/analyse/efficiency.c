@@ -19,6 +19,13 @@ struct report_efficiency efficiency_of(const struct efficiency_sums *s)
 	struct report_efficiency e;
 
 	e.load_balance = ratio(mean, (double)s->max_ns);
+	if (s->ideal_ns == MODEL_UNKNOWN) {
+		/* Of sums: the longest path is not known, and so not what it parts. */
+		e.serialisation = e.transfer = NAN;
+		e.communication = ratio((double)s->max_ns, (double)s->elapsed_ns);
+		e.parallel = ratio(mean, (double)s->elapsed_ns);
+		return e;
+	}
 	e.serialisation = ratio((double)s->max_ns, (double)s->ideal_ns);
 	e.transfer = ratio((double)s->ideal_ns, (double)s->elapsed_ns);
 	e.communication = e.serialisation * e.transfer;
@@ -45,10 +52,41 @@ void efficiency_barrier(const struct model_barrier *b, double *load_balance, dou
 		if (!b->threads[i].work_n || b->threads[i].thread == MODEL_NONE)
 			continue;
 		n++;
-		sum += b->threads[i].work_ns;
-		if (b->threads[i].work_ns > max)
-			max = b->threads[i].work_ns;
+		sum += b->threads[i].team_work_ns;
+		if (b->threads[i].team_work_ns > max)
+			max = b->threads[i].team_work_ns;
 	}
 	*load_balance = n ? ratio((double)sum / (double)n, (double)max) : NAN;
 	*serialisation = ratio((double)max, (double)b->max_work_ns);
+}
+
+double efficiency_oncpu(const struct model_sums *s)
+{
+	return ratio((double)s->oncpu_ns, (double)s->known_ns);
+}
+
+bool report_openmp_losses(const struct report_process *p, double *serial, double *waiting,
+			  double *runtime)
+{
+	double balanced = p->omp_scheduling * p->omp_load_balance;
+
+	if (!isfinite(balanced) || !isfinite(p->omp_serialisation))
+		return false;
+	*runtime = 1 - p->omp_scheduling;
+	*waiting = p->omp_scheduling - balanced;
+	*serial = balanced * (1 - p->omp_serialisation);
+	return true;
+}
+
+void efficiency_openmp(const struct efficiency_omp *t, double *load_balance, double *scheduling,
+		       double *serialisation, double *parallel)
+{
+	double useful = (double)t->useful_ns, serial = useful + (double)t->serialisation_ns;
+	double balanced = serial + (double)t->imbalance_ns;
+	double all = balanced + (double)t->scheduling_ns;
+
+	*scheduling = ratio(balanced, all);
+	*load_balance = ratio(serial, balanced);
+	*serialisation = ratio(useful, serial);
+	*parallel = ratio(useful, all);
 }

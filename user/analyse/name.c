@@ -6,7 +6,9 @@
  */
 #include "analyse/internal.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,10 @@
 
 #define INLINED_ARROW " <- "
 
+/* A function whose name is longer is shortened in a label. */
+#define LABEL_FUNCTION 64
+#define BRACKETS       64
+
 static const struct site_name *site_of(const struct report_env *env, uint32_t site)
 {
 	return env->site ? env->site(env->ctx, site) : NULL;
@@ -23,7 +29,7 @@ static const struct site_name *site_of(const struct report_env *env, uint32_t si
 
 static const char *family_of(const struct report_env *env, uint8_t family)
 {
-	const char *s = env->family_name ? env->family_name(env->ctx, family) : NULL;
+	const char *s = env->family_name ? env->family_name(family) : NULL;
 
 	return s ? s : "unknown";
 }
@@ -60,6 +66,8 @@ static uint64_t hash_site(const struct site_name *s, bool with_offset)
 	if (!s)
 		return h;
 	h = hash_string(h, s->module ? base_name(s->module) : NULL);
+	if (s->label)
+		h = hash_string(h, s->label);
 	for (i = 0; i < s->nframes; i++)
 		h = hash_string(h, s->frames[i].function);
 	f = s->nframes ? &s->frames[0] : NULL;
@@ -107,6 +115,30 @@ static uint32_t fold32(uint64_t h)
 	return (uint32_t)(h ^ h >> 32);
 }
 
+/* @taken: by (process, id): the ids that others have, and then this one too. */
+static int id_of(const struct report_env *env, const struct model_barrier *b, struct hash *taken,
+		 uint32_t *out)
+{
+	uint64_t h, unused;
+	uint32_t id;
+	int err = hash_barrier(env, b, false, &h);
+
+	if (err)
+		return err;
+	id = fold32(h);
+	if (hash_get(taken, (uint64_t)b->proc << 32 | id, &unused)) {
+		err = hash_barrier(env, b, true, &h);
+		if (err)
+			return err;
+		id = fold32(h);
+	}
+	/* What is left is chance, or call sites of which nothing is known. */
+	while (hash_get(taken, (uint64_t)b->proc << 32 | id, &unused))
+		id++;
+	*out = id;
+	return hash_put(taken, (uint64_t)b->proc << 32 | id, 1);
+}
+
 /*
  * The ids of the first @n barriers. Two of one process whose facts are the same (one line compiled into two
  * calls) are told apart by their offsets; the one seen first keeps the plain id.
@@ -114,36 +146,38 @@ static uint32_t fold32(uint64_t h)
 int name_ids(struct arena *a, const struct model *m, const struct report_env *env, uint32_t n,
 	     struct name_table *out)
 {
-	const struct model_barrier *b;
 	struct hash taken = { 0 };
-	uint64_t h, unused;
-	uint32_t i, id;
+	uint32_t i;
 	int err = 0;
 
 	out->n = n;
-	out->ids = arena_alloc(a, (n ? n : 1) * sizeof(*out->ids));
+	out->ids = arena_alloc(a, ((size_t)n + 1) * sizeof(*out->ids));
 	if (!out->ids)
 		return -ENOMEM;
-	for (i = 0; i < n; i++) {
-		b = model_barrier(m, i);
-		err = hash_barrier(env, b, false, &h);
-		if (err)
-			break;
-		id = fold32(h);
-		if (hash_get(&taken, (uint64_t)b->proc << 32 | id, &unused)) {
-			err = hash_barrier(env, b, true, &h);
-			if (err)
-				break;
-			id = fold32(h);
-		}
-		/* What is left is chance, or call sites of which nothing is known. */
-		while (hash_get(&taken, (uint64_t)b->proc << 32 | id, &unused))
-			id++;
-		err = hash_put(&taken, (uint64_t)b->proc << 32 | id, i);
-		if (err)
-			break;
-		out->ids[i] = id;
-	}
+	for (i = 0; i < n && !err; i++)
+		err = id_of(env, model_barrier(m, i), &taken, &out->ids[i]);
+	hash_free(&taken);
+	return err;
+}
+
+/* Of one barrier: those before it of its process are all that it can be taken for. Returns 0 or -ENOMEM. */
+static int name_id(struct arena *a, const struct model *m, const struct report_env *env,
+		   uint32_t index, uint32_t *id)
+{
+	struct hash taken = { 0 };
+	uint32_t i, n = 0, *own;
+	int err = 0;
+
+	for (i = index; i != MODEL_NONE; i = model_barrier(m, i)->before)
+		n++;
+	own = arena_alloc(a, (size_t)n * sizeof(*own));
+	if (!own)
+		return -ENOMEM;
+	for (i = index; i != MODEL_NONE; i = model_barrier(m, i)->before)
+		own[--n] = i;
+	do {
+		err = id_of(env, model_barrier(m, own[n]), &taken, id);
+	} while (!err && own[n++] != index);
 	hash_free(&taken);
 	return err;
 }
@@ -167,6 +201,102 @@ void name_copy(char *dst, size_t size, const char *src)
 		memcpy(dst + cut, "...", 4);
 	}
 	free(safe);
+}
+
+/* "operator" and what belongs to it, at @s: how many bytes; 0: it is none. */
+static size_t operator_length(const char *from, const char *s)
+{
+	static const char *const signs[] = { "()", "<=>", "<<=", ">>=", "->*", "<<",
+					     ">>", "<=",  ">=",	 "->",	"<",   ">" };
+	const size_t len = strlen("operator");
+	size_t i;
+
+	if (strncmp(s, "operator", len) != 0 ||
+	    (s > from && (isalnum((uint8_t)s[-1]) || s[-1] == '_')))
+		return 0;
+	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+		if (!strncmp(s + len, signs[i], strlen(signs[i])))
+			return len + strlen(signs[i]);
+	return 0;
+}
+
+/*
+ * Leaves out what is between < and >, and between ( and ) but for (anonymous namespace), and all before the last blank
+ * outside of them: in place, for it gets no longer. False: the brackets do not match, and nothing is certain.
+ */
+static bool shorten(char *name)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	size_t n = 0, begin = 0, keep;
+	char open[BRACKETS];
+	uint32_t depth = 0;
+	bool params = false;
+	const char *s;
+
+	for (s = name; *s; s++) {
+		keep = depth ? 0 : operator_length(name, s);
+		if (!depth && !strncmp(s, anonymous, sizeof(anonymous) - 1))
+			keep = sizeof(anonymous) - 1;
+		if (keep) {
+			memmove(name + n, s, keep);
+			n += keep;
+			s += keep - 1;
+			continue;
+		}
+		if (*s == ')' || (*s == '>' && (s == name || s[-1] != '-'))) {
+			if (!depth || open[--depth] != (*s == ')' ? '(' : '<'))
+				return false;
+			params |= !depth && *s == ')';
+		} else if (!depth && *s == ' ') {
+			/* Behind the parameters: "const", or what is not known here. */
+			if (params && strncmp(s, " const", 6) != 0)
+				return false;
+			if (params) {
+				s += 5;
+				continue;
+			}
+			begin = n + 1;
+		}
+		if (!depth)
+			name[n++] = *s;
+		if (*s == '<' || *s == '(') {
+			if (depth == BRACKETS)
+				return false;
+			open[depth++] = *s;
+		}
+	}
+	if (depth || begin >= n)
+		return false;
+	memmove(name, name + begin, n - begin);
+	name[n - begin] = '\0';
+	return true;
+}
+
+void name_function(char *dst, size_t size, const char *function, size_t limit)
+{
+	char *own = strlen(function) > limit ? strdup(function) : NULL;
+
+	name_copy(dst, size, own && shorten(own) ? own : function);
+	free(own);
+}
+
+void name_append(char *dst, size_t size, const char *fmt, ...)
+{
+	size_t n = strlen(dst);
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	/* clang-tidy 14 loses sight of va_start() when it is given several files. */
+	// NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized)
+	len = vsnprintf(dst + n, size - n, fmt, args);
+	va_end(args);
+	if (len < 0 || (size_t)len < size - n)
+		return;
+	n = size - 4;
+	while (n && ((uint8_t)dst[n] & 0xc0) == 0x80)
+		n--;
+	memcpy(dst + n, "...", 4);
 }
 
 static const char *inlined_into(struct arena *a, const struct site_name *s)
@@ -207,6 +337,7 @@ static int fill_callsite(struct arena *a, const struct site_name *s, struct repo
 		out->line = f->line;
 	}
 	out->module = copy(a, s->module, &err);
+	out->through = copy(a, s->through, &err);
 	out->offset = s->offset;
 	if (!err && f && s->nframes > 1) {
 		out->inlined = inlined_into(a, s);
@@ -216,6 +347,25 @@ static int fill_callsite(struct arena *a, const struct site_name *s, struct repo
 	return err;
 }
 
+int name_callsite(struct arena *a, const struct report_env *env, uint32_t site,
+		  struct report_callsite *out)
+{
+	const struct site_name *s = site_of(env, site);
+
+	memset(out, 0, sizeof(*out));
+	return s ? fill_callsite(a, s, out) : 0;
+}
+
+static const char *short_function(struct arena *a, const char *function)
+{
+	char *own;
+
+	if (strlen(function) <= LABEL_FUNCTION)
+		return function;
+	own = arena_string(a, function);
+	return own && !shorten(own) ? function : own;
+}
+
 /* Of the frames that a call was inlined into, the outermost: it tells two copies of one line apart. */
 static char *callsite_label(struct arena *a, const struct report_callsite *c)
 {
@@ -223,11 +373,18 @@ static char *callsite_label(struct arena *a, const struct report_callsite *c)
 
 	while (outer && (arrow = strstr(outer, INLINED_ARROW)))
 		outer = arrow + strlen(INLINED_ARROW);
+	function = short_function(a, function);
+	if (outer)
+		outer = short_function(a, outer);
+	if (!function || (c->inlined && !outer))
+		return NULL;
 	if (c->file && c->line && outer)
 		return arena_printf(a, "%s in %s %s:%u", function, outer, base_name(c->file),
 				    c->line);
-	if (c->file && c->line)
+	if (c->file && c->line && c->function)
 		return arena_printf(a, "%s %s:%u", function, base_name(c->file), c->line);
+	if (c->file && c->line)
+		return arena_printf(a, "%s:%u", base_name(c->file), c->line);
 	if (c->module && c->function)
 		return arena_printf(a, "%s %s+0x%llx", function, base_name(c->module),
 				    (unsigned long long)c->offset);
@@ -273,41 +430,34 @@ static void fill_object(const struct report_env *env, const struct model_barrier
 	const char *name = env->object_name ? env->object_name(env->ctx, mb) : NULL;
 	char addr[32], own[112];
 
-	snprintf(addr, sizeof(addr), "0x%llx", (unsigned long long)mb->object);
+	/* Our own making: a thread, a team. */
+	if (mb->object >> 63)
+		snprintf(addr, sizeof(addr), "none");
+	else
+		snprintf(addr, sizeof(addr), "0x%llx", (unsigned long long)mb->object);
 	name_copy(own, sizeof(own), name && name[0] ? name : addr);
 	snprintf(b->object, sizeof(b->object), "%s%s", own, mb->objects > 1 ? " and others" : "");
 }
 
-int name_barrier(struct arena *a, const struct model *m, const struct report_env *env,
-		 const struct name_table *ids, uint32_t index, struct report_barrier *out)
+/* The call sites, and what text calls the barrier because of them and of its name. */
+static int name_sites(struct arena *a, const struct report_env *env, const uint32_t *sites,
+		      uint32_t n, struct report_barrier *out)
 {
-	const struct model_barrier *mb = model_barrier(m, index);
-	const struct model_proc *p = model_proc(m, mb->proc);
 	const struct site_name *s;
-	const char *kind, *label;
+	const char *label;
 	uint32_t i;
 	int err = 0;
 
-	snprintf(out->id, sizeof(out->id), "#%08x", ids->ids[index]);
-	out->index = index;
-	out->pid = p->tgid;
-	out->comm = p->comm[0] ? copy(a, p->comm, &err) : NULL;
-	out->family = family_of(env, mb->family);
-	kind = env->family_kind ? env->family_kind(env->ctx, mb->family) : NULL;
-	out->kind = kind ? kind : "explicit";
-	out->name = copy(a, env->barrier_name ? env->barrier_name(env->ctx, mb) : NULL, &err);
-	out->shared = mb->shared;
-	out->nested = mb->nested;
-	out->ncallsites = mb->nsites;
-	out->callsites = arena_alloc(a, (mb->nsites ? mb->nsites : 1) * sizeof(*out->callsites));
+	out->ncallsites = n;
+	out->callsites = arena_alloc(a, (n ? n : 1) * sizeof(*out->callsites));
 	if (!out->callsites)
 		return -ENOMEM;
-	for (i = 0; i < mb->nsites && !err; i++) {
-		s = site_of(env, mb->sites[i]);
+	for (i = 0; i < n && !err; i++) {
+		s = site_of(env, sites[i]);
 		if (s)
 			err = fill_callsite(a, s, &out->callsites[i]);
 	}
-	if (mb->nsites) {
+	if (n) {
 		out->function = out->callsites[0].function;
 		out->file = out->callsites[0].file;
 		out->module = out->callsites[0].module;
@@ -318,6 +468,34 @@ int name_barrier(struct arena *a, const struct model *m, const struct report_env
 	if (!label)
 		return -ENOMEM;
 	name_copy(out->label, sizeof(out->label), label);
+	return 0;
+}
+
+int name_barrier(struct arena *a, const struct model *m, const struct report_env *env, uint32_t id,
+		 uint32_t index, struct report_barrier *out)
+{
+	const struct model_barrier *mb = model_barrier(m, index);
+	const struct model_proc *p = model_proc(m, mb->proc);
+	const struct site_name *s;
+	const char *kind;
+	int err = 0;
+
+	snprintf(out->id, sizeof(out->id), "#%08x", id);
+	out->index = index;
+	out->pid = p->tgid;
+	out->comm = p->comm[0] ? copy(a, p->comm, &err) : NULL;
+	out->family = family_of(env, mb->family);
+	kind = env->kind_name ? env->kind_name(mb->kind) : NULL;
+	out->kind = kind ? kind : "explicit";
+	out->name = copy(a, env->barrier_name ? env->barrier_name(env->ctx, mb) : NULL, &err);
+	out->shared = mb->shared;
+	out->nested = mb->nested;
+	s = mb->nsites ? site_of(env, mb->sites[0]) : NULL;
+	out->loop = s && s->loop;
+	if (!err)
+		err = name_sites(a, env, mb->sites, mb->nsites, out);
+	if (err)
+		return err;
 	fill_object(env, mb, out);
 	return 0;
 }
@@ -326,16 +504,63 @@ int report_barrier_name(const struct model *model, const struct report_env *env,
 			struct report_barrier *out, void **arena)
 {
 	struct arena *a = arena_new();
-	struct name_table ids;
+	uint32_t id = 0;
 	int err;
 
 	*arena = NULL;
 	memset(out, 0, sizeof(*out));
 	if (!a)
 		return -ENOMEM;
-	err = name_ids(a, model, env, index + 1, &ids);
+	err = name_id(a, model, env, index, &id);
 	if (!err)
-		err = name_barrier(a, model, env, &ids, index, out);
+		err = name_barrier(a, model, env, id, index, out);
+	if (err)
+		arena_free(a);
+	else
+		*arena = a;
+	return err;
+}
+
+int report_barrier_names(const struct model *model, const struct report_env *env, uint32_t from,
+			 int (*each)(void *ctx, const struct report_barrier *barrier), void *ctx)
+{
+	uint32_t i, n = model_nbarriers(model);
+	struct arena *a = arena_new(), *one;
+	struct report_barrier barrier;
+	struct name_table ids;
+	int err = a ? name_ids(a, model, env, n, &ids) : -ENOMEM;
+
+	for (i = from; i < n && !err; i++) {
+		one = arena_new();
+		memset(&barrier, 0, sizeof(barrier));
+		err = one ? name_barrier(one, model, env, ids.ids[i], i, &barrier) : -ENOMEM;
+		if (!err)
+			err = each(ctx, &barrier);
+		arena_free(one);
+	}
+	arena_free(a);
+	return err;
+}
+
+int report_place_name(const struct report_env *env, uint8_t family, const uint32_t *sites,
+		      uint32_t nsites, const char *name, struct report_barrier *out, void **arena)
+{
+	struct model_barrier b = { .family = family, .sites = sites, .nsites = nsites };
+	struct arena *a = arena_new();
+	uint64_t h;
+	int err = a ? 0 : -ENOMEM;
+
+	*arena = NULL;
+	memset(out, 0, sizeof(*out));
+	if (!err)
+		err = hash_barrier(env, &b, false, &h);
+	if (!err) {
+		snprintf(out->id, sizeof(out->id), "#%08x", fold32(h));
+		out->family = family_of(env, family);
+		out->name = copy(a, name, &err);
+	}
+	if (!err)
+		err = name_sites(a, env, sites, nsites, out);
 	if (err)
 		arena_free(a);
 	else

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* The model's figures in the order in which a person wants them. */
+#include "analyse/conceptual.h"
+#include "analyse/hang.h"
 #include "analyse/internal.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/hash.h"
+#include "sbt/record.h"
 
 struct build {
 	struct arena *arena;
@@ -18,7 +24,7 @@ struct build {
 	struct model_thread *threads; /* the same */
 };
 
-static struct report_times times_of(struct arena *a, const struct model_stat *s, int *err)
+struct report_times report_times(struct arena *a, const struct model_stat *s, int *err)
 {
 	struct report_times t = { .n = s->n };
 	uint32_t *hist;
@@ -69,11 +75,29 @@ static const char *thread_comm(struct build *b, const struct model_thread *t, in
 	return s;
 }
 
+static void fill_sums(struct build *b, const struct model_sums *s, struct report_thread *out,
+		      int *err)
+{
+	out->parts = parts_of(s);
+	out->ncounters = parts_counters_n(b->env);
+	out->counters = counters_of(b->arena, b->env, s, err);
+}
+
 static int thread_cmp(const void *a, const void *b)
 {
 	const struct report_thread *x = a, *y = b;
 
 	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+bool report_ranked(const struct report_thread *threads, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (!threads[i].ranked || (i && threads[i].index == threads[i - 1].index))
+			return false;
+	return n > 0;
 }
 
 static int barrier_threads(struct build *b, const struct model_barrier *mb,
@@ -96,8 +120,12 @@ static int barrier_threads(struct build *b, const struct model_barrier *mb,
 		} else {
 			t = &b->threads[bt->thread];
 			rt->tid = t->tid;
-			rt->index = t->ordinal;
+			/* A rank has threads of its own, which go by other numbers at their barriers. */
+			rt->index = bt->place != MODEL_NONE  ? bt->place
+				    : t->place != MODEL_NONE ? t->place
+							     : t->ordinal;
 			rt->comm = thread_comm(b, t, &err);
+			rt->ranked = mb->family == SBT_FAMILY_MPI && bt->place != MODEL_NONE;
 		}
 		rt->crossings = bt->crossings;
 		rt->wait_ns = bt->wait_ns;
@@ -106,14 +134,18 @@ static int barrier_threads(struct build *b, const struct model_barrier *mb,
 		rt->work_ns = bt->work_n ? bt->work_ns : REPORT_UNKNOWN;
 		rt->last = bt->last;
 		rt->last_share = share_of((double)bt->last, (double)mb->episodes);
+		fill_sums(b, &bt->sums, rt, &err);
 		if (bt->thread != MODEL_NONE && bt->last > out->last_count) {
 			out->last_tid = rt->tid;
+			out->last_index = rt->index;
+			out->last_known = true;
 			out->last_comm = rt->comm;
 			out->last_count = bt->last;
 			out->last_share = rt->last_share;
 		}
 	}
 	qsort(out->threads, out->nthreads, sizeof(*out->threads), thread_cmp);
+	out->ranked = mb->shared && report_ranked(out->threads, out->nthreads);
 	return err;
 }
 
@@ -124,6 +156,10 @@ static uint64_t thread_time(const struct model_barrier *mb, uint64_t *wait)
 	uint32_t i;
 
 	*wait = 0;
+	if (mb->summed) {
+		*wait = mb->wait.sum;
+		return mb->summed_thread_ns;
+	}
 	for (i = 0; i < mb->nphases; i++) {
 		sum += mb->phases[i].thread_ns;
 		*wait += mb->phases[i].wait_ns;
@@ -143,11 +179,34 @@ static void barrier_longest(struct build *b, const struct model_barrier *mb,
 	out->nlongest = i;
 }
 
+/* Why its episodes were late, what began here, and counts over all its threads. */
+static int barrier_causes(struct build *b, const struct model_barrier *mb,
+			  struct report_barrier *out)
+{
+	const struct causes *causes = b->env->causes;
+	struct model_sums sums = { 0 };
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < mb->nthreads; i++)
+		model_sums_join(&sums, &mb->threads[i].sums);
+	out->ncounters = parts_counters_n(b->env);
+	out->counters = counters_of(b->arena, b->env, &sums, &err);
+	out->cause.share = NAN;
+	out->delay_direct_ns = out->delay_passed_ns = REPORT_UNKNOWN;
+	if (err || !causes)
+		return err;
+	if (!mb->nested)
+		delay_of(causes_delay(causes), out->index, &out->delay_direct_ns,
+			 &out->delay_passed_ns);
+	return causes_site(causes, out->index, b->arena, &out->cause);
+}
+
 static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *out)
 {
 	const struct model_barrier *mb = model_barrier(b->model, index);
 	uint64_t elapsed = b->procs[mb->proc].elapsed_ns, time, wait;
-	int err = name_barrier(b->arena, b->model, b->env, &b->ids, index, out);
+	int err = name_barrier(b->arena, b->model, b->env, b->ids.ids[index], index, out);
 
 	if (err)
 		return err;
@@ -157,10 +216,10 @@ static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *
 	out->crossings = mb->crossings;
 	out->participants = mb->team_max;
 	out->participants_min = mb->episodes ? mb->team_min : 0;
-	out->phase_ns = times_of(b->arena, &mb->phase, &err);
-	out->barrier_ns = times_of(b->arena, &mb->barrier, &err);
-	out->wait_ns = times_of(b->arena, &mb->wait, &err);
-	out->release_ns = times_of(b->arena, &mb->release, &err);
+	out->phase_ns = report_times(b->arena, &mb->phase, &err);
+	out->barrier_ns = report_times(b->arena, &mb->barrier, &err);
+	out->wait_ns = report_times(b->arena, &mb->wait, &err);
+	out->release_ns = report_times(b->arena, &mb->release, &err);
 	out->lost_ns = mb->wait.sum;
 	out->last_share = NAN;
 	if (!err)
@@ -175,8 +234,10 @@ static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *
 	out->release_share = at_most_one(share_of((double)mb->release.sum, (double)time));
 	efficiency_barrier(mb, &out->load_balance, &out->serialisation);
 	barrier_longest(b, mb, out);
-	verdict_barrier(out);
-	return 0;
+	err = barrier_causes(b, mb, out);
+	if (!err)
+		verdict_barrier(out);
+	return err;
 }
 
 static int barrier_cmp(const void *a, const void *b)
@@ -240,14 +301,16 @@ static int phase_fill(struct build *b, uint32_t *where, const struct report_barr
 	memcpy(out->to_id, to->id, sizeof(out->to_id));
 	memcpy(out->to, to->label, sizeof(out->to));
 	if (ph->from == MODEL_NONE) {
-		strcpy(out->from, "start");
+		/* Of a part of the run: where that begins. */
+		snprintf(out->from, sizeof(out->from), "%s",
+			 b->env->extent.window ? "window" : "start");
 	} else {
 		from = barrier_by_index(where, b->out, ph->from);
 		memcpy(out->from_id, from->id, sizeof(out->from_id));
 		memcpy(out->from, from->label, sizeof(out->from));
 	}
 	out->occurrences = ph->time.n;
-	out->phase_ns = times_of(b->arena, &ph->time, &err);
+	out->phase_ns = report_times(b->arena, &ph->time, &err);
 	out->lost_ns = ph->wait_ns;
 	out->share = share_of((double)ph->time.sum, (double)b->procs[mb->proc].elapsed_ns);
 	out->imbalance = at_most_one(share_of((double)ph->wait_ns, (double)ph->thread_ns));
@@ -283,13 +346,13 @@ static int build_phases(struct build *b)
 /* --- processes ----------------------------------------------------------------------------------------- */
 
 static int process_member(struct build *b, const struct model_thread *t, struct report_process *out,
-			  struct efficiency_sums *sums)
+			  struct efficiency_sums *sums, struct model_sums *spent)
 {
 	struct report_thread *rt = &out->members[out->nmembers++];
 	int err = 0;
 
 	rt->tid = t->tid;
-	rt->index = t->ordinal;
+	rt->index = t->place != MODEL_NONE ? t->place : t->ordinal;
 	rt->comm = thread_comm(b, t, &err);
 	rt->crossings = t->crossings;
 	rt->wait_ns = t->wait_ns;
@@ -297,6 +360,8 @@ static int process_member(struct build *b, const struct model_thread *t, struct 
 	rt->work_ns = t->outside_ns;
 	rt->last = t->last;
 	rt->last_share = share_of((double)t->last, (double)out->episodes);
+	fill_sums(b, &t->sums, rt, &err);
+	model_sums_join(spent, &t->sums);
 	out->outside_ns += t->outside_ns;
 	out->wait_ns += t->wait_ns;
 	sums->sum_ns += t->outside_ns;
@@ -306,13 +371,14 @@ static int process_member(struct build *b, const struct model_thread *t, struct 
 }
 
 /* Threads that ended long ago and are kept as a sum only. */
-static void process_folded(const struct model_proc *p, struct report_process *out,
-			   struct efficiency_sums *sums)
+static int process_folded(struct build *b, const struct model_proc *p, struct report_process *out,
+			  struct efficiency_sums *sums, struct model_sums *spent)
 {
 	struct report_thread *rt;
+	int err = 0;
 
 	if (!p->folded.threads)
-		return;
+		return 0;
 	rt = &out->members[out->nmembers++];
 	rt->index = MODEL_NONE;
 	rt->crossings = p->folded.crossings;
@@ -326,13 +392,17 @@ static void process_folded(const struct model_proc *p, struct report_process *ou
 	sums->sum_ns += rt->work_ns;
 	if (p->folded.outside_max_ns > sums->max_ns)
 		sums->max_ns = p->folded.outside_max_ns;
+	fill_sums(b, &p->folded.sums, rt, &err);
+	model_sums_join(spent, &p->folded.sums);
+	return err;
 }
 
 static void process_cost(struct build *b, const struct model_proc *p, struct report_process *out)
 {
 	const struct report_env *env = b->env;
 	double price = env->crossing_cost ? env->crossing_cost(env->ctx, p) : env->crossing_cost_ns;
-	double cost = price * (double)out->crossings;
+	uint64_t hits = out->crossings + conceptual_marks(env->conceptual, out->index);
+	double cost = price * (double)hits;
 	uint64_t time = out->outside_ns, i;
 
 	out->cost_ns = REPORT_UNKNOWN;
@@ -352,15 +422,35 @@ static void process_facts(struct build *b, const struct model_proc *p, struct re
 	out->parent = p->parent == MODEL_NONE ? 0 : b->procs[p->parent].tgid;
 	out->exited = p->exited;
 	out->elapsed_ns = p->elapsed_ns;
+	out->life_ns = REPORT_UNKNOWN;
+	if (!b->env->extent.window && p->start_seen && p->exited && p->end_ns > p->start_ns &&
+	    p->end_ns != MODEL_UNKNOWN)
+		out->life_ns = p->end_ns - p->start_ns;
 	out->ideal_ns = p->ideal_ns;
 	out->threads = p->nthreads_crossed;
-	out->episodes = p->episodes;
-	out->incomplete = p->incomplete;
-	out->ambiguous = p->ambiguous;
+	out->episodes = p->met;
+	out->incomplete = p->met_incomplete;
+	out->ambiguous = p->met_ambiguous;
 	out->crossings = p->crossings;
 	out->abandoned = p->abandoned;
 	out->lost = p->lost;
 	out->departures = b->env->departures ? b->env->departures(b->env->ctx, p) : NULL;
+}
+
+/* All NAN if its barriers are none of OpenMP's. */
+static void process_openmp(const struct build *b, const struct model_proc *p, uint32_t index,
+			   const uint32_t *members, uint32_t n, struct report_process *out)
+{
+	struct efficiency_omp times;
+	double parallel;
+
+	out->omp_load_balance = out->omp_scheduling = out->omp_serialisation = NAN;
+	/* Of those that are kept as a sum nobody knows what they were members of. */
+	if (!b->env->openmp || p->folded.threads ||
+	    !openmp_times(b->env->openmp, index, b->threads, members, n, &times))
+		return;
+	efficiency_openmp(&times, &out->omp_load_balance, &out->omp_scheduling,
+			  &out->omp_serialisation, &parallel);
 }
 
 /* @members: the threads of the process, @n of them. */
@@ -373,6 +463,7 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 		.ideal_ns = p->ideal_ns,
 		.elapsed_ns = p->elapsed_ns,
 	};
+	struct model_sums spent = { 0 };
 	uint32_t i;
 	int err = 0;
 
@@ -383,16 +474,24 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	if (!out->members || (p->comm[0] && !out->comm))
 		return -ENOMEM;
 	for (i = 0; i < n && !err; i++)
-		err = process_member(b, &b->threads[members[i]], out, &sums);
+		err = process_member(b, &b->threads[members[i]], out, &sums, &spent);
+	if (!err)
+		err = process_folded(b, p, out, &sums, &spent);
 	if (err)
 		return err;
-	process_folded(p, out, &sums);
 	qsort(out->members, out->nmembers, sizeof(*out->members), thread_cmp);
 	out->efficiency = efficiency_of(&sums);
+	/* In a part of a run that holds no whole meeting nobody's path is known. */
+	if (b->env->extent.window && !out->episodes)
+		out->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
 	efficiency_losses(&out->efficiency, &out->lost_static, &out->lost_rotating,
 			  &out->lost_transfer);
 	process_cost(b, p, out);
-	return 0;
+	out->useful_oncpu = efficiency_oncpu(&spent);
+	process_openmp(b, p, index, members, n, out);
+	out->ncounters = parts_counters_n(b->env);
+	out->counters = counters_of(b->arena, b->env, &spent, &err);
+	return err;
 }
 
 static int process_cmp(const void *a, const void *b)
@@ -406,25 +505,25 @@ static int process_cmp(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* The threads that crossed a barrier, one process after the other; start[i]..start[i + 1] is process i. */
-static int threads_by_process(struct build *b, uint32_t **start, uint32_t **order)
+int threads_by_process(struct arena *a, const struct model *model,
+		       const struct model_thread *threads, uint32_t **start, uint32_t **order)
 {
-	uint32_t i, p, nprocs = model_nprocs(b->model), n = model_nthreads(b->model), *fill;
+	uint32_t i, p, nprocs = model_nprocs(model), n = model_nthreads(model), *fill;
 
-	*start = arena_alloc(b->arena, (nprocs + 2) * sizeof(**start));
-	fill = arena_alloc(b->arena, (nprocs + 2) * sizeof(*fill));
-	*order = arena_alloc(b->arena, (n + 1) * sizeof(**order));
+	*start = arena_alloc(a, ((size_t)nprocs + 2) * sizeof(**start));
+	fill = arena_alloc(a, ((size_t)nprocs + 2) * sizeof(*fill));
+	*order = arena_alloc(a, ((size_t)n + 1) * sizeof(**order));
 	if (!*start || !fill || !*order)
 		return -ENOMEM;
 	for (i = 0; i < n; i++)
-		if (b->threads[i].crossings && b->threads[i].proc < nprocs)
-			(*start)[b->threads[i].proc + 1]++;
+		if (threads[i].crossings && threads[i].proc < nprocs)
+			(*start)[threads[i].proc + 1]++;
 	for (p = 0; p < nprocs; p++)
 		(*start)[p + 1] += (*start)[p];
-	memcpy(fill, *start, (nprocs + 1) * sizeof(*fill));
+	memcpy(fill, *start, ((size_t)nprocs + 1) * sizeof(*fill));
 	for (i = 0; i < n; i++)
-		if (b->threads[i].crossings && b->threads[i].proc < nprocs)
-			(*order)[fill[b->threads[i].proc]++] = i;
+		if (threads[i].crossings && threads[i].proc < nprocs)
+			(*order)[fill[threads[i].proc]++] = i;
 	return 0;
 }
 
@@ -433,7 +532,7 @@ static int build_processes(struct build *b)
 	struct report *out = b->out;
 	uint32_t i, n = model_nprocs(b->model), *start, *order, *where;
 	const struct model_barrier *mb;
-	int err = threads_by_process(b, &start, &order);
+	int err = threads_by_process(b->arena, b->model, b->threads, &start, &order);
 
 	if (err)
 		return err;
@@ -460,20 +559,6 @@ static int build_processes(struct build *b)
 	return 0;
 }
 
-/* Does any thread of the process come to a barrier that processes share? */
-static bool takes_part(const struct report_process *p, const struct report_barrier *b)
-{
-	uint32_t i, j;
-
-	for (i = 0; i < p->nmembers; i++) {
-		for (j = 0; j < b->nthreads; j++) {
-			if (b->threads[j].tid == p->members[i].tid)
-				return true;
-		}
-	}
-	return false;
-}
-
 /* The longest wait of each thread of a process, over the barriers. */
 static void add_longest_waits(struct report_process *p, const struct report_barrier *b)
 {
@@ -483,37 +568,71 @@ static void add_longest_waits(struct report_process *p, const struct report_barr
 		const struct report_thread *from = &b->threads[i];
 		struct report_thread *to =
 			from->index < p->nmembers ? &p->members[from->index] : NULL;
+		uint32_t j;
 
-		/* Sorted by index: mostly it is its own place. */
+		/* Sorted by index: mostly it is its own place. Ranks and gaps are few. */
+		for (j = 0; (!to || to->tid != from->tid) && j < p->nmembers && j < 64; j++)
+			to = &p->members[j];
 		if (to && to->tid == from->tid && from->wait_max_ns > to->wait_max_ns)
 			to->wait_max_ns = from->wait_max_ns;
 	}
 }
 
+/* What its barriers say of a process. */
+struct judged {
+	const struct report_barrier *top; /* where it loses most */
+	struct verdict_shares shares;
+};
+
+/* By index in the model: its place in the report; MODEL_NONE: not in it. */
+static uint32_t *where_processes(struct build *b)
+{
+	uint32_t i, n = model_nprocs(b->model),
+		    *where = arena_alloc(b->arena, (n + 1) * sizeof(*where));
+
+	for (i = 0; where && i < n; i++)
+		where[i] = MODEL_NONE;
+	for (i = 0; where && i < b->out->nprocesses; i++)
+		where[b->out->processes[i].index] = i;
+	return where;
+}
+
 /* The barriers are in order by now: the first of a process is where it loses most. */
-static void judge_processes(struct build *b)
+static int judge_processes(struct build *b)
 {
 	struct report *out = b->out;
-	uint32_t i, j;
+	uint32_t i, *where = where_processes(b);
+	struct judged *all = arena_alloc(b->arena, (out->nprocesses + 1) * sizeof(*all));
+	struct hash hung = { 0 };
+	uint64_t yes;
+	int err = where && all ? 0 : -ENOMEM;
 
+	for (i = 0; i < out->nhangs && !err; i++)
+		err = hash_put(&hung, out->hangs[i].pid, 1);
+	if (err)
+		goto out;
+	for (i = 0; i < out->nbarriers; i++) {
+		const struct report_barrier *barrier = &out->barriers[i];
+		uint32_t at = where[model_barrier(b->model, barrier->index)->proc];
+
+		if (barrier->nested || at == MODEL_NONE)
+			continue;
+		add_longest_waits(&out->processes[at], barrier);
+		if (!all[at].top && barrier->lost_ns)
+			all[at].top = barrier;
+		verdict_share(&all[at].shares, barrier, out->processes[at].wait_ns);
+	}
 	for (i = 0; i < out->nprocesses; i++) {
 		struct report_process *p = &out->processes[i];
-		const struct report_barrier *top = NULL;
+		const struct report_barrier *top = all[i].top;
 
-		for (j = 0; j < out->nbarriers && !top; j++) {
-			if (out->barriers[j].pid == p->pid && !out->barriers[j].nested &&
-			    out->barriers[j].lost_ns)
-				top = &out->barriers[j];
-		}
-		for (j = 0; j < out->nbarriers; j++) {
-			if (out->barriers[j].shared && !p->meets_others)
-				p->meets_others = takes_part(p, &out->barriers[j]);
-			if (out->barriers[j].pid == p->pid && !out->barriers[j].nested)
-				add_longest_waits(p, &out->barriers[j]);
-		}
-		verdict_process(p, top,
-				top ? share_of((double)top->lost_ns, (double)p->wait_ns) : NAN);
+		p->hung = hash_get(&hung, p->pid, &yes);
+		all[i].shares.top = top ? share_of((double)top->lost_ns, (double)p->wait_ns) : NAN;
+		verdict_process(p, top, &all[i].shares);
 	}
+out:
+	hash_free(&hung);
+	return err;
 }
 
 /* --- the whole ----------------------------------------------------------------------------------------- */
@@ -530,10 +649,19 @@ static int build_losses(struct build *b)
 		return -ENOMEM;
 	if (env->nlosses)
 		memcpy(out->losses, env->losses, env->nlosses * sizeof(*out->losses));
+	out->hangs = env->hangs;
+	out->nhangs = env->hangs ? env->nhangs : 0;
+	out->nuncounted = env->nuncounted;
+	out->uncounted = arena_alloc(b->arena, (env->nuncounted + 1) * sizeof(*out->uncounted));
+	if (!out->uncounted)
+		return -ENOMEM;
+	if (env->nuncounted)
+		memcpy(out->uncounted, env->uncounted, env->nuncounted * sizeof(*out->uncounted));
 	out->produced = env->produced;
 	out->consumed = env->consumed;
 	out->lost = env->produced > env->consumed ? env->produced - env->consumed : 0;
-	out->complete = !out->lost && !model_totals(b->model)->lost;
+	out->cut = env->cut;
+	out->complete = !out->cut && !out->lost && !model_totals(b->model)->lost;
 	for (i = 0; i < out->nlosses; i++)
 		out->complete &= !out->losses[i].count;
 	return 0;
@@ -555,6 +683,22 @@ static int snapshot(struct build *b)
 	return name_ids(b->arena, b->model, b->env, model_nbarriers(b->model), &b->ids);
 }
 
+/* Where no whole meeting was in the part of the run, what was lost at it is not known. */
+static void forget_losses(struct report *out)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < out->nbarriers; i++) {
+		struct report_barrier *b = &out->barriers[i];
+
+		if (b->wait_ns.n)
+			continue;
+		b->lost_ns = b->gain_ns = REPORT_UNKNOWN;
+		for (k = 0; k < b->nthreads; k++)
+			b->threads[k].wait_ns = b->threads[k].wait_max_ns = REPORT_UNKNOWN;
+	}
+}
+
 int report_build(const struct model *model, const struct report_env *env, struct report *out)
 {
 	struct build b = { .model = model, .env = env, .out = out };
@@ -569,12 +713,15 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	out->start_ns = model_start(model);
 	out->end_ns = env->end_ns;
 	out->interim = env->interim;
+	out->extent = env->extent;
 	out->episodes = totals->episodes;
 	out->incomplete = totals->incomplete;
 	out->ambiguous = totals->ambiguous;
 	out->crossings = totals->crossings;
 	out->crossing_cost_ns = env->crossing_cost_ns;
 	out->tracer_cpu_ns = env->tracer_cpu_ns;
+	out->accounted = env->causes != NULL;
+	out->aggregate = env->aggregate;
 	err = snapshot(&b);
 	if (!err)
 		err = build_losses(&b);
@@ -584,9 +731,17 @@ int report_build(const struct model *model, const struct report_env *env, struct
 		err = build_barriers(&b);
 	if (!err)
 		err = build_phases(&b);
+	if (!err && env->conceptual)
+		err = conceptual_report(env->conceptual, env, b.procs, b.threads, b.arena, out);
 	if (!err)
-		judge_processes(&b);
-	else
+		err = groups_build(b.arena, model, b.procs, b.threads, out);
+	if (!err)
+		err = judge_processes(&b);
+	if (!err)
+		err = findings_build(b.arena, model, env, b.threads, out);
+	if (!err && out->extent.window)
+		forget_losses(out);
+	if (err)
 		report_free(out);
 	return err;
 }

@@ -32,23 +32,74 @@ struct report_efficiency {
 	double parallel, load_balance, serialisation, transfer, communication;
 };
 
-/* One thread at one barrier, over all its episodes; or of one process, over all barriers. */
-struct report_thread {
-	uint32_t tid;
-	uint32_t index; /* ordinal within the process, by first crossing */
-	const char *comm;
-	uint64_t crossings;
-	uint64_t wait_ns, idle_ns, work_ns; /* work_ns REPORT_UNKNOWN if no phase is known */
-	uint64_t wait_max_ns;
-	uint64_t last; /* times it came last */
-	double last_share; /* of the episodes */
-};
-
 struct report_callsite {
 	const char *function, *file, *module;
 	uint32_t line;
 	uint64_t offset;
 	const char *inlined; /* "a <- b": the frames it was inlined into; NULL none */
+	const char *
+		through; /* the function called there, in which the barrier is written by hand; NULL none */
+};
+
+/* Where time went (the design's model). REPORT_UNKNOWN in all where it was not accounted for. */
+struct report_parts {
+	uint64_t oncpu_ns; /* fault_ns included */
+	uint64_t runq_ns; /* runnable, not running */
+	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
+	uint64_t unattributed_ns;
+	uint64_t fault_ns; /* of oncpu_ns: handling page faults */
+	uint64_t stolen_ns; /* of oncpu_ns: taken by the host of this guest */
+	uint64_t spin_ns; /* on a CPU inside barriers: not part of the work */
+	uint64_t late_ns; /* released, and waiting for a CPU: the same */
+	uint64_t switches, migrations, faults;
+};
+
+/* A counter over whatever it stands beside. */
+struct report_counter {
+	const char *name;
+	uint64_t value; /* of phases; REPORT_UNKNOWN: it did not count for part of the time */
+	uint64_t inside; /* of the same, inside barriers */
+	bool scaled; /* multiplexed: an estimate */
+};
+
+/* What made somebody late: analyse/cause.h has the kinds. */
+struct report_part {
+	const char *name; /* ours, lower case words: "more work" */
+	int64_t ns;
+};
+
+#define REPORT_PARTS_MAX 16
+
+struct report_cause {
+	const char *dominant; /* name of a part; NULL: no cause is to be named */
+	double share; /* its, of the positive parts; NAN if none */
+	uint32_t nparts; /* those that are not 0, largest first */
+	struct report_part parts[REPORT_PARTS_MAX];
+	uint64_t lateness_ns; /* what the parts add up to; of a site: summed */
+	uint64_t episodes; /* of a site: those it rests on */
+	uint64_t dominated; /* of those: where this cause was dominant */
+	uint8_t waited; /* enum culprit_waited of analyse/: what a dominant "lock" or "released late" was */
+	const char *culprit; /* who or what, printable words; NULL unknown */
+	char text[384]; /* one sentence; "" none */
+	uint32_t nframes; /* the user stack of the longest block, innermost first */
+	const struct report_callsite *frames;
+};
+
+/* One thread at one barrier, over all its episodes; or of one process, over all barriers. */
+struct report_thread {
+	uint32_t tid;
+	uint32_t
+		index; /* as the program counts, where known; else by first crossing in the process */
+	const char *comm;
+	bool ranked; /* the program numbers it among the threads of all processes: MPI's rank */
+	uint64_t crossings;
+	uint64_t wait_ns, idle_ns, work_ns; /* work_ns REPORT_UNKNOWN if no phase is known */
+	uint64_t wait_max_ns;
+	uint64_t last; /* times it came last */
+	double last_share; /* of the episodes */
+	struct report_parts parts;
+	uint32_t ncounters;
+	struct report_counter *counters;
 };
 
 enum report_pattern {
@@ -79,6 +130,8 @@ struct report_barrier {
 	uint64_t episodes, incomplete, ambiguous, crossings;
 	uint32_t participants, participants_min; /* most and fewest members of a complete episode */
 	bool shared, nested;
+	bool ranked; /* shared, and its threads' indices are ranks, which tell them apart */
+	bool loop; /* the program calls it a loop barrier: of interest as a sum */
 
 	struct report_times phase_ns, barrier_ns, wait_ns, release_ns;
 	uint64_t lost_ns; /* sum of wait */
@@ -91,10 +144,20 @@ struct report_barrier {
 	uint32_t last_tid; /* who comes last most often; 0 none */
 	const char *last_comm;
 	uint64_t last_count;
+	uint32_t last_index; /* its report_thread.index, with */
+	bool last_known; /* also if it is not among the threads below */
 	double last_share; /* of the complete episodes */
 	enum report_pattern pattern;
 	char verdict[256]; /* one sentence */
 	char advice[256]; /* one sentence; "" none */
+	struct report_cause cause; /* over all episodes, weighted by lost time */
+	/*
+	 * Waits anywhere that began as an imbalance in phases that end here (delay costs): direct, and passed on by
+	 * threads that were held up themselves. REPORT_UNKNOWN if not known.
+	 */
+	uint64_t delay_direct_ns, delay_passed_ns;
+	uint32_t ncounters; /* of all threads */
+	struct report_counter *counters;
 	uint32_t nthreads;
 	struct report_thread *threads; /* by index */
 	uint32_t nlongest;
@@ -112,6 +175,27 @@ struct report_phase {
 	double imbalance; /* lost / thread time */
 };
 
+/* A conceptual phase in one process (analyse/conceptual.h): all its occurrences that ended. */
+struct report_conceptual {
+	const char *name; /* the user's */
+	uint32_t pid;
+	const char *comm;
+	uint64_t occurrences;
+	uint64_t unfinished; /* their end was not seen */
+	uint64_t episodes, incomplete; /* inside, the end barrier's included */
+	struct report_times phase_ns;
+	double share; /* of the process's elapsed time; over 1 is possible where they overlap */
+	uint64_t lost_ns; /* sum of the waits inside */
+	uint64_t gain_ns; /* potential gain: lost / its threads */
+	double imbalance; /* lost / (time x threads) */
+	struct report_efficiency efficiency;
+	struct report_cause cause; /* over the episodes inside, weighted by lost time */
+	uint32_t ncounters; /* of all threads */
+	struct report_counter *counters;
+	uint32_t nthreads;
+	struct report_thread *threads; /* those that met anybody inside; by index */
+};
+
 struct report_process {
 	uint32_t index; /* in the model */
 	uint32_t pid;
@@ -119,6 +203,8 @@ struct report_process {
 	uint32_t parent; /* pid, 0 unknown */
 	bool exited;
 	uint64_t elapsed_ns; /* T */
+	uint64_t
+		life_ns; /* from its beginning to its end; REPORT_UNKNOWN, or 0 in a group: not both were seen */
 	uint64_t ideal_ns; /* T_ideal */
 	uint32_t threads; /* that crossed a barrier */
 	uint64_t episodes, incomplete, ambiguous, crossings, abandoned, lost;
@@ -127,14 +213,50 @@ struct report_process {
 	struct report_efficiency efficiency;
 	double lost_static, lost_rotating,
 		lost_transfer; /* shares of T x n lost to each: PE = 1 - their sum (peeled in that order) */
-	bool meets_others; /* at barriers that processes share */
+	bool meets_others; /* at barriers that processes share: see report.groups */
+	bool ranked; /* a group: its threads' indices are ranks, which tell them apart */
+	bool by_barrier; /* at each of its barriers the same threads are late, others at others */
+	bool hung; /* some of its threads wait to the end for others: of that time no sum knows */
+	bool come_and_go; /* its threads: the efficiencies then count their absence as lost */
 	enum report_pattern pattern;
 	char verdict[256], advice[256];
 	const char *departures; /* "return probe", "ret instructions", ...; NULL unknown */
+	double useful_oncpu; /* share of outside_ns that was on a CPU; NAN unknown */
+	/* TALP's for OpenMP, of a process whose barriers are such; NAN else. Peeled scheduling first. */
+	double omp_load_balance, omp_scheduling, omp_serialisation;
+	uint32_t ncounters; /* of all threads, over the whole run */
+	struct report_counter *counters;
 	uint64_t cost_ns; /* estimated: hits x calibrated price; REPORT_UNKNOWN */
 	double cost_share; /* of its threads' time outside barriers */
 	uint32_t nmembers;
 	struct report_thread *members; /* over all barriers, by index */
+};
+
+struct report_group_process {
+	uint32_t pid;
+	const char *comm;
+};
+
+/* Processes that meet one another at barriers, as one team. */
+struct report_group {
+	struct report_process all; /* pid is the first one's; no OpenMP, counters or cost */
+	uint32_t nprocesses;
+	struct report_group_process *processes; /* most lost time first */
+};
+
+/* Something that the data prove about the machine or how it is used. */
+struct report_finding {
+	const char *
+		kind; /* ours: "oversubscribed", "spinning", "pinned", "migrating", "slow_cpu", "throttled" */
+	uint32_t pid; /* 0: the machine */
+	double figure; /* the number in the sentence */
+	char text[256];
+};
+
+/* A counter that was asked for and cannot be had. */
+struct report_uncounted {
+	const char *name; /* as asked for */
+	const char *reason; /* a sentence without its full stop */
 };
 
 struct report_loss {
@@ -143,23 +265,49 @@ struct report_loss {
 	uint64_t count;
 };
 
+struct causes;
+struct conceptual;
+struct report_hang;
+struct openmp;
+
+/* What of a run a report is of; all 0: of all of it. */
+struct report_extent {
+	bool window; /* only of what threads came to in this time, from the start of tracing on */
+	uint64_t from_ns, to_ns;
+	const char *rows; /* "barrier solve; thread 17": other rows are left out; NULL: none is */
+};
+
 struct report {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint64_t end_ns;
+	struct report_extent extent;
 	bool interim;
 	uint32_t nprocesses;
 	struct report_process *processes; /* with crossings, most lost time first */
+	uint32_t ngroups;
+	struct report_group *groups; /* most lost time first */
 	uint32_t nbarriers;
 	struct report_barrier *barriers; /* most lost time first */
 	uint32_t nphases;
 	struct report_phase *phases; /* most time first */
+	uint32_t nconceptuals;
+	struct report_conceptual *conceptuals; /* as the user gave them, then by process */
+	uint32_t nfindings;
+	struct report_finding *findings;
 	uint64_t episodes, incomplete, ambiguous, crossings;
 	uint64_t produced, consumed, lost; /* records; produced = consumed + lost */
 	uint32_t nlosses;
 	struct report_loss *losses; /* every cause, also those with 0 */
+	uint32_t nuncounted;
+	struct report_uncounted *uncounted;
+	uint32_t nhangs;
+	const struct report_hang *hangs; /* that have not ended; not the report's own */
 	bool complete; /* nothing was lost */
+	bool cut; /* read from a recording that ends before the run did */
 	double crossing_cost_ns; /* calibrated price of a crossing; NAN unknown */
 	uint64_t tracer_cpu_ns; /* CPU time sbt-trace itself used; REPORT_UNKNOWN */
+	bool accounted; /* where threads' time goes was looked at: page faults are dearer for all */
+	bool aggregate; /* all comes of sums made in the kernel: of single meetings nothing is known */
 	void *arena; /* owns all strings and arrays */
 };
 
@@ -172,8 +320,9 @@ struct report_env {
 	const char *(*barrier_name)(void *ctx, const struct model_barrier *barrier);
 	/* The symbol of the barrier object in the process. */
 	const char *(*object_name)(void *ctx, const struct model_barrier *barrier);
-	const char *(*family_name)(void *ctx, uint8_t family);
-	const char *(*family_kind)(void *ctx, uint8_t family);
+	/* What families and kinds are called, for all; without them: "unknown" and "explicit". */
+	const char *(*family_name)(uint8_t family);
+	const char *(*kind_name)(uint8_t kind);
 	/* How departures of the process are seen. */
 	const char *(*departures)(void *ctx, const struct model_proc *proc);
 	/* One crossing of this process, both probes, ns; NAN unknown. NULL: crossing_cost_ns for all. */
@@ -183,8 +332,23 @@ struct report_env {
 	uint64_t produced, consumed;
 	const struct report_loss *losses;
 	uint32_t nlosses;
+	const struct report_uncounted *uncounted; /* copied, not so the strings */
+	uint32_t nuncounted;
+	const struct report_hang *hangs; /* that have not ended; they must outlive the report */
+	uint32_t nhangs;
+	struct causes *causes; /* analyse/cause.h; NULL: nobody's time was accounted for */
+	struct conceptual *conceptual; /* analyse/conceptual.h; NULL: there are none */
+	struct openmp *openmp; /* analyse/openmp.h; NULL: nobody looked for teams */
+	uint32_t ncounters;
+	const char *const *counters; /* their names */
+	uint32_t ncpus; /* online; 0 unknown */
+	const uint32_t *cpu_node; /* NUMA node by CPU, ncpu_node of them; NULL unknown */
+	uint32_t ncpu_node;
 	uint64_t end_ns;
 	bool interim;
+	bool cut; /* see struct report */
+	struct report_extent extent; /* its text must outlive the report */
+	bool aggregate; /* the same */
 };
 
 /*
@@ -194,9 +358,25 @@ struct report_env {
 int report_build(const struct model *model, const struct report_env *env, struct report *out);
 void report_free(struct report *report);
 
+/*
+ * Of the time of an OpenMP process's threads, the shares lost in serial parts (one thread works, the others of its team have
+ * no region), in waiting for others in regions, and in the runtime: TALP's ratios, peeled as they are. False: not known.
+ */
+bool report_openmp_losses(const struct report_process *p, double *serial, double *waiting,
+			  double *runtime);
+
 /* The id, label and call-site strings of one barrier, for episodes and warnings as they happen. */
 int report_barrier_name(const struct model *model, const struct report_env *env, uint32_t index,
 			struct report_barrier *out, void **arena);
+/* The same of all barriers from index @from on, one after the other; each is gone after its call. */
+int report_barrier_names(const struct model *model, const struct report_env *env, uint32_t from,
+			 int (*each)(void *ctx, const struct report_barrier *barrier), void *ctx);
+/*
+ * The same of a barrier that the model need not know: of this family, called at these sites, each once, called @name by
+ * the user (NULL: not at all). What the model makes of it later has the same id, unless two are alike.
+ */
+int report_place_name(const struct report_env *env, uint8_t family, const uint32_t *sites,
+		      uint32_t nsites, const char *name, struct report_barrier *out, void **arena);
 void report_arena_free(void *arena);
 /* What text calls one call site, made printable, into out[size]. Returns 0 or -ENOMEM. */
 int report_site_label(const struct report_env *env, uint32_t site, char *out, size_t size);

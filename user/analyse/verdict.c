@@ -12,6 +12,7 @@
 struct text {
 	char *buf;
 	size_t size, n;
+	const char *one; /* what members are called: "thread", "rank" */
 };
 
 static void add(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -67,7 +68,7 @@ static void add_threads(struct text *t, uint32_t *tids, uint32_t n)
 	uint32_t i, j, shown = 0;
 
 	qsort(tids, n, sizeof(*tids), tid_cmp);
-	add(t, n == 1 ? "thread " : "threads ");
+	add(t, n == 1 ? "%s " : "%ss ", t->one);
 	for (i = 0; i < n; i = j + 1) {
 		for (j = i; j + 1 < n && tids[j + 1] == tids[j] + 1; j++)
 			;
@@ -81,65 +82,101 @@ static void add_threads(struct text *t, uint32_t *tids, uint32_t n)
 	}
 }
 
-struct group {
-	uint32_t *tids;
-	uint32_t n;
-	double min, max;
+struct waiter {
+	uint32_t number;
+	double share;
 };
 
-static void group_add(struct group *g, uint32_t tid, double share)
+static int waiter_cmp(const void *a, const void *b)
 {
-	if (!g->n || share < g->min)
-		g->min = share;
-	if (!g->n || share > g->max)
-		g->max = share;
-	g->tids[g->n++] = tid;
+	const struct waiter *x = a, *y = b;
+
+	if (x->share != y->share)
+		return x->share < y->share ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static void add_group(struct text *t, const struct group *g, const char *verb)
+/*
+ * Where to divide them, sorted, so that the two groups differ most: the variance between them is greatest
+ * (Otsu 1979). One thread that is unlike a thousand others so is a group of its own. 0: all are alike.
+ */
+static uint32_t divide(const struct waiter *w, uint32_t n)
 {
-	add_threads(t, g->tids, g->n);
-	add(t, *verb ? " %s" : "%s", verb);
-	if (percent(g->min) == percent(g->max))
-		add(t, " %d %%", percent(g->max));
-	else
-		add(t, " %d-%d %%", percent(g->min), percent(g->max));
-}
+	double all = 0, low = 0, apart, between, most = 0;
+	uint32_t i, at = 0;
 
-/* Who idles and who works: the threads that wait for more than the mean share, and the others. */
-static void add_idlers(struct text *t, const struct report_thread *threads, uint32_t n, bool shared)
-{
-	struct group idle = { 0 }, busy = { 0 };
-	double mean = 0, share;
-	uint32_t i, known = 0;
-
-	for (i = 0; i < n; i++) {
-		share = wait_share(&threads[i]);
-		if (!isnan(share) && threads[i].tid) {
-			mean += share;
-			known++;
+	for (i = 0; i < n; i++)
+		all += w[i].share;
+	for (i = 1; i < n; i++) {
+		low += w[i - 1].share;
+		apart = (all - low) / (n - i) - low / i;
+		between = apart * apart * i * (n - i);
+		if (w[i].share > w[i - 1].share && between > most) {
+			most = between;
+			at = i;
 		}
 	}
-	if (known < 2)
-		return;
-	mean /= known;
-	idle.tids = calloc(2 * (size_t)known, sizeof(*idle.tids));
-	if (!idle.tids)
-		return;
-	busy.tids = idle.tids + known;
-	for (i = 0; i < n; i++) {
+	return at;
+}
+
+static void add_group(struct text *t, const struct waiter *w, uint32_t n, uint32_t *numbers,
+		      const char *verb)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		numbers[i] = w[i].number;
+	add_threads(t, numbers, n);
+	add(t, *verb ? " %s" : "%s", verb);
+	if (percent(w[0].share) == percent(w[n - 1].share))
+		add(t, " %d %%", percent(w[0].share));
+	else
+		add(t, " %d-%d %%", percent(w[0].share), percent(w[n - 1].share));
+}
+
+/* Who idles and who works. */
+static void add_idlers(struct text *t, const struct report_thread *threads, uint32_t n, bool shared)
+{
+	struct waiter *w = calloc(n + 1, sizeof(*w));
+	uint32_t *numbers = calloc(n + 1, sizeof(*numbers));
+	uint32_t i, known = 0, at;
+	double share;
+
+	for (i = 0; w && numbers && i < n; i++) {
 		share = wait_share(&threads[i]);
-		if (isnan(share) || !threads[i].tid)
-			continue;
-		group_add(share > mean ? &idle : &busy, number_of(&threads[i], shared), share);
+		if (!isnan(share) && threads[i].tid)
+			w[known++] = (struct waiter){ number_of(&threads[i], shared), share };
 	}
-	if (idle.n && busy.n) {
-		add(t, "; ");
-		add_group(t, &idle, idle.n == 1 ? "waits" : "wait");
-		add(t, idle.n == 1 ? " of its time, " : " of their time, ");
-		add_group(t, &busy, "");
+	if (known > 1) {
+		qsort(w, known, sizeof(*w), waiter_cmp);
+		at = divide(w, known);
+		if (at) {
+			add(t, "; ");
+			add_group(t, w + at, known - at, numbers,
+				  known - at == 1 ? "waits" : "wait");
+			add(t, known - at == 1 ? " of its time, " : " of their time, ");
+			add_group(t, w, at, numbers, "");
+		}
 	}
-	free(idle.tids);
+	free(numbers);
+	free(w);
+}
+
+/*
+ * Do most of those who meet here meet only a few times? Threads that are made for a task, or one team after
+ * another: each thread is late always or never then, which says nothing of the next.
+ */
+static bool come_and_go(const struct report_barrier *b)
+{
+	uint64_t all = 0, lasting = 0;
+	uint32_t i;
+
+	for (i = 0; i < b->nthreads; i++) {
+		all += b->threads[i].crossings;
+		if (b->threads[i].tid && b->threads[i].crossings >= VERDICT_FEW)
+			lasting += b->threads[i].crossings;
+	}
+	return b->episodes >= VERDICT_FEW && 2 * lasting < all;
 }
 
 /* Static, rotating, or both: by the shares of time lost to each. */
@@ -166,17 +203,102 @@ static const char *advice(enum report_pattern pattern)
 		return "Another thread is late each time, so new shares will not help: use fewer "
 		       "barriers, or hand out the work dynamically.";
 	case REPORT_MIXED_LOSS:
-		return "Some threads have more to do, and who is late changes as well: repartition "
-		       "first, then try fewer barriers or dynamic scheduling.";
+		return "Some threads come late more often, and who is late changes as well: "
+		       "repartition first, then try fewer barriers or dynamic scheduling.";
 	case REPORT_COSTLY:
 		return "The barrier itself is dear: use fewer or cheaper barriers, longer phases, "
 		       "and no more threads than CPUs.";
 	case REPORT_FEW:
-		return "Trace for longer before acting on this.";
+		return "Too few to act on: trace for longer, if there are more.";
 	case REPORT_BALANCED:
 		break;
 	}
 	return "";
+}
+
+#define AWAIT                                                                             \
+	"They wait inside the phase for another thread to wake them: look at what keeps " \
+	"that one, or let it begin earlier."
+
+/* Where it is known why the late ones are late, and it is not that they have more to do. */
+static const char *cause_advice(const struct report_cause *cause)
+{
+	static const struct {
+		enum cause_kind kind;
+		const char *advice;
+	} advices[] = {
+		{ CAUSE_SLOWER_WORK,
+		  "The late ones do no more, but do it slower: look at their memory accesses, at "
+		  "what shares their caches, and at their CPUs." },
+		{ CAUSE_CPU,
+		  "New shares will not help, a CPU will: use fewer threads, or keep what "
+		  "takes the CPU away from theirs (affinity, priority)." },
+		{ CAUSE_LOCK, "Hold the lock for less time, or divide what it protects." },
+		{ CAUSE_IO,
+		  "Take the input and output out of the phase: before it, after it, or in "
+		  "a thread of its own." },
+		{ CAUSE_FAULT, "Fetch the memory beforehand: allocate once and use it again, touch "
+			       "it early, or use larger pages." },
+		{ CAUSE_SLEEP, "They sleep inside the phase: wait for the event itself, or not at "
+			       "all." },
+		{ CAUSE_THROTTLED, "Raise the cgroup's quota of CPU time, or use no more threads "
+				   "than it pays for." },
+		{ CAUSE_STOLEN,
+		  "The host of this guest runs something else on its CPUs: new shares will "
+		  "not help, CPUs of its own will." },
+		{ CAUSE_OTHER,
+		  "They are held up inside the phase, and do not work: new shares will not "
+		  "help, see what they wait for." },
+		{ CAUSE_RELEASED_LATE, "The late ones leave the barrier before late: give each "
+				       "thread a CPU that is free "
+				       "at the release, or let the barrier spin." },
+	};
+	static const char *const waits[] = {
+		[WAITED_JOIN] =
+			"They wait for the end of other threads inside the phase: make those "
+			"earlier, give them less to do, or join them later.",
+		[WAITED_BARRIER] =
+			"They wait at another barrier inside the phase: look at who comes "
+			"late to that.",
+		[WAITED_SEMAPHORE] = AWAIT,
+		[WAITED_CONDITION] = AWAIT,
+		[WAITED_EVENT] = AWAIT,
+		[WAITED_VALUE] = AWAIT,
+	};
+	size_t i;
+
+	if (cause->dominant && !strcmp(cause->dominant, cause_name(CAUSE_LOCK)) &&
+	    cause->waited < sizeof(waits) / sizeof(waits[0]) && waits[cause->waited])
+		return waits[cause->waited];
+	if (cause->dominant && !strcmp(cause->dominant, cause_name(CAUSE_RELEASED_LATE)) &&
+	    cause->waited == WAITED_ELSEWHERE)
+		return "The late ones come from other meetings, which ended later: look at the "
+		       "phases "
+		       "that end there.";
+	for (i = 0; cause->dominant && i < sizeof(advices) / sizeof(advices[0]); i++) {
+		if (!strcmp(cause->dominant, cause_name(advices[i].kind)))
+			return advices[i].advice;
+	}
+	return "";
+}
+
+static bool is_dominant(const struct report_cause *c, enum cause_kind kind)
+{
+	return c->dominant && strcmp(c->dominant, cause_name(kind)) == 0;
+}
+
+/* Is it known why the late ones are late, and is it not that they have more to do? */
+static bool by_another(const struct report_cause *c)
+{
+	return c->dominant && !is_dominant(c, CAUSE_WORK) && !is_dominant(c, CAUSE_MORE_WORK) &&
+	       !is_dominant(c, CAUSE_UNATTRIBUTED);
+}
+
+bool verdict_by_work(const struct report_barrier *b)
+{
+	const struct report_cause *c = &b->cause;
+
+	return c->share >= 0.5 && (is_dominant(c, CAUSE_WORK) || is_dominant(c, CAUSE_MORE_WORK));
 }
 
 static enum report_pattern barrier_pattern(const struct report_barrier *b)
@@ -190,6 +312,11 @@ static enum report_pattern barrier_pattern(const struct report_barrier *b)
 		return REPORT_BALANCED;
 	if (release > lost)
 		return REPORT_COSTLY;
+	if (come_and_go(b))
+		return REPORT_MIXED_LOSS;
+	/* Of sums the longest path is not known; what is not lost to the same ones is lost to others. */
+	if (isnan(b->serialisation))
+		return split(1 - b->load_balance, fmax(0, lost - (1 - b->load_balance)));
 	return split(1 - b->load_balance, b->load_balance * (1 - b->serialisation));
 }
 
@@ -199,7 +326,7 @@ static uint32_t last_number(const struct report_barrier *b)
 
 	for (i = 0; i < b->nthreads; i++) {
 		if (b->threads[i].tid == b->last_tid)
-			return number_of(&b->threads[i], b->shared);
+			return number_of(&b->threads[i], b->shared && !b->ranked);
 	}
 	return b->last_tid;
 }
@@ -209,14 +336,19 @@ static void add_last(struct text *t, const struct report_barrier *b)
 	/* One among equals comes last that often by chance. */
 	if (b->last_tid && b->episodes >= VERDICT_FEW && b->participants &&
 	    b->last_share * b->participants > 1.5)
-		add(t, "; thread %u comes last most often, %d %% of the time", last_number(b),
+		add(t, "; %s %u comes last most often, %d %% of the time", t->one, last_number(b),
 		    percent(b->last_share));
 }
 
 void verdict_barrier(struct report_barrier *b)
 {
-	struct text t = { .buf = b->verdict, .size = sizeof(b->verdict) };
+	struct text t = {
+		.buf = b->verdict,
+		.size = sizeof(b->verdict),
+		.one = b->ranked ? "rank" : "thread",
+	};
 	int lost = percent(b->imbalance), release = percent(b->release_share);
+	bool lost_time, fleeting = come_and_go(b);
 
 	b->pattern = barrier_pattern(b);
 	switch (b->pattern) {
@@ -247,9 +379,9 @@ void verdict_barrier(struct report_barrier *b)
 	case REPORT_STATIC:
 		add(&t, "Static imbalance: %d %% of the threads' time is lost waiting", lost);
 		if (b->last_tid)
-			add(&t, "; thread %u is last in %d %% of the episodes", last_number(b),
+			add(&t, "; %s %u is last in %d %% of the episodes", t.one, last_number(b),
 			    percent(b->last_share));
-		add_idlers(&t, b->threads, b->nthreads, b->shared);
+		add_idlers(&t, b->threads, b->nthreads, b->shared && !b->ranked);
 		break;
 	case REPORT_ROTATING:
 		add(&t,
@@ -259,30 +391,80 @@ void verdict_barrier(struct report_barrier *b)
 		add_last(&t, b);
 		break;
 	case REPORT_MIXED_LOSS:
+		if (fleeting) {
+			add(&t,
+			    "Imbalance: %d %% of the threads' time is lost waiting; each thread "
+			    "takes "
+			    "part in a few episodes only, so none can be said to be always late",
+			    lost);
+			break;
+		}
 		add(&t,
 		    "Imbalance: %d %% of the threads' time is lost waiting, in part always for "
 		    "the same threads",
 		    lost);
 		add_last(&t, b);
-		add_idlers(&t, b->threads, b->nthreads, b->shared);
+		add_idlers(&t, b->threads, b->nthreads, b->shared && !b->ranked);
 		break;
 	}
 	if (t.n && t.buf[t.n - 1] != '.')
 		add(&t, ".");
-	snprintf(b->advice, sizeof(b->advice), "%s", advice(b->pattern));
+	lost_time = b->pattern == REPORT_STATIC || b->pattern == REPORT_ROTATING ||
+		    b->pattern == REPORT_MIXED_LOSS;
+	snprintf(b->advice, sizeof(b->advice), "%s",
+		 lost_time && by_another(&b->cause) ? cause_advice(&b->cause)
+		 : lost_time && fleeting ? "Some of those that meet have more to do than the "
+					   "others: divide the work of each team more evenly, or "
+					   "hand it out dynamically."
+					 : advice(b->pattern));
+}
+
+/* Of the time that its threads lived and of which something is known, what they waited. */
+static double waiting_share(const struct report_process *p, double *lived)
+{
+	uint64_t time = p->outside_ns;
+	uint32_t i;
+
+	/* A thread whose end is its arrival is waited for, so to say, after it: in no time of its own. */
+	for (i = 0; i < p->nmembers; i++)
+		time += p->members[i].idle_ns > p->members[i].wait_ns ? p->members[i].idle_ns
+								      : p->members[i].wait_ns;
+	*lived = p->threads && p->elapsed_ns ? (double)time / ((double)p->elapsed_ns * p->threads)
+					     : NAN;
+	return time ? (double)p->wait_ns / (double)time : NAN;
+}
+
+/* What is lost to the barriers themselves. Of sums it is what waiting does not account for. */
+static double transfer_share(const struct report_process *p)
+{
+	double lived;
+
+	if (!isnan(p->lost_transfer) || isnan(p->efficiency.parallel))
+		return p->lost_transfer;
+	return fmax(0, 1 - p->efficiency.parallel - waiting_share(p, &lived));
+}
+
+/* The same of what is lost as another thread is late each time. */
+static double rotating_share(const struct report_process *p)
+{
+	double lived;
+
+	if (!isnan(p->lost_rotating) || isnan(p->efficiency.parallel))
+		return p->lost_rotating;
+	return fmax(0, waiting_share(p, &lived) - p->lost_static);
 }
 
 static enum report_pattern process_pattern(const struct report_process *p)
 {
-	double imbalance = p->lost_static + p->lost_rotating;
+	double rotating = rotating_share(p), imbalance = p->lost_static + rotating;
 
 	if (p->episodes < VERDICT_FEW || isnan(p->efficiency.parallel))
 		return REPORT_FEW;
 	if (1 - p->efficiency.parallel < VERDICT_LITTLE)
 		return REPORT_BALANCED;
-	if (p->lost_transfer > imbalance)
+	if (transfer_share(p) > imbalance)
 		return REPORT_COSTLY;
-	return split(p->lost_static, p->lost_rotating);
+	return split(p->lost_static, rotating);
 }
 
 /* Where most of it is, if one barrier has it. */
@@ -298,89 +480,175 @@ static void add_where(struct text *t, const struct report_barrier *top, double s
 		add(t, ", %d %% of that at %s", percent(share), top->label);
 }
 
-/* Of the time that its threads lived and of which something is known, what they waited. */
-static double waiting_share(const struct report_process *p, double *lived)
+/* Of those whose efficiencies do not tell how even the load is. False: this is none of them. */
+static bool verdict_apart(struct report_process *p, const struct report_barrier *top, double share,
+			  struct text *t)
 {
-	uint64_t time = p->outside_ns;
-	uint32_t i;
-
-	for (i = 0; i < p->nmembers; i++)
-		time += p->members[i].idle_ns;
-	*lived = p->threads && p->elapsed_ns ? (double)time / ((double)p->elapsed_ns * p->threads)
-					     : NAN;
-	return time ? (double)p->wait_ns / (double)time : NAN;
-}
-
-void verdict_process(struct report_process *p, const struct report_barrier *top, double share)
-{
-	struct text t = { .buf = p->verdict, .size = sizeof(p->verdict) };
 	double lived, share_waiting = waiting_share(p, &lived);
 	int waiting = percent(share_waiting);
 
-	p->pattern = process_pattern(p);
+	if (p->threads == 1 && !p->meets_others) {
+		/* Phases that markers end, or barriers of one: nobody waits for anybody. */
+		p->pattern = REPORT_BALANCED;
+		add(t, "One thread, which waits for no other.");
+		return true;
+	}
 	if (p->meets_others) {
 		/* Its own efficiencies say nothing of meetings in which other processes take part. */
 		p->pattern = share_waiting < VERDICT_LITTLE ? REPORT_BALANCED : REPORT_MIXED_LOSS;
-		add(&t,
+		add(t,
 		    "%d %% of its threads' time is lost waiting at barriers. It meets other "
-		    "processes there: who is late is told at the barrier, not here",
+		    "processes there: see the group that it is of.",
 		    waiting);
-		add(&t, ".");
-		p->advice[0] = '\0';
-		return;
+		return true;
+	}
+	if (p->hung) {
+		p->pattern = share_waiting < VERDICT_LITTLE ? REPORT_BALANCED : REPORT_MIXED_LOSS;
+		p->come_and_go = true;
+		add(t,
+		    "It hung, see above. Until then %d %% of its threads' time was lost waiting "
+		    "at barriers",
+		    waiting);
+		add_where(t, top, share);
+		add(t, ". The efficiencies below count the hang as lost.");
+		return true;
 	}
 	if (p->pattern != REPORT_FEW && lived < VERDICT_LIVED) {
 		/*
 		 * The efficiencies count the time when a thread does not exist, or nothing is known of it, as lost:
 		 * with threads that come and go they say nothing of imbalance.
 		 */
+		p->come_and_go = true;
 		p->pattern = share_waiting < VERDICT_LITTLE ? REPORT_BALANCED : REPORT_MIXED_LOSS;
-		add(&t,
+		add(t,
 		    "%d %% of the time of its threads, which come and go, is lost waiting at "
 		    "barriers",
 		    waiting);
-		add_where(&t, top, share);
-		add(&t, ". The efficiencies below count their absence as lost.");
-		p->advice[0] = '\0';
-		return;
+		add_where(t, top, share);
+		add(t, ". The efficiencies below count their absence as lost.");
+		return true;
 	}
+	return false;
+}
+
+/* Do OpenMP's serial parts cost more than all else? Then nobody is late, and no barrier is dear. */
+static bool verdict_serial(struct report_process *p, struct text *t)
+{
+	double serial, waiting, runtime;
+
+	if (p->pattern == REPORT_FEW || !report_openmp_losses(p, &serial, &waiting, &runtime) ||
+	    serial < VERDICT_LITTLE || serial < waiting || serial < runtime)
+		return false;
+	p->pattern = REPORT_STATIC;
+	add(t,
+	    "%d %% of the threads' time is lost in serial parts, where one thread works and the "
+	    "others of its team have nothing to do, %d %% in waiting for others.",
+	    percent(serial), percent(waiting));
+	snprintf(p->advice, sizeof(p->advice), "%s",
+		 "Put more of the serial parts into parallel regions: how the work of the regions "
+		 "is divided makes little difference.");
+	return true;
+}
+
+/* @work: most of it is lost where the late ones have more to do. */
+static void verdict_pattern(const struct report_process *p, const struct report_barrier *top,
+			    double share, bool work, struct text *t)
+{
+	bool by_tid = p->index == MODEL_NONE && !p->ranked; /* of several processes */
+	double lived;
+	int waiting = percent(waiting_share(p, &lived));
+
 	switch (p->pattern) {
 	case REPORT_FEW:
-		add(&t, "Rests on %llu complete episode%s only", (unsigned long long)p->episodes,
+		if (!p->episodes) {
+			add(t, "No complete episode was seen, so nothing can be said");
+			break;
+		}
+		add(t, "Rests on %llu complete episode%s only", (unsigned long long)p->episodes,
 		    p->episodes == 1 ? "" : "s");
 		if (!isnan(p->efficiency.parallel))
-			add(&t, ": %d %% of the threads' time is lost waiting at barriers",
-			    waiting);
+			add(t, ": %d %% of the threads' time is lost waiting at barriers", waiting);
 		break;
 	case REPORT_BALANCED:
-		add(&t, "Balanced: %d %% of the threads' time is spent outside barriers",
+		add(t, "Balanced: %d %% of the threads' time is spent outside barriers",
 		    percent(p->efficiency.parallel));
 		break;
 	case REPORT_COSTLY:
-		add(&t,
+		add(t,
 		    "%d %% of the threads' time goes into the barriers themselves, more than into "
 		    "waiting for others (%d %%)",
-		    percent(p->lost_transfer), waiting);
+		    percent(transfer_share(p)), percent(p->lost_static + rotating_share(p)));
 		break;
 	case REPORT_ROTATING:
-		add(&t, "%d %% of the threads' time is lost waiting at barriers", waiting);
-		add_where(&t, top, share);
-		add(&t, ": another thread is late each time");
+		add(t, "%d %% of the threads' time is lost waiting at barriers", waiting);
+		add_where(t, top, share);
+		add(t, p->by_barrier
+			       ? ": at each barrier the same threads are late, others at others"
+			       : ": another thread is late each time");
 		break;
 	case REPORT_STATIC:
-		add(&t, "%d %% of the threads' time is lost waiting at barriers", waiting);
-		add_where(&t, top, share);
-		add(&t, ": the same threads always have more to do");
-		add_idlers(&t, p->members, p->nmembers, false);
+		add(t, "%d %% of the threads' time is lost waiting at barriers", waiting);
+		add_where(t, top, share);
+		add(t, ": the same threads %s",
+		    work ? "always have more to do" : "always come late");
+		add_idlers(t, p->members, p->nmembers, by_tid);
 		break;
 	case REPORT_MIXED_LOSS:
-		add(&t, "%d %% of the threads' time is lost waiting at barriers", waiting);
-		add_where(&t, top, share);
-		add(&t, ": some threads have more to do, and who is late changes as well");
-		add_idlers(&t, p->members, p->nmembers, false);
+		add(t, "%d %% of the threads' time is lost waiting at barriers", waiting);
+		add_where(t, top, share);
+		if (p->by_barrier) {
+			add(t, ": at each barrier the same threads are late, others at others");
+			break;
+		}
+		add(t, ": %s, and who is late changes as well",
+		    work ? "some threads have more to do" : "some threads come late more often");
+		add_idlers(t, p->members, p->nmembers, by_tid);
 		break;
 	}
+}
+
+void verdict_share(struct verdict_shares *shares, const struct report_barrier *b, uint64_t wait_ns)
+{
+	double share = wait_ns ? (double)b->lost_ns / (double)wait_ns : NAN;
+
+	if (verdict_by_work(b))
+		shares->work += share;
+	if (b->pattern == REPORT_STATIC)
+		shares->fixed += share;
+}
+
+void verdict_process(struct report_process *p, const struct report_barrier *top,
+		     const struct verdict_shares *shares)
+{
+	double share = shares->top;
+
+	struct text t = {
+		.buf = p->verdict,
+		.size = sizeof(p->verdict),
+		.one = p->ranked ? "rank" : "thread",
+	};
+	/* Where most of it is lost, if there is such a place. */
+	const struct report_barrier *most = top && share >= 0.5 ? top : NULL;
+
+	p->pattern = process_pattern(p);
+	if (verdict_apart(p, top, share, &t)) {
+		p->advice[0] = '\0';
+		return;
+	}
+	if (verdict_serial(p, &t))
+		return;
+	/* Others at other barriers: that is no chance, and seen as a whole nobody is late more often. */
+	p->by_barrier = (p->pattern == REPORT_ROTATING || p->pattern == REPORT_MIXED_LOSS) &&
+			shares->fixed >= 2.0 / 3 && (isnan(share) || share < 0.9);
+	verdict_pattern(p, top, share, shares->work >= 0.5, &t);
 	if (t.n && t.buf[t.n - 1] != '.')
 		add(&t, ".");
-	snprintf(p->advice, sizeof(p->advice), "%s", advice(p->pattern));
+	snprintf(p->advice, sizeof(p->advice), "%s",
+		 most && *most->advice && p->pattern != REPORT_COSTLY && p->pattern != REPORT_FEW &&
+				 p->pattern != REPORT_BALANCED && by_another(&most->cause)
+			 ? most->advice
+		 : p->by_barrier ? "Divide the work of each phase anew: see the barriers, at each "
+				   "of which the same "
+				   "threads are late."
+				 : advice(p->pattern));
 }

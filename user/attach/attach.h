@@ -22,7 +22,12 @@ int attach_method_parse(const char *name, enum attach_method *out);
 struct attach_options {
 	struct sbt_config config; /* self, nrings and by_exit are set here */
 	enum attach_method first; /* where the ladder begins */
+	bool discover; /* barriers that nobody named: attach_waits() is to be of use */
+	bool discover_futex; /* the same of attach_futexes() */
 	bool by_process; /* probes for single processes only: children are not followed */
+	bool account; /* where threads' time goes */
+	uint32_t ncounters; /* by thread and phase; their fds follow: attach_set_counter() */
+	uint32_t plain_counters; /* a bit each: software events, which are never multiplexed */
 	size_t ring_bytes; /* a CPU's ring; rounded up to a power of two of pages */
 	uint32_t max_threads; /* a power of two */
 	uint32_t max_processes;
@@ -51,7 +56,8 @@ const char *attach_reason(const struct attach *attach);
 /* Where a function is entered and left, in a file. */
 struct attach_place {
 	int fd; /* the file; may be closed afterwards */
-	uint64_t entry;
+	struct sbt_spec spec; /* what the probe is there for */
+	uint64_t entry; /* offset in the file */
 	uint32_t nexits; /* 0: not known */
 	const uint64_t *exits;
 };
@@ -59,14 +65,65 @@ struct attach_place {
 /*
  * Puts the probes for one function of one file, for every process that runs it (@pid 0) or for
  * one. @by_exit: departures at the exits instead of return probes (always so where the rung is not session and
- * the probes are not for one process). Returns 0 or -errno.
+ * the probes are not for one process). Returns 0 or -errno; -ENOTSUP: the exits are needed, and not known;
+ * -EADDRINUSE: this kernel cannot tell this probe from another one; -ENOSPC: too many different ones.
  */
 int attach_place(struct attach *attach, const struct attach_place *place, int pid, bool by_exit);
+/*
+ * The end of a crossing that begins at another place with the same spec (SBT_SPEC_PAIR): probes at the exits of
+ * @place. What attach_place() says of errors holds here too.
+ */
+int attach_end(struct attach *attach, const struct attach_place *place, int pid);
+/* The chain of return addresses that sbt_crossing.ip names (SBT_CHAIN_NAME). Returns 0 or -errno: it is no more. */
+int attach_chain(const struct attach *attach, uint64_t name, struct sbt_chain *out);
+/* How to find who called what is in the code at @ip of a process. Returns 0 or -errno. */
+int attach_frame_rule(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t ip,
+		      const struct sbt_frame_rule *rule);
+/* The user's rule that the probe with this spec (sbt_crossing.spec) is there for; 0: none. */
+uint32_t attach_rule(const struct attach *attach, uint16_t spec);
+/*
+ * The same as attach_place() for many functions of one file at once: each attachment costs tens of milliseconds to
+ * make and undo, whatever is in it. All or none; -ENOTSUP: these must be put one by one.
+ */
+int attach_places(struct attach *attach, const struct attach_place *places, uint32_t n, int pid);
 /* Does attach_place() use the exits for everybody? Then the caller must know them. */
 bool attach_only_exits(const struct attach *attach);
 
-/* Adds the exits to a place that has its entry: for processes where return probes may not be used. */
-int attach_exits(struct attach *attach, const struct attach_place *place, int pid);
+/*
+ * Adds the exits to places of one file that have their entries, for every process that runs it: some of them may not
+ * have return probes.
+ */
+int attach_exits(struct attach *attach, const struct attach_place *places, uint32_t n);
+
+/*
+ * Where the functions of parallel regions return to in their runtime: for every process that runs the file, or with @pid
+ * for one. Of use where there are no return probes. Returns 0 or -errno.
+ */
+int attach_returns(struct attach *attach, int fd, const uint64_t *offsets, uint32_t n, int pid);
+
+/* Functions of one file that are told the same. */
+struct attach_group {
+	int fd; /* the file; may be closed afterwards */
+	struct sbt_spec spec;
+	uint32_t nentries, nexits;
+	const uint64_t *entries, *exits; /* offsets in the file */
+};
+
+#define ATTACH_GROUPS_MAX 2
+
+/*
+ * Puts the probes for functions in which threads wait for others, or wake them (by spec.role; a group of those that wake
+ * comes alone), for one process or, with @pid 0, for all that run the file: all of these groups, which are of one file, or
+ * none. Never a return probe. Returns 0 or -errno as attach_place().
+ */
+int attach_waits(struct attach *attach, const struct attach_group *groups, uint32_t n, int pid);
+/* Sees the futex calls of all traced processes. Costs every system call on the machine a little. */
+int attach_futexes(struct attach *attach);
+/* Can probes be put for one process alone? Else attach_waits() is for all whatever it is told. */
+bool attach_filters_process(const struct attach *attach);
+/* What a traced process does at @object is a barrier, or is none: SBT_OBJECT_*. Returns 0 or -errno. */
+int attach_judge(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t object,
+		 uint32_t verdict);
 
 /* The place in a dynamic linker that tells when libraries have come or gone: SBT_REC_MAP. */
 int attach_loader(struct attach *attach, int fd, uint64_t offset, int pid);
@@ -81,6 +138,10 @@ int attach_add_process(struct attach *attach, uint32_t tgid, uint32_t inc, uint3
 /* Sets and clears flags of a process and of its threads. -ENOENT: it is gone, or another. */
 int attach_flag_process(struct attach *attach, uint32_t tgid, uint32_t inc, uint32_t set,
 			uint32_t clear);
+/* The function at @fn of a process, which parallel regions run, has its probe; or has not, and need not be asked for. */
+int attach_outlined(struct attach *attach, uint32_t tgid, uint64_t fn, bool known);
+/* The process may be in the midst of parallel regions: who meets whom is not known until the next. */
+int attach_teams_unknown(struct attach *attach, uint32_t tgid);
 /*
  * The program in this file has been examined: nobody who runs it need be stopped because of it, and -a
  * may trace it. @flags: SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT. @settled: its libraries too; else they are
@@ -94,6 +155,9 @@ void attach_counts(const struct attach *attach, struct sbt_counts *out);
 /* Crossings that should have reached user space, by the count that each thread keeps itself. */
 uint64_t attach_produced(const struct attach *attach, const struct sbt_counts *counts);
 
+/* Calls @each for every process that is traced, as far as is known; some may be gone. */
+void attach_each_process(const struct attach *attach, void (*each)(void *ctx, uint32_t tgid),
+			 void *ctx);
 /* The map of processes, for the guard. */
 int attach_procs_fd(const struct attach *attach);
 
@@ -109,8 +173,51 @@ void attach_each_pending(const struct attach *attach,
 			 void (*each)(void *ctx, uint32_t tid, const struct sbt_thread *thread),
 			 void *ctx);
 
+/*
+ * Calls @each for every thread of the process that crossed a barrier or a region: the team of OpenMP's that it is in now
+ * (0: none), and how many have entered its region so far (0: not known).
+ */
+void attach_each_member(const struct attach *attach, uint32_t tgid,
+			void (*each)(void *ctx, uint32_t tid, uint64_t team, uint32_t entered),
+			void *ctx);
+
 /* Is the thread inside a barrier, its arrival seen? */
 bool attach_is_inside(const struct attach *attach, uint32_t tid);
+
+/* --- where threads' time goes (account.c) ------------------------------------------------------- */
+
+/* Is it accounted for? It was asked for, and the kernel can. */
+bool attach_accounts(const struct attach *attach);
+/* What of it cannot be had, and why; "" if nothing. */
+const char *attach_account_reason(const struct attach *attach);
+/* Counter @number on @cpu is read from this perf event, which must stay open. Returns 0 or -errno. */
+int attach_set_counter(struct attach *attach, uint32_t number, uint32_t cpu, int fd);
+/* Begins to account for the threads that traced processes have now. Returns 0 or -errno. */
+int attach_account_found(struct attach *attach);
+/* After attach_stop(): what each living thread did between its last departure and @end_ns. */
+void attach_each_tail(const struct attach *attach, uint64_t end_ns,
+		      void (*each)(void *ctx, const struct sbt_crossing_full *tail), void *ctx);
+/*
+ * What each page fault costs a thread beside the time measured in its handler: the way into the kernel and out
+ * again, measured on sbt-trace itself. 0: not known.
+ */
+uint64_t attach_fault_outside_ns(const struct attach *attach);
+/* The name of a task or a file that held somebody up, as it was then. Returns 0 or -errno. */
+int attach_task_name(const struct attach *attach, uint32_t tid, struct sbt_name *out);
+int attach_file_name(const struct attach *attach, uint64_t inode, struct sbt_file_name *out);
+/* The same of the mapping in which a page fault was: its mode is SBT_MAPPING_*. */
+int attach_mapping_name(const struct attach *attach, uint32_t tgid, uint64_t addr,
+			struct sbt_file_name *out);
+/* The copy of a stack that a block names. Returns 0 or -errno: there is none, or no more. */
+int attach_stack(const struct attach *attach, uint64_t key, struct sbt_stack *out);
+
+/* --- sums kept in the kernel (sums.c), with config.aggregate ------------------------------------- */
+
+/* Calls @each for what each thread did at each place; those that crossed nothing are left out. */
+void attach_each_sums(const struct attach *attach,
+		      void (*each)(void *ctx, const struct sbt_sums *sums), void *ctx);
+/* Crossings in all of them, sbt-trace's own left out. */
+uint64_t attach_summed(const struct attach *attach);
 
 /*
  * What one crossing costs a traced thread, in ns: measured on sbt-trace's own code with the same programs,

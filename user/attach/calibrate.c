@@ -97,6 +97,12 @@ int calibrate_place(bool stepped, struct attach_place *place, uint64_t exits[1])
 	place->fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	if (place->fd < 0)
 		return -errno;
+	place->spec = (struct sbt_spec){
+		.family = SBT_FAMILY_PTHREAD,
+		.role = SBT_ROLE_BARRIER,
+		.words_offset = 8,
+		.object.how = SBT_ARG_FIRST,
+	};
 	place->entry = find.offset;
 	exits[0] = find.offset + ((uintptr_t)exit - (uintptr_t)function);
 	place->exits = exits;
@@ -117,6 +123,14 @@ static int compare(const void *a, const void *b)
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
+}
+
+void calibrate_call(void)
+{
+	void (*volatile call)(void *) = calibrate_emulated;
+	uint64_t object[4] = { 0, 1 };
+
+	call(object);
 }
 
 double calibrate_run(bool stepped, void (*drain)(void *ctx), void *ctx)

@@ -14,6 +14,9 @@
  */
 int calibrate_place(bool stepped, struct attach_place *place, uint64_t exits[1]);
 
+/* One call of the stand-in that is not stepped. */
+void calibrate_call(void);
+
 /* ns a call, the median of several runs; the probes must be in place. */
 double calibrate_run(bool stepped, void (*drain)(void *ctx), void *ctx);
 

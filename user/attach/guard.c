@@ -13,14 +13,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "attach/rights.h"
+
 #define HIGH_FD 1000
 #define LOOKS	50
 #define LOOK_US 20000
 
-static bool stopped(uint32_t pid)
+/* Stopped, and a child of @parent (0: of anybody)? */
+static bool stopped(uint32_t pid, int parent)
 {
 	char path[32], buf[512], state = 0;
 	const char *line;
+	int ppid = 0;
 	ssize_t n;
 	int fd;
 
@@ -34,11 +38,14 @@ static bool stopped(uint32_t pid)
 		return false;
 	buf[n] = '\0';
 	line = strstr(buf, "\nState:");
-	return line && sscanf(line, "\nState: %c", &state) == 1 && state == 'T';
+	if (!line || sscanf(line, "\nState: %c", &state) != 1 || state != 'T')
+		return false;
+	line = strstr(buf, "\nPPid:");
+	return !parent || (line && sscanf(line, "\nPPid: %d", &ppid) == 1 && ppid == parent);
 }
 
 /* Only who is marked as not yet examined can have been stopped by our programs. */
-static void continue_held(int procs)
+static void continue_held(int procs, int parent)
 {
 	struct sbt_proc proc;
 	uint32_t key, next;
@@ -48,7 +55,7 @@ static void continue_held(int procs)
 		first = false;
 		key = next;
 		if (!bpf_map_lookup_elem(procs, &key, &proc) && (proc.flags & SBT_PROC_FRESH) &&
-		    stopped(key))
+		    stopped(key, parent))
 			kill((pid_t)key, SIGCONT);
 	}
 }
@@ -76,6 +83,7 @@ static void __attribute__((noreturn)) guard(int procs, int parent)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_NAME, "sbt-guard");
+	(void)rights_reduce(rights_for_guard());
 	if (keep_two(&procs, &parent))
 		_exit(1);
 	if (chdir("/"))
@@ -83,14 +91,20 @@ static void __attribute__((noreturn)) guard(int procs, int parent)
 	do
 		n = read(parent, &c, 1);
 	while (n < 0 && errno == EINTR);
-	if (n == 1)
+	if (n == 1) {
+		/*
+		 * An orderly end, and its caller may now wait for COMMAND: one look, in case that the
+		 * event which tells of the stop was not read. Only COMMAND can be held: our sister.
+		 */
+		continue_held(procs, getppid());
 		_exit(0);
+	}
 	/*
 	 * The pipe is among the last that the kernel closes for us, the programs' links before it; one that was
 	 * stopped in the very last moment shows it a little later.
 	 */
 	for (i = 0; i < LOOKS; i++) {
-		continue_held(procs);
+		continue_held(procs, 0);
 		usleep(LOOK_US);
 	}
 	_exit(0);

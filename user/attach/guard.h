@@ -16,7 +16,10 @@ struct guard {
 
 /* Returns 0 or -errno. */
 int guard_start(const struct attach *attach, struct guard *out);
-/* All is orderly and nobody is held: the guard goes. */
+/*
+ * After attach_stop() and the last events: the guard looks once whether COMMAND is held all the same, and goes. May be
+ * called again.
+ */
 void guard_stop(struct guard *guard);
 
 #endif /* ATTACH_GUARD_H */

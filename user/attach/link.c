@@ -47,13 +47,25 @@ static void fd_path(int fd, char path[32])
 	snprintf(path, 32, "/proc/self/fd/%d", fd);
 }
 
-int link_multi(int prog_fd, int attach_type, bool ret, int fd, const uint64_t *offsets, uint32_t n,
-	       int pid)
+/* A number for each place. */
+static uint64_t *repeat(uint64_t cookie, uint32_t n)
+{
+	uint64_t *all = calloc(n, sizeof(*all));
+	uint32_t i;
+
+	for (i = 0; all && i < n; i++)
+		all[i] = cookie;
+	return all;
+}
+
+int link_multi_each(int prog_fd, int attach_type, bool ret, int fd, const uint64_t *offsets,
+		    const uint64_t *cookies, uint32_t n, int pid)
 {
 	struct link_create_multi attr = {
 		.prog_fd = (uint32_t)prog_fd,
 		.attach_type = (uint32_t)attach_type,
 		.offsets = (uint64_t)(uintptr_t)offsets,
+		.cookies = (uint64_t)(uintptr_t)cookies,
 		.cnt = n,
 		.multi_flags = ret ? LINK_MULTI_RETURN : 0,
 		.pid = (uint32_t)pid,
@@ -63,6 +75,19 @@ int link_multi(int prog_fd, int attach_type, bool ret, int fd, const uint64_t *o
 	fd_path(fd, path);
 	attr.path = (uint64_t)(uintptr_t)path;
 	return link_create(&attr);
+}
+
+int link_multi(int prog_fd, int attach_type, bool ret, int fd, const uint64_t *offsets, uint32_t n,
+	       int pid, uint64_t cookie)
+{
+	uint64_t *cookies = cookie ? repeat(cookie, n) : NULL;
+	int link;
+
+	if (cookie && !cookies)
+		return -ENOMEM;
+	link = link_multi_each(prog_fd, attach_type, ret, fd, offsets, cookies, n, pid);
+	free(cookies);
+	return link;
 }
 
 bool link_multi_filters_process(int prog_fd)
@@ -101,12 +126,28 @@ static int read_number(const char *path, const char *prefix, unsigned int *out)
 	return err;
 }
 
-int link_perf(int prog_fd, bool ret, int fd, uint64_t offset, int pid)
+/* Runs the program at the event's hits. Returns what must stay open, which replaces @event, or -errno. */
+static int run_at(int event, int prog_fd, uint64_t cookie)
+{
+	union bpf_attr attr = { 0 };
+	int link;
+
+	if (!cookie)
+		return ioctl(event, PERF_EVENT_IOC_SET_BPF, prog_fd) ? -errno : event;
+	attr.link_create.prog_fd = (uint32_t)prog_fd;
+	attr.link_create.target_fd = (uint32_t)event;
+	attr.link_create.attach_type = BPF_PERF_EVENT;
+	attr.link_create.perf_event.bpf_cookie = cookie;
+	link = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+	return link < 0 ? -errno : link;
+}
+
+int link_perf(int prog_fd, bool ret, int fd, uint64_t offset, int pid, uint64_t cookie)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr) };
 	unsigned int type = 0, bit = 0;
 	char path[32];
-	int event, err;
+	int event, kept, err;
 
 	err = read_number("/sys/bus/event_source/devices/uprobe/type", "", &type);
 	if (!err && ret)
@@ -123,11 +164,16 @@ int link_perf(int prog_fd, bool ret, int fd, uint64_t offset, int pid)
 			     PERF_FLAG_FD_CLOEXEC);
 	if (event < 0)
 		return -errno;
-	if (ioctl(event, PERF_EVENT_IOC_SET_BPF, prog_fd) ||
-	    ioctl(event, PERF_EVENT_IOC_ENABLE, 0)) {
-		err = -errno;
+	kept = run_at(event, prog_fd, cookie);
+	if (kept < 0) {
 		close(event);
-		return err;
+		return kept;
 	}
-	return event;
+	err = ioctl(event, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
+	if (kept != event)
+		close(event); /* the link has its own hold on it */
+	if (!err)
+		return kept;
+	close(kept);
+	return err;
 }

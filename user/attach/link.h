@@ -13,13 +13,17 @@
 
 /*
  * A uprobe.multi link (or a session, by @attach_type) of @prog_fd at @n file offsets of the file open as
- * @fd. @pid 0: every process. Returns the link's fd, or -errno.
+ * @fd. @pid 0: every process. @cookie: what bpf_get_attach_cookie() says there. Returns the link's fd, or -errno.
  */
 int link_multi(int prog_fd, int attach_type, bool ret, int fd, const uint64_t *offsets, uint32_t n,
-	       int pid);
+	       int pid, uint64_t cookie);
 
-/* One perf uprobe: the event's fd, or -errno. @pid -1: every process. */
-int link_perf(int prog_fd, bool ret, int fd, uint64_t offset, int pid);
+/* The same with a cookie for each place; @cookies NULL: none. */
+int link_multi_each(int prog_fd, int attach_type, bool ret, int fd, const uint64_t *offsets,
+		    const uint64_t *cookies, uint32_t n, int pid);
+
+/* One perf uprobe: its fd, or -errno. @pid -1: every process. A @cookie other than 0 needs Linux 5.15. */
+int link_perf(int prog_fd, bool ret, int fd, uint64_t offset, int pid, uint64_t cookie);
 
 /* Does this kernel filter a uprobe.multi by process (Linux 6.12), not by thread? Found by trying. */
 bool link_multi_filters_process(int prog_fd);

@@ -5,5 +5,15 @@
 
 /* Each takes its own words as argv[1...] and returns the exit status. */
 int cmd_trace(int argc, char **argv);
+int cmd_bare(int argc, char **argv); /* without a word for one: it is trace */
+int cmd_list(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_top(int argc, char **argv);
+int cmd_hang(int argc, char **argv);
+int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_predict(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
+int cmd_series(int argc, char **argv);
 
 #endif /* CMD_CMD_H */

@@ -4,12 +4,26 @@
 
 #include "cmd/cmd.h"
 
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "trace", cmd_trace },	    { "hang", cmd_hang }, { "list", cmd_list },
+	{ "doctor", cmd_doctor },   { "top", cmd_top },	  { "record", cmd_record },
+	{ "report", cmd_report },   { "diff", cmd_diff }, { "series", cmd_series },
+	{ "predict", cmd_predict },
+};
+
 /* Only chooses: one file a command. Without a word for one, it is trace. */
 int main(int argc, char **argv)
 {
-	if (argc > 1 && !strcmp(argv[1], "trace")) {
+	size_t i;
+
+	for (i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(argv[1], commands[i].name) != 0)
+			continue;
 		argv[1] = argv[0];
-		return cmd_trace(argc - 1, argv + 1);
+		return commands[i].run(argc - 1, argv + 1);
 	}
-	return cmd_trace(argc, argv);
+	return cmd_bare(argc, argv);
 }

@@ -3,118 +3,17 @@
 #include "cmd/options.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/conceptual.h"
 #include "base/msg.h"
+#include "cmd/option_rows.h"
 
 #define RING_BYTES (2u << 20)
-
-enum {
-	OPT_JSON = 256,
-	OPT_CSV,
-	OPT_WARN_TIME,
-	OPT_NO_WARNINGS,
-	OPT_WARN_EVERY,
-	OPT_PHASE_TIMES,
-	OPT_DELAY,
-	OPT_CGROUP,
-	OPT_COMM,
-	OPT_NAME,
-	OPT_NO_CHILDREN,
-	OPT_ATTACH,
-	OPT_RING,
-	OPT_DEBUGINFOD,
-	OPT_SCHEMA,
-	OPT_VERSION,
-};
-
-static const struct option long_options[] = {
-	{ "pid", required_argument, NULL, 'p' },
-	{ "all", no_argument, NULL, 'a' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "csv", no_argument, NULL, OPT_CSV },
-	{ "watch", required_argument, NULL, 'w' },
-	{ "watch-all", no_argument, NULL, 'W' },
-	{ "name", required_argument, NULL, OPT_NAME },
-	{ "warn-time", required_argument, NULL, OPT_WARN_TIME },
-	{ "no-warnings", no_argument, NULL, OPT_NO_WARNINGS },
-	{ "warn-every", required_argument, NULL, OPT_WARN_EVERY },
-	{ "phase-times", no_argument, NULL, OPT_PHASE_TIMES },
-	{ "duration", required_argument, NULL, 'd' },
-	{ "delay", required_argument, NULL, OPT_DELAY },
-	{ "cgroup", required_argument, NULL, OPT_CGROUP },
-	{ "comm", required_argument, NULL, OPT_COMM },
-	{ "user", required_argument, NULL, 'u' },
-	{ "no-children", no_argument, NULL, OPT_NO_CHILDREN },
-	{ "attach", required_argument, NULL, OPT_ATTACH },
-	{ "ring-size", required_argument, NULL, OPT_RING },
-	{ "debuginfod", no_argument, NULL, OPT_DEBUGINFOD },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "json-schema", no_argument, NULL, OPT_SCHEMA },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ NULL, 0, NULL, 0 },
-};
-
-static void print_help(void)
-{
-	fputs("Usage: sbt-trace [OPTIONS] -- COMMAND [ARGS...]   run COMMAND, trace it and what it "
-	      "starts\n"
-	      "       sbt-trace [OPTIONS] -p PID[,PID...]        attach to running processes\n"
-	      "       sbt-trace [OPTIONS] -a                     the whole machine\n"
-	      "\n"
-	      "Follows threaded programs through their pthread barriers: which phase costs most, "
-	      "is the load even,\n"
-	      "who comes last. Nothing is recompiled. Needs root and Linux 5.10 or later.\n"
-	      "\n"
-	      "What to trace\n"
-	      "  -p, --pid LIST        these processes, all their threads, and the children they "
-	      "make\n"
-	      "  -a, --all             every process, those started later included\n"
-	      "      --comm NAME       with -a: only processes of this name\n"
-	      "      --cgroup PATH     with -a: only processes in or below this cgroup (version "
-	      "2)\n"
-	      "      --no-children     do not follow children; then no other process ever meets a "
-	      "probe\n"
-	      "  -u, --user USER       who COMMAND runs as (default: the user behind sudo)\n"
-	      "      --delay SECONDS   begin later\n"
-	      "  -d, --duration SECONDS  end after that long\n"
-	      "What to see while it runs\n"
-	      "  -w, --watch BARRIER   each meeting there in full; BARRIER is a name given with "
-	      "--name, a function,\n"
-	      "                        FILE:LINE, LINE, or the #id that reports show; repeatable\n"
-	      "  -W, --watch-all       each meeting at every barrier in full\n"
-	      "      --name N=BARRIER  call a barrier N, and tell of each meeting there briefly; "
-	      "repeatable\n"
-	      "      --warn-time MS    warn when a barrier takes this long (default 1000; 0: of "
-	      "every meeting)\n"
-	      "      --warn-every N    at most one warning a barrier in N\n"
-	      "      --no-warnings     none\n"
-	      "      --phase-times     the time of every phase, one line each\n"
-	      "Output\n"
-	      "  -o, --output FILE     into FILE; else to stderr with COMMAND, to stdout without\n"
-	      "      --json, --csv     JSON Lines, or CSV; with COMMAND they need -o\n"
-	      "      --json-schema     print the JSON Schema of --json, and exit\n"
-	      "      --debuginfod      debuginfod servers may be asked for names\n"
-	      "      --attach METHOD   session, multi or perf: where to begin trying (default "
-	      "session)\n"
-	      "      --ring-size KIB   size of each CPU's buffer (default 2048)\n"
-	      "  -q, --quiet           only the report at the end        -v, --verbose  the "
-	      "probes, and why there\n"
-	      "  -h, --help            this                              --version\n"
-	      "\n"
-	      "SIGUSR1: a report at once. SIGINT, SIGTERM: end, report, leave the targets "
-	      "running.\n"
-	      "The SBT library's variables hold, options win: SBT_VERBOSE=1 lists them. More: man "
-	      "sbt-trace\n",
-	      stdout);
-}
+#define HANG_NS	   10000000000ULL
 
 /* --- values ---------------------------------------------------------------------------------------- */
 
@@ -173,13 +72,47 @@ static int add_name(struct options *o, char *arg)
 	return 0;
 }
 
+/* The dots between BEGIN and END: not those of a path. */
+static char *find_dots(char *s)
+{
+	char *at;
+
+	for (at = strstr(s, ".."); at; at = strstr(at + 2, ".."))
+		if (at[2] != '/')
+			return at;
+	return NULL;
+}
+
+/* Cuts the argument in three where it lies. */
+static int add_phase(struct options *o, char *arg)
+{
+	char *eq = strchr(arg, '='), *dots = eq ? find_dots(eq + 1) : NULL;
+	struct options_phase *phases;
+
+	if (!dots || eq == arg || !dots[2] || o->nphases == CONCEPTUAL_MAX)
+		return -EINVAL;
+	phases = realloc(o->phases, (o->nphases + 1) * sizeof(*phases));
+	if (!phases)
+		return -ENOMEM;
+	*eq = *dots = '\0';
+	o->phases = phases;
+	phases[o->nphases++] = (struct options_phase){ arg, eq + 1, dots + 2 };
+	return 0;
+}
+
 static int add_pids(struct options *o, const char *list)
 {
-	char *copy = strdup(list), *save = NULL, *word;
-	int err = copy ? 0 : -ENOMEM, *pids;
+	size_t len = strlen(list);
+	char *copy, *save = NULL, *word;
+	int err, *pids;
 	size_t before = o->npids;
 	uint64_t pid;
 
+	/* strtok would not mind them. */
+	if (!len || list[0] == ',' || list[len - 1] == ',' || strstr(list, ",,"))
+		return -EINVAL;
+	copy = strdup(list);
+	err = copy ? 0 : -ENOMEM;
 	for (word = copy ? strtok_r(copy, ",", &save) : NULL; word && !err;
 	     word = strtok_r(NULL, ",", &save)) {
 		err = parse_u64(word, 1 << 30, &pid);
@@ -197,12 +130,65 @@ static int add_pids(struct options *o, const char *list)
 
 /* --- the thesis's variables ------------------------------------------------------------------------ */
 
-/* Appendix A: 0 is off, any other value is on. */
-static bool env_bool(const char *name, bool otherwise)
-{
-	const char *value = getenv(name);
+/* Where their values are: the environment, or the words of a command line, each followed by its value. */
+struct variables {
+	char *const *words; /* NULL: the environment */
+};
 
-	return value && *value ? strcmp(value, "0") != 0 : otherwise;
+static const char *variable(const struct variables *v, const char *name)
+{
+	char *const *word;
+	const char *value;
+
+	if (!v->words) {
+		value = getenv(name);
+		return value && *value ? value : NULL;
+	}
+	for (word = v->words; word[0] && word[1]; word++)
+		if (!strcmp(word[0], name))
+			return word[1];
+	return NULL;
+}
+
+/* Appendix A: 0 is off, any other value is on. */
+static void take_bool(const struct variables *v, const char *name, bool *out)
+{
+	const char *value = variable(v, name);
+
+	if (value)
+		*out = strcmp(value, "0") != 0;
+}
+
+/* perfex's two counters, by its numbers. What else it could count is named otherwise today. */
+static int take_perfex(const struct variables *v, struct options *o)
+{
+	static const char *const names[] = { "T5_EVENT0", "T5_EVENT1" };
+	const char *value, *event;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		value = variable(v, names[i]);
+		if (!value)
+			continue;
+		event = !strcmp(value, "0")    ? "cycles"
+			: !strcmp(value, "17") ? "instructions"
+					       : NULL;
+		if (!event) {
+			msg_error("%s is \"%s\": of perfex's numbers 0 (cycles) and 17 "
+				  "(instructions) are "
+				  "known; for other counters there is SBT_EVENTS",
+				  names[i], value);
+			return -EINVAL;
+		}
+		if (o->events == o->perfex)
+			snprintf(o->perfex + strlen(o->perfex),
+				 sizeof(o->perfex) - strlen(o->perfex), ",%s", event);
+		else
+			snprintf(o->perfex, sizeof(o->perfex), "%s", event);
+		o->events = o->perfex;
+		o->events_from = names[i];
+	}
+	return 0;
 }
 
 static void print_environment(void)
@@ -216,32 +202,35 @@ static void print_environment(void)
 	      "SBT_NO_DEBUG     1: run the command, trace and print nothing (default 0)\n"
 	      "SBT_OPTIONS      0: no banner with the options (default 1)\n"
 	      "SBT_VERBOSE      1: this list (default 0)\n"
-	      "SBT_EVENTS       counters by phase: not available in this version\n",
+	      "SBT_EVENTS       counters by phase, as with -e (default none)\n",
 	      stderr);
 }
 
-static int read_environment(struct options *o)
+static int read_variables(const struct variables *v, struct options *o)
 {
-	const char *value;
+	const char *value = variable(v, "SBT_WATCH");
+	bool list = false;
 	uint64_t ms;
+	int err;
 
-	value = getenv("SBT_WATCH");
-	if (value && *value) {
+	if (value) {
+		o->nwatch = 0;
 		if (add_watch(o, value))
 			return -ENOMEM;
 		o->watch_from_env = true;
 	}
-	o->watch_all = env_bool("SBT_WATCH_ALL", false);
-	o->warnings = env_bool("SBT_WARNINGS", true);
-	o->phase_times = env_bool("SBT_PHASE_TIMES", false);
-	o->no_debug = env_bool("SBT_NO_DEBUG", false);
-	o->banner = env_bool("SBT_OPTIONS", true);
-	if (env_bool("SBT_VERBOSE", false)) {
-		o->verbose = 1;
+	take_bool(v, "SBT_WATCH_ALL", &o->watch_all);
+	take_bool(v, "SBT_WARNINGS", &o->warnings);
+	take_bool(v, "SBT_PHASE_TIMES", &o->phase_times);
+	take_bool(v, "SBT_NO_DEBUG", &o->no_debug);
+	take_bool(v, "SBT_OPTIONS", &o->banner);
+	take_bool(v, "SBT_VERBOSE", &list);
+	if (list) {
+		o->verbose = o->verbose ? o->verbose : 1;
 		print_environment();
 	}
-	value = getenv("SBT_WARN_TIME");
-	if (value && *value) {
+	value = variable(v, "SBT_WARN_TIME");
+	if (value) {
 		if (parse_u64(value, UINT64_MAX / 1000000, &ms)) {
 			msg_error("SBT_WARN_TIME is \"%s\": a number of milliseconds is expected",
 				  value);
@@ -249,10 +238,32 @@ static int read_environment(struct options *o)
 		}
 		o->warn_ns = ms * 1000000;
 	}
-	value = getenv("SBT_EVENTS");
-	if (value && *value)
-		msg_warn("SBT_EVENTS is ignored: this version has no counters");
+	err = take_perfex(v, o);
+	if (err)
+		return err;
+	value = variable(v, "SBT_EVENTS");
+	if (value) {
+		o->events = value;
+		o->events_from = "SBT_EVENTS";
+	}
 	return 0;
+}
+
+static int read_environment(struct options *o)
+{
+	struct variables environment = { NULL };
+
+	o->warnings = true;
+	o->banner = true;
+	return read_variables(&environment, o);
+}
+
+int options_read_words(struct options *o)
+{
+	struct variables words = { o->command + 1 };
+
+	return o->mode == OPTIONS_COMMAND && o->command && o->command[0] ? read_variables(&words, o)
+									 : 0;
 }
 
 /* --- the command line --------------------------------------------------------------------------------- */
@@ -263,51 +274,30 @@ static int wrong_value(const char *option, const char *value, const char *expect
 	return -EINVAL;
 }
 
-static int take_option(struct options *o, int c, char *arg)
+static int add_rule(struct options *o, const char *spec)
+{
+	char why[256];
+	int err = rules_add(&o->rules, spec, why, sizeof(why));
+
+	if (err == -ENOMEM)
+		msg_error("-b %s: %s", spec, strerror(ENOMEM));
+	else if (err)
+		msg_error("-b %s: %s", spec, why);
+	return err;
+}
+
+#define NOT_MINE 1
+
+/* What to trace, as --help has it. Returns 0, -EINVAL (said), -ENOMEM or NOT_MINE. */
+static int take_target(struct options *o, int c, char *arg)
 {
 	uint64_t n;
-	int err;
 
 	switch (c) {
 	case 'p':
 		return add_pids(o, arg) ? wrong_value("-p", arg, "a list of process numbers") : 0;
 	case 'a':
 		o->mode = OPTIONS_SYSTEM;
-		return 0;
-	case 'o':
-		o->output = arg;
-		return 0;
-	case OPT_JSON:
-		o->format = EMIT_JSON;
-		return 0;
-	case OPT_CSV:
-		o->format = EMIT_CSV;
-		return 0;
-	case 'w':
-		if (o->watch_from_env)
-			o->nwatch = 0;
-		o->watch_from_env = false;
-		return add_watch(o, arg);
-	case 'W':
-		o->watch_all = true;
-		return 0;
-	case OPT_NAME:
-		err = add_name(o, arg);
-		return err == -EINVAL ? wrong_value("--name", arg, "NAME=BARRIER") : err;
-	case OPT_WARN_TIME:
-		if (parse_u64(arg, UINT64_MAX / 1000000, &n))
-			return wrong_value("--warn-time", arg, "a number of milliseconds");
-		o->warn_ns = n * 1000000;
-		return 0;
-	case OPT_NO_WARNINGS:
-		o->warnings = false;
-		return 0;
-	case OPT_WARN_EVERY:
-		if (parse_u64(arg, UINT64_MAX, &o->warn_every) || !o->warn_every)
-			return wrong_value("--warn-every", arg, "a number from 1");
-		return 0;
-	case OPT_PHASE_TIMES:
-		o->phase_times = true;
 		return 0;
 	case 'd':
 		if (parse_seconds(arg, &o->duration_s) || o->duration_s <= 0)
@@ -326,8 +316,110 @@ static int take_option(struct options *o, int c, char *arg)
 	case 'u':
 		o->user = arg;
 		return 0;
+	case OPT_FRAMES:
+		if (parse_u64(arg, SBT_FRAMES_MAX, &n))
+			return wrong_value("--frames", arg, "a number of callers, 0 to 8,");
+		o->frames = (uint8_t)n;
+		return 0;
 	case OPT_NO_CHILDREN:
 		o->follow = false;
+		return 0;
+	case OPT_DISCOVER:
+		o->discover = o->discover_futex = true;
+		o->discover_given = true;
+		return 0;
+	case OPT_NO_DISCOVER:
+		o->discover = o->discover_futex = false;
+		o->discover_given = true;
+		return 0;
+	case 'b':
+		return add_rule(o, arg);
+	default:
+		return NOT_MINE;
+	}
+}
+
+/* What to see while it runs. Returns as take_target(). */
+static int take_view(struct options *o, int c, char *arg)
+{
+	double seconds;
+	uint64_t n;
+	int err;
+
+	switch (c) {
+	case 'w':
+		if (o->watch_from_env)
+			o->nwatch = 0;
+		o->watch_from_env = false;
+		return add_watch(o, arg);
+	case 'W':
+		o->watch_all = true;
+		return 0;
+	case OPT_NAME:
+		err = add_name(o, arg);
+		return err == -EINVAL ? wrong_value("--name", arg, "NAME=BARRIER") : err;
+	case OPT_PHASE:
+		err = add_phase(o, arg);
+		return err == -EINVAL ? wrong_value("--phase", arg,
+						    "NAME=[BARRIER]..BARRIER, 32 times at most,")
+				      : err;
+	case OPT_WARN_TIME:
+		if (parse_u64(arg, UINT64_MAX / 1000000, &n))
+			return wrong_value("--warn-time", arg, "a number of milliseconds");
+		o->warn_ns = n * 1000000;
+		return 0;
+	case OPT_NO_WARNINGS:
+		o->warnings = false;
+		return 0;
+	case OPT_WARN_EVERY:
+		if (parse_u64(arg, UINT64_MAX, &o->warn_every) || !o->warn_every)
+			return wrong_value("--warn-every", arg, "a number from 1");
+		return 0;
+	case OPT_PHASE_TIMES:
+		o->phase_times = true;
+		return 0;
+	case OPT_HANG:
+		if (parse_seconds(arg, &seconds))
+			return wrong_value("--hang", arg, "a number of seconds");
+		o->hang_ns = (uint64_t)(seconds * 1e9);
+		return 0;
+	case 'e':
+		o->events = arg;
+		o->events_from = "-e";
+		return 0;
+	default:
+		return NOT_MINE;
+	}
+}
+
+/* Output. Returns as take_target(). */
+static int take_output(struct options *o, int c, char *arg)
+{
+	enum emit_format format;
+	uint64_t n;
+
+	switch (c) {
+	case 'o':
+		o->output = arg;
+		return 0;
+	case OPT_JSON:
+	case OPT_CSV:
+	case OPT_MARKDOWN:
+		format = c == OPT_JSON ? EMIT_JSON : c == OPT_CSV ? EMIT_CSV : EMIT_MARKDOWN;
+		if (o->format != EMIT_TEXT && o->format != format) {
+			msg_error("one of --json, --csv and --markdown, not both");
+			return -EINVAL;
+		}
+		o->format = format;
+		return 0;
+	case OPT_RECORD:
+		o->record = arg;
+		return 0;
+	case OPT_NO_CAUSES:
+		o->causes = false;
+		return 0;
+	case OPT_AGGREGATE:
+		o->aggregate = true;
 		return 0;
 	case OPT_ATTACH:
 		if (attach_method_parse(arg, &o->method))
@@ -349,8 +441,52 @@ static int take_option(struct options *o, int c, char *arg)
 		o->verbose++;
 		return 0;
 	default:
+		return NOT_MINE;
+	}
+}
+
+static int take_option(struct options *o, int c, char *arg)
+{
+	int err = take_target(o, c, arg);
+
+	if (err == NOT_MINE)
+		err = take_view(o, c, arg);
+	if (err == NOT_MINE)
+		err = take_output(o, c, arg);
+	return err == NOT_MINE ? -EINVAL : err;
+}
+
+/* Sums know nothing of single meetings. */
+static int check_aggregate(const struct options *o)
+{
+	const struct {
+		bool given;
+		const char *name;
+	} not_with[] = {
+		{ o->events, "-e" },
+		{ o->record, "--record" },
+		{ o->nwatch && !o->watch_from_env, "-w" },
+		{ o->watch_all, "-W" },
+		{ o->nnames, "--name" },
+		{ o->nphases, "--phase" },
+		{ o->phase_times, "--phase-times" },
+		{ o->frames, "--frames" },
+		{ o->rules.n, "-b" },
+		{ o->discover_given && o->discover, "--discover" },
+	};
+	size_t i;
+
+	if (!o->aggregate)
+		return 0;
+	for (i = 0; i < sizeof(not_with) / sizeof(not_with[0]); i++) {
+		if (!not_with[i].given)
+			continue;
+		msg_error("--aggregate keeps sums of pthread barriers and no single meeting: %s "
+			  "means nothing with it",
+			  not_with[i].name);
 		return -EINVAL;
 	}
+	return 0;
 }
 
 static int check_together(const struct options *o, bool system)
@@ -380,7 +516,11 @@ static int check_together(const struct options *o, bool system)
 		msg_error("-a traces whoever comes: --no-children means nothing with it");
 		return -EINVAL;
 	}
-	if (command && o->format != EMIT_TEXT && !o->output) {
+	if (o->events && !o->causes) {
+		msg_error("-e counts by thread and phase, which --no-causes switches off");
+		return -EINVAL;
+	}
+	if (command && (o->format == EMIT_JSON || o->format == EMIT_CSV) && !o->output) {
 		msg_error("--json and --csv with a command need -o FILE: stderr is the command's "
 			  "too");
 		return -EINVAL;
@@ -388,50 +528,201 @@ static int check_together(const struct options *o, bool system)
 	return 0;
 }
 
-enum options_result options_parse(int argc, char **argv, struct options *o)
+/* What was asked for is on stdout, or is not: then it is said. */
+static enum options_result answered(int err)
 {
-	int c;
+	errno = 0;
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		err = errno ? -errno : -EIO;
+	if (!err)
+		return OPTIONS_DONE;
+	msg_error("cannot write to stdout: %s", strerror(-err));
+	return OPTIONS_FAILED;
+}
 
+static int set_defaults(struct options *o)
+{
 	memset(o, 0, sizeof(*o));
 	o->warn_ns = 1000000000u;
 	o->warn_every = 1;
+	o->hang_ns = HANG_NS;
 	o->follow = true;
+	o->causes = true;
 	o->ring_bytes = RING_BYTES;
-	if (read_environment(o))
-		return OPTIONS_WRONG;
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "+:p:ao:w:Wd:u:qvh", long_options, NULL)) != -1) {
-		switch (c) {
-		case 'h':
-			print_help();
-			return OPTIONS_DONE;
-		case OPT_VERSION:
-			puts("sbt-trace " SBT_VERSION);
-			return OPTIONS_DONE;
-		case OPT_SCHEMA:
-			return emit_json_schema(stdout) ? OPTIONS_WRONG : OPTIONS_DONE;
-		case '?':
-			if (optopt > 0 && optopt < 256)
-				msg_error("unknown option -%c (see sbt-trace --help)", optopt);
-			else
-				msg_error("unknown option %s (see sbt-trace --help)",
-					  argv[optind - 1]);
-			return OPTIONS_WRONG;
-		case ':':
-			msg_error("option %s needs a value (see sbt-trace --help)",
-				  argv[optind - 1]);
-			return OPTIONS_WRONG;
-		default:
-			if (take_option(o, c, optarg))
-				return OPTIONS_WRONG;
-		}
+	return read_environment(o);
+}
+
+/* One that getopt does not know, or that has no value. */
+static enum options_result wrong_option(int c, char **argv)
+{
+	if (c == ':')
+		msg_error("option %s needs a value (see sbt-trace --help)", argv[optind - 1]);
+	else if (optopt > 0 && optopt < 256)
+		msg_error("unknown option -%c (see sbt-trace --help)", optopt);
+	else
+		msg_error("unknown option %s (see sbt-trace --help)", argv[optind - 1]);
+	return OPTIONS_WRONG;
+}
+
+/* Of a command of its own: what says what to see, and the output. */
+static int take_more(struct options *o, const struct options_more *more, int c, char *arg)
+{
+	int err;
+
+	if (c >= OPTIONS_MORE)
+		return more->take(more->ctx, c, arg);
+	err = c == 'e' || c == OPT_HANG ? NOT_MINE : take_view(o, c, arg);
+	if (err == NOT_MINE && (c == 'o' || c == OPT_JSON || c == OPT_CSV || c == OPT_MARKDOWN ||
+				c == 'q' || c == 'v'))
+		err = take_output(o, c, arg);
+	if (err != NOT_MINE)
+		return err;
+	msg_error("what was traced is recorded, and how: that option is for tracing");
+	return -EINVAL;
+}
+
+/* What is answered, and then nothing more is done. Returns OPTIONS_GO: it is none of these. */
+static enum options_result answer(int c, const char *help, enum option_page page)
+{
+	switch (c) {
+	case 'h':
+		if (help)
+			fputs(help, stdout);
+		else
+			option_rows_print(stdout, page);
+		return answered(0);
+	case OPT_VERSION:
+		puts("sbt-trace " SBT_VERSION);
+		return answered(0);
+	case OPT_SCHEMA:
+		return answered(emit_json_schema(stdout));
+	default:
+		return OPTIONS_GO;
 	}
+}
+
+enum options_result options_parse_view(int argc, char **argv, const struct options_more *more,
+				       struct options *o)
+{
+	struct option *longs =
+		option_rows_longs(more->help ? OF_TRACE : OF_TRACE | OF_REPORT, more->longs);
+	enum options_result result = OPTIONS_GO;
+	int c;
+
+	if (!longs || set_defaults(o)) {
+		free(longs);
+		return OPTIONS_WRONG;
+	}
+	while (result == OPTIONS_GO &&
+	       (c = getopt_long(argc, argv, ":p:ao:w:Wb:e:d:u:qvh", longs, NULL)) != -1) {
+		result = answer(c, more->help, OPTION_PAGE_REPORT);
+		if (result != OPTIONS_GO)
+			break;
+		if (c == '?' || c == ':')
+			result = wrong_option(c, argv);
+		else if (take_more(o, more, c, optarg))
+			result = OPTIONS_WRONG;
+	}
+	free(longs);
 	if (optind < argc)
 		o->command = argv + optind;
-	if (check_together(o, o->mode == OPTIONS_SYSTEM))
+	return result;
+}
+
+/* Opens what @o names, prints into it and closes it. Returns the exit status. */
+static int print_into(const struct options *o, void *ctx,
+		      int (*print)(void *ctx, const struct options *options, FILE *out))
+{
+	FILE *out = o->output ? fopen(o->output, "we") : stdout;
+	int status;
+
+	if (!out) {
+		msg_error("cannot write %s: %s", o->output, strerror(errno));
+		return EXIT_FAILED;
+	}
+	status = print(ctx, o, out) ? EXIT_FAILED : 0;
+	if (out != stdout && fclose(out) && !status) {
+		msg_error("cannot write %s: %s", o->output, strerror(errno));
+		status = EXIT_FAILED;
+	}
+	return status;
+}
+
+int options_run_view(int argc, char **argv, const struct options_more *more,
+		     int (*check)(void *ctx, const struct options *options),
+		     int (*print)(void *ctx, const struct options *options, FILE *out))
+{
+	struct options options = { 0 };
+	int status = EXIT_USAGE;
+
+	switch (options_parse_view(argc, argv, more, &options)) {
+	case OPTIONS_DONE:
+		status = 0;
+		break;
+	case OPTIONS_FAILED:
+		status = EXIT_FAILED;
+		break;
+	case OPTIONS_WRONG:
+		break;
+	case OPTIONS_GO:
+		if (!check(more->ctx, &options))
+			status = print_into(&options, more->ctx, print);
+		break;
+	}
+	options_free(&options);
+	return status;
+}
+
+/* The words up to COMMAND. */
+static enum options_result read_options(int argc, char **argv, enum option_page page,
+					struct options *o)
+{
+	struct option *longs = option_rows_longs(OF_TRACE | OF_RECORD, NULL);
+	enum options_result result = OPTIONS_GO;
+	int c;
+
+	if (!longs)
+		return OPTIONS_WRONG;
+	while (result == OPTIONS_GO &&
+	       (c = getopt_long(argc, argv, "+:p:ao:w:Wb:e:d:u:qvh", longs, NULL)) != -1) {
+		result = answer(c, NULL, page);
+		if (result != OPTIONS_GO)
+			break;
+		if (c == '?' || c == ':')
+			result = wrong_option(c, argv);
+		else if (take_option(o, c, optarg))
+			result = OPTIONS_WRONG;
+	}
+	free(longs);
+	return result;
+}
+
+enum options_result options_parse(int argc, char **argv, enum options_help help, struct options *o)
+{
+	static const enum option_page pages[] = {
+		[OPTIONS_HELP_GENERAL] = OPTION_PAGE_GENERAL,
+		[OPTIONS_HELP_TRACE] = OPTION_PAGE_TRACE,
+		[OPTIONS_HELP_RECORD] = OPTION_PAGE_RECORD,
+	};
+	enum options_result result;
+
+	if (set_defaults(o))
+		return OPTIONS_WRONG;
+	result = read_options(argc, argv, pages[help], o);
+	if (result != OPTIONS_GO)
+		return result;
+	if (optind < argc)
+		o->command = argv + optind;
+	if (check_together(o, o->mode == OPTIONS_SYSTEM) || check_aggregate(o))
 		return OPTIONS_WRONG;
 	if (o->npids)
 		o->mode = OPTIONS_PIDS;
+	/* Everybody on the machine would pay for it. */
+	if (!o->discover_given)
+		o->discover = o->mode != OPTIONS_SYSTEM && !o->aggregate;
+	if (o->aggregate)
+		o->causes = false;
 	return OPTIONS_GO;
 }
 
@@ -440,4 +731,6 @@ void options_free(struct options *o)
 	free(o->pids);
 	free(o->watch);
 	free(o->names);
+	free(o->phases);
+	rules_free(&o->rules);
 }

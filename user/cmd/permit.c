@@ -7,98 +7,60 @@
 #include <limits.h>
 #include <linux/capability.h>
 #include <linux/magic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "attach/rights.h"
 #include "base/msg.h"
 
-#define BTF_PATH "/sys/kernel/btf/vmlinux"
-
-/* linux/capability.h of older headers lacks the names. */
-#define CAP_NUMBER_PERFMON 38
-#define CAP_NUMBER_BPF	   39
-
-struct capability {
-	int number;
-	const char *name;
-	const char *why;
-};
-
-static const struct capability needed[] = {
-	{ CAP_NUMBER_BPF, "CAP_BPF", "to load its programs" },
-	{ CAP_NUMBER_PERFMON, "CAP_PERFMON", "to attach probes" },
-	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "to read the mappings of other users' processes" },
-	{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN",
-	  "to open mapped files whatever their names, and to attach probes "
-	  "for all processes" },
-};
-
-static uint64_t effective_capabilities(void)
+static void say_sysctls(bool no_bpf)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = { { 0 } };
-
-	if (syscall(SYS_capget, &header, data))
-		return 0;
-	return (uint64_t)data[1].effective << 32 | data[0].effective;
-}
-
-static int read_sysctl(const char *path)
-{
-	FILE *f = fopen(path, "re");
-	char line[32] = "";
-	int value = INT_MIN;
-
-	if (!f)
-		return value;
-	if (fgets(line, sizeof(line), f))
-		value = atoi(line);
-	fclose(f);
-	return value;
-}
-
-static void say_sysctls(void)
-{
-	int paranoid = read_sysctl("/proc/sys/kernel/perf_event_paranoid");
-	int bpf = read_sysctl("/proc/sys/kernel/unprivileged_bpf_disabled");
+	int paranoid = rights_sysctl(RIGHTS_PARANOID);
+	int bpf = rights_sysctl(RIGHTS_BPF_SYSCTL);
 
 	if (paranoid > 2)
 		msg_error("kernel.perf_event_paranoid is %d: some kernels then want CAP_SYS_ADMIN "
 			  "even "
 			  "with CAP_PERFMON",
 			  paranoid);
-	if (bpf > 0)
+	if (bpf > 0 && no_bpf)
 		msg_error("kernel.unprivileged_bpf_disabled is %d: BPF needs CAP_BPF or "
 			  "CAP_SYS_ADMIN",
 			  bpf);
 }
 
-int permit_check(bool system)
+int permit_check(void)
 {
-	uint64_t caps = effective_capabilities();
-	bool missing = false;
-	size_t i;
+	uint64_t caps = rights_effective();
+	const struct right *r;
+	bool missing = false, no_bpf = false;
 
-	(void)system;
-	for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-		if (caps & 1ULL << needed[i].number)
+	for (r = rights_known; r->name; r++) {
+		if (!r->needed || caps & 1ULL << r->number)
 			continue;
-		msg_error("not permitted: %s is missing, %s", needed[i].name, needed[i].why);
+		msg_error("not permitted: %s is missing, %s", r->name, r->why);
 		missing = true;
+		no_bpf |= !strcmp(r->name, "CAP_BPF");
 	}
 	if (missing) {
-		say_sysctls();
-		msg_error("run it as root: sudo sbt-trace ...");
+		say_sysctls(no_bpf);
+		msg_error(
+			geteuid()
+				? "run it as root: sudo sbt-trace ...; or give the program the two "
+				  "capabilities: setcap cap_bpf,cap_perfmon=ep, for processes of "
+				  "one's own"
+				: "this root, of a container or a service, has been denied it: "
+				  "sbt-trace doctor says how to give it back");
 		return -EPERM;
 	}
-	if (access(BTF_PATH, R_OK)) {
+	if (access(RIGHTS_BTF, R_OK)) {
 		msg_error("this kernel does not describe its types: %s: %s (it must be built with "
 			  "CONFIG_DEBUG_INFO_BTF)",
-			  BTF_PATH, strerror(errno));
+			  RIGHTS_BTF, strerror(errno));
 		return -ENOTSUP;
 	}
 	return 0;
@@ -108,7 +70,11 @@ void permit_explain(int err, const char *why)
 {
 	msg_error("cannot attach: %s", why);
 	if (err == -EPERM || err == -EACCES) {
-		say_sysctls();
+		say_sysctls(true);
+		if (!rights_have(CAP_SYS_ADMIN))
+			msg_error(
+				"where the kernel has no uprobe.multi (before Linux 6.6), and for "
+				"--attach perf, CAP_SYS_ADMIN is needed");
 		msg_error("the kernel refuses although the capabilities are there: lockdown, a "
 			  "security "
 			  "module or a container's seccomp filter may forbid bpf() and "
@@ -117,6 +83,39 @@ void permit_explain(int err, const char *why)
 		msg_error("Linux 5.10 or later with CONFIG_BPF_SYSCALL, CONFIG_UPROBE_EVENTS and "
 			  "CONFIG_DEBUG_INFO_BTF is needed");
 	}
+}
+
+void permit_explain_pid(int pid)
+{
+	msg_error("cannot attach to process %d: it may not be looked into: %s", pid,
+		  rights_have(CAP_SYS_PTRACE)
+			  ? "the kernel refuses although CAP_SYS_PTRACE is there"
+			  : "it is another user's, or guarded, and CAP_SYS_PTRACE is missing");
+}
+
+int permit_user(const char *name)
+{
+	if (rights_have(CAP_SETUID) && rights_have(CAP_SETGID))
+		return 0;
+	msg_error("cannot run the command as user %s: that takes CAP_SETUID and CAP_SETGID", name);
+	return -EPERM;
+}
+
+void permit_warn_others(void)
+{
+	if (!rights_have(CAP_SYS_PTRACE))
+		msg_warn("CAP_SYS_PTRACE is missing: other users' processes are not looked into; "
+			 "what "
+			 "they cross is shown without names, if at all");
+}
+
+void permit_drop(uint64_t keep, int verbose)
+{
+	int err = rights_reduce(keep);
+
+	if (err)
+		msg_verbose(verbose, "cannot give up capabilities that are not needed: %s",
+			    strerror(-err));
 }
 
 /* Depth below the root of its mount: BPF asks for an ancestor by its level. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/msg.h"
 #include "stream/ring.h"
@@ -41,23 +42,9 @@ static const char *env_object_name(void *ctx, const struct model_barrier *barrie
 	struct present *p = ctx;
 	const struct space *space = space_of(p, barrier->proc);
 
+	if (barrier->family == SBT_FAMILY_USER && rule_is_everybody(barrier->object))
+		return "all callers";
 	return space ? space_object_name(p->spaces, space, barrier->object) : NULL;
-}
-
-static const char *env_family_name(void *ctx, uint8_t family)
-{
-	const struct sites_family *f = family_find(family);
-
-	(void)ctx;
-	return f ? f->name : NULL;
-}
-
-static const char *env_family_kind(void *ctx, uint8_t family)
-{
-	const struct sites_family *f = family_find(family);
-
-	(void)ctx;
-	return f ? f->kind : NULL;
 }
 
 static const char *env_departures(void *ctx, const struct model_proc *proc)
@@ -90,6 +77,15 @@ void present_init(struct present *p, const struct options *options, struct attac
 		  "first crossings of a program before it was known how to trace it", 0 },
 		{ "event_ring_full", "beginnings and ends of threads and processes, buffer full",
 		  0 },
+		{ "tail_ring_full", "what threads did after their last barrier, buffer full", 0 },
+		{ "mark_ring_full",
+		  "beginnings and ends of phases that the program marks, buffer full", 0 },
+		{ "candidate_lost",
+		  "waits and wakings that may have been a barrier's: no slot, no room in a buffer, "
+		  "or a program not yet examined",
+		  0 },
+		{ "no_sum_slot",
+		  "more threads at more barriers than there is room for in the kernel's sums", 0 },
 	};
 
 	p->options = options;
@@ -104,20 +100,40 @@ void present_init(struct present *p, const struct options *options, struct attac
 		.site = env_site,
 		.barrier_name = env_barrier_name,
 		.object_name = env_object_name,
-		.family_name = env_family_name,
-		.family_kind = env_family_kind,
+		.family_name = family_name,
+		.kind_name = family_kind_name,
 		.departures = env_departures,
 		.crossing_cost = env_price,
 		.crossing_cost_ns = NAN,
 		.tracer_cpu_ns = REPORT_UNKNOWN,
 		.losses = p->losses,
 		.nlosses = PRESENT_LOSSES,
+		.aggregate = options->aggregate,
 	};
+}
+
+void present_counting(struct present *p, const struct counting *counting)
+{
+	p->counting = counting;
+	p->env.ncounters = counting->n;
+	p->env.counters = counting->names;
+	p->env.nuncounted = counting->nabsent;
+	p->env.uncounted = counting->absent;
+}
+
+void present_account(struct present *p, struct causes *causes)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	p->env.causes = causes;
+	p->env.ncpus = cpus > 0 ? (uint32_t)cpus : 0;
+	if (!proc_cpu_nodes(&p->cpu_node, &p->env.ncpu_node))
+		p->env.cpu_node = p->cpu_node;
 }
 
 void present_free(struct present *p)
 {
-	(void)p;
+	free(p->cpu_node);
 }
 
 const struct report_env *present_env(const struct present *p)
@@ -148,6 +164,8 @@ static void count_records(struct present *p)
 	attach_counts(p->attach, &p->last);
 	p->env.produced = attach_produced(p->attach, &p->last) - p->produced_base;
 	p->env.consumed = ring_consumed(p->stream) - p->consumed_base;
+	if (p->options->aggregate)
+		p->env.consumed += attach_summed(p->attach);
 }
 
 void present_counts(struct present *p)
@@ -186,6 +204,10 @@ static void fill_counts(struct present *p)
 	p->losses[2].count = n->lost_process - b->lost_process;
 	p->losses[3].count = n->lost_early - b->lost_early;
 	p->losses[4].count = n->lost_event - b->lost_event;
+	p->losses[5].count = n->lost_tail - b->lost_tail;
+	p->losses[6].count = n->lost_mark - b->lost_mark;
+	p->losses[7].count = n->lost_candidate - b->lost_candidate;
+	p->losses[8].count = n->lost_sum - b->lost_sum;
 }
 
 static void name_thread(struct present *p, uint32_t index)
@@ -201,6 +223,11 @@ static void name_thread(struct present *p, uint32_t index)
 	if (t->exited || proc_comm((int)proc->tgid, (int)t->tid, comm))
 		return;
 	model_name_thread(p->model, proc->tgid, proc->inc, t->tid, comm);
+}
+
+void present_hangs(struct present *p, struct hanging *hanging, uint64_t now_ns)
+{
+	p->env.hangs = hanging_last(hanging, now_ns, &p->env.nhangs);
 }
 
 void present_names(struct present *p)
@@ -228,14 +255,16 @@ static void add_probe(void *ctx, struct module *m)
 	for (i = 0; m->attached && i < m->nplaces; i++) {
 		const struct module_place *place = &m->places[i];
 
-		if (place->error)
+		/* Markers of remote data have a probe only for who keeps them. */
+		if (place->error ||
+		    (place->spec.role == SBT_ROLE_MARK_ACCESS && !c->present->recording))
 			continue;
 		more = realloc(c->probes, (c->n + 1) * sizeof(*more));
 		if (!more)
 			return;
 		c->probes = more;
 		more[c->n++] = (struct emit_probe){
-			.family = place->family->name,
+			.family = family_name(place->spec.family),
 			.binary = m->path,
 			.symbol = place->symbol,
 			.method = attach_method_name(attach_method(c->present->attach)),
@@ -309,12 +338,18 @@ void present_session(struct present *p, struct emit *emit, uint64_t start_ns, ui
 		.nsettings = sizeof(settings) / sizeof(settings[0]),
 	};
 
+	session.counters = p->counting->shown;
+	session.ncounters = p->counting->n;
+	session.uncounted = p->counting->absent;
+	session.nuncounted = p->counting->nabsent;
 	snprintf(warn_time, sizeof(warn_time), "%llu", (unsigned long long)(o->warn_ns / 1000000));
 	modules_each(p->modules, add_probe, &probes);
 	session.probes = probes.probes;
 	session.nprobes = probes.n;
 	session.kernel = uname(&uts) ? NULL : uts.release;
 	emit_session(emit, &session);
+	if (p->recording)
+		recording_session(p->recording, &session, p->realtime_offset_ns);
 	free(probes.probes);
 	free(command);
 	free(watch);
@@ -331,10 +366,16 @@ int present_report(struct present *p, struct emit *emit, uint64_t end_ns, bool i
 	p->env.end_ns = end_ns;
 	p->env.interim = interim;
 	p->env.tracer_cpu_ns = proc_own_cpu_ns();
+	if (!interim)
+		progress_begin(p->progress, "looking up names");
 	err = report_build(p->model, &p->env, &report);
+	if (!interim)
+		progress_end(p->progress);
 	if (err)
 		return err;
 	emit_report(emit, &report);
+	if (p->recording && !interim)
+		recording_ending(p->recording, end_ns);
 	report_free(&report);
 	return emit_flush(emit);
 }

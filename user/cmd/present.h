@@ -6,14 +6,17 @@
 
 #include "analyse/report.h"
 #include "attach/attach.h"
+#include "cmd/counting.h"
+#include "cmd/hanging.h"
 #include "cmd/options.h"
+#include "cmd/recording.h"
 #include "cmd/watch.h"
 #include "emit/emit.h"
 #include "model/model.h"
 #include "sites/space.h"
 #include "stream/stream.h"
 
-#define PRESENT_LOSSES 5
+#define PRESENT_LOSSES 9
 
 struct present {
 	const struct options *options;
@@ -23,7 +26,12 @@ struct present {
 	struct spaces *spaces;
 	struct model *model;
 	struct watch *watch;
+	const struct counting *counting;
+	uint32_t *cpu_node;
 	struct report_env env;
+	struct progress *progress; /* NULL: nowhere */
+	struct recording *recording; /* NULL: none */
+	int64_t realtime_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	struct report_loss losses[PRESENT_LOSSES];
 	struct sbt_counts base; /* what the calibration produced is not the user's */
 	uint64_t produced_base, consumed_base;
@@ -35,8 +43,13 @@ struct present {
 	bool stepped;
 };
 
+/* To be released by present_free(). */
 void present_init(struct present *present, const struct options *options, struct attach *attach,
 		  struct stream *stream, struct modules *modules, struct spaces *spaces);
+/* What is counted, and what is not. @counting must outlive the present. */
+void present_counting(struct present *present, const struct counting *counting);
+/* Where threads' time goes is accounted for. */
+void present_account(struct present *present, struct causes *causes);
 void present_free(struct present *present);
 const struct report_env *present_env(const struct present *present);
 /* What one crossing costs, as measured before the start. */
@@ -47,6 +60,8 @@ void present_base(struct present *present);
 void present_counts(struct present *present);
 /* Measures what is still unknown of the prices; probes must be gone. */
 void present_calibrate(struct present *present, bool stepped, void (*drain)(void *ctx), void *ctx);
+/* Hangs that have not ended: for the report. @hanging must outlive it. */
+void present_hangs(struct present *present, struct hanging *hanging, uint64_t now_ns);
 /* Names of threads that are still there. */
 void present_names(struct present *present);
 void present_session(struct present *present, struct emit *emit, uint64_t start_ns,

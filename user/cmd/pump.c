@@ -3,50 +3,119 @@
 #include "cmd/pump.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "cmd/callsite.h"
+#include "cmd/held.h"
 
-/* A power of two: call sites in use at one time are few, and a miss only costs a look-up. */
-#define CACHE_SLOTS 1024u
-
-struct site_slot {
-	uint64_t ip;
-	uint64_t generation;
-	uint32_t tgid, inc;
-	struct space *space;
-	uint32_t site;
-};
-
-struct shared_slot {
-	uint64_t object;
-	uint64_t generation;
-	uint32_t tgid, inc;
-	uint64_t key;
-};
+/*
+ * How long it may take to find out that something is a barrier: where nothing else waits for it; where crossings do, or
+ * only two threads have met; where nobody has been seen to wait.
+ */
+#define HOLD_LONG_NS  60000000000ULL
+#define HOLD_NS	      2000000000ULL
+#define HOLD_EMPTY_NS 200000000ULL
+#define HOLD_MAX      65536
 
 struct pump {
 	struct stream *stream;
 	struct spaces *spaces;
-	struct targets *targets;
 	struct model *model;
-	struct hash current; /* tgid -> incarnation */
-	struct site_slot sites[CACHE_SLOTS];
-	struct shared_slot shared[CACHE_SLOTS];
+	struct attach *attach;
+	struct feed *feed;
+	struct discover *discover; /* NULL: not wanted */
+	struct forkjoin *forkjoin; /* as that */
+	struct held held;
 };
 
-int pump_new(struct stream *stream, struct spaces *spaces, struct targets *targets,
-	     struct model *model, struct pump **out)
+static uint64_t discover_function(void *ctx, uint32_t site, bool *exact)
+{
+	struct pump *p = ctx;
+
+	return spaces_function(p->spaces, site, exact);
+}
+
+static void discover_take(void *ctx, uint64_t cookie, const struct discover_member *member)
+{
+	struct pump *p = ctx;
+	struct held_item *item = held_at(&p->held, cookie);
+
+	if (!item)
+		return;
+	item->fate = HELD_TAKEN;
+	item->member = *member;
+}
+
+static void discover_drop(void *ctx, uint64_t cookie)
+{
+	struct pump *p = ctx;
+	struct held_item *item = held_at(&p->held, cookie);
+
+	if (item)
+		item->fate = HELD_DROPPED;
+}
+
+/* From now on the kernel knows; what is on its way comes as it was. */
+static void discover_judged(void *ctx, const struct discover_object *o)
+{
+	struct pump *p = ctx;
+
+	if (o->verdict == DISCOVER_OTHER)
+		attach_judge(p->attach, o->tgid, o->inc, o->object, SBT_OBJECT_OTHER);
+	else if (o->verdict == DISCOVER_BARRIER)
+		attach_judge(p->attach, o->tgid, o->inc, o->object, SBT_OBJECT_BARRIER);
+}
+
+static void forkjoin_take(void *ctx, uint64_t cookie, struct forkjoin_round *round)
+{
+	struct pump *p = ctx;
+	struct held_item *item = held_at(&p->held, cookie);
+
+	if (!item) {
+		free(round);
+		return;
+	}
+	item->fate = HELD_TAKEN;
+	item->round = round;
+}
+
+static int start_discovery(struct pump *p)
+{
+	struct discover_ops ops = {
+		.ctx = p,
+		.function = discover_function,
+		.take = discover_take,
+		.drop = discover_drop,
+		.judged = discover_judged,
+	};
+	struct forkjoin_ops joins = { .ctx = p, .take = forkjoin_take, .drop = discover_drop };
+
+	p->discover = discover_new(&ops);
+	p->forkjoin = forkjoin_new(&joins);
+	return p->discover && p->forkjoin ? 0 : -ENOMEM;
+}
+
+int pump_new(const struct feed_options *options, struct stream *stream, bool discover,
+	     struct pump **out)
 {
 	struct pump *p = calloc(1, sizeof(*p));
+	int err;
 
 	if (!p)
 		return -ENOMEM;
 	p->stream = stream;
-	p->spaces = spaces;
-	p->targets = targets;
-	p->model = model;
+	p->spaces = options->spaces;
+	p->model = options->model;
+	p->attach = options->attach;
+	err = feed_new(options, &p->feed);
+	if (!err && discover)
+		err = start_discovery(p);
+	if (err) {
+		pump_free(p);
+		return err;
+	}
 	*out = p;
 	return 0;
 }
@@ -55,142 +124,281 @@ void pump_free(struct pump *p)
 {
 	if (!p)
 		return;
-	hash_free(&p->current);
+	held_free(&p->held);
+	discover_free(p->discover);
+	forkjoin_free(p->forkjoin);
+	feed_free(p->feed);
 	free(p);
 }
 
-static uint32_t slot_of(uint32_t tgid, uint64_t address)
+struct feed *pump_feed(const struct pump *p)
 {
-	return (uint32_t)(hash_mix(address ^ (uint64_t)tgid << 40) >> 40) & (CACHE_SLOTS - 1);
+	return p->feed;
 }
 
-/* NULL: out of memory. */
-static const struct site_slot *find_site(struct pump *p, const struct sbt_crossing *c)
+const struct discover *pump_discover(const struct pump *p)
 {
-	uint64_t generation = targets_generation(p->targets);
-	struct site_slot *slot = &p->sites[slot_of(c->tgid, c->ip)];
-
-	if (slot->space && slot->ip == c->ip && slot->tgid == c->tgid && slot->inc == c->inc &&
-	    slot->generation == generation)
-		return slot;
-	slot->space = space_get(p->spaces, c->tgid, c->inc);
-	if (!slot->space)
-		return NULL;
-	slot->site = space_site(p->spaces, slot->space, c->ip);
-	slot->ip = c->ip;
-	slot->tgid = c->tgid;
-	slot->inc = c->inc;
-	slot->generation = generation;
-	return slot;
+	return p->discover;
 }
 
-static uint64_t find_shared(struct pump *p, const struct sbt_crossing *c, struct space *space)
-{
-	uint64_t generation = targets_generation(p->targets);
-	struct shared_slot *slot = &p->shared[slot_of(c->tgid, c->object)];
+/* --- threads that are made and joined ------------------------------------------------------------- */
 
-	if (slot->object != c->object || slot->tgid != c->tgid || slot->inc != c->inc ||
-	    slot->generation != generation) {
-		slot->key = space_shared_key(p->spaces, space, c->object);
-		slot->object = c->object;
-		slot->tgid = c->tgid;
-		slot->inc = c->inc;
-		slot->generation = generation;
-	}
-	return slot->key;
-}
-
-static int feed_crossing(struct pump *p, const struct sbt_crossing *c)
+static int consider_join(struct pump *p, const struct stream_record *record)
 {
-	const struct site_slot *slot = find_site(p, c);
-	struct model_crossing m = {
+	const struct sbt_crossing *c = record->crossing;
+	const struct feed_site *slot = feed_site(p->feed, c);
+	struct forkjoin_join j = {
 		.tgid = c->tgid,
 		.inc = c->inc,
 		.tid = c->tid,
-		.seq = c->seq,
-		.object = c->object,
-		.arrive_ns = c->arrive_ns,
-		.depart_ns = c->depart_ns ? c->depart_ns : MODEL_UNKNOWN,
-		.arrive_cpu = c->arrive_cpu,
-		.depart_cpu = c->depart_cpu,
-		.family = c->family,
-		.flags = c->flags & SBT_CROSSING_ABANDONED ? MODEL_CROSSING_ABANDONED : 0,
-		.depth = c->depth,
+		.handle = c->object,
+		.enter_ns = c->arrive_ns,
+		.leave_ns = c->depart_ns,
+		.result = c->result,
 	};
-	struct family_team team = { 0 };
+	int err;
 
 	if (!slot)
 		return -ENOMEM;
-	m.site = slot->site;
-	if (!(c->flags & SBT_CROSSING_NO_WORDS))
-		team = family_read_words(c->family, slot->space->flavour, c->words);
-	if (team.known)
-		m.count = team.count;
-	if (team.sharing_known && team.process_shared)
-		m.shared = find_shared(p, c, slot->space);
-	if (c->seq == 1) {
-		int err = model_add_found(p->model, c->tgid, c->inc, c->tid,
-					  targets_was_waiting(p->targets, c->tid));
-
-		if (err)
-			return err;
-	}
-	return model_add_crossing(p->model, &m);
+	j.site = slot->site;
+	err = held_add(&p->held, record, HELD_WAITS, &j.cookie);
+	return err ? err : forkjoin_join(p->forkjoin, &j);
 }
 
-/* The program of a process ends: by exit, or because it runs another. */
-static int end_process(struct pump *p, uint32_t tgid, uint32_t inc, uint64_t t_ns)
+/* Before it waits with the others: ends of threads decide on joins that came before. */
+static int consider_threads(struct pump *p, const struct sbt_event *e)
 {
-	struct space *space = space_find(p->spaces, tgid, inc);
-
-	if (space)
-		space->gone = true;
-	return model_end_process(p->model, tgid, inc, t_ns);
-}
-
-static int feed_event(struct pump *p, const struct sbt_event *e)
-{
-	uint64_t old;
-	int err = 0;
+	uint32_t old;
 
 	switch (e->type) {
-	case SBT_REC_SEEN:
-		if (hash_get(&p->current, e->tgid, &old) && old == e->inc)
-			return 0;
-		/* One that began while tracing has its first phase from there. */
-		err = model_add_process(p->model, e->tgid, e->inc, 0, 0,
-					e->start_ns > model_start(p->model) ? e->start_ns
-									    : model_start(p->model),
-					false, e->comm);
-		return err ? err : hash_put(&p->current, e->tgid, e->inc);
 	case SBT_REC_FORK:
-		err = model_add_process(p->model, e->tgid, e->inc, e->parent_tgid, e->parent_inc,
-					e->t_ns, true, e->comm);
-		if (!err)
-			err = model_add_thread(p->model, e->tgid, e->inc, e->tid, e->t_ns);
-		return err ? err : hash_put(&p->current, e->tgid, e->inc);
-	case SBT_REC_THREAD:
-		targets_was_waiting(p->targets, e->tid); /* an earlier thread of this number */
-		return model_add_thread(p->model, e->tgid, e->inc, e->tid, e->t_ns);
+		return forkjoin_begin(p->forkjoin, e->tgid, e->inc, e->tid);
 	case SBT_REC_EXEC:
-		if (hash_get(&p->current, e->tgid, &old) && old != e->inc)
-			err = end_process(p, e->tgid, (uint32_t)old, e->t_ns);
-		if (!err)
-			err = model_add_process(p->model, e->tgid, e->inc, 0, 0, e->t_ns, true,
-						e->comm);
-		if (!err)
-			err = model_add_thread(p->model, e->tgid, e->inc, e->tgid, e->t_ns);
-		return err ? err : hash_put(&p->current, e->tgid, e->inc);
+		if (feed_incarnation(p->feed, e->tgid, &old))
+			forkjoin_end_process(p->forkjoin, e->tgid, old);
+		return forkjoin_begin(p->forkjoin, e->tgid, e->inc, e->tgid);
+	case SBT_REC_THREAD:
+		return forkjoin_made(p->forkjoin, e->tgid, e->inc, e->creator, e->tid, e->address);
 	case SBT_REC_EXIT:
-		err = model_end_thread(p->model, e->tgid, e->inc, e->tid, e->t_ns, e->comm);
-		if (!err && (e->flags & SBT_EVENT_LEADER)) {
-			hash_del(&p->current, e->tgid);
-			err = end_process(p, e->tgid, e->inc, e->t_ns);
-		}
-		return err;
+		forkjoin_ended(p->forkjoin, e->tgid, e->inc, e->tid, e->t_ns, e->seq, e->cpu);
+		if (e->flags & SBT_EVENT_LEADER)
+			forkjoin_end_process(p->forkjoin, e->tgid, e->inc);
+		return 0;
 	default:
 		return 0;
 	}
+}
+
+/* --- barriers that nobody named ----------------------------------------------------------------- */
+
+static bool is_candidate(const struct stream_record *r)
+{
+	return r->crossing && (r->crossing->type == SBT_REC_CANDIDATE ||
+			       (r->crossing->type == SBT_REC_CROSSING &&
+				(r->crossing->family == SBT_FAMILY_COND ||
+				 r->crossing->family == SBT_FAMILY_FUTEX)));
+}
+
+static int feed_item(struct pump *p, const struct held_item *item)
+{
+	struct feed_found found = {
+		.site_known = item->plain_site,
+		.site = item->site,
+		.member = item->fate == HELD_TAKEN ? &item->member : NULL,
+	};
+
+	return feed_crossing(p->feed, item->record.crossing, &found);
+}
+
+static int let_go(struct pump *p)
+{
+	struct held_item *item;
+	int err = 0;
+
+	while (!err && (item = held_ready(&p->held))) {
+		if (item->fate == HELD_DROPPED)
+			err = feed_none(p->feed, item->record.crossing);
+		else if (item->round)
+			err = feed_round(p->feed, item->record.crossing, item->round);
+		else if (item->fate == HELD_TAKEN || item->plain_site)
+			err = feed_item(p, item);
+		else
+			err = feed_record(p->feed, &item->record);
+		if (item->record.crossing)
+			callsites_done(feed_callsites(p->feed), item->record.crossing);
+		held_pop(&p->held);
+	}
+	return err;
+}
+
+static uint32_t candidate_flags(const struct sbt_crossing *c)
+{
+	uint32_t flags = c->family == SBT_FAMILY_FUTEX ? DISCOVER_FUTEX : 0;
+
+	if (c->arrive_ns == c->depart_ns)
+		return flags | DISCOVER_WAKE;
+	if (c->family == SBT_FAMILY_FUTEX && c->result == EAGAIN)
+		return flags | DISCOVER_AGAIN;
+	/* The others are the kernel's own, of calls that go on after a signal. */
+	if (c->result == ETIMEDOUT ||
+	    (c->family == SBT_FAMILY_FUTEX && (c->result == EINTR || c->result >= 512)))
+		return flags | DISCOVER_OVER;
+	return flags;
+}
+
+static int consider(struct pump *p, const struct stream_record *record)
+{
+	const struct sbt_crossing *c = record->crossing;
+	struct discover_record r = {
+		.tgid = c->tgid,
+		.inc = c->inc,
+		.tid = c->tid,
+		.flags = candidate_flags(c),
+		.wakes = c->family == SBT_FAMILY_FUTEX && c->result != UINT16_MAX ? c->result
+										  : UINT32_MAX,
+		.object = c->object,
+		.value = c->value,
+		.arrive_ns = c->arrive_ns,
+		.depart_ns = c->depart_ns,
+	};
+	const struct feed_site *slot = feed_site(p->feed, c);
+	struct held_item *item;
+	uint64_t id;
+	int err;
+
+	if (!slot)
+		return -ENOMEM;
+	r.shared = feed_shared(p->feed, c, slot->space);
+	err = held_add(&p->held, record, HELD_WAITS, &r.cookie);
+	if (err)
+		return err;
+	err = callsites_consider(feed_callsites(p->feed), slot->space, c, r.flags & DISCOVER_WAKE,
+				 &r.site);
+	if (err)
+		return err;
+	if (c->flags & SBT_CROSSING_ABANDONED || slot->runtime)
+		discover_drop(p, r.cookie);
+	else
+		err = discover_add(p->discover, &r, &id);
+	item = held_at(&p->held, r.cookie);
+	if (!err && item && item->fate == HELD_WAITS)
+		item->id = id;
+	return err;
+}
+
+/* What its objects may be is decided with it. */
+static void consider_end(struct pump *p, const struct sbt_event *e)
+{
+	uint32_t old;
+
+	if (e->type == SBT_REC_EXIT && e->flags & SBT_EVENT_LEADER)
+		discover_end_process(p->discover, e->tgid, e->inc);
+	else if (e->type == SBT_REC_EXEC && feed_incarnation(p->feed, e->tgid, &old))
+		discover_end_process(p->discover, e->tgid, old);
+}
+
+static int feed_at_once(struct pump *p, const struct stream_record *record)
+{
+	int err = feed_record(p->feed, record);
+
+	if (record->crossing)
+		callsites_done(feed_callsites(p->feed), record->crossing);
+	return err;
+}
+
+static int take_callers(struct pump *p, const struct sbt_callers *sample)
+{
+	struct space *space = space_get(p->spaces, sample->head.tgid, sample->head.inc);
+
+	return space ? callsites_sample(feed_callsites(p->feed), space, sample) : -ENOMEM;
+}
+
+/* Its site is told now: by the time that it is fed something else may be mapped there. */
+static int hold_plain(struct pump *p, const struct stream_record *record)
+{
+	const struct sbt_crossing *c = record->crossing;
+	const struct feed_site *slot;
+	struct held_item *item;
+	uint64_t cookie;
+	int err = held_add(&p->held, record, HELD_PLAIN, &cookie);
+
+	if (err || !c || c->type != SBT_REC_CROSSING)
+		return err;
+	slot = feed_site(p->feed, c);
+	if (!slot)
+		return -ENOMEM;
+	item = held_at(&p->held, cookie);
+	item->site = slot->site;
+	item->plain_site = true;
+	return 0;
+}
+
+static int take_record(struct pump *p, const struct stream_record *record)
+{
+	int err = 0;
+
+	if (record->crossing && record->crossing->type == SBT_REC_CALLERS)
+		return take_callers(p, (const void *)record->crossing);
+	if (!p->discover)
+		return feed_at_once(p, record);
+	if (record->event) {
+		consider_end(p, record->event);
+		err = consider_threads(p, record->event);
+	}
+	if (err)
+		return err;
+	if (is_candidate(record))
+		err = record->crossing->family == SBT_FAMILY_FORKJOIN ? consider_join(p, record)
+								      : consider(p, record);
+	else if (p->held.n)
+		err = hold_plain(p, record);
+	else
+		return feed_at_once(p, record);
+	return err ? err : let_go(p);
+}
+
+static bool is_overdue(const struct pump *p, const struct held_item *first, uint64_t now_ns)
+{
+	uint32_t team = discover_team(p->discover, first->id);
+	uint64_t crossing_ns = held_crossing_ns(&p->held);
+	bool joins = first->record.crossing->family == SBT_FAMILY_FORKJOIN;
+
+	if (!team && !joins)
+		return now_ns > first->record.key_ns + HOLD_EMPTY_NS;
+	if (team < 3 && !joins)
+		return now_ns > first->record.key_ns + HOLD_NS;
+	return now_ns > first->record.key_ns + HOLD_LONG_NS ||
+	       (crossing_ns != UINT64_MAX && now_ns > crossing_ns + HOLD_NS);
+}
+
+/* Others cannot wait for ever. */
+static int give_up(struct pump *p, uint64_t now_ns)
+{
+	const struct held_item *first;
+	int err = 0;
+
+	while (!err && p->held.n) {
+		first = held_at(&p->held, p->held.cookie);
+		if (p->held.n < HOLD_MAX && !is_overdue(p, first, now_ns))
+			break;
+		if (first->id)
+			discover_give_up(p->discover, first->id);
+		else
+			forkjoin_give_up(p->forkjoin, p->held.cookie);
+		/* Whatever it is: it must not stay. */
+		if (held_at(&p->held, p->held.cookie)->fate == HELD_WAITS)
+			discover_drop(p, p->held.cookie);
+		err = let_go(p);
+	}
+	return err;
+}
+
+/* Up to when everything has been fed. */
+static uint64_t fed_until(const struct pump *p, uint64_t until_ns)
+{
+	uint64_t first = p->held.n ? held_at(&p->held, p->held.cookie)->record.key_ns : until_ns;
+
+	return first < until_ns ? first : until_ns;
 }
 
 int pump_run(struct pump *p, uint64_t until_ns)
@@ -199,10 +407,23 @@ int pump_run(struct pump *p, uint64_t until_ns)
 	int err;
 
 	while ((err = stream_next(p->stream, until_ns, &record)) > 0) {
-		err = record.event ? feed_event(p, record.event)
-				   : feed_crossing(p, record.crossing);
+		err = take_record(p, &record);
 		if (err)
 			return err;
 	}
-	return err ? err : model_advance(p->model, until_ns);
+	if (!err && p->held.n && until_ns != UINT64_MAX)
+		err = give_up(p, until_ns);
+	return err ? err : model_advance(p->model, fed_until(p, until_ns));
+}
+
+int pump_finish(struct pump *p)
+{
+	int err;
+
+	if (!p->discover)
+		return 0;
+	discover_finish(p->discover);
+	forkjoin_finish(p->forkjoin);
+	err = let_go(p);
+	return err ? err : model_advance(p->model, UINT64_MAX);
 }

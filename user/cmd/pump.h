@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* From the stream to the model: addresses become sites, raw words become counts, numbers become processes. */
+/* Records from the stream to the model, in order: those that may be of a barrier nobody named wait until that is known. */
 #ifndef CMD_PUMP_H
 #define CMD_PUMP_H
 
-#include "cmd/targets.h"
-#include "model/model.h"
-#include "sites/space.h"
-#include "stream/stream.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cmd/feed.h"
 
 struct pump;
 
-int pump_new(struct stream *stream, struct spaces *spaces, struct targets *targets,
-	     struct model *model, struct pump **out);
+/* @discover: barriers that nobody named are looked for. Returns 0 and *out, or -ENOMEM. */
+int pump_new(const struct feed_options *options, struct stream *stream, bool discover,
+	     struct pump **out);
 void pump_free(struct pump *pump);
+/* What it feeds the model with. */
+struct feed *pump_feed(const struct pump *pump);
 /*
  * Feeds everything that happened before @until_ns; events are known to the model before the crossings that follow
  * them. Returns 0, or -errno.
  */
 int pump_run(struct pump *pump, uint64_t until_ns);
+/* Nothing more will come: what cannot be decided is no barrier. Returns 0 or -errno. */
+int pump_finish(struct pump *pump);
+/* What looked like a barrier; NULL if it was not looked for. */
+const struct discover *pump_discover(const struct pump *pump);
 
 #endif /* CMD_PUMP_H */

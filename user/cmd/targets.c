@@ -3,37 +3,36 @@
 #include "cmd/targets.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/hash.h"
 #include "base/msg.h"
+#include "cmd/mapped.h"
+#include "cmd/probes.h"
+#include "model/model.h"
+#include "target/linker.h"
 #include "target/proc.h"
 
 /* The incarnation of a process that was there before us: anything but what BPF makes. */
 #define INC_FOUND 2u
 
-#define MAPPED_MAX 64
+#define WORDS_MAX 64 /* of a process's command line are looked at */
 
 struct targets {
 	struct attach *attach;
 	struct modules *modules;
 	struct spaces *spaces;
 	struct targets_options options;
-	struct hash by_process; /* (module, tgid) that has its probes, with by_process */
+	struct probes probes;
 	struct hash waiting; /* tid -> futex word, as its probe came */
 	uint32_t child; /* COMMAND before it is executed: our own image */
 	uint64_t generation;
-	uint32_t places;
-	bool stepped;
-	bool reread; /* counts of barriers cannot be kept */
+	struct ranks *ranks;
 };
 
 int targets_new(struct attach *attach, struct modules *modules, struct spaces *spaces,
@@ -47,6 +46,11 @@ int targets_new(struct attach *attach, struct modules *modules, struct spaces *s
 	t->modules = modules;
 	t->spaces = spaces;
 	t->options = *options;
+	probes_init(&t->probes, attach, &t->options);
+	if (ranks_new(&t->ranks)) {
+		free(t);
+		return -ENOMEM;
+	}
 	*out = t;
 	return 0;
 }
@@ -55,122 +59,13 @@ void targets_free(struct targets *t)
 {
 	if (!t)
 		return;
-	hash_free(&t->by_process);
+	ranks_free(t->ranks);
+	probes_free(&t->probes);
 	hash_free(&t->waiting);
 	free(t);
 }
 
-/* --- probes --------------------------------------------------------------------------------------- */
-
-/* Has this module its probes, as far as the process @tgid is concerned? Notes that it has. */
-static bool already(struct targets *t, struct module *m, uint32_t tgid)
-{
-	uint64_t key, value;
-	bool before;
-
-	if (!t->options.by_process) {
-		before = m->attached;
-		m->attached = true;
-		return before;
-	}
-	key = hash_mix((uint64_t)(uintptr_t)m) ^ tgid;
-	if (hash_get(&t->by_process, key, &value))
-		return true;
-	m->attached = true;
-	return hash_put(&t->by_process, key, 1) != 0;
-}
-
-static void fill_place(const struct module *m, const struct module_place *from,
-		       struct attach_place *place)
-{
-	place->fd = m->fd;
-	place->entry = from->offset;
-	place->exits = from->exits;
-	place->nexits = from->nexits;
-}
-
-static void attach_module(struct targets *t, struct module *m, uint32_t tgid, bool by_exit)
-{
-	int pid = t->options.by_process ? (int)tgid : 0, err;
-	struct attach_place place;
-	uint32_t i;
-
-	if ((!m->nplaces && !m->loader) || already(t, m, tgid))
-		return;
-	for (i = 0; i < m->nplaces; i++) {
-		const struct module_place *from = &m->places[i];
-
-		if (from->error) {
-			msg_warn("%s in %s cannot be probed: %s", from->symbol, m->path,
-				 from->entry.why);
-			continue;
-		}
-		fill_place(m, from, &place);
-		err = attach_place(t->attach, &place, pid,
-				   by_exit && t->options.by_process && from->nexits);
-		if (err) {
-			msg_warn("%s in %s could not be probed: %s", from->symbol, m->path,
-				 strerror(-err));
-			continue;
-		}
-		t->places++;
-		t->stepped |= from->entry.insn.class != INSN_EMULATED;
-		msg_verbose(t->options.verbose, "probe: %s in %s at 0x%llx, %s: %s", from->symbol,
-			    m->path, (unsigned long long)from->offset,
-			    attach_method_name(attach_method(t->attach)), from->entry.why);
-	}
-	err = m->nplaces && !m->nmakers ? -ENOENT : 0;
-	for (i = 0; i < m->nmakers && !err; i++)
-		err = attach_made(t->attach, m->fd, m->makers[i], pid);
-	if (err) {
-		/* Not all makings are seen: every barrier's count is read anew each time. */
-		attach_keep_words(t->attach, false);
-		t->reread = true;
-	} else if (m->nplaces && !t->reread) {
-		attach_keep_words(t->attach, true);
-	}
-	if (m->loader) {
-		err = attach_loader(t->attach, m->fd, m->loader, pid);
-		if (err)
-			msg_warn("libraries opened later by programs that use %s will not be "
-				 "noticed: %s",
-				 m->path, strerror(-err));
-	}
-}
-
-/*
- * Departures of this process cannot be seen through return probes. Its exits get probes; they
- * stay for all who run the file, since children of the process need them too.
- */
-static int use_exits(struct targets *t, struct module *m)
-{
-	struct attach_place place;
-	uint32_t i;
-	int err;
-
-	for (i = 0; i < m->nplaces; i++) {
-		const struct module_place *from = &m->places[i];
-
-		if (from->error)
-			continue;
-		if (!from->nexits) {
-			msg_warn("%s in %s: its exits cannot be known (%s)", from->symbol, m->path,
-				 from->exits_why);
-			return -ENOTSUP;
-		}
-		if (t->options.by_process || attach_only_exits(t->attach) || m->exits_attached)
-			continue;
-		fill_place(m, from, &place);
-		err = attach_exits(t->attach, &place, 0);
-		if (err) {
-			msg_warn("the exits of %s in %s could not be probed: %s", from->symbol,
-				 m->path, strerror(-err));
-			return err;
-		}
-	}
-	m->exits_attached = true;
-	return 0;
-}
+/* --- what a process runs --------------------------------------------------------------------------- */
 
 static struct module *module_of(struct targets *t, const struct space *space, size_t i)
 {
@@ -187,32 +82,71 @@ static void refuse(struct targets *t, struct space *space, const char *comm)
 		 space->refusal);
 }
 
+/*
+ * What is seen where the functions of parallel regions return to: probes_returns(). *runtime: there is what begins regions,
+ * which at a program's start is not yet mapped.
+ */
+static uint32_t see_returns(struct targets *t, int pid, const struct maps *maps, bool *runtime)
+{
+	uint32_t returns = 0;
+	size_t i;
+
+	*runtime = false;
+	for (i = 0; i < maps->n; i++) {
+		const struct maps_entry *e = &maps->entries[i];
+		struct module *m = NULL;
+
+		if (e->exec && e->ino)
+			m = modules_get(t->modules, pid, e);
+		if (!m || !m->regions)
+			continue;
+		*runtime = true;
+		if (m->returns.n)
+			returns |= probes_returns(&t->probes, m, (uint32_t)pid);
+	}
+	return returns;
+}
+
 /* How departures may be seen, once it is known what the process runs. */
 static void choose_departures(struct targets *t, struct space *space)
 {
+	bool runtime = false;
+	uint32_t returns;
 	char comm[16] = "?";
 	int err = 0;
 	size_t i;
 
 	if (!space->has_place)
 		return;
+	returns = attach_only_exits(t->attach) || space->refusal
+			  ? see_returns(t, (int)space->tgid, &space->maps, &runtime)
+			  : 0;
+	for (i = 0; i < space->maps.n && runtime; i++) {
+		struct module *m = module_of(t, space, i);
+
+		if (m)
+			probes_say_ends(&t->probes, m, returns);
+	}
 	if (attach_only_exits(t->attach))
 		space->departures = "ret instructions";
 	else if (!space->refusal)
 		space->departures = "return probe";
-	if (!space->refusal || space->by_exit)
+	if (!space->refusal)
 		return;
 	proc_comm((int)space->tgid, (int)space->tgid, comm);
 	for (i = 0; i < space->maps.n && !err; i++) {
 		struct module *m = module_of(t, space, i);
 
 		if (m && m->nplaces)
-			err = use_exits(t, m);
+			err = probes_exits(&t->probes, m, returns);
 	}
 	if (err) {
 		refuse(t, space, comm);
 		return;
 	}
+	/* It was known before, and a library has come. */
+	if (space->by_exit)
+		return;
 	space->by_exit = true;
 	space->departures = "ret instructions";
 	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_BY_EXIT, 0);
@@ -227,10 +161,28 @@ static void choose_departures(struct targets *t, struct space *space)
 			    space->tgid, comm, space->refusal);
 }
 
+/* Which rank it is must be asked while it lives. */
+static int see_rank(struct targets *t, const struct space *space)
+{
+	struct ranks_handles handles = { .addresses = false };
+	struct job job = { .rank = JOB_NONE, .size = JOB_NONE };
+	size_t i;
+
+	for (i = 0; i < space->maps.n; i++) {
+		const struct module *m = module_of(t, space, i);
+
+		if (m)
+			ranks_find_handles(m, &space->maps.entries[i], &handles);
+	}
+	job_read((int)space->tgid, &job);
+	return ranks_see(t->ranks, space->tgid, space->inc, &job, &handles);
+}
+
 /* Reads what the process has mapped and probes what is in it. */
 static int examine(struct targets *t, struct space *space)
 {
 	int err = space_read(t->spaces, space);
+	bool mpi = false;
 	size_t i;
 
 	if (err)
@@ -242,10 +194,30 @@ static int examine(struct targets *t, struct space *space)
 		if (!m)
 			continue;
 		m->in_target = true;
-		attach_module(t, m, space->tgid, space->refusal != NULL);
+		mpi |= m->mpi;
+		probes_module(&t->probes, m, space->tgid, space->refusal != NULL);
+		probes_note_outlined(&t->probes, space, &space->maps.entries[i], m);
 	}
 	choose_departures(t, space);
-	return 0;
+	return mpi ? see_rank(t, space) : 0;
+}
+
+/*
+ * Probes where the process's threads wait for others. Of processes of one thread, which are most of those that a
+ * build or a shell starts, there is nothing to be found.
+ */
+static void examine_waits(struct targets *t, struct space *space)
+{
+	size_t i;
+
+	if (!t->options.discover)
+		return;
+	for (i = 0; i < space->maps.n; i++) {
+		struct module *m = module_of(t, space, i);
+
+		if (m)
+			probes_waits(&t->probes, m, space->tgid, space->inc);
+	}
 }
 
 /* --- who is inside already ------------------------------------------------------------------------- */
@@ -260,10 +232,16 @@ static void note_thread(void *ctx, int tid)
 	const struct waiting *w = ctx;
 	uint64_t address;
 
-	if (proc_waits_at(w->pid, tid, &address) || !address ||
-	    attach_is_inside(w->t->attach, (uint32_t)tid))
+	if (proc_waits_at(w->pid, tid, &address))
 		return;
-	hash_put(&w->t->waiting, (uint64_t)tid, address);
+	/*
+	 * Data began some moments ago. Who runs, or has come to a barrier since, may have been inside one then and
+	 * have left it unseen: to say that it was not would shift all its meetings by one.
+	 */
+	if (attach_is_inside(w->t->attach, (uint32_t)tid))
+		address = MODEL_UNKNOWN;
+	if (address)
+		hash_put(&w->t->waiting, (uint64_t)tid, address);
 }
 
 static void note_process(void *ctx, int pid)
@@ -294,103 +272,84 @@ uint64_t targets_was_waiting(struct targets *t, uint32_t tid)
 
 /* --- who ---------------------------------------------------------------------------------------------- */
 
-/* Files mapped for a moment, so that they have the numbers that /proc/PID/maps will show for them. */
-struct mapped {
-	void *at[MAPPED_MAX];
-	size_t n;
-};
-
-static void map_file(struct mapped *mapped, const char *path)
+/*
+ * A program that COMMAND names and that may not be held when it runs: what can be said of it now need not
+ * be waited for then.
+ */
+static void judge_named(struct targets *t, struct maps_entry *e, struct module *m)
 {
-	struct stat st;
-	void *p;
-	int fd;
+	struct maps alone = { .entries = e, .n = 1 };
+	struct space_facts facts = spaces_judge(t->spaces, getpid(), &alone, false);
+	uint32_t flags = 0;
 
-	if (mapped->n == MAPPED_MAX)
+	if (!facts.decided)
 		return;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (st.st_mode & 0111)) {
-		p = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC, MAP_PRIVATE,
-			 fd, 0);
-		if (p != MAP_FAILED)
-			mapped->at[mapped->n++] = p;
-	}
-	close(fd);
+	/* Its runtime is examined when it runs; what regions do cannot be seen before. */
+	if (facts.refusal)
+		flags = probes_exits(&t->probes, m, m->regions ? 0 : UINT32_MAX) ? SBT_PROC_EXCLUDED
+										 : SBT_PROC_BY_EXIT;
+	attach_know_program(t->attach, e->dev, e->ino, flags, false);
 }
 
-/* C libraries that programs started later may use, though nobody runs one now. */
-static void map_common(struct mapped *mapped)
+/* Examines all that is mapped here now. @named: programs among it will be run by who is traced. */
+static int examine_own(struct targets *t, bool named)
 {
-	static const char *const paths[] = { "/lib/ld-musl-x86_64.so.1",
-					     "/lib/ld-musl-aarch64.so.1",
-					     "/lib/x86_64-linux-gnu/libpthread.so.0",
-					     "/lib/aarch64-linux-gnu/libpthread.so.0",
-					     "/lib64/libpthread.so.0",
-					     "/lib64/libc.so.6",
-					     "/lib/x86_64-linux-gnu/libc.so.6",
-					     "/lib/aarch64-linux-gnu/libc.so.6" };
+	struct maps maps;
 	size_t i;
+	int err;
 
-	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-		map_file(mapped, paths[i]);
-}
+	err = maps_read(getpid(), &maps);
+	if (err)
+		return err;
+	for (i = 0; i < maps.n; i++) {
+		struct module *m = NULL;
 
-static void map_named(struct mapped *mapped, const char *word)
-{
-	const char *path = getenv("PATH"), *end;
-	char file[PATH_MAX];
-
-	if (strchr(word, '/')) {
-		map_file(mapped, word);
-		return;
+		if (maps.entries[i].exec && maps.entries[i].ino)
+			m = modules_get(t->modules, getpid(), &maps.entries[i]);
+		if (!m)
+			continue;
+		probes_module(&t->probes, m, 0, false);
+		if (m->traits.executable && named)
+			judge_named(t, &maps.entries[i], m);
 	}
-	for (; path; path = *end ? end + 1 : NULL) {
-		end = strchrnul(path, ':');
-		if ((size_t)snprintf(file, sizeof(file), "%.*s/%s", (int)(end - path), path, word) <
-		    sizeof(file))
-			map_file(mapped, file);
-	}
-}
-
-/* Each word, and each word within one: a shell's script is one argument. */
-static void map_words(struct mapped *mapped, char *const command[])
-{
-	for (; command && *command; command++) {
-		char *copy = strdup(*command), *save = NULL, *word;
-
-		for (word = copy ? strtok_r(copy, " \t\n;&|()<>'\"`$", &save) : NULL; word;
-		     word = strtok_r(NULL, " \t\n;&|()<>'\"`$", &save))
-			map_named(mapped, word);
-		free(copy);
-	}
+	maps_free(&maps);
+	return 0;
 }
 
 int targets_add_own(struct targets *t, char *const command[])
 {
 	struct mapped mapped = { .n = 0 };
-	struct maps maps;
-	size_t i;
 	int err;
 
 	if (t->options.by_process)
 		return 0;
-	map_common(&mapped);
-	map_words(&mapped, command);
-	err = maps_read(getpid(), &maps);
-	for (i = 0; !err && i < maps.n; i++) {
-		struct module *m = NULL;
+	mapped_common(&mapped);
+	mapped_words(&mapped, command);
+	if (command && (getenv("OMPI_COMM_WORLD_RANK") || getenv("PMI_RANK")))
+		mapped_mpi(&mapped);
+	err = examine_own(t, command != NULL);
+	mapped_free(&mapped);
+	return err;
+}
 
-		if (maps.entries[i].exec && maps.entries[i].ino)
-			m = modules_get(t->modules, getpid(), &maps.entries[i]);
-		if (m)
-			attach_module(t, m, 0, false);
-	}
-	if (!err)
-		maps_free(&maps);
-	while (mapped.n)
-		munmap(mapped.at[--mapped.n], (size_t)sysconf(_SC_PAGESIZE));
+int targets_add_words(struct targets *t, int pid)
+{
+	struct mapped mapped = { .n = 0 };
+	char *words[WORDS_MAX + 1];
+	int n, err = 0;
+
+	if (t->options.by_process)
+		return 0;
+	n = proc_words(pid, words, WORDS_MAX);
+	if (n < 0)
+		return n;
+	/* What it runs already has been examined. */
+	mapped_words(&mapped, n ? words + 1 : words);
+	if (mapped.n)
+		err = examine_own(t, true);
+	mapped_free(&mapped);
+	if (n)
+		free(words[0]);
 	return err;
 }
 
@@ -402,13 +361,24 @@ int targets_add_pid(struct targets *t, int pid)
 	if (!space)
 		return -ENOMEM;
 	err = attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
-	return err ? err : examine(t, space);
+	if (!err)
+		err = attach_teams_unknown(t->attach, (uint32_t)pid);
+	if (!err)
+		err = examine(t, space);
+	if (!err)
+		examine_waits(t, space);
+	return err;
 }
 
 int targets_add_child(struct targets *t, int pid)
 {
 	/* Its own mappings are ours, and mean nothing: it is about to execute something else. */
 	t->child = (uint32_t)pid;
+	return attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
+}
+
+int targets_add_other(struct targets *t, int pid)
+{
 	return attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
 }
 
@@ -437,31 +407,34 @@ static void know_program(struct targets *t, uint32_t tgid, const struct maps *ma
 static uint32_t scan_departures(struct targets *t, int pid, const struct maps *maps,
 				const char *refusal)
 {
+	uint32_t returns;
+	bool runtime;
 	size_t i;
 
 	if (!refusal)
 		return 0;
+	returns = see_returns(t, pid, maps, &runtime);
 	for (i = 0; i < maps->n; i++) {
 		struct module *m = NULL;
 
 		if (maps->entries[i].exec && maps->entries[i].ino)
 			m = modules_get(t->modules, pid, &maps->entries[i]);
-		if (m && m->nplaces && use_exits(t, m))
+		if (m && m->nplaces && probes_exits(&t->probes, m, returns))
 			return SBT_PROC_EXCLUDED;
 	}
 	return SBT_PROC_BY_EXIT;
 }
 
-static void scan_one(void *ctx, int pid)
+/* Returns whether the dynamic linker was still at it. */
+static bool scan_once(struct targets *t, int pid)
 {
-	struct targets *t = ctx;
+	bool fresh = false, partial = linker_busy(pid) == 1;
 	struct space_facts facts;
-	bool fresh = false;
 	struct maps maps;
 	size_t i;
 
-	if (pid == getpid() || maps_read(pid, &maps))
-		return;
+	if (maps_read(pid, &maps))
+		return false;
 	for (i = 0; i < maps.n; i++) {
 		struct module *m = NULL;
 
@@ -471,9 +444,10 @@ static void scan_one(void *ctx, int pid)
 			continue;
 		m->in_target = true;
 		fresh |= m->nplaces && !m->attached;
-		attach_module(t, m, 0, false);
+		probes_module(&t->probes, m, 0, false);
+		probes_waits(&t->probes, m, 0, 0);
 	}
-	facts = spaces_judge(t->spaces, pid, &maps);
+	facts = spaces_judge(t->spaces, pid, &maps, partial);
 	/* A probe came to a process that runs: who is inside a barrier of it already? */
 	if (fresh)
 		targets_note_waiting(t, pid);
@@ -481,6 +455,24 @@ static void scan_one(void *ctx, int pid)
 		know_program(t, (uint32_t)pid, &maps, scan_departures(t, pid, &maps, facts.refusal),
 			     facts.settled);
 	maps_free(&maps);
+	return partial;
+}
+
+/*
+ * A dynamic linker that was never seen before has its probe only now, and may have passed it: then nothing would tell that
+ * it is done. If it is not, the probe will.
+ */
+static bool linker_done_meanwhile(bool partial, int pid)
+{
+	return partial && linker_busy(pid) == 0;
+}
+
+static void scan_one(void *ctx, int pid)
+{
+	struct targets *t = ctx;
+
+	if (pid != getpid() && linker_done_meanwhile(scan_once(t, pid), pid))
+		scan_once(t, pid);
 }
 
 int targets_scan_all(struct targets *t)
@@ -495,6 +487,7 @@ int targets_scan_all(struct targets *t)
 static void on_changed(struct targets *t, const struct sbt_event *event)
 {
 	struct space *space;
+	int err;
 
 	if (event->tgid == t->child && event->inc == INC_FOUND)
 		return;
@@ -504,11 +497,17 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 		return;
 	}
 	space = space_get(t->spaces, event->tgid, event->inc);
-	if (space && !examine(t, space) && space->settled) {
+	err = space ? examine(t, space) : -ENOMEM;
+	if (!err && linker_done_meanwhile(space->partial, (int)event->tgid))
+		err = examine(t, space);
+	if (!err && space->settled) {
 		know_program(t, event->tgid, &space->maps, space->by_exit ? SBT_PROC_BY_EXIT : 0,
 			     true);
 		attach_flag_process(t->attach, event->tgid, event->inc, 0, SBT_PROC_FRESH);
 	}
+	/* While it is held nothing is missed. */
+	if (space && event->flags & SBT_EVENT_HELD)
+		examine_waits(t, space);
 	if (event->flags & SBT_EVENT_HELD)
 		kill((pid_t)event->tgid, SIGCONT);
 }
@@ -519,8 +518,97 @@ static void on_fork(struct targets *t, const struct sbt_event *event)
 	struct space *child = space_get(t->spaces, event->tgid, event->inc);
 
 	if (parent && child)
-		space_inherit(t->spaces, child, parent);
+		space_inherit(child, parent);
 	t->generation++;
+	/* The parent may have been let go between the fork and now: the child's copy of the mark stays. */
+	if (parent && parent->settled)
+		attach_flag_process(t->attach, event->tgid, event->inc, 0, SBT_PROC_FRESH);
+}
+
+/* What of the process is mapped at @addr, and *offset: where that is in its file; or NULL. */
+static const struct maps_entry *mapped_at(const struct space *space, uint64_t addr,
+					  uint64_t *offset)
+{
+	size_t i;
+
+	for (i = 0; i < space->maps.n; i++) {
+		const struct maps_entry *e = &space->maps.entries[i];
+
+		if (addr >= e->start && addr < e->end) {
+			*offset = addr - e->start + e->offset;
+			return e;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * A region runs a function that has no name. All of its like are looked for at once, for most processes can only be
+ * held before their first region: then they have one thread.
+ */
+static int find_outlined(struct targets *t, struct space *space, const struct sbt_event *event)
+{
+	const struct maps_entry *e, *from;
+	uint64_t offset = 0, caller = 0;
+	struct module *m;
+	uint32_t returns = 0, i;
+	bool runtime;
+	int err;
+
+	e = mapped_at(space, event->address, &offset);
+	m = e && e->exec ? modules_get(t->modules, (int)space->tgid, e) : NULL;
+	if (!m)
+		return -ENOENT;
+	from = mapped_at(space, event->caller, &caller);
+	if (!from || from->ino != e->ino || from->dev != e->dev)
+		caller = 0;
+	err = probes_find_outlined(&t->probes, m, space, (uint8_t)event->family, offset, caller);
+	if (err)
+		return err;
+	if (space->by_exit || attach_only_exits(t->attach)) {
+		returns = see_returns(t, (int)space->tgid, &space->maps, &runtime);
+		probes_say_ends(&t->probes, m, returns);
+	}
+	if (space->by_exit)
+		err = probes_exits(&t->probes, m, returns);
+	if (err)
+		return err;
+	for (i = 0; i < space->maps.n; i++)
+		if (module_of(t, space, i) == m)
+			probes_note_outlined(&t->probes, space, &space->maps.entries[i], m);
+	return 0;
+}
+
+static void on_outlined(struct targets *t, const struct sbt_event *event)
+{
+	struct space *space = space_get(t->spaces, event->tgid, event->inc);
+	int err = -ENOMEM;
+
+	if (space && !space->read)
+		examine(t, space);
+	if (space)
+		err = find_outlined(t, space, event);
+	if (err) {
+		attach_outlined(t->attach, event->tgid, event->address, false);
+		msg_warn("process %u: the end of parallel regions that run the code at 0x%llx is "
+			 "not "
+			 "seen: where that function begins and ends is not known",
+			 event->tgid, (unsigned long long)event->address);
+	} else if (!(event->flags & SBT_EVENT_HELD))
+		msg_warn("process %u: of parallel regions that run the code at 0x%llx the first "
+			 "ones are "
+			 "not seen whole: it was not held for the probe",
+			 event->tgid, (unsigned long long)event->address);
+	if (event->flags & SBT_EVENT_HELD)
+		kill((pid_t)event->tgid, SIGCONT);
+}
+
+void targets_look(struct targets *t, const struct sbt_event *event)
+{
+	struct space *space = space_find(t->spaces, event->tgid, event->inc);
+
+	if (space && !(event->tgid == t->child && event->inc == INC_FOUND))
+		space_look(space);
 }
 
 void targets_event(struct targets *t, const struct sbt_event *event)
@@ -536,13 +624,26 @@ void targets_event(struct targets *t, const struct sbt_event *event)
 		if (space && !space->read)
 			examine(t, space);
 		break;
+	case SBT_REC_THREAD:
+		space = t->options.discover ? space_find(t->spaces, event->tgid, event->inc) : NULL;
+		if (space)
+			examine_waits(t, space);
+		break;
 	case SBT_REC_EXEC:
 	case SBT_REC_MAP:
 		on_changed(t, event);
 		break;
+	case SBT_REC_OUTLINED:
+		on_outlined(t, event);
+		break;
 	default:
 		break;
 	}
+}
+
+struct ranks *targets_ranks(const struct targets *t)
+{
+	return t->ranks;
 }
 
 uint64_t targets_generation(const struct targets *t)
@@ -552,12 +653,17 @@ uint64_t targets_generation(const struct targets *t)
 
 bool targets_have_places(const struct targets *t)
 {
-	return t->places > 0;
+	return t->probes.places > 0;
+}
+
+uint32_t targets_probed(const struct targets *t, uint32_t rule)
+{
+	return rule <= RULES_MAX ? t->probes.by_rule[rule] : 0;
 }
 
 bool targets_stepped(const struct targets *t)
 {
-	return t->stepped;
+	return t->probes.stepped;
 }
 
 /* --- when nothing was found ---------------------------------------------------------------------------- */
@@ -578,24 +684,48 @@ static void explain_module(void *ctx, struct module *m)
 		e->unread++;
 		msg_error("  %s: not read: %s", m->path, strerror(-m->error));
 	} else if (m->nplaces) {
-		msg_error("  %s: has it, was probed, was not called", m->path);
+		msg_error("  %s: has %u of them, %s", m->path, m->nplaces,
+			  m->probed ? "probed; no threads met there" : "not probed");
 	} else if (m->elf && m->traits.executable && !m->traits.dynamic && m->traits.stripped) {
 		e->hidden++;
 		msg_error(
 			"  %s: static and stripped: functions in it have no names to be found by, "
 			"and none was recognised by its code",
 			m->path);
+	} else if (m->tbb) {
+		msg_error("  %s: oneTBB's tasks are waited for by one thread, and those who work "
+			  "on them "
+			  "pass no function of their own: not seen",
+			  m->path);
 	} else if (m->elf && e->shown++ < 12) {
-		msg_error("  %s: does not have it", m->path);
+		msg_error("  %s: has none", m->path);
 	}
+}
+
+static void tell_inlined(void *ctx, struct module *m)
+{
+	(void)ctx;
+	if (m->in_target && m->inlined_waits)
+		msg_warn(
+			"%s uses std::barrier, std::latch, std::atomic::wait() or a C++20 "
+			"semaphore, all of it put in line by the compiler: what waits there is not "
+			"seen, but by --discover where all who wait fall asleep (compiled with -O1 "
+			"it is; or name a function around it with -b)",
+			m->path);
+}
+
+void targets_tell_inlined(const struct targets *t)
+{
+	modules_each(t->modules, tell_inlined, NULL);
 }
 
 void targets_explain(const struct targets *t)
 {
 	struct explain e = { 0 };
 
-	msg_error("no barrier was crossed. Looked for pthread_barrier_wait in:");
+	msg_error("no barrier was crossed. Looked for functions of pthread, OpenMP, MPI and "
+		  "others (sbt-trace list FILE names them) in:");
 	modules_each(t->modules, explain_module, &e);
 	if (e.shown > 12)
-		msg_error("  and %d more files that do not have it", e.shown - 12);
+		msg_error("  and %d more files that have none", e.shown - 12);
 }

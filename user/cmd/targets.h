@@ -11,12 +11,16 @@
 #include <stdint.h>
 
 #include "attach/attach.h"
+#include "cmd/ranks.h"
 #include "sbt/record.h"
 #include "sites/space.h"
 
 struct targets;
 
 struct targets_options {
+	bool discover; /* look for barriers that nobody named */
+	bool discover_all; /* in whoever runs, too (-a) */
+	bool accesses; /* markers of remote data, too: somebody keeps what they tell */
 	bool by_process; /* probes for each process, none that strangers meet */
 	int verbose;
 };
@@ -36,13 +40,24 @@ int targets_add_own(struct targets *targets, char *const command[]);
  * been printed for what keeps a process from being traced.
  */
 int targets_add_pid(struct targets *targets, int pid);
+/*
+ * Programs that a running process has among its words, as a shell has: it may execute them. To be called when all
+ * processes have been added.
+ */
+int targets_add_words(struct targets *targets, int pid);
 /* A child of ours that will execute COMMAND. */
 int targets_add_child(struct targets *targets, int pid);
+/* A process of another sbt-trace that will do the same. */
+int targets_add_other(struct targets *targets, int pid);
 /* Probes every library that any process of the machine runs now. */
 int targets_scan_all(struct targets *targets);
 
+/* Before what was recorded until the event is looked up: what the process has mapped now is gone in a moment. */
+void targets_look(struct targets *targets, const struct sbt_event *event);
 /* Acts on an event the moment it is known. */
 void targets_event(struct targets *targets, const struct sbt_event *event);
+/* What is known of the ranks of MPI among them. */
+struct ranks *targets_ranks(const struct targets *targets);
 /* The process was read anew since: its addresses may mean something else. Counts up. */
 uint64_t targets_generation(const struct targets *targets);
 
@@ -51,14 +66,21 @@ uint64_t targets_generation(const struct targets *targets);
  * to arrive: they may be inside a barrier since before its probe was there.
  */
 void targets_note_waiting(struct targets *targets, int pid);
-/* Where a thread was waiting then: an address, or 0. Asked once a thread: the note is gone afterwards. */
+/*
+ * Where a thread was waiting then: an address, 0 if it was not, MODEL_UNKNOWN if that is not certain. Asked once a
+ * thread: the note is gone afterwards.
+ */
 uint64_t targets_was_waiting(struct targets *targets, uint32_t tid);
 
 /* Prints what was looked for and where: nothing was found. */
 void targets_explain(const struct targets *targets);
+/* Says which files wait in code of which no function is left. */
+void targets_tell_inlined(const struct targets *targets);
 /* Does anything traced have a barrier in it at all? */
 bool targets_have_places(const struct targets *targets);
 /* Were probes put on instructions that the kernel must single-step? */
+/* How many places of the user's rule @rule, from 1, have a probe. */
+uint32_t targets_probed(const struct targets *targets, uint32_t rule);
 bool targets_stepped(const struct targets *targets);
 
 #endif /* CMD_TARGETS_H */

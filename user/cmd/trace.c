@@ -3,6 +3,7 @@
 /* sbt-trace trace: from the command line to the report. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,20 +12,31 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "attach/guard.h"
+#include "attach/rights.h"
 #include "base/msg.h"
 #include "cmd/cmd.h"
+#include "cmd/counting.h"
+#include "cmd/handover.h"
+#include "cmd/hanging.h"
+#include "cmd/loading.h"
 #include "cmd/options.h"
 #include "cmd/permit.h"
 #include "cmd/present.h"
 #include "cmd/pump.h"
+#include "cmd/recording.h"
+#include "cmd/remarks.h"
 #include "cmd/targets.h"
+#include "cmd/trace.h"
 #include "cmd/watch.h"
+#include "cmd/why.h"
+#include "sites/sdt.h"
 #include "stream/ring.h"
 #include "target/launch.h"
 #include "target/proc.h"
@@ -32,18 +44,18 @@
 #define POLL_MS		   10
 #define POLL_IDLE_MS	   50
 #define IDLE_NS		   1000000000u
-#define MAX_THREADS	   32768
-#define MAX_PROCESSES	   16384
-#define RINGS_BYTES_ALL	   (64u << 20) /* what all rings together may take, unless asked for more */
-#define RING_BYTES_LEAST   (256u << 10)
 /* A terminal's ^C goes to the command as well: how long it is given to end of it. */
 #define INTERRUPT_GRACE_MS 300
 
 struct trace {
 	struct options options;
+	const struct trace_hook *hook; /* NULL: the output is ours */
 	struct present present; /* what the report needs to know */
 	struct attach *attach;
+	struct counting counting;
+	struct why *why;
 	struct stream *stream;
+	struct progress *progress; /* NULL: nowhere */
 	struct modules *modules;
 	struct symbol_server *symbols;
 	struct spaces *spaces;
@@ -51,6 +63,9 @@ struct trace {
 	struct model *model;
 	struct watch *watch;
 	struct pump *pump;
+	struct hanging *hanging;
+	struct recording *recording; /* NULL: none */
+	bool only_record; /* nothing else is to come of it */
 	struct emit *emit;
 	FILE *out;
 	struct launch launch;
@@ -59,15 +74,19 @@ struct trace {
 	int command_status; /* as an exit status; -1: not ended */
 	int epoll;
 	int signals;
-	int *pidfds;
-	size_t nlive; /* of -p: not yet exited */
+	int *pidfds; /* of -p; of ranks handed over */
+	size_t npidfds;
+	size_t nlive; /* of these: not yet exited */
+	struct handover handover;
+	char *own_output, *own_record; /* of a rank left alone */
 	uint64_t begin_ns; /* of sbt-trace itself */
 	uint64_t arm_ns;
 	uint64_t end_ns; /* by --duration; 0: none */
 	uint64_t last_record_ns;
 	bool armed;
 	bool stop;
-	int error; /* of writing: negative errno */
+	int error; /* of following what happens: negative errno */
+	int write_error; /* of writing: the same */
 };
 
 static uint64_t now_ns(void)
@@ -78,6 +97,14 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+static void on_hang(void *ctx, const struct report_hang *hang)
+{
+	struct trace *t = ctx;
+
+	if (t->recording)
+		recording_hang(t->recording, hang);
+}
+
 /* --- setting up ----------------------------------------------------------------------------------- */
 
 static int open_output(struct trace *t)
@@ -85,7 +112,9 @@ static int open_output(struct trace *t)
 	const struct options *o = &t->options;
 	struct emit_options emit = { .format = o->format,
 				     .quiet = o->quiet,
-				     .verbose = o->verbose };
+				     .verbose = o->verbose,
+				     .on_hang = on_hang,
+				     .on_hang_ctx = t };
 	struct timespec real, mono;
 
 	if (o->output) {
@@ -102,8 +131,11 @@ static int open_output(struct trace *t)
 	clock_gettime(CLOCK_MONOTONIC, &mono);
 	emit.realtime_offset_ns =
 		(int64_t)(real.tv_sec - mono.tv_sec) * 1000000000 + (real.tv_nsec - mono.tv_nsec);
+	t->present.realtime_offset_ns = emit.realtime_offset_ns;
 	t->emit = emit_new(t->out, &emit);
-	return t->emit ? 0 : -ENOMEM;
+	if (!t->emit)
+		return -ENOMEM;
+	return o->record ? recording_open(o->record, &t->recording) : 0;
 }
 
 static int watch_fd(struct trace *t, int fd, uint64_t data, uint32_t events)
@@ -113,15 +145,18 @@ static int watch_fd(struct trace *t, int fd, uint64_t data, uint32_t events)
 	return epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
 }
 
-enum { FD_SIGNALS = 1, FD_EVENTS, FD_COMMAND, FD_PIDS };
+enum { FD_SIGNALS = 1, FD_EVENTS, FD_COMMAND, FD_HOOK, FD_PIDS };
 
 /* Set by a signal that ends tracing; a handler can reach nothing else. */
 static volatile sig_atomic_t end_asked;
+static void (*volatile rescue)(void);
 
 /* The second ends at once, whatever we are doing: even if nobody reads what we write. */
 static void on_end_signal(int number)
 {
 	if (end_asked++) {
+		if (rescue)
+			rescue();
 		signal(number, SIG_DFL);
 		raise(number);
 	}
@@ -151,50 +186,23 @@ static int set_up_signals(struct trace *t)
 	t->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (t->signals < 0 || t->epoll < 0)
 		return -errno;
+	if (t->hook && t->hook->fd >= 0 && watch_fd(t, t->hook->fd, FD_HOOK, EPOLLIN))
+		return -errno;
 	if (t->launched && t->launch.pidfd >= 0 &&
 	    watch_fd(t, t->launch.pidfd, FD_COMMAND, EPOLLIN))
 		return -errno;
 	return watch_fd(t, t->signals, FD_SIGNALS, EPOLLIN);
 }
 
-/* Every file that is examined stays open, to be named after it is gone: under -a these are many. */
-static void raise_limits(void)
-{
-	struct rlimit files;
-
-	if (!getrlimit(RLIMIT_NOFILE, &files)) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
-}
-
-static size_t ring_bytes(const struct options *o)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	size_t bytes = o->ring_bytes;
-
-	while (!o->ring_given && bytes > RING_BYTES_LEAST && cpus > 0 &&
-	       bytes * (size_t)cpus > RINGS_BYTES_ALL)
-		bytes /= 2;
-	return bytes;
-}
-
 static int load(struct trace *t)
 {
 	const struct options *o = &t->options;
-	struct attach_options a = {
-		.config = { .system = o->mode == OPTIONS_SYSTEM, .follow = o->follow, .hold = 1 },
-		.first = o->method,
-		.by_process = !o->follow,
-		.ring_bytes = ring_bytes(o),
-		.max_threads = MAX_THREADS,
-		.max_processes = MAX_PROCESSES,
-		.verbose = o->verbose,
-	};
+	struct attach_options a;
 	char why[512] = "";
 	uint64_t cgroup;
 	int err;
 
+	loading_options(o, &t->counting, &a);
 	if (o->comm) {
 		a.config.by_comm = 1;
 		memcpy(a.config.comm, o->comm, strlen(o->comm));
@@ -207,9 +215,19 @@ static int load(struct trace *t)
 		a.config.by_cgroup = 1;
 	}
 	err = attach_new(&a, &t->attach, why, sizeof(why));
-	if (err)
+	if (err) {
 		permit_explain(err, why);
-	return err;
+		return err;
+	}
+	if (*attach_account_reason(t->attach))
+		msg_warn("%s", attach_account_reason(t->attach));
+	err = o->discover_futex ? attach_futexes(t->attach) : 0;
+	if (err)
+		msg_warn("barriers on futexes cannot be looked for: %s", strerror(-err));
+	if (attach_accounts(t->attach))
+		return counting_connect(&t->counting, t->attach);
+	counting_drop(&t->counting, attach_account_reason(t->attach));
+	return 0;
 }
 
 static int open_stream(struct trace *t)
@@ -240,13 +258,23 @@ static void drain(void *ctx)
 static int build_rooms(struct trace *t)
 {
 	const struct options *o = &t->options;
-	struct targets_options to = { .by_process = !o->follow, .verbose = o->verbose };
+	struct targets_options to = { .by_process = !o->follow,
+				      .discover = o->discover,
+				      .accesses = o->record != NULL,
+				      .discover_all = o->mode == OPTIONS_SYSTEM,
+				      .verbose = o->verbose };
 	struct symbol_options so = { .debuginfod = o->debuginfod };
 	int err;
 
-	err = modules_new(&t->modules);
+	if (!o->quiet)
+		t->progress = progress_new(STDERR_FILENO);
+	err = symbol_server_new(&so, &t->symbols);
 	if (!err)
-		err = symbol_server_new(&so, &t->symbols);
+		err = modules_new(&t->options.rules, t->symbols, &t->modules);
+	if (!err)
+		modules_set_progress(t->modules, t->progress);
+	if (!err && o->aggregate)
+		modules_only_pthread(t->modules);
 	if (!err)
 		err = spaces_new(t->modules, t->symbols, &t->spaces);
 	if (!err)
@@ -258,7 +286,9 @@ static int add_pid(struct trace *t, size_t i)
 {
 	int pid = t->options.pids[i], tgid, err;
 
-	err = proc_tgid(pid, &tgid);
+	err = proc_may_look(pid);
+	if (!err)
+		err = proc_tgid(pid, &tgid);
 	if (!err && tgid != pid) {
 		msg_error("%d is a thread of process %d: give that", pid, tgid);
 		return -EINVAL;
@@ -277,14 +307,52 @@ static int add_pid(struct trace *t, size_t i)
 	if (err == -ESRCH)
 		msg_error("process %d does not exist, or ended as it was being attached to", pid);
 	else if (err == -EACCES || err == -EPERM)
-		msg_error("cannot attach to process %d: /proc/%d/maps may not be read: %s", pid,
-			  pid, strerror(-err));
+		permit_explain_pid(pid);
 	else if (err)
 		msg_error("cannot attach to process %d: %s", pid, strerror(-err));
 	if (err)
 		return err;
 	t->nlive++;
 	return watch_fd(t, t->pidfds[i], FD_PIDS + i, EPOLLIN);
+}
+
+static int add_words(struct trace *t, int pid)
+{
+	int err = targets_add_words(t->targets, pid);
+
+	/* Gone by now, or not to be read: what it executes is examined when it does. */
+	return err == -ENOMEM ? err : 0;
+}
+
+/* The other ranks of an mpirun are ours to trace. */
+static int add_ranks(struct trace *t)
+{
+	struct handover *h = &t->handover;
+	size_t i;
+	int err;
+
+	err = handover_collect(h);
+	if (err == -ETIMEDOUT)
+		msg_warn("%zu of the %zu other ranks on this machine have not come: they are not "
+			 "in this report",
+			 h->expected - h->n, h->expected);
+	t->pidfds = calloc(h->n + 1, sizeof(*t->pidfds));
+	if (!t->pidfds)
+		return -ENOMEM;
+	for (i = 0; i < h->n; i++) {
+		int fd = (int)syscall(SYS_pidfd_open, h->ranks[i].pid, 0);
+
+		t->pidfds[t->npidfds++] = fd;
+		if (fd < 0)
+			continue;
+		err = targets_add_other(t->targets, h->ranks[i].pid);
+		if (!err)
+			err = watch_fd(t, fd, FD_PIDS + i, EPOLLIN);
+		if (err)
+			return err;
+		t->nlive++;
+	}
+	return 0;
 }
 
 static int find_targets(struct trace *t)
@@ -296,8 +364,11 @@ static int find_targets(struct trace *t)
 	switch (o->mode) {
 	case OPTIONS_COMMAND:
 		err = targets_add_own(t->targets, o->command);
-		return err ? err : targets_add_child(t->targets, t->launch.pid);
+		if (!err)
+			err = targets_add_child(t->targets, t->launch.pid);
+		return err || t->handover.listener < 0 ? err : add_ranks(t);
 	case OPTIONS_SYSTEM:
+		permit_warn_others();
 		err = targets_add_own(t->targets, NULL);
 		return err ? err : targets_scan_all(t->targets);
 	case OPTIONS_PIDS:
@@ -305,12 +376,15 @@ static int find_targets(struct trace *t)
 		if (!t->pidfds)
 			return -ENOMEM;
 		memset(t->pidfds, -1, o->npids * sizeof(*t->pidfds));
+		t->npidfds = o->npids;
 		for (i = 0; i < o->npids && !err; i++)
 			err = add_pid(t, i);
 		if (!err && !targets_have_places(t->targets))
 			msg_warn("no barrier function is mapped there yet: looked for "
 				 "pthread_barrier_wait in every file of the process; libraries "
 				 "opened later will be looked at");
+		for (i = 0; i < o->npids && !err; i++)
+			err = add_words(t, o->pids[i]);
 		return err;
 	}
 	return -EINVAL;
@@ -330,6 +404,9 @@ static int prepare_command(struct trace *t)
 			  err == -ENOENT ? "there is no such user" : strerror(-err));
 		return err;
 	}
+	err = user.change ? permit_user(user.name) : 0;
+	if (err)
+		return err;
 	err = launch_prepare(t->options.command, &user, &t->launch);
 	if (err) {
 		msg_error("cannot start the command: %s", strerror(-err));
@@ -354,9 +431,56 @@ static void note_waiting(struct trace *t)
 		targets_note_waiting(t->targets, t->launch.pid);
 }
 
+static int begin_hook(struct trace *t)
+{
+	struct trace_view view = { .attach = t->attach,
+				   .spaces = t->spaces,
+				   .model = t->model,
+				   .present = &t->present,
+				   .causes = t->why ? why_causes(t->why) : NULL };
+
+	return t->hook->begin(t->hook->ctx, &view);
+}
+
+static int begin_hanging(struct trace *t)
+{
+	struct hanging_env env = {
+		.attach = t->attach,
+		.spaces = t->spaces,
+		.ranks = targets_ranks(t->targets),
+		.model = t->model,
+		.watch = t->watch,
+		.report_env = present_env(&t->present),
+		.emit = t->emit,
+		.after_ns = t->options.hang_ns,
+		.debuginfod = t->options.debuginfod,
+	};
+
+	return hanging_new(&env, &t->hanging);
+}
+
+static int on_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark)
+{
+	struct trace *t = ctx;
+
+	if (t->recording)
+		recording_mark(t->recording, site, mark);
+	return watch_mark(t->watch, site, mark);
+}
+
+/* A report has no use for it: it is for predictions from the recording. */
+static void on_message(void *ctx, const struct predict_message *message)
+{
+	struct trace *t = ctx;
+
+	if (t->recording)
+		recording_message(t->recording, message);
+}
+
 static int begin(struct trace *t)
 {
 	double price;
+	struct feed_options feed;
 	struct model_ops ops = { .barrier = watch_barrier, .episode = watch_episode };
 	int err;
 
@@ -378,12 +502,33 @@ static int begin(struct trace *t)
 	t->model = model_new(&ops, t->arm_ns);
 	if (!t->model)
 		return -ENOMEM;
-	t->present.model = t->model;
-	t->present.watch = t->watch;
-	watch_set_model(t->watch, t->model);
-	err = pump_new(t->stream, t->spaces, t->targets, t->model, &t->pump);
+	err = t->recording ? recording_begin(t->recording, t->model) : 0;
 	if (err)
 		return err;
+	t->present.model = t->model;
+	t->present.watch = t->watch;
+	t->present.env.openmp = watch_openmp(t->watch);
+	t->present.env.conceptual = watch_conceptual(t->watch);
+	watch_set_model(t->watch, t->model);
+	feed = (struct feed_options){ .attach = t->attach,
+				      .spaces = t->spaces,
+				      .targets = t->targets,
+				      .model = t->model,
+				      .frames = t->options.frames,
+				      .mark = on_mark,
+				      .message = on_message,
+				      .mark_ctx = t };
+	err = pump_new(&feed, t->stream, t->options.discover, &t->pump);
+	if (err)
+		return err;
+	err = begin_hanging(t);
+	if (err)
+		return err;
+	err = attach_account_found(t->attach);
+	if (err)
+		msg_warn("where the time of threads that run already goes is not known up to "
+			 "their first barrier: %s",
+			 strerror(-err));
 	attach_arm(t->attach, true);
 	t->armed = true;
 	note_waiting(t);
@@ -391,7 +536,7 @@ static int begin(struct trace *t)
 		t->end_ns = t->arm_ns + (uint64_t)(t->options.duration_s * 1e9);
 	present_session(&t->present, t->emit, t->arm_ns, t->arm_ns - t->begin_ns);
 	emit_flush(t->emit);
-	return 0;
+	return t->hook ? begin_hook(t) : 0;
 }
 
 /* --- while it runs ------------------------------------------------------------------------------------ */
@@ -401,9 +546,18 @@ static void on_event(void *ctx, const struct sbt_event *event)
 	struct trace *t = ctx;
 
 	/* What came before belongs to the addresses as they were. */
-	if (event->type == SBT_REC_MAP && event->inc && t->pump)
-		pump_run(t->pump, event->t_ns);
+	if (event->type == SBT_REC_MAP && event->inc && t->pump && !t->error) {
+		targets_look(t->targets, event);
+		t->error = pump_run(t->pump, event->t_ns);
+	}
 	targets_event(t->targets, event);
+}
+
+/* A command that cannot be run leaves no recording, and none of what was there. */
+static void keep_recording(struct trace *t)
+{
+	if (t->recording && t->armed && (!t->launched || launch_result(&t->launch) > 0))
+		recording_keep(t->recording);
 }
 
 static int work(struct trace *t)
@@ -416,10 +570,15 @@ static int work(struct trace *t)
 		err = pump_run(t->pump, now - RING_SLACK_NS);
 	else
 		drain(t);
+	if (!err && t->hanging)
+		err = hanging_step(t->hanging, now);
 	if (ring_consumed(t->stream) != before)
 		t->last_record_ns = now;
-	if (!t->error)
-		t->error = emit_flush(t->emit);
+	if (!t->write_error)
+		t->write_error = emit_flush(t->emit);
+	keep_recording(t);
+	if (!err && t->recording && t->armed && recording_step(t->recording, now) && t->only_record)
+		err = -EIO;
 	return err;
 }
 
@@ -432,7 +591,21 @@ static void reap(struct trace *t)
 	if (waitpid(t->launch.pid, &status, WNOHANG) != t->launch.pid)
 		return;
 	t->command_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	t->stop = true;
+	t->stop = !t->nlive;
+}
+
+/* An interim report, or, where only a recording is made, that it can be read up to now. */
+static void report_now(struct trace *t)
+{
+	uint64_t now = now_ns();
+
+	if (!t->only_record) {
+		present_hangs(&t->present, t->hanging, now);
+		present_report(&t->present, t->emit, now, true);
+	}
+	if (t->recording && !recording_now(t->recording) && t->only_record && !t->options.quiet)
+		msg_verbose(1, "recorded up to %.3f s: sbt-trace report %s",
+			    (double)(now - t->arm_ns) / 1e9, t->options.record);
 }
 
 static void on_signals(struct trace *t)
@@ -441,9 +614,12 @@ static void on_signals(struct trace *t)
 
 	while (read(t->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		/* SIGCHLD only wakes us: who ended is seen each round. */
-		if (info.ssi_signo == SIGUSR1 && t->pump && t->emit &&
-		    !pump_run(t->pump, now_ns() - RING_SLACK_NS))
-			present_report(&t->present, t->emit, now_ns(), true);
+		if (info.ssi_signo == SIGUSR1 && t->options.aggregate)
+			msg_warn("the sums of --aggregate are read at the end: no report until "
+				 "then");
+		else if (info.ssi_signo == SIGUSR1 && t->pump && t->emit &&
+			 !pump_run(t->pump, now_ns() - RING_SLACK_NS))
+			report_now(t);
 	}
 }
 
@@ -454,7 +630,7 @@ static void on_pid_exit(struct trace *t, size_t i)
 	close(t->pidfds[i]);
 	t->pidfds[i] = -1;
 	if (!--t->nlive)
-		t->stop = true;
+		t->stop = !t->launched || t->command_status >= 0;
 }
 
 static int timeout_ms(const struct trace *t, uint64_t now)
@@ -476,7 +652,7 @@ static int loop(struct trace *t)
 	int n, i, err;
 
 	t->last_record_ns = now_ns();
-	while (!t->stop && !t->error && !end_asked) {
+	while (!t->stop && !t->error && !t->write_error && !end_asked) {
 		uint64_t now = now_ns();
 
 		if (!t->armed && now >= t->begin_ns + (uint64_t)(t->options.delay_s * 1e9)) {
@@ -490,17 +666,21 @@ static int loop(struct trace *t)
 		for (i = 0; i < n; i++) {
 			if (events[i].data.u64 == FD_SIGNALS)
 				on_signals(t);
+			else if (events[i].data.u64 == FD_HOOK)
+				t->stop |= (events[i].events & (EPOLLHUP | EPOLLERR)) != 0;
 			else if (events[i].data.u64 >= FD_PIDS)
 				on_pid_exit(t, events[i].data.u64 - FD_PIDS);
 		}
 		err = work(t);
+		if (!err && t->hook && t->armed)
+			err = t->hook->tick(t->hook->ctx, now_ns());
 		if (err)
-			return err;
+			return err < 0 ? err : 0;
 		reap(t);
 		if (t->launched && launch_result(&t->launch) < 0)
 			break;
 	}
-	return 0;
+	return t->error;
 }
 
 /* --- the end --------------------------------------------------------------------------------------------- */
@@ -513,8 +693,41 @@ static void add_pending(void *ctx, uint32_t tid, const struct sbt_thread *thread
 			  thread->arrive_ns);
 }
 
+static void add_tail(void *ctx, const struct sbt_crossing_full *tail)
+{
+	struct trace *t = ctx;
+
+	if (!t->error)
+		t->error = feed_tail(pump_feed(t->pump), tail);
+}
+
+static void add_sums(void *ctx, const struct sbt_sums *sums)
+{
+	struct trace *t = ctx;
+
+	if (!t->error)
+		t->error = feed_sums(pump_feed(t->pump), sums);
+}
+
+/*
+ * Ends it all, whatever went before: nothing is recorded or held any more, and whoever is held goes on, which
+ * happens as the events that tell of it are shown. Only then may anybody wait for COMMAND.
+ */
+static void stop_tracing(struct trace *t)
+{
+	if (t->attach)
+		attach_stop(t->attach);
+	if (t->stream && t->targets)
+		ring_show_events(t->stream, on_event, t);
+	/* Showing them may have put probes on what was new. */
+	if (t->attach)
+		attach_remove_probes(t->attach);
+	guard_stop(&t->guard);
+}
+
 static int finish(struct trace *t)
 {
+	struct remarks remarks;
 	uint64_t end = now_ns();
 	int err;
 
@@ -524,26 +737,45 @@ static int finish(struct trace *t)
 		if (err)
 			return err;
 	}
+	keep_recording(t);
+	hanging_settle(t->hanging);
 	present_names(&t->present);
 	attach_arm(t->attach, false);
 	attach_each_pending(t->attach, add_pending, t);
-	attach_stop(t->attach);
+	stop_tracing(t);
 	/* Nothing can be written any more: what is there is all there will be. */
-	ring_show_events(t->stream, on_event, t);
 	err = pump_run(t->pump, UINT64_MAX);
+	if (!err)
+		err = pump_finish(t->pump);
+	attach_each_tail(t->attach, end, add_tail, t);
+	attach_each_sums(t->attach, add_sums, t);
 	present_counts(&t->present);
 	if (!err)
 		err = model_finish(t->model, end);
+	if (!err)
+		err = conceptual_finish(watch_conceptual(t->watch));
 	if (err)
 		return err;
+	present_hangs(&t->present, t->hanging, end);
 	present_calibrate(&t->present, targets_stepped(t->targets), drain, t);
+	permit_drop(rights_for_report(), t->options.verbose);
+	remarks = (struct remarks){ .options = &t->options,
+				    .attach = t->attach,
+				    .modules = t->modules,
+				    .spaces = t->spaces,
+				    .targets = t->targets,
+				    .pump = t->pump,
+				    .model = t->model,
+				    .command = t->launched && t->command_status >= 0
+						       ? (uint32_t)t->launch.pid
+						       : 0 };
 	watch_unmet(t->watch);
+	remarks_before(&remarks);
 	/* An error of writing is kept, and told once, when the output is closed. */
 	err = present_report(&t->present, t->emit, end, false);
 	if (err != -ENOMEM)
 		err = 0;
-	if (!model_totals(t->model)->crossings)
-		targets_explain(t->targets);
+	remarks_after(&remarks);
 	return err;
 }
 
@@ -576,21 +808,32 @@ static void tear_down(struct trace *t)
 {
 	size_t i;
 
-	for (i = 0; t->pidfds && i < t->options.npids; i++) {
+	for (i = 0; t->pidfds && i < t->npidfds; i++) {
 		if (t->pidfds[i] >= 0)
 			close(t->pidfds[i]);
 	}
 	free(t->pidfds);
+	if (t->signals >= 0)
+		close(t->signals);
+	if (t->epoll >= 0)
+		close(t->epoll);
+	handover_close(&t->handover);
+	free(t->own_output);
+	free(t->own_record);
+	hanging_free(t->hanging);
+	recording_close(t->recording, false);
 	pump_free(t->pump);
 	stream_free(t->stream);
 	attach_free(t->attach);
-	guard_stop(&t->guard);
 	watch_free(t->watch);
+	why_free(t->why);
+	counting_close(&t->counting);
 	model_free(t->model);
 	targets_free(t->targets);
 	spaces_free(t->spaces);
 	symbol_server_free(t->symbols);
 	modules_free(t->modules);
+	progress_free(t->progress);
 	present_free(&t->present);
 	options_free(&t->options);
 }
@@ -599,8 +842,8 @@ static int close_output(struct trace *t)
 {
 	int err = t->emit ? emit_free(t->emit) : 0;
 
-	if (t->error)
-		err = t->error;
+	if (t->write_error)
+		err = t->write_error;
 	if (t->out && fflush(t->out) && !err)
 		err = -errno;
 	if (t->options.output && t->out && fclose(t->out) && !err)
@@ -610,19 +853,30 @@ static int close_output(struct trace *t)
 			  t->options.output ? t->options.output : "the output", strerror(-err));
 	t->emit = NULL;
 	t->out = NULL;
-	t->error = 0; /* told */
+	t->write_error = 0; /* told */
 	return err;
+}
+
+/* Returns the exit status. */
+static int cannot_run(const struct options *o, int err)
+{
+	msg_error("cannot run %s: %s", o->command[0],
+		  err == -ENOENT ? "command not found" : strerror(-err));
+	return EXIT_FAILED;
 }
 
 /* SBT_NO_DEBUG: as if we were not there. */
 static int run_untraced(const struct options *o)
 {
+
 	struct launch_user user;
 	struct launch l;
 	int status, err;
 
-	if (o->mode != OPTIONS_COMMAND)
+	if (o->mode != OPTIONS_COMMAND) {
+		msg_warn("SBT_NO_DEBUG is set: nothing is traced");
 		return 0;
+	}
 	err = launch_find_user(o->user, &user);
 	if (!err)
 		err = launch_prepare(o->command, &user, &l);
@@ -637,10 +891,8 @@ static int run_untraced(const struct options *o)
 	while (waitpid(l.pid, &status, 0) < 0 && errno == EINTR)
 		;
 	err = launch_result(&l);
-	if (err < 0) {
-		msg_error("cannot run %s: %s", o->command[0], strerror(-err));
-		return EXIT_FAILED;
-	}
+	if (err < 0)
+		return cannot_run(o, err);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -648,7 +900,7 @@ static int set_up(struct trace *t)
 {
 	int err;
 
-	err = permit_check(t->options.mode == OPTIONS_SYSTEM);
+	err = permit_check();
 	if (!err)
 		err = open_output(t);
 	/* First: the command inherits signals and limits as they were given to us. */
@@ -657,7 +909,9 @@ static int set_up(struct trace *t)
 	if (!err)
 		err = set_up_signals(t);
 	if (!err)
-		raise_limits();
+		loading_raise_limits();
+	if (!err)
+		err = counting_open(&t->counting);
 	if (!err)
 		err = load(t);
 	if (!err)
@@ -667,6 +921,19 @@ static int set_up(struct trace *t)
 	if (err)
 		return err;
 	present_init(&t->present, &t->options, t->attach, t->stream, t->modules, t->spaces);
+	t->present.progress = t->progress;
+	if (attach_accounts(t->attach))
+		err = why_new(t->attach, t->spaces, &t->counting, present_env(&t->present),
+			      &t->why);
+	if (err)
+		return err;
+	present_counting(&t->present, &t->counting);
+	if (t->why)
+		present_account(&t->present, why_causes(t->why));
+	if (t->recording) {
+		t->present.recording = t->recording;
+		recording_listen(t->recording, &t->present.env, t->why ? why_env(t->why) : NULL);
+	}
 	err = guard_start(t->attach, &t->guard);
 	if (!err)
 		err = find_targets(t);
@@ -675,63 +942,231 @@ static int set_up(struct trace *t)
 	/* The reader must get the CPU when the rings fill; it uses little of it. */
 	if (setpriority(PRIO_PROCESS, 0, -10))
 		msg_verbose(t->options.verbose, "cannot raise the priority: %s", strerror(errno));
+	permit_drop(rights_while_tracing(attach_method(t->attach) == ATTACH_PERF),
+		    t->options.verbose);
 	return t->options.delay_s > 0 ? 0 : begin(t);
 }
 
-int cmd_trace(int argc, char **argv)
+/* Does COMMAND carry the markers of include/sbt/sbt.h? Then it takes the library's options, too. */
+static bool has_marks(const struct options *o)
+{
+	const char *path = getenv("PATH"), *end;
+	char file[PATH_MAX];
+
+	if (o->mode != OPTIONS_COMMAND)
+		return false;
+	if (strchr(o->command[0], '/'))
+		return sdt_file_has(o->command[0], "sbt");
+	for (; path; path = *end ? end + 1 : NULL) {
+		end = strchrnul(path, ':');
+		if ((size_t)snprintf(file, sizeof(file), "%.*s/%s", (int)(end - path), path,
+				     o->command[0]) < sizeof(file) &&
+		    !access(file, X_OK))
+			return sdt_file_has(file, "sbt");
+	}
+	return false;
+}
+
+/* Of @own nothing will come: what it was to hold is in @first, another file. */
+static void tell_elsewhere(const struct job *job, const char *what, const char *own,
+			   const char *first)
+{
+	struct stat a, b;
+
+	if (!own ||
+	    (!stat(own, &a) && !stat(first, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino))
+		return;
+	if (*first)
+		msg_warn("rank %u is %s together with all ranks on this machine in %s; %s is not "
+			 "written",
+			 job->rank, what, first, own);
+	else
+		msg_warn("rank %u is traced by the sbt-trace of the first rank on this machine, "
+			 "which was told of no such file: %s is not written",
+			 job->rank, own);
+}
+
+/* Of a rank left alone: FILE.RANK. */
+static int own_files(struct trace *t, uint32_t rank)
+{
+	struct options *o = &t->options;
+
+	if (o->output && !t->only_record) {
+		if (asprintf(&t->own_output, "%s.%u", o->output, rank) < 0)
+			return -ENOMEM;
+		o->output = t->own_output;
+	}
+	if (o->record) {
+		if (asprintf(&t->own_record, "%s.%u", o->record, rank) < 0)
+			return -ENOMEM;
+		o->record = t->own_record;
+	}
+	return 0;
+}
+
+/* Hands this process over: does not come back if all is well. */
+static int follow_first(struct trace *t, const struct job *job, int *status)
+{
+	struct handover_told told;
+	struct launch_user user;
+	int err = handover_follow(job, &told);
+
+	if (!err) {
+		tell_elsewhere(job, "recorded", t->options.record, told.record);
+		if (!t->only_record)
+			tell_elsewhere(job, "reported on", t->options.output, told.output);
+		err = launch_find_user(t->options.user, &user);
+		if (!err)
+			err = launch_here(t->options.command, &user);
+		*status = cannot_run(&t->options, err);
+		return -1;
+	}
+	msg_warn("rank %u is traced on its own: the sbt-trace of the first rank here %s", job->rank,
+		 err == -ECONNABORTED ? "gave up" : "was not there");
+	/* Not into the same file. */
+	return own_files(t, job->rank);
+}
+
+/* mpirun sbt-trace COMMAND: one report for all. Not 0: there is nothing more to do. */
+static int meet_ranks(struct trace *t, int *status)
+{
+	struct job job;
+	int err;
+
+	if (t->options.mode != OPTIONS_COMMAND || job_read(getpid(), &job) ||
+	    !handover_wanted(&job))
+		return 0;
+	if (job.local_rank)
+		return follow_first(t, &job, status);
+	err = handover_listen(&job, &t->handover);
+	if (err)
+		msg_warn("the other ranks cannot be traced in one report: %s", strerror(-err));
+	return 0;
+}
+
+/* sbt-trace record: what is printed of what happens goes nowhere. */
+static int record_only(struct trace *t)
+{
+	struct options *o = &t->options;
+
+	t->only_record = true;
+	if (!o->output || o->record) {
+		msg_error("record: where to? -o FILE");
+		return -EINVAL;
+	}
+	if (o->format != EMIT_TEXT) {
+		msg_error("record writes a recording: --json and --csv are report's");
+		return -EINVAL;
+	}
+	if (o->aggregate) {
+		msg_error("record writes single crossings: --aggregate has none");
+		return -EINVAL;
+	}
+	o->record = o->output;
+	o->output = "/dev/null";
+	return 0;
+}
+
+/* The words, and what they ask for. Returns -1, or the exit status: there is nothing to be traced. */
+static int read_words(struct trace *t, int argc, char **argv, enum options_help what)
+{
+	int err;
+
+	switch (options_parse(argc, argv, what, &t->options)) {
+	case OPTIONS_DONE:
+		return 0;
+	case OPTIONS_WRONG:
+		return EXIT_USAGE;
+	case OPTIONS_FAILED:
+		return EXIT_FAILED;
+	case OPTIONS_GO:
+		break;
+	}
+	if (what == OPTIONS_HELP_RECORD && record_only(t))
+		return EXIT_USAGE;
+	err = has_marks(&t->options) ? options_read_words(&t->options) : 0;
+	if (!err && t->options.no_debug)
+		return run_untraced(&t->options);
+	if (!err)
+		err = counting_read(t->options.events_from, t->options.events, &t->counting);
+	return !err ? -1 : err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static int run(int argc, char **argv, const struct trace_hook *hook, enum options_help what)
 {
 	struct trace *t = calloc(1, sizeof(*t));
-	int err, exec_err, status = EXIT_FAILED;
+	int err, exec_err, status;
 
 	if (!t)
 		return EXIT_FAILED;
 	t->begin_ns = now_ns();
+	t->hook = hook;
+	rescue = hook ? hook->rescue : NULL;
 	t->command_status = -1;
 	t->epoll = t->signals = -1;
-	switch (options_parse(argc, argv, &t->options)) {
-	case OPTIONS_DONE:
-		status = 0;
+	t->handover.listener = -1;
+	status = read_words(t, argc, argv, what);
+	if (status >= 0)
 		goto out;
-	case OPTIONS_WRONG:
-		status = EXIT_USAGE;
+	status = EXIT_FAILED;
+	if (meet_ranks(t, &status))
 		goto out;
-	case OPTIONS_GO:
-		break;
-	}
-	if (t->options.no_debug) {
-		status = run_untraced(&t->options);
-		goto out;
-	}
 	err = set_up(t);
 	if (err) {
 		if (t->launched)
 			launch_abort(&t->launch);
 		goto out;
 	}
+	handover_go(&t->handover, t->options.record, t->only_record ? NULL : t->options.output);
 	err = t->launched ? launch_go(&t->launch) : 0;
 	if (!err)
 		err = loop(t);
 	exec_err = t->launched ? launch_result(&t->launch) : 1;
 	if (exec_err < 0) {
-		msg_error("cannot run %s: %s", t->options.command[0],
-			  exec_err == -ENOENT ? "command not found" : strerror(-exec_err));
-		attach_remove_probes(t->attach);
+		status = cannot_run(&t->options, exec_err);
 		goto out;
 	}
-	if (!err)
+	if (!err && !hook)
 		err = finish(t);
-	else
-		attach_remove_probes(t->attach);
+	stop_tracing(t);
+	if (hook)
+		hook->end(hook->ctx);
+	if (!err)
+		err = t->error;
 	if (err)
 		msg_error("tracing ended early: %s", strerror(-err));
 	if (close_output(t))
 		err = -EIO;
+	if (recording_close(t->recording, !err && t->only_record && !t->options.quiet))
+		err = -EIO;
+	t->recording = NULL;
 	status = t->launched ? wait_command(t) : 0;
 	if (err)
 		status = EXIT_FAILED;
 out:
+	stop_tracing(t);
 	close_output(t);
 	tear_down(t);
 	free(t);
 	return status;
+}
+
+int trace_run(int argc, char **argv, const struct trace_hook *hook)
+{
+	return run(argc, argv, hook, OPTIONS_HELP_TRACE);
+}
+
+int cmd_trace(int argc, char **argv)
+{
+	return run(argc, argv, NULL, OPTIONS_HELP_TRACE);
+}
+
+int cmd_bare(int argc, char **argv)
+{
+	return run(argc, argv, NULL, OPTIONS_HELP_GENERAL);
+}
+
+int cmd_record(int argc, char **argv)
+{
+	return run(argc, argv, NULL, OPTIONS_HELP_RECORD);
 }

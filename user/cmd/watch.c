@@ -6,12 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/cause.h"
+#include "analyse/conceptual.h"
+#include "analyse/openmp.h"
 #include "base/msg.h"
+#include "sbt/record.h"
 #include "target/proc.h"
 
 /* model_barrier.flags */
 #define WATCH_WATCHED	 0x1u
 #define WATCH_NAMED	 0x2u
+#define WATCH_LOOP	 0x4u /* summed up at the end, not told of each time */
 #define WATCH_NAME_SHIFT 8 /* above: index of --name, plus one */
 
 #define LABEL_BYTES 192
@@ -29,14 +34,38 @@ struct watch {
 	const struct report_env *env;
 	struct emit *emit;
 	struct model *model;
+	struct openmp *openmp;
+	struct conceptual *conceptual;
+	const char **phase_names;
 	struct named *named; /* by barrier */
 	uint32_t nnamed;
 	bool *met_watch; /* by -w */
 	bool *met_name; /* by --name */
+	uint32_t met_begin, met_end; /* by --phase, a bit each */
 	struct emit_member *members;
+	struct report_counter *counters; /* of the members, then of all of them */
 	char (*labels)[LABEL_BYTES]; /* of the members' call sites */
 	uint32_t cap_members;
 };
+
+static int name_phases(struct watch *w)
+{
+	const struct options *o = w->options;
+	size_t i;
+
+	w->phase_names = calloc(o->nphases + 1, sizeof(*w->phase_names));
+	if (!w->phase_names)
+		return -ENOMEM;
+	for (i = 0; i < o->nphases; i++)
+		w->phase_names[i] = o->phases[i].name;
+	w->conceptual = conceptual_new(w->phase_names, (uint32_t)o->nphases);
+	if (!w->conceptual)
+		return -ENOMEM;
+	for (i = 0; i < o->nphases; i++)
+		if (!*o->phases[i].begin)
+			conceptual_from_start(w->conceptual, (uint32_t)i);
+	return 0;
+}
 
 int watch_new(const struct options *options, const struct report_env *env, struct emit *emit,
 	      struct watch **out)
@@ -50,7 +79,8 @@ int watch_new(const struct options *options, const struct report_env *env, struc
 	w->emit = emit;
 	w->met_watch = calloc(options->nwatch + 1, sizeof(*w->met_watch));
 	w->met_name = calloc(options->nnames + 1, sizeof(*w->met_name));
-	if (!w->met_watch || !w->met_name) {
+	w->openmp = openmp_new();
+	if (!w->met_watch || !w->met_name || !w->openmp || name_phases(w)) {
 		watch_free(w);
 		return -ENOMEM;
 	}
@@ -66,12 +96,26 @@ void watch_free(struct watch *w)
 		return;
 	for (i = 0; i < w->nnamed; i++)
 		report_arena_free(w->named[i].arena);
+	openmp_free(w->openmp);
+	conceptual_free(w->conceptual);
+	free(w->phase_names);
 	free(w->named);
 	free(w->members);
+	free(w->counters);
 	free(w->labels);
 	free(w->met_watch);
 	free(w->met_name);
 	free(w);
+}
+
+struct openmp *watch_openmp(const struct watch *w)
+{
+	return w->openmp;
+}
+
+struct conceptual *watch_conceptual(const struct watch *w)
+{
+	return w->conceptual;
 }
 
 void watch_set_model(struct watch *w, struct model *model)
@@ -157,11 +201,52 @@ static bool matches(const struct watch *w, const struct model_barrier *b, const 
 	return false;
 }
 
+bool watch_is(const struct watch *w, const struct model_barrier *b, const char *id,
+	      const char *spec)
+{
+	return matches(w, b, id, watch_name(w, b), spec);
+}
+
 const char *watch_name(const struct watch *w, const struct model_barrier *b)
 {
+	const struct site_name *site = NULL;
 	uint32_t i = b->flags >> WATCH_NAME_SHIFT;
 
-	return i ? w->options->names[i - 1].name : NULL;
+	if (i)
+		return w->options->names[i - 1].name;
+	if (b->nsites)
+		site = w->env->site(w->env->ctx, b->sites[0]);
+	return site ? site->label : NULL;
+}
+
+/* Does the program say that only the sum over all its episodes is of interest? */
+static bool in_loop(const struct watch *w, const struct model_barrier *b)
+{
+	const struct site_name *site = b->family == SBT_FAMILY_USDT && b->nsites
+					       ? w->env->site(w->env->ctx, b->sites[0])
+					       : NULL;
+
+	return site && site->loop;
+}
+
+static void bound_phases(struct watch *w, uint32_t index, const struct model_barrier *b,
+			 const char *id, const char *name)
+{
+	const struct options *o = w->options;
+	uint32_t begins = 0, ends = 0;
+	size_t i;
+
+	for (i = 0; i < o->nphases; i++) {
+		if (*o->phases[i].begin && matches(w, b, id, name, o->phases[i].begin))
+			begins |= 1u << i;
+		if (matches(w, b, id, name, o->phases[i].end))
+			ends |= 1u << i;
+	}
+	w->met_begin |= begins;
+	w->met_end |= ends;
+	/* Without memory for it nothing else will work either. */
+	if (o->nphases)
+		conceptual_barrier(w->conceptual, index, begins, ends);
 }
 
 void watch_barrier(void *ctx, const struct model *model, uint32_t index, struct model_barrier *b)
@@ -172,10 +257,14 @@ void watch_barrier(void *ctx, const struct model *model, uint32_t index, struct 
 	struct named *n;
 	size_t i;
 
+	if (in_loop(w, b))
+		b->flags |= WATCH_LOOP;
 	if (o->watch_all)
 		b->flags |= WATCH_WATCHED;
+	if (b->family == SBT_FAMILY_USDT && watch_name(w, b))
+		b->flags |= WATCH_NAMED;
 	/* To look names up takes time: only when somebody asked for one. */
-	if (!o->nwatch && !o->nnames)
+	if (!o->nwatch && !o->nnames && !o->nphases)
 		return;
 	n = get_named(w, model, index);
 	if (!n)
@@ -183,7 +272,9 @@ void watch_barrier(void *ctx, const struct model *model, uint32_t index, struct 
 	for (i = 0; i < o->nnames; i++) {
 		if (!matches(w, b, n->barrier.id, NULL, o->names[i].barrier))
 			continue;
-		b->flags |= WATCH_NAMED | (uint32_t)(i + 1) << WATCH_NAME_SHIFT;
+		/* Of several the first. */
+		if (!(b->flags >> WATCH_NAME_SHIFT))
+			b->flags |= WATCH_NAMED | (uint32_t)(i + 1) << WATCH_NAME_SHIFT;
 		w->met_name[i] = true;
 	}
 	name = watch_name(w, b);
@@ -193,14 +284,31 @@ void watch_barrier(void *ctx, const struct model *model, uint32_t index, struct 
 		b->flags |= WATCH_WATCHED;
 		w->met_watch[i] = true;
 	}
+	bound_phases(w, index, b, n->barrier.id, name);
 	/* Named a moment ago without its new name. */
 	report_arena_free(n->arena);
 	memset(n, 0, sizeof(*n));
 }
 
+int watch_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark)
+{
+	const struct watch *w = ctx;
+	const struct site_name *name = w->env->site(w->env->ctx, site);
+	struct conceptual_mark named = *mark;
+
+	/* Its text could not be read. */
+	named.name = name && name->label ? name->label : "?";
+	return conceptual_mark(w->conceptual, &named);
+}
+
 void watch_unmet(const struct watch *w)
 {
+	uint64_t refused = conceptual_refused(w->conceptual);
 	size_t i;
+
+	if (refused)
+		msg_warn("%llu marks of phases are left out: a process has more than %d of them",
+			 (unsigned long long)refused, MARKED_MAX);
 
 	for (i = 0; i < w->options->nwatch; i++) {
 		if (!w->met_watch[i])
@@ -211,13 +319,99 @@ void watch_unmet(const struct watch *w)
 			msg_warn("no barrier \"%s\" was seen to be named \"%s\"",
 				 w->options->names[i].barrier, w->options->names[i].name);
 	}
+	for (i = 0; i < w->options->nphases; i++) {
+		const struct options_phase *p = &w->options->phases[i];
+
+		if (*p->begin && !(w->met_begin >> i & 1))
+			msg_warn("no barrier \"%s\" was seen, where phase \"%s\" would begin",
+				 p->begin, p->name);
+		if (!(w->met_end >> i & 1))
+			msg_warn("no barrier \"%s\" was seen, where phase \"%s\" would end", p->end,
+				 p->name);
+	}
 }
 
 /* --- what ------------------------------------------------------------------------------------------- */
 
+/* Where the member's time went; all unknown if it was not accounted for. */
+static void fill_parts(struct report_parts *parts, const struct model_member *m)
+{
+	const struct model_detail *d = m->detail;
+	uint64_t sum;
+	int i;
+
+	memset(parts, 0xff, sizeof(*parts));
+	if (!d)
+		return;
+	parts->spin_ns = d->inside_oncpu_ns;
+	parts->late_ns = d->inside_runq_ns;
+	if (m->work_ns == MODEL_UNKNOWN)
+		return;
+	parts->oncpu_ns = d->oncpu_ns;
+	parts->runq_ns = d->runq_ns;
+	parts->fault_ns = d->fault_ns;
+	parts->stolen_ns = d->stolen_ns;
+	sum = d->oncpu_ns + d->runq_ns;
+	for (i = 0; i < MODEL_BLOCKED_REASONS; i++) {
+		parts->blocked_ns[i] = d->blocked_ns[i];
+		sum += d->blocked_ns[i];
+	}
+	parts->unattributed_ns = m->work_ns > sum ? m->work_ns - sum : 0;
+	parts->switches = d->switches;
+	parts->migrations = d->migrations;
+	parts->faults = d->faults;
+}
+
+/* @sum adds up all members; what one does not know, all do not. */
+static void fill_counters(const struct report_env *env, const struct model_detail *d,
+			  struct report_counter *out, struct report_counter *sum)
+{
+	uint32_t i;
+
+	for (i = 0; i < env->ncounters; i++) {
+		bool known = d && d->oncpu_ns != MODEL_UNKNOWN && i < d->ncounters &&
+			     !(d->unknown >> i & 1);
+
+		out[i] = (struct report_counter){
+			.name = env->counters[i],
+			.value = known ? d->counters[i] : REPORT_UNKNOWN,
+			.inside = known ? d->inside_counters[i] : REPORT_UNKNOWN,
+			.scaled = d && (d->scaled >> i & 1),
+		};
+		sum[i].name = out[i].name;
+		sum[i].scaled |= out[i].scaled;
+		if (!known || sum[i].value == REPORT_UNKNOWN) {
+			sum[i].value = sum[i].inside = REPORT_UNKNOWN;
+			continue;
+		}
+		sum[i].value += out[i].value;
+		sum[i].inside += out[i].inside;
+	}
+}
+
+/* Of the @i-th member, after the last one their sum; NULL where nothing is counted. */
+static struct report_counter *counters_of(const struct watch *w, uint32_t i)
+{
+	return w->env->ncounters ? w->counters + (size_t)i * w->env->ncounters : NULL;
+}
+
+static int grow_counters(struct watch *w, uint32_t members)
+{
+	size_t n = ((size_t)members + 1) * w->env->ncounters;
+	struct report_counter *c;
+
+	/* One at least: nothing may be added to NULL, not even nothing. */
+	c = realloc(w->counters, (n ? n : 1) * sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	w->counters = c;
+	return 0;
+}
+
 static int fill_members(struct watch *w, const struct model *model, const struct model_episode *e)
 {
 	bool mixed = model_barrier(model, e->barrier)->nsites > 1;
+	struct report_counter *sum;
 	char(*labels)[LABEL_BYTES];
 	uint32_t i;
 
@@ -231,22 +425,27 @@ static int fill_members(struct watch *w, const struct model *model, const struct
 		if (!labels)
 			return -ENOMEM;
 		w->labels = labels;
+		if (grow_counters(w, e->n))
+			return -ENOMEM;
 		w->cap_members = e->n;
 	}
+	sum = counters_of(w, e->n);
+	if (sum)
+		memset(sum, 0, w->env->ncounters * sizeof(*sum));
 	for (i = 0; i < e->n; i++) {
 		const struct model_member *from = &e->members[i];
 		const struct model_thread *thread = model_thread(model, from->thread);
 		struct emit_member *m = &w->members[i];
 		char comm[16];
 
-		if (!*thread->comm && !thread->exited) {
+		if (w->model && !*thread->comm && !thread->exited) {
 			const struct model_proc *p = model_proc(model, thread->proc);
 
 			if (!proc_comm((int)p->tgid, (int)thread->tid, comm))
 				model_name_thread(w->model, p->tgid, p->inc, thread->tid, comm);
 		}
 		m->tid = from->tid;
-		m->index = thread->ordinal;
+		m->index = thread->place != MODEL_NONE ? thread->place : thread->ordinal;
 		m->comm = *thread->comm ? thread->comm : NULL;
 		m->site = NULL;
 		if (mixed && !report_site_label(w->env, from->site, w->labels[i], LABEL_BYTES))
@@ -258,6 +457,10 @@ static int fill_members(struct watch *w, const struct model *model, const struct
 		m->depart_ns = from->depart_ns;
 		m->work_ns = from->work_ns;
 		m->cpu = from->arrive_cpu;
+		fill_parts(&m->parts, from);
+		m->ncounters = w->env->ncounters;
+		m->counters = counters_of(w, i);
+		fill_counters(w->env, from->detail, counters_of(w, i), sum);
 	}
 	return 0;
 }
@@ -268,10 +471,22 @@ void watch_episode(void *ctx, const struct model *model, const struct model_epis
 	const struct options *o = w->options;
 	uint32_t flags = model_barrier(model, e->barrier)->flags;
 	bool late = o->warnings && e->barrier_ns >= o->warn_ns && e->state != MODEL_INCOMPLETE;
+	bool told = flags & (WATCH_WATCHED | WATCH_NAMED) && !(flags & WATCH_LOOP);
+	bool shown = told || late || o->phase_times;
+	struct report_cause cause = { 0 };
+	struct blame *const *blames = NULL;
 	struct emit_episode out;
+	uint32_t nblames = 0;
 	struct named *n;
 
-	if (!(flags & (WATCH_WATCHED | WATCH_NAMED)) && !late && !o->phase_times)
+	if (conceptual_episode(w->conceptual, model, e))
+		return;
+	blames = conceptual_blames(w->conceptual, &nblames);
+	/* Every episode: who was late, and why, is known of a barrier when all of them are. */
+	if (w->env->causes &&
+	    causes_episode(w->env->causes, model, e, blames, nblames, shown ? &cause : NULL))
+		return;
+	if (openmp_episode(w->openmp, model, e) || !shown)
 		return;
 	n = get_named(w, model, e->barrier);
 	if (!n || fill_members(w, model, e))
@@ -290,10 +505,13 @@ void watch_episode(void *ctx, const struct model *model, const struct model_epis
 		.nested = e->nested,
 		.nmembers = e->n,
 		.members = w->members,
+		.cause = cause,
+		.ncounters = w->env->ncounters,
+		.counters = counters_of(w, e->n),
 	};
-	if (flags & WATCH_WATCHED)
+	if (told && (flags & WATCH_WATCHED))
 		emit_watched(w->emit, &out);
-	else if (flags & WATCH_NAMED)
+	else if (told)
 		emit_named(w->emit, &out);
 	if (late && n->warned++ % o->warn_every == 0)
 		emit_warning(w->emit, &out, o->warn_ns);

@@ -4,6 +4,7 @@
 #ifndef CMD_WATCH_H
 #define CMD_WATCH_H
 
+#include "analyse/conceptual.h"
 #include "analyse/report.h"
 #include "cmd/options.h"
 #include "emit/emit.h"
@@ -14,15 +15,24 @@ struct watch;
 int watch_new(const struct options *options, const struct report_env *env, struct emit *emit,
 	      struct watch **out);
 void watch_free(struct watch *watch);
-/* The model that calls, so that a thread's name can be added to it when it is first shown. */
+/* The model that calls, so that a thread's name can be added to it when it is first shown; of a run that goes on. */
 void watch_set_model(struct watch *watch, struct model *model);
+/* What its episodes say of OpenMP's teams, for report_env; the watch's own. */
+struct openmp *watch_openmp(const struct watch *watch);
+/* The phases that --phase and the program's marks name, for report_env. The watch's own. */
+struct conceptual *watch_conceptual(const struct watch *watch);
 /* For model_ops, with the watch as ctx. */
 void watch_barrier(void *ctx, const struct model *model, uint32_t index,
 		   struct model_barrier *barrier);
 void watch_episode(void *ctx, const struct model *model, const struct model_episode *episode);
+/* For feed_options, with the watch as mark_ctx. */
+int watch_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark);
 /* The name that --name gave a barrier, or NULL: for report_env. */
 const char *watch_name(const struct watch *watch, const struct model_barrier *barrier);
-/* Says which -w and --name never met their barrier. */
+/* Is the barrier with this id what the user calls @spec, as -w takes it? */
+bool watch_is(const struct watch *watch, const struct model_barrier *barrier, const char *id,
+	      const char *spec);
+/* Says which -w, --name and --phase never met their barrier. */
 void watch_unmet(const struct watch *watch);
 
 #endif /* CMD_WATCH_H */

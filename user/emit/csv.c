@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 
-#define CSV_NAME 64
+#define CSV_NAME 96
 
 struct csv {
 	unsigned ncolumns;
@@ -43,9 +43,22 @@ static void csv_column(struct csv *csv, const char *name)
 	snprintf(columns[csv->ncolumns++], CSV_NAME, "%s", name);
 }
 
+/* Has a column for each of its keys. */
+static bool csv_keyed(const struct emit_field *f)
+{
+	return f->type == EMIT_MAP && f->keys;
+}
+
+/* Has rows of its own. */
 static bool csv_rows(const struct emit_field *f)
 {
 	return f->type == EMIT_ARRAY || f->type == EMIT_EMBEDDED || f->type == EMIT_MAP;
+}
+
+/* In no column of its record: elsewhere, or nowhere. */
+static bool csv_elsewhere(const struct emit_field *f)
+{
+	return !f->name || f->type == EMIT_HIST || (csv_rows(f) && !csv_keyed(f));
 }
 
 static bool csv_nested(const struct emit_field *f)
@@ -55,7 +68,20 @@ static bool csv_nested(const struct emit_field *f)
 
 static void csv_name(char *out, const char *prefix, const char *name)
 {
-	snprintf(out, CSV_NAME, "%s%s%s", prefix, *prefix ? "." : "", name);
+	/* Ours, all of them, and short; one cut off would not be found among the columns. */
+	if (snprintf(out, CSV_NAME, "%s%s%s", prefix, *prefix ? "." : "", name) >= CSV_NAME)
+		*out = '\0';
+}
+
+static void csv_key_columns(struct csv *csv, const struct emit_field *map, const char *prefix)
+{
+	char name[CSV_NAME];
+	unsigned k;
+
+	for (k = 0; map->keys(k); k++) {
+		csv_name(name, prefix, map->keys(k));
+		csv_column(csv, name);
+	}
 }
 
 static void csv_columns(struct csv *csv, const struct emit_record *record, const char *prefix)
@@ -64,31 +90,63 @@ static void csv_columns(struct csv *csv, const struct emit_record *record, const
 	char name[CSV_NAME];
 
 	for (f = record->fields; f->help; f++) {
-		if (!f->name || csv_rows(f) || f->type == EMIT_HIST)
+		if (csv_elsewhere(f))
 			continue;
 		csv_name(name, prefix, f->name);
-		if (csv_nested(f))
+		if (csv_keyed(f))
+			csv_key_columns(csv, f, name);
+		else if (csv_nested(f))
 			csv_columns(csv, fields_sub(f), name);
 		else
 			csv_column(csv, name);
 	}
 }
 
-struct csv *csv_new(void)
+/* The columns of the rows that a record has below it, of all levels. */
+static void csv_row_columns(struct csv *csv, const struct emit_record *record)
+{
+	const struct emit_field *f;
+
+	for (f = record->fields; f->help; f++) {
+		if (!f->name || (!csv_rows(f) && f->type != EMIT_OBJECT))
+			continue;
+		if (csv_rows(f) && !csv_keyed(f))
+			csv_columns(csv, f->sub, "");
+		csv_row_columns(csv, f->sub);
+	}
+}
+
+/* What other commands than trace print is never among its records; of doctor there is no CSV. */
+static bool csv_traced(const struct emit_record *record)
 {
 	const struct emit_record *const *r;
-	const struct emit_field *f;
+
+	for (r = fields_of_diff; *r; r++)
+		if (*r == record)
+			return false;
+	for (r = fields_of_series; *r; r++)
+		if (*r == record)
+			return false;
+	for (r = fields_of_predict; *r; r++)
+		if (*r == record)
+			return false;
+	return record != &fields_rec_doctor;
+}
+
+struct csv *csv_new(const struct emit_record *const *only)
+{
+	const struct emit_record *const *all = only ? only : fields_records, *const * r;
 	struct csv *csv = calloc(1, sizeof(*csv));
 
 	if (!csv)
 		return NULL;
 	csv_column(csv, "type");
-	for (r = fields_records; *r; r++)
-		csv_columns(csv, *r, "");
-	for (r = fields_records; *r; r++)
-		for (f = (*r)->fields; f->help; f++)
-			if (f->name && csv_rows(f))
-				csv_columns(csv, f->sub, "");
+	for (r = all; *r; r++)
+		if (only || csv_traced(*r))
+			csv_columns(csv, *r, "");
+	for (r = all; *r; r++)
+		if (only || csv_traced(*r))
+			csv_row_columns(csv, *r);
 	if (!csv->failed && csv->ncolumns)
 		csv->cells = calloc(csv->ncolumns, sizeof(*csv->cells));
 	if (csv->failed || !csv->cells) {
@@ -187,6 +245,29 @@ static void csv_scalar(struct buf *buf, const struct emit_field *f, const struct
 	}
 }
 
+static void csv_fill_keys(struct csv *csv, const struct emit_field *map,
+			  const struct fields_value *list, const struct fields_context *context,
+			  const char *prefix)
+{
+	const struct emit_field *value = fields_map_value(map);
+	const char *at = list->base, *key;
+	struct fields_value v;
+	char name[CSV_NAME];
+	uint32_t i;
+	int column;
+
+	for (i = 0; i < list->n; i++, at += map->sub->size) {
+		key = fields_key(map, at, context);
+		if (!key)
+			continue;
+		csv_name(name, prefix, key);
+		column = csv_find(csv, name);
+		v = fields_get(value, at, context);
+		if (column >= 0)
+			csv_scalar(&csv->cells[column], value, &v);
+	}
+}
+
 /* Fills the cells of the row; @keys: only those that nested rows repeat. */
 static void csv_fill(struct csv *csv, const struct emit_record *record, const void *rec,
 		     const struct fields_context *context, const char *prefix, bool keys)
@@ -197,11 +278,14 @@ static void csv_fill(struct csv *csv, const struct emit_record *record, const vo
 	int column;
 
 	for (f = record->fields; f->help; f++) {
-		if (!f->name || csv_rows(f) || f->type == EMIT_HIST ||
-		    (keys && !(f->flags & FIELDS_KEY)))
+		if (csv_elsewhere(f) || (keys && !(f->flags & FIELDS_KEY)))
 			continue;
 		v = fields_get(f, rec, context);
 		csv_name(name, prefix, f->name);
+		if (csv_keyed(f)) {
+			csv_fill_keys(csv, f, &v, context, name);
+			continue;
+		}
 		if (v.kind == FIELDS_OBJECT) {
 			csv_fill(csv, fields_sub(f), v.base, context, name, false);
 			continue;
@@ -212,13 +296,13 @@ static void csv_fill(struct csv *csv, const struct emit_record *record, const vo
 	}
 }
 
-static void csv_begin(struct csv *csv, const char *type, const char *sub)
+static void csv_begin(struct csv *csv, const char *type)
 {
 	unsigned i;
 
 	for (i = 0; i < csv->ncolumns; i++)
 		buf_clear(&csv->cells[i]);
-	buf_printf(&csv->cells[0], "%s%s%s", type, sub ? "." : "", sub ? sub : "");
+	buf_str(&csv->cells[0], type);
 }
 
 static void csv_end(struct csv *csv, struct buf *buf)
@@ -236,27 +320,74 @@ static void csv_end(struct csv *csv, struct buf *buf)
 	csv_eol(buf);
 }
 
-void csv_record(struct csv *csv, struct buf *buf, const struct emit_record *record, const void *rec,
-		const struct fields_context *context)
+/* A record, and those that it is nested in: what rows below it repeat their keys of. */
+struct csv_above {
+	const struct csv_above *above; /* NULL: the outermost */
+	const struct emit_record *record;
+	const void *rec;
+	char type[CSV_NAME]; /* "barrier.thread" */
+};
+
+static void csv_fill_above(struct csv *csv, const struct csv_above *above,
+			   const struct fields_context *context)
+{
+	if (!above)
+		return;
+	csv_fill_above(csv, above->above, context);
+	csv_fill(csv, above->record, above->rec, context, "", true);
+}
+
+static void csv_below(struct csv *csv, struct buf *buf, const struct csv_above *above,
+		      const struct emit_record *record, const void *rec,
+		      const struct fields_context *context);
+
+static void csv_list(struct csv *csv, struct buf *buf, const struct csv_above *above,
+		     const struct emit_field *f, const struct fields_value *v,
+		     const struct fields_context *context)
+{
+	struct csv_above own = { .above = above, .record = f->sub };
+	const char *at = v->base;
+	uint32_t i;
+
+	csv_name(own.type, above->type, f->sub->type);
+	for (i = 0; i < v->n; i++, at += f->sub->size) {
+		own.rec = at;
+		csv_begin(csv, own.type);
+		csv_fill_above(csv, above, context);
+		csv_fill(csv, f->sub, at, context, "", false);
+		csv_end(csv, buf);
+		csv_below(csv, buf, &own, f->sub, at, context);
+	}
+}
+
+/* The rows of what is nested in @rec; what is in an object of it is nested in itself. */
+static void csv_below(struct csv *csv, struct buf *buf, const struct csv_above *above,
+		      const struct emit_record *record, const void *rec,
+		      const struct fields_context *context)
 {
 	const struct emit_field *f;
 	struct fields_value v;
-	const char *at;
-	uint32_t i;
 
-	csv_begin(csv, record->type, NULL);
-	csv_fill(csv, record, rec, context, "", false);
-	csv_end(csv, buf);
 	for (f = record->fields; f->help; f++) {
-		if (!f->name || !csv_rows(f))
+		if (!f->name || csv_keyed(f) || f->flags & FIELDS_MORE ||
+		    (!csv_rows(f) && f->type != EMIT_OBJECT))
 			continue;
 		v = fields_get(f, rec, context);
-		at = v.base;
-		for (i = 0; i < v.n; i++, at += f->sub->size) {
-			csv_begin(csv, record->type, f->sub->type);
-			csv_fill(csv, record, rec, context, "", true);
-			csv_fill(csv, f->sub, at, context, "", false);
-			csv_end(csv, buf);
-		}
+		if (v.kind == FIELDS_LIST)
+			csv_list(csv, buf, above, f, &v, context);
+		else if (v.kind == FIELDS_OBJECT)
+			csv_below(csv, buf, above, f->sub, v.base, context);
 	}
+}
+
+void csv_record(struct csv *csv, struct buf *buf, const struct emit_record *record, const void *rec,
+		const struct fields_context *context)
+{
+	struct csv_above own = { .record = record, .rec = rec };
+
+	csv_name(own.type, "", record->type);
+	csv_begin(csv, own.type);
+	csv_fill(csv, record, rec, context, "", false);
+	csv_end(csv, buf);
+	csv_below(csv, buf, &own, record, rec, context);
 }

@@ -14,7 +14,8 @@
 
 struct csv; /* the columns */
 
-struct csv *csv_new(void);
+/* @only: the records that there are, NULL after the last; NULL: all that a trace prints. */
+struct csv *csv_new(const struct emit_record *const *only);
 void csv_free(struct csv *csv);
 void csv_header(const struct csv *csv, struct buf *buf);
 void csv_record(struct csv *csv, struct buf *buf, const struct emit_record *record, const void *rec,

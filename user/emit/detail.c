@@ -5,13 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "emit/account.h"
+#include "emit/crowd.h"
 #include "emit/summary.h"
 #include "emit/table.h"
+#include "emit/why.h"
 
 #define MOST	10 /* rows and details shown whatever they weigh */
 #define WEIGHTY 0.01 /* share of the lost time from which a barrier is shown anyway */
 #define CAP	40 /* but never more */
 #define CROWD	32 /* threads up to which all are shown */
+#define FRAMES	6 /* of a stack */
 #define EXTREME 6 /* of more than that: how many of the worst */
 
 static uint64_t lost_of(const struct report_barrier *b)
@@ -98,30 +103,84 @@ static int by_last(const void *a, const void *b)
 	return by_wait(b, a);
 }
 
-static void quantile_row(struct table *table, const struct emit_field *f,
-			 const struct report_thread *threads, uint32_t n, uint64_t *values,
-			 const struct fields_context *context)
+/* The quantiles of what is known of @n values, which are sorted. */
+static void quantile_cells(struct table *table, uint64_t *values, uint32_t known, bool time)
 {
 	static const unsigned percent[] = { 0, 10, 50, 90, 100 };
-	struct fields_value v;
-	uint32_t i, known = 0;
 	char s[TEXTOUT_CELL];
+	uint32_t i;
 	uint64_t q;
 
-	for (i = 0; i < n; i++) {
-		v = fields_get(f, &threads[i], context);
-		if (v.kind == FIELDS_UINT)
-			values[known++] = v.u;
-	}
 	qsort(values, known, sizeof(*values), by_value);
-	table_text(table, f->heading);
 	for (i = 0; i < 5; i++) {
 		q = known ? values[(uint64_t)(known - 1) * percent[i] / 100] : UINT64_MAX;
-		if (f->type == EMIT_NS)
+		if (time)
 			table_text(table, textout_time(s, q));
 		else
 			table_text(table, known ? textout_count(s, q) : "?");
 	}
+}
+
+/* A heading of two lines in one. */
+static void quantile_name(const char *heading, char out[TEXTOUT_CELL])
+{
+	size_t n = 0;
+
+	for (; *heading && n < TEXTOUT_CELL - 1; heading++) {
+		if (*heading == '-' && heading[1] == '\n')
+			heading++;
+		else
+			out[n++] = *heading == '\n' ? ' ' : *heading;
+	}
+	out[n] = '\0';
+}
+
+static void quantile_row(struct table *table, const struct emit_field *f,
+			 const struct report_thread *threads, uint32_t n, uint64_t *values,
+			 const struct fields_context *context)
+{
+	char name[TEXTOUT_CELL];
+	struct fields_value v;
+	uint32_t i, known = 0;
+	bool any = false;
+
+	for (i = 0; i < n; i++) {
+		v = fields_get(f, &threads[i], context);
+		if (v.kind == FIELDS_UINT) {
+			values[known++] = v.u;
+			any |= v.u != 0;
+		}
+	}
+	if (!any && f->flags & FIELDS_DROP)
+		return;
+	quantile_name(f->heading, name);
+	table_text(table, name);
+	quantile_cells(table, values, known, f->type == EMIT_NS);
+}
+
+/* The @place'th counter. */
+static void quantile_counter(struct table *table, uint32_t place,
+			     const struct report_thread *threads, uint32_t n, uint64_t *values)
+{
+	char *name = account_name(&threads[0].counters[place]);
+	const struct report_counter *c;
+	char s[2 * TEXTOUT_CELL];
+	uint32_t i, known = 0;
+	bool scaled = false;
+
+	for (i = 0; i < n; i++) {
+		c = place < threads[i].ncounters ? &threads[i].counters[place] : NULL;
+		if (!c || c->value == REPORT_UNKNOWN)
+			continue;
+		values[known++] = c->value;
+		scaled |= c->scaled;
+	}
+	if (!name)
+		table->failed = true;
+	snprintf(s, sizeof(s), "%s%s", name ? name : "?", scaled ? " ~" : "");
+	table_text(table, s);
+	quantile_cells(table, values, known, false);
+	free(name);
 }
 
 /* What is typical of many threads: of each quantity its quantiles over the threads. */
@@ -142,43 +201,115 @@ static void thread_quantiles(struct textout *t, const struct report_thread *thre
 	for (i = 0; i < 5; i++)
 		table_column(&table, headings[i], EMIT_NUMBER);
 	for (f = fields_rec_thread.fields; f->help; f++)
-		if (f->heading && f->look != EMIT_BAR && !strchr(f->heading, '\n') &&
+		if (f->heading && f->look != EMIT_BAR &&
 		    (f->type == EMIT_NS || f->type == EMIT_U64))
 			quantile_row(&table, f, threads, n, values, context);
+	for (i = 0; i < threads[0].ncounters; i++)
+		quantile_counter(&table, i, threads, n, values);
 	table_print(&table, t, 4);
 	free(values);
 }
 
-static void thread_extremes(struct textout *t, const struct report_thread *threads, uint32_t n,
-			    const struct fields_context *context, bool last)
+static void thread_rows(struct textout *t, const struct report_thread *threads, uint32_t n,
+			const struct fields_context *context)
 {
-	struct report_thread *sorted = calloc(n, sizeof(*sorted));
 	struct fields_context plain = *context;
 	struct table table = { 0 };
 	uint32_t i;
+
+	/* Bars of a few rows would be full at the greatest of these, not of all. */
+	plain.no_bars = true;
+	table_fields(&table, &fields_rec_thread, &plain);
+	for (i = 0; i < n; i++)
+		table_row(&table, &fields_rec_thread, &threads[i], &plain);
+	table_print(&table, t, 4);
+}
+
+static uint64_t work_or_wait(const struct report_thread *thread, uint32_t what)
+{
+	return what ? thread->wait_ns : thread->work_ns;
+}
+
+static bool is_among(const struct report_thread *thread, const struct report_thread *threads,
+		     uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (threads[i].tid == thread->tid && threads[i].index == thread->index)
+			return true;
+	return false;
+}
+
+/* Who is not like the others and in neither of the two lists: the second of two late ones never comes last. */
+static void thread_outliers(struct textout *t, const struct report_thread *threads, uint32_t n,
+			    const struct report_thread *shown, uint32_t nshown,
+			    const struct fields_context *context)
+{
+	uint32_t places[3 * EXTREME], others = 0;
+	struct report_thread rows[EXTREME];
+	char s[TEXTOUT_CELL] = "another that is";
+	int i, found = crowd_outliers(threads, n, work_or_wait, 2, places, 3 * EXTREME);
+
+	if (found < 0)
+		t->buf->failed = true;
+	for (i = 0; i < found && others < EXTREME; i++)
+		if (!is_among(&threads[places[i]], shown, nshown))
+			rows[others++] = threads[places[i]];
+	if (!others)
+		return;
+	if (others > 1)
+		snprintf(s, sizeof(s), "%u others that are", others);
+	textout_line(t, TEXTOUT_PLAIN, "    %s not like the rest:", s);
+	thread_rows(t, rows, others, context);
+}
+
+/* Single threads of many: the worst of the two kinds, and what is odd else. */
+static void thread_extremes(struct textout *t, const struct report_thread *threads, uint32_t n,
+			    const struct fields_context *context)
+{
+	struct report_thread *sorted = calloc(n, sizeof(*sorted)), shown[2 * EXTREME];
 
 	if (!sorted) {
 		t->buf->failed = true;
 		return;
 	}
 	memcpy(sorted, threads, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), last ? by_last : by_wait);
-	textout_line(t, TEXTOUT_PLAIN,
-		     last ? "    the %d that came last most often:"
-			  : "    the %d that waited longest:",
-		     EXTREME);
-	/* Bars of a few rows would be full at the greatest of these, not of all. */
-	plain.no_bars = true;
-	table_fields(&table, &fields_rec_thread, &plain);
-	for (i = 0; i < EXTREME; i++)
-		table_row(&table, &fields_rec_thread, &sorted[i], &plain);
-	table_print(&table, t, 4);
+	qsort(sorted, n, sizeof(*sorted), by_last);
+	memcpy(shown, sorted, EXTREME * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), by_wait);
+	memcpy(shown + EXTREME, sorted, EXTREME * sizeof(*sorted));
 	free(sorted);
+	textout_line(t, TEXTOUT_PLAIN, "    the %d that came last most often:", EXTREME);
+	thread_rows(t, shown, EXTREME, context);
+	textout_line(t, TEXTOUT_PLAIN, "    the %d that waited longest:", EXTREME);
+	thread_rows(t, shown + EXTREME, EXTREME, context);
+	thread_outliers(t, threads, n, shown, 2 * EXTREME, context);
+}
+
+/* Below the table of waits: what the threads did meanwhile. */
+static void thread_accounts(struct textout *t, const struct account *account,
+			    const struct fields_context *context)
+{
+	if (account_known(account, context)) {
+		textout_line(t, TEXTOUT_PLAIN, "    Where their work's time went:");
+		account_parts(t, account, 4, context);
+	}
+	if (account->ncounters) {
+		textout_line(t, TEXTOUT_PLAIN, "    Counted outside barriers:");
+		account_counters(t, account, 4, context);
+	}
 }
 
 void detail_threads(struct textout *t, const struct report_thread *threads, uint32_t n,
+		    const struct report_counter *counters, uint32_t ncounters,
 		    const struct fields_context *context)
 {
+	struct account account = { .record = &fields_rec_thread,
+				   .rows = threads,
+				   .n = n,
+				   .counters = counters,
+				   .ncounters = ncounters };
 	struct table table = { 0 };
 	char s[TEXTOUT_CELL];
 	uint32_t i;
@@ -187,14 +318,23 @@ void detail_threads(struct textout *t, const struct report_thread *threads, uint
 		textout_line(t, TEXTOUT_PLAIN, "    %s (--json lists all)",
 			     textout_plural(s, n, "thread"));
 		thread_quantiles(t, threads, n, context);
-		thread_extremes(t, threads, n, context, true);
-		thread_extremes(t, threads, n, context, false);
+		thread_extremes(t, threads, n, context);
+		/* The quantiles have the rest: left is what was counted of all together. */
+		account.n = 0;
+		thread_accounts(t, &account, context);
 		return;
 	}
 	table_fields(&table, &fields_rec_thread, context);
 	for (i = 0; i < n; i++)
 		table_row(&table, &fields_rec_thread, &threads[i], context);
 	table_print(&table, t, 4);
+	thread_accounts(t, &account, context);
+}
+
+/* Nobody named it: it was told by what its threads do. */
+static bool is_found(const struct report_barrier *b)
+{
+	return !strcmp(b->family, "cond") || !strcmp(b->family, "futex");
 }
 
 /* --- one barrier ------------------------------------------------------------------------------ */
@@ -208,14 +348,15 @@ static void barrier_episodes(struct textout *t, const struct report_barrier *b)
 	if (b->participants && b->participants_min != b->participants)
 		buf_printf(&s, " of %u to %u threads", b->participants_min, b->participants);
 	else if (b->participants)
-		buf_printf(&s, " of %u threads", b->participants);
+		buf_printf(&s, " of %u thread%s", b->participants, b->participants == 1 ? "" : "s");
 	if (b->incomplete)
 		buf_printf(&s, ", %s incomplete (in no figure here)",
 			   textout_count(n, b->incomplete));
 	if (b->ambiguous)
 		buf_printf(&s, ", %s ambiguous", textout_count(n, b->ambiguous));
 	if (b->family)
-		buf_printf(&s, "; %s%s%s", b->family, b->kind ? ", " : "", b->kind ? b->kind : "");
+		buf_printf(&s, "; %s%s%s%s", b->family, b->kind ? ", " : "", b->kind ? b->kind : "",
+			   is_found(b) ? ", found by behaviour" : "");
 	if (*b->object)
 		buf_printf(&s, ", object %s", b->object);
 	if (b->shared)
@@ -284,8 +425,10 @@ static void barrier_callsites(struct textout *t, const struct report_barrier *b)
 	uint32_t i;
 	int n;
 
-	for (i = 0; b->ncallsites > 1 && i < b->ncallsites; i++) {
+	for (i = 0; i < b->ncallsites; i++) {
 		c = &b->callsites[i];
+		if (b->ncallsites == 1 && !c->through)
+			break;
 		if (c->file && c->line)
 			n = asprintf(&place, "%s %s:%u", c->function ? c->function : "?", c->file,
 				     c->line);
@@ -295,10 +438,25 @@ static void barrier_callsites(struct textout *t, const struct report_barrier *b)
 			n = asprintf(&place, "an unknown place");
 		if (n < 0)
 			continue;
-		textout_line(t, TEXTOUT_DIM, "    called from: %s%s%s", place,
-			     c->inlined ? ", inlined into " : "", c->inlined ? c->inlined : "");
+		textout_line(t, TEXTOUT_DIM, "    called from: %s%s%s%s%s", place,
+			     c->inlined ? ", inlined into " : "", c->inlined ? c->inlined : "",
+			     c->through ? ", through " : "", c->through ? c->through : "");
 		free(place);
 	}
+}
+
+static void barrier_delays(struct textout *t, const struct report_barrier *b)
+{
+	char direct[TEXTOUT_CELL], passed[TEXTOUT_CELL];
+
+	if (b->delay_direct_ns == REPORT_UNKNOWN || b->delay_passed_ns == REPORT_UNKNOWN ||
+	    !(b->delay_direct_ns + b->delay_passed_ns))
+		return;
+	textout_wrap(
+		t, TEXTOUT_DIM, "    ", 4,
+		"waits, here and elsewhere, that began as an imbalance in phases that end here: "
+		"%s directly, %s passed on by threads that were held up themselves",
+		textout_time(direct, b->delay_direct_ns), textout_time(passed, b->delay_passed_ns));
 }
 
 static void detail_one(struct textout *t, const struct report_barrier *b,
@@ -315,12 +473,16 @@ static void detail_one(struct textout *t, const struct report_barrier *b,
 		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4, "%s", b->verdict);
 	if (*b->advice)
 		textout_wrap(t, TEXTOUT_PLAIN, "    -> ", 7, "%s", b->advice);
+	why_sentence(t, TEXTOUT_PLAIN, &b->cause, 4);
+	why_stack(t, &b->cause, 8, FRAMES);
+	why_parts(t, &b->cause, 6);
 	barrier_episodes(t, b);
+	barrier_delays(t, b);
 	barrier_callsites(t, b);
 	barrier_quantities(t, b, context);
 	barrier_longest(t, b);
 	if (b->nthreads)
-		detail_threads(t, b->threads, b->nthreads, context);
+		detail_threads(t, b->threads, b->nthreads, b->counters, b->ncounters, context);
 	textout_blank(t);
 }
 
@@ -346,6 +508,53 @@ void detail_each(struct textout *t, const struct report *r, const struct fields_
 }
 
 /* --- phases ----------------------------------------------------------------------------------- */
+
+static void conceptual_one(struct textout *t, const struct report_conceptual *p,
+			   const struct fields_context *context)
+{
+	char n[TEXTOUT_CELL];
+	char *name = text_printable(p->name);
+
+	textout_line(t, TEXTOUT_BOLD, "%s  (%s, pid %u)", name ? name : "?",
+		     p->comm ? p->comm : "?", p->pid);
+	free(name);
+	if (p->unfinished)
+		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4,
+			     "%s whose end was not seen: in none of the figures.",
+			     textout_plural(n, p->unfinished, "occurrence"));
+	if (p->incomplete)
+		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4,
+			     "%s inside incomplete: in the times, not in what was lost.",
+			     textout_plural(n, p->incomplete, "episode"));
+	why_sentence(t, TEXTOUT_PLAIN, &p->cause, 4);
+	why_parts(t, &p->cause, 6);
+	if (p->nthreads)
+		detail_threads(t, p->threads, p->nthreads, p->counters, p->ncounters, context);
+	textout_blank(t);
+}
+
+void detail_conceptuals(struct textout *t, const struct report *r,
+			const struct fields_context *context)
+{
+	uint32_t i, n = r->nconceptuals < MOST ? r->nconceptuals : MOST;
+	struct table table = { 0 };
+	char s[TEXTOUT_CELL];
+
+	if (!n)
+		return;
+	textout_line(t, TEXTOUT_BOLD, "PHASES YOU NAMED");
+	table_fields(&table, &fields_rec_conceptual, context);
+	for (i = 0; i < n; i++)
+		table_row(&table, &fields_rec_conceptual, &r->conceptuals[i], context);
+	table_print(&table, t, 2);
+	if (n < r->nconceptuals)
+		textout_line(t, TEXTOUT_PLAIN, "  and %s more; --json and --csv list all.",
+			     textout_plural(s, r->nconceptuals - n, "phase"));
+	textout_blank(t);
+	for (i = 0; i < n; i++)
+		if (r->conceptuals[i].occurrences || r->conceptuals[i].unfinished)
+			conceptual_one(t, &r->conceptuals[i], context);
+}
 
 void detail_transitions(struct textout *t, const struct report *r,
 			const struct fields_context *context)

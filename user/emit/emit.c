@@ -6,15 +6,22 @@
 #include <stdlib.h>
 
 #include "emit/buf.h"
+#include "emit/compare.h"
 #include "emit/csv.h"
+#include "emit/doctor.h"
 #include "emit/fields.h"
+#include "emit/hang.h"
 #include "emit/json.h"
 #include "emit/live.h"
+#include "emit/prediction.h"
+#include "emit/series.h"
 #include "emit/summary.h"
 #include "emit/textout.h"
+#include "emit/threads.h"
 
-#define EMIT_WIDTH	 100
-#define EMIT_WIDTH_LEAST 40
+#define EMIT_WIDTH	    100
+#define EMIT_WIDTH_LEAST    40
+#define EMIT_WIDTH_MARKDOWN 1000000
 
 struct emit {
 	FILE *out;
@@ -41,9 +48,13 @@ struct emit *emit_new(FILE *out, const struct emit_options *options)
 	if (emit->text.width < EMIT_WIDTH_LEAST)
 		emit->text.width = EMIT_WIDTH_LEAST;
 	emit->text.colour = options->colour;
+	emit->text.markdown = options->format == EMIT_MARKDOWN;
+	/* Whoever shows it breaks its lines. */
+	if (emit->text.markdown)
+		emit->text.width = EMIT_WIDTH_MARKDOWN;
 	emit->text.ascii = options->ascii;
 	if (options->format == EMIT_CSV) {
-		emit->csv = csv_new();
+		emit->csv = csv_new(NULL);
 		if (!emit->csv) {
 			free(emit);
 			return NULL;
@@ -86,7 +97,7 @@ static void emit_record(struct emit *emit, const struct emit_record *record, con
 
 static bool emit_is_text(const struct emit *emit)
 {
-	return emit->options.format == EMIT_TEXT;
+	return emit->options.format == EMIT_TEXT || emit->options.format == EMIT_MARKDOWN;
 }
 
 /* Live text is wanted; anything is still written. */
@@ -157,6 +168,46 @@ void emit_warning(struct emit *emit, const struct emit_episode *episode, uint64_
 	}
 }
 
+void emit_hang(struct emit *emit, const struct report_hang *hang)
+{
+	if (emit->options.on_hang)
+		emit->options.on_hang(emit->options.on_hang_ctx, hang);
+	if (emit->err)
+		return;
+	if (!emit_is_text(emit)) {
+		emit_record(emit, &fields_rec_hang, hang);
+	} else if (emit_live(emit)) {
+		hang_print(&emit->text, hang);
+		emit_put(emit);
+	}
+}
+
+void emit_no_hang(struct emit *emit)
+{
+	if (!emit_live(emit))
+		return;
+	textout_line(&emit->text, TEXTOUT_PLAIN,
+		     "No thread waits at a barrier that is known. Where each is:");
+	textout_blank(&emit->text);
+	emit_put(emit);
+}
+
+void emit_threads(struct emit *emit, uint32_t pid, const char *comm,
+		  const struct emit_thread *threads, uint32_t n)
+{
+	uint32_t i;
+
+	if (emit->err)
+		return;
+	if (emit_is_text(emit)) {
+		threads_print(&emit->text, pid, comm, threads, n);
+		emit_put(emit);
+		return;
+	}
+	for (i = 0; i < n; i++)
+		emit_record(emit, &fields_rec_where, &threads[i]);
+}
+
 void emit_phase_time(struct emit *emit, const struct emit_episode *episode)
 {
 	if (!emit_live(emit))
@@ -173,12 +224,18 @@ static void emit_records(struct emit *emit, const struct report *report)
 	};
 	uint32_t i;
 
+	for (i = 0; i < report->ngroups; i++)
+		emit_record(emit, &fields_rec_group, &report->groups[i]);
 	for (i = 0; i < report->nprocesses; i++)
 		emit_record(emit, &fields_rec_process, &report->processes[i]);
 	for (i = 0; i < report->nbarriers; i++)
 		emit_record(emit, &fields_rec_barrier, &report->barriers[i]);
 	for (i = 0; i < report->nphases; i++)
 		emit_record(emit, &fields_rec_transition, &report->phases[i]);
+	for (i = 0; i < report->nconceptuals; i++)
+		emit_record(emit, &fields_rec_conceptual, &report->conceptuals[i]);
+	for (i = 0; i < report->nfindings; i++)
+		emit_record(emit, &fields_rec_finding, &report->findings[i]);
 	emit_record(emit, report->interim ? &fields_rec_interim : &fields_rec_end, &end);
 }
 
@@ -196,6 +253,102 @@ void emit_report(struct emit *emit, const struct report *report)
 	}
 	emit->context.interim = false;
 	emit_flush(emit);
+}
+
+void emit_doctor(struct emit *emit, const struct doctor *doctor)
+{
+	uint32_t i;
+
+	if (emit->err)
+		return;
+	if (emit_is_text(emit)) {
+		doctor_print(&emit->text, doctor);
+		emit_put(emit);
+		return;
+	}
+	emit_record(emit, &fields_rec_doctor, &doctor->verdict);
+	for (i = 0; i < doctor->n; i++)
+		emit_record(emit, &fields_rec_doctor, &doctor->features[i]);
+}
+
+/* CSV has the columns of these records alone, if nothing was written yet. */
+static void emit_only(struct emit *emit, const struct emit_record *const *records)
+{
+	if (emit->options.format != EMIT_CSV || emit->header)
+		return;
+	csv_free(emit->csv);
+	emit->csv = csv_new(records);
+	if (!emit->csv)
+		emit_fail(emit, ENOMEM);
+}
+
+void emit_compare(struct emit *emit, const struct compare *compare, const struct emit_input *inputs)
+{
+	struct fields_comparison rec = {
+		.compare = compare,
+		.a = inputs,
+		.b = inputs + compare->a.n,
+		.na = compare->a.n,
+		.nb = compare->b.n,
+	};
+	uint32_t i;
+
+	emit_only(emit, fields_of_diff);
+	if (emit->err)
+		return;
+	if (emit_is_text(emit)) {
+		compare_print(&emit->text, &rec, &emit->context);
+		emit_put(emit);
+		return;
+	}
+	emit_record(emit, &fields_rec_comparison, &rec);
+	for (i = 0; i < compare->nrows; i++)
+		emit_record(emit, &fields_rec_difference, &compare->rows[i]);
+}
+
+void emit_predictions(struct emit *emit, const struct predictions *p)
+{
+	uint32_t i;
+
+	emit_only(emit, fields_of_predict);
+	if (emit->err)
+		return;
+	if (emit_is_text(emit)) {
+		prediction_print(&emit->text, p, &emit->context);
+		emit_put(emit);
+		return;
+	}
+	for (i = 0; i < p->n; i++)
+		emit_record(emit, &fields_rec_prediction, &p->all[i]);
+	for (i = 0; i < p->nnotes; i++)
+		emit_record(emit, &fields_rec_assumption, &p->notes[i]);
+}
+
+void emit_machine(struct emit *emit, const struct predict_machine *m, const char *comment)
+{
+	if (emit->err)
+		return;
+	prediction_print_machine(&emit->buf, m, comment);
+	emit_put(emit);
+}
+
+void emit_series(struct emit *emit, const struct series *series)
+{
+	struct fields_series rec;
+	uint32_t i;
+
+	emit_only(emit, fields_of_series);
+	if (emit->err)
+		return;
+	if (emit_is_text(emit)) {
+		series_print(&emit->text, series, &emit->context);
+		emit_put(emit);
+		return;
+	}
+	for (i = 0; i < series->npoints; i++) {
+		rec = fields_series_of(series, i);
+		emit_record(emit, &fields_rec_series, &rec);
+	}
 }
 
 int emit_flush(struct emit *emit)

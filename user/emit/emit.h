@@ -14,10 +14,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analyse/compare.h"
+#include "analyse/doctor.h"
+#include "analyse/hang.h"
+#include "analyse/prediction.h"
 #include "analyse/report.h"
+#include "analyse/series.h"
 #include "model/model.h"
 
-enum emit_format { EMIT_TEXT, EMIT_JSON, EMIT_CSV };
+/* EMIT_MARKDOWN is the text, its tables as tables. */
+enum emit_format { EMIT_TEXT, EMIT_JSON, EMIT_CSV, EMIT_MARKDOWN };
 
 struct emit_options {
 	enum emit_format format;
@@ -27,6 +33,9 @@ struct emit_options {
 	bool verbose; /* text: the probes, below the banner */
 	bool quiet; /* text: no banner, no live reports; the report at the end still comes */
 	int64_t realtime_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC; 0: no time of day */
+	/* Is told of every hang that is printed, too. Optional. */
+	void (*on_hang)(void *ctx, const struct report_hang *hang);
+	void *on_hang_ctx;
 };
 
 /* One probe, for the session record and for -v. */
@@ -37,6 +46,21 @@ struct emit_probe {
 	const char *scope; /* "inode" (whoever runs the file) or "process" */
 	const char *insn; /* what lies under it, with its class */
 	const char *why; /* why this place and this method */
+};
+
+/* Where a thread is. Strings are untrusted, NULL unknown. */
+struct emit_thread {
+	uint32_t pid, tid;
+	const char *comm;
+	enum hang_state state;
+	const char *blocked_on; /* in words */
+	const char *syscall, *wchan;
+	const char *registers; /* how they are known */
+	uint64_t oncpu_ns, runq_ns; /* so far; MODEL_UNKNOWN */
+	bool sampled; /* it ran: the stack is a sample of where */
+	bool truncated; /* its outermost function is not among the frames */
+	uint32_t nframes;
+	const struct hang_frame *frames; /* innermost first */
 };
 
 /* One option as the thesis names it, for the banner. */
@@ -53,13 +77,15 @@ struct emit_counter {
 
 struct emit_session {
 	const char *version, *kernel;
-	const char *mode; /* command, pid, system */
+	const char *mode; /* command, pid, system, hang */
 	const char *command; /* joined by spaces; NULL */
 	uint64_t clock_start_ns;
 	uint32_t nprobes;
 	const struct emit_probe *probes;
 	uint32_t ncounters;
 	const struct emit_counter *counters;
+	uint32_t nuncounted;
+	const struct report_uncounted *uncounted; /* those that cannot be had */
 	uint32_t nsettings;
 	const struct emit_setting *settings;
 	bool banner; /* SBT_OPTIONS */
@@ -74,6 +100,9 @@ struct emit_member {
 	uint32_t order; /* from 0 */
 	uint64_t arrive_ns, inter_ns, wait_ns, depart_ns, work_ns; /* MODEL_UNKNOWN: unknown */
 	uint32_t cpu;
+	struct report_parts parts; /* of the phase that ended here, and inside this barrier */
+	uint32_t ncounters;
+	const struct report_counter *counters;
 };
 
 struct emit_episode {
@@ -87,6 +116,15 @@ struct emit_episode {
 	bool nested;
 	uint32_t nmembers;
 	const struct emit_member *members; /* by arrival */
+	struct report_cause cause; /* nparts 0: nothing can be said */
+	uint32_t ncounters; /* summed over the members */
+	const struct report_counter *counters;
+};
+
+/* A recording that others are compared with. Strings are untrusted. */
+struct emit_input {
+	const char *file;
+	bool complete; /* nothing was lost */
 };
 
 struct emit; /* opaque */
@@ -101,10 +139,28 @@ void emit_watched(struct emit *emit, const struct emit_episode *episode);
 void emit_named(struct emit *emit, const struct emit_episode *episode);
 /* Any past the threshold (figure 3.10, lines 12 and 13). */
 void emit_warning(struct emit *emit, const struct emit_episode *episode, uint64_t threshold_ns);
+/* A barrier that does not fill; or that has, in the end (hang->over). */
+void emit_hang(struct emit *emit, const struct report_hang *hang);
+/* hang: no thread waits at a barrier. Text only. */
+void emit_no_hang(struct emit *emit);
+/* Where the threads of one process are, @comm the process's name; text tells those together that are at one place. */
+void emit_threads(struct emit *emit, uint32_t pid, const char *comm,
+		  const struct emit_thread *threads, uint32_t n);
 /* --phase-times: one line an episode. Text only. */
 void emit_phase_time(struct emit *emit, const struct emit_episode *episode);
 /* The end, or an interim report. */
 void emit_report(struct emit *emit, const struct report *report);
+/* What can be done here: the verdict, then a row a feature. JSON has the verdict as the feature "trace". No CSV. */
+void emit_doctor(struct emit *emit, const struct doctor *doctor);
+/* diff: the answer, then what changed. @inputs: A's, then B's. */
+void emit_compare(struct emit *emit, const struct compare *compare,
+		  const struct emit_input *inputs);
+/* predict: a record for each number of processors, then one for each assumption and warning. */
+void emit_predictions(struct emit *emit, const struct predictions *predictions);
+/* A file of a machine's parameters, whatever the format. */
+void emit_machine(struct emit *emit, const struct predict_machine *machine, const char *comment);
+/* series: all points; text has the tables that they make. */
+void emit_series(struct emit *emit, const struct series *series);
 /* Prints what the field list says of itself as a JSON Schema. */
 int emit_json_schema(FILE *out);
 /* 0, or the first error as -errno (-EPIPE, -ENOSPC, ...). */

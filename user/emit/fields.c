@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include "emit/fields.h"
+#include "emit/fields_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,11 +8,6 @@
 /* clang-format off */
 
 /* One field a row. */
-
-#define AT(s, m)      .offset = offsetof(struct s, m)
-#define VIA(s, p)     .via = 1 + offsetof(struct s, p)
-#define LIST(s, p, c) .offset = offsetof(struct s, p), .count = offsetof(struct s, c)
-#define END	      { .help = NULL }
 
 static const struct emit_names state_names[] = {
 	{ MODEL_COMPLETE, "complete", NULL },
@@ -39,6 +34,9 @@ const struct emit_names fields_why[] = {
 	{ MODEL_WHY_COUNT, "count", "its members are not as many as the barrier counts" },
 	{ MODEL_WHY_SWAP, "swap", "two arrivals at its edge could be the other way round" },
 	{ MODEL_WHY_END, "end", "tracing ended first" },
+	{ MODEL_WHY_OTHERS, "others", "who else was to come is not known" },
+	{ MODEL_WHY_BOUND, "bound", "the last came no later than shown: its arrival is not seen" },
+	{ MODEL_WHY_RIVALS, "rivals", "which of them came last is not certain" },
 	{ 0, NULL, NULL },
 };
 
@@ -47,17 +45,21 @@ const struct emit_names fields_why[] = {
 static void cell_last(const void *rec, char *out, size_t size)
 {
 	const struct report_barrier *b = rec;
-	uint32_t i;
+	uint32_t i, index = b->last_index;
+	bool known = b->last_known;
 
 	if (!b->last_tid) {
 		snprintf(out, size, "-");
 		return;
 	}
-	for (i = 0; i < b->nthreads; i++)
-		if (b->threads[i].tid == b->last_tid)
-			break;
-	if (i < b->nthreads && !b->shared && isfinite(b->last_share))
-		snprintf(out, size, "id %u, %.0f %%", b->threads[i].index, b->last_share * 100);
+	for (i = 0; i < b->nthreads && !known; i++) {
+		known = b->threads[i].tid == b->last_tid;
+		index = b->threads[i].index;
+	}
+	if (known && b->ranked && isfinite(b->last_share))
+		snprintf(out, size, "rank %u, %.0f %%", index, b->last_share * 100);
+	else if (known && !b->shared && isfinite(b->last_share))
+		snprintf(out, size, "id %u, %.0f %%", index, b->last_share * 100);
 	else if (isfinite(b->last_share))
 		snprintf(out, size, "tid %u, %.0f %%", b->last_tid, b->last_share * 100);
 	else
@@ -117,6 +119,17 @@ const struct emit_record fields_rec_probe = {
 	"probe", sizeof(struct emit_probe), probe_fields, "One probe"
 };
 
+#define UN(m) AT(report_uncounted, m)
+static const struct emit_field uncounted_fields[] = {
+	{ "name", EMIT_STRING, UN(name), .help = "as asked for" },
+	{ "reason", EMIT_STRING, UN(reason), .help = "why it cannot be had" },
+	END
+};
+static const struct emit_record rec_uncounted = {
+	"counter_unavailable", sizeof(struct report_uncounted), uncounted_fields,
+	"One counter that cannot be had"
+};
+
 #define C(m) AT(emit_counter, m)
 static const struct emit_field counter_fields[] = {
 	{ "name", EMIT_STRING, C(name), .help = "as asked for" },
@@ -140,12 +153,13 @@ static const struct emit_record rec_setting = {
 
 #define M(m) AT(emit_member, m)
 static const struct emit_field member_fields[] = {
-	{ "tid", EMIT_U32, M(tid), .help = "thread" },
-	{ "index", EMIT_U32, M(index), .heading = "id", .look = EMIT_NUMBER,
+	{ "tid", EMIT_U32, M(tid), .flags = FIELDS_KEY, .help = "thread" },
+	{ "index", EMIT_U32, M(index), .heading = "id", .look = EMIT_NUMBER, .views = FIELDS_EACH,
 	  .help = "number within the process, by first crossing" },
-	{ NULL, EMIT_U32, M(tid), .heading = "tid", .look = EMIT_NUMBER, .help = "thread" },
+	{ NULL, EMIT_U32, M(tid), .heading = "tid", .look = EMIT_NUMBER, .views = FIELDS_EACH,
+	  .help = "thread" },
 	{ "comm", EMIT_STRING, M(comm), .heading = "thread", .look = EMIT_NAME,
-	  .help = "the thread's name" },
+	  .views = FIELDS_EACH, .help = "the thread's name" },
 	{ "site", EMIT_STRING, M(site), .heading = "from", .look = EMIT_NAME,
 	  .help = "call site, where the members came from different ones" },
 	{ "order", EMIT_U32, M(order), .help = "of arrival, from 0" },
@@ -158,6 +172,10 @@ static const struct emit_field member_fields[] = {
 	{ "cpu", EMIT_U32, M(cpu), .help = "on which it arrived" },
 	{ "work_ns", EMIT_NS, M(work_ns), .heading = "work", .look = EMIT_MEAN,
 	  .help = "the thread's phase: from its last departure to this arrival" },
+	{ NULL, EMIT_NS, M(work_ns), .heading = "work", .look = EMIT_COMMON, .views = FIELDS_PARTS,
+	  .help = "the thread's phase" },
+	FIELDS_PARTS_OF(emit_member),
+	FIELDS_COUNTERS_OF(emit_member),
 	{ NULL, EMIT_T_NS, M(arrive_ns), .heading = "from start", .look = EMIT_CLOCK,
 	  .help = "arrival, from the start" },
 	{ NULL, EMIT_T_NS, M(arrive_ns), .heading = "time of day", .look = EMIT_DAY,
@@ -170,15 +188,16 @@ const struct emit_record fields_rec_member = {
 
 #define H(m) AT(report_thread, m)
 static const struct emit_field thread_fields[] = {
-	{ "index", EMIT_U32, H(index), .heading = "id", .look = EMIT_NUMBER,
+	{ "index", EMIT_U32, H(index), .heading = "id", .look = EMIT_NUMBER, .views = FIELDS_EACH,
 	  .help = "number within the process, by first crossing" },
-	{ "tid", EMIT_U32, H(tid), .heading = "tid", .look = EMIT_NUMBER, .help = "thread" },
+	{ "tid", EMIT_U32, H(tid), .flags = FIELDS_KEY, .heading = "tid", .look = EMIT_NUMBER,
+	  .views = FIELDS_EACH, .help = "thread" },
 	{ "comm", EMIT_STRING, H(comm), .heading = "thread", .look = EMIT_NAME,
-	  .help = "the thread's name" },
+	  .views = FIELDS_EACH, .help = "the thread's name" },
 	{ "crossings", EMIT_U64, H(crossings), .heading = "crossings", .look = EMIT_NUMBER,
 	  .help = "of barriers, seen" },
 	{ "work_ns", EMIT_NS, H(work_ns), .heading = "work", .look = EMIT_COMMON,
-	  .help = "time between barriers" },
+	  .views = FIELDS_MAIN | FIELDS_PARTS, .help = "time between barriers" },
 	{ "wait_ns", EMIT_NS, H(wait_ns), .heading = "wait", .look = EMIT_COMMON,
 	  .help = "time waited for the last to come" },
 	{ "idle_ns", EMIT_NS, H(idle_ns), .heading = "idle", .look = EMIT_COMMON,
@@ -189,6 +208,8 @@ static const struct emit_field thread_fields[] = {
 	  .cell = cell_thread_last, .help = "how often it came last" },
 	{ "last_share", EMIT_RATIO, H(last_share), .help = "last over the complete episodes" },
 	{ NULL, EMIT_NS, H(wait_ns), .heading = "wait", .look = EMIT_BAR, .help = "as a bar" },
+	FIELDS_PARTS_OF(report_thread),
+	FIELDS_COUNTERS_OF(report_thread),
 	END
 };
 const struct emit_record fields_rec_thread = {
@@ -198,13 +219,12 @@ const struct emit_record fields_rec_thread = {
 
 #define S2(m) AT(report_callsite, m)
 static const struct emit_field callsite_fields[] = {
-	{ "function", EMIT_STRING, S2(function), .help = "that waits" },
-	{ "file", EMIT_STRING, S2(file), .help = "source file" },
-	{ "line", EMIT_U32, S2(line), .flags = FIELDS_ZERO, .help = "in the source file" },
-	{ "module", EMIT_STRING, S2(module), .help = "program or library" },
+	FIELDS_SOURCE_OF(report_callsite, "that waits"),
 	{ "offset", EMIT_U64, S2(offset), .flags = FIELDS_ZERO,
 	  .help = "of the call in the module" },
 	{ "inlined", EMIT_STRING, S2(inlined), .help = "the functions it was inlined into" },
+	{ "through", EMIT_STRING, S2(through),
+	  .help = "the function called there, in which the barrier is written by hand" },
 	END
 };
 static const struct emit_record rec_callsite = {
@@ -256,7 +276,7 @@ static const struct emit_field session_fields[] = {
 	{ "schema", EMIT_U32, AT(fields_session, schema), .help = "version of these names" },
 	{ "version", EMIT_STRING, SE(version), .help = "of sbt-trace" },
 	{ "kernel", EMIT_STRING, SE(kernel), .help = "release of the kernel" },
-	{ "mode", EMIT_STRING, SE(mode), .help = "command, pid or system" },
+	{ "mode", EMIT_STRING, SE(mode), .help = "command, pid, system, hang or prediction" },
 	{ "command", EMIT_STRING, SE(command), .help = "the traced command" },
 	{ "clock_start_ns", EMIT_U64, SE(clock_start_ns),
 	  .help = "CLOCK_MONOTONIC at the start: arrive_ns, depart_ns and t_ns count from here" },
@@ -268,6 +288,8 @@ static const struct emit_field session_fields[] = {
 	  .sub = &fields_rec_probe, .help = "what is probed, how, and why there" },
 	{ "counters", EMIT_ARRAY, SV, LIST(emit_session, counters, ncounters),
 	  .sub = &rec_counter, .help = "what is counted" },
+	{ "counters_unavailable", EMIT_ARRAY, SV, LIST(emit_session, uncounted, nuncounted),
+	  .sub = &rec_uncounted, .help = "what is not counted though it was asked for" },
 	{ "settings", EMIT_ARRAY, SV, LIST(emit_session, settings, nsettings),
 	  .sub = &rec_setting, .help = "options, by their SBT_ names" },
 	END
@@ -303,6 +325,9 @@ static const struct emit_field episode_fields[] = {
 	{ "nested", EMIT_BOOL, EP(nested), .help = "inside another barrier's wait: enters no sum" },
 	{ "threads", EMIT_ARRAY, LIST(emit_episode, members, nmembers), .sub = &fields_rec_member,
 	  .help = "its members, by arrival" },
+	FIELDS_COUNTERS_OF(emit_episode),
+	{ "cause", EMIT_OBJECT, LIST(emit_episode, cause, cause.nparts),
+	  .sub = &fields_rec_episode_cause, .help = "why its last thread was late" },
 	END
 };
 const struct emit_record fields_rec_episode = {
@@ -312,15 +337,18 @@ const struct emit_record fields_rec_episode = {
 #define WE(m) VIA(fields_warning, episode), AT(emit_episode, m)
 #define WB(m) VIA(fields_warning, barrier), AT(report_barrier, m)
 static const struct emit_field warning_fields[] = {
-	{ "barrier", EMIT_CHARS, WB(id), .help = "id of the barrier" },
+	{ "barrier", EMIT_CHARS, WB(id), .flags = FIELDS_KEY, .help = "id of the barrier" },
 	{ "label", EMIT_CHARS, WB(label), .help = "what text output calls it" },
-	{ "pid", EMIT_U32, WE(pid), .help = "process" },
-	{ "phase", EMIT_U64, WE(number), .help = "phase number" },
+	{ "pid", EMIT_U32, WE(pid), .flags = FIELDS_KEY, .help = "process" },
+	{ "phase", EMIT_U64, WE(number), .flags = FIELDS_KEY, .help = "phase number" },
 	{ "t_ns", EMIT_T_NS, WE(release_ns), .help = "release, from clock_start_ns" },
 	{ "barrier_ns", EMIT_NS, WE(barrier_ns), .help = "barrier time" },
 	{ "phase_ns", EMIT_NS, WE(phase_ns), .help = "phase time" },
 	{ "threshold_ns", EMIT_NS, AT(fields_warning, threshold_ns),
 	  .help = "warnings are for barrier times past this" },
+	{ "cause", EMIT_OBJECT, VIA(fields_warning, episode),
+	  LIST(emit_episode, cause, cause.nparts), .sub = &fields_rec_episode_cause,
+	  .help = "why its last thread was late" },
 	END
 };
 const struct emit_record fields_rec_warning = {
@@ -344,10 +372,7 @@ static const struct emit_field barrier_fields[] = {
 	{ "name", EMIT_STRING, B(name), .help = "given by the program or the user" },
 	{ "label", EMIT_CHARS, B(label), .heading = "barrier", .look = EMIT_NAME,
 	  .help = "what text output calls it" },
-	{ "function", EMIT_STRING, B(function), .help = "that waits" },
-	{ "file", EMIT_STRING, B(file), .help = "source file" },
-	{ "line", EMIT_U32, B(line), .flags = FIELDS_ZERO, .help = "in the source file" },
-	{ "module", EMIT_STRING, B(module), .help = "program or library" },
+	FIELDS_SOURCE_OF(report_barrier, "that waits"),
 	{ "offset", EMIT_U64, B(offset), .flags = FIELDS_ZERO,
 	  .help = "of the call in the module" },
 	{ "object", EMIT_CHARS, B(object), .help = "what the threads meet on: symbol or address" },
@@ -366,6 +391,7 @@ static const struct emit_field barrier_fields[] = {
 	  .help = "fewest members of a complete episode" },
 	{ "shared", EMIT_BOOL, B(shared), .help = "members come from several processes" },
 	{ "nested", EMIT_BOOL, B(nested), .help = "inside another barrier's wait: enters no sum" },
+	{ "loop", EMIT_BOOL, B(loop), .help = "the program calls it a loop barrier" },
 	{ "phase_ns", EMIT_TIMES, B(phase_ns), .heading = "phase\nmean", .look = EMIT_MEAN,
 	  .help = "phase times" },
 	{ "barrier_ns", EMIT_TIMES, B(barrier_ns), .heading = "barrier\nmean", .look = EMIT_MEAN,
@@ -397,6 +423,13 @@ static const struct emit_field barrier_fields[] = {
 	  .help = "balanced, static, rotating, mixed, costly or few (too few episodes to say)" },
 	{ "verdict", EMIT_CHARS, B(verdict), .help = "what the figures say, in a sentence" },
 	{ "advice", EMIT_CHARS, B(advice), .help = "what to do about it" },
+	{ "cause", EMIT_OBJECT, LIST(report_barrier, cause, cause.nparts), .sub = &fields_rec_cause,
+	  .help = "why the last threads were late, over all episodes" },
+	{ "delay_direct_ns", EMIT_NS, B(delay_direct_ns),
+	  .help = "waits, here and elsewhere, that began as an imbalance in phases that end here" },
+	{ "delay_passed_ns", EMIT_NS, B(delay_passed_ns),
+	  .help = "the same, passed on by threads that were held up themselves" },
+	FIELDS_COUNTERS_OF(report_barrier),
 	{ "threads", EMIT_ARRAY, LIST(report_barrier, threads, nthreads), .sub = &fields_rec_thread,
 	  .help = "by index" },
 	{ "longest", EMIT_EMBEDDED, LIST(report_barrier, longest, nlongest), .sub = &rec_longest,
@@ -443,6 +476,20 @@ const struct emit_record fields_rec_transition = {
 /* --- process ---------------------------------------------------------------------------------- */
 
 #define PR(m) AT(report_process, m)
+static const struct emit_field omp_fields[] = {
+	{ "load_balance", EMIT_RATIO, PR(omp_load_balance),
+	  .help = "1 less what uneven work in a region takes" },
+	{ "scheduling", EMIT_RATIO, PR(omp_scheduling),
+	  .help = "1 less what the runtime takes inside regions" },
+	{ "serialisation", EMIT_RATIO, PR(omp_serialisation),
+	  .help = "1 less what time outside parallel regions takes" },
+	END
+};
+static const struct emit_record rec_omp = {
+	"omp_efficiency", sizeof(struct report_process), omp_fields,
+	"OpenMP efficiencies, 0 to 1"
+};
+
 static const struct emit_field process_fields[] = {
 	{ "pid", EMIT_U32, PR(pid), .flags = FIELDS_KEY, .heading = "pid", .look = EMIT_NUMBER,
 	  .help = "process" },
@@ -453,6 +500,8 @@ static const struct emit_field process_fields[] = {
 	{ "exited", EMIT_BOOL, PR(exited), .help = "while being traced" },
 	{ "elapsed_ns", EMIT_NS, PR(elapsed_ns), .heading = "elapsed", .look = EMIT_MEAN,
 	  .help = "T" },
+	{ "life_ns", EMIT_NS, PR(life_ns),
+	  .help = "from the beginning of the process to its end, where both were seen" },
 	{ "ideal_ns", EMIT_NS, PR(ideal_ns),
 	  .help = "the same with free barriers: the longest path outside barriers" },
 	{ "nthreads", EMIT_U32, PR(threads), .heading = "threads", .look = EMIT_NUMBER,
@@ -480,8 +529,12 @@ static const struct emit_field process_fields[] = {
 	  .help = "serialisation efficiency" },
 	{ NULL, EMIT_RATIO, PR(efficiency.transfer), .heading = "TE", .look = EMIT_FRACTION,
 	  .help = "transfer efficiency" },
+	{ "omp_efficiency", EMIT_OBJECT, .offset = 0, .sub = &rec_omp, .flags = FIELDS_ANY,
+	  .help = "TALP's for OpenMP, peeled scheduling first" },
+	{ "useful_oncpu", EMIT_RATIO, PR(useful_oncpu),
+	  .help = "share of outside_ns that was on a CPU" },
 	{ "lost_static", EMIT_RATIO, PR(lost_static),
-	  .help = "share of the threads' time lost because the same ones have more to do" },
+	  .help = "share of the threads' time lost because the same ones take longer" },
 	{ "lost_rotating", EMIT_RATIO, PR(lost_rotating),
 	  .help = "share lost because another one is late each time" },
 	{ "lost_transfer", EMIT_RATIO, PR(lost_transfer),
@@ -494,12 +547,129 @@ static const struct emit_field process_fields[] = {
 	{ "cost_ns", EMIT_NS, PR(cost_ns), .help = "tracing's own, estimated" },
 	{ "cost_share", EMIT_RATIO, PR(cost_share),
 	  .help = "cost_ns over its threads' time outside barriers" },
+	FIELDS_COUNTERS_OF(report_process),
 	{ "threads", EMIT_ARRAY, LIST(report_process, members, nmembers), .sub = &fields_rec_thread,
 	  .help = "over all barriers, by index" },
 	END
 };
 const struct emit_record fields_rec_process = {
 	"process", sizeof(struct report_process), process_fields, "A process over the whole run"
+};
+
+/* --- group ------------------------------------------------------------------------------------ */
+
+#define GP(m) AT(report_group_process, m)
+static const struct emit_field group_process_fields[] = {
+	{ "pid", EMIT_U32, GP(pid), .flags = FIELDS_KEY, .help = "process" },
+	{ "comm", EMIT_STRING, GP(comm), .help = "its name" },
+	END
+};
+static const struct emit_record rec_group_process = {
+	"process", sizeof(struct report_group_process), group_process_fields,
+	"One process of a group"
+};
+
+#define GR(m) AT(report_group, m)
+static const struct emit_field group_fields[] = {
+	{ "processes", EMIT_ARRAY, LIST(report_group, processes, nprocesses),
+	  .sub = &rec_group_process, .help = "those that meet one another, most lost time first" },
+	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
+	{ "elapsed_ns", EMIT_NS, GR(all.elapsed_ns), .help = "T: first start to last end" },
+	{ "ideal_ns", EMIT_NS, GR(all.ideal_ns),
+	  .help = "the same with free barriers: the longest path outside barriers" },
+	{ "nthreads", EMIT_U32, GR(all.threads), .help = "threads that crossed a barrier" },
+	{ "ranked", EMIT_BOOL, GR(all.ranked), .help = "their indices are MPI's ranks" },
+	{ "episodes", EMIT_U64, GR(all.episodes), .help = "complete ones" },
+	{ "incomplete", EMIT_U64, GR(all.incomplete),
+	  .help = "episodes left out of every figure of imbalance" },
+	{ "outside_ns", EMIT_NS, GR(all.outside_ns), .help = "time outside barriers, all threads" },
+	{ "wait_ns", EMIT_NS, GR(all.wait_ns),
+	  .help = "waits for the last to come, all threads" },
+	{ "efficiency", EMIT_OBJECT, GR(all.efficiency), .sub = &rec_efficiency,
+	  .help = "POP efficiencies, all as one team" },
+	{ "lost_static", EMIT_RATIO, GR(all.lost_static),
+	  .help = "share of the threads' time lost because the same ones take longer" },
+	{ "lost_rotating", EMIT_RATIO, GR(all.lost_rotating),
+	  .help = "share lost because another one is late each time" },
+	{ "lost_transfer", EMIT_RATIO, GR(all.lost_transfer),
+	  .help = "share lost to the barriers themselves" },
+	{ "pattern", EMIT_ENUM, GR(all.pattern), .names = pattern_names,
+	  .help = "balanced, static, rotating, mixed, costly or few (too few episodes to say)" },
+	{ "verdict", EMIT_CHARS, GR(all.verdict), .help = "what the figures say, in a sentence" },
+	{ "advice", EMIT_CHARS, GR(all.advice), .help = "what to do about it" },
+	{ "threads", EMIT_ARRAY, LIST(report_group, all.members, all.nmembers),
+	  .sub = &fields_rec_thread, .help = "over all barriers, by index" },
+	END
+};
+const struct emit_record fields_rec_group = {
+	"group", sizeof(struct report_group), group_fields,
+	"Processes that meet one another at barriers, as one team"
+};
+
+/* --- conceptual phase --------------------------------------------------------------------------- */
+
+#define CO(m) AT(report_conceptual, m)
+static const struct emit_field conceptual_fields[] = {
+	{ "name", EMIT_STRING, CO(name), .flags = FIELDS_KEY, .heading = "phase",
+	  .look = EMIT_NAME, .help = "given by the user" },
+	{ "pid", EMIT_U32, CO(pid), .flags = FIELDS_KEY | FIELDS_MANY, .heading = "pid",
+	  .look = EMIT_NUMBER, .help = "process" },
+	{ "comm", EMIT_STRING, CO(comm), .help = "the process's name" },
+	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
+	{ "occurrences", EMIT_U64, CO(occurrences), .heading = "times", .look = EMIT_NUMBER,
+	  .help = "how often, from its start barrier to its end barrier" },
+	{ "unfinished", EMIT_U64, CO(unfinished),
+	  .help = "occurrences whose end was not seen: in no figure" },
+	{ "episodes", EMIT_U64, CO(episodes), .heading = "epi-\nsodes", .look = EMIT_NUMBER,
+	  .help = "complete ones inside, the end barrier's included" },
+	{ "incomplete", EMIT_U64, CO(incomplete), .help = "incomplete ones inside" },
+	{ "phase_ns", EMIT_TIMES, CO(phase_ns), .heading = "mean", .look = EMIT_MEAN,
+	  .help = "times from the release of its start to the release of its end" },
+	{ NULL, EMIT_NS, CO(phase_ns.sum), .heading = "total", .look = EMIT_COMMON,
+	  .help = "sum of those times" },
+	{ "share", EMIT_RATIO, CO(share), .heading = "of\nrun", .look = EMIT_NUMBER,
+	  .help = "of the process's elapsed time" },
+	{ "lost_ns", EMIT_NS, CO(lost_ns), .heading = "lost", .look = EMIT_COMMON,
+	  .help = "sum of the waits inside" },
+	{ "gain_ns", EMIT_NS, CO(gain_ns), .help = "potential gain: lost_ns over its threads" },
+	{ "imbalance", EMIT_RATIO, CO(imbalance), .help = "share of its thread time lost waiting" },
+	{ "efficiency", EMIT_OBJECT, CO(efficiency), .sub = &rec_efficiency,
+	  .help = "POP efficiencies of its time" },
+	{ NULL, EMIT_RATIO, CO(efficiency.parallel), .heading = "PE", .look = EMIT_FRACTION,
+	  .help = "parallel efficiency" },
+	{ NULL, EMIT_RATIO, CO(efficiency.load_balance), .heading = "LB", .look = EMIT_FRACTION,
+	  .help = "load balance" },
+	{ NULL, EMIT_RATIO, CO(efficiency.serialisation), .heading = "SerE",
+	  .look = EMIT_FRACTION, .help = "serialisation efficiency" },
+	{ NULL, EMIT_RATIO, CO(efficiency.transfer), .heading = "TE", .look = EMIT_FRACTION,
+	  .help = "transfer efficiency" },
+	{ "cause", EMIT_OBJECT, LIST(report_conceptual, cause, cause.nparts),
+	  .sub = &fields_rec_cause, .help = "why last threads were late, over all episodes inside" },
+	FIELDS_COUNTERS_OF(report_conceptual),
+	{ "threads", EMIT_ARRAY, LIST(report_conceptual, threads, nthreads),
+	  .sub = &fields_rec_thread, .help = "what they did inside, by index" },
+	END
+};
+const struct emit_record fields_rec_conceptual = {
+	"phase", sizeof(struct report_conceptual), conceptual_fields,
+	"A phase that the user named, over all its occurrences"
+};
+
+/* --- finding ---------------------------------------------------------------------------------- */
+
+#define F(m) AT(report_finding, m)
+static const struct emit_field finding_fields[] = {
+	{ "kind", EMIT_STRING, F(kind),
+	  .help = "oversubscribed, spinning, pinned, migrating, slow_cpu or throttled" },
+	{ "pid", EMIT_U32, F(pid), .flags = FIELDS_ZERO, .help = "process; null: the machine" },
+	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
+	{ "figure", EMIT_DOUBLE, F(figure), .help = "the number in the sentence" },
+	{ "text", EMIT_CHARS, F(text), .help = "what the data prove, in a sentence" },
+	END
+};
+const struct emit_record fields_rec_finding = {
+	"finding", sizeof(struct report_finding), finding_fields,
+	"What the data prove about the machine or its use"
 };
 
 /* --- end -------------------------------------------------------------------------------------- */
@@ -512,13 +682,24 @@ static const struct emit_field end_fields[] = {
 	  .help = "episodes left out of every figure of imbalance" },
 	{ "ambiguous", EMIT_U64, RE(ambiguous), .help = "episodes whose members are not certain" },
 	{ "crossings", EMIT_U64, RE(crossings), .help = "one thread passing a barrier once" },
+	{ "hangs", EMIT_U32, RE(nhangs), .help = "barriers that were waited at and had not opened" },
 	{ "elapsed_ns", EMIT_NS, AT(fields_end, elapsed_ns), .help = "time traced" },
+	{ "from_ns", EMIT_NS, RE(extent.from_ns), .flags = FIELDS_ZERO,
+	  .help = "all is of the run from there on, from clock_start_ns; null: from its start" },
+	{ "to_ns", EMIT_NS, RE(extent.to_ns), .flags = FIELDS_ZERO,
+	  .help = "and up to there; null: to its end" },
+	{ "rows", EMIT_STRING, RE(extent.rows),
+	  .help = "whose rows there are; null: those of all barriers and threads" },
 	{ "produced", EMIT_U64, RE(produced), .help = "records: produced = consumed + lost_total" },
 	{ "consumed", EMIT_U64, RE(consumed), .help = "records read" },
 	{ "lost_total", EMIT_U64, RE(lost), .help = "records lost" },
 	{ "lost", EMIT_MAP, RV, LIST(report, losses, nlosses), .sub = &rec_loss,
 	  .help = "records lost, by cause" },
 	{ "complete", EMIT_BOOL, RE(complete), .help = "nothing was lost" },
+	{ "cut", EMIT_BOOL, RE(cut),
+	  .help = "this is from a recording that ends before the run did" },
+	{ "aggregate", EMIT_BOOL, RE(aggregate),
+	  .help = "sums made in the kernel: of single meetings nothing is known (--aggregate)" },
 	{ "crossing_cost_ns", EMIT_DOUBLE, RE(crossing_cost_ns),
 	  .help = "what tracing one crossing costs, measured on this machine" },
 	{ "tracer_cpu_ns", EMIT_NS, RE(tracer_cpu_ns),
@@ -534,8 +715,12 @@ const struct emit_record fields_rec_interim = {
 };
 
 const struct emit_record *const fields_records[] = {
-	&fields_rec_session, &fields_rec_episode, &fields_rec_warning,
-	&fields_rec_process, &fields_rec_barrier, &fields_rec_transition,
-	&fields_rec_interim, &fields_rec_end, NULL,
+	&fields_rec_session, &fields_rec_episode, &fields_rec_warning, &fields_rec_hang,
+	&fields_rec_where,
+	&fields_rec_group, &fields_rec_process, &fields_rec_barrier, &fields_rec_transition,
+	&fields_rec_conceptual,
+	&fields_rec_finding, &fields_rec_interim, &fields_rec_end, &fields_rec_doctor,
+	&fields_rec_comparison, &fields_rec_difference, &fields_rec_series,
+	&fields_rec_prediction, &fields_rec_assumption, NULL,
 };
 /* clang-format on */

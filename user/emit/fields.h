@@ -28,14 +28,15 @@ enum emit_type {
 	EMIT_DOUBLE, /* NAN unknown */
 	EMIT_RATIO, /* double from 0 to 1; NAN unknown */
 	EMIT_BOOL, /* bool */
+	EMIT_MAYBE, /* uint8_t, 0 or 1; all else unknown */
 	EMIT_INTERIM, /* whether the report is an interim one: known to the writer only */
 	EMIT_ENUM, /* enum, named by .names; unnamed values are unknown */
 	EMIT_SET, /* uint32_t of bits, named by .names */
 	EMIT_TIMES, /* struct report_times */
-	EMIT_OBJECT, /* a struct inside the struct */
+	EMIT_OBJECT, /* a struct inside the struct; with a count, 0 there makes it unknown */
 	EMIT_ARRAY, /* pointer to structs, and a uint32_t count */
 	EMIT_EMBEDDED, /* structs inside the struct, and a uint32_t count */
-	EMIT_MAP, /* pointer to struct report_loss, and a uint32_t count: {cause: count} */
+	EMIT_MAP, /* structs as of an array or embedded: {their first field: field .value of them} */
 	EMIT_HIST, /* const uint32_t *, 64 log-2 buckets; NULL unknown */
 };
 
@@ -66,9 +67,13 @@ struct emit_field {
 	enum emit_look look;
 	uint16_t via; /* 0, or 1 + offset of the pointer through which the struct is reached */
 	uint16_t offset;
-	uint16_t count; /* offset of the count of an array */
+	uint16_t count; /* offset of the count of an array, a map or an object */
 	uint8_t flags;
-	const struct emit_record *sub; /* of objects and arrays */
+	uint8_t views; /* tables for people in which it is a column; 0: the main one */
+	uint8_t value; /* of a map: which field of .sub; 0: the second */
+	const struct emit_record *sub; /* of objects, arrays and maps */
+	/* Of a map: its keys, all that can be, NULL after the last. CSV has a column for each. */
+	const char *(*keys)(unsigned k);
 	const struct emit_names *names; /* ends with a NULL name */
 	const char *
 		heading; /* of its column in a table for people, two lines with \n; NULL: in none */
@@ -81,6 +86,16 @@ struct emit_field {
 #define FIELDS_KEY  0x01 /* CSV: repeated in the rows of nested arrays */
 #define FIELDS_ZERO 0x02 /* zero too means unknown */
 #define FIELDS_MANY 0x04 /* text: only in a table that spans several processes */
+#define FIELDS_DROP 0x08 /* text: no column where all of it is nothing beside the others */
+#define FIELDS_ANY  0x10 /* an object: unknown if all of its fields are */
+#define FIELDS_HERE 0x20 /* a map: of structs inside the struct */
+#define FIELDS_MORE 0x40 /* a map over the same structs as one before it, whose CSV rows have it */
+
+/* emit_field.views, and which of them a table is */
+#define FIELDS_MAIN	0x01
+#define FIELDS_PARTS	0x02 /* where time went */
+#define FIELDS_COUNTERS 0x04 /* what was counted; its columns are not of the list */
+#define FIELDS_EACH	0x07
 
 struct emit_record {
 	const char *type; /* "barrier"; of nested ones the singular: "thread" */
@@ -102,6 +117,17 @@ struct fields_warning {
 	uint64_t threshold_ns;
 };
 
+struct fields_comparison {
+	const struct compare *compare;
+	const struct emit_input *a, *b;
+	uint32_t na, nb;
+};
+
+struct fields_series {
+	const struct series_point *point;
+	const char *base; /* the label of what it is normalised to; NULL unknown */
+};
+
 struct fields_end {
 	const struct report *report;
 	uint64_t elapsed_ns;
@@ -111,13 +137,21 @@ struct fields_end {
 extern const struct emit_record *const fields_records[];
 
 extern const struct emit_record fields_rec_session, fields_rec_episode, fields_rec_warning,
-	fields_rec_barrier, fields_rec_transition, fields_rec_process, fields_rec_end,
-	fields_rec_interim;
+	fields_rec_barrier, fields_rec_transition, fields_rec_conceptual, fields_rec_group,
+	fields_rec_process, fields_rec_finding, fields_rec_end, fields_rec_interim, fields_rec_hang,
+	fields_rec_where, fields_rec_doctor, fields_rec_comparison, fields_rec_difference,
+	fields_rec_series, fields_rec_prediction, fields_rec_prediction_phase,
+	fields_rec_assumption;
+/* What diff, series and predict print, and nobody else: CSV has no column for it elsewhere. End with NULL. */
+extern const struct emit_record *const fields_of_diff[], *const fields_of_series[],
+								 *const fields_of_predict[];
 /* Nested ones that tables for people ask for. */
 extern const struct emit_record fields_rec_member, fields_rec_thread, fields_rec_times,
-	fields_rec_probe;
+	fields_rec_probe, fields_rec_series_site;
 /* Why an episode is not complete. */
 extern const struct emit_names fields_why[];
+/* Why a thread is believed to be missing, and what it does. */
+extern const struct emit_names *const fields_hang_known, *const fields_hang_states;
 
 struct fields_context {
 	uint64_t clock_start_ns;
@@ -125,6 +159,7 @@ struct fields_context {
 	bool interim;
 	bool many; /* the report is about several processes */
 	bool no_bars; /* text: none in this table */
+	uint8_t view; /* text: which table; 0: the main one */
 };
 
 enum fields_kind {
@@ -153,6 +188,10 @@ struct fields_value {
 /* The value of a field of the struct at @rec: the one place that knows what is "unknown". */
 struct fields_value fields_get(const struct emit_field *field, const void *rec,
 			       const struct fields_context *context);
+/* The key of one of the structs of a map, NULL if it has none, and the field that is its value. */
+const char *fields_key(const struct emit_field *map, const void *rec,
+		       const struct fields_context *context);
+const struct emit_field *fields_map_value(const struct emit_field *map);
 /* The record that an object, an array or a set of times holds; NULL for all else. */
 const struct emit_record *fields_sub(const struct emit_field *field);
 /* The field called @name; NULL if there is none. */

@@ -88,17 +88,39 @@ static void jsonl_list(struct buf *buf, const struct emit_field *field,
 	buf_char(buf, ']');
 }
 
-static void jsonl_map(struct buf *buf, const struct fields_value *v)
+static void jsonl_value(struct buf *buf, const struct emit_field *field, const void *rec,
+			const struct fields_context *context);
+
+/* Whether one of the structs before @at has this key already: an object has a key once. */
+static bool jsonl_twice(const struct emit_field *map, const struct fields_value *v, const char *at,
+			const char *key, const struct fields_context *context)
 {
-	const struct report_loss *losses = v->base;
+	const char *before, *other;
+
+	for (before = v->base; before < at; before += map->sub->size) {
+		other = fields_key(map, before, context);
+		if (other && !strcmp(other, key))
+			return true;
+	}
+	return false;
+}
+
+static void jsonl_map(struct buf *buf, const struct emit_field *map, const struct fields_value *v,
+		      const struct fields_context *context)
+{
+	const char *at = v->base, *key, *comma = "";
 	uint32_t i;
 
 	buf_char(buf, '{');
-	for (i = 0; i < v->n; i++) {
-		if (i)
-			buf_char(buf, ',');
-		jsonl_string(buf, losses[i].cause);
-		buf_printf(buf, ":%" PRIu64, losses[i].count);
+	for (i = 0; i < v->n; i++, at += map->sub->size) {
+		key = fields_key(map, at, context);
+		if (!key || jsonl_twice(map, v, at, key, context))
+			continue;
+		buf_str(buf, comma);
+		jsonl_string(buf, key);
+		buf_char(buf, ':');
+		jsonl_value(buf, fields_map_value(map), at, context);
+		comma = ",";
 	}
 	buf_char(buf, '}');
 }
@@ -147,7 +169,7 @@ static void jsonl_value(struct buf *buf, const struct emit_field *field, const v
 		break;
 	case FIELDS_LIST:
 		if (field->type == EMIT_MAP)
-			jsonl_map(buf, &v);
+			jsonl_map(buf, field, &v, context);
 		else
 			jsonl_list(buf, field, &v, context);
 		break;

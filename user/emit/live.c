@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emit/account.h"
 #include "emit/table.h"
+#include "emit/why.h"
 
-#define LIVE_ALL   32 /* members up to which all are shown */
-#define LIVE_PLACE 60 /* columns of a place, so that the rest of its line survives */
-#define LIVE_ENDS  8 /* of more than that: the first and the last of them */
+#define LIVE_ALL    32 /* members up to which all are shown */
+#define LIVE_PLACE  60 /* columns of a place, so that the rest of its line survives */
+#define LIVE_FRAMES 3 /* of a stack */
+#define LIVE_ENDS   8 /* of more than that: the first and the last of them */
 
 void live_banner(struct textout *t, const struct emit_session *session)
 {
@@ -35,6 +38,9 @@ void live_banner(struct textout *t, const struct emit_session *session)
 	for (i = 0; i < session->ncounters; i++)
 		textout_line(t, TEXTOUT_PLAIN, "    counter %u: %s", i,
 			     session->counters[i].name ? session->counters[i].name : "?");
+	for (i = 0; i < session->nuncounted; i++)
+		textout_wrap(t, TEXTOUT_PLAIN, "    ", 8, "not counted: %s: %s",
+			     session->uncounted[i].name, session->uncounted[i].reason);
 	textout_blank(t);
 }
 
@@ -126,6 +132,23 @@ static void live_members(struct textout *t, const struct emit_episode *e,
 	table_print(&table, t, 6);
 }
 
+/* The counters, and where the phase went: of the same threads (figure 3.10, lines 32 to 41). */
+static void live_accounts(struct textout *t, const struct emit_episode *e,
+			  const struct fields_context *context)
+{
+	struct account account = { .record = &fields_rec_member,
+				   .rows = e->members,
+				   .n = e->nmembers,
+				   .ends = e->nmembers > LIVE_ALL ? LIVE_ENDS / 2 : 0,
+				   .counters = e->counters,
+				   .ncounters = e->ncounters };
+
+	if (!e->ncounters && !account_known(&account, context))
+		return;
+	textout_line(t, TEXTOUT_PLAIN, "    Phase %llu, by thread:", (unsigned long long)e->number);
+	account_both(t, &account, 6, context);
+}
+
 void live_watched(struct textout *t, const struct emit_episode *e,
 		  const struct fields_context *context)
 {
@@ -145,6 +168,9 @@ void live_watched(struct textout *t, const struct emit_episode *e,
 	textout_line(t, TEXTOUT_PLAIN, "    %-18s %s",
 		     "Total time:", textout_clock(s, since_start(e->release_ns, context)));
 	live_members(t, e, context);
+	live_accounts(t, e, context);
+	why_sentence(t, TEXTOUT_BOLD, &e->cause, 4);
+	why_stack(t, &e->cause, 8, LIVE_FRAMES);
 	textout_blank(t);
 	free(place);
 }
@@ -184,6 +210,7 @@ void live_warning(struct textout *t, const struct emit_episode *e, uint64_t thre
 	textout_line(t, TEXTOUT_RED, "SBT WARNING: barrier in %s  %s (pid %u)",
 		     place ? place : b->id, b->comm ? b->comm : "?", e->pid);
 	live_times(t, TEXTOUT_PLAIN, e, threshold_ns ? past : "", context);
+	why_sentence(t, TEXTOUT_PLAIN, &e->cause, 4);
 	free(place);
 }
 

@@ -7,7 +7,7 @@
 #include "emit/json.h"
 
 static void schema_object(struct buf *buf, const struct emit_record *record, const char *type,
-			  int depth);
+			  int depth, bool null);
 
 static void schema_indent(struct buf *buf, int depth)
 {
@@ -33,8 +33,8 @@ static const char *schema_scalar(const struct emit_field *f)
 	case EMIT_BOOL:
 	case EMIT_INTERIM:
 		return "\"type\": \"boolean\"";
-	case EMIT_MAP:
-		return "\"type\": \"object\", \"additionalProperties\": {\"type\": \"integer\"}";
+	case EMIT_MAYBE:
+		return "\"type\": [\"boolean\", \"null\"]";
 	case EMIT_HIST:
 		return "\"type\": [\"array\", \"null\"], \"items\": {\"type\": \"integer\"}";
 	default:
@@ -72,11 +72,14 @@ static void schema_field(struct buf *buf, const struct emit_field *f, int depth)
 		buf_char(buf, '}');
 	} else if (f->type == EMIT_TIMES) {
 		buf_str(buf, "\"oneOf\": [{\"$ref\": \"#/$defs/times\"}, {\"type\": \"null\"}]");
+	} else if (f->type == EMIT_MAP) {
+		buf_printf(buf, "\"type\": \"object\", \"additionalProperties\": {%s}",
+			   schema_scalar(fields_map_value(f)));
 	} else if (f->type == EMIT_OBJECT) {
-		schema_object(buf, f->sub, NULL, depth);
+		schema_object(buf, f->sub, NULL, depth, f->count || f->flags & FIELDS_ANY);
 	} else {
 		buf_str(buf, "\"type\": \"array\", \"items\": {");
-		schema_object(buf, f->sub, NULL, depth);
+		schema_object(buf, f->sub, NULL, depth, false);
 		buf_char(buf, '}');
 	}
 	buf_char(buf, '}');
@@ -84,12 +87,13 @@ static void schema_field(struct buf *buf, const struct emit_field *f, int depth)
 
 /* The members of an object's schema, without its braces. */
 static void schema_object(struct buf *buf, const struct emit_record *record, const char *type,
-			  int depth)
+			  int depth, bool null)
 {
 	const struct emit_field *f;
 	const char *comma = "";
 
-	buf_str(buf, "\"type\": \"object\", \"properties\": {");
+	buf_printf(buf, "\"type\": %s, \"properties\": {",
+		   null ? "[\"object\", \"null\"]" : "\"object\"");
 	if (type) {
 		schema_indent(buf, depth + 1);
 		buf_printf(buf, "\"type\": {\"const\": \"%s\"}", type);
@@ -129,13 +133,13 @@ static void schema_print(struct buf *buf)
 	buf_str(buf, "\"description\": ");
 	jsonl_string(buf, fields_rec_times.help);
 	buf_str(buf, ", ");
-	schema_object(buf, &fields_rec_times, NULL, 0);
+	schema_object(buf, &fields_rec_times, NULL, 0, false);
 	buf_str(buf, "}\n},\n\"oneOf\": [\n");
 	for (r = fields_records; *r; r++) {
 		buf_str(buf, "{\"description\": ");
 		jsonl_string(buf, (*r)->help);
 		buf_str(buf, ", ");
-		schema_object(buf, *r, (*r)->type, 0);
+		schema_object(buf, *r, (*r)->type, 0, false);
 		buf_str(buf, r[1] ? "},\n" : "}\n");
 	}
 	buf_str(buf, "]\n}\n");

@@ -9,9 +9,10 @@
 
 #include "base/text.h"
 
-#define GAP   2 /* blanks between columns */
-#define LEAST 8 /* to which names are shortened at most */
-#define BAR   12 /* columns of a full bar */
+#define GAP    2 /* blanks between columns */
+#define LEAST  8 /* to which names are shortened at most */
+#define BAR    12 /* columns of a full bar */
+#define LITTLE 1000 /* what is less than the greatest time over this is nothing beside it */
 
 /* --- what goes in --------------------------------------------------------------------------- */
 
@@ -80,6 +81,8 @@ static bool table_shows(const struct emit_field *f, const struct fields_context 
 		return false;
 	if (f->look == EMIT_BAR && context->no_bars)
 		return false;
+	if (!((f->views ? f->views : FIELDS_MAIN) & (context->view ? context->view : FIELDS_MAIN)))
+		return false;
 	return context->many || !(f->flags & FIELDS_MANY);
 }
 
@@ -88,9 +91,12 @@ void table_fields(struct table *table, const struct emit_record *record,
 {
 	const struct emit_field *f;
 
-	for (f = record->fields; f->help; f++)
-		if (table_shows(f, context))
-			table_column(table, f->heading, f->look);
+	for (f = record->fields; f->help; f++) {
+		if (!table_shows(f, context) || table->ncolumns == TABLE_COLUMNS)
+			continue;
+		table->columns[table->ncolumns].drop = f->flags & FIELDS_DROP;
+		table_column(table, f->heading, f->look);
+	}
 }
 
 static void table_time(struct table *table, const struct emit_field *f, uint64_t ns,
@@ -101,8 +107,8 @@ static void table_time(struct table *table, const struct emit_field *f, uint64_t
 	if (f->look == EMIT_CLOCK)
 		table_text(table, textout_clock(s, ns));
 	else if (f->look == EMIT_DAY && ns != UINT64_MAX)
-		table_text(table, textout_day(s, (int64_t)(ns + context->clock_start_ns) +
-							 context->realtime_offset_ns));
+		table_text(table, textout_day(s, (int64_t)(ns + context->clock_start_ns +
+							   (uint64_t)context->realtime_offset_ns)));
 	else
 		table_ns(table, ns);
 }
@@ -157,6 +163,54 @@ void table_row(struct table *table, const struct emit_record *record, const void
 			table_value(table, f, rec, context);
 		}
 	}
+}
+
+static uint64_t total_ns(const struct emit_field *f, const struct emit_record *record,
+			 const void *rows, uint32_t n, const struct fields_context *context)
+{
+	const char *at = rows;
+	struct fields_value v;
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < n; i++, at += record->size) {
+		v = fields_get(f, at, context);
+		if (v.kind != FIELDS_UINT)
+			return UINT64_MAX;
+		sum += v.u;
+	}
+	return sum;
+}
+
+static void table_sums(struct table *table, const struct emit_record *record, const void *rows,
+		       uint32_t n, const char *name, const struct fields_context *context)
+{
+	const struct emit_field *f;
+
+	for (f = record->fields; f->help; f++) {
+		if (!table_shows(f, context))
+			continue;
+		if (f->look == EMIT_NAME) {
+			table_text(table, name);
+			name = "";
+		} else if (f->type == EMIT_NS && rows) {
+			table_ns(table, total_ns(f, record, rows, n, context));
+		} else {
+			table_text(table, "");
+		}
+	}
+}
+
+void table_total(struct table *table, const struct emit_record *record, const void *rows,
+		 uint32_t n, const char *name, const struct fields_context *context)
+{
+	table_sums(table, record, rows, n, name, context);
+}
+
+void table_label(struct table *table, const struct emit_record *record, const char *name,
+		 const struct fields_context *context)
+{
+	table_sums(table, record, NULL, 0, name, context);
 }
 
 /* --- what comes out --------------------------------------------------------------------------- */
@@ -257,13 +311,27 @@ static void heading_line(const char *heading, unsigned line, char out[TEXTOUT_CE
 		snprintf(out, TEXTOUT_CELL, "%s", second ? second + 1 : heading);
 }
 
+/* Whether column @c has nothing that counts beside the greatest time of the table. */
+static bool table_nothing(const struct table *table, unsigned c, uint64_t greatest)
+{
+	uint64_t max = column_max(table, c);
+
+	return table->columns[c].drop && (!max || max < greatest / LITTLE);
+}
+
 static void table_measure(struct table *table)
 {
 	char line[TEXTOUT_CELL];
+	uint64_t greatest = 0;
 	unsigned c, i, w;
 
+	for (c = 0; c < table->ncolumns; c++)
+		if (column_max(table, c) > greatest)
+			greatest = column_max(table, c);
+
 	for (c = 0; c < table->ncolumns; c++) {
-		bool empty = table->ncells && table->columns[c].look == EMIT_NAME;
+		bool name = table->columns[c].look == EMIT_NAME;
+		bool empty = table->ncells != 0;
 
 		for (i = 0; i < 2; i++) {
 			heading_line(table->columns[c].heading, i, line);
@@ -275,10 +343,10 @@ static void table_measure(struct table *table)
 			w = textout_columns(table->cells[i].s);
 			if (w > table->columns[c].width)
 				table->columns[c].width = w;
-			if (strcmp(table->cells[i].s, "-") != 0)
+			if (*table->cells[i].s && !(name && !strcmp(table->cells[i].s, "-")))
 				empty = false;
 		}
-		table->columns[c].gone = empty;
+		table->columns[c].gone = empty || table_nothing(table, c, greatest);
 	}
 }
 
@@ -287,7 +355,7 @@ static unsigned table_width(const struct table *table)
 	unsigned c, all = 0;
 
 	for (c = 0; c < table->ncolumns; c++)
-		if (!table->columns[c].gone)
+		if (!table->columns[c].gone && !table->columns[c].hidden)
 			all += table->columns[c].width + GAP;
 	return all ? all - GAP : 0;
 }
@@ -317,7 +385,7 @@ static void table_put(struct table *table, unsigned c, const char *s, struct buf
 	char *fit;
 	unsigned pad;
 
-	if (table->columns[c].gone)
+	if (table->columns[c].gone || table->columns[c].hidden)
 		return;
 	fit = textout_fit(s, table->columns[c].width);
 	if (!fit) {
@@ -356,29 +424,124 @@ static bool two_lines(const struct table *table)
 	unsigned c;
 
 	for (c = 0; c < table->ncolumns; c++)
-		if (!table->columns[c].gone && strchr(table->columns[c].heading, '\n'))
+		if (!table->columns[c].gone && !table->columns[c].hidden &&
+		    strchr(table->columns[c].heading, '\n'))
 			return true;
 	return false;
 }
 
-void table_print(struct table *table, struct textout *out, unsigned indent)
+/* The columns that stand now. */
+static void table_part(struct table *table, struct textout *out, unsigned indent)
 {
 	unsigned i;
 
+	for (i = two_lines(table) ? 0 : 1; i < 2; i++)
+		table_line(table, out, TEXTOUT_DIM, indent, NULL, i);
+	for (i = 0; i < table->ncells; i += table->ncolumns)
+		table_line(table, out, TEXTOUT_PLAIN, indent, &table->cells[i], 0);
+}
+
+/* The parts of a table that is too wide: the keys, and of the columns after them as many as fit. */
+static void table_parts(struct table *table, struct textout *out, unsigned indent)
+{
+	unsigned c, next = table->nkeys;
+	bool first;
+
+	while (next < table->ncolumns) {
+		for (c = table->nkeys; c < table->ncolumns; c++)
+			table->columns[c].hidden = true;
+		for (first = true; next < table->ncolumns; next++) {
+			if (table->columns[next].gone)
+				continue;
+			table->columns[next].hidden = false;
+			if (!first && table_width(table) > out->width - indent) {
+				table->columns[next].hidden = true;
+				break;
+			}
+			first = false;
+		}
+		if (!first)
+			table_part(table, out, indent);
+	}
+}
+
+/* A line of Markdown: the cells of a row, or the headings. */
+static void markdown_line(const struct table *table, struct buf *buf, const struct table_cell *row)
+{
+	char heading[TEXTOUT_CELL];
+	unsigned c;
+	char *nl;
+
+	for (c = 0; c < table->ncolumns; c++) {
+		if (table->columns[c].gone)
+			continue;
+		snprintf(heading, sizeof(heading), "%s", table->columns[c].heading);
+		nl = strchr(heading, '\n');
+		/* A word that was broken is whole again. */
+		if (nl && nl > heading && nl[-1] == '-')
+			memmove(nl - 1, nl + 1, strlen(nl));
+		else if (nl)
+			*nl = ' ';
+		buf_str(buf, "| ");
+		textout_markdown(buf, row ? row[c].s : heading);
+		buf_char(buf, ' ');
+	}
+	buf_str(buf, "|\n");
+}
+
+static void table_markdown(struct table *table, struct buf *buf)
+{
+	enum emit_look look;
+	unsigned c, i;
+
+	markdown_line(table, buf, NULL);
+	for (c = 0; c < table->ncolumns; c++) {
+		look = table->columns[c].look;
+		if (!table->columns[c].gone)
+			buf_str(buf, look == EMIT_NAME || look == EMIT_ID || look == EMIT_BAR
+					     ? "| --- "
+					     : "| ---: ");
+	}
+	buf_str(buf, "|\n");
+	for (i = 0; i < table->ncells; i += table->ncolumns)
+		markdown_line(table, buf, &table->cells[i]);
+	buf_char(buf, '\n');
+}
+
+bool table_fits(struct table *table, const struct textout *out, unsigned indent)
+{
 	if (!table->failed && table->ncolumns)
 		table_make(table);
-	if (!table->failed && table->ncolumns) {
-		table_measure(table);
-		table_shrink(table, out->width - indent);
-		for (i = two_lines(table) ? 0 : 1; i < 2; i++)
-			table_line(table, out, TEXTOUT_DIM, indent, NULL, i);
-		for (i = 0; i < table->ncells; i += table->ncolumns)
-			table_line(table, out, TEXTOUT_PLAIN, indent, &table->cells[i], 0);
-	}
-	if (table->failed)
-		out->buf->failed = true;
+	if (table->failed || !table->ncolumns)
+		return true;
+	table_measure(table);
+	table_shrink(table, out->width - indent);
+	return table_width(table) <= out->width - indent;
+}
+
+void table_drop(struct table *table)
+{
+	unsigned i;
+
 	for (i = 0; i < table->ncells; i++)
 		free(table->cells[i].s);
 	free(table->cells);
 	*table = (struct table){ 0 };
+}
+
+void table_print(struct table *table, struct textout *out, unsigned indent)
+{
+	bool fits = table_fits(table, out, indent);
+
+	if (!table->failed && table->ncolumns) {
+		if (out->markdown)
+			table_markdown(table, out->buf);
+		else if (table->nkeys && !fits)
+			table_parts(table, out, indent);
+		else
+			table_part(table, out, indent);
+	}
+	if (table->failed)
+		out->buf->failed = true;
+	table_drop(table);
 }

@@ -7,7 +7,7 @@
 #include "emit/fields.h"
 #include "emit/textout.h"
 
-#define TABLE_COLUMNS 16
+#define TABLE_COLUMNS 32
 
 struct table_cell {
 	char *s; /* NULL: not made yet, from ns */
@@ -20,8 +20,15 @@ struct table {
 		const char *heading;
 		enum emit_look look;
 		unsigned width;
+		bool drop; /* not shown where it is nothing beside the others */
 		bool gone; /* says nothing */
+		bool hidden; /* stands in another part of a table that is cut up */
 	} columns[TABLE_COLUMNS];
+	/*
+	 * A table that is too wide is cut up into parts below one another, each with these first
+	 * columns; 0: it is not.
+	 */
+	unsigned nkeys;
 	struct table_cell *cells;
 	unsigned ncells, cap;
 	bool failed;
@@ -36,6 +43,16 @@ void table_fields(struct table *table, const struct emit_record *record,
 		  const struct fields_context *context);
 void table_row(struct table *table, const struct emit_record *record, const void *rec,
 	       const struct fields_context *context);
+/* A row with the sums of the @n structs at @rows: of times, "?" where one is unknown. */
+void table_total(struct table *table, const struct emit_record *record, const void *rows,
+		 uint32_t n, const char *name, const struct fields_context *context);
+/* A row with @name and no values. */
+void table_label(struct table *table, const struct emit_record *record, const char *name,
+		 const struct fields_context *context);
+/* Whether its widest line fits, names shortened, with @indent blanks before it. */
+bool table_fits(struct table *table, const struct textout *out, unsigned indent);
+/* Empties it unprinted. */
+void table_drop(struct table *table);
 /* Prints it, @indent blanks before every line, and empties it. */
 void table_print(struct table *table, struct textout *out, unsigned indent);
 

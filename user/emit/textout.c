@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "base/text.h"
@@ -122,12 +123,14 @@ static char ascii_of(uint32_t cp)
 		return '~';
 	case 0x2192:
 		return '>';
+	case 0x25bc:
+		return 'v';
 	default:
 		return cp >= 0x2588 && cp <= 0x258f ? '#' : '?';
 	}
 }
 
-static void add_ascii(struct buf *buf, const char *s)
+void textout_ascii(struct buf *buf, const char *s)
 {
 	uint32_t cp;
 	size_t n;
@@ -142,6 +145,64 @@ static void add_ascii(struct buf *buf, const char *s)
 	}
 }
 
+/* Whether Markdown, or what it lets through of HTML, would take the character for more than itself. */
+static bool acts(const char *s, const char *at)
+{
+	if (strchr("\\`*_[]|~$", *at))
+		return true;
+	/* Addresses become links of themselves. */
+	if (*at == ':' && at[1] == '/' && at[2] == '/')
+		return true;
+	if (*at == '.' && at - s >= 3 && !strncasecmp(at - 3, "www", 3))
+		return true;
+	return at == s && strchr("#+-=>", *at);
+}
+
+void textout_markdown(struct buf *buf, const char *s)
+{
+	char *safe = text_printable(s);
+	const char *c;
+
+	if (!safe) {
+		buf->failed = true;
+		return;
+	}
+	for (c = safe; *c; c++) {
+		if (*c == '<') {
+			buf_str(buf, "&lt;");
+		} else if (*c == '&') {
+			buf_str(buf, "&amp;");
+		} else {
+			if (acts(safe, c))
+				buf_char(buf, '\\');
+			buf_char(buf, *c);
+		}
+	}
+	free(safe);
+}
+
+/* A paragraph of its own; what was a bullet in text is one. */
+static void put_markdown(struct textout *t, enum textout_style style, const char *raw)
+{
+	bool strong = style == TEXTOUT_BOLD || style == TEXTOUT_RED;
+
+	while (*raw == ' ')
+		raw++;
+	if (!*raw)
+		return;
+	if (raw[0] == '*' && raw[1] == ' ') {
+		buf_str(t->buf, "- ");
+		raw += 2;
+	} else if (raw[0] == '-' && raw[1] == '>') {
+		buf_str(t->buf, "→");
+		raw += 2;
+	}
+	if (strong)
+		buf_str(t->buf, "**");
+	textout_markdown(t->buf, raw);
+	buf_str(t->buf, strong ? "**\n\n" : "\n\n");
+}
+
 static void put(struct textout *t, enum textout_style style, char *raw)
 {
 	static const char *const codes[] = { "", "\033[1m", "\033[1;31m", "\033[2m" };
@@ -151,6 +212,10 @@ static void put(struct textout *t, enum textout_style style, char *raw)
 	/* First, so that nothing is left out in favour of blanks. */
 	while (n && raw[n - 1] == ' ')
 		raw[--n] = '\0';
+	if (t->markdown) {
+		put_markdown(t, style, raw);
+		return;
+	}
 	line = textout_fit(raw, t->width);
 	if (!line) {
 		t->buf->failed = true;
@@ -159,7 +224,7 @@ static void put(struct textout *t, enum textout_style style, char *raw)
 	if (t->colour && n)
 		buf_str(t->buf, codes[style]);
 	if (t->ascii)
-		add_ascii(t->buf, line);
+		textout_ascii(t->buf, line);
 	else
 		buf_str(t->buf, line);
 	if (t->colour && n && style != TEXTOUT_PLAIN)
@@ -187,14 +252,21 @@ void textout_line(struct textout *t, enum textout_style style, const char *fmt, 
 	va_start(args, fmt);
 	s = format(t, fmt, args);
 	va_end(args);
-	if (s)
+	/* What stands bold on a line of its own is a heading. */
+	if (s && *s && t->markdown && style == TEXTOUT_BOLD) {
+		buf_str(t->buf, "## ");
+		textout_markdown(t->buf, s + strspn(s, " "));
+		buf_str(t->buf, "\n\n");
+	} else if (s) {
 		put(t, style, s);
+	}
 	free(s);
 }
 
 void textout_blank(struct textout *t)
 {
-	buf_char(t->buf, '\n');
+	if (!t->markdown)
+		buf_char(t->buf, '\n');
 }
 
 /* Where to break @s so that the first part fits in @columns: after its last blank that does. */

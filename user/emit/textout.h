@@ -20,6 +20,7 @@ struct textout {
 	unsigned width;
 	bool colour;
 	bool ascii;
+	bool markdown; /* neither coloured nor broken; what would act in Markdown is escaped */
 };
 
 /* One line; what does not fit is left out of its middle. */
@@ -34,6 +35,10 @@ void textout_blank(struct textout *t);
 unsigned textout_columns(const char *s);
 /* A printable copy of @s in at most @columns columns (to be freed), NULL when out of memory. */
 char *textout_fit(const char *s, unsigned columns);
+/* Adds @s, made printable, so that Markdown shows it as it is, in a table too. */
+void textout_markdown(struct buf *buf, const char *s);
+/* Adds @s in nothing but ASCII. */
+void textout_ascii(struct buf *buf, const char *s);
 
 #define TEXTOUT_CELL 48 /* enough for any of these */
 

@@ -29,9 +29,10 @@ static struct fields_value value_enum(const struct emit_names *names, uint32_t v
 static struct fields_value value_list(const struct emit_field *f, const char *base)
 {
 	struct fields_value v = { .kind = FIELDS_LIST };
+	bool here = f->type == EMIT_EMBEDDED || f->flags & FIELDS_HERE;
 
 	v.n = LOAD(uint32_t, base + f->count);
-	v.base = f->type == EMIT_EMBEDDED ? base + f->offset : LOAD(void *, base + f->offset);
+	v.base = here ? base + f->offset : LOAD(void *, base + f->offset);
 	if (!v.base)
 		v.n = 0;
 	return v;
@@ -44,7 +45,30 @@ static struct fields_value value_real(const void *at)
 	return (struct fields_value){ .kind = isfinite(d) ? FIELDS_REAL : FIELDS_NULL, .d = d };
 }
 
-static struct fields_value value_compound(const struct emit_field *f, const char *base)
+static bool value_any(const struct emit_record *record, const void *rec,
+		      const struct fields_context *context)
+{
+	const struct emit_field *f;
+
+	for (f = record->fields; f->help; f++)
+		if (fields_get(f, rec, context).kind != FIELDS_NULL)
+			return true;
+	return false;
+}
+
+static struct fields_value value_object(const struct emit_field *f, const char *base,
+					const struct fields_context *context)
+{
+	const char *at = base + f->offset;
+	bool known = !f->count || LOAD(uint32_t, base + f->count);
+
+	if (f->flags & FIELDS_ANY)
+		known = value_any(f->sub, at, context);
+	return (struct fields_value){ .kind = known ? FIELDS_OBJECT : FIELDS_NULL, .base = at };
+}
+
+static struct fields_value value_compound(const struct emit_field *f, const char *base,
+					  const struct fields_context *context)
 {
 	const void *at = base + f->offset;
 
@@ -54,7 +78,7 @@ static struct fields_value value_compound(const struct emit_field *f, const char
 			return (struct fields_value){ .kind = FIELDS_NULL };
 		return (struct fields_value){ .kind = FIELDS_OBJECT, .base = at };
 	case EMIT_OBJECT:
-		return (struct fields_value){ .kind = FIELDS_OBJECT, .base = at };
+		return value_object(f, base, context);
 	case EMIT_HIST:
 		at = LOAD(uint32_t *, at);
 		return (struct fields_value){ .kind = at ? FIELDS_BUCKETS : FIELDS_NULL,
@@ -117,6 +141,11 @@ struct fields_value fields_get(const struct emit_field *f, const void *rec,
 		return value_real(at);
 	case EMIT_BOOL:
 		return (struct fields_value){ .kind = FIELDS_TRUTH, .u = LOAD(bool, at) };
+	case EMIT_MAYBE:
+		return (struct fields_value){
+			.kind = LOAD(uint8_t, at) > 1 ? FIELDS_NULL : FIELDS_TRUTH,
+			.u = LOAD(uint8_t, at),
+		};
 	case EMIT_INTERIM:
 		return (struct fields_value){ .kind = FIELDS_TRUTH, .u = context->interim };
 	case EMIT_ENUM:
@@ -124,8 +153,19 @@ struct fields_value fields_get(const struct emit_field *f, const void *rec,
 	case EMIT_SET:
 		return (struct fields_value){ .kind = FIELDS_BITS, .u = LOAD(uint32_t, at) };
 	default:
-		return value_compound(f, base);
+		return value_compound(f, base, context);
 	}
+}
+
+const struct emit_field *fields_map_value(const struct emit_field *map)
+{
+	return &map->sub->fields[map->value ? map->value : 1];
+}
+
+const char *fields_key(const struct emit_field *map, const void *rec,
+		       const struct fields_context *context)
+{
+	return fields_get(map->sub->fields, rec, context).s;
 }
 
 const struct emit_record *fields_sub(const struct emit_field *field)

@@ -42,9 +42,9 @@ static int collect_sites(struct model *m, const struct episode *e, uint32_t *n)
 	return 0;
 }
 
-static uint64_t row_key(const struct episode *e, const uint32_t *sites, uint32_t n)
+static uint64_t row_key(const struct row_id *id, const uint32_t *sites, uint32_t n)
 {
-	uint64_t k = hash_mix((uint64_t)e->proc << 16 | e->object->family << 8 | e->nested);
+	uint64_t k = hash_mix((uint64_t)id->proc << 16 | id->family << 8 | id->nested);
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
@@ -52,14 +52,14 @@ static uint64_t row_key(const struct episode *e, const uint32_t *sites, uint32_t
 	return k;
 }
 
-static bool row_is(const struct row *r, const struct episode *e, const uint32_t *sites, uint32_t n)
+static bool row_is(const struct row *r, const struct row_id *id, const uint32_t *sites, uint32_t n)
 {
-	return r->pub.proc == e->proc && r->pub.family == e->object->family &&
-	       r->pub.nested == e->nested && r->pub.nsites == n &&
+	return r->pub.proc == id->proc && r->pub.family == id->family &&
+	       r->pub.nested == id->nested && r->pub.nsites == n &&
 	       (!n || !memcmp(r->sites, sites, n * sizeof(*sites)));
 }
 
-static int row_new(struct model *m, const struct episode *e, const uint32_t *sites, uint32_t n,
+static int row_new(struct model *m, const struct row_id *id, const uint32_t *sites, uint32_t n,
 		   uint64_t key, uint32_t *index)
 {
 	uint64_t head = MODEL_NONE;
@@ -84,10 +84,13 @@ static int row_new(struct model *m, const struct episode *e, const uint32_t *sit
 	r->sites = own;
 	r->pub.sites = own;
 	r->pub.nsites = n;
-	r->pub.proc = e->proc;
-	r->pub.family = e->object->family;
-	r->pub.nested = e->nested;
-	r->pub.object = e->object->addr;
+	r->pub.proc = id->proc;
+	r->pub.before = proc_at(m, id->proc)->rows;
+	proc_at(m, id->proc)->rows = *index;
+	r->pub.family = id->family;
+	r->pub.kind = id->kind;
+	r->pub.nested = id->nested;
+	r->pub.object = id->object;
 	r->pub.objects = 1;
 	r->pub.team_min = UINT32_MAX;
 	model_stat_init(&r->pub.phase);
@@ -104,27 +107,42 @@ static int row_new(struct model *m, const struct episode *e, const uint32_t *sit
 	return 0;
 }
 
-static int row_find(struct model *m, const struct episode *e, const uint32_t *sites, uint32_t n,
+static int row_find(struct model *m, const struct row_id *id, const uint32_t *sites, uint32_t n,
 		    uint32_t *index)
 {
-	uint64_t key = row_key(e, sites, n), i;
+	uint64_t key = row_key(id, sites, n), i;
 
 	if (hash_get(&m->row_by_id, key, &i))
 		for (; i != MODEL_NONE; i = row_at(m, i)->hash_next)
-			if (row_is(row_at(m, i), e, sites, n)) {
+			if (row_is(row_at(m, i), id, sites, n)) {
 				*index = i;
 				return 0;
 			}
 	/* So many call sites are no program's: what is beyond shares one row without a place. */
 	if (n && m->rows.n >= MODEL_ROWS_MAX)
-		return row_find(m, e, NULL, 0, index);
-	return row_new(m, e, sites, n, key, index);
+		return row_find(m, id, NULL, 0, index);
+	return row_new(m, id, sites, n, key, index);
+}
+
+static struct row_id id_of(const struct episode *e)
+{
+	return (struct row_id){ .proc = e->proc,
+				.family = e->object->family,
+				.kind = e->n ? e->members[0].pub.kind : 0,
+				.nested = e->nested,
+				.object = e->object->addr };
+}
+
+int barrier_row_at(struct model *m, const struct row_id *id, uint32_t site, uint32_t *row)
+{
+	return row_find(m, id, &site, 1, row);
 }
 
 int barrier_row(struct model *m, struct episode *e, uint32_t *row)
 {
 	struct object *o = e->object;
 	uint32_t site = e->members[0].pub.site, n = 1;
+	struct row_id id;
 	int err;
 
 	if (one_site(e)) {
@@ -132,7 +150,8 @@ int barrier_row(struct model *m, struct episode *e, uint32_t *row)
 			*row = o->row;
 			return 0;
 		}
-		err = row_find(m, e, &site, 1, row);
+		id = id_of(e);
+		err = row_find(m, &id, &site, 1, row);
 		if (!err) {
 			o->row = *row;
 			o->row_site = site;
@@ -141,7 +160,8 @@ int barrier_row(struct model *m, struct episode *e, uint32_t *row)
 		return err;
 	}
 	err = collect_sites(m, e, &n);
-	return err ? err : row_find(m, e, m->sites, n, row);
+	id = id_of(e);
+	return err ? err : row_find(m, &id, m->sites, n, row);
 }
 
 int barrier_thread(struct row *r, struct thread *t, struct model_barrier_thread **out)
@@ -165,6 +185,7 @@ int barrier_thread(struct row *r, struct thread *t, struct model_barrier_thread 
 		bt = &r->pub.threads[r->pub.nthreads++];
 		memset(bt, 0, sizeof(*bt));
 		bt->thread = t->index;
+		bt->place = MODEL_NONE;
 	}
 	t->rows[way].row = r->index;
 	t->rows[way].pos = pos;
@@ -209,8 +230,10 @@ static void add_to(struct model_barrier_thread *sum, const struct model_barrier_
 	sum->wait_ns += bt->wait_ns;
 	sum->idle_ns += bt->idle_ns;
 	sum->work_ns += bt->work_ns;
+	sum->team_work_ns += bt->team_work_ns;
 	sum->work_n += bt->work_n;
 	sum->last += bt->last;
+	model_sums_join(&sum->sums, &bt->sums);
 	if (bt->wait_max_ns > sum->wait_max_ns)
 		sum->wait_max_ns = bt->wait_max_ns;
 }

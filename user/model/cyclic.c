@@ -11,6 +11,9 @@
 
 #include <string.h>
 
+/* All slots are looked through after one in so many of their crossings: where there are few, each time. */
+#define SLOTS_PURGE 64
+
 #define CYCLIC_BUF_MIN 4096
 
 static int buf_insert(struct object *o, const struct member *mem)
@@ -32,9 +35,15 @@ static int buf_take(struct model *m, struct object *o, struct episode *e)
 	uint32_t i;
 	int err = 0;
 
-	for (i = 0; i < e->n && !err; i++)
+	for (i = 0; i < e->n && !err; i++) {
 		err = buf_insert(o, &e->members[i]);
+		/* It is the buffer's now. */
+		if (!err)
+			e->members[i].pub.detail = NULL;
+	}
 	queue_unopen(queue_of(m, o->proc), &e->open);
+	if (o->first == e)
+		o->first = NULL;
 	episode_free(m, e);
 	return err;
 }
@@ -190,18 +199,23 @@ static int chunk_close(struct model *m, struct object *o, uint32_t upto, enum mo
 
 	if (err)
 		return err;
+	e->cyclic = true;
 	for (i = 0; i < c->n; i++) {
 		if (i < upto && m->prefix[i]) {
 			err = episode_add(m, e, &c->buf[i]);
-			if (err) {
-				episode_free(m, e);
-				return err;
-			}
+			if (err)
+				break;
 		} else {
 			c->buf[kept++] = c->buf[i];
 		}
 	}
+	for (; i < c->n; i++)
+		c->buf[kept++] = c->buf[i];
 	c->n = kept;
+	if (err) {
+		episode_free(m, e);
+		return err;
+	}
 	if (state == MODEL_INCOMPLETE) {
 		why |= slots_missing_why(m, o, e);
 	} else if (loss_between(m, o, e->arrive_min,
@@ -318,6 +332,14 @@ static bool is_warm(const struct model *m, const struct object *o)
 	return m->watermark >= o->cyclic.warm_ns || o->cyclic.n > CYCLIC_BUF_MIN;
 }
 
+/* What it was left with can make it cyclic again at once: then it stays so for a while, or that would never end. */
+static bool may_leave(const struct model *m, const struct object *o)
+{
+	const struct cyclic *c = &o->cyclic;
+
+	return o->nslots <= o->count && !(c->left && m->watermark - c->left_ns < MODEL_WARM_NS);
+}
+
 int cyclic_decide(struct model *m, struct object *o, bool final)
 {
 	bool decided = true;
@@ -342,8 +364,13 @@ int cyclic_decide(struct model *m, struct object *o, bool final)
 	if (err || final)
 		return err;
 	/* A thread that used the barrier once need not make it cyclic for ever. */
-	slots_purge(m, o, o->cyclic.n ? minus(o->cyclic.buf[0].pub.arrive_ns, MODEL_DECIDE_NS) : 0);
-	return o->nslots <= o->count ? cyclic_leave(m, o, false) : 0;
+	if (o->crossings - o->purged >= o->nslots / SLOTS_PURGE) {
+		o->purged = o->crossings;
+		slots_purge(m, o,
+			    o->cyclic.n ? minus(o->cyclic.buf[0].pub.arrive_ns, MODEL_DECIDE_NS)
+					: 0);
+	}
+	return may_leave(m, o) ? cyclic_leave(m, o, false) : 0;
 }
 
 /* No longer more threads than the count: what is left is placed one by one. */
@@ -358,6 +385,8 @@ int cyclic_leave(struct model *m, struct object *o, bool final)
 		return err;
 	}
 	o->is_cyclic = false;
+	o->cyclic.left = true;
+	o->cyclic.left_ns = m->watermark;
 	queue_unopen(queue_of(m, o->proc), &o->cyclic.open);
 	while (o->cyclic.n && !o->is_cyclic) {
 		mem = o->cyclic.buf[0];

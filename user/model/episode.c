@@ -42,8 +42,13 @@ int episode_new(struct model *m, struct object *o, uint32_t count, struct episod
 	return 0;
 }
 
+/* With the details of its members. */
 void episode_free(struct model *m, struct episode *e)
 {
+	uint32_t i;
+
+	for (i = 0; e->detailed && i < e->n; i++)
+		detail_release(m, e->members[i].pub.detail);
 	e->object->unfinished--;
 	if (m->nfree >= EPISODES_KEPT) {
 		free(e->members);
@@ -68,12 +73,13 @@ int episode_add(struct model *m, struct episode *e, const struct member *mem)
 	e->members[e->n++] = *mem;
 	e->ntainted += mem->tainted;
 	e->nested |= mem->depth > 0;
+	e->detailed |= mem->pub.detail != NULL;
 	if (mem->pub.arrive_ns < e->arrive_min)
 		e->arrive_min = mem->pub.arrive_ns;
 	if (mem->pub.arrive_ns > e->arrive_max)
 		e->arrive_max = mem->pub.arrive_ns;
 	if (mem->pub.depart_ns == MODEL_UNKNOWN) {
-		e->nabandoned++;
+		e->nabandoned += !member_stays(mem);
 	} else {
 		if (mem->pub.depart_ns < e->depart_min)
 			e->depart_min = mem->pub.depart_ns;
@@ -210,6 +216,37 @@ static uint32_t causality(const struct episode *e)
 	return 0;
 }
 
+/* What is not certain of arrivals that were seen only afterwards. */
+static uint32_t bounds(const struct episode *e)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < e->n; i++)
+		n += (e->members[i].pub.flags & MODEL_CROSSING_BOUND) != 0;
+	return (n ? MODEL_WHY_BOUND : 0) | (n > 1 ? MODEL_WHY_RIVALS : 0);
+}
+
+/*
+ * Have some come without a trace? Who arrived last before the release knew how many were missing: they must be the
+ * members that were seen after it. If nobody was, it may have been open for long.
+ */
+static bool others_came(const struct episode *e)
+{
+	const struct member *newest = NULL, *mem;
+	uint32_t i, after = 0;
+
+	for (i = 0; i < e->n; i++) {
+		mem = &e->members[i];
+		if (!mem->rest)
+			return false;
+		if (mem->pub.flags & MODEL_CROSSING_BOUND)
+			after++;
+		else if (!newest || mem->pub.arrive_ns >= newest->pub.arrive_ns)
+			newest = mem;
+	}
+	return !newest || newest->rest - 1u != after;
+}
+
 static void remember(struct object *o, const struct episode *e)
 {
 	struct closed *c = &o->closed[o->nclosed++ % OBJECT_CLOSED];
@@ -238,6 +275,20 @@ static void mark_places(struct object *o, const struct episode *e)
 	}
 }
 
+/* Who met, for those who ask who is missing. Without memory for it nobody is known. */
+static void keep_team(struct object *o, const struct episode *e)
+{
+	uint32_t i;
+
+	o->nmet = 0;
+	if (model_grow((void **)&o->met, &o->cap_met, e->n, sizeof(*o->met)))
+		return;
+	for (i = 0; i < e->n; i++)
+		o->met[i] = (struct model_met){ e->members[i].pub.thread, e->members[i].pub.tid };
+	o->nmet = e->n;
+	o->met_ns = e->arrive_max;
+}
+
 /* @e leaves the hands of its object. Whatever happens, it is not the caller's any more. */
 int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why)
 {
@@ -248,9 +299,18 @@ int episode_close(struct model *m, struct episode *e, enum model_state state, ui
 	e->why = why | causality(e) | (e->nabandoned ? MODEL_WHY_ABANDONED : 0);
 	if (e->depart_min == MODEL_UNKNOWN)
 		e->state = MODEL_INCOMPLETE;
+	e->why |= bounds(e);
+	if (o->partial || others_came(e)) {
+		e->state = MODEL_INCOMPLETE;
+		e->why |= MODEL_WHY_OTHERS;
+	}
 	queue_unopen(q, &e->open);
+	if (o->first == e)
+		o->first = NULL;
 	remember(o, e);
 	mark_places(o, e);
+	if (e->state == MODEL_COMPLETE && e->arrive_max >= o->met_ns)
+		keep_team(o, e);
 	if (e->count && e->n >= e->count && e->arrive_max > o->full_arrive_ns)
 		o->full_arrive_ns = e->arrive_max;
 	return queue_push(m, q, e);

@@ -27,22 +27,59 @@ static void fill_members(struct episode *e)
 	}
 }
 
+/* The last start of a member; MODEL_UNKNOWN if one was there before tracing. */
+static uint64_t all_began(const struct episode *e)
+{
+	uint64_t from = 0;
+	uint32_t i;
+
+	for (i = 0; i < e->n; i++) {
+		const struct model_thread *t = &e->members[i].thread->pub;
+
+		if (!t->start_seen)
+			return MODEL_UNKNOWN;
+		if (t->start_ns > from)
+			from = t->start_ns;
+	}
+	return from;
+}
+
 /*
- * Phase time(e) = release(e) - release of the previous episode, on any object, of the thread that came
- * last; its start if it has none. Unknown where that release is.
+ * Phase time(e) = release(e) - release of the previous episode, on any object, in which all members of e took part. Have
+ * they never all met, it begins when they all were there; or with the release before of the thread that came last, on any
+ * object, if that is earlier; or with its start, if it has none. In cyclic use, where any of them meet, always with that
+ * release. Unknown where that is. @team: those who met then, or NULL.
  */
-static void fill_phase(const struct episode *e, struct model_episode *out)
+static void fill_phase(const struct model *m, struct episode *e, struct model_episode *out,
+		       struct team **team)
 {
 	const struct member *last = &e->members[e->n - 1];
 	const struct thread *t = last->thread;
 	uint64_t from = t->pub.release_ns == MODEL_UNKNOWN ? t->pub.start_ns : t->pub.release_ns;
+	bool sure = last->pub.work_ns != MODEL_UNKNOWN && t->release_sure;
+	uint64_t began;
 
+	*team = NULL;
 	out->phase_ns = MODEL_UNKNOWN;
 	out->phase_from = t->pub.barrier;
-	if (e->nested || last->pub.work_ns == MODEL_UNKNOWN || !t->release_sure ||
-	    from > e->arrive_max)
+	if (e->nested)
 		return;
-	out->phase_ns = e->arrive_max - from;
+	if (!e->cyclic) {
+		bool met_sure = false;
+
+		*team = team_before(m, e, &from, &out->phase_from, &met_sure);
+		began = *team || t->pub.release_ns == MODEL_UNKNOWN ? MODEL_UNKNOWN : all_began(e);
+		if (*team) {
+			sure = sure && met_sure;
+			/* Elsewhere it may have lost records meanwhile: of a meeting of all. */
+			sure = sure && !thread_gap_covers(t, from, e->arrive_max);
+		} else if (began < from) {
+			from = began;
+			out->phase_from = MODEL_NONE;
+		}
+	}
+	if (sure && from <= e->arrive_max)
+		out->phase_ns = e->arrive_max - from;
 }
 
 static void add_longest(struct model_barrier *b, const struct model_episode *ep)
@@ -80,8 +117,23 @@ static int add_phase(struct row *r, const struct episode *e, const struct model_
 	return 0;
 }
 
-/* One member of a complete episode. */
-static int add_member(struct row *r, const struct episode *e, const struct member *mem, bool last)
+/*
+ * What a member whose work is known did since they all met, without what they waited meanwhile. @whole: since its start;
+ * @team: since all of that met.
+ */
+static uint64_t work_since(const struct model *m, const struct member *mem, const struct team *team,
+			   bool whole)
+{
+	uint64_t work = team ? team_work(m, mem, team) : MODEL_UNKNOWN;
+
+	if (whole)
+		work = mem->thread->outside_joined + mem->outside_ns;
+	return work == MODEL_UNKNOWN ? mem->pub.work_ns : work;
+}
+
+/* One member of a complete episode. @work: MODEL_UNKNOWN, or since they all met. */
+static int add_member(struct row *r, const struct episode *e, const struct member *mem,
+		      uint64_t work, bool last)
 {
 	struct model_barrier_thread *bt;
 	struct thread *t = mem->thread;
@@ -96,8 +148,11 @@ static int add_member(struct row *r, const struct episode *e, const struct membe
 		bt->idle_ns += minus(mem->pub.depart_ns, mem->pub.arrive_ns);
 	if (mem->pub.work_ns != MODEL_UNKNOWN) {
 		bt->work_ns += mem->pub.work_ns;
+		bt->team_work_ns += work;
 		bt->work_n++;
 	}
+	if (member_accounted(mem) && !mem->depth)
+		model_sums_add(&bt->sums, mem->pub.detail, mem->pub.work_ns, member_inside(mem));
 	bt->last += last;
 	model_stat_add(&r->pub.wait, mem->pub.wait_ns);
 	if (mem->pub.latency_ns != MODEL_UNKNOWN)
@@ -109,11 +164,12 @@ static int add_member(struct row *r, const struct episode *e, const struct membe
 	return 0;
 }
 
-static int add_complete(struct row *r, const struct episode *e, const struct model_episode *ep)
+static int add_complete(const struct model *m, struct row *r, const struct episode *e,
+			const struct model_episode *ep, const struct team *team)
 {
+	bool whole = !e->nested && !team && ep->phase_from == MODEL_NONE;
 	struct model_barrier *b = &r->pub;
-	uint64_t wait = 0, work = 0;
-	const struct model_member *mem;
+	uint64_t wait = 0, work, most = 0;
 	uint32_t i;
 	int err;
 
@@ -123,19 +179,46 @@ static int add_complete(struct row *r, const struct episode *e, const struct mod
 	if (e->n > b->team_max)
 		b->team_max = e->n;
 	for (i = 0; i < e->n; i++) {
-		mem = &e->members[i].pub;
-		wait += mem->wait_ns;
-		if (mem->work_ns != MODEL_UNKNOWN && mem->work_ns > work)
-			work = mem->work_ns;
-		err = add_member(r, e, &e->members[i], i == e->n - 1);
+		wait += e->members[i].pub.wait_ns;
+		work = e->members[i].pub.work_ns;
+		if (work != MODEL_UNKNOWN)
+			work = work_since(m, &e->members[i], team, whole);
+		if (work != MODEL_UNKNOWN && work > most)
+			most = work;
+		err = add_member(r, e, &e->members[i], work, i == e->n - 1);
 		if (err)
 			return err;
 	}
-	b->max_work_ns += work;
+	b->max_work_ns += most;
 	model_stat_add(&b->barrier, ep->barrier_ns);
 	if (e->n > 1)
 		b->margin_ns += e->arrive_max - e->members[e->n - 2].pub.arrive_ns;
 	return add_phase(r, e, ep, wait);
+}
+
+static void count_met_by(struct proc *p, const struct episode *e)
+{
+	if (p->met_number == e->serial + 1)
+		return;
+	p->met_number = e->serial + 1;
+	p->pub.met += e->state == MODEL_COMPLETE;
+	p->pub.met_incomplete += e->state == MODEL_INCOMPLETE;
+	p->pub.met_ambiguous += e->state == MODEL_AMBIGUOUS;
+}
+
+/* With each process that took part. */
+static void count_met(struct model *m, struct proc *home, const struct episode *e)
+{
+	uint32_t i;
+
+	if (e->nested)
+		return;
+	if (!e->object->shared) {
+		count_met_by(home, e);
+		return;
+	}
+	for (i = 0; i < e->n; i++)
+		count_met_by(proc_at(m, e->members[i].thread->pub.proc), e);
 }
 
 static void count_state(struct model *m, struct proc *p, struct row *r, const struct episode *e)
@@ -172,6 +255,8 @@ static int count_crossings(struct row *r, const struct episode *e)
 		if (err)
 			return err;
 		bt->crossings++;
+		if (e->members[i].place)
+			bt->place = e->members[i].place - 1u;
 		if (e->members[i].thread->pub.proc != e->proc)
 			r->pub.shared = true;
 	}
@@ -186,7 +271,7 @@ static int count_crossings(struct row *r, const struct episode *e)
  * The clocks of the ideal program (model.md, T_ideal): each runs through its thread's intervals outside
  * barriers; a meeting sets all its members' to the latest of them, at no cost.
  */
-static void join_clocks(struct episode *e, uint32_t row)
+static int join_clocks(struct model *m, struct episode *e, struct team *before, uint32_t row)
 {
 	/* The release of an incomplete episode is not known, unless what is missing had arrived before. */
 	bool sure = e->state == MODEL_COMPLETE || !(e->why & ~(MODEL_WHY_BEFORE | MODEL_WHY_SWAP));
@@ -203,7 +288,7 @@ static void join_clocks(struct episode *e, uint32_t row)
 			latest = t->ideal;
 	}
 	if (!released)
-		return;
+		return 0;
 	for (i = 0; i < e->n; i++) {
 		t = e->members[i].thread;
 		t->ideal = latest;
@@ -214,6 +299,7 @@ static void join_clocks(struct episode *e, uint32_t row)
 		t->pub.barrier = row;
 		t->release_sure = sure;
 	}
+	return team_met(m, e, before, row, sure);
 }
 
 /*
@@ -222,6 +308,7 @@ static void join_clocks(struct episode *e, uint32_t row)
  */
 static void number_members(struct model *m, const struct episode *e)
 {
+	uint32_t next;
 	const struct proc *home = proc_at(m, e->proc);
 
 	if (home->next_ordinal == home->pub.nthreads_crossed && !e->object->shared)
@@ -241,19 +328,57 @@ static void number_members(struct model *m, const struct episode *e)
 		}
 		if (!first)
 			return;
-		first->pub.ordinal = proc_at(m, first->pub.proc)->next_ordinal++;
+		next = proc_at(m, first->pub.proc)->next_ordinal++;
+		if (m->ops.number)
+			next = m->ops.number(m->ops.ctx, m, first->index, next);
+		first->pub.ordinal = next < MODEL_NONE ? next : MODEL_NONE - 1;
 	}
+}
+
+/* Details of members that were on a CPU all the time: only two of their numbers are written. */
+static int grow_whole(struct model *m, uint32_t n)
+{
+	uint32_t had = m->cap_whole;
+	int err = model_grow((void **)&m->whole, &m->cap_whole, n, sizeof(*m->whole));
+
+	if (!err && m->cap_whole > had)
+		memset(&m->whole[had], 0, (m->cap_whole - had) * sizeof(*m->whole));
+	return err;
+}
+
+static int fill_whole(struct model *m, const struct episode *e)
+{
+	const struct member *mem;
+	uint32_t i;
+	int err = grow_whole(m, e->n);
+
+	for (i = 0; i < e->n && !err; i++) {
+		mem = &e->members[i];
+		if (mem->pub.detail || !member_accounted(mem))
+			continue;
+		m->whole[i].oncpu_ns = mem->pub.work_ns;
+		m->whole[i].inside_oncpu_ns = member_inside(mem);
+		m->out[i].detail = &m->whole[i];
+	}
+	return err;
 }
 
 static int hand_out(struct model *m, const struct episode *e, struct model_episode *ep)
 {
+	bool whole = false;
 	uint32_t i;
 	int err = model_grow((void **)&m->out, &m->cap_out, e->n, sizeof(*m->out));
 
 	if (err)
 		return err;
-	for (i = 0; i < e->n; i++)
+	for (i = 0; i < e->n; i++) {
 		m->out[i] = e->members[i].pub;
+		whole |= !e->members[i].pub.detail && member_accounted(&e->members[i]);
+	}
+	if (whole)
+		err = fill_whole(m, e);
+	if (err)
+		return err;
 	ep->members = m->out;
 	m->ops.episode(m->ops.ctx, m, ep);
 	return 0;
@@ -263,6 +388,7 @@ int episode_emit(struct model *m, struct episode *e)
 {
 	struct proc *p = proc_at(m, e->proc);
 	struct model_episode ep = { 0 };
+	struct team *team;
 	struct row *r;
 	uint32_t row;
 	int err;
@@ -289,14 +415,15 @@ int episode_emit(struct model *m, struct episode *e)
 	ep.state = e->state;
 	ep.why = e->why;
 	ep.nested = e->nested;
-	fill_phase(e, &ep);
+	fill_phase(m, e, &ep, &team);
 	err = count_crossings(r, e);
 	if (!err && e->state == MODEL_COMPLETE)
-		err = add_complete(r, e, &ep);
+		err = add_complete(m, r, e, &ep, team);
 	if (err)
 		return err;
 	count_state(m, p, r, e);
+	count_met(m, p, e);
 	if (!e->nested)
-		join_clocks(e, row);
-	return m->ops.episode ? hand_out(m, e, &ep) : 0;
+		err = join_clocks(m, e, team, row);
+	return !err && m->ops.episode ? hand_out(m, e, &ep) : err;
 }

@@ -56,6 +56,7 @@ static void fold_one(struct proc *p, struct thread *t)
 		p->pub.folded.idle_ns += th.idle_ns;
 		p->pub.folded.wait_ns += th.wait_ns;
 		p->pub.folded.unknown_ns += th.unknown_ns;
+		model_sums_join(&p->pub.folded.sums, &th.sums);
 		if (th.outside_ns > p->pub.folded.outside_max_ns)
 			p->pub.folded.outside_max_ns = th.outside_ns;
 		if (th.start_ns < p->folded_start)
@@ -84,6 +85,7 @@ static int empty_place(struct model *m, struct thread *t)
 
 	if (err)
 		return err;
+	tail_drop(m, t);
 	free(t->parked);
 	memset(t, 0, sizeof(*t));
 	t->index = index;
@@ -122,6 +124,7 @@ int thread_fold(struct model *m)
 	int err = 0;
 
 	mark_busy(m);
+	teams_forget(m);
 	for (i = 0; i < m->procs.n; i++)
 		fold_process(m, proc_at(m, i), &list);
 	for (l = m->objects.next; l != &m->objects; l = l->next)

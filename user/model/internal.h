@@ -26,11 +26,14 @@
 #define MODEL_PHASES_MAX  256 /* different beginnings of the phases that end at one barrier */
 #define MODEL_SITES_MAX	  256 /* call sites of one mixed barrier; the rest is not told apart */
 
+#define MODEL_TEAMS_MAX 16384 /* sets of threads that met; when there are more, all are forgotten */
+
 #define OBJECT_OPEN_MAX 8
 #define OBJECT_CLOSED	4
 #define THREAD_GAPS	4
 #define THREAD_CACHE	4
 #define THREAD_PARKED	16
+#define THREAD_TEAMS	8 /* that a thread remembers */
 
 /* An array whose elements never move. */
 struct table {
@@ -80,12 +83,21 @@ static inline void list_add_tail(struct list *head, struct list *l)
 
 struct object;
 struct episode;
+struct detail;
 
 /* A span of time in which records of a thread are missing. */
 struct gap {
 	uint64_t from;
 	uint64_t to;
 	bool lost; /* else: from before tracing */
+};
+
+struct team;
+
+/* A thread's last meeting with all of a team: its time outside barriers up to then. */
+struct thread_team {
+	struct team *team;
+	uint64_t outside_ns;
 };
 
 struct thread {
@@ -97,6 +109,8 @@ struct thread {
 	bool crossed; /* one of depth 0 */
 	bool known_sure; /* from known_ns on it was outside: the next interval is known */
 	bool release_sure;
+	bool placed; /* pub.place is one in its process */
+	bool stays; /* at a barrier since known_ns: MODEL_CROSSING_STAYS was its last record */
 	bool has_gap; /* some record was missing: gap_seq is the first after the last of them */
 	bool folded; /* an empty place, to be used again */
 	uint32_t gap_seq;
@@ -106,8 +120,13 @@ struct thread {
 	uint64_t pending_object;
 	uint64_t inside; /* where it waited when tracing began; 0 nowhere; MODEL_UNKNOWN */
 	bool busy; /* scratch of thread_fold() */
+	bool tail_done; /* its tail is in the sums */
+	bool summed; /* what it did came as sums */
 	uint64_t outside_joined; /* outside_ns as far as it is in the ideal clock */
 	uint64_t ideal; /* absolute: its start, then the longest path so far */
+	uint64_t mix; /* of its place and number */
+	uint32_t teams_epoch; /* its teams are of: struct model */
+	struct thread_team teams[THREAD_TEAMS]; /* the last first */
 	uint32_t ngaps; /* ever; the last few are kept */
 	uint8_t nparked;
 	struct gap gaps[THREAD_GAPS];
@@ -119,16 +138,21 @@ struct thread {
 		uint32_t row;
 		uint32_t pos;
 	} rows[THREAD_CACHE];
-	struct model_crossing *parked; /* came before a record with a smaller seq */
+	struct model_crossing
+		*parked; /* came before a record with a smaller seq; details are owned */
+	uint64_t tail_ns; /* up to when its tail is known; 0 it is not */
+	const struct model_detail *tail; /* owned; NULL: all on a CPU */
+	struct list tail_link; /* while there is one */
 };
 
 struct proc {
 	struct model_proc pub;
 	uint32_t index;
-	uint32_t queue;
 	uint32_t threads; /* list */
 	uint64_t next_number;
 	uint32_t next_ordinal;
+	uint32_t rows; /* the last of its barriers; MODEL_NONE */
+	uint64_t met_number; /* the last episode counted in its met, plus 1 */
 	uint64_t folded_start, folded_end, folded_ideal; /* of the threads that were folded */
 };
 
@@ -137,24 +161,28 @@ struct queue {
 	struct episode **heap;
 	uint32_t n, cap;
 	uint32_t nopen;
+	uint32_t into; /* the queue that this one was joined to, by index; MODEL_NONE: none */
 	struct list open; /* struct open */
+	struct list waiting; /* while the heap is not empty */
 };
 
 /* Whatever may still become an episode: holds back later ones. */
 struct open {
 	struct list link;
 	uint64_t bound; /* it cannot have been released earlier */
+	bool uncounted; /* nobody says how many meet: it may be over, and that be known only later */
 };
 
 /* A barrier object is not larger than this: a thread waits at a word in it. */
 #define OBJECT_BYTES 64
 
 struct member {
-	struct model_member pub;
+	struct model_member pub; /* its detail is owned by the one place that the member is in */
 	struct thread *thread;
 	uint64_t outside_ns; /* its thread's time outside barriers, up to this arrival */
 	uint32_t seq;
 	uint32_t gaps; /* its thread's so far */
+	uint16_t rest, place; /* of the crossing */
 	uint8_t depth;
 	bool late; /* came after its place was given up */
 	bool was_inside; /* when tracing began: not of the object's first episode again */
@@ -165,13 +193,16 @@ struct episode {
 	struct open open;
 	struct object *object;
 	uint64_t serial;
+	uint64_t key; /* of its members, once it is complete: team.c */
 	uint32_t proc;
 	uint32_t count;
 	uint32_t n, cap;
 	uint32_t ntainted;
 	uint32_t nabandoned;
 	bool nested;
+	bool cyclic; /* cut from more threads than the count */
 	bool first; /* of its object */
+	bool detailed; /* some member has a detail */
 	uint64_t arrive_min;
 	uint64_t arrive_max;
 	uint64_t depart_min; /* MODEL_UNKNOWN: nobody has left */
@@ -220,6 +251,8 @@ struct cyclic {
 	bool blind; /* some were put into episodes before: prev does not know them */
 	bool swap; /* the first of the next chunk could have been in the last one */
 	uint32_t unsure; /* why the last chunk was not certain: the next may be shifted */
+	bool left; /* once, when the watermark was left_ns */
+	uint64_t left_ns;
 };
 
 struct object {
@@ -236,16 +269,25 @@ struct object {
 	bool seen_episode;
 	uint32_t ndirty; /* slots that are */
 	bool is_cyclic;
+	bool partial; /* MODEL_CROSSING_PARTIAL */
 	uint32_t unfinished; /* episodes that point here */
 	uint64_t depart_max; /* of all episodes closed so far */
+	uint64_t team; /* key of who met last, for certain */
 	uint64_t full_arrive_ns; /* last arrival of the newest full episode; 0 none */
 	uint32_t nopen;
 	uint32_t nclosed;
 	uint32_t nslots, cap_slots;
+	uint64_t purged; /* its crossings when slots were last purged */
+	uint32_t nfiled; /* the first of them, which are in: */
+	struct hash by_thread; /* thread -> slot; where there are many */
 	uint32_t row, row_site; /* the row of the last episode and its one site */
 	bool row_nested;
 	uint64_t crossings;
 	struct slot *slots;
+	uint32_t nmet, cap_met;
+	struct model_met *met; /* those in its newest complete episode */
+	uint64_t met_ns; /* when they were released */
+	const struct episode *first; /* its first episode, while that is undecided */
 	struct episode *limbo; /* full, to be judged when the next one is full */
 	struct episode *open[OBJECT_OPEN_MAX]; /* oldest first */
 	struct closed closed[OBJECT_CLOSED];
@@ -277,28 +319,40 @@ struct model {
 	struct hash thread_by_id; /* (inc, tid), last one */
 	struct hash object_by_id;
 	struct hash row_by_id;
+	struct hash team_by_key; /* struct team */
+	uint32_t teams_epoch; /* how often they were forgotten, and once more */
 	struct list objects; /* least recently used first */
 	struct list busy;
+	struct list waiting; /* queues with something in them */
+	int64_t credit; /* what looking at all that is open may still cost: model.c */
 	uint64_t next_serial;
 	uint64_t next_episode;
 	struct queue **queues; /* by the index of the process that began it */
 	uint32_t *parked; /* threads that have some */
 	uint32_t *free_threads;
 	struct episode *free;
+	struct detail *free_details;
+	struct list tails; /* threads with a detail of theirs */
 	/* scratch, kept between episodes */
 	struct order *order;
 	struct member *sorted;
 	struct model_member *out;
+	struct model_detail *whole; /* of members without: all 0 but oncpu_ns, inside_oncpu_ns */
 	uint64_t *prefix;
 	uint32_t *sites;
-	uint32_t cap_order, cap_sorted, cap_out, cap_prefix, cap_sites;
+	uint32_t cap_order, cap_sorted, cap_out, cap_prefix, cap_sites, cap_whole;
 	uint32_t cap_queues;
 	uint32_t nobjects;
 	uint32_t nparked, cap_parked;
 	uint32_t nfree_threads, cap_free_threads;
-	uint32_t nfree;
+	uint32_t nfree, nfree_details;
 	uint32_t nended; /* threads, since the last folding */
+	bool gaps; /* some thread has missing records */
+	uint32_t npending; /* threads that were in a barrier at the end */
 	bool finished;
+	bool summed; /* by model_add_summed() */
+	void (*tap)(void *ctx, const struct model_input *input);
+	void *tap_ctx;
 };
 
 static inline struct proc *proc_at(const struct model *m, uint32_t i)
@@ -316,20 +370,33 @@ static inline struct row *row_at(const struct model *m, uint32_t i)
 	return table_at(&m->rows, i);
 }
 
-static inline struct queue *queue_of(const struct model *m, uint32_t proc)
-{
-	return m->queues[proc_at(m, proc)->queue];
-}
-
 /* Is @a after @b, as numbers that wrap? */
 static inline bool seq_after(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b) > 0;
 }
 
+/* Is anything known of where its time went? */
+static inline bool member_accounted(const struct member *mem)
+{
+	return mem->pub.detail || mem->pub.flags & MODEL_CROSSING_ACCOUNTED;
+}
+
 static inline uint64_t minus(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
+}
+
+static inline bool member_stays(const struct member *mem)
+{
+	return mem->pub.flags & MODEL_CROSSING_STAYS;
+}
+
+/* Its time inside the barrier; MODEL_UNKNOWN if it never left. */
+static inline uint64_t member_inside(const struct member *mem)
+{
+	return mem->pub.depart_ns == MODEL_UNKNOWN ? MODEL_UNKNOWN
+						   : minus(mem->pub.depart_ns, mem->pub.arrive_ns);
 }
 
 /* Grows *array to at least @want elements of @size bytes. Returns 0 or -ENOMEM. */
@@ -344,12 +411,24 @@ struct thread *thread_find(const struct model *m, uint32_t tgid, uint32_t inc, u
 int thread_new(struct model *m, struct proc *p, uint32_t tid, uint64_t start_ns, bool seen,
 	       struct thread **out);
 int thread_for_crossing(struct model *m, const struct model_crossing *c, struct thread **out);
-void thread_gap(struct thread *t, const struct model_crossing *c, bool lost);
+void thread_gap(struct model *m, struct thread *t, const struct model_crossing *c, bool lost);
 void thread_account(struct model *m, struct thread *t, const struct model_crossing *c, bool late,
 		    struct member *mem);
+int thread_resume(struct model *m, struct thread *t, const struct model_crossing *c, bool late);
 bool thread_gap_covers(const struct thread *t, uint64_t from, uint64_t to);
+uint64_t thread_until(const struct thread *t, uint64_t end_ns);
 void thread_at_end(const struct thread *t, uint64_t end_ns, struct model_thread *out,
 		   uint64_t *ideal);
+
+/* detail.c: where the time of a crossing or a tail went */
+int detail_copy(struct model *m, const struct model_detail *from, const struct model_detail **out);
+void detail_release(struct model *m, const struct model_detail *detail);
+void details_free(struct model *m);
+void detail_settle(const struct model_detail *detail, uint64_t work_ns, uint64_t inside_ns);
+void sums_shorten(struct model_sums *s, uint64_t ns);
+void tail_add(const struct thread *t, uint64_t until, struct model_sums *sums);
+void tail_drop(struct model *m, struct thread *t);
+void tails_settle(struct model *m);
 
 /* fold.c: too many threads */
 int thread_fold(struct model *m);
@@ -388,7 +467,16 @@ int episode_certain(struct model *m, struct object *o, struct episode *e, bool f
 		    bool *certain);
 int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why);
 
+/* team.c: where all members of a meeting last met */
+struct team *team_before(const struct model *m, struct episode *e, uint64_t *release_ns,
+			 uint32_t *row, bool *sure);
+uint64_t team_work(const struct model *m, const struct member *mem, const struct team *team);
+int team_met(struct model *m, const struct episode *e, struct team *before, uint32_t row,
+	     bool sure);
+void teams_forget(struct model *m);
+
 /* queue.c: the order of releases */
+struct queue *queue_of(struct model *m, uint32_t proc);
 int queue_push(struct model *m, struct queue *q, struct episode *e);
 int queue_flush(struct model *m, struct queue *q, bool all);
 int queue_join(struct model *m, uint32_t proc_a, uint32_t proc_b);
@@ -398,11 +486,41 @@ void queue_unopen(struct queue *q, struct open *o);
 /* finish.c: what an episode adds to threads, processes and barriers */
 int episode_emit(struct model *m, struct episode *e);
 
+/* What tells one row from another, beside its sites; and what a new one begins with. */
+struct row_id {
+	uint32_t proc;
+	uint8_t family;
+	uint8_t kind;
+	bool nested;
+	uint64_t object;
+};
+
 /* barrier.c: the rows of the report */
+int barrier_row_at(struct model *m, const struct row_id *id, uint32_t site, uint32_t *row);
 int barrier_row(struct model *m, struct episode *e, uint32_t *row);
 int barrier_thread(struct row *r, struct thread *t, struct model_barrier_thread **out);
 int barrier_phase(struct row *r, uint32_t from, struct model_phase **out);
 int barrier_fold(struct row *r, const struct model *m);
 void barrier_free(struct row *r);
+
+/* summed.c: before the tails */
+int summed_finish(struct model *m);
+
+/* What model_take() hands on, each as the function of that name in model.h says. */
+int take_crossing(struct model *m, const struct model_crossing *crossing);
+int take_advance(struct model *m, uint64_t t_ns);
+int take_finish(struct model *m, uint64_t end_ns);
+int take_tail(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
+	      const struct model_detail *detail);
+int take_process(struct model *m, uint32_t tgid, uint32_t inc, uint32_t parent_tgid,
+		 uint32_t parent_inc, uint64_t t_ns, bool seen, const char *comm);
+int take_found(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t inside);
+int take_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns);
+int take_name(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, const char *comm);
+int take_end_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
+		    const char *comm);
+int take_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_ns);
+int take_pending(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t object,
+		 uint64_t arrive_ns);
 
 #endif /* MODEL_INTERNAL_H */

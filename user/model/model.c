@@ -7,6 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Looking at everything that is open costs as much as is open, and it takes a file three bytes to say that time goes on. So
+ * each such news pays for so much of it, and those that come meanwhile only move the watermark: a thousand threads are
+ * looked at each time, a million at one time in a thousand.
+ */
+#define ADVANCE_CREDIT 1024
+
 /* --- arrays ----------------------------------------------------------------------------------------- */
 
 int model_grow(void **array, uint32_t *cap, uint32_t want, size_t size)
@@ -73,6 +80,9 @@ struct model *model_new(const struct model_ops *ops, uint64_t start_ns)
 	m->rows.elem = sizeof(struct row);
 	list_init(&m->objects);
 	list_init(&m->busy);
+	list_init(&m->waiting);
+	list_init(&m->tails);
+	m->teams_epoch = 1;
 	return m;
 }
 
@@ -89,6 +99,16 @@ static void free_queues(struct model *m)
 	free(m->queues);
 }
 
+static void free_thread(struct model *m, struct thread *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->nparked; i++)
+		detail_release(m, t->parked[i].detail);
+	free(t->parked);
+	detail_release(m, t->tail);
+}
+
 void model_free(struct model *m)
 {
 	struct episode *e;
@@ -97,6 +117,7 @@ void model_free(struct model *m)
 	if (!m)
 		return;
 	free_queues(m);
+	teams_forget(m);
 	while (!list_empty(&m->objects))
 		object_free(m, container_of(m->objects.next, struct object, lru));
 	while (m->free) {
@@ -106,7 +127,8 @@ void model_free(struct model *m)
 		free(e);
 	}
 	for (i = 0; i < m->threads.n; i++)
-		free(thread_at(m, i)->parked);
+		free_thread(m, thread_at(m, i));
+	details_free(m);
 	for (i = 0; i < m->rows.n; i++)
 		barrier_free(row_at(m, i));
 	table_free(&m->procs);
@@ -120,6 +142,7 @@ void model_free(struct model *m)
 	free(m->free_threads);
 	free(m->order);
 	free(m->out);
+	free(m->whole);
 	free(m->prefix);
 	free(m->sorted);
 	free(m->sites);
@@ -128,12 +151,36 @@ void model_free(struct model *m)
 
 /* --- the order of one thread's records ------------------------------------------------------------ */
 
+/* What is known of the time of a crossing goes into its thread's sums, and along with it. */
+static int keep_detail(struct model *m, struct thread *t, const struct model_crossing *c,
+		       struct member *mem)
+{
+	uint64_t inside = member_inside(mem);
+	int err;
+
+	if (c->detail) {
+		err = detail_copy(m, c->detail, &mem->pub.detail);
+		if (err)
+			return err;
+		detail_settle(mem->pub.detail, mem->pub.work_ns, inside);
+		if (c->detail->cpus_allowed && !mem->late)
+			t->pub.cpus_allowed = c->detail->cpus_allowed;
+	}
+	if (!mem->depth)
+		model_sums_add(&t->pub.sums, mem->pub.detail,
+			       t->tail_done ? MODEL_UNKNOWN : mem->pub.work_ns, inside);
+	return 0;
+}
+
 static int feed(struct model *m, struct thread *t, const struct model_crossing *c, bool late)
 {
+	int err;
 	struct member mem = {
 		.thread = t,
 		.seq = c->seq,
 		.depth = c->depth,
+		.rest = c->rest,
+		.place = c->place,
 		.late = late,
 		.pub = {
 			.thread = t->index,
@@ -144,9 +191,12 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 			.arrive_ns = c->arrive_ns,
 			.depart_ns = c->depart_ns,
 			.flags = c->flags,
+			.kind = c->kind,
 		},
 	};
 
+	if (c->flags & MODEL_CROSSING_RESUMES)
+		return thread_resume(m, t, c, late);
 	if (!t->begun && t->inside != MODEL_UNKNOWN && t->inside - c->object < OBJECT_BYTES) {
 		/* Up to an unseen departure it waited, it did not work. */
 		mem.was_inside = true;
@@ -154,7 +204,16 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 		t->release_sure = false;
 	}
 	t->begun = true;
+	if (c->place && (!c->shared || !t->placed)) {
+		t->pub.place = c->place - 1u;
+		t->placed = !c->shared;
+	}
 	thread_account(m, t, c, late, &mem);
+	if (c->detail || c->flags & MODEL_CROSSING_ACCOUNTED) {
+		err = keep_detail(m, t, c, &mem);
+		if (err)
+			return err;
+	}
 	return object_add(m, c, &mem);
 }
 
@@ -166,13 +225,13 @@ static int feed_in_order(struct model *m, struct thread *t, const struct model_c
 	if (!t->begun && (!missing || !c->seq)) {
 		missing = 0;
 		if (t->inside == MODEL_UNKNOWN)
-			thread_gap(t, c, false);
+			thread_gap(m, t, c, false);
 	}
 	if (missing) {
 		t->pub.lost += missing;
 		proc_at(m, t->pub.proc)->pub.lost += missing;
 		m->totals.lost += missing;
-		thread_gap(t, c, true);
+		thread_gap(m, t, c, true);
 	}
 	t->next_seq = c->seq + 1;
 	return feed(m, t, c, false);
@@ -184,7 +243,7 @@ static int feed_past(struct model *m, struct thread *t, const struct model_cross
 	struct proc *p = proc_at(m, t->pub.proc);
 
 	if (c->arrive_ns >= t->known_ns) {
-		thread_gap(t, c, true);
+		thread_gap(m, t, c, true);
 		t->next_seq = c->seq + 1;
 		return feed(m, t, c, false);
 	}
@@ -198,6 +257,7 @@ static int feed_past(struct model *m, struct thread *t, const struct model_cross
 
 static int park(struct model *m, struct thread *t, const struct model_crossing *c)
 {
+	struct model_crossing own = *c;
 	uint32_t i;
 	int err;
 
@@ -213,19 +273,27 @@ static int park(struct model *m, struct thread *t, const struct model_crossing *
 			return err;
 		m->parked[m->nparked++] = t->index;
 	}
+	if (c->detail) {
+		err = detail_copy(m, c->detail, &own.detail);
+		if (err)
+			return err;
+	}
 	for (i = t->nparked++; i && seq_after(t->parked[i - 1].seq, c->seq); i--)
 		t->parked[i] = t->parked[i - 1];
-	t->parked[i] = *c;
+	t->parked[i] = own;
 	return 0;
 }
 
 static int unpark_first(struct model *m, struct thread *t)
 {
 	struct model_crossing c = t->parked[0];
+	int err;
 
 	t->nparked--;
 	memmove(&t->parked[0], &t->parked[1], t->nparked * sizeof(c));
-	return feed_in_order(m, t, &c);
+	err = feed_in_order(m, t, &c);
+	detail_release(m, c.detail);
+	return err;
 }
 
 /* Those whose turn it is, and those before which nothing can come any more. */
@@ -264,19 +332,19 @@ static int add_out_of_order(struct model *m, struct thread *t, const struct mode
 	return park(m, t, c);
 }
 
-int model_add_crossing(struct model *m, const struct model_crossing *crossing)
+int take_crossing(struct model *m, const struct model_crossing *crossing)
 {
 	struct model_crossing c = *crossing;
 	struct thread *t;
 	int err;
 
-	m->totals.crossings++;
+	m->totals.crossings += !(c.flags & MODEL_CROSSING_RESUMES);
 	/* Untrusted clocks and targets: nobody leaves before it came. */
-	if (c.flags & MODEL_CROSSING_ABANDONED)
+	if (c.flags & (MODEL_CROSSING_ABANDONED | MODEL_CROSSING_STAYS))
 		c.depart_ns = MODEL_UNKNOWN;
 	else if (c.depart_ns < c.arrive_ns)
 		c.depart_ns = c.arrive_ns;
-	if (c.depart_ns == MODEL_UNKNOWN)
+	if (c.depart_ns == MODEL_UNKNOWN && !(c.flags & MODEL_CROSSING_STAYS))
 		c.flags |= MODEL_CROSSING_ABANDONED;
 	err = thread_for_crossing(m, &c, &t);
 	if (err)
@@ -307,28 +375,50 @@ static int unpark_all(struct model *m, uint64_t until)
 
 static int flush_queues(struct model *m, bool all)
 {
-	uint32_t i;
+	struct list *l, *next;
+	struct queue *q;
 	int err = 0;
 
-	for (i = 0; i < m->procs.n && !err; i++)
-		if (m->queues[i]->n)
-			err = queue_flush(m, m->queues[i], all);
+	for (l = m->waiting.next; l != &m->waiting && !err; l = next) {
+		next = l->next;
+		q = container_of(l, struct queue, waiting);
+		m->credit -= 1 + (int64_t)q->nopen;
+		err = queue_flush(m, q, all);
+	}
 	return err;
 }
 
-int model_advance(struct model *m, uint64_t t_ns)
+static int advance_objects(struct model *m)
 {
 	struct list *l, *next;
+	struct object *o;
+	int err = 0;
+
+	for (l = m->busy.next; l != &m->busy && !err; l = next) {
+		next = l->next;
+		o = container_of(l, struct object, busy);
+		m->credit -= 1 + (int64_t)o->nslots + o->cyclic.n;
+		err = object_advance(m, o);
+	}
+	return err;
+}
+
+int take_advance(struct model *m, uint64_t t_ns)
+{
 	int err;
 
 	if (t_ns <= m->watermark)
 		return 0;
 	m->watermark = t_ns;
+	/* Behind by more than it may cost: what is due is done at one of the next. */
+	m->credit += ADVANCE_CREDIT;
+	if (m->credit < 0)
+		return 0;
+	m->credit -= m->nparked;
 	err = unpark_all(m, t_ns);
-	for (l = m->busy.next; l != &m->busy && !err; l = next) {
-		next = l->next;
-		err = object_advance(m, container_of(l, struct object, busy));
-	}
+	if (!err)
+		err = advance_objects(m);
+	tails_settle(m);
 	return err ? err : flush_queues(m, false);
 }
 
@@ -403,13 +493,15 @@ static void end_process(struct model *m, struct proc *p, uint64_t end_ns)
 	for (i = p->threads; i != MODEL_NONE; i = t->next) {
 		t = thread_at(m, i);
 		thread_at_end(t, end_ns, &th, &ideal);
-		th.ideal_ns = minus(ideal, start);
+		th.ideal_ns = p->pub.summed ? MODEL_UNKNOWN : minus(ideal, start);
 		t->pub = th;
 	}
+	if (p->pub.summed)
+		at.ideal_ns = MODEL_UNKNOWN;
 	p->pub = at;
 }
 
-int model_finish(struct model *m, uint64_t end_ns)
+int take_finish(struct model *m, uint64_t end_ns)
 {
 	struct object *o;
 	struct list *l;
@@ -425,6 +517,8 @@ int model_finish(struct model *m, uint64_t end_ns)
 	}
 	if (!err)
 		err = flush_queues(m, true);
+	if (!err && m->summed)
+		err = summed_finish(m);
 	if (err)
 		return err;
 	for (i = 0; i < m->procs.n; i++)

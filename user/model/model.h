@@ -25,6 +25,101 @@ struct model;
 /* model_crossing.flags */
 #define MODEL_CROSSING_ABANDONED    0x01 /* depart_ns is MODEL_UNKNOWN: it never returned */
 #define MODEL_CROSSING_BEGUN_BEFORE 0x02 /* reserved for sources that can see such members */
+#define MODEL_CROSSING_ACCOUNTED \
+	0x04 /* its time is accounted for: without detail it was all on a CPU */
+/*
+ * When it leaves cannot be seen (a worker at the end of a parallel region): depart_ns is MODEL_UNKNOWN, but it is
+ * not abandoned. The next record of the thread, in the same row of numbers, says when it went on: no crossing,
+ * only depart_ns and the parts of the time inside mean something there. In between it was idle.
+ */
+#define MODEL_CROSSING_STAYS   0x08
+#define MODEL_CROSSING_RESUMES 0x10
+/* Whoever comes to the object is of the team that is there now: its size may change from one meeting to the next. */
+#define MODEL_CROSSING_TEAM    0x20
+#define MODEL_CROSSING_PARTIAL \
+	0x40 /* who else meets there cannot be known: no episode of the object is complete */
+#define MODEL_CROSSING_BOUND \
+	0x80 /* it arrived at arrive_ns at the latest: when exactly was not seen */
+
+/* Why a thread was blocked: indices, in the order of include/sbt/record.h. */
+enum model_blocked {
+	MODEL_BLOCKED_LOCK,
+	MODEL_BLOCKED_IO,
+	MODEL_BLOCKED_FAULT,
+	MODEL_BLOCKED_SLEEP,
+	MODEL_BLOCKED_THROTTLED,
+	MODEL_BLOCKED_OTHER,
+	MODEL_BLOCKED_REASONS
+};
+
+/* What the holder of a lock did meanwhile; MODEL_DOING_BLOCKED + enum model_blocked. */
+enum model_doing {
+	MODEL_DOING_UNKNOWN,
+	MODEL_DOING_ONCPU,
+	MODEL_DOING_RUNQ,
+	MODEL_DOING_BLOCKED,
+};
+
+/* What it waited for where none of the reasons fits. */
+enum model_other {
+	MODEL_OTHER_UNKNOWN,
+	MODEL_OTHER_STOPPED, /* by a signal or a debugger */
+	MODEL_OTHER_CHILD, /* for a child process to end */
+};
+
+/* MODEL_BLOCKED_LOCK: what kind of thing it waited for. */
+enum model_waited {
+	MODEL_WAITED_UNKNOWN,
+	MODEL_WAITED_LOCK,
+	MODEL_WAITED_JOIN, /* for `holder` to end */
+	MODEL_WAITED_EVENT, /* a semaphore or a condition variable */
+};
+
+#define MODEL_COUNTERS_MAX 8
+
+/* The longest block of a phase, among those of the reason that cost it most. */
+struct model_block {
+	uint64_t ns; /* 0: none */
+	uint64_t
+		addr; /* lock: of the futex; fault: what was touched; I/O: the file; other: enum model_other */
+	uint64_t stack; /* opaque; 0 none */
+	uint64_t doing_ns;
+	uint32_t waker, holder, culprit; /* tids; 0 none or unknown */
+	uint8_t reason; /* enum model_blocked */
+	uint8_t doing; /* enum model_doing */
+	uint8_t among; /* others held the lock, too */
+	uint8_t waited; /* enum model_waited */
+};
+
+/*
+ * Where the time of one crossing went: its phase, and the time inside the barrier. What goes in may say
+ * MODEL_UNKNOWN of oncpu_ns and of inside_oncpu_ns for "all of it"; in what comes out both are
+ * times, the parts are no more than the whole (work_ns; the departure less the arrival), and what
+ * they do not add up to is unattributed. If that whole is not known, oncpu_ns (inside_oncpu_ns) is
+ * MODEL_UNKNOWN in what comes out and the rest of the phase (of the time inside), its counters too,
+ * is 0 and means nothing.
+ */
+struct model_detail {
+	uint64_t oncpu_ns; /* fault_ns included */
+	uint64_t runq_ns;
+	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
+	uint64_t fault_ns; /* of oncpu_ns: handling page faults */
+	uint64_t stolen_ns; /* of oncpu_ns: the host ran something else on this guest's CPU */
+	uint64_t fault_addr;
+	uint64_t ran_ns; /* of runq_ns: while the task `ran` had the CPU */
+	uint32_t ran;
+	uint32_t switches, migrations, faults;
+	uint32_t cpus_allowed; /* 0 unknown */
+	uint64_t inside_oncpu_ns; /* spinning */
+	uint64_t inside_runq_ns; /* released and waiting for a CPU */
+	uint32_t inside_ran; /* who had it */
+	uint32_t ncounters;
+	uint8_t scaled; /* a bit a counter: multiplexed */
+	uint8_t unknown; /* a bit a counter: not counted for part of the time */
+	struct model_block block;
+	uint64_t counters[MODEL_COUNTERS_MAX]; /* of the phase */
+	uint64_t inside_counters[MODEL_COUNTERS_MAX];
+};
 
 struct model_crossing {
 	uint32_t tgid;
@@ -40,8 +135,17 @@ struct model_crossing {
 	uint16_t arrive_cpu;
 	uint16_t depart_cpu;
 	uint8_t family;
+	uint8_t kind; /* opaque: what makes them meet there */
 	uint8_t flags;
 	uint8_t depth; /* > 0: nested; kept apart, enters no sum */
+	uint16_t place; /* of the thread in its team, as the program counts, plus 1; 0 not known */
+	/*
+	 * How many were still to come when it had arrived, plus 1; 0 not known. With MODEL_CROSSING_BOUND 1: nobody. Of
+	 * those that nothing shows, which leave the episode incomplete.
+	 */
+	uint16_t rest;
+	/* NULL: nothing but what flags say of it. Copied. */
+	const struct model_detail *detail;
 };
 
 /* --- distributions --------------------------------------------------------------------------- */
@@ -59,16 +163,50 @@ struct model_stat {
 
 void model_stat_init(struct model_stat *s);
 void model_stat_add(struct model_stat *s, uint64_t value);
+/* What went into @from has gone into @to as well. */
+void model_stat_join(struct model_stat *to, const struct model_stat *from);
 /* Standard deviation of the population; 0 for fewer than two values. */
 double model_stat_stddev(const struct model_stat *s);
 
 /* --- what is kept ------------------------------------------------------------------------------ */
+
+/*
+ * Where time went, summed: of a thread over all its phases and its tail, or of one thread at one barrier.
+ * known_ns is the time of which the parts are known: what of it they do not add up to is unattributed.
+ * Nested crossings are in none of these, nor are phases of unknown length.
+ */
+struct model_sums {
+	uint64_t known_ns;
+	uint64_t oncpu_ns, runq_ns, fault_ns, stolen_ns;
+	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
+	uint64_t inside_known_ns; /* time in barriers of which the parts are known */
+	uint64_t inside_oncpu_ns, inside_runq_ns;
+	uint64_t switches, migrations, faults;
+	uint64_t counters[MODEL_COUNTERS_MAX]; /* phases */
+	uint64_t inside_counters[MODEL_COUNTERS_MAX];
+	uint64_t counted; /* crossings and tails with counters */
+	uint8_t scaled, unknown; /* a bit a counter */
+};
+
+/*
+ * Adds a phase of @work_ns and a time inside of @inside_ns (either MODEL_UNKNOWN: not that) with the parts that came
+ * out of the model for them; @d NULL: all on a CPU.
+ */
+void model_sums_add(struct model_sums *s, const struct model_detail *d, uint64_t work_ns,
+		    uint64_t inside_ns);
+/* Two threads' sums are then one's. */
+void model_sums_join(struct model_sums *to, const struct model_sums *from);
 
 struct model_thread {
 	uint32_t tid;
 	uint32_t proc; /* index of its process */
 	uint32_t
 		ordinal; /* within the process, by creation among those first shown together; MODEL_NONE: not yet */
+	/*
+	 * The last known of model_crossing.place, less 1; MODEL_NONE: none. One among the threads of its process goes before
+	 * one among all processes'.
+	 */
+	uint32_t place;
 	uint64_t start_ns; /* its creation, or the start of tracing */
 	uint64_t
 		end_ns; /* its exit; MODEL_UNKNOWN while alive; the end of tracing after model_finish() */
@@ -87,6 +225,9 @@ struct model_thread {
 	uint64_t last; /* how often it came last to an episode */
 	uint64_t
 		ideal_ns; /* its place on the longest path, after model_finish(): see model_proc.ideal_ns */
+
+	struct model_sums sums;
+	uint32_t cpus_allowed; /* last known; 0 unknown */
 
 	uint64_t depart_ns; /* last departure; MODEL_UNKNOWN if none or unseen */
 	uint64_t release_ns; /* release of the last episode it was in; MODEL_UNKNOWN if none */
@@ -110,7 +251,11 @@ struct model_barrier_thread {
 	uint64_t idle_ns;
 	uint64_t work_ns; /* of phases that ended here */
 	uint64_t work_n; /* how many of them were known */
+	uint32_t place; /* the last known of model_crossing.place here, less 1; MODEL_NONE */
+	uint64_t
+		team_work_ns; /* outside barriers since all members of the episode had met before */
 	uint64_t last;
+	struct model_sums sums; /* of those phases and these crossings */
 };
 
 struct model_longest {
@@ -124,10 +269,13 @@ struct model_longest {
 /* A site within a process: one row of the report. Only complete, depth 0 episodes enter the sums. */
 struct model_barrier {
 	uint32_t proc; /* for a process-shared object: the process seen first */
+	uint32_t before; /* the last one before it of the same process; MODEL_NONE */
 	uint8_t family;
+	uint8_t kind; /* of its first episode's first member */
 	bool shared; /* members from several processes */
 	bool nested; /* depth > 0: in no sum of the process */
 	bool has_user; /* ops.barrier was called */
+	bool summed; /* of model_add_summed(): max_work_ns, margin_ns, longest and phases are not known */
 	uint32_t nsites; /* 1, or more for mixed: the sorted set of its call sites */
 	const uint32_t *sites;
 	uint64_t object; /* the last one seen */
@@ -143,8 +291,10 @@ struct model_barrier {
 	struct model_stat barrier; /* barrier time */
 	struct model_stat wait; /* one value a member: sum is the lost time */
 	struct model_stat release; /* release latency, one value a member */
-	uint64_t max_work_ns; /* sum over episodes of the longest work: sum_k max_i w_ik */
+	uint64_t max_work_ns; /* sum over episodes of the longest team_work: sum_k max_i w_ik */
 	uint64_t margin_ns; /* sum over episodes: last arrival - the one before */
+	uint64_t
+		summed_thread_ns; /* where `summed`: what is in phases[] else, phase time x members */
 	struct model_longest longest[MODEL_LONGEST]; /* longest first; phase_ns 0: none */
 
 	uint32_t nthreads;
@@ -161,6 +311,10 @@ struct model_barrier {
 #define MODEL_WHY_COUNT	    0x10 /* members and count disagree */
 #define MODEL_WHY_SWAP	    0x20 /* two arrivals at the edge could be the other way round */
 #define MODEL_WHY_END	    0x40 /* tracing ended first */
+#define MODEL_WHY_OTHERS    0x80 /* who else was to come is not known */
+/* The following are said of complete ones, too: */
+#define MODEL_WHY_BOUND	    0x100 /* the last arrival is an upper bound: MODEL_CROSSING_BOUND */
+#define MODEL_WHY_RIVALS    0x200 /* several members are such: which was the last is not certain */
 
 enum model_state { MODEL_COMPLETE, MODEL_INCOMPLETE, MODEL_AMBIGUOUS };
 
@@ -177,6 +331,8 @@ struct model_member {
 	uint64_t
 		work_ns; /* the thread's phase; MODEL_UNKNOWN after a loss or an unseen departure */
 	uint8_t flags; /* MODEL_CROSSING_* */
+	uint8_t kind;
+	const struct model_detail *detail; /* NULL: nothing is known; valid during the callback */
 };
 
 struct model_episode {
@@ -213,6 +369,11 @@ struct model_proc {
 	uint64_t episodes; /* complete, depth 0 */
 	uint64_t incomplete;
 	uint64_t ambiguous;
+	/*
+	 * The same of those in which its threads took part: one that processes share is counted above with the process that
+	 * came to its barrier first, and here with each.
+	 */
+	uint64_t met, met_incomplete, met_ambiguous;
 	uint32_t nthreads_crossed; /* n: threads that crossed a barrier */
 	/*
 	 * Threads that ended so long ago that only their sums are kept (there are too many). They are in
@@ -222,6 +383,7 @@ struct model_proc {
 	struct {
 		uint64_t threads, crossings, last;
 		uint64_t outside_ns, outside_max_ns, idle_ns, wait_ns, unknown_ns;
+		struct model_sums sums;
 	} folded;
 	/*
 	 * T and T_ideal of the efficiencies, after model_finish(): from the first start to the last end of the threads
@@ -230,7 +392,8 @@ struct model_proc {
 	 * its start, counted from the first start.
 	 */
 	uint64_t elapsed_ns;
-	uint64_t ideal_ns;
+	uint64_t ideal_ns; /* MODEL_UNKNOWN where `summed` */
+	bool summed; /* what its threads did came as sums: model_add_summed() */
 };
 
 struct model_totals {
@@ -251,11 +414,53 @@ struct model_ops {
 			struct model_barrier *barrier);
 	/* An episode is finished (complete or not). Optional. */
 	void (*episode)(void *ctx, const struct model *model, const struct model_episode *episode);
+	/*
+	 * The small number of a thread that is shown for the first time: @next is what it gets without this. Two of one process
+	 * should not have the same. Optional.
+	 */
+	uint32_t (*number)(void *ctx, const struct model *model, uint32_t thread, uint32_t next);
 };
 
 /* @start_ns: when tracing began. Returns NULL when out of memory. */
 struct model *model_new(const struct model_ops *ops, uint64_t start_ns);
 void model_free(struct model *model);
+
+/*
+ * What goes in, as it is put on record: each of the functions below is one of these. Append only: the numbers are in
+ * recordings.
+ */
+enum model_input_type {
+	MODEL_INPUT_CROSSING = 1,
+	MODEL_INPUT_PROCESS = 2,
+	MODEL_INPUT_THREAD = 3,
+	MODEL_INPUT_FOUND = 4,
+	MODEL_INPUT_END_THREAD = 5,
+	MODEL_INPUT_END_PROCESS = 6,
+	MODEL_INPUT_NAME = 7,
+	MODEL_INPUT_TAIL = 8,
+	MODEL_INPUT_PENDING = 9,
+	MODEL_INPUT_ADVANCE = 10,
+	MODEL_INPUT_FINISH = 11,
+};
+
+/* The arguments of the function of that type, by their names there; those that it has not are 0. */
+struct model_input {
+	uint8_t type; /* enum model_input_type */
+	bool seen;
+	uint32_t tgid, inc, tid;
+	uint32_t parent_tgid, parent_inc;
+	uint64_t t_ns; /* arrive_ns, end_ns likewise */
+	uint64_t object; /* inside likewise */
+	const char *comm;
+	const struct model_crossing *crossing; /* tgid, inc and tid are in there alone */
+	const struct model_detail *detail; /* of a tail */
+};
+
+/* Does what the function of its type does, and returns what that would. -EINVAL: there is no such type. */
+int model_take(struct model *model, const struct model_input *input);
+/* @tap is called with all that is taken in, after it has been. NULL: nobody is. */
+void model_tap(struct model *model, void (*tap)(void *ctx, const struct model_input *input),
+	       void *ctx);
 
 /* All return 0 or -ENOMEM; after an error nothing but looking and model_free() makes sense. */
 int model_add_crossing(struct model *model, const struct model_crossing *crossing);
@@ -277,6 +482,44 @@ int model_end_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t 
 int model_end_process(struct model *model, uint32_t tgid, uint32_t inc, uint64_t t_ns);
 int model_name_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
 		      const char *comm);
+/*
+ * What a thread did between its last departure and @t_ns, its end or the end of tracing. @detail
+ * NULL: all on a CPU. Before model_end_thread(); copied. It enters model_thread.sums as the tail
+ * enters outside_ns: at the end, or in what model_thread_at() says. Of a thread that is not known
+ * nothing is kept.
+ */
+int model_add_tail(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
+		   const struct model_detail *detail);
+/*
+ * Of sources that add up themselves: what one thread did at one place, with its crossings nowhere else. What is of whole
+ * episodes is with the thread that came last to them. Times before its first crossing are not known there: the model has its
+ * start. Not put on record: a tap is told nothing of it.
+ */
+struct model_summed {
+	uint32_t tgid, inc, tid;
+	uint32_t site;
+	uint8_t family, kind;
+	bool several; /* objects */
+	uint64_t object; /* the last */
+	uint64_t born_ns; /* some time in the life of the thread: numbers come again */
+	uint64_t
+		first_arrive_ns; /* of the thread's very first crossing, if it was here and its episode whole; else 0 */
+	uint64_t first_release_ns; /* if it came last to that, when; else 0 */
+	uint32_t first_team; /* how many met then, if so */
+	uint64_t depart_ns; /* its last departure here */
+	uint64_t crossings, abandoned;
+	uint64_t incomplete, ambiguous; /* episodes; each told of by one thread */
+	uint64_t idle_ns, work_ns, work_n; /* in whole episodes */
+	uint64_t idle_other_ns; /* in others */
+	uint64_t unknown_ns; /* in what it abandoned */
+	uint64_t thread_ns; /* phase times x members */
+	uint32_t team_min, team_max; /* of episodes that it came last to; team_max 0: none */
+	struct model_stat wait, release; /* its own */
+	struct model_stat barrier, phase; /* of episodes that it came last to: barrier.n of them */
+};
+
+/* After everything else has been fed, before model_finish(). */
+int model_add_summed(struct model *model, const struct model_summed *summed);
 /* @tid arrived at @arrive_ns and had not left when tracing ended; before model_finish(). */
 int model_add_pending(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
 		      uint64_t object, uint64_t arrive_ns);
@@ -294,12 +537,35 @@ void model_proc_at(const struct model *model, uint32_t index, uint64_t end_ns,
 void model_thread_at(const struct model *model, uint32_t index, uint64_t end_ns,
 		     struct model_thread *out);
 
+/* One of those who met on an object the last time. */
+struct model_met {
+	uint32_t thread; /* index; MODEL_NONE: it ended so long ago that it has been forgotten */
+	uint32_t tid;
+};
+
+struct model_team {
+	uint32_t n; /* 0: nobody has, as far as is known */
+	uint64_t release_ns; /* when */
+	uint32_t
+		barrier; /* of the newest episode there that is finished; MODEL_NONE: there is none */
+	bool changes; /* more threads come than the barrier counts: others may be next */
+};
+
+/*
+ * Of the object that @at's process, object, family and shared name (the rest is not looked at). At most @max of
+ * out->n are put into @met. False: nothing is known of it.
+ */
+bool model_team(const struct model *model, const struct model_crossing *at, struct model_met *met,
+		uint32_t max, struct model_team *out);
+
 const struct model_totals *model_totals(const struct model *model);
 uint64_t model_start(const struct model *model);
 uint32_t model_nprocs(const struct model *model);
 const struct model_proc *model_proc(const struct model *model, uint32_t index);
 /* Some places may be empty: their proc is MODEL_NONE. */
 uint32_t model_nthreads(const struct model *model);
+/* Index of the last thread that had this number; MODEL_NONE: none has been heard of. */
+uint32_t model_find_thread(const struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid);
 const struct model_thread *model_thread(const struct model *model, uint32_t index);
 uint32_t model_nbarriers(const struct model *model);
 const struct model_barrier *model_barrier(const struct model *model, uint32_t index);

@@ -58,6 +58,10 @@ void object_free(struct model *m, struct object *o)
 		episode_free(m, o->limbo);
 	list_del(&o->lru);
 	list_del(&o->busy);
+	for (i = 0; i < o->cyclic.n; i++)
+		detail_release(m, o->cyclic.buf[i].pub.detail);
+	free(o->met);
+	hash_free(&o->by_thread);
 	free(o->slots);
 	free(o->cyclic.buf);
 	free(o->cyclic.prev);
@@ -122,6 +126,65 @@ static int object_get(struct model *m, const struct model_crossing *c, uint32_t 
 	}
 	*out = o;
 	return 0;
+}
+
+/* @e is over, or all have come to it and some have left: who meets here is known. */
+static bool has_met(const struct episode *e)
+{
+	return e && e->depart_min != MODEL_UNKNOWN && !e->nabandoned &&
+	       (!e->count || e->n >= e->count);
+}
+
+static uint32_t copy_members(const struct episode *e, struct model_met *met, uint32_t max)
+{
+	uint32_t i;
+
+	for (i = 0; i < e->n && i < max; i++)
+		met[i] = (struct model_met){ e->members[i].pub.thread, e->members[i].pub.tid };
+	return e->n;
+}
+
+/* The place of one that ended long ago may be another's by now. */
+static struct model_met still_there(const struct model *m, struct model_met met)
+{
+	const struct thread *t = thread_at(m, met.thread);
+
+	if (t->folded || t->pub.tid != met.tid)
+		met.thread = MODEL_NONE;
+	return met;
+}
+
+bool model_team(const struct model *m, const struct model_crossing *at, struct model_met *met,
+		uint32_t max, struct model_team *out)
+{
+	const struct proc *p = proc_find(m, at->tgid, at->inc);
+	const struct object *o = NULL;
+	const struct episode *e;
+	uint32_t i;
+
+	memset(out, 0, sizeof(*out));
+	out->barrier = MODEL_NONE;
+	if (p)
+		o = hash_get_ptr(&m->object_by_id, object_key(at, p->index));
+	while (o && !object_is(o, at, p->index))
+		o = o->hash_next;
+	if (!o)
+		return false;
+	out->barrier = o->row;
+	out->changes = o->is_cyclic;
+	out->n = o->nmet;
+	out->release_ns = o->met_ns;
+	for (i = 0; i < o->nmet && i < max; i++)
+		met[i] = still_there(m, o->met[i]);
+	/* What is not closed yet may be newer: where nobody says how many meet, only the next meeting closes one. */
+	for (i = 0; i <= o->nopen; i++) {
+		e = i ? o->open[i - 1] : o->limbo;
+		if (!has_met(e) || e->arrive_max < out->release_ns)
+			continue;
+		out->n = copy_members(e, met, max);
+		out->release_ns = e->arrive_max;
+	}
+	return true;
 }
 
 /* --- full episodes --------------------------------------------------------------------------------- */
@@ -285,6 +348,20 @@ static uint64_t left_by(const struct episode *e)
 	return e->depart_min == MODEL_UNKNOWN ? e->arrive_max : e->depart_min;
 }
 
+/*
+ * Has a newer one been left, and all that was until then been seen? Its members had left this one. That some came to
+ * it says less: the others may be on their way out.
+ */
+static bool newer_was_left(const struct model *m, const struct object *o)
+{
+	uint32_t i;
+
+	for (i = 1; i < o->nopen; i++)
+		if (o->open[i]->depart_min <= m->watermark)
+			return true;
+	return false;
+}
+
 /* Can nothing of the oldest open episode come any more? @opened: a newer one has just begun. */
 static bool oldest_is_over(const struct model *m, const struct object *o, bool opened)
 {
@@ -295,7 +372,7 @@ static bool oldest_is_over(const struct model *m, const struct object *o, bool o
 		/* Nobody says how far the records are complete: two newer ones have to do. */
 		if (!m->watermark && o->nopen > 2)
 			return true;
-		if (o->nopen > 1 && m->watermark >= left_by(o->open[1]))
+		if (newer_was_left(m, o))
 			return true;
 		return m->watermark > left + MODEL_DECIDE_NS;
 	}
@@ -327,6 +404,40 @@ static bool in_time(const struct member *mem, uint64_t arrive_max, uint64_t depa
 	       (mem->pub.depart_ns == MODEL_UNKNOWN || mem->pub.depart_ns + skew >= arrive_max);
 }
 
+/*
+ * Nobody says how many meet, nobody was seen to leave (all were thrown out): a member that comes again has left, and
+ * what it comes to is another episode.
+ */
+static bool comes_again(const struct episode *e, const struct member *mem)
+{
+	uint32_t i;
+
+	if (e->count || !e->nabandoned || e->depart_min != MODEL_UNKNOWN)
+		return false;
+	for (i = 0; i < e->n; i++)
+		if (e->members[i].thread == mem->thread)
+			return true;
+	return false;
+}
+
+static bool of_team(uint8_t flags)
+{
+	return flags & MODEL_CROSSING_TEAM;
+}
+
+/* Members of a team come to one thing together, each once: whose others are missing takes nobody of the next. */
+static bool team_agrees(const struct episode *e, const struct member *mem)
+{
+	uint32_t i;
+
+	if (!of_team(mem->pub.flags))
+		return true;
+	for (i = 0; i < e->n; i++)
+		if (e->members[i].pub.kind != mem->pub.kind || e->members[i].thread == mem->thread)
+			return false;
+	return true;
+}
+
 static struct episode *find_open(const struct object *o, const struct member *mem, uint32_t count)
 {
 	struct episode *e;
@@ -338,7 +449,8 @@ static struct episode *find_open(const struct object *o, const struct member *me
 		/* Where records are missing there are likelier reasons than clocks that disagree. */
 		skew = mem->tainted || e->ntainted ? 0 : MODEL_SKEW_NS;
 		if (!(mem->was_inside && e->first) && counts_agree(count, e->count) &&
-		    in_time(mem, e->arrive_max, e->depart_min, skew))
+		    in_time(mem, e->arrive_max, e->depart_min, skew) && !comes_again(e, mem) &&
+		    team_agrees(e, mem))
 			return e;
 	}
 	return NULL;
@@ -372,6 +484,7 @@ static int episode_put(struct model *m, struct episode *e, const struct member *
 	if (!e->count)
 		e->count = count;
 	e->open.bound = e->arrive_max;
+	e->open.uncounted = !e->count;
 	return err;
 }
 
@@ -397,6 +510,8 @@ static int object_open_new(struct model *m, struct object *o, const struct membe
 		episode_free(m, e);
 		return err;
 	}
+	if (e->first)
+		o->first = e;
 	for (i = o->nopen++; i && left_by(o->open[i - 1]) > left_by(e); i--)
 		o->open[i] = o->open[i - 1];
 	o->open[i] = e;
@@ -417,13 +532,14 @@ static int limbo_replace(struct model *m, struct object *o, const struct member 
 	int err;
 
 	for (i = 0; i < e->n; i++)
-		if (e->members[i].pub.depart_ns == MODEL_UNKNOWN &&
+		if (e->members[i].pub.depart_ns == MODEL_UNKNOWN && !member_stays(&e->members[i]) &&
 		    (found == MODEL_NONE ||
 		     e->members[i].pub.arrive_ns < e->members[found].pub.arrive_ns))
 			found = i;
 	stale = e->members[found];
 	e->members[found] = *mem;
 	e->nabandoned--;
+	e->detailed |= mem->pub.detail != NULL;
 	e->ntainted += mem->tainted - stale.tainted;
 	e->arrive_max = 0;
 	e->arrive_min = e->depart_min = MODEL_UNKNOWN;
@@ -462,6 +578,7 @@ static bool limbo_has_stale(const struct object *o, const struct member *mem, ui
 	       in_time(mem, e->arrive_max, e->depart_min, 0);
 }
 
+/* @mem's detail becomes that of wherever it is put. */
 int object_place(struct model *m, struct object *o, const struct member *mem, uint32_t count)
 {
 	struct episode *e = find_open(o, mem, count);
@@ -475,9 +592,10 @@ int object_place(struct model *m, struct object *o, const struct member *mem, ui
 			return limbo_replace(m, o, mem);
 		switch (mem->was_inside ? FIT_NEW : fit_closed(o, mem, count)) {
 		case FIT_STRAY:
+			detail_release(m, mem->pub.detail);
 			return 0;
 		case FIT_SURPLUS:
-			if (o->count > 1 && count == o->count) {
+			if (o->count > 1 && count == o->count && !of_team(mem->pub.flags)) {
 				err = cyclic_enter(m, o);
 				return err ? err : cyclic_add(m, o, mem);
 			}
@@ -539,9 +657,13 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 			return err;
 	}
 	o->addr = c->object;
+	o->partial |= c->flags & MODEL_CROSSING_PARTIAL;
 	o->crossings++;
 	if (c->count && c->count != o->count) {
-		err = object_remade(m, o, c->count);
+		if (of_team(c->flags))
+			o->count = c->count;
+		else
+			err = object_remade(m, o, c->count);
 		if (err)
 			return err;
 	}
@@ -558,7 +680,7 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 		s->arrive_ns = c->arrive_ns;
 		s->crossing = o->crossings;
 		slots_purge(m, o, 0);
-		if (o->nslots > o->count)
+		if (o->nslots > o->count && !of_team(c->flags))
 			err = cyclic_enter(m, o);
 		if (err)
 			return err;

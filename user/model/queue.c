@@ -63,29 +63,44 @@ static struct episode *pop(struct queue *q)
 	return top;
 }
 
-static int heap_add(struct queue *q, struct episode *e)
+static int heap_add(struct model *m, struct queue *q, struct episode *e)
 {
 	int err = model_grow((void **)&q->heap, &q->cap, q->n + 1, sizeof(void *));
 
 	if (err)
 		return err;
+	if (!q->n)
+		list_add_tail(&m->waiting, &q->waiting);
 	sift_up(q, q->n++, e);
 	return 0;
 }
 
-/* The earliest release that may still come; those long behind the watermark hold nothing back. */
+/*
+ * The earliest release that may still come; those long behind the watermark hold nothing back. What nobody knows the
+ * count of is long decided by then, and was released when it seems: it holds back until that.
+ */
 static uint64_t earliest_open(const struct model *m, const struct queue *q)
 {
 	uint64_t stale = minus(m->watermark, MODEL_HOLD_NS), bound = MODEL_UNKNOWN;
+	uint64_t decided = minus(stale, MODEL_DECIDE_NS);
 	const struct list *l;
 	const struct open *o;
 
 	for (l = q->open.next; l != &q->open; l = l->next) {
 		o = container_of(l, struct open, link);
-		if (o->bound >= stale && o->bound < bound)
+		if (o->bound >= (o->uncounted ? decided : stale) && o->bound < bound)
 			bound = o->bound;
 	}
 	return bound;
+}
+
+/*
+ * Those who were attached to in the middle of a first episode wait as long as a phase lasts until a
+ * second shows that nobody is to come; that one's phase began with the first.
+ */
+static bool waits_for_first(const struct episode *e)
+{
+	return e->object->first && e->object->first->arrive_max < e->arrive_max;
 }
 
 int queue_flush(struct model *m, struct queue *q, bool all)
@@ -94,8 +109,13 @@ int queue_flush(struct model *m, struct queue *q, bool all)
 	struct episode *e;
 	int err = 0;
 
-	while (q->n && (q->heap[0]->arrive_max <= bound || q->n > MODEL_HEAP_MAX) && !err) {
+	while (q->n && !err) {
+		if (q->n <= MODEL_HEAP_MAX && !all &&
+		    (q->heap[0]->arrive_max > bound || waits_for_first(q->heap[0])))
+			break;
 		e = pop(q);
+		if (!q->n)
+			list_del(&q->waiting);
 		err = episode_emit(m, e);
 		episode_free(m, e);
 	}
@@ -111,7 +131,7 @@ int queue_push(struct model *m, struct queue *q, struct episode *e)
 		episode_free(m, e);
 		return err;
 	}
-	err = heap_add(q, e);
+	err = heap_add(m, q, e);
 	if (err) {
 		episode_free(m, e);
 		return err;
@@ -121,22 +141,49 @@ int queue_push(struct model *m, struct queue *q, struct episode *e)
 	return queue_flush(m, q, false);
 }
 
-/* Two processes share a barrier: from here on their episodes come in one order. */
+/* Where the queue @i ended up; paths are halved on the way. */
+static uint32_t find_root(struct model *m, uint32_t i)
+{
+	struct queue *q = m->queues[i];
+
+	while (q->into != MODEL_NONE) {
+		if (m->queues[q->into]->into != MODEL_NONE)
+			q->into = m->queues[q->into]->into;
+		i = q->into;
+		q = m->queues[i];
+	}
+	return i;
+}
+
+struct queue *queue_of(struct model *m, uint32_t proc)
+{
+	return m->queues[find_root(m, proc)];
+}
+
+/* Two processes share a barrier: from here on their episodes come in one order. What is less is moved. */
 int queue_join(struct model *m, uint32_t a, uint32_t b)
 {
-	uint32_t keep = proc_at(m, a)->queue, drop = proc_at(m, b)->queue, i;
+	uint32_t keep = find_root(m, a), drop = find_root(m, b), i;
 	struct queue *to = m->queues[keep], *from = m->queues[drop];
 	struct list *l;
 	int err;
 
 	if (keep == drop)
 		return 0;
+	if (to->n + to->nopen < from->n + from->nopen) {
+		i = keep;
+		keep = drop;
+		drop = i;
+		to = m->queues[keep];
+		from = m->queues[drop];
+	}
 	while (from->n) {
-		err = heap_add(to, from->heap[from->n - 1]);
+		err = heap_add(m, to, from->heap[from->n - 1]);
 		if (err)
 			return err;
 		from->n--;
 	}
+	list_del(&from->waiting);
 	while (!list_empty(&from->open)) {
 		l = from->open.next;
 		list_del(l);
@@ -144,8 +191,6 @@ int queue_join(struct model *m, uint32_t a, uint32_t b)
 		list_add_tail(&to->open, l);
 		to->nopen++;
 	}
-	for (i = 0; i < m->procs.n; i++)
-		if (proc_at(m, i)->queue == drop)
-			proc_at(m, i)->queue = keep;
+	from->into = keep;
 	return 0;
 }

@@ -7,6 +7,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* More than so many are not looked through for a thread that is not remembered: it may be none of them. */
+#define SLOTS_LOOK 32
+
+/* Files what is new, or all of them where they were moved. False: out of memory. */
+static bool file_slots(struct object *o)
+{
+	for (; o->nfiled < o->nslots; o->nfiled++)
+		if (hash_put(&o->by_thread, o->slots[o->nfiled].thread, o->nfiled))
+			return false;
+	return true;
+}
+
+static void unfile_slots(struct object *o)
+{
+	if (o->nfiled)
+		hash_free(&o->by_thread);
+	o->nfiled = 0;
+}
+
+/* Its place; nslots: it has none. */
+static uint32_t slot_place(struct object *o, const struct thread *t)
+{
+	uint64_t place = o->nslots;
+	uint32_t i;
+
+	if (o->nslots > SLOTS_LOOK && file_slots(o)) {
+		hash_get(&o->by_thread, t->index, &place);
+		return (uint32_t)place;
+	}
+	for (i = 0; i < o->nslots && o->slots[i].thread != t->index; i++)
+		;
+	return i;
+}
+
 struct slot *slot_find(struct object *o, struct thread *t)
 {
 	uint32_t i, way = o->serial % THREAD_CACHE;
@@ -16,14 +50,12 @@ struct slot *slot_find(struct object *o, struct thread *t)
 		if (i < o->nslots && o->slots[i].thread == t->index)
 			return &o->slots[i];
 	}
-	for (i = 0; i < o->nslots; i++) {
-		if (o->slots[i].thread == t->index) {
-			t->slots[way].object = o->serial;
-			t->slots[way].slot = i;
-			return &o->slots[i];
-		}
-	}
-	return NULL;
+	i = slot_place(o, t);
+	if (i == o->nslots)
+		return NULL;
+	t->slots[way].object = o->serial;
+	t->slots[way].slot = i;
+	return &o->slots[i];
 }
 
 int slot_get(struct model *m, struct object *o, struct thread *t, struct slot **out, bool *fresh)
@@ -68,11 +100,14 @@ void slots_purge(struct model *m, struct object *o, uint64_t idle_before)
 		o->ndirty += s->dirty;
 		o->slots[kept++] = *s;
 	}
+	if (kept < o->nslots)
+		unfile_slots(o);
 	o->nslots = kept;
 }
 
 void slots_reset(struct object *o)
 {
+	unfile_slots(o);
 	o->nslots = 0;
 	o->ndirty = 0;
 }
@@ -156,9 +191,9 @@ uint32_t slots_missing_why(const struct model *m, const struct object *o, const 
 {
 	uint64_t to = e->depart_min == MODEL_UNKNOWN ? e->arrive_max : e->depart_min;
 	const struct thread *t;
-	uint32_t i, why = 0;
+	uint32_t i, why = 0, n = m->gaps || m->npending ? o->nslots : 0;
 
-	for (i = 0; i < o->nslots; i++) {
+	for (i = 0; i < n; i++) {
 		t = thread_at(m, o->slots[i].thread);
 		if (thread_gap_covers(t, e->arrive_max, to) && !is_member(e, t))
 			why |= MODEL_WHY_LOST;

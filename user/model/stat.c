@@ -29,6 +29,28 @@ void model_stat_add(struct model_stat *s, uint64_t value)
 		s->hist[bucket]++;
 }
 
+/* Chan, Golub and LeVeque (1979), for two sets. */
+void model_stat_join(struct model_stat *to, const struct model_stat *from)
+{
+	double n = (double)to->n + (double)from->n, delta = from->mean - to->mean;
+	unsigned i;
+
+	if (!from->n)
+		return;
+	to->m2 += from->m2 + delta * delta * (double)to->n * (double)from->n / n;
+	to->mean += delta * (double)from->n / n;
+	to->n += from->n;
+	to->sum += from->sum;
+	if (from->min < to->min)
+		to->min = from->min;
+	if (from->max > to->max)
+		to->max = from->max;
+	for (i = 0; i < 64; i++)
+		to->hist[i] = from->hist[i] > UINT32_MAX - to->hist[i]
+				      ? UINT32_MAX
+				      : to->hist[i] + from->hist[i];
+}
+
 double model_stat_stddev(const struct model_stat *s)
 {
 	return s->n < 2 ? 0.0 : sqrt(s->m2 / (double)s->n);

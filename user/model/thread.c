@@ -45,12 +45,14 @@ int proc_get(struct model *m, uint32_t tgid, uint32_t inc, struct proc **out)
 	if (!q)
 		return -ENOMEM;
 	list_init(&q->open);
+	list_init(&q->waiting);
+	q->into = MODEL_NONE;
 	err = table_add(&m->procs);
 	if (err)
 		goto out;
 	p = proc_at(m, index);
-	p->index = p->queue = index;
-	p->threads = MODEL_NONE;
+	p->index = index;
+	p->threads = p->rows = MODEL_NONE;
 	p->folded_start = MODEL_UNKNOWN;
 	p->pub.tgid = tgid;
 	p->pub.inc = inc;
@@ -66,8 +68,8 @@ out:
 	return err;
 }
 
-int model_add_process(struct model *m, uint32_t tgid, uint32_t inc, uint32_t parent_tgid,
-		      uint32_t parent_inc, uint64_t t_ns, bool seen, const char *comm)
+int take_process(struct model *m, uint32_t tgid, uint32_t inc, uint32_t parent_tgid,
+		 uint32_t parent_inc, uint64_t t_ns, bool seen, const char *comm)
 {
 	struct proc *p, *parent;
 	int err = proc_get(m, tgid, inc, &p);
@@ -95,6 +97,13 @@ struct thread *thread_find(const struct model *m, uint32_t tgid, uint32_t inc, u
 		return NULL;
 	t = thread_at(m, i);
 	return proc_at(m, t->pub.proc)->pub.tgid == tgid ? t : NULL;
+}
+
+uint32_t model_find_thread(const struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid)
+{
+	const struct thread *t = thread_find(m, tgid, inc, tid);
+
+	return t ? t->index : MODEL_NONE;
 }
 
 static int thread_place(struct model *m, struct thread **out)
@@ -136,9 +145,11 @@ int thread_new(struct model *m, struct proc *p, uint32_t tid, uint64_t start_ns,
 	}
 	if (start_ns < m->start_ns)
 		start_ns = m->start_ns;
+	t->mix = hash_mix((uint64_t)t->index << 32 | tid);
 	t->pub.tid = tid;
 	t->pub.proc = p->index;
 	t->pub.ordinal = MODEL_NONE;
+	t->pub.place = MODEL_NONE;
 	t->pub.start_ns = start_ns;
 	t->pub.start_seen = seen;
 	t->pub.end_ns = MODEL_UNKNOWN;
@@ -152,6 +163,7 @@ int thread_new(struct model *m, struct proc *p, uint32_t tid, uint64_t start_ns,
 	t->known_sure = true;
 	t->release_sure = true;
 	t->ideal = start_ns;
+	list_init(&t->tail_link);
 	t->next = p->threads;
 	p->threads = t->index;
 	*out = t;
@@ -186,7 +198,7 @@ int thread_for_crossing(struct model *m, const struct model_crossing *c, struct 
 	return thread_new(m, p, c->tid, p->pub.start_ns, p->pub.start_seen, out);
 }
 
-int model_add_found(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t inside)
+int take_found(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t inside)
 {
 	struct thread *t = thread_find(m, tgid, inc, tid);
 	struct proc *p;
@@ -202,7 +214,7 @@ int model_add_found(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, 
 	return err;
 }
 
-int model_add_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns)
+int take_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns)
 {
 	struct thread *t = thread_find(m, tgid, inc, tid);
 	struct proc *p;
@@ -219,6 +231,7 @@ int model_add_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid,
 	    t_ns >= t->pub.start_ns && t_ns <= t->last_arrive_ns) {
 		/* The news came after its first crossing: its phase 0 was counted from too early. */
 		t->pub.outside_ns = minus(t->pub.outside_ns, t_ns - t->pub.start_ns);
+		sums_shorten(&t->pub.sums, t_ns - t->pub.start_ns);
 		t->pub.start_ns = t_ns;
 		t->pub.start_seen = true;
 		return 0;
@@ -231,7 +244,7 @@ int model_add_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid,
 	return err ? err : thread_new(m, p, tid, t_ns, true, &t);
 }
 
-int model_name_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, const char *comm)
+int take_name(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, const char *comm)
 {
 	struct thread *t = thread_find(m, tgid, inc, tid);
 
@@ -240,8 +253,8 @@ int model_name_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid
 	return 0;
 }
 
-int model_end_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
-		     const char *comm)
+int take_end_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
+		    const char *comm)
 {
 	struct thread *t = thread_find(m, tgid, inc, tid);
 
@@ -252,7 +265,7 @@ int model_end_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid,
 	return 0;
 }
 
-int model_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_ns)
+int take_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_ns)
 {
 	struct proc *p = proc_find(m, tgid, inc);
 	uint32_t i;
@@ -266,8 +279,8 @@ int model_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_n
 	return 0;
 }
 
-int model_add_pending(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t object,
-		      uint64_t arrive_ns)
+int take_pending(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t object,
+		 uint64_t arrive_ns)
 {
 	struct thread *t = thread_find(m, tgid, inc, tid);
 	struct proc *p;
@@ -280,13 +293,14 @@ int model_add_pending(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid
 		if (err)
 			return err;
 	}
+	m->npending++;
 	t->pub.pending_ns = arrive_ns;
 	t->pending_object = object;
 	return 0;
 }
 
 /* @c follows records that are missing: lost, or (the first of a thread that was there) from before tracing. */
-void thread_gap(struct thread *t, const struct model_crossing *c, bool lost)
+void thread_gap(struct model *m, struct thread *t, const struct model_crossing *c, bool lost)
 {
 	struct gap *g = &t->gaps[t->ngaps++ % THREAD_GAPS];
 
@@ -294,10 +308,11 @@ void thread_gap(struct thread *t, const struct model_crossing *c, bool lost)
 	/* Up to the departure: @c itself may have been put into the missing one's place. */
 	g->to = c->depart_ns == MODEL_UNKNOWN ? c->arrive_ns : c->depart_ns;
 	g->lost = lost;
+	m->gaps |= lost || t->ngaps > THREAD_GAPS;
 	t->has_gap = true;
 	t->gap_seq = c->seq;
 	if (lost)
-		t->known_sure = false;
+		t->known_sure = t->stays = false;
 }
 
 /* Can a record be missing between @from and @to? */
@@ -336,7 +351,7 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 	mem->gaps = t->ngaps;
 	mem->pub.work_ns = MODEL_UNKNOWN;
 	p->pub.crossings++;
-	if (!left) {
+	if (!left && !(c->flags & MODEL_CROSSING_STAYS)) {
 		t->pub.abandoned++;
 		p->pub.abandoned++;
 		m->totals.abandoned++;
@@ -362,6 +377,7 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 	t->last_arrive_ns = c->arrive_ns;
 	t->pub.depart_ns = c->depart_ns;
 	t->known_sure = left;
+	t->stays = c->flags & MODEL_CROSSING_STAYS;
 	if (left) {
 		t->pub.idle_ns += minus(c->depart_ns, c->arrive_ns);
 		if (c->depart_ns > t->known_ns)
@@ -373,6 +389,50 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 	}
 }
 
+/*
+ * The thread goes on from where nobody could see it leave. If the record of its arrival is lost, so is the time
+ * since; from here on it is outside.
+ */
+int thread_resume(struct model *m, struct thread *t, const struct model_crossing *c, bool late)
+{
+	uint64_t since = minus(c->depart_ns, t->known_ns);
+	const struct model_detail *detail;
+	int err;
+
+	t->begun = true;
+	if (late)
+		return 0;
+	if (t->stays) {
+		t->pub.idle_ns += since;
+		if (c->detail) {
+			err = detail_copy(m, c->detail, &detail);
+			if (err)
+				return err;
+			detail_settle(detail, MODEL_UNKNOWN, since);
+			model_sums_add(&t->pub.sums, detail, MODEL_UNKNOWN, since);
+			detail_release(m, detail);
+		} else if (c->flags & MODEL_CROSSING_ACCOUNTED) {
+			model_sums_add(&t->pub.sums, NULL, MODEL_UNKNOWN, since);
+		}
+	} else {
+		t->pub.unknown_ns += since;
+	}
+	t->stays = false;
+	t->known_sure = true;
+	t->pub.depart_ns = c->depart_ns;
+	if (c->depart_ns > t->known_ns)
+		t->known_ns = c->depart_ns;
+	if (c->depart_ns > t->seen_ns)
+		t->seen_ns = c->depart_ns;
+	return 0;
+}
+
+/* Until when it was outside: it was inside a barrier when tracing ended, or its end. */
+uint64_t thread_until(const struct thread *t, uint64_t end_ns)
+{
+	return t->pub.pending_ns < end_ns ? t->pub.pending_ns : end_ns;
+}
+
 /* The thread as it would be if tracing ended at @end_ns; *ideal: its place on the longest path, absolute. */
 void thread_at_end(const struct thread *t, uint64_t end_ns, struct model_thread *out,
 		   uint64_t *ideal)
@@ -382,11 +442,13 @@ void thread_at_end(const struct thread *t, uint64_t end_ns, struct model_thread 
 	*out = t->pub;
 	if (!out->exited || out->end_ns > end_ns)
 		out->end_ns = end_ns;
-	until = out->pending_ns != MODEL_UNKNOWN && out->pending_ns < out->end_ns ? out->pending_ns
-										  : out->end_ns;
+	until = thread_until(t, out->end_ns);
 	if (t->known_sure)
 		out->outside_ns += minus(until, t->known_ns);
+	else if (t->stays)
+		out->idle_ns += minus(until, t->known_ns);
 	else
 		out->unknown_ns += minus(until, t->known_ns);
+	tail_add(t, until, &out->sums);
 	*ideal = t->ideal + minus(out->outside_ns, t->outside_joined);
 }

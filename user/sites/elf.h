@@ -62,6 +62,9 @@ void elf_close(struct elf_file *elf);
  */
 void elf_traits(const struct elf_file *elf, struct elf_traits *traits);
 
+/* EM_X86_64, EM_AARCH64, ... */
+uint16_t elf_machine(const struct elf_file *elf);
+
 /*
  * All distinct addresses of the function @name: defined, STT_FUNC (STT_GNU_IFUNC names a resolver,
  * not the function, and is left out), from .dynsym and .symtab, every symbol version.
@@ -70,6 +73,20 @@ void elf_traits(const struct elf_file *elf, struct elf_traits *traits);
  */
 int elf_find_function(const struct elf_file *elf, const char *name, struct elf_symbol *out,
 		      int max);
+
+/*
+ * The address as linked of the variable @name, local or global, if there is one and only one: 0, or
+ * -ENOENT, -EEXIST (several), -EBADMSG (none found, and a symbol table could not be read).
+ */
+int elf_find_object(const struct elf_file *elf, const char *name, uint64_t *vaddr);
+
+/*
+ * Calls @each for every such function, by every one of its names, which are untrusted and may carry a version
+ * ("name@@GLIBC_2.34"); a name in both tables comes twice. Anything but 0 ends it and is returned.
+ */
+int elf_each_function(const struct elf_file *elf,
+		      int (*each)(void *ctx, const char *name, const struct elf_symbol *symbol),
+		      void *ctx);
 
 /* File offset of @vaddr through PT_LOAD with PF_X (only bytes backed by the file), or -ENOENT. */
 int elf_vaddr_to_offset(const struct elf_file *elf, uint64_t vaddr, uint64_t *offset);
@@ -82,7 +99,7 @@ int elf_offset_to_vaddr(const struct elf_file *elf, uint64_t offset, uint64_t *v
  */
 size_t elf_bytes(const struct elf_file *elf, uint64_t offset, size_t len, const uint8_t **out);
 
-/* Bytes of the file that are loaded, all of them within it. */
+/* Bytes of the file, all of them within it; loaded at vaddr, unless that is 0. */
 struct elf_range {
 	uint64_t vaddr;
 	uint64_t offset;
@@ -92,7 +109,19 @@ struct elf_range {
 
 /* The @i-th executable segment, from 0. False: there are no more. */
 bool elf_code(const struct elf_file *elf, size_t i, struct elf_range *out);
+/* The @i-th section of that name, from 0, with all its bytes in the file. False: no more. */
+bool elf_section(const struct elf_file *elf, const char *name, size_t i, struct elf_range *out);
 /* The unwind table .eh_frame by the section headers, else by PT_GNU_EH_FRAME; or -ENOENT. */
 int elf_frames(const struct elf_file *elf, struct elf_range *out);
+
+/* The libraries that it needs by its own word (not theirs), untrusted. Returns how many. */
+size_t elf_libraries(const struct elf_file *elf, const char **out, size_t max);
+/*
+ * Where it says that they are: directories with colons between them, "" none; untrusted. @first: to be looked at
+ * before LD_LIBRARY_PATH (DT_RPATH), and for libraries of libraries too.
+ */
+const char *elf_library_path(const struct elf_file *elf, bool *first);
+/* Does it use a function of this name that others define? */
+bool elf_imports(const struct elf_file *elf, const char *name);
 
 #endif /* SITES_ELF_H */

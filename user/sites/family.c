@@ -2,38 +2,362 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "sites/family.h"
 
+#include <elf.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <strings.h>
+
 #define GLIBC_PROCESS_SHARED 128u /* FUTEX_PRIVATE_FLAG, kept inverted */
 #define GLIBC_COUNT_MAX	     0x7fffffffu /* pthread_barrier_init() refuses more */
 #define MUSL_PROCESS_SHARED  0x80000000u
 
-static const char *const family_pthread_symbols[] = { "pthread_barrier_wait", NULL };
-
-static const struct sites_family family_rows[] = {
-	{
-		.family = SBT_FAMILY_PTHREAD,
-		.name = "pthread",
-		.kind = "explicit",
-		.symbols = family_pthread_symbols,
-		.maker = "pthread_barrier_init",
-		.argument = 0,
-		.words_offset = 8,
-	},
+static const char *const family_names[SBT_FAMILIES] = {
+	[SBT_FAMILY_PTHREAD] = "pthread", [SBT_FAMILY_GOMP] = "gomp",
+	[SBT_FAMILY_LIBOMP] = "libomp",	  [SBT_FAMILY_MPI] = "mpi",
+	[SBT_FAMILY_STD] = "std",	  [SBT_FAMILY_USDT] = "usdt",
+	[SBT_FAMILY_USER] = "user",	  [SBT_FAMILY_COND] = "cond",
+	[SBT_FAMILY_FUTEX] = "futex",	  [SBT_FAMILY_FORKJOIN] = "forkjoin",
 };
 
-const struct sites_family *family_table(size_t *n)
+static const char *const family_kinds[SBT_KINDS] = {
+	[SBT_KIND_EXPLICIT] = "explicit",
+	[SBT_KIND_LOOP] = "loop",
+	[SBT_KIND_SECTIONS] = "sections",
+	[SBT_KIND_SINGLE] = "single",
+	[SBT_KIND_TASK] = "task",
+	[SBT_KIND_JOIN] = "join",
+	[SBT_KIND_COLLECTIVE] = "collective",
+	[SBT_KIND_PHASE] = "phase",
+};
+
+#define TEAM                        \
+	{                           \
+		.how = SBT_ARG_TEAM \
+	}
+/* The flags of struct ident_t, which a location begins with, in the upper half. */
+#define IDENT FAMILY_ARGUMENT_AS(0, .flags = SBT_ARG_POINTED)
+/* fn, data, ... */
+#define GOMP_REGION                                                                    \
+	SBT_FAMILY_GOMP, SBT_KIND_JOIN, SBT_ROLE_REGION, .object = FAMILY_ARGUMENT(0), \
+							 .words = FAMILY_ARGUMENT(1)
+
+#define FORKJOIN SBT_FAMILY_FORKJOIN, SBT_KIND_JOIN, SBT_ROLE_COND_WAIT
+
+/* clang-format off: one row a function */
+/*
+ * MPI: the operations that nobody leaves before all ranks have come. Not those that some leave earlier (MPI_Bcast,
+ * MPI_Reduce, MPI_Gather, MPI_Scatter, MPI_Scan and kin): to call what is spent there a wait for the last would be wrong.
+ * A function has two names in C (PMPI_: at one address in most libraries) and in Fortran what compilers make of one, and
+ * those of the module mpi_f08; arguments in Fortran are references. A library's Fortran functions call those in C:
+ * one crossing. Where MPI_Comm is an int (MPICH), user space drops the upper half of the register.
+ */
+#define MPI_INT(n) FAMILY_ARGUMENT_AS(n, .size = 4, .flags = SBT_ARG_POINTED)
+#define MPI_C(name, kind_, comm, ...)                                                   \
+	{                                                                               \
+		name, SBT_FAMILY_MPI, kind_, SBT_ROLE_BARRIER,                          \
+			.words_offset = 0, .object = FAMILY_ARGUMENT(comm), __VA_ARGS__ \
+	}
+#define MPI_F(name, kind_, comm, ...)                                           \
+	{                                                                       \
+		name, SBT_FAMILY_MPI, kind_, SBT_ROLE_BARRIER,                  \
+			.words_offset = 0, .object = MPI_INT(comm), __VA_ARGS__ \
+	}
+#define MPI_IN_C(name, kind, comm, ...) \
+	MPI_C("MPI_" name, kind, comm, __VA_ARGS__), MPI_C("PMPI_" name, kind, comm, __VA_ARGS__)
+#define MPI_IN_FORTRAN(upper, lower, kind, comm, ...)                   \
+	MPI_F("mpi_" lower "_", kind, comm, __VA_ARGS__),               \
+		MPI_F("mpi_" lower, kind, comm, __VA_ARGS__),           \
+		MPI_F("mpi_" lower "__", kind, comm, __VA_ARGS__),      \
+		MPI_F("MPI_" upper, kind, comm, __VA_ARGS__),           \
+		MPI_F("pmpi_" lower "_", kind, comm, __VA_ARGS__),      \
+		MPI_F("mpi_" lower "_f08_", kind, comm, __VA_ARGS__),   \
+		MPI_F("mpi_" lower "_f08ts_", kind, comm, __VA_ARGS__), \
+		MPI_F("pmpi_" lower "_f08_", kind, comm, __VA_ARGS__),  \
+		MPI_F("pmpir_" lower "_f08_", kind, comm, __VA_ARGS__), \
+		MPI_F("pmpir_" lower "_f08ts_", kind, comm, __VA_ARGS__)
+#define MPI_MEETING(name, upper, lower, kind, comm) \
+	MPI_IN_C(name, kind, comm, .flags = 0), MPI_IN_FORTRAN(upper, lower, kind, comm, .flags = 0)
+#define MPI_DATA(name, upper, lower, comm)                                  \
+	MPI_MEETING(name, upper, lower, SBT_KIND_COLLECTIVE, comm),         \
+		MPI_IN_C(name "_c", SBT_KIND_COLLECTIVE, comm, .flags = 0), \
+		MPI_F("mpi_" lower "_f08ts_large_", SBT_KIND_COLLECTIVE, comm, .flags = 0)
+/* Makes a communicator of all ranks, of the ranks of each colour, or nobody can tell of whom. */
+#define MPI_MAKES_ONE(name, upper, lower, made)                                \
+	MPI_IN_C(name, SBT_KIND_COLLECTIVE, 0, .words = FAMILY_ARGUMENT(made), \
+		 .flags = SBT_SPEC_MAKES),                                     \
+		MPI_IN_FORTRAN(upper, lower, SBT_KIND_COLLECTIVE, 0,           \
+			       .words = FAMILY_ARGUMENT(made), .flags = SBT_SPEC_MAKES)
+#define MPI_MAKES_COLOURS(name, upper, lower, made)                                  \
+	MPI_IN_C(name, SBT_KIND_COLLECTIVE, 0, .words = FAMILY_ARGUMENT(made),       \
+		 .what = FAMILY_ARGUMENT_AS(1, .size = 4), .flags = SBT_SPEC_MAKES), \
+		MPI_IN_FORTRAN(upper, lower, SBT_KIND_COLLECTIVE, 0,                 \
+			       .words = FAMILY_ARGUMENT(made), .what = MPI_INT(1),   \
+			       .flags = SBT_SPEC_MAKES)
+#define MPI_UNKNOWN                                             \
+	{                                                       \
+		.how = SBT_ARG_CONST, .value = SBT_WHAT_UNKNOWN \
+	}
+#define MPI_MAKES_PARTS(name, upper, lower, made)                                   \
+	MPI_IN_C(name, SBT_KIND_COLLECTIVE, 0, .words = FAMILY_ARGUMENT(made),      \
+		 .what = MPI_UNKNOWN, .flags = SBT_SPEC_MAKES),                     \
+		MPI_IN_FORTRAN(upper, lower, SBT_KIND_COLLECTIVE, 0,                \
+			       .words = FAMILY_ARGUMENT(made), .what = MPI_UNKNOWN, \
+			       .flags = SBT_SPEC_MAKES)
+static const struct family_function family_rows[] = {
+	{ "pthread_barrier_wait", SBT_FAMILY_PTHREAD, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER,
+	  .words_offset = 8, .object = FAMILY_ARGUMENT(0) },
+	{ "pthread_barrier_init", SBT_FAMILY_PTHREAD, SBT_KIND_EXPLICIT, SBT_ROLE_MAKER,
+	  .words_offset = 0 },
+	{ "GOMP_barrier", SBT_FAMILY_GOMP, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER, .object = TEAM },
+	{ "GOMP_barrier_cancel", SBT_FAMILY_GOMP, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER,
+	  .object = TEAM },
+	{ "GOMP_loop_end", SBT_FAMILY_GOMP, SBT_KIND_LOOP, SBT_ROLE_BARRIER, .object = TEAM },
+	{ "GOMP_loop_end_cancel", SBT_FAMILY_GOMP, SBT_KIND_LOOP, SBT_ROLE_BARRIER,
+	  .object = TEAM },
+	{ "GOMP_sections_end", SBT_FAMILY_GOMP, SBT_KIND_SECTIONS, SBT_ROLE_BARRIER,
+	  .object = TEAM },
+	{ "GOMP_sections_end_cancel", SBT_FAMILY_GOMP, SBT_KIND_SECTIONS, SBT_ROLE_BARRIER,
+	  .object = TEAM },
+	/* Of a single with copyprivate: who executes it gets nothing from the first, and meets the others in the second. */
+	{ "GOMP_single_copy_start", SBT_FAMILY_GOMP, SBT_KIND_SINGLE, SBT_ROLE_BARRIER,
+	  .object = TEAM, .flags = SBT_SPEC_WAITED },
+	{ "GOMP_single_copy_end", SBT_FAMILY_GOMP, SBT_KIND_SINGLE, SBT_ROLE_BARRIER,
+	  .object = TEAM },
+	{ "GOMP_parallel", GOMP_REGION },
+	{ "GOMP_parallel_loop_static", GOMP_REGION },
+	{ "GOMP_parallel_loop_dynamic", GOMP_REGION },
+	{ "GOMP_parallel_loop_guided", GOMP_REGION },
+	{ "GOMP_parallel_loop_runtime", GOMP_REGION },
+	{ "GOMP_parallel_loop_nonmonotonic_dynamic", GOMP_REGION },
+	{ "GOMP_parallel_loop_nonmonotonic_guided", GOMP_REGION },
+	{ "GOMP_parallel_loop_nonmonotonic_runtime", GOMP_REGION },
+	{ "GOMP_parallel_loop_maybe_nonmonotonic_runtime", GOMP_REGION },
+	{ "GOMP_parallel_sections", GOMP_REGION },
+	{ "GOMP_parallel_reductions", GOMP_REGION },
+	{ "*._omp_fn.*", SBT_FAMILY_GOMP, SBT_KIND_JOIN, SBT_ROLE_OUTLINED,
+	  .object = FAMILY_ARGUMENT(0) },
+	{ "__kmpc_barrier", SBT_FAMILY_LIBOMP, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER, .object = TEAM,
+	  .words = IDENT },
+	{ "__kmpc_cancel_barrier", SBT_FAMILY_LIBOMP, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER,
+	  .object = TEAM, .words = IDENT },
+	{ "__kmpc_copyprivate", SBT_FAMILY_LIBOMP, SBT_KIND_SINGLE, SBT_ROLE_BARRIER,
+	  .object = TEAM },
+	{ "__kmpc_fork_call", SBT_FAMILY_LIBOMP, SBT_KIND_JOIN, SBT_ROLE_REGION,
+	  .object = FAMILY_ARGUMENT(2), .words = FAMILY_ARGUMENT(3),
+	  .index = FAMILY_ARGUMENT_AS(1, .size = 4) },
+	{ "*.omp_outlined*", SBT_FAMILY_LIBOMP, SBT_KIND_JOIN, SBT_ROLE_OUTLINED,
+	  .object = FAMILY_ARGUMENT(2),
+	  .index = FAMILY_ARGUMENT_AS(1, .size = 4, .flags = SBT_ARG_POINTED | SBT_ARG_SIGNED) },
+	{ "pthread_cond_wait", SBT_FAMILY_COND, SBT_KIND_EXPLICIT, SBT_ROLE_COND_WAIT,
+	  .object = FAMILY_ARGUMENT(0) },
+	{ "pthread_cond_timedwait", SBT_FAMILY_COND, SBT_KIND_EXPLICIT, SBT_ROLE_COND_WAIT,
+	  .object = FAMILY_ARGUMENT(0) },
+	{ "pthread_cond_clockwait", SBT_FAMILY_COND, SBT_KIND_EXPLICIT, SBT_ROLE_COND_WAIT,
+	  .object = FAMILY_ARGUMENT(0) },
+	{ "pthread_cond_broadcast", SBT_FAMILY_COND, SBT_KIND_EXPLICIT, SBT_ROLE_COND_WAKE,
+	  .object = FAMILY_ARGUMENT(0) },
+	{ "pthread_join", FORKJOIN, .object = FAMILY_ARGUMENT(0) },
+	{ "pthread_timedjoin_np", FORKJOIN, .object = FAMILY_ARGUMENT(0) },
+	{ "pthread_clockjoin_np", FORKJOIN, .object = FAMILY_ARGUMENT(0) },
+	{ "thrd_join", FORKJOIN, .object = FAMILY_ARGUMENT(0) },
+	/* std::thread::join(): an object whose first member is the pthread_t. */
+	{ "_ZNSt6thread4joinEv", FORKJOIN,
+	  .object = FAMILY_ARGUMENT_AS(0, .flags = SBT_ARG_POINTED) },
+	MPI_MEETING("Barrier", "BARRIER", "barrier", SBT_KIND_EXPLICIT, 0),
+	MPI_DATA("Allreduce", "ALLREDUCE", "allreduce", 5),
+	MPI_DATA("Allgather", "ALLGATHER", "allgather", 6),
+	MPI_DATA("Allgatherv", "ALLGATHERV", "allgatherv", 7),
+	MPI_DATA("Alltoall", "ALLTOALL", "alltoall", 6),
+	MPI_DATA("Alltoallv", "ALLTOALLV", "alltoallv", 8),
+	MPI_DATA("Alltoallw", "ALLTOALLW", "alltoallw", 8),
+	MPI_DATA("Reduce_scatter", "REDUCE_SCATTER", "reduce_scatter", 5),
+	MPI_DATA("Reduce_scatter_block", "REDUCE_SCATTER_BLOCK", "reduce_scatter_block", 5),
+	MPI_MAKES_ONE("Comm_dup", "COMM_DUP", "comm_dup", 1),
+	MPI_MAKES_ONE("Comm_dup_with_info", "COMM_DUP_WITH_INFO", "comm_dup_with_info", 2),
+	MPI_MAKES_ONE("Comm_create", "COMM_CREATE", "comm_create", 2),
+	MPI_MAKES_ONE("Cart_create", "CART_CREATE", "cart_create", 5),
+	MPI_MAKES_ONE("Graph_create", "GRAPH_CREATE", "graph_create", 5),
+	MPI_MAKES_ONE("Dist_graph_create", "DIST_GRAPH_CREATE", "dist_graph_create", 8),
+	MPI_MAKES_ONE("Dist_graph_create_adjacent", "DIST_GRAPH_CREATE_ADJACENT",
+		      "dist_graph_create_adjacent", 9),
+	MPI_MAKES_COLOURS("Comm_split", "COMM_SPLIT", "comm_split", 3),
+	MPI_MAKES_COLOURS("Comm_split_type", "COMM_SPLIT_TYPE", "comm_split_type", 4),
+	MPI_MAKES_PARTS("Cart_sub", "CART_SUB", "cart_sub", 2),
+};
+/* clang-format on */
+
+#define FAMILY_ROWS (sizeof(family_rows) / sizeof(family_rows[0]))
+
+static bool row_matches(const struct family_function *row, const char *symbol)
 {
-	*n = sizeof(family_rows) / sizeof(family_rows[0]);
-	return family_rows;
+	size_t len;
+
+	if (row->role == SBT_ROLE_OUTLINED) {
+		/* Quicker than a pattern. clang -g splits the function in two: the outer is the one that is called. */
+		if (!strstr(symbol, row->family == SBT_FAMILY_GOMP ? "._omp_fn." : ".omp_outlined"))
+			return false;
+		return !strstr(symbol, "_debug__") && !strstr(symbol, ".cold");
+	}
+	/* Most names differ in the first letter. */
+	if (row->symbol[0] != symbol[0] && row->symbol[0] != '*')
+		return false;
+	if (strchr(row->symbol, '*'))
+		return !fnmatch(row->symbol, symbol, 0);
+	/* Linkers write versions into .symtab names: "name@@GLIBC_2.34". */
+	len = strlen(row->symbol);
+	return !strncmp(row->symbol, symbol, len) && (!symbol[len] || symbol[len] == '@');
 }
 
-const struct sites_family *family_find(enum sbt_family family)
+/* Most rows are MPI's, which come last, and hardly a symbol is. */
+static bool may_be_mpi(const char *symbol)
+{
+	size_t p = symbol[0] == 'p' || symbol[0] == 'P';
+
+	return !strncasecmp(symbol + p, "mpi", 3);
+}
+
+const struct family_function *family_function(const char *symbol,
+					      const struct family_function *after)
+{
+	const struct family_function *row = after ? after + 1 : family_rows;
+	bool mpi = may_be_mpi(symbol);
+
+	for (; row < family_rows + FAMILY_ROWS && (mpi || row->family != SBT_FAMILY_MPI); row++)
+		if (row_matches(row, symbol))
+			return row;
+	return NULL;
+}
+
+static const struct {
+	struct family_function function;
+	struct family_mark_args args;
+} family_marks[] = {
+	{ { "enter", SBT_FAMILY_USDT, SBT_KIND_EXPLICIT, SBT_ROLE_MARK_ENTER, .words_offset = 0 },
+	  { .object = 0, .index = 1, .file = 2, .line = 3, .name = 4, .what = 5, .words = 6 } },
+	{ { "leave", SBT_FAMILY_USDT, SBT_KIND_EXPLICIT, SBT_ROLE_MARK_LEAVE, .words_offset = 0 },
+	  { .object = 0,
+	    .index = -1,
+	    .file = -1,
+	    .line = -1,
+	    .name = -1,
+	    .what = -1,
+	    .words = -1 } },
+	{ { "phase", SBT_FAMILY_USDT, SBT_KIND_PHASE, SBT_ROLE_MARK_PHASE, .words_offset = 0 },
+	  { .object = -1, .index = -1, .file = 1, .line = 2, .name = 0, .what = 3, .words = -1 } },
+	{ { "thread", SBT_FAMILY_USDT, SBT_KIND_EXPLICIT, SBT_ROLE_MARK_THREAD, .words_offset = 0 },
+	  { .object = -1,
+	    .index = 0,
+	    .file = -1,
+	    .line = -1,
+	    .name = -1,
+	    .what = -1,
+	    .words = -1 } },
+	{ { "access", SBT_FAMILY_USDT, SBT_KIND_EXPLICIT, SBT_ROLE_MARK_ACCESS, .words_offset = 0 },
+	  { .object = 0, .index = -1, .file = -1, .line = -1, .name = -1, .what = 2, .words = 1 } },
+};
+
+#define FAMILY_MARKS (sizeof(family_marks) / sizeof(family_marks[0]))
+
+const struct family_function *family_mark(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(family_rows) / sizeof(family_rows[0]); i++)
-		if (family_rows[i].family == family)
+	for (i = 0; i < FAMILY_MARKS; i++)
+		if (!strcmp(family_marks[i].function.symbol, name))
+			return &family_marks[i].function;
+	return NULL;
+}
+
+const struct family_mark_args *family_mark_args(const struct family_function *mark)
+{
+	size_t i;
+
+	for (i = 0; i < FAMILY_MARKS; i++)
+		if (&family_marks[i].function == mark)
+			return &family_marks[i].args;
+	return NULL;
+}
+
+const struct family_function *family_outlined(uint8_t family)
+{
+	size_t i;
+
+	for (i = 0; i < FAMILY_ROWS; i++)
+		if (family_rows[i].role == SBT_ROLE_OUTLINED && family_rows[i].family == family)
 			return &family_rows[i];
 	return NULL;
+}
+
+/* Offsets in struct pt_regs of the registers that arguments come in. */
+static const uint16_t x86_arguments[] = { 112, 104, 96, 88, 72, 64 };
+#define X86_SP	      152
+#define ARM_ARGUMENTS 8
+#define ARM_SP	      248
+
+static int argument_of(const struct family_arg *from, uint16_t machine, struct sbt_arg *to)
+{
+	uint32_t n = from->number;
+
+	to->how = from->how;
+	to->size = from->size ? from->size : 8;
+	to->flags = from->flags;
+	to->disp = from->value;
+	to->index = SBT_ARG_NO_REG;
+	if (from->how != SBT_ARG_REG)
+		return 0;
+	if (machine == EM_X86_64) {
+		if (n < sizeof(x86_arguments) / sizeof(x86_arguments[0])) {
+			to->reg = x86_arguments[n];
+		} else {
+			/* Above the return address. */
+			to->how = SBT_ARG_MEM;
+			to->reg = X86_SP;
+			to->disp = 8 * (int64_t)(n - 6 + 1);
+		}
+	} else if (machine == EM_AARCH64) {
+		if (n < ARM_ARGUMENTS) {
+			to->reg = (uint16_t)(8 * n);
+		} else {
+			to->how = SBT_ARG_MEM;
+			to->reg = ARM_SP;
+			to->disp = 8 * (int64_t)(n - ARM_ARGUMENTS);
+		}
+	} else {
+		return -ENOTSUP;
+	}
+	if (!n && to->size == 8 && !to->flags)
+		*to = (struct sbt_arg){ .how = SBT_ARG_FIRST };
+	return 0;
+}
+
+int family_spec(const struct family_function *f, uint16_t machine, struct sbt_spec *out)
+{
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	out->family = f->family;
+	out->kind = f->kind;
+	out->role = f->role;
+	out->flags = f->flags;
+	out->rule = f->rule;
+	out->words_offset = f->words_offset ? f->words_offset : SBT_WORDS_NONE;
+	err = argument_of(&f->object, machine, &out->object);
+	if (!err)
+		err = argument_of(&f->words, machine, &out->words);
+	if (!err)
+		err = argument_of(&f->index, machine, &out->index);
+	return err ? err : argument_of(&f->what, machine, &out->what);
+}
+
+const char *family_name(uint8_t family)
+{
+	return family < SBT_FAMILIES ? family_names[family] : NULL;
+}
+
+const char *family_kind_name(uint8_t kind)
+{
+	return kind < SBT_KINDS ? family_kinds[kind] : NULL;
 }
 
 enum family_flavour family_flavour_of(bool glibc, bool musl)
@@ -88,8 +412,11 @@ struct family_team family_read_words(enum sbt_family family, enum family_flavour
 	uint32_t third = (uint32_t)words, fourth = (uint32_t)(words >> 32);
 	struct family_team unknown = { 0 };
 
-	if (family != SBT_FAMILY_PTHREAD)
+	if (family != SBT_FAMILY_PTHREAD) {
+		unknown.known = family && words && words <= UINT32_MAX;
+		unknown.count = unknown.known ? (uint32_t)words : 0;
 		return unknown;
+	}
 	switch (flavour) {
 	case FAMILY_FLAVOUR_GLIBC:
 		return family_read_glibc(third, fourth);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The families of barriers that are known: which functions to probe, where the object is and what
- * its bytes mean. Pure: a new family is a row here and an enum sbt_family.
+ * The families of barriers that are known, and the functions by which programs meet: which to probe, where
+ * the object is, what makes them meet there. Pure: a new way to meet is a row here.
  */
 #ifndef SITES_FAMILY_H
 #define SITES_FAMILY_H
@@ -11,23 +11,68 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sbt/probe.h"
 #include "sbt/record.h"
 
-struct sites_family {
-	enum sbt_family family;
-	const char *name; /* "pthread" */
-	const char *kind; /* "explicit": the program calls the barrier itself */
-	const char *const *symbols; /* functions that one thread calls to meet; ends with NULL */
-	const char *
-		maker; /* function that makes an object: what was read of one is then old; NULL none */
-	uint32_t argument; /* which argument points at the object, from 0 */
-	uint32_t words_offset; /* bytes from the object to the 8 bytes that travel as words */
+/* Where an argument of a function is, by the calling convention; told to a machine by family_spec(). */
+struct family_arg {
+	uint8_t how; /* SBT_ARG_NONE, _CONST, _TEAM, _SP; SBT_ARG_REG: argument @number */
+	uint8_t number; /* from 0 */
+	uint8_t size; /* bytes; 0: 8 */
+	uint8_t flags; /* SBT_ARG_* */
+	int64_t value; /* SBT_ARG_CONST */
 };
 
-/* All rows, *n of them. Read-only, never NULL. */
-const struct sites_family *family_table(size_t *n);
-/* The row of @family, or NULL. */
-const struct sites_family *family_find(enum sbt_family family);
+#define FAMILY_ARGUMENT(n)                        \
+	{                                         \
+		.how = SBT_ARG_REG, .number = (n) \
+	}
+#define FAMILY_ARGUMENT_AS(n, ...)                             \
+	{                                                      \
+		.how = SBT_ARG_REG, .number = (n), __VA_ARGS__ \
+	}
+
+/* One function to be probed. */
+struct family_function {
+	const char *symbol; /* its name; with a '*' in it: a pattern */
+	uint8_t family; /* enum sbt_family */
+	uint8_t kind; /* enum sbt_kind */
+	uint8_t role; /* enum sbt_role */
+	uint8_t flags; /* SBT_SPEC_* */
+	uint32_t words_offset; /* of struct sbt_spec; 0: SBT_WORDS_NONE */
+	uint32_t rule; /* of the user's, from 1; 0: a row of the table */
+	struct family_arg object;
+	struct family_arg words;
+	struct family_arg index;
+	struct family_arg what; /* with SBT_SPEC_MAKES */
+};
+
+/*
+ * The functions of this name, in the order of the table: @after the one found before, NULL to begin. NULL: no
+ * more. Quick for names that are in no row: it is asked for every symbol of every file.
+ */
+const struct family_function *family_function(const char *symbol,
+					      const struct family_function *after);
+
+/* The marker @name of provider "sbt" (include/sbt/sbt.h), or NULL. Its values are where its note says. */
+const struct family_function *family_mark(const char *name);
+/* The arguments of such a marker, by number, that go into a spec. */
+struct family_mark_args {
+	int8_t object, index, file, line, name, what, words; /* -1: none */
+};
+
+const struct family_mark_args *family_mark_args(const struct family_function *mark);
+
+/* The row of the functions that parallel regions of this family run, whatever their names; NULL. */
+const struct family_function *family_outlined(uint8_t family);
+
+/* What is to be told to the probe at such a function. Returns 0, or -ENOTSUP: not on this machine. */
+int family_spec(const struct family_function *function, uint16_t machine, struct sbt_spec *out);
+
+/* "pthread"; NULL if there is no such family. */
+const char *family_name(uint8_t family);
+/* "explicit"; NULL if there is no such kind. */
+const char *family_kind_name(uint8_t kind);
 
 /* Whose layout a barrier object has: by struct elf_traits of the file with the probed function. */
 enum family_flavour {
@@ -46,7 +91,7 @@ struct family_team {
 };
 
 /*
- * What the 8 bytes of a crossing (sbt_crossing.words) say about the barrier. Never guesses: an
+ * What the words of a crossing (sbt_crossing.words) say about the barrier. Never guesses: an
  * unknown flavour, or values that no initialised barrier has, give known = false.
  */
 struct family_team family_read_words(enum sbt_family family, enum family_flavour flavour,

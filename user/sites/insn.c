@@ -324,6 +324,7 @@ static void arm64_step(uint32_t w, int64_t at, struct insn_step *step)
 	} else if ((w & 0xfc000000) == 0x94000000) { /* bl */
 		step->insn.class = INSN_EMULATED;
 		step->flow = FLOW_CALL;
+		step->target = at + (int64_t)((int32_t)(w << 6) >> 6) * 4;
 	} else if ((w & 0xff000000) == 0x54000000 || (w & 0x7e000000) == 0x34000000) {
 		step->insn.class = INSN_EMULATED; /* b.cond, cbz, cbnz */
 		step->flow = FLOW_BRANCH;
@@ -433,6 +434,50 @@ static size_t insn_look_ahead(struct insn_decoder *d, const uint8_t *bytes, size
 	return 0;
 }
 
+/* Whether it changes nothing but registers, and not the stack pointer. */
+static bool x86_is_in_registers(const struct insn_decoder *d, const struct insn_step *step)
+{
+	const cs_x86 *x86 = &d->scratch->detail->x86;
+	const cs_x86_op *to = &x86->operands[1]; /* in the order of AT&T: the source first */
+
+	if (step->flow == FLOW_NOP)
+		return true;
+	if (step->flow != FLOW_NEXT || x86->op_count != 2)
+		return false;
+	switch (d->scratch->id) {
+	case X86_INS_TEST:
+	case X86_INS_CMP:
+		return true;
+	case X86_INS_MOV:
+	case X86_INS_LEA:
+	case X86_INS_ADD:
+	case X86_INS_SUB:
+	case X86_INS_AND:
+	case X86_INS_OR:
+	case X86_INS_XOR:
+		return to->type == X86_OP_REG && to->reg != X86_REG_RSP && to->reg != X86_REG_ESP &&
+		       to->reg != X86_REG_SP && to->reg != X86_REG_SPL;
+	default:
+		return false;
+	}
+}
+
+/* Past what only changes registers, to an emulated instruction: its offset, or 0 for none in sight. */
+static size_t insn_past_registers(struct insn_decoder *d, const uint8_t *bytes, size_t len,
+				  struct insn_step *step)
+{
+	size_t at, end = len < INSN_AHEAD ? len : INSN_AHEAD;
+
+	for (at = 0; at < end; at += step->insn.length) {
+		decoder_step(d, bytes, len, at, step);
+		if (step->insn.class == INSN_EMULATED)
+			return insn_is_branched_to(d, bytes, len, at) ? 0 : at;
+		if (!step->insn.length || !x86_is_in_registers(d, step))
+			return 0;
+	}
+	return 0;
+}
+
 static void insn_say_entry(struct insn_entry *out, bool endbr, const struct insn *under)
 {
 	const char *past = endbr ? "past endbr64, on " : out->skip ? "past a nop, on " : "on ";
@@ -506,6 +551,28 @@ int insn_choose_entry(uint16_t machine, const uint8_t *bytes, size_t len, struct
 	return err;
 }
 
+int insn_choose_late(uint16_t machine, const uint8_t *bytes, size_t len, struct insn_entry *out)
+{
+	struct insn_decoder d;
+	struct insn_step step;
+	size_t at = 0;
+	int err;
+
+	err = insn_choose_entry(machine, bytes, len, out);
+	if (err || machine != EM_X86_64 || out->insn.class == INSN_EMULATED ||
+	    decoder_open(&d, machine))
+		return err;
+	at = insn_past_registers(&d, bytes, len < INSN_BODY_MAX ? len : INSN_BODY_MAX, &step);
+	decoder_close(&d);
+	if (!at)
+		return 0;
+	out->skip = (uint32_t)at;
+	out->insn = step.insn;
+	snprintf(out->why, sizeof(out->why), "past what leaves the stack as it is, on %s (%s)",
+		 step.insn.text, insn_class_name(step.insn.class));
+	return 0;
+}
+
 /* --- exits ----------------------------------------------------------------------------------- */
 
 #define MARK_BOUNDARY 1 /* an instruction begins here */
@@ -518,9 +585,46 @@ struct insn_walk {
 	uint32_t *out;
 	int max;
 	int found;
+	struct insn_tail *tails; /* NULL: a jump out of the function is an error */
+	uint32_t max_tails, ntails;
+	char before[sizeof(((struct insn *)0)->text)]; /* the instruction before this one */
 	char *why;
 	size_t why_len;
 };
+
+/*
+ * Does the jump go by the table of a switch? Its address was just added up from the table's, or is in the table, or the
+ * compiler says by its prefix that the target needs no mark of a function's entry. All three never are tail calls.
+ */
+static bool insn_by_table(const struct insn_walk *w, const char *text)
+{
+	const char *reg = strrchr(text, ' ');
+
+	if (!strncmp(text, "notrack", 7))
+		return true;
+	if (!strncmp(text, "jmp *", 5) && strstr(text, ", 8)") && strstr(text, "(, %"))
+		return true;
+	if (!reg || strncmp(w->before, "add ", 4) != 0)
+		return false;
+	reg++;
+	if (!strncmp(text, "br ", 3))
+		return !strncmp(w->before + 4, reg, strlen(reg)) &&
+		       w->before[4 + strlen(reg)] == ',';
+	if (*reg++ != '*' || *reg != '%')
+		return false;
+	return strlen(w->before) > strlen(reg) &&
+	       !strcmp(w->before + strlen(w->before) - strlen(reg), reg);
+}
+
+static int insn_take_tail(struct insn_walk *w, size_t at, const struct insn_step *step)
+{
+	if (w->ntails == w->max_tails)
+		return -ENOTSUP;
+	w->tails[w->ntails++] = (struct insn_tail){ .target = step->target,
+						    .at = (uint32_t)at,
+						    .conditional = step->flow == FLOW_BRANCH };
+	return 0;
+}
 
 static int insn_take_step(struct insn_walk *w, size_t at, const struct insn_step *step)
 {
@@ -529,11 +633,15 @@ static int insn_take_step(struct insn_walk *w, size_t at, const struct insn_step
 	w->marks[at] |= MARK_BOUNDARY;
 	switch (step->flow) {
 	case FLOW_INDIRECT:
+		if (w->tails && insn_by_table(w, text))
+			return 0;
 		snprintf(w->why, w->why_len, "%s at +%zu goes where a register says", text, at);
 		return -ENOTSUP;
 	case FLOW_BRANCH:
 	case FLOW_JUMP:
 		if (step->target < 0 || (uint64_t)step->target >= w->len) {
+			if (w->tails && !insn_take_tail(w, at, step))
+				return 0;
 			snprintf(w->why, w->why_len, "%s at +%zu leaves the function", text, at);
 			return -ENOTSUP;
 		}
@@ -590,6 +698,7 @@ static int insn_walk_body(struct insn_decoder *d, struct insn_walk *w)
 		err = insn_take_step(w, at, &step);
 		if (err)
 			return err;
+		memcpy(w->before, step.insn.text, sizeof(w->before));
 		if (step.flow != FLOW_NOP)
 			runs_on = step.flow == FLOW_NEXT || step.flow == FLOW_BRANCH;
 	}
@@ -600,7 +709,7 @@ static int insn_walk_body(struct insn_decoder *d, struct insn_walk *w)
 		snprintf(w->why, w->why_len, "it runs on past its end");
 		return -ENOTSUP;
 	}
-	if (!w->found) {
+	if (!w->found && !w->ntails) {
 		snprintf(w->why, w->why_len, "it has no ret");
 		return -ENOENT;
 	}
@@ -610,9 +719,20 @@ static int insn_walk_body(struct insn_decoder *d, struct insn_walk *w)
 int insn_find_exits(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t *out, int max,
 		    char *why, size_t why_len)
 {
-	struct insn_walk w = {
-		.bytes = bytes, .len = len, .out = out, .max = max, .why = why, .why_len = why_len
-	};
+	return insn_find_ends(machine, bytes, len, out, max, NULL, NULL, why, why_len);
+}
+
+int insn_find_ends(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t *out, int max,
+		   struct insn_tail *tails, uint32_t *ntails, char *why, size_t why_len)
+{
+	struct insn_walk w = { .bytes = bytes,
+			       .len = len,
+			       .out = out,
+			       .max = max,
+			       .tails = tails,
+			       .max_tails = tails ? *ntails : 0,
+			       .why = why,
+			       .why_len = why_len };
 	struct insn_decoder d;
 	int err;
 
@@ -631,5 +751,87 @@ int insn_find_exits(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t
 	err = w.marks ? insn_walk_body(&d, &w) : -ENOMEM;
 	free(w.marks);
 	decoder_close(&d);
+	if (tails)
+		*ntails = w.ntails;
 	return err;
+}
+
+/* False: it has nothing to do with other functions. */
+static bool insn_refers(const struct insn_decoder *d, const struct insn_step *step, size_t at,
+			struct insn_ref *ref)
+{
+	const cs_x86 *x86 = &d->scratch->detail->x86;
+	/* In the order of AT&T: the source first. */
+	const cs_x86_op *op = &x86->operands[0];
+
+	ref->after = (uint32_t)(at + step->insn.length);
+	ref->target = 0;
+	if (step->flow == FLOW_CALL) {
+		ref->how = step->target ? INSN_CALLS : INSN_CALLS_POINTER;
+		ref->target = step->target;
+		if (d->machine == EM_X86_64 && op->type == X86_OP_IMM) {
+			ref->how = INSN_CALLS;
+			ref->target = op->imm;
+		}
+		return true;
+	}
+	if (d->machine != EM_X86_64 || d->scratch->id != X86_INS_LEA || op->type != X86_OP_MEM ||
+	    op->mem.base != X86_REG_RIP || op->mem.index != X86_REG_INVALID)
+		return false;
+	ref->how = INSN_MAKES;
+	ref->target = (int64_t)ref->after + op->mem.disp;
+	return true;
+}
+
+int insn_each_ref(uint16_t machine, const uint8_t *bytes, size_t len,
+		  void (*each)(void *ctx, const struct insn_ref *ref), void *ctx)
+{
+	struct insn_decoder d;
+	struct insn_step step;
+	struct insn_ref ref;
+	bool waits = false;
+	size_t at;
+	int err;
+
+	if (!len || len > INSN_BODY_MAX)
+		return -EINVAL;
+	err = decoder_open(&d, machine);
+	if (err)
+		return err;
+	for (at = 0; at < len; at += step.insn.length) {
+		decoder_step(&d, bytes, len, at, &step);
+		if (waits) {
+			ref.next = step.insn.class;
+			each(ctx, &ref);
+		}
+		if (!step.insn.length) {
+			err = -ENOTSUP;
+			break;
+		}
+		waits = insn_refers(&d, &step, at, &ref);
+	}
+	/* A call that ends a function does not return. */
+	decoder_close(&d);
+	return err;
+}
+
+bool insn_is_linkage(uint16_t machine, const uint8_t *code, size_t len)
+{
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	uint32_t word[2];
+
+	if (machine == EM_AARCH64) {
+		if (len < sizeof(word))
+			return true;
+		memcpy(word, code, sizeof(word));
+		/* bti c; adrp x16, ... */
+		return (word[word[0] == 0xd503245f] & 0x9f00001f) == 0x90000010;
+	}
+	if (len > 4 && !memcmp(code, endbr, 4)) {
+		code += 4;
+		len -= 4;
+	}
+	if (len > 1 && code[0] == 0xf2)
+		code++;
+	return len < 3 || (code[0] == 0xff && code[1] == 0x25);
 }

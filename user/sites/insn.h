@@ -7,6 +7,7 @@
 #ifndef SITES_INSN_H
 #define SITES_INSN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,6 +48,13 @@ struct insn_entry {
 int insn_choose_entry(uint16_t machine, const uint8_t *bytes, size_t len, struct insn_entry *out);
 
 /*
+ * The same of a function whose arguments nobody reads: if that place would be single-stepped, whatever changes
+ * registers alone is stepped past, too, up to an emulated instruction that every call comes to. What is
+ * stepped lies in the wait: 4 us of each GOMP_barrier.
+ */
+int insn_choose_late(uint16_t machine, const uint8_t *bytes, size_t len, struct insn_entry *out);
+
+/*
  * Finds every place where a function returns: the offsets of its ret instructions from the start.
  * Decodes @len bytes (the symbol's size) in sequence; follows nothing.
  * Returns the number found (up to @max written), or -ENOTSUP when the exits cannot all be known: an
@@ -56,5 +64,47 @@ int insn_choose_entry(uint16_t machine, const uint8_t *bytes, size_t len, struct
  */
 int insn_find_exits(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t *out, int max,
 		    char *why, size_t why_len);
+
+/* A jump out of a function. */
+struct insn_tail {
+	int64_t target; /* from the function's start */
+	uint32_t at; /* where the jump is */
+	bool conditional;
+};
+
+/*
+ * The same of one that may end by a jump into another: @tails gets those (up to *@ntails of them, which becomes how many
+ * there are), and 0 rets are no error if there is one. A jump by the table of a switch, as compilers write it, is one
+ * within the function.
+ */
+int insn_find_ends(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t *out, int max,
+		   struct insn_tail *tails, uint32_t *ntails, char *why, size_t why_len);
+
+/* What an instruction has to do with other functions. */
+enum insn_ref_how {
+	INSN_CALLS, /* the one at `target` */
+	INSN_CALLS_POINTER, /* one that a register or memory tells */
+	INSN_MAKES, /* it makes the address `target`; x86-64 */
+};
+
+struct insn_ref {
+	enum insn_ref_how how;
+	int64_t target; /* from the function's start */
+	uint32_t after; /* where the next instruction is */
+	enum insn_class next; /* and which a probe would find there */
+};
+
+/*
+ * Calls @each for these, in sequence. Returns 0, or -ENOTSUP if not all of it can be decoded, or for another machine;
+ * -EINVAL for no bytes, or more than 1 MiB; -ENOMEM.
+ */
+int insn_each_ref(uint16_t machine, const uint8_t *bytes, size_t len,
+		  void (*each)(void *ctx, const struct insn_ref *ref), void *ctx);
+
+/*
+ * Is this an entry of the procedure linkage table, that jumps on to a function in another file? x86-64 and arm64. What is
+ * too short to be told is taken for one.
+ */
+bool insn_is_linkage(uint16_t machine, const uint8_t *code, size_t len);
 
 #endif /* SITES_INSN_H */

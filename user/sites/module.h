@@ -11,25 +11,46 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/progress.h"
 #include "sites/elf.h"
+#include "sites/exits.h"
 #include "sites/family.h"
 #include "sites/insn.h"
+#include "sites/returns.h"
+#include "sites/rule.h"
+#include "sites/symbol.h"
 #include "target/maps.h"
 
-#define MODULE_EXITS_MAX  16
-#define MODULE_PLACES_MAX 8
+#define MODULE_EXITS_MAX  EXITS_MAX
+#define MODULE_PLACES_MAX 4096
+#define MODULE_MAKERS_MAX 8
+#define MODULE_WAITS_MAX  8
 
-/* One barrier function in the file. */
+/* One function in the file that is to be probed. */
 struct module_place {
-	const struct sites_family *family;
-	const char *symbol;
+	const struct family_function *function;
+	char symbol[128]; /* its name, cut; untrusted */
+	struct sbt_spec spec; /* what the probe is to be told */
+	uint64_t start; /* of the function, in the file */
 	uint64_t offset; /* of the probe, in the file */
 	struct insn_entry entry; /* what is there and why */
 	bool found_by_code; /* the file has no names */
+	bool end; /* only its exits count: the second function of a pair */
+	bool for_all; /* of the user's: all who call it meet there */
 	int error; /* -ENOTSUP: nothing safe to probe; then entry.why says so */
 	uint32_t nexits; /* 0: not known; exits_why says why */
 	uint64_t exits[MODULE_EXITS_MAX];
 	char exits_why[128];
+	bool exits_used; /* the attaching side's own note */
+};
+
+/* Functions in which threads wait, or wake others: where probes for them go. All are told the same. */
+struct module_waits {
+	struct sbt_spec spec;
+	uint32_t nentries, nexits;
+	uint64_t entries[MODULE_WAITS_MAX];
+	uint64_t exits[MODULE_WAITS_MAX * MODULE_EXITS_MAX];
+	char why[192]; /* one of them is not among them: half a sentence; "" */
 };
 
 struct module {
@@ -42,31 +63,60 @@ struct module {
 	struct elf_file *elf; /* NULL: no ELF file */
 	struct elf_traits traits;
 	char build_id[2 * ELF_BUILD_ID_MAX + 1];
-	struct module_place places[MODULE_PLACES_MAX];
+	struct module_place *places;
 	uint32_t nplaces;
-	uint64_t makers[MODULE_PLACES_MAX]; /* offsets of probes where barriers are made */
+	bool c_library; /* it has the barrier of POSIX threads */
+	struct module_waits waits, wakes; /* what barriers that nobody named are made of */
+	struct module_waits joins; /* where threads are joined */
+	bool mpi; /* it has functions of MPI */
+	bool runtime; /* a library of OpenMP's: how its threads wait inside is none of the program's barriers */
+	bool tbb; /* oneTBB, whose tasks are waited for by one thread: no function that all who meet pass */
+	bool inlined_waits; /* it waits in C++20's way, and no function is left that does */
+	uint32_t regions; /* it begins parallel regions: bits 1 << SBT_FAMILY_* */
+	struct returns returns; /* where these regions' functions return to */
+	uint32_t returned; /* of which families: bits as above */
+	uint64_t makers[MODULE_MAKERS_MAX]; /* offsets of probes where barriers are made */
 	uint32_t nmakers;
 	uint64_t loader; /* offset of a probe on _dl_debug_state; 0 none */
 	/* The attaching side's own notes. */
 	bool in_target; /* a process that is or may be traced runs it */
 	bool attached;
-	bool exits_attached;
+	bool probed; /* one of its places at least */
+	uint32_t
+		left_out; /* modules_only_pthread(): families that are in it all the same, bits 1 << SBT_FAMILY_* */
 };
 
 struct modules;
 
-int modules_new(struct modules **out);
+/*
+ * @rules: what the user named, NULL none; how often each is found is noted there. @symbols reads mangled names, and
+ * knows of debug information; NULL: neither. Both must outlive the modules.
+ */
+int modules_new(struct rules *rules, struct symbol_server *symbols, struct modules **out);
 void modules_free(struct modules *modules);
+/* Where to tell of files that take long to examine; NULL: nowhere. It must outlive the modules. */
+void modules_set_progress(struct modules *modules, struct progress *progress);
+/* Only POSIX threads' barriers are places of what is examined from now on. */
+void modules_only_pthread(struct modules *modules);
 
 /*
  * The module behind a mapping of @pid, opened and examined if it is new. NULL: not a file, or out of
  * memory. What cannot be opened or read is a module too, with its error.
  */
 struct module *modules_get(struct modules *modules, int pid, const struct maps_entry *entry);
-/* The same for a file that is open; @fd is duplicated. */
-struct module *modules_get_fd(struct modules *modules, int fd, const char *path, uint32_t dev,
-			      uint64_t ino);
+/*
+ * Where the function (or the part of one) begins that @vaddr lies in, by symbols or unwind tables. False: not known.
+ */
+bool module_function(const struct module *module, uint64_t vaddr, uint64_t *start);
+/* The same of a file by its name, which nobody needs to run. */
+struct module *modules_open(struct modules *modules, const char *path);
 void modules_each(const struct modules *modules, void (*each)(void *ctx, struct module *module),
 		  void *ctx);
+
+/*
+ * Adds the function at @offset that a parallel region of @family runs, and others like it: outlined_find(), @caller as
+ * an offset in this file or 0. Returns 0, or -ENOENT: what is there is no function that can be told.
+ */
+int module_find_outlined(struct module *module, uint8_t family, uint64_t offset, uint64_t caller);
 
 #endif /* SITES_MODULE_H */

@@ -13,11 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sites/frames.h"
+
 #define BODY_MAX      2048u /* bytes of a function; the longest known is musl's, 1145 */
 #define BODY_MIN      32u
 #define MAKER_MAX     256u /* bytes of pthread_barrier_init */
 #define CHUNK	      (1u << 20) /* of code, looked at at once: what elf_bytes() gives */
-#define FRAMES_MAX    (64u << 20) /* bytes of an unwind table */
 #define CODE_MAX      (1ull << 30) /* bytes looked through; segments of a hostile file may overlap */
 #define ANCHORS_MAX   (1u << 16) /* far above what programs have */
 #define FUNCTIONS_MAX (1u << 14)
@@ -716,205 +717,18 @@ static int hunt_calls(struct hunt *h, const uint8_t *bytes, size_t len, uint64_t
 	return 0;
 }
 
-/* The table of .eh_frame: what is in a record decides nothing before it is known to be there. */
-struct frames {
-	const uint8_t *bytes;
-	size_t len;
-	uint64_t vaddr;
-	bool open;
-	/* The encoding of addresses by the common record used last. */
-	size_t cie;
-	int cie_encoding;
-};
-
-static uint32_t get_u32(const uint8_t *bytes)
+static int hunt_frame(void *ctx, uint64_t start, uint64_t len)
 {
-	uint32_t value;
+	struct hunt *h = ctx;
 
-	memcpy(&value, bytes, sizeof(value));
-	return value;
-}
-
-static bool skip_leb(const uint8_t *bytes, size_t end, size_t *pos)
-{
-	while (*pos < end)
-		if (!(bytes[(*pos)++] & 0x80))
-			return true;
-	return false;
-}
-
-/* How many bytes a number of this encoding has; 0: not one that code addresses use. */
-static size_t encoding_size(int encoding)
-{
-	switch (encoding & ~0x10) {
-	case 0x00: /* an address */
-	case 0x04:
-	case 0x0c:
-		return 8;
-	case 0x03:
-	case 0x0b:
-		return 4;
-	default:
-		return 0;
-	}
-}
-
-/* Which encoding the augmentation "zR..." of the record in [pos, end) names; -1: cannot be told. */
-static int cie_encoding(const struct frames *f, size_t pos, size_t end)
-{
-	size_t letters, skip;
-	uint8_t version;
-
-	if (pos >= end)
-		return -1;
-	version = f->bytes[pos++];
-	letters = pos;
-	while (pos < end && f->bytes[pos])
-		pos++;
-	if (pos++ >= end || (version != 1 && version != 3))
-		return -1;
-	if (f->bytes[letters] != 'z')
-		return f->bytes[letters] ? -1 : 0;
-	/* Factors of code and data, the return address, how long the augmentation is. */
-	if (!skip_leb(f->bytes, end, &pos) || !skip_leb(f->bytes, end, &pos))
-		return -1;
-	if (version == 1)
-		pos++;
-	else if (!skip_leb(f->bytes, end, &pos))
-		return -1;
-	if (!skip_leb(f->bytes, end, &pos))
-		return -1;
-	for (letters++; f->bytes[letters]; letters++) {
-		if (pos >= end)
-			return -1;
-		switch (f->bytes[letters]) {
-		case 'R':
-			return f->bytes[pos];
-		case 'L':
-			pos++;
-			break;
-		case 'P':
-			skip = encoding_size(f->bytes[pos] & 0x7f);
-			if (!skip)
-				return -1;
-			pos += 1 + skip;
-			break;
-		case 'S':
-		case 'B':
-			break;
-		default:
-			return -1;
-		}
-	}
-	return 0;
-}
-
-/* Where the record at @pos has its contents; false: there is none. */
-static bool frames_record(const struct frames *f, size_t pos, size_t *body, size_t *end)
-{
-	uint32_t len;
-
-	if (f->len < 8 || pos > f->len - 8)
-		return false;
-	len = get_u32(f->bytes + pos);
-	/* 0xffffffff announces 64 bits, which nobody writes. */
-	if (len < 4 || len > f->len - pos - 4)
-		return false;
-	*body = pos + 4;
-	*end = *body + len;
-	return true;
-}
-
-static int frames_encoding(struct frames *f, size_t cie)
-{
-	size_t body, end;
-
-	if (cie != f->cie) {
-		f->cie = cie;
-		f->cie_encoding = -1;
-		if (frames_record(f, cie, &body, &end) && !get_u32(f->bytes + body))
-			f->cie_encoding = cie_encoding(f, body + 4, end);
-	}
-	return f->cie_encoding;
-}
-
-static uint64_t frames_number(const struct frames *f, size_t pos, size_t size, bool is_signed)
-{
-	uint64_t value = 0;
-
-	memcpy(&value, f->bytes + pos, size);
-	return size == 4 && is_signed ? (uint64_t)(int64_t)(int32_t)(uint32_t)value : value;
-}
-
-static int frames_function(struct hunt *h, struct frames *f, size_t body, size_t end)
-{
-	uint32_t back = get_u32(f->bytes + body);
-	uint64_t start, len;
-	int encoding;
-	size_t size;
-
-	if (!back || back > body)
-		return 0;
-	encoding = frames_encoding(f, body - back);
-	size = encoding < 0 ? 0 : encoding_size(encoding);
-	body += 4;
-	if (!size || end - body < 2 * size)
-		return 0;
-	start = frames_number(f, body, size, encoding & 8);
-	if (encoding & 0x10)
-		start += f->vaddr + body;
-	len = frames_number(f, body + size, size, false);
 	if (len < BODY_MIN || len > BODY_MAX || !hunt_has_anchor(h, start, len))
 		return 0;
 	return hunt_add_body(h, start, len);
 }
 
-static int frames_walk(struct hunt *h, struct frames *f)
-{
-	size_t pos = 0, body, end;
-	int err = 0;
-
-	while (!err && f->len - pos >= 8) {
-		if (frames_record(f, pos, &body, &end)) {
-			err = frames_function(h, f, body, end);
-			pos = end;
-		} else if (!get_u32(f->bytes + pos) && !f->open) {
-			pos += 4; /* a terminator that a linker left among the rest */
-		} else {
-			break;
-		}
-	}
-	return err;
-}
-
 static int hunt_frames(struct hunt *h)
 {
-	struct frames f = { .cie = SIZE_MAX };
-	struct elf_range range;
-	const uint8_t *part;
-	uint8_t *bytes;
-	size_t n;
-	int err;
-
-	if (elf_frames(h->elf, &range))
-		return 0;
-	if (range.size > FRAMES_MAX)
-		range.size = FRAMES_MAX;
-	bytes = malloc(range.size);
-	if (!bytes)
-		return -ENOMEM;
-	for (; f.len < range.size; f.len += n) {
-		n = elf_bytes(h->elf, range.offset + f.len, range.size - f.len, &part);
-		if (!n)
-			break;
-		memcpy(bytes + f.len, part, n);
-	}
-	f.bytes = bytes;
-	f.vaddr = range.vaddr;
-	f.open = range.open;
-	err = frames_walk(h, &f);
-	free(bytes);
-	return err;
+	return frames_each(h->elf, hunt_frame, h);
 }
 
 /* --- the choice ----------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #ifndef SITES_SITE_H
 #define SITES_SITE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* One frame of a call site: [0] is where the call stands, the rest what it was inlined into. */
@@ -19,6 +20,10 @@ struct site_name {
 	const char *module; /* path as mapped; NULL unknown */
 	uint64_t offset; /* of the call in the module's file; run-time address if module is NULL */
 	const char *build_id; /* hex; NULL unknown */
+	const char *label; /* what the program calls it; NULL: nothing */
+	const char *
+		through; /* the function called there, in which the barrier is written; NULL: none */
+	bool loop; /* the program says that it is in a loop: of interest as a sum */
 };
 
 #endif /* SITES_SITE_H */

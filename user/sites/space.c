@@ -7,14 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
+#include "target/linker.h"
 
 struct site {
 	uint32_t id;
 	struct module *module; /* NULL: in none that is known */
 	uint64_t offset; /* in the file; without a module the address itself */
 	uint64_t space; /* without a module: whose address it is */
+	const char *label; /* file, line and name by a marker, as one text; NULL: no marker */
 	bool named;
 	struct site_name name;
 };
@@ -35,6 +38,7 @@ struct spaces {
 	struct site **sites;
 	uint32_t nsites, cap_sites;
 	void *object_tree;
+	void *text_tree; /* names of mappings */
 };
 
 /* --- spaces ------------------------------------------------------------------------------------- */
@@ -56,7 +60,9 @@ static int compare_sites(const void *a, const void *b)
 		return (uintptr_t)x->module < (uintptr_t)y->module ? -1 : 1;
 	if (x->space != y->space)
 		return x->space < y->space ? -1 : 1;
-	return (x->offset > y->offset) - (x->offset < y->offset);
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return strcmp(x->label ? x->label : "", y->label ? y->label : "");
 }
 
 static int compare_objects(const void *a, const void *b)
@@ -66,6 +72,11 @@ static int compare_objects(const void *a, const void *b)
 	if (x->module != y->module)
 		return (uintptr_t)x->module < (uintptr_t)y->module ? -1 : 1;
 	return (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(a, b);
 }
 
 int spaces_new(struct modules *modules, struct symbol_server *symbols, struct spaces **out)
@@ -114,8 +125,10 @@ void spaces_free(struct spaces *s)
 	tdestroy(s->space_tree, nothing);
 	tdestroy(s->site_tree, nothing);
 	tdestroy(s->object_tree, object_free);
+	tdestroy(s->text_tree, free);
 	for (i = 0; i < s->nspaces; i++) {
 		maps_free(&s->spaces[i]->maps);
+		maps_free(&s->spaces[i]->looked);
 		free(s->spaces[i]);
 	}
 	for (i = 0; i < s->nsites; i++)
@@ -159,11 +172,10 @@ struct space *space_get(struct spaces *s, uint32_t tgid, uint32_t inc)
 	return space;
 }
 
-int space_inherit(struct spaces *s, struct space *child, const struct space *parent)
+int space_inherit(struct space *child, const struct space *parent)
 {
 	int err = 0;
 
-	(void)s;
 	if (!child->read && !child->maps.n)
 		err = maps_copy(&parent->maps, &child->maps);
 	child->flavour = parent->flavour;
@@ -180,7 +192,8 @@ static bool runtime_library(const struct module *m)
 	static const char *const names[] = { "libc.so",	     "libpthread.so", "libstdc++.so",
 					     "libc++.so",    "libgcc_s.so",   "libm.so",
 					     "libc++abi.so", "libc.musl",     "libunwind.so",
-					     "libasan.so",   "libtsan.so" };
+					     "libasan.so",   "libtsan.so",    "libgomp.so",
+					     "libomp.so",    "libiomp5.so" };
 	size_t i;
 
 	if (m->loader && !m->traits.interp[0])
@@ -209,7 +222,7 @@ static const char *return_probe_refusal(bool go, bool setcanceltype, bool throws
 	return NULL;
 }
 
-struct space_facts spaces_judge(struct spaces *s, int pid, const struct maps *maps)
+struct space_facts spaces_judge(struct spaces *s, int pid, const struct maps *maps, bool partial)
 {
 	bool go = false, setcanceltype = false, throws = false, signals = false, interp = false;
 	struct space_facts facts = { 0 };
@@ -225,14 +238,14 @@ struct space_facts spaces_judge(struct spaces *s, int pid, const struct maps *ma
 		m = modules_get(s->modules, pid, &maps->entries[i]);
 		if (!m || !m->elf)
 			continue;
-		if (m->nplaces) {
-			facts.has_place = true;
+		facts.has_place |= m->nplaces > 0;
+		if (m->c_library) {
 			facts.flavour = family_flavour_of(m->traits.glibc, m->traits.musl);
 		}
 		go |= m->traits.go;
 		throws |= m->traits.imports_throw;
 		/* A static program has its own symbols and the library's: what is in it may be used. */
-		program = !m->nplaces || (m->traits.executable && !m->traits.dynamic);
+		program = !m->c_library || (m->traits.executable && !m->traits.dynamic);
 		if (program && !runtime_library(m)) {
 			setcanceltype |= m->traits.imports_setcanceltype;
 			signals |= m->traits.imports_signal;
@@ -241,18 +254,19 @@ struct space_facts spaces_judge(struct spaces *s, int pid, const struct maps *ma
 		/* What its libraries will bring is known before they are mapped. */
 		facts.decided |= m->traits.executable && m->traits.plain_libraries;
 		/* More than the program and its dynamic linker; or the linker is the C library (musl). */
-		beyond |= (!m->loader && !m->traits.executable) || (m->loader && m->nplaces);
+		beyond |= (!m->loader && !m->traits.executable) || (m->loader && m->c_library);
 	}
-	facts.settled = !interp || beyond;
+	facts.settled = !interp || (beyond && !partial);
 	facts.refusal = return_probe_refusal(go, setcanceltype, throws, signals);
 	/* Where exits are needed, the libraries that have them must be there. */
 	facts.decided = facts.settled || (facts.decided && !facts.refusal);
 	return facts;
 }
 
-int space_read(struct spaces *s, struct space *space)
+int space_look(struct space *space)
 {
-	struct space_facts facts;
+	/* In this order: once the linker is done, all is mapped. */
+	bool partial = linker_busy((int)space->tgid) == 1;
 	struct maps maps;
 	int err = maps_read((int)space->tgid, &maps);
 
@@ -263,10 +277,25 @@ int space_read(struct spaces *s, struct space *space)
 		maps_free(&maps);
 		return -ESRCH;
 	}
+	maps_free(&space->looked);
+	space->looked = maps;
+	space->partial = partial;
+	return 0;
+}
+
+int space_read(struct spaces *s, struct space *space)
+{
+	struct space_facts facts;
+	int err = space->looked.n ? 0 : space_look(space);
+
+	if (err)
+		return err;
 	maps_free(&space->maps);
-	space->maps = maps;
+	space->maps = space->looked;
+	memset(&space->looked, 0, sizeof(space->looked));
+	space->reads++;
 	space->read = true;
-	facts = spaces_judge(s, (int)space->tgid, &space->maps);
+	facts = spaces_judge(s, (int)space->tgid, &space->maps, space->partial);
 	space->has_place = facts.has_place;
 	space->settled = facts.settled;
 	space->refusal = facts.refusal;
@@ -304,15 +333,12 @@ static uint32_t site_get(struct spaces *s, const struct site *key)
 	return s->nsites++;
 }
 
-uint32_t space_site(struct spaces *s, struct space *space, uint64_t ip)
+/* The site of the call at @call, with the mapping that it is in, or NULL. */
+static uint32_t site_at(struct spaces *s, const struct space *space, const struct maps_entry *e,
+			uint64_t call)
 {
-	/* The call stands before the address it returns to. */
-	uint64_t call = ip ? ip - 1 : 0;
-	const struct maps_entry *e = maps_find(&space->maps, call);
 	struct site key = { 0 };
 
-	if ((!e || !e->exec || !e->ino) && !space->gone && !space_read(s, space))
-		e = maps_find(&space->maps, call);
 	if (e && e->exec && e->ino)
 		key.module = modules_get(s->modules, (int)space->tgid, e);
 	if (key.module) {
@@ -324,9 +350,212 @@ uint32_t space_site(struct spaces *s, struct space *space, uint64_t ip)
 	return site_get(s, &key);
 }
 
+uint32_t space_site(struct spaces *s, struct space *space, uint64_t ip)
+{
+	/* The call stands before the address it returns to. */
+	uint64_t call = ip ? ip - 1 : 0;
+	const struct maps_entry *e = maps_find(&space->maps, call);
+
+	if ((!e || !e->exec || !e->ino) && !space->gone && !space_read(s, space))
+		e = maps_find(&space->maps, call);
+	return site_at(s, space, e, call);
+}
+
+/* Code at @addr. Not "[uprobes]": an address there has taken the place of the real one. */
+static const struct maps_entry *find_code(const struct space *space, uint64_t addr)
+{
+	const struct maps_entry *e = maps_find(&space->maps, addr);
+
+	return e && e->exec && strcmp(e->path, "[uprobes]") != 0 ? e : NULL;
+}
+
+bool space_code(struct spaces *s, struct space *space, uint64_t ip, struct space_code *out)
+{
+	const struct maps_entry *e = find_code(space, ip - 1);
+
+	if ((!e || !e->ino) && !space->gone && !space_read(s, space))
+		e = find_code(space, ip - 1);
+	memset(out, 0, sizeof(*out));
+	out->module = e && e->ino ? modules_get(s->modules, (int)space->tgid, e) : NULL;
+	if (!out->module || !out->module->elf)
+		return false;
+	out->offset = ip - e->start + e->offset;
+	return !elf_offset_to_vaddr(out->module->elf, out->offset - 1, &out->vaddr);
+}
+
+struct symbol_server *spaces_symbols(const struct spaces *s)
+{
+	return s->symbols;
+}
+
+/* --- stacks --------------------------------------------------------------------------------------- */
+
+/* From one frame to its caller. False: there is none, or none that is known. */
+static bool unwind_one(struct spaces *s, const struct space *space, const struct maps_entry *e,
+		       const struct sbt_stack *sample, const struct stack_regs *regs, uint64_t call,
+		       struct unwind_step *step)
+{
+	const struct module *m = e->ino ? modules_get(s->modules, (int)space->tgid, e) : NULL;
+	uint64_t vaddr;
+
+	memset(step, 0, sizeof(*step));
+	if (m && m->elf && !elf_offset_to_vaddr(m->elf, call - e->start + e->offset, &vaddr))
+		symbol_unwind(s->symbols, m->fd, m->path, vaddr, regs, sample, step);
+	if (step->result == UNWIND_NO_RULES &&
+	    stack_frame_pointer_step(sample, regs, &step->caller))
+		step->result = UNWIND_CALLER;
+	return step->result == UNWIND_CALLER && stack_grows(regs, &step->caller);
+}
+
+/* The address that names the frame, once it is known what kind it is. */
+static uint64_t unwind_named(const struct sbt_stack *sample, const struct stack_regs *regs,
+			     const struct unwind_step *step, bool first)
+{
+	uint64_t pc = regs->value[STACK_PC];
+	bool stands = regs->exact || step->signal;
+
+	/* In a system call the pc is behind it already, perhaps on the next line. */
+	if (first && stack_in_syscall(sample))
+		stands = false;
+	return stands ? pc : pc - 1;
+}
+
+int space_unwind(struct spaces *s, struct space *space, const struct sbt_stack *sample,
+		 uint32_t *sites, uint32_t max, uint32_t *n)
+{
+	const struct maps_entry *e;
+	bool fresh = space->gone, more = true;
+	struct unwind_step step;
+	struct stack_regs regs;
+	uint64_t call;
+	int err;
+
+	*n = 0;
+	err = stack_first(sample, &regs);
+	while (!err && more && *n < max && *n < SPACE_UNWIND_MAX) {
+		call = regs.value[STACK_PC] - (regs.exact ? 0 : 1);
+		e = find_code(space, call);
+		if (!e && !fresh && !space_read(s, space))
+			e = find_code(space, call);
+		fresh = true;
+		if (!e)
+			break;
+		more = unwind_one(s, space, e, sample, &regs, call, &step);
+		call = unwind_named(sample, &regs, &step, !*n);
+		sites[*n] = site_at(s, space, maps_find(&space->maps, call), call);
+		if (sites[*n] == SPACE_SITE_NONE)
+			err = -ENOMEM;
+		else
+			++*n;
+		regs = step.caller;
+	}
+	return err;
+}
+
 static const char *keep(const char *text)
 {
 	return *text ? strdup(text) : NULL;
+}
+
+/* The same text, kept until the end; NULL: out of memory. */
+static const char *spaces_keep(struct spaces *s, const char *text)
+{
+	void *const *found = tfind(text, &s->text_tree, compare_texts);
+	char *copy;
+
+	if (found)
+		return *found;
+	copy = strdup(text);
+	if (copy && !tsearch(copy, &s->text_tree, compare_texts)) {
+		free(copy);
+		return NULL;
+	}
+	return copy;
+}
+
+/* The mapping at @addr, after a second look if need be. */
+static const struct maps_entry *find_mapping(struct spaces *s, struct space *space, uint64_t addr)
+{
+	const struct maps_entry *e = maps_find(&space->maps, addr);
+
+	if (!e && !space->gone && !space_read(s, space))
+		e = maps_find(&space->maps, addr);
+	return e;
+}
+
+/* A text that a marker names: as it was read, or, a page that nobody had touched yet, from the file behind it. */
+static void label_text(struct spaces *s, struct space *space, const char *read, uint64_t addr,
+		       char out[SBT_LABEL_LEN + 1])
+{
+	const struct maps_entry *e;
+	const struct module *m = NULL;
+	ssize_t n = 0;
+
+	snprintf(out, SBT_LABEL_LEN + 1, "%.*s", SBT_LABEL_LEN, read);
+	if (*out || !addr)
+		return;
+	e = find_mapping(s, space, addr);
+	/* A program's constants: what may have been written to is not in the file. */
+	if (e && e->ino && !e->shared)
+		m = modules_get(s->modules, (int)space->tgid, e);
+	if (m && m->fd >= 0)
+		n = pread(m->fd, out, SBT_LABEL_LEN, (off_t)(addr - e->start + e->offset));
+	out[n > 0 ? n : 0] = '\0';
+}
+
+uint32_t space_label_site(struct spaces *s, struct space *space, const struct sbt_label *label)
+{
+	const struct maps_entry *e = find_mapping(s, space, label->ip);
+	char file[SBT_LABEL_LEN + 1], name[SBT_LABEL_LEN + 1], text[2 * SBT_LABEL_LEN + 16];
+	struct site key = { 0 };
+	struct site_frame *frame;
+	struct site *site;
+	uint32_t id;
+
+	label_text(s, space, label->file, label->file_at, file);
+	label_text(s, space, label->name, label->name_at, name);
+	snprintf(text, sizeof(text), "%s:%u %s", file, label->line, name);
+	key.label = spaces_keep(s, text);
+	if (!key.label)
+		return SPACE_SITE_NONE;
+	if (e && e->exec && e->ino)
+		key.module = modules_get(s->modules, (int)space->tgid, e);
+	if (key.module) {
+		key.offset = label->ip - e->start + e->offset;
+	} else {
+		key.offset = label->ip;
+		key.space = (uint64_t)space->tgid << 32 | space->inc;
+	}
+	id = site_get(s, &key);
+	if (id == SPACE_SITE_NONE || s->sites[id]->named)
+		return id;
+	site = s->sites[id];
+	frame = calloc(1, sizeof(*frame));
+	if (!frame)
+		return SPACE_SITE_NONE;
+	frame->file = *file ? strdup(file) : NULL;
+	frame->line = label->line;
+	site->name.label = *name ? spaces_keep(s, name) : NULL;
+	site->name.loop = label->loop != 0;
+	site->name.frames = frame;
+	site->name.nframes = 1;
+	site->name.offset = key.offset;
+	if (key.module) {
+		site->name.module = key.module->path;
+		site->name.build_id = *key.module->build_id ? key.module->build_id : NULL;
+	}
+	site->named = true;
+	return id;
+}
+
+/* What of the C++ library was inlined is not where the user's call is. */
+static int first_of_user(const struct symbol *symbol)
+{
+	int i;
+
+	for (i = 0; i < symbol->nframes && !strncmp(symbol->frames[i].function, "std::", 5); i++)
+		;
+	return i < symbol->nframes ? i : 0;
 }
 
 static void site_look_up(struct spaces *s, struct site *site)
@@ -335,7 +564,7 @@ static void site_look_up(struct spaces *s, struct site *site)
 	struct site_frame *frames;
 	struct symbol *symbol;
 	uint64_t vaddr;
-	int i;
+	int i, first;
 
 	site->named = true;
 	site->name.offset = site->offset;
@@ -350,15 +579,16 @@ static void site_look_up(struct spaces *s, struct site *site)
 	if (!symbol)
 		return;
 	if (!symbol_lookup(s->symbols, m->fd, m->path, vaddr, symbol) && symbol->nframes > 0) {
+		first = first_of_user(symbol);
 		frames = calloc((size_t)symbol->nframes, sizeof(*frames));
-		for (i = 0; frames && i < symbol->nframes; i++) {
-			frames[i].function = keep(symbol->frames[i].function);
-			frames[i].file = keep(symbol->frames[i].file);
-			frames[i].line = symbol->frames[i].line;
+		for (i = first; frames && i < symbol->nframes; i++) {
+			frames[i - first].function = keep(symbol->frames[i].function);
+			frames[i - first].file = keep(symbol->frames[i].file);
+			frames[i - first].line = symbol->frames[i].line;
 		}
 		if (frames) {
 			site->name.frames = frames;
-			site->name.nframes = (uint32_t)symbol->nframes;
+			site->name.nframes = (uint32_t)(symbol->nframes - first);
 		}
 	}
 	free(symbol);
@@ -371,6 +601,19 @@ const struct site_name *spaces_site(struct spaces *s, uint32_t id)
 	if (!s->sites[id]->named)
 		site_look_up(s, s->sites[id]);
 	return &s->sites[id]->name;
+}
+
+/* --- mappings -------------------------------------------------------------------------------------- */
+
+const char *space_mapping_name(struct spaces *s, struct space *space, uint64_t addr)
+{
+	const struct maps_entry *e = maps_find(&space->maps, addr);
+
+	if (!e && !space->gone && !space_read(s, space))
+		e = maps_find(&space->maps, addr);
+	if (!e)
+		return NULL;
+	return spaces_keep(s, *e->path ? e->path : "anonymous memory");
 }
 
 /* --- objects --------------------------------------------------------------------------------------- */
@@ -429,10 +672,74 @@ const char *space_object_name(struct spaces *s, const struct space *space, uint6
 		if (!e->exec || !e->ino || addr < e->start || addr - e->start > 1ull << 30)
 			continue;
 		m = modules_get(s->modules, (int)space->tgid, e);
-		if (!m || !m->elf || m->nplaces || elf_offset_to_vaddr(m->elf, e->offset, &vaddr))
+		if (!m || !m->elf || m->c_library || elf_offset_to_vaddr(m->elf, e->offset, &vaddr))
 			continue;
 		bias = e->start - vaddr;
 		name = object_look_up(s, m, addr - bias);
 	}
 	return name;
+}
+
+size_t site_function_len(const char *name)
+{
+	const char *clone = strstr(name, " [clone"), *dot = strchr(name, '.');
+
+	if (clone)
+		return (size_t)(clone - name);
+	return dot && dot != name ? (size_t)(dot - name) : strlen(name);
+}
+
+/* Of the standard library, inlined or not: its callers wait. */
+static bool is_wrapper(const char *function)
+{
+	return strstr(function, "std::condition_variable") ||
+	       strstr(function, "std::_V2::condition") ||
+	       strstr(function, "boost::condition_variable");
+}
+
+/* In a file without names the function is where it begins. */
+static uint64_t nameless_function(const struct site *site)
+{
+	const struct module *m = site->module;
+	uint64_t vaddr, start, h;
+
+	if (!m || !m->elf || elf_offset_to_vaddr(m->elf, site->offset, &vaddr) ||
+	    !module_function(m, vaddr, &start))
+		return 0;
+	h = text_hash(2, m->path, strlen(m->path));
+	h = text_hash(h, m->build_id, strlen(m->build_id));
+	h = text_hash(h, &start, sizeof(start));
+	return h ? h : 1;
+}
+
+uint64_t spaces_function(struct spaces *s, uint32_t site, bool *exact)
+{
+	const struct site_name *n = spaces_site(s, site);
+	const char *name = NULL;
+	uint64_t h;
+	uint32_t i;
+
+	*exact = n && n->nframes && n->frames[0].line;
+	if (!n || !n->module)
+		return 0;
+	for (i = 0; i < n->nframes; i++) {
+		name = n->frames[i].function;
+		if (!name || !is_wrapper(name))
+			break;
+	}
+	if (!name || !*name)
+		return nameless_function(s->sites[site]);
+	h = text_hash(1, n->module, strlen(n->module));
+	if (n->build_id)
+		h = text_hash(h, n->build_id, strlen(n->build_id));
+	h = text_hash(h, name, site_function_len(name));
+	return h ? h : 1;
+}
+
+void spaces_set_through(struct spaces *s, uint32_t site, const char *function)
+{
+	struct site_name *name = site < s->nsites ? &s->sites[site]->name : NULL;
+
+	if (name && !name->through)
+		name->through = spaces_keep(s, function);
 }

@@ -9,20 +9,25 @@
 #define SITES_SPACE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sites/family.h"
 #include "sites/module.h"
 #include "sites/site.h"
+#include "sites/stack.h"
 #include "sites/symbol.h"
 #include "target/maps.h"
 
-#define SPACE_SITE_NONE UINT32_MAX
+#define SPACE_SITE_NONE	 UINT32_MAX
+#define SPACE_UNWIND_MAX 64 /* frames of one stack */
 
 struct space {
 	uint32_t tgid;
 	uint32_t inc;
 	struct maps maps;
+	struct maps looked; /* by space_look(), for the next space_read(); empty if nobody did */
+	bool partial; /* of what was looked at: the dynamic linker was still at it */
 	bool read; /* maps are of this very program, not inherited */
 	enum family_flavour flavour; /* whose barrier objects these are */
 	bool has_place; /* a barrier function is mapped */
@@ -30,6 +35,7 @@ struct space {
 	bool by_exit; /* return probes could hurt here */
 	const char *departures; /* how they are seen, in words; ours */
 	const char *refusal; /* why no return probes; NULL; ours */
+	uint32_t reads; /* how often the mappings have been read */
 	bool gone; /* the process has ended or runs another program */
 };
 
@@ -50,12 +56,21 @@ void spaces_free(struct spaces *spaces);
 /* The space of a process, made if it is new (empty until space_read()). NULL: out of memory. */
 struct space *space_get(struct spaces *spaces, uint32_t tgid, uint32_t inc);
 struct space *space_find(const struct spaces *spaces, uint32_t tgid, uint32_t inc);
-/* Judges a process by its mappings, which need not be those of a space. */
-struct space_facts spaces_judge(struct spaces *spaces, int pid, const struct maps *maps);
-/* A child begins with what its parent had mapped. */
-int space_inherit(struct spaces *spaces, struct space *child, const struct space *parent);
 /*
- * Reads the mappings as they are now, and what follows from them. What the process had before is forgotten,
+ * Judges a process by its mappings, which need not be those of a space. @partial: when they were read the dynamic linker
+ * was still to map more.
+ */
+struct space_facts spaces_judge(struct spaces *spaces, int pid, const struct maps *maps,
+				bool partial);
+/* A child begins with what its parent had mapped. */
+int space_inherit(struct space *child, const struct space *parent);
+/*
+ * Reads the mappings as they are now, for space_read() to take over when all that came before has been looked up in the
+ * old ones: a process does not wait for that. Returns as space_read().
+ */
+int space_look(struct space *space);
+/*
+ * Reads the mappings as they are now, unless space_look() has, and what follows from them. What the process had before is forgotten,
  * but not the sites found in it. Returns 0, -ESRCH or -errno: then what was known stays.
  */
 int space_read(struct spaces *spaces, struct space *space);
@@ -65,6 +80,38 @@ int space_read(struct spaces *spaces, struct space *space);
  * known. Never fails: an address in no module is a site of its own.
  */
 uint32_t space_site(struct spaces *spaces, struct space *space, uint64_t ip);
+/*
+ * A place that the program itself names by a marker: the strings are untrusted, and copied. What could not be read from
+ * memory then is read from the mapped file. Two processes of one program share it. SPACE_SITE_NONE: out of memory.
+ */
+uint32_t space_label_site(struct spaces *spaces, struct space *space,
+			  const struct sbt_label *label);
+/* The code in front of the return address @ip: where in which file. */
+struct space_code {
+	const struct module *module;
+	uint64_t offset; /* of the return address, in the file */
+	uint64_t vaddr; /* of the call: one less, as linked */
+};
+
+/* False: it is in no file that is known. Reads the mappings anew if need be. */
+bool space_code(struct spaces *spaces, struct space *space, uint64_t ip, struct space_code *out);
+struct symbol_server *spaces_symbols(const struct spaces *spaces);
+/*
+ * Unwinds @sample, a stack of a thread of this process, by the unwind tables of its files, and by
+ * frame pointers through code that has none. *n <= @max call sites, for spaces_site(): [0] is where
+ * the thread stood, then its callers. Ends quietly where the stack, the sample or what is known of
+ * it ends: *n may be 0. Reads the mappings anew at most once. Takes a question to the symboliser's
+ * child for each frame: tens of microseconds, far more when the file is new to it.
+ * Returns 0, -ENOTSUP on machines whose registers are not known, or -ENOMEM.
+ */
+int space_unwind(struct spaces *spaces, struct space *space, const struct sbt_stack *sample,
+		 uint32_t *sites, uint32_t max, uint32_t *n);
+/*
+ * What lies at @addr, in words: the path of the mapped file, what the kernel calls it ("[heap]",
+ * "[stack]" of the main thread, "[vdso]"), "anonymous memory", or NULL if nothing is known to be
+ * mapped there, or out of memory. A path is untrusted. Valid until spaces_free().
+ */
+const char *space_mapping_name(struct spaces *spaces, struct space *space, uint64_t addr);
 /* Names the memory that processes share at @addr, or 0 if it is not shared or not known. */
 uint64_t space_shared_key(struct spaces *spaces, struct space *space, uint64_t addr);
 /* The global variable at @addr, or NULL. Kept until spaces_free(). */
@@ -72,5 +119,17 @@ const char *space_object_name(struct spaces *spaces, const struct space *space, 
 
 /* What a site is called; looked up when first asked for. Valid until spaces_free(). */
 const struct site_name *spaces_site(struct spaces *spaces, uint32_t site);
+
+/*
+ * The function of the program's source that a site is in, be it inlined, the parts that a compiler split off it
+ * included, the wrappers of C++'s condition variables not: the same number for the same function of the same file; 0 if
+ * it has none. In a file without names it is known by where it begins. Looked up like spaces_site(). Not *exact: without debugging information, by which another function
+ * may have been inlined there.
+ */
+uint64_t spaces_function(struct spaces *spaces, uint32_t site, bool *exact);
+/* How much of a function's name is that of the whole: "f.cold", "f.part.0", "f(int) [clone .cold]" are parts of f. */
+size_t site_function_len(const char *name);
+/* Notes that the call at @site is of @function, in which the barrier is. The first that is said of a site stays. */
+void spaces_set_through(struct spaces *spaces, uint32_t site, const char *function);
 
 #endif /* SITES_SPACE_H */

@@ -2,21 +2,12 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "sites/symbol.h"
 
-#include <dlfcn.h>
-#include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <elfutils/libdwfl.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -24,50 +15,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sites/symbol_wire.h"
+
 #ifndef P_PIDFD
 #define P_PIDFD 3
 #endif
 
-#define SYMBOL_PATH_MAX		4096
-#define SYMBOL_NOBODY		65534
 #define SYMBOL_TIMEOUT_MS	5000
 /* debuginfod downloads; a server that never answers would be waited for much longer. */
 #define SYMBOL_FETCH_TIMEOUT_MS 60000
-#define SYMBOL_MODULES_MAX	64 /* files the child keeps open */
 #define SYMBOL_BAD_MAX		64 /* files remembered for having ended a child */
-#define SYMBOL_CHILD_MEMORY	(4ULL << 30) /* bytes of address space beyond what it is born with */
-#define SYMBOL_CHILD_SOCKET	3
-#define SYMBOL_DEPTH_MAX	64 /* nested scopes */
-#define SYMBOL_MANGLED_MAX	4096 /* longer names are not demangled */
-
-enum symbol_question {
-	SYMBOL_ASK_CODE = 1,
-	SYMBOL_ASK_DATA = 2,
-};
-
-/* Which state of which file: a rebuilt program is another one. */
-struct symbol_identity {
-	uint64_t dev;
-	uint64_t ino;
-	uint64_t size;
-	int64_t mtime_s;
-	int64_t mtime_ns;
-};
-
-struct symbol_request {
-	uint32_t question;
-	uint32_t serial;
-	uint64_t vaddr;
-	struct symbol_identity identity;
-	char path[SYMBOL_PATH_MAX];
-};
-
-struct symbol_reply {
-	uint32_t serial;
-	uint32_t known; /* data */
-	char data[SYMBOL_NAME_MAX];
-	struct symbol code;
-};
 
 struct symbol_bad {
 	struct symbol_identity identity;
@@ -83,561 +40,6 @@ struct symbol_server {
 	struct symbol_bad bad[SYMBOL_BAD_MAX];
 	uint32_t nbad; /* ever; the oldest is overwritten */
 };
-
-/* --- in the child: names --------------------------------------------------------------------- */
-
-typedef char *(*symbol_demangle_fn)(const char *name, char *buf, size_t *len, int *status);
-
-struct symbol_module {
-	struct symbol_identity identity;
-	Dwfl *dwfl;
-	Dwfl_Module *mod;
-	uint64_t used; /* clock of requests, for the least recently used */
-};
-
-struct symbol_child {
-	int sock;
-	char *debug_path;
-	Dwfl_Callbacks callbacks;
-	struct symbol_module modules[SYMBOL_MODULES_MAX];
-	uint64_t clock;
-	bool demangle_tried;
-	symbol_demangle_fn demangle;
-};
-
-static void symbol_copy(char *to, size_t size, const char *from)
-{
-	size_t len = strnlen(from, size - 1);
-
-	memcpy(to, from, len);
-	memset(to + len, 0, size - len);
-}
-
-/* libstdc++ is heavy and not everywhere: it is asked only once a mangled name turns up. */
-static symbol_demangle_fn symbol_demangler(struct symbol_child *c)
-{
-	void *lib, *fn;
-
-	if (c->demangle_tried)
-		return c->demangle;
-	c->demangle_tried = true;
-	lib = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
-	fn = lib ? dlsym(lib, "__cxa_demangle") : NULL;
-	/* ISO C has no conversion from an object pointer to a function pointer. */
-	memcpy(&c->demangle, &fn, sizeof(fn));
-	return c->demangle;
-}
-
-/* Rust's older names look like C++ with a hash as the last part: "::h" and 16 digits. */
-static void symbol_drop_rust_hash(char *name)
-{
-	size_t len = strlen(name);
-
-	if (len > 19 && !strncmp(name + len - 19, "::h", 3) &&
-	    strspn(name + len - 16, "0123456789abcdef") == 16)
-		name[len - 19] = 0;
-}
-
-/* Writes the name as in the source if @raw is mangled and can be read; whether it did. */
-static bool symbol_demangle(struct symbol_child *c, const char *raw, char *name)
-{
-	symbol_demangle_fn demangle;
-	int status = -1;
-	char *text;
-
-	if (strncmp(raw, "_Z", 2) != 0 || strnlen(raw, SYMBOL_MANGLED_MAX) == SYMBOL_MANGLED_MAX)
-		return false;
-	demangle = symbol_demangler(c);
-	text = demangle ? demangle(raw, NULL, NULL, &status) : NULL;
-	if (!text)
-		return false;
-	symbol_drop_rust_hash(text);
-	symbol_copy(name, SYMBOL_NAME_MAX, text);
-	free(text);
-	return true;
-}
-
-/* A name from a symbol table: without the version that linkers append, demangled if possible. */
-static void symbol_table_name(struct symbol_child *c, const char *raw, char *name)
-{
-	char *plain, *at;
-
-	plain = strdup(raw);
-	if (!plain)
-		return;
-	at = strchr(plain, '@');
-	if (at && at != plain)
-		*at = 0;
-	if (!symbol_demangle(c, plain, name))
-		symbol_copy(name, SYMBOL_NAME_MAX, plain);
-	free(plain);
-}
-
-static void symbol_die_name(struct symbol_child *c, Dwarf_Die *die, char *name)
-{
-	Dwarf_Attribute attr;
-	const char *raw = NULL;
-
-	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr) ||
-	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr))
-		raw = dwarf_formstring(&attr);
-	if (raw && symbol_demangle(c, raw, name))
-		return;
-	raw = dwarf_diename(die);
-	if (raw)
-		symbol_copy(name, SYMBOL_NAME_MAX, raw);
-}
-
-/* --- in the child: code ---------------------------------------------------------------------- */
-
-/* Compilers other than gcc write no .debug_aranges, so that libdwfl finds no unit: look at each. */
-static Dwarf_Die *symbol_find_unit(Dwfl_Module *mod, Dwarf_Addr addr, Dwarf_Addr *bias)
-{
-	Dwarf_Die *unit = dwfl_module_addrdie(mod, addr, bias);
-
-	if (unit)
-		return unit;
-	while ((unit = dwfl_module_nextcu(mod, unit, bias)))
-		if (dwarf_haspc(unit, addr - *bias) == 1)
-			return unit;
-	return NULL;
-}
-
-static void symbol_set_line(struct symbol_frame *frame, const char *file, int line)
-{
-	if (file)
-		symbol_copy(frame->file, sizeof(frame->file), file);
-	frame->line = line > 0 ? (uint32_t)line : 0;
-}
-
-/* Where the inlined function @die was called: the position of the frame around it. */
-static void symbol_call_site(Dwarf_Die *unit, Dwarf_Die *die, struct symbol_frame *frame)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Word file = 0, line = 0;
-	Dwarf_Files *files;
-	size_t nfiles;
-	const char *name = NULL;
-
-	if (dwarf_attr(die, DW_AT_call_line, &attr) && dwarf_formudata(&attr, &line))
-		line = 0;
-	if (dwarf_attr(die, DW_AT_call_file, &attr) && !dwarf_formudata(&attr, &file) &&
-	    !dwarf_getsrcfiles(unit, &files, &nfiles) && file < nfiles)
-		name = dwarf_filesrc(files, file, NULL, NULL);
-	symbol_set_line(frame, name, line <= INT32_MAX ? (int)line : 0);
-}
-
-/* With -gsplit-dwarf the unit in the file is a skeleton, and the functions are in another one. */
-static void symbol_full_unit(Dwarf_Die *unit, Dwarf_Die *full)
-{
-	Dwarf_Die sub;
-	uint8_t type = 0;
-
-	*full = *unit;
-	memset(&sub, 0, sizeof(sub));
-	if (!dwarf_cu_info(unit->cu, NULL, &type, NULL, &sub, NULL, NULL, NULL) &&
-	    type == DW_UT_skeleton && sub.addr)
-		*full = sub;
-}
-
-/* The frame to fill next: when there are too many, the outermost replaces the last. */
-static struct symbol_frame *symbol_next_frame(struct symbol *out)
-{
-	struct symbol_frame *frame;
-
-	if (out->nframes < SYMBOL_FRAMES_MAX)
-		out->nframes++;
-	frame = &out->frames[out->nframes - 1];
-	memset(frame, 0, sizeof(*frame));
-	return frame;
-}
-
-/* The nest of scopes around an address, outermost first. */
-struct symbol_scopes {
-	Dwarf_Die dies[SYMBOL_DEPTH_MAX];
-	int n;
-};
-
-static bool symbol_may_hold(int tag, bool thorough)
-{
-	switch (tag) {
-	case DW_TAG_namespace:
-	case DW_TAG_module:
-	case DW_TAG_structure_type:
-	case DW_TAG_class_type:
-	case DW_TAG_union_type:
-		return true;
-	case DW_TAG_subprogram: /* that does not contain the address: outlined parts may be inside */
-	case DW_TAG_lexical_block:
-		return thorough;
-	default:
-		return false;
-	}
-}
-
-/*
- * Descends from @parent to what contains @pc. Our own walk, for dwarf_getscopes() does not look
- * into namespaces, where clang puts functions. Whether anything was found.
- */
-static bool symbol_find_scopes(Dwarf_Die *parent, Dwarf_Addr pc, bool thorough, int depth,
-			       struct symbol_scopes *scopes)
-{
-	Dwarf_Die die;
-	int tag;
-
-	if (depth >= SYMBOL_DEPTH_MAX || dwarf_child(parent, &die))
-		return false;
-	do {
-		tag = dwarf_tag(&die);
-		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
-		    tag == DW_TAG_lexical_block || tag == DW_TAG_try_block ||
-		    tag == DW_TAG_catch_block) {
-			if (dwarf_haspc(&die, pc) == 1) {
-				scopes->dies[scopes->n++] = die;
-				symbol_find_scopes(&die, pc, thorough, depth + 1, scopes);
-				return true;
-			}
-		}
-		if (symbol_may_hold(tag, thorough) &&
-		    symbol_find_scopes(&die, pc, thorough, depth + 1, scopes))
-			return true;
-	} while (!dwarf_siblingof(&die, &die));
-	return false;
-}
-
-/*
- * Fills the frames from the scopes around @pc, innermost first. @at is where the code stands by the
- * line table. Returns whether the real function was reached.
- */
-static bool symbol_walk_scopes(struct symbol_child *c, Dwarf_Die *unit, Dwarf_Addr pc,
-			       struct symbol_frame at, struct symbol *out)
-{
-	struct symbol_scopes scopes;
-	struct symbol_frame *frame;
-	Dwarf_Addr entry;
-	Dwarf_Die full;
-	int tag;
-
-	symbol_full_unit(unit, &full);
-	scopes.n = 0;
-	if (!symbol_find_scopes(&full, pc, false, 0, &scopes))
-		symbol_find_scopes(&full, pc, true, 0, &scopes);
-	while (scopes.n--) {
-		tag = dwarf_tag(&scopes.dies[scopes.n]);
-		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
-			continue;
-		frame = symbol_next_frame(out);
-		*frame = at;
-		symbol_die_name(c, &scopes.dies[scopes.n], frame->function);
-		memset(&at, 0, sizeof(at));
-		if (tag == DW_TAG_inlined_subroutine) {
-			symbol_call_site(&full, &scopes.dies[scopes.n], &at);
-			continue;
-		}
-		/* A cold part may lie before the entry: then there is no meaningful distance. */
-		if (!dwarf_entrypc(&scopes.dies[scopes.n], &entry) && pc >= entry)
-			out->function_offset = pc - entry;
-		return true;
-	}
-	return false;
-}
-
-/* By DWARF. Leaves nframes 0 when there is none for the address. */
-static bool symbol_by_dwarf(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr,
-			    struct symbol *out)
-{
-	struct symbol_frame at;
-	Dwarf_Addr bias = 0;
-	Dwarf_Die *unit;
-	Dwarf_Line *line;
-	int lineno = 0;
-
-	unit = symbol_find_unit(mod, addr, &bias);
-	if (!unit)
-		return false;
-	memset(&at, 0, sizeof(at));
-	line = dwarf_getsrc_die(unit, addr - bias);
-	if (line) {
-		dwarf_lineno(line, &lineno);
-		symbol_set_line(&at, dwarf_linesrc(line, NULL, NULL), lineno);
-	}
-	if (symbol_walk_scopes(c, unit, addr - bias, at, out))
-		return true;
-	/* No function there (assembler), but a line: kept for the symbol table's name. */
-	if (line && !out->nframes)
-		*symbol_next_frame(out) = at;
-	return false;
-}
-
-static void symbol_code(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr, struct symbol *out)
-{
-	struct symbol_frame *last;
-	GElf_Off offset = 0;
-	const char *name;
-	GElf_Sym sym;
-	bool real;
-
-	real = symbol_by_dwarf(c, mod, addr, out);
-	last = out->nframes ? &out->frames[out->nframes - 1] : NULL;
-	if (real && last && last->function[0])
-		return;
-	name = dwfl_module_addrinfo(mod, addr, &offset, &sym, NULL, NULL, NULL);
-	if (!name || !name[0] || GELF_ST_TYPE(sym.st_info) == STT_OBJECT)
-		return;
-	/* Frames without a real function (a damaged tree) would be misread: only lines are kept. */
-	if (!last || (!real && last->function[0]))
-		last = symbol_next_frame(out);
-	symbol_table_name(c, name, last->function);
-	out->function_offset = offset;
-}
-
-static bool symbol_data(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr, char *name)
-{
-	int n = dwfl_module_getsymtab(mod), i;
-	const char *raw;
-	GElf_Addr value;
-	GElf_Sym sym;
-
-	for (i = 1; i < n; i++) {
-		raw = dwfl_module_getsym_info(mod, i, &sym, &value, NULL, NULL, NULL);
-		if (!raw || !raw[0] || GELF_ST_TYPE(sym.st_info) != STT_OBJECT ||
-		    sym.st_shndx == SHN_UNDEF || addr < value || addr - value >= sym.st_size)
-			continue;
-		symbol_table_name(c, raw, name);
-		return true;
-	}
-	return false;
-}
-
-/* --- in the child: files ---------------------------------------------------------------------- */
-
-static void symbol_close_module(struct symbol_module *m)
-{
-	if (m->dwfl)
-		dwfl_end(m->dwfl);
-	memset(m, 0, sizeof(*m));
-}
-
-/* Consumes @fd. At a bias of 0, so that addresses are as linked. */
-static int symbol_open_module(struct symbol_child *c, struct symbol_module *m, int fd,
-			      const struct symbol_request *req)
-{
-	symbol_close_module(m);
-	m->dwfl = dwfl_begin(&c->callbacks);
-	if (!m->dwfl)
-		goto out;
-	dwfl_report_begin(m->dwfl);
-	m->mod = dwfl_report_elf(m->dwfl, req->path, req->path, fd, 0, true);
-	if (m->mod)
-		fd = -1; /* now libdwfl's */
-	dwfl_report_end(m->dwfl, NULL, NULL);
-	if (!m->mod)
-		goto out;
-	m->identity = req->identity;
-	return 0;
-out:
-	if (fd >= 0)
-		close(fd);
-	symbol_close_module(m);
-	return -EBADMSG;
-}
-
-static Dwfl_Module *symbol_module(struct symbol_child *c, int fd, const struct symbol_request *req)
-{
-	struct symbol_module *m, *oldest = &c->modules[0];
-	size_t i;
-
-	for (i = 0; i < SYMBOL_MODULES_MAX; i++) {
-		m = &c->modules[i];
-		if (m->dwfl && !memcmp(&m->identity, &req->identity, sizeof(m->identity))) {
-			close(fd);
-			goto out;
-		}
-		if (m->used < oldest->used)
-			oldest = m;
-	}
-	m = oldest;
-	if (symbol_open_module(c, m, fd, req))
-		return NULL;
-out:
-	m->used = ++c->clock;
-	return m->mod;
-}
-
-static void symbol_answer(struct symbol_child *c, int fd, const struct symbol_request *req,
-			  struct symbol_reply *reply)
-{
-	Dwfl_Module *mod = symbol_module(c, fd, req);
-
-	memset(reply, 0, sizeof(*reply));
-	reply->serial = req->serial;
-	if (!mod)
-		return;
-	if (req->question == SYMBOL_ASK_CODE)
-		symbol_code(c, mod, req->vaddr, &reply->code);
-	else
-		reply->known = symbol_data(c, mod, req->vaddr, reply->data);
-}
-
-static int symbol_receive(int sock, struct symbol_request *req)
-{
-	char control[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct iovec iov = { .iov_base = req, .iov_len = sizeof(*req) };
-	struct msghdr msg = { .msg_iov = &iov,
-			      .msg_iovlen = 1,
-			      .msg_control = control,
-			      .msg_controllen = sizeof(control) };
-	struct cmsghdr *cmsg;
-	ssize_t n;
-	int fd;
-
-	do
-		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	cmsg = CMSG_FIRSTHDR(&msg);
-	if (n != sizeof(*req) || !cmsg || cmsg->cmsg_type != SCM_RIGHTS)
-		return -EPIPE;
-	memcpy(&fd, CMSG_DATA(cmsg), sizeof(fd));
-	return fd;
-}
-
-/* --- in the child: giving everything up ------------------------------------------------------- */
-
-static void symbol_limit(int resource, uint64_t value)
-{
-	struct rlimit limit;
-
-	if (getrlimit(resource, &limit))
-		return;
-	if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > value)
-		limit.rlim_max = value;
-	if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > limit.rlim_max)
-		limit.rlim_cur = limit.rlim_max;
-	setrlimit(resource, &limit);
-}
-
-/* The tracer's own mappings (rings, maps) are inherited and count. */
-static void symbol_limit_memory(void)
-{
-#ifndef __SANITIZE_ADDRESS__
-	unsigned long long pages = 0;
-	FILE *f = fopen("/proc/self/statm", "re");
-
-	if (f) {
-		if (fscanf(f, "%llu", &pages) != 1)
-			pages = 0;
-		fclose(f);
-	}
-	symbol_limit(RLIMIT_AS, SYMBOL_CHILD_MEMORY + pages * (uint64_t)sysconf(_SC_PAGESIZE));
-#endif
-}
-
-static void symbol_reset_signals(void)
-{
-	sigset_t none;
-	int sig;
-
-	for (sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_DFL);
-	/* ^C goes to the whole foreground group; the tracer still has questions then. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-/* Only the socket stays open, as descriptor 3; the standard ones lead nowhere. */
-static int symbol_close_descriptors(int sock)
-{
-	int null, fd;
-
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null < 0)
-		return -errno;
-	/* Out of the way first: each may be one of the numbers that are about to be taken. */
-	sock = fcntl(sock, F_DUPFD, 16);
-	null = fcntl(null, F_DUPFD, 16);
-	if (sock < 0 || null < 0)
-		return -EMFILE;
-	for (fd = 0; fd < 3; fd++)
-		if (dup2(null, fd) < 0)
-			return -errno;
-	if (dup2(sock, SYMBOL_CHILD_SOCKET) < 0)
-		return -errno;
-	if (syscall(SYS_close_range, SYMBOL_CHILD_SOCKET + 1, ~0U, 0))
-		for (fd = SYMBOL_CHILD_SOCKET + 1; fd < sysconf(_SC_OPEN_MAX); fd++)
-			close(fd);
-	return 0;
-}
-
-static int symbol_drop_privileges(void)
-{
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[2] = { { 0 } };
-
-	if (geteuid() == 0) {
-		if (setgroups(0, NULL) || setresgid(SYMBOL_NOBODY, SYMBOL_NOBODY, SYMBOL_NOBODY) ||
-		    setresuid(SYMBOL_NOBODY, SYMBOL_NOBODY, SYMBOL_NOBODY))
-			return -errno;
-	}
-	/* Without root there may be capabilities of the file's own; root has lost them by now. */
-	if (syscall(SYS_capset, &head, none))
-		return -errno;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return -errno;
-	/* Others run as nobody too: they shall not look inside. */
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	return 0;
-}
-
-/* Never returns. Anything that cannot be given up ends the child rather than go on with it. */
-static void symbol_child_run(const struct symbol_server *server, int sock, pid_t parent)
-{
-	struct symbol_child *c;
-	struct symbol_request *req;
-	struct symbol_reply *reply;
-	int fd;
-
-	symbol_reset_signals();
-	setsid();
-	if (symbol_close_descriptors(sock))
-		_exit(1);
-	symbol_limit(RLIMIT_CORE, 0);
-	symbol_limit(RLIMIT_NOFILE, 512);
-	symbol_limit_memory();
-	if (!server->debuginfod) {
-		unsetenv("DEBUGINFOD_URLS");
-		symbol_limit(RLIMIT_FSIZE, 0);
-	}
-	if (symbol_drop_privileges())
-		_exit(1);
-	/* A change of user clears this, so only now; the parent may be gone already. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	if (getppid() != parent)
-		_exit(0);
-
-	c = calloc(1, sizeof(*c));
-	req = calloc(1, sizeof(*req));
-	reply = calloc(1, sizeof(*reply));
-	if (!c || !req || !reply)
-		_exit(1);
-	c->sock = SYMBOL_CHILD_SOCKET;
-	c->debug_path = server->debug_path;
-	c->callbacks.find_elf = dwfl_build_id_find_elf;
-	c->callbacks.find_debuginfo = dwfl_standard_find_debuginfo;
-	c->callbacks.section_address = dwfl_offline_section_address;
-	c->callbacks.debuginfo_path = &c->debug_path;
-	while ((fd = symbol_receive(c->sock, req)) >= 0) {
-		symbol_answer(c, fd, req, reply);
-		if (send(c->sock, reply, sizeof(*reply), MSG_NOSIGNAL) != sizeof(*reply))
-			break;
-	}
-	_exit(0);
-}
-
-/* --- in the tracer ---------------------------------------------------------------------------- */
 
 static void symbol_stop(struct symbol_server *server)
 {
@@ -672,7 +74,7 @@ static int symbol_start(struct symbol_server *server)
 		return err;
 	}
 	if (!pid)
-		symbol_child_run(server, pair[1], parent);
+		symbol_child_run(server->debuginfod, server->debug_path, pair[1], parent);
 	close(pair[1]);
 	server->sock = pair[0];
 	server->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -724,12 +126,14 @@ static int64_t symbol_now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-static int symbol_send(int sock, const struct symbol_request *req, int fd)
+static int symbol_send(int sock, const struct symbol_request *req,
+		       const struct symbol_unwind *unwind, int fd)
 {
 	char control[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct iovec iov = { .iov_base = (void *)req, .iov_len = sizeof(*req) };
-	struct msghdr msg = { .msg_iov = &iov,
-			      .msg_iovlen = 1,
+	struct iovec iov[2] = { { .iov_base = (void *)req, .iov_len = sizeof(*req) },
+				{ .iov_base = (void *)unwind, .iov_len = sizeof(*unwind) } };
+	struct msghdr msg = { .msg_iov = iov,
+			      .msg_iovlen = unwind ? 2 : 1,
 			      .msg_control = control,
 			      .msg_controllen = sizeof(control) };
 	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
@@ -775,6 +179,9 @@ static void symbol_sanitise(struct symbol_reply *reply)
 	int i;
 
 	reply->data[sizeof(reply->data) - 1] = 0;
+	reply->text[sizeof(reply->text) - 1] = 0;
+	if (reply->step.result > UNWIND_END)
+		reply->step.result = UNWIND_END;
 	if (reply->code.nframes < 0 || reply->code.nframes > SYMBOL_FRAMES_MAX)
 		reply->code.nframes = 0;
 	for (i = 0; i < SYMBOL_FRAMES_MAX; i++) {
@@ -813,8 +220,8 @@ static int symbol_known_bad(const struct symbol_server *server, const struct sym
 	return 0;
 }
 
-static int symbol_ask(struct symbol_server *server, struct symbol_request *req, int fd,
-		      struct symbol_reply *reply)
+static int symbol_ask(struct symbol_server *server, struct symbol_request *req,
+		      const struct symbol_unwind *unwind, int fd, struct symbol_reply *reply)
 {
 	struct symbol_bad *bad;
 	int err;
@@ -823,13 +230,13 @@ static int symbol_ask(struct symbol_server *server, struct symbol_request *req, 
 	if (err)
 		return err;
 	req->serial = ++server->serial;
-	err = symbol_send(server->sock, req, fd);
+	err = symbol_send(server->sock, req, unwind, fd);
 	if (err) {
 		/* It ended between two questions, so this file is not to blame. Once more. */
 		symbol_stop(server);
 		err = symbol_start(server);
 		if (!err)
-			err = symbol_send(server->sock, req, fd);
+			err = symbol_send(server->sock, req, unwind, fd);
 		if (err)
 			return err;
 	}
@@ -846,7 +253,8 @@ static int symbol_ask(struct symbol_server *server, struct symbol_request *req, 
 }
 
 static int symbol_question(struct symbol_server *server, enum symbol_question question, int fd,
-			   const char *path, uint64_t vaddr, struct symbol_reply *reply)
+			   const char *path, uint64_t vaddr, const struct symbol_unwind *unwind,
+			   struct symbol_reply *reply)
 {
 	struct symbol_request *req;
 	int err;
@@ -861,7 +269,7 @@ static int symbol_question(struct symbol_server *server, enum symbol_question qu
 	if (!err)
 		err = symbol_known_bad(server, &req->identity);
 	if (!err)
-		err = symbol_ask(server, req, fd, reply);
+		err = symbol_ask(server, req, unwind, fd, reply);
 	free(req);
 	return err;
 }
@@ -876,7 +284,7 @@ int symbol_lookup(struct symbol_server *server, int fd, const char *path, uint64
 	reply = calloc(1, sizeof(*reply));
 	if (!reply)
 		return -ENOMEM;
-	err = symbol_question(server, SYMBOL_ASK_CODE, fd, path, vaddr, reply);
+	err = symbol_question(server, SYMBOL_ASK_CODE, fd, path, vaddr, NULL, reply);
 	if (!err)
 		*out = reply->code;
 	free(reply);
@@ -893,10 +301,84 @@ bool symbol_data_name(struct symbol_server *server, int fd, const char *path, ui
 	reply = calloc(1, sizeof(*reply));
 	if (!reply)
 		return false;
-	if (!symbol_question(server, SYMBOL_ASK_DATA, fd, path, vaddr, reply) && reply->known) {
+	if (!symbol_question(server, SYMBOL_ASK_DATA, fd, path, vaddr, NULL, reply) &&
+	    reply->known) {
 		symbol_copy(name, SYMBOL_NAME_MAX, reply->data);
 		known = true;
 	}
+	free(reply);
+	return known;
+}
+
+int symbol_unwind(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
+		  const struct stack_regs *regs, const struct sbt_stack *stack,
+		  struct unwind_step *step)
+{
+	struct symbol_unwind *unwind;
+	struct symbol_reply *reply;
+	int err = -ENOMEM;
+
+	memset(step, 0, sizeof(*step));
+	unwind = calloc(1, sizeof(*unwind));
+	reply = calloc(1, sizeof(*reply));
+	if (!unwind || !reply)
+		goto out;
+	unwind->regs = *regs;
+	unwind->stack = *stack;
+	err = symbol_question(server, SYMBOL_ASK_UNWIND, fd, path, vaddr, unwind, reply);
+	if (!err)
+		*step = reply->step;
+out:
+	free(reply);
+	free(unwind);
+	return err;
+}
+
+bool symbol_source_name(struct symbol_server *server, int fd, const char *raw, char *name,
+			size_t size)
+{
+	struct symbol_reply *reply;
+	bool known;
+
+	if (strlen(raw) >= SYMBOL_PATH_MAX)
+		return false;
+	reply = calloc(1, sizeof(*reply));
+	if (!reply)
+		return false;
+	known = !symbol_question(server, SYMBOL_ASK_NAME, fd, raw, 0, NULL, reply) && reply->known;
+	if (known)
+		snprintf(name, size, "%s", reply->text);
+	free(reply);
+	return known;
+}
+
+bool symbol_parameters(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
+		       uint32_t *n)
+{
+	struct symbol_reply *reply = calloc(1, sizeof(*reply));
+	bool known;
+
+	if (!reply)
+		return false;
+	known = !symbol_question(server, SYMBOL_ASK_PARAMETERS, fd, path, vaddr, NULL, reply) &&
+		reply->known;
+	*n = reply->parameters;
+	free(reply);
+	return known;
+}
+
+bool symbol_frame_rule(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
+		       struct sbt_frame_rule *rule)
+{
+	struct symbol_reply *reply = calloc(1, sizeof(*reply));
+	bool known;
+
+	if (!reply)
+		return false;
+	known = !symbol_question(server, SYMBOL_ASK_RULE, fd, path, vaddr, NULL, reply) &&
+		reply->known;
+	if (known)
+		*rule = reply->rule;
 	free(reply);
 	return known;
 }

@@ -9,7 +9,11 @@
 #define SITES_SYMBOL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "sites/stack.h"
+#include "sites/unwind.h"
 
 #define SYMBOL_NAME_MAX	  256
 #define SYMBOL_FILE_MAX	  512
@@ -66,5 +70,31 @@ int symbol_lookup(struct symbol_server *server, int fd, const char *path, uint64
  */
 bool symbol_data_name(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
 		      char name[SYMBOL_NAME_MAX]);
+
+/*
+ * What a mangled name (C++, Rust) reads in the source, with its parameters, into @name. False: it is not mangled, or
+ * cannot be read. @fd: the file that it is from, which is to blame if the child does not survive it.
+ */
+bool symbol_source_name(struct symbol_server *server, int fd, const char *raw, char *name,
+			size_t size);
+/*
+ * How many parameters the function has that @vaddr lies in, `this` included. False: there is no debug information, or
+ * it does not say.
+ */
+bool symbol_parameters(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
+		       uint32_t *n);
+/* How to find who called the code at @vaddr: unwind_rule(). False: it cannot be told. */
+bool symbol_frame_rule(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
+		       struct sbt_frame_rule *rule);
+
+/*
+ * One step of unwinding by the rules that the file has for the code at @vaddr: from the frame with
+ * @regs to its caller. @regs and @stack need not make sense. What is said of symbol_lookup() holds
+ * here too; without an answer step->result is UNWIND_NO_RULES. What it says comes from the file:
+ * only step->result is known to be one of its values.
+ */
+int symbol_unwind(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
+		  const struct stack_regs *regs, const struct sbt_stack *stack,
+		  struct unwind_step *step);
 
 #endif /* SITES_SYMBOL_H */

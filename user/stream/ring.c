@@ -26,11 +26,20 @@ struct ring {
 	uint64_t shown; /* events: how far they were shown ahead of their turn */
 };
 
+/* A ring with a record of this pass: with its key, for rings are far from one another in memory. */
+struct due {
+	uint64_t key_ns;
+	uint32_t ring;
+};
+
 struct ring_stream {
 	struct stream stream;
 	struct ring *rings; /* the last is the events' */
 	uint32_t n;
-	uint32_t taken; /* whose head was handed out and must be released; n: nobody's */
+	struct due *heap; /* the earliest first; binary */
+	uint32_t nheap;
+	uint32_t
+		taken; /* whose head was handed out and must be released, on top of the heap; n: nobody's */
 	uint64_t until_ns; /* of the pass under way */
 	uint64_t crossings;
 };
@@ -86,6 +95,9 @@ static void ring_peek(struct ring *ring, bool events)
 				const struct sbt_crossing *c = ring->head;
 
 				ring->key_ns = c->depart_ns ? c->depart_ns : c->arrive_ns;
+				/* By the time that it is its turn. */
+				__builtin_prefetch(at + ring->head_len);
+				__builtin_prefetch(at + ring->head_len + 64);
 			}
 			return;
 		}
@@ -100,6 +112,49 @@ static void ring_refresh(struct ring *ring, bool events)
 		ring_peek(ring, events);
 }
 
+/* --- the order of them: with many CPUs to look at each ring for each record would cost more than all the rest -- */
+
+/* On a tie the later ring goes first, so the event: a thread is born before it arrives. */
+static bool goes_before(const struct due *a, const struct due *b)
+{
+	return a->key_ns < b->key_ns || (a->key_ns == b->key_ns && a->ring > b->ring);
+}
+
+static void sift_down(struct ring_stream *s, uint32_t at)
+{
+	struct due due = s->heap[at];
+	uint32_t child;
+
+	for (; (child = 2 * at + 1) < s->nheap; at = child) {
+		if (child + 1 < s->nheap && goes_before(&s->heap[child + 1], &s->heap[child]))
+			child++;
+		if (!goes_before(&s->heap[child], &due))
+			break;
+		s->heap[at] = s->heap[child];
+	}
+	s->heap[at] = due;
+}
+
+static bool is_due(const struct ring_stream *s, uint32_t ring)
+{
+	return s->rings[ring].head && s->rings[ring].key_ns <= s->until_ns;
+}
+
+static void begin_pass(struct ring_stream *s, uint64_t until_ns)
+{
+	uint32_t i;
+
+	s->until_ns = until_ns;
+	s->nheap = 0;
+	for (i = 0; i < s->n; i++) {
+		ring_refresh(&s->rings[i], i == s->n - 1);
+		if (is_due(s, i))
+			s->heap[s->nheap++] = (struct due){ s->rings[i].key_ns, i };
+	}
+	for (i = s->nheap / 2; i-- > 0;)
+		sift_down(s, i);
+}
+
 static void release(struct ring_stream *s)
 {
 	struct ring *ring;
@@ -112,35 +167,30 @@ static void release(struct ring_stream *s)
 	if (ring->pos - *ring->consumer > ring->bytes / 16 || ring->pos >= ring->end)
 		__atomic_store_n(ring->consumer, ring->pos, __ATOMIC_RELEASE);
 	ring_peek(ring, s->taken == s->n - 1);
+	if (is_due(s, s->taken))
+		s->heap[0].key_ns = ring->key_ns;
+	else
+		s->heap[0] = s->heap[--s->nheap];
+	if (s->nheap)
+		sift_down(s, 0);
 	s->taken = s->n;
 }
 
 static int ring_next(struct stream *stream, uint64_t until_ns, struct stream_record *out)
 {
 	struct ring_stream *s = (struct ring_stream *)stream;
-	uint32_t i, best = s->n;
+	uint32_t i, best;
 
 	release(s);
-	if (until_ns != s->until_ns) {
-		for (i = 0; i < s->n; i++)
-			ring_refresh(&s->rings[i], i == s->n - 1);
-		s->until_ns = until_ns;
-	}
-	/* On a tie the event goes first: a thread is born before it arrives. */
-	for (i = s->n; i-- > 0;) {
-		const struct ring *r = &s->rings[i];
-
-		if (r->head && r->key_ns <= until_ns &&
-		    (best == s->n || r->key_ns < s->rings[best].key_ns))
-			best = i;
-	}
-	if (best == s->n) {
+	if (until_ns != s->until_ns)
+		begin_pass(s, until_ns);
+	if (!s->nheap) {
 		for (i = 0; i < s->n; i++)
 			__atomic_store_n(s->rings[i].consumer, s->rings[i].pos, __ATOMIC_RELEASE);
 		s->until_ns = 0;
 		return 0;
 	}
-	s->taken = best;
+	best = s->taken = s->heap[0].ring;
 	out->key_ns = s->rings[best].key_ns;
 	out->crossing = NULL;
 	out->event = NULL;
@@ -148,7 +198,8 @@ static int ring_next(struct stream *stream, uint64_t until_ns, struct stream_rec
 		out->event = s->rings[best].head;
 	} else {
 		out->crossing = s->rings[best].head;
-		s->crossings++;
+		s->crossings += out->crossing->type == SBT_REC_CROSSING ||
+				out->crossing->type == SBT_REC_RESUME;
 	}
 	return 1;
 }
@@ -161,6 +212,7 @@ static void ring_free(struct stream *stream)
 	for (i = 0; s->rings && i < s->n; i++)
 		ring_unmap(&s->rings[i]);
 	free(s->rings);
+	free(s->heap);
 	free(s);
 }
 
@@ -179,7 +231,8 @@ int ring_open(const int *fds, uint32_t n, size_t bytes, int events_fd, size_t ev
 	s->n = n + 1;
 	s->taken = s->n;
 	s->rings = calloc(s->n, sizeof(*s->rings));
-	if (!s->rings)
+	s->heap = calloc(s->n, sizeof(*s->heap));
+	if (!s->rings || !s->heap)
 		goto fail;
 	for (i = 0; i < n; i++) {
 		err = ring_map(&s->rings[i], fds[i], bytes);
@@ -220,21 +273,4 @@ void ring_show_events(struct stream *stream, void (*each)(void *ctx, const struc
 uint64_t ring_consumed(const struct stream *stream)
 {
 	return ((const struct ring_stream *)stream)->crossings;
-}
-
-double ring_fill(const struct stream *stream)
-{
-	const struct ring_stream *s = (const struct ring_stream *)stream;
-	double fullest = 0;
-	uint32_t i;
-
-	for (i = 0; i + 1 < s->n; i++) {
-		const struct ring *r = &s->rings[i];
-		uint64_t used = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE) - r->pos;
-		double fill = (double)used / (double)r->bytes;
-
-		if (fill > fullest)
-			fullest = fill;
-	}
-	return fullest;
 }

@@ -31,7 +31,5 @@ void ring_show_events(struct stream *stream, void (*each)(void *ctx, const struc
 
 /* Crossings handed out so far. */
 uint64_t ring_consumed(const struct stream *stream);
-/* The fullest ring now, 0 to 1. */
-double ring_fill(const struct stream *stream);
 
 #endif /* STREAM_RING_H */

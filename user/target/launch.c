@@ -4,18 +4,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "target/users.h"
 
 static int fill_user(const struct passwd *pw, struct launch_user *out)
 {
@@ -50,26 +51,31 @@ int launch_find_user(const char *name, struct launch_user *out)
 	memset(out, 0, sizeof(*out));
 	errno = 0;
 	if (name) {
-		pw = getpwnam(name);
+		pw = users_by_name(name);
 		if (!pw && parse_id(name, &uid))
-			pw = getpwuid((uid_t)uid);
+			pw = users_by_id((uid_t)uid);
 		if (!pw)
 			return errno ? -errno : -ENOENT;
 		return fill_user(pw, out);
 	}
 	if (geteuid() != 0 || !parse_id(getenv("SUDO_UID"), &uid) || !uid)
 		return 0;
-	pw = getpwuid((uid_t)uid);
+	pw = users_by_id((uid_t)uid);
 	return pw ? fill_user(pw, out) : -ENOENT;
 }
 
 /* In the child: never to come back to a privilege. */
 static int become(const struct launch_user *user)
 {
+	int err;
+
 	if (!user->change)
 		return 0;
-	if (geteuid() == 0 && initgroups(user->name, user->gid))
-		return -errno;
+	err = users_take_groups(user->name, user->gid);
+	if (err)
+		return err;
+	/* What was given to us for tracing is not the other user's. Kernels have it since 4.3. */
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (setresgid(user->gid, user->gid, user->gid) ||
 	    setresuid(user->uid, user->uid, user->uid))
 		return -errno;
@@ -106,6 +112,13 @@ static int execute(char *const argv[])
 			err = -EACCES;
 	}
 	return err;
+}
+
+int launch_here(char *const argv[], const struct launch_user *user)
+{
+	int err = become(user);
+
+	return err ? err : execute(argv);
 }
 
 static void __attribute__((noreturn))

@@ -30,6 +30,8 @@ struct launch_user {
  */
 int launch_find_user(const char *name, struct launch_user *out);
 
+/* Becomes COMMAND, in this very process. Returns only if it cannot be: -errno. */
+int launch_here(char *const argv[], const struct launch_user *user);
 /* Forks; the child waits. Returns 0 or -errno. */
 int launch_prepare(char *const argv[], const struct launch_user *user, struct launch *out);
 /*

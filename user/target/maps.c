@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static bool parse_line(char *line, struct maps_entry *e)
 		line[(size_t)path + len - strlen(DELETED)] = '\0';
 	}
 	unescape(line + path);
-	return e->exec || e->shared;
+	return true;
 }
 
 int maps_parse(char *text, struct maps *maps)
@@ -178,6 +179,26 @@ const struct maps_entry *maps_find(const struct maps *maps, uint64_t addr)
 	return NULL;
 }
 
+/* For whom the links below are too much to ask (CAP_CHECKPOINT_RESTORE): by its name, if that is the same file still. */
+static int open_by_name(int pid, const struct maps_entry *e)
+{
+	char path[PATH_MAX + 32];
+	struct stat st;
+	int fd;
+
+	if (e->deleted || e->path[0] != '/' ||
+	    (size_t)snprintf(path, sizeof(path), "/proc/%d/root%s", pid, e->path) >= sizeof(path))
+		return -ENOENT;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || st.st_ino != e->ino) {
+		close(fd);
+		return -ENOENT;
+	}
+	return fd;
+}
+
 int maps_open(int pid, const struct maps_entry *e)
 {
 	char path[96];
@@ -189,6 +210,10 @@ int maps_open(int pid, const struct maps_entry *e)
 		 e->end);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	err = fd < 0 ? -errno : 0;
+	if (err == -EPERM || err == -EACCES) {
+		fd = open_by_name(pid, e);
+		err = fd < 0 ? err : 0;
+	}
 	if (!err && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
 		close(fd);
 		err = -EINVAL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What a process has mapped: a snapshot of /proc/PID/maps, of executable and of shared mappings. */
+/* What a process has mapped: a snapshot of /proc/PID/maps. */
 #ifndef TARGET_MAPS_H
 #define TARGET_MAPS_H
 

@@ -62,6 +62,26 @@ static ssize_t read_some(const char *path, char *buf, size_t len)
 	return n;
 }
 
+#define WORDS_BYTES 32768 /* of a command line are read */
+
+int proc_words(int pid, char **words, size_t max)
+{
+	char path[32], *text = malloc(WORDS_BYTES), *at;
+	size_t n = 0;
+	ssize_t len;
+
+	if (!text)
+		return -ENOMEM;
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	len = read_some(path, text, WORDS_BYTES);
+	for (at = text; len > 0 && at < text + len && n < max; at += strlen(at) + 1)
+		words[n++] = at;
+	words[n] = NULL;
+	if (!n)
+		free(text);
+	return len < 0 ? (int)len : (int)n;
+}
+
 int proc_comm(int pid, int tid, char comm[16])
 {
 	char path[64], buf[64];
@@ -121,7 +141,9 @@ int proc_waits_at(int pid, int tid, uint64_t *address)
 	if (n < 0)
 		return (int)n;
 	/* "running", or the number and arguments of the call that it is blocked in. */
-	if (sscanf(buf, "%ld 0x%llx", &nr, &word) == 2 && nr == SYS_futex)
+	if (!strncmp(buf, "running", 7))
+		*address = UINT64_MAX;
+	else if (sscanf(buf, "%ld 0x%llx", &nr, &word) == 2 && nr == SYS_futex)
 		*address = word;
 	return 0;
 }
@@ -134,4 +156,64 @@ uint64_t proc_own_cpu_ns(void)
 		return 0;
 	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000u +
 	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000u;
+}
+
+static void note_node(void *ctx, const char *name)
+{
+	uint32_t *node = ctx;
+	unsigned int number;
+	char rest;
+
+	if (sscanf(name, "node%u%c", &number, &rest) == 1)
+		*node = number;
+}
+
+static int each_name(const char *path, void (*each)(void *ctx, const char *name), void *ctx)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *d;
+
+	if (!dir)
+		return -errno;
+	while ((d = readdir(dir)))
+		each(ctx, d->d_name);
+	closedir(dir);
+	return 0;
+}
+
+int proc_cpu_nodes(uint32_t **out, uint32_t *n)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF), i;
+	uint32_t *nodes, known = 0;
+	char path[64];
+
+	*out = NULL;
+	*n = 0;
+	nodes = calloc(cpus > 0 ? (size_t)cpus : 1, sizeof(*nodes));
+	if (!nodes)
+		return -ENOMEM;
+	for (i = 0; i < cpus; i++) {
+		nodes[i] = UINT32_MAX;
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%ld", i);
+		each_name(path, note_node, &nodes[i]);
+		known += nodes[i] != UINT32_MAX;
+	}
+	if (!known) {
+		free(nodes);
+		return -ENOENT;
+	}
+	*out = nodes;
+	*n = (uint32_t)cpus;
+	return 0;
+}
+
+int proc_may_look(int pid)
+{
+	char path[32], target[8];
+
+	/* The kernel asks for the same as for the mappings. */
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	if (readlink(path, target, sizeof(target)) >= 0)
+		return 0;
+	return errno == ENOENT ? (proc_alive(pid) ? 0 : -ESRCH) : -errno;
 }

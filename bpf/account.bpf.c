@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * The scheduler's events of traced threads: on a CPU, waiting for one, blocked and why. Strangers
+ * pay one look at `marks`. Where an event was missed, what it would have told is left unattributed.
+ */
+#include <linux/bpf_perf_event.h>
+
+#include "block.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* CPUs (modulo its size) that somebody waits for: one look spares the others the rest. */
+#define SBT_WATCHED 512
+static __u8 watched[SBT_WATCHED];
+
+/* --- the scheduler's events ------------------------------------------------------------------------ */
+
+#define QUOTA_NONE   (~0ULL)
+#define GROUP_LEVELS 4
+
+/*
+ * Where a task is queued, or was last; NULL: this kernel does not say. To be asked for once in a program, as soon as it is
+ * known to need it: whenever the verifier comes by a pointer that is read from one of the program's own arguments, it
+ * looks through all types of the kernel four times.
+ */
+static __always_inline struct cfs_rq *queue_of(struct task_struct *task)
+{
+	struct cfs_rq *queue = NULL;
+
+	if (bpf_core_field_exists(task->se.cfs_rq))
+		queue = task->se.cfs_rq;
+	barrier_var(queue); /* here, and not where it is used */
+	return queue;
+}
+
+/* How long the cgroups of a queue, up to a few levels, have been throttled so far. */
+static __always_inline __u64 throttled_time(struct cfs_rq *queue)
+{
+	struct task_group *group = NULL;
+	__u64 sum = 0;
+	int i;
+
+	if (!bpf_core_field_exists(queue->tg) || !bpf_core_field_exists(group->cfs_bandwidth) ||
+	    !queue)
+		return 0;
+	group = queue->tg;
+	for (i = 0; i < GROUP_LEVELS; i++) {
+		if (!group)
+			break;
+		if (group->cfs_bandwidth.quota != QUOTA_NONE)
+			sum += group->cfs_bandwidth.throttled_time;
+		group = group->parent;
+	}
+	return sum;
+}
+
+/* It waits for a CPU from now on, or for its cgroup's next share of time. */
+static __always_inline void wait_begin(struct sbt_account *a, struct cfs_rq *queue, __u32 cpu,
+				       __u64 now)
+{
+	a->state = ACCOUNT_RUNNABLE;
+	a->since_ns = now;
+	a->wait_cpu = cpu;
+	a->throttled_mark = throttled_time(queue);
+	a->was_throttled = 0;
+	if (bpf_core_field_exists(queue->throttle_count) && queue)
+		a->was_throttled = queue->throttle_count > 0;
+}
+
+/* From now on it is noted who runs on @cpu, beginning with @runs (NULL: whoever is switched to next). */
+static __always_inline void turns_watch(__u32 cpu, struct task_struct *runs, __u64 now)
+{
+	struct sbt_turns *t = bpf_map_lookup_elem(&cpu_turns, &cpu);
+
+	if (!t)
+		return;
+	t->left = SBT_TURNS;
+	if (runs)
+		turn_push(t, runs->pid, now);
+	watched[cpu & (SBT_WATCHED - 1)] = 1;
+}
+
+/* A switch on a CPU that somebody waits for, or did a moment ago. */
+static __noinline int turns_switch(__u32 cpu, struct task_struct *next, __u64 now)
+{
+	struct sbt_turns *t = bpf_map_lookup_elem(&cpu_turns, &cpu);
+
+	if (!t)
+		return 0;
+	if (!t->left) {
+		watched[cpu & (SBT_WATCHED - 1)] = 0;
+		turn_push(t, 0, now);
+		return 0;
+	}
+	t->left--;
+	turn_push(t, next->pid, now);
+	name_task(next);
+	return 0;
+}
+
+/*
+ * It was woken up: it mostly goes to the CPU that it was on last, and waits for whoever is there. Returns
+ * that CPU.
+ */
+static __always_inline __u32 woken_to(struct sbt_account *a, struct cfs_rq *queue, __u64 now)
+{
+	struct task_struct *current;
+	struct rq *rq;
+	__u32 cpu;
+
+	a->out_ran = 0;
+	if (!queue)
+		return ACCOUNT_NO_CPU;
+	rq = queue->rq;
+	cpu = rq->cpu;
+	current = rq->curr;
+	if (!current || !current->pid)
+		return cpu;
+	a->out_ran = current->pid;
+	name_task(current);
+	turns_watch(cpu, current, now);
+	return cpu;
+}
+
+/* How much of the @ns that a task waited its cgroup was throttled. */
+static __always_inline __u64 throttled_of(const struct sbt_account *a, struct cfs_rq *queue,
+					  __u64 ns)
+{
+	__u64 throttled = 0;
+
+	if (a->throttled_mark != THROTTLED_UNKNOWN)
+		throttled = throttled_time(queue) - a->throttled_mark;
+	/* Into another cgroup meanwhile. */
+	if ((__s64)throttled < 0)
+		throttled = 0;
+	/* One that was preempted when its time was up is in no sum of the kernel's. */
+	if (!throttled && a->was_throttled)
+		throttled = ns;
+	return throttled < ns ? throttled : ns;
+}
+
+static __always_inline bool wants_cpu(struct task_struct *task, bool preempt)
+{
+	long state;
+
+	if (preempt)
+		return true;
+	if (bpf_core_field_exists(task->__state))
+		state = task->__state;
+	else
+		state = ((struct task_struct___before_5_14 *)task)->state;
+	return state == TASK_RUNNING || state == TASK_WAKING;
+}
+
+static __always_inline void fault_stop(struct sbt_account *a, __u64 now)
+{
+	__u64 from = a->fault_since_ns > a->since_ns ? a->fault_since_ns : a->since_ns;
+
+	if (now > from)
+		a->fault_ns += now - from;
+}
+
+/*
+ * It leaves a CPU and was never seen to get one: now and then a switch is not told of. How long it ran since it was
+ * switched out is known to the kernel; the rest it did what it was said to do.
+ */
+static __always_inline void missed_in(struct sbt_account *a, struct task_struct *prev, __u64 now)
+{
+	__u64 all = now - a->since_ns, ran = prev->se.sum_exec_runtime - a->exec_ns;
+	__u32 what = a->state == ACCOUNT_BLOCKED ? SBT_TIME_BLOCKED + a->reason : SBT_TIME_RUNQ;
+
+	a->missed = 1;
+	if (!a->exec_ns)
+		return;
+	if (ran > all)
+		ran = all;
+	a->times[SBT_TIME_ONCPU] += ran;
+	a->times[what & 7] += all - ran;
+}
+
+/*
+ * It gets a CPU and was never seen to lose one. If it was woken up meanwhile it had blocked, else it was preempted.
+ * What it waited for is told by its registers; its memory cannot be read from here.
+ */
+static __noinline int missed_out(struct sbt_account *a, __u32 index, struct task_struct *next,
+				 __u64 now)
+{
+	__u64 out, upto, waits;
+
+	if (!a)
+		return 0;
+	a->missed = 1;
+	if (!next || !a->exec_ns)
+		return 0;
+	out = a->since_ns + (next->se.sum_exec_runtime - a->exec_ns);
+	upto = a->run_ns + a->away_ns;
+	if (out > now)
+		out = now;
+	if (out < upto)
+		out = upto;
+	account_run(a, out - a->away_ns);
+	waits = out;
+	if (a->woken_ns > out) {
+		waits = a->woken_ns;
+		a->since_ns = out;
+		if (!a->inside)
+			block_reason(a, next);
+		block_end(index, waits, 0);
+	}
+	a->times[SBT_TIME_RUNQ] += now - waits;
+	return 0;
+}
+
+static __always_inline void switch_out(struct sbt_account *a, __u32 index, struct task_struct *prev,
+				       struct task_struct *next, bool preempt, __u64 now)
+{
+	struct cfs_rq *queue = queue_of(prev);
+	struct sbt_counting *c = counting_at(index);
+	__u32 cpu;
+
+	a->switches++;
+	if (a->busy) {
+		a->away_at_ns = now;
+		if (c)
+			counters_away(c, false);
+		return;
+	}
+	if (a->state == ACCOUNT_RUNNABLE || a->state == ACCOUNT_BLOCKED)
+		missed_in(a, prev, now);
+	if (a->state == ACCOUNT_RUNNING) {
+		if (bpf_core_field_exists(prev->sched_info.last_arrival))
+			a->clock_ns = a->since_ns - prev->sched_info.last_arrival;
+		account_run(a, now - a->away_ns);
+		if (a->fault_since_ns)
+			fault_stop(a, now);
+		if (!a->inside)
+			stolen_take(a);
+	}
+	a->since_ns = now;
+	a->exec_ns = prev->se.sum_exec_runtime;
+	a->dirty = 1;
+	a->cpus_allowed = prev->nr_cpus_allowed > 0xffff ? 0xffff : prev->nr_cpus_allowed;
+	if (c)
+		counters_take(c, a, true);
+	if (wants_cpu(prev, preempt)) {
+		cpu = bpf_get_smp_processor_id();
+		wait_begin(a, queue, cpu, now);
+		turns_watch(cpu, NULL, now);
+		a->out_ran = next->pid;
+		return;
+	}
+	a->state = ACCOUNT_BLOCKED;
+	a->out_ran = 0;
+	if (a->inside)
+		a->reason = SBT_BLOCKED_OTHER;
+	else
+		block_begin(a, prev, now);
+}
+
+static __always_inline void moved_to(struct sbt_account *a, __u32 cpu)
+{
+	if (cpu != a->cpu) {
+		a->migrations += a->cpu != ACCOUNT_NO_CPU;
+		a->cpu = cpu;
+	}
+}
+
+/* It was preempted in the midst of one of our programs. */
+static __always_inline void came_back(struct sbt_account *a, struct sbt_counting *c, __u32 cpu,
+				      __u64 now)
+{
+	__u64 away = now - a->away_at_ns;
+
+	a->away_at_ns = 0;
+	a->away_ns += away;
+	a->times[SBT_TIME_RUNQ] += away;
+	a->dirty = 1;
+	moved_to(a, cpu);
+	if (c)
+		counters_away(c, true);
+	a->away_seq++;
+}
+
+/* How long a task that is leaving its CPU had it. */
+static __always_inline __u64 stint_of(struct task_struct *task)
+{
+	return task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
+}
+
+/*
+ * Who had the CPU while it waited. Where nobody looked: who had it just before, unless that was only for a
+ * moment, and then who had it when the wait began.
+ */
+static __always_inline void waited_for(struct sbt_account *a, __u32 index, struct task_struct *prev,
+				       __u32 before, __u64 now)
+{
+	__u64 ns = now - a->since_ns;
+	__u32 ran = before;
+
+	turns_sum(index, true, now);
+	if (a->most.seen_ns < ns / 2) {
+		if (a->out_ran && a->out_ran != a->tid && (!before || stint_of(prev) * 2 < ns))
+			ran = a->out_ran;
+		if (ran)
+			runs_add(index, ran, ns - a->most.seen_ns);
+		a->most.tid = ran;
+		name_task(prev);
+	}
+	a->last_ran = a->most.tid;
+}
+
+static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct task_struct *prev,
+				      __u32 before, struct task_struct *next, __u64 now)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	__u64 ns = now - a->since_ns, throttled = 0;
+	struct cfs_rq *queue = queue_of(next);
+	struct sbt_counting *c = counting_at(index);
+
+	if (a->away_at_ns) {
+		came_back(a, c, cpu, now);
+		return;
+	}
+	if (a->state == ACCOUNT_RUNNABLE) {
+		throttled = throttled_of(a, queue, ns);
+		a->times[SBT_TIME_BLOCKED + SBT_BLOCKED_THROTTLED] += throttled;
+		a->times[SBT_TIME_RUNQ] += ns - throttled;
+		if (ns > throttled)
+			waited_for(a, index, prev, before, now);
+	} else if (a->state == ACCOUNT_BLOCKED) {
+		/* Woken before it was off its CPU: nobody waited for one. */
+		block_end(index, now, 0);
+	} else if (a->state == ACCOUNT_RUNNING && !a->busy) {
+		missed_out(a, index, next, now);
+	}
+	a->state = ACCOUNT_RUNNING;
+	a->since_ns = now;
+	a->woken_ns = 0;
+	a->run_ns = now - a->away_ns;
+	a->dirty = 1;
+	if (cpu != a->cpu || !a->stolen_at)
+		a->stolen_at = stolen_at(next);
+	a->stolen_base = stolen_time(a);
+	moved_to(a, cpu);
+	if (c)
+		counters_take(c, a, false);
+}
+
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	__u32 out = prev->pid, in = next->pid, index = 0, cpu = bpf_get_smp_processor_id();
+	struct sbt_account *a;
+	__u64 now;
+
+	if (!(marks[out & (SBT_MARKS - 1)] | marks[in & (SBT_MARKS - 1)] |
+	      watched[cpu & (SBT_WATCHED - 1)]) ||
+	    ended)
+		return 0;
+	now = bpf_ktime_get_ns();
+	a = account_find(out, &index);
+	if (a)
+		switch_out(a, index, prev, next, preempt, now);
+	a = account_find(in, &index);
+	if (a)
+		switch_in(a, index, prev, out, next, now);
+	if (watched[cpu & (SBT_WATCHED - 1)])
+		turns_switch(cpu, next, now);
+	return 0;
+}
+
+/* The waker, where it can be told: in an interrupt `current` is whoever was interrupted. */
+static __always_inline __u32 waker_of(const struct sbt_account *a)
+{
+	struct task_struct *current;
+	struct pt_regs___kernel *regs;
+
+	if (a->reason != SBT_BLOCKED_LOCK && a->reason != SBT_BLOCKED_IO)
+		return 0;
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
+		return 0;
+	current = bpf_get_current_task_btf();
+	if (current->flags & PF_KTHREAD)
+		return 0;
+	regs = user_regs(current);
+	if (!regs || reason_of_call(SYSCALL_OF(regs), regs) != a->reason)
+		return 0;
+	name_task(current);
+	return current->pid;
+}
+
+SEC("?tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task)
+{
+	__u32 index = 0;
+	struct sbt_account *a = account_find(task->pid, &index);
+	struct cfs_rq *queue;
+	__u64 now;
+
+	if (!a || ended)
+		return 0;
+	queue = queue_of(task);
+	now = bpf_ktime_get_ns();
+	if (a->state == ACCOUNT_RUNNING)
+		a->woken_ns = now;
+	if (a->state != ACCOUNT_BLOCKED)
+		return 0;
+	block_end(index, now, a->inside ? 0 : waker_of(a));
+	wait_begin(a, queue, ACCOUNT_NO_CPU, now);
+	a->wait_cpu = woken_to(a, queue, now);
+	return 0;
+}
+
+/* --- page faults ---------------------------------------------------------------------------------------- */
+
+/*
+ * The kernel counts a fault when it begins (PERF_COUNT_SW_PAGE_FAULTS) and once more, as a minor or major
+ * one, when it has been handled: counters that overflow each time are called at both ends. One that
+ * fails is never counted again; its beginning is then forgotten.
+ */
+SEC("?perf_event")
+int on_fault(struct bpf_perf_event_data *ctx)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), index = 0;
+	struct sbt_account *a = account_find(tid, &index);
+
+	if (!a)
+		return 0;
+	a->fault_addr = ctx->addr;
+	a->fault_since_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+static long mapping_name(struct task_struct *task, struct vm_area_struct *vma, void *ctx)
+{
+	struct sbt_file_name *name = ctx;
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+
+	if (file) {
+		name->mode = SBT_MAPPING_FILE;
+		bpf_probe_read_kernel_str(name->name, sizeof(name->name),
+					  BPF_CORE_READ(file, f_path.dentry, d_name.name));
+	} else if (BPF_CORE_READ(vma, vm_start) <= BPF_CORE_READ(vma, vm_mm, brk) &&
+		   BPF_CORE_READ(vma, vm_end) >= BPF_CORE_READ(vma, vm_mm, start_brk)) {
+		name->mode = SBT_MAPPING_HEAP;
+	} else {
+		name->mode = SBT_MAPPING_ANON;
+	}
+	return 0;
+}
+
+/* Now: who touches fresh pages often gives them back at once. */
+static __always_inline bool name_mapping(__u32 tgid, __u64 addr)
+{
+	__u64 key = SBT_MAPPING_KEY(tgid, addr);
+	struct sbt_file_name name = {};
+
+	if (bpf_find_vma(bpf_get_current_task_btf(), addr, mapping_name, &name, 0) || !name.mode)
+		return false;
+	bpf_map_update_elem(&mapping_names, &key, &name, BPF_ANY);
+	return true;
+}
+
+/* @name: with the name of what is mapped there, from Linux 5.17 on. */
+static __always_inline int fault_done(bool name)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), index = 0;
+	struct sbt_account *a = account_find(tid, &index);
+	__u64 now, all;
+
+	if (!a || !a->fault_since_ns || ended)
+		return 0;
+	now = bpf_ktime_get_ns();
+	fault_stop(a, now);
+	all = now - a->fault_since_ns;
+	a->fault_since_ns = 0;
+	a->faults++;
+	a->dirty = 1;
+	if (a->inside || (all <= a->fault_max_ns && !a->fault_tries))
+		return 0;
+	if (all > a->fault_max_ns)
+		a->fault_max_ns = all;
+	if (!name) {
+		a->fault_max_addr = a->fault_addr;
+	} else if (name_mapping(a->tgid, a->fault_addr)) {
+		a->fault_max_addr = a->fault_addr;
+		a->fault_tries = 0;
+	} else if (a->fault_tries) {
+		a->fault_tries--;
+	}
+	return 0;
+}
+
+SEC("?perf_event")
+int on_fault_done(struct bpf_perf_event_data *ctx)
+{
+	return fault_done(true);
+}
+
+/* A kernel that does not know the helper refuses a program with a call-back, used or not. */
+SEC("?perf_event")
+int on_fault_done_nameless(struct bpf_perf_event_data *ctx)
+{
+	return fault_done(false);
+}
+
+/* --- who is there when tracing begins --------------------------------------------------------------- */
+
+SEC("?iter/task")
+int account_found(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct sbt_account *a;
+	struct sbt_thread *t;
+	struct sbt_proc *p;
+	__u32 tid, tgid, index = 0;
+	__u64 now;
+
+	if (!task)
+		return 0;
+	tid = task->pid;
+	tgid = task->tgid;
+	p = bpf_map_lookup_elem(&procs, &tgid);
+	if (!p || (proc_flags(p, tgid) & SBT_PROC_EXCLUDED) || thread_find(tid, &index))
+		return 0;
+	t = thread_claim(tid, tgid, &index);
+	if (!t)
+		return 0;
+	now = bpf_ktime_get_ns();
+	account_start(index, task, tid, tgid,
+		      task->on_cpu	       ? ACCOUNT_RUNNING
+		      : wants_cpu(task, false) ? ACCOUNT_RUNNABLE
+					       : ACCOUNT_BLOCKED,
+		      now, false);
+	a = account_at(index, tid);
+	if (!a)
+		return 0;
+	a->cpus_allowed = task->nr_cpus_allowed > 0xffff ? 0xffff : task->nr_cpus_allowed;
+	a->reason = SBT_BLOCKED_OTHER;
+	if (a->state == ACCOUNT_BLOCKED && user_regs(task)) {
+		struct pt_regs___kernel *regs = user_regs(task);
+		long nr = SYSCALL_OF(regs);
+
+		a->reason = nr < 0 ? SBT_BLOCKED_OTHER : reason_of_call(nr, regs);
+	}
+	return 0;
+}

@@ -1,0 +1,687 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * Where the time of traced threads goes. The scheduler's events move each thread's account from state
+ * to state (account.bpf.c); a crossing takes the differences (here). A thread that was not switched out
+ * and had no fault since it last left a barrier was on its CPU all the time: the common case costs
+ * one look, and its record carries nothing.
+ */
+#ifndef BPF_ACCOUNT_H
+#define BPF_ACCOUNT_H
+
+#include "maps.h"
+
+/* So many faults of a phase are asked what is mapped there: the lock for that may be taken. */
+#define FAULT_TRIES 16
+
+static __always_inline struct sbt_account *account_at(__u32 index, __u32 tid)
+{
+	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);
+
+	return a && a->tid == tid ? a : NULL;
+}
+
+static __always_inline struct sbt_account *account_find(__u32 tid, __u32 *index)
+{
+	struct sbt_account *a;
+	__u32 i, at;
+
+	/* The idle tasks have no number, and neither have free places. */
+	if (!tid || !marks[tid & (SBT_MARKS - 1)])
+		return NULL;
+#pragma unroll
+	for (i = 0; i < SBT_THREAD_PROBES; i++) {
+		at = (tid + i * SBT_THREAD_STRIDE) & config.thread_mask;
+		a = bpf_map_lookup_elem(&accounts, &at);
+		if (a && a->tid == tid) {
+			*index = at;
+			return a;
+		}
+	}
+	return NULL;
+}
+
+/* --- counters ------------------------------------------------------------------------------------- */
+
+static __always_inline __u32 counter_key(__u32 i)
+{
+	return i * config.nrings + bpf_get_smp_processor_id();
+}
+
+/* What counter @i of this CPU says. */
+static __always_inline bool counter_read(__u32 i, struct bpf_perf_event_value *v)
+{
+	if (config.plain_counters >> i & 1) {
+		/* Those count all the time, and so cost half. */
+		v->counter = bpf_perf_event_read(&counter_events, counter_key(i));
+		v->enabled = v->running = 0;
+		/* So the helper says that it failed. */
+		return (__s64)v->counter >= 0 || (__s64)v->counter <= -4096;
+	}
+	return !bpf_perf_event_read_value(&counter_events, counter_key(i), v, sizeof(*v));
+}
+
+/* Eight times over, what is done with counters would be most of every program, and taken out again where none are asked for. */
+#define NOT_UNROLLED _Pragma("clang loop unroll(disable)")
+
+/* The same of the thread alone: less what others counted while it was away. Again if it went meanwhile. */
+static __always_inline bool counter_own(const volatile struct sbt_account *a,
+					const struct sbt_counting *c, __u32 i,
+					struct bpf_perf_event_value *v)
+{
+	__u32 seq = a->away_seq;
+	bool known = counter_read(i, v);
+	__u64 away = c->away[i];
+
+	if (a->away_seq != seq) {
+		known = counter_read(i, v);
+		away = c->away[i];
+	}
+	v->counter -= away;
+	return known;
+}
+
+/* What counter @i has counted since the last arrival or departure. */
+static __always_inline __u64 counter_so_far(struct sbt_counting *c, __u32 i)
+{
+	struct sbt_counted since = {
+		.counter = c->sum[i].counter - c->mark[i].counter,
+		.enabled = c->sum[i].enabled - c->mark[i].enabled,
+		.running = c->sum[i].running - c->mark[i].running,
+	};
+	enum sbt_scaled how;
+	__u64 value = sbt_count_scale(&since, &how);
+
+	if (how == SBT_COUNT_SCALED)
+		c->scaled |= 1 << i;
+	else if (how == SBT_COUNT_UNKNOWN)
+		c->unknown |= 1 << i;
+	return value;
+}
+
+/* The same, and an arrival or departure is now. */
+static __always_inline __u64 counter_since(struct sbt_counting *c, __u32 i)
+{
+	__u64 value = counter_so_far(c, i);
+
+	c->mark[i] = c->sum[i];
+	return value;
+}
+
+/*
+ * Takes what this CPU's counters have counted since they were looked at last. @charge: to the thread; else it
+ * has only just begun to run.
+ */
+static __always_inline void counters_take(struct sbt_counting *c, struct sbt_account *a,
+					  bool charge)
+{
+	struct bpf_perf_event_value v;
+	__u32 i;
+
+	if (a->missed) {
+		a->missed = 0;
+		c->unknown = (1 << config.ncounters) - 1;
+		charge = false;
+	}
+
+	NOT_UNROLLED
+	for (i = 0; i < SBT_COUNTERS_MAX; i++) {
+		if (i >= config.ncounters)
+			break;
+		if (!counter_own(a, c, i, &v)) {
+			c->unknown |= 1 << i;
+			continue;
+		}
+		if (charge) {
+			c->sum[i].counter += v.counter - c->base[i].counter;
+			c->sum[i].enabled += v.enabled - c->base[i].enabled;
+			c->sum[i].running += v.running - c->base[i].running;
+		}
+		c->base[i].counter = v.counter;
+		c->base[i].enabled = v.enabled;
+		c->base[i].running = v.running;
+	}
+}
+
+/* The thread goes, or comes back, while it is busy. */
+static __always_inline void counters_away(struct sbt_counting *c, bool back)
+{
+	struct bpf_perf_event_value v;
+	__u32 i;
+
+	NOT_UNROLLED
+	for (i = 0; i < SBT_COUNTERS_MAX; i++) {
+		if (i >= config.ncounters)
+			break;
+		if (!counter_read(i, &v))
+			c->unknown |= 1 << i;
+		else if (back)
+			c->away[i] += v.counter - c->out[i];
+		else
+			c->out[i] = v.counter;
+	}
+}
+
+static __always_inline struct sbt_counting *counting_at(__u32 index)
+{
+	return config.ncounters ? bpf_map_lookup_elem(&countings, &index) : NULL;
+}
+
+/* --- a guest's lost time --------------------------------------------------------------------------- */
+
+/*
+ * Where the kernel adds up what the host has taken from the CPU that the task is on. It looks at each tick and each
+ * switch: shorter thefts show late. 0: this kernel does not.
+ */
+static __always_inline __u64 stolen_at(struct task_struct *task)
+{
+	struct cfs_rq *queue = NULL;
+	struct rq *rq = NULL;
+
+	if (!bpf_core_field_exists(rq->prev_steal_time_rq) || !bpf_core_field_exists(queue->rq) ||
+	    !bpf_core_field_exists(task->se.cfs_rq))
+		return 0;
+	rq = BPF_CORE_READ(task, se.cfs_rq, rq);
+	return rq ? (__u64)rq + bpf_core_field_offset(rq->prev_steal_time_rq) : 0;
+}
+
+static __always_inline __u64 stolen_time(const struct sbt_account *a)
+{
+	__u64 stolen = 0;
+
+	if (a->stolen_at)
+		bpf_probe_read_kernel(&stolen, sizeof(stolen), (void *)a->stolen_at);
+	return stolen;
+}
+
+static __always_inline void stolen_take(struct sbt_account *a)
+{
+	__u64 stolen = stolen_time(a);
+
+	if (stolen == a->stolen_base)
+		return;
+	a->stolen_ns += stolen - a->stolen_base;
+	a->stolen_base = stolen;
+	a->dirty = 1;
+}
+
+/* --- crossings ------------------------------------------------------------------------------------ */
+
+/*
+ * The number that a program in a PID namespace knows its thread by, and leaves in its locks. Returns the
+ * namespace; 0: the first, where all numbers are the kernel's own.
+ */
+static __always_inline __u32 pidns_note(struct task_struct *task, __u32 tid)
+{
+	struct sbt_inner inner = {};
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	__u32 level = pid ? BPF_CORE_READ(pid, level) : 0;
+	struct upid *upid;
+
+	if (!level)
+		return 0;
+	upid = (void *)pid + bpf_core_field_offset(pid->numbers) +
+	       level * bpf_core_type_size(struct upid);
+	inner.nr = BPF_CORE_READ(upid, nr);
+	inner.pidns = BPF_CORE_READ(upid, ns, ns.inum);
+	bpf_map_update_elem(&inner_tids, &inner, &tid, BPF_ANY);
+	return inner.pidns;
+}
+
+/* A thread begins to be accounted for. What it did before is not known, unless it is @fresh. */
+static __always_inline void account_start(__u32 index, struct task_struct *task, __u32 tid,
+					  __u32 tgid, __u8 state, __u64 now, bool fresh)
+{
+	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);
+	struct sbt_counting *c;
+
+	if (!a)
+		return;
+	__builtin_memset(a, 0, sizeof(*a));
+	a->tgid = tgid;
+	a->pidns = pidns_note(task, tid);
+	a->state = state;
+	a->since_ns = now;
+	a->run_ns = now;
+	a->dirty = !fresh;
+	a->fault_tries = FAULT_TRIES;
+	a->throttled_mark = THROTTLED_UNKNOWN;
+	a->cpu = state == ACCOUNT_RUNNING ? bpf_get_smp_processor_id() : ACCOUNT_NO_CPU;
+	c = counting_at(index);
+	if (c) {
+		__builtin_memset(c, 0, sizeof(*c));
+		if (state == ACCOUNT_RUNNING)
+			counters_take(c, a, false);
+		if (!fresh)
+			c->unknown = (1 << config.ncounters) - 1;
+	}
+	a->tid = tid;
+}
+
+/* Which of those that ran instead of the thread had the CPU for longest. */
+static __always_inline __u32 runs_most(const struct sbt_account *a)
+{
+	__u32 i, most = 0;
+
+#pragma unroll
+	for (i = 1; i < SBT_RUNS; i++)
+		if (a->runs[i].ns > a->runs[most & (SBT_RUNS - 1)].ns)
+			most = i;
+	return most & (SBT_RUNS - 1);
+}
+
+static __always_inline void account_mark(struct sbt_account *a)
+{
+	__builtin_memcpy(a->mark.times, a->times, sizeof(a->times));
+	a->mark.fault_ns = a->fault_ns;
+	a->mark.stolen_ns = a->stolen_ns;
+	a->mark.switches = a->switches;
+	a->mark.migrations = a->migrations;
+	a->mark.faults = a->faults;
+	__builtin_memset(a->runs, 0, sizeof(a->runs));
+	a->fault_max_ns = 0;
+	a->fault_tries = FAULT_TRIES;
+	a->dirty = 0;
+}
+
+/* Its phase is over: what it came to. Not inlined: only for those that were switched out. */
+static __noinline int account_phase(struct sbt_account *a)
+{
+	__u32 i;
+
+	if (!a)
+		return 0;
+	for (i = 0; i < SBT_TIMES; i++)
+		a->phase.times[i] = a->times[i] - a->mark.times[i];
+	a->phase.fault_ns = a->fault_ns - a->mark.fault_ns;
+	a->phase.stolen_ns = a->stolen_ns - a->mark.stolen_ns;
+	a->phase.switches = a->switches - a->mark.switches;
+	a->phase.migrations = a->migrations - a->mark.migrations;
+	a->phase.faults = a->faults - a->mark.faults;
+	i = runs_most(a);
+	a->phase_ran = a->runs[i].tid;
+	a->phase_ran_ns = a->runs[i].ns;
+	account_mark(a);
+	a->phase_dirty = 1;
+	return 0;
+}
+
+static __always_inline void counters_phase(struct sbt_account *a, __u32 index)
+{
+	struct sbt_counting *c = counting_at(index);
+	__u32 i;
+
+	if (!c)
+		return;
+	counters_take(c, a, true);
+	NOT_UNROLLED
+	for (i = 0; i < SBT_COUNTERS_MAX; i++) {
+		if (i >= config.ncounters)
+			break;
+		c->phase[i] = counter_since(c, i);
+	}
+}
+
+/* The running thread's own time, up to @own. */
+static __always_inline void account_run(struct sbt_account *a, __u64 own)
+{
+	a->times[SBT_TIME_ONCPU] += own - a->run_ns;
+	a->run_ns = own;
+}
+
+/*
+ * It runs, and nobody said so: now and then the kernel does not tell of a switch. Since when is in its own notes; the
+ * time before that it did what it was said to do. Where there are none, that time stays unattributed.
+ */
+static __noinline int found_running(struct sbt_account *a)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	__u64 now = bpf_ktime_get_ns(), from = now;
+
+	if (!a)
+		return 0;
+	if (a->clock_ns && bpf_core_field_exists(task->sched_info.last_arrival))
+		from = BPF_CORE_READ(task, sched_info.last_arrival) + a->clock_ns;
+	if (from > now)
+		from = now;
+	if (a->clock_ns && from > a->since_ns) {
+		if (a->state == ACCOUNT_RUNNABLE)
+			a->times[SBT_TIME_RUNQ] += from - a->since_ns;
+		else if (a->state == ACCOUNT_BLOCKED && a->reason < SBT_BLOCKED_REASONS)
+			a->times[(SBT_TIME_BLOCKED + a->reason) & 7] += from - a->since_ns;
+	}
+	a->state = ACCOUNT_RUNNING;
+	a->missed = 1;
+	a->since_ns = from;
+	a->run_ns = from - a->away_ns;
+	a->dirty = 1;
+	return 0;
+}
+
+/*
+ * One of the thread's own programs is at the account from here to account_done(). *now: when; that is what it says
+ * already (0: nothing), unless the thread was switched out since. Returns the thread's own time then: the two are
+ * looked at together, for it can be preempted between any two lines of this.
+ */
+static __always_inline __u64 account_busy(volatile struct sbt_account *a, __u64 *now)
+{
+	__u64 away = a->away_ns;
+	__u32 seq, tries;
+
+	a->busy = 1;
+	if (a->state != ACCOUNT_RUNNING)
+		found_running((struct sbt_account *)a);
+	if (*now && a->since_ns <= *now)
+		return *now - away;
+	for (tries = 0; tries < 2; tries++) {
+		seq = a->away_seq;
+		*now = bpf_ktime_get_ns();
+		away = a->away_ns;
+		if (a->away_seq == seq)
+			break;
+	}
+	return *now - away;
+}
+
+static __always_inline void account_done(volatile struct sbt_account *a)
+{
+	a->busy = 0;
+}
+
+/* The thread, which runs, arrives at @own of its own time. */
+static __always_inline void account_arrive(struct sbt_account *a, __u32 index, __u64 own)
+{
+	counters_phase(a, index);
+	a->inside = 1;
+	a->fault_since_ns = 0;
+	stolen_take(a);
+	account_run(a, own);
+	if (a->dirty) {
+		account_phase(a);
+	} else {
+		a->phase_dirty = 0;
+		a->mark.times[SBT_TIME_ONCPU] = a->times[SBT_TIME_ONCPU];
+	}
+}
+
+static __always_inline void fill_inside(struct sbt_inside *in, const struct sbt_account *a)
+{
+	in->oncpu_ns = a->times[SBT_TIME_ONCPU] - a->mark.times[SBT_TIME_ONCPU];
+	in->runq_ns = a->times[SBT_TIME_RUNQ] - a->mark.times[SBT_TIME_RUNQ];
+	in->ran = a->runs[runs_most(a)].tid;
+	in->pad = 0;
+}
+
+static __always_inline void fill_parts(struct sbt_parts *p, const struct sbt_account *a)
+{
+	__u32 i, longest = 0;
+
+	p->oncpu_ns = a->phase.times[SBT_TIME_ONCPU];
+	p->runq_ns = a->phase.times[SBT_TIME_RUNQ];
+#pragma unroll
+	for (i = 0; i < SBT_BLOCKED_REASONS; i++) {
+		p->blocked_ns[i] = a->phase.times[SBT_TIME_BLOCKED + i];
+		if (p->blocked_ns[i] > a->phase.times[SBT_TIME_BLOCKED + (longest & 7)])
+			longest = i;
+	}
+	p->fault_ns = a->phase.fault_ns;
+	p->fault_addr = a->fault_max_addr;
+	p->stolen_ns = a->phase.stolen_ns;
+	p->ran_ns = a->phase_ran_ns;
+	p->ran = a->phase_ran;
+	p->switches = a->phase.switches;
+	p->migrations = a->phase.migrations;
+	p->faults = a->phase.faults;
+	p->cpus_allowed = a->cpus_allowed;
+	p->pad = 0;
+	if (longest < SBT_BLOCKED_REASONS)
+		p->block = a->blocks[longest];
+}
+
+static __always_inline void fill_counters(struct sbt_counters *out, struct sbt_counting *c)
+{
+	__u32 i;
+
+	if (!c)
+		return;
+	NOT_UNROLLED
+	for (i = 0; i < SBT_COUNTERS_MAX; i++) {
+		if (i >= config.ncounters)
+			break;
+		out->phase[i] = c->phase[i];
+		out->inside[i] = counter_since(c, i);
+	}
+	out->n = config.ncounters;
+	out->scaled = c->scaled;
+	out->unknown = c->unknown;
+	c->scaled = c->unknown = 0;
+}
+
+/* What its phase has come to so far; nothing changes by that. */
+static __always_inline void fill_so_far(struct sbt_parts *p, const struct sbt_account *a)
+{
+	__u32 i;
+
+	__builtin_memset(p, 0, sizeof(*p));
+	p->oncpu_ns = a->times[SBT_TIME_ONCPU] - a->mark.times[SBT_TIME_ONCPU];
+	p->runq_ns = a->times[SBT_TIME_RUNQ] - a->mark.times[SBT_TIME_RUNQ];
+#pragma unroll
+	for (i = 0; i < SBT_BLOCKED_REASONS; i++)
+		p->blocked_ns[i] =
+			a->times[SBT_TIME_BLOCKED + i] - a->mark.times[SBT_TIME_BLOCKED + i];
+	p->fault_ns = a->fault_ns - a->mark.fault_ns;
+	p->stolen_ns = a->stolen_ns - a->mark.stolen_ns;
+	p->switches = a->switches - a->mark.switches;
+	p->migrations = a->migrations - a->mark.migrations;
+	p->faults = a->faults - a->mark.faults;
+}
+
+static __always_inline void fill_counters_so_far(struct sbt_counters *out, struct sbt_counting *c)
+{
+	__u32 i;
+
+	__builtin_memset(out, 0, sizeof(*out));
+	NOT_UNROLLED
+	for (i = 0; i < SBT_COUNTERS_MAX; i++) {
+		if (i >= config.ncounters)
+			break;
+		out->phase[i] = counter_so_far(c, i);
+	}
+	out->n = config.ncounters;
+	out->scaled = c->scaled;
+	out->unknown = c->unknown;
+}
+
+#define WITH_PARTS (SBT_CROSSING_ACCOUNTED | SBT_CROSSING_INSIDE | SBT_CROSSING_PARTS)
+
+struct with_inside {
+	struct sbt_crossing crossing;
+	struct sbt_inside inside;
+};
+
+struct with_parts {
+	struct sbt_crossing crossing;
+	struct sbt_inside inside;
+	struct sbt_parts parts;
+};
+
+struct with_counters {
+	struct sbt_crossing crossing;
+	struct sbt_inside inside;
+	struct sbt_counters counters;
+};
+
+#define HAS_INSIDE   (SBT_CROSSING_ACCOUNTED | SBT_CROSSING_INSIDE)
+#define HAS_PARTS    (HAS_INSIDE | SBT_CROSSING_PARTS)
+#define HAS_COUNTERS (HAS_INSIDE | SBT_CROSSING_COUNTERS)
+
+/* Not inlined: only for those that were switched out. */
+static __noinline int crossing_write_parts(struct sbt_thread *t, struct sbt_account *a,
+					   __u64 depart_ns)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct with_parts *r;
+
+	if (!t || !a)
+		return 0;
+	r = crossing_reserve(cpu, sizeof(*r));
+	if (!r)
+		return 0;
+	crossing_fill(&r->crossing, t, depart_ns, cpu, HAS_PARTS);
+	fill_inside(&r->inside, a);
+	fill_parts(&r->parts, a);
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* Where there are counters, of those that were not switched out and of those that were. */
+static __noinline int crossing_write_counters(struct sbt_thread *t, struct sbt_account *a,
+					      __u32 index, __u64 depart_ns)
+{
+	struct sbt_counting *c = counting_at(index);
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct sbt_crossing_full *f;
+	struct with_counters *r;
+
+	if (!t || !a || !c)
+		return 0;
+	counters_take(c, a, true);
+	if (a->phase_dirty) {
+		f = crossing_reserve(cpu, sizeof(*f));
+		if (!f)
+			return 0;
+		crossing_fill(&f->crossing, t, depart_ns, cpu, HAS_PARTS | SBT_CROSSING_COUNTERS);
+		fill_inside(&f->inside, a);
+		fill_parts(&f->parts, a);
+		fill_counters(&f->counters, c);
+		bpf_ringbuf_submit(f, BPF_RB_NO_WAKEUP);
+		return 0;
+	}
+	r = crossing_reserve(cpu, sizeof(*r));
+	if (!r)
+		return 0;
+	crossing_fill(&r->crossing, t, depart_ns, cpu, HAS_COUNTERS);
+	fill_inside(&r->inside, a);
+	fill_counters(&r->counters, c);
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+static __noinline int crossing_write_inside(struct sbt_thread *t, struct sbt_account *a,
+					    __u64 depart_ns)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct {
+		struct sbt_crossing crossing;
+		struct sbt_inside inside;
+	} * r;
+
+	if (!t || !a)
+		return 0;
+	r = crossing_reserve(cpu, sizeof(*r));
+	if (!r)
+		return 0;
+	crossing_fill(&r->crossing, t, depart_ns, cpu, HAS_INSIDE);
+	fill_inside(&r->inside, a);
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* A new phase begins. */
+static __always_inline void account_leave(struct sbt_account *a)
+{
+	a->inside = 0;
+	if (a->dirty)
+		account_mark(a);
+	else
+		a->mark.times[SBT_TIME_ONCPU] = a->times[SBT_TIME_ONCPU];
+	a->phase_dirty = 0;
+	if (a->blocks_dirty) {
+		__builtin_memset(a->blocks, 0, sizeof(a->blocks));
+		__builtin_memset(a->votes, 0, sizeof(a->votes));
+		a->blocks_dirty = 0;
+	}
+}
+
+/* --aggregate: it never left, or nobody saw it. No fetching atomics: the end of a thread comes here on all kernels. */
+static __noinline __attribute__((unused)) int sums_abandon(struct sbt_thread *t, __u32 index,
+							   __u64 now)
+{
+	struct sbt_summing *s = bpf_map_lookup_elem(&summing, &index);
+	struct sbt_sums *sum = NULL;
+	__u32 at;
+
+	if (!t)
+		return 0;
+	t->seq++;
+	if (s && s->tid == t->tid) {
+		at = s->sums;
+		sum = bpf_map_lookup_elem(&sums, &at);
+	}
+	if (!s || !sum) {
+		count(lost_sum, bpf_get_smp_processor_id());
+	} else {
+		sum->crossings++;
+		sum->abandoned++;
+		sum->partial++;
+		sum->unknown_ns += now - t->arrive_ns;
+		if (!sum->first_arrive_ns && !s->depart_ns)
+			sum->first_arrive_ns = t->arrive_ns;
+		sum->depart_ns = s->depart_ns = now;
+		s->release_ns = 0;
+	}
+	t->arrive_ns = 0;
+	return 0;
+}
+
+/*
+ * Writes one crossing, of a thread that runs; its slot is free for the next afterwards. @depart_ns 0: it never
+ * departed, as was found out @now.
+ */
+static __always_inline void crossing_write(struct sbt_thread *t, __u32 index, __u64 depart_ns,
+					   __u64 now)
+{
+	struct sbt_account *a = config.account ? account_at(index, t->tid) : NULL;
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct sbt_crossing *c;
+
+	if (config.aggregate) {
+		sums_abandon(t, index, now);
+		return;
+	}
+	t->seq++;
+	if (a) {
+		account_run(a, account_busy(a, &now));
+		/* What was stolen in here is of no phase. */
+		a->stolen_base = stolen_time(a);
+	}
+	if (!depart_ns && !(t->flags & SBT_CROSSING_NO_DEPART)) {
+		t->flags |= SBT_CROSSING_ABANDONED;
+		depart_ns = now;
+	}
+	if (a && config.ncounters) {
+		crossing_write_counters(t, a, index, depart_ns);
+	} else if (a && a->phase_dirty) {
+		crossing_write_parts(t, a, depart_ns);
+	} else if (a && a->dirty) {
+		crossing_write_inside(t, a, depart_ns);
+	} else {
+		c = crossing_reserve(cpu, sizeof(*c));
+		if (c) {
+			crossing_fill(c, t, depart_ns, cpu, a ? SBT_CROSSING_ACCOUNTED : 0);
+			/* The reader polls on a timer: a wake-up would cost more than the probe. */
+			bpf_ringbuf_submit(c, BPF_RB_NO_WAKEUP);
+		}
+	}
+	if (a) {
+		/* Who is at the end of a region stays there: what it does is told when it goes on. */
+		if (t->flags & SBT_CROSSING_NO_DEPART)
+			a->phase_dirty = 0;
+		else
+			account_leave(a);
+		account_done(a);
+	}
+	t->arrive_ns = 0;
+}
+
+#endif /* BPF_ACCOUNT_H */

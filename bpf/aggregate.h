@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * Sums instead of records (--aggregate): who arrives is told by a counter of the object's to which meeting it belongs, and
+ * who leaves adds what it was to its own thread's sums. The last to come adds what is of the whole meeting. Needs atomics
+ * that return a value: only the programs that are for this may include it.
+ */
+#ifndef BPF_AGGREGATE_H
+#define BPF_AGGREGATE_H
+
+#include "thread.h"
+
+#define SUM_TRIES	 16 /* to raise a word that others raise, too */
+#define PARTIAL_IN_A_ROW 4 /* episodes: then the counting is off by some */
+#define SAME_NS \
+	100000000ULL /* longer than anybody is kept from a CPU between the probe and the count */
+#define GLIBC_SHARED 128
+#define COUNT_MAX    0x7fffffff
+
+/* log2 of @v in six steps; 0 of 0. */
+static __always_inline __u32 log2_of(__u64 v)
+{
+	__u32 r = 0;
+
+	if (v >> 32) {
+		v >>= 32;
+		r = 32;
+	}
+	if (v >> 16) {
+		v >>= 16;
+		r += 16;
+	}
+	if (v >> 8) {
+		v >>= 8;
+		r += 8;
+	}
+	if (v >> 4) {
+		v >>= 4;
+		r += 4;
+	}
+	if (v >> 2) {
+		v >>= 2;
+		r += 2;
+	}
+	return r + (__u32)(v >> 1);
+}
+
+/* Who comes last waits for nobody. */
+static __always_inline void sum_add_zero(struct sbt_sum *s)
+{
+	s->n++;
+	s->min = 0;
+	s->hist[0]++;
+}
+
+static __noinline int sum_add(struct sbt_sum *s, __u64 v)
+{
+	__u32 bucket;
+	__u64 square;
+
+	if (!s)
+		return 0;
+	bucket = log2_of(v);
+	if (bucket >= SBT_SUM_BUCKETS)
+		bucket = SBT_SUM_BUCKETS - 1;
+	if (!s->n || v < s->min)
+		s->min = v;
+	if (v > s->max)
+		s->max = v;
+	s->n++;
+	s->sum += v;
+	if (v >> 32) {
+		/* Of what is longer than four seconds the lowest bits are left out. */
+		square = (v >> 16) * (v >> 16);
+		s->squares_high += square >> 32;
+		square <<= 32;
+	} else {
+		square = v * v;
+	}
+	s->squares += square;
+	s->squares_high += s->squares < square;
+	s->hist[bucket]++;
+	return 0;
+}
+
+/* How many meet, 0 not known or shared with other processes, whose threads have other addresses for it. */
+static __always_inline __u32 count_in(__u64 words, const struct sbt_spec *spec)
+{
+	__u32 third = (__u32)words, fourth = words >> 32;
+
+	if (spec->less_one)
+		return third < COUNT_MAX ? third + 1 : 0;
+	if (fourth == GLIBC_SHARED)
+		return 0;
+	if (!fourth)
+		return third <= COUNT_MAX ? third : 0;
+	/* Before 2.25: left, init_count. */
+	return third <= fourth && fourth <= COUNT_MAX ? fourth : 0;
+}
+
+/* The objects are few, and looked for only where the thread has not been there lately. Returns its index or SBT_SUM_NONE. */
+static __noinline __u32 meeting_find(struct sbt_thread *t, __u32 count, __u32 old_layout)
+{
+	struct sbt_meeting *m;
+	struct sbt_object key = {};
+	__u32 *found, at, in = 0;
+
+	if (!t)
+		return SBT_SUM_NONE;
+	key.address = t->object;
+	key.tgid = t->tgid;
+	key.inc = t->inc;
+	found = bpf_map_lookup_elem(&meetings_at, &key);
+	if (found) {
+		at = *found;
+		m = bpf_map_lookup_elem(&meetings, &at);
+		if (m && m->count == count)
+			return at;
+		/* Made anew, for so many. */
+		bpf_map_delete_elem(&meetings_at, &key);
+	}
+	at = __sync_fetch_and_add(&nmeetings, 1);
+	m = bpf_map_lookup_elem(&meetings, &at);
+	if (!m)
+		return SBT_SUM_NONE;
+	/* glibc counts who comes: some may have been inside when tracing began. */
+	if (!old_layout && !bpf_probe_read_user(&in, sizeof(in), (void *)t->object) && in)
+		in %= count;
+	m->address = key.address;
+	m->tgid = key.tgid;
+	m->inc = key.inc;
+	m->count = count;
+	m->begun = in;
+	m->counts = !old_layout;
+	m->shift = count & (count - 1) ? SBT_SUM_NONE : log2_of(count);
+	m->arrivals = in;
+	if (!bpf_map_update_elem(&meetings_at, &key, &at, BPF_NOEXIST))
+		return at;
+	/* A sister thread was quicker. */
+	found = bpf_map_lookup_elem(&meetings_at, &key);
+	return found ? *found : SBT_SUM_NONE;
+}
+
+static __always_inline struct sbt_meeting *meeting_of(struct sbt_summing *s, struct sbt_thread *t,
+						      const struct sbt_spec *spec)
+{
+	__u32 count = t->flags & SBT_CROSSING_NO_WORDS ? 0 : count_in(t->words, spec);
+	__u32 way = (t->object >> 5) & (SBT_SUM_KEPT - 1), now = epoch, at;
+	struct sbt_meeting *m;
+
+	s->meeting = SBT_SUM_NONE;
+	if (!count)
+		return NULL;
+	if (s->kept[way].address == t->object && s->kept[way].epoch == now) {
+		at = s->kept[way].meeting;
+		m = bpf_map_lookup_elem(&meetings, &at);
+		if (m && m->count == count) {
+			s->meeting = at;
+			return m;
+		}
+	}
+	at = meeting_find(t, count, spec->less_one || t->words >> 32);
+	s->kept[way].address = t->object;
+	s->kept[way].epoch = now;
+	s->kept[way].meeting = at;
+	s->meeting = at;
+	return bpf_map_lookup_elem(&meetings, &at);
+}
+
+/* Returns an index or SBT_SUM_NONE. */
+static __noinline __u32 sums_find(struct sbt_summing *s, struct sbt_thread *t)
+{
+	struct sbt_sums_key key = {};
+	struct sbt_sums *sum;
+	__u32 *found, at;
+
+	if (!s || !t)
+		return SBT_SUM_NONE;
+	key.ip = t->ip;
+	key.born_ns = s->born_ns;
+	key.tgid = t->tgid;
+	key.inc = t->inc;
+	key.tid = t->tid;
+	found = bpf_map_lookup_elem(&sums_at, &key);
+	if (found)
+		return *found;
+	/* It does not wrap: threads would have to come to new places four thousand million times. */
+	at = nsums;
+	if (at >= SBT_SUM_PLACES)
+		return SBT_SUM_NONE;
+	at = __sync_fetch_and_add(&nsums, 1);
+	sum = bpf_map_lookup_elem(&sums, &at);
+	if (!sum)
+		return SBT_SUM_NONE;
+	sum->family = t->family;
+	sum->kind = t->kind;
+	sum->team_min = SBT_SUM_NONE;
+	bpf_map_update_elem(&sums_at, &key, &at, BPF_NOEXIST);
+	/* Last: with it, it counts. */
+	sum->key = key;
+	return at;
+}
+
+static __always_inline void sums_choose(struct sbt_summing *s, struct sbt_thread *t)
+{
+	__u32 way = (t->ip ^ t->ip >> 3) & (SBT_SUM_NEAR - 1), at;
+
+	if (s->near[way].sums && s->near[way].ip == t->ip) {
+		s->sums = s->near[way].sums - 1;
+		return;
+	}
+	at = sums_find(s, t);
+	s->sums = at;
+	s->near[way].ip = t->ip;
+	s->near[way].sums = at == SBT_SUM_NONE ? 0 : at + 1;
+}
+
+/* Raises *word to @value, whoever else does. */
+static __always_inline void raise_to(__u64 *word, __u64 value)
+{
+	__u64 old = *(volatile __u64 *)word, seen;
+	int i;
+
+	for (i = 0; i < SUM_TRIES; i++) {
+		if ((__s64)(value - old) <= 0)
+			return;
+		seen = __sync_val_compare_and_swap(word, old, value);
+		if (seen == old)
+			return;
+		old = seen;
+	}
+}
+
+/* A division costs as much as the rest of it. */
+static __always_inline __u64 episode_of(__u64 number, const struct sbt_meeting *m)
+{
+	if (m->shift != SBT_SUM_NONE)
+		return number >> (m->shift & 31);
+	if (!(number >> 32))
+		return (__u32)number / m->count;
+	return number / m->count;
+}
+
+/*
+ * Some were not counted: glibc's own count of who came says by how many. Who is between the probe and that count makes it
+ * another each time; what stays the same is what is missing.
+ */
+static __noinline int meeting_count_again(struct sbt_meeting *m, __u64 number, __u64 now)
+{
+	__u32 in = 0, off;
+
+	if (!m || !m->count)
+		return 0;
+	if (bpf_probe_read_user(&in, sizeof(in), (void *)m->address))
+		return 0;
+	off = (__u32)(number % m->count) + m->count - in % m->count;
+	if (off >= m->count)
+		off -= m->count;
+	if (!off) {
+		m->look = m->off = 0;
+		return 0;
+	}
+	if (off != m->off) {
+		m->off = off;
+		m->off_ns = now;
+	}
+	if (now - m->off_ns < SAME_NS)
+		return 0;
+	/* What is under way is of no episode then. */
+	m->torn = number / m->count + 1;
+	if (__sync_val_compare_and_swap(&m->arrivals, number + 1, number + 1 + m->count - off) ==
+	    number + 1)
+		m->look = 0;
+	return 0;
+}
+
+/* What the arrival is of. The clock has been read: who comes next and reads it earlier is of this episode all the same. */
+static __always_inline void meeting_join(struct sbt_summing *s, struct sbt_meeting *m, __u64 now)
+{
+	__u64 number = __sync_fetch_and_add(&m->arrivals, 1);
+	__u64 episode = episode_of(number, m);
+	__u32 way = episode & (SBT_SUM_OPEN - 1);
+
+	s->episode = episode;
+	raise_to(&m->episodes[way].last, now);
+	raise_to(&m->episodes[way].first, SBT_SUM_FIRST(episode, now));
+	if (m->look)
+		meeting_count_again(m, number, now);
+}
+
+enum { PARTIAL_TOLD, PARTIAL_INCOMPLETE, PARTIAL_AMBIGUOUS };
+
+/* The end of an episode that not all were seen to come to: enum. Each is told of once. */
+static __noinline int meeting_partial(struct sbt_meeting *m, __u64 episode)
+{
+	__u64 known;
+
+	if (!m)
+		return PARTIAL_TOLD;
+	known = m->partial;
+	if (known == episode + 1 ||
+	    __sync_val_compare_and_swap(&m->partial, known, episode + 1) != known)
+		return PARTIAL_TOLD;
+	m->row = known == episode ? m->row + 1 : 1;
+	/* With more threads than it counts two may have come in another order than they were seen to. */
+	if (m->whole && m->row < PARTIAL_IN_A_ROW)
+		return PARTIAL_AMBIGUOUS;
+	if (m->counts)
+		m->look = 1;
+	return PARTIAL_INCOMPLETE;
+}
+
+/* The thread's own, made new if it is another thread's. */
+static __always_inline struct sbt_summing *summing_of(const struct sbt_thread *t, __u32 index)
+{
+	struct sbt_summing *s = bpf_map_lookup_elem(&summing, &index);
+
+	if (!s)
+		return NULL;
+	if (s->tid != t->tid || s->inc != t->inc || (!t->seq && s->depart_ns)) {
+		__builtin_memset(s, 0, sizeof(*s));
+		s->inc = t->inc;
+		s->tid = t->tid;
+	}
+	return s;
+}
+
+static __always_inline void sums_arrived(struct sbt_thread *t, __u32 index,
+					 const struct sbt_spec *spec)
+{
+	struct sbt_summing *s = summing_of(t, index);
+	struct sbt_meeting *m;
+	__u64 now;
+
+	if (!s) {
+		t->arrive_ns = bpf_ktime_get_ns();
+		return;
+	}
+	m = meeting_of(s, t, spec);
+	if (!s->born_ns)
+		s->born_ns = bpf_ktime_get_ns();
+	sums_choose(s, t);
+	/* As late as may be: what we cost belongs to the phase, not to the wait. */
+	now = bpf_ktime_get_ns();
+	if (m)
+		meeting_join(s, m, now);
+	t->arrive_ns = now;
+}
+
+/* What the last to come adds: it is over, and began with the first. */
+static __always_inline void sums_close(struct sbt_sums *sum, struct sbt_summing *s,
+				       struct sbt_meeting *m, __u64 last, __u64 first)
+{
+	__u64 began = (last & ~SBT_SUM_FIRST_MASK) | (~first & SBT_SUM_FIRST_MASK);
+
+	if (began > last)
+		began -= 1ULL << SBT_SUM_FIRST_BITS;
+	m->whole = 1;
+	m->row = 0;
+	if (m->count < sum->team_min)
+		sum->team_min = m->count;
+	if (m->count > sum->team_max)
+		sum->team_max = m->count;
+	if (last == began)
+		sum_add_zero(&sum->barrier);
+	else
+		sum_add(&sum->barrier, last - began);
+	if (s->release_ns) {
+		sum_add(&sum->phase, last - s->release_ns);
+		sum->thread_ns += (last - s->release_ns) * m->count;
+	} else if (!s->depart_ns) {
+		sum->first_release_ns = last;
+	}
+}
+
+/* Adds the crossing of which all is known but what it was. */
+static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summing *s,
+					 struct sbt_meeting *m, __u64 arrive, __u64 now)
+{
+	__u32 way = s->episode & (SBT_SUM_OPEN - 1);
+	__u64 first, last, inside = now - arrive, wait;
+	bool whole = false;
+	int partial;
+
+	if (!s->depart_ns)
+		sum->first_arrive_ns = arrive;
+	if (m) {
+		last = *(volatile __u64 *)&m->episodes[way].last;
+		first = *(volatile __u64 *)&m->episodes[way].first;
+		whole = *(volatile __u64 *)&m->arrivals >= (s->episode + 1) * m->count &&
+			(s->episode || !m->begun) && (!m->torn || s->episode + 1 - m->torn > 1) &&
+			first >> SBT_SUM_FIRST_BITS == (s->episode & 0xffff) && last >= arrive;
+	}
+	if (!whole) {
+		partial = m ? meeting_partial(m, s->episode) : PARTIAL_TOLD;
+		sum->incomplete += partial == PARTIAL_INCOMPLETE;
+		sum->ambiguous += partial == PARTIAL_AMBIGUOUS;
+		sum->partial++;
+		sum->idle_other_ns += inside;
+		s->release_ns = 0;
+		return;
+	}
+	sum->idle_ns += inside;
+	if (s->depart_ns) {
+		sum->work_ns += arrive - s->depart_ns;
+		sum->work_n++;
+	}
+	wait = (last < now ? last : now) - arrive;
+	if (wait)
+		sum_add(&sum->wait, wait);
+	else
+		sum_add_zero(&sum->wait);
+	sum_add(&sum->release, now > last ? now - last : 0);
+	if (arrive == last)
+		sums_close(sum, s, m, last, first);
+	s->release_ns = last;
+}
+
+static __always_inline void sums_departed(struct sbt_thread *t, __u32 index, __u64 now)
+{
+	struct sbt_summing *s = bpf_map_lookup_elem(&summing, &index);
+	struct sbt_meeting *m;
+	struct sbt_sums *sum;
+	__u32 at;
+
+	t->seq++;
+	if (!s) {
+		count(lost_sum, bpf_get_smp_processor_id());
+		t->arrive_ns = 0;
+		return;
+	}
+	at = s->sums;
+	sum = bpf_map_lookup_elem(&sums, &at);
+	if (!sum) {
+		count(lost_sum, bpf_get_smp_processor_id());
+		s->release_ns = 0;
+		s->depart_ns = now;
+		t->arrive_ns = 0;
+		return;
+	}
+	at = s->meeting;
+	m = bpf_map_lookup_elem(&meetings, &at);
+	sum->crossings++;
+	if (sum->object != t->object) {
+		sum->object = t->object;
+		sum->objects = sum->objects ? 2 : 1;
+	}
+	sums_crossed(sum, s, m, t->arrive_ns, now);
+	sum->depart_ns = s->depart_ns = now;
+	t->arrive_ns = 0;
+}
+
+#endif /* BPF_AGGREGATE_H */

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* Why a thread blocks: the reason, who held it up and who let it go, and where in the program it stood. */
+#ifndef BPF_BLOCK_H
+#define BPF_BLOCK_H
+
+#include <asm/unistd.h>
+
+#include "account.h"
+#include "turns.h"
+#include "userregs.h"
+
+#define CAPTURE_NS 1000000 /* a thread's stack is copied at most once in this time */
+
+/* Stacks of blocked threads, by where they stood: most block at the same few places again and again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 256);
+	__type(key, __u64);
+	__type(value, struct sbt_stack);
+} stacks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sbt_stack);
+} stack_room SEC(".maps");
+
+/* Tasks and files that held somebody up, to be named after they are gone. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct sbt_name);
+} names SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u64);
+	__type(value, struct sbt_file_name);
+} file_names SEC(".maps");
+
+static __always_inline bool comm_differs(const char *a, const char *b)
+{
+	const __u32 *x = (const void *)a, *y = (const void *)b;
+
+	return (x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]);
+}
+
+static __always_inline void name_task(struct task_struct *task)
+{
+	struct sbt_name name = {}, *known;
+	__u32 pid = task->pid;
+
+	if (!pid)
+		return;
+	bpf_probe_read_kernel(name.comm, sizeof(name.comm), task->comm);
+	name.tgid = task->tgid;
+	known = bpf_map_lookup_elem(&names, &pid);
+	/* Numbers are given again, and names change. */
+	if (!known || known->tgid != name.tgid || comm_differs(known->comm, name.comm))
+		bpf_map_update_elem(&names, &pid, &name, BPF_ANY);
+}
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u64);
+	__type(value, struct sbt_file_name);
+} mapping_names SEC(".maps");
+
+/* --- why a thread blocks ----------------------------------------------------------------------------- */
+
+/* The system call that it is in; -1: none, as in a page fault. And the first two arguments of that. */
+#if defined(__TARGET_ARCH_arm64)
+#define SYSCALL_OF(regs)   ((long)BPF_CORE_READ(regs, syscallno))
+#define SYSCALL_ARG0(regs) BPF_CORE_READ(regs, orig_x0)
+#define SYSCALL_ARG1(regs) BPF_CORE_READ(regs, regs[1])
+#define SYSCALL_ARG2(regs) BPF_CORE_READ(regs, regs[2])
+#else
+#define SYSCALL_OF(regs)   ((long)BPF_CORE_READ(regs, orig_ax))
+#define SYSCALL_ARG0(regs) BPF_CORE_READ(regs, di)
+#define SYSCALL_ARG1(regs) BPF_CORE_READ(regs, si)
+#define SYSCALL_ARG2(regs) BPF_CORE_READ(regs, dx)
+#endif
+
+#ifndef __NR_futex_waitv
+#define __NR_futex_waitv 449
+#endif
+#ifndef __NR_futex_wait
+#define __NR_futex_wait 455
+#endif
+
+static __always_inline bool is_futex(long nr)
+{
+	return nr == __NR_futex || nr == __NR_futex_waitv || nr == __NR_futex_wait;
+}
+
+/* Is the call's first argument the descriptor of the file that it waits for? */
+static __always_inline bool takes_file(long nr)
+{
+	switch (nr) {
+	case __NR_read:
+	case __NR_write:
+	case __NR_readv:
+	case __NR_writev:
+	case __NR_pread64:
+	case __NR_pwrite64:
+	case __NR_preadv:
+	case __NR_pwritev:
+	case __NR_preadv2:
+	case __NR_pwritev2:
+	case __NR_fsync:
+	case __NR_fdatasync:
+	case __NR_syncfs:
+	case __NR_sync_file_range:
+	case __NR_fallocate:
+	case __NR_ftruncate:
+	case __NR_getdents64:
+	case __NR_ioctl:
+	case __NR_sendfile:
+	case __NR_splice:
+	case __NR_recvfrom:
+	case __NR_sendto:
+	case __NR_recvmsg:
+	case __NR_sendmsg:
+	case __NR_recvmmsg:
+	case __NR_sendmmsg:
+	case __NR_accept:
+	case __NR_accept4:
+	case __NR_connect:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static __always_inline __u8 reason_of_call(long nr, struct pt_regs___kernel *regs)
+{
+	switch (nr) {
+	case __NR_futex:
+	case __NR_futex_waitv:
+	case __NR_futex_wait:
+	case __NR_semop:
+	case __NR_semtimedop:
+	case __NR_flock:
+	case __NR_fcntl:
+		return SBT_BLOCKED_LOCK;
+	case __NR_nanosleep:
+	case __NR_clock_nanosleep:
+		return SBT_BLOCKED_SLEEP;
+#ifdef __NR_select
+	case __NR_select:
+	case __NR_poll:
+#endif
+	case __NR_pselect6:
+	case __NR_ppoll:
+		/* Of nothing, with a time-out, is how programs slept before nanosleep. */
+		if (nr == __NR_ppoll
+#ifdef __NR_poll
+		    || nr == __NR_poll
+#endif
+		)
+			return SYSCALL_ARG1(regs) ? SBT_BLOCKED_IO : SBT_BLOCKED_SLEEP;
+		return SYSCALL_ARG0(regs) ? SBT_BLOCKED_IO : SBT_BLOCKED_SLEEP;
+#ifdef __NR_epoll_wait
+	case __NR_epoll_wait:
+#endif
+	case __NR_epoll_pwait:
+	case __NR_io_uring_enter:
+	case __NR_openat:
+	case __NR_sync:
+		return SBT_BLOCKED_IO;
+	default:
+		return takes_file(nr) ? SBT_BLOCKED_IO : SBT_BLOCKED_OTHER;
+	}
+}
+
+/* The file behind the descriptor that the call was given; its name is kept by its inode's number. */
+static __always_inline __u64 file_of_call(struct task_struct *task, struct pt_regs___kernel *regs)
+{
+	__u64 fd = SYSCALL_ARG0(regs), ino;
+	struct sbt_file_name name = {};
+	const unsigned char *text;
+	struct inode *inode;
+	struct file **files, *file = NULL;
+
+	if (fd >= BPF_CORE_READ(task, files, fdt, max_fds))
+		return 0;
+	files = BPF_CORE_READ(task, files, fdt, fd);
+	if (bpf_probe_read_kernel(&file, sizeof(file), files + fd) || !file)
+		return 0;
+	inode = BPF_CORE_READ(file, f_inode);
+	ino = BPF_CORE_READ(inode, i_ino);
+	if (!ino)
+		return 0;
+	/* Other file systems have the same numbers, and give them to other files when one is gone. */
+	ino ^= (__u64)BPF_CORE_READ(inode, i_sb, s_dev) << 40;
+	name.mode = BPF_CORE_READ(inode, i_mode) & S_IFMT;
+	text = BPF_CORE_READ(file, f_path.dentry, d_name.name);
+	bpf_probe_read_kernel_str(name.name, sizeof(name.name), text);
+	/* All that is no file but looks like one ("[eventfd]", "[timerfd]") is one inode. */
+	if (name.name[0] == '[')
+		ino ^= *(const __u64 *)name.name * 0x9e3779b97f4a7c15ULL;
+	bpf_map_update_elem(&file_names, &ino, &name, BPF_ANY);
+	return ino;
+}
+
+/* --- locks ------------------------------------------------------------------------------------------------ */
+
+#define FUTEX_OP_MASK	    127
+#define FUTEX_LOCK_PI	    6
+#define FUTEX_WAIT_BITSET   9
+#define FUTEX_LOCK_PI2	    13
+#define FUTEX_TID_MASK	    0x3fffffff
+#define FUTEX_WAITERS	    0x80000000
+#define FUTEX_PRIVATE	    128
+/* glibc: the word of a contended mutex, and of a read-write lock that is waited for; what lies how far behind. */
+#define MUTEX_CONTENDED	    2
+#define MUTEX_OWNER	    8
+#define RWLOCK_WAITED_FOR   3
+#define RWLOCK_WRITER	    12 /* from the word that writers wait at */
+#define RWLOCK_PHASE_WRITER 16 /* from the one that readers wait at */
+
+/* The times of another thread up to now, the state that it is in counted. */
+static __always_inline void times_now(const struct sbt_account *h, __u64 now, __u64 out[SBT_TIMES])
+{
+	__u64 since = h->state == ACCOUNT_RUNNING ? h->run_ns + h->away_ns : h->since_ns;
+	__u64 open = now - since;
+	__u32 i;
+
+#pragma unroll
+	for (i = 0; i < SBT_TIMES; i++)
+		out[i] = h->times[i];
+	if (now < since)
+		return;
+	if (h->state == ACCOUNT_RUNNING)
+		out[SBT_TIME_ONCPU] += open;
+	else if (h->state == ACCOUNT_RUNNABLE)
+		out[SBT_TIME_RUNQ] += open;
+	else if (h->state == ACCOUNT_BLOCKED && h->reason < SBT_BLOCKED_REASONS)
+		out[(SBT_TIME_BLOCKED + h->reason) & 7] += open;
+}
+
+/*
+ * Who holds the lock that the thread waits for, as its C library notes it: a thread's number in the program's
+ * own PID namespace, or 0. What value of the word it waits at says what kind of lock it is.
+ */
+static __always_inline __u32 owner_of(__u64 addr, __u32 op, __u32 value)
+{
+	__u32 owner = 0, where = 0;
+
+	if (op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2 || value & FUTEX_WAITERS) {
+		/* The word itself: PI and robust mutexes, and all of musl's that have an owner. */
+		bpf_probe_read_user(&owner, sizeof(owner), (void *)addr);
+		return owner & FUTEX_TID_MASK;
+	}
+	if (value == MUTEX_CONTENDED)
+		where = MUTEX_OWNER;
+	else if (value == RWLOCK_WAITED_FOR)
+		where = RWLOCK_WRITER;
+	else
+		return 0;
+	bpf_probe_read_user(&owner, sizeof(owner), (void *)(addr + where));
+	if (!owner && where == RWLOCK_WRITER)
+		bpf_probe_read_user(&owner, sizeof(owner), (void *)(addr + RWLOCK_PHASE_WRITER));
+	return owner;
+}
+
+/*
+ * The same as the number of a traced thread, or 0. A thread's end is waited for at a word that has its number until the
+ * kernel clears it, which wakes as if processes shared it.
+ */
+static __always_inline __u32 holder_of(struct sbt_account *a, struct pt_regs___kernel *regs,
+				       __u64 now)
+{
+	__u32 word = (__u32)SYSCALL_ARG1(regs), value = (__u32)SYSCALL_ARG2(regs), index = 0, *tid;
+	__u32 op = word & FUTEX_OP_MASK, owner = owner_of(a->block_addr, op, value);
+	struct sbt_inner inner = { .pidns = a->pidns };
+	struct sbt_account *h;
+	bool join = false;
+
+	if (owner) {
+		a->waited = SBT_WAITED_LOCK;
+	} else if (op == FUTEX_WAIT_BITSET && !value) {
+		a->waited = SBT_WAITED_EVENT;
+	} else if (op == FUTEX_WAIT_BITSET && !(word & FUTEX_PRIVATE)) {
+		owner = value;
+		join = true;
+	}
+	inner.nr = owner;
+	if (owner && inner.pidns) {
+		tid = bpf_map_lookup_elem(&inner_tids, &inner);
+		owner = tid ? *tid : 0;
+	}
+	h = account_find(owner, &index);
+	/* In what is no lock there is something else: hardly the number of a sister. */
+	if (!h || owner == a->tid || (h->tgid != a->tgid && word & FUTEX_PRIVATE))
+		return 0;
+	if (join) {
+		if (h->tgid != a->tgid)
+			return 0;
+		a->waited = SBT_WAITED_JOIN;
+	}
+	times_now(h, now, a->holder_times);
+	return owner;
+}
+
+/* Not on the stack: there is no room. */
+static const struct sbt_turns no_turns;
+
+static __noinline int lock_wanted(struct sbt_account *a, __u64 now)
+{
+	struct sbt_lock lock = {};
+	struct sbt_turns *t;
+
+	if (!a)
+		return 0;
+	t = turns_of_lock(a);
+	if (!t) {
+		lock.addr = a->block_addr;
+		lock.tgid = a->tgid;
+		bpf_map_update_elem(&lock_turns, &lock, &no_turns, BPF_NOEXIST);
+		t = turns_of_lock(a);
+		if (!t)
+			return 0;
+	}
+	if (t->turn[t->last & (SBT_TURNS - 1)].tid != a->holder)
+		turn_push(t, a->holder, now);
+	return 0;
+}
+
+/* What the holder did most of the time since then. */
+static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *a, __u64 now)
+{
+	__u64 times[SBT_TIMES], did;
+	__u32 index = 0, i, most = 0;
+	struct sbt_account *h = account_find(a->holder, &index);
+
+	b->holder = a->holder;
+	b->doing = SBT_DOING_UNKNOWN;
+	b->doing_ns = 0;
+	b->culprit = 0;
+	/* Nor does one that is in the barrier hold anybody up: it is waiting for him. */
+	if (!h || h->inside)
+		return;
+	times_now(h, now, times);
+#pragma unroll
+	for (i = 0; i < SBT_TIMES; i++) {
+		did = times[i] - a->holder_times[i];
+		if (did > b->doing_ns) {
+			b->doing_ns = did;
+			most = i;
+		}
+	}
+	if (!b->doing_ns)
+		return;
+	if (most == SBT_TIME_ONCPU) {
+		b->doing = SBT_DOING_ONCPU;
+	} else if (most == SBT_TIME_RUNQ) {
+		b->doing = SBT_DOING_RUNQ;
+		b->culprit = h->last_ran ? h->last_ran : h->out_ran;
+	} else {
+		b->doing = SBT_DOING_BLOCKED + most - SBT_TIME_BLOCKED;
+		if (most == SBT_TIME_BLOCKED + SBT_BLOCKED_LOCK)
+			b->culprit = h->holder;
+	}
+}
+
+/* --- stacks ---------------------------------------------------------------------------------------------- */
+
+static __noinline int stack_copy(struct sbt_account *a, struct pt_regs___kernel *regs, __u64 key)
+{
+	struct sbt_stack *room;
+	__u32 zero = 0;
+
+	room = bpf_map_lookup_elem(&stack_room, &zero);
+	if (!room || !a)
+		return 0;
+	__builtin_memset(room->regs, 0, sizeof(room->regs));
+	bpf_probe_read_kernel(room->regs, USER_REGS_SIZE, regs);
+	room->sp = USER_SP(regs);
+	room->tgid = a->tgid;
+	room->len = SBT_STACK_BYTES;
+	/* Near the top there is less of it. */
+	if (bpf_probe_read_user(room->bytes, SBT_STACK_BYTES, (void *)room->sp)) {
+		room->len = SBT_STACK_BYTES / 4;
+		if (bpf_probe_read_user(room->bytes, SBT_STACK_BYTES / 4, (void *)room->sp)) {
+			room->len = SBT_STACK_BYTES / 16;
+			if (bpf_probe_read_user(room->bytes, SBT_STACK_BYTES / 16,
+						(void *)room->sp))
+				return 0;
+		}
+	}
+	bpf_map_update_elem(&stacks, &key, room, BPF_ANY);
+	return 1;
+}
+
+static __always_inline __u64 stack_key(struct sbt_account *a, struct pt_regs___kernel *regs,
+				       __u64 now)
+{
+	__u64 ip = USER_IP(regs), sp = USER_SP(regs);
+	__u64 key = (ip * 0x9e3779b97f4a7c15ULL) ^ (sp << 7) ^ ((__u64)a->tgid << 40);
+	__u64 above = 0;
+
+	/* The same depth is reached by different ways: what stands on top of the stack tells some apart. */
+	bpf_probe_read_user(&above, sizeof(above), (void *)sp);
+	key ^= above * 0xff51afd7ed558ccdULL;
+	if (bpf_map_lookup_elem(&stacks, &key))
+		return key;
+	if (now - a->capture_ns < CAPTURE_NS)
+		return 0;
+	a->capture_ns = now;
+	return stack_copy(a, regs, key) ? key : 0;
+}
+
+/* --- blocks --------------------------------------------------------------------------------------------- */
+
+static __always_inline bool was_stopped(struct task_struct *task)
+{
+	long state;
+
+	if (bpf_core_field_exists(task->__state))
+		state = BPF_CORE_READ(task, __state);
+	else
+		state = BPF_CORE_READ((struct task_struct___before_5_14 *)task, state);
+	return state & (TASK_STOPPED | TASK_TRACED);
+}
+
+/* Why the task blocks, as far as its registers tell. Returns those, or NULL. */
+static __always_inline struct pt_regs___kernel *block_reason(struct sbt_account *a,
+							     struct task_struct *task)
+{
+	struct pt_regs___kernel *regs = user_regs(task);
+	bool iowait = BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait);
+	__u8 before = a->reason;
+	long nr;
+
+	a->holder = 0;
+	a->waited = SBT_WAITED_UNKNOWN;
+	a->block_addr = 0;
+	a->block_stack = 0;
+	a->reason = iowait ? SBT_BLOCKED_IO : SBT_BLOCKED_OTHER;
+	if (!regs)
+		return NULL;
+	if (was_stopped(task)) {
+		a->last_reason = before;
+		a->reason = SBT_BLOCKED_OTHER;
+		a->block_addr = SBT_OTHER_STOPPED;
+		return regs;
+	}
+	nr = SYSCALL_OF(regs);
+	if (nr < 0) {
+		if (a->fault_since_ns || iowait)
+			a->reason = SBT_BLOCKED_FAULT;
+		a->block_addr = a->reason == SBT_BLOCKED_FAULT ? a->fault_addr : 0;
+		return regs;
+	}
+	if (nr == __NR_restart_syscall) {
+		/* It was stopped, and goes on with what it did before. */
+		a->reason = a->last_reason;
+		return regs;
+	}
+	a->reason = reason_of_call(nr, regs);
+	if (a->reason == SBT_BLOCKED_LOCK && is_futex(nr))
+		a->block_addr = SYSCALL_ARG0(regs);
+	else if (takes_file(nr))
+		a->block_addr = file_of_call(task, regs);
+	else if (nr == __NR_wait4 || nr == __NR_waitid)
+		a->block_addr = SBT_OTHER_CHILD;
+	else if (a->reason == SBT_BLOCKED_OTHER && iowait)
+		/* A call of which nobody would have thought: a disk it is. */
+		a->reason = SBT_BLOCKED_IO;
+	return regs;
+}
+
+static __noinline int block_begin(struct sbt_account *a, struct task_struct *prev, __u64 now)
+{
+	struct pt_regs___kernel *regs;
+
+	if (!a || !prev)
+		return 0;
+	regs = block_reason(a, prev);
+	if (!regs)
+		return 0;
+	if (a->reason == SBT_BLOCKED_LOCK && a->block_addr) {
+		a->holder = holder_of(a, regs, now);
+		if (a->holder && a->waited != SBT_WAITED_JOIN)
+			lock_wanted(a, now);
+	}
+	a->block_stack = stack_key(a, regs, now);
+	return 0;
+}
+
+/* Who held the lock for most of that time; it has it now. */
+static __always_inline void lock_had(struct sbt_block *b, struct sbt_account *a, __u64 now,
+				     __u32 index, bool keep)
+{
+	struct sbt_turns *t = turns_of_lock(a);
+
+	if (!t)
+		return;
+	if (keep) {
+		turns_sum(index, false, now);
+		if (a->most.tid && a->most.tid != b->holder) {
+			b->holder = a->most.tid;
+			b->doing = SBT_DOING_UNKNOWN;
+			b->doing_ns = 0;
+			b->culprit = 0;
+		}
+		b->among = a->most.ns < a->most.seen_ns - a->most.seen_ns / 4;
+	}
+	turn_push(t, a->tid, now);
+}
+
+/* Is it the block by which the phase lost most so far? Many short waits for one thing cost more than a long one. */
+static __always_inline bool block_leads(struct sbt_account *a, struct sbt_block *b, __u32 reason,
+					__u64 ns)
+{
+	__u64 *votes = &a->votes[reason];
+
+	if (b->ns && b->addr == a->block_addr) {
+		*votes += ns;
+		return ns > b->ns;
+	}
+	if (ns <= *votes) {
+		*votes -= ns;
+		return false;
+	}
+	*votes = ns - *votes;
+	return true;
+}
+
+/* Global, as turns_sum() is. */
+__noinline int block_end(__u32 index, __u64 now, __u32 waker)
+{
+	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);
+	__u64 ns;
+	struct sbt_block *b;
+	__u32 reason;
+	bool leads;
+
+	if (!a)
+		return 0;
+	reason = a->reason;
+	if (reason >= SBT_BLOCKED_REASONS)
+		return 0;
+	ns = now - a->since_ns;
+	a->times[(SBT_TIME_BLOCKED + reason) & 7] += ns;
+	if (a->inside)
+		return 0;
+	b = &a->blocks[reason];
+	a->blocks_dirty = 1;
+	leads = block_leads(a, b, reason, ns);
+	if (leads) {
+		b->ns = ns;
+		b->addr = a->block_addr;
+		b->stack = a->block_stack;
+		b->waker = waker;
+		b->reason = reason;
+		b->among = 0;
+		b->waited = a->waited;
+		holder_did(b, a, now);
+	}
+	if (a->holder && a->waited != SBT_WAITED_JOIN)
+		lock_had(b, a, now, index, leads);
+	return 0;
+}
+
+#endif /* BPF_BLOCK_H */

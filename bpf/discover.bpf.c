@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Barriers that nobody named: threads wait on a condition variable or a futex, and one wakes them all. Each wait
+ * and each waking is a candidate, on which user space decides; what it has found to be a barrier is crossed like
+ * one from then on, what it has found to be none costs a look. Never a return probe: pthread_cond_wait is a
+ * cancellation point, and unwinding through a return probe breaks its target.
+ */
+#include "account.h"
+#include "callers.h"
+#include "probe.h"
+#include "thread.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+static __always_inline __u32 object_state(const struct sbt_thread *t, __u64 address)
+{
+	struct sbt_object key = { .address = address, .tgid = t->tgid, .inc = t->inc };
+	__u32 *state = bpf_map_lookup_elem(&objects, &key);
+
+	return state ? *state : 0;
+}
+
+static __always_inline __u64 return_address(struct pt_regs *ctx)
+{
+#if defined(__TARGET_ARCH_arm64)
+	return PT_REGS_RET(ctx);
+#else
+	__u64 ip = 0;
+
+	bpf_probe_read_user(&ip, sizeof(ip), (void *)PT_REGS_SP(ctx));
+	return ip;
+#endif
+}
+
+static __always_inline struct sbt_thread *traced_thread(__u32 *index)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__u32 tid = (__u32)id, tgid = id >> 32;
+	struct sbt_thread *t;
+
+	if (armed != ARMED_ALL || tgid == config.self)
+		return NULL;
+	t = thread_find(tid, index);
+	if (!t || t->tgid != tgid || !t->inc)
+		t = thread_new(tgid, tid, index, false);
+	return t;
+}
+
+static __noinline int candidate_write(struct sbt_thread *t, __u64 depart_ns, __u16 result)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct sbt_crossing *c;
+
+	if (!t)
+		return 0;
+	count(candidates, cpu);
+	c = ring_reserve(cpu, sizeof(*c));
+	if (!c) {
+		count(lost_candidate, cpu);
+		return 0;
+	}
+	c->arrive_ns = t->waiting.since_ns;
+	c->depart_ns = depart_ns;
+	c->object = t->waiting.object;
+	c->ip = t->waiting.ip;
+	c->words = t->waiting.words;
+	c->tgid = t->tgid;
+	c->tid = t->tid;
+	c->inc = t->inc;
+	c->seq = t->seq;
+	c->arrive_cpu = t->waiting.cpu;
+	c->depart_cpu = cpu;
+	c->type = SBT_REC_CANDIDATE;
+	c->family = t->waiting.family;
+	c->kind = t->waiting.kind;
+	c->depth = 0;
+	c->flags = 0;
+	c->spec = t->waiting.spec;
+	c->index = 0;
+	c->result = result;
+	c->value = t->waiting.value;
+	bpf_ringbuf_submit(c, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* Not inlined: twice in a program. */
+static __noinline int whole_write(struct sbt_thread *t, __u32 index, __u64 depart_ns, __u64 now)
+{
+	if (t)
+		crossing_write(t, index, depart_ns, now);
+	return 0;
+}
+
+/* The thread arrives at what is known to be a barrier, by what it is waiting for. */
+static __noinline int whole_arrive(struct sbt_thread *t, __u32 index)
+{
+	struct sbt_account *a;
+	__u64 now = 0;
+
+	if (!t)
+		return 0;
+	t->entry = t->waiting.entry;
+	t->sp = t->waiting.sp;
+	t->object = t->waiting.object;
+	t->ip = t->waiting.ip;
+	t->words_object = 0;
+	t->words = t->waiting.words;
+	t->family = t->waiting.family;
+	t->kind = t->waiting.kind;
+	t->spec = t->waiting.spec;
+	t->index = t->own_index;
+	t->label = 0;
+	t->how = 0;
+	t->marked = 0;
+	t->team = 0;
+	t->flags = 0;
+	t->arrive_cpu = t->waiting.cpu;
+	a = config.account ? account_at(index, t->tid) : NULL;
+	if (a) {
+		account_arrive(a, index, account_busy(a, &now));
+		account_done(a);
+	} else {
+		now = bpf_ktime_get_ns();
+	}
+	t->waiting.since_ns = 0;
+	t->arrive_ns = now;
+	return 0;
+}
+
+/* Is the thread inside a barrier, or waiting, by a function that has called this one? */
+static __always_inline bool is_inside(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
+{
+	if (t->waiting.since_ns &&
+	    called_within(ctx, t->waiting.entry, t->waiting.sp, t->waiting.ip))
+		return true;
+	t->waiting.since_ns = 0;
+	if (!t->arrive_ns)
+		return false;
+	if (t->family != SBT_FAMILY_COND || called_within(ctx, t->entry, t->sp, t->ip))
+		return true;
+	/* It never returned from there. */
+	whole_write(t, index, 0, bpf_ktime_get_ns());
+	return false;
+}
+
+/* The same as callers_walk() comes to where one step is enough. */
+static __always_inline __u64 one_caller(const struct sbt_frame_rule *rule,
+					const struct caller_walk *w)
+{
+	__u64 cfa = (rule->flags & SBT_FRAME_BY_FP ? w->fp : w->sp) + (__s64)rule->cfa, ip = 0;
+
+	if (rule->flags & SBT_FRAME_LAST || cfa < w->sp || cfa - w->sp > SBT_CALLERS_BYTES)
+		return 0;
+	bpf_probe_read_user(&ip, sizeof(ip), (void *)(cfa + (__s64)rule->ret));
+	return code_address(ip);
+}
+
+/* What is true of the last wait's caller is kept: most threads wait at the same place again. */
+static __noinline int keep_rule(struct sbt_thread *t, __u64 ip)
+{
+	struct sbt_frame_key key = {};
+	struct sbt_frame_rule *rule;
+
+	if (!t)
+		return 0;
+	key.ip = ip;
+	key.tgid = t->tgid;
+	key.inc = t->inc;
+	rule = bpf_map_lookup_elem(&frame_rules, &key);
+	if (!rule || rule->flags & (SBT_FRAME_THROUGH | SBT_FRAME_LINK))
+		return 0;
+	t->waiting.rule = *rule;
+	t->waiting.rule_inc = t->inc;
+	t->waiting.rule_ip = ip;
+	return 0;
+}
+
+/* Who has called the function that waits, or wakes: that may be the barrier. */
+static __noinline int note_callers(struct pt_regs *ctx, struct sbt_thread *t)
+{
+	struct caller_walk walk;
+
+	if (!ctx || !t)
+		return 0;
+	walk_begin(&walk, ctx, t->waiting.ip);
+	if (!config.frames && walk.ip == t->waiting.rule_ip && t->inc == t->waiting.rule_inc) {
+		t->waiting.words = one_caller(&t->waiting.rule, &walk);
+		return 0;
+	}
+	walk.want = 1 + config.frames;
+	walk.plain = 1;
+	t->waiting.words = callers_walk(t, &walk);
+	if (!config.frames)
+		keep_rule(t, walk.ip);
+	return 0;
+}
+
+/* --- condition variables, and threads that are joined --------------------------------------------- */
+
+static __always_inline struct sbt_thread *cond_begin(struct pt_regs *ctx, __u32 *index,
+						     __u32 *state)
+{
+	struct sbt_thread *t = traced_thread(index);
+	__u64 object = PT_REGS_PARM1(ctx);
+	struct sbt_spec *spec;
+	__u32 number;
+
+	if (!t || is_inside(ctx, t, *index))
+		return NULL;
+	number = spec_index(ctx);
+	spec = bpf_map_lookup_elem(&specs, &number);
+	if (!spec)
+		return NULL;
+	if (spec->object.how != SBT_ARG_FIRST && arg_fetch(ctx, &spec->object, &object))
+		return NULL;
+	*state = object_state(t, object);
+	t->waiting.quiet = *state == SBT_OBJECT_OTHER;
+	t->waiting.object = object;
+	t->waiting.several = 0;
+	t->waiting.family = spec->family;
+	t->waiting.kind = spec->kind;
+	t->waiting.spec = number;
+	t->waiting.words = 0;
+	t->waiting.cpu = bpf_get_smp_processor_id();
+	return t;
+}
+
+SEC("?uprobe")
+int cond_wait(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	__u32 index = 0, state = 0;
+	struct sbt_thread *t = cond_begin(ctx, &index, &state);
+
+	if (!t)
+		return 0;
+	t->waiting.ip = return_address(ctx);
+	t->waiting.sp = PT_REGS_SP(ctx);
+	t->waiting.entry = PT_REGS_IP(ctx);
+	/* Whoever joins threads does it for itself: the call is the place. */
+	if (!t->waiting.quiet && t->waiting.family != SBT_FAMILY_FORKJOIN)
+		note_callers(ctx, t);
+	if (state == SBT_OBJECT_BARRIER)
+		whole_arrive(t, index);
+	else
+		t->waiting.since_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* On the ret instructions of those who wait. */
+SEC("?uprobe")
+int cond_waited(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	__u64 now = bpf_ktime_get_ns();
+	struct sbt_thread *t;
+	__u32 index = 0;
+
+	if (!armed)
+		return 0;
+	t = thread_find((__u32)bpf_get_current_pid_tgid(), &index);
+	if (!t)
+		return 0;
+	if (t->arrive_ns) {
+		if (t->family != SBT_FAMILY_COND || PT_REGS_SP(ctx) != t->sp)
+			return 0;
+		t->result = (__u16)PT_REGS_RC(ctx);
+		whole_write(t, index, now, now);
+		t->result = 0;
+		return 0;
+	}
+	if (t->waiting.since_ns && t->waiting.family != SBT_FAMILY_FUTEX &&
+	    PT_REGS_SP(ctx) == t->waiting.sp) {
+		if (!t->waiting.quiet)
+			candidate_write(t, now, (__u16)PT_REGS_RC(ctx));
+		t->waiting.since_ns = 0;
+	}
+	return 0;
+}
+
+SEC("?uprobe")
+int cond_wake(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	__u32 index = 0, state = 0;
+	struct sbt_thread *t = traced_thread(&index);
+	__u64 ip;
+
+	/* The same waking again, one level deeper. */
+	if (!t || called_within(ctx, t->waiting.wake_entry, t->waiting.wake_sp, t->waiting.wake_ip))
+		return 0;
+	t = cond_begin(ctx, &index, &state);
+	if (!t || state == SBT_OBJECT_OTHER)
+		return 0;
+	ip = return_address(ctx);
+	t->waiting.ip = t->waiting.wake_ip = ip;
+	t->waiting.sp = t->waiting.wake_sp = PT_REGS_SP(ctx);
+	t->waiting.entry = t->waiting.wake_entry = PT_REGS_IP(ctx);
+	note_callers(ctx, t);
+	if (state == SBT_OBJECT_BARRIER) {
+		whole_arrive(t, index);
+		whole_write(t, index, t->arrive_ns, t->arrive_ns);
+	} else {
+		t->waiting.since_ns = bpf_ktime_get_ns();
+		candidate_write(t, t->waiting.since_ns, 0);
+		t->waiting.since_ns = 0;
+	}
+	return 0;
+}
+
+/* --- futexes -------------------------------------------------------------------------------------- */
+
+#if defined(__TARGET_ARCH_arm64)
+#define NR_FUTEX 98
+#else
+#define NR_FUTEX 202
+#endif
+/* The same on all machines. */
+#define NR_FUTEX_WAITV	 449
+#define NR_FUTEX_WAKE	 454
+#define NR_FUTEX_WAIT	 455
+#define NR_FUTEX_REQUEUE 456
+
+/* As in <linux/futex.h>, which need not be as new. */
+#define OP_MASK	       (~(128 | 256)) /* private; which clock */
+#define OP_WAIT	       0
+#define OP_WAKE	       1
+#define OP_REQUEUE     3
+#define OP_CMP_REQUEUE 4
+#define OP_WAIT_BITSET 9
+#define OP_WAKE_BITSET 10
+
+/* struct futex_waitv, that of Linux 5.16 */
+struct futex_word {
+	__u64 value;
+	__u64 address;
+	__u32 flags;
+	__u32 reserved;
+};
+
+struct futex_call {
+	__u64 object;
+	__u64 several; /* futex_waitv: where its words are */
+	__u32 wakes;
+	__u32 value; /* a wait: what the word is to change from */
+	bool wait;
+};
+
+static __always_inline __u64 syscall_arg(struct pt_regs___kernel *regs, __u32 n)
+{
+#if defined(__TARGET_ARCH_arm64)
+	__u64 all[4] = {};
+
+	/* The first has been overwritten by then only if the call is begun anew. */
+	bpf_probe_read_kernel(all, sizeof(all), &regs->regs);
+	return all[n & 3];
+#else
+	return n == 0	? BPF_CORE_READ(regs, di)
+	       : n == 1 ? BPF_CORE_READ(regs, si)
+	       : n == 2 ? BPF_CORE_READ(regs, dx)
+			: BPF_CORE_READ(regs, r10);
+#endif
+}
+
+static __always_inline __u16 at_most(__u32 n)
+{
+	return n < 0xffff ? n : 0xffff;
+}
+
+static __always_inline __u64 first_word(__u64 at, __u32 *value)
+{
+	struct futex_word word = {};
+
+	bpf_probe_read_user(&word, sizeof(word), (void *)at);
+	*value = word.value;
+	return word.address;
+}
+
+static __always_inline __u32 both(__u64 a, __u64 b)
+{
+	__u64 sum = (__u64)(__u32)a + (__u32)b;
+
+	return sum > 0x7fffffff ? 0x7fffffff : (__u32)sum;
+}
+
+/* What the call waits for or wakes. False: neither. */
+static __always_inline bool futex_understand(struct pt_regs___kernel *regs, long nr,
+					     struct futex_call *call)
+{
+	__u64 first = syscall_arg(regs, 0), third = syscall_arg(regs, 2);
+	__u32 op;
+
+	call->object = first;
+	call->wakes = call->value = third;
+	if (nr == NR_FUTEX_WAIT) {
+		call->value = syscall_arg(regs, 1);
+		return call->wait = true;
+	}
+	if (nr == NR_FUTEX_WAKE)
+		return true;
+	if (nr == NR_FUTEX_WAITV) {
+		call->object = first_word(first, &call->value);
+		call->several = first;
+		return call->wait = true;
+	}
+	if (nr == NR_FUTEX_REQUEUE) {
+		call->object = first_word(first, &call->value);
+		call->wakes = both(third, syscall_arg(regs, 3));
+		return true;
+	}
+	op = (__u32)syscall_arg(regs, 1) & OP_MASK;
+	call->wait = op == OP_WAIT || op == OP_WAIT_BITSET;
+	/* Those that are moved to another word are waited for no longer. */
+	if (op == OP_REQUEUE || op == OP_CMP_REQUEUE) {
+		call->wakes = both(third, syscall_arg(regs, 3));
+		return true;
+	}
+	return call->wait || op == OP_WAKE || op == OP_WAKE_BITSET;
+}
+
+/* A thread that is in another's barrier, or waits on a condition variable, does so by this call. */
+static __always_inline bool futex_inside(struct sbt_thread *t, __u32 index, __u64 sp)
+{
+	if (t->waiting.since_ns && t->waiting.family != SBT_FAMILY_FUTEX && sp <= t->waiting.sp)
+		return true;
+	t->waiting.since_ns = 0;
+	if (!t->arrive_ns)
+		return false;
+	if (t->family != SBT_FAMILY_FUTEX)
+		return true;
+	whole_write(t, index, 0, bpf_ktime_get_ns());
+	return false;
+}
+
+static __always_inline void futex_begin(struct sbt_thread *t, struct pt_regs___kernel *regs,
+					const struct futex_call *call)
+{
+	struct caller_walk walk = {};
+
+	t->waiting.object = call->object;
+	t->waiting.several = call->several;
+	t->waiting.value = call->value;
+	t->waiting.family = SBT_FAMILY_FUTEX;
+	t->waiting.kind = SBT_KIND_EXPLICIT;
+	t->waiting.spec = 0;
+	t->waiting.quiet = 0;
+	t->waiting.cpu = bpf_get_smp_processor_id();
+	t->waiting.entry = 0;
+	/* Where the call is made. A function for one system call may be what waits for the barrier: one caller more. */
+	walk.want = 2 + config.frames;
+	walk.plain = 1;
+	walk.link = 0;
+#if defined(__TARGET_ARCH_arm64)
+	walk.ip = BPF_CORE_READ(regs, pc);
+	walk.sp = BPF_CORE_READ(regs, sp);
+	bpf_probe_read_kernel(&walk.fp, sizeof(walk.fp), &regs->regs[29]);
+	bpf_probe_read_kernel(&walk.link, sizeof(walk.link), &regs->regs[30]);
+#else
+	walk.ip = BPF_CORE_READ(regs, ip);
+	walk.sp = BPF_CORE_READ(regs, sp);
+	walk.fp = BPF_CORE_READ(regs, bp);
+#endif
+	t->waiting.ip = walk.ip;
+	t->waiting.sp = walk.sp;
+	t->waiting.words = callers_walk(t, &walk);
+}
+
+SEC("?tp_btf/sys_enter")
+int BPF_PROG(futex_enter, struct pt_regs *user, long nr)
+{
+	struct pt_regs___kernel *regs = (void *)user;
+	struct futex_call call = {};
+	struct sbt_thread *t;
+	__u32 index = 0, state;
+
+	if (nr != NR_FUTEX && nr != NR_FUTEX_WAITV && nr != NR_FUTEX_WAIT && nr != NR_FUTEX_WAKE &&
+	    nr != NR_FUTEX_REQUEUE)
+		return 0;
+	/* Where time is accounted for, every traced thread has left a mark. */
+	if (config.account && !marks[(__u32)bpf_get_current_pid_tgid() & (SBT_MARKS - 1)])
+		return 0;
+#if !defined(__TARGET_ARCH_arm64)
+	if (BPF_CORE_READ(regs, cs) != 0x33) /* 32 bits: other numbers */
+		return 0;
+#endif
+	t = traced_thread(&index);
+	if (!t || futex_inside(t, index, BPF_CORE_READ(regs, sp)) ||
+	    !futex_understand(regs, nr, &call))
+		return 0;
+	state = object_state(t, call.object);
+	if (state == SBT_OBJECT_OTHER)
+		return 0;
+	futex_begin(t, regs, &call);
+	if (state == SBT_OBJECT_BARRIER) {
+		whole_arrive(t, index);
+		if (call.wait)
+			return 0;
+		t->result = at_most(call.wakes);
+		whole_write(t, index, t->arrive_ns, t->arrive_ns);
+		t->result = 0;
+		return 0;
+	}
+	t->waiting.since_ns = bpf_ktime_get_ns();
+	if (call.wait)
+		return 0;
+	candidate_write(t, t->waiting.since_ns, at_most(call.wakes));
+	t->waiting.since_ns = 0;
+	return 0;
+}
+
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(futex_exit, struct pt_regs *user, long ret)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), index = 0;
+	struct sbt_thread *t;
+	__u64 now;
+
+	if (!armed || !marks[tid & (SBT_MARKS - 1)])
+		return 0;
+	t = thread_find(tid, &index);
+	if (!t)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (t->arrive_ns && t->family == SBT_FAMILY_FUTEX) {
+		t->result = ret < 0 ? -ret : 0;
+		whole_write(t, index, now, now);
+		t->result = 0;
+	} else if (t->waiting.since_ns && t->waiting.family == SBT_FAMILY_FUTEX) {
+		if (t->waiting.several && ret > 0 && ret < 128)
+			t->waiting.object = first_word(
+				t->waiting.several + (__u64)ret * sizeof(struct futex_word),
+				&t->waiting.value);
+		candidate_write(t, now, ret < 0 ? -ret : 0);
+		t->waiting.since_ns = 0;
+	}
+	return 0;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * Places that a program has given a name, by the markers of include/sbt/sbt.h. Each gets a number, and user space is told
+ * once what is behind it: while the thread is there, for it may be gone in a moment.
+ */
+#ifndef BPF_LABEL_H
+#define BPF_LABEL_H
+
+#include "probe.h"
+
+/* The same for the same place, whoever comes first; never 0. That two places share one takes tens of thousands. */
+static __always_inline __u32 label_number(const struct sbt_label_key *key)
+{
+	const __u64 *word = (const __u64 *)key;
+	__u64 h = 0;
+	__u32 i;
+
+#pragma unroll
+	for (i = 0; i < sizeof(*key) / sizeof(*word); i++)
+		h = (h ^ word[i] ^ h >> 29) * 0x9e3779b97f4a7c15ULL;
+	return (__u32)(h >> 32) | 1;
+}
+
+static __noinline int label_tell(const struct sbt_label_key *key, __u32 number, __u32 tid, __u64 ip)
+{
+	struct sbt_label *l;
+
+	if (!key)
+		return -1;
+	count(events, bpf_get_smp_processor_id());
+	l = bpf_ringbuf_reserve(&events, sizeof(*l), 0);
+	if (!l) {
+		count(lost_event, bpf_get_smp_processor_id());
+		return -1;
+	}
+	__builtin_memset(l, 0, sizeof(*l));
+	l->event.t_ns = bpf_ktime_get_ns();
+	l->event.type = SBT_REC_LABEL;
+	l->event.tgid = key->tgid;
+	l->event.tid = tid;
+	l->event.inc = key->inc;
+	l->label = number;
+	l->line = key->line;
+	l->loop = key->loop;
+	l->ip = ip;
+	l->file_at = key->file;
+	l->name_at = key->name;
+	if (key->file)
+		bpf_probe_read_user_str(l->file, sizeof(l->file), (void *)key->file);
+	if (key->name)
+		bpf_probe_read_user_str(l->name, sizeof(l->name), (void *)key->name);
+	bpf_ringbuf_submit(l, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* The number of the place that the probe's values name; 0: it could not be told. */
+static __noinline __u32 label_of(struct pt_regs *ctx, const struct sbt_spec *spec,
+				 const struct sbt_thread *t)
+{
+	struct sbt_label_key key = {};
+	__u64 value = 0;
+	__u32 *known, number, told = 1;
+
+	if (!ctx || !spec || !t)
+		return 0;
+	key.tgid = t->tgid;
+	key.inc = t->inc;
+	arg_fetch(ctx, &spec->file, &key.file);
+	arg_fetch(ctx, &spec->name, &key.name);
+	arg_fetch(ctx, &spec->line, &value);
+	key.line = value;
+	arg_fetch(ctx, &spec->what, &value);
+	key.loop = value;
+	if (key.name)
+		bpf_probe_read_user_str(key.text, sizeof(key.text), (void *)key.name);
+	number = label_number(&key);
+	known = bpf_map_lookup_elem(&labels, &key);
+	/* Threads that come at once may tell it twice, which is harmless. */
+	if (!known && !label_tell(&key, number, t->tid, PT_REGS_IP(ctx)))
+		bpf_map_update_elem(&labels, &key, &told, BPF_ANY);
+	return number;
+}
+
+#endif /* BPF_LABEL_H */

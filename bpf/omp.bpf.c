@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Parallel regions. The thread that begins one says so to the runtime (region_*), which has all its threads run
+ * the outlined function (outlined_*): who enters it is a member of the team, and whose ends has arrived
+ * at the join. Where the thread that began it goes on is seen, where the workers go on is not: they do when
+ * they enter the next.
+ */
+#include "probe.h"
+#include "team.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* crossing.bpf.c */
+extern int thread_admit(__u32 tgid, __u32 tid);
+
+enum { BY_SESSION, BY_RETURN, BY_EXIT, BY_CALLER };
+
+/* What a program here works with. */
+struct here {
+	struct sbt_thread *t;
+	struct sbt_teams *of;
+	struct sbt_spec *spec;
+	__u64 sp;
+	__u32 tgid, tid;
+	__u32 index;
+	__u32 number; /* of the spec */
+};
+
+static __always_inline bool here_find(struct here *h, struct pt_regs *ctx)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+
+	h->tid = (__u32)id;
+	h->tgid = id >> 32;
+	h->sp = PT_REGS_SP(ctx);
+	h->t = thread_find(h->tid, &h->index);
+	if (!h->t)
+		return false;
+	h->of = bpf_map_lookup_elem(&teams, &h->index);
+	return h->of != NULL;
+}
+
+/* The same at an entry, where the thread may be new. */
+static __always_inline bool here_enter(struct here *h, struct pt_regs *ctx)
+{
+	int slot;
+
+	if (armed != ARMED_ALL)
+		return false;
+	if (!here_find(h, ctx) || h->t->tgid != h->tgid || !h->t->inc) {
+		slot = thread_admit(h->tgid, h->tid);
+		if (!slot || !here_find(h, ctx))
+			return false;
+	}
+	if (h->of->tid != h->tid) {
+		__builtin_memset(h->of, 0, sizeof(*h->of));
+		h->of->tid = h->tid;
+	}
+	h->number = spec_index(ctx);
+	h->spec = bpf_map_lookup_elem(&specs, &h->number);
+	/* Of an outlined function the beginning alone is worth something: who is in which team. */
+	return h->spec &&
+	       (h->spec->role == SBT_ROLE_OUTLINED ||
+		!((h->t->proc_flags & SBT_PROC_BY_EXIT) && (h->spec->flags & SBT_SPEC_NO_EXITS)));
+}
+
+/* What a program at an entry returns: 0 if the end shall be seen through the return probe. */
+static __always_inline int here_end(const struct here *h)
+{
+	return h->t->proc_flags & SBT_PROC_BY_EXIT ? 1 : 0;
+}
+
+/* What the stack has left without a word (longjmp) is over. */
+static __always_inline void teams_trim(struct sbt_teams *of, __u64 sp)
+{
+	__u32 i;
+
+	for (i = 0; i < SBT_TEAM_DEPTH; i++) {
+		struct sbt_team *top = team_top(of);
+		__u64 at;
+
+		if (!top)
+			return;
+		at = top->region_sp ? top->region_sp : top->outlined_sp;
+		if (at > sp)
+			return;
+		of->depth--;
+	}
+}
+
+/* A worker that stood at the end of a region goes on. */
+static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *of, __u32 index)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	if (!t || !of)
+		return 0;
+	of->flags &= ~SBT_TEAMS_JOINED;
+	t->team = TEAM_RESUME;
+	t->flags = 0;
+	t->arrive_ns = now;
+	crossing_write(t, index, now, now);
+	t->team = TEAM_NONE;
+	return 0;
+}
+
+/* --- the thread that begins a region -------------------------------------------------------------- */
+
+/* Asks user space for a probe on a region's function; is it there already? */
+static __noinline int outlined_known(struct pt_regs *ctx, const struct here *h, __u64 fn)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct sbt_outlined key = { .fn = fn };
+	__u32 *known, asked = 0;
+	struct sbt_proc *p;
+	struct sbt_event *e;
+
+	if (!ctx || !h)
+		return 0;
+	key.tgid = h->tgid;
+	known = bpf_map_lookup_elem(&outlined, &key);
+	if (known)
+		return *known;
+	if (bpf_map_update_elem(&outlined, &key, &asked, BPF_NOEXIST))
+		return 0;
+	p = bpf_map_lookup_elem(&procs, &key.tgid);
+	e = event_new(SBT_REC_OUTLINED, bpf_ktime_get_ns());
+	if (!e)
+		return 0;
+	e->tgid = h->tgid;
+	e->tid = h->tid;
+	e->family = h->spec->family;
+	e->inc = p ? p->inc : 0;
+	e->address = fn;
+#if defined(__TARGET_ARCH_arm64)
+	e->caller = PT_REGS_RET(ctx);
+#else
+	bpf_probe_read_user(&e->caller, sizeof(e->caller), (void *)PT_REGS_SP(ctx));
+#endif
+	if (config.hold && may_hold(task) && bpf_send_signal(SIGSTOP) == 0)
+		e->flags = SBT_EVENT_HELD;
+	asked = e->flags & SBT_EVENT_HELD;
+	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+	/* It does not run on before the probe is there. */
+	return asked != 0;
+}
+
+/* Sets the region's key; *unseen: its function has no probe. */
+static __noinline int region_begin(struct sbt_region_key *key, __u64 object, __u32 seen)
+{
+	struct sbt_region fresh = { .object = object, .masters = 1 };
+	struct sbt_region *r;
+
+	if (!key)
+		return 0;
+	if (seen)
+		fresh.flags = SBT_REGION_SEEN;
+	r = bpf_map_lookup_elem(&regions, key);
+	/* What one and the same thread began and never ended is over, if nobody else is in it. */
+	if (r && r->masters && (r->object != object || (r->flags & SBT_REGION_AMBIGUOUS))) {
+		__sync_fetch_and_add(&r->masters, 1);
+		r->flags |= SBT_REGION_AMBIGUOUS;
+		return SBT_TEAM_AMBIGUOUS;
+	}
+	bpf_map_update_elem(&regions, key, &fresh, BPF_ANY);
+	return 0;
+}
+
+/* Returns 0 if its end shall be seen, else 1. */
+static __noinline int region_enter_at(struct pt_regs *ctx)
+{
+	struct sbt_region_key key = {}, unknown = {};
+	struct sbt_team *top;
+	__u64 n = 1, fn = 0;
+	struct here h = {};
+	__u32 level, seen;
+
+	if (!ctx || !here_enter(&h, ctx))
+		return 1;
+	teams_trim(h.of, h.sp);
+	if (h.of->flags & SBT_TEAMS_JOINED)
+		team_resume(h.t, h.of, h.index);
+	level = h.of->depth;
+	if (level >= SBT_TEAM_DEPTH) {
+		count(lost_team, bpf_get_smp_processor_id());
+		return 1;
+	}
+	top = &h.of->stack[level & (SBT_TEAM_DEPTH - 1)];
+	__builtin_memset(top, 0, sizeof(*top));
+	top->region_sp = h.sp;
+	top->family = h.spec->family;
+	if (arg_fetch(ctx, &h.spec->object, &fn) || !fn)
+		return 1;
+	key.fn = fn;
+	key.tgid = h.tgid;
+	if (h.spec->index.how != SBT_ARG_NONE && arg_fetch(ctx, &h.spec->index, &n))
+		n = 0;
+	if (n && arg_fetch(ctx, &h.spec->words, &key.data))
+		key.data = 0;
+	seen = outlined_known(ctx, &h, fn);
+	unknown.tgid = h.tgid;
+	if (!seen) {
+		struct sbt_region some = {};
+
+		bpf_map_update_elem(&regions, &unknown, &some, BPF_NOEXIST);
+		top->flags = SBT_TEAM_UNSEEN;
+	} else if (!level && !(h.of->flags & SBT_TEAMS_SEEN)) {
+		bpf_map_delete_elem(&regions, &unknown);
+	}
+	h.of->flags |= SBT_TEAMS_SEEN;
+	top->object = SBT_TEAM_OBJECT(h.tid, level);
+	top->fn = fn;
+	top->data = key.data;
+	top->index = 1;
+	top->flags |= region_begin(&key, top->object, seen);
+	h.of->depth = level + 1;
+	return here_end(&h);
+}
+
+/* The region is over for the thread that began it: it leaves the join. */
+static __noinline int region_leave_at(struct pt_regs *ctx, int by)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct sbt_region_key key = {};
+	struct sbt_region *r;
+	struct sbt_team *top;
+	struct here h = {};
+
+	if (!ctx || !armed || !here_find(&h, ctx) || h.of->tid != h.tid)
+		return 0;
+	if (by == BY_EXIT && !(h.t->proc_flags & SBT_PROC_BY_EXIT))
+		return 0;
+	top = team_top(h.of);
+	if (by != BY_EXIT)
+		h.sp -= RETURN_POPS;
+	if (!top || top->region_sp != h.sp)
+		return 0;
+	h.of->depth--;
+	key.fn = top->fn;
+	key.data = top->data;
+	key.tgid = h.tgid;
+	r = top->fn ? bpf_map_lookup_elem(&regions, &key) : NULL;
+	if (h.t->arrive_ns && h.t->team == TEAM_JOIN) {
+		h.t->words = r && r->flags & SBT_REGION_SEEN ? r->members : 0;
+		if (r && r->flags & SBT_REGION_AMBIGUOUS)
+			count(lost_team, bpf_get_smp_processor_id());
+		if (h.t->words > 1 && !(r && r->flags & SBT_REGION_AMBIGUOUS))
+			crossing_write(h.t, h.index, now, now);
+		else
+			crossing_drop(h.t, h.index, now);
+		h.t->team = TEAM_NONE;
+	}
+	if (!r)
+		return 0;
+	/* Linux 5.10 does not give back what was there. */
+	__sync_fetch_and_add(&r->masters, -1);
+	if (*(volatile __u32 *)&r->masters == 0)
+		bpf_map_delete_elem(&regions, &key);
+	return 0;
+}
+
+/* --- whoever runs the outlined function ----------------------------------------------------------- */
+
+static __always_inline __u32 place_of(struct pt_regs *ctx, const struct sbt_spec *spec)
+{
+	__u64 place = 0;
+
+	if (spec->index.how == SBT_ARG_NONE || arg_fetch(ctx, &spec->index, &place))
+		return 0;
+	return place < 0xffff ? place + 1 : 0;
+}
+
+static __noinline int outlined_enter_at(struct pt_regs *ctx)
+{
+	struct sbt_region_key key = {};
+	struct here h = {};
+	struct sbt_region *r;
+	struct sbt_team *top;
+	__u32 level, place;
+	bool alone;
+
+	if (!ctx || !here_enter(&h, ctx))
+		return 1;
+	key.fn = PT_REGS_IP(ctx) - h.spec->words.disp;
+	key.tgid = h.tgid;
+	teams_trim(h.of, h.sp);
+	place = place_of(ctx, h.spec);
+	top = team_top(h.of);
+	if (top && top->region_sp && !top->outlined_sp && top->fn == key.fn) {
+		/* It began the region itself. */
+		top->outlined_sp = h.sp;
+		key.data = top->data;
+		r = bpf_map_lookup_elem(&regions, &key);
+		if (r)
+			__sync_fetch_and_add(&r->members, 1);
+		return here_end(&h);
+	}
+	arg_fetch(ctx, &h.spec->object, &key.data);
+	r = bpf_map_lookup_elem(&regions, &key);
+	if (!r && h.spec->family == SBT_FAMILY_LIBOMP) {
+		/* A region that is given nothing. */
+		key.data = 0;
+		r = bpf_map_lookup_elem(&regions, &key);
+	}
+	level = h.of->depth;
+	/* No region's: a task's, begun before tracing, or run by its thread alone, as an if clause wants it. */
+	alone = !r || (top && top->fn == key.fn && top->data == key.data);
+	if (alone && !level)
+		return 1;
+	/* GCC has no region run without its runtime, and in a task there is no barrier. */
+	if (alone && h.spec->family == SBT_FAMILY_GOMP)
+		return 1;
+	if (h.of->flags & SBT_TEAMS_JOINED)
+		team_resume(h.t, h.of, h.index);
+	if (!alone) {
+		__sync_fetch_and_add(&r->members, 1);
+		h.of->flags |= SBT_TEAMS_SEEN;
+	}
+	if (level >= SBT_TEAM_DEPTH) {
+		count(lost_team, bpf_get_smp_processor_id());
+		return 1;
+	}
+	top = &h.of->stack[level & (SBT_TEAM_DEPTH - 1)];
+	__builtin_memset(top, 0, sizeof(*top));
+	top->outlined_sp = h.sp;
+	h.of->depth = level + 1;
+	if (alone) {
+		top->flags = SBT_TEAM_ALONE;
+		return here_end(&h);
+	}
+	top->object = r->object;
+	top->fn = key.fn;
+	top->data = key.data;
+	top->index = place;
+	top->family = h.spec->family;
+	if (r->flags & SBT_REGION_AMBIGUOUS)
+		top->flags |= SBT_TEAM_AMBIGUOUS;
+	if (!(r->flags & SBT_REGION_SEEN))
+		top->flags |= SBT_TEAM_UNSEEN;
+	return here_end(&h);
+}
+
+/* Arrives at the join. */
+static __always_inline void join_arrive(struct here *h, const struct sbt_team *top)
+{
+	struct sbt_account *a = config.account ? account_at(h->index, h->tid) : NULL;
+	struct sbt_thread *t = h->t;
+	__u64 now;
+
+	if (t->arrive_ns)
+		crossing_write(t, h->index, 0, bpf_ktime_get_ns());
+	t->object = top->object;
+	t->ip = top->fn + 1; /* the function itself: its line is the pragma's */
+	t->entry = 0;
+	t->sp = top->region_sp;
+	t->words = 0;
+	t->words_object = 0;
+	t->family = top->family;
+	t->kind = SBT_KIND_JOIN;
+	t->spec = 0;
+	t->index = top->index ? top->index : t->own_index;
+	t->label = 0;
+	t->marked = 0;
+	t->team = TEAM_JOIN;
+	t->flags = top->region_sp ? 0 : SBT_CROSSING_NO_DEPART;
+	t->arrive_cpu = bpf_get_smp_processor_id();
+	if (a) {
+		team_note(t, h->index, a);
+		now = 0;
+		account_arrive(a, h->index, account_busy(a, &now));
+		account_done(a);
+	} else {
+		now = bpf_ktime_get_ns();
+	}
+	t->arrive_ns = now;
+}
+
+static __noinline int outlined_leave_at(struct pt_regs *ctx, int by)
+{
+	struct sbt_region_key key = {};
+	struct sbt_region *r;
+	struct sbt_team *top;
+	struct here h = {};
+
+	if (!ctx || !armed || !here_find(&h, ctx))
+		return 0;
+	if ((by == BY_EXIT || by == BY_CALLER) && !(h.t->proc_flags & SBT_PROC_BY_EXIT))
+		return 0;
+	if (h.of->tid != h.tid)
+		return 0;
+	top = team_top(h.of);
+	if (by != BY_EXIT)
+		h.sp -= RETURN_POPS;
+	if (!top || top->outlined_sp != h.sp)
+		return 0;
+	/* It was seen at its exit, too. */
+	if (top->region_sp && h.t->arrive_ns && h.t->team == TEAM_JOIN && h.t->sp == top->region_sp)
+		return 0;
+	if (!top->region_sp)
+		h.of->depth--;
+	if (!top->object || (top->flags & (SBT_TEAM_UNSEEN | SBT_TEAM_AMBIGUOUS)))
+		return 0;
+	key.fn = top->fn;
+	key.data = top->data;
+	key.tgid = h.tgid;
+	r = bpf_map_lookup_elem(&regions, &key);
+	if (!r || (r->flags & SBT_REGION_AMBIGUOUS)) {
+		count(lost_team, bpf_get_smp_processor_id());
+		return 0;
+	}
+	join_arrive(&h, top);
+	if (top->region_sp)
+		return 0;
+	crossing_write(h.t, h.index, 0, bpf_ktime_get_ns());
+	h.t->flags = 0;
+	h.t->team = TEAM_NONE;
+	h.of->flags |= SBT_TEAMS_JOINED;
+	return 0;
+}
+
+/* --- programs ---------------------------------------------------------------------------------------- */
+
+SEC("?uprobe")
+int region_session(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_session);
+	if (session_is_return(ctx))
+		return region_leave_at(ctx, BY_SESSION);
+	return region_enter_at(ctx);
+}
+
+SEC("?uprobe")
+int region_enter(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	region_enter_at(ctx);
+	return 0;
+}
+
+SEC("?uretprobe")
+int region_leave(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	return region_leave_at(ctx, BY_RETURN);
+}
+
+SEC("?uprobe")
+int region_exit(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	return region_leave_at(ctx, BY_EXIT);
+}
+
+SEC("?uprobe")
+int outlined_session(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_session);
+	if (session_is_return(ctx))
+		return outlined_leave_at(ctx, BY_SESSION);
+	return outlined_enter_at(ctx);
+}
+
+SEC("?uprobe")
+int outlined_enter(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	outlined_enter_at(ctx);
+	return 0;
+}
+
+SEC("?uretprobe")
+int outlined_leave(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	return outlined_leave_at(ctx, BY_RETURN);
+}
+
+SEC("?uprobe")
+int outlined_exit(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	return outlined_leave_at(ctx, BY_EXIT);
+}
+
+/* Where the call of the outlined function returns to. */
+SEC("?uprobe")
+int outlined_returned(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	return outlined_leave_at(ctx, BY_CALLER);
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * The user registers of the threads of one process, without stopping them. An object of its own: it
+ * is loaded where nothing is traced, and a kernel that refuses it can still trace.
+ */
+#include "regs.h"
+#include "userregs.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+__u32 wanted; /* the process, as the reader's PID namespace has it */
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct return_instance {
+	unsigned long orig_ret_vaddr;
+	bool chained; /* it has the place of its return from the next one */
+	struct return_instance *next;
+};
+
+struct uprobe_task {
+	struct return_instance *return_instances;
+};
+
+struct task_struct___uprobes {
+	struct uprobe_task *utask;
+};
+
+#pragma clang attribute pop
+
+/* What return probes have put their own address in the place of. */
+static __always_inline void note_returns(struct task_struct *task, struct sbt_regs *regs)
+{
+	struct task_struct___uprobes *t = (void *)task;
+	struct return_instance *at;
+	__u32 i, n = 0;
+
+	if (!bpf_core_field_exists(t->utask))
+		return;
+	at = BPF_CORE_READ(t, utask, return_instances);
+	for (i = 0; i < 2 * SBT_REGS_RETURNS && at; i++) {
+		/* Of those that share a place the last one's is the caller. */
+		if (!BPF_CORE_READ(at, chained) && n < SBT_REGS_RETURNS)
+			regs->returns[n++] = BPF_CORE_READ(at, orig_ret_vaddr);
+		at = BPF_CORE_READ(at, next);
+	}
+}
+
+/* The number of a task in the PID namespace at @level; 0: it has none there. */
+static __always_inline __u32 number_of(struct task_struct *task, __u32 level)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	struct upid *upid;
+
+	if (!pid || BPF_CORE_READ(pid, level) < level)
+		return 0;
+	upid = (void *)pid + bpf_core_field_offset(pid->numbers) +
+	       level * bpf_core_type_size(struct upid);
+	return (__u32)BPF_CORE_READ(upid, nr);
+}
+
+SEC("iter/task")
+int thread_regs(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task, *reader;
+	struct pt_regs___kernel *from;
+	struct sbt_regs regs = {};
+	__u32 level;
+
+	if (!task || task->flags & PF_KTHREAD)
+		return 0;
+	reader = (struct task_struct *)bpf_get_current_task();
+	level = BPF_CORE_READ(reader, thread_pid, level);
+	if (number_of(BPF_CORE_READ(task, group_leader), level) != wanted)
+		return 0;
+	regs.tid = number_of(task, level);
+	regs.on_cpu = task->on_cpu != 0;
+	regs.switches = task->nvcsw + task->nivcsw;
+	from = user_regs(task);
+	/* What cannot be read stays 0: a stack pointer of 0 is none. */
+	if (from)
+		bpf_probe_read_kernel(regs.words, USER_REGS_SIZE, from);
+	note_returns(task, &regs);
+	bpf_seq_write(ctx->meta->seq, &regs, sizeof(regs));
+	return 0;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * The OpenMP team that a thread is in. Runtimes name it nowhere that can be relied on: it is the thread that began
+ * the region and how deep it was then, found by the outlined function and what that is given.
+ */
+#ifndef BPF_TEAM_H
+#define BPF_TEAM_H
+
+#include "account.h"
+
+/* Not every file that includes this calls all of it. */
+#define MAYBE_UNUSED __attribute__((unused))
+
+/* What a return takes off the stack. */
+#if defined(__TARGET_ARCH_arm64)
+#define RETURN_POPS 0
+#else
+#define RETURN_POPS 8
+#endif
+
+/* struct ident_t of libomp, in the upper half of its first 8 bytes. */
+#define IDENT_FLAGS(words)     ((__u32)((words) >> 32))
+#define IDENT_BARRIER_EXPLICIT 0x20
+#define IDENT_BARRIER_MASK     0x1c0
+#define IDENT_BARRIER_SECTIONS 0xc0
+#define IDENT_BARRIER_SINGLE   0x140
+#define IDENT_BARRIER_IMPLICIT 0x40
+
+static __always_inline struct sbt_teams *teams_of(__u32 index, __u32 tid)
+{
+	struct sbt_teams *of = bpf_map_lookup_elem(&teams, &index);
+
+	return of && of->tid == tid ? of : NULL;
+}
+
+/* The innermost region, or NULL. */
+static __always_inline struct sbt_team *team_top(struct sbt_teams *of)
+{
+	__u32 i = of->depth - 1;
+
+	if (i >= SBT_TEAM_DEPTH)
+		return NULL;
+	/* Older kernels forget the comparison when they come to the sum. */
+	asm volatile("" : "+r"(i));
+	return &of->stack[i & (SBT_TEAM_DEPTH - 1)];
+}
+
+/* Were regions under way in this process when nobody looked? */
+static __always_inline bool teams_unknown(__u32 tgid)
+{
+	struct sbt_region_key key = { .tgid = tgid };
+
+	return bpf_map_lookup_elem(&regions, &key) != NULL;
+}
+
+/*
+ * The team of a thread that comes to a barrier. Returns TEAM_BARRIER, or TEAM_NONE: outside all regions nobody
+ * meets, and where teams cannot be told apart nobody knows who.
+ */
+static __noinline MAYBE_UNUSED int team_find(__u32 tgid, __u32 tid, __u32 index, __u64 *object,
+					     __u64 *place)
+{
+	struct sbt_teams *of = teams_of(index, tid);
+	struct sbt_team *top = of ? team_top(of) : NULL;
+
+	if (!object || !place)
+		return TEAM_NONE;
+	*place = 0;
+	if (!top) {
+		if ((of && of->flags & SBT_TEAMS_SEEN) || !teams_unknown(tgid))
+			return TEAM_NONE;
+		*object = SBT_TEAM_OBJECT(tgid, SBT_TEAM_UNKNOWN);
+		return TEAM_BARRIER;
+	}
+	if (of->depth > SBT_TEAM_DEPTH || (top->flags & SBT_TEAM_AMBIGUOUS)) {
+		count(lost_team, bpf_get_smp_processor_id());
+		return TEAM_NONE;
+	}
+	if (top->flags & SBT_TEAM_ALONE)
+		return TEAM_NONE;
+	*place = top->index;
+	*object = top->flags & SBT_TEAM_UNSEEN ? SBT_TEAM_OBJECT(tgid, SBT_TEAM_UNKNOWN)
+					       : top->object;
+	return TEAM_BARRIER;
+}
+
+/* libomp says in its argument what the barrier is for. */
+static __always_inline void team_kind(struct sbt_thread *t)
+{
+	__u32 flags = IDENT_FLAGS(t->words), implicit = flags & IDENT_BARRIER_MASK;
+
+	t->words = 0;
+	t->words_object = 0;
+	if (t->family != SBT_FAMILY_LIBOMP)
+		return;
+	if (flags & IDENT_BARRIER_EXPLICIT)
+		t->kind = SBT_KIND_EXPLICIT;
+	else if (implicit == IDENT_BARRIER_SECTIONS)
+		t->kind = SBT_KIND_SECTIONS;
+	else if (implicit == IDENT_BARRIER_SINGLE)
+		t->kind = SBT_KIND_SINGLE;
+	else if (implicit & IDENT_BARRIER_IMPLICIT)
+		t->kind = SBT_KIND_LOOP;
+}
+
+/*
+ * How many meet, as the thread leaves the barrier: all members have come by then, so all have entered. Returns 0 if it
+ * was no meeting, or nobody knows whose.
+ */
+static __noinline MAYBE_UNUSED int team_words(struct sbt_thread *t, __u32 index)
+{
+	struct sbt_teams *of = t ? teams_of(index, t->tid) : NULL;
+	struct sbt_team *top = of ? team_top(of) : NULL;
+	struct sbt_region_key key = {};
+	struct sbt_region *r;
+
+	if (!t)
+		return 0;
+	t->words = 0;
+	if (!top || (top->flags & SBT_TEAM_UNSEEN))
+		return 1;
+	key.fn = top->fn;
+	key.data = top->data;
+	key.tgid = t->tgid;
+	r = bpf_map_lookup_elem(&regions, &key);
+	if (!r)
+		return 1;
+	if ((r->flags & SBT_REGION_AMBIGUOUS) || ((r->flags & SBT_REGION_SEEN) && !r->members)) {
+		count(lost_team, bpf_get_smp_processor_id());
+		return 0;
+	}
+	if (!(r->flags & SBT_REGION_SEEN))
+		return 1;
+	t->words = r->members;
+	return r->members > 1;
+}
+
+/* Before an arrival: for crossing_drop(). */
+static __always_inline void team_note(const struct sbt_thread *t, __u32 index,
+				      const struct sbt_account *a)
+{
+	struct sbt_teams *of = teams_of(index, t->tid);
+
+	if (of)
+		of->mark_oncpu = a->mark.times[SBT_TIME_ONCPU];
+}
+
+static __always_inline void counters_undo(__u32 index)
+{
+	struct sbt_counting *c = counting_at(index);
+	__u32 i;
+
+	for (i = 0; c && i < SBT_COUNTERS_MAX; i++)
+		c->mark[i].counter -= c->phase[i];
+	/* What was scaled is not the count any more. */
+	if (c)
+		c->unknown |= c->scaled;
+}
+
+/* It was no meeting: the phase goes on as if nothing had been. */
+static __noinline MAYBE_UNUSED int crossing_drop(struct sbt_thread *t, __u32 index, __u64 now)
+{
+	struct sbt_account *a = t && config.account ? account_at(index, t->tid) : NULL;
+	struct sbt_teams *of = t ? teams_of(index, t->tid) : NULL;
+	__u32 i;
+
+	if (!t)
+		return 0;
+	t->arrive_ns = 0;
+	if (!a)
+		return 0;
+	account_run(a, account_busy(a, &now));
+	a->inside = 0;
+	for (i = 1; a->phase_dirty && i < SBT_TIMES; i++)
+		a->mark.times[i] -= a->phase.times[i];
+	if (a->phase_dirty) {
+		a->mark.fault_ns -= a->phase.fault_ns;
+		a->mark.stolen_ns -= a->phase.stolen_ns;
+		a->mark.switches -= a->phase.switches;
+		a->mark.migrations -= a->phase.migrations;
+		a->mark.faults -= a->phase.faults;
+	}
+	if (of)
+		a->mark.times[SBT_TIME_ONCPU] = of->mark_oncpu;
+	a->dirty |= a->phase_dirty;
+	a->phase_dirty = 0;
+	counters_undo(index);
+	account_done(a);
+	return 0;
+}
+
+#endif /* BPF_TEAM_H */

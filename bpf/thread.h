@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* A thread comes for the first time, and what it is inside of: for the programs on threads' own paths. */
+#ifndef BPF_THREAD_H
+#define BPF_THREAD_H
+
+#include "account.h"
+
+/* What is no crossing, but may turn out to be one, has its own account. */
+#define count_refused(field, cpu, crossing)         \
+	do {                                        \
+		if (crossing) {                     \
+			count(refused, cpu);        \
+			count(field, cpu);          \
+		} else {                            \
+			count(candidates, cpu);     \
+			count(lost_candidate, cpu); \
+		}                                   \
+	} while (0)
+
+/* The name of the process is that of its first thread. */
+static __always_inline void leader_comm(char comm[SBT_COMM_LEN])
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+
+	bpf_probe_read_kernel(comm, SBT_COMM_LEN, &leader->comm);
+}
+
+static __always_inline __u64 leader_start(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, group_leader, start_time);
+}
+
+/* -a: is the process that runs one of those asked for? */
+static __always_inline bool wanted(void)
+{
+	if (config.by_comm) {
+		char comm[SBT_COMM_LEN] = {};
+		int i;
+
+		leader_comm(comm);
+		for (i = 0; i < SBT_COMM_LEN; i++) {
+			if (comm[i] != config.comm[i])
+				return false;
+			if (!comm[i])
+				break;
+		}
+	}
+	if (config.by_cgroup &&
+	    bpf_get_current_ancestor_cgroup_id(config.cgroup_level) != config.cgroup_id)
+		return false;
+	return true;
+}
+
+/*
+ * -a: a process not heard of. How its departures may be seen depends on the program: until that is
+ * known, nothing is recorded of it.
+ */
+static __always_inline bool admit(__u32 tgid, __u64 now, __u32 cpu, bool crossing)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct sbt_verdict *v, ask = { .ns = now };
+	struct sbt_proc proc = { .inc = incarnation(now) };
+	struct sbt_file key = {};
+
+	if (!wanted())
+		proc.flags |= SBT_PROC_EXCLUDED;
+	program_key(task, &key);
+	v = bpf_map_lookup_elem(&files, &key);
+	if (!proc.flags && (!v || !(v->flags & SBT_PROC_KNOWN))) {
+		if (!v) {
+			bpf_map_update_elem(&files, &key, &ask, BPF_NOEXIST);
+			mappings_changed(NULL, tgid, (__u32)bpf_get_current_pid_tgid(), false);
+		}
+		count_refused(lost_early, cpu, crossing);
+		return false;
+	}
+	if (v)
+		proc.flags |= v->flags & (SBT_PROC_BY_EXIT | SBT_PROC_EXCLUDED);
+	if (config.by_exit)
+		proc.flags |= SBT_PROC_BY_EXIT;
+	if (bpf_map_update_elem(&procs, &tgid, &proc, BPF_NOEXIST) &&
+	    !bpf_map_lookup_elem(&procs, &tgid)) {
+		/* Full; else a sister thread was quicker. */
+		count_refused(lost_process, cpu, crossing);
+		return false;
+	}
+	return true;
+}
+
+/*
+ * First crossing of a thread (or of a stranger, each time): NULL unless it is traced. @crossing: else it only waits for
+ * something, or wakes others.
+ */
+static __noinline struct sbt_thread *thread_new(__u32 tgid, __u32 tid, __u32 *index, bool crossing)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct sbt_proc *p = bpf_map_lookup_elem(&procs, &tgid);
+	__u64 now = bpf_ktime_get_ns();
+	struct sbt_thread *t;
+	struct sbt_event *e;
+	__u32 flags;
+
+	if (!p) {
+		if (!config.system || tgid == config.self)
+			return NULL;
+		if (!admit(tgid, now, cpu, crossing))
+			return NULL;
+		p = bpf_map_lookup_elem(&procs, &tgid);
+		if (!p)
+			return NULL;
+	}
+	flags = proc_flags(p, tgid);
+	if (flags & SBT_PROC_EXCLUDED)
+		return NULL;
+	if (flags & SBT_PROC_FRESH) {
+		/*
+		 * It is not known yet whether a return probe could hurt it. What may be a barrier is looked for only once
+		 * that is known: the probes may be those of the program before.
+		 */
+		if (crossing)
+			count_refused(lost_early, cpu, true);
+		return NULL;
+	}
+	t = thread_find(tid, index);
+	if (t && (t->tgid != tgid || t->inc)) {
+		thread_release(t); /* of an earlier thread of this number, whose end was not seen */
+		t = NULL;
+	}
+	if (!t) {
+		t = thread_claim(tid, tgid, index);
+		if (!t) {
+			count_refused(lost_thread, cpu, crossing);
+			return NULL;
+		}
+		if (config.account)
+			account_start(*index, (void *)bpf_get_current_task(), tid, tgid,
+				      ACCOUNT_RUNNING, now, false);
+	}
+	t->inc = p->inc;
+	t->proc_flags = flags;
+	if (!(flags & SBT_PROC_SEEN)) {
+		/* Two threads may both say so; saying it twice is harmless. */
+		p->flags |= SBT_PROC_SEEN;
+		e = event_new(SBT_REC_SEEN, now);
+		if (e) {
+			e->tgid = tgid;
+			e->tid = tid;
+			e->inc = p->inc;
+			leader_comm(e->comm);
+			e->start_ns = leader_start();
+			/* Now, while it waits: its mappings may be gone in a millisecond. */
+			bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+		}
+	}
+	return t;
+}
+
+/* --- functions within functions -------------------------------------------------------------------------- */
+
+#define PAGE_OF(address) ((address) >> 12)
+
+/* What a return probe has put in place of the return address? */
+static __always_inline bool is_trampoline(__u64 address)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	struct xol_area *area = NULL;
+
+	if (!bpf_core_field_exists(mm->uprobes_state) || !bpf_core_field_exists(area->vaddr))
+		return false;
+	area = BPF_CORE_READ(mm, uprobes_state.xol_area);
+	return area && PAGE_OF(BPF_CORE_READ(area, vaddr)) == PAGE_OF(address);
+}
+
+/*
+ * Was this function called, or jumped to as the last thing it does, by the one whose probe at @entry was met before at
+ * @sp, to return to @ip? So old versions call new ones, and wrappers what they wrap. What was left by longjmp has been
+ * overwritten by then, as a rule.
+ */
+static __always_inline bool called_within(struct pt_regs *ctx, __u64 entry, __u64 sp, __u64 ip)
+{
+	__u64 back = 0;
+
+	if (entry == PT_REGS_IP(ctx) || PT_REGS_SP(ctx) > sp)
+		return false;
+#if defined(__TARGET_ARCH_arm64)
+	/* Where it has put the link register is not known. */
+	if (PT_REGS_SP(ctx) < sp)
+		return true;
+	back = PT_REGS_RET(ctx);
+#else
+	if (bpf_probe_read_user(&back, sizeof(back), (void *)sp))
+		return false;
+#endif
+	return back == ip || is_trampoline(back);
+}
+
+#endif /* BPF_THREAD_H */

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * Who had it, one after the other: a CPU that somebody waits for, a lock. A short log each, for the one who
+ * waited to add up afterwards who held him up. Nobody writes where nobody waits.
+ */
+#ifndef BPF_TURNS_H
+#define BPF_TURNS_H
+
+#include "maps.h"
+
+#define SBT_TURNS 32 /* a power of two */
+
+struct sbt_turn {
+	__u64 from_ns;
+	__u32 tid; /* 0: nobody, or nobody looked */
+	__u32 pad;
+};
+
+struct sbt_turns {
+	__u32 last; /* the newest, modulo SBT_TURNS */
+	__u32 left; /* CPUs: so many more are written, unless somebody waits again */
+	struct sbt_turn turn[SBT_TURNS];
+};
+
+/* By CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sbt_turns);
+} cpu_turns SEC(".maps");
+
+struct sbt_lock {
+	__u64 addr;
+	__u32 tgid;
+	__u32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct sbt_lock);
+	__type(value, struct sbt_turns);
+} lock_turns SEC(".maps");
+
+static __always_inline struct sbt_turns *turns_of_lock(const struct sbt_account *a)
+{
+	struct sbt_lock lock = { .addr = a->block_addr, .tgid = a->tgid };
+
+	return bpf_map_lookup_elem(&lock_turns, &lock);
+}
+
+/* From @now on it is @tid's. Two CPUs at once may lose one of the two: then that time counts for the other. */
+static __always_inline void turn_push(struct sbt_turns *t, __u32 tid, __u64 now)
+{
+	__u32 at = (t->last + 1) & (SBT_TURNS - 1);
+
+	t->turn[at].tid = tid;
+	t->turn[at].from_ns = now;
+	t->last = at;
+}
+
+/*
+ * Global functions are gone through by the verifier once and not for each caller; what is kept in the account and not in
+ * a register is the same to it on all ways through a loop.
+ */
+__noinline int runs_add(__u32 index, __u32 tid, __u64 ns)
+{
+	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);
+	__u32 i, at = 0;
+
+	if (!a)
+		return 0;
+#pragma unroll
+	for (i = 0; i < SBT_RUNS; i++) {
+		if (a->runs[i].tid == tid) {
+			a->runs[i].ns += ns;
+			return 0;
+		}
+		if (a->runs[i].ns < a->runs[at & (SBT_RUNS - 1)].ns)
+			at = i;
+	}
+	at &= SBT_RUNS - 1;
+	if (a->runs[at].ns < ns) {
+		a->runs[at].tid = tid;
+		a->runs[at].ns = ns;
+	}
+	return 0;
+}
+
+/* The vote is Boyer and Moore's, by time: right for whoever had it longer than all others together. */
+static __always_inline void turn_vote(struct sbt_most *m, __u32 tid, __u64 ns)
+{
+	m->seen_ns += ns;
+	if (tid == m->tid) {
+		m->votes += ns;
+		m->ns += ns;
+	} else if (ns > m->votes) {
+		m->votes = ns - m->votes;
+		m->tid = tid;
+		m->ns = ns;
+	} else {
+		m->votes -= ns;
+	}
+}
+
+/*
+ * One turn that began at @from, of those that turns_sum() goes back through. Returns 1: there is nothing before it. A
+ * function for the verifier's sake: on its own it is gone through once, in the loop for each turn and all that the one
+ * before could come to.
+ */
+__noinline int turn_add(__u32 index, __u32 of_cpu, __u32 tid, __u64 from)
+{
+	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);
+	struct sbt_most *m;
+	bool first;
+
+	if (!a)
+		return 1;
+	m = &a->most;
+	first = from <= a->since_ns;
+	if (first)
+		from = a->since_ns;
+	if (from < m->end_ns) {
+		if (tid && tid != a->tid) {
+			if (of_cpu)
+				runs_add(index, tid, m->end_ns - from);
+			turn_vote(m, tid, m->end_ns - from);
+		}
+		m->end_ns = from;
+	}
+	return first;
+}
+
+/*
+ * Adds up whose it was while thread @index waited, up to @now: into its account's `most`. @of_cpu: of the CPU that it
+ * waited for, and those who ran are charged to it; else of the lock.
+ */
+__noinline int turns_sum(__u32 index, __u32 of_cpu, __u64 now)
+{
+	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);
+	struct sbt_turns *t;
+	struct sbt_most *m;
+	struct sbt_turn *turn;
+	__u32 i;
+
+	if (!a)
+		return 0;
+	m = &a->most;
+	m->tid = 0;
+	m->ns = m->seen_ns = m->votes = 0;
+	m->end_ns = now;
+	t = of_cpu ? bpf_map_lookup_elem(&cpu_turns, &a->wait_cpu) : turns_of_lock(a);
+	for (i = 0; t && i < SBT_TURNS; i++) {
+		turn = &t->turn[(t->last - i) & (SBT_TURNS - 1)];
+		if (turn_add(index, of_cpu, turn->tid, turn->from_ns))
+			break;
+	}
+	return 0;
+}
+
+#endif /* BPF_TURNS_H */

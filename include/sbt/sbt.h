@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * Named barriers and phases for programs that sbt-trace may watch. C99 or C++11, POSIX threads;
+ * this one file, nothing to link but the threads. The interface is that of the SBT library
+ * (E. Novillo, 2002, appendix B and section 4.2), the measuring is left to sbt-trace:
+ *
+ *	#define SBT_BARRIER  my_barrier		// the barrier that the macros use
+ *	#define SBT_THREADID my_id		// number of the calling thread: variable or call
+ *	#include <pthread.h>
+ *	#include "sbt/sbt.h"
+ *
+ *	sbt_barrier_t *SBT_BARRIER;
+ *
+ *	SBT_BARRIER = sbt_init(4, argc, argv);	// 4 threads meet; NULL with errno: no barrier
+ *	BARRIER;				// meet; known by file and line
+ *	N_BARRIER("End initialization");	// meet; known by name
+ *	L_BARRIER;				// meet in a loop: summed up, told of at the end
+ *	NL_BARRIER("End iteration");		// the same with a name
+ *	sbt_finalize();				// at the end, when nobody waits at a barrier
+ *
+ * Programs with other barriers, and programs with one thread, have the markers alone:
+ *
+ *	SBT_THREAD(id);				// from here on the calling thread is number id
+ *	SBT_PHASE("read");			// here the calling thread's phase "read" ends
+ *	SBT_PHASE_BEGIN("solve");		// ... and here one begins with a name of its own,
+ *	SBT_PHASE_END("solve");			// whatever barriers and phases lie inside
+ *
+ *	SBT_READ(owner, bytes);			// here the calling thread reads so much of the data of
+ *	SBT_WRITE(owner, bytes);		// thread number owner, or writes it: see sbt-trace predict
+ *
+ * With -DSBT_OFF nothing is left but a call of pthread_barrier_wait(); parts of a program compiled
+ * with and without it can be mixed.
+ *
+ * What tracers see: notes of the SystemTap form (section .note.stapsdt), provider "sbt", so that
+ * perf, bpftrace, gdb and others can use them too. A marker is one nop while nobody looks; the
+ * program never asks whether somebody does. What has no value in a register yet (a string's
+ * address in SBT_PHASE) is put into one first. x86-64 and arm64; elsewhere there are no markers.
+ *
+ *	marker		arguments
+ *	enter		object, thread, file, line, name, loop, count
+ *	leave		object
+ *	phase		name, file, line, kind (enum sbt_phase_kind)
+ *	thread		thread
+ *	access		owner, bytes, kind (enum sbt_access_kind)
+ *	init		argc, argv, object, count
+ *	finalize	(none)
+ *
+ *	object	8	address of the sbt_barrier_t, which is that of the pthread_barrier_t in it
+ *	thread	-4	SBT_THREADID of the calling thread
+ *	file	8	address of a string: __FILE__, as the compiler was given it
+ *	line	-4	__LINE__
+ *	name	8	address of a string, or 0: without a name. It may be one that changes.
+ *	loop	-4	not 0: a loop barrier
+ *	count	-4	how many threads meet
+ *	owner	-4	number of another thread, as thread is of the calling one
+ *	bytes	-4	how many
+ *	argc	-4	as given to sbt_init()
+ *	argv	8	address of argc pointers to strings, not yet sorted by sbt_init()
+ *
+ * The left number is the size as notes have it: bytes, negative when signed. Operands are registers
+ * and constants, and count, in enter, memory at the register of object plus a constant. A thread
+ * that has hit enter hits leave next of all markers, unless it never comes back;
+ * pthread_barrier_wait() on the same object lies between the two.
+ * A literal that nobody has read may not be in memory yet: a probe that must not sleep cannot read
+ * it then, and what is at its address has to be taken from the file.
+ */
+#ifndef SBT_SBT_H
+#define SBT_SBT_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+
+#ifndef PTHREAD_BARRIER_SERIAL_THREAD
+#error "sbt.h needs POSIX barriers: -std=gnu11 or such, or -D_POSIX_C_SOURCE=200112L"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum sbt_phase_kind { SBT_PHASE_KIND_POINT = 0, SBT_PHASE_KIND_BEGIN = 1, SBT_PHASE_KIND_END = 2 };
+
+enum sbt_access_kind { SBT_ACCESS_READ = 1, SBT_ACCESS_WRITE = 2 };
+
+/* --- what is marked, and how ------------------------------------------------------------------ */
+
+#if !defined(SBT_OFF) && defined(__ELF__) && defined(__LP64__) && \
+	(defined(__x86_64__) || defined(__aarch64__))
+#define SBT_PRIV_MARKS 1
+#else
+#define SBT_PRIV_MARKS 0
+#endif
+
+/* Else the many lines of a note would count as code when a compiler decides what to inline. */
+#if (defined(__clang__) && __clang_major__ >= 11) || (!defined(__clang__) && __GNUC__ >= 9)
+#define SBT_PRIV_ASM __asm__ __volatile__ __inline__
+#else
+#define SBT_PRIV_ASM __asm__ __volatile__
+#endif
+
+/*
+ * In front of the number of an int among the asm statement's operands; addresses have "8@%". And an
+ * int that lies operand 6 bytes behind the address in operand 0: written by hand, because compilers
+ * might go through a symbol, and would write it otherwise with -masm=intel.
+ */
+#ifdef __aarch64__
+#define SBT_PRIV_INT   "-4@%w"
+#define SBT_PRIV_FIELD "-4@[%0, %c6]"
+#else
+#define SBT_PRIV_INT   "-4@%"
+#define SBT_PRIV_FIELD "-4@%c6(%0)"
+#endif
+
+/*
+ * A nop and the note that tells of it: three words of header, the owner's name, where the nop is,
+ * where .stapsdt.base was when the note was made (prelink moves the code, and that section with it,
+ * but not what notes say), no semaphore, then three strings. "?" keeps the note in the group of the
+ * function that it is about, to go when the linker drops that one.
+ */
+#define SBT_PRIV_MARK(marker, args)                                             \
+	"1: nop\n"                                                              \
+	".pushsection .note.stapsdt,\"?\",\"note\"\n"                           \
+	".balign 4\n"                                                           \
+	".4byte 3f-2f, 5f-4f, 3\n"                                              \
+	"2: .asciz \"stapsdt\"\n"                                               \
+	"3: .balign 4\n"                                                        \
+	"4: .8byte 1b, _.stapsdt.base, 0\n"                                     \
+	".asciz \"sbt\"\n"                                                      \
+	".asciz \"" marker "\"\n"                                               \
+	".asciz \"" args "\"\n"                                                 \
+	"5: .balign 4\n"                                                        \
+	".popsection\n"                                                         \
+	".ifndef _.stapsdt.base\n"                                              \
+	".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n" \
+	".weak _.stapsdt.base\n"                                                \
+	".hidden _.stapsdt.base\n"                                              \
+	"_.stapsdt.base: .space 1\n"                                            \
+	".size _.stapsdt.base, 1\n"                                             \
+	".popsection\n"                                                         \
+	".endif\n"
+
+#if SBT_PRIV_MARKS
+#define SBT_PRIV_ENTER(b, thd_id, file, line, name, loop)                                  \
+	SBT_PRIV_ASM(SBT_PRIV_MARK("enter", "8@%0 " SBT_PRIV_INT "1 8@%2 " SBT_PRIV_INT    \
+					    "3 8@%4 " SBT_PRIV_INT "5 " SBT_PRIV_FIELD)    \
+		     :                                                                     \
+		     : "r"(b), "nr"(thd_id), "r"(file), "nr"(line), "r"(name), "nr"(loop), \
+		       "n"(offsetof(sbt_barrier_t, thread_count)))
+#define SBT_PRIV_LEAVE(b) SBT_PRIV_ASM(SBT_PRIV_MARK("leave", "8@%0") : : "r"(b))
+/* What a program does on one side of the marker stays there: hence "memory". */
+#define SBT_PRIV_PHASE(name, kind)                                                           \
+	SBT_PRIV_ASM(SBT_PRIV_MARK("phase", "8@%0 8@%1 " SBT_PRIV_INT "2 " SBT_PRIV_INT "3") \
+		     :                                                                       \
+		     : "r"((const char *)(name)), "r"((const char *)__FILE__),               \
+		       "nr"((int)__LINE__), "nr"((int)(kind))                                \
+		     : "memory")
+#define SBT_PRIV_THREAD(id) \
+	SBT_PRIV_ASM(SBT_PRIV_MARK("thread", SBT_PRIV_INT "0") : : "nr"((int)(id)))
+#define SBT_PRIV_ACCESS(owner, bytes, kind)                                                        \
+	SBT_PRIV_ASM(SBT_PRIV_MARK("access", SBT_PRIV_INT "0 " SBT_PRIV_INT "1 " SBT_PRIV_INT "2") \
+		     :                                                                             \
+		     : "nr"((int)(owner)), "nr"((int)(bytes)), "nr"((int)(kind))                   \
+		     : "memory")
+#define SBT_PRIV_INIT(argc, argv, b, count)                                              \
+	SBT_PRIV_ASM(SBT_PRIV_MARK("init", SBT_PRIV_INT "0 8@%1 8@%2 " SBT_PRIV_INT "3") \
+		     :                                                                   \
+		     : "nr"(argc), "r"(argv), "r"(b), "nr"(count)                        \
+		     : "memory")
+#define SBT_PRIV_FINALIZE() SBT_PRIV_ASM(SBT_PRIV_MARK("finalize", "") : : : "memory")
+#else
+#define SBT_PRIV_ENTER(b, thd_id, file, line, name, loop) \
+	((void)(thd_id), (void)(file), (void)(line), (void)(name), (void)(loop))
+#define SBT_PRIV_LEAVE(b)		    ((void)0)
+#define SBT_PRIV_PHASE(name, kind)	    ((void)(name))
+#define SBT_PRIV_THREAD(id)		    ((void)(id))
+#define SBT_PRIV_ACCESS(owner, bytes, kind) ((void)(owner), (void)(bytes))
+#define SBT_PRIV_INIT(argc, argv, b, count) ((void)0)
+#define SBT_PRIV_FINALIZE()		    ((void)0)
+#endif
+
+/* One copy of a function, at one place, whoever calls it with what. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8
+#define SBT_PRIV_ONE_COPY __attribute__((noipa, unused))
+#else
+#define SBT_PRIV_ONE_COPY __attribute__((noinline, unused))
+#endif
+
+/* --- phases (section 6.2) --------------------------------------------------------------------- */
+
+/* From here on the calling thread is number @id, from 0, also where no barrier says so. */
+#define SBT_THREAD(id) SBT_PRIV_THREAD(id)
+
+/* A point in the calling thread: a phase ends here and has this name; the next one begins. */
+#define SBT_PHASE(name)	      SBT_PRIV_PHASE(name, SBT_PHASE_KIND_POINT)
+/*
+ * A conceptual phase of the calling thread, from here ... What its threads begin together is one occurrence, whatever
+ * barriers lie inside; phases of different names may nest and overlap.
+ */
+#define SBT_PHASE_BEGIN(name) SBT_PRIV_PHASE(name, SBT_PHASE_KIND_BEGIN)
+/* ... to here. The names are compared, not their addresses. */
+#define SBT_PHASE_END(name)   SBT_PRIV_PHASE(name, SBT_PHASE_KIND_END)
+
+/* --- whose data (for predictions) ------------------------------------------------------------- */
+
+/*
+ * Here the calling thread reads (writes) @bytes that belong to thread number @owner, as SBT_THREAD or the barriers have
+ * it, and would have to ask it for them (send them to it) where memory is not shared. An element, a row, or a whole
+ * boundary at once: each is one message on the machine that is predicted.
+ */
+#define SBT_READ(owner, bytes)	SBT_PRIV_ACCESS(owner, bytes, SBT_ACCESS_READ)
+#define SBT_WRITE(owner, bytes) SBT_PRIV_ACCESS(owner, bytes, SBT_ACCESS_WRITE)
+
+/* --- barriers --------------------------------------------------------------------------------- */
+
+/* The same with and without SBT_OFF, in C and in C++. */
+typedef struct sbt_barrier_s {
+	pthread_barrier_t barrier; /* first: both have one address */
+	int thread_count; /* threads that meet */
+	struct sbt_barrier_s *next; /* all that sbt_finalize() will release */
+} sbt_barrier_t;
+
+struct sbt_priv_env {
+	pthread_mutex_t lock;
+	sbt_barrier_t *barriers;
+};
+
+/* One for all files of a program or library that include this. */
+__attribute__((weak, visibility("hidden"))) struct sbt_priv_env sbt_priv_env = {
+	PTHREAD_MUTEX_INITIALIZER, NULL
+};
+
+/* A barrier where @count threads meet. NULL, with errno: @count is below 1, or no memory. */
+static inline sbt_barrier_t *sbt_barrier_create(int count)
+{
+	sbt_barrier_t *b;
+	int err;
+
+	if (count < 1) {
+		errno = EINVAL;
+		return NULL;
+	}
+	b = (sbt_barrier_t *)malloc(sizeof(*b));
+	if (!b)
+		return NULL;
+	err = pthread_barrier_init(&b->barrier, NULL, (unsigned int)count);
+	if (err) {
+		free(b);
+		errno = err;
+		return NULL;
+	}
+	b->thread_count = count;
+	pthread_mutex_lock(&sbt_priv_env.lock);
+	b->next = sbt_priv_env.barriers;
+	sbt_priv_env.barriers = b;
+	pthread_mutex_unlock(&sbt_priv_env.lock);
+	return b;
+}
+
+/*
+ * pthread_barrier_destroy() waits for those who are on their way out, and b is not touched on the
+ * way out: the last to meet may release the barrier at once. A C library that says it is still
+ * used keeps it.
+ */
+static inline void sbt_priv_release(sbt_barrier_t *b)
+{
+	if (!pthread_barrier_destroy(&b->barrier))
+		free(b);
+}
+
+/* Releases a barrier before the end; sbt_finalize() does it for all. Nobody may wait there. */
+static inline void sbt_barrier_destroy(sbt_barrier_t *b)
+{
+	sbt_barrier_t **at;
+
+	pthread_mutex_lock(&sbt_priv_env.lock);
+	for (at = &sbt_priv_env.barriers; *at && *at != b; at = &(*at)->next)
+		;
+	if (*at)
+		*at = b->next;
+	else
+		b = NULL;
+	pthread_mutex_unlock(&sbt_priv_env.lock);
+	if (b)
+		sbt_priv_release(b);
+}
+
+/*
+ * Waits until b->thread_count threads are here. @thd_id: the calling thread's number, from 0. @name
+ * may be NULL. @loop: not 0 for a loop barrier. The strings are read by tracers, perhaps later:
+ * they should be literals; one that changes is read at the time where that can be done.
+ */
+SBT_PRIV_ONE_COPY static void sbt_barrier(sbt_barrier_t *b, int thd_id, const char *file, int line,
+					  const char *name, int loop)
+{
+	SBT_PRIV_ENTER(b, thd_id, file, line, name, loop);
+	pthread_barrier_wait(&b->barrier);
+	SBT_PRIV_LEAVE(b);
+}
+
+/* Macros, for each to stand for its own line. */
+#define BARRIER		 sbt_barrier(SBT_BARRIER, SBT_THREADID, __FILE__, __LINE__, NULL, 0)
+#define N_BARRIER(name)	 sbt_barrier(SBT_BARRIER, SBT_THREADID, __FILE__, __LINE__, (name), 0)
+#define L_BARRIER	 sbt_barrier(SBT_BARRIER, SBT_THREADID, __FILE__, __LINE__, NULL, 1)
+#define NL_BARRIER(name) sbt_barrier(SBT_BARRIER, SBT_THREADID, __FILE__, __LINE__, (name), 1)
+
+/* --- begin and end ---------------------------------------------------------------------------- */
+
+/* Whether @arg names an option of appendix A (or libperfex); the next argument is its value. */
+static inline int sbt_is_option(const char *arg)
+{
+	static const char *const names[] = {
+		"SBT_WATCH",	   "SBT_WATCH_ALL", "SBT_WARN_TIME", "SBT_WARNINGS",
+		"SBT_PHASE_TIMES", "SBT_NO_DEBUG",  "SBT_OPTIONS",   "SBT_EVENTS",
+		"SBT_VERBOSE",	   "T5_EVENT0",	    "T5_EVENT1",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(arg, names[i]))
+			return 1;
+	return 0;
+}
+
+/*
+ * Puts the options of SBT and their values behind the program's own arguments, each in the order
+ * that it had. Returns how many are the program's own, argv[0] included: what argc would be
+ * without options. An option without a value is the program's own.
+ */
+static inline int sbt_args(int argc, char **argv)
+{
+	int own = argc > 0, i = own;
+	char *arg;
+
+	while (i < argc) {
+		if (i + 1 < argc && sbt_is_option(argv[i])) {
+			i += 2;
+			continue;
+		}
+		arg = argv[i];
+		memmove(&argv[own + 1], &argv[own], (size_t)(i - own) * sizeof(*argv));
+		argv[own++] = arg;
+		i++;
+	}
+	return own;
+}
+
+/*
+ * Makes the barrier where @count threads meet; call it before they begin. The options on the
+ * command line are for sbt-trace; they are put behind the program's own arguments, and a program
+ * that counts its arguments takes argc = sbt_args(argc, argv) after this. argc may be 0. NULL, with
+ * errno, as from sbt_barrier_create().
+ */
+static inline sbt_barrier_t *sbt_init(int count, int argc, char **argv)
+{
+	sbt_barrier_t *b = sbt_barrier_create(count);
+
+	SBT_PRIV_INIT(argc, argv, b, count);
+	sbt_args(argc, argv);
+	return b;
+}
+
+/* The end of what sbt-trace sums up. Releases every barrier; no thread may be waiting at one. */
+static inline void sbt_finalize(void)
+{
+	sbt_barrier_t *b, *next;
+
+	SBT_PRIV_FINALIZE();
+	pthread_mutex_lock(&sbt_priv_env.lock);
+	b = sbt_priv_env.barriers;
+	sbt_priv_env.barriers = NULL;
+	pthread_mutex_unlock(&sbt_priv_env.lock);
+	for (; b; b = next) {
+		next = b->next;
+		sbt_priv_release(b);
+	}
+}
+
+/* --- times ------------------------------------------------------------------------------------ */
+
+static inline int sbt_msec(struct timeval t1, struct timeval t2)
+{
+	return (int)(((long long)(t2.tv_sec - t1.tv_sec) * 1000000 + (t2.tv_usec - t1.tv_usec)) /
+		     1000);
+}
+
+static inline double sbt_sec(struct timeval t1, struct timeval t2)
+{
+	return (double)(t2.tv_sec - t1.tv_sec) + (double)(t2.tv_usec - t1.tv_usec) / 1e6;
+}
+
+static inline void sbt_time(struct timeval t)
+{
+	time_t sec = t.tv_sec;
+	struct tm tm;
+
+	if (localtime_r(&sec, &tm))
+		printf("%02d:%02d:%02d.%03d\n", tm.tm_hour, tm.tm_min, tm.tm_sec,
+		       (int)(t.tv_usec / 1000));
+}
+
+/* From t1 to t2, struct timeval: whole milliseconds, an int; seconds, a double. */
+#define SBT_MSEC(t1, t2) sbt_msec((t1), (t2))
+#define SBT_SEC(t1, t2)	 sbt_sec((t1), (t2))
+/* Prints the local time t and a line break to stdout: 11:09:44.469 */
+#define SBT_TIME(t)	 sbt_time(t)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SBT_SBT_H */

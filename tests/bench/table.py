@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""What tracing costs, by sbt-trace and by what else one would take: the same program under each tool in turn.
+
+Three programs: one thread that meets nobody, back to back (all of it is the tool's price); two threads with phases of
+50 us, and of 1 ms. Each does a fixed number of steps of work and says itself how long its rounds took, so that no tool's
+start or report counts. Each figure is the median over turns, in each of which every tool has its go; ratios are taken
+within a turn. The others are given the same task, to note each call of pthread_barrier_wait and its return:
+bpftrace sums up the time inside, perf records both, uftrace hooks the call, LTTng-UST is told by the program itself
+(it cannot see the call, so that program is built for it).
+
+Then the thesis's protocol (section 5.5, table 5.2): programs in the image of SPLASH-2's, growing sizes, off, attached
+with nothing reported, everything watched with two counters; and what sbt-trace estimates that it costs, against what it does.
+
+As many of bpftrace, linux-perf, uftrace and lttng-tools as are installed take part. The figures go to build/bench/table.json, and as a
+picture (python3-matplotlib) to build/bench/cost.svg.
+"""
+import contextlib
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+
+from common import BENCH, ENV, Holder, SBT, empty_session, last_object, libc, median, workload
+
+TURNS = int(os.environ.get("TURNS", "9"))
+PAIRS = int(os.environ.get("PAIRS", "10"))
+COUNTERS = ("-e", "page-faults,context-switches,task-clock,cpu-migrations")
+TWO_COUNTERS = ("-e", "task-clock,page-faults")
+WAITS = ("uprobe:%(libc)s:pthread_barrier_wait { @t[tid] = nsecs; } "
+         "uretprobe:%(libc)s:pthread_barrier_wait /@t[tid]/ { @wait[tid] = sum(nsecs - @t[tid]); delete(@t[tid]); } "
+         "BEGIN { printf(\"ready\\n\"); }")
+PERF_EVENTS = ("sbtb=pthread_barrier_wait", "sbtb_r=pthread_barrier_wait%return")
+
+
+def output(argv, timeout=300):
+    run = subprocess.run(argv, capture_output=True, text=True, env=ENV, timeout=timeout, check=False)
+    if run.returncode:
+        raise RuntimeError("%s: exit %d: %s" % (argv[0], run.returncode, run.stderr[-300:]))
+    return last_object(run.stdout)
+
+
+# --- the tools: each runs a command and returns what it said -------------------------------------------------
+
+def sbt(*options):
+    def run(argv):
+        with tempfile.TemporaryDirectory() as folder:
+            return output([SBT, "-q", "-o", os.path.join(folder, "report"), *options, "--", *argv])
+    return run
+
+
+def held_by(holder):
+    def run(argv):
+        with holder():
+            return output(argv)
+    return run
+
+
+def bpftrace():
+    return Holder(["bpftrace", "-e", WAITS % {"libc": libc()}], "ready")
+
+
+@contextlib.contextmanager
+def perf_probes():
+    for event in PERF_EVENTS:
+        subprocess.run(["perf", "probe", "-q", "-x", libc(), "-a", event], check=True, capture_output=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["perf", "probe", "-q", "-d", "probe_libc:sbtb*"], check=False, capture_output=True)
+
+
+def perf(argv):
+    with perf_probes(), tempfile.TemporaryDirectory() as folder:
+        return output(["perf", "record", "-q", "-e", "probe_libc:sbtb*", "-o", os.path.join(folder, "data"), *argv])
+
+
+def uftrace(argv):
+    with tempfile.TemporaryDirectory() as folder:
+        return output(["uftrace", "record", "--force", "-d", folder, *argv])
+
+
+def lttng(argv):
+    def tell(*words):
+        subprocess.run(["lttng", *words], check=True, capture_output=True)
+
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["lttng-sessiond", "--daemonize"], check=False, capture_output=True)
+        tell("create", "sbtbench", "--output=" + folder)
+        try:
+            tell("enable-event", "-u", "lttng_ust_tracef:*", "-s", "sbtbench")
+            tell("start", "sbtbench")
+            return output([argv[0] + "-lttng", *argv[1:]])
+        finally:
+            tell("destroy", "sbtbench")
+
+
+def knows(option):
+    return option in subprocess.run([SBT, "--help"], capture_output=True, text=True, check=True).stdout
+
+
+def tools():
+    """Name, how it runs a command, and whether it can here; the first is what the others are held against."""
+    return [(name, run) for name, run, there in (
+        ("bare", output, True),
+        ("an empty probe", held_by(empty_session), True),
+        ("sbt-trace --aggregate", sbt("--aggregate"), knows("--aggregate")),
+        ("sbt-trace --no-causes", sbt("--no-causes"), True),
+        ("sbt-trace", sbt(), True),
+        ("sbt-trace, four counters", sbt(*COUNTERS), True),
+        ("bpftrace, sum of waits", held_by(bpftrace), shutil.which("bpftrace")),
+        ("perf record", perf, shutil.which("perf")),
+        ("uftrace", uftrace, shutil.which("uftrace")),
+        ("LTTng-UST, built in", lttng, shutil.which("lttng") and os.path.exists(workload("bench_phases-lttng"))),
+    ) if there]
+
+
+# --- the table -------------------------------------------------------------------------------------------
+
+def programs():
+    per_ms = output([workload("bench_phases"), "--calibrate"])["steps_per_ms"]
+
+    def phases(threads, rounds, ms):
+        return [workload("bench_phases"), "--threads", str(threads), "--rounds", str(rounds),
+                "--steps", str(int(per_ms * ms))]
+
+    return [("back to back", "ns", phases(1, 300000, 0)), ("phases of 50 us", "%", phases(2, 10000, 0.05)),
+            ("phases of 1 ms", "%", phases(2, 1000, 1))]
+
+
+def in_turn(ways, argv, turns):
+    """How long a round took, in ns, by way: one figure a turn."""
+    rows = {name: [] for name, _ in ways}
+    for turn in range(turns):
+        # Not always in the same order: what a machine does now and then is to meet all of them.
+        for name, run in ways[turn % len(ways):] + ways[:turn % len(ways)]:
+            said = run(argv)
+            rows[name].append(said["elapsed_ns"] / said.get("rounds", 1))
+    return rows
+
+
+def added(rows, bare, name, unit):
+    if unit == "ns":
+        return [x - b for b, x in zip(rows[bare], rows[name])]
+    return [100 * (x - b) / b for b, x in zip(rows[bare], rows[name])]
+
+
+def figures(values):
+    q = statistics.quantiles(values, n=4)
+    return {"median": median(values), "from": q[0], "to": q[2]}
+
+
+def table_of_tools(result):
+    ways = tools()
+    result["tools"] = {name: {} for name, _ in ways[1:]}
+    for title, unit, argv in programs():
+        rows = in_turn(ways, argv, TURNS)
+        print("%s: a round takes %.1f us; added to it, median (and middle half) of %d turns" %
+              (title, median(rows["bare"]) / 1000, TURNS))
+        for name, _ in ways[1:]:
+            f = figures(added(rows, "bare", name, unit))
+            result["tools"][name][title] = {"unit": unit, **f}
+            print("    %-26s %8.*f %-2s  (%.*f to %.*f)" % (name, 0 if unit == "ns" else 2, f["median"], unit,
+                                                         0 if unit == "ns" else 2, f["from"],
+                                                         0 if unit == "ns" else 2, f["to"]), flush=True)
+
+
+# --- the thesis's protocol -----------------------------------------------------------------------------------
+
+SIZES = [("radix", "1M keys", ["radix-pthread", "2", str(1 << 20), "10"]),
+         ("radix", "2M keys", ["radix-pthread", "2", str(1 << 21), "10"]),
+         ("radix", "4M keys", ["radix-pthread", "2", str(1 << 22), "10"]),
+         ("lu", "512", ["lu", "--partition", "cyclic", "--threads", "2", "--size", "512"]),
+         ("lu", "1024", ["lu", "--partition", "cyclic", "--threads", "2", "--size", "1024"]),
+         ("lu", "1536", ["lu", "--partition", "cyclic", "--threads", "2", "--size", "1536"]),
+         ("water", "1000", ["water-pthread", "2", "1000", "10"]),
+         ("water", "1728", ["water-pthread", "2", "1728", "10"]),
+         ("water", "2744", ["water-pthread", "2", "2744", "5"])]
+
+
+def thesis(result):
+    """Off, nothing reported, everything watched with two counters: the program's own time, from start to end."""
+    ways = [("off", output), ("nothing reported", sbt()), ("all watched", sbt("-W", *TWO_COUNTERS))]
+    result["thesis"] = []
+    print("\nafter the thesis's table 5.2: time of the program, s, and what was added (medians of %d pairs)" % PAIRS)
+    for name, size, command in SIZES:
+        rows = in_turn(ways, [workload("bench_timed"), workload(command[0]), *command[1:]], PAIRS)
+        row = {"program": name, "size": size, "off_s": median(rows["off"]) / 1e9}
+        for way, _ in ways[1:]:
+            row[way] = figures(added(rows, "off", way, "%"))
+        result["thesis"].append(row)
+        print("    %-6s %-8s %7.3f s   nothing reported %+6.2f %%   all watched, two counters %+6.2f %%   "
+              "(middle halves %+.2f to %+.2f, %+.2f to %+.2f)" %
+              (name, size, row["off_s"], row["nothing reported"]["median"], row["all watched"]["median"],
+               row["nothing reported"]["from"], row["nothing reported"]["to"],
+               row["all watched"]["from"], row["all watched"]["to"]), flush=True)
+    for way, _ in ways[1:]:
+        print("    median over all: %s %+.2f %%  (wanted: at most 1 %%)" %
+              (way, median([row[way]["median"] for row in result["thesis"]])))
+
+
+# --- what it says that it costs ---------------------------------------------------------------------------------
+
+def estimate_of(argv, options):
+    """The share of the phases that sbt-trace estimates, and what the program said of itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "report")
+        said = output([SBT, "-q", "--json", "-o", report, *options, "--", *argv])
+        with open(report, encoding="utf-8") as f:
+            records = [json.loads(line) for line in f]
+    process = [r for r in records if r["type"] == "process" and not r["interim"]][-1]
+    return process["cost_share"], said["elapsed_ns"]
+
+
+def estimates(result):
+    result["estimates"] = []
+    print("\nestimated by sbt-trace against measured (medians of %d turns)" % TURNS)
+    per_ms = output([workload("bench_phases"), "--calibrate"])["steps_per_ms"]
+    for title, threads, rounds, ms, options in (
+            ("back to back, one thread", 1, 300000, 0, ()),
+            ("back to back, four counters", 1, 300000, 0, COUNTERS),
+            ("phases of 5 us, one thread", 1, 100000, 0.005, ()),
+            ("phases of 20 us, two threads", 2, 20000, 0.02, ()),
+            ("phases of 20 us, four counters", 2, 20000, 0.02, COUNTERS),
+            ("back to back, four threads", 4, 20000, 0, ())):
+        argv = [workload("bench_phases"), "--threads", str(threads), "--rounds", str(rounds),
+                "--steps", str(int(per_ms * ms))]
+        said, real = [], []
+        for _ in range(TURNS):
+            bare = output(argv)["elapsed_ns"]
+            share, traced = estimate_of(argv, options)
+            said.append(share)
+            real.append((traced - bare) / traced)
+        ratios = [s / r for s, r in zip(said, real) if r > 0]
+        row = {"title": title, "estimated": median(said), "measured": median(real),
+               "ratio": median(ratios) if ratios else None}
+        result["estimates"].append(row)
+        print("    %-32s estimated %5.1f %%, measured %5.1f %% of its time: %s times  (wanted: 0.67 to 1.5)" %
+              (title, 100 * row["estimated"], 100 * row["measured"],
+               "%.2f" % row["ratio"] if ratios else "unknown"), flush=True)
+
+
+# --- the picture -----------------------------------------------------------------------------------------------
+
+def picture(result, path):
+    import matplotlib  # pylint: disable=import-outside-toplevel
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot  # pylint: disable=import-outside-toplevel
+
+    names = list(result["tools"])[::-1]
+    titles = list(next(iter(result["tools"].values())))
+    figure, axes = pyplot.subplots(1, len(titles), figsize=(11, 0.42 * len(names) + 1.3), sharey=True)
+    for axis, title in zip(axes, titles):
+        rows = [result["tools"][name][title] for name in names]
+        colours = ["#1f77b4" if name.startswith("sbt-trace") else "#9a9a9a" for name in names]
+        axis.barh(names, [r["median"] for r in rows], color=colours, height=0.65)
+        axis.errorbar([r["median"] for r in rows], names, fmt="none", ecolor="#333333", elinewidth=1,
+                      xerr=[[max(0, r["median"] - r["from"]) for r in rows], [max(0, r["to"] - r["median"]) for r in rows]])
+        axis.set_title(title, fontsize=10)
+        axis.set_xlabel("added to a crossing, ns" if rows[0]["unit"] == "ns" else "slower by, %", fontsize=9)
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.tick_params(labelsize=9)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def bench_table():
+    result = {}
+    table_of_tools(result)
+    thesis(result)
+    estimates(result)
+    with open(os.path.join(BENCH, "table.json"), "w", encoding="utf-8") as f:
+        json.dump(result, f, indent=1)
+    try:
+        picture(result, os.path.join(BENCH, "cost.svg"))
+    except ImportError:
+        print("no picture: python3-matplotlib is not installed")

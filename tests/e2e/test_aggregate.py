@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""--aggregate: sums kept in the kernel are those that single records would have come to. Counts are exact; of times a
+generator's own clock, read outside the probes, says the same but for what probes and a full machine take."""
+
+import time
+
+from harness import check, check_between, check_equal, check_in, genlog, workload
+
+US = 20  # a crossing: between the generator's clock and ours
+SHARE = 0.02  # of a sum: where the CPU was taken in between
+
+
+def summed(t, *options, name="gen", extra=()):
+    """Traced with sums; (trace, log)."""
+    log = t.path()
+    trace = t.trace([workload(name), *options, "--log", log], "--aggregate", *extra).nothing_lost()
+    log = genlog.Log(log)
+    check_equal("the log itself", log.check(), [])
+    check_equal("aggregate", trace.end["aggregate"], True)
+    return trace, log
+
+
+def near(what, got, expected, crossings):
+    slack = SHARE * expected + US * 1000 * crossings
+    check_between(what, got, expected - slack, expected + slack)
+
+
+def threads_agree(trace, log):
+    """Over all barriers of all processes: what each thread crossed, waited, and how often it came last."""
+    own = {m["tid"]: m for p in trace.processes() for m in p["threads"]}
+    expected = log.threads()
+    check_equal("threads", sorted(own), sorted(expected))
+    clear = dict.fromkeys(expected, 0)
+    unclear = 0
+    for e in log.episodes():
+        if e.margin_ns is None or e.margin_ns >= genlog.MARGIN_NS:
+            clear[e.last.tid] += 1
+        else:
+            unclear += 1
+    for tid, want in expected.items():
+        got, n = own[tid], want["crossings"]
+        check_equal(f"crossings of {tid}", got["crossings"], n)
+        near(f"wait of {tid}", got["wait_ns"], want["wait_ns"], n)
+        near(f"idle of {tid}", got["idle_ns"], want["idle_ns"], n)
+        check_between(f"last of {tid}", got["last"], clear[tid], clear[tid] + unclear)
+    check_equal("last, all", sum(m["last"] for m in own.values()), len(log.episodes()))
+
+
+def sites_agree(trace, log):
+    barriers = trace.barriers(family="pthread")
+    check_equal("episodes by site", sorted(b["episodes"] for b in barriers), sorted(log.sites().values()))
+    n = len(log.crossings)
+    waits = [w for e in log.episodes() for w in e.wait_ns().values()]
+    near("lost", sum(b["lost_ns"] for b in barriers), sum(waits), n)
+    near("barrier time", sum(b["barrier_ns"]["sum"] for b in barriers),
+         sum(e.barrier_ns for e in log.episodes()), n)
+    for b in barriers:
+        check_equal("incomplete", (b["incomplete"], b["ambiguous"]), (0, 0))
+        check_equal("values of wait", b["wait_ns"]["n"], b["crossings"])
+        check_equal("values of release", b["release_ns"]["n"], b["crossings"])
+        check_equal("values of barrier time", b["barrier_ns"]["n"], b["episodes"])
+        check_equal("histogram of wait", sum(b["wait_ns"]["hist"]), b["crossings"])
+        check_equal("no cause", b.get("cause"), None)
+    check_equal("crossings", sum(b["crossings"] for b in barriers), n)
+
+
+def agree(trace, log):
+    check_equal("episodes", trace.end["episodes"], len(log.episodes()))
+    check_equal("crossings", (trace.end["crossings"], trace.end["produced"], trace.end["consumed"]),
+                (len(log.crossings),) * 3)
+    threads_agree(trace, log)
+    sites_agree(trace, log)
+
+
+def test_one_barrier(t):
+    trace, log = summed(t, "--threads", "4", "--rounds", "500", "--work", "stair:100us:50us")
+    agree(trace, log)
+    barrier, process = trace.barrier(), trace.process()
+    known = [e.phase_ns for e in log.episodes() if e.phase_ns is not None]
+    # The first phase begins with tracing, of which the log knows nothing.
+    check_equal("phases", barrier["phase_ns"]["n"], len(log.episodes()))
+    check(barrier["phase_ns"]["sum"] > sum(known) * 0.97, f"phases: {barrier['phase_ns']}, {sum(known)}")
+    check_equal("participants", (barrier["participants_min"], barrier["participants"]), (4, 4))
+    for name in ("serialisation", "transfer"):
+        check_equal(name, process["efficiency"].get(name), None)
+    check_equal("T_ideal", process["ideal_ns"], None)
+    check_equal("longest", barrier.get("longest", []), [])
+    check_equal("transitions", trace.all("transition"), [])
+    check_between("load balance", process["efficiency"]["load_balance"], 0.5, 0.98)
+
+
+def test_the_same_as_by_records(t):
+    """Two runs of one program: what is lost is the same to within a few percent."""
+    command = [workload("gen"), "--threads", "3", "--rounds", "100", "--work", "stair:2ms:2ms", "--work-by", "sleep"]
+    records, sums = t.trace(command).barrier(), t.trace(command, "--aggregate").barrier()
+    for key in ("episodes", "crossings", "incomplete", "participants", "id", "label", "pattern"):
+        check_equal(key, sums[key], records[key])
+    for key in ("wait_ns", "barrier_ns", "phase_ns"):
+        check_equal(f"values of {key}", sums[key]["n"], records[key]["n"])
+        check_between(f"sum of {key}", sums[key]["sum"], records[key]["sum"] * 0.8, records[key]["sum"] * 1.25)
+    check_between("load balance", sums["load_balance"], records["load_balance"] - 0.1, records["load_balance"] + 0.1)
+
+
+def test_objects_teams_and_sites(t):
+    agree(*summed(t, "--threads", "6", "--teams", "2", "--barriers", "3", "--sites", "4", "--rounds", "300",
+                  "--work", "rotate:50us:200us"))
+
+
+def test_more_objects_than_a_thread_keeps(t):
+    agree(*summed(t, "--threads", "3", "--barriers", "16", "--sites", "8", "--rounds", "480",
+                  "--work", "fixed:0=100us"))
+
+
+def test_not_a_power_of_two(t):
+    agree(*summed(t, "--threads", "7", "--rounds", "300", "--work", "rotate:20us:100us"))
+
+
+def test_back_to_back(t):
+    agree(*summed(t, "--threads", "8", "--rounds", "2000"))
+
+
+def test_made_anew_at_the_same_address(t):
+    trace, log = summed(t, "--threads", "4", "--rounds", "300", "--recreate", "7")
+    agree(trace, log)
+    barrier = trace.barrier()
+    check_equal("participants", (barrier["participants_min"], barrier["participants"]), (3, 4))
+
+
+def test_musl(t):
+    agree(*summed(t, "--threads", "4", "--rounds", "300", "--work", "fixed:0=100us", name="gen-musl"))
+
+
+def test_by_other_ways(t):
+    for method in ("multi", "perf"):
+        agree(*summed(t, "--threads", "4", "--rounds", "300", extra=("--attach", method)))
+
+
+def test_many_threads(t):
+    agree(*summed(t, "--threads", "128", "--rounds", "50"))
+
+
+def test_cyclic(t):
+    """More threads than the barrier counts: arrivals decide, and where two could have come in another order that is said."""
+    path = t.path()
+    trace = t.trace([workload("gen"), "--threads", "6", "--count", "3", "--rounds", "400", "--work",
+                     "random:10us:200us:7", "--log", path], "--aggregate").nothing_lost()
+    log, barrier = genlog.Log(path), trace.barrier()
+    want = len(log.episodes())
+    check_equal("crossings", barrier["crossings"], len(log.crossings))
+    check_between("episodes", barrier["episodes"], want * 0.99, want)
+    check_between("ambiguous and incomplete", barrier["ambiguous"] + barrier["incomplete"], 0, want * 0.1)
+
+
+def test_attached_in_the_midst(t):
+    """The first meeting may be seen in part; from then on all are."""
+    for _ in range(5):
+        log = t.path()
+        gen = t.gen("--threads", "4", "--duration", "2", "--work", "rotate:20us:100us", "--log", log)
+        time.sleep(0.3)
+        tracer = t.attach("-p", str(gen.pid), "--aggregate")
+        gen.wait()
+        trace = tracer.end()
+        barrier, log = trace.barrier(), genlog.Log(log)
+        start = trace.session["clock_start_ns"]
+        seen = sum(e.first.arrive > start for e in log.episodes())
+        check_between("incomplete", barrier["incomplete"], 0, 4)
+        check_between("episodes", barrier["episodes"], seen - 4, seen + 1)
+        waits = sum(w for e in log.episodes() if e.first.arrive > start for w in e.wait_ns().values())
+        near("lost", barrier["lost_ns"], waits, barrier["crossings"])
+
+
+def test_never_left(t):
+    trace = t.trace([workload("exit_in_wait")], "--aggregate", rc=7)
+    check(trace.process()["abandoned"] > 0, f"nobody is abandoned: {trace.process()}")
+
+
+def test_shared_by_processes_is_not_summed(t):
+    """Its threads have other addresses for it: crossings are counted, meetings are not."""
+    trace = t.trace([workload("gen"), "--processes", "2", "--threads", "2", "--rounds", "50"], "--aggregate")
+    check_equal("crossings and episodes", (trace.end["crossings"], trace.end["episodes"]), (200, 0))
+    check_equal("lost", [b["wait_ns"] for b in trace.barriers()], [None, None])
+
+
+def test_other_families_are_named(t):
+    trace = t.trace([workload("gen_gomp"), "--threads", "2", "--rounds", "10"], "--aggregate")
+    check_in("said", "are not in this report", trace.result.err)
+    check_in("said", "gomp", trace.result.err)
+    check_equal("crossings", trace.end["crossings"], 0)
+
+
+def test_what_it_cannot_do_is_refused(t):
+    for options in (("-W",), ("-w", "7"), ("-e", "page-faults"), ("--phase", "a=..b"), ("--frames", "1"),
+                    ("-b", "f"), ("--record", "x"), ("--phase-times",)):
+        result = t.sbt("--aggregate", *options, "--", "true")
+        check_equal(f"exit status with {options}", result.rc, 2)
+        check_in("sentence", options[0], result.err)
+    result = t.sbt("record", "--aggregate", "-o", t.path(), "--", "true")
+    check_equal("exit status of record", result.rc, 2)
+    check_in("sentence", "single crossings", result.err)
+
+
+def test_text(t):
+    text = t.text([workload("gen"), "--threads", "3", "--rounds", "50", "--work", "stair:100us:100us"], "--aggregate")
+    check_in("headline", "Sums kept in the kernel", text)
+    check_in("efficiency", "SerE     ?", text)

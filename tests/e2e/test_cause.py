@@ -1,0 +1,516 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""Why the last one was late: held against a program that is late for a known reason and writes down, by
+its own clocks, for how long (tests/workloads/late.c)."""
+
+import collections
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import tempfile
+import time
+
+from harness import ROOT, Skip, check, check_between, check_equal, check_in, workload
+
+# The names of the parts, as in user/analyse/cause.h: here and nowhere else.
+WORK = "work"
+CPU = "no cpu"
+LOCK = "lock"
+IO = "i/o"
+FAULT = "page faults"
+SLEEP = "sleep"
+THROTTLED = "throttled"
+RELEASED = "released late"
+
+PART_OF = {"work": WORK, "cpu": CPU, "lock": LOCK, "lock-sleep": LOCK, "lock-chain": LOCK, "fsync": IO,
+           "pipe": IO, "pages": FAULT, "file-pages": FAULT, "sleep": SLEEP, "throttle": THROTTLED,
+           "release": RELEASED}
+
+ROUNDS = 201  # the first of which begins with the start of the threads
+RIGHT = 0.95  # of the episodes
+SHARE = 0.7  # of the dominant cause
+POINTS = 0.1  # how far shares of mixed causes may be off
+
+
+class LateLog:
+    """What was injected, and every crossing, by the program's own clocks."""
+
+    def __init__(self, path):
+        self.who = collections.defaultdict(list)  # competitor, holder, feeder: thread ids
+        self.file = None
+        self.injected = collections.defaultdict(list)  # round -> [(reason, ns)]
+        self.late = {}  # round -> tid
+        self.crossings = collections.defaultdict(dict)  # round -> tid -> arrive, depart, CPU times
+        with open(path, encoding="utf-8") as f:
+            for line in f:
+                self._read(line.split())
+
+    def _read(self, words):
+        if words[0] == "late":
+            self.late[int(words[1])] = int(words[2])
+            self.injected[int(words[1])].append((words[3], int(words[4])))
+        elif words[0] == "cross":
+            self.crossings[int(words[3])][int(words[2])] = tuple(map(int, words[4:]))
+        elif words[1] == "file":
+            self.file = words[2]
+        elif words[1] != "late":
+            self.who[words[1]].append(int(words[2]))
+
+    def last(self, number):
+        """Of the round: who came last."""
+        return max(self.crossings[number].items(), key=lambda c: c[1][0])[0]
+
+
+def disk_folder(t):
+    """A folder that is not in memory: there fsync waits for nothing."""
+    folder = tempfile.mkdtemp(prefix="late-", dir=os.path.join(ROOT, "build"))
+    t.at_end(shutil.rmtree, folder, True)
+    kind = subprocess.run(["stat", "-f", "-c", "%T", folder], check=True, stdout=subprocess.PIPE,
+                          text=True, timeout=10).stdout.strip()
+    if kind in ("tmpfs", "ramfs"):
+        raise Skip(f"{folder} is on a {kind}")
+    return folder
+
+
+def put(path, text):
+    with open(path, "w", encoding="ascii") as f:
+        f.write(text)
+
+
+def quota_group(t, quota_us, period_us):
+    """A control group for one thread, by version 1 or 2, and what a process must do first."""
+    name = f"sbt-late-{os.getpid()}"
+    old = os.path.join("/sys/fs/cgroup/cpu", name)
+    if os.path.exists("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"):
+        os.mkdir(old)
+        t.at_end(os.rmdir, old)
+        put(os.path.join(old, "cpu.cfs_period_us"), str(period_us))
+        put(os.path.join(old, "cpu.cfs_quota_us"), str(quota_us))
+        put(os.path.join(old, "cpu.shares"), "262144")  # nobody else is to keep it waiting
+        return old, None
+    group, threaded = os.path.join("/sys/fs/cgroup", name), os.path.join("/sys/fs/cgroup", name, "one")
+    try:
+        with open("/sys/fs/cgroup/cgroup.subtree_control", encoding="ascii") as f:
+            if "cpu" not in f.read().split():
+                raise Skip("no control group has a CPU quota here")
+        os.makedirs(threaded)
+    except OSError as e:
+        raise Skip(f"no control group can be made: {e}") from None
+    t.at_end(os.rmdir, group)
+    t.at_end(os.rmdir, threaded)
+    put(os.path.join(threaded, "cgroup.type"), "threaded")
+    put(os.path.join(group, "cgroup.subtree_control"), "+cpu")
+    put(os.path.join(threaded, "cpu.max"), f"{quota_us} {period_us}")
+    put(os.path.join(threaded, "cpu.weight"), "10000")
+    return threaded, lambda: put(os.path.join(group, "cgroup.procs"), str(os.getpid()))
+
+
+def late(t, mode, *options, rounds=ROUNDS, **more):
+    """Runs the workload under sbt-trace; the trace, its episodes by round, and the log."""
+    path = t.path()
+    trace = t.trace([workload("late"), mode, "--rounds", str(rounds), "--log", path, *options], "-W",
+                    **more).nothing_lost()
+    log = LateLog(path)
+    episodes = sorted(trace.all("episode"), key=lambda e: e["t_ns"])
+    check_equal("episodes", len(episodes), rounds)
+    check_equal("states", {e["state"] for e in episodes}, {"complete"})
+    return trace, episodes, log
+
+
+def share_of(cause, part):
+    """Of the positive parts; as a cause's own share is defined."""
+    positive = sum(ns for ns in cause["parts"].values() if ns > 0)
+    return max(cause["parts"].get(part, 0), 0) / positive if positive else 0
+
+
+def said(cause):
+    return f"{cause.get('culprit') or ''} | {cause.get('text') or ''}"
+
+
+def most(what, rights, of, examples=()):
+    check(rights >= RIGHT * of, f"{what}: right in {rights} of {of}; {list(examples)[:3]}")
+
+
+def check_parts(episodes):
+    """They are of the last thread, and add up to its lateness against the lower median."""
+    for e in episodes:
+        if not e.get("cause") or not e["cause"]["parts"]:
+            continue
+        arrivals = sorted(m["arrive_ns"] for m in e["threads"])
+        lateness = arrivals[-1] - arrivals[(len(arrivals) - 1) // 2]
+        check_between("parts added up", sum(e["cause"]["parts"].values()), lateness - 2, lateness + 2)
+
+
+def check_injected(log, episodes, mode):
+    """The dominant cause, its share, and how long it was. While the disk works for it the late one also
+    waits for a CPU now and then, and cannot tell that from waiting for the disk."""
+    part = PART_OF[mode]
+    rounds = [n for n in range(1, len(episodes)) if any(r == mode for r, _ in log.injected[n])]
+    check(len(rounds) >= 0.99 * (len(episodes) - 1), f"injected in {len(rounds)} rounds only")
+    wrong = []
+    for n in rounds:
+        cause = episodes[n].get("cause")
+        if not cause or cause["dominant"] != part or cause["share"] < SHARE:
+            wrong.append((n, cause))
+        else:
+            check_between("share", cause["share"], share_of(cause, part) - 0.01,
+                          share_of(cause, part) + 0.01)
+    most(f"dominant cause is {part} with {SHARE:.0%}", len(rounds) - len(wrong), len(rounds), wrong)
+    ns = [(episodes[n]["cause"]["parts"].get(part, 0), dict(log.injected[n])[mode]) for n in rounds
+          if episodes[n].get("cause")]
+    check_between("its time against what was injected",
+                  sum(got for got, _ in ns) / sum(own for _, own in ns),
+                  0.8 if mode == "fsync" else 0.9, 1.25 if mode == "pages" else 1.1)
+    return [episodes[n]["cause"] for n in rounds if episodes[n].get("cause")]
+
+
+def check_site(trace, part, episodes, culprit=None):
+    cause = trace.barrier()["cause"]
+    check(cause and cause["dominant"] == part and cause["share"] >= SHARE, f"the site's cause: {cause}")
+    check_between("episodes that it rests on", cause["episodes"], 0.95 * episodes, episodes)
+    for pattern in culprit or ():
+        check(re.search(pattern, said(cause)), f"{pattern!r} is not in {said(cause)}")
+    check(part in cause["text"] or len(cause["text"]) > 20, f"no sentence: {cause['text']!r}")
+
+
+def functions(frame):
+    """Of one place on the stack: what was inlined there, and into what."""
+    return [frame["function"], *(frame["inlined"] or "").split(" <- ")]
+
+
+def frames(cause):
+    return [name for f in cause.get("stack") or [] for name in functions(f)]
+
+
+def injected(t, mode, *options, culprit=(), stack=None, rounds=ROUNDS):
+    """One reason: all that must hold. culprit: patterns that must all be found in what is said."""
+    return check_all(*late(t, mode, *options, rounds=rounds), mode, culprit, stack)
+
+
+def check_all(trace, episodes, log, mode, culprit=(), stack=None):
+    rounds = len(episodes)
+    culprit = [c(log) if callable(c) else c for c in culprit]
+    check_parts(episodes)
+    causes = check_injected(log, episodes, mode)
+    unnamed = [said(c) for c in causes if not all(re.search(p, said(c)) for p in culprit)]
+    most(f"culprit {culprit} named", len(causes) - len(unnamed), len(causes), unnamed)
+    if stack:
+        without = [frames(c) for c in causes if stack not in frames(c)]
+        most(f"{stack} on the stack", len(causes) - len(without), len(causes), without)
+        for cause in causes:
+            for frame in cause["stack"]:
+                if stack in functions(frame):
+                    check(frame["file"] and frame["line"], f"no file and line: {frame}")
+                    check(frame["module"].endswith("/late"), f"another module: {frame}")
+    lasts = [(n, log.late[n]) for n in range(rounds) if log.last(n) == log.late.get(n) and
+             max(episodes[n]["threads"], key=lambda m: m["arrive_ns"])["tid"] != log.late[n]]
+    check(not lasts, f"another one came last: {lasts[:5]}")
+    check_site(trace, PART_OF[mode], rounds, culprit)
+    return trace, episodes, log
+
+
+def test_more_work(t):
+    injected(t, "work")
+
+
+def test_waits_for_a_cpu(t):
+    _, _, log = injected(t, "cpu", culprit=[r"\bcompetitor\b"])
+    check(log.who["competitor"], "the log names no competitor")
+
+
+def holder(log):
+    return rf"\b{log.who['holder'][0]}\b"
+
+
+def test_lock(t):
+    injected(t, "lock", culprit=[holder], stack="wait_for_lock")
+
+
+def test_lock_whose_holder_sleeps(t):
+    injected(t, "lock-sleep", culprit=[holder], stack="wait_for_lock")
+
+
+def test_lock_whose_holder_waits_for_a_cpu(t):
+    """Two steps: the lock's holder, and who kept it from its CPU."""
+    injected(t, "lock-chain", culprit=[holder, r"\bcompetitor\b"], stack="wait_for_lock")
+
+
+def test_fsync(t):
+    injected(t, "fsync", "--dir", disk_folder(t), culprit=[r"late\.data"], stack="write_and_sync")
+
+
+def test_slow_pipe(t):
+    injected(t, "pipe", culprit=[r"\bpipe\b"], stack="read_slow_pipe")
+
+
+def test_fresh_pages(t):
+    injected(t, "pages", culprit=[r"\banonymous\b"])
+
+
+def test_pages_of_a_file(t):
+    injected(t, "file-pages", "--dir", disk_folder(t), culprit=[r"late\.data"], stack="touch_file")
+
+
+def test_sleep(t):
+    injected(t, "sleep", stack="take_a_nap")
+
+
+def test_released_late(t):
+    injected(t, "release", culprit=[r"\bcompetitor\b"])
+
+
+def throttled_ns(group):
+    """By the kernel's own account."""
+    with open(os.path.join(group, "cpu.stat"), encoding="ascii") as f:
+        stat = dict(line.split() for line in f)
+    return int(stat["throttled_time"]) if "throttled_time" in stat else int(stat["throttled_usec"]) * 1000
+
+
+def test_throttled(t):
+    """All that it may have in 4 ms is the 1 ms that its work takes."""
+    group, first = quota_group(t, 1000, 4000)
+    trace, episodes, log = late(t, "throttle", "--cgroup", group, preexec_fn=first)
+    kernels = throttled_ns(group)
+    mine = sum(m["blocked_ns"]["throttled"] for m in trace.barrier()["threads"])
+    check_between("throttled time against the kernel's account", mine / kernels, 0.9, 1.1)
+    if kernels < 0.95 * sum(ns for n in log.injected for _, ns in log.injected[n]):
+        # One that may run again does not take its CPU from whoever has it.
+        raise Skip("its CPU was not free: it also waited for that")
+    check_all(trace, episodes, log, "throttle")
+
+
+def test_another_one_each_time(t):
+    _, episodes, log = injected(t, "sleep", "--rotate", "--threads", "4", "--base", "300us", "--extra",
+                                "4ms", stack="take_a_nap")
+    check_equal("last ones", len({log.last(n) for n in range(ROUNDS)}), 4)
+    check_equal("reported", len({max(e["threads"], key=lambda m: m["arrive_ns"])["tid"]
+                                 for e in episodes}), 4)
+
+
+def mixed(t, mode, first, second, split, *options):
+    trace, episodes, log = late(t, mode, "--split", str(split), *options)
+    check_parts(episodes)
+    off = []
+    for n, e in enumerate(episodes[1:], 1):
+        ns = dict(log.injected[n])
+        expected = ns[first] / (ns[first] + ns[second])
+        for reason, share in ((first, expected), (second, 1 - expected)):
+            got = share_of(e["cause"], PART_OF[reason]) if e.get("cause") else 0
+            if abs(got - share) > POINTS:
+                off.append((n, reason, got, share, e.get("cause")))
+    most("shares of two causes", len(episodes) - len({o[0] for o in off}), len(episodes), off)
+    total = collections.Counter()
+    for n in range(len(episodes)):
+        total.update(dict(log.injected[n]))
+    site = trace.barrier()["cause"]
+    for reason in (first, second):
+        expected = total[reason] / sum(total.values())
+        check_between(f"the site's share of {reason}", share_of(site, PART_OF[reason]),
+                      expected - POINTS, expected + POINTS)
+    check_equal("the site's cause", site["dominant"], PART_OF[first if split > 50 else second])
+
+
+def test_sleep_and_work(t):
+    mixed(t, "mix1", "sleep", "work", 60)
+
+
+def test_more_work_than_sleep(t):
+    mixed(t, "mix1", "sleep", "work", 30)
+
+
+def test_lock_and_pipe(t):
+    mixed(t, "mix2", "lock", "pipe", 65)
+
+
+def test_balanced(t):
+    """Nobody is late for a reason: none is made up."""
+    trace, episodes, _ = late(t, "none", "--base", "5ms")
+    named = [e["cause"] for e in episodes if e.get("cause") and e["cause"]["dominant"]]
+    check(len(named) <= (1 - RIGHT) * len(episodes), f"{len(named)} causes made up: {named[:3]}")
+    site = trace.barrier()["cause"]
+    check(not site or site["dominant"] is None, f"the site's cause is made up: {site}")
+
+
+def test_report_for_people(t):
+    """The same in words."""
+    text = " ".join(t.text([workload("late"), "cpu", "--rounds", "50"]).split())
+    check(re.search(r"[Ll]ate mostly because [^.]*\bCPU\b[^.]*\bcompetitor\b", text),
+          f"no sentence that says why: {text}")
+
+
+def test_no_causes(t):
+    """Not asked for, not said."""
+    path = t.path()
+    trace = t.trace([workload("late"), "sleep", "--rounds", "20", "--log", path], "-W", "--no-causes")
+    for e in trace.all("episode"):
+        check(not e.get("cause"), f"a cause all the same: {e['cause']}")
+        for m in e["threads"]:
+            check_equal("oncpu_ns", m.get("oncpu_ns"), None)
+    check(not trace.barrier().get("cause"), "a site's cause all the same")
+
+
+def test_lateness_is_what_was_injected(t):
+    """The workload keeps its word: what it logs is what its threads' stamps show."""
+    for mode in ("work", "sleep", "lock"):
+        path = t.path()
+        t.run([workload("late"), mode, "--rounds", "50", "--log", path])
+        log = LateLog(path)
+        late_by = []
+        for n in range(1, 50):
+            by = sorted(c[0] for c in log.crossings[n].values())
+            late_by.append((by[-1] - by[0]) / dict(log.injected[n])[mode])
+        check_between(f"{mode}: lateness over injected", statistics.median(late_by), 0.85, 1.1)
+
+
+# --- who is to blame, where it is easy to blame another one -----------------------------------------------
+
+def held(t, mode, *before, rounds=40, **more):
+    """The trace, its causes from the second round on, and who is who by name."""
+    trace = t.trace([*before, workload("held"), mode, str(rounds)], "-W", **more).nothing_lost()
+    who = {name: int(tid) for _, name, tid in map(str.split, trace.result.out.splitlines())}
+    causes = [e.get("cause") for e in sorted(trace.all("episode"), key=lambda e: e["t_ns"])]
+    check_equal("episodes", len(causes), rounds)
+    check(all(causes[1:]), "an episode without a cause")
+    return trace, causes[1:], who
+
+
+def blames(causes, part, pattern, never=None):
+    wrong = [c for c in causes if c["dominant"] != part or not re.search(pattern, said(c)) or
+             (never and re.search(never, said(c)))]
+    most(f"{part}: {pattern}", len(causes) - len(wrong), len(causes), wrong)
+
+
+def test_lock_that_was_passed_on(t):
+    """One had the lock when the wait began, another for most of it."""
+    trace, causes, who = held(t, "convoy")
+    blames(causes, LOCK, rf"held by greedy \({who['greedy']}\)", "brief")
+    check_in("the site's", f"greedy ({who['greedy']})", said(trace.barrier()["cause"]))
+
+
+def test_lock_of_a_writer(t):
+    _, causes, who = held(t, "writer")
+    blames(causes, LOCK, rf"held by writer \({who['writer']}\)")
+
+
+def test_lock_of_a_reader(t):
+    """Readers are written down nowhere: nobody is named, and surely not the late one itself."""
+    _, causes, _ = held(t, "readers-turn")
+    blames(causes, LOCK, r"lock", r"held by")
+
+
+def test_lock_of_another_process(t):
+    _, causes, _ = held(t, "shared")
+    blames(causes, LOCK, r"held by other \(\d+\)")
+
+
+def test_lock_in_a_pid_namespace(t):
+    """The lock's owner is written down by a number that nobody else knows."""
+    _, causes, who = held(t, "convoy", "unshare", "--pid", "--fork", "--mount-proc")
+    check(who["greedy"] < 100, f"no namespace of its own: {who}")
+    blames(causes, LOCK, r"held by greedy \(\d+\)", "brief")
+    check_equal("holders", len(set(re.findall(r"greedy \((\d+)\)", " ".join(map(said, causes))))), 1)
+
+
+def test_waits_for_a_child(t):
+    _, causes, _ = held(t, "child")
+    blames(causes, "other", r"waited for a child process to end")
+
+
+def test_waits_that_are_no_locks(t):
+    """For a thread to end, at a semaphore, at a condition variable: called what they are."""
+    source, binary = t.path("waits.c"), t.path("waits")
+    with open(source, "w", encoding="ascii") as f:
+        f.write("""
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+static pthread_barrier_t barrier;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static sem_t semaphore;
+static int flag, mode;
+static void *helper(void *arg)
+{
+	struct timespec nap = { 0, 20000000 };
+	nanosleep(&nap, NULL);
+	if (mode == 's')
+		sem_post(&semaphore);
+	pthread_mutex_lock(&mutex);
+	flag = 1;
+	pthread_cond_signal(&condition);
+	pthread_mutex_unlock(&mutex);
+	return arg;
+}
+static void *work(void *arg)
+{
+	pthread_t t;
+	for (int i = 0; i < 20; i++) {
+		if (arg) {
+			pthread_create(&t, NULL, helper, NULL);
+			if (mode == 's')
+				while (sem_wait(&semaphore))
+					;
+			pthread_mutex_lock(&mutex);
+			while (mode == 'c' && !flag)
+				pthread_cond_wait(&condition, &mutex);
+			flag = 0;
+			pthread_mutex_unlock(&mutex);
+			pthread_join(t, NULL);
+		}
+		pthread_barrier_wait(&barrier);
+	}
+	return arg;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t[3];
+	mode = argc > 1 ? argv[1][0] : 0;
+	sem_init(&semaphore, 0, 0);
+	pthread_barrier_init(&barrier, NULL, 3);
+	for (long i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, work, (void *)i == (void *)1 ? argv : NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+""")
+    subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", binary, source], check=True)
+    for mode, words in (("j", r"waited for (a thread|\S+ \(?\d+\)?) to end"),
+                        ("s", "the semaphore (or condition variable )?`semaphore`"),
+                        ("c", "the (semaphore or )?condition variable `condition`")):
+        trace = t.trace([binary, mode]).nothing_lost()
+        cause = max(trace.barriers(family="pthread"), key=lambda b: b["episodes"])["cause"]
+        check_equal(f"{mode}: dominant", cause["dominant"], LOCK)
+        check(re.search(words, cause["text"]), f"{mode}: {cause['text']}")
+        check("lock" not in cause["text"].split(";")[0], cause["text"])
+
+
+def test_who_had_the_cpu_for_longest(t):
+    """Neither who took it first nor who gave it back."""
+    _, causes, who = held(t, "cpu")
+    blames(causes, CPU, rf"heavy \({who['heavy']}\)", "light|opener")
+
+
+def test_stopped(t):
+    """SIGSTOP in the midst of a sleep, which goes on afterwards: each under its own name."""
+    program = t.start([workload("held"), "nap", "100"])
+    tracer = t.attach("-p", str(program.pid), "-W")
+    for _ in range(3):
+        time.sleep(0.15)
+        os.kill(program.pid, signal.SIGSTOP)
+        time.sleep(0.2)
+        os.kill(program.pid, signal.SIGCONT)
+    trace = tracer.end().nothing_lost()
+    blocked, naps = collections.Counter(), 0
+    for e in trace.all("episode"):
+        last = max(e["threads"], key=lambda m: m["arrive_ns"])
+        if last["work_ns"] is not None:
+            blocked.update(last["blocked_ns"])
+            naps += 1
+    check_between("stopped", blocked["other"], 0.5e9, 0.7e9)
+    check_between("asleep", blocked["sleep"], naps * 12e6 * 0.9 - 0.6e9, naps * 12e6 * 1.1)
+    texts = [said(e["cause"]) for e in trace.all("episode") if e.get("cause")]
+    check(any("it was stopped, by a signal" in text for text in texts), f"not said: {texts[:2]}")

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""diff and series, on recordings of real runs: the numbers are the reports', and exit statuses say what changed."""
+
+import json
+import os
+
+from harness import (check, check_between, check_equal, check_in, clean_environment, schema, short, validate,
+                     workload)
+
+SIZE = 60
+
+
+def record(t, sleep_ns, threads=3, partition="block"):
+    """LU decomposition in which threads sleep instead of computing: its phases are as long as they are told to be."""
+    path = t.path()
+    result = t.sbt("record", "-o", path, "--", workload("lu"), "--partition", partition, "--threads", str(threads),
+                   "--size", str(SIZE), "--sleep-work", str(sleep_ns), env=clean_environment())
+    check_equal(f"exit status of record, {short(result.err)}", result.rc, 0)
+    return path
+
+
+def lines(t, *args, rc=0):
+    path = t.path()
+    result = t.sbt(*args[:1], "--json", "-o", path, *args[1:])
+    check_equal(f"exit status of {args}, {short(result.err)}", result.rc, rc)
+    with open(path, encoding="utf-8") as f:
+        objects = [json.loads(line) for line in f]
+    for o in objects:
+        validate(o, {"oneOf": schema()["oneOf"]}, o["type"], schema())
+    return objects
+
+
+def rows(t, *args, rc=0):
+    """The differences, by barrier (or scope) and quantity."""
+    return {(r["barrier"] or r["scope"], r["quantity"]): r
+            for r in lines(t, "diff", *args, rc=rc) if r["type"] == "difference"}
+
+
+def test_numbers(t):
+    """What diff and series say of a recording is what report says of it."""
+    a, b = record(t, 20000), record(t, 60000)
+    reported = [lines(t, "report", path) for path in (a, b)]
+    found = rows(t, a, b)
+    (point, other) = lines(t, "series", "--by", "file", a, b)
+    for side, objects in zip("ab", reported):
+        (process,) = [o for o in objects if o["type"] == "process"]
+        check_equal("elapsed", found["process", "elapsed_ns"][side], process["elapsed_ns"])
+        # A ratio is printed in six digits.
+        parallel = process["efficiency"]["parallel"]
+        check_between("parallel", found["process", "parallel"][side], parallel - 1e-6, parallel + 1e-6)
+        check_equal("time", (point if side == "a" else other)["time_ns"], process["life_ns"])
+        barriers = [o for o in objects if o["type"] == "barrier"]
+        check_equal("barriers", len(barriers), 2)
+        for o in barriers:
+            check_equal("phase time", found[o["id"], "phase_ns"][side], o["phase_ns"]["sum"])
+            check_equal("barrier time", found[o["id"], "barrier_ns"][side], o["barrier_ns"]["sum"])
+            check_equal("lost", found[o["id"], "lost_ns"][side], o["lost_ns"])
+            check_equal("matched", found[o["id"], "phase_ns"]["matched"], "id")
+            (site,) = [s for s in (point if side == "a" else other)["sites"] if s["barrier"] == o["id"]]
+            check_equal("phase time in the series", site["phase_ns"], o["phase_ns"]["sum"])
+            waits = [thread["wait_ns"] for thread in o["threads"]]
+            check_equal("idle", (site["idle_min_ns"], site["idle_max_ns"]), (min(waits), max(waits)))
+    check_equal("threads", (point["nthreads"], other["base"]), (3, point["label"]))
+
+
+def test_regression(t):
+    """Three times the work is a regression, a third of it is none; three runs a side."""
+    a = [record(t, 20000) for _ in range(3)]
+    b = [record(t, 60000) for _ in range(3)]
+    found = rows(t, "--fail-above", "50", *a, "--", *b, rc=3)
+    loop = max((r for (_, q), r in found.items() if q == "phase_ns"), key=lambda r: r["b"])
+    check_equal("test", (loop["test"], loop["significant"], loop["change"], loop["regression"]),
+                ("welch", True, "worse", True))
+    check(loop["ratio"] > 1.5, f"three times the work: {loop}")
+    check(loop["low"] < loop["difference"] < loop["high"], loop)
+    back = rows(t, "--fail-above", "50", *b, "--", *a)
+    check_equal("change", back[loop["barrier"], "phase_ns"]["change"], "better")
+    rows(t, "--fail-above", "50", a[0], a[0])
+    # One a side: how much the change varies along the runs, which says what it does not see.
+    one = rows(t, "--fail-above", "50", a[0], b[0], rc=3)
+    check_equal("test", one[loop["barrier"], "phase_ns"]["test"], "episodes")
+    check_equal("significant", one["run", "elapsed_ns"]["significant"], None)
+    result = t.sbt("diff", a[0], b[0])
+    check_in("text", "What makes whole runs differ does not show in them", result.out.replace("\n  ", " "))
+    points = lines(t, "series", *a, *b)
+    check_equal("runs", [p["runs"] for p in points], [3, 3])
+    check(points[1]["normalised"] > 1.5, points[1]["normalised"])
+    check(all(p["time_stddev_ns"] is not None for p in points), points)
+    result = t.sbt("series", "--base", "row", "--label", f"{SIZE}/short", *a, "--label", f"{SIZE}/long", *b)
+    check_equal("status", result.rc, 0)
+    check_in("text", "\nMore time than the base\n", result.out)
+
+
+def test_threads(t):
+    """Thread counts of one program label the points, and speedups have their efficiency."""
+    paths = [record(t, 30000, threads=n, partition="cyclic") for n in (1, 2, 4)]
+    points = lines(t, "series", *paths)
+    check_equal("labels", [p["label"] for p in points if p["nthreads"] == 2][0].split(", ")[-1], "2 threads")
+    for p in points:
+        expected = p["speedup"] / p["nthreads"]
+        check_between("efficiency", p["efficiency"], expected - 1e-9, expected + 1e-9)
+
+
+def test_unreadable(t):
+    path = t.path()
+    good = record(t, 20000)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("no recording\n")
+    for command in ("diff", "series"):
+        for bad in (path, os.path.join(t.dir, "nosuch")):
+            result = t.sbt(command, good, bad)
+            check_equal("status", result.rc, 1)
+            check_in("stderr", os.path.basename(bad), result.err)
+            check_equal("stdout", result.out, "")
+        result = t.sbt(command)
+        check_equal("status", result.rc, 2)
+
+
+def test_another_program(t):
+    """Nothing in common must not pass for as fast as before; versions under two names are compared, and said to be."""
+    good, other, renamed = record(t, 1000), t.path(), t.path("lu_two")
+    check_equal("record", t.sbt("record", "-q", "-o", other, "--", workload("gen"), "--rounds", "60").rc, 0)
+    result = t.sbt("diff", "--fail-above", "5", good, other)
+    check_equal("status", result.rc, 1)
+    check_in("stderr", "A and B have no barrier in common", result.err)
+    check_equal("without a limit", t.sbt("diff", good, other).rc, 0)
+    os.symlink(workload("lu"), renamed)
+    path = t.path()
+    check_equal("record", t.sbt("record", "-q", "-o", path, "--", renamed, "--partition", "block", "--threads", "3", "--size",
+                                str(SIZE), "--sleep-work", "1000", env=clean_environment()).rc, 0)
+    result = t.sbt("diff", "--fail-above", "500", good, path)
+    check_equal(f"status; {result.err}", result.rc, 0)
+    check_in("stderr", "different names", result.err)
+
+
+def test_nothing_to_compare(t):
+    """A run that ends at once must not pass for one that is as fast as before."""
+    good, bad = record(t, 1000), t.path()
+    t.sbt("record", "-q", "-o", bad, "--", "true")
+    for sides in ((good, bad), (bad, good)):
+        result = t.sbt("diff", "--fail-above", "5", *sides)
+        check_equal(f"status; {result.err}", result.rc, 1)
+        check_in("stderr", "cannot be said", result.err)

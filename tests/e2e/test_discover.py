@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""Barriers that nobody named: what must be found, with every episode, and what must not."""
+
+import subprocess
+
+from harness import (check, check_between, check_equal, check_in, genlog, workload)
+
+WORK = ["--work", "random:1us:300us:1", "--work-by", "sleep"]
+NOT = ["pool", "queue", "pipeline", "mutex", "rwlock", "gun", "timer", "publish", "server", "sem",
+       "stack", "steal"]
+
+
+def generated(t, name, *options, tracer=(), work=WORK):
+    """A run held against its log; the trace, the log and what genlog.compare() says."""
+    path = t.path()
+    trace = t.trace([workload(name), *work, *options, "--log", path], "-W",
+                    *tracer).nothing_lost()
+    log = genlog.Log(path)
+    check_equal("the log itself", log.check(), [])
+    return trace, log, genlog.compare(log, trace.by_type)
+
+
+def found_all(t, name, *options, episodes, **more):
+    trace, log, result = generated(t, name, *options, **more)
+    check_equal("in the log", result["log_episodes"], episodes)
+    if "--discover" in more.get("tracer", ()):
+        # Who sees the word change before its system call leaves no trace of its arrival: that meeting is incomplete.
+        check_equal("extra", result["extra"], 0)
+        check_between("matched", result["matched"], 0.97 * episodes, episodes)
+    else:
+        check_equal("matched, missing, extra, incomplete",
+                    [result[k] for k in ("matched", "missing", "extra", "incomplete")],
+                    [episodes, 0, 0, 0])
+    check_between("share of wrong last threads",
+                  result["last_wrong"] / max(result["last_checked"], 1), 0, 0.03)
+    check_between("error of the waits", result["wait_error"], 0, 0.08)
+    return trace
+
+
+# --- condition variables ------------------------------------------------------------------------------
+
+def test_generation(t):
+    trace = found_all(t, "gen_cond", "--threads", "4", "--rounds", "300", "--kind", "generation",
+                      episodes=300)
+    barrier = trace.barrier()
+    check_equal("family", barrier["family"], "cond")
+    check_equal("participants", (barrier["participants_min"], barrier["participants"]), (4, 4))
+    # The site is who called it.
+    check_equal("function", barrier["function"], "meet")
+    check_in("through", "meet_generation", barrier["callsites"][0]["through"])
+
+
+def test_thesis(t):
+    found_all(t, "gen_cond", "--threads", "5", "--rounds", "200", "--kind", "thesis", episodes=200)
+
+
+def test_broadcast_after_the_mutex(t):
+    found_all(t, "gen_cond", "--threads", "4", "--rounds", "200", "--kind", "after", episodes=200)
+
+
+def test_waits_in_turns(t):
+    slow = ["--work", "random:1us:3000us:1", "--work-by", "sleep"]
+    for kind in ("timed", "clock"):
+        found_all(t, "gen_cond", "--threads", "4", "--rounds", "200", "--kind", kind,
+                  episodes=200, work=slow)
+
+
+def test_same_thread_always_last(t):
+    found_all(t, "gen_cond", "--threads", "4", "--rounds", "200", "--kind", "generation",
+              episodes=200, work=["--work", "stair:50us:100us", "--work-by", "sleep"])
+
+
+def test_two_phases(t):
+    trace, _, result = generated(t, "gen_cond", "--threads", "4", "--rounds", "200", "--kind",
+                                 "two-phase")
+    # Every episode is two meetings, of which the first is the log's.
+    check_equal("matched, missing, extra", [result[k] for k in ("matched", "missing", "extra")],
+                [200, 0, 200])
+    check_equal("episodes", [b["episodes"] for b in trace.barriers()], [200, 200])
+
+
+def test_tree(t):
+    trace, _, _ = generated(t, "gen_cond", "--threads", "9", "--rounds", "100", "--kind", "tree")
+    check_equal("episodes of the nodes", trace.end["episodes"], 400)
+    check_equal("incomplete", trace.end["incomplete"], 0)
+
+
+def test_several_objects_and_teams(t):
+    found_all(t, "gen_cond", "--threads", "6", "--teams", "2", "--rounds", "200", "--barriers",
+              "3", "--kind", "generation", episodes=400)
+
+
+def test_processes_share_it(t):
+    trace = found_all(t, "gen_cond", "--threads", "2", "--processes", "2", "--rounds", "200",
+                      "--kind", "generation", episodes=200)
+    check_equal("shared", trace.barrier()["shared"], True)
+
+
+def test_two_threads_are_a_candidate(t):
+    trace, _, _ = generated(t, "gen_cond", "--threads", "2", "--rounds", "100", "--kind",
+                            "generation")
+    check_equal("barriers", trace.barriers(), [])
+    check_in("stderr", "2 threads", trace.result.err)
+    check_in("stderr", "meet_generation", trace.result.err)
+
+
+def test_signals_are_not_seen(t):
+    trace, _, _ = generated(t, "gen_cond", "--threads", "4", "--rounds", "100", "--kind",
+                            "signals")
+    check_equal("barriers", trace.barriers(), [])
+
+
+def test_parts_do_not_reach_back(t):
+    trace = found_all(t, "gen_cond", "--threads", "4", "--rounds", "300", "--kind", "generation",
+                      episodes=300)
+    # Until it was found out nothing was accounted for; then each phase's own time, and no more.
+    known = 0
+    for n, episode in enumerate(trace.all("episode")):
+        for thread in episode["threads"]:
+            if thread["oncpu_ns"] is None:
+                continue
+            check(n > 0, f"parts of the first meeting: {thread}")
+            known += 1
+            parts = [thread["oncpu_ns"], thread["runq_ns"], thread["unattributed_ns"],
+                     *thread["blocked_ns"].values()]
+            check_equal("the parts", sum(parts), thread["work_ns"])
+    check(known > 400, f"parts of {known} crossings are known")
+
+
+def test_not_wanted(t):
+    trace, _, _ = generated(t, "gen_cond", "--threads", "4", "--rounds", "50", "--kind",
+                            "generation", tracer=("--no-discover",))
+    check_equal("barriers", trace.barriers(), [])
+
+
+# --- futexes ----------------------------------------------------------------------------------------------
+
+def test_futex_kinds(t):
+    for kind in ("wait", "bitset", "waitv", "waitv2", "requeue"):
+        found_all(t, "gen_futex", "--threads", "4", "--rounds", "200", "--kind", kind,
+                  episodes=200, tracer=("--discover",))
+
+
+def test_futex_timeouts_and_sharing(t):
+    slow = ["--work", "random:1us:3000us:1", "--work-by", "sleep", "--timeout", "1ms"]
+    found_all(t, "gen_futex", "--threads", "4", "--rounds", "200", "--kind", "wait", "--shared",
+              episodes=200, tracer=("--discover",), work=slow)
+    found_all(t, "gen_futex", "--threads", "2", "--processes", "2", "--rounds", "200", "--kind",
+              "wait", episodes=200, tracer=("--discover",))
+
+
+def test_futex_with_some_that_spin(t):
+    _, _, result = generated(t, "gen_futex", "--threads", "4", "--rounds", "200", "--kind",
+                             "spin", tracer=("--discover",))
+    # Who saw the value change left no trace: such meetings are not passed off as whole.
+    check_equal("extra", result["extra"], 0)
+    check_between("matched", result["matched"], 150, 200)
+
+
+def test_futex_only_when_asked(t):
+    trace, _, _ = generated(t, "gen_futex", "--threads", "4", "--rounds", "50", "--kind", "wait")
+    check_equal("barriers", trace.barriers(), [])
+
+
+# --- programs in the image of SPLASH-2 -----------------------------------------------------------------
+
+def test_splash(t):
+    for name in ("lu3", "radix", "ocean", "water"):
+        counts = {}
+        for flavour in ("pthread", "cond", "spin"):
+            # Four that spin take minutes on two CPUs that others use, too: one time step will do.
+            few = ["4", "130", "1"] if (name, flavour) == ("ocean", "spin") else []
+            trace = t.trace([workload(f"{name}-{flavour}"), *few]).nothing_lost()
+            counts[flavour] = sum(b["episodes"] for b in trace.barriers())
+            if flavour == "spin":
+                check_in("stderr", "spin", trace.result.err)
+        check(counts["pthread"] > 40, f"{name}: {counts}")
+        check_equal(f"{name} by condition variable", counts["cond"], counts["pthread"])
+        check_equal(f"{name} by spinning", counts["spin"], 0)
+
+
+def test_spinners_beside_a_barrier(t):
+    """Some threads meet at a barrier, others only spin: those are spoken of, too."""
+    source, binary = t.path("spin.c"), t.path("spin")
+    with open(source, "w", encoding="ascii") as f:
+        f.write("""
+#include <pthread.h>
+#include <unistd.h>
+static pthread_barrier_t b;
+static volatile int stop;
+static void *spin(void *arg) { while (!stop); return arg; }
+static void *work(void *arg)
+{
+	for (int i = 0; i < 20; i++) {
+		usleep(10000);
+		pthread_barrier_wait(&b);
+	}
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[4];
+	pthread_barrier_init(&b, 0, 2);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], 0, i < 2 ? work : spin, 0);
+	for (int i = 0; i < 4; i++) {
+		pthread_join(t[i], 0);
+		stop = i > 0;
+	}
+	return 0;
+}
+""")
+    subprocess.run(["gcc", "-O1", "-pthread", "-o", binary, source], check=True)
+    trace = t.trace([binary]).nothing_lost()
+    check_equal("episodes", [b["episodes"] for b in trace.barriers(family="pthread")], [20])
+    check_in("stderr", "2 threads of process", trace.result.err)
+    check_in("stderr", "spinning", trace.result.err)
+
+
+# --- no barriers ------------------------------------------------------------------------------------------
+
+def none_in(t, command, *options):
+    trace = t.trace(command, *options).nothing_lost()
+    check_in("its own check", " ok", trace.result.out)
+    check_equal(f"barriers of {command}", [b for b in trace.barriers()
+                                           if b["family"] in ("cond", "futex")], [])
+
+
+def test_no_barriers(t):
+    for name in NOT:
+        none_in(t, [workload(f"not_{name}")])
+
+
+def test_no_barriers_on_futexes(t):
+    for name in NOT:
+        none_in(t, [workload(f"not_{name}")], "--discover")
+
+
+def test_many_threads_and_no_barrier(t):
+    for name in ("pool", "queue", "gun", "steal"):
+        none_in(t, [workload(f"not_{name}"), "12", "200"], "--discover")
+
+
+def test_parallel_make(t):
+    none_in(t, ["sh", workload("not_make.sh")], "--discover")
+
+
+# --- no harm ----------------------------------------------------------------------------------------------
+
+def test_cancelled_in_the_wait(t):
+    trace = t.trace([workload("cond_cancel")])
+    check_in("its own check", "destroyed=20 cancelled=20 ok", trace.result.out)
+    check_equal("episodes", trace.barrier()["episodes"], 30)
+
+
+def test_thrown_out_of(t):
+    trace = t.trace([workload("cond_cancel"), "throw"], "--discover")
+    check_in("its own check", "destroyed=20 cancelled=0 ok", trace.result.out)
+
+
+def test_strangers_pay_nothing(t):
+    """Condition variables of one process alone are probed: maps of a stranger have no [uprobes]."""
+    stranger = t.start([workload("gen_cond"), *WORK, "--threads", "4", "--kind", "generation",
+                        "--forever"])
+    t.trace([workload("gen_cond"), *WORK, "--threads", "4", "--rounds", "100", "--kind",
+             "generation"])
+    with open(f"/proc/{stranger.pid}/maps", encoding="utf-8", errors="replace") as f:
+        check("[uprobes]" not in f.read(), "a stranger met a probe")
+    stranger.popen.terminate()
+
+
+def test_two_functions(t):
+    """Arrival and wait in functions of their own, called apart: not taken for a barrier, but told."""
+    source, binary = t.path("split.c"), t.path("split")
+    with open(source, "w", encoding="ascii") as f:
+        f.write("""
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+#define N 4
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int arrived, generation;
+__attribute__((noinline)) static int my_arrive(void)
+{
+	int mine;
+	pthread_mutex_lock(&m);
+	mine = generation;
+	if (++arrived == N) {
+		arrived = 0;
+		generation++;
+		pthread_cond_broadcast(&c);
+	}
+	pthread_mutex_unlock(&m);
+	return mine;
+}
+__attribute__((noinline)) static void my_wait(int mine)
+{
+	pthread_mutex_lock(&m);
+	while (generation == mine)
+		pthread_cond_wait(&c, &m);
+	pthread_mutex_unlock(&m);
+}
+__attribute__((noinline)) static int first_half(int me, int i)
+{
+	usleep((me + i) % N * 3000 + 1000);
+	return my_arrive();
+}
+__attribute__((noinline)) static void second_half(int mine) { my_wait(mine); __asm__(""); }
+static void *work(void *arg)
+{
+	for (int i = 0; i < 60; i++)
+		second_half(first_half((int)(long)arg, i));
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[N];
+	for (long i = 0; i < N; i++)
+		pthread_create(&t[i], 0, work, (void *)i);
+	for (int i = 0; i < N; i++)
+		pthread_join(t[i], 0);
+	puts("split: ok");
+}
+""")
+    subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", binary, source], check=True)
+    trace = t.trace([binary]).nothing_lost()
+    found = trace.barriers(family="cond")
+    if found:
+        check_equal("episodes", sum(b["episodes"] + b["incomplete"] for b in found), 60)
+    else:
+        check_in("stderr", "woken from another function", trace.result.err)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""Rounds of threads that are made and joined: each must be found, and nothing else taken for one."""
+
+import collections
+import re
+
+from harness import check, check_between, check_equal, genlog, workload
+
+WORK = ["--work", "random:100us:3000us:1", "--work-by", "sleep"]
+ROUNDS = 60
+
+
+def forkjoin(trace):
+    return [b for b in trace.barriers() if b["family"] == "forkjoin"]
+
+
+def waits(episodes, place):
+    """By the place in the team, for every round has threads of its own."""
+    sums = collections.Counter()
+    for members in episodes:
+        last = max(arrive for _, arrive in members)
+        for tid, arrive in members:
+            sums[place[tid]] += last - arrive
+    return sums
+
+
+def against_log(t, name, *options, tracer=()):
+    path = t.path()
+    trace = t.trace([workload(name), *WORK, "--rounds", str(ROUNDS), *options, "--log", path],
+                    "-W", *tracer).nothing_lost()
+    log = genlog.Log(path)
+    check_equal("the log itself", log.check(), [])
+    result = genlog.compare(log, trace.by_type)
+    check_equal("matched, missing, extra, incomplete",
+                [result[k] for k in ("matched", "missing", "extra", "incomplete")],
+                [ROUNDS, 0, 0, 0])
+    check_between("share of wrong last threads",
+                  result["last_wrong"] / max(result["last_checked"], 1), 0, 0.03)
+    check_between("error of the barrier time", result["barrier_error_ns"]["median"], 0, 20_000)
+    place = {c.tid: c.thread for c in log.crossings}
+    expected = waits([[(c.tid, c.arrive) for c in e.crossings] for e in log.episodes()], place)
+    got = waits([[(m["tid"], m["arrive_ns"]) for m in e["threads"]] for e in trace.all("episode")],
+                place)
+    check_between("waits", sum(got.values()) / sum(expected.values()), 0.95, 1.05)
+    # A thread that loses its CPU between what it writes down and its end has ended later.
+    for thread, ns in expected.items():
+        check_between(f"wait of thread {thread}", got[thread] / ns, 0.9, 1.1)
+    return trace, log
+
+
+def test_known_answers(t):
+    for kind in ("order", "reverse", "busy", "exit"):
+        trace, log = against_log(t, "gen_forkjoin", "--threads", "5", "--kind", kind)
+        barrier = trace.barrier()
+        check_equal("family, kind", (barrier["family"], barrier["kind"]), ("forkjoin", "join"))
+        check_equal("participants", (barrier["participants_min"], barrier["participants"]), (5, 5))
+        check_equal("function", barrier["function"], "join_one")
+        main = {e.crossings[i].tid for e in log.episodes() for i in range(5)
+                if e.crossings[i].thread == 4}
+        check_equal("the object is the creator", {int(barrier["object"], 16)}, main)
+
+
+def test_two_workers_and_many(t):
+    for threads in ("3", "40"):
+        against_log(t, "gen_forkjoin", "--threads", threads)
+
+
+def test_flavours(t):
+    for name in ("gen_forkjoin-static", "gen_forkjoin-musl", "gen_forkjoin-cxx"):
+        trace, _ = against_log(t, name, "--threads", "4")
+        check_equal("function", trace.barrier()["function"], "join_one")
+
+
+def test_times_of_a_worker(t):
+    trace, log = against_log(t, "gen_forkjoin", "--threads", "4")
+    main = log.crossings[0].pid
+    for e in trace.all("episode"):
+        for m in e["threads"]:
+            if m["tid"] == main:
+                check(m["depart_ns"] >= m["arrive_ns"], f"main: {m}")
+                continue
+            # It has ended: when it left means nothing.
+            check_equal("depart", m["depart_ns"], None)
+            # Its phase is its life.
+            check_between("work", m["work_ns"], 100_000, 50_000_000)
+
+
+def rounds_of(t, way, *options, threads="4", tracer=()):
+    trace = t.trace([workload("not_round"), way, threads, *options], *tracer).nothing_lost()
+    told = int(re.search(rf"{way} rounds=(\d+) ok", trace.result.out)[1])
+    found = forkjoin(trace)
+    check_equal(f"{way}: rounds", sum(b["episodes"] for b in found), told)
+    check_equal(f"{way}: incomplete, ambiguous",
+                [b["incomplete"] + b["ambiguous"] for b in found if
+                 b["incomplete"] + b["ambiguous"]], [])
+    return trace
+
+
+def test_no_rounds(t):
+    for way in ("once", "single", "detached", "window", "foreign", "each", "polled", "abandoned"):
+        trace = rounds_of(t, way)
+        check_equal(f"{way}: barriers", forkjoin(trace), [])
+
+
+def test_rounds_of_all_kinds(t):
+    for way in ("logger", "shuffled", "nested", "several", "timed", "unequal", "cancelled",
+                "meeting", "spread"):
+        rounds_of(t, way)
+
+
+def test_the_creator_last(t):
+    trace = rounds_of(t, "shuffled")
+    barrier = forkjoin(trace)[0]
+    # All have ended by then: nobody but the creator is waited for, and it waits for nobody.
+    creator = max(barrier["threads"], key=lambda th: th["crossings"])
+    check_between("last", creator["last"], 0.9 * barrier["episodes"], barrier["episodes"])
+
+
+def test_with_another_barrier(t):
+    trace = rounds_of(t, "meeting")
+    found = [b for b in trace.barriers() if b["family"] == "pthread"]
+    check_equal("at the barrier", sum(b["episodes"] for b in found), 3 * 40)
+    check_equal("incomplete", trace.end["incomplete"], 0)
+
+
+def test_not_wanted(t):
+    trace = t.trace([workload("gen_forkjoin"), *WORK, "--rounds", "20"], "--no-discover")
+    check_equal("barriers", trace.barriers(), [])
+
+
+def test_attached_to(t):
+    process = t.start([workload("gen_forkjoin"), *WORK, "--threads", "4", "--forever"])
+    trace = t.attach("-p", str(process.pid), "-d", "1").end().nothing_lost()
+    barrier = trace.barrier()
+    check(barrier["episodes"] > 50, f"{barrier['episodes']} episodes")
+    check_equal("participants", (barrier["participants_min"], barrier["participants"]), (4, 4))
+    check_equal("incomplete", trace.end["incomplete"], 0)
+    process.popen.terminate()

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""sbt-trace list BINARY and -p PID: what could be traced there, held against nm, objdump and ldd."""
+
+import json
+import os
+import re
+import subprocess
+
+from harness import check, check_equal, check_in, check_not_in, workload
+
+
+def listed(t, *args, rc=0):
+    result = t.sbt("list", *args)
+    check_equal("status", result.rc, rc)
+    for line in result.out.splitlines():
+        check(len(line) <= 100 or "--json" in args, f"more than 100 columns: {line}")
+    return result
+
+
+def places(t, *args):
+    objects = [json.loads(line) for line in listed(t, "--json", *args).out.splitlines()]
+    return ([o for o in objects if o["type"] == "place"],
+            [o["text"] for o in objects if o["type"] == "note"])
+
+
+def tool(*args):
+    return subprocess.run(args, check=True, text=True, stdout=subprocess.PIPE).stdout
+
+
+def test_program_and_its_libraries(t):
+    """The C library that the dynamic linker would take, and the function where nm has it."""
+    path = workload("gen")
+    found, _ = places(t, path)
+    (place,) = [p for p in found if p["family"] == "pthread"]
+    libc = re.search(r"libc\.so\.6 => (\S+)", tool("ldd", path)).group(1)
+    check_equal("module", os.path.realpath(place["module"]), os.path.realpath(libc))
+    start = int(re.search(r"^([0-9a-f]+) T pthread_barrier_wait@@", tool("nm", "-D", libc),
+                          re.M).group(1), 16)
+    check(start <= place["offset"] <= start + 16, f"{place['offset']:x}, nm: {start:x}")
+    code = tool("objdump", "-d", "--no-show-raw-insn", libc,
+                f"--start-address={place['offset']:#x}", f"--stop-address={place['offset'] + 8:#x}")
+    check_in("objdump", place["instruction"].split()[0], code)
+    check_equal("used", place["used"], True)
+    text = listed(t, path).out
+    check_in("text", "pthread_barrier_wait", text)
+    check_not_in("text", "nothing here calls it", text)
+
+
+def test_nothing_to_trace(t):
+    """A spin barrier: the library's function is there, but nobody calls it."""
+    found, notes = places(t, workload("gen_user"))
+    check_equal("used", [p["used"] for p in found if p["family"] == "pthread"], [False])
+    check(any("no barrier function that is known is called" in n for n in notes), notes)
+    check(any("only spins" in n for n in notes), notes)
+
+
+def test_user_functions(t):
+    path = workload("gen_user")
+    found, notes = places(t, "-b", "team::barrier::wait", "-b", "my_throwing_barrier", "-b", "nope",
+                          path)
+    user = {p["function"]: p for p in found if p["family"] == "user"}
+    check_equal("functions", sorted(user),
+                ["my_throwing_barrier", "team::barrier::wait(unsigned int)"])
+    check(all(p["exits"] and "ret" in p["end"] and "return" not in p["end"]
+              for p in user.values()), user)
+    check(any("-b nope: such a function is in none" in n for n in notes), notes)
+
+
+def test_static_programs(t):
+    found, _ = places(t, workload("gen-static"))
+    check_equal("modules", {p["module"] for p in found}, {workload("gen-static")})
+    found, _ = places(t, workload("gen-static-stripped"))
+    check_equal("functions", [p["function"] for p in found if p["family"] == "pthread"],
+                ["pthread_barrier_wait"])
+    check_in("chosen", "found by its code", found[0]["chosen"])
+
+
+def test_process(t):
+    gen = t.gen("--forever", name="gen")
+    found, _ = places(t, "-p", str(gen.pid))
+    check_equal("used", [p["used"] for p in found if p["family"] == "pthread"], [True])
+    check(gen.alive(), "it ended")
+
+
+def test_a_library_that_is_missing(t):
+    binary, lib = t.path("app"), t.path("libgone.so")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-o", lib, "-"], check=True,
+                   input=b"int gone(void) { return 1; }\n")
+    subprocess.run(["gcc", "-x", "c", "-o", binary, "-", "-x", "none", lib, "-Wl,-soname,app"],
+                   check=True, input=b"int gone(void); int main(void) { return gone(); }\n")
+    os.unlink(lib)
+    _, notes = places(t, binary)
+    check(any("which is needed, was not found" in n for n in notes), notes)
+
+
+def test_tasks_of_tbb(t):
+    """A library that makes threads meet where no function tells: that is said."""
+    source, library = t.path() + ".c", t.path("libtbb.so.12")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write("int wait_for_tasks(void) { return 0; }\n")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-soname,libtbb.so.12", "-o", library, source],
+                   check=True)
+    check_in("list", "is oneTBB: at the end of its algorithms one thread waits",
+             " ".join(t.sbt("list", library).out.split()))
+
+
+def test_by_run_path(t):
+    """$ORIGIN is where the program lies."""
+    os.mkdir(t.path("lib"))
+    binary, lib = t.path("app"), os.path.join(t.path("lib"), "libmeet.so")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O2", "-x", "c", "-Wl,-soname,libmeet.so", "-o", lib,
+                    "-"], check=True, input=b"int meet_all(int *p) { return ++*p; }\n")
+    subprocess.run(["gcc", "-x", "c", "-o", binary, "-", "-x", "none", lib,
+                    "-Wl,-rpath,$ORIGIN/lib"], check=True,
+                   input=b"int meet_all(int *); int main(int c, char **v)"
+                         b" { (void)v; return meet_all(&c); }\n")
+    found, _ = places(t, "-b", "meet_all", binary)
+    (place,) = [p for p in found if p["family"] == "user"]
+    check_equal("module", os.path.realpath(place["module"]), os.path.realpath(lib))
+
+
+def test_wrong(t):
+    for args, part in ((["/etc/passwd"], "neither a program"), (["/no/such"], "cannot read"),
+                       (["-p", "999999999"], "cannot look at process"),):
+        result = listed(t, *args, rc=1)
+        check_in("stderr", part, result.err)
+    for args, part in (([], "one of BINARY"), (["-p", "x"], "number of a process"),
+                       (["-b", "f@0", "/bin/true"], "behind @"), (["-p"], "needs a value"),
+                       (["--events", "/bin/true"], "one of BINARY")):
+        result = listed(t, *args, rc=2)
+        check_in("stderr", part, result.err)

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""MPI: the members of a meeting are processes; both implementations, C and Fortran, sbt-trace around mpirun and
+mpirun around sbt-trace."""
+
+import collections
+import os
+import shutil
+import signal
+
+import genlog
+from harness import (SBT, Failure, Skip, Trace, check, check_between, check_equal, check_in,
+                     check_last, clean_environment, descendants, wait_for, workload)
+
+MPIRUN = {"openmpi": ["mpirun.openmpi", "--oversubscribe"], "mpich": ["mpirun.mpich"]}
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def mpirun(t, mpi, ranks, program, *options, inside=False, tracer=()):
+    """Traced by a tracer around mpirun, or one within it in each rank; its output and the trace."""
+    if not shutil.which(MPIRUN[mpi][0]):
+        raise Skip(f"no {MPIRUN[mpi][0]}")
+    out = t.path()
+    launcher = [*MPIRUN[mpi], "-n", str(ranks)]
+    traced = [SBT, "--json", "-o", out, "-W", *tracer, "--"]
+    command = [workload(program), *options]
+    result = t.run(launcher + traced + command if inside else traced + launcher + command,
+                   env=clean_environment(**ENVIRONMENT))
+    check_equal("exit status", result.rc, 0)
+    return result, Trace(t, out)
+
+
+def known_answers(*args, **more):
+    """
+    A rank that loses its CPU between its clock and the call waits in the log and not in the trace; ranks are mpirun's
+    children, which nobody holds, and may come to their first call before they are known: once is chance.
+    """
+    for attempt in range(3):
+        try:
+            return known_answers_once(*args, **more)
+        except Failure as failure:
+            if attempt == 2 or not any(what in str(failure) for what in ("waits differ", "not_examined")):
+                raise
+    return None
+
+
+def known_answers_once(t, mpi, ranks, program, kind, *more, inside=False, rounds=60, teams=1, by="sleep"):
+    """Every meeting of the log, and no other, with its last, its barrier time and waits."""
+    path = t.path()
+    if teams > 1:
+        more = (*more, "--teams", str(teams))
+    result, trace = mpirun(t, mpi, ranks, program, "--rounds", str(rounds), "--kind", kind, "--log",
+                           path, "--work-by", by, "--work", "stair:200us:300us", *more, inside=inside)
+    trace.nothing_lost()
+    log = genlog.Log(path)
+    held = trace.compare(log)
+    for what in ("missing", "incomplete"):
+        check_equal(what, held[what], 0)
+    check_last(held)
+    check_equal("matched", held["matched"], rounds * teams)
+    # Making the teams is a meeting, too.
+    check_equal("extra", held["extra"], int(teams > 1))
+    check(held["wait_error"] < 0.02, f"waits differ by {held['wait_error']}")
+    check(held["barrier_error_ns"]["median"] < 20000, f"{held['barrier_error_ns']}")
+    check_equal("SBT reports", result.err.count("SBT report"), 0)
+    return trace
+
+
+def test_openmpi_barrier(t):
+    trace = known_answers(t, "openmpi", 2, "gen_openmpi", "barrier")
+    row = max(trace.barriers(), key=lambda b: b["episodes"])
+    check_equal("row", (row["family"], row["kind"], row["shared"], row["episodes"]),
+                ("mpi", "explicit", True, 60))
+    check_equal("ranks", sorted(m["index"] for m in row["threads"]), [0, 1])
+
+
+def test_mpich_barrier(t):
+    trace = known_answers(t, "mpich", 2, "gen_mpich", "barrier")
+    check_equal("crossings: one hit, not two", trace.crossings(family="mpi"), 120)
+
+
+def test_openmpi_allreduce_of_four(t):
+    known_answers(t, "openmpi", 4, "gen_openmpi", "allreduce")
+
+
+def test_mpich_allreduce_of_four(t):
+    known_answers(t, "mpich", 4, "gen_mpich", "allreduce")
+
+
+def test_openmpi_profiling_names(t):
+    known_answers(t, "openmpi", 2, "gen_openmpi", "pbarrier")
+
+
+def test_mpich_profiling_names(t):
+    known_answers(t, "mpich", 2, "gen_mpich", "pbarrier")
+
+
+def test_openmpi_fortran(t):
+    for kind in ("barrier", "allreduce", "f08barrier", "f08allreduce"):
+        trace = known_answers(t, "openmpi", 2, "gen_openmpif", kind)
+        check_equal(f"crossings of {kind}", trace.crossings(family="mpi"), 120)
+
+
+def test_mpich_fortran(t):
+    for kind in ("barrier", "allreduce", "f08barrier", "f08allreduce"):
+        trace = known_answers(t, "mpich", 2, "gen_mpichf", kind)
+        check_equal(f"crossings of {kind}", trace.crossings(family="mpi"), 120)
+
+
+def test_job_as_one_team(t):
+    """Four ranks, the last of which works for longest: the job's figures say so, a rank's alone say nothing."""
+    for mpi, program in (("openmpi", "gen_openmpi"), ("mpich", "gen_mpich")):
+        _, trace = mpirun(t, mpi, 4, program, "--rounds", "200", "--work", "stair:1ms:1ms", "--work-by", "sleep")
+        (group,) = trace.all("group")
+        check_equal("processes", sorted(p["pid"] for p in group["processes"]),
+                    sorted(p["pid"] for p in trace.processes()))
+        check_equal("threads", [m["index"] for m in group["threads"]], [0, 1, 2, 3])
+        check_equal("ranked", group["ranked"], True)
+        work = [m["work_ns"] for m in group["threads"]]
+        # Beside the start of MPI, which takes the others as long, more or less.
+        check_equal("who works longest", work.index(max(work)), 3)
+        spent = group["efficiency"]
+        for what, expected in (("load_balance", sum(work) / 4 / max(work)),
+                               ("parallel", sum(work) / 4 / group["elapsed_ns"])):
+            check_between(what, spent[what], expected - 0.001, expected + 0.001)
+        # They wait 3, 2, 1 and 0 ms of each round; what others on this machine take from one or the other comes on top.
+        waits = [m["wait_ns"] for m in group["threads"]]
+        check_equal("who waits longest", sorted(range(4), key=lambda rank: -waits[rank]), [0, 1, 2, 3])
+        check(sum(waits) >= 200 * 5e6, f"they wait {waits} ns only")
+        for p in trace.processes():
+            check_equal("a rank's own", (p["efficiency"]["parallel"], p["lost_static"]), (None, None))
+        row = max(trace.barriers(), key=lambda b: b["episodes"])
+        check_equal("last", [m["index"] for m in row["threads"] if m["tid"] == row["last_tid"]], [3])
+
+
+def test_openmpi_all_collectives(t):
+    for kind in ("alltoall", "allgather", "allgatherv", "alltoallv", "alltoallw", "reduce_scatter",
+                 "reduce_scatter_block"):
+        known_answers(t, "openmpi", 2, "gen_openmpi", kind, rounds=20)
+
+
+def test_mpich_all_collectives(t):
+    for kind in ("alltoall", "allgather", "allgatherv", "alltoallv", "alltoallw", "reduce_scatter",
+                 "reduce_scatter_block"):
+        known_answers(t, "mpich", 2, "gen_mpich", kind, rounds=20)
+
+
+def test_openmpi_teams(t):
+    known_answers(t, "openmpi", 4, "gen_openmpi", "barrier", teams=2)
+
+
+def test_mpich_teams(t):
+    known_answers(t, "mpich", 4, "gen_mpich", "allreduce", teams=2)
+
+
+def test_openmpi_each_rank_its_tracer(t):
+    known_answers(t, "openmpi", 4, "gen_openmpi", "barrier", inside=True)
+
+
+def test_mpich_each_rank_its_tracer(t):
+    known_answers(t, "mpich", 4, "gen_mpich", "barrier", inside=True)
+
+
+def test_mpich_each_rank_its_tracer_and_teams(t):
+    known_answers(t, "mpich", 4, "gen_mpich", "allreduce", inside=True, teams=2)
+
+
+def test_status_is_the_ranks_own(t):
+    """mpirun sbt-trace: what the ranks print and how they end is mpirun's business, as without."""
+    for mpi in MPIRUN:
+        if not shutil.which(MPIRUN[mpi][0]):
+            raise Skip(f"no {MPIRUN[mpi][0]}")
+        command = ["sh", "-c", "echo rank $OMPI_COMM_WORLD_RANK$PMI_RANK; "
+                   "test 2 != \"$OMPI_COMM_WORLD_RANK$PMI_RANK\" || { sleep 1; exit 3; }"]
+        result = t.run([*MPIRUN[mpi], "-n", "4", SBT, "-o", t.path(), "--", *command],
+                       env=clean_environment(**ENVIRONMENT))
+        check_equal("what they print", sorted(result.out.split("\n")[:4]),
+                    [f"rank {i}" for i in range(4)])
+        check(result.rc != 0, "the failure of rank 2 was not passed on")
+
+
+# --- communicators ----------------------------------------------------------------------------------
+
+EPISODES = {"on_dup": [(4, 3)], "on_split": [(1, 5), (2, 5)], "on_split_of_dup": [(2, 7)] * 2,
+            "on_split_anew": [(2, 9)] * 2, "on_split_type": [(4, 4)], "on_cart": [(4, 6)],
+            "on_create": [(3, 10)]}
+
+
+def communicators(t, mpi, inside):
+    result, trace = mpirun(t, mpi, 4, f"mpi_comms_{mpi}", inside=inside)
+    trace.nothing_lost()
+    found = collections.defaultdict(collections.Counter)
+    unsure = 0
+    for e in trace.all("episode"):
+        row = [b for b in trace.barriers() if b["id"] == e["barrier"]]
+        # Four ranks that spin on two CPUs: who meets whom in a new communicator may be in doubt, and is then said to be.
+        if e["state"] in ("complete", "ambiguous") and row:
+            found[row[0]["function"]][frozenset(m["tid"] for m in e["threads"])] += 1
+            unsure += e["state"] == "ambiguous"
+    check_between("episodes in doubt", unsure, 0, 2)
+    for function, expected in EPISODES.items():
+        check_equal(function, sorted((len(k), n) for k, n in found[function].items()), expected)
+    # Which ranks are in a row of a grid follows from what is not looked at: nothing is said of them.
+    rows = trace.barriers(function="on_cart_sub")
+    check_equal("episodes of the unknown", sum(b["episodes"] for b in rows), 0)
+    check_equal("crossings of the unknown", sum(b["crossings"] for b in rows), 32)
+    check_in("a sentence", "32 crossings of MPI on communicators that nobody saw being made",
+             result.err)
+
+
+def test_openmpi_communicators(t):
+    communicators(t, "openmpi", False)
+
+
+def test_mpich_communicators(t):
+    communicators(t, "mpich", False)
+
+
+def test_openmpi_communicators_inside(t):
+    communicators(t, "openmpi", True)
+
+
+def test_fortran_communicators(t):
+    for mpi in MPIRUN:
+        _, trace = mpirun(t, mpi, 4, f"mpi_split_{mpi}")
+        trace.nothing_lost()
+        counts = sorted((b["episodes"], b["crossings"]) for b in trace.barriers(function="mpi_split"))
+        check_equal(f"{mpi}: split, all-reduce, two halves", counts, [(1, 4), (5, 20), (20, 40),
+                                                                       (20, 40)])
+
+
+def test_no_mpirun(t):
+    """A rank alone, of no job: who else is in its world is not known."""
+    out = t.path()
+    result = t.run([SBT, "--json", "-o", out, "-W", "--", workload("gen_mpich"), "--rounds", "5",
+                    "--kind", "barrier"], env=clean_environment(**ENVIRONMENT))
+    check_equal("exit status", result.rc, 0)
+    trace = Trace(t, out)
+    check_equal("episodes", trace.episodes(family="mpi"), 0)
+    check_in("a sentence", "in no job that is known", result.err)
+
+
+def program_of(pid):
+    try:
+        return os.readlink(f"/proc/{pid}/exe")
+    except OSError:
+        return ""
+
+
+def test_attached(t):
+    """What was made before is not known: the world is, and it is complete."""
+    for mpi in MPIRUN:
+        if not shutil.which(MPIRUN[mpi][0]):
+            continue
+        job = t.start([*MPIRUN[mpi], "-n", "2", workload(f"gen_{mpi}"),
+                       "--rounds", "2000", "--work-by", "sleep", "--work", "stair:1ms:1ms",
+                       "--kind", "barrier"], env=clean_environment(**ENVIRONMENT))
+        out = t.path()
+        ranks = wait_for("the ranks", lambda: [str(p) for p in descendants(job.pid)
+                                               if os.path.basename(program_of(p)) == f"gen_{mpi}"][1:]
+                         and [str(p) for p in descendants(job.pid)
+                              if os.path.basename(program_of(p)) == f"gen_{mpi}"])
+        result = t.run([SBT, "--json", "-o", out, "-p", ",".join(ranks), "--duration", "2"])
+        check_equal("exit status", result.rc, 0)
+        trace = Trace(t, out)
+        check(trace.episodes(family="mpi") > 100, f"{trace.episodes(family='mpi')} episodes")
+        check(all(b["shared"] for b in trace.barriers(family="mpi")), "not shared")
+        job.signal(signal.SIGTERM)
+        job.wait()

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""OpenMP by GCC's and by LLVM's runtime: every meeting of a team is found, explicit and implicit ones and
+the end of parallel regions, however the threads wait there."""
+
+import glob
+import os
+import signal
+import subprocess
+
+from harness import (Skip, check, check_between, check_equal, check_last, clean_environment, genlog,
+                     wait_for, workload)
+
+RUNTIMES = ("gen_gomp", "gen_libomp")
+WORK = ("--threads", "3", "--rounds", "300", "--work", "random:20us:300us:7", "--work-by", "sleep")
+BARRIER_ERROR_NS = 10_000
+WAIT_ERROR = 0.03
+
+
+def source(name):
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "workloads", name)
+
+
+def there(name):
+    if not os.path.exists(workload(name)):
+        raise Skip(f"no {name}: no OpenMP with this compiler")
+    return name
+
+
+def of_log(trace, log, episodes, **more):
+    """Every episode of the log is there, with the right last thread."""
+    found = trace.compare(log, **more)
+    check_equal("missing", found["missing"], 0)
+    check_equal("incomplete", found["incomplete"], 0)
+    check_last(found)
+    check(found["last_checked"] > 0, f"no episode had a last thread beyond doubt: {found}")
+    check_equal("episodes", trace.end["episodes"], episodes)
+    check_equal("incomplete, ambiguous", (trace.end["incomplete"], trace.end["ambiguous"]), (0, 0))
+    check_equal("abandoned", trace.process()["abandoned"], 0)
+    check_between("barrier time, median of the error", found["barrier_error_ns"]["median"], 0,
+                  BARRIER_ERROR_NS)
+    check_between("cumulative wait, error", found["wait_error"], 0, WAIT_ERROR)
+
+
+def kind(t, name, which, joins, more=(), env=None, rounds=300, options=()):
+    log = t.path()
+    command = [workload(there(name)), *WORK, "--kind", which, "--log", log, *options]
+    trace = t.trace(command, "-W", *more, env=env) if env else t.trace(command, "-W", *more)
+    trace.nothing_lost()
+    answers = genlog.Log(log)
+    of_log(trace, answers, rounds + joins)
+    return trace, answers
+
+
+def each_kind(t, which, joins=1, options=()):
+    for name in RUNTIMES:
+        kind(t, name, which, joins, options=options)
+
+
+def test_explicit(t):
+    """300 explicit barriers in one region are 301 meetings: the join counts."""
+    each_kind(t, "barrier")
+
+
+def test_for(t):
+    each_kind(t, "for")
+
+
+def test_sections(t):
+    each_kind(t, "sections")
+
+
+def test_single(t):
+    each_kind(t, "single")
+
+
+def test_tasks(t):
+    each_kind(t, "tasks")
+
+
+def test_all(t):
+    each_kind(t, "all", options=("--sites", "6"))
+
+
+def test_copyprivate(t):
+    """Who executes the single meets the others elsewhere than they wait; GCC has all meet once more behind it."""
+    kind(t, "gen_gomp", "copyprivate", 300 + 1)
+    kind(t, "gen_libomp", "copyprivate", 1)
+    kind(t, "gen_gomp", "copyprivate", 300 + 1, more=("--attach", "multi"))
+
+
+def test_tail(t):
+    """The region's function ends by a jump to the barrier: what is on the stack then is the runtime's address, or that of
+    a return probe. The function is the place."""
+    with open(source("omp_tail.c"), encoding="utf-8") as f:
+        line = 1 + next(n for n, text in enumerate(f) if text.startswith("#pragma omp parallel"))
+    for name in ("omp_tail", "omp_tail-libomp"):
+        for more in ((), ("--attach", "multi")):
+            trace = t.trace([workload(there(name))], *more).nothing_lost()
+            rows = {row["kind"]: row for row in trace.barriers()}
+            check_equal("kinds", set(rows), {"explicit", "join"})
+            for row in rows.values():
+                check_equal("episodes", row["episodes"], 50)
+                check_equal("participants", row["participants"], 3)
+                check_equal("file", os.path.basename(row["file"]), "omp_tail.c")
+                check_between("line", row["line"], line, line + 4)
+                check("outlined" in row["function"] or "_omp_fn" in row["function"] or row["function"] == "main",
+                      f"in {row['function']}")
+
+
+def test_region_end(t):
+    each_kind(t, "region", joins=0)
+
+
+def test_parallel_for(t):
+    each_kind(t, "parallel-for", joins=0)
+
+
+def test_ways_to_wait(t):
+    """Spinning, yielding or asleep: the wait is the same."""
+    for name, ways in (("gen_gomp", ({"OMP_WAIT_POLICY": "active"}, {"OMP_WAIT_POLICY": "passive"},
+                                     {"GOMP_SPINCOUNT": "100000"})),
+                       ("gen_libomp", ({"OMP_WAIT_POLICY": "active"},
+                                       {"OMP_WAIT_POLICY": "passive"}, {"KMP_BLOCKTIME": "0"},
+                                       {"KMP_BLOCKTIME": "infinite"}))):
+        for way in ways:
+            kind(t, name, "barrier", 1, env=clean_environment(**way), rounds=300)
+
+
+def test_nested(t):
+    """Two teams at a time, and the one around them."""
+    for name in RUNTIMES:
+        log = t.path()
+        trace = t.trace([workload(there(name)), "--threads", "4", "--teams", "2", "--rounds", "200",
+                         "--work", "random:20us:300us:7", "--work-by", "sleep", "--log", log], "-W")
+        trace.nothing_lost()
+        of_log(trace, genlog.Log(log), 2 * 200 + 2 + 1)
+
+
+def stripped(t, name):
+    copy = t.path("stripped")
+    subprocess.run(["strip", "-o", copy, workload(there(name))], check=True)
+    return copy
+
+
+def test_stripped(t):
+    """A program without names: its regions' functions are found when it is about to run the first."""
+    for name in RUNTIMES:
+        program = stripped(t, name)
+        for which, joins in (("barrier", 1), ("region", 0)):
+            log = t.path()
+            trace = t.trace([program, *WORK, "--kind", which, "--log", log], "-W").nothing_lost()
+            of_log(trace, genlog.Log(log), 300 + joins)
+
+
+def test_stripped_that_throws(t):
+    """Where return probes could hurt, the end of a region is seen where its function returns to, in the runtime: also
+    that of the region around 300 barriers, whose function ends by a jump into another one."""
+    throws = [p for p in glob.glob("/usr/lib/*/libboost_thread.so*") if os.path.isfile(p)]
+    if not throws:
+        raise Skip("no library of Boost")
+    for name in RUNTIMES:
+        program = stripped(t, name)
+        for which, joins in (("barrier", 1), ("tasks", 1), ("parallel-for", 0)):
+            log = t.path()
+            trace = t.trace(["env", "LD_PRELOAD=" + throws[0], program, *WORK, "--kind", which, "--log",
+                             log], "-W").nothing_lost()
+            check_equal("departures", trace.process()["departures"], "ret instructions")
+            of_log(trace, genlog.Log(log), 300 + joins)
+            check_equal("warned of ends", "the end of parallel regions" in trace.result.err, False)
+
+
+def test_other_probes(t):
+    """Where there are no return probes, the same."""
+    for method in ("multi", "perf"):
+        for name in RUNTIMES:
+            trace, _ = kind(t, name, "barrier", 1, more=("--attach", method))
+            check_equal("warned of ends", "the end of parallel regions" in trace.result.err, False)
+
+
+def test_found_running(t):
+    """Attached to in the midst of a region: the team is not known, so neither is its size, but who waited is."""
+    for name in RUNTIMES:
+        log = t.path()
+        p = t.gen(*WORK[:2], "--forever", *WORK[4:], "--kind", "barrier", "--log", log,
+                  name=there(name))
+        wait_for("the team is at work", lambda: p.alive() and len(os.listdir(f"/proc/{p.pid}/task")) >= 3)
+        tracer = t.attach("-W", "-p", str(p.pid))
+        wait_for("300 episodes", lambda: tracer.text().count('"episode"') > 300, 30, 0.05)
+        trace = tracer.stop()
+        p.signal(signal.SIGTERM)
+        p.wait()
+        found = trace.compare(genlog.Log(log))
+        check_last(found)
+        check(found["extra"] <= 2, f"episodes that were none: {found}")
+
+
+def losses(t, name, ms, rounds=25):
+    """
+    A run of it, and what it has measured itself. When others keep it from its CPU, that is lost at places where it does
+    not look; its sleeps take longer then, too, and it is run again.
+    """
+    for _ in range(8):
+        trace = t.trace([workload(there(name)), *map(str, ms), str(rounds)])
+        own = tuple(map(float, trace.result.out.split()))
+        if sum(own[:3]) < 1.04 * rounds * sum(ms):
+            break
+    return trace, own
+
+
+def test_losses(t):
+    """TALP's efficiencies, of regions whose losses the program itself measures."""
+    for name in ("omp_losses", "omp_losses-libomp"):
+        for ms in ((0, 10, 10), (10, 10, 10), (0, 5, 20), (10, 20, 5)):
+            trace, (serial, master, worker, waits) = losses(t, name, ms)
+            useful = serial + master + worker
+            found = trace.process()["omp_efficiency"]
+            for what, expected, error in (
+                    ("load_balance", (useful + serial) / (useful + serial + waits), 0.02),
+                    ("serialisation", useful / (useful + serial), 0.04),
+                    ("scheduling", 1, 0.1)):
+                check_between(f"{name} {ms}: {what}", found[what], expected - error, expected + error)

@@ -1,0 +1,631 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""Pictures: the trace for Chrome's and Perfetto's viewers, held against what such a file must fulfil, and the HTML
+report, in a real Chromium. A run made up (tests/pictures/made.c) has figures that can be worked out; a traced one has those of
+the JSON output of the same capture."""
+
+import collections
+import json
+import os
+import re
+import subprocess
+
+import browser
+from harness import (ROOT, Skip, check, check_between, check_equal, check_in, check_not_in, wait_for,
+                     workload)
+
+MADE = os.path.join(ROOT, "build", "pictures", "made")
+CHART = os.path.join(ROOT, "build", "html", "chart.js")
+
+
+def made(t, episodes=400, threads=4, page=True, trace=False, hostile=False, limit=None):
+    """The files of a run made up: two barriers in turn, thread i works 1000 (i + 1) ns to the first, 500 ns to the second."""
+    if page and not os.path.getsize(CHART):
+        raise Skip("built without the charting library")
+    paths = [t.path("page.html") if page else "-", t.path("trace.json") if trace else "-"]
+    result = t.run([MADE, str(episodes), str(threads), *paths, *(["hostile"] if hostile else [str(limit)] if limit else [])])
+    check_equal("made", (result.rc, result.err), (0, ""))
+    return paths
+
+
+# --- Chrome's trace -------------------------------------------------------------------------------------
+
+def nanoseconds(text):
+    """Microseconds with three digits after the point: exactly."""
+    match = re.fullmatch(r"(-?)(\d+)\.(\d{3})", text)
+    check(match, f"{text!r} are no microseconds with three digits")
+    return int(match[1] + match[2] + match[3])
+
+
+class ChromeTrace:
+    """Parsed strictly; making one checks what holds for each."""
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        # ts alone is in microseconds with three digits: it is compared exactly.
+        self.data = json.loads(re.sub(r'"ts":(-?[0-9.]+)', lambda m: f'"ts":{nanoseconds(m[1])}', text))
+        self.events = self.data["traceEvents"]
+        for event in self.events:
+            check(event["ph"] in "BECMsfbe", f"an event of a kind that nobody asked for: {event}")
+            check(isinstance(event["pid"], int) and isinstance(event.get("tid", 0 if event["ph"] == "C" else None), int),
+                  f"no track: {event}")
+        self.check_slices()
+        self.check_arrows()
+        self.check_counters()
+
+    def kind(self, ph):
+        return [e for e in self.events if e["ph"] == ph]
+
+    def check_slices(self):
+        """Begins and ends in pairs, in the order of the file, which readers keep for equal times; nothing begins in a slice."""
+        self.tracks, begun = collections.defaultdict(list), {}
+        for event in self.events:
+            track = event["pid"], event.get("tid")
+            if event["ph"] == "B":
+                check(track not in begun, f"a slice in a slice: {event} {begun.get(track)}")
+                check(not self.tracks[track] or event["ts"] >= self.tracks[track][-1]["ts"] + self.tracks[track][-1]["dur"],
+                      f"slices overlap: {self.tracks[track][-1:]} {event}")
+                begun[track] = event
+            elif event["ph"] == "E":
+                check(track in begun and event["ts"] >= begun[track]["ts"], f"an end without a begin: {event}")
+                check_equal("name of the end", event["name"], begun[track]["name"])
+                slice_of = begun.pop(track)
+                slice_of.update(ph="X", dur=event["ts"] - slice_of["ts"])
+                self.tracks[track].append(slice_of)
+        check_equal("slices without an end", begun, {})
+
+    def check_arrows(self):
+        starts, ends = ({e["id"]: e for e in self.kind(ph)} for ph in "sf")
+        check_equal("arrows with one begin each", len(starts), len(self.kind("s")))
+        check_equal("arrows with one end each", len(ends), len(self.kind("f")))
+        check_equal("begins and ends", set(starts), set(ends))
+        begun = {(e["pid"], e["tid"], e["ts"]): e for e in self.kind("X") if e["dur"]}
+        for key, start in starts.items():
+            end = ends[key]
+            check(end["ts"] >= start["ts"], f"an arrow back in time: {start} {end}")
+            for event in (start, end):
+                at = begun.get((event["pid"], event["tid"], event["ts"]))
+                check(at and at["cat"] == "leave", f"an arrow that hangs in the air: {event}")
+
+    def check_counters(self):
+        last = {}
+        for event in self.kind("C"):
+            key = event["pid"], event["name"]
+            check(event["ts"] >= last.get(key, 0), f"a counter goes back in time: {event}")
+            last[key] = event["ts"]
+            check(all(v >= 0 for v in event["args"].values()), f"a counter below zero: {event}")
+            if event["name"].endswith("phase, %"):
+                check(sum(event["args"].values()) < 100.1, f"more than all: {event}")
+
+    def total(self, cat, tid):
+        return sum(e["dur"] for e in self.kind("X") if e["cat"] == cat and e["tid"] == tid and
+                   e["name"] != "after the last barrier")
+
+
+def test_chrome_of_a_made_run(t):
+    trace = ChromeTrace(made(t, 400, 4, page=False, trace=True)[1])
+    check_equal("arrows", len(trace.kind("s")), 400 * 3)
+    for i in range(4):
+        tid = 4242 + i
+        check_equal(f"work of {i}", trace.total("work", tid), 200 * (1000 * (i + 1) + 500))
+        check_equal(f"wait of {i}", trace.total("wait", tid), 200 * 1000 * (3 - i))
+        check_equal(f"leaving of {i}", trace.total("leave", tid), 400 * 100)
+    names = {(e["name"], e["tid"]): e["args"]["name"] for e in trace.kind("M") if "name" in e["args"]}
+    check_equal("process", names["process_name", 4242], "made")
+    check_equal("thread", names["thread_name", 4243], "thread 1 worker")
+    first = next(e for e in trace.tracks[4242, 4242] if e["cat"] == "work")
+    check_equal("name", first["name"], "work to first a.c:11")
+    check_equal("arguments", first["args"], {"phase": 0, "oncpu_ns": 900, "runq_ns": 100, "cycles": 3000})
+
+
+def test_chrome_of_a_long_run(t):
+    """Beyond what viewers open it is thinned: no counters, then many crossings as one; and it says so, with what they add up to."""
+    path = made(t, 60000, 4, page=False, trace=True, limit=4 << 20)[1]
+    check_between("bytes", os.path.getsize(path), 12 << 20, 16 << 20)
+    trace = ChromeTrace(path)
+    left_out = trace.data["metadata"]
+    check_between("singly", left_out["crossings_together_from_us"], left_out["without_counters_from_us"] * 2, 60000 * 2.35)
+    check_between("together", left_out["crossings_together"], 1, 240000)
+    for i in range(4):
+        tid = 4242 + i
+        together = [e["args"] for e in trace.kind("X") if e["tid"] == tid and e["cat"] == "many"]
+        for cat, expected in (("work", 30000 * (1000 * (i + 1) + 500)), ("wait", 30000 * 1000 * (3 - i)), ("leave", 60000 * 100)):
+            check_equal(cat, trace.total(cat, tid) + sum(a[cat + "_ns"] for a in together), expected)
+    counters = [e for e in trace.kind("C") if e["ts"] > left_out["without_counters_from_us"] * 1000 + 5000]
+    check_equal("counters later", counters, [])
+
+
+def test_chrome_hostile(t):
+    path = made(t, 10, 2, page=False, trace=True, hostile=True)[1]
+    ChromeTrace(path)
+    with open(path, "rb") as f:
+        raw = f.read()
+    for bad in (b"</", b"<!", b"\x1b", "\u202e".encode()):
+        check_not_in("the file", bad, raw)
+
+
+def traced(t, command, *pictures):
+    """The JSON records of a run that was recorded, and its pictures."""
+    tape = t.path("tape")
+    check_equal("record", t.sbt("record", "-o", tape, "-e", "page-faults", "--", *command).rc, 0)
+    # By its name Chromium knows what it is.
+    paths = {name: t.path("picture." + name) for name in pictures}
+    options = [word for name in pictures for word in ("--" + name, paths[name])]
+    result = t.sbt("report", "--json", *options, tape)
+    check_equal("report", (result.rc, result.err), (0, ""))
+    records = [json.loads(one) for one in result.out.splitlines()]
+    check_equal("loss", records[-1]["lost_total"], 0)
+    return records, paths
+
+
+def test_chrome_of_a_traced_run(t):
+    """Per thread what the report says."""
+    records, paths = traced(t, [workload("lu"), "--size", "200", "--threads", "4"], "chrome")
+    trace = ChromeTrace(paths["chrome"])
+    threads = collections.defaultdict(lambda: [0, 0, 0])
+    for barrier in (r for r in records if r["type"] == "barrier"):
+        for thread in barrier["threads"]:
+            for k, what in enumerate(("work_ns", "wait_ns", "idle_ns")):
+                threads[thread["tid"]][k] += thread[what]
+    check_equal("threads", len(threads), 4)
+    for tid, (work, wait, idle) in threads.items():
+        check_equal("work", trace.total("work", tid), work)
+        check_equal("wait", trace.total("wait", tid), wait)
+        check_equal("leaving", trace.total("leave", tid), idle - wait)
+    check_equal("slices cut", trace.data["metadata"]["slices_cut"], 0)
+
+
+# --- HTML -------------------------------------------------------------------------------------------------
+
+class Page:
+    """A report in Chromium, drawn, and nothing said on the console; the same is checked at the end."""
+
+    def __init__(self, t, path, dark=False):
+        if not browser.available():
+            raise Skip("Chromium or its driver is not installed")
+        self.b = browser.Browser()
+        t.at_end(self.b.close)
+        if dark:
+            self.b.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        self.b.open(path)
+        wait_for("the page is drawn", lambda: self.b.run("return document.documentElement.dataset.ready") == "yes", 30)
+        self.quiet()
+
+    def quiet(self):
+        check_equal("the console", self.b.log(), [])
+
+    def run(self, script, *args):
+        return self.b.run(script, *args)
+
+    def text(self, css="main"):
+        return self.run("return document.querySelector(arguments[0]).innerText", css)
+
+    def table(self, section):
+        """The last table of a section: rows of cells."""
+        return self.run("return [...[...document.querySelectorAll('#' + arguments[0] + ' table')].pop().rows]"
+                        ".map((r) => [...r.cells].map((c) => c.textContent))", section)
+
+    def view(self):
+        """What the timeline shows, in ns."""
+        return int(self.run("return document.getElementById('view').dataset.ns"))
+
+    def share(self, lane, lanes, kind):
+        """Of a lane's pixels that show something, which have the colour of a kind, or nearly."""
+        return self.run("""
+            const canvas = document.querySelector('#timeline-chart canvas'), over = document.querySelector('#timeline-chart .u-over');
+            const [lane, lanes, kind] = arguments, dpr = devicePixelRatio, kinds = ['work', 'wait', 'leave', 'none', 'back'];
+            const x = over.offsetLeft * dpr, w = over.clientWidth * dpr, h = over.clientHeight * dpr / lanes;
+            // Not its edges, which are mixed with what is between the lanes.
+            const copy = new OffscreenCanvas(w, h - 5).getContext('2d', { willReadFrequently: true });
+            copy.drawImage(canvas, -x, -(over.offsetTop * dpr + lane * h + 2));
+            const d = copy.getImageData(0, 0, w, Math.floor(h - 5)).data;
+            const colour = (k) => getComputedStyle(document.documentElement).getPropertyValue('--' + k).trim();
+            const wanted = kinds.map((k) => [1, 3, 5].map((i) => parseInt(colour(k).slice(i, i + 2), 16)));
+            const n = kinds.map(() => 0);
+            for (let i = 0; i < d.length; i += 4) {
+                const far = wanted.map((c) => c.reduce((a, v, j) => a + (d[i + j] - v) ** 2, 0));
+                n[far.indexOf(Math.min(...far))]++;
+            }
+            return n[kinds.indexOf(kind)] / (n[0] + n[1] + n[2]);""", lane, lanes, kind)
+
+
+def test_html_figures(t):
+    """Of a run of which all is known."""
+    page = Page(t, made(t, 400, 4)[0])
+    head = page.text()
+    check_in("head", "400 episodes at 2 barriers, 1,600 crossings", head)
+    phases = page.table("phase-times")
+    check_equal("columns", phases[0], ["", "to first a.c:11", "at first a.c:11", "to second a.c:22", "at second a.c:22"])
+    # 200 phases of 4100 ns, the first of them of 4000, of which 3000 between first and last arrival; 200 of 600.
+    check_equal("phase times", phases[1][1:], ["220 µs", "600 µs", "120 µs", "0 ns"])
+    threads = page.table("phase-times-of-each-thread")
+    check_equal("thread 0", threads[1][:3], ["0 worker", "200 µs", "620 µs"])
+    check_equal("thread 3", threads[4], ["3 worker", "800 µs", "20.0 µs", "100 µs", "20.0 µs"])
+    idle = page.table("idle-times-of-threads")
+    check_equal("idle times", idle[1], ["first a.c:11", "", "4", "0 ns", "300 µs", "600 µs", "224 µs"])
+    counters = page.table("counters-by-phase")
+    check_equal("counters", counters[1], ["first a.c:11", "6,000,000", "83 %", "600,000", "1,200,000", "1,800,000",
+                                          "2,400,000"])
+    went = page.table("where-the-threads-time-went")
+    check_equal("parts", went[0], ["", "on a CPU", "run queue", "inside: wait", "inside: leaving"])
+    check_equal("of thread 0", went[1], ["0 worker", "270 µs", "30.0 µs", "600 µs", "40.0 µs"])
+    check_equal("speedup", page.table("speedup")[3], ["predicted, speedup", "1.00", "2.00", "3.60", "5.70"])
+    page.quiet()
+
+
+def test_html_timeline(t):
+    """What is drawn, and zoom by click, drag, key and double click."""
+    page = Page(t, made(t, 4000, 4)[0])
+    whole = 2000 * 4700
+    check_equal("the whole run", page.view(), whole)
+    check_in("how it is drawn", "filled by the shares of its time", page.text("#how"))
+    for lane, work in ((0, 1500), (1, 2500), (3, 4500)):
+        check_between(f"work in lane {lane}", page.share(lane, 4, "work"), work / 4700 - 0.1, work / 4700 + 0.1)
+    for _ in range(6):
+        page.b.click("#zoom-in")
+    check_equal("zoomed", page.view(), round(whole * 0.4 ** 6))
+    check_in("how it is drawn", "drawn as it was measured", page.text("#how"))
+    check_between("work in lane 3", page.share(3, 4, "work"), 0.88, 1)
+    check_between("wait in lane 0", page.share(0, 4, "wait"), 0.5, 0.78)
+    page.b.click("#zoom-all")
+    check_equal("the whole run", page.view(), whole)
+    width = page.run("return document.querySelector('#timeline-chart .u-over').clientWidth")
+    page.b.drag("#timeline-chart .u-over", -width // 4, width // 4)
+    check_between("dragged", page.view(), whole * 0.48, whole * 0.52)
+    tip = page.run("return document.querySelector('#timeline-chart .tip').innerText")
+    check_in("the box beside the cursor", "thread ", tip)
+    page.run("document.querySelector('#timeline-chart .u-over').dispatchEvent(new KeyboardEvent('keydown', { key: '+' }))")
+    check_between("by key", page.view(), whole * 0.24, whole * 0.26)
+    page.run("document.querySelector('#timeline-chart .u-over').dispatchEvent(new MouseEvent('dblclick', { bubbles: true }))")
+    check_equal("double click", page.view(), whole)
+    page.quiet()
+
+
+def test_html_million(t):
+    """A million episodes: a small file, that can be zoomed, and says what it left out."""
+    path = made(t, 1000000, 4)[0]
+    check_between("bytes", os.path.getsize(path), 100000, 4 << 20)
+    page = Page(t, path)
+    check_in("head", "1,000,000 episodes", page.text())
+    check_in("how it is drawn", "of this many crossings (4,000,000) none is kept singly", page.text("#how"))
+    whole = page.view()
+    page.b.click("#zoom-in")
+    check_equal("zoomed", page.view(), round(whole * 0.4))
+    for lane, work in ((0, 1500), (3, 4500)):
+        check_between(f"work in lane {lane}", page.share(lane, 4, "work"), work / 4700 - 0.1, work / 4700 + 0.1)
+    page.quiet()
+
+
+def test_html_hostile(t):
+    """Names are text: none runs, makes an element, or turns the line around."""
+    path = made(t, 100, 2, hostile=True)[0]
+    page = Page(t, path)
+    for i in range(3):
+        page.b.click("#zoom-in")
+        page.b.drag("#timeline-chart .u-over", -50 - i, 50)
+    check_equal("it ran", page.run("return window.hit === undefined"), True)
+    check_equal("elements", page.run("return document.querySelectorAll('main img, main script, main iframe, main a').length"), 0)
+    check_equal("scripts", page.run("return document.scripts.length"), 3)
+    text = page.text()
+    check_in("the name", '<img src=x onerror="window.hit=1"></script>', text)
+    check_not_in("the name", "\u202e", text)
+    with open(path, encoding="utf-8") as f:
+        data = re.search(r'<script type="application/json" id="data">(.*?)</script>', f.read(), re.S)[1]
+    check_not_in("the data", "<", data)
+    check_equal("what it loaded", page.run("return performance.getEntriesByType('resource').length"), 0)
+    page.quiet()
+
+
+LUMINANCE = """
+const part = (v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+const light = (c) => { const [r, g, b] = c.match(/[0-9.]+/g).map(Number); return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b); };
+const back = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!/, 0\\)/.test(c)) return c; } return "rgb(255,255,255)"; };
+return [...document.querySelectorAll("h1,h2,h3,p,th,td,summary,button,.legend span,.tile b,.tile span")].filter((e) => e.innerText).map((e) => {
+	const a = light(getComputedStyle(e).color), b = light(back(e));
+	return [(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), e.tagName, e.innerText.slice(0, 40)];
+}).sort((a, b) => a[0] - b[0])[0];"""
+
+
+def test_html_light_and_dark(t):
+    """Text can be read in both schemes (WCAG AA: 4.5 : 1), and nothing is wider than the window."""
+    path = made(t, 400, 4)[0]
+    for dark in (False, True):
+        page = Page(t, path, dark)
+        worst = page.run(LUMINANCE)
+        check(worst[0] >= 4.5, f"{'dark' if dark else 'light'}: {worst} can hardly be read")
+        light = page.run("return getComputedStyle(document.body).backgroundColor")
+        check_equal("scheme", light != "rgb(255, 255, 255)", dark)
+        check_equal("wider than the window", page.run("return document.documentElement.scrollWidth > innerWidth"), False)
+        page.quiet()
+
+
+def test_html_narrow(t):
+    """On a small screen, and when the window is made narrower."""
+    page = Page(t, made(t, 400, 4)[0])
+    page.b.command("Emulation.setDeviceMetricsOverride", width=420, height=800, deviceScaleFactor=2, mobile=False)
+    wait_for("the charts fit", lambda: not page.run("return [...document.querySelectorAll('.uplot')].some((e) => e.offsetWidth > 400)"))
+    check_equal("wider than the window", page.run("return document.documentElement.scrollWidth > innerWidth"), False)
+    page.quiet()
+
+
+def test_html_of_a_traced_run(t):
+    """The page has the records of --json of the same capture."""
+    if not os.path.getsize(CHART):
+        raise Skip("built without the charting library")
+    records, paths = traced(t, [workload("lu"), "--size", "200", "--threads", "3"], "html")
+    page = Page(t, paths["html"])
+    inside = page.run("return JSON.parse(document.getElementById('data').textContent).runs[0].records")
+    for kind in ("process", "barrier"):
+        ours, theirs = ([r for r in rs if r["type"] == kind] for rs in (inside, records))
+        check_equal(kind, ours, theirs)
+    check_in("verdict", next(r for r in records if r["type"] == "process")["verdict"], page.text())
+    page.b.click("#zoom-in")
+    page.quiet()
+
+
+def test_html_of_processes(t):
+    """Processes that meet are one team: one answer, one picture of its threads."""
+    _, paths = traced(t, [workload("gen"), "--processes", "3", "--threads", "1", "--rounds", "50"], "html")
+    page = Page(t, paths["html"])
+    phases = page.table("phase-times")
+    check_equal("columns", [row[0] for row in phases[1:]], ["3 processes gen"])
+    check_equal("threads", len(page.table("phase-times-of-each-thread")) - 1, 3)
+    check_equal("answers", page.run("return document.querySelectorAll('.answer').length"), 1)
+    page.quiet()
+
+
+def test_html_compares(t):
+    """Other recordings on the page: a column each, and the speedup by their numbers of threads."""
+    tapes, elapsed = [], []
+    for threads in (1, 2, 3):
+        tapes.append(t.path(f"tape{threads}"))
+        command = [workload("gen"), "--threads", str(threads), "--rounds", "20", "--work", "fixed:0=1ms", "--work-by", "sleep"]
+        check_equal("record", t.sbt("record", "-o", tapes[-1], "--", *command).rc, 0)
+        records = [json.loads(one) for one in t.sbt("report", "--json", tapes[-1]).out.splitlines()]
+        elapsed.append(next(r for r in records if r["type"] == "process")["elapsed_ns"])
+    path = t.path("page.html")
+    result = t.sbt("report", "--html", path, "--with", tapes[1], "--with", tapes[2], tapes[0])
+    check_equal("report", (result.rc, result.err), (0, ""))
+    page = Page(t, path)
+    check_equal("columns", [row[0] for row in page.table("phase-times")[1:]], ["tape1", "tape2", "tape3"])
+    speedup = page.table("speedup")
+    check_equal("threads", speedup[0], ["", "1", "2", "3"])
+    check_equal("speedup", speedup[1], ["measured, speedup", *(f"{elapsed[0] / e:.2f}" for e in elapsed)])
+    page.quiet()
+    result = t.sbt("report", "--html", t.path("none"), "--with", "/etc/passwd", tapes[0])
+    check_equal("a file that is none", (result.rc, os.path.exists(t.path("none"))), (1, False))
+    check_equal("without a page", t.sbt("report", "--with", tapes[1], tapes[0]).rc, 2)
+
+
+def test_html_of_nothing(t):
+    _, paths = traced(t, ["true"], "html")
+    page = Page(t, paths["html"])
+    check_in("answer", "No thread crossed a barrier.", page.text())
+    page.quiet()
+
+
+# --- pages of many recordings -----------------------------------------------------------------------------------
+
+NASTY = "<img src=x onerror=\"window.hit=1\"></script><script>window.hit=1<\\script>\u202e"
+
+
+def sleeping(t, threads, ns=20000):
+    """A recording of LU whose threads sleep instead of computing."""
+    path = t.path()
+    command = [workload("lu"), "--partition", "cyclic", "--threads", str(threads), "--size", "60", "--sleep-work", str(ns)]
+    check_equal("record", t.sbt("record", "-o", path, "-e", "page-faults", "--", *command).rc, 0)
+    return path
+
+
+def page_of(t, *args):
+    """What such a command draws, in Chromium, and the records that it prints."""
+    path = t.path("page.html")
+    result = t.sbt(*args[:1], "--html", path, "--json", *args[1:])
+    check_equal("exit status", (result.rc, result.err), (0, ""))
+    return Page(t, path), [json.loads(one) for one in result.out.splitlines()]
+
+
+def inert(page):
+    """Nothing of a hostile name has become markup or run."""
+    check_equal("run", page.run("return window.hit === undefined"), True)
+    check_equal("elements", page.run("return document.querySelectorAll('main img, main script').length"), 0)
+    page.quiet()
+
+
+def seen(page, chart):
+    """What of its axis a chart shows."""
+    return page.run("const { min, max } = charts[arguments[0]][0].scales.x; return [min, max]", chart)
+
+
+def test_html_of_a_series(t):
+    """Columns, speedup and tables have the numbers of --json; a choice, a zoom, hostile labels."""
+    if not os.path.getsize(CHART):
+        raise Skip("built without the charting library")
+    words = []
+    for threads in (1, 2, 3):
+        for label in ("plain", NASTY.replace("/", "|")):
+            words += ["--label", f"{threads}/{label}", sleeping(t, threads, 5000), sleeping(t, threads, 5000)]
+    page, points = page_of(t, "series", *words)
+    check_equal("points", len(points), 6)
+    first = [table[1:] for table in page.run("return [[...document.querySelectorAll('#time tbody tr')].map((r) => "
+                                             "[...r.cells].map((c) => c.textContent))]")[0]]
+    check_equal("runs and threads", [row[:2] for row in first], [["2", str(p["nthreads"])] for p in points])
+    check_equal("speedup", [row[7] for row in first], [f"{p['speedup']:.2f}" for p in points])
+    curves = page.table("speedup")
+    check_equal("processors", curves[0], ["", "1", "2", "3"])
+    check_equal("curve", curves[1], ["plain, speedup", *(f"{p['speedup']:.2f}" for p in points[::2])])
+    drawn = page.run("return charts.find(([u]) => u.root.closest('#speedup'))[0].data")
+    check_equal("linear", drawn[1], [1, 2, 3])
+    check(page.run("return charts.find(([u]) => u.root.closest('#speedup'))[0].scales.y.max") >= 3, "the linear line is cut off")
+    page.run("const s = document.querySelector('#both-ways select'); s.value = 3; s.dispatchEvent(new Event('change'))")
+    check_equal("chosen", page.table("both-ways")[1][1], f"{points[0]['speedup']:.2f}")
+    page.b.click("#phase-times summary")
+    check_equal("opened", page.run("return document.querySelector('#phase-times details').open"), True)
+    whole = seen(page, 0)
+    page.b.drag("#time .u-over", 0, 140)
+    part = seen(page, 0)
+    check(whole == [-0.5, 2.5] and part[0] > whole[0] and part[1] == whole[1], f"{whole} {part}")
+    page.run("document.querySelector('#time .u-over').dispatchEvent(new MouseEvent('dblclick', { bubbles: true }))")
+    check_equal("double click", seen(page, 0), whole)
+    inert(page)
+
+
+def test_html_of_a_diff(t):
+    """Both sides and the change have the numbers of --json; a choice, a zoom, hostile names of files."""
+    if not os.path.getsize(CHART):
+        raise Skip("built without the charting library")
+    nasty = t.path(NASTY.replace("/", "|"))
+    os.rename(sleeping(t, 3), nasty)
+    page, records = page_of(t, "diff", nasty, sleeping(t, 3, 60000))
+    text = t.sbt("diff", "--markdown", nasty, nasty).out
+    check_in("Markdown", "\n| where | quantity | A | B |", text)
+    rows = [r for r in records if r.get("scope") == "barrier" and r["quantity"] == "phase_ns"]
+    shown = page.table("sites")
+    check_equal("sites", [row[0] for row in shown[1:]], [r["label"] for r in rows])
+    for row, r in zip(shown[1:], rows):
+        change = (r["ratio"] - 1) * 100
+        check_equal("change", row[3], f"{change:+.{1 if abs(change) < 9.95 else 0}f} %")
+    check_equal("columns", [row[0] for row in page.table("phase-times")[1:]], ["A", "B"])
+    page.run("const s = document.querySelector('#sites select'); s.value = 1; s.dispatchEvent(new Event('change'))")
+    barrier = next(r for r in records if r.get("quantity") == "barrier_ns" and r["barrier"] == rows[0]["barrier"])
+    check(abs(float(page.table("sites")[1][1].split()[0]) - barrier["a"] / 1e6) < 0.06 * barrier["a"] / 1e6, page.table("sites"))
+    page.b.click("#sites summary")
+    inert(page)
+    check_in("the file's name", "onerror", page.text())
+
+
+def test_html_of_predictions(t):
+    """predict --html has the curve; predictions that were recorded have one, too, beside what was measured."""
+    if not os.path.getsize(CHART):
+        raise Skip("built without the charting library")
+    tape = t.path()
+    command = [workload("lu"), "--partition", "cyclic", "--threads", "4", "--size", "200"]
+    check_equal("record", t.sbt("record", "-o", tape, "--", *command).rc, 0)
+    page, records = page_of(t, "predict", "--processors", "1-4", tape)
+    predicted = [r for r in records if r["type"] == "prediction"]
+    curves = page.table("speedup")
+    check_equal("processors", curves[0], ["", "1", "2", "3", "4"])
+    check_equal("curve", curves[1][1:], [f"{p['speedup']:.2f}" for p in predicted])
+    check_in("name", "(predicted)", curves[1][0])
+    y = page.run("return charts.find(([u]) => u.root.closest('#speedup'))[0].scales.y.max")
+    check(y >= 4, f"the linear line is cut off: {y}")
+    page.b.drag("#speedup .u-over", 0, 300)
+    check(seen(page, 0)[0] > 1, seen(page, 0))
+    check_equal("points", [row[2] for row in page.table("points")[1:]], page.run(
+        "return arguments[0].map(time)", [p["time_ns"] for p in predicted]))
+    inert(page)
+    tapes = [t.path() for _ in range(2)]
+    for n, path in zip((1, 2), tapes):
+        check_equal("record", t.sbt("predict", "--processors", str(n), "--record-to", path, tape).rc, 0)
+    path = t.path("with.html")
+    result = t.sbt("report", "--html", path, "--with", tapes[0], "--with", tapes[1], tape)
+    check_equal("report", (result.rc, result.err), (0, ""))
+    page = Page(t, path)
+    names = [row[0] for row in page.table("speedup")]
+    check_equal("curves", names[1::2], ["measured, against 4 threads, speedup", "recordings (predicted), speedup"])
+    page.quiet()
+
+
+# --- folded stacks, and files that cannot be written ------------------------------------------------------------
+
+def test_folded_of_a_traced_run(t):
+    """process;thread;barrier;what ns: what each thread did at each barrier, and all of it."""
+    records, paths = traced(t, [workload("lu"), "--size", "200", "--threads", "3"], "folded")
+    stacks = collections.Counter()
+    with open(paths["folded"], encoding="utf-8") as f:
+        for one in f:
+            match = re.fullmatch(r"lu \((\d+)\);\d lu \((\d+)\);([^;]+);([^;]+) (\d+)\n", one)
+            check(match, f"no stack: {one}")
+            stacks[int(match[2]), match[3], match[4]] += int(match[5])
+    for barrier in (r for r in records if r["type"] == "barrier"):
+        for thread in barrier["threads"]:
+            at = thread["tid"], barrier["label"]
+            for what, ns in (("on CPU", thread["oncpu_ns"]), ("run queue", thread["runq_ns"]), ("wait", thread["wait_ns"]),
+                             ("leave", thread["idle_ns"] - thread["wait_ns"])):
+                check_equal(f"{what} of {at}", stacks[(*at, what)], ns)
+    process = next(r for r in records if r["type"] == "process")
+    for thread in process["threads"]:
+        check_equal(f"all of {thread['tid']}", sum(n for (tid, _, _), n in stacks.items() if tid == thread["tid"]),
+                    thread["work_ns"] + thread["idle_ns"])
+
+
+def test_files(t):
+    """What cannot be written is told, once each, and what is no whole file is not left behind."""
+    tape = t.path("tape")
+    check_equal("record", t.sbt("record", "-o", tape, "--", workload("lu"), "--size", "50").rc, 0)
+    for option in ("--chrome", "--html", "--folded"):
+        for path, why in (("/dev/full", "No space left on device"), (t.path("no") + "/such", "No such file")):
+            result = t.sbt("report", option, path, "-o", t.path(), tape)
+            check_equal(f"{option} {path}", result.rc, 1)
+            check_in(f"{option} {path}", f"cannot write {path}: {why}", result.err)
+            check_equal("said once", result.err.count("cannot write"), 1)
+        left = t.path()
+        check_equal("no recording", t.sbt("report", option, left, "/etc/passwd").rc, 1)
+        check_equal("left behind", os.path.exists(left), False)
+
+
+# --- Markdown -------------------------------------------------------------------------------------------------
+
+def test_markdown(t):
+    """The text, its tables as tables."""
+    path = t.path()
+    result = t.sbt("--markdown", "-o", path, "--", workload("lu"), "--size", "100", "--threads", "3")
+    check_equal("exit status", result.rc, 0)
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    check(re.search(r"^## SBT report: .* 1 process, 100 episodes at 2 barriers$", text, re.M), text)
+    check(re.search(r"^\| id \| barrier \| episodes \|.*\n(\| -+:? )+\|\n\| \\#", text, re.M), text)
+    check_in("the barrier", "| lu\\_block lu.c:", text)
+    result = t.sbt("--markdown", "--json", "-o", path, "--", "true")
+    check_equal("exit status", result.rc, 2)
+    check_in("what it says", "one of --json, --csv and --markdown", result.err)
+
+
+# --- the charting library -----------------------------------------------------------------------------------
+
+def chart(t, fake=None, digest="0" * 64):
+    """scripts/chart with a folder of programs in which npm is what fake says; its result and the folder that it filled."""
+    programs, out = t.path(), t.path()
+    os.mkdir(programs)
+    for name in ("sh", "mkdir", "mktemp", "sha256sum", "cut", "tar", "gzip", "cp", "rm", "touch"):
+        os.symlink(subprocess.check_output(["which", name], text=True).strip(), os.path.join(programs, name))
+    if fake is not None:
+        with open(os.path.join(programs, "npm"), "w", encoding="utf-8") as f:
+            f.write("#!/bin/sh\n" + fake)
+        os.chmod(f.name, 0o755)
+    result = t.run([os.path.join(ROOT, "scripts", "chart"), "some@1", digest, out], env={"PATH": programs})
+    return result, out
+
+
+def test_chart_without_npm(t):
+    for fake in (None, "exit 1\n", "exit 0\n"):
+        result, out = chart(t, fake)
+        check_equal("exit status", result.rc, 0)
+        check_in("what it says", "built without report --html", result.err)
+        check_equal("files", {f: os.path.getsize(os.path.join(out, f)) for f in os.listdir(out)},
+                    {"chart.js": 0, "chart.css": 0, "LICENSE": 0})
+
+
+def test_chart_is_not_the_one(t):
+    """Another package under the same name is refused."""
+    result, out = chart(t, "echo something > some-1.tgz\n")
+    check_equal("exit status", result.rc, 1)
+    check_in("what it says", "is not some@1", result.err)
+    check_equal("files", os.listdir(out), [])
+
+
+def test_html_without_the_library(t):
+    """A program that was built without it says so."""
+    for name in ("chart.js", "chart.css", "LICENSE"):
+        open(t.path(name), "wb").close()
+    assets = t.path("assets.o")
+    subprocess.run(["cc", "-c", "-Iuser", f'-DHTML_CHART="{t.dir}/"', "user/emit/html_assets.c", "-o", assets], cwd=ROOT, check=True)
+    objects = [os.path.join(ROOT, "build", "tests", "pictures", "made.o")]
+    for room in ("emit", "analyse", "model", "base"):
+        folder = os.path.join(ROOT, "build", "user", room)
+        objects += [os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".o") and f != "html_assets.o"]
+    subprocess.run(["cc", "-o", t.path("without"), *objects, assets, "-lm"], check=True)
+    result = t.run([t.path("without"), "10", "2", t.path("page.html"), "-"])
+    check_equal("exit status", result.rc, 1)
+    check_in("what it says", "built without the charting library", result.err)

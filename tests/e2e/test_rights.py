@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""Not as root: two capabilities are enough for one's own processes; what more a feature takes is said; and rights that are
+not needed any more are given up."""
+
+import os
+import re
+import shutil
+import subprocess
+
+from harness import (NOBODY, SBT, Skip, Trace, check, check_equal, check_in, descendants,
+                     read_proc, wait_for, workload)
+
+# include/uapi/linux/capability.h
+BITS = {"dac_override": 1, "dac_read_search": 2, "kill": 5, "setgid": 6, "setuid": 7, "ipc_lock": 14, "sys_ptrace": 19, "sys_admin": 21,
+        "perfmon": 38, "bpf": 39, "checkpoint_restore": 40}
+NOBODY_WORDS = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+
+
+def as_nobody(*capabilities):
+    """A user with these capabilities and no others, as pam_cap or a service manager gives them."""
+    given = ",".join(["-all", *(f"+{c}" for c in capabilities)])
+    return [*NOBODY_WORDS, f"--inh-caps={given}", f"--ambient-caps={given}"]
+
+
+def caps_of(pid):
+    """Its sets of capabilities, from /proc/PID/status."""
+    text = read_proc(pid, "status").decode()
+    return {k: int(v, 16) for k, v in re.findall(r"^(Cap\w+):\s+([0-9a-f]+)$", text, re.M)}
+
+
+def mask(*names):
+    return sum(1 << BITS[n] for n in names)
+
+
+class Place:
+    """Files that nobody may read and execute, and write beside."""
+
+    def __init__(self, t):
+        self.t = t
+        os.chmod(t.dir, 0o755)
+        self.out = t.path("out")
+        os.mkdir(self.out)
+        os.chown(self.out, NOBODY, NOBODY)
+        self.sbt = self.copy(SBT)
+        self.gen = self.copy(workload("gen"))
+
+    def copy(self, path, name=None):
+        to = self.t.path(name or os.path.basename(path))
+        shutil.copy(path, to)
+        os.chmod(to, 0o755)
+        return to
+
+    def trace(self, prefix, *words, rc=0, sbt=None):
+        self.t.counter += 1
+        path = os.path.join(self.out, f"trace{self.t.counter}")
+        result = self.t.run([*prefix, sbt or self.sbt, "--json", "-o", path, *words])
+        check_equal(f"exit status ({result.err})", result.rc, rc)
+        trace = Trace(self.t, path) if rc == 0 else None
+        if trace:
+            trace.result = result
+        return trace or result
+
+
+def test_two_are_enough(t):
+    """As a user: launched, attached to, recorded, with causes and counters, by name and line."""
+    place, nobody = Place(t), as_nobody("bpf", "perfmon")
+    for words in ([], ["-e", "task-clock,page-faults"], ["--attach", "multi"]):
+        trace = place.trace(nobody, *words, "--", place.gen, "--threads", "3", "--rounds", "40").nothing_lost()
+        barrier = trace.barrier()
+        check_equal("episodes", (barrier["function"], barrier["episodes"]), ("site_0", 40))
+        check(barrier["line"], "no line")
+        check(barrier["threads"][0]["oncpu_ns"] is not None, "no accounts of time")
+    p = t.start([*nobody, place.gen, "--threads", "2", "--rounds", "20000", "--work", "fixed:0=1ms,1=2ms"])
+    wait_for("its threads", lambda: len(os.listdir(f"/proc/{p.pid}/task")) > 2)
+    trace = place.trace(nobody, "-d", "0.5", "-p", str(p.pid)).nothing_lost()
+    check(trace.barrier()["episodes"] > 20, "nothing was seen of the running process")
+    check(p.alive(), "the process has ended")
+    listed = t.run([*nobody, place.sbt, "hang", "-p", str(p.pid)])
+    check_equal("hang", listed.rc, 0)
+    check_in("stacks", "gen_main", listed.out)
+    doctor = t.run([*nobody, place.sbt, "doctor"])
+    check_in("doctor", "sbt-trace can trace here", doctor.out)
+
+
+def test_file_capabilities(t):
+    """setcap, as the error message says: for any user."""
+    if not shutil.which("setcap"):
+        raise Skip("no setcap")
+    place = Place(t)
+    subprocess.run(["setcap", "cap_bpf,cap_perfmon=ep", place.sbt], check=True)
+    plain = [*NOBODY_WORDS, "--inh-caps=-all"]
+    trace = place.trace(plain, "--", place.gen, "--threads", "2", "--rounds", "30").nothing_lost()
+    check_equal("episodes", trace.barrier()["episodes"], 30)
+    # And its command has none of them.
+    show = ["sh", "-c", "grep -E '^(Cap|NoNewPrivs|Groups|Uid)' /proc/self/status"]
+    alone = t.run([*plain, *show]).out
+    check_in("sets", "CapEff:\t0000000000000000", alone)
+    check_equal("rights of the command", place.trace(plain, "--", *show).result.out, alone)
+
+
+def test_command_has_its_own(t):
+    """What COMMAND may do is what it might without us: as root, as root with less, by ambient capabilities."""
+    place = Place(t)
+    show = ["sh", "-c", "grep -E '^(Cap|NoNewPrivs|Groups|Uid)' /proc/self/status"]
+    for prefix in ([], ["setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin"],
+                   as_nobody("bpf", "perfmon"), as_nobody("bpf", "perfmon", "net_raw")):
+        alone = t.run([*prefix, *show]).out
+        check_in("sets", "CapBnd", alone)
+        check_equal(f"rights of the command with {prefix}", place.trace(prefix, "--", *show).result.out, alone)
+    # As somebody else it has nothing of what was given to us.
+    trace = place.trace(as_nobody("bpf", "perfmon", "setuid", "setgid", "kill", "sys_ptrace"), "-u", "daemon", "--",
+                        *show)
+    for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
+        got = re.search(rf"{name}:\s+(\w+)", trace.result.out).group(1)
+        check_equal(name, int(got, 16) if name != "CapInh" else 0, 0)
+    check_in("user", "Uid:\t1\t1\t1\t1", trace.result.out)
+
+
+def test_other_users_processes(t):
+    place = Place(t)
+    p = t.start([place.gen, "--threads", "2", "--rounds", "20000", "--work", "fixed:0=1ms,1=2ms"])
+    wait_for("its threads", lambda: len(os.listdir(f"/proc/{p.pid}/task")) > 2)
+    nobody = as_nobody("bpf", "perfmon")
+    refused = place.trace(nobody, "-d", "0.3", "-p", str(p.pid), rc=1)
+    check_in("-p", "another user's, or guarded, and CAP_SYS_PTRACE is missing", refused.err)
+    refused = t.run([*nobody, place.sbt, "hang", "-p", str(p.pid)])
+    check_equal("hang", refused.rc, 1)
+    check_in("hang", "CAP_SYS_PTRACE", refused.err)
+    refused = place.trace(nobody, "-u", "daemon", "--", "true", rc=1)
+    check_in("-u", "CAP_SETUID and CAP_SETGID", refused.err)
+    trace = place.trace(nobody, "-d", "0.3", "-a")
+    check_in("-a", "CAP_SYS_PTRACE is missing", trace.result.err)
+    trace = place.trace(as_nobody("bpf", "perfmon", "sys_ptrace"), "-d", "0.5", "-p", str(p.pid)).nothing_lost()
+    check(trace.barrier(function="site_0")["episodes"] > 20, "nothing was seen of the running process")
+    trace = place.trace(as_nobody("bpf", "perfmon", "sys_ptrace"), "-d", "0.5", "-a", "--comm", "gen")
+    check(trace.barrier(function="site_0")["episodes"] > 20, "nothing was seen under -a")
+
+
+def test_file_that_is_gone(t):
+    """A program that was deleted is read with CAP_CHECKPOINT_RESTORE; without, its names are missing and nothing else."""
+    place = Place(t)
+    for more, named in (([], False), (["checkpoint_restore"], True)):
+        program = place.copy(workload("gen"), "gone")
+        nobody = as_nobody("bpf", "perfmon", *more)
+        p = t.start([*nobody, program, "--threads", "2", "--rounds", "20000", "--work", "fixed:0=1ms,1=2ms"])
+        wait_for("its threads", lambda: len(os.listdir(f"/proc/{p.pid}/task")) > 2)
+        os.unlink(program)
+        trace = place.trace(nobody, "-d", "0.5", "-p", str(p.pid)).nothing_lost()
+        check(trace.barrier()["episodes"] > 20, "nothing was seen")
+        check_equal(f"named with {more}", trace.barrier()["function"] == "site_0", named)
+        p.signal(9)
+        p.wait()
+
+
+def test_perf_uprobes_want_more(t):
+    """The kernel asks for CAP_SYS_ADMIN there: the sentence names it."""
+    place = Place(t)
+    refused = t.run([*as_nobody("bpf", "perfmon"), place.sbt, "--attach", "perf", "--", "true"])
+    if refused.rc:
+        check_in("stderr", "CAP_SYS_ADMIN is needed", refused.err)
+    trace = place.trace(as_nobody("bpf", "perfmon", "sys_admin"), "--attach", "perf", "--", place.gen, "--rounds", "20")
+    check_equal("episodes", trace.barrier()["episodes"], 20)
+
+
+def test_given_up(t):
+    """While it traces, root has what tracing takes; nothing that it starts will have more."""
+    p = t.start([SBT, "-q", "-o", t.path(), "--", workload("gen"), "--threads", "2", "--rounds", "1000", "--work",
+                 "fixed:0=1ms,1=1ms"])
+    before = caps_of(os.getpid())
+    keep = mask("dac_read_search", "ipc_lock", "kill", "setgid", "setuid", "sys_ptrace", "perfmon", "bpf", "checkpoint_restore")
+
+    def given_up():
+        caps = caps_of(p.pid)
+        return caps if caps and caps["CapEff"] != before["CapEff"] else None
+
+    caps = wait_for("rights are given up", given_up)
+    allowed = keep & before["CapEff"]
+    try:
+        with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as f:
+            if int(f.read()) > 2:
+                allowed |= mask("sys_admin")
+    except OSError:
+        pass
+    for name in ("CapPrm", "CapEff", "CapBnd"):
+        check_equal(f"{name} beyond", caps[name] & ~allowed, 0)
+    check_equal("effective", caps["CapEff"], allowed)
+    check_in("status", "NoNewPrivs:\t1", read_proc(p.pid, "status").decode())
+    below = {read_proc(pid, "comm").decode().strip(): caps_of(pid) for pid in descendants(p.pid)}
+    check_equal("the guard's", below["sbt-guard"]["CapEff"], mask("kill", "bpf") & before["CapEff"])
+    check_equal("the command's", below["gen"], before)
+    check_equal("exit status", p.wait().rc, 0)
+
+
+def test_drops_leave_it_able(t):
+    """A library that comes late, another user's command that is held, names that are asked for at the end."""
+    trace = t.trace([workload("dlopen_lib")], "-u", "nobody").nothing_lost()
+    found = {}
+    for b in trace.barriers(family="pthread"):
+        found[b["function"]] = found.get(b["function"], 0) + b["episodes"]
+    check_equal("episodes", found, {"bar_wait": 200, "baz_wait": 100})
+    trace = t.trace(["sh", "-c", f"{workload('gen-static')} --rounds 20; {workload('gen-static')} --rounds 30"],
+                    "-u", "nobody").nothing_lost()
+    check_equal("episodes", sorted(b["episodes"] for b in trace.barriers()), [20, 30])

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""C++20's std::barrier and std::latch as compilers leave them, with and without optimisation: known
+answers, and what programs do with them besides meeting."""
+
+import collections
+import os
+import subprocess
+
+from harness import (Skip, check, check_between, check_equal, check_in, check_last, check_not_in,
+                     genlog, workload)
+from test_list import places
+
+GEN = ["--threads", "4", "--rounds", "100", "--work", "random:10us:2ms:7", "--work-by", "sleep"]
+BUILDS = [name for name in ("gen_std-O0", "gen_std-O1", "gen_std", "gen_std-O3", "gen_std-clang")
+          if os.path.exists(workload(name))]
+
+
+def std_gen(t, name, kind, *options):
+    log = t.path()
+    trace = t.trace([workload(name), *GEN, "--kind", kind, *options, "--log", log], "-W")
+    trace.nothing_lost()
+    log = genlog.Log(log)
+    check_equal(f"{name}: the log itself", log.check(), [])
+    return trace, trace.compare(log)
+
+
+def why(trace):
+    return collections.Counter(" ".join(e["why"]) for e in trace.all("episode") if e["kind"] != "join")
+
+
+def all_found(trace, result, name, wait=0.03):
+    check_equal(f"{name}: missing, extra, incomplete",
+                (result["missing"], result["extra"], result["incomplete"]), (0, 0, 0))
+    check_equal(f"{name}: family", {b["family"] for b in trace.barriers()}, {"std"})
+    check_between(f"{name}: cumulative wait", result["wait_error"], 0, wait)
+
+
+def test_barrier(t):
+    """Three barriers in turn. The last thread's arrival is a bound where only the wait is left."""
+    for name in BUILDS:
+        trace, result = std_gen(t, name, "barrier", "--barriers", "3")
+        all_found(trace, result, name)
+        check(result["last_checked"] > 50, result["last_checked"])
+        check_last(result, f"{name}: the wrong thread was last")
+        reasons = why(trace)
+        if name in ("gen_std-O1", "gen_std", "gen_std-O3"):
+            check_equal(f"{name}: arrivals that are bounds",
+                        sum(n for r, n in reasons.items() if "bound" in r), 100)
+        else:
+            check_equal(f"{name}: nothing is wrong with any", reasons, {"": 100})
+
+
+def test_completion(t):
+    for name in BUILDS:
+        trace, result = std_gen(t, name, "completion")
+        all_found(trace, result, name)
+        check_last(result, f"{name}: the wrong thread was last")
+
+
+def test_split(t):
+    """Work between arrive() and wait(): who was late for its wait may have been the last, and that is said."""
+    for name in BUILDS:
+        trace, result = std_gen(t, name, "split")
+        all_found(trace, result, name)
+        check(result["last_wrong"] <= why(trace)["bound rivals"], (result["last_wrong"], why(trace)))
+
+
+def test_latch(t):
+    for name in BUILDS:
+        trace, result = std_gen(t, name, "latch", "--barriers", "2")
+        all_found(trace, result, name)
+        check_last(result, f"{name}: the wrong thread was last")
+
+
+def test_countdown(t):
+    """Nobody but one waits: each release is found, and that others came without a trace."""
+    for name in BUILDS:
+        trace = t.trace([workload(name), "--threads", "4", "--rounds", "50", "--kind", "countdown",
+                         "--work", "fixed:0=0us,1=500us,2=500us,3=500us", "--work-by", "sleep"], "-W")
+        trace.nothing_lost()
+        check_equal(f"{name}: releases",
+                    collections.Counter((e["state"], len(e["threads"]), "others" in e["why"])
+                                        for e in trace.all("episode")), {("incomplete", 1, True): 50})
+
+
+def ways(t, name, way):
+    trace = t.trace([workload(name), way], "-W")
+    trace.nothing_lost()
+    # Threads that are made and joined again and again are rounds as well.
+    return trace, collections.Counter((e["state"], len(e["threads"])) for e in trace.all("episode")
+                                      if e["kind"] != "join")
+
+
+WAYS = [name for name in ("std_ways-O0", "std_ways", "std_ways-Os", "std_ways-clang")
+        if os.path.exists(workload(name))]
+
+
+def test_made_again(t):
+    """At the same address, for other threads."""
+    for name in WAYS:
+        _, episodes = ways(t, name, "remade")
+        check_equal(name, episodes, {("complete", 3): 80})
+
+
+def test_dropped_out(t):
+    """Phase 11 has one member that nothing shows, or that never leaves; then there are three."""
+    for name in WAYS:
+        trace, episodes = ways(t, name, "drop")
+        check_in("stdout", "phases=30", trace.result.out)
+        check_equal(f"{name}: of three", episodes[("complete", 3)], 19)
+        check_equal(f"{name}: of four", episodes[("complete", 4)] + episodes[("incomplete", 3)], 11)
+        check_equal(f"{name}: all", sum(episodes.values()), 30)
+
+
+def test_arrived_only(t):
+    for name in WAYS:
+        trace, episodes = ways(t, name, "arrive")
+        check_equal(name, sum(episodes.values()), 30)
+        # Where arrive() is a function the thread is one that never left; else it is missing.
+        check_equal(f"{name}: abandoned, or incomplete",
+                    episodes[("incomplete", 3)] + why(trace)["abandoned"], 30)
+
+
+def test_exceptions_pass(t):
+    for name in WAYS:
+        trace, episodes = ways(t, name, "throw")
+        check_in("stdout", "caught=120", trace.result.out)
+        check_equal(name, episodes, {("complete", 4): 30})
+
+
+def test_gate(t):
+    """Who opens it does not wait; who comes later meets nobody."""
+    for name in WAYS:
+        trace, episodes = ways(t, name, "gate")
+        check_equal(name, episodes, {("incomplete", 3): 1, ("incomplete", 1): 1})
+        check(all("others" in e["why"] for e in trace.all("episode")), why(trace))
+
+
+def test_site_is_the_users(t):
+    """Not a line of the C++ library's headers."""
+    trace, _ = std_gen(t, "gen_std", "barrier")
+    (barrier,) = trace.barriers()
+    check_equal("file", os.path.basename(barrier["file"]), "gen_std.cc")
+    check_not_in("function", "std::", barrier["function"])
+
+
+def test_list(t):
+    found, _ = places(t, workload("gen_std"))
+    waits = [p for p in found if p["family"] == "std"]
+    check_equal("of two barriers and a latch", len(waits), 3)
+    for p in waits:
+        check_in("function", "__atomic_wait_address", p["function"])
+        check_in("end", "ret", p["end"])
+        check_not_in("end", "return", p["end"])
+        check(p["class"], p)
+        check_in("what is not seen", "does not wait", p["unseen"])
+
+
+ONE_PLACE = r"""
+#include <barrier>
+#include <cstdio>
+#include <thread>
+#include <vector>
+#include <unistd.h>
+
+int main()
+{
+	std::barrier meet(3);
+	std::vector<std::thread> threads;
+
+	for (int i = 0; i < 3; i++)
+		threads.emplace_back([&, i] {
+			for (int k = 0; k < 50; k++) {
+				usleep(300 * (1 + (i + k) % 3));
+				meet.arrive_and_wait();
+			}
+		});
+	for (auto &thread : threads)
+		thread.join();
+	puts("done");
+}
+"""
+
+
+def test_put_in_line_is_said(t):
+    """A barrier of which no function is left is not seen; that is said, in a run and by list."""
+    source, binary = t.path() + ".cc", t.path()
+    with open(source, "w", encoding="utf-8") as f:
+        f.write(ONE_PLACE)
+    subprocess.run(["g++", "-std=c++20", "-O2", "-pthread", "-o", binary, source], check=True)
+    words = "std::barrier, std::latch, std::atomic::wait() or a C++20 semaphore"
+    listed = t.sbt("list", binary)
+    if "__atomic_wait_address" in listed.out:
+        raise Skip("this compiler leaves the function")
+    check_in("list", words, " ".join(listed.out.split()))
+    result = t.sbt("--", binary)
+    check_equal("its output", result.out, "done\n")
+    check_in("stderr", words, result.err)
+    # Where it can be seen nothing of the kind is said.
+    check_not_in("list", words, " ".join(t.sbt("list", workload("gen_std")).out.split()))

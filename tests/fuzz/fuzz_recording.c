@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+// fuzz-sources: user/cmd/replay.c user/cmd/recalled.c user/cmd/window.c user/cmd/pictures.c user/cmd/watch.c user/tape/*.c user/stream/blocks.c user/emit/*.c user/analyse/*.c
+// fuzz-sources: user/model/*.c user/base/hash.c user/base/text.c user/base/progress.c user/sites/family.c user/target/proc.c
+// fuzz-sources: tests/fuzz/mutate_recording.c
+// fuzz-libs: -l:libzstd.a -lz -lm
+// fuzz-flags: -fno-sanitize-coverage=trace-cmp -UHTML_CHART -DHTML_CHART='"build/fuzz/chart/"'
+/* A recording, which may be anything: through the model to the report, in all its forms. Checksums are not looked at. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "cmd/pictures.h"
+#include "cmd/replay.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Sentences about every input would be all there is to see. */
+void msg_error(const char *fmt, ...)
+{
+	(void)fmt;
+}
+
+void msg_warn(const char *fmt, ...)
+{
+	(void)fmt;
+}
+
+void msg_verbose(int verbose, const char *fmt, ...)
+{
+	(void)verbose;
+	(void)fmt;
+}
+
+/* What a user may ask for: all of it; part of the time; barriers and phases by name; next to nothing. */
+enum { ALL, WINDOW, NAMED, LITTLE, WAYS };
+
+static struct options_name names[] = { { "n", "lu_block" }, { "m", "gen.c:16" } };
+static struct options_phase phases[] = { { "p", "", "run" },
+					 { "q", "n", "cross" },
+					 { "r", "read", "exchange" } };
+static const char *watched[] = { "n", "#46379dd2", "246" };
+
+static const struct options ways[WAYS] = {
+	[ALL] = { .watch_all = true, .warnings = true, .warn_every = 1, .phase_times = true },
+	[WINDOW] = { .watch_all = true, .warnings = true, .warn_ns = 1000, .warn_every = 3 },
+	[NAMED] = { .names = names,
+		    .nnames = 2,
+		    .phases = phases,
+		    .nphases = 3,
+		    .watch = watched,
+		    .nwatch = 3,
+		    .phase_times = true },
+	[LITTLE] = { .warn_every = 1 },
+};
+
+static int report_as(const char *path, enum emit_format format, bool drawn, int way, FILE *out)
+{
+	const struct pictures_paths nowhere = { "/dev/null", "/dev/null", "/dev/null" };
+	struct pictures *pictures = NULL;
+	struct replay_options ro = { .options = &ways[way],
+				     .from_ns = way == WINDOW ? 2000000 : 0,
+				     .to_ns = way == WINDOW ? 9000000 : UINT64_MAX };
+	struct emit_options emit = { .format = format, .verbose = true };
+	struct report report;
+	struct replay *r;
+	int err;
+
+	if (drawn && pictures_open(&pictures, &nowhere))
+		abort();
+	ro.episode = pictures ? pictures_episode : NULL;
+	ro.ctx = pictures;
+	err = replay_open(path, &ro, &r);
+	if (err) {
+		pictures_free(pictures);
+		return err;
+	}
+	emit.realtime_offset_ns = replay_session(r)->realtime_offset_ns;
+	err = replay_print_to(r, out, &emit);
+	if (!err) {
+		emit_session(replay_emit(r), &replay_session(r)->session);
+		if (pictures &&
+		    pictures_begin(pictures, replay_env(r), model_start(replay_model(r)),
+				   replay_session(r)->session.command, path, 0))
+			abort();
+		err = replay_run(r);
+	}
+	if (!err)
+		err = replay_report(r, &report);
+	if (!err) {
+		replay_unmet(r);
+		emit_report(replay_emit(r), &report);
+		if (pictures && pictures_end(pictures, replay_model(r), &report))
+			abort();
+		report_free(&report);
+	}
+	pictures_free(pictures);
+	replay_free(r);
+	return err;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static FILE *out;
+	char path[64];
+	int fd = memfd_create("recording", MFD_CLOEXEC);
+
+	if (!out)
+		out = fopen("/dev/null", "w");
+	if (!out || fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	/* One form an input is enough, and twice as many inputs; most often the one that computes most. */
+	report_as(path,
+		  size % 8 < 4	 ? EMIT_TEXT
+		  : size % 8 < 7 ? EMIT_JSON
+				 : EMIT_CSV,
+		  size % 16 == 5, (int)(size / 8 % WAYS), out);
+	close(fd);
+	return 0;
+}

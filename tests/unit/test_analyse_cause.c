@@ -1,0 +1,962 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Causes: parts that add up, the right one named, and nothing named where there is nothing. */
+#include "test_analyse_util.h"
+
+#define STRESS	4711
+#define HOSTILE 4712
+#define LOCK	0x5000
+#define INODE	77
+#define PAGE	0x7f0000001000ULL
+#define STACK	0xabcdULL
+
+/* --- what causes are told ------------------------------------------------------------------------------ */
+
+static const struct site_frame frames[] = {
+	{ "clock_nanosleep", NULL, 0 },
+	{ "snooze", "/src/a.c", 12 },
+	{ "main", "/src/a.c", 99 },
+};
+
+static const struct site_name names[] = {
+	{ 1, &frames[0], "/usr/lib/libc.so.6", 0x100, .build_id = NULL },
+	{ 1, &frames[1], "/usr/bin/a", 0x200, .build_id = NULL },
+	{ 1, &frames[2], "/usr/bin/a", 0x300, .build_id = NULL },
+};
+
+#define POLLING	 78 /* a stack: the C library's epoll_wait() */
+#define WAITING	 79 /* ... and pthread_cond_wait() */
+#define NAMELESS 80 /* ... and one that has no name */
+
+static const struct site_name *site(void *ctx, uint32_t n)
+{
+	(void)ctx;
+	static const struct site_frame frame = { "__epoll_wait", NULL, 0 };
+	static const struct site_name polling = { 1, &frame, "/lib/libc.so.6", 0x10,
+						  .build_id = NULL };
+
+	static const struct site_frame cond_frame = { "pthread_cond_wait", NULL, 0 };
+	static const struct site_name waiting[2] = {
+		{ 1, &cond_frame, "/lib/libc.so.6", 0x20, .build_id = NULL },
+		{ 0, NULL, "/lib/libc.so.6", 0x30, .build_id = NULL },
+	};
+
+	if (n == 3)
+		return &polling;
+	if (n == 4 || n == 5)
+		return &waiting[n - 4];
+	return n < 3 ? &names[n] : NULL;
+}
+
+static const char *task(void *ctx, uint32_t tid)
+{
+	(void)ctx;
+	if (tid == HOSTILE)
+		return "\x1b[31m\n\xe2\x80\xae%s%n";
+	return tid == STRESS || tid == STRESS + 100 ? "stress-ng" : NULL;
+}
+
+static const char *lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
+{
+	static char long_name[4096];
+
+	(void)ctx;
+	assert_int_equal(tgid, PID);
+	assert_int_equal(inc, INC);
+	memset(long_name, 'x', sizeof(long_name) - 1);
+	return addr == LOCK ? "m" : addr == LOCK + 8 ? long_name : NULL;
+}
+
+static const char *mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
+{
+	(void)ctx;
+	(void)tgid;
+	(void)inc;
+	return addr == PAGE ? "[heap]" : NULL;
+}
+
+static const char *file(void *ctx, uint64_t inode)
+{
+	(void)ctx;
+	return inode == INODE ? "/var/log/out" : NULL;
+}
+
+static uint32_t stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
+		      uint32_t max)
+{
+	uint32_t i;
+
+	(void)ctx;
+	(void)tgid;
+	(void)inc;
+	if (key == POLLING && max) {
+		sites[0] = 3;
+		return 1;
+	}
+	if ((key == WAITING || key == NAMELESS) && max > 1) {
+		sites[0] = 5;
+		sites[1] = key == WAITING ? 4 : 1;
+		return 2;
+	}
+	if (key != STACK)
+		return 0;
+	for (i = 0; i < 3 && i < max; i++)
+		sites[i] = i;
+	return i;
+}
+
+static const struct cause_env env = {
+	.task = task,
+	.lock = lock,
+	.mapping = mapping,
+	.file = file,
+	.stack = stack,
+	.instructions = 1,
+	.cycles = MODEL_NONE,
+};
+
+static const struct report_env renv = { .site = site };
+
+struct bench {
+	struct run *r;
+	struct causes *causes;
+	struct report_cause out;
+	struct meeting m;
+	uint64_t now;
+};
+
+static struct bench *bench_new(uint32_t n)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+
+	assert_non_null(b);
+	b->r = known_threads(n);
+	b->causes = causes_new(&env, &renv);
+	assert_non_null(b->causes);
+	b->now = 1000 * MS;
+	return b;
+}
+
+static void bench_free(struct bench *b)
+{
+	causes_free(b->causes);
+	run_free(b->r);
+	free(b);
+}
+
+/* Four threads that left together; thread 2 takes @late longer than the 10 ms of the others. */
+static void late_one(struct bench *b, uint64_t late)
+{
+	uint64_t from[4] = { b->now, b->now, b->now, b->now };
+	uint64_t work[4] = { 10 * MS, 10 * MS, 10 * MS + late, 10 * MS };
+
+	meet_at(&b->m, 0, 4, NULL, from, work);
+	b->now = b->m.ep.release_ns;
+}
+
+static void take(struct bench *b)
+{
+	int64_t sum = 0;
+	uint32_t i;
+
+	assert_int_equal(causes_episode(b->causes, b->r->model, &b->m.ep, NULL, 0, &b->out), 0);
+	for (i = 0; i < b->out.nparts; i++) {
+		sum += b->out.parts[i].ns;
+		assert_true(b->out.parts[i].ns != 0);
+		if (i)
+			assert_true(b->out.parts[i].ns <= b->out.parts[i - 1].ns);
+	}
+	if (b->out.nparts)
+		assert_true(sum == (int64_t)b->out.lateness_ns);
+}
+
+static int64_t part(const struct report_cause *c, enum cause_kind kind)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->nparts; i++)
+		if (!strcmp(c->parts[i].name, cause_name(kind)))
+			return c->parts[i].ns;
+	return 0;
+}
+
+static void site_cause(struct bench *b, struct arena *a, struct report_cause *out)
+{
+	int64_t sum = 0;
+	uint32_t i;
+
+	assert_int_equal(causes_site(b->causes, 0, a, out), 0);
+	for (i = 0; i < out->nparts; i++)
+		sum += out->parts[i].ns;
+	assert_true(sum == (int64_t)out->lateness_ns);
+}
+
+/* --- one reason at a time -------------------------------------------------------------------------------- */
+
+static void test_work(void **state)
+{
+	struct bench *b = bench_new(4);
+
+	(void)state;
+	late_one(b, 12 * MS);
+	take(b);
+	assert_string_equal(b->out.dominant, "work");
+	assert_near(b->out.share, 1, 1e-12);
+	assert_int_equal(b->out.nparts, 1);
+	assert_int_equal(b->out.lateness_ns, 12 * MS);
+	assert_null(b->out.culprit);
+	assert_string_equal(b->out.text,
+			    "Thread 2 came 12.0 ms after thread 1: 100 % of that because it was on "
+			    "a CPU for longer.");
+	/* Without detail but accounted for, it was all on a CPU; else nothing is known. */
+	b->m.members[1].detail = b->m.members[3].detail = NULL;
+	take(b);
+	assert_string_equal(b->out.dominant, "work");
+	b->m.members[3].flags = 0;
+	take(b);
+	assert_int_equal(b->out.nparts, 0);
+	assert_null(b->out.dominant);
+	assert_true(isnan(b->out.share));
+	assert_string_equal(b->out.text, "");
+	bench_free(b);
+}
+
+static void set_instructions(struct bench *b, uint32_t who, uint64_t n)
+{
+	struct model_detail *d = detail_of(&b->m, who);
+
+	d->ncounters = 2;
+	d->counters[1] = n;
+}
+
+/* Twice the instructions in three times the time: as much again was more, the rest was slower. */
+static void test_instructions(void **state)
+{
+	struct bench *b = bench_new(4);
+
+	(void)state;
+	late_one(b, 20 * MS);
+	set_instructions(b, 1, 5000);
+	set_instructions(b, 2, 10000);
+	take(b);
+	assert_int_equal(part(&b->out, CAUSE_MORE_WORK), 10 * MS);
+	assert_int_equal(part(&b->out, CAUSE_SLOWER_WORK), 10 * MS);
+	assert_int_equal(part(&b->out, CAUSE_WORK), 0);
+	late_one(b, 20 * MS);
+	set_instructions(b, 1, 5000);
+	set_instructions(b, 2, 5000);
+	take(b);
+	assert_string_equal(b->out.dominant, "slower work");
+	assert_int_equal(part(&b->out, CAUSE_SLOWER_WORK), 20 * MS);
+	/* Fewer instructions: negative, and made up for. */
+	late_one(b, 20 * MS);
+	set_instructions(b, 1, 5000);
+	set_instructions(b, 2, 4000);
+	take(b);
+	assert_true(part(&b->out, CAUSE_MORE_WORK) == -2 * (int64_t)MS);
+	assert_int_equal(part(&b->out, CAUSE_SLOWER_WORK), 22 * MS);
+	assert_near(b->out.share, 1, 1e-12);
+	/* Not counted all the time: not split. */
+	detail_of(&b->m, 2)->unknown = 2;
+	take(b);
+	assert_string_equal(b->out.dominant, "work");
+	/* Absurd counts do no harm. */
+	set_instructions(b, 1, 1);
+	set_instructions(b, 2, UINT64_MAX);
+	detail_of(&b->m, 2)->unknown = 0;
+	take(b);
+	assert_string_equal(b->out.dominant, "work");
+	bench_free(b);
+}
+
+static void test_cpu(void **state)
+{
+	struct bench *b = bench_new(4);
+	struct model_detail *d;
+
+	(void)state;
+	late_one(b, 12 * MS);
+	d = detail_of(&b->m, 2);
+	d->oncpu_ns = 10 * MS;
+	d->runq_ns = 12 * MS;
+	d->ran = STRESS;
+	d->ran_ns = 11 * MS;
+	take(b);
+	assert_string_equal(b->out.dominant, "no cpu");
+	assert_string_equal(b->out.culprit, "stress-ng (4711)");
+	assert_says(b->out.text,
+		    "it was ready to run and waited for a CPU that stress-ng (4711) had.");
+	d->ran_ns = 4 * MS;
+	take(b);
+	assert_says(b->out.text, "a CPU that stress-ng (4711) had, among others.");
+	d->ran_ns = 11 * MS;
+	/* A thread of its own process goes by its number; of a stranger only the number is known. */
+	d->ran = TID(3);
+	take(b);
+	assert_string_equal(b->out.culprit, "thread 3");
+	d->ran = 999;
+	take(b);
+	assert_string_equal(b->out.culprit, "task 999");
+	d->ran = 0;
+	take(b);
+	assert_null(b->out.culprit);
+	assert_says(b->out.text, "because it was ready to run and waited for a CPU.");
+	bench_free(b);
+}
+
+static void test_places(void **state)
+{
+	struct bench *b = bench_new(4);
+	struct model_block *k;
+
+	(void)state;
+	late_one(b, 12 * MS);
+	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS)->addr = INODE;
+	take(b);
+	assert_string_equal(b->out.dominant, "i/o");
+	assert_string_equal(b->out.culprit, "/var/log/out");
+	assert_says(b->out.text, "because it waited for I/O on /var/log/out.");
+
+	late_one(b, 12 * MS);
+	blocked(&b->m, 2, MODEL_BLOCKED_FAULT, 2 * MS)->addr = PAGE;
+	detail_of(&b->m, 2)->fault_ns = 10 * MS; /* on a CPU */
+	take(b);
+	assert_string_equal(b->out.dominant, "page faults");
+	assert_int_equal(part(&b->out, CAUSE_FAULT), 12 * MS);
+	assert_string_equal(b->out.culprit, "[heap]");
+
+	late_one(b, 12 * MS);
+	k = blocked(&b->m, 2, MODEL_BLOCKED_SLEEP, 12 * MS);
+	k->stack = STACK;
+	take(b);
+	assert_string_equal(b->out.dominant, "sleep");
+	assert_string_equal(b->out.culprit, "snooze");
+	assert_says(b->out.text, "it slept in snooze.");
+	assert_int_equal(b->out.nframes, 3);
+	assert_string_equal(b->out.frames[0].function, "clock_nanosleep");
+	assert_string_equal(b->out.frames[2].function, "main");
+	assert_int_equal(b->out.frames[2].line, 99);
+
+	late_one(b, 12 * MS);
+	blocked(&b->m, 2, MODEL_BLOCKED_THROTTLED, 12 * MS);
+	take(b);
+	assert_string_equal(b->out.dominant, "throttled");
+
+	late_one(b, 12 * MS);
+	blocked(&b->m, 2, MODEL_BLOCKED_OTHER, 12 * MS);
+	take(b);
+	assert_string_equal(b->out.dominant, "other");
+
+	/* The longest block was for another reason than what dominates: nothing is made of it. */
+	late_one(b, 12 * MS);
+	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
+	k->addr = INODE;
+	k->reason = MODEL_BLOCKED_SLEEP;
+	take(b);
+	assert_string_equal(b->out.dominant, "i/o");
+	assert_null(b->out.culprit);
+
+	late_one(b, 12 * MS);
+	detail_of(&b->m, 2)->oncpu_ns -= 12 * MS;
+	take(b);
+	assert_string_equal(b->out.dominant, "unattributed");
+	bench_free(b);
+}
+
+/* --- locks, and chains ----------------------------------------------------------------------------------- */
+
+static struct model_block *locked(struct bench *b)
+{
+	struct model_block *k;
+
+	late_one(b, 12 * MS);
+	k = blocked(&b->m, 2, MODEL_BLOCKED_LOCK, 12 * MS);
+	k->addr = LOCK;
+	k->waker = TID(0);
+	k->holder = TID(3);
+	return k;
+}
+
+static void test_lock(void **state)
+{
+	struct bench *b = bench_new(4);
+	struct model_block *k;
+
+	(void)state;
+	k = locked(b);
+	take(b);
+	assert_string_equal(b->out.dominant, "lock");
+	assert_string_equal(b->out.culprit, "the lock `m`, held by thread 3");
+	assert_says(b->out.text, "it waited for the lock `m` held by thread 3.");
+	/* Nobody is called the holder who is not known to be. */
+	k->holder = 0;
+	take(b);
+	assert_says(b->out.text, "woken by thread 0 (the holder is not known)");
+	assert_null(strstr(b->out.text, "held by"));
+	k->waker = 0;
+	take(b);
+	assert_string_equal(b->out.culprit, "the lock `m`");
+	k->addr = 0x77;
+	take(b);
+	assert_string_equal(b->out.culprit, "the lock at 0x77");
+	bench_free(b);
+}
+
+/* What nobody holds is no lock: a thread's end, a semaphore, a condition variable. */
+static void test_no_lock(void **state)
+{
+	struct bench *b = bench_new(4);
+	struct model_block *k = locked(b);
+
+	(void)state;
+	k->waited = MODEL_WAITED_JOIN;
+	k->doing = MODEL_DOING_ONCPU;
+	k->doing_ns = 11 * MS;
+	take(b);
+	assert_string_equal(b->out.dominant, "lock");
+	assert_string_equal(b->out.culprit, "the end of thread 3");
+	assert_says(b->out.text, "because it waited for thread 3 to end, which was on a CPU.");
+	assert_int_equal(b->out.waited, WAITED_JOIN);
+	k->holder = 0;
+	k->waited = MODEL_WAITED_EVENT;
+	k->stack = WAITING;
+	take(b);
+	assert_string_equal(b->out.culprit, "the condition variable `m`, woken by thread 0");
+	assert_says(b->out.text, "it waited for the condition variable `m`, woken by thread 0.");
+	k->stack = NAMELESS;
+	take(b);
+	assert_says(b->out.text, "it waited for the semaphore `m`, woken by thread 0.");
+	k->stack = 0;
+	take(b);
+	assert_says(b->out.text,
+		    "it waited for the semaphore or condition variable `m`, woken by thread 0.");
+	k->waited = MODEL_WAITED_UNKNOWN;
+	k->stack = WAITING;
+	k->waker = 0;
+	take(b);
+	assert_says(b->out.text, "it waited for the condition variable `m`.");
+	assert_null(strstr(b->out.text, "lock"));
+	bench_free(b);
+}
+
+/* Late for a lock held by T, which itself was preempted by P. */
+static void test_chain(void **state)
+{
+	struct bench *b = bench_new(4);
+	struct model_block *k = locked(b);
+
+	(void)state;
+	k->doing = MODEL_DOING_RUNQ;
+	k->doing_ns = 11 * MS;
+	k->culprit = STRESS;
+	take(b);
+	assert_string_equal(b->out.text,
+			    "Thread 2 came 12.0 ms after thread 1: 100 % of that because it waited "
+			    "for the lock `m` held by thread 3, which itself was waiting for a CPU "
+			    "that stress-ng (4711) had.");
+	k->doing = MODEL_DOING_BLOCKED + MODEL_BLOCKED_LOCK;
+	k->culprit = TID(0);
+	take(b);
+	assert_says(b->out.text,
+		    "held by thread 3, which itself waited for a lock held by thread 0.");
+	k->doing = MODEL_DOING_BLOCKED + MODEL_BLOCKED_IO;
+	take(b);
+	assert_says(b->out.text, "held by thread 3, which was waiting for I/O.");
+	k->doing = 255;
+	take(b);
+	assert_says(b->out.text, "held by thread 3.");
+	/* What it did for less than half of that time is not why. */
+	k->doing = MODEL_DOING_RUNQ;
+	k->doing_ns = 5 * MS;
+	take(b);
+	assert_says(b->out.text, "held by thread 3.");
+	bench_free(b);
+}
+
+/* Thread 1 left the barrier before 8 ms after the others. */
+static void left_late(struct bench *b)
+{
+	uint64_t from[4] = { b->now, b->now + 8 * MS, b->now, b->now };
+	uint64_t work[4] = { 10 * MS, 10 * MS, 10 * MS, 10 * MS };
+
+	meet_at(&b->m, 0, 4, NULL, from, work);
+	b->now = b->m.ep.release_ns;
+}
+
+static void test_released_late(void **state)
+{
+	struct bench *b = bench_new(4);
+	struct model_detail *d;
+
+	(void)state;
+	left_late(b); /* there was none before */
+	take(b);
+	assert_string_equal(b->out.dominant, "released late");
+	assert_int_equal(part(&b->out, CAUSE_RELEASED_LATE), 8 * MS);
+	assert_says(b->out.text, "because it began later.");
+
+	late_one(b, 0);
+	d = detail_of(&b->m, 1);
+	d->inside_runq_ns = 8 * MS;
+	d->inside_ran = STRESS;
+	take(b);
+	left_late(b);
+	take(b);
+	assert_string_equal(b->out.dominant, "released late");
+	assert_string_equal(b->out.culprit, "stress-ng (4711)");
+	assert_says(b->out.text, "it left the barrier before later, having waited for a CPU that "
+				 "stress-ng (4711) had when it was released.");
+	/* That was in the episode before the one before. */
+	left_late(b);
+	take(b);
+	assert_null(b->out.culprit);
+	bench_free(b);
+}
+
+/*
+ * A team whose thread 0 has worked alone for 20 ms before the region: of the others, who sleeps for 8 ms longer is late for
+ * that, and not because it began later than thread 0.
+ */
+static void test_team_after_a_serial_part(void **state)
+{
+	static const uint64_t serial = 20 * MS;
+	struct bench *b = bench_new(4);
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		uint64_t at = b->now + serial, from[4] = { b->now, at, at, at };
+		uint64_t work[4] = { serial + 11 * MS, 10 * MS, 18 * MS, 12 * MS };
+
+		meet_at(&b->m, 0, 4, NULL, from, work);
+		/* The second time they are no team: the median by arrival is thread 0. */
+		for (uint32_t k = 0; k < 4 && !i; k++)
+			b->m.members[k].flags |= MODEL_CROSSING_TEAM;
+		blocked(&b->m, 2, MODEL_BLOCKED_SLEEP, 8 * MS);
+		b->now = b->m.ep.release_ns;
+		take(b);
+		assert_string_equal(b->out.dominant, i ? "released late" : "sleep");
+		assert_int_equal(part(&b->out, CAUSE_RELEASED_LATE), i ? 20 * MS : 0);
+	}
+	bench_free(b);
+}
+
+/* Thread 1 was held up at a barrier that the others do not come to. */
+static void test_held_up_elsewhere(void **state)
+{
+	static const uint32_t pair[] = { 1, 3 };
+	struct bench *b = bench_new(4);
+	uint64_t from[4], work[4] = { 1 * MS, 1 * MS, 1 * MS, 1 * MS };
+
+	(void)state;
+	late_one(b, 0);
+	take(b);
+	from[0] = from[1] = b->now;
+	work[1] = 9 * MS;
+	meet_at(&b->m, 1, 2, pair, from, work);
+	take(b);
+	work[1] = 1 * MS;
+	from[0] = from[2] = from[3] = b->now;
+	from[1] = b->now + 9 * MS;
+	work[3] = 2 * MS;
+	meet_at(&b->m, 0, 4, NULL, from, work);
+	b->m.ep.phase_ns = 10 * MS;
+	take(b);
+	assert_string_equal(b->out.dominant, "released late");
+	assert_says(b->out.text, "Thread 1 came 9.0 ms after thread 2");
+	assert_says(b->out.text,
+		    "it came from another meeting, which ended later, having waited there for "
+		    "thread 3.");
+	bench_free(b);
+}
+
+/* --- several at once -------------------------------------------------------------------------------------- */
+
+static void test_mixed(void **state)
+{
+	struct bench *b = bench_new(4);
+	struct model_detail *d;
+
+	(void)state;
+	late_one(b, 10 * MS);
+	d = detail_of(&b->m, 2);
+	blocked(&b->m, 2, MODEL_BLOCKED_IO, 6 * MS)->addr = INODE;
+	d->runq_ns = 5 * MS;
+	d->ran = STRESS;
+	d->oncpu_ns -= 5 * MS; /* and it had less to do: 9 ms instead of 10 */
+	take(b);
+	assert_string_equal(b->out.dominant, "i/o");
+	assert_near(b->out.share, 6.0 / 11, 1e-12);
+	assert_int_equal(part(&b->out, CAUSE_IO), 6 * MS);
+	assert_int_equal(part(&b->out, CAUSE_CPU), 5 * MS);
+	assert_true(part(&b->out, CAUSE_WORK) == -1 * (int64_t)MS);
+	assert_string_equal(b->out.text,
+			    "Thread 2 came 10.0 ms after thread 1: 55 % of that because it waited "
+			    "for I/O on /var/log/out; 45 % because it was ready to run and waited "
+			    "for a CPU that stress-ng (4711) had.");
+	bench_free(b);
+}
+
+/* Over a site, episodes count by what they lost, not by their number. */
+static void test_site(void **state)
+{
+	struct bench *b = bench_new(4);
+	struct arena *a = arena_new();
+	struct report_cause c;
+	struct model_block *k;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 190; i++) {
+		k = locked(b);
+		k->doing = MODEL_DOING_RUNQ;
+		k->doing_ns = 12 * MS;
+		k->culprit = STRESS;
+		k->stack = STACK;
+		take(b);
+	}
+	for (i = 0; i < 10; i++) {
+		late_one(b, 24 * MS);
+		blocked(&b->m, 2, MODEL_BLOCKED_SLEEP, 24 * MS);
+		take(b);
+	}
+	site_cause(b, a, &c);
+	assert_string_equal(c.dominant, "lock");
+	assert_int_equal(c.episodes, 200);
+	assert_int_equal(c.dominated, 190);
+	assert_int_equal(c.lateness_ns, 190 * 12 * MS + 10 * 24 * MS);
+	assert_near(c.share, 190.0 * 12 / (190 * 12 + 240), 1e-9);
+	assert_string_equal(c.culprit, "the lock `m`, held by thread 3");
+	assert_string_equal(c.text, "Late mostly because it waited for the lock `m` held by thread "
+				    "3, which itself was waiting for a CPU that stress-ng (4711) "
+				    "had: 90 % of the lost time, in 190 of 200 episodes.");
+	assert_int_equal(c.nframes, 3);
+	assert_string_equal(c.frames[1].function, "snooze");
+	arena_free(a);
+	bench_free(b);
+}
+
+/* Who held it changes, the lock does not; the tasks are many, their name is one. */
+static void test_site_coarse(void **state)
+{
+	struct bench *b = bench_new(4), *b2 = bench_new(4);
+	struct arena *a = arena_new();
+	struct report_cause c;
+	struct model_detail *d;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 200; i++) {
+		locked(b)->holder = 1000 + i;
+		take(b);
+		late_one(b2, 12 * MS);
+		d = detail_of(&b2->m, 2);
+		d->oncpu_ns -= 12 * MS;
+		d->runq_ns = 12 * MS;
+		d->ran = i % 3 ? STRESS + 100 * (i % 2) : 2000 + i;
+		take(b2);
+	}
+	site_cause(b, a, &c);
+	assert_string_equal(c.culprit, "the lock `m`");
+	site_cause(b2, a, &c);
+	assert_string_equal(c.culprit, "stress-ng");
+	assert_says(c.text, "a CPU that stress-ng had: 100 % of the lost time, in 200 of 200");
+	arena_free(a);
+	bench_free(b);
+	bench_free(b2);
+}
+
+/* Jitter among equals: whoever is last, no cause is named; nor for a single hiccup in a thousand. */
+static void test_balanced(void **state)
+{
+	struct bench *b = bench_new(4);
+	struct arena *a = arena_new();
+	uint64_t seed = 42, from[4], work[4];
+	struct report_cause c;
+	uint32_t i, k;
+
+	(void)state;
+	for (i = 0; i < 1000; i++) {
+		for (k = 0; k < 4; k++) {
+			from[k] = b->now + rnd_to(&seed, 8000);
+			work[k] = MS + rnd_to(&seed, 10000);
+		}
+		meet_at(&b->m, 0, 4, NULL, from, work);
+		b->now = b->m.ep.release_ns;
+		take(b);
+		assert_null(b->out.dominant);
+		assert_string_equal(b->out.text, "");
+		assert_true(isnan(b->out.share));
+		assert_int_equal(b->out.lateness_ns,
+				 b->m.members[3].arrive_ns - b->m.members[1].arrive_ns);
+	}
+	late_one(b, 12 * MS);
+	take(b);
+	assert_non_null(b->out.dominant);
+	site_cause(b, a, &c);
+	assert_int_equal(c.episodes, 1001);
+	assert_null(c.dominant);
+	assert_string_equal(c.text, "");
+	assert_true(isnan(c.share));
+	arena_free(a);
+	bench_free(b);
+}
+
+/* Phases as short as the noise itself: 20 us are the least that is called late. */
+static void test_short_phases(void **state)
+{
+	struct bench *b = bench_new(2);
+	uint64_t from[2] = { b->now, b->now }, work[2] = { 10000, 29000 };
+
+	(void)state;
+	meet_at(&b->m, 0, 2, NULL, from, work);
+	take(b);
+	assert_null(b->out.dominant);
+	work[1] = 31000;
+	meet_at(&b->m, 0, 2, NULL, from, work);
+	take(b);
+	assert_string_equal(b->out.dominant, "work");
+	bench_free(b);
+}
+
+/* --- nothing can be said ---------------------------------------------------------------------------------- */
+
+static void test_unknown(void **state)
+{
+	struct bench *b = bench_new(4);
+	struct arena *a = arena_new();
+	uint64_t from = b->now, work = 5 * MS;
+	struct report_cause c;
+
+	(void)state;
+	late_one(b, 12 * MS);
+	b->m.members[3].work_ns = MODEL_UNKNOWN;
+	take(b);
+	assert_int_equal(b->out.nparts, 0);
+	late_one(b, 12 * MS);
+	b->m.members[1].work_ns = MODEL_UNKNOWN; /* the reference */
+	take(b);
+	assert_int_equal(b->out.nparts, 0);
+	late_one(b, 12 * MS);
+	b->m.ep.state = MODEL_INCOMPLETE;
+	take(b);
+	assert_int_equal(b->out.nparts, 0);
+	late_one(b, 12 * MS);
+	b->m.ep.nested = true;
+	take(b);
+	assert_int_equal(b->out.nparts, 0);
+	meet_at(&b->m, 0, 1, NULL, &from, &work);
+	take(b);
+	assert_int_equal(b->out.nparts, 0);
+	site_cause(b, a, &c);
+	assert_int_equal(c.episodes, 0);
+	assert_null(c.dominant);
+	/* "All of it": the rest of its time was on a CPU. */
+	late_one(b, 12 * MS);
+	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
+	detail_of(&b->m, 2)->oncpu_ns = MODEL_UNKNOWN;
+	take(b);
+	assert_int_equal(part(&b->out, CAUSE_IO), 12 * MS);
+	assert_int_equal(b->out.nparts, 1);
+	arena_free(a);
+	bench_free(b);
+}
+
+/* Calls that are given many files, or a file of files, are known by where the thread stood. */
+static void test_many_files(void **state)
+{
+	struct bench *b = bench_new(4);
+	struct arena *a = arena_new();
+	struct report_cause c;
+	struct model_block *k;
+
+	(void)state;
+	late_one(b, 12 * MS);
+	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
+	k->stack = POLLING;
+	take(b);
+	assert_string_equal(b->out.culprit, "an epoll instance");
+	site_cause(b, a, &c);
+	assert_string_equal(c.culprit, "an epoll instance");
+	/* Who stands elsewhere waits for a file that nobody knows. */
+	late_one(b, 12 * MS);
+	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
+	k->stack = STACK;
+	take(b);
+	assert_null(b->out.culprit);
+	arena_free(a);
+	bench_free(b);
+}
+
+/* Names that would do harm on a terminal, or do not end. */
+static void test_hostile_names(void **state)
+{
+	struct bench *b = bench_new(4);
+	struct arena *a = arena_new();
+	struct report_cause c;
+	struct model_block *k;
+	const char *s;
+
+	(void)state;
+	k = locked(b);
+	k->addr = LOCK + 8;
+	k->holder = HOSTILE;
+	k->doing = MODEL_DOING_RUNQ;
+	k->doing_ns = 12 * MS;
+	k->culprit = HOSTILE;
+	take(b);
+	assert_says(b->out.text, "xxx...` held by \\x1b[31m\\x0a\\xe2\\x80\\xae%s%n (4712), which");
+	assert_true(strlen(b->out.text) < sizeof(b->out.text));
+	site_cause(b, a, &c);
+	assert_says(c.text, "\\x1b[31m");
+	for (s = c.text; *s; s++)
+		assert_true(*s >= ' ');
+	for (s = c.culprit; *s; s++)
+		assert_true(*s >= ' ');
+	arena_free(a);
+	bench_free(b);
+}
+
+/* Whatever the figures are, they add up. */
+static void test_any_figures(void **state)
+{
+	struct bench *b = bench_new(8);
+	uint64_t seed = 7, from[8], work[8];
+	struct model_detail *d;
+	uint32_t i, k, j;
+
+	(void)state;
+	for (i = 0; i < 2000; i++) {
+		for (k = 0; k < 8; k++) {
+			from[k] = rnd_to(&seed, 1000 * MS);
+			work[k] = rnd_to(&seed, 1000 * MS);
+		}
+		meet_at(&b->m, i % 2, 8, NULL, from, work);
+		for (k = 0; k < 8; k++) {
+			d = &b->m.details[k];
+			d->oncpu_ns = rnd_to(&seed, 2000 * MS);
+			d->runq_ns = rnd_to(&seed, 100 * MS);
+			d->fault_ns = rnd_to(&seed, 100 * MS);
+			for (j = 0; j < MODEL_BLOCKED_REASONS; j++)
+				d->blocked_ns[j] = rnd_to(&seed, 100 * MS);
+			d->ncounters = 2;
+			d->counters[1] = rnd(&seed) >> (rnd(&seed) % 64);
+			d->inside_runq_ns = rnd(&seed);
+			d->inside_ran = (uint32_t)rnd(&seed);
+			d->inside_oncpu_ns = rnd(&seed);
+			d->ran = (uint32_t)rnd(&seed);
+			d->block.ns = rnd(&seed);
+			d->block.doing_ns = rnd(&seed);
+			d->block.addr = rnd(&seed);
+			d->block.stack = rnd(&seed);
+			d->block.holder = (uint32_t)rnd(&seed);
+			d->block.culprit = (uint32_t)rnd(&seed);
+			d->block.reason = (uint8_t)rnd(&seed);
+			d->block.doing = (uint8_t)rnd(&seed);
+			if (i % 16 == 3)
+				memset(d, 0xff, sizeof(*d));
+		}
+		take(b);
+	}
+	bench_free(b);
+}
+
+/* Another thread comes into the place, and later into the number, of one that ended. */
+static void test_reuse(void **state)
+{
+	struct bench *b = bench_new(4);
+	struct model_detail *d;
+
+	(void)state;
+	late_one(b, 0);
+	detail_of(&b->m, 1)->inside_runq_ns = 8 * MS;
+	detail_of(&b->m, 1)->inside_ran = STRESS;
+	take(b);
+	left_late(b);
+	b->m.members[3].tid = 9999;
+	take(b);
+	assert_string_equal(b->out.dominant, "released late");
+	assert_null(b->out.culprit); /* that was the other one's */
+	late_one(b, 12 * MS);
+	d = detail_of(&b->m, 2);
+	d->oncpu_ns -= 12 * MS;
+	d->runq_ns = 12 * MS;
+	d->ran = 9999; /* the model does not know it by that number */
+	take(b);
+	assert_string_equal(b->out.culprit, "task 9999");
+	bench_free(b);
+}
+
+static void test_tally(void **state)
+{
+	struct tally t = { 0 };
+	bool fresh;
+	uint64_t i;
+	int place;
+
+	(void)state;
+	assert_int_equal(tally_top(&t), -1);
+	/* 30 % of it is one's, the rest is of ten thousand others. */
+	for (i = 0; i < 10000; i++) {
+		tally_add(&t, 1, 30, &fresh);
+		tally_add(&t, 1000 + i, 70, &fresh);
+	}
+	place = tally_top(&t);
+	assert_true(place >= 0);
+	/* Nothing more than the truth, and no less than a ninth of all below it. */
+	for (i = 0; i < CULPRIT_TALLY; i++) {
+		if (t.key[i] == 1 && t.ns[i]) {
+			assert_true(t.ns[i] <= 300000);
+			assert_true(t.ns[i] >= 300000 - 1000000 / 9);
+			break;
+		}
+	}
+	assert_true(i < CULPRIT_TALLY);
+	assert_int_equal(tally_add(&t, 1, 5, &fresh), (int)i);
+	assert_false(fresh);
+}
+
+static void test_names_of_kinds(void **state)
+{
+	unsigned i, j;
+
+	(void)state;
+	for (i = 0; i < CAUSE_KINDS; i++) {
+		assert_non_null(cause_name(i));
+		assert_true(culprit_clause(i)[0]);
+		for (j = 0; j < i; j++)
+			assert_string_not_equal(cause_name(i), cause_name(j));
+	}
+	assert_null(cause_name(CAUSE_NONE));
+	assert_true(CAUSE_KINDS <= REPORT_PARTS_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_work),
+		cmocka_unit_test(test_instructions),
+		cmocka_unit_test(test_cpu),
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_lock),
+		cmocka_unit_test(test_no_lock),
+		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_released_late),
+		cmocka_unit_test(test_team_after_a_serial_part),
+		cmocka_unit_test(test_held_up_elsewhere),
+		cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_site),
+		cmocka_unit_test(test_site_coarse),
+		cmocka_unit_test(test_balanced),
+		cmocka_unit_test(test_short_phases),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_many_files),
+		cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_any_figures),
+		cmocka_unit_test(test_reuse),
+		cmocka_unit_test(test_tally),
+		cmocka_unit_test(test_names_of_kinds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Conceptual phases: what lies between two barriers, by hand and against closed forms. */
+#include "test_analyse_util.h"
+
+#define ALL 4 /* phases at most */
+
+struct through {
+	struct conceptual *c;
+	struct model *model;
+	uint32_t begins[3], ends[3]; /* by site */
+	uint32_t seq[MOST];
+	struct model_proc procs[1];
+	struct model_thread threads[MOST];
+	struct report rep;
+	struct report_env env;
+};
+
+static const char *const names[ALL] = { "first", "second", "third", "fourth" };
+
+static void barrier(void *ctx, const struct model *model, uint32_t index, struct model_barrier *b)
+{
+	struct through *t = ctx;
+
+	(void)model;
+	assert_int_equal(
+		conceptual_barrier(t->c, index, t->begins[b->sites[0]], t->ends[b->sites[0]]), 0);
+}
+
+static void episode(void *ctx, const struct model *model, const struct model_episode *ep)
+{
+	struct through *t = ctx;
+
+	assert_int_equal(conceptual_episode(t->c, model, ep), 0);
+}
+
+static void begin(struct through *t, uint32_t nphases)
+{
+	struct model_ops ops = { .ctx = t, .barrier = barrier, .episode = episode };
+
+	memset(t, 0, sizeof(*t));
+	t->c = conceptual_new(names, nphases);
+	t->model = model_new(&ops, 0);
+	assert_non_null(t->c);
+	assert_non_null(t->model);
+	assert_int_equal(model_add_process(t->model, PID, INC, 0, 0, 0, true, "form"), 0);
+}
+
+/*
+ * @n threads leave at @from, work for work[i] and meet at @site, and leave
+ * 1 later. Returns when.
+ */
+static uint64_t meet(struct through *t, uint32_t site, uint32_t n, uint64_t from,
+		     const uint64_t *work)
+{
+	uint64_t release = 0;
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (from + work[i] > release)
+			release = from + work[i];
+	for (i = 0; i < n; i++) {
+		struct model_crossing c = crossing(TID(i), A, n, from + work[i], release + 1);
+
+		c.site = site;
+		c.seq = ++t->seq[i];
+		assert_int_equal(model_add_crossing(t->model, &c), 0);
+	}
+	return release + 1;
+}
+
+/* The report's rows as they are at @end. */
+static void finish(struct through *t, uint64_t end)
+{
+	uint32_t i;
+
+	assert_int_equal(model_finish(t->model, end), 0);
+	assert_int_equal(conceptual_finish(t->c), 0);
+	model_proc_at(t->model, 0, end, &t->procs[0]);
+	for (i = 0; i < model_nthreads(t->model); i++)
+		model_thread_at(t->model, i, end, &t->threads[i]);
+	t->rep.arena = arena_new();
+	assert_non_null(t->rep.arena);
+	assert_int_equal(
+		conceptual_report(t->c, &t->env, t->procs, t->threads, t->rep.arena, &t->rep), 0);
+}
+
+static void over(struct through *t)
+{
+	report_free(&t->rep);
+	conceptual_free(t->c);
+	model_free(t->model);
+}
+
+/*
+ * From site 0 to site 2 with site 1 inside, twice; what comes before, between and after is in none. Two threads: 3 and
+ * 5 to the first meeting inside, 4 and 2 to the second; then 6 and 6, 1 and 9.
+ */
+static void test_by_hand(void **state)
+{
+	const struct report_conceptual *p;
+	struct through t;
+	uint64_t now;
+
+	(void)state;
+	begin(&t, 1);
+	t.begins[0] = t.ends[2] = 1;
+	now = meet(&t, 1, 2, 0, (uint64_t[]){ 50, 70 });
+	now = meet(&t, 0, 2, now, (uint64_t[]){ 10, 20 });
+	now = meet(&t, 1, 2, now, (uint64_t[]){ 3, 5 });
+	now = meet(&t, 2, 2, now, (uint64_t[]){ 4, 2 });
+	now = meet(&t, 2, 2, now, (uint64_t[]){ 100, 100 });
+	now = meet(&t, 0, 2, now, (uint64_t[]){ 30, 40 });
+	now = meet(&t, 1, 2, now, (uint64_t[]){ 6, 6 });
+	now = meet(&t, 2, 2, now, (uint64_t[]){ 1, 9 });
+	finish(&t, now + 1000);
+
+	assert_int_equal(t.rep.nconceptuals, 1);
+	p = &t.rep.conceptuals[0];
+	assert_string_equal(p->name, "first");
+	assert_int_equal(p->occurrences, 2);
+	assert_int_equal(p->unfinished, 0);
+	assert_int_equal(p->episodes, 4);
+	assert_int_equal(p->phase_ns.sum, 11 + 17);
+	assert_int_equal(p->phase_ns.min, 11);
+	assert_int_equal(p->phase_ns.max, 17);
+	assert_int_equal(p->lost_ns, 2 + 2 + 0 + 8);
+	assert_int_equal(p->gain_ns, 6);
+	assert_int_equal(p->nthreads, 2);
+	assert_int_equal(p->threads[0].work_ns, 3 + 4 + 6 + 1);
+	assert_int_equal(p->threads[1].work_ns, 5 + 2 + 6 + 9);
+	assert_int_equal(p->threads[0].wait_ns, 2 + 0 + 0 + 8);
+	assert_int_equal(p->threads[0].wait_max_ns, 8);
+	assert_int_equal(p->threads[1].wait_ns, 2);
+	assert_int_equal(p->threads[0].last, 1);
+	assert_int_equal(p->threads[0].crossings, 4);
+	/* 18 of the mean over 22 of the longest; 22 over 24 of the path; 24 over the time. */
+	assert_near(p->efficiency.load_balance, 18.0 / 22, 1e-12);
+	assert_near(p->efficiency.serialisation, 22.0 / 24, 1e-12);
+	assert_near(p->efficiency.transfer, 24.0 / 28, 1e-12);
+	assert_near(p->efficiency.parallel, 18.0 / 28, 1e-12);
+	assert_near(p->imbalance, 12.0 / 56, 1e-12);
+	over(&t);
+}
+
+/* n threads of which one has twice the work, the same or another each time: the model's closed forms. */
+static void test_closed_forms(void **state)
+{
+	const struct report_conceptual *p;
+	uint64_t work[MOST], now;
+	struct through t;
+	uint32_t n, i, k;
+	int rotate;
+
+	(void)state;
+	for (n = 2; n <= MOST; n *= 2) {
+		double form = (n + 1) / (2.0 * n);
+
+		for (rotate = 0; rotate < 2; rotate++) {
+			begin(&t, 1);
+			t.begins[0] = t.ends[2] = 1;
+			for (i = now = 0; i < 3; i++) {
+				memset(work, 0, sizeof(work));
+				work[0] = 7;
+				now = meet(&t, 0, n, now, work);
+				for (k = 0; k < 3 * n; k++) {
+					for (uint32_t j = 0; j < n; j++)
+						work[j] = j == (rotate ? k % n : 0) ? 2000 : 1000;
+					now = meet(&t, k + 1 < 3 * n ? 1 : 2, n, now, work);
+				}
+			}
+			finish(&t, now);
+			p = &t.rep.conceptuals[0];
+			assert_int_equal(p->occurrences, 3);
+			assert_int_equal(p->episodes, 9 * n);
+			assert_int_equal(p->phase_ns.sum, 9 * n * 2001);
+			assert_near(p->efficiency.load_balance, rotate ? 1 : form, 1e-12);
+			assert_near(p->efficiency.serialisation, rotate ? form : 1, 1e-12);
+			assert_near(p->efficiency.parallel, form * 2000 / 2001, 1e-12);
+			over(&t);
+		}
+	}
+}
+
+/* One inside the other, two that overlap, one from the start on, each with the times of its own. */
+static void test_several(void **state)
+{
+	uint64_t even[] = { 10, 10 }, now;
+	const struct report_conceptual *p;
+	struct through t;
+
+	(void)state;
+	begin(&t, ALL);
+	t.begins[0] = 0x1; /* first: 0..2 */
+	t.begins[1] = 0x6; /* second: 1..2, inside of it; third: 1..0, overlaps */
+	t.ends[2] = 0x3;
+	t.ends[0] = 0x4 | 0x8; /* fourth: from the start to 0 */
+	conceptual_from_start(t.c, 3);
+	now = meet(&t, 0, 2, 0, even); /* 10 */
+	now = meet(&t, 1, 2, now, even);
+	now = meet(&t, 1, 2, now, even); /* inside: begins nothing anew */
+	now = meet(&t, 2, 2, now, even);
+	now = meet(&t, 0, 2, now, even); /* 50 */
+	finish(&t, now + 5);
+	p = t.rep.conceptuals;
+	assert_int_equal(t.rep.nconceptuals, 4);
+	assert_int_equal(p[0].phase_ns.sum, 33);
+	assert_int_equal(p[1].phase_ns.sum, 22);
+	assert_int_equal(p[2].phase_ns.sum, 33);
+	assert_int_equal(p[3].phase_ns.sum, 10);
+	/* Begun again by the last episode; nothing came after it. */
+	assert_int_equal(p[0].unfinished, 0);
+	assert_int_equal(p[3].occurrences, 1);
+	over(&t);
+}
+
+static void test_unfinished(void **state)
+{
+	uint64_t even[] = { 10, 10 }, now;
+	const struct report_conceptual *p;
+	struct model_crossing c;
+	struct through t;
+
+	(void)state;
+	/* The end barrier never comes. */
+	begin(&t, 1);
+	t.begins[0] = t.ends[2] = 1;
+	now = meet(&t, 0, 2, 0, even);
+	now = meet(&t, 1, 2, now, even);
+	finish(&t, now);
+	p = t.rep.conceptuals;
+	assert_int_equal(p->occurrences, 0);
+	assert_int_equal(p->unfinished, 1);
+	assert_int_equal(p->episodes, 0);
+	assert_true(p->phase_ns.sum == REPORT_UNKNOWN);
+	assert_true(isnan(p->efficiency.parallel));
+	over(&t);
+
+	/* Its start barrier never comes. */
+	begin(&t, 1);
+	t.begins[0] = t.ends[2] = 1;
+	now = meet(&t, 2, 2, 0, even);
+	finish(&t, now);
+	assert_int_equal(t.rep.nconceptuals, 0);
+	over(&t);
+
+	/* A record of the first meeting inside is lost: the time is known, the work is not. */
+	begin(&t, 1);
+	t.begins[0] = t.ends[2] = 1;
+	now = meet(&t, 0, 2, 0, even);
+	c = crossing(TID(0), A, 2, now + 10, now + 11);
+	c.site = 1;
+	c.seq = ++t.seq[0];
+	assert_int_equal(model_add_crossing(t.model, &c), 0);
+	t.seq[1]++;
+	now = meet(&t, 2, 2, now + 11, even);
+	finish(&t, now);
+	p = t.rep.conceptuals;
+	assert_int_equal(p->occurrences, 1);
+	assert_int_equal(p->phase_ns.sum, 22);
+	assert_int_equal(p->incomplete, 1);
+	assert_true(isnan(p->efficiency.parallel));
+	over(&t);
+}
+
+/* --- marked by the program -------------------------------------------------------------------------- */
+
+/* @thread marks at @t_ns, having been on a CPU for @oncpu of its phase. */
+static void mark(struct through *t, uint32_t thread, const char *name, bool begins, uint64_t t_ns,
+		 uint64_t oncpu)
+{
+	struct model_detail d = { .oncpu_ns = oncpu, .switches = 1 };
+	struct conceptual_mark m = {
+		.name = name,
+		.begins = begins,
+		.tid = TID(thread),
+		.seq = t->seq[thread],
+		.t_ns = t_ns,
+		.detail = &d,
+	};
+
+	m.thread = model_find_thread(t->model, PID, INC, TID(thread));
+	if (m.thread == MODEL_NONE) {
+		assert_int_equal(model_add_found(t->model, PID, INC, TID(thread), 0), 0);
+		m.thread = model_find_thread(t->model, PID, INC, TID(thread));
+	}
+	assert_int_equal(conceptual_mark(t->c, &m), 0);
+}
+
+/*
+ * Two threads meet at 100 and at 200, and leave 1 later. Thread 0 marks from 50 to 150, 30 and 40 of its phases on
+ * a CPU by then; thread 1 from 80 to 250.
+ */
+static void test_marked(void **state)
+{
+	const struct report_conceptual *p;
+	struct through t;
+
+	(void)state;
+	begin(&t, 0);
+	mark(&t, 0, "a", true, 50, 30);
+	mark(&t, 1, "a", true, 80, 80);
+	meet(&t, 0, 2, 0, (uint64_t[]){ 90, 100 });
+	mark(&t, 0, "a", false, 150, 40);
+	meet(&t, 0, 2, 101, (uint64_t[]){ 99, 79 });
+	mark(&t, 1, "a", false, 250, 20);
+	mark(&t, 1, "b", false, 260, 20); /* never begun */
+	mark(&t, 0, "c", true, 270, 30); /* never ended */
+	finish(&t, 300);
+
+	/* Each was a hit, and has its price. */
+	assert_int_equal(conceptual_marks(t.c, 0), 6);
+	assert_int_equal(conceptual_marks(t.c, 1), 0);
+	assert_int_equal(conceptual_marks(NULL, 0), 0);
+	assert_int_equal(t.rep.nconceptuals, 3);
+	p = &t.rep.conceptuals[0];
+	assert_string_equal(p->name, "a");
+	assert_int_equal(p->occurrences, 1);
+	assert_int_equal(p->unfinished, 0);
+	assert_int_equal(p->phase_ns.sum, 200);
+	assert_int_equal(p->episodes, 2);
+	assert_int_equal(p->nthreads, 2);
+	assert_int_equal(p->threads[0].work_ns, 40 + 49);
+	assert_int_equal(p->threads[0].wait_ns, 10);
+	assert_int_equal(p->threads[0].idle_ns, 11);
+	assert_int_equal(p->threads[0].crossings, 1);
+	assert_int_equal(p->threads[1].work_ns, 20 + 79 + 49);
+	assert_int_equal(p->threads[1].wait_ns, 20);
+	assert_int_equal(p->threads[1].idle_ns, 1 + 21);
+	/* Of the first phase nothing is known but that it was on a CPU: test crossings are not accounted for. */
+	assert_int_equal(p->threads[0].parts.oncpu_ns, 40);
+	assert_int_equal(p->threads[1].parts.oncpu_ns, 20);
+	/* 0 begins at once and 1 is 30 behind; they meet at 50, and 1 goes on alone. */
+	assert_near(p->efficiency.load_balance, (89 + 148) / 2.0 / 148, 1e-12);
+	assert_near(p->efficiency.serialisation, 148.0 / (50 + 79 + 49), 1e-12);
+	assert_near(p->efficiency.parallel, (89 + 148) / 2.0 / 200, 1e-12);
+	p = &t.rep.conceptuals[1];
+	assert_string_equal(p->name, "b");
+	assert_int_equal(p->occurrences + p->unfinished, 0);
+	p = &t.rep.conceptuals[2];
+	assert_int_equal(p->occurrences, 0);
+	assert_int_equal(p->unfinished, 1);
+	assert_true(p->phase_ns.sum == REPORT_UNKNOWN);
+	over(&t);
+}
+
+/* A thread that begins anew begins another one, whoever is still in the last; begun again within, it is one. */
+static void test_marked_anew(void **state)
+{
+	const struct report_conceptual *p;
+	struct through t;
+
+	(void)state;
+	begin(&t, 0);
+	mark(&t, 0, "a", true, 0, 0);
+	mark(&t, 1, "a", true, 1, 0);
+	meet(&t, 0, 2, 0, (uint64_t[]){ 9, 10 });
+	mark(&t, 0, "a", false, 12, 1);
+	mark(&t, 0, "a", true, 13, 2);
+	mark(&t, 0, "a", true, 14, 3); /* recursion */
+	mark(&t, 1, "a", false, 15, 4);
+	mark(&t, 1, "a", true, 16, 5);
+	mark(&t, 0, "a", false, 17, 6);
+	meet(&t, 0, 2, 11, (uint64_t[]){ 9, 8 });
+	mark(&t, 0, "a", false, 22, 1);
+	mark(&t, 1, "a", false, 23, 1);
+	mark(&t, 0, "a", false, 24, 1); /* once too often */
+	finish(&t, 30);
+
+	assert_int_equal(t.rep.nconceptuals, 1);
+	p = &t.rep.conceptuals[0];
+	assert_int_equal(p->occurrences, 2);
+	assert_int_equal(p->unfinished, 0);
+	assert_int_equal(p->episodes, 2);
+	assert_int_equal(p->phase_ns.sum, 15 + 10);
+	assert_int_equal(p->phase_ns.min, 10);
+	assert_int_equal(p->threads[0].work_ns, 9 + 1 + 7 + 1);
+	assert_int_equal(p->threads[1].work_ns, 9 + 4 + 3 + 2);
+	over(&t);
+}
+
+/* Begun and ended between the same two barriers, and twice in the same phase; a thread that does not mark. */
+static void test_marked_within(void **state)
+{
+	const struct report_conceptual *p;
+	struct through t;
+
+	(void)state;
+	begin(&t, 0);
+	meet(&t, 0, 2, 0, (uint64_t[]){ 10, 10 });
+	mark(&t, 0, "a", true, 20, 4);
+	mark(&t, 0, "a", false, 30, 12);
+	mark(&t, 0, "a", true, 40, 20);
+	mark(&t, 0, "a", false, 45, 23);
+	mark(&t, 0, "b", true, 50, 23);
+	meet(&t, 0, 2, 11, (uint64_t[]){ 89, 69 });
+	mark(&t, 0, "b", false, 101, 0);
+	finish(&t, 110);
+	p = &t.rep.conceptuals[0];
+	assert_int_equal(p->occurrences, 2);
+	assert_int_equal(p->phase_ns.sum, 15);
+	assert_int_equal(p->nthreads, 1);
+	assert_int_equal(p->threads[0].work_ns, 15);
+	assert_int_equal(p->threads[0].parts.oncpu_ns, 8 + 3);
+	assert_int_equal(p->episodes, 0);
+	p = &t.rep.conceptuals[1];
+	assert_int_equal(p->phase_ns.sum, 51);
+	assert_int_equal(p->nthreads, 2);
+	assert_int_equal(p->threads[0].work_ns, 50);
+	assert_int_equal(p->threads[1].work_ns, 30);
+	assert_int_equal(p->threads[1].wait_ns, 20);
+	over(&t);
+}
+
+/* Names beyond the most there may be are refused, and marks that no episode lets go of are not kept for ever. */
+static void test_marked_many(void **state)
+{
+	const struct report_conceptual *p;
+	struct through t;
+	char name[16];
+	uint32_t i;
+
+	(void)state;
+	begin(&t, 0);
+	for (i = 0; i < MARKED_MAX + 5; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		mark(&t, 0, name, true, i, i);
+	}
+	assert_int_equal(conceptual_refused(t.c), 5);
+	for (i = 0; i < 100000; i++)
+		mark(&t, 1, "n0", i % 2 == 0, 1000 + i, i);
+	finish(&t, 200000);
+	assert_int_equal(t.rep.nconceptuals, MARKED_MAX);
+	p = &t.rep.conceptuals[0];
+	/* Thread 0 never leaves the first. */
+	assert_int_equal(p->unfinished, 1);
+	assert_int_equal(p->occurrences, 49999);
+	assert_int_equal(p->phase_ns.sum, 49999);
+	over(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_by_hand),	      cmocka_unit_test(test_closed_forms),
+		cmocka_unit_test(test_several),	      cmocka_unit_test(test_unfinished),
+		cmocka_unit_test(test_marked),	      cmocka_unit_test(test_marked_anew),
+		cmocka_unit_test(test_marked_within), cmocka_unit_test(test_marked_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Delay costs against stamps made by hand: every wait charged to where it began, and none twice. */
+#include "test_analyse_util.h"
+
+/* Threads 0..n-1 that meet where they are told to; a clock each. */
+struct play {
+	struct delay *d;
+	uint64_t at[MOST]; /* where its next phase begins */
+	uint64_t waits; /* of complete episodes */
+	uint32_t barriers;
+	uint64_t latency; /* of thread 0, the others leave at once */
+	struct meeting m;
+};
+
+static void begin(struct play *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->d = delay_new();
+	assert_non_null(p->d);
+}
+
+static void feed(struct play *p)
+{
+	uint32_t i;
+
+	assert_int_equal(delay_episode(p->d, &p->m.ep), 0);
+	if (p->m.ep.barrier >= p->barriers)
+		p->barriers = p->m.ep.barrier + 1;
+	for (i = 0; i < p->m.ep.n; i++) {
+		if (p->m.ep.state == MODEL_COMPLETE && !p->m.ep.nested)
+			p->waits += p->m.members[i].wait_ns;
+		p->at[p->m.members[i].thread] = p->m.members[i].depart_ns;
+	}
+}
+
+/* Makes ready for feed(): @work by place in @who. */
+static void set(struct play *p, uint32_t barrier, uint32_t n, const uint32_t *who,
+		const uint64_t *work)
+{
+	uint64_t from[MOST];
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		from[i] = p->at[who[i]];
+	meet_at(&p->m, barrier, n, who, from, work);
+	for (i = 0; i < n; i++) {
+		if (p->m.members[i].thread)
+			continue;
+		p->m.members[i].depart_ns += p->latency;
+		p->m.members[i].latency_ns = p->latency;
+	}
+}
+
+static void pair(struct play *p, uint32_t barrier, uint32_t a, uint64_t work_a, uint32_t b,
+		 uint64_t work_b)
+{
+	uint32_t who[2] = { a, b };
+	uint64_t work[2] = { work_a, work_b };
+
+	set(p, barrier, 2, who, work);
+	feed(p);
+}
+
+static void all3(struct play *p, uint32_t barrier, uint64_t a, uint64_t b, uint64_t c)
+{
+	static const uint32_t who[3] = { 0, 1, 2 };
+	uint64_t work[3] = { a, b, c };
+
+	set(p, barrier, 3, who, work);
+	feed(p);
+}
+
+static void costs(const struct play *p, uint32_t barrier, uint64_t direct, uint64_t passed)
+{
+	uint64_t d, q;
+
+	delay_of(p->d, barrier, &d, &q);
+	if (d != direct || q != passed)
+		fail_msg("barrier %u: %llu direct, %llu passed on", barrier, (unsigned long long)d,
+			 (unsigned long long)q);
+}
+
+/* Everything that was waited has been charged once, or is known to be unknown. */
+static void end(struct play *p)
+{
+	uint64_t sum = delay_unknown(p->d), d, q;
+	uint32_t i;
+
+	for (i = 0; i < p->barriers; i++) {
+		delay_of(p->d, i, &d, &q);
+		if (d != REPORT_UNKNOWN)
+			sum += d + q;
+	}
+	assert_int_equal(sum, p->waits);
+	delay_free(p->d);
+}
+
+/* One team: all that is lost at a barrier began in the phase that ends there. */
+static void test_one_team(void **state)
+{
+	struct play p;
+	uint32_t i;
+
+	(void)state;
+	begin(&p);
+	for (i = 0; i < 100; i++) {
+		all3(&p, 0, 10, 20, 30);
+		all3(&p, 1, 5, 5, 7);
+	}
+	costs(&p, 0, 100 * 30, 0);
+	costs(&p, 1, 100 * 4, 0);
+	assert_int_equal(delay_unknown(p.d), 0);
+	end(&p);
+}
+
+/* Thread 1 is late at A, so 0 waits there, so 0 is late at B, where 2 waits: that began before A. */
+static void test_passed_on(void **state)
+{
+	struct play p;
+
+	(void)state;
+	begin(&p);
+	all3(&p, 2, 1, 1, 1);
+	pair(&p, 0, 0, 25, 1, 125);
+	pair(&p, 1, 0, 5, 2, 30);
+	assert_int_equal(p.m.members[0].thread, 2);
+	assert_int_equal(p.m.members[0].wait_ns, 100);
+	/* Of 0's excess of 125, it waited 100 before A and worked 25 there; 2 did neither. */
+	costs(&p, 0, 100 + 20, 80);
+	costs(&p, 1, 0, 0);
+	assert_int_equal(delay_unknown(p.d), 0);
+	end(&p);
+}
+
+/* The same where the last one's own work is as the other's: all of it goes back. */
+static void test_all_passed_on(void **state)
+{
+	struct play p;
+
+	(void)state;
+	begin(&p);
+	all3(&p, 2, 1, 1, 1);
+	pair(&p, 0, 0, 0, 1, 100);
+	pair(&p, 1, 0, 5, 2, 5);
+	costs(&p, 0, 100, 100);
+	costs(&p, 1, 0, 0);
+	/* And once more: what thread 2 waits for 0 it passes on to a third. */
+	pair(&p, 3, 2, 5, 3, 5);
+	end(&p);
+}
+
+/* Two steps: 1 holds up 0 at A, 0 holds up 2 at B, 2 holds up 3 at C: all of it began before A. */
+static void test_two_steps(void **state)
+{
+	static const uint32_t four[4] = { 0, 1, 2, 3 };
+	static const uint64_t ones[4] = { 1, 1, 1, 1 };
+	struct play p;
+
+	(void)state;
+	begin(&p);
+	set(&p, 3, 4, four, ones);
+	feed(&p);
+	pair(&p, 0, 0, 0, 1, 100);
+	pair(&p, 1, 0, 7, 2, 7);
+	pair(&p, 2, 2, 9, 3, 16);
+	assert_int_equal(p.m.members[1].thread, 2);
+	assert_int_equal(p.m.members[0].wait_ns, 100);
+	/*
+	 * 2 waited 100 at B and worked 7 in the phase before it, 3 did not: of the excess of 107 in all, 100 are A's.
+	 */
+	costs(&p, 0, 100, 100 + 100 * 100 / 107 + 1);
+	costs(&p, 1, 100 * 7 / 107, 0);
+	costs(&p, 2, 0, 0);
+	end(&p);
+}
+
+/* Half of the wait at C began before A, half of it in the last one's own phase before C. */
+static void test_both(void **state)
+{
+	struct play p;
+
+	(void)state;
+	begin(&p);
+	all3(&p, 2, 1, 1, 1);
+	pair(&p, 0, 0, 0, 1, 50);
+	pair(&p, 1, 0, 60, 2, 10);
+	assert_int_equal(p.m.members[0].wait_ns, 100);
+	costs(&p, 0, 50, 50);
+	costs(&p, 1, 50, 0);
+	end(&p);
+}
+
+/* Who waits had waited too: only what the last one waited longer goes back. */
+static void test_both_had_waited(void **state)
+{
+	static const uint32_t four[4] = { 0, 1, 2, 3 };
+	static const uint64_t ones[4] = { 1, 1, 1, 1 };
+	struct play p;
+
+	(void)state;
+	begin(&p);
+	set(&p, 4, 4, four, ones);
+	feed(&p);
+	pair(&p, 0, 0, 10, 1, 40); /* 0 waits 30 */
+	pair(&p, 1, 2, 10, 3, 20); /* 2 waits 10 */
+	pair(&p, 2, 0, 10, 2, 10); /* 2 waits 20: all of it 0's wait before */
+	assert_int_equal(p.m.members[0].wait_ns, 20);
+	/* Rows: before barrier 0 0 worked 10 and 2 nothing: an excess of 10, beside 20 of waiting. */
+	costs(&p, 0, 30 + 20 * 10 / 30 + 1, 20 * 20 / 30);
+	costs(&p, 1, 10, 0);
+	costs(&p, 2, 0, 0);
+	end(&p);
+}
+
+/* Late because it was released late: that is charged to the phase that it began with. */
+static void test_left_late(void **state)
+{
+	struct play p;
+
+	(void)state;
+	begin(&p);
+	p.latency = 40;
+	all3(&p, 0, 5, 5, 5);
+	p.latency = 0;
+	pair(&p, 1, 0, 10, 1, 20); /* 0 comes at 50, 1 at 20 */
+	costs(&p, 1, 30, 0);
+	all3(&p, 0, 10, 10, 60);
+	assert_int_equal(delay_unknown(p.d), 0);
+	end(&p);
+}
+
+/* A record was lost: what lies in between is not known, and is not guessed. */
+static void test_unknown_work(void **state)
+{
+	static const uint32_t who[3] = { 0, 1, 2 };
+	static const uint64_t work[3] = { 10, 10, 50 };
+	struct play p;
+
+	(void)state;
+	begin(&p);
+	all3(&p, 0, 10, 20, 30);
+	set(&p, 0, 3, who, work);
+	p.m.members[0].work_ns = MODEL_UNKNOWN;
+	feed(&p);
+	assert_int_equal(delay_unknown(p.d), 40);
+	costs(&p, 0, 30 + 40, 0);
+	/* From that meeting on it is known again. */
+	all3(&p, 0, 10, 20, 30);
+	assert_int_equal(delay_unknown(p.d), 40);
+	costs(&p, 0, 30 + 40 + 30, 0);
+	/* The last one's: nobody's wait is known. */
+	set(&p, 0, 3, who, work);
+	p.m.members[2].work_ns = MODEL_UNKNOWN;
+	feed(&p);
+	assert_int_equal(delay_unknown(p.d), 40 + 80);
+	end(&p);
+}
+
+/* What was waited at an incomplete meeting is in no sum; nobody knows where it began. */
+static void test_incomplete(void **state)
+{
+	static const uint32_t who[2] = { 0, 1 };
+	static const uint64_t work[2] = { 0, 100 };
+	struct play p;
+
+	(void)state;
+	begin(&p);
+	all3(&p, 2, 1, 1, 1);
+	set(&p, 0, 2, who, work);
+	p.m.ep.state = MODEL_INCOMPLETE;
+	feed(&p);
+	pair(&p, 1, 0, 5, 2, 5);
+	assert_int_equal(p.m.members[0].wait_ns, 100);
+	assert_int_equal(delay_unknown(p.d), 100);
+	costs(&p, 0, REPORT_UNKNOWN, REPORT_UNKNOWN);
+	costs(&p, 1, 0, 0);
+	end(&p);
+	/* Nested ones are part of another. */
+	begin(&p);
+	set(&p, 0, 2, who, work);
+	p.m.ep.nested = true;
+	feed(&p);
+	costs(&p, 0, REPORT_UNKNOWN, REPORT_UNKNOWN);
+	end(&p);
+}
+
+/* A long run at one barrier between two meetings of all is remembered as one. */
+static void test_long_run(void **state)
+{
+	struct play p;
+	uint32_t i;
+
+	(void)state;
+	begin(&p);
+	all3(&p, 2, 1, 1, 1);
+	for (i = 0; i < 1000; i++)
+		pair(&p, 0, 0, 0, 1, 10); /* 0 waits 10 each time */
+	pair(&p, 1, 0, 5, 2, 5);
+	assert_int_equal(p.m.members[0].wait_ns, 10000);
+	costs(&p, 0, 10000, 10000);
+	assert_int_equal(delay_unknown(p.d), 0);
+	end(&p);
+	/* Taking turns between two, it is too long to be remembered: unknown, not guessed. */
+	begin(&p);
+	all3(&p, 2, 1, 1, 1);
+	for (i = 0; i < 1000; i++)
+		pair(&p, i % 2, 0, 0, 1, 10);
+	pair(&p, 3, 0, 5, 2, 5);
+	assert_int_equal(delay_unknown(p.d), 10000);
+	end(&p);
+}
+
+/* Any meetings of any threads: nothing is charged twice, nothing is forgotten. */
+static void test_any_meetings(void **state)
+{
+	uint64_t seed = 99, work[MOST];
+	uint32_t i, k, n, who[MOST], swap, j;
+	uint64_t known = 0, d, q;
+	struct play p;
+
+	(void)state;
+	begin(&p);
+	for (i = 0; i < 20000; i++) {
+		for (k = 0; k < MOST; k++)
+			who[k] = k;
+		for (k = 0; k < MOST - 1; k++) {
+			j = k + (uint32_t)rnd_to(&seed, MOST - k);
+			swap = who[k];
+			who[k] = who[j];
+			who[j] = swap;
+		}
+		n = 1 + (uint32_t)rnd_to(&seed, MOST);
+		for (k = 0; k < n; k++)
+			work[k] = rnd_to(&seed, 1000000);
+		p.latency = rnd_to(&seed, 1000);
+		set(&p, (uint32_t)rnd_to(&seed, 12), n, who, work);
+		if (!rnd_to(&seed, 50))
+			p.m.members[rnd_to(&seed, n)].work_ns = MODEL_UNKNOWN;
+		if (!rnd_to(&seed, 50))
+			p.m.ep.state = MODEL_INCOMPLETE;
+		feed(&p);
+	}
+	for (i = 0; i < p.barriers; i++) {
+		delay_of(p.d, i, &d, &q);
+		known += d + q;
+	}
+	/* Most of it is known. */
+	assert_true(known > p.waits / 2);
+	end(&p);
+}
+
+/* --- through the model ------------------------------------------------------------------------------------- */
+
+struct through {
+	struct delay *d;
+	uint64_t waits;
+	uint32_t why;
+};
+
+static void take(void *ctx, const struct model *model, const struct model_episode *ep)
+{
+	struct through *t = ctx;
+	uint32_t i;
+
+	(void)model;
+	assert_int_equal(delay_episode(t->d, ep), 0);
+	t->why |= ep->why;
+	for (i = 0; i < ep->n; i++)
+		t->waits += ep->members[i].wait_ns;
+}
+
+/*
+ * A member that left before the last came contradicts causality: its wait is cut to its crossing, and no more
+ * than that is charged.
+ */
+static void test_causality(void **state)
+{
+	struct through t = { .d = delay_new() };
+	struct model_ops ops = { .ctx = &t, .episode = take };
+	struct model *m = model_new(&ops, 0);
+	static const uint64_t arrive[2] = { 50, 10 }, depart[2] = { 60, 47 };
+	struct model_crossing c;
+	uint64_t direct, passed;
+	uint32_t i;
+
+	(void)state;
+	assert_non_null(t.d);
+	assert_non_null(m);
+	assert_int_equal(model_add_process(m, PID, INC, 0, 0, 0, true, NULL), 0);
+	for (i = 0; i < 2; i++) {
+		c = crossing(TID(i), A, 2, arrive[i], depart[i]);
+		c.seq = 1;
+		assert_int_equal(model_add_crossing(m, &c), 0);
+	}
+	assert_int_equal(model_finish(m, 1000), 0);
+	assert_true(t.why & MODEL_WHY_CAUSALITY);
+	assert_int_equal(t.waits, 37); /* not 40 */
+	delay_of(t.d, 0, &direct, &passed);
+	assert_int_equal(direct, 37);
+	assert_int_equal(passed, 0);
+	assert_int_equal(delay_unknown(t.d), 0);
+	delay_free(t.d);
+	model_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_team),      cmocka_unit_test(test_passed_on),
+		cmocka_unit_test(test_all_passed_on), cmocka_unit_test(test_two_steps),
+		cmocka_unit_test(test_both),	      cmocka_unit_test(test_both_had_waited),
+		cmocka_unit_test(test_left_late),     cmocka_unit_test(test_unknown_work),
+		cmocka_unit_test(test_incomplete),    cmocka_unit_test(test_long_run),
+		cmocka_unit_test(test_any_meetings),  cmocka_unit_test(test_causality),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

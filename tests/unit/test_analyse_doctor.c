@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* From what was found to what is said: states, what is used instead, what to do, and the verdict. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "analyse/doctor.h"
+
+static const char *const capabilities[] = { "CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE",
+					    "CAP_CHECKPOINT_RESTORE", "CAP_SYS_ADMIN" };
+#define NRIGHTS 5
+#define NNEEDED 2
+
+/* A recent kernel, root, nothing missing but a PMU. */
+static void all_well(struct doctor_facts *x)
+{
+	uint32_t i;
+
+	memset(x, 0, sizeof(*x)); /* outcomes: 0 is success */
+	snprintf(x->release, sizeof(x->release), "6.18.44");
+	snprintf(x->arch, sizeof(x->arch), "x86_64");
+	x->cpus = 2;
+	for (i = 0; i < NRIGHTS; i++) {
+		x->rights[i].name = capabilities[i];
+		x->rights[i].why = "for a reason";
+		x->rights[i].there = true;
+		x->rights[i].needed = i < NNEEDED;
+	}
+	x->nrights = NRIGHTS;
+	x->first_pidns = x->first_userns = x->numbers = x->filters = 1;
+	x->signal = x->vma = x->throttle = x->accounts = x->software = x->syscalls = 1;
+	x->bpf_sysctl = x->paranoid = 2;
+	snprintf(x->method, sizeof(x->method), "session");
+	snprintf(x->software_names, sizeof(x->software_names), "task-clock");
+	snprintf(x->hardware_why, sizeof(x->hardware_why), "there is no PMU");
+	x->crossing_ns = 900;
+	x->other = 77;
+	x->files = 20000;
+}
+
+static struct doctor *diagnose(const struct doctor_facts *x)
+{
+	struct doctor *d = malloc(sizeof(*d));
+
+	assert_non_null(d);
+	doctor_diagnose(x, d);
+	return d;
+}
+
+static const struct doctor_feature *feature(const struct doctor *d, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < d->n; i++)
+		if (!strcmp(d->features[i].name, name))
+			return &d->features[i];
+	fail_msg("there is no feature %s", name);
+	return NULL;
+}
+
+static void has(const char *whole, const char *part)
+{
+	if (!strstr(whole, part))
+		fail_msg("\"%s\" is not in \"%s\"", part, whole);
+}
+
+/* What is the matter must say what to do; what is used instead must be named. */
+static void check_sound(const struct doctor *d)
+{
+	uint32_t i, j;
+
+	assert_true(d->n > 30 && d->n < DOCTOR_FEATURES - 1);
+	for (i = 0; i < d->n; i++) {
+		const struct doctor_feature *f = &d->features[i];
+
+		assert_true(*f->found);
+		if (f->state == DOCTOR_INSTEAD && !*f->instead)
+			fail_msg("%s: what is used instead?", f->name);
+		if (f->state == DOCTOR_NO && !*f->remedy)
+			fail_msg("%s: what is to be done?", f->name);
+		if (f->state == DOCTOR_YES && (*f->instead || *f->remedy))
+			fail_msg("%s is there", f->name);
+		for (j = 0; j < i; j++)
+			assert_string_not_equal(f->name, d->features[j].name);
+	}
+	assert_true((d->verdict.state == DOCTOR_YES) == !*d->verdict.found);
+}
+
+static void test_all_well(void **state)
+{
+	struct doctor_facts x;
+	struct doctor *d;
+
+	(void)state;
+	all_well(&x);
+	d = diagnose(&x);
+	check_sound(d);
+	assert_int_equal(d->verdict.state, DOCTOR_YES);
+	has(feature(d, "uprobe.session")->found, "this is used");
+	has(feature(d, "sbt-trace's programs")->found, "0.90 us");
+	assert_int_equal(feature(d, "hardware counters")->state, DOCTOR_INSTEAD);
+	has(feature(d, "hardware counters")->instead, "task-clock");
+	assert_int_equal(feature(d, "MPI")->state, DOCTOR_UNKNOWN);
+	free(d);
+}
+
+static void test_nothing_known(void **state)
+{
+	struct doctor_facts x;
+	struct doctor *d;
+
+	(void)state;
+	all_well(&x);
+	x.first_pidns = x.first_userns = x.bpf_sysctl = x.yama = x.seccomp = DOCTOR_UNTRIED;
+	x.map = x.program = x.ring = x.btf = x.throttle = x.perf = DOCTOR_UNTRIED;
+	x.syscalls = x.registers = x.samples = DOCTOR_UNTRIED;
+	x.perf_return = x.perf_exit = x.cookies = x.multi = x.multi_exit = DOCTOR_UNTRIED;
+	x.session = x.filters = x.numbers = x.signal = x.vma = x.trial = DOCTOR_UNTRIED;
+	x.accounts = x.iterator = x.hardware = x.software = x.other = DOCTOR_UNTRIED;
+	x.other_maps = x.other_files = x.other_memory = x.child_memory = DOCTOR_UNTRIED;
+	x.stop = x.cgroup_id = DOCTOR_UNTRIED;
+	d = diagnose(&x);
+	assert_int_equal(d->verdict.state, DOCTOR_NO);
+	assert_int_equal(feature(d, "bpf()")->state, DOCTOR_UNKNOWN);
+	assert_int_equal(feature(d, "uprobe.session")->state, DOCTOR_UNKNOWN);
+	assert_int_equal(feature(d, "scheduler events")->state, DOCTOR_UNKNOWN);
+	assert_int_equal(feature(d, "software events")->state, DOCTOR_UNKNOWN);
+	check_sound(d);
+	free(d);
+}
+
+static void test_rights(void **state)
+{
+	struct doctor_facts x;
+	struct doctor *d;
+	uint32_t i, j;
+
+	(void)state;
+	for (i = 0; i < NNEEDED; i++) {
+		all_well(&x);
+		x.rights[i].there = false;
+		x.trial = x.accounts = x.iterator = DOCTOR_UNTRIED;
+		d = diagnose(&x);
+		check_sound(d);
+		assert_int_equal(d->verdict.state, DOCTOR_NO);
+		has(d->verdict.found, "is missing");
+		has(d->verdict.remedy, "sudo");
+		free(d);
+		x.root = true;
+		d = diagnose(&x);
+		has(d->verdict.remedy, "this root has been denied it");
+		for (j = 0; j < NRIGHTS; j++)
+			assert_int_equal(strstr(d->verdict.found, capabilities[j]) != NULL, i == j);
+		has(feature(d, capabilities[i])->remedy, capabilities[i] + 4);
+		free(d);
+	}
+	all_well(&x);
+	x.rights[0].there = x.rights[1].there = x.rights[2].there = false;
+	x.map = x.program = -EPERM;
+	d = diagnose(&x);
+	assert_string_equal(d->verdict.found, "CAP_BPF and CAP_PERFMON are missing");
+	assert_int_equal(feature(d, "bpf()")->state, DOCTOR_NO);
+	free(d);
+	/* What a feature alone needs is told there, and a trace can be made. */
+	for (i = NNEEDED; i < NRIGHTS; i++) {
+		all_well(&x);
+		x.rights[i].there = false;
+		d = diagnose(&x);
+		check_sound(d);
+		assert_int_equal(d->verdict.state, DOCTOR_YES);
+		assert_int_equal(feature(d, capabilities[i])->state, DOCTOR_NO);
+		has(feature(d, capabilities[i])->found, "missing");
+		free(d);
+	}
+}
+
+static void test_namespaces(void **state)
+{
+	struct doctor_facts x;
+	struct doctor *d;
+
+	(void)state;
+	all_well(&x);
+	x.numbers = x.first_pidns = 0;
+	x.trial = DOCTOR_UNSEEN;
+	d = diagnose(&x);
+	check_sound(d);
+	assert_int_equal(d->verdict.state, DOCTOR_NO);
+	has(d->verdict.found, "PID namespace");
+	has(d->verdict.remedy, "--pid=host");
+	has(feature(d, "sbt-trace's programs")->found, "never hit");
+	free(d);
+
+	/* A kernel that numbers its namespaces in another way: what programs see decides. */
+	all_well(&x);
+	x.first_pidns = 0;
+	d = diagnose(&x);
+	assert_int_equal(d->verdict.state, DOCTOR_YES);
+	free(d);
+
+	all_well(&x);
+	x.first_userns = 0;
+	x.map = x.program = x.trial = -EPERM;
+	d = diagnose(&x);
+	has(d->verdict.found, "user namespace");
+	has(feature(d, "bpf()")->remedy, "user namespace");
+	free(d);
+}
+
+static void test_lockdown_and_seccomp(void **state)
+{
+	struct doctor_facts x;
+	struct doctor *d;
+
+	(void)state;
+	all_well(&x);
+	snprintf(x.lockdown, sizeof(x.lockdown), "confidentiality");
+	x.trial = -EPERM;
+	d = diagnose(&x);
+	has(d->verdict.found, "lockdown: confidentiality");
+	free(d);
+
+	snprintf(x.lockdown, sizeof(x.lockdown), "integrity");
+	x.map = -EPERM;
+	x.seccomp = 2;
+	d = diagnose(&x);
+	check_sound(d);
+	assert_int_equal(feature(d, "lockdown")->state, DOCTOR_YES);
+	has(d->verdict.remedy, "seccomp");
+	x.seccomp = 0;
+	free(d);
+	d = diagnose(&x);
+	has(d->verdict.remedy, "security module");
+	free(d);
+}
+
+/* Perf uprobes alone, without cookies. */
+static void test_5_10(void **state)
+{
+	struct doctor_facts x;
+	struct doctor *d;
+
+	(void)state;
+	all_well(&x);
+	snprintf(x.release, sizeof(x.release), "5.10.0-32-cloud-amd64");
+	snprintf(x.method, sizeof(x.method), "perf");
+	x.session = x.multi = x.multi_exit = x.cookies = -EINVAL;
+	x.filters = DOCTOR_UNTRIED;
+	x.vma = 0;
+	x.cpus = 64;
+	d = diagnose(&x);
+	check_sound(d);
+	assert_int_equal(d->verdict.state, DOCTOR_YES);
+	assert_int_equal(feature(d, "uprobe.session")->state, DOCTOR_INSTEAD);
+	has(feature(d, "uprobe.session")->instead, "perf uprobes");
+	has(feature(d, "uprobe.session")->remedy, "6.13");
+	has(feature(d, "uprobe.multi")->remedy, "6.6");
+	has(feature(d, "attach cookies")->remedy, "5.15");
+	has(feature(d, "perf uprobe")->found, "this is used");
+	has(feature(d, "names of mappings")->remedy, "5.17");
+	assert_int_equal(feature(d, "system calls")->state, DOCTOR_YES);
+	assert_int_equal(feature(d, "many CPUs at once")->state, DOCTOR_INSTEAD);
+	has(feature(d, "many CPUs at once")->remedy, "6.14");
+	free(d);
+	x.cpus = 8;
+	d = diagnose(&x);
+	assert_int_equal(feature(d, "many CPUs at once")->state, DOCTOR_YES);
+	free(d);
+}
+
+/* uprobe.multi, by process or by thread; no session. */
+static void test_multi(void **state)
+{
+	struct doctor_facts x;
+	struct doctor *d;
+
+	(void)state;
+	all_well(&x);
+	snprintf(x.release, sizeof(x.release), "6.8.0");
+	snprintf(x.method, sizeof(x.method), "multi");
+	x.session = -EINVAL;
+	x.filters = 0;
+	d = diagnose(&x);
+	check_sound(d);
+	has(feature(d, "uprobe.session")->instead, "uprobe.multi");
+	has(feature(d, "uprobe.multi")->found, "this is used");
+	assert_int_equal(feature(d, "probes of one process")->state, DOCTOR_INSTEAD);
+	has(feature(d, "probes of one process")->remedy, "6.12");
+	free(d);
+}
+
+/* The kernel has it all, and refuses the programs. */
+static void test_refused(void **state)
+{
+	struct doctor_facts x;
+	struct doctor *d;
+
+	(void)state;
+	all_well(&x);
+	x.trial = -EINVAL;
+	*x.method = '\0';
+	x.accounts = x.iterator = DOCTOR_UNTRIED;
+	snprintf(x.trial_log, sizeof(x.trial_log), "the verifier's word");
+	d = diagnose(&x);
+	check_sound(d);
+	assert_int_equal(d->verdict.state, DOCTOR_NO);
+	has(d->verdict.found, "the verifier's word");
+	has(d->verdict.remedy, "another kernel");
+	assert_int_equal(feature(d, "uprobe.session")->state, DOCTOR_YES);
+	assert_null(strstr(feature(d, "uprobe.session")->found, "used"));
+	free(d);
+
+	/* It can do without the session. */
+	x.trial = 0;
+	x.accounts = 1;
+	x.iterator = 0;
+	snprintf(x.method, sizeof(x.method), "multi");
+	snprintf(x.method_why, sizeof(x.method_why), "session: Invalid argument");
+	d = diagnose(&x);
+	check_sound(d);
+	assert_int_equal(d->verdict.state, DOCTOR_YES);
+	assert_int_equal(feature(d, "uprobe.session")->state, DOCTOR_INSTEAD);
+	has(feature(d, "uprobe.session")->instead, "multi");
+	free(d);
+}
+
+static void test_died(void **state)
+{
+	struct doctor_facts x;
+	struct doctor *d;
+
+	(void)state;
+	all_well(&x);
+	x.trial = -EINTR;
+	x.trial_signal = 11;
+	d = diagnose(&x);
+	assert_int_equal(d->verdict.state, DOCTOR_NO);
+	has(d->verdict.found, "signal 11");
+	free(d);
+}
+
+static void test_limits(void **state)
+{
+	struct doctor_facts x;
+	struct doctor *d;
+
+	(void)state;
+	all_well(&x);
+	x.files = 40;
+	x.trial = -EMFILE;
+	d = diagnose(&x);
+	check_sound(d);
+	has(d->verdict.remedy, "ulimit -Hn");
+	assert_int_equal(feature(d, "open files")->state, DOCTOR_NO);
+	free(d);
+
+	x.trial = 0;
+	x.files = 300;
+	d = diagnose(&x);
+	check_sound(d);
+	assert_int_equal(d->verdict.state, DOCTOR_YES);
+	assert_int_equal(feature(d, "open files")->state, DOCTOR_INSTEAD);
+	free(d);
+
+	/* The ring is the first that the limit of locked memory refuses: Linux 5.10. */
+	all_well(&x);
+	x.ring = x.trial = -EPERM;
+	d = diagnose(&x);
+	has(d->verdict.found, "ring buffer");
+	has(d->verdict.remedy, "ulimit -l");
+	free(d);
+}
+
+static void test_old_or_bare(void **state)
+{
+	struct doctor_facts x;
+	struct doctor *d;
+
+	(void)state;
+	all_well(&x);
+	x.map = -ENOSYS;
+	d = diagnose(&x);
+	has(d->verdict.remedy, "CONFIG_BPF_SYSCALL");
+	free(d);
+	x.map = 0;
+	x.btf = -ENOENT;
+	d = diagnose(&x);
+	has(d->verdict.remedy, "CONFIG_DEBUG_INFO_BTF");
+	free(d);
+	x.btf = 0;
+	x.accounts = 0;
+	snprintf(x.accounts_why, sizeof(x.accounts_why), "it cannot be accounted for");
+	d = diagnose(&x);
+	check_sound(d);
+	assert_int_equal(d->verdict.state, DOCTOR_YES);
+	assert_int_equal(feature(d, "scheduler events")->state, DOCTOR_INSTEAD);
+	free(d);
+}
+
+static void test_hangs(void **state)
+{
+	struct doctor_facts x;
+	struct doctor *d;
+
+	(void)state;
+	all_well(&x);
+	x.registers = -EINVAL;
+	x.samples = -EACCES;
+	x.rights[1].there = false;
+	snprintf(x.registers_why, sizeof(x.registers_why), "no iterator");
+	d = diagnose(&x);
+	check_sound(d);
+	has(feature(d, "stacks of blocked threads")->found, "no iterator");
+	has(feature(d, "stacks of blocked threads")->instead, "/proc");
+	has(feature(d, "stacks of running threads")->remedy, "CAP_PERFMON");
+	free(d);
+}
+
+static void test_release(void **state)
+{
+	(void)state;
+	assert_true(doctor_release_from("6.14.0", 6, 14));
+	assert_true(doctor_release_from("7.2.13+deb14", 6, 14));
+	assert_true(doctor_release_from("6.18", 6, 14));
+	assert_false(doctor_release_from("6.13.9", 6, 14));
+	assert_false(doctor_release_from("5.19.0", 6, 1));
+	assert_true(doctor_release_from("nonsense", 6, 1));
+}
+
+/* --- what libbpf says -------------------------------------------------------------------------------------- */
+
+static void check_log(const char *log, const char *expected)
+{
+	char out[256];
+
+	doctor_read_log(log, out, sizeof(out));
+	assert_string_equal(out, expected);
+}
+
+static void test_log(void **state)
+{
+	(void)state;
+	check_log("", "");
+	check_log("\n", "");
+	check_log("libbpf: failed to load object 'sbt_bpf'\n", "");
+	/* 7.2 */
+	check_log("libbpf: extern (func ksym) 'f': func_proto [273] incompatible with kernel\n"
+		  "libbpf: failed to load object 'sbt_bpf'\n"
+		  "libbpf: failed to load BPF skeleton 'sbt_bpf': -22\n",
+		  "extern (func ksym) 'f': func_proto [273] incompatible with kernel");
+	/* 6.12 */
+	check_log("libbpf: prog 'one': BPF program load failed: Permission denied\n"
+		  "libbpf: prog 'one': -- BEGIN PROG LOAD LOG --\n"
+		  "1: (85) call bpf_session_is_return#56551\n"
+		  "calling kernel function bpf_session_is_return is not allowed\n"
+		  "processed 2 insns (limit 1000000) max_states_per_insn 0\n"
+		  "-- END PROG LOAD LOG --\n"
+		  "libbpf: prog 'one': failed to load: -13\n"
+		  "libbpf: failed to load object 'sbt_bpf'\n",
+		  "the kernel's verifier refuses one: calling kernel function "
+		  "bpf_session_is_return is not allowed");
+	/* Too many open files: the verifier said nothing. */
+	check_log("libbpf: prog 'one': BPF program load failed: Too many open files\n"
+		  "libbpf: prog 'one': -- BEGIN PROG LOAD LOG --\n"
+		  "processed 2 insns (limit 1000000)\n"
+		  "-- END PROG LOAD LOG --\n"
+		  "libbpf: prog 'one': failed to load: -24\n",
+		  "prog 'one': BPF program load failed: Too many open files");
+	/* Its beginning is cut off, and so is its end. */
+	check_log("R0 !read_ok\n-- END PROG LOAD LOG --\n",
+		  "the kernel's verifier refuses a program: R0 !read_ok");
+	check_log("R0 !read_ok", "R0 !read_ok");
+	check_log("-- END PROG LOAD LOG --\n", "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_well),
+		cmocka_unit_test(test_nothing_known),
+		cmocka_unit_test(test_rights),
+		cmocka_unit_test(test_namespaces),
+		cmocka_unit_test(test_lockdown_and_seccomp),
+		cmocka_unit_test(test_5_10),
+		cmocka_unit_test(test_multi),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_died),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_old_or_bare),
+		cmocka_unit_test(test_hangs),
+		cmocka_unit_test(test_release),
+		cmocka_unit_test(test_log),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

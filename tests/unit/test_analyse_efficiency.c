@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Efficiencies against numbers worked out by hand, and closed forms through the model. */
+#include "test_analyse_util.h"
+
+/* --- OpenMP ---------------------------------------------------------------------------------------------- */
+
+/*
+ * A program whose efficiencies TALP is known to give as load balance 0.83, serialisation 0.58, scheduling 0.99,
+ * and 0.48 in parallel: 10 s of two threads, 0.2 in dealing out work. 0.99 of it is left. Of those 9.9, 0.17 are
+ * spent waiting at the end of worksharing: 1.683; of the 8.217 left, 0.42 while one thread ran a serial part:
+ * 3.45114; the rest, 4.76586, was useful.
+ */
+static void test_talp(void **state)
+{
+	struct efficiency_omp t = {
+		.scheduling_ns = 100000,
+		.imbalance_ns = 1683000,
+		.serialisation_ns = 3451140,
+		.useful_ns = 4765860,
+	};
+	double lb, sched, ser, pe;
+
+	(void)state;
+	efficiency_openmp(&t, &lb, &sched, &ser, &pe);
+	assert_near(lb, 0.83, 1e-9);
+	assert_near(ser, 0.58, 1e-9);
+	assert_near(sched, 0.99, 1e-9);
+	assert_near(pe, 0.48, 0.005);
+	assert_near(lb * sched * ser, pe, 1e-12);
+	/* Order matters for the factors: imbalance first would make the load balance 8317 of 10000. */
+	assert_true(fabs(lb - (1 - 0.1683)) > 0.001);
+}
+
+static void test_openmp_edges(void **state)
+{
+	struct efficiency_omp t = { 0 };
+	double lb, sched, ser, pe;
+
+	(void)state;
+	efficiency_openmp(&t, &lb, &sched, &ser, &pe);
+	assert_true(isnan(lb) && isnan(sched) && isnan(ser) && isnan(pe));
+	t.useful_ns = 5;
+	efficiency_openmp(&t, &lb, &sched, &ser, &pe);
+	assert_near(lb, 1, 1e-12);
+	assert_near(sched, 1, 1e-12);
+	assert_near(ser, 1, 1e-12);
+	assert_near(pe, 1, 1e-12);
+}
+
+/* --- through the model --------------------------------------------------------------------------------------- */
+
+struct through {
+	struct causes *causes;
+	uint64_t waits;
+};
+
+static void take(void *ctx, const struct model *model, const struct model_episode *ep)
+{
+	struct through *t = ctx;
+	uint32_t i;
+
+	for (i = 0; i < ep->n; i++)
+		t->waits += ep->members[i].wait_ns;
+	assert_int_equal(causes_episode(t->causes, model, ep, NULL, 0, NULL), 0);
+}
+
+static const struct cause_env cause_env = {
+	.instructions = MODEL_NONE,
+	.cycles = MODEL_NONE,
+};
+
+#define ROUNDS 40
+#define UNIT   (2 * MS)
+
+/*
+ * @n threads that sleep for half of their work; one of them has twice the work, the same each time or another.
+ * Barriers cost next to nothing.
+ */
+static void run_form(uint32_t n, bool rotate, struct report *rep)
+{
+	struct report_env env = { .crossing_cost_ns = NAN, .tracer_cpu_ns = REPORT_UNKNOWN };
+	struct through t = { 0 };
+	struct model_ops ops = { .ctx = &t, .episode = take };
+	struct model *m = model_new(&ops, 0);
+	struct model_detail d;
+	struct model_crossing c;
+	uint64_t now = 0, work;
+	uint32_t i, k;
+
+	assert_non_null(m);
+	t.causes = causes_new(&cause_env, &env);
+	assert_non_null(t.causes);
+	assert_int_equal(model_add_process(m, PID, INC, 0, 0, 0, true, "form"), 0);
+	for (k = 0; k < ROUNDS; k++) {
+		for (i = 0; i < n; i++) {
+			work = i == (rotate ? k % n : 1) ? 2 * UNIT : UNIT;
+			memset(&d, 0, sizeof(d));
+			d.oncpu_ns = work / 2;
+			d.blocked_ns[MODEL_BLOCKED_SLEEP] = work / 2;
+			c = crossing(TID(i), A, n, now + work, now + 2 * UNIT + 1);
+			c.seq = k + 1;
+			c.flags = MODEL_CROSSING_ACCOUNTED;
+			c.detail = &d;
+			assert_int_equal(model_add_crossing(m, &c), 0);
+		}
+		now += 2 * UNIT + 1;
+	}
+	assert_int_equal(model_finish(m, now), 0);
+	env.causes = t.causes;
+	env.end_ns = now;
+	assert_int_equal(report_build(m, &env, rep), 0);
+	assert_int_equal(t.waits, ROUNDS * (n - 1) * UNIT);
+	/* One team: all of it began in the phases that end here. */
+	assert_int_equal(rep->nbarriers, 1);
+	assert_int_equal(rep->barriers[0].delay_direct_ns, t.waits);
+	assert_int_equal(rep->barriers[0].delay_passed_ns, 0);
+	assert_int_equal(rep->barriers[0].gain_ns, t.waits / n);
+	causes_free(t.causes);
+	model_free(m);
+}
+
+static void test_closed_forms(void **state)
+{
+	struct report_process *p;
+	struct report rep;
+	uint32_t n;
+
+	(void)state;
+	for (n = 2; n <= 8; n++) {
+		double form = (n + 1) / (2.0 * n);
+
+		run_form(n, false, &rep);
+		p = &rep.processes[0];
+		assert_near(p->efficiency.load_balance, form, 1e-12);
+		assert_near(p->efficiency.serialisation, 1, 1e-12);
+		assert_near(p->efficiency.transfer, 1, 1e-6);
+		assert_near(p->efficiency.parallel, form, 1e-6);
+		assert_near(rep.barriers[0].load_balance, form, 1e-12);
+		assert_near(p->useful_oncpu, 0.5, 1e-12);
+		assert_true(isnan(p->omp_load_balance) && isnan(p->omp_scheduling) &&
+			    isnan(p->omp_serialisation));
+		report_free(&rep);
+	}
+	/* Rounds that all threads share evenly. */
+	for (n = 2; n <= 8; n *= 2) {
+		double form = (n + 1) / (2.0 * n);
+
+		run_form(n, true, &rep);
+		p = &rep.processes[0];
+		assert_near(p->efficiency.load_balance, 1, 1e-12);
+		assert_near(p->efficiency.serialisation, form, 1e-12);
+		assert_near(p->efficiency.parallel, form, 1e-6);
+		assert_near(rep.barriers[0].serialisation, form, 1e-12);
+		assert_near(p->useful_oncpu, 0.5, 1e-12);
+		report_free(&rep);
+	}
+}
+
+/* Why: twice the work is half on a CPU and half asleep. */
+static void test_cause_in_report(void **state)
+{
+	const struct report_cause *c;
+	const struct report_parts *parts;
+	struct report rep;
+
+	(void)state;
+	run_form(4, true, &rep);
+	c = &rep.barriers[0].cause;
+	assert_int_equal(c->episodes, ROUNDS);
+	assert_int_equal(c->lateness_ns, ROUNDS * UNIT);
+	assert_int_equal(c->nparts, 2);
+	assert_near(c->share, 0.5, 1e-12);
+	parts = &rep.barriers[0].threads[0].parts;
+	assert_int_equal(parts->oncpu_ns, rep.barriers[0].threads[0].work_ns / 2);
+	assert_int_equal(parts->blocked_ns[MODEL_BLOCKED_SLEEP], parts->oncpu_ns);
+	assert_int_equal(parts->unattributed_ns, 0);
+	report_free(&rep);
+}
+
+/* Nobody's time was accounted for: nothing is said of where it went. */
+static void test_unaccounted(void **state)
+{
+	struct report_env env = { .crossing_cost_ns = NAN, .tracer_cpu_ns = REPORT_UNKNOWN };
+	struct run *r = known_threads(2);
+	struct report rep;
+
+	(void)state;
+	assert_int_equal(model_finish(r->model, 1000), 0);
+	env.end_ns = 1000;
+	assert_int_equal(report_build(r->model, &env, &rep), 0);
+	assert_true(isnan(rep.processes[0].useful_oncpu));
+	assert_true(rep.processes[0].members[0].parts.oncpu_ns == REPORT_UNKNOWN);
+	assert_true(rep.processes[0].members[0].parts.faults == REPORT_UNKNOWN);
+	assert_true(rep.barriers[0].delay_direct_ns == REPORT_UNKNOWN);
+	assert_true(isnan(rep.barriers[0].cause.share));
+	assert_null(rep.barriers[0].cause.dominant);
+	assert_null(rep.barriers[0].counters);
+	report_free(&rep);
+	run_free(r);
+}
+
+/* --- sums ---------------------------------------------------------------------------------------------------- */
+
+static void test_counters(void **state)
+{
+	static const char *const names[] = { "cycles", "instructions", "page-faults" };
+	struct report_env env = { .ncounters = 3, .counters = names };
+	struct model_sums a = { .counted = 2,
+				.counters = { 10, 20, 30 },
+				.inside_counters = { 1, 2, 3 },
+				.scaled = 1 };
+	struct model_sums b = { .counted = 1, .counters = { 5, 5, 5 }, .unknown = 2 };
+	struct arena *arena = arena_new();
+	struct report_counter *c;
+	int err = 0;
+
+	(void)state;
+	c = counters_of(arena, &env, &a, &err);
+	assert_int_equal(err, 0);
+	assert_string_equal(c[1].name, "instructions");
+	assert_int_equal(c[1].value, 20);
+	assert_int_equal(c[1].inside, 2);
+	assert_true(c[0].scaled);
+	assert_false(c[1].scaled);
+	model_sums_join(&a, &b);
+	c = counters_of(arena, &env, &a, &err);
+	assert_int_equal(c[0].value, 15);
+	assert_true(c[1].value == REPORT_UNKNOWN);
+	assert_true(c[1].inside == REPORT_UNKNOWN);
+	assert_int_equal(c[2].value, 35);
+	memset(&a, 0, sizeof(a));
+	c = counters_of(arena, &env, &a, &err);
+	assert_true(c[0].value == REPORT_UNKNOWN);
+	env.ncounters = 0;
+	assert_null(counters_of(arena, &env, &a, &err));
+	assert_int_equal(err, 0);
+	arena_free(arena);
+}
+
+static void test_parts(void **state)
+{
+	struct model_sums s = { .known_ns = 100,
+				.oncpu_ns = 50,
+				.runq_ns = 20,
+				.fault_ns = 7,
+				.blocked_ns = { 1, 2, 3, 4, 5, 6 },
+				.switches = 9 };
+	struct report_parts p = parts_of(&s);
+
+	(void)state;
+	assert_int_equal(p.unattributed_ns, 100 - 50 - 20 - 21);
+	assert_int_equal(p.fault_ns, 7);
+	assert_int_equal(p.switches, 9);
+	assert_true(p.spin_ns == REPORT_UNKNOWN); /* nothing known of the time inside */
+	s.oncpu_ns = 90;
+	s.inside_known_ns = 10;
+	p = parts_of(&s);
+	assert_int_equal(p.unattributed_ns, 0);
+	assert_int_equal(p.spin_ns, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_talp),	     cmocka_unit_test(test_openmp_edges),
+		cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_cause_in_report),
+		cmocka_unit_test(test_unaccounted),  cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_parts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

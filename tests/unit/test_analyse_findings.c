@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Findings: said where the data prove them, and not otherwise. */
+#include "test_analyse_util.h"
+
+#define SECOND 1000000000ULL
+
+static const uint32_t nodes[] = { 0, 0, 1, 1 };
+
+struct bench {
+	struct run *r;
+	struct causes *causes;
+	struct cause_env cause_env;
+	struct report_env env;
+	struct report rep;
+	struct report_process process;
+	struct report_thread members[4];
+	struct model_thread threads[4];
+	struct arena *arena;
+	struct meeting m;
+	uint64_t now;
+};
+
+/* A process of four threads on four CPUs of two nodes, 10 s long, in which nothing is remarkable. */
+static struct bench *bench_new(void)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+	uint32_t i;
+
+	assert_non_null(b);
+	b->r = known_threads(4);
+	b->cause_env.instructions = MODEL_NONE;
+	b->cause_env.cycles = 0;
+	b->env.ncpus = 4;
+	b->env.cpu_node = nodes;
+	b->env.ncpu_node = 4;
+	b->causes = causes_new(&b->cause_env, &b->env);
+	assert_non_null(b->causes);
+	b->env.causes = b->causes;
+	b->process = (struct report_process){
+		.pid = PID,
+		.threads = 4,
+		.elapsed_ns = 10 * SECOND,
+		.nmembers = 4,
+		.members = b->members,
+	};
+	for (i = 0; i < 4; i++) {
+		b->members[i].tid = TID(i);
+		b->members[i].work_ns = 9 * SECOND;
+		b->members[i].idle_ns = 1 * SECOND;
+		b->members[i].parts.oncpu_ns = 9 * SECOND;
+		b->threads[i] = *model_thread(b->r->model, i);
+	}
+	b->rep.nprocesses = 1;
+	b->rep.processes = &b->process;
+	b->now = SECOND;
+	return b;
+}
+
+static void bench_free(struct bench *b)
+{
+	arena_free(b->arena);
+	causes_free(b->causes);
+	run_free(b->r);
+	free(b);
+}
+
+/* A meeting 10 ms later, thread 3 1 ms after the others; each on the CPU of its number. */
+static void ready(struct bench *b)
+{
+	uint64_t from[4] = { b->now, b->now, b->now, b->now };
+	uint64_t work[4] = { 9 * MS, 9 * MS, 9 * MS, 10 * MS };
+	uint32_t i;
+
+	meet_at(&b->m, 0, 4, NULL, from, work);
+	for (i = 0; i < 4; i++)
+		b->m.members[i].arrive_cpu = b->m.members[i].depart_cpu = (uint16_t)i;
+	b->now = b->m.ep.release_ns;
+}
+
+static void take(struct bench *b)
+{
+	assert_int_equal(causes_episode(b->causes, b->r->model, &b->m.ep, NULL, 0, NULL), 0);
+}
+
+/* The only finding there may be; NULL: there is none. */
+static const struct report_finding *only(struct bench *b)
+{
+	arena_free(b->arena);
+	b->arena = arena_new();
+	b->rep.nfindings = 0;
+	b->rep.findings = NULL;
+	assert_int_equal(findings_build(b->arena, b->r->model, &b->env, b->threads, &b->rep), 0);
+	assert_true(b->rep.nfindings <= 1);
+	return b->rep.nfindings ? &b->rep.findings[0] : NULL;
+}
+
+static void test_nothing(void **state)
+{
+	struct bench *b = bench_new();
+	uint32_t i;
+
+	(void)state;
+	assert_null(only(b));
+	for (i = 0; i < 100; i++) {
+		ready(b);
+		take(b);
+	}
+	assert_null(only(b));
+	/* Nor if nothing is known. */
+	for (i = 0; i < 4; i++)
+		memset(&b->members[i].parts, 0xff, sizeof(b->members[i].parts));
+	b->env.causes = NULL;
+	b->env.ncpus = 0;
+	b->env.cpu_node = NULL;
+	assert_null(only(b));
+	bench_free(b);
+}
+
+static void test_oversubscribed(void **state)
+{
+	struct bench *b = bench_new();
+	const struct report_finding *f;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		b->members[i].parts.runq_ns = 4 * SECOND;
+		b->members[i].parts.late_ns = 1 * SECOND;
+	}
+	/* As many CPUs as threads: somebody else had them. */
+	assert_null(only(b));
+	b->env.ncpus = 2;
+	f = only(b);
+	assert_non_null(f);
+	assert_string_equal(f->kind, "oversubscribed");
+	assert_int_equal(f->pid, PID);
+	assert_near(f->figure, 2, 1e-9);
+	assert_says(f->text, "4 threads on 2 CPUs, 2.0 on average");
+	/* Its threads may use half of the four. */
+	b->env.ncpus = 4;
+	for (i = 0; i < 4; i++)
+		b->threads[i].cpus_allowed = 2;
+	f = only(b);
+	assert_non_null(f);
+	assert_says(f->text, "on 2 CPUs");
+	/* They hardly ever wait. */
+	for (i = 0; i < 4; i++)
+		b->members[i].parts.runq_ns = b->members[i].parts.late_ns = SECOND / 100;
+	assert_null(only(b));
+	bench_free(b);
+}
+
+/* Threads that follow each other do not crowd the CPUs. */
+static void test_not_at_once(void **state)
+{
+	struct bench *b = bench_new();
+	const struct report_finding *f;
+	uint32_t i;
+
+	(void)state;
+	b->env.ncpus = 2;
+	for (i = 0; i < 4; i++) {
+		b->members[i].parts.runq_ns = 4 * SECOND;
+		b->threads[i].start_ns = i / 2 * 5 * SECOND;
+		b->threads[i].end_ns = b->threads[i].start_ns + 5 * SECOND;
+	}
+	assert_null(only(b));
+	b->threads[2].start_ns--;
+	f = only(b);
+	assert_non_null(f);
+	assert_says(f->text, "of its up to 3 threads at a time on 2 CPUs");
+	bench_free(b);
+}
+
+static void test_spinning(void **state)
+{
+	struct bench *b = bench_new();
+	const struct report_finding *f;
+	uint32_t i, k;
+
+	(void)state;
+	for (i = 0; i < 100; i++) {
+		ready(b);
+		for (k = 0; k < 3; k++)
+			b->m.details[k].inside_oncpu_ns = 1 * MS;
+		/* They spin, but nobody lacks a CPU. */
+		take(b);
+	}
+	assert_null(only(b));
+	for (i = 0; i < 100; i++) {
+		ready(b);
+		/* More than it waited: what ran after the release was no spinning. */
+		b->m.details[0].inside_oncpu_ns = 5 * MS;
+		b->m.details[3].runq_ns = 4 * MS;
+		b->m.details[3].oncpu_ns = 6 * MS;
+		take(b);
+	}
+	f = only(b);
+	assert_non_null(f);
+	assert_string_equal(f->kind, "spinning");
+	assert_near(f->figure, 0.1, 1e-9); /* 100 times 1 ms */
+	assert_says(f->text, "in 100 of 200 episodes");
+	bench_free(b);
+}
+
+static void test_pinned(void **state)
+{
+	struct bench *b = bench_new();
+	const struct report_finding *f;
+	uint32_t k;
+
+	(void)state;
+	ready(b);
+	for (k = 0; k < 4; k++)
+		b->m.details[k].cpus_allowed = 1;
+	take(b);
+	assert_null(only(b)); /* each on its own: as it should be */
+	ready(b);
+	for (k = 0; k < 4; k++) {
+		b->m.details[k].cpus_allowed = k ? 1 : 4;
+		b->m.members[k].arrive_cpu = 1;
+	}
+	take(b);
+	f = only(b);
+	assert_non_null(f);
+	assert_string_equal(f->kind, "pinned");
+	assert_near(f->figure, 3, 1e-9);
+	assert_says(f->text, "3 of its 4 threads may run on CPU 1 only");
+	/* A machine of one CPU pins everybody. */
+	b->env.ncpus = 1;
+	assert_null(only(b));
+	bench_free(b);
+}
+
+static void test_migrating(void **state)
+{
+	struct bench *b = bench_new();
+	const struct report_finding *f;
+	uint32_t i, k;
+
+	(void)state;
+	for (i = 0; i < 4; i++)
+		b->members[i].parts.migrations = 100; /* in 10 s */
+	assert_null(only(b));
+	for (i = 0; i < 4; i++)
+		b->members[i].parts.migrations = 2000;
+	f = only(b);
+	assert_non_null(f);
+	assert_string_equal(f->kind, "migrating");
+	assert_near(f->figure, 200, 1e-6);
+	assert_says(f->text, "200 times in each second");
+	/* A few in hardly any time, and of one whose time is not known: no rate. */
+	for (i = 0; i < 4; i++) {
+		b->members[i].parts.migrations = 3;
+		b->members[i].work_ns = i ? 1000 : REPORT_UNKNOWN;
+		b->members[i].idle_ns = 0;
+	}
+	assert_null(only(b));
+	for (i = 0; i < 4; i++)
+		b->members[i].parts.migrations = 0;
+	/* Within a node, at each crossing. */
+	for (i = 0; i < 200; i++) {
+		ready(b);
+		for (k = 0; k < 4; k++)
+			b->m.members[k].depart_cpu = (uint16_t)(k ^ 1);
+		take(b);
+	}
+	assert_null(only(b));
+	/* Between nodes: thread 0 goes there and back every 10 ms. */
+	for (i = 0; i < 200; i++) {
+		ready(b);
+		b->m.members[0].depart_cpu = 2;
+		take(b);
+	}
+	f = only(b);
+	assert_non_null(f);
+	assert_says(f->text, "one NUMA node to another 100 times a second");
+	bench_free(b);
+}
+
+static void test_throttled(void **state)
+{
+	struct bench *b = bench_new();
+	const struct report_finding *f;
+
+	(void)state;
+	b->members[1].parts.blocked_ns[MODEL_BLOCKED_THROTTLED] = 500000;
+	assert_null(only(b));
+	b->members[1].parts.blocked_ns[MODEL_BLOCKED_THROTTLED] = 1250 * MS;
+	f = only(b);
+	assert_non_null(f);
+	assert_string_equal(f->kind, "throttled");
+	assert_near(f->figure, 1.25, 1e-9);
+	assert_says(f->text, "for 1.25 s");
+	bench_free(b);
+}
+
+static void clocks(struct bench *b, uint32_t slow, uint32_t per_us, uint32_t switches)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < 50; i++) {
+		ready(b);
+		for (k = 0; k < 4; k++) {
+			b->m.details[k].ncounters = 1;
+			b->m.details[k].switches = switches;
+			b->m.details[k].counters[0] =
+				b->m.members[k].work_ns * (k == slow ? per_us : 3000) / 1000;
+		}
+		take(b);
+	}
+}
+
+static void test_slow_cpu(void **state)
+{
+	struct bench *b = bench_new();
+	const struct report_finding *f;
+
+	(void)state;
+	clocks(b, 2, 2700, 0); /* a tenth less is no finding */
+	assert_null(only(b));
+	bench_free(b);
+
+	b = bench_new();
+	clocks(b, 2, 1500, 0);
+	f = only(b);
+	assert_non_null(f);
+	assert_string_equal(f->kind, "slow_cpu");
+	assert_int_equal(f->pid, 0);
+	assert_near(f->figure, 0.5, 1e-9);
+	assert_says(f->text, "CPU 2 ran at 1.50 GHz");
+	bench_free(b);
+
+	/* In phases with switches it may have been another CPU. */
+	b = bench_new();
+	clocks(b, 2, 1500, 1);
+	assert_null(only(b));
+	bench_free(b);
+
+	/* Without a counter of cycles nothing is known of clocks. */
+	b = bench_new();
+	b->cause_env.cycles = MODEL_NONE;
+	clocks(b, 2, 1500, 0);
+	assert_null(only(b));
+	bench_free(b);
+}
+
+/* All that can be found at once. */
+static void test_many(void **state)
+{
+	struct bench *b = bench_new();
+	uint32_t i;
+
+	(void)state;
+	b->env.ncpus = 2;
+	for (i = 0; i < 4; i++) {
+		b->members[i].parts.runq_ns = 5 * SECOND;
+		b->members[i].parts.migrations = 9000;
+		b->members[i].parts.blocked_ns[MODEL_BLOCKED_THROTTLED] = SECOND;
+	}
+	clocks(b, 1, 1000, 0);
+	b->arena = arena_new();
+	assert_int_equal(findings_build(b->arena, b->r->model, &b->env, b->threads, &b->rep), 0);
+	assert_int_equal(b->rep.nfindings, 4);
+	assert_string_equal(b->rep.findings[0].kind, "oversubscribed");
+	assert_string_equal(b->rep.findings[3].kind, "slow_cpu");
+	bench_free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing),	    cmocka_unit_test(test_oversubscribed),
+		cmocka_unit_test(test_not_at_once), cmocka_unit_test(test_spinning),
+		cmocka_unit_test(test_pinned),	    cmocka_unit_test(test_migrating),
+		cmocka_unit_test(test_throttled),   cmocka_unit_test(test_slow_cpu),
+		cmocka_unit_test(test_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Processes that meet one another are judged as one team, and not one by one. */
+#include "test_analyse_util.h"
+
+#include "sbt/record.h"
+
+#define RANKS  4
+#define ROUNDS 40
+#define UNIT   (2 * MS)
+
+static void meet(struct model *m, uint32_t rank, uint64_t object, uint64_t shared, uint32_t count,
+		 uint32_t seq, uint64_t arrive, uint64_t depart, bool ranked)
+{
+	struct model_crossing c = crossing(TID(rank), object, count, arrive, depart);
+
+	c.tgid = PID + rank;
+	c.inc = INC + rank;
+	c.shared = shared;
+	c.seq = seq;
+	c.family = ranked ? SBT_FAMILY_MPI : SBT_FAMILY_PTHREAD;
+	c.place = ranked ? (uint16_t)(rank + 1) : 0;
+	assert_int_equal(model_add_crossing(m, &c), 0);
+}
+
+static struct model *processes(uint32_t n)
+{
+	struct model *m = model_new(NULL, 0);
+	uint32_t i;
+
+	assert_non_null(m);
+	for (i = 0; i < n; i++)
+		assert_int_equal(model_add_process(m, PID + i, INC + i, 0, 0, 0, true, "rank"), 0);
+	return m;
+}
+
+/* @n ranks; rank 1 has twice the work of the others, or each in turn. They leave 1 ns after the last has come. */
+static void run(uint32_t n, bool rotate, bool ranked, struct report *rep)
+{
+	struct report_env env = { .crossing_cost_ns = NAN, .tracer_cpu_ns = REPORT_UNKNOWN };
+	struct model *m = processes(n);
+	uint64_t now = 0;
+	uint32_t i, k;
+
+	for (k = 0; k < ROUNDS; k++) {
+		for (i = 0; i < n; i++)
+			meet(m, i, A, 1, n, k + 1,
+			     now + (i == (rotate ? k % n : 1) ? 2 * UNIT : UNIT),
+			     now + 2 * UNIT + 1, ranked);
+		now += 2 * UNIT + 1;
+	}
+	assert_int_equal(model_finish(m, now), 0);
+	env.end_ns = now;
+	assert_int_equal(report_build(m, &env, rep), 0);
+	model_free(m);
+}
+
+static void test_closed_forms(void **state)
+{
+	const struct report_process *all;
+	struct report rep;
+	uint32_t n, i;
+
+	(void)state;
+	for (n = 2; n <= RANKS; n *= 2) {
+		double form = (n + 1) / (2.0 * n);
+
+		run(n, false, true, &rep);
+		assert_int_equal(rep.ngroups, 1);
+		assert_int_equal(rep.groups[0].nprocesses, n);
+		all = &rep.groups[0].all;
+		assert_int_equal(all->threads, n);
+		assert_int_equal(all->nmembers, n);
+		assert_near(all->efficiency.load_balance, form, 1e-12);
+		assert_near(all->efficiency.serialisation, 1, 1e-12);
+		assert_near(all->efficiency.parallel, form, 1e-6);
+		assert_int_equal(all->wait_ns, ROUNDS * (n - 1) * UNIT);
+		assert_int_equal(all->pattern, REPORT_STATIC);
+		assert_near(all->members[1].last_share, 1, 1e-12);
+		assert_near(all->members[0].last_share, 0, 1e-12);
+		/* Of one of them alone nothing of that is known. */
+		assert_int_equal(all->episodes, ROUNDS);
+		for (i = 0; i < rep.nprocesses; i++) {
+			/* With each that took part, and once with all. */
+			assert_int_equal(rep.processes[i].episodes, ROUNDS);
+			assert_true(rep.processes[i].meets_others);
+			assert_true(isnan(rep.processes[i].efficiency.parallel));
+			assert_true(rep.processes[i].members[0].last_share <= 1);
+			assert_says(rep.processes[i].verdict, "see the group");
+		}
+		report_free(&rep);
+
+		run(n, true, true, &rep);
+		all = &rep.groups[0].all;
+		assert_near(all->efficiency.load_balance, 1, 1e-12);
+		assert_near(all->efficiency.serialisation, form, 1e-12);
+		assert_int_equal(all->pattern, REPORT_ROTATING);
+		report_free(&rep);
+	}
+}
+
+/* MPI's ranks go by their ranks; threads of other processes have nothing but their tids. */
+static void test_names(void **state)
+{
+	struct report rep;
+
+	(void)state;
+	run(3, false, true, &rep);
+	assert_true(rep.barriers[0].ranked);
+	assert_true(rep.groups[0].all.ranked);
+	assert_says(rep.barriers[0].verdict, "rank 1 is last in 100 %");
+	assert_says(rep.groups[0].all.verdict, "ranks 0, 2 wait 50 %");
+	report_free(&rep);
+
+	run(3, false, false, &rep);
+	assert_false(rep.barriers[0].ranked);
+	assert_false(rep.groups[0].all.ranked);
+	assert_says(rep.barriers[0].verdict, "thread 102 is last in 100 %");
+	assert_says(rep.groups[0].all.verdict, "threads 101, 103 wait 50 %");
+	report_free(&rep);
+}
+
+/* Two pairs, and one that meets nobody but itself. */
+static void test_who_is_in(void **state)
+{
+	struct report_env env = { .crossing_cost_ns = NAN, .tracer_cpu_ns = REPORT_UNKNOWN };
+	struct model *m = processes(5);
+	struct report rep;
+	uint32_t i, k;
+
+	(void)state;
+	for (k = 1; k <= 10; k++) {
+		for (i = 0; i < 4; i++)
+			meet(m, i, A, 1 + i / 2, 2, k, 100 * k + i, 100 * k + 10, false);
+		meet(m, 4, A, 0, 1, k, 100 * k, 100 * k + 10, false);
+	}
+	assert_int_equal(model_finish(m, 2000), 0);
+	env.end_ns = 2000;
+	assert_int_equal(report_build(m, &env, &rep), 0);
+	assert_int_equal(rep.nprocesses, 5);
+	assert_int_equal(rep.ngroups, 2);
+	assert_int_equal(rep.groups[0].nprocesses, 2);
+	assert_int_equal(rep.groups[1].nprocesses, 2);
+	assert_int_equal(rep.groups[0].processes[0].pid / 2, rep.groups[0].processes[1].pid / 2);
+	for (i = 0; i < 5; i++)
+		assert_int_equal(rep.processes[i].meets_others, rep.processes[i].pid != PID + 4);
+	report_free(&rep);
+	model_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_closed_forms),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_who_is_in),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,1086 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Hangs made by hand: who is missing, whether they can come, and what is said of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyse/hang.h"
+
+#define PID	  100
+#define TID(i)	  (101 + (i)) /* of thread i; 100 is the main thread */
+#define S	  1000000000ULL
+#define NOW	  (100 * S)
+#define THREADS	  12
+#define BARRIERS  4
+#define TEAM_MOST 16
+
+/* A process with threads 0..n-1 of a team, and perhaps a main thread. */
+struct scene {
+	struct hang_input in;
+	struct hang_thread threads[THREADS];
+	struct hang_barrier barriers[BARRIERS];
+	struct hang_arrival arrived[BARRIERS][THREADS];
+	struct hang_member team[BARRIERS][TEAM_MOST];
+	struct report_hang out;
+};
+
+static const struct hang_frame work_frame = {
+	.function = "work", .file = "/src/x.c", .line = 55, .module = "/bin/x"
+};
+
+static const struct hang_frame main_frame = {
+	.function = "main", .file = "/src/x.c", .line = 90, .module = "/bin/x"
+};
+
+static struct scene *scene_new(uint32_t nthreads)
+{
+	struct scene *s = calloc(1, sizeof(*s));
+	uint32_t i;
+
+	assert_non_null(s);
+	s->in = (struct hang_input){ .now_ns = NOW,
+				     .all = true,
+				     .nthreads = nthreads,
+				     .threads = s->threads,
+				     .barriers = s->barriers };
+	for (i = 0; i < nthreads; i++)
+		s->threads[i] = (struct hang_thread){ .pid = PID,
+						      .tid = TID(i),
+						      .index = i,
+						      .comm = "x",
+						      .start_ns = S,
+						      .state = HANG_RUNNING,
+						      .cpu_ns = S / 10,
+						      .apart_ns = S / 10,
+						      .barrier = HANG_NONE,
+						      .nframes = 1,
+						      .frames = &work_frame };
+	return s;
+}
+
+static void scene_free(struct scene *s)
+{
+	report_hang_free(&s->out);
+	free(s);
+}
+
+static struct hang_thread *blocked(struct scene *s, uint32_t i, enum hang_on on)
+{
+	struct hang_thread *t = &s->threads[i];
+
+	t->state = HANG_BLOCKED;
+	t->on = on;
+	t->still = true;
+	t->cpu_ns = 0;
+	return t;
+}
+
+static void waits_for_lock(struct scene *s, uint32_t i, const char *lock, uint32_t holder_tid)
+{
+	struct hang_thread *t = blocked(s, i, HANG_ON_MUTEX);
+
+	t->object = lock;
+	t->holder = holder_tid;
+}
+
+static void joins(struct scene *s, uint32_t i, uint32_t of)
+{
+	blocked(s, i, HANG_ON_JOIN)->holder = TID(of);
+}
+
+/* Barrier @b, at x.c:30 + b, which counts @count. */
+static struct hang_barrier *barrier(struct scene *s, uint32_t b, uint32_t count)
+{
+	struct hang_barrier *out = &s->barriers[b];
+
+	*out = (struct hang_barrier){ .pid = PID,
+				      .comm = "x",
+				      .id = "#00000001",
+				      .label = "work x.c:30",
+				      .family = "pthread",
+				      .count = count,
+				      .arrived = s->arrived[b],
+				      .team = s->team[b],
+				      .team_ns = 50 * S,
+				      .site = { .function = "work", .file = "/src/x.c" } };
+	out->site.line = 30 + b;
+	if (s->in.nbarriers < b + 1)
+		s->in.nbarriers = b + 1;
+	return out;
+}
+
+static void arrives(struct scene *s, uint32_t b, uint32_t i)
+{
+	struct hang_thread *t = blocked(s, i, HANG_ON_BARRIER);
+
+	t->barrier = b;
+	s->arrived[b][s->barriers[b].narrived++] = (struct hang_arrival){
+		.tid = t->tid,
+		.since_ns = NOW - 20 * S + i * S,
+		.site = s->barriers[b].site,
+	};
+}
+
+/* Thread @i was there the last time. */
+static struct hang_member *was_there(struct scene *s, uint32_t b, uint32_t i)
+{
+	struct hang_member *m = &s->team[b][s->barriers[b].nteam++];
+
+	*m = (struct hang_member){ .pid = PID, .tid = TID(i), .index = i, .comm = "x" };
+	return m;
+}
+
+static void team(struct scene *s, uint32_t b, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		was_there(s, b, i);
+}
+
+/* Of @n that were at barrier @b the last time, and are needed again, the first @ncome have come. */
+static void come(struct scene *s, uint32_t b, uint32_t n, uint32_t ncome)
+{
+	uint32_t i;
+
+	barrier(s, b, n);
+	team(s, b, n);
+	for (i = 0; i < ncome; i++)
+		arrives(s, b, i);
+}
+
+static const struct report_hang *judge(struct scene *s, uint32_t b)
+{
+	report_hang_free(&s->out);
+	assert_int_equal(hang_judge(&s->in, b, &s->out), 0);
+	return &s->out;
+}
+
+static const char *name_of(enum hang_verdict verdict)
+{
+	static const char *const names[] = { "unknown", "deadlock", "never-fills", "long-phase",
+					     "outside" };
+
+	assert_true((unsigned)verdict < 5);
+	return names[verdict];
+}
+
+static void assert_verdict(const struct report_hang *h, enum hang_verdict verdict)
+{
+	if (h->verdict != verdict)
+		fail_msg("%s instead of %s: %s", name_of(h->verdict), name_of(verdict), h->text);
+}
+
+static void assert_text(const struct report_hang *h, const char *text)
+{
+	assert_string_equal(h->text, text);
+}
+
+static void assert_missing(const struct report_hang *h, uint32_t at, uint32_t i,
+			   enum hang_known why)
+{
+	assert_true(at < h->nmissing);
+	assert_int_equal(h->missing[at].tid, TID(i));
+	assert_int_equal(h->missing[at].why, why);
+}
+
+/* --- verdicts --------------------------------------------------------------------------------- */
+
+static void test_long_phase(void **state)
+{
+	struct scene *s = scene_new(4);
+	const struct report_hang *h;
+
+	(void)state;
+	come(s, 0, 4, 3);
+	h = judge(s, 0);
+	assert_verdict(h, HANG_LONG_PHASE);
+	assert_text(h, "long phase: the barrier at x.c:30 waits for thread 3 (tid 104), which is "
+		       "running in work() at x.c:55");
+	assert_int_equal(h->waited_ns, 20 * S);
+	assert_int_equal(h->narrived, 3);
+	assert_int_equal(h->arrived[2].waited_ns, 18 * S);
+	assert_int_equal(h->arrived[2].line, 30);
+	assert_int_equal(h->nmissing, 1);
+	assert_missing(h, 0, 3, HANG_BY_PAST);
+	assert_null(h->missing[0].blocked_on);
+	assert_int_equal(h->missing[0].frames[0].line, 55);
+	assert_false(h->guess);
+	assert_int_equal(h->ncycle, 0);
+
+	/* Ready to run counts, and so does one that sleeps for a moment at a time. */
+	s->threads[3].state = HANG_RUNNABLE;
+	assert_verdict(judge(s, 0), HANG_LONG_PHASE);
+	blocked(s, 3, HANG_ON_SLEEP)->cpu_ns = S / 50;
+	s->threads[3].still = false;
+	assert_verdict(judge(s, 0), HANG_LONG_PHASE);
+	s->threads[3].cpu_ns = S / 200;
+	assert_verdict(judge(s, 0), HANG_OUTSIDE);
+	s->threads[3].cpu_ns = MODEL_UNKNOWN;
+	assert_verdict(judge(s, 0), HANG_OUTSIDE);
+	scene_free(s);
+}
+
+static void test_outside(void **state)
+{
+	static const enum hang_on ways[] = { HANG_ON_IO, HANG_ON_SLEEP, HANG_ON_CHILD,
+					     HANG_ON_DISK };
+	struct scene *s = scene_new(4);
+	const struct report_hang *h;
+	uint32_t i;
+
+	(void)state;
+	come(s, 0, 4, 3);
+	for (i = 0; i < 4; i++) {
+		blocked(s, 3, ways[i])->waits_for = "read() of a pipe";
+		h = judge(s, 0);
+		assert_verdict(h, HANG_OUTSIDE);
+		assert_text(h, "outside: the barrier at x.c:30 waits for thread 3 (tid 104), which "
+			       "waits in read() of a pipe, in work() at x.c:55");
+		assert_string_equal(h->missing[0].blocked_on, "read() of a pipe");
+	}
+	s->threads[3].state = HANG_STOPPED;
+	assert_verdict(judge(s, 0), HANG_OUTSIDE);
+	scene_free(s);
+}
+
+static void test_unknown(void **state)
+{
+	static const enum hang_on ways[] = { HANG_ON_UNKNOWN, HANG_ON_COND, HANG_ON_SEM,
+					     HANG_ON_FUTEX, HANG_ON_OTHER };
+	struct scene *s = scene_new(2);
+	uint32_t i;
+
+	(void)state;
+	come(s, 0, 2, 1);
+	for (i = 0; i < 5; i++) {
+		blocked(s, 1, ways[i])->waits_for = "a condition variable";
+		assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	}
+	assert_text(&s->out, "unknown: the barrier at x.c:30 waits for thread 1 (tid 102), which "
+			     "waits for a condition variable, in work() at x.c:55");
+	s->threads[1].state = HANG_STATE_UNKNOWN;
+	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	/* As many have come as it counts: it is about to open. */
+	arrives(s, 0, 1);
+	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	assert_int_equal(s->out.nmissing, 0);
+	scene_free(s);
+}
+
+/* Who comes is told by what is worst: one that waits for the outside holds up those that run. */
+static void test_several(void **state)
+{
+	struct scene *s = scene_new(8);
+	const struct report_hang *h;
+	uint32_t i;
+
+	(void)state;
+	come(s, 0, 8, 1);
+	h = judge(s, 0);
+	assert_verdict(h, HANG_LONG_PHASE);
+	assert_non_null(strstr(h->text, "; 6 more are missing"));
+	for (i = 0; i < 7; i++)
+		assert_missing(h, i, i + 1, HANG_BY_PAST);
+	blocked(s, 5, HANG_ON_IO)->waits_for = "read() of a pipe";
+	h = judge(s, 0);
+	assert_verdict(h, HANG_OUTSIDE);
+	assert_non_null(strstr(h->text, "thread 5"));
+	scene_free(s);
+}
+
+/* --- members that are gone -------------------------------------------------------------------- */
+
+static void test_gone(void **state)
+{
+	struct scene *s = scene_new(4);
+	const struct report_hang *h;
+
+	(void)state;
+	come(s, 0, 4, 3);
+	s->in.nthreads = 3;
+	s->team[0][3].gone = true;
+	h = judge(s, 0);
+	assert_verdict(h, HANG_NEVER_FILLS);
+	assert_text(h, "never fills: the barrier at x.c:30 needs thread 3 (tid 104), which was "
+		       "there the last time and has ended");
+	assert_missing(h, 0, 3, HANG_BY_PAST);
+	assert_int_equal(h->missing[0].state, HANG_GONE);
+	assert_int_equal(h->missing[0].index, 3);
+
+	/* A main thread that was there all the time changes nothing. */
+	s->in.nthreads = 4;
+	s->threads[3].tid = PID;
+	joins(s, 3, 0);
+	assert_verdict(judge(s, 0), HANG_NEVER_FILLS);
+	/* One that began since then may have been made to take the place. */
+	s->threads[3] = s->threads[2];
+	s->threads[3].tid = TID(9);
+	s->threads[3].state = HANG_RUNNING;
+	s->threads[3].on = HANG_ON_UNKNOWN;
+	s->threads[3].start_ns = 60 * S;
+	h = judge(s, 0);
+	assert_verdict(h, HANG_LONG_PHASE);
+	assert_true(h->guess);
+	scene_free(s);
+}
+
+static void test_left_region(void **state)
+{
+	struct scene *s = scene_new(4);
+	const struct report_hang *h;
+
+	(void)state;
+	barrier(s, 0, 0)->team_told = true;
+	team(s, 0, 4);
+	arrives(s, 0, 0);
+	arrives(s, 0, 1);
+	arrives(s, 0, 3);
+	s->team[0][2].left = true;
+	blocked(s, 2, HANG_ON_FUTEX);
+	h = judge(s, 0);
+	assert_verdict(h, HANG_NEVER_FILLS);
+	assert_non_null(strstr(h->text, "thread 2 (tid 103), which has left the parallel region"));
+	assert_missing(h, 0, 2, HANG_BY_TEAM);
+	scene_free(s);
+}
+
+/* From the stacks alone: a worker that is in no region, where nobody knows how many meet. */
+static void test_idle_worker(void **state)
+{
+	struct scene *s = scene_new(4);
+	const struct report_hang *h;
+
+	(void)state;
+	barrier(s, 0, 0)->of_regions = true;
+	arrives(s, 0, 0);
+	arrives(s, 0, 1);
+	arrives(s, 0, 3);
+	blocked(s, 2, HANG_ON_FUTEX)->idle = true;
+	h = judge(s, 0);
+	assert_verdict(h, HANG_NEVER_FILLS);
+	assert_non_null(strstr(h->text, "thread 2 (tid 103), which has left the parallel region"));
+	/* To other barriers such a thread may come. */
+	s->barriers[0].of_regions = false;
+	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	scene_free(s);
+}
+
+static void test_finalized(void **state)
+{
+	struct scene *s = scene_new(2);
+	const struct report_hang *h;
+
+	(void)state;
+	come(s, 0, 2, 1);
+	s->threads[1].left = "MPI_Finalize";
+	h = judge(s, 0);
+	assert_verdict(h, HANG_NEVER_FILLS);
+	assert_text(h, "never fills: the barrier at x.c:30 needs thread 1 (tid 102), which is in "
+		       "MPI_Finalize");
+	assert_string_equal(h->missing[0].blocked_on, "MPI_Finalize");
+	assert_int_equal(h->missing[0].state, HANG_RUNNING);
+	scene_free(s);
+}
+
+/* --- counts ----------------------------------------------------------------------------------- */
+
+static void test_count_too_large(void **state)
+{
+	struct scene *s = scene_new(5);
+	const struct report_hang *h;
+	uint32_t i;
+
+	(void)state;
+	barrier(s, 0, 5);
+	for (i = 0; i < 4; i++)
+		arrives(s, 0, i);
+	s->threads[4].tid = PID;
+	s->threads[4].index = HANG_NONE;
+	s->threads[4].frames = &main_frame;
+	joins(s, 4, 0);
+	h = judge(s, 0);
+	assert_int_equal(h->nmissing, 0);
+	assert_verdict(h, HANG_NEVER_FILLS);
+	assert_text(h, "never fills: the barrier at x.c:30 counts 5, 4 have come, and nobody else "
+		       "can: the main thread (tid 100) waits for the end of thread 0 (tid 101), "
+		       "which waits at the barrier at x.c:30");
+	/* Nobody there at all. */
+	s->in.nthreads = 4;
+	assert_verdict(judge(s, 0), HANG_NEVER_FILLS);
+	assert_int_equal(s->out.nmissing, 0);
+	/* Others may come, nobody knows from where. */
+	s->barriers[0].open = true;
+	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	s->barriers[0].open = false;
+	/* Too many to look at all of them: nothing is proven. */
+	s->in.all = false;
+	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	scene_free(s);
+}
+
+/* As many as the process has threads: each is needed, though none was seen there before. */
+static void test_by_count(void **state)
+{
+	struct scene *s = scene_new(3);
+	const struct report_hang *h;
+
+	(void)state;
+	barrier(s, 0, 3);
+	arrives(s, 0, 0);
+	h = judge(s, 0);
+	assert_verdict(h, HANG_LONG_PHASE);
+	assert_false(h->guess);
+	assert_missing(h, 0, 1, HANG_BY_COUNT);
+	blocked(s, 2, HANG_ON_IO);
+	assert_verdict(judge(s, 0), HANG_OUTSIDE);
+	scene_free(s);
+}
+
+static void test_guess(void **state)
+{
+	struct scene *s = scene_new(4);
+	const struct report_hang *h;
+
+	(void)state;
+	barrier(s, 0, 2);
+	arrives(s, 0, 0);
+	blocked(s, 1, HANG_ON_IO);
+	blocked(s, 2, HANG_ON_IO);
+	h = judge(s, 0);
+	/* One of three will do, and one of them works. */
+	assert_verdict(h, HANG_LONG_PHASE);
+	assert_true(h->guess);
+	assert_missing(h, 0, 3, HANG_BY_PROCESS);
+	assert_non_null(strstr(h->text, "a guess"));
+	blocked(s, 3, HANG_ON_COND);
+	assert_verdict(judge(s, 0), HANG_OUTSIDE);
+	/* No count at all. */
+	s->barriers[0].count = 0;
+	assert_verdict(judge(s, 0), HANG_OUTSIDE);
+	/* The process's others are not the barrier's. */
+	s->threads[1].pid = s->threads[2].pid = 7;
+	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	assert_int_equal(s->out.nmissing, 1);
+	scene_free(s);
+}
+
+/* The team has changed: those that were there once are no longer all that counts. */
+static void test_other_team(void **state)
+{
+	struct scene *s = scene_new(4);
+	const struct report_hang *h;
+
+	(void)state;
+	barrier(s, 0, 3);
+	was_there(s, 0, 0);
+	was_there(s, 0, 1);
+	was_there(s, 0, 2)->gone = true;
+	s->threads[2].tid = TID(8);
+	arrives(s, 0, 0);
+	arrives(s, 0, 2);
+	h = judge(s, 0);
+	assert_verdict(h, HANG_LONG_PHASE);
+	assert_true(h->guess);
+	assert_int_equal(h->nmissing, 2);
+	assert_missing(h, 0, 1, HANG_BY_PAST);
+	assert_missing(h, 1, 3, HANG_BY_PROCESS);
+	scene_free(s);
+}
+
+/* --- cycles ----------------------------------------------------------------------------------- */
+
+static void test_self(void **state)
+{
+	struct scene *s = scene_new(2);
+	const struct report_hang *h;
+
+	(void)state;
+	come(s, 0, 2, 1);
+	waits_for_lock(s, 1, "the mutex `m`", TID(1));
+	h = judge(s, 0);
+	assert_verdict(h, HANG_DEADLOCK);
+	assert_int_equal(h->ncycle, 1);
+	assert_text(h, "deadlock: thread 1 (tid 102) waits for the mutex `m`, which it holds "
+		       "itself; the barrier at x.c:30 waits for it");
+	assert_string_equal(h->missing[0].blocked_on, "the mutex `m`, which it holds itself");
+	scene_free(s);
+}
+
+static void test_rings(void **state)
+{
+	static const char *const locks[] = { "the mutex `a`", "the mutex `b`", "the mutex `c`",
+					     "the mutex `d`" };
+	uint32_t len, i;
+
+	(void)state;
+	for (len = 2; len <= 4; len++) {
+		struct scene *s = scene_new(len + 2);
+		const struct report_hang *h;
+
+		barrier(s, 0, len + 2);
+		team(s, 0, len + 2);
+		arrives(s, 0, len);
+		arrives(s, 0, len + 1);
+		for (i = 0; i < len; i++)
+			waits_for_lock(s, i, locks[i], TID((i + 1) % len));
+		h = judge(s, 0);
+		assert_verdict(h, HANG_DEADLOCK);
+		assert_int_equal(h->ncycle, len);
+		for (i = 0; i < len; i++) {
+			assert_int_equal(h->cycle[i].next, h->cycle[(i + 1) % len].tid);
+			assert_string_equal(h->cycle[i].waits_for, locks[h->cycle[i].tid - TID(0)]);
+		}
+		if (len == 2)
+			assert_text(h,
+				    "deadlock: thread 0 (tid 101) waits for the mutex `a` held by "
+				    "thread 1 (tid 102), which waits for the mutex `b` held by "
+				    "thread 0; the barrier at x.c:30 waits for them");
+		/*
+		 * One of them gave up its lock between the looks, or did something: no cycle is
+		 * proven.
+		 */
+		s->threads[len - 1].still = false;
+		assert_verdict(judge(s, 0), HANG_UNKNOWN);
+		assert_int_equal(s->out.ncycle, 0);
+		s->threads[len - 1].state = HANG_RUNNING;
+		assert_verdict(judge(s, 0), HANG_LONG_PHASE);
+		scene_free(s);
+	}
+}
+
+/* Whoever came to the barrier holds what the missing one wants. */
+static void test_through_barrier(void **state)
+{
+	struct scene *s = scene_new(3);
+	const struct report_hang *h;
+
+	(void)state;
+	come(s, 0, 3, 2);
+	waits_for_lock(s, 2, "the mutex `lock_a`", TID(1));
+	h = judge(s, 0);
+	assert_verdict(h, HANG_DEADLOCK);
+	assert_text(h, "deadlock: thread 2 (tid 103) waits for the mutex `lock_a` held by thread 1 "
+		       "(tid 102), which waits at the barrier at x.c:30 for thread 2");
+	assert_int_equal(h->ncycle, 2);
+	assert_string_equal(h->cycle[1].waits_for, "the barrier at x.c:30");
+	assert_string_equal(h->missing[0].blocked_on, "the mutex `lock_a` held by thread 1");
+
+	/* Who came before is not known, but there is nobody else. */
+	s->barriers[0].nteam = 0;
+	assert_verdict(judge(s, 0), HANG_DEADLOCK);
+	/* There is: that one may come instead. */
+	s->in.nthreads = 4;
+	s->threads[3] = s->threads[0];
+	s->threads[3].tid = TID(3);
+	s->threads[3].state = HANG_RUNNING;
+	s->threads[3].on = HANG_ON_UNKNOWN;
+	s->threads[3].barrier = HANG_NONE;
+	assert_verdict(judge(s, 0), HANG_LONG_PHASE);
+	assert_int_equal(s->out.ncycle, 0);
+	/* Even where the same have always met, until now. */
+	team(s, 0, 3);
+	h = judge(s, 0);
+	assert_verdict(h, HANG_UNKNOWN);
+	assert_text(h,
+		    "perhaps a deadlock: thread 2 (tid 103) waits for the mutex `lock_a` held by "
+		    "thread 1 (tid 102), which waits at the barrier at x.c:30 for thread 2; unless "
+		    "a thread comes that was not there the last time");
+	assert_int_equal(h->ncycle, 2);
+	assert_true(h->guess);
+	/* Not where the runtime says who is of the team, nor from a thread that waits for one of them to end. */
+	s->barriers[0].team_told = true;
+	assert_verdict(judge(s, 0), HANG_DEADLOCK);
+	s->barriers[0].team_told = false;
+	s->threads[3].state = s->threads[0].state;
+	s->threads[3].still = true;
+	s->threads[3].on = HANG_ON_JOIN;
+	s->threads[3].holder = TID(0);
+	assert_verdict(judge(s, 0), HANG_DEADLOCK);
+	scene_free(s);
+}
+
+static void test_through_join(void **state)
+{
+	struct scene *s = scene_new(3);
+	const struct report_hang *h;
+
+	(void)state;
+	come(s, 0, 3, 2);
+	joins(s, 2, 0);
+	h = judge(s, 0);
+	assert_verdict(h, HANG_DEADLOCK);
+	assert_text(h, "deadlock: thread 2 (tid 103) waits for the end of thread 0 (tid 101), "
+		       "which waits at the barrier at x.c:30 for thread 2");
+	assert_string_equal(h->cycle[0].waits_for, "the end of thread 0");
+	/* Of one that has ended nobody waits for long. */
+	s->threads[2].holder = TID(7);
+	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	scene_free(s);
+}
+
+/* It was never seen there, but it is in the function that the others called the barrier from. */
+static void test_join_within(void **state)
+{
+	struct scene *s = scene_new(3);
+	const struct report_hang *h;
+
+	(void)state;
+	barrier(s, 0, 3);
+	arrives(s, 0, 1);
+	arrives(s, 0, 2);
+	s->threads[0].tid = PID;
+	s->threads[0].index = HANG_NONE;
+	joins(s, 0, 1);
+	h = judge(s, 0);
+	assert_verdict(h, HANG_DEADLOCK);
+	assert_text(h, "deadlock: the main thread (tid 100) waits for the end of thread 1 (tid "
+		       "102), which waits at the barrier at x.c:30 for the main thread");
+	s->threads[0].frames = &main_frame;
+	assert_verdict(judge(s, 0), HANG_NEVER_FILLS);
+	scene_free(s);
+}
+
+/* A missing one waits for those that are locked up, and is in no cycle itself. */
+static void test_behind_cycle(void **state)
+{
+	struct scene *s = scene_new(4);
+	const struct report_hang *h;
+
+	(void)state;
+	barrier(s, 0, 2);
+	was_there(s, 0, 0);
+	was_there(s, 0, 1);
+	arrives(s, 0, 0);
+	waits_for_lock(s, 1, "the mutex `a`", TID(2));
+	waits_for_lock(s, 2, "the mutex `b`", TID(3));
+	waits_for_lock(s, 3, "the mutex `a`", TID(2));
+	h = judge(s, 0);
+	assert_verdict(h, HANG_DEADLOCK);
+	assert_int_equal(h->ncycle, 2);
+	assert_non_null(strstr(h->text, "the barrier at x.c:30 waits for thread 1 (tid 102), which "
+					"waits for the mutex `a` held by thread 2"));
+	scene_free(s);
+}
+
+static void test_dead_holder(void **state)
+{
+	struct scene *s = scene_new(2);
+
+	(void)state;
+	come(s, 0, 2, 1);
+	waits_for_lock(s, 1, "the mutex `m`", TID(7));
+	assert_verdict(judge(s, 0), HANG_NEVER_FILLS);
+	assert_non_null(strstr(s->out.text, "whose holder, thread 108, has ended"));
+	scene_free(s);
+}
+
+/* Of a chain of holders the end counts. */
+static void test_chains(void **state)
+{
+	struct scene *s = scene_new(5);
+	const struct report_hang *h;
+
+	(void)state;
+	barrier(s, 0, 2);
+	was_there(s, 0, 0);
+	was_there(s, 0, 1);
+	arrives(s, 0, 0);
+	waits_for_lock(s, 1, "the mutex `a`", TID(2));
+	waits_for_lock(s, 2, "the mutex `b`", TID(3));
+	joins(s, 3, 4);
+	assert_verdict(judge(s, 0), HANG_LONG_PHASE);
+	blocked(s, 4, HANG_ON_IO)->waits_for = "read() of a socket";
+	h = judge(s, 0);
+	assert_verdict(h, HANG_OUTSIDE);
+	assert_text(h, "outside: the barrier at x.c:30 waits for thread 1 (tid 102), which waits "
+		       "for the mutex `a` held by thread 2 (tid 103), which waits for the mutex "
+		       "`b` held by thread 3 (tid 104), which waits for the end of thread 4 (tid "
+		       "105), which waits in read() of a socket, in work() at x.c:55");
+	s->threads[3].holder = 0;
+	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	/* A lock that readers hold: nobody knows which. */
+	blocked(s, 1, HANG_ON_RWLOCK)->holder = 0;
+	s->threads[1].object = "the read-write lock `r`";
+	h = judge(s, 0);
+	assert_verdict(h, HANG_UNKNOWN);
+	assert_string_equal(h->missing[0].blocked_on, "the read-write lock `r`");
+	scene_free(s);
+}
+
+/* --- several barriers ------------------------------------------------------------------------- */
+
+/* One took another branch: each side waits for the other, and no lock is in it. */
+static void test_two_barriers(void **state)
+{
+	struct scene *s = scene_new(4);
+	const struct report_hang *h;
+	uint32_t b, i;
+
+	(void)state;
+	for (b = 0; b < 2; b++) {
+		barrier(s, b, 4);
+		team(s, b, 4);
+	}
+	for (i = 0; i < 3; i++)
+		arrives(s, 0, i);
+	arrives(s, 1, 3);
+	h = judge(s, 0);
+	assert_verdict(h, HANG_NEVER_FILLS);
+	assert_int_equal(h->nmissing, 1);
+	assert_string_equal(h->missing[0].blocked_on, "the barrier at x.c:31");
+	assert_non_null(strstr(h->text, "thread 3 (tid 104) waits at the barrier at x.c:31 for"));
+	assert_verdict(judge(s, 1), HANG_NEVER_FILLS);
+	/* A main thread that waits for one of them to end makes no deadlock of it. */
+	s->barriers[1].nteam = 0;
+	s->in.nthreads = 5;
+	s->threads[4] = s->threads[0];
+	s->threads[4].tid = PID;
+	s->threads[4].barrier = HANG_NONE;
+	s->threads[4].frames = &main_frame;
+	joins(s, 4, 0);
+	assert_verdict(judge(s, 0), HANG_NEVER_FILLS);
+	assert_verdict(judge(s, 1), HANG_NEVER_FILLS);
+	/* At a barrier that others can fill it is only late. */
+	s->barriers[1].nteam = 0;
+	s->barriers[1].count = 2;
+	s->in.nthreads = 5;
+	s->threads[4] = s->threads[0];
+	s->threads[4].tid = TID(4);
+	s->threads[4].state = HANG_RUNNING;
+	s->threads[4].barrier = HANG_NONE;
+	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	scene_free(s);
+}
+
+/* A lock among the barriers makes it a deadlock. */
+static void test_two_barriers_and_lock(void **state)
+{
+	struct scene *s = scene_new(4);
+	const struct report_hang *h;
+
+	(void)state;
+	barrier(s, 0, 2);
+	was_there(s, 0, 0);
+	was_there(s, 0, 1);
+	barrier(s, 1, 2);
+	was_there(s, 1, 2);
+	was_there(s, 1, 3);
+	arrives(s, 0, 0);
+	waits_for_lock(s, 1, "the mutex `a`", TID(2));
+	arrives(s, 1, 2);
+	waits_for_lock(s, 3, "the mutex `b`", TID(0));
+	h = judge(s, 0);
+	assert_verdict(h, HANG_DEADLOCK);
+	assert_int_equal(h->ncycle, 4);
+	assert_verdict(judge(s, 1), HANG_DEADLOCK);
+	scene_free(s);
+}
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+static void test_ranks(void **state)
+{
+	static const uint32_t pids[] = { 100, 200, 300 };
+	struct scene *s = scene_new(6);
+	const struct report_hang *h;
+	struct hang_barrier *b = barrier(s, 0, 3);
+	uint32_t i;
+
+	(void)state;
+	b->of_processes = true;
+	b->pids = pids;
+	b->npids = 3;
+	/* Each has its main thread and a helper of the library's. */
+	for (i = 0; i < 6; i++) {
+		struct hang_thread *t = &s->threads[i];
+
+		t->pid = pids[i / 2];
+		t->tid = t->pid + i % 2;
+		t->index = i % 2 ? HANG_NONE : i / 2;
+		t->ranked = i % 2 == 0;
+		if (i % 2)
+			blocked(s, i, HANG_ON_IO);
+	}
+	arrives(s, 0, 0);
+	arrives(s, 0, 2);
+	blocked(s, 4, HANG_ON_SLEEP)->waits_for = "sleep";
+	h = judge(s, 0);
+	assert_verdict(h, HANG_OUTSIDE);
+	assert_int_equal(h->nmissing, 1);
+	assert_int_equal(h->missing[0].pid, 300);
+	assert_non_null(strstr(h->text, "rank 2 (pid 300)"));
+	/* It has left, and was there the last time. */
+	was_there(s, 0, 0)->tid = 100;
+	was_there(s, 0, 1)->tid = 200;
+	s->team[0][1].pid = 200;
+	*was_there(s, 0, 2) = (struct hang_member){
+		.pid = 300, .tid = 300, .index = 2, .ranked = true, .gone = true
+	};
+	s->in.nthreads = 4;
+	h = judge(s, 0);
+	assert_verdict(h, HANG_NEVER_FILLS);
+	assert_non_null(strstr(h->text, "rank 2 (pid 300), which was there the last time and has "
+					"ended"));
+	scene_free(s);
+}
+
+/* Of several processes the numbers within each tell nobody apart. */
+static void test_processes(void **state)
+{
+	static const uint32_t pids[] = { 100, 200 };
+	struct scene *s = scene_new(3);
+	struct hang_barrier *b = barrier(s, 0, 3);
+	const struct report_hang *h;
+	uint32_t i;
+
+	(void)state;
+	b->pids = pids;
+	b->npids = 2;
+	for (i = 0; i < 3; i++) {
+		s->threads[i].index = HANG_NONE;
+		s->threads[i].pid = pids[i / 2];
+		s->threads[i].tid = pids[i / 2] + i % 2;
+	}
+	arrives(s, 0, 0);
+	arrives(s, 0, 2);
+	waits_for_lock(s, 1, "the mutex `m`", 200);
+	h = judge(s, 0);
+	assert_verdict(h, HANG_DEADLOCK);
+	assert_text(h, "deadlock: thread 101 of process 100 waits for the mutex `m` held by "
+		       "process 200, which waits at the barrier at x.c:30 for thread 101");
+	scene_free(s);
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static void test_user_frame(void **state)
+{
+	struct hang_frame f[] = {
+		{ .module = "/usr/lib/libc.so.6" },
+		{ .module = "/usr/lib/libc.so.6", .function = "pthread_mutex_lock" },
+		{ .module = "/usr/lib/libstdc++.so.6", .function = "std::mutex::lock()" },
+		{ .module = "/bin/x", .function = "std::lock_guard::lock_guard()" },
+		{ .module = "/bin/x", .function = "work" },
+	};
+
+	(void)state;
+	assert_null(hang_user_frame(f, 0));
+	assert_ptr_equal(hang_user_frame(f, 3), &f[0]);
+	assert_ptr_equal(hang_user_frame(f, 5), &f[4]);
+}
+
+/* Names are anything: cut, made printable, never trusted. */
+static void test_hostile(void **state)
+{
+	static char huge[5000];
+	struct scene *s = scene_new(2);
+	const struct report_hang *h;
+	const char *p;
+
+	(void)state;
+	memset(huge, 'x', sizeof(huge) - 1);
+	huge[17] = '\033';
+	barrier(s, 0, 2)->name = huge;
+	team(s, 0, 2);
+	arrives(s, 0, 0);
+	waits_for_lock(s, 1, huge, TID(1));
+	s->barriers[0].comm = s->threads[1].comm = "\033[31m";
+	memset(s->barriers[0].label, 'y', sizeof(s->barriers[0].label));
+	memset(s->barriers[0].id, 'z', sizeof(s->barriers[0].id));
+	h = judge(s, 0);
+	assert_verdict(h, HANG_DEADLOCK);
+	for (p = h->text; *p; p++)
+		assert_true((unsigned char)*p >= ' ' && *p != 0x7f);
+	s->barriers[0].name = NULL;
+	s->barriers[0].site = (struct hang_frame){ 0 };
+	s->threads[1].object = NULL;
+	assert_verdict(judge(s, 0), HANG_DEADLOCK);
+	scene_free(s);
+}
+
+/* --- anything --------------------------------------------------------------------------------- */
+
+static uint32_t rnd(uint32_t *seed, uint32_t n)
+{
+	*seed = *seed * 1664525u + 1013904223u;
+	return (*seed >> 8) % n;
+}
+
+/* For whom a thread waits, in the plainest way: the lock's holder, or anybody else at a barrier. */
+static bool may_reach(const struct scene *s, const uint32_t *at, uint32_t from, uint32_t to)
+{
+	const struct hang_thread *t = &s->threads[from];
+
+	if (at[from] != HANG_NONE)
+		return true;
+	return t->state == HANG_BLOCKED && t->still &&
+	       (t->on == HANG_ON_MUTEX || t->on == HANG_ON_RWLOCK || t->on == HANG_ON_JOIN) &&
+	       t->holder == s->threads[to].tid;
+}
+
+/* Is there any circle of waits in which a lock or a join takes part? Warshall's closure. */
+static bool has_circle(const struct scene *s)
+{
+	uint32_t n = s->in.nthreads, at[THREADS], i, j, k;
+	bool reach[THREADS][THREADS];
+
+	for (i = 0; i < n; i++)
+		at[i] = HANG_NONE;
+	for (i = 0; i < s->in.nbarriers; i++)
+		for (j = 0; j < s->barriers[i].narrived; j++)
+			for (k = 0; k < n; k++)
+				if (s->threads[k].tid == s->barriers[i].arrived[j].tid)
+					at[k] = i;
+	for (i = 0; i < n; i++)
+		if (s->threads[i].on == HANG_ON_BARRIER && s->threads[i].barrier < s->in.nbarriers)
+			at[i] = s->threads[i].barrier;
+	for (i = 0; i < n; i++)
+		for (j = 0; j < n; j++)
+			reach[i][j] = may_reach(s, at, i, j);
+	for (k = 0; k < n; k++)
+		for (i = 0; i < n; i++)
+			for (j = 0; j < n; j++)
+				reach[i][j] |= reach[i][k] && reach[k][j];
+	for (i = 0; i < n; i++)
+		if (at[i] == HANG_NONE && reach[i][i])
+			return true;
+	return false;
+}
+
+static void scramble(struct scene *s, uint32_t *seed)
+{
+	uint32_t i, b, n = s->in.nthreads;
+
+	for (i = 0; i < n; i++) {
+		struct hang_thread *t = &s->threads[i];
+
+		t->pid = PID + rnd(seed, 8) / 7;
+		t->tid = rnd(seed, 16) ? TID(i) : rnd(seed, THREADS + 2);
+		t->state = rnd(seed, 3) ? HANG_BLOCKED : (enum hang_state)rnd(seed, 6);
+		t->on = rnd(seed, 2) ? HANG_ON_MUTEX : (enum hang_on)rnd(seed, 13);
+		t->still = rnd(seed, 5) != 0;
+		t->holder = rnd(seed, 6) ? TID(rnd(seed, n + 1)) : rnd(seed, 3);
+		t->barrier = rnd(seed, 4) ? HANG_NONE : rnd(seed, BARRIERS + 1);
+		t->cpu_ns = rnd(seed, 3) ? 0 : rnd(seed, 2) ? MODEL_UNKNOWN : S;
+		t->start_ns = rnd(seed, 2) * 70 * S;
+		t->index = rnd(seed, 2) ? i : HANG_NONE;
+		t->object = rnd(seed, 2) ? "the mutex `m`" : NULL;
+		t->nframes = rnd(seed, 2);
+	}
+	for (b = 0; b < BARRIERS; b++) {
+		struct hang_barrier *to = barrier(s, b, rnd(seed, n + 2));
+
+		to->team_told = !rnd(seed, 4);
+		to->open = !rnd(seed, 6);
+		to->of_processes = !rnd(seed, 6);
+		for (i = rnd(seed, n + 1); i; i--)
+			s->arrived[b][to->narrived++] =
+				(struct hang_arrival){ .tid = TID(rnd(seed, n + 1)),
+						       .since_ns = rnd(seed, 9) ? S * i
+										: MODEL_UNKNOWN };
+		for (i = rnd(seed, 2) * rnd(seed, n + 2); i; i--) {
+			struct hang_member *m = was_there(s, b, rnd(seed, n + 2));
+
+			m->gone = !rnd(seed, 6);
+			m->left = !rnd(seed, 9);
+		}
+	}
+	s->in.all = rnd(seed, 6) != 0;
+}
+
+static void test_random(void **state)
+{
+	uint32_t seed = 20260, round, b, i, deadlocks = 0;
+	struct scene *s;
+
+	(void)state;
+	for (round = 0; round < 20000; round++) {
+		s = scene_new(1 + rnd(&seed, THREADS));
+		scramble(s, &seed);
+		for (b = 0; b < BARRIERS; b++) {
+			const struct report_hang *h = judge(s, b);
+
+			assert_non_null(name_of(h->verdict));
+			assert_true(strlen(h->text) > 8);
+			if (h->verdict == HANG_DEADLOCK) {
+				deadlocks++;
+				assert_true(h->ncycle > 0);
+				if (!has_circle(s))
+					fail_msg("round %u: no circle: %s", round, h->text);
+			}
+			for (i = 0; i < h->ncycle; i++)
+				assert_int_equal(h->cycle[i].next,
+						 h->cycle[(i + 1) % h->ncycle].tid);
+		}
+		scene_free(s);
+	}
+	assert_true(deadlocks > 1000);
+}
+
+/* Out of a hundred that all work, whatever is known of the team, none is locked up. */
+static void test_healthy(void **state)
+{
+	uint32_t seed = 7, round, i;
+	struct scene *s;
+
+	(void)state;
+	for (round = 0; round < 5000; round++) {
+		uint32_t n = 2 + rnd(&seed, THREADS - 2), first = 1 + rnd(&seed, n - 1);
+
+		s = scene_new(n);
+		barrier(s, 0, rnd(&seed, 2) ? n : 0);
+		if (rnd(&seed, 2))
+			team(s, 0, n);
+		for (i = 0; i < first; i++)
+			arrives(s, 0, i);
+		/* The last works; the others wait for locks of those after them, or work, too. */
+		for (i = first; i + 1 < n; i++)
+			if (rnd(&seed, 2))
+				waits_for_lock(s, i, "the mutex `m`",
+					       TID(i + 1 + rnd(&seed, n - i - 1)));
+		assert_verdict(judge(s, 0), HANG_LONG_PHASE);
+		scene_free(s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_long_phase),
+		cmocka_unit_test(test_outside),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_left_region),
+		cmocka_unit_test(test_idle_worker),
+		cmocka_unit_test(test_finalized),
+		cmocka_unit_test(test_count_too_large),
+		cmocka_unit_test(test_by_count),
+		cmocka_unit_test(test_guess),
+		cmocka_unit_test(test_other_team),
+		cmocka_unit_test(test_self),
+		cmocka_unit_test(test_rings),
+		cmocka_unit_test(test_through_barrier),
+		cmocka_unit_test(test_through_join),
+		cmocka_unit_test(test_join_within),
+		cmocka_unit_test(test_behind_cycle),
+		cmocka_unit_test(test_dead_holder),
+		cmocka_unit_test(test_chains),
+		cmocka_unit_test(test_two_barriers),
+		cmocka_unit_test(test_two_barriers_and_lock),
+		cmocka_unit_test(test_ranks),
+		cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_user_frame),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_healthy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

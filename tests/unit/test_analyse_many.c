@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Many processes, and with each of them the news that time goes on: twice as many must not take four times as long. */
+#include "test_model_util.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "analyse/report.h"
+#include "sbt/record.h"
+
+#define FEW  3000
+#define MANY (4 * FEW)
+
+enum { ALONE, OPEN, ONE_TEAM, PAIRS, ONE_BARRIER, HELD_BACK };
+
+static const struct site_name *no_site(void *ctx, uint32_t site)
+{
+	(void)ctx;
+	(void)site;
+	return NULL;
+}
+
+static const char *no_name(void *ctx, const struct model_barrier *barrier)
+{
+	(void)ctx;
+	(void)barrier;
+	return NULL;
+}
+
+static void add(struct model *m, const struct model_crossing *x)
+{
+	assert_int_equal(model_add_crossing(m, x), 0);
+}
+
+/* What one process does. */
+static void come(struct model *m, int way, uint32_t i, uint64_t t)
+{
+	struct model_crossing x = { .tgid = 10 + i,
+				    .inc = 1,
+				    .tid = 10 + i,
+				    .seq = 1,
+				    .site = 1,
+				    .count = 1,
+				    .object = 0x1000,
+				    .family = SBT_FAMILY_PTHREAD,
+				    .arrive_ns = t,
+				    .depart_ns = t + 5 };
+
+	if (way == OPEN)
+		x.count = 2;
+	if (way == ONE_TEAM) {
+		x.shared = 7;
+		x.family = SBT_FAMILY_MPI;
+		x.count = 0;
+	}
+	if (way == PAIRS || way == ONE_BARRIER) {
+		x.shared = way == PAIRS ? 7 + i / 2 : 7;
+		x.count = 2;
+	}
+	add(m, &x);
+	if (way != HELD_BACK)
+		return;
+	/* One that stays open, and behind it one that is over. */
+	x.object = 0x2000;
+	x.seq = 2;
+	x.count = 3;
+	x.arrive_ns = x.depart_ns = t + 10;
+	add(m, &x);
+	x.object = 0x3000;
+	x.seq = 3;
+	x.count = 1;
+	x.arrive_ns = x.depart_ns = t + 20;
+	add(m, &x);
+}
+
+/* Seconds of CPU time that it takes; its report has all of them. */
+static double time_of(int way, uint32_t n)
+{
+	struct report_env env = { .site = no_site,
+				  .barrier_name = no_name,
+				  .object_name = no_name,
+				  .crossing_cost_ns = NAN,
+				  .tracer_cpu_ns = REPORT_UNKNOWN };
+	struct model *m = model_new(NULL, 1000);
+	clock_t begun = clock();
+	struct report report;
+	uint64_t t = 2000;
+	uint32_t i;
+
+	assert_non_null(m);
+	for (i = 0; i < n; i++) {
+		come(m, way, i, t);
+		t += 100;
+		assert_int_equal(model_advance(m, t), 0);
+	}
+	assert_int_equal(model_finish(m, t), 0);
+	env.end_ns = t;
+	assert_int_equal(report_build(m, &env, &report), 0);
+	assert_int_equal(report.nprocesses, n);
+	assert_int_equal(report.crossings, way == HELD_BACK ? 3 * n : n);
+	report_free(&report);
+	model_free(m);
+	return (double)(clock() - begun) / CLOCKS_PER_SEC;
+}
+
+static void grows_with_their_number(int way)
+{
+	double few = time_of(way, FEW), many = time_of(way, MANY);
+
+	/* Four times as many: 4 would be linear, 16 quadratic. */
+	if (many > 9 * few + 0.2)
+		fail_msg("%u processes take %.2f s, %u take %.2f s", FEW, few, MANY, many);
+}
+
+static void each_alone(void **state)
+{
+	(void)state;
+	grows_with_their_number(ALONE);
+}
+
+static void barriers_that_stay_open(void **state)
+{
+	(void)state;
+	grows_with_their_number(OPEN);
+}
+
+static void one_team(void **state)
+{
+	(void)state;
+	grows_with_their_number(ONE_TEAM);
+}
+
+static void teams_of_two(void **state)
+{
+	(void)state;
+	grows_with_their_number(PAIRS);
+}
+
+static void all_at_a_barrier_for_two(void **state)
+{
+	(void)state;
+	grows_with_their_number(ONE_BARRIER);
+}
+
+static void held_back(void **state)
+{
+	(void)state;
+	grows_with_their_number(HELD_BACK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_alone),
+		cmocka_unit_test(barriers_that_stay_open),
+		cmocka_unit_test(one_team),
+		cmocka_unit_test(teams_of_two),
+		cmocka_unit_test(all_at_a_barrier_for_two),
+		cmocka_unit_test(held_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,718 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* The simulator against cases worked by hand. Times are in us where a comment has them. */
+#include "test_predict_util.h"
+
+#define SITE 0
+
+/* @n threads meet once, each after its @work, ns. */
+static struct predict_input one_meeting(uint32_t n, const uint64_t *work)
+{
+	struct predict_input in;
+	struct gen g;
+	uint32_t i;
+
+	gen_begin(&g, n);
+	for (i = 0; i < n; i++)
+		gen_work(&g, i, work[i]);
+	gen_meet(&g, SITE);
+	assert_int_equal(gen_end(&g, &in), 0);
+	return in;
+}
+
+static struct predict_input together(uint32_t n)
+{
+	uint64_t work[64];
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		work[i] = 100 * US;
+	return one_meeting(n, work);
+}
+
+#define TABLE_1                                                                                  \
+	"EntryTime=5us", "ExitTime=5us", "CheckTime=2us", "ExitCheckTime=2us", "ModelTime=10us", \
+		"BarrierMsgSize=128"
+
+/*
+ * Table 1, all arriving together, no messages: each enters until E = 5; the master's first look ends at E + C = 7
+ * and finds all; it lowers the barrier at 7 + M = 17. A slave's looks end at E + 2 k, and 17 = 5 + 2 x 6: the
+ * sixth sees it at once. All come out at 17 + X = 22, however many they are.
+ */
+static void test_linear_flags(void **state)
+{
+	struct predict_machine m =
+		MACHINE("ideal", "BarrierModel=linear", TABLE_1, "BarrierByMsgs=0");
+	uint32_t n;
+
+	(void)state;
+	for (n = 2; n <= 64; n *= 2) {
+		struct predict_input in = together(n);
+
+		near(time_on(&in, &m, n), 100e3 + 22e3);
+		predict_input_free(&in);
+	}
+	/* ModelTime 11: lowered at 18, which the looks that end at 17 and 19 see at 19. */
+	m = MACHINE("ideal", "BarrierModel=linear", TABLE_1, "BarrierByMsgs=0", "ModelTime=11us");
+	struct predict_input in = together(4);
+
+	near(time_on(&in, &m, 4), 100e3 + 24e3);
+	predict_input_free(&in);
+}
+
+/*
+ * With messages of build B, start-up S and T = 128 bytes on the way: at the master at A = E + B + S + T, where n -
+ * 1 of them are taken in (n - 1) C; lowered after M; the last slave's release is sent after (n - 1)(B + S), and
+ * seen after T and one look. Table 1 with B = 1, S = 10, 0.05 a byte: T = 6.4, A = 22.4.
+ */
+static void test_linear_messages(void **state)
+{
+	struct predict_machine m =
+		MACHINE("ideal", "BarrierModel=linear", TABLE_1, "BarrierByMsgs=1",
+			"MsgBuildTime=1us", "CommStartupTime=10us", "ByteTransferTime=0.05us/B");
+	uint32_t n;
+
+	(void)state;
+	for (n = 2; n <= 64; n *= 2) {
+		struct predict_input in = together(n);
+		double by_hand = 22.4 + (n - 1) * 2 + 10 + (n - 1) * 11 + 6.4 + 2 + 5;
+
+		near(time_on(&in, &m, n), 100e3 + 1e3 * by_hand);
+		predict_input_free(&in);
+	}
+}
+
+/* One comes late: the master has looked since 5, so that it finds out at the end of the look after the arrival. */
+static void test_linear_late(void **state)
+{
+	uint64_t work[] = { 0, 100 * US + 500 };
+	struct predict_input in = one_meeting(2, work);
+	struct predict_machine m =
+		MACHINE("ideal", "BarrierModel=linear", TABLE_1, "BarrierByMsgs=0");
+	struct predict_run run = simulate(&in, &m, 2);
+
+	(void)state;
+	/* It arrives at 105.5; looks end at 5 + 2 k: 107; lowered at 117; the slave's at 105.5 + 2 k: 117.5. */
+	near(run.time_ns, 117.5e3 + 5e3);
+	near(run.phases[SITE].wait_ns, 100.5e3);
+	near(run.phases[SITE].time_ns, 105.5e3);
+	assert_int_equal(run.phases[SITE].meetings, 1);
+	predict_run_free(&run);
+	predict_input_free(&in);
+}
+
+/* n updates of the counter, then n - 1 are woken, the last of whom goes on after the way of the flag. */
+static void test_central(void **state)
+{
+	struct predict_machine m = MACHINE("ideal", "BarrierModel=central", "CounterTime=0.5us",
+					   "WakeTime=1us", "FlagTime=4us", "ModelTime=2us");
+	uint32_t n;
+
+	(void)state;
+	for (n = 2; n <= 32; n *= 2) {
+		struct predict_input in = together(n);
+
+		near(time_on(&in, &m, n), 100e3 + n * 500.0 + 2e3 + (n - 1) * 1e3 + 4e3);
+		predict_input_free(&in);
+	}
+	/* On one processor the first comes at 100, the second at 200; two updates, lowered, one woken; no way to go. */
+	struct predict_input in = together(2);
+
+	near(time_on(&in, &m, 1), 200e3 + 500 + 2e3 + 1e3);
+	predict_input_free(&in);
+}
+
+/* Five threads, two children each: 0 has 1 and 2; 1 has 3 and 4. Flags take 3, a look 1, to lower 2. */
+static void test_tree(void **state)
+{
+	struct predict_input in = together(5);
+	struct predict_machine m =
+		MACHINE("ideal", "BarrierModel=tree", "BarrierArity=2", "FlagTime=3us",
+			"CheckTime=1us", "ExitCheckTime=1us", "ModelTime=2us");
+
+	(void)state;
+	/*
+	 * 1 has its two at 3 + 1 + 1 = 5. 0 takes 2's at 3 + 1 = 4 and 1's at 5 + 3 + 1 = 9; lowered at 11; 1 at
+	 * 15; 3 at 19.
+	 */
+	near(time_on(&in, &m, 5), 100e3 + 19e3);
+	predict_input_free(&in);
+}
+
+/* Rounds are the logarithm, rounded up; each takes a flag and a look. */
+static void test_dissemination(void **state)
+{
+	static const uint32_t rounds[][2] = { { 2, 1 }, { 3, 2 }, { 4, 2 }, { 5, 3 }, { 32, 5 } };
+	struct predict_machine m =
+		MACHINE("ideal", "BarrierModel=dissemination", "FlagTime=3us", "CheckTime=1us");
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rounds) / sizeof(rounds[0]); i++) {
+		struct predict_input in = together(rounds[i][0]);
+
+		near(time_on(&in, &m, rounds[i][0]), 100e3 + rounds[i][1] * 4e3);
+		predict_input_free(&in);
+	}
+}
+
+/* Whatever the model, nobody leaves before the last has come, and a barrier that costs nothing costs nothing. */
+static void test_no_model_leaves_early(void **state)
+{
+	static const char *const models[] = { "linear", "central", "tree", "dissemination",
+					      "free" };
+	uint64_t work[] = { 5 * US, 90 * US, 20 * US, 70 * US, 0, 33 * US, 80 * US };
+	size_t i, last;
+
+	(void)state;
+	for (i = 0; i < 5; i++) {
+		char model[64];
+		struct predict_machine m;
+
+		snprintf(model, sizeof(model), "BarrierModel=%s", models[i]);
+		m = MACHINE("ideal", model);
+		for (last = 0; last < 7; last++) {
+			struct predict_input in;
+
+			work[last] += 200 * US;
+			in = one_meeting(7, work);
+			near(time_on(&in, &m, 7), (double)work[last]);
+			predict_input_free(&in);
+			work[last] -= 200 * US;
+		}
+	}
+}
+
+/* --- processors -------------------------------------------------------------------------------------- */
+
+static struct predict_input no_meeting(uint32_t n, uint64_t work)
+{
+	struct predict_input in;
+	struct gen g;
+	uint32_t i;
+
+	gen_begin(&g, n);
+	for (i = 0; i < n; i++) {
+		gen_work(&g, i, work);
+		gen_step(&g, i, PREDICT_END, 0, 0);
+	}
+	assert_int_equal(gen_end(&g, &in), 0);
+	return in;
+}
+
+/*
+ * Three threads of 3 ms on two processors. Each to its end: the third begins at 3. In turns of 1 ms: 0 and 1; 2
+ * and 0; 1 and 2; 0 and 1; 2: 5 ms.
+ */
+static void test_scheduler(void **state)
+{
+	struct predict_input in = no_meeting(3, 3 * MS);
+	struct predict_machine m = MACHINE("ideal", "Scheduler=global");
+
+	(void)state;
+	near(time_on(&in, &m, 2), 6e6);
+	m = MACHINE("ideal", "Scheduler=global", "Quantum=1ms");
+	near(time_on(&in, &m, 2), 5e6);
+	m = MACHINE("ideal", "Scheduler=block", "Quantum=1ms");
+	near(time_on(&in, &m, 2), 6e6);
+	near(time_on(&in, &m, 3), 3e6);
+	near(time_on(&in, &m, 64), 3e6);
+	predict_input_free(&in);
+}
+
+/* Two threads of 2 ms take turns of 1 ms on one processor: it changes three times. */
+static void test_switches(void **state)
+{
+	struct predict_input in = no_meeting(2, 2 * MS);
+	struct predict_machine m = MACHINE("ideal", "Quantum=1ms", "SwitchTime=100us");
+
+	(void)state;
+	near(time_on(&in, &m, 1), 4.3e6);
+	near(time_on(&in, &m, 2), 2e6);
+	predict_input_free(&in);
+}
+
+/* Threads 0 to 3 with work 4, 1, 1, 1: in blocks 0 and 1 share one of two processors, dealt out 0 and 2 do. */
+static void test_fixed(void **state)
+{
+	uint64_t work[] = { 4 * MS, 1 * MS, 1 * MS, 2 * MS };
+	struct predict_input in = one_meeting(4, work);
+	struct predict_machine m = MACHINE("ideal", "Scheduler=block");
+
+	(void)state;
+	near(time_on(&in, &m, 2), 5e6);
+	m = MACHINE("ideal", "Scheduler=cyclic");
+	near(time_on(&in, &m, 2), 5e6);
+	m = MACHINE("ideal", "Scheduler=global"); /* the other one does all the rest */
+	near(time_on(&in, &m, 2), 4e6);
+	predict_input_free(&in);
+}
+
+/* A delay needs no processor: the other thread computes meanwhile. */
+static void test_delay(void **state)
+{
+	struct predict_machine m = MACHINE("ideal", "MipsRatio=2");
+	struct predict_input in;
+	struct gen g;
+
+	(void)state;
+	gen_begin(&g, 2);
+	assert_int_equal(predict_add_step(&g.in, 0, PREDICT_DELAY, 5 * MS, 0, 0), 0);
+	gen_work(&g, 0, 1 * MS);
+	gen_work(&g, 1, 2 * MS);
+	gen_meet(&g, SITE);
+	assert_int_equal(gen_end(&g, &in), 0);
+	/* Thread 1 computes until 4, thread 0 from 5 to 7: computing takes twice the time, sleeping does not. */
+	near(time_on(&in, &m, 1), 7e6);
+	near(time_on(&in, &m, 2), 7e6);
+	predict_input_free(&in);
+}
+
+/* --- remote data ---------------------------------------------------------------------------------------- */
+
+#define MESSAGES                                                                                 \
+	"MsgBuildTime=1us", "CommStartupTime=5us", "ByteTransferTime=10ns/B", "RequestSize=100", \
+		"ReceiveTime=2us", "InterruptTime=3us", "PollInterval=30us", "PollTime=1us"
+
+/* Thread 0 computes for 10 and asks 1, which computes for 100, for 1000 bytes; then they meet. */
+static struct predict_input one_read(void)
+{
+	struct predict_input in;
+	struct gen g;
+
+	gen_begin(&g, 2);
+	gen_work(&g, 0, 10 * US);
+	gen_read(&g, 0, 1, 1000);
+	gen_work(&g, 1, 100 * US);
+	gen_meet(&g, SITE);
+	assert_int_equal(gen_end(&g, &in), 0);
+	return in;
+}
+
+/*
+ * It asks at 10 + 1 + 5 = 16; the request is there at 17. An answer takes 2 + 1 + 5 = 8 to give, 10 on the way and 2 to
+ * take in.
+ *  none: given from 100 on, when 1 waits: 108, there at 118, taken in at 120.
+ *  interrupt: from 17 on, 11 with the interrupt: 28, 38, 40; 1 comes at 100 + 11.
+ *  poll: at the end of the first look, 31: 39, 49, 51; 1 looks three times and comes at 100 + 3 + 8.
+ */
+static void test_policies(void **state)
+{
+	static const struct {
+		const char *policy;
+		double total, access, service;
+	} cases[] = {
+		{ "ServicePolicy=none", 120e3, 110e3, 10e3 },
+		{ "ServicePolicy=interrupt", 111e3, 30e3, 13e3 },
+		{ "ServicePolicy=poll", 111e3, 41e3, 10e3 },
+	};
+	struct predict_input in = one_read();
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		struct predict_machine m = MACHINE("ideal", MESSAGES, cases[i].policy);
+		struct predict_run run = simulate(&in, &m, 2);
+
+		near(run.time_ns, cases[i].total);
+		near(run.access_ns, cases[i].access);
+		near(run.service_ns, cases[i].service);
+		assert_int_equal(run.messages, 2);
+		predict_run_free(&run);
+	}
+	predict_input_free(&in);
+}
+
+/* Looks: 100 of computing hold 9 looks after each 10, the last of which is none; 3 after each 30, 1 after 50. */
+static void test_poll_interval(void **state)
+{
+	static const struct {
+		const char *interval;
+		double looks;
+	} cases[] = { { "PollInterval=10us", 9 },
+		      { "PollInterval=30us", 3 },
+		      { "PollInterval=50us", 1 } };
+	struct predict_input in = together(2);
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		struct predict_machine m =
+			MACHINE("ideal", "ServicePolicy=poll", "PollTime=2us", cases[i].interval);
+
+		near(time_on(&in, &m, 2), 100e3 + cases[i].looks * 2e3);
+	}
+	predict_input_free(&in);
+}
+
+/* Processors that share memory read it themselves: 10 + 2 + 1000 x 1 ns; nobody is asked. */
+static void test_cluster(void **state)
+{
+	struct predict_machine m = MACHINE("ideal", MESSAGES, "CoresPerCluster=2",
+					   "ClusterStartupTime=2us", "ClusterByteTime=1ns/B");
+	struct predict_input in = one_read();
+	struct predict_run run = simulate(&in, &m, 2);
+
+	(void)state;
+	near(run.time_ns, 100e3);
+	near(run.access_ns, 3e3);
+	assert_int_equal(run.messages, 0);
+	predict_run_free(&run);
+	/* On one processor the data are its own. */
+	near(time_on(&in, &m, 1), 110e3);
+	predict_input_free(&in);
+}
+
+/* What is on the way when a message is sent makes it slower, if links are shared: 1 and 2 ask 0 at the same time. */
+static void test_contention(void **state)
+{
+	struct predict_machine m = MACHINE("ideal", "ByteTransferTime=10ns/B", "RequestSize=100",
+					   "Topology=bus", "Contention=1");
+	struct predict_input in;
+	struct predict_run run;
+	struct gen g;
+
+	(void)state;
+	gen_begin(&g, 3);
+	gen_read(&g, 1, 0, 1000);
+	gen_read(&g, 2, 0, 1000);
+	gen_meet(&g, SITE);
+	assert_int_equal(gen_end(&g, &in), 0);
+	run = simulate(&in, &m, 3);
+	/* 1's request: 1, its answer 10 beside 2's request: 20. 2's: 2, its answer beside 1's: 20. */
+	near(run.time_ns, 22e3);
+	near(run.access_ns, 21e3 + 22e3);
+	predict_run_free(&run);
+	m = MACHINE("ideal", "ByteTransferTime=10ns/B", "RequestSize=100", "Topology=bus");
+	near(time_on(&in, &m, 3), 11e3);
+	predict_input_free(&in);
+}
+
+static double hop_time(const char *topology, uint32_t from, uint32_t to)
+{
+	struct predict_machine m = MACHINE("ideal", topology, "HopTime=1us");
+	struct predict_input in;
+	struct gen g;
+	double t;
+
+	gen_begin(&g, 16);
+	gen_read(&g, from, to, 8);
+	gen_step(&g, from, PREDICT_END, 0, 0);
+	assert_int_equal(gen_end(&g, &in), 0);
+	t = time_on(&in, &m, 16);
+	predict_input_free(&in);
+	return t / 2e3;
+}
+
+static void test_topologies(void **state)
+{
+	(void)state;
+	near(hop_time("Topology=crossbar", 0, 15), 1);
+	near(hop_time("Topology=ring", 1, 15), 2);
+	near(hop_time("Topology=ring", 0, 8), 8);
+	near(hop_time("Topology=mesh", 0, 15), 6); /* of 4 x 4 */
+	near(hop_time("Topology=hypercube", 0, 15), 4);
+	near(hop_time("Topology=hypercube", 5, 4), 1);
+	near(hop_time("Topology=fattree", 0, 3), 2);
+	near(hop_time("Topology=fattree", 0, 4), 4);
+}
+
+/* A message that needs no answer: the sender goes on, the receiver takes it in. */
+static void test_write(void **state)
+{
+	struct predict_machine m = MACHINE("ideal", MESSAGES, "ServicePolicy=interrupt");
+	struct predict_input in;
+	struct predict_run run;
+	struct gen g;
+
+	(void)state;
+	gen_begin(&g, 2);
+	gen_step(&g, 0, PREDICT_WRITE, 1, 1000);
+	gen_work(&g, 1, 100 * US);
+	gen_meet(&g, SITE);
+	assert_int_equal(gen_end(&g, &in), 0);
+	run = simulate(&in, &m, 2);
+	near(run.time_ns, 105e3); /* interrupted for 3 + 2 */
+	near(run.phases[SITE].wait_ns, 99e3); /* since 6 */
+	predict_run_free(&run);
+	predict_input_free(&in);
+}
+
+/* --- properties ------------------------------------------------------------------------------------------ */
+
+static uint64_t random_next(uint64_t *x)
+{
+	*x ^= *x << 13;
+	*x ^= *x >> 7;
+	*x ^= *x << 17;
+	return *x;
+}
+
+/* Meetings of some of the threads, delays, data. */
+static struct predict_input random_input(uint64_t *x, uint32_t n, bool delays, double *work)
+{
+	struct predict_input in = { 0 };
+	uint32_t k, i, meeting;
+
+	*work = 0;
+	for (i = 0; i < n; i++)
+		assert_true(predict_add_thread(&in) >= 0);
+	for (k = 0; k < 40; k++) {
+		uint64_t members = random_next(x) | random_next(x);
+
+		assert_int_equal(predict_add_meeting(&in, k % 3, &meeting), 0);
+		for (i = 0; i < n; i++) {
+			uint64_t ns = random_next(x) % 1000;
+
+			if (!(members >> i & 1))
+				continue;
+			if (delays && ns % 5 == 0)
+				assert_int_equal(predict_add_step(&in, i, PREDICT_DELAY, ns, 0, 0),
+						 0);
+			if (ns % 3 == 0)
+				assert_int_equal(
+					predict_add_step(&in, i, PREDICT_READ, 0, k % n, 8), 0);
+			assert_int_equal(predict_add_step(&in, i, PREDICT_MEET, ns, meeting, 0), 0);
+			*work += (double)ns;
+		}
+	}
+	return in;
+}
+
+/*
+ * Where all costs are zero and each thread has its processor, the simulation is the translation; on one processor
+ * it is the work; in between it is within Graham's bounds of any schedule that leaves no processor idle without
+ * need.
+ */
+static void test_random(void **state)
+{
+	struct predict_machine m = MACHINE("ideal", "ServicePolicy=interrupt");
+	uint64_t x = 88172645463325252ull;
+	double ideal, work, t;
+	uint32_t turn, p;
+
+	(void)state;
+	for (turn = 0; turn < 100; turn++) {
+		uint32_t n = 2 + (uint32_t)(random_next(&x) % 12);
+		struct predict_input in = random_input(&x, n, turn & 1, &work);
+
+		assert_int_equal(predict_translate(&in, NULL, &ideal), 0);
+		near(time_on(&in, &m, n), ideal);
+		near(time_on(&in, &m, n + 3), ideal);
+		if (!(turn & 1))
+			near(time_on(&in, &m, 1), work);
+		for (p = 2; p < n && !(turn & 1); p++) {
+			t = time_on(&in, &m, p);
+			assert_true(t >= fmax(ideal, work / p) - 1e-3);
+			assert_true(t <= work / p + ideal + 1e-3);
+		}
+		predict_input_free(&in);
+	}
+}
+
+/* Of one team, phases and tail add up to the time, whatever the machine. */
+static void test_phases_add_up(void **state)
+{
+	static const char *const machines[] = { "ideal", "laptop", "two-socket", "cm5",
+						"distributed" };
+	size_t i;
+	uint32_t k;
+
+	(void)state;
+	for (i = 0; i < 5; i++) {
+		struct predict_machine m = machine(machines[i], NULL);
+		struct predict_input in;
+		struct predict_run run;
+		double sum = 0;
+
+		assert_int_equal(gen_sparse(8, &in), 0);
+		run = simulate(&in, &m, 8);
+		assert_int_equal(run.nphases, 5);
+		for (k = 0; k < run.nphases; k++)
+			sum += run.phases[k].time_ns;
+		near(sum, run.time_ns);
+		predict_run_free(&run);
+		predict_input_free(&in);
+	}
+}
+
+/* What one thread does alone takes as long with any number of processors: Amdahl's law, by hand. */
+static void test_alone(void **state)
+{
+	static const uint32_t processors[] = { 1, 2, 4 };
+	struct predict_machine m = machine("ideal", NULL);
+	struct predict_input in = { .before_ns = 30000, .after_ns = 10000 };
+	struct predict_result r;
+	uint32_t i;
+
+	(void)state;
+	m.mips_ratio = 2;
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(predict_add_thread(&in), (int)i);
+		assert_int_equal(predict_add_step(&in, i, PREDICT_END, 20000, 0, 0), 0);
+	}
+	assert_int_equal(predict_run_all(&in, &m, processors, 3, &r), 0);
+	near(r.serial_ns, 2 * 120000);
+	near(r.ideal_ns, 60000);
+	for (i = 0; i < 3; i++) {
+		const struct predict_run *run = &r.points[i].run;
+
+		near(run->time_ns, 2 * (40000 + 80000.0 / processors[i]));
+		near(run->phases[in.nsites + 1].time_ns, 2 * 40000);
+		near(run->phases[in.nsites + 1].work_ns, 2 * 40000);
+		near(run->phases[in.nsites].time_ns, 2 * 80000.0 / processors[i]);
+	}
+	near(r.points[2].speedup, 2);
+	assert_int_equal(r.points[2].limit, in.nsites + 1);
+	assert_int_equal(r.points[2].why, PREDICT_BY_SERIAL);
+	predict_result_free(&r);
+	predict_input_free(&in);
+}
+
+struct seen {
+	uint32_t n, ends;
+	double last_arrival[2], depart[2];
+};
+
+static void see(void *ctx, const struct predict_crossed *c)
+{
+	struct seen *s = ctx;
+
+	assert_true(c->thread < 2);
+	if (c->meeting == PREDICT_NONE) {
+		near(c->depart_ns, s->depart[1]);
+		s->ends++;
+		return;
+	}
+	s->last_arrival[c->meeting] = fmax(s->last_arrival[c->meeting], c->arrive_ns);
+	assert_true(c->depart_ns >= c->arrive_ns);
+	near(c->work_ns, 15e3);
+	near(c->queue_ns + c->inside_queue_ns, 0);
+	s->depart[c->meeting] = c->depart_ns;
+	s->n++;
+}
+
+static void test_crossings(void **state)
+{
+	struct predict_machine m =
+		MACHINE("ideal", "BarrierModel=linear", TABLE_1, "BarrierByMsgs=0");
+	struct seen seen = { 0 };
+	struct predict_input in;
+	struct predict_run run;
+	struct gen g;
+	int k;
+
+	(void)state;
+	gen_begin(&g, 2);
+	for (k = 0; k < 2; k++) {
+		gen_work(&g, 0, 10 * US);
+		gen_work(&g, 1, 10 * US);
+		gen_meet(&g, SITE);
+	}
+	assert_int_equal(gen_end(&g, &in), 0);
+	assert_int_equal(predict_simulate(&in, &m, 2, see, &seen, &run), 0);
+	assert_int_equal(seen.n, 4);
+	assert_int_equal(seen.ends, 2);
+	near(seen.last_arrival[0], 15e3);
+	near(seen.depart[0], 32e3);
+	near(seen.last_arrival[1], 47e3);
+	near(seen.depart[1], 64e3);
+	predict_run_free(&run);
+	predict_input_free(&in);
+}
+
+/* What cannot be simulated is said to be so. */
+static void test_wrong_input(void **state)
+{
+	struct predict_machine m = machine("laptop", NULL);
+	struct predict_input in = { 0 };
+	struct predict_run run;
+	double t;
+	uint32_t a, b;
+
+	(void)state;
+	assert_int_equal(predict_simulate(&in, &m, 0, NULL, NULL, &run), -EINVAL);
+	assert_int_equal(predict_simulate(&in, &m, 4, NULL, NULL, &run), 0);
+	near(run.time_ns, 0);
+	predict_run_free(&run);
+	assert_int_equal(predict_add_step(&in, 0, PREDICT_END, 1, 0, 0), -EINVAL);
+	assert_int_equal(predict_add_thread(&in), 0);
+	assert_int_equal(predict_add_thread(&in), 1);
+	assert_int_equal(predict_add_step(&in, 0, PREDICT_MEET, 1, 0, 0), -EINVAL);
+	assert_int_equal(predict_add_meeting(&in, 0, &a), 0);
+	assert_int_equal(predict_add_meeting(&in, 0, &b), 0);
+	/* Two meetings, in another order for each. */
+	assert_int_equal(predict_add_step(&in, 0, PREDICT_MEET, 1, a, 0), 0);
+	assert_int_equal(predict_add_step(&in, 0, PREDICT_MEET, 1, b, 0), 0);
+	assert_int_equal(predict_add_step(&in, 1, PREDICT_MEET, 1, b, 0), 0);
+	assert_int_equal(predict_add_step(&in, 1, PREDICT_MEET, 1, a, 0), 0);
+	assert_int_equal(predict_simulate(&in, &m, 2, NULL, NULL, &run), -EDEADLK);
+	assert_int_equal(predict_translate(&in, NULL, &t), -EDEADLK);
+	m.service = PREDICT_POLL;
+	assert_int_equal(predict_simulate(&in, &m, 2, NULL, NULL, &run), -EINVAL);
+	m.service = PREDICT_INTERRUPT;
+	assert_int_equal(predict_add_step(&in, 1, PREDICT_READ, 1, 2, 8), 0);
+	assert_int_equal(predict_simulate(&in, &m, 2, NULL, NULL, &run), -EINVAL);
+	predict_input_free(&in);
+}
+
+static void check_counts(uint32_t threads, const char *expected)
+{
+	uint32_t out[32], n = predict_counts(threads, out, 32), i;
+	char s[256] = "";
+
+	for (i = 0; i < n; i++)
+		snprintf(s + strlen(s), sizeof(s) - strlen(s), "%s%u", i ? "," : "", out[i]);
+	assert_string_equal(s, expected);
+}
+
+static void test_counts(void **state)
+{
+	uint32_t out[8];
+
+	(void)state;
+	check_counts(1, "1,2");
+	check_counts(4, "1,2,4,8");
+	check_counts(6, "1,2,4,6,8");
+	assert_int_equal(predict_counts_parse("8,1-3,2", out, 8), 4);
+	assert_int_equal(out[0], 1);
+	assert_int_equal(out[3], 8);
+	assert_int_equal(predict_counts_parse("1-9", out, 8), -E2BIG);
+	assert_int_equal(predict_counts_parse("", out, 8), -EINVAL);
+	assert_int_equal(predict_counts_parse("0", out, 8), -EINVAL);
+	assert_int_equal(predict_counts_parse("4-2", out, 8), -EINVAL);
+	assert_int_equal(predict_counts_parse("1,", out, 8), -EINVAL);
+	assert_int_equal(predict_counts_parse("1 2", out, 8), -EINVAL);
+	assert_int_equal(predict_counts_parse("99999999999", out, 8), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_linear_flags),
+		cmocka_unit_test(test_linear_messages),
+		cmocka_unit_test(test_linear_late),
+		cmocka_unit_test(test_central),
+		cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_dissemination),
+		cmocka_unit_test(test_no_model_leaves_early),
+		cmocka_unit_test(test_scheduler),
+		cmocka_unit_test(test_switches),
+		cmocka_unit_test(test_fixed),
+		cmocka_unit_test(test_delay),
+		cmocka_unit_test(test_policies),
+		cmocka_unit_test(test_poll_interval),
+		cmocka_unit_test(test_cluster),
+		cmocka_unit_test(test_contention),
+		cmocka_unit_test(test_topologies),
+		cmocka_unit_test(test_write),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_phases_add_up),
+		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_crossings),
+		cmocka_unit_test(test_wrong_input),
+		cmocka_unit_test(test_counts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

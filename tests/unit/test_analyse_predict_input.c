@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* From crossings through the model to the prediction's input. */
+#include "test_model_util.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "analyse/predict_input.h"
+
+#define A 0x1000
+#define B 0x2000
+
+struct fixture {
+	struct run *run;
+	struct report_env env;
+	struct predict_feed *feed;
+	uint32_t fed; /* of the kept episodes */
+};
+
+static void set_up(struct fixture *f, double cost)
+{
+	*f = (struct fixture){ .run = run_new(0) };
+	f->env.crossing_cost_ns = cost;
+	f->feed = predict_feed_new(&f->env);
+	assert_non_null(f->feed);
+}
+
+static void feed(struct fixture *f)
+{
+	for (; f->fed < f->run->nkept; f->fed++)
+		assert_int_equal(
+			predict_feed_episode(f->feed, f->run->model, &f->run->kept[f->fed].ep), 0);
+}
+
+static const struct predict_input *finish(struct fixture *f, uint64_t end_ns)
+{
+	feed(f);
+	assert_int_equal(model_finish(f->run->model, end_ns), 0);
+	feed(f);
+	assert_int_equal(predict_feed_finish(f->feed, f->run->model), 0);
+	return predict_feed_input(f->feed);
+}
+
+static void tear_down(struct fixture *f)
+{
+	predict_feed_free(f->feed);
+	run_free(f->run);
+}
+
+static void cross_with(struct fixture *f, uint32_t tid, uint64_t object, uint64_t arrive,
+		       uint64_t depart, const struct model_detail *d)
+{
+	struct model_crossing c = crossing(tid, object, 2, arrive, depart);
+
+	c.flags |= MODEL_CROSSING_ACCOUNTED;
+	c.detail = d;
+	run_feed(f->run, c);
+}
+
+static void expect_step(const struct predict_input *in, uint32_t thread, uint32_t i,
+			enum predict_op op, uint64_t ns)
+{
+	assert_true(thread < in->nthreads && i < in->threads[thread].n);
+	assert_int_equal(in->threads[thread].steps[i].op, op);
+	assert_int_equal(in->threads[thread].steps[i].ns, ns);
+}
+
+/* One of each part: on a CPU 500, of which the host took 40 and tracing 10; 100 asleep; the rest is dropped. */
+static void test_parts(void **state)
+{
+	struct model_detail d = {
+		.oncpu_ns = 500, .runq_ns = 200, .stolen_ns = 40, .inside_oncpu_ns = 0
+	};
+	const struct predict_facts *facts;
+	const struct predict_input *in;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, 10);
+	run_launched(f.run, 0);
+	d.blocked_ns[MODEL_BLOCKED_SLEEP] = 70;
+	d.blocked_ns[MODEL_BLOCKED_IO] = 30;
+	d.blocked_ns[MODEL_BLOCKED_LOCK] = 90;
+	d.blocked_ns[MODEL_BLOCKED_THROTTLED] = 60;
+	cross_with(&f, 11, A, 1000, 1100, &d);
+	cross_with(&f, 12, A, 1000, 1100, NULL); /* all on a CPU */
+	in = finish(&f, 1100);
+	facts = predict_feed_facts(f.feed);
+	assert_int_equal(in->nthreads, 2);
+	assert_int_equal(in->nmeetings, 1);
+	assert_int_equal(in->meetings[0].n, 2);
+	assert_int_equal(in->nsites, 1);
+	expect_step(in, 0, 0, PREDICT_DELAY, 100);
+	expect_step(in, 0, 1, PREDICT_MEET, 450);
+	expect_step(in, 1, 0, PREDICT_MEET, 990);
+	assert_int_equal(facts->runq_ns, 200);
+	assert_int_equal(facts->lock_ns, 90);
+	assert_int_equal(facts->throttled_ns, 60);
+	assert_int_equal(facts->unattributed_ns, 50);
+	assert_int_equal(facts->stolen_ns, 40);
+	assert_int_equal(facts->cost_ns, 20);
+	assert_true(facts->cost_known);
+	assert_int_equal(facts->delay_ns, 100);
+	assert_int_equal(facts->wall_ns, 0);
+	assert_int_equal(facts->computing_ns, 450 + 990);
+	assert_int_equal(facts->recorded_ns, 1100);
+	tear_down(&f);
+}
+
+/* Nobody accounted for the time: it is the clock's, and that is said; tails too. */
+static void test_wall(void **state)
+{
+	const struct predict_input *in;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, NAN);
+	run_launched(f.run, 0);
+	cross(f.run, 11, A, 2, 1000, 1100);
+	cross(f.run, 12, A, 2, 1050, 1100);
+	in = finish(&f, 1400);
+	expect_step(in, 0, 0, PREDICT_MEET, 1000);
+	expect_step(in, 0, 1, PREDICT_END, 300);
+	expect_step(in, 1, 0, PREDICT_MEET, 1050);
+	assert_int_equal(predict_feed_facts(f.feed)->wall_ns, 2050 + 600);
+	assert_false(predict_feed_facts(f.feed)->cost_known);
+	tear_down(&f);
+}
+
+/* Accounted: the tail is what the sums have more than the phases. */
+static void test_tail(void **state)
+{
+	struct model_detail tail = { .oncpu_ns = 120, .runq_ns = 180 };
+	const struct predict_input *in;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, NAN);
+	run_launched(f.run, 0);
+	cross_with(&f, 11, A, 1000, 1100, NULL);
+	cross_with(&f, 12, A, 1000, 1100, NULL);
+	assert_int_equal(model_advance(f.run->model, 1200), 0);
+	assert_int_equal(model_add_tail(f.run->model, PID, INC, 11, 1400, &tail), 0);
+	assert_int_equal(model_end_thread(f.run->model, PID, INC, 11, 1400, NULL), 0);
+	in = finish(&f, 1400);
+	expect_step(in, 0, 1, PREDICT_END, 120);
+	tear_down(&f);
+}
+
+/* Who would meet is not known: no meeting; the work is not lost. */
+static void test_incomplete(void **state)
+{
+	const struct predict_input *in;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, NAN);
+	run_launched(f.run, 0);
+	cross_with(&f, 11, A, 1000, 1100, NULL);
+	cross_with(&f, 12, A, 1000, 1100, NULL);
+	/* 12's record is lost. */
+	lose(f.run, 12);
+	cross_with(&f, 11, A, 1600, 1700, NULL);
+	assert_int_equal(model_advance(f.run->model, 2000), 0);
+	cross_with(&f, 11, A, 2000, 2100, NULL);
+	cross_with(&f, 12, A, 2050, 2100, NULL);
+	in = finish(&f, 2100);
+	assert_int_equal(predict_feed_facts(f.feed)->left_out, 1);
+	assert_int_equal(in->nmeetings, 2);
+	expect_step(in, 0, 1, PREDICT_MEET, 500 + 300);
+	/* Of 12's phase nothing is known. */
+	expect_step(in, 1, 1, PREDICT_MEET, 0);
+	assert_int_equal(predict_feed_facts(f.feed)->unknown, 1);
+	tear_down(&f);
+}
+
+/* The first thread computes 600 before it makes the other, which cannot begin before. */
+static void test_made(void **state)
+{
+	const struct predict_input *in;
+	struct fixture f;
+	double ideal;
+
+	(void)state;
+	set_up(&f, NAN);
+	run_launched(f.run, 0);
+	assert_int_equal(model_add_thread(f.run->model, PID, INC, 11, 600), 0);
+	cross_with(&f, PID, A, 1000, 1510, NULL); /* 600 + 400 */
+	cross_with(&f, 11, A, 1500, 1510, NULL); /* 900 */
+	in = finish(&f, 1510);
+	assert_int_equal(predict_feed_facts(f.feed)->forks, 1);
+	assert_int_equal(in->nmeetings, 2);
+	assert_int_equal(in->nsites, 2);
+	assert_int_equal(in->meetings[0].site, 1);
+	assert_int_equal(in->meetings[1].site, 0);
+	assert_int_equal(predict_translate(in, NULL, &ideal), 0);
+	assert_int_equal((int)ideal, 600 + 900);
+	tear_down(&f);
+}
+
+static void stay(struct fixture *f, uint32_t tid, uint64_t arrive, uint64_t resumes)
+{
+	struct model_crossing c = crossing(tid, A, 2, arrive, NEVER);
+
+	c.flags = MODEL_CROSSING_STAYS | MODEL_CROSSING_ACCOUNTED;
+	run_feed(f->run, c);
+	c = crossing(tid, A, 2, 0, resumes);
+	c.flags = MODEL_CROSSING_RESUMES | MODEL_CROSSING_ACCOUNTED;
+	run_feed(f->run, c);
+}
+
+/* The end of a region, 300 of serial work of the one that goes on, then the next region, of 190 and 240. */
+static void test_regions(void **state)
+{
+	const struct predict_input *in;
+	struct fixture f;
+	double ideal;
+
+	(void)state;
+	set_up(&f, NAN);
+	assert_int_equal(model_add_process(f.run->model, PID, INC, 0, 0, 0, true, "prog"), 0);
+	stay(&f, 12, 90, 410);
+	cross_with(&f, PID, A, 100, 110, NULL);
+	stay(&f, 12, 650, 900);
+	cross_with(&f, PID, A, 600, 660, NULL);
+	in = finish(&f, 1000);
+	assert_int_equal(predict_feed_facts(f.feed)->forks, 1);
+	assert_int_equal(predict_translate(in, NULL, &ideal), 0);
+	/* Then 300, and the longer of 190 and 240. Of the tail nothing was told. */
+	assert_int_equal((int)ideal, 100 + 300 + 240);
+	tear_down(&f);
+}
+
+static void say_touched(struct fixture *f, uint32_t tid, uint64_t t_ns, uint64_t oncpu_ns,
+			uint32_t owner)
+{
+	struct predict_message m = { .tgid = PID,
+				     .inc = INC,
+				     .tid = tid,
+				     .t_ns = t_ns,
+				     .oncpu_ns = oncpu_ns,
+				     .owner = owner,
+				     .bytes = 64 };
+	uint32_t thread = model_find_thread(f->run->model, PID, INC, tid);
+
+	assert_true(thread != MODEL_NONE);
+	assert_int_equal(predict_feed_message(f->feed, f->run->model, thread, &m), 0);
+}
+
+static void numbered(struct fixture *f, uint32_t tid, uint16_t number, uint64_t arrive,
+		     uint64_t depart, const struct model_detail *d)
+{
+	struct model_crossing c = crossing(tid, A, 2, arrive, depart);
+
+	c.flags |= MODEL_CROSSING_ACCOUNTED;
+	c.detail = d;
+	c.place = number + 1;
+	run_feed(f->run, c);
+}
+
+/*
+ * Thread 11, number 5, touches data of number 7, which is 12, after 100 and 250 of 400 ns on a CPU, each marker costing half of a
+ * crossing's 20 ns; then those of a number that nobody has. What comes after the last meeting is there, too.
+ */
+static void test_messages(void **state)
+{
+	struct model_detail d = { .oncpu_ns = 400, .runq_ns = 600 };
+	const struct predict_facts *facts;
+	const struct predict_input *in;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, 20);
+	run_launched(f.run, 0);
+	assert_int_equal(model_add_thread(f.run->model, PID, INC, 11, 0), 0);
+	assert_int_equal(model_add_thread(f.run->model, PID, INC, 12, 0), 0);
+	say_touched(&f, 11, 300, 100, 7);
+	say_touched(&f, 11, 600, 250, 7);
+	say_touched(&f, 11, 700, 280, 9);
+	say_touched(&f, 11, 701, 280, UINT32_MAX);
+	numbered(&f, 11, 5, 1000, 1100, &d);
+	numbered(&f, 12, 7, 1000, 1100, &d);
+	say_touched(&f, 11, 1150, MODEL_UNKNOWN, 7);
+	in = finish(&f, 1300);
+	facts = predict_feed_facts(f.feed);
+	assert_int_equal(facts->messages, 3);
+	assert_int_equal(facts->strangers, 2);
+	expect_step(in, 0, 0, PREDICT_READ, 100 - 10);
+	expect_step(in, 0, 1, PREDICT_READ, 150 - 10);
+	assert_int_equal(in->threads[0].steps[0].what, 1);
+	assert_int_equal(in->threads[0].steps[1].bytes, 64);
+	expect_step(in, 0, 2, PREDICT_MEET, 150 - 20);
+	assert_int_equal(in->threads[0].steps[3].op, PREDICT_READ);
+	assert_int_equal(in->threads[0].n, 5);
+	expect_step(in, 1, 0, PREDICT_MEET, 400 - 20);
+	tear_down(&f);
+}
+
+/* The process began 200 before its threads, and ended 90 after them: one was alone; a window has none of it. */
+static void test_alone(void **state)
+{
+	const struct predict_input *in;
+	struct fixture f;
+	int windowed;
+
+	(void)state;
+	for (windowed = 0; windowed < 2; windowed++) {
+		set_up(&f, NAN);
+		if (windowed)
+			predict_feed_window(f.feed, 1100, 5000);
+		run_launched(f.run, 100);
+		assert_int_equal(model_add_thread(f.run->model, PID, INC, 11, 300), 0);
+		assert_int_equal(model_add_thread(f.run->model, PID, INC, 12, 310), 0);
+		cross_with(&f, 11, A, 1200, 1300, NULL);
+		cross_with(&f, 12, A, 1200, 1300, NULL);
+		cross_with(&f, 11, A, 1500, 1600, NULL);
+		cross_with(&f, 12, A, 1550, 1600, NULL);
+		feed(&f);
+		assert_int_equal(model_end_thread(f.run->model, PID, INC, 11, 1610, NULL), 0);
+		assert_int_equal(model_end_thread(f.run->model, PID, INC, 12, 1620, NULL), 0);
+		assert_int_equal(model_end_process(f.run->model, PID, INC, 1710), 0);
+		in = finish(&f, 2000);
+		assert_int_equal(in->before_ns, windowed ? 0 : 200);
+		assert_int_equal(in->after_ns, windowed ? 0 : 90);
+		assert_int_equal(predict_feed_facts(f.feed)->cut, windowed ? 2 : 0);
+		expect_step(in, 0, 0, PREDICT_MEET, windowed ? 0 : 900);
+		expect_step(in, 0, 1, PREDICT_MEET, 200);
+		assert_int_equal(predict_feed_facts(f.feed)->recorded_ns,
+				 windowed ? 1620 - 1100 : 1620 - 300);
+		tear_down(&f);
+	}
+}
+
+/* Of many episodes, what is predicted for as many processors is what the model calls the ideal time. */
+static void test_same_as_model(void **state)
+{
+	uint64_t x = 88172645463325252ull, at[4] = { 0 };
+	const struct predict_input *in;
+	struct fixture f;
+	double ideal;
+	int e, i;
+
+	(void)state;
+	set_up(&f, NAN);
+	run_launched(f.run, 0);
+	for (e = 0; e < 50; e++) {
+		uint64_t last = 0;
+
+		for (i = 0; i < 4; i++) {
+			x ^= x << 13;
+			x ^= x >> 7;
+			x ^= x << 17;
+			at[i] += x % 1000;
+			last = at[i] > last ? at[i] : last;
+		}
+		for (i = 0; i < 4; i++) {
+			struct model_crossing c = crossing(11 + (uint32_t)i, A, 4, at[i], last + 5);
+
+			c.flags = MODEL_CROSSING_ACCOUNTED;
+			run_feed(f.run, c);
+			at[i] = last + 5;
+		}
+	}
+	in = finish(&f, at[0]);
+	assert_int_equal(predict_translate(in, NULL, &ideal), 0);
+	assert_int_equal((uint64_t)ideal, model_proc(f.run->model, 0)->ideal_ns);
+	assert_int_equal(predict_feed_facts(f.feed)->crossings, 200);
+	tear_down(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parts),	      cmocka_unit_test(test_wall),
+		cmocka_unit_test(test_tail),	      cmocka_unit_test(test_incomplete),
+		cmocka_unit_test(test_made),	      cmocka_unit_test(test_regions),
+		cmocka_unit_test(test_same_as_model), cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * The shape of the paper's figures 4 to 9, from programs in the image of its benchmarks: one input for each number
+ * of threads, 1 to 32, each with a processor of its own. Times cannot be the paper's (it does not give them); what
+ * it says of the curves can be asked for.
+ */
+#include "test_predict_util.h"
+
+#define COUNTS 6 /* 1, 2, 4, 8, 16, 32 */
+
+struct curve {
+	double t[COUNTS]; /* ns */
+};
+
+static struct curve curve_of(int benchmark, const struct predict_machine *m)
+{
+	struct curve c;
+	int i;
+
+	for (i = 0; i < COUNTS; i++)
+		c.t[i] = time_of(&gen_benchmarks[benchmark], 1u << i, m);
+	return c;
+}
+
+static double speedup(const struct curve *c, int i)
+{
+	return c->t[0] / c->t[i];
+}
+
+/* The number of processors with the least time, as an index. */
+static int best(const struct curve *c)
+{
+	int i, least = 0;
+
+	for (i = 1; i < COUNTS; i++)
+		if (c->t[i] < c->t[least])
+			least = i;
+	return least;
+}
+
+/* One program without barriers worth the name is linear; one of a single thread's work is flat, on any machine. */
+static void test_linear_and_flat(void **state)
+{
+	static const char *const machines[] = { "ideal", "laptop", "two-socket", "cm5",
+						"distributed" };
+	struct predict_input in;
+	struct gen g;
+	double first;
+	uint32_t k, p;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 5; i++) {
+		struct predict_machine m = machine(machines[i], NULL);
+		struct curve embar = curve_of(GEN_EMBAR, &m);
+
+		for (k = 0; k < COUNTS; k++)
+			assert_true(speedup(&embar, (int)k) > 0.99 * (1 << k));
+		/* 8 threads: the first does all, which takes 1000 between two meetings. */
+		gen_begin(&g, 8);
+		for (k = 0; k < 10; k++) {
+			gen_work(&g, 0, 50 * MS);
+			gen_meet(&g, 0);
+		}
+		assert_int_equal(gen_end(&g, &in), 0);
+		first = time_on(&in, &m, 1);
+		for (p = 2; p <= 32; p *= 2)
+			assert_true(fabs(time_on(&in, &m, p) / first - 1) < 0.05);
+		predict_input_free(&in);
+	}
+}
+
+/* The same threads on fewer processors: 32 threads of Embar are linear from 1 to 32, and flat beyond. */
+static void test_fewer_processors(void **state)
+{
+	struct predict_machine m = machine("ideal", NULL);
+	struct predict_input in;
+	uint32_t p;
+
+	(void)state;
+	assert_int_equal(gen_embar(32, &in), 0);
+	for (p = 1; p <= 32; p *= 2)
+		near(time_on(&in, &m, p), (double)EMBAR_NS / p);
+	near(time_on(&in, &m, 64), (double)EMBAR_NS / 32);
+	near(time_on(&in, &m, 3),
+	     (double)EMBAR_NS / 32 * 11); /* 11 rounds of three, the last of two */
+	predict_input_free(&in);
+}
+
+/* Figure 4: Embar linear; Cyclic and Poisson reasonable; the others severely affected. Grid and Mgrid stop early. */
+static void test_figure_4(void **state)
+{
+	struct predict_machine m = machine("distributed", NULL);
+	struct curve c[GEN_SORT + 1];
+	int b;
+
+	(void)state;
+	for (b = GEN_EMBAR; b <= GEN_SORT; b++)
+		c[b] = curve_of(b, &m);
+	for (b = GEN_EMBAR + 1; b <= GEN_SORT; b++) {
+		assert_true(speedup(&c[b], 5) < speedup(&c[GEN_EMBAR], 5));
+		if (b != GEN_POISSON && b != GEN_CYCLIC_RED) {
+			assert_true(speedup(&c[b], 3) < speedup(&c[GEN_POISSON], 3));
+			assert_true(speedup(&c[b], 3) < speedup(&c[GEN_CYCLIC_RED], 3));
+		}
+	}
+	assert_true(speedup(&c[GEN_POISSON], 5) > 16);
+	/* Odd: no better with 8 than with 4, which is the distribution's doing. */
+	assert_true(c[GEN_GRID].t[3] > 0.98 * c[GEN_GRID].t[2]);
+	assert_true(c[GEN_MGRID].t[3] > 0.98 * c[GEN_MGRID].t[2]);
+}
+
+/*
+ * A (BLOCK, BLOCK) plane on n threads goes to the square root of n, rounded down, squared: of 8 four are idle, of
+ * 32 seven; what they do is nothing but meet. Without costs 8 are as fast as 4 exactly.
+ */
+static void test_idle_of_blocks(void **state)
+{
+	static const uint32_t idle[][2] = { { 1, 0 }, { 2, 1 },	 { 4, 0 },
+					    { 8, 4 }, { 16, 0 }, { 32, 7 } };
+	struct predict_machine m = machine("ideal", NULL);
+	double four = time_of(&gen_benchmarks[GEN_GRID], 4, &m);
+	uint32_t i, t, k, none;
+
+	(void)state;
+	for (k = 0; k < 6; k++) {
+		struct predict_input in;
+
+		assert_int_equal(gen_grid(idle[k][0], &in), 0);
+		for (t = none = 0; t < in.nthreads; t++) {
+			uint64_t ns = 0;
+
+			for (i = 0; i < in.threads[t].n; i++)
+				ns += in.threads[t].steps[i].ns;
+			none += ns == 0;
+		}
+		assert_int_equal(none, idle[k][1]);
+		predict_input_free(&in);
+	}
+	near(time_of(&gen_benchmarks[GEN_GRID], 8, &m), four);
+	near(time_of(&gen_benchmarks[GEN_GRID], 2, &m), time_of(&gen_benchmarks[GEN_GRID], 1, &m));
+	assert_true(time_of(&gen_benchmarks[GEN_GRID], 16, &m) < 0.3 * four);
+}
+
+static double grid_time(uint32_t n, uint32_t bytes, const struct predict_machine *m)
+{
+	struct predict_input in;
+	double t;
+
+	assert_int_equal(gen_grid_of(n, bytes, &in), 0);
+	t = time_on(&in, m, n);
+	predict_input_free(&in);
+	return t;
+}
+
+/*
+ * Figure 5, Grid on 16: with the size of the whole element bandwidth helps; the actual size does as much; cheaper
+ * messages more; without costs it is fastest.
+ */
+static void test_figure_5(void **state)
+{
+	struct predict_machine m = machine("distributed", NULL);
+	struct predict_machine wide = MACHINE("distributed", "ByteTransferTime=200MB/s");
+	struct predict_machine quick = MACHINE("distributed", "CommStartupTime=5us");
+	struct predict_machine ideal = machine("ideal", NULL);
+	double whole = grid_time(16, 231456, &m), wider = grid_time(16, 231456, &wide);
+	double actual = grid_time(16, 128, &m), quicker = grid_time(16, 128, &quick);
+
+	(void)state;
+	assert_true(wider < 0.5 * whole);
+	assert_true(actual < wider);
+	assert_true(quicker < actual);
+	assert_true(grid_time(16, 128, &ideal) < quicker);
+}
+
+/* Figure 6: Embar's time is proportional; speedups of what communicates fall as processors get faster. */
+static void test_mips_ratio(void **state)
+{
+	static const char *const ratios[] = { "MipsRatio=2", "MipsRatio=1", "MipsRatio=0.5",
+					      "MipsRatio=0.25" };
+	static const int affected[] = { GEN_SPARSE, GEN_MGRID, GEN_SORT, GEN_CYCLIC_RED,
+					GEN_POISSON };
+	double before[5] = { INFINITY, INFINITY, INFINITY, INFINITY, INFINITY };
+	double unchanged[COUNTS] = { 0 }, drop[5] = { 0 };
+	int i, k, b;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		struct predict_machine free_of_cost = MACHINE("ideal", ratios[i]);
+		struct predict_machine m = MACHINE("distributed", ratios[i]);
+		struct curve embar = curve_of(GEN_EMBAR, &free_of_cost);
+
+		for (k = 0; k < COUNTS; k++) {
+			if (i == 0)
+				unchanged[k] = embar.t[k] / 2;
+			assert_true(embar.t[k] == unchanged[k] * free_of_cost.mips_ratio);
+		}
+		for (b = 0; b < 5; b++) {
+			struct curve c = curve_of(affected[b], &m);
+
+			assert_true(speedup(&c, 4) < before[b]);
+			if (i)
+				drop[b] = speedup(&c, 4) / before[b];
+			before[b] = speedup(&c, 4);
+		}
+	}
+	/* Most of all Mgrid, least Poisson: graphs (iv) and the text. */
+	assert_true(drop[1] < drop[3] && drop[3] < drop[4]);
+}
+
+/* Figure 7: dear messages, and fast processors, move the best number of processors down. */
+static void test_figure_7(void **state)
+{
+	static const char *const startups[] = { "CommStartupTime=5us", "CommStartupTime=100us",
+						"CommStartupTime=200us" };
+	int at[2][3], i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		struct predict_machine slow = MACHINE("distributed", startups[i], "MipsRatio=1");
+		struct predict_machine fast = MACHINE("distributed", startups[i], "MipsRatio=0.25");
+		struct curve a = curve_of(GEN_MGRID, &slow), b = curve_of(GEN_MGRID, &fast);
+
+		at[0][i] = best(&a);
+		at[1][i] = best(&b);
+		assert_true(at[1][i] < at[0][i]);
+	}
+	assert_true(at[0][0] > at[0][1] && at[0][1] >= at[0][2]);
+	assert_true(at[1][0] > at[1][1] && at[1][1] >= at[1][2]);
+	assert_int_equal(at[0][0], 4); /* 16 processors */
+	assert_int_equal(at[0][1], 2); /* 4 */
+	assert_int_equal(at[1][0], 2);
+	assert_int_equal(at[1][1], 0);
+}
+
+/* More bandwidth helps, and most where much is sent. (On 4, who interrupts whom changes more: 2 %, either way.) */
+static void test_bandwidth(void **state)
+{
+	static const char *const bandwidths[] = { "ByteTransferTime=0.2us/B",
+						  "ByteTransferTime=20MB/s",
+						  "ByteTransferTime=0.005us/B" };
+	double before[2] = { INFINITY, INFINITY }, first[2] = { 0, 0 };
+	int i, b;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		struct predict_machine m = MACHINE("distributed", bandwidths[i]);
+
+		for (b = 0; b < 2; b++) {
+			double t = time_of(&gen_benchmarks[b ? GEN_SORT : GEN_MGRID], 16, &m);
+
+			assert_true(t < before[b]);
+			before[b] = t;
+			if (!i)
+				first[b] = t;
+		}
+	}
+	assert_true(first[1] / before[1] > first[0] / before[0]);
+	assert_true(first[1] / before[1] > 1.2);
+}
+
+/*
+ * Figure 8: without interrupts or polling it is slowest; Grid is fastest with interrupts; looking too often costs,
+ * looking too seldom lets the others wait. For Cyclic polling wins with larger numbers of processors, even every
+ * 100 us, and 300 us are better still: whoever asks is asked as often, and who computes what others wait for is not
+ * put off by each that asks meanwhile. It takes interrupts that cost something: 10 us (the paper does not say what
+ * its were); with 5 us they win against 100 us at 16 and 32 processors by a part in a thousand.
+ */
+static void test_figure_8(void **state)
+{
+	struct predict_machine dear =
+		MACHINE("distributed", "ServicePolicy=interrupt", "InterruptTime=10us");
+	struct predict_machine wider =
+		MACHINE("distributed", "ServicePolicy=poll", "PollInterval=300us");
+	struct predict_machine none = MACHINE("distributed", "ServicePolicy=none");
+	struct predict_machine interrupt = MACHINE("distributed", "ServicePolicy=interrupt");
+	struct predict_machine poll = MACHINE("distributed", "ServicePolicy=poll");
+	struct predict_machine often =
+		MACHINE("distributed", "ServicePolicy=poll", "PollInterval=10us");
+	struct predict_machine seldom =
+		MACHINE("distributed", "ServicePolicy=poll", "PollInterval=1ms");
+	uint32_t n;
+
+	(void)state;
+	for (n = 4; n <= 32; n *= 2) {
+		const struct gen_benchmark *grid = &gen_benchmarks[GEN_GRID];
+		double fastest = time_of(grid, n, &interrupt), polled = time_of(grid, n, &poll);
+
+		assert_true(fastest < polled && polled < time_of(grid, n, &none));
+		assert_true(polled < time_of(grid, n, &often));
+		assert_true(polled < time_of(grid, n, &seldom));
+		/* The same machine for both. */
+		assert_true(time_of(grid, n, &dear) < polled);
+	}
+	for (n = 8; n <= 32; n *= 2) {
+		const struct gen_benchmark *cyclic = &gen_benchmarks[GEN_CYCLIC_RED];
+		double interrupted = time_of(cyclic, n, &dear), polled = time_of(cyclic, n, &poll);
+
+		assert_true(polled < interrupted);
+		assert_true(time_of(cyclic, n, &wider) < polled);
+		assert_true(interrupted < time_of(cyclic, n, &none));
+	}
+}
+
+/* Whatever has no cost is at least as fast as what has; for every program and number of processors. */
+static void test_ideal_is_fastest(void **state)
+{
+	struct predict_machine ideal = machine("ideal", NULL), m = machine("distributed", NULL);
+	int b, i;
+
+	(void)state;
+	for (b = GEN_EMBAR; b <= GEN_SORT; b++) {
+		for (i = 0; i < COUNTS; i++) {
+			struct predict_input in;
+			double t, translated;
+
+			assert_int_equal(gen_benchmarks[b].make(1u << i, &in), 0);
+			assert_int_equal(predict_translate(&in, NULL, &translated), 0);
+			t = time_on(&in, &ideal, 1u << i);
+			near(t, translated);
+			assert_true(t < time_on(&in, &m, 1u << i));
+			predict_input_free(&in);
+		}
+	}
+}
+
+static double matmul(uint32_t n, enum gen_dist row, enum gen_dist column,
+		     const struct predict_machine *m)
+{
+	struct predict_input in;
+	double t;
+
+	assert_int_equal(gen_matmul(n, row, column, 32, &in), 0);
+	t = time_on(&in, m, n);
+	predict_input_free(&in);
+	return t;
+}
+
+/*
+ * Figure 9. Sums go along rows: whole rows need no messages for them, columns dealt out one by one need one for each
+ * element. Nothing is gained with all in one place; 8 are as good as 4 where both dimensions are dealt out.
+ */
+static void test_matmul(void **state)
+{
+	struct predict_machine m = machine("cm5", NULL), ideal = machine("ideal", NULL);
+	double t[3][3], flat = matmul(1, GEN_WHOLE, GEN_WHOLE, &m);
+	uint32_t n;
+	int r, c;
+
+	(void)state;
+	for (n = 4; n <= 16; n *= 2) {
+		for (r = 0; r < 3; r++)
+			for (c = 0; c < 3; c++)
+				t[r][c] = matmul(n, (enum gen_dist)r, (enum gen_dist)c, &m);
+		/* 3 meetings a round, 5 us each where more than one meet. */
+		near(t[GEN_WHOLE][GEN_WHOLE], flat + 32 * 3 * 5e3);
+		for (r = 0; r < 3; r++)
+			assert_true(t[r][GEN_CYCLIC] > t[r][GEN_BLOCK]);
+		for (r = 0; r < 2; r++)
+			for (c = 0; c < 3; c++)
+				assert_true(t[r][GEN_WHOLE] <= t[r][c] &&
+					    t[r][GEN_WHOLE] <= t[c][r]);
+		assert_true(t[GEN_BLOCK][GEN_WHOLE] < t[GEN_BLOCK][GEN_BLOCK]);
+		assert_true(t[GEN_BLOCK][GEN_BLOCK] < t[GEN_WHOLE][GEN_WHOLE]);
+	}
+	near(matmul(8, GEN_BLOCK, GEN_BLOCK, &ideal), matmul(4, GEN_BLOCK, GEN_BLOCK, &ideal));
+	assert_true(matmul(8, GEN_BLOCK, GEN_WHOLE, &ideal) <
+		    matmul(4, GEN_BLOCK, GEN_WHOLE, &ideal));
+}
+
+/* --- what if ---------------------------------------------------------------------------------------------- */
+
+/* Two sites: at 0 one of four threads computes twice as long; 1 follows at once, and is nothing but a dear barrier. */
+static void test_limits(void **state)
+{
+	struct predict_machine m =
+		MACHINE("ideal", "BarrierModel=linear", "ModelTime=10us", "Scheduler=block");
+	const uint32_t processors[] = { 1, 4, 8 };
+	struct predict_result r;
+	struct predict_input in;
+	struct gen g;
+	uint32_t i;
+
+	(void)state;
+	gen_begin(&g, 4);
+	for (i = 0; i < 4; i++)
+		gen_work(&g, i, i == 3 ? 200 * US : 100 * US);
+	gen_meet(&g, 0);
+	for (i = 0; i < 4; i++)
+		gen_work(&g, i, 5 * US);
+	gen_meet(&g, 1);
+	assert_int_equal(gen_end(&g, &in), 0);
+	assert_int_equal(predict_run_all(&in, &m, processors, 3, &r), 0);
+	assert_int_equal(r.n, 3);
+	near(r.ideal_ns, 205e3);
+	near(r.work_ns, 520e3);
+	near(r.points[0].run.time_ns, r.serial_ns);
+	near(r.points[0].speedup, 1);
+	/* 4: 200 + 10 + 5 + 10; balanced: 125 + 10 + 5 + 10; no barriers: 205. */
+	near(r.points[1].run.time_ns, 225e3);
+	near(r.points[1].speedup, r.serial_ns / 225e3);
+	near(r.points[1].efficiency, r.serial_ns / 225e3 / 4);
+	near(r.points[1].balanced_ns, 150e3);
+	near(r.points[1].barrier_free_ns, 205e3);
+	assert_true(isnan(r.points[1].access_free_ns));
+	assert_int_equal(r.points[1].limit, 0);
+	assert_int_equal(r.points[1].why, PREDICT_BY_BALANCE);
+	near(r.points[2].run.time_ns, 225e3);
+	predict_result_free(&r);
+	predict_input_free(&in);
+}
+
+static void test_limit_is(int benchmark, uint32_t n, const struct predict_machine *m,
+			  uint32_t processors, enum predict_limit why)
+{
+	struct predict_result r;
+	struct predict_input in;
+
+	assert_int_equal(gen_benchmarks[benchmark].make(n, &in), 0);
+	assert_int_equal(predict_run_all(&in, m, &processors, 1, &r), 0);
+	assert_int_equal(r.points[0].why, why);
+	predict_result_free(&r);
+	predict_input_free(&in);
+}
+
+static void test_reasons(void **state)
+{
+	struct predict_machine ideal = machine("ideal", NULL), m = machine("distributed", NULL);
+	struct predict_machine barriers = MACHINE("ideal", "ModelTime=100ms");
+
+	(void)state;
+	test_limit_is(GEN_EMBAR, 8, &ideal, 4, PREDICT_BY_WORK);
+	test_limit_is(GEN_EMBAR, 8, &ideal, 16, PREDICT_BY_THREADS);
+	test_limit_is(GEN_EMBAR, 1, &ideal, 4, PREDICT_BY_SERIAL);
+	test_limit_is(GEN_GRID, 8, &ideal, 8, PREDICT_BY_BALANCE);
+	test_limit_is(GEN_SPARSE, 32, &m, 32, PREDICT_BY_ACCESS);
+	test_limit_is(GEN_MGRID, 4, &barriers, 4, PREDICT_BY_BARRIER);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_linear_and_flat), cmocka_unit_test(test_fewer_processors),
+		cmocka_unit_test(test_figure_4),	cmocka_unit_test(test_idle_of_blocks),
+		cmocka_unit_test(test_figure_5),	cmocka_unit_test(test_mips_ratio),
+		cmocka_unit_test(test_figure_7),	cmocka_unit_test(test_bandwidth),
+		cmocka_unit_test(test_figure_8),	cmocka_unit_test(test_ideal_is_fastest),
+		cmocka_unit_test(test_matmul),		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_reasons),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

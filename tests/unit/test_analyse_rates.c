@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Rates between two looks: barriers that appear and go, waits that have not ended, numbers used again. */
+#include "test_model_util.h"
+
+#include <math.h>
+
+#include "analyse/rates.h"
+
+#define MS  1000000ULL
+#define SEC 1000000000ULL
+#define A   0x1000
+#define B   0x2000
+
+struct fixture {
+	struct run *run;
+	struct rates *rates;
+};
+
+static void set_up(struct fixture *f)
+{
+	f->run = run_new(0);
+	f->rates = rates_new();
+	assert_non_null(f->rates);
+	run_launched(f->run, 0);
+}
+
+static void tear_down(struct fixture *f)
+{
+	rates_free(f->rates);
+	run_free(f->run);
+}
+
+static void look(struct fixture *f, uint64_t now)
+{
+	assert_int_equal(model_advance(f->run->model, now), 0);
+	assert_int_equal(rates_look(f->rates, f->run->model, NULL, now), 0);
+}
+
+/* @n meetings of two threads from @from on, every @period: 11 comes @wait before 12. */
+static void meet(struct fixture *f, uint64_t object, uint32_t site, uint64_t from, uint32_t n,
+		 uint64_t period, uint64_t wait)
+{
+	struct model_crossing c;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		uint64_t release = from + (i + 1) * period;
+
+		c = crossing(11, object, 2, release - wait, release + 1000);
+		c.site = site;
+		run_feed(f->run, c);
+		c = crossing(12, object, 2, release, release + 1000);
+		c.site = site;
+		run_feed(f->run, c);
+	}
+}
+
+/* Two have met ten times, every 100 ms, looked at a moment after. */
+static void set_up_ten(struct fixture *f)
+{
+	set_up(f);
+	meet(f, A, 1, 0, 10, 100 * MS, 30 * MS);
+	look(f, SEC + 10 * MS);
+}
+
+/* They have met once, after half a second, looked at after a second. */
+static void set_up_one(struct fixture *f)
+{
+	set_up(f);
+	meet(f, A, 1, 0, 1, 500 * MS, 100 * MS);
+	look(f, SEC);
+}
+
+static void waits(struct fixture *f, uint32_t tid, uint64_t object, uint32_t site, uint64_t since)
+{
+	struct rates_waiting w = { PID, INC, tid, site, object, since };
+
+	assert_int_equal(rates_add_waiting(f->rates, &w), 0);
+}
+
+static const struct rates_thread *thread_at(const struct rates_row *row, uint32_t tid)
+{
+	uint32_t i;
+
+	for (i = 0; i < row->nthreads; i++)
+		if (row->threads[i].tid == tid)
+			return &row->threads[i];
+	return NULL;
+}
+
+static void assert_near(double a, double b, double eps)
+{
+	if (!(a > b - eps && a < b + eps))
+		fail_msg("%.9f is not %.9f", a, b);
+}
+
+static void test_one_interval(void **state)
+{
+	struct fixture f;
+	const struct rates_row *row;
+
+	(void)state;
+	set_up_ten(&f);
+	assert_int_equal(rates_nbarriers(f.rates), 1);
+	row = rates_barrier(f.rates, 0);
+	assert_int_equal(row->episodes, 10);
+	assert_int_equal(row->lost_ns, 300 * MS);
+	assert_int_equal(row->team, 2);
+	assert_int_equal(row->last_count, 10);
+	assert_int_equal(model_thread(f.run->model, row->last_thread)->tid, 12);
+	assert_near(rates_per_second(f.rates, row->episodes), 10 / 1.01, 1e-6);
+	/* 30 of 100 ms of one of two. */
+	assert_near(rates_imbalance(row), 0.15, 1e-6);
+	assert_int_equal(thread_at(row, 11)->lost_ns, 300 * MS);
+	assert_int_equal(thread_at(row, 12)->lost_ns, 0);
+	assert_int_equal(thread_at(row, 12)->last, 10);
+	assert_int_equal(thread_at(row, 11)->waiting_ns, MODEL_UNKNOWN);
+	tear_down(&f);
+}
+
+/* Only what has happened since the last look; what is over stays as a row of zeros. */
+static void test_differences(void **state)
+{
+	struct fixture f;
+	const struct rates_row *row;
+
+	(void)state;
+	set_up_ten(&f);
+	meet(&f, A, 1, SEC, 5, 200 * MS, 100 * MS);
+	look(&f, 2 * SEC + 10 * MS);
+	row = rates_barrier(f.rates, 0);
+	assert_int_equal(rates_interval_ns(f.rates), SEC);
+	assert_int_equal(row->episodes, 5);
+	assert_int_equal(row->crossings, 10);
+	assert_int_equal(row->lost_ns, 500 * MS);
+	assert_int_equal(row->sum_lost_ns, 800 * MS);
+	assert_near(rates_imbalance(row), 0.25, 1e-6);
+	assert_int_equal(row->phase_n, 5);
+	assert_int_equal(row->phase_ns, 1000 * MS);
+	assert_int_equal(row->quiet_ns, 0);
+	look(&f, 3 * SEC);
+	row = rates_barrier(f.rates, 0);
+	assert_int_equal(row->episodes, 0);
+	assert_int_equal(row->lost_ns, 0);
+	assert_int_equal(row->last_thread, MODEL_NONE);
+	assert_true(isnan(rates_imbalance(row)));
+	assert_int_equal(thread_at(row, 11)->lost_ns, 0);
+	assert_int_equal(row->quiet_ns, 3 * SEC - (2 * SEC + 10 * MS));
+	tear_down(&f);
+}
+
+static void test_barriers_appear(void **state)
+{
+	struct fixture f;
+	uint64_t key;
+
+	(void)state;
+	set_up(&f);
+	look(&f, SEC / 2);
+	assert_int_equal(rates_nbarriers(f.rates), 0);
+	assert_int_equal(rates_nprocesses(f.rates), 0);
+	meet(&f, A, 1, SEC / 2, 4, 100 * MS, 10 * MS);
+	look(&f, SEC);
+	assert_int_equal(rates_nbarriers(f.rates), 1);
+	key = rates_barrier(f.rates, 0)->key;
+	meet(&f, B, 2, SEC, 4, 100 * MS, 20 * MS);
+	look(&f, 2 * SEC);
+	assert_int_equal(rates_nbarriers(f.rates), 2);
+	assert_int_equal(rates_barrier(f.rates, 0)->key, key);
+	assert_int_not_equal(rates_barrier(f.rates, 1)->key, key);
+	assert_int_equal(rates_barrier(f.rates, 1)->lost_ns, 80 * MS);
+	/* The process: what its barriers have, its threads once. */
+	assert_int_equal(rates_nprocesses(f.rates), 1);
+	assert_int_equal(rates_process(f.rates, 0)->lost_ns, 80 * MS);
+	assert_int_equal(rates_process(f.rates, 0)->sum_lost_ns, 120 * MS);
+	assert_int_equal(rates_process(f.rates, 0)->nthreads, 2);
+	assert_int_equal(thread_at(rates_process(f.rates, 0), 11)->crossings, 4);
+	tear_down(&f);
+}
+
+/* Its rows go some seconds after its end, and another process of its number is another. */
+static void test_pid_again(void **state)
+{
+	struct fixture f;
+	struct model_crossing c;
+	const struct rates_row *row;
+	uint64_t key;
+
+	(void)state;
+	set_up(&f);
+	meet(&f, A, 1, 0, 5, 100 * MS, 10 * MS);
+	look(&f, SEC);
+	key = rates_process(f.rates, 0)->key;
+	assert_int_equal(model_end_process(f.run->model, PID, INC, SEC + 1), 0);
+	assert_int_equal(model_add_process(f.run->model, PID, INC + 1, 0, 0, SEC + 2, true, "next"),
+			 0);
+	c = crossing(11, A, 2, SEC + 100 * MS, SEC + 201 * MS);
+	c.inc = INC + 1;
+	c.seq = 1;
+	assert_int_equal(model_add_crossing(f.run->model, &c), 0);
+	c = crossing(12, A, 2, SEC + 200 * MS, SEC + 201 * MS);
+	c.inc = INC + 1;
+	c.seq = 1;
+	assert_int_equal(model_add_crossing(f.run->model, &c), 0);
+	look(&f, 2 * SEC);
+	assert_int_equal(rates_nprocesses(f.rates), 2);
+	assert_true(rates_process(f.rates, 0)->exited);
+	assert_int_equal(rates_process(f.rates, 0)->lost_ns, 0);
+	row = rates_process(f.rates, 1);
+	assert_int_not_equal(row->key, key);
+	assert_false(row->exited);
+	assert_int_equal(row->lost_ns, 100 * MS);
+	look(&f, 20 * SEC);
+	assert_int_equal(rates_nprocesses(f.rates), 1);
+	assert_int_equal(rates_nbarriers(f.rates), 1);
+	assert_int_not_equal(rates_process(f.rates, 0)->key, key);
+	tear_down(&f);
+}
+
+static void test_no_time(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	meet(&f, A, 1, 0, 5, 100 * MS, 10 * MS);
+	look(&f, SEC);
+	look(&f, SEC);
+	assert_int_equal(rates_interval_ns(f.rates), 0);
+	assert_true(isnan(rates_per_second(f.rates, 5)));
+	assert_int_equal(rates_barrier(f.rates, 0)->lost_ns, 0);
+	/* A clock that goes back is one that stands still. */
+	look(&f, SEC / 2);
+	assert_int_equal(rates_interval_ns(f.rates), 0);
+	tear_down(&f);
+}
+
+/* A wait of 2.5 s is lost in the seconds in which it is waited, and once. */
+static void test_long_wait(void **state)
+{
+	struct fixture f;
+	const struct rates_row *row;
+	uint64_t sum = 0;
+
+	(void)state;
+	set_up_one(&f);
+	sum += rates_barrier(f.rates, 0)->lost_ns;
+	waits(&f, 11, A, 1, SEC + 250 * MS);
+	look(&f, 2 * SEC);
+	row = rates_barrier(f.rates, 0);
+	assert_int_equal(row->lost_ns, 750 * MS);
+	assert_int_equal(row->waiting, 1);
+	assert_int_equal(row->waiting_ns, 750 * MS);
+	assert_int_equal(row->episodes, 0);
+	assert_int_equal(thread_at(row, 11)->waiting_ns, 750 * MS);
+	assert_int_equal(thread_at(row, 11)->lost_ns, 750 * MS);
+	sum += row->lost_ns;
+	waits(&f, 11, A, 1, SEC + 250 * MS);
+	look(&f, 3 * SEC);
+	row = rates_barrier(f.rates, 0);
+	assert_int_equal(row->lost_ns, SEC);
+	assert_int_equal(thread_at(row, 11)->lost_ns, SEC);
+	sum += row->lost_ns;
+	cross(f.run, 11, A, 2, SEC + 250 * MS, 3751 * MS);
+	cross(f.run, 12, A, 2, 3750 * MS, 3751 * MS);
+	look(&f, 4 * SEC);
+	row = rates_barrier(f.rates, 0);
+	assert_int_equal(row->lost_ns, 750 * MS);
+	assert_int_equal(thread_at(row, 11)->lost_ns, 750 * MS);
+	assert_int_equal(row->waiting, 0);
+	sum += row->lost_ns;
+	assert_int_equal(sum, 2600 * MS);
+	tear_down(&f);
+}
+
+/* It has left, and its record comes only after the look: still told once. */
+static void test_late_record(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up_one(&f);
+	waits(&f, 11, A, 1, SEC);
+	look(&f, 3 * SEC);
+	assert_int_equal(rates_barrier(f.rates, 0)->lost_ns, 2 * SEC);
+	look(&f, 4 * SEC);
+	assert_int_equal(rates_barrier(f.rates, 0)->lost_ns, 0);
+	cross(f.run, 11, A, 2, SEC, 4 * SEC);
+	cross(f.run, 12, A, 2, 4 * SEC - MS, 4 * SEC);
+	look(&f, 5 * SEC);
+	assert_int_equal(rates_barrier(f.rates, 0)->lost_ns, SEC - MS);
+	tear_down(&f);
+}
+
+/* The records never come, as of an episode that is not complete: what follows is not held against it. */
+static void test_dropped(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up_one(&f);
+	waits(&f, 11, A, 1, SEC);
+	look(&f, 60 * SEC);
+	look(&f, 61 * SEC);
+	look(&f, 62 * SEC);
+	assert_int_equal(rates_barrier(f.rates, 0)->lost_ns, 0);
+	meet(&f, A, 1, 62 * SEC, 1, 500 * MS, 100 * MS);
+	look(&f, 63 * SEC);
+	assert_int_equal(rates_barrier(f.rates, 0)->lost_ns, 100 * MS);
+	tear_down(&f);
+}
+
+/* Nobody has left it yet: a row of its own, which becomes the barrier's. */
+static void test_unmet(void **state)
+{
+	struct fixture f;
+	const struct rates_row *row;
+
+	(void)state;
+	set_up(&f);
+	look(&f, SEC);
+	waits(&f, 11, A, 1, SEC);
+	waits(&f, 12, A, 1, SEC + 500 * MS);
+	look(&f, 2 * SEC);
+	assert_int_equal(rates_nbarriers(f.rates), 1);
+	row = rates_barrier(f.rates, 0);
+	assert_int_equal(row->barrier, MODEL_NONE);
+	assert_int_equal(row->site, 1);
+	assert_int_equal(row->waiting, 2);
+	assert_int_equal(row->waiting_ns, SEC);
+	assert_int_equal(row->lost_ns, 1500 * MS);
+	assert_int_equal(row->nthreads, 2);
+	assert_int_equal(thread_at(row, 12)->waiting_ns, 500 * MS);
+	assert_int_equal(rates_process(f.rates, 0)->lost_ns, 1500 * MS);
+	assert_int_equal(rates_process(f.rates, 0)->waiting, 2);
+	waits(&f, 11, A, 1, SEC);
+	waits(&f, 12, A, 1, SEC + 500 * MS);
+	look(&f, 3 * SEC);
+	assert_int_equal(rates_barrier(f.rates, 0)->lost_ns, 2 * SEC);
+	cross(f.run, 11, A, 3, SEC, 3501 * MS);
+	cross(f.run, 12, A, 3, SEC + 500 * MS, 3501 * MS);
+	cross(f.run, 13, A, 3, 3500 * MS, 3501 * MS);
+	look(&f, 4 * SEC);
+	assert_int_equal(rates_nbarriers(f.rates), 1);
+	row = rates_barrier(f.rates, 0);
+	assert_int_not_equal(row->barrier, MODEL_NONE);
+	assert_int_equal(row->episodes, 1);
+	assert_int_equal(row->lost_ns, SEC);
+	assert_int_equal(row->sum_lost_ns, 4500 * MS);
+	tear_down(&f);
+}
+
+/* They left it without a trace: so does the row. */
+static void test_unmet_goes(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	waits(&f, 11, A, 1, 0);
+	look(&f, SEC);
+	assert_int_equal(rates_nbarriers(f.rates), 1);
+	look(&f, 2 * SEC);
+	assert_int_equal(rates_nbarriers(f.rates), 0);
+	assert_int_equal(rates_nprocesses(f.rates), 0);
+	tear_down(&f);
+}
+
+/* Of two barriers on one object, the call tells where they wait. */
+static void test_which_barrier(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	meet(&f, A, 1, 0, 2, 100 * MS, 10 * MS);
+	meet(&f, A, 2, 500 * MS, 2, 100 * MS, 10 * MS);
+	look(&f, SEC);
+	waits(&f, 11, A, 1, SEC);
+	waits(&f, 12, A, MODEL_NONE, SEC);
+	look(&f, 2 * SEC);
+	assert_int_equal(rates_nbarriers(f.rates), 2);
+	assert_int_equal(rates_barrier(f.rates, 0)->waiting + rates_barrier(f.rates, 1)->waiting,
+			 2);
+	assert_non_null(thread_at(rates_barrier(f.rates, 0), 11));
+	assert_int_equal(thread_at(rates_barrier(f.rates, 0), 11)->waiting_ns, SEC);
+	/* A process that the model does not know is nobody's row. */
+	{
+		struct rates_waiting w = { 4711, 1, 99, 1, A, SEC };
+
+		assert_int_equal(rates_add_waiting(f.rates, &w), 0);
+	}
+	look(&f, 3 * SEC);
+	assert_int_equal(rates_nbarriers(f.rates), 2);
+	tear_down(&f);
+}
+
+/* The cause that most of the interval's lost time goes to. */
+static void test_cause(void **state)
+{
+	struct rates_row row = { .weighed = 100, .weighed_thread_ns = 1000 };
+	double share = NAN;
+	bool balanced;
+
+	(void)state;
+	assert_null(rates_cause(&row, &share, &balanced));
+	row.weight[CAUSE_LOCK] = 60;
+	row.weight[CAUSE_IO] = 30;
+	assert_string_equal(rates_cause(&row, &share, &balanced), cause_name(CAUSE_LOCK));
+	assert_near(share, 0.6, 1e-9);
+	assert_false(balanced);
+	/* A site that loses next to nothing has none. */
+	row.weighed_thread_ns = 10000;
+	assert_null(rates_cause(&row, &share, &balanced));
+	assert_true(balanced);
+}
+
+/* So many threads ended that the model keeps them as a sum: nobody's figures leap. */
+static void test_folded(void **state)
+{
+	struct fixture f;
+	struct model_crossing c;
+	const struct rates_row *row;
+	uint64_t t = 0, before;
+	uint32_t i;
+
+	(void)state;
+	set_up(&f);
+	for (i = 0; i < 70000; i++, t += 100) {
+		uint32_t tid = 1000 + i;
+
+		assert_int_equal(model_add_thread(f.run->model, PID, INC, tid, t), 0);
+		c = crossing(11, A, 2, t + 10, t + 51);
+		c.seq = i + 1;
+		assert_int_equal(model_add_crossing(f.run->model, &c), 0);
+		c = crossing(tid, A, 2, t + 50, t + 51);
+		c.seq = 1;
+		assert_int_equal(model_add_crossing(f.run->model, &c), 0);
+		assert_int_equal(model_end_thread(f.run->model, PID, INC, tid, t + 60, "x"), 0);
+		if (i % 10000 == 9999) {
+			look(&f, t + 90);
+			row = rates_barrier(f.rates, 0);
+			assert_int_equal(row->episodes, 10000);
+			assert_int_equal(row->lost_ns, 400000);
+			assert_int_equal(thread_at(row, 11)->crossings, 10000);
+			assert_int_equal(thread_at(row, 11)->lost_ns, 400000);
+		}
+	}
+	before = rates_barrier(f.rates, 0)->nthreads;
+	assert_true(before <= 10001);
+	tear_down(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_interval),	cmocka_unit_test(test_differences),
+		cmocka_unit_test(test_barriers_appear), cmocka_unit_test(test_pid_again),
+		cmocka_unit_test(test_no_time),		cmocka_unit_test(test_long_wait),
+		cmocka_unit_test(test_late_record),	cmocka_unit_test(test_dropped),
+		cmocka_unit_test(test_unmet),		cmocka_unit_test(test_unmet_goes),
+		cmocka_unit_test(test_which_barrier),	cmocka_unit_test(test_cause),
+		cmocka_unit_test(test_folded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

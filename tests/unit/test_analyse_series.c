@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Many recordings as one table: the thesis's tables and figures from numbers put in by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "test_many.h"
+
+static void near(double got, double expected, double within)
+{
+	if (!(fabs(got - expected) <= within))
+		fail_msg("%.12g, not %.12g", got, expected);
+}
+
+static const struct series_point *point(const struct many *t, const char *label)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->s.npoints; i++)
+		if (!strcmp(t->s.points[i].label, label))
+			return &t->s.points[i];
+	fail_msg("no point %s", label);
+	return NULL;
+}
+
+/* Table 5.2's kind: five runs are one point, with their mean and the sample's deviation. */
+static void test_runs(void **state)
+{
+	static const uint64_t ms[] = { 1430, 1440, 1420, 1450, 1410 };
+	struct many *t = many_new();
+	const struct series_point *p;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 5; i++)
+		many_add(t, "512/SBT_OFF", ms[i]);
+	many_add(t, "512/SBT_WATCH_ALL", 1573);
+	t->r[2].report.complete = false;
+	many_build(t, SERIES_ROW, NULL);
+	assert_int_equal(t->s.npoints, 2);
+	p = point(t, "512/SBT_OFF");
+	assert_int_equal(p->runs, 5);
+	assert_int_equal(p->lossy, 1);
+	assert_int_equal(p->time.mean, 1430 * MS);
+	assert_int_equal(p->time.min, 1410 * MS);
+	assert_int_equal(p->time.max, 1450 * MS);
+	/* Squares of deviations: 0 + 1 + 1 + 4 + 4, times 10^2, over 4. */
+	assert_int_equal(p->time.stddev, (uint64_t)llround(sqrt(250) * 1e6));
+	assert_string_equal(p->row, "512");
+	assert_string_equal(p->column, "SBT_OFF");
+	p = point(t, "512/SBT_WATCH_ALL");
+	assert_int_equal(p->time.stddev, REPORT_UNKNOWN);
+	near(p->normalised, 1.1, 1e-12);
+	assert_int_equal(t->s.nrows, 1);
+	assert_int_equal(t->s.ncolumns, 2);
+	many_free(t);
+}
+
+/* Table 3.3: speedups against a program that has no barrier. */
+static void test_table_3_3(void **state)
+{
+	static const struct {
+		const char *label;
+		uint64_t ms;
+		double speedup;
+	} rows[] = {
+		{ "2/block", 38168, 2.62 }, { "2/cyclic", 37313, 2.68 },
+		{ "4/block", 24155, 4.14 }, { "4/cyclic", 17986, 5.56 },
+		{ "8/block", 12361, 8.09 }, { "8/cyclic", 10730, 9.32 },
+	};
+	struct many *t = many_new();
+	struct recording *r;
+	unsigned i;
+
+	(void)state;
+	r = many_add(t, "sequential", 0);
+	r->report.end_ns = r->report.start_ns + 100000 * MS;
+	for (i = 0; i < 6; i++) {
+		r = many_add(t, rows[i].label, rows[i].ms);
+		r->processes[0].threads = (uint32_t)atoi(rows[i].label);
+	}
+	many_build(t, SERIES_LABEL, "sequential");
+	assert_true(point(t, "sequential")->whole);
+	assert_int_equal(point(t, "sequential")->threads, SERIES_NONE);
+	for (i = 0; i < 6; i++) {
+		near(point(t, rows[i].label)->speedup, rows[i].speedup, 0.0005);
+		assert_true(isnan(point(t, rows[i].label)->efficiency));
+	}
+	assert_null(t->s.base_label);
+	assert_ptr_equal(series_at(&t->s, 2, 1), point(t, "4/cyclic"));
+	assert_null(series_at(&t->s, 0, 1));
+	many_free(t);
+}
+
+/* Table 5.4: how much more time non-contiguous blocks take, and on average 34 %. */
+static void test_table_5_4(void **state)
+{
+	static const struct {
+		const char *contiguous, *other;
+		uint64_t a, b;
+		double increase;
+	} rows[] = {
+		{ "512x512/cont", "512x512/non", 700, 1000, 0.43 },
+		{ "1024x1024/cont", "1024x1024/non", 6000, 8000, 0.33 },
+		{ "2048x2048/cont", "2048x2048/non", 50800, 66700, 0.31 },
+		{ "4096x4096/cont", "4096x4096/non", 414500, 535100, 0.29 },
+	};
+	struct many *t = many_new();
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		many_add(t, rows[i].contiguous, rows[i].a);
+		many_add(t, rows[i].other, rows[i].b);
+	}
+	many_build(t, SERIES_ROW, NULL);
+	for (i = 0; i < 4; i++) {
+		near(point(t, rows[i].other)->normalised - 1, rows[i].increase, 0.005);
+		near(series_at(&t->s, i, 0)->normalised, 1, 0);
+	}
+	near(series_average(&t->s, 1), 0.34, 0.005);
+	near(series_average(&t->s, 0), 0, 0);
+	many_free(t);
+}
+
+/* Table 5.5 and figure 5.21: normalised to the fastest, counters too, per thread. */
+static void test_table_5_5(void **state)
+{
+	static const struct {
+		const char *label;
+		uint64_t ms, l1, l2;
+		double time, misses;
+	} rows[] = {
+		{ "16x16", 60780, 27902098, 2386933, 1.0908, 1.8667 },
+		{ "32x32", 55720, 17321724, 1278722, 1, 1 },
+		{ "64x64", 56410, 42798289, 737524, 1.0124, 0.5768 },
+		{ "128x128", 64720, 186519978, 487020, 1.1615, 0.3809 },
+	};
+	struct many *t = many_new();
+	const struct series_point *p;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		many_add(t, rows[i].label, rows[i].ms);
+		recording_counter(&t->r[i], false, "L1", rows[i].l1 * RECORDING_THREADS);
+		recording_counter(&t->r[i], false, "L2", rows[i].l2 * RECORDING_THREADS);
+	}
+	many_build(t, SERIES_FASTEST, NULL);
+	assert_string_equal(t->s.points[t->s.fastest].label, "32x32");
+	assert_string_equal(t->s.points[t->s.slowest].label, "128x128");
+	for (i = 0; i < 4; i++) {
+		p = point(t, rows[i].label);
+		near(p->normalised, rows[i].time, 5e-5);
+		assert_int_equal(p->ncounters, 2);
+		near(p->counters[0].per_thread, (double)rows[i].l1, 1e-6);
+		near(p->counters[1].per_thread, (double)rows[i].l2, 1e-6);
+		near(p->counters[1].normalised, rows[i].misses, 5e-5);
+		assert_true(isnan(p->counters[0].stddev));
+	}
+	many_free(t);
+}
+
+/* Table 5.3's first line and figure 5.8: phases in the order of the program, and shares that add up to one. */
+static void test_phases(void **state)
+{
+	static const uint64_t phase[] = { 940, 20, 6770 }, barrier[] = { 210, 10, 900 };
+	static const unsigned order[] = { 2, 0,
+					  1 }; /* as a report has them: most lost time first */
+	struct many *t = many_new();
+	const struct series_point *p;
+	struct report_barrier *b;
+	struct recording *r;
+	double sum = 0;
+	char id[8];
+	unsigned i, run;
+
+	(void)state;
+	for (run = 0; run < 2; run++) {
+		r = many_add(t, "16M", 7730);
+		for (i = 0; i < 3; i++) {
+			snprintf(id, sizeof(id), "#%c", 'a' + (int)order[i]);
+			b = recording_site(r, id, "f", 10 * order[i], 4,
+					   (phase[order[i]] + 2 * run) * MS, 0);
+			b->barrier_ns.sum = barrier[order[i]] * MS;
+			b->index = order[i];
+		}
+	}
+	many_build(t, SERIES_FIRST, NULL);
+	p = point(t, "16M");
+	assert_int_equal(p->nsites, 3);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(p->sites[i].id[1], 'a' + i);
+		assert_int_equal(p->sites[i].phase.mean, (phase[i] + 1) * MS);
+		assert_int_equal(p->sites[i].barrier.mean, barrier[i] * MS);
+		assert_int_equal(p->sites[i].barrier.stddev, 0);
+		assert_int_equal(p->sites[i].work_ns, (phase[i] + 1 - barrier[i]) * MS);
+		sum += p->sites[i].share;
+	}
+	near(sum, 1, 1e-12);
+	near(p->sites[2].barrier_share, 900.0 / 7733, 1e-12);
+	many_free(t);
+}
+
+/* Figure 5.14: of each thread the mean of its runs, then least, mean, greatest and deviation over the threads. */
+static void test_idle(void **state)
+{
+	static const uint64_t wait[2][4] = { { 10, 20, 30, 40 }, { 30, 40, 50, 60 } };
+	struct many *t = many_new();
+	const struct series_site *s;
+	struct recording *r;
+	unsigned run, i;
+
+	(void)state;
+	for (run = 0; run < 2; run++) {
+		r = many_add(t, "64M", 100);
+		recording_site(r, "#1", "f", 10, 4, 40 * MS, 0);
+		for (i = 0; i < 4; i++)
+			r->threads[0][i].wait_ns = wait[run][i] * 1000;
+	}
+	/* One thread's is not known in one run: its other one counts. */
+	r->threads[0][3].wait_ns = REPORT_UNKNOWN;
+	many_build(t, SERIES_FIRST, NULL);
+	s = &t->s.points[0].sites[0];
+	/* 20, 30, 40 and 40: mean 32.5. */
+	assert_int_equal(s->idle.n, 4);
+	assert_int_equal(s->idle.min, 20000);
+	assert_int_equal(s->idle.mean, 32500);
+	assert_int_equal(s->idle.max, 40000);
+	assert_int_equal(s->idle.stddev,
+			 (uint64_t)llround(sqrt((156.25 + 6.25 + 56.25 * 2) / 4) * 1000));
+	many_free(t);
+}
+
+/* Speedup curves, each from its own first: thread counts and efficiency. */
+static void test_column(void **state)
+{
+	struct many *t = many_new();
+	unsigned i;
+
+	(void)state;
+	many_add(t, "1/a", 100);
+	many_add(t, "1/b", 300);
+	many_add(t, "4/a", 50);
+	many_add(t, "4/b", 100);
+	for (i = 0; i < 4; i++)
+		t->r[i].processes[0].threads = i < 2 ? 1 : 4;
+	many_build(t, SERIES_COLUMN, NULL);
+	near(point(t, "4/a")->speedup, 2, 1e-12);
+	near(point(t, "4/a")->efficiency, 0.5, 1e-12);
+	near(point(t, "4/b")->speedup, 3, 1e-12);
+	near(point(t, "1/b")->efficiency, 1, 1e-12);
+	many_free(t);
+}
+
+/* Without a label: what differs tells them apart, and what does not is left out. */
+static void test_labels(void **state)
+{
+	static const char *const commands[] = { "./lu 512", "./lu 512", "./lu 1024 /x/y" };
+	struct series_options o = { .by = SERIES_BY_RUN };
+	struct many *t = many_new();
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		many_add(t, NULL, 10);
+		t->in[i].command = commands[i];
+		t->in[i].file = i ? "/tmp/x/run.2.sbt" : "run.2.sbt";
+	}
+	assert_int_equal(series_build(t->in, 3, &o, &t->s), 0);
+	assert_int_equal(t->s.npoints, 2);
+	assert_int_equal(point(t, "lu 512")->runs, 2);
+	/* A slash of a command is none of a table. */
+	assert_null(point(t, "lu 512")->column);
+	series_free(&t->s);
+
+	t->r[1].processes[0].threads = 1;
+	assert_int_equal(series_build(t->in, 3, &o, &t->s), 0);
+	assert_int_equal(t->s.npoints, 3);
+	assert_int_equal(point(t, "lu 512, 1 thread")->runs, 1);
+	assert_int_equal(point(t, "lu 1024 /x/y, 4 threads")->runs, 1);
+	series_free(&t->s);
+
+	assert_int_equal(series_build(t->in, 2, &o, &t->s), 0);
+	assert_int_equal(point(t, "4 threads")->runs, 1);
+	series_free(&t->s);
+
+	/* Of long commands the program, and what differs with the option that it is of. */
+	t->in[0].command = "./lu --partition block --threads 1 -v 512";
+	t->in[1].command = "./lu --partition cyclic --threads 1 -v 512";
+	t->in[2].command = "./lu --partition block --threads 1 -v 1024";
+	t->r[1].processes[0].threads = 4;
+	assert_int_equal(series_build(t->in, 3, &o, &t->s), 0);
+	assert_int_equal(point(t, "lu --partition block -v 512")->runs, 1);
+	assert_int_equal(point(t, "lu --partition cyclic -v 512")->runs, 1);
+	assert_int_equal(point(t, "lu --partition block -v 1024")->runs, 1);
+	series_free(&t->s);
+	t->in[2].command = "./lu 1024";
+	assert_int_equal(series_build(t->in, 3, &o, &t->s), 0);
+	assert_int_equal(point(t, "lu --partition block --threads 1 -v 512")->runs, 1);
+	series_free(&t->s);
+	t->in[0].command = t->in[2].command = "./lu 512";
+	t->r[1].processes[0].threads = 1;
+
+	/* Versions in directories of their own are not runs of the same. */
+	t->in[1].command = "old/lu 512";
+	o.by = SERIES_BY_COMMAND;
+	assert_int_equal(series_build(t->in, 2, &o, &t->s), 0);
+	assert_int_equal(point(t, "./lu 512")->runs, 1);
+	assert_int_equal(point(t, "old/lu 512")->runs, 1);
+	series_free(&t->s);
+
+	o.by = SERIES_BY_THREADS;
+	assert_int_equal(series_build(t->in, 3, &o, &t->s), 0);
+	assert_int_equal(point(t, "4 threads")->runs, 2);
+	series_free(&t->s);
+
+	o.by = SERIES_BY_FILE;
+	assert_int_equal(series_build(t->in, 3, &o, &t->s), 0);
+	assert_int_equal(t->s.npoints, 1);
+	assert_int_equal(point(t, "run.2")->runs, 3);
+	series_free(&t->s);
+
+	o.by = SERIES_BY_COMMAND;
+	t->in[2].command = NULL;
+	t->in[2].file = ".hidden";
+	assert_int_equal(series_build(t->in, 3, &o, &t->s), 0);
+	assert_int_equal(point(t, ".hidden")->runs, 1);
+	many_free(t);
+}
+
+/* Slashes with nothing on one side cut nothing; the last one counts. */
+static void test_slashes(void **state)
+{
+	struct many *t = many_new();
+
+	(void)state;
+	many_add(t, "/a", 1);
+	many_add(t, "a/", 1);
+	many_add(t, "a/b/c", 1);
+	many_build(t, SERIES_FIRST, NULL);
+	assert_null(point(t, "/a")->column);
+	assert_null(point(t, "a/")->column);
+	assert_string_equal(point(t, "a/b/c")->row, "a/b");
+	assert_string_equal(point(t, "a/b/c")->column, "c");
+	many_free(t);
+}
+
+static void test_unknown(void **state)
+{
+	struct many *t = many_new();
+	struct series_point *p;
+	struct recording *r;
+
+	(void)state;
+	/* Nothing at all. */
+	many_build(t, SERIES_FASTEST, NULL);
+	assert_int_equal(t->s.npoints, 0);
+	assert_int_equal(t->s.fastest, SERIES_NONE);
+	series_free(&t->s);
+
+	/* A recording of nothing, one whose time is not known, and one that counted for part of the time. */
+	many_add(t, "empty", 0);
+	r = many_add(t, "unknown", 5);
+	r->processes[0].elapsed_ns = REPORT_UNKNOWN;
+	recording_site(r, "#1", "f", 10, 0, 0, NAN);
+	recording_counter(r, true, "c", REPORT_UNKNOWN);
+	r = many_add(t, "known", 5);
+	recording_counter(r, false, "c", REPORT_UNKNOWN);
+	many_build(t, SERIES_LABEL, "nosuch");
+	assert_string_equal(t->s.base_label, "nosuch");
+	p = &t->s.points[0];
+	assert_int_equal(p->time.n, 0);
+	assert_int_equal(p->time.mean, REPORT_UNKNOWN);
+	assert_false(p->whole);
+	p = &t->s.points[1];
+	assert_int_equal(p->time.n, 0);
+	assert_true(isnan(p->normalised));
+	assert_int_equal(p->nsites, 1);
+	assert_int_equal(p->sites[0].phase.mean, REPORT_UNKNOWN);
+	assert_int_equal(p->sites[0].work_ns, REPORT_UNKNOWN);
+	assert_true(isnan(p->sites[0].share));
+	assert_int_equal(p->sites[0].lost.n, 0);
+	assert_true(isnan(p->sites[0].counters[0].mean));
+	p = &t->s.points[2];
+	assert_true(isnan(p->counters[0].mean) && isnan(p->counters[0].per_thread));
+	assert_int_equal(t->s.fastest, 2);
+	series_free(&t->s);
+
+	/* To a time that is not known nothing is normalised. */
+	many_build(t, SERIES_FIRST, NULL);
+	assert_int_equal(t->s.points[2].base, 0);
+	assert_true(isnan(t->s.points[2].normalised) && isnan(t->s.points[2].speedup));
+	many_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_runs),	  cmocka_unit_test(test_table_3_3),
+		cmocka_unit_test(test_table_5_4), cmocka_unit_test(test_table_5_5),
+		cmocka_unit_test(test_phases),	  cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_column),	  cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_slashes),	  cmocka_unit_test(test_unknown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

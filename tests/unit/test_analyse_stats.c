@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Tests of means, against published and hand-worked values. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <cmocka.h>
+
+#include "analyse/stats.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static void near(double got, double expected, double within)
+{
+	if (!(fabs(got - expected) <= within))
+		fail_msg("%.12g, not %.12g", got, expected);
+}
+
+/* 2 4 4 4 5 5 7 9: mean 5, squares of deviations add up to 32. */
+static void test_of(void **state)
+{
+	static const double v[] = { 2, NAN, 4, 4, 4, 5, INFINITY, 5, 7, 9 };
+	struct stats s = stats_of(v, COUNT(v));
+
+	(void)state;
+	assert_int_equal(s.n, 8);
+	near(s.mean, 5, 1e-12);
+	near(s.stddev, sqrt(32.0 / 7), 1e-12);
+	near(s.min, 2, 0);
+	near(s.max, 9, 0);
+	s = stats_of(v, 1);
+	assert_int_equal(s.n, 1);
+	near(s.mean, 2, 0);
+	assert_true(isnan(s.stddev));
+	s = stats_of(v, 0);
+	assert_int_equal(s.n, 0);
+	assert_true(isnan(s.mean) && isnan(s.min) && isnan(s.max) && isnan(s.stddev));
+}
+
+/* Small deviations beside a great mean keep their digits: 10^15 + {1, 2, 3}. */
+static void test_digits(void **state)
+{
+	static const double v[] = { 1e15 + 1, 1e15 + 2, 1e15 + 3 };
+
+	(void)state;
+	near(stats_of(v, 3).stddev, 1, 1e-9);
+}
+
+/* Two-sided points of Student's distribution, as printed in every table of it. */
+static void test_distribution(void **state)
+{
+	static const struct {
+		double df, p, t;
+	} table[] = {
+		{ 1, 0.05, 12.706205 },	 { 1, 0.01, 63.656741 },   { 2, 0.05, 4.302653 },
+		{ 4, 0.05, 2.776445 },	 { 5, 0.1, 2.015048 },	   { 10, 0.05, 2.228139 },
+		{ 10, 0.01, 3.169273 },	 { 30, 0.05, 2.042272 },   { 30, 0.001, 3.645959 },
+		{ 120, 0.05, 1.979930 }, { 1000, 0.05, 1.962339 },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(table); i++) {
+		near(stats_t_critical(table[i].p, table[i].df), table[i].t, 6e-7 * table[i].t);
+		near(stats_t_two_sided(table[i].t, table[i].df), table[i].p, 1e-6 * table[i].p);
+		near(stats_t_two_sided(-table[i].t, table[i].df), table[i].p, 1e-6 * table[i].p);
+	}
+	/* With 1 it is Cauchy's, with 2 it is 1 - t / sqrt(t^2 + 2): closed forms. */
+	near(stats_t_two_sided(1, 1), 0.5, 1e-14);
+	near(stats_t_two_sided(3, 2), 1 - 3 / sqrt(11), 1e-14);
+	near(stats_t_two_sided(0, 7), 1, 0);
+	near(stats_t_two_sided(INFINITY, 7), 0, 0);
+	/* The normal distribution's, in the limit; and the fraction still converges. */
+	near(stats_t_two_sided(1.959963985, 1e7), 0.05, 1e-7);
+	assert_true(isnan(stats_t_two_sided(1, 0)));
+	assert_true(isnan(stats_t_two_sided(NAN, 3)));
+	assert_true(isnan(stats_t_critical(0, 3)));
+	assert_true(isnan(stats_t_critical(0.05, NAN)));
+}
+
+static struct stats_test welch(const double *a, uint32_t na, const double *b, uint32_t nb)
+{
+	struct stats x = stats_of(a, na), y = stats_of(b, nb);
+
+	return stats_welch(y.mean - x.mean, x.stddev * x.stddev / x.n, x.n,
+			   y.stddev * y.stddev / y.n, y.n, 0.95);
+}
+
+/*
+ * Student's sleep data (Biometrika 6, 1908), with the values that R's documentation of t.test() prints for them: t = -1.8608,
+ * df = 17.776, p = 0.07939, interval -3.3654832 to 0.2054832 of the first less the second.
+ */
+static void test_welch(void **state)
+{
+	static const double one[] = { 0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0, 2 };
+	static const double two[] = { 1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4 };
+	struct stats_test r = welch(one, 10, two, 10);
+
+	(void)state;
+	near(r.t, 1.8608, 5e-5);
+	near(r.df, 17.776, 5e-4);
+	near(r.p, 0.07939, 5e-6);
+	near(r.low, -0.2054832, 5e-8);
+	near(r.high, 3.3654832, 5e-8);
+	r = welch(two, 10, one, 10);
+	near(r.t, -1.8608, 5e-5);
+	near(r.low, -3.3654832, 5e-8);
+}
+
+/* By hand: means 2 and 6, variances 1 and 4, three each: t = 4 / sqrt(5/3), df = (5/3)^2 / ((1/9 + 16/9) / 2). */
+static void test_welch_by_hand(void **state)
+{
+	static const double a[] = { 1, 2, 3 }, b[] = { 4, 6, 8 };
+	struct stats_test r = welch(a, 3, b, 3);
+
+	(void)state;
+	near(r.t, 4 / sqrt(5.0 / 3), 1e-12);
+	near(r.df, 25.0 / 9 / (17.0 / 18), 1e-12);
+	near((r.low + r.high) / 2, 4, 1e-12);
+}
+
+static uint64_t next(uint64_t *x)
+{
+	/* xorshift64*, Vigna 2016 */
+	*x ^= *x >> 12;
+	*x ^= *x << 25;
+	*x ^= *x >> 27;
+	return *x * 2685821657736338717ULL;
+}
+
+/* A sum of twelve uniform numbers is as good as normal here: mean 6, deviation 1. */
+static double normal(uint64_t *x)
+{
+	double sum = 0;
+	int i;
+
+	for (i = 0; i < 12; i++)
+		sum += (double)(next(x) >> 11) * 0x1p-53;
+	return sum;
+}
+
+/*
+ * Where there is no difference, one in twenty is found at 95 %: of 4000, 200 +- 14. Of deviations as unlike as 1 and 10,
+ * too, which is what Welch's is for. The intervals hold the true difference, 0, in all the others.
+ */
+static void test_false_alarms(void **state)
+{
+	static const uint32_t sizes[][2] = { { 5, 5 }, { 5, 12 }, { 20, 8 } };
+	static const double deviations[] = { 1, 10 };
+	uint64_t x = 0x9e3779b97f4a7c15ULL;
+	double a[20], b[20];
+	unsigned s, d, n, i, found, outside;
+	struct stats_test r;
+
+	(void)state;
+	for (s = 0; s < COUNT(sizes); s++) {
+		for (d = 0; d < COUNT(deviations); d++) {
+			for (n = found = outside = 0; n < 4000; n++) {
+				for (i = 0; i < sizes[s][0]; i++)
+					a[i] = normal(&x) - 6;
+				for (i = 0; i < sizes[s][1]; i++)
+					b[i] = (normal(&x) - 6) * deviations[d];
+				r = welch(a, sizes[s][0], b, sizes[s][1]);
+				found += r.p < 0.05;
+				outside += r.low > 0 || r.high < 0;
+			}
+			if (found < 140 || found > 250)
+				fail_msg("sizes %u, deviations %u: %u of 4000", s, d, found);
+			assert_int_equal(found, outside);
+		}
+	}
+}
+
+/* The same of one value against five. */
+static void test_false_alarms_single(void **state)
+{
+	uint64_t x = 0x2545f4914f6cdd1dULL;
+	unsigned n, i, found = 0;
+	struct stats st;
+	double a[5];
+
+	(void)state;
+	for (n = 0; n < 4000; n++) {
+		for (i = 0; i < 5; i++)
+			a[i] = normal(&x);
+		st = stats_of(a, 5);
+		found += stats_single(normal(&x) - st.mean, &st, 0.95).p < 0.05;
+	}
+	assert_true(found > 150 && found < 250);
+}
+
+static void test_nothing_varies(void **state)
+{
+	static const double a[] = { 7, 7, 7 }, b[] = { 8, 8 };
+	struct stats_test r = welch(a, 3, b, 2);
+
+	(void)state;
+	assert_true(isinf(r.t) && r.t > 0);
+	near(r.p, 0, 0);
+	near(r.low, 1, 0);
+	near(r.high, 1, 0);
+	r = welch(a, 3, a, 2);
+	near(r.t, 0, 0);
+	near(r.p, 1, 0);
+}
+
+static void test_too_few(void **state)
+{
+	static const double a[] = { 7, 8 }, b[] = { 9 };
+	struct stats_test r = welch(a, 2, b, 1);
+
+	(void)state;
+	assert_true(isnan(r.t) && isnan(r.p) && isnan(r.df) && isnan(r.low) && isnan(r.high));
+	r = stats_welch(NAN, 1, 5, 1, 5, 0.95);
+	assert_true(isnan(r.p));
+}
+
+/* 10 12 14, and then 20: t = 8 / (2 sqrt(4/3)) with 2 degrees of freedom, whose p is 1 - t / sqrt(t^2 + 2). */
+static void test_single(void **state)
+{
+	static const double a[] = { 10, 12, 14 };
+	struct stats s = stats_of(a, 3);
+	struct stats_test r = stats_single(8, &s, 0.95);
+	double t = 4 / sqrt(4.0 / 3);
+
+	(void)state;
+	near(r.t, t, 1e-12);
+	near(r.df, 2, 0);
+	near(r.p, 1 - t / sqrt(t * t + 2), 1e-12);
+	near(r.high - 8, 4.302652730 * 2 * sqrt(4.0 / 3), 1e-7);
+	s = stats_of(a, 1);
+	assert_true(isnan(stats_single(8, &s, 0.95).p));
+}
+
+/* Four of them: 0.005 x 4, 0.01 x 3, 0.03 x 2, and 0.04 not below the one before it. */
+static void test_holm(void **state)
+{
+	double p[] = { 0.01, NAN, 0.04, 0.03, 0.005, NAN };
+	double one[] = { 0.5, 0.6, 0.7 };
+
+	(void)state;
+	assert_int_equal(stats_holm(p, 6), 0);
+	near(p[0], 0.03, 1e-15);
+	assert_true(isnan(p[1]));
+	near(p[2], 0.06, 1e-15);
+	near(p[3], 0.06, 1e-15);
+	near(p[4], 0.02, 1e-15);
+	assert_true(isnan(p[5]));
+	assert_int_equal(stats_holm(one, 3), 0);
+	near(one[0], 1, 0);
+	near(one[2], 1, 0);
+	assert_int_equal(stats_holm(one, 0), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_of),
+		cmocka_unit_test(test_digits),
+		cmocka_unit_test(test_distribution),
+		cmocka_unit_test(test_welch),
+		cmocka_unit_test(test_welch_by_hand),
+		cmocka_unit_test(test_false_alarms),
+		cmocka_unit_test(test_false_alarms_single),
+		cmocka_unit_test(test_nothing_varies),
+		cmocka_unit_test(test_too_few),
+		cmocka_unit_test(test_single),
+		cmocka_unit_test(test_holm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

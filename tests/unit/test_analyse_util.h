@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* What the tests of causes share: episodes made by hand, of threads that a model knows. */
+#ifndef TEST_ANALYSE_UTIL_H
+#define TEST_ANALYSE_UTIL_H
+
+#include "test_model_util.h"
+
+#include <math.h>
+
+#include "analyse/internal.h"
+
+#define A  0x1000
+#define B  0x2000
+#define MS 1000000ULL
+
+#define TID(i) (101 + (i)) /* of thread i */
+#define MOST   8
+
+/* An episode made by hand, and all that it points to. */
+struct meeting {
+	struct model_episode ep;
+	struct model_member members[MOST];
+	struct model_detail details[MOST];
+};
+
+static inline void assert_near(double a, double b, double eps)
+{
+	if (!(a > b - eps && a < b + eps))
+		fail_msg("%.9f is not %.9f", a, b);
+}
+
+static inline void assert_says(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("\"%s\" does not say \"%s\"", text, part);
+}
+
+/* A model that knows threads 0..n-1 (their indexes too) and barriers 0 (at A) and 1 (at B). */
+static inline struct run *known_threads(uint32_t n)
+{
+	struct run *r = run_new(0);
+	struct model_crossing c;
+	uint32_t i, k;
+
+	run_launched(r, 0);
+	for (k = 0; k < 2; k++) {
+		for (i = 0; i < n; i++) {
+			c = crossing(TID(i), k ? B : A, n, 10 + 20 * k, 20 + 20 * k);
+			c.site = k;
+			run_feed(r, c);
+		}
+	}
+	assert_int_equal(model_advance(r->model, 100), 0);
+	assert_int_equal(r->nkept, 2);
+	for (i = 0; i < n; i++) {
+		assert_int_equal(model_thread(r->model, i)->tid, TID(i));
+		assert_int_equal(model_thread(r->model, i)->ordinal, i);
+	}
+	return r;
+}
+
+/*
+ * Threads @who[0..n-1] meet at @barrier; all left the one before at @from and arrive after work[i]. Members
+ * are put into the order of arrival; their time was all on a CPU until a test says otherwise.
+ */
+static inline void meet_at(struct meeting *m, uint32_t barrier, uint32_t n, const uint32_t *who,
+			   const uint64_t *from, const uint64_t *work)
+{
+	uint64_t last = 0, first = MODEL_UNKNOWN, earliest = MODEL_UNKNOWN;
+	struct model_member *mem, swap;
+	uint32_t i, j;
+
+	memset(m, 0, sizeof(*m));
+	for (i = 0; i < n; i++) {
+		mem = &m->members[i];
+		mem->thread = who ? who[i] : i;
+		mem->tid = TID(mem->thread);
+		mem->arrive_ns = from[i] + work[i];
+		mem->work_ns = work[i];
+		mem->flags = MODEL_CROSSING_ACCOUNTED;
+		if (mem->arrive_ns > last)
+			last = mem->arrive_ns;
+		if (mem->arrive_ns < first)
+			first = mem->arrive_ns;
+		if (from[i] < earliest)
+			earliest = from[i];
+	}
+	for (i = 1; i < n; i++) {
+		for (j = i; j && m->members[j].arrive_ns < m->members[j - 1].arrive_ns; j--) {
+			swap = m->members[j];
+			m->members[j] = m->members[j - 1];
+			m->members[j - 1] = swap;
+		}
+	}
+	for (i = 0; i < n; i++) {
+		mem = &m->members[i];
+		mem->wait_ns = last - mem->arrive_ns;
+		mem->depart_ns = last;
+		mem->latency_ns = 0;
+		m->details[i].oncpu_ns = mem->work_ns;
+		mem->detail = &m->details[i];
+	}
+	m->ep = (struct model_episode){
+		.barrier = barrier,
+		.release_ns = last,
+		.phase_ns = last - earliest,
+		.phase_from = MODEL_NONE,
+		.barrier_ns = last - first,
+		.count = n,
+		.n = n,
+		.state = MODEL_COMPLETE,
+		.members = m->members,
+	};
+}
+
+/* The detail of thread @who, to be changed. */
+static inline struct model_detail *detail_of(struct meeting *m, uint32_t who)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->ep.n; i++)
+		if (m->members[i].thread == who)
+			return &m->details[i];
+	fail_msg("thread %u is not there", who);
+	return NULL;
+}
+
+/* @ns of its time on a CPU were spent blocked instead. */
+static inline struct model_block *blocked(struct meeting *m, uint32_t who,
+					  enum model_blocked reason, uint64_t ns)
+{
+	struct model_detail *d = detail_of(m, who);
+
+	d->oncpu_ns -= ns;
+	d->blocked_ns[reason] += ns;
+	d->block.reason = (uint8_t)reason;
+	d->block.ns = ns;
+	return &d->block;
+}
+
+#endif /* TEST_ANALYSE_UTIL_H */

@@ -1,0 +1,670 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include <errno.h>
+#include <ftw.h>
+#include <linux/perf_event.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "attach/events.h"
+
+#define CACHE(cache, op, result)                                          \
+	(PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##op << 8 | \
+	 PERF_COUNT_HW_CACHE_RESULT_##result << 16)
+
+/* A machine with PMUs of our own making, in a folder that goes away with the tests. */
+struct machine {
+	char devices[64];
+	struct events_host host;
+	struct event_spec spec[COUNTERS_MAX];
+	uint32_t n;
+	char why[256];
+};
+
+static void put(const struct machine *m, const char *name, const char *text)
+{
+	char path[256], *slash;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", m->devices, name);
+	for (slash = path + strlen(m->devices) + 1; (slash = strchr(slash, '/')); slash++) {
+		*slash = '\0';
+		mkdir(path, 0700);
+		*slash = '/';
+	}
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fprintf(f, "%s\n", text);
+	fclose(f);
+}
+
+static int setup(void **state)
+{
+	struct machine *m = calloc(1, sizeof(*m));
+
+	assert_non_null(m);
+	snprintf(m->devices, sizeof(m->devices), "/tmp/test_attach_events.XXXXXX");
+	assert_non_null(mkdtemp(m->devices));
+	put(m, "cpu/type", "4");
+	put(m, "cpu/format/event", "config:0-7,32-35");
+	put(m, "cpu/format/umask", "config:8-15");
+	put(m, "cpu/format/inv", "config:23");
+	put(m, "cpu/format/ldlat", "config1:0-15");
+	put(m, "cpu/format/far", "config2:63");
+	put(m, "cpu/format/odd", "config3:0-7");
+	put(m, "cpu/format/broken", "config:9-3");
+	put(m, "cpu/events/cpu-cycles", "event=0x3c");
+	put(m, "cpu/events/slots", "event=0x00,umask=0x4");
+	put(m, "cpu/events/slots.scale", "4");
+	put(m, "cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3");
+	put(m, "cpu/events/asks", "event=0x1,umask=?");
+	put(m, "cpu/events/loop", "loop");
+	put(m, "uncore_imc/type", "17");
+	put(m, "uncore_imc/cpumask", "0");
+	put(m, "uncore_imc/format/event", "config:0-7");
+	put(m, "uncore_imc/events/reads", "event=0x4");
+	put(m, "breakpoint/type", "5");
+	put(m, "uprobe/type", "8");
+	put(m, "software/type", "1");
+	m->host = (struct events_host){
+		.devices = m->devices,
+		.cpu = EVENTS_CPU_INTEL,
+		.cache_levels = 3,
+	};
+	*state = m;
+	return 0;
+}
+
+static int drop(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static int teardown(void **state)
+{
+	struct machine *m = *state;
+
+	nftw(m->devices, drop, 16, FTW_DEPTH | FTW_PHYS);
+	free(m);
+	return 0;
+}
+
+static int parse(struct machine *m, const char *list)
+{
+	memset(m->spec, 0xa5, sizeof(m->spec));
+	m->why[0] = '\0';
+	return events_parse_on(&m->host, list, m->spec, COUNTERS_MAX, &m->n, m->why,
+			       sizeof(m->why));
+}
+
+static void is_good(struct machine *m, const char *list, uint32_t n)
+{
+	if (parse(m, list))
+		fail_msg("%s: %s", list, m->why);
+	assert_int_equal(m->n, n);
+}
+
+/* Refused, by a sentence in which @says occurs. */
+static void is_bad(struct machine *m, const char *list, const char *says)
+{
+	assert_int_equal(parse(m, list), -EINVAL);
+	assert_int_equal(m->n, 0);
+	if (!strstr(m->why, says))
+		fail_msg("%s: '%s' does not say '%s'", list, m->why, says);
+}
+
+/* It stays in the list of one, with a reason in which @says occurs. */
+static void is_absent(struct machine *m, const char *name, const char *says)
+{
+	is_good(m, name, 1);
+	assert_string_equal(m->spec[0].name, name);
+	if (!strstr(m->spec[0].why, says))
+		fail_msg("%s: '%s' does not say '%s'", name, m->spec[0].why, says);
+}
+
+/* The same of event @i of a list that is read already. */
+static void absent_at(struct machine *m, uint32_t i, const char *name, const char *says)
+{
+	assert_true(i < m->n);
+	assert_string_equal(m->spec[i].name, name);
+	if (!strstr(m->spec[i].why, says))
+		fail_msg("%s: '%s' does not say '%s'", name, m->spec[i].why, says);
+}
+
+static void is_event(struct machine *m, const char *name, uint32_t type, uint64_t config)
+{
+	is_good(m, name, 1);
+	assert_string_equal(m->spec[0].name, name);
+	assert_string_equal(m->spec[0].why, "");
+	assert_true(strlen(m->spec[0].what) > 4);
+	assert_int_equal(m->spec[0].type, type);
+	assert_int_equal(m->spec[0].config, config);
+	assert_int_equal(m->spec[0].config1, 0);
+	assert_int_equal(m->spec[0].config2, 0);
+	assert_false(m->spec[0].exclude_user);
+	assert_false(m->spec[0].exclude_kernel);
+	assert_false(m->spec[0].exclude_hv);
+	assert_int_equal(m->spec[0].source,
+			 type == PERF_TYPE_SOFTWARE ? EVENT_SOFTWARE : EVENT_HARDWARE);
+}
+
+static void test_hardware(void **state)
+{
+	is_event(*state, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	is_event(*state, "cpu-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	is_event(*state, "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	is_event(*state, "cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES);
+	is_event(*state, "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES);
+	is_event(*state, "branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
+	is_event(*state, "branch-instructions", PERF_TYPE_HARDWARE,
+		 PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
+	is_event(*state, "branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES);
+	is_event(*state, "bus-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES);
+	is_event(*state, "ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES);
+	is_event(*state, "stalled-cycles-frontend", PERF_TYPE_HARDWARE,
+		 PERF_COUNT_HW_STALLED_CYCLES_FRONTEND);
+	is_event(*state, "stalled-cycles-backend", PERF_TYPE_HARDWARE,
+		 PERF_COUNT_HW_STALLED_CYCLES_BACKEND);
+}
+
+static void test_software(void **state)
+{
+	struct machine *m = *state;
+
+	is_event(m, "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+	assert_string_equal(m->spec[0].unit, "ns");
+	assert_string_equal(event_source_name(m->spec[0].source), "software");
+	is_event(m, "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+	assert_string_equal(m->spec[0].unit, "ns");
+	is_event(m, "page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	assert_string_equal(m->spec[0].unit, "");
+	is_event(m, "faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	is_event(m, "minor-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN);
+	is_event(m, "major-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+	is_event(m, "context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES);
+	is_event(m, "cs", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES);
+	is_event(m, "cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS);
+	is_event(m, "migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS);
+	is_event(m, "alignment-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS);
+	is_event(m, "emulation-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_EMULATION_FAULTS);
+}
+
+static void test_cache(void **state)
+{
+	is_event(*state, "L1-dcache-loads", PERF_TYPE_HW_CACHE, CACHE(L1D, READ, ACCESS));
+	is_event(*state, "L1-dcache-load-misses", PERF_TYPE_HW_CACHE, CACHE(L1D, READ, MISS));
+	is_event(*state, "l1-dcache-store-misses", PERF_TYPE_HW_CACHE, CACHE(L1D, WRITE, MISS));
+	is_event(*state, "L1-icache-load-misses", PERF_TYPE_HW_CACHE, CACHE(L1I, READ, MISS));
+	is_event(*state, "LLC-loads", PERF_TYPE_HW_CACHE, CACHE(LL, READ, ACCESS));
+	is_event(*state, "LLC-misses", PERF_TYPE_HW_CACHE, CACHE(LL, READ, MISS));
+	is_event(*state, "LLC-prefetch-misses", PERF_TYPE_HW_CACHE, CACHE(LL, PREFETCH, MISS));
+	is_event(*state, "dTLB-load-misses", PERF_TYPE_HW_CACHE, CACHE(DTLB, READ, MISS));
+	is_event(*state, "dTLB-stores", PERF_TYPE_HW_CACHE, CACHE(DTLB, WRITE, ACCESS));
+	is_event(*state, "iTLB-load-misses", PERF_TYPE_HW_CACHE, CACHE(ITLB, READ, MISS));
+	is_event(*state, "branch-load-misses", PERF_TYPE_HW_CACHE, CACHE(BPU, READ, MISS));
+	is_event(*state, "node-stores", PERF_TYPE_HW_CACHE, CACHE(NODE, WRITE, ACCESS));
+	is_absent(*state, "LLC", "no such event");
+	is_absent(*state, "LLC-", "no such event");
+	is_absent(*state, "LLC-load-misses-more", "no such event");
+	is_absent(*state, "LLC-misses-loads", "no such event");
+	is_absent(*state, "LLCloads", "no such event");
+}
+
+static void test_raw(void **state)
+{
+	struct machine *m = *state;
+
+	is_event(m, "r1a2", PERF_TYPE_RAW, 0x1a2);
+	assert_string_equal(m->spec[0].what, "raw 0x1a2");
+	is_event(m, "rFFFFFFFFFFFFFFFF", PERF_TYPE_RAW, UINT64_MAX);
+	is_absent(m, "r11111111111111111", "no such event");
+	is_absent(m, "r", "no such event");
+	is_absent(m, "r-1", "no such event");
+	is_absent(m, "rxyz", "no such event");
+	is_absent(m, "R1a2", "no such event");
+}
+
+static void test_thesis(void **state)
+{
+	struct machine *m = *state;
+
+	is_good(m, "PAPI_TOT_CYC:PAPI_L2_TCM", 2); /* table 3.1 */
+	assert_string_equal(m->spec[0].name, "PAPI_TOT_CYC");
+	assert_int_equal(m->spec[0].config, PERF_COUNT_HW_CPU_CYCLES);
+	assert_string_equal(m->spec[1].name, "PAPI_L2_TCM");
+	is_good(m, "0:17", 2); /* table 3.4 */
+	assert_string_equal(m->spec[0].name, "0");
+	assert_int_equal(m->spec[0].type, PERF_TYPE_HARDWARE);
+	assert_int_equal(m->spec[0].config, PERF_COUNT_HW_CPU_CYCLES);
+	assert_int_equal(m->spec[1].config, PERF_COUNT_HW_INSTRUCTIONS);
+	is_absent(m, "5", "R10000");
+	is_absent(m, "00", "R10000");
+	is_absent(m, "117", "R10000");
+}
+
+static void preset(struct machine *m, enum events_cpu cpu, unsigned int levels, const char *name,
+		   uint32_t type, uint64_t config)
+{
+	m->host.cpu = cpu;
+	m->host.cache_levels = levels;
+	is_event(m, name, type, config);
+}
+
+/* Known to PAPI, but not to be had: it stays in the list, and the rest goes on. */
+static void no_preset(struct machine *m, enum events_cpu cpu, const char *name, const char *says)
+{
+	char list[96];
+
+	m->host.cpu = cpu;
+	snprintf(list, sizeof(list), "%s,cycles", name);
+	is_good(m, list, 2);
+	assert_string_equal(m->spec[0].name, name);
+	if (!strstr(m->spec[0].why, says))
+		fail_msg("%s: '%s' does not say '%s'", name, m->spec[0].why, says);
+	assert_string_equal(m->spec[1].why, "");
+}
+
+static void test_papi(void **state)
+{
+	struct machine *m = *state;
+	const enum events_cpu intel = EVENTS_CPU_INTEL, amd = EVENTS_CPU_AMD, arm = EVENTS_CPU_ARM,
+			      other = EVENTS_CPU_OTHER;
+
+	preset(m, other, 0, "PAPI_TOT_CYC", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	preset(m, other, 0, "PAPI_TOT_INS", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	preset(m, other, 0, "PAPI_REF_CYC", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES);
+	preset(m, other, 0, "PAPI_BR_INS", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
+	preset(m, other, 0, "PAPI_BR_MSP", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES);
+	preset(m, intel, 3, "PAPI_L1_DCM", PERF_TYPE_HW_CACHE, CACHE(L1D, READ, MISS));
+	assert_null(strstr(m->spec[0].what, "near"));
+	preset(m, amd, 3, "PAPI_L1_DCM", PERF_TYPE_HW_CACHE, CACHE(L1D, READ, MISS));
+	assert_non_null(strstr(m->spec[0].what, "near: loads only"));
+	preset(m, other, 0, "PAPI_TLB_DM", PERF_TYPE_HW_CACHE, CACHE(DTLB, READ, MISS));
+	assert_non_null(strstr(m->spec[0].what, "near"));
+	preset(m, other, 0, "PAPI_RES_STL", PERF_TYPE_HARDWARE,
+	       PERF_COUNT_HW_STALLED_CYCLES_BACKEND);
+	/* What misses the second cache asks the third: only so where there is one. */
+	preset(m, intel, 3, "PAPI_L2_TCM", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES);
+	preset(m, intel, 2, "PAPI_L2_TCM", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES);
+	preset(m, intel, 3, "PAPI_L3_TCM", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES);
+	preset(m, amd, 3, "PAPI_L2_TCM", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES);
+	no_preset(m, amd, "PAPI_L3_TCM", "no counterpart");
+	no_preset(m, arm, "PAPI_L2_TCM", "no counterpart"); /* until the PMU has it */
+	no_preset(m, other, "PAPI_L2_TCM", "no counterpart");
+	no_preset(m, intel, "PAPI_L1_TCM", "is a sum: count PAPI_L1_DCM and PAPI_L1_ICM");
+	no_preset(m, intel, "PAPI_FP_INS", "no counterpart");
+	is_absent(m, "PAPI_NONSENSE", "PAPI has no preset 'PAPI_NONSENSE'");
+	is_absent(m, "PAPI_", "PAPI has no preset");
+
+	put(m, "armv8_pmuv3/type", "8");
+	put(m, "armv8_pmuv3/format/event", "config:0-15");
+	put(m, "armv8_pmuv3/events/l2d_cache_refill", "event=0x0017");
+	preset(m, arm, 2, "PAPI_L2_TCM", 8, 0x17);
+	is_event(m, "l2d_cache_refill", 8, 0x17);
+}
+
+static void test_pmu(void **state)
+{
+	struct machine *m = *state;
+
+	is_event(m, "cpu/event=0x3c,umask=0x12/", PERF_TYPE_RAW, 0x123c);
+	is_event(m, "cpu/event=60/", PERF_TYPE_RAW, 0x3c);
+	/* The upper bits go into the second range. */
+	is_event(m, "cpu/event=0xf3c,inv/", PERF_TYPE_RAW, 0xf0080003cULL);
+	is_event(m, "cpu/config=0xfedcba9876543210/", PERF_TYPE_RAW, 0xfedcba9876543210ULL);
+	is_event(m, "cpu/cpu-cycles/", PERF_TYPE_RAW, 0x3c);
+	is_event(m, "cpu/cpu-cycles,umask=1/", PERF_TYPE_RAW, 0x13c);
+	is_event(m, "slots", PERF_TYPE_RAW, 0x400);
+	assert_non_null(strstr(m->spec[0].what, "in units of 4"));
+	is_event(m, "software/config=2/", PERF_TYPE_SOFTWARE, 2);
+
+	is_good(m, "cpu/mem-loads/", 1);
+	assert_int_equal(m->spec[0].config, 0x1cd);
+	assert_int_equal(m->spec[0].config1, 3);
+	is_good(m, "cpu/far=1,config1=7/", 1);
+	assert_int_equal(m->spec[0].config1, 7);
+	assert_int_equal(m->spec[0].config2, 1ULL << 63);
+
+	is_absent(m, "cpu/event=0x1000/", "more bits");
+	is_absent(m, "cpu/nosuch/", "no event or term 'nosuch'");
+	is_absent(m, "cpu/nosuch=1/", "no event or term 'nosuch'");
+	is_absent(m, "cpu/odd=1/", "not understood");
+	is_absent(m, "cpu/broken=1/", "not understood");
+	is_absent(m, "cpu/asks/", "wants a value for 'umask'");
+	is_absent(m, "cpu/loop/", "no event or term 'loop'");
+	is_absent(m, "cpu/event=/", "not a number");
+	is_absent(m, "cpu/event=-1/", "not a number");
+	is_absent(m, "cpu/event= 1/", "not a number");
+	is_absent(m, "cpu/event=1x/", "not a number");
+	is_absent(m, "cpu/event=0x10000000000000000/", "not a number");
+	is_absent(m, "cpu//", "names no event");
+	is_bad(m, "cpu/event=1", "a slash without its second");
+	is_absent(m, "/event=1/", "not of the form");
+	is_absent(m, "cpu/,/", "neither an event nor a term");
+	is_absent(m, "cpu/event=1,/", "neither an event nor a term");
+	is_absent(m, "cpu/event=1/x", "only u, k, h and p");
+	is_absent(m, "breakpoint/config=1/", "is a probe");
+	is_absent(m, "uprobe/config=1/", "is a probe");
+}
+
+/* A name that nobody knows does not end the list, and is shown as it was written. */
+static void test_unknown(void **state)
+{
+	struct machine *m = *state;
+
+	is_good(m, "nosuch,cycles", 2);
+	absent_at(m, 0, "nosuch", "no such event");
+	is_event(m, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	is_good(m, "cs:nosuch:cycles:u", 3);
+	absent_at(m, 1, "nosuch", "no such event");
+	assert_string_equal(m->spec[2].name, "cycles:u");
+	assert_true(m->spec[2].exclude_kernel);
+	/* With colons of its own, up to what is known. */
+	is_good(m, "sched:sched_switch,cs", 2);
+	absent_at(m, 0, "sched:sched_switch", "no such event");
+	is_good(m, "snb::nosuch:nomask:u:cs", 2);
+	absent_at(m, 0, "snb::nosuch:nomask:u", "no such event");
+	assert_string_equal(m->spec[1].name, "cs");
+	is_good(m, "nosuch:cpu/event=1/:cs", 3);
+	assert_string_equal(m->spec[1].name, "cpu/event=1/");
+	assert_int_equal(m->spec[1].config, 1);
+	/* What is wrong with one is no matter of the next. */
+	is_good(m, "cpu/nosuch/,PAPI_NONSENSE:u,5,cs", 4);
+	absent_at(m, 0, "cpu/nosuch/", "no event or term");
+	absent_at(m, 1, "PAPI_NONSENSE:u", "no preset");
+	absent_at(m, 2, "5", "R10000");
+	assert_string_equal(m->spec[3].why, "");
+	assert_int_equal(m->spec[3].config, PERF_COUNT_SW_CONTEXT_SWITCHES);
+	is_good(m, "nosuch,nosuch", 1);
+	/* They are names all the same: none may be empty. */
+	is_bad(m, "nosuch,,cycles", "without a name");
+	is_bad(m, "nosuch:", "without a name");
+	is_bad(m, "nosuch::cycles", "without a name");
+	is_bad(m, "cycles,cpu/event=1,cs", "a slash without its second");
+}
+
+/* Names do not lead out of the PMUs' folder. */
+static void test_paths(void **state)
+{
+	struct machine *m = *state;
+
+	is_absent(m, "../event=1/", "not of the form");
+	is_absent(m, "./event=1/", "not of the form");
+	is_absent(m, "cpu/../", "neither an event nor a term");
+	is_absent(m, "cpu/.hidden/", "neither an event nor a term");
+	is_absent(m, "..", "no such event");
+	is_absent(m, "cpu/a b/", "neither an event nor a term");
+	is_absent(m, "c*u/event=1/", "not of the form");
+}
+
+/* What the machine has not, or what counts for others too, is told, and the rest goes on. */
+static void test_absent(void **state)
+{
+	struct machine *m = *state;
+
+	is_good(m, "armv9_big/event=1/,cycles", 2);
+	assert_non_null(strstr(m->spec[0].why, "no PMU 'armv9_big'"));
+	assert_string_equal(m->spec[1].why, "");
+	is_good(m, "uncore_imc/reads/,cycles", 2);
+	assert_non_null(strstr(m->spec[0].why, "no thread's"));
+	is_absent(m, "reads", "no such event"); /* of no CPU's PMU */
+	put(m, "bad_type/type", "four");
+	is_good(m, "bad_type/event=1/", 1);
+	assert_non_null(strstr(m->spec[0].why, "no PMU 'bad_type'"));
+}
+
+static void test_modifiers(void **state)
+{
+	struct machine *m = *state;
+
+	is_good(m, "cycles:u", 1);
+	assert_string_equal(m->spec[0].name, "cycles:u");
+	assert_false(m->spec[0].exclude_user);
+	assert_true(m->spec[0].exclude_kernel);
+	assert_true(m->spec[0].exclude_hv);
+	is_good(m, "cycles:k", 1);
+	assert_true(m->spec[0].exclude_user);
+	assert_false(m->spec[0].exclude_kernel);
+	is_good(m, "cycles:uk", 1);
+	assert_false(m->spec[0].exclude_user);
+	assert_false(m->spec[0].exclude_kernel);
+	assert_true(m->spec[0].exclude_hv);
+	is_good(m, "cycles:pp", 1);
+	assert_false(m->spec[0].exclude_user);
+	assert_false(m->spec[0].exclude_kernel);
+	is_good(m, "PAPI_TOT_INS:u", 1);
+	assert_true(m->spec[0].exclude_kernel);
+	is_good(m, "cpu/event=1/u", 1);
+	assert_true(m->spec[0].exclude_kernel);
+	is_good(m, "cpu/event=1/:k", 1);
+	assert_true(m->spec[0].exclude_user);
+	/* A modifier goes with the event before it, and colons separate still. */
+	is_good(m, "cycles:u:instructions:k:page-faults", 3);
+	assert_string_equal(m->spec[0].name, "cycles:u");
+	assert_string_equal(m->spec[1].name, "instructions:k");
+	assert_true(m->spec[1].exclude_user);
+	assert_false(m->spec[2].exclude_user);
+	is_absent(m, "u", "no such event");
+	is_good(m, "cycles,u", 2);
+	absent_at(m, 1, "u", "no such event");
+	is_good(m, "cycles:u:k", 2);
+	absent_at(m, 1, "k", "no such event");
+	is_bad(m, ":u", "without a name");
+	is_good(m, "cycles:x", 2);
+	absent_at(m, 1, "x", "no such event");
+	assert_string_equal(m->spec[0].why, "");
+}
+
+static void test_lists(void **state)
+{
+	struct machine *m = *state;
+
+	is_good(m, "cycles,instructions:page-faults", 3);
+	assert_string_equal(m->spec[2].name, "page-faults");
+	is_good(m, " cycles , instructions\t: cs ", 3);
+	assert_string_equal(m->spec[0].name, "cycles");
+	assert_string_equal(m->spec[2].name, "cs");
+	is_good(m, "cpu/event=1,umask=2/,cycles:cpu/event=3,umask=4/u:cs", 4);
+	assert_int_equal(m->spec[0].config, 0x201);
+	assert_string_equal(m->spec[2].name, "cpu/event=3,umask=4/u");
+	assert_int_equal(m->spec[2].config, 0x403);
+
+	is_bad(m, "", "no event is named");
+	is_bad(m, "  ", "no event is named");
+	is_bad(m, ",", "without a name");
+	is_bad(m, "cycles,", "without a name");
+	is_bad(m, "cycles::instructions", "without a name");
+	is_bad(m, "cycles,,instructions", "without a name");
+
+	is_good(m, "r1,r2,r3,r4,r5,r6,r7,r8", COUNTERS_MAX);
+	is_bad(m, "r1,r2,r3,r4,r5,r6,r7,r8,r9", "at most 8 events");
+	/* What is in the list already takes no place. */
+	is_good(m, "r1,r2,r3,r4,r5,r6,r7,r8,r1", COUNTERS_MAX);
+}
+
+static void test_duplicates(void **state)
+{
+	struct machine *m = *state;
+
+	is_good(m, "cycles,cs,cycles", 2);
+	is_good(m, "cycles:u,cycles:k,cycles", 3);
+	is_good(m, "cycles,cpu-cycles,cs", 3);
+	absent_at(m, 1, "cpu-cycles", "the same event as cycles");
+	assert_string_equal(m->spec[2].why, "");
+	is_good(m, "cycles:PAPI_TOT_CYC", 2);
+	absent_at(m, 1, "PAPI_TOT_CYC", "the same event as cycles");
+	is_good(m, "cycles:uk,cycles:ku", 2);
+	absent_at(m, 1, "cycles:ku", "the same event as cycles:uk");
+	/* Two that cannot be had are not one for that. */
+	is_good(m, "PAPI_FP_INS,PAPI_FP_OPS", 2);
+}
+
+static void test_hostile(void **state)
+{
+	struct machine *m = *state;
+	char list[20000], name[65];
+	size_t i;
+
+	is_bad(m, "cyc\x1b[31mles", "printable");
+	is_bad(m, "cycles\n", "printable");
+	is_bad(m, "cycl\xc3\xa4s", "printable");
+	is_bad(m, "\x7f", "printable");
+	is_absent(m, "%s%n%d", "no such event");
+
+	/* 63 characters are a name, 64 are not. */
+	memset(name, 'x', 64);
+	name[64] = '\0';
+	is_bad(m, name, "too long");
+	name[63] = '\0';
+	is_absent(m, name, "no such event");
+	/* Nor with its modifier. */
+	memset(name, '0', 64);
+	memcpy(name, "cpu/event=0x", 12);
+	strcpy(name + 58, "01/:u");
+	is_good(m, name, 1);
+	strcpy(name + 58, "001/:u");
+	is_bad(m, name, "too long");
+
+	memset(list, ':', sizeof(list));
+	list[sizeof(list) - 1] = '\0';
+	is_bad(m, list, "too many");
+	memset(list, ',', sizeof(list) - 1);
+	is_bad(m, list, "without a name");
+	memset(list, '/', sizeof(list) - 1);
+	is_bad(m, list, "a slash without its second");
+	list[sizeof(list) - 2] = '\0';
+	is_bad(m, list, "too long");
+	memset(list, 'a', sizeof(list) - 1);
+	is_bad(m, list, "too long");
+	for (i = 0; i + 2 < sizeof(list); i += 2)
+		memcpy(list + i, "u:", 2);
+	is_bad(m, list, "too many");
+	/* A sentence that has no room is cut off. */
+	assert_int_equal(
+		events_parse_on(&m->host, "cs,,cs", m->spec, COUNTERS_MAX, &m->n, m->why, 8),
+		-EINVAL);
+	assert_int_equal(strlen(m->why), 7);
+}
+
+static void test_libpfm(void **state)
+{
+	struct machine *m = *state;
+
+	/* Its absence is said only where it would have been asked. */
+	is_good(m, "cycles", 1);
+	assert_string_equal(m->why, "");
+	is_absent(m, "INST_RETIRED:ANY", "is not installed");
+	m->host.libpfm = "libnosuch.so.4";
+	is_absent(m, "INST_RETIRED:ANY", "is not installed");
+	m->host.libpfm = "libc.so.6"; /* no libpfm4 at all */
+	is_absent(m, "INST_RETIRED:ANY", "is not installed");
+
+	m->host.libpfm = "libpfm.so.4";
+	is_absent(m, "no_such_event_at_all", "no such event");
+	if (strstr(m->spec[0].why, "not installed"))
+		skip();
+	assert_non_null(strstr(m->spec[0].why, "libpfm4 says"));
+	/* Its names keep their colons, and do not swallow what comes after them. */
+	is_good(m, "cycles:perf::PERF_COUNT_SW_CPU_MIGRATIONS:u:cs:perf::PERF_COUNT_SW_PAGE_FAULTS",
+		4);
+	assert_string_equal(m->spec[1].name, "perf::PERF_COUNT_SW_CPU_MIGRATIONS:u");
+	assert_int_equal(m->spec[1].type, PERF_TYPE_SOFTWARE);
+	assert_int_equal(m->spec[1].config, PERF_COUNT_SW_CPU_MIGRATIONS);
+	assert_true(m->spec[1].exclude_kernel);
+	assert_int_equal(m->spec[1].source, EVENT_SOFTWARE);
+	assert_non_null(strstr(m->spec[1].what, "libpfm4: "));
+	assert_string_equal(m->spec[2].name, "cs");
+	assert_int_equal(m->spec[3].config, PERF_COUNT_SW_PAGE_FAULTS);
+	assert_false(m->spec[3].exclude_kernel);
+}
+
+struct seen {
+	uint32_t n, cycles, pmu, uncore, papi, asks, details, same;
+	struct machine *m;
+};
+
+static int see(void *ctx, const struct event_spec *spec)
+{
+	struct seen *seen = ctx;
+	struct machine *m = seen->m;
+
+	seen->n++;
+	seen->cycles += !strcmp(spec->name, "cycles");
+	seen->pmu += !strcmp(spec->name, "cpu/mem-loads/") && spec->config1 == 3;
+	seen->uncore += !strcmp(spec->name, "uncore_imc/reads/") && *spec->why;
+	seen->papi += !strcmp(spec->name, "PAPI_TOT_INS");
+	seen->asks += !strcmp(spec->name, "cpu/asks/") && *spec->why;
+	seen->details += strstr(spec->name, ".scale") != NULL;
+	/* What is listed can be written. */
+	if (!parse(m, spec->name))
+		seen->same += m->n == 1 && m->spec[0].type == spec->type &&
+			      m->spec[0].config == spec->config;
+	return 0;
+}
+
+static int stop_at_three(void *ctx, const struct event_spec *spec)
+{
+	(void)spec;
+	return ++*(int *)ctx == 3 ? 7 : 0;
+}
+
+static void test_each(void **state)
+{
+	struct machine *m = *state;
+	struct seen seen = { .m = m };
+	int n = 0;
+
+	assert_int_equal(events_each(&m->host, see, &seen), 0);
+	assert_int_equal(seen.cycles, 1);
+	assert_int_equal(seen.pmu, 1);
+	assert_int_equal(seen.uncore, 1);
+	assert_int_equal(seen.papi, 1);
+	assert_int_equal(seen.asks, 1);
+	assert_int_equal(seen.details, 0);
+	assert_int_equal(seen.same, seen.n - 2); /* cpu/asks/ and cpu/loop/ */
+	assert_int_equal(events_each(&m->host, stop_at_three, &n), 7);
+	assert_int_equal(n, 3);
+}
+
+/* Whatever this machine is. */
+static void test_here(void **state)
+{
+	struct machine *m = *state;
+	struct events_host host;
+
+	events_host_here(&host);
+	assert_non_null(host.devices);
+	assert_int_equal(events_parse("task-clock:page-faults,PAPI_TOT_CYC", m->spec, COUNTERS_MAX,
+				      &m->n, m->why, sizeof(m->why)),
+			 0);
+	assert_int_equal(m->n, 3);
+	m->host.devices = "/nonexistent";
+	is_good(m, "cycles,cpu/event=1/", 2);
+	assert_non_null(strstr(m->spec[1].why, "no PMU 'cpu'"));
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_hardware),   T(test_software), T(test_cache),	 T(test_raw),
+		T(test_thesis),	    T(test_papi),     T(test_pmu),	 T(test_paths),
+		T(test_absent),	    T(test_unknown),  T(test_modifiers), T(test_lists),
+		T(test_duplicates), T(test_hostile),  T(test_libpfm),	 T(test_each),
+		T(test_here),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

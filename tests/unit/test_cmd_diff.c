@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* diff from its words to its exit status, on recordings that are made here instead of read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "cmd/diff.c"
+#include "cmd/pictures.c"
+#include "cmd/recordings.c"
+#include "test_cmd.h"
+
+static int diff(const char *words, char **out)
+{
+	return cmd_on(cmd_diff, words, out);
+}
+
+static void test_sides(void **state)
+{
+	char *out;
+
+	(void)state;
+	assert_int_equal(diff("cont-1 non-1", &out), 0);
+	assert_non_null(strstr(out, "\nA: cont-1\nB: non-1\n"));
+	free(out);
+	assert_int_equal(diff("cont-1 cont-2 -- non-1 non-2 non-3", &out), 0);
+	assert_non_null(strstr(out, "\nA: cont-1, cont-2\nB: non-1, non-2, non-3\n"));
+	free(out);
+	assert_int_equal(diff("cont-1 --json -- non-1", &out), 0);
+	assert_int_equal(strncmp(out, "{\"type\":\"comparison\"", 20), 0);
+	free(out);
+	assert_int_equal(diff("--csv cont-1 non-1", &out), 0);
+	assert_int_equal(strncmp(out, "type,", 5), 0);
+	free(out);
+	assert_int_equal(diff("none none", NULL), 0);
+}
+
+static void test_usage(void **state)
+{
+	static const char *const wrong[] = {
+		"",
+		"cont-1",
+		"cont-1 cont-2 cont-3",
+		"cont-1 --",
+		"-- cont-1",
+		"--nosuch cont-1 non-1",
+		"-x cont-1 non-1",
+		"--json --markdown cont-1 non-1",
+		"--json --csv cont-1 non-1",
+		"--fail-above much cont-1 non-1",
+		"--fail-above -5 cont-1 non-1",
+		"--fail-above",
+		"--confidence 100 cont-1 non-1",
+		"--confidence 5 cont-1 non-1",
+		"--quantity phase,,lost cont-1 non-1",
+		"--quantity nosuch cont-1 non-1",
+	};
+
+	(void)state;
+	cmd_usage(cmd_diff, wrong, sizeof(wrong) / sizeof(wrong[0]));
+}
+
+static void test_fails(void **state)
+{
+	(void)state;
+	assert_int_equal(diff("cont-1 nosuch", NULL), EXIT_FAILED);
+	assert_int_equal(diff("cont-1 non-1 -o /nosuch/file", NULL), EXIT_FAILED);
+	assert_int_equal(diff("cont-1 non-1 -o /dev/full", NULL), EXIT_FAILED);
+	assert_int_equal(diff("--help", NULL), 0);
+}
+
+/* Of 31 % more: it is proven that it is more than 25, above 32 it is none; the other way round, and against itself, none. */
+static void test_regression(void **state)
+{
+	char *out;
+
+	(void)state;
+	assert_int_equal(diff("--fail-above 25 cont-1 cont-2 -- non-1 non-2", NULL), 3);
+	assert_int_equal(diff("--fail-above 32 cont-1 cont-2 -- non-1 non-2", NULL), 0);
+	assert_int_equal(diff("--fail-above 25% cont-1 non-1", NULL), 3);
+	assert_int_equal(diff("--fail-above 0 non-1 non-2 -- cont-1 cont-2", NULL), 0);
+	assert_int_equal(diff("--fail-above 0 cont-1 cont-1", NULL), 0);
+	assert_int_equal(diff("cont-1 non-1", NULL), 0);
+	/* Nobody met on one side: nothing can be said. */
+	assert_int_equal(diff("--fail-above 25 cont-1 none", NULL), EXIT_FAILED);
+	/* Another program: likewise. */
+	assert_int_equal(diff("--fail-above 25 cont-1 other", &out), EXIT_FAILED);
+	assert_non_null(strstr(out, "\nNo regression above 25 % is proven.\n"));
+	free(out);
+	assert_int_equal(diff("cont-1 other", NULL), 0);
+	/* Its cache misses rose by more. */
+	assert_int_equal(diff("--fail-above 100 cont-1 cont-2 -- non-1 non-2", NULL), 0);
+	assert_int_equal(
+		diff("--fail-above 100 --quantity PAPI_L2_TCM cont-1 cont-2 -- non-1 non-2", NULL),
+		3);
+	assert_int_equal(
+		diff("--fail-above 100 --quantity phase,counters cont-1 cont-2 -- non-1 non-2",
+		     NULL),
+		3);
+}
+
+static void test_words(void **state)
+{
+	double share;
+
+	(void)state;
+	assert_int_equal(recordings_percent("2.5", &share), 0);
+	assert_true(share == 0.025);
+	assert_int_equal(recordings_percent("inf", &share), -EINVAL);
+	assert_int_equal(recordings_percent("nan", &share), -EINVAL);
+	assert_int_equal(recordings_percent("", &share), -EINVAL);
+	assert_int_equal(recordings_percent("5x", &share), -EINVAL);
+	assert_int_equal(recordings_percent("1e999", &share), -EINVAL);
+}
+
+static void test_forms(void **state)
+{
+	(void)state;
+	cmd_forms(cmd_diff, "cont-1 non-1", "{\"type\":\"comparison\"");
+	cmd_page(cmd_diff, "cont-1 non-1");
+	cmd_screen(diff_help);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sides),	   cmocka_unit_test(test_usage),
+		cmocka_unit_test(test_fails),	   cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_regression), cmocka_unit_test(test_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* What doctor says, as people see it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "emit/emit.h"
+#include "emit/textout.h"
+
+static struct doctor *some(void)
+{
+	struct doctor *d = calloc(1, sizeof(*d));
+
+	assert_non_null(d);
+	d->verdict = (struct doctor_feature){ .group = "verdict", .name = "trace", .needed = true };
+	d->n = 4;
+	d->features[0] = (struct doctor_feature){ .group = "rights",
+						  .name = "CAP_BPF",
+						  .needed = true,
+						  .found = "to load its programs" };
+	d->features[1] = (struct doctor_feature){
+		.group = "probes",
+		.name = "uprobe.session",
+		.state = DOCTOR_INSTEAD,
+		.found = "this kernel has it not (Invalid argument)",
+		.instead = "entries and ret instructions apart, by uprobe.multi",
+		.remedy = "Linux 6.13 or later",
+	};
+	d->features[2] = (struct doctor_feature){
+		.group = "probes",
+		.name = "bpf()",
+		.state = DOCTOR_NO,
+		.needed = true,
+		.found = "refused",
+		.remedy = "a remedy that is far too long for one line of a table with four columns",
+	};
+	d->features[3] = (struct doctor_feature){
+		.group = "names",
+		.name = "libc",
+		.state = DOCTOR_UNKNOWN,
+		.found =
+			"/a/very/long/path/with/a/\033[31m/colour/in/it/\xff/and/more/and/more/and/"
+			"more/and/more/libc.so.6",
+	};
+	return d;
+}
+
+static char *print(const struct doctor *d, unsigned width, bool colour)
+{
+	struct emit_options options = { .format = EMIT_TEXT, .width = width, .colour = colour };
+	char *out = NULL;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+	struct emit *emit = emit_new(f, &options);
+
+	assert_non_null(emit);
+	emit_doctor(emit, d);
+	assert_int_equal(emit_free(emit), 0);
+	fclose(f);
+	return out;
+}
+
+static void check_width(char *out, unsigned width)
+{
+	char *line, *save;
+
+	for (line = strtok_r(out, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (textout_columns(line) > width)
+			fail_msg("wider than %u: %s", width, line);
+		assert_null(strchr(line, '\033'));
+		assert_int_not_equal(line[strlen(line) - 1], ' ');
+	}
+}
+
+static void test_table(void **state)
+{
+	static const unsigned widths[] = { 0, 100, 80, 60, 200 };
+	struct doctor *d = some();
+	char *out;
+	size_t i;
+
+	(void)state;
+	out = print(d, 0, false);
+	assert_int_equal(strncmp(out, "sbt-trace can trace here\n", 25), 0);
+	assert_non_null(strstr(out, "\nrights\n"));
+	assert_non_null(strstr(out, "\nCAP_BPF         yes      to load its programs\n"));
+	assert_non_null(strstr(out, "instead: entries"));
+	assert_non_null(strstr(out, "\nlibc            ?"));
+	free(out);
+	for (i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+		out = print(d, widths[i], false);
+		check_width(out, widths[i] ? widths[i] : 100);
+		free(out);
+	}
+	free(d);
+}
+
+/* Nothing of a long text is left out. */
+static void test_wrapped(void **state)
+{
+	struct doctor *d = some();
+	char *out = print(d, 80, false), *word, *save, *at = out;
+	char remedy[sizeof(d->features[2].remedy)];
+
+	(void)state;
+	snprintf(remedy, sizeof(remedy), "%s", d->features[2].remedy);
+	for (word = strtok_r(remedy, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		at = strstr(at, word);
+		assert_non_null(at);
+		at += strlen(word);
+	}
+	free(out);
+	free(d);
+}
+
+static void test_cannot(void **state)
+{
+	static const char said[] =
+		"sbt-trace cannot trace here: CAP_BPF is missing; run it as root\n\n";
+	struct doctor *d = some();
+	char *out;
+
+	(void)state;
+	d->verdict.state = DOCTOR_NO;
+	snprintf(d->verdict.found, sizeof(d->verdict.found), "CAP_BPF is missing");
+	snprintf(d->verdict.remedy, sizeof(d->verdict.remedy), "run it as root");
+	out = print(d, 0, false);
+	assert_int_equal(strncmp(out, said, strlen(said)), 0);
+	free(out);
+	out = print(d, 0, true);
+	assert_non_null(strstr(out, "\033[1;31msbt-trace cannot"));
+	free(out);
+	free(d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_wrapped),
+		cmocka_unit_test(test_cannot),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Folded stacks: every line is a stack, and each thread's lines add up to what the report says of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+#include "emit/folded.h"
+#include "test_emit_data.h"
+
+static char *print(const struct report *r)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	assert_non_null(f);
+	assert_int_equal(folded_print(f, r), 0);
+	fclose(f);
+	return text;
+}
+
+/* Of all lines with three ";" before a blank and a number; the sum of those that hold all of the words. */
+static uint64_t sum(const char *text, const char *a, const char *b)
+{
+	const char *line, *end, *c;
+	uint64_t all = 0;
+	char copy[2048];
+	unsigned frames;
+
+	for (line = text; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		assert_non_null(end);
+		assert_true((size_t)(end - line) < sizeof(copy));
+		snprintf(copy, sizeof(copy), "%.*s", (int)(end - line), line);
+		for (c = copy, frames = 1; *c; c++) {
+			frames += *c == ';';
+			assert_true((unsigned char)*c >= 0x20 && *c != 0x7f);
+		}
+		assert_int_equal(frames, 4);
+		c = strrchr(copy, ' ');
+		assert_non_null(c);
+		assert_int_equal(strspn(c + 1, "0123456789"), strlen(c + 1));
+		assert_true(strtoull(c + 1, NULL, 10) > 0);
+		if (strstr(copy, a) && strstr(copy, b))
+			all += strtoull(c + 1, NULL, 10);
+	}
+	return all;
+}
+
+static void test_sums(void **state)
+{
+	const struct report_thread *t;
+	struct report r;
+	char *text, who[32];
+	unsigned i;
+
+	(void)state;
+	data_report(&r);
+	text = print(&r);
+	for (i = 0; i < DATA_THREADS; i++) {
+		t = &r.barriers[0].threads[i];
+		snprintf(who, sizeof(who), ";%u lu_block (%u);", i, t->tid);
+		assert_int_equal(sum(text, who, "lu.c:88;wait "), t->wait_ns);
+		assert_int_equal(sum(text, who, "lu.c:88;leave "), t->idle_ns - t->wait_ns);
+		assert_int_equal(sum(text, who, "lu.c:88;on CPU "), t->parts.oncpu_ns);
+		assert_int_equal(sum(text, who, "lu.c:88;run queue "), t->parts.runq_ns);
+		assert_int_equal(sum(text, who, "lu.c:88;blocked: lock "),
+				 t->parts.blocked_ns[MODEL_BLOCKED_LOCK]);
+		/* All of it: the thread's own work and idle time, and nothing twice. */
+		t = &r.processes[0].members[i];
+		assert_int_equal(sum(text, who, "wait "), t->wait_ns);
+		assert_int_equal(sum(text, who, "on CPU "), t->parts.oncpu_ns);
+		assert_int_equal(sum(text, who, "lu_block (4711)"),
+				 t->parts.oncpu_ns + t->parts.runq_ns + t->parts.unattributed_ns +
+					 t->parts.blocked_ns[MODEL_BLOCKED_LOCK] + t->idle_ns);
+	}
+	free(text);
+	data_free(&r);
+}
+
+/* Where nobody accounted for time there is work; where that is not known there is no line. */
+static void test_unknown(void **state)
+{
+	struct report r;
+	char *text;
+
+	(void)state;
+	data_report(&r);
+	r.barriers[0].threads[3].parts = data_unknown();
+	r.barriers[0].threads[4].parts = data_unknown();
+	r.barriers[0].threads[4].work_ns = REPORT_UNKNOWN;
+	text = print(&r);
+	assert_int_equal(sum(text, "(4714);", "lu.c:88;work "), r.barriers[0].threads[3].work_ns);
+	assert_int_equal(sum(text, "(4714);", "lu.c:88;on CPU "), 0);
+	assert_int_equal(sum(text, "(4715);", "lu.c:88;work "), 0);
+	free(text);
+	data_free(&r);
+}
+
+static void test_hostile(void **state)
+{
+	char path[4097], *text;
+	struct report r;
+
+	(void)state;
+	data_report(&r);
+	data_hostile(&r, path);
+	r.processes[0].members[0].comm = "a;b c 12";
+	text = print(&r);
+	assert_true(sum(text, "a,b c 12", ";wait ") > 0);
+	free(text);
+	data_free(&r);
+}
+
+static void test_full(void **state)
+{
+	FILE *full = fopen("/dev/full", "w");
+	struct report r;
+
+	(void)state;
+	assert_non_null(full);
+	data_report(&r);
+	assert_int_equal(folded_print(full, &r), -ENOSPC);
+	fclose(full);
+	data_free(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_full),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

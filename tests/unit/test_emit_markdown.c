@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* The report as Markdown: the words of the text, its tables as tables, and nothing in it that acts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "emit/emit.h"
+#include "emit/textout.h"
+#include "test_emit_data.h"
+
+static char *print(const struct report *r, enum emit_format format)
+{
+	const struct emit_options options = { .format = format };
+	char *text = NULL;
+	struct emit *e;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	assert_non_null(f);
+	e = emit_new(f, &options);
+	assert_non_null(e);
+	emit_report(e, r);
+	assert_int_equal(emit_free(e), 0);
+	fclose(f);
+	return text;
+}
+
+/* Cells of a line of a table: its "|" that are not escaped, less one. */
+static unsigned cells(const char *line, size_t n)
+{
+	unsigned bars = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (line[i] == '\\')
+			i++;
+		else if (line[i] == '|')
+			bars++;
+	}
+	return bars ? bars - 1 : 0;
+}
+
+static size_t length(const char *line)
+{
+	return strcspn(line, "\n");
+}
+
+static const char *next(const char *line)
+{
+	line += length(line);
+	return *line ? line + 1 : line;
+}
+
+/* Every table has a heading, a line of dashes, and rows of as many cells. Returns how many there are. */
+static unsigned check_tables(const char *text)
+{
+	unsigned tables = 0, n;
+	const char *line;
+
+	for (line = text; *line; line = next(line)) {
+		if (*line != '|')
+			continue;
+		/* A blank line, or nothing, before it. */
+		assert_true(line == text || (line - text >= 2 && line[-2] == '\n'));
+		n = cells(line, length(line));
+		assert_true(n > 0);
+		line = next(line);
+		assert_int_equal(strncmp(line, "| --", 4), 0);
+		assert_int_equal(cells(line, length(line)), n);
+		assert_int_equal(strspn(line, "|-: "), length(line));
+		for (line = next(line); *line == '|'; line = next(line))
+			assert_int_equal(cells(line, length(line)), n);
+		assert_int_equal(*line, '\n');
+		tables++;
+	}
+	return tables;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("\"%s\" is not in the report:\n%.3000s", part, text);
+}
+
+static void test_report(void **state)
+{
+	struct report r;
+	char *text;
+
+	(void)state;
+	data_report(&r);
+	text = print(&r, EMIT_MARKDOWN);
+	assert_true(check_tables(text) >= 4);
+	assert_has(text,
+		   "## SBT report: 4.31 s traced, 1 process, 1,025 episodes at 3 barriers\n\n");
+	assert_has(text, "**lu\\_block (pid 4711), 8 threads, 4.21 s: 34 % of the threads' time");
+	assert_has(text, "| id | barrier | episodes | phase mean |");
+	assert_has(text, "\n→ Divide the work anew");
+	assert_has(text, "\n## BARRIERS, most lost time first\n\n|");
+	assert_has(text, "lu\\_worker lu.c:88");
+	/* No name is shortened, and nothing broken, to fit a screen. */
+	assert_null(strstr(text, "…"));
+	free(text);
+	data_free(&r);
+}
+
+/* Names act neither as Markdown nor as HTML, break no table, and move no cursor. */
+static void test_hostile(void **state)
+{
+	char path[4097], *text, *c;
+	struct report r;
+
+	(void)state;
+	data_report(&r);
+	data_hostile(&r, path);
+	r.barriers[0].name = NULL;
+	snprintf(r.barriers[0].label, sizeof(r.barriers[0].label),
+		 "a|b `c` [d](http://e) *f* <img src=x> &lt; www.g.h");
+	text = print(&r, EMIT_MARKDOWN);
+	assert_true(check_tables(text) >= 4);
+	assert_has(text,
+		   "a\\|b \\`c\\` \\[d\\](http\\://e) \\*f\\* &lt;img src=x> &amp;lt; www\\.g.h");
+	assert_null(strchr(text, '<'));
+	for (c = text; *c; c++)
+		assert_true((unsigned char)*c >= 0x20 || *c == '\n');
+	free(text);
+	data_free(&r);
+}
+
+static void markdown_is(const char *s, const char *expected)
+{
+	struct buf buf = { 0 };
+
+	textout_markdown(&buf, s);
+	assert_string_equal(buf.s ? buf.s : "", expected);
+	buf_free(&buf);
+}
+
+static void test_escapes(void **state)
+{
+	(void)state;
+	markdown_is("", "");
+	markdown_is("lu.c:77", "lu.c:77");
+	markdown_is("# no heading", "\\# no heading");
+	markdown_is("- no list", "\\- no list");
+	markdown_is("a - b # c", "a - b # c");
+	markdown_is("C:\\x", "C:\\\\x");
+	markdown_is("~~gone~~ $x$", "\\~\\~gone\\~\\~ \\$x\\$");
+	markdown_is("\033[1m\n", "\\\\x1b\\[1m\\\\x0a");
+	markdown_is("&#60;b>", "&amp;#60;b>");
+}
+
+/* The text is as it was. */
+static void test_text(void **state)
+{
+	struct report r;
+	char *text;
+
+	(void)state;
+	data_report(&r);
+	text = print(&r, EMIT_TEXT);
+	assert_null(strstr(text, "##"));
+	assert_null(strstr(text, "| --"));
+	assert_null(strstr(text, "lu\\_"));
+	free(text);
+	data_free(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_escapes),
+		cmocka_unit_test(test_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

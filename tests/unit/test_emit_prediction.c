@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* A prediction for people and for spreadsheets, and a machine as a file. */
+#include "test_predict_util.h"
+
+#include "emit/emit.h"
+#include "emit/prediction.h"
+
+static struct predictions made(const struct predict_facts *facts)
+{
+	static const struct prediction_site sites[] = {
+		{ "#1a2b3c4d",
+		  "exchange_the_boundaries_of_all_neighbours() of a very long name ocean.c:1234" },
+		{ "#2", "solve() ocean.c:77" },
+		{ "#3", "=cmd() a.c:1" },
+	};
+	static const uint32_t processors[] = { 1, 2, 4, 8, 16 };
+	struct predict_machine m = machine("distributed", NULL);
+	struct predict_result r;
+	struct predictions p;
+	struct predict_input in;
+	struct prediction_source s = { &in, facts, &m, &r, sites, 3 };
+
+	assert_int_equal(gen_sparse(8, &in), 0);
+	assert_int_equal(predict_run_all(&in, &m, processors, 5, &r), 0);
+	assert_int_equal(predictions_build(&s, &p), 0);
+	predict_result_free(&r);
+	predict_input_free(&in);
+	return p;
+}
+
+static char *print(const struct predictions *p, const struct emit_options *o)
+{
+	char *out = NULL;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+	struct emit *emit = emit_new(f, o);
+
+	emit_predictions(emit, p);
+	assert_int_equal(emit_free(emit), 0);
+	fclose(f);
+	return out;
+}
+
+static void expect(const char *out, const char *what)
+{
+	if (!strstr(out, what))
+		fail_msg("no \"%s\" in:\n%s", what, out);
+}
+
+static void test_text(void **state)
+{
+	struct predict_facts facts = { .computing_ns = 1000000,
+				       .lock_ns = 500000,
+				       .rivals = 1,
+				       .left_out = 2,
+				       .cost_ns = 3000,
+				       .cost_known = true,
+				       .delay_ns = 1000,
+				       .forks = 1 };
+	struct emit_options o = { .format = EMIT_TEXT, .ascii = true };
+	struct predictions p = made(&facts);
+	char *out = print(&p, &o), *line, *save;
+
+	(void)state;
+	expect(out, "Predicted for distributed: ");
+	expect(out, "Warning: Threads waited 500.0 us for locks");
+	expect(out, "could change.");
+	expect(out, "Warning: At 1 meeting it is not certain");
+	expect(out, "2 incomplete meetings are left out");
+	expect(out, "Tracing's own cost is taken out: 3.0 us");
+	expect(out, "1 begin of a parallel part is worked out");
+	expect(out, "More than 8 processors");
+	expect(out, "MipsRatio");
+	expect(out, "remote data");
+	expect(out, "Speedup");
+	expect(out, "Time of phases by number of processors");
+	for (line = strtok_r(out, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		if (strlen(line) > 100)
+			fail_msg("%zu columns: %s", strlen(line), line);
+	free(out);
+	predictions_free(&p);
+}
+
+/* One number of processors, and more that do not pay, are said so. */
+static void test_answers(void **state)
+{
+	struct prediction all[] = {
+		{ .machine = "m", .processors = 1, .time_ns = 5000, .because = "work" },
+		{ .machine = "m", .processors = 2, .time_ns = 6000, .because = "work" }
+	};
+	struct predictions p = { .n = 2, .all = all, .serial_ns = 5000 };
+	struct emit_options o = { .format = EMIT_TEXT, .ascii = true };
+	char *out;
+
+	(void)state;
+	all[0].limit_label = all[1].limit_label = "x";
+	all[0].speedup = 1;
+	all[1].speedup = 5.0 / 6;
+	out = print(&p, &o);
+	expect(out, "5.00 us with one processor; more do not make it faster");
+	free(out);
+	p.best = 1;
+	all[1].speedup = 2;
+	out = print(&p, &o);
+	expect(out, "fastest with 2 processors, 2 times as fast as with one (6.00 us instead of "
+		    "5.00 us)");
+	free(out);
+	p.n = 1;
+	p.best = 0;
+	out = print(&p, &o);
+	expect(out, "5.00 us with one processor\n");
+	free(out);
+}
+
+/* What is printed says what was simulated. */
+static void test_figures(void **state)
+{
+	struct predict_facts facts = { .recorded_ns = 5, .before_ns = 5000000, .after_ns = 3000 };
+	struct predictions p = made(&facts);
+	uint32_t i, k, alone = 0;
+
+	(void)state;
+	/* The run was longer than what its threads met in. */
+	for (i = 0; i < p.nnotes; i++)
+		alone += strstr(p.notes[i].text, "5.0 ms before the threads that meet began") &&
+			 strstr(p.notes[i].text, "and 3.0 \xc2\xb5s after they had ended");
+	assert_int_equal(alone, 1);
+	assert_int_equal(p.n, 5);
+	assert_int_equal(p.recorded_ns, 5);
+	assert_int_equal(p.all[0].time_ns, p.serial_ns);
+	for (i = 0; i < p.n; i++) {
+		uint64_t sum = 0;
+
+		near(p.all[i].speedup, p.all[i].efficiency * p.all[i].processors);
+		assert_true(fabs(p.all[i].speedup * (double)p.all[i].time_ns / (double)p.serial_ns -
+				 1) < 1e-6);
+		assert_true(p.all[i].time_ns >= p.all[p.best].time_ns * 100 / 102);
+		for (k = 0; k < p.all[i].nphases; k++) {
+			sum += p.all[i].phases[k].time_ns;
+			assert_true(!k ||
+				    p.all[i].phases[k].time_ns <= p.all[i].phases[k - 1].time_ns);
+		}
+		assert_true(sum + 4 > p.all[i].time_ns && sum < p.all[i].time_ns + 4);
+	}
+	predictions_free(&p);
+}
+
+/* Two recordings, of which one has more threads, are one curve; what both assume is said once. */
+static void test_joined(void **state)
+{
+	static const char *const names[] = { "eight.sbt", "four.sbt" };
+	struct predict_facts facts[2] = { { .recorded_ns = 5, .lock_ns = 7 },
+					  { .recorded_ns = 5 } };
+	struct predictions of[2] = { made(&facts[0]), made(&facts[1]) }, all;
+	struct emit_options o = { .format = EMIT_TEXT, .ascii = true };
+	uint32_t i, moved = 0, threads = 0, locks = 0;
+	char *out;
+
+	(void)state;
+	for (i = 0; i < of[1].n; i++)
+		of[1].all[i].threads = 4;
+	of[1].serial_ns *= 2;
+	assert_int_equal(predictions_join(of, names, 2, &all), 0);
+	assert_int_equal(all.n, 10);
+	assert_int_equal(all.recordings, 2);
+	assert_int_equal(all.serial_ns, of[1].serial_ns);
+	for (i = 0; i < all.n; i++) {
+		assert_string_equal(all.all[i].recording, names[i < 5]);
+		near(all.all[i].speedup, (double)all.serial_ns / (double)all.all[i].time_ns);
+	}
+	for (i = 0; i < all.nnotes; i++) {
+		moved += strstr(all.notes[i].text, "Barriers are of the model") != NULL;
+		threads += strstr(all.notes[i].text, "those that met at barriers") != NULL;
+		locks +=
+			!strncmp(all.notes[i].text, "eight.sbt: Threads waited 7 ns for locks", 40);
+	}
+	assert_int_equal(moved, 1);
+	assert_int_equal(threads, 1);
+	assert_int_equal(locks, 1);
+	out = print(&all, &o);
+	expect(out, "eight.sbt");
+	expect(out, "four.sbt");
+	free(out);
+	predictions_free(&all);
+	predictions_free(&of[0]);
+	predictions_free(&of[1]);
+}
+
+/* CSV has these columns and no others, and no formulas. */
+static void test_csv(void **state)
+{
+	struct predict_facts facts = { .computing_ns = 1 };
+	struct emit_options o = { .format = EMIT_CSV };
+	struct predictions p = made(&facts);
+	char *out = print(&p, &o);
+
+	(void)state;
+	assert_ptr_equal(
+		strstr(out, "type,machine,processors,threads,barrier_model,time_ns,speedup"), out);
+	assert_null(strstr(out, "blocked_ns"));
+	expect(out, "\nprediction.phase,");
+	expect(out, "\"'=cmd()");
+	free(out);
+	predictions_free(&p);
+}
+
+static void test_machine(void **state)
+{
+	struct predict_machine m = machine("cm5", NULL), back = machine("laptop", NULL);
+	struct emit_options o = { .format = EMIT_TEXT };
+	const struct predict_param *param;
+	char *out = NULL, why[256] = "";
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+	struct emit *emit = emit_new(f, &o);
+
+	(void)state;
+	emit_machine(emit, &m, "what it is");
+	assert_int_equal(emit_free(emit), 0);
+	fclose(f);
+	assert_ptr_equal(strstr(out, "# what it is\nmachine = cm5\n"), out);
+	if (predict_machine_parse(&back, out, why, sizeof(why)))
+		fail_msg("%s", why);
+	assert_string_equal(back.name, "cm5");
+	for (param = predict_params; param->name; param++)
+		near(predict_param_get(&m, param), predict_param_get(&back, param));
+	free(out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_text),	cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_figures), cmocka_unit_test(test_joined),
+		cmocka_unit_test(test_csv),	cmocka_unit_test(test_machine),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,835 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Which candidates are barriers: programs of both kinds, played without a kernel. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/discover.h"
+
+#define RECORDS 65536
+
+enum { UNDECIDED, TAKEN, DROPPED };
+
+struct play {
+	struct discover *d;
+	uint64_t now;
+	uint64_t next;
+	uint8_t fate[RECORDS];
+	uint64_t arrive[RECORDS], depart[RECORDS];
+	bool merged[RECORDS];
+	uint32_t team; /* of the last taken */
+	uint64_t taken, dropped;
+	uint32_t barriers, others; /* verdicts */
+	uint32_t flags; /* of every record */
+	uint32_t value; /* what waits expect: of a meeting's all the same, of the next another */
+	bool lock; /* they always expect the same */
+	uint64_t object;
+};
+
+/* Sites of one hundred are in one function; below 10 it is unknown, above 900 without what was inlined there. */
+static uint64_t function_of(void *ctx, uint32_t site, bool *exact)
+{
+	(void)ctx;
+	*exact = site < 900;
+	return site < 10 ? 0 : site / 100 + 1;
+}
+
+static void take(void *ctx, uint64_t cookie, const struct discover_member *m)
+{
+	struct play *p = ctx;
+
+	assert_int_equal(p->fate[cookie], UNDECIDED);
+	assert_true(m->arrive_ns <= m->depart_ns);
+	p->fate[cookie] = TAKEN;
+	p->arrive[cookie] = m->arrive_ns;
+	p->depart[cookie] = m->depart_ns;
+	p->merged[cookie] = m->merged;
+	p->team = m->team;
+	p->taken++;
+}
+
+static void drop(void *ctx, uint64_t cookie)
+{
+	struct play *p = ctx;
+
+	assert_int_equal(p->fate[cookie], UNDECIDED);
+	p->fate[cookie] = DROPPED;
+	p->dropped++;
+}
+
+static void judged(void *ctx, const struct discover_object *o)
+{
+	struct play *p = ctx;
+
+	p->barriers += o->verdict == DISCOVER_BARRIER;
+	p->others += o->verdict == DISCOVER_OTHER;
+}
+
+static int set_up(void **state)
+{
+	struct play *p = calloc(1, sizeof(*p));
+	struct discover_ops ops = { p, function_of, take, drop, judged };
+
+	p->d = discover_new(&ops);
+	p->now = 1000000;
+	p->object = 0x1000;
+	*state = p;
+	return p->d ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	struct play *p = *state;
+
+	discover_free(p->d);
+	free(p);
+	return 0;
+}
+
+static uint64_t feed(struct play *p, uint32_t tid, uint32_t flags, uint32_t wakes, uint32_t site,
+		     uint64_t arrive, uint64_t depart)
+{
+	struct discover_record r = { .cookie = p->next,
+				     .tgid = 1,
+				     .inc = 7,
+				     .tid = tid,
+				     .flags = flags | p->flags,
+				     .wakes = wakes,
+				     .site = site,
+				     .object = p->object,
+				     .value = p->value,
+				     .arrive_ns = arrive,
+				     .depart_ns = depart };
+	uint64_t id;
+
+	assert_true(p->next < RECORDS);
+	assert_int_equal(discover_add(p->d, &r, &id), 0);
+	return p->next++;
+}
+
+static uint64_t wake(struct play *p, uint32_t tid, uint32_t site)
+{
+	p->now += 1000;
+	return feed(p, tid, DISCOVER_WAKE, UINT32_MAX, site, p->now, p->now);
+}
+
+/* Of a round in which the thread waited over the last waking. */
+static uint64_t waited(struct play *p, uint32_t tid, uint32_t site)
+{
+	p->now += 100;
+	return feed(p, tid, 0, 0, site, p->now - 900, p->now);
+}
+
+/* Threads 1 to @n meet; @last wakes the others. */
+static void meet(struct play *p, uint32_t n, uint32_t last, uint32_t wait_site, uint32_t wake_site)
+{
+	uint32_t tid;
+
+	wake(p, last, wake_site);
+	p->value ^= !p->lock;
+	for (tid = 1; tid <= n; tid++)
+		if (tid != last)
+			waited(p, tid, wait_site);
+}
+
+static void finish(struct play *p)
+{
+	discover_finish(p->d);
+	assert_int_equal(p->taken + p->dropped, p->next);
+}
+
+static void find(void *ctx, const struct discover_object *o)
+{
+	*(struct discover_object *)ctx = *o;
+}
+
+/* --- barriers --------------------------------------------------------------------------------- */
+
+static void test_rotating(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 2; i++)
+		meet(p, 4, 1 + i % 4, 100, 101);
+	assert_int_equal(p->taken, 0);
+	meet(p, 4, 3, 100, 101);
+	/* The third round is decided as its last member leaves. */
+	assert_int_equal(p->taken, 12);
+	for (i = 3; i < 100; i++)
+		meet(p, 4, 1 + i % 4, 100, 101);
+	finish(p);
+	assert_int_equal(p->taken, 400);
+	assert_int_equal(p->barriers, 1);
+	assert_int_equal(p->arrive[0], p->depart[0]);
+}
+
+static void test_same_waker(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 50; i++)
+		meet(p, 3, 2, 100, 101);
+	finish(p);
+	assert_int_equal(p->taken, 150);
+}
+
+static void test_first_round_irregular(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	/* Tracing began in the midst of a round. */
+	wake(p, 1, 101);
+	waited(p, 2, 100);
+	for (i = 0; i < 10; i++)
+		meet(p, 4, 1 + i % 4, 100, 101);
+	finish(p);
+	assert_int_equal(p->taken, 40);
+	assert_int_equal(p->dropped, 2);
+}
+
+/* Another object with calls at the same places is a barrier from its first round, and at any size. */
+static void test_same_code(void **state)
+{
+	struct play *p = *state;
+	uint64_t first;
+	uint32_t i;
+
+	p->object = 0x2000; /* used once, before anything is known */
+	meet(p, 4, 1, 100, 101);
+	p->object = 0x1000;
+	for (i = 0; i < 5; i++)
+		meet(p, 4, 1 + i % 4, 100, 101);
+	assert_int_equal(p->fate[0], TAKEN);
+	p->object = 0x3000;
+	first = p->next;
+	meet(p, 2, 1, 100, 101);
+	assert_int_equal(p->fate[first], TAKEN);
+	p->object = 0x4000; /* other code */
+	first = p->next;
+	meet(p, 4, 1, 200, 201);
+	finish(p);
+	assert_int_equal(p->fate[first], DROPPED);
+}
+
+/* Of two threads, before the code was known: told, up to a number. */
+static void test_pair_of_known_code(void **state)
+{
+	struct discover_object o = { 0 };
+	struct play *p = *state;
+	uint32_t i, k;
+
+	for (k = 0; k < 2; k++) {
+		for (i = 0; i < (k ? 12 : 3); i++) {
+			p->object = 0x2000 + 64 * k;
+			meet(p, 2, 1, 100, 101);
+		}
+	}
+	p->object = 0x1000;
+	for (i = 0; i < 3; i++)
+		meet(p, 4, 1, 100, 101);
+	/* Of the twelve the last four are still there. */
+	assert_int_equal(p->taken, 3 * 2 + 4 * 2 + 3 * 4);
+	p->object = 0x2000 + 64;
+	meet(p, 2, 1, 100, 101);
+	assert_int_equal(p->taken, 3 * 2 + 5 * 2 + 3 * 4);
+	finish(p);
+	assert_int_equal(p->barriers, 3);
+	discover_each(p->d, find, &o);
+	assert_int_equal(o.untold, 8);
+}
+
+/* The root of a tree: other threads each time, in code that its leaves show to be a barrier's. */
+static void test_members_differ_in_known_code(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 3; i++) {
+		p->object = 0x2000;
+		wake(p, 1 + i, 101);
+		waited(p, 9, 100);
+		p->object = 0x1000;
+		meet(p, 4, 1, 100, 101);
+	}
+	finish(p);
+	assert_int_equal(p->taken, 3 * 2 + 3 * 4);
+}
+
+static void test_spurious(void **state)
+{
+	struct play *p = *state;
+	uint64_t half, rest, from;
+	uint32_t i;
+
+	for (i = 0; i < 5; i++)
+		meet(p, 3, 1, 100, 101);
+	p->now += 5000;
+	from = p->now - 900;
+	half = waited(p, 2, 100); /* nobody woke it */
+	wake(p, 1, 101);
+	rest = waited(p, 2, 100);
+	waited(p, 3, 100);
+	finish(p);
+	assert_int_equal(p->fate[half], DROPPED);
+	assert_int_equal(p->fate[rest], TAKEN);
+	assert_true(p->merged[rest]);
+	assert_int_equal(p->arrive[rest], from + 100);
+}
+
+/* Waits in turns of a timeout: one arrival each, at the first. */
+static void test_timeouts(void **state)
+{
+	struct play *p = *state;
+	uint64_t from, last = 0;
+	uint32_t i, k;
+
+	for (i = 0; i < 10; i++) {
+		p->now += 10000;
+		from = p->now;
+		for (k = 0; k < 5; k++, p->now += 1000)
+			feed(p, 2, DISCOVER_OVER, 0, 100, p->now, p->now + 900);
+		wake(p, 1, 101);
+		last = feed(p, 2, 0, 0, 100, p->now - 900, p->now + 50);
+		waited(p, 3, 100);
+		p->now += 100;
+		if (i > 2)
+			assert_int_equal(p->arrive[last], from);
+	}
+	finish(p);
+	assert_int_equal(p->taken, 30);
+	assert_true(p->merged[last]);
+}
+
+static void test_only_timeouts(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 65535; i++, p->now += 1000)
+		feed(p, 1 + i % 4, DISCOVER_OVER, 0, 100, p->now, p->now + 900);
+	assert_int_equal(p->others, 0);
+	feed(p, 1, DISCOVER_OVER, 0, 100, p->now, p->now + 900);
+	finish(p);
+	assert_int_equal(p->others, 1);
+}
+
+/* The team changes: the object stays what it is. */
+static void test_team_changes(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 5; i++)
+		meet(p, 4, 1, 100, 101);
+	for (i = 0; i < 5; i++)
+		meet(p, 6, 6, 100, 101);
+	finish(p);
+	assert_int_equal(p->taken, 50);
+}
+
+static void test_slow_to_leave(void **state)
+{
+	struct play *p = *state;
+	uint64_t slow, woken;
+	uint32_t i;
+
+	for (i = 0; i < 5; i++)
+		meet(p, 3, 1, 100, 101);
+	wake(p, 1, 101);
+	woken = p->now;
+	waited(p, 2, 100);
+	/* Thread 3 leaves after the next round was ended by others: its record has the times of its own. */
+	wake(p, 1, 101);
+	slow = feed(p, 3, 0, 0, 100, woken - 500, p->now + 10);
+	finish(p);
+	assert_int_equal(p->fate[slow], TAKEN);
+}
+
+/* --- futexes ------------------------------------------------------------------------------------ */
+
+static void test_futex_same_function(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	p->flags = DISCOVER_FUTEX;
+	for (i = 0; i < 10; i++)
+		meet(p, 4, 1, 100, 101);
+	finish(p);
+	assert_int_equal(p->taken, 40);
+}
+
+static void test_futex_functions_unknown(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	p->flags = DISCOVER_FUTEX;
+	for (i = 0; i < 10; i++)
+		meet(p, 4, 1, 1, 2);
+	assert_int_equal(p->taken, 0); /* always the same waker: it may be a pool's master */
+	for (i = 0; i < 10; i++)
+		meet(p, 4, 1 + i % 4, 1, 2);
+	finish(p);
+	assert_int_equal(p->taken, 80);
+	assert_int_equal(p->team, 4);
+}
+
+/* All calls through one wrapper: a mutex that uses it is no barrier, a barrier must show by its wakers. */
+static void test_futex_wrapper(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	p->flags = DISCOVER_FUTEX;
+	for (i = 0; i < 10; i++)
+		meet(p, 4, 1, 100, 100);
+	assert_int_equal(p->taken, 0);
+	meet(p, 4, 2, 100, 100);
+	assert_int_equal(p->taken, 44);
+	p->object = 0x2000;
+	for (i = 0; i < 10; i++)
+		meet(p, 4, 1, 100, 100);
+	finish(p);
+	assert_int_equal(p->taken, 44);
+}
+
+/* Unlocking wakes all, one of them gets the lock and the others wait again: the word is the same each time. */
+static void test_futex_convoy(void **state)
+{
+	struct play *p = *state;
+	uint32_t i, j;
+
+	p->flags = DISCOVER_FUTEX;
+	p->lock = true;
+	p->value = 2;
+	for (j = 0; j < 3; j++, p->object += 0x1000)
+		for (i = 0; i < 20; i++)
+			meet(p, 4, 1 + i % 4, j ? 900 : 1, j == 2 ? 100 : 2);
+	for (i = 0; i < 20; i++, p->object += 0x1000)
+		meet(p, 4, 1 + i % 4, 100, 101);
+	for (i = 0; i < 20; i++)
+		meet(p, 4, 1 + i % 4, 100, 101);
+	finish(p);
+	assert_int_equal(p->taken, 0);
+	assert_int_equal(p->barriers, 0);
+}
+
+/* It is not enough that values differed before the rounds that are counted. */
+static void test_futex_convoy_after(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	p->flags = DISCOVER_FUTEX;
+	p->lock = true;
+	p->value = 1;
+	meet(p, 5, 1, 1, 2);
+	p->value = 2;
+	for (i = 0; i < 20; i++)
+		meet(p, 4, 1 + i % 4, 1, 2);
+	finish(p);
+	assert_int_equal(p->taken, 0);
+}
+
+/* Each waits until the count that he has left is changed: rounds are alike, their waits are not. */
+static void test_futex_counting_down(void **state)
+{
+	struct play *p = *state;
+	uint32_t i, tid;
+
+	p->flags = DISCOVER_FUTEX;
+	for (i = 0; i < 10; i++) {
+		wake(p, 4, 101);
+		for (tid = 1; tid <= 3; tid++) {
+			p->value = 4 - tid;
+			waited(p, tid, 100);
+		}
+	}
+	finish(p);
+	assert_int_equal(p->taken, 40);
+}
+
+static void test_futex_again(void **state)
+{
+	struct play *p = *state;
+	uint64_t early, late, waker;
+	uint32_t i;
+
+	p->flags = DISCOVER_FUTEX;
+	for (i = 0; i < 5; i++)
+		meet(p, 3, 1, 100, 101);
+	/* Thread 2 finds the value changed before the waking is called, thread 3 afterwards. */
+	p->now += 1000;
+	early = feed(p, 2, DISCOVER_AGAIN, 0, 100, p->now, p->now + 10);
+	waker = wake(p, 1, 101);
+	late = feed(p, 3, DISCOVER_AGAIN, 0, 100, p->now + 50, p->now + 60);
+	meet(p, 3, 1, 100, 101);
+	finish(p);
+	assert_int_equal(p->fate[early], TAKEN);
+	assert_int_equal(p->fate[late], TAKEN);
+	assert_int_equal(p->arrive[waker], p->depart[early]);
+	assert_int_equal(p->arrive[late] - p->depart[early], 990);
+	assert_int_equal(p->taken, 21);
+}
+
+static void test_futex_wakes_one(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	p->flags = DISCOVER_FUTEX;
+	for (i = 0; i < 100; i++) {
+		p->now += 1000;
+		feed(p, 1 + i % 3, DISCOVER_WAKE, 1, 101, p->now, p->now);
+		waited(p, 1 + (i + 1) % 3, 100);
+		waited(p, 1 + (i + 2) % 3, 100);
+	}
+	finish(p);
+	assert_int_equal(p->taken, 0);
+	assert_int_equal(p->others, 1);
+}
+
+/* --- no barriers ----------------------------------------------------------------------------------- */
+
+static void test_two_threads(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 100; i++)
+		meet(p, 2, 1 + i % 2, 100, 101);
+	finish(p);
+	assert_int_equal(p->taken, 0);
+	assert_int_equal(p->others, 0);
+}
+
+static void test_two_are_a_candidate(void **state)
+{
+	struct discover_object o = { 0 };
+	struct play *p = *state;
+
+	test_two_threads(state);
+	discover_each(p->d, find, &o);
+	assert_int_equal(o.members, 2);
+	assert_int_equal(o.rounds, 100);
+	assert_int_equal(o.verdict, DISCOVER_OPEN);
+	assert_int_equal(o.wait_site, 100);
+}
+
+/* A pool's workers wait in one function, its master wakes them in another: every round the same set. */
+static void test_pool(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 100; i++)
+		meet(p, 5, 1, 100, 201);
+	finish(p);
+	assert_int_equal(p->taken, 0);
+	assert_int_equal(p->others, 1);
+}
+
+/* Whoever publishes wakes all who read, and both may have been inlined into one function. */
+static void test_inlining_unknown(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 20; i++)
+		meet(p, 5, 1, 900, 901);
+	assert_int_equal(p->taken, 0);
+	meet(p, 5, 2, 900, 901);
+	finish(p);
+	assert_int_equal(p->taken, 105);
+}
+
+static void test_functions_unknown(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 100; i++)
+		meet(p, 5, 1 + i % 5, 1, 2);
+	finish(p);
+	assert_int_equal(p->taken, 0);
+}
+
+/* A queue in one function: whoever comes waits or wakes, the sets differ. */
+static void test_queue(void **state)
+{
+	struct play *p = *state;
+	uint32_t i, k, first, n;
+
+	srand(1);
+	for (i = 0; i < 500; i++) {
+		first = (uint32_t)rand() % 8;
+		n = 1 + (uint32_t)rand() % 5;
+		wake(p, 1 + first, 101);
+		for (k = 1; k <= n; k++)
+			waited(p, 1 + (first + k) % 8, 100);
+	}
+	finish(p);
+	assert_int_equal(p->taken, 0);
+	assert_int_equal(p->others, 1);
+}
+
+/* Woken one by one: pthread_cond_signal is not seen, and waits end without a waking. */
+static void test_signalled(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 100; i++)
+		waited(p, 1 + i % 4, 100);
+	finish(p);
+	assert_int_equal(p->taken, 0);
+	assert_int_equal(p->others, 1);
+}
+
+/* One who wakes all, and waits himself over his own waking's round. */
+static void test_waker_waits(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 60; i++) {
+		meet(p, 4, 1, 100, 101);
+		feed(p, 1, 0, 0, 100, p->now - 2000, p->now);
+	}
+	finish(p);
+	assert_int_equal(p->taken, 0);
+}
+
+static void test_broadcast_to_nobody(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 100; i++)
+		wake(p, 1, 101);
+	finish(p);
+	assert_int_equal(p->taken, 0);
+	assert_int_equal(p->others, 1);
+}
+
+static void test_once(void **state)
+{
+	struct play *p = *state;
+
+	meet(p, 8, 1, 100, 101);
+	meet(p, 8, 1, 100, 101);
+	finish(p);
+	assert_int_equal(p->taken, 0);
+}
+
+/* What looked like a barrier three times and is none is let go. */
+static void test_error_is_undone(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 4; i++)
+		meet(p, 4, 1, 100, 101);
+	assert_int_equal(p->barriers, 1);
+	for (i = 0; i < 40; i++)
+		meet(p, 4, 1, 300, 201);
+	assert_int_equal(p->others, 1);
+	finish(p);
+	assert_int_equal(p->taken, 16);
+}
+
+/* --- bounds -------------------------------------------------------------------------------------- */
+
+static void test_give_up(void **state)
+{
+	struct play *p = *state;
+	struct discover_object o = { 0 };
+	struct discover_record r = { .tgid = 1,
+				     .inc = 7,
+				     .tid = 1,
+				     .flags = DISCOVER_WAKE,
+				     .wakes = UINT32_MAX,
+				     .site = 101,
+				     .object = 0x1000 };
+	uint64_t id;
+	uint32_t i;
+
+	meet(p, 4, 1, 100, 101);
+	meet(p, 4, 1, 100, 101);
+	p->now += 1000;
+	r.cookie = p->next++;
+	r.arrive_ns = r.depart_ns = p->now;
+	assert_int_equal(discover_add(p->d, &r, &id), 0);
+	assert_true(id != 0);
+	assert_int_equal(discover_team(p->d, id), 4);
+	discover_give_up(p->d, id);
+	assert_int_equal(p->dropped, 9);
+	for (i = 0; i < 5; i++)
+		meet(p, 4, 1, 100, 101);
+	finish(p);
+	assert_int_equal(p->taken, 20);
+	discover_each(p->d, find, &o);
+	assert_int_equal(o.untold, 2);
+}
+
+static void test_many_objects(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 20000; i++) {
+		p->object = 0x1000 + 64 * i;
+		wake(p, 1, 101);
+		waited(p, 2, 100);
+	}
+	discover_end_process(p->d, 1, 7);
+	assert_int_equal(p->dropped, p->next);
+	finish(p);
+}
+
+/* Whatever comes, every record is decided once. */
+static void test_random(void **state)
+{
+	struct play *p = *state;
+	uint64_t from;
+	uint32_t i, tid;
+
+	srand(7);
+	for (i = 0; i < 60000; i++) {
+		p->object = 0x1000 + 64 * ((uint32_t)rand() % 3);
+		p->flags = p->object == 0x1000 ? DISCOVER_FUTEX : 0;
+		p->now += (uint32_t)rand() % 300;
+		from = p->now - (uint32_t)rand() % 2000;
+		tid = 1 + (uint32_t)rand() % 5;
+		if (rand() % 4 == 0)
+			feed(p, tid, DISCOVER_WAKE, (uint32_t)rand() % 4 * 2, 100, p->now, p->now);
+		else
+			feed(p, tid, rand() % 3 ? 0 : DISCOVER_AGAIN, 0, 100, from, p->now);
+		if (rand() % 10000 == 0)
+			discover_end_process(p->d, 1, 7);
+	}
+	finish(p);
+}
+
+/* --- what is only spoken of --------------------------------------------------------------------------- */
+
+static void told(void *ctx, const struct discover_object *o)
+{
+	*(struct discover_object *)ctx = *o;
+}
+
+/* Four threads meet, waits in one function and the waking in another: by whoever comes last, or by one that is master. */
+static struct discover_object apart(struct play *p, bool master)
+{
+	struct discover_object found = { 0 };
+	uint32_t round, i, waker;
+	uint64_t t;
+
+	for (round = 0; round < 12; round++) {
+		t = p->now += 1000;
+		waker = master ? 0 : round % 4;
+		feed(p, 10 + waker, DISCOVER_WAKE, UINT32_MAX, 300, t + 50, t + 50);
+		for (i = 0; i < 4; i++)
+			if (i != waker)
+				feed(p, 10 + i, 0, 0, 100, t + i, t + 60 + i);
+	}
+	discover_finish(p->d);
+	discover_each(p->d, told, &found);
+	return found;
+}
+
+static void test_two_functions(void **state)
+{
+	struct discover_object o = apart(*state, false);
+	struct play *p = *state;
+
+	assert_int_equal(p->taken, 0);
+	assert_int_equal(p->barriers, 0);
+	assert_int_equal(o.split, 12);
+	assert_int_equal(o.members, 4);
+	assert_int_equal(o.wait_site, 100);
+	assert_int_equal(o.wake_site, 300);
+}
+
+/* A pool: one hands out work, and never waits. */
+static void test_two_functions_of_a_pool(void **state)
+{
+	struct discover_object o = apart(*state, true);
+
+	assert_int_equal(o.split, 0);
+}
+
+/* Nobody wakes all: a queue, or threads that are woken one by one. */
+static void test_woken_one_by_one(void **state)
+{
+	struct discover_object found = { 0 };
+	struct play *p = *state;
+	uint32_t round, i;
+	uint64_t t;
+
+	for (round = 0; round < 3; round++) {
+		t = p->now += 1000;
+		for (i = 0; i < 3; i++)
+			feed(p, 10 + i, 0, 0, 100, t + i, t + 60 + i);
+	}
+	discover_finish(p->d);
+	discover_each(p->d, told, &found);
+	assert_int_equal(p->taken, 0);
+	assert_int_equal(found.alone, 3);
+	assert_int_equal(found.split, 0);
+	assert_int_equal(found.wait_site, 100);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(test_two_functions),
+		TEST(test_two_functions_of_a_pool),
+		TEST(test_woken_one_by_one),
+		TEST(test_rotating),
+		TEST(test_same_waker),
+		TEST(test_first_round_irregular),
+		TEST(test_same_code),
+		TEST(test_pair_of_known_code),
+		TEST(test_members_differ_in_known_code),
+		TEST(test_spurious),
+		TEST(test_timeouts),
+		TEST(test_only_timeouts),
+		TEST(test_team_changes),
+		TEST(test_slow_to_leave),
+		TEST(test_futex_same_function),
+		TEST(test_futex_functions_unknown),
+		TEST(test_futex_wrapper),
+		TEST(test_futex_convoy),
+		TEST(test_futex_convoy_after),
+		TEST(test_futex_counting_down),
+		TEST(test_futex_again),
+		TEST(test_futex_wakes_one),
+		TEST(test_two_threads),
+		TEST(test_two_are_a_candidate),
+		TEST(test_pool),
+		TEST(test_inlining_unknown),
+		TEST(test_functions_unknown),
+		TEST(test_queue),
+		TEST(test_signalled),
+		TEST(test_waker_waits),
+		TEST(test_broadcast_to_nobody),
+		TEST(test_once),
+		TEST(test_error_is_undone),
+		TEST(test_give_up),
+		TEST(test_many_objects),
+		TEST(test_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Which function a barrier is written in: the ways up from its waits and its wakings, as programs have them. */
+#include "test_model_util.h"
+
+#include "model/enclose.h"
+
+#define WAY_MAX 5
+
+/* A way up: functions are letters, a site is a letter and a digit; "*" before it: the runtime's; "~": a wrapper's; "!": inlined. */
+static uint32_t way(const char *text, struct enclose_step *steps)
+{
+	uint32_t n = 0;
+
+	while (*text && n < WAY_MAX) {
+		struct enclose_step *s = &steps[n++];
+
+		memset(s, 0, sizeof(*s));
+		for (; !(*text >= 'a' && *text <= 'z') && *text != '?'; text++) {
+			s->outer |= *text == '*';
+			s->through |= *text == '~';
+			s->inlined |= *text == '!';
+		}
+		if (*text != '?')
+			s->function = (uint64_t)*text;
+		s->site = (uint32_t)text[0] << 8 | (uint32_t)text[1];
+		text += 2;
+		while (*text == ' ')
+			text++;
+	}
+	return n;
+}
+
+static void seen(struct enclose *e, const char *text, bool wake, bool helpers)
+{
+	struct enclose_step steps[WAY_MAX];
+	uint32_t n = way(text, steps);
+
+	assert_int_equal(enclose_note(e, steps, n, wake, helpers), 0);
+}
+
+/* Asserts the index of the site, and that it is (or is not) behind a function. */
+static void site_is(struct enclose *e, const char *text, bool helpers, uint32_t index, bool up)
+{
+	struct enclose_step steps[WAY_MAX];
+	uint32_t n = way(text, steps);
+	bool through;
+
+	assert_int_equal(enclose_site(e, steps, n, helpers, &through), index);
+	assert_int_equal(through, up);
+}
+
+static void test_called_from_several(void **state)
+{
+	struct enclose *e = enclose_new();
+
+	(void)state;
+	seen(e, "b1 w1", false, false);
+	seen(e, "b2 w1", true, false);
+	seen(e, "b1 w2", false, false);
+	seen(e, "b2 w2", true, false);
+	site_is(e, "b1 w1", false, 1, true);
+	site_is(e, "b2 w2", false, 1, true);
+	enclose_free(e);
+}
+
+static void test_called_from_one(void **state)
+{
+	struct enclose *e = enclose_new();
+
+	(void)state;
+	seen(e, "b1 w1", false, false);
+	seen(e, "b2 w1", true, false);
+	site_is(e, "b1 w1", false, 1, true);
+	enclose_free(e);
+}
+
+/* One of its threads began there; another, the first of all, was called by main. */
+static void test_where_threads_work(void **state)
+{
+	struct enclose *e = enclose_new();
+
+	(void)state;
+	seen(e, "w1 m1", false, false);
+	seen(e, "w1 *s1", false, false);
+	seen(e, "w2 m1", true, false);
+	site_is(e, "w1 m1", false, 0, false);
+	site_is(e, "w2 *s1", false, 0, false);
+	enclose_free(e);
+}
+
+/* lu() has three, and is called once: its caller would tell less. */
+static void test_fewer_callers_than_waits(void **state)
+{
+	struct enclose *e = enclose_new();
+	const char *const waits[] = { "l1 s1", "l2 s1", "l3 s1" };
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 3; i++)
+		seen(e, waits[i], false, false);
+	seen(e, "l4 s1", true, false);
+	for (i = 0; i < 3; i++)
+		site_is(e, waits[i], false, 0, false);
+	enclose_free(e);
+}
+
+static void test_inlined(void **state)
+{
+	struct enclose *e = enclose_new();
+
+	(void)state;
+	seen(e, "!l1 s1", false, false);
+	seen(e, "!l4 s1", true, false);
+	site_is(e, "!l1 s1", false, 0, false);
+	/* Into what is called from several places it is one function again. */
+	seen(e, "!k1 s1", false, false);
+	seen(e, "!k1 s2", false, false);
+	site_is(e, "!k1 s2", false, 1, true);
+	enclose_free(e);
+}
+
+static void test_decided_once(void **state)
+{
+	struct enclose *e = enclose_new();
+
+	(void)state;
+	seen(e, "b1 w1", false, false);
+	site_is(e, "b1 w1", false, 1, true);
+	seen(e, "b3 w1", false, false);
+	seen(e, "b1 *s1", false, false);
+	site_is(e, "b1 w1", false, 1, true);
+	/* But the runtime is no site. */
+	site_is(e, "b1 *s1", false, 0, false);
+	enclose_free(e);
+}
+
+static void test_wrappers(void **state)
+{
+	struct enclose *e = enclose_new();
+
+	(void)state;
+	seen(e, "~c1 b1 w1", false, false);
+	seen(e, "b2 w1", true, false);
+	site_is(e, "~c1 b1 w1", false, 2, true);
+	/* That is all there is. */
+	site_is(e, "~c1", false, 0, false);
+	enclose_free(e);
+}
+
+static void test_helpers(void **state)
+{
+	struct enclose *e = enclose_new();
+
+	(void)state;
+	/* Either by one function, */
+	seen(e, "~y1 f1 b1 w1", false, true);
+	seen(e, "~y1 f1 b2 w2", true, true);
+	seen(e, "~y1 f1 b1 w2", false, true);
+	site_is(e, "~y1 f1 b1 w1", true, 3, true);
+	site_is(e, "~y1 f1 b2 w2", true, 3, true);
+	/* each by its own, */
+	seen(e, "p1 k1 w1", false, true);
+	seen(e, "q1 k2 w1", true, true);
+	site_is(e, "p1 k1 w1", true, 2, true);
+	site_is(e, "q1 k2 w1", true, 2, true);
+	/* and in the threads' function. */
+	seen(e, "u1 t1 *s1", false, true);
+	seen(e, "v1 t2 *s1", true, true);
+	site_is(e, "u1 t1 *s1", true, 1, false);
+	enclose_free(e);
+}
+
+static void test_unknown(void **state)
+{
+	struct enclose *e = enclose_new();
+
+	(void)state;
+	seen(e, "?1", false, false);
+	site_is(e, "?1", false, 0, false);
+	seen(e, "b1", false, false);
+	site_is(e, "b1", false, 0, false);
+	seen(e, "g1 ?2", false, false);
+	site_is(e, "g1 ?2", false, 0, false);
+	enclose_free(e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_called_from_several),
+		cmocka_unit_test(test_called_from_one),
+		cmocka_unit_test(test_where_threads_work),
+		cmocka_unit_test(test_fewer_callers_than_waits),
+		cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_decided_once),
+		cmocka_unit_test(test_wrappers),
+		cmocka_unit_test(test_helpers),
+		cmocka_unit_test(test_unknown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

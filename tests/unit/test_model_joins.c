@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Workers at the end of a parallel region: they arrive, and when they go on is told later. */
+#include "test_model_util.h"
+
+#define TEAM 0x8000000000006400ULL
+
+static struct run *team_of_three(void)
+{
+	struct run *r = run_new(0);
+
+	run_launched(r, 0);
+	assert_int_equal(model_add_thread(r->model, PID, INC, 1, 0), 0);
+	assert_int_equal(model_add_thread(r->model, PID, INC, 2, 10), 0);
+	assert_int_equal(model_add_thread(r->model, PID, INC, 3, 20), 0);
+	return r;
+}
+
+static struct model_crossing team(uint32_t tid, uint32_t count, uint64_t arrive, uint64_t depart)
+{
+	struct model_crossing c = crossing(tid, TEAM, count, arrive, depart);
+
+	c.flags = MODEL_CROSSING_TEAM | (depart == NEVER ? MODEL_CROSSING_STAYS : 0);
+	return c;
+}
+
+static struct model_crossing resume(uint32_t tid, uint64_t at)
+{
+	struct model_crossing c = crossing(tid, 0, 0, at, at);
+
+	c.flags = MODEL_CROSSING_RESUMES;
+	return c;
+}
+
+static void finish(struct run *r, uint64_t end)
+{
+	assert_int_equal(model_finish(r->model, end), 0);
+}
+
+/* Two regions, the workers idle in between; the first of them is over at 130. */
+static void test_two_regions(void **state)
+{
+	struct run *r = team_of_three();
+	const struct model_member *m;
+
+	(void)state;
+	run_feed(r, team(2, 0, 110, NEVER));
+	run_feed(r, team(3, 0, 120, NEVER));
+	run_feed(r, team(1, 3, 130, 140));
+	run_feed(r, resume(2, 200));
+	run_feed(r, resume(3, 205));
+	run_feed(r, team(3, 0, 230, NEVER));
+	run_feed(r, team(1, 3, 240, 260));
+	run_feed(r, team(2, 0, 250, NEVER));
+	finish(r, 1000);
+
+	assert_int_equal(r->nkept, 2);
+	assert_int_equal(r->kept[0].ep.state, MODEL_COMPLETE);
+	assert_int_equal(r->kept[1].ep.state, MODEL_COMPLETE);
+	assert_tids(&r->kept[0].ep, "2 3 1");
+	assert_tids(&r->kept[1].ep, "3 1 2");
+	assert_int_equal(r->kept[0].ep.why, 0);
+	m = member_of(&r->kept[0].ep, 2);
+	assert_int_equal(m->wait_ns, 20);
+	assert_true(m->latency_ns == MODEL_UNKNOWN);
+	m = member_of(&r->kept[1].ep, 2);
+	assert_int_equal(m->work_ns, 50);
+	assert_int_equal(member_of(&r->kept[1].ep, 3)->work_ns, 25);
+	assert_int_equal(member_of(&r->kept[1].ep, 1)->work_ns, 100);
+	assert_int_equal(model_totals(r->model)->crossings, 6);
+	assert_int_equal(model_totals(r->model)->abandoned, 0);
+	assert_int_equal(model_totals(r->model)->lost, 0);
+	/* Idle from each join on, to the resumption and to the end. */
+	assert_int_equal(thread_of(r, 2)->idle_ns, 90 + 750);
+	assert_int_equal(thread_of(r, 2)->outside_ns, 100 + 50);
+	assert_int_equal(thread_of(r, 2)->unknown_ns, 0);
+	assert_int_equal(thread_of(r, 1)->idle_ns, 10 + 20);
+	run_free(r);
+}
+
+/* Without the resumption nothing is known of the time since the join. */
+static void test_resume_lost(void **state)
+{
+	struct run *r = team_of_three();
+
+	(void)state;
+	run_feed(r, team(2, 0, 110, NEVER));
+	run_feed(r, team(3, 0, 120, NEVER));
+	run_feed(r, team(1, 3, 130, 140));
+	lose(r, 2);
+	run_feed(r, resume(3, 205));
+	run_feed(r, team(3, 0, 230, NEVER));
+	run_feed(r, team(1, 3, 240, 260));
+	run_feed(r, team(2, 0, 250, NEVER));
+	finish(r, 300);
+
+	assert_int_equal(r->nkept, 2);
+	assert_int_equal(model_totals(r->model)->lost, 1);
+	assert_true(member_of(&r->kept[1].ep, 2)->work_ns == MODEL_UNKNOWN);
+	assert_int_equal(member_of(&r->kept[1].ep, 3)->work_ns, 25);
+	assert_int_equal(thread_of(r, 2)->unknown_ns, 140);
+	assert_int_equal(thread_of(r, 2)->idle_ns, 50);
+	run_free(r);
+}
+
+/* The join itself is lost: idle or not, nobody knows, up to the resumption. */
+static void test_join_lost(void **state)
+{
+	struct run *r = team_of_three();
+
+	(void)state;
+	lose(r, 2);
+	run_feed(r, team(3, 0, 120, NEVER));
+	run_feed(r, team(1, 3, 130, 140));
+	run_feed(r, resume(2, 200));
+	run_feed(r, resume(3, 205));
+	run_feed(r, team(3, 0, 230, NEVER));
+	run_feed(r, team(1, 3, 240, 260));
+	run_feed(r, team(2, 0, 250, NEVER));
+	finish(r, 300);
+
+	assert_int_equal(model_totals(r->model)->lost, 1);
+	assert_int_equal(thread_of(r, 2)->unknown_ns, 190);
+	assert_int_equal(member_of(&r->kept[r->nkept - 1].ep, 2)->work_ns, 50);
+	run_free(r);
+}
+
+/* A worker that ends after its last join left nobody waiting, and did not work meanwhile. */
+static void test_worker_exits(void **state)
+{
+	struct run *r = team_of_three();
+
+	(void)state;
+	run_feed(r, team(2, 0, 110, NEVER));
+	run_feed(r, team(3, 0, 120, NEVER));
+	run_feed(r, team(1, 3, 130, 140));
+	assert_int_equal(model_end_thread(r->model, PID, INC, 2, 500, "worker"), 0);
+	finish(r, 1000);
+
+	assert_int_equal(r->nkept, 1);
+	assert_int_equal(r->kept[0].ep.state, MODEL_COMPLETE);
+	assert_int_equal(thread_of(r, 2)->abandoned, 0);
+	assert_int_equal(thread_of(r, 2)->idle_ns, 390);
+	assert_int_equal(thread_of(r, 2)->outside_ns, 100);
+	assert_int_equal(thread_of(r, 3)->idle_ns, 880);
+	run_free(r);
+}
+
+/* Teams of one master need not be of one size, nor of the same threads. */
+static void test_sizes_change(void **state)
+{
+	struct run *r = team_of_three();
+	uint64_t t = 100;
+	uint32_t i;
+
+	(void)state;
+	assert_int_equal(model_add_thread(r->model, PID, INC, 4, 30), 0);
+	for (i = 0; i < 20; i++, t += 100) {
+		uint32_t n = 2 + i % 3, w;
+
+		for (w = 2; w <= n; w++) {
+			if (r->seq[w])
+				run_feed(r, resume(w, t));
+			run_feed(r, team(w, 0, t + w, NEVER));
+		}
+		run_feed(r, team(1, n, t + 50, t + 60));
+	}
+	finish(r, t);
+	assert_int_equal(r->nkept, 20);
+	for (i = 0; i < 20; i++) {
+		assert_int_equal(r->kept[i].ep.state, MODEL_COMPLETE);
+		assert_int_equal(r->kept[i].ep.n, 2 + i % 3);
+		assert_int_equal(r->kept[i].ep.why, 0);
+	}
+	run_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_two_regions),  cmocka_unit_test(test_resume_lost),
+		cmocka_unit_test(test_join_lost),    cmocka_unit_test(test_worker_exits),
+		cmocka_unit_test(test_sizes_change),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

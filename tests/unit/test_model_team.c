@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Who met on an object the last time: asked of the model while it is fed. */
+#include "test_model_util.h"
+
+#define A    0x1000
+#define B    0x2000
+#define MOST 8
+
+/*
+ * Says that the team of the object is these tids, in any order; NULL: that nothing is known of it.
+ */
+static struct model_team assert_team(const struct run *r, const struct model_crossing *at,
+				     const char *expected)
+{
+	struct model_met met[MOST];
+	struct model_team team;
+	char words[128], one[16];
+	uint32_t i, n = 0;
+	bool known = model_team(r->model, at, met, MOST, &team);
+	char *word, *save;
+
+	assert_true(known == (expected != NULL));
+	if (!known || !expected)
+		return team;
+	snprintf(words, sizeof(words), "%s", expected);
+	for (word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save), n++) {
+		for (i = 0; i < team.n; i++) {
+			snprintf(one, sizeof(one), "%u", met[i].tid);
+			if (!strcmp(one, word))
+				break;
+		}
+		if (i == team.n)
+			fail_msg("%s is not of the team", word);
+		assert_int_equal(model_thread(r->model, met[i].thread)->tid, met[i].tid);
+	}
+	assert_int_equal(team.n, n);
+	return team;
+}
+
+static void test_last_meeting(void **state)
+{
+	struct model_crossing at = crossing(1, A, 0, 0, 0), other = crossing(1, B, 0, 0, 0);
+	struct run *r = run_new(0);
+	struct model_team team;
+
+	(void)state;
+	run_launched(r, 0);
+	assert_team(r, &at, NULL);
+	cross(r, 2, A, 3, 250, 310);
+	/* Some have come, and left: not all are known yet. */
+	assert_team(r, &at, "");
+	cross(r, 1, A, 3, 100, 320);
+	cross(r, 3, A, 3, 300, 350);
+	team = assert_team(r, &at, "1 2 3");
+	assert_int_equal(team.release_ns, 300);
+	assert_int_not_equal(team.barrier, MODEL_NONE);
+	assert_false(team.changes);
+	assert_team(r, &other, NULL);
+	/* As long as the next is not full it is still they. */
+	cross(r, 1, A, 3, 400, 450);
+	assert_int_equal(assert_team(r, &at, "1 2 3").release_ns, 300);
+	cross(r, 2, A, 3, 410, 450);
+	cross(r, 3, A, 3, 420, 450);
+	assert_int_equal(assert_team(r, &at, "1 2 3").release_ns, 420);
+	/* Another family, another process: another object. */
+	at.family++;
+	assert_team(r, &at, NULL);
+	at.family--;
+	at.inc++;
+	assert_team(r, &at, NULL);
+	run_free(r);
+}
+
+/*
+ * Nobody says how many meet: who left together has met, though only the next meeting closes the
+ * episode.
+ */
+static void test_unknown_count(void **state)
+{
+	struct model_crossing at = crossing(1, A, 0, 0, 0);
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross_uncounted(r, A);
+	assert_int_equal(r->nkept, 0);
+	assert_int_equal(assert_team(r, &at, "1 2 3").release_ns, 30);
+	run_free(r);
+}
+
+static void test_gone(void **state)
+{
+	struct model_crossing at = crossing(1, A, 0, 0, 0);
+	struct run *r = run_new(0);
+	struct model_met met[MOST];
+	struct model_team team;
+	uint32_t i;
+
+	(void)state;
+	run_launched(r, 0);
+	cross_and_replace(r, A);
+	assert_true(model_team(r->model, &at, met, MOST, &team));
+	assert_int_equal(team.n, 2);
+	/* The one that was there, not the one that has its number now. */
+	for (i = 0; i < 2; i++)
+		assert_true(model_thread(r->model, met[i].thread)->exited == (met[i].tid == 2));
+	/* No more than there is room for. */
+	memset(met, 0xff, sizeof(met));
+	assert_true(model_team(r->model, &at, met, 1, &team));
+	assert_int_equal(team.n, 2);
+	assert_int_equal(met[1].tid, UINT32_MAX);
+	run_free(r);
+}
+
+/* More threads than the count: whoever comes next may be another. */
+static void test_changes(void **state)
+{
+	struct model_crossing at = crossing(1, A, 0, 0, 0);
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 2, 1, 4);
+	cross(r, 3, A, 2, 3, 5);
+	cross(r, 2, A, 2, 20, 25);
+	cross(r, 1, A, 2, 10, 30);
+	cross(r, 1, A, 2, 40, 45);
+	cross(r, 3, A, 2, 24, 46);
+	cross(r, 3, A, 2, 60, 65);
+	cross(r, 2, A, 2, 50, 66);
+	{
+		struct model_met met[MOST];
+		struct model_team team;
+
+		assert_true(model_team(r->model, &at, met, MOST, &team));
+		assert_true(team.changes);
+	}
+	run_free(r);
+}
+
+static void test_shared(void **state)
+{
+	struct model_crossing at = crossing(10, 0x5000, 0, 0, 0), c;
+	struct run *r = run_new(0);
+
+	(void)state;
+	assert_int_equal(model_add_process(r->model, 10, 1, 0, 0, 0, true, "one"), 0);
+	assert_int_equal(model_add_process(r->model, 20, 2, 10, 1, 5, true, "two"), 0);
+	c = crossing(20, 0x7000, 2, 15, 31);
+	c.tgid = 20;
+	c.inc = 2;
+	c.shared = 99;
+	run_feed(r, c);
+	c = crossing(10, 0x5000, 2, 30, 32);
+	c.tgid = 10;
+	c.inc = 1;
+	c.shared = 99;
+	run_feed(r, c);
+	at.tgid = 10;
+	at.inc = 1;
+	at.shared = 99;
+	assert_team(r, &at, "10 20");
+	at.object = 0x9999;
+	assert_team(r, &at, "10 20");
+	at.shared = 0;
+	assert_team(r, &at, NULL);
+	run_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_last_meeting), cmocka_unit_test(test_unknown_count),
+		cmocka_unit_test(test_gone),	     cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_shared),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* The rules by which callers are found: as an assembler was told, and on this program's own stack. */
+#include "test_sites_fixture.h"
+
+#include <elf.h>
+
+#include "sites/callers.h"
+#include "sites/elf.h"
+
+#if defined(__x86_64__)
+
+static const char rules_source[] = "	.text\n"
+				   ".macro function name\n"
+				   "	.globl \\name\n"
+				   "	.type \\name, @function\n"
+				   "\\name:\n"
+				   "	.cfi_startproc\n"
+				   ".endm\n"
+				   ".macro finish name\n"
+				   "	call *%rax\n"
+				   "	nop\n"
+				   "	.cfi_endproc\n"
+				   "	.size \\name, . - \\name\n"
+				   ".endm\n"
+				   "	function by_sp\n"
+				   "	sub $40, %rsp\n"
+				   "	.cfi_adjust_cfa_offset 40\n"
+				   "	finish by_sp\n"
+				   "	function by_fp\n"
+				   "	push %rbp\n"
+				   "	.cfi_adjust_cfa_offset 8\n"
+				   "	.cfi_offset %rbp, -16\n"
+				   "	mov %rsp, %rbp\n"
+				   "	.cfi_def_cfa_register %rbp\n"
+				   "	finish by_fp\n"
+				   "	function outermost\n"
+				   "	.cfi_undefined %rip\n"
+				   "	finish outermost\n"
+				   /* DW_CFA_def_cfa_expression: what no rule says */
+				   "	function expression\n"
+				   "	.cfi_escape 0x0f, 3, 0x77, 16, 0x06\n"
+				   "	finish expression\n"
+				   "	function by_bx\n"
+				   "	.cfi_def_cfa %rbx, 16\n"
+				   "	finish by_bx\n"
+				   "	.globl nothing\n"
+				   "	.type nothing, @function\n"
+				   "nothing:	call *%rax\n"
+				   "	nop\n"
+				   "	.size nothing, . - nothing\n"
+				   "	.section .note.GNU-stack,\"\"\n";
+
+/* The rule behind the last instruction but one of the function, which is its call. */
+static bool rule_of(const struct fixture *f, struct symbol_server *server, const char *name,
+		    struct sbt_frame_rule *rule)
+{
+	struct elf_symbol symbol;
+	struct elf_file *elf;
+	char path[128];
+	bool known;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/rules.so", f->dir);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(elf_find_function(elf, name, &symbol, 1), 1);
+	memset(rule, 0xff, sizeof(*rule));
+	known = symbol_frame_rule(server, fd, path, symbol.vaddr + symbol.size - 2, rule);
+	elf_close(elf);
+	close(fd);
+	return known;
+}
+
+static void test_rules(void **state)
+{
+	const struct fixture *f = *state;
+	struct symbol_server *server;
+	struct sbt_frame_rule rule;
+
+	fixture_write(f, "rules.s", rules_source);
+	fixture_run(f, "gcc -shared -nostdlib -o rules.so rules.s");
+	assert_int_equal(symbol_server_new(NULL, &server), 0);
+	assert_true(rule_of(f, server, "by_sp", &rule));
+	assert_int_equal(rule.cfa, 48);
+	assert_int_equal(rule.ret, -8);
+	assert_int_equal(rule.flags, 0);
+	assert_true(rule_of(f, server, "by_fp", &rule));
+	assert_int_equal(rule.cfa, 16);
+	assert_int_equal(rule.ret, -8);
+	assert_int_equal(rule.fp, -16);
+	assert_int_equal(rule.flags, SBT_FRAME_BY_FP | SBT_FRAME_SAVES_FP);
+	assert_true(rule_of(f, server, "outermost", &rule));
+	assert_true(rule.flags & SBT_FRAME_LAST);
+	assert_false(rule_of(f, server, "expression", &rule));
+	assert_false(rule_of(f, server, "by_bx", &rule));
+	assert_false(rule_of(f, server, "nothing", &rule));
+	symbol_server_free(server);
+}
+
+#endif
+
+/* --- this program's own stack -------------------------------------------------------------------------- */
+
+static struct sbt_callers sample;
+static uint64_t expected[3];
+static volatile int sink;
+
+__attribute__((noinline, no_sanitize("address", "undefined"))) static void take_sample(void)
+{
+	const uint64_t *frame = __builtin_frame_address(0);
+	const volatile uint8_t *from = (const volatile uint8_t *)(frame + 2);
+	unsigned i;
+
+	sample.head.ip = (uint64_t)(uintptr_t)__builtin_return_address(0);
+	sample.sp = (uint64_t)(uintptr_t)from;
+	sample.fp = frame[0];
+	sample.len = SBT_CALLERS_DEEP;
+	for (i = 0; i < SBT_CALLERS_DEEP; i++)
+		sample.bytes[i] = from[i];
+	expected[0] = sample.head.ip;
+}
+
+__attribute__((noinline)) static int inner(int x)
+{
+	expected[1] = (uint64_t)(uintptr_t)__builtin_return_address(0);
+	take_sample();
+	return sink + x;
+}
+
+__attribute__((noinline)) static int outer(int x)
+{
+	volatile char room[100];
+
+	room[x] = 1;
+	expected[2] = (uint64_t)(uintptr_t)__builtin_return_address(0);
+	return inner(x) + room[x];
+}
+
+struct told {
+	uint32_t n;
+	uint64_t ip[CALLERS_MAX];
+};
+
+static void note_told(void *ctx, const struct sbt_callers *s, uint64_t ip,
+		      const struct sbt_frame_rule *rule)
+{
+	struct told *told = ctx;
+
+	assert_ptr_equal(s, &sample);
+	assert_non_null(rule);
+	told->ip[told->n++] = ip;
+}
+
+static void test_own_stack(void **state)
+{
+	struct symbol_server *server;
+	const struct caller_code *code;
+	uint64_t ips[CALLERS_MAX];
+	struct modules *modules;
+	struct callers *callers;
+	struct spaces *spaces;
+	struct told told = { 0 };
+	struct space *space;
+
+	(void)state;
+	assert_int_equal(symbol_server_new(NULL, &server), 0);
+	assert_int_equal(modules_new(NULL, server, &modules), 0);
+	assert_int_equal(spaces_new(modules, server, &spaces), 0);
+	assert_int_equal(callers_new(spaces, &callers), 0);
+	space = space_get(spaces, (uint32_t)getpid(), 1);
+	assert_non_null(space);
+	sink += outer(3);
+
+	sample.head.words = 2;
+	assert_int_equal(callers_follow(callers, space, &sample, ips, note_told, &told), 3);
+	assert_memory_equal(ips, expected, sizeof(expected));
+	assert_int_equal(told.n, 2);
+	assert_memory_equal(told.ip, expected, 2 * sizeof(expected[0]));
+	assert_null(callers_no_call(callers, space, ips[1]));
+	assert_non_null(callers_no_call(callers, space, ips[1] + 1));
+	assert_non_null(callers_no_call(callers, space, 4096));
+	code = callers_code(callers, space, ips[1]);
+	assert_string_equal(code->name, "outer");
+	assert_false(code->outer);
+	/* The same part of the stack, cut: what is not there is not guessed. */
+	sample.len = 8;
+	assert_int_equal(callers_follow(callers, space, &sample, ips, note_told, &told), 1);
+	/* An address in no file. */
+	sample.len = SBT_CALLERS_DEEP;
+	sample.head.ip = 4096;
+	assert_int_equal(callers_follow(callers, space, &sample, ips, note_told, &told), 1);
+
+	callers_free(callers);
+	spaces_free(spaces);
+	modules_free(modules);
+	symbol_server_free(server);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#if defined(__x86_64__)
+		cmocka_unit_test_setup_teardown(test_rules, fixture_setup, fixture_teardown),
+#endif
+		cmocka_unit_test(test_own_stack),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

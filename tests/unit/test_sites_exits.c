@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "test_sites_assembled.h"
+
+#include <elf.h>
+
+#include "sites/exits.h"
+
+/* Each function's exits are labels in it, or in another, for the symbol table to tell where they must be found. */
+static const char source[] = ASSEMBLED_MACROS
+	/* Two rets. */
+	"begin plain\n test %edi, %edi\n je 1f\nplain_1: ret\n1: nop\nplain_2: ret\nend plain\n"
+	/* A part elsewhere, which comes back, and has a ret of its own. */
+	"begin part\n nop\n jmp whole_back\npart_1: ret\nend part\n"
+	"begin whole\n test %edi, %edi\n je part\nwhole_back: nop\nwhole_1: ret\nend whole\n"
+	/* Ends by a jump into another function. */
+	"begin tail\n test %edi, %edi\n je 1f\ntail_1: ret\n1: jmp plain\nend tail\n"
+	/* Ends by a jump to another library, on no condition; and one that does nothing else. */
+	"begin leaves\n test %edi, %edi\n je 1f\nleaves_1: ret\n1: nop\nleaves_2: jmp "
+	"puts@plt\nend leaves\n"
+	"begin only\n nop\n jmp puts@plt\nend only\n"
+	/* By a register: anywhere. */
+	"begin anywhere\n jmp *%rdi\n ret\nend anywhere\n"
+	".section .note.GNU-stack,\"\",@progbits\n";
+
+static struct assembled lib;
+
+/* Exactly those labels; NULL: it is not known. */
+static void check(const char *function, enum exits_follow follow, const char *const *labels)
+{
+	struct elf_symbol symbol;
+	struct exits exits;
+
+	assert_int_equal(elf_find_function(lib.elf, function, &symbol, 1), 1);
+	exits_find(lib.elf, EM_X86_64, &symbol, follow, &exits);
+	if (!labels) {
+		assert_int_equal(exits.n, 0);
+		assert_true(exits.why[0]);
+		return;
+	}
+	assembled_check(&lib, function, labels, exits.at, exits.n);
+}
+
+#define CHECK(function, follow, ...) \
+	check(function, follow, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void test_follow(void **state)
+{
+	(void)state;
+	CHECK("plain", EXITS_FOLLOW_NONE, "plain_1", "plain_2");
+	check("whole", EXITS_FOLLOW_NONE, NULL);
+	CHECK("whole", EXITS_FOLLOW_COLD, "whole_1", "part_1");
+	check("tail", EXITS_FOLLOW_NONE, NULL);
+	check("tail", EXITS_FOLLOW_COLD, NULL);
+	CHECK("tail", EXITS_FOLLOW_ALL, "tail_1", "plain_1", "plain_2");
+}
+
+static void test_other_library(void **state)
+{
+	(void)state;
+	check("leaves", EXITS_FOLLOW_ALL, NULL);
+	CHECK("leaves", EXITS_FOLLOW_OUTSIDE, "leaves_1", "leaves_2");
+	/* What waits is what is called there: to take the call for the end would be a wait of nothing. */
+	check("only", EXITS_FOLLOW_OUTSIDE, NULL);
+}
+
+static void test_registers(void **state)
+{
+	(void)state;
+	check("anywhere", EXITS_FOLLOW_OUTSIDE, NULL);
+}
+
+/* The unwind table tells the size where the symbols do not. */
+static void test_no_size(void **state)
+{
+	struct elf_symbol symbol, around;
+	struct exits exits;
+
+	(void)state;
+	assert_int_equal(elf_find_function(lib.elf, "plain", &symbol, 1), 1);
+	assert_true(exits_function_around(lib.elf, symbol.vaddr + 2, &around));
+	assert_int_equal(around.vaddr, symbol.vaddr);
+	assert_int_equal(around.size, symbol.size);
+	symbol.size = 0;
+	exits_find(lib.elf, EM_X86_64, &symbol, EXITS_FOLLOW_NONE, &exits);
+	assert_int_equal(exits.n, 2);
+	assert_false(exits_function_around(lib.elf, 1, &around));
+}
+
+static int setup(void **state)
+{
+	return assembled_setup(&lib, state, source);
+}
+
+static int teardown(void **state)
+{
+	return assembled_teardown(&lib, state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_follow),
+		cmocka_unit_test(test_other_library),
+		cmocka_unit_test(test_registers),
+		cmocka_unit_test(test_no_size),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

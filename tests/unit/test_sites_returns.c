@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "test_sites_assembled.h"
+
+#include <elf.h>
+
+#include "sites/returns.h"
+
+/* A runtime in small: labels are where the calls that matter return to. */
+static const char source[] = ASSEMBLED_MACROS
+	/* Begins a region: hands its function to workers, then runs it itself. */
+	"begin region\n push %rbx\n mov %rdi, %rbx\n call start\n call *%rbx\n"
+	"region_1: pop %rbx\n jmp finish\nend region\n"
+	"begin start\n lea worker(%rip), %rdx\n lea data(%rip), %rdi\n call *%rax\n"
+	"start_1: ret\nend start\n"
+	/* Two places, as for nested teams and for others. */
+	"begin worker\n test %edi, %edi\n je 1f\n call *(%rsi)\nworker_1: mov %rax, %rdi\n jmp 2f\n"
+	"1: call *%rax\nworker_2: nop\n2: ret\nend worker\n"
+	/* Runs tasks: none of its business. */
+	"begin finish\n call *%rdi\nfinish_1: ret\nend finish\n"
+	/* One that hands nothing to others. */
+	"begin alone\n push %rbx\n call *%rbx\nalone_1: pop %rbx\n ret\nend alone\n"
+	/* No probe may sit behind this call. */
+	"begin nowhere\n push %rbx\n call start\n call *%rbx\n"
+	".byte 0x0f, 0x1f, 0x44, 0, 0\n ret\nend nowhere\n"
+	/* Ends in a call that does not return. */
+	"begin never\n call start\n call *%rbx\nnever_1: nop\n call *%rax\nend never\n"
+	".byte 0\n"
+	"begin garbage\n call start\n call *%rbx\n .byte 6\n ret\nend garbage\n"
+	".data\ndata: .quad 0\n"
+	".section .note.GNU-stack,\"\",@progbits\n";
+
+static struct assembled lib;
+
+/* Exactly those labels; none: it is not known. */
+static void check(const char *region, const char *invoke, const char *const *labels)
+{
+	uint64_t begin = region ? assembled_vaddr(&lib, region) : 0;
+	struct returns found;
+
+	returns_find(lib.elf, EM_X86_64, &begin, !!region,
+		     invoke ? assembled_vaddr(&lib, invoke) : 0, &found);
+	assembled_check(&lib, region ? region : invoke, labels, found.at, found.n);
+}
+
+#define CHECK(region, invoke, ...) check(region, invoke, (const char *const[]){ __VA_ARGS__, NULL })
+#define CHECK_NONE(region, invoke) check(region, invoke, (const char *const[]){ NULL })
+
+static void test_both_sides(void **state)
+{
+	(void)state;
+	CHECK("region", NULL, "region_1", "worker_1", "worker_2");
+	CHECK("never", NULL, "never_1", "worker_1", "worker_2");
+	CHECK(NULL, "alone", "alone_1");
+}
+
+static void test_not_known(void **state)
+{
+	uint64_t begin = assembled_vaddr(&lib, "region"), middle = begin + 1;
+	struct returns found;
+
+	(void)state;
+	/* One side of two is worse than none: some members would never end. */
+	CHECK_NONE("alone", NULL);
+	CHECK_NONE("finish", NULL);
+	CHECK_NONE("nowhere", NULL);
+	CHECK_NONE("garbage", NULL);
+	CHECK_NONE(NULL, "data");
+	returns_find(lib.elf, EM_AARCH64, &begin, 1, 0, &found);
+	assert_int_equal(found.n, 0);
+	returns_find(lib.elf, EM_X86_64, &middle, 1, 0, &found);
+	assert_int_equal(found.n, 0);
+	returns_find(lib.elf, EM_X86_64, &begin, 0, 0, &found);
+	assert_int_equal(found.n, 0);
+}
+
+static int setup(void **state)
+{
+	return assembled_setup(&lib, state, source);
+}
+
+static int teardown(void **state)
+{
+	return assembled_teardown(&lib, state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_both_sides),
+		cmocka_unit_test(test_not_known),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Files of blocks: what was written comes back; of what was cut or damaged nothing wrong does. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "stream/blocks.h"
+
+#define NBLOCKS 6
+
+/* The n-th block of the test's files: the even ones compress well, the odd ones do not. */
+static size_t content(unsigned int n, uint8_t *to)
+{
+	size_t size = 100 + n * 37, i;
+	uint32_t x = n * 2654435761u + 1;
+
+	for (i = 0; i < size; i++) {
+		x = x * 1664525u + 1013904223u;
+		to[i] = n % 2 ? (uint8_t)(x >> 24) : (uint8_t)n;
+	}
+	return size;
+}
+
+static int new_file(void)
+{
+	int fd = memfd_create("blocks", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static int written_file(void)
+{
+	struct blocks_writer *w;
+	uint8_t bytes[1024];
+	unsigned int n;
+	int fd = new_file();
+
+	assert_int_equal(blocks_create(fd, &w), 0);
+	for (n = 0; n < NBLOCKS; n++)
+		assert_int_equal(blocks_write(w, (uint16_t)(1 + n % 2), bytes, content(n, bytes)),
+				 0);
+	assert_int_equal(blocks_written(w), lseek(fd, 0, SEEK_END));
+	blocks_writer_free(w);
+	return fd;
+}
+
+static void same_as_written(const struct block *b, unsigned int n)
+{
+	uint8_t bytes[1024];
+
+	assert_int_equal(b->kind, 1 + n % 2);
+	assert_int_equal(b->size, content(n, bytes));
+	assert_memory_equal(b->content, bytes, b->size);
+}
+
+static void test_there_and_back(void **unused)
+{
+	int fd = written_file();
+	struct blocks_reader *r;
+	struct block b;
+	unsigned int n;
+
+	(void)unused;
+	assert_int_equal(blocks_open(fd, &r), 0);
+	for (n = 0; n < NBLOCKS; n++) {
+		assert_int_equal(blocks_next(r, ~0ull, &b), 1);
+		same_as_written(&b, n);
+	}
+	assert_int_equal(blocks_next(r, ~0ull, &b), 0);
+	assert_int_equal(blocks_ended(r), BLOCKS_WHOLE);
+	/* Only one kind, from the beginning again. */
+	assert_int_equal(blocks_rewind(r), 0);
+	for (n = 1; n < NBLOCKS; n += 2) {
+		assert_int_equal(blocks_next(r, 1u << 2, &b), 1);
+		same_as_written(&b, n);
+	}
+	assert_int_equal(blocks_next(r, 1u << 2, &b), 0);
+	assert_int_equal(blocks_ended(r), BLOCKS_WHOLE);
+	blocks_reader_free(r);
+	close(fd);
+}
+
+/* Of the file cut after every byte the whole blocks are read. */
+static void test_cut(void **unused)
+{
+	int whole = written_file();
+	off_t size = lseek(whole, 0, SEEK_END), at;
+	uint8_t *bytes = malloc((size_t)size);
+	unsigned int most = 0;
+
+	(void)unused;
+	assert_int_equal(pread(whole, bytes, (size_t)size, 0), size);
+	for (at = 0; at < size; at++) {
+		struct blocks_reader *r;
+		struct block b;
+		unsigned int n = 0;
+		int fd = new_file(), err;
+
+		assert_int_equal(pwrite(fd, bytes, (size_t)at, 0), at);
+		err = blocks_open(fd, &r);
+		if (at < 16) {
+			assert_int_equal(err, at ? -EBADMSG : -ENODATA);
+			close(fd);
+			continue;
+		}
+		assert_int_equal(err, 0);
+		while (blocks_next(r, ~0ull, &b) == 1)
+			same_as_written(&b, n++);
+		assert_true(n < NBLOCKS);
+		assert_true(n >= most);
+		most = n;
+		assert_true(blocks_ended(r) == BLOCKS_CUT || blocks_ended(r) == BLOCKS_WHOLE);
+		blocks_reader_free(r);
+		close(fd);
+	}
+	assert_int_equal(most, NBLOCKS - 1);
+	free(bytes);
+	close(whole);
+}
+
+/* With every bit turned over: what is read is what was written, or it is said to be damaged. */
+static void test_damaged(void **unused)
+{
+	int fd = written_file();
+	off_t size = lseek(fd, 0, SEEK_END), at;
+	unsigned int bit, damaged = 0;
+
+	(void)unused;
+	for (at = 0; at < size; at++) {
+		for (bit = 0; bit < 8; bit += 3) {
+			struct blocks_reader *r;
+			struct block b;
+			unsigned int n = 0;
+			uint8_t was, is;
+
+			assert_int_equal(pread(fd, &was, 1, at), 1);
+			is = was ^ (uint8_t)(1u << bit);
+			assert_int_equal(pwrite(fd, &is, 1, at), 1);
+			if (!blocks_open(fd, &r)) {
+				while (blocks_next(r, ~0ull, &b) == 1)
+					same_as_written(&b, n++);
+				damaged += blocks_ended(r) == BLOCKS_DAMAGED;
+				assert_true(blocks_ended(r) != BLOCKS_WHOLE || n == NBLOCKS);
+				blocks_reader_free(r);
+			}
+			assert_int_equal(pwrite(fd, &was, 1, at), 1);
+		}
+	}
+	assert_true(damaged > 100);
+	close(fd);
+}
+
+static int open_with(const void *bytes, size_t at, size_t n)
+{
+	int fd = written_file(), err;
+	struct blocks_reader *r;
+
+	assert_int_equal(pwrite(fd, bytes, n, (off_t)at), n);
+	err = blocks_open(fd, &r);
+	if (!err)
+		blocks_reader_free(r);
+	close(fd);
+	return err;
+}
+
+static void test_of_others(void **unused)
+{
+	const uint32_t other_order = 0x04030201;
+	const uint16_t later = BLOCKS_VERSION + 1;
+
+	(void)unused;
+	assert_int_equal(open_with("\x7f"
+				   "ELF",
+				   0, 4),
+			 -EBADMSG);
+	/* As a file sent as text: one end of line less. */
+	assert_int_equal(open_with("\n", 4, 1), -EBADMSG);
+	assert_int_equal(open_with(&other_order, 8, sizeof(other_order)), -EILSEQ);
+	assert_int_equal(open_with(&later, 12, sizeof(later)), -EPROTONOSUPPORT);
+}
+
+/* A full disk, in the shape of a limit: what was written before reads. */
+static void test_no_room(void **unused)
+{
+	struct rlimit was, limit;
+	struct blocks_writer *w;
+	struct blocks_reader *r;
+	uint8_t bytes[1024];
+	struct block b;
+	unsigned int n = 0, read = 0;
+	char path[] = "/tmp/blocks.XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)unused;
+	assert_true(fd >= 0);
+	unlink(path);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &was);
+	limit = was;
+	limit.rlim_cur = 500;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	assert_int_equal(blocks_create(fd, &w), 0);
+	while (n < NBLOCKS && !blocks_write(w, (uint16_t)(1 + n % 2), bytes, content(n, bytes)))
+		n++;
+	setrlimit(RLIMIT_FSIZE, &was);
+	assert_true(n > 0 && n < NBLOCKS);
+	/* Nothing comes after what failed. */
+	assert_int_equal(blocks_write(w, 1, bytes, 10), -EFBIG);
+	blocks_writer_free(w);
+	assert_int_equal(blocks_open(fd, &r), 0);
+	while (blocks_next(r, ~0ull, &b) == 1)
+		same_as_written(&b, read++);
+	assert_int_equal(read, n);
+	assert_int_equal(blocks_ended(r), BLOCKS_CUT);
+	blocks_reader_free(r);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_damaged),	       cmocka_unit_test(test_of_others),
+		cmocka_unit_test(test_no_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Clocks that differ, and drift, put together by the meetings that were seen by each. */
+#include "test_model_util.h"
+
+#include "sbt/record.h"
+#include "tape/align.h"
+
+static void begin(struct align *a, uint32_t clock, uint32_t tgid)
+{
+	struct model_input in = {
+		.type = MODEL_INPUT_PROCESS, .tgid = tgid, .inc = 1, .seen = true, .t_ns = 5
+	};
+
+	assert_int_equal(align_input(a, clock, &in), 0);
+}
+
+static void meet(struct align *a, uint32_t clock, uint32_t tgid, uint32_t seq, uint64_t shared,
+		 uint64_t arrive, uint64_t depart)
+{
+	struct model_crossing x = { .tgid = tgid,
+				    .inc = 1,
+				    .tid = tgid,
+				    .seq = seq,
+				    .shared = shared,
+				    .family = SBT_FAMILY_MPI,
+				    .arrive_ns = arrive,
+				    .depart_ns = depart };
+	struct model_input in = { .type = MODEL_INPUT_CROSSING, .crossing = &x };
+
+	assert_int_equal(align_input(a, clock, &in), 0);
+}
+
+/* Hand-worked: one meeting. 100 and 400 here, 1,200 and 1,350 there: between -1,250 and -800. */
+static void test_one_meeting(void **unused)
+{
+	struct align *a = align_new(2);
+	struct align_found found;
+
+	(void)unused;
+	begin(a, 0, 10);
+	begin(a, 1, 10);
+	meet(a, 0, 10, 1, 7, 100, 400);
+	meet(a, 1, 10, 1, 7, 1200, 1350);
+	assert_int_equal(align_solve(a), 0);
+	align_look(a, 1, &found);
+	assert_int_equal(found.meetings, 1);
+	assert_int_equal(found.uncertain_ns, 225);
+	assert_false(found.contradicts);
+	assert_int_equal(align_time(a, 1, 2000), 2000 - 1025);
+	assert_int_equal(align_time(a, 0, 2000), 2000);
+	assert_true(align_time(a, 1, MODEL_UNKNOWN) == MODEL_UNKNOWN);
+	align_free(a);
+}
+
+/* A clock that is @offset ahead and runs @ppm millionths faster. */
+static uint64_t other(uint64_t t, uint64_t offset, double ppm)
+{
+	return t + offset + (uint64_t)((double)t * ppm / 1e6);
+}
+
+static void random_run(double ppm, uint32_t rounds, uint64_t worst)
+{
+	struct align *a = align_new(3);
+	uint64_t seed = 11, t = 1000000, error = 0;
+	struct align_found found;
+	uint32_t i, k;
+
+	for (k = 0; k < 3; k++)
+		begin(a, k, 20 + k);
+	for (i = 0; i < rounds; i++) {
+		uint64_t arrive[3], release = 0;
+
+		for (k = 0; k < 3; k++) {
+			arrive[k] = t + rnd_to(&seed, 1000000);
+			release = arrive[k] > release ? arrive[k] : release;
+		}
+		for (k = 0; k < 3; k++) {
+			uint64_t offset = k * 123456789000ull;
+			uint64_t left = release + 2000 + rnd_to(&seed, 20000);
+
+			meet(a, k, 20 + k, i + 1, 99, other(arrive[k], offset, k * ppm),
+			     other(left, offset, k * ppm));
+			t = left > t ? left : t;
+		}
+	}
+	assert_int_equal(align_solve(a), 0);
+	for (k = 1; k < 3; k++) {
+		align_look(a, k, &found);
+		assert_true(found.meetings > 100);
+		for (i = 1; i < 100; i++) {
+			uint64_t real = t / 100 * i;
+			uint64_t got = align_time(a, k, other(real, k * 123456789000ull, k * ppm));
+			uint64_t off = got > real ? got - real : real - got;
+
+			error = off > error ? off : error;
+		}
+	}
+	assert_true(error <= worst);
+	align_free(a);
+}
+
+static void test_random_runs(void **unused)
+{
+	(void)unused;
+	/* As exact as the quickest way out of a barrier. */
+	random_run(0, 500, 10000);
+	/* 20 millionths over five seconds are 100 us. */
+	random_run(20, 5000, 25000);
+	random_run(-20, 5000, 25000);
+}
+
+static void test_not_counted(void **unused)
+{
+	struct align *a = align_new(3);
+	struct align_found found;
+
+	(void)unused;
+	begin(a, 0, 10);
+	meet(a, 0, 10, 1, 7, 100, 400);
+	meet(a, 0, 10, 2, 7, 500, 700);
+	/* Found running: which meeting this is nobody knows. */
+	meet(a, 1, 11, 1, 7, 1200, 1350);
+	/* A record was lost before its second. */
+	begin(a, 2, 12);
+	meet(a, 2, 12, 2, 7, 1200, 1350);
+	meet(a, 2, 12, 3, 7, 1500, 1550);
+	assert_int_equal(align_solve(a), 0);
+	align_look(a, 1, &found);
+	assert_int_equal(found.meetings, 0);
+	align_look(a, 2, &found);
+	assert_int_equal(found.meetings, 0);
+	assert_int_equal(align_time(a, 2, 77), 77);
+	align_free(a);
+}
+
+static void test_contradiction(void **unused)
+{
+	struct align *a = align_new(2);
+	struct align_found found;
+
+	(void)unused;
+	begin(a, 0, 10);
+	begin(a, 1, 10);
+	meet(a, 0, 10, 1, 7, 100, 110);
+	meet(a, 1, 10, 1, 7, 100, 110);
+	meet(a, 0, 10, 2, 7, 200, 210);
+	/* The clock has jumped. */
+	meet(a, 1, 10, 2, 7, 5200, 5210);
+	assert_int_equal(align_solve(a), 0);
+	align_look(a, 1, &found);
+	assert_true(found.contradicts);
+	assert_true(found.uncertain_ns > 2000);
+	align_free(a);
+}
+
+/* The third has nothing in common with the first, but with the second. */
+static void test_through_another(void **unused)
+{
+	struct align *a = align_new(3);
+	struct align_found found;
+
+	(void)unused;
+	begin(a, 0, 10);
+	begin(a, 1, 11);
+	begin(a, 2, 12);
+	meet(a, 0, 10, 1, 7, 100, 120);
+	meet(a, 1, 11, 1, 7, 1100, 1120);
+	meet(a, 1, 11, 2, 8, 1200, 1220);
+	meet(a, 2, 12, 1, 8, 9200, 9220);
+	assert_int_equal(align_solve(a), 0);
+	align_look(a, 2, &found);
+	assert_int_equal(found.meetings, 1);
+	assert_int_equal(align_time(a, 2, 9300), 300);
+	align_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_meeting),	cmocka_unit_test(test_random_runs),
+		cmocka_unit_test(test_not_counted),	cmocka_unit_test(test_contradiction),
+		cmocka_unit_test(test_through_another),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

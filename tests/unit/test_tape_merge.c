@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* One run of two ranks, recorded on two machines whose clocks differ, read as one. */
+#include "test_model_util.h"
+
+#include <math.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sbt/record.h"
+#include "tape/merge.h"
+
+#define ROUNDS 200
+#define AHEAD  5000000000ull /* of the second clock */
+
+struct node {
+	int fd;
+	struct tape_writer *tape;
+	uint32_t tgid;
+	uint64_t ahead;
+};
+
+static void begin_node(struct node *n, const char *host, const char *module, uint32_t site)
+{
+	struct tape_session s = { .host = host, .model_start_ns = 1000 + n->ahead };
+	struct site_frame frame = { "work", "x.c", 3 };
+	struct site_name name = {
+		.nframes = 1, .frames = &frame, .module = module, .build_id = "abcd", .offset = 77
+	};
+	struct model_input in = { .type = MODEL_INPUT_PROCESS,
+				  .tgid = n->tgid,
+				  .inc = 1,
+				  .t_ns = 2000 + n->ahead,
+				  .seen = true,
+				  .comm = "rank" };
+
+	n->fd = memfd_create("node", MFD_CLOEXEC);
+	assert_true(n->fd >= 0);
+	assert_int_equal(tape_create(n->fd, &n->tape), 0);
+	tape_session(n->tape, &s);
+	tape_site(n->tape, site, &name);
+	tape_input(n->tape, &in);
+	in = (struct model_input){ .type = MODEL_INPUT_THREAD,
+				   .tgid = n->tgid,
+				   .inc = 1,
+				   .tid = n->tgid,
+				   .t_ns = 2000 + n->ahead };
+	tape_input(n->tape, &in);
+}
+
+static void meet(struct node *n, uint32_t round, uint32_t site, uint64_t arrive, uint64_t depart)
+{
+	struct model_crossing x = { .tgid = n->tgid,
+				    .inc = 1,
+				    .tid = n->tgid,
+				    .seq = round + 1,
+				    .site = site,
+				    .count = 1, /* those of this node */
+				    .object = 0x1000 + n->tgid,
+				    .shared = 7,
+				    .family = SBT_FAMILY_MPI,
+				    .kind = SBT_KIND_COLLECTIVE,
+				    .arrive_ns = arrive + n->ahead,
+				    .depart_ns = depart + n->ahead };
+	struct model_input in = { .type = MODEL_INPUT_CROSSING, .crossing = &x };
+	struct model_input advance = { .type = MODEL_INPUT_ADVANCE, .t_ns = depart + n->ahead };
+
+	tape_input(n->tape, &in);
+	if (round % 5 == 0)
+		tape_input(n->tape, &advance);
+}
+
+static void name_task(struct node *n, uint32_t tid, const char *name)
+{
+	struct tape_question q = { .kind = TAPE_TASK, .what = tid };
+	struct tape_answer a = { .text = name, .number = NAN };
+
+	tape_answer(n->tape, &q, &a);
+}
+
+static void end_node(struct node *n, uint64_t t)
+{
+	struct model_input in = { .type = MODEL_INPUT_FINISH, .t_ns = t + n->ahead };
+	struct tape_ending e = { .end_ns = t + n->ahead, .produced = ROUNDS, .consumed = ROUNDS };
+
+	tape_input(n->tape, &in);
+	tape_ending(n->tape, &e);
+	assert_int_equal(tape_close(n->tape), 0);
+}
+
+static const char *task_name(const struct merge *m, uint32_t tid)
+{
+	struct tape_question q = { .kind = TAPE_TASK, .what = tid };
+	const struct tape_answer *a = merge_find(m, &q);
+
+	return a ? a->text : NULL;
+}
+
+static void test_two_nodes(void **unused)
+{
+	struct node nodes[2] = { { .tgid = 100 }, { .tgid = 200, .ahead = AHEAD } };
+	uint64_t seed = 3, t = 10000, barrier[ROUNDS], uncertain;
+	struct tape *tapes[2];
+	struct tape_item item;
+	struct merge_clock clock;
+	struct merge *merge;
+	struct run *r;
+	uint32_t i;
+	int got;
+
+	(void)unused;
+	begin_node(&nodes[0], "a", "/x", 5);
+	begin_node(&nodes[1], "b", "/y", 9);
+	for (i = 0; i < ROUNDS; i++) {
+		uint64_t here = t + rnd_to(&seed, 500000), there = t + rnd_to(&seed, 500000);
+		uint64_t last = here > there ? here : there;
+
+		barrier[i] = last - (here < there ? here : there);
+		meet(&nodes[0], i, 5, here, last + 1000 + rnd_to(&seed, 10000));
+		meet(&nodes[1], i, 9, there, last + 1000 + rnd_to(&seed, 10000));
+		t = last + 20000;
+	}
+	name_task(&nodes[0], 1, "init");
+	name_task(&nodes[1], 1, "init");
+	name_task(&nodes[0], 2, "here");
+	name_task(&nodes[1], 2, "there");
+	name_task(&nodes[1], 3, "only there");
+	end_node(&nodes[0], t);
+	end_node(&nodes[1], t + 500);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(tape_open(nodes[i].fd, &tapes[i]), 0);
+	assert_int_equal(merge_new(tapes, 2, &merge), 0);
+	merge_clock(merge, 1, &clock);
+	assert_int_equal(clock.found.meetings, ROUNDS);
+	assert_string_equal(clock.host, "b");
+	assert_false(clock.found.contradicts);
+	uncertain = clock.found.uncertain_ns;
+	assert_true(uncertain > 0 && uncertain < 12000);
+
+	r = run_new(merge_start(merge));
+	while ((got = merge_next(merge, &item)) > 0) {
+		assert_int_equal(item.kind, TAPE_ITEM_INPUT);
+		assert_int_equal(model_take(r->model, &item.input), 0);
+	}
+	assert_int_equal(got, 0);
+	assert_int_equal(merge_state(merge), TAPE_WHOLE);
+	/* One place of one file, though it lies elsewhere there. */
+	assert_int_equal(model_nbarriers(r->model), 1);
+	assert_int_equal(model_barrier(r->model, 0)->nsites, 1);
+	assert_string_equal(
+		merge_site_name(merge, model_barrier(r->model, 0)->sites[0])->frames[0].function,
+		"work");
+	assert_int_equal(model_barrier(r->model, 0)->episodes, ROUNDS);
+	assert_int_equal(model_barrier(r->model, 0)->incomplete, 0);
+	assert_int_equal(r->nkept, ROUNDS);
+	for (i = 0; i < ROUNDS; i++) {
+		uint64_t got_ns = r->kept[i].ep.barrier_ns;
+		uint64_t off = got_ns > barrier[i] ? got_ns - barrier[i] : barrier[i] - got_ns;
+
+		assert_int_equal(r->kept[i].ep.n, 2);
+		assert_true(off <= uncertain + 1);
+	}
+	/* A number names the same task everywhere, or none. */
+	assert_string_equal(task_name(merge, 1), "init");
+	assert_null(task_name(merge, 2));
+	assert_string_equal(task_name(merge, 3), "only there");
+	run_free(r);
+	merge_free(merge);
+	close(nodes[0].fd);
+	close(nodes[1].fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_two_nodes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

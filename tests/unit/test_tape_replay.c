@@ -1,0 +1,610 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* What goes into a model goes through a tape into another: both say the same. */
+#include "test_model_sim.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tape/code.h"
+#include "tape/tape.h"
+
+static int new_file(void)
+{
+	int fd = memfd_create("tape", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static const struct emit_counter counters[] = { { "cycles", "hardware", "1" } };
+static const struct emit_setting settings[] = { { "SBT_WATCH", "(none)" } };
+static const struct emit_probe probes[] = { { "pthread", "/lib/libc.so", "pthread_barrier_wait",
+					      "session", 0x87510, "inode", "push", "why" } };
+
+static struct tape_session a_session(void)
+{
+	return (struct tape_session){
+		.session = { .version = "1",
+			     .kernel = "6.1",
+			     .mode = "command",
+			     .command = "./a \x1b[31m",
+			     .clock_start_ns = 1000000,
+			     .nprobes = 1,
+			     .probes = probes,
+			     .ncounters = 1,
+			     .counters = counters,
+			     .nsettings = 1,
+			     .settings = settings,
+			     .banner = true },
+		.host = "here",
+		.model_start_ns = 1000000,
+		.realtime_offset_ns = -5,
+		.instructions = MODEL_NONE,
+		.cycles = 0,
+	};
+}
+
+/* --- what comes back --------------------------------------------------------------------------------- */
+
+struct sink {
+	struct model *model;
+	struct tape *tape;
+	uint32_t marks, messages, hangs, inputs;
+	const char *task; /* what task 7 was called when the last input came */
+};
+
+static void see_message(struct sink *s, const struct predict_message *m)
+{
+	s->messages++;
+	assert_int_equal(m->tgid, PID);
+	assert_int_equal(m->inc, INC);
+	assert_int_equal(m->tid, 7);
+	assert_int_equal(m->t_ns, 123456790);
+	assert_true(m->oncpu_ns == 1ull << 40);
+	assert_int_equal(m->owner, 3);
+	assert_int_equal(m->bytes, 4096);
+	assert_true(m->write);
+}
+
+static void see_input(struct sink *s, const struct model_input *in)
+{
+	struct tape_question q = { .kind = TAPE_TASK, .what = 7 };
+	const struct tape_answer *a = tape_find(s->tape, &q);
+
+	s->inputs++;
+	s->task = a ? a->text : NULL;
+	assert_int_equal(model_take(s->model, in), 0);
+}
+
+static void see_mark(struct sink *s, const struct tape_item *item)
+{
+	const struct conceptual_mark *mark = &item->mark;
+
+	assert_int_equal(item->tgid, PID);
+	assert_int_equal(item->inc, INC);
+	assert_int_equal(item->site, 33);
+	assert_true(mark->begins);
+	assert_int_equal(mark->tid, 5);
+	assert_int_equal(mark->seq, 9);
+	assert_int_equal(mark->t_ns, 123456789);
+	assert_non_null(mark->detail);
+	assert_int_equal(mark->detail->runq_ns, 77);
+	s->marks++;
+}
+
+static void see_hang(struct sink *s, const struct report_hang *h)
+{
+	assert_string_equal(h->id, "#1");
+	/* Words of ours cannot be made to act on a terminal. */
+	assert_string_equal(h->text, "held \\x1b[31m");
+	assert_int_equal(h->verdict, HANG_DEADLOCK);
+	assert_int_equal(h->nmissing, 1);
+	assert_int_equal(h->missing[0].tid, 3);
+	assert_int_equal(h->missing[0].state, HANG_BLOCKED);
+	assert_string_equal(h->missing[0].frames[1].function, "outer");
+	assert_null(h->missing[0].comm);
+	assert_int_equal(h->ncycle, 1);
+	assert_string_equal(h->cycle[0].waits_for, "the mutex m");
+	s->hangs++;
+}
+
+static void run_tape(int fd, struct sink *s, enum tape_state state)
+{
+	struct tape_item item;
+	int got;
+
+	assert_int_equal(tape_open(fd, &s->tape), 0);
+	while ((got = tape_next(s->tape, &item)) > 0) {
+		if (item.kind == TAPE_ITEM_INPUT)
+			see_input(s, &item.input);
+		else if (item.kind == TAPE_ITEM_MARK)
+			see_mark(s, &item);
+		else if (item.kind == TAPE_ITEM_MESSAGE)
+			see_message(s, &item.message);
+		else
+			see_hang(s, item.hang);
+	}
+	assert_int_equal(got, 0);
+	assert_int_equal(tape_state(s->tape), state);
+}
+
+/* --- the same model ---------------------------------------------------------------------------------- */
+
+static void same_stat(const struct model_stat *a, const struct model_stat *b)
+{
+	assert_memory_equal(a, b, sizeof(*a));
+}
+
+static void same_barrier(const struct model_barrier *a, const struct model_barrier *b)
+{
+	uint32_t i;
+
+	assert_int_equal(a->episodes, b->episodes);
+	assert_int_equal(a->incomplete, b->incomplete);
+	assert_int_equal(a->ambiguous, b->ambiguous);
+	assert_int_equal(a->crossings, b->crossings);
+	assert_int_equal(a->object, b->object);
+	same_stat(&a->phase, &b->phase);
+	same_stat(&a->barrier, &b->barrier);
+	same_stat(&a->wait, &b->wait);
+	same_stat(&a->release, &b->release);
+	assert_int_equal(a->max_work_ns, b->max_work_ns);
+	assert_memory_equal(a->longest, b->longest, sizeof(a->longest));
+	assert_int_equal(a->nthreads, b->nthreads);
+	for (i = 0; i < a->nthreads; i++)
+		assert_memory_equal(&a->threads[i], &b->threads[i], sizeof(a->threads[i]));
+}
+
+static void same_models(const struct model *a, const struct model *b)
+{
+	uint32_t i;
+
+	assert_memory_equal(model_totals(a), model_totals(b), sizeof(struct model_totals));
+	assert_int_equal(model_nbarriers(a), model_nbarriers(b));
+	for (i = 0; i < model_nbarriers(a); i++)
+		same_barrier(model_barrier(a, i), model_barrier(b, i));
+	assert_int_equal(model_nthreads(a), model_nthreads(b));
+	for (i = 0; i < model_nthreads(a); i++)
+		assert_memory_equal(model_thread(a, i), model_thread(b, i),
+				    sizeof(struct model_thread));
+	assert_int_equal(model_nprocs(a), model_nprocs(b));
+	for (i = 0; i < model_nprocs(a); i++)
+		assert_memory_equal(model_proc(a, i), model_proc(b, i), sizeof(struct model_proc));
+}
+
+static struct model_detail a_detail(uint64_t *seed, uint64_t work)
+{
+	struct model_detail d = { .oncpu_ns = rnd_to(seed, 3) ? rnd_to(seed, (uint32_t)work + 1)
+							      : MODEL_UNKNOWN,
+				  .inside_oncpu_ns = rnd_to(seed, 2) ? 5 : MODEL_UNKNOWN,
+				  .runq_ns = rnd_to(seed, 2) ? rnd_to(seed, 1000) : 0,
+				  .switches = (uint32_t)rnd_to(seed, 3),
+				  .fault_addr = rnd_to(seed, 2) ? 0x7f0012345678 : 0,
+				  .ncounters = 2 };
+	uint32_t i;
+
+	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
+		d.blocked_ns[i] = rnd_to(seed, 4) ? 0 : rnd_to(seed, 500);
+	d.block = (struct model_block){ .ns = rnd_to(seed, 100),
+					.addr = rnd(seed),
+					.stack = rnd(seed),
+					.waker = (uint32_t)rnd(seed),
+					.reason = MODEL_BLOCKED_SLEEP,
+					.doing = MODEL_DOING_BLOCKED + MODEL_BLOCKED_IO,
+					.waited = MODEL_WAITED_EVENT };
+	for (i = 0; i < d.ncounters; i++) {
+		d.counters[i] = rnd(seed);
+		d.inside_counters[i] = rnd(seed);
+	}
+	return d;
+}
+
+/* A run of random programs, each of its inputs on tape. */
+static void record_run(struct sim *s, struct run *r, struct tape_writer *w)
+{
+	uint64_t seed = s->seed;
+	uint32_t i;
+
+	model_tap(r->model, tape_input, w);
+	play(s, 60);
+	for (i = 0; i < s->nrecs; i++) {
+		struct rec *rec = &s->recs[i];
+
+		if (!rnd_to(&seed, 3))
+			continue;
+		rec->detail = a_detail(&seed, 500);
+		rec->c.detail = &rec->detail;
+		rec->c.flags |= MODEL_CROSSING_ACCOUNTED;
+		rec->c.arrive_cpu = (uint16_t)rnd_to(&seed, 300);
+		rec->c.depart_cpu = (uint16_t)rnd_to(&seed, 300);
+		rec->c.site = 1 + rec->c.tid % 2;
+	}
+	deliver(s, r);
+}
+
+static void test_random_runs(void **unused)
+{
+	uint64_t seed;
+
+	(void)unused;
+	for (seed = 1; seed <= 60; seed++) {
+		struct model_ops nothing = { 0 };
+		struct tape_session session = a_session();
+		struct sink sink = { .model = model_new(&nothing, 1000000) };
+		struct run *r = run_new(1000000);
+		struct tape_ending ending = { .end_ns = 5 };
+		struct tape_writer *w;
+		struct sim s;
+		int fd = new_file();
+
+		assert_int_equal(tape_create(fd, &w), 0);
+		tape_session(w, &session);
+		sim_setup(&s, seed);
+		s.loss = seed % 3 ? 0 : 30;
+		record_run(&s, r, w);
+		tape_ending(w, &ending);
+		assert_int_equal(tape_close(w), 0);
+		run_tape(fd, &sink, TAPE_WHOLE);
+		same_models(r->model, sink.model);
+		model_free(sink.model);
+		tape_free(sink.tape);
+		close(fd);
+		run_free(r);
+		sim_free(&s);
+	}
+}
+
+/* Their numbers on tape are those of others after them, and a late record of one that has ended gets another. */
+static void test_threads_that_come_and_go(void **unused)
+{
+	struct model_ops nothing = { 0 };
+	struct tape_session session = a_session();
+	struct sink sink = { .model = model_new(&nothing, 1000000) };
+	struct tape_ending ending = { .end_ns = 5 };
+	struct run *r = run_new(1000000);
+	struct tape_writer *w;
+	int fd = new_file();
+	uint64_t t = 2000000;
+	uint32_t i, k;
+
+	(void)unused;
+	assert_int_equal(tape_create(fd, &w), 0);
+	tape_session(w, &session);
+	model_tap(r->model, tape_input, w);
+	assert_int_equal(model_add_process(r->model, PID, INC, 0, 0, t, true, "p"), 0);
+	for (i = 1; i <= 500; i++) {
+		assert_int_equal(model_add_thread(r->model, PID, INC, i, t), 0);
+		for (k = 1; k <= 1 + i % 3; k++, t += 1000) {
+			struct model_crossing c = crossing(i, 0x1000 * (i % 4 + 1), 1, t, t + 100);
+
+			c.seq = k;
+			c.site = i % 5;
+			assert_int_equal(model_add_crossing(r->model, &c), 0);
+		}
+		/* Now and then two are there at a time. */
+		if (i % 7)
+			assert_int_equal(model_end_thread(r->model, PID, INC, i, t, "t"), 0);
+	}
+	assert_int_equal(model_finish(r->model, t), 0);
+	tape_ending(w, &ending);
+	assert_int_equal(tape_close(w), 0);
+	run_tape(fd, &sink, TAPE_WHOLE);
+	assert_int_equal(model_totals(sink.model)->lost, 0);
+	same_models(r->model, sink.model);
+	model_free(sink.model);
+	tape_free(sink.tape);
+	close(fd);
+	run_free(r);
+}
+
+/* --- everything else ----------------------------------------------------------------------------------- */
+
+static void name_process(struct tape_writer *w, const char *comm)
+{
+	struct model_input in = { .type = MODEL_INPUT_PROCESS,
+				  .tgid = PID,
+				  .inc = INC,
+				  .t_ns = 1000001,
+				  .seen = true,
+				  .comm = comm };
+
+	tape_input(w, &in);
+}
+
+static void name_task(struct tape_writer *w, const char *name)
+{
+	struct tape_question q = { .kind = TAPE_TASK, .what = 7 };
+	struct tape_answer a = { .text = name, .number = NAN };
+
+	tape_answer(w, &q, &a);
+}
+
+static void write_hang(struct tape_writer *w)
+{
+	struct hang_frame frames[] = { { .function = "inner" },
+				       { .function = "outer", .line = 3 } };
+	struct report_hang_missing missing = {
+		.tid = 3, .state = HANG_BLOCKED, .nframes = 2, .frames = frames
+	};
+	struct report_hang_link link = { .tid = 3, .waits_for = "the mutex m", .next = 3 };
+	struct report_hang hang = { .id = "#1",
+				    .text = "held \x1b[31m",
+				    .verdict = HANG_DEADLOCK,
+				    .nmissing = 1,
+				    .missing = &missing,
+				    .ncycle = 1,
+				    .cycle = &link };
+
+	tape_hang(w, &hang);
+}
+
+static int a_tape(bool whole)
+{
+	struct tape_session session = a_session();
+	struct model_detail detail = { .runq_ns = 77 };
+	struct conceptual_mark mark = {
+		.begins = true, .tid = 5, .seq = 9, .t_ns = 123456789, .detail = &detail
+	};
+	struct predict_message message = { PID, INC, 7, 123456790, 1ull << 40, 3, 4096, true };
+	struct site_frame frame = { "f", "x.c", 12 };
+	struct site_name site = { .nframes = 1, .frames = &frame, .module = "/m", .offset = 5 };
+	struct report_loss loss = { "ring_full", "the buffers were full", 3 };
+	struct tape_ending ending = { .end_ns = 2000000,
+				      .crossing_cost_ns = 1.5,
+				      .tracer_cpu_ns = MODEL_UNKNOWN,
+				      .produced = 10,
+				      .consumed = 7,
+				      .nlosses = 1,
+				      .losses = &loss };
+	struct tape_question q = { .kind = TAPE_STACK, .tgid = PID, .inc = INC, .what = 99 };
+	const uint32_t sites[] = { 4, 5 };
+	struct tape_answer stack = { .number = NAN, .nsites = 2, .sites = sites };
+	struct tape_writer *w;
+	int fd = new_file();
+
+	assert_int_equal(tape_create(fd, &w), 0);
+	tape_session(w, &session);
+	name_task(w, "first");
+	tape_answer(w, &q, &stack);
+	name_process(w, "p");
+	name_task(w, "first");
+	name_task(w, "second");
+	name_process(w, "p");
+	tape_mark(w, PID, INC, 33, &mark);
+	tape_message(w, &message);
+	write_hang(w);
+	tape_site(w, 4, &site);
+	if (whole)
+		tape_ending(w, &ending);
+	assert_int_equal(tape_close(w), 0);
+	return fd;
+}
+
+static void test_the_rest(void **unused)
+{
+	struct model_ops nothing = { 0 };
+	struct sink sink = { .model = model_new(&nothing, 1000000) };
+	struct tape_question q = { .kind = TAPE_STACK, .tgid = PID, .inc = INC, .what = 99 };
+	const struct tape_session *began;
+	const struct tape_ending *ended;
+	const struct tape_answer *a;
+	int fd = a_tape(true);
+
+	(void)unused;
+	run_tape(fd, &sink, TAPE_WHOLE);
+	assert_int_equal(sink.marks, 1);
+	assert_int_equal(sink.messages, 1);
+	assert_int_equal(sink.hangs, 1);
+	assert_int_equal(sink.inputs, 2);
+	assert_string_equal(sink.task, "second");
+	began = tape_began(sink.tape);
+	assert_string_equal(began->session.command, "./a \x1b[31m");
+	assert_string_equal(began->session.probes[0].symbol, "pthread_barrier_wait");
+	assert_int_equal(began->session.probes[0].offset, 0x87510);
+	assert_string_equal(began->session.counters[0].name, "cycles");
+	assert_int_equal(began->realtime_offset_ns, -5);
+	assert_int_equal(began->instructions, MODEL_NONE);
+	assert_null(began->machine);
+	ended = tape_ended(sink.tape);
+	assert_non_null(ended);
+	assert_true(ended->crossing_cost_ns == 1.5);
+	assert_true(ended->tracer_cpu_ns == MODEL_UNKNOWN);
+	assert_int_equal(ended->losses[0].count, 3);
+	assert_string_equal(ended->losses[0].cause, "ring_full");
+	assert_string_equal(tape_site_name(sink.tape, 4)->frames[0].function, "f");
+	assert_null(tape_site_name(sink.tape, 5));
+	a = tape_find(sink.tape, &q);
+	assert_non_null(a);
+	assert_int_equal(a->nsites, 2);
+	assert_int_equal(a->sites[1], 5);
+	q.what = 98;
+	assert_null(tape_find(sink.tape, &q));
+	model_free(sink.model);
+	tape_free(sink.tape);
+	close(fd);
+}
+
+static void test_without_its_end(void **unused)
+{
+	struct model_ops nothing = { 0 };
+	struct sink sink = { .model = model_new(&nothing, 1000000) };
+	int fd = a_tape(false);
+
+	(void)unused;
+	run_tape(fd, &sink, TAPE_CUT);
+	assert_null(tape_ended(sink.tape));
+	assert_int_equal(sink.inputs, 2);
+	model_free(sink.model);
+	tape_free(sink.tape);
+	close(fd);
+}
+
+/* --- hostile values ------------------------------------------------------------------------------------ */
+
+static void test_values(void **unused)
+{
+	const uint64_t values[] = { 0, 1, 127, 128, 1u << 31, UINT64_MAX - 1, UINT64_MAX };
+	struct coder w = { 0 }, r;
+	struct pool pool = { 0 };
+	uint64_t v;
+	size_t i;
+
+	(void)unused;
+	coder_write(&w);
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		v = values[i];
+		code_u64(&w, &v);
+		code_known(&w, &v);
+		code_delta(&w, &v, 1000);
+	}
+	coder_read(&r, w.bytes, w.at, &pool);
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		code_u64(&r, &v);
+		assert_true(v == values[i]);
+		code_known(&r, &v);
+		assert_true(v == values[i]);
+		code_delta(&r, &v, 1000);
+		assert_true(v == values[i]);
+	}
+	assert_false(r.failed);
+	code_u64(&r, &v);
+	assert_true(r.failed);
+	coder_free(&w);
+	pool_free(&pool);
+}
+
+static void read_bytes(const char *bytes, size_t n, struct coder *r, struct pool *pool)
+{
+	coder_read(r, (const uint8_t *)bytes, n, pool);
+}
+
+static void test_absurd(void **unused)
+{
+	struct pool pool = { 0 };
+	struct coder r;
+	const char *s = "was";
+	uint32_t n = 0;
+	uint64_t v = 0;
+	uint8_t byte = 1;
+
+	(void)unused;
+	/* More bits than there are. */
+	read_bytes("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10, &r, &pool);
+	code_u64(&r, &v);
+	assert_true(r.failed);
+	/* 300 in one byte. */
+	read_bytes("\xac\x02", 2, &r, &pool);
+	code_u8(&r, &byte);
+	assert_true(r.failed);
+	assert_int_equal(byte, 0);
+	/* A text longer than the file, one with a NUL in it. */
+	read_bytes("\x7f"
+		   "abc",
+		   4, &r, &pool);
+	code_text(&r, &s);
+	assert_true(r.failed);
+	assert_null(s);
+	read_bytes("\x04"
+		   "a\0b",
+		   4, &r, &pool);
+	code_text(&r, &s);
+	assert_true(r.failed);
+	/* An array of four billion. */
+	read_bytes("\xff\xff\xff\xff\x0f\x01", 6, &r, &pool);
+	assert_null(code_array(&r, &n, NULL, 64));
+	assert_true(r.failed);
+	assert_int_equal(n, 0);
+	pool_free(&pool);
+}
+
+/* A small file that unpacks to more than is kept of it: not all memory there is. */
+static void test_the_same_over_and_over(void **unused)
+{
+	struct model_ops nothing = { 0 };
+	struct sink sink = { .model = model_new(&nothing, 1000000) };
+	struct tape_session session = a_session();
+	struct tape_question q = { .kind = TAPE_TASK, .what = 8 };
+	struct tape_answer a = { .number = NAN };
+	static char text[1000000];
+	struct tape_writer *w;
+	int i, fd = new_file();
+
+	(void)unused;
+	assert_int_equal(tape_create(fd, &w), 0);
+	tape_session(w, &session);
+	name_task(w, "first");
+	name_process(w, "p");
+	memset(text, 'x', sizeof(text) - 1);
+	a.text = text;
+	/* Each is other than the one before, or it would not be written. */
+	for (i = 0; i < 100; i++) {
+		text[0] = (char)('a' + i % 2);
+		tape_answer(w, &q, &a);
+	}
+	name_process(w, "q");
+	assert_int_equal(tape_close(w), 0);
+	assert_true(lseek(fd, 0, SEEK_END) < 200000);
+	run_tape(fd, &sink, TAPE_DAMAGED);
+	assert_int_equal(sink.inputs, 1);
+	assert_string_equal(sink.task, "first");
+	model_free(sink.model);
+	tape_free(sink.tape);
+	close(fd);
+}
+
+/* What can be no price is none that is known. */
+static void test_prices(void **unused)
+{
+	const double prices[] = { 0, 850.5, 1e12, NAN, -1, 1e13, INFINITY };
+	struct tape_question q = { .kind = TAPE_PRICE, .tgid = PID, .inc = INC };
+	uint32_t i;
+
+	(void)unused;
+	for (i = 0; i < sizeof(prices) / sizeof(prices[0]); i++) {
+		struct model_ops nothing = { 0 };
+		struct sink sink = { .model = model_new(&nothing, 1000000) };
+		struct tape_session session = a_session();
+		struct tape_ending ending = { .end_ns = 9, .crossing_cost_ns = prices[i] };
+		struct tape_answer a = { .number = prices[i] };
+		const struct tape_answer *read;
+		struct tape_writer *w;
+		int fd = new_file();
+
+		assert_int_equal(tape_create(fd, &w), 0);
+		tape_session(w, &session);
+		tape_answer(w, &q, &a);
+		tape_ending(w, &ending);
+		assert_int_equal(tape_close(w), 0);
+		run_tape(fd, &sink, TAPE_WHOLE);
+		read = tape_find(sink.tape, &q);
+		assert_non_null(read);
+		if (i < 3)
+			assert_true(read->number == prices[i] &&
+				    tape_ended(sink.tape)->crossing_cost_ns == prices[i]);
+		else
+			assert_true(isnan(read->number) &&
+				    isnan(tape_ended(sink.tape)->crossing_cost_ns));
+		model_free(sink.model);
+		tape_free(sink.tape);
+		close(fd);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random_runs),
+		cmocka_unit_test(test_threads_that_come_and_go),
+		cmocka_unit_test(test_the_rest),
+		cmocka_unit_test(test_without_its_end),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_absurd),
+		cmocka_unit_test(test_the_same_over_and_over),
+		cmocka_unit_test(test_prices),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""Every family of barriers in another kernel: all episodes of the generators of known answers are found,
+with the right last threads, by each way to attach that the kernel has; so are causes and hangs. A probe that
+attaches and counts nothing finds no episodes, and fails."""
+
+import json
+import os
+import re
+import statistics
+
+import genlog
+import harness
+import test_cause
+import test_hang
+from harness import check, check_between, check_equal, check_in
+
+LIBRARIES = ("libgcc_s.so.1",)
+WORK = "--work random:1us:3000us:7 --work-by sleep"
+MARGIN_NS = 200_000  # an emulated CPU stands still now and then: above this the last thread is beyond doubt
+SHORT = "--work random:1us:1500us:3 --work-by sleep"
+
+# name -> command, family, meetings at the end of parallel regions (which the log has not). What COMMAND runs:
+COMMAND = {
+    "pthread": (f"gen --threads 4 --rounds 100 {WORK}", "pthread", 0),
+    "busy": ("gen --threads 2 --rounds 200 --work stair:20us:60us", "pthread", 0),
+    "many": (f"gen --threads 3 --rounds 60 --barriers 3 --sites 4 --recreate 7 {SHORT}", "pthread", 0),
+    "processes": ("gen --threads 2 --rounds 60 --processes 3 --work rotate:10us:1ms --work-by sleep",
+                  "pthread", 0),
+}
+# What is attached to before it begins, several at a time. To place the first probes in a child's program or its libraries takes longer than
+# these run for, where everything is emulated.
+ATTACHED = {
+    "static": (f"gen-static --threads 3 --rounds 60 {SHORT}", "pthread", 0),
+    "stripped": (f"gen-stripped --threads 3 --rounds 60 {SHORT}", "pthread", 0),
+    "musl": (f"gen-musl-static --threads 3 --rounds 60 {SHORT}", "pthread", 0),
+    "cond": (f"gen_cond --threads 4 --rounds 100 --kind generation {SHORT}", "cond", 0),
+    "gomp": (f"gen_gomp --threads 3 --rounds 60 --kind barrier {SHORT}", "gomp", 1),
+    "region": (f"gen_gomp --threads 3 --rounds 60 --kind region {SHORT}", "gomp", 0),
+    "libomp": (f"gen_libomp --threads 3 --rounds 60 --kind barrier {SHORT}", "libomp", 1),
+    "user": (f"gen_user --threads 3 --rounds 60 {SHORT}", "user", 0),
+    "std": (f"gen_std --threads 3 --rounds 60 --kind barrier {SHORT}", "std", 0),
+    "rust": (f"gen_rust --threads 3 --rounds 60 {SHORT}", "std", 0),
+    "forkjoin": (f"gen_forkjoin --threads 3 --rounds 30 --kind order {WORK}", "forkjoin", 0),
+}
+# Before Linux 5.15 probes are told by their place in the page, so that many programs at once get into each other's way,
+# and where there are C++ programs no return probe is put into libraries that others use, too.
+GROUPS = {"attached": ("static", "stripped", "musl", "cond"), "omp": ("gomp", "region"), "omp2": ("libomp",),
+          "cxx": ("user", "std"), "rest": ("rust", "forkjoin")}
+# With --discover, and by every way to attach.
+LADDER = {
+    "futex": (f"gen_futex --threads 4 --rounds 60 --kind wait {SHORT}", "futex", 0),
+    "pthread": (f"gen --threads 4 --rounds 60 {SHORT}", "pthread", 0),
+    "gomp": (f"gen_gomp --threads 3 --rounds 40 --kind barrier {SHORT}", "gomp", 1),
+    "user": (f"gen_user --threads 3 --rounds 40 {SHORT}", "user", 0),
+}
+SYSTEM = {"pthread": LADDER["pthread"]}
+ITERATIONS = 12  # of sbtloop
+LATE = {"lock-sleep": 30, "sleep": 30}  # rounds
+WANDERING = ("wander", "stay")
+OPTIONAL = ("musl", "libomp", "rust")
+HUNG = ["abba", "early", "pipe"]
+
+
+def program_of(command):
+    return command.split()[0]
+
+
+def there(machine, rows):
+    """Some need a compiler that there may not be here, and is not for another machine."""
+    return {name: row for name, row in rows.items() if name not in OPTIONAL or
+            (machine.arch == "amd64" and os.path.exists(machine.workload(program_of(row[0]))))}
+
+
+def groups(machine):
+    """trace -> its programs"""
+    rows = there(machine, ATTACHED)
+    found = {group: {name: rows[name] for name in names if name in rows} for group, names in GROUPS.items()}
+    return {group: some for group, some in found.items() if some}
+
+
+def programs(machine):
+    names = {program_of(row[0]) for rows in (COMMAND, ATTACHED, LADDER) for row in there(machine, rows).values()}
+    return sorted(names | {"sbtloop", "late", "hung", "wander"})
+
+
+def stamp(name):
+    """What is begun, for who looks at a machine that does not come to its end."""
+    return f"echo {name} $(cat /proc/uptime) | tee -a times >/dev/console\n"
+
+
+def traced(name, options, command):
+    return (stamp(name) + f"timeout 200 sbt-trace --json -o {name}.json {options} -- {command} "
+            f">{name}.out 2>{name}.err; echo $? >{name}.rc\n")
+
+
+def attached(run, rows, options):
+    """All of them wait until the tracer is there; $pids: theirs."""
+    lines = [stamp(run), "pids=\n"]
+    for name, (command, _, _) in rows.items():
+        lines.append(f"mkfifo {run}-{name}.go; ( exec 3<>{run}-{name}.go; exec {command} --wait-start --log "
+                     f"{run}-{name}.log <&3 >{run}-{name}.out 2>{run}-{name}.err ) & {name}=$! pids=$pids${{pids:+,}}$!\n")
+    for name in rows:
+        lines.append(f"n=0; until grep -q ready {run}-{name}.out || [ $n = 200 ]; do sleep 0.2; n=$((n+1)); done\n")
+    # In the background no shell lets SIGINT through.
+    lines.append(f"""sbt-trace --json -W -o {run}.json {options} >{run}.out 2>{run}.err & sbt=$!
+n=0; until [ -s {run}.json -o $n = 300 ] || ! kill -0 $sbt; do sleep 0.2; n=$((n+1)); done
+""")
+    for name in rows:
+        lines.append(f"echo >{run}-{name}.go; wait ${name}; echo $? >{run}-{name}.rc; rm {run}-{name}.go\n")
+    lines.append(f"kill -TERM $sbt 2>/dev/null; wait $sbt; echo $? >{run}.rc\n" if options == "-a" else
+                 f"wait $sbt; echo $? >{run}.rc\n")
+    return "".join(lines)
+
+
+HANGS = f"""{stamp("after")}cat >hung.sh <<'EOF'
+for kind in {" ".join(HUNG)}; do hung --kind $kind >$1-$kind.log 2>&1 & echo $! >$1-$kind.pid; done
+wait
+EOF
+stop() {{ kill -KILL $(cat $1-*.pid); }}
+sh hung.sh after & group=$!
+n=0; until [ $(cat after-*.log | grep -c '^# hung') = {len(HUNG)} -o $n = 200 ]; do sleep 0.2; n=$((n+1)); done
+for kind in {" ".join(HUNG)}; do
+	for i in 1 2; do timeout 60 sbt-trace hang --json -p $(cat after-$kind.pid) >>after-$kind.json 2>>after.err; done
+done
+stop after; wait $group
+{stamp("live")}timeout 200 sbt-trace --json --hang 1 -o live.json -- sh hung.sh live >live.out 2>live.err & sbt=$!
+told() {{ for kind in {" ".join(HUNG)}; do
+	[ $(grep '"type":"hang"' live.json | grep -c "\\"pid\\":$(cat live-$kind.pid),") -ge 2 ] || return 1
+done 2>/dev/null; }}
+n=0; until told || [ $n = 100 ]; do sleep 0.5; n=$((n+1)); done
+stop live; wait $sbt; echo $? >live.rc
+{stamp("end")}"""
+
+
+def command_script(machine):
+    lines = [f"{command} --log command-{name}.log >command-{name}.out 2>command-{name}.err; echo $? >command-{name}.rc\n"
+             for name, (command, _, _) in COMMAND.items()]
+    for mode, rounds in LATE.items():
+        lines.append(f"late {mode} --rounds {rounds} --log late-{mode}.log >late-{mode}.out 2>late-{mode}.err; "
+                     f"echo $? >late-{mode}.rc\n")
+    if machine.nodes > 1:
+        lines += [f"wander {mode} 60 >{mode}.out 2>&1 & echo $! >{mode}.pid; wait $!; echo $? >{mode}.rc\n"
+                  for mode in WANDERING]
+    # COMMAND itself becomes this one, and is held until its probes are there.
+    return "".join(lines) + f"exec sbtloop --iterations {ITERATIONS} >usdt.out 2>usdt.err\n"
+
+
+# In sums kept by the kernel, where it can.
+SUMS = """
+timeout 60 sbt-trace --aggregate --json -o sums.json -- gen --threads 2 --rounds 5 >sums.out 2>sums.err
+echo $? >sums.rc
+"""
+
+
+def script(machine):
+    lines = ["export OMP_WAIT_POLICY=passive\n", f"cat >all.sh <<'EOF'\n{command_script(machine)}EOF\n",
+             traced("command", "-W -e task-clock,cycles,instructions", "sh all.sh"),
+             *(attached(group, rows, ("-b my_barrier " if "user" in rows else "") + "-p $pids")
+               for group, rows in groups(machine).items())]
+    for rung in machine.rungs:
+        lines.append(attached(rung, there(machine, LADDER), f"--discover -b my_barrier --attach {rung} -p $pids"))
+    if not machine.counting:
+        lines.append(attached("system", SYSTEM, "-a"))
+    return "".join(lines) + SUMS + HANGS
+
+
+# --- what was left behind ---------------------------------------------------------------------------
+
+def against_log(trace, log, joins=0, begun=0):
+    """What genlog.compare() says, if every episode was found. Who is preempted between looking at its clock and
+    entering the barrier comes later than it says: seldom. @begun: 1 where the first may be over in part when it is
+    attached to."""
+    check_equal("what the log says of itself", log.check(), [])
+    found = trace.compare(log, margin_ns=MARGIN_NS)
+    check_between("missing", found["missing"], 0, begun)
+    check_between("incomplete", found["incomplete"], 0, 2 * begun)
+    check_between("beside those of the log", found["extra"], joins - begun if joins else 0, joins)
+    check_between("matched", found["matched"], len(log.episodes()) - begun, len(log.episodes()))
+    check(found["last_checked"] > 5,
+          f"hardly an episode has a last thread beyond doubt: {found['last_checked']}")
+    check_between("last thread wrong", found["last_wrong"], 0, 1 + found["last_checked"] // 25)
+    return found
+
+
+def processes_of(log):
+    return {c.pid for c in log.crossings}
+
+
+def commanded(left):
+    """What COMMAND starts are children: the first moments of a program that was never seen before may be missed, and
+    are counted."""
+    trace = left.counted("command")
+    check_equal("lost", {cause for cause, n in trace.end["lost"].items() if n} - {"not_examined"}, set())
+    return trace
+
+
+def check_program(left, run, name, family, joins):
+    """One program of several in a trace."""
+    left.status(f"{run}-{name}")
+    trace, log = commanded(left) if run == "command" else left.trace(run), genlog.Log(left.path(f"{run}-{name}.log"))
+    if name == "futex":
+        # Who sees the word change before its system call leaves no trace of its arrival: that meeting is incomplete.
+        # One that comes at the very moment of the release may be taken for another meeting.
+        found = trace.compare(log, margin_ns=MARGIN_NS)
+        check_between("extra", found["extra"], 0, len(log.episodes()) // 20)
+        check_between("matched", found["matched"], 0.95 * len(log.episodes()), len(log.episodes()))
+    else:
+        found = against_log(trace, log, joins, int(family in ("gomp", "libomp", "forkjoin")))
+    pids = {c.pid for c in log.crossings}
+    families = {b["family"] for b in trace.barriers() if b["pid"] in pids}
+    check_equal("families", families - {"forkjoin"} or families, {family})
+    left.machine.count(name, found)
+
+
+def one(run, name, row):
+    def test(left):
+        check_program(left, run, name, row[1], row[2])
+    return test
+
+
+def whole(run, rows, method=None):
+    """All programs of a trace, by one way to attach."""
+    def test(left):
+        left.status(run)
+        check_equal("method", {p["method"] for p in left.trace(run).session["probes"]}, {method or left.machine.rungs[0]})
+        for name, (_, family, joins) in rows.items():
+            try:
+                check_program(left, run, name, family, joins)
+            except harness.Failure as e:
+                raise harness.Failure(f"{name}: {e}") from None
+    return test
+
+
+def ladder(left):
+    """The way that the kernel offers; counters; nobody goes without causes."""
+    left.status("command")
+    trace = commanded(left)
+    check_equal("method", {p["method"] for p in trace.session["probes"]}, {left.machine.rungs[0]})
+    wanted = {"task-clock", "cycles", "instructions"} if left.machine.pmu else {"task-clock"}
+    check_equal("counters", {c["name"] for c in trace.session["counters"]}, wanted)
+    counts = [m["counters"] for e in trace.all("episode") for m in e["threads"] if m.get("counters")]
+    check(len(counts) > 1000, f"crossings with counts: {len(counts)}")
+    for name in wanted:
+        check(sum((c.get(name) or 0) > 0 for c in counts) > 0.9 * len(counts), f"{name} is hardly counted")
+
+
+def usdt(left):
+    left.status("command")
+    rows = {b["name"] or b["line"]: b for b in commanded(left).barriers(family="usdt")}
+    done, start, end = (rows.get(n) for n in ("Done factor diagonal block", "Start", "End"))
+    check(done and start and end, f"named barriers: {sorted(map(str, rows))}")
+    check_equal("episodes", [b["episodes"] for b in (start, done, end)], [1, ITERATIONS, 1])
+    check_equal("in all", sum(b["episodes"] for b in rows.values()), 2 * ITERATIONS + 2)
+    check_equal("threads", [m["index"] for m in done["threads"]], [0, 1, 2, 3])
+    own = [int(us) * 1000 for us in
+           re.search(r"idle us: ([\d ]+)ok", left.text("usdt.out")).group(1).split()]
+    for mine, m in zip(own, done["threads"]):
+        check_between(f"idle of {m['index']}", m["idle_ns"] / mine, 0.9, 1.01)
+    left.machine.count("usdt", {"matched": 2 * ITERATIONS + 2, "last_checked": 0, "last_wrong": 0})
+
+
+def late(mode):
+    """Why somebody was late. Emulated CPUs stand still now and then, in the middle of anything, so that not every
+    episode is late for the known reason."""
+    def test(left):
+        name, part, rounds = f"late-{mode}", test_cause.PART_OF[mode], LATE[mode]
+        left.status(name)
+        log = test_cause.LateLog(left.path(f"{name}.log"))
+        tids = {tid for crossing in log.crossings.values() for tid in crossing}
+        episodes = sorted((e for e in commanded(left).all("episode")
+                           if {m["tid"] for m in e["threads"]} <= tids and e["kind"] != "join"),
+                          key=lambda e: e["t_ns"])
+        check_equal("episodes", len(episodes), rounds)
+        test_cause.check_parts(episodes)
+        causes = [(e["cause"], dict(log.injected[n])[mode]) for n, e in enumerate(episodes)
+                  if e["cause"] and log.last(n) == log.late[n]]
+        check(len(causes) >= rounds / 2, f"the late one was last in {len(causes)} episodes only")
+        check_between(f"median of {part} over what was injected",
+                      statistics.median(c["parts"].get(part, 0) / ns for c, ns in causes), 0.6, 1.4)
+        causes = [c for c, _ in causes if c["dominant"] == part]
+        check(len(causes) >= rounds / 3, f"{part} is dominant in {len(causes)} episodes only")
+        if part == test_cause.LOCK:
+            named = [c for c in causes if re.search(test_cause.holder(log), test_cause.said(c))]
+            check(len(named) >= 0.8 * len(causes), f"holder named in {len(named)} of {len(causes)}")
+    return test
+
+
+def numa_nodes(left):
+    """Each phase begins on another node: 59 moves of two threads each."""
+    found = {}
+    for mode in WANDERING:
+        left.status(mode)
+        pid = int(left.text(f"{mode}.pid"))
+        found[mode] = {f["kind"]: f for f in commanded(left).all("finding") if f["pid"] == pid}
+    check("migrating" in found["wander"], f"no finding: {found['wander']}")
+    check_in("sentence", "from one NUMA node to another", found["wander"]["migrating"]["text"])
+    check("migrating" not in found["stay"], f"nobody moves: {found['stay']}")
+
+
+def records(text):
+    found = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    return [r for r in found if r["type"] == "hang"]
+
+
+def hangs(which):
+    """Of several looks one is right, and none calls it a deadlock that is none."""
+    def test(left):
+        if which == "live":
+            left.status(which)
+        for kind in HUNG:
+            text = left.text("live.json" if which == "live" else f"after-{kind}.json")
+            pid = int(left.text(f"{which}-{kind}.pid"))
+            told = [r for r in records(text) if r["pid"] == pid]
+            check(told, f"nothing was said of {kind}")
+            log, why = test_hang.Log(left.text(f"{which}-{kind}.log")), None
+            for record in told:
+                if test_hang.KINDS[kind].verdict != "deadlock":
+                    check(record["verdict"] != "deadlock", f"{kind}: {record}")
+            for record in told:
+                try:
+                    test_hang.check_hang(record, log, test_hang.KINDS[kind], exact=which == "live")
+                    break
+                except harness.Failure as e:
+                    why = e
+            else:
+                raise harness.Failure(f"{kind}: {why}")
+        left.machine.hangs.add(which)
+    return test
+
+
+def sums(left):
+    """Sums by the kernel, or the sentence that says why not."""
+    if left.machine.name == "5.10":
+        left.status("sums", 1)
+        check_in("sentence", "--aggregate needs Linux 6.1 or later", left.text("sums.err"))
+        return
+    left.status("sums")
+    trace = left.counted("sums")
+    check_equal("episodes and crossings", (trace.end["episodes"], trace.end["crossings"]), (5, 10))
+
+
+def tests(machine):
+    found = {"sums": sums, "ladder": ladder, "usdt": usdt, **{f"late.{mode}": late(mode) for mode in LATE}}
+    for run, rows in (("command", COMMAND), *groups(machine).items()):
+        found.update({name: one(run, name, row) for name, row in rows.items()})
+    if not machine.counting:
+        found["system"] = whole("system", SYSTEM)
+    if machine.nodes > 1:
+        found["numa"] = numa_nodes
+    found.update({f"by.{rung}": whole(rung, there(machine, LADDER), rung) for rung in machine.rungs})
+    found.update({f"hang.{which}": hangs(which) for which in ("after", "live")})
+    return found

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""What the suites of virtual machines have in common. A suite is a module with
+
+    programs(machine)   names of workloads that it needs there
+    LIBRARIES           those that are loaded by name (may be missing)
+    script(machine)     what is run, by a shell, in a folder of the suite's own
+    tests(machine)      name -> function(left), by which what was left behind is judged
+"""
+
+import os
+
+import harness
+from harness import check, check_equal
+
+
+class Left:
+    """What a suite's script left behind in one machine."""
+
+    def __init__(self, test, machine, result, suite):
+        self.test, self.machine, self.result, self.suite = test, machine, result, suite
+
+    def has(self, name):
+        return f"{self.suite}/{name}" in self.result.files
+
+    def text(self, name):
+        check(self.has(name), f"{name} was not written: {self.result.stderr[-300:]} "
+              f"{self.result.console[-300:]}")
+        return self.result.files[f"{self.suite}/{name}"].decode("utf-8", "replace")
+
+    def path(self, name):
+        """As a file here."""
+        path = self.test.path()
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(self.text(name))
+        return path
+
+    def status(self, name, expected=0):
+        """The exit status that is in NAME.rc."""
+        words = self.text(f"{name}.rc").split()
+        said = [self.text(n)[-300:] for n in (f"{name}.err", f"{name}.out") if self.has(n)]
+        check_equal(f"exit status of {name} ({' | '.join(said)})", words, [str(expected)])
+
+    def counted(self, name):
+        """NAME.json, in which whatever was lost is counted."""
+        trace = harness.Trace(self.test, self.path(f"{name}.json"))
+        trace.check_sums()
+        return trace
+
+    def trace(self, name):
+        """And nothing was."""
+        return self.counted(name).nothing_lost()
+
+
+def folder_script(suite, text):
+    return f"mkdir /out/{suite}; cd /out/{suite}\n( {text}\n) </dev/null\n"
+
+
+def suite_name(module):
+    return os.path.splitext(os.path.basename(module.__file__))[0]

@@ -1,0 +1,270 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""sbt-trace in other kernels and on other machines, under emulation: the one binary of each architecture.
+
+    run.py [--long] [--suites LIST] [--lanes N] [--keep DIR] [MACHINE...]
+                                      those of `make check-vm`, or of `make check-long`, or by name; all their suites, or
+                                      these of them (doctor,pmu); N at a time (default: one a CPU); what they leave stays in DIR
+    run.py --programs [ARGUMENTS]     names the workloads that are needed for arm64
+
+One line a test, a table of what each kernel has and what was used, and a last line "N passed, N failed".
+build/ must be there, and build/arm64 for arm64: scripts/check-vm makes it."""
+
+import argparse
+import concurrent.futures
+import os
+import shutil
+import sys
+import threading
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "e2e")]
+
+import doctor  # noqa: E402
+import families  # noqa: E402
+import hard  # noqa: E402
+import harness  # noqa: E402
+import left  # noqa: E402
+import many  # noqa: E402
+import pmu  # noqa: E402
+import vm  # noqa: E402
+
+BUILDS = {"amd64": os.path.dirname(harness.SBT), "arm64": os.path.join(os.path.dirname(harness.SBT), "arm64")}
+SECONDS = 420  # for one virtual machine; 60 to 100 are usual, and more where others use the CPUs, too
+# Suites of Debian that come and go.
+PASSING = ("bullseye", "sid")
+
+
+class Machine:
+    """@suite: Debian's, None: the machine's own. @rungs: the ways to attach that this kernel has, best first. @instead:
+    features that the doctor finds are not as they should be. @counting: time passes by instructions, and a PMU counts
+    them (arm64). @also: what else the doctor is asked."""
+
+    def __init__(self, name, arch, suite, rungs, instead=(), suites=(families,), cpus=2, nodes=1, counting=False,
+                 release=None, also=(), is_long=False):
+        self.name, self.arch, self.suite, self.rungs, self.instead = name, arch, suite, rungs, set(instead)
+        self.suites, self.cpus, self.nodes, self.counting, self.release = suites, cpus, nodes, counting, release
+        self.also, self.is_long, self.pmu = also, is_long, counting
+        self.serialises = cpus > 8 and "many CPUs at once" in instead
+        # What was found; by doctor and by families.
+        self.features, self.found, self.hangs, self.seconds = {}, {}, set(), None
+        self.lasts = [0, 0]
+
+    def workload(self, name):
+        return os.path.join(BUILDS[self.arch], "workloads", name)
+
+    def count(self, name, result):
+        """Of genlog.compare(), for the table."""
+        self.found[name] = self.found.get(name, 0) + result["matched"]
+        self.lasts[0] += result["last_checked"] - result["last_wrong"]
+        self.lasts[1] += result["last_checked"]
+
+
+NO_SESSION = ("uprobe.session",)
+NO_MULTI = ("uprobe.session", "uprobe.multi")
+# Those that take longest first.
+MACHINES = [
+    Machine("6.1-arm64", "arm64", None, ["perf"], NO_MULTI, (families,), cpus=4, nodes=2, counting=True),
+    Machine("6.12", "amd64", "trixie", ["multi", "perf"], NO_SESSION, (doctor, families), cpus=4, release="6.12",
+            also=("bare",)),
+    Machine("newest", "amd64", "sid", ["session", "multi", "perf"], (), (doctor, families), cpus=2),
+    Machine("6.1", "amd64", None, ["perf"], NO_MULTI, (doctor, families), release="6.1", also=("files",)),
+    Machine("5.10", "amd64", "bullseye", ["perf"], (*NO_MULTI, "attach cookies", "names of mappings"),
+            (doctor, families), release="5.10"),
+    # One CPU alone counts as it should.
+    Machine("6.1-arm64-pmu", "arm64", None, ["perf"], NO_MULTI, (doctor, pmu), cpus=1, counting=True, release="6.1"),
+    # More than eight CPUs on one uprobe wait for one another before 6.14.
+    Machine("6.12-16-cpus", "amd64", "trixie", ["multi", "perf"], (*NO_SESSION, "many CPUs at once"),
+            (doctor, many), cpus=16, is_long=True),
+    Machine("newest-16-cpus", "amd64", "sid", ["session", "multi", "perf"], (), (many,), cpus=16, is_long=True),
+    Machine("6.1-8-cpus", "amd64", None, ["perf"], NO_MULTI, (many,), cpus=8, is_long=True),
+    Machine("6.1-arm64-hard", "arm64", None, ["perf"], NO_MULTI, (hard,), cpus=4, is_long=True),
+]
+
+
+# --- one machine ------------------------------------------------------------------------------------
+
+def boot(machine):
+    guest = vm.Guest(machine.arch, machine.suite, cpus=machine.cpus, nodes=machine.nodes,
+                     counting=machine.counting)
+    guest.program("/bin/sbt-trace", os.path.join(BUILDS[machine.arch], "sbt-trace"))
+    script = []
+    for suite in machine.suites:
+        for name in suite.programs(machine):
+            guest.program(f"/bin/{name}", machine.workload(name))
+        for name in suite.LIBRARIES:
+            guest.library(name)
+        script.append(left.folder_script(left.suite_name(suite), suite.script(machine)))
+    result = guest.run("".join(script) + "exit 0\n", SECONDS)
+    machine.seconds = result.seconds
+    return result
+
+
+def keep(folder, machine, result):
+    for name, data in [*result.files.items(), ("console", result.console.encode())]:
+        path = os.path.join(folder, machine.name, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as f:
+            f.write(data)
+
+
+class Judged(harness.Test):
+    """Runs nothing of its own: what runs meanwhile are the other machines, and they are not to be ended with it."""
+
+    def close(self):
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def judge(name, function, left_behind):
+    """None, or why not."""
+    try:
+        function(left_behind)
+    except harness.Failure as e:
+        return str(e)
+    except Exception as e:
+        return f"{type(e).__name__}: {e}"
+    return None
+
+
+def examine(machine, result, say):
+    """Returns (passed, failed)."""
+    counts = [0, 0]
+    for suite in machine.suites:
+        suite_name = left.suite_name(suite)
+        for name, function in suite.tests(machine).items():
+            test = Judged(name)
+            why = judge(name, function, left.Left(test, machine, result, suite_name))
+            test.close()
+            counts[bool(why)] += 1
+            say(f"FAIL {machine.name}.{suite_name}.{name}: {why}" if why else
+                f"ok {machine.name}.{suite_name}.{name}")
+    return counts
+
+
+def run(machine, say):
+    try:
+        result = boot(machine)
+    except vm.Failure as e:
+        if machine.suite in PASSING and "could not be fetched" in str(e):
+            say(f"skip {machine.name}: {e} (Debian's {machine.suite} may have left the mirror)")
+            return 0, 0
+        say(f"FAIL {machine.name}: {e}")
+        return 0, 1
+    except OSError as e:
+        say(f"FAIL {machine.name}: {e}")
+        return 0, 1
+    say(f"vm: {machine.name} took {machine.seconds:.0f} s")
+    return result
+
+
+# --- what each had and used -------------------------------------------------------------------------
+
+def state(feature):
+    """In a word or two."""
+    def cell(machine):
+        found = machine.features.get(feature)
+        return "" if not found else found["state"] if not found["state"] == "instead" else "no"
+    return cell
+
+
+def release(machine):
+    found = machine.features.get("kernel")
+    return found["found"].split(",")[0].replace("Linux ", "") if found else ""
+
+
+def episodes(names):
+    return lambda machine: "+".join(str(machine.found[n]) for n in names if n in machine.found) or ""
+
+
+ROWS = [
+    ("kernel", release),
+    ("CPUs", lambda m: str(m.cpus)),
+    ("probes used", lambda m: m.rungs[0]),
+    ("also tried", lambda m: ", ".join(m.rungs[1:]) or "-"),
+    ("uprobe.session", state("uprobe.session")),
+    ("uprobe.multi", state("uprobe.multi")),
+    ("filtered by the kernel", state("probes of one process")),
+    ("attach cookies", state("attach cookies")),
+    ("ring buffer", state("ring buffer")),
+    ("task iterator", state("task iterator")),
+    ("scheduler events", state("scheduler events")),
+    ("names of mappings", state("names of mappings")),
+    ("hardware counters", state("hardware counters")),
+    ("stacks of blocked threads", state("stacks of blocked threads")),
+]
+FAMILIES = [("pthread", ("pthread", "busy", "many", "static", "stripped", "musl")), ("across processes", ("processes",)),
+            ("condition variable", ("cond",)), ("futex", ("futex",)), ("libgomp", ("gomp", "region")),
+            ("libomp", ("libomp",)), ("markers", ("usdt",)), ("named with -b", ("user",)), ("C++, Rust", ("std", "rust")),
+            ("fork-join", ("forkjoin",))]
+
+
+def total(names):
+    return lambda m: str(sum(m.found.get(n, 0) for n in names) or "-")
+
+
+def table(machines):
+    """One column a machine; what two machines of one kernel found is in one."""
+    columns = [m for m in machines if families in m.suites and m.found]
+    for m in columns:
+        for other in machines:
+            if not m.features and other.arch == m.arch and other.suite == m.suite:
+                m.features = other.features
+    rows = ROWS + [(f"episodes: {title}", total(names)) for title, names in FAMILIES] + [
+        ("last thread right", lambda m: f"{m.lasts[0]} of {m.lasts[1]}"),
+        ("hangs found", lambda m: "both ways" if len(m.hangs) == 2 else ", ".join(sorted(m.hangs)) or "no"),
+    ]
+    lines = [["", *(m.name for m in columns)]] + [[title, *(cell(m) or "?" for m in columns)] for title, cell in rows]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) if columns else ""
+
+
+# --- all of them ------------------------------------------------------------------------------------
+
+def chosen(arguments):
+    machines = [m for m in MACHINES if (any(m.name == name for name in arguments.machines) if arguments.machines
+                                        else m.is_long == arguments.long)]
+    for m in machines if arguments.suites else ():
+        m.suites = [s for s in m.suites if left.suite_name(s) in arguments.suites.split(",")]
+    return [m for m in machines if m.suites]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--suites", metavar="LIST")
+    parser.add_argument("--lanes", type=int, default=os.cpu_count())
+    parser.add_argument("--keep", metavar="DIR")
+    parser.add_argument("--programs", action="store_true")
+    parser.add_argument("machines", nargs="*", metavar="MACHINE")
+    arguments = parser.parse_args()
+    machines = chosen(arguments)
+    if arguments.programs:
+        print("\n".join(sorted({name for m in machines if m.arch == "arm64" for s in m.suites
+                                for name in s.programs(m)})))
+        return 0
+    lock = threading.Lock()
+
+    def say(text):
+        with lock:
+            print(text, flush=True)
+
+    counts = [0, 0]
+    with concurrent.futures.ThreadPoolExecutor(arguments.lanes) as lanes:
+        booted = {lanes.submit(run, m, say): m for m in machines}
+        for future in concurrent.futures.as_completed(booted):
+            result = future.result()
+            if isinstance(result, tuple):
+                more = result
+            else:
+                if arguments.keep:
+                    keep(arguments.keep, booted[future], result)
+                more = examine(booted[future], result, say)
+            counts = [a + b for a, b in zip(counts, more)]
+    print(table(machines))
+    print(f"{counts[0]} passed, {counts[1]} failed")
+    return 1 if counts[1] or not sum(counts) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

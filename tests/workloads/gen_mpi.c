@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+//
+// Known answers for MPI: gen_openmpi and gen_mpich are this, to be run by the mpirun of each, one rank
+// for each member. The log's site is the kind's number, thread the rank. --kind: barrier, allreduce,
+// ..., each a collective that nobody leaves before all have come; pbarrier by its profiling name,
+// ibarrier as MPI_Ibarrier and MPI_Wait; all: these in turn. With --teams 2 every half of the ranks has
+// a communicator of its own (made by one MPI_Comm_split of all). The last three kinds do not
+// synchronise: bcast, reduce, scan; they are not in `all`, and have no --log.
+// Besides, there is one MPI_Send of each rank but 0 and nothing collective.
+// With FORTRAN the calls are those of gen_mpif.f90, by mpif.h's names or, f08 in front, by mpi_f08's.
+#include "gen_core.h"
+
+#include <mpi.h>
+
+#define MAX_RANKS 64
+
+static struct {
+	MPI_Comm comm; /* the team's */
+	int size;
+	int in[MAX_RANKS], out[MAX_RANKS], ones[MAX_RANKS], places[MAX_RANKS];
+} mpi;
+
+static void must_mpi(int rc, const char *what)
+{
+	if (rc != MPI_SUCCESS)
+		die("%s: error %d", what, rc);
+}
+
+#ifdef FORTRAN
+
+void f_barrier(int comm);
+void f_allreduce(int comm, int in, int *out);
+void f_alltoall(int comm, const int *in, int *out);
+void f08_barrier(int comm);
+void f08_allreduce(int comm, int in, int *out);
+
+#define FIRST_LOOSE UINT32_MAX
+
+static const char *const kinds[] = { "barrier",	     "allreduce", "alltoall", "f08barrier",
+				     "f08allreduce", "all",	  NULL };
+
+static int handle(void)
+{
+	return (int)MPI_Comm_c2f(mpi.comm);
+}
+
+GEN_SITE(0, (f_barrier(handle()), member == 0))
+GEN_SITE(1, (f_allreduce(handle(), 1, mpi.out), member == 0))
+GEN_SITE(2, (f_alltoall(handle(), mpi.in, mpi.out), member == 0))
+GEN_SITE(3, (f08_barrier(handle()), member == 0))
+GEN_SITE(4, (f08_allreduce(handle(), 1, mpi.out), member == 0))
+
+static gen_site *const sites[] = { site_0, site_1, site_2, site_3, site_4 };
+
+#else
+
+#define FIRST_LOOSE 11
+
+static const char *const kinds[] = { "barrier",	  "allreduce",	    "alltoall",
+				     "allgather", "allgatherv",	    "alltoallv",
+				     "alltoallw", "reduce_scatter", "reduce_scatter_block",
+				     "pbarrier",  "ibarrier",	    "bcast",
+				     "reduce",	  "scan",	    "all",
+				     NULL };
+
+static int alltoallw(void)
+{
+	MPI_Datatype types[MAX_RANKS];
+	int bytes[MAX_RANKS];
+
+	for (int i = 0; i < mpi.size; i++) {
+		types[i] = MPI_INT;
+		bytes[i] = i * (int)sizeof(int);
+	}
+	return MPI_Alltoallw(mpi.in, mpi.ones, bytes, types, mpi.out, mpi.ones, bytes, types,
+			     mpi.comm);
+}
+
+static int ibarrier(void)
+{
+	MPI_Request request;
+	int rc = MPI_Ibarrier(mpi.comm, &request);
+
+	return rc == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
+}
+
+#define SITE(n, call) GEN_SITE(n, (must_mpi(call, kinds[n]), member == 0))
+SITE(0, MPI_Barrier(mpi.comm))
+SITE(1, MPI_Allreduce(mpi.in, mpi.out, 1, MPI_INT, MPI_SUM, mpi.comm))
+SITE(2, MPI_Alltoall(mpi.in, 1, MPI_INT, mpi.out, 1, MPI_INT, mpi.comm))
+SITE(3, MPI_Allgather(mpi.in, 1, MPI_INT, mpi.out, 1, MPI_INT, mpi.comm))
+SITE(4, MPI_Allgatherv(mpi.in, 1, MPI_INT, mpi.out, mpi.ones, mpi.places, MPI_INT, mpi.comm))
+SITE(5, MPI_Alltoallv(mpi.in, mpi.ones, mpi.places, MPI_INT, mpi.out, mpi.ones, mpi.places, MPI_INT,
+		      mpi.comm))
+SITE(6, alltoallw())
+SITE(7, MPI_Reduce_scatter(mpi.in, mpi.out, mpi.ones, MPI_INT, MPI_SUM, mpi.comm))
+SITE(8, MPI_Reduce_scatter_block(mpi.in, mpi.out, 1, MPI_INT, MPI_SUM, mpi.comm))
+SITE(9, PMPI_Barrier(mpi.comm))
+SITE(10, ibarrier())
+SITE(11, MPI_Bcast(mpi.in, 1, MPI_INT, 0, mpi.comm))
+SITE(12, MPI_Reduce(mpi.in, mpi.out, 1, MPI_INT, MPI_SUM, 0, mpi.comm))
+SITE(13, MPI_Scan(mpi.in, mpi.out, 1, MPI_INT, MPI_SUM, mpi.comm))
+
+static gen_site *const sites[] = { site_0, site_1, site_2, site_3,  site_4,  site_5,  site_6,
+				   site_7, site_8, site_9, site_10, site_11, site_12, site_13 };
+
+#endif
+
+/* All crossings come to rank 0, which writes the log. */
+static void gather(uint32_t rank, uint32_t ranks)
+{
+	uint32_t first = rank ? rank : 1, end = rank ? rank + 1 : ranks;
+
+	for (uint32_t i = first; i < end; i++) {
+		for (int part = 0; part < 2; part++) {
+			size_t size;
+			void *p = gen_record(i, part, &size);
+
+			if (rank)
+				MPI_Send(p, (int)size, MPI_BYTE, 0, part, MPI_COMM_WORLD);
+			else
+				MPI_Recv(p, (int)size, MPI_BYTE, (int)i, part, MPI_COMM_WORLD,
+					 MPI_STATUS_IGNORE);
+		}
+	}
+}
+
+static void run(uint32_t n)
+{
+	int rank;
+
+	if (gen.logging && gen.kind >= FIRST_LOOSE && gen.kind < ARRAY_SIZE(sites))
+		die("gen_mpi: %s waits for nobody: no --log", kinds[gen.kind]);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	mpi.comm = MPI_COMM_WORLD;
+	if (gen.teams > 1)
+		must_mpi(MPI_Comm_split(MPI_COMM_WORLD, rank / (int)(n / gen.teams), rank,
+					&mpi.comm),
+			 "MPI_Comm_split");
+	MPI_Comm_size(mpi.comm, &mpi.size);
+	for (int i = 0; i < MAX_RANKS; i++) {
+		mpi.in[i] = mpi.ones[i] = 1;
+		mpi.places[i] = i;
+	}
+	gen_member((uint32_t)rank);
+	gather((uint32_t)rank, n);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct gen_family family = {
+		.name = MPI_NAME,
+		.flavour = "MPI; run it by mpirun",
+		.kinds = kinds,
+		.can = GEN_CAN_TEAM | GEN_SITE_BY_KIND,
+		.sites = FIRST_LOOSE < ARRAY_SIZE(sites) ? FIRST_LOOSE : ARRAY_SIZE(sites),
+		.site = sites,
+		.run = run,
+	};
+	int rank, ranks, status;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	if (ranks > MAX_RANKS)
+		die("gen_mpi: at most %d ranks", MAX_RANKS);
+	gen_set_rank((uint32_t)rank, (uint32_t)ranks);
+	status = gen_main(argc, argv, &family);
+	MPI_Finalize();
+	return status;
+}

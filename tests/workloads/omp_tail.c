@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+//
+// 50 parallel regions of 3 threads whose function has a barrier as the last thing that it does: compilers jump there.
+// usage: omp_tail
+#include <omp.h>
+#include <time.h>
+
+static void work(int n)
+{
+	struct timespec span = { .tv_nsec = 200000L * n };
+
+	nanosleep(&span, NULL);
+}
+
+int main(void)
+{
+	int i;
+
+	for (i = 0; i < 50; i++) {
+#pragma omp parallel num_threads(3)
+		{
+			work(omp_get_thread_num());
+#pragma omp barrier
+		}
+	}
+	return 0;
+}

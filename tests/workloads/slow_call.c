@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+//
+// To be preloaded: makes sbt-trace slow. By SLOW_MS milliseconds once, at its first pread() of a file with the name
+// SLOW_FILE; by SLOW_POLL milliseconds at each poll() of one descriptor, as where names are waited for.
+#include <dlfcn.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static int done;
+
+static void nap(const char *ms)
+{
+	if (ms)
+		usleep((useconds_t)atoi(ms) * 1000);
+}
+
+static int is_named(int fd, const char *name)
+{
+	char link[64], path[4096];
+	const char *slash;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0)
+		return 0;
+	path[n] = 0;
+	slash = strrchr(path, '/');
+	return slash && !strcmp(slash + 1, name);
+}
+
+ssize_t pread(int fd, void *to, size_t size, off_t offset)
+{
+	ssize_t (*real)(int, void *, size_t, off_t);
+	const char *name = getenv("SLOW_FILE");
+
+	*(void **)&real = dlsym(RTLD_NEXT, "pread");
+	if (name && is_named(fd, name) && !__atomic_exchange_n(&done, 1, __ATOMIC_RELAXED))
+		nap(getenv("SLOW_MS"));
+	return real(fd, to, size, offset);
+}
+
+ssize_t pread64(int fd, void *to, size_t size, off_t offset)
+{
+	return pread(fd, to, size, offset);
+}
+
+int poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	int (*real)(struct pollfd *, nfds_t, int);
+
+	*(void **)&real = dlsym(RTLD_NEXT, "poll");
+	if (n == 1)
+		nap(getenv("SLOW_POLL"));
+	return real(fds, n, timeout);
+}

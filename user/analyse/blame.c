@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* What made a site's episodes late, summed up: by lost time, with those who account for most of it. */
+#include "analyse/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A culprit stands for a site from this share of its cause's time; the tally may miss a ninth. */
+#define CULPRIT_SHARE 0.4
+
+/* Only of causes that were seen there. */
+struct kind_state {
+	struct tally exact, coarse, stacks; /* ns: of lost time */
+	struct culprit_words words[CULPRIT_TALLY], coarse_words[CULPRIT_TALLY];
+	struct stack_ref refs[CULPRIT_TALLY];
+};
+
+void blame_add(struct blame *s, const struct cause_parts *p, enum cause_kind dominant, double lost,
+	       double thread_ns)
+{
+	double sum = lateness_positive(p->ns);
+	unsigned k;
+
+	s->episodes++;
+	s->lateness_ns += p->lateness_ns;
+	s->thread_ns += thread_ns;
+	for (k = 0; k < CAUSE_KINDS; k++)
+		s->parts[k] = (int64_t)((uint64_t)s->parts[k] + (uint64_t)p->ns[k]);
+	if (dominant == CAUSE_NONE) {
+		s->noise_ns += lost;
+		return;
+	}
+	s->dominated[dominant]++;
+	for (k = 0; k < CAUSE_KINDS; k++)
+		if (p->ns[k] > 0)
+			s->weight[k] += lost * (double)p->ns[k] / sum;
+}
+
+void blame_free(struct blame *s)
+{
+	unsigned k;
+
+	for (k = 0; k < CAUSE_KINDS; k++)
+		free(s->kinds[k]);
+}
+
+int blame_culprit(struct blame *s, const struct culprit_env *env, const struct culprit *q,
+		  double lost)
+{
+	struct kind_state *k = s->kinds[q->kind];
+	uint64_t ns = (uint64_t)lost;
+	bool fresh;
+	int i;
+
+	if (!k) {
+		k = s->kinds[q->kind] = calloc(1, sizeof(*k));
+		if (!k)
+			return -ENOMEM;
+	}
+	if (!ns)
+		return 0;
+	if (q->key) {
+		i = tally_add(&k->exact, q->key, ns, &fresh);
+		if (fresh)
+			culprit_words(env, q, false, &k->words[i]);
+	}
+	if (q->coarse) {
+		i = tally_add(&k->coarse, q->coarse, ns, &fresh);
+		if (fresh)
+			culprit_words(env, q, true, &k->coarse_words[i]);
+	}
+	if (q->block.stack) {
+		i = tally_add(&k->stacks,
+			      culprit_key(q->block.stack, (uint64_t)q->tgid << 32 | q->inc), ns,
+			      &fresh);
+		if (fresh)
+			k->refs[i] = (struct stack_ref){ .stack = q->block.stack,
+							 .tgid = q->tgid,
+							 .inc = q->inc };
+	}
+	return 0;
+}
+
+/* The words for one cause of a site, if somebody accounts for enough of it. */
+static const struct culprit_words *site_words(const struct blame *s, enum cause_kind k)
+{
+	const struct kind_state *ks = s->kinds[k];
+	double enough = CULPRIT_SHARE * s->weight[k];
+	int i;
+
+	if (!ks)
+		return NULL;
+	i = tally_top(&ks->exact);
+	if (i >= 0 && (double)ks->exact.ns[i] >= enough)
+		return &ks->words[i];
+	i = tally_top(&ks->coarse);
+	if (i >= 0 && (double)ks->coarse.ns[i] >= enough)
+		return &ks->coarse_words[i];
+	return NULL;
+}
+
+static const char *site_clause(const struct blame *s, enum cause_kind k)
+{
+	const struct culprit_words *w = site_words(s, k);
+
+	return w ? w->clause : culprit_clause(k);
+}
+
+static void site_text(const struct blame *s, enum cause_kind top, double lost,
+		      struct report_cause *out)
+{
+	enum cause_kind second = CAUSE_NONE;
+	unsigned k;
+
+	for (k = 0; k < CAUSE_KINDS; k++)
+		if (k != top && s->weight[k] > 0 &&
+		    (second == CAUSE_NONE || s->weight[k] > s->weight[second]))
+			second = k;
+	name_append(out->text, sizeof(out->text),
+		    "Late %s because %s: %d %% of the lost time, in %llu of %llu episode%s",
+		    out->share >= 0.5 ? "mostly" : "above all", site_clause(s, top),
+		    say_percent(out->share), (unsigned long long)out->dominated,
+		    (unsigned long long)out->episodes, out->episodes == 1 ? "" : "s");
+	say_second(out, second == CAUSE_NONE ? 0 : s->weight[second] / lost,
+		   second == CAUSE_NONE ? NULL : site_clause(s, second));
+}
+
+int blame_out(const struct blame *s, const struct cause_env *env,
+	      const struct report_env *report_env, struct arena *a, struct report_cause *out)
+{
+	const struct culprit_words *w;
+	enum cause_kind top = CAUSE_NONE;
+	double named = 0, lost;
+	unsigned k;
+	int i;
+
+	say_parts(s->parts, out);
+	out->lateness_ns = (uint64_t)s->lateness_ns;
+	out->episodes = s->episodes;
+	for (k = 0; k < CAUSE_KINDS; k++) {
+		named += s->weight[k];
+		if (s->weight[k] > 0 && (top == CAUSE_NONE || s->weight[k] > s->weight[top]))
+			top = k;
+	}
+	lost = named + s->noise_ns;
+	/* As a whole it is balanced: single episodes are no ground for advice. */
+	if (top == CAUSE_NONE || named < CAUSE_LITTLE * s->thread_ns)
+		return 0;
+	out->dominant = cause_name(top);
+	out->share = s->weight[top] / lost;
+	out->dominated = s->dominated[top];
+	w = site_words(s, top);
+	out->waited = w ? w->waited : WAITED_LOCK;
+	if (w && w->who[0]) {
+		out->culprit = arena_string(a, w->who);
+		if (!out->culprit)
+			return -ENOMEM;
+	}
+	site_text(s, top, lost, out);
+	i = s->kinds[top] ? tally_top(&s->kinds[top]->stacks) : -1;
+	return i < 0 ? 0 : say_frames(a, env, report_env, &s->kinds[top]->refs[i], out);
+}

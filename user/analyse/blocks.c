@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "analyse/blocks.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void merge(struct blocks_times *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->n / 2; i++)
+		t->sum[i] = t->sum[2 * i] + t->sum[2 * i + 1];
+	/* One that has no other stays open. */
+	if (t->n % 2) {
+		t->open += t->sum[t->n - 1];
+		t->fill += t->per;
+	}
+	t->n /= 2;
+	t->per *= 2;
+}
+
+static void add(struct blocks_times *t, uint64_t ns)
+{
+	if (!t->per)
+		t->per = 1;
+	t->open += (double)ns;
+	if (++t->fill < t->per)
+		return;
+	t->sum[t->n++] = t->open;
+	t->open = 0;
+	t->fill = 0;
+	if (t->n == BLOCKS)
+		merge(t);
+}
+
+void blocks_free(struct blocks *b)
+{
+	free(b->barriers);
+	memset(b, 0, sizeof(*b));
+}
+
+void blocks_episode(struct blocks *b, const struct model_episode *e)
+{
+	uint32_t n = b->n ? b->n : 16;
+	struct blocks_barrier *all;
+
+	if (b->err || e->state != MODEL_COMPLETE)
+		return;
+	if (e->barrier >= b->n) {
+		while (n <= e->barrier)
+			n *= 2;
+		all = reallocarray(b->barriers, n, sizeof(*all));
+		if (!all) {
+			blocks_free(b);
+			b->err = -ENOMEM;
+			return;
+		}
+		memset(all + b->n, 0, (n - b->n) * sizeof(*all));
+		b->barriers = all;
+		b->n = n;
+	}
+	add(&b->barriers[e->barrier].within, e->barrier_ns);
+	if (e->phase_ns != MODEL_UNKNOWN)
+		add(&b->barriers[e->barrier].phase, e->phase_ns);
+}
+
+static double episodes(const struct blocks_times *t)
+{
+	return (double)t->n * (double)t->per + (double)t->fill;
+}
+
+/* What the first @count episodes took; within a block all as long. */
+static double upto(const struct blocks_times *t, double count)
+{
+	double per = (double)t->per, sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < t->n && count >= per; i++, count -= per)
+		sum += t->sum[i];
+	if (i < t->n)
+		return sum + t->sum[i] * count / per;
+	return t->fill ? sum + t->open * fmin(1, count / (double)t->fill) : sum;
+}
+
+static double part(const struct blocks_times *t, uint32_t i, uint32_t n)
+{
+	double all = episodes(t);
+
+	return upto(t, all * (i + 1) / n) - upto(t, all * i / n);
+}
+
+uint32_t blocks_changes(const struct blocks_times *a, const struct blocks_times *b, double *out)
+{
+	double least = fmin(episodes(a), episodes(b)), x, y;
+	uint32_t all = least < BLOCKS_PARTS ? (uint32_t)least : BLOCKS_PARTS, i, n = 0;
+
+	for (i = 0; i < all; i++) {
+		x = part(a, i, all);
+		y = part(b, i, all);
+		if (x > 0 && y > 0)
+			out[n++] = log(y / x);
+	}
+	return n;
+}

@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Why the last thread of an episode was late: its phase held against that of the reference, part by part (the
+ * design's model, "Why a thread was late"), and the same summed up by site.
+ */
+#include "analyse/internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A lateness is noise, and no cause named, below both of what a verdict calls little of the phase and the time
+ * that waking up and a timer tick cost on an ordinary machine. Who is last among equals is chance.
+ */
+#define NOISE_NS 20000
+
+/* What is kept of a thread from one crossing to the next. */
+struct thread_state {
+	uint32_t tid; /* 0: none */
+	uint32_t proc;
+	uint64_t serial; /* of its previous episode; 0: it had none */
+	uint64_t wait_ns;
+	uint64_t inside_runq_ns;
+	uint32_t awaited; /* tid of that episode's last; 0: itself */
+	uint32_t inside_ran;
+	uint32_t cpu; /* of its departure */
+	uint32_t pinned; /* the only CPU it may run on; MODEL_NONE */
+};
+
+struct causes {
+	const struct cause_env *env;
+	const struct report_env *report_env;
+	struct thread_state *threads; /* by index */
+	struct blame *sites; /* by barrier */
+	struct cause_proc *procs; /* by index */
+	struct cause_cpu *cpus;
+	uint32_t nthreads, nsites, nprocs, ncpus;
+	uint64_t serial; /* of episodes, from 1 */
+	struct hash by_tid; /* process << 32 | tid -> index */
+	struct delay *delay;
+	struct arena *arena; /* of the frames last handed out */
+	struct culprit_words words; /* last handed out */
+};
+
+struct causes *causes_new(const struct cause_env *env, const struct report_env *report_env)
+{
+	struct causes *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->env = env;
+	c->report_env = report_env;
+	hash_init(&c->by_tid);
+	c->delay = delay_new();
+	if (!c->delay) {
+		free(c);
+		return NULL;
+	}
+	return c;
+}
+
+void causes_free(struct causes *c)
+{
+	uint32_t i;
+
+	if (!c)
+		return;
+	for (i = 0; i < c->nsites; i++)
+		blame_free(&c->sites[i]);
+	free(c->sites);
+	free(c->threads);
+	free(c->procs);
+	free(c->cpus);
+	hash_free(&c->by_tid);
+	delay_free(c->delay);
+	arena_free(c->arena);
+	free(c);
+}
+
+const struct delay *causes_delay(const struct causes *c)
+{
+	return c->delay;
+}
+
+void causes_weights(const struct causes *c, uint32_t barrier, double weight[CAUSE_KINDS],
+		    double *lost, double *thread_ns)
+{
+	const struct blame *s = barrier < c->nsites ? &c->sites[barrier] : NULL;
+	unsigned k;
+
+	*lost = s ? s->noise_ns : 0;
+	*thread_ns = s ? s->thread_ns : 0;
+	for (k = 0; k < CAUSE_KINDS; k++) {
+		weight[k] = s ? s->weight[k] : 0;
+		*lost += weight[k];
+	}
+}
+
+void causes_sentence(const struct causes *c, uint32_t barrier, char *out, size_t size)
+{
+	struct arena *a = arena_new();
+	struct report_cause cause = { 0 };
+
+	*out = '\0';
+	if (a && !causes_site(c, barrier, a, &cause))
+		snprintf(out, size, "%s", cause.text);
+	arena_free(a);
+}
+
+const struct cause_proc *causes_proc(const struct causes *c, uint32_t proc)
+{
+	return proc < c->nprocs ? &c->procs[proc] : NULL;
+}
+
+const struct cause_cpu *causes_cpu(const struct causes *c, uint32_t cpu)
+{
+	return cpu < c->ncpus ? &c->cpus[cpu] : NULL;
+}
+
+uint32_t causes_ncpus(const struct causes *c)
+{
+	return c->ncpus;
+}
+
+uint32_t causes_pinned(const struct causes *c, uint32_t thread, uint32_t tid)
+{
+	return thread < c->nthreads && c->threads[thread].tid == tid ? c->threads[thread].pinned
+								     : MODEL_NONE;
+}
+
+static bool is_noise(const struct model_episode *ep, const struct cause_parts *p)
+{
+	const struct model_member *l = &ep->members[ep->n - 1];
+	uint64_t phase = ep->phase_ns != MODEL_UNKNOWN ? ep->phase_ns : l->work_ns;
+	double limit = CAUSE_LITTLE * (double)phase;
+
+	return (double)p->lateness_ns < (limit > NOISE_NS ? limit : NOISE_NS);
+}
+
+/* --- culprits ---------------------------------------------------------------------------------------- */
+
+static uint64_t name_key(const char *name)
+{
+	return name && name[0] ? text_hash(TEXT_HASH_INIT, name, strlen(name)) : 0;
+}
+
+static uint64_t task_key(const struct causes *c, uint32_t tid)
+{
+	return c->env->task ? name_key(c->env->task(c->env->ctx, tid)) : 0;
+}
+
+static void culprit_block(const struct model_detail *d, enum model_blocked reason,
+			  struct culprit *q)
+{
+	if (d && d->block.ns && d->block.reason == reason)
+		q->block = d->block;
+}
+
+static void culprit_released(const struct causes *c, const struct model_member *l,
+			     const struct model_member *ref, int64_t part, struct culprit *q)
+{
+	const struct thread_state *t = &c->threads[l->thread], *r = &c->threads[ref->thread];
+
+	q->began = !t->serial;
+	/* It explains the part only if it is of its size. */
+	if (t->inside_ran && t->inside_runq_ns > (uint64_t)part / 2) {
+		q->ran = t->inside_ran;
+		q->key = culprit_key(1, q->ran);
+		q->coarse = task_key(c, q->ran);
+	} else if (t->serial != r->serial) {
+		q->elsewhere = true;
+		if (t->awaited && t->wait_ns > (uint64_t)part / 2) {
+			q->awaited = t->awaited;
+			q->key = culprit_key(2, q->awaited);
+		}
+		q->coarse = culprit_key(3, 0);
+	}
+}
+
+static void culprit_of(const struct causes *c, const struct model *model,
+		       const struct model_episode *ep, const struct model_member *ref,
+		       enum cause_kind kind, int64_t part, struct culprit *q)
+{
+	const struct model_member *l = &ep->members[ep->n - 1];
+	const struct model_detail *d = l->detail;
+	const struct model_proc *p;
+
+	memset(q, 0, sizeof(*q));
+	q->kind = kind;
+	q->proc = model_thread(model, l->thread)->proc;
+	p = model_proc(model, q->proc);
+	q->tgid = p->tgid;
+	q->inc = p->inc;
+	q->shared = model_barrier(model, ep->barrier)->shared;
+	switch (kind) {
+	case CAUSE_CPU:
+		/* Of all who ran instead, the one that did most. */
+		q->ran = d ? d->ran : 0;
+		q->among = d && d->ran_ns && d->ran_ns < d->runq_ns / 2;
+		q->key = q->ran ? culprit_key(q->among, q->ran) : 0;
+		q->coarse = q->ran ? task_key(c, q->ran) : 0;
+		break;
+	case CAUSE_LOCK:
+		culprit_block(d, MODEL_BLOCKED_LOCK, q);
+		if (!q->block.ns)
+			break;
+		q->key =
+			culprit_key(q->block.addr,
+				    culprit_key((uint64_t)q->block.holder << 32 | q->block.waker,
+						(uint64_t)q->block.culprit << 32 | q->block.doing));
+		if (q->block.holder) /* whoever happened to wake it does not matter then */
+			q->key = culprit_key(
+				q->block.addr,
+				culprit_key(q->block.holder,
+					    (uint64_t)q->block.culprit << 32 | q->block.doing));
+		q->coarse = q->block.addr;
+		/* Each thread that is made has its own word to wait at for its end: the place is what they share. */
+		if (q->block.waited == MODEL_WAITED_JOIN)
+			q->coarse = q->block.stack;
+		break;
+	case CAUSE_IO:
+		culprit_block(d, MODEL_BLOCKED_IO, q);
+		/* Not given a file: what it waits for is known by where it stands. */
+		q->key = q->block.addr ? q->block.addr : q->block.stack;
+		break;
+	case CAUSE_FAULT:
+		culprit_block(d, MODEL_BLOCKED_FAULT, q);
+		/* The longest in all: what is mapped there was asked at once. */
+		q->fault_addr = d && d->fault_addr ? d->fault_addr : q->block.addr;
+		if (q->fault_addr && c->env->mapping)
+			q->key = name_key(
+				c->env->mapping(c->env->ctx, q->tgid, q->inc, q->fault_addr));
+		break;
+	case CAUSE_SLEEP:
+	case CAUSE_OTHER:
+		culprit_block(d, kind == CAUSE_SLEEP ? MODEL_BLOCKED_SLEEP : MODEL_BLOCKED_OTHER,
+			      q);
+		q->key = q->block.stack;
+		break;
+	case CAUSE_RELEASED_LATE:
+		culprit_released(c, l, ref, part, q);
+		break;
+	default:
+		break;
+	}
+}
+
+static double lost_of(const struct model_episode *ep)
+{
+	double lost = 0;
+	uint32_t i;
+
+	for (i = 0; i < ep->n; i++)
+		lost += (double)ep->members[i].wait_ns;
+	return lost;
+}
+
+static int blame_episode(struct blame *s, const struct causes *c, const struct culprit_env *env,
+			 const struct model_episode *ep, const struct model_member *ref,
+			 const struct cause_parts *p, enum cause_kind dominant)
+{
+	const struct model_member *l = &ep->members[ep->n - 1];
+	uint64_t phase = ep->phase_ns != MODEL_UNKNOWN ? ep->phase_ns : l->work_ns;
+	double sum = lateness_positive(p->ns), lost = lost_of(ep), share;
+	struct culprit q;
+	unsigned k;
+	int err = 0;
+
+	blame_add(s, p, dominant, lost, (double)phase * ep->n);
+	if (dominant == CAUSE_NONE)
+		return 0;
+	for (k = 0; k < CAUSE_KINDS && !err; k++) {
+		share = (double)p->ns[k] / sum;
+		/* What is a small part of one episode is no ground for naming anybody. */
+		if (share < CAUSE_SECOND)
+			continue;
+		culprit_of(c, env->model, ep, ref, k, p->ns[k], &q);
+		err = blame_culprit(s, env, &q, lost * share);
+	}
+	return err;
+}
+
+int causes_site(const struct causes *c, uint32_t barrier, struct arena *a, struct report_cause *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->share = NAN;
+	if (barrier >= c->nsites || !c->sites[barrier].episodes)
+		return 0;
+	return causes_blame(c, &c->sites[barrier], a, out);
+}
+
+int causes_blame(const struct causes *c, const struct blame *blame, struct arena *a,
+		 struct report_cause *out)
+{
+	return blame_out(blame, c->env, c->report_env, a, out);
+}
+
+static int episode_out(struct causes *c, const struct culprit_env *env,
+		       const struct model_episode *ep, const struct model_member *ref,
+		       const struct cause_parts *p, enum cause_kind dominant,
+		       struct report_cause *out)
+{
+	const struct model_member *l = &ep->members[ep->n - 1];
+	bool shared = model_barrier(env->model, ep->barrier)->shared;
+	char late[32], who[32], than[32];
+	struct culprit_words second = { 0 };
+	enum cause_kind next;
+	double sum = lateness_positive(p->ns);
+	struct culprit q;
+
+	say_parts(p->ns, out);
+	out->lateness_ns = (uint64_t)p->lateness_ns;
+	out->episodes = 1;
+	if (dominant == CAUSE_NONE)
+		return 0;
+	out->dominated = 1;
+	out->dominant = cause_name(dominant);
+	out->share = (double)p->ns[dominant] / sum;
+	next = lateness_largest(p->ns, dominant);
+	if (next != CAUSE_NONE) {
+		culprit_of(c, env->model, ep, ref, next, p->ns[next], &q);
+		culprit_words(env, &q, false, &second);
+	}
+	culprit_of(c, env->model, ep, ref, dominant, p->ns[dominant], &q);
+	culprit_words(env, &q, false, &c->words);
+	out->culprit = c->words.who[0] ? c->words.who : NULL;
+	out->waited = c->words.waited;
+	say_time(p->lateness_ns, late);
+	culprit_thread(env, l->thread, l->tid, shared, who, sizeof(who));
+	culprit_thread(env, ref->thread, ref->tid, shared, than, sizeof(than));
+	who[0] = 'T';
+	name_append(out->text, sizeof(out->text), "%s came %s after %s: %d %% of that because %s",
+		    who, late, than, say_percent(out->share), c->words.clause);
+	say_second(out, next == CAUSE_NONE ? 0 : (double)p->ns[next] / sum, second.clause);
+	return say_frames(c->arena, c->env, c->report_env,
+			  &(struct stack_ref){ q.block.stack, q.tgid, q.inc }, out);
+}
+
+/* --- episodes ---------------------------------------------------------------------------------------- */
+
+static uint64_t thread_key(uint32_t proc, uint32_t tid)
+{
+	return (uint64_t)proc << 32 | tid;
+}
+
+/* Another thread may have come into the place of one that is long gone. */
+static int thread_fresh(struct causes *c, const struct model *model, const struct model_member *m)
+{
+	struct thread_state *t = &c->threads[m->thread];
+	uint64_t index;
+
+	if (t->tid == m->tid)
+		return 0;
+	if (t->tid && hash_get(&c->by_tid, thread_key(t->proc, t->tid), &index) &&
+	    index == m->thread)
+		hash_del(&c->by_tid, thread_key(t->proc, t->tid));
+	*t = (struct thread_state){
+		.tid = m->tid,
+		.proc = model_thread(model, m->thread)->proc,
+		.cpu = MODEL_NONE,
+		.pinned = MODEL_NONE,
+	};
+	return hash_put(&c->by_tid, thread_key(t->proc, t->tid), m->thread);
+}
+
+static int prepare(struct causes *c, const struct model *model, const struct model_episode *ep)
+{
+	uint32_t i, most = 0;
+	int err;
+
+	for (i = 0; i < ep->n; i++)
+		if (ep->members[i].thread >= most)
+			most = ep->members[i].thread + 1;
+	err = grow_zeroed((void **)&c->threads, &c->nthreads, most, sizeof(*c->threads));
+	if (!err)
+		err = grow_zeroed((void **)&c->sites, &c->nsites, ep->barrier + 1,
+				  sizeof(*c->sites));
+	if (!err)
+		err = grow_zeroed((void **)&c->procs, &c->nprocs, ep->proc + 1, sizeof(*c->procs));
+	for (i = 0; i < ep->n && !err; i++)
+		err = thread_fresh(c, model, &ep->members[i]);
+	return err;
+}
+
+/* Cycles in its time on a CPU, if it had that CPU for itself and kept it. */
+static int note_cycles(struct causes *c, const struct thread_state *t, const struct model_member *m)
+{
+	const struct model_detail *d = m->detail;
+	uint32_t i = c->env->cycles;
+	struct cause_cpu *cpu;
+	int err;
+
+	if (!d || i >= d->ncounters || i >= MODEL_COUNTERS_MAX || d->unknown & 1u << i ||
+	    d->scaled & 1u << i || d->switches || d->migrations || t->cpu != m->arrive_cpu ||
+	    m->work_ns == MODEL_UNKNOWN || !m->work_ns)
+		return 0;
+	err = grow_zeroed((void **)&c->cpus, &c->ncpus, m->arrive_cpu + 1u, sizeof(*c->cpus));
+	if (err)
+		return err;
+	cpu = &c->cpus[m->arrive_cpu];
+	cpu->cycles += d->counters[i];
+	cpu->oncpu_ns += d->oncpu_ns == MODEL_UNKNOWN ? m->work_ns : d->oncpu_ns;
+	cpu->phases++;
+	return 0;
+}
+
+static bool other_node(const struct causes *c, uint32_t a, uint32_t b)
+{
+	const struct report_env *env = c->report_env;
+
+	return env->cpu_node && a < env->ncpu_node && b < env->ncpu_node &&
+	       env->cpu_node[a] != env->cpu_node[b];
+}
+
+/* What is kept of each member for its next crossing, and for findings. */
+static int note_members(struct causes *c, const struct model_episode *ep)
+{
+	struct cause_proc *p = &c->procs[ep->proc];
+	const struct model_member *m, *l = &ep->members[ep->n - 1];
+	struct thread_state *t;
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < ep->n && !err; i++) {
+		m = &ep->members[i];
+		t = &c->threads[m->thread];
+		err = note_cycles(c, t, m);
+		p->node_moves += other_node(c, t->cpu, m->arrive_cpu);
+		p->node_moves += other_node(c, m->arrive_cpu, m->depart_cpu);
+		t->cpu = m->depart_ns == MODEL_UNKNOWN ? MODEL_NONE : m->depart_cpu;
+		t->serial = c->serial;
+		t->wait_ns = m->wait_ns;
+		t->awaited = m == l ? 0 : l->tid;
+		t->inside_runq_ns = m->detail ? m->detail->inside_runq_ns : 0;
+		t->inside_ran = m->detail ? m->detail->inside_ran : 0;
+		if (m->detail && m->detail->cpus_allowed)
+			t->pinned = m->detail->cpus_allowed == 1 ? m->arrive_cpu : MODEL_NONE;
+	}
+	return err;
+}
+
+static void note_spinning(struct causes *c, const struct model_episode *ep)
+{
+	const struct model_member *m, *l = &ep->members[ep->n - 1];
+	struct cause_proc *p = &c->procs[ep->proc];
+	uint64_t spun = 0, in, waited;
+	uint32_t i;
+
+	if (!p->episodes++)
+		p->first_ns = ep->release_ns;
+	p->last_ns = ep->release_ns;
+	waited = l->detail ? l->detail->runq_ns : 0;
+	if (!waited)
+		return;
+	for (i = 0; i < ep->n - 1; i++) {
+		m = &ep->members[i];
+		in = m->detail ? m->detail->inside_oncpu_ns : 0;
+		/* What it ran after the release it did not spin for. */
+		spun += in == MODEL_UNKNOWN || in > m->wait_ns ? m->wait_ns : in;
+	}
+	if (!spun)
+		return;
+	p->spun_episodes++;
+	p->spun_ns += spun < waited ? spun : waited;
+}
+
+/* Did both begin their phases at the same time, but for @within? */
+static bool began_with(const struct model_member *a, const struct model_member *b, uint64_t within)
+{
+	uint64_t x, y;
+
+	if (a->work_ns == MODEL_UNKNOWN || b->work_ns == MODEL_UNKNOWN)
+		return false;
+	x = a->arrive_ns - a->work_ns;
+	y = b->arrive_ns - b->work_ns;
+	return (x > y ? x - y : y - x) <= within;
+}
+
+/*
+ * With whom the last one is compared: the median by arrival. In a team of OpenMP's the thread that began the region has
+ * been at work since the region before, the others since this one: the median then of those that began when the last
+ * one did, so that nobody is late for having had no part in what is serial.
+ */
+static const struct model_member *typical(const struct model_episode *ep)
+{
+	const struct model_member *l = &ep->members[ep->n - 1], *ref;
+	uint32_t i, n = 0;
+	uint64_t within;
+
+	ref = &ep->members[(ep->n - 1) / 2];
+	within = (l->arrive_ns - ref->arrive_ns) / 4;
+	if (!(l->flags & MODEL_CROSSING_TEAM) || began_with(l, ref, within))
+		return ref;
+	for (i = 0; i < ep->n - 1; i++)
+		n += began_with(l, &ep->members[i], within);
+	if (!n)
+		return ref;
+	n = (n + 1) / 2;
+	for (i = 0; n; i++)
+		n -= began_with(l, &ep->members[i], within);
+	return &ep->members[i - 1];
+}
+
+static int explain(struct causes *c, const struct model *model, const struct model_episode *ep,
+		   struct blame *const *more, uint32_t nmore, struct report_cause *out)
+{
+	const struct model_member *l = &ep->members[ep->n - 1], *ref;
+	struct culprit_env env = {
+		.model = model,
+		.env = c->env,
+		.report_env = c->report_env,
+		.by_tid = &c->by_tid,
+	};
+	enum cause_kind dominant;
+	struct cause_parts p;
+	uint32_t i;
+	int err;
+
+	if (ep->n < 2)
+		return 0;
+	ref = typical(ep);
+	if (!lateness_parts(c->env->instructions, l, ref, &p))
+		return 0;
+	dominant = is_noise(ep, &p) ? CAUSE_NONE : lateness_largest(p.ns, CAUSE_NONE);
+	err = blame_episode(&c->sites[ep->barrier], c, &env, ep, ref, &p, dominant);
+	for (i = 0; i < nmore && !err; i++)
+		err = blame_episode(more[i], c, &env, ep, ref, &p, dominant);
+	if (!err && out)
+		err = episode_out(c, &env, ep, ref, &p, dominant, out);
+	return err;
+}
+
+int causes_episode(struct causes *c, const struct model *model, const struct model_episode *ep,
+		   struct blame *const *more, uint32_t nmore, struct report_cause *out)
+{
+	bool complete = ep->state == MODEL_COMPLETE && !ep->nested && ep->n;
+	int err;
+
+	if (out) {
+		memset(out, 0, sizeof(*out));
+		out->share = NAN;
+		arena_free(c->arena);
+		c->arena = arena_new();
+		if (!c->arena)
+			return -ENOMEM;
+	}
+	/* What is nested is time inside of another barrier. */
+	if (ep->nested || !ep->n)
+		return 0;
+	err = prepare(c, model, ep);
+	if (!err && complete)
+		err = explain(c, model, ep, more, nmore, out);
+	if (!err && complete)
+		note_spinning(c, ep);
+	c->serial++;
+	if (!err)
+		err = note_members(c, ep);
+	return err ? err : delay_episode(c->delay, ep);
+}

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Delay costs (Boehme, Geimer, Wolf et al., "Identifying the root causes of wait states", 2010; Scalasca):
+ * every wait is charged to the phases in which it began. For the last thread l of an episode and a waiting
+ * thread i: by how much l took longer than i since they last met. What l took longer in a phase of its own
+ * is a direct cost of that phase; what l itself waited longer is charged on to where that wait began, and
+ * counts as passed on. The shares are scaled so that all of i's wait is given away, and none twice.
+ *
+ * Each thread keeps a bounded history of what it did between its last meetings. The usual case, that the
+ * meeting before had the same members, needs none of it.
+ */
+#include "analyse/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEGMENTS 16 /* a thread's history; runs at one barrier are folded first */
+#define ORIGINS	 4 /* of one wait; what the smaller ones had is not passed on any further */
+#define ROWS	 (2 * SEGMENTS + 2)
+
+struct origin {
+	uint64_t ns;
+	uint32_t barrier;
+};
+
+/* From one meeting to the next; or several in a row at the same barrier. */
+struct segment {
+	uint64_t first, last; /* serials of the episodes that end it */
+	uint64_t work_ns, wait_ns, latency_ns;
+	uint32_t barrier;
+	uint32_t norigins;
+	struct origin origins[ORIGINS]; /* of wait_ns; what they lack is not known */
+};
+
+struct history {
+	uint32_t tid;
+	bool dropped; /* there were others before the oldest */
+	uint32_t head, n; /* a ring, oldest first */
+	struct segment segments[SEGMENTS];
+};
+
+struct row {
+	uint64_t direct_ns, passed_ns;
+	bool any;
+};
+
+struct delay {
+	struct history **threads; /* by index */
+	struct row *rows; /* by barrier */
+	uint32_t nthreads, nrows;
+	uint64_t serial; /* of episodes, from 1 */
+	uint64_t unknown_ns;
+};
+
+/* Parts of one wait, by the barrier that they are charged to. */
+struct charge {
+	uint32_t barrier;
+	uint64_t direct_ns, passed_ns;
+};
+
+struct charges {
+	uint32_t n;
+	struct charge of[ROWS + SEGMENTS * ORIGINS];
+};
+
+struct delay *delay_new(void)
+{
+	return calloc(1, sizeof(struct delay));
+}
+
+void delay_free(struct delay *d)
+{
+	uint32_t i;
+
+	if (!d)
+		return;
+	for (i = 0; i < d->nthreads; i++)
+		free(d->threads[i]);
+	free(d->threads);
+	free(d->rows);
+	free(d);
+}
+
+void delay_of(const struct delay *d, uint32_t barrier, uint64_t *direct_ns, uint64_t *passed_ns)
+{
+	bool known = barrier < d->nrows && d->rows[barrier].any;
+
+	*direct_ns = known ? d->rows[barrier].direct_ns : REPORT_UNKNOWN;
+	*passed_ns = known ? d->rows[barrier].passed_ns : REPORT_UNKNOWN;
+}
+
+uint64_t delay_unknown(const struct delay *d)
+{
+	return d->unknown_ns;
+}
+
+/* --- histories ---------------------------------------------------------------------------------- */
+
+static struct segment *seg_at(struct history *h, uint32_t i)
+{
+	return &h->segments[(h->head + i) % SEGMENTS];
+}
+
+/* The k-th newest. */
+static struct segment *newest(struct history *h, uint32_t k)
+{
+	return seg_at(h, h->n - 1 - k);
+}
+
+static uint64_t last_serial(struct history *h)
+{
+	return h->n ? newest(h, 0)->last : 0;
+}
+
+static void origin_add(struct segment *s, uint32_t barrier, uint64_t ns)
+{
+	uint32_t i, least = 0;
+
+	for (i = 0; i < s->norigins; i++) {
+		if (s->origins[i].barrier == barrier) {
+			s->origins[i].ns += ns;
+			return;
+		}
+		if (s->origins[i].ns < s->origins[least].ns)
+			least = i;
+	}
+	if (!ns)
+		return;
+	if (s->norigins < ORIGINS)
+		least = s->norigins++;
+	else if (s->origins[least].ns >= ns)
+		return;
+	s->origins[least] = (struct origin){ .barrier = barrier, .ns = ns };
+}
+
+static void fold(struct segment *into, const struct segment *older)
+{
+	uint32_t i;
+
+	into->first = older->first;
+	into->work_ns += older->work_ns;
+	into->wait_ns += older->wait_ns;
+	into->latency_ns += older->latency_ns;
+	for (i = 0; i < older->norigins; i++)
+		origin_add(into, older->origins[i].barrier, older->origins[i].ns);
+}
+
+/* Room for one more: the oldest run at one barrier becomes one, or else the oldest goes. */
+static void make_room(struct history *h)
+{
+	uint32_t i, j;
+
+	for (i = 0; i + 1 < h->n; i++) {
+		if (seg_at(h, i)->barrier != seg_at(h, i + 1)->barrier)
+			continue;
+		fold(seg_at(h, i + 1), seg_at(h, i));
+		for (j = i; j > 0; j--)
+			*seg_at(h, j) = *seg_at(h, j - 1);
+		break;
+	}
+	if (i + 1 >= h->n)
+		h->dropped = true;
+	h->head = (h->head + 1) % SEGMENTS;
+	h->n--;
+}
+
+static struct segment *push(struct history *h, const struct model_member *m, uint64_t serial,
+			    uint32_t barrier)
+{
+	struct segment *s;
+
+	if (m->work_ns == MODEL_UNKNOWN) {
+		/* It may have met others in between. */
+		h->n = 0;
+		h->dropped = true;
+	}
+	if (h->n == SEGMENTS)
+		make_room(h);
+	s = seg_at(h, h->n++);
+	s->first = s->last = serial;
+	s->work_ns = m->work_ns == MODEL_UNKNOWN ? 0 : m->work_ns;
+	s->wait_ns = m->wait_ns;
+	s->latency_ns = m->latency_ns == MODEL_UNKNOWN ? 0 : m->latency_ns;
+	s->barrier = barrier;
+	s->norigins = 0;
+	return s;
+}
+
+/*
+ * How many of their newest segments lie after their last meeting (or their beginning). False: not known.
+ */
+static bool since_common(struct history *l, struct history *i, uint32_t *nl, uint32_t *ni)
+{
+	uint32_t a = 0, b = 0;
+
+	while (a < l->n && b < i->n) {
+		const struct segment *x = newest(l, a), *y = newest(i, b);
+
+		if (x->last == y->last) {
+			*nl = a;
+			*ni = b;
+			return true;
+		}
+		/* Within a folded run nobody knows who was at each of them. */
+		if (x->last > y->last ? x->first <= y->last : y->first <= x->last)
+			return false;
+		if (x->last > y->last)
+			a++;
+		else
+			b++;
+	}
+	*nl = l->n;
+	*ni = i->n;
+	return !l->dropped && !i->dropped;
+}
+
+/* --- what a wait is made of ------------------------------------------------------------------------ */
+
+struct excess {
+	uint32_t n;
+	struct {
+		uint32_t barrier;
+		uint64_t l_ns, i_ns;
+	} rows[ROWS]; /* work in the phases that end there */
+	uint64_t l_wait_ns, i_wait_ns;
+	uint64_t l_other_ns, i_other_ns; /* leaving barriers; and when they began */
+	uint32_t other_barrier;
+};
+
+static void excess_work(struct excess *x, uint32_t barrier, uint64_t l_ns, uint64_t i_ns)
+{
+	uint32_t k;
+
+	for (k = 0; k < x->n && x->rows[k].barrier != barrier; k++)
+		;
+	if (k == x->n) {
+		x->rows[x->n].barrier = barrier;
+		x->rows[x->n].l_ns = x->rows[x->n].i_ns = 0;
+		x->n++;
+	}
+	x->rows[k].l_ns += l_ns;
+	x->rows[k].i_ns += i_ns;
+}
+
+static void excess_between(struct excess *x, struct history *hl, uint32_t nl, struct history *hi,
+			   uint32_t ni, const struct model_member *l, const struct model_member *i,
+			   uint32_t barrier)
+{
+	uint64_t l_from = l->arrive_ns - l->work_ns, i_from = i->arrive_ns - i->work_ns;
+	const struct segment *s;
+	uint32_t k;
+
+	excess_work(x, barrier, l->work_ns, i->work_ns);
+	x->other_barrier = barrier;
+	for (k = 0; k < nl; k++) {
+		s = newest(hl, k);
+		excess_work(x, s->barrier, s->work_ns, 0);
+		x->l_wait_ns += s->wait_ns;
+		x->l_other_ns += s->latency_ns;
+		l_from -= s->work_ns + s->wait_ns + s->latency_ns;
+		x->other_barrier = s->barrier;
+	}
+	for (k = 0; k < ni; k++) {
+		s = newest(hi, k);
+		excess_work(x, s->barrier, 0, s->work_ns);
+		x->i_wait_ns += s->wait_ns;
+		x->i_other_ns += s->latency_ns;
+		i_from -= s->work_ns + s->wait_ns + s->latency_ns;
+	}
+	/* Who left the meeting later, or was made later, started with less time. */
+	if (l_from > i_from)
+		x->l_other_ns += l_from - i_from;
+	else
+		x->i_other_ns += i_from - l_from;
+}
+
+static uint64_t over(uint64_t l, uint64_t i)
+{
+	return l > i ? l - i : 0;
+}
+
+/* part / whole of @ns. */
+static uint64_t scaled(uint64_t ns, uint64_t part, uint64_t whole)
+{
+	return whole ? (uint64_t)((unsigned __int128)ns * part / whole) : 0;
+}
+
+static struct charge *charge_to(struct charges *c, uint32_t barrier)
+{
+	uint32_t k;
+
+	for (k = 0; k < c->n && c->of[k].barrier != barrier; k++)
+		;
+	if (k == c->n)
+		c->of[c->n++] = (struct charge){ .barrier = barrier };
+	return &c->of[k];
+}
+
+/* @ns of the wait, because the last thread itself had waited: on to where those waits began. */
+static uint64_t pass_on(struct charges *c, struct history *hl, uint32_t nl, uint64_t waited,
+			uint64_t ns)
+{
+	uint64_t part, given = 0, known = 0;
+	struct charge *largest = NULL, *to;
+	const struct segment *s;
+	uint32_t k, j;
+
+	for (k = 0; k < nl; k++) {
+		s = newest(hl, k);
+		for (j = 0; j < s->norigins; j++) {
+			part = scaled(ns, s->origins[j].ns, waited);
+			known += s->origins[j].ns;
+			if (!part)
+				continue;
+			to = charge_to(c, s->origins[j].barrier);
+			to->passed_ns += part;
+			given += part;
+			if (!largest || to->passed_ns > largest->passed_ns)
+				largest = to;
+		}
+	}
+	/* What is left by rounding, if nothing else is. */
+	if (largest && known == waited) {
+		largest->passed_ns += ns - given;
+		given = ns;
+	}
+	return given;
+}
+
+/* Gives away @wait_ns; returns how much of it was given. */
+static uint64_t distribute(const struct excess *x, struct history *hl, uint32_t nl,
+			   uint64_t wait_ns, struct charges *out)
+{
+	uint64_t wait = over(x->l_wait_ns, x->i_wait_ns);
+	uint64_t other = over(x->l_other_ns, x->i_other_ns), total = wait + other;
+	uint64_t part, given = 0, lost = 0;
+	struct charge *largest = NULL, *to;
+	uint32_t k;
+
+	for (k = 0; k < x->n; k++)
+		total += over(x->rows[k].l_ns, x->rows[k].i_ns);
+	if (!total)
+		return 0;
+	for (k = 0; k < x->n; k++) {
+		part = scaled(wait_ns, over(x->rows[k].l_ns, x->rows[k].i_ns), total);
+		if (!part)
+			continue;
+		to = charge_to(out, x->rows[k].barrier);
+		to->direct_ns += part;
+		given += part;
+	}
+	part = scaled(wait_ns, other, total);
+	if (part)
+		charge_to(out, x->other_barrier)->direct_ns += part;
+	given += part;
+	part = scaled(wait_ns, wait, total);
+	if (part)
+		lost = part - pass_on(out, hl, nl, x->l_wait_ns, part);
+	given += part;
+	for (k = 0; k < out->n; k++)
+		if (!largest || out->of[k].direct_ns + out->of[k].passed_ns >
+					largest->direct_ns + largest->passed_ns)
+			largest = &out->of[k];
+	if (!largest)
+		return 0;
+	if (largest->direct_ns)
+		largest->direct_ns += wait_ns - given;
+	else
+		largest->passed_ns += wait_ns - given;
+	return wait_ns - lost;
+}
+
+/* --- an episode ---------------------------------------------------------------------------------------- */
+
+static struct row *row_of(struct delay *d, uint32_t barrier)
+{
+	return barrier < d->nrows ? &d->rows[barrier] : NULL;
+}
+
+static int prepare(struct delay *d, const struct model_episode *ep)
+{
+	const struct model_member *m;
+	struct history *h;
+	uint32_t i, most = 0;
+	int err = grow_zeroed((void **)&d->rows, &d->nrows, ep->barrier + 1, sizeof(*d->rows));
+
+	for (i = 0; i < ep->n; i++)
+		if (ep->members[i].thread >= most)
+			most = ep->members[i].thread + 1;
+	if (!err)
+		err = grow_zeroed((void **)&d->threads, &d->nthreads, most, sizeof(void *));
+	for (i = 0; i < ep->n && !err; i++) {
+		m = &ep->members[i];
+		h = d->threads[m->thread];
+		if (!h) {
+			h = calloc(1, sizeof(*h));
+			d->threads[m->thread] = h;
+		}
+		if (!h)
+			return -ENOMEM;
+		if (h->tid != m->tid) { /* another thread in the same place */
+			h->tid = m->tid;
+			h->n = h->head = 0;
+			h->dropped = false;
+		}
+	}
+	return err;
+}
+
+static void charge_all(struct delay *d, const struct charges *c, uint64_t wait_ns, uint64_t given,
+		       struct segment *s)
+{
+	struct row *r;
+	uint32_t k;
+
+	for (k = 0; k < c->n; k++) {
+		r = row_of(d, c->of[k].barrier);
+		r->direct_ns += c->of[k].direct_ns;
+		r->passed_ns += c->of[k].passed_ns;
+		r->any = true;
+		origin_add(s, c->of[k].barrier, c->of[k].direct_ns + c->of[k].passed_ns);
+	}
+	d->unknown_ns += wait_ns - given;
+}
+
+/* One waiting thread's wait. @s: where it is remembered; made after @charges were worked out. */
+static uint64_t charge_wait(struct history *hl, struct history *hi, const struct model_member *l,
+			    const struct model_member *i, uint32_t barrier, struct charges *out)
+{
+	struct excess x;
+	uint32_t nl, ni;
+
+	out->n = 0;
+	if (l->work_ns == MODEL_UNKNOWN || i->work_ns == MODEL_UNKNOWN)
+		return 0;
+	if (last_serial(hl) == last_serial(hi) && (hl->n || (!hl->dropped && !hi->dropped))) {
+		charge_to(out, barrier)->direct_ns = i->wait_ns;
+		return i->wait_ns;
+	}
+	if (!since_common(hl, hi, &nl, &ni))
+		return 0;
+	x.n = 0;
+	x.l_wait_ns = x.i_wait_ns = x.l_other_ns = x.i_other_ns = 0;
+	excess_between(&x, hl, nl, hi, ni, l, i, barrier);
+	return distribute(&x, hl, nl, i->wait_ns, out);
+}
+
+int delay_episode(struct delay *d, const struct model_episode *ep)
+{
+	const struct model_member *l, *m;
+	struct history *hl, *h;
+	struct charges charges;
+	struct segment *s;
+	uint64_t given;
+	uint32_t i;
+	int err;
+
+	if (ep->nested || !ep->n)
+		return 0;
+	err = prepare(d, ep);
+	if (err)
+		return err;
+	d->serial++;
+	l = &ep->members[ep->n - 1];
+	hl = d->threads[l->thread];
+	if (ep->state == MODEL_COMPLETE)
+		d->rows[ep->barrier].any = true;
+	for (i = 0; i < ep->n - 1; i++) {
+		m = &ep->members[i];
+		h = d->threads[m->thread];
+		charges.n = 0;
+		given = 0;
+		/* Others are in no sum of waits: nothing is charged, and nothing known to be passed on. */
+		if (ep->state == MODEL_COMPLETE && m->wait_ns)
+			given = charge_wait(hl, h, l, m, ep->barrier, &charges);
+		s = push(h, m, d->serial, ep->barrier);
+		if (ep->state == MODEL_COMPLETE)
+			charge_all(d, &charges, m->wait_ns, given, s);
+	}
+	push(hl, l, d->serial, ep->barrier);
+	return 0;
+}

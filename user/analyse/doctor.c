@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "analyse/doctor_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The capabilities that are missing, in a row: "CAP_BPF and CAP_PERFMON are missing". */
+static bool missing_rights(const struct doctor_facts *x, char *out, size_t len)
+{
+	uint32_t i, n = 0, k = 0;
+	size_t used = 0;
+
+	for (i = 0; i < x->nrights; i++)
+		n += x->rights[i].needed && !x->rights[i].there;
+	for (i = 0; i < x->nrights; i++) {
+		if (x->rights[i].there || !x->rights[i].needed)
+			continue;
+		k++;
+		used += (size_t)snprintf(out + used, len - used, "%s%s",
+					 k == 1	  ? ""
+					 : k == n ? " and "
+						  : ", ",
+					 x->rights[i].name);
+		if (used >= len)
+			return true;
+	}
+	if (n)
+		snprintf(out + used, len - used, " %s missing", n == 1 ? "is" : "are");
+	return n > 0;
+}
+
+/* The first thing that is needed and not there. */
+static void judge(struct doctor *d, const struct doctor_facts *x)
+{
+	const struct doctor_feature *f, *missing = NULL;
+	struct doctor_feature *v = &d->verdict;
+	uint32_t i;
+
+	*v = (struct doctor_feature){ .group = "verdict", .name = "trace", .needed = true };
+	if (missing_rights(x, v->found, sizeof(v->found))) {
+		v->state = DOCTOR_NO;
+		doctor_remedy(v, "%s", x->root ? DOCTOR_DENIED : DOCTOR_SUDO);
+		return;
+	}
+	for (i = 0; i < d->n; i++) {
+		f = &d->features[i];
+		if (!f->needed || f->state == DOCTOR_YES || f->state == DOCTOR_INSTEAD)
+			continue;
+		if (!missing || (missing->state == DOCTOR_UNKNOWN && f->state == DOCTOR_NO))
+			missing = f;
+	}
+	if (!missing)
+		return;
+	v->state = DOCTOR_NO;
+	snprintf(v->found, sizeof(v->found), "%s: %.*s", missing->name,
+		 (int)(sizeof(v->found) - strlen(missing->name) - 3), missing->found);
+	doctor_remedy(v, "%s", missing->remedy);
+}
+
+void doctor_diagnose(const struct doctor_facts *x, struct doctor *d)
+{
+	memset(d, 0, sizeof(*d));
+	doctor_row(d, "machine", "kernel", DOCTOR_YES, "Linux %s, %s, %u CPU%s", x->release,
+		   x->arch, x->cpus, x->cpus == 1 ? "" : "s");
+	doctor_say_rights(d, x);
+	doctor_say_probes(d, x);
+	doctor_say_measures(d, x);
+	judge(d, x);
+}

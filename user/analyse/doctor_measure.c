@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* What can be told of the programs that are traced. */
+#include "analyse/doctor_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- where time goes ------------------------------------------------------------------------------- */
+
+static void say_accounts(struct doctor *d, const struct doctor_facts *x)
+{
+	struct doctor_feature *f;
+
+	f = doctor_row(d, "where time goes", "scheduler events", doctor_known(x->accounts), "%s",
+		       x->accounts == 1	  ? "on a CPU, waiting for one, blocked and on what; stacks"
+		       : x->accounts == 0 ? x->accounts_why
+					  : "not tried");
+	if (x->accounts == 0) {
+		f->state = DOCTOR_INSTEAD;
+		doctor_instead(f, "waits and idle times alone, without causes");
+		doctor_remedy(
+			f,
+			"a kernel whose sched_switch can be traced by BPF (CONFIG_BPF_EVENTS, "
+			"CONFIG_DEBUG_INFO_BTF)%s%s",
+			*x->trial_log ? "; it said: " : "", x->trial_log);
+		return;
+	}
+	if (x->accounts != 1)
+		return;
+	f = doctor_row(d, "where time goes", "page faults",
+		       *x->accounts_why ? DOCTOR_NO : DOCTOR_YES, "%s",
+		       *x->accounts_why ? x->accounts_why : "their time is told apart");
+	if (*x->accounts_why) {
+		f->state = DOCTOR_INSTEAD;
+		doctor_instead(f, "it counts as time on a CPU");
+		doctor_remedy(f, "a kernel with software perf events (CONFIG_PERF_EVENTS)");
+	}
+}
+
+static void say_account_details(struct doctor *d, const struct doctor_facts *x)
+{
+	struct doctor_feature *f;
+
+	f = doctor_row(d, "where time goes", "names of mappings", doctor_known(x->vma), "%s",
+		       x->vma == 1   ? "a page fault names the file"
+		       : x->vma == 0 ? "programs cannot look up mappings"
+				     : "not tried");
+	if (x->vma == 0) {
+		f->state = DOCTOR_INSTEAD;
+		doctor_instead(f, "page faults without the file's name");
+		doctor_remedy(f, "Linux 5.17 or later");
+	}
+	f = doctor_row(d, "where time goes", "throttling by cgroups", doctor_known(x->throttle),
+		       "%s",
+		       x->throttle == 1	  ? "told apart from waiting for a CPU"
+		       : x->throttle == 0 ? "the kernel does not limit groups' CPU time"
+					  : "not tried without BTF");
+	if (x->throttle == 0)
+		doctor_remedy(f, "nothing to do: it cannot happen here (CONFIG_CFS_BANDWIDTH)");
+	f = doctor_row(d, "where time goes", "task iterator", doctor_state_of(x->iterator), "%s",
+		       !x->iterator ? "goes over the threads that were there before tracing"
+				    : doctor_said(x->iterator));
+	if (doctor_state_of(x->iterator) == DOCTOR_NO) {
+		f->state = DOCTOR_INSTEAD;
+		doctor_instead(f, "/proc; threads are known from their first event on");
+		doctor_remedy(f, "Linux 5.10 or later with CONFIG_BPF_EVENTS");
+	}
+}
+
+/* --- counters -------------------------------------------------------------------------------------- */
+
+static void say_counters(struct doctor *d, const struct doctor_facts *x)
+{
+	struct doctor_feature *f;
+
+	f = doctor_row(d, "counters", "hardware counters", doctor_known(x->hardware), "%s",
+		       x->hardware == 1	  ? x->hardware_names
+		       : x->hardware == 0 ? x->hardware_why
+					  : "not tried");
+	if (x->hardware == 0) {
+		f->state = x->software == 1 ? DOCTOR_INSTEAD : DOCTOR_NO;
+		if (x->software == 1)
+			doctor_instead(f, "software events: %s", x->software_names);
+		if (strstr(x->hardware_why, "not permitted"))
+			doctor_refusal(f, x, "CAP_PERFMON");
+		else
+			doctor_remedy(
+				f, "on a virtual machine: have its host pass the PMU through (-cpu "
+				   "host, vPMU)");
+	} else if (x->hardware == 1 && *x->hardware_why) {
+		snprintf(f->found, sizeof(f->found), "%s; not all: %s", x->hardware_names,
+			 x->hardware_why);
+	}
+	f = doctor_row(d, "counters", "software events", doctor_known(x->software), "%s",
+		       x->software == 1	  ? x->software_names
+		       : x->software == 0 ? x->software_why
+					  : "not tried");
+	if (x->software == 0 && strstr(x->software_why, "not permitted"))
+		doctor_refusal(f, x, "CAP_PERFMON");
+	else if (x->software == 0)
+		doctor_remedy(f, "a kernel with CONFIG_PERF_EVENTS");
+	if (*x->pfm) {
+		doctor_row(d, "counters", "names of events", DOCTOR_YES,
+			   "the kernel's, PAPI's presets, and libpfm4's (%s)", x->pfm);
+	} else {
+		f = doctor_row(d, "counters", "names of events", DOCTOR_INSTEAD, "%s",
+			       x->is_static ? "this static program cannot load libpfm4"
+					    : "libpfm4 is not installed");
+		doctor_instead(f, "the kernel's names, PAPI's presets and raw numbers");
+		doctor_remedy(f, x->is_static ? "the program of the package, in place of this one"
+					      : "install libpfm4");
+	}
+}
+
+/* --- hangs ----------------------------------------------------------------------------------------- */
+
+static void say_hangs(struct doctor *d, const struct doctor_facts *x)
+{
+	struct doctor_feature *f;
+
+	f = doctor_row(d, "hangs", "stacks of blocked threads", doctor_state_of(x->registers), "%s",
+		       !x->registers ? "their registers can be had, and nobody is stopped for it"
+		       : *x->registers_why ? x->registers_why
+					   : doctor_said(x->registers));
+	if (doctor_state_of(x->registers) == DOCTOR_NO) {
+		f->state = DOCTOR_INSTEAD;
+		doctor_instead(f,
+			       "/proc: where they stand, and callers as far as they can be found");
+		doctor_remedy(f, "%s",
+			      doctor_lacks(x, "CAP_BPF") || doctor_lacks(x, "CAP_PERFMON")
+				      ? "root, or CAP_BPF and CAP_PERFMON"
+				      : "Linux 5.10 or later with CONFIG_BPF_EVENTS");
+	}
+	f = doctor_row(d, "hangs", "stacks of running threads", doctor_state_of(x->samples), "%s",
+		       !x->samples		     ? "sampled by the kernel's clock"
+		       : x->samples == DOCTOR_UNSEEN ? "no sample came"
+						     : doctor_said(x->samples));
+	if (doctor_state_of(x->samples) == DOCTOR_NO) {
+		f->state = DOCTOR_INSTEAD;
+		doctor_instead(f, "that they run is said, not where");
+		if (doctor_refused(x->samples))
+			doctor_refusal(f, x, "CAP_PERFMON");
+		else
+			doctor_remedy(f, "a kernel with CONFIG_PERF_EVENTS");
+	}
+}
+
+/* --- processes ------------------------------------------------------------------------------------- */
+
+static void say_other(struct doctor *d, const struct doctor_facts *x)
+{
+	int outcome = x->other_maps ? x->other_maps : x->other_files;
+	struct doctor_feature *f;
+
+	if (x->other == DOCTOR_UNTRIED) {
+		doctor_row(d, "processes", "-p of others' processes", DOCTOR_UNKNOWN,
+			   "there is no process but ours to try it on");
+		return;
+	}
+	f = doctor_row(d, "processes", "-p of others' processes", doctor_state_of(outcome), "%s%s",
+		       !outcome	       ? "mappings can be read, and mapped files opened"
+		       : x->other_maps ? "mappings cannot be read: "
+				       : "mapped files cannot be opened: ",
+		       outcome ? doctor_said(outcome) : "");
+	if (doctor_state_of(outcome) == DOCTOR_NO)
+		doctor_remedy(f, "%s",
+			      doctor_lacks(x, "CAP_SYS_PTRACE") ? "CAP_SYS_PTRACE, or be that user"
+			      : doctor_lacks(x, "CAP_CHECKPOINT_RESTORE")
+				      ? "CAP_CHECKPOINT_RESTORE"
+				      : "run sbt-trace where that user is known: "
+					"outside of the container");
+	f = doctor_row(d, "processes", "memory of others", doctor_state_of(x->other_memory), "%s",
+		       !x->other_memory ? "can be read: stacks, locks, names"
+					: doctor_said(x->other_memory));
+	if (doctor_state_of(x->other_memory) == DOCTOR_NO)
+		doctor_remedy(
+			f, "CAP_SYS_PTRACE%s",
+			x->yama > 2 && x->yama != DOCTOR_UNTRIED
+				? "; kernel.yama.ptrace_scope is 3, which forbids it until the "
+				  "next "
+				  "boot"
+			: x->yama > 0 && x->yama != DOCTOR_UNTRIED
+				? ", or sysctl kernel.yama.ptrace_scope=0 for one's own processes"
+				: "");
+}
+
+static void say_processes(struct doctor *d, const struct doctor_facts *x)
+{
+	struct doctor_feature *f;
+	int hold = x->stop ? x->stop : x->signal == 0 ? -ENOTSUP : 0;
+
+	say_other(d, x);
+	f = doctor_row(d, "processes", "memory of own children", doctor_state_of(x->child_memory),
+		       "%s", !x->child_memory ? "can be read" : doctor_said(x->child_memory));
+	if (doctor_state_of(x->child_memory) == DOCTOR_NO)
+		doctor_remedy(f, "%s",
+			      x->child_memory == -ENOSYS
+				      ? "a kernel with CONFIG_CROSS_MEMORY_ATTACH"
+			      : x->seccomp > 0 ? "a seccomp profile that allows process_vm_readv"
+					       : "CAP_SYS_PTRACE");
+	f = doctor_row(d, "processes", "holding new programs",
+		       x->signal == DOCTOR_UNTRIED && !x->stop ? DOCTOR_UNKNOWN
+							       : doctor_state_of(hold),
+		       "%s",
+		       x->signal == DOCTOR_UNTRIED && !x->stop ? "not tried without bpf()"
+		       : !hold	 ? "stopped (SIGSTOP) until their probes are in place"
+		       : x->stop ? doctor_said(hold)
+				 : "programs cannot send signals");
+	if (doctor_state_of(hold) == DOCTOR_NO) {
+		f->state = DOCTOR_INSTEAD;
+		doctor_instead(f, "what a new program does first may be missed");
+		doctor_remedy(f, "Linux 5.3 or later");
+	}
+	if (x->files < DOCTOR_FILES_ENOUGH) {
+		f = doctor_row(d, "processes", "open files",
+			       x->trial == -EMFILE ? DOCTOR_NO : DOCTOR_INSTEAD, "at most %llu",
+			       (unsigned long long)x->files);
+		f->needed = x->trial == -EMFILE;
+		if (!f->needed)
+			doctor_instead(f, "as many programs and libraries as fit: -a may run out");
+		doctor_remedy(f, "raise the hard limit: ulimit -Hn %d, LimitNOFILE=, limits.conf",
+			      DOCTOR_FILES_ENOUGH * 4);
+	} else {
+		doctor_row(d, "processes", "open files", DOCTOR_YES,
+			   x->files == UINT64_MAX ? "without limit" : "at most %llu",
+			   (unsigned long long)x->files);
+	}
+}
+
+static void say_cgroups(struct doctor *d, const struct doctor_facts *x)
+{
+	struct doctor_feature *f;
+
+	if (*x->cgroup2 && !x->cgroup_id) {
+		doctor_row(d, "processes", "--cgroup", DOCTOR_YES, "version 2 is mounted at %s%s",
+			   x->cgroup2,
+			   x->cgroup1 ? " (version 1 too, which is of no use for it)" : "");
+		return;
+	}
+	f = doctor_row(d, "processes", "--cgroup", DOCTOR_NO, "%s%s",
+		       *x->cgroup2  ? "numbers of groups cannot be had: "
+		       : x->cgroup1 ? "only version 1 of cgroups is mounted"
+				    : "cgroups are not mounted",
+		       *x->cgroup2 ? doctor_said(x->cgroup_id) : "");
+	doctor_instead(f, "-a --comm NAME, or -p");
+	doctor_remedy(f, "mount -t cgroup2 none /sys/fs/cgroup");
+}
+
+/* --- names ----------------------------------------------------------------------------------------- */
+
+static void say_library(struct doctor *d, const struct doctor_library *lib)
+{
+	static const char *const packages[][2] = {
+		{ "libc", "libc6-dbg" },
+		{ "libgomp", "libgomp1-dbgsym" },
+		{ "libomp", "libomp5-14-dbgsym" },
+	};
+	struct doctor_feature *f;
+	size_t i;
+
+	if (lib->lines) {
+		doctor_row(d, "names", lib->name, DOCTOR_YES, "%s, with functions and lines",
+			   lib->path);
+		return;
+	}
+	f = doctor_row(d, "names", lib->name, DOCTOR_INSTEAD, "%s, without debug information",
+		       lib->path);
+	doctor_instead(f, "names of exported functions, no lines inside it");
+	for (i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
+		if (!strcmp(lib->name, packages[i][0]))
+			doctor_remedy(f, "if stacks inside it matter: install %s, or --debuginfod",
+				      packages[i][1]);
+}
+
+static void say_names(struct doctor *d, const struct doctor_facts *x)
+{
+	struct doctor_feature *f;
+	uint32_t i;
+
+	doctor_row(d, "names", "functions and lines", *x->libdw ? DOCTOR_YES : DOCTOR_UNKNOWN,
+		   "libdw %s", *x->libdw ? x->libdw : "of unknown version");
+	if (x->debuginfod && x->debuginfod_urls) {
+		doctor_row(d, "names", "debuginfod", DOCTOR_YES,
+			   "with --debuginfod, from DEBUGINFOD_URLS");
+	} else {
+		f = doctor_row(d, "names", "debuginfod", DOCTOR_INSTEAD, "%s",
+			       x->is_static    ? "this static program cannot ask for it"
+			       : x->debuginfod ? "DEBUGINFOD_URLS is not set"
+					       : "libdebuginfod is not installed");
+		doctor_instead(f, "debug information in the files and below /usr/lib/debug");
+		doctor_remedy(f, "%s",
+			      x->is_static    ? "the program of the package, in place of this one"
+			      : x->debuginfod ? "set DEBUGINFOD_URLS, and give --debuginfod"
+					      : "install libdebuginfod1, set DEBUGINFOD_URLS");
+	}
+	for (i = 0; i < x->nlibraries; i++)
+		say_library(d, &x->libraries[i]);
+	if (x->nmpi)
+		doctor_row(d, "names", "MPI", DOCTOR_YES, "%s%s", x->mpi,
+			   x->nmpi > 3 ? ", ..." : "");
+	else
+		doctor_row(d, "names", "MPI", DOCTOR_UNKNOWN,
+			   "no library seen in the usual places; one elsewhere is found by the "
+			   "program "
+			   "that has loaded it");
+}
+
+void doctor_say_measures(struct doctor *d, const struct doctor_facts *x)
+{
+	say_accounts(d, x);
+	say_account_details(d, x);
+	say_counters(d, x);
+	say_hangs(d, x);
+	say_processes(d, x);
+	say_cgroups(d, x);
+	say_names(d, x);
+}

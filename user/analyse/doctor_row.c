@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Rows of the diagnosis, and outcomes in words. */
+#include "analyse/doctor_internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A row; @fmt: what was found. */
+struct doctor_feature *doctor_row(struct doctor *d, const char *group, const char *name,
+				  enum doctor_state state, const char *fmt, ...)
+{
+	struct doctor_feature *f = &d->features[d->n];
+	va_list args;
+
+	if (d->n < DOCTOR_FEATURES - 1)
+		d->n++;
+	memset(f, 0, sizeof(*f));
+	f->group = group;
+	f->name = name;
+	f->state = state;
+	va_start(args, fmt);
+	vsnprintf(f->found, sizeof(f->found), fmt, args);
+	va_end(args);
+	return f;
+}
+
+void doctor_instead(struct doctor_feature *f, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(f->instead, sizeof(f->instead), fmt, args);
+	va_end(args);
+}
+
+void doctor_remedy(struct doctor_feature *f, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(f->remedy, sizeof(f->remedy), fmt, args);
+	va_end(args);
+}
+
+/* Of an outcome. */
+enum doctor_state doctor_state_of(int outcome)
+{
+	return !outcome ? DOCTOR_YES : outcome == DOCTOR_UNTRIED ? DOCTOR_UNKNOWN : DOCTOR_NO;
+}
+
+/* Of a truth: 1, 0. */
+enum doctor_state doctor_known(int truth)
+{
+	return truth == DOCTOR_UNTRIED ? DOCTOR_UNKNOWN : truth ? DOCTOR_YES : DOCTOR_NO;
+}
+
+const char *doctor_said(int outcome)
+{
+	return outcome == DOCTOR_UNTRIED  ? "not tried"
+	       : outcome == DOCTOR_UNSEEN ? "the probe was put, and never hit"
+					  : strerror(-outcome);
+}
+
+bool doctor_refused(int outcome)
+{
+	return outcome == -EPERM || outcome == -EACCES;
+}
+
+bool doctor_release_from(const char *release, unsigned major, unsigned minor)
+{
+	unsigned a, b;
+
+	if (sscanf(release, "%u.%u", &a, &b) != 2)
+		return true;
+	return a > major || (a == major && b >= minor);
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * What the data prove about the machine or how it is used, a sentence each. Each rests on sums over the whole
+ * run, so that nothing that happened once is made much of.
+ */
+#include "analyse/internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A quarter of a thread, all the time, was ready and had no CPU. */
+#define OVERSUBSCRIBED	0.25
+/* Spinning took CPU time from the late one for this share of the time between first and last release. */
+#define SPINNING	0.02
+/* Moves to another CPU by a thread in a second of its life, and so many at all: a balancer alone makes a few. */
+#define MIGRATING	50.0
+#define MIGRATIONS_MIN	20
+/* Moves to another NUMA node by a process's threads in a second; and so many at all. */
+#define NODE_MOVES	10.0
+#define NODE_MOVES_MIN	20
+/* A CPU whose clock is this much below the median of all, over so many phases and so long. */
+#define SLOW_CPU	0.8
+#define SLOW_CPU_PHASES 20
+#define SLOW_CPU_NS	10000000
+/* Being stopped for less than one period of a quota is no finding. */
+#define THROTTLED_NS	1000000
+
+struct findings {
+	struct arena *arena;
+	const struct model *model;
+	const struct report_env *env;
+	const struct model_thread *threads;
+	struct report *out;
+	uint32_t cap;
+	uint32_t *start, *order; /* threads_by_process() */
+};
+
+/* The text is for the caller to write. NULL: out of memory. */
+static struct report_finding *add(struct findings *f, const char *kind, uint32_t pid, double figure)
+{
+	struct report *out = f->out;
+	struct report_finding *more;
+
+	if (out->nfindings == f->cap) {
+		f->cap = f->cap ? 2 * f->cap : 8;
+		more = arena_alloc(f->arena, f->cap * sizeof(*more));
+		if (!more)
+			return NULL;
+		if (out->nfindings)
+			memcpy(more, out->findings, out->nfindings * sizeof(*more));
+		out->findings = more;
+	}
+	more = &out->findings[out->nfindings++];
+	more->kind = kind;
+	more->pid = pid;
+	more->figure = figure;
+	return more;
+}
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+/* The most CPUs that any of its threads may run on; all if that is not known. */
+static uint32_t cpus_for(const struct findings *f, const struct report_process *p)
+{
+	uint32_t i, most = 0;
+
+	for (i = f->start[p->index]; i < f->start[p->index + 1]; i++)
+		if (f->threads[f->order[i]].cpus_allowed > most)
+			most = f->threads[f->order[i]].cpus_allowed;
+	return most && most < f->env->ncpus ? most : f->env->ncpus;
+}
+
+static int u64_cmp(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The most of its threads, of those that come to barriers, that there were at one time. */
+static int at_once(const struct findings *f, const struct report_process *p, uint32_t *out)
+{
+	uint32_t i, j = 0, now, first = f->start[p->index], n = f->start[p->index + 1] - first;
+	uint64_t *starts = arena_alloc(f->arena, (2 * (size_t)n + 1) * sizeof(*starts));
+	uint64_t *ends;
+
+	*out = 0;
+	if (!starts)
+		return -ENOMEM;
+	ends = starts + n;
+	for (i = 0; i < n; i++) {
+		starts[i] = f->threads[f->order[first + i]].start_ns;
+		ends[i] = f->threads[f->order[first + i]].end_ns;
+	}
+	qsort(starts, n, sizeof(*starts), u64_cmp);
+	qsort(ends, n, sizeof(*ends), u64_cmp);
+	for (i = 0; i < n; i++) {
+		while (j < i && ends[j] <= starts[i])
+			j++;
+		now = i + 1 - j;
+		if (now > *out)
+			*out = now;
+	}
+	return 0;
+}
+
+static int oversubscribed(struct findings *f, const struct report_process *p)
+{
+	uint32_t i, cpus = cpus_for(f, p), most;
+	struct report_finding *out;
+	uint64_t ready = 0;
+	double mean;
+	int err;
+
+	for (i = 0; i < p->nmembers; i++) {
+		const struct report_parts *parts = &p->members[i].parts;
+
+		if (parts->runq_ns != REPORT_UNKNOWN)
+			ready += parts->runq_ns;
+		if (parts->late_ns != REPORT_UNKNOWN)
+			ready += parts->late_ns;
+	}
+	if (!cpus || p->threads <= cpus || !p->elapsed_ns)
+		return 0;
+	mean = (double)ready / (double)p->elapsed_ns;
+	if (mean < OVERSUBSCRIBED)
+		return 0;
+	err = at_once(f, p, &most);
+	if (err || most <= cpus)
+		return err;
+	out = add(f, "oversubscribed", p->pid, mean);
+	if (!out)
+		return -ENOMEM;
+	snprintf(out->text, sizeof(out->text),
+		 "More threads than CPUs: of its %s%u threads%s on %u CPU%s, %.1f on average were "
+		 "ready to run and had none.",
+		 most < p->threads ? "up to " : "", most, most < p->threads ? " at a time" : "",
+		 cpus, cpus == 1 ? "" : "s", mean);
+	return 0;
+}
+
+static int spinning(struct findings *f, const struct report_process *p)
+{
+	const struct cause_proc *c = f->env->causes ? causes_proc(f->env->causes, p->index) : NULL;
+	struct report_finding *out;
+	char spun[32];
+
+	if (!c || !c->spun_episodes || c->last_ns <= c->first_ns ||
+	    (double)c->spun_ns < SPINNING * (double)(c->last_ns - c->first_ns))
+		return 0;
+	out = add(f, "spinning", p->pid, seconds(c->spun_ns));
+	if (!out)
+		return -ENOMEM;
+	say_time((int64_t)c->spun_ns, spun);
+	snprintf(out->text, sizeof(out->text),
+		 "Threads spun in barriers while the last one had to wait for a CPU: %s of "
+		 "each, "
+		 "in %llu of %llu episodes.",
+		 spun, (unsigned long long)c->spun_episodes, (unsigned long long)c->episodes);
+	return 0;
+}
+
+static int cpu_cmp(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Several threads of one process that may run on one CPU only, and all on the same. */
+static int pinned(struct findings *f, const struct report_process *p)
+{
+	uint32_t i, j, n = 0, most = 0, cpu = 0, *cpus, at;
+	struct report_finding *out;
+
+	if (!f->env->causes || f->env->ncpus < 2)
+		return 0;
+	cpus = calloc(f->start[p->index + 1] - f->start[p->index] + 1, sizeof(*cpus));
+	if (!cpus)
+		return -ENOMEM;
+	for (i = f->start[p->index]; i < f->start[p->index + 1]; i++) {
+		at = causes_pinned(f->env->causes, f->order[i], f->threads[f->order[i]].tid);
+		if (at != MODEL_NONE)
+			cpus[n++] = at;
+	}
+	qsort(cpus, n, sizeof(*cpus), cpu_cmp);
+	for (i = 0; i < n; i = j) {
+		for (j = i; j < n && cpus[j] == cpus[i]; j++)
+			;
+		if (j - i > most) {
+			most = j - i;
+			cpu = cpus[i];
+		}
+	}
+	free(cpus);
+	if (most < 2)
+		return 0;
+	out = add(f, "pinned", p->pid, most);
+	if (!out)
+		return -ENOMEM;
+	snprintf(out->text, sizeof(out->text),
+		 "%u of its %u threads may run on CPU %u only, and share it; there are %u CPUs.",
+		 most, p->threads, cpu, f->env->ncpus);
+	return 0;
+}
+
+/* Moves of its threads in a second of their lives, by the parts that are known. */
+static double migrations(const struct report_process *p)
+{
+	uint64_t moves = 0, time = 0;
+	uint32_t i;
+
+	for (i = 0; i < p->nmembers; i++) {
+		if (p->members[i].parts.migrations == REPORT_UNKNOWN ||
+		    p->members[i].work_ns == REPORT_UNKNOWN)
+			continue;
+		moves += p->members[i].parts.migrations;
+		time += p->members[i].work_ns + p->members[i].idle_ns;
+	}
+	return moves >= MIGRATIONS_MIN && time ? (double)moves / seconds(time) : 0;
+}
+
+static int migrating(struct findings *f, const struct report_process *p)
+{
+	const struct cause_proc *c = f->env->causes ? causes_proc(f->env->causes, p->index) : NULL;
+	double moves = migrations(p), nodes = 0;
+	struct report_finding *out;
+
+	if (c && c->node_moves >= NODE_MOVES_MIN && c->last_ns > c->first_ns)
+		nodes = (double)c->node_moves / seconds(c->last_ns - c->first_ns);
+	if (moves < MIGRATING && nodes < NODE_MOVES)
+		return 0;
+	out = add(f, "migrating", p->pid, nodes >= NODE_MOVES ? nodes : moves);
+	if (!out)
+		return -ENOMEM;
+	if (nodes >= NODE_MOVES)
+		snprintf(
+			out->text, sizeof(out->text),
+			"Its threads were moved from one NUMA node to another %.0f times a second: "
+			"what they had in memory was then far away.",
+			nodes);
+	else
+		snprintf(out->text, sizeof(out->text),
+			 "Its threads were moved from one CPU to another %.0f times in each second "
+			 "of "
+			 "a thread's life.",
+			 moves);
+	return 0;
+}
+
+static int throttled(struct findings *f, const struct report_process *p)
+{
+	struct report_finding *out;
+	uint64_t ns = 0;
+	uint32_t i;
+	char stopped[32];
+
+	for (i = 0; i < p->nmembers; i++) {
+		uint64_t t = p->members[i].parts.blocked_ns[MODEL_BLOCKED_THROTTLED];
+
+		ns += t == REPORT_UNKNOWN ? 0 : t;
+	}
+	if (ns < THROTTLED_NS)
+		return 0;
+	out = add(f, "throttled", p->pid, seconds(ns));
+	if (!out)
+		return -ENOMEM;
+	say_time((int64_t)ns, stopped);
+	snprintf(out->text, sizeof(out->text),
+		 "Its cgroup's CPU quota was reached: its threads were stopped for %s, added "
+		 "up.",
+		 stopped);
+	return 0;
+}
+
+static bool cpu_known(const struct cause_cpu *c)
+{
+	return c && c->phases >= SLOW_CPU_PHASES && c->oncpu_ns >= SLOW_CPU_NS && c->cycles;
+}
+
+static double clock_of(const struct cause_cpu *c)
+{
+	return (double)c->cycles / (double)c->oncpu_ns;
+}
+
+static int double_cmp(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Cycles in a ns say how fast a CPU runs, whatever it runs; instructions would depend on the work. */
+static int slow_cpus(struct findings *f)
+{
+	const struct causes *causes = f->env->causes;
+	uint32_t i, n = 0, ncpus = causes ? causes_ncpus(causes) : 0;
+	struct report_finding *out;
+	double *clocks, median, own;
+	int err = 0;
+
+	if (!ncpus)
+		return 0;
+	clocks = calloc(ncpus, sizeof(*clocks));
+	if (!clocks)
+		return -ENOMEM;
+	for (i = 0; i < ncpus; i++)
+		if (cpu_known(causes_cpu(causes, i)))
+			clocks[n++] = clock_of(causes_cpu(causes, i));
+	qsort(clocks, n, sizeof(*clocks), double_cmp);
+	/* The upper one: with two CPUs the slower is held against the faster. */
+	median = n >= 2 ? clocks[n / 2] : 0;
+	free(clocks);
+	for (i = 0; i < ncpus && !err && n >= 2; i++) {
+		if (!cpu_known(causes_cpu(causes, i)))
+			continue;
+		own = clock_of(causes_cpu(causes, i));
+		if (own >= SLOW_CPU * median)
+			continue;
+		out = add(f, "slow_cpu", 0, own / median);
+		if (out)
+			snprintf(out->text, sizeof(out->text),
+				 "CPU %u ran at %.2f GHz while threads computed there, the others "
+				 "at "
+				 "%.2f: %.0f %% of their speed.",
+				 i, own, median, 100 * own / median);
+		else
+			err = -ENOMEM;
+	}
+	return err;
+}
+
+int findings_build(struct arena *a, const struct model *model, const struct report_env *env,
+		   const struct model_thread *threads, struct report *out)
+{
+	static int (*const of_process[])(struct findings *, const struct report_process *) = {
+		oversubscribed, spinning, pinned, migrating, throttled,
+	};
+	struct findings f = {
+		.arena = a, .model = model, .env = env, .threads = threads, .out = out
+	};
+	uint32_t i, j;
+	int err = threads_by_process(a, model, threads, &f.start, &f.order);
+
+	for (i = 0; i < out->nprocesses; i++)
+		for (j = 0; j < sizeof(of_process) / sizeof(of_process[0]) && !err; j++)
+			err = of_process[j](&f, &out->processes[i]);
+	return err ? err : slow_cpus(&f);
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Processes that meet one another at barriers, the ranks of an MPI job, are one team: who of them has more to do shows in
+ * the figures of all of them together, while those of one of them alone take any lateness of the others for its own.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/internal.h"
+
+struct groups {
+	struct arena *arena;
+	const struct model *model;
+	const struct model_proc *procs; /* by index */
+	const struct model_thread *threads; /* by index */
+	struct report *out;
+	struct member_of { /* by model_proc index */
+		uint32_t head; /* another of its group, or itself */
+		uint32_t size; /* of a head's group: processes in the report */
+		uint32_t processes, barriers; /* of a head: the first of them in the report, and */
+		uint64_t start_ns, end_ns; /* of its threads that crossed a barrier */
+	} * of;
+	uint32_t *next_process, *next_barrier; /* the next of the same group; MODEL_NONE */
+};
+
+static uint32_t head_of(const struct groups *g, uint32_t proc)
+{
+	while (g->of[proc].head != proc) {
+		g->of[proc].head = g->of[g->of[proc].head].head;
+		proc = g->of[proc].head;
+	}
+	return proc;
+}
+
+/* Everybody who comes to a barrier that processes share is in one group. */
+static void join_members(const struct groups *g, const struct model_barrier *b)
+{
+	uint32_t i, a = head_of(g, b->proc), other;
+
+	for (i = 0; i < b->nthreads; i++) {
+		if (b->threads[i].thread == MODEL_NONE)
+			continue;
+		other = head_of(g, g->threads[b->threads[i].thread].proc);
+		if (other != a)
+			g->of[other].head = a;
+	}
+}
+
+/* First start and last end of the threads that crossed a barrier. */
+static void span_of(const struct groups *g, uint32_t head, uint64_t *start, uint64_t *end,
+		    uint64_t *ideal)
+{
+	uint32_t k;
+	uint64_t own;
+
+	*start = UINT64_MAX;
+	*end = *ideal = 0;
+	for (k = g->of[head].processes; k != MODEL_NONE; k = g->next_process[k]) {
+		const struct report_process *p = &g->out->processes[k];
+
+		own = g->of[p->index].start_ns;
+		if (g->of[p->index].end_ns > *end)
+			*end = g->of[p->index].end_ns;
+		if (own == UINT64_MAX)
+			own = g->procs[p->index].start_ns;
+		if (own < *start)
+			*start = own;
+		/* The end of its longest path: meetings have joined it with the others'. */
+		if (own + p->ideal_ns > *ideal)
+			*ideal = own + p->ideal_ns;
+		if (own + p->elapsed_ns > *end)
+			*end = own + p->elapsed_ns;
+	}
+	*ideal = *ideal > *start ? *ideal - *start : 0;
+}
+
+static int by_index(const void *a, const void *b)
+{
+	const struct report_thread *x = a, *y = b;
+
+	if (x->index != y->index)
+		return x->index < y->index ? -1 : 1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+/* Of the meetings that it came to: ranks need not come to the same ones. */
+static void share_of_own(struct report_thread *t)
+{
+	t->last_share = t->crossings ? (double)t->last / (double)t->crossings : NAN;
+}
+
+/* @model: what is counted once, with the process that came to the barrier first. */
+static void add_process(struct report_process *all, const struct report_process *p,
+			const struct model_proc *model, struct efficiency_sums *sums)
+{
+	uint32_t i;
+
+	memcpy(all->members + all->nmembers, p->members, p->nmembers * sizeof(*p->members));
+	all->nmembers += p->nmembers;
+	all->threads += p->threads;
+	all->episodes += model->episodes;
+	all->incomplete += model->incomplete;
+	all->ambiguous += model->ambiguous;
+	all->crossings += p->crossings;
+	all->abandoned += p->abandoned;
+	all->lost += p->lost;
+	all->outside_ns += p->outside_ns;
+	all->wait_ns += p->wait_ns;
+	all->release_ns += p->release_ns;
+	for (i = 0; i < p->nmembers; i++) {
+		sums->sum_ns += p->members[i].work_ns;
+		if (p->members[i].work_ns > sums->max_ns)
+			sums->max_ns = p->members[i].work_ns;
+	}
+}
+
+static const struct report_barrier *top_of(const struct groups *g, uint32_t head)
+{
+	const struct report_barrier *b;
+	uint32_t i;
+
+	/* In order by now: most lost time first. */
+	for (i = g->of[head].barriers; i != MODEL_NONE; i = g->next_barrier[i]) {
+		b = &g->out->barriers[i];
+		if (!b->nested && b->lost_ns)
+			return b;
+	}
+	return NULL;
+}
+
+static struct verdict_shares shares_of(const struct groups *g, uint32_t head,
+				       const struct report_process *all,
+				       const struct report_barrier *top)
+{
+	struct verdict_shares shares = { .top = NAN };
+	const struct report_barrier *b;
+	uint32_t i;
+
+	for (i = g->of[head].barriers; i != MODEL_NONE; i = g->next_barrier[i]) {
+		b = &g->out->barriers[i];
+		if (!b->nested)
+			verdict_share(&shares, b, all->wait_ns);
+	}
+	if (top && all->wait_ns)
+		shares.top = (double)top->lost_ns / (double)all->wait_ns;
+	return shares;
+}
+
+/* The members are in order by now. */
+static void rank_member(struct report_process *all, const struct report_thread *t)
+{
+	struct report_thread *at =
+		bsearch(t, all->members, all->nmembers, sizeof(*all->members), by_index);
+
+	/* More than one: of processes that had the same number one after the other. */
+	while (at && at > all->members && !by_index(at - 1, t))
+		at--;
+	for (; at && at < all->members + all->nmembers && !by_index(at, t); at++)
+		at->ranked = true;
+}
+
+/* Members whose number is their rank at a barrier of the group. */
+static void note_ranks(const struct groups *g, uint32_t head, struct report_process *all)
+{
+	uint32_t i, j;
+
+	for (i = g->of[head].barriers; i != MODEL_NONE; i = g->next_barrier[i]) {
+		const struct report_barrier *b = &g->out->barriers[i];
+
+		for (j = 0; b->ranked && j < b->nthreads; j++)
+			rank_member(all, &b->threads[j]);
+	}
+	all->ranked = report_ranked(all->members, all->nmembers);
+}
+
+/* Of one process alone the efficiencies would take the others' lateness for its own: they are not known. */
+static void set_apart(struct report_process *p)
+{
+	uint32_t i;
+
+	p->meets_others = true;
+	p->efficiency.load_balance = p->efficiency.serialisation = p->efficiency.transfer = NAN;
+	p->efficiency.communication = p->efficiency.parallel = NAN;
+	p->lost_static = p->lost_rotating = p->lost_transfer = NAN;
+	for (i = 0; i < p->nmembers; i++)
+		share_of_own(&p->members[i]);
+}
+
+static int group_fill(const struct groups *g, uint32_t head, struct report_group *out)
+{
+	struct report_process *all = &out->all;
+	const struct report_barrier *top = top_of(g, head);
+	struct efficiency_sums sums = { 0 };
+	struct verdict_shares shares;
+	uint32_t i, n = 0, members = 0;
+	uint64_t start, end;
+
+	for (i = g->of[head].processes; i != MODEL_NONE; i = g->next_process[i]) {
+		members += g->out->processes[i].nmembers;
+		n++;
+	}
+	out->processes = arena_alloc(g->arena, (n + 1) * sizeof(*out->processes));
+	all->members = arena_alloc(g->arena, (members + 1) * sizeof(*all->members));
+	if (!out->processes || !all->members)
+		return -ENOMEM;
+	for (i = g->of[head].processes; i != MODEL_NONE; i = g->next_process[i]) {
+		struct report_process *p = &g->out->processes[i];
+
+		set_apart(p);
+		out->processes[out->nprocesses++] =
+			(struct report_group_process){ p->pid, p->comm };
+		add_process(all, p, &g->procs[p->index], &sums);
+		if (out->nprocesses == 1)
+			all->comm = p->comm;
+		else if (all->comm && (!p->comm || strcmp(p->comm, all->comm) != 0))
+			all->comm = NULL;
+	}
+	qsort(all->members, all->nmembers, sizeof(*all->members), by_index);
+	note_ranks(g, head, all);
+	all->index = MODEL_NONE;
+	all->pid = out->processes[0].pid;
+	span_of(g, head, &start, &end, &all->ideal_ns);
+	all->elapsed_ns = end > start ? end - start : 0;
+	sums.n = all->threads;
+	sums.ideal_ns = all->ideal_ns;
+	sums.elapsed_ns = all->elapsed_ns;
+	all->efficiency = efficiency_of(&sums);
+	if (g->out->extent.window && !all->episodes)
+		all->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
+	efficiency_losses(&all->efficiency, &all->lost_static, &all->lost_rotating,
+			  &all->lost_transfer);
+	all->useful_oncpu = all->omp_load_balance = all->omp_scheduling = all->omp_serialisation =
+		NAN;
+	all->cost_ns = REPORT_UNKNOWN;
+	all->cost_share = NAN;
+	shares = shares_of(g, head, all, top);
+	verdict_process(all, top, &shares);
+	return 0;
+}
+
+static int group_cmp(const void *a, const void *b)
+{
+	const struct report_group *x = a, *y = b;
+
+	if (x->all.wait_ns != y->all.wait_ns)
+		return x->all.wait_ns > y->all.wait_ns ? -1 : 1;
+	return x->all.pid < y->all.pid ? -1 : x->all.pid > y->all.pid;
+}
+
+/* What belongs to each group, in the order of the report. */
+static void sort_out(const struct groups *g)
+{
+	uint32_t i, head;
+
+	for (i = 0; i < model_nthreads(g->model); i++) {
+		const struct model_thread *t = &g->threads[i];
+		struct member_of *of = t->crossings ? &g->of[t->proc] : NULL;
+
+		if (of && t->start_ns < of->start_ns)
+			of->start_ns = t->start_ns;
+		if (of && t->end_ns > of->end_ns)
+			of->end_ns = t->end_ns;
+	}
+	for (i = g->out->nprocesses; i-- > 0;) {
+		head = head_of(g, g->out->processes[i].index);
+		g->next_process[i] = g->of[head].processes;
+		g->of[head].processes = i;
+		g->of[head].size++;
+	}
+	for (i = g->out->nbarriers; i-- > 0;) {
+		head = head_of(g, model_barrier(g->model, g->out->barriers[i].index)->proc);
+		g->next_barrier[i] = g->of[head].barriers;
+		g->of[head].barriers = i;
+	}
+}
+
+int groups_build(struct arena *a, const struct model *model, const struct model_proc *procs,
+		 const struct model_thread *threads, struct report *out)
+{
+	struct groups g = { a, model, procs, threads, out, NULL, NULL, NULL };
+	uint32_t i, n = model_nprocs(model), many = 0;
+	int err = 0;
+
+	g.of = arena_alloc(a, ((size_t)n + 1) * sizeof(*g.of));
+	g.next_process = arena_alloc(a, ((size_t)out->nprocesses + 1) * sizeof(uint32_t));
+	g.next_barrier = arena_alloc(a, ((size_t)out->nbarriers + 1) * sizeof(uint32_t));
+	if (!g.of || !g.next_process || !g.next_barrier)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		g.of[i] = (struct member_of){ .head = i,
+					      .processes = MODEL_NONE,
+					      .barriers = MODEL_NONE,
+					      .start_ns = UINT64_MAX };
+	for (i = 0; i < model_nbarriers(model); i++)
+		if (model_barrier(model, i)->shared)
+			join_members(&g, model_barrier(model, i));
+	sort_out(&g);
+	for (i = 0; i < n; i++)
+		many += g.of[i].size > 1;
+	out->groups = arena_alloc(a, ((size_t)many + 1) * sizeof(*out->groups));
+	if (!out->groups)
+		return -ENOMEM;
+	for (i = 0; i < n && !err; i++)
+		if (g.of[i].size > 1)
+			err = group_fill(&g, i, &out->groups[out->ngroups++]);
+	if (!err)
+		qsort(out->groups, out->ngroups, sizeof(*out->groups), group_cmp);
+	return err;
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * A thread of a team is useful, or it waits in a region (at a barrier, or at the join until the thread that began the
+ * region goes on), or it has no region to work in: from that join until it begins in the next. Of the waits in one
+ * region the shortest is what all its members have in common, the price of the runtime; what others wait longer is
+ * imbalance (TALP: DLB, talp_openmp.c). What is left of the thread's time in barriers is spent outside regions.
+ */
+#include "analyse/openmp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/internal.h"
+#include "sbt/record.h"
+
+/* More regions than this share not seen whole, or more time of which nothing is known: no figures. */
+#define KNOWN_LEAST 0.95
+
+/* What one thread waited in the region that it is in. */
+struct waited {
+	uint32_t thread;
+	uint64_t ns;
+};
+
+struct region {
+	uint32_t proc;
+	uint32_t n, cap;
+	struct waited *waited;
+};
+
+struct omp_thread {
+	uint32_t tid; /* its place may be given to another; 0: in no team yet */
+	const struct region *in; /* where it waited last, and its place there */
+	uint32_t at;
+	uint64_t in_ns; /* waited inside regions */
+	uint64_t other_ns; /* inside barriers that are none of OpenMP's */
+};
+
+struct omp_proc {
+	uint64_t imbalance_ns, scheduling_ns;
+	uint64_t regions, partial; /* all, and those not seen whole */
+};
+
+struct openmp {
+	struct omp_thread *threads; /* by index */
+	struct omp_proc *procs; /* by index */
+	uint32_t nthreads, nprocs;
+	struct hash regions; /* by process and team: struct region */
+};
+
+struct openmp *openmp_new(void)
+{
+	struct openmp *o = calloc(1, sizeof(*o));
+
+	if (o)
+		hash_init(&o->regions);
+	return o;
+}
+
+static void region_free(struct region *r)
+{
+	if (r)
+		free(r->waited);
+	free(r);
+}
+
+void openmp_free(struct openmp *o)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	if (!o)
+		return;
+	while ((e = hash_next(&o->regions, &pos, &zero)))
+		region_free((struct region *)(uintptr_t)e->value);
+	hash_free(&o->regions);
+	free(o->threads);
+	free(o->procs);
+	free(o);
+}
+
+static int prepare(struct openmp *o, const struct model_episode *ep)
+{
+	int err = grow_zeroed((void **)&o->procs, &o->nprocs, ep->proc + 1, sizeof(*o->procs));
+	uint32_t i;
+
+	for (i = 0; i < ep->n && !err; i++) {
+		const struct model_member *m = &ep->members[i];
+		struct omp_thread *t;
+
+		err = grow_zeroed((void **)&o->threads, &o->nthreads, m->thread + 1,
+				  sizeof(*o->threads));
+		if (err)
+			break;
+		t = &o->threads[m->thread];
+		if (t->tid != m->tid)
+			*t = (struct omp_thread){ .tid = m->tid };
+	}
+	return err;
+}
+
+/* --- a region ------------------------------------------------------------------------------------- */
+
+static uint64_t region_key(const struct model_episode *ep)
+{
+	return hash_mix(ep->object) ^ ep->proc;
+}
+
+static int region_get(struct openmp *o, const struct model_episode *ep, struct region **out)
+{
+	uint64_t key = region_key(ep);
+	int err;
+
+	*out = hash_get_ptr(&o->regions, key);
+	if (*out)
+		return 0;
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->proc = ep->proc;
+	err = hash_put_ptr(&o->regions, key, *out);
+	if (err) {
+		free(*out);
+		*out = NULL;
+	}
+	return err;
+}
+
+static struct waited *region_thread(struct region *r, struct omp_thread *t, uint32_t thread)
+{
+	struct waited *w;
+	uint32_t i;
+
+	if (t->in == r && t->at < r->n && r->waited[t->at].thread == thread)
+		return &r->waited[t->at];
+	/* It may have been in another team in between. */
+	for (i = 0; i < r->n; i++)
+		if (r->waited[i].thread == thread)
+			break;
+	t->in = r;
+	t->at = i;
+	if (i < r->n)
+		return &r->waited[i];
+	if (grow_zeroed((void **)&r->waited, &r->cap, r->n + 1, sizeof(*r->waited)))
+		return NULL;
+	w = &r->waited[r->n++];
+	*w = (struct waited){ .thread = thread };
+	return w;
+}
+
+/* All of @ep's members wait from their arrival until they leave, or until @end if that is not seen. */
+static int region_wait(struct openmp *o, const struct model_episode *ep, uint64_t end,
+		       struct region **out)
+{
+	int err = region_get(o, ep, out);
+	uint32_t i;
+
+	for (i = 0; i < ep->n && !err; i++) {
+		const struct model_member *m = &ep->members[i];
+		uint64_t until = m->depart_ns != MODEL_UNKNOWN ? m->depart_ns : end;
+		struct waited *w = region_thread(*out, &o->threads[m->thread], m->thread);
+
+		if (!w) {
+			err = -ENOMEM;
+		} else if (until != MODEL_UNKNOWN && until > m->arrive_ns) {
+			w->ns += until - m->arrive_ns;
+			o->threads[m->thread].in_ns += until - m->arrive_ns;
+		}
+	}
+	return err;
+}
+
+static void region_end(struct openmp *o, const struct model_episode *ep, struct region *r)
+{
+	struct omp_proc *p = &o->procs[ep->proc];
+	uint64_t least = MODEL_UNKNOWN, sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < r->n; i++) {
+		sum += r->waited[i].ns;
+		if (r->waited[i].ns < least)
+			least = r->waited[i].ns;
+	}
+	if (r->n) {
+		p->scheduling_ns += least * r->n;
+		p->imbalance_ns += sum - least * r->n;
+	}
+	hash_del(&o->regions, region_key(ep));
+	region_free(r);
+}
+
+/* When the thread that began the region went on; the workers' departures are not seen. */
+static uint64_t master_left(const struct model_episode *ep)
+{
+	uint32_t i;
+
+	for (i = 0; i < ep->n; i++)
+		if (!(ep->members[i].flags & MODEL_CROSSING_STAYS))
+			return ep->members[i].depart_ns;
+	return MODEL_UNKNOWN;
+}
+
+static void elsewhere(struct openmp *o, const struct model_episode *ep)
+{
+	uint32_t i;
+
+	for (i = 0; i < ep->n; i++) {
+		const struct model_member *m = &ep->members[i];
+
+		if (m->depart_ns != MODEL_UNKNOWN && m->depart_ns > m->arrive_ns)
+			o->threads[m->thread].other_ns += m->depart_ns - m->arrive_ns;
+	}
+}
+
+int openmp_episode(struct openmp *o, const struct model *model, const struct model_episode *ep)
+{
+	uint8_t family = model_barrier(model, ep->barrier)->family;
+	uint64_t end = MODEL_UNKNOWN;
+	struct region *r;
+	bool join;
+	int err;
+
+	/* What is nested is time inside of another barrier. */
+	if (ep->nested || !ep->n)
+		return 0;
+	err = prepare(o, ep);
+	if (err)
+		return err;
+	if (family != SBT_FAMILY_GOMP && family != SBT_FAMILY_LIBOMP) {
+		elsewhere(o, ep);
+		return 0;
+	}
+	join = ep->members[0].kind == SBT_KIND_JOIN;
+	if (join) {
+		end = master_left(ep);
+		o->procs[ep->proc].regions++;
+	}
+	if (ep->state == MODEL_INCOMPLETE || (join && end == MODEL_UNKNOWN))
+		o->procs[ep->proc].partial++;
+	err = region_wait(o, ep, end, &r);
+	if (!err && join)
+		region_end(o, ep, r);
+	return err;
+}
+
+/* --- what comes out -------------------------------------------------------------------------------- */
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* Waits in regions of which the end was not seen, or has not come yet. */
+static uint64_t open_waits(const struct openmp *o, uint32_t proc)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	uint64_t sum = 0;
+	size_t pos = 0;
+	uint32_t i;
+
+	while ((e = hash_next(&o->regions, &pos, &zero))) {
+		const struct region *r = (const void *)(uintptr_t)e->value;
+
+		for (i = 0; r->proc == proc && i < r->n; i++)
+			sum += r->waited[i].ns;
+	}
+	return sum;
+}
+
+bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thread *threads,
+		  const uint32_t *of_proc, uint32_t n, struct efficiency_omp *out)
+{
+	const struct omp_proc *p = proc < o->nprocs ? &o->procs[proc] : NULL;
+	uint64_t unknown, known;
+	uint32_t i;
+
+	memset(out, 0, sizeof(*out));
+	if (!p || !p->regions || (double)p->partial > (1 - KNOWN_LEAST) * (double)p->regions)
+		return false;
+	unknown = open_waits(o, proc);
+	out->imbalance_ns = p->imbalance_ns;
+	out->scheduling_ns = p->scheduling_ns;
+	for (i = 0; i < n; i++) {
+		const struct model_thread *t = &threads[of_proc[i]];
+		const struct omp_thread *ot;
+
+		ot = of_proc[i] < o->nthreads ? &o->threads[of_proc[i]] : NULL;
+		if (!ot || ot->tid != t->tid)
+			continue;
+		out->useful_ns += t->outside_ns;
+		out->serialisation_ns += minus(t->idle_ns, ot->in_ns + ot->other_ns);
+		unknown += t->unknown_ns;
+	}
+	known = out->useful_ns + out->imbalance_ns + out->scheduling_ns + out->serialisation_ns;
+	return (double)unknown <= (1 - KNOWN_LEAST) * (double)(known + unknown);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * What OpenMP's threads lose, and to what, from the episodes of their teams: for TALP's efficiencies (efficiency.c).
+ * Pure.
+ */
+#ifndef ANALYSE_OPENMP_H
+#define ANALYSE_OPENMP_H
+
+#include "model/model.h"
+
+struct openmp;
+
+/* NULL: out of memory. */
+struct openmp *openmp_new(void);
+void openmp_free(struct openmp *openmp);
+/* Takes in one episode, in the order in which the model hands them out; of any family. Returns 0 or -ENOMEM. */
+int openmp_episode(struct openmp *openmp, const struct model *model,
+		   const struct model_episode *episode);
+
+#endif /* ANALYSE_OPENMP_H */

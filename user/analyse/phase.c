@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "analyse/phase.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct share *share_of(struct shares *s, uint32_t thread, uint32_t tid)
+{
+	struct share *t;
+
+	if (grow_zeroed((void **)&s->places, &s->nplaces, thread + 1, sizeof(*s->places)))
+		return NULL;
+	t = s->places[thread] ? &s->all[s->places[thread] - 1] : NULL;
+	/* Another thread in its place is somebody else. */
+	if (t && t->tid == tid)
+		return t;
+	if (grow_zeroed((void **)&s->all, &s->cap, s->n + 1, sizeof(*s->all)))
+		return NULL;
+	t = &s->all[s->n++];
+	s->places[thread] = s->n;
+	memset(t, 0, sizeof(*t));
+	t->thread = thread;
+	t->tid = tid;
+	return t;
+}
+
+void shares_empty(struct shares *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->n; i++)
+		s->places[s->all[i].thread] = 0;
+	s->n = 0;
+}
+
+void shares_free(struct shares *s)
+{
+	free(s->all);
+	free(s->places);
+}
+
+/* --- an occurrence -------------------------------------------------------------------------------- */
+
+void occurrence_begin(struct occurrence *o, uint64_t start_ns)
+{
+	o->start_ns = start_ns;
+	shares_empty(&o->shares);
+	o->episodes = o->incomplete = 0;
+	o->unknown = false;
+}
+
+void occurrence_work(struct occurrence *o, const struct model_member *m, struct share *t)
+{
+	bool accounted = m->detail || m->flags & MODEL_CROSSING_ACCOUNTED;
+	uint64_t work = m->work_ns, inside = MODEL_UNKNOWN;
+
+	if (m->depart_ns != MODEL_UNKNOWN && m->depart_ns >= m->arrive_ns)
+		inside = m->depart_ns - m->arrive_ns;
+	if (work == MODEL_UNKNOWN) {
+		o->unknown = true;
+	} else if (m->arrive_ns < o->start_ns + work) {
+		work = m->arrive_ns > o->start_ns ? m->arrive_ns - o->start_ns : 0;
+		t->work_ns += work;
+		t->ideal_ns += work;
+		if (work && m->detail && m->detail->ncounters)
+			t->sums.unknown |= (uint8_t)((1u << m->detail->ncounters) - 1);
+		work = MODEL_UNKNOWN;
+	} else {
+		t->work_ns += work;
+		t->ideal_ns += work;
+	}
+	if (accounted)
+		model_sums_add(&t->sums, m->detail, work, inside);
+}
+
+void occurrence_wait(const struct model_episode *ep, uint32_t i, struct share *t)
+{
+	const struct model_member *m = &ep->members[i];
+
+	if (m->depart_ns != MODEL_UNKNOWN && m->depart_ns >= m->arrive_ns)
+		t->idle_ns += m->depart_ns - m->arrive_ns;
+	t->crossings++;
+	if (ep->state == MODEL_INCOMPLETE)
+		return;
+	t->wait_ns += m->wait_ns;
+	if (m->wait_ns > t->wait_max_ns)
+		t->wait_max_ns = m->wait_ns;
+	t->last += i == ep->n - 1;
+}
+
+void occurrence_count(struct occurrence *o, const struct model_episode *ep)
+{
+	o->episodes += ep->state == MODEL_COMPLETE;
+	o->incomplete += ep->state == MODEL_INCOMPLETE;
+}
+
+static int merge(struct phase *p, const struct share *from, bool unknown)
+{
+	struct share *to = share_of(&p->shares, from->thread, from->tid);
+
+	if (!to)
+		return -ENOMEM;
+	to->crossings += from->crossings;
+	to->last += from->last;
+	to->work_ns += from->work_ns;
+	to->wait_ns += from->wait_ns;
+	to->idle_ns += from->idle_ns;
+	if (from->wait_max_ns > to->wait_max_ns)
+		to->wait_max_ns = from->wait_max_ns;
+	if (!unknown)
+		to->whole_ns += from->work_ns;
+	model_sums_join(&to->sums, &from->sums);
+	return 0;
+}
+
+int phase_end(struct phase *p, const struct occurrence *o, uint64_t end_ns)
+{
+	uint64_t ideal = 0, ns = end_ns - o->start_ns;
+	uint32_t i;
+	int err = 0;
+
+	if (!p->time.n)
+		model_stat_init(&p->time);
+	model_stat_add(&p->time, ns);
+	p->episodes += o->episodes;
+	p->incomplete += o->incomplete;
+	for (i = 0; i < o->shares.n && !err; i++) {
+		err = merge(p, &o->shares.all[i], o->unknown);
+		if (o->shares.all[i].ideal_ns > ideal)
+			ideal = o->shares.all[i].ideal_ns;
+	}
+	if (!o->unknown) {
+		p->whole_ns += ns;
+		p->ideal_ns += ideal;
+	}
+	return err;
+}
+
+void phase_free(struct phase *p)
+{
+	shares_free(&p->shares);
+	blame_free(&p->blame);
+}
+
+/* --- what comes out -------------------------------------------------------------------------------- */
+
+static int thread_out(const struct phase_build *b, const struct phase *p, const struct share *s,
+		      struct report_thread *out)
+{
+	const struct model_thread *t = &b->threads[s->thread];
+	int err = 0;
+
+	out->tid = s->tid;
+	out->index = MODEL_NONE;
+	/* Whoever is in its place now is somebody else. */
+	if (t->tid == s->tid) {
+		out->index = t->place != MODEL_NONE ? t->place : t->ordinal;
+		out->comm = t->comm[0] ? arena_string(b->arena, t->comm) : NULL;
+		if (t->comm[0] && !out->comm)
+			return -ENOMEM;
+	}
+	out->crossings = s->crossings;
+	out->wait_ns = s->wait_ns;
+	out->wait_max_ns = s->wait_max_ns;
+	out->idle_ns = s->idle_ns;
+	out->work_ns = s->work_ns;
+	out->last = s->last;
+	out->last_share = p->episodes ? (double)s->last / (double)p->episodes : NAN;
+	out->parts = parts_of(&s->sums);
+	out->ncounters = parts_counters_n(b->env);
+	out->counters = counters_of(b->arena, b->env, &s->sums, &err);
+	return err;
+}
+
+static int by_index(const void *a, const void *b)
+{
+	const struct report_thread *x = a, *y = b;
+
+	if (x->index != y->index)
+		return x->index < y->index ? -1 : 1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+static int threads_out(const struct phase_build *b, const struct phase *p,
+		       struct report_conceptual *out)
+{
+	struct efficiency_sums sums = {
+		.n = p->shares.n,
+		.ideal_ns = p->ideal_ns,
+		.elapsed_ns = p->whole_ns,
+	};
+	struct model_sums spent = { 0 };
+	uint32_t i;
+	int err = 0;
+
+	out->threads = arena_alloc(b->arena, (p->shares.n + 1) * sizeof(*out->threads));
+	if (!out->threads)
+		return -ENOMEM;
+	for (i = 0; i < p->shares.n && !err; i++) {
+		const struct share *s = &p->shares.all[i];
+
+		err = thread_out(b, p, s, &out->threads[out->nthreads++]);
+		out->lost_ns += s->wait_ns;
+		sums.sum_ns += s->whole_ns;
+		if (s->whole_ns > sums.max_ns)
+			sums.max_ns = s->whole_ns;
+		model_sums_join(&spent, &s->sums);
+	}
+	if (err)
+		return err;
+	qsort(out->threads, out->nthreads, sizeof(*out->threads), by_index);
+	out->efficiency = efficiency_of(&sums);
+	out->gain_ns = p->shares.n ? out->lost_ns / p->shares.n : 0;
+	out->imbalance = p->shares.n && p->time.sum
+				 ? (double)out->lost_ns / (double)p->time.sum / p->shares.n
+				 : NAN;
+	out->ncounters = parts_counters_n(b->env);
+	out->counters = counters_of(b->arena, b->env, &spent, &err);
+	return err;
+}
+
+int phase_out(const struct phase_build *b, const struct phase *p, uint32_t open,
+	      const struct model_proc *mp, struct report_conceptual *out)
+{
+	int err = 0;
+
+	out->pid = mp->tgid;
+	out->comm = mp->comm[0] ? arena_string(b->arena, mp->comm) : NULL;
+	out->occurrences = p->time.n;
+	out->unfinished = p->unfinished + open;
+	out->episodes = p->episodes;
+	out->incomplete = p->incomplete;
+	out->phase_ns = report_times(b->arena, &p->time, &err);
+	out->share =
+		p->time.n && mp->elapsed_ns ? (double)p->time.sum / (double)mp->elapsed_ns : NAN;
+	out->cause.share = NAN;
+	if (!err)
+		err = threads_out(b, p, out);
+	if (!err && b->env->causes && p->blame.episodes)
+		err = causes_blame(b->env->causes, &p->blame, b->arena, &out->cause);
+	return err;
+}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "attach/counters.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define REASON_MAX  256
+#define SPARE_FILES 64 /* what else may want a descriptor meanwhile */
+
+struct counters {
+	uint32_t n, ncpus, nonline;
+	bool *online; /* by CPU */
+	struct event_spec *specs;
+	char (*reasons)[REASON_MAX];
+	uint32_t *nopen; /* by event: the CPUs that count it */
+	int *fds; /* by event, then by CPU */
+};
+
+static int open_event(const struct event_spec *spec, uint32_t cpu)
+{
+	struct perf_event_attr attr = {
+		.type = spec->type,
+		.size = sizeof(attr),
+		.config = spec->config,
+		.config1 = spec->config1,
+		.config2 = spec->config2,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.exclude_user = spec->exclude_user,
+		.exclude_kernel = spec->exclude_kernel,
+		.exclude_hv = spec->exclude_hv,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Has any online CPU a counter for cycles? What has none has no PMU that the kernel knows. */
+static bool has_pmu(const struct counters *c)
+{
+	const struct event_spec cycles = { .type = PERF_TYPE_HARDWARE,
+					   .config = PERF_COUNT_HW_CPU_CYCLES };
+	uint32_t cpu;
+	int fd;
+
+	for (cpu = 0; cpu < c->ncpus; cpu++) {
+		if (!c->online[cpu])
+			continue;
+		fd = open_event(&cycles, cpu);
+		if (fd >= 0)
+			close(fd);
+		if (fd != -ENOENT && fd != -ENODEV && fd != -EOPNOTSUPP && fd != -ENXIO)
+			return true;
+	}
+	return false;
+}
+
+static int paranoid(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	char line[32];
+	int value = -2;
+
+	if (f && fgets(line, sizeof(line), f))
+		value = (int)strtol(line, NULL, 10);
+	if (f)
+		fclose(f);
+	return value;
+}
+
+static void explain_missing(const struct counters *c, const struct event_spec *spec, char *reason)
+{
+	if (spec->source == EVENT_SOFTWARE)
+		snprintf(reason, REASON_MAX, "this kernel does not have it");
+	else if (!has_pmu(c))
+		snprintf(reason, REASON_MAX,
+			 "this machine has no hardware counters (no PMU): software events such as "
+			 "task-clock, page-faults, context-switches can be counted");
+	else
+		snprintf(reason, REASON_MAX, "the PMU of this CPU has no such event");
+}
+
+/* A sentence for the user. */
+static void explain(const struct counters *c, const struct event_spec *spec, int err, char *reason)
+{
+	switch (-err) {
+	case ENOENT:
+	case ENODEV:
+	case ENXIO:
+	case EOPNOTSUPP:
+		explain_missing(c, spec, reason);
+		break;
+	case EINVAL:
+		snprintf(reason, REASON_MAX, "this CPU's PMU does not know it%s",
+			 spec->exclude_user || spec->exclude_kernel
+				 ? ", or cannot tell user space from the kernel for it"
+				 : "");
+		break;
+	case EACCES:
+	case EPERM:
+		snprintf(reason, REASON_MAX,
+			 "not permitted: to count on whole CPUs needs root or CAP_PERFMON "
+			 "(kernel.perf_event_paranoid is %d), and a container may forbid it "
+			 "altogether",
+			 paranoid());
+		break;
+	case EBUSY:
+		snprintf(reason, REASON_MAX, "another program has the counter to itself");
+		break;
+	case ENOSPC:
+		snprintf(reason, REASON_MAX, "no counter is left for it");
+		break;
+	case EMFILE:
+	case ENFILE:
+		snprintf(reason, REASON_MAX,
+			 "too many open files: one is needed for each event and CPU, raise ulimit "
+			 "-n");
+		break;
+	default:
+		snprintf(reason, REASON_MAX, "it cannot be opened: %s", strerror(-err));
+	}
+}
+
+/* The same on every CPU: what some would count is then no answer, but a part of one. */
+static bool is_general(int err)
+{
+	return err == -EACCES || err == -EPERM || err == -EMFILE || err == -ENFILE ||
+	       err == -ENOMEM;
+}
+
+static void close_event(struct counters *c, uint32_t event)
+{
+	int *fd = &c->fds[(size_t)event * c->ncpus];
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < c->ncpus; cpu++) {
+		if (fd[cpu] >= 0)
+			close(fd[cpu]);
+		fd[cpu] = -1;
+	}
+	c->nopen[event] = 0;
+}
+
+/* One event on all CPUs. Those of a hybrid have not all the same events. */
+static void open_everywhere(struct counters *c, uint32_t event)
+{
+	const struct event_spec *spec = &c->specs[event];
+	char *reason = c->reasons[event], said[REASON_MAX];
+	uint32_t cpu, first = 0;
+	int fd, err = 0;
+
+	if (*spec->why) {
+		snprintf(reason, REASON_MAX, "%s", spec->why);
+		return;
+	}
+	for (cpu = 0; cpu < c->ncpus && !is_general(err); cpu++) {
+		if (!c->online[cpu])
+			continue;
+		fd = open_event(spec, cpu);
+		if (fd >= 0) {
+			c->fds[(size_t)event * c->ncpus + cpu] = fd;
+			c->nopen[event]++;
+		} else if (!err || is_general(fd)) {
+			err = fd;
+			first = cpu;
+		}
+	}
+	if (is_general(err))
+		close_event(c, event);
+	if (!err)
+		return;
+	explain(c, spec, err, reason);
+	if (c->nopen[event]) {
+		snprintf(said, sizeof(said), "%s", reason);
+		snprintf(reason, REASON_MAX, "counted on %u of %u CPUs only; not on CPU %u: %.160s",
+			 c->nopen[event], c->nonline, first, said);
+	}
+}
+
+/* A list such as "0-3,8". */
+static int read_online(struct counters *c, const char *line)
+{
+	unsigned long lo, hi;
+	const char *p = line;
+	char *end;
+
+	for (;; p = end + 1) {
+		lo = strtoul(p, &end, 10);
+		if (end == p)
+			return -EINVAL;
+		hi = lo;
+		if (*end == '-') {
+			p = end + 1;
+			hi = strtoul(p, &end, 10);
+			if (end == p)
+				return -EINVAL;
+		}
+		for (; lo <= hi && lo < c->ncpus; lo++) {
+			c->nonline += !c->online[lo];
+			c->online[lo] = true;
+		}
+		if (*end != ',')
+			return 0;
+	}
+}
+
+static int find_cpus(struct counters *c)
+{
+	long configured = sysconf(_SC_NPROCESSORS_CONF);
+	char line[4096];
+	FILE *f;
+	int err = -ENODATA;
+
+	/* CPU numbers may have gaps: the kernel's own bound, rather than a count. */
+	c->ncpus = configured > 0 ? (uint32_t)configured : 1;
+	f = fopen("/sys/devices/system/cpu/possible", "re");
+	if (f) {
+		if (fgets(line, sizeof(line), f)) {
+			const char *last = line + strlen(line);
+			unsigned long bound;
+
+			while (last > line && !strchr(",-", last[-1]))
+				last--;
+			bound = strtoul(last, NULL, 10);
+			if (bound < 1u << 20 && bound + 1 > c->ncpus)
+				c->ncpus = (uint32_t)bound + 1;
+		}
+		fclose(f);
+	}
+	c->online = calloc(c->ncpus, sizeof(*c->online));
+	if (!c->online)
+		return -ENOMEM;
+	f = fopen("/sys/devices/system/cpu/online", "re");
+	if (f) {
+		if (fgets(line, sizeof(line), f))
+			err = read_online(c, line);
+		fclose(f);
+	}
+	return err;
+}
+
+/*
+ * Descriptors for all; the limit is put back at once, for it would pass to the program that is
+ * traced.
+ */
+static bool raise_files(const struct counters *c, struct rlimit *before)
+{
+	struct rlimit now;
+	rlim_t wanted = (rlim_t)c->n * c->nonline + SPARE_FILES;
+
+	if (getrlimit(RLIMIT_NOFILE, before))
+		return false;
+	now = *before;
+	if (now.rlim_cur == RLIM_INFINITY || now.rlim_cur == now.rlim_max)
+		return false;
+	now.rlim_cur += wanted;
+	if (now.rlim_max != RLIM_INFINITY && now.rlim_cur > now.rlim_max)
+		now.rlim_cur = now.rlim_max;
+	return !setrlimit(RLIMIT_NOFILE, &now);
+}
+
+static int counters_new(const struct event_spec *specs, uint32_t n, struct counters **out)
+{
+	struct counters *c = calloc(1, sizeof(*c));
+	size_t i, fds;
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	c->n = n;
+	err = find_cpus(c);
+	if (err)
+		goto out;
+	fds = (size_t)n * c->ncpus;
+	err = -ENOMEM;
+	c->specs = calloc(n ? n : 1, sizeof(*c->specs));
+	c->reasons = calloc(n ? n : 1, sizeof(*c->reasons));
+	c->nopen = calloc(n ? n : 1, sizeof(*c->nopen));
+	c->fds = calloc(fds ? fds : 1, sizeof(*c->fds));
+	if (!c->specs || !c->reasons || !c->nopen || !c->fds) {
+		c->n = 0;
+		goto out;
+	}
+	for (i = 0; i < fds; i++)
+		c->fds[i] = -1;
+	for (i = 0; i < n; i++)
+		c->specs[i] = specs[i];
+	*out = c;
+	return 0;
+out:
+	counters_free(c);
+	return err;
+}
+
+int counters_open(const struct event_spec *specs, uint32_t n, struct counters **out)
+{
+	struct rlimit before;
+	uint32_t event;
+	bool raised;
+	int err;
+
+	err = counters_new(specs, n, out);
+	if (err)
+		return err;
+	raised = raise_files(*out, &before);
+	for (event = 0; event < n; event++)
+		open_everywhere(*out, event);
+	if (raised)
+		setrlimit(RLIMIT_NOFILE, &before);
+	return 0;
+}
+
+void counters_free(struct counters *c)
+{
+	uint32_t event;
+
+	if (!c)
+		return;
+	for (event = 0; c->fds && event < c->n; event++)
+		close_event(c, event);
+	free(c->online);
+	free(c->specs);
+	free(c->reasons);
+	free(c->nopen);
+	free(c->fds);
+	free(c);
+}
+
+uint32_t counters_n(const struct counters *c)
+{
+	return c->n;
+}
+
+const struct event_spec *counters_spec(const struct counters *c, uint32_t event)
+{
+	return &c->specs[event];
+}
+
+bool counters_has(const struct counters *c, uint32_t event)
+{
+	return event < c->n && c->nopen[event];
+}
+
+uint32_t counters_nopen(const struct counters *c)
+{
+	uint32_t event, n = 0;
+
+	for (event = 0; event < c->n; event++)
+		n += counters_has(c, event);
+	return n;
+}
+
+const char *counters_reason(const struct counters *c, uint32_t event)
+{
+	return event < c->n ? c->reasons[event] : "";
+}
+
+uint32_t counters_ncpus(const struct counters *c)
+{
+	return c->ncpus;
+}
+
+int counters_fd(const struct counters *c, uint32_t event, uint32_t cpu)
+{
+	return event < c->n && cpu < c->ncpus ? c->fds[(size_t)(size_t)event * c->ncpus + cpu] : -1;
+}
+
+struct listing {
+	int (*each)(void *ctx, const struct event_spec *spec, bool available, const char *reason);
+	void *ctx;
+};
+
+static int list_one(void *ctx, const struct event_spec *spec)
+{
+	const struct listing *l = ctx;
+	struct counters *c;
+	int err;
+
+	err = counters_open(spec, 1, &c);
+	if (err)
+		return err;
+	err = l->each(l->ctx, spec, counters_has(c, 0), counters_reason(c, 0));
+	counters_free(c);
+	return err;
+}
+
+int counters_list(int (*each)(void *ctx, const struct event_spec *spec, bool available,
+			      const char *reason),
+		  void *ctx)
+{
+	struct listing l = { each, ctx };
+	struct events_host host;
+
+	events_host_here(&host);
+	return events_each(&host, list_one, &l);
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Whoever closes a link waits until no CPU is in its program any more: some 50 ms for each, and there are a dozen. Several
+ * that are closed at one time wait for the same moments.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "attach/internal.h"
+
+#define HANDS 16
+
+struct closing {
+	const int *fds;
+	struct bpf_link *const *links;
+	uint32_t nfds, nlinks;
+	uint32_t taken;
+};
+
+static void *close_some(void *ctx)
+{
+	struct closing *c = ctx;
+	uint32_t n = c->nfds + c->nlinks, i;
+
+	/* What was attached last goes first. */
+	while ((i = __atomic_fetch_add(&c->taken, 1, __ATOMIC_RELAXED)) < n) {
+		i = n - 1 - i;
+		if (i < c->nfds)
+			close(c->fds[i]);
+		else
+			bpf_link__destroy(c->links[i - c->nfds]);
+	}
+	return NULL;
+}
+
+static void close_all(struct closing *c)
+{
+	uint32_t n = c->nfds + c->nlinks, hands = 0, i;
+	pthread_t threads[HANDS];
+	sigset_t all, old;
+
+	/* Signals are the first thread's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	while (hands < HANDS && hands + 1 < n &&
+	       !pthread_create(&threads[hands], NULL, close_some, c))
+		hands++;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	close_some(c);
+	for (i = 0; i < hands; i++)
+		pthread_join(threads[i], NULL);
+}
+
+void attach_remove_probes(struct attach *a)
+{
+	struct closing c = { .fds = a->links, .nfds = a->nlinks };
+
+	close_all(&c);
+	a->nlinks = 0;
+}
+
+void detach_kernel(struct attach *a)
+{
+	struct closing faults = { .links = a->fault_links, .nlinks = a->nfault_links };
+	struct closing others = { .links = a->kernel_links, .nlinks = (uint32_t)a->nkernel_links };
+
+	close_all(&faults);
+	free(a->fault_links);
+	a->fault_links = NULL;
+	a->nfault_links = 0;
+	close_all(&others);
+	a->nkernel_links = 0;
+}

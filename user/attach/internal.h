@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* What the files of this room share. Nobody else includes it. */
+#ifndef ATTACH_INTERNAL_H
+#define ATTACH_INTERNAL_H
+
+#include <pthread.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "attach/attach.h"
+#include "sbt.skel.h"
+
+#define ATTACH_KERNEL_LINKS 8
+#define EVENTS_BYTES	    (1u << 20)
+
+struct attach {
+	struct sbt_bpf *skel;
+	enum attach_method method;
+	bool by_process;
+	bool filters_process;
+	bool only_exits;
+	bool cookies; /* a probe can carry a number */
+	bool account; /* threads' time is accounted for */
+	char reason[256];
+	char account_reason[256];
+	uint32_t nrings;
+	int *rings;
+	size_t ring_bytes;
+	pthread_t rings_thread; /* while rings_filling */
+	bool rings_filling;
+	int rings_error;
+	struct sbt_thread *threads; /* the map, as the programs have it */
+	size_t nthreads;
+	const struct sbt_account *accounts; /* the same, at the same indices; NULL */
+	const struct sbt_counting *countings; /* the same; NULL */
+	const struct sbt_sums *sums; /* the map, with --aggregate; NULL */
+	uint32_t ncounters, plain_counters;
+	int *counter_fds; /* number x CPUs + CPU; -1: none; the caller's */
+	uint64_t *counter_end; /* what they said when tracing ended */
+	struct sbt_spec specs[SBT_SPECS]; /* what the programs are told of the probes */
+	uint32_t nspecs;
+	uint32_t page_places[SBT_PAGE_PLACES]; /* without cookies: 1 + the spec's number; 0 free */
+	int *links;
+	uint32_t nlinks;
+	struct bpf_link *kernel_links[ATTACH_KERNEL_LINKS];
+	int nkernel_links;
+	struct bpf_link **fault_links;
+	uint32_t nfault_links;
+	uint64_t
+		fault_outside_ns; /* of a page fault, what its handler's ends do not see; 0 unknown */
+};
+
+/* programs.c */
+/* What sits at the two ends of a function. */
+struct program_ends {
+	struct bpf_program *session, *enter, *leave, *exit;
+};
+
+struct program_ends program_ends(const struct sbt_bpf *skel, uint8_t role);
+/* The programs that look at one place only, by role; NULL: the role has none of that kind. */
+struct bpf_program *program_of(const struct sbt_bpf *skel, uint8_t role);
+/* Chooses what is loaded, before load. */
+void programs_prepare(struct sbt_bpf *skel, enum attach_method method, bool discover, bool futex);
+
+/* rings.c */
+/* How many, and how large: rounded up to what the kernel takes. */
+void rings_size(struct attach *attach, size_t bytes);
+/* Before load: makes the rings, and begins to put them in their places. Returns 0 or -errno. */
+int rings_begin(struct attach *attach);
+/* After load: they are in their places. Returns 0 or -errno. */
+int rings_end(struct attach *attach);
+void rings_close(struct attach *attach);
+
+/* account.c */
+/* Sets the sizes of the maps and switches programs on, before load. */
+void account_prepare(struct attach *attach, uint32_t max_threads);
+/* After load: maps what user space reads. Returns 0 or -errno. */
+int account_map(struct attach *attach);
+/* Puts the programs of the scheduler and of page faults in place. Returns 0 or -errno. */
+int account_attach(struct attach *attach);
+void account_unmap(struct attach *attach);
+/* Accounts stay as they are from here on. */
+void account_end(struct attach *attach);
+/* Frees the place of a thread. */
+void account_forget(const struct attach *attach, uint32_t slot);
+/* While @self is the account of this very thread. */
+void account_calibrate_faults(struct attach *attach, const struct sbt_account *self);
+
+/* sums.c */
+/* Has this kernel's BPF what sums need? */
+bool sums_possible(void);
+/* Before load: sizes. After: maps what user space reads; returns 0 or -errno. */
+void sums_prepare(struct attach *attach, uint32_t max_threads);
+int sums_map(struct attach *attach);
+void sums_unmap(struct attach *attach);
+
+/* load.c: attaches them where they say, until tracing ends. Returns 0 or -errno. */
+int attach_programs(struct attach *a, struct bpf_program *const programs[], size_t n);
+
+/* detach.c */
+/* Removes the programs that look at the scheduler, processes and page faults. */
+void detach_kernel(struct attach *attach);
+
+#endif /* ATTACH_INTERNAL_H */

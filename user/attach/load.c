@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* The ladder: what is the best way in that this kernel has? */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "attach/calibrate.h"
+#include "attach/internal.h"
+#include "attach/link.h"
+
+#define CHAINS	    16384u /* of callers */
+#define FRAME_RULES 16384u /* return addresses */
+
+static const char *const method_names[ATTACH_METHODS] = {
+	[ATTACH_SESSION] = "session",
+	[ATTACH_MULTI] = "multi",
+	[ATTACH_PERF] = "perf",
+};
+
+const char *attach_method_name(enum attach_method method)
+{
+	return method_names[method];
+}
+
+int attach_method_parse(const char *name, enum attach_method *out)
+{
+	int m;
+
+	for (m = 0; m < ATTACH_METHODS; m++) {
+		if (!strcmp(name, method_names[m])) {
+			*out = m;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+/* --- loading ------------------------------------------------------------------------------------ */
+
+static int log_verbose(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	if (level == LIBBPF_DEBUG)
+		return 0;
+	return vfprintf(stderr, fmt, args);
+}
+
+static int log_nothing(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	(void)level;
+	(void)fmt;
+	(void)args;
+	return 0;
+}
+
+static bool has_cookies(enum attach_method method)
+{
+	return method != ATTACH_PERF ||
+	       libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL) > 0;
+}
+
+static int map_threads(struct attach *a, uint32_t n)
+{
+	void *p = mmap(NULL, n * sizeof(*a->threads), PROT_READ | PROT_WRITE, MAP_SHARED,
+		       bpf_map__fd(a->skel->maps.threads), 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	a->threads = p;
+	a->nthreads = n;
+	return 0;
+}
+
+static int try_load(struct attach *a, const struct attach_options *o, enum attach_method method)
+{
+	struct sbt_config *config;
+	struct sbt_bpf *skel;
+	int err;
+
+	skel = sbt_bpf__open();
+	if (!skel)
+		return -errno;
+	a->skel = skel;
+	a->nspecs = 0;
+	memset(a->page_places, 0, sizeof(a->page_places));
+	a->only_exits = method != ATTACH_SESSION && !o->by_process;
+	config = (struct sbt_config *)&skel->rodata->config;
+	*config = o->config;
+	programs_prepare(skel, method, o->discover, o->discover_futex);
+	config->discover = o->discover;
+	config->self = (uint32_t)getpid();
+	config->nrings = a->nrings;
+	config->thread_mask = o->max_threads - 1;
+	config->by_exit = a->only_exits;
+	config->cookies = a->cookies = has_cookies(method);
+	bpf_map__set_max_entries(skel->maps.procs, o->max_processes);
+	bpf_map__set_max_entries(skel->maps.judged, o->max_processes);
+	bpf_map__set_max_entries(skel->maps.threads, o->max_threads);
+	bpf_map__set_max_entries(skel->maps.owners, o->max_threads);
+	bpf_map__set_max_entries(skel->maps.teams, o->max_threads);
+	bpf_map__set_max_entries(skel->maps.chains, config->frames || o->discover ? CHAINS : 1);
+	bpf_map__set_max_entries(skel->maps.frame_rules,
+				 config->frames || o->discover ? FRAME_RULES : 1);
+	bpf_map__set_max_entries(skel->maps.events, EVENTS_BYTES);
+	account_prepare(a, o->max_threads);
+	sums_prepare(a, o->max_threads);
+	err = rings_begin(a);
+	if (!err)
+		err = sbt_bpf__load(skel);
+	if (!err)
+		err = map_threads(a, o->max_threads);
+	if (!err)
+		err = account_map(a);
+	if (!err)
+		err = sums_map(a);
+	if (!err)
+		err = rings_end(a);
+	return err;
+}
+
+static void unload(struct attach *a)
+{
+	rings_close(a);
+	account_unmap(a);
+	sums_unmap(a);
+	if (a->threads)
+		munmap(a->threads, a->nthreads * sizeof(*a->threads));
+	a->threads = NULL;
+	sbt_bpf__destroy(a->skel);
+	a->skel = NULL;
+}
+
+int attach_programs(struct attach *a, struct bpf_program *const programs[], size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		struct bpf_link *link = bpf_program__attach(programs[i]);
+
+		if (!link)
+			return -errno;
+		a->kernel_links[a->nkernel_links++] = link;
+	}
+	return 0;
+}
+
+static int attach_kernel(struct attach *a)
+{
+	struct bpf_program *const programs[] = {
+		a->skel->progs.on_fork,
+		a->skel->progs.on_exec,
+		a->skel->progs.on_exit,
+	};
+	int err = attach_programs(a, programs, sizeof(programs) / sizeof(programs[0]));
+
+	return err ? err : account_attach(a);
+}
+
+/* One rung: load, then put a probe on our own code. What works there works elsewhere. */
+static int try_method(struct attach *a, const struct attach_options *o, enum attach_method method)
+{
+	struct attach_place self;
+	uint64_t exits[1];
+	int err;
+
+	a->method = method;
+	err = try_load(a, o, method);
+	if (!err && a->skel)
+		err = attach_kernel(a);
+	if (err)
+		goto fail;
+	a->filters_process = method == ATTACH_PERF ||
+			     link_multi_filters_process(
+				     bpf_program__fd(program_ends(a->skel, SBT_ROLE_BARRIER).exit));
+	err = calibrate_place(false, &self, exits);
+	if (err)
+		goto fail;
+	err = attach_place(a, &self, getpid(), false);
+	close(self.fd);
+	if (!err)
+		return 0;
+fail:
+	detach_kernel(a);
+	unload(a);
+	return err;
+}
+
+int attach_new(const struct attach_options *o, struct attach **out, char *why, size_t len)
+{
+	struct attach *a = calloc(1, sizeof(*a));
+	enum attach_method method;
+	int err = -ENOMEM;
+
+	if (!a)
+		return -ENOMEM;
+	libbpf_set_print(o->verbose > 1 ? log_verbose : log_nothing);
+	if (o->config.aggregate && !sums_possible()) {
+		snprintf(why, len,
+			 "--aggregate needs Linux 6.1 or later: this kernel's BPF cannot count "
+			 "who arrives");
+		err = -EOPNOTSUPP;
+		goto out;
+	}
+	rings_size(a, o->ring_bytes);
+	a->by_process = o->by_process;
+	for (method = o->first; method < ATTACH_METHODS; method++) {
+		a->account = o->account;
+		a->ncounters = o->account ? o->ncounters : 0;
+		a->plain_counters = o->plain_counters;
+		err = try_method(a, o, method);
+		if (err && o->account && err != -EPERM) {
+			int why_not = err;
+
+			a->account = false;
+			a->ncounters = 0;
+			err = try_method(a, o, method);
+			if (!err)
+				snprintf(a->account_reason, sizeof(a->account_reason),
+					 "where threads' time goes cannot be accounted for on this "
+					 "kernel: %s",
+					 strerror(-why_not));
+		}
+		if (!err) {
+			*out = a;
+			return 0;
+		}
+		snprintf(a->reason + strlen(a->reason), sizeof(a->reason) - strlen(a->reason),
+			 "%s%s: %s", *a->reason ? "; " : "", method_names[method], strerror(-err));
+		if (err == -EPERM && geteuid() != 0)
+			break;
+	}
+	snprintf(why, len, "%s", a->reason);
+out:
+	attach_free(a);
+	return err;
+}
+
+void attach_stop(struct attach *a)
+{
+	attach_remove_probes(a);
+	detach_kernel(a);
+}
+
+void attach_free(struct attach *a)
+{
+	if (!a)
+		return;
+	attach_remove_probes(a);
+	detach_kernel(a);
+	unload(a);
+	free(a->links);
+	free(a);
+}
+
+enum attach_method attach_method(const struct attach *a)
+{
+	return a->method;
+}
+
+const char *attach_reason(const struct attach *a)
+{
+	return a->reason;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* What a crossing costs: measured on ourselves, with the same programs. */
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/calibrate.h"
+#include "attach/internal.h"
+
+static const struct sbt_account *own_account(const struct attach *a, uint32_t tid)
+{
+	uint32_t i, slot;
+
+	for (i = 0; a->accounts && i < SBT_THREAD_PROBES; i++) {
+		slot = (uint32_t)((tid + i * SBT_THREAD_STRIDE) & (a->nthreads - 1));
+		if (a->accounts[slot].tid == tid)
+			return &a->accounts[slot];
+	}
+	return NULL;
+}
+
+/* Our own calibration leaves nothing behind. */
+static void forget_thread(const struct attach *a, uint32_t tid)
+{
+	int owners = bpf_map__fd(a->skel->maps.owners);
+	uint32_t i, slot;
+
+	for (i = 0; i < SBT_THREAD_PROBES; i++) {
+		slot = (uint32_t)((tid + i * SBT_THREAD_STRIDE) & (a->nthreads - 1));
+		if (a->threads[slot].tid != tid)
+			continue;
+		memset(&a->threads[slot], 0, sizeof(a->threads[slot]));
+		bpf_map_delete_elem(owners, &slot);
+		__atomic_fetch_sub(&a->skel->bss->marks[tid & (SBT_MARKS - 1)], 1,
+				   __ATOMIC_RELAXED);
+		account_forget(a, slot);
+	}
+}
+
+/* The probes must be in place. */
+static double calibrate_self(struct attach *a, bool stepped, bool by_exit, void (*drain)(void *ctx),
+			     void *ctx)
+{
+	uint32_t self = (uint32_t)getpid(), armed = a->skel->bss->armed;
+	int procs = bpf_map__fd(a->skel->maps.procs);
+	struct sbt_counts none = { 0 };
+	uint64_t before = attach_produced(a, &none);
+	const struct sbt_account *account;
+	double price = NAN;
+
+	if (attach_add_process(a, self, 1, SBT_PROC_SEEN | (by_exit ? SBT_PROC_BY_EXIT : 0)))
+		return NAN;
+	__atomic_store_n(&a->skel->bss->armed, ARMED_SELF, __ATOMIC_SEQ_CST);
+	price = calibrate_run(stepped, drain, ctx);
+	account = own_account(a, self);
+	if (account && !a->fault_outside_ns)
+		account_calibrate_faults(a, account);
+	__atomic_store_n(&a->skel->bss->armed, armed, __ATOMIC_SEQ_CST);
+	/* Nothing of it was recorded: our number here is not the one that the kernel knows us by. */
+	if (attach_produced(a, &none) == before)
+		price = NAN;
+	bpf_map_delete_elem(procs, &self);
+	forget_thread(a, self);
+	return price;
+}
+
+double attach_calibrate(struct attach *a, bool stepped, bool by_exit, void (*drain)(void *ctx),
+			void *ctx)
+{
+	struct attach_place place;
+	uint64_t exits[1];
+	double price = NAN;
+
+	by_exit |= a->only_exits;
+	attach_remove_probes(a);
+	if (calibrate_place(stepped, &place, exits))
+		return NAN;
+	if (!attach_place(a, &place, getpid(), by_exit))
+		price = calibrate_self(a, stepped, by_exit, drain, ctx);
+	close(place.fd);
+	attach_remove_probes(a);
+	return price;
+}
+
+double attach_calibrate_quick(struct attach *a, void (*drain)(void *ctx), void *ctx)
+{
+	return calibrate_self(a, false, a->only_exits, drain, ctx);
+}

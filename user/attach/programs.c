@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Which program is for what, and which of them are loaded. */
+#include "attach/internal.h"
+#include "attach/link.h"
+
+struct bpf_program *program_of(const struct sbt_bpf *skel, uint8_t role)
+{
+	switch (role) {
+	case SBT_ROLE_MAKER:
+		return skel->progs.barrier_made;
+	case SBT_ROLE_MARK_ENTER:
+	case SBT_ROLE_MARK_LEAVE:
+	case SBT_ROLE_MARK_PHASE:
+	case SBT_ROLE_MARK_THREAD:
+	case SBT_ROLE_MARK_ACCESS:
+		return skel->progs.mark;
+	case SBT_ROLE_COND_WAIT:
+		return skel->progs.cond_wait;
+	case SBT_ROLE_COND_WAKE:
+		return skel->progs.cond_wake;
+	default:
+		return NULL;
+	}
+}
+
+/* Is it for what may be a barrier? */
+static bool discovers(uint8_t role)
+{
+	return role == SBT_ROLE_COND_WAIT || role == SBT_ROLE_COND_WAKE;
+}
+
+struct program_ends program_ends(const struct sbt_bpf *skel, uint8_t role)
+{
+	switch (role) {
+	case SBT_ROLE_REGION:
+		return (struct program_ends){ skel->progs.region_session, skel->progs.region_enter,
+					      skel->progs.region_leave, skel->progs.region_exit };
+	case SBT_ROLE_OUTLINED:
+		return (struct program_ends){ skel->progs.outlined_session,
+					      skel->progs.outlined_enter,
+					      skel->progs.outlined_leave,
+					      skel->progs.outlined_exit };
+	default:
+		if (skel->rodata->config.aggregate)
+			return (struct program_ends){ skel->progs.sums_session,
+						      skel->progs.sums_enter,
+						      skel->progs.sums_leave,
+						      skel->progs.sums_exit };
+		return (struct program_ends){ skel->progs.barrier_session,
+					      skel->progs.barrier_enter, skel->progs.barrier_leave,
+					      skel->progs.barrier_exit };
+	}
+}
+
+static void prepare_ends(const struct program_ends *ends, enum attach_method method)
+{
+	int type = method == ATTACH_PERF ? 0 : LINK_ATTACH_MULTI;
+
+	bpf_program__set_autoload(ends->session, method == ATTACH_SESSION);
+	bpf_program__set_autoload(ends->enter, method != ATTACH_SESSION);
+	bpf_program__set_autoload(ends->leave, method != ATTACH_SESSION);
+	bpf_program__set_autoload(ends->exit, true);
+	bpf_program__set_expected_attach_type(ends->session, LINK_ATTACH_SESSION);
+	bpf_program__set_expected_attach_type(ends->enter, type);
+	bpf_program__set_expected_attach_type(ends->leave, type);
+	bpf_program__set_expected_attach_type(ends->exit, type);
+}
+
+void programs_prepare(struct sbt_bpf *skel, enum attach_method method, bool discover, bool futex)
+{
+	static const uint8_t roles[] = { SBT_ROLE_BARRIER, SBT_ROLE_REGION, SBT_ROLE_OUTLINED };
+	int type = method == ATTACH_PERF ? 0 : LINK_ATTACH_MULTI;
+	uint32_t role;
+	size_t i;
+
+	for (i = 0; i < sizeof(roles); i++) {
+		struct program_ends ends = program_ends(skel, roles[i]);
+
+		prepare_ends(&ends, method);
+	}
+	bpf_program__set_autoload(skel->progs.loader_state, true);
+	bpf_program__set_autoload(skel->progs.outlined_returned, true);
+	bpf_program__set_expected_attach_type(skel->progs.outlined_returned, type);
+	bpf_program__set_autoload(skel->progs.barrier_end, true);
+	bpf_program__set_expected_attach_type(skel->progs.barrier_end, type);
+	bpf_program__set_autoload(skel->progs.cond_waited, discover);
+	bpf_program__set_autoload(skel->progs.futex_enter, futex);
+	bpf_program__set_autoload(skel->progs.futex_exit, futex);
+	bpf_program__set_expected_attach_type(skel->progs.cond_waited, type);
+	bpf_program__set_expected_attach_type(skel->progs.loader_state, type);
+	for (role = 0; role < SBT_ROLES; role++) {
+		struct bpf_program *program = program_of(skel, (uint8_t)role);
+
+		if (!program)
+			continue;
+		bpf_program__set_autoload(program, discover || !discovers((uint8_t)role));
+		bpf_program__set_expected_attach_type(program, type);
+	}
+}

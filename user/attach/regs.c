@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "attach/regs.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "../bpf/regs.h"
+#include "regs.skel.h"
+
+#define READ_BYTES 32768 /* what the kernel gives at most in one go is less */
+
+_Static_assert(REGS_RETURNS == SBT_REGS_RETURNS, "as many as are written");
+
+struct regs {
+	struct regs_bpf *skel;
+	struct bpf_link *link;
+};
+
+static int log_nothing(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	(void)level;
+	(void)fmt;
+	(void)args;
+	return 0;
+}
+
+int regs_new(struct regs **out, char *why, size_t len)
+{
+	libbpf_print_fn_t before = libbpf_set_print(log_nothing);
+	struct regs *r = calloc(1, sizeof(*r));
+	int err = -ENOMEM;
+
+	*out = NULL;
+	if (!r)
+		goto out;
+	r->skel = regs_bpf__open();
+	err = r->skel ? regs_bpf__load(r->skel) : -errno;
+	if (err)
+		goto out;
+	r->link = bpf_program__attach_iter(r->skel->progs.thread_regs, NULL);
+	if (!r->link)
+		err = -errno;
+out:
+	libbpf_set_print(before);
+	if (err) {
+		snprintf(why, len, "%s",
+			 err == -EPERM || err == -EACCES
+				 ? "not permitted (root, or the capabilities BPF and PERFMON)"
+				 : strerror(-err));
+		regs_free(r);
+		return err;
+	}
+	*out = r;
+	return 0;
+}
+
+void regs_free(struct regs *r)
+{
+	if (!r)
+		return;
+	bpf_link__destroy(r->link);
+	regs_bpf__destroy(r->skel);
+	free(r);
+}
+
+static int add(struct regs_thread **all, uint32_t *n, uint32_t *cap, const struct sbt_regs *from)
+{
+	struct regs_thread *t;
+
+	if (*n == *cap) {
+		t = realloc(*all, (*cap * 2 + 64) * sizeof(*t));
+		if (!t)
+			return -ENOMEM;
+		*all = t;
+		*cap = *cap * 2 + 64;
+	}
+	t = &(*all)[(*n)++];
+	t->tid = from->tid;
+	t->on_cpu = from->on_cpu;
+	t->switches = from->switches;
+	if (stack_first_of(from->words, &t->regs) || !t->regs.value[STACK_SP])
+		memset(&t->regs, 0, sizeof(t->regs));
+	for (t->nreturns = 0; t->nreturns < REGS_RETURNS && from->returns[t->nreturns];
+	     t->nreturns++)
+		t->returns[t->nreturns] = from->returns[t->nreturns];
+	return 0;
+}
+
+/* A record may come in two pieces. */
+static int read_all(int fd, struct regs_thread **out, uint32_t *n)
+{
+	char *bytes = malloc(READ_BYTES);
+	struct sbt_regs record;
+	uint32_t cap = 0;
+	size_t len = 0, at;
+	ssize_t got;
+	int err = bytes ? 0 : -ENOMEM;
+
+	while (!err) {
+		got = read(fd, bytes + len, READ_BYTES - len);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (got < 0)
+			err = -errno;
+		if (got <= 0)
+			break;
+		len += (size_t)got;
+		for (at = 0; !err && len - at >= sizeof(record); at += sizeof(record)) {
+			memcpy(&record, bytes + at, sizeof(record));
+			err = add(out, n, &cap, &record);
+		}
+		memmove(bytes, bytes + at, len - at);
+		len -= at;
+	}
+	free(bytes);
+	return err;
+}
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct regs_thread *x = a, *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+int regs_read(struct regs *r, uint32_t pid, struct regs_thread **out, uint32_t *n)
+{
+	int fd, err;
+
+	*out = NULL;
+	*n = 0;
+	r->skel->bss->wanted = pid;
+	fd = bpf_iter_create(bpf_link__fd(r->link));
+	if (fd < 0)
+		return -errno;
+	err = read_all(fd, out, n);
+	close(fd);
+	if (err) {
+		free(*out);
+		*out = NULL;
+		*n = 0;
+	} else if (*n) {
+		qsort(*out, *n, sizeof(**out), by_tid);
+	}
+	return err;
+}

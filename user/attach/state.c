@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* What the programs are told, and what they leave in maps. */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "attach/internal.h"
+
+/* --- what the programs are told ------------------------------------------------------------------ */
+
+int attach_add_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t flags)
+{
+	struct sbt_proc proc = { .inc = inc, .flags = flags };
+
+	if (a->only_exits)
+		proc.flags |= SBT_PROC_BY_EXIT;
+	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.procs), &tgid, &proc, BPF_ANY) ? -errno
+											    : 0;
+}
+
+int attach_outlined(struct attach *a, uint32_t tgid, uint64_t fn, bool known)
+{
+	struct sbt_outlined key = { .fn = fn, .tgid = tgid };
+	uint32_t value = known;
+
+	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.outlined), &key, &value, BPF_ANY)
+		       ? -errno
+		       : 0;
+}
+
+int attach_teams_unknown(struct attach *a, uint32_t tgid)
+{
+	struct sbt_region_key key = { .tgid = tgid };
+	struct sbt_region region = { 0 };
+
+	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.regions), &key, &region, BPF_ANY)
+		       ? -errno
+		       : 0;
+}
+
+/* The slots that are taken, by what the programs noted. */
+static void each_thread(const struct attach *a, void (*each)(void *ctx, struct sbt_thread *thread),
+			void *ctx)
+{
+	int owners = bpf_map__fd(a->skel->maps.owners);
+	uint32_t key, next;
+	bool first = true;
+
+	while (!bpf_map_get_next_key(owners, first ? NULL : &key, &next)) {
+		first = false;
+		key = next;
+		if (key < a->nthreads && a->threads[key].tid)
+			each(ctx, &a->threads[key]);
+	}
+}
+
+struct flag {
+	uint32_t tgid, set, clear;
+};
+
+static void flag_thread(void *ctx, struct sbt_thread *thread)
+{
+	const struct flag *flag = ctx;
+
+	/* A thread that is inside goes by what it came in with: its end is already chosen. */
+	if (thread->tgid == flag->tgid && !thread->arrive_ns)
+		__atomic_store_n(&thread->proc_flags,
+				 (thread->proc_flags | flag->set) & ~flag->clear, __ATOMIC_RELAXED);
+}
+
+/* What the programs go by, as they do: SBT_PROC_* of a process, but for SBT_PROC_SEEN. */
+static uint32_t flags_now(const struct attach *a, uint32_t tgid, const struct sbt_proc *proc)
+{
+	uint64_t word;
+
+	if (!bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.judged), &tgid, &word) &&
+	    word >> 32 == proc->inc)
+		return (uint32_t)word;
+	return proc->flags & ~SBT_PROC_SEEN;
+}
+
+/* Of processes that ended just as they were judged. */
+static void forget_gone(const struct attach *a)
+{
+	int procs = bpf_map__fd(a->skel->maps.procs), judged = bpf_map__fd(a->skel->maps.judged);
+	uint32_t key, next;
+	struct sbt_proc proc;
+	bool more = !bpf_map_get_next_key(judged, NULL, &next);
+
+	while (more) {
+		key = next;
+		more = !bpf_map_get_next_key(judged, &key, &next);
+		if (bpf_map_lookup_elem(procs, &key, &proc))
+			bpf_map_delete_elem(judged, &key);
+	}
+}
+
+int attach_flag_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t set, uint32_t clear)
+{
+	int judged = bpf_map__fd(a->skel->maps.judged);
+	struct flag flag = { tgid, set, clear };
+	struct sbt_proc proc;
+	uint64_t word;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.procs), &tgid, &proc))
+		return -errno;
+	if (proc.inc != inc)
+		return -ENOENT;
+	/* It may execute another program at any moment: then this is of no account. */
+	word = (uint64_t)inc << 32 | ((flags_now(a, tgid, &proc) | set) & ~clear);
+	if (bpf_map_update_elem(judged, &tgid, &word, BPF_ANY)) {
+		if (errno != E2BIG)
+			return -errno;
+		forget_gone(a);
+		if (bpf_map_update_elem(judged, &tgid, &word, BPF_ANY))
+			return -errno;
+	}
+	/* What threads have no copy of need not be changed there. */
+	if ((set | clear) & ~SBT_PROC_FRESH)
+		each_thread(a, flag_thread, &flag);
+	return 0;
+}
+
+int attach_know_program(struct attach *a, uint32_t dev, uint64_t ino, uint32_t flags, bool settled)
+{
+	struct sbt_file key = { .dev = dev, .ino = ino };
+	struct sbt_verdict verdict = { .flags = SBT_PROC_KNOWN | flags };
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	if (settled)
+		verdict.ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.files), &key, &verdict, BPF_ANY)
+		       ? -errno
+		       : 0;
+}
+
+void attach_arm(struct attach *a, bool on)
+{
+	__atomic_store_n(&a->skel->bss->armed, on ? ARMED_ALL : 0, __ATOMIC_SEQ_CST);
+	if (!on)
+		account_end(a);
+}
+
+/* --- what is read from them ----------------------------------------------------------------------- */
+
+void attach_counts(const struct attach *a, struct sbt_counts *out)
+{
+	uint64_t *sum = (uint64_t *)out;
+	size_t i, j, n = sizeof(*out) / sizeof(*sum);
+
+	memset(out, 0, sizeof(*out));
+	for (i = 0; i < SBT_COUNT_SLOTS; i++) {
+		const uint64_t *slot = (const uint64_t *)&a->skel->bss->counts[i];
+
+		for (j = 0; j < n; j++)
+			sum[j] += __atomic_load_n(&slot[j], __ATOMIC_RELAXED);
+	}
+}
+
+static void add_seq(void *ctx, struct sbt_thread *thread)
+{
+	uint64_t *sum = ctx;
+
+	*sum += thread->seq;
+}
+
+uint64_t attach_produced(const struct attach *a, const struct sbt_counts *counts)
+{
+	uint64_t sum = counts->gone + counts->refused;
+
+	each_thread(a, add_seq, &sum);
+	return sum;
+}
+
+void attach_each_process(const struct attach *a, void (*each)(void *ctx, uint32_t tgid), void *ctx)
+{
+	int procs = bpf_map__fd(a->skel->maps.procs);
+	uint32_t key = 0, next, seen = 0;
+	struct sbt_proc proc;
+	bool first = true;
+
+	/* Who goes meanwhile makes the walk begin anew: it is not to go on for ever. */
+	while (seen++ < 65536 && !bpf_map_get_next_key(procs, first ? NULL : &key, &next)) {
+		key = next;
+		first = false;
+		if (!bpf_map_lookup_elem(procs, &key, &proc) &&
+		    !(flags_now(a, key, &proc) & SBT_PROC_EXCLUDED))
+			each(ctx, key);
+	}
+}
+
+int attach_procs_fd(const struct attach *a)
+{
+	return bpf_map__fd(a->skel->maps.procs);
+}
+
+struct pending {
+	void (*each)(void *ctx, uint32_t tid, const struct sbt_thread *thread);
+	void *ctx;
+};
+
+static void show_pending(void *ctx, struct sbt_thread *thread)
+{
+	const struct pending *pending = ctx;
+
+	if (thread->arrive_ns)
+		pending->each(pending->ctx, thread->tid, thread);
+}
+
+void attach_each_pending(const struct attach *a,
+			 void (*each)(void *ctx, uint32_t tid, const struct sbt_thread *thread),
+			 void *ctx)
+{
+	struct pending pending = { each, ctx };
+
+	each_thread(a, show_pending, &pending);
+}
+
+struct members {
+	const struct attach *attach;
+	uint32_t tgid;
+	void (*each)(void *ctx, uint32_t tid, uint64_t team, uint32_t entered);
+	void *ctx;
+};
+
+static void show_member(void *ctx, struct sbt_thread *thread)
+{
+	const struct members *m = ctx;
+	const struct sbt_bpf *skel = m->attach->skel;
+	uint32_t index = (uint32_t)(thread - m->attach->threads);
+	const struct sbt_team *top;
+	struct sbt_region_key key = { .tgid = m->tgid };
+	struct sbt_region region;
+	struct sbt_teams teams;
+
+	if (thread->tgid != m->tgid)
+		return;
+	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.teams), &index, &teams) ||
+	    teams.tid != thread->tid || !teams.depth || teams.depth > SBT_TEAM_DEPTH) {
+		m->each(m->ctx, thread->tid, 0, 0);
+		return;
+	}
+	top = &teams.stack[teams.depth - 1];
+	key.fn = top->fn;
+	key.data = top->data;
+	if ((top->flags & SBT_TEAM_UNSEEN) ||
+	    bpf_map_lookup_elem(bpf_map__fd(skel->maps.regions), &key, &region) ||
+	    !(region.flags & SBT_REGION_SEEN) || region.flags & SBT_REGION_AMBIGUOUS)
+		region.members = 0;
+	m->each(m->ctx, thread->tid, top->object, region.members);
+}
+
+void attach_each_member(const struct attach *a, uint32_t tgid,
+			void (*each)(void *ctx, uint32_t tid, uint64_t team, uint32_t entered),
+			void *ctx)
+{
+	struct members members = { a, tgid, each, ctx };
+
+	each_thread(a, show_member, &members);
+}
+
+bool attach_is_inside(const struct attach *a, uint32_t tid)
+{
+	uint32_t i;
+
+	for (i = 0; i < SBT_THREAD_PROBES; i++) {
+		const struct sbt_thread *t =
+			&a->threads[(tid + i * SBT_THREAD_STRIDE) & (a->nthreads - 1)];
+
+		if (__atomic_load_n(&t->tid, __ATOMIC_ACQUIRE) == tid)
+			return __atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE) != 0;
+	}
+	return false;
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "base/progress.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+#define QUIET_NS  500000000ULL
+#define REDRAW_NS 250000000ULL
+#define DEPTH_MAX 4
+#define TEXT_MAX  256
+
+struct progress {
+	int fd;
+	bool started; /* the thread */
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	/* Under the lock. */
+	bool quit, shown;
+	uint32_t depth; /* works within works; 0: none */
+	uint64_t since_ns; /* the outermost */
+	char text[DEPTH_MAX][TEXT_MAX];
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+struct progress *progress_new(int fd)
+{
+	const char *term = getenv("TERM");
+	pthread_condattr_t attr;
+	struct progress *p;
+
+	if (!isatty(fd) || !term || !*term || !strcmp(term, "dumb"))
+		return NULL;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->fd = fd;
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	return p;
+}
+
+/* What does not go out is not worth another try. */
+static void put(const struct progress *p, const char *s, size_t len)
+{
+	if (write(p->fd, s, len) < 0)
+		return;
+}
+
+static uint32_t columns(const struct progress *p)
+{
+	struct winsize size;
+
+	if (ioctl(p->fd, TIOCGWINSZ, &size) || size.ws_col < 2)
+		return 80;
+	return size.ws_col;
+}
+
+/*
+ * So much of it as fits into @columns, in bytes: each character is taken for one column, and the last is left free,
+ * for the line not to wrap.
+ */
+static size_t fitting(const char *s, uint32_t columns)
+{
+	size_t at = 0, len = strlen(s), step;
+	uint32_t code;
+
+	while (at < len && --columns) {
+		step = text_utf8((const uint8_t *)s + at, len - at, &code);
+		at += step ? step : 1;
+	}
+	return at;
+}
+
+/* The cursor goes back to where the line begins: whoever prints next overwrites it. */
+static void draw(struct progress *p, uint64_t now)
+{
+	uint32_t at = p->depth && p->depth < DEPTH_MAX ? p->depth - 1 : DEPTH_MAX - 1;
+	char line[TEXT_MAX + 64], out[TEXT_MAX + 96];
+	int n;
+
+	snprintf(line, sizeof(line), "sbt-trace: %s ... %llu s", p->text[at],
+		 (unsigned long long)((now - p->since_ns) / 1000000000u));
+	n = snprintf(out, sizeof(out), "\r%.*s\033[K\r", (int)fitting(line, columns(p)), line);
+	p->shown = true;
+	put(p, out, (size_t)n);
+}
+
+static void erase(struct progress *p)
+{
+	if (p->shown)
+		put(p, "\r\033[K", 4);
+	p->shown = false;
+}
+
+static void *run(void *arg)
+{
+	struct progress *p = arg;
+	struct timespec until;
+	uint64_t next, now;
+
+	pthread_mutex_lock(&p->lock);
+	while (!p->quit) {
+		if (!p->depth) {
+			pthread_cond_wait(&p->changed, &p->lock);
+			continue;
+		}
+		now = now_ns();
+		next = p->since_ns + QUIET_NS;
+		if (now >= next) {
+			draw(p, now);
+			next = now + REDRAW_NS;
+		}
+		until.tv_sec = (time_t)(next / 1000000000u);
+		until.tv_nsec = (long)(next % 1000000000u);
+		pthread_cond_timedwait(&p->changed, &p->lock, &until);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+/* Signals are the other threads'. Without the thread nothing is told. */
+static void start(struct progress *p)
+{
+	sigset_t all, before;
+
+	if (p->started)
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	p->started = !pthread_create(&p->thread, NULL, run, p);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void progress_begin(struct progress *p, const char *fmt, ...)
+{
+	char text[TEXT_MAX], *printable;
+	va_list args;
+
+	if (!p)
+		return;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args); // NOLINT(clang-analyzer-valist.Uninitialized)
+	va_end(args);
+	printable = text_printable(text);
+	start(p);
+	pthread_mutex_lock(&p->lock);
+	if (!p->depth)
+		p->since_ns = now_ns();
+	if (p->depth < DEPTH_MAX)
+		snprintf(p->text[p->depth], TEXT_MAX, "%s", printable ? printable : "");
+	p->depth++;
+	/* What is within other work is told of when the line is drawn again. */
+	if (p->depth == 1)
+		pthread_cond_signal(&p->changed);
+	pthread_mutex_unlock(&p->lock);
+	free(printable);
+}
+
+void progress_end(struct progress *p)
+{
+	if (!p)
+		return;
+	pthread_mutex_lock(&p->lock);
+	if (p->depth && !--p->depth)
+		erase(p);
+	pthread_mutex_unlock(&p->lock);
+}
+
+void progress_free(struct progress *p)
+{
+	if (!p)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->quit = true;
+	erase(p);
+	pthread_cond_signal(&p->changed);
+	pthread_mutex_unlock(&p->lock);
+	if (p->started)
+		pthread_join(p->thread, NULL);
+	pthread_cond_destroy(&p->changed);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}

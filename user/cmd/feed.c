@@ -1,0 +1,687 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "cmd/feed.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "cmd/callsite.h"
+#include "cmd/feed_parts.h"
+#include "model/waits.h"
+
+/* A power of two: call sites in use at one time are few, and a miss only costs a look-up. */
+#define CACHE_SLOTS 1024u
+
+/* A thread that lived so long, and was busy for this share of it, may have waited by spinning. */
+#define BUSY_LEAST_NS 5000000ULL
+#define BUSY_PERCENT  80
+#define BUSY_MOST     65536
+
+struct shared_slot {
+	uint64_t object;
+	uint64_t generation;
+	uint32_t tgid, inc;
+	uint64_t key;
+};
+
+/* A thread with crossings that the kernel did not count, or counted for nothing. */
+struct renumbered {
+	uint32_t shift; /* added to its numbers */
+	bool reaches_back; /* the next parts of its phase are older than its last departure */
+};
+
+struct feed {
+	struct attach *attach;
+	struct spaces *spaces;
+	struct targets *targets;
+	struct model *model;
+	int (*mark)(void *ctx, uint32_t site, const struct conceptual_mark *mark);
+	void (*message)(void *ctx, const struct predict_message *message);
+	void *mark_ctx;
+	uint64_t fault_outside_ns; /* see attach_fault_outside_ns() */
+	struct callsites *callsites;
+	struct waits *waits;
+	struct hash renumbered; /* (inc, tid) -> struct renumbered */
+	struct hash busy; /* (tgid, tid) of such that crossed nothing */
+	struct hash current; /* tgid -> incarnation */
+	struct hash labels; /* sbt_crossing.label -> site */
+	struct feed_site sites[CACHE_SLOTS];
+	struct shared_slot shared[CACHE_SLOTS];
+	uint64_t crossings[RULES_MAX + 1];
+};
+
+int feed_new(const struct feed_options *options, struct feed **out)
+{
+	struct feed *f = calloc(1, sizeof(*f));
+
+	if (f)
+		f->waits = waits_new();
+	if (!f || !f->waits || callsites_new(options->attach, options->spaces, &f->callsites)) {
+		feed_free(f);
+		return -ENOMEM;
+	}
+	f->attach = options->attach;
+	f->spaces = options->spaces;
+	f->targets = options->targets;
+	f->model = options->model;
+	f->mark = options->mark;
+	f->message = options->message;
+	f->mark_ctx = options->mark_ctx;
+	f->fault_outside_ns = attach_fault_outside_ns(options->attach);
+	callsites_set_frames(f->callsites, options->frames);
+	*out = f;
+	return 0;
+}
+
+void feed_free(struct feed *f)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	if (!f)
+		return;
+	hash_free(&f->current);
+	hash_free(&f->busy);
+	hash_free(&f->labels);
+	while ((e = hash_next(&f->renumbered, &pos, &zero)))
+		free((void *)(uintptr_t)e->value);
+	hash_free(&f->renumbered);
+	waits_free(f->waits);
+	callsites_free(f->callsites);
+	free(f);
+}
+
+struct callsites *feed_callsites(const struct feed *f)
+{
+	return f->callsites;
+}
+
+bool feed_incarnation(const struct feed *f, uint32_t tgid, uint32_t *inc)
+{
+	uint64_t value;
+
+	if (!hash_get(&f->current, tgid, &value))
+		return false;
+	*inc = (uint32_t)value;
+	return true;
+}
+
+/* Kept for want of anything better to tell when they cross no barrier: an error costs nothing else. */
+static void note_busy(struct feed *f, const struct sbt_event *e)
+{
+	uint64_t life = e->t_ns - e->start_ns;
+
+	if (e->t_ns < e->start_ns + BUSY_LEAST_NS || e->busy_ns < life / 100 * BUSY_PERCENT ||
+	    e->seq || hash_count(&f->busy) >= BUSY_MOST)
+		return;
+	hash_put(&f->busy, (uint64_t)e->tgid << 32 | e->tid, 1);
+}
+
+static uint32_t slot_of(uint32_t tgid, uint64_t address)
+{
+	return (uint32_t)(hash_mix(address ^ (uint64_t)tgid << 40) >> 40) & (CACHE_SLOTS - 1);
+}
+
+const struct feed_site *feed_site(struct feed *f, const struct sbt_crossing *c)
+{
+	uint64_t generation = targets_generation(f->targets);
+	struct feed_site *slot = &f->sites[slot_of(c->tgid, c->ip)];
+	struct space_code code;
+
+	if (slot->space && slot->ip == c->ip && slot->tgid == c->tgid && slot->inc == c->inc &&
+	    slot->generation == generation)
+		return slot;
+	slot->space = space_get(f->spaces, c->tgid, c->inc);
+	if (!slot->space)
+		return NULL;
+	slot->site = callsites_function(f->callsites, slot->space, c->ip);
+	slot->runtime = space_code(f->spaces, slot->space, c->ip, &code) && code.module &&
+			code.module->runtime;
+	slot->ip = c->ip;
+	slot->tgid = c->tgid;
+	slot->inc = c->inc;
+	slot->generation = generation;
+	return slot;
+}
+
+uint64_t feed_shared(struct feed *f, const struct sbt_crossing *c, struct space *space)
+{
+	uint64_t generation = targets_generation(f->targets);
+	struct shared_slot *slot = &f->shared[slot_of(c->tgid, c->object)];
+
+	if (slot->object != c->object || slot->tgid != c->tgid || slot->inc != c->inc ||
+	    slot->generation != generation) {
+		slot->key = space_shared_key(f->spaces, space, c->object);
+		slot->object = c->object;
+		slot->tgid = c->tgid;
+		slot->inc = c->inc;
+		slot->generation = generation;
+	}
+	return slot->key;
+}
+
+static struct renumbered *renumbered_of(const struct feed *f, const struct sbt_crossing *c)
+{
+	return hash_count(&f->renumbered)
+		       ? hash_get_ptr(&f->renumbered, (uint64_t)c->inc << 32 | c->tid)
+		       : NULL;
+}
+
+/* NULL: out of memory. */
+static struct renumbered *renumber(struct feed *f, const struct sbt_crossing *c)
+{
+	struct renumbered *r = renumbered_of(f, c);
+
+	if (r)
+		return r;
+	r = calloc(1, sizeof(*r));
+	if (r && hash_put_ptr(&f->renumbered, (uint64_t)c->inc << 32 | c->tid, r)) {
+		free(r);
+		r = NULL;
+	}
+	return r;
+}
+
+int feed_tail(struct feed *f, const struct sbt_crossing_full *tail)
+{
+	const struct renumbered *r = renumbered_of(f, &tail->crossing);
+	struct model_detail detail;
+
+	bool apart;
+
+	if (r && r->reaches_back)
+		return 0;
+	apart = feed_parts(&tail->crossing, f->fault_outside_ns, &detail);
+	return model_add_tail(f->model, tail->crossing.tgid, tail->crossing.inc, tail->crossing.tid,
+			      tail->crossing.arrive_ns, apart ? &detail : NULL);
+}
+
+/* Who comes to such an object is of its team, however many it had before. */
+static bool of_team(const struct sbt_crossing *c)
+{
+	return c->family == SBT_FAMILY_GOMP || c->family == SBT_FAMILY_LIBOMP;
+}
+
+static int feed_resume(struct feed *f, const struct sbt_crossing *c)
+{
+	struct model_crossing m = {
+		.tgid = c->tgid,
+		.inc = c->inc,
+		.tid = c->tid,
+		.seq = c->seq,
+		.arrive_ns = c->depart_ns,
+		.depart_ns = c->depart_ns,
+		.flags = MODEL_CROSSING_RESUMES |
+			 (c->flags & SBT_CROSSING_ACCOUNTED ? MODEL_CROSSING_ACCOUNTED : 0),
+	};
+	const struct renumbered *r = renumbered_of(f, c);
+	struct model_detail detail;
+
+	if (r)
+		m.seq += r->shift;
+	if (feed_parts(c, f->fault_outside_ns, &detail))
+		m.detail = &detail;
+	return model_add_crossing(f->model, &m);
+}
+
+/* C++: of some barriers only the wait is seen, after the arrival. */
+static int feed_wait(struct feed *f, const struct sbt_crossing *c, struct model_crossing *m)
+{
+	struct waits_seen wait = {
+		.latch = c->result & SBT_RESULT_LATCH,
+		.over = c->result & SBT_RESULT_OVER,
+		.value = c->result & SBT_RESULT_VALUE,
+		.words = m->count,
+	};
+
+	return c->family == SBT_FAMILY_STD && c->result & SBT_RESULT_PASSED
+		       ? waits_add(f->waits, &wait, m)
+		       : 0;
+}
+
+static struct model_crossing crossing_of(const struct sbt_crossing *c)
+{
+	return (struct model_crossing){
+		.tgid = c->tgid,
+		.inc = c->inc,
+		.tid = c->tid,
+		.seq = c->seq,
+		.object = c->object,
+		.arrive_ns = c->arrive_ns,
+		.depart_ns = c->depart_ns && !(c->flags & SBT_CROSSING_ABANDONED) ? c->depart_ns
+										  : MODEL_UNKNOWN,
+		.arrive_cpu = c->arrive_cpu,
+		.depart_cpu = c->depart_cpu,
+		.family = c->family,
+		.kind = c->kind,
+		.place = c->index,
+		.flags = (c->flags & SBT_CROSSING_ABANDONED ? MODEL_CROSSING_ABANDONED : 0) |
+			 (c->flags & SBT_CROSSING_NO_DEPART ? MODEL_CROSSING_STAYS : 0) |
+			 (of_team(c) ? MODEL_CROSSING_TEAM : 0) |
+			 (c->flags & SBT_CROSSING_ACCOUNTED ? MODEL_CROSSING_ACCOUNTED : 0),
+		.depth = c->depth,
+	};
+}
+
+static uint32_t site_of(struct feed *f, const struct sbt_crossing *c, const struct feed_site *slot,
+			const struct feed_found *found)
+{
+	uint64_t site;
+
+	if (c->type != SBT_REC_CANDIDATE && c->label && !(c->flags & SBT_CROSSING_MAKES) &&
+	    hash_get(&f->labels, c->label, &site))
+		return (uint32_t)site;
+	if (found && found->site_known)
+		return found->site;
+	return found ? callsites_found(f->callsites, slot->space, c) : slot->site;
+}
+
+/* How many meet, and where else the object is. */
+static void fill_team(struct feed *f, const struct sbt_crossing *c, const struct feed_site *slot,
+		      struct model_crossing *m)
+{
+	struct family_team team = { 0 };
+
+	if (!(c->flags & SBT_CROSSING_NO_WORDS))
+		team = family_read_words(c->family, slot->space->flavour, c->words);
+	if (team.known)
+		m->count = team.count;
+	if (team.sharing_known && team.process_shared)
+		m->shared = feed_shared(f, c, slot->space);
+}
+
+static void fill_member(struct feed *f, const struct sbt_crossing *c, const struct feed_site *slot,
+			const struct discover_member *member, struct model_crossing *m)
+{
+	m->shared = feed_shared(f, c, slot->space);
+	m->arrive_ns = member->arrive_ns;
+	m->depart_ns = member->depart_ns;
+	m->count = member->team;
+}
+
+/* Its number among the thread's crossings, and where its phase went, where that is of this phase alone. */
+static int fill_order(struct feed *f, const struct sbt_crossing *c,
+		      const struct discover_member *member, struct model_crossing *m,
+		      struct model_detail *detail)
+{
+	struct renumbered *r = renumbered_of(f, c);
+
+	if (c->type == SBT_REC_CANDIDATE) {
+		r = renumber(f, c);
+		if (!r)
+			return -ENOMEM;
+		r->shift++;
+		r->reaches_back = true;
+	} else if ((r && r->reaches_back) || (member && member->merged)) {
+		m->flags &= ~MODEL_CROSSING_ACCOUNTED;
+		if (r)
+			r->reaches_back = false;
+	} else if (feed_parts(c, f->fault_outside_ns, detail)) {
+		m->detail = detail;
+	}
+	if (r)
+		m->seq += r->shift;
+	return 0;
+}
+
+int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct feed_found *found)
+{
+	const struct discover_member *member = found ? found->member : NULL;
+	const struct feed_site *slot = feed_site(f, c);
+	struct model_crossing m = crossing_of(c);
+	struct model_detail detail;
+	int err;
+
+	if (!slot)
+		return -ENOMEM;
+	if (c->family == SBT_FAMILY_USER)
+		f->crossings[attach_rule(f->attach, c->spec)]++;
+	m.site = site_of(f, c, slot, found);
+	if (member)
+		fill_member(f, c, slot, member, &m);
+	else
+		fill_team(f, c, slot, &m);
+	err = fill_order(f, c, member, &m, &detail);
+	if (!err)
+		err = ranks_crossing(targets_ranks(f->targets), c, &m);
+	if (!err)
+		err = feed_wait(f, c, &m);
+	if (!err && m.seq == 1)
+		err = model_add_found(f->model, c->tgid, c->inc, c->tid,
+				      targets_was_waiting(f->targets, c->tid));
+	return err ? err : model_add_crossing(f->model, &m);
+}
+
+/* The program of a process ends: by exit, or because it runs another. */
+static int end_process(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t t_ns)
+{
+	struct space *space = space_find(f->spaces, tgid, inc);
+
+	if (space)
+		space->gone = true;
+	return model_end_process(f->model, tgid, inc, t_ns);
+}
+
+static int feed_label(struct feed *f, const struct sbt_label *label)
+{
+	struct space *space = space_get(f->spaces, label->event.tgid, label->event.inc);
+	uint32_t site = space ? space_label_site(f->spaces, space, label) : SPACE_SITE_NONE;
+
+	if (site == SPACE_SITE_NONE)
+		return -ENOMEM;
+	return hash_put(&f->labels, label->label, site);
+}
+
+static int feed_event(struct feed *f, const struct sbt_event *e)
+{
+	uint64_t old;
+	int err = 0;
+
+	switch (e->type) {
+	case SBT_REC_SEEN:
+		if (hash_get(&f->current, e->tgid, &old) && old == e->inc)
+			return 0;
+		if (e->start_ns > model_start(f->model))
+			err = ranks_began(targets_ranks(f->targets), e->tgid, e->inc);
+		if (err)
+			return err;
+		/* One that began while tracing has its first phase from there. */
+		err = model_add_process(f->model, e->tgid, e->inc, 0, 0,
+					e->start_ns > model_start(f->model) ? e->start_ns
+									    : model_start(f->model),
+					false, e->comm);
+		return err ? err : hash_put(&f->current, e->tgid, e->inc);
+	case SBT_REC_FORK:
+		err = model_add_process(f->model, e->tgid, e->inc, e->parent_tgid, e->parent_inc,
+					e->t_ns, true, e->comm);
+		if (!err)
+			err = model_add_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns);
+		return err ? err : hash_put(&f->current, e->tgid, e->inc);
+	case SBT_REC_THREAD:
+		targets_was_waiting(f->targets, e->tid); /* an earlier thread of this number */
+		return model_add_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns);
+	case SBT_REC_EXEC:
+		if (hash_get(&f->current, e->tgid, &old) && old != e->inc)
+			err = end_process(f, e->tgid, (uint32_t)old, e->t_ns);
+		if (!err)
+			err = model_add_process(f->model, e->tgid, e->inc, 0, 0, e->t_ns, true,
+						e->comm);
+		if (!err)
+			err = model_add_thread(f->model, e->tgid, e->inc, e->tgid, e->t_ns);
+		if (!err)
+			err = ranks_began(targets_ranks(f->targets), e->tgid, e->inc);
+		return err ? err : hash_put(&f->current, e->tgid, e->inc);
+	case SBT_REC_LABEL:
+		return feed_label(f, (const struct sbt_label *)e);
+	case SBT_REC_EXIT:
+		note_busy(f, e);
+		err = model_end_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns, e->comm);
+		if (!err && (e->flags & SBT_EVENT_LEADER)) {
+			hash_del(&f->current, e->tgid);
+			err = end_process(f, e->tgid, e->inc, e->t_ns);
+		}
+		return err;
+	default:
+		return 0;
+	}
+}
+
+static int feed_mark(struct feed *f, const struct sbt_crossing *c)
+{
+	struct model_detail detail;
+	struct conceptual_mark mark = {
+		.begins = c->result == SBT_MARK_BEGIN,
+		.tid = c->tid,
+		.seq = c->seq,
+		.t_ns = c->depart_ns,
+	};
+	uint64_t site;
+	int err = 0;
+
+	if (!f->mark || !hash_get(&f->labels, c->label, &site) ||
+	    (!mark.begins && c->result != SBT_MARK_END))
+		return 0;
+	if (feed_parts(c, f->fault_outside_ns, &detail))
+		mark.detail = &detail;
+	mark.thread = model_find_thread(f->model, c->tgid, c->inc, c->tid);
+	if (mark.thread == MODEL_NONE) {
+		err = model_add_found(f->model, c->tgid, c->inc, c->tid, 0);
+		mark.thread = model_find_thread(f->model, c->tgid, c->inc, c->tid);
+	}
+	if (err)
+		return err;
+	mark.proc = model_thread(f->model, mark.thread)->proc;
+	return f->mark(f->mark_ctx, (uint32_t)site, &mark);
+}
+
+/* What a thread touches of another one's data is of no interest to who only traces. */
+static void feed_message(struct feed *f, const struct sbt_crossing *c)
+{
+	struct model_detail detail;
+	struct predict_message m = {
+		.tgid = c->tgid,
+		.inc = c->inc,
+		.tid = c->tid,
+		.t_ns = c->depart_ns,
+		.oncpu_ns = MODEL_UNKNOWN,
+		.owner = c->object < UINT32_MAX ? (uint32_t)c->object : UINT32_MAX,
+		.bytes = c->words < UINT32_MAX ? (uint32_t)c->words : UINT32_MAX,
+		.write = c->result == SBT_MARK_WRITE,
+	};
+
+	if (feed_parts(c, f->fault_outside_ns, &detail))
+		m.oncpu_ns = detail.oncpu_ns;
+	if (f->message)
+		f->message(f->mark_ctx, &m);
+}
+
+int feed_record(struct feed *f, const struct stream_record *record)
+{
+	if (record->event)
+		return feed_event(f, record->event);
+	if (record->crossing->type == SBT_REC_TAIL)
+		return feed_tail(f, (const void *)record->crossing);
+	if (record->crossing->type == SBT_REC_RESUME)
+		return feed_resume(f, record->crossing);
+	if (record->crossing->type == SBT_REC_MARK && !record->crossing->label &&
+	    (record->crossing->result == SBT_MARK_READ ||
+	     record->crossing->result == SBT_MARK_WRITE)) {
+		feed_message(f, record->crossing);
+		return 0;
+	}
+	if (record->crossing->type == SBT_REC_MARK)
+		return feed_mark(f, record->crossing);
+	return feed_crossing(f, record->crossing, NULL);
+}
+
+static struct model_stat stat_of(const struct sbt_sum *s)
+{
+	struct model_stat out;
+	long double squares = (long double)s->squares_high * 0x1p64L + (long double)s->squares;
+	long double n = (long double)s->n, mean;
+	uint32_t i;
+
+	model_stat_init(&out);
+	if (!s->n)
+		return out;
+	mean = (long double)s->sum / n;
+	out.n = s->n;
+	out.sum = s->sum;
+	out.min = s->min;
+	out.max = s->max;
+	out.mean = (double)mean;
+	out.m2 = (double)fmaxl(0, squares - mean * (long double)s->sum);
+	for (i = 0; i < SBT_SUM_BUCKETS; i++)
+		out.hist[i] = s->hist[i];
+	return out;
+}
+
+int feed_sums(struct feed *f, const struct sbt_sums *s)
+{
+	struct sbt_crossing c = { .tgid = s->key.tgid, .inc = s->key.inc, .ip = s->key.ip };
+	const struct feed_site *slot = feed_site(f, &c);
+	/* Where its first was not whole, what came before is of no phase. */
+	bool first = s->first_arrive_ns && s->wait.n > s->work_n;
+	struct model_summed m = {
+		.tgid = s->key.tgid,
+		.inc = s->key.inc,
+		.tid = s->key.tid,
+		.family = s->family,
+		.kind = s->kind,
+		.several = s->objects > 1,
+		.object = s->object,
+		.born_ns = s->key.born_ns,
+		.first_arrive_ns = first ? s->first_arrive_ns : 0,
+		.first_release_ns = s->first_release_ns,
+		.first_team = s->team_max,
+		.depart_ns = s->depart_ns,
+		.crossings = s->crossings,
+		.abandoned = s->abandoned,
+		.incomplete = s->incomplete,
+		.ambiguous = s->ambiguous,
+		.idle_ns = s->idle_ns,
+		.idle_other_ns = s->idle_other_ns,
+		.unknown_ns = s->unknown_ns,
+		.work_ns = s->work_ns,
+		.work_n = s->work_n,
+		.thread_ns = s->thread_ns,
+		.team_min = s->team_min,
+		.team_max = s->team_max,
+		.wait = stat_of(&s->wait),
+		.release = stat_of(&s->release),
+		.barrier = stat_of(&s->barrier),
+		.phase = stat_of(&s->phase),
+	};
+
+	if (!slot)
+		return -ENOMEM;
+	m.site = slot->site;
+	return model_add_summed(f->model, &m);
+}
+
+int feed_none(struct feed *f, const struct sbt_crossing *c)
+{
+	struct renumbered *r;
+
+	if (c->type == SBT_REC_CANDIDATE)
+		return 0;
+	r = renumber(f, c);
+	if (!r)
+		return -ENOMEM;
+	r->shift--;
+	r->reaches_back = true;
+	return 0;
+}
+
+/* A worker's end, of which nobody sees what came after: it has none. */
+static int feed_worker(struct feed *f, const struct forkjoin_round *round,
+		       const struct forkjoin_member *mem)
+{
+	const struct renumbered *r;
+	struct sbt_crossing key = { .inc = round->inc, .tid = mem->tid };
+	struct model_crossing m = {
+		.tgid = round->tgid,
+		.inc = round->inc,
+		.tid = mem->tid,
+		.seq = mem->seq + 1,
+		.site = round->site,
+		.count = round->n + 1,
+		.object = round->tid,
+		.arrive_ns = mem->arrive_ns,
+		.depart_ns = MODEL_UNKNOWN,
+		.arrive_cpu = (uint16_t)mem->cpu,
+		.depart_cpu = (uint16_t)mem->cpu,
+		.family = SBT_FAMILY_FORKJOIN,
+		.kind = SBT_KIND_JOIN,
+		.flags = MODEL_CROSSING_STAYS | MODEL_CROSSING_TEAM,
+	};
+
+	r = renumbered_of(f, &key);
+	if (r)
+		m.seq += r->shift;
+	return model_add_crossing(f->model, &m);
+}
+
+int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjoin_round *round)
+{
+	struct model_crossing m = {
+		.tgid = c->tgid,
+		.inc = c->inc,
+		.tid = c->tid,
+		.site = round->site,
+		.count = round->n + 1,
+		.object = c->tid,
+		.arrive_ns = round->arrive_ns,
+		.depart_ns = round->depart_ns,
+		.arrive_cpu = c->arrive_cpu,
+		.depart_cpu = c->depart_cpu,
+		.family = SBT_FAMILY_FORKJOIN,
+		.kind = SBT_KIND_JOIN,
+		.flags = MODEL_CROSSING_TEAM,
+	};
+	struct renumbered *r = renumber(f, c);
+	uint32_t i;
+	int err = 0;
+
+	if (!r)
+		return -ENOMEM;
+	for (i = 0; i < round->n && !err; i++)
+		err = feed_worker(f, round, &round->members[i]);
+	m.seq = c->seq + ++r->shift;
+	r->reaches_back = true;
+	if (!err && m.seq == 1)
+		err = model_add_found(f->model, c->tgid, c->inc, c->tid,
+				      targets_was_waiting(f->targets, c->tid));
+	return err ? err : model_add_crossing(f->model, &m);
+}
+
+/* Whoever took part in some meeting, by whatever it was found, waits there. */
+static void forget_met(struct feed *f)
+{
+	uint32_t i, n = model_nthreads(f->model);
+
+	for (i = 0; i < n; i++) {
+		const struct model_thread *t = model_thread(f->model, i);
+
+		if (t->proc != MODEL_NONE && t->crossings)
+			hash_del(&f->busy,
+				 (uint64_t)model_proc(f->model, t->proc)->tgid << 32 | t->tid);
+	}
+}
+
+uint32_t feed_busy(struct feed *f, uint32_t *tgid)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	struct hash sums = { 0 };
+	uint64_t most = 0, n;
+	size_t pos = 0;
+
+	forget_met(f);
+	while ((e = hash_next(&f->busy, &pos, &zero))) {
+		n = 0;
+		hash_get(&sums, e->key >> 32, &n);
+		if (hash_put(&sums, e->key >> 32, n + 1))
+			break;
+		if (n + 1 <= most)
+			continue;
+		most = n + 1;
+		*tgid = (uint32_t)(e->key >> 32);
+	}
+	hash_free(&sums);
+	return (uint32_t)most;
+}
+
+uint64_t feed_crossings(const struct feed *f, uint32_t rule)
+{
+	return rule <= RULES_MAX ? f->crossings[rule] : 0;
+}
+
+uint64_t feed_short_chains(const struct feed *f, const char **why)
+{
+	return callsites_short(f->callsites, why);
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "cmd/feed_parts.h"
+
+#include <string.h>
+
+static void fill_counters(struct model_detail *d, const struct sbt_counters *c)
+{
+	d->ncounters = c->n <= MODEL_COUNTERS_MAX ? c->n : MODEL_COUNTERS_MAX;
+	d->scaled = c->scaled;
+	d->unknown = c->unknown;
+	memcpy(d->counters, c->phase, d->ncounters * sizeof(d->counters[0]));
+	memcpy(d->inside_counters, c->inside, d->ncounters * sizeof(d->inside_counters[0]));
+}
+
+static void fill_parts(struct model_detail *d, const struct sbt_parts *p, uint64_t fault_outside_ns)
+{
+	d->oncpu_ns = p->oncpu_ns;
+	d->runq_ns = p->runq_ns;
+	memcpy(d->blocked_ns, p->blocked_ns, sizeof(d->blocked_ns));
+	d->fault_ns = p->fault_ns + p->faults * fault_outside_ns;
+	if (d->fault_ns > d->oncpu_ns)
+		d->fault_ns = d->oncpu_ns;
+	d->stolen_ns = p->stolen_ns;
+	d->fault_addr = p->fault_addr;
+	d->ran_ns = p->ran_ns;
+	d->ran = p->ran;
+	d->switches = p->switches;
+	d->migrations = p->migrations;
+	d->faults = p->faults;
+	d->cpus_allowed = p->cpus_allowed;
+	d->block = (struct model_block){
+		.ns = p->block.ns,
+		.addr = p->block.addr,
+		.stack = p->block.stack,
+		.doing_ns = p->block.doing_ns,
+		.waker = p->block.waker,
+		.holder = p->block.holder,
+		.culprit = p->block.culprit,
+		.reason = p->block.reason,
+		.doing = p->block.doing,
+		.among = p->block.among,
+		.waited = p->block.waited,
+	};
+}
+
+_Static_assert((int)MODEL_BLOCKED_REASONS == (int)SBT_BLOCKED_REASONS, "one list of reasons");
+_Static_assert(MODEL_COUNTERS_MAX == SBT_COUNTERS_MAX, "one number of counters");
+_Static_assert((int)MODEL_WAITED_EVENT == (int)SBT_WAITED_EVENT, "one list of waits");
+_Static_assert((int)MODEL_OTHER_CHILD == (int)SBT_OTHER_CHILD, "one list of others");
+_Static_assert((int)MODEL_DOING_BLOCKED == (int)SBT_DOING_BLOCKED, "one list of doings");
+
+bool feed_parts(const struct sbt_crossing *c, uint64_t fault_outside_ns, struct model_detail *d)
+{
+	const struct sbt_inside *inside = (const void *)(c + 1);
+	const void *next = inside + 1;
+
+	if (!(c->flags & SBT_CROSSING_INSIDE))
+		return false;
+	memset(d, 0, sizeof(*d));
+	d->oncpu_ns = MODEL_UNKNOWN;
+	d->inside_oncpu_ns = inside->oncpu_ns;
+	d->inside_runq_ns = inside->runq_ns;
+	d->inside_ran = inside->ran;
+	if (c->flags & SBT_CROSSING_PARTS) {
+		fill_parts(d, next, fault_outside_ns);
+		next = (const struct sbt_parts *)next + 1;
+	}
+	if (c->flags & SBT_CROSSING_COUNTERS)
+		fill_counters(d, next);
+	return true;
+}

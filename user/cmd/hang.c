@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* sbt-trace hang: where processes that hang already are stuck, without having traced anything. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "cmd/cmd.h"
+#include "cmd/inquest.h"
+#include "cmd/options.h"
+#include "cmd/snapshot.h"
+#include "cmd/stuck.h"
+#include "emit/emit.h"
+#include "target/look.h"
+#include "target/proc.h"
+
+struct hang {
+	uint32_t *pids;
+	size_t npids;
+	enum emit_format format;
+	const char *output; /* NULL: stdout */
+	int verbose;
+	struct rules rules; /* -b */
+	FILE *out;
+	struct emit *emit;
+	struct symbol_server *symbols;
+	struct progress *progress;
+	struct modules *modules;
+	struct spaces *spaces;
+	struct snapshots *snapshots;
+	struct inquest *inquest;
+	struct snapshot **looks; /* one a process */
+	uint32_t nhangs;
+};
+
+enum { OPT_JSON = 256 };
+
+static const struct option long_options[] = {
+	{ "pid", required_argument, NULL, 'p' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, 'h' },
+	{ "barrier", required_argument, NULL, 'b' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char help[] =
+	"Usage: sbt-trace hang [-b SPEC] [--json] [-o FILE] -p PID[,PID...]\n"
+	"\n"
+	"Where a process that hangs already is stuck: which barriers its threads wait at, who is "
+	"missing there\n"
+	"and why; and where each thread is, with what it waits for. Nothing is traced, and no "
+	"thread is stopped.\n"
+	"  -p, --pid LIST      these processes; all ranks of an MPI program that are on this "
+	"machine\n"
+	"  -b, --barrier SPEC  functions of the program's own are barriers too, as in sbt-trace "
+	"-b; "
+	"repeatable\n"
+	"  -o, --output FILE   instead of stdout\n"
+	"      --json          one object a line\n"
+	"  -v, --verbose       say why not all can be had\n"
+	"  -h, --help          this\n";
+
+/* --- what was found --------------------------------------------------------------------------- */
+
+static enum hang_state state_of(const struct snapshot_thread *t)
+{
+	switch (t->wait) {
+	case SNAPSHOT_RUNNING:
+		return HANG_RUNNING;
+	case SNAPSHOT_RUNNABLE:
+		return HANG_RUNNABLE;
+	case SNAPSHOT_STOPPED:
+		return HANG_STOPPED;
+	case SNAPSHOT_ZOMBIE:
+	case SNAPSHOT_GONE:
+		return HANG_GONE;
+	case SNAPSHOT_UNKNOWN:
+		return HANG_STATE_UNKNOWN;
+	default:
+		return HANG_BLOCKED;
+	}
+}
+
+static const char *or_null(const char *text)
+{
+	return text && *text ? text : NULL;
+}
+
+static const char *const source_names[] = {
+	[SNAPSHOT_NO_STACK] = NULL,
+	[SNAPSHOT_ITERATOR] = "iterator",
+	[SNAPSHOT_PROC] = "proc",
+	[SNAPSHOT_SAMPLE] = "sample",
+};
+
+static int thread_of(const struct snapshot_thread *from, struct emit_thread *to)
+{
+	struct hang_frame *frames = calloc(from->nframes + 1u, sizeof(*frames));
+	uint32_t i;
+
+	if (!frames)
+		return -ENOMEM;
+	for (i = 0; i < from->nframes; i++) {
+		const struct snapshot_frame *f = &from->frames[i];
+
+		frames[i] = (struct hang_frame){ .function = f->function,
+						 .file = f->file,
+						 .module = f->module,
+						 .line = f->line,
+						 .inlined = or_null(f->inlined),
+						 .address = f->address };
+	}
+	*to = (struct emit_thread){ .pid = from->pid,
+				    .tid = from->tid,
+				    .comm = from->comm,
+				    .state = state_of(from),
+				    .blocked_on = or_null(from->waits_for),
+				    .syscall = look_call_name(from->syscall),
+				    .wchan = or_null(from->wchan),
+				    .registers = source_names[from->source],
+				    .oncpu_ns = from->cpu_ns,
+				    .runq_ns = from->runq_ns,
+				    .sampled = from->sampled,
+				    .truncated = from->truncated,
+				    .nframes = from->nframes,
+				    .frames = frames };
+	return 0;
+}
+
+static int say_process(struct hang *h, const struct snapshot *s)
+{
+	struct emit_thread *threads = calloc(s->n + 1u, sizeof(*threads));
+	const struct snapshot_thread *leader = snapshot_find(s, s->pid);
+	uint32_t i;
+	int err = threads ? 0 : -ENOMEM;
+
+	for (i = 0; !err && i < s->n; i++)
+		err = thread_of(&s->threads[i], &threads[i]);
+	if (!err)
+		emit_threads(h->emit, s->pid, leader ? leader->comm : NULL, threads, s->n);
+	for (i = 0; threads && i < s->n; i++)
+		free((void *)(uintptr_t)threads[i].frames);
+	free(threads);
+	return err;
+}
+
+static int question_of(const struct hang *h, const struct stuck_barrier *from,
+		       struct inquest_barrier *to)
+{
+	const struct snapshot_thread *first = from->arrivals[0].thread;
+	uint32_t i;
+
+	*to = (struct inquest_barrier){ .pid = from->pid,
+					.family = from->family,
+					.object = from->object,
+					.count = from->count,
+					.of_processes = from->of_processes };
+	memcpy(to->comm, first->comm, sizeof(to->comm));
+	to->arrived = calloc(from->n, sizeof(*to->arrived));
+	if (from->of_processes)
+		to->pids = calloc(h->npids, sizeof(*to->pids));
+	if (!to->arrived || (from->of_processes && !to->pids))
+		return -ENOMEM;
+	for (i = 0; i < from->n; i++) {
+		const struct stuck_arrival *a = &from->arrivals[i];
+
+		to->arrived[to->narrived++] = (struct inquest_arrival){
+			.pid = a->thread->pid,
+			.tid = a->thread->tid,
+			.since_ns = MODEL_UNKNOWN,
+			.ip = a->site ? a->site->address + 1 : 0,
+		};
+	}
+	for (i = 0; to->pids && i < h->npids; i++)
+		to->pids[to->npids++] = h->pids[i];
+	return 0;
+}
+
+static int judge(struct hang *h, struct inquest_question *q)
+{
+	struct inquest_answer *answer = NULL;
+	struct report_hang report;
+	uint32_t i;
+	int err = inquest_look(h->inquest, q, &answer);
+
+	for (i = 0; !err && i < q->nbarriers; i++) {
+		err = inquest_judge(answer, i, &report);
+		if (err == -ENOENT) {
+			err = 0; /* it has opened meanwhile */
+			continue;
+		}
+		if (!err)
+			emit_hang(h->emit, &report);
+		report_hang_free(&report);
+		h->nhangs++;
+	}
+	inquest_answer_free(answer);
+	return err;
+}
+
+static int say_hangs(struct hang *h)
+{
+	struct inquest_question q = { 0 };
+	struct stuck stuck;
+	uint32_t i;
+	int err;
+
+	err = stuck_find(h->spaces, h->snapshots, (const struct snapshot *const *)h->looks,
+			 (uint32_t)h->npids, &stuck);
+	if (!err && stuck.n) {
+		q.barriers = calloc(stuck.n, sizeof(*q.barriers));
+		err = q.barriers ? 0 : -ENOMEM;
+	}
+	for (i = 0; !err && i < stuck.n; i++) {
+		q.nbarriers++;
+		err = question_of(h, &stuck.barriers[i], &q.barriers[i]);
+	}
+	if (!err && stuck.n)
+		err = judge(h, &q);
+	inquest_question_free(&q);
+	stuck_free(&stuck);
+	return err;
+}
+
+static int say(struct hang *h)
+{
+	size_t i;
+	int err = say_hangs(h);
+
+	/* All its processes have ended since: where they were is known. */
+	if (err == -ESRCH)
+		err = 0;
+	if (!err && !h->nhangs)
+		emit_no_hang(h->emit);
+	for (i = 0; !err && i < h->npids; i++)
+		err = say_process(h, h->looks[i]);
+	return err;
+}
+
+/* --- looking ---------------------------------------------------------------------------------- */
+
+static void explain(uint32_t pid, int err)
+{
+	switch (err) {
+	case -ESRCH:
+		msg_error("hang: there is no process %u", pid);
+		break;
+	case -EACCES:
+	case -EPERM:
+		msg_error("hang: process %u may not be looked at: root may, who has "
+			  "CAP_SYS_PTRACE, and its "
+			  "owner unless kernel.yama.ptrace_scope is above 0",
+			  pid);
+		break;
+	default:
+		msg_error("hang: process %u cannot be looked at: %s", pid, strerror(-err));
+	}
+}
+
+static int begin(struct hang *h)
+{
+	int err = symbol_server_new(NULL, &h->symbols);
+
+	h->progress = progress_new(STDERR_FILENO);
+	if (!err)
+		err = modules_new(&h->rules, h->symbols, &h->modules);
+	if (!err)
+		err = spaces_new(h->modules, h->symbols, &h->spaces);
+	if (!err)
+		modules_set_progress(h->modules, h->progress);
+	if (!err)
+		err = snapshots_new(h->spaces, &h->snapshots);
+	if (!err && snapshots_no_iterator(h->snapshots))
+		msg_verbose(h->verbose, "registers of blocked threads, but for two: %s",
+			    snapshots_no_iterator(h->snapshots));
+	if (!err)
+		err = inquest_new(h->spaces, h->snapshots, &h->inquest);
+	if (!err) {
+		h->looks = calloc(h->npids, sizeof(struct snapshot *));
+		err = h->looks ? 0 : -ENOMEM;
+	}
+	return err;
+}
+
+static void end(struct hang *h)
+{
+	size_t i;
+
+	for (i = 0; h->looks && i < h->npids; i++)
+		snapshot_free(h->looks[i]);
+	free(h->looks);
+	inquest_free(h->inquest);
+	snapshots_free(h->snapshots);
+	spaces_free(h->spaces);
+	modules_free(h->modules);
+	progress_free(h->progress);
+	symbol_server_free(h->symbols);
+}
+
+static int look(struct hang *h)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < h->npids; i++) {
+		progress_begin(h->progress, "looking at process %u", h->pids[i]);
+		err = proc_may_look((int)h->pids[i]);
+		/* One that has ended and that nobody has asked for has no program any more, and is looked at. */
+		if (!err || err == -ESRCH)
+			err = snapshot_take(h->snapshots, h->pids[i], NULL, 0, &h->looks[i]);
+		progress_end(h->progress);
+		if (err)
+			explain(h->pids[i], err);
+	}
+	return err;
+}
+
+/* --- output ----------------------------------------------------------------------------------- */
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int open_output(struct hang *h)
+{
+	struct emit_options options = { .format = h->format };
+	struct emit_session session = { .version = SBT_VERSION, .mode = "hang" };
+	struct utsname kernel;
+
+	h->out = h->output ? fopen(h->output, "we") : stdout;
+	if (!h->out) {
+		msg_error("cannot write %s: %s", h->output, strerror(errno));
+		return -errno;
+	}
+	session.clock_start_ns = clock_ns(CLOCK_MONOTONIC);
+	options.realtime_offset_ns =
+		(int64_t)clock_ns(CLOCK_REALTIME) - (int64_t)session.clock_start_ns;
+	options.colour = isatty(fileno(h->out)) && !getenv("NO_COLOR");
+	if (!uname(&kernel))
+		session.kernel = kernel.release;
+	h->emit = emit_new(h->out, &options);
+	if (!h->emit) {
+		msg_error("hang: %s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	emit_session(h->emit, &session);
+	return 0;
+}
+
+static int close_output(struct hang *h)
+{
+	int err = h->emit ? emit_free(h->emit) : 0;
+
+	if (h->out && h->output && fclose(h->out) && !err)
+		err = -errno;
+	if (err)
+		msg_error("cannot write to %s: %s", h->output ? h->output : "stdout",
+			  strerror(-err));
+	return err;
+}
+
+static int run(struct hang *h)
+{
+	int err = begin(h), closed;
+
+	if (err)
+		msg_error("hang: %s", strerror(-err));
+	/* Looked at first: an answer that cannot be had makes no file. */
+	if (!err)
+		err = look(h);
+	if (!err)
+		err = open_output(h);
+	if (!err) {
+		err = say(h);
+		if (err)
+			msg_error("hang: %s", strerror(-err));
+	}
+	closed = close_output(h);
+	end(h);
+	return err ? err : closed;
+}
+
+/* --- the command line ------------------------------------------------------------------------- */
+
+static bool is_given(const struct hang *h, uint32_t pid)
+{
+	uint32_t i;
+
+	for (i = 0; i < h->npids && h->pids[i] != pid; i++)
+		;
+	return i < h->npids;
+}
+
+/* Adds the processes that threads of this list belong to. False: a sentence has been printed. */
+static bool add_pids(struct hang *h, const char *list)
+{
+	const char *at = list;
+	uint32_t *all;
+	int tgid;
+
+	for (;;) {
+		char *rest;
+		long n;
+
+		errno = 0;
+		n = strtol(at, &rest, 10);
+		if (errno || rest == at || *at < '0' || *at > '9' || n < 1 || n > INT32_MAX ||
+		    (*rest && *rest != ',')) {
+			msg_error("hang: -p %s: numbers of processes are expected", list);
+			return false;
+		}
+		if (proc_tgid((int)n, &tgid))
+			tgid = (int)n; /* said when it is looked at */
+		if (!is_given(h, (uint32_t)tgid)) {
+			all = realloc(h->pids, (h->npids + 1) * sizeof(*all));
+			if (!all) {
+				msg_error("hang: %s", strerror(ENOMEM));
+				return false;
+			}
+			h->pids = all;
+			h->pids[h->npids++] = (uint32_t)tgid;
+		}
+		if (!*rest)
+			return true;
+		at = rest + 1;
+	}
+}
+
+static int show_help(void)
+{
+	if (fputs(help, stdout) < 0 || fflush(stdout)) {
+		msg_error("cannot write to stdout: %s", strerror(errno));
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+int cmd_hang(int argc, char **argv)
+{
+	struct hang h = { 0 };
+	int c, status = 0;
+	char why[256];
+
+	opterr = 0;
+	signal(SIGPIPE, SIG_IGN);
+	while (!status && (c = getopt_long(argc, argv, ":hvp:o:b:", long_options, NULL)) != -1) {
+		switch (c) {
+		case 'h':
+			free(h.pids);
+			rules_free(&h.rules);
+			return show_help();
+		case 'p':
+			status = add_pids(&h, optarg) ? 0 : EXIT_USAGE;
+			break;
+		case 'o':
+			h.output = optarg;
+			break;
+		case 'b':
+			if (rules_add(&h.rules, optarg, why, sizeof(why))) {
+				msg_error("hang: -b %s: %s", optarg, *why ? why : strerror(ENOMEM));
+				status = EXIT_USAGE;
+			}
+			break;
+		case 'v':
+			h.verbose++;
+			break;
+		case OPT_JSON:
+			h.format = EMIT_JSON;
+			break;
+		case ':':
+			msg_error("hang: option %s needs a value (see sbt-trace hang --help)",
+				  argv[optind - 1]);
+			status = EXIT_USAGE;
+			break;
+		default:
+			msg_error("hang: unknown option %s (see sbt-trace hang --help)",
+				  argv[optind - 1]);
+			status = EXIT_USAGE;
+		}
+	}
+	if (!status && (!h.npids || optind < argc)) {
+		msg_error(
+			"hang: -p PID, and nothing else, is expected (see sbt-trace hang --help)");
+		status = EXIT_USAGE;
+	}
+	if (!status && run(&h))
+		status = EXIT_FAILED;
+	free(h.pids);
+	rules_free(&h.rules);
+	return status;
+}

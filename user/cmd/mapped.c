@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "cmd/mapped.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void map_file(struct mapped *mapped, const char *path, bool library)
+{
+	struct stat st;
+	void *p;
+	int fd;
+
+	if (mapped->n == MAPPED_MAX)
+		return;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return;
+	/* What is no program to its mode may be a library. */
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (library || (st.st_mode & 0111))) {
+		p = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC, MAP_PRIVATE,
+			 fd, 0);
+		if (p != MAP_FAILED)
+			mapped->at[mapped->n++] = p;
+	}
+	close(fd);
+}
+
+/* C libraries that programs started later may use, though nobody runs one now. */
+void mapped_common(struct mapped *mapped)
+{
+	static const char *const paths[] = { "/lib/ld-musl-x86_64.so.1",
+					     "/lib/ld-musl-aarch64.so.1",
+					     "/lib/x86_64-linux-gnu/libpthread.so.0",
+					     "/lib/aarch64-linux-gnu/libpthread.so.0",
+					     "/lib64/libpthread.so.0",
+					     "/lib64/libc.so.6",
+					     "/lib/x86_64-linux-gnu/libc.so.6",
+					     "/lib/aarch64-linux-gnu/libc.so.6" };
+	size_t i;
+
+	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		map_file(mapped, paths[i], false);
+}
+
+/*
+ * Ranks are launched by others, which may not be stopped and see their ranks stopped; MPI's libraries are large, and
+ * would not be examined before a rank has come to its first collective.
+ */
+static bool launches_ranks(const char *word)
+{
+	static const char *const launchers[] = { "mpirun", "mpiexec", "orterun", "prterun",
+						 "srun" };
+	const char *name = strrchr(word, '/');
+	size_t i;
+
+	name = name ? name + 1 : word;
+	for (i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
+		if (!strncmp(name, launchers[i], strlen(launchers[i])))
+			return true;
+	return false;
+}
+
+void mapped_mpi(struct mapped *mapped)
+{
+	static const char *const patterns[] = { "/usr/lib/*-linux-gnu/libmpi*.so.[0-9]*",
+						"/usr/lib64/*/lib/libmpi*.so.[0-9]*",
+						"/usr/local/lib/libmpi*.so.[0-9]*" };
+	glob_t found;
+	size_t i, j;
+
+	if (mapped->mpi)
+		return;
+	mapped->mpi = true;
+	for (i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		if (glob(patterns[i], 0, NULL, &found))
+			continue;
+		for (j = 0; j < found.gl_pathc; j++)
+			map_file(mapped, found.gl_pathv[j], true);
+		globfree(&found);
+	}
+}
+
+static void map_named(struct mapped *mapped, const char *word)
+{
+	const char *path = getenv("PATH"), *end;
+	char file[PATH_MAX];
+
+	if (launches_ranks(word))
+		mapped_mpi(mapped);
+	if (strchr(word, '/')) {
+		map_file(mapped, word, false);
+		return;
+	}
+	for (; path; path = *end ? end + 1 : NULL) {
+		end = strchrnul(path, ':');
+		if ((size_t)snprintf(file, sizeof(file), "%.*s/%s", (int)(end - path), path, word) <
+		    sizeof(file))
+			map_file(mapped, file, false);
+	}
+}
+
+/* Each word, and each word within one: a shell's script is one argument. */
+void mapped_words(struct mapped *mapped, char *const command[])
+{
+	for (; command && *command; command++) {
+		char *copy = strdup(*command), *save = NULL, *word;
+
+		for (word = copy ? strtok_r(copy, " \t\n;&|()<>'\"`$", &save) : NULL; word;
+		     word = strtok_r(NULL, " \t\n;&|()<>'\"`$", &save))
+			map_named(mapped, word);
+		free(copy);
+	}
+}
+
+void mapped_free(struct mapped *mapped)
+{
+	while (mapped->n)
+		munmap(mapped->at[--mapped->n], (size_t)sysconf(_SC_PAGESIZE));
+}

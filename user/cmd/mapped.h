@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* Files that processes may run soon, mapped for a moment: so they have the numbers that /proc/PID/maps will show for them. */
+#ifndef CMD_MAPPED_H
+#define CMD_MAPPED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define MAPPED_MAX 64
+
+struct mapped {
+	void *at[MAPPED_MAX];
+	size_t n;
+	bool mpi; /* its libraries are among them */
+};
+
+/* C libraries that programs started later may use, though nobody runs one now. */
+void mapped_common(struct mapped *mapped);
+void mapped_mpi(struct mapped *mapped);
+/* Programs named by each word of a command, and by each word within one: a shell's script is one argument. */
+void mapped_words(struct mapped *mapped, char *const command[]);
+void mapped_free(struct mapped *mapped);
+
+#endif /* CMD_MAPPED_H */

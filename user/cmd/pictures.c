@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "cmd/pictures.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "emit/chrome.h"
+#include "emit/folded.h"
+#include "emit/html.h"
+
+enum { CHROME, HTML, FOLDED, FILES };
+
+struct pictures {
+	const char *paths[FILES];
+	FILE *files[FILES];
+	struct chrome *chrome;
+	struct html *html;
+	int errors[FILES]; /* the first of each */
+	struct html_run *beside;
+	uint32_t *processors; /* of each of these: that it is predicted for; 0: measured */
+	uint32_t nbeside;
+	uint32_t predicted; /* the same of the run itself */
+	bool ended;
+};
+
+/* Returns @err. */
+static int cannot(const struct pictures *p, unsigned which, int err)
+{
+	msg_error("cannot write %s: %s", p->paths[which], strerror(-err));
+	return err;
+}
+
+int pictures_page_possible(const char *path)
+{
+	if (!path || html_available())
+		return 0;
+	msg_error("--html %s: %s", path, html_missing());
+	return -ENOSYS;
+}
+
+int pictures_open(struct pictures **out, const struct pictures_paths *paths)
+{
+	struct pictures *p;
+	unsigned i;
+	int err;
+
+	*out = NULL;
+	if (!paths->chrome && !paths->html && !paths->folded)
+		return 0;
+	err = pictures_page_possible(paths->html);
+	if (err)
+		return err;
+	p = calloc(1, sizeof(*p));
+	if (!p) {
+		msg_error("out of memory");
+		return -ENOMEM;
+	}
+	p->paths[CHROME] = paths->chrome;
+	p->paths[HTML] = paths->html;
+	p->paths[FOLDED] = paths->folded;
+	for (i = 0; i < FILES; i++) {
+		if (!p->paths[i])
+			continue;
+		p->files[i] = fopen(p->paths[i], "we");
+		if (!p->files[i]) {
+			err = cannot(p, i, -errno);
+			pictures_free(p);
+			return err;
+		}
+	}
+	*out = p;
+	return 0;
+}
+
+int pictures_begin(struct pictures *p, const struct report_env *env, uint64_t start_ns,
+		   const char *title, const char *name, uint32_t predicted)
+{
+	const struct html_options options = { .title = title, .name = name, .start_ns = start_ns };
+	int err = 0;
+
+	p->predicted = predicted;
+	if (p->files[CHROME])
+		err = chrome_begin(&p->chrome, p->files[CHROME], env, start_ns);
+	if (err)
+		return cannot(p, CHROME, err);
+	if (p->files[HTML])
+		err = html_begin(&p->html, p->files[HTML], &options);
+	return err ? cannot(p, HTML, err) : 0;
+}
+
+void pictures_episode(void *ctx, const struct model *model, const struct model_episode *episode)
+{
+	struct pictures *p = ctx;
+
+	if (p->chrome && !p->errors[CHROME])
+		p->errors[CHROME] = chrome_episode(p->chrome, model, episode);
+	if (p->html && !p->errors[HTML])
+		p->errors[HTML] = html_episode(p->html, model, episode);
+}
+
+int pictures_beside(struct pictures *p, const char *name, const struct report *report,
+		    uint32_t predicted)
+{
+	uint32_t *processors = reallocarray(p->processors, p->nbeside + 1u, sizeof(*processors));
+	struct html_run *more = reallocarray(p->beside, p->nbeside + 1u, sizeof(*more));
+
+	if (processors)
+		p->processors = processors;
+	if (more)
+		p->beside = more;
+	if (!more || !processors) {
+		msg_error("out of memory");
+		return -ENOMEM;
+	}
+	processors[p->nbeside] = predicted;
+	more[p->nbeside++] = (struct html_run){ .name = name, .report = report };
+	return 0;
+}
+
+/* --- speedup ---------------------------------------------------------------------------------------- */
+
+/* Of the team that lost most, as the answer at the top of the page. */
+static const struct report_process *team_of(const struct report *r)
+{
+	if (r->ngroups)
+		return &r->groups[0].all;
+	return r->nprocesses ? &r->processes[0] : NULL;
+}
+
+static int by_processors(const void *a, const void *b)
+{
+	const struct html_point *x = a, *y = b;
+
+	return x->processors < y->processors ? -1 : x->processors > y->processors;
+}
+
+/* One curve: of what was measured by threads, of predictions by processors. @points has room for all runs. */
+struct drawn {
+	struct html_point *points;
+	uint32_t n;
+	char name[64];
+};
+
+static void add_point(struct drawn *d, uint32_t processors, const struct report *r)
+{
+	const struct report_process *team = team_of(r);
+	uint32_t i;
+
+	if (!team || !team->threads || !team->elapsed_ns || team->elapsed_ns == REPORT_UNKNOWN)
+		return;
+	if (!processors)
+		processors = team->threads;
+	for (i = 0; i < d->n; i++) {
+		if (d->points[i].processors != processors)
+			continue;
+		/* Of several with as many, the fastest. */
+		if (team->elapsed_ns < d->points[i].time_ns)
+			d->points[i].time_ns = team->elapsed_ns;
+		return;
+	}
+	d->points[d->n++] =
+		(struct html_point){ .processors = processors, .time_ns = team->elapsed_ns };
+}
+
+static void make_curve(struct drawn *d, bool predicted, struct html_point base,
+		       struct html_curve *curves, uint32_t *n)
+{
+	const char *what = predicted ? "recordings" : "measured";
+	uint32_t i;
+
+	if (!d->n)
+		return;
+	for (i = 0; i < d->n; i++)
+		d->points[i].speedup = (double)base.time_ns / (double)d->points[i].time_ns;
+	if (base.processors == 1)
+		snprintf(d->name, sizeof(d->name), "%s", what);
+	else
+		snprintf(d->name, sizeof(d->name), "%s, against %u threads", what, base.processors);
+	curves[(*n)++] = (struct html_curve){
+		.name = d->name, .predicted = predicted, .n = d->n, .points = d->points
+	};
+}
+
+/*
+ * Against the run with the fewest; a prediction against that on one processor, if there is one, else against what was
+ * measured. Returns how many curves; one needs two points, or one and another curve.
+ */
+static uint32_t draw_curves(const struct pictures *p, const struct report *r, struct drawn drawn[2],
+			    struct html_curve curves[2])
+{
+	struct html_point base = { 0 };
+	uint32_t i, n = 0;
+
+	add_point(&drawn[p->predicted > 0], p->predicted, r);
+	for (i = 0; i < p->nbeside; i++)
+		add_point(&drawn[p->processors[i] > 0], p->processors[i], p->beside[i].report);
+	if (drawn[0].n + drawn[1].n < 2)
+		return 0;
+	for (i = 0; i < 2; i++)
+		qsort(drawn[i].points, drawn[i].n, sizeof(*drawn[i].points), by_processors);
+	if (drawn[0].n)
+		base = drawn[0].points[0];
+	make_curve(&drawn[0], false, base, curves, &n);
+	if (drawn[1].n && (drawn[1].points[0].processors == 1 || !drawn[0].n))
+		base = drawn[1].points[0];
+	make_curve(&drawn[1], true, base, curves, &n);
+	return n;
+}
+
+static int end_html(struct pictures *p, const struct model *model, const struct report *report)
+{
+	struct html_point *points = calloc(2 * (p->nbeside + 1ul), sizeof(*points));
+	struct drawn drawn[2] = { { .points = points },
+				  { .points = points ? points + p->nbeside + 1 : NULL } };
+	struct html_curve curves[2];
+	uint32_t n = 0;
+	int err;
+
+	if (!points && !p->errors[HTML])
+		p->errors[HTML] = -ENOMEM;
+	if (points)
+		n = draw_curves(p, report, drawn, curves);
+	err = html_end(p->html, model, p->errors[HTML] ? NULL : report, p->beside, p->nbeside,
+		       curves, n);
+	free(points);
+	return err;
+}
+
+/* The error of the file; of those of its writer the first counts. */
+static int close_file(struct pictures *p, unsigned which)
+{
+	FILE *f = p->files[which];
+
+	p->files[which] = NULL;
+	errno = 0;
+	if (f && fclose(f) && !p->errors[which])
+		p->errors[which] = errno ? -errno : -EIO;
+	return p->errors[which];
+}
+
+static void say_thinned(const struct pictures *p)
+{
+	struct chrome_thinned t;
+
+	if (p->errors[CHROME] || !chrome_thinned(p->chrome, &t))
+		return;
+	if (t.together_ns)
+		msg_warn("%s: so long a run is thinned: without counters and parts of phases from "
+			 "%.3f s on, and from %.3f s on crossings are drawn many as one (%" PRIu64
+			 " of them): report --from and --to draw a stretch in full",
+			 p->paths[CHROME], (double)t.lean_ns / 1e9, (double)t.together_ns / 1e9,
+			 t.crossings);
+	else
+		msg_warn("%s: so long a run is thinned: without counters and parts of phases from "
+			 "%.3f s on: report --from and --to draw a stretch in full",
+			 p->paths[CHROME], (double)t.lean_ns / 1e9);
+}
+
+int pictures_end(struct pictures *p, const struct model *model, const struct report *report)
+{
+	int err = 0, one;
+	unsigned i;
+
+	p->ended = true;
+	if (p->chrome) {
+		say_thinned(p);
+		one = chrome_end(p->chrome, p->errors[CHROME] ? NULL : model, report->end_ns);
+		p->chrome = NULL;
+		if (!p->errors[CHROME])
+			p->errors[CHROME] = one;
+	}
+	if (p->html) {
+		one = end_html(p, model, report);
+		p->html = NULL;
+		if (!p->errors[HTML])
+			p->errors[HTML] = one;
+	}
+	if (p->files[FOLDED])
+		p->errors[FOLDED] = folded_print(p->files[FOLDED], report);
+	for (i = 0; i < FILES; i++) {
+		one = close_file(p, i);
+		if (one)
+			cannot(p, i, one);
+		if (one && !err)
+			err = one;
+	}
+	return err;
+}
+
+static void remove_part(const char *path, FILE *f)
+{
+	struct stat st;
+
+	if (!fstat(fileno(f), &st) && S_ISREG(st.st_mode))
+		unlink(path);
+}
+
+void pictures_free(struct pictures *p)
+{
+	unsigned i;
+
+	if (!p)
+		return;
+	if (p->chrome)
+		chrome_end(p->chrome, NULL, 0);
+	if (p->html)
+		html_end(p->html, NULL, NULL, NULL, 0, NULL, 0);
+	for (i = 0; i < FILES; i++) {
+		if (!p->files[i])
+			continue;
+		if (!p->ended)
+			remove_part(p->paths[i], p->files[i]);
+		fclose(p->files[i]);
+	}
+	free(p->beside);
+	free(p->processors);
+	free(p);
+}
+
+/* --- pages that are drawn at once ------------------------------------------------------------------- */
+
+int pictures_page(const char *path, int (*draw)(FILE *file, const void *ctx), const void *ctx)
+{
+	FILE *f;
+	int err;
+
+	if (!path)
+		return 0;
+	f = fopen(path, "we");
+	err = f ? draw(f, ctx) : -errno;
+	if (f && err)
+		remove_part(path, f);
+	errno = 0;
+	if (f && fclose(f) && !err)
+		err = errno ? -errno : -EIO;
+	if (err)
+		msg_error("cannot write %s: %s", path, strerror(-err));
+	return err;
+}

@@ -1,0 +1,680 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* sbt-trace predict: a recorded program on a machine it did not run on. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyse/predict.h"
+#include "analyse/predict_input.h"
+#include "analyse/prediction.h"
+#include "base/msg.h"
+#include "base/progress.h"
+#include "cmd/cmd.h"
+#include "cmd/measure.h"
+#include "cmd/options.h"
+#include "cmd/pictures.h"
+#include "cmd/predicted.h"
+#include "cmd/recorded.h"
+#include "cmd/replay.h"
+#include "emit/html_tables.h"
+
+#define COUNTS_MAX  256
+#define SETS_MAX    128
+#define MACHINE_MAX (1u << 20) /* bytes of a file */
+#define WHY	    512
+
+enum {
+	OPT_PROCESSORS = OPTIONS_MORE,
+	OPT_RECORD,
+	OPT_MACHINE,
+	OPT_MODEL,
+	OPT_SET,
+	OPT_CALIBRATE,
+	OPT_PARAMETERS,
+	OPT_FROM,
+	OPT_TO,
+	OPT_HTML
+};
+
+static const struct option longs[] = {
+	{ "processors", required_argument, NULL, OPT_PROCESSORS },
+	{ "machine", required_argument, NULL, OPT_MACHINE },
+	{ "barrier-model", required_argument, NULL, OPT_MODEL },
+	{ "set", required_argument, NULL, OPT_SET },
+	{ "record-to", required_argument, NULL, OPT_RECORD },
+	{ "calibrate", no_argument, NULL, OPT_CALIBRATE },
+	{ "html", required_argument, NULL, OPT_HTML },
+	{ "parameters", no_argument, NULL, OPT_PARAMETERS },
+	{ "from", required_argument, NULL, OPT_FROM },
+	{ "to", required_argument, NULL, OPT_TO },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* clang-format off */
+static const char help[] =
+"Usage: sbt-trace predict [OPTIONS] FILE...\n"
+"       sbt-trace predict [--machine M] --parameters\n"
+"       sbt-trace predict --calibrate\n"
+"\n"
+"How long the program of the recording FILE would take on other numbers of processors, or on another\n"
+"machine: each thread's computing and meetings, as recorded, go through a simulation of processors,\n"
+"barriers and remote data. Threads that shared one CPU while they were recorded will do.\n"
+"Several FILEs are recordings with different numbers of threads: one curve of them all, each with as\n"
+"many processors as it has threads.\n"
+"      --processors LIST  1,2,4-8; without it 1, 2, 4, ... to beyond the number of threads\n"
+"      --from SECONDS     only the meetings from there on; --to SECONDS: up to there\n"
+"      --machine M        laptop (default), two-socket, cm5, distributed, ideal (all costs nothing),\n"
+"                         or a file of parameters\n"
+"      --barrier-model B  linear, central, tree, dissemination or free\n"
+"      --set NAME=VALUE   one parameter: MipsRatio=0.5, CommStartupTime=5us, ...; repeatable\n"
+"      --record-to FILE   the run as predicted, for report and diff; with one number of processors\n"
+"      --parameters       prints the machine as a file, with what each parameter means\n"
+"      --calibrate        measures this machine's, and prints them as a file; takes a second\n"
+"Output\n"
+"  -o, --output FILE      into FILE; else to stdout\n"
+"      --html FILE        a page with speedup curves, too: one file, no network\n"
+"      --json, --csv      JSON Lines, or CSV; --json-schema: what is in it\n"
+"  -h, --help             this\n"
+"\n"
+"What is assumed is printed with the result. The program is taken to do on the target what it did\n"
+"here, in the same order; a warning says where that could be otherwise.\n";
+/* clang-format on */
+
+struct predict {
+	const char *processors, *machine, *model, *record, *html;
+	const char *sets[SETS_MAX];
+	uint32_t nsets;
+	bool calibrate, parameters;
+	double from_s, to_s; /* to_s: NAN: to the end */
+};
+
+/* --- options ---------------------------------------------------------------------------------------------- */
+
+static int take(void *ctx, int c, char *arg)
+{
+	struct predict *p = ctx;
+
+	switch (c) {
+	case OPT_PROCESSORS:
+		p->processors = arg;
+		return 0;
+	case OPT_MACHINE:
+		p->machine = arg;
+		return 0;
+	case OPT_MODEL:
+		p->model = arg;
+		return 0;
+	case OPT_SET:
+		if (p->nsets == SETS_MAX) {
+			msg_error(
+				"predict: --set %d times at most: a file of parameters holds more",
+				SETS_MAX);
+			return -E2BIG;
+		}
+		p->sets[p->nsets++] = arg;
+		return 0;
+	case OPT_RECORD:
+		p->record = arg;
+		return 0;
+	case OPT_HTML:
+		p->html = arg;
+		return 0;
+	case OPT_CALIBRATE:
+		p->calibrate = true;
+		return 0;
+	case OPT_PARAMETERS:
+		p->parameters = true;
+		return 0;
+	case OPT_FROM:
+		return recordings_seconds("--from", arg, &p->from_s);
+	case OPT_TO:
+		return recordings_seconds("--to", arg, &p->to_s);
+	default:
+		return -EINVAL;
+	}
+}
+
+/* --- the machine ------------------------------------------------------------------------------------------- */
+
+/* All of a file, to be freed; NULL: *err is why. */
+static char *read_text(const char *path, int *err)
+{
+	FILE *f = fopen(path, "re");
+	char *text = NULL;
+	size_t n;
+
+	*err = 0;
+	if (!f) {
+		*err = -errno;
+		return NULL;
+	}
+	text = malloc(MACHINE_MAX + 1);
+	n = text ? fread(text, 1, MACHINE_MAX + 1, f) : 0;
+	if (!text)
+		*err = -ENOMEM;
+	else if (ferror(f))
+		*err = -EIO;
+	else if (n > MACHINE_MAX)
+		*err = -EFBIG;
+	else
+		text[n] = '\0';
+	fclose(f);
+	if (*err) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static int read_machine(const char *path, struct predict_machine *m)
+{
+	char why[WHY], *text;
+	int err;
+
+	text = read_text(path, &err);
+	if (err == -ENOENT) {
+		msg_error("--machine %s: there is no such file, and of the machines that are built "
+			  "in (ideal, "
+			  "laptop, two-socket, cm5, distributed) none is called so",
+			  path);
+		return err;
+	}
+	if (!text) {
+		msg_error("cannot read %s: %s", path, strerror(-err));
+		return err;
+	}
+	/* Named by its file, unless it names itself. */
+	memset(m, 0, sizeof(*m));
+	snprintf(m->name, sizeof(m->name), "%s", base_name(path));
+	err = predict_machine_parse(m, text, why, sizeof(why));
+	if (err)
+		msg_error("%s: %s", path, why);
+	free(text);
+	return err;
+}
+
+static int set_parameter(struct predict_machine *m, const char *option, const char *assignment)
+{
+	char why[WHY];
+	int err = predict_machine_set(m, assignment, why, sizeof(why));
+
+	if (err)
+		msg_error("%s: %s", option, why);
+	return err;
+}
+
+static int make_machine(const struct predict *p, struct predict_machine *m)
+{
+	const char *name = p->machine ? p->machine : "laptop";
+	char why[WHY], model[128];
+	uint32_t i;
+	int err = predict_machine_find(name, m);
+
+	if (err)
+		err = read_machine(name, m);
+	if (!err && p->model) {
+		snprintf(model, sizeof(model), "BarrierModel=%s", p->model);
+		err = set_parameter(m, "--barrier-model", model);
+	}
+	for (i = 0; i < p->nsets && !err; i++)
+		err = set_parameter(m, "--set", p->sets[i]);
+	if (err)
+		return err;
+	err = predict_machine_check(m, why, sizeof(why));
+	if (err)
+		msg_error("predict: %s", why);
+	return err;
+}
+
+/* --- the recording ------------------------------------------------------------------------------------------ */
+
+static uint32_t count_words(char *const *words)
+{
+	uint32_t n = 0;
+
+	while (words && words[n])
+		n++;
+	return n;
+}
+
+static bool has_window(const struct predict *p)
+{
+	return p->from_s > 0 || !isnan(p->to_s);
+}
+
+/* One recording, and what comes of it. */
+struct one {
+	const char *path;
+	const struct predict *predict;
+	struct replay *replay;
+	struct report report; /* its labels are the predictions' */
+	struct predict_feed *feed;
+	struct predictions predictions;
+	bool predicted;
+	int err; /* the first, of feeding */
+};
+
+static struct predict_feed *new_feed(const struct one *one)
+{
+	const struct predict *p = one->predict;
+	struct predict_feed *feed = predict_feed_new(replay_env(one->replay));
+	uint64_t start = replay_session(one->replay)->model_start_ns;
+
+	if (feed && has_window(p))
+		predict_feed_window(feed, start + (uint64_t)(p->from_s * 1e9),
+				    isnan(p->to_s) ? UINT64_MAX
+						   : start + (uint64_t)(p->to_s * 1e9));
+	return feed;
+}
+
+static void on_episode(void *ctx, const struct model *model, const struct model_episode *ep)
+{
+	struct one *one = ctx;
+
+	if (!one->feed && !one->err) {
+		one->feed = new_feed(one);
+		one->err = one->feed ? 0 : -ENOMEM;
+	}
+	if (!one->err)
+		one->err = predict_feed_episode(one->feed, model, ep);
+}
+
+static int on_message(void *ctx, const struct model *model, uint32_t thread,
+		      const struct predict_message *message)
+{
+	struct one *one = ctx;
+
+	if (!one->feed && !one->err) {
+		one->feed = new_feed(one);
+		one->err = one->feed ? 0 : -ENOMEM;
+	}
+	if (!one->err)
+		one->err = predict_feed_message(one->feed, model, thread, message);
+	return one->err;
+}
+
+/* By the model's index of the barrier. To be freed; what it points to is the report's. */
+static struct prediction_site *name_sites(const struct report *report, uint32_t n)
+{
+	struct prediction_site *sites = calloc((size_t)n + 1, sizeof(*sites));
+	uint32_t i;
+
+	for (i = 0; sites && i < report->nbarriers; i++)
+		if (report->barriers[i].index < n)
+			sites[report->barriers[i].index] = (struct prediction_site){
+				.id = report->barriers[i].id,
+				.label = report->barriers[i].label,
+			};
+	return sites;
+}
+
+/* Why what was recorded cannot be simulated. */
+static const char *explain(int err)
+{
+	switch (err) {
+	case -E2BIG:
+		return "there are too many threads or meetings in it";
+	case -EDEADLK:
+		return "its threads wait for each other in circles, which no run can have: it is "
+		       "damaged";
+	default:
+		return strerror(-err);
+	}
+}
+
+/* One part in so many of the computing may be by the clock on the wall. */
+#define WALL_MOST 10
+
+/* @several: recordings, each of which has its number of threads. */
+static int choose_counts(const struct predict *p, bool several, uint32_t threads, uint32_t *counts)
+{
+	int n;
+
+	if (!p->processors && several) {
+		counts[0] = threads;
+		return 1;
+	}
+	if (!p->processors)
+		return (int)predict_counts(threads, counts, COUNTS_MAX);
+	n = predict_counts_parse(p->processors, counts, COUNTS_MAX);
+	if (n == -E2BIG)
+		msg_error("--processors %s: %d numbers at most", p->processors, COUNTS_MAX);
+	else if (n < 0)
+		msg_error(
+			"--processors %s: a list like 1,2,4-8 is expected, of numbers from 1 to %d",
+			p->processors, PREDICT_PROCESSORS_MAX);
+	return n;
+}
+
+static int simulate(struct one *one, const struct predict_machine *m, bool several)
+{
+	const struct model *model = replay_model(one->replay);
+	struct prediction_source s = {
+		.in = predict_feed_input(one->feed),
+		.facts = predict_feed_facts(one->feed),
+		.machine = m,
+		.nsites = model_nbarriers(model),
+	};
+	struct prediction_site *sites = name_sites(&one->report, s.nsites);
+	uint32_t counts[COUNTS_MAX];
+	struct predict_result result;
+	int n = choose_counts(one->predict, several, s.in->nthreads, counts), err = n < 0 ? n : 0;
+
+	if (!err && !sites)
+		err = -ENOMEM;
+	if (!err)
+		err = predict_run_all(s.in, m, counts, (uint32_t)n, &result);
+	if (err) {
+		if (n >= 0)
+			msg_error("%s: cannot simulate what was recorded: %s", one->path,
+				  explain(err));
+		free(sites);
+		return err;
+	}
+	s.sites = sites;
+	s.result = &result;
+	err = predictions_build(&s, &one->predictions);
+	one->predicted = !err;
+	if (err)
+		msg_error("cannot predict: %s", strerror(-err));
+	predict_result_free(&result);
+	free(sites);
+	return err;
+}
+
+static int record_prediction(const struct predict *p, const struct predict_machine *m,
+			     const struct replay *replay, const struct predict_feed *feed)
+{
+	uint32_t counts[COUNTS_MAX];
+
+	/* One, as was checked. */
+	return choose_counts(p, false, 1, counts) == 1
+		       ? predicted_record(p->record, replay, feed, m, counts[0])
+		       : -EINVAL;
+}
+
+/*
+ * Where time is accounted for there are still threads of which it is not: those that others only wait for until they have
+ * ended. By the clock on the wall what they computed would be too much by any factor.
+ */
+static int check_known(const struct predict_feed *feed, const struct replay *replay,
+		       const char *path)
+{
+	const struct predict_facts *f = predict_feed_facts(feed);
+
+	if (!replay_session(replay)->accounted || f->wall_ns <= f->computing_ns / WALL_MOST)
+		return 0;
+	msg_error(
+		"cannot predict from %s: of %.1f ms that its threads were busy, it is not known of "
+		"%.1f ms how much was on a CPU. That is so for threads that work until others "
+		"join them (fork and join, without a barrier): their time is not accounted for, "
+		"and "
+		"by the clock on the wall threads that share a CPU would count several times over",
+		path, (double)f->computing_ns / 1e6, (double)f->wall_ns / 1e6);
+	return -ENODATA;
+}
+
+static int feed_all(struct one *one)
+{
+	int err = replay_run(one->replay);
+
+	if (!err)
+		err = replay_report(one->replay, &one->report);
+	if (err)
+		return err;
+	if (!one->feed && !one->err) {
+		msg_error("%s: nobody met at a barrier there: there is nothing to predict from",
+			  one->path);
+		return -ENODATA;
+	}
+	if (!one->err)
+		one->err = predict_feed_finish(one->feed, replay_model(one->replay));
+	if (one->err)
+		msg_error("cannot predict from %s: %s", one->path, explain(one->err));
+	return one->err;
+}
+
+static int predict_one(struct one *one, const struct predict_machine *m, const struct options *o,
+		       bool several)
+{
+	const struct predict *p = one->predict;
+	struct progress *progress = o->quiet ? NULL : progress_new(STDERR_FILENO);
+	struct replay_options ro = { .options = o,
+				     .from_ns = (uint64_t)(p->from_s * 1e9),
+				     .to_ns = isnan(p->to_s) ? UINT64_MAX
+							     : (uint64_t)(p->to_s * 1e9),
+				     .episode = on_episode,
+				     .message = on_message,
+				     .ctx = one,
+				     .progress = progress };
+	int err = replay_open(one->path, &ro, &one->replay);
+
+	if (!err)
+		err = feed_all(one);
+	if (!err)
+		err = check_known(one->feed, one->replay, one->path);
+	if (!err)
+		err = simulate(one, m, several);
+	progress_free(progress);
+	return err;
+}
+
+static int draw(FILE *file, const void *ctx)
+{
+	return html_predictions(file, ctx, "Prediction");
+}
+
+static int show(const struct predict *p, struct emit *emit, const struct predictions *predictions)
+{
+	emit_predictions(emit, predictions);
+	return pictures_page(p->html, draw, predictions);
+}
+
+static int emit_joined(const struct one *all, uint32_t n, struct emit *emit)
+{
+	struct predictions *of = calloc(n, sizeof(*of)), joined;
+	const char **names = calloc(n, sizeof(*names));
+	uint32_t i;
+	int err = of && names ? 0 : -ENOMEM;
+
+	for (i = 0; i < n && !err; i++) {
+		of[i] = all[i].predictions;
+		names[i] = all[i].path;
+	}
+	if (!err)
+		err = predictions_join(of, names, n, &joined);
+	if (err) {
+		msg_error("cannot predict: %s", strerror(-err));
+	} else {
+		err = show(all[0].predict, emit, &joined);
+		predictions_free(&joined);
+	}
+	free(of);
+	free(names);
+	return err;
+}
+
+static int predict_recordings(const struct predict *p, const struct predict_machine *m,
+			      const struct options *o, struct emit *emit)
+{
+	uint32_t n = count_words(o->command), i;
+	struct one *all = calloc(n, sizeof(*all));
+	int err = all ? 0 : -ENOMEM;
+
+	for (i = 0; i < n && !err; i++) {
+		all[i].path = o->command[i];
+		all[i].predict = p;
+		err = predict_one(&all[i], m, o, n > 1);
+	}
+	if (!err && n > 1)
+		err = emit_joined(all, n, emit);
+	else if (!err)
+		err = show(p, emit, &all[0].predictions);
+	if (!err && p->record)
+		err = record_prediction(p, m, all[0].replay, all[0].feed);
+	for (i = 0; i < n && all; i++) {
+		if (all[i].predicted)
+			predictions_free(&all[i].predictions);
+		report_free(&all[i].report);
+		predict_feed_free(all[i].feed);
+		replay_free(all[i].replay);
+	}
+	free(all);
+	return err;
+}
+
+/* --- this machine --------------------------------------------------------------------------------------------- */
+
+static int calibrate(struct emit *emit)
+{
+	struct predict_machine m;
+	struct measured measured;
+	char comment[256];
+	int err = measure_machine(&m, &measured);
+
+	if (err) {
+		msg_error("cannot measure this machine: %s", strerror(-err));
+		return err;
+	}
+	if (isnan(measured.episode_ns)) {
+		snprintf(comment, sizeof(comment),
+			 "measured on 1 CPU: what passes between CPUs is a usual laptop's, not "
+			 "measured");
+		msg_warn("there is one CPU here: what passes between CPUs could not be measured");
+	} else {
+		snprintf(comment, sizeof(comment),
+			 "measured on %u CPUs; a barrier of two threads took %.2f us, by these "
+			 "parameters %.2f us",
+			 measured.cpus, measured.episode_ns / 1e3, measured.predicted_ns / 1e3);
+	}
+	emit_machine(emit, &m, comment);
+	return 0;
+}
+
+static const char *machine_comment(const char *name)
+{
+	unsigned i;
+
+	for (i = 0; name && predict_machine_name(i); i++)
+		if (!strcmp(predict_machine_name(i), name))
+			return predict_machine_text(i);
+	return "for sbt-trace predict --machine";
+}
+
+/* --- together --------------------------------------------------------------------------------------------------- */
+
+static int print(const struct predict *p, const struct predict_machine *m, const struct options *o,
+		 FILE *out)
+{
+	struct emit_options options = { .format = o->format };
+	struct emit *emit;
+	int err, failed;
+
+	options.colour = isatty(fileno(out)) && !getenv("NO_COLOR");
+	emit = emit_new(out, &options);
+	if (!emit) {
+		msg_error("cannot predict: %s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	if (p->calibrate) {
+		err = calibrate(emit);
+	} else if (p->parameters) {
+		emit_machine(emit, m, machine_comment(m->name));
+		err = 0;
+	} else {
+		err = predict_recordings(p, m, o, emit);
+	}
+	failed = emit_free(emit);
+	if (failed && !err)
+		msg_error("cannot write %s: %s", o->output ? o->output : "to stdout",
+			  strerror(-failed));
+	return err ? err : failed;
+}
+
+static int check(const struct predict *p, const struct options *o)
+{
+	uint32_t counts[COUNTS_MAX], files = count_words(o->command);
+	int n;
+
+	if (p->calibrate && (p->machine || p->model || p->nsets || p->parameters || p->record ||
+			     p->html || o->command)) {
+		msg_error("predict: --calibrate stands alone: it measures, and prints a file of "
+			  "parameters");
+		return -EINVAL;
+	}
+	if (p->parameters && (o->command || p->html)) {
+		msg_error("predict: --parameters prints a machine: it takes no recording");
+		return -EINVAL;
+	}
+	if ((p->calibrate || p->parameters) && o->format != EMIT_TEXT) {
+		msg_error("predict: a file of parameters is text: --json and --csv mean nothing "
+			  "with it");
+		return -EINVAL;
+	}
+	if (!p->calibrate && !p->parameters && !files) {
+		msg_error("predict: from which recording? (see sbt-trace predict --help)");
+		return -EINVAL;
+	}
+	if (recordings_spare(o->output, (const char *const *)o->command, files) ||
+	    recordings_spare(p->record, (const char *const *)o->command, files) ||
+	    recordings_spare(p->html, (const char *const *)o->command, files))
+		return -EINVAL;
+	if (p->to_s <= p->from_s) {
+		msg_error("predict: --to is not after --from");
+		return -EINVAL;
+	}
+	if (p->record && files > 1) {
+		msg_error("predict: --record-to is one run: it needs one recording");
+		return -EINVAL;
+	}
+	n = choose_counts(p, false, 1, counts);
+	if (n >= 0 && p->record && (!p->processors || n != 1)) {
+		msg_error("predict: --record-to is one run: it needs --processors with one number");
+		return -EINVAL;
+	}
+	return n < 0 ? -EINVAL : 0;
+}
+
+/* What the words say, and the machine that comes of it. */
+struct predicting {
+	struct predict words; /* first: take() is given it */
+	struct predict_machine machine;
+};
+
+static int check_words(void *ctx, const struct options *o)
+{
+	struct predicting *p = ctx;
+	int err = check(&p->words, o);
+
+	return err ? err : make_machine(&p->words, &p->machine);
+}
+
+static int print_all(void *ctx, const struct options *o, FILE *out)
+{
+	const struct predicting *p = ctx;
+
+	if (pictures_page_possible(p->words.html))
+		return -EINVAL;
+	return print(&p->words, &p->machine, o, out);
+}
+
+int cmd_predict(int argc, char **argv)
+{
+	struct predicting p = { .words = { .to_s = NAN } };
+	const struct options_more more = { help, longs, take, &p };
+
+	return options_run_view(argc, argv, &more, check_words, print_all);
+}

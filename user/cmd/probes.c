@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "cmd/probes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/msg.h"
+
+void probes_init(struct probes *p, struct attach *attach, const struct targets_options *options)
+{
+	*p = (struct probes){ .attach = attach, .options = options };
+}
+
+void probes_free(struct probes *p)
+{
+	hash_free(&p->waits);
+	hash_free(&p->by_process);
+	hash_free(&p->returns);
+}
+
+/* Has this module its probes, as far as the process @tgid is concerned? Notes that it has. */
+static bool already(struct probes *p, struct module *m, uint32_t tgid)
+{
+	uint64_t key, value;
+	bool before;
+
+	if (!p->options->by_process) {
+		before = m->attached;
+		m->attached = true;
+		return before;
+	}
+	key = hash_mix((uint64_t)(uintptr_t)m) ^ tgid;
+	if (hash_get(&p->by_process, key, &value))
+		return true;
+	m->attached = true;
+	return hash_put(&p->by_process, key, 1) != 0;
+}
+
+static void fill_place(const struct module *m, const struct module_place *from,
+		       struct attach_place *place)
+{
+	place->fd = m->fd;
+	place->spec = from->spec;
+	place->entry = from->offset;
+	place->exits = from->exits;
+	place->nexits = from->nexits;
+}
+
+/* So many processes have probes where their threads wait; these stay until tracing ends. */
+#define WAITS_MAX 1024
+
+static struct attach_group group_of(const struct module *m, const struct module_waits *w)
+{
+	return (struct attach_group){ .fd = m->fd,
+				      .spec = w->spec,
+				      .nentries = w->nentries,
+				      .nexits = w->nexits,
+				      .entries = w->entries,
+				      .exits = w->exits };
+}
+
+/* With a waking alone nothing is told, nor with waits that nobody ends. */
+static bool has_waits(const struct module *m)
+{
+	return m->waits.nentries && m->wakes.nentries;
+}
+
+/* Once for all: the next process will have the same library. */
+static void say_not_looked_for(struct probes *p, const struct module *m, uint32_t tgid, int err)
+{
+	static const char text[] =
+		"barriers on condition variables, and rounds of threads that are made and joined, "
+		"are "
+		"not looked for in process %u: the probes in %s could not be placed: %s%s";
+	/* Before Linux 5.15 a probe is told by where in its page it is. */
+	const char *why = err == -EADDRINUSE ? " (two of them have the same place in a page, which "
+					       "this kernel cannot tell apart: Linux 5.15 can)"
+					     : "";
+
+	if (p->waits_refused)
+		msg_verbose(p->options->verbose, text, tgid, m->path, strerror(-err), why);
+	else
+		msg_warn(text, tgid, m->path, strerror(-err), why);
+	p->waits_refused = true;
+}
+
+/* Where threads wait for others in this file, for one process: strangers shall not meet these probes. */
+void probes_waits(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc)
+{
+	bool alone = !p->options->discover_all && attach_filters_process(p->attach);
+	struct attach_group groups[ATTACH_GROUPS_MAX], wakes = group_of(m, &m->wakes);
+	uint64_t key = hash_mix((uint64_t)(uintptr_t)m), value;
+	int pid = alone ? (int)tgid : 0, err;
+	uint32_t n = 0;
+
+	if (has_waits(m))
+		groups[n++] = group_of(m, &m->waits);
+	if (m->joins.nentries)
+		groups[n++] = group_of(m, &m->joins);
+	if (!p->options->discover || !n)
+		return;
+	if (alone)
+		key ^= hash_mix((uint64_t)inc << 32 | tgid);
+	if (hash_get(&p->waits, key, &value) || hash_count(&p->waits) >= WAITS_MAX ||
+	    hash_put(&p->waits, key, 1))
+		return;
+	err = attach_waits(p->attach, groups, n, pid);
+	if (!err && has_waits(m))
+		err = attach_waits(p->attach, &wakes, 1, pid);
+	if (err)
+		say_not_looked_for(p, m, tgid, err);
+	else
+		msg_verbose(p->options->verbose,
+			    "probes: %u waits, %u wakings and %u joins in %s of %s",
+			    m->waits.nentries, m->wakes.nentries, m->joins.nentries, m->path,
+			    alone ? "this process" : "all");
+}
+
+static bool has_two_ends(const struct module_place *place)
+{
+	uint8_t role = place->spec.role;
+
+	return role == SBT_ROLE_BARRIER || role == SBT_ROLE_REGION || role == SBT_ROLE_OUTLINED;
+}
+
+/* Regions of @n functions, the first of which is @from, have no end that can be seen. */
+static void say_no_join(const struct module *m, const struct module_place *from, uint32_t n)
+{
+	char more[48] = "";
+
+	if (n > 1)
+		snprintf(more, sizeof(more), " or %u other functions", n - 1);
+	msg_warn("the end of parallel regions that run %s%s in %s is not seen: where it returns is "
+		 "not known (%s), and a return probe could break programs that unwind",
+		 from->symbol, more, m->path, from->exits_why);
+}
+
+/* One place of a module; @done: its probes are there already. */
+static int attach_one(struct probes *p, struct module *m, const struct module_place *from, int pid,
+		      bool by_exit, bool done)
+{
+	struct attach_place place;
+	int err;
+
+	/* There may be many: who only traces lets them be the nops that they are. */
+	if (from->spec.role == SBT_ROLE_MARK_ACCESS && !p->options->accesses)
+		return 0;
+	if (from->error) {
+		msg_warn("%s in %s cannot be probed: %s", from->symbol, m->path, from->entry.why);
+		return from->error;
+	}
+	fill_place(m, from, &place);
+	if (done)
+		err = 0;
+	else if (from->end)
+		err = attach_end(p->attach, &place, pid);
+	else
+		err = attach_place(p->attach, &place, pid, by_exit && p->options->by_process);
+	if (err == -ENOTSUP && !from->nexits) {
+		/* Of a process that must have the exits, use_exits() says it. */
+		if (!by_exit || from->function->rule)
+			msg_warn("%s in %s is not traced: where it returns is not known "
+				 "(%s), and a return probe could break programs that unwind",
+				 from->symbol, m->path, from->exits_why);
+		return err;
+	}
+	if (err) {
+		msg_warn("%s in %s could not be probed: %s", from->symbol, m->path, strerror(-err));
+		return err;
+	}
+	p->places++;
+	if (from->spec.rule <= RULES_MAX)
+		p->by_rule[from->spec.rule]++;
+	m->probed = true;
+	p->stepped |= from->entry.insn.class != INSN_EMULATED;
+	msg_verbose(p->options->verbose, "probe: %s in %s at 0x%llx, %s: %s", from->symbol, m->path,
+		    (unsigned long long)from->offset, attach_method_name(attach_method(p->attach)),
+		    from->entry.why);
+	return 0;
+}
+
+/* Can it be probed together with the others of its file? */
+static bool is_common(const struct probes *p, const struct module_place *place)
+{
+	return !place->error && place->spec.role == SBT_ROLE_BARRIER && !place->end &&
+	       !(place->spec.flags & (SBT_SPEC_RETS | SBT_SPEC_PAIR)) &&
+	       (place->nexits || !attach_only_exits(p->attach));
+}
+
+/* Libraries of MPI have dozens of functions. */
+static bool attach_common(struct probes *p, const struct module *m, int pid)
+{
+	struct attach_place *places = calloc(m->nplaces + 1, sizeof(*places));
+	uint32_t i, n = 0;
+	int err = -ENOTSUP;
+
+	for (i = 0; places && i < m->nplaces; i++)
+		if (is_common(p, &m->places[i]))
+			fill_place(m, &m->places[i], &places[n++]);
+	if (n > 1)
+		err = attach_places(p->attach, places, n, pid);
+	free(places);
+	return !err;
+}
+
+void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_exit)
+{
+	bool common;
+	int pid = p->options->by_process ? (int)tgid : 0, err;
+	uint32_t i;
+
+	if ((!m->nplaces && !m->loader) || already(p, m, tgid))
+		return;
+	common = !(by_exit && p->options->by_process) && attach_common(p, m, pid);
+	for (i = 0; i < m->nplaces; i++)
+		attach_one(p, m, &m->places[i], pid, by_exit,
+			   common && is_common(p, &m->places[i]));
+	err = m->c_library && !m->nmakers ? -ENOENT : 0;
+	for (i = 0; i < m->nmakers && !err; i++)
+		err = attach_made(p->attach, m->fd, m->makers[i], pid);
+	if (err) {
+		/* Not all makings are seen: every barrier's count is read anew each time. */
+		attach_keep_words(p->attach, false);
+		p->reread = true;
+	} else if (m->c_library && !p->reread) {
+		attach_keep_words(p->attach, true);
+	}
+	if (m->loader) {
+		err = attach_loader(p->attach, m->fd, m->loader, pid);
+		if (err)
+			msg_warn("libraries opened later by programs that use %s will not be "
+				 "noticed: %s",
+				 m->path, strerror(-err));
+	}
+}
+
+uint32_t probes_returns(struct probes *p, struct module *m, uint32_t tgid)
+{
+	int pid = p->options->by_process ? (int)tgid : 0;
+	uint64_t key = hash_mix((uint64_t)(uintptr_t)m) ^ (uint32_t)pid, done;
+
+	if (!m->returns.n)
+		return 0;
+	if (!hash_get(&p->returns, key, &done)) {
+		done = attach_returns(p->attach, m->fd, m->returns.at, m->returns.n, pid) ? 2 : 1;
+		if (hash_put(&p->returns, key, done))
+			return 0;
+		msg_verbose(p->options->verbose,
+			    "probes: %u places to which functions of parallel "
+			    "regions return, in %s%s",
+			    m->returns.n, m->path, done == 1 ? "" : ": could not be put");
+	}
+	return done == 1 ? m->returned : 0;
+}
+
+/* Is the end of this function seen where it returns to? */
+static bool is_returned(const struct module_place *place, uint32_t returns)
+{
+	return place->spec.role == SBT_ROLE_OUTLINED && (returns & 1u << place->spec.family);
+}
+
+void probes_say_ends(struct probes *p, struct module *m, uint32_t returns)
+{
+	const struct module_place *first = NULL;
+	uint32_t i, unseen = 0;
+
+	for (i = 0; i < m->nplaces && attach_only_exits(p->attach); i++) {
+		struct module_place *place = &m->places[i];
+
+		if (place->error || place->spec.role != SBT_ROLE_OUTLINED || place->nexits ||
+		    place->exits_used || is_returned(place, returns))
+			continue;
+		place->exits_used = true;
+		if (!unseen++)
+			first = place;
+	}
+	if (first)
+		say_no_join(m, first, unseen);
+}
+
+/*
+ * Departures of this process cannot be seen through return probes. Its exits get probes; they
+ * stay for all who run the file, since children of the process need them too.
+ */
+int probes_exits(struct probes *p, struct module *m, uint32_t returns)
+{
+	const struct module_place *first = NULL;
+	struct attach_place *places;
+	uint32_t i, n = 0, unseen = 0;
+	int err = 0;
+
+	places = calloc(m->nplaces + 1, sizeof(*places));
+	if (!places)
+		return -ENOMEM;
+
+	for (i = 0; i < m->nplaces; i++) {
+		struct module_place *from = &m->places[i];
+
+		if (from->error || !has_two_ends(from) || (from->spec.flags & SBT_SPEC_RETS) ||
+		    from->exits_used)
+			continue;
+		/*
+		 * libomp's functions are also called by the program itself, where a region is run by one thread: the exits
+		 * tell when that is over.
+		 */
+		if (is_returned(from, returns) &&
+		    (!from->nexits || from->spec.family == SBT_FAMILY_GOMP))
+			continue;
+		if (!from->nexits && from->spec.role == SBT_ROLE_OUTLINED) {
+			from->exits_used = true;
+			if (!unseen++)
+				first = from;
+			continue;
+		}
+		if (!from->nexits && from->spec.family != SBT_FAMILY_PTHREAD) {
+			/* The programs know: struct sbt_spec. */
+			from->exits_used = true;
+			msg_warn("%s in %s is not traced in programs that unwind: its exits cannot "
+				 "be known (%s)",
+				 from->symbol, m->path, from->exits_why);
+			continue;
+		}
+		if (!from->nexits) {
+			msg_warn("%s in %s: its exits cannot be known (%s)", from->symbol, m->path,
+				 from->exits_why);
+			err = -ENOTSUP;
+			break;
+		}
+		if (p->options->by_process || attach_only_exits(p->attach))
+			continue;
+		from->exits_used = true;
+		/* Those of one kind can be put together. */
+		fill_place(m, from, &places[n]);
+		if (from->spec.role == SBT_ROLE_BARRIER)
+			n++;
+		else if (attach_exits(p->attach, &places[n], 1))
+			msg_warn("the exits of %s in %s could not be probed", from->symbol,
+				 m->path);
+	}
+	if (!err && n) {
+		err = attach_exits(p->attach, places, n);
+		if (err)
+			msg_warn("the exits of %s%s in %s could not be probed: %s",
+				 m->places[0].symbol, n > 1 ? " and others" : "", m->path,
+				 strerror(-err));
+	}
+	if (first)
+		say_no_join(m, first, unseen);
+	free(places);
+	return err;
+}
+
+/* Regions of functions that have their probes: so their first ones are known, too. */
+void probes_note_outlined(struct probes *p, const struct space *space, const struct maps_entry *e,
+			  const struct module *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nplaces; i++) {
+		const struct module_place *place = &m->places[i];
+		uint64_t offset = place->start - e->offset;
+
+		if (place->spec.role == SBT_ROLE_OUTLINED && !place->error &&
+		    place->start >= e->offset && offset < e->end - e->start)
+			attach_outlined(p->attach, space->tgid, e->start + offset, true);
+	}
+}
+
+static bool has_outlined(const struct module *m, uint64_t offset)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nplaces; i++)
+		if (m->places[i].spec.role == SBT_ROLE_OUTLINED && m->places[i].start == offset)
+			return true;
+	return false;
+}
+
+int probes_find_outlined(struct probes *p, struct module *m, const struct space *space,
+			 uint8_t family, uint64_t offset, uint64_t caller)
+{
+	uint32_t i = m->nplaces;
+	int err;
+
+	if (has_outlined(m, offset))
+		return 0;
+	err = module_find_outlined(m, family, offset, caller);
+	for (; i < m->nplaces; i++)
+		attach_one(p, m, &m->places[i], p->options->by_process ? (int)space->tgid : 0,
+			   space->refusal != NULL, false);
+	return err;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* The probes of a file: which of its places get one, once for all or for each process, and what is said if not. */
+#ifndef CMD_PROBES_H
+#define CMD_PROBES_H
+
+#include "attach/attach.h"
+#include "base/hash.h"
+#include "cmd/targets.h"
+#include "sites/module.h"
+#include "sites/rule.h"
+#include "sites/space.h"
+
+struct probes {
+	struct attach *attach;
+	const struct targets_options *options;
+	struct hash waits; /* (module, tgid, inc) that has probes where threads wait */
+	bool waits_refused; /* and said to be */
+	struct hash
+		returns; /* (module, tgid) that has probes where regions' functions return to: 1 done, 2 cannot */
+	struct hash by_process; /* (module, tgid) that has its probes, with by_process */
+	uint32_t places; /* that have one */
+	uint32_t by_rule[RULES_MAX + 1]; /* of these, the user's: by sbt_spec.rule */
+	bool stepped; /* under one of them the kernel must step an instruction */
+	bool reread; /* counts of barriers cannot be kept */
+};
+
+/* @attach and @options must outlive it. */
+void probes_init(struct probes *probes, struct attach *attach,
+		 const struct targets_options *options);
+void probes_free(struct probes *probes);
+
+/*
+ * Puts all probes of a file, unless they are there. @tgid: for which process, where probes are by process. @by_exit: of
+ * this process departures may not be seen through return probes.
+ */
+void probes_module(struct probes *probes, struct module *module, uint32_t tgid, bool by_exit);
+/* Where threads wait for others in this file, for one process: strangers shall not meet these probes. */
+void probes_waits(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
+/*
+ * Where a runtime's calls of parallel regions' functions return to gets probes, for processes that may have no return
+ * probes. @tgid as in probes_module(). Returns of which families, bits 1 << SBT_FAMILY_*: these need no exits; 0.
+ */
+uint32_t probes_returns(struct probes *probes, struct module *module, uint32_t tgid);
+/*
+ * The exits of the functions in this file get probes. @returns: what probes_returns() said of all that the process runs.
+ * Returns 0, or -errno: its departures cannot be seen so.
+ */
+int probes_exits(struct probes *probes, struct module *module, uint32_t returns);
+/* The same where all probes are at exits, and are there already: says which regions' ends are not seen. */
+void probes_say_ends(struct probes *probes, struct module *module, uint32_t returns);
+
+/*
+ * The function at @offset of the file is run by parallel regions, begun at @caller of the same file (0: not known): it
+ * and all of its like get probes. Returns 0 or -errno: it is not known where it begins and ends.
+ */
+int probes_find_outlined(struct probes *probes, struct module *module, const struct space *space,
+			 uint8_t family, uint64_t offset, uint64_t caller);
+/* Regions of functions that have their probes: so the first ones of the process are known, too. */
+void probes_note_outlined(struct probes *probes, const struct space *space,
+			  const struct maps_entry *entry, const struct module *module);
+
+#endif /* CMD_PROBES_H */

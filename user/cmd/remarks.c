@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "cmd/remarks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/msg.h"
+#include "cmd/ranks.h"
+#include "model/discover.h"
+#include "target/proc.h"
+
+/* A barrier that each thread has for itself is none: the object is most likely another. */
+static void say_lonely(const struct remarks *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < model_nbarriers(r->model); i++) {
+		const struct model_barrier *b = model_barrier(r->model, i);
+
+		if (b->family == SBT_FAMILY_USER && b->team_max == 1 && b->objects > 1) {
+			msg_warn("-b: where the barriers of user functions were told apart by an "
+				 "argument, no two threads met at one: give @N, the number of the "
+				 "argument that is the barrier, or @all if all callers meet");
+			return;
+		}
+	}
+}
+
+/* What the user named and nobody met: silence would be taken for an answer. */
+static void say_rules(const struct remarks *r)
+{
+	const struct rules *rules = &r->options->rules;
+	size_t i;
+	int k;
+
+	for (i = 0; i < rules->n; i++) {
+		const struct rule *rule = rules->all[i];
+
+		for (k = 0; k < 1 + rule->pair && rule->at[k].found; k++)
+			;
+		if (k < 1 + rule->pair)
+			msg_warn("-b %s: %s%s is in no file%s that was run", rule->text,
+				 rule->pair ? k ? "the second of " : "the first of " : "",
+				 rule->pair ? "its functions" : "such a function",
+				 rule->file ? " of that name" : "");
+		else if (!targets_probed(r->targets, (uint32_t)i + 1))
+			continue; /* why not has been said */
+		else if (!feed_crossings(pump_feed(r->pump), (uint32_t)i + 1))
+			msg_warn("-b %s: found %u time%s, but nobody called it", rule->text,
+				 rule->at[0].found, rule->at[0].found == 1 ? "" : "s");
+	}
+}
+
+/* Regions that run the same function with the same data at one time, or more than four deep. */
+static void say_teams(const struct remarks *r)
+{
+	struct sbt_counts counts;
+
+	attach_counts(r->attach, &counts);
+	if (counts.lost_team)
+		msg_warn("%llu times a thread came to a barrier of an OpenMP team that could not "
+			 "be told from "
+			 "another: not recorded",
+			 (unsigned long long)counts.lost_team);
+}
+
+/* Nothing invisible is passed over in silence. */
+static void hint_at_spinning(const struct remarks *r)
+{
+	uint32_t tgid = 0, n = feed_busy(pump_feed(r->pump), &tgid);
+
+	if (n < 2)
+		return;
+	/* Where others do meet, this is something beside the point. */
+	(model_totals(r->model)->crossings ? msg_warn : msg_error)(
+		"%u threads of process %u were busy nearly all their lives and called no barrier. "
+		"If they wait for one another by spinning in code of their own, that cannot be "
+		"seen from outside: put the markers of sbt/sbt.h there, or name the function that "
+		"waits with -b",
+		n, tgid);
+}
+
+#define CANDIDATES_SHOWN 5
+
+struct candidates {
+	const struct remarks *remarks;
+	uint32_t n;
+};
+
+static const char *place_of(const struct remarks *r, uint32_t site, char text[256])
+{
+	const struct site_name *name = spaces_site(r->spaces, site);
+	const struct site_frame *f = name && name->nframes ? &name->frames[0] : NULL;
+
+	if (f && f->function && f->file)
+		snprintf(text, 256, "%.100s (%.100s:%u)", f->function, f->file, f->line);
+	else if (f && f->function)
+		snprintf(text, 256, "%.200s", f->function);
+	else
+		snprintf(text, 256, "%.200s+0x%llx", name && name->module ? name->module : "?",
+			 name ? (unsigned long long)name->offset : 0ULL);
+	return text;
+}
+
+static void tell_split(const struct remarks *r, const struct discover_object *o)
+{
+	char wait[256], wake[256];
+
+	msg_warn("process %u: the same %u threads met %u times in a row or more on a condition "
+		 "variable, waiting at %s and woken from another function, at %s: if that is a "
+		 "barrier, name it with -b, as ARRIVE..WAIT or by a function around both",
+		 o->tgid, o->members, o->split, place_of(r, o->wait_site, wait),
+		 place_of(r, o->wake_site, wake));
+}
+
+/* Only where nothing else was found: it is most likely a queue. */
+static void tell_alone(void *ctx, const struct discover_object *o)
+{
+	struct candidates *c = ctx;
+	char text[256];
+
+	if (o->futex || o->split || o->alone < 3 || c->n++ >= CANDIDATES_SHOWN)
+		return;
+	msg_warn("process %u: %u threads or more waited at %s, on a condition variable that nobody "
+		 "broadcasts: a barrier that wakes its threads one by one cannot be told from a "
+		 "queue; if it is one, name its function with -b",
+		 o->tgid, o->alone, place_of(c->remarks, o->wait_site, text));
+}
+
+static void tell_candidate(void *ctx, const struct discover_object *o)
+{
+	struct candidates *c = ctx;
+	const char *what = o->futex ? "a futex" : "a condition variable";
+	char text[256];
+
+	if (o->split && o->verdict != DISCOVER_BARRIER) {
+		if (c->n++ < CANDIDATES_SHOWN)
+			tell_split(c->remarks, o);
+		return;
+	}
+	if ((o->verdict == DISCOVER_OPEN && o->rounds < 3) || (!o->rounds && !o->untold))
+		return;
+	if (c->n++ >= CANDIDATES_SHOWN)
+		return;
+	place_of(c->remarks, o->wait_site, text);
+	if (o->verdict == DISCOVER_BARRIER)
+		msg_warn("process %u: %llu meetings at %s came before it was known to be a "
+			 "barrier, and are not "
+			 "in the report",
+			 o->tgid, (unsigned long long)o->untold, text);
+	else if (o->members < 3)
+		msg_warn("process %u: %u threads met %llu times at %s, on %s: a candidate only, "
+			 "for two that hand "
+			 "something over do the same; a function named with -b is taken for one",
+			 o->tgid, o->members, (unsigned long long)o->rounds, text, what);
+	else
+		msg_warn("process %u: %u threads met %llu times at %s, on %s: a candidate only, "
+			 "for not all was as "
+			 "at a barrier",
+			 o->tgid, o->members, (unsigned long long)o->rounds, text, what);
+}
+
+static void tell_candidates(const struct remarks *r)
+{
+	struct candidates c = { .remarks = r };
+
+	if (r->options->quiet || !pump_discover(r->pump))
+		return;
+	discover_each(pump_discover(r->pump), tell_candidate, &c);
+	if (!model_totals(r->model)->crossings)
+		discover_each(pump_discover(r->pump), tell_alone, &c);
+	if (c.n > CANDIDATES_SHOWN)
+		msg_warn("and %u more such", c.n - CANDIDATES_SHOWN);
+}
+
+static void say_ranks(const struct remarks *r)
+{
+	struct ranks_sums sums;
+
+	ranks_sums(targets_ranks(r->targets), &sums);
+	if (sums.no_job)
+		msg_warn("%llu crossings of MPI by processes in no job that is known (not started "
+			 "by "
+			 "mpirun, or gone too early): who else met there is not known, their "
+			 "episodes are incomplete",
+			 (unsigned long long)sums.no_job);
+	if (sums.unknown)
+		msg_warn("%llu crossings of MPI on communicators that nobody saw being made: who "
+			 "else "
+			 "met there is not known, their episodes are incomplete",
+			 (unsigned long long)sums.unknown);
+	if (sums.elsewhere)
+		msg_warn(
+			"%u ranks of MPI are on other machines and not seen: the last to come is "
+			"the "
+			"last of those here, and waits are too short where one of those came later",
+			sums.elsewhere);
+}
+
+/* Where callers could not be told to the end. */
+static void say_chains(const struct remarks *r)
+{
+	const char *why;
+	uint64_t chains;
+
+	chains = feed_short_chains(pump_feed(r->pump), &why);
+	if (chains)
+		msg_warn("--frames %u: not everywhere could so many callers be told; the furthest "
+			 "that is known is the site there%s%s",
+			 r->options->frames, *why ? ": " : "", why);
+}
+
+struct left {
+	uint32_t command, n, pid;
+};
+
+static void count_left(void *ctx, uint32_t tgid)
+{
+	struct left *left = ctx;
+
+	if (tgid == left->command || !proc_alive((int)tgid))
+		return;
+	left->n++;
+	left->pid = tgid;
+}
+
+/* A command that leaves a process behind (a daemon, a job in the background) is not followed to its end. */
+static void say_left(const struct remarks *r)
+{
+	struct left left = { .command = r->command };
+
+	if (!r->command)
+		return;
+	attach_each_process(r->attach, count_left, &left);
+	if (left.n == 1)
+		msg_warn("COMMAND has ended, and tracing with it, but a process that it started "
+			 "still runs: sbt-trace -p %u would go on with that",
+			 left.pid);
+	else if (left.n)
+		msg_warn("COMMAND has ended, and tracing with it, but %u processes that it "
+			 "started still run: sbt-trace -p would go on with them (one is %u)",
+			 left.n, left.pid);
+}
+
+struct left_out {
+	uint32_t families;
+};
+
+static void add_left_out(void *ctx, struct module *m)
+{
+	struct left_out *left = ctx;
+
+	if (m->in_target)
+		left->families |= m->left_out;
+}
+
+/* --aggregate: what is there, and of which there are no sums. */
+static void say_left_out(const struct remarks *r)
+{
+	struct left_out left = { 0 };
+	char names[256] = "";
+	uint32_t i;
+
+	if (!r->options->aggregate)
+		return;
+	modules_each(r->modules, add_left_out, &left);
+	for (i = 0; i < 32; i++)
+		if (left.families & 1u << i && family_name((uint8_t)i))
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+				 *names ? ", " : "", family_name((uint8_t)i));
+	if (*names)
+		msg_warn("--aggregate sums pthread barriers only, whose size is in the barrier: "
+			 "those of %s are not in this report",
+			 names);
+}
+
+void remarks_before(const struct remarks *r)
+{
+	say_left_out(r);
+	say_left(r);
+	say_ranks(r);
+	say_rules(r);
+	say_lonely(r);
+	say_chains(r);
+}
+
+void remarks_after(const struct remarks *r)
+{
+	say_teams(r);
+	if (!model_totals(r->model)->crossings) {
+		targets_explain(r->targets);
+		if (r->options->mode == OPTIONS_PIDS)
+			msg_error("who waited already when tracing began crosses nothing: "
+				  "sbt-trace hang "
+				  "-p %d tells where each thread is",
+				  r->options->pids[0]);
+		if (!r->options->discover_futex)
+			msg_error(
+				"barriers that nobody named are looked for on condition variables "
+				"and futexes with --discover%s",
+				r->options->discover ? " (without it on condition variables only)"
+						     : "");
+		hint_at_spinning(r);
+	}
+	if (!r->options->quiet) {
+		if (model_totals(r->model)->crossings)
+			hint_at_spinning(r);
+		targets_tell_inlined(r->targets);
+	}
+	tell_candidates(r);
+}

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* sbt-trace top: a live table of who loses how much time at barriers, while trace's machinery follows them. */
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "cmd/top_internal.h"
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "cmd/terminal.h"
+#include "sbt/record.h"
+#include "target/proc.h"
+
+/* For how long the last warning stands above the table. */
+#define SAID_NS	     15000000000ULL
+/*
+ * What has ended is still known to the tracer: when it takes this much more memory than at first, it begins anew. Rates
+ * need no past.
+ */
+#define MEMORY_BYTES (192ULL << 20)
+
+/* --- a look ------------------------------------------------------------------------------------------ */
+
+static void note_waiting(void *ctx, uint32_t tid, const struct sbt_thread *thread)
+{
+	struct top *t = ctx;
+	struct rates_waiting w = {
+		.tgid = thread->tgid,
+		.inc = thread->inc,
+		.tid = tid,
+		.site = MODEL_NONE,
+		.object = thread->object,
+		.arrive_ns = thread->arrive_ns,
+	};
+	struct space *space;
+
+	/* Nobody waits at a marker, and OpenMP's workers are idle between regions. It may have left since. */
+	if (thread->kind == SBT_KIND_PHASE || thread->flags & SBT_CROSSING_NO_DEPART ||
+	    !w.arrive_ns || t->error)
+		return;
+	space = space_find(t->view.spaces, w.tgid, w.inc);
+	if (space && thread->ip && !t->view.present->options->frames)
+		w.site = space_site(t->view.spaces, space, thread->ip);
+	t->error = rates_add_waiting(t->rates, &w);
+}
+
+/* Our own memory that is no file's and nobody else's, in bytes; 0 unknown. */
+static uint64_t own_memory(void)
+{
+	unsigned long long size, resident, shared;
+	FILE *f = fopen("/proc/self/statm", "re");
+	int n;
+
+	if (!f)
+		return 0;
+	n = fscanf(f, "%llu %llu %llu", &size, &resident, &shared);
+	fclose(f);
+	return n == 3 && resident > shared ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE)
+					   : 0;
+}
+
+static uint64_t lost_records(const struct top *t)
+{
+	struct sbt_counts counts;
+
+	attach_counts(t->view.attach, &counts);
+	return counts.lost_ring + counts.refused;
+}
+
+/* What must be known beside the figures. */
+static void set_facts(struct top *t)
+{
+	uint64_t lost = lost_records(t) - t->lost_base;
+	struct timespec real;
+
+	clock_gettime(CLOCK_REALTIME, &real);
+	t->facts.what = t->what;
+	t->facts.interval_ns = t->interval_ns;
+	t->facts.elapsed_ns = t->now_ns - t->first_ns;
+	t->facts.realtime_ns = (int64_t)real.tv_sec * 1000000000 + real.tv_nsec;
+	t->facts.nothing = model_totals(t->view.model)->crossings
+				   ? "Nobody who has crossed a barrier is left."
+				   : t->nothing;
+	t->facts.alert = NULL;
+	aside_read(&t->aside);
+	if (*t->aside.line) {
+		snprintf(t->said, sizeof(t->said), "%s", t->aside.line);
+		t->aside.line[0] = '\0';
+		t->said_ns = t->now_ns;
+	}
+	if (lost) {
+		snprintf(t->alert, sizeof(t->alert),
+			 "%llu crossings were lost: rates are too low, and imbalances may be wrong",
+			 (unsigned long long)lost);
+		t->facts.alert = t->alert;
+	} else if (*t->said && t->now_ns - t->said_ns < SAID_NS) {
+		t->facts.alert = t->said;
+	}
+}
+
+static int look(struct top *t)
+{
+	int err;
+
+	attach_each_pending(t->view.attach, note_waiting, t);
+	err = t->error ? t->error : rates_look(t->rates, t->view.model, t->view.causes, t->now_ns);
+	set_facts(t);
+	if (!err)
+		err = top_make_items(t);
+	t->looks++;
+	if (!t->memory)
+		t->memory = own_memory();
+	else if (!t->command && own_memory() > t->memory + MEMORY_BYTES)
+		t->again = true;
+	return err;
+}
+
+static int print(struct top *t)
+{
+	struct buf text = { 0 };
+	int err = 0;
+
+	screen_plain(&t->facts, t->items, t->nitems, t->ascii, &text);
+	if (text.failed)
+		err = -ENOMEM;
+	else if (fputs(text.s, t->plain) < 0 || fflush(t->plain))
+		err = errno ? -errno : -EIO;
+	buf_free(&text);
+	if (err && err != -ENOMEM) {
+		msg_error("cannot write: %s", strerror(-err));
+		t->error = err;
+		return 1;
+	}
+	return err;
+}
+
+static int draw(struct top *t)
+{
+	unsigned width, height;
+	int err;
+
+	terminal_size(&width, &height);
+	err = screen_draw(t->screen, width, height, &t->lines);
+	if (!err)
+		terminal_show(&t->lines);
+	return err;
+}
+
+/* --- while it runs -------------------------------------------------------------------------------------- */
+
+static int begin(void *ctx, const struct trace_view *view)
+{
+	struct top *t = ctx;
+	struct timespec now;
+	int err;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	t->now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	t->view = *view;
+	t->begun = true;
+	t->lost_base = lost_records(t);
+	t->next_ns = t->now_ns + t->interval_ns;
+	if (!t->first_ns)
+		t->first_ns = t->now_ns;
+	t->rates = rates_new();
+	if (!t->rates)
+		return -ENOMEM;
+	set_facts(t);
+	if (!t->drawn || t->opened)
+		return 0;
+	err = terminal_open(t->in, t->out, !getenv("NO_COLOR"));
+	if (err) {
+		msg_error("cannot draw on the terminal: %s", strerror(-err));
+		return err;
+	}
+	t->opened = true;
+	err = screen_set(t->screen, &t->facts, NULL, 0);
+	return err ? err : draw(t);
+}
+
+/* Returns whether something is to be drawn; *go false: that was to quit. */
+static bool take_keys(struct top *t, bool *go)
+{
+	bool any = false;
+	uint32_t key;
+
+	while (*go && (key = terminal_key())) {
+		any = true;
+		if (key != TERMINAL_RESIZED)
+			*go = screen_key(t->screen, key);
+	}
+	return any;
+}
+
+static int tick(void *ctx, uint64_t now_ns)
+{
+	struct top *t = ctx;
+	enum screen_kind kind;
+	bool go = true, dirty;
+	int err = 0;
+
+	aside_read(&t->aside);
+	dirty = t->drawn && take_keys(t, &go);
+	if (!go) {
+		t->quit = true;
+		return 1;
+	}
+	if (now_ns >= t->next_ns && !(t->drawn && screen_paused(t->screen))) {
+		t->now_ns = now_ns;
+		t->next_ns += t->interval_ns;
+		/* We were stopped for a while. */
+		if (t->next_ns <= now_ns)
+			t->next_ns = now_ns + t->interval_ns;
+		err = look(t);
+		if (!err && !t->drawn)
+			err = print(t);
+		dirty = t->drawn;
+	} else if (t->drawn && screen_opened(t->screen, &kind) != t->opened_shown && t->looks) {
+		err = top_make_items(t);
+	}
+	if (!err && dirty)
+		err = draw(t);
+	if (!err && t->iterations && t->looks >= t->iterations)
+		t->quit = true;
+	return err ? err : t->quit || t->again;
+}
+
+static void forget(struct top *t)
+{
+	uint32_t i;
+
+	rates_free(t->rates);
+	t->rates = NULL;
+	for (i = 0; i < t->nnames; i++) {
+		free(t->names[i].label);
+		free(t->names[i].id);
+	}
+	t->nnames = 0;
+	t->nitems = 0;
+	t->memory = 0;
+	t->begun = false;
+	/* Its strings are the tracer's. */
+	if (t->screen)
+		screen_set(t->screen, &t->facts, NULL, 0);
+}
+
+static void end(void *ctx)
+{
+	struct top *t = ctx;
+
+	forget(t);
+	if (t->again)
+		return;
+	terminal_close();
+	aside_end(&t->aside);
+}
+
+/* --- the whole ------------------------------------------------------------------------------------------ */
+
+/* A terminal to draw on, and one for keys? Else lines. */
+static int choose_output(struct top *t)
+{
+	int out = t->command ? STDERR_FILENO : STDOUT_FILENO;
+	int err;
+
+	setlocale(LC_CTYPE, "");
+	t->ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+	t->plain = t->command ? stderr : stdout;
+	t->in = t->out = -1;
+	if (!isatty(out) || !isatty(STDIN_FILENO))
+		return 0;
+	if (!terminal_can(out, NULL)) {
+		msg_warn("nothing can be drawn on a terminal of type %s: lines instead",
+			 getenv("TERM") ? getenv("TERM") : "unknown");
+		return 0;
+	}
+	t->in = dup(STDIN_FILENO);
+	t->out = dup(out);
+	if (t->in < 0 || t->out < 0)
+		return -errno;
+	t->screen = screen_new(t->ascii);
+	if (!t->screen)
+		return -ENOMEM;
+	err = aside_begin(&t->aside, t->command);
+	t->drawn = !err;
+	return err;
+}
+
+static void say_nothing(struct top *t)
+{
+	if (t->command)
+		snprintf(t->nothing, sizeof(t->nothing), "No barrier has been crossed yet.");
+	else if (t->pids)
+		snprintf(t->nothing, sizeof(t->nothing),
+			 "No barrier has been crossed yet by %.100s. What could be seen there: "
+			 "sbt-trace list -p PID",
+			 t->what);
+	else
+		snprintf(t->nothing, sizeof(t->nothing),
+			 "No barrier has been crossed yet on this machine. Barriers that programs "
+			 "made themselves, of condition variables or futexes, are only looked for "
+			 "with --discover.");
+}
+
+/* The table has gone with whom it was about. */
+static void say_why(const struct top *t)
+{
+	const char *s = t->pid_list;
+	char *end_of;
+	long pid;
+
+	if (!t->pids || !t->drawn || t->quit || !t->opened)
+		return;
+	for (; *s; s = *end_of ? end_of + 1 : end_of) {
+		pid = strtol(s, &end_of, 10);
+		if (end_of == s || proc_alive((int)pid))
+			return;
+	}
+	msg_warn("%s ended", t->what);
+}
+
+static void top_free(struct top *t)
+{
+	int i;
+
+	forget(t);
+	screen_free(t->screen);
+	screen_lines_free(&t->lines);
+	free(t->names);
+	free(t->items);
+	free(t->words);
+	for (i = 0; i < t->argc; i++)
+		free(t->argv[i]);
+	free(t->argv);
+	if (t->in >= 0)
+		close(t->in);
+	if (t->out >= 0)
+		close(t->out);
+}
+
+int cmd_top(int argc, char **argv)
+{
+	struct top t = { .interval_ns = 1000000000u, .in = -1, .out = -1 };
+	struct trace_hook hook = {
+		.ctx = &t, .begin = begin, .tick = tick, .end = end, .rescue = terminal_rescue
+	};
+	int err, status = EXIT_FAILED;
+
+	err = top_parse(&t, argc, argv);
+	if (err) {
+		status = err == 1 ? 0 : err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+		goto out;
+	}
+	say_nothing(&t);
+	err = choose_output(&t);
+	if (err) {
+		msg_error("cannot begin: %s", strerror(-err));
+		goto out;
+	}
+	hook.fd = t.in;
+	do {
+		t.again = false;
+		malloc_trim(0);
+		optind = 0;
+		status = trace_run(t.argc, t.argv, &hook);
+	} while (t.again);
+	if (t.error)
+		status = EXIT_FAILED;
+	terminal_close();
+	aside_end(&t.aside);
+	aside_wait(&t.aside);
+	if (!status)
+		say_why(&t);
+out:
+	top_free(&t);
+	return status;
+}

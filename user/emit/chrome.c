@@ -1,0 +1,797 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "emit/chrome.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emit/buf.h"
+#include "emit/json.h"
+
+/* From these many bytes on there are neither counters nor arguments, and from so many times that on crossings are drawn together. */
+#define LEAN  (64ull << 20)
+#define TIMES 3
+
+/* Crossings of a thread that follow one another, drawn as one. */
+struct chrome_run {
+	uint32_t n;
+	uint64_t from, to, work_ns, wait_ns, leave_ns;
+};
+
+/* How far the track of a thread is filled: viewers want slices that nest, and corrupt times would not. */
+struct chrome_track {
+	uint32_t tid; /* the place may be given to another thread */
+	uint32_t
+		shares; /* of its counter of shares that were not 0 when last told of: a bit each */
+	bool told; /* of all shares, once */
+	uint64_t end_ns;
+	struct chrome_run run;
+};
+
+struct chrome {
+	FILE *file;
+	const struct report_env *env;
+	uint64_t start_ns;
+	struct buf buf;
+	bool comma;
+	int err; /* the first */
+	uint64_t flows; /* ids given */
+	uint64_t crossings; /* nested ones, as ids */
+	uint64_t lean; /* bytes: see LEAN */
+	uint64_t written; /* bytes */
+	uint64_t lean_ns, together_ns; /* when that began; 0: it did not */
+	uint32_t together; /* crossings that are drawn as one; 0: each singly */
+	uint64_t next; /* bytes, from which on they are twice as many */
+	uint64_t drawn_together; /* crossings */
+	uint64_t clipped; /* slices cut or left out, for they would have overlapped */
+	uint32_t ntracks;
+	struct chrome_track *tracks; /* by the thread's index */
+	uint32_t nlabels;
+	char **labels; /* by barrier; NULL: not asked for yet */
+};
+
+static const char *const blocked_names[MODEL_BLOCKED_REASONS] = {
+	[MODEL_BLOCKED_LOCK] = "lock",		 [MODEL_BLOCKED_IO] = "io",
+	[MODEL_BLOCKED_FAULT] = "fault",	 [MODEL_BLOCKED_SLEEP] = "sleep",
+	[MODEL_BLOCKED_THROTTLED] = "throttled", [MODEL_BLOCKED_OTHER] = "other",
+};
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static int chrome_fail(struct chrome *c, int err)
+{
+	if (!c->err)
+		c->err = err ? -err : -EIO;
+	return c->err;
+}
+
+static int chrome_put(struct chrome *c)
+{
+	if (c->buf.failed)
+		chrome_fail(c, ENOMEM);
+	errno = 0;
+	if (!c->err && c->buf.len && fwrite(c->buf.s, 1, c->buf.len, c->file) != c->buf.len)
+		chrome_fail(c, errno);
+	c->written += c->buf.len;
+	buf_clear(&c->buf);
+	return c->err;
+}
+
+/* The more there is, the less of each. @t_ns: of what comes next. */
+static void chrome_thin(struct chrome *c, uint64_t t_ns)
+{
+	if (c->written < c->lean)
+		return;
+	if (!c->lean_ns)
+		c->lean_ns = t_ns > c->start_ns ? t_ns - c->start_ns : 1;
+	if (c->written < (c->together ? c->next : TIMES * c->lean))
+		return;
+	if (!c->together)
+		c->together_ns = t_ns > c->start_ns ? t_ns - c->start_ns : 1;
+	c->together = c->together ? 2 * c->together : 64;
+	c->next = c->written + c->lean / 8;
+}
+
+/* Microseconds. */
+static void put_us(struct buf *b, uint64_t ns)
+{
+	buf_printf(b, "%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
+}
+
+/* A point in time; what began before tracing did stands before 0. */
+static void put_at(struct chrome *c, uint64_t t_ns)
+{
+	if (t_ns < c->start_ns)
+		buf_char(&c->buf, '-');
+	put_us(&c->buf, t_ns < c->start_ns ? c->start_ns - t_ns : t_ns - c->start_ns);
+}
+
+static void event_begin(struct chrome *c, char ph, uint32_t pid)
+{
+	buf_printf(&c->buf, "%s{\"ph\":\"%c\",\"pid\":%u", c->comma ? ",\n" : "", ph, pid);
+	c->comma = true;
+}
+
+static void event_at(struct chrome *c, uint64_t t_ns)
+{
+	buf_str(&c->buf, ",\"ts\":");
+	put_at(c, t_ns);
+}
+
+/* An event up to its time; its closing brace is the caller's. */
+static void event(struct chrome *c, char ph, uint32_t pid, uint32_t tid, uint64_t t_ns)
+{
+	event_begin(c, ph, pid);
+	buf_printf(&c->buf, ",\"tid\":%u", tid);
+	event_at(c, t_ns);
+}
+
+/* "verb label", or the verb alone; @cat NULL: none. */
+static void event_name(struct chrome *c, const char *cat, const char *verb, const char *label)
+{
+	struct buf name = { 0 };
+
+	buf_printf(&name, "%s%s%s", verb, label ? " " : "", label ? label : "");
+	if (cat)
+		buf_printf(&c->buf, ",\"cat\":\"%s\"", cat);
+	buf_str(&c->buf, ",\"name\":");
+	if (name.failed)
+		c->buf.failed = true;
+	else
+		jsonl_string(&c->buf, name.s);
+	buf_free(&name);
+}
+
+static void arg(struct chrome *c, const char **comma, const char *name, uint64_t value)
+{
+	buf_printf(&c->buf, "%s\"%s\":", *comma, name);
+	*comma = ",";
+	if (value == MODEL_UNKNOWN)
+		buf_str(&c->buf, "null");
+	else
+		buf_printf(&c->buf, "%" PRIu64, value);
+}
+
+/* What is 0 is left out. */
+static void arg_more(struct chrome *c, const char **comma, const char *name, uint64_t value)
+{
+	if (value)
+		arg(c, comma, name, value);
+}
+
+/* --- tracks and names -------------------------------------------------------------------------- */
+
+static struct chrome_track *track_of(struct chrome *c, const struct model_member *m)
+{
+	struct chrome_track *t;
+	uint32_t n;
+
+	if (m->thread >= c->ntracks) {
+		n = m->thread + m->thread / 2 + 16;
+		t = reallocarray(c->tracks, n, sizeof(*t));
+		if (!t)
+			return NULL;
+		memset(t + c->ntracks, 0, (n - c->ntracks) * sizeof(*t));
+		c->tracks = t;
+		c->ntracks = n;
+	}
+	t = &c->tracks[m->thread];
+	if (t->tid != m->tid)
+		*t = (struct chrome_track){ .tid = m->tid };
+	return t;
+}
+
+static const char *label_of(struct chrome *c, const struct model *model, uint32_t barrier)
+{
+	struct report_barrier named;
+	void *arena = NULL;
+	char **more;
+	uint32_t n;
+
+	if (barrier >= c->nlabels) {
+		n = barrier + barrier / 2 + 16;
+		more = reallocarray(c->labels, n, sizeof(*more));
+		if (!more)
+			return NULL;
+		memset(more + c->nlabels, 0, (n - c->nlabels) * sizeof(*more));
+		c->labels = more;
+		c->nlabels = n;
+	}
+	if (!c->labels[barrier]) {
+		if (report_barrier_name(model, c->env, barrier, &named, &arena))
+			return NULL;
+		c->labels[barrier] = strdup(named.label);
+		report_arena_free(arena);
+	}
+	return c->labels[barrier];
+}
+
+/* --- slices -------------------------------------------------------------------------------------- */
+
+/* From @from to @to, which are cut to what is free of the track. False: nothing is left. */
+static bool slice_fits(struct chrome *c, struct chrome_track *t, uint64_t *from, uint64_t to)
+{
+	if (t->end_ns > *from) {
+		c->clipped++;
+		*from = t->end_ns;
+	}
+	if (to < *from || (to == *from && to == t->end_ns))
+		return false;
+	t->end_ns = to;
+	return true;
+}
+
+/* What stands on a track. Viewers want begin and end to have one name. */
+struct slice {
+	const char *cat, *verb, *label;
+	uint32_t pid, tid;
+	uint64_t from, to;
+};
+
+/*
+ * Its begin up to its arguments, which the caller writes, and slice_end(). Begin and end are events of their own
+ * (not an "X" with a length): readers that add in floating point would else see it end after the next begins.
+ */
+static void slice(struct chrome *c, const struct slice *s)
+{
+	event(c, 'B', s->pid, s->tid, s->from);
+	event_name(c, s->cat, s->verb, s->label);
+	buf_str(&c->buf, ",\"args\":{");
+}
+
+/* Of an event with arguments that is no slice. */
+static void args_end(struct chrome *c)
+{
+	buf_str(&c->buf, "}}");
+}
+
+static void slice_end(struct chrome *c, const struct slice *s)
+{
+	args_end(c);
+	event(c, 'E', s->pid, s->tid, s->to);
+	event_name(c, NULL, s->verb, s->label);
+	buf_char(&c->buf, '}');
+}
+
+static uint64_t blocked_ns(const struct model_detail *d)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
+		sum += d->blocked_ns[i];
+	return sum;
+}
+
+static uint64_t less(uint64_t whole, uint64_t part)
+{
+	return whole > part ? whole - part : 0;
+}
+
+/* Whether the parts of its phase are known. */
+static bool parts_known(const struct model_member *m)
+{
+	return m->detail && m->work_ns != MODEL_UNKNOWN && m->detail->oncpu_ns != MODEL_UNKNOWN;
+}
+
+static bool counted(const struct model_detail *d, uint32_t i)
+{
+	return i < d->ncounters && !(d->unknown >> i & 1);
+}
+
+static void put_parts(struct chrome *c, const struct model_member *m, const char **comma)
+{
+	const struct model_detail *d = m->detail;
+	char name[32];
+	uint64_t left;
+	int i;
+
+	left = less(m->work_ns, d->oncpu_ns + d->runq_ns + blocked_ns(d));
+	arg_more(c, comma, "oncpu_ns", d->oncpu_ns);
+	arg_more(c, comma, "runq_ns", d->runq_ns);
+	for (i = 0; i < MODEL_BLOCKED_REASONS; i++) {
+		snprintf(name, sizeof(name), "blocked_%s_ns", blocked_names[i]);
+		arg_more(c, comma, name, d->blocked_ns[i]);
+	}
+	arg_more(c, comma, "unattributed_ns", left);
+}
+
+/* Of the phase, or inside the barrier. */
+static void put_counters(struct chrome *c, const struct model_detail *d, bool inside,
+			 const char **comma)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->env->ncounters; i++) {
+		if (counted(d, i) && !(inside ? d->inside_counters[i] : d->counters[i]))
+			continue;
+		buf_str(&c->buf, *comma);
+		*comma = ",";
+		jsonl_string(&c->buf, c->env->counters[i]);
+		if (counted(d, i))
+			buf_printf(&c->buf, ":%" PRIu64,
+				   inside ? d->inside_counters[i] : d->counters[i]);
+		else
+			buf_str(&c->buf, ":null");
+	}
+}
+
+static void put_work(struct chrome *c, const struct model_episode *e, const struct model_member *m,
+		     uint32_t pid, uint64_t from, const char *label)
+{
+	const struct slice s = { "work", "work to", label, pid, m->tid, from, m->arrive_ns };
+	const char *comma = "";
+
+	slice(c, &s);
+	arg(c, &comma, "phase", e->number);
+	if (parts_known(m) && !c->lean_ns) {
+		put_parts(c, m, &comma);
+		put_counters(c, m->detail, false, &comma);
+	}
+	slice_end(c, &s);
+}
+
+static void put_state(struct chrome *c, const struct model_episode *e, const char **comma)
+{
+	arg(c, comma, "phase", e->number);
+	if (e->state != MODEL_COMPLETE) {
+		buf_printf(&c->buf, ",\"state\":\"%s\"",
+			   e->state == MODEL_INCOMPLETE ? "incomplete" : "ambiguous");
+	}
+	if (e->why & (MODEL_WHY_BOUND | MODEL_WHY_RIVALS))
+		buf_str(&c->buf, ",\"last_arrival\":\"at the latest then\"");
+}
+
+static void put_wait(struct chrome *c, const struct model_episode *e, const struct model_member *m,
+		     uint32_t pid, uint64_t from, uint64_t to, const char *label)
+{
+	const struct slice s = { "wait", "wait at", label, pid, m->tid, from, to };
+	const char *comma = "";
+
+	slice(c, &s);
+	put_state(c, e, &comma);
+	arg(c, &comma, "order", (uint64_t)(m - e->members));
+	slice_end(c, &s);
+}
+
+/* The rest of the time inside; of an incomplete episode, where nobody knows the last arrival, all of it. */
+static void put_leave(struct chrome *c, const struct model_episode *e, const struct model_member *m,
+		      uint32_t pid, uint64_t from, const char *label)
+{
+	bool whole = e->state == MODEL_INCOMPLETE;
+	const struct slice s = { whole ? "inside" : "leave",
+				 whole ? "at" : "leave",
+				 label,
+				 pid,
+				 m->tid,
+				 from,
+				 m->depart_ns };
+	const struct model_detail *d = m->detail;
+	const char *comma = "";
+
+	slice(c, &s);
+	/* The wait before it says so. */
+	if (whole || !m->wait_ns) {
+		put_state(c, e, &comma);
+		arg(c, &comma, "order", (uint64_t)(m - e->members));
+	}
+	if (d && d->inside_oncpu_ns != MODEL_UNKNOWN && !c->lean_ns) {
+		/* Of the wait before it, too: when is not known. */
+		arg_more(c, &comma, "inside_oncpu_ns", d->inside_oncpu_ns);
+		arg_more(c, &comma, "inside_runq_ns", d->inside_runq_ns);
+		put_counters(c, d, true, &comma);
+	}
+	slice_end(c, &s);
+}
+
+/* --- counters ------------------------------------------------------------------------------------ */
+
+static void counter(struct chrome *c, uint32_t pid, uint32_t tid, uint64_t t_ns, const char *what)
+{
+	struct buf name = { 0 };
+
+	/* Viewers know it by process and name. */
+	event_begin(c, 'C', pid);
+	event_at(c, t_ns);
+	buf_printf(&name, "%u: %s", tid, what);
+	buf_str(&c->buf, ",\"name\":");
+	if (name.failed)
+		c->buf.failed = true;
+	else
+		jsonl_string(&c->buf, name.s);
+	buf_str(&c->buf, ",\"args\":{");
+	buf_free(&name);
+}
+
+/*
+ * The parts as per cent of a phase of @work_ns; 0: of none. The first time all are told, for viewers take them from there;
+ * then what is 0 and was, is not.
+ */
+static void put_shares(struct chrome *c, struct chrome_track *t, uint32_t pid, uint64_t t_ns,
+		       const struct model_detail *d, uint64_t work_ns)
+{
+	static const char *const names[] = { "on CPU", "run queue", "blocked", "unattributed" };
+	uint64_t blocked = blocked_ns(d);
+	const uint64_t parts[] = { d->oncpu_ns, d->runq_ns, blocked,
+				   less(work_ns, d->oncpu_ns + d->runq_ns + blocked) };
+	const char *comma = "";
+	uint32_t now = 0, i;
+
+	for (i = 0; i < 4; i++)
+		now |= (uint32_t)(work_ns && parts[i]) << i;
+	counter(c, pid, t->tid, t_ns, "phase, %");
+	for (i = 0; i < 4; i++) {
+		if (t->told && !((now | t->shares) >> i & 1))
+			continue;
+		buf_printf(&c->buf, "%s\"%s\":", comma, names[i]);
+		comma = ",";
+		buf_real(&c->buf, work_ns ? 100 * (double)parts[i] / (double)work_ns : 0, 4);
+	}
+	args_end(c);
+	t->told = true;
+	t->shares = now;
+}
+
+/* A counter as a rate over the phase, so that its area is the count; 0 where no phase is. */
+static void put_rates(struct chrome *c, uint32_t pid, uint32_t tid, uint64_t t_ns,
+		      const struct model_detail *d, uint64_t work_ns)
+{
+	struct buf name = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < c->env->ncounters; i++) {
+		if (!counted(d, i))
+			continue;
+		buf_clear(&name);
+		buf_printf(&name, "%s per us", c->env->counters[i]);
+		counter(c, pid, tid, t_ns, name.s ? name.s : "");
+		buf_str(&c->buf, "\"value\":");
+		buf_real(&c->buf, work_ns ? 1000 * (double)d->counters[i] / (double)work_ns : 0, 6);
+		args_end(c);
+	}
+	buf_free(&name);
+}
+
+/* From its begin to the arrival; what is not known is not drawn, and what was before ends. */
+static void put_phase(struct chrome *c, struct chrome_track *t, const struct model_member *m,
+		      uint32_t pid, uint64_t from)
+{
+	if (!parts_known(m) || !m->work_ns || c->lean_ns)
+		return;
+	put_shares(c, t, pid, from, m->detail, m->work_ns);
+	put_rates(c, pid, m->tid, from, m->detail, m->work_ns);
+	put_shares(c, t, pid, m->arrive_ns, m->detail, 0);
+	put_rates(c, pid, m->tid, m->arrive_ns, m->detail, 0);
+}
+
+/* --- many crossings as one ------------------------------------------------------------------------ */
+
+static void put_run(struct chrome *c, struct chrome_track *t, uint32_t pid)
+{
+	struct chrome_run *r = &t->run;
+	char verb[48];
+	struct slice s = { "many", verb, NULL, pid, t->tid, r->from, r->to };
+	const char *comma = "";
+
+	if (!r->n)
+		return;
+	snprintf(verb, sizeof(verb), "%u crossings", r->n);
+	if (slice_fits(c, t, &s.from, s.to)) {
+		slice(c, &s);
+		arg(c, &comma, "work_ns", r->work_ns);
+		arg(c, &comma, "wait_ns", r->wait_ns);
+		arg(c, &comma, "leave_ns", r->leave_ns);
+		slice_end(c, &s);
+	}
+	*r = (struct chrome_run){ 0 };
+}
+
+static void add_run(struct chrome *c, struct chrome_track *t, const struct model_member *m,
+		    uint32_t pid)
+{
+	bool work = m->work_ns != MODEL_UNKNOWN && m->work_ns <= m->arrive_ns;
+	uint64_t waited = m->arrive_ns + m->wait_ns;
+	bool left = m->depart_ns != MODEL_UNKNOWN && m->depart_ns > waited;
+	struct chrome_run *r = &t->run;
+
+	if (!r->n)
+		r->from = work ? m->arrive_ns - m->work_ns : m->arrive_ns;
+	r->n++;
+	c->drawn_together++;
+	r->to = left ? m->depart_ns : waited;
+	r->work_ns += work ? m->work_ns : 0;
+	r->wait_ns += m->wait_ns;
+	r->leave_ns += left ? m->depart_ns - waited : 0;
+	if (r->n >= c->together)
+		put_run(c, t, pid);
+}
+
+/* --- episodes ------------------------------------------------------------------------------------ */
+
+/* An inner crossing can begin in one slice of the outer one and end in the next: it has a track of its own. */
+static void put_nested(struct chrome *c, const struct model_episode *e,
+		       const struct model_member *m, uint32_t pid, const char *label)
+{
+	uint64_t id = ++c->crossings;
+
+	if (m->depart_ns == MODEL_UNKNOWN)
+		return;
+	event(c, 'b', pid, m->tid, m->arrive_ns);
+	event_name(c, "nested", "inside another: at", label);
+	buf_printf(&c->buf,
+		   ",\"id2\":{\"local\":\"0x%" PRIx64 "\"},\"args\":{\"tid\":%u,"
+		   "\"order\":%u}}",
+		   id, m->tid, (unsigned)(m - e->members));
+	event(c, 'e', pid, m->tid, m->depart_ns);
+	event_name(c, "nested", "inside another: at", label);
+	buf_printf(&c->buf, ",\"id2\":{\"local\":\"0x%" PRIx64 "\"}}", id);
+}
+
+/* When the others had come; MODEL_UNKNOWN where there is no slice from then on. */
+static uint64_t put_member(struct chrome *c, const struct model_episode *e,
+			   const struct model_member *m, uint32_t pid, const char *label)
+{
+	struct chrome_track *t = track_of(c, m);
+	bool whole = e->state == MODEL_INCOMPLETE;
+	uint64_t from;
+
+	if (!t) {
+		chrome_fail(c, ENOMEM);
+		return MODEL_UNKNOWN;
+	}
+	if (c->together) {
+		add_run(c, t, m, pid);
+		return MODEL_UNKNOWN;
+	}
+	if (m->work_ns != MODEL_UNKNOWN && m->work_ns <= m->arrive_ns) {
+		from = m->arrive_ns - m->work_ns;
+		if (slice_fits(c, t, &from, m->arrive_ns)) {
+			put_work(c, e, m, pid, from, label);
+			put_phase(c, t, m, pid, from);
+		}
+	}
+	from = m->arrive_ns;
+	if (!whole && m->wait_ns && slice_fits(c, t, &from, m->arrive_ns + m->wait_ns))
+		put_wait(c, e, m, pid, from, m->arrive_ns + m->wait_ns, label);
+	from = whole ? m->arrive_ns : m->arrive_ns + m->wait_ns;
+	if (m->depart_ns == MODEL_UNKNOWN || m->depart_ns <= from ||
+	    !slice_fits(c, t, &from, m->depart_ns))
+		return MODEL_UNKNOWN;
+	put_leave(c, e, m, pid, from, label);
+	return from;
+}
+
+static void put_arrow(struct chrome *c, char ph, uint32_t pid, uint32_t tid, uint64_t t_ns,
+		      uint64_t id)
+{
+	event(c, ph, pid, tid, t_ns);
+	buf_printf(&c->buf, ",\"cat\":\"release\",\"name\":\"release\",\"id\":%" PRIu64 "%s}", id,
+		   ph == 'f' ? ",\"bp\":\"e\"" : "");
+}
+
+static uint32_t pid_of(const struct model *model, const struct model_member *m)
+{
+	return model_proc(model, model_thread(model, m->thread)->proc)->tgid;
+}
+
+/* From the last arrival to each that it released. An arrow needs a slice at either end. */
+static void put_arrows(struct chrome *c, const struct model *model, const struct model_episode *e,
+		       const uint64_t *released)
+{
+	const struct model_member *last = &e->members[e->n - 1];
+	uint32_t i;
+
+	if (e->state == MODEL_INCOMPLETE || released[e->n - 1] == MODEL_UNKNOWN)
+		return;
+	for (i = 0; i + 1 < e->n; i++) {
+		if (released[i] == MODEL_UNKNOWN)
+			continue;
+		c->flows++;
+		put_arrow(c, 's', pid_of(model, last), last->tid, released[e->n - 1], c->flows);
+		put_arrow(c, 'f', pid_of(model, &e->members[i]), e->members[i].tid, released[i],
+			  c->flows);
+	}
+}
+
+int chrome_episode(struct chrome *c, const struct model *model, const struct model_episode *e)
+{
+	const char *label = label_of(c, model, e->barrier);
+	uint64_t *released;
+	uint32_t i;
+
+	if (c->err || !e->n)
+		return c->err;
+	released = calloc(e->n, sizeof(*released));
+	if (!label || !released) {
+		free(released);
+		return chrome_fail(c, ENOMEM);
+	}
+	chrome_thin(c, e->members[0].arrive_ns);
+	for (i = 0; i < e->n; i++) {
+		const struct model_member *m = &e->members[i];
+
+		if (e->nested && c->together)
+			c->drawn_together++;
+		else if (e->nested)
+			put_nested(c, e, m, pid_of(model, m), label);
+		else
+			released[i] = put_member(c, e, m, pid_of(model, m), label);
+	}
+	if (!e->nested)
+		put_arrows(c, model, e, released);
+	free(released);
+	return chrome_put(c);
+}
+
+/* --- begin and end ------------------------------------------------------------------------------- */
+
+int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, uint64_t start_ns)
+{
+	struct chrome *c = calloc(1, sizeof(*c));
+	int err;
+
+	*out = NULL;
+	if (!c)
+		return -ENOMEM;
+	c->file = file;
+	c->env = env;
+	c->start_ns = start_ns;
+	c->lean = LEAN;
+	buf_printf(
+		&c->buf,
+		"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"sbt-trace %s\","
+		"\"clock_start_ns\":\"%" PRIu64 "\",\"note\":\"Slices and arrows stand where they "
+		"were measured. Of the parts of a phase (run queue, blocked, ...) and of counters "
+		"only the sums are known: they are arguments of the slice, and the tracks of "
+		"counters show them level from the phase's begin to its end. Such a track is 0 "
+		"where no phase runs or nothing is known; an argument that is null is unknown, one "
+		"that is not there is 0. What was left out of a long run: metadata."
+		"\"},\n\"traceEvents\":[\n",
+		SBT_VERSION, start_ns);
+	err = chrome_put(c);
+	if (err) {
+		buf_free(&c->buf);
+		free(c);
+		return err;
+	}
+	*out = c;
+	return 0;
+}
+
+static void put_meta(struct chrome *c, const char *what, uint32_t pid, uint32_t tid)
+{
+	event_begin(c, 'M', pid);
+	buf_printf(&c->buf, ",\"tid\":%u,\"name\":\"%s\",\"args\":{", tid, what);
+}
+
+static void put_thread_name(struct chrome *c, const struct model_thread *th, uint32_t pid)
+{
+	uint32_t index = th->place != MODEL_NONE ? th->place : th->ordinal;
+	struct buf name = { 0 };
+
+	if (index != MODEL_NONE)
+		buf_printf(&name, "thread %u ", index);
+	buf_printf(&name, "%s", *th->comm ? th->comm : "?");
+	put_meta(c, "thread_name", pid, th->tid);
+	buf_str(&c->buf, "\"name\":");
+	if (name.failed)
+		c->buf.failed = true;
+	else
+		jsonl_string(&c->buf, name.s);
+	args_end(c);
+	buf_free(&name);
+	if (index == MODEL_NONE)
+		return;
+	put_meta(c, "thread_sort_index", pid, th->tid);
+	buf_printf(&c->buf, "\"sort_index\":%u}}", index);
+}
+
+/* What no episode tells: from its last departure on, and where it waits to the end. */
+static void put_last(struct chrome *c, const struct model_thread *th, uint32_t index, uint32_t pid,
+		     uint64_t end_ns)
+{
+	struct model_member m = { .thread = index, .tid = th->tid };
+	struct chrome_track *t = track_of(c, &m);
+	uint64_t end = th->end_ns == MODEL_UNKNOWN ? end_ns : th->end_ns, from = th->depart_ns;
+	struct slice s;
+
+	if (!t) {
+		chrome_fail(c, ENOMEM);
+		return;
+	}
+	put_run(c, t, pid);
+	if (th->pending_ns != MODEL_UNKNOWN && th->pending_ns < end)
+		end = th->pending_ns;
+	if (from != MODEL_UNKNOWN && from < end && slice_fits(c, t, &from, end)) {
+		s =
+			(struct slice){ "work", "after the last barrier", NULL, pid, th->tid, from,
+					end };
+		slice(c, &s);
+		slice_end(c, &s);
+	}
+	from = th->pending_ns;
+	if (from != MODEL_UNKNOWN && from < end_ns && slice_fits(c, t, &from, end_ns)) {
+		s = (struct slice){ "wait", "waits to the end", NULL, pid, th->tid, from, end_ns };
+		slice(c, &s);
+		slice_end(c, &s);
+	}
+}
+
+static void put_names(struct chrome *c, const struct model *model, uint64_t end_ns)
+{
+	const struct model_thread *th;
+	const struct model_proc *p;
+	uint32_t i;
+
+	for (i = 0; i < model_nprocs(model); i++) {
+		p = model_proc(model, i);
+		if (!p->crossings)
+			continue;
+		put_meta(c, "process_name", p->tgid, p->tgid);
+		buf_str(&c->buf, "\"name\":");
+		jsonl_string(&c->buf, *p->comm ? p->comm : "?");
+		args_end(c);
+		chrome_put(c);
+	}
+	for (i = 0; i < model_nthreads(model) && !c->err; i++) {
+		th = model_thread(model, i);
+		if (th->proc == MODEL_NONE || (!th->crossings && th->pending_ns == MODEL_UNKNOWN))
+			continue;
+		p = model_proc(model, th->proc);
+		put_thread_name(c, th, p->tgid);
+		put_last(c, th, i, p->tgid, end_ns);
+		chrome_put(c);
+	}
+}
+
+/* How it was thinned: from when on, and by how much. */
+static void put_left_out(struct chrome *c)
+{
+	buf_printf(&c->buf, "\n],\n\"metadata\":{\"slices_cut\":%" PRIu64, c->clipped);
+	if (c->lean_ns) {
+		buf_str(&c->buf, ",\"without_counters_from_us\":");
+		put_us(&c->buf, c->lean_ns);
+	}
+	if (c->together) {
+		buf_str(&c->buf, ",\"crossings_together_from_us\":");
+		put_us(&c->buf, c->together_ns);
+		buf_printf(&c->buf, ",\"crossings_together\":%" PRIu64, c->drawn_together);
+	}
+	buf_str(&c->buf, "}}\n");
+}
+
+void chrome_limit(struct chrome *c, uint64_t bytes)
+{
+	c->lean = bytes;
+}
+
+bool chrome_thinned(const struct chrome *c, struct chrome_thinned *out)
+{
+	*out = (struct chrome_thinned){ c->lean_ns, c->together_ns, c->drawn_together };
+	return c->lean_ns > 0;
+}
+
+int chrome_end(struct chrome *c, const struct model *model, uint64_t end_ns)
+{
+	uint32_t i;
+	int err;
+
+	if (model && !c->err) {
+		put_names(c, model, end_ns);
+		put_left_out(c);
+		chrome_put(c);
+		errno = 0;
+		if (!c->err && (fflush(c->file) || ferror(c->file)))
+			chrome_fail(c, errno);
+	}
+	err = c->err;
+	for (i = 0; i < c->nlabels; i++)
+		free(c->labels[i]);
+	free(c->labels);
+	free(c->tracks);
+	buf_free(&c->buf);
+	free(c);
+	return err;
+}

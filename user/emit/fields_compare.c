@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Rows of the list of fields: what diff says. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/compare.h"
+#include "emit/compare.h"
+#include "emit/fields_internal.h"
+
+/* --- cells ------------------------------------------------------------------------------------------------------ */
+
+static void cell_quantity(const void *rec, char *out, size_t size)
+{
+	const struct compare_row *r = rec;
+	size_t n = strlen(r->quantity);
+
+	/* Units stand in the cells. */
+	if (!r->counter && n > 3 && !strcmp(r->quantity + n - 3, "_ns"))
+		n -= 3;
+	snprintf(out, size, "%.*s", (int)n, r->quantity);
+}
+
+static void cell_a(const void *rec, char *out, size_t size)
+{
+	const struct compare_row *r = rec;
+
+	(void)size;
+	compare_value(out, r->a, r->unit);
+}
+
+static void cell_b(const void *rec, char *out, size_t size)
+{
+	const struct compare_row *r = rec;
+
+	(void)size;
+	compare_value(out, r->b, r->unit);
+}
+
+static void cell_change(const void *rec, char *out, size_t size)
+{
+	(void)size;
+	compare_percent(out, ((const struct compare_row *)rec)->ratio);
+}
+
+/* The interval of the difference, as the change is: in per cent of A. */
+static void cell_interval(const void *rec, char *out, size_t size)
+{
+	const struct compare_row *r = rec;
+	double low = r->low / r->a * 100, high = r->high / r->a * 100;
+	int decimals = high - low < 9.95 ? 1 : 0;
+
+	*out = '\0';
+	/* With two recordings it can be so wide that its figures say nothing. */
+	if (!isfinite(low) || !isfinite(high) || !(r->a > 0) || low == high)
+		return;
+	if (high - low > 2000)
+		snprintf(out, size, "wide");
+	else
+		snprintf(out, size, "%+.*f to %+.*f %%", decimals, low, decimals, high);
+}
+
+static void cell_p(const void *rec, char *out, size_t size)
+{
+	double p = ((const struct compare_row *)rec)->p_holm;
+
+	if (isnan(p))
+		*out = '\0';
+	else if (p < 0.0005)
+		snprintf(out, size, "<0.001");
+	else
+		snprintf(out, size, "%.3f", p);
+}
+
+static void cell_verdict(const void *rec, char *out, size_t size)
+{
+	static const char *const changes[] = { "noise", "worse", "better", "more", "less" };
+	const struct compare_row *r = rec;
+	const char *s = changes[r->change];
+
+	if (r->only != COMPARE_BOTH)
+		s = r->only == COMPARE_ONLY_A ? "only in A" : "only in B";
+	else if (r->regression == 1)
+		s = "REGRESSION";
+	else if (r->significant > 1)
+		s = "?";
+	else if (r->difference == 0)
+		s = "same";
+	snprintf(out, size, "%s", s);
+}
+
+/* clang-format off */
+
+/* --- comparison ------------------------------------------------------------------------------------------------- */
+
+#define IN(m) AT(emit_input, m)
+static const struct emit_field input_fields[] = {
+	{ "file", EMIT_STRING, IN(file), .help = "the recording" },
+	{ "complete", EMIT_BOOL, IN(complete), .help = "nothing was lost in it" },
+	END
+};
+static const struct emit_record rec_a = {
+	"a", sizeof(struct emit_input), input_fields, "A recording of side A"
+};
+static const struct emit_record rec_b = {
+	"b", sizeof(struct emit_input), input_fields, "A recording of side B"
+};
+
+#define CV VIA(fields_comparison, compare)
+#define CM(m) CV, AT(compare, m)
+static const struct emit_field comparison_fields[] = {
+	{ "a", EMIT_ARRAY, LIST(fields_comparison, a, na), .sub = &rec_a,
+	  .help = "the recordings of side A" },
+	{ "b", EMIT_ARRAY, LIST(fields_comparison, b, nb), .sub = &rec_b,
+	  .help = "the recordings of side B" },
+	{ "elapsed_a", EMIT_DOUBLE, CM(a.elapsed_ns), .help = "ns; mean of its runs" },
+	{ "elapsed_b", EMIT_DOUBLE, CM(b.elapsed_ns), .help = "ns; mean of its runs" },
+	{ "confidence", EMIT_RATIO, CM(confidence), .help = "of the tests and intervals" },
+	{ "fail_above", EMIT_DOUBLE, CM(fail_above),
+	  .help = "share by which a value may be worse; null: not asked about" },
+	{ "differences", EMIT_U32, CM(nrows), .help = "that follow" },
+	{ "tested", EMIT_U32, CM(tested), .help = "of them" },
+	{ "significant_count", EMIT_U32, CM(significant), .help = "of those tested" },
+	{ "regressions", EMIT_U32, CM(regressions),
+	  .help = "changes for the worse that are proven to be above fail_above" },
+	{ "suspects", EMIT_U32, CM(suspects),
+	  .help = "changes for the worse above fail_above that are not proven" },
+	{ "moved", EMIT_U32, CM(moved), .help = "sites known by another thing than their id" },
+	{ "only_a", EMIT_U32, CM(only_a), .help = "sites that B has not" },
+	{ "only_b", EMIT_U32, CM(only_b), .help = "sites that A has not" },
+	END
+};
+const struct emit_record fields_rec_comparison = {
+	"comparison", sizeof(struct fields_comparison), comparison_fields,
+	"sbt-trace diff: what is compared, and how it ended"
+};
+
+/* --- difference ------------------------------------------------------------------------------------------------- */
+
+static const struct emit_names scopes[] = {
+	{ COMPARE_RUN, "run", NULL }, { COMPARE_GROUP, "group", NULL },
+	{ COMPARE_PROCESS, "process", NULL }, { COMPARE_BARRIER, "barrier", NULL },
+	{ 0, NULL, NULL },
+};
+
+static const struct emit_names hows[] = {
+	{ MATCH_ID, "id", NULL }, { MATCH_NAME, "name", NULL }, { MATCH_PLACE, "place", NULL },
+	{ MATCH_FUNCTION, "function", NULL }, { 0, NULL, NULL },
+};
+
+static const struct emit_names sides[] = {
+	{ COMPARE_ONLY_A, "a", NULL }, { COMPARE_ONLY_B, "b", NULL }, { 0, NULL, NULL },
+};
+
+static const struct emit_names units[] = {
+	{ COMPARE_NS, "ns", NULL }, { COMPARE_RATIO, "ratio", NULL },
+	{ COMPARE_COUNT, "count", NULL }, { 0, NULL, NULL },
+};
+
+static const struct emit_names tests[] = {
+	{ COMPARE_WELCH, "welch", NULL }, { COMPARE_SINGLE, "single", NULL },
+	{ COMPARE_EPISODES, "episodes", NULL }, { 0, NULL, NULL },
+};
+
+static const struct emit_names changes[] = {
+	{ COMPARE_WORSE, "worse", NULL }, { COMPARE_BETTER, "better", NULL },
+	{ COMPARE_MORE, "more", NULL }, { COMPARE_LESS, "less", NULL }, { 0, NULL, NULL },
+};
+
+#define R(m) AT(compare_row, m)
+static const struct emit_field difference_fields[] = {
+	{ "scope", EMIT_ENUM, R(scope), .names = scopes, .help = "run, group, process or barrier" },
+	{ "barrier", EMIT_STRING, R(id), .help = "id, in A where that has it; null: not of a barrier" },
+	{ "barrier_b", EMIT_STRING, R(id_b), .help = "id in B where it is another" },
+	{ "label", EMIT_STRING, R(label), .heading = "where", .look = EMIT_NAME,
+	  .help = "what text output calls it" },
+	{ "matched", EMIT_ENUM, R(how), .names = hows,
+	  .help = "what a barrier was known by: id, name, place (function, file and line) or function" },
+	{ "only", EMIT_ENUM, R(only), .names = sides, .help = "a or b: the other side has it not" },
+	{ "pid_a", EMIT_U32, R(pid_a), .help = "process in the first recording that has it" },
+	{ "pid_b", EMIT_U32, R(pid_b), .help = "the same of B" },
+	{ "comm", EMIT_STRING, R(comm), .help = "the process's name" },
+	{ "quantity", EMIT_STRING, R(quantity), .heading = "quantity", .look = EMIT_ID,
+	  .cell = cell_quantity,
+	  .help = "phase_ns, barrier_ns, lost_ns, release_ns (sums of one run), elapsed_ns, an efficiency, "
+		  "episodes, nthreads, or a counter's name" },
+	{ "counter", EMIT_BOOL, R(counter), .help = "the quantity is a counter" },
+	{ "unit", EMIT_ENUM, R(unit), .names = units, .help = "ns, ratio or count" },
+	{ "a", EMIT_DOUBLE, R(a), .heading = "A", .look = EMIT_NUMBER, .cell = cell_a,
+	  .help = "mean of the recordings of side A in which it is known" },
+	{ "b", EMIT_DOUBLE, R(b), .heading = "B", .look = EMIT_NUMBER, .cell = cell_b,
+	  .help = "the same of side B" },
+	{ "difference", EMIT_DOUBLE, R(difference), .help = "b - a" },
+	{ "ratio", EMIT_DOUBLE, R(ratio), .heading = "change", .look = EMIT_NUMBER,
+	  .cell = cell_change, .help = "b / a" },
+	{ "significant", EMIT_MAYBE, R(significant),
+	  .help = "more than noise: p_adjusted below 1 - confidence; null: not tested" },
+	{ "low", EMIT_DOUBLE, R(low), .heading = "interval", .look = EMIT_NUMBER,
+	  .cell = cell_interval, .help = "confidence interval of the difference" },
+	{ "high", EMIT_DOUBLE, R(high), .help = "its other end" },
+	{ "p", EMIT_DOUBLE, R(p), .help = "two-sided, of this test alone" },
+	{ "p_adjusted", EMIT_DOUBLE, R(p_holm), .heading = "p", .look = EMIT_NUMBER, .cell = cell_p,
+	  .help = "by Holm's method over all rows of this quantity and scope" },
+	{ "t", EMIT_DOUBLE, R(t), .help = "the test's statistic; null too where nothing varies" },
+	{ "df", EMIT_DOUBLE, R(df), .help = "its degrees of freedom" },
+	{ "test", EMIT_ENUM, R(test), .names = tests,
+	  .help = "welch: over recordings; single: one recording against several; episodes: parts "
+		  "of one run each, noise between runs not included; null: not tested" },
+	{ "runs_a", EMIT_U32, R(runs_a), .help = "recordings of side A in which it is known" },
+	{ "runs_b", EMIT_U32, R(runs_b), .help = "the same of side B" },
+	{ "stddev_a", EMIT_DOUBLE, R(stddev_a),
+	  .help = "standard deviation of the sample of recordings" },
+	{ "stddev_b", EMIT_DOUBLE, R(stddev_b), .help = "the same of side B" },
+	{ "change", EMIT_ENUM, R(change), .names = changes, .heading = "", .look = EMIT_ID,
+	  .cell = cell_verdict,
+	  .help = "of a significant one: worse, better; more, less of what is neither" },
+	{ "regression", EMIT_MAYBE, R(regression),
+	  .help = "proven to be worse by more than fail_above; null: not asked about" },
+	{ "p_worse", EMIT_DOUBLE, R(p_worse),
+	  .help = "one-sided, of that it is not; adjusted (Holm) over all that are asked about" },
+	END
+};
+const struct emit_record fields_rec_difference = {
+	"difference", sizeof(struct compare_row), difference_fields,
+	"sbt-trace diff: one quantity at one place, in A and in B"
+};
+
+const struct emit_record *const fields_of_diff[] = {
+	&fields_rec_comparison, &fields_rec_difference, NULL,
+};
+/* clang-format on */

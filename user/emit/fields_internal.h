@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* How a row of the list of fields is written, and rows that several records have. */
+#ifndef EMIT_FIELDS_INTERNAL_H
+#define EMIT_FIELDS_INTERNAL_H
+
+#include "emit/fields.h"
+
+/* clang-format off */
+
+#define AT(s, m)      .offset = offsetof(struct s, m)
+#define VIA(s, p)     .via = 1 + offsetof(struct s, p)
+#define LIST(s, p, c) .offset = offsetof(struct s, p), .count = offsetof(struct s, c)
+#define END	      { .help = NULL }
+
+extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec_value, fields_rec_cause,
+	fields_rec_episode_cause;
+
+/* Where in a program: .function, which @what tells more of, .file, .line and .module of struct s. */
+#define FIELDS_SOURCE_OF(s, what) \
+	{ "function", EMIT_STRING, AT(s, function), .help = what }, \
+	{ "file", EMIT_STRING, AT(s, file), .help = "source file" }, \
+	{ "line", EMIT_U32, AT(s, line), .flags = FIELDS_ZERO, .help = "in the source file" }, \
+	{ "module", EMIT_STRING, AT(s, module), .help = "program or library" }
+
+/* One thread among others: .tid, .pid, .index and .comm of struct s. */
+#define FIELDS_THREAD_OF(s) \
+	{ "tid", EMIT_U32, AT(s, tid), .flags = FIELDS_KEY, .help = "thread" }, \
+	{ "pid", EMIT_U32, AT(s, pid), .help = "its process" }, \
+	{ "index", EMIT_U32, AT(s, index), .help = "as reports number it" }, \
+	{ "comm", EMIT_STRING, AT(s, comm), .help = "the thread's name" }
+
+#define PART .look = EMIT_COMMON, .views = FIELDS_PARTS, .flags = FIELDS_DROP
+
+/* struct report_parts parts, of struct s. */
+#define FIELDS_PARTS_OF(s) \
+	{ "oncpu_ns", EMIT_NS, AT(s, parts.oncpu_ns), .heading = "on CPU", PART, \
+	  .help = "of work_ns: on a CPU, fault_ns included" }, \
+	{ NULL, EMIT_NS, AT(s, parts.fault_ns), .heading = "in page\nfaults", PART, \
+	  .help = "of the time on a CPU: handling page faults" }, \
+	{ "runq_ns", EMIT_NS, AT(s, parts.runq_ns), .heading = "waits\nfor CPU", PART, \
+	  .help = "of work_ns: ready to run, and none of the CPUs ran it" }, \
+	{ "blocked_ns", EMIT_OBJECT, AT(s, parts.blocked_ns), .sub = &fields_rec_blocked, \
+	  .flags = FIELDS_ANY, .help = "of work_ns: blocked, by reason" }, \
+	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_LOCK]), \
+	  .heading = "waits\nfor lock", PART, .help = "blocked on a lock" }, \
+	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_IO]), \
+	  .heading = "waits\nfor I/O", PART, .help = "blocked on I/O" }, \
+	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_FAULT]), \
+	  .heading = "waits\nfor page", PART, .help = "blocked in a page fault" }, \
+	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_SLEEP]), \
+	  .heading = "asleep", PART, .help = "asleep" }, \
+	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_THROTTLED]), \
+	  .heading = "throt-\ntled", PART, .help = "stopped at its cgroup's quota" }, \
+	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_OTHER]), \
+	  .heading = "blocked\nelse", PART, .help = "blocked for another reason" }, \
+	{ "unattributed_ns", EMIT_NS, AT(s, parts.unattributed_ns), \
+	  .heading = "unattri-\nbuted", PART, .help = "of work_ns: what is left" }, \
+	{ "fault_ns", EMIT_NS, AT(s, parts.fault_ns), .help = "of oncpu_ns: handling page faults" }, \
+	{ "stolen_ns", EMIT_NS, AT(s, parts.stolen_ns), .heading = "stolen\nby host", PART, \
+	  .help = "of oncpu_ns: the host of this guest ran something else, as its ticks show" }, \
+	{ "spin_ns", EMIT_NS, AT(s, parts.spin_ns), .heading = "spins in\nbarrier", PART, \
+	  .help = "on a CPU inside the barrier: not of work_ns" }, \
+	{ "late_ns", EMIT_NS, AT(s, parts.late_ns), .heading = "out late:\nno CPU", PART, \
+	  .help = "inside the barrier, ready to run: not of work_ns" }, \
+	{ "switches", EMIT_U64, AT(s, parts.switches), .help = "context switches" }, \
+	{ "migrations", EMIT_U64, AT(s, parts.migrations), .help = "moves to another CPU" }, \
+	{ "faults", EMIT_U64, AT(s, parts.faults), .help = "page faults" }
+
+/* struct report_counter *counters, of struct s. */
+#define FIELDS_COUNTERS_OF(s) \
+	{ "counters", EMIT_MAP, LIST(s, counters, ncounters), .sub = &fields_rec_value, \
+	  .help = "what was counted outside barriers: {name: value}" }, \
+	{ "counters_inside", EMIT_MAP, LIST(s, counters, ncounters), .sub = &fields_rec_value, \
+	  .value = 2, .flags = FIELDS_MORE, .help = "the same inside barriers" }, \
+	{ "counters_scaled", EMIT_MAP, LIST(s, counters, ncounters), .sub = &fields_rec_value, \
+	  .value = 3, .flags = FIELDS_MORE, \
+	  .help = "which of them were multiplexed, and are estimates" }
+
+/* clang-format on */
+#endif /* EMIT_FIELDS_INTERNAL_H */

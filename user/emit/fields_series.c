@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Rows of the list of fields: what series says. */
+#include <math.h>
+#include <stdio.h>
+
+#include "analyse/series.h"
+#include "emit/compare.h"
+#include "emit/fields_internal.h"
+
+/* --- cells ------------------------------------------------------------------------------------------------------ */
+
+static void cell_normalised(const void *rec, char *out, size_t size)
+{
+	double v = ((const struct fields_series *)rec)->point->normalised;
+
+	if (isfinite(v))
+		snprintf(out, size, "%.3f", v);
+	else
+		snprintf(out, size, "?");
+}
+
+static void cell_threads(const void *rec, char *out, size_t size)
+{
+	uint32_t n = ((const struct fields_series *)rec)->point->threads;
+
+	if (n == SERIES_NONE)
+		snprintf(out, size, "?");
+	else
+		snprintf(out, size, "%u", n);
+}
+
+/* Of one run there is no spread: not unknown, but none. */
+static void spread(const void *rec, char *out, uint64_t ns)
+{
+	*out = '\0';
+	if (((const struct fields_series *)rec)->point->time.n > 1)
+		textout_time(out, ns);
+}
+
+static void cell_stddev(const void *rec, char *out, size_t size)
+{
+	(void)size;
+	spread(rec, out, ((const struct fields_series *)rec)->point->time.stddev);
+}
+
+static void cell_min(const void *rec, char *out, size_t size)
+{
+	(void)size;
+	spread(rec, out, ((const struct fields_series *)rec)->point->time.min);
+}
+
+static void cell_max(const void *rec, char *out, size_t size)
+{
+	(void)size;
+	spread(rec, out, ((const struct fields_series *)rec)->point->time.max);
+}
+
+/* clang-format off */
+
+#define CO(m) AT(series_counter, m)
+static const struct emit_field counter_fields[] = {
+	{ "name", EMIT_STRING, CO(name), .help = "as asked for" },
+	{ "mean", EMIT_DOUBLE, CO(mean), .help = "of all threads, over the runs" },
+	{ "stddev", EMIT_DOUBLE, CO(stddev), .help = "of the sample of runs" },
+	{ "per_thread", EMIT_DOUBLE, CO(per_thread), .help = "mean over threads that crossed barriers" },
+	{ "to_base", EMIT_DOUBLE, CO(normalised), .help = "mean over that of the base" },
+	END
+};
+static const struct emit_record rec_counter = {
+	"counter", sizeof(struct series_counter), counter_fields, "One counter"
+};
+
+#define SI(m) AT(series_site, m)
+static const struct emit_field site_fields[] = {
+	{ "barrier", EMIT_STRING, SI(id), .flags = FIELDS_KEY, .help = "id of the barrier" },
+	{ "where", EMIT_STRING, SI(label), .heading = "site", .look = EMIT_NAME,
+	  .help = "what text output calls it" },
+	{ "phase_ns", EMIT_NS, SI(phase.mean), .heading = "phase", .look = EMIT_MEAN,
+	  .help = "phase time of a run, mean over the runs" },
+	{ "phase_stddev_ns", EMIT_NS, SI(phase.stddev), .help = "of the sample of runs" },
+	{ "work_ns", EMIT_NS, SI(work_ns), .help = "phase_ns - barrier_ns: up to the first arrival" },
+	{ "barrier_ns", EMIT_NS, SI(barrier.mean), .heading = "of it\nbarrier", .look = EMIT_MEAN,
+	  .help = "barrier time of a run, mean over the runs" },
+	{ "barrier_stddev_ns", EMIT_NS, SI(barrier.stddev), .help = "of the sample of runs" },
+	{ "lost_ns", EMIT_NS, SI(lost.mean), .help = "sum of waits in a run, mean over the runs" },
+	{ "lost_stddev_ns", EMIT_NS, SI(lost.stddev), .help = "of the sample of runs" },
+	{ "share", EMIT_RATIO, SI(share), .heading = "share", .look = EMIT_NUMBER,
+	  .help = "phase_ns over the sum of all sites'" },
+	{ "barrier_share", EMIT_RATIO, SI(barrier_share), .heading = "of it\nbarrier",
+	  .look = EMIT_NUMBER, .help = "barrier_ns over the same sum" },
+	{ "idle_min_ns", EMIT_NS, SI(idle.min), .heading = "threads'\nidle: min", .look = EMIT_MEAN,
+	  .help = "threads' waits in a run, each the mean of its runs: the least" },
+	{ "idle_mean_ns", EMIT_NS, SI(idle.mean), .heading = "mean", .look = EMIT_MEAN,
+	  .help = "their mean" },
+	{ "idle_max_ns", EMIT_NS, SI(idle.max), .heading = "max", .look = EMIT_MEAN,
+	  .help = "the greatest" },
+	{ "idle_stddev_ns", EMIT_NS, SI(idle.stddev), .heading = "stddev", .look = EMIT_MEAN,
+	  .help = "their standard deviation, over all threads" },
+	{ "counters", EMIT_ARRAY, LIST(series_site, counters, ncounters), .sub = &rec_counter,
+	  .help = "of its phases" },
+	END
+};
+const struct emit_record fields_rec_series_site = {
+	"site", sizeof(struct series_site), site_fields, "A site in the runs of one point"
+};
+
+#define PV VIA(fields_series, point)
+#define PO(m) PV, AT(series_point, m)
+static const struct emit_field series_fields[] = {
+	{ "label", EMIT_STRING, PO(label), .flags = FIELDS_KEY, .heading = "point", .look = EMIT_NAME,
+	  .help = "given by the user, or what differs among the recordings" },
+	{ "row", EMIT_STRING, PO(row), .help = "of a label ROW/COLUMN; else the label" },
+	{ "column", EMIT_STRING, PO(column), .help = "of a label ROW/COLUMN" },
+	{ "runs", EMIT_U32, PO(runs), .heading = "runs", .look = EMIT_NUMBER,
+	  .help = "recordings of this label" },
+	{ "lossy", EMIT_U32, PO(lossy), .help = "of them lost records" },
+	{ "nthreads", EMIT_U32, PO(threads), .heading = "threads", .look = EMIT_NUMBER,
+	  .cell = cell_threads, .help = "that crossed barriers, if the same in all runs" },
+	{ "time_ns", EMIT_NS, PO(time.mean), .heading = "time", .look = EMIT_MEAN,
+	  .help = "of the longest process (all its life, if it was seen whole) or group, mean over the runs" },
+	{ "time_stddev_ns", EMIT_NS, PO(time.stddev), .heading = "stddev", .look = EMIT_NUMBER,
+	  .cell = cell_stddev, .help = "of the sample of runs" },
+	{ "time_min_ns", EMIT_NS, PO(time.min), .heading = "min", .look = EMIT_NUMBER,
+	  .cell = cell_min, .help = "of the fastest run" },
+	{ "time_max_ns", EMIT_NS, PO(time.max), .heading = "max", .look = EMIT_NUMBER,
+	  .cell = cell_max, .help = "of the slowest run" },
+	{ "recording_time", EMIT_BOOL, PO(whole),
+	  .help = "nobody crossed a barrier in one of them: its time is the recording's length" },
+	{ "base", EMIT_STRING, AT(fields_series, base), .help = "label of what it is normalised to" },
+	{ "normalised", EMIT_DOUBLE, PO(normalised), .heading = "to\nbase", .look = EMIT_NUMBER,
+	  .cell = cell_normalised, .help = "time_ns over that of the base" },
+	{ "speedup", EMIT_DOUBLE, PO(speedup), .heading = "speedup", .look = EMIT_FRACTION,
+	  .help = "the reverse" },
+	{ "efficiency", EMIT_DOUBLE, PO(efficiency), .heading = "effi-\nciency", .look = EMIT_FRACTION,
+	  .help = "speedup over how many times the base's threads it has" },
+	{ "counters", EMIT_ARRAY, PV, LIST(series_point, counters, ncounters), .sub = &rec_counter,
+	  .help = "of all processes" },
+	{ "sites", EMIT_ARRAY, PV, LIST(series_point, sites, nsites), .sub = &fields_rec_series_site,
+	  .help = "in the order in which they are first met" },
+	END
+};
+const struct emit_record fields_rec_series = {
+	"series", sizeof(struct fields_series), series_fields,
+	"sbt-trace series: recordings of one label, and their averages"
+};
+
+const struct emit_record *const fields_of_series[] = { &fields_rec_series, NULL };
+/* clang-format on */

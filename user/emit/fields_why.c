@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* The list of fields: where time went, what was counted, and why somebody was late. */
+#include "analyse/cause.h"
+#include "emit/fields_internal.h"
+
+/* clang-format off */
+
+#define BL(m) ((m) * sizeof(uint64_t))
+static const struct emit_field blocked_fields[] = {
+	{ "lock", EMIT_NS, .offset = BL(MODEL_BLOCKED_LOCK), .help = "on a lock or condition" },
+	{ "io", EMIT_NS, .offset = BL(MODEL_BLOCKED_IO), .help = "on I/O" },
+	{ "fault", EMIT_NS, .offset = BL(MODEL_BLOCKED_FAULT), .help = "in a page fault" },
+	{ "sleep", EMIT_NS, .offset = BL(MODEL_BLOCKED_SLEEP), .help = "asleep, as it asked to be" },
+	{ "throttled", EMIT_NS, .offset = BL(MODEL_BLOCKED_THROTTLED),
+	  .help = "stopped at its cgroup's CPU quota" },
+	{ "other", EMIT_NS, .offset = BL(MODEL_BLOCKED_OTHER), .help = "for another reason" },
+	END
+};
+const struct emit_record fields_rec_blocked = {
+	"blocked", sizeof(uint64_t[MODEL_BLOCKED_REASONS]), blocked_fields,
+	"Time blocked in ns, by reason"
+};
+
+#define V(m) AT(report_counter, m)
+static const struct emit_field value_fields[] = {
+	{ "name", EMIT_STRING, V(name), .help = "of the counter" },
+	{ "value", EMIT_U64, V(value), .help = "counted outside barriers" },
+	{ "inside", EMIT_U64, V(inside), .help = "counted inside barriers" },
+	{ "scaled", EMIT_BOOL, V(scaled), .help = "multiplexed: the values are estimates" },
+	END
+};
+const struct emit_record fields_rec_value = {
+	"counter", sizeof(struct report_counter), value_fields, "One counter's values"
+};
+
+#define S(m) AT(report_callsite, m)
+static const struct emit_field frame_fields[] = {
+	FIELDS_SOURCE_OF(report_callsite, "its name"),
+	{ "offset", EMIT_U64, S(offset), .flags = FIELDS_ZERO, .help = "in the module" },
+	{ "inlined", EMIT_STRING, S(inlined), .help = "the functions it was inlined into" },
+	END
+};
+static const struct emit_record rec_frame = {
+	"frame", sizeof(struct report_callsite), frame_fields, "One frame of a stack"
+};
+
+#define P(m) AT(report_part, m)
+static const struct emit_field part_fields[] = {
+	{ "name", EMIT_STRING, P(name), .help = "of the part" },
+	{ "ns", EMIT_I64, P(ns), .help = "the last thread's less the reference's" },
+	END
+};
+static const struct emit_record rec_part = {
+	"part", sizeof(struct report_part), part_fields, "One part of a lateness"
+};
+
+static const char *part_key(unsigned k)
+{
+	return k < CAUSE_KINDS ? cause_name((enum cause_kind)k) : NULL;
+}
+
+#define C(m) AT(report_cause, m)
+#define CAUSE_WHAT \
+	{ "dominant", EMIT_STRING, C(dominant), .help = "the part that explains most; null: none" }, \
+	{ "share", EMIT_RATIO, C(share), .help = "of the positive parts that it is" }, \
+	{ "parts", EMIT_MAP, LIST(report_cause, parts, nparts), .sub = &rec_part, \
+	  .flags = FIELDS_HERE, .keys = part_key, \
+	  .help = "{name: ns}, largest first; below 0: the reference had more of it" }, \
+	{ "lateness_ns", EMIT_NS, C(lateness_ns), .help = "what the parts add up to" }
+#define CAUSE_WHO \
+	{ "culprit", EMIT_STRING, C(culprit), .help = "who or what" }, \
+	{ "text", EMIT_CHARS, C(text), .help = "it in a sentence" }, \
+	{ "stack", EMIT_ARRAY, LIST(report_cause, frames, nframes), .sub = &rec_frame, \
+	  .help = "where the thread was blocked for longest, innermost first" }
+
+static const struct emit_field cause_fields[] = {
+	CAUSE_WHAT,
+	{ "episodes", EMIT_U64, C(episodes), .help = "on which it rests" },
+	{ "dominated", EMIT_U64, C(dominated), .help = "of those: where this part was the largest" },
+	CAUSE_WHO,
+	END
+};
+const struct emit_record fields_rec_cause = {
+	"cause", sizeof(struct report_cause), cause_fields,
+	"Why the last threads were late, against the lower-median arrivers"
+};
+
+static const struct emit_field episode_cause_fields[] = { CAUSE_WHAT, CAUSE_WHO, END };
+const struct emit_record fields_rec_episode_cause = {
+	"cause", sizeof(struct report_cause), episode_cause_fields,
+	"Why the last thread was late, against the lower-median arriver"
+};
+/* clang-format on */

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "emit/folded.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "emit/buf.h"
+
+enum part {
+	ONCPU,
+	RUNQ,
+	BLOCKED,
+	UNATTRIBUTED = BLOCKED + MODEL_BLOCKED_REASONS,
+	WORK, /* of which the parts are not known */
+	WAIT,
+	LEAVE,
+	PARTS
+};
+
+static const char *const part_names[PARTS] = {
+	[ONCPU] = "on CPU",
+	[RUNQ] = "run queue",
+	[BLOCKED + MODEL_BLOCKED_LOCK] = "blocked: lock",
+	[BLOCKED + MODEL_BLOCKED_IO] = "blocked: I/O",
+	[BLOCKED + MODEL_BLOCKED_FAULT] = "blocked: page fault",
+	[BLOCKED + MODEL_BLOCKED_SLEEP] = "blocked: sleep",
+	[BLOCKED + MODEL_BLOCKED_THROTTLED] = "blocked: throttled",
+	[BLOCKED + MODEL_BLOCKED_OTHER] = "blocked: other",
+	[UNATTRIBUTED] = "unattributed",
+	[WORK] = "work",
+	[WAIT] = "wait",
+	[LEAVE] = "leave",
+};
+
+/* Of one thread: what it has no line for yet. */
+struct left {
+	const struct report_process *process;
+	const struct report_thread *thread;
+	uint64_t ns[PARTS];
+};
+
+struct folded {
+	FILE *file;
+	struct buf buf;
+	struct left *left;
+	uint32_t nleft;
+	struct hash by_tid; /* -> left */
+	int err; /* the first */
+};
+
+static uint64_t less(uint64_t whole, uint64_t part)
+{
+	return whole > part ? whole - part : 0;
+}
+
+static void take_parts(const struct report_thread *t, uint64_t ns[PARTS])
+{
+	const struct report_parts *p = &t->parts;
+	uint64_t known;
+	int i;
+
+	memset(ns, 0, PARTS * sizeof(*ns));
+	if (p->oncpu_ns != REPORT_UNKNOWN) {
+		ns[ONCPU] = p->oncpu_ns;
+		ns[RUNQ] = p->runq_ns;
+		ns[UNATTRIBUTED] = p->unattributed_ns;
+		known = p->oncpu_ns + p->runq_ns + p->unattributed_ns;
+		for (i = 0; i < MODEL_BLOCKED_REASONS; i++) {
+			ns[BLOCKED + i] = p->blocked_ns[i];
+			known += p->blocked_ns[i];
+		}
+		if (t->work_ns != REPORT_UNKNOWN)
+			ns[WORK] = less(t->work_ns, known);
+	} else if (t->work_ns != REPORT_UNKNOWN) {
+		ns[WORK] = t->work_ns;
+	}
+	ns[WAIT] = t->wait_ns;
+	ns[LEAVE] = less(t->idle_ns, t->wait_ns);
+}
+
+/* A frame: ";" ends one, and a line is one stack. */
+static void put_frame(struct buf *b, const char *name)
+{
+	char *safe = text_printable(name && *name ? name : "?"), *c;
+
+	if (!safe) {
+		b->failed = true;
+		return;
+	}
+	for (c = safe; *c; c++)
+		if (*c == ';')
+			*c = ',';
+	buf_str(b, safe);
+	free(safe);
+}
+
+static void put_stack(struct folded *f, const struct left *l, const char *place,
+		      const uint64_t ns[PARTS])
+{
+	unsigned i;
+
+	for (i = 0; i < PARTS; i++) {
+		if (!ns[i])
+			continue;
+		put_frame(&f->buf, l->process->comm);
+		buf_printf(&f->buf, " (%u);", l->process->pid);
+		if (l->thread->index != MODEL_NONE)
+			buf_printf(&f->buf, "%u ", l->thread->index);
+		put_frame(&f->buf, l->thread->comm);
+		buf_printf(&f->buf, " (%u);", l->thread->tid);
+		put_frame(&f->buf, place);
+		buf_printf(&f->buf, ";%s %" PRIu64 "\n", part_names[i], ns[i]);
+	}
+}
+
+static void folded_flush(struct folded *f)
+{
+	if (f->buf.failed && !f->err)
+		f->err = -ENOMEM;
+	errno = 0;
+	if (!f->err && f->buf.len && fwrite(f->buf.s, 1, f->buf.len, f->file) != f->buf.len)
+		f->err = errno ? -errno : -EIO;
+	buf_clear(&f->buf);
+}
+
+static uint32_t count_threads(const struct report *r)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < r->nprocesses; i++)
+		n += r->processes[i].nmembers;
+	return n;
+}
+
+/* All that its threads did, from which the barriers' shares will be taken. */
+static int take_threads(struct folded *f, const struct report *r)
+{
+	uint32_t i, k;
+	int err = 0;
+
+	for (i = 0; i < r->nprocesses; i++) {
+		for (k = 0; k < r->processes[i].nmembers && !err; k++) {
+			struct left *l = &f->left[f->nleft++];
+
+			l->process = &r->processes[i];
+			l->thread = &r->processes[i].members[k];
+			take_parts(l->thread, l->ns);
+			err = hash_put_ptr(&f->by_tid, l->thread->tid, l);
+		}
+	}
+	return err;
+}
+
+/* A thread that is not its process's any more is known by the barrier alone. */
+static void put_barrier(struct folded *f, const struct report_barrier *b)
+{
+	struct report_process process = { .pid = b->pid, .comm = b->comm };
+	struct left alone = { .process = &process }, *l;
+	uint64_t ns[PARTS];
+	uint32_t i, k;
+
+	for (i = 0; i < b->nthreads; i++) {
+		take_parts(&b->threads[i], ns);
+		l = hash_get_ptr(&f->by_tid, b->threads[i].tid);
+		alone.thread = &b->threads[i];
+		put_stack(f, l ? l : &alone, b->label, ns);
+		for (k = 0; k < PARTS && l; k++)
+			l->ns[k] = less(l->ns[k], ns[k]);
+	}
+	folded_flush(f);
+}
+
+int folded_print(FILE *file, const struct report *r)
+{
+	struct left *left = calloc(count_threads(r) + 1u, sizeof(*left));
+	struct folded f = { .file = file, .left = left };
+	uint32_t i;
+
+	if (!left)
+		return -ENOMEM;
+	hash_init(&f.by_tid);
+	f.err = take_threads(&f, r);
+	for (i = 0; i < r->nbarriers && !f.err; i++)
+		if (!r->barriers[i].nested)
+			put_barrier(&f, &r->barriers[i]);
+	for (i = 0; i < f.nleft && !f.err; i++) {
+		put_stack(&f, &left[i], "(after the last barrier, or not complete)", left[i].ns);
+		folded_flush(&f);
+	}
+	errno = 0;
+	if (!f.err && (fflush(file) || ferror(file)))
+		f.err = errno ? -errno : -EIO;
+	free(left);
+	hash_free(&f.by_tid);
+	buf_free(&f.buf);
+	return f.err;
+}

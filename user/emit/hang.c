@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "emit/hang.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emit/fields.h"
+
+#define NAMED  12 /* threads of one place that are listed */
+#define STACKS 8 /* different ones that are shown */
+#define FRAMES 16 /* of one */
+#define PLACE  208
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static const char *words_of(const struct emit_names *names, uint32_t value)
+{
+	for (; names->name; names++)
+		if (names->value == value)
+			return names->text ? names->text : names->name;
+	return NULL;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+/* "thread 3 (tid 77)", "thread 77", or the tid alone where the kind has been said. */
+static void add_thread(struct buf *b, uint32_t tid, uint32_t index)
+{
+	if (index != HANG_NONE)
+		buf_printf(b, "%u (tid %u)", index, tid);
+	else
+		buf_printf(b, "%u", tid);
+}
+
+static void place_of(char out[PLACE], const char *function, const char *file, uint32_t line,
+		     const char *module)
+{
+	if (file && line)
+		snprintf(out, PLACE, "%s %s:%u", function ? function : "?", base_name(file), line);
+	else if (function && module)
+		snprintf(out, PLACE, "%s (%s)", function, base_name(module));
+	else
+		snprintf(out, PLACE, "%s", module ? base_name(module) : "an unknown place");
+}
+
+/* --- who has come ----------------------------------------------------------------------------- */
+
+static bool same_site(const struct report_hang_arrived *a, const struct report_hang_arrived *b)
+{
+	return a->line == b->line && same_text(a->function, b->function) &&
+	       same_text(a->file, b->file) && same_text(a->module, b->module);
+}
+
+static void arrived_at(struct textout *t, const struct report_hang *h, uint32_t first)
+{
+	const struct report_hang_arrived *a = &h->arrived[first];
+	char place[PLACE], since[TEXTOUT_CELL];
+	struct buf who = { 0 };
+	uint32_t i, n = 0;
+
+	for (i = 0; i < first; i++)
+		if (same_site(&h->arrived[i], a))
+			return;
+	for (; i < h->narrived; i++) {
+		if (!same_site(&h->arrived[i], a))
+			continue;
+		if (n < NAMED) {
+			buf_str(&who, n ? ", " : "");
+			add_thread(&who, h->arrived[i].tid, h->arrived[i].index);
+		}
+		n++;
+	}
+	if (n > NAMED)
+		buf_printf(&who, " and %u more", n - NAMED);
+	place_of(place, a->function, a->file, a->line, a->module);
+	textout_wrap(t, TEXTOUT_PLAIN, "    arrived: ", 13, "%s %s at %s, %s%s",
+		     n == 1 ? "thread" : "threads", who.s ? who.s : "?", place,
+		     a->waited_ns == MODEL_UNKNOWN ? "since before anybody looked"
+		     : n == 1			   ? "waits for "
+						   : "the first for ",
+		     a->waited_ns == MODEL_UNKNOWN ? "" : textout_time(since, a->waited_ns));
+	t->buf->failed |= who.failed;
+	buf_free(&who);
+}
+
+/* --- who has not ------------------------------------------------------------------------------ */
+
+static bool same_stack(const struct report_hang_missing *a, const struct report_hang_missing *b)
+{
+	uint32_t i;
+
+	if (a->nframes != b->nframes || a->state != b->state || a->why != b->why ||
+	    a->pid != b->pid || !same_text(a->blocked_on, b->blocked_on))
+		return false;
+	for (i = 0; i < a->nframes; i++)
+		if (a->frames[i].line != b->frames[i].line ||
+		    !same_text(a->frames[i].function, b->frames[i].function) ||
+		    !same_text(a->frames[i].file, b->frames[i].file))
+			return false;
+	return true;
+}
+
+static bool is_inner(const struct hang_frame *f)
+{
+	return f->module && hang_is_runtime(f->module);
+}
+
+/* The insides of the C library: dim, for they are nobody's fault. */
+static void frame_line(struct textout *t, const struct hang_frame *f)
+{
+	char place[PLACE];
+
+	place_of(place, f->function, f->file, f->line, f->module);
+	textout_line(t, is_inner(f) ? TEXTOUT_DIM : TEXTOUT_PLAIN, "        at %s%s%s", place,
+		     f->inlined && *f->inlined ? ", inlined into " : "",
+		     f->inlined ? f->inlined : "");
+}
+
+/* From the call into a library to the thread's start, the insides of neither. */
+static void stack_lines(struct textout *t, const struct report_hang_missing *m)
+{
+	uint32_t first = 0, end = m->nframes, i;
+	char n[TEXTOUT_CELL];
+
+	while (first < end && is_inner(&m->frames[first]))
+		first++;
+	while (first < end && is_inner(&m->frames[end - 1]))
+		end--;
+	/* One of the library's: the one that was called. */
+	if (first == end)
+		first = 0;
+	else if (first)
+		first--;
+	for (i = first; i < end && i - first < FRAMES; i++)
+		frame_line(t, &m->frames[i]);
+	if (i < end)
+		textout_line(t, TEXTOUT_DIM, "        and %s further out",
+			     textout_plural(n, end - i, "frame"));
+}
+
+static uint32_t alike(const struct report_hang *h, uint32_t first, struct buf *who)
+{
+	const struct report_hang_missing *m = &h->missing[first];
+	uint32_t i, n = 0;
+
+	for (i = first; i < h->nmissing; i++) {
+		if (!same_stack(&h->missing[i], m))
+			continue;
+		if (n < NAMED) {
+			buf_str(who, n ? ", " : "");
+			add_thread(who, h->missing[i].tid, h->missing[i].index);
+		}
+		n++;
+	}
+	if (n > NAMED)
+		buf_printf(who, " and %u more", n - NAMED);
+	return n;
+}
+
+static bool is_shown(const struct report_hang *h, uint32_t i)
+{
+	uint32_t j;
+
+	for (j = 0; j < i; j++)
+		if (same_stack(&h->missing[j], &h->missing[i]))
+			return true;
+	return false;
+}
+
+static void missing_line(struct textout *t, const struct report_hang *h, uint32_t first)
+{
+	const struct report_hang_missing *m = &h->missing[first];
+	const char *state = words_of(fields_hang_states, m->state);
+	const char *why = words_of(fields_hang_known, m->why);
+	struct buf who = { 0 };
+	uint32_t n = alike(h, first, &who);
+
+	textout_wrap(t, TEXTOUT_BOLD, "    missing: ", 13, "%s %s%s%s%s: %s%s%s%s%s%s",
+		     n == 1 ? "thread" : "threads", who.s ? who.s : "?", m->comm ? " \"" : "",
+		     m->comm ? m->comm : "", m->comm ? "\"" : "",
+		     state ? state : "in an unknown state",
+		     m->blocked_on && m->state == HANG_BLOCKED
+			     ? (*hang_preposition(m->blocked_on) == 'i' ? " in " : " on ")
+		     : m->blocked_on ? ", in "
+				     : "",
+		     m->blocked_on ? m->blocked_on : "", m->wchan ? " (kernel: " : "",
+		     m->wchan ? m->wchan : "", m->wchan ? ")" : "");
+	t->buf->failed |= who.failed;
+	buf_free(&who);
+	if (why)
+		textout_line(t, TEXTOUT_DIM, "        expected because %s%s", why,
+			     m->sampled ? "; it ran: the stack is one sample" : "");
+	stack_lines(t, m);
+}
+
+static void missing_all(struct textout *t, const struct report_hang *h)
+{
+	uint32_t i, shown = 0, left = 0;
+	char n[TEXTOUT_CELL];
+
+	for (i = 0; i < h->nmissing; i++) {
+		if (is_shown(h, i))
+			continue;
+		if (shown++ < STACKS)
+			missing_line(t, h, i);
+		else
+			left += 1;
+	}
+	if (left)
+		textout_line(t, TEXTOUT_DIM, "    and %s more (--json has all of it)",
+			     textout_plural(n, left, "stack"));
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static void head_line(struct textout *t, const struct report_hang *h, const char *what)
+{
+	char waited[TEXTOUT_CELL], come[64], place[PLACE];
+
+	if (h->file && h->line && h->name)
+		snprintf(place, sizeof(place), "%s:%u \"%s\"", base_name(h->file), h->line,
+			 h->name);
+	else if (h->file && h->line)
+		snprintf(place, sizeof(place), "%s:%u (%s)", base_name(h->file), h->line,
+			 h->function ? h->function : "?");
+	else
+		snprintf(place, sizeof(place), "%s", *h->label ? h->label : h->id);
+	if (h->count)
+		snprintf(come, sizeof(come), "%u of %u have come", h->narrived, h->count);
+	else
+		snprintf(come, sizeof(come), "%u %s come", h->narrived,
+			 h->narrived == 1 ? "has" : "have");
+	textout_line(t, TEXTOUT_RED, "SBT HANG%s: %s  %s (pid %u): %s%s%s", what, place,
+		     h->comm ? h->comm : "?", h->pid, come,
+		     h->waited_ns == MODEL_UNKNOWN ? "" : ", waiting for ",
+		     h->waited_ns == MODEL_UNKNOWN ? "" : textout_time(waited, h->waited_ns));
+}
+
+void hang_print(struct textout *t, const struct report_hang *h)
+{
+	uint32_t i;
+
+	if (h->over) {
+		head_line(t, h, " is over");
+		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4, "it was said: %s", h->text);
+		textout_blank(t);
+		return;
+	}
+	head_line(t, h, "");
+	textout_wrap(t, TEXTOUT_BOLD, "    ", 4, "%s", h->text);
+	for (i = 0; i < h->narrived; i++)
+		arrived_at(t, h, i);
+	missing_all(t, h);
+	textout_blank(t);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * A hang, for people: the answer first, then who has come, and who has not and where it is instead.
+ */
+#ifndef EMIT_HANG_H
+#define EMIT_HANG_H
+
+#include "analyse/hang.h"
+#include "emit/textout.h"
+
+void hang_print(struct textout *t, const struct report_hang *hang);
+
+#endif /* EMIT_HANG_H */

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "emit/prediction.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "emit/table.h"
+
+#define CURVE_WIDTH 60 /* columns of the longest bar */
+#define PHASES_MOST 12 /* rows of the tables of phases */
+#define MATRIX_MOST 8 /* columns */
+#define POINTS_MOST 16 /* rows of numbers of processors, unless all are asked for */
+#define SHOWN_MOST  64
+
+/* --- which of many -------------------------------------------------------------------------------------- */
+
+struct shown {
+	uint32_t n;
+	uint32_t at[SHOWN_MOST]; /* of predictions.all */
+	uint32_t left_out;
+};
+
+/* Of many: the powers of two, the number of threads, the best and the last. */
+static bool telling(const struct predictions *p, uint32_t i)
+{
+	uint32_t processors = p->all[i].processors;
+
+	return !(processors & (processors - 1)) || processors == p->all[i].threads ||
+	       i == p->best || i + 1 == p->n;
+}
+
+static void choose(const struct predictions *p, struct shown *shown)
+{
+	uint32_t i;
+
+	shown->n = 0;
+	for (i = 0; i < p->n; i++)
+		if ((p->n <= POINTS_MOST || telling(p, i)) && shown->n < SHOWN_MOST)
+			shown->at[shown->n++] = i;
+	shown->left_out = p->n - shown->n;
+}
+
+/* --- the answer --------------------------------------------------------------------------------------- */
+
+void prediction_says(struct textout *t, const struct predictions *p)
+{
+	const struct prediction *b = &p->all[p->best];
+	char time[TEXTOUT_CELL], serial[TEXTOUT_CELL], here[TEXTOUT_CELL], n[TEXTOUT_CELL];
+	char threads[TEXTOUT_CELL];
+
+	textout_time(time, b->time_ns);
+	textout_time(serial, p->serial_ns);
+	textout_time(here, p->recorded_ns);
+	textout_plural(n, b->processors, "processor");
+	textout_plural(threads, b->threads, "thread");
+	if (p->recordings > 1)
+		textout_wrap(t, TEXTOUT_BOLD, "", 2,
+			     "Predicted for %s: fastest with %s on %s (%s), %.3g times as fast as "
+			     "with the fewest threads on one (%s instead of %s)",
+			     b->machine, threads, n, b->recording, b->speedup, time, serial);
+	else if (b->processors == 1)
+		textout_wrap(t, TEXTOUT_BOLD, "", 2, "Predicted for %s: %s with one processor%s",
+			     b->machine, time, p->n > 1 ? "; more do not make it faster" : "");
+	else
+		textout_wrap(
+			t, TEXTOUT_BOLD, "", 2,
+			"Predicted for %s: %s%s, %.3g times as fast as with one (%s instead of %s)",
+			b->machine, p->n > 1 ? "fastest with " : "with ", n, b->speedup, time,
+			serial);
+	if (p->recordings > 1)
+		textout_wrap(t, TEXTOUT_PLAIN, "", 2,
+			     "What limits it there: %s, in the phase that ends at %s.", b->because,
+			     b->limit_label);
+	else
+		textout_wrap(t, TEXTOUT_PLAIN, "", 2,
+			     "%s, which took %s here. What limits it there: %s, in the phase that "
+			     "ends at %s.",
+			     threads, here, b->because, b->limit_label);
+	textout_blank(t);
+}
+
+/* --- tables --------------------------------------------------------------------------------------------- */
+
+static void print_points(struct textout *t, const struct predictions *p, const struct shown *shown,
+			 const struct fields_context *context)
+{
+	struct table table = { 0 };
+	char n[TEXTOUT_CELL];
+	uint32_t i;
+
+	table_fields(&table, &fields_rec_prediction, context);
+	for (i = 0; i < shown->n; i++)
+		table_row(&table, &fields_rec_prediction, &p->all[shown->at[i]], context);
+	table_print(&table, t, 2);
+	if (shown->left_out)
+		textout_line(t, TEXTOUT_DIM,
+			     "  and %s of processors between these: see --csv or --json",
+			     textout_plural(n, shown->left_out, "number"));
+	textout_blank(t);
+}
+
+/* Of several recordings: which of them, with how many threads. */
+static void print_recordings(struct textout *t, const struct predictions *p,
+			     const struct shown *shown)
+{
+	struct table table = { 0 };
+	char n[TEXTOUT_CELL];
+	uint32_t i;
+
+	table_column(&table, "recording", EMIT_NAME);
+	table_column(&table, "threads", EMIT_NUMBER);
+	table_column(&table, "proces-\nsors", EMIT_NUMBER);
+	table_column(&table, "time", EMIT_COMMON);
+	table_column(&table, "speedup", EMIT_NUMBER);
+	table_column(&table, "effi-\nciency", EMIT_NUMBER);
+	table_column(&table, "limited by the\nphase that ends at", EMIT_NAME);
+	table_column(&table, "because of", EMIT_ID);
+	for (i = 0; i < shown->n; i++) {
+		const struct prediction *one = &p->all[shown->at[i]];
+
+		table_text(&table, one->recording);
+		snprintf(n, sizeof(n), "%u", one->threads);
+		table_text(&table, n);
+		snprintf(n, sizeof(n), "%u", one->processors);
+		table_text(&table, n);
+		table_ns(&table, one->time_ns);
+		table_text(&table, textout_fraction(n, one->speedup));
+		snprintf(n, sizeof(n), "%.0f %%", 100 * one->efficiency);
+		table_text(&table, isfinite(one->efficiency) ? n : "?");
+		table_text(&table, one->limit_label ? one->limit_label : "?");
+		table_text(&table, one->because ? one->because : "?");
+	}
+	table_print(&table, t, 2);
+	if (shown->left_out)
+		textout_line(t, TEXTOUT_DIM, "  and %s: see --csv or --json",
+			     textout_plural(n, shown->left_out, "row"));
+	textout_blank(t);
+}
+
+static void print_phases(struct textout *t, const struct predictions *p,
+			 const struct fields_context *context)
+{
+	const struct prediction *b = &p->all[p->best];
+	char n[TEXTOUT_CELL];
+	struct table table = { 0 };
+	uint32_t i;
+
+	if (!b->nphases)
+		return;
+	if (p->recordings > 1)
+		textout_line(t, TEXTOUT_BOLD, "Phases of %s with %s", b->recording,
+			     textout_plural(n, b->processors, "processor"));
+	else
+		textout_line(t, TEXTOUT_BOLD, "Phases with %s",
+			     textout_plural(n, b->processors, "processor"));
+	table_fields(&table, &fields_rec_prediction_phase, context);
+	for (i = 0; i < b->nphases && i < PHASES_MOST; i++)
+		table_row(&table, &fields_rec_prediction_phase, &b->phases[i], context);
+	table_print(&table, t, 2);
+	if (b->nphases > PHASES_MOST)
+		textout_line(t, TEXTOUT_DIM, "  and %u more, which took less each",
+			     b->nphases - PHASES_MOST);
+	textout_blank(t);
+}
+
+/* Those of the same place have the same label, by its address. */
+static uint64_t phase_time(const struct prediction *p, const struct prediction_phase *like)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->nphases; i++)
+		if (p->phases[i].label == like->label && p->phases[i].id == like->id)
+			return p->phases[i].time_ns;
+	return 0;
+}
+
+/* A row a phase, a column for each number of processors; of many, the first ones. */
+static void print_matrix(struct textout *t, const struct predictions *p, const struct shown *shown)
+{
+	const struct prediction *b = &p->all[p->best];
+	char headings[MATRIX_MOST][16];
+	uint32_t n = shown->n < MATRIX_MOST ? shown->n : MATRIX_MOST, i, k;
+	struct table table = { 0 };
+
+	if (n < 2 || !b->nphases)
+		return;
+	textout_line(t, TEXTOUT_BOLD, "Time of phases by number of processors");
+	table_column(&table, "phases that end at", EMIT_NAME);
+	for (k = 0; k < n; k++) {
+		snprintf(headings[k], sizeof(headings[k]), "%u", p->all[shown->at[k]].processors);
+		table_column(&table, headings[k], EMIT_COMMON);
+	}
+	for (i = 0; i < b->nphases && i < PHASES_MOST; i++) {
+		table_text(&table, b->phases[i].label ? b->phases[i].label : "?");
+		for (k = 0; k < n; k++)
+			table_ns(&table, phase_time(&p->all[shown->at[k]], &b->phases[i]));
+	}
+	table_print(&table, t, 2);
+	textout_blank(t);
+}
+
+/* --- the curve --------------------------------------------------------------------------------------------- */
+
+/* A bar to the speedup; "|" where linear would be, if there is room for it. */
+static void add_bar(struct table *table, const struct prediction *p, double most, bool threads)
+{
+	unsigned full = (unsigned)lround(p->speedup / most * CURVE_WIDTH), i;
+	double linear = p->processors / most * CURVE_WIDTH;
+	unsigned mark = linear <= CURVE_WIDTH ? (unsigned)lround(linear) : CURVE_WIDTH + 1;
+	char bar[CURVE_WIDTH + 2], s[TEXTOUT_CELL];
+
+	for (i = 0; i <= CURVE_WIDTH; i++)
+		bar[i] = i == mark && i > full ? '|' : i < full ? '#' : ' ';
+	while (i && bar[i - 1] == ' ')
+		i--;
+	bar[i] = '\0';
+	if (threads) {
+		snprintf(s, sizeof(s), "%u", p->threads);
+		table_text(table, s);
+	}
+	snprintf(s, sizeof(s), "%u", p->processors);
+	table_text(table, s);
+	table_text(table, textout_fraction(s, p->speedup));
+	table_text(table, bar);
+}
+
+static void print_curve(struct textout *t, const struct predictions *p, const struct shown *shown)
+{
+	struct table table = { 0 };
+	bool threads = p->recordings > 1;
+	double most = 1;
+	uint32_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->all[i].speedup > most)
+			most = p->all[i].speedup;
+	textout_line(t, TEXTOUT_BOLD,
+		     "Speedup by number of processors (|: if it were as many times)");
+	if (threads)
+		table_column(&table, "threads", EMIT_NUMBER);
+	table_column(&table, "proces-\nsors", EMIT_NUMBER);
+	table_column(&table, "speedup", EMIT_NUMBER);
+	table_column(&table, "", EMIT_ID);
+	for (i = 0; i < shown->n; i++)
+		if (isfinite(p->all[shown->at[i]].speedup))
+			add_bar(&table, &p->all[shown->at[i]], most, threads);
+	table_print(&table, t, 2);
+	textout_blank(t);
+}
+
+/* Before the figures that they make doubtful. */
+static void print_warnings(struct textout *t, const struct predictions *p)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < p->nnotes; i++) {
+		if (strcmp(p->notes[i].kind, "warning") != 0)
+			continue;
+		textout_wrap(t, TEXTOUT_RED, "Warning: ", 2, "%s", p->notes[i].text);
+		n++;
+	}
+	if (n)
+		textout_blank(t);
+}
+
+static void print_assumed(struct textout *t, const struct predictions *p)
+{
+	uint32_t i;
+
+	textout_line(t, TEXTOUT_BOLD, "Assumed");
+	for (i = 0; i < p->nnotes; i++)
+		if (strcmp(p->notes[i].kind, "warning") != 0)
+			textout_wrap(t, TEXTOUT_PLAIN, "  ", 4, "%s", p->notes[i].text);
+}
+
+void prediction_print(struct textout *t, const struct predictions *p,
+		      const struct fields_context *context)
+{
+	struct shown shown;
+
+	if (!p->n)
+		return;
+	choose(p, &shown);
+	prediction_says(t, p);
+	print_warnings(t, p);
+	if (p->recordings > 1)
+		print_recordings(t, p, &shown);
+	else
+		print_points(t, p, &shown, context);
+	print_curve(t, p, &shown);
+	if (p->recordings <= 1)
+		print_matrix(t, p, &shown);
+	print_phases(t, p, context);
+	print_assumed(t, p);
+}
+
+/* --- machines ------------------------------------------------------------------------------------------------ */
+
+void prediction_print_machine(struct buf *buf, const struct predict_machine *m, const char *comment)
+{
+	const struct predict_param *p;
+	char value[64];
+
+	buf_printf(buf, "# %s\nmachine = %s\n", comment, m->name);
+	for (p = predict_params; p->name; p++) {
+		predict_param_print(m, p, value, sizeof(value));
+		buf_printf(buf, "\n# %s\n%s = %s\n", p->help, p->name, value);
+	}
+}

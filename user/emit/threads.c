@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "emit/threads.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emit/fields.h"
+
+#define NAMED  12 /* threads of one place that are listed */
+#define FRAMES 24 /* of one stack */
+#define PLACE  320
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+/* Functions and lines, not addresses: what one thread runs again and again is at many. */
+static bool alike(const struct emit_thread *a, const struct emit_thread *b)
+{
+	uint32_t i;
+
+	if (a->nframes != b->nframes || a->state != b->state ||
+	    !same_text(a->blocked_on, b->blocked_on))
+		return false;
+	for (i = 0; i < a->nframes; i++) {
+		const struct hang_frame *x = &a->frames[i], *y = &b->frames[i];
+
+		if (x->line != y->line || !same_text(x->function, y->function) ||
+		    !same_text(x->file, y->file) || !same_text(x->module, y->module))
+			return false;
+		if (!x->function && x->address != y->address)
+			return false;
+	}
+	return true;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void frame_line(struct textout *t, const struct hang_frame *f)
+{
+	char place[PLACE], function[PLACE];
+
+	if (f->function)
+		snprintf(function, sizeof(function), "%s", f->function);
+	else
+		snprintf(function, sizeof(function), "0x%" PRIx64, f->address);
+	if (f->file && f->line)
+		snprintf(place, sizeof(place), " %s:%u", base_name(f->file), f->line);
+	else if (f->module)
+		snprintf(place, sizeof(place), " (%s)", base_name(f->module));
+	else
+		*place = '\0';
+	textout_line(t, f->module && hang_is_runtime(f->module) ? TEXTOUT_DIM : TEXTOUT_PLAIN,
+		     "        at %s%s%s%s", function, place,
+		     f->inlined && *f->inlined ? ", inlined into " : "",
+		     f->inlined ? f->inlined : "");
+}
+
+static const char *state_words(enum hang_state state)
+{
+	const struct emit_names *names = fields_hang_states;
+
+	for (; names->name; names++)
+		if (names->value == (uint32_t)state)
+			return names->text ? names->text : names->name;
+	return "in an unknown state";
+}
+
+static void print_alike(struct textout *t, const struct emit_thread *threads, uint32_t n,
+			uint32_t first, bool *told)
+{
+	const struct emit_thread *one = &threads[first];
+	struct buf who = { 0 };
+	uint32_t i, count = 0;
+	char left[TEXTOUT_CELL];
+
+	for (i = first; i < n; i++) {
+		if (told[i] || !alike(one, &threads[i]))
+			continue;
+		told[i] = true;
+		if (count++ < NAMED)
+			buf_printf(&who, "%s%u%s%s%s", count > 1 ? ", " : "", threads[i].tid,
+				   threads[i].comm ? " \"" : "",
+				   threads[i].comm ? threads[i].comm : "",
+				   threads[i].comm ? "\"" : "");
+	}
+	if (count > NAMED)
+		buf_printf(&who, " and %u more", count - NAMED);
+	textout_wrap(t, TEXTOUT_BOLD, "    ", 8, "%s %s: %s%s%s%s",
+		     count == 1 ? "thread" : "threads", who.s ? who.s : "?",
+		     state_words(one->state), one->blocked_on && *one->blocked_on ? " on " : "",
+		     one->blocked_on ? one->blocked_on : "",
+		     one->sampled ? ", one sample of where" : "");
+	t->buf->failed |= who.failed;
+	buf_free(&who);
+	for (i = 0; i < one->nframes && i < FRAMES; i++)
+		frame_line(t, &one->frames[i]);
+	if (one->nframes > FRAMES)
+		textout_line(t, TEXTOUT_DIM, "        and %s%s further out",
+			     one->truncated ? "more than " : "",
+			     textout_plural(left, one->nframes - FRAMES, "frame"));
+	else if (one->nframes && one->truncated)
+		textout_line(t, TEXTOUT_DIM, "        and whoever called that");
+}
+
+void threads_print(struct textout *t, uint32_t pid, const char *comm,
+		   const struct emit_thread *threads, uint32_t n)
+{
+	bool *told = calloc(n + 1u, sizeof(*told));
+	char count[TEXTOUT_CELL];
+	uint32_t i;
+
+	if (!told) {
+		t->buf->failed = true;
+		return;
+	}
+	textout_line(t, TEXTOUT_PLAIN, "%s (pid %u): %s", comm ? comm : "?", pid,
+		     textout_plural(count, n, "thread"));
+	for (i = 0; i < n; i++)
+		if (!told[i])
+			print_alike(t, threads, n, i, told);
+	textout_blank(t);
+	free(told);
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "model/discover_internal.h"
+
+#include <errno.h>
+
+#define OVER_MAX    65536 /* waits that ended by themselves, in a row, until the object is nothing */
+#define MEMBERS_MAX 4096
+/* A futex call that came so long after the waking, and found another value, was still on its way. */
+#define LATE_NS	    1000000ULL
+
+static struct pending *find_pending(struct object *o, uint32_t tid)
+{
+	uint32_t i;
+
+	for (i = 0; i < o->npending; i++)
+		if (o->pending[i].tid == tid)
+			return &o->pending[i];
+	return NULL;
+}
+
+static void pending_remove(struct object *o, struct pending *p)
+{
+	*p = o->pending[--o->npending];
+}
+
+static int pending_add(struct discover *d, struct object *o, const struct discover_record *r)
+{
+	struct pending *p = find_pending(o, r->tid);
+	bool again = r->flags & DISCOVER_AGAIN;
+	uint64_t from = r->arrive_ns;
+
+	if (!again)
+		d->ops.drop(d->ops.ctx, r->cookie);
+	if (p && p->again) {
+		d->ops.drop(d->ops.ctx, p->cookie);
+		pending_remove(o, p);
+		p = NULL;
+	}
+	if (p && p->arrive_ns > o->wake_ns)
+		from = p->arrive_ns; /* woken for nothing more than once */
+	if (!p) {
+		if (o->npending >= MEMBERS_MAX ||
+		    discover_grow((void **)&o->pending, &o->cap_pending, o->npending + 1,
+				  sizeof(*p))) {
+			if (again)
+				d->ops.drop(d->ops.ctx, r->cookie);
+			return -ENOMEM;
+		}
+		p = &o->pending[o->npending++];
+	}
+	*p = (struct pending){ .tid = r->tid,
+			       .value = r->value,
+			       .again = again,
+			       .cookie = r->cookie,
+			       .arrive_ns = from,
+			       .depart_ns = r->depart_ns };
+	return 0;
+}
+
+static void round_begin(struct object *o, const struct discover_record *r)
+{
+	o->open = true;
+	o->bad = false;
+	o->nnow = 0;
+	o->now_values = (struct values){};
+	o->now_waker = r->tid;
+	o->now_site = r->site;
+	o->now_wakes = r->wakes;
+	o->wake_before_ns = o->wake_ns;
+	o->wake_ns = r->arrive_ns;
+	o->held_now = o->nheld;
+}
+
+static int round_join(struct object *o, uint32_t tid, uint32_t value)
+{
+	if (o->nnow >= MEMBERS_MAX ||
+	    discover_grow((void **)&o->now, &o->cap_now, o->nnow + 1, sizeof(*o->now)))
+		return -ENOMEM;
+	o->now[o->nnow++] = tid;
+	discover_values_add(&o->now_values, value);
+	return 0;
+}
+
+/*
+ * Those who found the futex changed before this waking came are of this round: he who changed it had come by then.
+ * Returns when that was at the latest.
+ */
+static uint64_t take_again(struct discover *d, struct object *o, uint64_t wake_ns, bool barrier)
+{
+	uint64_t came = wake_ns;
+	uint32_t i;
+
+	for (i = o->npending; i-- > 0;) {
+		struct pending p = o->pending[i];
+		struct discover_record r = { .cookie = p.cookie, .tid = p.tid };
+
+		if (!p.again)
+			continue;
+		pending_remove(o, &o->pending[i]);
+		if (round_join(o, p.tid, p.value)) {
+			d->ops.drop(d->ops.ctx, p.cookie);
+			continue;
+		}
+		if (p.depart_ns < came)
+			came = p.depart_ns;
+		if (barrier)
+			discover_take(d, o, p.cookie, p.arrive_ns, p.depart_ns, false);
+		else if (discover_hold(o, &r, p.arrive_ns, p.depart_ns, false))
+			d->ops.drop(d->ops.ctx, p.cookie);
+	}
+	return came;
+}
+
+/* A barrier's rounds that break the rule: it was something else all the time. */
+static int wrong(struct discover *d, struct object *o, uint64_t cookie)
+{
+	d->ops.drop(d->ops.ctx, cookie);
+	if (++o->wrong >= BREAKS_MAX) {
+		discover_drop_pending(d, o);
+		discover_judge(d, o, DISCOVER_OTHER);
+	}
+	return 0;
+}
+
+static int add_wake(struct discover *d, struct object *o, const struct discover_record *r)
+{
+	uint64_t came;
+	bool exact;
+
+	if (o->pub.verdict == DISCOVER_OPEN)
+		discover_round_end(d, o);
+	round_begin(o, r);
+	if (o->pub.verdict == DISCOVER_OTHER) {
+		d->ops.drop(d->ops.ctx, r->cookie);
+		return 0;
+	}
+	if (o->pub.verdict == DISCOVER_BARRIER) {
+		if (!o->pub.futex && o->nplaces &&
+		    !discover_same_function(d, o->places[0].wait, r->site, &exact)) {
+			o->bad = true;
+			return wrong(d, o, r->cookie);
+		}
+		came = take_again(d, o, r->arrive_ns, true);
+		discover_take(d, o, r->cookie, came, came, false);
+		return 0;
+	}
+	came = take_again(d, o, r->arrive_ns, false);
+	if (discover_hold(o, r, came, came, false)) {
+		o->bad = true;
+		d->ops.drop(d->ops.ctx, r->cookie);
+		discover_broken(d, o);
+	}
+	return 0;
+}
+
+/* Of a thread that did not sleep: it was late for the last waking, or is early for the next. */
+static bool was_late(const struct object *o, const struct discover_record *r)
+{
+	return o->open && r->arrive_ns >= o->wake_ns && r->arrive_ns - o->wake_ns < LATE_NS &&
+	       r->tid != o->now_waker && !discover_has_waited(o, r->tid);
+}
+
+/* The parts of one wait: nothing woke all in between. */
+static bool continues(const struct object *o, const struct pending *p, uint64_t wake_ns,
+		      uint64_t before_ns)
+{
+	return p && !p->again && p->arrive_ns > before_ns && p->depart_ns <= wake_ns &&
+	       wake_ns <= o->wake_ns;
+}
+
+/* Waits that end by themselves tell nothing; where there is nothing else, there is no barrier. */
+static int add_wait_over(struct discover *d, struct object *o, const struct discover_record *r)
+{
+	if (++o->over >= OVER_MAX) {
+		d->ops.drop(d->ops.ctx, r->cookie);
+		discover_drop_from(d, o, 0);
+		discover_drop_pending(d, o);
+		discover_judge(d, o, DISCOVER_OTHER);
+		return 0;
+	}
+	return pending_add(d, o, r);
+}
+
+static int add_wait_open(struct discover *d, struct object *o, const struct discover_record *r)
+{
+	bool woken = o->open && r->arrive_ns <= o->wake_ns && o->wake_ns <= r->depart_ns;
+	struct pending *p = find_pending(o, r->tid);
+	uint64_t arrive = r->arrive_ns;
+	bool merged;
+
+	if (!woken && r->flags & DISCOVER_AGAIN) {
+		if (!was_late(o, r))
+			return pending_add(d, o, r);
+		woken = true;
+		arrive = o->wake_ns;
+	}
+	if (!woken && r->flags & DISCOVER_OVER)
+		return add_wait_over(d, o, r);
+	merged = woken && continues(o, p, o->wake_ns, o->wake_before_ns);
+	if (merged)
+		arrive = p->arrive_ns;
+	if (p && !p->again)
+		pending_remove(o, p);
+	if (woken && o->bad) {
+		d->ops.drop(d->ops.ctx, r->cookie);
+		return 0;
+	}
+	if (!woken || r->tid == o->now_waker || discover_has_waited(o, r->tid) ||
+	    (!discover_note_places(d, o, r->site, o->now_site) && !o->pub.futex) ||
+	    round_join(o, r->tid, r->value) || discover_hold(o, r, arrive, r->depart_ns, merged)) {
+		o->bad = true;
+		discover_broken(d, o);
+		d->ops.drop(d->ops.ctx, r->cookie);
+		return 0;
+	}
+	discover_try_early(d, o);
+	return 0;
+}
+
+static int add_wait_known(struct discover *d, struct object *o, const struct discover_record *r)
+{
+	uint64_t wake = o->wake_ns, before = o->wake_before_ns, arrive = r->arrive_ns;
+	struct pending *p = find_pending(o, r->tid);
+	bool merged;
+
+	if (!o->open)
+		return pending_add(d, o, r);
+	/* One that is slow to leave: the next waking may have come meanwhile. */
+	if (wake > r->depart_ns || (arrive <= before && before)) {
+		wake = before;
+		before = 0;
+	}
+	if (r->flags & DISCOVER_AGAIN && !(arrive <= wake && wake <= r->depart_ns)) {
+		if (!was_late(o, r))
+			return pending_add(d, o, r);
+		arrive = wake;
+	} else if (arrive > wake || wake > r->depart_ns) {
+		return pending_add(d, o, r);
+	}
+	if (wake == o->wake_ns) {
+		if (o->bad || r->tid == o->now_waker || discover_has_waited(o, r->tid) ||
+		    (!discover_note_places(d, o, r->site, o->now_site) && !o->pub.futex))
+			return wrong(d, o, r->cookie);
+		round_join(o, r->tid, r->value);
+	}
+	o->wrong = 0;
+	merged = continues(o, p, wake, before);
+	if (merged)
+		arrive = p->arrive_ns;
+	if (p) {
+		if (p->again)
+			d->ops.drop(d->ops.ctx, p->cookie);
+		pending_remove(o, p);
+	}
+	discover_take(d, o, r->cookie, arrive, r->depart_ns, merged);
+	return 0;
+}
+
+int discover_add(struct discover *d, const struct discover_record *r, uint64_t *id)
+{
+	struct object *o = discover_object_get(d, r);
+	int err;
+
+	*id = 0;
+	if (!o || o->pub.verdict == DISCOVER_OTHER) {
+		d->ops.drop(d->ops.ctx, r->cookie);
+		return o || d->n >= OBJECTS_MAX ? 0 : -ENOMEM;
+	}
+	*id = o->id;
+	if (o->pub.verdict == DISCOVER_OPEN)
+		discover_note_split(o, r);
+	if (r->flags & DISCOVER_WAKE)
+		err = add_wake(d, o, r);
+	else if (o->pub.verdict == DISCOVER_BARRIER)
+		err = add_wait_known(d, o, r);
+	else
+		err = add_wait_open(d, o, r);
+	return err;
+}
+
+uint32_t discover_team(const struct discover *d, uint64_t id)
+{
+	const struct object *o = hash_get_ptr(&d->by_id, id);
+
+	if (!o || !(o->streak || o->older || o->nnow))
+		return 0;
+	return o->nnow + 1 > o->nset ? o->nnow + 1 : o->nset;
+}
+
+void discover_give_up(struct discover *d, uint64_t id)
+{
+	struct object *o = hash_get_ptr(&d->by_id, id);
+
+	if (!o)
+		return;
+	discover_drop_from(d, o, 0);
+	discover_drop_pending(d, o);
+	discover_streak_end(d, o);
+	o->bad = true;
+}
+
+void discover_end_process(struct discover *d, uint32_t tgid, uint32_t inc)
+{
+	uint32_t i;
+
+	for (i = d->n; i-- > 0;) {
+		const struct discover_object *o = &d->objects[i]->pub;
+
+		if (o->tgid == tgid && o->inc == inc && !o->shared)
+			discover_object_forget(d, d->objects[i]);
+	}
+}
+
+void discover_finish(struct discover *d)
+{
+	uint32_t i;
+
+	for (i = 0; i < d->n; i++) {
+		if (d->objects[i]->pub.verdict == DISCOVER_OPEN) {
+			discover_split_round(d->objects[i], 0);
+			discover_round_end(d, d->objects[i]);
+		}
+		d->objects[i]->open = false;
+	}
+	for (i = 0; i < d->n; i++) {
+		discover_drop_from(d, d->objects[i], 0);
+		discover_drop_pending(d, d->objects[i]);
+	}
+}
+
+void discover_each(const struct discover *d,
+		   void (*each)(void *ctx, const struct discover_object *object), void *ctx)
+{
+	uint32_t i;
+
+	for (i = 0; i < d->nkept; i++)
+		each(ctx, &d->kept[i]);
+	for (i = 0; i < d->n; i++)
+		if (discover_worth_telling(&d->objects[i]->pub))
+			each(ctx, &d->objects[i]->pub);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* What the files of discover share: objects with their rounds (discover_object.c), and the rule (discover_rule.c). */
+#ifndef MODEL_DISCOVER_INTERNAL_H
+#define MODEL_DISCOVER_INTERNAL_H
+
+#include "base/hash.h"
+#include "model/discover.h"
+
+#define TEAM_LEAST  3
+#define BREAKS_MAX  16 /* of the rule, until the object is nothing */
+#define PLACES_MAX  4 /* pairs of calls that one barrier is made of */
+#define OBJECTS_MAX 16384
+#define HELD_MAX    16384 /* records of one object */
+#define KEPT_MAX    64 /* of those of processes that have ended */
+#define ALONE_MAX   8
+
+/* Which values waits have expected. */
+struct values {
+	bool any, differ;
+	uint32_t one;
+};
+
+struct held {
+	uint64_t cookie, arrive_ns, depart_ns;
+	bool merged;
+};
+
+/* A wait that no waking ended, or that was none: what of it is known later. */
+struct pending {
+	uint32_t tid, value;
+	bool again;
+	uint64_t cookie;
+	uint64_t arrive_ns, depart_ns;
+};
+
+struct object {
+	struct discover_object pub;
+	uint64_t id;
+	uint32_t slot; /* in discover.objects */
+	uint32_t breaks, empty, over, wrong;
+	uint32_t streak; /* rounds in a row that kept the rule */
+	bool rotated; /* in the streak: not always the same waker */
+	bool one_function, exact;
+	uint32_t waker; /* of the streak's last round */
+	struct values values, now_values; /* of the streak, of the round under way */
+	/* The round that the last waking ended. */
+	bool open, bad;
+	uint32_t now_waker, now_site, now_wakes;
+	uint64_t wake_ns, wake_before_ns;
+	uint32_t nnow, cap_now;
+	uint32_t *now; /* who waited */
+	uint32_t nset, cap_set;
+	uint32_t *set; /* the streak's members, sorted */
+	uint32_t nplaces;
+	struct {
+		uint32_t wait, wake;
+	} places[PLACES_MAX]; /* of the streak */
+	bool places_full;
+	uint32_t nheld, cap_held;
+	uint32_t held_streak, held_now; /* from there on: of the streak, of the round under way */
+	uint32_t older; /* rounds held from before the streak */
+	struct held *held;
+	uint32_t npending, cap_pending;
+	struct pending *pending;
+	/* Rounds whose waits and waking are in different functions. */
+	struct {
+		uint64_t now, set; /* who was in it: a sum, in whatever order they come */
+		uint32_t nnow, nset;
+		uint32_t waker, last_waker;
+		uint32_t streak;
+		bool rotated, apart;
+	} split;
+	uint32_t alone[ALONE_MAX]; /* pub.alone of them */
+};
+
+struct discover {
+	struct discover_ops ops;
+	struct hash by_key; /* -> struct object */
+	struct hash by_id;
+	struct hash known; /* pairs of calls that are a barrier's */
+	struct object **objects;
+	uint32_t n, cap;
+	uint64_t next_id;
+	uint32_t nkept;
+	struct discover_object kept[KEPT_MAX];
+};
+
+/* discover_object.c */
+int discover_grow(void **array, uint32_t *cap, uint32_t want, size_t size);
+void discover_values_add(struct values *v, uint32_t value);
+void discover_values_join(struct values *v, const struct values *more);
+void discover_drop_from(struct discover *d, struct object *o, uint32_t from);
+void discover_drop_pending(struct discover *d, struct object *o);
+void discover_drop_before(struct discover *d, struct object *o, uint32_t to);
+void discover_streak_restart(struct discover *d, struct object *o);
+void discover_streak_end(struct discover *d, struct object *o);
+bool discover_worth_telling(const struct discover_object *o);
+void discover_object_forget(struct discover *d, struct object *o);
+struct object *discover_object_get(struct discover *d, const struct discover_record *r);
+void discover_judge(struct discover *d, struct object *o, enum discover_verdict verdict);
+void discover_broken(struct discover *d, struct object *o);
+int discover_hold(struct object *o, const struct discover_record *r, uint64_t arrive_ns,
+		  uint64_t depart_ns, bool merged);
+
+/* discover_rule.c */
+bool discover_same_function(const struct discover *d, uint32_t wait, uint32_t wake, bool *exact);
+bool discover_note_places(const struct discover *d, struct object *o, uint32_t wait, uint32_t wake);
+void discover_take(struct discover *d, const struct object *o, uint64_t cookie, uint64_t arrive_ns,
+		   uint64_t depart_ns, bool merged);
+bool discover_has_waited(const struct object *o, uint32_t tid);
+void discover_try_early(struct discover *d, struct object *o);
+void discover_round_end(struct discover *d, struct object *o);
+void discover_split_round(struct object *o, uint32_t waker);
+void discover_note_split(struct object *o, const struct discover_record *r);
+
+#endif /* MODEL_DISCOVER_INTERNAL_H */

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "model/discover_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDS_ENOUGH	3 /* in a row */
+#define PAIR_ROUNDS_MAX 8 /* rounds of two threads that are held */
+#define EMPTY_MAX	64 /* wakings that nobody waited for, until the object is nothing */
+
+static uint64_t place_key(uint32_t wait, uint32_t wake)
+{
+	return (uint64_t)wait << 32 | wake;
+}
+
+bool discover_same_function(const struct discover *d, uint32_t wait, uint32_t wake, bool *exact)
+{
+	bool exact_wait = false, exact_wake = false;
+	uint64_t f;
+
+	f = d->ops.function(d->ops.ctx, wait, &exact_wait);
+	if (!f || f != d->ops.function(d->ops.ctx, wake, &exact_wake))
+		return false;
+	*exact = exact_wait && exact_wake;
+	return true;
+}
+
+/* Notes where the round's wait and waking were called. Returns whether both are in one function. */
+bool discover_note_places(const struct discover *d, struct object *o, uint32_t wait, uint32_t wake)
+{
+	bool exact = false;
+	uint32_t i;
+
+	/* One call for both is a wrapper's, which says nothing. */
+	if (o->pub.futex && wait == wake) {
+		o->pub.wait_site = o->pub.wake_site = wait;
+		o->one_function = false;
+		return false;
+	}
+	for (i = 0; i < o->nplaces; i++)
+		if (o->places[i].wait == wait && o->places[i].wake == wake)
+			return true;
+	if (!discover_same_function(d, wait, wake, &exact)) {
+		o->one_function = false;
+		if (!o->pub.futex && !o->split.apart) {
+			o->split.apart = true;
+			o->pub.wait_site = wait;
+			o->pub.wake_site = wake;
+		}
+		return false;
+	}
+	o->exact &= exact;
+	if (o->nplaces == PLACES_MAX) {
+		o->places_full = true;
+		return true;
+	}
+	o->places[o->nplaces].wait = wait;
+	o->places[o->nplaces++].wake = wake;
+	o->pub.wait_site = wait;
+	o->pub.wake_site = wake;
+	return true;
+}
+
+/* Are all of its calls those of a barrier? */
+static bool places_known(const struct discover *d, const struct object *o)
+{
+	uint64_t value;
+	uint32_t i;
+
+	if (o->places_full || !o->nplaces || o->bad || !o->one_function)
+		return false;
+	for (i = 0; i < o->nplaces; i++)
+		if (!hash_get(&d->known, place_key(o->places[i].wait, o->places[i].wake), &value))
+			return false;
+	return true;
+}
+
+void discover_take(struct discover *d, const struct object *o, uint64_t cookie, uint64_t arrive_ns,
+		   uint64_t depart_ns, bool merged)
+{
+	struct discover_member member = { .arrive_ns = arrive_ns,
+					  .depart_ns = depart_ns,
+					  .merged = merged,
+					  .team = o->pub.futex ? o->nset : 0 };
+
+	d->ops.take(d->ops.ctx, cookie, &member);
+}
+
+static void take_held(struct discover *d, struct object *o)
+{
+	uint32_t i;
+
+	for (i = 0; i < o->nheld; i++)
+		discover_take(d, o, o->held[i].cookie, o->held[i].arrive_ns, o->held[i].depart_ns,
+			      o->held[i].merged);
+	o->nheld = o->held_now = o->held_streak = 0;
+}
+
+static void is_barrier(struct discover *d, struct object *o)
+{
+	/* Those that are held are told now. */
+	o->pub.untold = o->pub.rounds - o->older - o->streak;
+	o->pub.rounds = 0;
+	take_held(d, o);
+	o->wrong = 0;
+	discover_judge(d, o, DISCOVER_BARRIER);
+}
+
+/* A barrier was found: what it is made of is known, and others may be made of it. */
+static void confirm(struct discover *d, struct object *o)
+{
+	uint32_t i;
+
+	/* Of what went before nothing is known: tracing may have begun in its midst. */
+	discover_drop_before(d, o, o->held_streak);
+	o->older = 0;
+	for (i = 0; i < o->nplaces; i++)
+		hash_put(&d->known, place_key(o->places[i].wait, o->places[i].wake), 1);
+	is_barrier(d, o);
+	for (i = 0; i < d->n; i++) {
+		struct object *other = d->objects[i];
+
+		if (other->pub.verdict != DISCOVER_OPEN || !other->nheld || !places_known(d, other))
+			continue;
+		is_barrier(d, other);
+	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+bool discover_has_waited(const struct object *o, uint32_t tid)
+{
+	uint32_t i;
+
+	for (i = 0; i < o->nnow; i++)
+		if (o->now[i] == tid)
+			return true;
+	return false;
+}
+
+/* The members of the round under way, sorted, behind those who waited: into @out, of nnow + 1. */
+static void sort_members(const struct object *o, uint32_t *out)
+{
+	if (o->nnow)
+		memcpy(out, o->now, o->nnow * sizeof(*out));
+	out[o->nnow] = o->now_waker;
+	qsort(out, o->nnow + 1, sizeof(*out), by_number);
+}
+
+/* Has the round under way the members of the streak? If not, it is made the streak's first. */
+static bool same_members(struct object *o, bool replace)
+{
+	uint32_t n = o->nnow + 1, *members;
+	bool same;
+
+	members = malloc(n * sizeof(*members));
+	if (!members)
+		return false;
+	sort_members(o, members);
+	same = n == o->nset && !memcmp(members, o->set, n * sizeof(*members));
+	if (!same && replace && !discover_grow((void **)&o->set, &o->cap_set, n, sizeof(*o->set))) {
+		memcpy(o->set, members, n * sizeof(*members));
+		o->nset = n;
+	}
+	free(members);
+	return same;
+}
+
+static bool evidence(const struct object *o, bool rotated)
+{
+	struct values values = o->values;
+
+	discover_values_join(&values, &o->now_values);
+	if (o->pub.futex && !values.differ)
+		return false;
+	return (o->one_function && (o->exact || rotated)) || (o->pub.futex && rotated);
+}
+
+/* All of the streak's members are there again: no need to wait for the next waking. */
+void discover_try_early(struct discover *d, struct object *o)
+{
+	bool rotated = o->rotated || (o->streak && o->now_waker != o->waker);
+
+	if (places_known(d, o)) {
+		is_barrier(d, o);
+		return;
+	}
+	if (o->bad || o->streak + 1 < ROUNDS_ENOUGH || o->nset < TEAM_LEAST ||
+	    o->nnow + 1 != o->nset || o->now_wakes < o->nnow || !evidence(o, rotated) ||
+	    !same_members(o, false))
+		return;
+	confirm(d, o);
+}
+
+/* The round under way is over: did it keep the rule? */
+void discover_round_end(struct discover *d, struct object *o)
+{
+	bool same;
+
+	if (!o->open || o->bad)
+		return;
+	if (!o->nnow) {
+		discover_drop_from(d, o, o->held_now);
+		/* Of a futex nothing follows: all may have seen the value change before they slept. */
+		if (!o->pub.futex)
+			discover_streak_end(d, o);
+		if (++o->empty >= EMPTY_MAX) {
+			discover_drop_from(d, o, 0);
+			discover_drop_pending(d, o);
+			discover_judge(d, o, DISCOVER_OTHER);
+		}
+		return;
+	}
+	if (o->now_wakes < o->nnow) {
+		discover_broken(d, o);
+		return;
+	}
+	same = same_members(o, false);
+	o->pub.members = o->nnow + 1;
+	if (!same && o->nset) {
+		discover_streak_restart(d, o);
+		if (o->pub.rounds && ++o->breaks >= BREAKS_MAX) {
+			discover_drop_from(d, o, 0);
+			discover_drop_pending(d, o);
+			discover_judge(d, o, DISCOVER_OTHER);
+			return;
+		}
+	}
+	if (!same)
+		same_members(o, true);
+	if (o->streak && o->waker != o->now_waker)
+		o->rotated = true;
+	o->waker = o->now_waker;
+	discover_values_join(&o->values, &o->now_values);
+	o->over = 0;
+	o->streak++;
+	o->pub.rounds++;
+	if (o->nset < TEAM_LEAST) {
+		/* Only what others turn out to be can make it a barrier: not for ever. */
+		if (o->streak + o->older >= PAIR_ROUNDS_MAX) {
+			o->held_now = o->nheld;
+			discover_drop_before(d, o, o->nheld);
+			o->streak = o->older = 0;
+		}
+		return;
+	}
+	if (o->streak >= ROUNDS_ENOUGH && evidence(o, o->rotated)) {
+		confirm(d, o);
+	} else if (o->nheld > HELD_MAX / 2) {
+		discover_drop_from(d, o, 0);
+		discover_streak_end(d, o);
+	}
+}
+
+/* --- what is only spoken of ------------------------------------------------------------------------- */
+
+/* The round before @waker's waking is over. */
+void discover_split_round(struct object *o, uint32_t waker)
+{
+	bool same = o->split.now == o->split.set && o->split.nnow == o->split.nset;
+
+	if (o->split.nnow >= TEAM_LEAST && same) {
+		o->split.streak++;
+		o->split.rotated |= o->split.waker != o->split.last_waker;
+	} else {
+		o->split.streak = o->split.nnow >= TEAM_LEAST;
+		o->split.rotated = false;
+		o->split.set = o->split.now;
+		o->split.nset = o->split.nnow;
+	}
+	o->split.last_waker = o->split.waker;
+	if (o->split.apart && o->split.streak >= ROUNDS_ENOUGH && o->split.rotated &&
+	    o->split.streak > o->pub.split) {
+		o->pub.split = o->split.streak;
+		o->pub.members = o->split.nset;
+	}
+	o->split.waker = waker;
+	o->split.now = hash_mix(waker);
+	o->split.nnow = 1;
+}
+
+void discover_note_split(struct object *o, const struct discover_record *r)
+{
+	uint32_t i;
+
+	if (o->pub.futex)
+		return;
+	if (r->flags & DISCOVER_WAKE) {
+		discover_split_round(o, r->tid);
+		o->pub.alone = 0;
+		return;
+	}
+	if (r->flags & DISCOVER_OVER)
+		return;
+	if (o->open) {
+		if (r->arrive_ns <= o->wake_ns && o->wake_ns <= r->depart_ns &&
+		    r->tid != o->split.waker) {
+			o->split.now += hash_mix(r->tid);
+			o->split.nnow++;
+		}
+		return;
+	}
+	for (i = 0; i < o->pub.alone && o->alone[i] != r->tid; i++)
+		;
+	if (i == o->pub.alone && i < ALONE_MAX) {
+		o->alone[o->pub.alone++] = r->tid;
+		o->pub.wait_site = r->site;
+	}
+}

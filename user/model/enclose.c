@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "model/enclose.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+
+#define PLACES_MAX 16 /* of one kind in one function; more are so many */
+
+struct places {
+	uint32_t n;
+	uint32_t site[PLACES_MAX];
+};
+
+struct function {
+	struct places waits, wakes, callers;
+	bool first; /* of a thread */
+	bool inlined; /* a wait or a waking is in what was inlined there */
+	bool decided, up;
+};
+
+struct enclose {
+	struct hash functions; /* -> struct function */
+};
+
+struct enclose *enclose_new(void)
+{
+	return calloc(1, sizeof(struct enclose));
+}
+
+void enclose_free(struct enclose *e)
+{
+	const struct hash_entry *entry;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	if (!e)
+		return;
+	while ((entry = hash_next(&e->functions, &pos, &zero)))
+		free((void *)(uintptr_t)entry->value);
+	hash_free(&e->functions);
+	free(e);
+}
+
+static void places_add(struct places *p, uint32_t site)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->site[i] == site)
+			return;
+	if (p->n < PLACES_MAX)
+		p->site[p->n++] = site;
+}
+
+uint32_t enclose_own(const struct enclose_step *steps, uint32_t n)
+{
+	uint32_t i = 0;
+
+	while (i + 1 < n && steps[i].through)
+		i++;
+	return i;
+}
+
+static struct function *function_of(const struct enclose *e, const struct enclose_step *step)
+{
+	return step->function ? hash_get_ptr(&e->functions, step->function) : NULL;
+}
+
+static int note(struct enclose *e, const struct enclose_step *steps, uint32_t n, uint32_t i,
+		bool wake)
+{
+	struct function *f = function_of(e, &steps[i]);
+
+	if (!steps[i].function)
+		return 0;
+	if (!f) {
+		f = calloc(1, sizeof(*f));
+		if (!f || hash_put_ptr(&e->functions, steps[i].function, f)) {
+			free(f);
+			return -ENOMEM;
+		}
+	}
+	places_add(wake ? &f->wakes : &f->waits, steps[i].site);
+	f->inlined |= steps[i].inlined;
+	if (i + 1 >= n || steps[i + 1].outer || !steps[i + 1].function)
+		f->first = true;
+	else
+		places_add(&f->callers, steps[i + 1].site);
+	return 0;
+}
+
+int enclose_note(struct enclose *e, const struct enclose_step *steps, uint32_t n, bool wake,
+		 bool helpers)
+{
+	uint32_t own = enclose_own(steps, n);
+	int err = note(e, steps, n, own, wake);
+
+	if (!err && helpers && own + 1 < n && !steps[own + 1].outer)
+		err = note(e, steps, n, own + 1, wake);
+	return err;
+}
+
+/* Both, and not only by one call: that would be in a helper for either. */
+static bool waits_and_wakes(const struct function *f)
+{
+	return f && f->waits.n && f->wakes.n &&
+	       (f->waits.n > 1 || f->wakes.n > 1 || f->waits.site[0] != f->wakes.site[0]);
+}
+
+static void decide(struct function *f)
+{
+	f->decided = true;
+	f->up = !f->first && f->callers.n && f->callers.n >= f->waits.n &&
+		(f->callers.n > 1 || !f->inlined);
+}
+
+uint32_t enclose_site(struct enclose *e, const struct enclose_step *steps, uint32_t n, bool helpers,
+		      bool *through)
+{
+	uint32_t i = enclose_own(steps, n);
+	struct function *f;
+
+	*through = false;
+	if (helpers && i + 1 < n && !waits_and_wakes(function_of(e, &steps[i])) &&
+	    waits_and_wakes(function_of(e, &steps[i + 1])))
+		i++;
+	f = function_of(e, &steps[i]);
+	if (!f)
+		return i;
+	if (!f->decided)
+		decide(f);
+	if (!f->up || i + 1 >= n || steps[i + 1].outer)
+		return i;
+	*through = true;
+	return i + 1;
+}

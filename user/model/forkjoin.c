@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "model/forkjoin.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+#define ROUNDS_ENOUGH 2
+#define TEAM_LEAST    2
+/* A creator's threads that were not joined yet: more are forgotten. */
+#define MADE_MAX      4096
+/* A pthread_t lies below the thread pointer by less: by 0 on x86-64, by what a thread's descriptor takes on arm64. */
+#define HANDLE_BELOW  4096
+/*
+ * Between its joins a creator may be so long about other things, or for one part in so many of the time; and it may lose its
+ * CPU there, so only where most times between two joins are longer than GAP_NS has it done more than join.
+ */
+#define BETWEEN_NS    1000000ULL
+#define BETWEEN_PART  4
+#define GAP_NS	      100000ULL
+
+/* As one that is made and as one that makes others. */
+struct thread {
+	uint32_t tid;
+	bool ended;
+	uint32_t seq, cpu; /* once it has ended */
+	uint64_t end_ns;
+	uint64_t pointer;
+	uint64_t joined_ns; /* 0: it was not */
+	struct thread *creator; /* NULL: nobody's, or of no interest any more */
+	struct thread *next; /* its creator's others, older ones */
+	uint32_t batch; /* its creator's then */
+	struct forkjoin_round *round; /* that waits for its end */
+	uint32_t member; /* its place in there */
+
+	struct thread *made; /* newest first */
+	uint32_t nmade;
+	uint32_t now; /* number of the batch */
+	uint32_t n, njoined; /* of the batch */
+	bool joining; /* the next that is made begins a batch */
+	bool broken; /* the batch is no round */
+	uint32_t site;
+	uint64_t first_ns, last_ns; /* of the joins */
+	uint64_t between_ns; /* not in them, from the first one to the last */
+	uint32_t gaps, long_gaps;
+};
+
+struct process {
+	uint32_t tgid, inc;
+	struct hash threads; /* of those that live: tid -> struct thread */
+	struct hash sites; /* call -> rounds; in the upper half those that were given up */
+};
+
+struct forkjoin {
+	struct forkjoin_ops ops;
+	struct hash processes; /* (tgid, inc) -> struct process */
+	struct forkjoin_round *waiting;
+	uint64_t untold;
+};
+
+struct forkjoin *forkjoin_new(const struct forkjoin_ops *ops)
+{
+	struct forkjoin *f = calloc(1, sizeof(*f));
+
+	if (f)
+		f->ops = *ops;
+	return f;
+}
+
+static uint64_t process_key(uint32_t tgid, uint32_t inc)
+{
+	return (uint64_t)tgid << 32 | inc;
+}
+
+static struct process *process_find(const struct forkjoin *f, uint32_t tgid, uint32_t inc)
+{
+	return hash_get_ptr(&f->processes, process_key(tgid, inc));
+}
+
+static int process_get(struct forkjoin *f, uint32_t tgid, uint32_t inc, struct process **out)
+{
+	struct process *p = process_find(f, tgid, inc);
+
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return -ENOMEM;
+		p->tgid = tgid;
+		p->inc = inc;
+		if (hash_put_ptr(&f->processes, process_key(tgid, inc), p)) {
+			free(p);
+			return -ENOMEM;
+		}
+	}
+	*out = p;
+	return 0;
+}
+
+/* --- threads ------------------------------------------------------------------------------------- */
+
+/* Of one whose beginning was not seen it is not known whom it has made. */
+static int thread_get(struct process *p, uint32_t tid, struct thread **out)
+{
+	struct thread *t = hash_get_ptr(&p->threads, tid);
+
+	if (!t) {
+		t = calloc(1, sizeof(*t));
+		if (!t)
+			return -ENOMEM;
+		t->tid = tid;
+		t->broken = true;
+		if (hash_put_ptr(&p->threads, tid, t)) {
+			free(t);
+			return -ENOMEM;
+		}
+	}
+	*out = t;
+	return 0;
+}
+
+/* Nobody asks any more for who has ended, unless its creator may join it. */
+static void thread_settle(struct thread *t)
+{
+	if (t->ended && !t->creator)
+		free(t);
+}
+
+/* The creator's from @link on are of no interest any more. */
+static void cut_made(struct thread *creator, struct thread **link)
+{
+	struct thread *t, *next;
+
+	for (t = *link; t; t = next) {
+		next = t->next;
+		t->creator = t->next = NULL;
+		creator->nmade--;
+		thread_settle(t);
+	}
+	*link = NULL;
+}
+
+static void forget_batch(struct thread *creator)
+{
+	struct thread **link = &creator->made, *t;
+
+	while ((t = *link)) {
+		if (t->batch != creator->now) {
+			link = &t->next;
+			continue;
+		}
+		*link = t->next;
+		t->creator = t->next = NULL;
+		creator->nmade--;
+		thread_settle(t);
+	}
+}
+
+/* What became of it is not known, nor what its creator's batch is then. */
+static void disown(struct thread *t)
+{
+	struct thread **link = t->creator ? &t->creator->made : NULL;
+
+	if (!link)
+		return;
+	while (*link != t)
+		link = &(*link)->next;
+	*link = t->next;
+	t->creator->nmade--;
+	t->creator->broken |= t->batch == t->creator->now;
+	t->creator = t->next = NULL;
+}
+
+static void next_batch(struct thread *creator)
+{
+	creator->now++;
+	creator->n = creator->njoined = 0;
+	creator->joining = creator->broken = false;
+}
+
+/* Too many: the oldest are forgotten, then all. */
+static void make_room(struct thread *creator)
+{
+	struct thread **link = &creator->made;
+
+	if (creator->nmade < MADE_MAX)
+		return;
+	while (*link && (*link)->batch == creator->now)
+		link = &(*link)->next;
+	if (*link) {
+		cut_made(creator, link);
+		return;
+	}
+	cut_made(creator, &creator->made);
+	creator->n = creator->njoined = 0;
+	creator->broken = true;
+}
+
+static void site_given_up(struct forkjoin *f, struct process *p, uint32_t site)
+{
+	uint64_t rounds = 0;
+
+	hash_get(&p->sites, site, &rounds);
+	if ((uint32_t)rounds >= ROUNDS_ENOUGH)
+		f->untold++;
+	else
+		hash_put(&p->sites, site, rounds + (1ULL << 32));
+}
+
+static void round_drop(struct forkjoin *f, struct forkjoin_round *round)
+{
+	struct forkjoin_round **link = &f->waiting;
+	struct process *p = process_find(f, round->tgid, round->inc);
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	struct thread *t;
+	size_t pos = 0;
+
+	while (*link != round)
+		link = &(*link)->next;
+	*link = round->next;
+	while (p && (e = hash_next(&p->threads, &pos, &zero))) {
+		t = (struct thread *)(uintptr_t)e->value;
+		if (t->round == round)
+			t->round = NULL;
+	}
+	f->ops.drop(f->ops.ctx, round->cookie);
+	free(round);
+}
+
+/* Told if it is known to be one of several, and how it came about. */
+static void rounds_tell(struct forkjoin *f, struct process *p, uint32_t site)
+{
+	struct forkjoin_round **link = &f->waiting, *round;
+	uint64_t rounds = 0;
+
+	hash_get(&p->sites, site, &rounds);
+	if ((uint32_t)rounds < ROUNDS_ENOUGH)
+		return;
+	f->untold += rounds >> 32;
+	if (rounds >> 32)
+		hash_put(&p->sites, site, (uint32_t)rounds);
+	while ((round = *link)) {
+		if (round->missing || round->site != site || round->tgid != p->tgid ||
+		    round->inc != p->inc) {
+			link = &round->next;
+			continue;
+		}
+		*link = round->next;
+		round->next = NULL;
+		f->ops.take(f->ops.ctx, round->cookie, round);
+	}
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void thread_end(struct forkjoin *f, struct process *p, struct thread *t, bool seen)
+{
+	struct forkjoin_round *round = t->round;
+	struct forkjoin_member *mem;
+
+	t->ended = true;
+	hash_del(&p->threads, t->tid);
+	cut_made(t, &t->made);
+	t->round = NULL;
+	if (round && !seen) {
+		site_given_up(f, p, round->site);
+		round_drop(f, round);
+	} else if (round) {
+		mem = &round->members[t->member];
+		mem->seq = t->seq;
+		mem->cpu = t->cpu;
+		mem->arrive_ns = earlier(t->end_ns, mem->arrive_ns);
+		if (!--round->missing)
+			rounds_tell(f, p, round->site);
+	}
+	thread_settle(t);
+}
+
+int forkjoin_begin(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t tid)
+{
+	struct process *p;
+	struct thread *t;
+	int err = process_get(f, tgid, inc, &p);
+
+	if (!err)
+		err = thread_get(p, tid, &t);
+	if (!err)
+		t->broken = false;
+	return err;
+}
+
+int forkjoin_made(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t creator_tid,
+		  uint32_t tid, uint64_t pointer)
+{
+	struct thread *creator, *t;
+	struct process *p;
+	int err;
+
+	if (creator_tid == tid)
+		return 0;
+	err = process_get(f, tgid, inc, &p);
+	if (err)
+		return err;
+	/* Its number is that of one whose end was not seen. */
+	t = hash_get_ptr(&p->threads, tid);
+	if (t) {
+		disown(t);
+		thread_end(f, p, t, false);
+	}
+	err = thread_get(p, creator_tid, &creator);
+	if (!err)
+		err = thread_get(p, tid, &t);
+	if (err)
+		return err;
+	if (creator->joining)
+		next_batch(creator);
+	make_room(creator);
+	t->broken = false;
+	t->pointer = pointer;
+	t->creator = creator;
+	t->batch = creator->now;
+	t->next = creator->made;
+	creator->made = t;
+	creator->nmade++;
+	creator->n++;
+	return 0;
+}
+
+void forkjoin_ended(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
+		    uint32_t seq, uint32_t cpu)
+{
+	struct process *p = process_find(f, tgid, inc);
+	struct thread *t = p ? hash_get_ptr(&p->threads, tid) : NULL;
+
+	if (!t)
+		return;
+	t->end_ns = t_ns;
+	t->seq = seq;
+	t->cpu = cpu;
+	thread_end(f, p, t, true);
+}
+
+/* --- joins --------------------------------------------------------------------------------------- */
+
+static struct thread **find_made(struct thread *creator, uint64_t handle)
+{
+	struct thread **link, **found = NULL;
+	uint64_t least = HANDLE_BELOW;
+
+	for (link = &creator->made; *link && least; link = &(*link)->next) {
+		if ((*link)->joined_ns || (*link)->pointer - handle >= least)
+			continue;
+		least = (*link)->pointer - handle;
+		found = link;
+	}
+	return found;
+}
+
+static void note_times(struct thread *creator, const struct forkjoin_join *j)
+{
+	if (!creator->joining) {
+		creator->joining = true;
+		creator->first_ns = j->enter_ns;
+		creator->between_ns = 0;
+		creator->gaps = creator->long_gaps = 0;
+		creator->site = j->site;
+	} else if (j->enter_ns > creator->last_ns) {
+		creator->between_ns += j->enter_ns - creator->last_ns;
+		creator->gaps++;
+		creator->long_gaps += j->enter_ns - creator->last_ns > GAP_NS;
+	}
+	creator->last_ns = j->leave_ns;
+}
+
+/* Did it nothing but join? */
+static bool only_joined(const struct thread *creator)
+{
+	return creator->between_ns <= BETWEEN_NS ||
+	       creator->between_ns <= (creator->last_ns - creator->first_ns) / BETWEEN_PART ||
+	       creator->long_gaps * 2 <= creator->gaps;
+}
+
+/* All of the batch are joined: it becomes a round. */
+static int round_new(struct forkjoin *f, const struct process *p, struct thread *creator,
+		     uint64_t cookie)
+{
+	struct forkjoin_round *round =
+		calloc(1, sizeof(*round) + creator->n * sizeof(round->members[0]));
+	struct forkjoin_member *mem;
+	struct thread *t;
+
+	if (!round)
+		return -ENOMEM;
+	round->cookie = cookie;
+	round->tgid = p->tgid;
+	round->inc = p->inc;
+	round->tid = creator->tid;
+	round->site = creator->site;
+	round->arrive_ns = creator->first_ns;
+	round->depart_ns = creator->last_ns;
+	round->n = creator->n;
+	for (t = creator->made, mem = &round->members[round->n]; t; t = t->next) {
+		if (t->batch != creator->now)
+			continue;
+		mem--;
+		mem->tid = t->tid;
+		mem->arrive_ns = t->joined_ns;
+		if (t->ended) {
+			mem->seq = t->seq;
+			mem->cpu = t->cpu;
+			mem->arrive_ns = earlier(t->end_ns, t->joined_ns);
+		} else {
+			round->missing++;
+			t->round = round;
+			t->member = (uint32_t)(mem - round->members);
+		}
+	}
+	round->next = f->waiting;
+	f->waiting = round;
+	return 0;
+}
+
+static int batch_done(struct forkjoin *f, struct process *p, struct thread *creator,
+		      uint64_t cookie)
+{
+	uint64_t rounds = 0;
+	uint32_t site = creator->site;
+	bool is_round = !creator->broken && creator->n >= TEAM_LEAST;
+	int err = 0;
+
+	hash_get(&p->sites, site, &rounds);
+	is_round = is_round && ((uint32_t)rounds >= ROUNDS_ENOUGH || only_joined(creator));
+	if (is_round && (uint32_t)rounds < ROUNDS_ENOUGH)
+		err = hash_put(&p->sites, site, rounds + 1);
+	if (is_round && !err)
+		err = round_new(f, p, creator, cookie);
+	forget_batch(creator);
+	next_batch(creator);
+	if (is_round && !err)
+		rounds_tell(f, p, site);
+	else
+		f->ops.drop(f->ops.ctx, cookie);
+	return err;
+}
+
+int forkjoin_join(struct forkjoin *f, const struct forkjoin_join *j)
+{
+	struct process *p = process_find(f, j->tgid, j->inc);
+	struct thread *creator = p ? hash_get_ptr(&p->threads, j->tid) : NULL, **link, *t;
+
+	/* It made nobody, or it was another's to tell: no thread has been joined. */
+	if (!creator || (j->result && j->result != ETIMEDOUT && j->result != EBUSY))
+		goto none;
+	/* An attempt is part of the waiting. */
+	if (!j->result || creator->n)
+		note_times(creator, j);
+	if (j->result)
+		goto none;
+	link = find_made(creator, j->handle);
+	if (!link) {
+		creator->broken = true;
+		goto none;
+	}
+	t = *link;
+	if (t->batch == creator->now) {
+		t->joined_ns = j->leave_ns;
+		if (++creator->njoined == creator->n)
+			return batch_done(f, p, creator, j->cookie);
+		goto none;
+	}
+	creator->broken = true;
+	disown(t);
+	thread_settle(t);
+none:
+	f->ops.drop(f->ops.ctx, j->cookie);
+	return 0;
+}
+
+/* --- the end ------------------------------------------------------------------------------------- */
+
+void forkjoin_give_up(struct forkjoin *f, uint64_t cookie)
+{
+	struct forkjoin_round *round = f->waiting;
+	struct process *p;
+
+	while (round && round->cookie != cookie)
+		round = round->next;
+	if (!round)
+		return;
+	p = process_find(f, round->tgid, round->inc);
+	if (p)
+		site_given_up(f, p, round->site);
+	round_drop(f, round);
+}
+
+static void process_free(struct process *p)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	struct thread *t;
+	size_t pos = 0;
+
+	/* First the bonds, for each is on its creator's list too. */
+	while ((e = hash_next(&p->threads, &pos, &zero))) {
+		t = (struct thread *)(uintptr_t)e->value;
+		cut_made(t, &t->made);
+	}
+	for (pos = 0; (e = hash_next(&p->threads, &pos, &zero));)
+		free((void *)(uintptr_t)e->value);
+	hash_free(&p->threads);
+	hash_free(&p->sites);
+	free(p);
+}
+
+void forkjoin_end_process(struct forkjoin *f, uint32_t tgid, uint32_t inc)
+{
+	struct process *p = process_find(f, tgid, inc);
+	struct forkjoin_round *round, *next;
+
+	if (!p)
+		return;
+	for (round = f->waiting; round; round = next) {
+		next = round->next;
+		if (round->tgid == tgid && round->inc == inc)
+			round_drop(f, round);
+	}
+	hash_del(&f->processes, process_key(tgid, inc));
+	process_free(p);
+}
+
+void forkjoin_finish(struct forkjoin *f)
+{
+	while (f->waiting)
+		round_drop(f, f->waiting);
+}
+
+void forkjoin_free(struct forkjoin *f)
+{
+	struct forkjoin_round *round;
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	if (!f)
+		return;
+	while ((round = f->waiting)) {
+		f->waiting = round->next;
+		free(round);
+	}
+	while ((e = hash_next(&f->processes, &pos, &zero)))
+		process_free((struct process *)(uintptr_t)e->value);
+	hash_free(&f->processes);
+	free(f);
+}
+
+uint64_t forkjoin_untold(const struct forkjoin *f)
+{
+	return f->untold;
+}

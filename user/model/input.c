@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* What goes in: all of it through one door, where it can be put on record. */
+#include <errno.h>
+
+#include "model/internal.h"
+
+static int take(struct model *m, const struct model_input *in)
+{
+	switch (in->type) {
+	case MODEL_INPUT_CROSSING:
+		return take_crossing(m, in->crossing);
+	case MODEL_INPUT_PROCESS:
+		return take_process(m, in->tgid, in->inc, in->parent_tgid, in->parent_inc, in->t_ns,
+				    in->seen, in->comm);
+	case MODEL_INPUT_THREAD:
+		return take_thread(m, in->tgid, in->inc, in->tid, in->t_ns);
+	case MODEL_INPUT_FOUND:
+		return take_found(m, in->tgid, in->inc, in->tid, in->object);
+	case MODEL_INPUT_END_THREAD:
+		return take_end_thread(m, in->tgid, in->inc, in->tid, in->t_ns, in->comm);
+	case MODEL_INPUT_END_PROCESS:
+		return take_end_process(m, in->tgid, in->inc, in->t_ns);
+	case MODEL_INPUT_NAME:
+		return take_name(m, in->tgid, in->inc, in->tid, in->comm);
+	case MODEL_INPUT_TAIL:
+		return take_tail(m, in->tgid, in->inc, in->tid, in->t_ns, in->detail);
+	case MODEL_INPUT_PENDING:
+		return take_pending(m, in->tgid, in->inc, in->tid, in->object, in->t_ns);
+	case MODEL_INPUT_ADVANCE:
+		return take_advance(m, in->t_ns);
+	case MODEL_INPUT_FINISH:
+		return take_finish(m, in->t_ns);
+	default:
+		return -EINVAL;
+	}
+}
+
+int model_take(struct model *m, const struct model_input *in)
+{
+	int err = take(m, in);
+
+	if (!err && m->tap)
+		m->tap(m->tap_ctx, in);
+	return err;
+}
+
+void model_tap(struct model *m, void (*tap)(void *ctx, const struct model_input *input), void *ctx)
+{
+	m->tap = tap;
+	m->tap_ctx = ctx;
+}
+
+int model_add_crossing(struct model *m, const struct model_crossing *crossing)
+{
+	struct model_input in;
+
+	/* There are millions of these, and seldom anybody who listens. */
+	if (!m->tap)
+		return take_crossing(m, crossing);
+	in = (struct model_input){ .type = MODEL_INPUT_CROSSING, .crossing = crossing };
+	return model_take(m, &in);
+}
+
+int model_add_process(struct model *m, uint32_t tgid, uint32_t inc, uint32_t parent_tgid,
+		      uint32_t parent_inc, uint64_t t_ns, bool seen, const char *comm)
+{
+	struct model_input in = { .type = MODEL_INPUT_PROCESS,
+				  .tgid = tgid,
+				  .inc = inc,
+				  .parent_tgid = parent_tgid,
+				  .parent_inc = parent_inc,
+				  .t_ns = t_ns,
+				  .seen = seen,
+				  .comm = comm };
+
+	return model_take(m, &in);
+}
+
+int model_add_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns)
+{
+	struct model_input in = {
+		.type = MODEL_INPUT_THREAD, .tgid = tgid, .inc = inc, .tid = tid, .t_ns = t_ns
+	};
+
+	return model_take(m, &in);
+}
+
+int model_add_found(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t inside)
+{
+	struct model_input in = {
+		.type = MODEL_INPUT_FOUND, .tgid = tgid, .inc = inc, .tid = tid, .object = inside
+	};
+
+	return model_take(m, &in);
+}
+
+int model_end_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
+		     const char *comm)
+{
+	struct model_input in = { .type = MODEL_INPUT_END_THREAD,
+				  .tgid = tgid,
+				  .inc = inc,
+				  .tid = tid,
+				  .t_ns = t_ns,
+				  .comm = comm };
+
+	return model_take(m, &in);
+}
+
+int model_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_ns)
+{
+	struct model_input in = {
+		.type = MODEL_INPUT_END_PROCESS, .tgid = tgid, .inc = inc, .t_ns = t_ns
+	};
+
+	return model_take(m, &in);
+}
+
+int model_name_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, const char *comm)
+{
+	struct model_input in = {
+		.type = MODEL_INPUT_NAME, .tgid = tgid, .inc = inc, .tid = tid, .comm = comm
+	};
+
+	return model_take(m, &in);
+}
+
+int model_add_tail(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
+		   const struct model_detail *detail)
+{
+	struct model_input in = { .type = MODEL_INPUT_TAIL,
+				  .tgid = tgid,
+				  .inc = inc,
+				  .tid = tid,
+				  .t_ns = t_ns,
+				  .detail = detail };
+
+	return model_take(m, &in);
+}
+
+int model_add_pending(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t object,
+		      uint64_t arrive_ns)
+{
+	struct model_input in = { .type = MODEL_INPUT_PENDING,
+				  .tgid = tgid,
+				  .inc = inc,
+				  .tid = tid,
+				  .object = object,
+				  .t_ns = arrive_ns };
+
+	return model_take(m, &in);
+}
+
+int model_advance(struct model *m, uint64_t t_ns)
+{
+	struct model_input in = { .type = MODEL_INPUT_ADVANCE, .t_ns = t_ns };
+
+	return model_take(m, &in);
+}
+
+int model_finish(struct model *m, uint64_t end_ns)
+{
+	struct model_input in = { .type = MODEL_INPUT_FINISH, .t_ns = end_ns };
+
+	return model_take(m, &in);
+}

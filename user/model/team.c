@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Who met when: for the phase of a meeting, which begins where all its members last met (the design's model, "Phase").
+ * What some of them did meanwhile with others lies within it.
+ */
+#include "model/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One set of threads. */
+struct team {
+	uint64_t key;
+	uint64_t release_ns; /* of their last meeting */
+	uint32_t row; /* where that was */
+	bool sure; /* nothing of theirs since can be missing */
+	uint32_t n;
+	uint32_t threads[]; /* indices, ascending */
+};
+
+static int index_cmp(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Whatever the order in which they come. */
+static uint64_t key_of(const struct episode *e)
+{
+	uint64_t key = e->n;
+	uint32_t i;
+
+	for (i = 0; i < e->n; i++)
+		key += e->members[i].thread->mix;
+	return hash_mix(key);
+}
+
+/* Forgets all: places of threads are given to others, or there are too many. */
+void teams_forget(struct model *m)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	while ((e = hash_next(&m->team_by_key, &pos, &zero)))
+		free((void *)(uintptr_t)e->value);
+	hash_free(&m->team_by_key);
+	memset(&m->team_by_key, 0, sizeof(m->team_by_key));
+	m->teams_epoch++;
+}
+
+/* The teams that a thread remembers, the last it met with first. */
+static struct thread_team *teams_of(const struct model *m, struct thread *t)
+{
+	if (t->teams_epoch != m->teams_epoch) {
+		memset(t->teams, 0, sizeof(t->teams));
+		t->teams_epoch = m->teams_epoch;
+	}
+	return t->teams;
+}
+
+static bool holds(const struct team *team, uint32_t thread)
+{
+	return bsearch(&thread, team->threads, team->n, sizeof(thread), index_cmp) != NULL;
+}
+
+static bool covers(const struct team *team, const struct episode *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < e->n && team->n >= e->n; i++)
+		if (!holds(team, e->members[i].thread->index))
+			return false;
+	return team->n >= e->n;
+}
+
+/* The entry of @team with @t, or NULL. */
+static const struct thread_team *entry_of(const struct model *m, struct thread *t,
+					  const struct team *team)
+{
+	const struct thread_team *teams = teams_of(m, t);
+	uint32_t i;
+
+	for (i = 0; i < THREAD_TEAMS; i++)
+		if (teams[i].team == team)
+			return &teams[i];
+	return NULL;
+}
+
+/*
+ * Where all members of @e met last. NULL: never, as far as is known; of more teams of one thread than it remembers the one
+ * that met least lately is forgotten.
+ */
+struct team *team_before(const struct model *m, struct episode *e, uint64_t *release_ns,
+			 uint32_t *row, bool *sure)
+{
+	const struct thread_team *teams = teams_of(m, e->members[e->n - 1].thread);
+	struct team *team;
+	uint32_t i;
+
+	e->key = key_of(e);
+	for (i = 0; i < THREAD_TEAMS && teams[i].team; i++) {
+		team = teams[i].team;
+		if (team->key != e->key && !covers(team, e))
+			continue;
+		*release_ns = team->release_ns;
+		*row = team->row;
+		*sure = team->sure;
+		return team;
+	}
+	return NULL;
+}
+
+/* The thread's time outside barriers since it met with @team, up to its arrival; MODEL_UNKNOWN. */
+uint64_t team_work(const struct model *m, const struct member *mem, const struct team *team)
+{
+	const struct thread_team *entry = entry_of(m, mem->thread, team);
+
+	return entry ? mem->thread->outside_joined + mem->outside_ns - entry->outside_ns
+		     : MODEL_UNKNOWN;
+}
+
+static void remember(const struct model *m, struct thread *t, struct team *team)
+{
+	struct thread_team *teams = teams_of(m, t);
+	uint32_t i;
+
+	if (teams[0].team != team) {
+		for (i = 1; i < THREAD_TEAMS - 1 && teams[i].team != team; i++)
+			;
+		memmove(&teams[1], &teams[0], i * sizeof(*teams));
+		teams[0].team = team;
+	}
+	teams[0].outside_ns = t->outside_joined;
+}
+
+static int team_new(struct model *m, const struct episode *e, uint64_t key, struct team **out)
+{
+	struct team *team;
+	uint32_t i;
+	int err;
+
+	if (hash_count(&m->team_by_key) >= MODEL_TEAMS_MAX)
+		teams_forget(m);
+	team = malloc(sizeof(*team) + e->n * sizeof(team->threads[0]));
+	if (!team)
+		return -ENOMEM;
+	team->key = key;
+	team->n = e->n;
+	for (i = 0; i < e->n; i++)
+		team->threads[i] = e->members[i].thread->index;
+	qsort(team->threads, team->n, sizeof(team->threads[0]), index_cmp);
+	err = hash_put_ptr(&m->team_by_key, key, team);
+	if (err) {
+		free(team);
+		return err;
+	}
+	*out = team;
+	return 0;
+}
+
+/*
+ * @e is over, and its members' clocks are joined. @sure: its release is known. If not, who met is not either: the team that
+ * met on its object before may have met here.
+ */
+int team_met(struct model *m, const struct episode *e, struct team *before, uint32_t row, bool sure)
+{
+	struct team *team;
+	uint32_t i;
+	int err;
+
+	/* Cyclic use brings any of them together. */
+	if (e->cyclic)
+		return 0;
+	if (e->state != MODEL_COMPLETE) {
+		team = hash_get_ptr(&m->team_by_key, e->object->team);
+		if (team && sure && team->release_ns <= e->arrive_max) {
+			team->release_ns = e->arrive_max;
+			team->row = row;
+		} else if (team) {
+			team->sure = false;
+		}
+		return 0;
+	}
+	team = before && before->key == e->key ? before : hash_get_ptr(&m->team_by_key, e->key);
+	if (!team) {
+		err = team_new(m, e, e->key, &team);
+		if (err)
+			return err;
+		team->release_ns = 0;
+	}
+	e->object->team = e->key;
+	if (team->release_ns > e->arrive_max)
+		return 0;
+	team->release_ns = e->arrive_max;
+	team->row = row;
+	team->sure = sure;
+	for (i = 0; i < e->n; i++)
+		remember(m, e->members[i].thread, team);
+	return 0;
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "model/waits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+/* Objects that are remembered; who is late at one that was forgotten is not put where the others are. */
+#define WAITS_MAX  4096
+/* A latch stays open: who comes to it later than this was not on its way when it was released. */
+#define LATE_NS	   20000000ULL
+/* Phases are numbered 0, 2, ... 254, 0. */
+#define PHASE_STEP 2u
+#define PHASE_MASK 255u
+
+struct meeting {
+	uint64_t first_depart_ns; /* MODEL_UNKNOWN: nobody has left */
+	uint32_t count; /* 0 not known */
+	uint32_t value;
+	uint32_t rest; /* latch: who came last before the release saw so many missing; MODEL_NONE */
+	uint32_t late; /* members that came after the release */
+	uint32_t n, cap; /* 0: there is none */
+	uint32_t *tids;
+};
+
+struct waited {
+	uint64_t key;
+	struct waited *next; /* of the same hash */
+	uint64_t address;
+	uint32_t inc;
+	bool latch;
+	struct meeting now, before;
+};
+
+struct waits {
+	struct hash objects;
+	uint32_t n;
+};
+
+struct waits *waits_new(void)
+{
+	return calloc(1, sizeof(struct waits));
+}
+
+static void forget_all(struct waits *p)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	while ((e = hash_next(&p->objects, &pos, &zero))) {
+		struct waited *o = (void *)(uintptr_t)e->value, *next;
+
+		for (; o; o = next) {
+			next = o->next;
+			free(o->now.tids);
+			free(o->before.tids);
+			free(o);
+		}
+	}
+	hash_free(&p->objects);
+	hash_init(&p->objects);
+	p->n = 0;
+}
+
+void waits_free(struct waits *p)
+{
+	if (p)
+		forget_all(p);
+	free(p);
+}
+
+static struct waited *object_of(struct waits *p, const struct waits_seen *w,
+				const struct model_crossing *c)
+{
+	uint64_t key = hash_mix(c->object ^ hash_mix(c->inc)) ^ w->latch;
+	struct waited *head = hash_get_ptr(&p->objects, key), *o;
+
+	for (o = head; o; o = o->next)
+		if (o->address == c->object && o->inc == c->inc && o->latch == w->latch)
+			return o;
+	if (p->n == WAITS_MAX) {
+		forget_all(p);
+		head = NULL;
+	}
+	o = calloc(1, sizeof(*o));
+	if (!o || hash_put_ptr(&p->objects, key, o)) {
+		free(o);
+		return NULL;
+	}
+	o->key = key;
+	o->next = head;
+	o->address = c->object;
+	o->inc = c->inc;
+	o->latch = w->latch;
+	p->n++;
+	return o;
+}
+
+static bool has_member(const struct meeting *g, uint32_t tid)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->n && g->tids[i] != tid; i++)
+		;
+	return i < g->n;
+}
+
+static bool is_full(const struct meeting *g, bool latch)
+{
+	return latch ? g->rest != MODEL_NONE && g->late >= g->rest : g->count && g->n >= g->count;
+}
+
+/* Can @c be of that meeting? Memory is used again, for another barrier of the same phase. */
+static bool is_of(const struct meeting *g, const struct waits_seen *w,
+		  const struct model_crossing *c)
+{
+	if (!g->n || (!w->latch && g->value != w->value) || has_member(g, c->tid))
+		return false;
+	if (!w->over)
+		return c->arrive_ns < g->first_depart_ns;
+	if (is_full(g, w->latch))
+		return false;
+	return !w->latch || g->first_depart_ns == MODEL_UNKNOWN ||
+	       c->arrive_ns < g->first_depart_ns || c->arrive_ns - g->first_depart_ns < LATE_NS;
+}
+
+static void begin(struct waited *o, const struct waits_seen *w)
+{
+	struct meeting old = o->before;
+
+	o->before = o->now;
+	o->now = (struct meeting){
+		.first_depart_ns = MODEL_UNKNOWN,
+		.value = w->value,
+		.rest = MODEL_NONE,
+		.tids = old.tids,
+		.cap = old.cap,
+	};
+}
+
+static int join(struct meeting *g, uint32_t tid)
+{
+	uint32_t cap = g->cap ? 2 * g->cap : 8, *tids;
+
+	if (g->n == g->cap) {
+		tids = realloc(g->tids, cap * sizeof(*tids));
+		if (!tids)
+			return -ENOMEM;
+		g->tids = tids;
+		g->cap = cap;
+	}
+	g->tids[g->n++] = tid;
+	return 0;
+}
+
+/* Are both of one barrier's life? Memory is used again. */
+static bool is_next(const struct waited *o)
+{
+	return !o->latch && o->before.n &&
+	       ((o->before.value + PHASE_STEP) & PHASE_MASK) == o->now.value;
+}
+
+/*
+ * How many meet, where nobody was seen before the release: as many as in the phase before and in the one after, for
+ * barriers only lose members.
+ */
+static uint32_t count_between(const struct waited *o, const struct meeting *g,
+			      const struct waits_seen *w)
+{
+	return g == &o->now && is_next(o) && o->before.count == w->words ? w->words : 0;
+}
+
+int waits_add(struct waits *p, const struct waits_seen *w, struct model_crossing *c)
+{
+	struct waited *o = object_of(p, w, c);
+	struct meeting *g;
+	int err;
+
+	if (!o)
+		return -ENOMEM;
+	g = &o->now;
+	if (!is_of(g, w, c) && is_next(o))
+		g = &o->before;
+	if (!is_of(g, w, c)) {
+		begin(o, w);
+		g = &o->now;
+	}
+	err = join(g, c->tid);
+	if (err)
+		return err;
+	if (w->over) {
+		g->late++;
+		c->flags |= MODEL_CROSSING_BOUND;
+		if (!w->latch && !g->count)
+			g->count = count_between(o, g, w);
+		/* It had arrived when the first left. */
+		if (c->arrive_ns >= g->first_depart_ns)
+			c->arrive_ns = g->first_depart_ns - 1;
+	} else if (w->latch) {
+		if (w->value < g->rest)
+			g->rest = w->value;
+	} else if (w->words) {
+		g->count = w->words;
+	}
+	c->count = w->latch ? 0 : g->count;
+	c->rest = !w->latch		  ? 0
+		  : w->over		  ? 1
+		  : w->value < UINT16_MAX ? (uint16_t)(w->value + 1)
+					  : UINT16_MAX;
+	if (c->depart_ns < g->first_depart_ns && c->depart_ns)
+		g->first_depart_ns = c->depart_ns;
+	return 0;
+}

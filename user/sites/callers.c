@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "sites/callers.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "sites/insn.h"
+
+#define PROLOGUE_BYTES 48
+
+struct code {
+	struct caller_code pub;
+	struct space_code at;
+	bool named; /* function and what follows are known */
+	uint64_t
+		target; /* as linked: the function that the call names; 0: none, or in another file */
+	char *why;
+};
+
+struct callers {
+	struct spaces *spaces;
+	struct hash codes; /* (module, offset) -> struct code */
+};
+
+int callers_new(struct spaces *spaces, struct callers **out)
+{
+	struct callers *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	c->spaces = spaces;
+	*out = c;
+	return 0;
+}
+
+void callers_free(struct callers *c)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	if (!c)
+		return;
+	while ((e = hash_next(&c->codes, &pos, &zero))) {
+		struct code *code = (void *)(uintptr_t)e->value;
+
+		free(code->why);
+		free((char *)(uintptr_t)code->pub.name);
+		free(code);
+	}
+	hash_free(&c->codes);
+	free(c);
+}
+
+/* --- code ------------------------------------------------------------------------------------------ */
+
+static bool keeps_frame_x86(const uint8_t *code, size_t len)
+{
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa }, move[] = { 0x48, 0x89, 0xe5 };
+
+	if (len > 4 && !memcmp(code, endbr, 4)) {
+		code += 4;
+		len -= 4;
+	}
+	/* push %rbp, and mov %rsp,%rbp, which compilers may put a few instructions later. */
+	return len && code[0] == 0x55 && memmem(code, len, move, sizeof(move));
+}
+
+static bool keeps_frame_arm64(const uint8_t *code, size_t len)
+{
+	bool stored = false;
+	uint32_t word;
+	size_t i;
+
+	for (i = 0; i + 4 <= len; i += 4) {
+		memcpy(&word, code + i, 4);
+		/* stp x29, x30, [sp, ...] with or without !; mov x29, sp or add x29, sp, #n */
+		stored |= (word & 0xff407fff) == 0xa9007bfd;
+		if (stored && (word & 0xffc003ff) == 0x910003fd)
+			return true;
+	}
+	return false;
+}
+
+static bool is_behind_call(uint16_t machine, const uint8_t *before, size_t len)
+{
+	uint32_t word;
+	size_t n;
+
+	if (machine == EM_AARCH64) {
+		if (len < 4)
+			return false;
+		memcpy(&word, before + len - 4, 4);
+		return (word & 0xfc000000) == 0x94000000 || (word & 0xfffffc1f) == 0xd63f0000;
+	}
+	if (len >= 5 && before[len - 5] == 0xe8)
+		return true;
+	/* call *...: ff /2 with an address of 0 to 5 bytes behind it */
+	for (n = 2; n <= 7 && n <= len; n++)
+		if (before[len - n] == 0xff && (before[len - n + 1] & 0x38) == 0x10)
+			return true;
+	return false;
+}
+
+const char *callers_no_call(struct callers *c, struct space *space, uint64_t ip)
+{
+	struct space_code at;
+	const uint8_t *before;
+	size_t len;
+
+	if (!space_code(c->spaces, space, ip, &at) || at.offset < 8)
+		return "the way up led to what is no code";
+	len = elf_bytes(at.module->elf, at.offset - 7, 7, &before);
+	if (!is_behind_call(at.module->traits.machine, before, len))
+		return "the way up led to what is no return address";
+	return NULL;
+}
+
+/* Where the call leads, as linked; 0: it does not say, or into another file. */
+static uint64_t call_target(const struct space_code *at)
+{
+	const struct elf_file *elf = at->module->elf;
+	uint16_t machine = at->module->traits.machine;
+	uint64_t back = at->vaddr + 1, target, offset;
+	const uint8_t *bytes;
+	uint32_t word;
+	size_t len;
+
+	if (at->offset < 5)
+		return 0;
+	if (machine == EM_AARCH64) {
+		if (elf_bytes(elf, at->offset - 4, 4, &bytes) < 4)
+			return 0;
+		memcpy(&word, bytes, 4);
+		if ((word & 0xfc000000) != 0x94000000)
+			return 0;
+		target = back - 4 + (uint64_t)((int64_t)(int32_t)(word << 6) >> 4);
+	} else {
+		if (elf_bytes(elf, at->offset - 5, 5, &bytes) < 5 || bytes[0] != 0xe8)
+			return 0;
+		memcpy(&word, bytes + 1, 4);
+		target = back + (uint64_t)(int64_t)(int32_t)word;
+	}
+	if (elf_vaddr_to_offset(elf, target, &offset))
+		return 0;
+	len = elf_bytes(elf, offset, 16, &bytes);
+	return insn_is_linkage(machine, bytes, len) ? 0 : target;
+}
+
+/* --- rules -------------------------------------------------------------------------------------- */
+
+static bool keeps_frame(const struct space_code *at)
+{
+	const struct module *m = at->module;
+	uint64_t start, offset;
+	const uint8_t *code;
+	size_t len;
+
+	if (!module_function(m, at->vaddr, &start) || elf_vaddr_to_offset(m->elf, start, &offset))
+		return false;
+	len = elf_bytes(m->elf, offset, PROLOGUE_BYTES, &code);
+	return m->traits.machine == EM_AARCH64 ? keeps_frame_arm64(code, len)
+					       : keeps_frame_x86(code, len);
+}
+
+/* Of C++'s library: what waits and wakes there does it for its caller. */
+static bool is_wrapper_library(const struct module *m)
+{
+	return !strncmp(m->traits.soname, "libstdc++.so", 12) ||
+	       !strncmp(m->traits.soname, "libc++.so", 9) ||
+	       !strncmp(m->traits.soname, "libboost_thread", 15);
+}
+
+/* The same in C's: by symbols alone, for this is asked of every wait. */
+static bool is_wrapper_function(const struct space_code *at)
+{
+	static const char *const names[] = { "syscall", "cnd_wait", "cnd_timedwait",
+					     "cnd_broadcast" };
+	struct elf_symbol found[4];
+	size_t i;
+	int j, n;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		n = elf_find_function(at->module->elf, names[i], found, 4);
+		for (j = 0; j < n && j < 4; j++)
+			if (at->vaddr - found[j].vaddr < found[j].size)
+				return true;
+	}
+	return false;
+}
+
+struct around {
+	uint64_t vaddr;
+	bool found;
+};
+
+static int is_wrapper_symbol(void *ctx, const char *name, const struct elf_symbol *symbol)
+{
+	static const char *const prefixes[] = { "_ZNSt18condition_variable",
+						"_ZNSt3__118condition_variable",
+						"_ZNSt3_V222condition_variable_any",
+						"_ZN5boost18condition_variable" };
+	struct around *a = ctx;
+	size_t i;
+
+	if (a->vaddr - symbol->vaddr >= symbol->size)
+		return 0;
+	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		a->found |= !strncmp(name, prefixes[i], strlen(prefixes[i]));
+	return 1;
+}
+
+/* What C++ compilers make of the library's templates in the program. */
+static bool is_wrapper_template(const struct space_code *at)
+{
+	struct around a = { .vaddr = at->vaddr };
+
+	elf_each_function(at->module->elf, is_wrapper_symbol, &a);
+	return a.found;
+}
+
+static void code_name(struct callers *c, struct code *code)
+{
+	const struct module *m = code->at.module;
+	struct symbol *symbol;
+	const char *name;
+
+	if (code->named || !m)
+		return;
+	code->named = true;
+	symbol = calloc(1, sizeof(*symbol));
+	if (!symbol)
+		return;
+	if (!symbol_lookup(spaces_symbols(c->spaces), m->fd, m->path, code->at.vaddr, symbol) &&
+	    symbol->nframes) {
+		code->pub.inlined = symbol->nframes > 1;
+		name = symbol->frames[symbol->nframes - 1].function;
+		if (*name)
+			code->pub.name = strndup(name, site_function_len(name));
+	}
+	free(symbol);
+}
+
+/* By frame pointers where the unwind tables say nothing and the code keeps one. */
+static bool rule_by_frame_pointer(const struct space_code *at, struct sbt_frame_rule *rule)
+{
+	if (!keeps_frame(at))
+		return false;
+	memset(rule, 0, sizeof(*rule));
+	rule->flags = SBT_FRAME_BY_FP | SBT_FRAME_SAVES_FP;
+	/* On arm64 the frame goes on above the pair, how far is not known: what is there by the stack pointer is not found. */
+	rule->cfa = 16;
+	rule->fp = -16;
+	rule->ret = -8;
+	return true;
+}
+
+static void code_rule(struct callers *c, struct code *code)
+{
+	const struct module *m = code->at.module;
+	struct sbt_frame_rule *rule = &code->pub.rule;
+	const char *base;
+
+	rule->flags = SBT_FRAME_LAST;
+	if (!m) {
+		code->pub.why = "the caller is in no file";
+		return;
+	}
+	if (!symbol_frame_rule(spaces_symbols(c->spaces), m->fd, m->path, code->at.vaddr, rule) &&
+	    !rule_by_frame_pointer(&code->at, rule)) {
+		memset(rule, 0, sizeof(*rule));
+		rule->flags = SBT_FRAME_LAST;
+		code_name(c, code);
+		base = strrchr(m->path, '/');
+		if (asprintf(&code->why,
+			     "%s in %s has no unwind table that would say who called it, and keeps "
+			     "no frame pointer",
+			     code->pub.name ? code->pub.name : "a function",
+			     base ? base + 1 : m->path) < 0)
+			code->why = NULL;
+		code->pub.why = code->why ? code->why : "out of memory";
+		return;
+	}
+	if (rule->flags & SBT_FRAME_LAST)
+		code->pub.why = "the frames end there";
+	else if (is_wrapper_library(m) || (m->c_library && is_wrapper_function(&code->at)) ||
+		 is_wrapper_template(&code->at))
+		rule->flags |= SBT_FRAME_THROUGH;
+}
+
+static uint64_t code_key(const struct space_code *at)
+{
+	return hash_mix((uint64_t)(uintptr_t)at->module ^ hash_mix(at->offset));
+}
+
+static struct code *code_get(struct callers *c, struct space *space, uint64_t ip)
+{
+	struct space_code at;
+	struct code *code;
+
+	if (!space_code(c->spaces, space, ip, &at))
+		memset(&at, 0, sizeof(at));
+	code = hash_get_ptr(&c->codes, code_key(&at));
+	/* Two places of one number: 64 bits, and nobody chooses them; then it is the other's. */
+	if (code)
+		return code;
+	code = calloc(1, sizeof(*code));
+	if (!code || hash_put_ptr(&c->codes, code_key(&at), code)) {
+		free(code);
+		return NULL;
+	}
+	code->at = at;
+	if (at.module)
+		code->target = call_target(&at);
+	code_rule(c, code);
+	return code;
+}
+
+const struct caller_code *callers_rule(struct callers *c, struct space *space, uint64_t ip)
+{
+	struct code *code = code_get(c, space, ip);
+
+	return code ? &code->pub : NULL;
+}
+
+/* --- functions ----------------------------------------------------------------------------------- */
+
+static bool is_runtime(const struct module *m)
+{
+	static const char *const names[] = { "libgomp.so",  "libomp.so", "libiomp5.so",
+					     "libgcc_s.so", "libtbb.so", "libpthread.so" };
+	size_t i;
+
+	/* A static program has its C library in itself. */
+	if (((m->loader || m->c_library) && *m->traits.soname) || is_wrapper_library(m))
+		return true;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(m->traits.soname, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* What starts threads and programs, as it is called in programs that have it in themselves. */
+static bool starts(const char *name)
+{
+	static const char *const exact[] = { "start_thread",
+					     "clone",
+					     "clone3",
+					     "__clone",
+					     "__clone3",
+					     "start",
+					     "start_c11",
+					     "__libc_start_call_main",
+					     "__libc_start_main",
+					     "libc_start_main_stage2",
+					     "_start",
+					     "thread_start" };
+	static const char *const within[] = {
+		"std::__invoke",	 "std::thread::",
+		"std::__thread_proxy",	 "__rust_begin_short_backtrace",
+		"core::ops::function::", "boost::detail::thread_data"
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(exact) / sizeof(exact[0]); i++)
+		if (!strcmp(name, exact[i]))
+			return true;
+	for (i = 0; i < sizeof(within) / sizeof(within[0]); i++)
+		if (strstr(name, within[i]))
+			return true;
+	return false;
+}
+
+static void code_function(struct callers *c, struct code *code)
+{
+	struct caller_code *pub = &code->pub;
+	const struct module *m = code->at.module;
+	uint64_t start, h;
+
+	if (pub->function || pub->outer)
+		return;
+	if (!m || is_runtime(m)) {
+		pub->outer = true;
+		return;
+	}
+	code_name(c, code);
+	if (pub->name) {
+		pub->outer = starts(pub->name);
+		h = text_hash(1, pub->name, strlen(pub->name));
+	} else if (module_function(m, code->at.vaddr, &start)) {
+		h = text_hash(2, &start, sizeof(start));
+	} else {
+		return;
+	}
+	h = text_hash(h, m->path, strlen(m->path));
+	h = text_hash(h, m->build_id, strlen(m->build_id));
+	pub->function = h ? h : 1;
+}
+
+const struct caller_code *callers_code(struct callers *c, struct space *space, uint64_t ip)
+{
+	struct code *code = code_get(c, space, ip);
+
+	if (!code)
+		return NULL;
+	code_function(c, code);
+	return &code->pub;
+}
+
+/* --- calls in the place of a return --------------------------------------------------------------- */
+
+/* Is there a probe in the function that begins at @start? */
+static bool is_probed(const struct module *m, uint64_t start)
+{
+	const struct module_waits *const both[] = { &m->waits, &m->wakes };
+	uint64_t vaddr, other;
+	uint32_t i, j;
+
+	for (i = 0; i < 2; i++) {
+		for (j = 0; j < both[i]->nentries; j++)
+			if (!elf_offset_to_vaddr(m->elf, both[i]->entries[j], &vaddr) &&
+			    module_function(m, vaddr, &other) && other == start)
+				return true;
+	}
+	return false;
+}
+
+uint64_t callers_between(struct callers *c, struct space *space, uint64_t below, uint64_t ip)
+{
+	const struct code *code = code_get(c, space, ip);
+	uint64_t start, other;
+	struct space_code at;
+
+	if (!code || !code->target || !module_function(code->at.module, code->target, &start) ||
+	    start != code->target)
+		return 0;
+	if (!below) {
+		if (is_probed(code->at.module, start))
+			return 0;
+	} else if (!space_code(c->spaces, space, below, &at) ||
+		   (at.module == code->at.module && module_function(at.module, at.vaddr, &other) &&
+		    other == start)) {
+		return 0;
+	}
+	/* As if it had called with its first instruction. */
+	return ip + (start - (code->at.vaddr + 1)) + 1;
+}
+
+/* --- the walk ------------------------------------------------------------------------------------ */
+
+static bool sample_read(const struct sbt_callers *s, uint64_t addr, uint64_t *value)
+{
+	uint64_t len = s->len < sizeof(s->bytes) ? s->len : sizeof(s->bytes), at = addr - s->sp;
+
+	if (len < sizeof(*value) || addr < s->sp || at > len - sizeof(*value))
+		return false;
+	memcpy(value, s->bytes + at, sizeof(*value));
+	return true;
+}
+
+/* The frame above. False: it is not known, or not in the sample. */
+static bool step_up(const struct sbt_callers *s, const struct sbt_frame_rule *rule, bool first,
+		    uint64_t *ip, uint64_t *sp, uint64_t *fp)
+{
+	uint64_t cfa = (rule->flags & SBT_FRAME_BY_FP ? *fp : *sp) + (uint64_t)(int64_t)rule->cfa;
+
+	if (rule->flags & SBT_FRAME_LAST || cfa < *sp)
+		return false;
+	if (rule->flags & SBT_FRAME_LINK) {
+		if (!first)
+			return false;
+		*ip = s->link;
+	} else if (!sample_read(s, cfa + (uint64_t)(int64_t)rule->ret, ip)) {
+		return false;
+	}
+	if (rule->flags & SBT_FRAME_SAVES_FP &&
+	    !sample_read(s, cfa + (uint64_t)(int64_t)rule->fp, fp))
+		return false;
+	*ip = stack_pc_of(*ip);
+	*sp = cfa;
+	return *ip != 0;
+}
+
+uint32_t callers_follow(struct callers *c, struct space *space, const struct sbt_callers *s,
+			uint64_t *ips,
+			void (*tell)(void *ctx, const struct sbt_callers *sample, uint64_t ip,
+				     const struct sbt_frame_rule *rule),
+			void *ctx)
+{
+	uint64_t ip = s->head.ip, sp = s->sp, fp = s->fp, want = s->head.words;
+	const struct caller_code *code;
+	uint32_t n = 1;
+
+	ips[0] = ip;
+	while (want && n < CALLERS_MAX) {
+		code = callers_rule(c, space, ip);
+		if (!code)
+			break;
+		tell(ctx, s, ip, &code->rule);
+		if (!step_up(s, &code->rule, n == 1, &ip, &sp, &fp))
+			break;
+		if (!(code->rule.flags & SBT_FRAME_THROUGH))
+			want--;
+		ips[n++] = ip;
+	}
+	return n;
+}

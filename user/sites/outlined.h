@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * The functions that OpenMP regions run, in programs without names: by where the runtime is called from and what
+ * is put into the argument there. Pure: an ELF file in, addresses out.
+ */
+#ifndef SITES_OUTLINED_H
+#define SITES_OUTLINED_H
+
+#include <stdint.h>
+
+#include "sites/elf.h"
+
+#define OUTLINED_MAX 4096
+
+struct outlined {
+	struct elf_symbol *functions; /* malloc'ed; by address, each once */
+	uint32_t n;
+};
+
+/*
+ * The function at @vaddr, and those whose address is made in functions that call what the call before @caller (0: not
+ * known) calls; all as linked. Only what the unwind table says begins a function. Some of them may be no region's: they
+ * cost a useless probe. Returns 0, -ENOENT if nothing begins at @vaddr (what else was found is there), -ENOMEM.
+ */
+int outlined_find(const struct elf_file *elf, uint16_t machine, uint64_t vaddr, uint64_t caller,
+		  struct outlined *out);
+
+#endif /* SITES_OUTLINED_H */

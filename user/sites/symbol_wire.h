@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* What the symboliser and its child say to each other. Of this room only. */
+#ifndef SITES_SYMBOL_WIRE_H
+#define SITES_SYMBOL_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "sites/stack.h"
+#include "sites/symbol.h"
+#include "sites/unwind.h"
+
+#define SYMBOL_PATH_MAX 4096
+#define SYMBOL_TEXT_MAX 2048
+
+enum symbol_question {
+	SYMBOL_ASK_CODE = 1,
+	SYMBOL_ASK_DATA = 2,
+	SYMBOL_ASK_UNWIND = 3, /* with a struct symbol_unwind after the request */
+	SYMBOL_ASK_NAME = 4, /* of no file: what the mangled name in `path` reads in the source */
+	SYMBOL_ASK_PARAMETERS = 5,
+	SYMBOL_ASK_RULE = 6,
+};
+
+/* Which state of which file: a rebuilt program is another one. */
+struct symbol_identity {
+	uint64_t dev;
+	uint64_t ino;
+	uint64_t size;
+	int64_t mtime_s;
+	int64_t mtime_ns;
+};
+
+struct symbol_request {
+	uint32_t question;
+	uint32_t serial;
+	uint64_t vaddr;
+	struct symbol_identity identity;
+	char path[SYMBOL_PATH_MAX];
+};
+
+/* What the code is asked about when a stack is unwound. */
+struct symbol_unwind {
+	struct stack_regs regs;
+	struct sbt_stack stack;
+};
+
+struct symbol_reply {
+	uint32_t serial;
+	uint32_t known; /* data, text, parameters, rule */
+	uint32_t parameters;
+	char data[SYMBOL_NAME_MAX];
+	char text[SYMBOL_TEXT_MAX];
+	struct symbol code;
+	struct unwind_step step;
+	struct sbt_frame_rule rule;
+};
+
+/* Fills @to, of @size bytes, to its end: nothing of the sender's memory goes along. */
+static inline void symbol_copy(char *to, size_t size, const char *from)
+{
+	size_t len = strnlen(from, size - 1);
+
+	memcpy(to, from, len);
+	memset(to + len, 0, size - len);
+}
+
+/*
+ * The child's whole life: gives up all privileges, then answers what comes over @sock. @debug_path
+ * is as libdwfl takes it. Never returns. Anything that cannot be given up ends the child rather
+ * than go on with it.
+ */
+_Noreturn void symbol_child_run(bool debuginfod, char *debug_path, int sock, pid_t parent);
+
+#endif /* SITES_SYMBOL_WIRE_H */

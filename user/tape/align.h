@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * How the clocks of several machines differ, by the meetings that their ranks had in common: nobody leaves a meeting before
+ * the last has come to it, on whatever machine, so that each bounds the difference from both sides. As clocks drift, the
+ * difference is taken in up to ALIGN_PARTS parts of the run, and between their middles in proportion. Pure.
+ */
+#ifndef TAPE_ALIGN_H
+#define TAPE_ALIGN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/model.h"
+
+#define ALIGN_PARTS 8
+
+struct align; /* opaque */
+
+/* Of @n clocks, the first of which is the one that all are told by. NULL: out of memory. */
+struct align *align_new(uint32_t n);
+void align_free(struct align *align);
+/*
+ * Everything that went into the model of each clock, in its order. Only MPI's meetings count, of processes that were seen from
+ * their beginning: of others it is not known the how-manieth a meeting is. Returns 0 or -ENOMEM.
+ */
+int align_input(struct align *align, uint32_t clock, const struct model_input *input);
+
+struct align_found {
+	uint64_t meetings; /* in common with clocks that are known; 0: this one is not */
+	uint64_t uncertain_ns; /* how far off the difference may be, at worst */
+	bool contradicts; /* the bounds left nothing between them somewhere: clocks that jump, or records that were lost */
+};
+
+/* Returns 0 or -ENOMEM. */
+int align_solve(struct align *align);
+void align_look(const struct align *align, uint32_t clock, struct align_found *out);
+/* @t_ns by that clock, as the first clock has it. Of a clock that is not known it is @t_ns. */
+uint64_t align_time(const struct align *align, uint32_t clock, uint64_t t_ns);
+
+#endif /* TAPE_ALIGN_H */

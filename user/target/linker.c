@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "target/linker.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "target/look.h"
+
+/* More are no program's: its memory is untrusted. */
+#define SEGMENTS_MAX 64
+#define DYNAMIC_MAX  256
+#define AUXV_MAX     64
+
+/* Where the program's segments are described, by its auxiliary vector. */
+struct headers {
+	uint64_t address;
+	uint64_t n;
+};
+
+static int headers_read(int pid, struct headers *out)
+{
+	Elf64_auxv_t auxv[AUXV_MAX];
+	uint64_t size = 0;
+	char path[32];
+	ssize_t len;
+	size_t i;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	len = read(fd, auxv, sizeof(auxv));
+	if (len < 0)
+		len = -errno;
+	close(fd);
+	if (len < 0)
+		return (int)len;
+	for (i = 0; i < (size_t)len / sizeof(auxv[0]); i++) {
+		if (auxv[i].a_type == AT_PHDR)
+			out->address = auxv[i].a_un.a_val;
+		else if (auxv[i].a_type == AT_PHNUM)
+			out->n = auxv[i].a_un.a_val;
+		else if (auxv[i].a_type == AT_PHENT)
+			size = auxv[i].a_un.a_val;
+	}
+	if (size != sizeof(Elf64_Phdr) || !out->address || !out->n || out->n > SEGMENTS_MAX)
+		return -ENOENT;
+	return 0;
+}
+
+/* The program's dynamic section in memory: *bytes of it at *address. */
+static int dynamic_find(int pid, uint64_t *address, uint64_t *bytes)
+{
+	Elf64_Phdr segments[SEGMENTS_MAX];
+	struct headers headers = { 0 };
+	uint64_t bias = 0, i;
+	bool placed = false, found = false;
+	int err = headers_read(pid, &headers);
+
+	if (!err)
+		err = look_read(pid, headers.address, segments, headers.n * sizeof(segments[0]));
+	if (err)
+		return err;
+	for (i = 0; i < headers.n; i++) {
+		if (segments[i].p_type == PT_PHDR) {
+			bias = headers.address - segments[i].p_vaddr;
+			placed = true;
+		} else if (segments[i].p_type == PT_DYNAMIC) {
+			*address = segments[i].p_vaddr;
+			*bytes = segments[i].p_memsz;
+			found = true;
+		}
+	}
+	if (!placed || !found)
+		return -ENOENT;
+	*address += bias;
+	return 0;
+}
+
+int linker_busy(int pid)
+{
+	Elf64_Dyn dynamic[DYNAMIC_MAX];
+	uint64_t address = 0, bytes = 0;
+	struct r_debug debug;
+	long len;
+	size_t i;
+	int err = dynamic_find(pid, &address, &bytes);
+
+	if (err)
+		return err;
+	if (bytes > sizeof(dynamic))
+		bytes = sizeof(dynamic);
+	len = look_read_some(pid, address, dynamic, bytes);
+	if (len < 0)
+		return (int)len;
+	for (i = 0; i < (size_t)len / sizeof(dynamic[0]) && dynamic[i].d_tag != DT_NULL; i++) {
+		if (dynamic[i].d_tag != DT_DEBUG)
+			continue;
+		/* Filled in by the linker before it maps anything. */
+		if (!dynamic[i].d_un.d_ptr)
+			return 1;
+		err = look_read(pid, dynamic[i].d_un.d_ptr, &debug, sizeof(debug));
+		if (err)
+			return err;
+		return !debug.r_map || debug.r_state != RT_CONSISTENT;
+	}
+	return -ENOENT;
+}
