@@ -116,9 +116,9 @@ $(B)/sbt.skel.h: $(B)/bpf/sbt.bpf.o
 $(B)/regs.skel.h: $(B)/bpf/regs.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name regs_bpf > $@.tmp && mv $@.tmp $@
 
-# The files of attach/ that know the programs.
-$(patsubst %,$(B)/user/attach/%.o,account attach detach load price programs rings state): $(B)/sbt.skel.h
-$(B)/user/attach/regs.o: $(B)/regs.skel.h
+# Some files of attach/ know the programs: which, is in their .d files once they are compiled; before that, all wait.
+ATTACH := $(patsubst %.c,%.o,$(wildcard user/attach/*.c))
+$(ATTACH:%=$(B)/%) $(ATTACH:%=$(B)/san/%): | $(B)/sbt.skel.h $(B)/regs.skel.h
 
 # --- the charting library of HTML reports: fetched by npm; empty where it is not to be had, and asked for again ----
 CHART := uplot@1.6.32
@@ -178,8 +178,6 @@ $(foreach t,$(UNIT_SRC:tests/unit/%.c=%),$(eval $(call unit_test,$(t))))
 unit: $(UNIT_BIN)
 
 # --- the whole program under the sanitizers, for make check-long ----------------------------------
-$(patsubst %,$(B)/san/user/attach/%.o,account attach detach load price programs rings state): $(B)/sbt.skel.h
-$(B)/san/user/attach/regs.o: $(B)/regs.skel.h
 $(B)/san/sbt-trace: $(SRC:%.c=$(B)/san/%.o)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)

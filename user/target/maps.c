@@ -84,6 +84,17 @@ int maps_parse(char *text, struct maps *maps)
 	return 0;
 }
 
+/*
+ * Did the process end while its mappings were read? Then they stop in the middle, which looks like their end. Once its
+ * memory is gone there is nothing to be read, from the beginning either.
+ */
+static bool ended_meanwhile(int fd, size_t len)
+{
+	char c;
+
+	return len > 0 && pread(fd, &c, 1, 0) != 1;
+}
+
 /* A file of /proc says nothing of its size: read until it ends. */
 static int read_all(const char *path, char **out)
 {
@@ -109,6 +120,8 @@ static int read_all(const char *path, char **out)
 			break;
 		len += (size_t)n;
 	}
+	if (!err && ended_meanwhile(fd, len))
+		err = -ESRCH;
 	close(fd);
 	if (err) {
 		free(text);

@@ -25,7 +25,10 @@ struct maps {
 	char *text; /* owns the paths */
 };
 
-/* Reads the mappings of @pid. Returns 0, -ESRCH when the process is gone, or -errno. */
+/*
+ * Reads the mappings of @pid: all of them, or none where it ends meanwhile. Returns 0 (none of a zombie's or a kernel
+ * thread's), -ESRCH when the process is gone, or -errno.
+ */
 int maps_read(int pid, struct maps *maps);
 /* The same from text already read (owned by @maps afterwards, also on failure). */
 int maps_parse(char *text, struct maps *maps);
