@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* How a module is examined: shared by the files that do it. */
+#ifndef SITES_MODULE_INTERNAL_H
+#define SITES_MODULE_INTERNAL_H
+
+#include "sites/module.h"
+
+/* One module, and what may be asked about it. */
+struct module_names {
+	struct rules *rules; /* the user's; NULL none */
+	struct rules *known; /* ours */
+	struct symbol_server *symbols; /* NULL none */
+	struct module *module;
+};
+
+/* --- places ---------------------------------------------------------------------------------------- */
+
+/* The function as far as it is known: where a branch leads decides where a probe may sit. Returns how many bytes. */
+size_t module_function_bytes(const struct module *m, const struct elf_symbol *symbol,
+			     const uint8_t **bytes);
+void module_find_exits(struct module *m, const struct elf_symbol *symbol,
+		       struct module_place *place);
+/* NULL: out of memory, or absurdly many. What pointed to others may point nowhere afterwards. */
+struct module_place *module_place_new(struct module *m);
+/* The place of a row of the table, unless it is known by another name. */
+void module_add_place(struct module *m, const struct family_function *function, const char *name,
+		      const struct elf_symbol *symbol);
+/* Drops the beginnings whose ends cannot be seen, with the reason, and the ends that have no beginning. */
+void module_drop_halves(struct module *m);
+
+/* --- what is looked for, in this order --------------------------------------------------------------- */
+
+/* Functions that the table names, and markers. */
+void module_find_known(struct module *m);
+/* Functions that rules name. */
+void module_find_ruled(struct module_names *names);
+/* What no name tells: functions known by their code, returns of regions, the dynamic linker's sign. */
+void module_find_rest(struct module *m);
+
+#endif /* SITES_MODULE_INTERNAL_H */

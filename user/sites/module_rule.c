@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* The places that the user has named, and those of functions that are known by patterns. */
+#include <stdio.h>
+#include <string.h>
+
+#include "sites/exits.h"
+#include "sites/module_internal.h"
+
+static bool read_name(void *ctx, const char *raw, char *name, size_t size)
+{
+	const struct module_names *n = ctx;
+
+	return n->symbols && symbol_source_name(n->symbols, n->module->fd, raw, name, size);
+}
+
+/* Has the function no argument, so that there can be no object? What is not known is taken to be no. */
+static bool has_no_argument(struct module_names *n, const char *name,
+			    const struct elf_symbol *symbol)
+{
+	char source[SYMBOL_NAME_MAX];
+	uint32_t parameters;
+	size_t len;
+
+	if (!n->symbols)
+		return false;
+	if (symbol_parameters(n->symbols, n->module->fd, n->module->path, symbol->vaddr,
+			      &parameters))
+		return !parameters;
+	/* A C++ function outside all classes: its name tells. */
+	if (strncmp(name, "_Z", 2) != 0 || !read_name(n, name, source, sizeof(source)))
+		return false;
+	len = strlen(source);
+	return len > 2 && !strcmp(source + len - 2, "()") && !strstr(source, "::");
+}
+
+static void add_user_place(struct module_names *n, struct rule *rule, bool end, const char *name,
+			   const struct elf_symbol *symbol)
+{
+	struct module *m = n->module;
+	struct module_place *place;
+	const uint8_t *bytes;
+	size_t len;
+	uint32_t i;
+
+	for (i = 0; i < m->nplaces; i++) {
+		place = &m->places[i];
+		if (place->start == symbol->offset && place->end == end &&
+		    (!end || place->function->rule == rule->by_argument.rule)) {
+			rule->at[end].found += place->function->rule != rule->by_argument.rule;
+			return;
+		}
+	}
+	place = module_place_new(m);
+	if (!place)
+		return;
+	rule->at[end].found++;
+	place->end = end;
+	place->for_all = rule->object == RULE_OBJECT_ALL ||
+			 (rule->object == RULE_OBJECT_AUTO && !rule->pair &&
+			  has_no_argument(n, name, symbol));
+	place->function = place->for_all ? &rule->for_all : &rule->by_argument;
+	if (!read_name(n, name, place->symbol, sizeof(place->symbol)))
+		snprintf(place->symbol, sizeof(place->symbol), "%.*s", (int)strcspn(name, "@"),
+			 name);
+	place->start = symbol->offset;
+	place->offset = symbol->offset;
+	if (!end) {
+		len = module_function_bytes(m, symbol, &bytes);
+		place->error = insn_choose_entry(m->traits.machine, bytes, len, &place->entry);
+		place->offset += place->entry.skip;
+	}
+	if (!place->error)
+		place->error = family_spec(place->function, m->traits.machine, &place->spec);
+	if (end || !rule->pair)
+		module_find_exits(m, symbol, place);
+}
+
+/* A part of a function, or one with other arguments than its name says. */
+static bool is_clone(const char *name)
+{
+	return strstr(name, ".cold") || strstr(name, ".part.") || strstr(name, ".isra.") ||
+	       strstr(name, ".constprop.");
+}
+
+static void take_ruled(struct module_names *n, struct rules *rules, const char *name,
+		       const struct elf_symbol *symbol)
+{
+	size_t i;
+	int end;
+
+	for (i = 0; rules && i < rules->n; i++) {
+		struct rule *rule = rules->all[i];
+
+		if (!rule_takes_file(rule, n->module->path, n->module->traits.soname))
+			continue;
+		if (rule->raw && is_clone(name))
+			continue;
+		for (end = 0; end < 1 + rule->pair; end++)
+			if (rule_takes_symbol(&rule->at[end], name, rule->raw ? NULL : read_name,
+					      n))
+				add_user_place(n, rule, end, name, symbol);
+	}
+}
+
+/* Addresses need no symbol: a stripped function has none. */
+static void take_addresses(struct module_names *n)
+{
+	struct rules *rules = n->rules;
+	struct module *m = n->module;
+	size_t i;
+	int end;
+
+	for (i = 0; rules && i < rules->n; i++) {
+		struct rule *rule = rules->all[i];
+
+		for (end = 0; end < 1 + rule->pair; end++) {
+			struct elf_symbol symbol = { .vaddr = rule->at[end].vaddr };
+			struct elf_symbol around;
+			char name[32];
+
+			if (rule->at[end].name ||
+			    !rule_takes_file(rule, m->path, m->traits.soname) ||
+			    elf_vaddr_to_offset(m->elf, symbol.vaddr, &symbol.offset))
+				continue;
+			/* In the midst of a function the stack is not as at a call. */
+			if (exits_function_around(m->elf, symbol.vaddr, &around)) {
+				if (around.vaddr != symbol.vaddr)
+					continue;
+				symbol.size = around.size;
+			}
+			snprintf(name, sizeof(name), "0x%llx", (unsigned long long)symbol.vaddr);
+			add_user_place(n, rule, end, name, &symbol);
+		}
+	}
+}
+
+static int take_user(void *ctx, const char *name, const struct elf_symbol *symbol)
+{
+	struct module_names *n = ctx;
+
+	take_ruled(n, n->rules, name, symbol);
+	if (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R'))
+		take_ruled(n, n->known, name, symbol);
+	return 0;
+}
+
+void module_find_ruled(struct module_names *n)
+{
+	elf_each_function(n->module->elf, take_user, n);
+	take_addresses(n);
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* What the table of families knows of a module: its places by name, by note and by code, and what else is needed to trace them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sites/module_internal.h"
+#include "sites/outlined.h"
+#include "sites/sdt.h"
+#include "sites/signature.h"
+
+/* Where a probe may sit at the beginning of a function; 0: nowhere, or there is none. */
+static uint64_t find_entry(const struct module *m, const struct elf_symbol *symbol)
+{
+	struct insn_entry entry;
+	const uint8_t *bytes;
+	size_t len;
+
+	len = module_function_bytes(m, symbol, &bytes);
+	if (insn_choose_entry(m->traits.machine, bytes, len, &entry))
+		return 0;
+	return symbol->offset + entry.skip;
+}
+
+static void add_maker(struct module *m, const struct elf_symbol *symbol)
+{
+	uint64_t entry = find_entry(m, symbol);
+	uint32_t i;
+
+	for (i = 0; i < m->nmakers && m->makers[i] != entry; i++)
+		;
+	if (entry && i == m->nmakers && m->nmakers < MODULE_MAKERS_MAX)
+		m->makers[m->nmakers++] = entry;
+}
+
+/* A program that carries its C library and has lost all names. */
+static bool is_nameless(const struct module *m)
+{
+	const struct elf_traits *t = &m->traits;
+
+	return t->executable && !t->dynamic && t->stripped && !t->go;
+}
+
+static void say_found_by_code(struct module_place *place)
+{
+	char why[sizeof(place->entry.why)];
+
+	memcpy(why, place->entry.why, sizeof(why));
+	snprintf(place->entry.why, sizeof(place->entry.why),
+		 "found by its code, the file has no names; %.70s", why);
+	place->found_by_code = true;
+}
+
+static void find_by_code(struct module *m)
+{
+	const struct family_function *f = family_function("pthread_barrier_wait", NULL);
+	struct signature found;
+
+	if (!f || signature_find(m->elf, m->traits.machine, &found))
+		return;
+	module_add_place(m, f, f->symbol, &found.wait);
+	if (!m->c_library)
+		return;
+	say_found_by_code(&m->places[m->nplaces - 1]);
+	/* The code tells whose it is better than a note, which may have been taken away too. */
+	m->traits.glibc = !found.musl;
+	m->traits.musl = found.musl;
+	if (found.init.vaddr)
+		add_maker(m, &found.init);
+}
+
+/* Functions may share them. */
+static void add_exit(struct module_waits *w, uint64_t exit)
+{
+	uint32_t i;
+
+	for (i = 0; i < w->nexits && w->exits[i] != exit; i++)
+		;
+	if (i == w->nexits)
+		w->exits[w->nexits++] = exit;
+}
+
+/*
+ * No return probe will do, for any of them may be cancelled: without exits there is no probe. Versions of one function
+ * may share an address; one that jumps into another has no exits, and is seen as the other.
+ */
+static void add_wait(struct module *m, const struct family_function *function, const char *name,
+		     const struct elf_symbol *symbol)
+{
+	bool wakes = function->role == SBT_ROLE_COND_WAKE;
+	bool joins = function->family == SBT_FAMILY_FORKJOIN;
+	struct module_waits *w = joins ? &m->joins : wakes ? &m->wakes : &m->waits;
+	struct module_place place = { .function = function };
+	uint64_t entry = find_entry(m, symbol);
+	struct sbt_spec spec;
+	uint32_t i;
+
+	for (i = 0; i < w->nentries && w->entries[i] != entry; i++)
+		;
+	if (!entry || i < w->nentries || i == MODULE_WAITS_MAX ||
+	    family_spec(function, m->traits.machine, &spec))
+		return;
+	/* One that finds its thread otherwise calls one of those. */
+	if (w->nentries && memcmp(&spec, &w->spec, sizeof(spec)) != 0)
+		return;
+	w->spec = spec;
+	if (!wakes) {
+		module_find_exits(m, symbol, &place);
+		if (!place.nexits) {
+			snprintf(w->why, sizeof(w->why), "%.40s: %s", name, place.exits_why);
+			return;
+		}
+	}
+	w->entries[w->nentries++] = entry;
+	for (i = 0; i < place.nexits; i++)
+		add_exit(w, place.exits[i]);
+}
+
+static int take_symbol(void *ctx, const char *name, const struct elf_symbol *symbol)
+{
+	struct module *m = ctx;
+	const struct family_function *f = NULL;
+
+	while ((f = family_function(name, f))) {
+		if (f->role == SBT_ROLE_MAKER)
+			add_maker(m, symbol);
+		else if (f->role == SBT_ROLE_COND_WAIT || f->role == SBT_ROLE_COND_WAKE)
+			add_wait(m, f, name, symbol);
+		else
+			module_add_place(m, f, name, symbol);
+	}
+	return 0;
+}
+
+static void mark_arg(const struct module *m, const struct sdt_note *note, int8_t number,
+		     struct sbt_arg *out)
+{
+	if (number >= 0)
+		sdt_probe_arg(m->traits.machine, note, (uint32_t)number, out);
+}
+
+/* A marker of include/sbt/sbt.h: an instruction in the midst of a function, which is a nop. */
+static void add_mark(struct module *m, const struct sdt_note *note)
+{
+	const struct family_function *mark = family_mark(note->name);
+	const struct family_mark_args *args = mark ? family_mark_args(mark) : NULL;
+	struct module_place *place = args ? module_place_new(m) : NULL;
+	const uint8_t *bytes;
+	size_t len;
+
+	if (!place)
+		return;
+	place->function = mark;
+	snprintf(place->symbol, sizeof(place->symbol), "sbt:%s", note->name);
+	place->start = place->offset = note->offset;
+	len = elf_bytes(m->elf, note->offset, 16, &bytes);
+	insn_decode(m->traits.machine, bytes, len, &place->entry.insn);
+	snprintf(place->entry.why, sizeof(place->entry.why), "a marker, on %s",
+		 place->entry.insn.text);
+	if (place->entry.insn.class != INSN_EMULATED && place->entry.insn.class != INSN_STEPPED)
+		place->error = -ENOTSUP;
+	place->spec.family = mark->family;
+	place->spec.kind = mark->kind;
+	place->spec.role = mark->role;
+	place->spec.words_offset = SBT_WORDS_NONE;
+	mark_arg(m, note, args->object, &place->spec.object);
+	mark_arg(m, note, args->index, &place->spec.index);
+	mark_arg(m, note, args->file, &place->spec.file);
+	mark_arg(m, note, args->line, &place->spec.line);
+	mark_arg(m, note, args->name, &place->spec.name);
+	mark_arg(m, note, args->what, &place->spec.what);
+	mark_arg(m, note, args->words, &place->spec.words);
+}
+
+static void find_marks(struct module *m)
+{
+	struct sdt_list notes;
+	size_t i;
+
+	if (sdt_read(m->elf, "sbt", &notes))
+		return;
+	for (i = 0; i < notes.n; i++)
+		add_mark(m, &notes.notes[i]);
+	sdt_free(&notes);
+}
+
+/* Only dynamic linkers have it, as a place for debuggers to stop. */
+static void find_loader(struct module *m)
+{
+	struct elf_symbol symbol;
+
+	if (elf_find_function(m->elf, "_dl_debug_state", &symbol, 1) > 0)
+		m->loader = find_entry(m, &symbol);
+}
+
+/* Adds to where a runtime's calls of regions' functions return to. */
+static void add_returns(struct module *m, uint8_t family, const struct returns *found)
+{
+	uint32_t i, j;
+
+	if (!found->n || found->n > RETURNS_MAX - m->returns.n)
+		return;
+	for (i = 0; i < found->n; i++) {
+		for (j = 0; j < m->returns.n && m->returns.at[j] != found->at[i]; j++)
+			;
+		if (j == m->returns.n)
+			m->returns.at[m->returns.n++] = found->at[i];
+	}
+	m->returned |= 1u << family;
+}
+
+/* libomp has GCC's functions, too. */
+static void find_returns(struct module *m)
+{
+	uint64_t regions[RETURNS_MAX];
+	struct elf_symbol invoke;
+	struct returns found;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < m->nplaces; i++) {
+		const struct family_function *f = m->places[i].function;
+
+		if (f->role != SBT_ROLE_REGION)
+			continue;
+		m->regions |= 1u << f->family;
+		if (f->family == SBT_FAMILY_GOMP && n < RETURNS_MAX &&
+		    !elf_offset_to_vaddr(m->elf, m->places[i].start, &regions[n]))
+			n++;
+	}
+	if (n) {
+		returns_find(m->elf, m->traits.machine, regions, n, 0, &found);
+		add_returns(m, SBT_FAMILY_GOMP, &found);
+	}
+	/* All of libomp's threads run them by one function, to which a pointer is passed on many times. */
+	if ((m->regions & 1u << SBT_FAMILY_LIBOMP) &&
+	    elf_find_function(m->elf, "__kmp_invoke_microtask", &invoke, 1) > 0) {
+		returns_find(m->elf, m->traits.machine, NULL, 0, invoke.vaddr, &found);
+		add_returns(m, SBT_FAMILY_LIBOMP, &found);
+	}
+}
+
+static bool has_std(const struct module *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nplaces; i++)
+		if (m->places[i].spec.family == SBT_FAMILY_STD)
+			return true;
+	return false;
+}
+
+/* What libstdc++ keeps for std::barrier, std::latch, std::atomic::wait() and semaphores to sleep on. */
+static bool has_waiter_pool(const struct module *m)
+{
+	uint64_t vaddr;
+
+	return !elf_find_object(m->elf, "_ZZNSt8__detail18__waiter_pool_base6_S_forEPKvE3__w",
+				&vaddr);
+}
+
+void module_find_known(struct module *m)
+{
+	elf_each_function(m->elf, take_symbol, m);
+	find_marks(m);
+}
+
+void module_find_rest(struct module *m)
+{
+	m->tbb = !strncmp(m->traits.soname, "libtbb.so", strlen("libtbb.so"));
+	find_returns(m);
+	m->inlined_waits = !has_std(m) && has_waiter_pool(m);
+	if (!m->c_library && is_nameless(m))
+		find_by_code(m);
+	find_loader(m);
+}
+
+int module_find_outlined(struct module *m, uint8_t family, uint64_t offset, uint64_t caller)
+{
+	const struct family_function *row = family_outlined(family);
+	uint32_t i;
+	struct outlined found;
+	uint64_t vaddr;
+	int err;
+
+	if (!m->elf || !row || elf_offset_to_vaddr(m->elf, offset, &vaddr))
+		return -ENOENT;
+	if (caller && elf_offset_to_vaddr(m->elf, caller, &caller))
+		caller = 0;
+	err = outlined_find(m->elf, m->traits.machine, vaddr, caller, &found);
+	for (i = 0; i < found.n; i++)
+		module_add_place(m, row, "(function of a parallel region)", &found.functions[i]);
+	free(found.functions);
+	return err;
+}
