@@ -10,35 +10,13 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "sites/space_internal.h"
 #include "target/linker.h"
-
-struct site {
-	uint32_t id;
-	struct module *module; /* NULL: in none that is known */
-	uint64_t offset; /* in the file; without a module the address itself */
-	uint64_t space; /* without a module: whose address it is */
-	const char *label; /* file, line and name by a marker, as one text; NULL: no marker */
-	bool named;
-	struct site_name name;
-};
 
 struct object_name {
 	const struct module *module;
 	uint64_t vaddr;
 	char *name; /* NULL: looked for and not found */
-};
-
-struct spaces {
-	struct modules *modules;
-	struct symbol_server *symbols;
-	void *space_tree;
-	struct space **spaces;
-	size_t nspaces, cap_spaces;
-	void *site_tree;
-	struct site **sites;
-	uint32_t nsites, cap_sites;
-	void *object_tree;
-	void *text_tree; /* names of mappings */
 };
 
 /* --- spaces ------------------------------------------------------------------------------------- */
@@ -50,19 +28,6 @@ static int compare_spaces(const void *a, const void *b)
 	if (x->tgid != y->tgid)
 		return x->tgid < y->tgid ? -1 : 1;
 	return (x->inc > y->inc) - (x->inc < y->inc);
-}
-
-static int compare_sites(const void *a, const void *b)
-{
-	const struct site *x = a, *y = b;
-
-	if (x->module != y->module)
-		return (uintptr_t)x->module < (uintptr_t)y->module ? -1 : 1;
-	if (x->space != y->space)
-		return x->space < y->space ? -1 : 1;
-	if (x->offset != y->offset)
-		return x->offset < y->offset ? -1 : 1;
-	return strcmp(x->label ? x->label : "", y->label ? y->label : "");
 }
 
 static int compare_objects(const void *a, const void *b)
@@ -91,18 +56,6 @@ int spaces_new(struct modules *modules, struct symbol_server *symbols, struct sp
 	return 0;
 }
 
-static void site_free(struct site *site)
-{
-	uint32_t i;
-
-	for (i = 0; i < site->name.nframes; i++) {
-		free((char *)(uintptr_t)site->name.frames[i].function);
-		free((char *)(uintptr_t)site->name.frames[i].file);
-	}
-	free((void *)(uintptr_t)site->name.frames);
-	free(site);
-}
-
 static void object_free(void *p)
 {
 	struct object_name *object = p;
@@ -122,8 +75,8 @@ void spaces_free(struct spaces *s)
 
 	if (!s)
 		return;
+	sites_free(s);
 	tdestroy(s->space_tree, nothing);
-	tdestroy(s->site_tree, nothing);
 	tdestroy(s->object_tree, object_free);
 	tdestroy(s->text_tree, free);
 	for (i = 0; i < s->nspaces; i++) {
@@ -131,10 +84,7 @@ void spaces_free(struct spaces *s)
 		maps_free(&s->spaces[i]->looked);
 		free(s->spaces[i]);
 	}
-	for (i = 0; i < s->nsites; i++)
-		site_free(s->sites[i]);
 	free(s->spaces);
-	free(s->sites);
 	free(s);
 }
 
@@ -304,62 +254,7 @@ int space_read(struct spaces *s, struct space *space)
 	return 0;
 }
 
-/* --- sites ---------------------------------------------------------------------------------------- */
-
-static uint32_t site_get(struct spaces *s, const struct site *key)
-{
-	struct site *const *found = tfind(key, &s->site_tree, compare_sites);
-	struct site *site, **all;
-
-	if (found)
-		return (*found)->id;
-	if (s->nsites == s->cap_sites) {
-		all = realloc(s->sites, (s->cap_sites * 2 + 64) * sizeof(struct site *));
-		if (!all)
-			return SPACE_SITE_NONE;
-		s->sites = all;
-		s->cap_sites = s->cap_sites * 2 + 64;
-	}
-	site = malloc(sizeof(*site));
-	if (!site)
-		return SPACE_SITE_NONE;
-	*site = *key;
-	site->id = s->nsites;
-	if (!tsearch(site, &s->site_tree, compare_sites)) {
-		free(site);
-		return SPACE_SITE_NONE;
-	}
-	s->sites[s->nsites] = site;
-	return s->nsites++;
-}
-
-/* The site of the call at @call, with the mapping that it is in, or NULL. */
-static uint32_t site_at(struct spaces *s, const struct space *space, const struct maps_entry *e,
-			uint64_t call)
-{
-	struct site key = { 0 };
-
-	if (e && e->exec && e->ino)
-		key.module = modules_get(s->modules, (int)space->tgid, e);
-	if (key.module) {
-		key.offset = call - e->start + e->offset;
-	} else {
-		key.offset = call;
-		key.space = (uint64_t)space->tgid << 32 | space->inc;
-	}
-	return site_get(s, &key);
-}
-
-uint32_t space_site(struct spaces *s, struct space *space, uint64_t ip)
-{
-	/* The call stands before the address it returns to. */
-	uint64_t call = ip ? ip - 1 : 0;
-	const struct maps_entry *e = maps_find(&space->maps, call);
-
-	if ((!e || !e->exec || !e->ino) && !space->gone && !space_read(s, space))
-		e = maps_find(&space->maps, call);
-	return site_at(s, space, e, call);
-}
+/* --- code ------------------------------------------------------------------------------------------ */
 
 /* Code at @addr. Not "[uprobes]": an address there has taken the place of the real one. */
 static const struct maps_entry *find_code(const struct space *space, uint64_t addr)
@@ -452,13 +347,7 @@ int space_unwind(struct spaces *s, struct space *space, const struct sbt_stack *
 	return err;
 }
 
-static const char *keep(const char *text)
-{
-	return *text ? strdup(text) : NULL;
-}
-
-/* The same text, kept until the end; NULL: out of memory. */
-static const char *spaces_keep(struct spaces *s, const char *text)
+const char *spaces_keep(struct spaces *s, const char *text)
 {
 	void *const *found = tfind(text, &s->text_tree, compare_texts);
 	char *copy;
@@ -473,8 +362,7 @@ static const char *spaces_keep(struct spaces *s, const char *text)
 	return copy;
 }
 
-/* The mapping at @addr, after a second look if need be. */
-static const struct maps_entry *find_mapping(struct spaces *s, struct space *space, uint64_t addr)
+const struct maps_entry *space_find_mapping(struct spaces *s, struct space *space, uint64_t addr)
 {
 	const struct maps_entry *e = maps_find(&space->maps, addr);
 
@@ -483,134 +371,12 @@ static const struct maps_entry *find_mapping(struct spaces *s, struct space *spa
 	return e;
 }
 
-/* A text that a marker names: as it was read, or, a page that nobody had touched yet, from the file behind it. */
-static void label_text(struct spaces *s, struct space *space, const char *read, uint64_t addr,
-		       char out[SBT_LABEL_LEN + 1])
-{
-	const struct maps_entry *e;
-	const struct module *m = NULL;
-	ssize_t n = 0;
-
-	snprintf(out, SBT_LABEL_LEN + 1, "%.*s", SBT_LABEL_LEN, read);
-	if (*out || !addr)
-		return;
-	e = find_mapping(s, space, addr);
-	/* A program's constants: what may have been written to is not in the file. */
-	if (e && e->ino && !e->shared)
-		m = modules_get(s->modules, (int)space->tgid, e);
-	if (m && m->fd >= 0)
-		n = pread(m->fd, out, SBT_LABEL_LEN, (off_t)(addr - e->start + e->offset));
-	out[n > 0 ? n : 0] = '\0';
-}
-
-uint32_t space_label_site(struct spaces *s, struct space *space, const struct sbt_label *label)
-{
-	const struct maps_entry *e = find_mapping(s, space, label->ip);
-	char file[SBT_LABEL_LEN + 1], name[SBT_LABEL_LEN + 1], text[2 * SBT_LABEL_LEN + 16];
-	struct site key = { 0 };
-	struct site_frame *frame;
-	struct site *site;
-	uint32_t id;
-
-	label_text(s, space, label->file, label->file_at, file);
-	label_text(s, space, label->name, label->name_at, name);
-	snprintf(text, sizeof(text), "%s:%u %s", file, label->line, name);
-	key.label = spaces_keep(s, text);
-	if (!key.label)
-		return SPACE_SITE_NONE;
-	if (e && e->exec && e->ino)
-		key.module = modules_get(s->modules, (int)space->tgid, e);
-	if (key.module) {
-		key.offset = label->ip - e->start + e->offset;
-	} else {
-		key.offset = label->ip;
-		key.space = (uint64_t)space->tgid << 32 | space->inc;
-	}
-	id = site_get(s, &key);
-	if (id == SPACE_SITE_NONE || s->sites[id]->named)
-		return id;
-	site = s->sites[id];
-	frame = calloc(1, sizeof(*frame));
-	if (!frame)
-		return SPACE_SITE_NONE;
-	frame->file = *file ? strdup(file) : NULL;
-	frame->line = label->line;
-	site->name.label = *name ? spaces_keep(s, name) : NULL;
-	site->name.loop = label->loop != 0;
-	site->name.frames = frame;
-	site->name.nframes = 1;
-	site->name.offset = key.offset;
-	if (key.module) {
-		site->name.module = key.module->path;
-		site->name.build_id = *key.module->build_id ? key.module->build_id : NULL;
-	}
-	site->named = true;
-	return id;
-}
-
-/* What of the C++ library was inlined is not where the user's call is. */
-static int first_of_user(const struct symbol *symbol)
-{
-	int i;
-
-	for (i = 0; i < symbol->nframes && !strncmp(symbol->frames[i].function, "std::", 5); i++)
-		;
-	return i < symbol->nframes ? i : 0;
-}
-
-static void site_look_up(struct spaces *s, struct site *site)
-{
-	const struct module *m = site->module;
-	struct site_frame *frames;
-	struct symbol *symbol;
-	uint64_t vaddr;
-	int i, first;
-
-	site->named = true;
-	site->name.offset = site->offset;
-	if (!m)
-		return;
-	site->name.module = m->path;
-	site->name.build_id = *m->build_id ? m->build_id : NULL;
-	if (!m->elf || elf_offset_to_vaddr(m->elf, site->offset, &vaddr))
-		return;
-	site->name.offset = vaddr;
-	symbol = malloc(sizeof(*symbol));
-	if (!symbol)
-		return;
-	if (!symbol_lookup(s->symbols, m->fd, m->path, vaddr, symbol) && symbol->nframes > 0) {
-		first = first_of_user(symbol);
-		frames = calloc((size_t)symbol->nframes, sizeof(*frames));
-		for (i = first; frames && i < symbol->nframes; i++) {
-			frames[i - first].function = keep(symbol->frames[i].function);
-			frames[i - first].file = keep(symbol->frames[i].file);
-			frames[i - first].line = symbol->frames[i].line;
-		}
-		if (frames) {
-			site->name.frames = frames;
-			site->name.nframes = (uint32_t)(symbol->nframes - first);
-		}
-	}
-	free(symbol);
-}
-
-const struct site_name *spaces_site(struct spaces *s, uint32_t id)
-{
-	if (id >= s->nsites)
-		return NULL;
-	if (!s->sites[id]->named)
-		site_look_up(s, s->sites[id]);
-	return &s->sites[id]->name;
-}
-
 /* --- mappings -------------------------------------------------------------------------------------- */
 
 const char *space_mapping_name(struct spaces *s, struct space *space, uint64_t addr)
 {
-	const struct maps_entry *e = maps_find(&space->maps, addr);
+	const struct maps_entry *e = space_find_mapping(s, space, addr);
 
-	if (!e && !space->gone && !space_read(s, space))
-		e = maps_find(&space->maps, addr);
 	if (!e)
 		return NULL;
 	return spaces_keep(s, *e->path ? e->path : "anonymous memory");
@@ -620,11 +386,9 @@ const char *space_mapping_name(struct spaces *s, struct space *space, uint64_t a
 
 uint64_t space_shared_key(struct spaces *s, struct space *space, uint64_t addr)
 {
-	const struct maps_entry *e = maps_find(&space->maps, addr);
+	const struct maps_entry *e = space_find_mapping(s, space, addr);
 	uint64_t hash = TEXT_HASH_INIT, offset;
 
-	if (!e && !space->gone && !space_read(s, space))
-		e = maps_find(&space->maps, addr);
 	if (!e || !e->shared || !e->ino)
 		return 0;
 	offset = addr - e->start + e->offset;
@@ -678,68 +442,4 @@ const char *space_object_name(struct spaces *s, const struct space *space, uint6
 		name = object_look_up(s, m, addr - bias);
 	}
 	return name;
-}
-
-size_t site_function_len(const char *name)
-{
-	const char *clone = strstr(name, " [clone"), *dot = strchr(name, '.');
-
-	if (clone)
-		return (size_t)(clone - name);
-	return dot && dot != name ? (size_t)(dot - name) : strlen(name);
-}
-
-/* Of the standard library, inlined or not: its callers wait. */
-static bool is_wrapper(const char *function)
-{
-	return strstr(function, "std::condition_variable") ||
-	       strstr(function, "std::_V2::condition") ||
-	       strstr(function, "boost::condition_variable");
-}
-
-/* In a file without names the function is where it begins. */
-static uint64_t nameless_function(const struct site *site)
-{
-	const struct module *m = site->module;
-	uint64_t vaddr, start, h;
-
-	if (!m || !m->elf || elf_offset_to_vaddr(m->elf, site->offset, &vaddr) ||
-	    !module_function(m, vaddr, &start))
-		return 0;
-	h = text_hash(2, m->path, strlen(m->path));
-	h = text_hash(h, m->build_id, strlen(m->build_id));
-	h = text_hash(h, &start, sizeof(start));
-	return h ? h : 1;
-}
-
-uint64_t spaces_function(struct spaces *s, uint32_t site, bool *exact)
-{
-	const struct site_name *n = spaces_site(s, site);
-	const char *name = NULL;
-	uint64_t h;
-	uint32_t i;
-
-	*exact = n && n->nframes && n->frames[0].line;
-	if (!n || !n->module)
-		return 0;
-	for (i = 0; i < n->nframes; i++) {
-		name = n->frames[i].function;
-		if (!name || !is_wrapper(name))
-			break;
-	}
-	if (!name || !*name)
-		return nameless_function(s->sites[site]);
-	h = text_hash(1, n->module, strlen(n->module));
-	if (n->build_id)
-		h = text_hash(h, n->build_id, strlen(n->build_id));
-	h = text_hash(h, name, site_function_len(name));
-	return h ? h : 1;
-}
-
-void spaces_set_through(struct spaces *s, uint32_t site, const char *function)
-{
-	struct site_name *name = site < s->nsites ? &s->sites[site]->name : NULL;
-
-	if (name && !name->through)
-		name->through = spaces_keep(s, function);
 }

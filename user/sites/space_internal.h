@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* What the files of spaces and of sites share. */
+#ifndef SITES_SPACE_INTERNAL_H
+#define SITES_SPACE_INTERNAL_H
+
+#include "sites/space.h"
+
+struct site {
+	uint32_t id;
+	struct module *module; /* NULL: in none that is known */
+	uint64_t offset; /* in the file; without a module the address itself */
+	uint64_t space; /* without a module: whose address it is */
+	const char *label; /* file, line and name by a marker, as one text; NULL: no marker */
+	bool named;
+	struct site_name name;
+};
+
+struct spaces {
+	struct modules *modules;
+	struct symbol_server *symbols;
+	void *space_tree;
+	struct space **spaces;
+	size_t nspaces, cap_spaces;
+	void *site_tree;
+	struct site **sites;
+	uint32_t nsites, cap_sites;
+	void *object_tree;
+	void *text_tree; /* names of mappings */
+};
+
+/* The site of the call at @call, with the mapping that it is in, or NULL. SPACE_SITE_NONE: out of memory. */
+uint32_t site_at(struct spaces *s, const struct space *space, const struct maps_entry *e,
+		 uint64_t call);
+/* All of them, with their names. */
+void sites_free(struct spaces *s);
+/* The same text, kept until the end; NULL: out of memory. */
+const char *spaces_keep(struct spaces *s, const char *text);
+/* The mapping at @addr, after a second look if need be. */
+const struct maps_entry *space_find_mapping(struct spaces *s, struct space *space, uint64_t addr);
+
+#endif /* SITES_SPACE_INTERNAL_H */

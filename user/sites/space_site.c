@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Call sites, and what they are called. */
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "sites/space_internal.h"
+
+static int compare_sites(const void *a, const void *b)
+{
+	const struct site *x = a, *y = b;
+
+	if (x->module != y->module)
+		return (uintptr_t)x->module < (uintptr_t)y->module ? -1 : 1;
+	if (x->space != y->space)
+		return x->space < y->space ? -1 : 1;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return strcmp(x->label ? x->label : "", y->label ? y->label : "");
+}
+
+static void site_free(struct site *site)
+{
+	uint32_t i;
+
+	for (i = 0; i < site->name.nframes; i++) {
+		free((char *)(uintptr_t)site->name.frames[i].function);
+		free((char *)(uintptr_t)site->name.frames[i].file);
+	}
+	free((void *)(uintptr_t)site->name.frames);
+	free(site);
+}
+
+static void nothing(void *p)
+{
+	(void)p;
+}
+
+void sites_free(struct spaces *s)
+{
+	uint32_t i;
+
+	tdestroy(s->site_tree, nothing);
+	for (i = 0; i < s->nsites; i++)
+		site_free(s->sites[i]);
+	free(s->sites);
+}
+
+static uint32_t site_get(struct spaces *s, const struct site *key)
+{
+	struct site *const *found = tfind(key, &s->site_tree, compare_sites);
+	struct site *site, **all;
+
+	if (found)
+		return (*found)->id;
+	if (s->nsites == s->cap_sites) {
+		all = realloc(s->sites, (s->cap_sites * 2 + 64) * sizeof(struct site *));
+		if (!all)
+			return SPACE_SITE_NONE;
+		s->sites = all;
+		s->cap_sites = s->cap_sites * 2 + 64;
+	}
+	site = malloc(sizeof(*site));
+	if (!site)
+		return SPACE_SITE_NONE;
+	*site = *key;
+	site->id = s->nsites;
+	if (!tsearch(site, &s->site_tree, compare_sites)) {
+		free(site);
+		return SPACE_SITE_NONE;
+	}
+	s->sites[s->nsites] = site;
+	return s->nsites++;
+}
+
+/* Where the instruction at @addr is, in which mapping or NULL. */
+static void site_place(struct site *key, struct spaces *s, const struct space *space,
+		       const struct maps_entry *e, uint64_t addr)
+{
+	if (e && e->exec && e->ino)
+		key->module = modules_get(s->modules, (int)space->tgid, e);
+	if (key->module) {
+		key->offset = addr - e->start + e->offset;
+	} else {
+		key->offset = addr;
+		key->space = (uint64_t)space->tgid << 32 | space->inc;
+	}
+}
+
+uint32_t site_at(struct spaces *s, const struct space *space, const struct maps_entry *e,
+		 uint64_t call)
+{
+	struct site key = { 0 };
+
+	site_place(&key, s, space, e, call);
+	return site_get(s, &key);
+}
+
+uint32_t space_site(struct spaces *s, struct space *space, uint64_t ip)
+{
+	/* The call stands before the address it returns to. */
+	uint64_t call = ip ? ip - 1 : 0;
+	const struct maps_entry *e = maps_find(&space->maps, call);
+
+	if ((!e || !e->exec || !e->ino) && !space->gone && !space_read(s, space))
+		e = maps_find(&space->maps, call);
+	return site_at(s, space, e, call);
+}
+
+static const char *keep(const char *text)
+{
+	return *text ? strdup(text) : NULL;
+}
+
+/* A text that a marker names: as it was read, or, a page that nobody had touched yet, from the file behind it. */
+static void label_text(struct spaces *s, struct space *space, const char *read, uint64_t addr,
+		       char out[SBT_LABEL_LEN + 1])
+{
+	const struct maps_entry *e;
+	const struct module *m = NULL;
+	ssize_t n = 0;
+
+	snprintf(out, SBT_LABEL_LEN + 1, "%.*s", SBT_LABEL_LEN, read);
+	if (*out || !addr)
+		return;
+	e = space_find_mapping(s, space, addr);
+	/* A program's constants: what may have been written to is not in the file. */
+	if (e && e->ino && !e->shared)
+		m = modules_get(s->modules, (int)space->tgid, e);
+	if (m && m->fd >= 0)
+		n = pread(m->fd, out, SBT_LABEL_LEN, (off_t)(addr - e->start + e->offset));
+	out[n > 0 ? n : 0] = '\0';
+}
+
+uint32_t space_label_site(struct spaces *s, struct space *space, const struct sbt_label *label)
+{
+	const struct maps_entry *e = space_find_mapping(s, space, label->ip);
+	char file[SBT_LABEL_LEN + 1], name[SBT_LABEL_LEN + 1], text[2 * SBT_LABEL_LEN + 16];
+	struct site key = { 0 };
+	struct site_frame *frame;
+	struct site *site;
+	uint32_t id;
+
+	label_text(s, space, label->file, label->file_at, file);
+	label_text(s, space, label->name, label->name_at, name);
+	snprintf(text, sizeof(text), "%s:%u %s", file, label->line, name);
+	key.label = spaces_keep(s, text);
+	if (!key.label)
+		return SPACE_SITE_NONE;
+	site_place(&key, s, space, e, label->ip);
+	id = site_get(s, &key);
+	if (id == SPACE_SITE_NONE || s->sites[id]->named)
+		return id;
+	site = s->sites[id];
+	frame = calloc(1, sizeof(*frame));
+	if (!frame)
+		return SPACE_SITE_NONE;
+	frame->file = *file ? strdup(file) : NULL;
+	frame->line = label->line;
+	site->name.label = *name ? spaces_keep(s, name) : NULL;
+	site->name.loop = label->loop != 0;
+	site->name.frames = frame;
+	site->name.nframes = 1;
+	site->name.offset = key.offset;
+	if (key.module) {
+		site->name.module = key.module->path;
+		site->name.build_id = *key.module->build_id ? key.module->build_id : NULL;
+	}
+	site->named = true;
+	return id;
+}
+
+/* What of the C++ library was inlined is not where the user's call is. */
+static int first_of_user(const struct symbol *symbol)
+{
+	int i;
+
+	for (i = 0; i < symbol->nframes && !strncmp(symbol->frames[i].function, "std::", 5); i++)
+		;
+	return i < symbol->nframes ? i : 0;
+}
+
+static void site_look_up(struct spaces *s, struct site *site)
+{
+	const struct module *m = site->module;
+	struct site_frame *frames;
+	struct symbol *symbol;
+	uint64_t vaddr;
+	int i, first;
+
+	site->named = true;
+	site->name.offset = site->offset;
+	if (!m)
+		return;
+	site->name.module = m->path;
+	site->name.build_id = *m->build_id ? m->build_id : NULL;
+	if (!m->elf || elf_offset_to_vaddr(m->elf, site->offset, &vaddr))
+		return;
+	site->name.offset = vaddr;
+	symbol = malloc(sizeof(*symbol));
+	if (!symbol)
+		return;
+	if (!symbol_lookup(s->symbols, m->fd, m->path, vaddr, symbol) && symbol->nframes > 0) {
+		first = first_of_user(symbol);
+		frames = calloc((size_t)symbol->nframes, sizeof(*frames));
+		for (i = first; frames && i < symbol->nframes; i++) {
+			frames[i - first].function = keep(symbol->frames[i].function);
+			frames[i - first].file = keep(symbol->frames[i].file);
+			frames[i - first].line = symbol->frames[i].line;
+		}
+		if (frames) {
+			site->name.frames = frames;
+			site->name.nframes = (uint32_t)(symbol->nframes - first);
+		}
+	}
+	free(symbol);
+}
+
+const struct site_name *spaces_site(struct spaces *s, uint32_t id)
+{
+	if (id >= s->nsites)
+		return NULL;
+	if (!s->sites[id]->named)
+		site_look_up(s, s->sites[id]);
+	return &s->sites[id]->name;
+}
+
+size_t site_function_len(const char *name)
+{
+	const char *clone = strstr(name, " [clone"), *dot = strchr(name, '.');
+
+	if (clone)
+		return (size_t)(clone - name);
+	return dot && dot != name ? (size_t)(dot - name) : strlen(name);
+}
+
+/* Of the standard library, inlined or not: its callers wait. */
+static bool is_wrapper(const char *function)
+{
+	return strstr(function, "std::condition_variable") ||
+	       strstr(function, "std::_V2::condition") ||
+	       strstr(function, "boost::condition_variable");
+}
+
+/* In a file without names the function is where it begins. */
+static uint64_t nameless_function(const struct site *site)
+{
+	const struct module *m = site->module;
+	uint64_t vaddr, start, h;
+
+	if (!m || !m->elf || elf_offset_to_vaddr(m->elf, site->offset, &vaddr) ||
+	    !module_function(m, vaddr, &start))
+		return 0;
+	h = text_hash(2, m->path, strlen(m->path));
+	h = text_hash(h, m->build_id, strlen(m->build_id));
+	h = text_hash(h, &start, sizeof(start));
+	return h ? h : 1;
+}
+
+uint64_t spaces_function(struct spaces *s, uint32_t site, bool *exact)
+{
+	const struct site_name *n = spaces_site(s, site);
+	const char *name = NULL;
+	uint64_t h;
+	uint32_t i;
+
+	*exact = n && n->nframes && n->frames[0].line;
+	if (!n || !n->module)
+		return 0;
+	for (i = 0; i < n->nframes; i++) {
+		name = n->frames[i].function;
+		if (!name || !is_wrapper(name))
+			break;
+	}
+	if (!name || !*name)
+		return nameless_function(s->sites[site]);
+	h = text_hash(1, n->module, strlen(n->module));
+	if (n->build_id)
+		h = text_hash(h, n->build_id, strlen(n->build_id));
+	h = text_hash(h, name, site_function_len(name));
+	return h ? h : 1;
+}
+
+void spaces_set_through(struct spaces *s, uint32_t site, const char *function)
+{
+	struct site_name *name = site < s->nsites ? &s->sites[site]->name : NULL;
+
+	if (name && !name->through)
+		name->through = spaces_keep(s, function);
+}
