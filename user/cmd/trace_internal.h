@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* One run of sbt-trace trace, from its words to its report. */
+#ifndef CMD_TRACE_INTERNAL_H
+#define CMD_TRACE_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "attach/guard.h"
+#include "cmd/counting.h"
+#include "cmd/handover.h"
+#include "cmd/options.h"
+#include "cmd/trace.h"
+#include "target/launch.h"
+
+struct trace {
+	struct options options;
+	const struct trace_hook *hook; /* NULL: the output is ours */
+	struct present present; /* what the report needs to know */
+	struct attach *attach;
+	struct counting counting;
+	struct why *why;
+	struct stream *stream;
+	struct progress *progress; /* NULL: nowhere */
+	struct modules *modules;
+	struct symbol_server *symbols;
+	struct spaces *spaces;
+	struct targets *targets;
+	struct model *model;
+	struct watch *watch;
+	struct pump *pump;
+	struct hanging *hanging;
+	struct recording *recording; /* NULL: none */
+	bool only_record; /* nothing else is to come of it */
+	struct emit *emit;
+	FILE *out;
+	struct launch launch;
+	struct guard guard;
+	bool launched;
+	int command_status; /* as an exit status; -1: not ended */
+	int epoll;
+	int signals;
+	int *pidfds; /* of -p; of ranks handed over */
+	size_t npidfds;
+	size_t nlive; /* of these: not yet exited */
+	struct handover handover;
+	char *own_output, *own_record; /* of a rank left alone */
+	uint64_t begin_ns; /* of sbt-trace itself */
+	uint64_t arm_ns;
+	uint64_t end_ns; /* by --duration; 0: none */
+	uint64_t last_record_ns;
+	bool armed;
+	bool stop;
+	int error; /* of following what happens: negative errno */
+	int write_error; /* of writing: the same */
+};
+
+/* The words, and what they ask for. Returns -1, or the exit status: there is nothing to be traced. */
+int trace_read_words(struct trace *t, int argc, char **argv, enum options_help what);
+/* mpirun sbt-trace COMMAND: one report for all. Not 0: there is nothing more to do, *status is the exit status. */
+int trace_meet_ranks(struct trace *t, int *status);
+/* Says that COMMAND could not be executed, for @err (negative errno). Returns the exit status. */
+int trace_cannot_run(const struct options *o, int err);
+
+#endif /* CMD_TRACE_INTERNAL_H */
