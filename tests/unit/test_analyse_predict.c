@@ -115,10 +115,17 @@ static void test_central(void **state)
 		near(time_on(&in, &m, n), 100e3 + n * 500.0 + 2e3 + (n - 1) * 1e3 + 4e3);
 		predict_input_free(&in);
 	}
-	/* On one processor the first comes at 100, the second at 200; two updates, lowered, one woken; no way to go. */
+	/*
+	 * On one processor the first comes at 100, the second at 200; two updates, lowered. Nobody elsewhere is to be
+	 * woken, and there is no way to go: no other processor has anything to do with it.
+	 */
 	struct predict_input in = together(2);
 
-	near(time_on(&in, &m, 1), 200e3 + 500 + 2e3 + 1e3);
+	near(time_on(&in, &m, 1), 200e3 + 500 + 2e3);
+	predict_input_free(&in);
+	/* Four on two come at 100, 100, 200 and 200: of those that are to be woken two are of the other processor. */
+	in = together(4);
+	near(time_on(&in, &m, 2), 200e3 + 2 * 500 + 2e3 + 2 * 1e3 + 4e3);
 	predict_input_free(&in);
 }
 

@@ -118,7 +118,7 @@ struct predict_machine {
 	double by_msgs; /* 1: with messages */
 	double msg_size; /* of those, bytes */
 	double counter_time; /* central: an arrival's update of the counter, one after the other */
-	double wake_time; /* central: of the last, for each that it wakes, one after the other */
+	double wake_time; /* central: of the last, for each of another processor, one after the other */
 	double flag_time; /* from writing a flag to another processor's seeing it */
 
 	/* Remote data. */

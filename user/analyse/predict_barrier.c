@@ -126,7 +126,7 @@ static void linear_msgs(const struct predict_net *net, struct predict_arrival *a
 
 /*
  * One counter, as in the C library: each updates it, one after the other; who finds that all have come takes ModelTime,
- * and wakes the others one after the other, each of which then sees it after the way of a flag.
+ * and wakes those of other processors one after the other, each of which then sees it after the way of a flag.
  */
 static void central(const struct predict_net *net, struct predict_arrival *a, uint32_t n,
 		    double *scratch)
@@ -151,7 +151,9 @@ static void central(const struct predict_net *net, struct predict_arrival *a, ui
 		if (i == last)
 			continue;
 		s = signal_between(net, &a[last], &a[i]);
-		wake += m->wake_time + s.send;
+		/* One of its own processor is only put in line there: what that takes is SwitchTime. */
+		if (a[i].home != a[last].home)
+			wake += m->wake_time + s.send;
 		a[i].leave_ns = wake + s.way + m->exit_check_time;
 	}
 	a[last].leave_ns = wake; /* it returns when it has woken them */

@@ -45,7 +45,7 @@ const struct predict_param predict_params[] = {
 	{ "BarrierByMsgs", NULL, P(by_msgs), PREDICT_WHOLE, 0, 1, NULL, "1: barriers are made of messages" },
 	{ "BarrierMsgSize", NULL, P(msg_size), PREDICT_BYTES, 0, PREDICT_BYTES_MAX, NULL, "of each of those" },
 	TIME("CounterTime", counter_time, "central: to update the counter, one thread after the other"),
-	TIME("WakeTime", wake_time, "central: of the last thread, for each other that it wakes"),
+	TIME("WakeTime", wake_time, "central: of the last thread, for each of another processor that it wakes"),
 	TIME("FlagTime", flag_time, "from writing a flag to another processor's going on"),
 	{ "ServicePolicy", NULL, P(service), PREDICT_WORD, 0, 2, services,
 	  "of messages that come while a thread computes: none (served when it waits), interrupt, poll" },

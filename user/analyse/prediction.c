@@ -253,8 +253,12 @@ static void assume_threads(struct notes *n, const struct prediction_source *s)
 	ASSUME(n,
 	       "Computing takes %g times as long as here (MipsRatio), whatever runs beside it: "
 	       "shared caches "
-	       "and memory are not in it.",
+	       "and memory, and processors that are two halves of one core, are not in it.",
 	       m->mips_ratio);
+	/* Recorded were times, on however few processors: none of them says whose cache a line was in. */
+	ASSUME(n, "Memory that threads share costs nothing more there: what it takes lines of "
+		  "caches to get to the "
+		  "processor that next needs them is not known from a recording.");
 	if (m->quantum > 0)
 		ASSUME(n,
 		       "With fewer processors than threads: %s, in turns of %s; who waits at a "
