@@ -297,6 +297,35 @@ def test_rows(t):
     check(all([x["tid"] for x in b["threads"]] in ([tid], []) for b in part.barriers()), "other threads' rows")
 
 
+def test_rows_of_episodes(t):
+    """What is told as it happens is of the barriers and threads that were asked for, as the rows at the end are."""
+    recording, table = t.path(), t.path()
+    lu = [workload("lu"), "--size", "40", "--threads", "3", "--sleep-work", "1000"]
+    t.sbt("record", "-q", "-o", recording, "--", *lu)
+    view = ("-W", "--warn-time", "0", "--phase-times")
+    whole = report_trace(t, recording, *view)
+    ids = {b["function"]: b["id"] for b in whole.barriers()}
+    check_equal("all are told of", {e["barrier"] for e in told(whole)}, set(ids.values()))
+    part = report_trace(t, recording, *view, "--site", "lu_block")
+    check_equal("episodes", told(part), [e for e in told(whole) if e["barrier"] == ids["lu_block"]])
+    check_equal("all is told of those", [x for x in part.records if x["type"] in ("warning", "phase_time")],
+                [x for x in whole.records if x["type"] in ("warning", "phase_time") and
+                 x["barrier"] == ids["lu_block"]])
+    tid = whole.barrier(function="lu_block")["threads"][1]["tid"]
+    part = report_trace(t, recording, *view, "--thread", str(tid))
+    check_equal("episodes of one thread", [(e["phase"], e["threads"]) for e in told(part)],
+                [(e["phase"], [x for x in e["threads"] if x["tid"] == tid]) for e in told(whole)])
+    check_equal("of how many", [e["participants"] for e in told(part)], [e["participants"] for e in told(whole)])
+    check_equal("of nobody", told(report_trace(t, recording, *view, "--thread", "1")), [])
+    t.sbt("report", "--csv", "-o", table, *view, "--site", "lu_block", recording)
+    rows = [row for row in read(table).splitlines() if row.startswith("episode,")]
+    check(any(ids["lu_block"] in row for row in rows), "no episodes in the table")
+    check(not any(ids["run"] in row for row in rows), "another barrier's in the table")
+    text = report(t, recording, "-W", "--site", "lu_block")
+    watches = re.findall(r"^SBT barrier watch in .*", text, re.M)
+    check_equal("as text", [bool(re.search(r"\(lu_block\)$", line)) for line in watches], [True] * len(told(whole)[1:]))
+
+
 def test_hang_is_on_record(t):
     recording, live = t.path(), t.path()
     tracer = t.start([SBT, "--json", "--hang", "1", "-o", live, "--record", recording, "--", workload("hung"),

@@ -36,6 +36,13 @@ static const struct site_name *site(void *ctx, uint32_t n)
 	return n < sizeof(sites) / sizeof(sites[0]) ? &sites[n] : NULL;
 }
 
+/* One that counts how often it was asked. */
+static const struct site_name *counted_site(void *ctx, uint32_t n)
+{
+	++*(uint64_t *)ctx;
+	return site(NULL, n % (sizeof(sites) / sizeof(sites[0])));
+}
+
 static const char *family_name(uint8_t family)
 {
 	return family == 1 ? "pthread" : NULL;
@@ -669,6 +676,42 @@ static void test_name_while_it_runs(void **state)
 	run_free(r);
 }
 
+/* However many there are, each name takes the same: that of the report, clashes and all. */
+static void test_many_names(void **state)
+{
+	enum { MANY = 3000 };
+	struct run *r = run_new(0);
+	struct report_env e = env(10000);
+	struct report_namer *namer = report_namer_new();
+	struct report_barrier live, alone;
+	uint64_t t = 0, asked = 0, before;
+	void *arena, *other;
+	uint32_t i;
+
+	(void)state;
+	assert_non_null(namer);
+	run_launched(r, 0);
+	for (i = 0; i < MANY; i++)
+		meet(r, i, i, &t);
+	e.site = counted_site;
+	e.ctx = &asked;
+	for (i = 0; i < MANY; i++) {
+		before = asked;
+		assert_int_equal(report_namer_name(namer, r->model, &e, i, &live, &arena), 0);
+		assert_true(asked - before < 20);
+		/* From time to time: it takes longer each time. */
+		if (i % 97 == 0) {
+			assert_int_equal(report_barrier_name(r->model, &e, i, &alone, &other), 0);
+			assert_string_equal(live.id, alone.id);
+			assert_string_equal(live.label, alone.label);
+			report_arena_free(other);
+		}
+		report_arena_free(arena);
+	}
+	report_namer_free(namer);
+	run_free(r);
+}
+
 /* Names of any length fit. */
 static void test_long_name(void **state)
 {
@@ -911,6 +954,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_ids_are_stable),
 		cmocka_unit_test(test_name_while_it_runs),
+		cmocka_unit_test(test_many_names),
 		cmocka_unit_test(test_long_name),
 		cmocka_unit_test(test_function_names),
 		cmocka_unit_test(test_phases),

@@ -500,25 +500,79 @@ int name_barrier(struct arena *a, const struct model *m, const struct report_env
 	return 0;
 }
 
-int report_barrier_name(const struct model *model, const struct report_env *env, uint32_t index,
-			struct report_barrier *out, void **arena)
+/* A barrier whose id is known. Returns 0 and *out and *arena, or -ENOMEM. */
+static int name_known(const struct model *model, const struct report_env *env, uint32_t id,
+		      uint32_t index, struct report_barrier *out, void **arena)
 {
 	struct arena *a = arena_new();
-	uint32_t id = 0;
-	int err;
+	int err = a ? name_barrier(a, model, env, id, index, out) : -ENOMEM;
 
-	*arena = NULL;
-	memset(out, 0, sizeof(*out));
-	if (!a)
-		return -ENOMEM;
-	err = name_id(a, model, env, index, &id);
-	if (!err)
-		err = name_barrier(a, model, env, id, index, out);
 	if (err)
 		arena_free(a);
 	else
 		*arena = a;
 	return err;
+}
+
+int report_barrier_name(const struct model *model, const struct report_env *env, uint32_t index,
+			struct report_barrier *out, void **arena)
+{
+	struct arena *a = arena_new();
+	uint32_t id = 0;
+	int err = a ? name_id(a, model, env, index, &id) : -ENOMEM;
+
+	*arena = NULL;
+	memset(out, 0, sizeof(*out));
+	arena_free(a);
+	return err ? err : name_known(model, env, id, index, out, arena);
+}
+
+/* A barrier has the call sites that it was made with, for good: its id, once found, stays. */
+struct report_namer {
+	struct hash taken;
+	uint32_t *ids; /* of the barriers up to here */
+	uint32_t n, cap;
+};
+
+struct report_namer *report_namer_new(void)
+{
+	return calloc(1, sizeof(struct report_namer));
+}
+
+void report_namer_free(struct report_namer *namer)
+{
+	if (!namer)
+		return;
+	hash_free(&namer->taken);
+	free(namer->ids);
+	free(namer);
+}
+
+int report_namer_name(struct report_namer *namer, const struct model *model,
+		      const struct report_env *env, uint32_t index, struct report_barrier *out,
+		      void **arena)
+{
+	int err;
+
+	*arena = NULL;
+	memset(out, 0, sizeof(*out));
+	if (index >= namer->cap) {
+		uint32_t cap = index + index / 2 + 16;
+		uint32_t *ids = reallocarray(namer->ids, cap, sizeof(*ids));
+
+		if (!ids)
+			return -ENOMEM;
+		namer->ids = ids;
+		namer->cap = cap;
+	}
+	while (namer->n <= index) {
+		err = id_of(env, model_barrier(model, namer->n), &namer->taken,
+			    &namer->ids[namer->n]);
+		if (err)
+			return err;
+		namer->n++;
+	}
+	return name_known(model, env, namer->ids[index], index, out, arena);
 }
 
 int report_barrier_names(const struct model *model, const struct report_env *env, uint32_t from,

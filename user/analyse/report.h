@@ -368,6 +368,15 @@ bool report_openmp_losses(const struct report_process *p, double *serial, double
 /* The id, label and call-site strings of one barrier, for episodes and warnings as they happen. */
 int report_barrier_name(const struct model *model, const struct report_env *env, uint32_t index,
 			struct report_barrier *out, void **arena);
+/*
+ * The same for a caller that has many of one model named, each when it comes: an id depends on the barriers before, which are
+ * looked at once. NULL: out of memory.
+ */
+struct report_namer *report_namer_new(void);
+void report_namer_free(struct report_namer *namer);
+int report_namer_name(struct report_namer *namer, const struct model *model,
+		      const struct report_env *env, uint32_t index, struct report_barrier *out,
+		      void **arena);
 /* The same of all barriers from index @from on, one after the other; each is gone after its call. */
 int report_barrier_names(const struct model *model, const struct report_env *env, uint32_t from,
 			 int (*each)(void *ctx, const struct report_barrier *barrier), void *ctx);

@@ -192,6 +192,8 @@ static int begin_watch(struct replay *r)
 		      : -ENOMEM;
 	if (err)
 		return err;
+	if (r->options.rows)
+		watch_only(r->watch, r->options.rows);
 	r->recalled.watch = r->watch;
 	r->recalled.env.openmp = watch_openmp(r->watch);
 	r->recalled.env.conceptual = watch_conceptual(r->watch);

@@ -15,12 +15,15 @@
 #include "tape/tape.h"
 
 struct replay;
+struct watch_rows;
 
 struct replay_options {
 	const struct options *
 		options; /* what to see: barriers watched, named, phases; must outlive the replay */
 	/* Only what threads came to from there on and before that, in ns since the start; UINT64_MAX: to the end. */
 	uint64_t from_ns, to_ns;
+	/* Of what is told as it happens, only this; must outlive the replay. Optional. */
+	const struct watch_rows *rows;
 	/* Is shown every episode, after all that is said of it. Optional. */
 	void (*episode)(void *ctx, const struct model *model, const struct model_episode *episode);
 	/* Is shown what a thread of the model touched of others' data. Returns 0 or -errno, which ends it. Optional. */

@@ -19,6 +19,7 @@
 #include "cmd/predicted.h"
 #include "cmd/recorded.h"
 #include "cmd/replay.h"
+#include "cmd/watch.h"
 
 struct which {
 	double from_s, to_s; /* to_s: NAN: to the end */
@@ -308,6 +309,7 @@ static int print(void *ctx, const struct options *o, FILE *out)
 				     .quiet = o->quiet,
 				     .verbose = o->verbose };
 	struct replay_options ro = { .options = o, .to_ns = UINT64_MAX };
+	const struct watch_rows told = { w->sites, w->nsites, w->threads, w->nthreads };
 	struct progress *progress = o->quiet ? NULL : progress_new(STDERR_FILENO);
 	struct replay *replay = NULL;
 	struct pictures *pictures = NULL;
@@ -320,6 +322,7 @@ static int print(void *ctx, const struct options *o, FILE *out)
 
 	emit.colour = isatty(fileno(out)) && !getenv("NO_COLOR");
 	ro.progress = progress;
+	ro.rows = &told;
 	ro.from_ns = (uint64_t)(w->from_s * 1e9);
 	if (!isnan(w->to_s))
 		ro.to_ns = (uint64_t)(w->to_s * 1e9);

@@ -17,6 +17,7 @@
 #define WATCH_WATCHED	 0x1u
 #define WATCH_NAMED	 0x2u
 #define WATCH_LOOP	 0x4u /* summed up at the end, not told of each time */
+#define WATCH_OTHER	 0x8u /* none of those that rows are shown of */
 #define WATCH_NAME_SHIFT 8 /* above: index of --name, plus one */
 
 #define LABEL_BYTES 192
@@ -33,10 +34,12 @@ struct watch {
 	const struct options *options;
 	const struct report_env *env;
 	struct emit *emit;
+	struct watch_rows rows;
 	struct model *model;
 	struct openmp *openmp;
 	struct conceptual *conceptual;
 	const char **phase_names;
+	struct report_namer *namer;
 	struct named *named; /* by barrier */
 	uint32_t nnamed;
 	bool *met_watch; /* by -w */
@@ -80,7 +83,8 @@ int watch_new(const struct options *options, const struct report_env *env, struc
 	w->met_watch = calloc(options->nwatch + 1, sizeof(*w->met_watch));
 	w->met_name = calloc(options->nnames + 1, sizeof(*w->met_name));
 	w->openmp = openmp_new();
-	if (!w->met_watch || !w->met_name || !w->openmp || name_phases(w)) {
+	w->namer = report_namer_new();
+	if (!w->met_watch || !w->met_name || !w->openmp || !w->namer || name_phases(w)) {
 		watch_free(w);
 		return -ENOMEM;
 	}
@@ -96,6 +100,7 @@ void watch_free(struct watch *w)
 		return;
 	for (i = 0; i < w->nnamed; i++)
 		report_arena_free(w->named[i].arena);
+	report_namer_free(w->namer);
 	openmp_free(w->openmp);
 	conceptual_free(w->conceptual);
 	free(w->phase_names);
@@ -121,6 +126,11 @@ struct conceptual *watch_conceptual(const struct watch *w)
 void watch_set_model(struct watch *w, struct model *model)
 {
 	w->model = model;
+}
+
+void watch_only(struct watch *w, const struct watch_rows *rows)
+{
+	w->rows = *rows;
 }
 
 /* --- which ---------------------------------------------------------------------------------------- */
@@ -177,7 +187,7 @@ static struct named *get_named(struct watch *w, const struct model *model, uint3
 	}
 	n = &w->named[index];
 	if (!n->made) {
-		if (report_barrier_name(model, w->env, index, &n->barrier, &n->arena))
+		if (report_namer_name(w->namer, model, w->env, index, &n->barrier, &n->arena))
 			return NULL;
 		n->made = true;
 	}
@@ -264,7 +274,7 @@ void watch_barrier(void *ctx, const struct model *model, uint32_t index, struct 
 	if (b->family == SBT_FAMILY_USDT && watch_name(w, b))
 		b->flags |= WATCH_NAMED;
 	/* To look names up takes time: only when somebody asked for one. */
-	if (!o->nwatch && !o->nnames && !o->nphases)
+	if (!o->nwatch && !o->nnames && !o->nphases && !w->rows.nsites)
 		return;
 	n = get_named(w, model, index);
 	if (!n)
@@ -285,6 +295,11 @@ void watch_barrier(void *ctx, const struct model *model, uint32_t index, struct 
 		w->met_watch[i] = true;
 	}
 	bound_phases(w, index, b, n->barrier.id, name);
+	for (i = 0; i < w->rows.nsites; i++)
+		if (matches(w, b, n->barrier.id, name, w->rows.sites[i]))
+			break;
+	if (w->rows.nsites && i == w->rows.nsites)
+		b->flags |= WATCH_OTHER;
 	/* Named a moment ago without its new name. */
 	report_arena_free(n->arena);
 	memset(n, 0, sizeof(*n));
@@ -408,6 +423,40 @@ static int grow_counters(struct watch *w, uint32_t members)
 	return 0;
 }
 
+static bool wanted_thread(const struct watch *w, uint32_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < w->rows.nthreads; i++)
+		if (w->rows.threads[i] == tid)
+			return true;
+	return !w->rows.nthreads;
+}
+
+/* Is any of it to be shown? */
+static bool wanted(const struct watch *w, uint32_t flags, const struct model_episode *e)
+{
+	uint32_t i;
+
+	if (flags & WATCH_OTHER)
+		return false;
+	for (i = 0; i < e->n; i++)
+		if (wanted_thread(w, e->members[i].tid))
+			return true;
+	return false;
+}
+
+/* Rows are left out when all of them have been summed up. Returns how many there are still. */
+static uint32_t keep_members(struct watch *w, uint32_t n)
+{
+	uint32_t i, kept = 0;
+
+	for (i = 0; i < n; i++)
+		if (wanted_thread(w, w->members[i].tid))
+			w->members[kept++] = w->members[i];
+	return kept;
+}
+
 static int fill_members(struct watch *w, const struct model *model, const struct model_episode *e)
 {
 	bool mixed = model_barrier(model, e->barrier)->nsites > 1;
@@ -472,7 +521,7 @@ void watch_episode(void *ctx, const struct model *model, const struct model_epis
 	uint32_t flags = model_barrier(model, e->barrier)->flags;
 	bool late = o->warnings && e->barrier_ns >= o->warn_ns && e->state != MODEL_INCOMPLETE;
 	bool told = flags & (WATCH_WATCHED | WATCH_NAMED) && !(flags & WATCH_LOOP);
-	bool shown = told || late || o->phase_times;
+	bool shown = (told || late || o->phase_times) && wanted(w, flags, e);
 	struct report_cause cause = { 0 };
 	struct blame *const *blames = NULL;
 	struct emit_episode out;
@@ -503,7 +552,7 @@ void watch_episode(void *ctx, const struct model *model, const struct model_epis
 		.state = e->state,
 		.why = e->why,
 		.nested = e->nested,
-		.nmembers = e->n,
+		.nmembers = keep_members(w, e->n),
 		.members = w->members,
 		.cause = cause,
 		.ncounters = w->env->ncounters,

@@ -12,11 +12,21 @@
 
 struct watch;
 
+/* Of what is told only this; nothing given of one kind: all of it. Not the watch's own, and must outlive it. */
+struct watch_rows {
+	char *const *sites; /* barriers, as -w has them */
+	size_t nsites;
+	const uint32_t *threads; /* numbers: episodes that one of them came to, and its rows */
+	size_t nthreads;
+};
+
 int watch_new(const struct options *options, const struct report_env *env, struct emit *emit,
 	      struct watch **out);
 void watch_free(struct watch *watch);
 /* The model that calls, so that a thread's name can be added to it when it is first shown; of a run that goes on. */
 void watch_set_model(struct watch *watch, struct model *model);
+/* Before anything is shown to it. */
+void watch_only(struct watch *watch, const struct watch_rows *rows);
 /* What its episodes say of OpenMP's teams, for report_env; the watch's own. */
 struct openmp *watch_openmp(const struct watch *watch);
 /* The phases that --phase and the program's marks name, for report_env. The watch's own. */

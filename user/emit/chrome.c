@@ -48,6 +48,7 @@ struct chrome {
 	uint64_t clipped; /* slices cut or left out, for they would have overlapped */
 	uint32_t ntracks;
 	struct chrome_track *tracks; /* by the thread's index */
+	struct report_namer *namer;
 	uint32_t nlabels;
 	char **labels; /* by barrier; NULL: not asked for yet */
 };
@@ -200,7 +201,7 @@ static const char *label_of(struct chrome *c, const struct model *model, uint32_
 		c->nlabels = n;
 	}
 	if (!c->labels[barrier]) {
-		if (report_barrier_name(model, c->env, barrier, &named, &arena))
+		if (report_namer_name(c->namer, model, c->env, barrier, &named, &arena))
 			return NULL;
 		c->labels[barrier] = strdup(named.label);
 		report_arena_free(arena);
@@ -635,6 +636,11 @@ int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, 
 	*out = NULL;
 	if (!c)
 		return -ENOMEM;
+	c->namer = report_namer_new();
+	if (!c->namer) {
+		free(c);
+		return -ENOMEM;
+	}
 	c->file = file;
 	c->env = env;
 	c->start_ns = start_ns;
@@ -652,6 +658,7 @@ int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, 
 		SBT_VERSION, start_ns);
 	err = chrome_put(c);
 	if (err) {
+		report_namer_free(c->namer);
 		buf_free(&c->buf);
 		free(c);
 		return err;
@@ -790,6 +797,7 @@ int chrome_end(struct chrome *c, const struct model *model, uint64_t end_ns)
 	for (i = 0; i < c->nlabels; i++)
 		free(c->labels[i]);
 	free(c->labels);
+	report_namer_free(c->namer);
 	free(c->tracks);
 	buf_free(&c->buf);
 	free(c);
