@@ -156,6 +156,37 @@ static void test_phases(void **state)
 	many_free(t);
 }
 
+/* Labels as commands make them: told once, whole, and by their numbers in the tables, where nothing is cut. */
+static void test_long_labels(void **state)
+{
+	static const char *const labels[] = {
+		"lu --partition block --size 1024 --threads 2, 2 threads",
+		"lu --partition block --size 1024 --threads 4, 4 threads",
+		"lu --partition cyclic --size 1024 --threads 4, 4 threads"
+	};
+	struct many *t = many_new();
+	struct report_barrier *b;
+	struct recording *r;
+	char *out;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		r = many_add(t, labels[i], 1000 - 100 * i);
+		b = recording_site(r, "#1", "lu_cyclic", 90, 1000, (900 - 100 * i) * MS, 0);
+		snprintf(b->label, sizeof(b->label), "%s",
+			 i < 2 ? "lu_block lu.c:77" : "lu_cyclic lu.c:90");
+	}
+	many_build(t, SERIES_FIRST, NULL);
+	out = print(&t->s, EMIT_TEXT, 100);
+	assert_null(strstr(out, "\xe2\x80\xa6"));
+	for (i = 0; i < 3; i++)
+		assert_non_null(strstr(strstr(out, "\n\n"), labels[i]));
+	free(out);
+	golden("series_labels", t);
+	many_free(t);
+}
+
 static void test_nothing(void **state)
 {
 	struct many *t = many_new();
@@ -263,10 +294,11 @@ static void test_csv(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table_5_5), cmocka_unit_test(test_table_5_4),
-		cmocka_unit_test(test_table_3_3), cmocka_unit_test(test_phases),
-		cmocka_unit_test(test_nothing),	  cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_json),	  cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_table_5_5),   cmocka_unit_test(test_table_5_4),
+		cmocka_unit_test(test_table_3_3),   cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_long_labels), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_hostile),	    cmocka_unit_test(test_json),
+		cmocka_unit_test(test_csv),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "emit/series.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,8 @@
 #define ACROSS	 24 /* columns of a table of two ways, at most */
 #define NAME	 22 /* columns of a counter's name */
 #define SITES	 12 /* of a point, that are shown */
+#define LABEL	 26 /* columns of a point's label that a table has room for */
+#define BESIDE	 18 /* the same beside a site */
 
 struct fields_series fields_series_of(const struct series *s, uint32_t point)
 {
@@ -69,6 +72,54 @@ static void print_remarks(struct textout *t, const struct series *s)
 		textout_wrap(t, TEXTOUT_RED, "", 2, "%u of the recordings lost records.", lossy);
 }
 
+/* --- what points are called in tables ---------------------------------------------------------------------------- */
+
+/* Labels, or numbers where one of those would be cut to what says nothing: they are told once, at full length. */
+struct called {
+	bool numbers;
+	char number[16];
+};
+
+static void called_begin(struct called *c, const struct series *s)
+{
+	unsigned most = LABEL;
+	uint32_t i;
+
+	c->numbers = false;
+	for (i = 0; i < s->npoints; i++)
+		if (s->points[i].nsites)
+			most = BESIDE;
+	for (i = 0; i < s->npoints && !c->numbers; i++) {
+		char *shown = textout_fit(s->points[i].label, UINT_MAX);
+
+		c->numbers = shown && textout_columns(shown) > most;
+		free(shown);
+	}
+}
+
+/* Good until the next call. */
+static const char *called(struct called *c, const struct series *s, uint32_t point)
+{
+	if (!c->numbers)
+		return s->points[point].label;
+	snprintf(c->number, sizeof(c->number), "%u", point + 1);
+	return c->number;
+}
+
+static void print_called(struct textout *t, struct called *c, const struct series *s)
+{
+	char number[24];
+	uint32_t i;
+
+	if (!c->numbers)
+		return;
+	textout_blank(t);
+	for (i = 0; i < s->npoints; i++) {
+		snprintf(number, sizeof(number), "%3u  ", i + 1);
+		textout_wrap(t, TEXTOUT_PLAIN, number, 5, "%s", s->points[i].label);
+	}
+}
+
 /* --- points ------------------------------------------------------------------------------------------------------ */
 
 /* The names of all points' counters. */
@@ -122,10 +173,11 @@ static double counted_value(const struct series_point *p, const char *name)
 	return NAN;
 }
 
-static void print_points(struct textout *t, const struct series *s,
+static void print_points(struct textout *t, const struct series *s, struct called *names,
 			 const struct fields_context *context)
 {
 	struct table table = { .nkeys = 1 };
+	struct series_point shown;
 	struct fields_series rec;
 	char cell[TEXTOUT_CELL];
 	struct counted c;
@@ -137,6 +189,9 @@ static void print_points(struct textout *t, const struct series *s,
 		table_column(&table, c.headings[j] ? c.headings[j] : "?", EMIT_NUMBER);
 	for (i = 0; i < s->npoints; i++) {
 		rec = fields_series_of(s, i);
+		shown = *rec.point;
+		shown.label = called(names, s, i);
+		rec.point = &shown;
 		table_row(&table, &fields_rec_series, &rec, context);
 		for (j = 0; j < c.n; j++)
 			table_text(&table, compare_value(cell, counted_value(rec.point, c.names[j]),
@@ -219,7 +274,7 @@ static bool site_counts(const struct series_point *p, uint32_t site)
 	return isfinite(share) && more < SITES;
 }
 
-static void print_sites(struct textout *t, const struct series *s,
+static void print_sites(struct textout *t, const struct series *s, struct called *names,
 			const struct fields_context *context)
 {
 	struct table table = { 0 };
@@ -229,7 +284,7 @@ static void print_sites(struct textout *t, const struct series *s,
 	table_column(&table, "point", EMIT_NAME);
 	table_fields(&table, &fields_rec_series_site, context);
 	for (i = 0; i < s->npoints; i++) {
-		label = s->points[i].label;
+		label = called(names, s, i);
 		for (j = 0; j < s->points[i].nsites; j++) {
 			if (!site_counts(&s->points[i], j)) {
 				left++;
@@ -259,13 +314,16 @@ void series_says(struct textout *t, const struct series *s)
 
 void series_print(struct textout *t, const struct series *s, const struct fields_context *context)
 {
+	struct called names;
 	bool rows = false;
 	uint32_t i;
 
 	series_says(t, s);
 	if (!s->npoints)
 		return;
-	print_points(t, s, context);
+	called_begin(&names, s);
+	print_called(t, &names, s);
+	print_points(t, s, &names, context);
 	/* Points whose bases stand beside them are compared with those; else speedups are wanted. */
 	for (i = 0; i < s->npoints; i++)
 		rows |= s->points[i].base != i && s->points[i].base != SERIES_NONE &&
@@ -278,5 +336,5 @@ void series_print(struct textout *t, const struct series *s, const struct fields
 		print_across(t, s, SHOWN_TIME);
 		print_across(t, s, rows ? SHOWN_INCREASE : SHOWN_SPEEDUP);
 	}
-	print_sites(t, s, context);
+	print_sites(t, s, &names, context);
 }
