@@ -364,6 +364,52 @@ def test_html_of_a_traced_run(t):
     page.quiet()
 
 
+def test_html_of_a_window(t):
+    """A part of a run: figures are of it, and all that says when counts from the start of tracing, as the report does."""
+    if not os.path.getsize(CHART):
+        raise Skip("built without the charting library")
+    tape = t.path("tape")
+    check_equal("record", t.sbt("record", "-q", "-o", tape, "--", workload("gen"), "--threads", "3", "--rounds", "40", "--work",
+                                "fixed:0=1ms,1=3ms,2=5ms", "--work-by", "sleep").rc, 0)
+    episodes = [r for r in map(json.loads, t.sbt("report", "--json", "-W", tape).out.splitlines()) if r["type"] == "episode"]
+    # From after the 10th meeting to after the 30th, and half a millisecond: seconds of that many digits are exact to a microsecond.
+    begin, end = (episodes[k]["t_ns"] // 1000 * 1000 + 500000 for k in (10, 30))
+    page, records = page_of(t, "report", "--from", f"{begin / 1e9:.6f}", "--to", f"{end / 1e9:.6f}", tape)
+    inside = page.run("return JSON.parse(document.getElementById('data').textContent).runs[0].records")
+    for kind in ("process", "barrier"):
+        check_equal(kind, [r for r in inside if r["type"] == kind], [r for r in records if r["type"] == kind])
+    check_equal("episodes", [r["episodes"] for r in records if r["type"] == "end"], [20])
+    said = [f"{ns / 1e6:#.3g}".rstrip(".") + " ms" for ns in (begin, end)]
+    check_in("head", "20 episodes", page.text())
+    check_in("said", f"Only what threads came to from {said[0]} to {said[1]} after the start of tracing", page.text())
+    check_between("the stretch", page.view(), end - begin - 1, end - begin + 1)
+    check_in("from when to when", f"Shown: {said[0]} to {said[1]},", page.text("#view"))
+    marks = page.run("return charts[0][0].axes[0]._values")
+    values = [float(mark.split()[0]) for mark in marks]
+    check(len(values) > 2 and all(mark.endswith(" ms") for mark in marks), marks)
+    check_between("first mark", values[0] * 1e6, begin - 1, end)
+    check_between("last mark", values[-1] * 1e6, values[0] * 1e6, end + 1)
+    at = page.run("const u = charts[0][0]; return u.axes[0]._splits.map((v) => u.valToPos(v, 'x') / u.over.clientWidth)")
+    for value, place in zip(values, at):
+        check_between("place of a mark", place, (value * 1e6 - begin) / (end - begin) - 0.002,
+                      (value * 1e6 - begin) / (end - begin) + 0.002)
+    # The thread that works 1 ms waits for 4, and the one that works for 5 for none.
+    check_between("work in lane 0", page.share(0, 3, "work"), 0.1, 0.4)
+    check_between("work in lane 2", page.share(2, 3, "work"), 0.85, 1)
+    page.b.click("#zoom-in")
+    check_between("zoomed", page.view(), (end - begin) * 0.39, (end - begin) * 0.41)
+    width = page.run("return document.querySelector('#timeline-chart .u-over').clientWidth")
+    page.b.drag("#timeline-chart .u-over", -width // 4, width // 4)
+    check_between("dragged", page.view(), (end - begin) * 0.19, (end - begin) * 0.21)
+    tip = page.run("return document.querySelector('#timeline-chart .tip').innerText")
+    when = re.search(r"thread .* at ([\d.]+) ms", tip)
+    check(when, tip)
+    check_between("the box beside the cursor", float(when[1]) * 1e6, begin, end)
+    page.b.click("#zoom-all")
+    check_between("all of it", page.view(), end - begin - 1, end - begin + 1)
+    page.quiet()
+
+
 def test_html_of_processes(t):
     """Processes that meet are one team: one answer, one picture of its threads."""
     _, paths = traced(t, [workload("gen"), "--processes", "3", "--threads", "1", "--rounds", "50"], "html")

@@ -59,6 +59,8 @@ function teamsOf(run) {
 // What the figures are of, where it is not all of the run.
 const end = main.of("end")[0] || main.of("interim")[0] || {};
 const windowed = known(end.from_ns) || known(end.to_ns);
+// Charts begin with what is shown; what they say of when is from the start of tracing, as the report has it.
+const shownFrom = end.from_ns ?? 0;
 const wholeText = windowed ? "All that is shown" : "Whole run";
 function extent() {
 	if (windowed)

@@ -86,9 +86,9 @@ function follow(u, key) {
 		const { min, max } = u.scales.x;
 		view.textContent =
 			"Shown: " +
-			time(Math.max(0, min) * 1e9) +
+			time(shownFrom + Math.max(0, min) * 1e9) +
 			" to " +
-			time(max * 1e9) +
+			time(shownFrom + max * 1e9) +
 			", a stretch of " +
 			time((max - min) * 1e9) +
 			".";
@@ -98,12 +98,20 @@ function follow(u, key) {
 // Times on the axis in one unit, as fine as the stretch in view needs.
 function clockAxis(more) {
 	return axis({
+		// Round numbers are those from the start of tracing.
+		splits: (u, i, min, max, step) => {
+			const from = shownFrom / 1e9,
+				list = [];
+			for (let k = Math.ceil((min + from) / step - 1e-9); k * step <= max + from + step * 1e-9; k++)
+				list.push(k * step - from);
+			return list;
+		},
 		values: (u, s) => {
-			const [f, name] = unitOf(Math.max(u.scales.x.max, 1e-9) * 1e9),
+			const [f, name] = unitOf(shownFrom + Math.max(u.scales.x.max, 1e-9) * 1e9),
 				step = s.length > 1 ? ((s[1] - s[0]) * 1e9) / f : 1;
 			return s.map(
 				(v) =>
-					((v * 1e9) / f).toFixed(Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)))) +
+					((shownFrom + v * 1e9) / f).toFixed(Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)))) +
 					" " +
 					name,
 			);
@@ -282,7 +290,7 @@ function tellLane(u, tell) {
 	tell(
 		left + u.over.offsetLeft,
 		Math.min(top + 14, u.over.clientHeight - 40),
-		"thread " + threadName(l) + " at " + time(ns),
+		"thread " + threadName(l) + " at " + time(shownFrom + ns),
 		lines,
 	);
 }
@@ -486,7 +494,7 @@ function through() {
 								const i = w.cursor.idx;
 								if (w.cursor.left < 0 || !known(i)) return tell(0, 0, null);
 								const say = (k) => (known(values[k][i]) ? time(values[k][i] * f) : "?");
-								tell(w.cursor.left + w.over.offsetLeft, 8, "around " + time(xs[i] * 1e9), [
+								tell(w.cursor.left + w.over.offsetLeft, 8, "around " + time(shownFrom + xs[i] * 1e9), [
 									[a, "phase time, mean", say(2)],
 									[null, "smallest to largest", say(0) + " to " + say(1)],
 									[c, "barrier time, mean", say(5)],
