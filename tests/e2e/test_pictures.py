@@ -69,7 +69,7 @@ class ChromeTrace:
                 begun[track] = event
             elif event["ph"] == "E":
                 check(track in begun and event["ts"] >= begun[track]["ts"], f"an end without a begin: {event}")
-                check_equal("name of the end", event["name"], begun[track]["name"])
+                check_equal("what an end has", set(event), {"ph", "pid", "tid", "ts"})
                 slice_of = begun.pop(track)
                 slice_of.update(ph="X", dur=event["ts"] - slice_of["ts"])
                 self.tracks[track].append(slice_of)
