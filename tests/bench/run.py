@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""The measured figures of the project, as ratios within one run. Benchmarks, not tests: nothing fails but ranking.
+"""The measured figures of the project, as ratios within one run. Benchmarks, not tests: nothing fails but reality and
+ranking, which judge themselves.
 
 usage: tests/bench/run.py [NAME...]     names: cost aggregate causes switch bpftrace accuracy loss memory
                                         start strangers hang model record real predict reality ranking table
@@ -366,9 +367,15 @@ def main():
     for name in names:
         if name not in ALL:
             sys.exit("unknown benchmark %s: %s" % (name, " ".join(ALL)))
+    failed = False
     for name in names:
         print("== " + name, flush=True)
-        ALL[name]()
+        try:
+            ALL[name]()
+        except SystemExit as verdict:
+            print(verdict, flush=True)
+            failed = True
+    sys.exit(failed)
 
 
 main()
