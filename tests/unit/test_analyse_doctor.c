@@ -434,6 +434,31 @@ static void test_release(void **state)
 	assert_true(doctor_release_from("nonsense", 6, 1));
 }
 
+/* What the doctor says in its table, and a trace as it begins. */
+static void test_cpus(void **state)
+{
+	struct doctor_facts x;
+	struct doctor *d;
+	char why[200] = "";
+
+	(void)state;
+	all_well(&x);
+	x.cpus = 16;
+	assert_false(doctor_cpus_wait(&x, why, sizeof(why))); /* 6.18 */
+	assert_string_equal(why, "");
+	snprintf(x.release, sizeof(x.release), "6.12.94+deb13-amd64");
+	assert_true(doctor_cpus_wait(&x, why, sizeof(why)));
+	has(why, "16 CPUs: before Linux 6.14");
+	d = diagnose(&x);
+	assert_string_equal(feature(d, "many CPUs at once")->found, why);
+	free(d);
+	x.cpus = 8;
+	assert_false(doctor_cpus_wait(&x, why, sizeof(why)));
+	x.cpus = 0; /* not known */
+	x.release[0] = 0;
+	assert_false(doctor_cpus_wait(&x, why, sizeof(why)));
+}
+
 /* --- what libbpf says -------------------------------------------------------------------------------------- */
 
 static void check_log(const char *log, const char *expected)
@@ -496,6 +521,7 @@ int main(void)
 		cmocka_unit_test(test_old_or_bare),
 		cmocka_unit_test(test_hangs),
 		cmocka_unit_test(test_release),
+		cmocka_unit_test(test_cpus),
 		cmocka_unit_test(test_log),
 	};
 

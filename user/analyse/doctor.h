@@ -47,4 +47,10 @@ void doctor_read_log(const char *log, char *out, size_t len);
 /* Is a kernel's release, "6.1.0-44-cloud-amd64", at least this version? Also if it cannot be read. */
 bool doctor_release_from(const char *release, unsigned major, unsigned minor);
 
+/*
+ * Do CPUs that hit one probe at once wait for one another on this machine, by the release and the CPUs of @facts? Then
+ * @out has it in a sentence, without a full stop. Neither is known: no.
+ */
+bool doctor_cpus_wait(const struct doctor_facts *facts, char *out, size_t len);
+
 #endif /* ANALYSE_DOCTOR_H */

@@ -212,16 +212,25 @@ static void say_ends(struct doctor *d, const struct doctor_facts *x)
 		   !exit ? "for what may unwind, or where there is no session" : doctor_said(exit));
 }
 
+bool doctor_cpus_wait(const struct doctor_facts *x, char *out, size_t len)
+{
+	if (x->cpus <= CPUS_SERIALISE || doctor_release_from(x->release, 6, 14))
+		return false;
+	snprintf(out, len,
+		 "%u CPUs: before Linux 6.14 hits on more than about %d CPUs wait for one another, "
+		 "and "
+		 "the probe itself makes an imbalance",
+		 x->cpus, CPUS_SERIALISE);
+	return true;
+}
+
 static void say_cpus(struct doctor *d, const struct doctor_facts *x)
 {
 	struct doctor_feature *f;
+	char why[200];
 
-	if (x->cpus > CPUS_SERIALISE && !doctor_release_from(x->release, 6, 14)) {
-		f = doctor_row(
-			d, "probes", "many CPUs at once", DOCTOR_INSTEAD,
-			"%u CPUs: before Linux 6.14 hits on more than about %d CPUs wait for one "
-			"another, and the probe itself makes an imbalance",
-			x->cpus, CPUS_SERIALISE);
+	if (doctor_cpus_wait(x, why, sizeof(why))) {
+		f = doctor_row(d, "probes", "many CPUs at once", DOCTOR_INSTEAD, "%s", why);
 		doctor_instead(f,
 			       "the same probes, slower: look at the estimated cost in the report");
 		doctor_remedy(f, "Linux 6.14 or later");

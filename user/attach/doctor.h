@@ -106,6 +106,8 @@ struct doctor_facts {
 
 /* Nothing is known yet. */
 void doctor_begin(struct doctor_facts *facts);
+/* The machine alone: release, architecture, CPUs. */
+void doctor_look_machine(struct doctor_facts *facts);
 /* What can be read and needs no BPF: the machine, rights, limits, cgroups, processes. May fork. */
 void doctor_look(struct doctor_facts *facts);
 /* BPF, the ways of putting probes, counters. Best in a process of its own: it ends, and all that was put is gone. */

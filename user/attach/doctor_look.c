@@ -236,9 +236,8 @@ static void look_child(struct doctor_facts *f)
 	waitpid(pid, NULL, 0);
 }
 
-void doctor_look(struct doctor_facts *f)
+void doctor_look_machine(struct doctor_facts *f)
 {
-	struct rlimit files;
 	struct utsname u;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -247,6 +246,13 @@ void doctor_look(struct doctor_facts *f)
 		snprintf(f->arch, sizeof(f->arch), "%s", u.machine);
 	}
 	f->cpus = cpus > 0 ? (uint32_t)cpus : 0;
+}
+
+void doctor_look(struct doctor_facts *f)
+{
+	struct rlimit files;
+
+	doctor_look_machine(f);
 	look_rights(f);
 	look_cgroups(f);
 	look_other(f);

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analyse/doctor.h"
 #include "attach/rights.h"
 #include "base/msg.h"
 #include "cmd/cmd.h"
@@ -143,6 +144,18 @@ static int set_up_signals(struct trace *t)
 	return watch_fd(t, t->signals, FD_SIGNALS, EPOLLIN);
 }
 
+/* What the kernel makes of probes on so many CPUs is in every figure that follows. */
+static void warn_of_cpus(void)
+{
+	struct doctor_facts machine;
+	char why[200];
+
+	doctor_begin(&machine);
+	doctor_look_machine(&machine);
+	if (doctor_cpus_wait(&machine, why, sizeof(why)))
+		msg_warn("%s", why);
+}
+
 static int load(struct trace *t)
 {
 	const struct options *o = &t->options;
@@ -168,6 +181,7 @@ static int load(struct trace *t)
 		permit_explain(err, why);
 		return err;
 	}
+	warn_of_cpus();
 	if (*attach_account_reason(t->attach))
 		msg_warn("%s", attach_account_reason(t->attach));
 	err = o->discover_futex ? attach_futexes(t->attach) : 0;
