@@ -141,7 +141,7 @@ $(B)/sbt-trace: $(OBJ)
 
 # --- unit tests: user-space code under the sanitizers, no root ------------------------------------
 # A test named test_ROOM_*.c links that room and those before it; cmd has none, and of attach and stream only
-# what knows nothing of libbpf and rings: the names of events, samples; blocks.
+# what knows nothing of libbpf and rings: the names of events, samples, places of probes; blocks.
 PURE := base target sites model analyse emit tape
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(B)/unit/%)
@@ -161,7 +161,7 @@ $(B)/san/$(1).a: $$(patsubst %.c,$(B)/san/%.o,$$(wildcard user/$(1)/*.c))
 endef
 $(foreach r,$(PURE),$(eval $(call san_lib,$(r))))
 
-$(B)/san/attach.a: $(patsubst %.c,$(B)/san/%.o,$(wildcard user/attach/event*.c) user/attach/sample.c)
+$(B)/san/attach.a: $(patsubst %.c,$(B)/san/%.o,$(wildcard user/attach/event*.c) user/attach/sample.c user/attach/places.c)
 	@rm -f $@; $(AR) rcs $@ $^
 
 $(B)/san/stream.a: $(B)/san/user/stream/blocks.o

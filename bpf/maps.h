@@ -150,6 +150,14 @@ struct {
 	__type(value, __u32);
 } page_places SEC(".maps") __weak;
 
+/* And where the place alone does not tell: the index in `specs`. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SBT_SPECS);
+	__type(key, struct sbt_place);
+	__type(value, __u32);
+} place_codes SEC(".maps") __weak;
+
 /* At the index of the thread's slot in `threads`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -110,9 +110,26 @@ struct sbt_object {
 #define SBT_OBJECT_BARRIER 1 /* threads meet there: whole crossings are written */
 #define SBT_OBJECT_OTHER   2 /* they do not: nothing is written */
 
-#define SBT_SPECS	1024
-/* Without cookies a probe is told by the place in its page: a collision is refused by user space. */
-#define SBT_PAGE_PLACES 4096
+#define SBT_SPECS	 1024
+/*
+ * Without cookies a probe is told by the place in its page; where several have the same, by the code behind its
+ * breakpoint, too. What is alike in both is refused by user space.
+ */
+#define SBT_PAGE_PLACES	 4096
+#define SBT_PLACE_SHARED 0xffffffff /* in place of a spec's number: the code must be looked at */
+#define SBT_CODE_BYTES	 8
+#if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
+#define SBT_BREAKPOINT_BYTES 4
+#else
+#define SBT_BREAKPOINT_BYTES 1
+#endif
+
+/* Key: a place in a page, and the code there. */
+struct sbt_place {
+	__u64 code;
+	__u32 place;
+	__u32 pad;
+};
 
 #define SBT_THREAD_PROBES 4
 /* Threads made together have numbers in a row: a second place must not be in the next row. */

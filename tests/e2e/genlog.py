@@ -280,14 +280,17 @@ def load_trace(source):
     return by_type
 
 
-def compare(log, trace, margin_ns=MARGIN_NS):
+def compare(log, trace, margin_ns=MARGIN_NS, serial_last=False):
     """Holds a trace's episodes against the log's. A crossing of the trace is that of the log in
     which, on the same thread, it arrived. Returns counts and errors, to be asserted upon:
 
     missing        log episodes of which the trace has no complete episode with the same members
     extra          complete trace episodes that match no log episode
     incomplete     trace episodes in another state than complete
-    last_checked   matched episodes whose last thread is beyond doubt, and last_wrong of them
+    last_checked   matched episodes whose last thread is beyond doubt, and last_wrong of them. @serial_last:
+                   the log's serial thread is the one that the barrier itself counted last; between looking at
+                   the clock and coming to the barrier a thread may be preempted, then it is the truth
+    impossible     arrivals of matched episodes after one of the members had left
     barrier_error_ns  |barrier time of the trace - of the log| over matched episodes
     wait_error     largest relative error of a thread's cumulative wait over matched episodes
     """
@@ -317,7 +320,7 @@ def compare(log, trace, margin_ns=MARGIN_NS):
 
     pids = {c.pid for c in log.crossings}
     matched, errors, wait_log, wait_trace = set(), [], collections.Counter(), collections.Counter()
-    extra = incomplete = last_checked = last_wrong = strangers = 0
+    extra = incomplete = last_checked = last_wrong = strangers = impossible = 0
     for t in trace["episode"]:
         members = t["threads"]
         if t.get("pid") not in pids and not any(m["tid"] in by_tid for m in members):
@@ -336,10 +339,13 @@ def compare(log, trace, margin_ns=MARGIN_NS):
         if e.doubtful:
             continue
         arrivals = sorted((m["arrive_ns"], m["tid"]) for m in members)
+        first_left = min(c.depart for c in e.crossings)
+        impossible += sum(ns + start > first_left + SLACK_NS for ns, _ in arrivals)
         errors.append(abs(arrivals[-1][0] - arrivals[0][0] - e.barrier_ns))
         if e.margin_ns is None or e.margin_ns >= margin_ns:
             last_checked += 1
-            last_wrong += arrivals[-1][1] != e.last.tid
+            last_wrong += arrivals[-1][1] not in \
+                {e.last.tid, *(c.tid for c in e.crossings if serial_last and c.serial)}
         for tid, ns in e.wait_ns().items():
             wait_log[tid] += ns
         for arrive, tid in arrivals:
@@ -349,7 +355,7 @@ def compare(log, trace, margin_ns=MARGIN_NS):
             "matched": len(matched),
             "missing": sum(id(e) not in matched and not e.doubtful for e in log.episodes()),
             "extra": extra, "incomplete": incomplete, "strangers": strangers,
-            "last_checked": last_checked, "last_wrong": last_wrong,
+            "last_checked": last_checked, "last_wrong": last_wrong, "impossible": impossible,
             "barrier_error_ns": spread(errors),
             "wait_error": max(wait_error.values(), default=None),
             "wait_error_by_tid": wait_error}

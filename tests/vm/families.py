@@ -58,6 +58,10 @@ SYSTEM = {"pthread": LADDER["pthread"]}
 ITERATIONS = 12  # of sbtloop
 LATE = {"lock-sleep": 30, "sleep": 30}  # rounds
 WANDERING = ("wander", "stay")
+# Whose barrier says who came last: its serial thread, its leader.
+SAY_LAST = ("pthread", "busy", "many", "processes", "static", "stripped", "cond", "user", "rust", "futex")
+# Arrivals cannot be seen there, only waits.
+WAIT_ALONE = ("futex", "std")
 OPTIONAL = ("musl", "libomp", "rust")
 HUNG = ["abba", "early", "pipe"]
 
@@ -124,7 +128,7 @@ for kind in {" ".join(HUNG)}; do
 	for i in 1 2; do timeout 60 sbt-trace hang --json -p $(cat after-$kind.pid) >>after-$kind.json 2>>after.err; done
 done
 stop after; wait $group
-{stamp("live")}timeout 200 sbt-trace --json --hang 1 -o live.json -- sh hung.sh live >live.out 2>live.err & sbt=$!
+{stamp("live")}timeout 200 sbt-trace --json --hang 1 -o live.json -- sh -c "$(cat hung.sh)" sh live >live.out 2>live.err & sbt=$!
 told() {{ for kind in {" ".join(HUNG)}; do
 	[ $(grep '"type":"hang"' live.json | grep -c "\\"pid\\":$(cat live-$kind.pid),") -ge 2 ] || return 1
 done 2>/dev/null; }}
@@ -134,6 +138,8 @@ stop live; wait $sbt; echo $? >live.rc
 
 
 def command_script(machine):
+    """COMMAND's words name all that it starts, so that it is examined before: emulated, some run for less time than that
+    takes."""
     lines = [f"{command} --log command-{name}.log >command-{name}.out 2>command-{name}.err; echo $? >command-{name}.rc\n"
              for name, (command, _, _) in COMMAND.items()]
     for mode, rounds in LATE.items():
@@ -155,7 +161,7 @@ echo $? >sums.rc
 
 def script(machine):
     lines = ["export OMP_WAIT_POLICY=passive\n", f"cat >all.sh <<'EOF'\n{command_script(machine)}EOF\n",
-             traced("command", "-W -e task-clock,cycles,instructions", "sh all.sh"),
+             traced("command", "-W -e task-clock,cycles,instructions", 'sh -c "$(cat all.sh)"'),
              *(attached(group, rows, ("-b my_barrier " if "user" in rows else "") + "-p $pids")
                for group, rows in groups(machine).items())]
     for rung in machine.rungs:
@@ -167,19 +173,27 @@ def script(machine):
 
 # --- what was left behind ---------------------------------------------------------------------------
 
-def against_log(trace, log, joins=0, begun=0):
-    """What genlog.compare() says, if every episode was found. Who is preempted between looking at its clock and
-    entering the barrier comes later than it says: seldom. @begun: 1 where the first may be over in part when it is
+def check_order(found, by_serial):
+    """Who came last, and that nobody came after others had left. Who is preempted between looking at its clock and
+    entering the barrier comes later than it says; on emulated CPUs, which take turns, that happens in one meeting of ten.
+    Where the barrier itself says who was last (@by_serial) that is no excuse."""
+    check_equal("arrivals after the first departure", found["impossible"], 0)
+    check(found["last_checked"] > 5,
+          f"hardly an episode has a last thread beyond doubt: {found['last_checked']}")
+    check_between("last thread wrong", found["last_wrong"], 0,
+                  1 + found["last_checked"] // (25 if by_serial else 6))
+
+
+def against_log(trace, log, joins=0, begun=0, by_serial=False):
+    """What genlog.compare() says, if every episode was found. @begun: 1 where the first may be over in part when it is
     attached to."""
     check_equal("what the log says of itself", log.check(), [])
-    found = trace.compare(log, margin_ns=MARGIN_NS)
+    found = trace.compare(log, margin_ns=MARGIN_NS, serial_last=by_serial)
     check_between("missing", found["missing"], 0, begun)
     check_between("incomplete", found["incomplete"], 0, 2 * begun)
     check_between("beside those of the log", found["extra"], joins - begun if joins else 0, joins)
     check_between("matched", found["matched"], len(log.episodes()) - begun, len(log.episodes()))
-    check(found["last_checked"] > 5,
-          f"hardly an episode has a last thread beyond doubt: {found['last_checked']}")
-    check_between("last thread wrong", found["last_wrong"], 0, 1 + found["last_checked"] // 25)
+    check_order(found, by_serial)
     return found
 
 
@@ -199,14 +213,18 @@ def check_program(left, run, name, family, joins):
     """One program of several in a trace."""
     left.status(f"{run}-{name}")
     trace, log = commanded(left) if run == "command" else left.trace(run), genlog.Log(left.path(f"{run}-{name}.log"))
-    if name == "futex":
+    if name in WAIT_ALONE:
         # Who sees the word change before its system call leaves no trace of its arrival: that meeting is incomplete.
-        # One that comes at the very moment of the release may be taken for another meeting.
-        found = trace.compare(log, margin_ns=MARGIN_NS)
-        check_between("extra", found["extra"], 0, len(log.episodes()) // 20)
+        # One that comes at the very moment of the release may be taken for another meeting. So may, where the wait
+        # alone is seen, who was stopped between its arrival and its wait until others had left.
+        check_equal("what the log says of itself", log.check(), [])
+        found = trace.compare(log, margin_ns=MARGIN_NS, serial_last=name in SAY_LAST)
+        check_between("extra", found["extra"], 0, len(log.episodes()) // 20 if name == "futex" else 0)
         check_between("matched", found["matched"], 0.95 * len(log.episodes()), len(log.episodes()))
+        check_between("incomplete", found["incomplete"], 0, 2 * (len(log.episodes()) - found["matched"]))
+        check_order(found, name in SAY_LAST)
     else:
-        found = against_log(trace, log, joins, int(family in ("gomp", "libomp", "forkjoin")))
+        found = against_log(trace, log, joins, int(family in ("gomp", "libomp", "forkjoin")), name in SAY_LAST)
     pids = {c.pid for c in log.crossings}
     families = {b["family"] for b in trace.barriers() if b["pid"] in pids}
     check_equal("families", families - {"forkjoin"} or families, {family})

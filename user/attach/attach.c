@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "attach/internal.h"
@@ -25,19 +26,54 @@ static int spec_number(struct attach *a, const struct sbt_spec *spec)
 	return (int)i;
 }
 
-/* Without cookies: the probe at @offset is told by its place in the page. */
-static int claim_place(struct attach *a, uint64_t offset, uint32_t number)
+/* Tells the programs what is at the place of @offset, if its code must be looked at. */
+static int share_place(struct attach *a, uint64_t offset)
 {
-	uint32_t place = offset & (SBT_PAGE_PLACES - 1);
+	int fd = bpf_map__fd(a->skel->maps.place_codes);
+	const struct places_probe *probe;
+	uint32_t at = 0;
+
+	while ((probe = places_next(&a->places, offset, &at))) {
+		struct sbt_place key = { .place = offset & (SBT_PAGE_PLACES - 1),
+					 .code = probe->code };
+
+		if (bpf_map_update_elem(fd, &key, &probe->number, BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
+/*
+ * Without cookies: the probe at @offset is told by its place in the page, and by the code there. @number PLACES_NONE: its
+ * program does not ask.
+ */
+static int claim_place(struct attach *a, int fd, uint64_t offset, uint32_t number)
+{
+	struct places_probe probe = { .offset = offset, .number = number };
+	uint32_t place = offset & (SBT_PAGE_PLACES - 1), told = number;
+	bool shared;
+	struct stat st;
+	int err;
 
 	if (a->cookies)
 		return 0;
-	if (a->page_places[place])
-		return a->page_places[place] == number + 1 ? 0 : -EADDRINUSE;
-	if (bpf_map_update_elem(bpf_map__fd(a->skel->maps.page_places), &place, &number, BPF_ANY))
+	if (fstat(fd, &st))
 		return -errno;
-	a->page_places[place] = number + 1;
-	return 0;
+	probe.dev = st.st_dev;
+	probe.ino = st.st_ino;
+	probe.has_code = places_code_fits(offset) &&
+			 pread(fd, &probe.code, sizeof(probe.code),
+			       (off_t)(offset + SBT_BREAKPOINT_BYTES)) == sizeof(probe.code);
+	err = places_add(&a->places, &probe, &shared);
+	if (!err && shared)
+		err = share_place(a, offset);
+	if (err || number == PLACES_NONE)
+		return err;
+	if (shared)
+		told = SBT_PLACE_SHARED;
+	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.page_places), &place, &told, BPF_ANY)
+		       ? -errno
+		       : 0;
 }
 
 static int keep_link(struct attach *a, int fd)
@@ -72,6 +108,8 @@ static int put(struct attach *a, struct bpf_program *program, bool ret, int fd,
 					       a->filters_process ? pid : 0, number));
 	}
 	for (i = 0; i < n && !err; i++)
+		err = claim_place(a, fd, offsets[i], PLACES_NONE);
+	for (i = 0; i < n && !err; i++)
 		err = keep_link(a, link_perf(prog_fd, ret, fd, offsets[i], pid ? pid : -1,
 					     a->cookies ? number : 0));
 	return err;
@@ -105,7 +143,7 @@ int attach_place(struct attach *a, const struct attach_place *p, int pid, bool b
 	int number, err;
 
 	number = spec_number(a, &p->spec);
-	err = number < 0 ? number : claim_place(a, p->entry, (uint32_t)number);
+	err = number < 0 ? number : claim_place(a, p->fd, p->entry, (uint32_t)number);
 	if (err)
 		return err;
 	if (program_of(a->skel, p->spec.role))
@@ -141,7 +179,7 @@ int attach_end(struct attach *a, const struct attach_place *p, int pid)
 	if (number < 0)
 		return number;
 	for (i = 0; i < p->nexits && !err; i++)
-		err = claim_place(a, p->exits[i], (uint32_t)number);
+		err = claim_place(a, p->fd, p->exits[i], (uint32_t)number);
 	return err ? err
 		   : put(a, a->skel->progs.barrier_end, false, p->fd, p->exits, p->nexits, pid,
 			 (uint32_t)number);
@@ -234,7 +272,7 @@ static int claim_all(struct attach *a, const struct attach_group *g, uint32_t nu
 	int err = 0;
 
 	for (i = 0; i < g->nentries && !err; i++)
-		err = claim_place(a, g->entries[i], number);
+		err = claim_place(a, g->fd, g->entries[i], number);
 	return err;
 }
 

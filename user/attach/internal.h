@@ -10,6 +10,7 @@
 #include <bpf/libbpf.h>
 
 #include "attach/attach.h"
+#include "attach/places.h"
 #include "sbt.skel.h"
 
 #define ATTACH_KERNEL_LINKS 8
@@ -41,7 +42,7 @@ struct attach {
 	uint64_t *counter_end; /* what they said when tracing ended */
 	struct sbt_spec specs[SBT_SPECS]; /* what the programs are told of the probes */
 	uint32_t nspecs;
-	uint32_t page_places[SBT_PAGE_PLACES]; /* without cookies: 1 + the spec's number; 0 free */
+	struct places places; /* of the probes that there are, without cookies */
 	int *links;
 	uint32_t nlinks;
 	struct bpf_link *kernel_links[ATTACH_KERNEL_LINKS];

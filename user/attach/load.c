@@ -86,7 +86,7 @@ static int try_load(struct attach *a, const struct attach_options *o, enum attac
 		return -errno;
 	a->skel = skel;
 	a->nspecs = 0;
-	memset(a->page_places, 0, sizeof(a->page_places));
+	places_free(&a->places);
 	a->only_exits = method != ATTACH_SESSION && !o->by_process;
 	config = (struct sbt_config *)&skel->rodata->config;
 	*config = o->config;
@@ -253,6 +253,7 @@ void attach_free(struct attach *a)
 	detach_kernel(a);
 	unload(a);
 	free(a->links);
+	places_free(&a->places);
 	free(a);
 }
 

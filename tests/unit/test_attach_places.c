@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Which probes can be told apart where a probe carries no number. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "attach/places.h"
+
+#define AT(page, place) ((page)*4096ULL + (place))
+
+static int add(struct places *p, uint64_t ino, uint64_t offset, uint64_t code, uint32_t number,
+	       bool *shared)
+{
+	struct places_probe probe = { .dev = 1,
+				      .ino = ino,
+				      .offset = offset,
+				      .code = code,
+				      .has_code = places_code_fits(offset),
+				      .number = number };
+
+	return places_add(p, &probe, shared);
+}
+
+static uint32_t asked_for(const struct places *p, uint64_t offset)
+{
+	uint32_t at = 0, n = 0;
+
+	while (places_next(p, offset, &at))
+		n++;
+	return n;
+}
+
+static void test_place_alone(void **state)
+{
+	struct places p = { .n = 0 };
+	bool shared;
+
+	(void)state;
+	assert_int_equal(add(&p, 10, AT(3, 0x120), 1, 0, &shared), 0);
+	assert_false(shared);
+	/* Another place; another file, and the same thing is looked for there. */
+	assert_int_equal(add(&p, 10, AT(7, 0x180), 2, 4, &shared), 0);
+	assert_false(shared);
+	assert_int_equal(add(&p, 11, AT(9, 0x120), 3, 0, &shared), 0);
+	assert_false(shared);
+	/* Asked for again it is the same probe. */
+	assert_int_equal(add(&p, 10, AT(3, 0x120), 1, 0, &shared), 0);
+	assert_int_equal(asked_for(&p, AT(0, 0x120)), 2);
+	assert_int_equal(asked_for(&p, AT(0, 0x180)), 1);
+	assert_int_equal(asked_for(&p, AT(0, 0x181)), 0);
+	places_free(&p);
+}
+
+static void test_code_tells(void **state)
+{
+	struct places p = { .n = 0 };
+	uint32_t at = 0, seen = 0;
+	const struct places_probe *probe;
+	bool shared;
+
+	(void)state;
+	assert_int_equal(add(&p, 10, AT(3, 0x120), 1, 0, &shared), 0);
+	assert_int_equal(add(&p, 11, AT(5, 0x120), 2, 4, &shared), 0);
+	assert_true(shared);
+	assert_int_equal(add(&p, 12, AT(5, 0x120), 3, 4, &shared), 0);
+	assert_true(shared);
+	while ((probe = places_next(&p, AT(0, 0x120), &at)))
+		seen |= 1u << probe->code;
+	assert_int_equal(seen, 1 << 1 | 1 << 2 | 1 << 3);
+	/* The same code for the same thing in yet another file is no harm, for something else it is. */
+	assert_int_equal(add(&p, 13, AT(5, 0x120), 2, 4, &shared), 0);
+	assert_int_equal(add(&p, 14, AT(5, 0x120), 2, 0, &shared), -EADDRINUSE);
+	assert_int_equal(add(&p, 10, AT(3, 0x120), 1, 9, &shared), -EADDRINUSE);
+	assert_int_equal(asked_for(&p, AT(0, 0x120)), 4);
+	places_free(&p);
+}
+
+static void test_end_of_page(void **state)
+{
+	struct places p = { .n = 0 };
+	uint32_t last = SBT_PAGE_PLACES - SBT_BREAKPOINT_BYTES - SBT_CODE_BYTES;
+	bool shared;
+
+	(void)state;
+	assert_true(places_code_fits(AT(2, last)));
+	assert_false(places_code_fits(AT(2, last + 1)));
+	assert_int_equal(add(&p, 10, AT(1, last + 1), 0, 0, &shared), 0);
+	assert_int_equal(add(&p, 11, AT(1, last + 1), 0, 0, &shared), 0);
+	/* The next page may not be there to be read. */
+	assert_int_equal(add(&p, 12, AT(1, last + 1), 0, 1, &shared), -EADDRINUSE);
+	assert_int_equal(add(&p, 12, AT(2, last), 7, 1, &shared), 0);
+	assert_int_equal(add(&p, 13, AT(1, last), 8, 2, &shared), 0);
+	assert_true(shared);
+	places_free(&p);
+}
+
+/* A breakpoint in the code of another would change it. */
+static void test_neighbours(void **state)
+{
+	uint32_t reach = SBT_BREAKPOINT_BYTES + SBT_CODE_BYTES;
+	struct places p = { .n = 0 };
+	bool shared;
+
+	(void)state;
+	/* As long as the places tell them, they may be as near as they are. */
+	assert_int_equal(add(&p, 10, AT(3, 0x120), 1, 0, &shared), 0);
+	assert_int_equal(add(&p, 10, AT(3, 0x121), 2, 1, &shared), 0);
+	assert_int_equal(add(&p, 11, AT(3, 0x120), 3, 2, &shared), -EADDRINUSE);
+	assert_int_equal(add(&p, 11, AT(3, 0x121), 3, 2, &shared), 0);
+	assert_true(shared);
+	/* An end that nobody asks about counts as well; before it, behind it, in another file there is room. */
+	assert_int_equal(add(&p, 10, AT(3, 0x121 + reach - 1), 0, PLACES_NONE, &shared),
+			 -EADDRINUSE);
+	assert_int_equal(add(&p, 10, AT(3, 0x121 + reach), 0, PLACES_NONE, &shared), 0);
+	assert_int_equal(add(&p, 11, AT(3, 0x11f), 0, PLACES_NONE, &shared), 0);
+	assert_int_equal(add(&p, 12, AT(3, 0x124), 0, PLACES_NONE, &shared), 0);
+	assert_false(shared);
+	/* What comes first may be what disturbs. */
+	assert_int_equal(add(&p, 13, AT(3, 0x203), 0, PLACES_NONE, &shared), 0);
+	assert_int_equal(add(&p, 13, AT(3, 0x200), 5, 3, &shared), 0);
+	assert_int_equal(add(&p, 14, AT(3, 0x200), 6, 4, &shared), -EADDRINUSE);
+	places_free(&p);
+}
+
+static void test_many(void **state)
+{
+	struct places p = { .n = 0 };
+	bool shared;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 300; i++)
+		assert_int_equal(add(&p, i, AT(i, 0x40), i + 1, i, &shared), 0);
+	assert_int_equal(asked_for(&p, 0x40), 300);
+	places_free(&p);
+	assert_int_equal(asked_for(&p, 0x40), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_place_alone), cmocka_unit_test(test_code_tells),
+		cmocka_unit_test(test_end_of_page), cmocka_unit_test(test_neighbours),
+		cmocka_unit_test(test_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
