@@ -261,6 +261,7 @@ def ladder(left):
     check(len(counts) > 1000, f"crossings with counts: {len(counts)}")
     for name in wanted:
         check(sum((c.get(name) or 0) > 0 for c in counts) > 0.9 * len(counts), f"{name} is hardly counted")
+    left.machine.counters = sorted(wanted)
 
 
 def usdt(left):
@@ -301,6 +302,7 @@ def late(mode):
         if part == test_cause.LOCK:
             named = [c for c in causes if re.search(test_cause.holder(log), test_cause.said(c))]
             check(len(named) >= 0.8 * len(causes), f"holder named in {len(named)} of {len(causes)}")
+        left.machine.causes.append({"lock-sleep": "lock and its holder"}.get(mode, mode))
     return test
 
 
@@ -352,10 +354,12 @@ def sums(left):
     if left.machine.name == "5.10":
         left.status("sums", 1)
         check_in("sentence", "--aggregate needs Linux 6.1 or later", left.text("sums.err"))
+        left.machine.sums = "refused"
         return
     left.status("sums")
     trace = left.counted("sums")
     check_equal("episodes and crossings", (trace.end["episodes"], trace.end["crossings"]), (5, 10))
+    left.machine.sums = "yes"
 
 
 def tests(machine):

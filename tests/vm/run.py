@@ -49,7 +49,7 @@ class Machine:
         self.serialises = cpus > 8 and "many CPUs at once" in instead
         # What was found; by doctor and by families.
         self.features, self.found, self.hangs, self.seconds = {}, {}, set(), None
-        self.lasts = [0, 0]
+        self.lasts, self.counters, self.causes, self.sums = [0, 0], [], [], None
 
     def workload(self, name):
         return os.path.join(BUILDS[self.arch], "workloads", name)
@@ -173,10 +173,6 @@ def release(machine):
     return found["found"].split(",")[0].replace("Linux ", "") if found else ""
 
 
-def episodes(names):
-    return lambda machine: "+".join(str(machine.found[n]) for n in names if n in machine.found) or ""
-
-
 ROWS = [
     ("kernel", release),
     ("CPUs", lambda m: str(m.cpus)),
@@ -184,7 +180,8 @@ ROWS = [
     ("also tried", lambda m: ", ".join(m.rungs[1:]) or "-"),
     ("uprobe.session", state("uprobe.session")),
     ("uprobe.multi", state("uprobe.multi")),
-    ("filtered by the kernel", state("probes of one process")),
+    # Perf uprobes always are.
+    ("filtered by the kernel", lambda m: state("probes of one process")(m) or ("yes" if m.rungs[0] == "perf" else "")),
     ("attach cookies", state("attach cookies")),
     ("ring buffer", state("ring buffer")),
     ("task iterator", state("task iterator")),
@@ -212,7 +209,10 @@ def table(machines):
                 m.features = other.features
     rows = ROWS + [(f"episodes: {title}", total(names)) for title, names in FAMILIES] + [
         ("last thread right", lambda m: f"{m.lasts[0]} of {m.lasts[1]}"),
-        ("hangs found", lambda m: "both ways" if len(m.hangs) == 2 else ", ".join(sorted(m.hangs)) or "no"),
+        ("counted by phase", lambda m: ", ".join(m.counters) or "-"),
+        ("causes found", lambda m: ", ".join(m.causes) or "-"),
+        ("--aggregate", lambda m: m.sums or "-"),
+        ("hangs found", lambda m: "both ways" if len(m.hangs) == 2 else ", ".join(sorted(m.hangs)) or "-"),
     ]
     lines = [["", *(m.name for m in columns)]] + [[title, *(cell(m) or "?" for m in columns)] for title, cell in rows]
     lines.insert(1, ["---"] * len(lines[0]))
