@@ -87,6 +87,47 @@ static void test_no_size(void **state)
 	assert_false(exits_function_around(lib.elf, 1, &around));
 }
 
+/* As libgomp's on arm64: to another library on one way, into a part on the other. */
+static const char arm_source[] =
+	ASSEMBLED_MACROS "begin part\n nop\npart_1: ret\nend part\n"
+			 "begin leaves\n cbz x0, 1f\nleaves_1: b puts\n1: b part\nend leaves\n"
+			 "begin only\n nop\n b puts\nend only\n"
+			 /* Not on its way to another file, though it begins like that. */
+			 "begin far\n adrp x16, part\n add x16, x16, :lo12:part\n ret\nend far\n"
+			 "begin tail\n cbz x0, 1f\n b far\n1: ret\nend tail\n"
+			 ".section .note.GNU-stack,\"\",@progbits\n";
+
+static uint32_t arm_exits(const struct elf_file *elf, const char *function, struct exits *out)
+{
+	struct elf_symbol symbol;
+
+	assert_int_equal(elf_find_function(elf, function, &symbol, 1), 1);
+	exits_find(elf, EM_AARCH64, &symbol, EXITS_FOLLOW_OUTSIDE, out);
+	return out->n;
+}
+
+static void test_arm64(void **state)
+{
+	const struct fixture *f = *state;
+	struct elf_file *elf;
+	struct exits exits;
+	int fd;
+
+	if (!fixture_has(f, "aarch64-linux-gnu-gcc"))
+		skip();
+	fixture_write(f, "arm.s", arm_source);
+	fixture_run(f, "aarch64-linux-gnu-gcc -shared -nostdlib -o arm.so arm.s");
+	fd = fixture_open(f, "arm.so");
+	assert_int_equal(elf_open(fd, &elf), 0);
+	close(fd);
+	assert_int_equal(arm_exits(elf, "leaves", &exits), 2);
+	assert_int_equal(exits.at[0], fixture_nm(f, "arm.so", "leaves_1"));
+	assert_int_equal(exits.at[1], fixture_nm(f, "arm.so", "part_1"));
+	assert_int_equal(arm_exits(elf, "only", &exits), 0);
+	assert_int_equal(arm_exits(elf, "tail", &exits), 2);
+	elf_close(elf);
+}
+
 static int setup(void **state)
 {
 	return assembled_setup(&lib, state, source);
@@ -100,10 +141,9 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_follow),
-		cmocka_unit_test(test_other_library),
-		cmocka_unit_test(test_registers),
-		cmocka_unit_test(test_no_size),
+		cmocka_unit_test(test_follow),	  cmocka_unit_test(test_other_library),
+		cmocka_unit_test(test_registers), cmocka_unit_test(test_no_size),
+		cmocka_unit_test(test_arm64),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

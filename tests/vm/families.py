@@ -25,6 +25,9 @@ COMMAND = {
     "pthread": (f"gen --threads 4 --rounds 100 {WORK}", "pthread", 0),
     "busy": ("gen --threads 2 --rounds 200 --work stair:20us:60us", "pthread", 0),
     "many": (f"gen --threads 3 --rounds 60 --barriers 3 --sites 4 --recreate 7 {SHORT}", "pthread", 0),
+}
+# What must be COMMAND itself, which is held until it is examined: whom its children meet is known from its mappings.
+ALONE = {
     "processes": ("gen --threads 2 --rounds 60 --processes 3 --work rotate:10us:1ms --work-by sleep",
                   "pthread", 0),
 }
@@ -43,10 +46,10 @@ ATTACHED = {
     "rust": (f"gen_rust --threads 3 --rounds 60 {SHORT}", "std", 0),
     "forkjoin": (f"gen_forkjoin --threads 3 --rounds 30 --kind order {WORK}", "forkjoin", 0),
 }
-# Before Linux 5.15 probes are told by their place in the page, so that many programs at once get into each other's way,
-# and where there are C++ programs no return probe is put into libraries that others use, too.
-GROUPS = {"attached": ("static", "stripped", "musl", "cond"), "omp": ("gomp", "region"), "omp2": ("libomp",),
-          "cxx": ("user", "std"), "rest": ("rust", "forkjoin")}
+# Where there are C++ programs no return probe is put into libraries that others use, too. Else as many at once as can be:
+# before Linux 5.15 their probes must be told apart by what lies there.
+GROUPS = {"attached": ("static", "stripped", "musl", "cond", "rust", "forkjoin"), "omp": ("gomp", "region", "libomp"),
+          "cxx": ("user", "std")}
 # With --discover, and by every way to attach.
 LADDER = {
     "futex": (f"gen_futex --threads 4 --rounds 60 --kind wait {SHORT}", "futex", 0),
@@ -60,8 +63,13 @@ LATE = {"lock-sleep": 30, "sleep": 30}  # rounds
 WANDERING = ("wander", "stay")
 # Whose barrier says who came last: its serial thread, its leader.
 SAY_LAST = ("pthread", "busy", "many", "processes", "static", "stripped", "cond", "user", "rust", "futex")
-# Arrivals cannot be seen there, only waits.
+# Arrivals cannot be seen there, only waits: who sees the word change before its system call leaves no trace, and that
+# meeting is incomplete. One that comes at the very moment of the release may be taken for another meeting; so may who was
+# stopped between its arrival and its wait until others had left. That happens more often where CPUs take turns.
 WAIT_ALONE = ("futex", "std")
+# A creator that does more between its joins than join may use results one by one: such a round is left out, and on
+# emulated CPUs, which stand still for milliseconds, some look like that.
+STAND_STILL = ("forkjoin",)
 OPTIONAL = ("musl", "libomp", "rust")
 HUNG = ["abba", "early", "pipe"]
 
@@ -84,7 +92,8 @@ def groups(machine):
 
 
 def programs(machine):
-    names = {program_of(row[0]) for rows in (COMMAND, ATTACHED, LADDER) for row in there(machine, rows).values()}
+    names = {program_of(row[0]) for rows in (COMMAND, ALONE, ATTACHED, LADDER)
+             for row in there(machine, rows).values()}
     return sorted(names | {"sbtloop", "late", "hung", "wander"})
 
 
@@ -162,6 +171,8 @@ echo $? >sums.rc
 def script(machine):
     lines = ["export OMP_WAIT_POLICY=passive\n", f"cat >all.sh <<'EOF'\n{command_script(machine)}EOF\n",
              traced("command", "-W -e task-clock,cycles,instructions", 'sh -c "$(cat all.sh)"'),
+             *(traced(name, "-W", f"{row[0]} --log {name}-{name}.log") + f"cp {name}.rc {name}-{name}.rc\n"
+               for name, row in ALONE.items()),
              *(attached(group, rows, ("-b my_barrier " if "user" in rows else "") + "-p $pids")
                for group, rows in groups(machine).items())]
     for rung in machine.rungs:
@@ -214,17 +225,16 @@ def check_program(left, run, name, family, joins):
     left.status(f"{run}-{name}")
     trace, log = commanded(left) if run == "command" else left.trace(run), genlog.Log(left.path(f"{run}-{name}.log"))
     if name in WAIT_ALONE:
-        # Who sees the word change before its system call leaves no trace of its arrival: that meeting is incomplete.
-        # One that comes at the very moment of the release may be taken for another meeting. So may, where the wait
-        # alone is seen, who was stopped between its arrival and its wait until others had left.
         check_equal("what the log says of itself", log.check(), [])
         found = trace.compare(log, margin_ns=MARGIN_NS, serial_last=name in SAY_LAST)
         check_between("extra", found["extra"], 0, len(log.episodes()) // 20 if name == "futex" else 0)
-        check_between("matched", found["matched"], 0.95 * len(log.episodes()), len(log.episodes()))
-        check_between("incomplete", found["incomplete"], 0, 2 * (len(log.episodes()) - found["matched"]))
+        missing = len(log.episodes()) - found["matched"]
+        check_between("missing", missing, 0, len(log.episodes()) // 7)
+        check_between("incomplete", found["incomplete"], 0, 2 * missing)
         check_order(found, name in SAY_LAST)
     else:
-        found = against_log(trace, log, joins, int(family in ("gomp", "libomp", "forkjoin")), name in SAY_LAST)
+        begun = len(log.episodes()) // 7 if name in STAND_STILL else int(family in ("gomp", "libomp"))
+        found = against_log(trace, log, joins, begun, name in SAY_LAST)
     pids = {c.pid for c in log.crossings}
     families = {b["family"] for b in trace.barriers() if b["pid"] in pids}
     check_equal("families", families - {"forkjoin"} or families, {family})
@@ -274,8 +284,10 @@ def usdt(left):
     check_equal("threads", [m["index"] for m in done["threads"]], [0, 1, 2, 3])
     own = [int(us) * 1000 for us in
            re.search(r"idle us: ([\d ]+)ok", left.text("usdt.out")).group(1).split()]
-    for mine, m in zip(own, done["threads"]):
-        check_between(f"idle of {m['index']}", m["idle_ns"] / mine, 0.9, 1.01)
+    # One that is stopped between its own look at the clock and the marker has waited for less than it thinks.
+    ratios = sorted(m["idle_ns"] / mine for mine, m in zip(own, done["threads"]))
+    check_between("median of idle times over the program's own", statistics.median(ratios), 0.9, 1.01)
+    check(ratios[-1] <= 1.01, f"idle for longer than the program knows of: {ratios}")
     left.machine.count("usdt", {"matched": 2 * ITERATIONS + 2, "last_checked": 0, "last_wrong": 0})
 
 
@@ -364,7 +376,8 @@ def sums(left):
 
 def tests(machine):
     found = {"sums": sums, "ladder": ladder, "usdt": usdt, **{f"late.{mode}": late(mode) for mode in LATE}}
-    for run, rows in (("command", COMMAND), *groups(machine).items()):
+    for run, rows in (("command", COMMAND), *((name, {name: row}) for name, row in ALONE.items()),
+                      *groups(machine).items()):
         found.update({name: one(run, name, row) for name, row in rows.items()})
     if not machine.counting:
         found["system"] = whole("system", SYSTEM)

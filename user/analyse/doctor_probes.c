@@ -177,8 +177,8 @@ static void say_perf(struct doctor *d, const struct doctor_facts *x)
 			       "a perf uprobe carries no number here (%s)",
 			       doctor_said(x->cookies));
 		doctor_instead(
-			f, "probes are told by their place in the page: of two that have the same, "
-			   "one is left out, with a warning");
+			f, "probes are told by their place in the page and the code there: of two "
+			   "that have the same, one is left out, with a warning");
 		doctor_remedy(f, "Linux 5.15 or later");
 	} else {
 		doctor_row(d, "probes", "attach cookies", DOCTOR_UNKNOWN,

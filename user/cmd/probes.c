@@ -75,9 +75,10 @@ static void say_not_looked_for(struct probes *p, const struct module *m, uint32_
 		"barriers on condition variables, and rounds of threads that are made and joined, "
 		"are "
 		"not looked for in process %u: the probes in %s could not be placed: %s%s";
-	/* Before Linux 5.15 a probe is told by where in its page it is. */
-	const char *why = err == -EADDRINUSE ? " (two of them have the same place in a page, which "
-					       "this kernel cannot tell apart: Linux 5.15 can)"
+	/* Before Linux 5.15 a probe is told by where in its page it is, and by the code there. */
+	const char *why = err == -EADDRINUSE ? " (two have the same place in a page and the same "
+					       "code there, which this kernel cannot tell apart: "
+					       "Linux 5.15 can)"
 					     : "";
 
 	if (p->waits_refused)

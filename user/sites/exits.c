@@ -88,7 +88,7 @@ static bool is_linkage(const struct parts *p, uint64_t vaddr)
 	const uint8_t *code;
 	uint64_t offset;
 
-	return p->machine == EM_X86_64 && !elf_vaddr_to_offset(p->elf, vaddr, &offset) &&
+	return !elf_vaddr_to_offset(p->elf, vaddr, &offset) &&
 	       elf_bytes(p->elf, offset, 16, &code) == 16 && insn_is_linkage(p->machine, code, 16);
 }
 

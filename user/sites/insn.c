@@ -824,8 +824,14 @@ bool insn_is_linkage(uint16_t machine, const uint8_t *code, size_t len)
 		if (len < sizeof(word))
 			return true;
 		memcpy(word, code, sizeof(word));
-		/* bti c; adrp x16, ... */
-		return (word[word[0] == 0xd503245f] & 0x9f00001f) == 0x90000010;
+		if (word[0] == 0xd503245f) { /* bti c */
+			code += 4;
+			len -= 4;
+			memcpy(word, code, len < sizeof(word) ? len : sizeof(word));
+		}
+		/* adrp x16, ...; ldr x17, [x16, ...]. With an add instead it would be on its way within the file. */
+		return (word[0] & 0x9f00001f) == 0x90000010 &&
+		       (len < sizeof(word) || (word[1] & 0xffc003ff) == 0xf9400211);
 	}
 	if (len > 4 && !memcmp(code, endbr, 4)) {
 		code += 4;
