@@ -66,12 +66,53 @@ static void test_not_known(void **state)
 	CHECK_NONE("nowhere", NULL);
 	CHECK_NONE("garbage", NULL);
 	CHECK_NONE(NULL, "data");
-	returns_find(lib.elf, EM_AARCH64, &begin, 1, 0, &found);
-	assert_int_equal(found.n, 0);
 	returns_find(lib.elf, EM_X86_64, &middle, 1, 0, &found);
 	assert_int_equal(found.n, 0);
 	returns_find(lib.elf, EM_X86_64, &begin, 0, 0, &found);
 	assert_int_equal(found.n, 0);
+}
+
+static const char arm_source[] = ASSEMBLED_MACROS
+	"begin region\n stp x29, x30, [sp, #-32]!\n mov x19, x0\n bl start\n blr x19\n"
+	"region_1: ldp x29, x30, [sp], #32\n b finish\nend region\n"
+	/* The address is made in two steps, with others between, and one by itself. */
+	"begin start\n adrp x2, worker\n adrp x1, data\n cbz x0, 1f\n add x2, x2, :lo12:worker\n"
+	"1: add x1, x1, :lo12:data\n adr x3, other\n ret\nend start\n"
+	".p2align 13\n"
+	"begin worker\n ldr x1, [x0]\n blr x1\nworker_1: nop\n ret\nend worker\n"
+	"begin other\n blr x1\nother_1: nop\n ret\nend other\n"
+	"begin finish\n blr x0\nfinish_1: ret\nend finish\n"
+	"begin alone\n blr x0\nalone_1: ret\nend alone\n"
+	/* No probe may sit behind this call. */
+	"begin nowhere\n bl start\n blr x0\n brk #1\n ret\nend nowhere\n"
+	".data\ndata: .quad 0\n"
+	".section .note.GNU-stack,\"\",@progbits\n";
+
+static void arm_check(const struct assembled *arm, const char *region, const char *const *labels)
+{
+	uint64_t begin = fixture_nm(arm->fixture, "library.so", region);
+	struct returns found;
+
+	returns_find(arm->elf, EM_AARCH64, &begin, 1, 0, &found);
+	assembled_check(arm, region, labels, found.at, found.n);
+}
+
+static void test_arm64(void **state)
+{
+	struct assembled arm = { .fixture = *state };
+	int fd;
+
+	if (!fixture_has(arm.fixture, "aarch64-linux-gnu-gcc"))
+		skip();
+	fixture_write(arm.fixture, "arm.s", arm_source);
+	fixture_run(arm.fixture, "aarch64-linux-gnu-gcc -shared -nostdlib -o library.so arm.s");
+	fd = fixture_open(arm.fixture, "library.so");
+	assert_int_equal(elf_open(fd, &arm.elf), 0);
+	close(fd);
+	arm_check(&arm, "region", (const char *const[]){ "region_1", "worker_1", "other_1", NULL });
+	arm_check(&arm, "alone", (const char *const[]){ NULL });
+	arm_check(&arm, "nowhere", (const char *const[]){ NULL });
+	elf_close(arm.elf);
 }
 
 static int setup(void **state)
@@ -89,6 +130,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_both_sides),
 		cmocka_unit_test(test_not_known),
+		cmocka_unit_test(test_arm64),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -767,15 +767,12 @@ static bool insn_refers(const struct insn_decoder *d, const struct insn_step *st
 	ref->after = (uint32_t)(at + step->insn.length);
 	ref->target = 0;
 	if (step->flow == FLOW_CALL) {
-		ref->how = step->target ? INSN_CALLS : INSN_CALLS_POINTER;
-		ref->target = step->target;
-		if (d->machine == EM_X86_64 && op->type == X86_OP_IMM) {
-			ref->how = INSN_CALLS;
+		ref->how = op->type == X86_OP_IMM ? INSN_CALLS : INSN_CALLS_POINTER;
+		if (ref->how == INSN_CALLS)
 			ref->target = op->imm;
-		}
 		return true;
 	}
-	if (d->machine != EM_X86_64 || d->scratch->id != X86_INS_LEA || op->type != X86_OP_MEM ||
+	if (d->scratch->id != X86_INS_LEA || op->type != X86_OP_MEM ||
 	    op->mem.base != X86_REG_RIP || op->mem.index != X86_REG_INVALID)
 		return false;
 	ref->how = INSN_MAKES;
@@ -783,13 +780,53 @@ static bool insn_refers(const struct insn_decoder *d, const struct insn_step *st
 	return true;
 }
 
-int insn_each_ref(uint16_t machine, const uint8_t *bytes, size_t len,
+#define ARM64_REGS 32
+
+/* The pages whose addresses registers were given; a compiler adds the rest a few instructions later. */
+struct arm64_pages {
+	uint64_t page[ARM64_REGS];
+	bool known[ARM64_REGS];
+};
+
+/* The same there. What a register was given since does not matter: a function begins at what is made, or it is none. */
+static bool arm64_refers(struct arm64_pages *p, uint32_t w, uint64_t vaddr, size_t at,
+			 const struct insn_step *step, struct insn_ref *ref)
+{
+	uint32_t to = w & 31, from = w >> 5 & 31;
+	int64_t imm = ((int64_t)(int32_t)(w << 8) >> 13) * 4 + (w >> 29 & 3);
+
+	ref->after = (uint32_t)(at + step->insn.length);
+	ref->target = 0;
+	if (step->flow == FLOW_CALL) {
+		ref->how = (w & 0xfc000000) == 0x94000000 ? INSN_CALLS : INSN_CALLS_POINTER;
+		ref->target = step->target;
+		return true;
+	}
+	if ((w & 0x9f000000) == 0x90000000) { /* adrp */
+		p->page[to] = ((vaddr + at) & ~0xfffULL) + (uint64_t)imm * 4096;
+		p->known[to] = true;
+		return false;
+	}
+	ref->how = INSN_MAKES;
+	if ((w & 0x9f000000) == 0x10000000) { /* adr */
+		ref->target = (int64_t)at + imm;
+		return true;
+	}
+	if ((w & 0xffc00000) != 0x91000000 || !p->known[from]) /* add, of what is not shifted */
+		return false;
+	ref->target = (int64_t)(p->page[from] + (w >> 10 & 0xfff) - vaddr);
+	return true;
+}
+
+int insn_each_ref(uint16_t machine, uint64_t vaddr, const uint8_t *bytes, size_t len,
 		  void (*each)(void *ctx, const struct insn_ref *ref), void *ctx)
 {
+	struct arm64_pages pages = { 0 };
 	struct insn_decoder d;
 	struct insn_step step;
 	struct insn_ref ref;
 	bool waits = false;
+	uint32_t word;
 	size_t at;
 	int err;
 
@@ -808,7 +845,12 @@ int insn_each_ref(uint16_t machine, const uint8_t *bytes, size_t len,
 			err = -ENOTSUP;
 			break;
 		}
-		waits = insn_refers(&d, &step, at, &ref);
+		if (machine == EM_AARCH64) {
+			memcpy(&word, bytes + at, sizeof(word));
+			waits = arm64_refers(&pages, word, vaddr, at, &step, &ref);
+		} else {
+			waits = insn_refers(&d, &step, at, &ref);
+		}
 	}
 	/* A call that ends a function does not return. */
 	decoder_close(&d);

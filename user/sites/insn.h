@@ -84,7 +84,7 @@ int insn_find_ends(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t 
 enum insn_ref_how {
 	INSN_CALLS, /* the one at `target` */
 	INSN_CALLS_POINTER, /* one that a register or memory tells */
-	INSN_MAKES, /* it makes the address `target`; x86-64 */
+	INSN_MAKES, /* it makes the address `target` */
 };
 
 struct insn_ref {
@@ -95,10 +95,10 @@ struct insn_ref {
 };
 
 /*
- * Calls @each for these, in sequence. Returns 0, or -ENOTSUP if not all of it can be decoded, or for another machine;
+ * Calls @each for these, in sequence. @vaddr: where the function lies. Returns 0, or -ENOTSUP if not all of it can be decoded, or for another machine;
  * -EINVAL for no bytes, or more than 1 MiB; -ENOMEM.
  */
-int insn_each_ref(uint16_t machine, const uint8_t *bytes, size_t len,
+int insn_each_ref(uint16_t machine, uint64_t vaddr, const uint8_t *bytes, size_t len,
 		  void (*each)(void *ctx, const struct insn_ref *ref), void *ctx);
 
 /*

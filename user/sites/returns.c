@@ -57,7 +57,8 @@ static bool look_at(struct look *l, const struct elf_symbol *function)
 	if (!function->size || function->size > BODY_MAX)
 		return false;
 	len = elf_bytes(l->elf, function->offset, function->size, &bytes);
-	return len == function->size && !insn_each_ref(l->machine, bytes, len, take_ref, l);
+	return len == function->size &&
+	       !insn_each_ref(l->machine, function->vaddr, bytes, len, take_ref, l);
 }
 
 /* Adds those of @vaddrs at which a function begins. */
@@ -104,7 +105,7 @@ void returns_find(const struct elf_file *elf, uint16_t machine, const uint64_t *
 {
 	struct functions begin = { .n = 0 }, called = { .n = 0 }, made = { .n = 0 };
 	struct look l = { .elf = elf, .machine = machine };
-	bool ok = machine == EM_X86_64;
+	bool ok = machine == EM_X86_64 || machine == EM_AARCH64;
 	uint32_t i;
 
 	out->n = 0;

@@ -23,7 +23,7 @@ struct returns {
  * @regions: where @nregions functions that begin a region lie, as linked. Those, and what they, or functions that they
  * call, hand over to others (as the code of a worker is to pthread_create), call a region's function by a pointer.
  * @invoke: a function that is known to do so, 0 none. What else is called by a pointer there is among them: the stack pointer
- * tells. None unless both sides' are found. x86-64. Overwrites what elf_bytes() gave.
+ * tells. None unless both sides' are found. x86-64 and arm64. Overwrites what elf_bytes() gave.
  */
 void returns_find(const struct elf_file *elf, uint16_t machine, const uint64_t *regions,
 		  uint32_t nregions, uint64_t invoke, struct returns *out);
