@@ -52,6 +52,28 @@ def lossy_but_true(trace, log, **options):
                 len(trace.all("episode")) - len(complete))
 
 
+def test_gone_before_it_was_looked_at(t):
+    """Where a barrier lies that processes share cannot be known any more: what each of them had of a meeting is not a
+    meeting of its own."""
+    path, log, go, ready = t.path(), t.path(), t.path(), t.path()
+    gen = f"{workload('gen')} --threads 2 --processes 3 --rounds 50 --work stair:50us:50us --log {log}"
+    p = t.start([SBT, "--json", "-W", "-o", path, "--", "sh", "-c",
+                 f"echo >{ready}; until [ -e {go} ]; do sleep 0.05; done; {gen} >{go} 2>&1; exit 0"])
+    wait_for("COMMAND is no longer held", lambda: os.path.exists(ready))
+    p.signal(signal.SIGSTOP)
+    with open(go, "wb"):
+        pass
+    wait_for("gen has ended", lambda: "ok" in open(go, encoding="utf-8").read())
+    time.sleep(0.2)
+    p.signal(signal.SIGCONT)
+    check_equal("status", p.wait().rc, 0)
+    trace = Trace(t, path)
+    trace.check_sums()
+    episodes = trace.all("episode")
+    check_equal("crossings", sum(len(e["threads"]) for e in episodes), 2 * 3 * 50)
+    check_equal("called complete", {len(e["threads"]) for e in episodes if e["state"] == "complete"} - {6}, set())
+
+
 def test_tiny_ring(t):
     log = t.path()
     _, path = stopped_consumer(t, ["--threads", "4", "--rounds", "6000", "--log", log], "-W", *TINY)

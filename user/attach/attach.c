@@ -129,6 +129,11 @@ uint32_t attach_rule(const struct attach *a, uint16_t spec)
 	return spec < a->nspecs ? a->specs[spec].rule : 0;
 }
 
+bool attach_less_one(const struct attach *a, uint16_t spec)
+{
+	return spec < a->nspecs && a->specs[spec].less_one;
+}
+
 bool attach_only_exits(const struct attach *a)
 {
 	return a->only_exits;

@@ -81,6 +81,8 @@ int attach_frame_rule(struct attach *attach, uint32_t tgid, uint32_t inc, uint64
 		      const struct sbt_frame_rule *rule);
 /* The user's rule that the probe with this spec (sbt_crossing.spec) is there for; 0: none. */
 uint32_t attach_rule(const struct attach *attach, uint16_t spec);
+/* Does the probe with this spec lie in a C library whose barriers have one less than how many meet (musl)? */
+bool attach_less_one(const struct attach *attach, uint16_t spec);
 /*
  * The same as attach_place() for many functions of one file at once: each attachment costs tens of milliseconds to
  * make and undo, whatever is in it. All or none; -ENOTSUP: these must be put one by one.
