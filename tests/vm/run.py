@@ -14,9 +14,11 @@ build/ must be there, and build/arm64 for arm64: scripts/check-vm makes it."""
 import argparse
 import concurrent.futures
 import os
+import resource
 import shutil
 import sys
 import threading
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "e2e")]
@@ -243,7 +245,7 @@ def main():
         print("\n".join(sorted({name for m in machines if m.arch == "arm64" for s in m.suites
                                 for name in s.programs(m)})))
         return 0
-    lock = threading.Lock()
+    lock, begun = threading.Lock(), time.monotonic()
 
     def say(text):
         with lock:
@@ -262,6 +264,8 @@ def main():
                 more = examine(booted[future], result, say)
             counts = [a + b for a, b in zip(counts, more)]
     print(table(machines))
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"vm: all took {time.monotonic() - begun:.0f} s, and {used.ru_utime + used.ru_stime:.0f} s of CPU time")
     print(f"{counts[0]} passed, {counts[1]} failed")
     return 1 if counts[1] or not sum(counts) else 0
 
