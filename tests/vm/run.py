@@ -58,7 +58,8 @@ class Machine:
 
     def count(self, name, result):
         """Of genlog.compare(), for the table."""
-        self.found[name] = self.found.get(name, 0) + result["matched"]
+        found, known = self.found.get(name, (0, 0))
+        self.found[name] = found + result["matched"], known + result["log_episodes"]
         self.lasts[0] += result["last_checked"] - result["last_wrong"]
         self.lasts[1] += result["last_checked"]
 
@@ -199,7 +200,11 @@ FAMILIES = [("pthread", ("pthread", "busy", "many", "static", "stripped", "musl"
 
 
 def total(names):
-    return lambda m: str(sum(m.found.get(n, 0) for n in names) or "-")
+    """Found, and of how many if not all were."""
+    def cell(machine):
+        found, known = map(sum, zip(*(machine.found.get(n, (0, 0)) for n in names)))
+        return "-" if not known else str(found) if found == known else f"{found} of {known}"
+    return cell
 
 
 def table(machines):
