@@ -609,12 +609,17 @@ static __noinline __attribute__((unused)) int sums_abandon(struct sbt_thread *t,
 {
 	struct sbt_summing *s = bpf_map_lookup_elem(&summing, &index);
 	struct sbt_sums *sum = NULL;
+	struct sbt_meeting *m;
 	__u32 at;
 
 	if (!t)
 		return 0;
 	t->seq++;
 	if (s && s->tid == t->tid) {
+		at = s->meeting;
+		m = bpf_map_lookup_elem(&meetings, &at);
+		if (m)
+			m->doubted = 1;
 		at = s->sums;
 		sum = bpf_map_lookup_elem(&sums, &at);
 	}

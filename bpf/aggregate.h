@@ -17,32 +17,29 @@
 #define GLIBC_SHARED 128
 #define COUNT_MAX    0x7fffffff
 
-/* log2 of @v in six steps; 0 of 0. */
+/* 1 if @v is larger than @than, both below 2^63: no jump, which would be guessed wrong as often as not. */
+#define IS_MORE(v, than) ((__u32)(((than) - (v)) >> 63))
+
+/* log2 of @v, which is below 2^63; 0 of 0. */
 static __always_inline __u32 log2_of(__u64 v)
 {
-	__u32 r = 0;
+	__u32 r = 0, step;
 
-	if (v >> 32) {
-		v >>= 32;
-		r = 32;
-	}
-	if (v >> 16) {
-		v >>= 16;
-		r += 16;
-	}
-	if (v >> 8) {
-		v >>= 8;
-		r += 8;
-	}
-	if (v >> 4) {
-		v >>= 4;
-		r += 4;
-	}
-	if (v >> 2) {
-		v >>= 2;
-		r += 2;
-	}
-	return r + (__u32)(v >> 1);
+	step = IS_MORE(v, 0xffffffffULL) << 5;
+	v >>= step;
+	r += step;
+	step = IS_MORE(v, 0xffffULL) << 4;
+	v >>= step;
+	r += step;
+	step = IS_MORE(v, 0xffULL) << 3;
+	v >>= step;
+	r += step;
+	step = IS_MORE(v, 0xfULL) << 2;
+	v >>= step;
+	r += step;
+	step = IS_MORE(v, 0x3ULL) << 1;
+	v >>= step;
+	return r + step + (__u32)(v >> 1);
 }
 
 /* Who comes last waits for nobody. */
@@ -53,14 +50,12 @@ static __always_inline void sum_add_zero(struct sbt_sum *s)
 	s->hist[0]++;
 }
 
-static __noinline int sum_add(struct sbt_sum *s, __u64 v)
+/* In line: where returns are guarded (retbleed, SRSO) a call costs more than what is done here. */
+static __always_inline void sum_add(struct sbt_sum *s, __u64 v)
 {
-	__u32 bucket;
+	__u32 bucket = log2_of(v);
 	__u64 square;
 
-	if (!s)
-		return 0;
-	bucket = log2_of(v);
 	if (bucket >= SBT_SUM_BUCKETS)
 		bucket = SBT_SUM_BUCKETS - 1;
 	if (!s->n || v < s->min)
@@ -80,7 +75,6 @@ static __noinline int sum_add(struct sbt_sum *s, __u64 v)
 	s->squares += square;
 	s->squares_high += s->squares < square;
 	s->hist[bucket]++;
-	return 0;
 }
 
 /* How many meet, 0 not known or shared with other processes, whose threads have other addresses for it. */
@@ -201,18 +195,17 @@ static __noinline __u32 sums_find(struct sbt_summing *s, struct sbt_thread *t)
 	return at;
 }
 
-static __always_inline void sums_choose(struct sbt_summing *s, struct sbt_thread *t)
+/* The same, of the place that the thread has come to or comes from. */
+static __always_inline __u32 sums_choose(struct sbt_summing *s, struct sbt_thread *t)
 {
 	__u32 way = (t->ip ^ t->ip >> 3) & (SBT_SUM_NEAR - 1), at;
 
-	if (s->near[way].sums && s->near[way].ip == t->ip) {
-		s->sums = s->near[way].sums - 1;
-		return;
-	}
+	if (s->near[way].sums && s->near[way].ip == t->ip)
+		return s->near[way].sums - 1;
 	at = sums_find(s, t);
-	s->sums = at;
 	s->near[way].ip = t->ip;
 	s->near[way].sums = at == SBT_SUM_NONE ? 0 : at + 1;
+	return at;
 }
 
 /* Raises *word to @value, whoever else does. */
@@ -274,8 +267,11 @@ static __noinline int meeting_count_again(struct sbt_meeting *m, __u64 number, _
 	return 0;
 }
 
-/* What the arrival is of. The clock has been read: who comes next and reads it earlier is of this episode all the same. */
-static __always_inline void meeting_join(struct sbt_summing *s, struct sbt_meeting *m, __u64 now)
+/*
+ * What the arrival is of. The clock has been read: who comes next and reads it earlier is of this episode all the same. True:
+ * nobody is to come any more, and it will not wait.
+ */
+static __always_inline bool meeting_join(struct sbt_summing *s, struct sbt_meeting *m, __u64 now)
 {
 	__u64 number = __sync_fetch_and_add(&m->arrivals, 1);
 	__u64 episode = episode_of(number, m);
@@ -284,8 +280,11 @@ static __always_inline void meeting_join(struct sbt_summing *s, struct sbt_meeti
 	s->episode = episode;
 	raise_to(&m->episodes[way].last, now);
 	raise_to(&m->episodes[way].first, SBT_SUM_FIRST(episode, now));
-	if (m->look)
+	if (m->look) {
 		meeting_count_again(m, number, now);
+		return false;
+	}
+	return number + 1 == (episode + 1) * m->count && !m->doubted;
 }
 
 enum { PARTIAL_TOLD, PARTIAL_INCOMPLETE, PARTIAL_AMBIGUOUS };
@@ -325,13 +324,34 @@ static __always_inline struct sbt_summing *summing_of(const struct sbt_thread *t
 	return s;
 }
 
-static __always_inline void sums_arrived(struct sbt_thread *t, __u32 index,
-					 const struct sbt_spec *spec)
+/* Where the call that has just come in returns to; 0 unknown. */
+static __always_inline __u64 sums_caller(struct pt_regs *ctx)
+{
+#if defined(__TARGET_ARCH_arm64)
+	return PT_REGS_RET(ctx);
+#else
+	__u64 ip = 0;
+
+	if (bpf_probe_read_user(&ip, sizeof(ip), (void *)PT_REGS_SP(ctx)) ||
+	    (!(ip & 0xfff) && is_trampoline(ip)))
+		return 0;
+	return ip;
+#endif
+}
+
+/*
+ * The caller is told from the stack, for the thread may be long in coming back, or never do; but to read that costs as much as half
+ * of the rest, and who waits for nobody shows it for nothing when it leaves (unless @by_exit).
+ */
+static __always_inline void sums_arrived(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
+					 const struct sbt_spec *spec, bool by_exit)
 {
 	struct sbt_summing *s = summing_of(t, index);
 	struct sbt_meeting *m;
+	bool last = false;
 	__u64 now;
 
+	t->ip = 0;
 	if (!s) {
 		t->arrive_ns = bpf_ktime_get_ns();
 		return;
@@ -339,11 +359,17 @@ static __always_inline void sums_arrived(struct sbt_thread *t, __u32 index,
 	m = meeting_of(s, t, spec);
 	if (!s->born_ns)
 		s->born_ns = bpf_ktime_get_ns();
-	sums_choose(s, t);
 	/* As late as may be: what we cost belongs to the phase, not to the wait. */
 	now = bpf_ktime_get_ns();
 	if (m)
-		meeting_join(s, m, now);
+		last = meeting_join(s, m, now);
+	s->sums = SBT_SUM_NONE;
+	s->placed = 0;
+	if (!last || by_exit) {
+		t->ip = sums_caller(ctx);
+		s->sums = sums_choose(s, t);
+		s->placed = 1;
+	}
 	t->arrive_ns = now;
 }
 
@@ -416,7 +442,8 @@ static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summin
 	s->release_ns = last;
 }
 
-static __always_inline void sums_departed(struct sbt_thread *t, __u32 index, __u64 now)
+/* @ip: where the call returns to; 0: as was found at the arrival. */
+static __always_inline void sums_departed(struct sbt_thread *t, __u32 index, __u64 ip, __u64 now)
 {
 	struct sbt_summing *s = bpf_map_lookup_elem(&summing, &index);
 	struct sbt_meeting *m;
@@ -428,6 +455,10 @@ static __always_inline void sums_departed(struct sbt_thread *t, __u32 index, __u
 		count(lost_sum, bpf_get_smp_processor_id());
 		t->arrive_ns = 0;
 		return;
+	}
+	if (!s->placed) {
+		t->ip = ip;
+		s->sums = sums_choose(s, t);
 	}
 	at = s->sums;
 	sum = bpf_map_lookup_elem(&sums, &at);

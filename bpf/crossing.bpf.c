@@ -171,17 +171,15 @@ static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
 	return 0;
 }
 
-/* The slot of the thread that runs, if it is traced. */
-static __always_inline struct sbt_thread *thread_here(__u32 *index)
+/* The slot of the thread that runs, if it is traced: @t is what thread_find() said of it, tgid << 32 | tid. */
+static __always_inline struct sbt_thread *thread_traced(__u64 id, struct sbt_thread *t,
+							__u32 *index)
 {
-	__u64 id = bpf_get_current_pid_tgid();
 	__u32 tid = (__u32)id, tgid = id >> 32;
-	struct sbt_thread *t;
 	__u32 slot;
 
 	if (armed != ARMED_ALL && !(armed == ARMED_SELF && tgid == config.self))
 		return NULL;
-	t = thread_find(tid, index);
 	/* A slot without incarnation was taken when its thread was made. */
 	if (t && t->tgid == tgid && t->inc)
 		return t;
@@ -190,6 +188,13 @@ static __always_inline struct sbt_thread *thread_here(__u32 *index)
 		return NULL;
 	*index = slot - 1;
 	return bpf_map_lookup_elem(&threads, index);
+}
+
+static __always_inline struct sbt_thread *thread_here(__u32 *index)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+
+	return thread_traced(id, thread_find((__u32)id, index), index);
 }
 
 /* --frames: the crossing goes by the name of the chain. */
@@ -605,13 +610,18 @@ int mark(struct pt_regs *ctx)
 
 /* --- sums instead of records -------------------------------------------------------------------------------- */
 
-/* As arrive(), of a function whose object is its first argument and says how many meet. */
-static __always_inline int sums_arrive(struct pt_regs *ctx)
+/*
+ * As arrive(), of a function whose object is its first argument and says how many meet. @t: what thread_find() said of the
+ * thread of @id.
+ */
+static __always_inline int sums_arrive(struct pt_regs *ctx, __u64 id, struct sbt_thread *t,
+				       __u32 index)
 {
-	__u32 index = 0, number;
-	struct sbt_thread *t = thread_here(&index);
 	struct sbt_spec *spec;
+	__u32 number;
+	bool by_exit;
 
+	t = thread_traced(id, t, &index);
 	if (!t)
 		return 1;
 	/* The same function as the last time is the same probe. */
@@ -624,15 +634,9 @@ static __always_inline int sums_arrive(struct pt_regs *ctx)
 			return 1;
 		sums_abandon(t, index, bpf_ktime_get_ns());
 	}
+	by_exit = t->proc_flags & SBT_PROC_BY_EXIT;
 	t->object = PT_REGS_PARM1(ctx);
 	t->flags = 0;
-#if defined(__TARGET_ARCH_arm64)
-	t->ip = PT_REGS_RET(ctx);
-#else
-	if (bpf_probe_read_user(&t->ip, sizeof(t->ip), (void *)PT_REGS_SP(ctx)) ||
-	    (!(t->ip & 0xfff) && is_trampoline(t->ip)))
-		t->ip = 0;
-#endif
 	t->flags = words_of(ctx, t, spec, t->object);
 	t->entry = PT_REGS_IP(ctx);
 	t->sp = PT_REGS_SP(ctx);
@@ -640,43 +644,68 @@ static __always_inline int sums_arrive(struct pt_regs *ctx)
 	t->kind = spec->kind;
 	t->how = spec->flags;
 	t->spec = number;
-	sums_arrived(t, index, spec);
-	return t->proc_flags & SBT_PROC_BY_EXIT ? 1 : 0;
+	sums_arrived(ctx, t, index, spec, by_exit);
+	return by_exit ? 1 : 0;
 }
 
-static __always_inline int sums_depart(struct pt_regs *ctx, int by)
+static __always_inline int sums_depart(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
+				       int by)
 {
 	__u64 now = bpf_ktime_get_ns();
-	struct sbt_thread *t;
-	__u32 index = 0;
 
-	if (!armed)
-		return 0;
-	t = thread_find((__u32)bpf_get_current_pid_tgid(), &index);
-	if (!t || !t->arrive_ns)
+	if (!armed || !t || !t->arrive_ns)
 		return 0;
 	if (by == BY_EXIT && !(t->proc_flags & SBT_PROC_BY_EXIT))
 		return 0;
 	if (by != BY_SESSION && PT_REGS_SP(ctx) != t->sp + (by == BY_RETURN ? RETURN_POPS : 0))
 		return 0;
-	sums_departed(t, index, now);
+	/* The kernel has undone what the return probe did: the thread is where its call returns to. */
+	sums_departed(t, index, by == BY_EXIT ? 0 : PT_REGS_IP(ctx), now);
 	return 0;
+}
+
+/*
+ * As session_is_return(), most times without a call: who is inside and has a stack as after the return of what it came in by
+ * has returned, for at the entry of a function the stack is never aligned so.
+ */
+static __always_inline bool sums_is_return(struct pt_regs *ctx, const struct sbt_thread *t)
+{
+	if (t && t->entry == PT_REGS_IP(ctx))
+		return false;
+	if (RETURN_POPS && t && t->arrive_ns && PT_REGS_SP(ctx) == t->sp + RETURN_POPS)
+		return true;
+	return session_is_return(ctx);
+}
+
+/* The thread that runs: returns its slot, or NULL. */
+static __always_inline struct sbt_thread *sums_thread(__u64 *id, __u32 *index)
+{
+	*id = bpf_get_current_pid_tgid();
+	return thread_find((__u32)*id, index);
 }
 
 SEC("?uprobe")
 int sums_session(struct pt_regs *ctx)
 {
 	stack_of_its_own(ctx, no_session);
-	if (session_is_return(ctx))
-		return sums_depart(ctx, BY_SESSION);
-	return sums_arrive(ctx);
+	__u32 index = 0;
+	__u64 id;
+	struct sbt_thread *t = sums_thread(&id, &index);
+
+	if (sums_is_return(ctx, t))
+		return sums_depart(ctx, t, index, BY_SESSION);
+	return sums_arrive(ctx, id, t, index);
 }
 
 SEC("?uprobe")
 int sums_enter(struct pt_regs *ctx)
 {
 	stack_of_its_own(ctx, no_probe);
-	sums_arrive(ctx);
+	__u32 index = 0;
+	__u64 id;
+	struct sbt_thread *t = sums_thread(&id, &index);
+
+	sums_arrive(ctx, id, t, index);
 	return 0;
 }
 
@@ -684,12 +713,20 @@ SEC("?uretprobe")
 int sums_leave(struct pt_regs *ctx)
 {
 	stack_of_its_own(ctx, no_probe);
-	return sums_depart(ctx, BY_RETURN);
+	__u32 index = 0;
+	__u64 id;
+	struct sbt_thread *t = sums_thread(&id, &index);
+
+	return sums_depart(ctx, t, index, BY_RETURN);
 }
 
 SEC("?uprobe")
 int sums_exit(struct pt_regs *ctx)
 {
 	stack_of_its_own(ctx, no_probe);
-	return sums_depart(ctx, BY_EXIT);
+	__u32 index = 0;
+	__u64 id;
+	struct sbt_thread *t = sums_thread(&id, &index);
+
+	return sums_depart(ctx, t, index, BY_EXIT);
 }

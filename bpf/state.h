@@ -473,6 +473,8 @@ struct sbt_summing {
 	__u64 episode; /* the crossing under way: number of the episode on its object */
 	__u32 meeting; /* the object's; SBT_SUM_NONE */
 	__u32 sums; /* the place's; SBT_SUM_NONE */
+	__u32 placed; /* which that is was told at the arrival */
+	__u32 pad;
 	struct {
 		__u64 address;
 		__u32 epoch;
@@ -504,6 +506,8 @@ struct sbt_meeting {
 	__u32 off; /* by how many */
 	__u64 off_ns; /* since when */
 	__u64 torn; /* 1 + the first of two episodes that became one another; 0 none */
+	__u32 doubted; /* somebody came and never left: who seems to be the last to come may wait */
+	__u32 pad;
 	struct {
 		__u64 last; /* ns */
 		__u64 first; /* SBT_SUM_FIRST() */

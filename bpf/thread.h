@@ -178,7 +178,7 @@ static __always_inline bool is_trampoline(__u64 address)
 
 /*
  * Was this function called, or jumped to as the last thing it does, by the one whose probe at @entry was met before at
- * @sp, to return to @ip? So old versions call new ones, and wrappers what they wrap. What was left by longjmp has been
+ * @sp, to return to @ip (0: not known)? So old versions call new ones, and wrappers what they wrap. What was left by longjmp has been
  * overwritten by then, as a rule.
  */
 static __always_inline bool called_within(struct pt_regs *ctx, __u64 entry, __u64 sp, __u64 ip)
@@ -196,7 +196,7 @@ static __always_inline bool called_within(struct pt_regs *ctx, __u64 entry, __u6
 	if (bpf_probe_read_user(&back, sizeof(back), (void *)sp))
 		return false;
 #endif
-	return back == ip || is_trampoline(back);
+	return (ip && back == ip) || is_trampoline(back);
 }
 
 #endif /* BPF_THREAD_H */

@@ -73,11 +73,28 @@ def spent(argv, options=None, holder=None):
 
 
 def bench_aggregate():
-    """CPU time that a crossing takes, sbt-trace's own in it: what is written must be read, by somebody. Starting and
-    ending of sbt-trace is measured with a run of next to nothing, and taken off."""
-    many, few = ["--calls", "20000", "--repetitions", "50"], ["--calls", "1", "--repetitions", "1"]
-    ways = {"empty": (None, empty_session), "records with causes": ((), None),
+    """What a crossing takes by sums and by records, beside an empty session. Two definitions: the crossing itself, which is what
+    the program waits for, as the least of many short blocks (so that what else runs on the machine is not in it), at the median
+    of the turns; and the CPU time of all processes, sbt-trace's own in it: what is written must be read, by somebody.
+    There starting and ending of sbt-trace is measured with a run of next to nothing, and taken off."""
+    ways = {"bare": (None, None), "empty": (None, empty_session), "records with causes": ((), None),
             "records alone": (("--no-causes",), None), "sums": (("--aggregate",), None)}
+    ring = ("records with causes", "records alone")
+    blocks = [workload("bench_crossing"), "--calls", "400", "--repetitions", "1000"]
+    rows = {k: [] for k in ways}
+    for _ in range(11):
+        for k, (options, holder) in ways.items():
+            said = spent(blocks, options, holder)[0] if options is not None or holder else \
+                last_object(subprocess.run(blocks, capture_output=True, text=True, timeout=120).stdout)
+            rows[k].append(said["ns_per_call"]["min"])
+    print("one thread, ns a crossing, median of eleven turns: " +
+          ", ".join("%s %.0f" % (k, median(v)) for k, v in rows.items()))
+    for k in ring:
+        ratios = [(s - e) / (r - e) for e, r, s in zip(rows["empty"], rows[k], rows["sums"]) if r > e]
+        say("what sums add beyond an empty session, against %s" % k, median(ratios), 0.5)
+        print("    single ratios: " + " ".join("%.2f" % r for r in sorted(ratios)))
+    many, few = ["--calls", "20000", "--repetitions", "50"], ["--calls", "1", "--repetitions", "1"]
+    del ways["bare"]
     rows = {k: [] for k in ways}
     for _ in range(5):
         for k, (options, holder) in ways.items():
@@ -86,7 +103,7 @@ def bench_aggregate():
     least = {k: min(v) for k, v in rows.items()}
     print("CPU time a crossing, all processes, least of five, ns: " +
           ", ".join("%s %.0f" % (k, v) for k, v in least.items()))
-    for k in ("records with causes", "records alone"):
+    for k in ring:
         say("what sums add beyond an empty session, against %s, CPU time" % k,
             (least["sums"] - least["empty"]) / (least[k] - least["empty"]), 0.5)
 

@@ -3,9 +3,13 @@
 """--aggregate: sums kept in the kernel are those that single records would have come to. Counts are exact; of times a
 generator's own clock, read outside the probes, says the same but for what probes and a full machine take."""
 
+import json
+import os
+import signal
 import time
 
-from harness import check, check_between, check_equal, check_in, genlog, workload
+from harness import (check, check_between, check_equal, check_in, descendants, genlog, read_proc, wait_for,
+                     workload)
 
 US = 20  # a crossing: between the generator's clock and ours
 SHARE = 0.02  # of a sum: where the CPU was taken in between
@@ -170,9 +174,52 @@ def test_attached_in_the_midst(t):
         near("lost", barrier["lost_ns"], waits, barrier["crossings"])
 
 
+def test_places(t):
+    """Who comes last is known by where it goes on, who waits by its stack: each site has what is its own, by all ways."""
+    for method in ("session", "multi", "perf"):
+        for threads in ("1", "3"):
+            trace, log = summed(t, "--threads", threads, "--sites", "4", "--rounds", "402", extra=("--attach", method))
+            check_equal("episodes", trace.end["episodes"], len(log.episodes()))
+            got = {b["function"]: b["episodes"] for b in trace.barriers(family="pthread")}
+            check_equal(f"by {method}", got, {f"site_{i}": n for i, n in enumerate((101, 101, 100, 100))})
+            check_equal("threads of each", {len(b["threads"]) for b in trace.barriers(family="pthread")}, {int(threads)})
+
+
 def test_never_left(t):
-    trace = t.trace([workload("exit_in_wait")], "--aggregate", rc=7)
-    check(trace.process()["abandoned"] > 0, f"nobody is abandoned: {trace.process()}")
+    """Where it stayed is known, too."""
+    trace = t.trace([workload("exit_in_wait")], "--aggregate", rc=7).nothing_lost()
+    check_equal("abandoned", trace.process()["abandoned"], 3)
+    got = {b["function"]: (b["crossings"], sorted(m["crossings"] for m in b["threads"])) for b in trace.barriers()}
+    check_equal("crossings", got, {"waiter": (33, [11] * 3), "main": (10, [10])})
+
+
+def test_left_by_longjmp(t):
+    """As often as the barrier counts: who seems to be the last to come is not."""
+    trace = t.trace([workload("longjmp_out")], "--aggregate").nothing_lost()
+    check_equal("abandoned", trace.process()["abandoned"], 20)
+    check_equal("episodes", trace.end["episodes"], 20)
+    check_equal("crossings", {b["function"]: b["crossings"] for b in trace.barriers()},
+                {"main": 20, "jumper": 20, "wait_alone": 20})
+
+
+def test_hang(t):
+    """Who waits is reported with its place while it waits."""
+    log = t.path()
+    tracer = t.attach("--hang", "1", "--aggregate", "--", "sh", "-c",
+                      f"{workload('hung')} --kind pipe >{log} 2>&1 & wait")
+
+    def reported():
+        with open(tracer.path, encoding="utf-8") as f:
+            return [r for r in map(json.loads, f.read().split("\n")[:-1]) if r["type"] == "hang"]
+
+    found = wait_for("the hang", reported, 60)[0]
+    check(found["arrived"], f"nobody has arrived: {found}")
+    for a in found["arrived"]:
+        check_equal("place", (a["function"], bool(a["line"])), (found["arrived"][0]["function"], True))
+    for pid in descendants(tracer.process.pid):
+        if read_proc(pid, "comm").strip() == b"hung":
+            os.kill(pid, signal.SIGKILL)
+    tracer.end()
 
 
 def test_shared_by_processes_is_not_summed(t):
