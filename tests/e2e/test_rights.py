@@ -3,6 +3,7 @@
 """Not as root: two capabilities are enough for one's own processes; what more a feature takes is said; and rights that are
 not needed any more are given up."""
 
+import json
 import os
 import re
 import shutil
@@ -186,10 +187,69 @@ def test_given_up(t):
         check_equal(f"{name} beyond", caps[name] & ~allowed, 0)
     check_equal("effective", caps["CapEff"], allowed)
     check_in("status", "NoNewPrivs:\t1", read_proc(p.pid, "status").decode())
-    below = {read_proc(pid, "comm").decode().strip(): caps_of(pid) for pid in descendants(p.pid)}
+
+    def children():
+        below = {read_proc(pid, "comm").decode().strip(): caps_of(pid) for pid in descendants(p.pid)}
+        return below if "gen" in below else None
+
+    below = wait_for("the command", children)
     check_equal("the guard's", below["sbt-guard"]["CapEff"], mask("kill", "bpf") & before["CapEff"])
     check_equal("the command's", below["gen"], before)
     check_equal("exit status", p.wait().rc, 0)
+
+
+def looking():
+    """What hang may have kept: of what tracing takes, all but signals."""
+    keep = mask("dac_read_search", "ipc_lock", "setgid", "setuid", "sys_ptrace", "perfmon", "bpf", "checkpoint_restore")
+    try:
+        with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as f:
+            return keep | (mask("sys_admin") if int(f.read()) > 2 else 0)
+    except OSError:
+        return keep
+
+
+def test_hang_gives_up(t):
+    """It looks with what looking takes, opens its output, and then may write nowhere else."""
+    p = t.start([workload("hung"), "--kind", "pipe", "--threads", "16", "--missing", "3"])
+    wait_for("it hangs", lambda: read_proc(p.pid, "wchan") == b"futex_wait_queue" or
+             len(os.listdir(f"/proc/{p.pid}/task")) >= 16)
+    before = caps_of(os.getpid())
+    pipe = t.path("pipe")
+    os.mkfifo(pipe)
+    hang = t.start([SBT, "hang", "--json", "-o", pipe, "-p", str(p.pid)])
+    # It has looked and waits for a reader.
+    wait_for("it opens its output", lambda: caps_of(hang.pid).get("CapEff") not in (None, before["CapEff"]) and
+             read_proc(hang.pid, "wchan") == b"wait_for_partner")
+    caps = caps_of(hang.pid)
+    check_equal("effective before", caps["CapEff"], (looking() | mask("dac_override")) & before["CapEff"])
+    check_in("status", "NoNewPrivs:\t1", read_proc(hang.pid, "status").decode())
+    seen = set()
+    with open(pipe, encoding="utf-8") as f:
+        # It looks twice, 100 ms apart.
+        wait_for("the file is open", lambda: (seen.add(caps_of(hang.pid).get("CapEff")), len(seen) > 1)[1], 5, 0.002)
+        records = [json.loads(line) for line in f.read().splitlines()]
+    check(looking() & before["CapEff"] in seen, f"rights while it wrote: {[hex(s or 0) for s in seen]}")
+    check_equal("exit status", hang.wait().rc, 0)
+    check(any(r["type"] == "hang" for r in records), f"no hang: {[r['type'] for r in records]}")
+    # It has what a directory of another user's takes, until then.
+    folder = t.path("theirs")
+    os.mkdir(folder, 0o700)
+    os.chown(folder, NOBODY, NOBODY)
+    for path in (os.path.join(folder, "out"), os.path.join(folder, "out")):
+        result = t.run([SBT, "hang", "--json", "-o", path, "-p", str(p.pid)])
+        check_equal(f"exit status ({result.err})", result.rc, 0)
+        os.chown(path, NOBODY, NOBODY)
+    # A user's own process that has more: without CAP_SYS_PTRACE nothing may be given up that it has.
+    place = Place(t)
+    rich = as_nobody("bpf", "perfmon", "net_raw")
+    own = t.start([*rich, place.gen, "--threads", "2", "--rounds", "20000", "--work", "fixed:0=1ms,1=2ms"])
+    wait_for("its threads", lambda: len(os.listdir(f"/proc/{own.pid}/task")) > 2)
+    result = t.run([*rich, place.sbt, "hang", "-p", str(own.pid)])
+    check_equal(f"exit status ({result.err})", result.rc, 0)
+    check_in("stacks", "gen_main", result.out)
+    for q in (p, own):
+        q.signal(9)
+        q.wait()
 
 
 def test_drops_leave_it_able(t):

@@ -66,6 +66,16 @@ uint64_t rights_while_tracing(bool perf)
 	return keep;
 }
 
+uint64_t rights_while_looking(bool output)
+{
+	uint64_t keep = rights_while_tracing(false) & ~BIT(CAP_KILL);
+
+	/* Without it only who has all that the other has may look: what is given up could be that. */
+	if (!rights_have(CAP_SYS_PTRACE))
+		keep |= rights_effective();
+	return keep | (output ? BIT(CAP_DAC_OVERRIDE) : 0);
+}
+
 uint64_t rights_for_guard(void)
 {
 	/* Kernels before 5.19 let nobody read maps who has not CAP_BPF. */

@@ -37,6 +37,8 @@ bool rights_have(int capability);
 uint64_t rights_while_tracing(bool perf);
 uint64_t rights_for_report(void);
 uint64_t rights_for_guard(void);
+/* What is needed by who only looks at processes; @output: and has yet to open the file it writes to. */
+uint64_t rights_while_looking(bool output);
 
 /*
  * Gives all other capabilities up, for good: neither this process nor what it executes will have

@@ -13,10 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attach/rights.h"
 #include "base/msg.h"
 #include "cmd/cmd.h"
 #include "cmd/inquest.h"
 #include "cmd/options.h"
+#include "cmd/permit.h"
 #include "cmd/snapshot.h"
 #include "cmd/stuck.h"
 #include "emit/emit.h"
@@ -238,6 +240,8 @@ static int say(struct hang *h)
 	size_t i;
 	int err = say_hangs(h);
 
+	/* Nobody is looked at any more. */
+	permit_drop(rights_for_report(), h->verbose);
 	/* All its processes have ended since: where they were is known. */
 	if (err == -ESRCH)
 		err = 0;
@@ -380,12 +384,16 @@ static int run(struct hang *h)
 
 	if (err)
 		msg_error("hang: %s", strerror(-err));
+	/* What it reads is untrusted: from here on with no more than looking takes. */
+	if (!err)
+		permit_drop(rights_while_looking(h->output != NULL), h->verbose);
 	/* Looked at first: an answer that cannot be had makes no file. */
 	if (!err)
 		err = look(h);
 	if (!err)
 		err = open_output(h);
 	if (!err) {
+		permit_drop(rights_while_looking(false), h->verbose);
 		err = say(h);
 		if (err)
 			msg_error("hang: %s", strerror(-err));
