@@ -220,7 +220,7 @@ $(B)/bench/empty.bpf.o: tests/bench/empty.bpf.c
 	$(call say,BPF)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-$(B)/bench/bench_empty: $(B)/tests/bench/bench_empty.o $(B)/user/attach/link.o $(filter $(B)/user/sites/elf%,$(OBJ)) \
+$(B)/bench/bench_empty: $(B)/tests/bench/bench_empty.o $(B)/user/attach/link.o $(B)/user/attach/apart.o $(filter $(B)/user/sites/elf%,$(OBJ)) \
 		$(B)/user/sites/insn.o $(B)/user/base/text.o $(B)/user/base/msg.o
 	@mkdir -p $(@D)
 	$(call say,LD)

@@ -14,6 +14,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -197,6 +198,42 @@ def fault_tracer_killed(t):
             check_in("the command's answer", " ok", sbt.out)
         if os.path.exists(run.path):
             os.unlink(run.path)
+
+
+def fault_tracer_killed_ending(t):
+    """SIGKILL to sbt-trace while it takes its probes out, alone or with its group: none stays in the target's code, where the
+    kernel would leave it for as long as the target lives. Of a file that nobody else has mapped, or puts probes into."""
+    program = t.path("alone")
+    shutil.copy(workload("gen-static"), program)
+    target = t.start([program, *WORK, "--forever", "--alarm", "0"])
+    wait_threads(target, 3)
+    midst = 0
+    while True:
+        run = yield
+        if run is None:
+            break
+        sbt = t.start([run.sbt, "-q", "--json", "-o", run.path, "-p", str(target.pid)], preexec_fn=os.setpgrp)
+        wait_for("its probes are there", lambda: code_differs(target.pid), 20)
+        run.pause(0.1)
+        sbt.signal(signal.SIGTERM)
+        run.pause(0.06)
+        midst += bool(code_differs(target.pid))
+        if run.number % 2:
+            os.killpg(sbt.pid, signal.SIGKILL)
+        else:
+            sbt.signal(signal.SIGKILL)
+        sbt.wait(10)
+        try:
+            wait_for("its code is as it was", lambda: not code_differs(target.pid), 5)
+        except Failure:
+            raise Failure(f"probes stay in its code: {code_differs(target.pid)}") from None
+        check(target.alive(), "the target has ended")
+    print(f"  {midst} times killed while there were still probes")
+    check(midst, "it was always too late")
+    target.signal(signal.SIGTERM)
+    done = target.wait(20)
+    check_equal("the target's exit status", done.rc, 0)
+    check_in("the target's answer", " ok", done.out)
 
 
 def switches(pid):

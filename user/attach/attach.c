@@ -84,7 +84,7 @@ static int keep_link(struct attach *a, int fd)
 		return fd;
 	links = realloc(a->links, (a->nlinks + 1) * sizeof(*links));
 	if (!links) {
-		close(fd);
+		link_close(fd);
 		return -ENOMEM;
 	}
 	a->links = links;
@@ -169,7 +169,7 @@ int attach_place(struct attach *a, const struct attach_place *p, int pid, bool b
 	else if (!err)
 		err = put(a, ends.enter, false, p->fd, &p->entry, 1, pid, (uint32_t)number);
 	while (err && a->nlinks > before)
-		close(a->links[--a->nlinks]);
+		link_close(a->links[--a->nlinks]);
 	return err;
 }
 
@@ -262,7 +262,7 @@ int attach_places(struct attach *a, const struct attach_place *p, uint32_t n, in
 	if (!err)
 		err = put_entries(a, p, n, pid);
 	while (err && a->nlinks > before)
-		close(a->links[--a->nlinks]);
+		link_close(a->links[--a->nlinks]);
 	return err;
 }
 
@@ -349,7 +349,7 @@ int attach_waits(struct attach *a, const struct attach_group *g, uint32_t n, int
 	for (i = 0; i < n && !err && !together; i++)
 		err = put_group(a, &g[i], pid, numbers[i]);
 	while (err && a->nlinks > before)
-		close(a->links[--a->nlinks]);
+		link_close(a->links[--a->nlinks]);
 	return err;
 }
 

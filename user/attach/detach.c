@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "attach/internal.h"
+#include "attach/link.h"
 
 #define HANDS 16
 
@@ -29,7 +30,7 @@ static void *close_some(void *ctx)
 	while ((i = __atomic_fetch_add(&c->taken, 1, __ATOMIC_RELAXED)) < n) {
 		i = n - 1 - i;
 		if (i < c->nfds)
-			close(c->fds[i]);
+			link_close(c->fds[i]);
 		else
 			bpf_link__destroy(c->links[i - c->nfds]);
 	}

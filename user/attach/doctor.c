@@ -165,7 +165,7 @@ static int try_probe(const struct trying *t, int type, enum where where, bool co
 		return link;
 	/* A session sees the return, too. */
 	err = call_probed(t, type == LINK_ATTACH_SESSION ? 2 : 1, out);
-	close(link);
+	link_close(link);
 	return err;
 }
 

@@ -25,6 +25,9 @@ int link_multi_each(int prog_fd, int attach_type, bool ret, int fd, const uint64
 /* One perf uprobe: its fd, or -errno. @pid -1: every process. A @cookie other than 0 needs Linux 5.15. */
 int link_perf(int prog_fd, bool ret, int fd, uint64_t offset, int pid, uint64_t cookie);
 
+/* Closes what these returned: its probes are gone then, whatever happens to the caller meanwhile. */
+void link_close(int fd);
+
 /* Does this kernel filter a uprobe.multi by process (Linux 6.12), not by thread? Found by trying. */
 bool link_multi_filters_process(int prog_fd);
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * System calls that must not be broken off. The kernel puts breakpoints into processes one by one, and takes them out so; who
+ * is killed (SIGKILL) in the midst of that gives up, and the kernel with it: it says "failed to unregister, leaking uprobe", and
+ * breakpoints stay in the code of processes that go on. So it is done in a process apart, with the same memory and the same
+ * files, which nobody kills with us.
+ */
+#ifndef ATTACH_APART_H
+#define ATTACH_APART_H
+
+/*
+ * Calls @fn with @arg and returns what it returns, once it has. It may be called from several threads at once; @fn must do no
+ * more than system calls. Where no process can be made it is called here.
+ */
+int apart(int (*fn)(void *arg), void *arg);
+
+#endif /* ATTACH_APART_H */
