@@ -604,8 +604,7 @@ static __always_inline void account_leave(struct sbt_account *a)
 }
 
 /* --aggregate: it never left, or nobody saw it. No fetching atomics: the end of a thread comes here on all kernels. */
-static __noinline __attribute__((unused)) int sums_abandon(struct sbt_thread *t, __u32 index,
-							   __u64 now)
+static __noinline MAYBE_UNUSED int sums_abandon(struct sbt_thread *t, __u32 index, __u64 now)
 {
 	struct sbt_summing *s = bpf_map_lookup_elem(&summing, &index);
 	struct sbt_sums *sum = NULL;

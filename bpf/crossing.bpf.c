@@ -7,7 +7,7 @@
  * programs; barrier_exit sits on the ret instructions where a return probe could hurt.
  */
 #include "account.h"
-#include "aggregate.h"
+#include "arrive.h"
 #include "callers.h"
 #include "label.h"
 #include "team.h"
@@ -21,8 +21,6 @@ volatile __u32 keep_words; /* set where every making of a barrier is seen */
 volatile __u32 armed; /* 0 until everything is attached: data begins at one instant */
 struct sbt_counts counts[SBT_COUNT_SLOTS];
 __u32 marks[SBT_MARKS];
-__u32 nsums;
-__u32 nmeetings;
 volatile __u32 ended; /* accounts stay as they were when tracing ended */
 
 /*
@@ -34,69 +32,6 @@ __noinline int thread_admit(__u32 tgid, __u32 tid)
 	__u32 index = 0;
 
 	return thread_new(tgid, tid, &index, true) ? (int)index + 1 : 0;
-}
-
-/*
- * The count of a barrier does not change while it lives, and to read it costs a twentieth of a crossing: it is
- * kept until any barrier is made, unless processes share it. glibc marks such with 128 in the second
- * word, musl with the sign of the first.
- */
-static __always_inline __u16 read_words(struct sbt_thread *t, __u64 object, __u32 words_offset)
-{
-	__u32 now = epoch;
-
-	t->words_object = 0;
-	if (bpf_probe_read_user(&t->words, sizeof(t->words), (void *)(object + words_offset))) {
-		t->words = 0;
-		return SBT_CROSSING_NO_WORDS;
-	}
-	if (keep_words && t->words >> 32 != 128 && (__s32)t->words > 0) {
-		t->words_object = object;
-		t->words_epoch = now;
-	}
-	return 0;
-}
-
-/*
- * Is the thread still in the function that it came in by? Then this one is called from there (a wrapper, a barrier made
- * of others), and part of the same crossing. What was left by longjmp has been overwritten by then, as a rule.
- */
-static __noinline int still_inside(struct pt_regs *ctx, const struct sbt_thread *t)
-{
-	if (!ctx || !t || t->entry == PT_REGS_IP(ctx))
-		return 0;
-	if (t->how & SBT_SPEC_PAIR)
-		return 1; /* the first of two functions may have returned */
-	if (t->marked)
-		return PT_REGS_SP(ctx) <= t->sp;
-	/* The end of a region is the runtime's: whatever it calls there. */
-	if (t->team == TEAM_JOIN)
-		return PT_REGS_SP(ctx) < t->sp;
-	return called_within(ctx, t->entry, t->sp, t->ip);
-}
-
-/* How many meet, from where the family has it. */
-static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
-				      const struct sbt_spec *spec, __u64 object)
-{
-	if (spec->words_offset != SBT_WORDS_NONE) {
-		if (t->words_object == object && t->words_epoch == epoch)
-			return 0;
-		return read_words(t, object, spec->words_offset);
-	}
-	t->words_object = 0;
-	t->words = 0;
-	if (spec->words.how != SBT_ARG_NONE)
-		arg_fetch(ctx, &spec->words, &t->words);
-	if (spec->flags & SBT_SPEC_MAKES) {
-		__u64 which = 0;
-
-		if (arg_fetch(ctx, &spec->what, &which))
-			which = SBT_WHAT_UNKNOWN;
-		t->made = which;
-		return SBT_CROSSING_MAKES;
-	}
-	return 0;
 }
 
 /* How far before its phase a std::barrier may begin: what its completion function holds lies between. */
@@ -169,32 +104,6 @@ static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
 		t->words = words;
 	}
 	return 0;
-}
-
-/* The slot of the thread that runs, if it is traced: @t is what thread_find() said of it, tgid << 32 | tid. */
-static __always_inline struct sbt_thread *thread_traced(__u64 id, struct sbt_thread *t,
-							__u32 *index)
-{
-	__u32 tid = (__u32)id, tgid = id >> 32;
-	__u32 slot;
-
-	if (armed != ARMED_ALL && !(armed == ARMED_SELF && tgid == config.self))
-		return NULL;
-	/* A slot without incarnation was taken when its thread was made. */
-	if (t && t->tgid == tgid && t->inc)
-		return t;
-	slot = thread_admit(tgid, tid);
-	if (!slot)
-		return NULL;
-	*index = slot - 1;
-	return bpf_map_lookup_elem(&threads, index);
-}
-
-static __always_inline struct sbt_thread *thread_here(__u32 *index)
-{
-	__u64 id = bpf_get_current_pid_tgid();
-
-	return thread_traced(id, thread_find((__u32)id, index), index);
 }
 
 /* --frames: the crossing goes by the name of the chain. */
@@ -356,8 +265,6 @@ static __noinline int words_at_end(struct sbt_thread *t)
 		t->flags &= ~SBT_CROSSING_NO_WORDS;
 	return 0;
 }
-
-enum { BY_SESSION, BY_RETURN, BY_EXIT, BY_END };
 
 static __always_inline int depart(struct pt_regs *ctx, int by)
 {
@@ -606,127 +513,4 @@ int mark(struct pt_regs *ctx)
 		crossing_write(t, index, t->arrive_ns, 0);
 	}
 	return 0;
-}
-
-/* --- sums instead of records -------------------------------------------------------------------------------- */
-
-/*
- * As arrive(), of a function whose object is its first argument and says how many meet. @t: what thread_find() said of the
- * thread of @id.
- */
-static __always_inline int sums_arrive(struct pt_regs *ctx, __u64 id, struct sbt_thread *t,
-				       __u32 index)
-{
-	struct sbt_spec *spec;
-	__u32 number;
-	bool by_exit;
-
-	t = thread_traced(id, t, &index);
-	if (!t)
-		return 1;
-	/* The same function as the last time is the same probe. */
-	number = t->entry == PT_REGS_IP(ctx) ? t->spec : spec_index(ctx);
-	spec = bpf_map_lookup_elem(&specs, &number);
-	if (!spec)
-		return 1;
-	if (t->arrive_ns) {
-		if (still_inside(ctx, t))
-			return 1;
-		sums_abandon(t, index, bpf_ktime_get_ns());
-	}
-	by_exit = t->proc_flags & SBT_PROC_BY_EXIT;
-	t->object = PT_REGS_PARM1(ctx);
-	t->flags = 0;
-	t->flags = words_of(ctx, t, spec, t->object);
-	t->entry = PT_REGS_IP(ctx);
-	t->sp = PT_REGS_SP(ctx);
-	t->family = spec->family;
-	t->kind = spec->kind;
-	t->how = spec->flags;
-	t->spec = number;
-	sums_arrived(ctx, t, index, spec, by_exit);
-	return by_exit ? 1 : 0;
-}
-
-static __always_inline int sums_depart(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
-				       int by)
-{
-	__u64 now = bpf_ktime_get_ns();
-
-	if (!armed || !t || !t->arrive_ns)
-		return 0;
-	if (by == BY_EXIT && !(t->proc_flags & SBT_PROC_BY_EXIT))
-		return 0;
-	if (by != BY_SESSION && PT_REGS_SP(ctx) != t->sp + (by == BY_RETURN ? RETURN_POPS : 0))
-		return 0;
-	/* The kernel has undone what the return probe did: the thread is where its call returns to. */
-	sums_departed(t, index, by == BY_EXIT ? 0 : PT_REGS_IP(ctx), now);
-	return 0;
-}
-
-/*
- * As session_is_return(), most times without a call: who is inside and has a stack as after the return of what it came in by
- * has returned, for at the entry of a function the stack is never aligned so.
- */
-static __always_inline bool sums_is_return(struct pt_regs *ctx, const struct sbt_thread *t)
-{
-	if (t && t->entry == PT_REGS_IP(ctx))
-		return false;
-	if (RETURN_POPS && t && t->arrive_ns && PT_REGS_SP(ctx) == t->sp + RETURN_POPS)
-		return true;
-	return session_is_return(ctx);
-}
-
-/* The thread that runs: returns its slot, or NULL. */
-static __always_inline struct sbt_thread *sums_thread(__u64 *id, __u32 *index)
-{
-	*id = bpf_get_current_pid_tgid();
-	return thread_find((__u32)*id, index);
-}
-
-SEC("?uprobe")
-int sums_session(struct pt_regs *ctx)
-{
-	stack_of_its_own(ctx, no_session);
-	__u32 index = 0;
-	__u64 id;
-	struct sbt_thread *t = sums_thread(&id, &index);
-
-	if (sums_is_return(ctx, t))
-		return sums_depart(ctx, t, index, BY_SESSION);
-	return sums_arrive(ctx, id, t, index);
-}
-
-SEC("?uprobe")
-int sums_enter(struct pt_regs *ctx)
-{
-	stack_of_its_own(ctx, no_probe);
-	__u32 index = 0;
-	__u64 id;
-	struct sbt_thread *t = sums_thread(&id, &index);
-
-	sums_arrive(ctx, id, t, index);
-	return 0;
-}
-
-SEC("?uretprobe")
-int sums_leave(struct pt_regs *ctx)
-{
-	stack_of_its_own(ctx, no_probe);
-	__u32 index = 0;
-	__u64 id;
-	struct sbt_thread *t = sums_thread(&id, &index);
-
-	return sums_depart(ctx, t, index, BY_RETURN);
-}
-
-SEC("?uprobe")
-int sums_exit(struct pt_regs *ctx)
-{
-	stack_of_its_own(ctx, no_probe);
-	__u32 index = 0;
-	__u64 id;
-	struct sbt_thread *t = sums_thread(&id, &index);
-
-	return sums_depart(ctx, t, index, BY_EXIT);
 }

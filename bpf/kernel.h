@@ -222,6 +222,9 @@ struct linux_binprm;
 
 #pragma clang attribute pop
 
+/* Not every file that includes a header calls all of it. */
+#define MAYBE_UNUSED __attribute__((unused))
+
 #define SIG_DFL 0
 #define SIG_IGN 1
 #define SIGCONT 18

@@ -9,9 +9,6 @@
 
 #include "account.h"
 
-/* Not every file that includes this calls all of it. */
-#define MAYBE_UNUSED __attribute__((unused))
-
 /* What a return takes off the stack. */
 #if defined(__TARGET_ARCH_arm64)
 #define RETURN_POPS 0

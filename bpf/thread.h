@@ -95,7 +95,8 @@ static __always_inline bool admit(__u32 tgid, __u64 now, __u32 cpu, bool crossin
  * First crossing of a thread (or of a stranger, each time): NULL unless it is traced. @crossing: else it only waits for
  * something, or wakes others.
  */
-static __noinline struct sbt_thread *thread_new(__u32 tgid, __u32 tid, __u32 *index, bool crossing)
+static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 tid, __u32 *index,
+							     bool crossing)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct sbt_proc *p = bpf_map_lookup_elem(&procs, &tgid);

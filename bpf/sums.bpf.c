@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * --aggregate: the hot path where crossings are summed in maps and none is written. As in crossing.bpf.c the ladder chooses which of
+ * these is attached. For kernels whose atomics return a value: none of this is loaded elsewhere.
+ */
+#include "aggregate.h"
+#include "arrive.h"
+#include "team.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+__u32 nsums;
+__u32 nmeetings;
+
+/*
+ * As arrive(), of a function whose object is its first argument and says how many meet. @t: what thread_find() said of the
+ * thread of @id.
+ */
+static __always_inline int sums_arrive(struct pt_regs *ctx, __u64 id, struct sbt_thread *t,
+				       __u32 index)
+{
+	struct sbt_spec *spec;
+	__u32 number;
+	bool by_exit;
+
+	t = thread_traced(id, t, &index);
+	if (!t)
+		return 1;
+	/* The same function as the last time is the same probe. */
+	number = t->entry == PT_REGS_IP(ctx) ? t->spec : spec_index(ctx);
+	spec = bpf_map_lookup_elem(&specs, &number);
+	if (!spec)
+		return 1;
+	if (t->arrive_ns) {
+		if (still_inside(ctx, t))
+			return 1;
+		sums_abandon(t, index, bpf_ktime_get_ns());
+	}
+	by_exit = t->proc_flags & SBT_PROC_BY_EXIT;
+	t->object = PT_REGS_PARM1(ctx);
+	t->flags = 0;
+	t->flags = words_of(ctx, t, spec, t->object);
+	t->entry = PT_REGS_IP(ctx);
+	t->sp = PT_REGS_SP(ctx);
+	t->family = spec->family;
+	t->kind = spec->kind;
+	t->how = spec->flags;
+	t->spec = number;
+	sums_arrived(ctx, t, index, spec, by_exit);
+	return by_exit ? 1 : 0;
+}
+
+static __always_inline int sums_depart(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
+				       int by)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	if (!armed || !t || !t->arrive_ns)
+		return 0;
+	if (by == BY_EXIT && !(t->proc_flags & SBT_PROC_BY_EXIT))
+		return 0;
+	if (by != BY_SESSION && PT_REGS_SP(ctx) != t->sp + (by == BY_RETURN ? RETURN_POPS : 0))
+		return 0;
+	/* The kernel has undone what the return probe did: the thread is where its call returns to. */
+	sums_departed(t, index, by == BY_EXIT ? 0 : PT_REGS_IP(ctx), now);
+	return 0;
+}
+
+/*
+ * As session_is_return(), most times without a call: who is inside and has a stack as after the return of what it came in by
+ * has returned, for at the entry of a function the stack is never aligned so.
+ */
+static __always_inline bool sums_is_return(struct pt_regs *ctx, const struct sbt_thread *t)
+{
+	if (t && t->entry == PT_REGS_IP(ctx))
+		return false;
+	if (RETURN_POPS && t && t->arrive_ns && PT_REGS_SP(ctx) == t->sp + RETURN_POPS)
+		return true;
+	return session_is_return(ctx);
+}
+
+/* The thread that runs: returns its slot, or NULL. */
+static __always_inline struct sbt_thread *sums_thread(__u64 *id, __u32 *index)
+{
+	*id = bpf_get_current_pid_tgid();
+	return thread_find((__u32)*id, index);
+}
+
+SEC("?uprobe")
+int sums_session(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_session);
+	__u32 index = 0;
+	__u64 id;
+	struct sbt_thread *t = sums_thread(&id, &index);
+
+	if (sums_is_return(ctx, t))
+		return sums_depart(ctx, t, index, BY_SESSION);
+	return sums_arrive(ctx, id, t, index);
+}
+
+SEC("?uprobe")
+int sums_enter(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	__u32 index = 0;
+	__u64 id;
+	struct sbt_thread *t = sums_thread(&id, &index);
+
+	sums_arrive(ctx, id, t, index);
+	return 0;
+}
+
+SEC("?uretprobe")
+int sums_leave(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	__u32 index = 0;
+	__u64 id;
+	struct sbt_thread *t = sums_thread(&id, &index);
+
+	return sums_depart(ctx, t, index, BY_RETURN);
+}
+
+SEC("?uprobe")
+int sums_exit(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	__u32 index = 0;
+	__u64 id;
+	struct sbt_thread *t = sums_thread(&id, &index);
+
+	return sums_depart(ctx, t, index, BY_EXIT);
+}
