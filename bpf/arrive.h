@@ -24,7 +24,7 @@ static __always_inline struct sbt_thread *thread_traced(__u64 id, struct sbt_thr
 		return NULL;
 	/* A slot without incarnation was taken when its thread was made. */
 	if (t && t->tgid == tgid && t->inc)
-		return t;
+		return t->proc_flags & SBT_PROC_EXCLUDED ? NULL : t;
 	slot = thread_admit(tgid, tid);
 	if (!slot)
 		return NULL;

@@ -44,7 +44,7 @@ static __always_inline struct sbt_thread *traced_thread(__u32 *index)
 	t = thread_find(tid, index);
 	if (!t || t->tgid != tgid || !t->inc)
 		t = thread_new(tgid, tid, index, false);
-	return t;
+	return t && t->proc_flags & SBT_PROC_EXCLUDED ? NULL : t;
 }
 
 static __noinline int candidate_write(struct sbt_thread *t, __u64 depart_ns, __u16 result)

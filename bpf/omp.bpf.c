@@ -53,6 +53,8 @@ static __always_inline bool here_enter(struct here *h, struct pt_regs *ctx)
 		if (!slot || !here_find(h, ctx))
 			return false;
 	}
+	if (h->t->proc_flags & SBT_PROC_EXCLUDED)
+		return false;
 	if (h->of->tid != h->tid) {
 		__builtin_memset(h->of, 0, sizeof(*h->of));
 		h->of->tid = h->tid;

@@ -13,7 +13,8 @@
 #include "sbt/record.h"
 
 /* struct sbt_proc.flags */
-#define SBT_PROC_EXCLUDED 0x01 /* looked at and not wanted (--comm, --cgroup, sbt-trace itself) */
+/* looked at and not wanted (--comm, --cgroup, sbt-trace itself), or no more (--cost-limit) */
+#define SBT_PROC_EXCLUDED 0x01
 #define SBT_PROC_SEEN	  0x02 /* has crossed a barrier; user space was told */
 #define SBT_PROC_BY_EXIT \
 	0x04 /* no return probes here: departures are seen at the ret instructions */

@@ -67,6 +67,34 @@ static double seconds(uint64_t ns)
 }
 
 /* The most CPUs that any of its threads may run on; all if that is not known. */
+/* --cost-limit: of a process that was not traced to its end nobody is to read figures as if it had been. */
+static int shed(struct findings *f, const struct report_process *p)
+{
+	struct report_finding *out;
+	char why[112];
+
+	if (p->shed_ns == REPORT_UNKNOWN)
+		return 0;
+	out = add(f, "cost_limit", p->pid, p->shed_cost);
+	if (!out)
+		return -ENOMEM;
+	if (p->shed_because)
+		snprintf(why, sizeof(why),
+			 "it met the same probes as process %u, which tracing cost %.3g %% of its "
+			 "threads' time",
+			 p->shed_because, 100 * p->shed_cost);
+	else
+		snprintf(why, sizeof(why), "tracing cost it %.3g %% of its threads' time",
+			 100 * p->shed_cost);
+	snprintf(
+		out->text, sizeof(out->text),
+		"Traced up to %.3f s only: %s (estimated; --cost-limit %.3g). What it did later is "
+		"in no figure.%s",
+		(double)(p->shed_ns - f->out->start_ns) / 1e9, why, 100 * p->shed_limit,
+		p->shed_probed ? " Its probes are still there, and cost it something." : "");
+	return 0;
+}
+
 static uint32_t cpus_for(const struct findings *f, const struct report_process *p)
 {
 	uint32_t i, most = 0;
@@ -341,7 +369,7 @@ int findings_build(struct arena *a, const struct model *model, const struct repo
 		   const struct model_thread *threads, struct report *out)
 {
 	static int (*const of_process[])(struct findings *, const struct report_process *) = {
-		oversubscribed, spinning, pinned, migrating, throttled,
+		shed, oversubscribed, spinning, pinned, migrating, throttled,
 	};
 	struct findings f = {
 		.arena = a, .model = model, .env = env, .threads = threads, .out = out

@@ -210,6 +210,7 @@ static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *
 
 	if (err)
 		return err;
+	out->shed_ns = b->procs[mb->proc].shed.t_ns;
 	out->episodes = mb->episodes;
 	out->incomplete = mb->incomplete;
 	out->ambiguous = mb->ambiguous;
@@ -416,14 +417,26 @@ static void process_cost(struct build *b, const struct model_proc *p, struct rep
 	out->cost_share = share_of(cost, (double)time);
 }
 
+static void process_shed(const struct model_proc *p, struct report_process *out)
+{
+	bool shed = p->shed.t_ns != MODEL_UNKNOWN;
+
+	out->shed_ns = p->shed.t_ns;
+	out->shed_cost = shed ? p->shed.cost_ppm / 1e6 : NAN;
+	out->shed_limit = shed ? p->shed.limit_ppm / 1e6 : NAN;
+	out->shed_because = p->shed.because;
+	out->shed_probed = p->shed.probed;
+}
+
 static void process_facts(struct build *b, const struct model_proc *p, struct report_process *out)
 {
 	out->pid = p->tgid;
 	out->parent = p->parent == MODEL_NONE ? 0 : b->procs[p->parent].tgid;
-	out->exited = p->exited;
+	out->exited = p->exited && p->shed.t_ns == MODEL_UNKNOWN;
+	process_shed(p, out);
 	out->elapsed_ns = p->elapsed_ns;
 	out->life_ns = REPORT_UNKNOWN;
-	if (!b->env->extent.window && p->start_seen && p->exited && p->end_ns > p->start_ns &&
+	if (!b->env->extent.window && p->start_seen && out->exited && p->end_ns > p->start_ns &&
 	    p->end_ns != MODEL_UNKNOWN)
 		out->life_ns = p->end_ns - p->start_ns;
 	out->ideal_ns = p->ideal_ns;
@@ -625,6 +638,8 @@ static int judge_processes(struct build *b)
 	for (i = 0; i < out->nprocesses; i++) {
 		struct report_process *p = &out->processes[i];
 		const struct report_barrier *top = all[i].top;
+
+		out->nshed += p->shed_ns != REPORT_UNKNOWN;
 
 		p->hung = hash_get(&hung, p->pid, &yes);
 		all[i].shares.top = top ? share_of((double)top->lost_ns, (double)p->wait_ns) : NAN;

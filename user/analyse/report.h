@@ -116,6 +116,7 @@ struct report_barrier {
 	uint32_t index; /* in the model */
 	uint32_t pid;
 	const char *comm;
+	uint64_t shed_ns; /* its process's */
 	const char *family; /* "pthread" */
 	const char *kind; /* "explicit" */
 	const char *name; /* given by program or user; NULL */
@@ -227,7 +228,15 @@ struct report_process {
 	uint32_t ncounters; /* of all threads, over the whole run */
 	struct report_counter *counters;
 	uint64_t cost_ns; /* estimated: hits x calibrated price; REPORT_UNKNOWN */
-	double cost_share; /* of its threads' time outside barriers */
+	double cost_share; /* of its threads' time */
+	/*
+	 * It was traced up to this moment only, for tracing cost too much (--cost-limit): all figures are of the time before.
+	 * REPORT_UNKNOWN: to its end.
+	 */
+	uint64_t shed_ns;
+	double shed_cost, shed_limit; /* shares of its threads' time, as estimated then; NAN */
+	uint32_t shed_because; /* pid of the process that cost so much, if it is another one; 0 */
+	bool shed_probed; /* its probes were left, and still cost it something */
 	uint32_t nmembers;
 	struct report_thread *members; /* over all barriers, by index */
 };
@@ -250,7 +259,7 @@ struct report_finding {
 		kind; /* ours: "oversubscribed", "spinning", "pinned", "migrating", "slow_cpu", "throttled" */
 	uint32_t pid; /* 0: the machine */
 	double figure; /* the number in the sentence */
-	char text[256];
+	char text[288];
 };
 
 /* A counter that was asked for and cannot be had. */
@@ -302,6 +311,7 @@ struct report {
 	struct report_uncounted *uncounted;
 	uint32_t nhangs;
 	const struct report_hang *hangs; /* that have not ended; not the report's own */
+	uint32_t nshed; /* processes that were not traced to their end: report_process.shed_ns */
 	bool complete; /* nothing was lost */
 	bool cut; /* read from a recording that ends before the run did */
 	double crossing_cost_ns; /* calibrated price of a crossing; NAN unknown */

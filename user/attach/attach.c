@@ -76,9 +76,9 @@ static int claim_place(struct attach *a, int fd, uint64_t offset, uint32_t numbe
 		       : 0;
 }
 
-static int keep_link(struct attach *a, int fd)
+static int keep_link(struct attach *a, int fd, int pid, uint32_t families)
 {
-	int *links;
+	struct attach_link *links;
 
 	if (fd < 0)
 		return fd;
@@ -88,12 +88,33 @@ static int keep_link(struct attach *a, int fd)
 		return -ENOMEM;
 	}
 	a->links = links;
-	links[a->nlinks++] = fd;
+	links[a->nlinks++] = (struct attach_link){ fd, pid > 0 ? pid : 0, families };
 	return 0;
 }
 
+/* The bit of what a probe is there for, in attach_link.families. */
+static uint32_t family_of(const struct sbt_spec *spec)
+{
+	return spec->family < 32 ? 1u << spec->family : 0;
+}
+
+static uint32_t families_of(const struct attach_place *p, uint32_t n)
+{
+	uint32_t families = 0, i;
+
+	for (i = 0; i < n; i++)
+		families |= family_of(&p[i].spec);
+	return families;
+}
+
+/* Whom a link of many places is for, as far as the kernel can tell processes apart. */
+static int pid_of(const struct attach *a, int pid)
+{
+	return a->filters_process ? pid : 0;
+}
+
 static int put(struct attach *a, struct bpf_program *program, bool ret, int fd,
-	       const uint64_t *offsets, uint32_t n, int pid, uint32_t number)
+	       const uint64_t *offsets, uint32_t n, int pid, uint32_t number, uint32_t families)
 {
 	int prog_fd = bpf_program__fd(program), err = 0;
 	uint32_t i;
@@ -104,14 +125,17 @@ static int put(struct attach *a, struct bpf_program *program, bool ret, int fd,
 				   : LINK_ATTACH_MULTI;
 
 		/* A kernel that filters by thread would lose the others' hits without a word. */
-		return keep_link(a, link_multi(prog_fd, type, ret, fd, offsets, n,
-					       a->filters_process ? pid : 0, number));
+		return keep_link(
+			a, link_multi(prog_fd, type, ret, fd, offsets, n, pid_of(a, pid), number),
+			pid_of(a, pid), families);
 	}
 	for (i = 0; i < n && !err; i++)
 		err = claim_place(a, fd, offsets[i], PLACES_NONE);
 	for (i = 0; i < n && !err; i++)
-		err = keep_link(a, link_perf(prog_fd, ret, fd, offsets[i], pid ? pid : -1,
-					     a->cookies ? number : 0));
+		err = keep_link(a,
+				link_perf(prog_fd, ret, fd, offsets[i], pid ? pid : -1,
+					  a->cookies ? number : 0),
+				pid, families);
 	return err;
 }
 
@@ -145,6 +169,7 @@ int attach_place(struct attach *a, const struct attach_place *p, int pid, bool b
 	uint32_t before = a->nlinks;
 	bool pair = p->spec.flags & SBT_SPEC_PAIR;
 	bool exits = by_exit || a->only_exits || (p->spec.flags & SBT_SPEC_RETS);
+	uint32_t family = family_of(&p->spec);
 	int number, err;
 
 	number = spec_number(a, &p->spec);
@@ -153,7 +178,7 @@ int attach_place(struct attach *a, const struct attach_place *p, int pid, bool b
 		return err;
 	if (program_of(a->skel, p->spec.role))
 		return put(a, program_of(a->skel, p->spec.role), false, p->fd, &p->entry, 1, pid,
-			   (uint32_t)number);
+			   (uint32_t)number, family);
 	/* Never a return probe instead: who would meet it may unwind. */
 	if (exits && !pair && !p->nexits && p->spec.role != SBT_ROLE_OUTLINED)
 		return -ENOTSUP;
@@ -161,15 +186,16 @@ int attach_place(struct attach *a, const struct attach_place *p, int pid, bool b
 	if (pair || (exits && !p->nexits))
 		err = 0; /* at another function: attach_end(); or who is in which team is worth something without it */
 	else if (exits)
-		err = put(a, ends.exit, false, p->fd, p->exits, p->nexits, pid, 0);
+		err = put(a, ends.exit, false, p->fd, p->exits, p->nexits, pid, 0, family);
 	else if (a->method != ATTACH_SESSION)
-		err = put(a, ends.leave, true, p->fd, &p->entry, 1, pid, 0);
+		err = put(a, ends.leave, true, p->fd, &p->entry, 1, pid, 0, family);
 	if (!err && a->method == ATTACH_SESSION)
-		err = put(a, ends.session, false, p->fd, &p->entry, 1, pid, (uint32_t)number);
+		err = put(a, ends.session, false, p->fd, &p->entry, 1, pid, (uint32_t)number,
+			  family);
 	else if (!err)
-		err = put(a, ends.enter, false, p->fd, &p->entry, 1, pid, (uint32_t)number);
+		err = put(a, ends.enter, false, p->fd, &p->entry, 1, pid, (uint32_t)number, family);
 	while (err && a->nlinks > before)
-		link_close(a->links[--a->nlinks]);
+		link_close(a->links[--a->nlinks].fd);
 	return err;
 }
 
@@ -187,12 +213,13 @@ int attach_end(struct attach *a, const struct attach_place *p, int pid)
 		err = claim_place(a, p->fd, p->exits[i], (uint32_t)number);
 	return err ? err
 		   : put(a, a->skel->progs.barrier_end, false, p->fd, p->exits, p->nexits, pid,
-			 (uint32_t)number);
+			 (uint32_t)number, family_of(&p->spec));
 }
 
-int attach_returns(struct attach *a, int fd, const uint64_t *offsets, uint32_t n, int pid)
+int attach_returns(struct attach *a, int fd, const uint64_t *offsets, uint32_t n, int pid,
+		   uint32_t families)
 {
-	return put(a, a->skel->progs.outlined_returned, false, fd, offsets, n, pid, 0);
+	return put(a, a->skel->progs.outlined_returned, false, fd, offsets, n, pid, 0, families);
 }
 
 /* All exits, each once: functions may share them. Returns how many, or -ENOMEM. */
@@ -234,13 +261,13 @@ static int put_entries(struct attach *a, const struct attach_place *p, uint32_t 
 		cookies[i] = (uint64_t)number;
 	}
 	if (!err && !session && !a->only_exits)
-		err = put(a, ends.leave, true, p->fd, offsets, n, pid, 0);
+		err = put(a, ends.leave, true, p->fd, offsets, n, pid, 0, families_of(p, n));
 	if (!err)
 		err = keep_link(a,
 				link_multi_each(bpf_program__fd(program),
 						session ? LINK_ATTACH_SESSION : LINK_ATTACH_MULTI,
-						false, p->fd, offsets, cookies, n,
-						a->filters_process ? pid : 0));
+						false, p->fd, offsets, cookies, n, pid_of(a, pid)),
+				pid_of(a, pid), families_of(p, n));
 	free(offsets);
 	free(cookies);
 	return err;
@@ -262,7 +289,7 @@ int attach_places(struct attach *a, const struct attach_place *p, uint32_t n, in
 	if (!err)
 		err = put_entries(a, p, n, pid);
 	while (err && a->nlinks > before)
-		link_close(a->links[--a->nlinks]);
+		link_close(a->links[--a->nlinks].fd);
 	return err;
 }
 
@@ -286,10 +313,11 @@ static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 		     const uint32_t *numbers)
 {
 	uint64_t *offsets, *cookies;
-	uint32_t i, j, entries = 0, exits = 0, k = 0;
+	uint32_t i, j, entries = 0, exits = 0, k = 0, families = 0;
 	int err;
 
 	for (i = 0; i < n; i++) {
+		families |= family_of(&g[i].spec);
 		entries += g[i].nentries;
 		exits += g[i].nexits;
 	}
@@ -307,11 +335,13 @@ static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 			offsets[k++] = g[i].exits[j];
 	if (!err)
 		err = put(a, a->skel->progs.cond_waited, false, g->fd, offsets + entries, exits,
-			  pid, 0);
+			  pid, 0, families);
 	if (!err)
-		err = keep_link(a, link_multi_each(bpf_program__fd(a->skel->progs.cond_wait),
-						   LINK_ATTACH_MULTI, false, g->fd, offsets,
-						   cookies, entries, a->filters_process ? pid : 0));
+		err = keep_link(a,
+				link_multi_each(bpf_program__fd(a->skel->progs.cond_wait),
+						LINK_ATTACH_MULTI, false, g->fd, offsets, cookies,
+						entries, pid_of(a, pid)),
+				pid_of(a, pid), families);
 	free(offsets);
 	free(cookies);
 	return err;
@@ -320,14 +350,16 @@ static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 static int put_group(struct attach *a, const struct attach_group *g, int pid, uint32_t number)
 {
 	bool wakes = g->spec.role == SBT_ROLE_COND_WAKE;
+	uint32_t family = family_of(&g->spec);
 	struct sbt_bpf *skel = a->skel;
 	int err = 0;
 
 	if (!wakes)
-		err = put(a, skel->progs.cond_waited, false, g->fd, g->exits, g->nexits, pid, 0);
+		err = put(a, skel->progs.cond_waited, false, g->fd, g->exits, g->nexits, pid, 0,
+			  family);
 	if (!err)
 		err = put(a, wakes ? skel->progs.cond_wake : skel->progs.cond_wait, false, g->fd,
-			  g->entries, g->nentries, pid, number);
+			  g->entries, g->nentries, pid, number, family);
 	return err;
 }
 
@@ -349,7 +381,7 @@ int attach_waits(struct attach *a, const struct attach_group *g, uint32_t n, int
 	for (i = 0; i < n && !err && !together; i++)
 		err = put_group(a, &g[i], pid, numbers[i]);
 	while (err && a->nlinks > before)
-		link_close(a->links[--a->nlinks]);
+		link_close(a->links[--a->nlinks].fd);
 	return err;
 }
 
@@ -389,19 +421,19 @@ int attach_exits(struct attach *a, const struct attach_place *p, uint32_t n)
 		return found;
 	err = !found ? -ENOTSUP
 		     : put(a, program_ends(a->skel, p->spec.role).exit, false, p->fd, exits,
-			   (uint32_t)found, 0, 0);
+			   (uint32_t)found, 0, 0, families_of(p, n));
 	free(exits);
 	return err;
 }
 
 int attach_loader(struct attach *a, int fd, uint64_t offset, int pid)
 {
-	return put(a, a->skel->progs.loader_state, false, fd, &offset, 1, pid, 0);
+	return put(a, a->skel->progs.loader_state, false, fd, &offset, 1, pid, 0, 0);
 }
 
 int attach_made(struct attach *a, int fd, uint64_t offset, int pid)
 {
-	return put(a, a->skel->progs.barrier_made, false, fd, &offset, 1, pid, 0);
+	return put(a, a->skel->progs.barrier_made, false, fd, &offset, 1, pid, 0, 0);
 }
 
 void attach_keep_words(struct attach *a, bool on)

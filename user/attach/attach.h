@@ -99,9 +99,10 @@ int attach_exits(struct attach *attach, const struct attach_place *places, uint3
 
 /*
  * Where the functions of parallel regions return to in their runtime: for every process that runs the file, or with @pid
- * for one. Of use where there are no return probes. Returns 0 or -errno.
+ * for one. Of use where there are no return probes. @families: of these runtimes, 1 << SBT_FAMILY_*. Returns 0 or -errno.
  */
-int attach_returns(struct attach *attach, int fd, const uint64_t *offsets, uint32_t n, int pid);
+int attach_returns(struct attach *attach, int fd, const uint64_t *offsets, uint32_t n, int pid,
+		   uint32_t families);
 
 /* Functions of one file that are told the same. */
 struct attach_group {
@@ -186,6 +187,26 @@ void attach_each_member(const struct attach *attach, uint32_t tgid,
 /* Is the thread inside a barrier, its arrival seen? */
 bool attach_is_inside(const struct attach *attach, uint32_t tid);
 
+/* --- a process is traced no more (shed.c) ---------------------------------------------------------- */
+
+/*
+ * No arrival of the process is seen any more, and its threads' time is not accounted for; who is inside of a barrier may
+ * still be seen to leave. Until it executes another program. -ENOENT: it is gone, or another.
+ */
+int attach_exclude(struct attach *attach, uint32_t tgid, uint32_t inc);
+/*
+ * Probes that these families (1 << SBT_FAMILY_*) share with others cannot be removed alone: all families that go with
+ * them. Of probes that are put for all only.
+ */
+uint32_t attach_families_with(const struct attach *attach, uint32_t families);
+/* Has the process all its probes of these families for itself? */
+bool attach_has_own(const struct attach *attach, uint32_t tgid, uint32_t families);
+/*
+ * Removes the probes that these processes have for themselves, and those of @families that are for all: soon, not at once.
+ * Returns 0 or -ENOMEM: all are still there.
+ */
+int attach_remove(struct attach *attach, const uint32_t *tgids, uint32_t n, uint32_t families);
+
 /* --- where threads' time goes (account.c) ------------------------------------------------------- */
 
 /* Is it accounted for? It was asked for, and the kernel can. */
@@ -228,6 +249,12 @@ uint64_t attach_summed(const struct attach *attach);
  */
 double attach_calibrate(struct attach *attach, bool stepped, bool by_exit, void (*drain)(void *ctx),
 			void *ctx);
+
+/*
+ * The same of a process that is excluded, or rather of one that probes meet and nothing is recorded of: what it still
+ * pays while they are there. To be called where attach_calibrate_quick() may be.
+ */
+double attach_calibrate_excluded(struct attach *attach, void (*drain)(void *ctx), void *ctx);
 
 /* The same for the commonest case, by the probe that attach_new() has left on us: a few milliseconds, any time. */
 double attach_calibrate_quick(struct attach *attach, void (*drain)(void *ctx), void *ctx);

@@ -15,31 +15,31 @@
 #define HANDS 16
 
 struct closing {
-	const int *fds;
+	const struct attach_link *own;
 	struct bpf_link *const *links;
-	uint32_t nfds, nlinks;
+	uint32_t nown, nlinks;
 	uint32_t taken;
 };
 
 static void *close_some(void *ctx)
 {
 	struct closing *c = ctx;
-	uint32_t n = c->nfds + c->nlinks, i;
+	uint32_t n = c->nown + c->nlinks, i;
 
 	/* What was attached last goes first. */
 	while ((i = __atomic_fetch_add(&c->taken, 1, __ATOMIC_RELAXED)) < n) {
 		i = n - 1 - i;
-		if (i < c->nfds)
-			link_close(c->fds[i]);
+		if (i < c->nown)
+			link_close(c->own[i].fd);
 		else
-			bpf_link__destroy(c->links[i - c->nfds]);
+			bpf_link__destroy(c->links[i - c->nown]);
 	}
 	return NULL;
 }
 
 static void close_all(struct closing *c)
 {
-	uint32_t n = c->nfds + c->nlinks, hands = 0, i;
+	uint32_t n = c->nown + c->nlinks, hands = 0, i;
 	pthread_t threads[HANDS];
 	sigset_t all, old;
 
@@ -57,10 +57,18 @@ static void close_all(struct closing *c)
 
 void attach_remove_probes(struct attach *a)
 {
-	struct closing c = { .fds = a->links, .nfds = a->nlinks };
+	struct closing c = { .own = a->links, .nown = a->nlinks };
 
 	close_all(&c);
 	a->nlinks = 0;
+	shed_wait(a);
+}
+
+void links_close(const struct attach_link *links, uint32_t n)
+{
+	struct closing c = { .own = links, .nown = n };
+
+	close_all(&c);
 }
 
 void detach_kernel(struct attach *a)

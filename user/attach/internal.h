@@ -16,6 +16,13 @@
 #define ATTACH_KERNEL_LINKS 8
 #define EVENTS_BYTES	    (1u << 20)
 
+/* One attachment: probes that are put and removed together. */
+struct attach_link {
+	int fd;
+	int pid; /* whose alone; 0: for all that run the file */
+	uint32_t families; /* 1 << SBT_FAMILY_*; 0: not of barriers, as the loader's */
+};
+
 struct attach {
 	struct sbt_bpf *skel;
 	enum attach_method method;
@@ -43,8 +50,12 @@ struct attach {
 	struct sbt_spec specs[SBT_SPECS]; /* what the programs are told of the probes */
 	uint32_t nspecs;
 	struct places places; /* of the probes that there are, without cookies */
-	int *links;
+	struct attach_link *links;
 	uint32_t nlinks;
+	struct attach_link *gone; /* being closed, by gone_thread while gone_closing */
+	uint32_t ngone;
+	pthread_t gone_thread;
+	bool gone_closing;
 	struct bpf_link *kernel_links[ATTACH_KERNEL_LINKS];
 	int nkernel_links;
 	struct bpf_link **fault_links;
@@ -74,6 +85,15 @@ int rings_begin(struct attach *attach);
 int rings_end(struct attach *attach);
 void rings_close(struct attach *attach);
 
+/* shed.c */
+/* Until what is being removed has been. */
+void shed_wait(struct attach *attach);
+
+/* state.c */
+/* Calls @each with every thread's slot that is taken, by what the programs noted. */
+void each_thread(const struct attach *attach, void (*each)(void *ctx, struct sbt_thread *thread),
+		 void *ctx);
+
 /* account.c */
 /* Sets the sizes of the maps and switches programs on, before load. */
 void account_prepare(struct attach *attach, uint32_t max_threads);
@@ -101,6 +121,8 @@ void sums_unmap(struct attach *attach);
 int attach_programs(struct attach *a, struct bpf_program *const programs[], size_t n);
 
 /* detach.c */
+/* Closes them together; they stay where they are listed. */
+void links_close(const struct attach_link *links, uint32_t n);
 /* Removes the programs that look at the scheduler, processes and page faults. */
 void detach_kernel(struct attach *attach);
 

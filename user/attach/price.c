@@ -83,6 +83,34 @@ double attach_calibrate(struct attach *a, bool stepped, bool by_exit, void (*dra
 	return price;
 }
 
+double attach_calibrate_excluded(struct attach *a, void (*drain)(void *ctx), void *ctx)
+{
+	uint32_t self = (uint32_t)getpid(), armed = a->skel->bss->armed;
+	int procs = bpf_map__fd(a->skel->maps.procs);
+	struct sbt_thread *slot = NULL;
+	double price;
+	uint32_t i;
+
+	if (attach_add_process(a, self, 1, SBT_PROC_SEEN))
+		return NAN;
+	__atomic_store_n(&a->skel->bss->armed, ARMED_SELF, __ATOMIC_SEQ_CST);
+	/* It gets its slot first, as the threads have that are excluded later. */
+	calibrate_call();
+	for (i = 0; i < SBT_THREAD_PROBES && !slot; i++) {
+		slot = &a->threads[(self + i * SBT_THREAD_STRIDE) & (a->nthreads - 1)];
+		if (slot->tid != self)
+			slot = NULL;
+	}
+	if (slot)
+		__atomic_fetch_or(&slot->proc_flags, SBT_PROC_EXCLUDED, __ATOMIC_RELAXED);
+	price = slot ? calibrate_run(false, drain, ctx) : NAN;
+	__atomic_store_n(&a->skel->bss->armed, armed, __ATOMIC_SEQ_CST);
+	drain(ctx);
+	bpf_map_delete_elem(procs, &self);
+	forget_thread(a, self);
+	return price;
+}
+
 double attach_calibrate_quick(struct attach *a, void (*drain)(void *ctx), void *ctx)
 {
 	return calibrate_self(a, false, a->only_exits, drain, ctx);

@@ -39,9 +39,8 @@ int attach_teams_unknown(struct attach *a, uint32_t tgid)
 		       : 0;
 }
 
-/* The slots that are taken, by what the programs noted. */
-static void each_thread(const struct attach *a, void (*each)(void *ctx, struct sbt_thread *thread),
-			void *ctx)
+void each_thread(const struct attach *a, void (*each)(void *ctx, struct sbt_thread *thread),
+		 void *ctx)
 {
 	int owners = bpf_map__fd(a->skel->maps.owners);
 	uint32_t key, next;

@@ -48,6 +48,7 @@ struct feed {
 	struct hash busy; /* (tgid, tid) of such that crossed nothing */
 	struct hash current; /* tgid -> incarnation */
 	struct hash labels; /* sbt_crossing.label -> site */
+	struct hash cut; /* (tgid, inc) -> up to when it is fed */
 	struct feed_site sites[CACHE_SLOTS];
 	struct shared_slot shared[CACHE_SLOTS];
 	uint64_t crossings[RULES_MAX + 1];
@@ -87,6 +88,7 @@ void feed_free(struct feed *f)
 	hash_free(&f->current);
 	hash_free(&f->busy);
 	hash_free(&f->labels);
+	hash_free(&f->cut);
 	while ((e = hash_next(&f->renumbered, &pos, &zero)))
 		free((void *)(uintptr_t)e->value);
 	hash_free(&f->renumbered);
@@ -489,6 +491,34 @@ static void feed_message(struct feed *f, const struct sbt_crossing *c)
 		m.oncpu_ns = detail.oncpu_ns;
 	if (f->message)
 		f->message(f->mark_ctx, &m);
+}
+
+/* --- processes that are traced no more ---------------------------------------------------------------- */
+
+int feed_cut(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t t_ns)
+{
+	return hash_put(&f->cut, (uint64_t)tgid << 32 | inc, t_ns);
+}
+
+bool feed_is_cut(struct feed *f, const struct sbt_crossing *c, int *err)
+{
+	bool left = c->depart_ns && !(c->flags & SBT_CROSSING_ABANDONED);
+	uint64_t end;
+
+	*err = 0;
+	if (!hash_count(&f->cut) || c->type == SBT_REC_CALLERS ||
+	    !hash_get(&f->cut, (uint64_t)c->tgid << 32 | c->inc, &end))
+		return false;
+	/* Of a worker that waits at the end of a region nobody will see how it goes on. */
+	if (c->arrive_ns <= end && (left ? c->depart_ns <= end : c->flags & SBT_CROSSING_NO_DEPART))
+		return false;
+	if (c->arrive_ns <= end && c->type == SBT_REC_CROSSING &&
+	    !(c->flags & SBT_CROSSING_ABANDONED && c->depart_ns <= end))
+		*err = model_add_pending(f->model, c->tgid, c->inc, c->tid, c->object,
+					 c->arrive_ns);
+	else if (c->arrive_ns <= end && c->depart_ns <= end)
+		return false;
+	return true;
 }
 
 int feed_record(struct feed *f, const struct stream_record *record)

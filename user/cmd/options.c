@@ -43,6 +43,17 @@ static int parse_seconds(const char *s, double *out)
 	return errno || *end || !isfinite(*out) || *out < 0 || *out > 1e9 ? -EINVAL : 0;
 }
 
+/* As a share. */
+static int parse_percent(const char *s, double *out)
+{
+	double percent;
+
+	if (parse_seconds(s, &percent) || !(percent > 0) || percent > 1e6)
+		return -EINVAL;
+	*out = percent / 100;
+	return 0;
+}
+
 static int add_watch(struct options *o, const char *barrier)
 {
 	const char **watch = realloc(o->watch, (o->nwatch + 1) * sizeof(*watch));
@@ -421,6 +432,10 @@ static int take_output(struct options *o, int c, char *arg)
 	case OPT_AGGREGATE:
 		o->aggregate = true;
 		return 0;
+	case OPT_COST_LIMIT:
+		if (parse_percent(arg, &o->cost_limit))
+			return wrong_value("--cost-limit", arg, "a number of per cent over 0");
+		return 0;
 	case OPT_ATTACH:
 		if (attach_method_parse(arg, &o->method))
 			return wrong_value("--attach", arg, "session, multi or perf");
@@ -473,6 +488,8 @@ static int check_aggregate(const struct options *o)
 		{ o->frames, "--frames" },
 		{ o->rules.n, "-b" },
 		{ o->discover_given && o->discover, "--discover" },
+		/* Sums are read at the end: what each process does meanwhile is not known. */
+		{ o->cost_limit > 0, "--cost-limit" },
 	};
 	size_t i;
 

@@ -41,7 +41,9 @@ static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 	uint64_t since = __atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE);
 	struct pending *more;
 
-	if (!since || !is_meeting(t) || pendings_is_stale(s, tid, since))
+	/* One that is traced no more may have left, or its process have been let go of in there. */
+	if (!since || !is_meeting(t) || t->proc_flags & SBT_PROC_EXCLUDED ||
+	    pendings_is_stale(s, tid, since))
 		return;
 	if (s->n == s->cap) {
 		more = realloc(s->all, (s->cap * 2 + 64) * sizeof(*more));

@@ -63,7 +63,13 @@ static double env_price(void *ctx, const struct model_proc *proc)
 
 	if (by_exit)
 		return p->price_exit;
-	return p->stepped ? p->price_stepped : p->price;
+	/* Of a process that nobody has looked at all there is may be stepped. */
+	return p->stepped && (!space || space->stepped) ? p->price_stepped : p->price;
+}
+
+double present_price(struct present *p, const struct model_proc *proc)
+{
+	return env_price(p, proc);
 }
 
 void present_init(struct present *p, const struct options *options, struct attach *attach,
@@ -93,7 +99,7 @@ void present_init(struct present *p, const struct options *options, struct attac
 	p->stream = stream;
 	p->modules = modules;
 	p->spaces = spaces;
-	p->price = p->price_stepped = p->price_exit = NAN;
+	p->price = p->price_stepped = p->price_exit = p->price_excluded = NAN;
 	memcpy(p->losses, losses, sizeof(losses));
 	p->env = (struct report_env){
 		.ctx = p,
@@ -150,6 +156,24 @@ void present_prices(struct present *p, double price)
 	else
 		p->price = price;
 	p->env.crossing_cost_ns = price;
+}
+
+int present_prices_all(struct present *p, void (*drain)(void *ctx), void *ctx)
+{
+	double price;
+
+	p->price_excluded = attach_calibrate_excluded(p->attach, drain, ctx);
+	price = attach_calibrate_quick(p->attach, drain, ctx);
+	if (isnan(price))
+		return -ENOTSUP;
+	present_prices(p, price);
+	if (!attach_only_exits(p->attach)) {
+		p->price_stepped = attach_calibrate(p->attach, true, false, drain, ctx);
+		p->price_exit = attach_calibrate(p->attach, false, true, drain, ctx);
+	}
+	/* It may turn out that nothing is stepped; until then each process says it of itself. */
+	p->stepped = true;
+	return 0;
 }
 
 void present_base(struct present *p)

@@ -40,6 +40,7 @@ struct present {
 	double price; /* ns a crossing, by return probe on an emulated instruction */
 	double price_stepped; /* the same on one that is stepped; NAN not needed */
 	double price_exit; /* by the exits */
+	double price_excluded; /* a hit of which nothing is recorded; NAN not needed */
 	bool stepped;
 };
 
@@ -54,6 +55,13 @@ void present_free(struct present *present);
 const struct report_env *present_env(const struct present *present);
 /* What one crossing costs, as measured before the start. */
 void present_prices(struct present *present, double price);
+/*
+ * The same of all kinds of probes, at once: for who must know what tracing costs while it runs. Before any other probe is put,
+ * and instead of present_prices(). @drain as attach_calibrate() has it. Returns 0 or -ENOTSUP: our own hits are not seen.
+ */
+int present_prices_all(struct present *present, void (*drain)(void *ctx), void *ctx);
+/* What one crossing costs this process, as far as is known now: ns, NAN unknown. */
+double present_price(struct present *present, const struct model_proc *proc);
 /* Counting begins here. */
 void present_base(struct present *present);
 /* The last look at the counters. */

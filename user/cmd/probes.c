@@ -177,6 +177,7 @@ static int attach_one(struct probes *p, struct module *m, const struct module_pl
 		p->by_rule[from->spec.rule]++;
 	m->probed = true;
 	p->stepped |= from->entry.insn.class != INSN_EMULATED;
+	m->stepped |= from->entry.insn.class != INSN_EMULATED;
 	msg_verbose(p->options->verbose, "probe: %s in %s at 0x%llx, %s: %s", from->symbol, m->path,
 		    (unsigned long long)from->offset, attach_method_name(attach_method(p->attach)),
 		    from->entry.why);
@@ -246,7 +247,10 @@ uint32_t probes_returns(struct probes *p, struct module *m, uint32_t tgid)
 	if (!m->returns.n)
 		return 0;
 	if (!hash_get(&p->returns, key, &done)) {
-		done = attach_returns(p->attach, m->fd, m->returns.at, m->returns.n, pid) ? 2 : 1;
+		done = attach_returns(p->attach, m->fd, m->returns.at, m->returns.n, pid,
+				      m->returned)
+			       ? 2
+			       : 1;
 		if (hash_put(&p->returns, key, done))
 			return 0;
 		msg_verbose(p->options->verbose,

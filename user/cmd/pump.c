@@ -337,6 +337,8 @@ static int take_record(struct pump *p, const struct stream_record *record)
 {
 	int err = 0;
 
+	if (record->crossing && feed_is_cut(p->feed, record->crossing, &err))
+		return err;
 	if (record->crossing && record->crossing->type == SBT_REC_CALLERS)
 		return take_callers(p, (const void *)record->crossing);
 	if (!p->discover)
@@ -414,6 +416,14 @@ int pump_run(struct pump *p, uint64_t until_ns)
 	if (!err && p->held.n && until_ns != UINT64_MAX)
 		err = give_up(p, until_ns);
 	return err ? err : model_advance(p->model, fed_until(p, until_ns));
+}
+
+void pump_end_process(struct pump *p, uint32_t tgid, uint32_t inc)
+{
+	if (!p->discover)
+		return;
+	discover_end_process(p->discover, tgid, inc);
+	forkjoin_end_process(p->forkjoin, tgid, inc);
 }
 
 int pump_finish(struct pump *p)

@@ -197,6 +197,7 @@ static int examine(struct targets *t, struct space *space)
 		mpi |= m->mpi;
 		probes_module(&t->probes, m, space->tgid, space->refusal != NULL);
 		probes_note_outlined(&t->probes, space, &space->maps.entries[i], m);
+		space->stepped |= m->stepped;
 	}
 	choose_departures(t, space);
 	return mpi ? see_rank(t, space) : 0;

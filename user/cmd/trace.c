@@ -20,6 +20,7 @@
 #include "base/msg.h"
 #include "cmd/cmd.h"
 #include "cmd/hanging.h"
+#include "cmd/limit.h"
 #include "cmd/loading.h"
 #include "cmd/permit.h"
 #include "cmd/present.h"
@@ -440,13 +441,26 @@ static void on_message(void *ctx, const struct predict_message *message)
 		recording_message(t->recording, message);
 }
 
-static int begin(struct trace *t)
+static int begin_limit(struct trace *t)
+{
+	struct limit_env env = {
+		.limit = t->options.cost_limit,
+		.attach = t->attach,
+		.model = t->model,
+		.pump = t->pump,
+		.present = &t->present,
+	};
+
+	return t->options.cost_limit > 0 ? limit_new(&env, t->arm_ns, &t->limit) : 0;
+}
+
+/* What a crossing costs, unless that is known already. */
+static int price_crossings(struct trace *t)
 {
 	double price;
-	struct feed_options feed;
-	struct model_ops ops = { .barrier = watch_barrier, .episode = watch_episode };
-	int err;
 
+	if (t->priced)
+		return 0;
 	price = attach_calibrate_quick(t->attach, drain, t);
 	if (isnan(price)) {
 		msg_error(
@@ -456,6 +470,17 @@ static int begin(struct trace *t)
 		return -ENOTSUP;
 	}
 	present_prices(&t->present, price);
+	return 0;
+}
+
+static int begin(struct trace *t)
+{
+	struct feed_options feed;
+	struct model_ops ops = { .barrier = watch_barrier, .episode = watch_episode };
+	int err = price_crossings(t);
+
+	if (err)
+		return err;
 	present_base(&t->present);
 	t->arm_ns = now_ns();
 	err = watch_new(&t->options, present_env(&t->present), t->emit, &t->watch);
@@ -482,6 +507,9 @@ static int begin(struct trace *t)
 				      .message = on_message,
 				      .mark_ctx = t };
 	err = pump_new(&feed, t->stream, t->options.discover, &t->pump);
+	if (err)
+		return err;
+	err = begin_limit(t);
 	if (err)
 		return err;
 	err = begin_hanging(t);
@@ -533,6 +561,8 @@ static int work(struct trace *t)
 		err = pump_run(t->pump, now - RING_SLACK_NS);
 	else
 		drain(t);
+	if (!err)
+		err = limit_step(t->limit, now - RING_SLACK_NS);
 	if (!err && t->hanging)
 		err = hanging_step(t->hanging, now);
 	if (ring_consumed(t->stream) != before)
@@ -652,6 +682,9 @@ static void add_pending(void *ctx, uint32_t tid, const struct sbt_thread *thread
 {
 	struct trace *t = ctx;
 
+	/* --cost-limit: of such a process what is known of is told already. */
+	if (thread->proc_flags & SBT_PROC_EXCLUDED)
+		return;
 	model_add_pending(t->model, thread->tgid, thread->inc, tid, thread->object,
 			  thread->arrive_ns);
 }
@@ -710,6 +743,8 @@ static int finish(struct trace *t)
 	err = pump_run(t->pump, UINT64_MAX);
 	if (!err)
 		err = pump_finish(t->pump);
+	if (!err)
+		err = limit_settle(t->limit);
 	attach_each_tail(t->attach, end, add_tail, t);
 	attach_each_sums(t->attach, add_sums, t);
 	present_counts(&t->present);
@@ -784,6 +819,7 @@ static void tear_down(struct trace *t)
 	free(t->own_output);
 	free(t->own_record);
 	hanging_free(t->hanging);
+	limit_free(t->limit);
 	recording_close(t->recording, false);
 	pump_free(t->pump);
 	stream_free(t->stream);
@@ -857,6 +893,11 @@ static int set_up(struct trace *t)
 	if (t->recording) {
 		t->present.recording = t->recording;
 		recording_listen(t->recording, &t->present.env, t->why ? why_env(t->why) : NULL);
+	}
+	/* Before any other probe is there. */
+	if (t->options.cost_limit > 0) {
+		t->priced = !present_prices_all(&t->present, drain, t);
+		drain(t);
 	}
 	err = guard_start(t->attach, &t->guard);
 	if (!err)

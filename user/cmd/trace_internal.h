@@ -32,6 +32,7 @@ struct trace {
 	struct watch *watch;
 	struct pump *pump;
 	struct hanging *hanging;
+	struct limit *limit; /* --cost-limit; NULL: none */
 	struct recording *recording; /* NULL: none */
 	bool only_record; /* nothing else is to come of it */
 	struct emit *emit;
@@ -52,6 +53,7 @@ struct trace {
 	uint64_t end_ns; /* by --duration; 0: none */
 	uint64_t last_record_ns;
 	bool armed;
+	bool priced; /* all that a crossing may cost was measured at the start */
 	bool stop;
 	int error; /* of following what happens: negative errno */
 	int write_error; /* of writing: the same */

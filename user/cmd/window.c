@@ -211,6 +211,7 @@ int window_take(struct window *w, struct model *m, const struct model_input *in)
 	case MODEL_INPUT_THREAD:
 	case MODEL_INPUT_END_THREAD:
 	case MODEL_INPUT_END_PROCESS:
+	case MODEL_INPUT_SHED:
 		if (in->t_ns >= w->to_ns)
 			return take_later(m, in);
 		break;

@@ -637,6 +637,16 @@ void summary_print(struct textout *t, const struct report *r, const struct field
 			     "INCOMPLETE: the recording ends before the run did; what came then is "
 			     "not there.");
 	}
+	if (r->nshed) {
+		textout_blank(t);
+		textout_wrap(
+			t, TEXTOUT_RED, "", 2,
+			"INCOMPLETE: %s %s not traced to the end (--cost-limit); all figures of "
+			"%s are of the time before.",
+			textout_count(n, r->nshed),
+			r->nshed == 1 ? "process was" : "processes were",
+			r->nshed == 1 ? "it" : "them");
+	}
 	if (r->lost || (!r->complete && !r->cut)) {
 		uint64_t others = lost_beside(r);
 

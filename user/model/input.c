@@ -29,6 +29,8 @@ static int take(struct model *m, const struct model_input *in)
 		return take_pending(m, in->tgid, in->inc, in->tid, in->object, in->t_ns);
 	case MODEL_INPUT_ADVANCE:
 		return take_advance(m, in->t_ns);
+	case MODEL_INPUT_SHED:
+		return take_shed(m, in);
 	case MODEL_INPUT_FINISH:
 		return take_finish(m, in->t_ns);
 	default:
@@ -155,6 +157,19 @@ int model_add_pending(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid
 int model_advance(struct model *m, uint64_t t_ns)
 {
 	struct model_input in = { .type = MODEL_INPUT_ADVANCE, .t_ns = t_ns };
+
+	return model_take(m, &in);
+}
+
+int model_shed(struct model *m, uint32_t tgid, uint32_t inc, const struct model_shed *shed)
+{
+	struct model_input in = { .type = MODEL_INPUT_SHED,
+				  .tgid = tgid,
+				  .inc = inc,
+				  .parent_tgid = shed->because,
+				  .t_ns = shed->t_ns,
+				  .object = (uint64_t)shed->cost_ppm << 32 | shed->limit_ppm,
+				  .seen = shed->probed };
 
 	return model_take(m, &in);
 }

@@ -354,6 +354,15 @@ struct model_episode {
 	const struct model_member *members; /* by arrival; valid during the callback */
 };
 
+/* A process that was traced up to some moment only, for tracing cost it too much (--cost-limit). */
+struct model_shed {
+	uint64_t t_ns; /* from then on it was not; MODEL_UNKNOWN: it always was */
+	uint32_t cost_ppm; /* of its threads' time, as it was estimated then, in millionths */
+	uint32_t limit_ppm;
+	uint32_t because; /* tgid of the process that cost so much, if that is another one; 0 */
+	bool probed; /* its probes are still there and cost it something */
+};
+
 struct model_proc {
 	uint32_t tgid;
 	uint32_t inc;
@@ -394,6 +403,7 @@ struct model_proc {
 	uint64_t elapsed_ns;
 	uint64_t ideal_ns; /* MODEL_UNKNOWN where `summed` */
 	bool summed; /* what its threads did came as sums: model_add_summed() */
+	struct model_shed shed; /* then `exited` is set, and end_ns is that moment */
 };
 
 struct model_totals {
@@ -441,6 +451,7 @@ enum model_input_type {
 	MODEL_INPUT_PENDING = 9,
 	MODEL_INPUT_ADVANCE = 10,
 	MODEL_INPUT_FINISH = 11,
+	MODEL_INPUT_SHED = 12,
 };
 
 /* The arguments of the function of that type, by their names there; those that it has not are 0. */
@@ -455,6 +466,8 @@ struct model_input {
 	const struct model_crossing *crossing; /* tgid, inc and tid are in there alone */
 	const struct model_detail *detail; /* of a tail */
 };
+
+/* In a struct model_input what a struct model_shed has beside t_ns is in `object`, `parent_tgid` and `seen`. */
 
 /* Does what the function of its type does, and returns what that would. -EINVAL: there is no such type. */
 int model_take(struct model *model, const struct model_input *input);
@@ -525,6 +538,11 @@ int model_add_pending(struct model *model, uint32_t tgid, uint32_t inc, uint32_t
 		      uint64_t object, uint64_t arrive_ns);
 /* All records that departed before @t_ns have been fed: what can be decided is decided. */
 int model_advance(struct model *model, uint64_t t_ns);
+/*
+ * From shed->t_ns on the process is not traced: as far as it is concerned tracing ended then. What it did before may still
+ * be fed; nothing it did later.
+ */
+int model_shed(struct model *model, uint32_t tgid, uint32_t inc, const struct model_shed *shed);
 /* The end: closes what is open, adds the tails. Nothing may be fed afterwards. */
 int model_finish(struct model *model, uint64_t end_ns);
 

@@ -59,6 +59,7 @@ int proc_get(struct model *m, uint32_t tgid, uint32_t inc, struct proc **out)
 	p->pub.parent = MODEL_NONE;
 	p->pub.start_ns = m->start_ns;
 	p->pub.end_ns = MODEL_UNKNOWN;
+	p->pub.shed.t_ns = MODEL_UNKNOWN;
 	m->queues[index] = q;
 	q = NULL;
 	err = hash_put(&m->proc_by_id, pair_key(tgid, inc), index);
@@ -277,6 +278,21 @@ int take_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_ns
 	for (i = p->threads; i != MODEL_NONE; i = thread_at(m, i)->next)
 		thread_replace(m, thread_at(m, i), t_ns);
 	return 0;
+}
+
+/* For its threads this is the end, as if they had exited then; that of the process itself is not known. */
+int take_shed(struct model *m, const struct model_input *in)
+{
+	struct proc *p = proc_find(m, in->tgid, in->inc);
+
+	if (!p || p->pub.exited)
+		return 0;
+	p->pub.shed = (struct model_shed){ .t_ns = in->t_ns,
+					   .cost_ppm = (uint32_t)(in->object >> 32),
+					   .limit_ppm = (uint32_t)in->object,
+					   .because = in->parent_tgid,
+					   .probed = in->seen };
+	return take_end_process(m, in->tgid, in->inc, in->t_ns);
 }
 
 int take_pending(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t object,

@@ -82,6 +82,7 @@ struct module {
 	bool in_target; /* a process that is or may be traced runs it */
 	bool attached;
 	bool probed; /* one of its places at least */
+	bool stepped; /* one of these where the kernel must step an instruction */
 	uint32_t
 		left_out; /* modules_only_pthread(): families that are in it all the same, bits 1 << SBT_FAMILY_* */
 };

@@ -131,6 +131,7 @@ int space_inherit(struct space *child, const struct space *parent)
 	child->flavour = parent->flavour;
 	child->has_place = parent->has_place;
 	child->by_exit = parent->by_exit;
+	child->stepped = parent->stepped;
 	child->departures = parent->departures;
 	child->refusal = parent->refusal;
 	return err;

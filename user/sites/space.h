@@ -33,6 +33,7 @@ struct space {
 	bool has_place; /* a barrier function is mapped */
 	bool settled; /* its libraries are there: nothing more is to be waited for */
 	bool by_exit; /* return probes could hurt here */
+	bool stepped; /* under one of its probes the kernel must step an instruction */
 	const char *departures; /* how they are seen, in words; ours */
 	const char *refusal; /* why no return probes; NULL; ours */
 	uint32_t reads; /* how often the mappings have been read */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * --cost-limit: which processes are to be traced no more, for tracing costs them too much, and how the probes that they
+ * pay for are to go. Pure.
+ */
+#ifndef ANALYSE_CEILING_H
+#define ANALYSE_CEILING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One that is traced and lives, over an interval. */
+struct ceiling_process {
+	uint32_t tgid;
+	uint32_t
+		group; /* processes of one group meet one another: they are traced together or not at all */
+	uint32_t
+		families; /* 1 << SBT_FAMILY_* of what it crosses, with all whose probes go with these */
+	bool own; /* these probes are its own */
+	uint64_t crossings; /* in the interval */
+	uint64_t time_ns; /* of its threads, in the interval */
+	double price_ns; /* of a crossing; NAN unknown: it never costs too much */
+	double excluded_ns; /* the same where nothing is recorded, and the probes are still there; NAN unknown */
+};
+
+enum ceiling_way {
+	CEILING_KEEP, /* traced as before */
+	CEILING_EXCLUDE, /* nothing is recorded of it; the probes stay, for others */
+	CEILING_OWN, /* its own probes go */
+	CEILING_ALL, /* probes that others meet as well go: these are told of below */
+};
+
+struct ceiling_verdict {
+	enum ceiling_way way;
+	uint32_t
+		culprit; /* index of the process that costs too much: itself, or of its group or probes */
+	double share; /* that process's cost */
+};
+
+/* The share of its threads' time that tracing costs it; NAN unknown. */
+double ceiling_share(const struct ceiling_process *p);
+/*
+ * What it would still cost with the same work done between crossings, if nothing were recorded of it any more; NAN unknown.
+ */
+double ceiling_share_excluded(const struct ceiling_process *p);
+
+/*
+ * Decides on all of them, whose cost is to be @limit (a share) at most. Fills @out, one for each. Returns the families
+ * whose probes are to be removed for all.
+ */
+uint32_t ceiling_decide(const struct ceiling_process *processes, uint32_t n, double limit,
+			struct ceiling_verdict *out);
+
+#endif /* ANALYSE_CEILING_H */

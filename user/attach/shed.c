@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* A process is traced no more: what is recorded of it ends, and probes that only it paid for go. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "attach/internal.h"
+
+/* --- who is no longer recorded --------------------------------------------------------------------- */
+
+struct excluded {
+	const struct attach *attach;
+	uint32_t tgid, inc;
+};
+
+/*
+ * Its slot stays with the thread, for a program may be at it right now: the mark is what the next arrival goes by. Who is
+ * inside goes on as it came in.
+ */
+static void exclude_thread(void *ctx, struct sbt_thread *thread)
+{
+	const struct excluded *e = ctx;
+
+	if (thread->tgid != e->tgid || (thread->inc && thread->inc != e->inc))
+		return;
+	__atomic_fetch_or(&thread->proc_flags, SBT_PROC_EXCLUDED, __ATOMIC_RELAXED);
+	account_forget(e->attach, (uint32_t)(thread - e->attach->threads));
+}
+
+int attach_exclude(struct attach *a, uint32_t tgid, uint32_t inc)
+{
+	struct excluded e = { a, tgid, inc };
+	int err = attach_flag_process(a, tgid, inc, SBT_PROC_EXCLUDED, 0);
+
+	if (!err)
+		each_thread(a, exclude_thread, &e);
+	return err;
+}
+
+/* --- which probes go ------------------------------------------------------------------------------- */
+
+uint32_t attach_families_with(const struct attach *a, uint32_t families)
+{
+	uint32_t before, i;
+
+	do {
+		before = families;
+		for (i = 0; i < a->nlinks; i++)
+			if (!a->links[i].pid && a->links[i].families & families)
+				families |= a->links[i].families;
+	} while (families != before);
+	return families;
+}
+
+bool attach_has_own(const struct attach *a, uint32_t tgid, uint32_t families)
+{
+	bool own = false;
+	uint32_t i;
+
+	for (i = 0; i < a->nlinks; i++) {
+		if (!(a->links[i].families & families))
+			continue;
+		if (!a->links[i].pid)
+			return false;
+		own |= (uint32_t)a->links[i].pid == tgid;
+	}
+	return own;
+}
+
+/* --- and go ---------------------------------------------------------------------------------------- */
+
+static bool goes(const struct attach_link *link, const uint32_t *tgids, uint32_t n,
+		 uint32_t families)
+{
+	uint32_t i;
+
+	for (i = 0; link->pid && i < n; i++)
+		if ((uint32_t)link->pid == tgids[i])
+			return true;
+	return !link->pid && link->families & families;
+}
+
+static void *close_gone(void *ctx)
+{
+	struct attach *a = ctx;
+
+	links_close(a->gone, a->ngone);
+	return NULL;
+}
+
+/* It may take a second: meanwhile somebody must read what the others do. */
+static void close_aside(struct attach *a)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	a->gone_closing = !pthread_create(&a->gone_thread, NULL, close_gone, a);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!a->gone_closing)
+		close_gone(a);
+}
+
+void shed_wait(struct attach *a)
+{
+	if (a->gone_closing)
+		pthread_join(a->gone_thread, NULL);
+	a->gone_closing = false;
+	free(a->gone);
+	a->gone = NULL;
+	a->ngone = 0;
+}
+
+int attach_remove(struct attach *a, const uint32_t *tgids, uint32_t n, uint32_t families)
+{
+	uint32_t i, kept = 0;
+
+	shed_wait(a);
+	a->gone = calloc(a->nlinks + 1, sizeof(*a->gone));
+	if (!a->gone)
+		return -ENOMEM;
+	for (i = 0; i < a->nlinks; i++) {
+		if (goes(&a->links[i], tgids, n, families))
+			a->gone[a->ngone++] = a->links[i];
+		else
+			a->links[kept++] = a->links[i];
+	}
+	a->nlinks = kept;
+	close_aside(a);
+	return 0;
+}
