@@ -631,26 +631,50 @@ static void test_lossy(void **state)
 	free(r);
 }
 
+/* What was seen of a part only is not held against a whole: sums are unknown, shares are not. */
+static void test_shed(void **state)
+{
+	struct recording *r = six();
+	struct compare c;
+	uint32_t i;
+
+	(void)state;
+	compare(r, 3, 3, &plain, &c);
+	assert_true(isfinite(find(&c, COMPARE_RUN, NULL, "elapsed_ns")->b));
+	compare_free(&c);
+	for (i = 3; i < 6; i++) {
+		uint32_t k;
+
+		r[i].report.nshed = 1;
+		for (k = 0; k < r[i].report.nprocesses; k++)
+			r[i].processes[k].shed_ns = 500;
+		for (k = 0; k < r[i].report.nbarriers; k++)
+			r[i].barriers[k].shed_ns = 500;
+	}
+	compare(r, 3, 3, &plain, &c);
+	assert_true(isfinite(find(&c, COMPARE_RUN, NULL, "elapsed_ns")->a));
+	assert_true(isnan(find(&c, COMPARE_RUN, NULL, "elapsed_ns")->b));
+	assert_true(isfinite(find(&c, COMPARE_BARRIER, "#1", "phase_ns")->a));
+	assert_true(isnan(find(&c, COMPARE_BARRIER, "#1", "phase_ns")->b));
+	assert_int_equal(find(&c, COMPARE_BARRIER, "#1", "phase_ns")->significant, COMPARE_UNKNOWN);
+	assert_true(isfinite(find(&c, COMPARE_PROCESS, NULL, "parallel")->b));
+	assert_int_equal(c.regressions, 0);
+	compare_free(&c);
+	free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sites),
-		cmocka_unit_test(test_sites_unclear),
-		cmocka_unit_test(test_sites_followed),
-		cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_processes_renamed),
-		cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_ratio),
-		cmocka_unit_test(test_episodes),
-		cmocka_unit_test(test_false_alarms),
-		cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_single),
-		cmocka_unit_test(test_holm),
-		cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_quantities),
-		cmocka_unit_test(test_regression),
-		cmocka_unit_test(test_lossy),
+		cmocka_unit_test(test_sites),	      cmocka_unit_test(test_shed),
+		cmocka_unit_test(test_sites_unclear), cmocka_unit_test(test_sites_followed),
+		cmocka_unit_test(test_processes),     cmocka_unit_test(test_processes_renamed),
+		cmocka_unit_test(test_groups),	      cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_ratio),	      cmocka_unit_test(test_episodes),
+		cmocka_unit_test(test_false_alarms),  cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_single),	      cmocka_unit_test(test_holm),
+		cmocka_unit_test(test_missing),	      cmocka_unit_test(test_quantities),
+		cmocka_unit_test(test_regression),    cmocka_unit_test(test_lossy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,6 +41,7 @@ static struct bench *bench_new(void)
 		.pid = PID,
 		.threads = 4,
 		.elapsed_ns = 10 * SECOND,
+		.shed_ns = REPORT_UNKNOWN,
 		.nmembers = 4,
 		.members = b->members,
 	};
@@ -114,6 +115,36 @@ static void test_nothing(void **state)
 	b->env.ncpus = 0;
 	b->env.cpu_node = NULL;
 	assert_null(only(b));
+	bench_free(b);
+}
+
+/* --cost-limit: up to when, why, and what it is not about. */
+static void test_shed(void **state)
+{
+	struct bench *b = bench_new();
+	const struct report_finding *f;
+
+	(void)state;
+	b->rep.start_ns = 2 * SECOND;
+	b->process.shed_ns = 3 * SECOND + SECOND / 4;
+	b->process.shed_cost = 0.34;
+	b->process.shed_limit = 0.05;
+	f = only(b);
+	assert_non_null(f);
+	assert_string_equal(f->kind, "cost_limit");
+	assert_int_equal(f->pid, PID);
+	assert_string_equal(f->text,
+			    "Traced up to 1.250 s only: tracing cost it 34 % of its threads' time "
+			    "(estimated; --cost-limit 5). What it did later is in no figure.");
+	b->process.shed_because = 4294967295;
+	b->process.shed_probed = true;
+	b->process.shed_cost = 4294.967;
+	b->process.shed_limit = 0.00012345;
+	f = only(b);
+	assert_non_null(f);
+	/* The longest that there is fits. */
+	assert_non_null(strstr(f->text, "process 4294967295, which tracing cost 4.29e+05 %"));
+	assert_non_null(strstr(f->text, "and cost it something."));
 	bench_free(b);
 }
 
@@ -371,11 +402,11 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing),	    cmocka_unit_test(test_oversubscribed),
-		cmocka_unit_test(test_not_at_once), cmocka_unit_test(test_spinning),
-		cmocka_unit_test(test_pinned),	    cmocka_unit_test(test_migrating),
-		cmocka_unit_test(test_throttled),   cmocka_unit_test(test_slow_cpu),
-		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_shed),	       cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_oversubscribed), cmocka_unit_test(test_not_at_once),
+		cmocka_unit_test(test_spinning),       cmocka_unit_test(test_pinned),
+		cmocka_unit_test(test_migrating),      cmocka_unit_test(test_throttled),
+		cmocka_unit_test(test_slow_cpu),       cmocka_unit_test(test_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

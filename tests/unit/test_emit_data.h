@@ -102,6 +102,7 @@ static inline void data_site(struct report_barrier *b, const char *id, const cha
 	strcpy(b->id, id);
 	b->pid = 4711;
 	b->comm = "lu_block";
+	b->shed_ns = REPORT_UNKNOWN;
 	b->family = "pthread";
 	b->kind = "explicit";
 	b->name = name;
@@ -299,6 +300,8 @@ static inline void data_report(struct report *r)
 	p->departures = "return probe";
 	p->cost_ns = 9926000;
 	p->cost_share = 0.00045;
+	p->shed_ns = REPORT_UNKNOWN;
+	p->shed_cost = p->shed_limit = NAN;
 	p->nmembers = DATA_THREADS;
 	p->members = calloc(DATA_THREADS, sizeof(*p->members));
 	data_threads(p->members, 4130000000, 1024);

@@ -534,6 +534,10 @@ static void make_large(struct report *r)
 		r->processes[i].cost_share = NAN;
 		r->processes[i].verdict[0] = r->processes[i].advice[0] = '\0';
 	}
+	r->processes[2].shed_ns = r->start_ns + 1250000000;
+	r->processes[2].shed_cost = 0.071;
+	r->processes[2].shed_limit = 0.05;
+	r->nshed = 1;
 	r->nprocesses = 3;
 	r->consumed = r->produced - 812;
 	r->lost = 812;

@@ -257,6 +257,41 @@ static void test_random_runs(void **unused)
 	}
 }
 
+/* A process that was let go of: what there is to say of it, and that it ended, for who only knows of ends. */
+static void test_shed(void **unused)
+{
+	struct model_shed shed = {
+		.t_ns = 5000, .cost_ppm = 4000000, .limit_ppm = 50000, .because = 7, .probed = true
+	};
+	struct model_ops nothing = { 0 };
+	struct tape_session session = a_session();
+	struct sink sink = { .model = model_new(&nothing, 1000) };
+	struct run *r = run_new(1000);
+	struct tape_ending ending = { .end_ns = 9000 };
+	struct tape_writer *w;
+	int fd = new_file();
+
+	(void)unused;
+	assert_int_equal(tape_create(fd, &w), 0);
+	tape_session(w, &session);
+	model_tap(r->model, tape_input, w);
+	run_launched(r, 1000);
+	cross(r, 1, 0x1000, 2, 2000, 3001);
+	cross(r, 2, 0x1000, 2, 3000, 3002);
+	assert_int_equal(model_shed(r->model, PID, INC, &shed), 0);
+	assert_int_equal(model_finish(r->model, 9000), 0);
+	tape_ending(w, &ending);
+	assert_int_equal(tape_close(w), 0);
+	run_tape(fd, &sink, TAPE_WHOLE);
+	same_models(r->model, sink.model);
+	assert_int_equal(model_proc(sink.model, 0)->shed.t_ns, 5000);
+	assert_int_equal(model_proc(sink.model, 0)->shed.cost_ppm, 4000000);
+	model_free(sink.model);
+	tape_free(sink.tape);
+	close(fd);
+	run_free(r);
+}
+
 /* Their numbers on tape are those of others after them, and a late record of one that has ended gets another. */
 static void test_threads_that_come_and_go(void **unused)
 {
@@ -597,6 +632,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_runs),
+		cmocka_unit_test(test_shed),
 		cmocka_unit_test(test_threads_that_come_and_go),
 		cmocka_unit_test(test_the_rest),
 		cmocka_unit_test(test_without_its_end),

@@ -15,26 +15,32 @@ static double of_times(const struct report_times *t)
 	return t->n && t->sum != REPORT_UNKNOWN ? (double)t->sum : NAN;
 }
 
+/* Sums of a part of a run, of whatever length, cannot be held against those of a whole one. */
+static bool is_part(const struct report_barrier *b)
+{
+	return b->shed_ns != REPORT_UNKNOWN;
+}
+
 static double site_phase(const void *in)
 {
-	return of_times(&((const struct report_barrier *)in)->phase_ns);
+	return is_part(in) ? NAN : of_times(&((const struct report_barrier *)in)->phase_ns);
 }
 
 static double site_barrier(const void *in)
 {
-	return of_times(&((const struct report_barrier *)in)->barrier_ns);
+	return is_part(in) ? NAN : of_times(&((const struct report_barrier *)in)->barrier_ns);
 }
 
 static double site_lost(const void *in)
 {
-	return of_ns(((const struct report_barrier *)in)->lost_ns);
+	return is_part(in) ? NAN : of_ns(((const struct report_barrier *)in)->lost_ns);
 }
 
 static double site_release(const void *in)
 {
 	const struct report_times *t = &((const struct report_barrier *)in)->release_ns;
 
-	return of_ns(t->n ? t->sum : REPORT_UNKNOWN);
+	return is_part(in) ? NAN : of_ns(t->n ? t->sum : REPORT_UNKNOWN);
 }
 
 static double site_load_balance(const void *in)
@@ -49,17 +55,21 @@ static double site_serialisation(const void *in)
 
 static double site_episodes(const void *in)
 {
-	return of_ns(((const struct report_barrier *)in)->episodes);
+	return is_part(in) ? NAN : of_ns(((const struct report_barrier *)in)->episodes);
 }
 
 static double process_elapsed(const void *in)
 {
-	return of_ns(((const struct report_process *)in)->elapsed_ns);
+	const struct report_process *p = in;
+
+	return p->shed_ns != REPORT_UNKNOWN ? NAN : of_ns(p->elapsed_ns);
 }
 
 static double process_lost(const void *in)
 {
-	return of_ns(((const struct report_process *)in)->wait_ns);
+	const struct report_process *p = in;
+
+	return p->shed_ns != REPORT_UNKNOWN ? NAN : of_ns(p->wait_ns);
 }
 
 static double process_threads(const void *in)
@@ -117,6 +127,8 @@ double compare_elapsed(const struct report *r)
 	double longest = NAN;
 	uint32_t i;
 
+	if (r->nshed)
+		return NAN;
 	/* What a process did before its threads began to meet, and after, is of its run, too. */
 	for (i = 0; i < r->nprocesses; i++) {
 		const struct report_process *p = &r->processes[i];

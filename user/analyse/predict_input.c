@@ -726,7 +726,8 @@ static void add_alone(struct predict_feed *f, const struct model *model)
 		if (f->origins[i].proc == MODEL_NONE)
 			continue;
 		p = model_proc(model, f->origins[i].proc);
-		if (!p->start_seen || !p->exited || p->end_ns == MODEL_UNKNOWN)
+		if (!p->start_seen || !p->exited || p->end_ns == MODEL_UNKNOWN ||
+		    p->shed.t_ns != MODEL_UNKNOWN)
 			return;
 		start = smaller(start, p->start_ns);
 		end = p->end_ns > end ? p->end_ns : end;
@@ -756,6 +757,8 @@ int predict_feed_finish(struct predict_feed *f, const struct model *model)
 	f->start_ns = f->start_ns < f->from_ns ? f->from_ns : f->start_ns;
 	f->end_ns = smaller(f->end_ns, f->to_ns);
 	f->facts.recorded_ns = less(f->end_ns, f->start_ns);
+	for (i = 0; i < model_nprocs(model); i++)
+		f->facts.shed += model_proc(model, i)->shed.t_ns != MODEL_UNKNOWN;
 	add_alone(f, model);
 	return err;
 }

@@ -303,6 +303,11 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 		       "meeting in it, "
 		       "and all after the last, is left out.",
 		       f->cut, plural(f->cut));
+	if (f->shed)
+		ASSUME(n,
+		       "%u process%s not traced to %s end (--cost-limit): the prediction is of the "
+		       "time before, as if nothing came after it.",
+		       f->shed, f->shed == 1 ? " was" : "es were", f->shed == 1 ? "its" : "their");
 	if (f->forks)
 		ASSUME(n,
 		       "%llu begin%s of a parallel part %s worked out (a guess): until then one "

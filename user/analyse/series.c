@@ -60,6 +60,7 @@ static void point_time(struct series_making *k, uint32_t index)
 		threads = series_threads(r);
 		p->threads = !p->runs || p->threads == threads ? threads : SERIES_NONE;
 		p->lossy += !r->complete;
+		p->shed += r->nshed > 0;
 		k->values[p->runs++] = t;
 	}
 	p->time = series_time_of(k->values, p->runs);

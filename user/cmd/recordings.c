@@ -34,6 +34,7 @@ int recordings_load(char *const *paths, uint32_t n, struct recordings *out)
 		out->blocks[out->n] = &out->all[out->n].blocks;
 		out->inputs[out->n].file = paths[out->n];
 		out->inputs[out->n].complete = out->all[out->n].report.complete;
+		out->inputs[out->n].shed = out->all[out->n].report.nshed > 0;
 		out->n++;
 	}
 	return err;

@@ -125,6 +125,7 @@ struct emit_episode {
 struct emit_input {
 	const char *file;
 	bool complete; /* nothing was lost */
+	bool shed; /* a process was not traced to its end (--cost-limit) */
 };
 
 struct emit; /* opaque */

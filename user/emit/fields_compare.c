@@ -98,6 +98,8 @@ static void cell_verdict(const void *rec, char *out, size_t size)
 static const struct emit_field input_fields[] = {
 	{ "file", EMIT_STRING, IN(file), .help = "the recording" },
 	{ "complete", EMIT_BOOL, IN(complete), .help = "nothing was lost in it" },
+	{ "shed", EMIT_BOOL, IN(shed),
+	  .help = "--cost-limit: a process was not traced to its end, and its sums are unknown" },
 	END
 };
 static const struct emit_record rec_a = {

@@ -115,6 +115,8 @@ static const struct emit_field series_fields[] = {
 	{ "runs", EMIT_U32, PO(runs), .heading = "runs", .look = EMIT_NUMBER,
 	  .help = "recordings of this label" },
 	{ "lossy", EMIT_U32, PO(lossy), .help = "of them lost records" },
+	{ "shed", EMIT_U32, PO(shed),
+	  .help = "of them have a process that was not traced to its end (--cost-limit): their time is unknown" },
 	{ "nthreads", EMIT_U32, PO(threads), .heading = "threads", .look = EMIT_NUMBER,
 	  .cell = cell_threads, .help = "that crossed barriers, if the same in all runs" },
 	{ "time_ns", EMIT_NS, PO(time.mean), .heading = "time", .look = EMIT_MEAN,

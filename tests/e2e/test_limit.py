@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""--cost-limit: a process that tracing costs too much is let go of: its speed comes back, what was seen of it
+before is exact, and every report says up to when it was seen."""
+
+import json
+
+from harness import check, check_between, check_equal, check_in, check_not_in, genlog, wait_for, workload
+
+HOT = ("--threads", "2", "--work", "fixed:0=5us,1=5us")
+CALM = ("--threads", "2", "--work", "fixed:0=5ms,1=5ms")
+
+
+def check_let_go(trace, low, **fields):
+    """The one process with these fields was seen up to some moment; its record."""
+    p = trace.process(**fields)
+    check(p["shed_ns"] is not None, f"it was traced to its end: {p}")
+    check_between("shed_ns", p["shed_ns"], low, 20e9)
+    check(p["shed_cost"] > p["shed_limit"], f"let go of below the limit: {p}")
+    check_equal("exited, of a process whose end was not seen", p["exited"], False)
+    # Its threads were made some moments after tracing began.
+    check_between("elapsed_ns", p["elapsed_ns"], 0.5e9, p["shed_ns"])
+    for b in trace.barriers(pid=p["pid"]):
+        check_equal("shed_ns of its barrier", b["shed_ns"], p["shed_ns"])
+    found = [f for f in trace.all("finding") if f["kind"] == "cost_limit" and f["pid"] == p["pid"]]
+    check_equal("findings that say so", len(found), 1)
+    check_in("finding", "--cost-limit", found[0]["text"])
+    check_equal("hangs", [h["text"] for h in trace.all("hang")], [])
+    return p
+
+
+def check_exact(trace, log, process):
+    """Until then all meetings are there, and none of later; one may be cut in two by that moment."""
+    end = process["shed_ns"] + trace.session["clock_start_ns"]
+    before = sum(e.release <= end for e in log.episodes())
+    check_between("episodes", process["episodes"], before - 1, before + 1)
+    check_between("incomplete", process["incomplete"], 0, 1)
+    check_between("crossings", process["crossings"], 2 * before - 2, 2 * before + 2)
+    check_equal("abandoned", process["abandoned"], 0)
+    trace.nothing_lost()
+
+
+def hot(t, *options, duration="3"):
+    path = t.path()
+    trace = t.trace([workload("gen"), *HOT, "--duration", duration, "--log", path], *options)
+    return trace, genlog.Log(path)
+
+
+def test_limit_exact(t):
+    for method in ("session", "multi", "perf"):
+        trace, log = hot(t, "--cost-limit", "0.5", "--attach", method, "--hang", "0.7")
+        p = check_let_go(trace, 0.9e9, comm="gen")
+        check_equal("end.shed", trace.end["shed"], 1)
+        check_exact(trace, log, p)
+        check_equal("shed_because", p["shed_because"], None)
+        check_in("stderr", "--cost-limit 0.5: process", trace.result.err)
+        check_equal("it says so", trace.result.err.count(" is traced up to "), 1)
+
+
+def test_limit_speed(t):
+    seconds = 4
+    trace = t.trace([workload("bench_crossing"), "--threads", "1", "--seconds", str(seconds)],
+                    "--cost-limit", "5")
+    p = check_let_go(trace, 0.9e9, comm="bench_crossing")
+    total = json.loads(trace.result.out.strip().splitlines()[-1])["episodes"]
+    seen = p["shed_ns"] / 1e9
+    before = p["episodes"] / seen
+    after = (total - p["episodes"]) / (seconds - seen)
+    # A crossing alone takes 20 ns, and 700 and more with probes; their removal takes a moment.
+    check(after > 3 * before, f"{before:.0f} meetings a second with probes, {after:.0f} without")
+
+
+def test_limit_calm(t):
+    path = t.path()
+    trace = t.trace([workload("gen"), *CALM, "--duration", "3", "--log", path], "--cost-limit", "5")
+    check_not_in("stderr", "cost-limit", trace.result.err)
+    check_equal("end.shed", trace.end["shed"], 0)
+    p = trace.process(comm="gen")
+    for name in ("shed_ns", "shed_cost", "shed_limit", "shed_because"):
+        check_equal(name, p[name], None)
+    check_equal("episodes", p["episodes"], len(genlog.Log(path).episodes()))
+    check_equal("findings", [f for f in trace.all("finding") if f["kind"] == "cost_limit"], [])
+    check_equal("exited", p["exited"], True)
+
+
+def test_limit_recorded(t):
+    tape, text = t.path(), t.path()
+    printed = t.text([workload("gen"), *HOT, "--duration", "3"], "--cost-limit", "0.5", "--record",
+                     tape)
+    check_in("text", "Traced up to ", printed)
+    check_in("the end of the text", "INCOMPLETE: 1 process was not traced to the end (--cost-limit)",
+             " ".join(printed.split())[-200:])
+    again = t.sbt("report", "-o", text, tape)
+    check_equal("exit status of report", again.rc, 0)
+    with open(text, encoding="utf-8") as f:
+        check_equal("report", f.read(), printed)
+    whole = t.path()
+    check_equal("record", t.sbt("record", "-o", whole, "--", workload("gen"), *HOT, "--rounds",
+                                "2000").rc, 0)
+    check_in("diff", "was not traced to its end, --cost-limit",
+             " ".join(t.sbt("diff", whole, tape).out.split()))
+    check_in("predict", "was not traced to its end (--cost-limit)",
+             " ".join(t.sbt("predict", tape).out.split()))
+    check_in("series", "was not traced to its end (--cost-limit)",
+             " ".join(t.sbt("series", whole, tape).out.split()))
+    rows = json.loads(t.sbt("series", "--json", tape).out.splitlines()[0])
+    check_equal("its time", rows["time_ns"], None)
+
+
+def test_limit_record_only(t):
+    tape = t.path()
+    made = t.sbt("record", "-o", tape, "--cost-limit", "0.5", "--", workload("gen"), *HOT, "--duration",
+                 "3")
+    check_equal("exit status", made.rc, 0)
+    check_in("stderr", " is traced up to ", made.err)
+    check_in("report", "Traced up to ", t.sbt("report", tape).out)
+    check_in("csv", "shed_ns", t.sbt("report", "--csv", tape).out)
+
+
+def pair(t, *options):
+    """A hot and a calm one, traced until the hot one has long been let go of."""
+    logs = t.path(), t.path()
+    a = t.gen(*HOT, "--forever", "--log", logs[0], wait=True)
+    b = t.gen(*CALM, "--forever", "--log", logs[1], wait=True)
+    tracer = t.attach("-p", f"{a.pid},{b.pid}", *options)
+    a.begin()
+    b.begin()
+    wait_for("the hot one is let go of", lambda: f"process {a.pid} (" in tracer.process.err, 20)
+    for p in (b, a):
+        p.signal(15)
+        p.wait()
+    return a.pid, b.pid, tracer.end(), [genlog.Log(path) for path in logs]
+
+
+def test_limit_own_probes(t):
+    a, b, trace, logs = pair(t, "--no-children", "--cost-limit", "0.5")
+    check_exact(trace, logs[0], check_let_go(trace, 0.9e9, pid=a))
+    calm = trace.process(pid=b)
+    check_equal("shed_ns of the other", calm["shed_ns"], None)
+    check_equal("episodes of the other", calm["episodes"], len(logs[1].episodes()))
+    check_equal("end.shed", trace.end["shed"], 1)
+    check_not_in("stderr", "processes that begin later", trace.result.err)
+
+
+def test_limit_shared_probes(t):
+    """Of such as both meet: what is left when nothing is recorded would be too much, too."""
+    a, b, trace, logs = pair(t, "--cost-limit", "0.01")
+    check_exact(trace, logs[0], check_let_go(trace, 0.9e9, pid=a))
+    calm = trace.process(pid=b)
+    check(calm["shed_ns"] is not None, f"the other was traced on, by probes that are gone: {calm}")
+    check_exact(trace, logs[1], calm)
+    check_equal("end.shed", trace.end["shed"], 2)
+    check_in("stderr", "processes that begin later are not traced there", trace.result.err)
+
+
+def test_limit_excluded(t):
+    """What is left when nothing is recorded is little enough: the other is traced on."""
+    alone = t.gen(*HOT, "--forever", wait=True)
+    tracer = t.attach("-p", str(alone.pid), "-d", "2")
+    alone.begin()
+    share = tracer.end().process(pid=alone.pid)["cost_share"]
+    alone.signal(15)
+    alone.wait()
+    # Some two fifths of it are left: there is room on both sides.
+    a, b, trace, logs = pair(t, "--cost-limit", f"{70 * share:.4f}")
+    hot_one = check_let_go(trace, 0.9e9, pid=a)
+    check_exact(trace, logs[0], hot_one)
+    check_equal("shed_probed", hot_one["shed_probed"], True)
+    calm = trace.process(pid=b)
+    check_equal("shed_ns of the other", calm["shed_ns"], None)
+    check_equal("episodes of the other", calm["episodes"], len(logs[1].episodes()))
+    check_equal("end.shed", trace.end["shed"], 1)
+
+
+def test_limit_meet(t):
+    """Processes that meet one another are let go of together."""
+    trace = t.trace([workload("gen"), "--processes", "2", "--threads", "1", "--work", "fixed:0=5us,1=5us",
+                     "--duration", "3"], "--cost-limit", "0.5", "--hang", "0.7")
+    shed = [p["shed_ns"] for p in trace.processes() if p["episodes"]]
+    check_equal("processes", len(shed), 2)
+    check(shed[0] is not None and shed[0] == shed[1], f"not at the same time: {shed}")
+    check_equal("hangs", [h["text"] for h in trace.all("hang")], [])
+    check_between("incomplete", sum(b["incomplete"] for b in trace.barriers()), 0, 1)
+
+
+def test_limit_openmp(t):
+    trace = t.trace([workload("gen_gomp"), *HOT, "--duration", "3"],
+                    "--cost-limit", "0.5", "--hang", "0.7")
+    check_let_go(trace, 0.9e9, comm="gen_gomp")
+    trace.nothing_lost()
+
+
+def test_limit_interrupted(t):
+    """Ended at the moment when it lets go: no crash, and the sums hold."""
+    for seconds in ("1.0", "1.01", "1.02", "1.05", "1.2"):
+        target = t.gen(*HOT, "--forever", wait=True)
+        tracer = t.attach("-p", str(target.pid), "--cost-limit", "0.5", "-d", seconds)
+        target.begin()
+        trace = tracer.end()
+        trace.nothing_lost()
+        check(target.alive(), "the target ended with it")
+        target.signal(15)
+        target.wait()
+
+
+def test_limit_usage(t):
+    for word in ("0", "-1", "x", "", "5%", "nan"):
+        wrong = t.sbt("--cost-limit", word, "--", "true")
+        check_equal(f"exit status for {word!r}", wrong.rc, 2)
+        check_in("stderr", "--cost-limit", wrong.err)
+    both = t.sbt("--aggregate", "--cost-limit", "5", "--", "true")
+    check_equal("exit status with --aggregate", both.rc, 2)
+    check_in("stderr", "--cost-limit means nothing with it", both.err)

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* --cost-limit: who is let go of, and whose probes go. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "analyse/ceiling.h"
+
+#define SECOND	1000000000ULL
+#define PTHREAD 0x02u
+#define GOMP	0x04u
+#define MPI	0x10u
+#define N	4
+
+/* Of probes that all meet: a crossing costs 1 us, and 0.4 us where nothing is recorded. @share: what that comes to. */
+static struct ceiling_process process(uint32_t index, uint32_t families, double share)
+{
+	return (struct ceiling_process){
+		.tgid = 100 + index,
+		.group = index,
+		.families = families,
+		.crossings = (uint64_t)llround(share * 2e6),
+		.time_ns = 2 * SECOND,
+		.price_ns = 1000,
+		.excluded_ns = 400,
+	};
+}
+
+static void test_shares(void **state)
+{
+	struct ceiling_process p = process(0, PTHREAD, 0.5);
+
+	(void)state;
+	assert_true(fabs(ceiling_share(&p) - 0.5) < 1e-9);
+	/* The same million crossings, 0.6 us shorter each: 0.4 s of 1.4 s. */
+	assert_true(fabs(ceiling_share_excluded(&p) - 0.4 / 1.4) < 1e-9);
+	p.excluded_ns = NAN;
+	assert_true(isnan(ceiling_share_excluded(&p)));
+	p.price_ns = NAN;
+	assert_true(isnan(ceiling_share(&p)));
+	p = process(0, PTHREAD, 0.5);
+	p.time_ns = 0;
+	assert_true(isnan(ceiling_share(&p)));
+	/* More than there is: estimates may be wrong. */
+	p = process(0, PTHREAD, 3);
+	assert_true(ceiling_share_excluded(&p) == 1);
+}
+
+static void test_calm(void **state)
+{
+	struct ceiling_process p[N] = { process(0, PTHREAD, 0.049), process(1, PTHREAD, 0),
+					process(2, PTHREAD, 9), process(3, PTHREAD, 9) };
+	struct ceiling_verdict v[N];
+	uint32_t i;
+
+	(void)state;
+	/* Of these nothing is known. */
+	p[2].price_ns = NAN;
+	p[3].time_ns = 0;
+	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
+	for (i = 0; i < N; i++)
+		assert_int_equal(v[i].way, CEILING_KEEP);
+	assert_int_equal(ceiling_decide(p, 0, 0.05, v), 0);
+}
+
+static void test_alone(void **state)
+{
+	struct ceiling_process p[2] = { process(0, PTHREAD, 0.06), process(1, GOMP, 0.01) };
+	struct ceiling_verdict v[2];
+
+	(void)state;
+	/* Nobody else meets them: they need not stay. */
+	assert_int_equal(ceiling_decide(p, 2, 0.05, v), PTHREAD);
+	assert_int_equal(v[0].way, CEILING_ALL);
+	assert_int_equal(v[0].culprit, 0);
+	assert_true(fabs(v[0].share - 0.06) < 1e-6);
+	assert_int_equal(v[1].way, CEILING_KEEP);
+	p[0].own = true;
+	assert_int_equal(ceiling_decide(p, 2, 0.05, v), 0);
+	assert_int_equal(v[0].way, CEILING_OWN);
+}
+
+static void test_company(void **state)
+{
+	struct ceiling_process p[3] = { process(0, PTHREAD, 0.08), process(1, PTHREAD, 0.01),
+					process(2, GOMP, 0.01) };
+	struct ceiling_verdict v[3];
+
+	(void)state;
+	/* 0.032 of 0.952 remain. */
+	assert_int_equal(ceiling_decide(p, 3, 0.05, v), 0);
+	assert_int_equal(v[0].way, CEILING_EXCLUDE);
+	assert_int_equal(v[1].way, CEILING_KEEP);
+	/* 0.32 of 0.52 would. */
+	p[0] = process(0, PTHREAD, 0.8);
+	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
+	assert_int_equal(v[0].way, CEILING_ALL);
+	assert_int_equal(v[1].way, CEILING_ALL);
+	assert_int_equal(v[1].culprit, 0);
+	assert_true(fabs(v[1].share - 0.8) < 1e-6);
+	assert_int_equal(v[2].way, CEILING_KEEP);
+	/* What would remain is not known. */
+	p[0] = process(0, PTHREAD, 0.06);
+	p[0].excluded_ns = NAN;
+	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
+	assert_int_equal(v[1].way, CEILING_ALL);
+	/* It costs too much itself: then that is what is told of it. */
+	p[0] = process(0, PTHREAD, 0.8);
+	p[1] = process(1, PTHREAD, 0.6);
+	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
+	assert_int_equal(v[1].culprit, 1);
+	assert_true(fabs(v[1].share - 0.6) < 1e-6);
+}
+
+/* Ranks: who meets one of them would wait for one that is not seen. */
+static void test_groups(void **state)
+{
+	struct ceiling_process p[N] = { process(0, MPI, 0.01), process(1, MPI, 0.07),
+					process(2, MPI | GOMP, 0.01), process(3, GOMP, 0.01) };
+	struct ceiling_verdict v[N];
+	uint32_t i;
+
+	(void)state;
+	p[0].group = p[1].group = p[2].group = 0;
+	/* A stranger crosses what one of them does: excluded all three. */
+	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(v[i].way, CEILING_EXCLUDE);
+		assert_int_equal(v[i].culprit, 1);
+	}
+	assert_int_equal(v[3].way, CEILING_KEEP);
+	/* Too much for that: with the probes of all that they cross. */
+	p[1] = process(1, MPI, 0.9);
+	p[1].group = 0;
+	assert_int_equal(ceiling_decide(p, N, 0.05, v), MPI | GOMP);
+	for (i = 0; i < N; i++)
+		assert_int_equal(v[i].way, CEILING_ALL);
+	/* Each with its own. */
+	for (i = 0; i < N; i++)
+		p[i].own = true;
+	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(v[i].way, CEILING_OWN);
+	assert_int_equal(v[3].way, CEILING_KEEP);
+}
+
+/* What nobody can name cannot be removed. */
+static void test_no_family(void **state)
+{
+	struct ceiling_process p[1] = { process(0, 0, 0.9) };
+	struct ceiling_verdict v[1];
+
+	(void)state;
+	assert_int_equal(ceiling_decide(p, 1, 0.05, v), 0);
+	assert_int_equal(v[0].way, CEILING_EXCLUDE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_shares), cmocka_unit_test(test_calm),
+		cmocka_unit_test(test_alone),  cmocka_unit_test(test_company),
+		cmocka_unit_test(test_groups), cmocka_unit_test(test_no_family),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* A process that is traced no more: it is as if tracing had ended then, for it alone. */
+#include "test_model_util.h"
+
+#define A     0x1000
+#define UNTIL 1000
+#define LATER 1000000
+
+static void other_crosses(struct run *r, uint32_t tid, uint64_t arrive, uint64_t depart)
+{
+	struct model_crossing c = crossing(tid, A, 2, arrive, depart);
+
+	c.tgid = PID + 1;
+	c.inc = INC + 1;
+	run_feed(r, c);
+}
+
+/* Three meetings of threads 1 and 2, and 1 has come to a fourth. */
+static struct run *process_runs(void)
+{
+	struct run *r = run_new(0);
+
+	run_launched(r, 0);
+	cross(r, 1, A, 2, 100, 201);
+	cross(r, 2, A, 2, 200, 202);
+	cross(r, 1, A, 2, 400, 411);
+	cross(r, 2, A, 2, 410, 412);
+	cross(r, 2, A, 2, 700, 801);
+	cross(r, 1, A, 2, 800, 802);
+	assert_int_equal(model_add_pending(r->model, PID, INC, 1, A, 950), 0);
+	return r;
+}
+
+static const struct model_shed shed = {
+	.t_ns = UNTIL, .cost_ppm = 80000, .limit_ppm = 50000, .because = 77, .probed = true
+};
+
+static void test_ends_there(void **state)
+{
+	struct run *r = process_runs(), *plain = process_runs();
+	const struct model_proc *p, *q;
+	uint32_t tid;
+
+	(void)state;
+	assert_int_equal(model_shed(r->model, PID, INC, &shed), 0);
+	/* Another process goes on, a thread of the same number among its own. */
+	other_crosses(r, 11, 2000, 2011);
+	other_crosses(r, 12, 2010, 2012);
+	assert_int_equal(model_advance(r->model, LATER), 0);
+	assert_int_equal(model_finish(r->model, LATER), 0);
+	assert_int_equal(model_finish(plain->model, UNTIL), 0);
+	p = model_proc(r->model, 0);
+	q = model_proc(plain->model, 0);
+	assert_int_equal(p->shed.t_ns, UNTIL);
+	assert_int_equal(p->shed.cost_ppm, 80000);
+	assert_int_equal(p->shed.limit_ppm, 50000);
+	assert_int_equal(p->shed.because, 77);
+	assert_true(p->shed.probed);
+	assert_int_equal(q->shed.t_ns, MODEL_UNKNOWN);
+	assert_int_equal(model_proc(r->model, 1)->shed.t_ns, MODEL_UNKNOWN);
+	assert_int_equal(model_proc(r->model, 1)->episodes, 1);
+	assert_int_equal(p->end_ns, UNTIL);
+	assert_int_equal(p->episodes, 3);
+	assert_int_equal(p->elapsed_ns, q->elapsed_ns);
+	assert_int_equal(p->ideal_ns, q->ideal_ns);
+	assert_int_equal(p->episodes, q->episodes);
+	assert_int_equal(p->incomplete, q->incomplete);
+	assert_int_equal(p->crossings, q->crossings);
+	assert_int_equal(p->abandoned, 0);
+	for (tid = 1; tid <= 2; tid++) {
+		const struct model_thread *t = thread_of(r, tid), *u = thread_of(plain, tid);
+
+		assert_int_equal(t->end_ns, UNTIL);
+		assert_int_equal(t->outside_ns, u->outside_ns);
+		assert_int_equal(t->idle_ns, u->idle_ns);
+		assert_int_equal(t->wait_ns, u->wait_ns);
+		assert_int_equal(t->unknown_ns, u->unknown_ns);
+	}
+	run_free(r);
+	run_free(plain);
+}
+
+/* What it did before may come late, and what is said of it twice is said once. */
+static void test_late(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 2, 100, 201);
+	cross(r, 2, A, 2, 200, 202);
+	cross(r, 1, A, 2, 400, 411);
+	assert_int_equal(model_shed(r->model, PID, INC, &shed), 0);
+	assert_int_equal(model_end_process(r->model, PID, INC, 5000), 0);
+	cross(r, 2, A, 2, 410, 412);
+	assert_int_equal(model_finish(r->model, LATER), 0);
+	assert_int_equal(model_proc(r->model, 0)->episodes, 2);
+	assert_int_equal(model_proc(r->model, 0)->end_ns, UNTIL);
+	assert_int_equal(model_nthreads(r->model), 2);
+	run_free(r);
+}
+
+/* It ended, or nobody knows it: then there is nothing to be said. */
+static void test_gone(void **state)
+{
+	struct run *r = process_runs();
+
+	(void)state;
+	assert_int_equal(model_end_process(r->model, PID, INC, 900), 0);
+	assert_int_equal(model_shed(r->model, PID, INC, &shed), 0);
+	assert_int_equal(model_shed(r->model, 12345, INC, &shed), 0);
+	assert_int_equal(model_proc(r->model, 0)->shed.t_ns, MODEL_UNKNOWN);
+	assert_int_equal(model_nprocs(r->model), 1);
+	run_free(r);
+}
+
+struct copy {
+	struct model *to;
+	uint32_t n;
+};
+
+static void copy_input(void *ctx, const struct model_input *in)
+{
+	struct copy *copy = ctx;
+
+	copy->n += in->type == MODEL_INPUT_SHED;
+	assert_int_equal(model_take(copy->to, in), 0);
+}
+
+/* As it is put on record. */
+static void test_tapped(void **state)
+{
+	struct run *r = run_new(0);
+	struct copy copy = { .to = model_new(NULL, 0) };
+
+	(void)state;
+	assert_non_null(copy.to);
+	model_tap(r->model, copy_input, &copy);
+	run_launched(r, 0);
+	cross(r, 1, A, 2, 100, 201);
+	cross(r, 2, A, 2, 200, 202);
+	assert_int_equal(model_shed(r->model, PID, INC, &shed), 0);
+	assert_int_equal(copy.n, 1);
+	assert_memory_equal(&model_proc(copy.to, 0)->shed, &model_proc(r->model, 0)->shed,
+			    sizeof(shed));
+	assert_int_equal(model_proc(copy.to, 0)->end_ns, UNTIL);
+	model_free(copy.to);
+	run_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ends_there),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_tapped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
