@@ -4,6 +4,7 @@
 before is exact, and every report says up to when it was seen."""
 
 import json
+import shutil
 
 from harness import check, check_between, check_equal, check_in, check_not_in, genlog, wait_for, workload
 
@@ -170,6 +171,24 @@ def test_limit_excluded(t):
     check_equal("shed_ns of the other", calm["shed_ns"], None)
     check_equal("episodes of the other", calm["episodes"], len(logs[1].episodes()))
     check_equal("end.shed", trace.end["shed"], 1)
+
+
+def test_limit_system(t):
+    """The whole machine: a stranger of the same name begins after the probes have gone, and nothing is said of it."""
+    program = t.path("limitgen")
+    shutil.copy(workload("gen"), program)
+    log = t.path()
+    tracer = t.attach("-a", "--comm", "limitgen", "--cost-limit", "0.5", "--hang", "0.7")
+    first = t.gen(*HOT, "--forever", "--log", log, name=program)
+    wait_for("it is let go of", lambda: f"process {first.pid} (" in tracer.process.err, 20)
+    second = t.gen(*CALM, "--duration", "1", name=program)
+    second.wait()
+    first.signal(15)
+    first.wait()
+    trace = tracer.stop()
+    check_exact(trace, genlog.Log(log), check_let_go(trace, 0, pid=first.pid))
+    check_equal("of the second", [p["episodes"] for p in trace.processes() if p["pid"] == second.pid], [])
+    check_in("stderr", "processes that begin later are not traced there", trace.result.err)
 
 
 def test_limit_meet(t):
