@@ -152,13 +152,15 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 	struct watched *w = &l->procs[proc];
 	double price = present_price(l->env.present, p);
 	uint32_t families = attach_families_with(l->env.attach, w->families);
+	uint64_t crossings = p->crossings + p->lost;
 
 	*out = (struct ceiling_process){
 		.tgid = p->tgid,
 		.group = group_of(l, proc),
 		.families = families,
 		.own = families && attach_has_own(l->env.attach, p->tgid, w->families),
-		.crossings = p->crossings + p->lost - w->crossings,
+		/* What was taken for lost may come after all, and be one of several. */
+		.crossings = crossings > w->crossings ? crossings - w->crossings : 0,
 		.time_ns = w->time_ns,
 		.price_ns = w->time_ns < LEAST_NS ? NAN : price,
 		.excluded_ns = l->env.present->price_excluded,

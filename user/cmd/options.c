@@ -48,7 +48,7 @@ static int parse_percent(const char *s, double *out)
 {
 	double percent;
 
-	if (parse_seconds(s, &percent) || !(percent > 0) || percent > 1e6)
+	if (parse_seconds(s, &percent) || !(percent > 0) || percent > 1e5)
 		return -EINVAL;
 	*out = percent / 100;
 	return 0;
