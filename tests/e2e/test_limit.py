@@ -126,7 +126,7 @@ def pair(t, *options):
     tracer = t.attach("-p", f"{a.pid},{b.pid}", *options)
     a.begin()
     b.begin()
-    wait_for("the hot one is let go of", lambda: f"process {a.pid} (" in tracer.process.err, 20)
+    wait_for("the hot one is let go of", lambda: f"process {a.pid} (" in tracer.process.err, 40)
     for p in (b, a):
         p.signal(15)
         p.wait()
@@ -162,8 +162,8 @@ def test_limit_excluded(t):
     share = tracer.end().process(pid=alone.pid)["cost_share"]
     alone.signal(15)
     alone.wait()
-    # Some two fifths of it are left: there is room on both sides.
-    a, b, trace, logs = pair(t, "--cost-limit", f"{70 * share:.4f}")
+    # Some two fifths of it are left: there is room on both sides. On a busy machine both come and go.
+    a, b, trace, logs = pair(t, "--cost-limit", f"{60 * share:.4f}")
     hot_one = check_let_go(trace, 0.9e9, pid=a)
     check_exact(trace, logs[0], hot_one)
     check_equal("shed_probed", hot_one["shed_probed"], True)
