@@ -278,7 +278,7 @@ int attach_places(struct attach *a, const struct attach_place *p, uint32_t n, in
 	uint32_t before = a->nlinks, i;
 	int err = 0;
 
-	if (a->method == ATTACH_PERF)
+	if (a->method == ATTACH_PERF || !n)
 		return -ENOTSUP;
 	for (i = 0; i < n; i++)
 		if (p[i].spec.role != SBT_ROLE_BARRIER || p[i].fd != p->fd ||
