@@ -38,6 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct insn_entry e;
 	struct refs refs = { 0 };
 	uint32_t out[8];
+	uint64_t vaddr;
 	uint16_t machine;
 	char why[48];
 	int n, i;
@@ -45,6 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	machine = data[0] & 1 ? EM_AARCH64 : EM_X86_64;
+	/* What a file says of it may be anything. */
+	vaddr = data[0] & 2 ? UINT64_MAX - 62 : 0x401000;
 	data++;
 	size--;
 	if (!insn_choose_entry(machine, data, size, &e)) {
@@ -60,6 +63,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (i = 0; i < n && i < 8; i++)
 		check(out[i] < size && (!i || out[i] > out[i - 1]));
 	refs.size = size;
-	insn_each_ref(machine, data, size, check_ref, &refs);
+	insn_each_ref(machine, vaddr, data, size, check_ref, &refs);
 	return 0;
 }

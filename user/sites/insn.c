@@ -554,7 +554,7 @@ int insn_choose_entry(uint16_t machine, const uint8_t *bytes, size_t len, struct
 int insn_choose_late(uint16_t machine, const uint8_t *bytes, size_t len, struct insn_entry *out)
 {
 	struct insn_decoder d;
-	struct insn_step step;
+	struct insn_step step = { 0 };
 	size_t at = 0;
 	int err;
 
