@@ -33,16 +33,11 @@ struct link_create_multi {
 	uint32_t pad;
 };
 
-static int create_here(void *attr)
-{
-	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, attr, sizeof(struct link_create_multi));
-
-	return fd < 0 ? -errno : fd;
-}
-
 static int link_create(struct link_create_multi *attr)
 {
-	return apart(create_here, attr);
+	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, attr, sizeof(*attr));
+
+	return fd < 0 ? -errno : fd;
 }
 
 static int close_here(void *fd)
@@ -159,22 +154,29 @@ static int run_at(int event, int prog_fd, uint64_t cookie)
 	return link < 0 ? -errno : link;
 }
 
-struct perf_probe {
-	struct perf_event_attr attr;
-	int prog_fd, pid;
-	uint64_t cookie;
-};
-
-static int perf_here(void *ctx)
+int link_perf(int prog_fd, bool ret, int fd, uint64_t offset, int pid, uint64_t cookie)
 {
-	struct perf_probe *p = ctx;
+	struct perf_event_attr attr = { .size = sizeof(attr) };
+	unsigned int type = 0, bit = 0;
+	char path[32];
 	int event, kept, err;
 
-	event = (int)syscall(SYS_perf_event_open, &p->attr, p->pid > 0 ? p->pid : -1,
-			     p->pid > 0 ? -1 : 0, -1, PERF_FLAG_FD_CLOEXEC);
+	err = read_number("/sys/bus/event_source/devices/uprobe/type", "", &type);
+	if (!err && ret)
+		err = read_number("/sys/bus/event_source/devices/uprobe/format/retprobe",
+				  "config:", &bit);
+	if (err)
+		return err;
+	fd_path(fd, path);
+	attr.type = type;
+	attr.config = ret ? 1ULL << bit : 0;
+	attr.config1 = (uint64_t)(uintptr_t)path;
+	attr.config2 = offset;
+	event = (int)syscall(SYS_perf_event_open, &attr, pid > 0 ? pid : -1, pid > 0 ? -1 : 0, -1,
+			     PERF_FLAG_FD_CLOEXEC);
 	if (event < 0)
 		return -errno;
-	kept = run_at(event, p->prog_fd, p->cookie);
+	kept = run_at(event, prog_fd, cookie);
 	if (kept < 0) {
 		close(event);
 		return kept;
@@ -186,27 +188,4 @@ static int perf_here(void *ctx)
 		return kept;
 	close(kept);
 	return err;
-}
-
-int link_perf(int prog_fd, bool ret, int fd, uint64_t offset, int pid, uint64_t cookie)
-{
-	struct perf_probe p = {
-		.attr = { .size = sizeof(p.attr) }, .prog_fd = prog_fd, .pid = pid, .cookie = cookie
-	};
-	unsigned int type = 0, bit = 0;
-	char path[32];
-	int err;
-
-	err = read_number("/sys/bus/event_source/devices/uprobe/type", "", &type);
-	if (!err && ret)
-		err = read_number("/sys/bus/event_source/devices/uprobe/format/retprobe",
-				  "config:", &bit);
-	if (err)
-		return err;
-	fd_path(fd, path);
-	p.attr.type = type;
-	p.attr.config = ret ? 1ULL << bit : 0;
-	p.attr.config1 = (uint64_t)(uintptr_t)path;
-	p.attr.config2 = offset;
-	return apart(perf_here, &p);
 }
