@@ -7,6 +7,7 @@ import collections
 import csv
 import json
 import os
+import statistics
 
 from harness import WORKLOADS, Skip, check, check_between, check_equal, check_in, workload
 
@@ -15,6 +16,8 @@ THREADS, PHASES = 4, 40  # of the workload
 # One reading of all counters is a system call; so much of the task clock is in our phase and not in theirs.
 READING_NS = 15_000
 SWITCH_NS = 3_000  # a switch belongs to neither of its two tasks
+# An interrupt, or the host, between the program's reading and ours is in some phases; an error of ours would be in all.
+DISTURBED = 0.08
 
 
 def phases_program():
@@ -51,10 +54,10 @@ def total(counts):
 
 
 def check_counts(own, got):
-    off, exact = [], 0
+    off, exact, beyond = [], 0, []
     # Now and then the kernel does not tell of a switch: nothing is known of that phase then.
     known = {key: mine for key, mine in own.items() if got[key]["page-faults"] is not None}
-    check(len(known) >= 0.97 * len(own), f"{len(own) - len(known)} of {len(own)} phases are unknown")
+    check(len(known) >= (1 - DISTURBED) * len(own), f"{len(own) - len(known)} of {len(own)} phases are unknown")
     for key, mine in known.items():
         theirs = got[key]
         # Every page was touched once, and nothing else is touched for the first time there.
@@ -68,7 +71,9 @@ def check_counts(own, got):
         low = mine["task-clock"] * 0.99 - SWITCH_NS * (1 + mine["context-switches"])
         if not low <= clock <= mine["task-clock"] * 1.01 + READING_NS:
             off.append((key, "task-clock", clock, mine))
-    check(len(off) <= 0.03 * len(own), f"{len(off)} of {len(own)} phases are off: {off[:3]}")
+        beyond.append(clock - mine["task-clock"])
+    check(len(off) <= DISTURBED * len(own), f"{len(off)} of {len(own)} phases are off: {off[:3]}")
+    check_between("task-clock beyond the program's own at the median", statistics.median(beyond), 0, READING_NS / 2)
     check(exact >= 0.9 * len(known), f"context-switches: the same in {exact} of {len(own)} phases")
 
 
