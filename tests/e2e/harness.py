@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import signal
+import statistics
 import struct
 import subprocess
 import sys
@@ -95,6 +96,18 @@ def wait_for(what, condition, seconds=10, step=0.005):
         if time.monotonic() > end:
             raise Failure(f"waited {seconds} s in vain: {what}")
         time.sleep(step)
+
+
+def switch_ns():
+    """What a switch may take of a task's CPU time, here and now, that belongs to neither of its two tasks: the kernel stamps it
+    before, a tracer in its midst. 3 us on a calm machine; in a guest whose host is busy several times that, for minutes. A bare
+    sleep is two switches and little else."""
+    took = []
+    for _ in range(300):
+        begin = time.thread_time_ns()
+        time.sleep(0.0002)
+        took.append(time.thread_time_ns() - begin)
+    return max(3_000, 0.6 * statistics.median(took))
 
 
 # --- programs ---------------------------------------------------------------------------------------

@@ -9,13 +9,12 @@ import json
 import os
 import statistics
 
-from harness import WORKLOADS, Skip, check, check_between, check_equal, check_in, workload
+from harness import WORKLOADS, Skip, check, check_between, check_equal, check_in, switch_ns, workload
 
 SOFTWARE = ["page-faults", "context-switches", "task-clock"]
 THREADS, PHASES = 4, 40  # of the workload
 # One reading of all counters is a system call; so much of the task clock is in our phase and not in theirs.
 READING_NS = 15_000
-SWITCH_NS = 3_000  # a switch belongs to neither of its two tasks
 # An interrupt, or the host, between the program's reading and ours is in some phases; an error of ours would be in all.
 DISTURBED = 0.08
 
@@ -54,7 +53,7 @@ def total(counts):
 
 
 def check_counts(own, got):
-    off, exact, beyond = [], 0, []
+    off, exact, beyond, switch = [], 0, [], switch_ns()
     # Now and then the kernel does not tell of a switch: nothing is known of that phase then.
     known = {key: mine for key, mine in own.items() if got[key]["page-faults"] is not None}
     check(len(known) >= (1 - DISTURBED) * len(own), f"{len(own) - len(known)} of {len(own)} phases are unknown")
@@ -68,7 +67,7 @@ def check_counts(own, got):
         exact += switches == mine["context-switches"]
         if not 0 <= switches - mine["context-switches"] <= 2:
             off.append((key, "context-switches", switches, mine))
-        low = mine["task-clock"] * 0.99 - SWITCH_NS * (1 + mine["context-switches"])
+        low = mine["task-clock"] * 0.99 - switch * (1 + mine["context-switches"])
         if not low <= clock <= mine["task-clock"] * 1.01 + READING_NS:
             off.append((key, "task-clock", clock, mine))
         beyond.append(clock - mine["task-clock"])

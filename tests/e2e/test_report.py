@@ -224,7 +224,8 @@ def test_text_report(t):
 
 
 def test_high_cost_is_said(t):
-    text = t.text([workload("gen"), "--threads", "2", "--rounds", "20000"])
+    # One thread alone waits for nobody: its phases are short whatever the machine does.
+    text = t.text([workload("gen"), "--threads", "1", "--rounds", "20000"])
     check_in("cost", "WARNING: gen (pid", text[text.index("COST OF TRACING"):])
     quiet = t.text([workload("gen"), "--threads", "2", "--rounds", "20", "--work", "stair:2ms:1ms"])
     check_not_in("cost", "WARNING", quiet[quiet.index("COST OF TRACING"):])

@@ -8,14 +8,12 @@ import collections
 import os
 import time
 
-from harness import check, check_between, check_equal, genlog, wait_for, workload
+from harness import check, check_between, check_equal, genlog, switch_ns, wait_for, workload
 from test_cause import LateLog, disk_folder
 from test_hard import with_log
 
 FLOOR_NS = 100_000  # shorter phases are a matter of microseconds, which the probes themselves take
 CLOSE_NS = 3_000  # what reading clocks and passing probes costs, in any phase
-# A switch belongs to neither of its two tasks; the kernel stamps it before, a tracer in its midst.
-SWITCH_NS = 3_000
 OUTLIERS = 0.03  # phases in which the host took the CPU, which only the thread's own clock leaves out
 # Between a probe and the program's own look at its CPU time there is at most this, unless it lost the CPU.
 GAP_NS = 50_000
@@ -68,6 +66,7 @@ def phases(trace, marks):
 
 def check_sums(trace, marks, expected):
     seen = off = unattributed = outside = held = 0
+    switch = switch_ns()
     worst, own_sum, got_sum, slack = [], collections.Counter(), collections.Counter(), \
         collections.Counter()
     for m, mark, last, depart, arrive in phases(trace, marks):
@@ -88,7 +87,7 @@ def check_sums(trace, marks, expected):
             continue
         # The thread's own clock stands still while the host has its CPU.
         own = mark.cpu_enter - last.cpu_leave + sum(gaps) + (m.get("stolen_ns") or 0)
-        close = CLOSE_NS + SWITCH_NS * m["switches"]
+        close = CLOSE_NS + switch * m["switches"]
         # Of a phase that was hardly on a CPU, one per cent of the phase.
         if abs(m["oncpu_ns"] - own) > 0.01 * (own if own >= FLOOR_NS else work) + close:
             outside += 1
