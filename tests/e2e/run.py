@@ -9,7 +9,8 @@ One line a test, and a last line "N passed, N failed".
 
 These tests hold a tracer against real schedulers and clocks, on machines that others use too. A test that fails is
 therefore run again, and has passed if it does so twice in a row; the first failure is printed all the same, and counted
-in the line before the last. More than AGAIN of them in one run, one in a hundred, is no accident, and stays a failure."""
+in the line before the last. More than AGAIN of them in one run, one in a hundred, is no accident, and stays a failure;
+in a guest whose host is so busy that switches take several times what they do elsewhere, DISTURBED."""
 
 import glob
 import importlib
@@ -23,6 +24,8 @@ import harness
 
 SECONDS = 90  # for one test
 AGAIN = 6  # tests that may need a second try in one run
+DISTURBED = 20
+CALM_NS = 6_000  # harness.switch_ns() of an undisturbed machine is below
 PAUSE = 5  # seconds before it: what disturbs a machine comes in bursts
 
 
@@ -109,7 +112,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     passed = failed = again = 0
     for name, function in tests:
-        if again < AGAIN:
+        if again < AGAIN or (again < DISTURBED and harness.switch_ns() > CALM_NS):
             good = run(name, function, "AGAIN")
             if not good:
                 again += 1
