@@ -8,10 +8,10 @@ import os
 import signal
 import time
 
-from harness import (check, check_between, check_equal, check_in, descendants, genlog, read_proc, wait_for,
-                     workload)
+from harness import (check, check_between, check_equal, check_in, descendants, genlog, margin_ns, read_proc,
+                     switch_ns, wait_for, workload)
 
-US = 20  # a crossing: between the generator's clock and ours
+US = 20  # a crossing: between the generator's clock and ours, where a switch takes 3 us
 SHARE = 0.02  # of a sum: where the CPU was taken in between
 
 
@@ -26,7 +26,7 @@ def summed(t, *options, name="gen", extra=()):
 
 
 def near(what, got, expected, crossings):
-    slack = SHARE * expected + US * 1000 * crossings
+    slack = SHARE * expected + US * 1000 * crossings * max(1, switch_ns() / 6_000)
     check_between(what, got, expected - slack, expected + slack)
 
 
@@ -36,9 +36,9 @@ def threads_agree(trace, log):
     expected = log.threads()
     check_equal("threads", sorted(own), sorted(expected))
     clear = dict.fromkeys(expected, 0)
-    unclear = 0
+    unclear, margin = 0, margin_ns()
     for e in log.episodes():
-        if e.margin_ns is None or e.margin_ns >= genlog.MARGIN_NS:
+        if e.margin_ns is None or e.margin_ns >= margin:
             clear[e.last.tid] += 1
         else:
             unclear += 1

@@ -12,13 +12,13 @@ NOT = ["pool", "queue", "pipeline", "mutex", "rwlock", "gun", "timer", "publish"
 
 
 def generated(t, name, *options, tracer=(), work=WORK):
-    """A run held against its log; the trace, the log and what genlog.compare() says."""
+    """A run held against its log; the trace, the log and what comparing says."""
     path = t.path()
     trace = t.trace([workload(name), *work, *options, "--log", path], "-W",
                     *tracer).nothing_lost()
     log = genlog.Log(path)
     check_equal("the log itself", log.check(), [])
-    return trace, log, genlog.compare(log, trace.by_type)
+    return trace, log, trace.compare(log)
 
 
 def found_all(t, name, *options, episodes, **more):

@@ -63,7 +63,7 @@ def test_split(t):
     for name in BUILDS:
         trace, result = std_gen(t, name, "split")
         all_found(trace, result, name)
-        check(result["last_wrong"] <= why(trace)["bound rivals"], (result["last_wrong"], why(trace)))
+        check_last(result, f"{name}: the wrong thread was last", rivals=why(trace)["bound rivals"])
 
 
 def test_latch(t):
