@@ -86,6 +86,14 @@ def check_last(result, what="last thread wrong", rivals=0):
           f"{what}: {result['last_wrong']} of {result['last_checked']}, {rivals} said to be doubtful")
 
 
+def check_waits(result, error, what="error of the cumulative wait"):
+    """
+    How far the threads' waits, of genlog.compare(), may be from the program's own. What a switch takes lies between its clock
+    and ours.
+    """
+    check_between(what, result["wait_error"], 0, error * min(max(switch_ns() / CALM_NS, 1), 4))
+
+
 def wait_for(what, condition, seconds=10, step=0.005):
     """Polls until condition() is true, and returns what it said."""
     end = time.monotonic() + seconds
@@ -96,6 +104,9 @@ def wait_for(what, condition, seconds=10, step=0.005):
         if time.monotonic() > end:
             raise Failure(f"waited {seconds} s in vain: {what}")
         time.sleep(step)
+
+
+CALM_NS = 6_000  # switch_ns() of an undisturbed machine is below
 
 
 def switch_ns():

@@ -26,7 +26,6 @@ import harness
 SECONDS = 90  # for one test
 AGAIN = 6  # tests that may need a second try in one run
 DISTURBED = 20
-CALM_NS = 6_000  # harness.switch_ns() of an undisturbed machine is below
 PAUSE = 5  # seconds before it: what disturbs a machine comes in bursts
 
 
@@ -90,7 +89,7 @@ def printable(text):
 
 def tries_left(again):
     """How often a test that fails may begin anew, after so many that did."""
-    if again < DISTURBED and harness.switch_ns() > CALM_NS:
+    if again < DISTURBED and harness.switch_ns() > harness.CALM_NS:
         return 2
     return 1 if again < AGAIN else 0
 

@@ -4,7 +4,7 @@
 
 import subprocess
 
-from harness import (check, check_between, check_equal, check_in, genlog, workload)
+from harness import (check, check_between, check_equal, check_in, check_waits, genlog, workload)
 
 WORK = ["--work", "random:1us:300us:1", "--work-by", "sleep"]
 NOT = ["pool", "queue", "pipeline", "mutex", "rwlock", "gun", "timer", "publish", "server", "sem",
@@ -34,7 +34,7 @@ def found_all(t, name, *options, episodes, **more):
                     [episodes, 0, 0, 0])
     check_between("share of wrong last threads",
                   result["last_wrong"] / max(result["last_checked"], 1), 0, 0.03)
-    check_between("error of the waits", result["wait_error"], 0, 0.08)
+    check_waits(result, 0.08)
     return trace
 
 

@@ -5,8 +5,8 @@ places, one object at many sites, barriers made anew, more threads than the coun
 
 import re
 
-from harness import (check, check_between, check_equal, check_in, check_last, genlog, source_lines,
-                     workload)
+from harness import (check, check_between, check_equal, check_in, check_last, check_waits, genlog,
+                     source_lines, workload)
 from test_pid import all_found, traced_gen
 
 SLEEP = ["--work-by", "sleep"]
@@ -186,7 +186,7 @@ def accuracy(threads, rounds, work):
         check_last(result)
         check_between("median error of the barrier time", result["barrier_error_ns"]["median"], 0,
                       15_000)
-        check_between("error of the cumulative wait", result["wait_error"], 0, 0.06)
+        check_waits(result, 0.06)
         report_agrees(trace, log)
     return test
 

@@ -10,7 +10,7 @@ import signal
 
 import genlog
 from harness import (SBT, Failure, Skip, Trace, check, check_between, check_equal, check_in,
-                     check_last, clean_environment, descendants, wait_for, workload)
+                     check_last, check_waits, clean_environment, descendants, wait_for, workload)
 
 MPIRUN = {"openmpi": ["mpirun.openmpi", "--oversubscribe"], "mpich": ["mpirun.mpich"]}
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -60,7 +60,7 @@ def known_answers_once(t, mpi, ranks, program, kind, *more, inside=False, rounds
     check_equal("matched", held["matched"], rounds * teams)
     # Making the teams is a meeting, too.
     check_equal("extra", held["extra"], int(teams > 1))
-    check(held["wait_error"] < 0.02, f"waits differ by {held['wait_error']}")
+    check_waits(held, 0.02)
     check(held["barrier_error_ns"]["median"] < 20000, f"{held['barrier_error_ns']}")
     check_equal("SBT reports", result.err.count("SBT report"), 0)
     return trace

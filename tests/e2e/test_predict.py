@@ -7,7 +7,8 @@ import csv
 import io
 import json
 
-from harness import SBT, Trace, check, check_between, check_equal, check_in, check_not_in, schema, validate_one, workload
+from harness import (CALM_NS, SBT, Trace, check, check_between, check_equal, check_in, check_not_in, schema, switch_ns,
+                     validate_one, workload)
 
 
 def record(t, command, *options):
@@ -366,10 +367,17 @@ class Curve:
         return min(self.ns, key=self.ns.get)
 
 
+def computing(t, path):
+    return Prediction(t, path, "--machine", "ideal", "--processors", "1")[1]["time_ns"]
+
+
 def curves_of(t, name):
-    """Recorded once: a function from options to its curve."""
-    paths = [record(t, [workload("sbtpaper"), name, str(n)]) for n in COUNTS]
-    return lambda *options: Curve(t, paths, *options)
+    """A function from options to its curve. On a host that is busy, of a few recordings by turns the one that computed
+    least: the others had less of the CPU than they thought, for a guest is not told what its host takes."""
+    rounds = 1 if switch_ns() < CALM_NS else 3
+    paths = [[record(t, [workload("sbtpaper"), name, str(n)]) for n in COUNTS] for _ in range(rounds)]
+    least = [min(of, key=lambda path: computing(t, path)) for of in zip(*paths)]
+    return lambda *options: Curve(t, least, *options)
 
 
 def test_paper_computing(t):

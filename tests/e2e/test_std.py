@@ -8,7 +8,7 @@ import os
 import subprocess
 
 from harness import (Skip, check, check_between, check_equal, check_in, check_last, check_not_in,
-                     genlog, workload)
+                     check_waits, genlog, workload)
 from test_list import places
 
 GEN = ["--threads", "4", "--rounds", "100", "--work", "random:10us:2ms:7", "--work-by", "sleep"]
@@ -33,7 +33,7 @@ def all_found(trace, result, name, wait=0.03):
     check_equal(f"{name}: missing, extra, incomplete",
                 (result["missing"], result["extra"], result["incomplete"]), (0, 0, 0))
     check_equal(f"{name}: family", {b["family"] for b in trace.barriers()}, {"std"})
-    check_between(f"{name}: cumulative wait", result["wait_error"], 0, wait)
+    check_waits(result, wait, f"{name}: cumulative wait")
 
 
 def test_barrier(t):
