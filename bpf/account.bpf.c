@@ -95,7 +95,7 @@ static __noinline int turns_switch(__u32 cpu, struct task_struct *next, __u64 no
 	}
 	t->left--;
 	turn_push(t, next->pid, now);
-	name_task(next);
+	name_task(next, now);
 	return 0;
 }
 
@@ -118,7 +118,7 @@ static __always_inline __u32 woken_to(struct sbt_account *a, struct cfs_rq *queu
 	if (!current || !current->pid)
 		return cpu;
 	a->out_ran = current->pid;
-	name_task(current);
+	name_task(current, now);
 	turns_watch(cpu, current, now);
 	return cpu;
 }
@@ -187,6 +187,7 @@ static __noinline int missed_out(struct sbt_account *a, __u32 index, struct task
 				 __u64 now)
 {
 	__u64 out, upto, waits;
+	struct user_call call = {};
 
 	if (!a)
 		return 0;
@@ -205,7 +206,7 @@ static __noinline int missed_out(struct sbt_account *a, __u32 index, struct task
 		waits = a->woken_ns;
 		a->since_ns = out;
 		if (!a->inside)
-			block_reason(a, next);
+			block_reason(a, next, &call, now);
 		block_end(index, waits, 0);
 	}
 	a->times[SBT_TIME_RUNQ] += now - waits;
@@ -305,7 +306,7 @@ static __always_inline void waited_for(struct sbt_account *a, __u32 index, struc
 		if (ran)
 			runs_add(index, ran, ns - a->most.seen_ns);
 		a->most.tid = ran;
-		name_task(prev);
+		name_task(prev, now);
 	}
 	a->last_ran = a->most.tid;
 }
@@ -371,10 +372,11 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 }
 
 /* The waker, where it can be told: in an interrupt `current` is whoever was interrupted. */
-static __always_inline __u32 waker_of(const struct sbt_account *a)
+static __always_inline __u32 waker_of(const struct sbt_account *a, __u64 now)
 {
 	struct task_struct *current;
 	struct pt_regs___kernel *regs;
+	struct user_call call = {};
 
 	if (a->reason != SBT_BLOCKED_LOCK && a->reason != SBT_BLOCKED_IO)
 		return 0;
@@ -384,9 +386,12 @@ static __always_inline __u32 waker_of(const struct sbt_account *a)
 	if (current->flags & PF_KTHREAD)
 		return 0;
 	regs = user_regs(current);
-	if (!regs || reason_of_call(SYSCALL_OF(regs), regs) != a->reason)
+	if (!regs)
 		return 0;
-	name_task(current);
+	user_call(regs, &call);
+	if (reason_of_call(&call) != a->reason)
+		return 0;
+	name_task(current, now);
 	return current->pid;
 }
 
@@ -406,7 +411,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		a->woken_ns = now;
 	if (a->state != ACCOUNT_BLOCKED)
 		return 0;
-	block_end(index, now, a->inside ? 0 : waker_of(a));
+	block_end(index, now, a->inside ? 0 : waker_of(a, now));
 	wait_begin(a, queue, ACCOUNT_NO_CPU, now);
 	a->wait_cpu = woken_to(a, queue, now);
 	return 0;
@@ -539,10 +544,10 @@ int account_found(struct bpf_iter__task *ctx)
 	a->cpus_allowed = task->nr_cpus_allowed > 0xffff ? 0xffff : task->nr_cpus_allowed;
 	a->reason = SBT_BLOCKED_OTHER;
 	if (a->state == ACCOUNT_BLOCKED && user_regs(task)) {
-		struct pt_regs___kernel *regs = user_regs(task);
-		long nr = SYSCALL_OF(regs);
+		struct user_call call = {};
 
-		a->reason = nr < 0 ? SBT_BLOCKED_OTHER : reason_of_call(nr, regs);
+		user_call(user_regs(task), &call);
+		a->reason = call.nr < 0 ? SBT_BLOCKED_OTHER : reason_of_call(&call);
 	}
 	return 0;
 }

@@ -237,7 +237,10 @@ static __always_inline void account_start(__u32 index, struct task_struct *task,
 
 	if (!a)
 		return;
-	__builtin_memset(a, 0, sizeof(*a));
+	/* In two, and kept so: for more than 1 KiB at once clang would call a function. */
+	__builtin_memset(a, 0, offsetof(struct sbt_account, blocks));
+	barrier();
+	__builtin_memset(a->blocks, 0, sizeof(*a) - offsetof(struct sbt_account, blocks));
 	a->tgid = tgid;
 	a->pidns = pidns_note(task, tid);
 	a->state = state;

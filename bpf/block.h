@@ -49,19 +49,46 @@ static __always_inline bool comm_differs(const char *a, const char *b)
 	return (x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]);
 }
 
-static __always_inline void name_task(struct task_struct *task)
+/*
+ * Who was named last, by its number modulo the size: looked at again after a while only, for most who hold somebody up do so
+ * all the time, and to read a name costs more than all else that a switch needs.
+ */
+#define NAMED	 256
+#define NAMED_NS 10000000 /* names are read again then */
+static struct {
+	__u64 start_ns; /* numbers are given again */
+	__u64 at_ns;
+	__u32 pid;
+} named[NAMED];
+
+static __noinline int name_task_now(struct task_struct *task)
 {
 	struct sbt_name name = {}, *known;
-	__u32 pid = task->pid;
+	__u32 pid;
 
-	if (!pid)
-		return;
+	if (!task)
+		return 0;
+	pid = task->pid;
 	bpf_probe_read_kernel(name.comm, sizeof(name.comm), task->comm);
 	name.tgid = task->tgid;
 	known = bpf_map_lookup_elem(&names, &pid);
-	/* Numbers are given again, and names change. */
 	if (!known || known->tgid != name.tgid || comm_differs(known->comm, name.comm))
 		bpf_map_update_elem(&names, &pid, &name, BPF_ANY);
+	return 0;
+}
+
+static __always_inline void name_task(struct task_struct *task, __u64 now)
+{
+	__u32 pid = task->pid, at = pid & (NAMED - 1);
+	__u64 start = task->start_time;
+
+	if (!pid || (named[at].pid == pid && named[at].start_ns == start &&
+		     now - named[at].at_ns < NAMED_NS))
+		return;
+	named[at].pid = pid;
+	named[at].start_ns = start;
+	named[at].at_ns = now;
+	name_task_now(task);
 }
 
 struct {
@@ -72,19 +99,6 @@ struct {
 } mapping_names SEC(".maps");
 
 /* --- why a thread blocks ----------------------------------------------------------------------------- */
-
-/* The system call that it is in; -1: none, as in a page fault. And the first two arguments of that. */
-#if defined(__TARGET_ARCH_arm64)
-#define SYSCALL_OF(regs)   ((long)BPF_CORE_READ(regs, syscallno))
-#define SYSCALL_ARG0(regs) BPF_CORE_READ(regs, orig_x0)
-#define SYSCALL_ARG1(regs) BPF_CORE_READ(regs, regs[1])
-#define SYSCALL_ARG2(regs) BPF_CORE_READ(regs, regs[2])
-#else
-#define SYSCALL_OF(regs)   ((long)BPF_CORE_READ(regs, orig_ax))
-#define SYSCALL_ARG0(regs) BPF_CORE_READ(regs, di)
-#define SYSCALL_ARG1(regs) BPF_CORE_READ(regs, si)
-#define SYSCALL_ARG2(regs) BPF_CORE_READ(regs, dx)
-#endif
 
 #ifndef __NR_futex_waitv
 #define __NR_futex_waitv 449
@@ -137,8 +151,10 @@ static __always_inline bool takes_file(long nr)
 	}
 }
 
-static __always_inline __u8 reason_of_call(long nr, struct pt_regs___kernel *regs)
+static __always_inline __u8 reason_of_call(const struct user_call *call)
 {
+	long nr = call->nr;
+
 	switch (nr) {
 	case __NR_futex:
 	case __NR_futex_waitv:
@@ -163,8 +179,8 @@ static __always_inline __u8 reason_of_call(long nr, struct pt_regs___kernel *reg
 		    || nr == __NR_poll
 #endif
 		)
-			return SYSCALL_ARG1(regs) ? SBT_BLOCKED_IO : SBT_BLOCKED_SLEEP;
-		return SYSCALL_ARG0(regs) ? SBT_BLOCKED_IO : SBT_BLOCKED_SLEEP;
+			return call->arg[1] ? SBT_BLOCKED_IO : SBT_BLOCKED_SLEEP;
+		return call->arg[0] ? SBT_BLOCKED_IO : SBT_BLOCKED_SLEEP;
 #ifdef __NR_epoll_wait
 	case __NR_epoll_wait:
 #endif
@@ -178,34 +194,57 @@ static __always_inline __u8 reason_of_call(long nr, struct pt_regs___kernel *reg
 	}
 }
 
-/* The file behind the descriptor that the call was given; its name is kept by its inode's number. */
-static __always_inline __u64 file_of_call(struct task_struct *task, struct pt_regs___kernel *regs)
+/* A new name behind a descriptor, kept by the inode's number. Returns the key. */
+static __noinline int file_name(struct sbt_account *a, struct file *file, const unsigned char *text)
 {
-	__u64 fd = SYSCALL_ARG0(regs), ino;
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
 	struct sbt_file_name name = {};
-	const unsigned char *text;
-	struct inode *inode;
-	struct file **files, *file = NULL;
+	__u64 ino = BPF_CORE_READ(inode, i_ino);
 
-	if (fd >= BPF_CORE_READ(task, files, fdt, max_fds))
+	if (!a)
 		return 0;
-	files = BPF_CORE_READ(task, files, fdt, fd);
-	if (bpf_probe_read_kernel(&file, sizeof(file), files + fd) || !file)
-		return 0;
-	inode = BPF_CORE_READ(file, f_inode);
-	ino = BPF_CORE_READ(inode, i_ino);
+	a->file_key = 0;
 	if (!ino)
 		return 0;
 	/* Other file systems have the same numbers, and give them to other files when one is gone. */
 	ino ^= (__u64)BPF_CORE_READ(inode, i_sb, s_dev) << 40;
 	name.mode = BPF_CORE_READ(inode, i_mode) & S_IFMT;
-	text = BPF_CORE_READ(file, f_path.dentry, d_name.name);
 	bpf_probe_read_kernel_str(name.name, sizeof(name.name), text);
 	/* All that is no file but looks like one ("[eventfd]", "[timerfd]") is one inode. */
 	if (name.name[0] == '[')
 		ino ^= *(const __u64 *)name.name * 0x9e3779b97f4a7c15ULL;
 	bpf_map_update_elem(&file_names, &ino, &name, BPF_ANY);
-	return ino;
+	a->file_key = ino;
+	return 0;
+}
+
+/*
+ * The file behind the descriptor that the call was given. Threads mostly wait for the one that they waited for before: what
+ * it is called is read again after a while only, for it may be called otherwise by then.
+ */
+static __always_inline __u64 file_of_call(struct sbt_account *a, struct task_struct *task, __u64 fd,
+					  __u64 now)
+{
+	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
+	struct file **files, *file = NULL;
+	struct dentry *dentry;
+	__u64 seen;
+
+	if (fd >= BPF_CORE_READ(fdt, max_fds))
+		return 0;
+	files = BPF_CORE_READ(fdt, fd);
+	if (bpf_probe_read_kernel(&file, sizeof(file), files + fd) || !file)
+		return 0;
+	dentry = BPF_CORE_READ(file, f_path.dentry);
+	/* What is in no folder has an inode in common with all of its like, and their places are given again at once. */
+	seen = (__u64)dentry ^ (__u64)BPF_CORE_READ(file, f_inode) << 16 ^
+	       (__u64)BPF_CORE_READ(file, f_op) << 32;
+	if (seen == a->file_seen && now - a->file_ns < NAMED_NS)
+		return a->file_key;
+	a->file_seen = seen;
+	a->file_ns = now;
+	file_name(a, file, BPF_CORE_READ(dentry, d_name.name));
+	return a->file_key;
 }
 
 /* --- locks ------------------------------------------------------------------------------------------------ */
@@ -273,10 +312,10 @@ static __always_inline __u32 owner_of(__u64 addr, __u32 op, __u32 value)
  * The same as the number of a traced thread, or 0. A thread's end is waited for at a word that has its number until the
  * kernel clears it, which wakes as if processes shared it.
  */
-static __always_inline __u32 holder_of(struct sbt_account *a, struct pt_regs___kernel *regs,
+static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_call *call,
 				       __u64 now)
 {
-	__u32 word = (__u32)SYSCALL_ARG1(regs), value = (__u32)SYSCALL_ARG2(regs), index = 0, *tid;
+	__u32 word = (__u32)call->arg[1], value = (__u32)call->arg[2], index = 0, *tid;
 	__u32 op = word & FUTEX_OP_MASK, owner = owner_of(a->block_addr, op, value);
 	struct sbt_inner inner = { .pidns = a->pidns };
 	struct sbt_account *h;
@@ -399,17 +438,22 @@ static __noinline int stack_copy(struct sbt_account *a, struct pt_regs___kernel 
 }
 
 static __always_inline __u64 stack_key(struct sbt_account *a, struct pt_regs___kernel *regs,
-				       __u64 now)
+				       const struct user_call *call, __u64 now)
 {
-	__u64 ip = USER_IP(regs), sp = USER_SP(regs);
+	__u64 ip = call->ip, sp = call->sp;
 	__u64 key = (ip * 0x9e3779b97f4a7c15ULL) ^ (sp << 7) ^ ((__u64)a->tgid << 40);
 	__u64 above = 0;
 
 	/* The same depth is reached by different ways: what stands on top of the stack tells some apart. */
 	bpf_probe_read_user(&above, sizeof(above), (void *)sp);
 	key ^= above * 0xff51afd7ed558ccdULL;
-	if (bpf_map_lookup_elem(&stacks, &key))
+	if (key == a->stack_seen && now - a->stack_ns < NAMED_NS)
 		return key;
+	if (bpf_map_lookup_elem(&stacks, &key)) {
+		a->stack_seen = key;
+		a->stack_ns = now;
+		return key;
+	}
 	if (now - a->capture_ns < CAPTURE_NS)
 		return 0;
 	a->capture_ns = now;
@@ -423,18 +467,18 @@ static __always_inline bool was_stopped(struct task_struct *task)
 	long state;
 
 	if (bpf_core_field_exists(task->__state))
-		state = BPF_CORE_READ(task, __state);
+		state = task->__state;
 	else
-		state = BPF_CORE_READ((struct task_struct___before_5_14 *)task, state);
+		state = ((struct task_struct___before_5_14 *)task)->state;
 	return state & (TASK_STOPPED | TASK_TRACED);
 }
 
-/* Why the task blocks, as far as its registers tell. Returns those, or NULL. */
-static __always_inline struct pt_regs___kernel *block_reason(struct sbt_account *a,
-							     struct task_struct *task)
+/* Why the task blocks, as far as its registers tell. Returns those, and in @call what is in them, or NULL. */
+static __always_inline struct pt_regs___kernel *
+block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *call, __u64 now)
 {
 	struct pt_regs___kernel *regs = user_regs(task);
-	bool iowait = BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait);
+	bool iowait = BPF_CORE_READ_BITFIELD(task, in_iowait);
 	__u8 before = a->reason;
 	long nr;
 
@@ -445,13 +489,14 @@ static __always_inline struct pt_regs___kernel *block_reason(struct sbt_account 
 	a->reason = iowait ? SBT_BLOCKED_IO : SBT_BLOCKED_OTHER;
 	if (!regs)
 		return NULL;
+	user_call(regs, call);
 	if (was_stopped(task)) {
 		a->last_reason = before;
 		a->reason = SBT_BLOCKED_OTHER;
 		a->block_addr = SBT_OTHER_STOPPED;
 		return regs;
 	}
-	nr = SYSCALL_OF(regs);
+	nr = call->nr;
 	if (nr < 0) {
 		if (a->fault_since_ns || iowait)
 			a->reason = SBT_BLOCKED_FAULT;
@@ -463,11 +508,11 @@ static __always_inline struct pt_regs___kernel *block_reason(struct sbt_account 
 		a->reason = a->last_reason;
 		return regs;
 	}
-	a->reason = reason_of_call(nr, regs);
+	a->reason = reason_of_call(call);
 	if (a->reason == SBT_BLOCKED_LOCK && is_futex(nr))
-		a->block_addr = SYSCALL_ARG0(regs);
+		a->block_addr = call->arg[0];
 	else if (takes_file(nr))
-		a->block_addr = file_of_call(task, regs);
+		a->block_addr = file_of_call(a, task, call->arg[0], now);
 	else if (nr == __NR_wait4 || nr == __NR_waitid)
 		a->block_addr = SBT_OTHER_CHILD;
 	else if (a->reason == SBT_BLOCKED_OTHER && iowait)
@@ -479,18 +524,19 @@ static __always_inline struct pt_regs___kernel *block_reason(struct sbt_account 
 static __noinline int block_begin(struct sbt_account *a, struct task_struct *prev, __u64 now)
 {
 	struct pt_regs___kernel *regs;
+	struct user_call call = {};
 
 	if (!a || !prev)
 		return 0;
-	regs = block_reason(a, prev);
+	regs = block_reason(a, prev, &call, now);
 	if (!regs)
 		return 0;
 	if (a->reason == SBT_BLOCKED_LOCK && a->block_addr) {
-		a->holder = holder_of(a, regs, now);
+		a->holder = holder_of(a, &call, now);
 		if (a->holder && a->waited != SBT_WAITED_JOIN)
 			lock_wanted(a, now);
 	}
-	a->block_stack = stack_key(a, regs, now);
+	a->block_stack = stack_key(a, regs, &call, now);
 	return 0;
 }
 

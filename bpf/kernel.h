@@ -193,6 +193,7 @@ struct inode {
 };
 
 struct file {
+	const void *f_op;
 	struct inode *f_inode;
 	struct path f_path;
 };

@@ -19,12 +19,50 @@ static __always_inline struct pt_regs___kernel *user_regs(struct task_struct *ta
 }
 
 #if defined(__TARGET_ARCH_arm64)
-#define USER_IP(regs)  BPF_CORE_READ(regs, pc)
 #define USER_REGS_SIZE sizeof(struct user_pt_regs)
 #else
-#define USER_IP(regs)  BPF_CORE_READ(regs, ip)
 #define USER_REGS_SIZE sizeof(struct pt_regs)
 #endif
 #define USER_SP(regs) BPF_CORE_READ(regs, sp)
+
+/* What a task came into the kernel with. Each reading has its price: as many at once as lie together. */
+struct user_call {
+	long nr; /* the system call; -1: none, as in a page fault */
+	__u64 arg[3];
+	__u64 ip, sp;
+};
+
+#define REGS_READ(to, regs, first)               \
+	bpf_probe_read_kernel(&(to), sizeof(to), \
+			      (const void *)(regs) + bpf_core_field_offset((regs)->first))
+
+static __always_inline void user_call(struct pt_regs___kernel *regs, struct user_call *call)
+{
+#if defined(__TARGET_ARCH_arm64)
+	struct {
+		__u64 sp, pc;
+	} where = {};
+
+	call->nr = BPF_CORE_READ(regs, syscallno);
+	REGS_READ(call->arg, regs, regs);
+	/* Its register holds what the call returns. */
+	call->arg[0] = BPF_CORE_READ(regs, orig_x0);
+	REGS_READ(where, regs, sp);
+	call->ip = where.pc;
+	call->sp = where.sp;
+#else
+	struct {
+		unsigned long dx, si, di, orig_ax, ip, cs, flags, sp;
+	} r = {};
+
+	REGS_READ(r, regs, dx);
+	call->nr = (long)r.orig_ax;
+	call->arg[0] = r.di;
+	call->arg[1] = r.si;
+	call->arg[2] = r.dx;
+	call->ip = r.ip;
+	call->sp = r.sp;
+#endif
+}
 
 #endif /* BPF_USERREGS_H */
