@@ -48,11 +48,17 @@ static __always_inline __u32 counter_key(__u32 i)
 	return i * config.nrings + bpf_get_smp_processor_id();
 }
 
+/* One that counts all the time: of that nothing but the count is of interest. */
+static __always_inline bool counter_is_plain(__u32 i)
+{
+	return config.plain_counters >> i & 1;
+}
+
 /* What counter @i of this CPU says. */
 static __always_inline bool counter_read(__u32 i, struct bpf_perf_event_value *v)
 {
-	if (config.plain_counters >> i & 1) {
-		/* Those count all the time, and so cost half. */
+	if (counter_is_plain(i)) {
+		/* At half the price. */
 		v->counter = bpf_perf_event_read(&counter_events, counter_key(i));
 		v->enabled = v->running = 0;
 		/* So the helper says that it failed. */
@@ -90,8 +96,11 @@ static __always_inline __u64 counter_so_far(struct sbt_counting *c, __u32 i)
 		.running = c->sum[i].running - c->mark[i].running,
 	};
 	enum sbt_scaled how;
-	__u64 value = sbt_count_scale(&since, &how);
+	__u64 value;
 
+	if (counter_is_plain(i))
+		return since.counter;
+	value = sbt_count_scale(&since, &how);
 	if (how == SBT_COUNT_SCALED)
 		c->scaled |= 1 << i;
 	else if (how == SBT_COUNT_UNKNOWN)
@@ -104,7 +113,10 @@ static __always_inline __u64 counter_since(struct sbt_counting *c, __u32 i)
 {
 	__u64 value = counter_so_far(c, i);
 
-	c->mark[i] = c->sum[i];
+	if (counter_is_plain(i))
+		c->mark[i].counter = c->sum[i].counter;
+	else
+		c->mark[i] = c->sum[i];
 	return value;
 }
 
@@ -132,12 +144,15 @@ static __always_inline void counters_take(struct sbt_counting *c, struct sbt_acc
 			c->unknown |= 1 << i;
 			continue;
 		}
-		if (charge) {
+		if (charge)
 			c->sum[i].counter += v.counter - c->base[i].counter;
+		c->base[i].counter = v.counter;
+		if (counter_is_plain(i))
+			continue;
+		if (charge) {
 			c->sum[i].enabled += v.enabled - c->base[i].enabled;
 			c->sum[i].running += v.running - c->base[i].running;
 		}
-		c->base[i].counter = v.counter;
 		c->base[i].enabled = v.enabled;
 		c->base[i].running = v.running;
 	}

@@ -215,7 +215,8 @@ struct sbt_account {
 	__u64 fault_max_addr;
 	__u64 capture_ns; /* when its stack was copied last */
 	__u64 stack_seen, stack_ns; /* the key of the last that was found kept, and when */
-	__u64 file_seen, file_ns; /* what the last file was that it waited for, and when its name was read; */
+	__u64 file_seen,
+		file_ns; /* what the last file was that it waited for, and when its name was read; */
 	__u64 file_key; /* under which key that is kept */
 	__u64 stolen_at; /* where the kernel keeps what was stolen from the CPU that it runs on; 0 */
 	__u64 stolen_base; /* that, when it began to run there or was last looked at */
