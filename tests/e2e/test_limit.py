@@ -162,10 +162,13 @@ def test_limit_excluded(t):
     share = tracer.end().process(pid=alone.pid)["cost_share"]
     alone.signal(15)
     alone.wait()
-    # Some two fifths of it are left: there is room on both sides. On a busy machine both come and go.
-    a, b, trace, logs = pair(t, "--cost-limit", f"{60 * share:.4f}")
-    hot_one = check_let_go(trace, 0.9e9, pid=a)
-    check_exact(trace, logs[0], hot_one)
+    # Some two fifths of it are left, so that there is room on both sides; more where traps are dear, on a host that is busy.
+    for percent in (60, 75, 88):
+        a, b, trace, logs = pair(t, "--cost-limit", f"{percent * share:.4f}")
+        hot_one = check_let_go(trace, 0.9e9, pid=a)
+        check_exact(trace, logs[0], hot_one)
+        if hot_one["shed_probed"]:
+            break
     check_equal("shed_probed", hot_one["shed_probed"], True)
     calm = trace.process(pid=b)
     check_equal("shed_ns of the other", calm["shed_ns"], None)
