@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EPISODES_KEPT 256
+#define EPISODES_KEPT 1024
+#define MEMBERS_READY \
+	64 /* at once, where so many are to come; a count is a claim of the program's */
 
 int episode_new(struct model *m, struct object *o, uint32_t count, struct episode **out)
 {
@@ -27,6 +29,12 @@ int episode_new(struct model *m, struct object *o, uint32_t count, struct episod
 		e = calloc(1, sizeof(*e));
 		if (!e)
 			return -ENOMEM;
+		if (model_grow((void **)&e->members, &e->cap,
+			       count < MEMBERS_READY ? count : MEMBERS_READY,
+			       sizeof(*e->members))) {
+			free(e);
+			return -ENOMEM;
+		}
 	}
 	list_init(&e->open.link);
 	e->object = o;

@@ -38,7 +38,7 @@ static void mark_busy(struct model *m)
 	for (i = 0; i < m->procs.n; i++) {
 		q = m->queues[i];
 		for (j = 0; j < q->n; j++)
-			mark_members(q->heap[j]->members, q->heap[j]->n);
+			mark_members(q->heap[j].episode->members, q->heap[j].episode->n);
 	}
 }
 

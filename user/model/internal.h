@@ -43,7 +43,8 @@ struct table {
 	uint32_t elem;
 };
 
-#define TABLE_CHUNK 64
+#define TABLE_CHUNK 64 /* a multiple of TABLE_ALIGN, so that any size of element makes one */
+#define TABLE_ALIGN 64
 
 static inline void *table_at(const struct table *t, uint32_t i)
 {
@@ -100,11 +101,18 @@ struct thread_team {
 	uint64_t outside_ns;
 };
 
+/* What every crossing looks at comes first, and lies together: with thousands of threads none is in the caches. */
 struct thread {
-	struct model_thread pub;
+	uint64_t known_ns; /* up to when its time is accounted for */
+	uint64_t last_arrive_ns;
+	uint64_t seen_ns; /* last departure of depth 0: all its earlier records have come */
+	uint64_t outside_joined; /* outside_ns as far as it is in the ideal clock */
+	uint64_t ideal; /* absolute: its start, then the longest path so far */
+	uint64_t mix; /* of its place and number */
 	uint32_t index;
-	uint32_t next; /* of the same process; MODEL_NONE */
 	uint32_t next_seq;
+	uint32_t ngaps; /* ever; the last few are kept */
+	uint8_t nparked;
 	bool begun; /* a record has been seen */
 	bool crossed; /* one of depth 0 */
 	bool known_sure; /* from known_ns on it was outside: the next interval is known */
@@ -112,32 +120,26 @@ struct thread {
 	bool placed; /* pub.place is one in its process */
 	bool stays; /* at a barrier since known_ns: MODEL_CROSSING_STAYS was its last record */
 	bool has_gap; /* some record was missing: gap_seq is the first after the last of them */
-	bool folded; /* an empty place, to be used again */
-	uint32_t gap_seq;
-	uint64_t known_ns; /* up to when its time is accounted for */
-	uint64_t last_arrive_ns;
-	uint64_t seen_ns; /* last departure of depth 0: all its earlier records have come */
-	uint64_t pending_object;
-	uint64_t inside; /* where it waited when tracing began; 0 nowhere; MODEL_UNKNOWN */
-	bool busy; /* scratch of thread_fold() */
 	bool tail_done; /* its tail is in the sums */
-	bool summed; /* what it did came as sums */
-	uint64_t outside_joined; /* outside_ns as far as it is in the ideal clock */
-	uint64_t ideal; /* absolute: its start, then the longest path so far */
-	uint64_t mix; /* of its place and number */
+	uint32_t gap_seq;
 	uint32_t teams_epoch; /* its teams are of: struct model */
-	struct thread_team teams[THREAD_TEAMS]; /* the last first */
-	uint32_t ngaps; /* ever; the last few are kept */
-	uint8_t nparked;
-	struct gap gaps[THREAD_GAPS];
-	struct {
-		uint64_t object; /* serial */
-		uint32_t slot;
-	} slots[THREAD_CACHE];
 	struct {
 		uint32_t row;
 		uint32_t pos;
 	} rows[THREAD_CACHE];
+	struct thread_team teams[THREAD_TEAMS]; /* the last first */
+	struct {
+		uint64_t object; /* serial */
+		uint32_t slot;
+	} slots[THREAD_CACHE];
+	struct model_thread pub;
+	uint32_t next; /* of the same process; MODEL_NONE */
+	bool folded; /* an empty place, to be used again */
+	bool busy; /* scratch of thread_fold() */
+	bool summed; /* what it did came as sums */
+	uint64_t pending_object;
+	uint64_t inside; /* where it waited when tracing began; 0 nowhere; MODEL_UNKNOWN */
+	struct gap gaps[THREAD_GAPS];
 	struct model_crossing
 		*parked; /* came before a record with a smaller seq; details are owned */
 	uint64_t tail_ns; /* up to when its tail is known; 0 it is not */
@@ -156,9 +158,15 @@ struct proc {
 	uint64_t folded_start, folded_end, folded_ideal; /* of the threads that were folded */
 };
 
+/* A finished episode, with what it is ordered by: episodes are far from one another in memory. */
+struct queued {
+	uint64_t release_ns; /* its arrive_max */
+	struct episode *episode;
+};
+
 /* Finished episodes of one process, or of several that share a barrier, in the order of releases. */
 struct queue {
-	struct episode **heap;
+	struct queued *heap; /* the earliest first; binary */
 	uint32_t n, cap;
 	uint32_t nopen;
 	uint32_t into; /* the queue that this one was joined to, by index; MODEL_NONE: none */

@@ -46,9 +46,11 @@ int table_add(struct table *t)
 				return -ENOMEM;
 			t->chunks = chunks;
 		}
-		t->chunks[t->nchunks] = calloc(TABLE_CHUNK, t->elem);
+		/* What is looked at together shall begin with a line of the cache. */
+		t->chunks[t->nchunks] = aligned_alloc(TABLE_ALIGN, TABLE_CHUNK * t->elem);
 		if (!t->chunks[t->nchunks])
 			return -ENOMEM;
+		memset(t->chunks[t->nchunks], 0, TABLE_CHUNK * t->elem);
 		t->nchunks++;
 	}
 	t->n++;
@@ -76,7 +78,7 @@ struct model *model_new(const struct model_ops *ops, uint64_t start_ns)
 		m->ops = *ops;
 	m->start_ns = start_ns;
 	m->procs.elem = sizeof(struct proc);
-	m->threads.elem = sizeof(struct thread);
+	m->threads.elem = (sizeof(struct thread) + TABLE_ALIGN - 1) / TABLE_ALIGN * TABLE_ALIGN;
 	m->rows.elem = sizeof(struct row);
 	list_init(&m->objects);
 	list_init(&m->busy);
@@ -92,7 +94,7 @@ static void free_queues(struct model *m)
 
 	for (i = 0; i < m->procs.n; i++) {
 		for (j = 0; j < m->queues[i]->n; j++)
-			episode_free(m, m->queues[i]->heap[j]);
+			episode_free(m, m->queues[i]->heap[j].episode);
 		free(m->queues[i]->heap);
 		free(m->queues[i]);
 	}

@@ -26,20 +26,20 @@ void queue_unopen(struct queue *q, struct open *o)
 	q->nopen--;
 }
 
-static bool before(const struct episode *a, const struct episode *b)
+static bool before(const struct queued *a, const struct queued *b)
 {
-	if (a->arrive_max != b->arrive_max)
-		return a->arrive_max < b->arrive_max;
-	return a->serial < b->serial;
+	if (a->release_ns != b->release_ns)
+		return a->release_ns < b->release_ns;
+	return a->episode->serial < b->episode->serial;
 }
 
-static void sift_up(struct queue *q, uint32_t i, struct episode *e)
+static void sift_up(struct queue *q, uint32_t i, struct queued e)
 {
 	uint32_t parent;
 
 	for (; i; i = parent) {
 		parent = (i - 1) / 2;
-		if (!before(e, q->heap[parent]))
+		if (!before(&e, &q->heap[parent]))
 			break;
 		q->heap[i] = q->heap[parent];
 	}
@@ -48,13 +48,14 @@ static void sift_up(struct queue *q, uint32_t i, struct episode *e)
 
 static struct episode *pop(struct queue *q)
 {
-	struct episode *top = q->heap[0], *last = q->heap[--q->n];
+	struct episode *top = q->heap[0].episode;
+	struct queued last = q->heap[--q->n];
 	uint32_t i = 0, child;
 
 	while ((child = 2 * i + 1) < q->n) {
-		if (child + 1 < q->n && before(q->heap[child + 1], q->heap[child]))
+		if (child + 1 < q->n && before(&q->heap[child + 1], &q->heap[child]))
 			child++;
-		if (!before(q->heap[child], last))
+		if (!before(&q->heap[child], &last))
 			break;
 		q->heap[i] = q->heap[child];
 		i = child;
@@ -65,13 +66,13 @@ static struct episode *pop(struct queue *q)
 
 static int heap_add(struct model *m, struct queue *q, struct episode *e)
 {
-	int err = model_grow((void **)&q->heap, &q->cap, q->n + 1, sizeof(void *));
+	int err = model_grow((void **)&q->heap, &q->cap, q->n + 1, sizeof(*q->heap));
 
 	if (err)
 		return err;
 	if (!q->n)
 		list_add_tail(&m->waiting, &q->waiting);
-	sift_up(q, q->n++, e);
+	sift_up(q, q->n++, (struct queued){ .release_ns = e->arrive_max, .episode = e });
 	return 0;
 }
 
@@ -111,7 +112,7 @@ int queue_flush(struct model *m, struct queue *q, bool all)
 
 	while (q->n && !err) {
 		if (q->n <= MODEL_HEAP_MAX && !all &&
-		    (q->heap[0]->arrive_max > bound || waits_for_first(q->heap[0])))
+		    (q->heap[0].release_ns > bound || waits_for_first(q->heap[0].episode)))
 			break;
 		e = pop(q);
 		if (!q->n)
@@ -178,7 +179,7 @@ int queue_join(struct model *m, uint32_t a, uint32_t b)
 		from = m->queues[drop];
 	}
 	while (from->n) {
-		err = heap_add(m, to, from->heap[from->n - 1]);
+		err = heap_add(m, to, from->heap[from->n - 1].episode);
 		if (err)
 			return err;
 		from->n--;
