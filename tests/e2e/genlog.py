@@ -158,7 +158,7 @@ class Log:
             e = Episode(0, k // count, arrivals[k:k + count], count)
             after = arrivals[k + count] if k + count < len(arrivals) else None
             e.near_next = after is not None and after.arrive - e.release < MARGIN_NS
-            e.doubtful = e.near_next or not e.consistent or \
+            e.doubtful = e.near_next or not e.consistent or sum(c.serial for c in e.crossings) != 1 or \
                 bool(episodes and episodes[-1].near_next)
             episodes.append(e)
         return episodes
