@@ -291,6 +291,7 @@ struct stack_ref {
 /* Below this share of a phase a lateness is noise, and below it of all its time a site is balanced. */
 #define CAUSE_LITTLE VERDICT_LITTLE
 
+/* Whole per cent; 0 of NaN. */
 int say_percent(double share);
 void say_time(int64_t ns, char out[32]);
 /* Those that are not 0, largest first. */

@@ -4,11 +4,13 @@
 #include "analyse/internal.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAMES_MAX 32
+#define FRAMES_MAX  32
+#define PERCENT_MAX 1e9
 
 static int part_cmp(const void *a, const void *b)
 {
@@ -57,7 +59,8 @@ int say_frames(struct arena *a, const struct cause_env *env, const struct report
 
 int say_percent(double share)
 {
-	return (int)(100 * share + 0.5);
+	/* Recordings may say anything. */
+	return isnan(share) ? 0 : (int)fmax(-PERCENT_MAX, fmin(100 * share + 0.5, PERCENT_MAX));
 }
 
 void say_time(int64_t ns, char out[32])

@@ -33,11 +33,6 @@ static void add(struct text *t, const char *fmt, ...)
 		t->n += (size_t)n < t->size - t->n ? (size_t)n : t->size - t->n - 1;
 }
 
-static int percent(double share)
-{
-	return isnan(share) ? 0 : (int)(100 * share + 0.5);
-}
-
 /* Of the time that a thread spends in phases that end here, what it spends waiting. */
 static double wait_share(const struct report_thread *t)
 {
@@ -128,10 +123,10 @@ static void add_group(struct text *t, const struct waiter *w, uint32_t n, uint32
 		numbers[i] = w[i].number;
 	add_threads(t, numbers, n);
 	add(t, *verb ? " %s" : "%s", verb);
-	if (percent(w[0].share) == percent(w[n - 1].share))
-		add(t, " %d %%", percent(w[0].share));
+	if (say_percent(w[0].share) == say_percent(w[n - 1].share))
+		add(t, " %d %%", say_percent(w[0].share));
 	else
-		add(t, " %d-%d %%", percent(w[0].share), percent(w[n - 1].share));
+		add(t, " %d-%d %%", say_percent(w[0].share), say_percent(w[n - 1].share));
 }
 
 /* Who idles and who works. */
@@ -337,7 +332,7 @@ static void add_last(struct text *t, const struct report_barrier *b)
 	if (b->last_tid && b->episodes >= VERDICT_FEW && b->participants &&
 	    b->last_share * b->participants > 1.5)
 		add(t, "; %s %u comes last most often, %d %% of the time", t->one, last_number(b),
-		    percent(b->last_share));
+		    say_percent(b->last_share));
 }
 
 void verdict_barrier(struct report_barrier *b)
@@ -347,7 +342,7 @@ void verdict_barrier(struct report_barrier *b)
 		.size = sizeof(b->verdict),
 		.one = b->ranked ? "rank" : "thread",
 	};
-	int lost = percent(b->imbalance), release = percent(b->release_share);
+	int lost = say_percent(b->imbalance), release = say_percent(b->release_share);
 	bool lost_time, fleeting = come_and_go(b);
 
 	b->pattern = barrier_pattern(b);
@@ -380,7 +375,7 @@ void verdict_barrier(struct report_barrier *b)
 		add(&t, "Static imbalance: %d %% of the threads' time is lost waiting", lost);
 		if (b->last_tid)
 			add(&t, "; %s %u is last in %d %% of the episodes", t.one, last_number(b),
-			    percent(b->last_share));
+			    say_percent(b->last_share));
 		add_idlers(&t, b->threads, b->nthreads, b->shared && !b->ranked);
 		break;
 	case REPORT_ROTATING:
@@ -477,7 +472,7 @@ static void add_where(struct text *t, const struct report_barrier *top, double s
 	else if (share >= 0.9)
 		add(t, ", nearly all at %s", top->label);
 	else
-		add(t, ", %d %% of that at %s", percent(share), top->label);
+		add(t, ", %d %% of that at %s", say_percent(share), top->label);
 }
 
 /* Of those whose efficiencies do not tell how even the load is. False: this is none of them. */
@@ -485,7 +480,7 @@ static bool verdict_apart(struct report_process *p, const struct report_barrier 
 			  struct text *t)
 {
 	double lived, share_waiting = waiting_share(p, &lived);
-	int waiting = percent(share_waiting);
+	int waiting = say_percent(share_waiting);
 
 	if (p->threads == 1 && !p->meets_others) {
 		/* Phases that markers end, or barriers of one: nobody waits for anybody. */
@@ -543,7 +538,7 @@ static bool verdict_serial(struct report_process *p, struct text *t)
 	add(t,
 	    "%d %% of the threads' time is lost in serial parts, where one thread works and the "
 	    "others of its team have nothing to do, %d %% in waiting for others.",
-	    percent(serial), percent(waiting));
+	    say_percent(serial), say_percent(waiting));
 	snprintf(p->advice, sizeof(p->advice), "%s",
 		 "Put more of the serial parts into parallel regions: how the work of the regions "
 		 "is divided makes little difference.");
@@ -556,7 +551,7 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 {
 	bool by_tid = p->index == MODEL_NONE && !p->ranked; /* of several processes */
 	double lived;
-	int waiting = percent(waiting_share(p, &lived));
+	int waiting = say_percent(waiting_share(p, &lived));
 
 	switch (p->pattern) {
 	case REPORT_FEW:
@@ -571,13 +566,14 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 		break;
 	case REPORT_BALANCED:
 		add(t, "Balanced: %d %% of the threads' time is spent outside barriers",
-		    percent(p->efficiency.parallel));
+		    say_percent(p->efficiency.parallel));
 		break;
 	case REPORT_COSTLY:
 		add(t,
 		    "%d %% of the threads' time goes into the barriers themselves, more than into "
 		    "waiting for others (%d %%)",
-		    percent(transfer_share(p)), percent(p->lost_static + rotating_share(p)));
+		    say_percent(transfer_share(p)),
+		    say_percent(p->lost_static + rotating_share(p)));
 		break;
 	case REPORT_ROTATING:
 		add(t, "%d %% of the threads' time is lost waiting at barriers", waiting);
