@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import signal
+import statistics
 import subprocess
 
 from harness import (SBT, check, check_between, check_equal, check_in, check_not_in,
@@ -121,8 +122,10 @@ def test_warnings(t):
     check_equal("JSON", [w["phase"] for w in trace.all("warning")], list(range(12)))
     for w in trace.all("warning"):
         check_equal("threshold", w["threshold_ns"], 10_000_000)
-        check_between("barrier time", w["barrier_ns"], 19_000_000, 60_000_000)
+        check(w["barrier_ns"] > 10_000_000, w)
         check_equal("barrier", w["barrier"], trace.barrier()["id"])
+    # The one that does nothing may be let go later than the one that sleeps, by milliseconds on a busy host.
+    check_between("barrier time", statistics.median(w["barrier_ns"] for w in trace.all("warning")), 17_000_000, 60_000_000)
     check_equal("episodes, for nothing is watched", len(trace.all("episode")), 0)
 
 

@@ -24,7 +24,8 @@ void blame_add(struct blame *s, const struct cause_parts *p, enum cause_kind dom
 	unsigned k;
 
 	s->episodes++;
-	s->lateness_ns += p->lateness_ns;
+	/* Of a recording that lies the sums wrap. */
+	s->lateness_ns = (int64_t)((uint64_t)s->lateness_ns + (uint64_t)p->lateness_ns);
 	s->thread_ns += thread_ns;
 	for (k = 0; k < CAUSE_KINDS; k++)
 		s->parts[k] = (int64_t)((uint64_t)s->parts[k] + (uint64_t)p->ns[k]);
