@@ -432,6 +432,7 @@ int on_fault(struct bpf_perf_event_data *ctx)
 
 	if (!a)
 		return 0;
+	a->faults_begun++;
 	a->fault_addr = ctx->addr;
 	a->fault_since_ns = bpf_ktime_get_ns();
 	return 0;

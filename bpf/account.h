@@ -54,6 +54,12 @@ static __always_inline bool counter_is_plain(__u32 i)
 	return config.plain_counters >> i & 1;
 }
 
+/* What the account is told of anyway is not read again. */
+static __always_inline bool counter_is_kept(__u32 i)
+{
+	return (config.switch_counters | config.fault_counters) >> i & 1;
+}
+
 /* What counter @i of this CPU says. */
 static __always_inline bool counter_read(__u32 i, struct bpf_perf_event_value *v)
 {
@@ -128,7 +134,7 @@ static __always_inline void counters_take(struct sbt_counting *c, struct sbt_acc
 					  bool charge)
 {
 	struct bpf_perf_event_value v;
-	__u32 i;
+	__u32 i, kept;
 
 	if (a->missed) {
 		a->missed = 0;
@@ -140,6 +146,11 @@ static __always_inline void counters_take(struct sbt_counting *c, struct sbt_acc
 	for (i = 0; i < SBT_COUNTERS_MAX; i++) {
 		if (i >= config.ncounters)
 			break;
+		if (counter_is_kept(i)) {
+			kept = config.switch_counters >> i & 1 ? a->switches : a->faults_begun;
+			c->sum[i].counter += (__u32)(kept - (__u32)c->sum[i].counter);
+			continue;
+		}
 		if (!counter_own(a, c, i, &v)) {
 			c->unknown |= 1 << i;
 			continue;
@@ -168,6 +179,8 @@ static __always_inline void counters_away(struct sbt_counting *c, bool back)
 	for (i = 0; i < SBT_COUNTERS_MAX; i++) {
 		if (i >= config.ncounters)
 			break;
+		if (counter_is_kept(i))
+			continue;
 		if (!counter_read(i, &v))
 			c->unknown |= 1 << i;
 		else if (back)

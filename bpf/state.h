@@ -224,7 +224,8 @@ struct sbt_account {
 	__u64 times[SBT_TIMES];
 	__u64 fault_ns;
 	__u64 stolen_ns;
-	__u32 switches, migrations, faults, pad2;
+	/* Of page faults: those that were handled, and all that began. A switch is of whoever loses the CPU. */
+	__u32 switches, migrations, faults, faults_begun;
 	struct {
 		__u64 times[SBT_TIMES];
 		__u64 fault_ns;
@@ -544,6 +545,8 @@ struct sbt_config {
 	__u32 nrings;
 	__u16 ncounters;
 	__u16 plain_counters; /* a bit each: software, which count all the time: never scaled */
+	__u16 switch_counters; /* a bit each, plain: context switches, which the account is told of anyway */
+	__u16 fault_counters; /* the same: page faults */
 	__u64 cgroup_id;
 	char comm[SBT_COMM_LEN];
 };

@@ -3,6 +3,7 @@
 /*
  * bench_empty OBJECT LIBRARY: puts an empty session on pthread_barrier_wait of LIBRARY, where
  * sbt-trace would put its own, says "ready", and holds it until standard input ends.
+ * bench_empty OBJECT: the same of empty programs at every switch and waking of the machine.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -36,26 +37,44 @@ static int find(int fd, uint64_t *offset)
 	return 0;
 }
 
+static int attach_library(struct bpf_object *object, const char *path)
+{
+	struct bpf_program *program = bpf_object__find_program_by_name(object, "empty");
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint64_t offset;
+
+	if (fd < 0 || find(fd, &offset) || bpf_object__load(object))
+		return -1;
+	return link_multi(bpf_program__fd(program), LINK_ATTACH_SESSION, false, fd, &offset, 1, 0, 0);
+}
+
+static int attach_scheduler(struct bpf_object *object)
+{
+	static const char *const names[] = { "empty_switch", "empty_waking" };
+	size_t i;
+
+	if (bpf_object__load(object))
+		return -1;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!bpf_program__attach(bpf_object__find_program_by_name(object, names[i])))
+			return -1;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct bpf_object *object;
 	struct bpf_program *program;
-	uint64_t offset;
 	char c;
-	int fd;
 
-	if (argc != 3)
+	if (argc != 2 && argc != 3)
 		return 2;
-	fd = open(argv[2], O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || find(fd, &offset))
-		return 1;
 	object = bpf_object__open(argv[1]);
 	program = object ? bpf_object__find_program_by_name(object, "empty") : NULL;
 	if (!program)
 		return 1;
 	bpf_program__set_expected_attach_type(program, LINK_ATTACH_SESSION);
-	if (bpf_object__load(object) || link_multi(bpf_program__fd(program), LINK_ATTACH_SESSION,
-						   false, fd, &offset, 1, 0, 0) < 0)
+	if ((argc == 3 ? attach_library(object, argv[2]) : attach_scheduler(object)) < 0)
 		return 1;
 	puts("ready");
 	fflush(stdout);

@@ -66,6 +66,10 @@ def empty_session():
     return Holder([os.path.join(BENCH, "bench_empty"), os.path.join(BENCH, "empty.bpf.o"), libc()], "ready")
 
 
+def empty_scheduler():
+    return Holder([os.path.join(BENCH, "bench_empty"), os.path.join(BENCH, "empty.bpf.o")], "ready")
+
+
 def run_traced(options, argv):
     with tempfile.NamedTemporaryFile() as out:
         run = subprocess.run([SBT, "-q", "-o", out.name, *options, "--", *argv],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
-/* What a session costs that does nothing: the floor that sbt-trace is measured against. */
+/* What programs cost that do nothing: the floor that sbt-trace is measured against. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
@@ -8,6 +8,18 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 SEC("uprobe")
 int empty(void *ctx)
+{
+	return 0;
+}
+
+SEC("raw_tp/sched_switch")
+int empty_switch(void *ctx)
+{
+	return 0;
+}
+
+SEC("raw_tp/sched_waking")
+int empty_waking(void *ctx)
 {
 	return 0;
 }

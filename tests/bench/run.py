@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-from common import (BENCH, ENV, Holder, ROOT, SBT, empty_session, last_object, libc, median, run_traced, say,
+from common import (BENCH, ENV, Holder, ROOT, SBT, empty_scheduler, empty_session, last_object, libc, median, run_traced, say,
                     workload)
 from real import bench_real
 from reality import bench_ranking, bench_reality
@@ -109,11 +109,13 @@ def bench_aggregate():
 
 
 COUNTERS = ("-e", "page-faults,context-switches,task-clock,cpu-migrations")
+# None that the account is told of anyway.
+ALL_READ = ("-e", "minor-faults,cpu-clock,task-clock,cpu-migrations")
 
 
 def bench_causes():
     """What accounting for the time adds to a crossing, and four counters with it."""
-    ways = {"plain": ("--no-causes",), "causes": (), "counters": COUNTERS}
+    ways = {"plain": ("--no-causes",), "causes": (), "counters": COUNTERS, "all read": ALL_READ}
     for threads, extra, key, turns in ((1, (), "ns_per_call", 9),
                                        (4, ("--threads", "4", "--seconds", "3"), "ns_per_episode", 7)):
         def figure(run):
@@ -127,7 +129,8 @@ def bench_causes():
         print("%d thread%s on %d CPUs, ns %s: " % (threads, "s"[threads == 1:], os.cpu_count(),
                                                    "a crossing" if threads == 1 else "an episode") +
               ", ".join("%s %.0f" % (name, median(rows[name])) for name in rows))
-        for name, text, bound in (("causes", "causes on", 1.15), ("counters", "causes and four counters", 1.6)):
+        for name, text, bound in (("causes", "causes on", 1.15), ("counters", "causes and four counters", 1.6),
+                                  ("all read", "causes and four counters that are all read", None)):
             ratios = [(x - b) / (p - b) for b, p, x in zip(rows["bare"], rows["plain"], rows[name])]
             say("    added cost, %s, against --no-causes" % text, median(ratios), bound)
             print("    single ratios: " + " ".join("%.2f" % r for r in sorted(ratios)))
@@ -139,7 +142,8 @@ def bench_switch():
         out = subprocess.run([workload("bench_switch")], capture_output=True, text=True, check=True).stdout
         return last_object(out)["ns_per_switch"]["median"]
 
-    rows = {"bare": [], "plain": [], "traced": [], "counted": [], "stranger": [], "stranger, counters": []}
+    rows = {"bare": [], "plain": [], "traced": [], "counted": [], "empty programs": [], "stranger": [],
+            "stranger, counters": []}
     target = subprocess.Popen([workload("gen"), "--threads", "2", "--forever", "--work", "fixed:0=50ms,1=50ms",
                                "--work-by", "sleep"], stdout=subprocess.DEVNULL)
     try:
@@ -147,6 +151,8 @@ def bench_switch():
             rows["bare"].append(switch())
             for name, options in (("plain", ("--no-causes",)), ("traced", ()), ("counted", COUNTERS)):
                 rows[name].append(run_traced(options, [workload("bench_switch")])["ns_per_switch"]["median"])
+            with empty_scheduler():
+                rows["empty programs"].append(switch())
             for name, options in (("stranger", ()), ("stranger, counters", COUNTERS)):
                 with tempfile.NamedTemporaryFile() as out:
                     p = subprocess.Popen([SBT, "-q", "--json", *options, "-o", out.name, "-p", str(target.pid)],
@@ -160,10 +166,12 @@ def bench_switch():
         target.terminate()
         target.wait()
     print("ns a switch: " + ", ".join("%s %.0f" % (name, median(rows[name])) for name in rows))
-    for name, bound in (("plain", None), ("traced", 1000), ("counted", None), ("stranger", None),
-                        ("stranger, counters", None)):
+    for name, bound in (("plain", None), ("traced", 1000), ("counted", None), ("empty programs", None),
+                        ("stranger", None), ("stranger, counters", None)):
         say("    added to a context switch: %s" % name, median([x - b for b, x in zip(rows["bare"], rows[name])]),
             bound, " ns")
+    say("    a stranger's beyond empty programs at the same events",
+        median([x - b for b, x in zip(rows["empty programs"], rows["stranger"])]), None, " ns")
     noise = statistics.quantiles(rows["bare"], n=4)
     say("    noise: a quarter of the bare figures to three quarters", noise[2] - noise[0], None, " ns")
 

@@ -36,6 +36,8 @@ void account_prepare(struct attach *a, uint32_t max_threads)
 	skel->rodata->config.account = a->account;
 	skel->rodata->config.ncounters = (__u16)a->ncounters;
 	skel->rodata->config.plain_counters = (__u16)a->plain_counters;
+	skel->rodata->config.switch_counters = (__u16)a->switch_counters;
+	skel->rodata->config.fault_counters = (__u16)a->fault_counters;
 }
 
 static const void *map_array(const struct bpf_map *map, size_t size)
@@ -136,7 +138,10 @@ static int attach_fault(struct attach *a, struct bpf_program *program, uint64_t 
 	return 0;
 }
 
-/* Without them, time in page faults is time on a CPU like any other: said, and the rest goes on. */
+/*
+ * Without them, time in page faults is time on a CPU like any other: said, and the rest goes on, unless faults are to be
+ * counted by them.
+ */
 static int attach_faults(struct attach *a)
 {
 	struct sbt_bpf *skel = a->skel;
@@ -156,7 +161,7 @@ static int attach_faults(struct attach *a)
 	if (err)
 		snprintf(a->account_reason, sizeof(a->account_reason),
 			 "time in page faults is not told apart: %s", strerror(-err));
-	return 0;
+	return a->fault_counters ? err : 0;
 }
 
 int account_attach(struct attach *a)
@@ -308,6 +313,10 @@ static void tail_counters(const struct attach *a, const struct sbt_account *acc,
 		since.counter = c->sum[i].counter - c->mark[i].counter;
 		since.enabled = c->sum[i].enabled - c->mark[i].enabled;
 		since.running = c->sum[i].running - c->mark[i].running;
+		if (a->switch_counters >> i & 1)
+			since.counter = acc->switches - (uint32_t)c->mark[i].counter;
+		else if (a->fault_counters >> i & 1)
+			since.counter = acc->faults_begun - (uint32_t)c->mark[i].counter;
 		key = i * a->nrings + acc->cpu;
 		/* One that ran when tracing ended has counted on since it was looked at. */
 		if (acc->state == ACCOUNT_RUNNING && acc->cpu < a->nrings &&

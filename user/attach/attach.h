@@ -28,6 +28,8 @@ struct attach_options {
 	bool account; /* where threads' time goes */
 	uint32_t ncounters; /* by thread and phase; their fds follow: attach_set_counter() */
 	uint32_t plain_counters; /* a bit each: software events, which are never multiplexed */
+	/* A bit each, of those: what is counted with a thread's time. For these there are no fds. */
+	uint32_t switch_counters, fault_counters;
 	size_t ring_bytes; /* a CPU's ring; rounded up to a power of two of pages */
 	uint32_t max_threads; /* a power of two */
 	uint32_t max_processes;

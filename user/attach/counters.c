@@ -134,7 +134,7 @@ static bool is_general(int err)
 	       err == -ENOMEM;
 }
 
-static void close_event(struct counters *c, uint32_t event)
+static void close_fds(struct counters *c, uint32_t event)
 {
 	int *fd = &c->fds[(size_t)event * c->ncpus];
 	uint32_t cpu;
@@ -144,7 +144,23 @@ static void close_event(struct counters *c, uint32_t event)
 			close(fd[cpu]);
 		fd[cpu] = -1;
 	}
+}
+
+static void close_event(struct counters *c, uint32_t event)
+{
+	close_fds(c, event);
 	c->nopen[event] = 0;
+}
+
+int counters_kept(const struct event_spec *spec)
+{
+	if (spec->type != PERF_TYPE_SOFTWARE || spec->exclude_user || spec->exclude_kernel ||
+	    spec->exclude_hv)
+		return -ENOENT;
+	if (spec->config != PERF_COUNT_SW_CONTEXT_SWITCHES &&
+	    spec->config != PERF_COUNT_SW_PAGE_FAULTS)
+		return -ENOENT;
+	return (int)spec->config;
 }
 
 /* One event on all CPUs. Those of a hybrid have not all the same events. */
@@ -173,8 +189,11 @@ static void open_everywhere(struct counters *c, uint32_t event)
 	}
 	if (is_general(err))
 		close_event(c, event);
-	if (!err)
+	if (!err) {
+		if (counters_kept(spec) >= 0)
+			close_fds(c, event);
 		return;
+	}
 	explain(c, spec, err, reason);
 	if (c->nopen[event]) {
 		snprintf(said, sizeof(said), "%s", reason);

@@ -24,6 +24,11 @@ void counters_free(struct counters *c);
 
 uint32_t counters_n(const struct counters *c); /* as given, dropped ones too */
 const struct event_spec *counters_spec(const struct counters *c, uint32_t event);
+/*
+ * Is it a software event that the programs are told of anyway, with the time of traced threads? Then that is counted, and no
+ * perf event stays open, for which the whole machine would pay. Returns its number in perf_sw_ids, or -ENOENT.
+ */
+int counters_kept(const struct event_spec *spec);
 /* Is it counted, on some CPU at least? */
 bool counters_has(const struct counters *c, uint32_t event);
 uint32_t counters_nopen(const struct counters *c);

@@ -44,7 +44,7 @@ struct attach {
 	const struct sbt_account *accounts; /* the same, at the same indices; NULL */
 	const struct sbt_counting *countings; /* the same; NULL */
 	const struct sbt_sums *sums; /* the map, with --aggregate; NULL */
-	uint32_t ncounters, plain_counters;
+	uint32_t ncounters, plain_counters, switch_counters, fault_counters;
 	int *counter_fds; /* number x CPUs + CPU; -1: none; the caller's */
 	uint64_t *counter_end; /* what they said when tracing ended */
 	struct sbt_spec specs[SBT_SPECS]; /* what the programs are told of the probes */

@@ -211,6 +211,8 @@ int attach_new(const struct attach_options *o, struct attach **out, char *why, s
 		a->account = o->account;
 		a->ncounters = o->account ? o->ncounters : 0;
 		a->plain_counters = o->plain_counters;
+		a->switch_counters = o->switch_counters;
+		a->fault_counters = o->fault_counters;
 		err = try_method(a, o, method);
 		if (err && o->account && err != -EPERM) {
 			int why_not = err;

@@ -31,6 +31,10 @@ static void add(struct counting *c, uint32_t event)
 	};
 	if (s->type == PERF_TYPE_SOFTWARE)
 		c->plain |= 1u << i;
+	if (counters_kept(s) == PERF_COUNT_SW_CONTEXT_SWITCHES)
+		c->switches |= 1u << i;
+	else if (counters_kept(s) == PERF_COUNT_SW_PAGE_FAULTS)
+		c->faults |= 1u << i;
 	if (is_hardware(s, PERF_COUNT_HW_INSTRUCTIONS))
 		c->instructions = i;
 	if (is_hardware(s, PERF_COUNT_HW_CPU_CYCLES))
