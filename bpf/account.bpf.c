@@ -146,10 +146,7 @@ static __always_inline bool wants_cpu(struct task_struct *task, bool preempt)
 
 	if (preempt)
 		return true;
-	if (bpf_core_field_exists(task->__state))
-		state = task->__state;
-	else
-		state = ((struct task_struct___before_5_14 *)task)->state;
+	state = task_state(task);
 	return state == TASK_RUNNING || state == TASK_WAKING;
 }
 

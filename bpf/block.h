@@ -54,7 +54,7 @@ static __always_inline bool comm_differs(const char *a, const char *b)
  * all the time, and to read a name costs more than all else that a switch needs.
  */
 #define NAMED	 256
-#define NAMED_NS 10000000 /* names are read again then */
+#define KNOWN_NS 10000000 /* what was read of a task, a file or a stack is read again then */
 static struct {
 	__u64 start_ns; /* numbers are given again */
 	__u64 at_ns;
@@ -83,7 +83,7 @@ static __always_inline void name_task(struct task_struct *task, __u64 now)
 	__u64 start = task->start_time;
 
 	if (!pid || (named[at].pid == pid && named[at].start_ns == start &&
-		     now - named[at].at_ns < NAMED_NS))
+		     now - named[at].at_ns < KNOWN_NS))
 		return;
 	named[at].pid = pid;
 	named[at].start_ns = start;
@@ -239,7 +239,7 @@ static __always_inline __u64 file_of_call(struct sbt_account *a, struct task_str
 	/* What is in no folder has an inode in common with all of its like, and their places are given again at once. */
 	seen = (__u64)dentry ^ (__u64)BPF_CORE_READ(file, f_inode) << 16 ^
 	       (__u64)BPF_CORE_READ(file, f_op) << 32;
-	if (seen == a->file_seen && now - a->file_ns < NAMED_NS)
+	if (seen == a->file_seen && now - a->file_ns < KNOWN_NS)
 		return a->file_key;
 	a->file_seen = seen;
 	a->file_ns = now;
@@ -447,7 +447,7 @@ static __always_inline __u64 stack_key(struct sbt_account *a, struct pt_regs___k
 	/* The same depth is reached by different ways: what stands on top of the stack tells some apart. */
 	bpf_probe_read_user(&above, sizeof(above), (void *)sp);
 	key ^= above * 0xff51afd7ed558ccdULL;
-	if (key == a->stack_seen && now - a->stack_ns < NAMED_NS)
+	if (key == a->stack_seen && now - a->stack_ns < KNOWN_NS)
 		return key;
 	if (bpf_map_lookup_elem(&stacks, &key)) {
 		a->stack_seen = key;
@@ -462,15 +462,11 @@ static __always_inline __u64 stack_key(struct sbt_account *a, struct pt_regs___k
 
 /* --- blocks --------------------------------------------------------------------------------------------- */
 
-static __always_inline bool was_stopped(struct task_struct *task)
+static __always_inline long task_state(struct task_struct *task)
 {
-	long state;
-
 	if (bpf_core_field_exists(task->__state))
-		state = task->__state;
-	else
-		state = ((struct task_struct___before_5_14 *)task)->state;
-	return state & (TASK_STOPPED | TASK_TRACED);
+		return task->__state;
+	return ((struct task_struct___before_5_14 *)task)->state;
 }
 
 /* Why the task blocks, as far as its registers tell. Returns those, and in @call what is in them, or NULL. */
@@ -490,7 +486,7 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 	if (!regs)
 		return NULL;
 	user_call(regs, call);
-	if (was_stopped(task)) {
+	if (task_state(task) & (TASK_STOPPED | TASK_TRACED)) {
 		a->last_reason = before;
 		a->reason = SBT_BLOCKED_OTHER;
 		a->block_addr = SBT_OTHER_STOPPED;

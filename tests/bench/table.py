@@ -19,6 +19,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import tempfile
@@ -82,12 +83,24 @@ def uftrace(argv):
         return output(["uftrace", "record", "--force", "-d", folder, *argv])
 
 
+@contextlib.contextmanager
+def session_daemon(folder):
+    """Of LTTng: ended again if it was not there before."""
+    own = os.path.join(folder, "pid")
+    subprocess.run(["lttng-sessiond", "--daemonize", "--pidfile", own], check=False, capture_output=True)
+    try:
+        yield
+    finally:
+        if os.path.exists(own):
+            with open(own, encoding="ascii") as f:
+                os.kill(int(f.read()), signal.SIGTERM)
+
+
 def lttng(argv):
     def tell(*words):
         subprocess.run(["lttng", *words], check=True, capture_output=True)
 
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["lttng-sessiond", "--daemonize"], check=False, capture_output=True)
+    with tempfile.TemporaryDirectory() as folder, session_daemon(folder):
         tell("create", "sbtbench", "--output=" + folder)
         try:
             tell("enable-event", "-u", "lttng_ust_tracef:*", "-s", "sbtbench")
