@@ -27,6 +27,7 @@ struct thread {
 };
 
 static uint32_t thread_count = 2, size = 1024, stride; /* columns from row to row */
+static uint32_t weight; /* steps of arithmetic an element */
 static uint64_t sleep_work_ns;
 static int cyclic, kept; /* kept: cyclic, and row r is thread r mod n's all the time */
 static uint32_t first_row(uint32_t id, uint32_t k);
@@ -41,10 +42,29 @@ static double element(uint32_t row, uint32_t column)
 	return (double)(int64_t)r / 9223372036854775808.0 + (row == column ? size : 0);
 }
 
+/*
+ * As if numbers had more digits than a processor's: each product takes a chain of steps, and memory next to nothing. The last
+ * one goes on where the one before ended, so that two halves of a core do not wait for each other's units.
+ */
+static void update_heavy(double *row, const double *pivot, double factor, uint32_t k)
+{
+	double product = 0;
+
+	for (uint32_t j = k + 1; j < size; j++) {
+		for (uint32_t step = 0; step < weight; step++)
+			product += factor * pivot[j] - product;
+		row[j] -= product;
+	}
+}
+
 static inline void update_row(double *row, const double *pivot, uint32_t k)
 {
 	double factor = row[k] /= pivot[k];
 
+	if (weight) {
+		update_heavy(row, pivot, factor, k);
+		return;
+	}
 	for (uint32_t j = k + 1; j < size; j++)
 		row[j] -= factor * pivot[j];
 }
@@ -166,6 +186,7 @@ int main(int argc, char **argv)
 		{ "sleep-work", required_argument, NULL, 'w' },
 		/* Columns between rows that nobody touches: no prefetcher runs into another's row. */
 		{ "pad", required_argument, NULL, 'd' },
+		{ "weight", required_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct thread *threads;
@@ -174,7 +195,7 @@ int main(int argc, char **argv)
 	double error = 0;
 	int o;
 
-	while ((o = getopt_long(argc, argv, "p:t:s:w:d:", options, NULL)) != -1) {
+	while ((o = getopt_long(argc, argv, "p:t:s:w:d:h:", options, NULL)) != -1) {
 		switch (o) {
 		case 'p':
 			if (strcmp(optarg, "block") && strcmp(optarg, "cyclic") &&
@@ -195,9 +216,12 @@ int main(int argc, char **argv)
 		case 'd':
 			pad = (uint32_t)parse_u64("--pad", optarg, 0, 4096);
 			break;
+		case 'h':
+			weight = (uint32_t)parse_u64("--weight", optarg, 2, 1000);
+			break;
 		default:
 			fprintf(stderr, "usage: lu [--partition block|cyclic|kept] [--threads N] "
-					"[--size N] [--sleep-work NS] [--pad N]\n");
+					"[--size N] [--sleep-work NS] [--pad N] [--weight N]\n");
 			return 2;
 		}
 	}
