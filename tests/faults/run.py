@@ -120,6 +120,16 @@ WORK = ["--threads", "3", "--work", "random:50us:400us:7"]
 # --- the faults ---------------------------------------------------------------------------------------------
 # A generator: begins, is sent a Run for each run, and ends. What it yields is never looked at.
 
+def check_whole(trace):
+    """Attached in the midst of a meeting, who was inside already is a guess; where all are killed some have not come yet. In
+    between nothing is incomplete."""
+    states = [e["state"] for e in sorted(trace.all("episode"), key=lambda e: e["t_ns"])]
+    if "complete" in states:
+        first, last = states.index("complete"), len(states) - states[::-1].index("complete")
+        check("incomplete" not in states[first:last], f"incomplete between whole ones: {states[first:last]}")
+        check(states[:first].count("incomplete") <= 3 and len(states) - last <= 2, f"{states[:first]} ... {states[last:]}")
+
+
 def fault_target_killed(t):
     """SIGKILL to what is traced: the report comes, its sums are right, and those who waited are told of."""
     marked = episodes = 0
@@ -130,9 +140,9 @@ def fault_target_killed(t):
         if run.number % 2:
             target = t.start(gen(*WORK, "--rounds", "1000000"))
             wait_threads(target, 3)
-            sbt = run.start("-p", str(target.pid))
+            sbt = run.start("-W", "-p", str(target.pid))
         else:
-            target, sbt = None, run.start("--", *gen(*WORK, "--rounds", "1000000"))
+            target, sbt = None, run.start("-W", "--", *gen(*WORK, "--rounds", "1000000"))
         run.pause(0.6)
         if target:
             target.signal(signal.SIGKILL)
@@ -152,7 +162,7 @@ def fault_target_killed(t):
         trace = run.trace(result, rc)
         for b in trace.barriers(family="pthread"):
             check(not b["episodes"] or b["participants"] == 3, f"participants: {b}")
-            check(b["incomplete"] <= 2, f"more than the first and the last are incomplete: {b}")
+        check_whole(trace)
         marked += sum(p["abandoned"] for p in trace.processes()) > 0
         episodes += trace.end["episodes"]
     print(f"  {episodes} episodes complete; in {marked} runs threads died in a barrier, and it was said")
