@@ -140,9 +140,9 @@ $(B)/sbt-trace: $(OBJ)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # --- unit tests: user-space code under the sanitizers, no root ------------------------------------
-# A test named test_ROOM_*.c links that room and those before it; cmd has none, and of attach and stream only
-# what knows nothing of libbpf and rings: the names of events, samples, places of probes; blocks.
-PURE := base target sites model analyse emit tape
+# A test named test_ROOM_*.c links that room and those before it; cmd has none, and of attach only what knows nothing of
+# libbpf: the names of events, samples, places of probes.
+PURE := base target sites stream model analyse emit tape
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(B)/unit/%)
 rooms_upto = $(if $(filter base,$1),base,$(if $(filter attach,$1),attach base,$(if $(filter target,$1),target base,$(if $(filter sites,$1),sites target \
@@ -162,9 +162,6 @@ endef
 $(foreach r,$(PURE),$(eval $(call san_lib,$(r))))
 
 $(B)/san/attach.a: $(patsubst %.c,$(B)/san/%.o,$(wildcard user/attach/event*.c) user/attach/sample.c user/attach/places.c)
-	@rm -f $@; $(AR) rcs $@ $^
-
-$(B)/san/stream.a: $(B)/san/user/stream/blocks.o
 	@rm -f $@; $(AR) rcs $@ $^
 
 define unit_test
@@ -231,7 +228,7 @@ $(B)/bench/bench_model: $(B)/tests/bench/bench_model.o $(filter $(B)/user/model/
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
-$(B)/bench/bench_streams: $(B)/tests/bench/bench_streams.o $(B)/user/stream/ring.o \
+$(B)/bench/bench_streams: $(B)/tests/bench/bench_streams.o $(B)/user/stream/ring.o $(B)/user/stream/turns.o \
 		$(filter $(B)/user/model/% $(B)/user/base/%,$(OBJ))
 	@mkdir -p $(@D)
 	$(call say,LD)

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "stream/turns.h"
+
 /*
  * One ring as the kernel lays it out: a page with the consumer's position (ours to write), a page with the
  * producer's, the data twice in a row so that a record is never torn.
@@ -18,7 +20,8 @@ struct ring {
 	const uint64_t *producer;
 	const uint8_t *data;
 	size_t bytes;
-	uint64_t pos; /* where we read; published as the consumer's position by release() */
+	uint64_t pos; /* where we read */
+	uint64_t given; /* up to where the kernel may write again: *consumer, without touching it */
 	uint64_t end; /* the producer's position when last looked at */
 	const void *head; /* the next record, or NULL */
 	uint32_t head_len; /* with its header, rounded */
@@ -26,20 +29,13 @@ struct ring {
 	uint64_t shown; /* events: how far they were shown ahead of their turn */
 };
 
-/* A ring with a record of this pass: with its key, for rings are far from one another in memory. */
-struct due {
-	uint64_t key_ns;
-	uint32_t ring;
-};
-
 struct ring_stream {
 	struct stream stream;
 	struct ring *rings; /* the last is the events' */
 	uint32_t n;
-	struct due *heap; /* the earliest first; binary */
-	uint32_t nheap;
+	struct turns turns; /* of the rings with a record of this pass */
 	uint32_t
-		taken; /* whose head was handed out and must be released, on top of the heap; n: nobody's */
+		taken; /* whose head was handed out and must be released: whose turn it is; n: nobody's */
 	uint64_t until_ns; /* of the pass under way */
 	uint64_t crossings;
 };
@@ -112,28 +108,7 @@ static void ring_refresh(struct ring *ring, bool events)
 		ring_peek(ring, events);
 }
 
-/* --- the order of them: with many CPUs to look at each ring for each record would cost more than all the rest -- */
-
-/* On a tie the later ring goes first, so the event: a thread is born before it arrives. */
-static bool goes_before(const struct due *a, const struct due *b)
-{
-	return a->key_ns < b->key_ns || (a->key_ns == b->key_ns && a->ring > b->ring);
-}
-
-static void sift_down(struct ring_stream *s, uint32_t at)
-{
-	struct due due = s->heap[at];
-	uint32_t child;
-
-	for (; (child = 2 * at + 1) < s->nheap; at = child) {
-		if (child + 1 < s->nheap && goes_before(&s->heap[child + 1], &s->heap[child]))
-			child++;
-		if (!goes_before(&s->heap[child], &due))
-			break;
-		s->heap[at] = s->heap[child];
-	}
-	s->heap[at] = due;
-}
+/* --- the order of them: on a tie the event goes first, for a thread is born before it arrives -- */
 
 static bool is_due(const struct ring_stream *s, uint32_t ring)
 {
@@ -145,59 +120,70 @@ static void begin_pass(struct ring_stream *s, uint64_t until_ns)
 	uint32_t i;
 
 	s->until_ns = until_ns;
-	s->nheap = 0;
+	turns_clear(&s->turns);
 	for (i = 0; i < s->n; i++) {
 		ring_refresh(&s->rings[i], i == s->n - 1);
 		if (is_due(s, i))
-			s->heap[s->nheap++] = (struct due){ s->rings[i].key_ns, i };
+			turns_add(&s->turns, i, s->rings[i].key_ns);
 	}
-	for (i = s->nheap / 2; i-- > 0;)
-		sift_down(s, i);
+	turns_begin(&s->turns);
 }
 
-static void release(struct ring_stream *s)
+static void give_back(struct ring *ring)
 {
+	ring->given = ring->pos;
+	__atomic_store_n(ring->consumer, ring->pos, __ATOMIC_RELEASE);
+}
+
+/* Goes on behind the record that was handed out. Returns the next of its ring, if that is a crossing, or NULL. */
+static const struct sbt_crossing *release(struct ring_stream *s)
+{
+	bool events = s->taken == s->n - 1;
 	struct ring *ring;
 
 	if (s->taken >= s->n)
-		return;
+		return NULL;
 	ring = &s->rings[s->taken];
 	ring->pos += ring->head_len;
 	/* Given back now and then, not each time: the line is shared with the producers. */
-	if (ring->pos - *ring->consumer > ring->bytes / 16 || ring->pos >= ring->end)
-		__atomic_store_n(ring->consumer, ring->pos, __ATOMIC_RELEASE);
-	ring_peek(ring, s->taken == s->n - 1);
+	if (ring->pos - ring->given > ring->bytes / 16 || ring->pos >= ring->end)
+		give_back(ring);
+	ring_peek(ring, events);
 	if (is_due(s, s->taken))
-		s->heap[0].key_ns = ring->key_ns;
+		turns_next(&s->turns, ring->key_ns);
 	else
-		s->heap[0] = s->heap[--s->nheap];
-	if (s->nheap)
-		sift_down(s, 0);
+		turns_leave(&s->turns);
 	s->taken = s->n;
+	return events ? NULL : ring->head;
 }
 
 static int ring_next(struct stream *stream, uint64_t until_ns, struct stream_record *out)
 {
 	struct ring_stream *s = (struct ring_stream *)stream;
-	uint32_t i, best;
+	const struct ring *ring;
+	uint32_t i, last = s->taken;
 
-	release(s);
+	out->soon = release(s);
 	if (until_ns != s->until_ns)
 		begin_pass(s, until_ns);
-	if (!s->nheap) {
+	if (!turns_first(&s->turns, &s->taken)) {
+		s->taken = s->n;
 		for (i = 0; i < s->n; i++)
-			__atomic_store_n(s->rings[i].consumer, s->rings[i].pos, __ATOMIC_RELEASE);
+			give_back(&s->rings[i]);
 		s->until_ns = 0;
 		return 0;
 	}
-	best = s->taken = s->heap[0].ring;
-	out->key_ns = s->rings[best].key_ns;
+	ring = &s->rings[s->taken];
+	out->key_ns = ring->key_ns;
 	out->crossing = NULL;
 	out->event = NULL;
-	if (best == s->n - 1) {
-		out->event = s->rings[best].head;
+	/* Its turn has come already. */
+	if (s->taken == last)
+		out->soon = NULL;
+	if (s->taken == s->n - 1) {
+		out->event = ring->head;
 	} else {
-		out->crossing = s->rings[best].head;
+		out->crossing = ring->head;
 		s->crossings += out->crossing->type == SBT_REC_CROSSING ||
 				out->crossing->type == SBT_REC_RESUME;
 	}
@@ -212,7 +198,7 @@ static void ring_free(struct stream *stream)
 	for (i = 0; s->rings && i < s->n; i++)
 		ring_unmap(&s->rings[i]);
 	free(s->rings);
-	free(s->heap);
+	turns_free(&s->turns);
 	free(s);
 }
 
@@ -231,8 +217,7 @@ int ring_open(const int *fds, uint32_t n, size_t bytes, int events_fd, size_t ev
 	s->n = n + 1;
 	s->taken = s->n;
 	s->rings = calloc(s->n, sizeof(*s->rings));
-	s->heap = calloc(s->n, sizeof(*s->heap));
-	if (!s->rings || !s->heap)
+	if (!s->rings || turns_init(&s->turns, s->n))
 		goto fail;
 	for (i = 0; i < n; i++) {
 		err = ring_map(&s->rings[i], fds[i], bytes);

@@ -17,6 +17,8 @@ struct stream_record {
 		key_ns; /* what orders it: departure; arrival if it was abandoned; time of an event */
 	const struct sbt_crossing *crossing; /* one of the two; valid until the next call */
 	const struct sbt_event *event;
+	const struct sbt_crossing
+		*soon; /* one that is to come, likewise valid; NULL: none is known */
 };
 
 struct stream;

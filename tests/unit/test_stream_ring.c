@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Rings as the kernel lays them out, in memory files: in what order their records come, and what is given back. */
+#include <linux/bpf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "stream/ring.h"
+
+#define PAGE  ((size_t)sysconf(_SC_PAGESIZE))
+#define BYTES 4096u /* of a ring: a record is torn every few dozen */
+#define RINGS 5 /* the last is the events' */
+
+struct rings {
+	struct {
+		int fd;
+		uint8_t *map; /* the consumer's page, the producer's, the data twice */
+		uint64_t pos;
+	} ring[RINGS];
+	struct stream *stream;
+};
+
+static void set_up(struct rings *r)
+{
+	size_t size = 2 * PAGE + 2 * (size_t)BYTES;
+	int fds[RINGS], i;
+
+	memset(r, 0, sizeof(*r));
+	for (i = 0; i < RINGS; i++) {
+		fds[i] = r->ring[i].fd = memfd_create("ring", MFD_CLOEXEC);
+		assert_true(fds[i] >= 0);
+		assert_int_equal(ftruncate(fds[i], (off_t)size), 0);
+		r->ring[i].map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fds[i], 0);
+		assert_true(r->ring[i].map != MAP_FAILED);
+	}
+	assert_int_equal(ring_open(fds, RINGS - 1, BYTES, fds[RINGS - 1], BYTES, &r->stream), 0);
+}
+
+static void tear_down(struct rings *r)
+{
+	int i;
+
+	stream_free(r->stream);
+	for (i = 0; i < RINGS; i++) {
+		munmap(r->ring[i].map, 2 * PAGE + 2 * (size_t)BYTES);
+		close(r->ring[i].fd);
+	}
+}
+
+/* @flags: of the kernel's, in the length. */
+static void put(struct rings *r, int ring, const void *record, uint32_t size, uint32_t flags)
+{
+	uint8_t *data = r->ring[ring].map + 2 * PAGE;
+	uint32_t header[2] = { size | flags, 0 };
+	uint8_t bytes[512] = { 0 };
+	uint32_t i, whole = (size + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
+
+	memcpy(bytes, header, sizeof(header));
+	memcpy(bytes + sizeof(header), record, size);
+	for (i = 0; i < whole; i++) {
+		size_t at = (r->ring[ring].pos + i) & (BYTES - 1);
+
+		data[at] = data[BYTES + at] = bytes[i];
+	}
+	r->ring[ring].pos += whole;
+	__atomic_store_n((uint64_t *)(void *)(r->ring[ring].map + PAGE), r->ring[ring].pos,
+			 __ATOMIC_RELEASE);
+}
+
+static void put_crossing(struct rings *r, int ring, uint32_t tid, uint64_t depart, uint32_t flags)
+{
+	struct sbt_crossing c = {
+		.type = SBT_REC_CROSSING, .tid = tid, .arrive_ns = 1, .depart_ns = depart
+	};
+
+	put(r, ring, &c, sizeof(c), flags);
+}
+
+static void put_event(struct rings *r, uint32_t tid, uint64_t t_ns)
+{
+	struct sbt_event e = { .type = SBT_REC_THREAD, .tid = tid, .t_ns = t_ns };
+
+	put(r, RINGS - 1, &e, sizeof(e), 0);
+}
+
+static uint64_t given_back(const struct rings *r, int ring)
+{
+	return __atomic_load_n((const uint64_t *)(const void *)r->ring[ring].map, __ATOMIC_ACQUIRE);
+}
+
+static void see(void *ctx, const struct sbt_event *event)
+{
+	(void)event;
+	++*(unsigned int *)ctx;
+}
+
+static void expect_crossing(struct rings *r, uint64_t until, uint32_t tid)
+{
+	struct stream_record record;
+
+	assert_int_equal(stream_next(r->stream, until, &record), 1);
+	assert_non_null(record.crossing);
+	assert_null(record.event);
+	assert_int_equal(record.crossing->tid, tid);
+	assert_int_equal(record.key_ns, record.crossing->depart_ns);
+}
+
+static void expect_nothing(struct rings *r, uint64_t until)
+{
+	struct stream_record record;
+
+	assert_int_equal(stream_next(r->stream, until, &record), 0);
+}
+
+/* By time; of a tie the event first, then the last ring; nothing after the moment that was asked for. */
+static void test_order(void **state)
+{
+	struct stream_record record;
+	unsigned int events = 0;
+	struct rings r;
+
+	(void)state;
+	set_up(&r);
+	put_crossing(&r, 0, 1, 100, 0);
+	put_crossing(&r, 0, 2, 300, 0);
+	put_crossing(&r, 2, 3, 100, 0);
+	put_crossing(&r, 3, 4, 250, 0);
+	put_crossing(&r, 3, 5, 301, 0);
+	put_event(&r, 6, 250);
+	/* An event that was not shown is not handed out. */
+	ring_show_events(r.stream, see, &events);
+	assert_int_equal(events, 1);
+	put_event(&r, 7, 251);
+	expect_crossing(&r, 300, 3);
+	expect_crossing(&r, 300, 1);
+	assert_int_equal(stream_next(r.stream, 300, &record), 1);
+	assert_non_null(record.event);
+	assert_int_equal(record.event->tid, 6);
+	expect_crossing(&r, 300, 4);
+	expect_crossing(&r, 300, 2);
+	expect_nothing(&r, 300);
+	expect_crossing(&r, 400, 5);
+	expect_nothing(&r, 400);
+	assert_int_equal(ring_consumed(r.stream), 5);
+	tear_down(&r);
+}
+
+/* What is discarded is passed over; what is still being written ends its ring for now. */
+static void test_unfinished(void **state)
+{
+	struct rings r;
+	uint32_t *len;
+
+	(void)state;
+	set_up(&r);
+	put_crossing(&r, 1, 1, 10, BPF_RINGBUF_DISCARD_BIT);
+	put_crossing(&r, 1, 2, 20, 0);
+	len = (uint32_t *)(void *)(r.ring[1].map + 2 * PAGE + r.ring[1].pos);
+	put_crossing(&r, 1, 3, 30, BPF_RINGBUF_BUSY_BIT);
+	put_crossing(&r, 1, 4, 40, 0);
+	put_crossing(&r, 0, 5, 50, 0);
+	expect_crossing(&r, 100, 2);
+	expect_crossing(&r, 100, 5);
+	expect_nothing(&r, 100);
+	assert_int_equal(given_back(&r, 1), (uint8_t *)len - (r.ring[1].map + 2 * PAGE));
+	__atomic_store_n(len, (uint32_t)sizeof(struct sbt_crossing), __ATOMIC_RELEASE);
+	expect_crossing(&r, 200, 3);
+	expect_crossing(&r, 200, 4);
+	expect_nothing(&r, 200);
+	assert_int_equal(given_back(&r, 1), r.ring[1].pos);
+	tear_down(&r);
+}
+
+/* Many times around, each ring in order and all of them together; what is said to come soon does come. */
+static void test_around(void **state)
+{
+	uint64_t random = 88172645463325252ull, t = 1000, last = 0, fed = 0, seen = 0, told = 0;
+	const struct sbt_crossing *soon[RINGS] = { NULL };
+	struct stream_record record;
+	struct rings r;
+	uint32_t tid;
+	int i, round;
+
+	(void)state;
+	set_up(&r);
+	for (round = 0; round < 300; round++) {
+		for (i = 0; i < RINGS - 1; i++) {
+			uint64_t at = t;
+			unsigned int n;
+
+			random ^= random << 13;
+			random ^= random >> 7;
+			random ^= random << 17;
+			for (n = 0; n < (random >> (8 * i)) % 40; n++) {
+				at += (random >> (5 * i + n % 7)) % 4;
+				put_crossing(&r, i, (uint32_t)i, at, 0);
+				fed++;
+			}
+		}
+		t += 200;
+		while (stream_next(r.stream, t, &record) == 1) {
+			assert_true(record.key_ns >= last);
+			last = record.key_ns;
+			tid = record.crossing->tid;
+			/* Whoever is told of is the next of its ring. */
+			assert_true(!soon[tid] || soon[tid] == record.crossing);
+			soon[tid] = NULL;
+			if (record.soon) {
+				assert_null(soon[record.soon->tid]);
+				soon[record.soon->tid] = record.soon;
+				told++;
+			}
+			seen++;
+		}
+		for (i = 0; i < RINGS - 1; i++) {
+			assert_null(soon[i]);
+			assert_int_equal(given_back(&r, i), r.ring[i].pos);
+		}
+	}
+	assert_true(fed > 10000);
+	assert_int_equal(seen, fed);
+	assert_true(told > fed / 2);
+	assert_int_equal(ring_consumed(r.stream), fed);
+	tear_down(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_unfinished),
+		cmocka_unit_test(test_around),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Whose turn it is: as whoever looks at all of them finds, for every number of players. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "stream/turns.h"
+
+#define MOST 70
+
+struct player {
+	uint32_t source;
+	uint64_t key_ns;
+	unsigned int left; /* keys still to come */
+};
+
+static uint64_t state = 88172645463325252ull;
+
+static uint64_t rnd(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+/* The earliest; of equals the last. */
+static struct player *find_first(struct player *p, uint32_t n)
+{
+	struct player *first = NULL;
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (p[i].left && (!first || p[i].key_ns <= first->key_ns))
+			first = &p[i];
+	return first;
+}
+
+static void play(struct turns *t, uint32_t n)
+{
+	struct player p[MOST], *first;
+	uint32_t i, source;
+
+	turns_clear(t);
+	for (i = 0; i < n; i++) {
+		p[i] = (struct player){ 3 * i + 1, rnd() % 16, 1 + (unsigned int)(rnd() % 9) };
+		/* The last of all keys is one, too. */
+		if (rnd() % 8 == 0)
+			p[i].key_ns = UINT64_MAX;
+		turns_add(t, p[i].source, p[i].key_ns);
+	}
+	turns_begin(t);
+	while ((first = find_first(p, n))) {
+		assert_true(turns_first(t, &source));
+		assert_int_equal(source, first->source);
+		if (--first->left) {
+			/* Many ties; and the clock of one may go back. */
+			first->key_ns += rnd() % 3;
+			first->key_ns -= first->key_ns && rnd() % 10 == 0;
+			turns_next(t, first->key_ns);
+		} else {
+			turns_leave(t);
+		}
+	}
+	assert_false(turns_first(t, &source));
+}
+
+static void test_as_by_looking(void **unused)
+{
+	struct turns t;
+	uint32_t n, again;
+
+	(void)unused;
+	assert_int_equal(turns_init(&t, MOST), 0);
+	for (n = 0; n <= MOST; n++)
+		for (again = 0; again < 50; again++)
+			play(&t, n);
+	turns_free(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_as_by_looking) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
