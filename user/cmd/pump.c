@@ -409,6 +409,8 @@ int pump_run(struct pump *p, uint64_t until_ns)
 	int err;
 
 	while ((err = stream_next(p->stream, until_ns, &record)) > 0) {
+		if (record.soon)
+			model_expect(p->model, record.soon->tid);
 		err = take_record(p, &record);
 		if (err)
 			return err;

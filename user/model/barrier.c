@@ -164,15 +164,23 @@ int barrier_row(struct model *m, struct episode *e, uint32_t *row)
 	return err ? err : row_find(m, &id, m->sites, n, row);
 }
 
+/* Its entry, if the thread remembers where that is; or NULL. */
+struct model_barrier_thread *barrier_thread_known(const struct row *r, const struct thread *t)
+{
+	uint32_t way = r->index % THREAD_CACHE;
+
+	return t->rows[way].row == r->index ? &r->pub.threads[t->rows[way].pos] : NULL;
+}
+
 int barrier_thread(struct row *r, struct thread *t, struct model_barrier_thread **out)
 {
 	uint32_t way = r->index % THREAD_CACHE;
-	struct model_barrier_thread *bt;
+	struct model_barrier_thread *bt = barrier_thread_known(r, t);
 	uint64_t pos;
 	int err;
 
-	if (t->rows[way].row == r->index) {
-		*out = &r->pub.threads[t->rows[way].pos];
+	if (bt) {
+		*out = bt;
 		return 0;
 	}
 	if (!hash_get(&r->by_thread, t->index, &pos)) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define EPISODES_KEPT 1024
+#define SORT_FEW      64
 #define MEMBERS_READY \
 	64 /* at once, where so many are to come; a count is a claim of the program's */
 
@@ -106,21 +107,39 @@ static int order_cmp(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static void order_sort(struct order *order, uint32_t n)
+static int sort_many(struct model *m, const struct episode *e)
 {
-	struct order o;
-	uint32_t i, j;
+	uint32_t i;
+	int err = model_grow((void **)&m->order, &m->cap_order, e->n, sizeof(*m->order));
 
-	if (n > 64) {
-		qsort(order, n, sizeof(*order), order_cmp);
-		return;
+	if (err)
+		return err;
+	for (i = 0; i < e->n; i++)
+		m->order[i] = (struct order){ .key = e->members[i].pub.arrive_ns, .index = i };
+	qsort(m->order, e->n, sizeof(*m->order), order_cmp);
+	for (i = 0; i < e->n; i++)
+		m->sorted[i] = e->members[m->order[i].index];
+	return 0;
+}
+
+/*
+ * Each one's place is how many go before it: of few, to look at all pairs takes less time than to guess wrongly which way the
+ * next of them lies.
+ */
+static void sort_few(struct model *m, const struct episode *e)
+{
+	uint32_t place[SORT_FEW] = { 0 }, i, j;
+	uint64_t key[SORT_FEW];
+
+	for (i = 0; i < e->n; i++) {
+		key[i] = e->members[i].pub.arrive_ns;
+		for (j = 0; j < i; j++) {
+			place[j] += key[j] > key[i];
+			place[i] += key[j] <= key[i];
+		}
 	}
-	for (i = 1; i < n; i++) {
-		o = order[i];
-		for (j = i; j && order[j - 1].key > o.key; j--)
-			order[j] = order[j - 1];
-		order[j] = o;
-	}
+	for (i = 0; i < e->n; i++)
+		m->sorted[place[i]] = e->members[i];
 }
 
 /* Puts the members into the order of arrival; those at the same instant stay as they came. */
@@ -134,16 +153,13 @@ int episode_sort(struct model *m, struct episode *e)
 		;
 	if (i >= e->n)
 		return 0;
-	err = model_grow((void **)&m->order, &m->cap_order, e->n, sizeof(*m->order));
-	if (!err)
-		err = model_grow((void **)&m->sorted, &m->cap_sorted, e->n, sizeof(*m->sorted));
+	err = model_grow((void **)&m->sorted, &m->cap_sorted, e->n, sizeof(*m->sorted));
+	if (!err && e->n <= SORT_FEW)
+		sort_few(m, e);
+	else if (!err)
+		err = sort_many(m, e);
 	if (err)
 		return err;
-	for (i = 0; i < e->n; i++)
-		m->order[i] = (struct order){ .key = e->members[i].pub.arrive_ns, .index = i };
-	order_sort(m->order, e->n);
-	for (i = 0; i < e->n; i++)
-		m->sorted[i] = e->members[m->order[i].index];
 	sorted = m->sorted;
 	cap = m->cap_sorted;
 	m->sorted = e->members;

@@ -384,6 +384,21 @@ static int hand_out(struct model *m, const struct episode *e, struct model_episo
 	return 0;
 }
 
+/* What is kept of the members at the barrier is fetched for all at once, not for each when it is its turn. */
+static void expect_members(const struct row *r, const struct episode *e)
+{
+	const struct model_barrier_thread *bt;
+	uint32_t i;
+
+	for (i = 0; i < e->n; i++) {
+		bt = barrier_thread_known(r, e->members[i].thread);
+		if (!bt)
+			continue;
+		__builtin_prefetch(bt, 1);
+		__builtin_prefetch(&bt->sums, 1);
+	}
+}
+
 int episode_emit(struct model *m, struct episode *e)
 {
 	struct proc *p = proc_at(m, e->proc);
@@ -399,6 +414,7 @@ int episode_emit(struct model *m, struct episode *e)
 	if (err)
 		return err;
 	r = row_at(m, row);
+	expect_members(r, e);
 	fill_members(e);
 	number_members(m, e);
 	ep.proc = e->proc;

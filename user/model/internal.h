@@ -101,14 +101,17 @@ struct thread_team {
 	uint64_t outside_ns;
 };
 
-/* What every crossing looks at comes first, and lies together: with thousands of threads none is in the caches. */
+/*
+ * What every crossing looks at lies together, line by line of the cache: with thousands of threads nothing is in it, and each
+ * line costs more than all that is done with what it holds.
+ */
 struct thread {
+	/* every crossing */
 	uint64_t known_ns; /* up to when its time is accounted for */
 	uint64_t last_arrive_ns;
 	uint64_t seen_ns; /* last departure of depth 0: all its earlier records have come */
 	uint64_t outside_joined; /* outside_ns as far as it is in the ideal clock */
 	uint64_t ideal; /* absolute: its start, then the longest path so far */
-	uint64_t mix; /* of its place and number */
 	uint32_t index;
 	uint32_t next_seq;
 	uint32_t ngaps; /* ever; the last few are kept */
@@ -121,20 +124,25 @@ struct thread {
 	bool stays; /* at a barrier since known_ns: MODEL_CROSSING_STAYS was its last record */
 	bool has_gap; /* some record was missing: gap_seq is the first after the last of them */
 	bool tail_done; /* its tail is in the sums */
-	uint32_t gap_seq;
-	uint32_t teams_epoch; /* its teams are of: struct model */
+	bool folded; /* an empty place, to be used again */
+	/* likewise: where it is known */
 	struct {
 		uint32_t row;
 		uint32_t pos;
-	} rows[THREAD_CACHE];
-	struct thread_team teams[THREAD_TEAMS]; /* the last first */
+	} rows[THREAD_CACHE] __attribute__((aligned(TABLE_ALIGN)));
 	struct {
-		uint64_t object; /* serial */
+		uint32_t object; /* serial, its lower half: what is found there is looked at */
 		uint32_t slot;
 	} slots[THREAD_CACHE];
+	/* every crossing, then every episode; what follows in it costs nothing where it is not known */
 	struct model_thread pub;
+	/* every episode */
+	uint64_t mix __attribute__((aligned(TABLE_ALIGN))); /* of its place and number */
+	uint32_t teams_epoch; /* its teams are of: struct model */
+	uint32_t gap_seq;
+	struct thread_team teams[THREAD_TEAMS]; /* the last first */
+	/* seldom */
 	uint32_t next; /* of the same process; MODEL_NONE */
-	bool folded; /* an empty place, to be used again */
 	bool busy; /* scratch of thread_fold() */
 	bool summed; /* what it did came as sums */
 	uint64_t pending_object;
@@ -146,6 +154,12 @@ struct thread {
 	const struct model_detail *tail; /* owned; NULL: all on a CPU */
 	struct list tail_link; /* while there is one */
 };
+
+/* Up to here for every crossing: two lines, and two of pub. */
+#define THREAD_HOT (offsetof(struct thread, pub) + 2 * TABLE_ALIGN)
+
+_Static_assert(offsetof(struct thread, pub) % TABLE_ALIGN == 0, "its first line begins one");
+_Static_assert(offsetof(struct model_thread, depart_ns) == TABLE_ALIGN, "its first line is full");
 
 struct proc {
 	struct model_proc pub;
@@ -325,6 +339,8 @@ struct model {
 	struct table procs, threads, rows;
 	struct hash proc_by_id; /* (tgid, inc) */
 	struct hash thread_by_id; /* (inc, tid), last one */
+	uint32_t *recent; /* the same, by the last bits of tid: thread.c */
+	uint32_t nrecent; /* 0 or a power of two */
 	struct hash object_by_id;
 	struct hash row_by_id;
 	struct hash team_by_key; /* struct team */
@@ -506,6 +522,7 @@ struct row_id {
 /* barrier.c: the rows of the report */
 int barrier_row_at(struct model *m, const struct row_id *id, uint32_t site, uint32_t *row);
 int barrier_row(struct model *m, struct episode *e, uint32_t *row);
+struct model_barrier_thread *barrier_thread_known(const struct row *r, const struct thread *t);
 int barrier_thread(struct row *r, struct thread *t, struct model_barrier_thread **out);
 int barrier_phase(struct row *r, uint32_t from, struct model_phase **out);
 int barrier_fold(struct row *r, const struct model *m);

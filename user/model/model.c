@@ -68,6 +68,15 @@ void table_free(struct table *t)
 
 /* --- life --------------------------------------------------------------------------------------------- */
 
+/*
+ * In lines of the cache, and an odd number of them: the n-th lines of all elements then share out all its sets. With an even
+ * one half of the cache would hold none of what every crossing looks at.
+ */
+static uint32_t odd_lines(size_t size)
+{
+	return (uint32_t)(((size + TABLE_ALIGN - 1) / TABLE_ALIGN | 1) * TABLE_ALIGN);
+}
+
 struct model *model_new(const struct model_ops *ops, uint64_t start_ns)
 {
 	struct model *m = calloc(1, sizeof(*m));
@@ -78,7 +87,7 @@ struct model *model_new(const struct model_ops *ops, uint64_t start_ns)
 		m->ops = *ops;
 	m->start_ns = start_ns;
 	m->procs.elem = sizeof(struct proc);
-	m->threads.elem = (sizeof(struct thread) + TABLE_ALIGN - 1) / TABLE_ALIGN * TABLE_ALIGN;
+	m->threads.elem = odd_lines(sizeof(struct thread));
 	m->rows.elem = sizeof(struct row);
 	list_init(&m->objects);
 	list_init(&m->busy);
@@ -140,6 +149,7 @@ void model_free(struct model *m)
 	hash_free(&m->thread_by_id);
 	hash_free(&m->object_by_id);
 	hash_free(&m->row_by_id);
+	free(m->recent);
 	free(m->parked);
 	free(m->free_threads);
 	free(m->order);
@@ -334,28 +344,42 @@ static int add_out_of_order(struct model *m, struct thread *t, const struct mode
 	return park(m, t, c);
 }
 
+static int take_thread_crossing(struct model *m, const struct model_crossing *c)
+{
+	struct thread *t;
+	int err = thread_for_crossing(m, c, &t);
+
+	if (err)
+		return err;
+	if (t->begun && c->seq == t->next_seq && !t->nparked) {
+		t->next_seq++;
+		return feed(m, t, c, false);
+	}
+	return add_out_of_order(m, t, c);
+}
+
+/* Untrusted clocks and targets: nobody leaves before it came. */
+static bool needs_mending(const struct model_crossing *c)
+{
+	return c->flags & (MODEL_CROSSING_ABANDONED | MODEL_CROSSING_STAYS) ||
+	       c->depart_ns < c->arrive_ns || c->depart_ns == MODEL_UNKNOWN;
+}
+
 int take_crossing(struct model *m, const struct model_crossing *crossing)
 {
-	struct model_crossing c = *crossing;
-	struct thread *t;
-	int err;
+	struct model_crossing c;
 
-	m->totals.crossings += !(c.flags & MODEL_CROSSING_RESUMES);
-	/* Untrusted clocks and targets: nobody leaves before it came. */
+	m->totals.crossings += !(crossing->flags & MODEL_CROSSING_RESUMES);
+	if (!needs_mending(crossing))
+		return take_thread_crossing(m, crossing);
+	c = *crossing;
 	if (c.flags & (MODEL_CROSSING_ABANDONED | MODEL_CROSSING_STAYS))
 		c.depart_ns = MODEL_UNKNOWN;
 	else if (c.depart_ns < c.arrive_ns)
 		c.depart_ns = c.arrive_ns;
 	if (c.depart_ns == MODEL_UNKNOWN && !(c.flags & MODEL_CROSSING_STAYS))
 		c.flags |= MODEL_CROSSING_ABANDONED;
-	err = thread_for_crossing(m, &c, &t);
-	if (err)
-		return err;
-	if (t->begun && c.seq == t->next_seq && !t->nparked) {
-		t->next_seq++;
-		return feed(m, t, &c, false);
-	}
-	return add_out_of_order(m, t, &c);
+	return take_thread_crossing(m, &c);
 }
 
 static int unpark_all(struct model *m, uint64_t until)

@@ -45,7 +45,7 @@ struct slot *slot_find(struct object *o, struct thread *t)
 {
 	uint32_t i, way = o->serial % THREAD_CACHE;
 
-	if (t->slots[way].object == o->serial) {
+	if (t->slots[way].object == (uint32_t)o->serial) {
 		i = t->slots[way].slot;
 		if (i < o->nslots && o->slots[i].thread == t->index)
 			return &o->slots[i];
@@ -53,7 +53,7 @@ struct slot *slot_find(struct object *o, struct thread *t)
 	i = slot_place(o, t);
 	if (i == o->nslots)
 		return NULL;
-	t->slots[way].object = o->serial;
+	t->slots[way].object = (uint32_t)o->serial;
 	t->slots[way].slot = i;
 	return &o->slots[i];
 }
@@ -70,7 +70,7 @@ int slot_get(struct model *m, struct object *o, struct thread *t, struct slot **
 		err = model_grow((void **)&o->slots, &o->cap_slots, o->nslots + 1, sizeof(*s));
 		if (err)
 			return err;
-		t->slots[way].object = o->serial;
+		t->slots[way].object = (uint32_t)o->serial;
 		t->slots[way].slot = o->nslots;
 		s = &o->slots[o->nslots++];
 		memset(s, 0, sizeof(*s));

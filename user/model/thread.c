@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RECENT_MIN 64
+
 static uint64_t pair_key(uint32_t a, uint32_t b)
 {
 	return (uint64_t)a << 32 | b;
@@ -88,16 +90,76 @@ int take_process(struct model *m, uint32_t tgid, uint32_t inc, uint32_t parent_t
 	return 0;
 }
 
+/*
+ * Numbers of threads mostly come in a row: the last thread whose number ends so is whom every crossing asks for, and a line of
+ * the cache holds sixteen of them. The hash, which spreads them, is for the others.
+ */
+static uint32_t *recent_at(const struct model *m, uint32_t tid)
+{
+	return &m->recent[tid & (m->nrecent - 1)];
+}
+
+/* Twice as many as there are threads; without memory for it, those that there are. */
+static void grow_recent(struct model *m)
+{
+	uint32_t n = m->nrecent ? 2 * m->nrecent : RECENT_MIN, *recent;
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	if (m->threads.n <= m->nrecent / 2)
+		return;
+	recent = malloc(n * sizeof(*recent));
+	if (!recent)
+		return;
+	memset(recent, 0xff, n * sizeof(*recent));
+	free(m->recent);
+	m->recent = recent;
+	m->nrecent = n;
+	while ((e = hash_next(&m->thread_by_id, &pos, &zero)))
+		*recent_at(m, (uint32_t)e->key) = (uint32_t)e->value;
+}
+
+static struct thread *recent_thread(const struct model *m, uint32_t tid)
+{
+	uint32_t index = m->nrecent ? *recent_at(m, tid) : MODEL_NONE;
+
+	return index == MODEL_NONE ? NULL : thread_at(m, index);
+}
+
+static bool is_of(const struct model *m, const struct thread *t, uint32_t tgid, uint32_t inc)
+{
+	const struct proc *p = proc_at(m, t->pub.proc);
+
+	return p->pub.inc == inc && p->pub.tgid == tgid;
+}
+
 /* The last thread that had this number; it may have ended. */
 struct thread *thread_find(const struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid)
 {
-	struct thread *t;
+	struct thread *t = recent_thread(m, tid);
 	uint64_t i;
 
+	/* A place that was emptied, or is about to be, is no thread's. */
+	if (t && t->pub.tid == tid && !t->folded && is_of(m, t, tgid, inc))
+		return t;
 	if (!hash_get(&m->thread_by_id, pair_key(inc, tid), &i))
 		return NULL;
 	t = thread_at(m, i);
 	return proc_at(m, t->pub.proc)->pub.tgid == tgid ? t : NULL;
+}
+
+void model_expect(const struct model *m, uint32_t tid)
+{
+	/* Whether it is the one is not looked at: that would be to wait for it. */
+	const char *t = (const char *)recent_thread(m, tid);
+	size_t at;
+
+	if (!t)
+		return;
+	for (at = 0; at < THREAD_HOT; at += TABLE_ALIGN)
+		__builtin_prefetch(t + at, 1);
+	__builtin_prefetch(t + offsetof(struct thread, mix), 1);
 }
 
 uint32_t model_find_thread(const struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid)
@@ -142,7 +204,7 @@ int thread_new(struct model *m, struct proc *p, uint32_t tid, uint64_t start_ns,
 		return err;
 	for (i = 0; i < THREAD_CACHE; i++) {
 		t->rows[i].row = MODEL_NONE;
-		t->slots[i].object = MODEL_UNKNOWN;
+		t->slots[i].object = MODEL_NONE;
 	}
 	if (start_ns < m->start_ns)
 		start_ns = m->start_ns;
@@ -168,7 +230,12 @@ int thread_new(struct model *m, struct proc *p, uint32_t tid, uint64_t start_ns,
 	t->next = p->threads;
 	p->threads = t->index;
 	*out = t;
-	return hash_put(&m->thread_by_id, pair_key(p->pub.inc, tid), t->index);
+	if (hash_put(&m->thread_by_id, pair_key(p->pub.inc, tid), t->index))
+		return -ENOMEM;
+	grow_recent(m);
+	if (m->nrecent)
+		*recent_at(m, tid) = t->index;
+	return 0;
 }
 
 /* Its number came again: whatever it did is over. */
