@@ -2,10 +2,12 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * The merge and the model at the size of large machines: rings laid out as the kernel does, filled with crossings of many
- * threads, read and fed at full speed by one thread. Usage: bench_streams [SOURCES [THREADS [PASSES [TEAM]]]]; prints one
- * line. What it takes to fill the rings is not counted.
+ * threads, read and fed at full speed by one thread. Usage: bench_streams [SOURCES [THREADS [PASSES [TEAM [mixed]]]]]; prints
+ * one line. What it takes to fill the rings is not counted. Mixed: who leaves when is by chance, so that none of what one
+ * crossing needs lies beside what the next one does.
  */
 #include <linux/bpf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +37,7 @@ struct bench {
 	struct source *sources;
 	int *fds;
 	uint32_t nsources, threads, team;
+	bool mixed;
 	size_t bytes;
 	uint64_t t, random;
 	uint32_t round;
@@ -74,17 +77,27 @@ static int source_open(struct bench *b, uint32_t i)
 static void put(struct bench *b, struct source *s, const struct sbt_crossing *c)
 {
 	struct record r = { .len = sizeof(*c), .crossing = *c };
-	size_t at = s->pos & (b->bytes - 1), i;
+	size_t at = s->pos & (b->bytes - 1), left = b->bytes - at;
+	uint8_t *data = s->map + 2 * PAGE;
 
-	for (i = 0; i < sizeof(r); i++) {
-		size_t to = (at + i) & (b->bytes - 1);
-
-		s->map[2 * PAGE + to] = s->map[2 * PAGE + b->bytes + to] = ((uint8_t *)&r)[i];
-	}
+	/* Twice, as the kernel maps it: a record that is torn in the one is whole across both. */
+	memcpy(data + at, &r, sizeof(r));
+	if (left < sizeof(r))
+		memcpy(data, (uint8_t *)&r + left, sizeof(r) - left);
+	else
+		memcpy(data + b->bytes + at, &r, sizeof(r));
 	s->pos += sizeof(r);
 }
 
-/* Everybody once; who leaves from one CPU leaves in the order of time. */
+/* When the @nth of a CPU leaves, after the last has come: they leave in the order of time. */
+static uint64_t leaves_after(struct bench *b, uint32_t nth)
+{
+	uint64_t each = 10000 / (b->threads / b->nsources + 1);
+
+	return b->mixed && each ? nth * each + next_random(b) % each : nth % 5000 * 2;
+}
+
+/* Everybody once. */
 static void fill_round(struct bench *b)
 {
 	uint32_t cpu, thread, nth;
@@ -102,7 +115,7 @@ static void fill_round(struct bench *b)
 				.ip = thread / b->team % 16,
 				.words = b->team,
 				.arrive_ns = b->t + next_random(b) % 5000,
-				.depart_ns = b->t + 6000 + nth % 5000 * 2,
+				.depart_ns = b->t + 6000 + leaves_after(b, nth),
 				.arrive_cpu = (uint16_t)cpu,
 				.depart_cpu = (uint16_t)cpu,
 				.family = SBT_FAMILY_PTHREAD,
@@ -148,6 +161,8 @@ static int feed(struct bench *b)
 			.family = c->family,
 		};
 
+		if (r.soon)
+			model_expect(b->model, r.soon->tid);
 		if (model_add_crossing(b->model, &m))
 			return -1;
 		b->crossings++;
@@ -176,6 +191,7 @@ int main(int argc, char **argv)
 	b.threads = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 10000;
 	passes = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 0) : 10;
 	b.team = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 0) : 10;
+	b.mixed = argc > 5 && !strcmp(argv[5], "mixed");
 	if (!b.nsources || !b.threads || !passes || !b.team || b.threads % b.team)
 		return 2;
 	for (b.bytes = PAGE; b.bytes < (32u << 20) / b.nsources; b.bytes *= 2)
@@ -201,11 +217,11 @@ int main(int argc, char **argv)
 	if (model_finish(b.model, b.t) ||
 	    model_totals(b.model)->episodes != (uint64_t)rounds * (b.threads / b.team))
 		return 1;
-	printf("streams: %u sources, %u threads in teams of %u: %.1f ns a crossing, %.2f million a "
-	       "second; %llu crossings, "
-	       "%llu episodes, max RSS %ld KiB (%ld KiB after a pass)\n",
-	       b.nsources, b.threads, b.team, (double)b.spent / (double)b.crossings,
-	       (double)b.crossings * 1e3 / (double)b.spent, (unsigned long long)b.crossings,
-	       (unsigned long long)model_totals(b.model)->episodes, max_rss_kib(), early);
+	printf("streams: %u sources, %u threads in teams of %u%s: %.1f ns a crossing, %.2f million "
+	       "a second; %llu crossings, %llu episodes, max RSS %ld KiB (%ld KiB after a pass)\n",
+	       b.nsources, b.threads, b.team, b.mixed ? ", mixed" : "",
+	       (double)b.spent / (double)b.crossings, (double)b.crossings * 1e3 / (double)b.spent,
+	       (unsigned long long)b.crossings, (unsigned long long)model_totals(b.model)->episodes,
+	       max_rss_kib(), early);
 	return 0;
 }

@@ -241,10 +241,6 @@ def bench_memory():
     end, peak = trace_json([workload("bench_crossing"), "--threads", "2", "--seconds", "50"], 50)
     print("nothing watched, %d episodes, %d lost" % (end["episodes"], sum(end["lost"].values())))
     say("    peak memory of sbt-trace", peak, 32, " MiB")
-    """The model alone; and the merge with it, from few CPUs to many: wanted are 5 million crossings a second."""
-    subprocess.run([os.path.join(BENCH, "bench_model")], check=False)
-    for sources in (8, 64, 1024):
-        subprocess.run([os.path.join(BENCH, "bench_streams"), str(sources)], check=False)
 
 
 def bench_start():
@@ -313,7 +309,12 @@ def bench_strangers():
 
 
 def bench_model():
+    """The model alone; and the merge with it, from few CPUs to many: wanted are 5 million crossings a second."""
     subprocess.run([os.path.join(BENCH, "bench_model")], check=False)
+    for threads in ("1000", "10000"):
+        for sources in ("64", "256", "1024"):
+            subprocess.run([os.path.join(BENCH, "bench_streams"), sources, threads], check=False)
+    subprocess.run([os.path.join(BENCH, "bench_streams"), "1024", "10000", "10", "10", "mixed"], check=False)
 
 
 def crossing_figures(options):
