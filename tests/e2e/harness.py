@@ -45,6 +45,29 @@ class OutOfTime(BaseException):
     """By the runner's clock; not to be caught by a test."""
 
 
+# --- which tests may run beside others --------------------------------------------------------------
+
+def shared(function):
+    """
+    A test that may run beside others and on a machine that is busy: it counts, and looks at words, statuses and files, but
+    neither holds times against what they should be nor looks at processes that are not its own. A module says SHARED = True
+    where that is so for most of its tests; those for which it is not are @alone.
+    """
+    function.shared = True
+    return function
+
+
+def alone(function):
+    """A test that has the machine for itself, as those of modules without SHARED have."""
+    function.shared = False
+    return function
+
+
+def is_shared(function):
+    own = getattr(function, "shared", None)
+    return getattr(sys.modules[function.__module__], "SHARED", False) if own is None else own
+
+
 # --- assertions -------------------------------------------------------------------------------------
 
 def short(value, limit=700):

@@ -3,16 +3,22 @@
 # Copyright (c) 2026 The sbt-trace authors
 """Runs the end-to-end tests: needs root, build/sbt-trace and build/workloads.
 
-    run.py [-l] [PATTERN...]    all tests, or those whose name contains a PATTERN; -l lists them
+    run.py [-l] [--quiet-after PID] [PATTERN...]    all tests, or those whose name contains a PATTERN; -l lists them
 
 One line a test, and a last line "N passed, N failed".
 
+Most tests want the machine for themselves: they hold times against a program's own, or look at everything that runs. Those
+that do neither (harness.shared) are run first, LANES at a time, each lane by a process that ends what its own tests leave;
+the others follow one by one. With --quiet-after they wait until process PID has ended, that fills the machine meanwhile.
+
 These tests hold a tracer against real schedulers and clocks, on machines that others use too. A test that fails is
-therefore run again, and has passed if it does so twice in a row; the first failure is printed all the same, and counted
-in the line before the last. More than AGAIN of them in one run, one in a hundred, is no accident, and stays a failure.
+therefore run again, alone, and has passed if it does so twice in a row; the first failure is printed all the same, and
+counted in the line before the last. More than AGAIN of them in one run, one in a hundred, is no accident, and stays a failure.
 In a guest whose host is so busy that switches take several times what they do elsewhere DISTURBED may need that, and a
 test may begin its two once more."""
 
+import argparse
+import ctypes
 import glob
 import importlib
 import os
@@ -23,6 +29,7 @@ import traceback
 
 import harness
 
+LANES = 2
 SECONDS = 90  # for one test
 AGAIN = 6  # tests that may need a second try in one run
 DISTURBED = 20
@@ -94,14 +101,108 @@ def tries_left(again):
     return 1 if again < AGAIN else 0
 
 
+def anew(name, function, again):
+    """Of a test that failed: True if it passes after all. @again: how many have been begun anew before."""
+    tries = tries_left(again)
+    if not tries:
+        print(f"FAIL {name}: too many were begun anew", flush=True)
+    good = False
+    while not good and tries:
+        tries -= 1
+        time.sleep(PAUSE)
+        verdict = "AGAIN" if tries else "FAIL"
+        good = run(name, function, verdict) and run(name, function, verdict)
+    return good
+
+
+# --- several at a time ------------------------------------------------------------------------------
+
+def end_with_parent():
+    PR_SET_PDEATHSIG = 1
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+def lane(tests, todo, done):
+    """Takes numbers of tests from one pipe until there are none left, and writes those that passed to the other."""
+    harness.become_subreaper()
+    end_with_parent()
+    status = 1
+    try:
+        while True:
+            number = os.read(todo, NUMBER)
+            if not number:
+                break
+            if run(*tests[int.from_bytes(number, "little")], "AGAIN"):
+                os.write(done, number)
+        status = 0 if left_behind() is None else 1
+    except SystemExit:
+        pass
+    finally:
+        # Whatever happens, this process is no second runner.
+        os._exit(status)
+
+
+NUMBER = 2  # bytes
+
+
+def run_shared(tests):
+    """The numbers of the tests that passed; and whether every lane came to its end and left nothing behind."""
+    todo, todo_in = os.pipe()
+    done_out, done = os.pipe()
+    os.write(todo_in, b"".join(n.to_bytes(NUMBER, "little") for n in range(len(tests))))
+    os.close(todo_in)
+    lanes = []
+    sys.stdout.flush()
+    try:
+        for _ in range(LANES):
+            pid = os.fork()
+            if not pid:
+                os.close(done_out)
+                lane(tests, todo, done)
+            lanes.append(pid)
+        os.close(todo)
+        os.close(done)
+        with open(done_out, "rb") as f:
+            passed = f.read()
+        good = True
+        while lanes:
+            status = os.waitstatus_to_exitcode(os.waitpid(lanes[0], 0)[1])
+            lanes.pop(0)
+            good = good and status == 0
+            if status < 0:
+                print(f"FAIL a lane: ended by signal {-status}", flush=True)
+    finally:
+        # None is left, unless this process is to end.
+        for pid in lanes:
+            os.kill(pid, signal.SIGTERM)
+        for pid in lanes:
+            os.waitpid(pid, 0)
+    return {int.from_bytes(passed[i:i + NUMBER], "little") for i in range(0, len(passed), NUMBER)}, good
+
+
+def left_behind():
+    """None, or a sentence."""
+    try:
+        harness.wait_for("the last guard ends", lambda: not harness.living(), 10)
+    except harness.Failure as e:
+        print(f"FAIL left behind: {e}", flush=True)
+        return e
+    return None
+
+
+def wait_until_quiet(pid):
+    while (harness.stat_of(pid) or "Z")[0] != "Z":
+        time.sleep(0.5)
+
+
 def main():
-    arguments = sys.argv[1:]
-    if arguments[:1] == ["-h"] or arguments[:1] == ["--help"]:
-        print(__doc__)
-        return 0
-    names_only = "-l" in arguments
-    tests = collect([a for a in arguments if a != "-l"])
-    if names_only:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-l", action="store_true", dest="names_only")
+    parser.add_argument("--quiet-after", type=int, metavar="PID")
+    parser.add_argument("patterns", nargs="*", metavar="PATTERN")
+    arguments = parser.parse_args()
+    tests = collect(arguments.patterns)
+    if arguments.names_only:
         for name, _ in tests:
             print(name)
         return 0
@@ -117,23 +218,25 @@ def main():
     harness.become_subreaper()
     # The test that is running cleans up all the same.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    passed = failed = again = 0
-    for name, function in tests:
-        tries = tries_left(again)
-        good = run(name, function, "AGAIN" if tries else "FAIL")
-        again += not good and tries > 0
-        while not good and tries:
-            tries -= 1
-            time.sleep(PAUSE)
-            verdict = "AGAIN" if tries else "FAIL"
-            good = run(name, function, verdict) and run(name, function, verdict)
+    shared = [t for t in tests if harness.is_shared(t[1])]
+    good_ones, good = run_shared(shared) if shared else (set(), True)
+    passed, failed, again = len(good_ones), int(not good), 0
+    if arguments.quiet_after:
+        wait_until_quiet(arguments.quiet_after)
+    for name, function in [t for n, t in enumerate(shared) if n not in good_ones]:
+        good = anew(name, function, again)
+        again += 1
         passed += good
         failed += not good
-    try:
-        harness.wait_for("the last guard ends", lambda: not harness.living(), 10)
-    except harness.Failure as e:
-        print(f"FAIL left behind: {e}")
-        failed += 1
+    for name, function in [t for t in tests if not harness.is_shared(t[1])]:
+        may = again < AGAIN or tries_left(again) > 0
+        good = run(name, function, "AGAIN" if may else "FAIL")
+        if not good and may:
+            good = anew(name, function, again)
+            again += 1
+        passed += good
+        failed += not good
+    failed += left_behind() is not None
     if again:
         print(f"{again} failed once, see AGAIN above")
     print(f"{passed} passed, {failed} failed")

@@ -5,8 +5,8 @@
 import json
 import os
 
-from harness import (check, check_between, check_equal, check_in, clean_environment, schema, short, validate,
-                     workload)
+from harness import (check, check_between, check_equal, check_in, clean_environment, schema, shared, short,
+                     validate, workload)
 
 SIZE = 60
 
@@ -102,6 +102,7 @@ def test_threads(t):
         check_between("efficiency", p["efficiency"], expected - 1e-9, expected + 1e-9)
 
 
+@shared
 def test_unreadable(t):
     path = t.path()
     good = record(t, 20000)
@@ -117,6 +118,7 @@ def test_unreadable(t):
         check_equal("status", result.rc, 2)
 
 
+@shared
 def test_another_program(t):
     """Nothing in common must not pass for as fast as before; versions under two names are compared, and said to be."""
     good, other, renamed = record(t, 1000), t.path(), t.path("lu_two")
@@ -134,6 +136,7 @@ def test_another_program(t):
     check_in("stderr", "different names", result.err)
 
 
+@shared
 def test_nothing_to_compare(t):
     """A run that ends at once must not pass for one that is as fast as before."""
     good, bad = record(t, 1000), t.path()

@@ -6,8 +6,10 @@ import json
 import os
 import shutil
 
-from harness import (NOBODY, SBT, Failure, check, check_equal, check_in, check_not_in, schema,
-                     validate_one, workload)
+from harness import (NOBODY, SBT, Failure, alone, check, check_equal, check_in, check_not_in, schema, validate_one,
+                     workload)
+
+SHARED = True
 
 NEEDED = ["CAP_BPF", "CAP_PERFMON"]
 CAPABILITIES = [*NEEDED, "CAP_SYS_PTRACE", "CAP_CHECKPOINT_RESTORE", "CAP_SYS_ADMIN"]
@@ -138,6 +140,7 @@ def test_cannot_be_written(t):
     check_in("stderr", "cannot write /nonexistent/out", result.err)
 
 
+@alone
 def test_leaves_nothing(t):
     """No program, no probe, no process."""
     before = set(os.listdir("/sys/fs/bpf")) if os.path.isdir("/sys/fs/bpf") else set()

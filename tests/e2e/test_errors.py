@@ -9,9 +9,11 @@ import signal
 import subprocess
 import time
 
-from harness import (NOBODY, SBT, Failure, check, check_equal, check_in, clean_environment,
-                     code_differs, code_of, is_guard, living, read_proc, stat_of, wait_for, workload)
+from harness import (NOBODY, SBT, Failure, alone, check, check_equal, check_in, clean_environment, code_differs,
+                     code_of, is_guard, living, read_proc, stat_of, wait_for, workload)
 from test_pid import PACE
+
+SHARED = True
 
 # --- wrong usage -----------------------------------------------------------------------------------------
 
@@ -61,6 +63,7 @@ def test_usage(t):
         check_equal(f"stdout of {args}", result.out, "")
 
 
+@alone
 def test_order_of_options(t):
     """Options of the command are the command's."""
     check_equal("status", t.sbt("-o", t.path(), "sh", "-c", "exit 4").rc, 4)
@@ -145,6 +148,7 @@ def test_full_disk_later(t):
     check_equal("the command", result.out, "gen: rounds=500 threads=4 ok\n")
 
 
+@alone
 def test_stdout_is_closed_early(t):
     gen = t.gen("--forever", *PACE, wait=True)
     gen.begin()
@@ -231,14 +235,15 @@ def by_signal(number, *options):
     return test
 
 
-test_sigint = by_signal(signal.SIGINT)
-test_sigterm = by_signal(signal.SIGTERM)
-test_sighup = by_signal(signal.SIGHUP)
-test_sigint_multi = by_signal(signal.SIGINT, "--attach", "multi")
-test_sigint_perf = by_signal(signal.SIGINT, "--attach", "perf")
-test_sigint_no_children = by_signal(signal.SIGINT, "--no-children")
+test_sigint = alone(by_signal(signal.SIGINT))
+test_sigterm = alone(by_signal(signal.SIGTERM))
+test_sighup = alone(by_signal(signal.SIGHUP))
+test_sigint_multi = alone(by_signal(signal.SIGINT, "--attach", "multi"))
+test_sigint_perf = alone(by_signal(signal.SIGINT, "--attach", "perf"))
+test_sigint_no_children = alone(by_signal(signal.SIGINT, "--no-children"))
 
 
+@alone
 def test_killed(t):
     for options in ([], ["--attach", "multi"], ["--attach", "perf"], ["--no-children"]):
         gen = running_gen(t)
@@ -252,6 +257,7 @@ def test_killed(t):
         good_end(gen)
 
 
+@alone
 def test_killed_under_a(t):
     gen = running_gen(t)
     tracer = t.attach("-a")
@@ -316,6 +322,7 @@ def test_interrupted_while_a_command_starts(t):
         nobody_is_left_stopped(f"run {i}, interrupted after {wait * 1000:.1f} ms")
 
 
+@alone
 def test_killed_while_attaching(t):
     moment = random.Random(6)
     gen = running_gen(t)
@@ -330,6 +337,7 @@ def test_killed_while_attaching(t):
     good_end(gen)
 
 
+@alone
 def test_second_sigint_ends_at_once(t):
     gen = running_gen(t)
     tracer = t.attach("-p", str(gen.pid))
@@ -340,6 +348,7 @@ def test_second_sigint_ends_at_once(t):
     good_end(gen)
 
 
+@alone
 def test_second_sigint_though_nobody_reads(t):
     """The output is a pipe that is full: the report cannot be written, the user wants out."""
     gen = running_gen(t)

@@ -10,8 +10,10 @@ import shutil
 import signal
 import subprocess
 
-from harness import (SBT, Failure, Skip, check, check_equal, check_in, check_not_in, clean_environment, descendants,
-                     read_proc, source_lines, wait_for, workload)
+from harness import (SBT, Failure, Skip, alone, check, check_equal, check_in, check_not_in, clean_environment,
+                     descendants, read_proc, source_lines, wait_for, workload)
+
+SHARED = True
 
 LONG = 60  # seconds to wait for what comes within a few on an idle machine
 FALSE = ("deadlock", "never-fills")
@@ -181,6 +183,7 @@ def test_no_past(t):
     live(t, ["abba", "holder", "self", "pipe"], "--no-past", exact=False)
 
 
+@alone
 def test_growing_intervals(t):
     """Once, and then at growing intervals."""
     command, of = hung_all(t, ["sleep"])

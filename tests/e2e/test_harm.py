@@ -8,10 +8,11 @@ import shutil
 import signal
 import time
 
-from harness import (SBT, Skip, check, check_equal, check_in, descendants, read_proc, stat_of, wait_for,
+from harness import (SBT, Skip, check, check_equal, check_in, descendants, read_proc, shared, stat_of, wait_for,
                      workload)
 
 
+@shared
 def test_parent_that_watches_for_stops(t):
     """su stops itself when its child is stopped: nobody but COMMAND itself may be held."""
     script = workload("gen-static") + " --threads 2 --rounds 3"
@@ -23,6 +24,7 @@ def test_parent_that_watches_for_stops(t):
     check_in("output", "rounds=3", result.out)
 
 
+@shared
 def test_ignored_signals_stay_ignored(t):
     """nohup sbt-trace -- job: the job ignores SIGHUP as it would without us."""
     result = t.run(["sh", "-c", "trap '' HUP PIPE; exec \"$0\" -q -o \"$1\" -- grep SigIgn /proc/self/status",
@@ -39,6 +41,7 @@ def test_interim_after_the_report(t):
     check_equal("status", p.wait().rc, 5)
 
 
+@shared
 def test_ends_before_the_delay(t):
     trace = t.trace([workload("gen"), "--threads", "2", "--rounds", "3"], "--delay", "5")
     check_equal("episodes", trace.end["episodes"], 0)
@@ -60,6 +63,7 @@ def test_shared_barrier_before_it_is_touched(t):
     check(all(b["participants"] == 4 for b in rows if b["episodes"]), f"participants: {rows}")
 
 
+@shared
 def test_child_that_nobody_named(t):
     """A program that COMMAND's words do not name, which unwinds out of the wait in its first millisecond."""
     for name in ("cancel_cxx", "throw_out"):

@@ -7,7 +7,9 @@ import shutil
 import subprocess
 import unicodedata
 
-from harness import Trace, check, check_equal, check_in, read_csv, wait_for, workload
+from harness import Trace, alone, check, check_equal, check_in, read_csv, wait_for, workload
+
+SHARED = True
 
 # As a file name: escape sequences, line breaks, quotes, markup, formats, broken UTF-8, C1, bidi.
 BAD = b"x\033[31m\033]0;t\007\nnew\r\"q'`<script>,;|%s%n\\\xff\xfe\xc3(\x80 \xe2\x80\xaertl\xc2\x9b\t"
@@ -146,6 +148,7 @@ def test_nothing_found_in_a_bad_path(t):
     harmless("stderr", result.stderr)
 
 
+@alone
 def test_messages(t):
     for args, rc in (([b"--" + BAD], 2), ([b"-w", BAD, "--", "true"], 0), (["--", BAD], 1),
                      (["-o", b"/nonexistent/" + BAD, "--", "true"], 1),

@@ -7,9 +7,11 @@ import os
 import re
 import subprocess
 
-from harness import check, check_equal, check_in, check_not_in, workload
+from harness import alone, check, check_equal, check_in, check_not_in, workload
 from test_command import GEN, answers
 from test_pid import PACE, all_found, traced_gen
+
+SHARED = True
 
 METHODS = ("session", "multi", "perf")
 
@@ -68,10 +70,10 @@ def system(t, method):
 
 test_command = by_every_method(command)
 test_static_and_musl = by_every_method(static)
-test_pid = by_every_method(pid)
+test_pid = alone(by_every_method(pid))
 test_children = by_every_method(children)
 test_no_children = by_every_method(no_children)
-test_system = by_every_method(system)
+test_system = alone(by_every_method(system))
 
 
 # --- programs that a return probe would break ---------------------------------------------------------
@@ -135,6 +137,7 @@ def test_gobar_by_pid(t):
     check_equal("crossings seen and lost", trace.end["produced"], 600)
 
 
+@alone
 def test_under_a_too(t):
     """-a meets them without warning: the first crossings come before anybody has looked."""
     for name, (episodes, _) in UNWINDING.items():

@@ -9,6 +9,8 @@ import subprocess
 
 from harness import check, check_equal, check_in, check_not_in, workload
 
+SHARED = True
+
 
 def listed(t, *args, rc=0):
     result = t.sbt("list", *args)

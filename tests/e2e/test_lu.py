@@ -5,8 +5,8 @@ and of cyclic partitioning."""
 
 import re
 
-from harness import (Failure, check, check_between, check_equal, check_in, check_not_in,
-                     source_lines, workload)
+from harness import (Failure, check, check_between, check_equal, check_in, check_not_in, shared, source_lines,
+                     workload)
 
 LOOP_BLOCK, LOOP_CYCLIC, BEFORE = source_lines("lu.c", "serial(pthread_barrier_wait(&barrier))")
 
@@ -21,6 +21,7 @@ def places(trace):
     return {(b["function"], b["line"]): b["episodes"] for b in trace.barriers()}
 
 
+@shared
 def test_barriers_of_block(t):
     for size in (16, 100):
         trace = lu(t, "--size", str(size), "--threads", "4", "--partition", "block")
@@ -28,6 +29,7 @@ def test_barriers_of_block(t):
                     {("run", BEFORE): 1, ("lu_block", LOOP_BLOCK): size - 1})
 
 
+@shared
 def test_barriers_of_cyclic(t):
     trace = lu(t, "--size", "100", "--threads", "4", "--partition", "cyclic")
     check_equal("barriers", places(trace),
@@ -35,12 +37,14 @@ def test_barriers_of_cyclic(t):
     check_equal("threads", trace.process()["nthreads"], 4)
 
 
+@shared
 def test_pmm(t):
     lines = source_lines("pmm.c", "serial(pthread_barrier_wait(&barrier))")
     trace = t.trace([workload("pmm"), "--size", "128", "--threads", "3"]).nothing_lost()
     check_equal("barriers", places(trace), {("work", line): 1 for line in lines})
 
 
+@shared
 def test_tracing_changes_nothing(t):
     for partition in ("block", "cyclic"):
         for program in (["lu", "--size", "128", "--threads", "3", "--partition", partition],

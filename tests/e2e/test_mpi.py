@@ -9,8 +9,8 @@ import shutil
 import signal
 
 import genlog
-from harness import (SBT, Failure, Skip, Trace, check, check_between, check_equal, check_in,
-                     check_last, check_waits, clean_environment, descendants, wait_for, workload)
+from harness import (SBT, Failure, Skip, Trace, check, check_between, check_equal, check_in, check_last,
+                     check_waits, clean_environment, descendants, shared, wait_for, workload)
 
 MPIRUN = {"openmpi": ["mpirun.openmpi", "--oversubscribe"], "mpich": ["mpirun.mpich"]}
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -165,6 +165,7 @@ def test_mpich_each_rank_its_tracer_and_teams(t):
     known_answers(t, "mpich", 4, "gen_mpich", "allreduce", inside=True, teams=2)
 
 
+@shared
 def test_status_is_the_ranks_own(t):
     """mpirun sbt-trace: what the ranks print and how they end is mpirun's business, as without."""
     for mpi in MPIRUN:
@@ -229,6 +230,7 @@ def test_fortran_communicators(t):
                                                                        (20, 40)])
 
 
+@shared
 def test_no_mpirun(t):
     """A rank alone, of no job: who else is in its world is not known."""
     out = t.path()
@@ -247,6 +249,7 @@ def program_of(pid):
         return ""
 
 
+@shared
 def test_attached(t):
     """What was made before is not known: the world is, and it is complete."""
     for mpi in MPIRUN:

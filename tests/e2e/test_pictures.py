@@ -14,6 +14,8 @@ import browser
 from harness import (ROOT, Skip, check, check_between, check_equal, check_in, check_not_in, wait_for,
                      workload)
 
+SHARED = True
+
 MADE = os.path.join(ROOT, "build", "pictures", "made")
 CHART = os.path.join(ROOT, "build", "html", "chart.js")
 

@@ -9,11 +9,13 @@ import signal
 import subprocess
 
 import genlog
-from harness import (SBT, Trace, check, check_between, check_equal, check_in, clean_environment, short, wait_for,
-                     workload)
+from harness import (SBT, Trace, alone, check, check_between, check_equal, check_in, clean_environment, short,
+                     wait_for, workload)
 from test_hostile import BAD, OPTIONS, bad_copy, harmless
 from test_mpi import ENVIRONMENT, MPIRUN
 from test_pid import PACE
+
+SHARED = True
 
 GEN = [workload("gen"), "--threads", "4", "--rounds", "60", "--work", "random:10us:2ms:7"]
 
@@ -116,6 +118,7 @@ def test_same_numbers_of_processes_that_run(t):
     check_same_attached(t, "-p", None)
 
 
+@alone
 def test_same_numbers_of_the_whole_machine(t):
     """Others come meanwhile, one of them under another number of the same program."""
     def others():
@@ -264,6 +267,7 @@ def test_full_disk(t):
     check_equal("complete", trace.end["complete"], False)
 
 
+@alone
 def test_window(t):
     """Part of a run: the episodes of that time, none of the others, and nothing is called lost."""
     recording, log = t.path(), t.path()
@@ -337,6 +341,7 @@ def test_hang_is_on_record(t):
     check(read(live) == again, first_difference(read(live), again))
 
 
+@alone
 def test_ranks_recorded_apart(t):
     """Each rank's own recording, as of nodes of their own, read as one run: every meeting with both."""
     name = t.path("rank")
@@ -414,6 +419,7 @@ def numbers(trace):
     return out
 
 
+@alone
 def test_window_keeps_numbers(t):
     """Whoever is shown in part of a run has the number that it has in all of it; its own phases are those of the whole."""
     recording = t.path()
@@ -436,6 +442,7 @@ def test_window_keeps_numbers(t):
                 check_between(f"work and idle time of {x['tid']}", x["work_ns"] + x["idle_ns"], 0, 4.52e6)
 
 
+@alone
 def test_window_is_said(t):
     recording = t.path()
     t.sbt("record", "-q", "-o", recording, "-e", "page-faults", "--", *GEN)
@@ -450,6 +457,7 @@ def test_window_is_said(t):
     check_equal("of a part", (end["from_ns"], end["to_ns"]), (10000000, 30000000))
 
 
+@alone
 def test_window_without_a_meeting(t):
     """Two of three have come: nothing is lost there, and nothing is known to be."""
     recording = t.path()

@@ -11,9 +11,10 @@ import signal
 import statistics
 import subprocess
 
-from harness import (SBT, check, check_between, check_equal, check_in, check_not_in,
-                     clean_environment, read_csv, schema, source_lines, validate_one, wait_for,
-                     workload)
+from harness import (SBT, alone, check, check_between, check_equal, check_in, check_not_in, clean_environment,
+                     read_csv, schema, source_lines, validate_one, wait_for, workload)
+
+SHARED = True
 
 LOOP, _, BEFORE = source_lines("lu.c", "serial(pthread_barrier_wait(&barrier))")
 SIZE = 40
@@ -108,6 +109,7 @@ def test_others_are_silent(t):
 
 # --- warnings -------------------------------------------------------------------------------------------
 
+@alone
 def test_warnings(t):
     slow = [workload("gen"), "--threads", "2", "--rounds", "12", "--work", "fixed:0=20ms",
             "--work-by", "sleep"]
@@ -226,6 +228,7 @@ def test_text_report(t):
     check_equal("lines past column 120", [x for x in text.splitlines() if len(x) > 120], [])
 
 
+@alone
 def test_high_cost_is_said(t):
     # One thread alone waits for nobody: its phases are short whatever the machine does.
     text = t.text([workload("gen"), "--threads", "1", "--rounds", "20000"])

@@ -7,8 +7,8 @@ import collections
 import os
 import subprocess
 
-from harness import (Skip, check, check_between, check_equal, check_in, check_last, check_not_in,
-                     check_waits, genlog, workload)
+from harness import (Skip, check, check_between, check_equal, check_in, check_last, check_not_in, check_waits,
+                     genlog, shared, workload)
 from test_list import places
 
 GEN = ["--threads", "4", "--rounds", "100", "--work", "random:10us:2ms:7", "--work-by", "sleep"]
@@ -145,6 +145,7 @@ def test_site_is_the_users(t):
     check_not_in("function", "std::", barrier["function"])
 
 
+@shared
 def test_list(t):
     found, _ = places(t, workload("gen_std"))
     waits = [p for p in found if p["family"] == "std"]
@@ -183,6 +184,7 @@ int main()
 """
 
 
+@shared
 def test_put_in_line_is_said(t):
     """A barrier of which no function is left is not seen; that is said, in a run and by list."""
     source, binary = t.path() + ".cc", t.path()

@@ -10,8 +10,8 @@ import signal
 import subprocess
 import time
 
-from harness import (SBT, Failure, Skip, check, check_between, check_equal, check_in,
-                     clean_environment, code_differs, descendants, read_proc, wait_for)
+from harness import (SBT, Failure, Skip, check, check_between, check_equal, check_in, clean_environment,
+                     code_differs, descendants, read_proc, shared, wait_for)
 
 # 15 ms lost by each of three in 20 ms, at two places in turn; the fourth is always last.
 LATE = ("--threads", "4", "--sites", "2", "--work", "fixed:0=5ms,1=5ms,2=5ms,3=20ms", "--work-by",
@@ -193,6 +193,7 @@ def test_signals(t):
         wait_for("no byte of code differs", lambda: code_differs(gen.pid) == 0)
 
 
+@shared
 def test_two_signals(t):
     """The second ends it at once, wherever it is: not without giving the terminal back."""
     gen = t.gen(*LATE)
@@ -223,6 +224,7 @@ def test_long_wait(t):
     pane.ended(0)
 
 
+@shared
 def test_target_ends(t):
     gen = t.gen(*LATE)
     pane = Pane(t, top("-p", gen.pid))
@@ -248,6 +250,7 @@ def test_whole_machine(t):
     pane.ended(0)
 
 
+@shared
 def test_terminals(t):
     gen = t.gen(*LATE)
     for term in ("xterm", "vt100", "screen-256color"):
@@ -265,6 +268,7 @@ def test_terminals(t):
     pane.ended(0)
 
 
+@shared
 def test_command(t):
     """What it prints waits until the picture has gone."""
     gen = os.path.join(os.path.dirname(SBT), "workloads", "gen")
@@ -277,6 +281,7 @@ def test_command(t):
     check(re.search(r"first\n.*gen: rounds=\d+ threads=4 ok\n.*last", screen, re.S), screen)
 
 
+@shared
 def test_command_goes_on(t):
     pane = Pane(t, top("--", "sh", "-c", "'for i in 1 2 3 4 5; do echo line $i; sleep 1; done; exit 4'"))
     pane.shows("No barrier has been crossed yet")
@@ -323,6 +328,7 @@ def test_nothing(t):
     pane.ended(0)
 
 
+@shared
 def test_words(t):
     for args, said in ((["-d", "0"], "a number of seconds from 0.1"), (["-d", "x"], "a number of seconds"),
                        (["-n", "0"], "a number from 1"), (["--json"], "unknown option --json"),

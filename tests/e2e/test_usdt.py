@@ -7,8 +7,7 @@ import os
 import re
 import signal
 
-from harness import (ROOT, check, check_between, check_equal, check_in, check_not_in, wait_for,
-                     workload)
+from harness import (ROOT, check, check_between, check_equal, check_in, check_not_in, shared, wait_for, workload)
 
 VARIANTS = ["sbtloop", "sbtloop-O0", "sbtloop-lto", "sbtloop-cxx", "sbtloop-cxx-O0",
             "sbtloop-static", "sbtloop-stripped", "sbtloop-musl"]
@@ -52,6 +51,7 @@ def test_loop(t):
         check_equal(f"{name}: no other", len(trace.barriers()), 4)
 
 
+@shared
 def test_off(t):
     """Compiled without, nothing but the bare barrier is left, and it is still seen."""
     trace = t.trace([workload("sbtloop-off")]).nothing_lost()
@@ -73,6 +73,7 @@ def test_attached(t):
     check_equal("threads", [m["index"] for m in done["threads"]], [0, 1, 2, 3])
 
 
+@shared
 def test_block_of_loop_barriers(t):
     """Figure 5.15; and what is in a loop is not told of each time."""
     text = t.text([workload("sbtloop")])
@@ -90,6 +91,7 @@ def test_block_of_loop_barriers(t):
     check_not_in("each time", "SBT barrier watch", text)
 
 
+@shared
 def test_program_of_the_thesis(t):
     """Figures 3.3 and 3.4, options on its own command line; figure 3.6."""
     program = workload("thesis/pmm")
@@ -111,6 +113,7 @@ def test_program_of_the_thesis(t):
         check_in("counters", counter, text)
 
 
+@shared
 def test_words_win_over_everything(t):
     """The program's own command line, then sbt-trace's, then the environment; only for programs with markers."""
     result = t.sbt("-w", "End", "--", workload("sbtloop"), "SBT_WATCH", "Start",
@@ -125,6 +128,7 @@ def test_words_win_over_everything(t):
     check_not_in("not for others", "no barrier \"x\"", result.err)
 
 
+@shared
 def test_numbers_of_perfex(t):
     text = t.text([workload("thesis/pmm"), "T5_EVENT0", "0", "T5_EVENT1", "17"])
     for event in ("cycles", "instructions"):
@@ -172,6 +176,7 @@ CHANGES = [
 ]
 
 
+@shared
 def test_lines_to_change(t):
     with open(os.path.join(ROOT, "tests/workloads/lu.c"), encoding="utf-8") as f:
         before = f.read()

@@ -8,8 +8,8 @@ import re
 import shutil
 import subprocess
 
-from harness import (check, check_between, check_equal, check_in, check_last, check_not_in,
-                     check_waits, genlog, workload)
+from harness import (check, check_between, check_equal, check_in, check_last, check_not_in, check_waits, genlog,
+                     shared, workload)
 
 GEN = ["--threads", "4", "--rounds", "100", "--work-by", "sleep"]
 
@@ -120,14 +120,17 @@ def left_early(t, kind, spec, said):
                                                   if e["state"] == "incomplete"}, {4})
 
 
+@shared
 def test_exceptions_pass(t):
     left_early(t, "throws", "my_throwing_barrier", r"caught=(\d+)")
 
 
+@shared
 def test_jumps_pass(t):
     left_early(t, "jumps", "my_jumping_barrier", r"jumped=(\d+)")
 
 
+@shared
 def test_a_name_that_nothing_has(t):
     trace, _ = user_gen(t, "one", "my_barrier", "no_such_barrier", "libnone.so:my_barrier",
                         "my_barrier..no_end", "my_global_barrier")
@@ -145,6 +148,7 @@ def test_each_thread_its_own(t):
     check_in("stderr", "no two threads met at one", trace.result.err)
 
 
+@shared
 def test_wrong(t):
     for spec, part in (("", "the function is missing"), ("f@0", "behind @"), ("f,n=1", "no option"),
                        ("0x1234", "needs its file"), ("f..", "behind .. is missing"),
@@ -154,6 +158,7 @@ def test_wrong(t):
         check_in(f"stderr of -b {spec}", part, result.err)
 
 
+@shared
 def test_tail_calls(t):
     """A function that ends by jumping to another one returns where that does; one that jumps into
     another library cannot be seen to return, and is refused in a sentence."""
@@ -220,6 +225,7 @@ def test_rust(t):
     check_equal("family", {b["family"] for b in trace.barriers()}, {"std"})
 
 
+@shared
 def test_cxx_barriers_that_compilers_leave(t):
     """std::barrier without optimisation (g++, clang) and with it (clang); Boost's without."""
     source = t.path("meet.cc")
