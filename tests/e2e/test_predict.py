@@ -7,7 +7,7 @@ import csv
 import io
 import json
 
-from harness import (CALM_NS, SBT, Trace, check, check_between, check_equal, check_in, check_not_in, schema, switch_ns,
+from harness import (CALM_NS, SBT, Failure, Trace, check, check_between, check_equal, check_in, check_not_in, schema, switch_ns,
                      validate_one, workload)
 
 
@@ -371,19 +371,30 @@ def computing(t, path):
     return Prediction(t, path, "--machine", "ideal", "--processors", "1")[1]["time_ns"]
 
 
-def curves_of(t, name):
-    """A function from options to its curve. On a host that is busy, of a few recordings by turns the one that computed
-    least: the others had less of the CPU than they thought, for a guest is not told what its host takes."""
-    rounds = 1 if switch_ns() < CALM_NS else 3
-    paths = [[record(t, [workload("sbtpaper"), name, str(n)]) for n in COUNTS] for _ in range(rounds)]
-    least = [min(of, key=lambda path: computing(t, path)) for of in zip(*paths)]
-    return lambda *options: Curve(t, least, *options)
+def held(t, look, *names):
+    """
+    look() at the curves of these benchmarks, functions from options to a Curve. On a host that is busy some of the recordings
+    had less of the CPU than they thought, for a guest is not told what its host takes. Where it finds something wrong there,
+    two more are made of each by turns, and it looks at those that computed least.
+    """
+    def recorded():
+        return [[record(t, [workload("sbtpaper"), name, str(n)]) for n in COUNTS] for name in names]
+
+    def curves(recordings):
+        return [lambda *options, of=of: Curve(t, of, *options) for of in recordings]
+
+    first = recorded()
+    try:
+        return look(*curves(first))
+    except Failure:
+        if switch_ns() < CALM_NS:
+            raise
+    least = [[min(some, key=lambda path: computing(t, path)) for some in zip(*of)]
+             for of in zip(first, recorded(), recorded())]
+    return look(*curves(least))
 
 
-def test_paper_computing(t):
-    """Figures 4 and 6: Embar is linear and its time proportional to MipsRatio; Poisson and Cyclic gain from processors,
-    Sparse loses by them."""
-    embar, poisson, cyclic, sparse = (curves_of(t, name) for name in ("embar", "poisson", "cyclic", "sparse"))
+def paper_computing(embar, poisson, cyclic, sparse):
     ideal = [embar("--machine", "ideal", "--set", f"MipsRatio={r}") for r in (2, 1, 0.5, 0.25)]
     for n in COUNTS:
         double, one, half, quarter = (c.ns[n] for c in ideal)
@@ -409,10 +420,13 @@ def test_paper_computing(t):
               f"{n} processors: { {p: c.ns for p, c in policy.items()} }")
 
 
-def test_paper_planes(t):
-    """Figures 4 to 8: a (BLOCK, BLOCK) plane on 2 and 8 threads leaves 1 and 4 idle; dear messages, and fast processors,
-    move Mgrid's best number of processors down."""
-    grid, mgrid = curves_of(t, "grid"), curves_of(t, "mgrid")
+def test_paper_computing(t):
+    """Figures 4 and 6: Embar is linear and its time proportional to MipsRatio; Poisson and Cyclic gain from processors,
+    Sparse loses by them."""
+    held(t, paper_computing, "embar", "poisson", "cyclic", "sparse")
+
+
+def paper_planes(grid, mgrid):
     for name, c in (("grid", grid), ("mgrid", mgrid)):
         ideal = c("--machine", "ideal")
         # Nothing gained: what the threads compute is measured, so it is so to within what the machine did meanwhile.
@@ -433,10 +447,19 @@ def test_paper_planes(t):
     check(best[5, 5] < best[20, 5], f"{best}")
 
 
-def test_paper_sort(t):
-    """What is sent is much: bandwidth decides."""
-    sort = curves_of(t, "sort")
+def test_paper_planes(t):
+    """Figures 4 to 8: a (BLOCK, BLOCK) plane on 2 and 8 threads leaves 1 and 4 idle; dear messages, and fast processors,
+    move Mgrid's best number of processors down."""
+    held(t, paper_planes, "grid", "mgrid")
+
+
+def paper_sort(sort):
     narrow, usual, wide = (sort(*DISTRIBUTED, "--set", f"ByteTransferTime={b}us/B") for b in (0.2, 0.05, 0.005))
     for n in COUNTS[1:]:
         check(narrow.ns[n] > usual.ns[n] > wide.ns[n], f"{n}: {narrow.ns} {usual.ns} {wide.ns}")
     check(narrow.ns[16] > 1.2 * wide.ns[16], f"{narrow.ns} {wide.ns}")
+
+
+def test_paper_sort(t):
+    """What is sent is much: bandwidth decides."""
+    held(t, paper_sort, "sort")
