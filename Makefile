@@ -261,7 +261,8 @@ demo: setup
 
 check:
 	scripts/setup check
-	$(MAKE) all static deb workloads
+	$(MAKE) -j$(shell nproc) all static workloads
+	$(MAKE) deb
 	scripts/check --machines
 	$(MAKE) pictures unit fuzz-programs
 	scripts/check
