@@ -197,6 +197,8 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	spec = bpf_map_lookup_elem(&specs, &number);
 	if (!spec || ((t->proc_flags & SBT_PROC_BY_EXIT) && (spec->flags & SBT_SPEC_NO_EXITS)))
 		return 1;
+	if (t->proc_flags & SBT_PROC_SHED(spec->family))
+		return 1;
 	if (t->arrive_ns) {
 		/* Inside already: of a function called from there, or the first never returned. */
 		if (still_inside(ctx, t) && !did_not_wait(ctx, t, spec))

@@ -3,22 +3,91 @@
 #include "analyse/ceiling.h"
 
 #include <math.h>
+#include <stddef.h>
+
+/* Of its time, whatever is said to be saved. */
+#define LEAST_LEFT 0.05
 
 double ceiling_share(const struct ceiling_process *p)
 {
 	return p->time_ns ? (double)p->crossings * p->price_ns / (double)p->time_ns : NAN;
 }
 
-/* Without what recording costs it crosses more often: so many crossings take less time. */
-double ceiling_share_excluded(const struct ceiling_process *p)
+/* Crossings of these families, as far as they can be told from the others. */
+static uint64_t crossings_of(const struct ceiling_process *p, uint32_t families)
 {
-	double saved = (double)p->crossings * (p->price_ns - p->excluded_ns);
-	double left = (double)p->crossings * p->excluded_ns;
+	uint64_t sum = 0;
+	uint32_t i;
+
+	if (families == CEILING_WHOLE)
+		return p->crossings;
+	for (i = 0; i < p->nunits; i++)
+		if (!(p->units[i].families & ~families))
+			sum += p->units[i].crossings;
+	return sum < p->crossings ? sum : p->crossings;
+}
+
+/*
+ * @n of its crossings cost @price_ns from now on. Without what is saved it crosses more often: so many crossings take less
+ * time.
+ */
+static double share_with(const struct ceiling_process *p, uint64_t n, double price_ns)
+{
+	double saved = (double)n * (p->price_ns - price_ns);
+	double left = (double)p->crossings * p->price_ns - saved;
 	double time = (double)p->time_ns - saved;
 
 	if (isnan(saved) || !p->time_ns)
 		return NAN;
+	/* Estimates may be too high, and something is left of the time. */
+	if (time < (double)p->time_ns * LEAST_LEFT)
+		time = (double)p->time_ns * LEAST_LEFT;
 	return time > left ? left / time : 1;
+}
+
+double ceiling_share_excluded(const struct ceiling_process *p, uint32_t families)
+{
+	return share_with(p, crossings_of(p, families), p->excluded_ns);
+}
+
+/* The dearest unit that is not among @families; NULL: there is none with any crossing. */
+static const struct ceiling_unit *dearest(const struct ceiling_process *p, uint32_t families)
+{
+	const struct ceiling_unit *most = NULL;
+	uint32_t i;
+
+	for (i = 0; i < p->nunits; i++)
+		if (p->units[i].families & ~families && p->units[i].crossings &&
+		    (!most || p->units[i].crossings > most->crossings))
+			most = &p->units[i];
+	return most;
+}
+
+uint32_t ceiling_choose(const struct ceiling_process *p, double limit)
+{
+	const struct ceiling_unit *unit;
+	uint32_t families = 0;
+
+	while ((unit = dearest(p, families))) {
+		families |= unit->families;
+		/* Nothing would be left. */
+		if (!(p->families & ~families))
+			break;
+		if (share_with(p, crossings_of(p, families), 0) <= limit)
+			return families;
+	}
+	return CEILING_WHOLE;
+}
+
+/* What a process loses where these are removed: what it can go on without, or all of it. */
+static uint32_t loss_of(const struct ceiling_process *p, uint32_t families)
+{
+	uint32_t lost = p->families & families, apart = 0, i;
+
+	for (i = 0; i < p->nunits; i++)
+		if (!(p->units[i].families & ~families))
+			apart |= p->units[i].families;
+	return lost == p->families || lost & ~apart ? CEILING_WHOLE : lost;
 }
 
 static bool is_over(const struct ceiling_process *p, double limit)
@@ -40,20 +109,20 @@ static uint32_t find_culprit(const struct ceiling_process *p, uint32_t n, double
 	return worst;
 }
 
-/* Would it be enough that nothing is recorded of this group any more? */
+/* Would it be enough that nothing is recorded of these families of this group any more? */
 static bool exclusion_does(const struct ceiling_process *p, uint32_t n, uint32_t group,
-			   double limit)
+			   uint32_t families, double limit)
 {
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
 		if (p[i].group == group && is_over(&p[i], limit) &&
-		    !(ceiling_share_excluded(&p[i]) <= limit))
+		    !(ceiling_share_excluded(&p[i], families) <= limit))
 			return false;
 	return true;
 }
 
-/* Does anybody else cross what this group does? */
+/* Does anybody else cross what this group is to lose? */
 static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t group,
 			uint32_t families, const struct ceiling_verdict *v)
 {
@@ -66,38 +135,37 @@ static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t gr
 	return false;
 }
 
-static void decide_group(const struct ceiling_process *p, uint32_t n, uint32_t culprit,
-			 enum ceiling_way way, struct ceiling_verdict *v)
+/*
+ * All of a group lose @families: whoever is left would wait for one that is not seen. Where one of them can only go as a
+ * whole, all do.
+ */
+static void decide_group(const struct ceiling_process *p, uint32_t n, uint32_t group,
+			 uint32_t families, enum ceiling_way way, uint32_t culprit,
+			 struct ceiling_verdict *v)
+{
+	uint32_t i, loss;
+	bool whole = families == CEILING_WHOLE;
+
+	for (i = 0; i < n; i++)
+		if (p[i].group == group && p[i].families & families)
+			whole |= loss_of(&p[i], families) == CEILING_WHOLE;
+	for (i = 0; i < n; i++) {
+		loss = whole ? CEILING_WHOLE : p[i].families & families;
+		if (p[i].group == group && v[i].way < way && loss)
+			v[i] = (struct ceiling_verdict){ way, culprit, ceiling_share(&p[culprit]),
+							 loss | v[i].families };
+	}
+}
+
+/* Everybody who meets these probes, and whoever meets them at barriers. */
+static void decide_all(const struct ceiling_process *p, uint32_t n, uint32_t culprit,
+		       uint32_t families, struct ceiling_verdict *v)
 {
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		if (p[i].group == p[culprit].group && v[i].way < way)
-			v[i] = (struct ceiling_verdict){ way, culprit, ceiling_share(&p[culprit]) };
-}
-
-/* Everybody who meets these probes, and whoever meets them at barriers. Returns all families that are concerned. */
-static uint32_t decide_all(const struct ceiling_process *p, uint32_t n, uint32_t culprit,
-			   uint32_t families, struct ceiling_verdict *v)
-{
-	bool more = true;
-	uint32_t i, j;
-
-	while (more) {
-		more = false;
-		for (i = 0; i < n; i++) {
-			if (v[i].way == CEILING_ALL || p[i].own || !(p[i].families & families))
-				continue;
-			/* Its own cost is what is told of it, where that is too much. */
-			for (j = 0; j < n; j++)
-				if (p[j].group == p[i].group && v[j].way != CEILING_ALL)
-					v[j] = (struct ceiling_verdict){
-						CEILING_ALL, culprit, ceiling_share(&p[culprit])
-					};
-			more = true;
-		}
-	}
-	return families;
+		if (v[i].way != CEILING_ALL && !p[i].own && p[i].families & families)
+			decide_group(p, n, p[i].group, families, CEILING_ALL, culprit, v);
 }
 
 static bool all_own(const struct ceiling_process *p, uint32_t n, uint32_t group)
@@ -120,25 +188,35 @@ static uint32_t families_of(const struct ceiling_process *p, uint32_t n, uint32_
 	return families;
 }
 
+/* One that costs too much, with all that it takes along. Returns the families whose probes are to be removed for all. */
+static uint32_t decide(const struct ceiling_process *p, uint32_t n, uint32_t culprit, double limit,
+		       struct ceiling_verdict *v)
+{
+	uint32_t group = p[culprit].group, families = ceiling_choose(&p[culprit], limit);
+	uint32_t probes = families_of(p, n, group) & families;
+
+	if (all_own(p, n, group)) {
+		decide_group(p, n, group, families, CEILING_OWN, culprit, v);
+	} else if (!probes || (has_company(p, n, group, probes, v) &&
+			       exclusion_does(p, n, group, families, limit))) {
+		decide_group(p, n, group, families, CEILING_EXCLUDE, culprit, v);
+		probes = 0;
+	} else {
+		decide_group(p, n, group, families, CEILING_ALL, culprit, v);
+		decide_all(p, n, culprit, probes, v);
+	}
+	return all_own(p, n, group) ? 0 : probes;
+}
+
 uint32_t ceiling_decide(const struct ceiling_process *p, uint32_t n, double limit,
 			struct ceiling_verdict *v)
 {
-	uint32_t removed = 0, families, culprit, i;
+	uint32_t removed = 0, culprit, i;
 
 	for (i = 0; i < n; i++)
-		v[i] = (struct ceiling_verdict){ CEILING_KEEP, i, ceiling_share(&p[i]) };
-	while ((culprit = find_culprit(p, n, limit, v)) < n) {
-		uint32_t group = p[culprit].group;
-
-		families = families_of(p, n, group);
-		if (all_own(p, n, group))
-			decide_group(p, n, culprit, CEILING_OWN, v);
-		else if (!families || (has_company(p, n, group, families, v) &&
-				       exclusion_does(p, n, group, limit)))
-			decide_group(p, n, culprit, CEILING_EXCLUDE, v);
-		else
-			removed |= decide_all(p, n, culprit, families, v);
-	}
+		v[i] = (struct ceiling_verdict){ CEILING_KEEP, i, ceiling_share(&p[i]), 0 };
+	while ((culprit = find_culprit(p, n, limit, v)) < n)
+		removed |= decide(p, n, culprit, limit, v);
 	for (i = 0; i < n; i++)
 		if (v[i].way != CEILING_KEEP && is_over(&p[i], limit)) {
 			v[i].culprit = i;

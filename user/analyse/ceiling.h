@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * --cost-limit: which processes are to be traced no more, for tracing costs them too much, and how the probes that they
- * pay for are to go. Pure.
+ * --cost-limit: which processes are to be traced no more, or which of their families of barriers, for tracing costs them
+ * too much, and how the probes that they pay for are to go. Pure.
  */
 #ifndef ANALYSE_CEILING_H
 #define ANALYSE_CEILING_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#define CEILING_UNITS 16
+#define CEILING_WHOLE UINT32_MAX /* of families: all that the process crosses, now and later */
+
+/* What can be shed alone: families whose probes others of the process's barriers do not need. */
+struct ceiling_unit {
+	uint32_t families; /* 1 << SBT_FAMILY_*; in no other unit of the process */
+	uint64_t crossings; /* in the interval */
+};
 
 /* One that is traced and lives, over an interval. */
 struct ceiling_process {
@@ -20,6 +29,9 @@ struct ceiling_process {
 	bool own; /* these probes are its own */
 	uint64_t crossings; /* in the interval */
 	uint64_t time_ns; /* of its threads, in the interval */
+	uint32_t nunits;
+	struct ceiling_unit
+		units[CEILING_UNITS]; /* what is in none of them goes with the whole process only */
 	double price_ns; /* of a crossing; NAN unknown: it never costs too much */
 	double excluded_ns; /* the same where nothing is recorded, and the probes are still there; NAN unknown */
 };
@@ -36,18 +48,26 @@ struct ceiling_verdict {
 	uint32_t
 		culprit; /* index of the process that costs too much: itself, or of its group or probes */
 	double share; /* that process's cost */
+	uint32_t families; /* that are traced no more; CEILING_WHOLE: nothing is; 0 with CEILING_KEEP */
 };
 
 /* The share of its threads' time that tracing costs it; NAN unknown. */
 double ceiling_share(const struct ceiling_process *p);
 /*
- * What it would still cost with the same work done between crossings, if nothing were recorded of it any more; NAN unknown.
+ * What it would still cost with the same work done between crossings, if nothing were recorded of @families of it any more,
+ * whose probes stay; NAN unknown.
  */
-double ceiling_share_excluded(const struct ceiling_process *p);
+double ceiling_share_excluded(const struct ceiling_process *p, uint32_t families);
+/*
+ * The families of the process to shed: units, the dearest first, as few as bring its cost to @limit or below once their probes
+ * are gone. CEILING_WHOLE where nothing less does.
+ */
+uint32_t ceiling_choose(const struct ceiling_process *p, double limit);
 
 /*
  * Decides on all of them, whose cost is to be @limit (a share) at most. Fills @out, one for each. Returns the families
- * whose probes are to be removed for all.
+ * whose probes are to be removed for all. What a process loses by that, or by whom it meets, is at least what costs too much:
+ * whether that brings it below the limit, too, the next interval will show.
  */
 uint32_t ceiling_decide(const struct ceiling_process *processes, uint32_t n, double limit,
 			struct ceiling_verdict *out);

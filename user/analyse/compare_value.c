@@ -21,9 +21,15 @@ static bool is_part(const struct report_barrier *b)
 	return b->shed_ns != REPORT_UNKNOWN;
 }
 
+/* Their phases have in them what was done at barriers that were not traced to the end. */
+static bool is_beside(const struct report_barrier *b)
+{
+	return b->shed_beside_ns != REPORT_UNKNOWN;
+}
+
 static double site_phase(const void *in)
 {
-	return is_part(in) ? NAN : of_times(&((const struct report_barrier *)in)->phase_ns);
+	return is_part(in) || is_beside(in) ? NAN : of_times(&((const struct report_barrier *)in)->phase_ns);
 }
 
 static double site_barrier(const void *in)
@@ -69,7 +75,7 @@ static double process_lost(const void *in)
 {
 	const struct report_process *p = in;
 
-	return p->shed_ns != REPORT_UNKNOWN ? NAN : of_ns(p->wait_ns);
+	return p->shed_ns != REPORT_UNKNOWN || p->nsheds ? NAN : of_ns(p->wait_ns);
 }
 
 static double process_threads(const void *in)

@@ -95,6 +95,33 @@ static int shed(struct findings *f, const struct report_process *p)
 	return 0;
 }
 
+/* The same, of some of its barriers. */
+static int shed_parts(struct findings *f, const struct report_process *p)
+{
+	struct report_finding *out;
+	char whom[48] = "";
+	uint32_t i;
+
+	for (i = 0; i < p->nsheds; i++) {
+		const struct report_shed *s = &p->sheds[i];
+
+		out = add(f, "cost_limit", p->pid, s->cost);
+		if (!out)
+			return -ENOMEM;
+		if (s->because)
+			snprintf(whom, sizeof(whom), "process %u, of the same probes, ",
+				 s->because);
+		snprintf(out->text, sizeof(out->text),
+			 "Barriers of %s traced up to %.3f s only: tracing cost %s%.3g %% of its "
+			 "threads' time (estimated; --cost-limit %.3g). Phases and work at others "
+			 "have in them what came there later; efficiencies are unknown.%s",
+			 s->family, (double)(s->t_ns - f->out->start_ns) / 1e9, s->because ? whom : "it ",
+			 100 * s->cost, 100 * s->limit,
+			 s->probed ? " Their probes are still there." : "");
+	}
+	return 0;
+}
+
 static uint32_t cpus_for(const struct findings *f, const struct report_process *p)
 {
 	uint32_t i, most = 0;
@@ -369,7 +396,7 @@ int findings_build(struct arena *a, const struct model *model, const struct repo
 		   const struct model_thread *threads, struct report *out)
 {
 	static int (*const of_process[])(struct findings *, const struct report_process *) = {
-		shed, oversubscribed, spinning, pinned, migrating, throttled,
+		shed, shed_parts, oversubscribed, spinning, pinned, migrating, throttled,
 	};
 	struct findings f = {
 		.arena = a, .model = model, .env = env, .threads = threads, .out = out

@@ -313,6 +313,9 @@ int threads_by_process(struct arena *a, const struct model *model,
 int findings_build(struct arena *a, const struct model *model, const struct report_env *env,
 		   const struct model_thread *threads, struct report *out);
 
+/* name.c: "pthread"; "unknown". */
+const char *report_family(const struct report_env *env, uint8_t family);
+
 /* parts.c: the model's sums as the report has them. */
 struct report_parts parts_of(const struct model_sums *s);
 /* How many counters a report shows. */

@@ -27,7 +27,7 @@ static const struct site_name *site_of(const struct report_env *env, uint32_t si
 	return env->site ? env->site(env->ctx, site) : NULL;
 }
 
-static const char *family_of(const struct report_env *env, uint8_t family)
+const char *report_family(const struct report_env *env, uint8_t family)
 {
 	const char *s = env->family_name ? env->family_name(family) : NULL;
 
@@ -100,7 +100,7 @@ static int hash_barrier(const struct report_env *env, const struct model_barrier
 	for (i = 0; i < b->nsites; i++)
 		sites[i] = hash_site(site_of(env, b->sites[i]), with_offset);
 	qsort(sites, b->nsites, sizeof(*sites), u64_cmp);
-	h = hash_string(h, family_of(env, b->family));
+	h = hash_string(h, report_family(env, b->family));
 	for (i = 0; i < b->nsites; i++)
 		h = hash_number(h, sites[i]);
 	if (b->nested)
@@ -484,7 +484,7 @@ int name_barrier(struct arena *a, const struct model *m, const struct report_env
 	out->index = index;
 	out->pid = p->tgid;
 	out->comm = p->comm[0] ? copy(a, p->comm, &err) : NULL;
-	out->family = family_of(env, mb->family);
+	out->family = report_family(env, mb->family);
 	kind = env->kind_name ? env->kind_name(mb->kind) : NULL;
 	out->kind = kind ? kind : "explicit";
 	out->name = copy(a, env->barrier_name ? env->barrier_name(env->ctx, mb) : NULL, &err);
@@ -610,7 +610,7 @@ int report_place_name(const struct report_env *env, uint8_t family, const uint32
 		err = hash_barrier(env, &b, false, &h);
 	if (!err) {
 		snprintf(out->id, sizeof(out->id), "#%08x", fold32(h));
-		out->family = family_of(env, family);
+		out->family = report_family(env, family);
 		out->name = copy(a, name, &err);
 	}
 	if (!err)

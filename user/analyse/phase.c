@@ -239,6 +239,9 @@ int phase_out(const struct phase_build *b, const struct phase *p, uint32_t open,
 	out->cause.share = NAN;
 	if (!err)
 		err = threads_out(b, p, out);
+	/* What was waited for at barriers that were not traced any more is not known. */
+	if (mp->nparts)
+		out->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
 	if (!err && b->env->causes && p->blame.episodes)
 		err = causes_blame(b->env->causes, &p->blame, b->arena, &out->cause);
 	return err;

@@ -757,8 +757,12 @@ int predict_feed_finish(struct predict_feed *f, const struct model *model)
 	f->start_ns = f->start_ns < f->from_ns ? f->from_ns : f->start_ns;
 	f->end_ns = smaller(f->end_ns, f->to_ns);
 	f->facts.recorded_ns = less(f->end_ns, f->start_ns);
-	for (i = 0; i < model_nprocs(model); i++)
-		f->facts.shed += model_proc(model, i)->shed.t_ns != MODEL_UNKNOWN;
+	for (i = 0; i < model_nprocs(model); i++) {
+		const struct model_proc *p = model_proc(model, i);
+
+		f->facts.shed += p->shed.t_ns != MODEL_UNKNOWN;
+		f->facts.shed_parts += p->shed.t_ns == MODEL_UNKNOWN && p->nparts;
+	}
 	add_alone(f, model);
 	return err;
 }

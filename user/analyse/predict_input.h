@@ -44,6 +44,7 @@ struct predict_facts {
 	uint64_t runq_ns, lock_ns, throttled_ns, unattributed_ns; /* dropped */
 	uint64_t stolen_ns, cost_ns; /* taken out */
 	bool cost_known;
+	uint32_t shed_parts; /* processes of which some barriers were (--cost-limit) */
 	uint32_t shed; /* processes that were traced up to some moment only (--cost-limit) */
 };
 

@@ -202,6 +202,23 @@ static int barrier_causes(struct build *b, const struct model_barrier *mb,
 	return causes_site(causes, out->index, b->arena, &out->cause);
 }
 
+static void barrier_shed(const struct model_proc *p, uint8_t family, struct report_barrier *out)
+{
+	uint64_t beside = REPORT_UNKNOWN, own = p->shed.t_ns;
+	uint32_t i;
+
+	for (i = 0; i < p->nparts; i++) {
+		const struct model_shed *part = &p->parts[i];
+
+		if (family < 32 && part->families & 1u << family)
+			own = part->t_ns;
+		else if (part->t_ns < beside)
+			beside = part->t_ns;
+	}
+	out->shed_ns = own;
+	out->shed_beside_ns = beside < own ? beside : REPORT_UNKNOWN;
+}
+
 static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *out)
 {
 	const struct model_barrier *mb = model_barrier(b->model, index);
@@ -210,7 +227,7 @@ static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *
 
 	if (err)
 		return err;
-	out->shed_ns = b->procs[mb->proc].shed.t_ns;
+	barrier_shed(&b->procs[mb->proc], mb->family, out);
 	out->episodes = mb->episodes;
 	out->incomplete = mb->incomplete;
 	out->ambiguous = mb->ambiguous;
@@ -428,6 +445,33 @@ static void process_shed(const struct model_proc *p, struct report_process *out)
 	out->shed_probed = p->shed.probed;
 }
 
+static int process_sheds(const struct build *b, const struct model_proc *p,
+			 struct report_process *out)
+{
+	uint32_t i, family, n = 0;
+
+	for (i = 0; i < p->nparts; i++)
+		n += (uint32_t)__builtin_popcount(p->parts[i].families);
+	out->sheds = n ? arena_alloc(b->arena, n * sizeof(*out->sheds)) : NULL;
+	if (n && !out->sheds)
+		return -ENOMEM;
+	for (i = 0; i < p->nparts; i++) {
+		const struct model_shed *part = &p->parts[i];
+
+		for (family = 0; family < 32; family++)
+			if (part->families & 1u << family)
+				out->sheds[out->nsheds++] = (struct report_shed){
+					.family = report_family(b->env, (uint8_t)family),
+					.t_ns = part->t_ns,
+					.cost = part->cost_ppm / 1e6,
+					.limit = part->limit_ppm / 1e6,
+					.because = part->because,
+					.probed = part->probed,
+				};
+	}
+	return 0;
+}
+
 static void process_facts(struct build *b, const struct model_proc *p, struct report_process *out)
 {
 	out->pid = p->tgid;
@@ -459,7 +503,7 @@ static void process_openmp(const struct build *b, const struct model_proc *p, ui
 
 	out->omp_load_balance = out->omp_scheduling = out->omp_serialisation = NAN;
 	/* Of those that are kept as a sum nobody knows what they were members of. */
-	if (!b->env->openmp || p->folded.threads ||
+	if (!b->env->openmp || p->folded.threads || p->nparts ||
 	    !openmp_times(b->env->openmp, index, b->threads, members, n, &times))
 		return;
 	efficiency_openmp(&times, &out->omp_load_balance, &out->omp_scheduling,
@@ -486,6 +530,7 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	out->members = arena_alloc(b->arena, (n + 2) * sizeof(*out->members));
 	if (!out->members || (p->comm[0] && !out->comm))
 		return -ENOMEM;
+	err = process_sheds(b, p, out);
 	for (i = 0; i < n && !err; i++)
 		err = process_member(b, &b->threads[members[i]], out, &sums, &spent);
 	if (!err)
@@ -494,8 +539,11 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 		return err;
 	qsort(out->members, out->nmembers, sizeof(*out->members), thread_cmp);
 	out->efficiency = efficiency_of(&sums);
-	/* In a part of a run that holds no whole meeting nobody's path is known. */
-	if (b->env->extent.window && !out->episodes)
+	/*
+	 * In a part of a run that holds no whole meeting nobody's path is known; where some barriers were not traced, what was
+	 * waited for there is not.
+	 */
+	if ((b->env->extent.window && !out->episodes) || out->nsheds)
 		out->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
 	efficiency_losses(&out->efficiency, &out->lost_static, &out->lost_rotating,
 			  &out->lost_transfer);
@@ -640,6 +688,7 @@ static int judge_processes(struct build *b)
 		const struct report_barrier *top = all[i].top;
 
 		out->nshed += p->shed_ns != REPORT_UNKNOWN;
+		out->nshed_parts += p->shed_ns == REPORT_UNKNOWN && p->nsheds;
 
 		p->hung = hash_get(&hung, p->pid, &yes);
 		all[i].shares.top = top ? share_of((double)top->lost_ns, (double)p->wait_ns) : NAN;

@@ -111,12 +111,27 @@ enum report_pattern {
 	REPORT_FEW, /* too few complete episodes to say */
 };
 
+/* A family of barriers of a process that was traced up to some moment only, while others of it were traced on. */
+struct report_shed {
+	const char *family;
+	uint64_t t_ns;
+	double cost, limit; /* shares of its threads' time: all that tracing cost then, and what it was to cost */
+	uint32_t because; /* as report_process.shed_because */
+	bool probed;
+};
+
 struct report_barrier {
 	char id[17]; /* "#" and hexadecimal digits: from family, module, function, line or offset */
 	uint32_t index; /* in the model */
 	uint32_t pid;
 	const char *comm;
-	uint64_t shed_ns; /* its process's */
+	/* Traced up to this moment only, alone or with all of its process (--cost-limit). REPORT_UNKNOWN: to the end. */
+	uint64_t shed_ns;
+	/*
+	 * From this moment on others of its process were not traced, while it was: phases and work since then have in them what
+	 * was done there. REPORT_UNKNOWN: there is none.
+	 */
+	uint64_t shed_beside_ns;
 	const char *family; /* "pthread" */
 	const char *kind; /* "explicit" */
 	const char *name; /* given by program or user; NULL */
@@ -237,6 +252,8 @@ struct report_process {
 	double shed_cost, shed_limit; /* shares of its threads' time, as estimated then; NAN */
 	uint32_t shed_because; /* pid of the process that cost so much, if it is another one; 0 */
 	bool shed_probed; /* its probes were left, and still cost it something */
+	uint32_t nsheds; /* of its families of barriers, in the order of time */
+	struct report_shed *sheds;
 	uint32_t nmembers;
 	struct report_thread *members; /* over all barriers, by index */
 };
@@ -311,6 +328,7 @@ struct report {
 	struct report_uncounted *uncounted;
 	uint32_t nhangs;
 	const struct report_hang *hangs; /* that have not ended; not the report's own */
+	uint32_t nshed_parts; /* of the others, processes of which some barriers were not: report_process.sheds */
 	uint32_t nshed; /* processes that were not traced to their end: report_process.shed_ns */
 	bool complete; /* nothing was lost */
 	bool cut; /* read from a recording that ends before the run did */

@@ -61,6 +61,7 @@ static void point_time(struct series_making *k, uint32_t index)
 		p->threads = !p->runs || p->threads == threads ? threads : SERIES_NONE;
 		p->lossy += !r->complete;
 		p->shed += r->nshed > 0;
+		p->shed_parts += r->nshed_parts > 0;
 		k->values[p->runs++] = t;
 	}
 	p->time = series_time_of(k->values, p->runs);

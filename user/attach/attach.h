@@ -189,25 +189,31 @@ void attach_each_member(const struct attach *attach, uint32_t tgid,
 /* Is the thread inside a barrier, its arrival seen? */
 bool attach_is_inside(const struct attach *attach, uint32_t tid);
 
-/* --- a process is traced no more (shed.c) ---------------------------------------------------------- */
+/* --- a process is traced no more, or not all of it (shed.c) ---------------------------------------------------------- */
+
+#define ATTACH_ALL_FAMILIES UINT32_MAX
 
 /*
- * No arrival of the process is seen any more, and its threads' time is not accounted for; who is inside of a barrier may
- * still be seen to leave. Until it executes another program. -ENOENT: it is gone, or another.
+ * No arrival of the process at barriers of these families (1 << SBT_FAMILY_*) is seen any more; with ATTACH_ALL_FAMILIES none
+ * at all, and its threads' time is not accounted for. Who is inside of a barrier may still be seen to leave. Until it executes
+ * another program. Not for COND and FUTEX alone. -ENOENT: it is gone, or another.
  */
-int attach_exclude(struct attach *attach, uint32_t tgid, uint32_t inc);
+int attach_exclude(struct attach *attach, uint32_t tgid, uint32_t inc, uint32_t families);
 /*
- * Probes that these families (1 << SBT_FAMILY_*) share with others cannot be removed alone: all families that go with
- * them. Of probes that are put for all only.
+ * Probes that these families share with others cannot be removed alone: all families that go with them. Of probes that the
+ * process meets.
  */
-uint32_t attach_families_with(const struct attach *attach, uint32_t families);
+uint32_t attach_families_with(const struct attach *attach, uint32_t tgid, uint32_t families);
 /* Has the process all its probes of these families for itself? */
 bool attach_has_own(const struct attach *attach, uint32_t tgid, uint32_t families);
-/*
- * Removes the probes that these processes have for themselves, and those of @families that are for all: soon, not at once.
- * Returns 0 or -ENOMEM: all are still there.
- */
-int attach_remove(struct attach *attach, const uint32_t *tgids, uint32_t n, uint32_t families);
+
+struct attach_removal {
+	uint32_t tgid; /* whose own probes; 0: those that are for all */
+	uint32_t families; /* what they are for, ATTACH_ALL_FAMILIES: whatever it is */
+};
+
+/* Removes probes: soon, not at once. Returns 0 or -ENOMEM: all are still there. */
+int attach_remove(struct attach *attach, const struct attach_removal *removals, uint32_t n);
 
 /* --- where threads' time goes (account.c) ------------------------------------------------------- */
 

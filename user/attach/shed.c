@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* A process is traced no more: what is recorded of it ends, and probes that only it paid for go. */
+/*
+ * A process is traced no more, or families of its barriers are not: what is recorded of them ends, and probes that only it
+ * paid for go.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,6 +15,7 @@
 struct excluded {
 	const struct attach *attach;
 	uint32_t tgid, inc;
+	uint32_t flags; /* SBT_PROC_* */
 };
 
 /*
@@ -24,14 +28,27 @@ static void exclude_thread(void *ctx, struct sbt_thread *thread)
 
 	if (thread->tgid != e->tgid || (thread->inc && thread->inc != e->inc))
 		return;
-	__atomic_fetch_or(&thread->proc_flags, SBT_PROC_EXCLUDED, __ATOMIC_RELAXED);
-	account_forget(e->attach, (uint32_t)(thread - e->attach->threads));
+	__atomic_fetch_or(&thread->proc_flags, e->flags, __ATOMIC_RELAXED);
+	if (e->flags & SBT_PROC_EXCLUDED)
+		account_forget(e->attach, (uint32_t)(thread - e->attach->threads));
 }
 
-int attach_exclude(struct attach *a, uint32_t tgid, uint32_t inc)
+static uint32_t flags_of(uint32_t families)
 {
-	struct excluded e = { a, tgid, inc };
-	int err = attach_flag_process(a, tgid, inc, SBT_PROC_EXCLUDED, 0);
+	uint32_t flags = 0, i;
+
+	if (families == ATTACH_ALL_FAMILIES)
+		return SBT_PROC_EXCLUDED;
+	for (i = 0; i < SBT_FAMILIES; i++)
+		if (families & 1u << i)
+			flags |= SBT_PROC_SHED(i);
+	return flags;
+}
+
+int attach_exclude(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t families)
+{
+	struct excluded e = { a, tgid, inc, flags_of(families) };
+	int err = attach_flag_process(a, tgid, inc, e.flags, 0);
 
 	if (!err)
 		each_thread(a, exclude_thread, &e);
@@ -40,14 +57,19 @@ int attach_exclude(struct attach *a, uint32_t tgid, uint32_t inc)
 
 /* --- which probes go ------------------------------------------------------------------------------- */
 
-uint32_t attach_families_with(const struct attach *a, uint32_t families)
+static bool is_met_by(const struct attach_link *link, uint32_t tgid)
+{
+	return !link->pid || (uint32_t)link->pid == tgid;
+}
+
+uint32_t attach_families_with(const struct attach *a, uint32_t tgid, uint32_t families)
 {
 	uint32_t before, i;
 
 	do {
 		before = families;
 		for (i = 0; i < a->nlinks; i++)
-			if (!a->links[i].pid && a->links[i].families & families)
+			if (is_met_by(&a->links[i], tgid) && a->links[i].families & families)
 				families |= a->links[i].families;
 	} while (families != before);
 	return families;
@@ -70,15 +92,21 @@ bool attach_has_own(const struct attach *a, uint32_t tgid, uint32_t families)
 
 /* --- and go ---------------------------------------------------------------------------------------- */
 
-static bool goes(const struct attach_link *link, const uint32_t *tgids, uint32_t n,
-		 uint32_t families)
+static bool goes(const struct attach_link *link, const struct attach_removal *all, uint32_t n)
 {
 	uint32_t i;
 
-	for (i = 0; link->pid && i < n; i++)
-		if ((uint32_t)link->pid == tgids[i])
+	for (i = 0; i < n; i++) {
+		if ((uint32_t)link->pid != all[i].tgid)
+			continue;
+		if (!link->pid && link->families & all[i].families)
 			return true;
-	return !link->pid && link->families & families;
+		/* Its own: all of them, the loader's, too; or such as nothing else of it needs. */
+		if (link->pid && (all[i].families == ATTACH_ALL_FAMILIES ||
+				  (link->families && !(link->families & ~all[i].families))))
+			return true;
+	}
+	return false;
 }
 
 static void *close_gone(void *ctx)
@@ -112,7 +140,7 @@ void shed_wait(struct attach *a)
 	a->ngone = 0;
 }
 
-int attach_remove(struct attach *a, const uint32_t *tgids, uint32_t n, uint32_t families)
+int attach_remove(struct attach *a, const struct attach_removal *removals, uint32_t n)
 {
 	uint32_t i, kept = 0;
 
@@ -121,7 +149,7 @@ int attach_remove(struct attach *a, const uint32_t *tgids, uint32_t n, uint32_t 
 	if (!a->gone)
 		return -ENOMEM;
 	for (i = 0; i < a->nlinks; i++) {
-		if (goes(&a->links[i], tgids, n, families))
+		if (goes(&a->links[i], removals, n))
 			a->gone[a->ngone++] = a->links[i];
 		else
 			a->links[kept++] = a->links[i];

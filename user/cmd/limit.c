@@ -10,19 +10,25 @@
 
 #include "analyse/ceiling.h"
 #include "base/msg.h"
+#include "sites/family.h"
 #include "target/proc.h"
 
 #define LOOK_NS	 1000000000ULL
 /* A process whose threads were there for less of an interval is left to the next one. */
 #define LEAST_NS (LOOK_NS / 2)
+/* How often it is looked, each 0.2 ms, whether all have left whose barriers' probes go. */
+#define LEAVE_LOOKS 25
 
 /* A process of the model's, by its index there. */
 struct watched {
-	uint64_t crossings; /* at the last look */
+	uint64_t crossings; /* at the last look, all */
+	uint64_t by_family[SBT_FAMILIES]; /* the same, by its barriers */
+	uint64_t now[SBT_FAMILIES]; /* at this one */
 	uint32_t group;
 	uint32_t families;
+	uint32_t shed; /* of them are not traced any more */
 	uint64_t time_ns; /* of its threads, since the last look */
-	bool gone; /* it was let go */
+	bool gone; /* it was let go as a whole */
 };
 
 /* Let go, and not all that it did before has been fed. */
@@ -90,6 +96,7 @@ static int note_procs(struct limit *l)
 		l->procs[i].group = i;
 		l->procs[i].families = 0;
 		l->procs[i].time_ns = 0;
+		memset(l->procs[i].now, 0, sizeof(l->procs[i].now));
 	}
 	return 0;
 }
@@ -121,28 +128,80 @@ static uint32_t group_of(const struct limit *l, uint32_t proc)
 	return proc;
 }
 
+static void note_crossings(struct limit *l, uint32_t proc, uint8_t family, uint64_t n)
+{
+	if (family >= SBT_FAMILIES)
+		return;
+	l->procs[proc].families |= 1u << family;
+	l->procs[proc].now[family] += n;
+}
+
+/* Processes meet there. */
+static void note_shared(struct limit *l, const struct model_barrier *b)
+{
+	uint32_t j, proc;
+
+	for (j = 0; j < b->nthreads; j++) {
+		uint32_t thread = b->threads[j].thread;
+
+		proc = thread == MODEL_NONE ? MODEL_NONE
+					    : model_thread(l->env.model, thread)->proc;
+		if (proc >= l->nprocs)
+			continue;
+		note_crossings(l, proc, b->family, b->threads[j].crossings);
+		if (!(l->procs[proc].shed & 1u << b->family))
+			l->procs[group_of(l, proc)].group = group_of(l, b->proc);
+	}
+}
+
 /* What each crosses, and with whom. */
 static void note_barriers(struct limit *l)
 {
-	uint32_t i, j, n = model_nbarriers(l->env.model);
+	uint32_t i, n = model_nbarriers(l->env.model);
 
 	for (i = 0; i < n; i++) {
 		const struct model_barrier *b = model_barrier(l->env.model, i);
 
-		if (b->proc >= l->nprocs)
+		if (b->proc >= l->nprocs || b->family >= SBT_FAMILIES)
 			continue;
-		l->procs[b->proc].families |= b->family < 32 ? 1u << b->family : 0;
-		for (j = 0; b->shared && j < b->nthreads; j++) {
-			uint32_t thread = b->threads[j].thread, proc;
+		if (b->shared)
+			note_shared(l, b);
+		else
+			note_crossings(l, b->proc, b->family, b->crossings);
+	}
+}
 
-			if (thread == MODEL_NONE)
-				continue;
-			proc = model_thread(l->env.model, thread)->proc;
-			if (proc >= l->nprocs)
-				continue;
-			l->procs[proc].families |= b->family < 32 ? 1u << b->family : 0;
-			l->procs[group_of(l, proc)].group = group_of(l, b->proc);
-		}
+static uint64_t grown(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+/*
+ * Families that can be shed alone: such as have probes for themselves, and whose barriers are of no use to others' (a wait on
+ * a condition variable or a futex may be of a parallel part; markers name what is inside of them).
+ */
+#define APART                                                               \
+	(1u << SBT_FAMILY_PTHREAD | 1u << SBT_FAMILY_GOMP | 1u << SBT_FAMILY_LIBOMP | \
+	 1u << SBT_FAMILY_MPI | 1u << SBT_FAMILY_STD | 1u << SBT_FAMILY_USER)
+
+static void fill_units(const struct limit *l, const struct watched *w, struct ceiling_process *out)
+{
+	uint32_t done = w->shed, i, j, with;
+
+	for (i = 0; i < SBT_FAMILIES; i++) {
+		struct ceiling_unit *unit = &out->units[out->nunits];
+
+		if (done & 1u << i || !(out->families & 1u << i))
+			continue;
+		with = attach_families_with(l->env.attach, out->tgid, 1u << i);
+		done |= with;
+		if (with & ~APART)
+			continue;
+		*unit = (struct ceiling_unit){ .families = with & out->families };
+		for (j = 0; j < SBT_FAMILIES; j++)
+			if (with & 1u << j)
+				unit->crossings += grown(w->now[j], w->by_family[j]);
+		out->nunits++;
 	}
 }
 
@@ -151,20 +210,25 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 	const struct model_proc *p = model_proc(l->env.model, proc);
 	struct watched *w = &l->procs[proc];
 	double price = present_price(l->env.present, p);
-	uint32_t families = attach_families_with(l->env.attach, w->families);
-	uint64_t crossings = p->crossings + p->lost;
+	uint32_t crossed = w->families & ~w->shed, i;
+	uint32_t families = attach_families_with(l->env.attach, p->tgid, crossed) & ~w->shed;
+	/* What was taken for lost may come after all, and be one of several. */
+	uint64_t crossings = grown(p->crossings + p->lost, w->crossings), gone = 0;
 
+	for (i = 0; i < SBT_FAMILIES; i++)
+		if (w->shed & 1u << i)
+			gone += grown(w->now[i], w->by_family[i]);
 	*out = (struct ceiling_process){
 		.tgid = p->tgid,
 		.group = group_of(l, proc),
 		.families = families,
-		.own = families && attach_has_own(l->env.attach, p->tgid, w->families),
-		/* What was taken for lost may come after all, and be one of several. */
-		.crossings = crossings > w->crossings ? crossings - w->crossings : 0,
+		.own = families && attach_has_own(l->env.attach, p->tgid, crossed),
+		.crossings = grown(crossings, gone),
 		.time_ns = w->time_ns,
 		.price_ns = w->time_ns < LEAST_NS ? NAN : price,
 		.excluded_ns = l->env.present->price_excluded,
 	};
+	fill_units(l, w, out);
 	/* Where the kernel steps, it does so for whoever comes. */
 	if (price > l->env.present->price)
 		out->excluded_ns += price - l->env.present->price;
@@ -172,21 +236,38 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 
 /* --- letting go ------------------------------------------------------------------------------------ */
 
-static void tell(const struct model_proc *p, const struct limit *l, const struct ceiling_verdict *v,
-		 const struct leaving *leaving)
+/* "pthread, user" */
+static void name_families(uint32_t families, char *out, size_t size)
 {
-	const struct model_shed *shed = &leaving->shed;
-	double at = (double)(shed->t_ns - model_start(l->env.model)) / 1e9;
-	char why[96];
+	size_t n = 0;
+	uint32_t i;
 
+	*out = '\0';
+	for (i = 0; i < SBT_FAMILIES && n < size; i++)
+		if (families & 1u << i)
+			n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "",
+					      family_name((uint8_t)i));
+}
+
+static void tell(const struct model_proc *p, const struct limit *l, const struct ceiling_verdict *v,
+		 const struct model_shed *shed)
+{
+	double at = (double)(shed->t_ns - model_start(l->env.model)) / 1e9;
+	char why[96], what[128] = "";
+
+	if (shed->families != MODEL_SHED_WHOLE) {
+		size_t n = (size_t)snprintf(what, sizeof(what), "of the barriers of ");
+
+		name_families(shed->families, what + n, sizeof(what) - n);
+	}
 	if (shed->because)
 		snprintf(why, sizeof(why), "with process %u, which tracing cost", shed->because);
 	else
 		snprintf(why, sizeof(why), "tracing cost it");
-	msg_warn("--cost-limit %.3g: process %u (%s) is traced up to %.3f s only: %s about %.3g %% "
-		 "of "
-		 "its threads' time%s",
-		 100 * l->env.limit, p->tgid, p->comm[0] ? p->comm : "?", at, why, 100 * v->share,
+	msg_warn("--cost-limit %.3g: process %u (%s) is traced up to %.3f s only%s%s: %s about "
+		 "%.3g %% of its threads' time%s%s",
+		 100 * l->env.limit, p->tgid, p->comm[0] ? p->comm : "?", at, *what ? ", " : "",
+		 what, why, 100 * v->share, *what ? ", most of it there; its others are traced on" : "",
 		 v->way == CEILING_EXCLUDE ? "; its probes stay, for other processes meet them"
 					   : "");
 }
@@ -209,11 +290,12 @@ static void name_threads(struct limit *l, uint32_t tgid, uint32_t inc)
 }
 
 /* From now on: what it did before is still on its way. */
-static int let_go(struct limit *l, uint32_t proc, const struct ceiling_process *all,
-		  const struct ceiling_verdict *v, uint64_t t_ns)
+static int shed(struct limit *l, uint32_t proc, const struct ceiling_process *all,
+		const struct ceiling_verdict *v, uint64_t t_ns)
 {
 	const struct model_proc *p = model_proc(l->env.model, proc);
 	struct leaving *more = realloc(l->leaving, (l->nleaving + 1) * sizeof(*more)), *new;
+	bool whole = v->families == CEILING_WHOLE;
 	int err;
 
 	if (!more)
@@ -227,38 +309,84 @@ static int let_go(struct limit *l, uint32_t proc, const struct ceiling_process *
 			  .cost_ppm = v->share < 4000 ? (uint32_t)(v->share * 1e6) : UINT32_MAX,
 			  .limit_ppm = (uint32_t)lround(l->env.limit * 1e6),
 			  .because = all[v->culprit].tgid == p->tgid ? 0 : all[v->culprit].tgid,
-			  .probed = v->way == CEILING_EXCLUDE },
+			  .probed = v->way == CEILING_EXCLUDE,
+			  .families = v->families },
 	};
-	l->procs[proc].gone = true;
-	err = attach_exclude(l->env.attach, p->tgid, p->inc);
+	l->procs[proc].shed |= v->families;
+	l->procs[proc].gone = whole;
+	err = attach_exclude(l->env.attach, p->tgid, p->inc, v->families);
 	/* It ended, or executes another program, at this moment. */
 	if (err == -ENOENT)
 		return 0;
 	if (!err)
-		err = feed_cut(pump_feed(l->env.pump), p->tgid, p->inc, t_ns);
+		err = feed_cut(pump_feed(l->env.pump), p->tgid, p->inc, v->families, t_ns);
 	if (err)
 		return err;
+	tell(p, l, v, &new->shed);
+	if (!whole)
+		return model_shed(l->env.model, p->tgid, p->inc, &new->shed);
 	name_threads(l, p->tgid, p->inc);
-	tell(p, l, v, new);
 	l->nleaving++;
 	return 0;
+}
+
+struct insiders {
+	const struct ceiling_process *all;
+	const struct ceiling_verdict *v;
+	uint32_t n, inside;
+};
+
+static void count_inside(void *ctx, uint32_t tid, const struct sbt_thread *thread)
+{
+	struct insiders *in = ctx;
+	uint32_t i;
+
+	(void)tid;
+	for (i = 0; i < in->n; i++)
+		if (in->all[i].tgid == thread->tgid && in->v[i].families != CEILING_WHOLE &&
+		    in->v[i].families & 1u << (thread->family & 31))
+			in->inside++;
+}
+
+/*
+ * Who is inside of a barrier whose probes go, and goes on to others that are traced: a moment, so that most are seen to leave.
+ */
+static void let_leave(struct limit *l, const struct ceiling_process *all,
+		      const struct ceiling_verdict *v, uint32_t n)
+{
+	struct insiders in = { all, v, n, 1 };
+	struct timespec moment = { .tv_nsec = 200000 };
+	uint32_t i;
+
+	for (i = 0; i < LEAVE_LOOKS && in.inside; i++) {
+		in.inside = 0;
+		attach_each_pending(l->env.attach, count_inside, &in);
+		if (in.inside)
+			nanosleep(&moment, NULL);
+	}
 }
 
 static int remove_probes(struct limit *l, const struct ceiling_process *all,
 			 const struct ceiling_verdict *v, uint32_t n, uint32_t families)
 {
-	uint32_t *tgids = calloc(n + 1, sizeof(*tgids)), i, own = 0;
-	int err = -ENOMEM;
+	struct attach_removal *removals = calloc(n + 1, sizeof(*removals));
+	uint32_t i, nremovals = 0;
+	int err;
 
-	for (i = 0; tgids && i < n; i++)
+	if (!removals)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
 		if (v[i].way == CEILING_OWN || v[i].way == CEILING_ALL)
-			tgids[own++] = all[i].tgid;
-	if (tgids)
-		err = own || families ? attach_remove(l->env.attach, tgids, own, families) : 0;
+			removals[nremovals++] =
+				(struct attach_removal){ all[i].tgid, v[i].families };
+	if (families)
+		removals[nremovals++] = (struct attach_removal){ 0, families };
+	let_leave(l, all, v, n);
+	err = nremovals ? attach_remove(l->env.attach, removals, nremovals) : 0;
 	if (!err && families)
 		msg_warn("--cost-limit: the probes that it met are removed: processes that begin "
 			 "later are not traced there either");
-	free(tgids);
+	free(removals);
 	return err;
 }
 
@@ -267,12 +395,16 @@ static int act(struct limit *l, const uint32_t *procs, const struct ceiling_proc
 {
 	uint32_t i, before = l->nleaving;
 	uint64_t t_ns = now_ns();
+	bool any = false;
 	int err = 0;
 
-	for (i = 0; i < n && !err; i++)
-		if (v[i].way != CEILING_KEEP)
-			err = let_go(l, procs[i], all, &v[i], t_ns);
-	if (!err && l->nleaving > before)
+	for (i = 0; i < n && !err; i++) {
+		if (v[i].way == CEILING_KEEP)
+			continue;
+		err = shed(l, procs[i], all, &v[i], t_ns);
+		any = true;
+	}
+	if (!err && any)
 		err = remove_probes(l, all, v, n, families);
 	for (i = before; i < l->nleaving; i++)
 		l->leaving[i].known_ns = now_ns();
@@ -302,6 +434,7 @@ static int look(struct limit *l, uint64_t until)
 			procs[n++] = i;
 		}
 		l->procs[i].crossings = p->crossings + p->lost;
+		memcpy(l->procs[i].by_family, l->procs[i].now, sizeof(l->procs[i].now));
 	}
 	if (!err && n) {
 		families = ceiling_decide(all, n, l->env.limit, v);

@@ -42,7 +42,8 @@ static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 	struct pending *more;
 
 	/* One that is traced no more may have left, or its process have been let go of in there. */
-	if (!since || !is_meeting(t) || t->proc_flags & SBT_PROC_EXCLUDED ||
+	if (!since || !is_meeting(t) ||
+	    t->proc_flags & (SBT_PROC_EXCLUDED | SBT_PROC_SHED(t->family)) ||
 	    pendings_is_stale(s, tid, since))
 		return;
 	if (s->n == s->cap) {

@@ -682,8 +682,8 @@ static void add_pending(void *ctx, uint32_t tid, const struct sbt_thread *thread
 {
 	struct trace *t = ctx;
 
-	/* --cost-limit: of such a process what is known of is told already. */
-	if (thread->proc_flags & SBT_PROC_EXCLUDED)
+	/* --cost-limit: of such a process what is known of is told already; of such a barrier nobody saw who left. */
+	if (thread->proc_flags & (SBT_PROC_EXCLUDED | SBT_PROC_SHED(thread->family)))
 		return;
 	model_add_pending(t->model, thread->tgid, thread->inc, tid, thread->object,
 			  thread->arrive_ns);

@@ -215,6 +215,10 @@ int window_take(struct window *w, struct model *m, const struct model_input *in)
 		if (in->t_ns >= w->to_ns)
 			return take_later(m, in);
 		break;
+	case MODEL_INPUT_SHED_PART:
+		if (in->t_ns >= w->to_ns)
+			return 0;
+		break;
 	case MODEL_INPUT_PENDING:
 		if (in->t_ns >= w->to_ns)
 			return 0;

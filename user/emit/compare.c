@@ -171,11 +171,14 @@ static void print_side(struct textout *t, const char *name, const struct emit_in
 	uint32_t i;
 
 	for (i = 0; i < n && i < FILES; i++)
-		buf_printf(&names, "%s%s%s%s", i ? ", " : "", in[i].file ? in[i].file : "?",
+		buf_printf(&names, "%s%s%s%s%s", i ? ", " : "", in[i].file ? in[i].file : "?",
 			   in[i].complete ? "" : " (records lost)",
 			   in[i].shed ? " (a process was not traced to its end, --cost-limit: its "
 					"sums are unknown)"
-				      : "");
+				      : "",
+			   in[i].shed_parts ? " (some barriers were not traced to the end, "
+					      "--cost-limit: their sums are unknown)"
+					    : "");
 	if (n > FILES)
 		buf_printf(&names, ", and %u more", n - FILES);
 	if (names.failed)

@@ -459,7 +459,23 @@ static void barrier_delays(struct textout *t, const struct report_barrier *b)
 		textout_time(direct, b->delay_direct_ns), textout_time(passed, b->delay_passed_ns));
 }
 
-static void detail_one(struct textout *t, const struct report_barrier *b,
+/* --cost-limit: up to when it was traced, and those beside it. */
+static void barrier_shed(struct textout *t, const struct report *r, const struct report_barrier *b)
+{
+	if (b->shed_ns != REPORT_UNKNOWN)
+		textout_wrap(t, TEXTOUT_RED, "    ", 4,
+			     "Traced up to %.3f s only (--cost-limit): all of this is of the time "
+			     "before.",
+			     (double)(b->shed_ns - r->start_ns) / 1e9);
+	if (b->shed_beside_ns != REPORT_UNKNOWN)
+		textout_wrap(t, TEXTOUT_RED, "    ", 4,
+			     "From %.3f s on other barriers of its process were not traced "
+			     "(--cost-limit): phases and work since then have in them what was done "
+			     "there.",
+			     (double)(b->shed_beside_ns - r->start_ns) / 1e9);
+}
+
+static void detail_one(struct textout *t, const struct report *r, const struct report_barrier *b,
 		       const struct fields_context *context)
 {
 	char *head = NULL;
@@ -469,6 +485,7 @@ static void detail_one(struct textout *t, const struct report_barrier *b,
 		head = NULL;
 	textout_line(t, TEXTOUT_BOLD, "%s", head ? head : b->id);
 	free(head);
+	barrier_shed(t, r, b);
 	if (*b->verdict)
 		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4, "%s", b->verdict);
 	if (*b->advice)
@@ -495,7 +512,7 @@ void detail_each(struct textout *t, const struct report *r, const struct fields_
 	for (i = 0; i < r->nbarriers; i++) {
 		/* The first always, so that an even program shows that it is one. */
 		if (!i || (i < MOST && weighty(&r->barriers[i], total)))
-			detail_one(t, &r->barriers[i], context);
+			detail_one(t, r, &r->barriers[i], context);
 		else
 			left++;
 	}

@@ -126,6 +126,7 @@ struct emit_input {
 	const char *file;
 	bool complete; /* nothing was lost */
 	bool shed; /* a process was not traced to its end (--cost-limit) */
+	bool shed_parts; /* some barriers of a process were not */
 };
 
 struct emit; /* opaque */

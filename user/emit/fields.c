@@ -231,6 +231,24 @@ static const struct emit_record rec_callsite = {
 	"callsite", sizeof(struct report_callsite), callsite_fields, "One place that waits"
 };
 
+#define SH(m) AT(report_shed, m)
+static const struct emit_field shed_fields[] = {
+	{ "family", EMIT_STRING, SH(family), .help = "of barriers" },
+	{ "shed_ns", EMIT_T_NS, SH(t_ns), .help = "traced up to then only, from clock_start_ns" },
+	{ "shed_cost", EMIT_RATIO, SH(cost),
+	  .help = "the share of its threads' time that tracing all of it cost then, estimated" },
+	{ "shed_limit", EMIT_RATIO, SH(limit), .help = "and what it was to cost at most" },
+	{ "shed_because", EMIT_U32, SH(because), .flags = FIELDS_ZERO,
+	  .help = "the process that it cost so much, if another one of the same probes" },
+	{ "shed_probed", EMIT_BOOL, SH(probed),
+	  .help = "their probes were left where they were, and cost it something still" },
+	END
+};
+static const struct emit_record rec_shed = {
+	"shed", sizeof(struct report_shed), shed_fields,
+	"A family of barriers that was not traced to the end of its process"
+};
+
 #define L(m) AT(model_longest, m)
 static const struct emit_field longest_fields[] = {
 	{ "phase", EMIT_U64, L(number), .help = "phase number" },
@@ -367,6 +385,8 @@ static const struct emit_field barrier_fields[] = {
 	{ "comm", EMIT_STRING, B(comm), .help = "the process's name" },
 	{ "shed_ns", EMIT_T_NS, B(shed_ns),
 	  .help = "--cost-limit: traced up to then only, from clock_start_ns; null: to its end" },
+	{ "shed_beside_ns", EMIT_T_NS, B(shed_beside_ns),
+	  .help = "the same of others of its process: phases and work since then contain what was done there; null: none" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "family", EMIT_STRING, B(family), .help = "pthread, gomp, ..." },
 	{ "kind", EMIT_STRING, B(kind),
@@ -557,6 +577,8 @@ static const struct emit_field process_fields[] = {
 	  .help = "the process that it cost so much, if another one of the same probes" },
 	{ "shed_probed", EMIT_BOOL, PR(shed_probed),
 	  .help = "its probes were left where they were, and cost it something still" },
+	{ "sheds", EMIT_ARRAY, LIST(report_process, sheds, nsheds), .sub = &rec_shed,
+	  .help = "families of its barriers that were not traced to its end, while others were (--cost-limit): its sums are without what came there later, and no efficiency is known" },
 	FIELDS_COUNTERS_OF(report_process),
 	{ "threads", EMIT_ARRAY, LIST(report_process, members, nmembers), .sub = &fields_rec_thread,
 	  .help = "over all barriers, by index" },
@@ -708,6 +730,8 @@ static const struct emit_field end_fields[] = {
 	{ "complete", EMIT_BOOL, RE(complete), .help = "nothing was lost" },
 	{ "shed", EMIT_U32, RE(nshed),
 	  .help = "processes that were not traced to their end (--cost-limit): see their shed_ns" },
+	{ "shed_parts", EMIT_U32, RE(nshed_parts),
+	  .help = "others of which some barriers were not (--cost-limit): see their sheds" },
 	{ "cut", EMIT_BOOL, RE(cut),
 	  .help = "this is from a recording that ends before the run did" },
 	{ "aggregate", EMIT_BOOL, RE(aggregate),

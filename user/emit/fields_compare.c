@@ -100,6 +100,8 @@ static const struct emit_field input_fields[] = {
 	{ "complete", EMIT_BOOL, IN(complete), .help = "nothing was lost in it" },
 	{ "shed", EMIT_BOOL, IN(shed),
 	  .help = "--cost-limit: a process was not traced to its end, and its sums are unknown" },
+	{ "shed_parts", EMIT_BOOL, IN(shed_parts),
+	  .help = "some barriers of a process were not traced to its end, --cost-limit: what is of these, or of all, is unknown" },
 	END
 };
 static const struct emit_record rec_a = {

@@ -115,6 +115,8 @@ static const struct emit_field series_fields[] = {
 	{ "runs", EMIT_U32, PO(runs), .heading = "runs", .look = EMIT_NUMBER,
 	  .help = "recordings of this label" },
 	{ "lossy", EMIT_U32, PO(lossy), .help = "of them lost records" },
+	{ "shed_parts", EMIT_U32, PO(shed_parts),
+	  .help = "of them have a process of which some barriers were not traced to its end (--cost-limit): what its sites sum up to is of less than the run" },
 	{ "shed", EMIT_U32, PO(shed),
 	  .help = "of them have a process that was not traced to its end (--cost-limit): their time is unknown" },
 	{ "nthreads", EMIT_U32, PO(threads), .heading = "threads", .look = EMIT_NUMBER,

@@ -58,11 +58,12 @@ static void print_headline(struct textout *t, const struct series *s)
 
 static void print_remarks(struct textout *t, const struct series *s)
 {
-	uint32_t i, lossy = 0, shed = 0;
+	uint32_t i, lossy = 0, shed = 0, parts = 0;
 
 	for (i = 0; i < s->npoints; i++) {
 		lossy += s->points[i].lossy;
 		shed += s->points[i].shed;
+		parts += s->points[i].shed_parts;
 		if (s->points[i].whole)
 			textout_wrap(t, TEXTOUT_PLAIN, "", 2,
 				     "%s: nobody crossed a barrier; its time is the recording's "
@@ -75,6 +76,11 @@ static void print_remarks(struct textout *t, const struct series *s)
 			     "(--cost-limit): how long it took is unknown, and its sums are of "
 			     "the time before.",
 			     shed);
+	if (parts)
+		textout_wrap(t, TEXTOUT_RED, "", 2,
+			     "In %u of the recordings some barriers were not traced to the end "
+			     "(--cost-limit): their sums are of the time before.",
+			     parts);
 	if (lossy)
 		textout_wrap(t, TEXTOUT_RED, "", 2, "%u of the recordings lost records.", lossy);
 }

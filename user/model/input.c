@@ -31,6 +31,8 @@ static int take(struct model *m, const struct model_input *in)
 		return take_advance(m, in->t_ns);
 	case MODEL_INPUT_SHED:
 		return take_shed(m, in);
+	case MODEL_INPUT_SHED_PART:
+		return take_shed_part(m, in);
 	case MODEL_INPUT_FINISH:
 		return take_finish(m, in->t_ns);
 	default:
@@ -163,10 +165,12 @@ int model_advance(struct model *m, uint64_t t_ns)
 
 int model_shed(struct model *m, uint32_t tgid, uint32_t inc, const struct model_shed *shed)
 {
-	struct model_input in = { .type = MODEL_INPUT_SHED,
+	bool whole = shed->families == MODEL_SHED_WHOLE;
+	struct model_input in = { .type = whole ? MODEL_INPUT_SHED : MODEL_INPUT_SHED_PART,
 				  .tgid = tgid,
 				  .inc = inc,
 				  .parent_tgid = shed->because,
+				  .parent_inc = whole ? 0 : shed->families,
 				  .t_ns = shed->t_ns,
 				  .object = (uint64_t)shed->cost_ppm << 32 | shed->limit_ppm,
 				  .seen = shed->probed };

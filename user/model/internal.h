@@ -546,6 +546,7 @@ int take_end_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, 
 		    const char *comm);
 int take_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_ns);
 int take_shed(struct model *m, const struct model_input *in);
+int take_shed_part(struct model *m, const struct model_input *in);
 int take_pending(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t object,
 		 uint64_t arrive_ns);
 

@@ -358,13 +358,17 @@ struct model_episode {
 	const struct model_member *members; /* by arrival; valid during the callback */
 };
 
-/* A process that was traced up to some moment only, for tracing cost it too much (--cost-limit). */
+#define MODEL_SHED_WHOLE UINT32_MAX
+#define MODEL_SHED_PARTS 16
+
+/* A process of which all, or some families of barriers, were traced up to some moment only, for that cost it too much (--cost-limit). */
 struct model_shed {
 	uint64_t t_ns; /* from then on it was not; MODEL_UNKNOWN: it always was */
 	uint32_t cost_ppm; /* of its threads' time, as it was estimated then, in millionths */
 	uint32_t limit_ppm;
 	uint32_t because; /* tgid of the process that cost so much, if that is another one; 0 */
 	bool probed; /* its probes are still there and cost it something */
+	uint32_t families; /* 1 << SBT_FAMILY_*; MODEL_SHED_WHOLE: the whole process, all that it does later */
 };
 
 struct model_proc {
@@ -407,7 +411,10 @@ struct model_proc {
 	uint64_t elapsed_ns;
 	uint64_t ideal_ns; /* MODEL_UNKNOWN where `summed` */
 	bool summed; /* what its threads did came as sums: model_add_summed() */
-	struct model_shed shed; /* then `exited` is set, and end_ns is that moment */
+	struct model_shed shed; /* the whole of it: then `exited` is set, and end_ns is that moment */
+	/* What of it was shed before, in the order of time; no family twice. */
+	struct model_shed parts[MODEL_SHED_PARTS];
+	uint32_t nparts;
 };
 
 struct model_totals {
@@ -456,6 +463,7 @@ enum model_input_type {
 	MODEL_INPUT_ADVANCE = 10,
 	MODEL_INPUT_FINISH = 11,
 	MODEL_INPUT_SHED = 12,
+	MODEL_INPUT_SHED_PART = 13,
 };
 
 /* The arguments of the function of that type, by their names there; those that it has not are 0. */
@@ -471,7 +479,10 @@ struct model_input {
 	const struct model_detail *detail; /* of a tail */
 };
 
-/* In a struct model_input what a struct model_shed has beside t_ns is in `object`, `parent_tgid` and `seen`. */
+/*
+ * In a struct model_input what a struct model_shed has beside t_ns is in `object`, `parent_tgid` and `seen`, and of a part in
+ * `parent_inc` its families.
+ */
 
 /* Does what the function of its type does, and returns what that would. -EINVAL: there is no such type. */
 int model_take(struct model *model, const struct model_input *input);
@@ -549,7 +560,7 @@ int model_add_pending(struct model *model, uint32_t tgid, uint32_t inc, uint32_t
 int model_advance(struct model *model, uint64_t t_ns);
 /*
  * From shed->t_ns on the process is not traced: as far as it is concerned tracing ended then. What it did before may still
- * be fed; nothing it did later.
+ * be fed; nothing it did later. Of shed->families only, that holds for crossings of these.
  */
 int model_shed(struct model *model, uint32_t tgid, uint32_t inc, const struct model_shed *shed);
 /* The end: closes what is open, adds the tails. Nothing may be fed afterwards. */

@@ -347,6 +347,31 @@ int take_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_ns
 	return 0;
 }
 
+static struct model_shed shed_of(const struct model_input *in, uint32_t families)
+{
+	return (struct model_shed){ .t_ns = in->t_ns,
+				    .cost_ppm = (uint32_t)(in->object >> 32),
+				    .limit_ppm = (uint32_t)in->object,
+				    .because = in->parent_tgid,
+				    .probed = in->seen,
+				    .families = families };
+}
+
+/* Its threads go on, and whoever feeds leaves out what they do there. */
+int take_shed_part(struct model *m, const struct model_input *in)
+{
+	struct proc *p = proc_find(m, in->tgid, in->inc);
+	uint32_t families = in->parent_inc, i;
+
+	if (!p || p->pub.exited || p->pub.nparts == MODEL_SHED_PARTS)
+		return 0;
+	for (i = 0; i < p->pub.nparts; i++)
+		families &= ~p->pub.parts[i].families;
+	if (families)
+		p->pub.parts[p->pub.nparts++] = shed_of(in, families);
+	return 0;
+}
+
 /* For its threads this is the end, as if they had exited then; that of the process itself is not known. */
 int take_shed(struct model *m, const struct model_input *in)
 {
@@ -354,11 +379,7 @@ int take_shed(struct model *m, const struct model_input *in)
 
 	if (!p || p->pub.exited)
 		return 0;
-	p->pub.shed = (struct model_shed){ .t_ns = in->t_ns,
-					   .cost_ppm = (uint32_t)(in->object >> 32),
-					   .limit_ppm = (uint32_t)in->object,
-					   .because = in->parent_tgid,
-					   .probed = in->seen };
+	p->pub.shed = shed_of(in, MODEL_SHED_WHOLE);
 	return take_end_process(m, in->tgid, in->inc, in->t_ns);
 }
 
