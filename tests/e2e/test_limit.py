@@ -5,10 +5,13 @@ before is exact, and every report says up to when it was seen."""
 
 import json
 import shutil
+import time
 
-from harness import check, check_between, check_equal, check_in, check_not_in, genlog, wait_for, workload
+from harness import check, check_between, check_equal, check_in, check_not_in, clean_environment, genlog, wait_for, workload
 
 HOT = ("--threads", "2", "--work", "fixed:0=5us,1=5us")
+# OpenMP's threads are not to spin: there are few CPUs.
+PASSIVE = {**clean_environment(), "OMP_WAIT_POLICY": "passive"}
 CALM = ("--threads", "2", "--work", "fixed:0=5ms,1=5ms")
 
 
@@ -233,3 +236,112 @@ def test_limit_usage(t):
     both = t.sbt("--aggregate", "--cost-limit", "5", "--", "true")
     check_equal("exit status with --aggregate", both.rc, 2)
     check_in("stderr", "--cost-limit means nothing with it", both.err)
+
+
+def two_ways(t, rounds, *options):
+    """Barriers of one thread each, as fast as they go, and one of OpenMP's each 10 ms."""
+    trace = t.trace([workload("two_ways"), "--rounds", str(rounds)], *options,
+                    env=PASSIVE)
+    return trace, json.loads(trace.result.out)
+
+
+def check_part(trace, made, low):
+    """The hot ones were seen up to some moment, all of them and none of later; the others to the end."""
+    p = trace.process(comm="two_ways")
+    check_equal("shed_ns of the process", p["shed_ns"], None)
+    check_equal("exited", p["exited"], True)
+    check_equal("what was shed", [s["family"] for s in p["sheds"]], ["pthread"])
+    shed = p["sheds"][0]
+    check_between("shed_ns", shed["shed_ns"], low, 30e9)
+    check(shed["shed_cost"] > shed["shed_limit"], f"shed below the limit: {shed}")
+    check_equal("end.shed", trace.end["shed"], 0)
+    check_equal("end.shed_parts", trace.end["shed_parts"], 1)
+    for b in trace.barriers(family="pthread"):
+        check_equal("shed_ns of a hot one", b["shed_ns"], shed["shed_ns"])
+        check_equal("incomplete", b["incomplete"], 0)
+    at = shed["shed_ns"] + trace.session["clock_start_ns"]
+    before = [n for n, ended in zip(made["hot"], made["ended_ns"]) if ended <= at]
+    later = [n for n, ended in zip(made["hot"], made["ended_ns"]) if ended > at]
+    check(before and later, f"shed before or after all: {shed}, {made['ended_ns'][0]}")
+    seen = trace.crossings(family="pthread")
+    check_between("hot crossings seen", seen, before[-1], later[0])
+    # The end of the region, too.
+    check_equal("meetings of OpenMP's", trace.episodes(family="gomp"), 2 * made["rounds"] + 1)
+    for b in trace.barriers(family="gomp"):
+        check_equal("shed_ns of a cold one", b["shed_ns"], None)
+        check_equal("shed_beside_ns", b["shed_beside_ns"], shed["shed_ns"])
+    check_equal("incomplete", p["incomplete"], 0)
+    check_equal("abandoned", p["abandoned"], 0)
+    check_equal("lost", p["lost"], 0)
+    check_equal("efficiency", set(p["efficiency"].values()), {None})
+    trace.nothing_lost()
+    check_equal("hangs", [h["text"] for h in trace.all("hang")], [])
+    found = [f for f in trace.all("finding") if f["kind"] == "cost_limit"]
+    check_equal("findings that say so", len(found), 1)
+    check_in("finding", "Barriers of pthread traced up to ", found[0]["text"])
+    return at, len(before)
+
+
+def test_limit_part(t):
+    """What is hot is shed, its speed comes back, and the others are traced to the end."""
+    for method in ("session", "multi", "perf"):
+        trace, made = two_ways(t, 300, "--cost-limit", "5", "--attach", method, "--hang", "0.7")
+        at, before = check_part(trace, made, 0.9e9)
+        check_in("stderr", ", of the barriers of pthread: ", trace.result.err)
+        # Per thread's time in rounds, for these last as long as they please.
+        first, last = made["ended_ns"][0], made["ended_ns"][-1]
+        fast = (made["hot"][-1] - made["hot"][before]) / (last - made["ended_ns"][before])
+        slow = (made["hot"][before - 1] - made["hot"][0]) / (made["ended_ns"][before - 1] - first)
+        check(fast > 3 * slow, f"{slow * 1e9:.0f} a second with probes, {fast * 1e9:.0f} without")
+
+
+def test_limit_part_own(t):
+    """Of probes that a process has for itself those of the hot ones go."""
+    target = t.start([workload("two_ways"), "--forever"], env=PASSIVE)
+    tracer = t.attach("-p", str(target.pid), "--no-children", "--cost-limit", "5")
+    wait_for("the hot ones are shed", lambda: "of the barriers of pthread" in tracer.process.err, 40)
+    time.sleep(1)
+    target.signal(15)
+    made = json.loads(target.wait().out)
+    trace = tracer.end()
+    p = trace.process(pid=target.pid)
+    at = p["sheds"][0]["shed_ns"] + trace.session["clock_start_ns"]
+    begin = trace.session["clock_start_ns"]
+    seen = sum(ended > begin for ended in made["ended_ns"])
+    check_between("meetings of OpenMP's", trace.episodes(family="gomp"), 2 * seen - 3, 2 * seen + 1)
+    check(sum(ended > at for ended in made["ended_ns"]) > 20, "hardly anything came after")
+    check_equal("abandoned", p["abandoned"], 0)
+    check_equal("lost", p["lost"], 0)
+    check_not_in("stderr", "processes that begin later", trace.result.err)
+
+
+def test_limit_part_recorded(t):
+    tape, text = t.path(), t.path()
+    printed = t.text([workload("two_ways"), "--rounds", "200"], "--cost-limit", "5", "--record", tape,
+                     env=PASSIVE)
+    flat = " ".join(printed.split())
+    check_in("text", "Barriers of pthread traced up to ", flat)
+    check_in("text", "other barriers of its process were not traced (--cost-limit)", flat)
+    check_in("the end of the text", "INCOMPLETE: of 1 process some barriers were not traced to the end "
+             "(--cost-limit)", flat[-300:])
+    again = t.sbt("report", "-o", text, tape)
+    check_equal("exit status of report", again.rc, 0)
+    with open(text, encoding="utf-8") as f:
+        check_equal("report", f.read(), printed)
+    check_in("diff", "some barriers were not traced to the end, --cost-limit",
+             " ".join(t.sbt("diff", tape, tape).out.split()))
+    check_in("predict", "some barriers were not traced to the end (--cost-limit)",
+             " ".join(t.sbt("predict", tape).out.split()))
+    check_in("series", "some barriers were not traced to the end (--cost-limit)",
+             " ".join(t.sbt("series", tape, tape).out.split()))
+
+
+def test_limit_part_whole(t):
+    """Where only all of it would be enough, all of it goes, at once or what is left of it later."""
+    trace, made = two_ways(t, 300, "--cost-limit", "0.0005")
+    p = trace.process(comm="two_ways")
+    check(p["shed_ns"] is not None, f"it was traced to its end: {p}")
+    check_equal("end.shed", trace.end["shed"], 1)
+    check_equal("end.shed_parts", trace.end["shed_parts"], 0)
+    check(trace.episodes(family="gomp") < 2 * made["rounds"], "the cold ones were traced on")
+    trace.nothing_lost()

@@ -14,6 +14,8 @@
 #define PTHREAD 0x02u
 #define GOMP	0x04u
 #define MPI	0x10u
+#define USER	0x80u
+#define COND	0x100u
 #define N	4
 
 /* Of probes that all meet: a crossing costs 1 us, and 0.4 us where nothing is recorded. @share: what that comes to. */
@@ -37,9 +39,9 @@ static void test_shares(void **state)
 	(void)state;
 	assert_true(fabs(ceiling_share(&p) - 0.5) < 1e-9);
 	/* The same million crossings, 0.6 us shorter each: 0.4 s of 1.4 s. */
-	assert_true(fabs(ceiling_share_excluded(&p) - 0.4 / 1.4) < 1e-9);
+	assert_true(fabs(ceiling_share_excluded(&p, CEILING_WHOLE) - 0.4 / 1.4) < 1e-9);
 	p.excluded_ns = NAN;
-	assert_true(isnan(ceiling_share_excluded(&p)));
+	assert_true(isnan(ceiling_share_excluded(&p, CEILING_WHOLE)));
 	p.price_ns = NAN;
 	assert_true(isnan(ceiling_share(&p)));
 	p = process(0, PTHREAD, 0.5);
@@ -47,7 +49,7 @@ static void test_shares(void **state)
 	assert_true(isnan(ceiling_share(&p)));
 	/* More than there is: estimates may be wrong. */
 	p = process(0, PTHREAD, 3);
-	assert_true(ceiling_share_excluded(&p) == 1);
+	assert_true(ceiling_share_excluded(&p, CEILING_WHOLE) == 1);
 }
 
 static void test_calm(void **state)
@@ -76,6 +78,7 @@ static void test_alone(void **state)
 	/* Nobody else meets them: they need not stay. */
 	assert_int_equal(ceiling_decide(p, 2, 0.05, v), PTHREAD);
 	assert_int_equal(v[0].way, CEILING_ALL);
+	assert_int_equal(v[0].families, CEILING_WHOLE);
 	assert_int_equal(v[0].culprit, 0);
 	assert_true(fabs(v[0].share - 0.06) < 1e-6);
 	assert_int_equal(v[1].way, CEILING_KEEP);
@@ -148,6 +151,134 @@ static void test_groups(void **state)
 	assert_int_equal(v[3].way, CEILING_KEEP);
 }
 
+/* Its barriers of these families can go alone, and are crossed so often, in thousandths of all. */
+static void add_unit(struct ceiling_process *p, uint32_t families, uint32_t thousandths)
+{
+	p->units[p->nunits++] =
+		(struct ceiling_unit){ families, p->crossings / 1000 * thousandths };
+}
+
+static void test_choice(void **state)
+{
+	struct ceiling_process p = process(0, PTHREAD | GOMP | USER, 0.5);
+
+	(void)state;
+	add_unit(&p, GOMP, 20);
+	add_unit(&p, PTHREAD, 900);
+	add_unit(&p, USER, 80);
+	/* The rest of a million crossings is 0.1 s of 1.1 s. */
+	assert_int_equal(ceiling_choose(&p, 0.1), PTHREAD);
+	/* 0.02 s of 1.02 s: the two hottest, and not the third. */
+	assert_int_equal(ceiling_choose(&p, 0.05), PTHREAD | USER);
+	/* Only without all of it. */
+	assert_int_equal(ceiling_choose(&p, 0.01), CEILING_WHOLE);
+	/* One unit of two families, as of probes in one attachment. */
+	p.units[1].families = PTHREAD | GOMP;
+	p.units[0].crossings = 0;
+	assert_int_equal(ceiling_choose(&p, 0.1), PTHREAD | GOMP);
+	/* What could go alone would not be enough: most of it is what cannot. */
+	p = process(0, PTHREAD | COND, 0.5);
+	add_unit(&p, PTHREAD, 100);
+	assert_int_equal(ceiling_choose(&p, 0.1), CEILING_WHOLE);
+	/* Nothing else is there. */
+	p = process(0, PTHREAD, 0.5);
+	add_unit(&p, PTHREAD, 1000);
+	assert_int_equal(ceiling_choose(&p, 0.1), CEILING_WHOLE);
+	/* It costs more than there is, by an estimate that is too high: what is left counts in what is left of the time. */
+	p = process(0, PTHREAD | GOMP, 1.2);
+	add_unit(&p, PTHREAD, 999);
+	add_unit(&p, GOMP, 1);
+	assert_int_equal(ceiling_choose(&p, 0.05), PTHREAD);
+	/* Where the probes stay. */
+	p = process(0, PTHREAD | GOMP, 0.5);
+	add_unit(&p, PTHREAD, 900);
+	add_unit(&p, GOMP, 100);
+	assert_true(fabs(ceiling_share_excluded(&p, PTHREAD) - 0.46 / 1.46) < 1e-6);
+	assert_true(fabs(ceiling_share_excluded(&p, CEILING_WHOLE) - 0.4 / 1.4) < 1e-6);
+}
+
+/* A hot part and a cold one; another process crosses both, and a third one the cold one. */
+static void test_part(void **state)
+{
+	struct ceiling_process p[3] = { process(0, PTHREAD | GOMP, 0.5),
+					process(1, PTHREAD | GOMP, 0.01), process(2, GOMP, 0.01) };
+	struct ceiling_verdict v[3];
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		add_unit(&p[i], PTHREAD, 990);
+		add_unit(&p[i], GOMP, 10);
+	}
+	add_unit(&p[2], GOMP, 1000);
+	/* Excluded it would still cost 0.4: the probes go for both, and the others stay for all. */
+	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(v[i].way, CEILING_ALL);
+		assert_int_equal(v[i].families, PTHREAD);
+		assert_int_equal(v[i].culprit, 0);
+	}
+	assert_int_equal(v[2].way, CEILING_KEEP);
+	assert_int_equal(v[2].families, 0);
+	/* Nothing is to be recorded, that is enough: 0.4 of 1.4. */
+	assert_int_equal(ceiling_decide(p, 3, 0.35, v), 0);
+	assert_int_equal(v[0].way, CEILING_EXCLUDE);
+	assert_int_equal(v[0].families, PTHREAD);
+	assert_int_equal(v[1].way, CEILING_KEEP);
+	/* The other has nothing else: it is let go of. */
+	p[1].families = PTHREAD;
+	p[1].nunits = 1;
+	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
+	assert_int_equal(v[0].families, PTHREAD);
+	assert_int_equal(v[1].way, CEILING_ALL);
+	assert_int_equal(v[1].families, CEILING_WHOLE);
+	/* Its own probes. */
+	p[0].own = true;
+	assert_int_equal(ceiling_decide(p, 3, 0.05, v), 0);
+	assert_int_equal(v[0].way, CEILING_OWN);
+	assert_int_equal(v[0].families, PTHREAD);
+	assert_int_equal(v[1].way, CEILING_KEEP);
+}
+
+/* Who meets it loses the same, as far as it has it. */
+static void test_part_of_group(void **state)
+{
+	struct ceiling_process p[3] = { process(0, MPI | PTHREAD, 0.5),
+					process(1, MPI | PTHREAD, 0.01), process(2, MPI, 0.01) };
+	struct ceiling_verdict v[3];
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		p[i].group = 0;
+		add_unit(&p[i], MPI, 10);
+		if (i < 2)
+			add_unit(&p[i], PTHREAD, 990);
+	}
+	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
+	assert_int_equal(v[0].families, PTHREAD);
+	assert_int_equal(v[1].families, PTHREAD);
+	assert_int_equal(v[2].way, CEILING_KEEP);
+	/* One of them cannot do without: then all go. */
+	p[1].units[1].families = PTHREAD | COND;
+	p[1].families |= COND;
+	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD | MPI | COND);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(v[i].families, CEILING_WHOLE);
+	/* What is hot is all that the third one has. */
+	p[1] = process(1, MPI | PTHREAD, 0.01);
+	p[1].group = 0;
+	for (i = 0; i < 2; i++) {
+		p[i].nunits = 0;
+		add_unit(&p[i], MPI, 990);
+		add_unit(&p[i], PTHREAD, 10);
+	}
+	assert_int_equal(ceiling_decide(p, 3, 0.05, v), MPI);
+	assert_int_equal(v[0].families, MPI);
+	assert_int_equal(v[1].families, MPI);
+	assert_int_equal(v[2].families, CEILING_WHOLE);
+}
+
 /* What nobody can name cannot be removed. */
 static void test_no_family(void **state)
 {
@@ -165,6 +296,8 @@ int main(void)
 		cmocka_unit_test(test_shares), cmocka_unit_test(test_calm),
 		cmocka_unit_test(test_alone),  cmocka_unit_test(test_company),
 		cmocka_unit_test(test_groups), cmocka_unit_test(test_no_family),
+		cmocka_unit_test(test_choice), cmocka_unit_test(test_part),
+		cmocka_unit_test(test_part_of_group),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,7 +102,7 @@ static inline void data_site(struct report_barrier *b, const char *id, const cha
 	strcpy(b->id, id);
 	b->pid = 4711;
 	b->comm = "lu_block";
-	b->shed_ns = REPORT_UNKNOWN;
+	b->shed_ns = b->shed_beside_ns = REPORT_UNKNOWN;
 	b->family = "pthread";
 	b->kind = "explicit";
 	b->name = name;

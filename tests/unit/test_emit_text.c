@@ -538,6 +538,7 @@ static void make_large(struct report *r)
 	r->processes[2].shed_cost = 0.071;
 	r->processes[2].shed_limit = 0.05;
 	r->nshed = 1;
+	r->nshed_parts = 2;
 	r->nprocesses = 3;
 	r->consumed = r->produced - 812;
 	r->lost = 812;

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* A process that is traced no more: it is as if tracing had ended then, for it alone. */
 #include "test_model_util.h"
+#include "sbt/record.h"
 
 #define A     0x1000
 #define UNTIL 1000
@@ -33,7 +34,12 @@ static struct run *process_runs(void)
 }
 
 static const struct model_shed shed = {
-	.t_ns = UNTIL, .cost_ppm = 80000, .limit_ppm = 50000, .because = 77, .probed = true
+	.t_ns = UNTIL,
+	.cost_ppm = 80000,
+	.limit_ppm = 50000,
+	.because = 77,
+	.probed = true,
+	.families = MODEL_SHED_WHOLE,
 };
 
 static void test_ends_there(void **state)
@@ -149,13 +155,55 @@ static void test_tapped(void **state)
 	run_free(r);
 }
 
+/* Some families of its barriers: it goes on, and each is told of once. */
+static void test_parts(void **state)
+{
+	struct run *r = run_new(0);
+	struct copy copy = { .to = model_new(NULL, 0) };
+	struct model_shed part = shed;
+	const struct model_proc *p, *q;
+
+	(void)state;
+	assert_non_null(copy.to);
+	model_tap(r->model, copy_input, &copy);
+	run_launched(r, 0);
+	cross(r, 1, A, 2, 100, 201);
+	cross(r, 2, A, 2, 200, 202);
+	part.families = 1u << SBT_FAMILY_PTHREAD;
+	assert_int_equal(model_shed(r->model, PID, INC, &part), 0);
+	part.t_ns = UNTIL + 100;
+	part.families |= 1u << SBT_FAMILY_USER;
+	part.because = 0;
+	assert_int_equal(model_shed(r->model, PID, INC, &part), 0);
+	assert_int_equal(model_shed(r->model, PID, INC, &part), 0);
+	assert_int_equal(model_shed(r->model, PID + 1, INC, &part), 0);
+	p = model_proc(r->model, 0);
+	assert_false(p->exited);
+	assert_int_equal(p->shed.t_ns, MODEL_UNKNOWN);
+	assert_int_equal(p->nparts, 2);
+	assert_int_equal(p->parts[0].families, 1u << SBT_FAMILY_PTHREAD);
+	assert_int_equal(p->parts[0].t_ns, UNTIL);
+	assert_int_equal(p->parts[0].because, 77);
+	assert_int_equal(p->parts[1].families, 1u << SBT_FAMILY_USER);
+	assert_int_equal(p->parts[1].t_ns, UNTIL + 100);
+	q = model_proc(copy.to, 0);
+	assert_int_equal(q->nparts, 2);
+	assert_memory_equal(q->parts, p->parts, sizeof(p->parts));
+	/* And then all of it. */
+	assert_int_equal(model_shed(r->model, PID, INC, &shed), 0);
+	assert_int_equal(model_proc(r->model, 0)->shed.t_ns, UNTIL);
+	assert_int_equal(model_proc(r->model, 0)->nparts, 2);
+	model_free(copy.to);
+	run_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ends_there),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_gone),
-		cmocka_unit_test(test_tapped),
+		cmocka_unit_test(test_parts), cmocka_unit_test(test_tapped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

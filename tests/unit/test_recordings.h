@@ -73,6 +73,7 @@ static inline struct report_barrier *recording_site(struct recording *r, const c
 				      .pid = p->pid,
 				      .comm = p->comm,
 				      .shed_ns = p->shed_ns,
+				      .shed_beside_ns = REPORT_UNKNOWN,
 				      .family = "pthread",
 				      .kind = "explicit",
 				      .function = function,

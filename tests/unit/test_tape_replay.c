@@ -261,8 +261,14 @@ static void test_random_runs(void **unused)
 static void test_shed(void **unused)
 {
 	struct model_shed shed = {
-		.t_ns = 5000, .cost_ppm = 4000000, .limit_ppm = 50000, .because = 7, .probed = true
+		.t_ns = 5000,
+		.cost_ppm = 4000000,
+		.limit_ppm = 50000,
+		.because = 7,
+		.probed = true,
+		.families = MODEL_SHED_WHOLE,
 	};
+	struct model_shed part = { .t_ns = 4000, .cost_ppm = 90000, .families = 6 };
 	struct model_ops nothing = { 0 };
 	struct tape_session session = a_session();
 	struct sink sink = { .model = model_new(&nothing, 1000) };
@@ -278,6 +284,7 @@ static void test_shed(void **unused)
 	run_launched(r, 1000);
 	cross(r, 1, 0x1000, 2, 2000, 3001);
 	cross(r, 2, 0x1000, 2, 3000, 3002);
+	assert_int_equal(model_shed(r->model, PID, INC, &part), 0);
 	assert_int_equal(model_shed(r->model, PID, INC, &shed), 0);
 	assert_int_equal(model_finish(r->model, 9000), 0);
 	tape_ending(w, &ending);
@@ -286,6 +293,10 @@ static void test_shed(void **unused)
 	same_models(r->model, sink.model);
 	assert_int_equal(model_proc(sink.model, 0)->shed.t_ns, 5000);
 	assert_int_equal(model_proc(sink.model, 0)->shed.cost_ppm, 4000000);
+	assert_int_equal(model_proc(sink.model, 0)->nparts, 1);
+	assert_int_equal(model_proc(sink.model, 0)->parts[0].families, 6);
+	assert_int_equal(model_proc(sink.model, 0)->parts[0].t_ns, 4000);
+	assert_int_equal(model_proc(sink.model, 0)->parts[0].cost_ppm, 90000);
 	model_free(sink.model);
 	tape_free(sink.tape);
 	close(fd);

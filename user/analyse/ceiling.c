@@ -79,15 +79,35 @@ uint32_t ceiling_choose(const struct ceiling_process *p, double limit)
 	return CEILING_WHOLE;
 }
 
-/* What a process loses where these are removed: what it can go on without, or all of it. */
-static uint32_t loss_of(const struct ceiling_process *p, uint32_t families)
+/* Can the process go on without these, if it has others? */
+static bool is_apart(const struct ceiling_process *p, uint32_t families)
 {
 	uint32_t lost = p->families & families, apart = 0, i;
 
 	for (i = 0; i < p->nunits; i++)
 		if (!(p->units[i].families & ~families))
 			apart |= p->units[i].families;
-	return lost == p->families || lost & ~apart ? CEILING_WHOLE : lost;
+	return lost == p->families || !(lost & ~apart);
+}
+
+/* Can all of a group? */
+static bool all_apart(const struct ceiling_process *p, uint32_t n, uint32_t group,
+		      uint32_t families)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (p[i].group == group && !is_apart(&p[i], families))
+			return false;
+	return true;
+}
+
+/* What it loses where these go: all, if it has no others. */
+static uint32_t loss_of(const struct ceiling_process *p, uint32_t families)
+{
+	uint32_t lost = p->families & families;
+
+	return families == CEILING_WHOLE || lost == p->families ? CEILING_WHOLE : lost;
 }
 
 static bool is_over(const struct ceiling_process *p, double limit)
@@ -136,24 +156,23 @@ static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t gr
 }
 
 /*
- * All of a group lose @families: whoever is left would wait for one that is not seen. Where one of them can only go as a
- * whole, all do.
+ * All of a group lose @families, as far as they have them: whoever is left would wait for one that is not seen. Where one of
+ * them can only go as a whole, all do.
  */
 static void decide_group(const struct ceiling_process *p, uint32_t n, uint32_t group,
 			 uint32_t families, enum ceiling_way way, uint32_t culprit,
 			 struct ceiling_verdict *v)
 {
-	uint32_t i, loss;
-	bool whole = families == CEILING_WHOLE;
+	uint32_t i;
 
-	for (i = 0; i < n; i++)
-		if (p[i].group == group && p[i].families & families)
-			whole |= loss_of(&p[i], families) == CEILING_WHOLE;
+	if (!all_apart(p, n, group, families))
+		families = CEILING_WHOLE;
 	for (i = 0; i < n; i++) {
-		loss = whole ? CEILING_WHOLE : p[i].families & families;
-		if (p[i].group == group && v[i].way < way && loss)
-			v[i] = (struct ceiling_verdict){ way, culprit, ceiling_share(&p[culprit]),
-							 loss | v[i].families };
+		if (p[i].group != group || v[i].way >= way ||
+		    (families != CEILING_WHOLE && !(p[i].families & families)))
+			continue;
+		v[i] = (struct ceiling_verdict){ way, culprit, ceiling_share(&p[culprit]),
+						 loss_of(&p[i], families) | v[i].families };
 	}
 }
 
@@ -193,8 +212,11 @@ static uint32_t decide(const struct ceiling_process *p, uint32_t n, uint32_t cul
 		       struct ceiling_verdict *v)
 {
 	uint32_t group = p[culprit].group, families = ceiling_choose(&p[culprit], limit);
-	uint32_t probes = families_of(p, n, group) & families;
+	uint32_t probes;
 
+	if (!all_apart(p, n, group, families))
+		families = CEILING_WHOLE;
+	probes = families_of(p, n, group) & families;
 	if (all_own(p, n, group)) {
 		decide_group(p, n, group, families, CEILING_OWN, culprit, v);
 	} else if (!probes || (has_company(p, n, group, probes, v) &&

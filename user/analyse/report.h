@@ -276,7 +276,7 @@ struct report_finding {
 		kind; /* ours: "oversubscribed", "spinning", "pinned", "migrating", "slow_cpu", "throttled", "cost_limit" */
 	uint32_t pid; /* 0: the machine */
 	double figure; /* the number in the sentence */
-	char text[288];
+	char text[320];
 };
 
 /* A counter that was asked for and cannot be had. */
