@@ -293,10 +293,10 @@ static void test_no_family(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shares), cmocka_unit_test(test_calm),
-		cmocka_unit_test(test_alone),  cmocka_unit_test(test_company),
-		cmocka_unit_test(test_groups), cmocka_unit_test(test_no_family),
-		cmocka_unit_test(test_choice), cmocka_unit_test(test_part),
+		cmocka_unit_test(test_shares),	      cmocka_unit_test(test_calm),
+		cmocka_unit_test(test_alone),	      cmocka_unit_test(test_company),
+		cmocka_unit_test(test_groups),	      cmocka_unit_test(test_no_family),
+		cmocka_unit_test(test_choice),	      cmocka_unit_test(test_part),
 		cmocka_unit_test(test_part_of_group),
 	};
 

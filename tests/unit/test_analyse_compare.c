@@ -663,7 +663,7 @@ static void test_shed(void **state)
 	free(r);
 }
 
-/* One barrier of a process was not traced to the end: the sums of that one, of phases beside it, and over all are unknown. */
+/* Barriers of a process that were not traced to its end: their sums are unknown, beside them those of phases, and its own. */
 static void test_shed_parts(void **state)
 {
 	struct recording *r = six();
@@ -672,21 +672,26 @@ static void test_shed_parts(void **state)
 	uint32_t i;
 
 	(void)state;
-	compare(r, 3, 3, &plain, &c);
-	assert_true(isfinite(find(&c, COMPARE_BARRIER, "#2", "phase_ns")->b));
-	compare_free(&c);
+	for (i = 0; i < 6; i++)
+		r[i].processes[0].wait_ns = 1000;
 	for (i = 3; i < 6; i++) {
 		r[i].report.nshed_parts = 1;
 		r[i].processes[0].nsheds = 1;
 		r[i].processes[0].sheds = sheds;
-		r[i].barriers[0].shed_ns = 500;
-		r[i].barriers[1].shed_beside_ns = 500;
+		r[i].barriers[0].shed_beside_ns = 500;
 	}
 	compare(r, 3, 3, &plain, &c);
 	assert_true(isfinite(find(&c, COMPARE_RUN, NULL, "elapsed_ns")->b));
+	assert_true(isnan(find(&c, COMPARE_BARRIER, "#1", "phase_ns")->b));
+	assert_true(isfinite(find(&c, COMPARE_BARRIER, "#1", "barrier_ns")->b));
+	assert_true(isfinite(find(&c, COMPARE_BARRIER, "#1", "episodes")->b));
+	assert_true(isnan(find(&c, COMPARE_PROCESS, NULL, "lost_ns")->b));
+	compare_free(&c);
+	for (i = 3; i < 6; i++)
+		r[i].barriers[0].shed_ns = 500;
+	compare(r, 3, 3, &plain, &c);
 	assert_true(isnan(find(&c, COMPARE_BARRIER, "#1", "barrier_ns")->b));
-	assert_true(isnan(find(&c, COMPARE_BARRIER, "#2", "phase_ns")->b));
-	assert_true(isfinite(find(&c, COMPARE_BARRIER, "#2", "barrier_ns")->b));
+	assert_true(isnan(find(&c, COMPARE_BARRIER, "#1", "episodes")->b));
 	compare_free(&c);
 	free(r);
 }
@@ -694,15 +699,25 @@ static void test_shed_parts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sites),	      cmocka_unit_test(test_shed), cmocka_unit_test(test_shed_parts),
-		cmocka_unit_test(test_sites_unclear), cmocka_unit_test(test_sites_followed),
-		cmocka_unit_test(test_processes),     cmocka_unit_test(test_processes_renamed),
-		cmocka_unit_test(test_groups),	      cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_ratio),	      cmocka_unit_test(test_episodes),
-		cmocka_unit_test(test_false_alarms),  cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_single),	      cmocka_unit_test(test_holm),
-		cmocka_unit_test(test_missing),	      cmocka_unit_test(test_quantities),
-		cmocka_unit_test(test_regression),    cmocka_unit_test(test_lossy),
+		cmocka_unit_test(test_sites),
+		cmocka_unit_test(test_shed),
+		cmocka_unit_test(test_shed_parts),
+		cmocka_unit_test(test_sites_unclear),
+		cmocka_unit_test(test_sites_followed),
+		cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_processes_renamed),
+		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_ratio),
+		cmocka_unit_test(test_episodes),
+		cmocka_unit_test(test_false_alarms),
+		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_single),
+		cmocka_unit_test(test_holm),
+		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_quantities),
+		cmocka_unit_test(test_regression),
+		cmocka_unit_test(test_lossy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

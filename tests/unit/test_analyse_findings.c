@@ -151,9 +151,10 @@ static void test_shed(void **state)
 /* The same of some of its barriers. */
 static void test_shed_parts(void **state)
 {
-	struct report_shed sheds[1] = {
-		{ .family = "pthread", .t_ns = 3 * SECOND + SECOND / 4, .cost = 0.34, .limit = 0.05 }
-	};
+	struct report_shed sheds[1] = { { .family = "pthread",
+					  .t_ns = 3 * SECOND + SECOND / 4,
+					  .cost = 0.34,
+					  .limit = 0.05 } };
 	struct bench *b = bench_new();
 	const struct report_finding *f;
 
@@ -165,12 +166,13 @@ static void test_shed_parts(void **state)
 	assert_non_null(f);
 	assert_string_equal(f->kind, "cost_limit");
 	assert_int_equal(f->pid, PID);
-	assert_string_equal(f->text,
-			    "Barriers of pthread traced up to 1.250 s only: tracing cost it 34 % of its "
-			    "threads' time (estimated; --cost-limit 5). Phases and work at others have in "
-			    "them what came there later; efficiencies are unknown.");
-	sheds[0] = (struct report_shed){ "forkjoin", UINT64_MAX / 2, 4294.967, 0.00012345,
-					 4294967295, true };
+	assert_string_equal(
+		f->text,
+		"Barriers of pthread traced up to 1.250 s only: tracing cost it 34 % of its "
+		"threads' time (estimated; --cost-limit 5). Phases and work at others have in "
+		"them what came there later; efficiencies are unknown.");
+	sheds[0] = (struct report_shed){ "forkjoin", UINT64_MAX / 2, 4294.967,
+					 0.00012345, 4294967295,     true };
 	f = only(b);
 	assert_non_null(f);
 	/* The longest that there is fits. */
@@ -433,11 +435,12 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shed), cmocka_unit_test(test_shed_parts),	       cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_oversubscribed), cmocka_unit_test(test_not_at_once),
-		cmocka_unit_test(test_spinning),       cmocka_unit_test(test_pinned),
-		cmocka_unit_test(test_migrating),      cmocka_unit_test(test_throttled),
-		cmocka_unit_test(test_slow_cpu),       cmocka_unit_test(test_many),
+		cmocka_unit_test(test_shed),	    cmocka_unit_test(test_shed_parts),
+		cmocka_unit_test(test_nothing),	    cmocka_unit_test(test_oversubscribed),
+		cmocka_unit_test(test_not_at_once), cmocka_unit_test(test_spinning),
+		cmocka_unit_test(test_pinned),	    cmocka_unit_test(test_migrating),
+		cmocka_unit_test(test_throttled),   cmocka_unit_test(test_slow_cpu),
+		cmocka_unit_test(test_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,10 +18,11 @@
 
 static const struct compare_options plain = { .confidence = 0.95, .fail_above = NAN };
 static const struct emit_input inputs[] = {
-	{ "cont-1.sbt", true, false }, { "cont-2.sbt", true, false }, { "cont-3.sbt", true, false },
-	{ "cont-4.sbt", true, false }, { "cont-5.sbt", true, false }, { "non-1.sbt", true, false },
-	{ "non-2.sbt", true, false },  { "non-3.sbt", false, true },  { "non-4.sbt", true, false },
-	{ "non-5.sbt", true, false },
+	{ "cont-1.sbt", true, false, false }, { "cont-2.sbt", true, false, false },
+	{ "cont-3.sbt", true, false, false }, { "cont-4.sbt", true, false, false },
+	{ "cont-5.sbt", true, false, false }, { "non-1.sbt", true, false, false },
+	{ "non-2.sbt", true, false, false },  { "non-3.sbt", false, true, false },
+	{ "non-4.sbt", true, false, true },   { "non-5.sbt", true, false, false },
 };
 
 static char *print(const struct compare *c, const struct emit_input *in, enum emit_format format,
@@ -162,7 +163,8 @@ static void hostile(struct recording r[2], struct compare *c)
 
 static void test_hostile(void **state)
 {
-	static const struct emit_input in[] = { { HOSTILE, true, false }, { NULL, false, false } };
+	static const struct emit_input in[] = { { HOSTILE, true, false, false },
+						{ NULL, false, false, false } };
 	static const unsigned widths[] = { 0, 40, 60, 80, 100, 200 };
 	struct recording *r = calloc(2, sizeof(*r));
 	struct compare c;
@@ -265,7 +267,8 @@ static void test_json(void **state)
 static void test_csv(void **state)
 {
 	struct recording *r = calloc(2, sizeof(*r));
-	static const struct emit_input in[] = { { "a,b", true, false }, { "=cmd", true, false } };
+	static const struct emit_input in[] = { { "a,b", true, false, false },
+						{ "=cmd", true, false, false } };
 	struct compare c;
 	char *out, *line, *save;
 	unsigned commas, columns = 0, rows = 0;

@@ -200,10 +200,9 @@ static void test_parts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ends_there),
-		cmocka_unit_test(test_late),
-		cmocka_unit_test(test_gone),
-		cmocka_unit_test(test_parts), cmocka_unit_test(test_tapped),
+		cmocka_unit_test(test_ends_there), cmocka_unit_test(test_late),
+		cmocka_unit_test(test_gone),	   cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_tapped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

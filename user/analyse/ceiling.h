@@ -48,7 +48,8 @@ struct ceiling_verdict {
 	uint32_t
 		culprit; /* index of the process that costs too much: itself, or of its group or probes */
 	double share; /* that process's cost */
-	uint32_t families; /* that are traced no more; CEILING_WHOLE: nothing is; 0 with CEILING_KEEP */
+	uint32_t
+		families; /* that are traced no more; CEILING_WHOLE: nothing is; 0 with CEILING_KEEP */
 };
 
 /* The share of its threads' time that tracing costs it; NAN unknown. */

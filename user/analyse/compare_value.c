@@ -29,7 +29,9 @@ static bool is_beside(const struct report_barrier *b)
 
 static double site_phase(const void *in)
 {
-	return is_part(in) || is_beside(in) ? NAN : of_times(&((const struct report_barrier *)in)->phase_ns);
+	return is_part(in) || is_beside(in)
+		       ? NAN
+		       : of_times(&((const struct report_barrier *)in)->phase_ns);
 }
 
 static double site_barrier(const void *in)

@@ -115,8 +115,8 @@ static int shed_parts(struct findings *f, const struct report_process *p)
 			 "Barriers of %s traced up to %.3f s only: tracing cost %s%.3g %% of its "
 			 "threads' time (estimated; --cost-limit %.3g). Phases and work at others "
 			 "have in them what came there later; efficiencies are unknown.%s",
-			 s->family, (double)(s->t_ns - f->out->start_ns) / 1e9, s->because ? whom : "it ",
-			 100 * s->cost, 100 * s->limit,
+			 s->family, (double)(s->t_ns - f->out->start_ns) / 1e9,
+			 s->because ? whom : "it ", 100 * s->cost, 100 * s->limit,
 			 s->probed ? " Their probes are still there." : "");
 	}
 	return 0;

@@ -310,7 +310,8 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 		       f->shed, f->shed == 1 ? " was" : "es were", f->shed == 1 ? "its" : "their");
 	if (f->shed_parts)
 		ASSUME(n,
-		       "Of %u process%s some barriers were not traced to the end (--cost-limit): what "
+		       "Of %u process%s some barriers were not traced to the end (--cost-limit): "
+		       "what "
 		       "was done there later, and waited, is taken for computing.",
 		       f->shed_parts, f->shed_parts == 1 ? "" : "es");
 	if (f->forks)

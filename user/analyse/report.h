@@ -115,7 +115,8 @@ enum report_pattern {
 struct report_shed {
 	const char *family;
 	uint64_t t_ns;
-	double cost, limit; /* shares of its threads' time: all that tracing cost then, and what it was to cost */
+	double cost,
+		limit; /* shares of its threads' time: all that tracing cost then, and what it was to cost */
 	uint32_t because; /* as report_process.shed_because */
 	bool probed;
 };
@@ -328,7 +329,8 @@ struct report {
 	struct report_uncounted *uncounted;
 	uint32_t nhangs;
 	const struct report_hang *hangs; /* that have not ended; not the report's own */
-	uint32_t nshed_parts; /* of the others, processes of which some barriers were not: report_process.sheds */
+	uint32_t
+		nshed_parts; /* of the others, processes of which some barriers were not: report_process.sheds */
 	uint32_t nshed; /* processes that were not traced to their end: report_process.shed_ns */
 	bool complete; /* nothing was lost */
 	bool cut; /* read from a recording that ends before the run did */

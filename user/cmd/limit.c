@@ -13,9 +13,9 @@
 #include "sites/family.h"
 #include "target/proc.h"
 
-#define LOOK_NS	 1000000000ULL
+#define LOOK_NS	    1000000000ULL
 /* A process whose threads were there for less of an interval is left to the next one. */
-#define LEAST_NS (LOOK_NS / 2)
+#define LEAST_NS    (LOOK_NS / 2)
 /* How often it is looked, each 0.2 ms, whether all have left whose barriers' probes go. */
 #define LEAVE_LOOKS 25
 
@@ -144,8 +144,7 @@ static void note_shared(struct limit *l, const struct model_barrier *b)
 	for (j = 0; j < b->nthreads; j++) {
 		uint32_t thread = b->threads[j].thread;
 
-		proc = thread == MODEL_NONE ? MODEL_NONE
-					    : model_thread(l->env.model, thread)->proc;
+		proc = thread == MODEL_NONE ? MODEL_NONE : model_thread(l->env.model, thread)->proc;
 		if (proc >= l->nprocs)
 			continue;
 		note_crossings(l, proc, b->family, b->threads[j].crossings);
@@ -180,7 +179,7 @@ static uint64_t grown(uint64_t now, uint64_t before)
  * Families that can be shed alone: such as have probes for themselves, and whose barriers are of no use to others' (a wait on
  * a condition variable or a futex may be of a parallel part; markers name what is inside of them).
  */
-#define APART                                                               \
+#define APART                                                                         \
 	(1u << SBT_FAMILY_PTHREAD | 1u << SBT_FAMILY_GOMP | 1u << SBT_FAMILY_LIBOMP | \
 	 1u << SBT_FAMILY_MPI | 1u << SBT_FAMILY_STD | 1u << SBT_FAMILY_USER)
 
@@ -267,7 +266,8 @@ static void tell(const struct model_proc *p, const struct limit *l, const struct
 	msg_warn("--cost-limit %.3g: process %u (%s) is traced up to %.3f s only%s%s: %s about "
 		 "%.3g %% of its threads' time%s%s",
 		 100 * l->env.limit, p->tgid, p->comm[0] ? p->comm : "?", at, *what ? ", " : "",
-		 what, why, 100 * v->share, *what ? ", most of it there; its others are traced on" : "",
+		 what, why, 100 * v->share,
+		 *what ? ", most of it there; its others are traced on" : "",
 		 v->way == CEILING_EXCLUDE ? "; its probes stay, for other processes meet them"
 					   : "");
 }

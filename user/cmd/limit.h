@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * --cost-limit: looks now and then at what tracing costs each process, and lets go of those that it costs too much. As far
- * as such a process is concerned tracing ends then, and the report says so.
+ * --cost-limit: looks now and then at what tracing costs each process. Where that is too much it sheds the families of barriers
+ * that are crossed most, or lets go of all of the process. As far as these are concerned tracing ends then, and the report says
+ * so.
  */
 #ifndef CMD_LIMIT_H
 #define CMD_LIMIT_H

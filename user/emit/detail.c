@@ -468,11 +468,12 @@ static void barrier_shed(struct textout *t, const struct report *r, const struct
 			     "before.",
 			     (double)(b->shed_ns - r->start_ns) / 1e9);
 	if (b->shed_beside_ns != REPORT_UNKNOWN)
-		textout_wrap(t, TEXTOUT_RED, "    ", 4,
-			     "From %.3f s on other barriers of its process were not traced "
-			     "(--cost-limit): phases and work since then have in them what was done "
-			     "there.",
-			     (double)(b->shed_beside_ns - r->start_ns) / 1e9);
+		textout_wrap(
+			t, TEXTOUT_RED, "    ", 4,
+			"From %.3f s on other barriers of its process were not traced "
+			"(--cost-limit): phases and work since then have in them what was done "
+			"there.",
+			(double)(b->shed_beside_ns - r->start_ns) / 1e9);
 }
 
 static void detail_one(struct textout *t, const struct report *r, const struct report_barrier *b,

@@ -649,12 +649,13 @@ void summary_print(struct textout *t, const struct report *r, const struct field
 	}
 	if (r->nshed_parts) {
 		textout_blank(t);
-		textout_wrap(
-			t, TEXTOUT_RED, "", 2,
-			"INCOMPLETE: of %s some barriers were not traced to the end (--cost-limit); all "
-			"figures of these are of the time before, and sums over %s are without what came "
-			"there later.",
-			textout_plural(n, r->nshed_parts, "process"), r->nshed_parts == 1 ? "it" : "them");
+		textout_wrap(t, TEXTOUT_RED, "", 2,
+			     "INCOMPLETE: of %s process%s some barriers were not traced to the end "
+			     "(--cost-limit); all figures of these are of the time before, and "
+			     "sums over %s are "
+			     "without what came there later.",
+			     textout_count(n, r->nshed_parts), r->nshed_parts == 1 ? "" : "es",
+			     r->nshed_parts == 1 ? "it" : "them");
 	}
 	if (r->lost || (!r->complete && !r->cut)) {
 		uint64_t others = lost_beside(r);

@@ -368,7 +368,8 @@ struct model_shed {
 	uint32_t limit_ppm;
 	uint32_t because; /* tgid of the process that cost so much, if that is another one; 0 */
 	bool probed; /* its probes are still there and cost it something */
-	uint32_t families; /* 1 << SBT_FAMILY_*; MODEL_SHED_WHOLE: the whole process, all that it does later */
+	uint32_t
+		families; /* 1 << SBT_FAMILY_*; MODEL_SHED_WHOLE: the whole process, all that it does later */
 };
 
 struct model_proc {
@@ -411,7 +412,8 @@ struct model_proc {
 	uint64_t elapsed_ns;
 	uint64_t ideal_ns; /* MODEL_UNKNOWN where `summed` */
 	bool summed; /* what its threads did came as sums: model_add_summed() */
-	struct model_shed shed; /* the whole of it: then `exited` is set, and end_ns is that moment */
+	struct model_shed
+		shed; /* the whole of it: then `exited` is set, and end_ns is that moment */
 	/* What of it was shed before, in the order of time; no family twice. */
 	struct model_shed parts[MODEL_SHED_PARTS];
 	uint32_t nparts;
