@@ -345,3 +345,23 @@ def test_limit_part_whole(t):
     check_equal("end.shed_parts", trace.end["shed_parts"], 0)
     check(trace.episodes(family="gomp") < 2 * made["rounds"], "the cold ones were traced on")
     trace.nothing_lost()
+
+
+def test_limit_part_others(t):
+    """Of who begins when the probes have gone it is not known what came there, and that is said."""
+    tracer = t.attach("-a", "--comm", "two_ways", "--cost-limit", "5")
+    first = t.start([workload("two_ways"), "--forever"], env=PASSIVE)
+    wait_for("the hot ones are shed", lambda: "of the barriers of pthread" in tracer.process.err, 40)
+    second = t.start([workload("two_ways"), "--rounds", "20"], env=PASSIVE)
+    second.wait()
+    first.signal(15)
+    first.wait()
+    trace = tracer.stop()
+    begun, late = trace.process(pid=first.pid)["sheds"], trace.process(pid=second.pid)["sheds"]
+    check_equal("of the first", [(s["family"], s["shed_because"]) for s in begun], [("pthread", None)])
+    check_equal("of the second", [(s["family"], s["shed_because"]) for s in late],
+                [("pthread", first.pid)])
+    check_equal("when", late[0]["shed_ns"], begun[0]["shed_ns"])
+    check_equal("its meetings of OpenMP's", trace.episodes(pid=second.pid, family="gomp"), 2 * 20 + 1)
+    check_equal("its others", trace.barriers(pid=second.pid, family="pthread"), [])
+    check_equal("end.shed_parts", trace.end["shed_parts"], 2)

@@ -45,6 +45,8 @@ struct limit {
 	uint32_t nprocs;
 	struct leaving *leaving;
 	uint32_t nleaving;
+	struct model_shed *removed; /* of what the probes for all have gone, and because of whom */
+	uint32_t nremoved;
 	int error;
 };
 
@@ -74,6 +76,7 @@ void limit_free(struct limit *l)
 		return;
 	free(l->procs);
 	free(l->leaving);
+	free(l->removed);
 	free(l);
 }
 
@@ -289,6 +292,11 @@ static void name_threads(struct limit *l, uint32_t tgid, uint32_t inc)
 	}
 }
 
+static uint32_t cost_ppm(const struct ceiling_verdict *v)
+{
+	return v->share < 4000 ? (uint32_t)(v->share * 1e6) : UINT32_MAX;
+}
+
 /* From now on: what it did before is still on its way. */
 static int shed(struct limit *l, uint32_t proc, const struct ceiling_process *all,
 		const struct ceiling_verdict *v, uint64_t t_ns)
@@ -306,7 +314,7 @@ static int shed(struct limit *l, uint32_t proc, const struct ceiling_process *al
 		.tgid = p->tgid,
 		.inc = p->inc,
 		.shed = { .t_ns = t_ns,
-			  .cost_ppm = v->share < 4000 ? (uint32_t)(v->share * 1e6) : UINT32_MAX,
+			  .cost_ppm = cost_ppm(v),
 			  .limit_ppm = (uint32_t)lround(l->env.limit * 1e6),
 			  .because = all[v->culprit].tgid == p->tgid ? 0 : all[v->culprit].tgid,
 			  .probed = v->way == CEILING_EXCLUDE,
@@ -366,8 +374,59 @@ static void let_leave(struct limit *l, const struct ceiling_process *all,
 	}
 }
 
+/* Futexes are seen without probes, and what OpenMP-like parts are made of with those of others. */
+#define UNPROBED (1u << SBT_FAMILY_FUTEX | 1u << SBT_FAMILY_FORKJOIN)
+
+/* For those who would meet them later: mark_others(). */
+static int note_removed(struct limit *l, const struct ceiling_process *all,
+			const struct ceiling_verdict *v, uint32_t n, uint32_t families,
+			uint64_t t_ns)
+{
+	struct model_shed *more = realloc(l->removed, (l->nremoved + 1) * sizeof(*more));
+	uint32_t i = 0;
+
+	if (!more)
+		return -ENOMEM;
+	l->removed = more;
+	while (i < n && v[i].way != CEILING_ALL)
+		i++;
+	if (i < n)
+		more[l->nremoved++] = (struct model_shed){
+			.t_ns = t_ns,
+			.cost_ppm = cost_ppm(&v[i]),
+			.limit_ppm = (uint32_t)lround(l->env.limit * 1e6),
+			.because = all[v[i].culprit].tgid,
+			.families = families & ~UNPROBED,
+		};
+	return 0;
+}
+
+/* What a process lives through that had not met these probes when they went: nobody sees whether it would have since. */
+static int mark_others(struct limit *l)
+{
+	struct model_shed shed;
+	uint32_t i, k;
+	int err = 0;
+
+	for (i = 0; i < l->nprocs * (l->nremoved > 0) && !err; i++) {
+		const struct model_proc *p = model_proc(l->env.model, i);
+
+		for (k = 0; k < l->nremoved && !err && p->crossings; k++) {
+			shed = l->removed[k];
+			shed.families &= ~l->procs[i].shed;
+			if (!shed.families || (p->exited && p->end_ns <= shed.t_ns) ||
+			    attach_has_own(l->env.attach, p->tgid, shed.families))
+				continue;
+			l->procs[i].shed |= shed.families;
+			err = model_shed(l->env.model, p->tgid, p->inc, &shed);
+		}
+	}
+	return err;
+}
+
 static int remove_probes(struct limit *l, const struct ceiling_process *all,
-			 const struct ceiling_verdict *v, uint32_t n, uint32_t families)
+			 const struct ceiling_verdict *v, uint32_t n, uint32_t families,
+			 uint64_t t_ns)
 {
 	struct attach_removal *removals = calloc(n + 1, sizeof(*removals));
 	uint32_t i, nremovals = 0;
@@ -383,9 +442,11 @@ static int remove_probes(struct limit *l, const struct ceiling_process *all,
 		removals[nremovals++] = (struct attach_removal){ 0, families };
 	let_leave(l, all, v, n);
 	err = nremovals ? attach_remove(l->env.attach, removals, nremovals) : 0;
-	if (!err && families)
+	if (!err && families) {
 		msg_warn("--cost-limit: the probes that it met are removed: processes that begin "
 			 "later are not traced there either");
+		err = note_removed(l, all, v, n, families, t_ns);
+	}
 	free(removals);
 	return err;
 }
@@ -405,7 +466,7 @@ static int act(struct limit *l, const uint32_t *procs, const struct ceiling_proc
 		any = true;
 	}
 	if (!err && any)
-		err = remove_probes(l, all, v, n, families);
+		err = remove_probes(l, all, v, n, families, t_ns);
 	for (i = before; i < l->nleaving; i++)
 		l->leaving[i].known_ns = now_ns();
 	return err;
@@ -440,6 +501,8 @@ static int look(struct limit *l, uint64_t until)
 		families = ceiling_decide(all, n, l->env.limit, v);
 		err = act(l, procs, all, v, n, families);
 	}
+	if (!err)
+		err = mark_others(l);
 	free(all);
 	free(v);
 	free(procs);
@@ -514,5 +577,9 @@ int limit_step(struct limit *l, uint64_t until)
 
 int limit_settle(struct limit *l)
 {
-	return l ? leave_all(l, UINT64_MAX) : 0;
+	int err = l ? leave_all(l, UINT64_MAX) : 0;
+
+	if (!err && l && l->nremoved)
+		err = note_procs(l);
+	return err || !l ? err : mark_others(l);
 }

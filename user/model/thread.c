@@ -363,7 +363,7 @@ int take_shed_part(struct model *m, const struct model_input *in)
 	struct proc *p = proc_find(m, in->tgid, in->inc);
 	uint32_t families = in->parent_inc, i;
 
-	if (!p || p->pub.exited || p->pub.nparts == MODEL_SHED_PARTS)
+	if (!p || p->pub.shed.t_ns != MODEL_UNKNOWN || p->pub.nparts == MODEL_SHED_PARTS)
 		return 0;
 	for (i = 0; i < p->pub.nparts; i++)
 		families &= ~p->pub.parts[i].families;
