@@ -321,6 +321,7 @@ def test_limit_part_recorded(t):
                      env=PASSIVE)
     flat = " ".join(printed.split())
     check_in("text", "Barriers of pthread traced up to ", flat)
+    check_in("text", "and what is lost there is not known", flat)
     check_in("text", "other barriers of its process were not traced (--cost-limit)", flat)
     check_in("the end of the text", "INCOMPLETE: of 1 process some barriers were not traced to the end "
              "(--cost-limit)", flat[-300:])

@@ -197,7 +197,6 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 	struct verdict_shares shares;
 	uint32_t i, n = 0, members = 0;
 	uint64_t start, end;
-	bool parts = false;
 
 	for (i = g->of[head].processes; i != MODEL_NONE; i = g->next_process[i]) {
 		members += g->out->processes[i].nmembers;
@@ -210,7 +209,7 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 	for (i = g->of[head].processes; i != MODEL_NONE; i = g->next_process[i]) {
 		struct report_process *p = &g->out->processes[i];
 
-		parts |= p->nsheds > 0;
+		all->shed_some |= p->shed_some;
 		set_apart(p);
 		out->processes[out->nprocesses++] =
 			(struct report_group_process){ p->pid, p->comm };
@@ -230,7 +229,7 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 	sums.ideal_ns = all->ideal_ns;
 	sums.elapsed_ns = all->elapsed_ns;
 	all->efficiency = efficiency_of(&sums);
-	if ((g->out->extent.window && !all->episodes) || parts)
+	if ((g->out->extent.window && !all->episodes) || all->shed_some)
 		all->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
 	efficiency_losses(&all->efficiency, &all->lost_static, &all->lost_rotating,
 			  &all->lost_transfer);

@@ -452,6 +452,7 @@ static int process_sheds(const struct build *b, const struct model_proc *p,
 
 	for (i = 0; i < p->nparts; i++)
 		n += (uint32_t)__builtin_popcount(p->parts[i].families);
+	out->shed_some = n > 0;
 	out->sheds = n ? arena_alloc(b->arena, n * sizeof(*out->sheds)) : NULL;
 	if (n && !out->sheds)
 		return -ENOMEM;
@@ -543,7 +544,7 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	 * In a part of a run that holds no whole meeting nobody's path is known; where some barriers were not traced, what was
 	 * waited for there is not.
 	 */
-	if ((b->env->extent.window && !out->episodes) || out->nsheds)
+	if ((b->env->extent.window && !out->episodes) || out->shed_some)
 		out->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
 	efficiency_losses(&out->efficiency, &out->lost_static, &out->lost_rotating,
 			  &out->lost_transfer);

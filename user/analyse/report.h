@@ -253,6 +253,7 @@ struct report_process {
 	double shed_cost, shed_limit; /* shares of its threads' time, as estimated then; NAN */
 	uint32_t shed_because; /* pid of the process that cost so much, if it is another one; 0 */
 	bool shed_probed; /* its probes were left, and still cost it something */
+	bool shed_some; /* there are such, here or in a process of the group that this is */
 	uint32_t nsheds; /* of its families of barriers, in the order of time */
 	struct report_shed *sheds;
 	uint32_t nmembers;

@@ -488,6 +488,16 @@ static bool verdict_apart(struct report_process *p, const struct report_barrier 
 		add(t, "One thread, which waits for no other.");
 		return true;
 	}
+	if (p->shed_some) {
+		p->pattern = share_waiting < VERDICT_LITTLE ? REPORT_BALANCED : REPORT_MIXED_LOSS;
+		add(t, "%d %% of its threads' time is lost waiting at barriers that were traced",
+		    waiting);
+		add_where(t, top, share);
+		add(t, ". Some were not from a moment on (--cost-limit), and what is lost there is "
+		       "not "
+		       "known.");
+		return true;
+	}
 	if (p->meets_others) {
 		/* Its own efficiencies say nothing of meetings in which other processes take part. */
 		p->pattern = share_waiting < VERDICT_LITTLE ? REPORT_BALANCED : REPORT_MIXED_LOSS;
