@@ -351,6 +351,8 @@ def test_limit_part_whole(t):
 def test_limit_part_others(t):
     """Of who begins when the probes have gone it is not known what came there, and that is said."""
     tracer = t.attach("-a", "--comm", "two_ways", "--cost-limit", "5")
+    # Of a program that nobody has looked at yet the region under way is not known: it has but one.
+    t.start([workload("two_ways"), "--rounds", "2"], env=PASSIVE).wait()
     first = t.start([workload("two_ways"), "--forever"], env=PASSIVE)
     wait_for("the hot ones are shed", lambda: "of the barriers of pthread" in tracer.process.err, 40)
     second = t.start([workload("two_ways"), "--rounds", "20"], env=PASSIVE)
@@ -363,6 +365,8 @@ def test_limit_part_others(t):
     check_equal("of the second", [(s["family"], s["shed_because"]) for s in late],
                 [("pthread", first.pid)])
     check_equal("when", late[0]["shed_ns"], begun[0]["shed_ns"])
-    check_equal("its meetings of OpenMP's", trace.episodes(pid=second.pid, family="gomp"), 2 * 20 + 1)
+    # The end of the only region may be missed where it was found while that ran.
+    check_between("its meetings of OpenMP's", trace.episodes(pid=second.pid, family="gomp"), 2 * 20,
+                  2 * 20 + 1)
     check_equal("its others", trace.barriers(pid=second.pid, family="pthread"), [])
-    check_equal("end.shed_parts", trace.end["shed_parts"], 2)
+    check_equal("end.shed", trace.end["shed"], 0)
