@@ -321,6 +321,8 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 	struct sbt_account *h;
 	bool join = false;
 
+	/* glibc's way to wait on a condition variable; a semaphore's, too. */
+	a->event = op == FUTEX_WAIT_BITSET && !owner;
 	if (owner) {
 		a->waited = SBT_WAITED_LOCK;
 	} else if (op == FUTEX_WAIT_BITSET && !value) {
@@ -342,6 +344,7 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 		if (h->tgid != a->tgid)
 			return 0;
 		a->waited = SBT_WAITED_JOIN;
+		a->event = 0;
 	}
 	times_now(h, now, a->holder_times);
 	return owner;
@@ -480,6 +483,7 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 
 	a->holder = 0;
 	a->waited = SBT_WAITED_UNKNOWN;
+	a->event = 0;
 	a->block_addr = 0;
 	a->block_stack = 0;
 	a->reason = iowait ? SBT_BLOCKED_IO : SBT_BLOCKED_OTHER;
@@ -517,6 +521,44 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 	return regs;
 }
 
+/* So many waits of a thread are told of that no probe saw: who never has probes shall not be told of for ever. */
+#define UNPROBED_MAX 64
+
+/*
+ * A process that was just made has its probes where its threads wait only when user space has put them there. What its
+ * threads wait for until then no probe sees: if it turns out to have been a barrier, something is missing there. A wait that
+ * does not sleep leaves no trace here either.
+ */
+__noinline int unprobed_wait(__u32 tid, __u64 now)
+{
+	__u32 index = 0;
+	struct sbt_account *a = account_find(tid, &index);
+	struct sbt_thread *t = bpf_map_lookup_elem(&threads, &index);
+	struct sbt_event *e;
+	struct sbt_proc *p;
+	__u32 tgid;
+
+	if (!a || !t || t->tid != tid || a->unprobed >= UNPROBED_MAX || armed != ARMED_ALL)
+		return 0;
+	/* A probe has seen it come. */
+	if (t->arrive_ns || (t->waiting.since_ns && t->waiting.family != SBT_FAMILY_FUTEX))
+		return 0;
+	tgid = a->tgid;
+	p = bpf_map_lookup_elem(&procs, &tgid);
+	if (!p || (proc_flags(p, tgid) & (SBT_PROC_EXCLUDED | SBT_PROC_WAITS)))
+		return 0;
+	a->unprobed++;
+	e = event_new(SBT_REC_UNPROBED, now);
+	if (!e)
+		return 0;
+	e->tgid = tgid;
+	e->tid = tid;
+	e->inc = p->inc;
+	e->address = a->block_addr;
+	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
 static __noinline int block_begin(struct sbt_account *a, struct task_struct *prev, __u64 now)
 {
 	struct pt_regs___kernel *regs;
@@ -533,6 +575,9 @@ static __noinline int block_begin(struct sbt_account *a, struct task_struct *pre
 			lock_wanted(a, now);
 	}
 	a->block_stack = stack_key(a, regs, &call, now);
+	/* With -a all have the same probes. */
+	if (a->event && config.discover && !config.system)
+		unprobed_wait(a->tid, now);
 	return 0;
 }
 

@@ -19,7 +19,9 @@
 #define SBT_PROC_BY_EXIT \
 	0x04 /* no return probes here: departures are seen at the ret instructions */
 
-#define SBT_PROC_KNOWN	      0x10 /* of a verdict: examined */
+#define SBT_PROC_KNOWN 0x10 /* of a verdict: examined */
+#define SBT_PROC_WAITS \
+	0x20 /* where its threads wait for others there are probes, if there can be */
 /* --cost-limit: no arrival at barriers of this family is recorded any more. Families are fewer than 16. */
 #define SBT_PROC_SHED(family) (1u << (16 + ((family)&15)))
 #define SBT_PROC_FRESH	      0x08 /* runs a program not seen before: its mappings are not examined yet */
@@ -195,6 +197,8 @@ struct sbt_account {
 	__u8 busy; /* one of its own programs is at it */
 	__u8 last_reason; /* of the block before, unless it was stopped in that */
 	__u8 missed; /* a switch was not told of: others' counts are among its CPU's */
+	__u8 event; /* it waits as on a condition variable: not for a lock, nor for a thread to end */
+	__u8 unprobed; /* how often it was told that it did so, and no probe saw it */
 	__u32 away_seq; /* how often it was preempted then */
 	__u16 cpus_allowed;
 	__u32 fault_tries; /* to name what is mapped where the longest fault was; 0: it is named */

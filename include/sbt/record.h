@@ -71,6 +71,11 @@ enum sbt_record_type {
 	 * touches `words` bytes of the thread with number `object`.
 	 */
 	SBT_REC_MARK = 14,
+	/*
+	 * struct sbt_event: thread `tid` fell asleep at `address`, a futex word, as in a condition variable, and its process has
+	 * no probes yet where its threads wait. No news of it follows.
+	 */
+	SBT_REC_UNPROBED = 15,
 };
 
 /*

@@ -116,7 +116,7 @@ int attach_flag_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t 
 			return -errno;
 	}
 	/* What threads have no copy of need not be changed there. */
-	if ((set | clear) & ~SBT_PROC_FRESH)
+	if ((set | clear) & ~(SBT_PROC_FRESH | SBT_PROC_WAITS))
 		each_thread(a, flag_thread, &flag);
 	return 0;
 }

@@ -90,6 +90,10 @@ void present_init(struct present *p, const struct options *options, struct attac
 		  "waits and wakings that may have been a barrier's: no slot, no room in a buffer, "
 		  "or a program not yet examined",
 		  0 },
+		{ "wait_unprobed",
+		  "waits for the others of a meeting, in processes that had just begun and had no "
+		  "probes yet where their threads wait: those meetings are missing, or not whole",
+		  0 },
 		{ "no_sum_slot",
 		  "more threads at more barriers than there is room for in the kernel's sums", 0 },
 	};
@@ -231,7 +235,8 @@ static void fill_counts(struct present *p)
 	p->losses[5].count = n->lost_tail - b->lost_tail;
 	p->losses[6].count = n->lost_mark - b->lost_mark;
 	p->losses[7].count = n->lost_candidate - b->lost_candidate;
-	p->losses[8].count = n->lost_sum - b->lost_sum;
+	p->losses[8].count = pump_unprobed(p->pump);
+	p->losses[9].count = n->lost_sum - b->lost_sum;
 }
 
 static void name_thread(struct present *p, uint32_t index)

@@ -9,6 +9,7 @@
 #include "cmd/counting.h"
 #include "cmd/hanging.h"
 #include "cmd/options.h"
+#include "cmd/pump.h"
 #include "cmd/recording.h"
 #include "cmd/watch.h"
 #include "emit/emit.h"
@@ -16,7 +17,7 @@
 #include "sites/space.h"
 #include "stream/stream.h"
 
-#define PRESENT_LOSSES 9
+#define PRESENT_LOSSES 10
 
 struct present {
 	const struct options *options;
@@ -27,6 +28,7 @@ struct present {
 	struct model *model;
 	struct watch *watch;
 	const struct counting *counting;
+	const struct pump *pump; /* who finds barriers that nobody named; NULL: nobody */
 	uint32_t *cpu_node;
 	struct report_env env;
 	struct progress *progress; /* NULL: nowhere */

@@ -30,6 +30,7 @@ struct targets {
 	struct targets_options options;
 	struct probes probes;
 	struct hash waiting; /* tid -> futex word, as its probe came */
+	struct hash seen; /* inc << 32 | tgid: there are probes where its threads wait */
 	uint32_t child; /* COMMAND before it is executed: our own image */
 	uint64_t generation;
 	struct ranks *ranks;
@@ -62,6 +63,7 @@ void targets_free(struct targets *t)
 	ranks_free(t->ranks);
 	probes_free(&t->probes);
 	hash_free(&t->waiting);
+	hash_free(&t->seen);
 	free(t);
 }
 
@@ -209,6 +211,7 @@ static int examine(struct targets *t, struct space *space)
  */
 static void examine_waits(struct targets *t, struct space *space)
 {
+	uint64_t key = (uint64_t)space->inc << 32 | space->tgid, seen;
 	size_t i;
 
 	if (!t->options.discover)
@@ -219,6 +222,9 @@ static void examine_waits(struct targets *t, struct space *space)
 		if (m)
 			probes_waits(&t->probes, m, space->tgid, space->inc);
 	}
+	/* What its threads wait for from now on is seen, if it can be. */
+	if (!hash_get(&t->seen, key, &seen) && !hash_put(&t->seen, key, 1))
+		attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_WAITS, 0);
 }
 
 /* --- who is inside already ------------------------------------------------------------------------- */
@@ -625,6 +631,7 @@ void targets_event(struct targets *t, const struct sbt_event *event)
 		if (space && !space->read)
 			examine(t, space);
 		break;
+	case SBT_REC_UNPROBED: /* of one thread it may be, if it shares memory with others */
 	case SBT_REC_THREAD:
 		space = t->options.discover ? space_find(t->spaces, event->tgid, event->inc) : NULL;
 		if (space)

@@ -509,6 +509,7 @@ static int begin(struct trace *t)
 	err = pump_new(&feed, t->stream, t->options.discover, &t->pump);
 	if (err)
 		return err;
+	t->present.pump = t->pump;
 	err = begin_limit(t);
 	if (err)
 		return err;
