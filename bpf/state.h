@@ -19,12 +19,12 @@
 #define SBT_PROC_BY_EXIT \
 	0x04 /* no return probes here: departures are seen at the ret instructions */
 
+#define SBT_PROC_FRESH 0x08 /* runs a program not seen before: its mappings are not examined yet */
 #define SBT_PROC_KNOWN 0x10 /* of a verdict: examined */
 #define SBT_PROC_WAITS \
 	0x20 /* where its threads wait for others there are probes, if there can be */
 /* --cost-limit: no arrival at barriers of this family is recorded any more. Families are fewer than 16. */
 #define SBT_PROC_SHED(family) (1u << (16 + ((family)&15)))
-#define SBT_PROC_FRESH	      0x08 /* runs a program not seen before: its mappings are not examined yet */
 
 /* One a process that is traced, or known not to be. Key: tgid. */
 struct sbt_proc {
