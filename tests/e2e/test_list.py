@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 
-from harness import check, check_equal, check_in, check_not_in, workload
+from harness import check, check_equal, check_in, check_not_in, wait_for, workload
 
 SHARED = True
 
@@ -80,6 +80,8 @@ def test_static_programs(t):
 
 def test_process(t):
     gen = t.gen("--forever", name="gen")
+    # What is not loaded yet is not listed.
+    wait_for("the program's threads", lambda: len(os.listdir(f"/proc/{gen.pid}/task")) > 1)
     found, _ = places(t, "-p", str(gen.pid))
     check_equal("used", [p["used"] for p in found if p["family"] == "pthread"], [True])
     check(gen.alive(), "it ended")

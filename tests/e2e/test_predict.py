@@ -398,9 +398,10 @@ def paper_computing(embar, poisson, cyclic, sparse):
     ideal = [embar("--machine", "ideal", "--set", f"MipsRatio={r}") for r in (2, 1, 0.5, 0.25)]
     for n in COUNTS:
         double, one, half, quarter = (c.ns[n] for c in ideal)
-        # A line, whose start is what it waits for outside of barriers: with none exactly so in test_analyse_predict_paper.
-        check_between(f"Embar, {n} processors, from 1 to 2 against 0.5 to 1", (double - one) / (one - half), 1.99, 2.01)
-        check_between(f"Embar, {n} processors, from 0.5 to 1 against 0.25 to 0.5", (one - half) / (half - quarter), 1.99, 2.01)
+        # Each thread's time is a line, whose start is what it waits for outside of barriers; with none of that it is exactly so
+        # in test_analyse_predict_paper. The last of them counts, and who is last may change: it bends upwards, if at all.
+        check_between(f"Embar, {n} processors, from 1 to 2 against 0.5 to 1", (double - one) / (one - half), 1.99, 2.1)
+        check_between(f"Embar, {n} processors, from 0.5 to 1 against 0.25 to 0.5", (one - half) / (half - quarter), 1.99, 2.1)
         check_between(f"Embar, {n} processors, what does not change", (2 * one - double) / one, -0.0001, 0.3)
     curve = {name: c(*DISTRIBUTED) for name, c in
              (("embar", embar), ("poisson", poisson), ("cyclic", cyclic), ("sparse", sparse))}

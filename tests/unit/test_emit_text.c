@@ -564,6 +564,27 @@ static void test_large(void **state)
 	data_free(&r);
 }
 
+/* What was lost may be no record: none is said to be, and the sum is not the crossings' alone. */
+static void test_lost_beside(void **state)
+{
+	struct report r;
+	char *out;
+
+	(void)state;
+	make_large(&r);
+	r.consumed = r.produced;
+	r.lost = 0;
+	r.losses[0].count = 0;
+	r.losses[1].count = 4;
+	out = report_text(&text_options, &r);
+	assert_non_null(strstr(out, "Not all was seen, though no record was lost"));
+	assert_null(strstr(out, "Nothing lost"));
+	assert_null(strstr(out, " 0 records lost"));
+	free(out);
+	r.losses[1].count = 0;
+	data_free(&r);
+}
+
 static void test_nothing(void **state)
 {
 	struct report r = { .start_ns = DATA_START,
@@ -702,15 +723,16 @@ static void test_fit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_live),	  cmocka_unit_test(test_report),
-		cmocka_unit_test(test_uncounted), cmocka_unit_test(test_cost_for_others),
-		cmocka_unit_test(test_outliers),  cmocka_unit_test(test_come_and_go),
-		cmocka_unit_test(test_ascii),	  cmocka_unit_test(test_large),
-		cmocka_unit_test(test_nothing),	  cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_quiet),	  cmocka_unit_test(test_colour),
-		cmocka_unit_test(test_time),	  cmocka_unit_test(test_fit),
-		cmocka_unit_test(test_hang),	  cmocka_unit_test(test_crowd),
-		cmocka_unit_test(test_reasons),	  cmocka_unit_test(test_unaccounted),
+		cmocka_unit_test(test_live),	    cmocka_unit_test(test_report),
+		cmocka_unit_test(test_uncounted),   cmocka_unit_test(test_cost_for_others),
+		cmocka_unit_test(test_outliers),    cmocka_unit_test(test_come_and_go),
+		cmocka_unit_test(test_ascii),	    cmocka_unit_test(test_large),
+		cmocka_unit_test(test_lost_beside), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_hostile),	    cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_colour),	    cmocka_unit_test(test_time),
+		cmocka_unit_test(test_fit),	    cmocka_unit_test(test_hang),
+		cmocka_unit_test(test_crowd),	    cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_unaccounted),
 	};
 
 	setenv("TZ", "UTC", 1);

@@ -500,6 +500,11 @@ static void summary_losses(struct textout *t, const struct report *r)
 	if (r->complete && !r->lost)
 		textout_line(t, TEXTOUT_PLAIN, "  Nothing lost: %s records produced, %s consumed.",
 			     textout_count(a, r->produced), textout_count(b, r->consumed));
+	else if (!r->lost)
+		textout_line(
+			t, TEXTOUT_RED,
+			"  Not all was seen, though no record was lost: %s produced, %s consumed.",
+			textout_count(a, r->produced), textout_count(b, r->consumed));
 	else
 		textout_line(t, TEXTOUT_RED, "  %s records lost: %s produced, %s consumed.",
 			     textout_count(a, r->lost), textout_count(b, r->produced),
