@@ -337,7 +337,9 @@ def fault_fork_bomb(t):
         check(got + lost >= 4000 or not trace.end["complete"], f"{got} crossings of 4000 and {lost} lost")
         check(got <= 4000, f"{got} crossings of 4000")
         for b in trace.barriers(family="pthread"):
-            check(b["episodes"] <= 4 and b["participants"] == 2, f"a process had 4 meetings of 2: {b}")
+            # Of a meeting of which one crossing was lost the other alone is known.
+            check(b["episodes"] <= 4 and (b["participants"] == 2 or not b["episodes"]),
+                  f"a process had 4 meetings of 2, not {b['episodes']} of {b['participants']}: {b}")
         more = {k: n - before.get(k, 0) for k, n in after.items() if n > before.get(k, 0) + 12}
         check_equal("files kept open", more, {})
         seen, total = seen + got, total + 4000

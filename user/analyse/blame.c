@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* What made a site's episodes late, summed up: by lost time, with those who account for most of it. */
 #include "analyse/internal.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ int blame_culprit(struct blame *s, const struct culprit_env *env, const struct c
 		  double lost)
 {
 	struct kind_state *k = s->kinds[q->kind];
-	uint64_t ns = (uint64_t)lost;
+	uint64_t ns = number_whole(lost);
 	bool fresh;
 	int i;
 

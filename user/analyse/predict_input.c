@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/number.h"
 
 #define FORK UINT32_MAX /* site of a meeting, until it is known how many there are */
 
@@ -366,7 +367,7 @@ static uint64_t before_message(const struct phase *p, const struct predict_messa
 	if (m->t_ns <= begin_ns || end_ns <= begin_ns)
 		return 0;
 	share = (double)(m->t_ns - begin_ns) / (double)(end_ns - begin_ns);
-	return less((uint64_t)(share * (double)p->oncpu_ns), done);
+	return less(number_whole(share * (double)p->oncpu_ns), done);
 }
 
 /*
@@ -686,7 +687,7 @@ static uint64_t crossing_cost(struct predict_feed *f, const struct model_proc *p
 	if (!(cost > 0))
 		return 0;
 	f->facts.cost_known = true;
-	return (uint64_t)cost;
+	return number_whole(cost);
 }
 
 /* Each phase that ends at a crossing has one's price in it. What that is, is known at the end of tracing only. */

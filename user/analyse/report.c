@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/number.h"
 #include "sbt/record.h"
 
 struct build {
@@ -427,7 +428,7 @@ static void process_cost(struct build *b, const struct model_proc *p, struct rep
 	out->cost_share = NAN;
 	if (isnan(cost) || cost < 0)
 		return;
-	out->cost_ns = (uint64_t)cost;
+	out->cost_ns = number_whole(cost);
 	/* Phases are from release to release: what the threads wait is part of them. */
 	for (i = 0; i < out->nmembers; i++)
 		time += out->members[i].idle_ns;

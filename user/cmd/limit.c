@@ -207,6 +207,20 @@ static void fill_units(const struct limit *l, const struct watched *w, struct ce
 	}
 }
 
+/* What was lost, or is still on its way, has no family: it is taken to be of each as what has come is. */
+static void spread_lost(const struct watched *w, struct ceiling_process *out)
+{
+	uint64_t known = 0;
+	uint32_t i;
+
+	for (i = 0; i < SBT_FAMILIES; i++)
+		if (!(w->shed & 1u << i))
+			known += grown(w->now[i], w->by_family[i]);
+	for (i = 0; i < out->nunits && known && out->crossings > known; i++)
+		out->units[i].crossings = (uint64_t)((double)out->units[i].crossings *
+						     (double)out->crossings / (double)known);
+}
+
 static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 {
 	const struct model_proc *p = model_proc(l->env.model, proc);
@@ -231,6 +245,7 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 		.excluded_ns = l->env.present->price_excluded,
 	};
 	fill_units(l, w, out);
+	spread_lost(w, out);
 	/* Where the kernel steps, it does so for whoever comes. */
 	if (price > l->env.present->price)
 		out->excluded_ns += price - l->env.present->price;

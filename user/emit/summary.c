@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyse/hang.h"
+#include "base/number.h"
 #include "emit/account.h"
 #include "emit/crowd.h"
 #include "emit/table.h"
@@ -560,7 +561,7 @@ static void summary_cost(struct textout *t, const struct report *r)
 			     r->nprocesses - MOST);
 	textout_line(
 		t, TEXTOUT_DIM, "  One crossing costs %s; sbt-trace itself used %s of CPU time.",
-		isfinite(r->crossing_cost_ns) ? textout_time(one, (uint64_t)r->crossing_cost_ns)
+		isfinite(r->crossing_cost_ns) ? textout_time(one, number_whole(r->crossing_cost_ns))
 					      : "an unknown time",
 		textout_time(cpu, r->tracer_cpu_ns));
 	/* As measured by tests/bench; nobody who pays it appears above. */

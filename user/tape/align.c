@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/number.h"
 #include "sbt/record.h"
 
 /* Of the first so many meetings all are kept, of so many after these every other one, and so on. */
@@ -173,7 +174,8 @@ static uint64_t to_first(const struct clock *c, uint64_t t)
 		return t + (uint64_t)p[i - 1].offset_ns;
 	share = (double)(t - p[i - 1].at_ns) / (double)(p[i].at_ns - p[i - 1].at_ns);
 	return t + (uint64_t)p[i - 1].offset_ns +
-	       (uint64_t)(int64_t)(share * (double)(p[i].offset_ns - p[i - 1].offset_ns));
+	       (uint64_t)number_signed(share * (double)(int64_t)((uint64_t)p[i].offset_ns -
+								 (uint64_t)p[i - 1].offset_ns));
 }
 
 uint64_t align_time(const struct align *a, uint32_t clock, uint64_t t_ns)
