@@ -4,7 +4,8 @@
 
 import subprocess
 
-from harness import (check, check_between, check_equal, check_in, check_last, check_waits, genlog, workload)
+from harness import (CALM_NS, check, check_between, check_equal, check_in, check_last, check_waits, genlog, switch_ns,
+                     workload)
 
 WORK = ["--work", "random:1us:300us:1", "--work-by", "sleep"]
 NOT = ["pool", "queue", "pipeline", "mutex", "rwlock", "gun", "timer", "publish", "server", "sem",
@@ -109,8 +110,9 @@ def test_processes_share_it(t):
     trace, result, unseen = shared_rounds(t, WORK)
     missed = 200 - result["matched"]
     check_equal("missing or incomplete, extra", (result["missing"] + result["incomplete"], result["extra"]), (missed, 0))
-    # On a busy host putting the probes takes as long as a round or two.
-    check(missed <= min(unseen, 2), f"{missed} rounds are not whole, of {unseen} waits it is said that nobody saw them")
+    # On a busy host putting the probes takes as long as a round or two; and one in which nobody slept leaves no trace.
+    quick = 1 if switch_ns() > CALM_NS else 0
+    check(missed <= min(unseen + quick, 2), f"{missed} rounds are not whole, of {unseen} waits it is said that nobody saw them")
     check_last(result)
     check_waits(result, 0.08)
     check_equal("shared", trace.barrier()["shared"], True)
