@@ -285,7 +285,8 @@ def check_part(trace, made, low):
 def test_limit_part(t):
     """What is hot is shed, its speed comes back, and the others are traced to the end."""
     for method in ("session", "multi", "perf"):
-        # A process whose cold barriers have not been seen by the first look is let go of as a whole, and says so.
+        # Now and then the first look lets go of the whole process, for a reason not found yet; it says so, and is not what is
+        # looked at here.
         for _ in range(4):
             trace, made = two_ways(t, 300, "--cost-limit", "5", "--attach", method, "--hang", "0.7")
             if trace.process(comm="two_ways")["shed_ns"] is None:

@@ -389,7 +389,7 @@ static void let_leave(struct limit *l, const struct ceiling_process *all,
 	}
 }
 
-/* Futexes are seen without probes, and what OpenMP-like parts are made of with those of others. */
+/* Families without probes for themselves: futexes are seen in system calls, fork-join by the ends of threads. */
 #define UNPROBED (1u << SBT_FAMILY_FUTEX | 1u << SBT_FAMILY_FORKJOIN)
 
 /* For those who would meet them later: mark_others(). */
@@ -423,7 +423,7 @@ static int mark_others(struct limit *l)
 	uint32_t i, k;
 	int err = 0;
 
-	for (i = 0; i < l->nprocs * (l->nremoved > 0) && !err; i++) {
+	for (i = 0; l->nremoved && i < l->nprocs && !err; i++) {
 		const struct model_proc *p = model_proc(l->env.model, i);
 
 		for (k = 0; k < l->nremoved && !err && p->crossings; k++) {
