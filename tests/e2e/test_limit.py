@@ -361,6 +361,8 @@ def test_limit_part_others(t):
     t.start([workload("two_ways"), "--rounds", "2"], env=PASSIVE).wait()
     first = t.start([workload("two_ways"), "--forever"], env=PASSIVE)
     wait_for("the hot ones are shed", lambda: "of the barriers of pthread" in tracer.process.err, 40)
+    # Probes go soon, not at once.
+    time.sleep(1.5)
     second = t.start([workload("two_ways"), "--rounds", "20"], env=PASSIVE)
     second.wait()
     first.signal(15)
