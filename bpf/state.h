@@ -47,13 +47,13 @@ struct sbt_waiting {
 	__u64 rule_ip; /* of what `rule` is, in the incarnation rule_inc of the process */
 	struct sbt_frame_rule rule;
 	__u32 rule_inc;
-	__u32 value; /* of a futex: what it is to change from */
+	__u32 value; /* futex: what it is to change from; condition variable: its own count of waits */
 	__u16 cpu;
 	__u16 spec;
 	__u8 family;
 	__u8 kind;
 	__u8 quiet; /* on what is no barrier: nothing is written of it */
-	__u8 pad;
+	__u8 unread; /* `value` could not be read */
 };
 
 /*
@@ -112,6 +112,7 @@ struct sbt_object {
 };
 
 /* Its value: what user space has found out. */
+#define SBT_OBJECT_OPEN	   0 /* as if it were not there */
 #define SBT_OBJECT_BARRIER 1 /* threads meet there: whole crossings are written */
 #define SBT_OBJECT_OTHER   2 /* they do not: nothing is written */
 

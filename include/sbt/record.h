@@ -148,7 +148,11 @@ struct sbt_crossing {
 	union {
 		__u32 label; /* markers: struct sbt_label; 0 none */
 		__u32 made; /* SBT_CROSSING_MAKES: which of those made by one call */
-		__u32 value; /* SBT_REC_CANDIDATE of FUTEX, a wait: what the word was to change from */
+		/*
+		 * SBT_REC_CANDIDATE. Of FUTEX, a wait: what the word was to change from. Of COND: how many waits had begun
+		 * there before, as glibc counts them (SBT_CROSSING_NO_WORDS: it could not be read).
+		 */
+		__u32 value;
 	};
 };
 

@@ -421,7 +421,8 @@ class Trace:
         check_equal("produced - consumed - lost", end["produced"] - end["consumed"] -
                     end["lost_total"], 0)
         # Tails and what may turn out to be a barrier's are records of other kinds.
-        others = ("tail_ring_full", "mark_ring_full", "candidate_lost", "wait_unprobed")
+        others = ("tail_ring_full", "mark_ring_full", "candidate_lost", "wait_unprobed", "wait_uncounted",
+                  "caller_unknown")
         crossings = sum(n for cause, n in end["lost"].items() if cause not in others)
         check_equal("sum of losses by cause", crossings, end["lost_total"])
         check_equal("complete", end["complete"], not any(end["lost"].values()) and not end["cut"])

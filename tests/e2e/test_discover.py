@@ -4,7 +4,7 @@
 
 import subprocess
 
-from harness import (CALM_NS, check, check_between, check_equal, check_in, check_last, check_waits, genlog, switch_ns,
+from harness import (check, check_between, check_equal, check_in, check_last, check_waits, genlog,
                      workload)
 
 WORK = ["--work", "random:1us:300us:1", "--work-by", "sleep"]
@@ -92,16 +92,16 @@ def test_several_objects_and_teams(t):
               "3", "--kind", "generation", episodes=400)
 
 
-def shared_rounds(t, work, rounds=200, threads="2", processes="2"):
+def shared_rounds(t, work, rounds=200, threads="2", processes="2", program="gen_cond", may=()):
     """Of processes that share a condition variable: the trace, what comparing says, and waits said to be unseen."""
     path = t.path()
-    trace = t.trace([workload("gen_cond"), *work, "--threads", threads, "--processes", processes, "--rounds", str(rounds),
+    trace = t.trace([workload(program), *work, "--threads", threads, "--processes", processes, "--rounds", str(rounds),
                      "--kind", "generation", "--log", path], "-W")
     log = genlog.Log(path)
     check_equal("the log itself", log.check(), [])
     lost = {k: v for k, v in trace.end["lost"].items() if v}
     unseen = lost.pop("wait_unprobed", 0)
-    check_equal("lost otherwise", lost, {})
+    check_equal("lost otherwise", sorted(lost), sorted(may))
     return trace, trace.compare(log), unseen
 
 
@@ -110,9 +110,8 @@ def test_processes_share_it(t):
     trace, result, unseen = shared_rounds(t, WORK)
     missed = 200 - result["matched"]
     check_equal("missing or incomplete, extra", (result["missing"] + result["incomplete"], result["extra"]), (missed, 0))
-    # On a busy host putting the probes takes as long as a round or two; and one in which nobody slept leaves no trace.
-    quick = 1 if switch_ns() > CALM_NS else 0
-    check(missed <= min(unseen + quick, 2), f"{missed} rounds are not whole, of {unseen} waits it is said that nobody saw them")
+    # On a busy host putting the probes takes as long as a round or two.
+    check(missed <= min(unseen, 2), f"{missed} rounds are not whole, of {unseen} waits it is said that nobody saw them")
     check_last(result)
     check_waits(result, 0.08)
     check_equal("shared", trace.barrier()["shared"], True)
@@ -122,8 +121,28 @@ def test_processes_share_it_at_once(t):
     """Rounds that are over in microseconds: what was too quick for the probes must not be missing without a word."""
     trace, result, unseen = shared_rounds(t, ["--work", "random:1us:30us:1", "--work-by", "sleep"], rounds=2000)
     missed = 2000 - result["matched"]
-    check(missed == 0 or unseen > 0, f"{missed} rounds are not whole, and nothing says so")
+    check(missed <= unseen <= 4 * missed, f"{missed} rounds are not whole, of {unseen} waits it is said that nobody saw them")
     check_equal("complete", trace.end["complete"], unseen == 0)
+
+
+def test_processes_share_it_and_come_late(t):
+    """Nine threads of three processes, which get their probes one after another, at rounds of microseconds."""
+    trace, result, unseen = shared_rounds(t, ["--work", "random:1us:30us:1", "--work-by", "sleep"], 1000, "3", "3")
+    missed = 1000 - result["matched"]
+    check(missed == 0 or unseen > 0, f"{missed} rounds are not whole, and nothing says so")
+    check_equal("extra", result["extra"], 0)
+    check_equal("complete", trace.end["complete"], unseen == 0)
+
+
+def test_processes_share_it_with_musl(t):
+    """musl's condition variables keep no count: what came before the probes is not known, and that is said."""
+    for threads, processes in (("2", "2"), ("1", "4")):
+        trace, result, _ = shared_rounds(t, ["--work", "random:1us:30us:1", "--work-by", "sleep"], 1000, threads, processes,
+                                         "gen_cond-musl", may=("wait_uncounted",))
+        check_between("matched", result["matched"], 500, 1000)
+        check_equal("extra", result["extra"], 0)
+        check_equal("whether all was seen is not known", trace.end["lost"]["wait_uncounted"], 1)
+        check_equal("complete", trace.end["complete"], False)
 
 
 def test_two_threads_are_a_candidate(t):

@@ -28,7 +28,9 @@ struct play {
 	uint32_t flags; /* of every record */
 	uint32_t value; /* what waits expect: of a meeting's all the same, of the next another */
 	bool lock; /* they always expect the same */
-	uint64_t object;
+	uint64_t object, shared;
+	uint32_t tgid; /* 0: 1 */
+	uint32_t verdict; /* the last */
 };
 
 /* Sites of one hundred are in one function; below 10 it is unknown, above 900 without what was inlined there. */
@@ -68,6 +70,7 @@ static void judged(void *ctx, const struct discover_object *o)
 
 	p->barriers += o->verdict == DISCOVER_BARRIER;
 	p->others += o->verdict == DISCOVER_OTHER;
+	p->verdict = o->verdict;
 }
 
 static int set_up(void **state)
@@ -95,13 +98,14 @@ static uint64_t feed(struct play *p, uint32_t tid, uint32_t flags, uint32_t wake
 		     uint64_t arrive, uint64_t depart)
 {
 	struct discover_record r = { .cookie = p->next,
-				     .tgid = 1,
+				     .tgid = p->tgid ? p->tgid : 1,
 				     .inc = 7,
 				     .tid = tid,
 				     .flags = flags | p->flags,
 				     .wakes = wakes,
 				     .site = site,
 				     .object = p->object,
+				     .shared = p->shared,
 				     .value = p->value,
 				     .arrive_ns = arrive,
 				     .depart_ns = depart };
@@ -789,6 +793,191 @@ static void test_woken_one_by_one(void **state)
 	assert_int_equal(found.wait_site, 100);
 }
 
+/* --- what was not seen ---------------------------------------------------------------------------- */
+
+/* The same as meet(), of a condition variable that counts: *@count waits had begun. Threads below @from are not seen. */
+static void meet_counted(struct play *p, uint32_t n, uint32_t last, uint32_t from, uint32_t *count)
+{
+	uint32_t tid, old = p->flags;
+
+	p->flags = old | DISCOVER_COUNT;
+	p->value = *count + n - 1;
+	if (last >= from)
+		wake(p, last, 101);
+	else
+		p->now += 1000;
+	for (tid = 1; tid <= n; tid++) {
+		if (tid == last)
+			continue;
+		p->value = (*count)++;
+		p->now += 100;
+		if (tid >= from)
+			feed(p, tid, 0, 0, 100, p->now - 900, p->now);
+	}
+	p->flags = old;
+}
+
+static void check_unseen(struct play *p, uint64_t waits, uint32_t uncounted)
+{
+	finish(p);
+	assert_int_equal(discover_unseen(p->d).waits, waits);
+	assert_int_equal(discover_unseen(p->d).uncounted, uncounted);
+}
+
+static void test_all_seen(void **state)
+{
+	struct play *p = *state;
+	uint32_t i, count = 0;
+
+	for (i = 0; i < 10; i++)
+		meet_counted(p, 4, 1 + i % 4, 0, &count);
+	check_unseen(p, 0, 0);
+	assert_int_equal(p->taken, 40);
+}
+
+/* Two rounds of four that nobody saw: three waits each. */
+static void test_first_rounds_unseen(void **state)
+{
+	struct play *p = *state;
+	uint32_t i, count = 2 * 3;
+
+	for (i = 0; i < 10; i++)
+		meet_counted(p, 4, 1 + i % 4, 0, &count);
+	check_unseen(p, 6, 0);
+}
+
+/* It may be older than what is traced: what was before is nobody's business. */
+static void test_older_object(void **state)
+{
+	struct play *p = *state;
+	uint32_t i, count = 1000;
+
+	p->flags = DISCOVER_OLDER;
+	for (i = 0; i < 10; i++)
+		meet_counted(p, 4, 1 + i % 4, 0, &count);
+	check_unseen(p, 0, 0);
+}
+
+/* One of the processes is not seen at first: its waits are gaps in the row, and its wakings end waits for nothing. */
+static void test_some_unseen(void **state)
+{
+	struct play *p = *state;
+	uint32_t i, count = 0;
+
+	meet_counted(p, 4, 4, 3, &count); /* 1, 2 wait unseen */
+	meet_counted(p, 4, 2, 3,
+		     &count); /* 1 waits unseen, and 2 wakes: 3 and 4 see nobody do it */
+	for (i = 0; i < 10; i++)
+		meet_counted(p, 4, 1 + i % 4, 0, &count);
+	check_unseen(p, 2 + 1 + 2, 0);
+}
+
+/* Of what is known by its code the first wait is enough: those under way are not missing. */
+static void test_unseen_of_known_code(void **state)
+{
+	struct play *p = *state;
+	uint32_t i, count = 0, other = 0;
+
+	for (i = 0; i < 5; i++)
+		meet_counted(p, 4, 1 + i % 4, 0, &count);
+	p->object = 0x2000;
+	p->flags = DISCOVER_COUNT;
+	wake(p, 1, 101);
+	p->value = 2;
+	waited(p, 4, 100);
+	p->value = 0;
+	waited(p, 2, 100);
+	p->value = 1;
+	waited(p, 3, 100);
+	p->flags = 0;
+	assert_int_equal(p->barriers, 2);
+	other = 9; /* begun after it was found: another process's, which goes on with the count */
+	meet_counted(p, 4, 2, 0, &other);
+	check_unseen(p, 0, 0);
+}
+
+/* musl's begin with the same number always; and what was read is no count where there are twice the same. */
+static void test_no_count(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	p->flags = DISCOVER_COUNT | DISCOVER_BLIND;
+	p->lock = true;
+	p->value = UINT32_MAX;
+	for (i = 0; i < 10; i++)
+		meet(p, 4, 1 + i % 4, 100, 101);
+	check_unseen(p, 0, 1);
+}
+
+static void test_unread(void **state)
+{
+	struct play *p = *state;
+	uint32_t i, count = 3;
+
+	/* The first touch of a page: it cannot be read from a probe. */
+	meet(p, 4, 1, 100, 101);
+	for (i = 1; i < 10; i++)
+		meet_counted(p, 4, 1 + i % 4, 0, &count);
+	check_unseen(p, 0, 0);
+}
+
+/* It is told while tracing goes on, once the waits that had begun before it was found are over. */
+static void test_unseen_in_time(void **state)
+{
+	struct play *p = *state;
+	uint32_t i, count = 3;
+
+	for (i = 0; i < 3; i++)
+		meet_counted(p, 4, 1 + i % 4, 0, &count);
+	assert_int_equal(p->barriers, 1);
+	assert_int_equal(discover_unseen(p->d).waits, 0);
+	p->flags = DISCOVER_KNOWN;
+	for (i = 0; i < 5; i++)
+		meet(p, 4, 1 + i % 4, 100, 101);
+	assert_int_equal(discover_unseen(p->d).waits, 3);
+	check_unseen(p, 3, 0);
+}
+
+static void test_spurious_is_seen(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 5; i++)
+		meet(p, 3, 1, 100, 101);
+	p->now += 5000;
+	waited(p, 2, 100); /* nobody woke it */
+	waited(p, 2, 100);
+	wake(p, 1, 101);
+	waited(p, 2, 100);
+	waited(p, 3, 100);
+	check_unseen(p, 0, 0);
+}
+
+/*
+ * A process does not see its mates for long: what they do without them keeps no rule. As soon as they come it is judged
+ * anew.
+ */
+static void test_process_that_comes_late(void **state)
+{
+	struct play *p = *state;
+	uint64_t before;
+	uint32_t i;
+
+	p->shared = 77;
+	for (i = 0; i < 40; i++)
+		waited(p, 1, 100);
+	assert_int_equal(p->verdict, DISCOVER_OTHER);
+	p->tgid = 2;
+	before = p->taken;
+	for (i = 0; i < 10; i++)
+		meet(p, 3, 1 + i % 3, 100, 101);
+	assert_int_equal(p->verdict, DISCOVER_BARRIER);
+	finish(p);
+	assert_int_equal(p->taken - before, 30);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -796,6 +985,16 @@ int main(void)
 		TEST(test_two_functions),
 		TEST(test_two_functions_of_a_pool),
 		TEST(test_woken_one_by_one),
+		TEST(test_all_seen),
+		TEST(test_first_rounds_unseen),
+		TEST(test_older_object),
+		TEST(test_some_unseen),
+		TEST(test_unseen_of_known_code),
+		TEST(test_no_count),
+		TEST(test_unread),
+		TEST(test_unseen_in_time),
+		TEST(test_spurious_is_seen),
+		TEST(test_process_that_comes_late),
 		TEST(test_rotating),
 		TEST(test_same_waker),
 		TEST(test_first_round_irregular),

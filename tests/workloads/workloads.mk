@@ -42,7 +42,7 @@ W_MUSL_GEN := $(if $(shell command -v $(MUSL_GCC) 2>/dev/null),gen-musl gen-musl
 # The generator's other families; some need what may be missing.
 W_HAVE = $(shell command -v $1 2>/dev/null)
 W_FAMILY := gen_cond gen_futex gen_sem gen_forkjoin gen_forkjoin-cxx gen_forkjoin-static \
-	$(if $(W_MUSL_GEN),gen_forkjoin-musl) gen_gomp gen_gomp-stripped omp_losses omp_tail hung_omp two_ways gen_user gen_std \
+	$(if $(W_MUSL_GEN),gen_forkjoin-musl gen_cond-musl) gen_gomp gen_gomp-stripped omp_losses omp_tail hung_omp two_ways gen_user gen_std \
 	gen_std-O0 gen_std-O1 gen_std-O3 std_ways std_ways-O0 std_ways-Os
 W_OMP_CLANG := $(if $(call W_HEADER,omp.h,$(CLANG) -fopenmp -xc),gen_libomp gen_libomp-stripped omp_losses-libomp omp_tail-libomp hung_omp-libomp)
 W_STD_CLANG := $(if $(call W_HEADER,barrier,$(CLANG)++ -std=gnu++20 -xc++),gen_std-clang std_ways-clang)
@@ -255,7 +255,7 @@ $(W)/gen_cond $(W)/gen_futex $(W)/gen_sem $(W)/gen_forkjoin: $(W)/%: $(W_SRC)/%.
 $(W)/gen_forkjoin-static: $(W_SRC)/gen_forkjoin.c $(W)/gen_core.o
 	$(W_CC) -static -o $@ $^
 
-$(W)/gen_forkjoin-musl: $(W_SRC)/gen_forkjoin.c $(W_SRC)/gen_core.c $(W_COMMON)
+$(W)/gen_forkjoin-musl $(W)/gen_cond-musl: $(W)/%-musl: $(W_SRC)/%.c $(W_SRC)/gen_core.c $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_MUSL) -o $@ $(filter %.c,$^)
 

@@ -49,6 +49,7 @@ struct callsites {
 	uint32_t unknown_ways;
 	uint32_t frames;
 	uint64_t shorter;
+	uint64_t unsampled;
 	char why[512];
 	struct noted noted[CACHE_SLOTS];
 };
@@ -99,6 +100,11 @@ uint64_t callsites_short(const struct callsites *c, const char **why)
 {
 	*why = c->why;
 	return c->shorter;
+}
+
+uint64_t callsites_unsampled(const struct callsites *c)
+{
+	return c->unsampled;
 }
 
 static void is_short(struct callsites *c, const char *why)
@@ -401,6 +407,7 @@ static uint32_t find_site(struct callsites *c, struct space *space, const struct
 	uint32_t i, site;
 
 	ways_look_up(c, space);
+	c->unsampled += is_sample(r->words) && !hash_get_ptr(&c->samples, r->words);
 	why = chain_of(c, space, r, &chain);
 	steps_of(c, space, &chain, steps);
 	i = enclose_site(c->enclose, steps, chain.n, r->family == SBT_FAMILY_FUTEX, &through);

@@ -36,4 +36,7 @@ uint32_t callsites_found(struct callsites *c, struct space *space,
 /* How often fewer callers could be told, and why the first time: half a sentence, "" if not known. */
 uint64_t callsites_short(const struct callsites *c, const char **why);
 
+/* Crossings at barriers written by hand of which nobody knows who called them: there was no room for their stacks. */
+uint64_t callsites_unsampled(const struct callsites *c);
+
 #endif /* CMD_CALLSITE_H */

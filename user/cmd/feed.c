@@ -791,6 +791,11 @@ uint64_t feed_crossings(const struct feed *f, uint32_t rule)
 	return rule <= RULES_MAX ? f->crossings[rule] : 0;
 }
 
+uint64_t feed_unsampled(const struct feed *f)
+{
+	return callsites_unsampled(f->callsites);
+}
+
 uint64_t feed_short_chains(const struct feed *f, const char **why)
 {
 	return callsites_short(f->callsites, why);

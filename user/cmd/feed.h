@@ -90,6 +90,8 @@ struct callsites *feed_callsites(const struct feed *feed);
 uint32_t feed_busy(struct feed *feed, uint32_t *tgid);
 /* How many crossings there were by the rule of this number (from 1) of the user's. */
 uint64_t feed_crossings(const struct feed *feed, uint32_t rule);
+/* As callsites_unsampled(). */
+uint64_t feed_unsampled(const struct feed *feed);
 /* --frames: how often fewer could be told, and why the first time: half a sentence, "" if not known. */
 uint64_t feed_short_chains(const struct feed *feed, const char **why);
 

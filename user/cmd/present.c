@@ -91,8 +91,19 @@ void present_init(struct present *p, const struct options *options, struct attac
 		  "or a program not yet examined",
 		  0 },
 		{ "wait_unprobed",
-		  "waits for the others of a meeting, in processes that had just begun and had no "
-		  "probes yet where their threads wait: those meetings are missing, or not whole",
+		  "waits for the others of a meeting, or wakings, in processes that had just begun "
+		  "and "
+		  "had no probes yet where their threads wait: those meetings are missing, or not "
+		  "whole",
+		  0 },
+		{ "wait_uncounted",
+		  "barriers of processes that ran before they had probes where their threads wait: "
+		  "whether their first meetings are missing is not known",
+		  0 },
+		{ "caller_unknown",
+		  "crossings at barriers written by hand that are told at a site of their own, for "
+		  "there "
+		  "was no room in a buffer to say who called them",
 		  0 },
 		{ "no_sum_slot",
 		  "more threads at more barriers than there is room for in the kernel's sums", 0 },
@@ -235,8 +246,10 @@ static void fill_counts(struct present *p)
 	p->losses[5].count = n->lost_tail - b->lost_tail;
 	p->losses[6].count = n->lost_mark - b->lost_mark;
 	p->losses[7].count = n->lost_candidate - b->lost_candidate;
-	p->losses[8].count = pump_unprobed(p->pump);
-	p->losses[9].count = n->lost_sum - b->lost_sum;
+	p->losses[8].count = pump_unseen(p->pump).waits;
+	p->losses[9].count = pump_unseen(p->pump).uncounted;
+	p->losses[10].count = p->pump ? feed_unsampled(pump_feed(p->pump)) : 0;
+	p->losses[11].count = n->lost_sum - b->lost_sum;
 }
 
 static void name_thread(struct present *p, uint32_t index)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "cmd/callsite.h"
 #include "cmd/held.h"
 
@@ -20,10 +19,7 @@
 #define HOLD_EMPTY_NS 200000000ULL
 #define HOLD_MAX      65536
 
-/*
- * How far in glibc's pthread_cond_t the words lie at which threads sleep: of its two groups, since 2.41 and before.
- */
-static const uint8_t cond_words[] = { 32, 36, 40, 44 };
+#define FORKS_MAX 16 /* of processes one from another that are gone through */
 
 struct pump {
 	struct stream *stream;
@@ -34,11 +30,6 @@ struct pump {
 	struct discover *discover; /* NULL: not wanted */
 	struct forkjoin *forkjoin; /* as that */
 	struct held held;
-	struct {
-		struct hash waits; /* object -> waits that no probe saw, if it is one */
-		struct hash barriers; /* objects that are */
-		uint64_t lost; /* such waits on barriers */
-	} unprobed;
 };
 
 static uint64_t discover_function(void *ctx, uint32_t site, bool *exact)
@@ -68,73 +59,16 @@ static void discover_drop(void *ctx, uint64_t cookie)
 		item->fate = HELD_DROPPED;
 }
 
-/* --- waits that no probe saw ---------------------------------------------------------------------- */
-
-static uint64_t cond_key(uint32_t tgid, uint32_t inc, uint64_t address, uint64_t shared)
-{
-	return shared ? hash_mix(shared) : hash_mix((uint64_t)inc << 32 | tgid) ^ address;
-}
-
-/*
- * A thread waits as on a condition variable before its process has its probes. Which one is not known, only where in it the
- * word may be.
- */
-static int unprobed_wait(struct pump *p, const struct sbt_event *e)
-{
-	struct space *space = space_get(p->spaces, e->tgid, e->inc);
-	uint64_t address, key, n;
-	size_t i;
-	int err = 0;
-
-	if (!space)
-		return -ENOMEM;
-	for (i = 0; i < sizeof(cond_words) && !err; i++) {
-		address = e->address - cond_words[i];
-		key = cond_key(e->tgid, e->inc, address,
-			       space_shared_key(p->spaces, space, address));
-		if (hash_get(&p->unprobed.barriers, key, &n)) {
-			p->unprobed.lost++;
-			break;
-		}
-		if (!hash_get(&p->unprobed.waits, key, &n))
-			n = 0;
-		err = hash_put(&p->unprobed.waits, key, n + 1);
-	}
-	return err;
-}
-
-/* What was waited for there before any probe saw it was its meetings, too. */
-static void unprobed_judged(struct pump *p, const struct discover_object *o)
-{
-	uint64_t key = cond_key(o->tgid, o->inc, o->object, o->shared), n;
-
-	if (o->futex || hash_get(&p->unprobed.barriers, key, &n))
-		return;
-	if (hash_get(&p->unprobed.waits, key, &n)) {
-		p->unprobed.lost += n;
-		hash_del(&p->unprobed.waits, key);
-	}
-	/* Out of memory: then what comes is not counted, which is worth no more than that. */
-	hash_put(&p->unprobed.barriers, key, 1);
-}
-
-uint64_t pump_unprobed(const struct pump *p)
-{
-	return p ? p->unprobed.lost : 0;
-}
-
 /* From now on the kernel knows; what is on its way comes as it was. */
 static void discover_judged(void *ctx, const struct discover_object *o)
 {
 	struct pump *p = ctx;
-
-	if (o->verdict == DISCOVER_BARRIER)
-		unprobed_judged(p, o);
-
-	if (o->verdict == DISCOVER_OTHER)
-		attach_judge(p->attach, o->tgid, o->inc, o->object, SBT_OBJECT_OTHER);
-	else if (o->verdict == DISCOVER_BARRIER)
-		attach_judge(p->attach, o->tgid, o->inc, o->object, SBT_OBJECT_BARRIER);
+	static const uint32_t states[] = {
+		[DISCOVER_OPEN] = SBT_OBJECT_OPEN,
+		[DISCOVER_BARRIER] = SBT_OBJECT_BARRIER,
+		[DISCOVER_OTHER] = SBT_OBJECT_OTHER,
+	};
+	attach_judge(p->attach, o->tgid, o->inc, o->object, states[o->verdict]);
 }
 
 static void forkjoin_take(void *ctx, uint64_t cookie, struct forkjoin_round *round)
@@ -194,8 +128,6 @@ void pump_free(struct pump *p)
 	if (!p)
 		return;
 	held_free(&p->held);
-	hash_free(&p->unprobed.waits);
-	hash_free(&p->unprobed.barriers);
 	discover_free(p->discover);
 	forkjoin_free(p->forkjoin);
 	feed_free(p->feed);
@@ -210,6 +142,11 @@ struct feed *pump_feed(const struct pump *p)
 const struct discover *pump_discover(const struct pump *p)
 {
 	return p->discover;
+}
+
+struct discover_unseen pump_unseen(const struct pump *p)
+{
+	return p && p->discover ? discover_unseen(p->discover) : (struct discover_unseen){ 0 };
 }
 
 /* --- threads that are made and joined ------------------------------------------------------------- */
@@ -317,6 +254,43 @@ static uint32_t candidate_flags(const struct sbt_crossing *c)
 	return flags;
 }
 
+/*
+ * May the object be older than what was traced, so that nobody knows what was waited for there before? A forked process
+ * begins with copies of what its parent had, and with their counts.
+ */
+static bool may_be_older(const struct pump *p, const struct space *space, uint64_t object,
+			 bool shared)
+{
+	uint32_t steps;
+
+	for (steps = 0; space && space->young && steps < FORKS_MAX; steps++) {
+		if (shared || !space->parent_tgid)
+			return false;
+		space = space_find(p->spaces, space->parent_tgid, space->parent_inc);
+		if (space && discover_has(p->discover, space->tgid, space->inc, object))
+			return true;
+	}
+	return true;
+}
+
+static uint32_t tally_flags(const struct pump *p, const struct sbt_crossing *c,
+			    const struct space *space, uint64_t shared)
+{
+	uint32_t flags = 0;
+
+	if (c->family != SBT_FAMILY_COND)
+		return 0;
+	if (c->type != SBT_REC_CANDIDATE)
+		return DISCOVER_KNOWN;
+	if (!(c->flags & SBT_CROSSING_NO_WORDS))
+		flags |= DISCOVER_COUNT;
+	if (space->blind)
+		flags |= DISCOVER_BLIND;
+	if (may_be_older(p, space, c->object, shared))
+		flags |= DISCOVER_OLDER;
+	return flags;
+}
+
 static int consider(struct pump *p, const struct stream_record *record)
 {
 	const struct sbt_crossing *c = record->crossing;
@@ -340,6 +314,7 @@ static int consider(struct pump *p, const struct stream_record *record)
 	if (!slot)
 		return -ENOMEM;
 	r.shared = feed_shared(p->feed, c, slot->space);
+	r.flags |= tally_flags(p, c, slot->space, r.shared);
 	err = held_add(&p->held, record, HELD_WAITS, &r.cookie);
 	if (err)
 		return err;
@@ -414,8 +389,6 @@ static int take_record(struct pump *p, const struct stream_record *record)
 		return take_callers(p, (const void *)record->crossing);
 	if (!p->discover)
 		return feed_at_once(p, record);
-	if (record->event && record->event->type == SBT_REC_UNPROBED)
-		return unprobed_wait(p, record->event);
 	if (record->event) {
 		consider_end(p, record->event);
 		err = consider_threads(p, record->event);

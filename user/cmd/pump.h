@@ -28,7 +28,7 @@ void pump_end_process(struct pump *pump, uint32_t tgid, uint32_t inc);
 int pump_finish(struct pump *pump);
 /* What looked like a barrier; NULL if it was not looked for. */
 const struct discover *pump_discover(const struct pump *pump);
-/* Waits on what turned out to be a barrier that no probe saw, as far as they are known. @pump: or NULL. */
-uint64_t pump_unprobed(const struct pump *pump);
+/* What nobody saw at barriers on condition variables. @pump: or NULL. */
+struct discover_unseen pump_unseen(const struct pump *pump);
 
 #endif /* CMD_PUMP_H */

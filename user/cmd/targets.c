@@ -209,7 +209,7 @@ static int examine(struct targets *t, struct space *space)
  * Probes where the process's threads wait for others. Of processes of one thread, which are most of those that a
  * build or a shell starts, there is nothing to be found.
  */
-static void examine_waits(struct targets *t, struct space *space)
+static void examine_waits(struct targets *t, struct space *space, bool running)
 {
 	uint64_t key = (uint64_t)space->inc << 32 | space->tgid, seen;
 	size_t i;
@@ -223,8 +223,10 @@ static void examine_waits(struct targets *t, struct space *space)
 			probes_waits(&t->probes, m, space->tgid, space->inc);
 	}
 	/* What its threads wait for from now on is seen, if it can be. */
-	if (!hash_get(&t->seen, key, &seen) && !hash_put(&t->seen, key, 1))
-		attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_WAITS, 0);
+	if (hash_get(&t->seen, key, &seen) || hash_put(&t->seen, key, 1))
+		return;
+	space->blind = running;
+	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_WAITS, 0);
 }
 
 /* --- who is inside already ------------------------------------------------------------------------- */
@@ -373,7 +375,7 @@ int targets_add_pid(struct targets *t, int pid)
 	if (!err)
 		err = examine(t, space);
 	if (!err)
-		examine_waits(t, space);
+		examine_waits(t, space, false);
 	return err;
 }
 
@@ -504,6 +506,8 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 		return;
 	}
 	space = space_get(t->spaces, event->tgid, event->inc);
+	if (space && event->type == SBT_REC_EXEC)
+		space->young = true;
 	err = space ? examine(t, space) : -ENOMEM;
 	if (!err && linker_done_meanwhile(space->partial, (int)event->tgid))
 		err = examine(t, space);
@@ -514,7 +518,7 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 	}
 	/* While it is held nothing is missed. */
 	if (space && event->flags & SBT_EVENT_HELD)
-		examine_waits(t, space);
+		examine_waits(t, space, false);
 	if (event->flags & SBT_EVENT_HELD)
 		kill((pid_t)event->tgid, SIGCONT);
 }
@@ -526,6 +530,11 @@ static void on_fork(struct targets *t, const struct sbt_event *event)
 
 	if (parent && child)
 		space_inherit(child, parent);
+	if (child) {
+		child->young = true;
+		child->parent_tgid = event->parent_tgid;
+		child->parent_inc = event->parent_inc;
+	}
 	t->generation++;
 	/* The parent may have been let go between the fork and now: the child's copy of the mark stays. */
 	if (parent && parent->settled)
@@ -635,7 +644,7 @@ void targets_event(struct targets *t, const struct sbt_event *event)
 	case SBT_REC_THREAD:
 		space = t->options.discover ? space_find(t->spaces, event->tgid, event->inc) : NULL;
 		if (space)
-			examine_waits(t, space);
+			examine_waits(t, space, true);
 		break;
 	case SBT_REC_EXEC:
 	case SBT_REC_MAP:

@@ -28,6 +28,7 @@ static int pending_add(struct discover *d, struct object *o, const struct discov
 {
 	struct pending *p = find_pending(o, r->tid);
 	bool again = r->flags & DISCOVER_AGAIN;
+	bool unwoken = !o->pub.futex && !(r->flags & DISCOVER_OVER);
 	uint64_t from = r->arrive_ns;
 
 	if (!again)
@@ -37,8 +38,10 @@ static int pending_add(struct discover *d, struct object *o, const struct discov
 		pending_remove(o, p);
 		p = NULL;
 	}
-	if (p && p->arrive_ns > o->wake_ns)
+	if (p && p->arrive_ns > o->wake_ns) {
 		from = p->arrive_ns; /* woken for nothing more than once */
+		o->tally.unwoken -= p->unwoken && !o->tally.settled;
+	}
 	if (!p) {
 		if (o->npending >= MEMBERS_MAX ||
 		    discover_grow((void **)&o->pending, &o->cap_pending, o->npending + 1,
@@ -49,9 +52,11 @@ static int pending_add(struct discover *d, struct object *o, const struct discov
 		}
 		p = &o->pending[o->npending++];
 	}
+	o->tally.unwoken += unwoken && !o->tally.settled;
 	*p = (struct pending){ .tid = r->tid,
 			       .value = r->value,
 			       .again = again,
+			       .unwoken = unwoken,
 			       .cookie = r->cookie,
 			       .arrive_ns = from,
 			       .depart_ns = r->depart_ns };
@@ -200,6 +205,7 @@ static int add_wait_open(struct discover *d, struct object *o, const struct disc
 	merged = woken && continues(o, p, o->wake_ns, o->wake_before_ns);
 	if (merged)
 		arrive = p->arrive_ns;
+	o->tally.unwoken += !woken && !o->pub.futex;
 	if (p && !p->again)
 		pending_remove(o, p);
 	if (woken && o->bad) {
@@ -246,8 +252,10 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 	}
 	o->wrong = 0;
 	merged = continues(o, p, wake, before);
-	if (merged)
+	if (merged) {
 		arrive = p->arrive_ns;
+		o->tally.unwoken -= p->unwoken && !o->tally.settled;
+	}
 	if (p) {
 		if (p->again)
 			d->ops.drop(d->ops.ctx, p->cookie);
@@ -257,17 +265,48 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 	return 0;
 }
 
+/*
+ * A process is seen for the first time at an object that it shares. What broke the rule so far was done without those who
+ * were not seen: a process that was just forked has no probes for its first rounds.
+ */
+static bool joins(struct object *o, const struct discover_record *r)
+{
+	uint64_t who = (uint64_t)r->tgid << 32 | r->inc;
+	uint32_t i;
+
+	if (!o->pub.shared)
+		return false;
+	for (i = 0; i < o->nprocesses; i++)
+		if (o->processes[i] == who)
+			return false;
+	if (o->nprocesses >= MEMBERS_MAX || discover_grow((void **)&o->processes, &o->cap_processes,
+							  o->nprocesses + 1, sizeof(*o->processes)))
+		return false;
+	o->processes[o->nprocesses++] = who;
+	return o->nprocesses > 1;
+}
+
+static void begin_anew(struct discover *d, struct object *o)
+{
+	o->breaks = o->empty = o->over = o->wrong = 0;
+	if (o->pub.verdict == DISCOVER_OTHER)
+		discover_judge(d, o, DISCOVER_OPEN);
+}
+
 int discover_add(struct discover *d, const struct discover_record *r, uint64_t *id)
 {
 	struct object *o = discover_object_get(d, r);
 	int err;
 
 	*id = 0;
+	if (o && joins(o, r))
+		begin_anew(d, o);
 	if (!o || o->pub.verdict == DISCOVER_OTHER) {
 		d->ops.drop(d->ops.ctx, r->cookie);
 		return o || d->n >= OBJECTS_MAX ? 0 : -ENOMEM;
 	}
 	*id = o->id;
+	discover_tally(d, o, r);
 	if (o->pub.verdict == DISCOVER_OPEN)
 		discover_note_split(o, r);
 	if (r->flags & DISCOVER_WAKE)
@@ -324,6 +363,7 @@ void discover_finish(struct discover *d)
 		d->objects[i]->open = false;
 	}
 	for (i = 0; i < d->n; i++) {
+		discover_settle(d, d->objects[i]);
 		discover_drop_from(d, d->objects[i], 0);
 		discover_drop_pending(d, d->objects[i]);
 	}

@@ -46,6 +46,14 @@ enum discover_verdict {
 #define DISCOVER_WAKE  0x02 /* woke others, at arrive_ns; else waited up to depart_ns */
 #define DISCOVER_AGAIN 0x04 /* a futex that had another value already: came, and did not wait */
 #define DISCOVER_OVER  0x08 /* the time that it was given was over: more of the wait may follow */
+/*
+ * A condition variable. Some keep count of the waits that have begun there: by it is known what nobody saw, as in a process
+ * that had just begun and had no probes yet.
+ */
+#define DISCOVER_COUNT 0x10 /* `value` is that count, from before this record */
+#define DISCOVER_KNOWN 0x20 /* written of what was known to be a barrier: without a count */
+#define DISCOVER_OLDER 0x40 /* the object may be older than what was traced */
+#define DISCOVER_BLIND 0x80 /* the process ran for a while before its waits were seen */
 
 /* A candidate, in the order of depart_ns. */
 struct discover_record {
@@ -56,7 +64,7 @@ struct discover_record {
 	uint32_t site; /* the call: opaque, the same number for the same place */
 	uint64_t object; /* address in the process */
 	uint64_t shared; /* 0, or names the memory that processes share */
-	uint32_t value; /* what the futex was waited for to change from; of a waking: nothing */
+	uint32_t value; /* what the futex was waited for to change from; DISCOVER_COUNT */
 	uint64_t arrive_ns, depart_ns;
 };
 
@@ -74,6 +82,13 @@ struct discover_object {
 		split; /* rounds in a row of the same threads, woken from another function by one or another of them */
 	uint32_t
 		alone; /* condition variables: threads that waited, where nobody ever woke all; a few at most */
+};
+
+/* What is missing at barriers on condition variables, though no record was lost. */
+struct discover_unseen {
+	uint64_t waits; /* that nobody saw begin, or of which nobody saw who ended them */
+	uint32_t
+		uncounted; /* barriers of processes that were not seen at first, and which keep no count that can be read */
 };
 
 /* How a thread met the others. */
@@ -101,7 +116,7 @@ struct discover_ops {
 	void (*take)(void *ctx, uint64_t cookie, const struct discover_member *member);
 	/* The record is of none. */
 	void (*drop)(void *ctx, uint64_t cookie);
-	/* The verdict has changed. Optional. */
+	/* The verdict has changed: to DISCOVER_OPEN when another process comes to what was taken for nothing. Optional. */
 	void (*judged)(void *ctx, const struct discover_object *object);
 };
 
@@ -114,6 +129,10 @@ void discover_free(struct discover *d);
  * it was dropped. *id: of its object, for what follows; 0 if the record was decided at once.
  */
 int discover_add(struct discover *d, const struct discover_record *r, uint64_t *id);
+/* So far: of a barrier it is known some rounds after it was found, or when its process has ended. */
+struct discover_unseen discover_unseen(const struct discover *d);
+/* Is anything known of this object, which processes do not share? */
+bool discover_has(const struct discover *d, uint32_t tgid, uint32_t inc, uint64_t object);
 /* How many have been seen to meet there: 0 if there was no more than a waking that nobody waited for. */
 uint32_t discover_team(const struct discover *d, uint64_t id);
 /* What is held of this object is dropped: it cannot be waited for. */

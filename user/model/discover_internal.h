@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the files of discover share: objects with their rounds (discover_object.c), and the rule (discover_rule.c). */
+/* What the files of discover share: objects with their rounds (discover_object.c), the rule (discover_rule.c), and what was not seen (discover_count.c). */
 #ifndef MODEL_DISCOVER_INTERNAL_H
 #define MODEL_DISCOVER_INTERNAL_H
 
@@ -30,8 +30,20 @@ struct held {
 struct pending {
 	uint32_t tid, value;
 	bool again;
+	bool unwoken; /* counted as such, until it turns out to be a part of a wait */
 	uint64_t cookie;
 	uint64_t arrive_ns, depart_ns;
+};
+
+/* The waits on a condition variable, seen and not: discover_count.c. */
+struct tally {
+	uint32_t least, most; /* of its own count */
+	uint64_t counted; /* waits with such a one */
+	uint64_t unread; /* and without */
+	uint64_t unwoken; /* that nobody's waking ended */
+	uint64_t since; /* records since it was found to be a barrier */
+	bool older, blind; /* DISCOVER_OLDER, DISCOVER_BLIND */
+	bool settled;
 };
 
 struct object {
@@ -72,6 +84,9 @@ struct object {
 		bool rotated, apart;
 	} split;
 	uint32_t alone[ALONE_MAX]; /* pub.alone of them */
+	struct tally tally;
+	uint32_t nprocesses, cap_processes;
+	uint64_t *processes; /* of a shared object, tgid << 32 | inc: who has been seen there */
 };
 
 struct discover {
@@ -84,6 +99,7 @@ struct discover {
 	uint64_t next_id;
 	uint32_t nkept;
 	struct discover_object kept[KEPT_MAX];
+	struct discover_unseen unseen;
 };
 
 /* discover_object.c */
@@ -102,6 +118,10 @@ void discover_judge(struct discover *d, struct object *o, enum discover_verdict 
 void discover_broken(struct discover *d, struct object *o);
 int discover_hold(struct object *o, const struct discover_record *r, uint64_t arrive_ns,
 		  uint64_t depart_ns, bool merged);
+
+/* discover_count.c */
+void discover_tally(struct discover *d, struct object *o, const struct discover_record *r);
+void discover_settle(struct discover *d, struct object *o);
 
 /* discover_rule.c */
 bool discover_same_function(const struct discover *d, uint32_t wait, uint32_t wake, bool *exact);

@@ -42,6 +42,7 @@ static void object_free(struct object *o)
 	free(o->set);
 	free(o->held);
 	free(o->pending);
+	free(o->processes);
 	free(o);
 }
 
@@ -163,6 +164,7 @@ bool discover_worth_telling(const struct discover_object *o)
 
 void discover_object_forget(struct discover *d, struct object *o)
 {
+	discover_settle(d, o);
 	discover_drop_from(d, o, 0);
 	discover_drop_pending(d, o);
 	if (discover_worth_telling(&o->pub) && d->nkept < KEPT_MAX)
@@ -219,6 +221,14 @@ struct object *discover_object_get(struct discover *d, const struct discover_rec
 	o->slot = d->n;
 	d->objects[d->n++] = o;
 	return o;
+}
+
+bool discover_has(const struct discover *d, uint32_t tgid, uint32_t inc, uint64_t object)
+{
+	const struct discover_object want = { .tgid = tgid, .inc = inc, .object = object };
+	const struct object *o = hash_get_ptr(&d->by_key, object_key(&want));
+
+	return o && same_object(&o->pub, &want);
 }
 
 void discover_judge(struct discover *d, struct object *o, enum discover_verdict verdict)

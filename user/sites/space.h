@@ -37,6 +37,9 @@ struct space {
 	const char *departures; /* how they are seen, in words; ours */
 	const char *refusal; /* why no return probes; NULL; ours */
 	uint32_t reads; /* how often the mappings have been read */
+	bool young; /* it began while it was traced: by exec, or forked by the process parent_tgid */
+	uint32_t parent_tgid, parent_inc; /* 0: by exec */
+	bool blind; /* it ran for a while before there were probes where its threads wait */
 	bool gone; /* the process has ended or runs another program */
 };
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * What nobody saw at a barrier on a condition variable. A process that was forked gets its probes when it runs already,
+ * and a round may be over by then, without one of its threads having slept. glibc's condition variables number the waits
+ * (the count is taken under the mutex that is waited with, so it is exact): what is missing in the row of numbers was
+ * waited for unseen.
+ */
+#include "model/discover_internal.h"
+
+/* More than that in a row is no count: another C library's object begins with something else. */
+#define UNSEEN_MAX     (1u << 20)
+/* When the waits that had begun before the object was found to be a barrier have ended: so many rounds later. */
+#define SETTLED_ROUNDS 4
+
+void discover_tally(struct discover *d, struct object *o, const struct discover_record *r)
+{
+	struct tally *t = &o->tally;
+
+	if (o->pub.futex || t->settled)
+		return;
+	t->older |= !!(r->flags & DISCOVER_OLDER);
+	t->blind |= !!(r->flags & DISCOVER_BLIND);
+	if (r->flags & DISCOVER_KNOWN) {
+		if (o->pub.verdict == DISCOVER_BARRIER &&
+		    ++t->since >= SETTLED_ROUNDS * (o->nset + 1ULL))
+			discover_settle(d, o);
+		return;
+	}
+	if (r->flags & DISCOVER_WAKE)
+		return;
+	/* What began later is written without a count soon; other processes that share it may go on with theirs. */
+	if (o->pub.verdict == DISCOVER_BARRIER &&
+	    (!t->counted || !(r->flags & DISCOVER_COUNT) || r->value > t->most))
+		return;
+	if (!(r->flags & DISCOVER_COUNT)) {
+		t->unread++;
+		return;
+	}
+	if (!t->counted || r->value < t->least)
+		t->least = r->value;
+	if (!t->counted || r->value > t->most)
+		t->most = r->value;
+	t->counted++;
+}
+
+void discover_settle(struct discover *d, struct object *o)
+{
+	struct tally *t = &o->tally;
+	uint64_t all, span, seen = t->counted + t->unread;
+
+	if (o->pub.futex || t->settled || o->pub.verdict != DISCOVER_BARRIER)
+		return;
+	t->settled = true;
+	d->unseen.waits += t->unwoken;
+	span = t->counted ? (uint64_t)t->most - t->least + 1 : 0;
+	all = t->older ? span : (uint64_t)t->most + 1;
+	/* Each has a number of its own, or it is none. */
+	if (t->counted < 2 || span < t->counted || all > seen + UNSEEN_MAX)
+		d->unseen.uncounted += t->blind;
+	else if (all > seen)
+		d->unseen.waits += all - seen;
+}
+
+struct discover_unseen discover_unseen(const struct discover *d)
+{
+	return d->unseen;
+}
