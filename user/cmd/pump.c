@@ -68,6 +68,7 @@ static void discover_judged(void *ctx, const struct discover_object *o)
 		[DISCOVER_BARRIER] = SBT_OBJECT_BARRIER,
 		[DISCOVER_OTHER] = SBT_OBJECT_OTHER,
 	};
+
 	attach_judge(p->attach, o->tgid, o->inc, o->object, states[o->verdict]);
 }
 
