@@ -635,28 +635,27 @@ static __always_inline void account_leave(struct sbt_account *a)
 }
 
 /* --aggregate: it never left, or nobody saw it. No fetching atomics: the end of a thread comes here on all kernels. */
-static __noinline MAYBE_UNUSED int sums_abandon(struct sbt_thread *t, __u32 index, __u64 now)
+static __noinline MAYBE_UNUSED int sums_abandon(struct sbt_thread *t, __u64 now)
 {
-	struct sbt_summing *s = bpf_map_lookup_elem(&summing, &index);
 	struct sbt_sums *sum = NULL;
 	struct sbt_meeting *m;
+	struct sbt_summing *s;
 	__u32 at;
 
 	if (!t)
 		return 0;
+	s = &t->summing;
 	t->seq++;
-	if (s && s->tid == t->tid) {
-		at = s->meeting;
-		m = bpf_map_lookup_elem(&meetings, &at);
-		if (m)
-			m->doubted = 1;
-		at = s->sums;
+	at = s->meeting;
+	m = bpf_map_lookup_elem(&meetings, &at);
+	if (m)
+		m->doubted = 1;
+	at = s->sums;
+	if (s->placed)
 		sum = bpf_map_lookup_elem(&sums, &at);
-	}
-	if (!s || !sum) {
+	if (!sum) {
 		count(lost_sum, bpf_get_smp_processor_id());
 	} else {
-		sum->crossings++;
 		sum->abandoned++;
 		sum->partial++;
 		sum->unknown_ns += now - t->arrive_ns;
@@ -681,7 +680,7 @@ static __always_inline void crossing_write(struct sbt_thread *t, __u32 index, __
 	struct sbt_crossing *c;
 
 	if (config.aggregate) {
-		sums_abandon(t, index, now);
+		sums_abandon(t, now);
 		return;
 	}
 	t->seq++;

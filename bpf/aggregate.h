@@ -42,29 +42,29 @@ static __always_inline __u32 log2_of(__u64 v)
 	return r + step + (__u32)(v >> 1);
 }
 
-/* Who comes last waits for nobody. */
-static __always_inline void sum_add_zero(struct sbt_sum *s)
-{
-	s->n++;
-	s->min = 0;
-	s->hist[0]++;
-}
-
-/* In line: where returns are guarded (retbleed, SRSO) a call costs more than what is done here. */
+/* In line: where returns are guarded (retbleed, SRSO) a call costs more than what is done here. Not for 0: sbt_sum.zero. */
 static __always_inline void sum_add(struct sbt_sum *s, __u64 v)
 {
-	__u32 bucket = log2_of(v);
+	__u32 bucket = s->bucket;
 	__u64 square;
 
-	if (bucket >= SBT_SUM_BUCKETS)
-		bucket = SBT_SUM_BUCKETS - 1;
-	if (!s->n || v < s->min)
-		s->min = v;
-	if (v > s->max)
-		s->max = v;
+	/* What takes about as long as the last time is told by one jump. */
+	if (UNLIKELY(v >> (bucket & 63) != 1)) {
+		bucket = log2_of(v);
+		if (bucket >= SBT_SUM_BUCKETS)
+			bucket = SBT_SUM_BUCKETS - 1;
+		s->bucket = bucket;
+	}
+	/* So is what lies between the others: at first that is nothing. */
+	if (UNLIKELY(v - s->min > s->max - s->min)) {
+		if (!s->n || v < s->min)
+			s->min = v;
+		if (v > s->max)
+			s->max = v;
+	}
 	s->n++;
 	s->sum += v;
-	if (v >> 32) {
+	if (UNLIKELY(v >> 32)) {
 		/* Of what is longer than four seconds the lowest bits are left out. */
 		square = (v >> 16) * (v >> 16);
 		s->squares_high += square >> 32;
@@ -73,8 +73,18 @@ static __always_inline void sum_add(struct sbt_sum *s, __u64 v)
 		square = v * v;
 	}
 	s->squares += square;
-	s->squares_high += s->squares < square;
-	s->hist[bucket]++;
+	if (UNLIKELY(s->squares < square))
+		s->squares_high++;
+	if (LIKELY(bucket < SBT_SUM_BUCKETS))
+		s->hist[bucket]++;
+}
+
+static __always_inline void sum_add_any(struct sbt_sum *s, __u64 v)
+{
+	if (v)
+		sum_add(s, v);
+	else
+		s->zero++;
 }
 
 /* How many meet, 0 not known or shared with other processes, whose threads have other addresses for it. */
@@ -135,43 +145,51 @@ static __noinline __u32 meeting_find(struct sbt_thread *t, __u32 count, __u32 ol
 	return found ? *found : SBT_SUM_NONE;
 }
 
-static __always_inline struct sbt_meeting *meeting_of(struct sbt_summing *s, struct sbt_thread *t,
-						      const struct sbt_spec *spec)
+/* Made new if it is another thread's. */
+static __always_inline struct sbt_lately *lately_of(const struct sbt_thread *t, __u32 index)
+{
+	struct sbt_lately *l = bpf_map_lookup_elem(&lately, &index);
+
+	if (l && l->born_ns != t->summing.born_ns) {
+		__builtin_memset(l, 0, sizeof(*l));
+		l->born_ns = t->summing.born_ns;
+	}
+	return l;
+}
+
+/* Which object the thread has come to. Returns its index or SBT_SUM_NONE. */
+static __always_inline __u32 meeting_choose(struct sbt_thread *t, __u32 index, __u32 now,
+					    const struct sbt_spec *spec)
 {
 	__u32 count = t->flags & SBT_CROSSING_NO_WORDS ? 0 : count_in(t->words, spec);
-	__u32 way = (t->object >> 5) & (SBT_SUM_KEPT - 1), now = epoch, at;
+	__u32 way = (t->object >> 5) & (SBT_SUM_KEPT - 1), at;
+	struct sbt_lately *l = lately_of(t, index);
 	struct sbt_meeting *m;
 
-	s->meeting = SBT_SUM_NONE;
-	if (!count)
-		return NULL;
-	if (s->kept[way].address == t->object && s->kept[way].epoch == now) {
-		at = s->kept[way].meeting;
+	if (!count || !l)
+		return SBT_SUM_NONE;
+	if (l->kept[way].address == t->object && l->kept[way].epoch == now) {
+		at = l->kept[way].meeting;
 		m = bpf_map_lookup_elem(&meetings, &at);
-		if (m && m->count == count) {
-			s->meeting = at;
-			return m;
-		}
+		if (m && m->count == count)
+			return at;
 	}
 	at = meeting_find(t, count, spec->less_one || t->words >> 32);
-	s->kept[way].address = t->object;
-	s->kept[way].epoch = now;
-	s->kept[way].meeting = at;
-	s->meeting = at;
-	return bpf_map_lookup_elem(&meetings, &at);
+	l->kept[way].address = t->object;
+	l->kept[way].epoch = now;
+	l->kept[way].meeting = at;
+	return at;
 }
 
 /* Returns an index or SBT_SUM_NONE. */
-static __noinline __u32 sums_find(struct sbt_summing *s, struct sbt_thread *t)
+static __always_inline __u32 sums_find(const struct sbt_thread *t)
 {
 	struct sbt_sums_key key = {};
 	struct sbt_sums *sum;
 	__u32 *found, at;
 
-	if (!s || !t)
-		return SBT_SUM_NONE;
 	key.ip = t->ip;
-	key.born_ns = s->born_ns;
+	key.born_ns = t->summing.born_ns;
 	key.tgid = t->tgid;
 	key.inc = t->inc;
 	key.tid = t->tid;
@@ -195,39 +213,58 @@ static __noinline __u32 sums_find(struct sbt_summing *s, struct sbt_thread *t)
 	return at;
 }
 
-/* The same, of the place that the thread has come to or comes from. */
-static __always_inline __u32 sums_choose(struct sbt_summing *s, struct sbt_thread *t)
+/* The place that the thread has come to or comes from is another than the last time. */
+static __noinline int sums_choose(struct sbt_thread *t, __u32 index)
 {
-	__u32 way = (t->ip ^ t->ip >> 3) & (SBT_SUM_NEAR - 1), at;
+	struct sbt_lately *l;
+	__u32 way, at;
 
-	if (s->near[way].sums && s->near[way].ip == t->ip)
-		return s->near[way].sums - 1;
-	at = sums_find(s, t);
-	s->near[way].ip = t->ip;
-	s->near[way].sums = at == SBT_SUM_NONE ? 0 : at + 1;
-	return at;
+	if (!t)
+		return 0;
+	l = lately_of(t, index);
+	if (!l)
+		return 0;
+	way = (t->ip ^ t->ip >> 3) & (SBT_SUM_NEAR - 1);
+	if (l->near[way].sums && l->near[way].ip == t->ip) {
+		at = l->near[way].sums - 1;
+	} else {
+		at = sums_find(t);
+		l->near[way].ip = t->ip;
+		l->near[way].sums = at == SBT_SUM_NONE ? 0 : at + 1;
+	}
+	t->summing.sums_ip = t->ip;
+	t->summing.sums = at;
+	return 0;
 }
 
-/* Raises *word to @value, whoever else does. */
-static __always_inline void raise_to(__u64 *word, __u64 value)
+static __always_inline void sums_at_place(struct sbt_thread *t, __u32 index, __u64 ip)
+{
+	t->ip = ip;
+	if (UNLIKELY(t->summing.sums_ip != ip || t->summing.sums == SBT_SUM_NONE))
+		sums_choose(t, index);
+}
+
+/* Raises *word to @value, whoever else does. False: it is as large. */
+static __always_inline bool raise_to(__u64 *word, __u64 value)
 {
 	__u64 old = *(volatile __u64 *)word, seen;
 	int i;
 
 	for (i = 0; i < SUM_TRIES; i++) {
 		if ((__s64)(value - old) <= 0)
-			return;
+			return false;
 		seen = __sync_val_compare_and_swap(word, old, value);
 		if (seen == old)
-			return;
+			return true;
 		old = seen;
 	}
+	return false;
 }
 
 /* A division costs as much as the rest of it. */
 static __always_inline __u64 episode_of(__u64 number, const struct sbt_meeting *m)
 {
-	if (m->shift != SBT_SUM_NONE)
+	if (LIKELY(m->shift != SBT_SUM_NONE))
 		return number >> (m->shift & 31);
 	if (!(number >> 32))
 		return (__u32)number / m->count;
@@ -268,23 +305,36 @@ static __noinline int meeting_count_again(struct sbt_meeting *m, __u64 number, _
 }
 
 /*
- * What the arrival is of. The clock has been read: who comes next and reads it earlier is of this episode all the same. True:
- * nobody is to come any more, and it will not wait.
+ * What the arrival is of, and when it is: *now. It is counted, and then it reads the clock: so who is counted first and last can say
+ * when that was without asking the others, and these need only look whether they have read it out of turn. True: nobody is
+ * to come any more, and it will not wait.
  */
-static __always_inline bool meeting_join(struct sbt_summing *s, struct sbt_meeting *m, __u64 now)
+static __always_inline bool meeting_join(struct sbt_summing *s, struct sbt_meeting *m, __u64 *now)
 {
 	__u64 number = __sync_fetch_and_add(&m->arrivals, 1);
-	__u64 episode = episode_of(number, m);
-	__u32 way = episode & (SBT_SUM_OPEN - 1);
+	__u64 episode = episode_of(number, m), place = number - episode * m->count;
+	__u32 way = episode & (SBT_SUM_OPEN - 1), count = m->count;
+	volatile __u64 *last = &m->episodes[way].last, *first = &m->episodes[way].first;
+	__u64 t = bpf_ktime_get_ns();
 
+	*now = t;
 	s->episode = episode;
-	raise_to(&m->episodes[way].last, now);
-	raise_to(&m->episodes[way].first, SBT_SUM_FIRST(episode, now));
-	if (m->look) {
-		meeting_count_again(m, number, now);
-		return false;
+	s->closes = 0;
+	if (!place)
+		*first = SBT_SUM_FIRST(episode, t);
+	else if (UNLIKELY((__s64)(SBT_SUM_FIRST(episode, t) - *first) > 0))
+		raise_to(&m->episodes[way].early, SBT_SUM_FIRST(episode, t));
+	if (place + 1 == count) {
+		*last = SBT_SUM_LAST(episode, t);
+		s->closes = 1;
+		if (LIKELY(!m->look))
+			return !m->doubted;
+	} else if (UNLIKELY(!((*last ^ SBT_SUM_EPISODE(episode)) >> SBT_SUM_NS_BITS))) {
+		s->closes = raise_to((__u64 *)last, SBT_SUM_LAST(episode, t));
 	}
-	return number + 1 == (episode + 1) * m->count && !m->doubted;
+	if (UNLIKELY(m->look))
+		meeting_count_again(m, number, t);
+	return false;
 }
 
 enum { PARTIAL_TOLD, PARTIAL_INCOMPLETE, PARTIAL_AMBIGUOUS };
@@ -309,21 +359,6 @@ static __noinline int meeting_partial(struct sbt_meeting *m, __u64 episode)
 	return PARTIAL_INCOMPLETE;
 }
 
-/* The thread's own, made new if it is another thread's. */
-static __always_inline struct sbt_summing *summing_of(const struct sbt_thread *t, __u32 index)
-{
-	struct sbt_summing *s = bpf_map_lookup_elem(&summing, &index);
-
-	if (!s)
-		return NULL;
-	if (s->tid != t->tid || s->inc != t->inc || (!t->seq && s->depart_ns)) {
-		__builtin_memset(s, 0, sizeof(*s));
-		s->inc = t->inc;
-		s->tid = t->tid;
-	}
-	return s;
-}
-
 /* Where the call that has just come in returns to; 0 unknown. */
 static __always_inline __u64 sums_caller(struct pt_regs *ctx)
 {
@@ -344,56 +379,51 @@ static __always_inline __u64 sums_caller(struct pt_regs *ctx)
  * of the rest, and who waits for nobody shows it for nothing when it leaves (unless @by_exit).
  */
 static __always_inline void sums_arrived(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
-					 const struct sbt_spec *spec, bool by_exit)
+					 bool by_exit)
 {
-	struct sbt_summing *s = summing_of(t, index);
-	struct sbt_meeting *m;
+	struct sbt_summing *s = &t->summing;
+	__u32 at = s->meeting;
+	struct sbt_meeting *m = bpf_map_lookup_elem(&meetings, &at);
 	bool last = false;
 	__u64 now;
 
 	t->ip = 0;
-	if (!s) {
-		t->arrive_ns = bpf_ktime_get_ns();
-		return;
-	}
-	m = meeting_of(s, t, spec);
-	if (!s->born_ns)
-		s->born_ns = bpf_ktime_get_ns();
-	/* As late as may be: what we cost belongs to the phase, not to the wait. */
-	now = bpf_ktime_get_ns();
-	if (m)
-		last = meeting_join(s, m, now);
-	s->sums = SBT_SUM_NONE;
 	s->placed = 0;
+	if (LIKELY(m))
+		last = meeting_join(s, m, &now);
+	else
+		now = bpf_ktime_get_ns();
 	if (!last || by_exit) {
-		t->ip = sums_caller(ctx);
-		s->sums = sums_choose(s, t);
+		sums_at_place(t, index, sums_caller(ctx));
 		s->placed = 1;
 	}
 	t->arrive_ns = now;
 }
 
-/* What the last to come adds: it is over, and began with the first. */
+/* What who closes an episode adds: it is over, and began with the first. */
 static __always_inline void sums_close(struct sbt_sums *sum, struct sbt_summing *s,
 				       struct sbt_meeting *m, __u64 last, __u64 first)
 {
-	__u64 began = (last & ~SBT_SUM_FIRST_MASK) | (~first & SBT_SUM_FIRST_MASK);
+	/* Of times of which 48 bits are known: they lie less than three days apart. */
+	__u64 barrier = (last + first + 1) & SBT_SUM_NS_MASK, phase;
 
-	if (began > last)
-		began -= 1ULL << SBT_SUM_FIRST_BITS;
-	m->whole = 1;
-	m->row = 0;
-	if (m->count < sum->team_min)
-		sum->team_min = m->count;
-	if (m->count > sum->team_max)
-		sum->team_max = m->count;
-	if (last == began)
-		sum_add_zero(&sum->barrier);
-	else
-		sum_add(&sum->barrier, last - began);
-	if (s->release_ns) {
-		sum_add(&sum->phase, last - s->release_ns);
-		sum->thread_ns += (last - s->release_ns) * m->count;
+	/* Others are about to come to what lies beside these. */
+	if (UNLIKELY(!m->whole))
+		m->whole = 1;
+	if (UNLIKELY(m->row))
+		m->row = 0;
+	if (UNLIKELY(m->count != sum->team)) {
+		sum->team = m->count;
+		if (m->count < sum->team_min)
+			sum->team_min = m->count;
+		if (m->count > sum->team_max)
+			sum->team_max = m->count;
+	}
+	sum_add_any(&sum->barrier, barrier);
+	if (LIKELY(s->release_ns)) {
+		phase = last - s->release_ns;
+		sum_add_any(&sum->phase, phase);
+		sum->thread_ns += phase * m->count;
 	} else if (!s->depart_ns) {
 		sum->first_release_ns = last;
 	}
@@ -403,22 +433,24 @@ static __always_inline void sums_close(struct sbt_sums *sum, struct sbt_summing 
 static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summing *s,
 					 struct sbt_meeting *m, __u64 arrive, __u64 now)
 {
-	__u32 way = s->episode & (SBT_SUM_OPEN - 1);
-	__u64 first, last, inside = now - arrive, wait;
+	__u64 episode = s->episode, first, last, early, inside = now - arrive;
+	__u32 way = episode & (SBT_SUM_OPEN - 1);
 	bool whole = false;
+	__s64 since, release;
 	int partial;
 
-	if (!s->depart_ns)
+	if (UNLIKELY(!s->depart_ns))
 		sum->first_arrive_ns = arrive;
-	if (m) {
+	if (LIKELY(m)) {
 		last = *(volatile __u64 *)&m->episodes[way].last;
 		first = *(volatile __u64 *)&m->episodes[way].first;
-		whole = *(volatile __u64 *)&m->arrivals >= (s->episode + 1) * m->count &&
-			(s->episode || !m->begun) && (!m->torn || s->episode + 1 - m->torn > 1) &&
-			first >> SBT_SUM_FIRST_BITS == (s->episode & 0xffff) && last >= arrive;
+		whole = !(((last ^ SBT_SUM_EPISODE(episode)) | (first ^ last)) >>
+			  SBT_SUM_NS_BITS) &&
+			*(volatile __u64 *)&m->arrivals >= (episode + 1) * m->count &&
+			(episode || !m->begun) && (!m->torn || episode + 1 - m->torn > 1);
 	}
-	if (!whole) {
-		partial = m ? meeting_partial(m, s->episode) : PARTIAL_TOLD;
+	if (UNLIKELY(!whole)) {
+		partial = m ? meeting_partial(m, episode) : PARTIAL_TOLD;
 		sum->incomplete += partial == PARTIAL_INCOMPLETE;
 		sum->ambiguous += partial == PARTIAL_AMBIGUOUS;
 		sum->partial++;
@@ -426,53 +458,46 @@ static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summin
 		s->release_ns = 0;
 		return;
 	}
-	sum->idle_ns += inside;
-	if (s->depart_ns) {
+	if (LIKELY(s->depart_ns)) {
 		sum->work_ns += arrive - s->depart_ns;
 		sum->work_n++;
 	}
-	wait = (last < now ? last : now) - arrive;
-	if (wait)
-		sum_add(&sum->wait, wait);
-	else
-		sum_add_zero(&sum->wait);
-	sum_add(&sum->release, now > last ? now - last : 0);
-	if (arrive == last)
+	/* Less than nothing if others came when it had left; longer than it was here if it read the clock when the last had. */
+	since = (__s64)((now - last) << (64 - SBT_SUM_NS_BITS)) >> (64 - SBT_SUM_NS_BITS);
+	release = since < 0 ? 0 : since > (__s64)inside ? (__s64)inside : since;
+	sum_add_any(&sum->wait, inside - release);
+	sum_add_any(&sum->release, release);
+	last = now - since;
+	if (s->closes && last == arrive) {
+		early = *(volatile __u64 *)&m->episodes[way].early;
+		if (UNLIKELY((__s64)(early - first) > 0) && !((early ^ first) >> SBT_SUM_NS_BITS))
+			first = early;
 		sums_close(sum, s, m, last, first);
+	}
 	s->release_ns = last;
 }
 
 /* @ip: where the call returns to; 0: as was found at the arrival. */
 static __always_inline void sums_departed(struct sbt_thread *t, __u32 index, __u64 ip, __u64 now)
 {
-	struct sbt_summing *s = bpf_map_lookup_elem(&summing, &index);
-	struct sbt_meeting *m;
+	struct sbt_summing *s = &t->summing;
+	__u32 at = s->meeting;
+	struct sbt_meeting *m = bpf_map_lookup_elem(&meetings, &at);
 	struct sbt_sums *sum;
-	__u32 at;
 
 	t->seq++;
-	if (!s) {
-		count(lost_sum, bpf_get_smp_processor_id());
-		t->arrive_ns = 0;
-		return;
-	}
-	if (!s->placed) {
-		t->ip = ip;
-		s->sums = sums_choose(s, t);
-	}
+	if (!s->placed)
+		sums_at_place(t, index, ip);
 	at = s->sums;
 	sum = bpf_map_lookup_elem(&sums, &at);
-	if (!sum) {
+	if (UNLIKELY(!sum)) {
 		count(lost_sum, bpf_get_smp_processor_id());
 		s->release_ns = 0;
 		s->depart_ns = now;
 		t->arrive_ns = 0;
 		return;
 	}
-	at = s->meeting;
-	m = bpf_map_lookup_elem(&meetings, &at);
-	sum->crossings++;
-	if (sum->object != t->object) {
+	if (UNLIKELY(sum->object != t->object)) {
 		sum->object = t->object;
 		sum->objects = sum->objects ? 2 : 1;
 	}

@@ -20,10 +20,10 @@ static __always_inline struct sbt_thread *thread_traced(__u64 id, struct sbt_thr
 	__u32 tid = (__u32)id, tgid = id >> 32;
 	__u32 slot;
 
-	if (armed != ARMED_ALL && !(armed == ARMED_SELF && tgid == config.self))
+	if (UNLIKELY(armed != ARMED_ALL) && !(armed == ARMED_SELF && tgid == config.self))
 		return NULL;
 	/* A slot without incarnation was taken when its thread was made. */
-	if (t && t->tgid == tgid && t->inc)
+	if (LIKELY(t && t->tgid == tgid && t->inc))
 		return t->proc_flags & SBT_PROC_EXCLUDED ? NULL : t;
 	slot = thread_admit(tgid, tid);
 	if (!slot)

@@ -223,6 +223,12 @@ struct linux_binprm;
 
 #pragma clang attribute pop
 
+/*
+ * A probe finds the processor's caches full of other things: what is most times done lies in a row, and all else out of the way.
+ */
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
 /* Not every file that includes a header calls all of it. */
 #define MAYBE_UNUSED __attribute__((unused))
 

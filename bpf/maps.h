@@ -194,13 +194,13 @@ struct {
 	__type(value, __u32);
 } objects SEC(".maps") __weak;
 
-/* --aggregate; else one entry each. `summing` is at the index of the thread's slot; `sums` is mapped by user space. */
+/* --aggregate; else one entry each. `lately` is at the index of the thread's slot; `sums` is mapped by user space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct sbt_summing);
-} summing SEC(".maps") __weak;
+	__type(value, struct sbt_lately);
+} lately SEC(".maps") __weak;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -295,7 +295,7 @@ static __always_inline struct sbt_thread *thread_find(__u32 tid, __u32 *index)
 	__u32 i, at = tid & config.thread_mask;
 
 	t = bpf_map_lookup_elem(&threads, &at);
-	if (t && t->tid == tid) {
+	if (LIKELY(t && t->tid == tid)) {
 		*index = at;
 		return t;
 	}

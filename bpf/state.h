@@ -56,6 +56,21 @@ struct sbt_waiting {
 	__u8 unread; /* `value` could not be read */
 };
 
+/* --aggregate: what a thread's sums need of it at each crossing. */
+struct sbt_summing {
+	__u64 born_ns; /* its first arrival; 0: none yet */
+	__u64 depart_ns; /* the last; 0: none */
+	__u64 release_ns; /* of its last episode; 0: not known */
+	__u64 episode; /* the crossing under way: number of the episode on its object */
+	__u64 sums_ip; /* the place that `sums` is of */
+	__u32 sums; /* SBT_SUM_NONE */
+	__u32 meeting; /* the object's; SBT_SUM_NONE */
+	__u32 epoch; /* as of which that is so; 0: it is to be looked for */
+	__u8 placed; /* the crossing under way is at that place; else the departure shows where */
+	__u8 closes; /* it came last to that episode, unless another one came later still */
+	__u8 pad[2];
+};
+
 /*
  * One a thread that has crossed a barrier; arrive_ns != 0: it is inside. A slot of the array `threads`,
  * found at the thread's number or one of the SBT_THREAD_PROBES after it: a look-up in an array is
@@ -94,7 +109,11 @@ struct sbt_thread {
 	__u8 team; /* enum sbt_team_use */
 	__u8 how; /* SBT_SPEC_* of that probe */
 	__u8 pad2;
-	struct sbt_waiting waiting;
+	/* Nothing is looked for where crossings are summed. */
+	union {
+		struct sbt_waiting waiting;
+		struct sbt_summing summing;
+	};
 };
 
 /* One place in a program that has a name of its own; the text too, for a name may change. */
@@ -435,9 +454,12 @@ struct sbt_verdict {
 
 /* Of a quantity in ns. */
 struct sbt_sum {
+	__u64 zero; /* so many were nothing, and are in none of these: */
 	__u64 n, sum, min, max; /* min: 0 while n is */
 	__u64 squares, squares_high; /* their sum, 128 bits */
 	__u32 hist[SBT_SUM_BUCKETS];
+	__u32 bucket; /* of the last value: often that of the next */
+	__u32 pad;
 };
 
 /* Who a sum is of. Key of the map that finds them. */
@@ -460,34 +482,33 @@ struct sbt_sums {
 	__u64 first_release_ns; /* likewise, if it came last then: what its phase has no beginning for yet; 0 */
 	__u64 first_last; /* its wait then, if whole */
 	__u64 depart_ns; /* the last */
-	__u64 crossings; /* abandoned ones too */
 	__u64 abandoned;
-	__u64 partial; /* crossings of episodes whose members were not all seen */
+	__u64 partial; /* crossings of episodes whose members were not all seen, abandoned ones too; of others: `wait` */
 	__u64 incomplete; /* such episodes */
 	__u64 ambiguous; /* those of which it is not certain who was in them; in the sums, all but who left too early */
-	__u64 idle_ns; /* in whole episodes */
-	__u64 idle_other_ns; /* in others */
+	__u64 idle_other_ns; /* not in whole episodes: there it is `wait` and `release` */
 	__u64 unknown_ns; /* in what it abandoned */
 	__u64 work_ns, work_n; /* of phases that ended here in whole episodes */
 	__u64 thread_ns; /* phase times x members, of those in `phase` */
-	__u32 team_min, team_max;
+	__u32 team_min, team_max, team; /* the last */
 	__u8 family, kind;
-	__u8 pad[6];
+	__u8 pad[2];
 	struct sbt_sum wait, release, barrier, phase;
 };
 
-/* One a thread, at the index of its slot in `threads`. */
-struct sbt_summing {
-	__u32 tid; /* 0: free */
-	__u32 inc;
-	__u64 born_ns;
-	__u64 depart_ns; /* the last; 0: none */
-	__u64 release_ns; /* of its last episode; 0: not known */
-	__u64 episode; /* the crossing under way: number of the episode on its object */
-	__u32 meeting; /* the object's; SBT_SUM_NONE */
-	__u32 sums; /* the place's; SBT_SUM_NONE */
-	__u32 placed; /* which that is was told at the arrival */
-	__u32 pad;
+static inline __u64 sbt_sum_values(const struct sbt_sum *s)
+{
+	return s->n + s->zero;
+}
+
+static inline __u64 sbt_sums_crossings(const struct sbt_sums *s)
+{
+	return s->partial + sbt_sum_values(&s->wait);
+}
+
+/* Where a thread has been lately, at the index of its slot in `threads`. */
+struct sbt_lately {
+	__u64 born_ns; /* whose: struct sbt_summing */
 	struct {
 		__u64 address;
 		__u32 epoch;
@@ -501,8 +522,8 @@ struct sbt_summing {
 };
 
 /*
- * A barrier object: who comes is arrival number `arrivals`, of episode arrivals / count. What is of an episode is kept as the
- * latest and, with the episode's number in its upper bits, the earliest: both only grow, and need no resetting.
+ * A barrier object: who comes is arrival number `arrivals`, of episode arrivals / count. Of an episode the latest and the earliest
+ * are kept, with its number in the upper bits: they only grow, and need no resetting.
  */
 struct sbt_meeting {
 	__u64 address;
@@ -522,16 +543,19 @@ struct sbt_meeting {
 	__u32 doubted; /* somebody came and never left: who seems to be the last to come may wait */
 	__u32 pad;
 	struct {
-		__u64 last; /* ns */
-		__u64 first; /* SBT_SUM_FIRST() */
+		__u64 last; /* SBT_SUM_LAST(): of who was counted last, or who has read the clock after that one */
+		__u64 first; /* SBT_SUM_FIRST(): of who was counted first */
+		__u64 early; /* SBT_SUM_FIRST(): of who was counted later and read the clock before that */
 	} episodes[SBT_SUM_OPEN];
 };
 
-#define SBT_SUM_FIRST_BITS 48
-#define SBT_SUM_FIRST_MASK ((1ULL << SBT_SUM_FIRST_BITS) - 1)
+#define SBT_SUM_NS_BITS		   48
+#define SBT_SUM_NS_MASK		   ((1ULL << SBT_SUM_NS_BITS) - 1)
+/* Never that of a word which nobody has written yet. */
+#define SBT_SUM_EPISODE(episode)   ((__u64)((episode) + 1) << SBT_SUM_NS_BITS)
+#define SBT_SUM_LAST(episode, ns)  (SBT_SUM_EPISODE(episode) | ((__u64)(ns)&SBT_SUM_NS_MASK))
 /* The earlier the larger, and a later episode's larger than any of one before. */
-#define SBT_SUM_FIRST(episode, ns) \
-	((__u64)(episode) << SBT_SUM_FIRST_BITS | (~(__u64)(ns)&SBT_SUM_FIRST_MASK))
+#define SBT_SUM_FIRST(episode, ns) (SBT_SUM_EPISODE(episode) | (~(__u64)(ns)&SBT_SUM_NS_MASK))
 
 /* Set before load. */
 struct sbt_config {

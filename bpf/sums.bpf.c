@@ -14,40 +14,63 @@ __u32 nsums;
 __u32 nmeetings;
 
 /*
+ * It comes by another function or to another barrier than the last time, or one that may have been made anew: what is to be known of
+ * these is looked up, and kept for the next time. 0: nothing is to be done.
+ */
+static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
+				   __u32 now)
+{
+	struct sbt_spec *spec;
+	__u32 number;
+
+	if (!ctx || !t)
+		return 0;
+	/* The same function as the last time is the same probe. */
+	number = t->entry == PT_REGS_IP(ctx) ? t->spec : spec_index(ctx);
+	spec = bpf_map_lookup_elem(&specs, &number);
+	if (!spec)
+		return 0;
+	if (!t->summing.born_ns) {
+		t->summing.born_ns = bpf_ktime_get_ns();
+		t->summing.sums = SBT_SUM_NONE;
+	}
+	t->object = PT_REGS_PARM1(ctx);
+	t->flags = words_of(ctx, t, spec, t->object);
+	t->entry = PT_REGS_IP(ctx);
+	t->family = spec->family;
+	t->kind = spec->kind;
+	t->how = spec->flags;
+	t->spec = number;
+	t->summing.meeting = meeting_choose(t, index, now, spec);
+	t->summing.epoch = t->words_object == t->object ? now : 0;
+	return 1;
+}
+
+/*
  * As arrive(), of a function whose object is its first argument and says how many meet. @t: what thread_find() said of the
  * thread of @id.
  */
 static __always_inline int sums_arrive(struct pt_regs *ctx, __u64 id, struct sbt_thread *t,
 				       __u32 index)
 {
-	struct sbt_spec *spec;
-	__u32 number;
+	__u32 now = epoch;
 	bool by_exit;
 
 	t = thread_traced(id, t, &index);
-	if (!t)
+	if (UNLIKELY(!t))
 		return 1;
-	/* The same function as the last time is the same probe. */
-	number = t->entry == PT_REGS_IP(ctx) ? t->spec : spec_index(ctx);
-	spec = bpf_map_lookup_elem(&specs, &number);
-	if (!spec)
-		return 1;
-	if (t->arrive_ns) {
+	if (UNLIKELY(t->arrive_ns)) {
 		if (still_inside(ctx, t))
 			return 1;
-		sums_abandon(t, index, bpf_ktime_get_ns());
+		sums_abandon(t, bpf_ktime_get_ns());
 	}
-	by_exit = t->proc_flags & SBT_PROC_BY_EXIT;
-	t->object = PT_REGS_PARM1(ctx);
-	t->flags = 0;
-	t->flags = words_of(ctx, t, spec, t->object);
-	t->entry = PT_REGS_IP(ctx);
+	if (UNLIKELY(t->entry != PT_REGS_IP(ctx) || t->object != PT_REGS_PARM1(ctx) ||
+		     t->summing.epoch != now) &&
+	    !sums_look_up(ctx, t, index, now))
+		return 1;
 	t->sp = PT_REGS_SP(ctx);
-	t->family = spec->family;
-	t->kind = spec->kind;
-	t->how = spec->flags;
-	t->spec = number;
-	sums_arrived(ctx, t, index, spec, by_exit);
+	by_exit = t->proc_flags & SBT_PROC_BY_EXIT;
+	sums_arrived(ctx, t, index, by_exit);
 	return by_exit ? 1 : 0;
 }
 
@@ -56,7 +79,7 @@ static __always_inline int sums_depart(struct pt_regs *ctx, struct sbt_thread *t
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	if (!armed || !t || !t->arrive_ns)
+	if (UNLIKELY(!armed || !t || !t->arrive_ns))
 		return 0;
 	if (by == BY_EXIT && !(t->proc_flags & SBT_PROC_BY_EXIT))
 		return 0;
@@ -75,7 +98,7 @@ static __always_inline bool sums_is_return(struct pt_regs *ctx, const struct sbt
 {
 	if (t && t->entry == PT_REGS_IP(ctx))
 		return false;
-	if (RETURN_POPS && t && t->arrive_ns && PT_REGS_SP(ctx) == t->sp + RETURN_POPS)
+	if (RETURN_POPS && LIKELY(t && t->arrive_ns) && PT_REGS_SP(ctx) == t->sp + RETURN_POPS)
 		return true;
 	return session_is_return(ctx);
 }

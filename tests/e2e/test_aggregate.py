@@ -65,6 +65,14 @@ def sites_agree(trace, log):
         check_equal("values of release", b["release_ns"]["n"], b["crossings"])
         check_equal("values of barrier time", b["barrier_ns"]["n"], b["episodes"])
         check_equal("histogram of wait", sum(b["wait_ns"]["hist"]), b["crossings"])
+        # Who comes last waits for nobody; nobody else is in the first bucket but by a clock that has not moved.
+        check_equal("the least wait", b["wait_ns"]["min"], 0)
+        check_between("waits of nothing", b["wait_ns"]["hist"][0], b["episodes"], b["crossings"])
+        for name in ("wait_ns", "release_ns", "barrier_ns", "phase_ns"):
+            check(b[name]["min"] <= b[name]["mean"] <= b[name]["max"], f"{name}: {b[name]}")
+            check_equal(f"histogram of {name}", sum(b[name]["hist"]), b[name]["n"])
+            lowest = next(i for i, n in enumerate(b[name]["hist"]) if n)
+            check_equal(f"bucket of the least of {name}", lowest, max(b[name]["min"], 1).bit_length() - 1)
         check_equal("no cause", b.get("cause"), None)
     check_equal("crossings", sum(b["crossings"] for b in barriers), n)
 

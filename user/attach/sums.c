@@ -40,7 +40,7 @@ void sums_prepare(struct attach *a, uint32_t max_threads)
 
 	if (!skel->rodata->config.aggregate)
 		return;
-	bpf_map__set_max_entries(skel->maps.summing, max_threads);
+	bpf_map__set_max_entries(skel->maps.lately, max_threads);
 	bpf_map__set_max_entries(skel->maps.sums, SBT_SUM_PLACES);
 	bpf_map__set_max_entries(skel->maps.sums_at, SBT_SUM_PLACES);
 	bpf_map__set_max_entries(skel->maps.meetings, SBT_SUM_MEETINGS);
@@ -79,7 +79,7 @@ void attach_each_sums(const struct attach *a, void (*each)(void *ctx, const stru
 		const struct sbt_sums *s = &a->sums[i];
 
 		/* Our own are of the calibration. */
-		if (s->crossings && s->key.tgid != a->skel->rodata->config.self)
+		if (sbt_sums_crossings(s) && s->key.tgid != a->skel->rodata->config.self)
 			each(ctx, s);
 	}
 }
@@ -88,7 +88,7 @@ static void add_crossings(void *ctx, const struct sbt_sums *s)
 {
 	uint64_t *sum = ctx;
 
-	*sum += s->crossings;
+	*sum += sbt_sums_crossings(s);
 }
 
 uint64_t attach_summed(const struct attach *a)

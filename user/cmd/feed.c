@@ -612,21 +612,24 @@ static struct model_stat stat_of(const struct sbt_sum *s)
 {
 	struct model_stat out;
 	long double squares = (long double)s->squares_high * 0x1p64L + (long double)s->squares;
-	long double n = (long double)s->n, mean;
+	uint64_t n = sbt_sum_values(s);
+	long double mean;
 	uint32_t i;
 
 	model_stat_init(&out);
-	if (!s->n)
+	if (!n)
 		return out;
-	mean = (long double)s->sum / n;
-	out.n = s->n;
+	mean = (long double)s->sum / (long double)n;
+	out.n = n;
 	out.sum = s->sum;
-	out.min = s->min;
+	out.min = s->zero ? 0 : s->min;
 	out.max = s->max;
 	out.mean = (double)mean;
 	out.m2 = (double)fmaxl(0, squares - mean * (long double)s->sum);
 	for (i = 0; i < SBT_SUM_BUCKETS; i++)
 		out.hist[i] = s->hist[i];
+	out.hist[0] =
+		s->zero < UINT32_MAX - out.hist[0] ? out.hist[0] + (uint32_t)s->zero : UINT32_MAX;
 	return out;
 }
 
@@ -635,7 +638,7 @@ int feed_sums(struct feed *f, const struct sbt_sums *s)
 	struct sbt_crossing c = { .tgid = s->key.tgid, .inc = s->key.inc, .ip = s->key.ip };
 	const struct feed_site *slot = feed_site(f, &c);
 	/* Where its first was not whole, what came before is of no phase. */
-	bool first = s->first_arrive_ns && s->wait.n > s->work_n;
+	bool first = s->first_arrive_ns && sbt_sum_values(&s->wait) > s->work_n;
 	struct model_summed m = {
 		.tgid = s->key.tgid,
 		.inc = s->key.inc,
@@ -649,11 +652,11 @@ int feed_sums(struct feed *f, const struct sbt_sums *s)
 		.first_release_ns = s->first_release_ns,
 		.first_team = s->team_max,
 		.depart_ns = s->depart_ns,
-		.crossings = s->crossings,
+		.crossings = sbt_sums_crossings(s),
 		.abandoned = s->abandoned,
 		.incomplete = s->incomplete,
 		.ambiguous = s->ambiguous,
-		.idle_ns = s->idle_ns,
+		.idle_ns = s->wait.sum + s->release.sum,
 		.idle_other_ns = s->idle_other_ns,
 		.unknown_ns = s->unknown_ns,
 		.work_ns = s->work_ns,
