@@ -3,9 +3,10 @@
 # Copyright (c) 2026 The sbt-trace authors
 """Debian's packages of another architecture or suite, unpacked but never installed.
 
-    debian.py sysroot ARCH       prints a folder with the libraries that sbt-trace needs there
+    debian.py sysroot ARCH         prints a folder with the libraries that sbt-trace and the programs to trace need there
+    debian.py rustc ARCH           prints a command: Rust's compiler, which runs here, for programs there
     debian.py kernel ARCH [SUITE]  prints a folder with the cloud kernel's image
-    debian.py busybox ARCH       prints the path of a static busybox
+    debian.py busybox ARCH         prints the path of a static busybox
 
 To install development packages of a second architecture would force the machine's own ones to the
 same versions, so they are only unpacked. What was fetched is kept in $SBT_VM_CACHE, or else in
@@ -28,9 +29,10 @@ CACHE = os.environ.get("SBT_VM_CACHE") or os.path.join(
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 MACHINES = {"arm64": "aarch64", "amd64": "x86_64"}
 
-# What is linked, and what that needs in turn.
+# What is linked, and what that needs in turn; what programs to trace are built with.
 SYSROOT = ("libbpf-dev", "libelf-dev", "zlib1g-dev", "libzstd-dev", "libdw-dev", "libcapstone-dev",
-           "libncurses-dev", "libelf1", "zlib1g", "libdw1", "liblzma5", "libbz2-1.0")
+           "libncurses-dev", "libelf1", "zlib1g", "libdw1", "liblzma5", "libbz2-1.0", "musl-dev")
+SYSROOT_NEWEST = ("libomp-dev",)  # only names the version of the day
 
 
 class Failure(Exception):
@@ -121,6 +123,19 @@ class Archive:
                       f"what {package} depends on ({self.name})")
         return re.findall(r"^\s+Depends: (\S+)$", out, re.M)
 
+    def named(self, meta, pattern):
+        """What a meta package, which names the version of the day, depends on, and what that depends on in turn: those
+        whose names have the @pattern."""
+        todo, found = [meta], []
+        while todo:
+            for package in self.depends(todo.pop()):
+                if re.match(pattern, package) and package not in found:
+                    found.append(package)
+                    todo.append(package)
+        if not found:
+            raise Failure(f"{meta} of {self.name} names none of {pattern}")
+        return found
+
     def unpacked(self, name, packages, only=None):
         """The folder CACHE/.../NAME with the contents of the packages (or of a function that says
         which), fetched unless it is there. @only: a pattern of the paths wanted."""
@@ -174,8 +189,22 @@ def relink(root):
 
 def sysroot(arch):
     # What was unpacked for a shorter list is of no use.
-    name = f"sysroot-{zlib.crc32(' '.join(SYSROOT).encode()):08x}"
-    return Archive(arch).unpacked(name, SYSROOT, r"^\./(usr/include|(usr/)?lib)/")
+    name = f"sysroot-{zlib.crc32(' '.join(SYSROOT + SYSROOT_NEWEST).encode()):08x}"
+    archive = Archive(arch)
+    return archive.unpacked(name, lambda: [*SYSROOT, *(package for meta in SYSROOT_NEWEST
+                                                      for package in archive.named(meta, "libomp"))],
+                            r"^\./(usr/include|(usr/)?lib)/(?!.*\.bc$)")
+
+
+def rustc(arch):
+    """Whatever other compiler of Rust is here: a library is of use to the very version only that built it."""
+    own = next(name for name, machine in MACHINES.items() if machine == os.uname().machine)
+    compiler = Archive(own)
+    there = compiler.unpacked("rustc", lambda: ["rustc", *compiler.named("libstd-rust-dev", r"libstd-rust-\d")],
+                              r"^\./usr/(bin/rustc|lib/[^/]*/lib(rustc_driver|std)-[^/]*)$")
+    library = Archive(arch).unpacked("rust", ["libstd-rust-dev"], r"/lib(?!test-|proc_macro-)[^/]*\.rlib$")
+    return (f"env LD_LIBRARY_PATH={there}/usr/lib/{MACHINES[own]}-linux-gnu {there}/usr/bin/rustc "
+            f"--target {MACHINES[arch]}-unknown-linux-gnu --sysroot {library}/usr")
 
 
 def busybox(arch):
@@ -190,23 +219,13 @@ KERNEL_FILES = r"/vmlinuz|/config-|/modules\.(builtin|dep)$|/(virtio|9p|netfs|fs
 def kernel(arch, suite=None):
     archive = Archive(arch, suite)
 
-    def packages():
-        # The meta package names the version of the day; what it depends on may be split in two.
-        todo, found = [f"linux-image-cloud-{arch}"], []
-        while todo:
-            for package in archive.depends(todo.pop()):
-                if re.match(r"linux-(image|binary|modules)-\d", package) and package not in found:
-                    found.append(package)
-                    todo.append(package)
-        if not found:
-            raise Failure(f"linux-image-cloud-{arch} of {archive.name} names no kernel")
-        return found
-
-    return archive.unpacked("kernel", packages, KERNEL_FILES)
+    # What the meta package depends on may be split in two.
+    return archive.unpacked("kernel", lambda: archive.named(f"linux-image-cloud-{arch}", r"linux-(image|binary|modules)-\d"),
+                            KERNEL_FILES)
 
 
 def main():
-    jobs = {"sysroot": sysroot, "kernel": kernel, "busybox": busybox}
+    jobs = {"sysroot": sysroot, "rustc": rustc, "kernel": kernel, "busybox": busybox}
     if len(sys.argv) < 3 or sys.argv[1] not in jobs or sys.argv[2] not in MACHINES:
         print(__doc__.strip(), file=sys.stderr)
         return 2

@@ -79,9 +79,9 @@ def program_of(command):
 
 
 def there(machine, rows):
-    """Some need a compiler that there may not be here, and is not for another machine."""
-    return {name: row for name, row in rows.items() if name not in OPTIONAL or
-            (machine.arch == "amd64" and os.path.exists(machine.workload(program_of(row[0]))))}
+    """Some need a compiler that there may not be here; for another machine all that they need is fetched."""
+    return {name: row for name, row in rows.items() if name not in OPTIONAL or machine.arch != "amd64" or
+            os.path.exists(machine.workload(program_of(row[0])))}
 
 
 def groups(machine):

@@ -2,15 +2,31 @@
 # Copyright (c) 2026 The sbt-trace authors
 #
 # The programs that tests trace, built into $(B)/workloads. They depend on nothing of sbt-trace.
-# What needs a compiler that is missing (musl-gcc, go) is left out, with a sentence.
+# What needs a compiler that is missing (musl-gcc, go) is left out, with a sentence. For another machine (CROSS, SYSROOT)
+# there are those that virtual machines run.
 
 W := $(B)/workloads
 W_SRC := tests/workloads
 CXX ?= g++
 MUSL_GCC ?= musl-gcc
+RUSTC ?= rustc
+W_CLANG := $(CLANG)
 GO ?= go
 OBJCOPY ?= objcopy
 STRIP ?= strip
+
+# What the other machine's packages would have installed below /.
+ifneq ($(SYSROOT),)
+W_CLANG += --target=$(CROSS:-=) $(addprefix -L,$(wildcard $(SYSROOT)/usr/lib/llvm-*/lib))
+W_MUSL_SPECS := $(W)/musl.specs
+MUSL_GCC := $(CC) -specs=$(W_MUSL_SPECS)
+
+$(W_MUSL_SPECS): $(wildcard $(SYSROOT)/usr/lib/*-linux-musl/musl-gcc.specs)
+	@mkdir -p $(@D)
+	sed 's,/usr/,$(SYSROOT)/usr/,g' $< >$@
+
+$(addprefix $(W)/,gen-musl gen-musl-static sbtloop-musl gen_forkjoin-musl): $(W_MUSL_SPECS)
+endif
 
 # A build-id everywhere, as distributions have it; no CFLAGS of the user's, for the answers to be known.
 W_FLAGS := -O2 -g -fno-omit-frame-pointer -pthread -Wall -Wextra -Werror -D_GNU_SOURCE -Wl,--build-id=sha1
@@ -284,13 +300,13 @@ $(W)/gen_gomp: $(W_SRC)/gen_omp.c $(W)/gen_core.o
 	$(W_CC) -fopenmp -DOMP_NAME='"gen_gomp"' -o $@ $^
 
 $(W)/gen_libomp: $(W_SRC)/gen_omp.c $(W)/gen_core.o
-	$(CLANG) -std=gnu11 $(W_FLAGS) -fopenmp -DOMP_NAME='"gen_libomp"' -o $@ $^
+	$(W_CLANG) -std=gnu11 $(W_FLAGS) -fopenmp -DOMP_NAME='"gen_libomp"' -o $@ $^
 
 $(W)/omp_losses $(W)/omp_tail $(W)/hung_omp $(W)/two_ways: $(W)/%: $(W_SRC)/%.c $(W_COMMON)
 	$(W_CC) -fopenmp -o $@ $<
 
 $(W)/omp_losses-libomp $(W)/omp_tail-libomp $(W)/hung_omp-libomp: $(W)/%-libomp: $(W_SRC)/%.c $(W_COMMON)
-	$(CLANG) -std=gnu11 $(W_FLAGS) -fopenmp -o $@ $<
+	$(W_CLANG) -std=gnu11 $(W_FLAGS) -fopenmp -o $@ $<
 
 $(W)/gen_gomp-stripped $(W)/gen_libomp-stripped: $(W)/%-stripped: $(W)/%
 	$(STRIP) --strip-all -o $@ $<
@@ -298,7 +314,7 @@ $(W)/gen_gomp-stripped $(W)/gen_libomp-stripped: $(W)/%-stripped: $(W)/%
 # Rust's part as a library: the program is a C program.
 $(W)/libgen_rust.a: $(W_SRC)/gen_rust.rs $(W_SRC)/workloads.mk
 	@mkdir -p $(@D)
-	MAKEFLAGS= rustc --crate-type staticlib -C opt-level=2 -C debuginfo=1 -C panic=abort -o $@ $<
+	MAKEFLAGS= $(RUSTC) --crate-type staticlib -C opt-level=2 -C debuginfo=1 -C panic=abort -o $@ $<
 
 $(W)/gen_rust: $(W_SRC)/gen_rust.c $(W)/gen_core.o $(W)/libgen_rust.a
 	$(W_CC) -Wl,--gc-sections -o $@ $^ -ldl -lm
