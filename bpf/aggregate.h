@@ -362,16 +362,15 @@ static __noinline int meeting_partial(struct sbt_meeting *m, __u64 episode)
 /* Where the call that has just come in returns to; 0 unknown. */
 static __always_inline __u64 sums_caller(struct pt_regs *ctx)
 {
-#if defined(__TARGET_ARCH_arm64)
-	return PT_REGS_RET(ctx);
-#else
 	__u64 ip = 0;
 
-	if (bpf_probe_read_user(&ip, sizeof(ip), (void *)PT_REGS_SP(ctx)) ||
-	    (!(ip & 0xfff) && is_trampoline(ip)))
+#if defined(__TARGET_ARCH_arm64)
+	ip = PT_REGS_RET(ctx); /* the link register */
+#else
+	if (bpf_probe_read_user(&ip, sizeof(ip), (void *)PT_REGS_SP(ctx)))
 		return 0;
-	return ip;
 #endif
+	return !(ip & 0xfff) && is_trampoline(ip) ? 0 : ip;
 }
 
 /*

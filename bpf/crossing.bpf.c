@@ -169,8 +169,7 @@ static __always_inline bool did_not_wait(struct pt_regs *ctx, const struct sbt_t
  * A region's function that ends by a jump to the barrier has no call there that could be told: the function is the place. Not
  * the very address that its end has.
  */
-static __noinline MAYBE_UNUSED int tail_of_region(struct pt_regs *ctx, struct sbt_thread *t,
-						  __u32 index)
+static __noinline int tail_of_region(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
 	struct sbt_teams *of = t ? teams_of(index, t->tid) : NULL;
 	struct sbt_team *top = of ? team_top(of) : NULL;
@@ -222,6 +221,7 @@ static __always_inline int arrive(struct pt_regs *ctx)
 		t->ip = 0;
 		flags |= SBT_CROSSING_NO_IP;
 	}
+#endif
 	/* The function that jumped here has a return probe, which lies at the beginning of a page. */
 	if (t->ip && !(t->ip & 0xfff) && is_trampoline(t->ip)) {
 		t->ip = 0;
@@ -229,7 +229,6 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	}
 	if (team && tail_of_region(ctx, t, index))
 		flags &= ~SBT_CROSSING_NO_IP;
-#endif
 	if (config.frames)
 		name_callers(ctx, t);
 	flags |= words_of(ctx, t, spec, object);

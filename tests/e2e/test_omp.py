@@ -89,23 +89,26 @@ def test_copyprivate(t):
     kind(t, "gen_gomp", "copyprivate", 300 + 1, more=("--attach", "multi"))
 
 
-def test_tail(t):
-    """The region's function ends by a jump to the barrier: what is on the stack then is the runtime's address, or that of
-    a return probe. The function is the place."""
+def check_tail(rows, missed=0):
+    """Of omp_tail: the function is the place. @missed: regions that may have been run before anybody looked."""
     with open(source("omp_tail.c"), encoding="utf-8") as f:
         line = 1 + next(n for n, text in enumerate(f) if text.startswith("#pragma omp parallel"))
+    check_equal("kinds", sorted(row["kind"] for row in rows), ["explicit", "join"])
+    for row in rows:
+        check_between("episodes", row["episodes"], 50 - missed, 50)
+        check_equal("participants", row["participants"], 3)
+        check_equal("file", os.path.basename(row["file"] or ""), "omp_tail.c")
+        check_between("line", row["line"], line, line + 4)
+        check("outlined" in row["function"] or "_omp_fn" in row["function"] or row["function"] == "main",
+              f"in {row['function']}")
+
+
+def test_tail(t):
+    """The region's function ends by a jump to the barrier: what is on the stack then is the runtime's address, or that of
+    a return probe."""
     for name in ("omp_tail", "omp_tail-libomp"):
         for more in ((), ("--attach", "multi")):
-            trace = t.trace([workload(there(name))], *more).nothing_lost()
-            rows = {row["kind"]: row for row in trace.barriers()}
-            check_equal("kinds", set(rows), {"explicit", "join"})
-            for row in rows.values():
-                check_equal("episodes", row["episodes"], 50)
-                check_equal("participants", row["participants"], 3)
-                check_equal("file", os.path.basename(row["file"]), "omp_tail.c")
-                check_between("line", row["line"], line, line + 4)
-                check("outlined" in row["function"] or "_omp_fn" in row["function"] or row["function"] == "main",
-                      f"in {row['function']}")
+            check_tail(t.trace([workload(there(name))], *more).nothing_lost().barriers())
 
 
 def test_region_end(t):

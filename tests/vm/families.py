@@ -13,6 +13,7 @@ import genlog
 import harness
 import test_cause
 import test_hang
+import test_omp
 from harness import check, check_between, check_equal, check_in
 
 LIBRARIES = ("libgcc_s.so.1",)
@@ -46,10 +47,12 @@ ATTACHED = {
     "rust": (f"gen_rust --threads 3 --rounds 60 {SHORT}", "std", 0),
     "forkjoin": (f"gen_forkjoin --threads 3 --rounds 30 --kind order {WORK}", "forkjoin", 0),
 }
+# The same, of programs that write no log.
+TAILS = {"tail.gomp": ("omp_tail", "gomp", 0), "tail.libomp": ("omp_tail-libomp", "libomp", 0)}
 # Where there are C++ programs no return probe is put into libraries that others use, too. Else as many at once as can be:
 # before Linux 5.15 their probes must be told apart by what lies there.
-GROUPS = {"attached": ("static", "stripped", "musl", "cond", "rust", "forkjoin"), "omp": ("gomp", "region", "libomp"),
-          "cxx": ("user", "std")}
+GROUPS = {"attached": ("static", "stripped", "musl", "cond", "rust", "forkjoin"),
+          "omp": ("gomp", "region", "libomp", *TAILS), "cxx": ("user", "std")}
 # With --discover, and by every way to attach.
 LADDER = {
     "futex": (f"gen_futex --threads 4 --rounds 60 --kind wait {SHORT}", "futex", 0),
@@ -70,7 +73,7 @@ WAIT_ALONE = ("futex", "std")
 # A creator that does more between its joins than join may use results one by one: such a round is left out, and on
 # emulated CPUs, which stand still for milliseconds, some look like that.
 STAND_STILL = ("forkjoin",)
-OPTIONAL = ("musl", "libomp", "rust")
+OPTIONAL = ("musl", "libomp", "rust", "tail.libomp")
 HUNG = ["abba", "early", "pipe"]
 
 
@@ -86,13 +89,13 @@ def there(machine, rows):
 
 def groups(machine):
     """trace -> its programs"""
-    rows = there(machine, ATTACHED)
+    rows = there(machine, ATTACHED | TAILS)
     found = {group: {name: rows[name] for name in names if name in rows} for group, names in GROUPS.items()}
     return {group: some for group, some in found.items() if some}
 
 
 def programs(machine):
-    names = {program_of(row[0]) for rows in (COMMAND, ALONE, ATTACHED, LADDER)
+    names = {program_of(row[0]) for rows in (COMMAND, ALONE, ATTACHED, TAILS, LADDER)
              for row in there(machine, rows).values()}
     return sorted(names | {"sbtloop", "late", "hung", "wander"})
 
@@ -111,8 +114,9 @@ def attached(run, rows, options):
     """All of them wait until the tracer is there; $pids: theirs."""
     lines = [stamp(run), "pids=\n"]
     for name, (command, _, _) in rows.items():
-        lines.append(f"mkfifo {run}-{name}.go; ( exec 3<>{run}-{name}.go; exec {command} --wait-start --log "
-                     f"{run}-{name}.log <&3 >{run}-{name}.out 2>{run}-{name}.err ) & {name}=$! pids=$pids${{pids:+,}}$!\n")
+        log = "" if name in TAILS else f"--log {run}-{name}.log"
+        lines.append(f"mkfifo {run}-{name}.go; ( exec 3<>{run}-{name}.go; exec {command} --wait-start {log} <&3 "
+                     f">{run}-{name}.out 2>{run}-{name}.err ) & echo $! >{run}-{name}.pid; pids=$pids${{pids:+,}}$!\n")
     for name in rows:
         lines.append(f"n=0; until grep -q ready {run}-{name}.out || [ $n = 200 ]; do sleep 0.2; n=$((n+1)); done\n")
     # In the background no shell lets SIGINT through.
@@ -120,7 +124,8 @@ def attached(run, rows, options):
 n=0; until [ -s {run}.json -o $n = 300 ] || ! kill -0 $sbt; do sleep 0.2; n=$((n+1)); done
 """)
     for name in rows:
-        lines.append(f"echo >{run}-{name}.go; wait ${name}; echo $? >{run}-{name}.rc; rm {run}-{name}.go\n")
+        lines.append(f"echo >{run}-{name}.go; wait $(cat {run}-{name}.pid); echo $? >{run}-{name}.rc; "
+                     f"rm {run}-{name}.go\n")
     lines.append(f"kill -TERM $sbt 2>/dev/null; wait $sbt; echo $? >{run}.rc\n" if options == "-a" else
                  f"wait $sbt; echo $? >{run}.rc\n")
     return "".join(lines)
@@ -241,9 +246,21 @@ def check_program(left, run, name, family, joins):
     left.machine.count(name, found)
 
 
+def check_tail(left, run, name):
+    """A jump, not a call, leads to the barrier. Until a region's function is known it has been run once."""
+    left.status(f"{run}-{name}")
+    pid = int(left.text(f"{run}-{name}.pid"))
+    rows = [row for row in left.trace(run).barriers() if row["pid"] == pid]
+    test_omp.check_tail(rows, missed=1)
+    check_equal("families", {row["family"] for row in rows}, {TAILS[name][1]})
+
+
 def one(run, name, row):
     def test(left):
-        check_program(left, run, name, row[1], row[2])
+        if name in TAILS:
+            check_tail(left, run, name)
+        else:
+            check_program(left, run, name, row[1], row[2])
     return test
 
 

@@ -2,8 +2,10 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // 50 parallel regions of 3 threads whose function has a barrier as the last thing that it does: compilers jump there.
-// usage: omp_tail
+// usage: omp_tail [--wait-start]   then it says that it is ready, and waits for a line on stdin
 #include <omp.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 static void work(int n)
@@ -13,10 +15,15 @@ static void work(int n)
 	nanosleep(&span, NULL);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	int i;
 
+	if (argc == 2 && strcmp(argv[1], "--wait-start") == 0) {
+		puts("ready");
+		fflush(stdout);
+		getchar();
+	}
 	for (i = 0; i < 50; i++) {
 #pragma omp parallel num_threads(3)
 		{

@@ -10,18 +10,17 @@ W_SRC := tests/workloads
 CXX ?= g++
 MUSL_GCC ?= musl-gcc
 RUSTC ?= rustc
-W_CLANG := $(CLANG)
 GO ?= go
 OBJCOPY ?= objcopy
 STRIP ?= strip
 
 # What the other machine's packages would have installed below /.
 ifneq ($(SYSROOT),)
-W_CLANG += --target=$(CROSS:-=) $(addprefix -L,$(wildcard $(SYSROOT)/usr/lib/llvm-*/lib))
+W_CLANG_THERE := --target=$(CROSS:-=) $(addprefix -L,$(wildcard $(SYSROOT)/usr/lib/llvm-*/lib))
 W_MUSL_SPECS := $(W)/musl.specs
 MUSL_GCC := $(CC) -specs=$(W_MUSL_SPECS)
 
-$(W_MUSL_SPECS): $(wildcard $(SYSROOT)/usr/lib/*-linux-musl/musl-gcc.specs)
+$(W_MUSL_SPECS): $(wildcard $(SYSROOT)/usr/lib/*-linux-musl/musl-gcc.specs) tests/vm/debian.py $(W_SRC)/workloads.mk
 	@mkdir -p $(@D)
 	sed 's,/usr/,$(SYSROOT)/usr/,g' $< >$@
 
@@ -288,10 +287,10 @@ $(W)/std_ways $(W)/std_ways-O0 $(W)/std_ways-Os: $(W)/std_ways%: $(W_SRC)/std_wa
 	$(CXX) -std=gnu++20 $(W_FLAGS) $* -o $@ $<
 
 $(W)/std_ways-clang: $(W_SRC)/std_ways.cc
-	$(CLANG)++ -std=gnu++20 $(W_FLAGS) -o $@ $<
+	$(CLANG)++ $(W_CLANG_THERE) -std=gnu++20 $(W_FLAGS) -o $@ $<
 
 $(W)/gen_std-clang: $(W_SRC)/gen_std.cc $(W)/gen_core.o
-	$(CLANG)++ -std=gnu++20 $(W_FLAGS) -o $@ $^
+	$(CLANG)++ $(W_CLANG_THERE) -std=gnu++20 $(W_FLAGS) -o $@ $^
 
 $(W)/gen_boost: $(W_SRC)/gen_boost.cc $(W)/gen_core.o
 	$(CXX) -std=gnu++20 $(W_FLAGS) -o $@ $^ -lboost_thread
@@ -300,13 +299,13 @@ $(W)/gen_gomp: $(W_SRC)/gen_omp.c $(W)/gen_core.o
 	$(W_CC) -fopenmp -DOMP_NAME='"gen_gomp"' -o $@ $^
 
 $(W)/gen_libomp: $(W_SRC)/gen_omp.c $(W)/gen_core.o
-	$(W_CLANG) -std=gnu11 $(W_FLAGS) -fopenmp -DOMP_NAME='"gen_libomp"' -o $@ $^
+	$(CLANG) $(W_CLANG_THERE) -std=gnu11 $(W_FLAGS) -fopenmp -DOMP_NAME='"gen_libomp"' -o $@ $^
 
 $(W)/omp_losses $(W)/omp_tail $(W)/hung_omp $(W)/two_ways: $(W)/%: $(W_SRC)/%.c $(W_COMMON)
 	$(W_CC) -fopenmp -o $@ $<
 
 $(W)/omp_losses-libomp $(W)/omp_tail-libomp $(W)/hung_omp-libomp: $(W)/%-libomp: $(W_SRC)/%.c $(W_COMMON)
-	$(W_CLANG) -std=gnu11 $(W_FLAGS) -fopenmp -o $@ $<
+	$(CLANG) $(W_CLANG_THERE) -std=gnu11 $(W_FLAGS) -fopenmp -o $@ $<
 
 $(W)/gen_gomp-stripped $(W)/gen_libomp-stripped: $(W)/%-stripped: $(W)/%
 	$(STRIP) --strip-all -o $@ $<
