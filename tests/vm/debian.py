@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The sbt-trace authors
 """Debian's packages of another architecture or suite, unpacked but never installed.
 
-    debian.py sysroot ARCH         prints a folder with the libraries that sbt-trace and the programs to trace need there
+    debian.py sysroot ARCH         prints a folder with the libraries that programs need there
     debian.py rustc ARCH           prints a command: Rust's compiler, which runs here, for programs there
     debian.py kernel ARCH [SUITE]  prints a folder with the cloud kernel's image
     debian.py busybox ARCH         prints the path of a static busybox
@@ -218,10 +218,9 @@ KERNEL_FILES = r"/vmlinuz|/config-|/modules\.(builtin|dep)$|/(virtio|9p|netfs|fs
 
 def kernel(arch, suite=None):
     archive = Archive(arch, suite)
-
     # What the meta package depends on may be split in two.
-    return archive.unpacked("kernel", lambda: archive.named(f"linux-image-cloud-{arch}", r"linux-(image|binary|modules)-\d"),
-                            KERNEL_FILES)
+    meta = f"linux-image-cloud-{arch}"
+    return archive.unpacked("kernel", lambda: archive.named(meta, r"linux-(image|binary|modules)-\d"), KERNEL_FILES)
 
 
 def main():
