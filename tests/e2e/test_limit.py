@@ -285,13 +285,7 @@ def check_part(trace, made, low):
 def test_limit_part(t):
     """What is hot is shed, its speed comes back, and the others are traced to the end."""
     for method in ("session", "multi", "perf"):
-        # Now and then the first look lets go of the whole process, for a reason not found yet; it says so, and is not what is
-        # looked at here.
-        for _ in range(4):
-            trace, made = two_ways(t, 300, "--cost-limit", "5", "--attach", method, "--hang", "0.7")
-            if trace.process(comm="two_ways")["shed_ns"] is None:
-                break
-            check_equal("processes said to be let go of", trace.end["shed"], 1)
+        trace, made = two_ways(t, 300, "--cost-limit", "5", "--attach", method, "--hang", "0.7")
         at, before = check_part(trace, made, 0.9e9)
         check_in("stderr", ", of the barriers of pthread: ", trace.result.err)
         # Per thread's time in rounds, for these last as long as they please.

@@ -166,12 +166,12 @@ static void test_choice(void **state)
 	add_unit(&p, GOMP, 20);
 	add_unit(&p, PTHREAD, 900);
 	add_unit(&p, USER, 80);
-	/* The rest of a million crossings is 0.1 s of 1.1 s. */
-	assert_int_equal(ceiling_choose(&p, 0.1), PTHREAD);
-	/* 0.02 s of 1.02 s: the two hottest, and not the third. */
-	assert_int_equal(ceiling_choose(&p, 0.05), PTHREAD | USER);
+	/* The rest of a million crossings is 0.1 s of 2 s. */
+	assert_int_equal(ceiling_choose(&p, 0.051), PTHREAD);
+	/* 0.02 s: the two hottest, and not the third. */
+	assert_int_equal(ceiling_choose(&p, 0.049), PTHREAD | USER);
 	/* Only without all of it. */
-	assert_int_equal(ceiling_choose(&p, 0.01), CEILING_WHOLE);
+	assert_int_equal(ceiling_choose(&p, 0.009), CEILING_WHOLE);
 	/* One unit of two families, as of probes in one attachment. */
 	p.units[1].families = PTHREAD | GOMP;
 	p.units[0].crossings = 0;
@@ -184,7 +184,7 @@ static void test_choice(void **state)
 	p = process(0, PTHREAD, 0.5);
 	add_unit(&p, PTHREAD, 1000);
 	assert_int_equal(ceiling_choose(&p, 0.1), CEILING_WHOLE);
-	/* It costs more than there is, by an estimate that is too high: what is left counts in what is left of the time. */
+	/* It costs more than there is, by an estimate that is too high. */
 	p = process(0, PTHREAD | GOMP, 1.2);
 	add_unit(&p, PTHREAD, 999);
 	add_unit(&p, GOMP, 1);
@@ -195,6 +195,34 @@ static void test_choice(void **state)
 	add_unit(&p, GOMP, 100);
 	assert_true(fabs(ceiling_share_excluded(&p, PTHREAD) - 0.46 / 1.46) < 1e-6);
 	assert_true(fabs(ceiling_share_excluded(&p, CEILING_WHOLE) - 0.4 / 1.4) < 1e-6);
+}
+
+/*
+ * What the first look saw where traps were dear: nearly all of the time is the traps', and so little would be left of it that the
+ * cold ones, crossed as often for their time as before, seemed to be too much, too: all of the process went.
+ */
+static void test_dear_traps(void **state)
+{
+	struct ceiling_process p = {
+		.families = PTHREAD | GOMP,
+		.crossings = 107320,
+		.time_ns = 1998842000,
+		.nunits = 2,
+		.units = { { PTHREAD, 106956 }, { GOMP, 364 } },
+		.price_ns = 18515.615,
+		.excluded_ns = 16956.445,
+	};
+	struct ceiling_verdict v;
+
+	(void)state;
+	assert_true(ceiling_share(&p) > 0.99);
+	assert_int_equal(ceiling_choose(&p, 0.05), PTHREAD);
+	/* However dear. */
+	p.price_ns *= 3;
+	assert_int_equal(ceiling_decide(&p, 1, 0.05, &v), PTHREAD);
+	assert_int_equal(v.families, PTHREAD);
+	/* They are too much as they are now: 0.34 %, thrice. */
+	assert_int_equal(ceiling_choose(&p, 0.01), CEILING_WHOLE);
 }
 
 /* A hot part and a cold one; another process crosses both, and a third one the cold one. */
@@ -297,7 +325,7 @@ int main(void)
 		cmocka_unit_test(test_alone),	      cmocka_unit_test(test_company),
 		cmocka_unit_test(test_groups),	      cmocka_unit_test(test_no_family),
 		cmocka_unit_test(test_choice),	      cmocka_unit_test(test_part),
-		cmocka_unit_test(test_part_of_group),
+		cmocka_unit_test(test_part_of_group), cmocka_unit_test(test_dear_traps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

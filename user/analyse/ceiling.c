@@ -27,13 +27,10 @@ static uint64_t crossings_of(const struct ceiling_process *p, uint32_t families)
 	return sum < p->crossings ? sum : p->crossings;
 }
 
-/*
- * @n of its crossings cost @price_ns from now on. Without what is saved it crosses more often: so many crossings take less
- * time.
- */
-static double share_with(const struct ceiling_process *p, uint64_t n, double price_ns)
+/* Without what is saved it crosses more often: so many crossings take less time. */
+double ceiling_share_excluded(const struct ceiling_process *p, uint32_t families)
 {
-	double saved = (double)n * (p->price_ns - price_ns);
+	double saved = (double)crossings_of(p, families) * (p->price_ns - p->excluded_ns);
 	double left = (double)p->crossings * p->price_ns - saved;
 	double time = (double)p->time_ns - saved;
 
@@ -43,11 +40,6 @@ static double share_with(const struct ceiling_process *p, uint64_t n, double pri
 	if (time < (double)p->time_ns * LEAST_LEFT)
 		time = (double)p->time_ns * LEAST_LEFT;
 	return time > left ? left / time : 1;
-}
-
-double ceiling_share_excluded(const struct ceiling_process *p, uint32_t families)
-{
-	return share_with(p, crossings_of(p, families), p->excluded_ns);
 }
 
 /* The dearest unit that is not among @families; NULL: there is none with any crossing. */
@@ -63,6 +55,17 @@ static const struct ceiling_unit *dearest(const struct ceiling_process *p, uint3
 	return most;
 }
 
+/*
+ * What those that are not among @families cost, crossed as often as now. Without what is saved the process may come to them more
+ * often: how much more nobody knows. What is saved may be all of the time but a hundredth, and as much that estimate may
+ * err, so that an answer in what is left of the time would be the error's.
+ */
+static double share_of_rest(const struct ceiling_process *p, uint32_t families)
+{
+	return (double)(p->crossings - crossings_of(p, families)) * p->price_ns /
+	       (double)p->time_ns;
+}
+
 uint32_t ceiling_choose(const struct ceiling_process *p, double limit)
 {
 	const struct ceiling_unit *unit;
@@ -73,7 +76,7 @@ uint32_t ceiling_choose(const struct ceiling_process *p, double limit)
 		/* Nothing would be left. */
 		if (!(p->families & ~families))
 			break;
-		if (share_with(p, crossings_of(p, families), 0) <= limit)
+		if (share_of_rest(p, families) <= limit)
 			return families;
 	}
 	return CEILING_WHOLE;

@@ -61,7 +61,8 @@ double ceiling_share(const struct ceiling_process *p);
 double ceiling_share_excluded(const struct ceiling_process *p, uint32_t families);
 /*
  * The families of the process to shed: units, the dearest first, as few as bring its cost to @limit or below once their probes
- * are gone. CEILING_WHOLE where nothing less does.
+ * are gone, if the others are crossed as often as now. Where they are crossed more often then, the next interval will show it:
+ * what is shed for nothing does not come back. CEILING_WHOLE where nothing less does.
  */
 uint32_t ceiling_choose(const struct ceiling_process *p, double limit);
 
