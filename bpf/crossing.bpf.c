@@ -498,6 +498,9 @@ int mark(struct pt_regs *ctx)
 		mark_access(ctx, spec, t, index);
 		return 0;
 	}
+	/* A thread that is inside of one leaves as it came. */
+	if (t->proc_flags & SBT_PROC_SHED(spec->family))
+		return 0;
 	phase = spec->role == SBT_ROLE_MARK_PHASE;
 	if (arg_fetch(ctx, phase ? &spec->what : &spec->object, &value) && phase)
 		return 0;

@@ -223,7 +223,7 @@ static __always_inline struct sbt_thread *cond_begin(struct pt_regs *ctx, __u32 
 		return NULL;
 	number = spec_index(ctx);
 	spec = bpf_map_lookup_elem(&specs, &number);
-	if (!spec)
+	if (!spec || t->proc_flags & SBT_PROC_SHED(spec->family))
 		return NULL;
 	if (spec->object.how != SBT_ARG_FIRST && arg_fetch(ctx, &spec->object, &object))
 		return NULL;
@@ -501,8 +501,10 @@ int BPF_PROG(futex_enter, struct pt_regs *user, long nr)
 		return 0;
 #endif
 	t = traced_thread(&index);
-	if (!t || futex_inside(t, index, BPF_CORE_READ(regs, sp)) ||
-	    !futex_understand(regs, nr, &call))
+	/* The call itself cannot be spared this: who asks for no more is told at once. */
+	if (!t || t->proc_flags & SBT_PROC_SHED(SBT_FAMILY_FUTEX))
+		return 0;
+	if (futex_inside(t, index, BPF_CORE_READ(regs, sp)) || !futex_understand(regs, nr, &call))
 		return 0;
 	state = object_state(t, call.object);
 	if (state == SBT_OBJECT_OTHER)

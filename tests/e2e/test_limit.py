@@ -87,26 +87,27 @@ def test_limit_calm(t):
     check_equal("exited", p["exited"], True)
 
 
+def check_recorded(t, printed, tape, beside, said):
+    """Who reads the recording is told the same; who compares it with @beside, that @said."""
+    text = t.path()
+    check_equal("exit status of report", t.sbt("report", "-o", text, tape).rc, 0)
+    with open(text, encoding="utf-8") as f:
+        check_equal("report", f.read(), printed)
+    check_in("diff", f"{said}, --cost-limit", " ".join(t.sbt("diff", beside, tape).out.split()))
+    check_in("predict", f"{said} (--cost-limit)", " ".join(t.sbt("predict", tape).out.split()))
+    check_in("series", f"{said} (--cost-limit)", " ".join(t.sbt("series", beside, tape).out.split()))
+
+
 def test_limit_recorded(t):
-    tape, text = t.path(), t.path()
+    tape, whole = t.path(), t.path()
     printed = t.text([workload("gen"), *HOT, "--duration", "3"], "--cost-limit", "0.5", "--record",
                      tape)
     check_in("text", "Traced up to ", printed)
     check_in("the end of the text", "INCOMPLETE: 1 process was not traced to the end (--cost-limit)",
              " ".join(printed.split())[-200:])
-    again = t.sbt("report", "-o", text, tape)
-    check_equal("exit status of report", again.rc, 0)
-    with open(text, encoding="utf-8") as f:
-        check_equal("report", f.read(), printed)
-    whole = t.path()
     check_equal("record", t.sbt("record", "-o", whole, "--", workload("gen"), *HOT, "--rounds",
                                 "2000").rc, 0)
-    check_in("diff", "was not traced to its end, --cost-limit",
-             " ".join(t.sbt("diff", whole, tape).out.split()))
-    check_in("predict", "was not traced to its end (--cost-limit)",
-             " ".join(t.sbt("predict", tape).out.split()))
-    check_in("series", "was not traced to its end (--cost-limit)",
-             " ".join(t.sbt("series", whole, tape).out.split()))
+    check_recorded(t, printed, tape, whole, "was not traced to its end")
     rows = json.loads(t.sbt("series", "--json", tape).out.splitlines()[0])
     check_equal("its time", rows["time_ns"], None)
 
@@ -238,48 +239,63 @@ def test_limit_usage(t):
     check_in("stderr", "--cost-limit means nothing with it", both.err)
 
 
-def two_ways(t, rounds, *options):
-    """Barriers of one thread each, as fast as they go, and one of OpenMP's each 10 ms."""
-    trace = t.trace([workload("two_ways"), "--rounds", str(rounds)], *options,
-                    env=PASSIVE)
+def two_ways(t, rounds, *options, hot="own", threads=2):
+    """Barriers of this kind, as fast as they go, and one of OpenMP's each 10 ms."""
+    trace = t.trace([workload("two_ways"), "--rounds", str(rounds), "--hot", hot, "--threads", str(threads)],
+                    *options, env=PASSIVE)
     return trace, json.loads(trace.result.out)
 
 
-def check_part(trace, made, low):
-    """The hot ones were seen up to some moment, all of them and none of later; the others to the end."""
+def check_part(trace, made, low, family="pthread", beside=(), cut=0):
+    """
+    The hot ones were seen up to some moment, all of them and none of later; the others to the end. @beside: what went with
+    them. @cut: so many meetings may be cut in two by that moment.
+    """
     p = trace.process(comm="two_ways")
     check_equal("shed_ns of the process", p["shed_ns"], None)
     check_equal("exited", p["exited"], True)
-    check_equal("what was shed", [s["family"] for s in p["sheds"]], ["pthread"])
+    check_equal("what was shed", sorted(s["family"] for s in p["sheds"]), sorted([family, *beside]))
     shed = p["sheds"][0]
     check_between("shed_ns", shed["shed_ns"], low, 30e9)
     check(shed["shed_cost"] > shed["shed_limit"], f"shed below the limit: {shed}")
     check_equal("end.shed", trace.end["shed"], 0)
     check_equal("end.shed_parts", trace.end["shed_parts"], 1)
-    for b in trace.barriers(family="pthread"):
+    check(trace.barriers(family=family), "nothing of the hot ones is told")
+    for b in trace.barriers(family=family):
         check_equal("shed_ns of a hot one", b["shed_ns"], shed["shed_ns"])
-        check_equal("incomplete", b["incomplete"], 0)
+        check_between("incomplete", b["incomplete"], 0, cut)
     at = shed["shed_ns"] + trace.session["clock_start_ns"]
     before = [n for n, ended in zip(made["hot"], made["ended_ns"]) if ended <= at]
     later = [n for n, ended in zip(made["hot"], made["ended_ns"]) if ended > at]
     check(before and later, f"shed before or after all: {shed}, {made['ended_ns'][0]}")
-    seen = trace.crossings(family="pthread")
+    seen = trace.crossings(family=family)
     check_between("hot crossings seen", seen, before[-1], later[0])
     # The end of the region, too.
     check_equal("meetings of OpenMP's", trace.episodes(family="gomp"), 2 * made["rounds"] + 1)
     for b in trace.barriers(family="gomp"):
         check_equal("shed_ns of a cold one", b["shed_ns"], None)
         check_equal("shed_beside_ns", b["shed_beside_ns"], shed["shed_ns"])
-    check_equal("incomplete", p["incomplete"], 0)
+    check_between("incomplete", p["incomplete"], 0, cut)
     check_equal("abandoned", p["abandoned"], 0)
     check_equal("lost", p["lost"], 0)
     check_equal("efficiency", set(p["efficiency"].values()), {None})
     trace.nothing_lost()
     check_equal("hangs", [h["text"] for h in trace.all("hang")], [])
     found = [f for f in trace.all("finding") if f["kind"] == "cost_limit"]
-    check_equal("findings that say so", len(found), 1)
-    check_in("finding", "Barriers of pthread traced up to ", found[0]["text"])
+    check_equal("findings that say so", len(found), 1 + len(beside))
+    check_in("findings", f"Barriers of {family} traced up to ", " ".join(f["text"] for f in found))
     return at, len(before)
+
+
+def check_faster(made, before, saved):
+    """
+    So much of its CPU time that a crossing takes is gone: others use the CPUs as well. In the last rounds, for it takes its
+    time to remove probes.
+    """
+    def price(first, last):
+        return (made["cpu_ns"][last] - made["cpu_ns"][first]) / (made["hot"][last] - made["hot"][first])
+    slow, fast = price(0, before - 1), price(-50, -1)
+    check(slow - fast > saved, f"{slow:.0f} ns with probes, {fast:.0f} without: less than {saved:.0f} saved")
 
 
 def test_limit_part(t):
@@ -288,18 +304,53 @@ def test_limit_part(t):
         trace, made = two_ways(t, 300, "--cost-limit", "5", "--attach", method, "--hang", "0.7")
         at, before = check_part(trace, made, 0.9e9)
         check_in("stderr", ", of the barriers of pthread: ", trace.result.err)
-        # Per thread's time in rounds, for these last as long as they please.
-        first, last = made["ended_ns"][0], made["ended_ns"][-1]
-        fast = (made["hot"][-1] - made["hot"][before]) / (last - made["ended_ns"][before])
-        slow = (made["hot"][before - 1] - made["hot"][0]) / (made["ended_ns"][before - 1] - first)
-        check(fast > 3 * slow, f"{slow * 1e9:.0f} a second with probes, {fast * 1e9:.0f} without")
+        check_faster(made, before, trace.end["crossing_cost_ns"] / 2)
+
+
+def test_limit_part_cond(t):
+    """A condition variable on which threads meet: what it has in common with the joins of threads goes with it."""
+    for method, limit, beside in (("session", "0.3", ["forkjoin"]), ("perf", "3", [])):
+        trace, made = two_ways(t, 300, "--cost-limit", limit, "--attach", method, "--hang", "0.7", hot="cond", threads=3)
+        check_part(trace, made, 0.9e9, "cond", beside, cut=1)
+
+
+def test_limit_part_phase(t):
+    """Phases that are marked very often."""
+    for method in ("session", "perf"):
+        trace, made = two_ways(t, 300, "--cost-limit", "5", "--attach", method, "--hang", "0.7", hot="phase")
+        at, before = check_part(trace, made, 0.9e9, "usdt")
+        # An emulated nop, and nothing else in the loop.
+        check_faster(made, before, 300)
+
+
+def test_limit_part_named(t):
+    """With these probes conceptual phases would end, which nobody could tell from those that end: all of it goes."""
+    trace, made = two_ways(t, 300, "--cost-limit", "5", hot="named")
+    p = trace.process(comm="two_ways")
+    check(p["shed_ns"] is not None, f"it was traced to its end: {p}")
+    check_equal("of parts", p["sheds"], [])
+
+
+def test_limit_part_futexes(t):
+    """Where futexes are looked at: barriers whose probes have gone are not found once more, as such."""
+    trace, made = two_ways(t, 300, "--discover", "--cost-limit", "0.3", hot="cond", threads=3)
+    check_part(trace, made, 0.9e9, "cond", ["forkjoin", "futex"], cut=1)
+    check_equal("barriers on futexes", trace.barriers(family="futex"), [])
+
+
+def two_ways_forever(t):
+    return t.start([workload("two_ways"), "--forever"], env=PASSIVE)
+
+
+def until_shed(tracer):
+    wait_for("the hot ones are shed", lambda: "of the barriers of pthread" in tracer.process.err, 40)
 
 
 def test_limit_part_own(t):
     """Of probes that a process has for itself those of the hot ones go."""
-    target = t.start([workload("two_ways"), "--forever"], env=PASSIVE)
+    target = two_ways_forever(t)
     tracer = t.attach("-p", str(target.pid), "--no-children", "--cost-limit", "5")
-    wait_for("the hot ones are shed", lambda: "of the barriers of pthread" in tracer.process.err, 40)
+    until_shed(tracer)
     time.sleep(1)
     target.signal(15)
     made = json.loads(target.wait().out)
@@ -316,7 +367,7 @@ def test_limit_part_own(t):
 
 
 def test_limit_part_recorded(t):
-    tape, text = t.path(), t.path()
+    tape = t.path()
     printed = t.text([workload("two_ways"), "--rounds", "200"], "--cost-limit", "5", "--record", tape,
                      env=PASSIVE)
     flat = " ".join(printed.split())
@@ -325,16 +376,7 @@ def test_limit_part_recorded(t):
     check_in("text", "other barriers of its process were not traced (--cost-limit)", flat)
     check_in("the end of the text", "INCOMPLETE: of 1 process some barriers were not traced to the end "
              "(--cost-limit)", flat[-300:])
-    again = t.sbt("report", "-o", text, tape)
-    check_equal("exit status of report", again.rc, 0)
-    with open(text, encoding="utf-8") as f:
-        check_equal("report", f.read(), printed)
-    check_in("diff", "some barriers were not traced to the end, --cost-limit",
-             " ".join(t.sbt("diff", tape, tape).out.split()))
-    check_in("predict", "some barriers were not traced to the end (--cost-limit)",
-             " ".join(t.sbt("predict", tape).out.split()))
-    check_in("series", "some barriers were not traced to the end (--cost-limit)",
-             " ".join(t.sbt("series", tape, tape).out.split()))
+    check_recorded(t, printed, tape, tape, "some barriers were not traced to the end")
 
 
 def test_limit_part_whole(t):
@@ -353,8 +395,8 @@ def test_limit_part_others(t):
     tracer = t.attach("-a", "--comm", "two_ways", "--cost-limit", "5")
     # Of a program that nobody has looked at yet the region under way is not known: it has but one.
     t.start([workload("two_ways"), "--rounds", "2"], env=PASSIVE).wait()
-    first = t.start([workload("two_ways"), "--forever"], env=PASSIVE)
-    wait_for("the hot ones are shed", lambda: "of the barriers of pthread" in tracer.process.err, 40)
+    first = two_ways_forever(t)
+    until_shed(tracer)
     # Probes go soon, not at once.
     time.sleep(1.5)
     second = t.start([workload("two_ways"), "--rounds", "20"], env=PASSIVE)

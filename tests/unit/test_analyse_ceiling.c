@@ -15,7 +15,7 @@
 #define GOMP	0x04u
 #define MPI	0x10u
 #define USER	0x80u
-#define COND	0x100u
+#define USDT	0x40u
 #define N	4
 
 /* Of probes that all meet: a crossing costs 1 us, and 0.4 us where nothing is recorded. @share: what that comes to. */
@@ -82,7 +82,7 @@ static void test_alone(void **state)
 	assert_int_equal(v[0].culprit, 0);
 	assert_true(fabs(v[0].share - 0.06) < 1e-6);
 	assert_int_equal(v[1].way, CEILING_KEEP);
-	p[0].own = true;
+	p[0].own = PTHREAD;
 	assert_int_equal(ceiling_decide(p, 2, 0.05, v), 0);
 	assert_int_equal(v[0].way, CEILING_OWN);
 }
@@ -144,28 +144,45 @@ static void test_groups(void **state)
 		assert_int_equal(v[i].way, CEILING_ALL);
 	/* Each with its own. */
 	for (i = 0; i < N; i++)
-		p[i].own = true;
+		p[i].own = p[i].families;
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
 	for (i = 0; i < 3; i++)
 		assert_int_equal(v[i].way, CEILING_OWN);
 	assert_int_equal(v[3].way, CEILING_KEEP);
 }
 
-/* Its barriers of these families can go alone, and are crossed so often, in thousandths of all. */
-static void add_unit(struct ceiling_process *p, uint32_t families, uint32_t thousandths)
+/* Barriers that can go alone: of these families, crossed so often, in thousandths of all. */
+struct part {
+	uint32_t families, thousandths;
+};
+
+#define PARTS(...) ((const struct part[]){ __VA_ARGS__, { 0 } })
+
+static struct ceiling_process of_parts(uint32_t index, double share, const struct part *parts)
 {
-	p->units[p->nunits++] =
-		(struct ceiling_unit){ families, p->crossings / 1000 * thousandths };
+	struct ceiling_process p = process(index, 0, share);
+
+	for (; parts->families; parts++) {
+		p.families |= parts->families;
+		p.units[p.nunits++] =
+			(struct ceiling_unit){ parts->families,
+					       p.crossings / 1000 * parts->thousandths };
+	}
+	return p;
+}
+
+static void assert_verdict(const struct ceiling_verdict *v, enum ceiling_way way, uint32_t families)
+{
+	assert_int_equal(v->way, way);
+	assert_int_equal(v->families, families);
 }
 
 static void test_choice(void **state)
 {
-	struct ceiling_process p = process(0, PTHREAD | GOMP | USER, 0.5);
+	struct ceiling_process p =
+		of_parts(0, 0.5, PARTS({ GOMP, 20 }, { PTHREAD, 900 }, { USER, 80 }));
 
 	(void)state;
-	add_unit(&p, GOMP, 20);
-	add_unit(&p, PTHREAD, 900);
-	add_unit(&p, USER, 80);
 	/* The rest of a million crossings is 0.1 s of 2 s. */
 	assert_int_equal(ceiling_choose(&p, 0.051), PTHREAD);
 	/* 0.02 s: the two hottest, and not the third. */
@@ -173,26 +190,20 @@ static void test_choice(void **state)
 	/* Only without all of it. */
 	assert_int_equal(ceiling_choose(&p, 0.009), CEILING_WHOLE);
 	/* One unit of two families, as of probes in one attachment. */
-	p.units[1].families = PTHREAD | GOMP;
-	p.units[0].crossings = 0;
+	p = of_parts(0, 0.5, PARTS({ GOMP, 0 }, { PTHREAD | GOMP, 900 }, { USER, 80 }));
 	assert_int_equal(ceiling_choose(&p, 0.1), PTHREAD | GOMP);
 	/* What could go alone would not be enough: most of it is what cannot. */
-	p = process(0, PTHREAD | COND, 0.5);
-	add_unit(&p, PTHREAD, 100);
+	p = of_parts(0, 0.5, PARTS({ PTHREAD, 100 }));
+	p.families |= USDT;
 	assert_int_equal(ceiling_choose(&p, 0.1), CEILING_WHOLE);
 	/* Nothing else is there. */
-	p = process(0, PTHREAD, 0.5);
-	add_unit(&p, PTHREAD, 1000);
+	p = of_parts(0, 0.5, PARTS({ PTHREAD, 1000 }));
 	assert_int_equal(ceiling_choose(&p, 0.1), CEILING_WHOLE);
 	/* It costs more than there is, by an estimate that is too high. */
-	p = process(0, PTHREAD | GOMP, 1.2);
-	add_unit(&p, PTHREAD, 999);
-	add_unit(&p, GOMP, 1);
+	p = of_parts(0, 1.2, PARTS({ PTHREAD, 999 }, { GOMP, 1 }));
 	assert_int_equal(ceiling_choose(&p, 0.05), PTHREAD);
 	/* Where the probes stay. */
-	p = process(0, PTHREAD | GOMP, 0.5);
-	add_unit(&p, PTHREAD, 900);
-	add_unit(&p, GOMP, 100);
+	p = of_parts(0, 0.5, PARTS({ PTHREAD, 900 }, { GOMP, 100 }));
 	assert_true(fabs(ceiling_share_excluded(&p, PTHREAD) - 0.46 / 1.46) < 1e-6);
 	assert_true(fabs(ceiling_share_excluded(&p, CEILING_WHOLE) - 0.4 / 1.4) < 1e-6);
 }
@@ -220,91 +231,102 @@ static void test_dear_traps(void **state)
 	/* However dear. */
 	p.price_ns *= 3;
 	assert_int_equal(ceiling_decide(&p, 1, 0.05, &v), PTHREAD);
-	assert_int_equal(v.families, PTHREAD);
+	assert_verdict(&v, CEILING_ALL, PTHREAD);
 	/* They are too much as they are now: 0.34 %, thrice. */
 	assert_int_equal(ceiling_choose(&p, 0.01), CEILING_WHOLE);
 }
 
 /* A hot part and a cold one; another process crosses both, and a third one the cold one. */
+static void three_processes(struct ceiling_process *p)
+{
+	p[0] = of_parts(0, 0.5, PARTS({ PTHREAD, 990 }, { GOMP, 10 }));
+	p[1] = of_parts(1, 0.01, PARTS({ PTHREAD, 990 }, { GOMP, 10 }));
+	p[2] = of_parts(2, 0.01, PARTS({ GOMP, 1000 }));
+}
+
 static void test_part(void **state)
 {
-	struct ceiling_process p[3] = { process(0, PTHREAD | GOMP, 0.5),
-					process(1, PTHREAD | GOMP, 0.01), process(2, GOMP, 0.01) };
+	struct ceiling_process p[3];
 	struct ceiling_verdict v[3];
-	uint32_t i;
 
 	(void)state;
-	for (i = 0; i < 2; i++) {
-		add_unit(&p[i], PTHREAD, 990);
-		add_unit(&p[i], GOMP, 10);
-	}
-	add_unit(&p[2], GOMP, 1000);
+	three_processes(p);
 	/* Excluded it would still cost 0.4: the probes go for both, and the others stay for all. */
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
-	for (i = 0; i < 2; i++) {
-		assert_int_equal(v[i].way, CEILING_ALL);
-		assert_int_equal(v[i].families, PTHREAD);
-		assert_int_equal(v[i].culprit, 0);
-	}
-	assert_int_equal(v[2].way, CEILING_KEEP);
-	assert_int_equal(v[2].families, 0);
+	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
+	assert_verdict(&v[1], CEILING_ALL, PTHREAD);
+	assert_int_equal(v[1].culprit, 0);
+	assert_verdict(&v[2], CEILING_KEEP, 0);
 	/* Nothing is to be recorded, that is enough: 0.4 of 1.4. */
 	assert_int_equal(ceiling_decide(p, 3, 0.35, v), 0);
-	assert_int_equal(v[0].way, CEILING_EXCLUDE);
-	assert_int_equal(v[0].families, PTHREAD);
-	assert_int_equal(v[1].way, CEILING_KEEP);
+	assert_verdict(&v[0], CEILING_EXCLUDE, PTHREAD);
+	assert_verdict(&v[1], CEILING_KEEP, 0);
 	/* The other has nothing else: it is let go of. */
-	p[1].families = PTHREAD;
-	p[1].nunits = 1;
+	p[1] = of_parts(1, 0.01, PARTS({ PTHREAD, 1000 }));
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
-	assert_int_equal(v[0].families, PTHREAD);
-	assert_int_equal(v[1].way, CEILING_ALL);
-	assert_int_equal(v[1].families, CEILING_WHOLE);
-	/* Its own probes. */
-	p[0].own = true;
+	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
+	assert_verdict(&v[1], CEILING_ALL, CEILING_WHOLE);
+}
+
+/* Some of its probes are its own, as those where its threads wait: nobody else loses by that these go. */
+static void test_part_own(void **state)
+{
+	struct ceiling_process p[3];
+	struct ceiling_verdict v[3];
+
+	(void)state;
+	three_processes(p);
+	p[0].own = PTHREAD;
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), 0);
-	assert_int_equal(v[0].way, CEILING_OWN);
-	assert_int_equal(v[0].families, PTHREAD);
-	assert_int_equal(v[1].way, CEILING_KEEP);
+	assert_verdict(&v[0], CEILING_OWN, PTHREAD);
+	assert_verdict(&v[1], CEILING_KEEP, 0);
+	/* The other one's are its own, too, and it costs too much. */
+	p[1] = of_parts(1, 0.3, PARTS({ PTHREAD, 990 }, { GOMP, 10 }));
+	p[1].own = PTHREAD;
+	assert_int_equal(ceiling_decide(p, 3, 0.05, v), 0);
+	assert_verdict(&v[1], CEILING_OWN, PTHREAD);
+	assert_int_equal(v[1].culprit, 1);
+	/* What is hot is not its own: who has that for itself does not lose it. */
+	three_processes(p);
+	p[0].own = GOMP;
+	p[1].own = PTHREAD;
+	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
+	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
+	assert_verdict(&v[1], CEILING_KEEP, 0);
+	/* All of it, of which others meet some. */
+	assert_int_equal(ceiling_decide(p, 3, 0.0005, v), PTHREAD | GOMP);
+	assert_verdict(&v[0], CEILING_ALL, CEILING_WHOLE);
+	assert_verdict(&v[2], CEILING_ALL, CEILING_WHOLE);
 }
 
 /* Who meets it loses the same, as far as it has it. */
 static void test_part_of_group(void **state)
 {
-	struct ceiling_process p[3] = { process(0, MPI | PTHREAD, 0.5),
-					process(1, MPI | PTHREAD, 0.01), process(2, MPI, 0.01) };
+	struct ceiling_process p[3] = {
+		of_parts(0, 0.5, PARTS({ MPI, 10 }, { PTHREAD, 990 })),
+		of_parts(0, 0.01, PARTS({ MPI, 10 }, { PTHREAD, 990 })),
+		of_parts(0, 0.01, PARTS({ MPI, 10 })),
+	};
 	struct ceiling_verdict v[3];
 	uint32_t i;
 
 	(void)state;
-	for (i = 0; i < 3; i++) {
-		p[i].group = 0;
-		add_unit(&p[i], MPI, 10);
-		if (i < 2)
-			add_unit(&p[i], PTHREAD, 990);
-	}
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
-	assert_int_equal(v[0].families, PTHREAD);
-	assert_int_equal(v[1].families, PTHREAD);
-	assert_int_equal(v[2].way, CEILING_KEEP);
+	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
+	assert_verdict(&v[1], CEILING_ALL, PTHREAD);
+	assert_verdict(&v[2], CEILING_KEEP, 0);
 	/* One of them cannot do without: then all go. */
-	p[1].units[1].families = PTHREAD | COND;
-	p[1].families |= COND;
-	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD | MPI | COND);
+	p[1] = of_parts(0, 0.01, PARTS({ MPI, 10 }, { PTHREAD | USDT, 990 }));
+	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD | MPI | USDT);
 	for (i = 0; i < 3; i++)
 		assert_int_equal(v[i].families, CEILING_WHOLE);
 	/* What is hot is all that the third one has. */
-	p[1] = process(1, MPI | PTHREAD, 0.01);
-	p[1].group = 0;
-	for (i = 0; i < 2; i++) {
-		p[i].nunits = 0;
-		add_unit(&p[i], MPI, 990);
-		add_unit(&p[i], PTHREAD, 10);
-	}
+	p[0] = of_parts(0, 0.5, PARTS({ MPI, 990 }, { PTHREAD, 10 }));
+	p[1] = of_parts(0, 0.01, PARTS({ MPI, 990 }, { PTHREAD, 10 }));
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), MPI);
-	assert_int_equal(v[0].families, MPI);
-	assert_int_equal(v[1].families, MPI);
-	assert_int_equal(v[2].families, CEILING_WHOLE);
+	assert_verdict(&v[0], CEILING_ALL, MPI);
+	assert_verdict(&v[1], CEILING_ALL, MPI);
+	assert_verdict(&v[2], CEILING_ALL, CEILING_WHOLE);
 }
 
 /* What nobody can name cannot be removed. */
@@ -326,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_groups),	      cmocka_unit_test(test_no_family),
 		cmocka_unit_test(test_choice),	      cmocka_unit_test(test_part),
 		cmocka_unit_test(test_part_of_group), cmocka_unit_test(test_dear_traps),
+		cmocka_unit_test(test_part_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,20 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Two kinds of barrier in one program: each thread goes through a barrier of its own (it counts 1) as fast as it can, and
-// every some milliseconds all meet at one of OpenMP's. At the end one JSON object on stdout: how often they met there, and
-// for each round when it was over (CLOCK_MONOTONIC) and how often the threads had gone through the others by then; after
-// the last round what was made in all.
+// Two kinds of barrier in one program: some as fast as they go, and every some milliseconds all meet at one of OpenMP's. The
+// hot ones, by --hot:
+//   own    each thread's own pthread barrier, which counts 1
+//   cond   all threads meet on a condition variable, CONDS times a round and no more
+//   phase  each thread ends a phase of its own, by a marker
+//   named  the same, in a conceptual phase that each round begins and ends
+// At the end one JSON object on stdout: how often they met there, and
+// for each round when it was over (CLOCK_MONOTONIC), how often the threads had gone through the others by then, and their
+// CPU time.
 // With --forever until SIGTERM.
 #include "common.h"
+#include "sbt.h"
 
 #include <getopt.h>
 #include <omp.h>
 #include <signal.h>
 
 #define ROUNDS_MAX 65536u
+#define CONDS	   200u
 
-static uint64_t ended[ROUNDS_MAX];
+enum hot { OWN, COND, PHASE, NAMED };
+
+static const char *const kinds[] = { "own", "cond", "phase", "named" };
+
+static enum hot kind;
+static uint64_t ended[ROUNDS_MAX], cpu_ns[ROUNDS_MAX];
 static uint64_t hot[ROUNDS_MAX];
 static uint64_t *made; /* by thread */
 static uint32_t rounds = 400, threads = 2;
@@ -27,17 +39,83 @@ static void on_term(int sig)
 	terminated = 1;
 }
 
+static struct {
+	pthread_mutex_t mutex;
+	pthread_cond_t condition;
+	uint32_t come, generation;
+} all = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0 };
+
+ONE_COPY static void meet_all(void)
+{
+	uint32_t mine;
+
+	pthread_mutex_lock(&all.mutex);
+	mine = all.generation;
+	if (++all.come == threads) {
+		all.come = 0;
+		all.generation++;
+		pthread_cond_broadcast(&all.condition);
+	} else {
+		while (all.generation == mine)
+			pthread_cond_wait(&all.condition, &all.mutex);
+	}
+	pthread_mutex_unlock(&all.mutex);
+}
+
+static void go_once(pthread_barrier_t *own)
+{
+	if (kind == OWN)
+		pthread_barrier_wait(own);
+	else if (kind == COND)
+		meet_all();
+	else
+		SBT_PHASE("hot");
+}
+
 static void go_through(pthread_barrier_t *own, uint64_t until, uint64_t *n)
 {
+	uint32_t some = kind == COND ? CONDS : 50;
 	uint64_t count = *n;
 
+	if (kind == NAMED)
+		SBT_PHASE_BEGIN("round");
 	do {
-		for (uint32_t i = 0; i < 50; i++)
-			pthread_barrier_wait(own);
-		count += 50;
+		for (uint32_t i = 0; i < some; i++)
+			go_once(own);
+		count += some;
 		/* Others read it at the end of a round. */
 		__atomic_store_n(n, count, __ATOMIC_RELAXED);
-	} while (now_ns() < until);
+		/* Those who meet one another do so equally often. */
+	} while (kind != COND && now_ns() < until);
+	if (kind == NAMED)
+		SBT_PHASE_END("round");
+	if (kind == COND)
+		sleep_until(until);
+}
+
+static uint64_t cpu_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+static void print_list(const char *name, const uint64_t *values)
+{
+	printf(", \"%s\": [", name);
+	for (uint32_t i = 0; i < rounds; i++)
+		printf("%s%llu", i ? ", " : "", (unsigned long long)values[i]);
+	printf("]");
+}
+
+static uint32_t kind_of(const char *word)
+{
+	uint32_t i = 0;
+
+	while (i < sizeof(kinds) / sizeof(kinds[0]) && strcmp(kinds[i], word))
+		i++;
+	return i;
 }
 
 static void run(void)
@@ -57,6 +135,7 @@ static void run(void)
 #pragma omp barrier
 			if (omp_get_thread_num() == 0) {
 				ended[round] = now_ns();
+				cpu_ns[round] = cpu_now();
 				for (uint32_t i = 0; i < threads; i++)
 					hot[round] +=
 						__atomic_load_n(&made[16 * i], __ATOMIC_RELAXED);
@@ -76,6 +155,7 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "threads", required_argument, NULL, 't' },
 		{ "rounds", required_argument, NULL, 'r' },
+		{ "hot", required_argument, NULL, 'h' },
 		{ "every", required_argument, NULL, 'e' },
 		{ "forever", no_argument, NULL, 'f' },
 		{ 0 },
@@ -89,23 +169,23 @@ int main(int argc, char **argv)
 			rounds = (uint32_t)strtoul(optarg, NULL, 10);
 		else if (opt == 'e')
 			every_ns = strtoull(optarg, NULL, 10) * (NSEC_PER_SEC / 1000);
+		else if (opt == 'h')
+			kind = (enum hot)kind_of(optarg);
 		else if (opt == 'f')
 			rounds = ROUNDS_MAX;
 		else
 			return 2;
 	}
-	if (!threads || !rounds || rounds > ROUNDS_MAX)
+	if (!threads || !rounds || rounds > ROUNDS_MAX || kind > NAMED)
 		return 2;
 	signal(SIGTERM, on_term);
 	made = (uint64_t *)must_alloc(16 * threads, sizeof(*made));
 	run();
-	printf("{\"rounds\": %u, \"ended_ns\": [", rounds);
-	for (uint32_t i = 0; i < rounds; i++)
-		printf("%s%llu", i ? ", " : "", (unsigned long long)ended[i]);
-	printf("], \"hot\": [");
-	for (uint32_t i = 0; i < rounds; i++)
-		printf("%s%llu", i ? ", " : "", (unsigned long long)hot[i]);
-	printf("]}\n");
+	printf("{\"rounds\": %u", rounds);
+	print_list("ended_ns", ended);
+	print_list("hot", hot);
+	print_list("cpu_ns", cpu_ns);
+	printf("}\n");
 	free(made);
 	return 0;
 }

@@ -301,8 +301,11 @@ $(W)/gen_gomp: $(W_SRC)/gen_omp.c $(W)/gen_core.o
 $(W)/gen_libomp: $(W_SRC)/gen_omp.c $(W)/gen_core.o
 	$(CLANG) $(W_CLANG_THERE) -std=gnu11 $(W_FLAGS) -fopenmp -DOMP_NAME='"gen_libomp"' -o $@ $^
 
-$(W)/omp_losses $(W)/omp_tail $(W)/hung_omp $(W)/two_ways: $(W)/%: $(W_SRC)/%.c $(W_COMMON)
+$(W)/omp_losses $(W)/omp_tail $(W)/hung_omp: $(W)/%: $(W_SRC)/%.c $(W_COMMON)
 	$(W_CC) -fopenmp -o $@ $<
+
+$(W)/two_ways: $(W_SRC)/two_ways.c $(W_COMMON) $(W_SBT_H)
+	$(W_CC) -Iinclude/sbt -fopenmp -o $@ $<
 
 $(W)/omp_losses-libomp $(W)/omp_tail-libomp $(W)/hung_omp-libomp: $(W)/%-libomp: $(W_SRC)/%.c $(W_COMMON)
 	$(CLANG) $(W_CLANG_THERE) -std=gnu11 $(W_FLAGS) -fopenmp -o $@ $<

@@ -145,6 +145,12 @@ static bool exclusion_does(const struct ceiling_process *p, uint32_t n, uint32_t
 	return true;
 }
 
+/* Of whose probes others meet some, too. */
+static uint32_t shared_of(const struct ceiling_process *p)
+{
+	return p->families & ~p->own;
+}
+
 /* Does anybody else cross what this group is to lose? */
 static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t group,
 			uint32_t families, const struct ceiling_verdict *v)
@@ -152,8 +158,7 @@ static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t gr
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		if (p[i].group != group && !p[i].own && v[i].way == CEILING_KEEP &&
-		    p[i].families & families)
+		if (p[i].group != group && v[i].way == CEILING_KEEP && shared_of(&p[i]) & families)
 			return true;
 	return false;
 }
@@ -186,28 +191,23 @@ static void decide_all(const struct ceiling_process *p, uint32_t n, uint32_t cul
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		if (v[i].way != CEILING_ALL && !p[i].own && p[i].families & families)
+		if (v[i].way != CEILING_ALL && shared_of(&p[i]) & families)
 			decide_group(p, n, p[i].group, families, CEILING_ALL, culprit, v);
 }
 
-static bool all_own(const struct ceiling_process *p, uint32_t n, uint32_t group)
+/* Of these families probes that all meet, and such that are one process's. */
+static void probes_of(const struct ceiling_process *p, uint32_t n, uint32_t group,
+		      uint32_t families, uint32_t *shared, uint32_t *own)
 {
 	uint32_t i;
 
-	for (i = 0; i < n; i++)
-		if (p[i].group == group && !p[i].own)
-			return false;
-	return true;
-}
-
-static uint32_t families_of(const struct ceiling_process *p, uint32_t n, uint32_t group)
-{
-	uint32_t families = 0, i;
-
-	for (i = 0; i < n; i++)
-		if (p[i].group == group && !p[i].own)
-			families |= p[i].families;
-	return families;
+	*shared = *own = 0;
+	for (i = 0; i < n; i++) {
+		if (p[i].group != group)
+			continue;
+		*shared |= shared_of(&p[i]) & families;
+		*own |= p[i].families & p[i].own & families;
+	}
 }
 
 /* One that costs too much, with all that it takes along. Returns the families whose probes are to be removed for all. */
@@ -215,22 +215,24 @@ static uint32_t decide(const struct ceiling_process *p, uint32_t n, uint32_t cul
 		       struct ceiling_verdict *v)
 {
 	uint32_t group = p[culprit].group, families = ceiling_choose(&p[culprit], limit);
-	uint32_t probes;
+	uint32_t shared, own;
 
 	if (!all_apart(p, n, group, families))
 		families = CEILING_WHOLE;
-	probes = families_of(p, n, group) & families;
-	if (all_own(p, n, group)) {
-		decide_group(p, n, group, families, CEILING_OWN, culprit, v);
-	} else if (!probes || (has_company(p, n, group, probes, v) &&
-			       exclusion_does(p, n, group, families, limit))) {
-		decide_group(p, n, group, families, CEILING_EXCLUDE, culprit, v);
-		probes = 0;
-	} else {
-		decide_group(p, n, group, families, CEILING_ALL, culprit, v);
-		decide_all(p, n, culprit, probes, v);
+	probes_of(p, n, group, families, &shared, &own);
+	if (!shared) {
+		/* What nobody can name cannot be removed. */
+		decide_group(p, n, group, families, own ? CEILING_OWN : CEILING_EXCLUDE, culprit,
+			     v);
+		return 0;
 	}
-	return all_own(p, n, group) ? 0 : probes;
+	if (has_company(p, n, group, shared, v) && exclusion_does(p, n, group, families, limit)) {
+		decide_group(p, n, group, families, CEILING_EXCLUDE, culprit, v);
+		return 0;
+	}
+	decide_group(p, n, group, families, CEILING_ALL, culprit, v);
+	decide_all(p, n, culprit, shared, v);
+	return shared;
 }
 
 uint32_t ceiling_decide(const struct ceiling_process *p, uint32_t n, double limit,

@@ -26,7 +26,7 @@ struct ceiling_process {
 		group; /* processes of one group meet one another: they are traced together or not at all */
 	uint32_t
 		families; /* 1 << SBT_FAMILY_* of what it crosses, with all whose probes go with these */
-	bool own; /* these probes are its own */
+	uint32_t own; /* of these families the probes are its own */
 	uint64_t crossings; /* in the interval */
 	uint64_t time_ns; /* of its threads, in the interval */
 	uint32_t nunits;

@@ -203,23 +203,6 @@ static int barrier_causes(struct build *b, const struct model_barrier *mb,
 	return causes_site(causes, out->index, b->arena, &out->cause);
 }
 
-static void barrier_shed(const struct model_proc *p, uint8_t family, struct report_barrier *out)
-{
-	uint64_t beside = REPORT_UNKNOWN, own = p->shed.t_ns;
-	uint32_t i;
-
-	for (i = 0; i < p->nparts; i++) {
-		const struct model_shed *part = &p->parts[i];
-
-		if (family < 32 && part->families & 1u << family)
-			own = part->t_ns;
-		else if (part->t_ns < beside)
-			beside = part->t_ns;
-	}
-	out->shed_ns = own;
-	out->shed_beside_ns = beside < own ? beside : REPORT_UNKNOWN;
-}
-
 static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *out)
 {
 	const struct model_barrier *mb = model_barrier(b->model, index);
@@ -228,7 +211,7 @@ static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *
 
 	if (err)
 		return err;
-	barrier_shed(&b->procs[mb->proc], mb->family, out);
+	shed_barrier(&b->procs[mb->proc], mb->family, out);
 	out->episodes = mb->episodes;
 	out->incomplete = mb->incomplete;
 	out->ambiguous = mb->ambiguous;
@@ -435,51 +418,11 @@ static void process_cost(struct build *b, const struct model_proc *p, struct rep
 	out->cost_share = share_of(cost, (double)time);
 }
 
-static void process_shed(const struct model_proc *p, struct report_process *out)
-{
-	bool shed = p->shed.t_ns != MODEL_UNKNOWN;
-
-	out->shed_ns = p->shed.t_ns;
-	out->shed_cost = shed ? p->shed.cost_ppm / 1e6 : NAN;
-	out->shed_limit = shed ? p->shed.limit_ppm / 1e6 : NAN;
-	out->shed_because = p->shed.because;
-	out->shed_probed = p->shed.probed;
-}
-
-static int process_sheds(const struct build *b, const struct model_proc *p,
-			 struct report_process *out)
-{
-	uint32_t i, family, n = 0;
-
-	for (i = 0; i < p->nparts; i++)
-		n += (uint32_t)__builtin_popcount(p->parts[i].families);
-	out->shed_some = n > 0;
-	out->sheds = n ? arena_alloc(b->arena, n * sizeof(*out->sheds)) : NULL;
-	if (n && !out->sheds)
-		return -ENOMEM;
-	for (i = 0; i < p->nparts; i++) {
-		const struct model_shed *part = &p->parts[i];
-
-		for (family = 0; family < 32; family++)
-			if (part->families & 1u << family)
-				out->sheds[out->nsheds++] = (struct report_shed){
-					.family = report_family(b->env, (uint8_t)family),
-					.t_ns = part->t_ns,
-					.cost = part->cost_ppm / 1e6,
-					.limit = part->limit_ppm / 1e6,
-					.because = part->because,
-					.probed = part->probed,
-				};
-	}
-	return 0;
-}
-
 static void process_facts(struct build *b, const struct model_proc *p, struct report_process *out)
 {
 	out->pid = p->tgid;
 	out->parent = p->parent == MODEL_NONE ? 0 : b->procs[p->parent].tgid;
 	out->exited = p->exited && p->shed.t_ns == MODEL_UNKNOWN;
-	process_shed(p, out);
 	out->elapsed_ns = p->elapsed_ns;
 	out->life_ns = REPORT_UNKNOWN;
 	if (!b->env->extent.window && p->start_seen && out->exited && p->end_ns > p->start_ns &&
@@ -532,7 +475,7 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	out->members = arena_alloc(b->arena, (n + 2) * sizeof(*out->members));
 	if (!out->members || (p->comm[0] && !out->comm))
 		return -ENOMEM;
-	err = process_sheds(b, p, out);
+	err = shed_process(b->arena, b->env, p, out);
 	for (i = 0; i < n && !err; i++)
 		err = process_member(b, &b->threads[members[i]], out, &sums, &spent);
 	if (!err)

@@ -95,6 +95,9 @@ static int keep_link(struct attach *a, int fd, int pid, uint32_t families)
 /* The bit of what a probe is there for, in attach_link.families. */
 static uint32_t family_of(const struct sbt_spec *spec)
 {
+	/* Markers, but nobody meets there. */
+	if (spec->role == SBT_ROLE_MARK_THREAD || spec->role == SBT_ROLE_MARK_ACCESS)
+		return 0;
 	return spec->family < 32 ? 1u << spec->family : 0;
 }
 
@@ -389,8 +392,10 @@ int attach_futexes(struct attach *a)
 {
 	struct bpf_program *const programs[] = { a->skel->progs.futex_exit,
 						 a->skel->progs.futex_enter };
+	int err = attach_programs(a, programs, sizeof(programs) / sizeof(programs[0]));
 
-	return attach_programs(a, programs, sizeof(programs) / sizeof(programs[0]));
+	a->futexes = !err;
+	return err;
 }
 
 int attach_judge(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t object, uint32_t verdict)

@@ -196,16 +196,16 @@ bool attach_is_inside(const struct attach *attach, uint32_t tid);
 /*
  * No arrival of the process at barriers of these families (1 << SBT_FAMILY_*) is seen any more; with ATTACH_ALL_FAMILIES none
  * at all, and its threads' time is not accounted for. Who is inside of a barrier may still be seen to leave. Until it executes
- * another program. Not for COND and FUTEX alone. -ENOENT: it is gone, or another.
+ * another program. -ENOENT: it is gone, or another.
  */
 int attach_exclude(struct attach *attach, uint32_t tgid, uint32_t inc, uint32_t families);
 /*
- * Probes that these families share with others cannot be removed alone: all families that go with them. Of probes that the
- * process meets.
+ * Probes that these families share with others cannot be removed alone, and what waits by futexes would seem to be those where
+ * they are looked at: all families that go with them. Of probes that the process meets.
  */
 uint32_t attach_families_with(const struct attach *attach, uint32_t tgid, uint32_t families);
-/* Has the process all its probes of these families for itself? */
-bool attach_has_own(const struct attach *attach, uint32_t tgid, uint32_t families);
+/* Those of these families whose probes the process has for itself, or that need none. */
+uint32_t attach_own_families(const struct attach *attach, uint32_t tgid, uint32_t families);
 
 struct attach_removal {
 	uint32_t tgid; /* whose own probes; 0: those that are for all */

@@ -31,6 +31,7 @@ struct attach {
 	bool only_exits;
 	bool cookies; /* a probe can carry a number */
 	bool account; /* threads' time is accounted for */
+	bool futexes; /* futex calls are looked at */
 	char reason[256];
 	char account_reason[256];
 	uint32_t nrings;

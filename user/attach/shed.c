@@ -66,6 +66,9 @@ uint32_t attach_families_with(const struct attach *a, uint32_t tgid, uint32_t fa
 {
 	uint32_t before, i;
 
+	/* Who waits there does so by futexes: without these probes they would seem to be barriers of their own. */
+	if (families && a->futexes)
+		families |= 1u << SBT_FAMILY_FUTEX;
 	do {
 		before = families;
 		for (i = 0; i < a->nlinks; i++)
@@ -75,19 +78,19 @@ uint32_t attach_families_with(const struct attach *a, uint32_t tgid, uint32_t fa
 	return families;
 }
 
-bool attach_has_own(const struct attach *a, uint32_t tgid, uint32_t families)
+uint32_t attach_own_families(const struct attach *a, uint32_t tgid, uint32_t families)
 {
-	bool own = false;
-	uint32_t i;
+	uint32_t own = 0, shared = 0, i;
 
 	for (i = 0; i < a->nlinks; i++) {
-		if (!(a->links[i].families & families))
-			continue;
 		if (!a->links[i].pid)
-			return false;
-		own |= (uint32_t)a->links[i].pid == tgid;
+			shared |= a->links[i].families;
+		else if ((uint32_t)a->links[i].pid == tgid)
+			own |= a->links[i].families;
 	}
-	return own;
+	/* Seen in system calls, whoever makes them. */
+	own |= 1u << SBT_FAMILY_FUTEX;
+	return families & own & ~shared;
 }
 
 /* --- and go ---------------------------------------------------------------------------------------- */

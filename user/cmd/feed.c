@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "cmd/callsite.h"
+#include "cmd/cuts.h"
 #include "cmd/feed_parts.h"
 #include "model/waits.h"
 
@@ -33,12 +34,6 @@ struct renumbered {
 	bool reaches_back; /* the next parts of its phase are older than its last departure */
 };
 
-/* Of a process: up to when all of it is fed, and crossings of each family; MODEL_UNKNOWN: to the end. */
-struct cut {
-	uint64_t whole_ns;
-	uint64_t family_ns[SBT_FAMILIES];
-};
-
 struct feed {
 	struct attach *attach;
 	struct spaces *spaces;
@@ -54,7 +49,7 @@ struct feed {
 	struct hash busy; /* (tgid, tid) of such that crossed nothing */
 	struct hash current; /* tgid -> incarnation */
 	struct hash labels; /* sbt_crossing.label -> site */
-	struct hash cut; /* (tgid, inc) -> struct cut */
+	struct cuts cuts;
 	struct feed_site sites[CACHE_SLOTS];
 	struct shared_slot shared[CACHE_SLOTS];
 	uint64_t crossings[RULES_MAX + 1];
@@ -94,10 +89,7 @@ void feed_free(struct feed *f)
 	hash_free(&f->current);
 	hash_free(&f->busy);
 	hash_free(&f->labels);
-	while ((e = hash_next(&f->cut, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(&f->cut);
-	pos = 0;
+	cuts_free(&f->cuts);
 	while ((e = hash_next(&f->renumbered, &pos, &zero)))
 		free((void *)(uintptr_t)e->value);
 	hash_free(&f->renumbered);
@@ -254,37 +246,6 @@ static int feed_wait(struct feed *f, const struct sbt_crossing *c, struct model_
 		       : 0;
 }
 
-static const struct cut *cut_of(const struct feed *f, const struct sbt_crossing *c)
-{
-	return hash_count(&f->cut) ? hash_get_ptr(&f->cut, (uint64_t)c->tgid << 32 | c->inc) : NULL;
-}
-
-/* Up to when crossings of this family of its process are fed. */
-static uint64_t part_end(const struct cut *cut, const struct sbt_crossing *c)
-{
-	return c->family < SBT_FAMILIES ? cut->family_ns[c->family] : MODEL_UNKNOWN;
-}
-
-/* It came between that moment and the mark that arrivals go by: the kernel has numbered it. */
-static bool is_shed(const struct feed *f, const struct sbt_crossing *c)
-{
-	const struct cut *cut = cut_of(f, c);
-
-	return cut && c->arrive_ns > part_end(cut, c);
-}
-
-/*
- * It had come when its barrier's probes went, and was not seen to leave for that: nobody knows when it did, but it did not
- * give up.
- */
-static void mend_shed(const struct feed *f, const struct sbt_crossing *c, struct model_crossing *m)
-{
-	const struct cut *cut = cut_of(f, c);
-
-	if (cut && c->flags & SBT_CROSSING_ABANDONED && part_end(cut, c) != MODEL_UNKNOWN)
-		m->flags = (m->flags & ~MODEL_CROSSING_ABANDONED) | MODEL_CROSSING_STAYS;
-}
-
 static struct model_crossing crossing_of(const struct sbt_crossing *c)
 {
 	return (struct model_crossing){
@@ -390,11 +351,12 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 	struct model_detail detail;
 	int err;
 
-	if (is_shed(f, c))
+	if (feed_is_shed(f, c))
 		return feed_none(f, c);
 	if (!slot)
 		return -ENOMEM;
-	mend_shed(f, c, &m);
+	if (c->flags & SBT_CROSSING_ABANDONED && cuts_of_part(&f->cuts, c))
+		m.flags = (m.flags & ~MODEL_CROSSING_ABANDONED) | MODEL_CROSSING_STAYS;
 	if (c->family == SBT_FAMILY_USER)
 		f->crossings[attach_rule(f->attach, c->spec)]++;
 	m.site = site_of(f, c, slot, found);
@@ -540,53 +502,22 @@ static void feed_message(struct feed *f, const struct sbt_crossing *c)
 
 int feed_cut(struct feed *f, uint32_t tgid, uint32_t inc, uint32_t families, uint64_t t_ns)
 {
-	uint64_t key = (uint64_t)tgid << 32 | inc;
-	struct cut *cut = hash_get_ptr(&f->cut, key);
-	uint32_t i;
-
-	if (!cut) {
-		cut = malloc(sizeof(*cut));
-		if (!cut)
-			return -ENOMEM;
-		memset(cut, 0xff, sizeof(*cut)); /* MODEL_UNKNOWN */
-		if (hash_put_ptr(&f->cut, key, cut)) {
-			free(cut);
-			return -ENOMEM;
-		}
-	}
-	if (families == MODEL_SHED_WHOLE)
-		cut->whole_ns = t_ns;
-	for (i = 0; i < SBT_FAMILIES && families != MODEL_SHED_WHOLE; i++)
-		if (families & 1u << i && cut->family_ns[i] == MODEL_UNKNOWN)
-			cut->family_ns[i] = t_ns;
-	return 0;
+	return cuts_add(&f->cuts, tgid, inc, families, t_ns);
 }
 
-/* Of a process that is traced no more. */
-static bool is_whole_cut(struct feed *f, const struct sbt_crossing *c, uint64_t end, int *err)
+bool feed_is_shed(const struct feed *f, const struct sbt_crossing *c)
 {
-	bool left = c->depart_ns && !(c->flags & SBT_CROSSING_ABANDONED);
-
-	/* Of a worker that waits at the end of a region nobody will see how it goes on. */
-	if (c->arrive_ns <= end && (left ? c->depart_ns <= end : c->flags & SBT_CROSSING_NO_DEPART))
-		return false;
-	if (c->arrive_ns <= end && c->type == SBT_REC_CROSSING &&
-	    !(c->flags & SBT_CROSSING_ABANDONED && c->depart_ns <= end))
-		*err = model_add_pending(f->model, c->tgid, c->inc, c->tid, c->object,
-					 c->arrive_ns);
-	else if (c->arrive_ns <= end && c->depart_ns <= end)
-		return false;
-	return true;
+	return cuts_is_shed(&f->cuts, c);
 }
 
 bool feed_is_cut(struct feed *f, const struct sbt_crossing *c, int *err)
 {
-	const struct cut *cut = cut_of(f, c);
+	enum cut_fate fate = cuts_fate(&f->cuts, c);
 
-	*err = 0;
-	if (!cut || c->type == SBT_REC_CALLERS)
-		return false;
-	return cut->whole_ns != MODEL_UNKNOWN && is_whole_cut(f, c, cut->whole_ns, err);
+	*err = fate == CUT_INSIDE ? model_add_pending(f->model, c->tgid, c->inc, c->tid, c->object,
+						      c->arrive_ns)
+				  : 0;
+	return fate != CUT_FED;
 }
 
 int feed_record(struct feed *f, const struct stream_record *record)

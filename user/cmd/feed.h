@@ -66,6 +66,8 @@ int feed_record(struct feed *feed, const struct stream_record *record);
 int feed_cut(struct feed *feed, uint32_t tgid, uint32_t inc, uint32_t families, uint64_t t_ns);
 /* Is the record of a process of which nothing is fed any more? *err: of noting it. */
 bool feed_is_cut(struct feed *feed, const struct sbt_crossing *c, int *err);
+/* Is the crossing of a family that is fed no more, and later than that? Then feed_record() feeds nothing of it. */
+bool feed_is_shed(const struct feed *feed, const struct sbt_crossing *c);
 /* What a thread that lives did after its last departure: at the end, before model_finish(). */
 int feed_tail(struct feed *feed, const struct sbt_crossing_full *tail);
 /* What a thread did at one place, summed by the kernel: at the end, likewise. */

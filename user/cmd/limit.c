@@ -31,7 +31,7 @@ struct watched {
 	bool gone; /* it was let go as a whole */
 };
 
-/* Let go, and not all that it did before has been fed. */
+/* Let go, or some of its families, and not all that it did there before has been fed. */
 struct leaving {
 	uint32_t tgid, inc;
 	struct model_shed shed;
@@ -178,16 +178,17 @@ static uint64_t grown(uint64_t now, uint64_t before)
 	return now > before ? now - before : 0;
 }
 
-/*
- * Families that can be shed alone: such as have probes for themselves, and whose barriers are of no use to others' (a wait on
- * a condition variable or a futex may be of a parallel part; markers name what is inside of them).
- */
-#define APART                                                                         \
-	(1u << SBT_FAMILY_PTHREAD | 1u << SBT_FAMILY_GOMP | 1u << SBT_FAMILY_LIBOMP | \
-	 1u << SBT_FAMILY_MPI | 1u << SBT_FAMILY_STD | 1u << SBT_FAMILY_USER)
-
-static void fill_units(const struct limit *l, const struct watched *w, struct ceiling_process *out)
+/* Families that cannot be shed alone: markers that name phases, which would end with them and not say so. */
+static uint32_t never_alone(const struct limit *l, uint32_t proc)
 {
+	bool phases = conceptual_marks(present_env(l->env.present)->conceptual, proc);
+
+	return phases ? 1u << SBT_FAMILY_USDT : 0;
+}
+
+static void fill_units(const struct limit *l, uint32_t proc, struct ceiling_process *out)
+{
+	const struct watched *w = &l->procs[proc];
 	uint32_t done = w->shed, i, j, with;
 
 	for (i = 0; i < SBT_FAMILIES; i++) {
@@ -197,7 +198,7 @@ static void fill_units(const struct limit *l, const struct watched *w, struct ce
 			continue;
 		with = attach_families_with(l->env.attach, out->tgid, 1u << i);
 		done |= with;
-		if (with & ~APART)
+		if (with & never_alone(l, proc))
 			continue;
 		*unit = (struct ceiling_unit){ .families = with & out->families };
 		for (j = 0; j < SBT_FAMILIES; j++)
@@ -238,13 +239,13 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 		.tgid = p->tgid,
 		.group = group_of(l, proc),
 		.families = families,
-		.own = families && attach_has_own(l->env.attach, p->tgid, crossed),
+		.own = attach_own_families(l->env.attach, p->tgid, families),
 		.crossings = grown(crossings, gone),
 		.time_ns = w->time_ns,
 		.price_ns = w->time_ns < LEAST_NS ? NAN : price,
 		.excluded_ns = l->env.present->price_excluded,
 	};
-	fill_units(l, w, out);
+	fill_units(l, proc, out);
 	spread_lost(w, out);
 	/* Where the kernel steps, it does so for whoever comes. */
 	if (price > l->env.present->price)
@@ -346,10 +347,10 @@ static int shed(struct limit *l, uint32_t proc, const struct ceiling_process *al
 	if (err)
 		return err;
 	tell(p, l, v, &new->shed);
+	l->nleaving++;
 	if (!whole)
 		return model_shed(l->env.model, p->tgid, p->inc, &new->shed);
 	name_threads(l, p->tgid, p->inc);
-	l->nleaving++;
 	return 0;
 }
 
@@ -389,9 +390,6 @@ static void let_leave(struct limit *l, const struct ceiling_process *all,
 	}
 }
 
-/* Families without probes for themselves: futexes are seen in system calls, fork-join by the ends of threads. */
-#define UNPROBED (1u << SBT_FAMILY_FUTEX | 1u << SBT_FAMILY_FORKJOIN)
-
 /* For those who would meet them later: mark_others(). */
 static int note_removed(struct limit *l, const struct ceiling_process *all,
 			const struct ceiling_verdict *v, uint32_t n, uint32_t families,
@@ -411,7 +409,7 @@ static int note_removed(struct limit *l, const struct ceiling_process *all,
 			.cost_ppm = cost_ppm(&v[i]),
 			.limit_ppm = (uint32_t)lround(l->env.limit * 1e6),
 			.because = all[v[i].culprit].tgid,
-			.families = families & ~UNPROBED,
+			.families = families,
 		};
 	return 0;
 }
@@ -429,8 +427,9 @@ static int mark_others(struct limit *l)
 		for (k = 0; k < l->nremoved && !err && p->crossings; k++) {
 			shed = l->removed[k];
 			shed.families &= ~l->procs[i].shed;
-			if (!shed.families || (p->exited && p->end_ns <= shed.t_ns) ||
-			    attach_has_own(l->env.attach, p->tgid, shed.families))
+			shed.families &=
+				~attach_own_families(l->env.attach, p->tgid, shed.families);
+			if (!shed.families || (p->exited && p->end_ns <= shed.t_ns))
 				continue;
 			l->procs[i].shed |= shed.families;
 			err = model_shed(l->env.model, p->tgid, p->inc, &shed);
@@ -548,11 +547,15 @@ static void note_inside(void *ctx, uint32_t tid, const struct sbt_thread *thread
 
 static int leave(struct limit *l, const struct leaving *leaving)
 {
+	bool whole = leaving->shed.families == MODEL_SHED_WHOLE;
 	struct inside inside = { l, leaving };
 	int err;
 
-	attach_each_pending(l->env.attach, note_inside, &inside);
-	pump_end_process(l->env.pump, leaving->tgid, leaving->inc);
+	if (whole)
+		attach_each_pending(l->env.attach, note_inside, &inside);
+	pump_end_families(l->env.pump, leaving->tgid, leaving->inc, leaving->shed.families);
+	if (!whole)
+		return l->error;
 	err = model_shed(l->env.model, leaving->tgid, leaving->inc, &leaving->shed);
 	/* For who reads the recording and has not heard of --cost-limit. */
 	if (!err)

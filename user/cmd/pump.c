@@ -396,7 +396,8 @@ static int take_record(struct pump *p, const struct stream_record *record)
 	}
 	if (err)
 		return err;
-	if (is_candidate(record))
+	/* What is shed is of no meeting any more. */
+	if (is_candidate(record) && !feed_is_shed(p->feed, record->crossing))
 		err = record->crossing->family == SBT_FAMILY_FORKJOIN ? consider_join(p, record)
 								      : consider(p, record);
 	else if (p->held.n)
@@ -467,12 +468,14 @@ int pump_run(struct pump *p, uint64_t until_ns)
 	return err ? err : model_advance(p->model, fed_until(p, until_ns));
 }
 
-void pump_end_process(struct pump *p, uint32_t tgid, uint32_t inc)
+void pump_end_families(struct pump *p, uint32_t tgid, uint32_t inc, uint32_t families)
 {
 	if (!p->discover)
 		return;
-	discover_end_process(p->discover, tgid, inc);
-	forkjoin_end_process(p->forkjoin, tgid, inc);
+	if (families & (1u << SBT_FAMILY_COND | 1u << SBT_FAMILY_FUTEX))
+		discover_end_process(p->discover, tgid, inc);
+	if (families & 1u << SBT_FAMILY_FORKJOIN)
+		forkjoin_end_process(p->forkjoin, tgid, inc);
 }
 
 int pump_finish(struct pump *p)

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Of a process that is traced no more: which records are of before. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cmd/cuts.c"
+
+#define PID	100
+#define INC	7
+#define UNTIL	1000
+#define PTHREAD (1u << SBT_FAMILY_PTHREAD)
+#define COND	(1u << SBT_FAMILY_COND)
+
+/* @depart: 0 not seen. */
+static struct sbt_crossing crossing(uint8_t family, uint64_t arrive, uint64_t depart,
+				    uint16_t flags)
+{
+	return (struct sbt_crossing){
+		.tgid = PID,
+		.inc = INC,
+		.family = family,
+		.type = SBT_REC_CROSSING,
+		.arrive_ns = arrive,
+		.depart_ns = depart,
+		.flags = flags,
+	};
+}
+
+static int add(void **state, uint32_t families, uint64_t t_ns)
+{
+	return cuts_add(*state, PID, INC, families, t_ns);
+}
+
+static enum cut_fate fate(void **state, uint64_t arrive, uint64_t depart, uint16_t flags)
+{
+	struct sbt_crossing c = crossing(SBT_FAMILY_PTHREAD, arrive, depart, flags);
+
+	return cuts_fate(*state, &c);
+}
+
+static bool is_shed(void **state, uint8_t family, uint64_t arrive)
+{
+	struct sbt_crossing c = crossing(family, arrive, arrive + 5, 0);
+
+	return cuts_is_shed(*state, &c);
+}
+
+static int begin(void **state)
+{
+	*state = calloc(1, sizeof(struct cuts));
+	return *state ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	cuts_free(*state);
+	free(*state);
+	return 0;
+}
+
+static void test_whole(void **state)
+{
+	struct sbt_crossing other = crossing(SBT_FAMILY_PTHREAD, UNTIL + 1, UNTIL + 2, 0);
+
+	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUT_FED);
+	assert_int_equal(add(state, MODEL_SHED_WHOLE, UNTIL), 0);
+	assert_int_equal(fate(state, 900, UNTIL, 0), CUT_FED);
+	assert_int_equal(fate(state, UNTIL, UNTIL + 1, 0), CUT_INSIDE);
+	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUT_GONE);
+	/* It gave up before, or later: the record is of when that was noticed. */
+	assert_int_equal(fate(state, 900, 950, SBT_CROSSING_ABANDONED), CUT_FED);
+	assert_int_equal(fate(state, 900, UNTIL + 1, SBT_CROSSING_ABANDONED), CUT_INSIDE);
+	/* At the end of a region: nobody sees when it goes on. */
+	assert_int_equal(fate(state, 900, 0, SBT_CROSSING_NO_DEPART), CUT_FED);
+	/* Another program of the same process. */
+	other.inc++;
+	assert_int_equal(cuts_fate(*state, &other), CUT_FED);
+	/* What is said twice holds from the first time on. */
+	assert_int_equal(add(state, MODEL_SHED_WHOLE, UNTIL + 100), 0);
+	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUT_GONE);
+}
+
+static void test_parts(void **state)
+{
+	struct sbt_crossing c = crossing(SBT_FAMILY_COND, 900, 0, SBT_CROSSING_ABANDONED);
+
+	assert_int_equal(add(state, PTHREAD, UNTIL), 0);
+	assert_false(cuts_of_part(*state, &c));
+	assert_int_equal(add(state, PTHREAD | COND, UNTIL + 100), 0);
+	assert_true(cuts_of_part(*state, &c));
+	assert_false(is_shed(state, SBT_FAMILY_PTHREAD, UNTIL));
+	assert_true(is_shed(state, SBT_FAMILY_PTHREAD, UNTIL + 1));
+	assert_false(is_shed(state, SBT_FAMILY_COND, UNTIL + 100));
+	assert_true(is_shed(state, SBT_FAMILY_COND, UNTIL + 101));
+	assert_false(is_shed(state, SBT_FAMILY_GOMP, UNTIL + 101));
+	/* The process itself goes on. */
+	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUT_FED);
+	assert_int_equal(add(state, MODEL_SHED_WHOLE, UNTIL + 200), 0);
+	assert_int_equal(fate(state, UNTIL + 201, UNTIL + 202, 0), CUT_GONE);
+	assert_true(is_shed(state, SBT_FAMILY_PTHREAD, UNTIL + 1));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_whole, begin, end),
+		cmocka_unit_test_setup_teardown(test_parts, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

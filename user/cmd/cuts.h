@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * --cost-limit: up to when crossings of a process, or of some families of its barriers, are fed. What came later was on its way
+ * when the kernel was told. Pure.
+ */
+#ifndef CMD_CUTS_H
+#define CMD_CUTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "sbt/record.h"
+
+/* Zeroed: nothing is cut. */
+struct cuts {
+	struct hash all; /* (tgid, inc) -> struct cut */
+};
+
+/* What becomes of a record of a process that is traced no more. */
+enum cut_fate {
+	CUT_FED, /* of before, or nothing was cut */
+	CUT_INSIDE, /* who was inside of a barrier then is noted to have been */
+	CUT_GONE, /* nothing of it is fed */
+};
+
+void cuts_free(struct cuts *cuts);
+/*
+ * From @t_ns on all of the process (@families MODEL_SHED_WHOLE), or these (1 << SBT_FAMILY_*); for each the first time counts.
+ * Returns 0 or -ENOMEM.
+ */
+int cuts_add(struct cuts *cuts, uint32_t tgid, uint32_t inc, uint32_t families, uint64_t t_ns);
+enum cut_fate cuts_fate(const struct cuts *cuts, const struct sbt_crossing *c);
+/* Of a family that is fed no more, and later than that: the kernel has numbered it, and that is all. */
+bool cuts_is_shed(const struct cuts *cuts, const struct sbt_crossing *c);
+/*
+ * Of such a family at all: who had come when its probes went, and was not seen to leave for that, did not give up. When it left
+ * nobody knows.
+ */
+bool cuts_of_part(const struct cuts *cuts, const struct sbt_crossing *c);
+
+#endif /* CMD_CUTS_H */
