@@ -336,6 +336,9 @@ def test_limit_part_futexes(t):
     trace, made = two_ways(t, 300, "--discover", "--cost-limit", "0.3", hot="cond", threads=3)
     check_part(trace, made, 0.9e9, "cond", ["forkjoin", "futex"], cut=1)
     check_equal("barriers on futexes", trace.barriers(family="futex"), [])
+    trace, made = two_ways(t, 300, "--discover", "--cost-limit", "5")
+    check_part(trace, made, 0.9e9, "pthread", ["futex"])
+    check_equal("barriers on futexes", trace.barriers(family="futex"), [])
 
 
 def two_ways_forever(t):

@@ -15,8 +15,8 @@
 
 /* What can be shed alone: families whose probes others of the process's barriers do not need. */
 struct ceiling_unit {
-	uint32_t families; /* 1 << SBT_FAMILY_*; in no other unit of the process */
-	uint64_t crossings; /* in the interval */
+	uint32_t families; /* 1 << SBT_FAMILY_* */
+	uint64_t crossings; /* in the interval; in no other unit of the process */
 };
 
 /* One that is traced and lives, over an interval. */

@@ -186,25 +186,29 @@ static uint32_t never_alone(const struct limit *l, uint32_t proc)
 	return phases ? 1u << SBT_FAMILY_USDT : 0;
 }
 
+/*
+ * Crossings of a family are in one unit alone. Futexes go with whatever is shed, but alone as well: they come first.
+ */
 static void fill_units(const struct limit *l, uint32_t proc, struct ceiling_process *out)
 {
 	const struct watched *w = &l->procs[proc];
-	uint32_t done = w->shed, i, j, with;
+	uint32_t done = w->shed, i, j, k, with;
 
-	for (i = 0; i < SBT_FAMILIES; i++) {
+	for (k = 0; k < SBT_FAMILIES; k++) {
 		struct ceiling_unit *unit = &out->units[out->nunits];
 
+		i = (SBT_FAMILY_FUTEX + k) % SBT_FAMILIES;
 		if (done & 1u << i || !(out->families & 1u << i))
 			continue;
 		with = attach_families_with(l->env.attach, out->tgid, 1u << i);
+		if (!(with & never_alone(l, proc))) {
+			*unit = (struct ceiling_unit){ .families = with & out->families };
+			for (j = 0; j < SBT_FAMILIES; j++)
+				if (with & ~done & 1u << j)
+					unit->crossings += grown(w->now[j], w->by_family[j]);
+			out->nunits++;
+		}
 		done |= with;
-		if (with & never_alone(l, proc))
-			continue;
-		*unit = (struct ceiling_unit){ .families = with & out->families };
-		for (j = 0; j < SBT_FAMILIES; j++)
-			if (with & 1u << j)
-				unit->crossings += grown(w->now[j], w->by_family[j]);
-		out->nunits++;
 	}
 }
 
