@@ -188,6 +188,8 @@ def test_limit_system(t):
     tracer = t.attach("-a", "--comm", "limitgen", "--cost-limit", "0.5", "--hang", "0.7")
     first = t.gen(*HOT, "--forever", "--log", log, name=program)
     wait_for("it is let go of", lambda: f"process {first.pid} (" in tracer.process.err, 20)
+    # Probes go soon, not at once.
+    time.sleep(1.5)
     second = t.gen(*CALM, "--duration", "1", name=program)
     second.wait()
     first.signal(15)
