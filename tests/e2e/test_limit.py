@@ -61,19 +61,6 @@ def test_limit_exact(t):
         check_equal("it says so", trace.result.err.count(" is traced up to "), 1)
 
 
-def test_limit_speed(t):
-    seconds = 4
-    trace = t.trace([workload("bench_crossing"), "--threads", "1", "--seconds", str(seconds)],
-                    "--cost-limit", "5")
-    p = check_let_go(trace, 0.9e9, comm="bench_crossing")
-    total = json.loads(trace.result.out.strip().splitlines()[-1])["episodes"]
-    seen = p["shed_ns"] / 1e9
-    before = p["episodes"] / seen
-    after = (total - p["episodes"]) / (seconds - seen)
-    # A crossing alone takes 20 ns, and 700 and more with probes; their removal takes a moment.
-    check(after > 3 * before, f"{before:.0f} meetings a second with probes, {after:.0f} without")
-
-
 def test_limit_calm(t):
     path = t.path()
     trace = t.trace([workload("gen"), *CALM, "--duration", "3", "--log", path], "--cost-limit", "5")
@@ -298,6 +285,14 @@ def check_faster(made, before, saved):
         return (made["cpu_ns"][last] - made["cpu_ns"][first]) / (made["hot"][last] - made["hot"][first])
     slow, fast = price(0, before - 1), price(-50, -1)
     check(slow - fast > saved, f"{slow:.0f} ns with probes, {fast:.0f} without: less than {saved:.0f} saved")
+
+
+def test_limit_speed(t):
+    """Of a process that is let go of as a whole."""
+    trace, made = two_ways(t, 300, "--cost-limit", "0.0005")
+    p = check_let_go(trace, 0.9e9, comm="two_ways")
+    at = p["shed_ns"] + trace.session["clock_start_ns"]
+    check_faster(made, sum(ended <= at for ended in made["ended_ns"]), trace.end["crossing_cost_ns"] / 2)
 
 
 def test_limit_part(t):

@@ -16,8 +16,11 @@
 #define LOOK_NS	    1000000000ULL
 /* A process whose threads were there for less of an interval is left to the next one. */
 #define LEAST_NS    (LOOK_NS / 2)
-/* How often it is looked, each 0.2 ms, whether all have left whose barriers' probes go. */
-#define LEAVE_LOOKS 25
+/*
+ * How often it is looked, each 0.2 ms, whether all have left whose barriers' probes go: 50 ms, for who is inside may have to wait
+ * for a CPU; as long as the rings are left to themselves anyway.
+ */
+#define LEAVE_LOOKS 250
 
 /* A process of the model's, by its index there. */
 struct watched {
