@@ -276,6 +276,10 @@ def check_part(trace, made, low, family="pthread", beside=(), cut=0):
     return at, len(before)
 
 
+# A crossing costs 750 ns and more: what the calibration says is no measure, it may be twice that on a busy host.
+RECORDED_NS = 600
+
+
 def check_faster(made, before, saved):
     """
     So much of its CPU time that a crossing takes is gone: others use the CPUs as well. In the last rounds, for it takes its
@@ -292,7 +296,7 @@ def test_limit_speed(t):
     trace, made = two_ways(t, 300, "--cost-limit", "0.0005")
     p = check_let_go(trace, 0.9e9, comm="two_ways")
     at = p["shed_ns"] + trace.session["clock_start_ns"]
-    check_faster(made, sum(ended <= at for ended in made["ended_ns"]), trace.end["crossing_cost_ns"] / 2)
+    check_faster(made, sum(ended <= at for ended in made["ended_ns"]), RECORDED_NS)
 
 
 def test_limit_part(t):
@@ -301,7 +305,7 @@ def test_limit_part(t):
         trace, made = two_ways(t, 300, "--cost-limit", "5", "--attach", method, "--hang", "0.7")
         at, before = check_part(trace, made, 0.9e9)
         check_in("stderr", ", of the barriers of pthread: ", trace.result.err)
-        check_faster(made, before, trace.end["crossing_cost_ns"] / 2)
+        check_faster(made, before, RECORDED_NS)
 
 
 def test_limit_part_cond(t):
