@@ -561,7 +561,7 @@ static __noinline int crossing_write_parts(struct sbt_thread *t, struct sbt_acco
 	crossing_fill(&r->crossing, t, depart_ns, cpu, HAS_PARTS);
 	fill_inside(&r->inside, a);
 	fill_parts(&r->parts, a);
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(r, crossing_wake(t, cpu));
 	return 0;
 }
 
@@ -585,7 +585,7 @@ static __noinline int crossing_write_counters(struct sbt_thread *t, struct sbt_a
 		fill_inside(&f->inside, a);
 		fill_parts(&f->parts, a);
 		fill_counters(&f->counters, c);
-		bpf_ringbuf_submit(f, BPF_RB_NO_WAKEUP);
+		bpf_ringbuf_submit(f, crossing_wake(t, cpu));
 		return 0;
 	}
 	r = crossing_reserve(cpu, sizeof(*r));
@@ -594,7 +594,7 @@ static __noinline int crossing_write_counters(struct sbt_thread *t, struct sbt_a
 	crossing_fill(&r->crossing, t, depart_ns, cpu, HAS_COUNTERS);
 	fill_inside(&r->inside, a);
 	fill_counters(&r->counters, c);
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(r, crossing_wake(t, cpu));
 	return 0;
 }
 
@@ -614,7 +614,7 @@ static __noinline int crossing_write_inside(struct sbt_thread *t, struct sbt_acc
 		return 0;
 	crossing_fill(&r->crossing, t, depart_ns, cpu, HAS_INSIDE);
 	fill_inside(&r->inside, a);
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(r, crossing_wake(t, cpu));
 	return 0;
 }
 
@@ -703,8 +703,7 @@ static __always_inline void crossing_write(struct sbt_thread *t, __u32 index, __
 		c = crossing_reserve(cpu, sizeof(*c));
 		if (c) {
 			crossing_fill(c, t, depart_ns, cpu, a ? SBT_CROSSING_ACCOUNTED : 0);
-			/* The reader polls on a timer: a wake-up would cost more than the probe. */
-			bpf_ringbuf_submit(c, BPF_RB_NO_WAKEUP);
+			bpf_ringbuf_submit(c, crossing_wake(t, cpu));
 		}
 	}
 	if (a) {

@@ -107,7 +107,7 @@ static __noinline __u64 callers_sample(const struct sbt_thread *t, const struct 
 		sample_fill(s, t, w, name, now);
 		s->len = stack_bytes(s->bytes, w->sp, SBT_CALLERS_BYTES);
 	}
-	bpf_ringbuf_submit(s, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(s, ring_wake(cpu));
 	return name;
 }
 

@@ -109,7 +109,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 			/* The first of a process: its waits are to be seen from now on. */
 			bpf_ringbuf_submit(e, config.discover && parent->signal->nr_threads <= 2
 						      ? BPF_RB_FORCE_WAKEUP
-						      : BPF_RB_NO_WAKEUP);
+						      : event_wake());
 		}
 		return 0;
 	}
@@ -129,7 +129,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		e->parent_tgid = ptgid;
 		e->parent_inc = p->inc;
 		BPF_CORE_READ_STR_INTO(&e->comm, child, comm);
-		bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+		bpf_ringbuf_submit(e, event_wake());
 	}
 	return 0;
 }
@@ -170,7 +170,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 			e->flags =
 				(last ? SBT_EVENT_LEADER : 0) | (pending ? SBT_EVENT_PENDING : 0);
 			bpf_get_current_comm(e->comm, sizeof(e->comm));
-			bpf_ringbuf_submit(e, last ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+			bpf_ringbuf_submit(e, last ? BPF_RB_FORCE_WAKEUP : event_wake());
 		}
 	}
 	if (last) {

@@ -374,6 +374,34 @@ static __always_inline void *ring_reserve(__u32 cpu, __u64 size)
 	return room;
 }
 
+/* The reader polls on a timer, and seldom where little comes: from then on it is to come at once. */
+static __always_inline __u64 wake_if_full(void *ring)
+{
+	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) * 2 >
+			       bpf_ringbuf_query(ring, BPF_RB_RING_SIZE)
+		       ? BPF_RB_FORCE_WAKEUP
+		       : BPF_RB_NO_WAKEUP;
+}
+
+static __noinline MAYBE_UNUSED __u64 ring_wake(__u32 cpu)
+{
+	__u32 i = cpu < config.nrings ? cpu : 0;
+	void *ring = bpf_map_lookup_elem(&rings, &i);
+
+	return ring ? wake_if_full(ring) : BPF_RB_NO_WAKEUP;
+}
+
+/*
+ * With what flags a record goes to the ring of @cpu. A wake-up for each would cost more than the probe: one in so many looks
+ * whether the ring fills up. Not the same of all threads, which come at once.
+ */
+#define WAKE_EVERY 64
+
+static __always_inline __u64 crossing_wake(const struct sbt_thread *t, __u32 cpu)
+{
+	return (t->seq + t->tid) & (WAKE_EVERY - 1) ? BPF_RB_NO_WAKEUP : ring_wake(cpu);
+}
+
 static __always_inline void *crossing_reserve(__u32 cpu, __u64 size)
 {
 	void *room = ring_reserve(cpu, size);
@@ -423,6 +451,12 @@ static __always_inline struct sbt_event *event_new(__u32 type, __u64 now)
 	e->t_ns = now;
 	e->type = type;
 	return e;
+}
+
+/* With what flags an event goes to the ring that nobody need be told of at once. */
+static __always_inline __u64 event_wake(void)
+{
+	return wake_if_full(&events);
 }
 
 /* The file that a process runs. */

@@ -255,6 +255,17 @@ void ring_show_events(struct stream *stream, void (*each)(void *ctx, const struc
 	}
 }
 
+uint64_t ring_read(const struct stream *stream)
+{
+	const struct ring_stream *s = (const struct ring_stream *)stream;
+	uint64_t bytes = 0;
+	uint32_t i;
+
+	for (i = 0; i < s->n; i++)
+		bytes += s->rings[i].pos;
+	return bytes;
+}
+
 uint64_t ring_consumed(const struct stream *stream)
 {
 	return ((const struct ring_stream *)stream)->crossings;

@@ -29,6 +29,8 @@ int ring_open(const int *fds, uint32_t n, size_t bytes, int events_fd, size_t ev
 void ring_show_events(struct stream *stream, void (*each)(void *ctx, const struct sbt_event *event),
 		      void *ctx);
 
+/* Bytes that have been read of all rings so far. */
+uint64_t ring_read(const struct stream *stream);
 /* Crossings handed out so far. */
 uint64_t ring_consumed(const struct stream *stream);
 
