@@ -3,10 +3,11 @@
 """Lost records: counted exactly, said plainly, never taken for an imbalance."""
 
 import os
+import re
 import signal
 import time
 
-from harness import (SBT, Trace, check, check_equal, check_in, check_last, genlog, read_csv,
+from harness import (SBT, Trace, check, check_between, check_equal, check_in, check_last, genlog, read_csv,
                      wait_for, workload)
 
 TINY = ["--ring-size", "4"]
@@ -157,3 +158,24 @@ def test_nothing_is_lost_back_to_back(t):
     check_equal("incomplete", trace.end["incomplete"], 0)
     rounds = int(trace.result.out.split("rounds=")[1].split()[0])
     check_equal("episodes", trace.end["episodes"], rounds)
+
+
+def sleeps(process):
+    with open(f"/proc/{process.pid}/status", encoding="ascii") as f:
+        return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", f.read(), re.M).group(1))
+
+
+def test_seldom_awake(t):
+    """Where little is to be read sbt-trace wakes up seldom: a team that fills the CPUs waits for whoever takes one."""
+    target = t.gen("--threads", "2", "--work", "fixed:0=1ms,1=1ms", "--forever", wait=True)
+    tracer = t.attach("-p", str(target.pid))
+    target.begin()
+    time.sleep(0.5)
+    before = sleeps(tracer.process)
+    time.sleep(1)
+    woken = sleeps(tracer.process) - before
+    trace = tracer.stop()
+    check(trace.end["crossings"] > 100, f"hardly anything was crossed: {trace.end}")
+    trace.nothing_lost()
+    check_between("times that it woke up in a second", woken, 5, 50)
+
