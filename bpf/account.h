@@ -440,7 +440,7 @@ static __always_inline void fill_inside(struct sbt_inside *in, const struct sbt_
 	in->oncpu_ns = a->times[SBT_TIME_ONCPU] - a->mark.times[SBT_TIME_ONCPU];
 	in->runq_ns = a->times[SBT_TIME_RUNQ] - a->mark.times[SBT_TIME_RUNQ];
 	in->ran = a->runs[runs_most(a)].tid;
-	in->pad = 0;
+	in->switches = a->switches - a->mark.switches;
 }
 
 static __always_inline void fill_parts(struct sbt_parts *p, const struct sbt_account *a)

@@ -216,7 +216,7 @@ struct sbt_inside {
 	__u64 oncpu_ns; /* spinning */
 	__u64 runq_ns; /* released, and waiting for a CPU */
 	__u32 ran; /* the task that had the CPU; 0 none */
-	__u32 pad;
+	__u32 switches;
 };
 
 /* Between the last departure (or the start) and the arrival. Times in ns. */

@@ -237,6 +237,7 @@ def estimates(result):
             ("phases of 5 us, one thread", 1, 100000, 0.005, ()),
             ("phases of 20 us, two threads", 2, 20000, 0.02, ()),
             ("phases of 20 us, four counters", 2, 20000, 0.02, COUNTERS),
+            ("phases of 1 ms, two threads", 2, 2000, 1, ()),
             ("back to back, four threads", 4, 20000, 0, ())):
         argv = [workload("bench_phases"), "--threads", str(threads), "--rounds", str(rounds),
                 "--steps", str(int(per_ms * ms))]

@@ -47,6 +47,14 @@ static void test_shares(void **state)
 	p = process(0, PTHREAD, 0.5);
 	p.time_ns = 0;
 	assert_true(isnan(ceiling_share(&p)));
+	/* What it does not cross costs as well, and goes with the whole only. */
+	p = process(0, PTHREAD, 0.5);
+	p.excluded_ns = 400;
+	p.other_ns = 0.1 * (double)p.time_ns;
+	assert_true(fabs(ceiling_share(&p) - 0.6) < 1e-9);
+	assert_true(fabs(ceiling_share_excluded(&p, CEILING_WHOLE) - 0.2 / 0.6) < 1e-9);
+	assert_true(fabs(ceiling_share_excluded(&p, PTHREAD) - 0.6) < 1e-9);
+	p.other_ns = 0;
 	/* More than there is: estimates may be wrong. */
 	p = process(0, PTHREAD, 3);
 	assert_true(ceiling_share_excluded(&p, CEILING_WHOLE) == 1);

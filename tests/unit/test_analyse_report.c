@@ -865,7 +865,37 @@ static void test_cost(void **state)
 	assert_int_equal(report_build(r->model, &e, &rep), 0);
 	assert_true(rep.processes[0].cost_ns == REPORT_UNKNOWN);
 	report_free(&rep);
+	/* Two of the four have to take turns: what is added to one the others wait for. */
+	e.crossing_cost_ns = 1000;
+	e.ncpus = 2;
+	assert_int_equal(report_build(r->model, &e, &rep), 0);
+	assert_near(rep.processes[0].cost_share, 0.002, 1e-5);
+	report_free(&rep);
 	run_free(r);
+}
+
+/* Crossings, those at meetings where threads slept, and switches between barriers. */
+static void test_cost_formula(void **state)
+{
+	struct report_env e = { .slept_cost_ns = 3000, .switch_cost_ns = 500 };
+	struct model_sums sums = { .switches = 7, .inside_switches = 90, .slept = 30 };
+
+	(void)state;
+	/* Of two that meet one sleeps: both pay. */
+	assert_near(report_cost(&e, 1000, 60, &sums), 60000 + 60 * 3000 + 7 * 500, 1e-6);
+	assert_near(report_cost(&e, 1000, 100, &sums), 100000 + 60 * 3000 + 7 * 500, 1e-6);
+	/* Of many all but one do: each pays once. */
+	assert_near(report_cost(&e, 1000, 40, &sums), 40000 + 40 * 3000 + 7 * 500, 1e-6);
+	/* What is not known is not in it; without the price of a crossing nothing is known. */
+	e.slept_cost_ns = e.switch_cost_ns = NAN;
+	assert_near(report_cost(&e, 1000, 60, &sums), 60000, 1e-6);
+	assert_true(isnan(report_cost(&e, NAN, 60, &sums)));
+
+	assert_int_equal(report_time(&e, 4000, 1000), 4000);
+	e.ncpus = 2;
+	assert_int_equal(report_time(&e, 4000, 1000), 2000);
+	assert_int_equal(report_time(&e, 1500, 1000), 1500);
+	assert_int_equal(report_time(&e, 4000, UINT64_MAX), 4000);
 }
 
 /* While it runs, the figures are those of an end at that moment. */
@@ -960,6 +990,7 @@ int main(void)
 		cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_cost_formula),
 		cmocka_unit_test(test_interim),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_only_incomplete),

@@ -194,6 +194,8 @@ static inline void data_report(struct report *r)
 	r->nlosses = 2;
 	r->complete = true;
 	r->crossing_cost_ns = 1210.5;
+	r->slept_cost_ns = 3140.25;
+	r->switch_cost_ns = 612.5;
 	r->tracer_cpu_ns = 61000000;
 
 	data_site(&b[0], "#5c1e70d2", NULL, "lu_worker", 88);

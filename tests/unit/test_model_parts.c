@@ -829,6 +829,7 @@ static void invent(uint64_t *seed, struct rec *rec, uint64_t work)
 		d->counters[1] = rec->c.arrive_ns;
 		d->inside_counters[1] = rec->c.depart_ns;
 		d->switches = rnd_to(seed, 5);
+		d->inside_switches = rnd_to(seed, 3);
 		d->inside_runq_ns = part(seed, &wait);
 		d->inside_oncpu_ns = part(seed, &wait);
 		rec->parts = *d;
@@ -857,6 +858,8 @@ static void add_parts(struct model_sums *s, const struct rec *rec, uint64_t work
 	s->inside_known_ns += rec->c.depart_ns - rec->c.arrive_ns;
 	s->inside_oncpu_ns += rec->parts.inside_oncpu_ns;
 	s->inside_runq_ns += rec->parts.inside_runq_ns;
+	s->inside_switches += rec->parts.inside_switches;
+	s->slept += rec->parts.inside_switches > 0;
 	s->inside_counters[1] += rec->parts.inside_counters[1];
 	s->counted += rec->parts.ncounters > 0;
 	if (work == MODEL_UNKNOWN)

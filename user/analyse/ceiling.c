@@ -8,9 +8,15 @@
 /* Of its time, whatever is said to be saved. */
 #define LEAST_LEFT 0.05
 
+/* In the interval. */
+static double cost_of(const struct ceiling_process *p)
+{
+	return (double)p->crossings * p->price_ns + p->other_ns;
+}
+
 double ceiling_share(const struct ceiling_process *p)
 {
-	return p->time_ns ? (double)p->crossings * p->price_ns / (double)p->time_ns : NAN;
+	return p->time_ns ? cost_of(p) / (double)p->time_ns : NAN;
 }
 
 /* Crossings of these families, as far as they can be told from the others. */
@@ -30,8 +36,9 @@ static uint64_t crossings_of(const struct ceiling_process *p, uint32_t families)
 /* Without what is saved it crosses more often: so many crossings take less time. */
 double ceiling_share_excluded(const struct ceiling_process *p, uint32_t families)
 {
-	double saved = (double)crossings_of(p, families) * (p->price_ns - p->excluded_ns);
-	double left = (double)p->crossings * p->price_ns - saved;
+	double saved = (double)crossings_of(p, families) * (p->price_ns - p->excluded_ns) +
+		       (families == CEILING_WHOLE ? p->other_ns : 0);
+	double left = cost_of(p) - saved;
 	double time = (double)p->time_ns - saved;
 
 	if (isnan(saved) || !p->time_ns)
@@ -56,14 +63,15 @@ static const struct ceiling_unit *dearest(const struct ceiling_process *p, uint3
 }
 
 /*
- * What those that are not among @families cost, crossed as often as now. Without what is saved the process may come to them more
+ * What all but those among @families costs, as often as it comes now. Without what is saved the process may come to them more
  * often: how much more nobody knows. What is saved may be all of the time but a hundredth, and as much that estimate may
  * err, so that an answer in what is left of the time would be the error's.
  */
 static double share_of_rest(const struct ceiling_process *p, uint32_t families)
 {
-	return (double)(p->crossings - crossings_of(p, families)) * p->price_ns /
-	       (double)p->time_ns;
+	double crossings = (double)(p->crossings - crossings_of(p, families));
+
+	return (crossings * p->price_ns + p->other_ns) / (double)p->time_ns;
 }
 
 uint32_t ceiling_choose(const struct ceiling_process *p, double limit)

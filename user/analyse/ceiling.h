@@ -33,6 +33,7 @@ struct ceiling_process {
 	struct ceiling_unit
 		units[CEILING_UNITS]; /* what is in none of them goes with the whole process only */
 	double price_ns; /* of a crossing; NAN unknown: it never costs too much */
+	double other_ns; /* in the interval, whatever it crosses: goes with the whole process only */
 	double excluded_ns; /* the same where nothing is recorded, and the probes are still there; NAN unknown */
 };
 

@@ -399,12 +399,40 @@ static int process_folded(struct build *b, const struct model_proc *p, struct re
 	return err;
 }
 
-static void process_cost(struct build *b, const struct model_proc *p, struct report_process *out)
+/* Unknown prices are of what is not there to be paid for, or cannot be had: what else there is stands. */
+static double cost_of(double price, uint64_t n)
+{
+	return isnan(price) ? 0 : price * (double)n;
+}
+
+double report_cost(const struct report_env *env, double crossing_ns, uint64_t crossings,
+		   const struct model_sums *sums)
+{
+	uint64_t with = 2 * sums->slept;
+
+	/* Somebody comes last and does not sleep, and then the others wait for who is woken, and its probes. */
+	if (with > crossings)
+		with = crossings;
+	return crossing_ns * (double)crossings + cost_of(env->slept_cost_ns, with) +
+	       cost_of(env->switch_cost_ns, sums->switches);
+}
+
+uint64_t report_time(const struct report_env *env, uint64_t threads_ns, uint64_t elapsed_ns)
+{
+	uint64_t cpus_ns;
+
+	if (!env->ncpus || __builtin_mul_overflow(elapsed_ns, env->ncpus, &cpus_ns))
+		return threads_ns;
+	return threads_ns < cpus_ns ? threads_ns : cpus_ns;
+}
+
+static void process_cost(struct build *b, const struct model_proc *p,
+			 const struct model_sums *spent, struct report_process *out)
 {
 	const struct report_env *env = b->env;
 	double price = env->crossing_cost ? env->crossing_cost(env->ctx, p) : env->crossing_cost_ns;
 	uint64_t hits = out->crossings + conceptual_marks(env->conceptual, out->index);
-	double cost = price * (double)hits;
+	double cost = report_cost(env, price, hits, spent);
 	uint64_t time = out->outside_ns, i;
 
 	out->cost_ns = REPORT_UNKNOWN;
@@ -415,7 +443,7 @@ static void process_cost(struct build *b, const struct model_proc *p, struct rep
 	/* Phases are from release to release: what the threads wait is part of them. */
 	for (i = 0; i < out->nmembers; i++)
 		time += out->members[i].idle_ns;
-	out->cost_share = share_of(cost, (double)time);
+	out->cost_share = share_of(cost, (double)report_time(env, time, out->elapsed_ns));
 }
 
 static void process_facts(struct build *b, const struct model_proc *p, struct report_process *out)
@@ -492,7 +520,7 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 		out->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
 	efficiency_losses(&out->efficiency, &out->lost_static, &out->lost_rotating,
 			  &out->lost_transfer);
-	process_cost(b, p, out);
+	process_cost(b, p, &spent, out);
 	out->useful_oncpu = efficiency_oncpu(&spent);
 	process_openmp(b, p, index, members, n, out);
 	out->ncounters = parts_counters_n(b->env);
@@ -728,6 +756,8 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	out->ambiguous = totals->ambiguous;
 	out->crossings = totals->crossings;
 	out->crossing_cost_ns = env->crossing_cost_ns;
+	out->slept_cost_ns = env->slept_cost_ns;
+	out->switch_cost_ns = env->switch_cost_ns;
 	out->tracer_cpu_ns = env->tracer_cpu_ns;
 	out->accounted = env->causes != NULL;
 	out->aggregate = env->aggregate;

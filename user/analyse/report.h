@@ -243,8 +243,8 @@ struct report_process {
 	double omp_load_balance, omp_scheduling, omp_serialisation;
 	uint32_t ncounters; /* of all threads, over the whole run */
 	struct report_counter *counters;
-	uint64_t cost_ns; /* estimated: hits x calibrated price; REPORT_UNKNOWN */
-	double cost_share; /* of its threads' time */
+	uint64_t cost_ns; /* estimated: report_cost(); REPORT_UNKNOWN */
+	double cost_share; /* of its threads' time, as far as there are CPUs for them */
 	/*
 	 * It was traced up to this moment only, for tracing cost too much (--cost-limit): all figures are of the time before.
 	 * REPORT_UNKNOWN: to its end.
@@ -336,6 +336,7 @@ struct report {
 	bool complete; /* nothing was lost */
 	bool cut; /* read from a recording that ends before the run did */
 	double crossing_cost_ns; /* calibrated price of a crossing; NAN unknown */
+	double slept_cost_ns, switch_cost_ns; /* as in report_env */
 	uint64_t tracer_cpu_ns; /* CPU time sbt-trace itself used; REPORT_UNKNOWN */
 	bool accounted; /* where threads' time goes was looked at: page faults are dearer for all */
 	bool aggregate; /* all comes of sums made in the kernel: of single meetings nothing is known */
@@ -359,6 +360,8 @@ struct report_env {
 	/* One crossing of this process, both probes, ns; NAN unknown. NULL: crossing_cost_ns for all. */
 	double (*crossing_cost)(void *ctx, const struct model_proc *proc);
 	double crossing_cost_ns; /* one crossing, both probes; NAN unknown */
+	double slept_cost_ns; /* so much more where threads sleep at the barrier, switches included; NAN unknown */
+	double switch_cost_ns; /* to account for a thread's losing a CPU and getting one again; NAN unknown */
 	uint64_t tracer_cpu_ns;
 	uint64_t produced, consumed;
 	const struct report_loss *losses;
@@ -388,6 +391,18 @@ struct report_env {
  */
 int report_build(const struct model *model, const struct report_env *env, struct report *out);
 void report_free(struct report *report);
+
+/*
+ * What tracing cost, ns: @crossings at @crossing_ns each, more for those at meetings where threads slept, and their switches
+ * between barriers, by the prices that @env knows. NAN: @crossing_ns is.
+ */
+double report_cost(const struct report_env *env, double crossing_ns, uint64_t crossings,
+		   const struct model_sums *sums);
+/*
+ * What to hold that against: the time of threads, ns, in @elapsed_ns. More of them than there are CPUs take turns, and what is
+ * added to one the others wait for.
+ */
+uint64_t report_time(const struct report_env *env, uint64_t threads_ns, uint64_t elapsed_ns);
 
 /*
  * Of the time of an OpenMP process's threads, the shares lost in serial parts (one thread works, the others of its team have

@@ -267,4 +267,15 @@ double attach_calibrate_excluded(struct attach *attach, void (*drain)(void *ctx)
 /* The same for the commonest case, by the probe that attach_new() has left on us: a few milliseconds, any time. */
 double attach_calibrate_quick(struct attach *attach, void (*drain)(void *ctx), void *ctx);
 
+/*
+ * The same of one at a barrier where threads sleep, with their switches: how much longer a meeting of two takes of which the first
+ * to come sleeps. NAN where nobody's time is accounted for, too: who sleeps is not known.
+ */
+double attach_calibrate_slept(struct attach *attach, void (*drain)(void *ctx), void *ctx);
+/*
+ * What it takes to account for a thread's losing a CPU and getting one again, ns, by those of traced threads between @from and
+ * @to that were timed. NAN: there was none.
+ */
+double attach_switch_ns(const struct sbt_counts *from, const struct sbt_counts *to);
+
 #endif /* ATTACH_ATTACH_H */

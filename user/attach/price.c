@@ -115,3 +115,38 @@ double attach_calibrate_quick(struct attach *a, void (*drain)(void *ctx), void *
 {
 	return calibrate_self(a, false, a->only_exits, drain, ctx);
 }
+
+static void forget_one(void *ctx, uint32_t tid)
+{
+	forget_thread(ctx, tid);
+}
+
+double attach_calibrate_slept(struct attach *a, void (*drain)(void *ctx), void *ctx)
+{
+	uint32_t self = (uint32_t)getpid(), armed = a->skel->bss->armed;
+	struct calibrate_pair *pair;
+	double price;
+	bool known;
+
+	if (!a->account || calibrate_pair_new(&pair))
+		return NAN;
+	known = !attach_add_process(a, self, 1,
+				    SBT_PROC_SEEN | (a->only_exits ? SBT_PROC_BY_EXIT : 0));
+	if (known)
+		__atomic_store_n(&a->skel->bss->armed, ARMED_SELF, __ATOMIC_SEQ_CST);
+	price = calibrate_pair_run(pair, forget_one, a);
+	__atomic_store_n(&a->skel->bss->armed, armed, __ATOMIC_SEQ_CST);
+	drain(ctx);
+	bpf_map_delete_elem(bpf_map__fd(a->skel->maps.procs), &self);
+	calibrate_pair_free(pair, forget_one, a);
+	forget_thread(a, self);
+	return known ? price : NAN;
+}
+
+double attach_switch_ns(const struct sbt_counts *from, const struct sbt_counts *to)
+{
+	uint64_t n = to->timed - from->timed;
+
+	/* To lose one and to get one are told of each by itself. */
+	return n ? 2 * (double)(to->timed_ns - from->timed_ns) / (double)n : NAN;
+}

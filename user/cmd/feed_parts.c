@@ -62,6 +62,7 @@ bool feed_parts(const struct sbt_crossing *c, uint64_t fault_outside_ns, struct 
 	d->inside_oncpu_ns = inside->oncpu_ns;
 	d->inside_runq_ns = inside->runq_ns;
 	d->inside_ran = inside->ran;
+	d->inside_switches = inside->switches;
 	if (c->flags & SBT_CROSSING_PARTS) {
 		fill_parts(d, next, fault_outside_ns);
 		next = (const struct sbt_parts *)next + 1;

@@ -25,6 +25,8 @@
 /* A process of the model's, by its index there. */
 struct watched {
 	uint64_t crossings; /* at the last look, all */
+	uint64_t switches, slept; /* likewise: as in the sums */
+	struct model_sums sums; /* at this one */
 	uint64_t by_family[SBT_FAMILIES]; /* the same, by its barriers */
 	uint64_t now[SBT_FAMILIES]; /* at this one */
 	uint32_t group;
@@ -102,9 +104,15 @@ static int note_procs(struct limit *l)
 		l->procs[i].group = i;
 		l->procs[i].families = 0;
 		l->procs[i].time_ns = 0;
+		l->procs[i].sums = model_proc(l->env.model, i)->folded.sums;
 		memset(l->procs[i].now, 0, sizeof(l->procs[i].now));
 	}
 	return 0;
+}
+
+static uint64_t grown(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -115,6 +123,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 /* Since the last look: those that cross barriers, whether they work or wait. */
 static void note_times(struct limit *l, uint64_t until)
 {
+	const struct report_env *env = present_env(l->env.present);
 	uint32_t i, n = model_nthreads(l->env.model);
 
 	for (i = 0; i < n; i++) {
@@ -122,9 +131,15 @@ static void note_times(struct limit *l, uint64_t until)
 		uint64_t from = later(t->start_ns, l->look_ns);
 		uint64_t to = t->exited && t->end_ns < until ? t->end_ns : until;
 
-		if (t->proc < l->nprocs && t->crossings && to > from)
+		if (t->proc >= l->nprocs)
+			continue;
+		model_sums_join(&l->procs[t->proc].sums, &t->sums);
+		if (t->crossings && to > from)
 			l->procs[t->proc].time_ns += to - from;
 	}
+	for (i = 0; i < l->nprocs; i++)
+		l->procs[i].time_ns =
+			report_time(env, l->procs[i].time_ns, grown(until, l->look_ns));
 }
 
 static uint32_t group_of(const struct limit *l, uint32_t proc)
@@ -176,11 +191,6 @@ static void note_barriers(struct limit *l)
 	}
 }
 
-static uint64_t grown(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
-}
-
 /* Families that cannot be shed alone: markers that name phases, which would end with them and not say so. */
 static uint32_t never_alone(const struct limit *l, uint32_t proc)
 {
@@ -229,6 +239,20 @@ static void spread_lost(const struct watched *w, struct ceiling_process *out)
 						     (double)out->crossings / (double)known);
 }
 
+/* Beside its price a crossing has that of sleeping there; it is spread over all, whatever they are crossings of. */
+static void fill_switches(const struct limit *l, const struct watched *w,
+			  struct ceiling_process *out)
+{
+	const struct report_env *env = present_env(l->env.present);
+	struct model_sums since = { .slept = grown(w->sums.slept, w->slept) };
+	double slept_ns = report_cost(env, 0, out->crossings, &since);
+
+	since = (struct model_sums){ .switches = grown(w->sums.switches, w->switches) };
+	out->other_ns = report_cost(env, 0, 0, &since);
+	if (out->crossings)
+		out->price_ns += slept_ns / (double)out->crossings;
+}
+
 static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 {
 	const struct model_proc *p = model_proc(l->env.model, proc);
@@ -252,6 +276,7 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 		.price_ns = w->time_ns < LEAST_NS ? NAN : price,
 		.excluded_ns = l->env.present->price_excluded,
 	};
+	fill_switches(l, w, out);
 	fill_units(l, proc, out);
 	spread_lost(w, out);
 	/* Where the kernel steps, it does so for whoever comes. */
@@ -502,6 +527,7 @@ static int look(struct limit *l, uint64_t until)
 
 	if (err)
 		return err;
+	present_priced(l->env.present);
 	note_times(l, until);
 	note_barriers(l);
 	all = calloc(l->nprocs + 1, sizeof(*all));
@@ -516,6 +542,8 @@ static int look(struct limit *l, uint64_t until)
 			procs[n++] = i;
 		}
 		l->procs[i].crossings = p->crossings + p->lost;
+		l->procs[i].slept = l->procs[i].sums.slept;
+		l->procs[i].switches = l->procs[i].sums.switches;
 		memcpy(l->procs[i].by_family, l->procs[i].now, sizeof(l->procs[i].now));
 	}
 	if (!err && n) {

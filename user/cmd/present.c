@@ -109,6 +109,8 @@ void present_init(struct present *p, const struct options *options, struct attac
 		  "more threads at more barriers than there is room for in the kernel's sums", 0 },
 	};
 
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
 	p->options = options;
 	p->attach = attach;
 	p->stream = stream;
@@ -126,6 +128,9 @@ void present_init(struct present *p, const struct options *options, struct attac
 		.departures = env_departures,
 		.crossing_cost = env_price,
 		.crossing_cost_ns = NAN,
+		.slept_cost_ns = NAN,
+		.switch_cost_ns = NAN,
+		.ncpus = cpus > 0 ? (uint32_t)cpus : 0,
 		.tracer_cpu_ns = REPORT_UNKNOWN,
 		.losses = p->losses,
 		.nlosses = PRESENT_LOSSES,
@@ -144,10 +149,7 @@ void present_counting(struct present *p, const struct counting *counting)
 
 void present_account(struct present *p, struct causes *causes)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
 	p->env.causes = causes;
-	p->env.ncpus = cpus > 0 ? (uint32_t)cpus : 0;
 	if (!proc_cpu_nodes(&p->cpu_node, &p->env.ncpu_node))
 		p->env.cpu_node = p->cpu_node;
 }
@@ -173,6 +175,16 @@ void present_prices(struct present *p, double price)
 	p->env.crossing_cost_ns = price;
 }
 
+void present_price_slept(struct present *p, void (*drain)(void *ctx), void *ctx)
+{
+	double price = attach_calibrate_slept(p->attach, drain, ctx);
+
+	if (isnan(price))
+		return;
+	price -= attach_only_exits(p->attach) ? p->price_exit : p->price;
+	p->env.slept_cost_ns = price > 0 ? price : 0;
+}
+
 int present_prices_all(struct present *p, void (*drain)(void *ctx), void *ctx)
 {
 	double price;
@@ -182,6 +194,7 @@ int present_prices_all(struct present *p, void (*drain)(void *ctx), void *ctx)
 	if (isnan(price))
 		return -ENOTSUP;
 	present_prices(p, price);
+	present_price_slept(p, drain, ctx);
 	if (!attach_only_exits(p->attach)) {
 		p->price_stepped = attach_calibrate(p->attach, true, false, drain, ctx);
 		p->price_exit = attach_calibrate(p->attach, false, true, drain, ctx);
@@ -205,6 +218,14 @@ static void count_records(struct present *p)
 	p->env.consumed = ring_consumed(p->stream) - p->consumed_base;
 	if (p->options->aggregate)
 		p->env.consumed += attach_summed(p->attach);
+}
+
+const struct report_env *present_priced(struct present *p)
+{
+	if (!p->ended)
+		count_records(p);
+	p->env.switch_cost_ns = attach_switch_ns(&p->base, &p->last);
+	return &p->env;
 }
 
 void present_counts(struct present *p)
@@ -236,8 +257,7 @@ static void fill_counts(struct present *p)
 {
 	const struct sbt_counts *b = &p->base, *n = &p->last;
 
-	if (!p->ended)
-		count_records(p);
+	present_priced(p);
 	p->losses[0].count = n->lost_ring - b->lost_ring;
 	p->losses[1].count = n->lost_thread - b->lost_thread;
 	p->losses[2].count = n->lost_process - b->lost_process;

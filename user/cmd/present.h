@@ -62,6 +62,13 @@ void present_prices(struct present *present, double price);
  * and instead of present_prices(). @drain as attach_calibrate() has it. Returns 0 or -ENOTSUP: our own hits are not seen.
  */
 int present_prices_all(struct present *present, void (*drain)(void *ctx), void *ctx);
+/*
+ * Measures what one costs where threads sleep: after the others. @drain as attach_calibrate() has it. Where
+ * nobody's time is accounted for it stays unknown.
+ */
+void present_price_slept(struct present *present, void (*drain)(void *ctx), void *ctx);
+/* What tracing cost since present_base(): the prices that are not of a process are brought up to date. */
+const struct report_env *present_priced(struct present *present);
 /* What one crossing costs this process, as far as is known now: ns, NAN unknown. */
 double present_price(struct present *present, const struct model_proc *proc);
 /* Counting begins here. */

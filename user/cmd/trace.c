@@ -477,6 +477,7 @@ static int price_crossings(struct trace *t)
 		return -ENOTSUP;
 	}
 	present_prices(&t->present, price);
+	present_price_slept(&t->present, drain, t);
 	return 0;
 }
 

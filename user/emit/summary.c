@@ -548,9 +548,26 @@ static void cost_of(struct textout *t, const struct report_process *p)
 			"of the barriers, not their figures.");
 }
 
+/* What the estimate is made of. */
+static void cost_prices(struct textout *t, const struct report *r)
+{
+	char cpu[TEXTOUT_CELL], one[TEXTOUT_CELL], slept[TEXTOUT_CELL], away[TEXTOUT_CELL];
+	bool with_slept = isfinite(r->slept_cost_ns), with_switch = isfinite(r->switch_cost_ns);
+
+	textout_wrap(t, TEXTOUT_DIM, "  ", 2,
+		     "One crossing costs %s%s%s%s%s%s; sbt-trace itself used %s of CPU time.",
+		     isfinite(r->crossing_cost_ns)
+			     ? textout_time(one, number_whole(r->crossing_cost_ns))
+			     : "an unknown time",
+		     with_slept ? ", where threads sleep " : "",
+		     with_slept ? textout_time(slept, number_whole(r->slept_cost_ns)) : "",
+		     with_slept ? " more" : "", with_switch ? "; another switch of theirs " : "",
+		     with_switch ? textout_time(away, number_whole(r->switch_cost_ns)) : "",
+		     textout_time(cpu, r->tracer_cpu_ns));
+}
+
 static void summary_cost(struct textout *t, const struct report *r)
 {
-	char cpu[TEXTOUT_CELL], one[TEXTOUT_CELL];
 	uint32_t i;
 
 	textout_line(t, TEXTOUT_BOLD, "COST OF TRACING, estimated");
@@ -559,11 +576,7 @@ static void summary_cost(struct textout *t, const struct report *r)
 	if (r->nprocesses > MOST)
 		textout_line(t, TEXTOUT_DIM, "  %u more processes: --json, --csv.",
 			     r->nprocesses - MOST);
-	textout_line(
-		t, TEXTOUT_DIM, "  One crossing costs %s; sbt-trace itself used %s of CPU time.",
-		isfinite(r->crossing_cost_ns) ? textout_time(one, number_whole(r->crossing_cost_ns))
-					      : "an unknown time",
-		textout_time(cpu, r->tracer_cpu_ns));
+	cost_prices(t, r);
 	/* As measured by tests/bench; nobody who pays it appears above. */
 	if (r->accounted)
 		textout_wrap(

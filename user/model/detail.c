@@ -106,6 +106,7 @@ static void forget_phase(struct model_detail *d)
 		.inside_oncpu_ns = d->inside_oncpu_ns,
 		.inside_runq_ns = d->inside_runq_ns,
 		.inside_ran = d->inside_ran,
+		.inside_switches = d->inside_switches,
 		.ncounters = d->ncounters,
 		.scaled = d->scaled,
 		.unknown = d->unknown,
@@ -128,6 +129,7 @@ static void forget_inside(struct model_detail *d)
 	d->inside_oncpu_ns = MODEL_UNKNOWN;
 	d->inside_runq_ns = 0;
 	d->inside_ran = 0;
+	d->inside_switches = 0;
 	memset(d->inside_counters, 0, sizeof(d->inside_counters));
 }
 
@@ -171,6 +173,8 @@ static void add_inside(struct model_sums *s, const struct model_detail *d, uint6
 	s->inside_known_ns += inside;
 	s->inside_oncpu_ns += d->inside_oncpu_ns;
 	s->inside_runq_ns += d->inside_runq_ns;
+	s->inside_switches += d->inside_switches;
+	s->slept += d->inside_switches > 0;
 	for (i = 0; i < d->ncounters; i++)
 		s->inside_counters[i] += d->inside_counters[i];
 }
@@ -230,6 +234,8 @@ void model_sums_join(struct model_sums *to, const struct model_sums *from)
 	to->inside_known_ns += from->inside_known_ns;
 	to->inside_oncpu_ns += from->inside_oncpu_ns;
 	to->inside_runq_ns += from->inside_runq_ns;
+	to->inside_switches += from->inside_switches;
+	to->slept += from->slept;
 	to->switches += from->switches;
 	to->migrations += from->migrations;
 	to->faults += from->faults;

@@ -113,6 +113,7 @@ struct model_detail {
 	uint64_t inside_oncpu_ns; /* spinning */
 	uint64_t inside_runq_ns; /* released and waiting for a CPU */
 	uint32_t inside_ran; /* who had it */
+	uint32_t inside_switches;
 	uint32_t ncounters;
 	uint8_t scaled; /* a bit a counter: multiplexed */
 	uint8_t unknown; /* a bit a counter: not counted for part of the time */
@@ -185,6 +186,8 @@ struct model_sums {
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	uint64_t inside_runq_ns;
 	uint64_t switches, migrations, faults;
+	uint64_t inside_switches;
+	uint64_t slept; /* crossings of a thread that was switched out inside */
 	uint64_t counters[MODEL_COUNTERS_MAX]; /* phases */
 	uint64_t inside_counters[MODEL_COUNTERS_MAX];
 	uint64_t counted; /* crossings and tails with counters */

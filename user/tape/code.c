@@ -73,6 +73,11 @@ void coder_read(struct coder *c, const uint8_t *bytes, size_t size, struct pool 
 	*c = (struct coder){ .bytes = (uint8_t *)(uintptr_t)bytes, .size = size, .pool = pool };
 }
 
+bool coder_at_end(const struct coder *c)
+{
+	return !c->writing && c->at == c->size;
+}
+
 void coder_free(struct coder *c)
 {
 	free(c->bytes);

@@ -34,6 +34,8 @@ struct coder {
 void coder_write(struct coder *c);
 /* @bytes and @pool must outlive what is read. */
 void coder_read(struct coder *c, const uint8_t *bytes, size_t size, struct pool *pool);
+/* Reading: nothing is left. False of a writer. */
+bool coder_at_end(const struct coder *c);
 /* What @from has written is written behind what @c has. */
 void coder_append(struct coder *c, const struct coder *from);
 /* Of a writer. */

@@ -113,6 +113,13 @@ void code_ending(struct coder *c, struct tape_ending *e)
 	code_u64(c, &e->consumed);
 	CODE_ARRAY(c, e->nlosses, e->losses, code_loss);
 	CODE_ARRAY(c, e->nhangs, e->hangs, code_hang);
+	/* Of before there were these. */
+	if (coder_at_end(c)) {
+		e->slept_cost_ns = e->switch_cost_ns = NAN;
+		return;
+	}
+	code_price(c, &e->slept_cost_ns);
+	code_price(c, &e->switch_cost_ns);
 }
 
 /* --- names ----------------------------------------------------------------------------------------- */

@@ -48,7 +48,8 @@
 	X(block.among, false)                         \
 	X(block.waited, false)                        \
 	X(scaled, false)                              \
-	X(unknown, false)
+	X(unknown, false)                             \
+	X(inside_switches, false)
 
 static const struct {
 	uint16_t at;
