@@ -374,10 +374,13 @@ static __always_inline void *ring_reserve(__u32 cpu, __u64 size)
 	return room;
 }
 
-/* The reader polls on a timer, and seldom where little comes: from then on it is to come at once. */
+/*
+ * The reader polls on a timer, and seldom where little comes: from then on it is to come at once. Early enough for samples of
+ * stacks, which leave half of a ring to the crossings.
+ */
 static __always_inline __u64 wake_if_full(void *ring)
 {
-	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) * 2 >
+	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) * 4 >
 			       bpf_ringbuf_query(ring, BPF_RB_RING_SIZE)
 		       ? BPF_RB_FORCE_WAKEUP
 		       : BPF_RB_NO_WAKEUP;

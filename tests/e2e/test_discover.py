@@ -130,7 +130,8 @@ def test_processes_share_it_and_come_late(t):
     trace, result, unseen = shared_rounds(t, ["--work", "random:1us:30us:1", "--work-by", "sleep"], 1000, "3", "3")
     missed = 1000 - result["matched"]
     check(missed == 0 or unseen > 0, f"{missed} rounds are not whole, and nothing says so")
-    check_equal("extra", result["extra"], 0)
+    # A round of which some threads were not seen is none of the log's.
+    check_between("extra", result["extra"], 0, missed)
     check_equal("complete", trace.end["complete"], unseen == 0)
 
 
@@ -140,7 +141,7 @@ def test_processes_share_it_with_musl(t):
         trace, result, _ = shared_rounds(t, ["--work", "random:1us:30us:1", "--work-by", "sleep"], 1000, threads, processes,
                                          "gen_cond-musl", may=("wait_uncounted",))
         check_between("matched", result["matched"], 500, 1000)
-        check_equal("extra", result["extra"], 0)
+        check_between("extra", result["extra"], 0, 1000 - result["matched"])
         check_equal("whether all was seen is not known", trace.end["lost"]["wait_uncounted"], 1)
         check_equal("complete", trace.end["complete"], False)
 

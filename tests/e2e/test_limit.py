@@ -308,9 +308,18 @@ def test_limit_part(t):
         check_faster(made, before, RECORDED_NS)
 
 
+def limit_for(t, *options):
+    """A limit, in per cent, below what these threads that sleep cost, and above what their switches alone do."""
+    trace, _ = two_ways(t, 60, *options, hot="cond", threads=3)
+    share = trace.process(comm="two_ways")["cost_share"]
+    check_between("share of its time", share, 0.001, 1)
+    return f"{70 * share:.3f}"
+
+
 def test_limit_part_cond(t):
     """A condition variable on which threads meet: what it has in common with the joins of threads goes with it."""
-    for method, limit, beside in (("session", "0.3", ["forkjoin"]), ("perf", "3", [])):
+    for method, beside in (("session", ["forkjoin"]), ("perf", [])):
+        limit = limit_for(t, "--attach", method)
         trace, made = two_ways(t, 300, "--cost-limit", limit, "--attach", method, "--hang", "0.7", hot="cond", threads=3)
         check_part(trace, made, 0.9e9, "cond", beside, cut=1)
 
@@ -334,7 +343,8 @@ def test_limit_part_named(t):
 
 def test_limit_part_futexes(t):
     """Where futexes are looked at: barriers whose probes have gone are not found once more, as such."""
-    trace, made = two_ways(t, 300, "--discover", "--cost-limit", "0.3", hot="cond", threads=3)
+    limit = limit_for(t, "--discover")
+    trace, made = two_ways(t, 300, "--discover", "--cost-limit", limit, hot="cond", threads=3)
     check_part(trace, made, 0.9e9, "cond", ["forkjoin", "futex"], cut=1)
     check_equal("barriers on futexes", trace.barriers(family="futex"), [])
     trace, made = two_ways(t, 300, "--discover", "--cost-limit", "5")

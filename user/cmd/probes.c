@@ -68,24 +68,35 @@ static bool has_waits(const struct module *m)
 	return m->waits.nentries && m->wakes.nentries;
 }
 
+static const char *why_not(int err)
+{
+	switch (err) {
+	case -EADDRINUSE: /* before Linux 5.15 a probe is told by where in its page it is, and by the code there */
+		return "two have the same place in a page and the same code there, which this "
+		       "kernel "
+		       "cannot tell apart: Linux 5.15 can";
+	case -EUSERS:
+		return "as many processes have them as there is room for";
+	default:
+		return strerror(-err);
+	}
+}
+
 /* Once for all: the next process will have the same library. */
 static void say_not_looked_for(struct probes *p, const struct module *m, uint32_t tgid, int err)
 {
 	static const char text[] =
 		"barriers on condition variables, and rounds of threads that are made and joined, "
-		"are "
-		"not looked for in process %u: the probes in %s could not be placed: %s%s";
-	/* Before Linux 5.15 a probe is told by where in its page it is, and by the code there. */
-	const char *why = err == -EADDRINUSE ? " (two have the same place in a page and the same "
-					       "code there, which this kernel cannot tell apart: "
-					       "Linux 5.15 can)"
-					     : "";
+		"are not looked for in process %u%s: the probes in %s could not be placed: %s";
+	const char *more = err == -EUSERS ? " and later ones" : "";
 
-	if (p->waits_refused)
-		msg_verbose(p->options->verbose, text, tgid, m->path, strerror(-err), why);
-	else
-		msg_warn(text, tgid, m->path, strerror(-err), why);
-	p->waits_refused = true;
+	/* One that has ended already needs none. */
+	if (err == -ESRCH || err == p->waits_refused) {
+		msg_verbose(p->options->verbose, text, tgid, more, m->path, why_not(err));
+		return;
+	}
+	msg_warn(text, tgid, more, m->path, why_not(err));
+	p->waits_refused = err;
 }
 
 /* Where threads wait for others in this file, for one process: strangers shall not meet these probes. */
@@ -105,9 +116,12 @@ void probes_waits(struct probes *p, struct module *m, uint32_t tgid, uint32_t in
 		return;
 	if (alone)
 		key ^= hash_mix((uint64_t)inc << 32 | tgid);
-	if (hash_get(&p->waits, key, &value) || hash_count(&p->waits) >= WAITS_MAX ||
-	    hash_put(&p->waits, key, 1))
+	if (hash_get(&p->waits, key, &value))
 		return;
+	if (hash_count(&p->waits) >= WAITS_MAX || hash_put(&p->waits, key, 1)) {
+		say_not_looked_for(p, m, tgid, -EUSERS);
+		return;
+	}
 	err = attach_waits(p->attach, groups, n, pid);
 	if (!err && has_waits(m))
 		err = attach_waits(p->attach, &wakes, 1, pid);

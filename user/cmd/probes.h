@@ -15,7 +15,7 @@ struct probes {
 	struct attach *attach;
 	const struct targets_options *options;
 	struct hash waits; /* (module, tgid, inc) that has probes where threads wait */
-	bool waits_refused; /* and said to be */
+	int waits_refused; /* for which reason, as last said */
 	struct hash
 		returns; /* (module, tgid) that has probes where regions' functions return to: 1 done, 2 cannot */
 	struct hash by_process; /* (module, tgid) that has its probes, with by_process */
