@@ -469,8 +469,12 @@ static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summin
 	last = now - since;
 	if (s->closes && last == arrive) {
 		early = *(volatile __u64 *)&m->episodes[way].early;
-		if (UNLIKELY((__s64)(early - first) > 0) && !((early ^ first) >> SBT_SUM_NS_BITS))
-			first = early;
+		if (UNLIKELY(!((early ^ first) >> SBT_SUM_NS_BITS))) {
+			if ((__s64)(early - first) > 0)
+				first = early;
+			/* All have come who may raise it. It must not be found here when episodes have these numbers again. */
+			m->episodes[way].early = SBT_SUM_EPISODE(episode);
+		}
 		sums_close(sum, s, m, last, first);
 	}
 	s->release_ns = last;

@@ -525,9 +525,8 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 #define UNPROBED_MAX 64
 
 /*
- * A process that was just made has its probes where its threads wait only when user space has put them there. What its
- * threads wait for until then no probe sees: if it turns out to have been a barrier, something is missing there. A wait that
- * does not sleep leaves no trace here either.
+ * A process that was just made has its probes where its threads wait only when user space has put them there: when it makes a
+ * thread, or when the one that it has sleeps as on a condition variable, which it may share with other processes.
  */
 __noinline int unprobed_wait(__u32 tid, __u64 now)
 {

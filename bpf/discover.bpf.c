@@ -236,6 +236,7 @@ static __always_inline struct sbt_thread *cond_begin(struct pt_regs *ctx, __u32 
 	t->waiting.spec = number;
 	t->waiting.words = 0;
 	t->waiting.cpu = bpf_get_smp_processor_id();
+	t->waiting.value = t->waiting.unread = 0;
 	if (!*state && spec->family == SBT_FAMILY_COND)
 		cond_count(t);
 	return t;

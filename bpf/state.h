@@ -523,7 +523,7 @@ struct sbt_lately {
 
 /*
  * A barrier object: who comes is arrival number `arrivals`, of episode arrivals / count. Of an episode the latest and the earliest
- * are kept, with its number in the upper bits: they only grow, and need no resetting.
+ * are kept, with its number in the upper bits: they only grow, and need no resetting (but `early`: it is not written in every episode).
  */
 struct sbt_meeting {
 	__u64 address;

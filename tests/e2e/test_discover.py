@@ -2,10 +2,12 @@
 # Copyright (c) 2026 The sbt-trace authors
 """Barriers that nobody named: what must be found, with every episode, and what must not."""
 
+import os
 import subprocess
+import time
 
 from harness import (check, check_between, check_equal, check_in, check_last, check_waits, genlog,
-                     workload)
+                     wait_for, workload)
 
 WORK = ["--work", "random:1us:300us:1", "--work-by", "sleep"]
 NOT = ["pool", "queue", "pipeline", "mutex", "rwlock", "gun", "timer", "publish", "server", "sem",
@@ -312,6 +314,9 @@ def test_strangers_pay_nothing(t):
     """Condition variables of one process alone are probed: maps of a stranger have no [uprobes]."""
     stranger = t.start([workload("gen_cond"), *WORK, "--threads", "4", "--kind", "generation",
                         "--forever"])
+    # Its threads begin together at a barrier of the library's, whose probe all meet: that is to be over.
+    wait_for("the stranger's threads", lambda: len(os.listdir(f"/proc/{stranger.pid}/task")) >= 4)
+    time.sleep(0.3)
     t.trace([workload("gen_cond"), *WORK, "--threads", "4", "--rounds", "100", "--kind",
              "generation"])
     with open(f"/proc/{stranger.pid}/maps", encoding="utf-8", errors="replace") as f:

@@ -858,6 +858,64 @@ static void test_older_object(void **state)
 	check_unseen(p, 0, 0);
 }
 
+/* Its process was not seen at first either: some of those before may have been its. */
+static void test_older_and_blind(void **state)
+{
+	struct play *p = *state;
+	uint32_t i, count = 1000;
+
+	p->flags = DISCOVER_OLDER | DISCOVER_BLIND;
+	for (i = 0; i < 10; i++)
+		meet_counted(p, 4, 1 + i % 4, 0, &count);
+	check_unseen(p, 0, 1);
+}
+
+/* What a private object is copied from is known when it is first seen; who comes to the original later says nothing of it. */
+static void test_original_comes_later(void **state)
+{
+	struct play *p = *state;
+	uint32_t i, count = 3;
+
+	for (i = 0; i < 10; i++) {
+		p->flags = i ? DISCOVER_OLDER : 0;
+		meet_counted(p, 4, 1 + i % 4, 0, &count);
+	}
+	check_unseen(p, 3, 0);
+}
+
+/* It was no barrier: then nothing is missing. */
+static void test_unseen_of_no_barrier(void **state)
+{
+	struct play *p = *state;
+	uint32_t i, count = 6;
+
+	for (i = 0; i < 3; i++)
+		meet_counted(p, 4, 1 + i % 4, 0, &count);
+	p->flags = DISCOVER_KNOWN;
+	for (i = 0; i < 5; i++)
+		meet(p, 4, 1 + i % 4, 100, 101);
+	assert_int_equal(discover_unseen(p->d).waits, 6);
+	for (i = 0; i < 20; i++)
+		wake(p, 1, 301);
+	assert_int_equal(p->verdict, DISCOVER_OTHER);
+	check_unseen(p, 0, 0);
+}
+
+/* What was seen of futexes is forgotten, and the barriers on condition variables stay what they are. */
+static void test_end_of_futexes(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 5; i++)
+		meet(p, 4, 1 + i % 4, 100, 101);
+	discover_end_kind(p->d, 1, 7, true);
+	assert_true(discover_has(p->d, 1, 7, p->object));
+	discover_end_kind(p->d, 1, 7, false);
+	assert_false(discover_has(p->d, 1, 7, p->object));
+	finish(p);
+}
+
 /* One of the processes is not seen at first: its waits are gaps in the row, and its wakings end waits for nothing. */
 static void test_some_unseen(void **state)
 {
@@ -988,6 +1046,10 @@ int main(void)
 		TEST(test_all_seen),
 		TEST(test_first_rounds_unseen),
 		TEST(test_older_object),
+		TEST(test_older_and_blind),
+		TEST(test_original_comes_later),
+		TEST(test_unseen_of_no_barrier),
+		TEST(test_end_of_futexes),
 		TEST(test_some_unseen),
 		TEST(test_unseen_of_known_code),
 		TEST(test_no_count),

@@ -179,12 +179,12 @@ double calibrate_run(bool stepped, void (*drain)(void *ctx), void *ctx)
 #define PAIR_TIMES   (PAIR_BATCHES * PAIR_BLOCKS)
 
 struct calibrate_pair {
+	uint64_t object[4]; /* first: what the probe sees is this */
 	pthread_t thread;
 	uint32_t tid; /* of the thread */
 	int events
 		[2]; /* eventfds, by turns: who came first sleeps there, and the other may be first to the next */
 	uint32_t come;
-	uint64_t object[4];
 };
 
 /* A barrier of two. What it sleeps by is not what barriers are looked for at. */

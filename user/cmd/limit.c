@@ -13,14 +13,14 @@
 #include "sites/family.h"
 #include "target/proc.h"
 
-#define LOOK_NS	    1000000000ULL
+#define LOOK_NS	 1000000000ULL
 /* A process whose threads were there for less of an interval is left to the next one. */
-#define LEAST_NS    (LOOK_NS / 2)
+#define LEAST_NS (LOOK_NS / 2)
 /*
- * How often it is looked, each 0.2 ms, whether all have left whose barriers' probes go: 50 ms, for who is inside may have to wait
- * for a CPU; as long as the rings are left to themselves anyway.
+ * For how long it is looked, each 0.2 ms, whether all have left whose barriers' probes go: who is inside may have to wait for a CPU.
+ * As long as the rings are left to themselves anyway.
  */
-#define LEAVE_LOOKS 250
+#define LEAVE_NS 50000000ULL
 
 /* A process of the model's, by its index there. */
 struct watched {
@@ -412,9 +412,9 @@ static void let_leave(struct limit *l, const struct ceiling_process *all,
 {
 	struct insiders in = { all, v, n, 1 };
 	struct timespec moment = { .tv_nsec = 200000 };
-	uint32_t i;
+	uint64_t until = now_ns() + LEAVE_NS;
 
-	for (i = 0; i < LEAVE_LOOKS && in.inside; i++) {
+	while (in.inside && now_ns() < until) {
 		in.inside = 0;
 		attach_each_pending(l->env.attach, count_inside, &in);
 		if (in.inside)

@@ -91,10 +91,8 @@ void present_init(struct present *p, const struct options *options, struct attac
 		  "or a program not yet examined",
 		  0 },
 		{ "wait_unprobed",
-		  "waits for the others of a meeting, or wakings, in processes that had just begun "
-		  "and "
-		  "had no probes yet where their threads wait: those meetings are missing, or not "
-		  "whole",
+		  "waits for the others of a meeting, or wakings, that no probe saw, as in processes that "
+		  "had just begun: those meetings are missing, or not whole",
 		  0 },
 		{ "wait_uncounted",
 		  "barriers of processes that ran before they had probes where their threads wait: "

@@ -118,8 +118,9 @@ void probes_waits(struct probes *p, struct module *m, uint32_t tgid, uint32_t in
 		key ^= hash_mix((uint64_t)inc << 32 | tgid);
 	if (hash_get(&p->waits, key, &value))
 		return;
-	if (hash_count(&p->waits) >= WAITS_MAX || hash_put(&p->waits, key, 1)) {
-		say_not_looked_for(p, m, tgid, -EUSERS);
+	err = hash_count(&p->waits) >= WAITS_MAX ? -EUSERS : hash_put(&p->waits, key, 1);
+	if (err) {
+		say_not_looked_for(p, m, tgid, err);
 		return;
 	}
 	err = attach_waits(p->attach, groups, n, pid);

@@ -255,6 +255,15 @@ static uint32_t candidate_flags(const struct sbt_crossing *c)
 	return flags;
 }
 
+/* Memory that processes share, and that is of no file: it cannot be older than the process that all of them are forked from. */
+static bool is_anonymous(const struct space *space, uint64_t address)
+{
+	static const char anonymous[] = "/dev/zero";
+	const struct maps_entry *e = maps_find(&space->maps, address);
+
+	return e && e->shared && !strncmp(e->path, anonymous, sizeof(anonymous) - 1);
+}
+
 /*
  * May the object be older than what was traced, so that nobody knows what was waited for there before? A forked process
  * begins with copies of what its parent had, and with their counts.
@@ -264,11 +273,13 @@ static bool may_be_older(const struct pump *p, const struct space *space, uint64
 {
 	uint32_t steps;
 
+	if (shared && !is_anonymous(space, object))
+		return true;
 	for (steps = 0; space && space->young && steps < FORKS_MAX; steps++) {
-		if (shared || !space->parent_tgid)
+		if (!space->parent_tgid)
 			return false;
 		space = space_find(p->spaces, space->parent_tgid, space->parent_inc);
-		if (space && discover_has(p->discover, space->tgid, space->inc, object))
+		if (space && !shared && discover_has(p->discover, space->tgid, space->inc, object))
 			return true;
 	}
 	return true;
@@ -472,8 +483,10 @@ void pump_end_families(struct pump *p, uint32_t tgid, uint32_t inc, uint32_t fam
 {
 	if (!p->discover)
 		return;
-	if (families & (1u << SBT_FAMILY_COND | 1u << SBT_FAMILY_FUTEX))
-		discover_end_process(p->discover, tgid, inc);
+	if (families & 1u << SBT_FAMILY_COND)
+		discover_end_kind(p->discover, tgid, inc, false);
+	if (families & 1u << SBT_FAMILY_FUTEX)
+		discover_end_kind(p->discover, tgid, inc, true);
 	if (families & 1u << SBT_FAMILY_FORKJOIN)
 		forkjoin_end_process(p->forkjoin, tgid, inc);
 }

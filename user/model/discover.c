@@ -6,8 +6,10 @@
 
 #define OVER_MAX    65536 /* waits that ended by themselves, in a row, until the object is nothing */
 #define MEMBERS_MAX 4096
+#define ANEW_MAX \
+	256 /* processes that come to an object and have it judged anew: a server's may come for ever */
 /* A futex call that came so long after the waking, and found another value, was still on its way. */
-#define LATE_NS	    1000000ULL
+#define LATE_NS 1000000ULL
 
 static struct pending *find_pending(struct object *o, uint32_t tid)
 {
@@ -274,7 +276,7 @@ static bool joins(struct object *o, const struct discover_record *r)
 	uint64_t who = (uint64_t)r->tgid << 32 | r->inc;
 	uint32_t i;
 
-	if (!o->pub.shared)
+	if (!o->pub.shared || o->anew >= ANEW_MAX)
 		return false;
 	for (i = 0; i < o->nprocesses; i++)
 		if (o->processes[i] == who)
@@ -288,6 +290,7 @@ static bool joins(struct object *o, const struct discover_record *r)
 
 static void begin_anew(struct discover *d, struct object *o)
 {
+	o->anew++;
 	o->breaks = o->empty = o->over = o->wrong = 0;
 	if (o->pub.verdict == DISCOVER_OTHER)
 		discover_judge(d, o, DISCOVER_OPEN);
@@ -339,16 +342,22 @@ void discover_give_up(struct discover *d, uint64_t id)
 	o->bad = true;
 }
 
-void discover_end_process(struct discover *d, uint32_t tgid, uint32_t inc)
+void discover_end_kind(struct discover *d, uint32_t tgid, uint32_t inc, bool futex)
 {
 	uint32_t i;
 
 	for (i = d->n; i-- > 0;) {
 		const struct discover_object *o = &d->objects[i]->pub;
 
-		if (o->tgid == tgid && o->inc == inc && !o->shared)
+		if (o->tgid == tgid && o->inc == inc && o->futex == futex && !o->shared)
 			discover_object_forget(d, d->objects[i]);
 	}
+}
+
+void discover_end_process(struct discover *d, uint32_t tgid, uint32_t inc)
+{
+	discover_end_kind(d, tgid, inc, false);
+	discover_end_kind(d, tgid, inc, true);
 }
 
 void discover_finish(struct discover *d)

@@ -139,6 +139,8 @@ uint32_t discover_team(const struct discover *d, uint64_t id);
 void discover_give_up(struct discover *d, uint64_t id);
 /* The process has ended: its objects are forgotten, what was held of them dropped. */
 void discover_end_process(struct discover *d, uint32_t tgid, uint32_t inc);
+/* The same of its futexes, or of its condition variables. */
+void discover_end_kind(struct discover *d, uint32_t tgid, uint32_t inc, bool futex);
 /* Drops whatever is held. */
 void discover_finish(struct discover *d);
 /* Objects that kept the rule for a while but are no barrier, and barriers with rounds untold. */

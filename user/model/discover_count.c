@@ -19,7 +19,10 @@ void discover_tally(struct discover *d, struct object *o, const struct discover_
 
 	if (o->pub.futex || t->settled)
 		return;
-	t->older |= !!(r->flags & DISCOVER_OLDER);
+	/* Of what processes do not share, when it is first seen: later the parent may have come to its own copy. */
+	if (o->pub.shared || !t->begun)
+		t->older |= !!(r->flags & DISCOVER_OLDER);
+	t->begun = true;
 	t->blind |= !!(r->flags & DISCOVER_BLIND);
 	if (r->flags & DISCOVER_KNOWN) {
 		if (o->pub.verdict == DISCOVER_BARRIER &&
@@ -52,14 +55,26 @@ void discover_settle(struct discover *d, struct object *o)
 	if (o->pub.futex || t->settled || o->pub.verdict != DISCOVER_BARRIER)
 		return;
 	t->settled = true;
-	d->unseen.waits += t->unwoken;
+	t->told.waits = t->unwoken;
 	span = t->counted ? (uint64_t)t->most - t->least + 1 : 0;
 	all = t->older ? span : (uint64_t)t->most + 1;
 	/* Each has a number of its own, or it is none. */
 	if (t->counted < 2 || span < t->counted || all > seen + UNSEEN_MAX)
-		d->unseen.uncounted += t->blind;
+		t->told.uncounted = t->blind;
 	else if (all > seen)
-		d->unseen.waits += all - seen;
+		t->told.waits += all - seen;
+	/* What came before the first that was seen is perhaps not ours to have seen. */
+	if (t->older && t->blind && t->least)
+		t->told.uncounted = 1;
+	d->unseen.waits += t->told.waits;
+	d->unseen.uncounted += t->told.uncounted;
+}
+
+void discover_unsettle(struct discover *d, struct object *o)
+{
+	d->unseen.waits -= o->tally.told.waits;
+	d->unseen.uncounted -= o->tally.told.uncounted;
+	o->tally.told = (struct discover_unseen){ 0 };
 }
 
 struct discover_unseen discover_unseen(const struct discover *d)

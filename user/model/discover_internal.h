@@ -43,7 +43,8 @@ struct tally {
 	uint64_t unwoken; /* that nobody's waking ended */
 	uint64_t since; /* records since it was found to be a barrier */
 	bool older, blind; /* DISCOVER_OLDER, DISCOVER_BLIND */
-	bool settled;
+	bool begun, settled;
+	struct discover_unseen told; /* what was said of it */
 };
 
 struct object {
@@ -86,6 +87,7 @@ struct object {
 	uint32_t alone[ALONE_MAX]; /* pub.alone of them */
 	struct tally tally;
 	uint32_t nprocesses, cap_processes;
+	uint32_t anew; /* how often its judgement was begun anew */
 	uint64_t *processes; /* of a shared object, tgid << 32 | inc: who has been seen there */
 };
 
@@ -122,6 +124,8 @@ int discover_hold(struct object *o, const struct discover_record *r, uint64_t ar
 /* discover_count.c */
 void discover_tally(struct discover *d, struct object *o, const struct discover_record *r);
 void discover_settle(struct discover *d, struct object *o);
+/* It is no barrier after all. */
+void discover_unsettle(struct discover *d, struct object *o);
 
 /* discover_rule.c */
 bool discover_same_function(const struct discover *d, uint32_t wait, uint32_t wake, bool *exact);

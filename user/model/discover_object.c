@@ -233,6 +233,8 @@ bool discover_has(const struct discover *d, uint32_t tgid, uint32_t inc, uint64_
 
 void discover_judge(struct discover *d, struct object *o, enum discover_verdict verdict)
 {
+	if (o->pub.verdict == DISCOVER_BARRIER)
+		discover_unsettle(d, o);
 	o->pub.verdict = verdict;
 	if (d->ops.judged)
 		d->ops.judged(d->ops.ctx, &o->pub);
