@@ -80,13 +80,17 @@ uint32_t attach_families_with(const struct attach *a, uint32_t tgid, uint32_t fa
 
 uint32_t attach_own_families(const struct attach *a, uint32_t tgid, uint32_t families)
 {
-	uint32_t shared = 0, i;
+	uint32_t own = 0, shared = 0, i;
 
-	/* Those without probes, as futexes, are nobody else's either. */
-	for (i = 0; i < a->nlinks; i++)
-		if (is_met_by(&a->links[i], tgid) && !a->links[i].pid)
+	for (i = 0; i < a->nlinks; i++) {
+		if (!a->links[i].pid)
 			shared |= a->links[i].families;
-	return families & ~shared;
+		else if ((uint32_t)a->links[i].pid == tgid)
+			own |= a->links[i].families;
+	}
+	/* Seen in system calls, whoever makes them. Others that have no link any more had one that was not theirs alone. */
+	own |= 1u << SBT_FAMILY_FUTEX;
+	return families & own & ~shared;
 }
 
 /* --- and go ---------------------------------------------------------------------------------------- */
