@@ -824,6 +824,20 @@ static void check_unseen(struct play *p, uint64_t waits, uint32_t uncounted)
 	assert_int_equal(discover_unseen(p->d).uncounted, uncounted);
 }
 
+/* A barrier of four, at which @count waits had begun unseen: found, and crossed until these are told. */
+static void found_and_settled(struct play *p, uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 0; i < 3; i++)
+		meet_counted(p, 4, 1 + i % 4, 0, &count);
+	assert_int_equal(p->barriers, 1);
+	assert_int_equal(discover_unseen(p->d).waits, 0);
+	p->flags = DISCOVER_KNOWN;
+	for (i = 0; i < 5; i++)
+		meet(p, 4, 1 + i % 4, 100, 101);
+}
+
 static void test_all_seen(void **state)
 {
 	struct play *p = *state;
@@ -887,13 +901,9 @@ static void test_original_comes_later(void **state)
 static void test_unseen_of_no_barrier(void **state)
 {
 	struct play *p = *state;
-	uint32_t i, count = 6;
+	uint32_t i;
 
-	for (i = 0; i < 3; i++)
-		meet_counted(p, 4, 1 + i % 4, 0, &count);
-	p->flags = DISCOVER_KNOWN;
-	for (i = 0; i < 5; i++)
-		meet(p, 4, 1 + i % 4, 100, 101);
+	found_and_settled(p, 6);
 	assert_int_equal(discover_unseen(p->d).waits, 6);
 	for (i = 0; i < 20; i++)
 		wake(p, 1, 301);
@@ -984,15 +994,8 @@ static void test_unread(void **state)
 static void test_unseen_in_time(void **state)
 {
 	struct play *p = *state;
-	uint32_t i, count = 3;
 
-	for (i = 0; i < 3; i++)
-		meet_counted(p, 4, 1 + i % 4, 0, &count);
-	assert_int_equal(p->barriers, 1);
-	assert_int_equal(discover_unseen(p->d).waits, 0);
-	p->flags = DISCOVER_KNOWN;
-	for (i = 0; i < 5; i++)
-		meet(p, 4, 1 + i % 4, 100, 101);
+	found_and_settled(p, 3);
 	assert_int_equal(discover_unseen(p->d).waits, 3);
 	check_unseen(p, 3, 0);
 }
