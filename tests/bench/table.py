@@ -15,6 +15,7 @@ with nothing reported, everything watched with two counters; and what sbt-trace 
 As many of bpftrace, linux-perf, uftrace and lttng-tools as are installed take part. The figures go to build/bench/table.json, and as a
 picture (python3-matplotlib) to build/bench/cost.svg.
 """
+import bisect
 import contextlib
 import json
 import os
@@ -23,11 +24,13 @@ import signal
 import statistics
 import subprocess
 import tempfile
+import time
 
 from common import BENCH, ENV, Holder, SBT, empty_session, last_object, libc, median, workload
 
 TURNS = int(os.environ.get("TURNS", "9"))
 PAIRS = int(os.environ.get("PAIRS", "10"))
+STRETCH = 0.5  # seconds, traced or not, of a program that is traced by turns
 COUNTERS = ("-e", "page-faults,context-switches,task-clock,cpu-migrations")
 TWO_COUNTERS = ("-e", "task-clock,page-faults")
 WAITS = ("uprobe:%(libc)s:pthread_barrier_wait { @t[tid] = nsecs; } "
@@ -214,46 +217,89 @@ def thesis(result):
               (way, median([row[way]["median"] for row in result["thesis"]])))
 
 
-# --- what it says that it costs ---------------------------------------------------------------------------------
+# --- what it says that it costs, and what it does --------------------------------------------------------------
 
-def estimate_of(argv, options):
-    """The share of the phases that sbt-trace estimates, and what the program said of itself."""
+class Phases:
+    """A program that goes on while it is traced now and then: the same memory, the same places, the same moment of the
+    machine, so that what tracing did is not lost in how one run differs from another."""
+
+    def __init__(self, threads, ms, per_ms):
+        longest = 45 * 1000 / max(ms, 0.0001)
+        self.each = max(1, int(longest / 45 / 1000))
+        self.p = subprocess.Popen([workload("bench_phases"), "--threads", str(threads), "--rounds", str(int(longest)),
+                                   "--steps", str(int(per_ms * ms)), "--each", str(self.each)],
+                                  stdout=subprocess.PIPE, text=True)
+        self.ended = None
+        time.sleep(0.3)
+
+    def end(self):
+        self.p.send_signal(signal.SIGTERM)
+        self.ended = json.loads(self.p.communicate()[0])["ended_ns"]
+
+    def round_ns(self, window):
+        first, last = bisect.bisect_left(self.ended, window[0]), bisect.bisect_right(self.ended, window[1]) - 1
+        return (self.ended[last] - self.ended[first]) / (last - first) / self.each
+
+
+def stretch(seconds):
+    begin = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    time.sleep(seconds)
+    return begin, time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
+def traced_stretch(pid, options, seconds):
+    """When, and the share of the threads' time that sbt-trace says it took."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report")
-        said = output([SBT, "-q", "--json", "-o", report, *options, "--", *argv])
+        with subprocess.Popen([SBT, "-q", "--json", "-o", report, *options, "-p", str(pid)], env=ENV,
+                              stdin=subprocess.DEVNULL) as p:
+            # Its first record comes when it sees all.
+            while p.poll() is None and not (os.path.exists(report) and os.path.getsize(report)):
+                time.sleep(0.02)
+            window = stretch(seconds)
+            p.send_signal(signal.SIGINT)
         with open(report, encoding="utf-8") as f:
             records = [json.loads(line) for line in f]
-    process = [r for r in records if r["type"] == "process" and not r["interim"]][-1]
-    return process["cost_share"], said["elapsed_ns"]
+    return window, [r for r in records if r["type"] == "process" and not r["interim"]][-1]["cost_share"]
+
+
+def by_turns(threads, ms, options, pairs, per_ms):
+    """(estimated, measured) shares of the time of a program's threads, a pair for each time that it was traced: measured
+    against the stretches before and after."""
+    program = Phases(threads, ms, per_ms)
+    try:
+        bare, traced = [stretch(STRETCH)], []
+        for _ in range(pairs):
+            traced.append(traced_stretch(program.p.pid, options, STRETCH))
+            bare.append(stretch(STRETCH))
+    finally:
+        program.end()
+    bare = [program.round_ns(window) for window in bare]
+    return [(share, 1 - (before + after) / 2 / program.round_ns(window))
+            for (window, share), before, after in zip(traced, bare, bare[1:])]
 
 
 def estimates(result):
     result["estimates"] = []
-    print("\nestimated by sbt-trace against measured (medians of %d turns)" % TURNS)
+    print("\nattached and detached by turns, %g s each: the share of its time, estimated by sbt-trace and measured" % STRETCH)
     per_ms = output([workload("bench_phases"), "--calibrate"])["steps_per_ms"]
-    for title, threads, rounds, ms, options in (
-            ("back to back, one thread", 1, 300000, 0, ()),
-            ("back to back, four counters", 1, 300000, 0, COUNTERS),
-            ("phases of 5 us, one thread", 1, 100000, 0.005, ()),
-            ("phases of 20 us, two threads", 2, 20000, 0.02, ()),
-            ("phases of 20 us, four counters", 2, 20000, 0.02, COUNTERS),
-            ("phases of 1 ms, two threads", 2, 2000, 1, ()),
-            ("back to back, four threads", 4, 20000, 0, ())):
-        argv = [workload("bench_phases"), "--threads", str(threads), "--rounds", str(rounds),
-                "--steps", str(int(per_ms * ms))]
-        said, real = [], []
-        for _ in range(TURNS):
-            bare = output(argv)["elapsed_ns"]
-            share, traced = estimate_of(argv, options)
-            said.append(share)
-            real.append((traced - bare) / traced)
-        ratios = [s / r for s, r in zip(said, real) if r > 0]
-        row = {"title": title, "estimated": median(said), "measured": median(real),
-               "ratio": median(ratios) if ratios else None}
+    for title, threads, ms, options, runs in (
+            ("back to back, one thread", 1, 0, (), 1),
+            ("back to back, four counters", 1, 0, COUNTERS, 1),
+            ("phases of 5 us, one thread", 1, 0.005, (), 1),
+            ("phases of 20 us, two threads", 2, 0.02, (), 1),
+            ("phases of 20 us, four counters", 2, 0.02, COUNTERS, 1),
+            ("back to back, four threads", 4, 0, (), 1),
+            ("phases of 1 ms, two threads", 2, 1, (), 3),
+            ("phases of 1 ms, two counters", 2, 1, ("-W", *TWO_COUNTERS), 3)):
+        pairs = [pair for _ in range(runs) for pair in by_turns(threads, ms, options, PAIRS, per_ms)]
+        said, real = (figures([100 * pair[i] for pair in pairs]) for i in (0, 1))
+        row = {"title": title, "estimated": said, "measured": real, "pairs": len(pairs),
+               "ratio": said["median"] / real["median"] if real["from"] > 0 else None}
         result["estimates"].append(row)
-        print("    %-32s estimated %5.1f %%, measured %5.1f %% of its time: %s times  (wanted: 0.67 to 1.5)" %
-              (title, 100 * row["estimated"], 100 * row["measured"],
-               "%.2f" % row["ratio"] if ratios else "unknown"), flush=True)
+        print("    %-30s estimated %6.2f %%, measured %6.2f %% (%6.2f to %6.2f) of %d pairs: %s" %
+              (title, said["median"], real["median"], real["from"], real["to"], len(pairs),
+               "%.2f times  (wanted: 0.67 to 1.5)" % row["ratio"] if row["ratio"] else "less than can be told"), flush=True)
 
 
 # --- the picture -----------------------------------------------------------------------------------------------
