@@ -62,8 +62,8 @@ class Holder:
             self.p.communicate()
 
 
-def empty_session():
-    return Holder([os.path.join(BENCH, "bench_empty"), os.path.join(BENCH, "empty.bpf.o"), libc()], "ready")
+def empty_session(library=None):
+    return Holder([os.path.join(BENCH, "bench_empty"), os.path.join(BENCH, "empty.bpf.o"), library or libc()], "ready")
 
 
 def empty_scheduler():

@@ -23,6 +23,7 @@ from common import (BENCH, ENV, Holder, ROOT, SBT, empty_scheduler, empty_sessio
 from real import bench_real
 from reality import bench_ranking, bench_reality
 from table import bench_table
+from turns import difference, take_turns
 
 sys.path.insert(0, os.path.join(ROOT, "tests/e2e"))
 
@@ -37,24 +38,30 @@ def run_under(holder, extra=()):
         return run_under("bare", extra)
 
 
+EMPTY = "empty session"
+RECORDS = {"records with causes": ((),), "records alone": (("--no-causes",),)}
+
+
+def crossing_turns():
+    ways = {"bare": (), EMPTY: (None, True), **RECORDS, "sums": (("--aggregate",),)}
+    starts = take_turns(ways, 12, 300)
+    print("one thread, ns a crossing, median of %d starts: " % len(starts) +
+          ", ".join("%s %.0f" % (k, median([median(rows[k]) for rows in starts])) for k in ways))
+    return starts
+
+
+def say_ratio(text, starts, more, less, floor, bound):
+    """Of what is added to @floor, at the median of the starts."""
+    ratios = [difference(rows, more, floor) / difference(rows, less, floor) for rows in starts]
+    say(text, median(ratios), bound)
+    print("    single starts: " + " ".join("%.2f" % r for r in sorted(ratios)))
+
+
 def bench_cost():
-    """What a crossing costs beside an empty probe: by records, and by sums kept in the kernel."""
-    ways = {"sbt": (), "records": ("--no-causes",), "sums": ("--aggregate",)}
-    rows = {k: [] for k in ("bare", "empty", *ways)}
-    for _ in range(9):
-        rows["bare"].append(run_under("bare")["ns_per_call"]["median"])
-        rows["empty"].append(run_under(empty_session)["ns_per_call"]["median"])
-        for k, options in ways.items():
-            rows[k].append(run_traced(options, [workload("bench_crossing")])["ns_per_call"]["median"])
-    ratios = [(s - b) / (e - b) for b, e, s in zip(rows["bare"], rows["empty"], rows["sbt"])]
-    print("one thread, ns a crossing: bare %.0f, empty session %.0f, sbt-trace %.0f, with --no-causes %.0f, "
-          "with --aggregate %.0f" % tuple(median(rows[k]) for k in ("bare", "empty", "sbt", "records", "sums")))
-    say("added cost of a crossing, one thread, against an empty session", median(ratios), 1.35)
-    print("    single ratios: " + " ".join("%.2f" % r for r in sorted(ratios)))
-    for k, name in (("sbt", "records with causes"), ("records", "records alone")):
-        ratios = [(s - e) / (r - e) for e, r, s in zip(rows["empty"], rows[k], rows["sums"]) if r > e]
-        say("what sums add beyond an empty session, against %s" % name, median(ratios), 0.5)
-        print("    single ratios: " + " ".join("%.2f" % r for r in sorted(ratios)))
+    """What a crossing costs beside an empty probe, by records."""
+    starts = crossing_turns()
+    for name in RECORDS:
+        say_ratio("added cost of a crossing, one thread, %s, against an empty session" % name, starts, name, EMPTY, "bare", 1.35)
 
 
 def spent(argv, options=None, holder=None):
@@ -74,27 +81,14 @@ def spent(argv, options=None, holder=None):
 
 def bench_aggregate():
     """What a crossing takes by sums and by records, beside an empty session. Two definitions: the crossing itself, which is what
-    the program waits for, as the least of many short blocks (so that what else runs on the machine is not in it), at the median
-    of the turns; and the CPU time of all processes, sbt-trace's own in it: what is written must be read, by somebody.
+    the program waits for; and the CPU time of all processes, sbt-trace's own in it: what is written must be read, by somebody.
     There starting and ending of sbt-trace is measured with a run of next to nothing, and taken off."""
-    ways = {"bare": (None, None), "empty": (None, empty_session), "records with causes": ((), None),
-            "records alone": (("--no-causes",), None), "sums": (("--aggregate",), None)}
-    ring = ("records with causes", "records alone")
-    blocks = [workload("bench_crossing"), "--calls", "400", "--repetitions", "1000"]
-    rows = {k: [] for k in ways}
-    for _ in range(11):
-        for k, (options, holder) in ways.items():
-            said = spent(blocks, options, holder)[0] if options is not None or holder else \
-                last_object(subprocess.run(blocks, capture_output=True, text=True, timeout=120).stdout)
-            rows[k].append(said["ns_per_call"]["min"])
-    print("one thread, ns a crossing, median of eleven turns: " +
-          ", ".join("%s %.0f" % (k, median(v)) for k, v in rows.items()))
-    for k in ring:
-        ratios = [(s - e) / (r - e) for e, r, s in zip(rows["empty"], rows[k], rows["sums"]) if r > e]
-        say("what sums add beyond an empty session, against %s" % k, median(ratios), 0.5)
-        print("    single ratios: " + " ".join("%.2f" % r for r in sorted(ratios)))
+    starts = crossing_turns()
+    for name in RECORDS:
+        say_ratio("what sums add beyond an empty session, against %s" % name, starts, "sums", name, EMPTY, 0.5)
+    ways = {EMPTY: (None, empty_session), **{k: (options, None) for k, (options,) in RECORDS.items()},
+            "sums": (("--aggregate",), None)}
     many, few = ["--calls", "20000", "--repetitions", "50"], ["--calls", "1", "--repetitions", "1"]
-    del ways["bare"]
     rows = {k: [] for k in ways}
     for _ in range(5):
         for k, (options, holder) in ways.items():
@@ -103,9 +97,9 @@ def bench_aggregate():
     least = {k: min(v) for k, v in rows.items()}
     print("CPU time a crossing, all processes, least of five, ns: " +
           ", ".join("%s %.0f" % (k, v) for k, v in least.items()))
-    for k in ring:
+    for k in RECORDS:
         say("what sums add beyond an empty session, against %s, CPU time" % k,
-            (least["sums"] - least["empty"]) / (least[k] - least["empty"]), 0.5)
+            (least["sums"] - least[EMPTY]) / (least[k] - least[EMPTY]), 0.5)
 
 
 COUNTERS = ("-e", "page-faults,context-switches,task-clock,cpu-migrations")

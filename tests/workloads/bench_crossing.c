@@ -4,7 +4,8 @@
 // What a crossing costs. One thread on a barrier that counts 1, back to back (the default): ns a
 // call, minimum and median over the repetitions. With --threads T: T threads back to back for S
 // seconds: episodes and ns an episode. One JSON object on stdout. With --wait-start the pid is
-// printed first, and a line on stdin starts the measurement.
+// printed first, and a line on stdin starts the measurement. With --turns the one thread measures
+// when it is told to: for each byte on stdin so many calls, and what a call took, ns, on a line.
 #include "common.h"
 #include "median.h"
 
@@ -82,6 +83,26 @@ static void bench_single(uint64_t calls, uint64_t repetitions)
 	free(sample);
 }
 
+/* What it needs after it has slept is fetched first. */
+#define WARM_CALLS 30
+
+static void bench_turns(uint64_t calls)
+{
+	uint64_t start, i;
+	char c;
+
+	must(pthread_barrier_init(&barrier, NULL, 1), "pthread_barrier_init");
+	while (read(STDIN_FILENO, &c, 1) == 1) {
+		for (i = 0; i < WARM_CALLS; i++)
+			serial(pthread_barrier_wait(&barrier));
+		start = now_ns();
+		for (i = 0; i < calls; i++)
+			serial(pthread_barrier_wait(&barrier));
+		printf("%.3f\n", (double)(now_ns() - start) / (double)calls);
+		fflush(stdout);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -89,12 +110,13 @@ int main(int argc, char **argv)
 		{ "repetitions", required_argument, NULL, 'r' },
 		{ "threads", required_argument, NULL, 't' },
 		{ "seconds", required_argument, NULL, 's' },
+		{ "turns", no_argument, NULL, 'T' },
 		{ "wait-start", no_argument, NULL, 'w' },
 		{ NULL, 0, NULL, 0 },
 	};
 	uint64_t calls = 200000, repetitions = 11;
 	uint32_t threads = 0;
-	int o, wait_start = 0;
+	int o, wait_start = 0, turns = 0;
 
 	while ((o = getopt_long(argc, argv, "c:r:t:s:w", options, NULL)) != -1) {
 		switch (o) {
@@ -110,12 +132,15 @@ int main(int argc, char **argv)
 		case 's':
 			seconds = parse_u64("--seconds", optarg, 1, 3600);
 			break;
+		case 'T':
+			turns = 1;
+			break;
 		case 'w':
 			wait_start = 1;
 			break;
 		default:
 			fprintf(stderr, "usage: bench_crossing [--calls N] [--repetitions R] "
-					"[--threads T --seconds S] [--wait-start]\n");
+					"[--threads T --seconds S | --turns] [--wait-start]\n");
 			return 2;
 		}
 	}
@@ -128,6 +153,8 @@ int main(int argc, char **argv)
 	stopgap(STOPGAP_SECONDS + (threads ? (unsigned int)seconds : 0));
 	if (threads)
 		bench_threads(threads);
+	else if (turns)
+		bench_turns(calls);
 	else
 		bench_single(calls, repetitions);
 	return 0;
