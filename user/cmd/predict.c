@@ -511,7 +511,7 @@ static int predict_recordings(const struct predict *p, const struct predict_mach
 			      const struct options *o, struct emit *emit)
 {
 	uint32_t n = count_words(o->command), i;
-	struct one *all = calloc(n, sizeof(*all));
+	struct one *all = calloc(n + 1, sizeof(*all));
 	int err = all ? 0 : -ENOMEM;
 
 	for (i = 0; i < n && !err; i++) {

@@ -320,7 +320,7 @@ static int consider(struct pump *p, const struct stream_record *record)
 	};
 	const struct feed_site *slot = feed_site(p->feed, c);
 	struct held_item *item;
-	uint64_t id;
+	uint64_t id = 0;
 	int err;
 
 	if (!slot)

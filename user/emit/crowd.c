@@ -36,13 +36,14 @@ static int score_cmp(const void *a, const void *b)
 
 static struct fences fences_of(uint64_t *values, uint32_t n)
 {
+	uint32_t half = n / 2, quarter = n / 4;
 	double low, high, margin;
 	struct fences f;
 
 	qsort(values, n, sizeof(*values), value_cmp);
-	f.median = (double)values[n / 2];
-	low = (double)values[n / 4];
-	high = (double)values[n - 1 - n / 4];
+	f.median = (double)values[half];
+	low = (double)values[quarter];
+	high = (double)values[n - 1 - quarter];
 	margin = FENCE * (high - low);
 	f.low = low - margin;
 	f.high = high + margin;

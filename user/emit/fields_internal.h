@@ -18,7 +18,7 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 
 /* Where in a program: .function, which @what tells more of, .file, .line and .module of struct s. */
 #define FIELDS_SOURCE_OF(s, what) \
-	{ "function", EMIT_STRING, AT(s, function), .help = what }, \
+	{ "function", EMIT_STRING, AT(s, function), .help = (what) }, \
 	{ "file", EMIT_STRING, AT(s, file), .help = "source file" }, \
 	{ "line", EMIT_U32, AT(s, line), .flags = FIELDS_ZERO, .help = "in the source file" }, \
 	{ "module", EMIT_STRING, AT(s, module), .help = "program or library" }

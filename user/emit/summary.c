@@ -250,7 +250,7 @@ static void summary_answers(struct textout *t, const struct report *r)
 			     r->extent.window ? " in that time" : "");
 		textout_blank(t);
 	}
-	for (i = 0; i < r->ngroups && i < MOST; i++) {
+	for (i = 0; r->groups && i < r->ngroups && i < MOST; i++) {
 		summary_answer(t, &r->groups[i].all, &r->groups[i]);
 		group_findings(t, r, &r->groups[i]);
 		textout_blank(t);

@@ -86,7 +86,7 @@ void job_parse(const char *env, size_t len, struct job *out)
 		out->key = 1;
 }
 
-/* All of a file of /proc, to be freed. */
+/* All of a file of /proc, to be freed; left alone if it cannot be had. */
 static int read_file(int pid, const char *name, char **out, size_t *len)
 {
 	char path[48], *text = NULL, *more;
@@ -126,11 +126,11 @@ static int read_file(int pid, const char *name, char **out, size_t *len)
 
 static int job_of(int pid, struct job *out)
 {
-	size_t len;
-	char *env;
+	char *env = NULL;
+	size_t len = 0;
 	int err = read_file(pid, "environ", &env, &len);
 
-	if (err)
+	if (!env)
 		return err;
 	job_parse(env, len, out);
 	free(env);
@@ -140,11 +140,11 @@ static int job_of(int pid, struct job *out)
 /* Its parent, and when it was made, in clock ticks. */
 static int parent_of(int pid, int *parent, unsigned long long *start)
 {
-	char *text, *rest;
-	size_t len;
+	char *text = NULL, *rest;
+	size_t len = 0;
 	int err = read_file(pid, "stat", &text, &len);
 
-	if (err)
+	if (!text)
 		return err;
 	text[len < 4096 ? len : 4095] = '\0';
 	/* The name, in brackets, may hold brackets and blanks. */
@@ -162,7 +162,7 @@ int job_read(int pid, struct job *out)
 {
 	unsigned long long start;
 	uint64_t key = TEXT_HASH_INIT;
-	struct job above;
+	struct job above = { .rank = JOB_NONE };
 	int i, parent = 0, err = job_of(pid, out);
 
 	if (err || !out->by_proxy)
