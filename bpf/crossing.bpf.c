@@ -196,7 +196,7 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	spec = bpf_map_lookup_elem(&specs, &number);
 	if (!spec || ((t->proc_flags & SBT_PROC_BY_EXIT) && (spec->flags & SBT_SPEC_NO_EXITS)))
 		return 1;
-	if (t->proc_flags & SBT_PROC_SHED(spec->family))
+	if (is_shed(t, spec))
 		return 1;
 	if (t->arrive_ns) {
 		/* Inside already: of a function called from there, or the first never returned. */
@@ -499,7 +499,7 @@ int mark(struct pt_regs *ctx)
 		return 0;
 	}
 	/* A thread that is inside of one leaves as it came. */
-	if (t->proc_flags & SBT_PROC_SHED(spec->family))
+	if (is_shed(t, spec))
 		return 0;
 	phase = spec->role == SBT_ROLE_MARK_PHASE;
 	if (arg_fetch(ctx, phase ? &spec->what : &spec->object, &value) && phase)

@@ -223,7 +223,7 @@ static __always_inline struct sbt_thread *cond_begin(struct pt_regs *ctx, __u32 
 		return NULL;
 	number = spec_index(ctx);
 	spec = bpf_map_lookup_elem(&specs, &number);
-	if (!spec || t->proc_flags & SBT_PROC_SHED(spec->family))
+	if (!spec || is_shed(t, spec))
 		return NULL;
 	if (spec->object.how != SBT_ARG_FIRST && arg_fetch(ctx, &spec->object, &object))
 		return NULL;
@@ -503,7 +503,7 @@ int BPF_PROG(futex_enter, struct pt_regs *user, long nr)
 #endif
 	t = traced_thread(&index);
 	/* The call itself cannot be spared this: who asks for no more is told at once. */
-	if (!t || t->proc_flags & SBT_PROC_SHED(SBT_FAMILY_FUTEX))
+	if (!t || t->shed & SBT_UNIT(SBT_FAMILY_FUTEX))
 		return 0;
 	if (futex_inside(t, index, BPF_CORE_READ(regs, sp)) || !futex_understand(regs, nr, &call))
 		return 0;

@@ -45,17 +45,17 @@ struct {
 } procs SEC(".maps") __weak;
 
 /*
- * What user space has found out about a process since: inc << 32 | flags. Apart, and written by user space alone: a process
+ * What user space has found out about a process since. Apart, and written by user space alone: a process
  * that executes another program right then would get back what was known of the one before.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct sbt_judged);
 } judged SEC(".maps") __weak;
 
-/* Mapped by user space, which writes nothing but proc_flags there. */
+/* Mapped by user space, which writes nothing but proc_flags and shed there. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 32768);
@@ -272,7 +272,8 @@ static __always_inline __u32 incarnation(__u64 now)
 /* SBT_PROC_*, as they are now. */
 static __always_inline __u32 proc_flags(const struct sbt_proc *p, __u32 tgid)
 {
-	__u64 *found, word;
+	struct sbt_judged *found;
+	__u64 word;
 	int i;
 
 	/* Again if another process's has just taken its place. */
@@ -281,11 +282,30 @@ static __always_inline __u32 proc_flags(const struct sbt_proc *p, __u32 tgid)
 		found = bpf_map_lookup_elem(&judged, &tgid);
 		if (!found)
 			break;
-		word = *(volatile __u64 *)found;
+		word = *(volatile __u64 *)&found->word;
 		if (word >> 32 == p->inc)
 			return (p->flags & SBT_PROC_SEEN) | (__u32)word;
 	}
 	return p->flags;
+}
+
+/* Likewise: the units of which nothing is recorded any more. */
+static __always_inline __u64 proc_shed(const struct sbt_proc *p, __u32 tgid)
+{
+	struct sbt_judged *found = bpf_map_lookup_elem(&judged, &tgid);
+	__u64 shed;
+
+	if (!found || !*(volatile __u64 *)&found->shed)
+		return 0;
+	shed = *(volatile __u64 *)&found->shed;
+	/* Another process's may just be taking its place: the word comes first then. */
+	return *(volatile __u64 *)&found->word >> 32 == p->inc ? shed : 0;
+}
+
+/* Is nothing recorded any more of who comes here (--cost-limit)? */
+static __always_inline bool is_shed(const struct sbt_thread *t, const struct sbt_spec *spec)
+{
+	return t->shed & spec->unit;
 }
 
 /* The slot of a thread and its index, or NULL. */

@@ -23,13 +23,17 @@
 #define SBT_PROC_KNOWN 0x10 /* of a verdict: examined */
 #define SBT_PROC_WAITS \
 	0x20 /* where its threads wait for others there are probes, if there can be */
-/* --cost-limit: no arrival at barriers of this family is recorded any more. Families are fewer than 16. */
-#define SBT_PROC_SHED(family) (1u << (16 + ((family)&15)))
 
 /* One a process that is traced, or known not to be. Key: tgid. */
 struct sbt_proc {
 	__u32 inc;
 	__u32 flags;
+};
+
+/* What user space has found out about a process. Key: tgid. */
+struct sbt_judged {
+	__u64 word; /* inc << 32 | flags */
+	__u64 shed; /* units */
 };
 
 /*
@@ -92,6 +96,7 @@ struct sbt_thread {
 	__u32 inc;
 	__u32 seq;
 	__u32 proc_flags; /* as of its first crossing, kept up to date by user space */
+	__u64 shed; /* likewise: units of which no arrival is recorded any more (--cost-limit) */
 	__u16 arrive_cpu;
 	__u16 flags; /* SBT_CROSSING_* of the crossing under way */
 	__u8 family;

@@ -7,7 +7,7 @@ import json
 import shutil
 import time
 
-from harness import Trace, check, check_between, check_equal, check_in, check_not_in, clean_environment, genlog, wait_for, workload
+from harness import Trace, check, check_between, check_equal, check_in, check_last, check_not_in, clean_environment, genlog, wait_for, workload
 
 HOT = ("--threads", "2", "--work", "fixed:0=5us,1=5us")
 # OpenMP's threads are not to spin: there are few CPUs.
@@ -331,6 +331,65 @@ def test_limit_part_phase(t):
         at, before = check_part(trace, made, 0.9e9, "usdt")
         # An emulated nop, and nothing else in the loop.
         check_faster(made, before, 300)
+
+
+def user_functions(t, kind, *options, rounds=350):
+    """A hot function of the user's, or two by which threads meet, and a cold one, of which alone each meeting is printed."""
+    path = t.path()
+    trace = t.trace([workload("gen_user"), "--kind", kind, "--threads", "2", "--rounds", str(rounds), "--log", path],
+                    "-b", "my_hot_barrier", "-b", "my_second_barrier", "-b", "my_barrier", "-w", "meet_after_hot", "--cost-limit",
+                    "5", *options)
+    made = json.loads(trace.result.out[trace.result.out.index("{"):])
+    return trace, made, genlog.Log(path)
+
+
+def check_functions(trace, made, log, names, cut=0):
+    """These were seen up to some moment, all of them and none of later; the other one to the end, as the log has it."""
+    p = trace.process(comm="gen_user")
+    check_equal("shed_ns of the process", p["shed_ns"], None)
+    check_equal("what was shed", sorted((s["family"], s["function"]) for s in p["sheds"]), [("user", n) for n in names])
+    shed = p["sheds"][0]
+    check_between("shed_ns", shed["shed_ns"], 0.9e9, 30e9)
+    check(shed["shed_cost"] > shed["shed_limit"], f"shed below the limit: {shed}")
+    check_equal("at one time, at one cost", {(s["shed_ns"], s["shed_cost"]) for s in p["sheds"]},
+                {(shed["shed_ns"], shed["shed_cost"])})
+    cold, hot = trace.barrier(function="meet_after_hot"), [b for b in trace.barriers() if b["function"] != "meet_after_hot"]
+    check_equal("of the cold one", (cold["shed_ns"], cold["shed_beside_ns"]), (None, shed["shed_ns"]))
+    check_equal("of the hot ones", {(b["shed_ns"], b["shed_beside_ns"]) for b in hot}, {(shed["shed_ns"], None)})
+    held = trace.compare(log)
+    check_equal("missing, extra, incomplete", (held["missing"], held["extra"], held["incomplete"]), (0, 0, 0))
+    check_equal("matched", held["matched"], made["rounds"])
+    check_last(held)
+    check_between("error of the barrier time", held["barrier_error_ns"]["median"], 0, 20000)
+    at = shed["shed_ns"] + trace.session["clock_start_ns"]
+    before = [n for n, ended in zip(made["hot"], made["ended_ns"]) if ended <= at]
+    later = [n for n, ended in zip(made["hot"], made["ended_ns"]) if ended > at]
+    check(before and len(later) > 50, f"shed before or after all: {shed}, {made['ended_ns'][0]}")
+    # Calls are counted by fifties.
+    check_between("hot crossings seen", sum(b["crossings"] for b in hot), before[-1], later[0] + 100)
+    check_between("hot meetings cut in two", sum(b["incomplete"] for b in hot), 0, cut)
+    check_equal("abandoned", p["abandoned"], 0)
+    trace.nothing_lost()
+    check_equal("hangs", [h["text"] for h in trace.all("hang")], [])
+    told = " ".join(f["text"] for f in trace.all("finding") if f["kind"] == "cost_limit")
+    check_in("stderr", ", of the barriers of user (", trace.result.err)
+    for n in names:
+        check_in("stderr", f"user ({n})", trace.result.err)
+        check_in("findings", f"Barriers of user ({n}) traced up to ", told)
+    return len(before)
+
+
+def test_limit_function(t):
+    """Of two functions that the user named the hot one is shed, and the cold one traced to the end."""
+    for method in ("session", "multi", "perf"):
+        trace, made, log = user_functions(t, "two", "--attach", method, "--hang", "0.7")
+        check_faster(made, check_functions(trace, made, log, ["my_hot_barrier"]), RECORDED_NS)
+
+
+def test_limit_function_mixed(t):
+    """Two by which threads meet go together, and the third does not."""
+    trace, made, log = user_functions(t, "mixed")
+    check_functions(trace, made, log, ["my_hot_barrier", "my_second_barrier"], cut=1)
 
 
 def test_limit_part_named(t):

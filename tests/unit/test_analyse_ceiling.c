@@ -19,12 +19,12 @@
 #define N	4
 
 /* Of probes that all meet: a crossing costs 1 us, and 0.4 us where nothing is recorded. @share: what that comes to. */
-static struct ceiling_process process(uint32_t index, uint32_t families, double share)
+static struct ceiling_process process(uint32_t index, uint64_t units, double share)
 {
 	return (struct ceiling_process){
 		.tgid = 100 + index,
 		.group = index,
-		.families = families,
+		.units = units,
 		.crossings = (uint64_t)llround(share * 2e6),
 		.time_ns = 2 * SECOND,
 		.price_ns = 1000,
@@ -86,7 +86,7 @@ static void test_alone(void **state)
 	/* Nobody else meets them: they need not stay. */
 	assert_int_equal(ceiling_decide(p, 2, 0.05, v), PTHREAD);
 	assert_int_equal(v[0].way, CEILING_ALL);
-	assert_int_equal(v[0].families, CEILING_WHOLE);
+	assert_int_equal(v[0].units, CEILING_WHOLE);
 	assert_int_equal(v[0].culprit, 0);
 	assert_true(fabs(v[0].share - 0.06) < 1e-6);
 	assert_int_equal(v[1].way, CEILING_KEEP);
@@ -152,16 +152,17 @@ static void test_groups(void **state)
 		assert_int_equal(v[i].way, CEILING_ALL);
 	/* Each with its own. */
 	for (i = 0; i < N; i++)
-		p[i].own = p[i].families;
+		p[i].own = p[i].units;
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
 	for (i = 0; i < 3; i++)
 		assert_int_equal(v[i].way, CEILING_OWN);
 	assert_int_equal(v[3].way, CEILING_KEEP);
 }
 
-/* Barriers that can go alone: of these families, crossed so often, in thousandths of all. */
+/* Barriers that can go alone, crossed so often, in thousandths of all. */
 struct part {
-	uint32_t families, thousandths;
+	uint64_t units;
+	uint32_t thousandths;
 };
 
 #define PARTS(...) ((const struct part[]){ __VA_ARGS__, { 0 } })
@@ -170,19 +171,18 @@ static struct ceiling_process of_parts(uint32_t index, double share, const struc
 {
 	struct ceiling_process p = process(index, 0, share);
 
-	for (; parts->families; parts++) {
-		p.families |= parts->families;
-		p.units[p.nunits++] =
-			(struct ceiling_unit){ parts->families,
-					       p.crossings / 1000 * parts->thousandths };
+	for (; parts->units; parts++) {
+		p.units |= parts->units;
+		p.sets[p.nsets++] = (struct ceiling_set){ parts->units,
+							  p.crossings / 1000 * parts->thousandths };
 	}
 	return p;
 }
 
-static void assert_verdict(const struct ceiling_verdict *v, enum ceiling_way way, uint32_t families)
+static void assert_verdict(const struct ceiling_verdict *v, enum ceiling_way way, uint64_t units)
 {
 	assert_int_equal(v->way, way);
-	assert_int_equal(v->families, families);
+	assert_int_equal(v->units, units);
 }
 
 static void test_choice(void **state)
@@ -197,12 +197,12 @@ static void test_choice(void **state)
 	assert_int_equal(ceiling_choose(&p, 0.049), PTHREAD | USER);
 	/* Only without all of it. */
 	assert_int_equal(ceiling_choose(&p, 0.009), CEILING_WHOLE);
-	/* One unit of two families, as of probes in one attachment. */
+	/* One set of two, as of probes in one attachment. */
 	p = of_parts(0, 0.5, PARTS({ GOMP, 0 }, { PTHREAD | GOMP, 900 }, { USER, 80 }));
 	assert_int_equal(ceiling_choose(&p, 0.1), PTHREAD | GOMP);
 	/* What could go alone would not be enough: most of it is what cannot. */
 	p = of_parts(0, 0.5, PARTS({ PTHREAD, 100 }));
-	p.families |= USDT;
+	p.units |= USDT;
 	assert_int_equal(ceiling_choose(&p, 0.1), CEILING_WHOLE);
 	/* Nothing else is there. */
 	p = of_parts(0, 0.5, PARTS({ PTHREAD, 1000 }));
@@ -223,11 +223,11 @@ static void test_choice(void **state)
 static void test_dear_traps(void **state)
 {
 	struct ceiling_process p = {
-		.families = PTHREAD | GOMP,
+		.units = PTHREAD | GOMP,
 		.crossings = 107320,
 		.time_ns = 1998842000,
-		.nunits = 2,
-		.units = { { PTHREAD, 106956 }, { GOMP, 364 } },
+		.nsets = 2,
+		.sets = { { PTHREAD, 106956 }, { GOMP, 364 } },
 		.price_ns = 18515.615,
 		.excluded_ns = 16956.445,
 	};
@@ -327,7 +327,7 @@ static void test_part_of_group(void **state)
 	p[1] = of_parts(0, 0.01, PARTS({ MPI, 10 }, { PTHREAD | USDT, 990 }));
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD | MPI | USDT);
 	for (i = 0; i < 3; i++)
-		assert_int_equal(v[i].families, CEILING_WHOLE);
+		assert_int_equal(v[i].units, CEILING_WHOLE);
 	/* What is hot is all that the third one has. */
 	p[0] = of_parts(0, 0.5, PARTS({ MPI, 990 }, { PTHREAD, 10 }));
 	p[1] = of_parts(0, 0.01, PARTS({ MPI, 990 }, { PTHREAD, 10 }));
@@ -335,6 +335,40 @@ static void test_part_of_group(void **state)
 	assert_verdict(&v[0], CEILING_ALL, MPI);
 	assert_verdict(&v[1], CEILING_ALL, MPI);
 	assert_verdict(&v[2], CEILING_ALL, CEILING_WHOLE);
+}
+
+#define HOT  (1ULL << 33)
+#define COLD (1ULL << 62)
+
+/* Functions of one family; what else there is of it goes with them alone. */
+static void test_functions(void **state)
+{
+	const struct part parts[] = {
+		{ HOT, 900 }, { COLD, 80 }, { MPI | HOT | COLD, 20 }, { GOMP, 0 }, { 0 }
+	};
+	struct ceiling_process p[2];
+	struct ceiling_verdict v[2];
+
+	(void)state;
+	p[0] = of_parts(0, 0.5, parts);
+	p[0].units = MPI | HOT | COLD | GOMP;
+	/* 0.1 of a second's half is left. */
+	assert_true(ceiling_choose(&p[0], 0.06) == HOT);
+	assert_true(ceiling_choose(&p[0], 0.02) == (HOT | COLD));
+	assert_true(ceiling_choose(&p[0], 0.005) == (MPI | HOT | COLD));
+	/* Its probes are there for all: who crosses it loses it, and who crosses the others does not. */
+	p[1] = of_parts(1, 0.01, PARTS({ COLD, 1000 }));
+	assert_true(ceiling_decide(p, 2, 0.06, v) == HOT);
+	assert_true(v[0].way == CEILING_ALL && v[0].units == HOT);
+	assert_int_equal(v[1].way, CEILING_KEEP);
+	p[1] = of_parts(1, 0.01, PARTS({ COLD, 500 }, { HOT, 500 }));
+	assert_true(ceiling_decide(p, 2, 0.06, v) == HOT);
+	assert_true(v[1].way == CEILING_ALL && v[1].units == HOT);
+	/* One of its own. */
+	p[0].own = p[1].own = HOT;
+	assert_int_equal(ceiling_decide(p, 2, 0.06, v), 0);
+	assert_true(v[0].way == CEILING_OWN && v[0].units == HOT);
+	assert_int_equal(v[1].way, CEILING_KEEP);
 }
 
 /* What nobody can name cannot be removed. */
@@ -356,7 +390,7 @@ int main(void)
 		cmocka_unit_test(test_groups),	      cmocka_unit_test(test_no_family),
 		cmocka_unit_test(test_choice),	      cmocka_unit_test(test_part),
 		cmocka_unit_test(test_part_of_group), cmocka_unit_test(test_dear_traps),
-		cmocka_unit_test(test_part_own),
+		cmocka_unit_test(test_part_own),      cmocka_unit_test(test_functions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

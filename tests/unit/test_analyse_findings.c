@@ -171,8 +171,20 @@ static void test_shed_parts(void **state)
 		"Barriers of pthread traced up to 1.250 s only: tracing cost it 34 % of its "
 		"threads' time (estimated; --cost-limit 5). Phases and work at others have in "
 		"them what came there later; efficiencies are unknown.");
-	sheds[0] = (struct report_shed){ "forkjoin", UINT64_MAX / 2, 4294.967,
-					 0.00012345, 4294967295,     true };
+	sheds[0].function = "my_barrier";
+	f = only(b);
+	assert_non_null(f);
+	assert_says(f->text, "Barriers of pthread (my_barrier) traced up to 1.250 s only: ");
+	sheds[0] = (struct report_shed){
+		.family = "forkjoin",
+		.function =
+			"a::name::that::is::longer::than::any::line::of::a::report::can::hold(it)",
+		.t_ns = UINT64_MAX / 2,
+		.cost = 4294.967,
+		.limit = 0.00012345,
+		.because = 4294967295,
+		.probed = true,
+	};
 	f = only(b);
 	assert_non_null(f);
 	/* The longest that there is fits. */

@@ -13,8 +13,9 @@
 #define PID	100
 #define INC	7
 #define UNTIL	1000
-#define PTHREAD (1u << SBT_FAMILY_PTHREAD)
-#define COND	(1u << SBT_FAMILY_COND)
+#define PTHREAD SBT_UNIT(SBT_FAMILY_PTHREAD)
+#define COND	SBT_UNIT(SBT_FAMILY_COND)
+#define HOT	(SBT_UNITS_USER + 1)
 
 /* @depart: 0 not seen. */
 static struct sbt_crossing crossing(uint8_t family, uint64_t arrive, uint64_t depart,
@@ -31,9 +32,9 @@ static struct sbt_crossing crossing(uint8_t family, uint64_t arrive, uint64_t de
 	};
 }
 
-static int add(void **state, uint32_t families, uint64_t t_ns)
+static int add(void **state, uint64_t units, uint64_t t_ns)
 {
-	return cuts_add(*state, PID, INC, families, t_ns);
+	return cuts_add(*state, PID, INC, units, t_ns);
 }
 
 static enum cut_fate fate(void **state, uint64_t arrive, uint64_t depart, uint16_t flags)
@@ -43,11 +44,11 @@ static enum cut_fate fate(void **state, uint64_t arrive, uint64_t depart, uint16
 	return cuts_fate(*state, &c);
 }
 
-static bool is_shed(void **state, uint8_t family, uint64_t arrive)
+static bool is_shed(void **state, uint8_t unit, uint64_t arrive)
 {
-	struct sbt_crossing c = crossing(family, arrive, arrive + 5, 0);
+	struct sbt_crossing c = crossing(SBT_FAMILY_NONE, arrive, arrive + 5, 0);
 
-	return cuts_is_shed(*state, &c);
+	return cuts_is_shed(*state, &c, unit);
 }
 
 static int begin(void **state)
@@ -90,9 +91,9 @@ static void test_parts(void **state)
 	struct sbt_crossing c = crossing(SBT_FAMILY_COND, 900, 0, SBT_CROSSING_ABANDONED);
 
 	assert_int_equal(add(state, PTHREAD, UNTIL), 0);
-	assert_false(cuts_of_part(*state, &c));
+	assert_false(cuts_of_part(*state, &c, c.family));
 	assert_int_equal(add(state, PTHREAD | COND, UNTIL + 100), 0);
-	assert_true(cuts_of_part(*state, &c));
+	assert_true(cuts_of_part(*state, &c, c.family));
 	assert_false(is_shed(state, SBT_FAMILY_PTHREAD, UNTIL));
 	assert_true(is_shed(state, SBT_FAMILY_PTHREAD, UNTIL + 1));
 	assert_false(is_shed(state, SBT_FAMILY_COND, UNTIL + 100));
@@ -105,11 +106,29 @@ static void test_parts(void **state)
 	assert_true(is_shed(state, SBT_FAMILY_PTHREAD, UNTIL + 1));
 }
 
+/* One function of several: the others of its family go on. */
+static void test_functions(void **state)
+{
+	struct sbt_crossing c = crossing(SBT_FAMILY_USER, 900, 0, SBT_CROSSING_ABANDONED);
+
+	assert_int_equal(add(state, SBT_UNIT(HOT), UNTIL), 0);
+	assert_false(is_shed(state, HOT, UNTIL));
+	assert_true(is_shed(state, HOT, UNTIL + 1));
+	assert_false(is_shed(state, HOT + 1, UNTIL + 1));
+	assert_false(is_shed(state, SBT_UNITS - 1, UNTIL + 1));
+	assert_false(is_shed(state, SBT_FAMILY_USER, UNTIL + 1));
+	assert_true(cuts_of_part(*state, &c, HOT));
+	assert_false(cuts_of_part(*state, &c, HOT + 1));
+	assert_int_equal(add(state, SBT_UNIT(SBT_UNITS - 1), UNTIL + 10), 0);
+	assert_true(is_shed(state, SBT_UNITS - 1, UNTIL + 11));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_whole, begin, end),
 		cmocka_unit_test_setup_teardown(test_parts, begin, end),
+		cmocka_unit_test_setup_teardown(test_functions, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ static const struct model_shed shed = {
 	.limit_ppm = 50000,
 	.because = 77,
 	.probed = true,
-	.families = MODEL_SHED_WHOLE,
+	.units = MODEL_SHED_WHOLE,
 };
 
 static void test_ends_there(void **state)
@@ -180,17 +180,17 @@ static void test_tapped(void **state)
 	assert_int_equal(q->end_ns, UNTIL);
 }
 
-/* Some families of its barriers: it goes on, and each is told of once. */
+/* Some of its barriers: it goes on, and each is told of once. */
 static void test_parts(void **state)
 {
 	struct copied *c = *state;
 	struct model_shed part = shed;
 	const struct model_proc *p;
 
-	part.families = 1u << SBT_FAMILY_PTHREAD;
+	part.units = SBT_UNIT(SBT_FAMILY_PTHREAD);
 	copied_shed(c, &part);
 	part.t_ns = UNTIL + 100;
-	part.families |= 1u << SBT_FAMILY_USER | 1u << SBT_FAMILY_COND;
+	part.units |= SBT_UNIT(SBT_UNITS_USER + 3) | SBT_UNIT(SBT_FAMILY_COND);
 	part.because = 0;
 	copied_shed(c, &part);
 	p = copied_shed(c, &part);
@@ -198,18 +198,85 @@ static void test_parts(void **state)
 	assert_false(p->exited);
 	assert_int_equal(p->shed.t_ns, MODEL_UNKNOWN);
 	assert_int_equal(p->nparts, 2);
-	assert_int_equal(p->parts[0].families, 1u << SBT_FAMILY_PTHREAD);
+	assert_int_equal(p->parts[0].units, SBT_UNIT(SBT_FAMILY_PTHREAD));
 	assert_int_equal(p->parts[0].t_ns, UNTIL);
 	assert_int_equal(p->parts[0].because, 77);
-	assert_int_equal(p->parts[1].families, 1u << SBT_FAMILY_USER | 1u << SBT_FAMILY_COND);
+	assert_int_equal(p->parts[1].units,
+			 SBT_UNIT(SBT_UNITS_USER + 3) | SBT_UNIT(SBT_FAMILY_COND));
 	assert_int_equal(p->parts[1].t_ns, UNTIL + 100);
 	assert_true(c->parts >= 2);
 	assert_int_equal(model_proc(c->copy, 0)->nparts, 2);
-	assert_memory_equal(model_proc(c->copy, 0)->parts, p->parts, sizeof(p->parts));
+	assert_memory_equal(model_proc(c->copy, 0)->parts, p->parts, 2 * sizeof(*p->parts));
 	/* And then all of it. */
 	p = copied_shed(c, &shed);
 	assert_int_equal(p->shed.t_ns, UNTIL);
 	assert_int_equal(p->nparts, 2);
+}
+
+#define HOT  (SBT_UNITS_USER + 3)
+#define COLD (SBT_UNITS_USER + 4)
+
+static void meet_by(struct run *r, uint8_t unit, uint32_t tid, uint64_t arrive, uint64_t depart)
+{
+	struct model_crossing c = crossing(tid, A, 2, arrive, depart);
+
+	c.family = SBT_FAMILY_USER;
+	c.unit = unit;
+	run_feed(r, c);
+}
+
+/* Of two functions that meet at one object one is shed while one thread has come and the other has not. */
+static void test_function(void **state)
+{
+	struct run *r = run_new(0);
+	struct model_shed part = shed;
+	const struct model_proc *p;
+	uint32_t i;
+
+	(void)state;
+	part.units = SBT_UNIT(HOT);
+	run_launched(r, 0);
+	meet_by(r, HOT, 1, 100, 201);
+	meet_by(r, HOT, 2, 200, 202);
+	meet_by(r, COLD, 2, 400, 411);
+	meet_by(r, COLD, 1, 410, 412);
+	assert_int_equal(model_shed(r->model, PID, INC, &part), 0);
+	/* Thread 2 came too late to be seen, left at once, and came to the next before this one was on its way. */
+	for (i = 0; i < 3; i++) {
+		uint64_t at = UNTIL + 1000 * (uint64_t)i;
+
+		if (!i)
+			meet_by(r, HOT, 1, UNTIL - 10, UNTIL + 100);
+		meet_by(r, COLD, 1, at + 200, at + 212);
+		meet_by(r, COLD, 2, at + 50, at + 211);
+	}
+	assert_int_equal(model_finish(r->model, LATER), 0);
+	p = model_proc(r->model, 0);
+	assert_int_equal(p->episodes, 5);
+	assert_int_equal(p->incomplete, 1);
+	assert_int_equal(p->ambiguous, 0);
+	assert_int_equal(p->nparts, 1);
+	assert_true(p->parts[0].units == SBT_UNIT(HOT));
+	run_free(r);
+}
+
+/* By which functions threads came to a barrier; without a number it is their family's. */
+static void test_units(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	meet_by(r, HOT, 1, 100, 201);
+	meet_by(r, COLD, 2, 200, 202);
+	meet_by(r, 0, 1, 400, 411);
+	meet_by(r, HOT, 2, 410, 412);
+	assert_int_equal(model_finish(r->model, LATER), 0);
+	assert_int_equal(model_nbarriers(r->model), 1);
+	assert_int_equal(model_barrier(r->model, 0)->episodes, 2);
+	assert_true(model_barrier(r->model, 0)->units ==
+		    (SBT_UNIT(HOT) | SBT_UNIT(COLD) | SBT_UNIT(SBT_FAMILY_USER)));
+	run_free(r);
 }
 
 int main(void)
@@ -218,6 +285,8 @@ int main(void)
 		cmocka_unit_test(test_ends_there),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_function),
+		cmocka_unit_test(test_units),
 		cmocka_unit_test_setup_teardown(test_parts, copied_begin, copied_end),
 		cmocka_unit_test_setup_teardown(test_tapped, copied_begin, copied_end),
 	};

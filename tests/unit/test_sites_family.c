@@ -217,13 +217,54 @@ static void test_mpi(void **state)
 	assert_null(family_function("MPI_Barrier_init", NULL));
 }
 
+/* What can be shed alone has a number that its names in all languages share; makers of communicators have their family's. */
+static void test_units(void **state)
+{
+	static const char *const barriers[] = { "MPI_Barrier", "PMPI_Barrier", "mpi_barrier_",
+						"mpi_barrier_f08_", "MPI_BARRIER" };
+	static const char *const reduces[] = { "MPI_Allreduce", "PMPI_Allreduce_c",
+					       "mpi_allreduce_f08ts_large_", "pmpi_allreduce_" };
+	uint8_t barrier = family_unit(family_function("MPI_Barrier", NULL));
+	uint8_t reduce = family_unit(family_function("MPI_Allreduce", NULL));
+	uint32_t i;
+
+	(void)state;
+	assert_int_not_equal(barrier, reduce);
+	assert_string_equal(family_unit_name(reduce), "MPI_Allreduce");
+	assert_int_equal(family_of_unit(reduce), SBT_FAMILY_MPI);
+	for (i = 0; i < sizeof(barriers) / sizeof(barriers[0]); i++)
+		assert_int_equal(family_unit(family_function(barriers[i], NULL)), barrier);
+	for (i = 0; i < sizeof(reduces) / sizeof(reduces[0]); i++)
+		assert_int_equal(family_unit(family_function(reduces[i], NULL)), reduce);
+	assert_int_equal(family_unit(family_function("MPI_Comm_dup", NULL)), SBT_FAMILY_MPI);
+	assert_int_equal(family_unit(family_function("GOMP_parallel", NULL)), SBT_FAMILY_GOMP);
+	assert_int_equal(family_unit(family_function("pthread_barrier_wait", NULL)),
+			 SBT_FAMILY_PTHREAD);
+	assert_string_equal(
+		family_unit_name(family_unit(family_function("GOMP_barrier_cancel", NULL))),
+		"GOMP_barrier");
+	/* In recordings: as they are. */
+	assert_int_equal(barrier, SBT_UNITS_NAMED);
+	assert_int_equal(family_unit(family_function("__kmpc_copyprivate", NULL)),
+			 SBT_UNITS_NAMED + 14);
+	assert_null(family_unit_name(SBT_FAMILY_MPI));
+	assert_null(family_unit_name(SBT_UNITS_USER));
+	assert_int_equal(family_of_unit(SBT_UNITS - 1), SBT_FAMILY_USER);
+	assert_int_equal(family_of_unit(SBT_FAMILY_COND), SBT_FAMILY_COND);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),	     cmocka_unit_test(test_arguments),
-		cmocka_unit_test(test_glibc_now),    cmocka_unit_test(test_glibc_before_2_25),
-		cmocka_unit_test(test_musl),	     cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_live_barrier), cmocka_unit_test(test_live_musl),
+		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_glibc_now),
+		cmocka_unit_test(test_glibc_before_2_25),
+		cmocka_unit_test(test_musl),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_live_barrier),
+		cmocka_unit_test(test_live_musl),
 		cmocka_unit_test(test_mpi),
 	};
 

@@ -171,8 +171,14 @@ static void same_models(const struct model *a, const struct model *b)
 		assert_memory_equal(model_thread(a, i), model_thread(b, i),
 				    sizeof(struct model_thread));
 	assert_int_equal(model_nprocs(a), model_nprocs(b));
-	for (i = 0; i < model_nprocs(a); i++)
-		assert_memory_equal(model_proc(a, i), model_proc(b, i), sizeof(struct model_proc));
+	for (i = 0; i < model_nprocs(a); i++) {
+		struct model_proc x = *model_proc(a, i), y = *model_proc(b, i);
+
+		assert_int_equal(x.nparts, y.nparts);
+		assert_true(!x.nparts || !memcmp(x.parts, y.parts, x.nparts * sizeof(*x.parts)));
+		x.parts = y.parts = NULL;
+		assert_memory_equal(&x, &y, sizeof(x));
+	}
 }
 
 static struct model_detail a_detail(uint64_t *seed, uint64_t work)
@@ -266,9 +272,9 @@ static void test_shed(void **unused)
 		.limit_ppm = 50000,
 		.because = 7,
 		.probed = true,
-		.families = MODEL_SHED_WHOLE,
+		.units = MODEL_SHED_WHOLE,
 	};
-	struct model_shed part = { .t_ns = 4000, .cost_ppm = 90000, .families = 6 };
+	struct model_shed part = { .t_ns = 4000, .cost_ppm = 90000, .units = 6 | 1ULL << 40 };
 	struct model_ops nothing = { 0 };
 	struct tape_session session = a_session();
 	struct sink sink = { .model = model_new(&nothing, 1000) };
@@ -294,7 +300,7 @@ static void test_shed(void **unused)
 	assert_int_equal(model_proc(sink.model, 0)->shed.t_ns, 5000);
 	assert_int_equal(model_proc(sink.model, 0)->shed.cost_ppm, 4000000);
 	assert_int_equal(model_proc(sink.model, 0)->nparts, 1);
-	assert_int_equal(model_proc(sink.model, 0)->parts[0].families, 6);
+	assert_int_equal(model_proc(sink.model, 0)->parts[0].units, 6 | 1ULL << 40);
 	assert_int_equal(model_proc(sink.model, 0)->parts[0].t_ns, 4000);
 	assert_int_equal(model_proc(sink.model, 0)->parts[0].cost_ppm, 90000);
 	model_free(sink.model);

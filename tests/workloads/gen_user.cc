@@ -11,16 +11,21 @@
 //   throws     int my_throwing_barrier(struct bar *b): every fourth crossing of a thread ends in a C++
 //              exception, thrown after the meeting and caught by the caller
 //   jumps      the same with longjmp: int my_jumping_barrier(struct bar *b, jmp_buf)
-// At the end of throws and jumps: how many exceptions were caught, destructors run, jumps made.
+//   two        my_barrier, and for 5 ms before each meeting int my_hot_barrier(struct bar *b), as often as it goes, at
+//              one of the thread's own, which counts 1
+//   mixed      my_barrier, and before each meeting a hundred others at one object, to which every other thread comes by
+//              my_hot_barrier, the rest by int my_second_barrier(struct bar *b); there is one each 5 ms
+// At the end of two and mixed one JSON object: when each meeting was over (CLOCK_MONOTONIC), how often my_hot_barrier had been
+// called by then, and the CPU time of the process. At the end of throws and jumps: how many exceptions were caught, destructors run, jumps made.
 #include "gen_core.h"
 
 #include <sched.h>
 #include <setjmp.h>
 
-enum kind { ONE, SECOND, GLOBAL, PAIR, METHOD, THROWS, JUMPS };
+enum kind { ONE, SECOND, GLOBAL, PAIR, METHOD, THROWS, JUMPS, TWO, MIXED };
 
-static const char *const kinds[] = { "one",    "second", "global", "pair",
-				     "method", "throws", "jumps",  nullptr };
+static const char *const kinds[] = { "one",    "second", "global", "pair",  "method",
+				     "throws", "jumps",	 "two",	   "mixed", nullptr };
 
 struct bar {
 	uint32_t count;
@@ -32,6 +37,15 @@ struct bar {
 
 static struct bar bars[GEN_MAX_OBJECTS];
 static uint32_t caught, destroyed, jumped;
+
+#define HOT_NS	   5000000u
+#define HOT_ROUNDS 65536u
+
+static struct {
+	uint64_t calls[GEN_MAX_OBJECTS]; /* by member */
+	uint64_t ended_ns[HOT_ROUNDS], hot[HOT_ROUNDS], cpu_ns[HOT_ROUNDS];
+	uint32_t rounds;
+} hot;
 
 /* Its caller is to be the function with a name. */
 static inline __attribute__((always_inline)) uint32_t arrive_at(struct bar *b, int *last)
@@ -74,6 +88,18 @@ ONE_COPY int my_barrier_on(int colour, struct bar *b)
 ONE_COPY int my_global_barrier(void)
 {
 	MEET(&bars[0]);
+	return last;
+}
+
+ONE_COPY int my_second_barrier(struct bar *b)
+{
+	MEET(b);
+	return last;
+}
+
+ONE_COPY int my_hot_barrier(struct bar *b)
+{
+	MEET(b);
 	return last;
 }
 
@@ -180,6 +206,82 @@ static inline int meet_pair(struct bar *b)
 	return last;
 }
 
+static uint64_t cpu_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+ONE_COPY static void go_hot(uint32_t member, uint64_t until)
+{
+	static thread_local struct bar own;
+	uint64_t n = hot.calls[member];
+
+	own.count = 1;
+	do {
+		for (int i = 0; i < 50; i++)
+			my_hot_barrier(&own);
+		n += 50;
+		/* The last of a meeting reads it. */
+		__atomic_store_n(&hot.calls[member], n, __ATOMIC_RELAXED);
+	} while (now_ns() < until);
+}
+
+ONE_COPY static void go_mixed(uint32_t member, uint64_t until)
+{
+	static struct bar *all = &bars[GEN_MAX_OBJECTS - 1];
+
+	__atomic_store_n(&all->count, gen.threads, __ATOMIC_RELAXED);
+	for (int i = 0; i < 100; i++) {
+		if (member % 2)
+			my_second_barrier(all);
+		else
+			my_hot_barrier(all);
+	}
+	__atomic_fetch_add(&hot.calls[member], 100, __ATOMIC_RELAXED);
+	sleep_until(until);
+}
+
+/* By the one that came last, before any of them goes on to the next meeting: nobody can end that without it. */
+static void note_round(void)
+{
+	uint32_t round = hot.rounds;
+
+	if (round == HOT_ROUNDS)
+		return;
+	for (uint32_t i = 0; i < gen.threads; i++)
+		hot.hot[round] += __atomic_load_n(&hot.calls[i], __ATOMIC_RELAXED);
+	hot.cpu_ns[round] = cpu_now();
+	hot.ended_ns[round] = now_ns();
+	hot.rounds = round + 1;
+}
+
+ONE_COPY static int meet_after_hot(void *object, uint32_t member, struct gen_entry *e)
+{
+	int last;
+
+	if (gen.kind == MIXED)
+		go_mixed(member, now_ns() + HOT_NS);
+	else
+		go_hot(member, now_ns() + HOT_NS);
+	gen_arrive(e);
+	last = my_barrier(of(object));
+	gen_depart(e);
+	if (last)
+		note_round();
+	return last;
+}
+
+static void print_list(const char *name, const uint64_t *values)
+{
+	printf(", \"%s\": [", name);
+	for (uint32_t i = 0; i < hot.rounds; i++)
+		printf("%s%llu", i ? ", " : "", (unsigned long long)values[i]);
+	printf("]");
+}
+
 /* Calls of my_barrier; one line a kind. */
 GEN_SITE(0, my_barrier(of(object)))
 GEN_SITE(1, my_barrier_on(1, of(object)))
@@ -189,7 +291,18 @@ GEN_SITE(4, static_cast<team::barrier *>(of(object))->wait(member))
 GEN_SITE(5, meet_catching(of(object)))
 GEN_SITE(6, meet_jumping(of(object)))
 
-static gen_site *const sites[] = { site_0, site_1, site_2, site_3, site_4, site_5, site_6 };
+ONE_COPY static int site_7(void *object, uint32_t member, struct gen_entry *e)
+{
+	return meet_after_hot(object, member, e);
+}
+
+ONE_COPY static int site_8(void *object, uint32_t member, struct gen_entry *e)
+{
+	return meet_after_hot(object, member, e);
+}
+
+static gen_site *const sites[] = { site_0, site_1, site_2, site_3, site_4,
+				   site_5, site_6, site_7, site_8 };
 
 static void make(void *object, uint32_t count)
 {
@@ -217,5 +330,12 @@ int main(int argc, char **argv)
 		printf("gen_user: caught=%u destroyed=%u\n", caught, destroyed);
 	if (gen.kind == JUMPS)
 		printf("gen_user: jumped=%u\n", jumped);
+	if (gen.kind == TWO || gen.kind == MIXED) {
+		printf("{\"rounds\": %u", hot.rounds);
+		print_list("ended_ns", hot.ended_ns);
+		print_list("hot", hot.hot);
+		print_list("cpu_ns", hot.cpu_ns);
+		printf("}\n");
+	}
 	return status;
 }

@@ -19,25 +19,25 @@ double ceiling_share(const struct ceiling_process *p)
 	return p->time_ns ? cost_of(p) / (double)p->time_ns : NAN;
 }
 
-/* Crossings of these families, as far as they can be told from the others. */
-static uint64_t crossings_of(const struct ceiling_process *p, uint32_t families)
+/* Crossings of these units, as far as they can be told from the others. */
+static uint64_t crossings_of(const struct ceiling_process *p, uint64_t units)
 {
 	uint64_t sum = 0;
 	uint32_t i;
 
-	if (families == CEILING_WHOLE)
+	if (units == CEILING_WHOLE)
 		return p->crossings;
-	for (i = 0; i < p->nunits; i++)
-		if (!(p->units[i].families & ~families))
-			sum += p->units[i].crossings;
+	for (i = 0; i < p->nsets; i++)
+		if (!(p->sets[i].units & ~units))
+			sum += p->sets[i].crossings;
 	return sum < p->crossings ? sum : p->crossings;
 }
 
 /* Without what is saved it crosses more often: so many crossings take less time. */
-double ceiling_share_excluded(const struct ceiling_process *p, uint32_t families)
+double ceiling_share_excluded(const struct ceiling_process *p, uint64_t units)
 {
-	double saved = (double)crossings_of(p, families) * (p->price_ns - p->excluded_ns) +
-		       (families == CEILING_WHOLE ? p->other_ns : 0);
+	double saved = (double)crossings_of(p, units) * (p->price_ns - p->excluded_ns) +
+		       (units == CEILING_WHOLE ? p->other_ns : 0);
 	double left = cost_of(p) - saved;
 	double time = (double)p->time_ns - saved;
 
@@ -49,76 +49,76 @@ double ceiling_share_excluded(const struct ceiling_process *p, uint32_t families
 	return time > left ? left / time : 1;
 }
 
-/* The dearest unit that is not among @families; NULL: there is none with any crossing. */
-static const struct ceiling_unit *dearest(const struct ceiling_process *p, uint32_t families)
+/* The dearest set of which some are not among @units; NULL: there is none with any crossing. */
+static const struct ceiling_set *dearest(const struct ceiling_process *p, uint64_t units)
 {
-	const struct ceiling_unit *most = NULL;
+	const struct ceiling_set *most = NULL;
 	uint32_t i;
 
-	for (i = 0; i < p->nunits; i++)
-		if (p->units[i].families & ~families && p->units[i].crossings &&
-		    (!most || p->units[i].crossings > most->crossings))
-			most = &p->units[i];
+	for (i = 0; i < p->nsets; i++)
+		if (p->sets[i].units & ~units && p->sets[i].crossings &&
+		    (!most || p->sets[i].crossings > most->crossings))
+			most = &p->sets[i];
 	return most;
 }
 
 /*
- * What all but those among @families costs, as often as it comes now. Without what is saved the process may come to them more
+ * What all but those among @units costs, as often as it comes now. Without what is saved the process may come to them more
  * often: how much more nobody knows. What is saved may be all of the time but a hundredth, and as much that estimate may
  * err, so that an answer in what is left of the time would be the error's.
  */
-static double share_of_rest(const struct ceiling_process *p, uint32_t families)
+static double share_of_rest(const struct ceiling_process *p, uint64_t units)
 {
-	double crossings = (double)(p->crossings - crossings_of(p, families));
+	double crossings = (double)(p->crossings - crossings_of(p, units));
 
 	return (crossings * p->price_ns + p->other_ns) / (double)p->time_ns;
 }
 
-uint32_t ceiling_choose(const struct ceiling_process *p, double limit)
+uint64_t ceiling_choose(const struct ceiling_process *p, double limit)
 {
-	const struct ceiling_unit *unit;
-	uint32_t families = 0;
+	const struct ceiling_set *set;
+	uint64_t units = 0;
 
-	while ((unit = dearest(p, families))) {
-		families |= unit->families;
+	while ((set = dearest(p, units))) {
+		units |= set->units;
 		/* Nothing would be left. */
-		if (!(p->families & ~families))
+		if (!(p->units & ~units))
 			break;
-		if (share_of_rest(p, families) <= limit)
-			return families;
+		if (share_of_rest(p, units) <= limit)
+			return units;
 	}
 	return CEILING_WHOLE;
 }
 
 /* Can the process go on without these, if it has others? */
-static bool is_apart(const struct ceiling_process *p, uint32_t families)
+static bool is_apart(const struct ceiling_process *p, uint64_t units)
 {
-	uint32_t lost = p->families & families, apart = 0, i;
+	uint64_t lost = p->units & units, apart = 0;
+	uint32_t i;
 
-	for (i = 0; i < p->nunits; i++)
-		if (!(p->units[i].families & ~families))
-			apart |= p->units[i].families;
-	return lost == p->families || !(lost & ~apart);
+	for (i = 0; i < p->nsets; i++)
+		if (!(p->sets[i].units & ~units))
+			apart |= p->sets[i].units;
+	return lost == p->units || !(lost & ~apart);
 }
 
 /* Can all of a group? */
-static bool all_apart(const struct ceiling_process *p, uint32_t n, uint32_t group,
-		      uint32_t families)
+static bool all_apart(const struct ceiling_process *p, uint32_t n, uint32_t group, uint64_t units)
 {
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		if (p[i].group == group && !is_apart(&p[i], families))
+		if (p[i].group == group && !is_apart(&p[i], units))
 			return false;
 	return true;
 }
 
 /* What it loses where these go: all, if it has no others. */
-static uint32_t loss_of(const struct ceiling_process *p, uint32_t families)
+static uint64_t loss_of(const struct ceiling_process *p, uint64_t units)
 {
-	uint32_t lost = p->families & families;
+	uint64_t lost = p->units & units;
 
-	return families == CEILING_WHOLE || lost == p->families ? CEILING_WHOLE : lost;
+	return units == CEILING_WHOLE || lost == p->units ? CEILING_WHOLE : lost;
 }
 
 static bool is_over(const struct ceiling_process *p, double limit)
@@ -140,72 +140,72 @@ static uint32_t find_culprit(const struct ceiling_process *p, uint32_t n, double
 	return worst;
 }
 
-/* Would it be enough that nothing is recorded of these families of this group any more? */
+/* Would it be enough that nothing is recorded of these units of this group any more? */
 static bool exclusion_does(const struct ceiling_process *p, uint32_t n, uint32_t group,
-			   uint32_t families, double limit)
+			   uint64_t units, double limit)
 {
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
 		if (p[i].group == group && is_over(&p[i], limit) &&
-		    !(ceiling_share_excluded(&p[i], families) <= limit))
+		    !(ceiling_share_excluded(&p[i], units) <= limit))
 			return false;
 	return true;
 }
 
 /* Of whose probes others meet some, too. */
-static uint32_t shared_of(const struct ceiling_process *p)
+static uint64_t shared_of(const struct ceiling_process *p)
 {
-	return p->families & ~p->own;
+	return p->units & ~p->own;
 }
 
 /* Does anybody else cross what this group is to lose? */
-static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t group,
-			uint32_t families, const struct ceiling_verdict *v)
+static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t group, uint64_t units,
+			const struct ceiling_verdict *v)
 {
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		if (p[i].group != group && v[i].way == CEILING_KEEP && shared_of(&p[i]) & families)
+		if (p[i].group != group && v[i].way == CEILING_KEEP && shared_of(&p[i]) & units)
 			return true;
 	return false;
 }
 
 /*
- * All of a group lose @families, as far as they have them: whoever is left would wait for one that is not seen. Where one of
+ * All of a group lose @units, as far as they have them: whoever is left would wait for one that is not seen. Where one of
  * them can only go as a whole, all do.
  */
 static void decide_group(const struct ceiling_process *p, uint32_t n, uint32_t group,
-			 uint32_t families, enum ceiling_way way, uint32_t culprit,
+			 uint64_t units, enum ceiling_way way, uint32_t culprit,
 			 struct ceiling_verdict *v)
 {
 	uint32_t i;
 
-	if (!all_apart(p, n, group, families))
-		families = CEILING_WHOLE;
+	if (!all_apart(p, n, group, units))
+		units = CEILING_WHOLE;
 	for (i = 0; i < n; i++) {
 		if (p[i].group != group || v[i].way >= way ||
-		    (families != CEILING_WHOLE && !(p[i].families & families)))
+		    (units != CEILING_WHOLE && !(p[i].units & units)))
 			continue;
 		v[i] = (struct ceiling_verdict){ way, culprit, ceiling_share(&p[culprit]),
-						 loss_of(&p[i], families) | v[i].families };
+						 loss_of(&p[i], units) | v[i].units };
 	}
 }
 
 /* Everybody who meets these probes, and whoever meets them at barriers. */
 static void decide_all(const struct ceiling_process *p, uint32_t n, uint32_t culprit,
-		       uint32_t families, struct ceiling_verdict *v)
+		       uint64_t units, struct ceiling_verdict *v)
 {
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		if (v[i].way != CEILING_ALL && shared_of(&p[i]) & families)
-			decide_group(p, n, p[i].group, families, CEILING_ALL, culprit, v);
+		if (v[i].way != CEILING_ALL && shared_of(&p[i]) & units)
+			decide_group(p, n, p[i].group, units, CEILING_ALL, culprit, v);
 }
 
-/* Of these families probes that all meet, and such that are one process's. */
-static void probes_of(const struct ceiling_process *p, uint32_t n, uint32_t group,
-		      uint32_t families, uint32_t *shared, uint32_t *own)
+/* Of these units probes that all meet, and such that are one process's. */
+static void probes_of(const struct ceiling_process *p, uint32_t n, uint32_t group, uint64_t units,
+		      uint64_t *shared, uint64_t *own)
 {
 	uint32_t i;
 
@@ -213,40 +213,40 @@ static void probes_of(const struct ceiling_process *p, uint32_t n, uint32_t grou
 	for (i = 0; i < n; i++) {
 		if (p[i].group != group)
 			continue;
-		*shared |= shared_of(&p[i]) & families;
-		*own |= p[i].families & p[i].own & families;
+		*shared |= shared_of(&p[i]) & units;
+		*own |= p[i].units & p[i].own & units;
 	}
 }
 
-/* One that costs too much, with all that it takes along. Returns the families whose probes are to be removed for all. */
-static uint32_t decide(const struct ceiling_process *p, uint32_t n, uint32_t culprit, double limit,
+/* One that costs too much, with all that it takes along. Returns the units whose probes are to be removed for all. */
+static uint64_t decide(const struct ceiling_process *p, uint32_t n, uint32_t culprit, double limit,
 		       struct ceiling_verdict *v)
 {
-	uint32_t group = p[culprit].group, families = ceiling_choose(&p[culprit], limit);
-	uint32_t shared, own;
+	uint64_t units = ceiling_choose(&p[culprit], limit), shared, own;
+	uint32_t group = p[culprit].group;
 
-	if (!all_apart(p, n, group, families))
-		families = CEILING_WHOLE;
-	probes_of(p, n, group, families, &shared, &own);
+	if (!all_apart(p, n, group, units))
+		units = CEILING_WHOLE;
+	probes_of(p, n, group, units, &shared, &own);
 	if (!shared) {
 		/* What nobody can name cannot be removed. */
-		decide_group(p, n, group, families, own ? CEILING_OWN : CEILING_EXCLUDE, culprit,
-			     v);
+		decide_group(p, n, group, units, own ? CEILING_OWN : CEILING_EXCLUDE, culprit, v);
 		return 0;
 	}
-	if (has_company(p, n, group, shared, v) && exclusion_does(p, n, group, families, limit)) {
-		decide_group(p, n, group, families, CEILING_EXCLUDE, culprit, v);
+	if (has_company(p, n, group, shared, v) && exclusion_does(p, n, group, units, limit)) {
+		decide_group(p, n, group, units, CEILING_EXCLUDE, culprit, v);
 		return 0;
 	}
-	decide_group(p, n, group, families, CEILING_ALL, culprit, v);
+	decide_group(p, n, group, units, CEILING_ALL, culprit, v);
 	decide_all(p, n, culprit, shared, v);
 	return shared;
 }
 
-uint32_t ceiling_decide(const struct ceiling_process *p, uint32_t n, double limit,
+uint64_t ceiling_decide(const struct ceiling_process *p, uint32_t n, double limit,
 			struct ceiling_verdict *v)
 {
-	uint32_t removed = 0, culprit, i;
+	uint64_t removed = 0;
+	uint32_t culprit, i;
 
 	for (i = 0; i < n; i++)
 		v[i] = (struct ceiling_verdict){ CEILING_KEEP, i, ceiling_share(&p[i]), 0 };

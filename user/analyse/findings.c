@@ -99,7 +99,7 @@ static int shed(struct findings *f, const struct report_process *p)
 static int shed_parts(struct findings *f, const struct report_process *p)
 {
 	struct report_finding *out;
-	char whom[48] = "";
+	char whom[48] = "", what[96];
 	uint32_t i;
 
 	for (i = 0; i < p->nsheds; i++) {
@@ -111,11 +111,13 @@ static int shed_parts(struct findings *f, const struct report_process *p)
 		if (s->because)
 			snprintf(whom, sizeof(whom), "process %u, of the same probes, ",
 				 s->because);
+		snprintf(what, sizeof(what), "%.20s%s%.60s%s", s->family, s->function ? " (" : "",
+			 s->function ? s->function : "", s->function ? ")" : "");
 		snprintf(out->text, sizeof(out->text),
 			 "Barriers of %s traced up to %.3f s only: tracing cost %s%.3g %% of its "
 			 "threads' time (estimated; --cost-limit %.3g). Phases and work at others "
 			 "have in them what came there later; efficiencies are unknown.%s",
-			 s->family, (double)(s->t_ns - f->out->start_ns) / 1e9,
+			 what, (double)(s->t_ns - f->out->start_ns) / 1e9,
 			 s->because ? whom : "it ", 100 * s->cost, 100 * s->limit,
 			 s->probed ? " Their probes are still there." : "");
 	}

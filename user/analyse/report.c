@@ -211,7 +211,7 @@ static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *
 
 	if (err)
 		return err;
-	shed_barrier(&b->procs[mb->proc], mb->family, out);
+	shed_barrier(&b->procs[mb->proc], mb, out);
 	out->episodes = mb->episodes;
 	out->incomplete = mb->incomplete;
 	out->ambiguous = mb->ambiguous;

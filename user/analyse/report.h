@@ -111,9 +111,11 @@ enum report_pattern {
 	REPORT_FEW, /* too few complete episodes to say */
 };
 
-/* A family of barriers of a process that was traced up to some moment only, while others of it were traced on. */
+/* Barriers of a process that were traced up to some moment only, while others of it were traced on. */
 struct report_shed {
 	const char *family;
+	const char *
+		function; /* by which they are met; NULL: all of the family that is not told of apart */
 	uint64_t t_ns;
 	double cost,
 		limit; /* shares of its threads' time: all that tracing cost then, and what it was to cost */
@@ -254,7 +256,7 @@ struct report_process {
 	uint32_t shed_because; /* pid of the process that cost so much, if it is another one; 0 */
 	bool shed_probed; /* its probes were left, and still cost it something */
 	bool shed_some; /* there are such, here or in a process of the group that this is */
-	uint32_t nsheds; /* of its families of barriers, in the order of time */
+	uint32_t nsheds; /* in the order of time */
 	struct report_shed *sheds;
 	uint32_t nmembers;
 	struct report_thread *members; /* over all barriers, by index */
@@ -278,7 +280,7 @@ struct report_finding {
 		kind; /* ours: "oversubscribed", "spinning", "pinned", "migrating", "slow_cpu", "throttled", "cost_limit" */
 	uint32_t pid; /* 0: the machine */
 	double figure; /* the number in the sentence */
-	char text[320];
+	char text[400];
 };
 
 /* A counter that was asked for and cannot be had. */
@@ -355,6 +357,12 @@ struct report_env {
 	/* What families and kinds are called, for all; without them: "unknown" and "explicit". */
 	const char *(*family_name)(uint8_t family);
 	const char *(*kind_name)(uint8_t kind);
+	/*
+	 * Of what can be shed alone, by number: its family, and the function by which its barriers are met (NULL: it is what else
+	 * there is of the family). Without them all are families.
+	 */
+	uint8_t (*unit_family)(uint8_t unit);
+	const char *(*unit_name)(void *ctx, const struct model_proc *proc, uint8_t unit);
 	/* How departures of the process are seen. */
 	const char *(*departures)(void *ctx, const struct model_proc *proc);
 	/* One crossing of this process, both probes, ns; NAN unknown. NULL: crossing_cost_ns for all. */

@@ -6,7 +6,10 @@
 #include <errno.h>
 #include <math.h>
 
-void shed_barrier(const struct model_proc *p, uint8_t family, struct report_barrier *out)
+#include "sbt/record.h"
+
+void shed_barrier(const struct model_proc *p, const struct model_barrier *b,
+		  struct report_barrier *out)
 {
 	uint64_t beside = REPORT_UNKNOWN, own = p->shed.t_ns;
 	uint32_t i;
@@ -14,10 +17,11 @@ void shed_barrier(const struct model_proc *p, uint8_t family, struct report_barr
 	for (i = 0; i < p->nparts; i++) {
 		const struct model_shed *part = &p->parts[i];
 
-		if (family < 32 && part->families & 1u << family)
+		/* Of several by the first: what came later is not all there is. */
+		if (!(part->units & b->units))
+			beside = part->t_ns < beside ? part->t_ns : beside;
+		else if (part->t_ns < own)
 			own = part->t_ns;
-		else if (part->t_ns < beside)
-			beside = part->t_ns;
 	}
 	out->shed_ns = own;
 	out->shed_beside_ns = beside < own ? beside : REPORT_UNKNOWN;
@@ -34,31 +38,51 @@ static void whole_process(const struct model_proc *p, struct report_process *out
 	out->shed_probed = p->shed.probed;
 }
 
+static uint8_t family_of(const struct report_env *env, uint8_t unit)
+{
+	return env->unit_family ? env->unit_family(unit) : unit;
+}
+
+/* Is it told of with its family, which goes as a whole? */
+static bool is_within(const struct report_env *env, uint64_t units, uint8_t unit)
+{
+	uint8_t family = family_of(env, unit);
+
+	return family != unit && units & SBT_UNIT(family);
+}
+
+static void tell_part(const struct report_env *env, const struct model_proc *p,
+		      const struct model_shed *part, struct report_process *out)
+{
+	uint8_t unit;
+
+	for (unit = 0; unit < SBT_UNITS; unit++)
+		if (part->units & SBT_UNIT(unit) && !is_within(env, part->units, unit))
+			out->sheds[out->nsheds++] = (struct report_shed){
+				.family = report_family(env, family_of(env, unit)),
+				.function =
+					env->unit_name ? env->unit_name(env->ctx, p, unit) : NULL,
+				.t_ns = part->t_ns,
+				.cost = part->cost_ppm / 1e6,
+				.limit = part->limit_ppm / 1e6,
+				.because = part->because,
+				.probed = part->probed,
+			};
+}
+
 int shed_process(struct arena *arena, const struct report_env *env, const struct model_proc *p,
 		 struct report_process *out)
 {
-	uint32_t i, family, n = 0;
+	uint32_t i, n = 0;
 
 	whole_process(p, out);
 	for (i = 0; i < p->nparts; i++)
-		n += (uint32_t)__builtin_popcount(p->parts[i].families);
+		n += (uint32_t)__builtin_popcountll(p->parts[i].units);
 	out->shed_some = n > 0;
 	out->sheds = n ? arena_alloc(arena, n * sizeof(*out->sheds)) : NULL;
 	if (n && !out->sheds)
 		return -ENOMEM;
-	for (i = 0; i < p->nparts; i++) {
-		const struct model_shed *part = &p->parts[i];
-
-		for (family = 0; family < 32; family++)
-			if (part->families & 1u << family)
-				out->sheds[out->nsheds++] = (struct report_shed){
-					.family = report_family(env, (uint8_t)family),
-					.t_ns = part->t_ns,
-					.cost = part->cost_ppm / 1e6,
-					.limit = part->limit_ppm / 1e6,
-					.because = part->because,
-					.probed = part->probed,
-				};
-	}
+	for (i = 0; i < p->nparts; i++)
+		tell_part(env, p, &p->parts[i], out);
 	return 0;
 }

@@ -13,16 +13,19 @@
 /* The number of a spec, new or known; or -ENOSPC, -errno. */
 static int spec_number(struct attach *a, const struct sbt_spec *spec)
 {
+	struct sbt_spec told = *spec;
 	uint32_t i;
 
+	if (!told.unit)
+		told.unit = SBT_UNIT(told.family);
 	for (i = 0; i < a->nspecs; i++)
-		if (!memcmp(&a->specs[i], spec, sizeof(*spec)))
+		if (!memcmp(&a->specs[i], &told, sizeof(told)))
 			return (int)i;
 	if (a->nspecs == SBT_SPECS)
 		return -ENOSPC;
-	if (bpf_map_update_elem(bpf_map__fd(a->skel->maps.specs), &i, spec, BPF_ANY))
+	if (bpf_map_update_elem(bpf_map__fd(a->skel->maps.specs), &i, &told, BPF_ANY))
 		return -errno;
-	a->specs[a->nspecs++] = *spec;
+	a->specs[a->nspecs++] = told;
 	return (int)i;
 }
 
@@ -76,7 +79,7 @@ static int claim_place(struct attach *a, int fd, uint64_t offset, uint32_t numbe
 		       : 0;
 }
 
-static int keep_link(struct attach *a, int fd, int pid, uint32_t families)
+static int keep_link(struct attach *a, int fd, int pid, uint64_t units)
 {
 	struct attach_link *links;
 
@@ -88,26 +91,27 @@ static int keep_link(struct attach *a, int fd, int pid, uint32_t families)
 		return -ENOMEM;
 	}
 	a->links = links;
-	links[a->nlinks++] = (struct attach_link){ fd, pid > 0 ? pid : 0, families };
+	links[a->nlinks++] = (struct attach_link){ fd, pid > 0 ? pid : 0, units };
 	return 0;
 }
 
-/* The bit of what a probe is there for, in attach_link.families. */
-static uint32_t family_of(const struct sbt_spec *spec)
+/* What a probe is there for, in attach_link.units. */
+static uint64_t unit_of(const struct sbt_spec *spec)
 {
 	/* Markers, but nobody meets there. */
 	if (spec->role == SBT_ROLE_MARK_THREAD || spec->role == SBT_ROLE_MARK_ACCESS)
 		return 0;
-	return spec->family < 32 ? 1u << spec->family : 0;
+	return spec->unit ? spec->unit : SBT_UNIT(spec->family);
 }
 
-static uint32_t families_of(const struct attach_place *p, uint32_t n)
+static uint64_t units_of(const struct attach_place *p, uint32_t n)
 {
-	uint32_t families = 0, i;
+	uint64_t units = 0;
+	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		families |= family_of(&p[i].spec);
-	return families;
+		units |= unit_of(&p[i].spec);
+	return units;
 }
 
 /* Whom a link of many places is for, as far as the kernel can tell processes apart. */
@@ -117,7 +121,7 @@ static int pid_of(const struct attach *a, int pid)
 }
 
 static int put(struct attach *a, struct bpf_program *program, bool ret, int fd,
-	       const uint64_t *offsets, uint32_t n, int pid, uint32_t number, uint32_t families)
+	       const uint64_t *offsets, uint32_t n, int pid, uint32_t number, uint64_t units)
 {
 	int prog_fd = bpf_program__fd(program), err = 0;
 	uint32_t i;
@@ -130,7 +134,7 @@ static int put(struct attach *a, struct bpf_program *program, bool ret, int fd,
 		/* A kernel that filters by thread would lose the others' hits without a word. */
 		return keep_link(
 			a, link_multi(prog_fd, type, ret, fd, offsets, n, pid_of(a, pid), number),
-			pid_of(a, pid), families);
+			pid_of(a, pid), units);
 	}
 	for (i = 0; i < n && !err; i++)
 		err = claim_place(a, fd, offsets[i], PLACES_NONE);
@@ -138,7 +142,7 @@ static int put(struct attach *a, struct bpf_program *program, bool ret, int fd,
 		err = keep_link(a,
 				link_perf(prog_fd, ret, fd, offsets[i], pid ? pid : -1,
 					  a->cookies ? number : 0),
-				pid, families);
+				pid, units);
 	return err;
 }
 
@@ -161,6 +165,38 @@ bool attach_less_one(const struct attach *a, uint16_t spec)
 	return spec < a->nspecs && a->specs[spec].less_one;
 }
 
+uint8_t attach_user_unit(struct attach *a, const char *name)
+{
+	uint32_t i, n = a->nuser_units;
+
+	for (i = 0; i < n && strcmp(a->user_units[i], name) != 0; i++)
+		;
+	if (i == SBT_UNITS - SBT_UNITS_USER)
+		return 0;
+	if (i == n) {
+		a->user_units[i] = strdup(name);
+		if (!a->user_units[i])
+			return 0;
+		a->nuser_units++;
+	}
+	return (uint8_t)(SBT_UNITS_USER + i);
+}
+
+const char *attach_user_unit_name(const struct attach *a, uint8_t unit)
+{
+	return unit >= SBT_UNITS_USER && unit < SBT_UNITS_USER + a->nuser_units
+		       ? a->user_units[unit - SBT_UNITS_USER]
+		       : NULL;
+}
+
+uint8_t attach_unit(const struct attach *a, uint8_t family, uint16_t spec)
+{
+	/* Of what is seen in system calls there is no spec. */
+	if (spec >= a->nspecs || a->specs[spec].family != family)
+		return family;
+	return (uint8_t)__builtin_ctzll(a->specs[spec].unit);
+}
+
 bool attach_only_exits(const struct attach *a)
 {
 	return a->only_exits;
@@ -172,7 +208,7 @@ int attach_place(struct attach *a, const struct attach_place *p, int pid, bool b
 	uint32_t before = a->nlinks;
 	bool pair = p->spec.flags & SBT_SPEC_PAIR;
 	bool exits = by_exit || a->only_exits || (p->spec.flags & SBT_SPEC_RETS);
-	uint32_t family = family_of(&p->spec);
+	uint64_t unit = unit_of(&p->spec);
 	int number, err;
 
 	number = spec_number(a, &p->spec);
@@ -181,7 +217,7 @@ int attach_place(struct attach *a, const struct attach_place *p, int pid, bool b
 		return err;
 	if (program_of(a->skel, p->spec.role))
 		return put(a, program_of(a->skel, p->spec.role), false, p->fd, &p->entry, 1, pid,
-			   (uint32_t)number, family);
+			   (uint32_t)number, unit);
 	/* Never a return probe instead: who would meet it may unwind. */
 	if (exits && !pair && !p->nexits && p->spec.role != SBT_ROLE_OUTLINED)
 		return -ENOTSUP;
@@ -189,14 +225,13 @@ int attach_place(struct attach *a, const struct attach_place *p, int pid, bool b
 	if (pair || (exits && !p->nexits))
 		err = 0; /* at another function: attach_end(); or who is in which team is worth something without it */
 	else if (exits)
-		err = put(a, ends.exit, false, p->fd, p->exits, p->nexits, pid, 0, family);
+		err = put(a, ends.exit, false, p->fd, p->exits, p->nexits, pid, 0, unit);
 	else if (a->method != ATTACH_SESSION)
-		err = put(a, ends.leave, true, p->fd, &p->entry, 1, pid, 0, family);
+		err = put(a, ends.leave, true, p->fd, &p->entry, 1, pid, 0, unit);
 	if (!err && a->method == ATTACH_SESSION)
-		err = put(a, ends.session, false, p->fd, &p->entry, 1, pid, (uint32_t)number,
-			  family);
+		err = put(a, ends.session, false, p->fd, &p->entry, 1, pid, (uint32_t)number, unit);
 	else if (!err)
-		err = put(a, ends.enter, false, p->fd, &p->entry, 1, pid, (uint32_t)number, family);
+		err = put(a, ends.enter, false, p->fd, &p->entry, 1, pid, (uint32_t)number, unit);
 	while (err && a->nlinks > before)
 		link_close(a->links[--a->nlinks].fd);
 	return err;
@@ -216,13 +251,13 @@ int attach_end(struct attach *a, const struct attach_place *p, int pid)
 		err = claim_place(a, p->fd, p->exits[i], (uint32_t)number);
 	return err ? err
 		   : put(a, a->skel->progs.barrier_end, false, p->fd, p->exits, p->nexits, pid,
-			 (uint32_t)number, family_of(&p->spec));
+			 (uint32_t)number, unit_of(&p->spec));
 }
 
 int attach_returns(struct attach *a, int fd, const uint64_t *offsets, uint32_t n, int pid,
-		   uint32_t families)
+		   uint64_t units)
 {
-	return put(a, a->skel->progs.outlined_returned, false, fd, offsets, n, pid, 0, families);
+	return put(a, a->skel->progs.outlined_returned, false, fd, offsets, n, pid, 0, units);
 }
 
 /* All exits, each once: functions may share them. Returns how many, or -ENOMEM. */
@@ -264,13 +299,13 @@ static int put_entries(struct attach *a, const struct attach_place *p, uint32_t 
 		cookies[i] = (uint64_t)number;
 	}
 	if (!err && !session && !a->only_exits)
-		err = put(a, ends.leave, true, p->fd, offsets, n, pid, 0, families_of(p, n));
+		err = put(a, ends.leave, true, p->fd, offsets, n, pid, 0, units_of(p, n));
 	if (!err)
 		err = keep_link(a,
 				link_multi_each(bpf_program__fd(program),
 						session ? LINK_ATTACH_SESSION : LINK_ATTACH_MULTI,
 						false, p->fd, offsets, cookies, n, pid_of(a, pid)),
-				pid_of(a, pid), families_of(p, n));
+				pid_of(a, pid), units_of(p, n));
 	free(offsets);
 	free(cookies);
 	return err;
@@ -316,11 +351,12 @@ static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 		     const uint32_t *numbers)
 {
 	uint64_t *offsets, *cookies;
-	uint32_t i, j, entries = 0, exits = 0, k = 0, families = 0;
+	uint32_t i, j, entries = 0, exits = 0, k = 0;
+	uint64_t units = 0;
 	int err;
 
 	for (i = 0; i < n; i++) {
-		families |= family_of(&g[i].spec);
+		units |= unit_of(&g[i].spec);
 		entries += g[i].nentries;
 		exits += g[i].nexits;
 	}
@@ -338,13 +374,13 @@ static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 			offsets[k++] = g[i].exits[j];
 	if (!err)
 		err = put(a, a->skel->progs.cond_waited, false, g->fd, offsets + entries, exits,
-			  pid, 0, families);
+			  pid, 0, units);
 	if (!err)
 		err = keep_link(a,
 				link_multi_each(bpf_program__fd(a->skel->progs.cond_wait),
 						LINK_ATTACH_MULTI, false, g->fd, offsets, cookies,
 						entries, pid_of(a, pid)),
-				pid_of(a, pid), families);
+				pid_of(a, pid), units);
 	free(offsets);
 	free(cookies);
 	return err;
@@ -353,16 +389,16 @@ static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 static int put_group(struct attach *a, const struct attach_group *g, int pid, uint32_t number)
 {
 	bool wakes = g->spec.role == SBT_ROLE_COND_WAKE;
-	uint32_t family = family_of(&g->spec);
+	uint64_t unit = unit_of(&g->spec);
 	struct sbt_bpf *skel = a->skel;
 	int err = 0;
 
 	if (!wakes)
 		err = put(a, skel->progs.cond_waited, false, g->fd, g->exits, g->nexits, pid, 0,
-			  family);
+			  unit);
 	if (!err)
 		err = put(a, wakes ? skel->progs.cond_wake : skel->progs.cond_wait, false, g->fd,
-			  g->entries, g->nentries, pid, number, family);
+			  g->entries, g->nentries, pid, number, unit);
 	return err;
 }
 
@@ -426,7 +462,7 @@ int attach_exits(struct attach *a, const struct attach_place *p, uint32_t n)
 		return found;
 	err = !found ? -ENOTSUP
 		     : put(a, program_ends(a->skel, p->spec.role).exit, false, p->fd, exits,
-			   (uint32_t)found, 0, 0, families_of(p, n));
+			   (uint32_t)found, 0, 0, units_of(p, n));
 	free(exits);
 	return err;
 }

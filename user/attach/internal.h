@@ -20,7 +20,7 @@
 struct attach_link {
 	int fd;
 	int pid; /* whose alone; 0: for all that run the file */
-	uint32_t families; /* 1 << SBT_FAMILY_*; 0: not of barriers, as the loader's */
+	uint64_t units; /* SBT_UNIT(); 0: not of barriers, as the loader's */
 };
 
 struct attach {
@@ -50,6 +50,8 @@ struct attach {
 	uint64_t *counter_end; /* what they said when tracing ended */
 	struct sbt_spec specs[SBT_SPECS]; /* what the programs are told of the probes */
 	uint32_t nspecs;
+	char *user_units[SBT_UNITS - SBT_UNITS_USER]; /* names */
+	uint32_t nuser_units;
 	struct places places; /* of the probes that there are, without cookies */
 	struct attach_link *links;
 	uint32_t nlinks;
@@ -91,6 +93,15 @@ void rings_close(struct attach *attach);
 void shed_wait(struct attach *attach);
 
 /* state.c */
+/* What is found out about a process: flags that are set and cleared, units that are shed. */
+struct judgement {
+	uint32_t set, clear;
+	uint64_t shed;
+};
+
+/* For threads that come later. -ENOENT: the process is gone, or another. */
+int judge_process(struct attach *attach, uint32_t tgid, uint32_t inc,
+		  const struct judgement *judgement);
 /* Calls @each with every thread's slot that is taken, by what the programs noted. */
 void each_thread(const struct attach *attach, void (*each)(void *ctx, struct sbt_thread *thread),
 		 void *ctx);

@@ -255,6 +255,8 @@ void attach_free(struct attach *a)
 	detach_kernel(a);
 	unload(a);
 	free(a->links);
+	while (a->nuser_units)
+		free(a->user_units[--a->nuser_units]);
 	places_free(&a->places);
 	free(a);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * A process is traced no more, or families of its barriers are not: what is recorded of them ends, and probes that only it
+ * A process is traced no more, or some of its barriers are not: what is recorded of them ends, and probes that only it
  * paid for go.
  */
 #include <errno.h>
@@ -15,7 +15,7 @@
 struct excluded {
 	const struct attach *attach;
 	uint32_t tgid, inc;
-	uint32_t flags; /* SBT_PROC_* */
+	uint64_t units;
 };
 
 /*
@@ -28,31 +28,31 @@ static void exclude_thread(void *ctx, struct sbt_thread *thread)
 
 	if (thread->tgid != e->tgid || (thread->inc && thread->inc != e->inc))
 		return;
-	__atomic_fetch_or(&thread->proc_flags, e->flags, __ATOMIC_RELAXED);
-	if (e->flags & SBT_PROC_EXCLUDED)
-		account_forget(e->attach, (uint32_t)(thread - e->attach->threads));
+	if (e->units != ATTACH_ALL_UNITS) {
+		__atomic_fetch_or(&thread->shed, e->units, __ATOMIC_RELAXED);
+		return;
+	}
+	__atomic_fetch_or(&thread->proc_flags, SBT_PROC_EXCLUDED, __ATOMIC_RELAXED);
+	account_forget(e->attach, (uint32_t)(thread - e->attach->threads));
 }
 
-static uint32_t flags_of(uint32_t families)
+int attach_exclude(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t units)
 {
-	uint32_t flags = 0, i;
-
-	if (families == ATTACH_ALL_FAMILIES)
-		return SBT_PROC_EXCLUDED;
-	for (i = 0; i < SBT_FAMILIES; i++)
-		if (families & 1u << i)
-			flags |= SBT_PROC_SHED(i);
-	return flags;
-}
-
-int attach_exclude(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t families)
-{
-	struct excluded e = { a, tgid, inc, flags_of(families) };
-	int err = attach_flag_process(a, tgid, inc, e.flags, 0);
+	bool whole = units == ATTACH_ALL_UNITS;
+	struct excluded e = { a, tgid, inc, units };
+	int err = judge_process(a, tgid, inc,
+				&(struct judgement){ .set = whole ? SBT_PROC_EXCLUDED : 0,
+						     .shed = whole ? 0 : units });
 
 	if (!err)
 		each_thread(a, exclude_thread, &e);
 	return err;
+}
+
+bool attach_is_shed(const struct attach *a, const struct sbt_thread *t)
+{
+	return (t->proc_flags & SBT_PROC_EXCLUDED) ||
+	       (t->shed & SBT_UNIT(attach_unit(a, t->family, t->spec)));
 }
 
 /* --- which probes go ------------------------------------------------------------------------------- */
@@ -62,35 +62,50 @@ static bool is_met_by(const struct attach_link *link, uint32_t tgid)
 	return !link->pid || (uint32_t)link->pid == tgid;
 }
 
-uint32_t attach_families_with(const struct attach *a, uint32_t tgid, uint32_t families)
+/* Functions of families that go. */
+static uint64_t functions_of(const struct attach *a, uint64_t units)
 {
-	uint32_t before, i;
+	uint64_t more = 0;
+	uint32_t i;
 
-	/* Who waits there does so by futexes: without these probes they would seem to be barriers of their own. */
-	if (families && a->futexes)
-		families |= 1u << SBT_FAMILY_FUTEX;
-	do {
-		before = families;
-		for (i = 0; i < a->nlinks; i++)
-			if (is_met_by(&a->links[i], tgid) && a->links[i].families & families)
-				families |= a->links[i].families;
-	} while (families != before);
-	return families;
+	for (i = 0; i < a->nspecs; i++)
+		if (units & SBT_UNIT(a->specs[i].family))
+			more |= a->specs[i].unit;
+	return more;
 }
 
-uint32_t attach_own_families(const struct attach *a, uint32_t tgid, uint32_t families)
+uint64_t attach_units_with(const struct attach *a, uint32_t tgid, uint64_t units)
 {
-	uint32_t own = 0, shared = 0, i;
+	uint64_t before;
+	uint32_t i;
+
+	/* Who waits there does so by futexes: without these probes they would seem to be barriers of their own. */
+	if (units && a->futexes)
+		units |= SBT_UNIT(SBT_FAMILY_FUTEX);
+	do {
+		before = units;
+		units |= functions_of(a, units);
+		for (i = 0; i < a->nlinks; i++)
+			if (is_met_by(&a->links[i], tgid) && a->links[i].units & units)
+				units |= a->links[i].units;
+	} while (units != before);
+	return units;
+}
+
+uint64_t attach_own_units(const struct attach *a, uint32_t tgid, uint64_t units)
+{
+	uint64_t own = 0, shared = 0;
+	uint32_t i;
 
 	for (i = 0; i < a->nlinks; i++) {
 		if (!a->links[i].pid)
-			shared |= a->links[i].families;
+			shared |= a->links[i].units;
 		else if ((uint32_t)a->links[i].pid == tgid)
-			own |= a->links[i].families;
+			own |= a->links[i].units;
 	}
 	/* Seen in system calls, whoever makes them. Others that have no link any more had one that was not theirs alone. */
-	own |= 1u << SBT_FAMILY_FUTEX;
-	return families & own & ~shared;
+	own |= SBT_UNIT(SBT_FAMILY_FUTEX);
+	return units & own & ~shared;
 }
 
 /* --- and go ---------------------------------------------------------------------------------------- */
@@ -102,11 +117,11 @@ static bool goes(const struct attach_link *link, const struct attach_removal *al
 	for (i = 0; i < n; i++) {
 		if ((uint32_t)link->pid != all[i].tgid)
 			continue;
-		if (!link->pid && link->families & all[i].families)
+		if (!link->pid && link->units & all[i].units)
 			return true;
 		/* Its own: all of them, the loader's, too; or such as nothing else of it needs. */
-		if (link->pid && (all[i].families == ATTACH_ALL_FAMILIES ||
-				  (link->families && !(link->families & ~all[i].families))))
+		if (link->pid && (all[i].units == ATTACH_ALL_UNITS ||
+				  (link->units && !(link->units & ~all[i].units))))
 			return true;
 	}
 	return false;

@@ -69,14 +69,15 @@ static void flag_thread(void *ctx, struct sbt_thread *thread)
 }
 
 /* What the programs go by, as they do: SBT_PROC_* of a process, but for SBT_PROC_SEEN. */
-static uint32_t flags_now(const struct attach *a, uint32_t tgid, const struct sbt_proc *proc)
+static struct sbt_judged judged_now(const struct attach *a, uint32_t tgid,
+				    const struct sbt_proc *proc)
 {
-	uint64_t word;
+	struct sbt_judged judged;
 
-	if (!bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.judged), &tgid, &word) &&
-	    word >> 32 == proc->inc)
-		return (uint32_t)word;
-	return proc->flags & ~SBT_PROC_SEEN;
+	if (!bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.judged), &tgid, &judged) &&
+	    judged.word >> 32 == proc->inc)
+		return judged;
+	return (struct sbt_judged){ .word = proc->flags & ~SBT_PROC_SEEN };
 }
 
 /* Of processes that ended just as they were judged. */
@@ -95,30 +96,37 @@ static void forget_gone(const struct attach *a)
 	}
 }
 
-int attach_flag_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t set, uint32_t clear)
+int judge_process(struct attach *a, uint32_t tgid, uint32_t inc, const struct judgement *j)
 {
-	int judged = bpf_map__fd(a->skel->maps.judged);
-	struct flag flag = { tgid, set, clear };
+	int map = bpf_map__fd(a->skel->maps.judged);
+	struct sbt_judged judged;
 	struct sbt_proc proc;
-	uint64_t word;
 
 	if (bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.procs), &tgid, &proc))
 		return -errno;
 	if (proc.inc != inc)
 		return -ENOENT;
 	/* It may execute another program at any moment: then this is of no account. */
-	word = (uint64_t)inc << 32 | ((flags_now(a, tgid, &proc) | set) & ~clear);
-	if (bpf_map_update_elem(judged, &tgid, &word, BPF_ANY)) {
-		if (errno != E2BIG)
-			return -errno;
-		forget_gone(a);
-		if (bpf_map_update_elem(judged, &tgid, &word, BPF_ANY))
-			return -errno;
-	}
+	judged = judged_now(a, tgid, &proc);
+	judged.word = (uint64_t)inc << 32 | (((uint32_t)judged.word | j->set) & ~j->clear);
+	judged.shed |= j->shed;
+	if (!bpf_map_update_elem(map, &tgid, &judged, BPF_ANY))
+		return 0;
+	if (errno != E2BIG)
+		return -errno;
+	forget_gone(a);
+	return bpf_map_update_elem(map, &tgid, &judged, BPF_ANY) ? -errno : 0;
+}
+
+int attach_flag_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t set, uint32_t clear)
+{
+	struct flag flag = { tgid, set, clear };
+	int err = judge_process(a, tgid, inc, &(struct judgement){ .set = set, .clear = clear });
+
 	/* What threads have no copy of need not be changed there. */
-	if ((set | clear) & ~(SBT_PROC_FRESH | SBT_PROC_WAITS))
+	if (!err && (set | clear) & ~(SBT_PROC_FRESH | SBT_PROC_WAITS))
 		each_thread(a, flag_thread, &flag);
-	return 0;
+	return err;
 }
 
 int attach_know_program(struct attach *a, uint32_t dev, uint64_t ino, uint32_t flags, bool settled)
@@ -185,7 +193,7 @@ void attach_each_process(const struct attach *a, void (*each)(void *ctx, uint32_
 		key = next;
 		first = false;
 		if (!bpf_map_lookup_elem(procs, &key, &proc) &&
-		    !(flags_now(a, key, &proc) & SBT_PROC_EXCLUDED))
+		    !(judged_now(a, key, &proc).word & SBT_PROC_EXCLUDED))
 			each(ctx, key);
 	}
 }

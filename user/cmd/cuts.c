@@ -11,7 +11,7 @@
 /* Of a process. MODEL_UNKNOWN: to the end. */
 struct cut {
 	uint64_t whole_ns;
-	uint64_t family_ns[SBT_FAMILIES];
+	uint64_t unit_ns[SBT_UNITS];
 };
 
 static uint64_t key_of(uint32_t tgid, uint32_t inc)
@@ -45,7 +45,7 @@ static struct cut *cut_new(struct cuts *cuts, uint64_t key)
 	return cut;
 }
 
-int cuts_add(struct cuts *cuts, uint32_t tgid, uint32_t inc, uint32_t families, uint64_t t_ns)
+int cuts_add(struct cuts *cuts, uint32_t tgid, uint32_t inc, uint64_t units, uint64_t t_ns)
 {
 	struct cut *cut = hash_get_ptr(&cuts->all, key_of(tgid, inc));
 	uint32_t i;
@@ -54,14 +54,14 @@ int cuts_add(struct cuts *cuts, uint32_t tgid, uint32_t inc, uint32_t families, 
 		cut = cut_new(cuts, key_of(tgid, inc));
 	if (!cut)
 		return -ENOMEM;
-	if (families == MODEL_SHED_WHOLE) {
+	if (units == MODEL_SHED_WHOLE) {
 		if (cut->whole_ns == MODEL_UNKNOWN)
 			cut->whole_ns = t_ns;
 		return 0;
 	}
-	for (i = 0; i < SBT_FAMILIES; i++)
-		if (families & 1u << i && cut->family_ns[i] == MODEL_UNKNOWN)
-			cut->family_ns[i] = t_ns;
+	for (i = 0; i < SBT_UNITS; i++)
+		if (units & SBT_UNIT(i) && cut->unit_ns[i] == MODEL_UNKNOWN)
+			cut->unit_ns[i] = t_ns;
 	return 0;
 }
 
@@ -88,19 +88,19 @@ enum cut_fate cuts_fate(const struct cuts *cuts, const struct sbt_crossing *c)
 	return c->depart_ns <= end ? CUT_FED : CUT_GONE;
 }
 
-static uint64_t part_end(const struct cuts *cuts, const struct sbt_crossing *c)
+static uint64_t part_end(const struct cuts *cuts, const struct sbt_crossing *c, uint8_t unit)
 {
 	const struct cut *cut = cut_of(cuts, c);
 
-	return cut && c->family < SBT_FAMILIES ? cut->family_ns[c->family] : MODEL_UNKNOWN;
+	return cut ? cut->unit_ns[unit % SBT_UNITS] : MODEL_UNKNOWN;
 }
 
-bool cuts_is_shed(const struct cuts *cuts, const struct sbt_crossing *c)
+bool cuts_is_shed(const struct cuts *cuts, const struct sbt_crossing *c, uint8_t unit)
 {
-	return c->arrive_ns > part_end(cuts, c);
+	return c->arrive_ns > part_end(cuts, c, unit);
 }
 
-bool cuts_of_part(const struct cuts *cuts, const struct sbt_crossing *c)
+bool cuts_of_part(const struct cuts *cuts, const struct sbt_crossing *c, uint8_t unit)
 {
-	return part_end(cuts, c) != MODEL_UNKNOWN;
+	return part_end(cuts, c, unit) != MODEL_UNKNOWN;
 }

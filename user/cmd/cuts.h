@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * --cost-limit: up to when crossings of a process, or of some families of its barriers, are fed. What came later was on its way
+ * --cost-limit: up to when crossings of a process, or of some of its barriers, are fed. What came later was on its way
  * when the kernel was told. Pure.
  */
 #ifndef CMD_CUTS_H
@@ -27,17 +27,17 @@ enum cut_fate {
 
 void cuts_free(struct cuts *cuts);
 /*
- * From @t_ns on all of the process (@families MODEL_SHED_WHOLE), or these (1 << SBT_FAMILY_*); for each the first time counts.
+ * From @t_ns on all of the process (@units MODEL_SHED_WHOLE), or these (SBT_UNIT()); for each the first time counts.
  * Returns 0 or -ENOMEM.
  */
-int cuts_add(struct cuts *cuts, uint32_t tgid, uint32_t inc, uint32_t families, uint64_t t_ns);
+int cuts_add(struct cuts *cuts, uint32_t tgid, uint32_t inc, uint64_t units, uint64_t t_ns);
 enum cut_fate cuts_fate(const struct cuts *cuts, const struct sbt_crossing *c);
-/* Of a family that is fed no more, and later than that: the kernel has numbered it, and that is all. */
-bool cuts_is_shed(const struct cuts *cuts, const struct sbt_crossing *c);
+/* Of a unit (its number) that is fed no more, and later than that: the kernel has numbered it, and that is all. */
+bool cuts_is_shed(const struct cuts *cuts, const struct sbt_crossing *c, uint8_t unit);
 /*
- * Of such a family at all: who had come when its probes went, and was not seen to leave for that, did not give up. When it left
+ * Of such a unit at all: who had come when its probes went, and was not seen to leave for that, did not give up. When it left
  * nobody knows.
  */
-bool cuts_of_part(const struct cuts *cuts, const struct sbt_crossing *c);
+bool cuts_of_part(const struct cuts *cuts, const struct sbt_crossing *c, uint8_t unit);
 
 #endif /* CMD_CUTS_H */

@@ -343,19 +343,29 @@ static int fill_order(struct feed *f, const struct sbt_crossing *c,
 	return 0;
 }
 
+/* Nothing of it is fed, but what it made there may be met on. */
+static int feed_shed(struct feed *f, const struct sbt_crossing *c, struct model_crossing *m)
+{
+	int err = ranks_crossing(targets_ranks(f->targets), c, m);
+
+	return err ? err : feed_none(f, c);
+}
+
 int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct feed_found *found)
 {
 	const struct discover_member *member = found ? found->member : NULL;
 	const struct feed_site *slot = feed_site(f, c);
+	uint8_t unit = attach_unit(f->attach, c->family, c->spec);
 	struct model_crossing m = crossing_of(c);
 	struct model_detail detail;
 	int err;
 
-	if (feed_is_shed(f, c))
-		return feed_none(f, c);
+	if (cuts_is_shed(&f->cuts, c, unit))
+		return feed_shed(f, c, &m);
 	if (!slot)
 		return -ENOMEM;
-	if (c->flags & SBT_CROSSING_ABANDONED && cuts_of_part(&f->cuts, c))
+	m.unit = unit;
+	if (c->flags & SBT_CROSSING_ABANDONED && cuts_of_part(&f->cuts, c, unit))
 		m.flags = (m.flags & ~MODEL_CROSSING_ABANDONED) | MODEL_CROSSING_STAYS;
 	if (c->family == SBT_FAMILY_USER)
 		f->crossings[attach_rule(f->attach, c->spec)]++;
@@ -500,14 +510,14 @@ static void feed_message(struct feed *f, const struct sbt_crossing *c)
 
 /* --- what is traced no more ---------------------------------------------------------------- */
 
-int feed_cut(struct feed *f, uint32_t tgid, uint32_t inc, uint32_t families, uint64_t t_ns)
+int feed_cut(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t units, uint64_t t_ns)
 {
-	return cuts_add(&f->cuts, tgid, inc, families, t_ns);
+	return cuts_add(&f->cuts, tgid, inc, units, t_ns);
 }
 
 bool feed_is_shed(const struct feed *f, const struct sbt_crossing *c)
 {
-	return cuts_is_shed(&f->cuts, c);
+	return cuts_is_shed(&f->cuts, c, attach_unit(f->attach, c->family, c->spec));
 }
 
 bool feed_is_cut(struct feed *f, const struct sbt_crossing *c, int *err)

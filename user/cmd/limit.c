@@ -27,16 +27,16 @@ struct watched {
 	uint64_t crossings; /* at the last look, all */
 	uint64_t switches, slept; /* likewise: as in the sums */
 	struct model_sums sums; /* at this one */
-	uint64_t by_family[SBT_FAMILIES]; /* the same, by its barriers */
-	uint64_t now[SBT_FAMILIES]; /* at this one */
+	uint64_t by_unit[SBT_UNITS]; /* the same, by its barriers */
+	uint64_t now[SBT_UNITS]; /* at this one */
+	uint64_t units;
+	uint64_t shed; /* of them are not traced any more */
 	uint32_t group;
-	uint32_t families;
-	uint32_t shed; /* of them are not traced any more */
 	uint64_t time_ns; /* of its threads, since the last look */
 	bool gone; /* it was let go as a whole */
 };
 
-/* Let go, or some of its families, and not all that it did there before has been fed. */
+/* Let go, or some of its barriers, and not all that it did there before has been fed. */
 struct leaving {
 	uint32_t tgid, inc;
 	struct model_shed shed;
@@ -52,6 +52,7 @@ struct limit {
 	uint32_t nleaving;
 	struct model_shed *removed; /* of what the probes for all have gone, and because of whom */
 	uint32_t nremoved;
+	uint64_t met[SBT_UNITS]; /* with whom threads met that came by this one */
 	int error;
 };
 
@@ -102,7 +103,7 @@ static int note_procs(struct limit *l)
 	}
 	for (i = 0; i < n; i++) {
 		l->procs[i].group = i;
-		l->procs[i].families = 0;
+		l->procs[i].units = 0;
 		l->procs[i].time_ns = 0;
 		l->procs[i].sums = model_proc(l->env.model, i)->folded.sums;
 		memset(l->procs[i].now, 0, sizeof(l->procs[i].now));
@@ -149,12 +150,17 @@ static uint32_t group_of(const struct limit *l, uint32_t proc)
 	return proc;
 }
 
-static void note_crossings(struct limit *l, uint32_t proc, uint8_t family, uint64_t n)
+/* @units: by which threads came there. Where they came by several, these go together: the first of them stands for all. */
+static void note_crossings(struct limit *l, uint32_t proc, uint64_t units, uint64_t n)
 {
-	if (family >= SBT_FAMILIES)
+	uint64_t left;
+
+	if (!units)
 		return;
-	l->procs[proc].families |= 1u << family;
-	l->procs[proc].now[family] += n;
+	for (left = units; left; left &= left - 1)
+		l->met[__builtin_ctzll(left)] |= units;
+	l->procs[proc].units |= units;
+	l->procs[proc].now[__builtin_ctzll(units)] += n;
 }
 
 /* Processes meet there. */
@@ -168,8 +174,8 @@ static void note_shared(struct limit *l, const struct model_barrier *b)
 		proc = thread == MODEL_NONE ? MODEL_NONE : model_thread(l->env.model, thread)->proc;
 		if (proc >= l->nprocs)
 			continue;
-		note_crossings(l, proc, b->family, b->threads[j].crossings);
-		if (!(l->procs[proc].shed & 1u << b->family))
+		note_crossings(l, proc, b->units, b->threads[j].crossings);
+		if (!(l->procs[proc].shed & b->units))
 			l->procs[group_of(l, proc)].group = group_of(l, b->proc);
 	}
 }
@@ -182,61 +188,82 @@ static void note_barriers(struct limit *l)
 	for (i = 0; i < n; i++) {
 		const struct model_barrier *b = model_barrier(l->env.model, i);
 
-		if (b->proc >= l->nprocs || b->family >= SBT_FAMILIES)
+		if (b->proc >= l->nprocs)
 			continue;
 		if (b->shared)
 			note_shared(l, b);
 		else
-			note_crossings(l, b->proc, b->family, b->crossings);
+			note_crossings(l, b->proc, b->units, b->crossings);
 	}
 }
 
-/* Families that cannot be shed alone: markers that name phases, which would end with them and not say so. */
-static uint32_t never_alone(const struct limit *l, uint32_t proc)
+/* All that go with these: whose probes do, or with whom they meet. */
+static uint64_t units_with(const struct limit *l, uint32_t tgid, uint64_t units)
+{
+	uint64_t before, left;
+
+	do {
+		before = units;
+		units = attach_units_with(l->env.attach, tgid, units);
+		for (left = units; left; left &= left - 1)
+			units |= l->met[__builtin_ctzll(left)];
+	} while (units != before);
+	return units;
+}
+
+/* What cannot be shed alone: markers that name phases, which would end with them and not say so. */
+static uint64_t never_alone(const struct limit *l, uint32_t proc)
 {
 	bool phases = conceptual_marks(present_env(l->env.present)->conceptual, proc);
 
-	return phases ? 1u << SBT_FAMILY_USDT : 0;
+	return phases ? SBT_UNIT(SBT_FAMILY_USDT) : 0;
 }
 
 /*
- * Crossings of a family are in one unit alone. Futexes go with whatever is shed, but alone as well: they come first.
+ * Crossings of a unit are in one set alone. Futexes go with whatever is shed, but alone as well: they come first. Functions
+ * go with what else there is of their family, but without it as well: they come before it.
  */
-static void fill_units(const struct limit *l, uint32_t proc, struct ceiling_process *out)
+static uint8_t unit_at(uint32_t place)
+{
+	return place ? (uint8_t)(SBT_UNITS - place) : SBT_FAMILY_FUTEX;
+}
+
+static void fill_sets(const struct limit *l, uint32_t proc, struct ceiling_process *out)
 {
 	const struct watched *w = &l->procs[proc];
-	uint32_t done = w->shed, i, j, k, with;
+	uint64_t done = w->shed, with, left;
+	uint32_t i;
 
-	for (k = 0; k < SBT_FAMILIES; k++) {
-		struct ceiling_unit *unit = &out->units[out->nunits];
+	for (i = 0; i < SBT_UNITS; i++) {
+		struct ceiling_set *set = &out->sets[out->nsets];
+		uint64_t unit = SBT_UNIT(unit_at(i));
 
-		i = (SBT_FAMILY_FUTEX + k) % SBT_FAMILIES;
-		if (done & 1u << i || !(out->families & 1u << i))
+		if (done & unit || !(out->units & unit))
 			continue;
-		with = attach_families_with(l->env.attach, out->tgid, 1u << i);
+		with = units_with(l, out->tgid, unit);
 		if (!(with & never_alone(l, proc))) {
-			*unit = (struct ceiling_unit){ .families = with & out->families };
-			for (j = 0; j < SBT_FAMILIES; j++)
-				if (with & ~done & 1u << j)
-					unit->crossings += grown(w->now[j], w->by_family[j]);
-			out->nunits++;
+			*set = (struct ceiling_set){ .units = with & out->units };
+			for (left = with & ~done; left; left &= left - 1)
+				set->crossings += grown(w->now[__builtin_ctzll(left)],
+							w->by_unit[__builtin_ctzll(left)]);
+			out->nsets++;
 		}
 		done |= with;
 	}
 }
 
-/* What was lost, or is still on its way, has no family: it is taken to be of each as what has come is. */
+/* What was lost, or is still on its way, is of no unit: it is taken to be of each as what has come is. */
 static void spread_lost(const struct watched *w, struct ceiling_process *out)
 {
 	uint64_t known = 0;
 	uint32_t i;
 
-	for (i = 0; i < SBT_FAMILIES; i++)
-		if (!(w->shed & 1u << i))
-			known += grown(w->now[i], w->by_family[i]);
-	for (i = 0; i < out->nunits && known && out->crossings > known; i++)
-		out->units[i].crossings = (uint64_t)((double)out->units[i].crossings *
-						     (double)out->crossings / (double)known);
+	for (i = 0; i < SBT_UNITS; i++)
+		if (!(w->shed & SBT_UNIT(i)))
+			known += grown(w->now[i], w->by_unit[i]);
+	for (i = 0; i < out->nsets && known && out->crossings > known; i++)
+		out->sets[i].crossings = (uint64_t)((double)out->sets[i].crossings *
+						    (double)out->crossings / (double)known);
 }
 
 /* Beside its price a crossing has that of sleeping there; it is spread over all, whatever they are crossings of. */
@@ -258,26 +285,26 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 	const struct model_proc *p = model_proc(l->env.model, proc);
 	struct watched *w = &l->procs[proc];
 	double price = present_price(l->env.present, p);
-	uint32_t crossed = w->families & ~w->shed, i;
-	uint32_t families = attach_families_with(l->env.attach, p->tgid, crossed) & ~w->shed;
+	uint64_t units = units_with(l, p->tgid, w->units & ~w->shed) & ~w->shed;
 	/* What was taken for lost may come after all, and be one of several. */
 	uint64_t crossings = grown(p->crossings + p->lost, w->crossings), gone = 0;
+	uint32_t i;
 
-	for (i = 0; i < SBT_FAMILIES; i++)
-		if (w->shed & 1u << i)
-			gone += grown(w->now[i], w->by_family[i]);
+	for (i = 0; i < SBT_UNITS; i++)
+		if (w->shed & SBT_UNIT(i))
+			gone += grown(w->now[i], w->by_unit[i]);
 	*out = (struct ceiling_process){
 		.tgid = p->tgid,
 		.group = group_of(l, proc),
-		.families = families,
-		.own = attach_own_families(l->env.attach, p->tgid, families),
+		.units = units,
+		.own = attach_own_units(l->env.attach, p->tgid, units),
 		.crossings = grown(crossings, gone),
 		.time_ns = w->time_ns,
 		.price_ns = w->time_ns < LEAST_NS ? NAN : price,
 		.excluded_ns = l->env.present->price_excluded,
 	};
 	fill_switches(l, w, out);
-	fill_units(l, proc, out);
+	fill_sets(l, proc, out);
 	spread_lost(w, out);
 	/* Where the kernel steps, it does so for whoever comes. */
 	if (price > l->env.present->price)
@@ -286,29 +313,39 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 
 /* --- letting go ------------------------------------------------------------------------------------ */
 
-/* "pthread, user" */
-static void name_families(uint32_t families, char *out, size_t size)
+/* "pthread, user (hot)" */
+static void name_units(const struct limit *l, const struct model_proc *p, uint64_t units, char *out,
+		       size_t size)
 {
+	const struct report_env *env = present_env(l->env.present);
 	size_t n = 0;
-	uint32_t i;
+	uint8_t i;
 
 	*out = '\0';
-	for (i = 0; i < SBT_FAMILIES && n < size; i++)
-		if (families & 1u << i)
-			n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "",
-					      family_name((uint8_t)i));
+	for (i = 0; i < SBT_UNITS && n < size; i++) {
+		uint8_t family = family_of_unit(i);
+		/* Asked here, it is in the recording however that ends. */
+		const char *name = units & SBT_UNIT(i) ? env->unit_name(env->ctx, p, i) : NULL;
+
+		/* It goes with all of its family, or is not among them. */
+		if (!(units & SBT_UNIT(i)) || (family != i && units & SBT_UNIT(family)))
+			continue;
+		n += (size_t)snprintf(out + n, size - n, "%s%s%s%.60s%s", n ? ", " : "",
+				      family_name(family) ? family_name(family) : "?",
+				      name ? " (" : "", name ? name : "", name ? ")" : "");
+	}
 }
 
 static void tell(const struct model_proc *p, const struct limit *l, const struct ceiling_verdict *v,
 		 const struct model_shed *shed)
 {
 	double at = (double)(shed->t_ns - model_start(l->env.model)) / 1e9;
-	char why[96], what[128] = "";
+	char why[96], what[512] = "";
 
-	if (shed->families != MODEL_SHED_WHOLE) {
+	if (shed->units != MODEL_SHED_WHOLE) {
 		size_t n = (size_t)snprintf(what, sizeof(what), "of the barriers of ");
 
-		name_families(shed->families, what + n, sizeof(what) - n);
+		name_units(l, p, shed->units, what + n, sizeof(what) - n);
 	}
 	if (shed->because)
 		snprintf(why, sizeof(why), "with process %u, which tracing cost", shed->because);
@@ -351,7 +388,7 @@ static int shed(struct limit *l, uint32_t proc, const struct ceiling_process *al
 {
 	const struct model_proc *p = model_proc(l->env.model, proc);
 	struct leaving *more = realloc(l->leaving, (l->nleaving + 1) * sizeof(*more)), *new;
-	bool whole = v->families == CEILING_WHOLE;
+	bool whole = v->units == CEILING_WHOLE;
 	int err;
 
 	if (!more)
@@ -366,16 +403,16 @@ static int shed(struct limit *l, uint32_t proc, const struct ceiling_process *al
 			  .limit_ppm = (uint32_t)lround(l->env.limit * 1e6),
 			  .because = all[v->culprit].tgid == p->tgid ? 0 : all[v->culprit].tgid,
 			  .probed = v->way == CEILING_EXCLUDE,
-			  .families = v->families },
+			  .units = v->units },
 	};
-	l->procs[proc].shed |= v->families;
+	l->procs[proc].shed |= v->units;
 	l->procs[proc].gone = whole;
-	err = attach_exclude(l->env.attach, p->tgid, p->inc, v->families);
+	err = attach_exclude(l->env.attach, p->tgid, p->inc, v->units);
 	/* It ended, or executes another program, at this moment. */
 	if (err == -ENOENT)
 		return 0;
 	if (!err)
-		err = feed_cut(pump_feed(l->env.pump), p->tgid, p->inc, v->families, t_ns);
+		err = feed_cut(pump_feed(l->env.pump), p->tgid, p->inc, v->units, t_ns);
 	if (err)
 		return err;
 	tell(p, l, v, &new->shed);
@@ -387,6 +424,7 @@ static int shed(struct limit *l, uint32_t proc, const struct ceiling_process *al
 }
 
 struct insiders {
+	const struct attach *attach;
 	const struct ceiling_process *all;
 	const struct ceiling_verdict *v;
 	uint32_t n, inside;
@@ -399,8 +437,9 @@ static void count_inside(void *ctx, uint32_t tid, const struct sbt_thread *threa
 
 	(void)tid;
 	for (i = 0; i < in->n; i++)
-		if (in->all[i].tgid == thread->tgid && in->v[i].families != CEILING_WHOLE &&
-		    in->v[i].families & 1u << (thread->family & 31))
+		if (in->all[i].tgid == thread->tgid && in->v[i].units != CEILING_WHOLE &&
+		    in->v[i].units &
+			    SBT_UNIT(attach_unit(in->attach, thread->family, thread->spec)))
 			in->inside++;
 }
 
@@ -410,7 +449,7 @@ static void count_inside(void *ctx, uint32_t tid, const struct sbt_thread *threa
 static void let_leave(struct limit *l, const struct ceiling_process *all,
 		      const struct ceiling_verdict *v, uint32_t n)
 {
-	struct insiders in = { all, v, n, 1 };
+	struct insiders in = { l->env.attach, all, v, n, 1 };
 	struct timespec moment = { .tv_nsec = 200000 };
 	uint64_t until = now_ns() + LEAVE_NS;
 
@@ -424,8 +463,7 @@ static void let_leave(struct limit *l, const struct ceiling_process *all,
 
 /* For those who would meet them later: mark_others(). */
 static int note_removed(struct limit *l, const struct ceiling_process *all,
-			const struct ceiling_verdict *v, uint32_t n, uint32_t families,
-			uint64_t t_ns)
+			const struct ceiling_verdict *v, uint32_t n, uint64_t units, uint64_t t_ns)
 {
 	struct model_shed *more = realloc(l->removed, (l->nremoved + 1) * sizeof(*more));
 	uint32_t i = 0;
@@ -441,7 +479,7 @@ static int note_removed(struct limit *l, const struct ceiling_process *all,
 			.cost_ppm = cost_ppm(&v[i]),
 			.limit_ppm = (uint32_t)lround(l->env.limit * 1e6),
 			.because = all[v[i].culprit].tgid,
-			.families = families,
+			.units = units,
 		};
 	return 0;
 }
@@ -458,12 +496,11 @@ static int mark_others(struct limit *l)
 
 		for (k = 0; k < l->nremoved && !err && p->crossings; k++) {
 			shed = l->removed[k];
-			shed.families &= ~l->procs[i].shed;
-			shed.families &=
-				~attach_own_families(l->env.attach, p->tgid, shed.families);
-			if (!shed.families || (p->exited && p->end_ns <= shed.t_ns))
+			shed.units &= ~l->procs[i].shed;
+			shed.units &= ~attach_own_units(l->env.attach, p->tgid, shed.units);
+			if (!shed.units || (p->exited && p->end_ns <= shed.t_ns))
 				continue;
-			l->procs[i].shed |= shed.families;
+			l->procs[i].shed |= shed.units;
 			err = model_shed(l->env.model, p->tgid, p->inc, &shed);
 		}
 	}
@@ -471,8 +508,7 @@ static int mark_others(struct limit *l)
 }
 
 static int remove_probes(struct limit *l, const struct ceiling_process *all,
-			 const struct ceiling_verdict *v, uint32_t n, uint32_t families,
-			 uint64_t t_ns)
+			 const struct ceiling_verdict *v, uint32_t n, uint64_t units, uint64_t t_ns)
 {
 	struct attach_removal *removals = calloc(n + 1, sizeof(*removals));
 	uint32_t i, nremovals = 0;
@@ -482,23 +518,22 @@ static int remove_probes(struct limit *l, const struct ceiling_process *all,
 		return -ENOMEM;
 	for (i = 0; i < n; i++)
 		if (v[i].way == CEILING_OWN || v[i].way == CEILING_ALL)
-			removals[nremovals++] =
-				(struct attach_removal){ all[i].tgid, v[i].families };
-	if (families)
-		removals[nremovals++] = (struct attach_removal){ 0, families };
+			removals[nremovals++] = (struct attach_removal){ all[i].tgid, v[i].units };
+	if (units)
+		removals[nremovals++] = (struct attach_removal){ 0, units };
 	let_leave(l, all, v, n);
 	err = nremovals ? attach_remove(l->env.attach, removals, nremovals) : 0;
-	if (!err && families) {
+	if (!err && units) {
 		msg_warn("--cost-limit: the probes that it met are removed: processes that begin "
 			 "later are not traced there either");
-		err = note_removed(l, all, v, n, families, t_ns);
+		err = note_removed(l, all, v, n, units, t_ns);
 	}
 	free(removals);
 	return err;
 }
 
 static int act(struct limit *l, const uint32_t *procs, const struct ceiling_process *all,
-	       const struct ceiling_verdict *v, uint32_t n, uint32_t families)
+	       const struct ceiling_verdict *v, uint32_t n, uint64_t units)
 {
 	uint32_t i, before = l->nleaving;
 	uint64_t t_ns = now_ns();
@@ -512,7 +547,7 @@ static int act(struct limit *l, const uint32_t *procs, const struct ceiling_proc
 		any = true;
 	}
 	if (!err && any)
-		err = remove_probes(l, all, v, n, families, t_ns);
+		err = remove_probes(l, all, v, n, units, t_ns);
 	for (i = before; i < l->nleaving; i++)
 		l->leaving[i].known_ns = now_ns();
 	return err;
@@ -522,7 +557,8 @@ static int look(struct limit *l, uint64_t until)
 {
 	struct ceiling_process *all;
 	struct ceiling_verdict *v;
-	uint32_t *procs, i, n = 0, families;
+	uint32_t *procs, i, n = 0;
+	uint64_t units;
 	int err = note_procs(l);
 
 	if (err)
@@ -544,11 +580,11 @@ static int look(struct limit *l, uint64_t until)
 		l->procs[i].crossings = p->crossings + p->lost;
 		l->procs[i].slept = l->procs[i].sums.slept;
 		l->procs[i].switches = l->procs[i].sums.switches;
-		memcpy(l->procs[i].by_family, l->procs[i].now, sizeof(l->procs[i].now));
+		memcpy(l->procs[i].by_unit, l->procs[i].now, sizeof(l->procs[i].now));
 	}
 	if (!err && n) {
-		families = ceiling_decide(all, n, l->env.limit, v);
-		err = act(l, procs, all, v, n, families);
+		units = ceiling_decide(all, n, l->env.limit, v);
+		err = act(l, procs, all, v, n, units);
 	}
 	if (!err)
 		err = mark_others(l);
@@ -582,13 +618,13 @@ static void note_inside(void *ctx, uint32_t tid, const struct sbt_thread *thread
 
 static int leave(struct limit *l, const struct leaving *leaving)
 {
-	bool whole = leaving->shed.families == MODEL_SHED_WHOLE;
+	bool whole = leaving->shed.units == MODEL_SHED_WHOLE;
 	struct inside inside = { l, leaving };
 	int err;
 
 	if (whole)
 		attach_each_pending(l->env.attach, note_inside, &inside);
-	pump_end_families(l->env.pump, leaving->tgid, leaving->inc, leaving->shed.families);
+	pump_end_units(l->env.pump, leaving->tgid, leaving->inc, leaving->shed.units);
 	if (!whole)
 		return l->error;
 	err = model_shed(l->env.model, leaving->tgid, leaving->inc, &leaving->shed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * --cost-limit: looks now and then at what tracing costs each process. Where that is too much it sheds the families of barriers
+ * --cost-limit: looks now and then at what tracing costs each process. Where that is too much it sheds those of its barriers
  * that are crossed most, or lets go of all of the process. As far as these are concerned tracing ends then, and the report says
  * so.
  */

@@ -42,8 +42,7 @@ static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 	struct pending *more;
 
 	/* One that is traced no more may have left, or its process have been let go of in there. */
-	if (!since || !is_meeting(t) ||
-	    t->proc_flags & (SBT_PROC_EXCLUDED | SBT_PROC_SHED(t->family)) ||
+	if (!since || !is_meeting(t) || attach_is_shed(s->attach, t) ||
 	    pendings_is_stale(s, tid, since))
 		return;
 	if (s->n == s->cap) {
@@ -77,6 +76,7 @@ static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 int pendings_look(struct pendings *s, const struct hanging_env *env)
 {
 	s->n = s->ngroups = 0;
+	s->attach = env->attach;
 	attach_each_pending(env->attach, note_pending, s);
 	return s->failed ? -ENOMEM : 0;
 }

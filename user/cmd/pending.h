@@ -34,6 +34,7 @@ struct pendings {
 	uint32_t n, cap;
 	struct pending_group *groups;
 	uint32_t ngroups;
+	const struct attach *attach; /* while they are looked at */
 	struct hash stale; /* tid -> arrival that is none any more */
 	bool failed; /* out of memory */
 };

@@ -55,6 +55,15 @@ static const char *env_departures(void *ctx, const struct model_proc *proc)
 	return space ? space->departures : NULL;
 }
 
+static const char *env_unit_name(void *ctx, const struct model_proc *proc, uint8_t unit)
+{
+	const struct present *p = ctx;
+	const char *name = family_unit_name(unit);
+
+	(void)proc;
+	return name ? name : attach_user_unit_name(p->attach, unit);
+}
+
 static double env_price(void *ctx, const struct model_proc *proc)
 {
 	struct present *p = ctx;
@@ -91,7 +100,8 @@ void present_init(struct present *p, const struct options *options, struct attac
 		  "or a program not yet examined",
 		  0 },
 		{ "wait_unprobed",
-		  "waits for the others of a meeting, or wakings, that no probe saw, as in processes that "
+		  "waits for the others of a meeting, or wakings, that no probe saw, as in "
+		  "processes that "
 		  "had just begun: those meetings are missing, or not whole",
 		  0 },
 		{ "wait_uncounted",
@@ -123,6 +133,8 @@ void present_init(struct present *p, const struct options *options, struct attac
 		.object_name = env_object_name,
 		.family_name = family_name,
 		.kind_name = family_kind_name,
+		.unit_family = family_of_unit,
+		.unit_name = env_unit_name,
 		.departures = env_departures,
 		.crossing_cost = env_price,
 		.crossing_cost_ns = NAN,

@@ -39,11 +39,27 @@ static bool already(struct probes *p, struct module *m, uint32_t tgid)
 	return hash_put(&p->by_process, key, 1) != 0;
 }
 
-static void fill_place(const struct module *m, const struct module_place *from,
-		       struct attach_place *place)
+/* What the function is shed with: 0 stands for its family. */
+static uint8_t unit_of(const struct probes *p, const struct module_place *place)
 {
+	const struct family_function *f = place->function;
+
+	if (!p->options->apart)
+		return 0;
+	if (f->family != SBT_FAMILY_USER)
+		return family_unit(f);
+	/* Two functions that are one barrier go by what was said of them. */
+	return attach_user_unit(p->attach, f->flags & SBT_SPEC_PAIR ? f->symbol : place->symbol);
+}
+
+static void fill_place(const struct probes *p, const struct module *m,
+		       const struct module_place *from, struct attach_place *place)
+{
+	uint8_t unit = unit_of(p, from);
+
 	place->fd = m->fd;
 	place->spec = from->spec;
+	place->spec.unit = unit ? SBT_UNIT(unit) : 0;
 	place->entry = from->offset;
 	place->exits = from->exits;
 	place->nexits = from->nexits;
@@ -168,7 +184,7 @@ static int attach_one(struct probes *p, struct module *m, const struct module_pl
 		msg_warn("%s in %s cannot be probed: %s", from->symbol, m->path, from->entry.why);
 		return from->error;
 	}
-	fill_place(m, from, &place);
+	fill_place(p, m, from, &place);
 	if (done)
 		err = 0;
 	else if (from->end)
@@ -207,34 +223,65 @@ static bool is_common(const struct probes *p, const struct module_place *place)
 	       (place->nexits || !attach_only_exits(p->attach));
 }
 
-/* Libraries of MPI have dozens of functions. */
-static bool attach_common(struct probes *p, const struct module *m, int pid)
+/* Of one file: those with the first one's unit, as far as they are common. Returns how many; @which: their numbers. */
+static uint32_t fill_alike(const struct probes *p, const struct module *m, uint32_t first,
+			   struct attach_place *places, uint32_t *which)
+{
+	uint8_t unit = unit_of(p, &m->places[first]);
+	uint32_t i, n = 0;
+
+	for (i = first; i < m->nplaces; i++) {
+		if (!is_common(p, &m->places[i]) || unit_of(p, &m->places[i]) != unit)
+			continue;
+		fill_place(p, m, &m->places[i], &places[n]);
+		which[n++] = i;
+	}
+	return n;
+}
+
+/* Libraries of MPI have dozens of functions. @done: places whose probes are there, then. */
+static void attach_common(struct probes *p, const struct module *m, int pid, bool *done)
 {
 	struct attach_place *places = calloc(m->nplaces + 1, sizeof(*places));
-	uint32_t i, n = 0;
-	int err = -ENOTSUP;
+	uint32_t *which = calloc(m->nplaces + 1, sizeof(*which)), i, k, n;
+	bool *tried = calloc(m->nplaces + 1, sizeof(*tried));
 
-	for (i = 0; places && i < m->nplaces; i++)
-		if (is_common(p, &m->places[i]))
-			fill_place(m, &m->places[i], &places[n++]);
-	if (n > 1)
-		err = attach_places(p->attach, places, n, pid);
+	for (i = 0; places && which && tried && i < m->nplaces; i++) {
+		if (tried[i] || !is_common(p, &m->places[i]))
+			continue;
+		n = fill_alike(p, m, i, places, which);
+		for (k = 0; k < n; k++)
+			tried[which[k]] = true;
+		if (n < 2 || attach_places(p->attach, places, n, pid))
+			continue;
+		for (k = 0; k < n; k++)
+			done[which[k]] = true;
+	}
 	free(places);
-	return !err;
+	free(which);
+	free(tried);
+}
+
+static void attach_module(struct probes *p, struct module *m, int pid, bool by_exit)
+{
+	bool *done = calloc(m->nplaces + 1, sizeof(*done));
+	uint32_t i;
+
+	if (done && !(by_exit && p->options->by_process))
+		attach_common(p, m, pid, done);
+	for (i = 0; i < m->nplaces; i++)
+		attach_one(p, m, &m->places[i], pid, by_exit, done && done[i]);
+	free(done);
 }
 
 void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_exit)
 {
-	bool common;
 	int pid = p->options->by_process ? (int)tgid : 0, err;
 	uint32_t i;
 
 	if ((!m->nplaces && !m->loader) || already(p, m, tgid))
 		return;
-	common = !(by_exit && p->options->by_process) && attach_common(p, m, pid);
-	for (i = 0; i < m->nplaces; i++)
-		attach_one(p, m, &m->places[i], pid, by_exit,
-			   common && is_common(p, &m->places[i]));
+	attach_module(p, m, pid, by_exit);
 	err = m->c_library && !m->nmakers ? -ENOENT : 0;
 	for (i = 0; i < m->nmakers && !err; i++)
 		err = attach_made(p->attach, m->fd, m->makers[i], pid);
@@ -301,6 +348,26 @@ void probes_say_ends(struct probes *p, struct module *m, uint32_t returns)
 		say_no_join(m, first, unseen);
 }
 
+/* Of functions of one role: those of each unit together. */
+static int attach_all_exits(struct probes *p, struct attach_place *places, uint32_t n)
+{
+	struct attach_place place;
+	uint32_t i, k;
+	int err = 0;
+
+	for (; n && !err; places += k, n -= k) {
+		for (i = k = 1; i < n; i++) {
+			if (places[i].spec.unit != places[0].spec.unit)
+				continue;
+			place = places[k];
+			places[k++] = places[i];
+			places[i] = place;
+		}
+		err = attach_exits(p->attach, places, k);
+	}
+	return err;
+}
+
 /*
  * Departures of this process cannot be seen through return probes. Its exits get probes; they
  * stay for all who run the file, since children of the process need them too.
@@ -353,7 +420,7 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 			continue;
 		from->exits_used = true;
 		/* Those of one kind can be put together. */
-		fill_place(m, from, &places[n]);
+		fill_place(p, m, from, &places[n]);
 		if (from->spec.role == SBT_ROLE_BARRIER)
 			n++;
 		else if (attach_exits(p->attach, &places[n], 1))
@@ -361,7 +428,7 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 				 m->path);
 	}
 	if (!err && n) {
-		err = attach_exits(p->attach, places, n);
+		err = attach_all_exits(p, places, n);
 		if (err)
 			msg_warn("the exits of %s%s in %s could not be probed: %s",
 				 m->places[0].symbol, n > 1 ? " and others" : "", m->path,

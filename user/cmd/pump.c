@@ -479,15 +479,15 @@ int pump_run(struct pump *p, uint64_t until_ns)
 	return err ? err : model_advance(p->model, fed_until(p, until_ns));
 }
 
-void pump_end_families(struct pump *p, uint32_t tgid, uint32_t inc, uint32_t families)
+void pump_end_units(struct pump *p, uint32_t tgid, uint32_t inc, uint64_t units)
 {
 	if (!p->discover)
 		return;
-	if (families & 1u << SBT_FAMILY_COND)
+	if (units & SBT_UNIT(SBT_FAMILY_COND))
 		discover_end_kind(p->discover, tgid, inc, false);
-	if (families & 1u << SBT_FAMILY_FUTEX)
+	if (units & SBT_UNIT(SBT_FAMILY_FUTEX))
 		discover_end_kind(p->discover, tgid, inc, true);
-	if (families & 1u << SBT_FAMILY_FORKJOIN)
+	if (units & SBT_UNIT(SBT_FAMILY_FORKJOIN))
 		forkjoin_end_process(p->forkjoin, tgid, inc);
 }
 

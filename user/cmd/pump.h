@@ -23,10 +23,10 @@ struct feed *pump_feed(const struct pump *pump);
  */
 int pump_run(struct pump *pump, uint64_t until_ns);
 /*
- * What was to be found out about a process that is traced no more, or about its barriers of these families (1 << SBT_FAMILY_*), is
+ * What was to be found out about a process that is traced no more, or about its barriers of these units (SBT_UNIT()), is
  * decided with it.
  */
-void pump_end_families(struct pump *pump, uint32_t tgid, uint32_t inc, uint32_t families);
+void pump_end_units(struct pump *pump, uint32_t tgid, uint32_t inc, uint64_t units);
 /* Nothing more will come: what cannot be decided is no barrier. Returns 0 or -errno. */
 int pump_finish(struct pump *pump);
 /* What looked like a barrier; NULL if it was not looked for. */

@@ -314,13 +314,14 @@ static int made(struct ranks *r, struct process *p, const struct sbt_crossing *c
 
 /* --- crossings --------------------------------------------------------------------------------------- */
 
-/* Has a record of this thread been lost since the last? Then calls may have been. */
+/* Has a record of this thread been lost since the last? Then calls may have been. Or was one of these abandoned? */
 static int check_seq(struct ranks *r, struct process *p, const struct sbt_crossing *c)
 {
+	uint16_t left_making = SBT_CROSSING_ABANDONED | SBT_CROSSING_MAKES;
 	uint64_t key = pair(p->number, c->tid), last = 0;
 
 	hash_get(&r->seqs, key, &last);
-	if (c->seq != last + 1 || c->flags & SBT_CROSSING_ABANDONED)
+	if (c->seq != last + 1 || (c->flags & left_making) == left_making)
 		p->missed = true;
 	return hash_put(&r->seqs, key, c->seq);
 }

@@ -58,6 +58,17 @@ static const char *env_departures(void *ctx, const struct model_proc *p)
 				      .kind = TAPE_DEPARTURES, .tgid = p->tgid, .inc = p->inc });
 }
 
+static const char *env_unit_name(void *ctx, const struct model_proc *p, uint8_t unit)
+{
+	const char *name = find_text(
+		ctx, (struct tape_question){
+			     .kind = TAPE_UNIT, .tgid = p->tgid, .inc = p->inc, .what = unit });
+
+	if (!name && unit >= SBT_UNITS_USER)
+		return "a function whose name is not known";
+	return name ? name : family_unit_name(unit);
+}
+
 static double env_price(void *ctx, const struct model_proc *p)
 {
 	struct recalled *r = ctx;
@@ -116,6 +127,8 @@ int recalled_begin(struct recalled *r, struct merge *merge)
 		.object_name = env_object_name,
 		.family_name = family_name,
 		.kind_name = family_kind_name,
+		.unit_family = family_of_unit,
+		.unit_name = env_unit_name,
 		.departures = env_departures,
 		.crossing_cost = env_price,
 		.crossing_cost_ns = NAN,

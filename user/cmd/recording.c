@@ -180,6 +180,18 @@ static const char *heard_departures(void *ctx, const struct model_proc *p)
 	return how;
 }
 
+static const char *heard_unit_name(void *ctx, const struct model_proc *p, uint8_t unit)
+{
+	struct recording *r = ctx;
+	const char *name = r->asked.unit_name(r->asked.ctx, p, unit);
+
+	note_text(r,
+		  (struct tape_question){
+			  .kind = TAPE_UNIT, .tgid = p->tgid, .inc = p->inc, .what = unit },
+		  name);
+	return name;
+}
+
 static double heard_price(void *ctx, const struct model_proc *p)
 {
 	struct recording *r = ctx;
@@ -254,6 +266,7 @@ void recording_listen(struct recording *r, struct report_env *env, struct cause_
 	env->object_name = heard_object_name;
 	env->departures = heard_departures;
 	env->crossing_cost = heard_price;
+	env->unit_name = heard_unit_name;
 	r->causes = causes;
 	if (!causes)
 		return;

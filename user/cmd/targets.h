@@ -22,6 +22,7 @@ struct targets_options {
 	bool discover_all; /* in whoever runs, too (-a) */
 	bool accesses; /* markers of remote data, too: somebody keeps what they tell */
 	bool by_process; /* probes for each process, none that strangers meet */
+	bool apart; /* what can be shed alone has probes that can be removed alone (--cost-limit) */
 	int verbose;
 };
 

@@ -230,6 +230,7 @@ static int build_rooms(struct trace *t)
 {
 	const struct options *o = &t->options;
 	struct targets_options to = { .by_process = !o->follow,
+				      .apart = o->cost_limit > 0,
 				      .discover = o->discover,
 				      .accesses = o->record != NULL,
 				      .discover_all = o->mode == OPTIONS_SYSTEM,
@@ -692,7 +693,7 @@ static void add_pending(void *ctx, uint32_t tid, const struct sbt_thread *thread
 	struct trace *t = ctx;
 
 	/* --cost-limit: of such a process what is known of is told already; of such a barrier nobody saw who left. */
-	if (thread->proc_flags & (SBT_PROC_EXCLUDED | SBT_PROC_SHED(thread->family)))
+	if (attach_is_shed(t->attach, thread))
 		return;
 	model_add_pending(t->model, thread->tgid, thread->inc, tid, thread->object,
 			  thread->arrive_ns);

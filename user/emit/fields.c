@@ -234,6 +234,8 @@ static const struct emit_record rec_callsite = {
 #define SH(m) AT(report_shed, m)
 static const struct emit_field shed_fields[] = {
 	{ "family", EMIT_STRING, SH(family), .help = "of barriers" },
+	{ "function", EMIT_STRING, SH(function),
+	  .help = "those that are met by this function; null: all of the family that is not told of apart" },
 	{ "shed_ns", EMIT_T_NS, SH(t_ns), .help = "traced up to then only, from clock_start_ns" },
 	{ "shed_cost", EMIT_RATIO, SH(cost),
 	  .help = "the share of its threads' time that tracing all of it cost then, estimated" },
@@ -246,7 +248,7 @@ static const struct emit_field shed_fields[] = {
 };
 static const struct emit_record rec_shed = {
 	"shed", sizeof(struct report_shed), shed_fields,
-	"A family of barriers that was not traced to the end of its process"
+	"Barriers that were not traced to the end of their process"
 };
 
 #define L(m) AT(model_longest, m)
@@ -580,7 +582,7 @@ static const struct emit_field process_fields[] = {
 	{ "shed_probed", EMIT_BOOL, PR(shed_probed),
 	  .help = "its probes were left where they were, and cost it something still" },
 	{ "sheds", EMIT_ARRAY, LIST(report_process, sheds, nsheds), .sub = &rec_shed,
-	  .help = "families of its barriers that were not traced to its end, while others were (--cost-limit): its sums are without what came there later, and no efficiency is known" },
+	  .help = "those of its barriers that were not traced to its end, while others were (--cost-limit): its sums are without what came there later, and no efficiency is known" },
 	FIELDS_COUNTERS_OF(report_process),
 	{ "threads", EMIT_ARRAY, LIST(report_process, members, nmembers), .sub = &fields_rec_thread,
 	  .help = "over all barriers, by index" },

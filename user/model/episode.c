@@ -80,6 +80,7 @@ int episode_add(struct model *m, struct episode *e, const struct member *mem)
 			return err;
 	}
 	e->members[e->n++] = *mem;
+	e->units |= SBT_UNIT(mem->unit);
 	e->ntainted += mem->tainted;
 	e->nested |= mem->depth > 0;
 	e->detailed |= mem->pub.detail != NULL;

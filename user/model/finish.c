@@ -414,6 +414,7 @@ int episode_emit(struct model *m, struct episode *e)
 	if (err)
 		return err;
 	r = row_at(m, row);
+	r->pub.units |= e->units;
 	expect_members(r, e);
 	fill_members(e);
 	number_members(m, e);

@@ -165,12 +165,13 @@ int model_advance(struct model *m, uint64_t t_ns)
 
 int model_shed(struct model *m, uint32_t tgid, uint32_t inc, const struct model_shed *shed)
 {
-	bool whole = shed->families == MODEL_SHED_WHOLE;
+	bool whole = shed->units == MODEL_SHED_WHOLE;
 	struct model_input in = { .type = whole ? MODEL_INPUT_SHED : MODEL_INPUT_SHED_PART,
 				  .tgid = tgid,
 				  .inc = inc,
 				  .parent_tgid = shed->because,
-				  .parent_inc = whole ? 0 : shed->families,
+				  .tid = whole ? 0 : (uint32_t)(shed->units >> 32),
+				  .parent_inc = whole ? 0 : (uint32_t)shed->units,
 				  .t_ns = shed->t_ns,
 				  .object = (uint64_t)shed->cost_ppm << 32 | shed->limit_ppm,
 				  .seen = shed->probed };

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "model/model.h"
+#include "sbt/record.h"
 
 /* After this long behind the watermark an open episode no longer holds back the others. */
 #define MODEL_HOLD_NS	200000000ULL
@@ -206,6 +207,7 @@ struct member {
 	uint32_t gaps; /* its thread's so far */
 	uint16_t rest, place; /* of the crossing */
 	uint8_t depth;
+	uint8_t unit;
 	bool late; /* came after its place was given up */
 	bool was_inside; /* when tracing began: not of the object's first episode again */
 	bool tainted; /* a record of this thread is missing between its last certain place and here */
@@ -218,6 +220,7 @@ struct episode {
 	uint64_t key; /* of its members, once it is complete: team.c */
 	uint32_t proc;
 	uint32_t count;
+	uint64_t units; /* of its members */
 	uint32_t n, cap;
 	uint32_t ntainted;
 	uint32_t nabandoned;

@@ -142,6 +142,8 @@ void model_free(struct model *m)
 	details_free(m);
 	for (i = 0; i < m->rows.n; i++)
 		barrier_free(row_at(m, i));
+	for (i = 0; i < m->procs.n; i++)
+		free(proc_at(m, i)->pub.parts);
 	table_free(&m->procs);
 	table_free(&m->threads);
 	table_free(&m->rows);
@@ -191,6 +193,7 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 		.thread = t,
 		.seq = c->seq,
 		.depth = c->depth,
+		.unit = c->unit ? c->unit : c->family,
 		.rest = c->rest,
 		.place = c->place,
 		.late = late,

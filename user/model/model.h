@@ -139,6 +139,7 @@ struct model_crossing {
 	uint8_t kind; /* opaque: what makes them meet there */
 	uint8_t flags;
 	uint8_t depth; /* > 0: nested; kept apart, enters no sum */
+	uint8_t unit; /* what it is shed with: a number below 64; 0 stands for `family` */
 	uint16_t place; /* of the thread in its team, as the program counts, plus 1; 0 not known */
 	/*
 	 * How many were still to come when it had arrived, plus 1; 0 not known. With MODEL_CROSSING_BOUND 1: nobody. Of
@@ -288,6 +289,7 @@ struct model_barrier {
 	uint64_t object; /* the last one seen */
 	uint32_t objects; /* how many different ones (1, 2 = two or more) */
 	uint32_t flags; /* the caller's own: watched, named; set in ops.barrier */
+	uint64_t units; /* of all that came here: a bit each, as in struct model_shed */
 
 	uint64_t episodes; /* complete */
 	uint64_t incomplete;
@@ -361,18 +363,17 @@ struct model_episode {
 	const struct model_member *members; /* by arrival; valid during the callback */
 };
 
-#define MODEL_SHED_WHOLE UINT32_MAX
-#define MODEL_SHED_PARTS 16
+#define MODEL_SHED_WHOLE UINT64_MAX
 
-/* A process of which all, or some families of barriers, were traced up to some moment only, for that cost it too much (--cost-limit). */
+/* A process of which all, or some of its barriers, were traced up to some moment only, for that cost it too much (--cost-limit). */
 struct model_shed {
 	uint64_t t_ns; /* from then on it was not; MODEL_UNKNOWN: it always was */
 	uint32_t cost_ppm; /* of its threads' time, as it was estimated then, in millionths */
 	uint32_t limit_ppm;
 	uint32_t because; /* tgid of the process that cost so much, if that is another one; 0 */
 	bool probed; /* its probes are still there and cost it something */
-	uint32_t
-		families; /* 1 << SBT_FAMILY_*; MODEL_SHED_WHOLE: the whole process, all that it does later */
+	uint64_t
+		units; /* a bit each; MODEL_SHED_WHOLE: the whole process, all that it does later */
 };
 
 struct model_proc {
@@ -417,8 +418,8 @@ struct model_proc {
 	bool summed; /* what its threads did came as sums: model_add_summed() */
 	struct model_shed
 		shed; /* the whole of it: then `exited` is set, and end_ns is that moment */
-	/* What of it was shed before, in the order of time; no family twice. */
-	struct model_shed parts[MODEL_SHED_PARTS];
+	/* What of it was shed before, in the order of time; no unit twice. The model's. */
+	struct model_shed *parts;
 	uint32_t nparts;
 };
 
@@ -486,7 +487,7 @@ struct model_input {
 
 /*
  * In a struct model_input what a struct model_shed has beside t_ns is in `object`, `parent_tgid` and `seen`, and of a part in
- * `parent_inc` its families.
+ * `parent_inc` and, the upper half, `tid` its units.
  */
 
 /* Does what the function of its type does, and returns what that would. -EINVAL: there is no such type. */
@@ -565,7 +566,7 @@ int model_add_pending(struct model *model, uint32_t tgid, uint32_t inc, uint32_t
 int model_advance(struct model *model, uint64_t t_ns);
 /*
  * From shed->t_ns on the process is not traced: as far as it is concerned tracing ended then. What it did before may still
- * be fed; nothing it did later. Of shed->families only, that holds for crossings of these.
+ * be fed; nothing it did later. Of shed->units only, that holds for crossings of these.
  */
 int model_shed(struct model *model, uint32_t tgid, uint32_t inc, const struct model_shed *shed);
 /* The end: closes what is open, adds the tails. Nothing may be fed afterwards. */

@@ -438,7 +438,20 @@ static bool team_agrees(const struct episode *e, const struct member *mem)
 	return true;
 }
 
-static struct episode *find_open(const struct object *o, const struct member *mem, uint32_t count)
+/* What its members came to was shed before @mem came: it is of something else, even if they had not left then. */
+static bool shed_before(const struct model *m, const struct episode *e, const struct member *mem)
+{
+	const struct model_proc *p = &proc_at(m, e->proc)->pub;
+	uint32_t i;
+
+	for (i = 0; i < p->nparts; i++)
+		if (p->parts[i].units & e->units && mem->pub.arrive_ns > p->parts[i].t_ns)
+			return true;
+	return false;
+}
+
+static struct episode *find_open(const struct model *m, const struct object *o,
+				 const struct member *mem, uint32_t count)
 {
 	struct episode *e;
 	uint64_t skew;
@@ -450,7 +463,7 @@ static struct episode *find_open(const struct object *o, const struct member *me
 		skew = mem->tainted || e->ntainted ? 0 : MODEL_SKEW_NS;
 		if (!(mem->was_inside && e->first) && counts_agree(count, e->count) &&
 		    in_time(mem, e->arrive_max, e->depart_min, skew) && !comes_again(e, mem) &&
-		    team_agrees(e, mem))
+		    team_agrees(e, mem) && !shed_before(m, e, mem))
 			return e;
 	}
 	return NULL;
@@ -581,7 +594,7 @@ static bool limbo_has_stale(const struct object *o, const struct member *mem, ui
 /* @mem's detail becomes that of wherever it is put. */
 int object_place(struct model *m, struct object *o, const struct member *mem, uint32_t count)
 {
-	struct episode *e = find_open(o, mem, count);
+	struct episode *e = find_open(m, o, mem, count);
 	bool opened = !e;
 	int err;
 

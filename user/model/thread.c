@@ -347,28 +347,35 @@ int take_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_ns
 	return 0;
 }
 
-static struct model_shed shed_of(const struct model_input *in, uint32_t families)
+static struct model_shed shed_of(const struct model_input *in, uint64_t units)
 {
 	return (struct model_shed){ .t_ns = in->t_ns,
 				    .cost_ppm = (uint32_t)(in->object >> 32),
 				    .limit_ppm = (uint32_t)in->object,
 				    .because = in->parent_tgid,
 				    .probed = in->seen,
-				    .families = families };
+				    .units = units };
 }
 
 /* Its threads go on, and whoever feeds leaves out what they do there. */
 int take_shed_part(struct model *m, const struct model_input *in)
 {
 	struct proc *p = proc_find(m, in->tgid, in->inc);
-	uint32_t families = in->parent_inc, i;
+	uint64_t units = in->parent_inc | (uint64_t)in->tid << 32;
+	struct model_shed *more;
+	uint32_t i;
 
-	if (!p || p->pub.shed.t_ns != MODEL_UNKNOWN || p->pub.nparts == MODEL_SHED_PARTS)
+	if (!p || p->pub.shed.t_ns != MODEL_UNKNOWN)
 		return 0;
 	for (i = 0; i < p->pub.nparts; i++)
-		families &= ~p->pub.parts[i].families;
-	if (families)
-		p->pub.parts[p->pub.nparts++] = shed_of(in, families);
+		units &= ~p->pub.parts[i].units;
+	if (!units)
+		return 0;
+	more = realloc(p->pub.parts, (p->pub.nparts + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	p->pub.parts = more;
+	more[p->pub.nparts++] = shed_of(in, units);
 	return 0;
 }
 

@@ -76,12 +76,14 @@ static const char *const family_kinds[SBT_KINDS] = {
 		MPI_F("pmpi_" lower "_f08_", kind, comm, __VA_ARGS__),  \
 		MPI_F("pmpir_" lower "_f08_", kind, comm, __VA_ARGS__), \
 		MPI_F("pmpir_" lower "_f08ts_", kind, comm, __VA_ARGS__)
-#define MPI_MEETING(name, upper, lower, kind, comm) \
-	MPI_IN_C(name, kind, comm, .flags = 0), MPI_IN_FORTRAN(upper, lower, kind, comm, .flags = 0)
-#define MPI_DATA(name, upper, lower, comm)                                  \
-	MPI_MEETING(name, upper, lower, SBT_KIND_COLLECTIVE, comm),         \
-		MPI_IN_C(name "_c", SBT_KIND_COLLECTIVE, comm, .flags = 0), \
-		MPI_F("mpi_" lower "_f08ts_large_", SBT_KIND_COLLECTIVE, comm, .flags = 0)
+#define MPI_MEETING(name, upper, lower, kind, comm)      \
+	MPI_IN_C(name, kind, comm, .unit = "MPI_" name), \
+		MPI_IN_FORTRAN(upper, lower, kind, comm, .unit = "MPI_" name)
+#define MPI_DATA(name, upper, lower, comm)                                           \
+	MPI_MEETING(name, upper, lower, SBT_KIND_COLLECTIVE, comm),                  \
+		MPI_IN_C(name "_c", SBT_KIND_COLLECTIVE, comm, .unit = "MPI_" name), \
+		MPI_F("mpi_" lower "_f08ts_large_", SBT_KIND_COLLECTIVE, comm,       \
+		      .unit = "MPI_" name)
 /* Makes a communicator of all ranks, of the ranks of each colour, or nobody can tell of whom. */
 #define MPI_MAKES_ONE(name, upper, lower, made)                                \
 	MPI_IN_C(name, SBT_KIND_COLLECTIVE, 0, .words = FAMILY_ARGUMENT(made), \
@@ -109,21 +111,23 @@ static const struct family_function family_rows[] = {
 	  .words_offset = 8, .object = FAMILY_ARGUMENT(0) },
 	{ "pthread_barrier_init", SBT_FAMILY_PTHREAD, SBT_KIND_EXPLICIT, SBT_ROLE_MAKER,
 	  .words_offset = 0 },
-	{ "GOMP_barrier", SBT_FAMILY_GOMP, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER, .object = TEAM },
+	{ "GOMP_barrier", SBT_FAMILY_GOMP, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER, .object = TEAM,
+	  .unit = "GOMP_barrier" },
 	{ "GOMP_barrier_cancel", SBT_FAMILY_GOMP, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER,
-	  .object = TEAM },
-	{ "GOMP_loop_end", SBT_FAMILY_GOMP, SBT_KIND_LOOP, SBT_ROLE_BARRIER, .object = TEAM },
-	{ "GOMP_loop_end_cancel", SBT_FAMILY_GOMP, SBT_KIND_LOOP, SBT_ROLE_BARRIER,
-	  .object = TEAM },
-	{ "GOMP_sections_end", SBT_FAMILY_GOMP, SBT_KIND_SECTIONS, SBT_ROLE_BARRIER,
-	  .object = TEAM },
+	  .object = TEAM, .unit = "GOMP_barrier" },
+	{ "GOMP_loop_end", SBT_FAMILY_GOMP, SBT_KIND_LOOP, SBT_ROLE_BARRIER, .object = TEAM,
+	  .unit = "GOMP_loop_end" },
+	{ "GOMP_loop_end_cancel", SBT_FAMILY_GOMP, SBT_KIND_LOOP, SBT_ROLE_BARRIER, .object = TEAM,
+	  .unit = "GOMP_loop_end" },
+	{ "GOMP_sections_end", SBT_FAMILY_GOMP, SBT_KIND_SECTIONS, SBT_ROLE_BARRIER, .object = TEAM,
+	  .unit = "GOMP_sections_end" },
 	{ "GOMP_sections_end_cancel", SBT_FAMILY_GOMP, SBT_KIND_SECTIONS, SBT_ROLE_BARRIER,
-	  .object = TEAM },
+	  .object = TEAM, .unit = "GOMP_sections_end" },
 	/* Of a single with copyprivate: who executes it gets nothing from the first, and meets the others in the second. */
 	{ "GOMP_single_copy_start", SBT_FAMILY_GOMP, SBT_KIND_SINGLE, SBT_ROLE_BARRIER,
-	  .object = TEAM, .flags = SBT_SPEC_WAITED },
+	  .object = TEAM, .flags = SBT_SPEC_WAITED, .unit = "GOMP_single_copy" },
 	{ "GOMP_single_copy_end", SBT_FAMILY_GOMP, SBT_KIND_SINGLE, SBT_ROLE_BARRIER,
-	  .object = TEAM },
+	  .object = TEAM, .unit = "GOMP_single_copy" },
 	{ "GOMP_parallel", GOMP_REGION },
 	{ "GOMP_parallel_loop_static", GOMP_REGION },
 	{ "GOMP_parallel_loop_dynamic", GOMP_REGION },
@@ -138,11 +142,11 @@ static const struct family_function family_rows[] = {
 	{ "*._omp_fn.*", SBT_FAMILY_GOMP, SBT_KIND_JOIN, SBT_ROLE_OUTLINED,
 	  .object = FAMILY_ARGUMENT(0) },
 	{ "__kmpc_barrier", SBT_FAMILY_LIBOMP, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER, .object = TEAM,
-	  .words = IDENT },
+	  .words = IDENT, .unit = "__kmpc_barrier" },
 	{ "__kmpc_cancel_barrier", SBT_FAMILY_LIBOMP, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER,
-	  .object = TEAM, .words = IDENT },
+	  .object = TEAM, .words = IDENT, .unit = "__kmpc_barrier" },
 	{ "__kmpc_copyprivate", SBT_FAMILY_LIBOMP, SBT_KIND_SINGLE, SBT_ROLE_BARRIER,
-	  .object = TEAM },
+	  .object = TEAM, .unit = "__kmpc_copyprivate" },
 	{ "__kmpc_fork_call", SBT_FAMILY_LIBOMP, SBT_KIND_JOIN, SBT_ROLE_REGION,
 	  .object = FAMILY_ARGUMENT(2), .words = FAMILY_ARGUMENT(3),
 	  .index = FAMILY_ARGUMENT_AS(1, .size = 4) },
@@ -207,6 +211,56 @@ static bool row_matches(const struct family_function *row, const char *symbol)
 	/* Linkers write versions into .symtab names: "name@@GLIBC_2.34". */
 	len = strlen(row->symbol);
 	return !strncmp(row->symbol, symbol, len) && (!symbol[len] || symbol[len] == '@');
+}
+
+/* By number, from SBT_UNITS_NAMED on. Append only: numbers end up in recordings. */
+static const struct {
+	const char *name;
+	uint8_t family;
+} family_units[] = {
+	{ "MPI_Barrier", SBT_FAMILY_MPI },
+	{ "MPI_Allreduce", SBT_FAMILY_MPI },
+	{ "MPI_Allgather", SBT_FAMILY_MPI },
+	{ "MPI_Allgatherv", SBT_FAMILY_MPI },
+	{ "MPI_Alltoall", SBT_FAMILY_MPI },
+	{ "MPI_Alltoallv", SBT_FAMILY_MPI },
+	{ "MPI_Alltoallw", SBT_FAMILY_MPI },
+	{ "MPI_Reduce_scatter", SBT_FAMILY_MPI },
+	{ "MPI_Reduce_scatter_block", SBT_FAMILY_MPI },
+	{ "GOMP_barrier", SBT_FAMILY_GOMP },
+	{ "GOMP_loop_end", SBT_FAMILY_GOMP },
+	{ "GOMP_sections_end", SBT_FAMILY_GOMP },
+	{ "GOMP_single_copy", SBT_FAMILY_GOMP },
+	{ "__kmpc_barrier", SBT_FAMILY_LIBOMP },
+	{ "__kmpc_copyprivate", SBT_FAMILY_LIBOMP },
+};
+
+#define FAMILY_UNITS (sizeof(family_units) / sizeof(family_units[0]))
+
+_Static_assert(FAMILY_UNITS <= SBT_UNITS_USER - SBT_UNITS_NAMED, "the user's come behind them");
+
+uint8_t family_unit(const struct family_function *f)
+{
+	uint8_t i;
+
+	for (i = 0; f->unit && i < FAMILY_UNITS; i++)
+		if (!strcmp(family_units[i].name, f->unit))
+			return (uint8_t)(SBT_UNITS_NAMED + i);
+	return f->family;
+}
+
+const char *family_unit_name(uint8_t unit)
+{
+	return unit >= SBT_UNITS_NAMED && unit < SBT_UNITS_NAMED + FAMILY_UNITS
+		       ? family_units[unit - SBT_UNITS_NAMED].name
+		       : NULL;
+}
+
+uint8_t family_of_unit(uint8_t unit)
+{
+	if (family_unit_name(unit))
+		return family_units[unit - SBT_UNITS_NAMED].family;
+	return unit < SBT_UNITS_USER ? unit : SBT_FAMILY_USER;
 }
 
 /* Most rows are MPI's, which come last, and hardly a symbol is. */

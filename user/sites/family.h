@@ -41,6 +41,8 @@ struct family_function {
 	uint8_t flags; /* SBT_SPEC_* */
 	uint32_t words_offset; /* of struct sbt_spec; 0: SBT_WORDS_NONE */
 	uint32_t rule; /* of the user's, from 1; 0: a row of the table */
+	const char
+		*unit; /* what it is called where it is shed alone; NULL: it goes with its family */
 	struct family_arg object;
 	struct family_arg words;
 	struct family_arg index;
@@ -68,6 +70,13 @@ const struct family_function *family_outlined(uint8_t family);
 
 /* What is to be told to the probe at such a function. Returns 0, or -ENOTSUP: not on this machine. */
 int family_spec(const struct family_function *function, uint16_t machine, struct sbt_spec *out);
+
+/* The number of the unit (SBT_UNITS) that a row of the table is of: its family's, where it has no other. */
+uint8_t family_unit(const struct family_function *function);
+/* "MPI_Barrier"; NULL: it is a family's, or the user's. */
+const char *family_unit_name(uint8_t unit);
+/* Of all units. */
+uint8_t family_of_unit(uint8_t unit);
 
 /* "pthread"; NULL if there is no such family. */
 const char *family_name(uint8_t family);

@@ -173,6 +173,7 @@ static void code_detail(struct coder *c, struct model_detail *d)
 #define DIFFERS_SEQ	0x400 /* not the next number */
 #define HAS_DETAIL	0x800
 #define NO_DEPARTURE	0x1000
+#define DIFFERS_UNIT	0x2000
 
 static uint64_t differences(const struct model_crossing *last, const struct model_crossing *x)
 {
@@ -189,7 +190,8 @@ static uint64_t differences(const struct model_crossing *last, const struct mode
 	       (x->arrive_cpu != last->arrive_cpu ? DIFFERS_ARRIVED : 0) |
 	       (x->depart_cpu != x->arrive_cpu ? DIFFERS_LEFT : 0) |
 	       (x->seq != last->seq + 1 ? DIFFERS_SEQ : 0) | (x->detail ? HAS_DETAIL : 0) |
-	       (x->depart_ns == MODEL_UNKNOWN ? NO_DEPARTURE : 0);
+	       (x->depart_ns == MODEL_UNKNOWN ? NO_DEPARTURE : 0) |
+	       (x->unit != last->unit ? DIFFERS_UNIT : 0);
 }
 
 void code_crossing(struct coder *c, struct tape_thread *t, struct model_crossing *x,
@@ -238,6 +240,8 @@ void code_crossing(struct coder *c, struct tape_thread *t, struct model_crossing
 	*detailed = differs & HAS_DETAIL;
 	if (*detailed)
 		code_detail(c, d);
+	if (differs & DIFFERS_UNIT)
+		code_u8(c, &x->unit);
 	t->last = *x;
 	t->last.detail = NULL;
 	t->left_ns = x->depart_ns == MODEL_UNKNOWN ? x->arrive_ns : x->depart_ns;

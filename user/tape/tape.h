@@ -56,6 +56,7 @@ enum tape_asked {
 	TAPE_DEPARTURES = 7, /* of the process */
 	TAPE_PRICE = 8, /* of the process; number */
 	TAPE_LABEL = 9, /* what: site */
+	TAPE_UNIT = 10, /* of the process; what: number of what was shed */
 };
 
 struct tape_question {
