@@ -7,7 +7,9 @@ import json
 import shutil
 import time
 
-from harness import Trace, check, check_between, check_equal, check_in, check_last, check_not_in, clean_environment, genlog, wait_for, workload
+from harness import (SBT, Skip, Trace, check, check_between, check_equal, check_in, check_last, check_not_in,
+                     clean_environment, genlog, wait_for, workload)
+from test_mpi import ENVIRONMENT, MPIRUN
 
 HOT = ("--threads", "2", "--work", "fixed:0=5us,1=5us")
 # OpenMP's threads are not to spin: there are few CPUs.
@@ -228,9 +230,9 @@ def test_limit_usage(t):
     check_in("stderr", "--cost-limit means nothing with it", both.err)
 
 
-def two_ways(t, rounds, *options, hot="own", threads=2):
+def two_ways(t, rounds, *options, program="two_ways", hot="own", threads=2):
     """Barriers of this kind, as fast as they go, and one of OpenMP's each 10 ms."""
-    trace = t.trace([workload("two_ways"), "--rounds", str(rounds), "--hot", hot, "--threads", str(threads)],
+    trace = t.trace([workload(program), "--rounds", str(rounds), "--hot", hot, "--threads", str(threads)],
                     *options, env=PASSIVE)
     return trace, json.loads(trace.result.out)
 
@@ -308,10 +310,10 @@ def test_limit_part(t):
         check_faster(made, before, RECORDED_NS)
 
 
-def limit_for(t, *options):
+def limit_for(t, *options, program="two_ways", hot="cond", threads=3):
     """A limit, in per cent, below what these threads that sleep cost, and above what their switches alone do."""
-    trace, _ = two_ways(t, 60, *options, hot="cond", threads=3)
-    share = trace.process(comm="two_ways")["cost_share"]
+    trace, _ = two_ways(t, 60, *options, program=program, hot=hot, threads=threads)
+    share = trace.process(comm=program)["cost_share"]
     check_between("share of its time", share, 0.001, 1)
     return f"{70 * share:.3f}"
 
@@ -390,6 +392,65 @@ def test_limit_function_mixed(t):
     """Two by which threads meet go together, and the third does not."""
     trace, made, log = user_functions(t, "mixed")
     check_functions(trace, made, log, ["my_hot_barrier", "my_second_barrier"], cut=1)
+
+
+def check_allreduce_shed(t, mpi):
+    """MPI_Allreduce is hot, MPI_Barrier is not; ranks are processes that meet, so that all of them lose the same."""
+    if not shutil.which(MPIRUN[mpi][0]):
+        raise Skip(f"no {MPIRUN[mpi][0]}")
+    path, out = t.path(), t.path()
+    made = t.run([SBT, "--json", "-o", out, "-w", "site_14", "--cost-limit", "0.5", "--", *MPIRUN[mpi], "-n", "2",
+                  workload(f"gen_{mpi}"), "--kind", "two", "--rounds", "450", "--log", path], env=clean_environment(**ENVIRONMENT))
+    check_equal("exit status", made.rc, 0)
+    trace, log = Trace(t, out), genlog.Log(path)
+    trace.nothing_lost()
+    ranks = [p for p in trace.processes() if p["comm"] == f"gen_{mpi}"]
+    check_equal("ranks", len(ranks), 2)
+    check_equal("what was shed", [[(s["family"], s["function"]) for s in p["sheds"]] for p in ranks],
+                [[("mpi", "MPI_Allreduce")]] * 2)
+    check_equal("moments", len({p["sheds"][0]["shed_ns"] for p in ranks}), 1)
+    held = trace.compare(log)
+    # Three duplicates are made of the communicator, which are meetings, too.
+    check_equal("missing, extra, incomplete", (held["missing"], held["extra"], held["incomplete"]), (0, 3, 0))
+    check_equal("matched", held["matched"], 450)
+    check_last(held)
+    at = ranks[0]["sheds"][0]["shed_ns"]
+    hot = trace.barriers(function="go_hot")
+    check_equal("of the hot one", {(b["shed_ns"], b["shed_beside_ns"]) for b in hot}, {(at, None)})
+    check_equal("of the others", {(b["shed_ns"], b["shed_beside_ns"]) for b in trace.barriers(function="site_14")}, {(None, at)})
+    check_between("hot meetings", sum(b["episodes"] for b in hot), 200, 449 * 200)
+    check_between("of these cut in two by that moment", sum(b["incomplete"] for b in hot), 0, 1)
+    check_equal("abandoned", [p["abandoned"] for p in ranks], [0, 0])
+    check_equal("stderr tells of", made.err.count(", of the barriers of mpi (MPI_Allreduce): "), 2)
+
+
+def test_limit_function_mpi(t):
+    for mpi in MPIRUN:
+        check_allreduce_shed(t, mpi)
+
+
+def test_limit_function_openmp(t):
+    """Barriers of a team are shed, and the ends of the regions they are in are traced on."""
+    for program, family, function in (("two_ways", "gomp", "GOMP_barrier"), ("two_ways-libomp", "libomp", "__kmpc_barrier")):
+        limit = limit_for(t, program=program, hot="team", threads=2)
+        trace, made = two_ways(t, 180, "--cost-limit", limit, "--hang", "0.7", program=program, hot="team")
+        p = trace.process(comm=program)
+        check_equal("shed_ns of the process", p["shed_ns"], None)
+        check_equal("what was shed", [(s["family"], s["function"]) for s in p["sheds"]], [(family, function)])
+        shed = p["sheds"][0]["shed_ns"]
+        ends, hot = trace.barrier(kind="join"), trace.barrier(kind="explicit")
+        check_equal("of the ends", (ends["episodes"], ends["incomplete"], ends["shed_ns"], ends["shed_beside_ns"]),
+                    (made["rounds"], 0, None, shed))
+        check_equal("of the barriers", (hot["shed_ns"], hot["shed_beside_ns"]), (shed, None))
+        check_between("cut", hot["incomplete"], 0, 1)
+        at = shed + trace.session["clock_start_ns"]
+        before = [n for n, ended in zip(made["hot"], made["ended_ns"]) if ended <= at]
+        later = [n for n, ended in zip(made["hot"], made["ended_ns"]) if ended > at]
+        check(before and len(later) > 20, f"shed before or after all: {shed}")
+        check_between("hot crossings seen", hot["crossings"], before[-1], later[0])
+        check_equal("abandoned", p["abandoned"], 0)
+        check_equal("hangs", [h["text"] for h in trace.all("hang")], [])
+        trace.nothing_lost()
 
 
 def test_limit_part_named(t):

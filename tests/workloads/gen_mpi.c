@@ -6,7 +6,8 @@
 // ..., each a collective that nobody leaves before all have come; pbarrier by its profiling name,
 // ibarrier as MPI_Ibarrier and MPI_Wait; all: these in turn. With --teams 2 every half of the ranks has
 // a communicator of its own (made by one MPI_Comm_split of all). The last three kinds do not
-// synchronise: bcast, reduce, scan; they are not in `all`, and have no --log.
+// synchronise: bcast, reduce, scan; they are not in `all`, and have no --log. Nor is in `all` `two`: MPI_Barrier, and before
+// each two hundred MPI_Allreduce; every 150 times all go on with a duplicate of the communicator.
 // Besides, there is one MPI_Send of each rank but 0 and nothing collective.
 // With FORTRAN the calls are those of gen_mpif.f90, by mpif.h's names or, f08 in front, by mpi_f08's.
 #include "gen_core.h"
@@ -36,6 +37,7 @@ void f08_barrier(int comm);
 void f08_allreduce(int comm, int in, int *out);
 
 #define FIRST_LOOSE UINT32_MAX
+#define TWO	    UINT32_MAX
 
 static const char *const kinds[] = { "barrier",	     "allreduce", "alltoall", "f08barrier",
 				     "f08allreduce", "all",	  NULL };
@@ -56,12 +58,14 @@ static gen_site *const sites[] = { site_0, site_1, site_2, site_3, site_4 };
 #else
 
 #define FIRST_LOOSE 11
+#define TWO	    14
 
 static const char *const kinds[] = { "barrier",	  "allreduce",	    "alltoall",
 				     "allgather", "allgatherv",	    "alltoallv",
 				     "alltoallw", "reduce_scatter", "reduce_scatter_block",
 				     "pbarrier",  "ibarrier",	    "bcast",
-				     "reduce",	  "scan",	    "all",
+				     "reduce",	  "scan",	    "two",
+				     "all",
 				     NULL };
 
 static int alltoallw(void)
@@ -102,8 +106,29 @@ SITE(11, MPI_Bcast(mpi.in, 1, MPI_INT, 0, mpi.comm))
 SITE(12, MPI_Reduce(mpi.in, mpi.out, 1, MPI_INT, MPI_SUM, 0, mpi.comm))
 SITE(13, MPI_Scan(mpi.in, mpi.out, 1, MPI_INT, MPI_SUM, mpi.comm))
 
-static gen_site *const sites[] = { site_0, site_1, site_2, site_3,  site_4,  site_5,  site_6,
-				   site_7, site_8, site_9, site_10, site_11, site_12, site_13 };
+ONE_COPY static void go_hot(void)
+{
+	static uint32_t times;
+
+	for (int i = 0; i < 200; i++)
+		MPI_Allreduce(mpi.in, mpi.out, 1, MPI_INT, MPI_SUM, mpi.comm);
+	if (++times % 150 == 0)
+		MPI_Comm_dup(mpi.comm, &mpi.comm);
+}
+
+ONE_COPY static int site_14(void *object, uint32_t member, struct gen_entry *e)
+{
+	(void)object;
+	go_hot();
+	gen_arrive(e);
+	MPI_Barrier(mpi.comm);
+	gen_depart(e);
+	return member == 0;
+}
+
+static gen_site *const sites[] = { site_0,  site_1,  site_2,  site_3,  site_4,
+				   site_5,  site_6,  site_7,  site_8,  site_9,
+				   site_10, site_11, site_12, site_13, site_14 };
 
 #endif
 
@@ -130,7 +155,8 @@ static void run(uint32_t n)
 {
 	int rank;
 
-	if (gen.logging && gen.kind >= FIRST_LOOSE && gen.kind < ARRAY_SIZE(sites))
+	if (gen.logging && gen.kind >= FIRST_LOOSE && gen.kind < ARRAY_SIZE(sites) &&
+	    gen.kind != TWO)
 		die("gen_mpi: %s waits for nobody: no --log", kinds[gen.kind]);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	mpi.comm = MPI_COMM_WORLD;

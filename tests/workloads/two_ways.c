@@ -7,6 +7,7 @@
 //   cond   all threads meet on a condition variable, CONDS times a round and no more
 //   phase  each thread ends a phase of its own, by a marker
 //   named  the same, in a conceptual phase that each round begins and ends
+//   team   all meet at OpenMP's own barrier, TEAMS times a round and no more, and each round is a region of its own
 // At the end one JSON object on stdout: how often they met there, and
 // for each round when it was over (CLOCK_MONOTONIC), how often the threads had gone through the others by then, and their
 // CPU time.
@@ -20,10 +21,11 @@
 
 #define ROUNDS_MAX 65536u
 #define CONDS	   200u
+#define TEAMS	   100u
 
-enum hot { OWN, COND, PHASE, NAMED };
+enum hot { OWN, COND, PHASE, NAMED, TEAM };
 
-static const char *const kinds[] = { "own", "cond", "phase", "named" };
+static const char *const kinds[] = { "own", "cond", "phase", "named", "team" };
 
 static enum hot kind;
 static uint64_t ended[ROUNDS_MAX], cpu_ns[ROUNDS_MAX];
@@ -118,6 +120,32 @@ static uint32_t kind_of(const char *word)
 	return i;
 }
 
+static void note_round(uint32_t round)
+{
+	ended[round] = now_ns();
+	cpu_ns[round] = cpu_now();
+	for (uint32_t i = 0; i < threads; i++)
+		hot[round] += __atomic_load_n(&made[16 * i], __ATOMIC_RELAXED);
+}
+
+static void run_regions(void)
+{
+	uint32_t round;
+
+	for (round = 0; round < rounds && !terminated; round++) {
+		uint64_t until = now_ns() + every_ns;
+
+#pragma omp parallel num_threads(threads)
+		for (uint32_t i = 0; i < TEAMS; i++) {
+#pragma omp barrier
+			made[16 * (uint32_t)omp_get_thread_num()]++;
+		}
+		note_round(round);
+		sleep_until(until);
+	}
+	rounds = round;
+}
+
 static void run(void)
 {
 	uint32_t done = 0;
@@ -134,11 +162,7 @@ static void run(void)
 			go_through(&own, now_ns() + every_ns, n);
 #pragma omp barrier
 			if (omp_get_thread_num() == 0) {
-				ended[round] = now_ns();
-				cpu_ns[round] = cpu_now();
-				for (uint32_t i = 0; i < threads; i++)
-					hot[round] +=
-						__atomic_load_n(&made[16 * i], __ATOMIC_RELAXED);
+				note_round(round);
 				done = round + 1;
 				over = done == rounds || terminated;
 			}
@@ -176,11 +200,14 @@ int main(int argc, char **argv)
 		else
 			return 2;
 	}
-	if (!threads || !rounds || rounds > ROUNDS_MAX || kind > NAMED)
+	if (!threads || !rounds || rounds > ROUNDS_MAX || kind > TEAM)
 		return 2;
 	signal(SIGTERM, on_term);
 	made = (uint64_t *)must_alloc(16 * threads, sizeof(*made));
-	run();
+	if (kind == TEAM)
+		run_regions();
+	else
+		run();
 	printf("{\"rounds\": %u", rounds);
 	print_list("ended_ns", ended);
 	print_list("hot", hot);
