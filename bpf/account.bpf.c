@@ -305,7 +305,7 @@ static __always_inline void waited_for(struct sbt_account *a, __u32 index, struc
 		a->most.tid = ran;
 		name_task(prev, now);
 	}
-	a->last_ran = a->most.tid;
+	waited_longest(&a->for_cpu, a->most.tid, ns, now);
 }
 
 static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct task_struct *prev,

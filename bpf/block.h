@@ -374,6 +374,12 @@ static __noinline int lock_wanted(struct sbt_account *a, __u64 now)
 	return 0;
 }
 
+/* Is it of the time that the thread has been blocked now? */
+static __always_inline bool waited_upto(const struct sbt_waited_for *w, const struct sbt_account *a)
+{
+	return w->end_ns > a->since_ns;
+}
+
 /* What the holder did most of the time since then. */
 static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *a, __u64 now)
 {
@@ -403,11 +409,11 @@ static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *
 		b->doing = SBT_DOING_ONCPU;
 	} else if (most == SBT_TIME_RUNQ) {
 		b->doing = SBT_DOING_RUNQ;
-		b->culprit = h->last_ran ? h->last_ran : h->out_ran;
+		b->culprit = waited_upto(&h->for_cpu, a) ? h->for_cpu.whom : h->out_ran;
 	} else {
 		b->doing = SBT_DOING_BLOCKED + most - SBT_TIME_BLOCKED;
 		if (most == SBT_TIME_BLOCKED + SBT_BLOCKED_LOCK)
-			b->culprit = h->holder;
+			b->culprit = waited_upto(&h->for_lock, a) ? h->for_lock.whom : h->holder;
 	}
 }
 
@@ -637,6 +643,9 @@ __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 	a->times[(SBT_TIME_BLOCKED + reason) & 7] += ns;
 	if (a->inside)
 		return 0;
+	/* Whose end it waited for holds no lock. */
+	if (reason == SBT_BLOCKED_LOCK)
+		waited_longest(&a->for_lock, a->waited == SBT_WAITED_JOIN ? 0 : a->holder, ns, now);
 	b = &a->blocks[reason];
 	a->blocks_dirty = 1;
 	leads = block_leads(a, b, reason, ns);

@@ -209,6 +209,13 @@ struct sbt_most {
 	__u64 votes, end_ns; /* while they are added up */
 };
 
+/* The longest of the waits of late: one that is over counts for less the longer it is so. */
+struct sbt_waited_for {
+	__u64 ns, end_ns;
+	__u32 whom; /* 0: not known */
+	__u32 pad;
+};
+
 struct sbt_account {
 	__u32 tid; /* 0: free */
 	__u32 tgid;
@@ -229,7 +236,7 @@ struct sbt_account {
 	__u32 fault_tries; /* to name what is mapped where the longest fault was; 0: it is named */
 	__u32 cpu;
 	__u32 out_ran; /* who took it when this thread lost it */
-	__u32 last_ran; /* who had it for most of the last wait */
+	__u32 pad;
 	__u32 wait_cpu; /* the one that it waits for */
 	struct sbt_most most; /* who had what the last wait was for */
 	struct sbt_run runs[SBT_RUNS]; /* who had the CPU while it waited, since the mark */
@@ -271,6 +278,8 @@ struct sbt_account {
 	__u64 block_addr;
 	__u64 block_stack;
 	__u64 holder_times[SBT_TIMES]; /* of the holder, when it began */
+	/* For those whom this one holds up: for a lock, and for a CPU. */
+	struct sbt_waited_for for_lock, for_cpu;
 	struct sbt_block
 		blocks[SBT_BLOCKED_REASONS]; /* the longest of the phase, by whom most was lost */
 	__u64 votes[SBT_BLOCKED_REASONS]; /* for those: see block_end() */

@@ -61,6 +61,17 @@ static __always_inline void turn_push(struct sbt_turns *t, __u32 tid, __u64 now)
 	t->last = at;
 }
 
+/* A wait of @ns for @whom, which is over @now. */
+static __always_inline void waited_longest(struct sbt_waited_for *w, __u32 whom, __u64 ns,
+					   __u64 now)
+{
+	if (ns + (now - w->end_ns) < w->ns)
+		return;
+	w->ns = ns;
+	w->end_ns = now;
+	w->whom = whom;
+}
+
 /*
  * Global functions are gone through by the verifier once and not for each caller; what is kept in the account and not in
  * a register is the same to it on all ways through a loop.

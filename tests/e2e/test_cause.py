@@ -494,6 +494,13 @@ def test_who_had_the_cpu_for_longest(t):
     blames(causes, CPU, rf"heavy \({who['heavy']}\)", "light|opener")
 
 
+def test_who_held_up_the_holder_for_longest(t):
+    """The second step is whom the lock's holder waited for, and not whom it waited for last."""
+    _, causes, who = held(t, "chain")
+    blames(causes, LOCK, rf"held by middle \({who['middle']}\), which itself waited for a lock held by long "
+                         rf"\({who['long']}\)", "short")
+
+
 def test_stopped(t):
     """SIGSTOP in the midst of a sleep, which goes on afterwards: each under its own name."""
     program = t.start([workload("held"), "nap", "100"])

@@ -6,6 +6,8 @@
 #include "common.h"
 
 #include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -14,10 +16,10 @@
 #define STEP_NS (2 * MS)
 #define LONG_NS (12 * MS)
 
-enum mode { CONVOY, WRITER, READERS_TURN, SHARED, CHILD, NAP, CPU, MODES };
+enum mode { CONVOY, WRITER, READERS_TURN, SHARED, CHILD, NAP, CPU, CHAIN, FAULTY, MODES };
 
 static const char *const mode_name[MODES] = {
-	"convoy", "writer", "readers-turn", "shared", "child", "nap", "cpu",
+	"convoy", "writer", "readers-turn", "shared", "child", "nap", "cpu", "chain", "faulty",
 };
 
 /* In memory that a child process may share. */
@@ -31,7 +33,9 @@ static uint32_t rounds = 40;
 static pthread_barrier_t barrier;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
-static uint32_t go[3], came;
+static pthread_mutex_t inner[2] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
+static uint32_t go[3], came, taken[2];
+static sigjmp_buf survived;
 static pid_t late_tid;
 
 static void known_as(const char *name)
@@ -137,6 +141,66 @@ static void *on_cpu(void *arg)
 	return NULL;
 }
 
+/* The one whom the late one waits for, itself waits for two others: for the first of them for long. */
+static void *middle(void *arg)
+{
+	known_as("middle");
+	for (uint32_t n = 1; n <= rounds; n++) {
+		word_wait(&go[0], n);
+		pthread_mutex_lock(&mutex);
+		word_set(&go[1], n);
+		word_wait(&taken[0], n);
+		word_set(&came, n);
+		pthread_mutex_lock(&inner[0]);
+		word_set(&go[2], n);
+		word_wait(&taken[1], n);
+		pthread_mutex_lock(&inner[1]);
+		pthread_mutex_unlock(&inner[1]);
+		pthread_mutex_unlock(&inner[0]);
+		pthread_mutex_unlock(&mutex);
+	}
+	return arg;
+}
+
+static void *behind(void *arg)
+{
+	uintptr_t i = (uintptr_t)arg;
+
+	known_as(i ? "short" : "long");
+	for (uint32_t n = 1; n <= rounds; n++) {
+		word_wait(&go[i + 1], n);
+		pthread_mutex_lock(&inner[i]);
+		word_set(&taken[i], n);
+		sleep_ns(i ? MS / 2 : LONG_NS);
+		pthread_mutex_unlock(&inner[i]);
+	}
+	return NULL;
+}
+
+static void survive(int number)
+{
+	(void)number;
+	siglongjmp(survived, 1);
+}
+
+/* Touches what it may not, as garbage collectors do, and then computes: without another fault, but not in one go. */
+static void touch_and_compute(void)
+{
+	void *guard = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (guard == MAP_FAILED)
+		die("mmap: %s", strerror(errno));
+	signal(SIGSEGV, survive);
+	if (!sigsetjmp(survived, 1))
+		*(volatile char *)guard = 1;
+	for (int i = 0; i < 10; i++) {
+		for (uint64_t until = thread_cpu_ns() + MS; thread_cpu_ns() < until;)
+			;
+		sleep_ns(MS / 100);
+	}
+	munmap(guard, 1);
+}
+
 static void hold_shared(void)
 {
 	known_as("other");
@@ -156,6 +220,7 @@ static void be_held(uint32_t n)
 
 	switch (mode) {
 	case CONVOY:
+	case CHAIN:
 		word_set(&go[0], n);
 		word_wait(&came, n);
 		pthread_mutex_lock(&mutex);
@@ -188,6 +253,9 @@ static void be_held(uint32_t n)
 		break;
 	case NAP:
 		sleep_ns(LONG_NS);
+		break;
+	case FAULTY:
+		touch_and_compute();
 		break;
 	case CPU:
 		word_set(&go[0], n);
@@ -246,6 +314,11 @@ int main(int argc, char **argv)
 	if (mode == CONVOY) {
 		must(pthread_create(&thread[n++], NULL, brief, NULL), "pthread_create");
 		must(pthread_create(&thread[n++], NULL, greedy, NULL), "pthread_create");
+	} else if (mode == CHAIN) {
+		must(pthread_create(&thread[n++], NULL, middle, NULL), "pthread_create");
+		for (uintptr_t i = 0; i < 2; i++)
+			must(pthread_create(&thread[n++], NULL, behind, (void *)i),
+			     "pthread_create");
 	} else if (mode == WRITER || mode == READERS_TURN) {
 		must(pthread_create(&thread[n++], NULL, mode == WRITER ? writer : reader, NULL),
 		     "pthread_create");
