@@ -158,6 +158,21 @@ static __always_inline void fault_stop(struct sbt_account *a, __u64 now)
 		a->fault_ns += now - from;
 }
 
+/* It leaves its CPU, and was in a page fault: if it is elsewhere by now that one failed, and what came after is none. */
+static __noinline int fault_out(struct sbt_account *a, struct task_struct *prev, __u64 now)
+{
+	struct pt_regs___kernel *regs;
+
+	if (!a || !prev)
+		return 0;
+	regs = user_regs(prev);
+	if (regs && user_place(regs) != a->fault_place)
+		a->fault_since_ns = 0;
+	else
+		fault_stop(a, now);
+	return 0;
+}
+
 /*
  * It leaves a CPU and was never seen to get one: now and then a switch is not told of. How long it ran since it was
  * switched out is known to the kernel; the rest it did what it was said to do.
@@ -231,7 +246,7 @@ static __always_inline void switch_out(struct sbt_account *a, __u32 index, struc
 			a->clock_ns = a->since_ns - prev->sched_info.last_arrival;
 		account_run(a, now - a->away_ns);
 		if (a->fault_since_ns)
-			fault_stop(a, now);
+			fault_out(a, prev, now);
 		if (!a->inside)
 			stolen_take(a);
 	}
@@ -448,21 +463,32 @@ int BPF_PROG(on_waking, struct task_struct *task)
 
 /* --- page faults ---------------------------------------------------------------------------------------- */
 
+/* The registers with which the current task came into the kernel, or NULL. */
+static __always_inline struct pt_regs___kernel *own_regs(void)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
+		return user_regs(bpf_get_current_task_btf());
+	return user_regs((void *)bpf_get_current_task());
+}
+
 /*
  * The kernel counts a fault when it begins (PERF_COUNT_SW_PAGE_FAULTS) and once more, as a minor or major
  * one, when it has been handled: counters that overflow each time are called at both ends. One that
- * fails is never counted again; its beginning is then forgotten.
+ * fails is never counted again: it is over when the program is somewhere else (fault_out).
  */
 SEC("?perf_event")
 int on_fault(struct bpf_perf_event_data *ctx)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), index = 0;
 	struct sbt_account *a = account_find(tid, &index);
+	struct pt_regs___kernel *regs;
 
 	if (!a)
 		return 0;
+	regs = own_regs();
 	a->faults_begun++;
 	a->fault_addr = ctx->addr;
+	a->fault_place = regs ? user_place(regs) : 0;
 	a->fault_since_ns = bpf_ktime_get_ns();
 	return 0;
 }

@@ -249,6 +249,7 @@ struct sbt_account {
 	__u64 away_at_ns; /* away since then; 0 not */
 	__u64 fault_since_ns; /* in a page fault since then; 0 not */
 	__u64 fault_addr; /* of the fault under way */
+	__u64 fault_place; /* and where the program was then: user_place() */
 	__u64 fault_max_ns; /* the longest since the mark, and */
 	__u64 fault_max_addr;
 	__u64 capture_ns; /* when its stack was copied last */

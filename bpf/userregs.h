@@ -65,4 +65,23 @@ static __always_inline void user_call(struct pt_regs___kernel *regs, struct user
 #endif
 }
 
+/* Where the program is: as long as that stays the same, the task is in one and the same call or exception. */
+static __always_inline __u64 user_place(struct pt_regs___kernel *regs)
+{
+#if defined(__TARGET_ARCH_arm64)
+	struct {
+		__u64 sp, ip;
+	} where = {};
+
+	REGS_READ(where, regs, sp);
+#else
+	struct {
+		__u64 ip, cs, flags, sp;
+	} where = {};
+
+	REGS_READ(where, regs, ip);
+#endif
+	return where.ip ^ where.sp << 16;
+}
+
 #endif /* BPF_USERREGS_H */

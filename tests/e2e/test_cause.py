@@ -501,6 +501,15 @@ def test_who_held_up_the_holder_for_longest(t):
                          rf"\({who['long']}\)", "short")
 
 
+def test_work_after_a_fault_that_failed(t):
+    """The kernel tells of no end of such a fault: what the thread computes afterwards is work all the same."""
+    trace, _, who = held(t, "faulty")
+    late_ones = [m for e in trace.all("episode")[1:] for m in e["threads"] if m["tid"] == who["late"]]
+    on_cpu, in_faults = (sum(m[key] for m in late_ones) for key in ("oncpu_ns", "fault_ns"))
+    check_between("on a CPU", on_cpu, 0.95 * 10e6 * len(late_ones), 2 * 10e6 * len(late_ones))
+    check_between("in faults", in_faults, 0, 0.05 * on_cpu)
+
+
 def test_stopped(t):
     """SIGSTOP in the midst of a sleep, which goes on afterwards: each under its own name."""
     program = t.start([workload("held"), "nap", "100"])
