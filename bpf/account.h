@@ -445,15 +445,24 @@ static __always_inline void fill_inside(struct sbt_inside *in, const struct sbt_
 
 static __always_inline void fill_parts(struct sbt_parts *p, const struct sbt_account *a)
 {
-	__u32 i, longest = 0;
+	__u32 i, longest = 0, second = SBT_BLOCKED_REASONS;
+	__u64 ns, most = 0, next = 0;
 
 	p->oncpu_ns = a->phase.times[SBT_TIME_ONCPU];
 	p->runq_ns = a->phase.times[SBT_TIME_RUNQ];
 #pragma unroll
 	for (i = 0; i < SBT_BLOCKED_REASONS; i++) {
-		p->blocked_ns[i] = a->phase.times[SBT_TIME_BLOCKED + i];
-		if (p->blocked_ns[i] > a->phase.times[SBT_TIME_BLOCKED + (longest & 7)])
+		ns = a->phase.times[SBT_TIME_BLOCKED + i];
+		p->blocked_ns[i] = ns;
+		if (ns > most) {
+			second = longest;
+			next = most;
 			longest = i;
+			most = ns;
+		} else if (ns > next) {
+			second = i;
+			next = ns;
+		}
 	}
 	p->fault_ns = a->phase.fault_ns;
 	p->fault_addr = a->fault_max_addr;
@@ -467,6 +476,11 @@ static __always_inline void fill_parts(struct sbt_parts *p, const struct sbt_acc
 	p->pad = 0;
 	if (longest < SBT_BLOCKED_REASONS)
 		p->block = a->blocks[longest];
+	/* What all of them are blocked by for long makes nobody late: it may be the other that does. */
+	if (next && second < SBT_BLOCKED_REASONS)
+		p->second = a->blocks[second];
+	else
+		__builtin_memset(&p->second, 0, sizeof(p->second));
 }
 
 static __always_inline void fill_counters(struct sbt_counters *out, struct sbt_counting *c)

@@ -206,7 +206,7 @@ enum sbt_waited {
 	SBT_WAITED_EVENT, /* glibc's semaphores and condition variables */
 };
 
-/* The longest block of a phase, among those of the reason that cost the phase most. */
+/* The longest block of a phase, among those of one reason. */
 struct sbt_block {
 	__u64 ns; /* 0: there was none */
 	__u64 addr; /* lock: of the futex; fault: what was touched; I/O: of the inode; other: enum sbt_other */
@@ -244,7 +244,7 @@ struct sbt_parts {
 	__u32 faults;
 	__u32 cpus_allowed;
 	__u32 pad;
-	struct sbt_block block;
+	struct sbt_block block, second; /* of the reason that cost most; of the next */
 };
 
 #define SBT_COUNTERS_MAX 8

@@ -501,6 +501,15 @@ def test_who_held_up_the_holder_for_longest(t):
                          rf"\({who['long']}\)", "short")
 
 
+def test_lock_beside_what_all_do_for_longer(t):
+    """Both sleep, twice as long as the late one waits for the lock: that is what it is late for, and said in full."""
+    trace, causes, who = held(t, "beside")
+    blames(causes, LOCK, rf"`rwlock` held by writer \({who['writer']}\), which was asleep")
+    check_in("the site's", f"writer ({who['writer']})", said(trace.barrier()["cause"]))
+    without = [frames(c) for c in causes if "be_held" not in frames(c)]
+    most("be_held on the stack", len(causes) - len(without), len(causes), without)
+
+
 def test_work_after_a_fault_that_failed(t):
     """The kernel tells of no end of such a fault: what the thread computes afterwards is work all the same."""
     trace, _, who = held(t, "faulty")

@@ -356,6 +356,16 @@ static void test_places(void **state)
 	assert_string_equal(b->out.dominant, "i/o");
 	assert_null(b->out.culprit);
 
+	/* Or the next one is for that. */
+	late_one(b, 12 * MS);
+	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
+	detail_of(&b->m, 2)->second = *k;
+	detail_of(&b->m, 2)->second.addr = INODE;
+	k->reason = MODEL_BLOCKED_SLEEP;
+	take(b);
+	assert_string_equal(b->out.dominant, "i/o");
+	assert_string_equal(b->out.culprit, "/var/log/out");
+
 	late_one(b, 12 * MS);
 	detail_of(&b->m, 2)->oncpu_ns -= 12 * MS;
 	take(b);

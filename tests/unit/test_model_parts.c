@@ -253,7 +253,7 @@ static void test_clipped(void **state)
 	d.runq_ns = UINT64_MAX - 5;
 	d.inside_runq_ns = UINT64_MAX - 7;
 	d.ncounters = 200;
-	d.block.reason = 99;
+	d.block.reason = d.second.reason = 99;
 	cross_with(r, 1, 230, 241, d); /* senseless */
 	cross_whole(r, 2, 240, 241);
 	finish(r, 300);
@@ -268,6 +268,7 @@ static void test_clipped(void **state)
 	assert_int_equal(detail_of(r, 1, 1)->inside_oncpu_ns, 0);
 	assert_int_equal(detail_of(r, 1, 1)->ncounters, MODEL_COUNTERS_MAX);
 	assert_int_equal(detail_of(r, 1, 1)->block.reason, MODEL_BLOCKED_OTHER);
+	assert_int_equal(detail_of(r, 1, 1)->second.reason, MODEL_BLOCKED_OTHER);
 	assert_int_equal(thread_of(r, 1)->sums.known_ns, 185);
 	assert_int_equal(thread_of(r, 1)->sums.oncpu_ns, 55);
 	assert_int_equal(thread_of(r, 1)->sums.inside_known_ns, 56);

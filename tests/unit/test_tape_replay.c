@@ -201,6 +201,13 @@ static struct model_detail a_detail(uint64_t *seed, uint64_t work)
 					.reason = MODEL_BLOCKED_SLEEP,
 					.doing = MODEL_DOING_BLOCKED + MODEL_BLOCKED_IO,
 					.waited = MODEL_WAITED_EVENT };
+	if (rnd_to(seed, 2)) {
+		d.second = d.block;
+		d.second.reason = MODEL_BLOCKED_LOCK;
+		d.second.holder = d.second.culprit = (uint32_t)rnd(seed);
+		d.second.doing_ns = rnd_to(seed, 100);
+		d.second.among = 1;
+	}
 	for (i = 0; i < d.ncounters; i++) {
 		d.counters[i] = rnd(seed);
 		d.inside_counters[i] = rnd(seed);

@@ -16,10 +16,11 @@
 #define STEP_NS (2 * MS)
 #define LONG_NS (12 * MS)
 
-enum mode { CONVOY, WRITER, READERS_TURN, SHARED, CHILD, NAP, CPU, CHAIN, FAULTY, MODES };
+enum mode { CONVOY, WRITER, READERS_TURN, SHARED, CHILD, NAP, CPU, CHAIN, FAULTY, BESIDE, MODES };
 
 static const char *const mode_name[MODES] = {
-	"convoy", "writer", "readers-turn", "shared", "child", "nap", "cpu", "chain", "faulty",
+	"convoy", "writer", "readers-turn", "shared", "child",
+	"nap",	  "cpu",    "chain",	    "faulty", "beside",
 };
 
 /* In memory that a child process may share. */
@@ -228,12 +229,15 @@ static void be_held(uint32_t n)
 		break;
 	case WRITER:
 	case READERS_TURN:
+	case BESIDE:
+		if (mode == BESIDE)
+			sleep_ns(2 * LONG_NS);
 		word_set(&go[0], n);
 		word_wait(&came, n);
-		if (mode == WRITER)
-			pthread_rwlock_rdlock(&rwlock);
-		else
+		if (mode == READERS_TURN)
 			pthread_rwlock_wrlock(&rwlock);
+		else
+			pthread_rwlock_rdlock(&rwlock);
 		pthread_rwlock_unlock(&rwlock);
 		break;
 	case SHARED:
@@ -319,8 +323,9 @@ int main(int argc, char **argv)
 		for (uintptr_t i = 0; i < 2; i++)
 			must(pthread_create(&thread[n++], NULL, behind, (void *)i),
 			     "pthread_create");
-	} else if (mode == WRITER || mode == READERS_TURN) {
-		must(pthread_create(&thread[n++], NULL, mode == WRITER ? writer : reader, NULL),
+	} else if (mode == WRITER || mode == READERS_TURN || mode == BESIDE) {
+		must(pthread_create(&thread[n++], NULL, mode == READERS_TURN ? reader : writer,
+				    NULL),
 		     "pthread_create");
 	} else if (mode == CPU) {
 		for (uintptr_t i = 0; i < 3; i++)
@@ -328,8 +333,11 @@ int main(int argc, char **argv)
 			     "pthread_create");
 	}
 	must(pthread_create(&thread[n++], NULL, late, NULL), "pthread_create");
-	for (uint32_t i = 0; i < rounds; i++)
+	for (uint32_t i = 0; i < rounds; i++) {
+		if (mode == BESIDE)
+			sleep_ns(2 * LONG_NS);
 		serial(pthread_barrier_wait(&barrier));
+	}
 	while (n)
 		must(pthread_join(thread[--n], NULL), "pthread_join");
 	while (wait(NULL) > 0)

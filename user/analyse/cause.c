@@ -158,6 +158,8 @@ static void culprit_block(const struct model_detail *d, enum model_blocked reaso
 {
 	if (d && d->block.ns && d->block.reason == reason)
 		q->block = d->block;
+	else if (d && d->second.ns && d->second.reason == reason)
+		q->block = d->second;
 }
 
 static void culprit_released(const struct causes *c, const struct model_member *l,

@@ -13,6 +13,23 @@ static void fill_counters(struct model_detail *d, const struct sbt_counters *c)
 	memcpy(d->inside_counters, c->inside, d->ncounters * sizeof(d->inside_counters[0]));
 }
 
+static struct model_block block_of(const struct sbt_block *b)
+{
+	return (struct model_block){
+		.ns = b->ns,
+		.addr = b->addr,
+		.stack = b->stack,
+		.doing_ns = b->doing_ns,
+		.waker = b->waker,
+		.holder = b->holder,
+		.culprit = b->culprit,
+		.reason = b->reason,
+		.doing = b->doing,
+		.among = b->among,
+		.waited = b->waited,
+	};
+}
+
 static void fill_parts(struct model_detail *d, const struct sbt_parts *p, uint64_t fault_outside_ns)
 {
 	d->oncpu_ns = p->oncpu_ns;
@@ -29,19 +46,8 @@ static void fill_parts(struct model_detail *d, const struct sbt_parts *p, uint64
 	d->migrations = p->migrations;
 	d->faults = p->faults;
 	d->cpus_allowed = p->cpus_allowed;
-	d->block = (struct model_block){
-		.ns = p->block.ns,
-		.addr = p->block.addr,
-		.stack = p->block.stack,
-		.doing_ns = p->block.doing_ns,
-		.waker = p->block.waker,
-		.holder = p->block.holder,
-		.culprit = p->block.culprit,
-		.reason = p->block.reason,
-		.doing = p->block.doing,
-		.among = p->block.among,
-		.waited = p->block.waited,
-	};
+	d->block = block_of(&p->block);
+	d->second = block_of(&p->second);
 }
 
 _Static_assert((int)MODEL_BLOCKED_REASONS == (int)SBT_BLOCKED_REASONS, "one list of reasons");

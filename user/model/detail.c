@@ -36,6 +36,8 @@ int detail_copy(struct model *m, const struct model_detail *from, const struct m
 		d->pub.ncounters = MODEL_COUNTERS_MAX;
 	if (d->pub.block.reason >= MODEL_BLOCKED_REASONS)
 		d->pub.block.reason = MODEL_BLOCKED_OTHER;
+	if (d->pub.second.reason >= MODEL_BLOCKED_REASONS)
+		d->pub.second.reason = MODEL_BLOCKED_OTHER;
 	*out = &d->pub;
 	return 0;
 }
@@ -95,6 +97,8 @@ static void settle_phase(struct model_detail *d, uint64_t work)
 		d->ran_ns = d->runq_ns;
 	if (d->block.ns > d->blocked_ns[d->block.reason])
 		d->block.ns = d->blocked_ns[d->block.reason];
+	if (d->second.ns > d->blocked_ns[d->second.reason])
+		d->second.ns = d->blocked_ns[d->second.reason];
 }
 
 /* The phase is of unknown length: what its parts would be parts of is not known. */

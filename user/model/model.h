@@ -77,7 +77,7 @@ enum model_waited {
 
 #define MODEL_COUNTERS_MAX 8
 
-/* The longest block of a phase, among those of the reason that cost it most. */
+/* The longest block of a phase, among those of one reason. */
 struct model_block {
 	uint64_t ns; /* 0: none */
 	uint64_t
@@ -117,7 +117,7 @@ struct model_detail {
 	uint32_t ncounters;
 	uint8_t scaled; /* a bit a counter: multiplexed */
 	uint8_t unknown; /* a bit a counter: not counted for part of the time */
-	struct model_block block;
+	struct model_block block, second; /* of the reason that cost most; of the next */
 	uint64_t counters[MODEL_COUNTERS_MAX]; /* of the phase */
 	uint64_t inside_counters[MODEL_COUNTERS_MAX];
 };

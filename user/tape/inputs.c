@@ -49,7 +49,18 @@
 	X(block.waited, false)                        \
 	X(scaled, false)                              \
 	X(unknown, false)                             \
-	X(inside_switches, false)
+	X(inside_switches, false)                     \
+	X(second.ns, false)                           \
+	X(second.addr, false)                         \
+	X(second.stack, false)                        \
+	X(second.doing_ns, false)                     \
+	X(second.waker, false)                        \
+	X(second.holder, false)                       \
+	X(second.culprit, false)                      \
+	X(second.reason, false)                       \
+	X(second.doing, false)                        \
+	X(second.among, false)                        \
+	X(second.waited, false)
 
 static const struct {
 	uint16_t at;
@@ -104,15 +115,21 @@ static bool field_set(struct model_detail *d, size_t i, uint64_t v)
 	}
 }
 
+static void bound_block(struct model_block *b)
+{
+	if (b->reason >= MODEL_BLOCKED_REASONS)
+		b->reason = MODEL_BLOCKED_OTHER;
+	if (b->doing >= MODEL_DOING_BLOCKED + MODEL_BLOCKED_REASONS)
+		b->doing = MODEL_DOING_UNKNOWN;
+	if (b->waited > MODEL_WAITED_EVENT)
+		b->waited = MODEL_WAITED_UNKNOWN;
+}
+
 /* What indexes tables elsewhere. */
 static void bound_detail(struct model_detail *d)
 {
-	if (d->block.reason >= MODEL_BLOCKED_REASONS)
-		d->block.reason = MODEL_BLOCKED_OTHER;
-	if (d->block.doing >= MODEL_DOING_BLOCKED + MODEL_BLOCKED_REASONS)
-		d->block.doing = MODEL_DOING_UNKNOWN;
-	if (d->block.waited > MODEL_WAITED_EVENT)
-		d->block.waited = MODEL_WAITED_UNKNOWN;
+	bound_block(&d->block);
+	bound_block(&d->second);
 	if (d->ncounters > MODEL_COUNTERS_MAX)
 		d->ncounters = MODEL_COUNTERS_MAX;
 }
