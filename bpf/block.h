@@ -106,6 +106,12 @@ struct {
 #ifndef __NR_futex_wait
 #define __NR_futex_wait 455
 #endif
+#ifndef __NR_epoll_pwait2
+#define __NR_epoll_pwait2 441
+#endif
+#ifndef __NR_openat2
+#define __NR_openat2 437
+#endif
 
 static __always_inline bool is_futex(long nr)
 {
@@ -136,6 +142,11 @@ static __always_inline bool takes_file(long nr)
 	case __NR_ioctl:
 	case __NR_sendfile:
 	case __NR_splice:
+	case __NR_tee:
+	case __NR_vmsplice:
+	case __NR_copy_file_range:
+	case __NR_mq_timedsend:
+	case __NR_mq_timedreceive:
 	case __NR_recvfrom:
 	case __NR_sendto:
 	case __NR_recvmsg:
@@ -149,6 +160,15 @@ static __always_inline bool takes_file(long nr)
 	default:
 		return false;
 	}
+}
+
+static __always_inline bool awaits_signal(long nr)
+{
+#ifdef __NR_pause
+	if (nr == __NR_pause)
+		return true;
+#endif
+	return nr == __NR_rt_sigtimedwait || nr == __NR_rt_sigsuspend;
 }
 
 static __always_inline __u8 reason_of_call(const struct user_call *call)
@@ -185,8 +205,17 @@ static __always_inline __u8 reason_of_call(const struct user_call *call)
 	case __NR_epoll_wait:
 #endif
 	case __NR_epoll_pwait:
+	case __NR_epoll_pwait2:
 	case __NR_io_uring_enter:
+	case __NR_io_getevents:
+	case __NR_io_pgetevents:
+	case __NR_msgsnd:
+	case __NR_msgrcv:
+#ifdef __NR_open
+	case __NR_open:
+#endif
 	case __NR_openat:
+	case __NR_openat2:
 	case __NR_sync:
 		return SBT_BLOCKED_IO;
 	default:
@@ -521,6 +550,8 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 		a->block_addr = file_of_call(a, task, call->arg[0], now);
 	else if (nr == __NR_wait4 || nr == __NR_waitid)
 		a->block_addr = SBT_OTHER_CHILD;
+	else if (awaits_signal(nr))
+		a->block_addr = SBT_OTHER_SIGNAL;
 	else if (a->reason == SBT_BLOCKED_OTHER && iowait)
 		/* A call of which nobody would have thought: a disk it is. */
 		a->reason = SBT_BLOCKED_IO;

@@ -196,6 +196,7 @@ enum sbt_other {
 	SBT_OTHER_UNKNOWN,
 	SBT_OTHER_STOPPED, /* by a signal or a debugger */
 	SBT_OTHER_CHILD, /* for a child process to end */
+	SBT_OTHER_SIGNAL, /* for a signal */
 };
 
 /* SBT_BLOCKED_LOCK: what kind of futex it waited at, by how it was waited for: append only. */

@@ -488,6 +488,152 @@ int main(int argc, char **argv)
         check("lock" not in cause["text"].split(";")[0], cause["text"])
 
 
+CALLS = """
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/aio_abi.h>
+#include <mqueue.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/msg.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
+static pthread_barrier_t barrier;
+static const char *mode, *fifo;
+static int in[2], spare[2], epoll, messages, asked[2];
+static mqd_t queue;
+static aio_context_t aio;
+static struct { long type; char text[1]; } message = { 1, "x" };
+
+static int is(const char *name) { return !strcmp(mode, name); }
+
+static void *helper(void *arg)
+{
+	struct timespec nap = { 0, 12000000 };
+	char c;
+	while (read(asked[0], &c, 1) == 1) {
+		nanosleep(&nap, NULL);
+		if (is("msgrcv"))
+			msgsnd(messages, &message, 1, 0);
+		else if (is("mq"))
+			mq_send(queue, "x", 1, 0);
+		else if (is("signal"))
+			kill(getpid(), SIGUSR1);
+		else if (is("fifo"))
+			close(open(fifo, O_WRONLY));
+		else if (write(in[1], "x", 1) != 1)
+			abort();
+	}
+	return arg;
+}
+
+static void wait_in_call(void)
+{
+	struct iocb control = { .aio_fildes = (uint32_t)in[0], .aio_lio_opcode = IOCB_CMD_POLL, .aio_buf = POLLIN };
+	struct iocb *controls = &control;
+	struct io_event done;
+	struct epoll_event event;
+	sigset_t signals;
+	int number;
+	char buf[64];
+
+	if (write(asked[1], "x", 1) != 1)
+		abort();
+	if (is("msgrcv")) {
+		msgrcv(messages, &message, 1, 1, 0);
+	} else if (is("mq")) {
+		mq_receive(queue, buf, sizeof(buf), NULL);
+	} else if (is("signal")) {
+		sigemptyset(&signals);
+		sigaddset(&signals, SIGUSR1);
+		sigwait(&signals, &number);
+	} else if (is("fifo")) {
+		close(open(fifo, O_RDONLY));
+	} else {
+		if (is("epoll_pwait2"))
+			syscall(SYS_epoll_pwait2, epoll, &event, 1, NULL, NULL, 0);
+		else if (is("io_getevents") && syscall(SYS_io_submit, aio, 1, &controls) == 1)
+			syscall(SYS_io_getevents, aio, 1, 1, &done, NULL);
+		else if (is("tee") && (tee(in[0], spare[1], 1, 0) != 1 || read(spare[0], buf, 1) != 1))
+			abort();
+		if (read(in[0], buf, 1) != 1)
+			abort();
+	}
+}
+
+static void *work(void *arg)
+{
+	for (int i = 0; i < 15; i++) {
+		if (arg)
+			wait_in_call();
+		pthread_barrier_wait(&barrier);
+	}
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct mq_attr attr = { .mq_maxmsg = 8, .mq_msgsize = 64 };
+	sigset_t signals;
+	pthread_t t[2];
+	(void)argc;
+	mode = argv[1];
+	fifo = argv[2];
+	if (pipe(in) || pipe(spare) || pipe(asked))
+		abort();
+	epoll = epoll_create1(0);
+	epoll_ctl(epoll, EPOLL_CTL_ADD, in[0], &event);
+	syscall(SYS_io_setup, 4, &aio);
+	messages = msgget(IPC_PRIVATE, 0600);
+	if (is("mq"))
+		queue = mq_open("/sbt-calls", O_RDWR | O_CREAT, 0600, &attr);
+	mq_unlink("/sbt-calls");
+	mkfifo(fifo, 0600);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	pthread_barrier_init(&barrier, NULL, 2);
+	pthread_create(&t[0], NULL, helper, NULL);
+	pthread_create(&t[1], NULL, work, NULL);
+	work(argv);
+	pthread_join(t[1], NULL);
+	msgctl(messages, IPC_RMID, NULL);
+	return 0;
+}
+"""
+
+
+def test_calls_that_few_wait_in(t):
+    """Known for what they are: the file by its name where there is one, else the function."""
+    source, binary = t.path("calls.c"), t.path("calls")
+    with open(source, "w", encoding="ascii") as f:
+        f.write(CALLS)
+    subprocess.run(["gcc", "-O1", "-g", "-fno-inline", "-pthread", "-o", binary, source, "-lrt"], check=True)
+    for mode, part, words in (("epoll_pwait2", IO, "waited for I/O in wait_in_call"),
+                              ("io_getevents", IO, "waited for I/O in wait_in_call"),
+                              ("tee", IO, "waited for I/O on a pipe"),
+                              ("mq", IO, "waited for I/O on sbt-calls"),
+                              ("msgrcv", IO, "waited for I/O in wait_in_call"),
+                              ("fifo", IO, "waited for I/O in wait_in_call"),
+                              ("signal", "other", "waited for a signal in wait_in_call")):
+        trace = t.trace([binary, mode, t.path("fifo")]).nothing_lost()
+        cause = max(trace.barriers(family="pthread"), key=lambda b: b["episodes"])["cause"]
+        check_equal(f"{mode}: dominant", cause["dominant"], part)
+        check_in(mode, words, cause["text"])
+        check_in(f"stack of {mode}", "wait_in_call", frames(cause))
+
+
 def test_who_had_the_cpu_for_longest(t):
     """Neither who took it first nor who gave it back."""
     _, causes, who = held(t, "cpu")

@@ -788,12 +788,24 @@ static void test_many_files(void **state)
 	assert_string_equal(b->out.culprit, "an epoll instance");
 	site_cause(b, a, &c);
 	assert_string_equal(c.culprit, "an epoll instance");
-	/* Who stands elsewhere waits for a file that nobody knows. */
+	/* Who stands elsewhere waits for a file that nobody knows: known is where. */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	k->stack = STACK;
 	take(b);
+	assert_string_equal(b->out.culprit, "snooze");
+	assert_says(b->out.text, "because it waited for I/O in snooze.");
+	late_one(b, 12 * MS);
+	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
+	take(b);
 	assert_null(b->out.culprit);
+
+	late_one(b, 12 * MS);
+	k = blocked(&b->m, 2, MODEL_BLOCKED_OTHER, 12 * MS);
+	k->addr = MODEL_OTHER_SIGNAL;
+	k->stack = STACK;
+	take(b);
+	assert_says(b->out.text, "because it waited for a signal in snooze.");
 	arena_free(a);
 	bench_free(b);
 }

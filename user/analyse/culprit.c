@@ -432,6 +432,8 @@ static const char *other_clause(const struct model_block *b)
 		return "it was stopped, by a signal or a debugger";
 	if (b->addr == MODEL_OTHER_CHILD)
 		return "it waited for a child process to end";
+	if (b->addr == MODEL_OTHER_SIGNAL)
+		return "it waited for a signal";
 	return NULL;
 }
 
@@ -441,24 +443,26 @@ static void place_words(const struct culprit_env *env, const struct culprit *c,
 	const struct cause_env *e = env->env;
 	const char *name = NULL, *link = "in", *clause = culprit_clause(c->kind);
 	char safe[NAME];
+	/* Where no file is known, or there is none, the function has to do. */
+	bool by_place = c->kind == CAUSE_IO || c->kind == CAUSE_SLEEP || c->kind == CAUSE_OTHER;
 
 	if (c->kind == CAUSE_IO) {
 		if (c->block.addr && e->file)
 			name = e->file(e->ctx, c->block.addr);
 		if (!name || !*name)
 			name = many_files(env, c);
-		link = "on";
 	} else if (c->kind == CAUSE_FAULT && c->fault_addr && e->mapping) {
 		name = e->mapping(e->ctx, c->tgid, c->inc, c->fault_addr);
 	} else if (c->kind == CAUSE_OTHER && other_clause(&c->block)) {
 		clause = other_clause(&c->block);
 		snprintf(w->clause, sizeof(w->clause), "%s", clause);
 	}
-	if (name && name[0])
+	if (name && name[0]) {
 		name_copy(safe, sizeof(safe), name);
-	else if ((c->kind != CAUSE_SLEEP && c->kind != CAUSE_OTHER) ||
-		 !function_words(env, c, safe, sizeof(safe)))
+		link = c->kind == CAUSE_IO ? "on" : "in";
+	} else if (!by_place || !function_words(env, c, safe, sizeof(safe))) {
 		return;
+	}
 	snprintf(w->who, sizeof(w->who), "%s", safe);
 	snprintf(w->clause, sizeof(w->clause), "%s %s %s", clause, link, safe);
 }

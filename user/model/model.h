@@ -65,6 +65,7 @@ enum model_other {
 	MODEL_OTHER_UNKNOWN,
 	MODEL_OTHER_STOPPED, /* by a signal or a debugger */
 	MODEL_OTHER_CHILD, /* for a child process to end */
+	MODEL_OTHER_SIGNAL, /* for a signal */
 };
 
 /* MODEL_BLOCKED_LOCK: what kind of thing it waited for. */
