@@ -209,7 +209,7 @@ struct uprobes_state {
 
 struct mm_struct {
 	struct file *exe_file;
-	unsigned long start_brk, brk;
+	unsigned long start_code, start_brk, brk;
 	struct uprobes_state uprobes_state;
 };
 

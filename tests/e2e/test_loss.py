@@ -53,11 +53,10 @@ def lossy_but_true(trace, log, **options):
                 len(trace.all("episode")) - len(complete))
 
 
-def test_gone_before_it_was_looked_at(t):
-    """Where a barrier lies that processes share cannot be known any more: what each of them had of a meeting is not a
-    meeting of its own."""
-    path, log, go, ready = t.path(), t.path(), t.path(), t.path()
-    gen = f"{workload('gen')} --threads 2 --processes 3 --rounds 50 --work stair:50us:50us --log {log}"
+def gone_before(t, *options):
+    """The trace of gen as a child of COMMAND, while sbt-trace sleeps."""
+    path, go, ready = t.path(), t.path(), t.path()
+    gen = " ".join([workload("gen"), *options])
     p = t.start([SBT, "--json", "-W", "-o", path, "--", "sh", "-c",
                  f"echo >{ready}; until [ -e {go} ]; do sleep 0.05; done; {gen} >{go} 2>&1; exit 0"])
     wait_for("COMMAND is no longer held", lambda: os.path.exists(ready))
@@ -68,11 +67,24 @@ def test_gone_before_it_was_looked_at(t):
     time.sleep(0.2)
     p.signal(signal.SIGCONT)
     check_equal("status", p.wait().rc, 0)
-    trace = Trace(t, path)
-    trace.check_sums()
+    return Trace(t, path)
+
+
+def test_gone_before_it_was_looked_at(t):
+    """Where a barrier lies that processes share cannot be known any more: what each of them had of a meeting is not a
+    meeting of its own."""
+    trace = gone_before(t, "--threads", "2", "--processes", "3", "--rounds", "50", "--work", "stair:50us:50us")
     episodes = trace.all("episode")
     check_equal("crossings", sum(len(e["threads"]) for e in episodes), 2 * 3 * 50)
     check_equal("called complete", {len(e["threads"]) for e in episodes if e["state"] == "complete"} - {6}, set())
+
+
+def test_gone_and_called_by_its_name(t):
+    """What a program that has ended had mapped cannot be asked any more; where its own code lay, exec has told."""
+    trace = gone_before(t, "--threads", "3", "--sites", "2", "--rounds", "50", "--work", "stair:50us:50us")
+    trace.nothing_lost()
+    check_equal("sites", sorted((b["function"], b["file"] and os.path.basename(b["file"]), b["episodes"])
+                                for b in trace.barriers()), [("site_0", "gen.c", 25), ("site_1", "gen.c", 25)])
 
 
 def test_tiny_ring(t):

@@ -509,6 +509,11 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 	if (space && event->type == SBT_REC_EXEC)
 		space->young = true;
 	err = space ? examine(t, space) : -ENOMEM;
+	if (space && err && event->type == SBT_REC_EXEC)
+		space_assume(t->spaces, space,
+			     &(struct space_program){ .dev = event->family,
+						      .ino = event->caller,
+						      .start = event->address });
 	if (!err && linker_done_meanwhile(space->partial, (int)event->tgid))
 		err = examine(t, space);
 	if (!err && space->settled) {

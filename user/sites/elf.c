@@ -179,16 +179,19 @@ size_t elf_bytes(const struct elf_file *elf, uint64_t offset, size_t len, const 
 	return len;
 }
 
-bool elf_code(const struct elf_file *elf, size_t i, struct elf_range *out)
+/* The @i-th of the segments that are loaded with all of @flags. */
+static bool loaded(const struct elf_file *elf, size_t i, uint32_t flags, struct elf_range *out,
+		   bool *exec)
 {
 	Elf64_Phdr ph;
 	size_t at;
 
 	for (at = 0; at < elf_phnum(elf); at++) {
 		ph = elf_phdr(elf, at);
-		if (ph.p_type != PT_LOAD || !(ph.p_flags & PF_X) || ph.p_offset >= elf->size ||
-		    !ph.p_filesz || i--)
+		if (ph.p_type != PT_LOAD || (ph.p_flags & flags) != flags ||
+		    ph.p_offset >= elf->size || !ph.p_filesz || i--)
 			continue;
+		*exec = ph.p_flags & PF_X;
 		memset(out, 0, sizeof(*out));
 		out->vaddr = ph.p_vaddr;
 		out->offset = ph.p_offset;
@@ -198,6 +201,18 @@ bool elf_code(const struct elf_file *elf, size_t i, struct elf_range *out)
 		return true;
 	}
 	return false;
+}
+
+bool elf_code(const struct elf_file *elf, size_t i, struct elf_range *out)
+{
+	bool exec;
+
+	return loaded(elf, i, PF_X, out, &exec);
+}
+
+bool elf_loaded(const struct elf_file *elf, size_t i, struct elf_range *out, bool *exec)
+{
+	return loaded(elf, i, 0, out, exec);
 }
 
 /* The @i-th section of that name with all of @flags that has bytes in the file. */

@@ -109,6 +109,8 @@ struct elf_range {
 
 /* The @i-th executable segment, from 0. False: there are no more. */
 bool elf_code(const struct elf_file *elf, size_t i, struct elf_range *out);
+/* The same of all segments that are loaded. *exec: is this one executable? */
+bool elf_loaded(const struct elf_file *elf, size_t i, struct elf_range *out, bool *exec);
 /* The @i-th section of that name, from 0, with all its bytes in the file. False: no more. */
 bool elf_section(const struct elf_file *elf, const char *name, size_t i, struct elf_range *out);
 /* The unwind table .eh_frame by the section headers, else by PT_GNU_EH_FRAME; or -ENOENT. */

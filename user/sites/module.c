@@ -93,7 +93,7 @@ static void examine(struct modules *modules, struct module *m)
 	module_find_rest(m);
 }
 
-static struct module *module_find(const struct modules *modules, uint32_t dev, uint64_t ino)
+struct module *modules_find(const struct modules *modules, uint32_t dev, uint64_t ino)
 {
 	struct module key = { .dev = dev, .ino = ino };
 	struct module *const *found = tfind(&key, &modules->tree, compare);
@@ -189,7 +189,7 @@ struct module *modules_get(struct modules *modules, int pid, const struct maps_e
 
 	if (!e->ino)
 		return NULL;
-	m = module_find(modules, e->dev, e->ino);
+	m = modules_find(modules, e->dev, e->ino);
 	if (m)
 		return m;
 	m = module_add(modules, maps_open(pid, e), e->path, e->dev, e->ino);
@@ -214,7 +214,7 @@ struct module *modules_open(struct modules *modules, const char *path)
 	if (fd < 0)
 		return module_add(modules, -errno, path, UINT32_MAX, (uint64_t)modules->n);
 	dev = (uint32_t)major(st.st_dev) << 20 | minor(st.st_dev);
-	m = module_find(modules, dev, st.st_ino);
+	m = modules_find(modules, dev, st.st_ino);
 	if (m) {
 		close(fd);
 		return m;

@@ -105,6 +105,8 @@ void modules_only_pthread(struct modules *modules);
  * memory. What cannot be opened or read is a module too, with its error.
  */
 struct module *modules_get(struct modules *modules, int pid, const struct maps_entry *entry);
+/* The module of this file if it has been examined, or NULL. */
+struct module *modules_find(const struct modules *modules, uint32_t dev, uint64_t ino);
 /*
  * Where the function (or the part of one) begins that @vaddr lies in, by symbols or unwind tables. False: not known.
  */

@@ -255,6 +255,59 @@ int space_read(struct spaces *s, struct space *space)
 	return 0;
 }
 
+/* Where the first of a program's code is linked to: exec tells where that has come to lie. */
+static bool lowest_code(const struct elf_file *elf, uint64_t *vaddr)
+{
+	struct elf_range range;
+	size_t i;
+
+	*vaddr = UINT64_MAX;
+	for (i = 0; elf_code(elf, i, &range); i++) {
+		if (range.vaddr < *vaddr)
+			*vaddr = range.vaddr;
+	}
+	return i != 0;
+}
+
+int space_assume(struct spaces *s, struct space *space, const struct space_program *program)
+{
+	const struct module *m = modules_find(s->modules, program->dev, program->ino);
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), lowest, below;
+	struct maps maps = { 0 };
+	struct elf_range range;
+	size_t n = 0, i;
+	bool exec;
+
+	if (space->maps.n || !program->start || !m || !m->elf || !lowest_code(m->elf, &lowest))
+		return 0;
+	while (elf_loaded(m->elf, n, &range, &exec))
+		n++;
+	maps.entries = calloc(n, sizeof(*maps.entries));
+	maps.text = strdup(m->path);
+	if (!maps.entries || !maps.text) {
+		maps_free(&maps);
+		return -ENOMEM;
+	}
+	/* In the file they are in the order of their addresses, too. */
+	for (i = 0; i < n && elf_loaded(m->elf, i, &range, &exec); i++) {
+		below = range.vaddr % page;
+		if (range.offset < below)
+			continue; /* no kernel maps that */
+		maps.entries[maps.n++] = (struct maps_entry){
+			.start = range.vaddr - lowest + program->start - below,
+			.end = range.vaddr - lowest + program->start + range.size,
+			.offset = range.offset - below,
+			.ino = program->ino,
+			.dev = program->dev,
+			.exec = exec,
+			.path = maps.text,
+		};
+	}
+	space->maps = maps;
+	space->reads++;
+	return 0;
+}
+
 /* --- code ------------------------------------------------------------------------------------------ */
 
 /* Code at @addr. Not "[uprobes]": an address there has taken the place of the real one. */

@@ -79,6 +79,20 @@ int space_look(struct space *space);
  */
 int space_read(struct spaces *spaces, struct space *space);
 
+/* A program as exec tells of it: its file, and where its code begins in the process. */
+struct space_program {
+	uint32_t dev;
+	uint64_t ino;
+	uint64_t start;
+};
+
+/*
+ * For a process that has ended before its mappings were read: its own program lay there, so that what it called has a name;
+ * of its libraries nothing is known. Nothing happens if mappings are known, or the file has never been examined.
+ * Returns 0 or -ENOMEM.
+ */
+int space_assume(struct spaces *spaces, struct space *space, const struct space_program *program);
+
 /*
  * The call site that returns to @ip. Reads the mappings anew if the address is in none that is
  * known. Never fails: an address in no module is a site of its own.
