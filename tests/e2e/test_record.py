@@ -267,6 +267,16 @@ def test_full_disk(t):
     check_equal("complete", trace.end["complete"], False)
 
 
+def check_part(whole, part, lost=0):
+    """The episodes of a window, which are some of the whole, and no more is called lost than there was."""
+    complete = [e for e in told(part) if e["state"] == "complete"]
+    check(all(e["t_ns"] >= 0 for e in complete), "before the window")
+    check_equal("lost", part.end["lost_total"], lost)
+    known = {e["barrier_ns"] for e in told(whole)}
+    check(all(e["barrier_ns"] in known for e in complete), "other numbers than those of the whole")
+    return complete
+
+
 @alone
 def test_window(t):
     """Part of a run: the episodes of that time, none of the others, and nothing is called lost."""
@@ -277,12 +287,7 @@ def test_window(t):
     times = [e["t_ns"] for e in told(whole)]
     low, high = times[50] / 1e9 - 0.0005, times[150] / 1e9 - 0.0005
     part = report_trace(t, recording, "-W", "--from", f"{low:.6f}", "--to", f"{high:.6f}")
-    complete = [e for e in told(part) if e["state"] == "complete"]
-    check_between("episodes", len(complete), 97, 101)
-    check(all(low * 1e9 <= e["t_ns"] + low * 1e9 for e in complete), "before the window")
-    check_equal("lost", part.end["lost_total"], 0)
-    by_seq = {e["barrier_ns"] for e in told(whole)}
-    check(all(e["barrier_ns"] in by_seq for e in complete), "other numbers than those of the whole")
+    check_between("episodes", len(check_part(whole, part)), 97, 101)
     rest = report_trace(t, recording, "-W", "--from", f"{high:.6f}")
     check_between("the rest", len(told(rest)), 48, 51)
 
@@ -408,6 +413,24 @@ def test_beyond_the_end(t):
     check(result.rc == 1 or "episodes" in result.out, f"{result.rc} {result.err}")
     check("0 ns traced" not in result.out, result.out)
     check_in("--site", "no barrier is called", t.sbt("report", "--site", "nosuch", recording).err)
+
+
+@alone
+def test_window_in_a_meeting(t):
+    """Who has left is back before the other one has woken up, on one CPU: what is left of a meeting that began before the
+    window is none of the next."""
+    recording = t.path()
+    t.run(["taskset", "-c", "0", SBT, "record", "-q", "-o", recording, "--", workload("gen"), "--threads", "2", "--rounds",
+           "40", "--work", "fixed:0=2ms,1=1ms"])
+    whole = report_trace(t, recording, "-W")
+    episodes = told(whole)
+    back = sum(min(m["arrive_ns"] for m in b["threads"]) < max(m["depart_ns"] for m in a["threads"])
+               for a, b in zip(episodes, episodes[1:]))
+    check(back > 5, f"nobody was back early, but {back} times")
+    for n, episode in enumerate(episodes[:30]):
+        first, last = sorted(m["arrive_ns"] for m in episode["threads"])
+        part = report_trace(t, recording, "-W", "--from", f"{(first + last) / 2e9:.9f}")
+        check_equal("meetings", len(check_part(whole, part)), len(episodes) - n - 1)
 
 
 def numbers(trace):

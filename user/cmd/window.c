@@ -27,6 +27,8 @@ struct window {
 	struct hash last; /* (inc, tid) -> the last of them, plus 1 */
 	struct hash shown; /* (tgid, inc) -> how many of the process */
 	struct hash
+		cut; /* (inc, tid) -> its arrival at a meeting to which another came before the window */
+	struct hash
 		left_out; /* (inc, tid) -> its last crossing before the window, twice; 1: the next is the first in it */
 };
 
@@ -54,6 +56,7 @@ void window_free(struct window *w)
 	free(w->numbered);
 	hash_free(&w->last);
 	hash_free(&w->shown);
+	hash_free(&w->cut);
 	hash_free(&w->left_out);
 	free(w);
 }
@@ -118,9 +121,31 @@ uint32_t window_number(void *ctx, const struct model *model, uint32_t thread, ui
 	return (uint32_t)shown + next;
 }
 
+/*
+ * Of a meeting that began before the window those who came before are left out. The others would be taken for members of the next
+ * one, by their number: who has left may be back before another has woken up.
+ */
+static void learn_cut(void *ctx, const struct model *model, const struct model_episode *e)
+{
+	struct window *w = ctx;
+	const struct model_proc *p;
+	uint32_t i;
+
+	if (!e->n || e->members[0].arrive_ns >= w->from_ns)
+		return;
+	for (i = 0; i < e->n; i++) {
+		if (e->members[i].arrive_ns < w->from_ns)
+			continue;
+		p = model_proc(model, model_thread(model, e->members[i].thread)->proc);
+		/* Without memory it is taken for one of the window's. */
+		(void)!hash_put(&w->cut, key_of(p->inc, e->members[i].tid),
+				e->members[i].arrive_ns);
+	}
+}
+
 int window_learn(struct window *w, uint64_t start_ns, const struct model_input *in)
 {
-	const struct model_ops ops = { .ctx = w, .number = learn_number };
+	const struct model_ops ops = { .ctx = w, .number = learn_number, .episode = learn_cut };
 
 	if (!w->whole) {
 		w->whole = model_new(&ops, start_ns);
@@ -150,6 +175,15 @@ static int come_out(struct window *w, struct model *m, const struct model_crossi
 	return model_add_crossing(m, &out);
 }
 
+/* Or it met somebody who did. */
+static bool came_before(const struct window *w, const struct model_crossing *x)
+{
+	uint64_t cut;
+
+	return x->arrive_ns < w->from_ns ||
+	       (hash_get(&w->cut, key_of(x->inc, x->tid), &cut) && cut == x->arrive_ns);
+}
+
 /*
  * Who came before the window is left out, and the thread's later crossings are numbered as if it had not been: it was
  * there, and is not lost. Of the first one that is kept the phase began before, and so its parts are not known.
@@ -161,7 +195,7 @@ static int take_crossing(struct window *w, struct model *m, const struct model_c
 
 	if (x.arrive_ns >= w->to_ns)
 		return 0;
-	if (x.arrive_ns < w->from_ns) {
+	if (came_before(w, &x)) {
 		if (x.depart_ns != MODEL_UNKNOWN && x.depart_ns > w->from_ns && x.seq)
 			return come_out(w, m, &x, x.seq);
 		return hash_put(&w->left_out, key, (uint64_t)x.seq << 1 | 1);

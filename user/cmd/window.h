@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Part of a run: a model of its own takes what threads came to from one time on and before another, and calls them by the
- * numbers that they have in the whole run. For that the run is gone through twice: first to learn the numbers.
+ * numbers that they have in the whole run. A meeting that began before is not in it. For both the run is gone through
+ * twice: first to learn the numbers, and who met whom.
  */
 #ifndef CMD_WINDOW_H
 #define CMD_WINDOW_H
