@@ -15,6 +15,9 @@
 #include "cmd/trace.h"
 #include "target/launch.h"
 
+/* What is waited for: epoll's data. From FD_PIDS on: a process, by its place in trace.pidfds. */
+enum { FD_SIGNALS = 1, FD_RINGS, FD_COMMAND, FD_HOOK, FD_PIDS };
+
 struct trace {
 	struct options options;
 	const struct trace_hook *hook; /* NULL: the output is ours */
@@ -61,6 +64,15 @@ struct trace {
 
 /* The words, and what they ask for. Returns -1, or the exit status: there is nothing to be traced. */
 int trace_read_words(struct trace *t, int argc, char **argv, enum options_help what);
+/*
+ * Probes in place, and COMMAND held before its first instruction; nothing is recorded yet. Returns 0 or negative errno.
+ */
+int trace_set_up(struct trace *t);
+/* For it: signals that end tracing, and what else is waited for. Return 0 or negative errno. */
+int trace_set_up_signals(struct trace *t);
+int trace_watch_fd(struct trace *t, int fd, uint64_t data, uint32_t events);
+/* Empties the rings of what a calibration left there. @ctx: struct trace. */
+void trace_drain(void *ctx);
 /* mpirun sbt-trace COMMAND: one report for all. Not 0: there is nothing more to do, *status is the exit status. */
 int trace_meet_ranks(struct trace *t, int *status);
 /* Says that COMMAND could not be executed, for @err (negative errno). Returns the exit status. */
