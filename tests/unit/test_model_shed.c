@@ -260,6 +260,89 @@ static void test_function(void **state)
 	run_free(r);
 }
 
+#define BARRIER (SBT_UNITS_NAMED + 9)
+
+/* Of a team of two: at a barrier (@unit) or, with their family's, at the end of a region. */
+static void team_comes(struct run *r, uint8_t unit, uint32_t tid, uint64_t arrive, uint64_t depart)
+{
+	struct model_crossing c = crossing(tid, A, depart == NEVER ? 0 : 2, arrive, depart);
+
+	c.family = SBT_FAMILY_GOMP;
+	c.kind = unit ? SBT_KIND_EXPLICIT : SBT_KIND_JOIN;
+	c.unit = unit;
+	c.flags = MODEL_CROSSING_TEAM | (depart == NEVER ? MODEL_CROSSING_STAYS : 0);
+	run_feed(r, c);
+}
+
+static void goes_on(struct run *r, uint32_t tid, uint64_t at)
+{
+	struct model_crossing c = crossing(tid, 0, 0, at, at);
+
+	c.flags = MODEL_CROSSING_RESUMES;
+	run_feed(r, c);
+}
+
+/* The barriers of a team are shed in the midst of one, to which the other was not seen to come: the ends of its regions stay sure. */
+static void test_team(void **state)
+{
+	struct run *r = run_new(0);
+	struct model_shed part = shed;
+	const struct model_proc *p;
+	uint64_t at;
+
+	(void)state;
+	part.units = SBT_UNIT(BARRIER);
+	run_launched(r, 0);
+	team_comes(r, BARRIER, 1, 100, 201);
+	team_comes(r, BARRIER, 2, 200, 202);
+	team_comes(r, 0, 2, 300, NEVER);
+	team_comes(r, 0, 1, 310, 320);
+	goes_on(r, 2, 400);
+	assert_int_equal(model_shed(r->model, PID, INC, &part), 0);
+	team_comes(r, BARRIER, 1, UNTIL - 30, UNTIL + 30);
+	team_comes(r, BARRIER, 2, UNTIL - 20, UNTIL - 15);
+	team_comes(r, BARRIER, 2, UNTIL - 10, UNTIL + 40);
+	for (at = UNTIL; at < 10 * UNTIL; at += UNTIL) {
+		if (at > UNTIL)
+			goes_on(r, 2, at + 100);
+		team_comes(r, 0, 2, at + 210, NEVER);
+		team_comes(r, 0, 1, at + 200, at + 220);
+	}
+	assert_int_equal(model_finish(r->model, LATER), 0);
+	p = model_proc(r->model, 0);
+	assert_int_equal(p->episodes, 3 + 9);
+	assert_int_equal(p->incomplete, 1);
+	assert_int_equal(p->ambiguous, 0);
+	run_free(r);
+}
+
+/* Nobody says how many meet: of a meeting in the midst of which they are shed it is not known who was still to come. */
+static void test_uncounted(void **state)
+{
+	struct run *r = run_new(0);
+	struct model_shed part = shed;
+	struct model_crossing c;
+	const struct model_proc *p;
+	uint32_t i;
+
+	(void)state;
+	part.units = SBT_UNIT(HOT);
+	run_launched(r, 0);
+	for (i = 0; i < 5; i++) {
+		c = crossing(1 + i % 2, A, 0, i < 4 ? 100 + 100 * (i / 2) + i : UNTIL - 10,
+			     i < 4 ? 150 + 100 * (i / 2) + i : UNTIL + 10);
+		c.family = SBT_FAMILY_USER;
+		c.unit = HOT;
+		run_feed(r, c);
+	}
+	assert_int_equal(model_shed(r->model, PID, INC, &part), 0);
+	assert_int_equal(model_finish(r->model, LATER), 0);
+	p = model_proc(r->model, 0);
+	assert_int_equal(p->episodes, 2);
+	assert_int_equal(p->incomplete, 1);
+	run_free(r);
+}
+
 /* By which functions threads came to a barrier; without a number it is their family's. */
 static void test_units(void **state)
 {
@@ -286,6 +369,8 @@ int main(void)
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_gone),
 		cmocka_unit_test(test_function),
+		cmocka_unit_test(test_team),
+		cmocka_unit_test(test_uncounted),
 		cmocka_unit_test(test_units),
 		cmocka_unit_test_setup_teardown(test_parts, copied_begin, copied_end),
 		cmocka_unit_test_setup_teardown(test_tapped, copied_begin, copied_end),

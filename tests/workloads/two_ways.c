@@ -11,17 +11,20 @@
 // At the end one JSON object on stdout: how often they met there, and
 // for each round when it was over (CLOCK_MONOTONIC), how often the threads had gone through the others by then, and their
 // CPU time.
-// With --forever until SIGTERM.
+// With --forever until SIGTERM. Built without OpenMP (two_ways-posix) they all meet at a pthread barrier in its place: a program
+// with fewer functions to be probed.
 #include "common.h"
 #include "sbt.h"
 
 #include <getopt.h>
+#ifdef _OPENMP
 #include <omp.h>
+#endif
 #include <signal.h>
 
 #define ROUNDS_MAX 65536u
 #define CONDS	   200u
-#define TEAMS	   100u
+#define TEAMS	   400u
 
 enum hot { OWN, COND, PHASE, NAMED, TEAM };
 
@@ -34,6 +37,13 @@ static uint64_t *made; /* by thread */
 static uint32_t rounds = 400, threads = 2;
 static uint64_t every_ns = 10 * NSEC_PER_SEC / 1000;
 static volatile sig_atomic_t terminated;
+
+#ifdef _OPENMP
+#define MEET_COLD() _Pragma("omp barrier")
+#else
+static pthread_barrier_t cold;
+#define MEET_COLD() pthread_barrier_wait(&cold)
+#endif
 
 static void on_term(int sig)
 {
@@ -128,6 +138,7 @@ static void note_round(uint32_t round)
 		hot[round] += __atomic_load_n(&made[16 * i], __ATOMIC_RELAXED);
 }
 
+#ifdef _OPENMP
 static void run_regions(void)
 {
 	uint32_t round;
@@ -145,34 +156,62 @@ static void run_regions(void)
 	}
 	rounds = round;
 }
+#else
+static void run_regions(void)
+{
+	die("--hot team: that is OpenMP's");
+}
+#endif
+
+static void member(uint32_t self)
+{
+	static int over;
+	pthread_barrier_t own;
+	uint32_t round = 0;
+
+	must(pthread_barrier_init(&own, NULL, 1), "pthread_barrier_init");
+	while (!over) {
+		go_through(&own, now_ns() + every_ns, &made[16 * self]);
+		MEET_COLD();
+		if (!self) {
+			note_round(round);
+			over = round + 1 == rounds || terminated;
+			if (over)
+				rounds = round + 1;
+		}
+		round++;
+		/* Nobody goes on before it is known whether it is over. */
+		MEET_COLD();
+	}
+}
+
+#ifdef _OPENMP
+static void run(void)
+{
+#pragma omp parallel num_threads(threads)
+	member((uint32_t)omp_get_thread_num());
+}
+#else
+static void *run_member(void *self)
+{
+	member((uint32_t)(uintptr_t)self);
+	return NULL;
+}
 
 static void run(void)
 {
-	uint32_t done = 0;
-	int over = 0;
+	pthread_t *all = (pthread_t *)must_alloc(threads, sizeof(*all));
 
-#pragma omp parallel num_threads(threads)
-	{
-		pthread_barrier_t own;
-		uint64_t *n = &made[16 * (uint32_t)omp_get_thread_num()];
-		uint32_t round = 0;
-
-		must(pthread_barrier_init(&own, NULL, 1), "pthread_barrier_init");
-		while (!over) {
-			go_through(&own, now_ns() + every_ns, n);
-#pragma omp barrier
-			if (omp_get_thread_num() == 0) {
-				note_round(round);
-				done = round + 1;
-				over = done == rounds || terminated;
-			}
-			round++;
-			/* Nobody goes on before it is known whether it is over. */
-#pragma omp barrier
-		}
-	}
-	rounds = done;
+	must(pthread_barrier_init(&cold, NULL, threads), "pthread_barrier_init");
+	for (uint32_t i = 1; i < threads; i++)
+		must(pthread_create(&all[i], NULL, run_member, (void *)(uintptr_t)i),
+		     "pthread_create");
+	member(0);
+	for (uint32_t i = 1; i < threads; i++)
+		must(pthread_join(all[i], NULL), "pthread_join");
+	free(all);
 }
+#endif
 
 int main(int argc, char **argv)
 {

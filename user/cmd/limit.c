@@ -252,8 +252,8 @@ static void fill_sets(const struct limit *l, uint32_t proc, struct ceiling_proce
 	}
 }
 
-/* What was lost, or is still on its way, is of no unit: it is taken to be of each as what has come is. */
-static void spread_lost(const struct watched *w, struct ceiling_process *out)
+/* Crossings since the last look of which it is known what they are of. */
+static uint64_t known_crossings(const struct watched *w)
 {
 	uint64_t known = 0;
 	uint32_t i;
@@ -261,6 +261,14 @@ static void spread_lost(const struct watched *w, struct ceiling_process *out)
 	for (i = 0; i < SBT_UNITS; i++)
 		if (!(w->shed & SBT_UNIT(i)))
 			known += grown(w->now[i], w->by_unit[i]);
+	return known;
+}
+
+/* What was lost, or is still on its way, is of no unit: it is taken to be of each as what has come is. */
+static void spread_lost(uint64_t known, struct ceiling_process *out)
+{
+	uint32_t i;
+
 	for (i = 0; i < out->nsets && known && out->crossings > known; i++)
 		out->sets[i].crossings = (uint64_t)((double)out->sets[i].crossings *
 						    (double)out->crossings / (double)known);
@@ -288,6 +296,7 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 	uint64_t units = units_with(l, p->tgid, w->units & ~w->shed) & ~w->shed;
 	/* What was taken for lost may come after all, and be one of several. */
 	uint64_t crossings = grown(p->crossings + p->lost, w->crossings), gone = 0;
+	uint64_t known = known_crossings(w);
 	uint32_t i;
 
 	for (i = 0; i < SBT_UNITS; i++)
@@ -305,7 +314,10 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 	};
 	fill_switches(l, w, out);
 	fill_sets(l, proc, out);
-	spread_lost(w, out);
+	spread_lost(known, out);
+	/* Which of them are hot the next look will show: else all would go. */
+	if (out->crossings && !known)
+		out->price_ns = NAN;
 	/* Where the kernel steps, it does so for whoever comes. */
 	if (price > l->env.present->price)
 		out->excluded_ns += price - l->env.present->price;

@@ -314,6 +314,23 @@ static void keep_team(struct object *o, const struct episode *e)
 	o->met_ns = e->arrive_max;
 }
 
+bool episode_shed_before(const struct model *m, const struct episode *e, uint64_t t_ns)
+{
+	const struct model_proc *p = &proc_at(m, e->proc)->pub;
+	uint32_t i;
+
+	for (i = 0; i < p->nparts; i++)
+		if (p->parts[i].units & e->units && t_ns > p->parts[i].t_ns)
+			return true;
+	return false;
+}
+
+bool episode_was_cut(const struct model *m, const struct episode *e)
+{
+	/* MODEL_UNKNOWN, too. */
+	return episode_shed_before(m, e, e->depart_min);
+}
+
 /* @e leaves the hands of its object. Whatever happens, it is not the caller's any more. */
 int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why)
 {
@@ -333,7 +350,9 @@ int episode_close(struct model *m, struct episode *e, enum model_state state, ui
 	if (o->first == e)
 		o->first = NULL;
 	remember(o, e);
-	mark_places(o, e);
+	/* One that was cut leaves nobody's place in doubt: what came later was of something else. */
+	if (e->state == MODEL_COMPLETE || !episode_was_cut(m, e))
+		mark_places(o, e);
 	if (e->state == MODEL_COMPLETE && e->arrive_max >= o->met_ns)
 		keep_team(o, e);
 	if (e->count && e->n >= e->count && e->arrive_max > o->full_arrive_ns)

@@ -493,6 +493,10 @@ int episode_sort(struct model *m, struct episode *e);
 int episode_certain(struct model *m, struct object *o, struct episode *e, bool final,
 		    bool *certain);
 int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why);
+/* Had what its members came to been shed by then (model_shed())? Who comes then comes to something else. */
+bool episode_shed_before(const struct model *m, const struct episode *e, uint64_t t_ns);
+/* Was it, before they left? Who came to it later was not seen. */
+bool episode_was_cut(const struct model *m, const struct episode *e);
 
 /* team.c: where all members of a meeting last met */
 struct team *team_before(const struct model *m, struct episode *e, uint64_t *release_ns,

@@ -263,14 +263,15 @@ static int judge(struct model *m, struct object *o, bool final)
 }
 
 /* Older ones still lack members: those who are in them may have been in @e instead. */
-static void doubt_older(struct object *o, struct episode *e)
+static void doubt_older(const struct model *m, struct object *o, struct episode *e)
 {
 	const struct episode *older;
 	uint32_t i, j;
 
 	for (i = 0; i < o->nopen; i++) {
 		older = o->open[i];
-		if (older->arrive_max > e->arrive_max)
+		if (older->arrive_max > e->arrive_max ||
+		    episode_shed_before(m, older, e->arrive_min))
 			continue;
 		for (j = 0; j < older->n; j++)
 			slot_dirty(o, older->members[j].thread, older->members[j].seq);
@@ -290,7 +291,7 @@ static int object_full(struct model *m, struct object *o, struct episode *e)
 
 	remove_open(o, e);
 	if (o->nopen)
-		doubt_older(o, e);
+		doubt_older(m, o, e);
 	if (!e->ntainted && !e->nabandoned && !o->limbo)
 		return episode_close(m, e, MODEL_COMPLETE, 0);
 	if (e->arrive_max > o->full_arrive_ns)
@@ -324,6 +325,9 @@ static int close_short(struct model *m, struct object *o, struct episode *e)
 
 	remove_open(o, e);
 	why = slots_missing_why(m, o, e);
+	/* Who else came to it after that moment nobody saw. */
+	if (episode_was_cut(m, e))
+		return episode_close(m, e, MODEL_INCOMPLETE, MODEL_WHY_END);
 	if (e->count)
 		return episode_close(m, e, MODEL_INCOMPLETE, why);
 	/* No count: whoever came is all, unless a record is known to be missing. */
@@ -438,18 +442,6 @@ static bool team_agrees(const struct episode *e, const struct member *mem)
 	return true;
 }
 
-/* What its members came to was shed before @mem came: it is of something else, even if they had not left then. */
-static bool shed_before(const struct model *m, const struct episode *e, const struct member *mem)
-{
-	const struct model_proc *p = &proc_at(m, e->proc)->pub;
-	uint32_t i;
-
-	for (i = 0; i < p->nparts; i++)
-		if (p->parts[i].units & e->units && mem->pub.arrive_ns > p->parts[i].t_ns)
-			return true;
-	return false;
-}
-
 static struct episode *find_open(const struct model *m, const struct object *o,
 				 const struct member *mem, uint32_t count)
 {
@@ -463,7 +455,7 @@ static struct episode *find_open(const struct model *m, const struct object *o,
 		skew = mem->tainted || e->ntainted ? 0 : MODEL_SKEW_NS;
 		if (!(mem->was_inside && e->first) && counts_agree(count, e->count) &&
 		    in_time(mem, e->arrive_max, e->depart_min, skew) && !comes_again(e, mem) &&
-		    team_agrees(e, mem) && !shed_before(m, e, mem))
+		    team_agrees(e, mem) && !episode_shed_before(m, e, mem->pub.arrive_ns))
 			return e;
 	}
 	return NULL;
