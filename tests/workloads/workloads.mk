@@ -59,8 +59,7 @@ W_HAVE = $(shell command -v $1 2>/dev/null)
 W_FAMILY := gen_cond gen_futex gen_sem gen_forkjoin gen_forkjoin-cxx gen_forkjoin-static \
 	$(if $(W_MUSL_GEN),gen_forkjoin-musl gen_cond-musl) gen_gomp gen_gomp-stripped omp_losses omp_tail hung_omp two_ways two_ways-posix gen_user gen_std \
 	gen_std-O0 gen_std-O1 gen_std-O3 std_ways std_ways-O0 std_ways-Os
-W_OMP_CLANG := $(if $(call W_HEADER,omp.h,$(CLANG) -fopenmp -xc),gen_libomp gen_libomp-stripped omp_losses-libomp omp_tail-libomp hung_omp-libomp \
-	two_ways-libomp)
+W_OMP_CLANG := $(if $(call W_HEADER,omp.h,$(CLANG) -fopenmp -xc),gen_libomp gen_libomp-stripped omp_losses-libomp omp_tail-libomp hung_omp-libomp)
 W_STD_CLANG := $(if $(call W_HEADER,barrier,$(CLANG)++ -std=gnu++20 -xc++),gen_std-clang std_ways-clang)
 W_BOOST := $(if $(call W_HEADER,boost/thread/barrier.hpp,$(CXX) -xc++),gen_boost)
 W_TBB := $(if $(call W_HEADER,tbb/parallel_for.h,$(CXX) -xc++),tbb_rounds)
@@ -310,9 +309,6 @@ $(W)/two_ways: $(W_SRC)/two_ways.c $(W_COMMON) $(W_SBT_H)
 
 $(W)/two_ways-posix: $(W_SRC)/two_ways.c $(W_COMMON) $(W_SBT_H)
 	$(W_CC) -Iinclude/sbt -o $@ $<
-
-$(W)/two_ways-libomp: $(W_SRC)/two_ways.c $(W_COMMON) $(W_SBT_H)
-	$(CLANG) $(W_CLANG_THERE) -std=gnu11 $(W_FLAGS) -Iinclude/sbt -fopenmp -o $@ $<
 
 $(W)/omp_losses-libomp $(W)/omp_tail-libomp $(W)/hung_omp-libomp: $(W)/%-libomp: $(W_SRC)/%.c $(W_COMMON)
 	$(CLANG) $(W_CLANG_THERE) -std=gnu11 $(W_FLAGS) -fopenmp -o $@ $<
