@@ -79,8 +79,11 @@ int shed_process(struct arena *arena, const struct report_env *env, const struct
 	for (i = 0; i < p->nparts; i++)
 		n += (uint32_t)__builtin_popcountll(p->parts[i].units);
 	out->shed_some = n > 0;
-	out->sheds = n ? arena_alloc(arena, n * sizeof(*out->sheds)) : NULL;
-	if (n && !out->sheds)
+	out->sheds = NULL;
+	if (!n)
+		return 0;
+	out->sheds = arena_alloc(arena, n * sizeof(*out->sheds));
+	if (!out->sheds)
 		return -ENOMEM;
 	for (i = 0; i < p->nparts; i++)
 		tell_part(env, p, &p->parts[i], out);
