@@ -460,9 +460,11 @@ static void note_spinning(struct causes *c, const struct model_episode *ep)
 		return;
 	for (i = 0; i < ep->n - 1; i++) {
 		m = &ep->members[i];
-		in = m->detail ? m->detail->inside_oncpu_ns : 0;
+		in = m->detail ? m->detail->inside_oncpu_ns : MODEL_UNKNOWN;
+		if (in == MODEL_UNKNOWN)
+			continue;
 		/* What it ran after the release it did not spin for. */
-		spun += in == MODEL_UNKNOWN || in > m->wait_ns ? m->wait_ns : in;
+		spun += in > m->wait_ns ? m->wait_ns : in;
 	}
 	if (!spun)
 		return;
