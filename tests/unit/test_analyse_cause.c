@@ -5,6 +5,7 @@
 
 #define STRESS	4711
 #define HOSTILE 4712
+#define RENAMED 4713
 #define LOCK	0x5000
 #define INODE	77
 #define PAGE	0x7f0000001000ULL
@@ -50,9 +51,13 @@ static const struct site_name *site(void *ctx, uint32_t n)
 
 static const char *task(void *ctx, uint32_t tid)
 {
+	static uint32_t calls;
+
 	(void)ctx;
 	if (tid == HOSTILE)
 		return "\x1b[31m\n\xe2\x80\xae%s%n";
+	if (tid == RENAMED)
+		return calls++ < 8 ? "made" : "worker";
 	return tid == STRESS || tid == STRESS + 100 ? "stress-ng" : NULL;
 }
 
@@ -676,6 +681,25 @@ static void test_site_coarse(void **state)
 	bench_free(b2);
 }
 
+/* Threads are given their names when they run already, and the first episodes know them by another. */
+static void test_site_renamed(void **state)
+{
+	struct bench *b = bench_new(4);
+	struct arena *a = arena_new();
+	struct report_cause c;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 20; i++) {
+		locked(b)->holder = RENAMED;
+		take(b);
+	}
+	site_cause(b, a, &c);
+	assert_string_equal(c.culprit, "the lock `m`, held by worker (4713)");
+	arena_free(a);
+	bench_free(b);
+}
+
 /* Jitter among equals: whoever is last, no cause is named; nor for a single hiccup in a thousand. */
 static void test_balanced(void **state)
 {
@@ -969,6 +993,7 @@ int main(void)
 		cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_site),
 		cmocka_unit_test(test_site_coarse),
+		cmocka_unit_test(test_site_renamed),
 		cmocka_unit_test(test_balanced),
 		cmocka_unit_test(test_short_phases),
 		cmocka_unit_test(test_unknown),

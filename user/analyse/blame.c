@@ -15,6 +15,7 @@
 struct kind_state {
 	struct tally exact, coarse, stacks; /* ns: of lost time */
 	struct culprit_words words[CULPRIT_TALLY], coarse_words[CULPRIT_TALLY];
+	uint64_t worded[CULPRIT_TALLY], coarse_worded[CULPRIT_TALLY]; /* ns when that was said */
 	struct stack_ref refs[CULPRIT_TALLY];
 };
 
@@ -48,6 +49,23 @@ void blame_free(struct blame *s)
 		free(s->kinds[k]);
 }
 
+/*
+ * Adds to one of a tally's, and says who that is: at first, and again whenever it has come to twice as much, for threads
+ * are often known by their maker's name until they give themselves their own.
+ */
+static void blame_named(struct tally *t, struct culprit_words *words, uint64_t *worded,
+			uint64_t key, uint64_t ns, bool coarse, const struct culprit_env *env,
+			const struct culprit *q)
+{
+	bool fresh;
+	int i = tally_add(t, key, ns, &fresh);
+
+	if (i < 0 || (!fresh && t->ns[i] / 2 < worded[i]))
+		return;
+	worded[i] = t->ns[i];
+	culprit_words(env, q, coarse, &words[i]);
+}
+
 int blame_culprit(struct blame *s, const struct culprit_env *env, const struct culprit *q,
 		  double lost)
 {
@@ -63,16 +81,11 @@ int blame_culprit(struct blame *s, const struct culprit_env *env, const struct c
 	}
 	if (!ns)
 		return 0;
-	if (q->key) {
-		i = tally_add(&k->exact, q->key, ns, &fresh);
-		if (fresh)
-			culprit_words(env, q, false, &k->words[i]);
-	}
-	if (q->coarse) {
-		i = tally_add(&k->coarse, q->coarse, ns, &fresh);
-		if (fresh)
-			culprit_words(env, q, true, &k->coarse_words[i]);
-	}
+	if (q->key)
+		blame_named(&k->exact, k->words, k->worded, q->key, ns, false, env, q);
+	if (q->coarse)
+		blame_named(&k->coarse, k->coarse_words, k->coarse_worded, q->coarse, ns, true, env,
+			    q);
 	if (q->block.stack) {
 		i = tally_add(&k->stacks,
 			      culprit_key(q->block.stack, (uint64_t)q->tgid << 32 | q->inc), ns,
