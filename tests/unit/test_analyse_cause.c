@@ -28,6 +28,7 @@ static const struct site_name names[] = {
 #define POLLING	 78 /* a stack: the C library's epoll_wait() */
 #define WAITING	 79 /* ... and pthread_cond_wait() */
 #define NAMELESS 80 /* ... and one that has no name */
+#define STRIPPED 81 /* sleeping, called by a library without names, called by main() */
 
 static const struct site_name *site(void *ctx, uint32_t n)
 {
@@ -42,8 +43,13 @@ static const struct site_name *site(void *ctx, uint32_t n)
 		{ 0, NULL, "/lib/libc.so.6", 0x30, .build_id = NULL },
 	};
 
+	static const struct site_name stripped = { 0, NULL, "/opt/libfast.so.2", 0x40,
+						   .build_id = NULL };
+
 	if (n == 3)
 		return &polling;
+	if (n == 6)
+		return &stripped;
 	if (n == 4 || n == 5)
 		return &waiting[n - 4];
 	return n < 3 ? &names[n] : NULL;
@@ -102,6 +108,12 @@ static uint32_t stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint
 		sites[0] = 5;
 		sites[1] = key == WAITING ? 4 : 1;
 		return 2;
+	}
+	if (key == STRIPPED && max > 2) {
+		sites[0] = 0;
+		sites[1] = 6;
+		sites[2] = 2;
+		return 3;
 	}
 	if (key != STACK)
 		return 0;
@@ -341,6 +353,12 @@ static void test_places(void **state)
 	assert_string_equal(b->out.frames[0].function, "clock_nanosleep");
 	assert_string_equal(b->out.frames[2].function, "main");
 	assert_int_equal(b->out.frames[2].line, 99);
+
+	late_one(b, 12 * MS);
+	blocked(&b->m, 2, MODEL_BLOCKED_SLEEP, 12 * MS)->stack = STRIPPED;
+	take(b);
+	assert_string_equal(b->out.culprit, "libfast.so.2");
+	assert_says(b->out.text, "it slept in libfast.so.2.");
 
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_THROTTLED, 12 * MS);

@@ -107,7 +107,10 @@ static bool is_libc(const char *module)
 	return false;
 }
 
-/* The function in which the program itself was: the innermost that is not the C library's. */
+/*
+ * The function in which the program itself was: the innermost that is not the C library's. Of what has no names, the
+ * library or program.
+ */
 static bool function_words(const struct culprit_env *env, const struct culprit *c, char *out,
 			   size_t size)
 {
@@ -120,10 +123,15 @@ static bool function_words(const struct culprit_env *env, const struct culprit *
 	for (i = 0; i < n && i < FRAMES; i++) {
 		s = env->report_env->site ? env->report_env->site(env->report_env->ctx, sites[i])
 					  : NULL;
-		f = s && s->nframes ? s->frames[0].function : NULL;
-		if (!f)
+		if (!s)
 			continue;
-		if (!is_libc(s->module)) {
+		f = s->nframes ? s->frames[0].function : NULL;
+		if (!f && s->module && !is_libc(s->module)) {
+			f = strrchr(s->module, '/');
+			name_copy(out, size, f ? f + 1 : s->module);
+			return true;
+		}
+		if (f && !is_libc(s->module)) {
 			inner = f;
 			break;
 		}
