@@ -6,42 +6,19 @@ them; where that cannot be told, it is said and nothing is guessed."""
 import os
 import subprocess
 
-from harness import SOURCES, alone, check, check_equal, check_in, check_not_in, workload
+from harness import SOURCES, alone, check, check_equal, check_in, check_not_in, source_lines, workload
 
 SHARED = True
 
-SOURCE = """
-#include <pthread.h>
-static pthread_barrier_t b;
-__attribute__((noinline)) int inner(void) { int r = pthread_barrier_wait(&b); __asm__(""); return r + 1; }
-__attribute__((noinline)) int outer(void) { int r = inner(); __asm__(""); return r + 1; }
-static void *work(void *arg)
-{
-	volatile int sum = 0;
-	for (int i = 0; i < 25; i++) {
-		sum += outer(); /* first */
-		sum += outer(); /* second */
-	}
-	return arg;
-}
-int main(void)
-{
-	pthread_t t;
-	pthread_barrier_init(&b, 0, 2);
-	pthread_create(&t, 0, work, 0);
-	work(0);
-	return pthread_join(t, 0);
-}
-"""
-LINES = {text: n for n, line in enumerate(SOURCE.split("\n"), 1)
-         for text in ("first", "second", "int inner(", "int outer(") if text in line}
+# By how many callers: the lines of wrapped.c, and how many episodes each has.
+WRAPPED = {frames: {line: episodes for mark in marks for line in source_lines("wrapped.c", f"/* HERE: {mark} */")}
+           for frames, (marks, episodes) in {0: (["inner"], 50), 1: (["outer"], 50), 2: (["first", "second"], 25)}.items()}
 
 
 def sites(t, frames, *flags, method="session", strip=None, key="line"):
-    source, binary = t.path("wrap.c"), t.path("wrap")
-    with open(source, "w", encoding="ascii") as f:
-        f.write(SOURCE)
-    subprocess.run(["gcc", "-O2", "-g", "-pthread", *flags, "-o", binary, source], check=True)
+    binary = t.path("wrap")
+    subprocess.run(["gcc", "-O2", "-g", "-pthread", *flags, "-o", binary, os.path.join(SOURCES, "wrapped.c")],
+                   check=True)
     if strip:
         subprocess.run(["strip", strip, binary], check=True)
     trace = t.trace([binary], "--frames", str(frames), "--attach", method).nothing_lost()
@@ -52,8 +29,7 @@ def sites(t, frames, *flags, method="session", strip=None, key="line"):
 def test_callers_of_wrappers(t):
     keep = "-fno-omit-frame-pointer"
     for method in ("session", "perf"):
-        for frames, expected in ((0, {LINES["int inner("]: 50}), (1, {LINES["int outer("]: 50}),
-                                 (2, {LINES["first"]: 25, LINES["second"]: 25})):
+        for frames, expected in WRAPPED.items():
             found, err = sites(t, frames, keep, method=method)
             check_equal(f"sites with --frames {frames}", found, expected)
             check_not_in("stderr", "--frames", err)
@@ -64,7 +40,7 @@ def test_no_frame_pointers(t):
     for flags in (["-fomit-frame-pointer"],
                   ["-fomit-frame-pointer", "-fno-asynchronous-unwind-tables"]):
         found, err = sites(t, 2, *flags)
-        check_equal(f"sites with {flags}", found, {LINES["first"]: 25, LINES["second"]: 25})
+        check_equal(f"sites with {flags}", found, WRAPPED[2])
         check_not_in("stderr", "--frames", err)
 
 

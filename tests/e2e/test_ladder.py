@@ -83,9 +83,19 @@ UNWINDING = {"cancel_async": (60, 20), "cancel_cxx": (60, 20), "longjmp_out": (2
              "throw_out": (20, 20), "gobar": (300, 0)}
 
 
-def unwinding(name, options):
+def check_unwound(trace, name):
+    """A program of UNWINDING is all there."""
     episodes, abandoned = UNWINDING[name]
+    (process,) = [p for p in trace.processes() if p["episodes"] and p["comm"] == name]
+    barriers = [b for b in trace.barriers(pid=process["pid"]) if b["episodes"]]
+    check_equal("episodes", (process["episodes"], sum(b["episodes"] for b in barriers)), (episodes, episodes))
+    check_equal("abandoned", process["abandoned"], abandoned)
+    # Of the twenty lonely ones none may pass for a meeting, and none for an imbalance.
+    check_equal("participants", {b["participants"] for b in barriers}, {2})
+    return process
 
+
+def unwinding(name, options):
     def test(t):
         plain = t.run([workload(name)])
         check_equal("status without tracing", plain.rc, 0)
@@ -93,13 +103,8 @@ def unwinding(name, options):
             trace = t.trace([workload(name)], "--attach", method, *options)
             check_method(trace, method)
             check_equal(f"stdout under {method}", trace.result.stdout, plain.stdout)
-            check_equal(f"episodes under {method}", trace.end["episodes"], episodes)
-            check_equal(f"abandoned under {method}",
-                        [p["abandoned"] for p in trace.processes() if p["episodes"]], [abandoned])
-            trace.nothing_lost()
-            # Of the twenty lonely ones none may pass for a meeting, and none for an imbalance.
-            check_equal("participants", {b["participants"] for b in trace.barriers()
-                                         if b["episodes"]}, {2})
+            check_equal(f"episodes under {method}", trace.end["episodes"], UNWINDING[name][0])
+            check_unwound(trace.nothing_lost(), name)
     return test
 
 
@@ -113,11 +118,16 @@ test_throw_out_no_children = unwinding("throw_out", ["--no-children"])
 test_gobar_no_children = unwinding("gobar", ["--no-children"])
 
 
+def check_go(err, process):
+    """Why it has no return probes is said."""
+    check_in("stderr", "Go", err)
+    check_in("stderr", "return probe", err)
+    check_in("departures", "ret instructions", process["departures"])
+
+
 def test_gobar_says_why(t):
     trace = t.trace([workload("gobar")])
-    check_in("stderr", "Go", trace.result.err)
-    check_in("stderr", "return probe", trace.result.err)
-    check_in("departures", "ret instructions", trace.process()["departures"])
+    check_go(trace.result.err, trace.process())
     check_equal("function", trace.barrier()["function"], "cross")
 
 

@@ -118,9 +118,9 @@ def test_causes_and_counters(t):
 THREADS, ROUNDS, PAGES = 3, 10, 16
 
 
-def own_clock(trace):
+def own_clock(out):
     """(name, thread) -> occurrences, least and most ns between the marks, as the program says."""
-    lines = [line.split() for line in trace.result.out.split("\n") if line.startswith("# ")]
+    lines = [line.split() for line in out.split("\n") if line.startswith("# ")]
     return {(w[1], int(w[2])): (int(w[3]), int(w[4]), int(w[5])) for w in lines}
 
 
@@ -136,29 +136,34 @@ def test_marked(t):
     """Phases of all threads and of one, nested and overlapping: times, counters, causes and efficiency of each."""
     for program in ("sbtmarks", "sbtmarks-cxx"):
         trace = t.trace([workload(program), str(ROUNDS)], "-e", "page-faults,task-clock").nothing_lost()
-        clock, phases = own_clock(trace), by_name(trace)
-        check_equal("names", sorted(phases), ["alone", "half", "outer", "step", "tail"])
-        inside = {"outer": 2, "step": 1, "half": 0, "tail": 1, "alone": 2}
-        for name, p in phases.items():
-            check_equal(f"{name}: occurrences", (p["occurrences"], p["phase_ns"]["n"]), (ROUNDS, ROUNDS))
-            check_equal(f"{name}: unfinished, incomplete", (p["unfinished"], p["incomplete"]), (0, 0))
-            check_equal(f"{name}: episodes", p["episodes"], inside[name] * ROUNDS)
-            marking = [m for m in p["threads"] if clock[name, m["index"]][0]]
-            check_equal(f"{name}: who marks it", len(marking), 3 if name in ("outer", "step") else 1)
-            check_equal(f"{name}: who is in it", len(p["threads"]), 1 if name == "half" else 3)
-            for m in marking:
-                check_thread(name, m, clock)
-            check_equal(f"{name}: lost", p["lost_ns"], sum(m["wait_ns"] for m in p["threads"]))
-        # Of one thread's marks: from one to the other.
-        for name in ("half", "tail", "alone"):
-            (m,) = [m for m in phases[name]["threads"] if m["index"] == 0]
-            check_equal(f"{name}: time", phases[name]["phase_ns"]["sum"], m["work_ns"] + m["idle_ns"])
-        for name in ("outer", "step"):
-            check(phases[name]["phase_ns"]["sum"] >= max(m["work_ns"] + m["idle_ns"] for m in phases[name]["threads"]),
-                  f"{name} is shorter than one thread's")
+        phases = by_name(trace)
+        check_marked_times(phases, own_clock(trace.result.out))
         check_marked_counters(phases)
         check_marked_cause(trace, phases)
         check_marked_efficiency(phases)
+
+
+def check_marked_times(phases, clock):
+    """Against what the program measured itself."""
+    check_equal("names", sorted(phases), ["alone", "half", "outer", "step", "tail"])
+    inside = {"outer": 2, "step": 1, "half": 0, "tail": 1, "alone": 2}
+    for name, p in phases.items():
+        check_equal(f"{name}: occurrences", (p["occurrences"], p["phase_ns"]["n"]), (ROUNDS, ROUNDS))
+        check_equal(f"{name}: unfinished, incomplete", (p["unfinished"], p["incomplete"]), (0, 0))
+        check_equal(f"{name}: episodes", p["episodes"], inside[name] * ROUNDS)
+        marking = [m for m in p["threads"] if clock[name, m["index"]][0]]
+        check_equal(f"{name}: who marks it", len(marking), 3 if name in ("outer", "step") else 1)
+        check_equal(f"{name}: who is in it", len(p["threads"]), 1 if name == "half" else 3)
+        for m in marking:
+            check_thread(name, m, clock)
+        check_equal(f"{name}: lost", p["lost_ns"], sum(m["wait_ns"] for m in p["threads"]))
+    # Of one thread's marks: from one to the other.
+    for name in ("half", "tail", "alone"):
+        (m,) = [m for m in phases[name]["threads"] if m["index"] == 0]
+        check_equal(f"{name}: time", phases[name]["phase_ns"]["sum"], m["work_ns"] + m["idle_ns"])
+    for name in ("outer", "step"):
+        check(phases[name]["phase_ns"]["sum"] >= max(m["work_ns"] + m["idle_ns"] for m in phases[name]["threads"]),
+              f"{name} is shorter than one thread's")
 
 
 def check_marked_counters(phases):
@@ -240,7 +245,7 @@ def test_marked_and_named(t):
 def test_marked_without_causes(t):
     """Times are known, and of what became of them nothing is said."""
     trace = t.trace([workload("sbtmarks"), str(ROUNDS)], "--no-causes").nothing_lost()
-    clock, phases = own_clock(trace), by_name(trace)
+    clock, phases = own_clock(trace.result.out), by_name(trace)
     for name, p in phases.items():
         check_equal(f"{name}: occurrences", p["occurrences"], ROUNDS)
         check_equal(f"{name}: cause", p["cause"], None)

@@ -23,8 +23,18 @@ class Prediction:
     def __init__(self, t, path, *options):
         result = t.sbt("predict", "-q", "--json", *options, path)
         check_equal(f"exit status of predict, which said {result.err}", result.rc, 0)
+        self.take(result.out)
+
+    @classmethod
+    def of(cls, text):
+        """What predict --json has printed elsewhere."""
+        self = cls.__new__(cls)
+        self.take(text)
+        return self
+
+    def take(self, text):
         self.points, self.notes = {}, []
-        for number, line in enumerate(result.out.splitlines(), 1):
+        for number, line in enumerate(text.splitlines(), 1):
             r = json.loads(line)
             validate_one(r, schema()["oneOf"], f"line {number}", schema())
             if r["type"] == "assumption":

@@ -13,6 +13,7 @@ import genlog
 import harness
 import test_cause
 import test_hang
+import test_ladder
 import test_omp
 from harness import check, check_between, check_equal, check_in
 
@@ -43,16 +44,20 @@ ATTACHED = {
     "region": (f"gen_gomp --threads 3 --rounds 60 --kind region {SHORT}", "gomp", 0),
     "libomp": (f"gen_libomp --threads 3 --rounds 60 --kind barrier {SHORT}", "libomp", 1),
     "user": (f"gen_user --threads 3 --rounds 60 {SHORT}", "user", 0),
+    "boost": (f"gen_boost --threads 3 --rounds 60 {SHORT}", "std", 0),
     "std": (f"gen_std --threads 3 --rounds 60 --kind barrier {SHORT}", "std", 0),
     "rust": (f"gen_rust --threads 3 --rounds 60 {SHORT}", "std", 0),
     "forkjoin": (f"gen_forkjoin --threads 3 --rounds 30 --kind order {WORK}", "forkjoin", 0),
 }
 # The same, of programs that write no log.
 TAILS = {"tail.gomp": ("omp_tail", "gomp", 0), "tail.libomp": ("omp_tail-libomp", "libomp", 0)}
+UNLOGGED = {**TAILS, "gobar": ("gobar", "pthread", 0)}
 # Where there are C++ programs no return probe is put into libraries that others use, too. Else as many at once as can be:
 # before Linux 5.15 their probes must be told apart by what lies there.
 GROUPS = {"attached": ("static", "stripped", "musl", "cond", "rust", "forkjoin"),
-          "omp": ("gomp", "region", "libomp", *TAILS), "cxx": ("user", "std")}
+          "omp": ("gomp", "region", "libomp", *TAILS), "cxx": ("user", "std", "boost", "gobar")}
+# Without what causes need a trace begins in half the time.
+OPTIONS = {"omp": "--no-causes ", "cxx": "-b my_barrier --no-causes "}
 # With --discover, and by every way to attach.
 LADDER = {
     "futex": (f"gen_futex --threads 4 --rounds 60 --kind wait {SHORT}", "futex", 0),
@@ -65,7 +70,8 @@ ITERATIONS = 12  # of sbtloop
 LATE = {"lock-sleep": 30, "sleep": 30}  # rounds
 WANDERING = ("wander", "stay")
 # Whose barrier says who came last: its serial thread, its leader.
-SAY_LAST = ("pthread", "busy", "many", "processes", "static", "stripped", "cond", "user", "rust", "futex")
+SAY_LAST = ("pthread", "busy", "many", "processes", "static", "stripped", "cond", "user", "rust", "futex", "uneven", "sem",
+            "boost")
 # Arrivals cannot be seen there, only waits: who sees the word change before its system call leaves no trace, and that
 # meeting is incomplete. One that comes at the very moment of the release may be taken for another meeting; so may who was
 # stopped between its arrival and its wait until others had left. That happens more often where CPUs take turns.
@@ -73,8 +79,13 @@ WAIT_ALONE = ("futex", "std")
 # A creator that does more between its joins than join may use results one by one: such a round is left out, and on
 # emulated CPUs, which stand still for milliseconds, some look like that.
 STAND_STILL = ("forkjoin",)
-OPTIONAL = ("musl", "libomp", "rust", "tail.libomp")
-HUNG = ["abba", "early", "pipe"]
+OPTIONAL = ("musl", "libomp", "rust", "tail.libomp", "boost", "gobar")
+# For another machine there are no headers of theirs, and no library of Go's.
+ONLY_HERE = ("boost", "gobar")
+# All but the one that never sleeps: it would have a CPU for itself where there are two.
+HUNG = {"after": [kind for kind in test_hang.KINDS if kind != "loop"],
+        # To look at each takes a second or more, while they are traced too.
+        "live": ["abba", "early", "pipe"]}
 
 
 def program_of(command):
@@ -83,19 +94,19 @@ def program_of(command):
 
 def there(machine, rows):
     """Some need a compiler that there may not be here; for another machine all that they need is fetched."""
-    return {name: row for name, row in rows.items() if name not in OPTIONAL or machine.arch != "amd64" or
-            os.path.exists(machine.workload(program_of(row[0])))}
+    return {name: row for name, row in rows.items() if name not in OPTIONAL or
+            (name not in ONLY_HERE if machine.arch != "amd64" else os.path.exists(machine.workload(program_of(row[0]))))}
 
 
 def groups(machine):
     """trace -> its programs"""
-    rows = there(machine, ATTACHED | TAILS)
+    rows = there(machine, ATTACHED | UNLOGGED)
     found = {group: {name: rows[name] for name in names if name in rows} for group, names in GROUPS.items()}
     return {group: some for group, some in found.items() if some}
 
 
 def programs(machine):
-    names = {program_of(row[0]) for rows in (COMMAND, ALONE, ATTACHED, TAILS, LADDER)
+    names = {program_of(row[0]) for rows in (COMMAND, ALONE, ATTACHED, UNLOGGED, LADDER)
              for row in there(machine, rows).values()}
     return sorted(names | {"sbtloop", "late", "hung", "wander"})
 
@@ -114,7 +125,7 @@ def attached(run, rows, options):
     """All of them wait until the tracer is there; $pids: theirs."""
     lines = [stamp(run), "pids=\n"]
     for name, (command, _, _) in rows.items():
-        log = "" if name in TAILS else f"--log {run}-{name}.log"
+        log = "" if name in UNLOGGED else f"--log {run}-{name}.log"
         lines.append(f"mkfifo {run}-{name}.go; ( exec 3<>{run}-{name}.go; exec {command} --wait-start {log} <&3 "
                      f">{run}-{name}.out 2>{run}-{name}.err ) & echo $! >{run}-{name}.pid; pids=$pids${{pids:+,}}$!\n")
     for name in rows:
@@ -132,18 +143,19 @@ n=0; until [ -s {run}.json -o $n = 300 ] || ! kill -0 $sbt; do sleep 0.2; n=$((n
 
 
 HANGS = f"""{stamp("after")}cat >hung.sh <<'EOF'
-for kind in {" ".join(HUNG)}; do hung --kind $kind >$1-$kind.log 2>&1 & echo $! >$1-$kind.pid; done
+for kind in $kinds; do hung --kind $kind >$1-$kind.log 2>&1 & echo $! >$1-$kind.pid; done
 wait
 EOF
 stop() {{ kill -KILL $(cat $1-*.pid); }}
+export kinds="{" ".join(HUNG["after"])}"
 sh hung.sh after & group=$!
-n=0; until [ $(cat after-*.log | grep -c '^# hung') = {len(HUNG)} -o $n = 200 ]; do sleep 0.2; n=$((n+1)); done
-for kind in {" ".join(HUNG)}; do
-	for i in 1 2; do timeout 60 sbt-trace hang --json -p $(cat after-$kind.pid) >>after-$kind.json 2>>after.err; done
-done
+n=0; until [ $(cat after-*.log | grep -c '^# hung') = {len(HUNG["after"])} -o $n = 200 ]; do sleep 0.2; n=$((n+1)); done
+pids=$(cat after-*.pid | tr '\\n' ,)
+for i in 1 2; do timeout 60 sbt-trace hang --json -p ${{pids%,}} >>after.json 2>>after.err; done
 stop after; wait $group
+kinds="{" ".join(HUNG["live"])}"
 {stamp("live")}timeout 200 sbt-trace --json --hang 1 -o live.json -- sh -c "$(cat hung.sh)" sh live >live.out 2>live.err & sbt=$!
-told() {{ for kind in {" ".join(HUNG)}; do
+told() {{ for kind in $kinds; do
 	[ $(grep '"type":"hang"' live.json | grep -c "\\"pid\\":$(cat live-$kind.pid),") -ge 2 ] || return 1
 done 2>/dev/null; }}
 n=0; until told || [ $n = 100 ]; do sleep 0.5; n=$((n+1)); done
@@ -178,10 +190,11 @@ def script(machine):
              traced("command", "-W -e task-clock,cycles,instructions", 'sh -c "$(cat all.sh)"'),
              *(traced(name, "-W", f"{row[0]} --log {name}-{name}.log") + f"cp {name}.rc {name}-{name}.rc\n"
                for name, row in ALONE.items()),
-             *(attached(group, rows, ("-b my_barrier " if "user" in rows else "") + "-p $pids")
+             *(attached(group, rows, OPTIONS.get(group, "") + "-p $pids")
                for group, rows in groups(machine).items())]
     for rung in machine.rungs:
-        lines.append(attached(rung, there(machine, LADDER), f"--discover -b my_barrier --attach {rung} -p $pids"))
+        causes = "" if rung == machine.rungs[0] else "--no-causes "
+        lines.append(attached(rung, there(machine, LADDER), f"--discover -b my_barrier {causes}--attach {rung} -p $pids"))
     if not machine.counting:
         lines.append(attached("system", SYSTEM, "-a"))
     return "".join(lines) + SUMS + HANGS
@@ -213,14 +226,18 @@ def against_log(trace, log, joins=0, begun=0, by_serial=False):
     return found
 
 
+# What COMMAND ran, here and in the suite commands.
+COMMANDED = ("command", "all")
+
+
 def processes_of(log):
     return {c.pid for c in log.crossings}
 
 
-def commanded(left):
+def commanded(left, run="command"):
     """What COMMAND starts are children: the first moments of a program that was never seen before may be missed, and
     are counted."""
-    trace = left.counted("command")
+    trace = left.counted(run)
     check_equal("lost", {cause for cause, n in trace.end["lost"].items() if n} - {"not_examined"}, set())
     return trace
 
@@ -228,7 +245,7 @@ def commanded(left):
 def check_program(left, run, name, family, joins):
     """One program of several in a trace."""
     left.status(f"{run}-{name}")
-    trace, log = commanded(left) if run == "command" else left.trace(run), genlog.Log(left.path(f"{run}-{name}.log"))
+    trace, log = commanded(left, run) if run in COMMANDED else left.trace(run), genlog.Log(left.path(f"{run}-{name}.log"))
     if name in WAIT_ALONE:
         check_equal("what the log says of itself", log.check(), [])
         found = trace.compare(log, margin_ns=MARGIN_NS, serial_last=name in SAY_LAST)
@@ -255,9 +272,20 @@ def check_tail(left, run, name):
     check_equal("families", {row["family"] for row in rows}, {TAILS[name][1]})
 
 
+def check_go(left, run, name):
+    """Go's stacks move: nobody's return address may be another's."""
+    left.status(f"{run}-{name}")
+    check_equal("its output", left.text(f"{run}-{name}.out"), "ready\ngobar: rounds=300 threads=2 ok\n")
+    process = test_ladder.check_unwound(left.trace(run), name)
+    test_ladder.check_go(left.text(f"{run}.err"), process)
+    left.machine.found[name] = (process["episodes"], 300)
+
+
 def one(run, name, row):
     def test(left):
-        if name in TAILS:
+        if name == "gobar":
+            check_go(left, run, name)
+        elif name in TAILS:
             check_tail(left, run, name)
         else:
             check_program(left, run, name, row[1], row[2])
@@ -365,8 +393,8 @@ def hangs(which):
     def test(left):
         if which == "live":
             left.status(which)
-        for kind in HUNG:
-            text = left.text("live.json" if which == "live" else f"after-{kind}.json")
+        for kind in HUNG[which]:
+            text = left.text(f"{which}.json")
             pid = int(left.text(f"{which}-{kind}.pid"))
             told = [r for r in records(text) if r["pid"] == pid]
             check(told, f"nothing was said of {kind}")

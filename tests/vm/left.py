@@ -3,7 +3,8 @@
 """What the suites of virtual machines have in common. A suite is a module with
 
     programs(machine)   names of workloads that it needs there
-    LIBRARIES           those that are loaded by name (may be missing)
+    files(machine)      other programs, as (path there, path here); may be missing
+    LIBRARIES           libraries that are loaded by name
     script(machine)     what is run, by a shell, in a folder of the suite's own
     tests(machine)      name -> function(left), by which what was left behind is judged
 """
@@ -43,9 +44,12 @@ class Left:
 
     def counted(self, name):
         """NAME.json, in which whatever was lost is counted."""
-        trace = harness.Trace(self.test, self.path(f"{name}.json"))
-        trace.check_sums()
-        return trace
+        known = self.result.traces
+        if (self.suite, name) not in known:
+            trace = harness.Trace(self.test, self.path(f"{name}.json"))
+            trace.check_sums()
+            known[self.suite, name] = trace
+        return known[self.suite, name]
 
     def trace(self, name):
         """And nothing was."""

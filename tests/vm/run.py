@@ -23,6 +23,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "e2e")]
 
+import commands  # noqa: E402
 import doctor  # noqa: E402
 import families  # noqa: E402
 import hard  # noqa: E402
@@ -41,7 +42,7 @@ PASSING = ("bullseye", "sid")
 class Machine:
     """@suite: Debian's, None: the machine's own. @rungs: the ways to attach that this kernel has, best first. @instead:
     features that the doctor finds are not as they should be. @counting: time passes by instructions, and a PMU counts
-    them (arm64). @also: what else the doctor is asked."""
+    them (arm64). @also: what suites do only where there is time for it."""
 
     def __init__(self, name, arch, suite, rungs, instead=(), suites=(families,), cpus=2, nodes=1, counting=False,
                  release=None, also=(), is_long=False):
@@ -49,8 +50,8 @@ class Machine:
         self.suites, self.cpus, self.nodes, self.counting, self.release = suites, cpus, nodes, counting, release
         self.also, self.is_long, self.pmu = also, is_long, counting
         self.serialises = cpus > 8 and "many CPUs at once" in instead
-        # What was found; by doctor and by families.
-        self.features, self.found, self.hangs, self.seconds = {}, {}, set(), None
+        # What was found; by doctor, by families and by commands.
+        self.features, self.found, self.hangs, self.commands, self.seconds = {}, {}, set(), set(), None
         self.lasts, self.counters, self.causes, self.sums = [0, 0], [], [], None
 
     def workload(self, name):
@@ -68,13 +69,15 @@ NO_SESSION = ("uprobe.session",)
 NO_MULTI = ("uprobe.session", "uprobe.multi")
 # Those that take longest first.
 MACHINES = [
-    Machine("6.1-arm64", "arm64", None, ["perf"], NO_MULTI, (families,), cpus=4, nodes=2, counting=True),
-    Machine("6.12", "amd64", "trixie", ["multi", "perf"], NO_SESSION, (doctor, families), cpus=4, release="6.12",
-            also=("bare",)),
-    Machine("newest", "amd64", "sid", ["session", "multi", "perf"], (), (doctor, families), cpus=2),
-    Machine("6.1", "amd64", None, ["perf"], NO_MULTI, (doctor, families), release="6.1", also=("files",)),
+    Machine("6.1-arm64", "arm64", None, ["perf"], NO_MULTI, (families, commands), cpus=4, nodes=2, counting=True),
+    Machine("6.12", "amd64", "trixie", ["multi", "perf"], NO_SESSION, (doctor, families, commands), cpus=4, release="6.12",
+            also=("bare", "limit", "top", "tbb", "mpi")),
+    Machine("newest", "amd64", "sid", ["session", "multi", "perf"], (), (doctor, families, commands), cpus=2,
+            also=("limit", "top", "tbb")),
+    Machine("6.1", "amd64", None, ["perf"], NO_MULTI, (doctor, families, commands), release="6.1",
+            also=("files", "tbb")),
     Machine("5.10", "amd64", "bullseye", ["perf"], (*NO_MULTI, "attach cookies", "names of mappings"),
-            (doctor, families), release="5.10"),
+            (doctor, families, commands), release="5.10", also=("limit", "top", "mpi")),
     # One CPU alone counts as it should.
     Machine("6.1-arm64-pmu", "arm64", None, ["perf"], NO_MULTI, (doctor, pmu), cpus=1, counting=True, release="6.1"),
     # More than eight CPUs on one uprobe wait for one another before 6.14.
@@ -96,6 +99,8 @@ def boot(machine):
     for suite in machine.suites:
         for name in suite.programs(machine):
             guest.program(f"/bin/{name}", machine.workload(name))
+        for name, path in getattr(suite, "files", lambda _: ())(machine):
+            guest.program(name, path)
         for name in suite.LIBRARIES:
             guest.library(name)
         script.append(left.folder_script(left.suite_name(suite), suite.script(machine)))
@@ -193,10 +198,12 @@ ROWS = [
     ("hardware counters", state("hardware counters")),
     ("stacks of blocked threads", state("stacks of blocked threads")),
 ]
-FAMILIES = [("pthread", ("pthread", "busy", "many", "static", "stripped", "musl")), ("across processes", ("processes",)),
+FAMILIES = [("pthread", ("pthread", "busy", "many", "static", "stripped", "musl", "uneven")), ("across processes", ("processes",)),
             ("condition variable", ("cond",)), ("futex", ("futex",)), ("libgomp", ("gomp", "region")),
-            ("libomp", ("libomp",)), ("markers", ("usdt",)), ("named with -b", ("user",)), ("C++, Rust", ("std", "rust")),
-            ("fork-join", ("forkjoin",))]
+            ("libomp", ("libomp",)), ("markers", ("usdt",)), ("named with -b", ("user", "sem")), ("C++, Rust", ("std", "rust", "boost")),
+            ("Go", ("gobar",)), ("MPI", ("mpi",)), ("fork-join", ("forkjoin",))]
+COMMANDS = [("record, report, diff, predict", ("record", "window", "diff", "predict")), ("top, list", ("top", "list")),
+            ("--frames, phases, --cost-limit", ("frames", "phases", "limit"))]
 
 
 def total(names):
@@ -204,6 +211,14 @@ def total(names):
     def cell(machine):
         found, known = map(sum, zip(*(machine.found.get(n, (0, 0)) for n in names)))
         return "-" if not known else str(found) if found == known else f"{found} of {known}"
+    return cell
+
+
+def right(names):
+    """Those of the commands' tests that have passed, if not all have."""
+    def cell(machine):
+        passed = [name for name in names if name in machine.commands]
+        return "yes" if len(passed) == len(names) else ", ".join(passed) or "-"
     return cell
 
 
@@ -219,6 +234,7 @@ def table(machines):
         ("counted by phase", lambda m: ", ".join(m.counters) or "-"),
         ("causes found", lambda m: ", ".join(m.causes) or "-"),
         ("--aggregate", lambda m: m.sums or "-"),
+        *((title, right(names)) for title, names in COMMANDS),
         ("hangs found", lambda m: "both ways" if len(m.hangs) == 2 else ", ".join(sorted(m.hangs)) or "-"),
     ]
     lines = [["", *(m.name for m in columns)]] + [[title, *(cell(m) or "?" for m in columns)] for title, cell in rows]

@@ -76,6 +76,7 @@ class Result:
     def __init__(self, rc, stdout, stderr, files, console, seconds):
         self.rc, self.stdout, self.stderr = rc, stdout, stderr
         self.files, self.console, self.seconds = files, console, seconds
+        self.traces = {}  # of several tests
 
 
 class Cpio:
@@ -157,6 +158,17 @@ def modules_of(kernel, wanted):
     return order
 
 
+def library_of(arch, name):
+    """Where it is here, and where it will be there."""
+    machine, root = MACHINES[arch], debian.sysroot(arch) if arch != "amd64" else "/"
+    folders = machine["libraries"] + [os.path.join(root, part, machine["triplet"]) for part in ("lib", "usr/lib")]
+    for folder in folders:
+        path = os.path.join(folder, name)
+        if os.path.exists(path):
+            return path, f"/lib/{machine['triplet']}/{name}"
+    raise Failure(f"{name} for {arch} is not in {', '.join(folders)}")
+
+
 class Guest:
     """@counting: time passes by the instructions that are executed, whatever the host does, and
     both `cycles` and `instructions` exist (arm64). The emulator's `instructions` are those of all
@@ -183,16 +195,6 @@ class Guest:
     def file(self, name, data, mode=0o644):
         self.cpio.file(name, data, mode)
 
-    def _library(self, name):
-        root = debian.sysroot(self.arch) if self.arch != "amd64" else "/"
-        folders = self.machine["libraries"] + [
-            os.path.join(root, part, self.machine["triplet"]) for part in ("lib", "usr/lib")]
-        for folder in folders:
-            path = os.path.join(folder, name)
-            if os.path.exists(path):
-                return path
-        raise Failure(f"{name} for {self.arch} is not in {', '.join(folders)}")
-
     def program(self, name, path):
         """A file, and the shared libraries that it needs, where its distribution has them."""
         self.cpio.file(name, read(path))
@@ -210,10 +212,9 @@ class Guest:
             if library in done:
                 continue
             done.add(library)
-            found = self._library(library)
-            self.cpio.file(interpreter if library == os.path.basename(interpreter) else
-                           f"/lib/{self.machine['triplet']}/{library}", read(found))
-            todo += needed(found)
+            here, there = library_of(self.arch, library)
+            self.cpio.file(interpreter if library == os.path.basename(interpreter) else there, read(here))
+            todo += needed(here)
 
     def _image(self):
         for folder, _, names in os.walk(self.kernel):

@@ -4,7 +4,7 @@
 // Two goroutines, each locked to a thread, cross a barrier through cgo and let their stacks grow
 // and be copied in between: what a return probe in a Go function would not survive.
 //
-// Known answer: 300 episodes of 2 threads at cross() in C.
+// Known answer: 300 episodes of 2 threads at cross() in C. With --wait-start it begins when a line has come.
 package main
 
 /*
@@ -32,6 +32,7 @@ __attribute__((noinline)) static int cross(void)
 import "C"
 
 import (
+	"bufio"
 	"fmt"
 	"os"
 	"runtime"
@@ -74,6 +75,10 @@ func main() {
 		sink    int64
 	)
 
+	if len(os.Args) > 1 && os.Args[1] == "--wait-start" {
+		fmt.Println("ready")
+		bufio.NewReader(os.Stdin).ReadString('\n')
+	}
 	if C.make(threads) != 0 {
 		fmt.Println("gobar: no barrier")
 		os.Exit(1)

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""Every command of sbt-trace in another kernel, held against what the programs know of themselves: what is recorded and
+reported, compared and predicted; sites behind wrappers, phases that are marked; what is let go of for its cost; top and
+list; and ranks of MPI. Two traces have most of it, for each begins slowly
+where everything is emulated."""
+
+import json
+import os
+
+import families
+import genlog
+import test_diff
+import test_frames
+import test_limit
+import test_list
+import test_phases
+import test_predict
+import test_record
+import test_top
+import vm
+from families import SHORT, stamp
+from harness import check, check_between, check_equal, check_in
+
+LIBRARIES = ("libgcc_s.so.1",)
+ROUNDS = 60
+# One computes for 2 ms, the other one for half of that.
+UNEVEN = f"gen --threads 2 --rounds {ROUNDS} --work fixed:0=2ms,1=1ms"
+TO = 40  # its meetings in the window
+LU_SIZE = 24
+LIMIT = 1  # percent: that of the hot one is some per cent at least, of the other a tenth of one
+
+# What COMMAND runs, one after the other: name -> command, and for those that write a log their family.
+ALL = {
+    "wrapped": ("wrapped", None),
+    "marks": (f"sbtmarks {test_phases.ROUNDS}", None),
+    "uneven": (UNEVEN, "pthread"),
+    "lu": (f"lu --partition block --threads 3 --size {LU_SIZE} --sleep-work 20000", None),
+    "sem": (f"gen_sem --kind turnstiles --threads 3 --rounds 40 {SHORT}", "user"),
+    "tbb": ("tbb_rounds 3 30", None),
+}
+LONGER = f"lu --partition block --threads 3 --size {LU_SIZE} --sleep-work 200000"
+HOT = "gen " + " ".join(test_limit.HOT) + " --duration 2"
+LATE = "gen " + " ".join(test_top.LATE)
+LOOKS = 3
+RANKS, MEETINGS = 3, 40
+MPI = (f"mpiexec.hydra -launcher fork -localhost localhost -n {RANKS} /bin/gen_mpich --kind barrier --rounds {MEETINGS} "
+       "--work stair:1ms:1ms --work-by sleep")
+HYDRA = ("mpiexec.hydra", "hydra_pmi_proxy")
+# For this machine there are libraries and compilers that there are not for another one; and not everywhere is time for all.
+ONLY_HERE = {"tbb": "tbb_rounds", "mpi": "gen_mpich"}
+
+
+def chosen(machine):
+    """Those of ALL, and "mpi", that are run there."""
+    return [name for name in (*ALL, "mpi") if name not in ONLY_HERE or
+            (name in machine.also and os.path.exists(machine.workload(ONLY_HERE[name])))]
+
+
+def programs(machine):
+    names = {"gen", "lu", *(ALL[name][0].split()[0] for name in chosen(machine) if name != "mpi")}
+    return sorted(names | ({"gen_mpich"} if "mpi" in chosen(machine) else set()))
+
+
+def files(machine):
+    """MPI's own programs."""
+    return [(f"/bin/{name}", f"/usr/bin/{name}") for name in HYDRA if "mpi" in chosen(machine)]
+
+
+def run(name, command, log=False):
+    """As families.check_program() looks for it."""
+    name = f"all-{name}"
+    return (f"{command}{f' --log {name}.log' if log else ''} >{name}.out 2>{name}.err & echo $! >{name}.pid; wait $!; "
+            f"echo $? >{name}.rc\n")
+
+
+def sbt(name, arguments):
+    """One that traces nothing; what it prints is in NAME.json."""
+    return f"timeout 60 sbt-trace {arguments} >{name}.json 2>{name}.err; echo $? >{name}.rc\n"
+
+
+def top_options(machine):
+    """With causes it takes twice as long to begin: in one kernel."""
+    return "" if machine.name == "newest" else "--no-causes"
+
+
+def command_script(machine):
+    lines = [run(name, ALL[name][0], bool(ALL[name][1])) for name in chosen(machine) if name != "mpi"]
+    return "".join(lines + ([run("mpi", MPI, True)] if "mpi" in chosen(machine) else []))
+
+
+READ = f"""
+grep '"type":"episode"' all.json | grep "\\"pid\\":$(cat all-uneven.pid)," | \\
+	sed 's/.*"t_ns":\\([0-9]*\\).*"barrier_ns":\\([0-9]*\\).*/\\1 \\2/' >moments
+# Before the first of the first meeting, and before the last of another.
+window=$(awk 'NR == 1 {{ from = $1 - $2 }} NR == {TO + 1} {{ to = $1 }}
+	END {{ printf "--from %.6f --to %.6f", (from - 500000) / 1e9, (to - 200000) / 1e9 }}' moments)
+{sbt("again", "report -q --json -W all.tape")}
+{sbt("part", "report -q --json -W $window all.tape")}
+{sbt("predicted", "predict -q --json --machine ideal --processors 1,2,4 $window all.tape")}
+"""
+COMPARE = f"""
+{sbt("limit", "report -q --json limit.tape")}
+{sbt("text", "report limit.tape")}
+{sbt("diff", "diff --json all.tape limit.tape")}
+{sbt("words", "diff all.tape limit.tape")}
+"""
+
+
+def script(machine):
+    return f"""
+export OMP_WAIT_POLICY=passive
+cat >all.sh <<'EOF'
+{command_script(machine)}EOF
+cat >limit.sh <<'EOF'
+{run("longer", LONGER)}{run("hot", HOT, True)}EOF
+{stamp("all")}timeout 200 sbt-trace --json -W -o all.json --record all.tape -e page-faults,task-clock --frames 1 \\
+	-b meet_turnstiles -- sh -c "$(cat all.sh)" >all.out 2>all.err; echo $? >all.rc
+{stamp("read")}{READ}
+{limit_script() if "limit" in machine.also else ""}{top_script(machine) if "top" in machine.also else ""}
+{sbt("list", "list --json /bin/gen")}
+{sbt("listed-tbb", "list --json /bin/tbb_rounds") if "tbb" in chosen(machine) else ""}
+{sbt("events", "list --json --events")}
+{stamp("end")}"""
+
+
+def limit_script():
+    return f"""{stamp("limit")}timeout 200 sbt-trace -o limit.live --record limit.tape --cost-limit {LIMIT} --frames 1 --no-causes \\
+	-- sh -c "$(cat limit.sh)" >limit.out 2>limit.said; echo $? >limited.rc
+{stamp("compare")}{COMPARE}"""
+
+
+def top_script(machine):
+    return f"""{stamp("top")}{LATE} >late.out 2>&1 & echo $! >late.pid
+{sbt("top", f"top {top_options(machine)} -p $(cat late.pid) -d 1 -n {LOOKS}")}
+{sbt("process", "list --json -p $(cat late.pid)")}
+kill $(cat late.pid)
+"""
+
+
+# --- what was left behind ---------------------------------------------------------------------------
+
+def everything(left):
+    left.status("all")
+    return families.commanded(left, "all")
+
+
+def of(name, left):
+    """The barriers of a program that COMMAND ran."""
+    left.status(f"all-{name}")
+    return everything(left).barriers(pid=int(left.text(f"all-{name}.pid")))
+
+
+def same(name, live, again):
+    check(len(live) > 1000, f"{name}: hardly anything was printed: {live!r}")
+    check(live == again, f"{name}: {test_record.first_difference(live, again)}")
+
+
+def without_words(text):
+    """Lines of JSON without who an episode's cause was, in words."""
+    objects = [json.loads(line) for line in text.splitlines()]
+    for o in objects:
+        for word in ("culprit", "text", "stack") if o["type"] == "episode" and o["cause"] else ():
+            del o["cause"][word]
+    return "\n".join(map(json.dumps, objects))
+
+
+def recorded(left):
+    """What is printed of a recording is what was printed live, as JSON and as text."""
+    left.status("again")
+    live, again = left.text("all.json"), left.text("again.json")
+    same("JSON", without_words(live), without_words(again))
+    # On a machine so slow what somebody did may be known a moment too late for the recording.
+    check_between("lines that differ in words", sum(a != b for a, b in zip(live.splitlines(), again.splitlines())), 0, 3)
+    if "limit" in left.machine.also:
+        left.status("text")
+        same("text", left.text("limit.live"), left.text("text.json"))
+
+
+def window(left):
+    """The meetings between two moments, and no others."""
+    left.status("part")
+    met = test_record.check_part(everything(left), left.counted("part"), everything(left).end["lost_total"])
+    check_between("meetings", len(met), TO - 1, TO)
+    check_equal("whose", {e["pid"] for e in met}, {int(left.text("all-uneven.pid"))})
+
+
+def predicted(left):
+    """Two thirds of the work are one thread's: with a processor for each they take two thirds of the time, and more help nobody."""
+    left.status("predicted")
+    p = test_predict.Prediction.of(left.text("predicted.json"))
+    check(any("Only a part of the recording" in note["text"] for note in p.notes), p.notes)
+    (phase,) = [x for x in p[2]["phases"] if x["barrier"]]
+    check_between("meetings", phase["meetings"], TO - 1, TO)
+    check_between("speedup", p[2]["speedup"], 1.2, 1.9)
+    check_equal("what limits it", p[2]["limit_cause"], "imbalance")
+    check_equal("with four", p[4]["time_ns"], p[2]["time_ns"])
+    check(p[1]["time_ns"] > 2.5e6 * (phase["meetings"] - 1), f"with one: {p[1]}")
+
+
+def compared(left):
+    """What diff says of both recordings is what report says of each; ten times the work is more."""
+    for name in ("diff", "words", "limit"):
+        left.status(name)
+    objects = test_diff.objects_of(left.text("diff.json").splitlines())
+    found = test_diff.by_what([o for o in objects if o.get("comm") == "lu"])
+    for side, name in (("a", "again"), ("b", "limit")):
+        # The callers of the first are main() and the C library, and what it is called depends on who came first.
+        _, barriers = test_diff.check_reported(found, side, test_diff.objects_of(left.text(f"{name}.json").splitlines()),
+                                               least=2)
+        check_equal("meetings", [b["episodes"] for b in barriers], [LU_SIZE - 1])
+    (loop,) = [r for (_, quantity), r in found.items() if quantity == "phase_ns" and r["barrier"] == barriers[0]["id"]]
+    check(loop["ratio"] > 1.5, f"ten times the work: {loop}")
+    check_in("who was let go of", "--cost-limit", " ".join(left.text("words.json").split()))
+
+
+def wrapped(left):
+    """A site is the call of who called."""
+    check_equal("sites", {b["line"]: b["episodes"] for b in of("wrapped", left)}, test_frames.WRAPPED[1])
+
+
+def marks(left):
+    """Phases that the program marks."""
+    left.status("all-marks")
+    phases = test_phases.by_name(everything(left))
+    test_phases.check_marked_times(phases, test_phases.own_clock(left.text("all-marks.out")))
+    test_phases.check_marked_counters(phases)
+
+
+def generated(name):
+    def test(left):
+        families.check_program(left, "all", name, "mpi" if name == "mpi" else ALL[name][1], 0)
+    return test
+
+
+def mpi(left):
+    """Ranks of an mpirun: every meeting, with all of them."""
+    log = genlog.Log(left.path("all-mpi.log"))
+    generated("mpi")(left)
+    # MPI's libraries are stripped, so that callers behind them cannot be told everywhere: there may be several rows.
+    rows = everything(left).barriers(family="mpi")
+    check_equal("rows", {(row["kind"], row["shared"]) for row in rows}, {("explicit", True)})
+    check_equal("meetings", sum(row["episodes"] for row in rows), MEETINGS)
+    for row in rows:
+        check_equal("ranks", sorted(m["index"] for m in row["threads"]), list(range(RANKS)))
+        check_equal("processes", {m["tid"] for m in row["threads"]}, families.processes_of(log))
+
+
+def tbb(left):
+    """Nothing is told where no function tells, and list says so; the program is what it is without us."""
+    check_equal("barriers", of("tbb", left), [])
+    check_equal("its output", left.text("all-tbb.out"), "tbb_rounds: rounds=30 turns=90 ok\n")
+    left.status("listed-tbb")
+    test_list.check_tbb(test_list.places_of(left.text("listed-tbb.json"))[1])
+
+
+def limited(left):
+    """The dear one was seen up to some moment, and exactly so; the other one to its end."""
+    for name in ("limited", "limit", "all-longer"):
+        left.status(name)
+    trace = families.commanded(left, "limit")
+    p = test_limit.check_let_go(trace, 0.9e9, pid=int(left.text("all-hot.pid")), least=0)
+    test_limit.check_until(trace, genlog.Log(left.path("all-hot.log")), p)
+    check_in("said", f"--cost-limit {LIMIT}: process", left.text("limit.said"))
+    check_equal("the other", trace.process(comm="lu")["shed_ns"], None)
+
+
+def top(left):
+    left.status("top")
+    test_top.check_lines(left.text("top.json"), int(left.text("late.pid")), LOOKS, "" if top_options(left.machine) else "sleep")
+
+
+def listed(left):
+    """What could be traced: of a program, of a process, and which counters there are."""
+    here, there = vm.library_of(left.machine.arch, "libc.so.6")
+    for name in ("list", "process") if "top" in left.machine.also else ("list",):
+        left.status(name)
+        found, _ = test_list.places_of(left.text(f"{name}.json"))
+        check_equal("module", test_list.check_library(found, here)["module"], there)
+    left.status("events")
+    events = {e["name"]: e["available"] for e in map(json.loads, left.text("events.json").splitlines())}
+    check_equal("counters", [events[name] for name in ("cycles", "instructions", "page-faults")],
+                [left.machine.pmu, left.machine.pmu, True])
+
+
+COMMANDS = {"record": recorded, "window": window, "predict": predicted, "diff": compared, "frames": wrapped,
+            "phases": marks, "limit": limited, "top": top, "list": listed}
+
+
+# Those that are not run everywhere.
+SOMEWHERE = {"diff": "limit", "limit": "limit", "top": "top"}
+
+
+def command(name):
+    def test(left):
+        COMMANDS[name](left)
+        left.machine.commands.add(name)
+    return test
+
+
+def tests(machine):
+    found = {**{name: command(name) for name in COMMANDS
+                if name not in SOMEWHERE or SOMEWHERE[name] in machine.also},
+             **{name: generated(name) for name, (_, family) in ALL.items() if family and name in chosen(machine)}}
+    own = {"mpi": mpi, "tbb": tbb}
+    return found | {name: test for name, test in own.items() if name in chosen(machine)}
