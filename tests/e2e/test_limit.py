@@ -7,7 +7,7 @@ import json
 import shutil
 import time
 
-from harness import (SBT, Skip, Trace, check, check_between, check_equal, check_in, check_last, check_not_in,
+from harness import (SBT, Failure, Skip, Trace, check, check_between, check_equal, check_in, check_last, check_not_in,
                      clean_environment, genlog, wait_for, workload)
 from test_mpi import ENVIRONMENT, MPIRUN
 
@@ -493,7 +493,10 @@ def two_ways_forever(t):
 
 
 def until_shed(tracer):
-    wait_for("the hot ones are shed", lambda: "of the barriers of pthread" in tracer.process.err, 40)
+    try:
+        wait_for("the hot ones are shed", lambda: "of the barriers of pthread" in tracer.process.err, 40)
+    except Failure as failure:
+        raise Failure(f"{failure}; stderr: {tracer.process.err}") from failure
 
 
 def test_limit_part_own(t):
