@@ -185,14 +185,23 @@ def window(left):
     check_equal("whose", {e["pid"] for e in met}, {int(left.text("all-uneven.pid"))})
 
 
+def computed(left):
+    """What the threads computed in the window: all of it, and of each meeting what the one that computed longest did."""
+    parts = [[m["oncpu_ns"] or 0 for m in e["threads"]] for e in test_record.told(left.trace("part"))]
+    return sum(map(sum, parts)), sum(map(max, parts))
+
+
 def predicted(left):
-    """Two thirds of the work are one thread's: with a processor for each they take two thirds of the time, and more help nobody."""
+    """With a processor for each thread they take as long as whoever computes longest, and more help nobody."""
     left.status("predicted")
+    alone, together = computed(left)
     p = test_predict.Prediction.of(left.text("predicted.json"))
     check(any("Only a part of the recording" in note["text"] for note in p.notes), p.notes)
     (phase,) = [x for x in p[2]["phases"] if x["barrier"]]
     check_between("meetings", phase["meetings"], TO - 1, TO)
-    check_between("speedup", p[2]["speedup"], 1.2, 1.9)
+    # Two thirds of the work are one thread's; CPUs that stand still in the midst of it may make more of that.
+    check(p[2]["speedup"] > 1, f"nothing gained: {p[2]}")
+    check_between("speedup", p[2]["speedup"], 0.95 * alone / together, 1.05 * alone / together)
     check_equal("what limits it", p[2]["limit_cause"], "imbalance")
     check_equal("with four", p[4]["time_ns"], p[2]["time_ns"])
     check(p[1]["time_ns"] > 2.5e6 * (phase["meetings"] - 1), f"with one: {p[1]}")

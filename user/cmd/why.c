@@ -8,7 +8,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/hash.h"
 #include "target/proc.h"
+
+#define STACKS_MOST 4096 /* that are remembered */
+
+/* A stack that was asked for, as it was told. */
+struct told_stack {
+	uint32_t tgid, inc, n;
+	uint32_t sites[];
+};
 
 struct why {
 	const struct attach *attach;
@@ -19,6 +28,7 @@ struct why {
 	struct sbt_file_name file;
 	char device[sizeof(((struct sbt_file_name *)NULL)->name) + sizeof("the device ")];
 	struct sbt_stack stack;
+	struct hash stacks; /* by process and key: struct told_stack */
 };
 
 static const char *why_task(void *ctx, uint32_t tid)
@@ -117,10 +127,9 @@ static const char *why_file(void *ctx, uint64_t inode)
 	return *name ? name : NULL;
 }
 
-static uint32_t why_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
-			  uint32_t max)
+static uint32_t unwind(struct why *w, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
+		       uint32_t max)
 {
-	struct why *w = ctx;
 	struct space *space = space_find(w->spaces, tgid, inc);
 	uint32_t n = 0;
 
@@ -128,6 +137,58 @@ static uint32_t why_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, 
 	    space_unwind(w->spaces, space, &w->stack, sites, max, &n))
 		return 0;
 	return n;
+}
+
+static void forget_stacks(struct why *w)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	while ((e = hash_next(&w->stacks, &pos, &zero)))
+		free((void *)(uintptr_t)e->value);
+	hash_free(&w->stacks);
+}
+
+/* Without memory for it, it is asked for again. */
+static void remember_stack(struct why *w, uint64_t at, const struct told_stack *told,
+			   const uint32_t *sites)
+{
+	size_t bytes = told->n * sizeof(*sites);
+	struct told_stack *new = malloc(sizeof(*new) + bytes);
+
+	if (!new)
+		return;
+	*new = *told;
+	memcpy(new->sites, sites, bytes);
+	if (hash_count(&w->stacks) >= STACKS_MOST)
+		forget_stacks(w);
+	free(hash_get_ptr(&w->stacks, at));
+	if (hash_put_ptr(&w->stacks, at, new))
+		free(new);
+}
+
+/*
+ * The kernel keeps the last few hundred stacks only, and who is asked twice must not say less the second time: a recording
+ * has what was said last.
+ */
+static uint32_t why_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
+			  uint32_t max)
+{
+	struct why *w = ctx;
+	uint64_t at = hash_mix(key ^ ((uint64_t)tgid << 32 | inc));
+	const struct told_stack *known = hash_get_ptr(&w->stacks, at);
+	struct told_stack told = { .tgid = tgid, .inc = inc };
+
+	if (known && known->tgid == tgid && known->inc == inc) {
+		told.n = known->n < max ? known->n : max;
+		memcpy(sites, known->sites, told.n * sizeof(*sites));
+		return told.n;
+	}
+	told.n = unwind(w, tgid, inc, key, sites, max);
+	if (told.n)
+		remember_stack(w, at, &told, sites);
+	return told.n;
 }
 
 int why_new(const struct attach *attach, struct spaces *spaces, const struct counting *counting,
@@ -163,6 +224,7 @@ void why_free(struct why *w)
 	if (!w)
 		return;
 	causes_free(w->causes);
+	forget_stacks(w);
 	free(w);
 }
 
