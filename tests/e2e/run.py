@@ -216,6 +216,10 @@ def main():
     except OSError:
         pass
     harness.become_subreaper()
+    # A shell's background job ignores these, and who is started with them ignored leaves them so.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
     # The test that is running cleans up all the same.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     shared = [t for t in tests if harness.is_shared(t[1])]
