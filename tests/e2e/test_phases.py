@@ -143,8 +143,8 @@ def test_marked(t):
         check_marked_efficiency(phases)
 
 
-def check_marked_times(phases, clock):
-    """Against what the program measured itself."""
+def check_marked_times(phases, clock, apart=0):
+    """Against what the program measured itself. @apart: of its own time, as CPUs may differ that have no clock in common."""
     check_equal("names", sorted(phases), ["alone", "half", "outer", "step", "tail"])
     inside = {"outer": 2, "step": 1, "half": 0, "tail": 1, "alone": 2}
     for name, p in phases.items():
@@ -162,8 +162,9 @@ def check_marked_times(phases, clock):
         (m,) = [m for m in phases[name]["threads"] if m["index"] == 0]
         check_equal(f"{name}: time", phases[name]["phase_ns"]["sum"], m["work_ns"] + m["idle_ns"])
     for name in ("outer", "step"):
-        check(phases[name]["phase_ns"]["sum"] >= max(m["work_ns"] + m["idle_ns"] for m in phases[name]["threads"]),
-              f"{name} is shorter than one thread's")
+        longest = max(m["work_ns"] + m["idle_ns"] for m in phases[name]["threads"])
+        check(phases[name]["phase_ns"]["sum"] >= (1 - apart) * longest,
+              f"{name} is shorter than one thread's: {phases[name]['phase_ns']['sum']}, {longest}")
 
 
 def check_marked_counters(phases):

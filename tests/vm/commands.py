@@ -28,7 +28,9 @@ ROUNDS = 60
 UNEVEN = f"gen --threads 2 --rounds {ROUNDS} --work fixed:0=2ms,1=1ms"
 TO = 40  # its meetings in the window
 LU_SIZE = 24
-LIMIT = 1  # percent: that of the hot one is some per cent at least, of the other a tenth of one
+# Percent. The hot one's is several, and still half of one where the host is so busy that its threads hardly run; the other's
+# is a fiftieth of one.
+LIMIT = 0.2
 
 # What COMMAND runs, one after the other: name -> command, and for those that write a log their family.
 ALL = {
@@ -232,7 +234,8 @@ def marks(left):
     """Phases that the program marks."""
     left.status("all-marks")
     phases = test_phases.by_name(everything(left))
-    test_phases.check_marked_times(phases, test_phases.own_clock(left.text("all-marks.out")))
+    test_phases.check_marked_times(phases, test_phases.own_clock(left.text("all-marks.out")),
+                                   apart=0 if left.machine.counting else 0.05)
     test_phases.check_marked_counters(phases)
 
 

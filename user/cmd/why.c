@@ -169,8 +169,8 @@ static void remember_stack(struct why *w, uint64_t at, const struct told_stack *
 }
 
 /*
- * The kernel keeps the last few hundred stacks only, and who is asked twice must not say less the second time: a recording
- * has what was said last.
+ * Who asks twice is told no less the second time, though the kernel keeps the last few hundred stacks only: a recording has what
+ * was said last. It may be more, when more of the program has been read.
  */
 static uint32_t why_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
 			  uint32_t max)
@@ -180,14 +180,15 @@ static uint32_t why_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, 
 	const struct told_stack *known = hash_get_ptr(&w->stacks, at);
 	struct told_stack told = { .tgid = tgid, .inc = inc };
 
-	if (known && known->tgid == tgid && known->inc == inc) {
+	if (known && (known->tgid != tgid || known->inc != inc))
+		known = NULL;
+	told.n = unwind(w, tgid, inc, key, sites, max);
+	if (known && known->n > told.n) {
 		told.n = known->n < max ? known->n : max;
 		memcpy(sites, known->sites, told.n * sizeof(*sites));
-		return told.n;
-	}
-	told.n = unwind(w, tgid, inc, key, sites, max);
-	if (told.n)
+	} else if (told.n && (!known || known->n < told.n)) {
 		remember_stack(w, at, &told, sites);
+	}
 	return told.n;
 }
 
