@@ -157,21 +157,28 @@ int window_learn(struct window *w, uint64_t start_ns, const struct model_input *
 
 /* --- what is in it ------------------------------------------------------------------------------------- */
 
-/* It waited when the window began: from when it left on it is known to be outside. */
-static int come_out(struct window *w, struct model *m, const struct model_crossing *x,
-		    uint64_t before)
+/*
+ * It waited when the window began, or at a meeting that is left out: from when it left on it is known to be outside. The
+ * first such departure is the first that is known of it; a second one is numbered as any other.
+ */
+static int come_out(struct window *w, struct model *m, const struct model_crossing *x)
 {
+	uint64_t key = key_of(x->inc, x->tid), before;
 	struct model_crossing out = {
 		.tgid = x->tgid,
 		.inc = x->inc,
 		.tid = x->tid,
-		.seq = 1,
 		.flags = MODEL_CROSSING_RESUMES,
 	};
 
+	if (!hash_get(&w->left_out, key, &before) || before & 1 || x->seq <= before >> 1) {
+		before = (uint64_t)(x->seq - 1) << 1;
+		/* Its next phase begins here, and is known. */
+		if (hash_put(&w->left_out, key, before))
+			return -ENOMEM;
+	}
+	out.seq = x->seq - (uint32_t)(before >> 1);
 	out.arrive_ns = out.depart_ns = x->depart_ns < w->to_ns ? x->depart_ns : w->to_ns;
-	if (hash_put(&w->left_out, key_of(x->inc, x->tid), (before - 1) << 1 | 1))
-		return -ENOMEM;
 	return model_add_crossing(m, &out);
 }
 
@@ -197,7 +204,7 @@ static int take_crossing(struct window *w, struct model *m, const struct model_c
 		return 0;
 	if (came_before(w, &x)) {
 		if (x.depart_ns != MODEL_UNKNOWN && x.depart_ns > w->from_ns && x.seq)
-			return come_out(w, m, &x, x.seq);
+			return come_out(w, m, &x);
 		return hash_put(&w->left_out, key, (uint64_t)x.seq << 1 | 1);
 	}
 	hash_get(&w->left_out, key, &before);
