@@ -225,7 +225,7 @@ class Phases:
 
     def __init__(self, threads, ms, per_ms):
         longest = 45 * 1000 / max(ms, 0.0001)
-        self.each = max(1, int(longest / 45 / 1000))
+        self.each = max(1, int(longest / 45 / 20000))
         self.p = subprocess.Popen([workload("bench_phases"), "--threads", str(threads), "--rounds", str(int(longest)),
                                    "--steps", str(int(per_ms * ms)), "--each", str(self.each)],
                                   stdout=subprocess.PIPE, text=True)
@@ -291,7 +291,7 @@ def estimates(result):
             ("phases of 20 us, four counters", 2, 0.02, COUNTERS, 1),
             ("back to back, four threads", 4, 0, (), 1),
             ("phases of 1 ms, two threads", 2, 1, (), 3),
-            ("phases of 1 ms, two counters", 2, 1, ("-W", *TWO_COUNTERS), 3)):
+            ("phases of 1 ms, two counters", 2, 1, TWO_COUNTERS, 3)):
         pairs = [pair for _ in range(runs) for pair in by_turns(threads, ms, options, PAIRS, per_ms)]
         said, real = (figures([100 * pair[i] for pair in pairs]) for i in (0, 1))
         row = {"title": title, "estimated": said, "measured": real, "pairs": len(pairs),
