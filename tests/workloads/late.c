@@ -307,9 +307,10 @@ ONE_COPY static void read_slow_pipe(uint64_t ns)
 	STAY;
 }
 
+/* So much at a time that the disk takes longer than it takes a CPU to wake up each time it is done. */
 ONE_COPY static void write_and_sync(uint64_t ns)
 {
-	static char block[PAGE];
+	static char block[64 * PAGE];
 	uint64_t deadline = now_ns() + ns;
 
 	do {
