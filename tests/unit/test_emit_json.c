@@ -306,6 +306,7 @@ static void test_strings(void **state)
 	check_string("µ 漢字 \xf0\x9f\x98\x80", "µ 漢字 \xf0\x9f\x98\x80");
 	check_string("\xe2\x80\xae\xc2\x9b\xe2\x80\xa8", "\xe2\x80\xae\xc2\x9b\xe2\x80\xa8");
 	check_string("</script><!--", "</script><!--");
+	check_string("a<</b<!c<d", "a<</b<!c<d");
 	check_string("\xff", "\xef\xbf\xbd");
 	check_string("a\xc3", "a\xef\xbf\xbd");
 	check_string("\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd");
@@ -315,6 +316,27 @@ static void test_strings(void **state)
 		all[i - 1] = (char)i;
 	all[127] = '\0';
 	check_string(all, all);
+}
+
+static void test_numbers(void **state)
+{
+	struct buf buf = { 0 };
+
+	(void)state;
+	buf_uint(&buf, 0);
+	buf_char(&buf, ' ');
+	buf_uint(&buf, 100);
+	buf_char(&buf, ' ');
+	buf_uint(&buf, UINT64_MAX);
+	buf_char(&buf, ' ');
+	buf_int(&buf, INT64_MIN);
+	buf_char(&buf, ' ');
+	buf_int(&buf, -1);
+	buf_char(&buf, ' ');
+	buf_int(&buf, INT64_MAX);
+	assert_string_equal(buf.s, "0 100 18446744073709551615 -9223372036854775808 -1 "
+				   "9223372036854775807");
+	buf_free(&buf);
 }
 
 static void test_hostile(void **state)
@@ -430,7 +452,7 @@ int main(void)
 		cmocka_unit_test(test_interim),	  cmocka_unit_test(test_strings),
 		cmocka_unit_test(test_hostile),	  cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_full_disk), cmocka_unit_test(test_pipe),
-		cmocka_unit_test(test_accounts),
+		cmocka_unit_test(test_accounts),  cmocka_unit_test(test_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

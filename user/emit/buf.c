@@ -7,17 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool buf_room(struct buf *buf, size_t more)
+static bool buf_grow(struct buf *buf, size_t more)
 {
 	size_t cap = buf->cap ? buf->cap : 256;
 	char *s;
 
-	if (buf->failed)
-		return false;
 	while (cap - buf->len <= more)
 		cap *= 2;
-	if (cap == buf->cap)
-		return true;
 	s = realloc(buf->s, cap);
 	if (!s) {
 		buf->failed = true;
@@ -26,6 +22,12 @@ static bool buf_room(struct buf *buf, size_t more)
 	buf->s = s;
 	buf->cap = cap;
 	return true;
+}
+
+/* For so many and a NUL. */
+static bool buf_room(struct buf *buf, size_t more)
+{
+	return !buf->failed && (buf->cap - buf->len > more || buf_grow(buf, more));
 }
 
 void buf_add(struct buf *buf, const char *bytes, size_t len)
@@ -44,7 +46,30 @@ void buf_str(struct buf *buf, const char *s)
 
 void buf_char(struct buf *buf, char c)
 {
-	buf_add(buf, &c, 1);
+	if (!buf_room(buf, 1))
+		return;
+	buf->s[buf->len++] = c;
+	buf->s[buf->len] = '\0';
+}
+
+/* Lines of JSON are mostly numbers: printf() takes longer for one than all else around it. */
+void buf_uint(struct buf *buf, uint64_t u)
+{
+	char s[20]; /* as many digits as UINT64_MAX has */
+	size_t at = sizeof(s);
+
+	do {
+		s[--at] = (char)('0' + u % 10);
+		u /= 10;
+	} while (u);
+	buf_add(buf, s + at, sizeof(s) - at);
+}
+
+void buf_int(struct buf *buf, int64_t i)
+{
+	if (i < 0)
+		buf_char(buf, '-');
+	buf_uint(buf, i < 0 ? -(uint64_t)i : (uint64_t)i);
 }
 
 void buf_printf(struct buf *buf, const char *fmt, ...)

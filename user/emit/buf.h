@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct buf {
 	char *s; /* NUL-terminated, NULL while nothing was added */
@@ -16,6 +17,9 @@ struct buf {
 void buf_add(struct buf *buf, const char *bytes, size_t len);
 void buf_str(struct buf *buf, const char *s);
 void buf_char(struct buf *buf, char c);
+/* In decimal. */
+void buf_uint(struct buf *buf, uint64_t u);
+void buf_int(struct buf *buf, int64_t i);
 void buf_printf(struct buf *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A finite number with @digits significant digits, with a point whatever the locale. */
 void buf_real(struct buf *buf, double d, int digits);

@@ -33,6 +33,16 @@ static void jsonl_codepoint(struct buf *buf, const char *bytes, size_t n, uint32
 	}
 }
 
+/* So many of the bytes stand for themselves in a string. */
+static size_t jsonl_plain(const char *s)
+{
+	size_t n = 0;
+
+	while (s[n] >= 0x20 && s[n] < 0x7f && s[n] != '"' && s[n] != '\\' && s[n] != '<')
+		n++;
+	return n;
+}
+
 void jsonl_string(struct buf *buf, const char *s)
 {
 	size_t left = strlen(s), n;
@@ -40,6 +50,14 @@ void jsonl_string(struct buf *buf, const char *s)
 
 	buf_char(buf, '"');
 	while (left) {
+		n = before == '<' ? 0 : jsonl_plain(s);
+		if (n) {
+			buf_add(buf, s, n);
+			before = 0;
+			s += n;
+			left -= n;
+			continue;
+		}
 		n = text_utf8((const uint8_t *)s, left, &cp);
 		if (n) {
 			jsonl_codepoint(buf, s, n, cp, before);
@@ -132,8 +150,11 @@ static void jsonl_buckets(struct buf *buf, const uint32_t *hist)
 	while (n && !hist[n - 1])
 		n--;
 	buf_char(buf, '[');
-	for (i = 0; i < n; i++)
-		buf_printf(buf, "%s%" PRIu32, i ? "," : "", hist[i]);
+	for (i = 0; i < n; i++) {
+		if (i)
+			buf_char(buf, ',');
+		buf_uint(buf, hist[i]);
+	}
 	buf_char(buf, ']');
 }
 
@@ -147,10 +168,10 @@ static void jsonl_value(struct buf *buf, const struct emit_field *field, const v
 		buf_str(buf, "null");
 		break;
 	case FIELDS_UINT:
-		buf_printf(buf, "%" PRIu64, v.u);
+		buf_uint(buf, v.u);
 		break;
 	case FIELDS_INT:
-		buf_printf(buf, "%" PRId64, v.i);
+		buf_int(buf, v.i);
 		break;
 	case FIELDS_REAL:
 		buf_real(buf, v.d, field->type == EMIT_RATIO ? 6 : 15);
@@ -194,7 +215,10 @@ static void jsonl_object(struct buf *buf, const struct emit_record *record, cons
 	for (f = record->fields; f->help; f++) {
 		if (!f->name)
 			continue;
-		buf_printf(buf, "%s\"%s\":", comma, f->name);
+		buf_str(buf, comma);
+		buf_char(buf, '"');
+		buf_str(buf, f->name);
+		buf_str(buf, "\":");
 		jsonl_value(buf, f, rec, context);
 		comma = ",";
 	}
