@@ -173,10 +173,9 @@ double calibrate_run(bool stepped, void (*drain)(void *ctx), void *ctx)
 /* --- two that meet --------------------------------------------------------------------------------- */
 
 #define PAIR_WORK_NS 10000
-#define PAIR_BATCHES 6 /* of either kind, in turns */
-#define PAIR_BLOCKS  4 /* in a batch: each is timed */
+#define PAIR_BATCHES 9 /* of either kind, in turns */
+#define PAIR_BLOCKS  4 /* in a batch: each is timed, and the shortest counts */
 #define PAIR_ROUNDS  6 /* in a block */
-#define PAIR_TIMES   (PAIR_BATCHES * PAIR_BLOCKS)
 
 struct calibrate_pair {
 	uint64_t object[4]; /* first: what the probe sees is this */
@@ -213,10 +212,10 @@ static void pair_round(struct calibrate_pair *p, bool probed)
 		pair_meet(p);
 }
 
-/* ns a round by block, if @times is not NULL. The first round is none of them. */
-static void pair_batch(struct calibrate_pair *p, bool probed, double *times)
+/* ns a round in the shortest of its blocks: others had somebody else on their CPU. The first round is none of them. */
+static double pair_batch(struct calibrate_pair *p, bool probed)
 {
-	uint64_t begin;
+	uint64_t begin, ns, least = UINT64_MAX;
 	int i, j;
 
 	pair_round(p, probed);
@@ -224,9 +223,11 @@ static void pair_batch(struct calibrate_pair *p, bool probed, double *times)
 		begin = now_ns();
 		for (j = 0; j < PAIR_ROUNDS; j++)
 			pair_round(p, probed);
-		if (times)
-			times[i] = (double)(now_ns() - begin) / PAIR_ROUNDS;
+		ns = now_ns() - begin;
+		if (ns < least)
+			least = ns;
 	}
+	return (double)least / PAIR_ROUNDS;
 }
 
 static void *pair_other(void *ctx)
@@ -238,8 +239,8 @@ static void *pair_other(void *ctx)
 	pair_meet(p);
 	for (i = 0; i < PAIR_BATCHES; i++) {
 		pair_meet(p);
-		pair_batch(p, false, NULL);
-		pair_batch(p, true, NULL);
+		pair_batch(p, false);
+		pair_batch(p, true);
 	}
 	pair_meet(p);
 	return NULL;
@@ -290,7 +291,7 @@ void calibrate_pair_free(struct calibrate_pair *p, void (*forget)(void *ctx, uin
 double calibrate_pair_run(struct calibrate_pair *p, void (*forget)(void *ctx, uint32_t tid),
 			  void *ctx)
 {
-	double bare[PAIR_TIMES], probed[PAIR_TIMES];
+	double bare, longer[PAIR_BATCHES];
 	int i;
 
 	for (i = 0; i < PAIR_BATCHES; i++) {
@@ -298,9 +299,9 @@ double calibrate_pair_run(struct calibrate_pair *p, void (*forget)(void *ctx, ui
 		pair_meet(p);
 		forget(ctx, p->tid);
 		forget(ctx, (uint32_t)syscall(SYS_gettid));
-		pair_batch(p, false, bare + i * PAIR_BLOCKS);
-		pair_batch(p, true, probed + i * PAIR_BLOCKS);
+		bare = pair_batch(p, false);
+		longer[i] = pair_batch(p, true) - bare;
 	}
 	pair_meet(p);
-	return median(probed, PAIR_TIMES) - median(bare, PAIR_TIMES);
+	return median(longer, PAIR_BATCHES);
 }
