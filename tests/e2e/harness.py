@@ -53,19 +53,27 @@ def shared(function):
     neither holds times against what they should be nor looks at processes that are not its own. A module says SHARED = True
     where that is so for most of its tests; those for which it is not are @alone.
     """
-    function.shared = True
+    function.company = ANY
     return function
 
 
 def alone(function):
-    """A test that has the machine for itself, as those of modules without SHARED have."""
-    function.shared = False
+    """A test that has the machine for itself, as those of modules without SHARED and PAIRED have."""
+    function.company = NONE
     return function
 
 
-def is_shared(function):
-    own = getattr(function, "shared", None)
-    return getattr(sys.modules[function.__module__], "SHARED", False) if own is None else own
+ANY, ONE, NONE = "any", "one", "none"
+
+
+def company(function):
+    """
+    Beside what a test may run. ONE: another of its kind, and nothing else: it holds times against a log's, but by far not to
+    what the machine can do. A module whose tests are such says PAIRED = True.
+    """
+    module = sys.modules[function.__module__]
+    usual = ANY if getattr(module, "SHARED", False) else ONE if getattr(module, "PAIRED", False) else NONE
+    return getattr(function, "company", usual)
 
 
 # --- assertions -------------------------------------------------------------------------------------

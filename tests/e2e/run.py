@@ -7,9 +7,10 @@
 
 One line a test, and a last line "N passed, N failed".
 
-Most tests want the machine for themselves: they hold times against a program's own, or look at everything that runs. Those
+Many tests want the machine for themselves: they hold times against a program's own, or look at everything that runs. Those
 that do neither (harness.shared) are run first, LANES at a time, each lane by a process that ends what its own tests leave;
-the others follow one by one. With --quiet-after they wait until process PID has ended, that fills the machine meanwhile.
+then, LANES at a time as well, those that need no more than a machine that is not full; the others follow one by one. With
+--quiet-after all but the first wait until process PID has ended, that fills the machine meanwhile.
 
 These tests hold a tracer against real schedulers and clocks, on machines that others use too. A test that fails is
 therefore run again, alone, and has passed if it does so twice in a row; the first failure is printed all the same, and
@@ -145,7 +146,7 @@ def lane(tests, todo, done):
 NUMBER = 2  # bytes
 
 
-def run_shared(tests):
+def run_lanes(tests):
     """The numbers of the tests that passed; and whether every lane came to its end and left nothing behind."""
     todo, todo_in = os.pipe()
     done_out, done = os.pipe()
@@ -222,17 +223,22 @@ def main():
         signal.signal(number, signal.SIG_DFL)
     # The test that is running cleans up all the same.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    shared = [t for t in tests if harness.is_shared(t[1])]
-    good_ones, good = run_shared(shared) if shared else (set(), True)
-    passed, failed, again = len(good_ones), int(not good), 0
-    if arguments.quiet_after:
-        wait_until_quiet(arguments.quiet_after)
-    for name, function in [t for n, t in enumerate(shared) if n not in good_ones]:
+    passed = failed = again = 0
+    bad_ones = []
+    for company in (harness.ANY, harness.ONE):
+        some = [t for t in tests if harness.company(t[1]) == company]
+        if arguments.quiet_after and company == harness.ONE:
+            wait_until_quiet(arguments.quiet_after)
+        good_ones, good = run_lanes(some) if some else (set(), True)
+        passed += len(good_ones)
+        failed += not good
+        bad_ones += [t for n, t in enumerate(some) if n not in good_ones]
+    for name, function in bad_ones:
         good = anew(name, function, again)
         again += 1
         passed += good
         failed += not good
-    for name, function in [t for t in tests if not harness.is_shared(t[1])]:
+    for name, function in [t for t in tests if harness.company(t[1]) == harness.NONE]:
         may = again < AGAIN or tries_left(again) > 0
         good = run(name, function, "AGAIN" if may else "FAIL")
         if not good and may:

@@ -11,6 +11,8 @@ import time
 from harness import (check, check_between, check_equal, check_in, descendants, genlog, margin_ns, read_proc,
                      switch_ns, wait_for, workload)
 
+PAIRED = True
+
 US = 20  # a crossing: between the generator's clock and ours, where a switch takes 3 us
 SHARE = 0.02  # of a sum: where the CPU was taken in between
 

@@ -8,6 +8,8 @@ import os
 from harness import (check, check_between, check_equal, check_in, clean_environment, schema, shared, short,
                      validate, workload)
 
+PAIRED = True
+
 SIZE = 60
 
 

@@ -7,6 +7,8 @@ import re
 
 from harness import check, check_between, check_equal, genlog, workload
 
+PAIRED = True
+
 WORK = ["--work", "random:100us:3000us:1", "--work-by", "sleep"]
 ROUNDS = 60
 

@@ -12,6 +12,8 @@ import genlog
 from harness import (SBT, Failure, Skip, Trace, check, check_between, check_equal, check_in, check_last,
                      check_waits, clean_environment, descendants, shared, wait_for, workload)
 
+PAIRED = True
+
 MPIRUN = {"openmpi": ["mpirun.openmpi", "--oversubscribe"], "mpich": ["mpirun.mpich"]}
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 

@@ -11,6 +11,8 @@ import subprocess
 from harness import (Skip, check, check_between, check_equal, check_last, check_waits,
                      clean_environment, genlog, wait_for, workload)
 
+PAIRED = True
+
 RUNTIMES = ("gen_gomp", "gen_libomp")
 WORK = ("--threads", "3", "--rounds", "300", "--work", "random:20us:300us:7", "--work-by", "sleep")
 BARRIER_ERROR_NS = 10_000

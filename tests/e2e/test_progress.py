@@ -12,6 +12,8 @@ import time
 
 from harness import (SBT, check, check_equal, check_in, check_not_in, clean_environment, wait_for, workload)
 
+PAIRED = True
+
 ERASE = "\r\x1b[K"
 
 

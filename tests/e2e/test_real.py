@@ -11,6 +11,8 @@ import subprocess
 
 from harness import SBT, Skip, Trace, check, check_equal, clean_environment, wait_for, workload
 
+PAIRED = True
+
 # As MPI's standard has them, of those that LAMMPS and HPCC call.
 MPI = ("MPI_Barrier", "MPI_Allreduce", "MPI_Allgather", "MPI_Allgatherv", "MPI_Alltoall", "MPI_Alltoallv",
        "MPI_Reduce_scatter", "MPI_Comm_split", "MPI_Comm_dup", "MPI_Comm_create", "MPI_Cart_create")

@@ -12,6 +12,8 @@ import subprocess
 from harness import (NOBODY, SBT, Skip, Trace, check, check_equal, check_in, descendants,
                      read_proc, wait_for, workload)
 
+PAIRED = True
+
 # include/uapi/linux/capability.h
 BITS = {"dac_override": 1, "dac_read_search": 2, "kill": 5, "setgid": 6, "setuid": 7, "ipc_lock": 14, "sys_ptrace": 19, "sys_admin": 21,
         "perfmon": 38, "bpf": 39, "checkpoint_restore": 40}

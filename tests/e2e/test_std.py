@@ -11,6 +11,8 @@ from harness import (Skip, check, check_between, check_equal, check_in, check_la
                      genlog, shared, workload)
 from test_list import places
 
+PAIRED = True
+
 GEN = ["--threads", "4", "--rounds", "100", "--work", "random:10us:2ms:7", "--work-by", "sleep"]
 BUILDS = [name for name in ("gen_std-O0", "gen_std-O1", "gen_std", "gen_std-O3", "gen_std-clang")
           if os.path.exists(workload(name))]
