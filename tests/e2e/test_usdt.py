@@ -73,7 +73,6 @@ def test_attached(t):
     check_equal("threads", [m["index"] for m in done["threads"]], [0, 1, 2, 3])
 
 
-@shared
 def test_block_of_loop_barriers(t):
     """Figure 5.15; and what is in a loop is not told of each time."""
     text = t.text([workload("sbtloop")])
@@ -103,8 +102,9 @@ def test_program_of_the_thesis(t):
     check_in("options", "counter 1: page-faults", text)
     check(re.search(rf'SBT: pmm\.c:{first} "End initialization"\n    \(barrier: .*, phase 1: .*, '
                     r"from start: ", text), text[:1500])
+    # main() may end the process before the other one has left.
     watch = re.search(rf'SBT barrier watch in pmm\.c:{second} "End multiplication"\n'
-                      r".*\n    Barrier time: .*\n    Phase \(2\) time: .*\n    Total time: .*\n"
+                      r".*\n(?:    Note: a member never returned .*\n)?    Barrier time: .*\n    Phase \(2\) time: .*\n    Total time: .*\n"
                       r"    Order of arrival:\n.*\n +([01]) .*\n +([01]) ", text)
     check(watch, text[:2500])
     check_equal("threads", sorted(watch.groups()), ["0", "1"])
