@@ -228,6 +228,9 @@ static void test_counters(void **state)
 	assert_int_equal(c[0].value, 15);
 	assert_true(c[1].value == REPORT_UNKNOWN);
 	assert_true(c[1].inside == REPORT_UNKNOWN);
+	assert_int_equal(c[1].least, 25);
+	assert_int_equal(c[1].inside_least, 2);
+	assert_int_equal(c[0].least, 0);
 	assert_int_equal(c[2].value, 35);
 	memset(&a, 0, sizeof(a));
 	c = counters_of(arena, &env, &a, &err);

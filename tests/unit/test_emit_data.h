@@ -64,9 +64,9 @@ static inline struct report_parts data_parts(uint64_t work)
 /* Of a phase of @work ns, at 3 GHz; the last is multiplexed. */
 static inline void data_counters(struct report_counter c[DATA_COUNTERS], uint64_t work)
 {
-	c[0] = (struct report_counter){ "cycles", work * 3, 35290, false };
-	c[1] = (struct report_counter){ "instructions", work * 4, 25730, false };
-	c[2] = (struct report_counter){ "PAPI_L2_TCM", work / 127, 12, true };
+	c[0] = (struct report_counter){ "cycles", work * 3, 35290, false, 0, 0 };
+	c[1] = (struct report_counter){ "instructions", work * 4, 25730, false, 0, 0 };
+	c[2] = (struct report_counter){ "PAPI_L2_TCM", work / 127, 12, true, 0, 0 };
 }
 
 static inline void data_threads(struct report_thread *threads, uint64_t total_ns, uint64_t episodes)

@@ -196,6 +196,7 @@ static void test_accounts(void **state)
 	data_report(&r);
 	r.barriers[0].threads[0].parts = data_unknown();
 	r.barriers[0].threads[1].counters[1].value = REPORT_UNKNOWN;
+	r.barriers[0].threads[1].counters[1].least = 5000;
 	r.barriers[0].threads[2].counters[1].name = "cycles";
 	r.processes[0].omp_scheduling = 0.75;
 	out = data_all(&json_options, &r, &len);
@@ -225,6 +226,9 @@ static void test_accounts(void **state)
 	assert_int_equal(integer(json_object_get(t, "counters"), "cycles"), 12240000000);
 	t = json_object_get(json_array_get(json_object_get(o, "threads"), 1), "counters");
 	is_null(t, "instructions");
+	t = json_object_get(json_array_get(json_object_get(o, "threads"), 1), "counters_least");
+	assert_int_equal(integer(t, "instructions"), 5000);
+	assert_int_equal(json_object_size(t), 1);
 	/* Asked for twice: a key once. */
 	t = json_object_get(json_array_get(json_object_get(o, "threads"), 2), "counters");
 	assert_int_equal(json_object_size(t), 2);

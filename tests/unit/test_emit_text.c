@@ -213,7 +213,7 @@ static void test_outliers(void **state)
 		threads[i].wait_ns = 400000000 - 1000 * (i % 100);
 		threads[i].last = i >= 20 && i < 40;
 		threads[i].ncounters = 1;
-		counters[i] = (struct report_counter){ "page-faults", 100 + i % 4, 0, false };
+		counters[i] = (struct report_counter){ "page-faults", 100 + i % 4, 0, false, 0, 0 };
 		threads[i].counters = &counters[i];
 	}
 	/* The second of two late ones: it comes last no more often than anybody. */
@@ -372,8 +372,9 @@ static void make_reasons(struct report *r)
 		b->threads[i].counters = c = calloc(MODEL_COUNTERS_MAX, sizeof(*c));
 		b->threads[i].ncounters = MODEL_COUNTERS_MAX;
 		for (k = 0; k < MODEL_COUNTERS_MAX; k++)
-			c[k] = (struct report_counter){ names[k], work * 2 / (k * 100 + 1), 0,
-							k == 4 };
+			c[k] = (struct report_counter){ names[k], work * 2 / (k * 100 + 1),
+							0,	  k == 4,
+							0,	  0 };
 	}
 	b->threads[3].parts = data_unknown();
 	b->threads[3].counters[2].value = REPORT_UNKNOWN;
@@ -383,8 +384,9 @@ static void make_reasons(struct report *r)
 	b->ncounters = MODEL_COUNTERS_MAX;
 	for (k = 0; k < MODEL_COUNTERS_MAX; k++)
 		b->counters[k] =
-			(struct report_counter){ names[k], 9876543210 / (k + 1), 0, k == 4 };
+			(struct report_counter){ names[k], 9876543210 / (k + 1), 0, k == 4, 0, 0 };
 	b->counters[2].value = REPORT_UNKNOWN;
+	b->counters[2].least = 3123456;
 	b->cause.nframes = 0;
 	b->cause.frames = NULL;
 	b->cause.nparts = 2;

@@ -64,6 +64,8 @@ struct report_counter *counters_of(struct arena *a, const struct report_env *env
 		c[i].value = known ? s->counters[i] : REPORT_UNKNOWN;
 		c[i].inside = known ? s->inside_counters[i] : REPORT_UNKNOWN;
 		c[i].scaled = s->scaled & 1u << i;
+		c[i].least = known ? 0 : s->counters[i];
+		c[i].inside_least = known ? 0 : s->inside_counters[i];
 	}
 	return c;
 }

@@ -377,30 +377,52 @@ static void fill_parts(struct report_parts *parts, const struct model_member *m)
 	parts->faults = d->faults;
 }
 
-/* @sum adds up all members; what one does not know, all do not. */
+static struct report_counter counted(const struct model_detail *d, uint32_t i, const char *name)
+{
+	bool some = d && d->oncpu_ns != MODEL_UNKNOWN && i < d->ncounters;
+	bool known = some && !(d->unknown >> i & 1);
+	uint64_t value = some ? d->counters[i] : 0, inside = some ? d->inside_counters[i] : 0;
+
+	return (struct report_counter){
+		.name = name,
+		.value = known ? value : REPORT_UNKNOWN,
+		.inside = known ? inside : REPORT_UNKNOWN,
+		.scaled = d && (d->scaled >> i & 1),
+		.least = known ? 0 : value,
+		.inside_least = known ? 0 : inside,
+	};
+}
+
+/* What one does not know, all do not. */
+static void add_counter(struct report_counter *sum, const struct report_counter *c)
+{
+	bool known = sum->value != REPORT_UNKNOWN;
+
+	sum->name = c->name;
+	sum->scaled |= c->scaled;
+	if (known && c->value != REPORT_UNKNOWN) {
+		sum->value += c->value;
+		sum->inside += c->inside;
+		return;
+	}
+	if (known) {
+		sum->least = sum->value;
+		sum->inside_least = sum->inside;
+		sum->value = sum->inside = REPORT_UNKNOWN;
+	}
+	sum->least += c->value == REPORT_UNKNOWN ? c->least : c->value;
+	sum->inside_least += c->inside == REPORT_UNKNOWN ? c->inside_least : c->inside;
+}
+
+/* @sum adds up all members. */
 static void fill_counters(const struct report_env *env, const struct model_detail *d,
 			  struct report_counter *out, struct report_counter *sum)
 {
 	uint32_t i;
 
 	for (i = 0; i < env->ncounters; i++) {
-		bool known = d && d->oncpu_ns != MODEL_UNKNOWN && i < d->ncounters &&
-			     !(d->unknown >> i & 1);
-
-		out[i] = (struct report_counter){
-			.name = env->counters[i],
-			.value = known ? d->counters[i] : REPORT_UNKNOWN,
-			.inside = known ? d->inside_counters[i] : REPORT_UNKNOWN,
-			.scaled = d && (d->scaled >> i & 1),
-		};
-		sum[i].name = out[i].name;
-		sum[i].scaled |= out[i].scaled;
-		if (!known || sum[i].value == REPORT_UNKNOWN) {
-			sum[i].value = sum[i].inside = REPORT_UNKNOWN;
-			continue;
-		}
-		sum[i].value += out[i].value;
-		sum[i].inside += out[i].inside;
+		out[i] = counted(d, i, env->counters[i]);
+		add_counter(&sum[i], &out[i]);
 	}
 }
 

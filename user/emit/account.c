@@ -16,7 +16,7 @@ struct counted {
 	uint32_t n;
 	char *names[COUNTERS];
 	uint32_t cycles, instructions; /* of IPC; n: there are none */
-	bool scaled, unknown; /* some value is */
+	bool scaled, unknown, least; /* some value is; is not known as a whole */
 	bool inside; /* there is a row for it */
 };
 
@@ -112,23 +112,28 @@ static void counted_columns(const struct counted *c, struct table *table)
 		table_column(table, "IPC", EMIT_NUMBER);
 }
 
-static void counted_cell(struct counted *c, struct table *table, uint64_t value, bool scaled)
+static uint64_t counted_value(const struct report_counter *counter, bool inside)
 {
+	return inside ? counter->inside : counter->value;
+}
+
+static void counted_cell(struct counted *c, struct table *table,
+			 const struct report_counter *counter, bool inside)
+{
+	uint64_t value = counter ? counted_value(counter, inside) : REPORT_UNKNOWN;
+	uint64_t least = !counter ? 0 : inside ? counter->inside_least : counter->least;
 	char s[TEXTOUT_CELL], number[TEXTOUT_CELL];
 
-	if (value == REPORT_UNKNOWN) {
+	if (value == REPORT_UNKNOWN && !least) {
 		c->unknown = true;
 		table_text(table, "?");
 		return;
 	}
-	c->scaled |= scaled;
-	snprintf(s, sizeof(s), "%s%.40s", scaled ? "~" : "", textout_count(number, value));
+	c->least |= least > 0;
+	c->scaled |= counter->scaled;
+	snprintf(s, sizeof(s), "%s%s%.40s", least ? ">" : "", counter->scaled ? "~" : "",
+		 textout_count(number, least ? least : value));
 	table_text(table, s);
-}
-
-static uint64_t counted_value(const struct report_counter *counter, bool inside)
-{
-	return inside ? counter->inside : counter->value;
 }
 
 /* The cells of one thread, or of all. */
@@ -140,8 +145,7 @@ static void counted_row(struct counted *c, struct table *table, uint32_t n,
 	uint32_t i;
 
 	for (i = 0; i < c->n; i++)
-		counted_cell(c, table, i < n ? counted_value(&counters[i], inside) : REPORT_UNKNOWN,
-			     i < n && counters[i].scaled);
+		counted_cell(c, table, i < n ? &counters[i] : NULL, inside);
 	if (c->cycles >= c->n)
 		return;
 	if (c->cycles < n && c->instructions < n) {
@@ -173,6 +177,9 @@ static void counted_notes(const struct counted *c, struct textout *t, unsigned i
 		textout_wrap(t, TEXTOUT_DIM, lead, indent,
 			     "~ multiplexed: there were more counters than the CPU can count at "
 			     "once, so this is scaled up from a part of the time.");
+	if (c->least)
+		textout_wrap(t, TEXTOUT_DIM, lead, indent,
+			     "> could not be counted for part of the time: it is more than that.");
 	if (c->unknown)
 		textout_wrap(t, TEXTOUT_DIM, lead, indent,
 			     "? could not be counted for part of the time.");

@@ -90,6 +90,7 @@ struct emit_field {
 #define FIELDS_ANY  0x10 /* an object: unknown if all of its fields are */
 #define FIELDS_HERE 0x20 /* a map: of structs inside the struct */
 #define FIELDS_MORE 0x40 /* a map over the same structs as one before it, whose CSV rows have it */
+#define FIELDS_HAS  0x80 /* JSON: a map without those whose value is unknown */
 
 /* emit_field.views, and which of them a table is */
 #define FIELDS_MAIN	0x01

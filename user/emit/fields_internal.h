@@ -75,7 +75,10 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 	  .value = 2, .flags = FIELDS_MORE, .help = "the same inside barriers" }, \
 	{ "counters_scaled", EMIT_MAP, LIST(s, counters, ncounters), .sub = &fields_rec_value, \
 	  .value = 3, .flags = FIELDS_MORE, \
-	  .help = "which of them were multiplexed, and are estimates" }
+	  .help = "which of them were multiplexed, and are estimates" }, \
+	{ "counters_least", EMIT_MAP, LIST(s, counters, ncounters), .sub = &fields_rec_value, \
+	  .value = 4, .flags = FIELDS_MORE | FIELDS_HAS, \
+	  .help = "of those that are null: what was counted in the time for which it is known" }
 
 /* clang-format on */
 #endif /* EMIT_FIELDS_INTERNAL_H */

@@ -28,6 +28,8 @@ static const struct emit_field value_fields[] = {
 	{ "value", EMIT_U64, V(value), .help = "counted outside barriers" },
 	{ "inside", EMIT_U64, V(inside), .help = "counted inside barriers" },
 	{ "scaled", EMIT_BOOL, V(scaled), .help = "multiplexed: the values are estimates" },
+	{ "least", EMIT_U64, V(least), .flags = FIELDS_ZERO,
+	  .help = "where value is null: it is this at least" },
 	END
 };
 const struct emit_record fields_rec_value = {

@@ -132,7 +132,9 @@ static void jsonl_map(struct buf *buf, const struct emit_field *map, const struc
 	buf_char(buf, '{');
 	for (i = 0; i < v->n; i++, at += map->sub->size) {
 		key = fields_key(map, at, context);
-		if (!key || jsonl_twice(map, v, at, key, context))
+		if (!key || jsonl_twice(map, v, at, key, context) ||
+		    (map->flags & FIELDS_HAS &&
+		     fields_get(fields_map_value(map), at, context).kind == FIELDS_NULL))
 			continue;
 		buf_str(buf, comma);
 		jsonl_string(buf, key);
