@@ -53,6 +53,8 @@ struct limit {
 	struct model_shed *removed; /* of what the probes for all have gone, and because of whom */
 	uint32_t nremoved;
 	uint64_t met[SBT_UNITS]; /* with whom threads met that came by this one */
+	uint8_t *stands; /* of each barrier: under which unit it is counted; SBT_UNITS: none yet */
+	uint32_t nstands;
 	int error;
 };
 
@@ -83,6 +85,7 @@ void limit_free(struct limit *l)
 	free(l->procs);
 	free(l->leaving);
 	free(l->removed);
+	free(l->stands);
 	free(l);
 }
 
@@ -150,21 +153,48 @@ static uint32_t group_of(const struct limit *l, uint32_t proc)
 	return proc;
 }
 
-/* @units: by which threads came there. Where they came by several, these go together: the first of them stands for all. */
-static void note_crossings(struct limit *l, uint32_t proc, uint64_t units, uint64_t n)
+/*
+ * Where threads came by several units these go together, and one of them stands for all: the same at every look, for what was
+ * crossed since the last is a difference.
+ */
+static int grow_stands(struct limit *l)
+{
+	uint32_t n = model_nbarriers(l->env.model);
+	uint8_t *more;
+
+	if (n <= l->nstands)
+		return 0;
+	more = realloc(l->stands, n);
+	if (!more)
+		return -ENOMEM;
+	memset(more + l->nstands, SBT_UNITS, n - l->nstands);
+	l->stands = more;
+	l->nstands = n;
+	return 0;
+}
+
+static void note_units(struct limit *l, uint32_t barrier, uint64_t units)
 {
 	uint64_t left;
 
-	if (!units)
-		return;
 	for (left = units; left; left &= left - 1)
 		l->met[__builtin_ctzll(left)] |= units;
+	if (units && l->stands[barrier] == SBT_UNITS)
+		l->stands[barrier] = (uint8_t)__builtin_ctzll(units);
+}
+
+static void note_crossings(struct limit *l, uint32_t proc, uint32_t barrier, uint64_t n)
+{
+	uint64_t units = model_barrier(l->env.model, barrier)->units;
+
+	if (!units)
+		return;
 	l->procs[proc].units |= units;
-	l->procs[proc].now[__builtin_ctzll(units)] += n;
+	l->procs[proc].now[l->stands[barrier]] += n;
 }
 
 /* Processes meet there. */
-static void note_shared(struct limit *l, const struct model_barrier *b)
+static void note_shared(struct limit *l, uint32_t barrier, const struct model_barrier *b)
 {
 	uint32_t j, proc;
 
@@ -174,7 +204,7 @@ static void note_shared(struct limit *l, const struct model_barrier *b)
 		proc = thread == MODEL_NONE ? MODEL_NONE : model_thread(l->env.model, thread)->proc;
 		if (proc >= l->nprocs)
 			continue;
-		note_crossings(l, proc, b->units, b->threads[j].crossings);
+		note_crossings(l, proc, barrier, b->threads[j].crossings);
 		if (!(l->procs[proc].shed & b->units))
 			l->procs[group_of(l, proc)].group = group_of(l, b->proc);
 	}
@@ -190,10 +220,11 @@ static void note_barriers(struct limit *l)
 
 		if (b->proc >= l->nprocs)
 			continue;
+		note_units(l, i, b->units);
 		if (b->shared)
-			note_shared(l, b);
+			note_shared(l, i, b);
 		else
-			note_crossings(l, b->proc, b->units, b->crossings);
+			note_crossings(l, b->proc, i, b->crossings);
 	}
 }
 
@@ -573,6 +604,8 @@ static int look(struct limit *l, uint64_t until)
 	uint64_t units;
 	int err = note_procs(l);
 
+	if (!err)
+		err = grow_stands(l);
 	if (err)
 		return err;
 	present_priced(l->env.present);
