@@ -59,6 +59,9 @@ static const char *why_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t 
 		return NULL;
 	switch (w->file.mode) {
 	case SBT_MAPPING_FILE:
+		/* The kernel's name for it: no file's has a slash. */
+		if (!strcmp(w->file.name, "dev/zero"))
+			return "shared anonymous memory";
 		return *w->file.name ? w->file.name : NULL;
 	case SBT_MAPPING_HEAP:
 		return "the heap";
