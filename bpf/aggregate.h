@@ -131,8 +131,6 @@ static __noinline __u32 meeting_find(struct sbt_thread *t, __u32 count, __u32 ol
 	if (!old_layout && !bpf_probe_read_user(&in, sizeof(in), (void *)t->object) && in)
 		in %= count;
 	m->address = key.address;
-	m->tgid = key.tgid;
-	m->inc = key.inc;
 	m->count = count;
 	m->begun = in;
 	m->counts = !old_layout;

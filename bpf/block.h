@@ -590,7 +590,6 @@ __noinline int unprobed_wait(__u32 tid, __u64 now)
 	e->tgid = tgid;
 	e->tid = tid;
 	e->inc = p->inc;
-	e->address = a->block_addr;
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }

@@ -495,7 +495,6 @@ struct sbt_sums {
 	__u64 objects; /* 1; 2: several */
 	__u64 first_arrive_ns; /* of the thread at all, if it was here; 0 */
 	__u64 first_release_ns; /* likewise, if it came last then: what its phase has no beginning for yet; 0 */
-	__u64 first_last; /* its wait then, if whole */
 	__u64 depart_ns; /* the last */
 	__u64 abandoned;
 	__u64 partial; /* crossings of episodes whose members were not all seen, abandoned ones too; of others: `wait` */
@@ -542,7 +541,6 @@ struct sbt_lately {
  */
 struct sbt_meeting {
 	__u64 address;
-	__u32 tgid, inc;
 	__u32 count;
 	__u32 begun; /* so many were inside when it was first seen: they are not in its first episode */
 	__u64 arrivals;
