@@ -57,6 +57,15 @@ def shared(function):
     return function
 
 
+def paired(function):
+    """
+    A test that may run beside another of its kind, and nothing else: it holds times against a log's, but by far not to what the
+    machine can do. A module whose tests are such says PAIRED = True.
+    """
+    function.company = ONE
+    return function
+
+
 def alone(function):
     """A test that has the machine for itself, as those of modules without SHARED and PAIRED have."""
     function.company = NONE
@@ -67,10 +76,7 @@ ANY, ONE, NONE = "any", "one", "none"
 
 
 def company(function):
-    """
-    Beside what a test may run. ONE: another of its kind, and nothing else: it holds times against a log's, but by far not to
-    what the machine can do. A module whose tests are such says PAIRED = True.
-    """
+    """Beside what a test may run."""
     module = sys.modules[function.__module__]
     usual = ANY if getattr(module, "SHARED", False) else ONE if getattr(module, "PAIRED", False) else NONE
     return getattr(function, "company", usual)

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from harness import (check, check_between, check_equal, check_in, check_last, check_waits, genlog,
-                     wait_for, workload)
+                     paired, wait_for, workload)
 
 WORK = ["--work", "random:1us:300us:1", "--work-by", "sleep"]
 NOT = ["pool", "queue", "pipeline", "mutex", "rwlock", "gun", "timer", "publish", "server", "sem",
@@ -216,6 +216,7 @@ def test_futex_only_when_asked(t):
 
 # --- programs in the image of SPLASH-2 -----------------------------------------------------------------
 
+@paired
 def test_splash(t):
     for name in ("lu3", "radix", "ocean", "water"):
         counts = {}
@@ -278,11 +279,13 @@ def none_in(t, command, *options):
                                            if b["family"] in ("cond", "futex")], [])
 
 
+@paired
 def test_no_barriers(t):
     for name in NOT:
         none_in(t, [workload(f"not_{name}")])
 
 
+@paired
 def test_no_barriers_on_futexes(t):
     for name in NOT:
         none_in(t, [workload(f"not_{name}")], "--discover")

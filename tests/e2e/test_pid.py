@@ -8,8 +8,10 @@ import shutil
 import signal
 import subprocess
 
-from harness import (SBT, check, check_between, check_equal, check_in, clean_environment, genlog,
+from harness import (SBT, alone, check, check_between, check_equal, check_in, clean_environment, genlog,
                      interpreter, libraries, read_proc, stat_of, wait_for, workload)
+
+PAIRED = True
 
 SETTLED_NS = 20_000_000  # from the start of tracing: who meets whom is known by then
 PACE = ["--work", "stair:200us:100us", "--work-by", "sleep"]
@@ -120,6 +122,7 @@ def test_no_children(t):
     check_equal("scope", {p["scope"] for p in trace.session["probes"]}, {"process"})
 
 
+@alone
 def test_middle_of_an_episode(t):
     """
     Three threads wait in the barrier when tracing begins: nobody may be blamed for that. On a machine that is busy with
