@@ -69,6 +69,11 @@ char *text_printable(const char *s)
 	if (!out)
 		return NULL;
 	while (left) {
+		if (*in >= ' ' && *in <= '~') {
+			*o++ = (char)*in++;
+			left--;
+			continue;
+		}
 		n = text_utf8(in, left, &cp);
 		if (n && codepoint_printable(cp)) {
 			memcpy(o, in, n);

@@ -52,6 +52,15 @@ void buf_char(struct buf *buf, char c)
 	buf->s[buf->len] = '\0';
 }
 
+void buf_pad(struct buf *buf, size_t n)
+{
+	if (!buf_room(buf, n))
+		return;
+	memset(buf->s + buf->len, ' ', n);
+	buf->len += n;
+	buf->s[buf->len] = '\0';
+}
+
 /* Lines of JSON are mostly numbers: printf() takes longer for one than all else around it. */
 void buf_uint(struct buf *buf, uint64_t u)
 {
@@ -74,24 +83,31 @@ void buf_int(struct buf *buf, int64_t i)
 
 void buf_printf(struct buf *buf, const char *fmt, ...)
 {
+	size_t room;
 	va_list args;
 	int n;
 
+	/* Mostly it fits as it is, and is formatted once. */
+	if (!buf_room(buf, 0))
+		return;
+	room = buf->cap - buf->len;
 	va_start(args, fmt);
 	/* clang-tidy 14 loses sight of va_start() when it is given several files. */
 	// NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized)
-	n = vsnprintf(NULL, 0, fmt, args);
+	n = vsnprintf(buf->s + buf->len, room, fmt, args);
 	va_end(args);
-	if (n < 0) {
-		buf->failed = true;
-		return;
+	if (n >= 0 && (size_t)n >= room && buf_room(buf, (size_t)n)) {
+		va_start(args, fmt);
+		vsnprintf(buf->s + buf->len, (size_t)n + 1, fmt, args);
+		va_end(args);
 	}
-	if (!buf_room(buf, n))
-		return;
-	va_start(args, fmt);
-	vsnprintf(buf->s + buf->len, (size_t)n + 1, fmt, args);
-	va_end(args);
-	buf->len += n;
+	if (n < 0)
+		buf->failed = true;
+	/* Whatever was begun ends where it did before. */
+	if (buf->failed)
+		buf->s[buf->len] = '\0';
+	else
+		buf->len += (size_t)n;
 }
 
 void buf_real(struct buf *buf, double d, int digits)

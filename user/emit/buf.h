@@ -17,6 +17,8 @@ struct buf {
 void buf_add(struct buf *buf, const char *bytes, size_t len);
 void buf_str(struct buf *buf, const char *s);
 void buf_char(struct buf *buf, char c);
+/* So many blanks. */
+void buf_pad(struct buf *buf, size_t n);
 /* In decimal. */
 void buf_uint(struct buf *buf, uint64_t u);
 void buf_int(struct buf *buf, int64_t i);

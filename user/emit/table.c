@@ -382,8 +382,9 @@ static void table_shrink(struct table *table, unsigned width)
 static void table_put(struct table *table, unsigned c, const char *s, struct buf *line)
 {
 	enum emit_look look = table->columns[c].look;
-	char *fit;
 	unsigned pad;
+	char *fit;
+	bool left;
 
 	if (table->columns[c].gone || table->columns[c].hidden)
 		return;
@@ -393,10 +394,10 @@ static void table_put(struct table *table, unsigned c, const char *s, struct buf
 		return;
 	}
 	pad = table->columns[c].width - textout_columns(fit);
-	if (look == EMIT_NAME || look == EMIT_ID || look == EMIT_BAR)
-		buf_printf(line, "%s%*s", fit, (int)(pad + GAP), "");
-	else
-		buf_printf(line, "%*s%s%*s", (int)pad, "", fit, GAP, "");
+	left = look == EMIT_NAME || look == EMIT_ID || look == EMIT_BAR;
+	buf_pad(line, left ? 0 : pad);
+	buf_str(line, fit);
+	buf_pad(line, GAP + (left ? pad : 0));
 	free(fit);
 }
 

@@ -35,8 +35,14 @@ static unsigned codepoint_columns(uint32_t cp)
 static size_t step(const char *s, unsigned *columns)
 {
 	uint32_t cp;
-	size_t n = text_utf8((const uint8_t *)s, strlen(s), &cp);
+	size_t n;
 
+	/* Nearly all there is. */
+	if (*s >= ' ' && *s <= '~') {
+		*columns = 1;
+		return 1;
+	}
+	n = text_utf8((const uint8_t *)s, strnlen(s, 4), &cp);
 	*columns = n ? codepoint_columns(cp) : 1;
 	return n ? n : 1;
 }
