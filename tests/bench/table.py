@@ -30,7 +30,7 @@ from common import BENCH, ENV, Holder, SBT, empty_session, last_object, libc, me
 
 TURNS = int(os.environ.get("TURNS", "9"))
 PAIRS = int(os.environ.get("PAIRS", "10"))
-STRETCH = 1  # seconds
+STRETCH = 1  # seconds, traced or not, of a program that is traced by turns
 COUNTERS = ("-e", "page-faults,context-switches,task-clock,cpu-migrations")
 TWO_COUNTERS = ("-e", "task-clock,page-faults")
 WAITS = ("uprobe:%(libc)s:pthread_barrier_wait { @t[tid] = nsecs; } "

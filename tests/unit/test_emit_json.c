@@ -325,6 +325,7 @@ static void test_strings(void **state)
 static void test_numbers(void **state)
 {
 	struct buf buf = { 0 };
+	size_t n;
 
 	(void)state;
 	buf_uint(&buf, 0);
@@ -340,6 +341,18 @@ static void test_numbers(void **state)
 	buf_int(&buf, INT64_MAX);
 	assert_string_equal(buf.s, "0 100 18446744073709551615 -9223372036854775808 -1 "
 				   "9223372036854775807");
+	/* More than there is room for, and what fits to the byte: as it would be in pieces. */
+	for (n = 0; n < 600; n++) {
+		buf_clear(&buf);
+		buf_pad(&buf, n);
+		buf_printf(&buf, "<%*s>", (int)n, "x");
+		assert_int_equal(buf.len, strlen(buf.s));
+		assert_int_equal(buf.len, 2 * n + 2 + !n);
+		assert_int_equal(strcspn(buf.s, "<"), n);
+		assert_string_equal(buf.s + buf.len - 2, "x>");
+		if (n % 7 == 0)
+			buf_free(&buf);
+	}
 	buf_free(&buf);
 }
 

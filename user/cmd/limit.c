@@ -153,10 +153,6 @@ static uint32_t group_of(const struct limit *l, uint32_t proc)
 	return proc;
 }
 
-/*
- * Where threads came by several units these go together, and one of them stands for all: the same at every look, for what was
- * crossed since the last is a difference.
- */
 static int grow_stands(struct limit *l)
 {
 	uint32_t n = model_nbarriers(l->env.model);
@@ -173,6 +169,10 @@ static int grow_stands(struct limit *l)
 	return 0;
 }
 
+/*
+ * Where threads came by several units these go together, and one of them stands for all: the same at every look, for what was
+ * crossed since the last is a difference.
+ */
 static void note_units(struct limit *l, uint32_t barrier, uint64_t units)
 {
 	uint64_t left;

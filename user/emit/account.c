@@ -179,7 +179,7 @@ static void counted_notes(const struct counted *c, struct textout *t, unsigned i
 			     "once, so this is scaled up from a part of the time.");
 	if (c->least)
 		textout_wrap(t, TEXTOUT_DIM, lead, indent,
-			     "> could not be counted for part of the time: it is more than that.");
+			     "> could not be counted for part of the time: it is that at least.");
 	if (c->unknown)
 		textout_wrap(t, TEXTOUT_DIM, lead, indent,
 			     "? could not be counted for part of the time.");
