@@ -241,6 +241,31 @@ static void test_counters(void **state)
 	arena_free(arena);
 }
 
+/* Of the members of a meeting, whoever does not know comes first, last or between: the sum is at least what was counted. */
+static void test_counter_sum(void **state)
+{
+	int first, i;
+
+	(void)state;
+	for (first = 0; first < 3; first++) {
+		struct report_counter sum = { 0 };
+
+		for (i = 0; i < 3; i++) {
+			int who = (first + i) % 3;
+			struct report_counter c = report_counter("cycles", 100u << who, 1u << who,
+								 who != 0, who == 2);
+
+			assert_true((sum.value == REPORT_UNKNOWN) == (i > (3 - first) % 3));
+			report_counter_add(&sum, &c);
+		}
+		assert_string_equal(sum.name, "cycles");
+		assert_true(sum.scaled);
+		assert_true(sum.value == REPORT_UNKNOWN && sum.inside == REPORT_UNKNOWN);
+		assert_int_equal(sum.least, 700);
+		assert_int_equal(sum.inside_least, 7);
+	}
+}
+
 static void test_parts(void **state)
 {
 	struct model_sums s = { .known_ns = 100,
@@ -269,7 +294,7 @@ int main(void)
 		cmocka_unit_test(test_talp),	     cmocka_unit_test(test_openmp_edges),
 		cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_cause_in_report),
 		cmocka_unit_test(test_unaccounted),  cmocka_unit_test(test_counters),
-		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_counter_sum),  cmocka_unit_test(test_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,6 +39,29 @@ struct report_parts parts_of(const struct model_sums *s)
 	return p;
 }
 
+struct report_counter report_counter(const char *name, uint64_t value, uint64_t inside, bool known,
+				     bool scaled)
+{
+	return (struct report_counter){
+		.name = name,
+		.value = known ? value : REPORT_UNKNOWN,
+		.inside = known ? inside : REPORT_UNKNOWN,
+		.scaled = scaled,
+		.least = known ? 0 : value,
+		.inside_least = known ? 0 : inside,
+	};
+}
+
+void report_counter_add(struct report_counter *sum, const struct report_counter *c)
+{
+	bool known = sum->value != REPORT_UNKNOWN, more = c->value != REPORT_UNKNOWN;
+	uint64_t value = (known ? sum->value : sum->least) + (more ? c->value : c->least);
+	uint64_t inside =
+		(known ? sum->inside : sum->inside_least) + (more ? c->inside : c->inside_least);
+
+	*sum = report_counter(c->name, value, inside, known && more, sum->scaled || c->scaled);
+}
+
 uint32_t parts_counters_n(const struct report_env *env)
 {
 	return env->ncounters < MODEL_COUNTERS_MAX ? env->ncounters : MODEL_COUNTERS_MAX;
@@ -49,7 +72,6 @@ struct report_counter *counters_of(struct arena *a, const struct report_env *env
 {
 	uint32_t i, n = parts_counters_n(env);
 	struct report_counter *c;
-	bool known;
 
 	if (!n)
 		return NULL;
@@ -58,14 +80,8 @@ struct report_counter *counters_of(struct arena *a, const struct report_env *env
 		*err = -ENOMEM;
 		return NULL;
 	}
-	for (i = 0; i < n; i++) {
-		known = s->counted && !(s->unknown & 1u << i);
-		c[i].name = env->counters[i];
-		c[i].value = known ? s->counters[i] : REPORT_UNKNOWN;
-		c[i].inside = known ? s->inside_counters[i] : REPORT_UNKNOWN;
-		c[i].scaled = s->scaled & 1u << i;
-		c[i].least = known ? 0 : s->counters[i];
-		c[i].inside_least = known ? 0 : s->inside_counters[i];
-	}
+	for (i = 0; i < n; i++)
+		c[i] = report_counter(env->counters[i], s->counters[i], s->inside_counters[i],
+				      s->counted && !(s->unknown & 1u << i), s->scaled & 1u << i);
 	return c;
 }

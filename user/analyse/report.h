@@ -60,7 +60,8 @@ struct report_counter {
 	uint64_t value; /* of phases; REPORT_UNKNOWN: it did not count for part of the time */
 	uint64_t inside; /* of the same, inside barriers */
 	bool scaled; /* multiplexed: an estimate */
-	uint64_t least, inside_least; /* what was counted all the same, where both are unknown; else 0 */
+	uint64_t least,
+		inside_least; /* what was counted all the same, where both are unknown; else 0 */
 };
 
 /* What made somebody late: analyse/cause.h has the kinds. */
@@ -400,6 +401,12 @@ struct report_env {
  */
 int report_build(const struct model *model, const struct report_env *env, struct report *out);
 void report_free(struct report *report);
+
+/* What was counted so far: @known, or a part of it only. */
+struct report_counter report_counter(const char *name, uint64_t value, uint64_t inside, bool known,
+				     bool scaled);
+/* Adds @c to @sum, all zero at first: what one of them does not know, the sum does not; only how much it is at least. */
+void report_counter_add(struct report_counter *sum, const struct report_counter *c);
 
 /*
  * What tracing cost, ns: @crossings at @crossing_ns each, more for those at meetings where threads slept, and their switches

@@ -380,38 +380,9 @@ static void fill_parts(struct report_parts *parts, const struct model_member *m)
 static struct report_counter counted(const struct model_detail *d, uint32_t i, const char *name)
 {
 	bool some = d && d->oncpu_ns != MODEL_UNKNOWN && i < d->ncounters;
-	bool known = some && !(d->unknown >> i & 1);
-	uint64_t value = some ? d->counters[i] : 0, inside = some ? d->inside_counters[i] : 0;
 
-	return (struct report_counter){
-		.name = name,
-		.value = known ? value : REPORT_UNKNOWN,
-		.inside = known ? inside : REPORT_UNKNOWN,
-		.scaled = d && (d->scaled >> i & 1),
-		.least = known ? 0 : value,
-		.inside_least = known ? 0 : inside,
-	};
-}
-
-/* What one does not know, all do not. */
-static void add_counter(struct report_counter *sum, const struct report_counter *c)
-{
-	bool known = sum->value != REPORT_UNKNOWN;
-
-	sum->name = c->name;
-	sum->scaled |= c->scaled;
-	if (known && c->value != REPORT_UNKNOWN) {
-		sum->value += c->value;
-		sum->inside += c->inside;
-		return;
-	}
-	if (known) {
-		sum->least = sum->value;
-		sum->inside_least = sum->inside;
-		sum->value = sum->inside = REPORT_UNKNOWN;
-	}
-	sum->least += c->value == REPORT_UNKNOWN ? c->least : c->value;
-	sum->inside_least += c->inside == REPORT_UNKNOWN ? c->inside_least : c->inside;
+	return report_counter(name, some ? d->counters[i] : 0, some ? d->inside_counters[i] : 0,
+			      some && !(d->unknown >> i & 1), d && (d->scaled >> i & 1));
 }
 
 /* @sum adds up all members. */
@@ -422,12 +393,12 @@ static void fill_counters(const struct report_env *env, const struct model_detai
 
 	for (i = 0; i < env->ncounters; i++) {
 		out[i] = counted(d, i, env->counters[i]);
-		add_counter(&sum[i], &out[i]);
+		report_counter_add(&sum[i], &out[i]);
 	}
 }
 
 /* Of the @i-th member, after the last one their sum; NULL where nothing is counted. */
-static struct report_counter *counters_of(const struct watch *w, uint32_t i)
+static struct report_counter *member_counters(const struct watch *w, uint32_t i)
 {
 	return w->env->ncounters ? w->counters + (size_t)i * w->env->ncounters : NULL;
 }
@@ -500,7 +471,7 @@ static int fill_members(struct watch *w, const struct model *model, const struct
 			return -ENOMEM;
 		w->cap_members = e->n;
 	}
-	sum = counters_of(w, e->n);
+	sum = member_counters(w, e->n);
 	if (sum)
 		memset(sum, 0, w->env->ncounters * sizeof(*sum));
 	for (i = 0; i < e->n; i++) {
@@ -530,8 +501,8 @@ static int fill_members(struct watch *w, const struct model *model, const struct
 		m->cpu = from->arrive_cpu;
 		fill_parts(&m->parts, from);
 		m->ncounters = w->env->ncounters;
-		m->counters = counters_of(w, i);
-		fill_counters(w->env, from->detail, counters_of(w, i), sum);
+		m->counters = member_counters(w, i);
+		fill_counters(w->env, from->detail, member_counters(w, i), sum);
 	}
 	return 0;
 }
@@ -578,7 +549,7 @@ void watch_episode(void *ctx, const struct model *model, const struct model_epis
 		.members = w->members,
 		.cause = cause,
 		.ncounters = w->env->ncounters,
-		.counters = counters_of(w, e->n),
+		.counters = member_counters(w, e->n),
 	};
 	if (told && (flags & WATCH_WATCHED))
 		emit_watched(w->emit, &out);
