@@ -38,7 +38,8 @@ endif
 MULTIARCH := $(shell $(CC) -print-multiarch)
 ifneq ($(SYSROOT),)
 CPPFLAGS += -isystem $(SYSROOT)/usr/include
-LDFLAGS += -L$(SYSROOT)/usr/lib/$(MULTIARCH) -Wl,-rpath-link,$(SYSROOT)/usr/lib/$(MULTIARCH):$(SYSROOT)/lib/$(MULTIARCH)
+SYSROOT_LIBS := -L$(SYSROOT)/usr/lib/$(MULTIARCH) -Wl,-rpath-link,$(SYSROOT)/usr/lib/$(MULTIARCH):$(SYSROOT)/lib/$(MULTIARCH)
+LDFLAGS += $(SYSROOT_LIBS)
 endif
 # The target's <asm/ptrace.h>, wherever its C compiler keeps it.
 BPF_ASM := $(if $(CROSS),/usr/$(MULTIARCH)/include,/usr/include/$(MULTIARCH))

@@ -182,6 +182,24 @@ def test_status_is_the_ranks_own(t):
         check(result.rc != 0, "the failure of rank 2 was not passed on")
 
 
+def test_library_where_nobody_installs_it(t):
+    """Ranks are not held: their MPI has its probes before mpirun begins, also where only the linker finds it."""
+    here = next((line.split()[2] for line in t.run(["ldd", workload("gen_mpich")]).out.splitlines()
+                 if line.split()[0].startswith("libmpich.so")), None) if shutil.which(MPIRUN["mpich"][0]) else None
+    if not here:
+        raise Skip("no mpirun.mpich")
+    folder, out = os.path.realpath(t.path()), t.path()
+    os.mkdir(folder)
+    shutil.copy(here, folder)
+    result = t.run([SBT, "--json", "-o", out, "--", *MPIRUN["mpich"], "-n", "3", workload("gen_mpich"), "--kind", "barrier",
+                    "--rounds", "30"], env=clean_environment(LD_LIBRARY_PATH=folder))
+    check_equal("exit status", result.rc, 0)
+    trace = Trace(t, out)
+    mine = [p for p in trace.session["probes"] if os.path.dirname(p["binary"]) == folder]
+    check("MPI_Barrier" in {p["symbol"] for p in mine}, f"probes there before it began: {mine}")
+    check_equal("meetings", trace.episodes(family="mpi"), 30)
+
+
 # --- communicators ----------------------------------------------------------------------------------
 
 EPISODES = {"on_dup": [(4, 3)], "on_split": [(1, 5), (2, 5)], "on_split_of_dup": [(2, 7)] * 2,

@@ -32,7 +32,9 @@ MACHINES = {"arm64": "aarch64", "amd64": "x86_64"}
 # What is linked, and what that needs in turn; what programs to trace are built with.
 SYSROOT = ("libbpf-dev", "libelf-dev", "zlib1g-dev", "libzstd-dev", "libdw-dev", "libcapstone-dev",
            "libncurses-dev", "libelf1", "zlib1g", "libdw1", "liblzma5", "libbz2-1.0", "musl-dev")
-SYSROOT_NEWEST = ("libomp-dev",)  # only names the version of the day
+# What only names the version of the day; and which of the packages that it leads to are wanted.
+SYSROOT_NEWEST = {"libomp-dev": "libomp", "libboost-thread-dev": r"libboost-thread", "libtbb-dev": r"libtbb\d",
+                  "libmpich-dev": r"mpich|lib(mpich|ucx|hwloc|numa|udev|slurm)"}
 
 
 class Failure(Exception):
@@ -189,11 +191,11 @@ def relink(root):
 
 def sysroot(arch):
     # What was unpacked for a shorter list is of no use.
-    name = f"sysroot-{zlib.crc32(' '.join(SYSROOT + SYSROOT_NEWEST).encode()):08x}"
+    name = f"sysroot-{zlib.crc32(repr((SYSROOT, SYSROOT_NEWEST)).encode()):08x}"
     archive = Archive(arch)
-    return archive.unpacked(name, lambda: [*SYSROOT, *(package for meta in SYSROOT_NEWEST
-                                                      for package in archive.named(meta, "libomp"))],
-                            r"^\./(usr/include|(usr/)?lib)/(?!.*\.bc$)")
+    return archive.unpacked(name, lambda: [*SYSROOT, *(package for meta, pattern in SYSROOT_NEWEST.items()
+                                                      for package in (meta, *archive.named(meta, pattern)))],
+                            r"^\./(usr/include|(usr/)?lib)/(?!.*\.bc$)|^\./usr/bin/(mpiexec\.hydra|hydra_pmi_proxy)$")
 
 
 def rustc(arch):

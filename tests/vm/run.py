@@ -69,7 +69,8 @@ NO_SESSION = ("uprobe.session",)
 NO_MULTI = ("uprobe.session", "uprobe.multi")
 # Those that take longest first.
 MACHINES = [
-    Machine("6.1-arm64", "arm64", None, ["perf"], NO_MULTI, (families, commands), cpus=4, nodes=2, counting=True),
+    Machine("6.1-arm64", "arm64", None, ["perf"], NO_MULTI, (families, commands), cpus=4, nodes=2, counting=True,
+            also=("tbb", "mpi")),
     Machine("6.12", "amd64", "trixie", ["multi", "perf"], NO_SESSION, (doctor, families, commands), cpus=4, release="6.12",
             also=("bare", "limit", "top", "tbb", "mpi")),
     Machine("newest", "amd64", "sid", ["session", "multi", "perf"], (), (doctor, families, commands), cpus=2,

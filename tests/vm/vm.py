@@ -158,10 +158,15 @@ def modules_of(kernel, wanted):
     return order
 
 
+def root_of(arch):
+    """Below which packages of that architecture are here."""
+    return debian.sysroot(arch) if arch != "amd64" else "/"
+
+
 def library_of(arch, name):
     """Where it is here, and where it will be there."""
-    machine, root = MACHINES[arch], debian.sysroot(arch) if arch != "amd64" else "/"
-    folders = machine["libraries"] + [os.path.join(root, part, machine["triplet"]) for part in ("lib", "usr/lib")]
+    machine = MACHINES[arch]
+    folders = machine["libraries"] + [os.path.join(root_of(arch), part, machine["triplet"]) for part in ("lib", "usr/lib")]
     for folder in folders:
         path = os.path.join(folder, name)
         if os.path.exists(path):

@@ -14,9 +14,12 @@ GO ?= go
 OBJCOPY ?= objcopy
 STRIP ?= strip
 
-# What the other machine's packages would have installed below /.
+# What the other machine's packages would have installed below /. Boost's headers are the same everywhere.
 ifneq ($(SYSROOT),)
+W_THERE := -isystem $(SYSROOT)/usr/include $(SYSROOT_LIBS) -idirafter /usr/include
 W_CLANG_THERE := --target=$(CROSS:-=) $(addprefix -L,$(wildcard $(SYSROOT)/usr/lib/llvm-*/lib))
+W_MPICH_THERE := $(wildcard $(SYSROOT)/usr/include/$(MULTIARCH)/mpich)
+W_GO_THERE := GOARCH=$(BPF_ARCH) CC=$(CC)
 W_MUSL_SPECS := $(W)/musl.specs
 MUSL_GCC := $(CC) -specs=$(W_MUSL_SPECS)
 
@@ -61,12 +64,12 @@ W_FAMILY := gen_cond gen_futex gen_sem gen_forkjoin gen_forkjoin-cxx gen_forkjoi
 	gen_std-O0 gen_std-O1 gen_std-O3 std_ways std_ways-O0 std_ways-Os
 W_OMP_CLANG := $(if $(call W_HEADER,omp.h,$(CLANG) -fopenmp -xc),gen_libomp gen_libomp-stripped omp_losses-libomp omp_tail-libomp hung_omp-libomp)
 W_STD_CLANG := $(if $(call W_HEADER,barrier,$(CLANG)++ -std=gnu++20 -xc++),gen_std-clang std_ways-clang)
-W_BOOST := $(if $(call W_HEADER,boost/thread/barrier.hpp,$(CXX) -xc++),gen_boost)
-W_TBB := $(if $(call W_HEADER,tbb/parallel_for.h,$(CXX) -xc++),tbb_rounds)
+W_BOOST := $(if $(call W_HEADER,boost/thread/barrier.hpp,$(CXX) $(W_THERE) -xc++),gen_boost)
+W_TBB := $(if $(call W_HEADER,tbb/parallel_for.h,$(CXX) $(W_THERE) -xc++),tbb_rounds)
 W_LTTNG := $(if $(call W_HEADER,lttng/tracef.h,$(CC) -xc),bench_phases-lttng)
 W_RUST := $(if $(call W_HAVE,rustc),gen_rust)
 W_OPENMPI := $(if $(call W_HAVE,mpicc.openmpi),gen_openmpi mpi_comms_openmpi hung_openmpi)
-W_MPICH := $(if $(call W_HAVE,mpicc.mpich),gen_mpich mpi_comms_mpich hung_mpich)
+W_MPICH := $(if $(or $(W_MPICH_THERE),$(if $(SYSROOT),,$(call W_HAVE,mpicc.mpich))),gen_mpich mpi_comms_mpich hung_mpich)
 W_MPIF := $(if $(call W_HAVE,gfortran),$(if $(W_OPENMPI),gen_openmpif mpi_split_openmpi) $(if $(W_MPICH),gen_mpichf mpi_split_mpich))
 W_FAMILIES := $(W_FAMILY) $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
 
@@ -212,7 +215,7 @@ $(W)/sbtloop-musl: $(W_SRC)/sbtloop.c $(W_COMMON) $(W_SBT_H)
 $(W)/gobar: $(wildcard $(W_SRC)/gobar/*) $(W_SRC)/workloads.mk
 	@mkdir -p $(@D)
 	cd $(W_SRC)/gobar && CGO_ENABLED=1 GOFLAGS='-mod=mod -buildvcs=false' GOPROXY=off \
-		GOCACHE=$(abspath $(B))/gocache GOPATH=$(abspath $(B))/gopath $(GO) build -o $(abspath $@) .
+		GOCACHE=$(abspath $(B))/gocache GOPATH=$(abspath $(B))/gopath $(W_GO_THERE) $(GO) build -o $(abspath $@) .
 
 # --- the generator, as it may be met in the wild ---------------------------------------------------
 $(W)/gen: $(GEN_SRC) $(W_COMMON)
@@ -278,7 +281,7 @@ $(W)/gen_forkjoin-cxx: $(W_SRC)/gen_forkjoin.c $(W)/gen_core.o
 	$(CXX) -std=gnu++20 $(W_FLAGS) -Wno-missing-field-initializers -o $@ -x c++ $< -x none $(W)/gen_core.o
 
 $(W)/gen_user $(W)/gen_std $(W)/tbb_rounds: $(W)/%: $(W_SRC)/%.cc $(W)/gen_core.o
-	$(CXX) -std=gnu++20 $(W_FLAGS) -o $@ $^ $(if $(findstring tbb,$@),-ltbb)
+	$(CXX) -std=gnu++20 $(W_FLAGS) -o $@ $^ $(if $(findstring tbb,$@),$(W_THERE) -ltbb)
 
 $(W)/gen_std-O0 $(W)/gen_std-O1 $(W)/gen_std-O3: $(W)/gen_std-%: $(W_SRC)/gen_std.cc $(W)/gen_core.o
 	$(CXX) -std=gnu++20 $(W_FLAGS) -$* -o $@ $^
@@ -293,7 +296,7 @@ $(W)/gen_std-clang: $(W_SRC)/gen_std.cc $(W)/gen_core.o
 	$(CLANG)++ $(W_CLANG_THERE) -std=gnu++20 $(W_FLAGS) -o $@ $^
 
 $(W)/gen_boost: $(W_SRC)/gen_boost.cc $(W)/gen_core.o
-	$(CXX) -std=gnu++20 $(W_FLAGS) -o $@ $^ -lboost_thread
+	$(CXX) -std=gnu++20 $(W_FLAGS) -o $@ $^ $(W_THERE) -lboost_thread
 
 $(W)/gen_gomp: $(W_SRC)/gen_omp.c $(W)/gen_core.o
 	$(W_CC) -fopenmp -DOMP_NAME='"gen_gomp"' -o $@ $^
@@ -325,8 +328,9 @@ $(W)/gen_rust: $(W_SRC)/gen_rust.c $(W)/gen_core.o $(W)/libgen_rust.a
 	$(W_CC) -Wl,--gc-sections -o $@ $^ -ldl -lm
 
 # Both implementations by their own names, whichever of them is the alternative in use.
+W_MPICC = $(if $(SYSROOT),$(CC) -I$(W_MPICH_THERE) $(W_THERE),mpicc.$*)
 $(W)/gen_openmpi $(W)/gen_mpich: $(W)/gen_%: $(W_SRC)/gen_mpi.c $(W)/gen_core.o
-	mpicc.$* -std=gnu11 $(W_FLAGS) -DMPI_NAME='"$(@F)"' -o $@ $^
+	$(W_MPICC) -std=gnu11 $(W_FLAGS) -DMPI_NAME='"$(@F)"' -o $@ $^ $(if $(SYSROOT),-lmpich)
 
 $(W)/mpi_comms_openmpi $(W)/mpi_comms_mpich: $(W)/mpi_comms_%: $(W_SRC)/mpi_comms.c $(W_SRC)/workloads.mk
 	mpicc.$* -std=gnu11 $(W_FLAGS) -o $@ $<

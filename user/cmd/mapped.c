@@ -12,25 +12,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void map_file(struct mapped *mapped, const char *path, bool library)
+#include "sites/needed.h"
+
+static bool map_file(struct mapped *mapped, const char *path, bool library)
 {
+	void *p = MAP_FAILED;
 	struct stat st;
-	void *p;
 	int fd;
 
 	if (mapped->n == MAPPED_MAX)
-		return;
+		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
-		return;
+		return false;
 	/* What is no program to its mode may be a library. */
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (library || (st.st_mode & 0111))) {
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (library || (st.st_mode & 0111)))
 		p = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC, MAP_PRIVATE,
 			 fd, 0);
-		if (p != MAP_FAILED)
-			mapped->at[mapped->n++] = p;
-	}
 	close(fd);
+	if (p == MAP_FAILED)
+		return false;
+	mapped->at[mapped->n++] = p;
+	return true;
 }
 
 /* C libraries that programs started later may use, though nobody runs one now. */
@@ -88,34 +91,49 @@ void mapped_mpi(struct mapped *mapped)
 	}
 }
 
-static void map_named(struct mapped *mapped, const char *word)
+static void map_if_mpi(void *ctx, const char *name, struct module *m)
+{
+	(void)name;
+	if (m && m->mpi)
+		map_file(ctx, m->path, true);
+}
+
+/* Of a rank's program also the MPI that it needs, wherever that is. */
+static void map_program(struct mapped *mapped, struct modules *modules, const char *path)
+{
+	if (map_file(mapped, path, false) && mapped->mpi)
+		needed_each(modules, path, map_if_mpi, mapped);
+}
+
+static void map_named(struct mapped *mapped, struct modules *modules, const char *word)
 {
 	const char *path = getenv("PATH"), *end;
 	char file[PATH_MAX];
 
-	if (launches_ranks(word))
-		mapped_mpi(mapped);
 	if (strchr(word, '/')) {
-		map_file(mapped, word, false);
+		map_program(mapped, modules, word);
 		return;
 	}
 	for (; path; path = *end ? end + 1 : NULL) {
 		end = strchrnul(path, ':');
 		if ((size_t)snprintf(file, sizeof(file), "%.*s/%s", (int)(end - path), path, word) <
 		    sizeof(file))
-			map_file(mapped, file, false);
+			map_program(mapped, modules, file);
 	}
 }
 
 /* Each word, and each word within one: a shell's script is one argument. */
-void mapped_words(struct mapped *mapped, char *const command[])
+void mapped_words(struct mapped *mapped, struct modules *modules, char *const command[])
 {
 	for (; command && *command; command++) {
 		char *copy = strdup(*command), *save = NULL, *word;
 
 		for (word = copy ? strtok_r(copy, " \t\n;&|()<>'\"`$", &save) : NULL; word;
-		     word = strtok_r(NULL, " \t\n;&|()<>'\"`$", &save))
-			map_named(mapped, word);
+		     word = strtok_r(NULL, " \t\n;&|()<>'\"`$", &save)) {
+			map_named(mapped, modules, word);
+			if (launches_ranks(word))
+				mapped_mpi(mapped);
+		}
 		free(copy);
 	}
 }

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct modules;
+
 #define MAPPED_MAX 64
 
 struct mapped {
@@ -18,8 +20,11 @@ struct mapped {
 /* C libraries that programs started later may use, though nobody runs one now. */
 void mapped_common(struct mapped *mapped);
 void mapped_mpi(struct mapped *mapped);
-/* Programs named by each word of a command, and by each word within one: a shell's script is one argument. */
-void mapped_words(struct mapped *mapped, char *const command[]);
+/*
+ * Programs named by each word of a command, and by each word within one: a shell's script is one argument. Behind a word that
+ * launches ranks also the MPI that they need.
+ */
+void mapped_words(struct mapped *mapped, struct modules *modules, char *const command[]);
 void mapped_free(struct mapped *mapped);
 
 #endif /* CMD_MAPPED_H */

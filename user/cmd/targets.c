@@ -333,7 +333,7 @@ int targets_add_own(struct targets *t, char *const command[])
 	if (t->options.by_process)
 		return 0;
 	mapped_common(&mapped);
-	mapped_words(&mapped, command);
+	mapped_words(&mapped, t->modules, command);
 	if (command && (getenv("OMPI_COMM_WORLD_RANK") || getenv("PMI_RANK")))
 		mapped_mpi(&mapped);
 	err = examine_own(t, command != NULL);
@@ -353,7 +353,7 @@ int targets_add_words(struct targets *t, int pid)
 	if (n < 0)
 		return n;
 	/* What it runs already has been examined. */
-	mapped_words(&mapped, n ? words + 1 : words);
+	mapped_words(&mapped, t->modules, n ? words + 1 : words);
 	if (mapped.n)
 		err = examine_own(t, true);
 	mapped_free(&mapped);
