@@ -546,6 +546,9 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 	a->reason = reason_of_call(call);
 	if (a->reason == SBT_BLOCKED_LOCK && is_futex(nr))
 		a->block_addr = call->arg[0];
+	else if (a->reason == SBT_BLOCKED_LOCK)
+		a->waited = nr == __NR_semop || nr == __NR_semtimedop ? SBT_WAITED_SEMAPHORE :
+									SBT_WAITED_LOCK;
 	else if (takes_file(nr))
 		a->block_addr = file_of_call(a, task, call->arg[0], now);
 	else if (nr == __NR_wait4 || nr == __NR_waitid)

@@ -199,12 +199,13 @@ enum sbt_other {
 	SBT_OTHER_SIGNAL, /* for a signal */
 };
 
-/* SBT_BLOCKED_LOCK: what kind of futex it waited at, by how it was waited for: append only. */
+/* SBT_BLOCKED_LOCK: what it waited at, by the call, and at a futex by how it was waited for: append only. */
 enum sbt_waited {
 	SBT_WAITED_UNKNOWN,
-	SBT_WAITED_LOCK, /* a mutex or a read-write lock: the word says so */
+	SBT_WAITED_LOCK, /* a mutex or a read-write lock: the word says so; a file's lock */
 	SBT_WAITED_JOIN, /* for thread `holder` to end, which the kernel tells at its word */
 	SBT_WAITED_EVENT, /* glibc's semaphores and condition variables */
+	SBT_WAITED_SEMAPHORE, /* System V's */
 };
 
 /* The longest block of a phase, among those of one reason. */

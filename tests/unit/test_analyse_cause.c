@@ -463,6 +463,12 @@ static void test_no_lock(void **state)
 	take(b);
 	assert_says(b->out.text,
 		    "it waited for the semaphore or condition variable `m`, woken by thread 0.");
+	/* System V's: the call says so, whether its stack is known or not. */
+	k->waited = MODEL_WAITED_SEMAPHORE;
+	k->addr = 0;
+	take(b);
+	assert_string_equal(b->out.culprit, "the semaphore, woken by thread 0");
+	k->addr = LOCK;
 	k->waited = MODEL_WAITED_UNKNOWN;
 	k->stack = WAITING;
 	k->waker = 0;

@@ -293,7 +293,6 @@ static enum culprit_waited waited_for(const struct culprit_env *env, const struc
 	} functions[] = {
 		{ "cond_", WAITED_CONDITION }, { "cnd_", WAITED_CONDITION },
 		{ "sem_", WAITED_SEMAPHORE },  { "join", WAITED_JOIN },
-		{ "semop", WAITED_SEMAPHORE }, { "semtimedop", WAITED_SEMAPHORE },
 		{ "barrier", WAITED_BARRIER }, { "atomic_wait", WAITED_VALUE },
 		{ "mutex_", WAITED_LOCK },     { "rwlock_", WAITED_LOCK },
 		{ "syscall", WAITED_VALUE },
@@ -308,6 +307,8 @@ static enum culprit_waited waited_for(const struct culprit_env *env, const struc
 		return WAITED_JOIN;
 	if (c->block.waited == MODEL_WAITED_LOCK)
 		return WAITED_LOCK;
+	if (c->block.waited == MODEL_WAITED_SEMAPHORE)
+		return WAITED_SEMAPHORE;
 	if (c->block.stack && env->env->stack && env->report_env->site)
 		n = env->env->stack(env->env->ctx, c->tgid, c->inc, c->block.stack, sites, FRAMES);
 	for (i = 0; i < n && i < FRAMES; i++) {

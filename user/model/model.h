@@ -74,6 +74,7 @@ enum model_waited {
 	MODEL_WAITED_LOCK,
 	MODEL_WAITED_JOIN, /* for `holder` to end */
 	MODEL_WAITED_EVENT, /* a semaphore or a condition variable */
+	MODEL_WAITED_SEMAPHORE,
 };
 
 #define MODEL_COUNTERS_MAX 8

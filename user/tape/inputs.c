@@ -121,7 +121,7 @@ static void bound_block(struct model_block *b)
 		b->reason = MODEL_BLOCKED_OTHER;
 	if (b->doing >= MODEL_DOING_BLOCKED + MODEL_BLOCKED_REASONS)
 		b->doing = MODEL_DOING_UNKNOWN;
-	if (b->waited > MODEL_WAITED_EVENT)
+	if (b->waited > MODEL_WAITED_SEMAPHORE)
 		b->waited = MODEL_WAITED_UNKNOWN;
 }
 
