@@ -187,6 +187,7 @@ def test_not_wanted(t):
 
 # --- futexes ----------------------------------------------------------------------------------------------
 
+@paired
 def test_futex_kinds(t):
     for kind in ("wait", "bitset", "waitv", "waitv2", "requeue"):
         found_all(t, "gen_futex", "--threads", "4", "--rounds", "200", "--kind", kind,

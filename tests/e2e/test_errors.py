@@ -9,8 +9,9 @@ import signal
 import subprocess
 import time
 
-from harness import (NOBODY, SBT, Failure, alone, check, check_equal, check_in, clean_environment, code_differs,
-                     code_of, is_guard, living, read_proc, stat_of, wait_for, workload)
+from harness import (NOBODY, SBT, Failure, alone, check, check_equal, check_in, clean_environment,
+                     code_differs, code_of, is_guard, living, paired, read_proc, stat_of, wait_for,
+                     workload)
 from test_pid import PACE
 
 SHARED = True
@@ -243,7 +244,7 @@ test_sigint_perf = alone(by_signal(signal.SIGINT, "--attach", "perf"))
 test_sigint_no_children = alone(by_signal(signal.SIGINT, "--no-children"))
 
 
-@alone
+@paired
 def test_killed(t):
     for options in ([], ["--attach", "multi"], ["--attach", "perf"], ["--no-children"]):
         gen = running_gen(t)

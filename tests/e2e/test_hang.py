@@ -10,8 +10,9 @@ import shutil
 import signal
 import subprocess
 
-from harness import (SBT, Failure, Skip, alone, check, check_equal, check_in, check_not_in, clean_environment,
-                     descendants, read_proc, source_lines, wait_for, workload)
+from harness import (SBT, Failure, Skip, check, check_equal, check_in, check_not_in,
+                     clean_environment, descendants, paired, read_proc, source_lines, wait_for,
+                     workload)
 
 SHARED = True
 
@@ -183,7 +184,7 @@ def test_no_past(t):
     live(t, ["abba", "holder", "self", "pipe"], "--no-past", exact=False)
 
 
-@alone
+@paired
 def test_growing_intervals(t):
     """Once, and then at growing intervals."""
     command, of = hung_all(t, ["sleep"])

@@ -7,8 +7,9 @@ import json
 import shutil
 import time
 
-from harness import (SBT, Failure, Skip, Trace, check, check_between, check_equal, check_in, check_last, check_not_in,
-                     clean_environment, genlog, wait_for, workload)
+from harness import (SBT, Failure, Skip, Trace, check, check_between, check_equal, check_in,
+                     check_last, check_not_in, clean_environment, genlog, paired, wait_for,
+                     workload)
 from test_mpi import ENVIRONMENT, MPIRUN
 
 HOT = ("--threads", "2", "--work", "fixed:0=5us,1=5us")
@@ -61,6 +62,7 @@ def hot(t, *options, duration="3"):
     return trace, genlog.Log(path)
 
 
+@paired
 def test_limit_exact(t):
     for method in ("session", "multi", "perf"):
         trace, log = hot(t, "--cost-limit", "0.5", "--attach", method, "--hang", "0.7")
@@ -96,6 +98,7 @@ def check_recorded(t, printed, tape, beside, said):
     check_in("series", f"{said} (--cost-limit)", " ".join(t.sbt("series", beside, tape).out.split()))
 
 
+@paired
 def test_limit_recorded(t):
     tape, whole = t.path(), t.path()
     printed = t.text([workload("gen"), *HOT, "--duration", "3"], "--cost-limit", "0.5", "--record",
@@ -110,6 +113,7 @@ def test_limit_recorded(t):
     check_equal("its time", rows["time_ns"], None)
 
 
+@paired
 def test_limit_record_only(t):
     tape = t.path()
     made = t.sbt("record", "-o", tape, "--cost-limit", "0.5", "--", workload("gen"), *HOT, "--duration",
@@ -135,6 +139,7 @@ def pair(t, *options):
     return a.pid, b.pid, tracer.end(), [genlog.Log(path) for path in logs]
 
 
+@paired
 def test_limit_own_probes(t):
     a, b, trace, logs = pair(t, "--no-children", "--cost-limit", "0.5")
     check_exact(trace, logs[0], check_let_go(trace, 0.9e9, pid=a))
@@ -145,6 +150,7 @@ def test_limit_own_probes(t):
     check_not_in("stderr", "processes that begin later", trace.result.err)
 
 
+@paired
 def test_limit_shared_probes(t):
     """Of such as both meet: what is left when nothing is recorded would be too much, too."""
     a, b, trace, logs = pair(t, "--cost-limit", "0.01")
@@ -156,6 +162,7 @@ def test_limit_shared_probes(t):
     check_in("stderr", "processes that begin later are not traced there", trace.result.err)
 
 
+@paired
 def test_limit_excluded(t):
     """What is left when nothing is recorded is little enough: the other is traced on."""
     alone = t.gen(*HOT, "--forever", wait=True)
@@ -198,6 +205,7 @@ def test_limit_system(t):
     check_in("stderr", "processes that begin later are not traced there", trace.result.err)
 
 
+@paired
 def test_limit_meet(t):
     """Processes that meet one another are let go of together."""
     trace = t.trace([workload("gen"), "--processes", "2", "--threads", "1", "--work", "fixed:0=5us,1=5us",
@@ -209,12 +217,14 @@ def test_limit_meet(t):
     check_between("incomplete", sum(b["incomplete"] for b in trace.barriers()), 0, 1)
 
 
+@paired
 def test_limit_openmp(t):
     trace = t.trace([workload("gen_gomp"), *HOT, "--duration", "3"], "--cost-limit", "0.5", "--hang", "0.7", env=PASSIVE)
     check_let_go(trace, 0.9e9, comm="gen_gomp")
     trace.nothing_lost()
 
 
+@paired
 def test_limit_interrupted(t):
     """Ended at the moment when it lets go: no crash, and the sums hold."""
     for seconds in ("1.0", "1.01", "1.02", "1.05", "1.2"):

@@ -11,8 +11,9 @@ import signal
 import statistics
 import subprocess
 
-from harness import (SBT, alone, check, check_between, check_equal, check_in, check_not_in, clean_environment,
-                     read_csv, schema, source_lines, validate_one, wait_for, workload)
+from harness import (SBT, alone, check, check_between, check_equal, check_in, check_not_in,
+                     clean_environment, paired, read_csv, schema, source_lines, validate_one,
+                     wait_for, workload)
 
 SHARED = True
 
@@ -109,7 +110,7 @@ def test_others_are_silent(t):
 
 # --- warnings -------------------------------------------------------------------------------------------
 
-@alone
+@paired
 def test_warnings(t):
     slow = [workload("gen"), "--threads", "2", "--rounds", "12", "--work", "fixed:0=20ms",
             "--work-by", "sleep"]

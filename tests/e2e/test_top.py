@@ -10,8 +10,9 @@ import signal
 import subprocess
 import time
 
-from harness import (SBT, Failure, Skip, check, check_between, check_equal, check_in, clean_environment,
-                     code_differs, descendants, read_proc, shared, wait_for)
+from harness import (SBT, Failure, Skip, check, check_between, check_equal, check_in,
+                     clean_environment, code_differs, descendants, paired, read_proc, shared,
+                     wait_for)
 
 # 15 ms lost by each of three in 20 ms, at two places in turn; the fourth is always last.
 LATE = ("--threads", "4", "--sites", "2", "--work", "fixed:0=5ms,1=5ms,2=5ms,3=20ms", "--work-by",
@@ -181,6 +182,7 @@ def test_table(t):
     wait_for("no byte of code differs", lambda: code_differs(gen.pid) == 0)
 
 
+@paired
 def test_signals(t):
     gen = t.gen(*LATE)
     for number, status in ((signal.SIGTERM, 0), (signal.SIGINT, 0), (signal.SIGSEGV, 139)):
@@ -312,6 +314,7 @@ def test_lines(t):
     check_lines(result.out, gen.pid, 4)
 
 
+@paired
 def test_nothing(t):
     sleep = t.start(["sleep", "100"])
     result = t.sbt("top", "-p", str(sleep.pid), "-d", "0.2", "-n", "2")
