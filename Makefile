@@ -284,9 +284,9 @@ check-long:
 	scripts/check --long
 
 bench:
-	scripts/setup check
+	scripts/setup bench
 	$(MAKE) all workloads bench-programs
-	python3 tests/bench/run.py
+	tests/bench/run.py
 
 lint:
 	scripts/setup lint

@@ -12,7 +12,7 @@ bpftrace sums up the time inside, perf records both, uftrace hooks the call, LTT
 Then the thesis's protocol (section 5.5, table 5.2): programs in the image of SPLASH-2's, growing sizes, off, attached
 with nothing reported, everything watched with two counters; and what sbt-trace estimates that it costs, against what it does.
 
-As many of bpftrace, linux-perf, uftrace and lttng-tools as are installed take part. The figures go to build/bench/table.json, and as a
+As many of bpftrace, linux-perf, uftrace and lttng-tools take part as are installed (scripts/setup bench). The figures go to build/bench/table.json, and as a
 picture (python3-matplotlib) to build/bench/cost.svg.
 """
 import bisect
@@ -33,6 +33,7 @@ TURNS = int(os.environ.get("TURNS", "9"))
 PAIRS = int(os.environ.get("PAIRS", "10"))
 STRETCH = 1  # seconds, traced or not, of a program that is traced by turns
 COUNTERS = ("-e", "page-faults,context-switches,task-clock,cpu-migrations")
+QUIET = ("-q",)
 TWO_COUNTERS = ("-e", "task-clock,page-faults")
 WAITS = ("uprobe:%(libc)s:pthread_barrier_wait { @t[tid] = nsecs; } "
          "uretprobe:%(libc)s:pthread_barrier_wait /@t[tid]/ { @wait[tid] = sum(nsecs - @t[tid]); delete(@t[tid]); } "
@@ -49,10 +50,10 @@ def output(argv, timeout=300):
 
 # --- the tools: each runs a command and returns what it said -------------------------------------------------
 
-def sbt(*options):
+def sbt(*options, quiet=QUIET):
     def run(argv):
         with tempfile.TemporaryDirectory() as folder:
-            return output([SBT, "-q", "-o", os.path.join(folder, "report"), *options, "--", *argv])
+            return output([SBT, *quiet, "-o", os.path.join(folder, "report"), *options, "--", *argv])
     return run
 
 
@@ -241,20 +242,21 @@ def said_of(values):
 def thesis(result):
     """Off, nothing reported, everything watched with two counters: the program's own time, from start to end. "off again" says
     what the figures of a tool that costs nothing look like here."""
-    ways = [("nothing reported", sbt()), ("all watched", sbt("-W", *TWO_COUNTERS)), ("off again", output)]
+    ways = [("nothing reported", sbt()), ("all watched", sbt("-W", *TWO_COUNTERS, quiet=())), ("off again", output)]
     result["thesis"], all_rows = [], {name: [] for name, _ in ways}
-    print("\nafter the thesis's table 5.2: what was added to a program's time, %%, each run between two that were not traced;"
-          " medians of %d (and where they lie with 95 %%)" % PAIRS)
+    print("\nafter the thesis's table 5.2: what was added to a program's time, %%, each run between two without; medians of %d, "
+          "and where they lie with 95 %%\n    %-15s %7s %9s%s" %
+          (PAIRS, "", "off", "phases", "".join("  %-24s" % name for name, _ in ways)))
     for name, size, command in SIZES:
         argv = [workload("bench_timed"), workload(command[0]), *command[1:]]
         phase = phase_ns(argv)
         alone, rows = between(ways, output, argv, PAIRS)
         row = {"program": name, "size": size, "off_s": median(alone) / 1e9, "phase_ns": phase}
-        print("    %-6s %-8s %6.3f s, phases of %6.2f ms:" % (name, size, row["off_s"], phase / 1e6), end="")
+        print("    %-6s %-8s %5.3f s %6.2f ms" % (name, size, row["off_s"], phase / 1e6), end="")
         for way, _ in ways:
             row[way] = said_of(rows[way])
             all_rows[way] += rows[way] if phase >= PHASE_NS else []
-            print("  %s %+6.2f (%+.2f to %+.2f)" % (way, row[way]["median"], row[way]["from"], row[way]["to"]), end="")
+            print("  %-24s" % ("%+6.2f (%+.1f to %+.1f)" % (row[way]["median"], row[way]["from"], row[way]["to"])), end="")
         print(flush=True)
         result["thesis"].append(row)
     result["slowdown"] = {way: said_of(rows) for way, rows in all_rows.items()}
@@ -298,7 +300,7 @@ def traced_stretch(pid, options, seconds):
     """When, and the share of the threads' time that sbt-trace says it took."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report")
-        with subprocess.Popen([SBT, "-q", "--json", "-o", report, *options, "-p", str(pid)], env=ENV,
+        with subprocess.Popen([SBT, "--json", "-o", report, *options, "-p", str(pid)], env=ENV,
                               stdin=subprocess.DEVNULL) as p:
             # Its first record comes when it sees all.
             while p.poll() is None and not (os.path.exists(report) and os.path.getsize(report)):
@@ -331,14 +333,14 @@ def estimates(result):
     print("\nattached and detached by turns, %g s each: the share of its time, estimated by sbt-trace and measured" % STRETCH)
     per_ms = output([workload("bench_phases"), "--calibrate"])["steps_per_ms"]
     for title, threads, ms, options, runs in (
-            ("back to back, one thread", 1, 0, (), 1),
-            ("back to back, four counters", 1, 0, COUNTERS, 1),
-            ("phases of 5 us, one thread", 1, 0.005, (), 1),
-            ("phases of 20 us, two threads", 2, 0.02, (), 1),
-            ("phases of 20 us, four counters", 2, 0.02, COUNTERS, 1),
-            ("back to back, four threads", 4, 0, (), 1),
-            ("phases of 1 ms, two threads", 2, 1, (), 3),
-            ("phases of 1 ms, two counters", 2, 1, TWO_COUNTERS, 3)):
+            ("back to back, one thread", 1, 0, QUIET, 1),
+            ("back to back, four counters", 1, 0, (*QUIET, *COUNTERS), 1),
+            ("phases of 5 us, one thread", 1, 0.005, QUIET, 1),
+            ("phases of 20 us, two threads", 2, 0.02, QUIET, 1),
+            ("phases of 20 us, four counters", 2, 0.02, (*QUIET, *COUNTERS), 1),
+            ("back to back, four threads", 4, 0, QUIET, 1),
+            ("phases of 1 ms, two threads", 2, 1, QUIET, 3),
+            ("phases of 1 ms, all watched", 2, 1, ("-W", *TWO_COUNTERS), 3)):
         pairs = [pair for _ in range(runs) for pair in by_turns(threads, ms, options, PAIRS, per_ms)]
         said, real = (figures([100 * pair[i] for pair in pairs]) for i in (0, 1))
         row = {"title": title, "estimated": said, "measured": real, "pairs": len(pairs),

@@ -17,6 +17,7 @@ static void shows(const char *in, const char *out)
 
 	assert_non_null(s);
 	assert_string_equal(s, out);
+	assert_int_equal(text_is_printable(in), !strcmp(in, out));
 	free(s);
 }
 

@@ -667,6 +667,33 @@ static void test_colour(void **state)
 	data_free(&r);
 }
 
+/* As printf() has it, to the last digit; near a tie, too. */
+static void test_decimal(void **state)
+{
+	static const double near[] = { 0,      0.5,   1.5,   0.0005, 0.0015,
+				       1.0005, 2.675, 9.995, 99.95,  999.5 };
+	char s[TEXTOUT_CELL], expected[TEXTOUT_CELL];
+	uint64_t seed = 1;
+	double v;
+	size_t i;
+	int d;
+
+	(void)state;
+	for (i = 0; i < 200000; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		v = i < sizeof(near) / sizeof(near[0])
+			    ? near[i]
+			    : (double)(seed >> 33) / (double)(1u << seed % 30);
+		for (d = 0; d <= 3; d++) {
+			textout_decimal(s, v, d, "ms");
+			snprintf(expected, sizeof(expected), "%.*f ms", d, v);
+			assert_string_equal(s, expected);
+		}
+	}
+	textout_decimal(s, 1e18, 3, "s");
+	assert_string_equal(s, "1000000000000000000.000 s");
+}
+
 static void test_time(void **state)
 {
 	static const struct {
@@ -734,9 +761,9 @@ int main(void)
 		cmocka_unit_test(test_lost_beside), cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_hostile),	    cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_colour),	    cmocka_unit_test(test_time),
-		cmocka_unit_test(test_fit),	    cmocka_unit_test(test_hang),
-		cmocka_unit_test(test_crowd),	    cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_unaccounted),
+		cmocka_unit_test(test_decimal),	    cmocka_unit_test(test_fit),
+		cmocka_unit_test(test_hang),	    cmocka_unit_test(test_crowd),
+		cmocka_unit_test(test_reasons),	    cmocka_unit_test(test_unaccounted),
 	};
 
 	setenv("TZ", "UTC", 1);

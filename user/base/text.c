@@ -59,6 +59,23 @@ static bool codepoint_printable(uint32_t cp)
 	return (cp & 0xfffe) != 0xfffe;
 }
 
+bool text_is_printable(const char *s)
+{
+	uint32_t cp;
+	size_t n;
+
+	for (;;) {
+		while (*s >= ' ' && *s <= '~')
+			s++;
+		if (!*s)
+			return true;
+		n = text_utf8((const uint8_t *)s, strnlen(s, 4), &cp);
+		if (!n || !codepoint_printable(cp))
+			return false;
+		s += n;
+	}
+}
+
 char *text_printable(const char *s)
 {
 	const uint8_t *in = (const uint8_t *)s;

@@ -4,6 +4,7 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,8 @@
  * surrogates, and the bidirectional and zero-width format characters. NULL when out of memory.
  */
 char *text_printable(const char *s);
+/* Whether that would be the same as @s. */
+bool text_is_printable(const char *s);
 
 /* Length in bytes of the well-formed UTF-8 sequence at @s (at most @len bytes), 0 if there is none. */
 size_t text_utf8(const uint8_t *s, size_t len, uint32_t *codepoint);

@@ -12,6 +12,7 @@
 #define GAP    2 /* blanks between columns */
 #define LEAST  8 /* to which names are shortened at most */
 #define BAR    12 /* columns of a full bar */
+#define UNMADE SIZE_MAX /* of a time whose unit is not known yet: table_cell.at */
 #define LITTLE 1000 /* what is less than the greatest time over this is nothing beside it */
 
 /* --- what goes in --------------------------------------------------------------------------- */
@@ -40,8 +41,22 @@ static struct table_cell *table_next(struct table *table)
 		table->cap = cap;
 	}
 	cells = &table->cells[table->ncells++];
-	*cells = (struct table_cell){ .ns = UINT64_MAX };
+	*cells = (struct table_cell){ .at = UNMADE, .ns = UINT64_MAX };
 	return cells;
+}
+
+/* What the cell shows: nothing that is not printable. */
+static const char *cell_text(const struct table *table, const struct table_cell *cell)
+{
+	return table->text.s + cell->at;
+}
+
+static void cell_set(struct table *table, struct table_cell *cell, const char *s)
+{
+	cell->at = table->text.len;
+	buf_add(&table->text, s, strlen(s) + 1);
+	cell->columns = textout_columns(s);
+	table->failed |= table->text.failed;
 }
 
 static enum emit_look table_look(const struct table *table)
@@ -52,12 +67,20 @@ static enum emit_look table_look(const struct table *table)
 void table_text(struct table *table, const char *s)
 {
 	struct table_cell *cell = table_next(table);
+	char *safe;
 
 	if (!cell)
 		return;
-	cell->s = text_printable(s);
-	if (!cell->s)
+	if (text_is_printable(s)) {
+		cell_set(table, cell, s);
+		return;
+	}
+	safe = text_printable(s);
+	if (safe)
+		cell_set(table, cell, safe);
+	else
 		table->failed = true;
+	free(safe);
 }
 
 void table_ns(struct table *table, uint64_t ns)
@@ -227,16 +250,16 @@ static uint64_t column_max(const struct table *table, unsigned column)
 }
 
 /* One unit for the column: the one in which its greatest is 1 or more. */
-static char *common_time(uint64_t ns, uint64_t max)
+static void common_time(char out[TEXTOUT_CELL], uint64_t ns, uint64_t max)
 {
 	static const struct {
 		double ns;
 		const char *name;
 	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" }, { 1, "ns" } };
-	double v, top, least;
-	int decimals, n;
+	static const double least[] = { 1, 0.1, 0.01, 0.001 };
+	double v, top;
+	int decimals;
 	unsigned u = 0;
-	char *s;
 
 	while (u < 3 && (double)max < units[u].ns)
 		u++;
@@ -244,46 +267,38 @@ static char *common_time(uint64_t ns, uint64_t max)
 	top = (double)max / units[u].ns;
 	decimals = u == 3 || top >= 1000 ? 0 : top >= 100 ? 1 : top >= 10 ? 2 : 3;
 	if (ns == UINT64_MAX)
-		return strdup("?");
-	/* What is there must not look like nothing. */
-	least = pow(10, -decimals);
-	if (ns && v < least / 2)
-		n = asprintf(&s, "<%.*f %s", decimals, least, units[u].name);
+		snprintf(out, TEXTOUT_CELL, "?");
+	else if (ns && v < least[decimals] / 2)
+		/* What is there must not look like nothing. */
+		snprintf(out, TEXTOUT_CELL, "<%.*f %s", decimals, least[decimals], units[u].name);
 	else
-		n = asprintf(&s, "%.*f %s", decimals, v, units[u].name);
-	if (n < 0)
-		s = NULL;
-	return s;
+		textout_decimal(out, v, decimals, units[u].name);
 }
 
-static char *bar(uint64_t ns, uint64_t max)
+static void bar(char out[TEXTOUT_CELL], uint64_t ns, uint64_t max)
 {
+	/* U+258F is one eighth, U+2589 seven. */
+	char part[] = "\xe2\x96\x90";
 	unsigned eighths, i;
-	struct buf buf = { 0 };
 
+	*out = '\0';
 	if (ns == UINT64_MAX || !max)
-		return strdup("");
+		return;
 	eighths = (unsigned)lround((double)ns / (double)max * BAR * 8);
 	if (ns && !eighths)
 		eighths = 1;
 	for (i = 0; i < eighths / 8; i++)
-		buf_str(&buf, "█");
-	if (eighths % 8) {
-		/* U+258F is one eighth, U+2589 seven. */
-		char part[] = "\xe2\x96\x90";
-
-		part[2] = (char)(part[2] - (char)(eighths % 8));
-		buf_str(&buf, part);
-	}
-	if (!buf.s)
-		return strdup("");
-	return buf.s;
+		out = stpcpy(out, "█");
+	part[2] = (char)(part[2] - (char)(eighths % 8));
+	if (eighths % 8)
+		stpcpy(out, part);
 }
 
 static void table_make(struct table *table)
 {
 	struct table_cell *cell;
 	uint64_t max[TABLE_COLUMNS];
+	char s[TEXTOUT_CELL];
 	unsigned i, c;
 
 	for (c = 0; c < table->ncolumns; c++)
@@ -291,12 +306,13 @@ static void table_make(struct table *table)
 	for (i = 0; i < table->ncells; i++) {
 		cell = &table->cells[i];
 		c = i % table->ncolumns;
-		if (!cell->s)
-			cell->s = table->columns[c].look == EMIT_BAR
-					  ? bar(cell->ns, max[c])
-					  : common_time(cell->ns, max[c]);
-		if (!cell->s)
-			table->failed = true;
+		if (cell->at != UNMADE)
+			continue;
+		if (table->columns[c].look == EMIT_BAR)
+			bar(s, cell->ns, max[c]);
+		else
+			common_time(s, cell->ns, max[c]);
+		cell_set(table, cell, s);
 	}
 }
 
@@ -304,11 +320,15 @@ static void table_make(struct table *table)
 static void heading_line(const char *heading, unsigned line, char out[TEXTOUT_CELL])
 {
 	const char *second = strchr(heading, '\n');
+	size_t n;
 
-	if (line == 0)
-		snprintf(out, TEXTOUT_CELL, "%.*s", second ? (int)(second - heading) : 0, heading);
-	else
-		snprintf(out, TEXTOUT_CELL, "%s", second ? second + 1 : heading);
+	if (line)
+		heading = second ? second + 1 : heading;
+	n = line ? strlen(heading) : second ? (size_t)(second - heading) : 0;
+	if (n >= TEXTOUT_CELL)
+		n = TEXTOUT_CELL - 1;
+	memcpy(out, heading, n);
+	out[n] = '\0';
 }
 
 /* Whether column @c has nothing that counts beside the greatest time of the table. */
@@ -340,10 +360,11 @@ static void table_measure(struct table *table)
 				table->columns[c].width = w;
 		}
 		for (i = c; i < table->ncells; i += table->ncolumns) {
-			w = textout_columns(table->cells[i].s);
-			if (w > table->columns[c].width)
-				table->columns[c].width = w;
-			if (*table->cells[i].s && !(name && !strcmp(table->cells[i].s, "-")))
+			const char *s = cell_text(table, &table->cells[i]);
+
+			if (table->cells[i].columns > table->columns[c].width)
+				table->columns[c].width = table->cells[i].columns;
+			if (*s && !(name && !strcmp(s, "-")))
 				empty = false;
 		}
 		table->columns[c].gone = empty || table_nothing(table, c, greatest);
@@ -379,24 +400,27 @@ static void table_shrink(struct table *table, unsigned width)
 	}
 }
 
-static void table_put(struct table *table, unsigned c, const char *s, struct buf *line)
+/* @columns: what @s takes. */
+static void table_put(struct table *table, unsigned c, const char *s, unsigned columns,
+		      struct buf *line)
 {
 	enum emit_look look = table->columns[c].look;
+	bool left = look == EMIT_NAME || look == EMIT_ID || look == EMIT_BAR;
+	char *fit = NULL;
 	unsigned pad;
-	char *fit;
-	bool left;
 
-	if (table->columns[c].gone || table->columns[c].hidden)
-		return;
-	fit = textout_fit(s, table->columns[c].width);
-	if (!fit) {
-		table->failed = true;
-		return;
+	if (columns > table->columns[c].width) {
+		fit = textout_fit(s, table->columns[c].width);
+		if (!fit) {
+			table->failed = true;
+			return;
+		}
+		s = fit;
+		columns = textout_columns(s);
 	}
-	pad = table->columns[c].width - textout_columns(fit);
-	left = look == EMIT_NAME || look == EMIT_ID || look == EMIT_BAR;
+	pad = table->columns[c].width - columns;
 	buf_pad(line, left ? 0 : pad);
-	buf_str(line, fit);
+	buf_str(line, s);
 	buf_pad(line, GAP + (left ? pad : 0));
 	free(fit);
 }
@@ -408,13 +432,19 @@ static void table_line(struct table *table, struct textout *out, enum textout_st
 	char s[TEXTOUT_CELL];
 	unsigned c;
 
+	buf_pad(&line, indent);
 	for (c = 0; c < table->ncolumns; c++) {
-		if (!row)
+		if (table->columns[c].gone || table->columns[c].hidden)
+			continue;
+		if (row) {
+			table_put(table, c, cell_text(table, &row[c]), row[c].columns, &line);
+		} else {
 			heading_line(table->columns[c].heading, heading, s);
-		table_put(table, c, row ? row[c].s : s, &line);
+			table_put(table, c, s, textout_columns(s), &line);
+		}
 	}
 	if (!line.failed)
-		textout_line(out, style, "%*s%s", (int)indent, "", line.s ? line.s : "");
+		textout_string(out, style, line.s);
 	else
 		table->failed = true;
 	buf_free(&line);
@@ -484,7 +514,7 @@ static void markdown_line(const struct table *table, struct buf *buf, const stru
 		else if (nl)
 			*nl = ' ';
 		buf_str(buf, "| ");
-		textout_markdown(buf, row ? row[c].s : heading);
+		textout_markdown(buf, row ? cell_text(table, &row[c]) : heading);
 		buf_char(buf, ' ');
 	}
 	buf_str(buf, "|\n");
@@ -522,10 +552,7 @@ bool table_fits(struct table *table, const struct textout *out, unsigned indent)
 
 void table_drop(struct table *table)
 {
-	unsigned i;
-
-	for (i = 0; i < table->ncells; i++)
-		free(table->cells[i].s);
+	buf_free(&table->text);
 	free(table->cells);
 	*table = (struct table){ 0 };
 }

@@ -10,7 +10,8 @@
 #define TABLE_COLUMNS 32
 
 struct table_cell {
-	char *s; /* NULL: not made yet, from ns */
+	size_t at; /* its text in table.text; SIZE_MAX: not made yet, from ns */
+	unsigned columns; /* that it takes */
 	uint64_t ns; /* of EMIT_COMMON and EMIT_BAR; UINT64_MAX unknown */
 };
 
@@ -31,6 +32,7 @@ struct table {
 	unsigned nkeys;
 	struct table_cell *cells;
 	unsigned ncells, cap;
+	struct buf text; /* of all cells, each with its NUL */
 	bool failed;
 };
 

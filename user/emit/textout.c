@@ -51,11 +51,14 @@ unsigned textout_columns(const char *s)
 {
 	unsigned all = 0, one;
 
-	while (*s) {
+	for (;;) {
+		for (; *s >= ' ' && *s <= '~'; s++)
+			all++;
+		if (!*s)
+			return all;
 		s += step(s, &one);
 		all += one;
 	}
-	return all;
 }
 
 /* The longest beginning of @s within @columns, in bytes. */
@@ -222,7 +225,10 @@ static void put(struct textout *t, enum textout_style style, char *raw)
 		put_markdown(t, style, raw);
 		return;
 	}
-	line = textout_fit(raw, t->width);
+	/* Nearly all are as they should be. */
+	line = text_is_printable(raw) && textout_columns(raw) <= t->width
+		       ? raw
+		       : textout_fit(raw, t->width);
 	if (!line) {
 		t->buf->failed = true;
 		return;
@@ -236,7 +242,8 @@ static void put(struct textout *t, enum textout_style style, char *raw)
 	if (t->colour && n && style != TEXTOUT_PLAIN)
 		buf_str(t->buf, "\033[0m");
 	buf_char(t->buf, '\n');
-	free(line);
+	if (line != raw)
+		free(line);
 }
 
 static char *format(struct textout *t, const char *fmt, va_list args)
@@ -267,6 +274,11 @@ void textout_line(struct textout *t, enum textout_style style, const char *fmt, 
 		put(t, style, s);
 	}
 	free(s);
+}
+
+void textout_string(struct textout *t, enum textout_style style, char *s)
+{
+	put(t, style, s);
 }
 
 void textout_blank(struct textout *t)
@@ -322,11 +334,36 @@ void textout_wrap(struct textout *t, enum textout_style style, const char *first
 
 /* --- values ----------------------------------------------------------------------------------- */
 
+void textout_decimal(char out[TEXTOUT_CELL], double v, int decimals, const char *unit)
+{
+	static const uint64_t powers[] = { 1, 10, 100, 1000 };
+	double scaled = v * (double)powers[decimals];
+	uint64_t whole = (uint64_t)scaled;
+	char s[TEXTOUT_CELL];
+	size_t at = sizeof(s), n;
+	int i;
+
+	/* Tables are mostly these, and printf() takes longer for one than all else around it. At a tie it knows best. */
+	if (scaled >= 1e15 || fabs(scaled - (double)whole - 0.5) < 1e-3) {
+		snprintf(out, TEXTOUT_CELL, "%.*f %s", decimals, v, unit);
+		return;
+	}
+	whole += scaled - (double)whole > 0.5;
+	for (i = 0; whole || i <= decimals; i++) {
+		if (i && i == decimals)
+			s[--at] = '.';
+		s[--at] = (char)('0' + whole % 10);
+		whole /= 10;
+	}
+	n = sizeof(s) - at;
+	memcpy(out, s + at, n);
+	out[n] = ' ';
+	stpcpy(out + n + 1, unit);
+}
+
 static void digits(char *out, double v, const char *unit)
 {
-	int decimals = v < 9.995 ? 2 : v < 99.95 ? 1 : 0;
-
-	snprintf(out, TEXTOUT_CELL, "%.*f %s", decimals, v, unit);
+	textout_decimal(out, v, v < 9.995 ? 2 : v < 99.95 ? 1 : 0, unit);
 }
 
 const char *textout_time(char out[TEXTOUT_CELL], uint64_t ns)

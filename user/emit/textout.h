@@ -29,6 +29,8 @@ void textout_line(struct textout *t, enum textout_style style, const char *fmt, 
 /* A paragraph: @first before its first line, @indent blanks before the others. */
 void textout_wrap(struct textout *t, enum textout_style style, const char *first, unsigned indent,
 		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* A line that is there already, which may be changed. */
+void textout_string(struct textout *t, enum textout_style style, char *s);
 void textout_blank(struct textout *t);
 
 /* Columns that a printable string takes on a terminal. */
@@ -42,6 +44,8 @@ void textout_ascii(struct buf *buf, const char *s);
 
 #define TEXTOUT_CELL 48 /* enough for any of these */
 
+/* As "%.*f unit": not negative, with 0 to 3 decimals. */
+void textout_decimal(char out[TEXTOUT_CELL], double v, int decimals, const char *unit);
 /* A length of time with three digits in its best unit; "?" if unknown (UINT64_MAX). */
 const char *textout_time(char out[TEXTOUT_CELL], uint64_t ns);
 /* From the start: seconds and microseconds. */
