@@ -71,7 +71,7 @@ ALL_COMMANDS = ("limit", "top", "tbb", "mpi")
 # Those that take longest first.
 MACHINES = [
     Machine("6.1-arm64", "arm64", None, ["perf"], NO_MULTI, (families, commands), cpus=4, nodes=2, counting=True,
-            also=("tbb", "mpi")),
+            also=("tbb",)),
     Machine("6.12", "amd64", "trixie", ["multi", "perf"], NO_SESSION, (doctor, families, commands), cpus=4, release="6.12",
             also=("bare", "limit", "top", "tbb", "mpi")),
     Machine("newest", "amd64", "sid", ["session", "multi", "perf"], (), (doctor, families, commands), cpus=2,
