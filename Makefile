@@ -284,7 +284,8 @@ check-long:
 	scripts/check --long
 
 bench:
-	scripts/setup bench
+	scripts/setup check
+	-scripts/setup bench
 	$(MAKE) all workloads bench-programs
 	tests/bench/run.py
 

@@ -12,8 +12,8 @@ bpftrace sums up the time inside, perf records both, uftrace hooks the call, LTT
 Then the thesis's protocol (section 5.5, table 5.2): programs in the image of SPLASH-2's, growing sizes, off, attached
 with nothing reported, everything watched with two counters; and what sbt-trace estimates that it costs, against what it does.
 
-As many of bpftrace, linux-perf, uftrace and lttng-tools take part as are installed (scripts/setup bench). The figures go to build/bench/table.json, and as a
-picture (python3-matplotlib) to build/bench/cost.svg.
+As many of bpftrace, linux-perf, uftrace and lttng-tools take part as are installed (scripts/setup bench). The figures go to
+build/bench/table.json, and as a picture (python3-matplotlib) to build/bench/cost.svg.
 """
 import bisect
 import contextlib
@@ -187,7 +187,7 @@ def table_of_tools(result):
 
 # --- the thesis's protocol -----------------------------------------------------------------------------------
 
-# Those with phases of PHASE_NS and more are what is wanted of; the smaller ones show how the price grows as phases shrink.
+# The goal is for phases of PHASE_NS and more; the smaller ones show how the price grows as they shrink.
 SIZES = [("radix", "1M keys", ["radix-pthread", "2", str(1 << 20), "40"]),
          ("radix", "2M keys", ["radix-pthread", "2", str(1 << 21), "20"]),
          ("radix", "4M keys", ["radix-pthread", "2", str(1 << 22), "10"]),
@@ -200,13 +200,12 @@ SIZES = [("radix", "1M keys", ["radix-pthread", "2", str(1 << 20), "40"]),
 PHASE_NS = 1000000
 
 
-def phase_ns(argv):
-    """On the average, by a trace of it."""
+def episodes_of(argv):
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report")
-        said = output([SBT, "-q", "--json", "-o", report, "--", *argv])
+        output([SBT, "-q", "--json", "-o", report, "--", *argv])
         with open(report, encoding="utf-8") as f:
-            return said["elapsed_ns"] / json.loads(f.readlines()[-1])["episodes"]
+            return json.loads(f.readlines()[-1])["episodes"]
 
 
 def between(ways, bare, argv, turns):
@@ -249,8 +248,8 @@ def thesis(result):
           (PAIRS, "", "off", "phases", "".join("  %-24s" % name for name, _ in ways)))
     for name, size, command in SIZES:
         argv = [workload("bench_timed"), workload(command[0]), *command[1:]]
-        phase = phase_ns(argv)
         alone, rows = between(ways, output, argv, PAIRS)
+        phase = median(alone) / episodes_of(argv)
         row = {"program": name, "size": size, "off_s": median(alone) / 1e9, "phase_ns": phase}
         print("    %-6s %-8s %5.3f s %6.2f ms" % (name, size, row["off_s"], phase / 1e6), end="")
         for way, _ in ways:
@@ -259,7 +258,7 @@ def thesis(result):
             print("  %-24s" % ("%+6.2f (%+.1f to %+.1f)" % (row[way]["median"], row[way]["from"], row[way]["to"])), end="")
         print(flush=True)
         result["thesis"].append(row)
-    result["slowdown"] = {way: said_of(rows) for way, rows in all_rows.items()}
+    result["slowdown"] = {way: said_of(rows) for way, rows in all_rows.items() if rows}
     for way, said in result["slowdown"].items():
         print("    phases of 1 ms and more: %-16s %+.2f %% (%+.2f to %+.2f) at the median of %d%s" %
               (way, said["median"], said["from"], said["to"], len(all_rows[way]),

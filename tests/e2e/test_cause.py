@@ -5,6 +5,7 @@ its own clocks, for how long (tests/workloads/late.c)."""
 
 import collections
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -13,7 +14,7 @@ import subprocess
 import tempfile
 import time
 
-from harness import ROOT, Skip, check, check_between, check_equal, check_in, workload
+from harness import ROOT, Skip, check, check_between, check_equal, check_in, wait_for, workload
 
 # The names of the parts, as in user/analyse/cause.h: here and nowhere else.
 WORK = "work"
@@ -682,8 +683,12 @@ def test_work_after_a_fault_that_failed(t):
 
 def test_stopped(t):
     """SIGSTOP in the midst of a sleep, which goes on afterwards: each under its own name."""
-    program = t.start([workload("held"), "nap", "100"])
+    # For longer than it may take to attach and to stop it three times.
+    program = t.start([workload("held"), "nap", "250"])
     tracer = t.attach("-p", str(program.pid), "-W")
+    # Of a phase whose beginning nobody saw nothing is known.
+    wait_for("its meetings are seen", lambda: os.path.exists(tracer.path) and
+             '"type":"episode"' in pathlib.Path(tracer.path).read_text(encoding="utf-8"))
     for _ in range(3):
         time.sleep(0.15)
         os.kill(program.pid, signal.SIGSTOP)

@@ -468,6 +468,9 @@ static void test_no_lock(void **state)
 	k->addr = 0;
 	take(b);
 	assert_string_equal(b->out.culprit, "the semaphore, woken by thread 0");
+	k->stack = WAITING;
+	take(b);
+	assert_string_equal(b->out.culprit, "the semaphore, woken by thread 0");
 	k->addr = LOCK;
 	k->waited = MODEL_WAITED_UNKNOWN;
 	k->stack = WAITING;

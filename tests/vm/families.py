@@ -261,7 +261,7 @@ def check_program(left, run, name, family, joins):
         check_between("incomplete", found["incomplete"], 0, 2 * missing)
         check_order(found, name in SAY_LAST)
     else:
-        begun = too_early(trace) if name == "mpi" else \
+        begun = min(too_early(trace), 2 * len(log.episodes()) // 3) if name == "mpi" else \
             len(log.episodes()) // 7 if name in STAND_STILL else int(family in ("gomp", "libomp"))
         found = against_log(trace, log, joins, begun, name in SAY_LAST)
     pids = {c.pid for c in log.crossings}

@@ -88,8 +88,8 @@ MACHINES = [
     Machine("newest-16-cpus", "amd64", "sid", ["session", "multi", "perf"], (), (many,), cpus=16, is_long=True),
     Machine("6.1-8-cpus", "amd64", None, ["perf"], NO_MULTI, (many,), cpus=8, is_long=True),
     # What there is not time for everywhere, every day.
-    Machine("6.1-arm64-all", "arm64", None, ["perf"], NO_MULTI, (commands,), cpus=4, nodes=2, counting=True, also=ALL_COMMANDS,
-            is_long=True),
+    Machine("6.1-arm64-all", "arm64", None, ["perf"], NO_MULTI, (commands,), cpus=4, nodes=2, counting=True,
+            also=("top", "tbb", "mpi"), is_long=True),
     Machine("6.12-all", "amd64", "trixie", ["multi", "perf"], NO_SESSION, (commands,), cpus=4, also=ALL_COMMANDS, is_long=True),
     Machine("newest-all", "amd64", "sid", ["session", "multi", "perf"], (), (commands,), also=ALL_COMMANDS, is_long=True),
     Machine("6.1-all", "amd64", None, ["perf"], NO_MULTI, (commands,), also=ALL_COMMANDS, is_long=True),

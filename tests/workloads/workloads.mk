@@ -19,7 +19,7 @@ ifneq ($(SYSROOT),)
 W_THERE := -isystem $(SYSROOT)/usr/include $(SYSROOT_LIBS) -idirafter /usr/include
 W_CLANG_THERE := --target=$(CROSS:-=) $(addprefix -L,$(wildcard $(SYSROOT)/usr/lib/llvm-*/lib))
 W_MPICH_THERE := $(wildcard $(SYSROOT)/usr/include/$(MULTIARCH)/mpich)
-W_GO_THERE := GOARCH=$(BPF_ARCH) CC=$(CC)
+W_GO_THERE := GOARCH=$(if $(filter aarch64,$(ARCH)),arm64,amd64) CC='$(CC)'
 W_MUSL_SPECS := $(W)/musl.specs
 MUSL_GCC := $(CC) -specs=$(W_MUSL_SPECS)
 
@@ -68,9 +68,9 @@ W_BOOST := $(if $(call W_HEADER,boost/thread/barrier.hpp,$(CXX) $(W_THERE) -xc++
 W_TBB := $(if $(call W_HEADER,tbb/parallel_for.h,$(CXX) $(W_THERE) -xc++),tbb_rounds)
 W_LTTNG := $(if $(call W_HEADER,lttng/tracef.h,$(CC) -xc),bench_phases-lttng)
 W_RUST := $(if $(call W_HAVE,rustc),gen_rust)
-W_OPENMPI := $(if $(call W_HAVE,mpicc.openmpi),gen_openmpi mpi_comms_openmpi hung_openmpi)
-W_MPICH := $(if $(or $(W_MPICH_THERE),$(if $(SYSROOT),,$(call W_HAVE,mpicc.mpich))),gen_mpich mpi_comms_mpich hung_mpich)
-W_MPIF := $(if $(call W_HAVE,gfortran),$(if $(W_OPENMPI),gen_openmpif mpi_split_openmpi) $(if $(W_MPICH),gen_mpichf mpi_split_mpich))
+W_OPENMPI := $(if $(SYSROOT),,$(if $(call W_HAVE,mpicc.openmpi),gen_openmpi mpi_comms_openmpi hung_openmpi))
+W_MPICH := $(if $(SYSROOT),$(if $(W_MPICH_THERE),gen_mpich),$(if $(call W_HAVE,mpicc.mpich),gen_mpich mpi_comms_mpich hung_mpich))
+W_MPIF := $(if $(and $(if $(SYSROOT),,yes),$(call W_HAVE,gfortran)),$(if $(W_OPENMPI),gen_openmpif mpi_split_openmpi) $(if $(W_MPICH),gen_mpichf mpi_split_mpich))
 W_FAMILIES := $(W_FAMILY) $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
 
 # What is no barrier; and programs in the image of SPLASH-2, each with three ways to meet.

@@ -60,8 +60,8 @@ struct report_counter {
 	uint64_t value; /* of phases; REPORT_UNKNOWN: it did not count for part of the time */
 	uint64_t inside; /* of the same, inside barriers */
 	bool scaled; /* multiplexed: an estimate */
-	uint64_t least,
-		inside_least; /* what was counted all the same, where both are unknown; else 0 */
+	/* What was counted all the same, where both are unknown; else 0. */
+	uint64_t least, inside_least;
 };
 
 /* What made somebody late: analyse/cause.h has the kinds. */

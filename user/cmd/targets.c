@@ -333,9 +333,9 @@ int targets_add_own(struct targets *t, char *const command[])
 	if (t->options.by_process)
 		return 0;
 	mapped_common(&mapped);
-	mapped_words(&mapped, t->modules, command);
 	if (command && (getenv("OMPI_COMM_WORLD_RANK") || getenv("PMI_RANK")))
 		mapped_mpi(&mapped);
+	mapped_words(&mapped, t->modules, command);
 	err = examine_own(t, command != NULL);
 	mapped_free(&mapped);
 	return err;

@@ -338,17 +338,18 @@ void textout_decimal(char out[TEXTOUT_CELL], double v, int decimals, const char 
 {
 	static const uint64_t powers[] = { 1, 10, 100, 1000 };
 	double scaled = v * (double)powers[decimals];
-	uint64_t whole = (uint64_t)scaled;
+	double down = floor(scaled), rest = scaled - down;
 	char s[TEXTOUT_CELL];
 	size_t at = sizeof(s), n;
+	uint64_t whole;
 	int i;
 
 	/* Tables are mostly these, and printf() takes longer for one than all else around it. At a tie it knows best. */
-	if (scaled >= 1e15 || fabs(scaled - (double)whole - 0.5) < 1e-3) {
+	if (!(scaled >= 0 && scaled < 1e15) || fabs(rest - 0.5) < 1e-3) {
 		snprintf(out, TEXTOUT_CELL, "%.*f %s", decimals, v, unit);
 		return;
 	}
-	whole += scaled - (double)whole > 0.5;
+	whole = (uint64_t)down + (rest > 0.5);
 	for (i = 0; whole || i <= decimals; i++) {
 		if (i && i == decimals)
 			s[--at] = '.';
@@ -358,7 +359,7 @@ void textout_decimal(char out[TEXTOUT_CELL], double v, int decimals, const char 
 	n = sizeof(s) - at;
 	memcpy(out, s + at, n);
 	out[n] = ' ';
-	stpcpy(out + n + 1, unit);
+	strcpy(out + n + 1, unit);
 }
 
 static void digits(char *out, double v, const char *unit)
