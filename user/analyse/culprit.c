@@ -291,12 +291,17 @@ static enum culprit_waited waited_for(const struct culprit_env *env, const struc
 		const char *part;
 		enum culprit_waited waited;
 	} functions[] = {
-		{ "cond_", WAITED_CONDITION }, { "cnd_", WAITED_CONDITION },
-		{ "sem_", WAITED_SEMAPHORE },  { "join", WAITED_JOIN },
+		{ "cond_", WAITED_CONDITION },
+		{ "cnd_", WAITED_CONDITION },
+		{ "sem_", WAITED_SEMAPHORE },
+		{ "join", WAITED_JOIN },
 		/* In recordings made before their call was told of. */
-		{ "semop", WAITED_SEMAPHORE }, { "semtimedop", WAITED_SEMAPHORE },
-		{ "barrier", WAITED_BARRIER }, { "atomic_wait", WAITED_VALUE },
-		{ "mutex_", WAITED_LOCK },     { "rwlock_", WAITED_LOCK },
+		{ "semop", WAITED_SEMAPHORE },
+		{ "semtimedop", WAITED_SEMAPHORE },
+		{ "barrier", WAITED_BARRIER },
+		{ "atomic_wait", WAITED_VALUE },
+		{ "mutex_", WAITED_LOCK },
+		{ "rwlock_", WAITED_LOCK },
 		{ "syscall", WAITED_VALUE },
 	};
 	const struct site_name *s;
