@@ -208,6 +208,29 @@ $(B)/fuzz/recording/obj/user/emit/html_assets.o: $(B)/fuzz/chart/chart.js
 
 fuzz-programs: $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/fuzz/%/fuzz)
 
+# The same sources as the unit tests have them, for inputs that are kept: no second build of all of them every day. What
+# differs where there is fuzzing is built once more.
+FUZZ_OWN := $(shell grep -l FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION user/*/*.c) user/emit/html_assets.c
+kept_objects = $(patsubst %.c,$(B)/kept/obj/%.o,$(filter $(FUZZ_OWN),$1)) $(patsubst %.c,$(B)/san/%.o,$(filter-out $(FUZZ_OWN),$1))
+
+$(B)/kept/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CCSAN)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(SAN) -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION \
+		-UHTML_CHART -DHTML_CHART='"$(B)/fuzz/chart/"' -c $< -o $@
+$(B)/kept/obj/user/emit/html_assets.o: $(B)/fuzz/chart/chart.js
+
+define kept_target
+$(B)/kept/$(1): $(call kept_objects,tests/fuzz/fuzz_$(1).c tests/fuzz/kept.c \
+		$(wildcard $(call fuzz_says,tests/fuzz/fuzz_$(1).c,sources)))
+	@mkdir -p $$(@D)
+	$$(call say,LD)
+	$$(Q)$$(CC) $$(SAN) -o $$@ $$^ $(call fuzz_says,tests/fuzz/fuzz_$(1).c,libs)
+endef
+$(foreach t,$(FUZZ_SRC:tests/fuzz/fuzz_%.c=%),$(eval $(call kept_target,$(t))))
+
+kept-programs: $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/kept/%)
+
 # --- workloads -------------------------------------------------------------------------------------
 WORKLOADS_MK := tests/workloads/workloads.mk
 -include $(WORKLOADS_MK)
@@ -265,7 +288,7 @@ check:
 	$(MAKE) -j$(shell nproc) all static workloads
 	$(MAKE) deb
 	scripts/check --machines
-	$(MAKE) pictures unit fuzz-programs
+	$(MAKE) pictures unit kept-programs
 	scripts/check
 
 check-packages:
@@ -327,7 +350,7 @@ clean:
 	rm -rf $(B)
 
 -include $(OBJ:.o=.d) $(B)/tests/pictures/made.d $(patsubst %.c,$(B)/san/%.d,$(SRC) $(UNIT_SRC))
--include $(wildcard $(B)/fuzz/*/obj/user/*/*.d $(B)/fuzz/*/obj/tests/fuzz/*.d)
+-include $(wildcard $(B)/fuzz/*/obj/user/*/*.d $(B)/fuzz/*/obj/tests/fuzz/*.d $(B)/kept/obj/*/*/*.d $(B)/san/tests/fuzz/*.d)
 
 .DELETE_ON_ERROR:
-.PHONY: all static shared install-shared deb setup demo check check-long check-packages check-vm bench lint format fuzz install clean unit workloads bench-programs fuzz-programs pictures again
+.PHONY: all static shared install-shared deb setup demo check check-long check-packages check-vm bench lint format fuzz install clean unit workloads bench-programs fuzz-programs kept-programs pictures again
