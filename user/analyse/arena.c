@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ARENA_FIRST 512 /* many hold a name and nothing else */
 #define ARENA_CHUNK 16384
 
 struct chunk {
@@ -42,14 +43,15 @@ void arena_free(struct arena *a)
 void *arena_alloc(struct arena *a, size_t size)
 {
 	struct chunk *c = a->chunks;
-	size_t room = size > ARENA_CHUNK ? size : ARENA_CHUNK;
+	size_t room = !c ? ARENA_FIRST : c->size < ARENA_CHUNK / 4 ? 4 * c->size : ARENA_CHUNK;
 	void *p;
 
 	if (size > SIZE_MAX / 2)
 		return NULL;
 	size = (size + 15) & ~(size_t)15;
 	if (!c || c->size - c->used < size) {
-		room = (room + 15) & ~(size_t)15;
+		if (room < size)
+			room = size;
 		c = calloc(1, sizeof(*c) + room);
 		if (!c)
 			return NULL;

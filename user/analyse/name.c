@@ -421,7 +421,7 @@ int report_site_label(const struct report_env *env, uint32_t site, char *out, si
 		label = callsite_label(a, &callsite);
 	name_copy(out, size, label ? label : "?");
 	report_arena_free(a);
-	return 0;
+	return s && !label ? -ENOMEM : 0;
 }
 
 static void fill_object(const struct report_env *env, const struct model_barrier *mb,

@@ -9,6 +9,7 @@
 #include "analyse/cause.h"
 #include "analyse/conceptual.h"
 #include "analyse/openmp.h"
+#include "base/hash.h"
 #include "base/msg.h"
 #include "sbt/record.h"
 #include "target/proc.h"
@@ -47,8 +48,9 @@ struct watch {
 	uint32_t met_begin, met_end; /* by --phase, a bit each */
 	struct emit_member *members;
 	struct report_counter *counters; /* of the members, then of all of them */
-	char (*labels)[LABEL_BYTES]; /* of the members' call sites */
 	uint32_t cap_members;
+	struct hash
+		labels; /* by call site: a recording may number them as it likes; made when first needed */
 };
 
 static int name_phases(struct watch *w)
@@ -94,6 +96,9 @@ int watch_new(const struct options *options, const struct report_env *env, struc
 
 void watch_free(struct watch *w)
 {
+	const struct hash_entry *label;
+	struct hash_entry zero;
+	size_t at = 0;
 	uint32_t i;
 
 	if (!w)
@@ -107,7 +112,9 @@ void watch_free(struct watch *w)
 	free(w->named);
 	free(w->members);
 	free(w->counters);
-	free(w->labels);
+	while ((label = hash_next(&w->labels, &at, &zero)))
+		free((char *)(uintptr_t)label->value);
+	hash_free(&w->labels);
 	free(w->met_watch);
 	free(w->met_name);
 	free(w);
@@ -450,11 +457,29 @@ static uint32_t keep_members(struct watch *w, uint32_t n)
 	return kept;
 }
 
+/* What a call site is called; NULL when out of memory. */
+static const char *site_label(struct watch *w, uint32_t site)
+{
+	char *label = hash_get_ptr(&w->labels, site), s[LABEL_BYTES];
+
+	if (label)
+		return label;
+	if (!w->env->site(w->env->ctx, site))
+		return "?";
+	if (report_site_label(w->env, site, s, sizeof(s)))
+		return NULL;
+	label = strdup(s);
+	if (label && hash_put_ptr(&w->labels, site, label)) {
+		free(label);
+		return NULL;
+	}
+	return label;
+}
+
 static int fill_members(struct watch *w, const struct model *model, const struct model_episode *e)
 {
 	bool mixed = model_barrier(model, e->barrier)->nsites > 1;
 	struct report_counter *sum;
-	char(*labels)[LABEL_BYTES];
 	uint32_t i;
 
 	if (e->n > w->cap_members) {
@@ -463,10 +488,6 @@ static int fill_members(struct watch *w, const struct model *model, const struct
 		if (!m)
 			return -ENOMEM;
 		w->members = m;
-		labels = realloc(w->labels, e->n * sizeof(*labels));
-		if (!labels)
-			return -ENOMEM;
-		w->labels = labels;
 		if (grow_counters(w, e->n))
 			return -ENOMEM;
 		w->cap_members = e->n;
@@ -489,9 +510,7 @@ static int fill_members(struct watch *w, const struct model *model, const struct
 		m->tid = from->tid;
 		m->index = thread->place != MODEL_NONE ? thread->place : thread->ordinal;
 		m->comm = *thread->comm ? thread->comm : NULL;
-		m->site = NULL;
-		if (mixed && !report_site_label(w->env, from->site, w->labels[i], LABEL_BYTES))
-			m->site = w->labels[i];
+		m->site = mixed ? site_label(w, from->site) : NULL;
 		m->order = i;
 		m->arrive_ns = from->arrive_ns;
 		m->inter_ns = i ? from->arrive_ns - e->members[i - 1].arrive_ns : 0;

@@ -122,7 +122,7 @@ static void counted_cell(struct counted *c, struct table *table,
 {
 	uint64_t value = counter ? counted_value(counter, inside) : REPORT_UNKNOWN;
 	uint64_t least = !counter ? 0 : inside ? counter->inside_least : counter->least;
-	char s[TEXTOUT_CELL], number[TEXTOUT_CELL];
+	char s[TEXTOUT_CELL + 2], *at = s;
 
 	if (value == REPORT_UNKNOWN && !least) {
 		c->unknown = true;
@@ -131,8 +131,11 @@ static void counted_cell(struct counted *c, struct table *table,
 	}
 	c->least |= least > 0;
 	c->scaled |= counter->scaled;
-	snprintf(s, sizeof(s), "%s%s%.40s", least ? ">" : "", counter->scaled ? "~" : "",
-		 textout_count(number, least ? least : value));
+	if (least)
+		*at++ = '>';
+	if (counter->scaled)
+		*at++ = '~';
+	textout_count(at, least ? least : value);
 	table_text(table, s);
 }
 

@@ -24,6 +24,7 @@ void table_column(struct table *table, const char *heading, enum emit_look look)
 	table->columns[table->ncolumns].heading = heading;
 	table->columns[table->ncolumns].look = look;
 	table->ncolumns++;
+	table->measured = false;
 }
 
 static struct table_cell *table_next(struct table *table)
@@ -40,6 +41,7 @@ static struct table_cell *table_next(struct table *table)
 		table->cells = cells;
 		table->cap = cap;
 	}
+	table->measured = false;
 	cells = &table->cells[table->ncells++];
 	*cells = (struct table_cell){ .at = UNMADE, .ns = UINT64_MAX };
 	return cells;
@@ -161,8 +163,7 @@ static void table_value(struct table *table, const struct emit_field *f, const v
 	} else if (v.kind == FIELDS_REAL) {
 		table_real(table, f, v.d);
 	} else if (v.kind == FIELDS_UINT) {
-		snprintf(s, sizeof(s), "%llu", (unsigned long long)v.u);
-		table_text(table, s);
+		table_text(table, textout_number(s, v.u));
 	} else if (v.kind == FIELDS_TEXT) {
 		table_text(table, v.s);
 	} else {
@@ -238,15 +239,15 @@ void table_label(struct table *table, const struct emit_record *record, const ch
 
 /* --- what comes out --------------------------------------------------------------------------- */
 
-static uint64_t column_max(const struct table *table, unsigned column)
+static void table_greatest(struct table *table)
 {
-	uint64_t max = 0;
-	unsigned i;
+	unsigned i, c;
 
-	for (i = column; i < table->ncells; i += table->ncolumns)
-		if (table->cells[i].ns != UINT64_MAX && table->cells[i].ns > max)
-			max = table->cells[i].ns;
-	return max;
+	for (c = 0; c < table->ncolumns; c++)
+		table->columns[c].max = 0;
+	for (i = c = 0; i < table->ncells; i++, c = c + 1 == table->ncolumns ? 0 : c + 1)
+		if (table->cells[i].ns != UINT64_MAX && table->cells[i].ns > table->columns[c].max)
+			table->columns[c].max = table->cells[i].ns;
 }
 
 /* One unit for the column: the one in which its greatest is 1 or more. */
@@ -297,21 +298,18 @@ static void bar(char out[TEXTOUT_CELL], uint64_t ns, uint64_t max)
 static void table_make(struct table *table)
 {
 	struct table_cell *cell;
-	uint64_t max[TABLE_COLUMNS];
 	char s[TEXTOUT_CELL];
 	unsigned i, c;
 
-	for (c = 0; c < table->ncolumns; c++)
-		max[c] = column_max(table, c);
-	for (i = 0; i < table->ncells; i++) {
+	table_greatest(table);
+	for (i = c = 0; i < table->ncells; i++, c = c + 1 == table->ncolumns ? 0 : c + 1) {
 		cell = &table->cells[i];
-		c = i % table->ncolumns;
 		if (cell->at != UNMADE)
 			continue;
 		if (table->columns[c].look == EMIT_BAR)
-			bar(s, cell->ns, max[c]);
+			bar(s, cell->ns, table->columns[c].max);
 		else
-			common_time(s, cell->ns, max[c]);
+			common_time(s, cell->ns, table->columns[c].max);
 		cell_set(table, cell, s);
 	}
 }
@@ -325,50 +323,64 @@ static void heading_line(const char *heading, unsigned line, char out[TEXTOUT_CE
 	if (line)
 		heading = second ? second + 1 : heading;
 	n = line ? strlen(heading) : second ? (size_t)(second - heading) : 0;
-	if (n >= TEXTOUT_CELL)
+	if (n >= TEXTOUT_CELL) {
 		n = TEXTOUT_CELL - 1;
+		/* Not in the midst of a character. */
+		while (n && (heading[n] & 0xc0) == 0x80)
+			n--;
+	}
 	memcpy(out, heading, n);
 	out[n] = '\0';
 }
 
-/* Whether column @c has nothing that counts beside the greatest time of the table. */
-static bool table_nothing(const struct table *table, unsigned c, uint64_t greatest)
+static unsigned heading_columns(const char *heading)
 {
-	uint64_t max = column_max(table, c);
+	char line[TEXTOUT_CELL];
+	unsigned i, w, widest = 0;
 
-	return table->columns[c].drop && (!max || max < greatest / LITTLE);
+	for (i = strchr(heading, '\n') ? 0 : 1; i < 2; i++) {
+		heading_line(heading, i, line);
+		w = textout_columns(line);
+		if (w > widest)
+			widest = w;
+	}
+	return widest;
+}
+
+/* How wide the column has to be, and whether it says anything. @greatest: of the times in the table. */
+static void column_measure(struct table *table, unsigned c, uint64_t greatest)
+{
+	uint64_t max = table->columns[c].max;
+	unsigned width = heading_columns(table->columns[c].heading), i;
+	bool name = table->columns[c].look == EMIT_NAME, empty = table->ncells != 0;
+	const struct table_cell *cell;
+	const char *s;
+
+	for (i = c; i < table->ncells; i += table->ncolumns) {
+		cell = &table->cells[i];
+		s = cell_text(table, cell);
+		if (cell->columns > width)
+			width = cell->columns;
+		if (*s && !(name && s[0] == '-' && !s[1]))
+			empty = false;
+	}
+	table->columns[c].width = width;
+	/* Nothing that counts beside the greatest time is nothing. */
+	table->columns[c].gone =
+		empty || (table->columns[c].drop && (!max || max < greatest / LITTLE));
 }
 
 static void table_measure(struct table *table)
 {
-	char line[TEXTOUT_CELL];
 	uint64_t greatest = 0;
-	unsigned c, i, w;
+	unsigned c;
 
 	for (c = 0; c < table->ncolumns; c++)
-		if (column_max(table, c) > greatest)
-			greatest = column_max(table, c);
-
-	for (c = 0; c < table->ncolumns; c++) {
-		bool name = table->columns[c].look == EMIT_NAME;
-		bool empty = table->ncells != 0;
-
-		for (i = 0; i < 2; i++) {
-			heading_line(table->columns[c].heading, i, line);
-			w = textout_columns(line);
-			if (w > table->columns[c].width)
-				table->columns[c].width = w;
-		}
-		for (i = c; i < table->ncells; i += table->ncolumns) {
-			const char *s = cell_text(table, &table->cells[i]);
-
-			if (table->cells[i].columns > table->columns[c].width)
-				table->columns[c].width = table->cells[i].columns;
-			if (*s && !(name && !strcmp(s, "-")))
-				empty = false;
-		}
-		table->columns[c].gone = empty || table_nothing(table, c, greatest);
-	}
+		if (table->columns[c].max > greatest)
+			greatest = table->columns[c].max;
+	for (c = 0; c < table->ncolumns; c++)
+		column_measure(table, c, greatest);
+	table->measured = true;
 }
 
 static unsigned table_width(const struct table *table)
@@ -401,53 +413,43 @@ static void table_shrink(struct table *table, unsigned width)
 }
 
 /* @columns: what @s takes. */
-static void table_put(struct table *table, unsigned c, const char *s, unsigned columns,
-		      struct buf *line)
+static void table_put(struct table *table, unsigned c, const char *s, unsigned columns)
 {
 	enum emit_look look = table->columns[c].look;
 	bool left = look == EMIT_NAME || look == EMIT_ID || look == EMIT_BAR;
-	char *fit = NULL;
-	unsigned pad;
+	unsigned width = table->columns[c].width;
+	struct buf *line = &table->line;
 
-	if (columns > table->columns[c].width) {
-		fit = textout_fit(s, table->columns[c].width);
-		if (!fit) {
-			table->failed = true;
-			return;
-		}
-		s = fit;
-		columns = textout_columns(s);
+	/* A name. */
+	if (columns > width) {
+		columns = textout_elide(line, s, width);
+		buf_pad(line, GAP + width - columns);
+		return;
 	}
-	pad = table->columns[c].width - columns;
-	buf_pad(line, left ? 0 : pad);
+	buf_pad(line, left ? 0 : width - columns);
 	buf_str(line, s);
-	buf_pad(line, GAP + (left ? pad : 0));
-	free(fit);
+	buf_pad(line, GAP + (left ? width - columns : 0));
 }
 
 static void table_line(struct table *table, struct textout *out, enum textout_style style,
 		       unsigned indent, const struct table_cell *row, unsigned heading)
 {
-	struct buf line = { 0 };
 	char s[TEXTOUT_CELL];
 	unsigned c;
 
-	buf_pad(&line, indent);
+	buf_clear(&table->line);
+	buf_pad(&table->line, indent);
 	for (c = 0; c < table->ncolumns; c++) {
 		if (table->columns[c].gone || table->columns[c].hidden)
 			continue;
 		if (row) {
-			table_put(table, c, cell_text(table, &row[c]), row[c].columns, &line);
+			table_put(table, c, cell_text(table, &row[c]), row[c].columns);
 		} else {
 			heading_line(table->columns[c].heading, heading, s);
-			table_put(table, c, s, textout_columns(s), &line);
+			table_put(table, c, s, textout_columns(s));
 		}
 	}
-	if (!line.failed)
-		textout_string(out, style, line.s);
-	else
-		table->failed = true;
-	buf_free(&line);
+	textout_string(out, style, &table->line, indent + table_width(table));
 }
 
 static bool two_lines(const struct table *table)
@@ -541,11 +543,12 @@ static void table_markdown(struct table *table, struct buf *buf)
 
 bool table_fits(struct table *table, const struct textout *out, unsigned indent)
 {
-	if (!table->failed && table->ncolumns)
+	if (!table->measured && !table->failed && table->ncolumns)
 		table_make(table);
 	if (table->failed || !table->ncolumns)
 		return true;
-	table_measure(table);
+	if (!table->measured)
+		table_measure(table);
 	table_shrink(table, out->width - indent);
 	return table_width(table) <= out->width - indent;
 }
@@ -553,6 +556,7 @@ bool table_fits(struct table *table, const struct textout *out, unsigned indent)
 void table_drop(struct table *table)
 {
 	buf_free(&table->text);
+	buf_free(&table->line);
 	free(table->cells);
 	*table = (struct table){ 0 };
 }

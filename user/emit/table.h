@@ -21,6 +21,7 @@ struct table {
 		const char *heading;
 		enum emit_look look;
 		unsigned width;
+		uint64_t max; /* of its cells' ns; 0: none is known */
 		bool drop; /* not shown where it is nothing beside the others */
 		bool gone; /* says nothing */
 		bool hidden; /* stands in another part of a table that is cut up */
@@ -33,6 +34,8 @@ struct table {
 	struct table_cell *cells;
 	unsigned ncells, cap;
 	struct buf text; /* of all cells, each with its NUL */
+	struct buf line; /* that is being printed */
+	bool measured;
 	bool failed;
 };
 

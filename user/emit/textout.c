@@ -13,6 +13,7 @@
 #include "base/text.h"
 
 #define ELLIPSIS "…"
+#define SMALL	 256 /* bytes of most lines */
 
 /* --- width ------------------------------------------------------------------------------------ */
 
@@ -93,30 +94,41 @@ static const char *tail(const char *s, unsigned columns)
 }
 
 /* In the middle, nearer to the front: file and line stand at the end, and paths differ there. */
-static char *elide(char *s, unsigned columns)
+unsigned textout_elide(struct buf *buf, const char *s, unsigned columns)
 {
-	unsigned front;
-	char *out = NULL;
+	unsigned all = textout_columns(s), front;
+	size_t begin = buf->len;
+	const char *end;
 
-	if (textout_columns(s) <= columns)
-		return s;
-	if (columns < 3) {
-		s[head(s, columns)] = '\0';
-		return s;
+	if (all <= columns) {
+		buf_str(buf, s);
+		return all;
 	}
-	front = (columns - 1) / 3;
-	if (asprintf(&out, "%.*s" ELLIPSIS "%s", (int)head(s, front), s,
-		     tail(s, columns - 1 - front)) < 0)
-		out = NULL;
-	free(s);
-	return out;
+	if (columns < 3) {
+		buf_add(buf, s, head(s, columns));
+	} else {
+		front = (columns - 1) / 3;
+		end = tail(s, columns - 1 - front);
+		buf_add(buf, s, head(s, front));
+		buf_str(buf, ELLIPSIS);
+		buf_str(buf, end);
+	}
+	return buf->failed ? 0 : textout_columns(buf->s + begin);
 }
 
 char *textout_fit(const char *s, unsigned columns)
 {
 	char *safe = text_printable(s);
+	struct buf buf = { 0 };
 
-	return safe ? elide(safe, columns) : NULL;
+	if (!safe || textout_columns(safe) <= columns)
+		return safe;
+	textout_elide(&buf, safe, columns);
+	free(safe);
+	if (!buf.failed)
+		return buf.s;
+	buf_free(&buf);
+	return NULL;
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
@@ -212,11 +224,27 @@ static void put_markdown(struct textout *t, enum textout_style style, const char
 	buf_str(t->buf, strong ? "**\n\n" : "\n\n");
 }
 
-static void put(struct textout *t, enum textout_style style, char *raw)
+static void put_styled(struct textout *t, enum textout_style style, const char *line)
 {
 	static const char *const codes[] = { "", "\033[1m", "\033[1;31m", "\033[2m" };
+	bool colour = t->colour && *line;
+
+	if (colour)
+		buf_str(t->buf, codes[style]);
+	if (t->ascii)
+		textout_ascii(t->buf, line);
+	else
+		buf_str(t->buf, line);
+	if (colour && style != TEXTOUT_PLAIN)
+		buf_str(t->buf, "\033[0m");
+	buf_char(t->buf, '\n');
+}
+
+/* @good: it is known to be printable and to fit. */
+static void put(struct textout *t, enum textout_style style, char *raw, bool good)
+{
 	size_t n = strlen(raw);
-	char *line;
+	char *fit;
 
 	/* First, so that nothing is left out in favour of blanks. */
 	while (n && raw[n - 1] == ' ')
@@ -226,44 +254,45 @@ static void put(struct textout *t, enum textout_style style, char *raw)
 		return;
 	}
 	/* Nearly all are as they should be. */
-	line = text_is_printable(raw) && textout_columns(raw) <= t->width
-		       ? raw
-		       : textout_fit(raw, t->width);
-	if (!line) {
-		t->buf->failed = true;
+	if (good || (text_is_printable(raw) && textout_columns(raw) <= t->width)) {
+		put_styled(t, style, raw);
 		return;
 	}
-	if (t->colour && n)
-		buf_str(t->buf, codes[style]);
-	if (t->ascii)
-		textout_ascii(t->buf, line);
+	fit = textout_fit(raw, t->width);
+	if (fit)
+		put_styled(t, style, fit);
 	else
-		buf_str(t->buf, line);
-	if (t->colour && n && style != TEXTOUT_PLAIN)
-		buf_str(t->buf, "\033[0m");
-	buf_char(t->buf, '\n');
-	if (line != raw)
-		free(line);
+		t->buf->failed = true;
+	free(fit);
 }
 
-static char *format(struct textout *t, const char *fmt, va_list args)
+/* Into @small, where it fits there; else to be freed. NULL when out of memory. */
+static char *format(struct textout *t, char small[SMALL], const char *fmt, va_list args)
 {
 	char *s = NULL;
+	va_list again;
+	int n;
 
-	if (vasprintf(&s, fmt, args) < 0) {
+	va_copy(again, args);
+	n = vsnprintf(small, SMALL, fmt, args);
+	if (n >= 0 && n < SMALL)
+		s = small;
+	else if (n < 0 || vasprintf(&s, fmt, again) < 0)
+		s = NULL;
+	va_end(again);
+	if (!s)
 		t->buf->failed = true;
-		return NULL;
-	}
 	return s;
 }
 
 void textout_line(struct textout *t, enum textout_style style, const char *fmt, ...)
 {
+	char small[SMALL];
 	va_list args;
 	char *s;
 
 	va_start(args, fmt);
-	s = format(t, fmt, args);
+	s = format(t, small, fmt, args);
 	va_end(args);
 	/* What stands bold on a line of its own is a heading. */
 	if (s && *s && t->markdown && style == TEXTOUT_BOLD) {
@@ -271,14 +300,18 @@ void textout_line(struct textout *t, enum textout_style style, const char *fmt, 
 		textout_markdown(t->buf, s + strspn(s, " "));
 		buf_str(t->buf, "\n\n");
 	} else if (s) {
-		put(t, style, s);
+		put(t, style, s, false);
 	}
-	free(s);
+	if (s != small)
+		free(s);
 }
 
-void textout_string(struct textout *t, enum textout_style style, char *s)
+void textout_string(struct textout *t, enum textout_style style, struct buf *s, unsigned columns)
 {
-	put(t, style, s);
+	if (s->failed)
+		t->buf->failed = true;
+	else if (s->s)
+		put(t, style, s->s, columns <= t->width);
 }
 
 void textout_blank(struct textout *t)
@@ -303,33 +336,38 @@ static size_t break_at(const char *s, unsigned columns)
 void textout_wrap(struct textout *t, enum textout_style style, const char *first, unsigned indent,
 		  const char *fmt, ...)
 {
+	char small[SMALL], *raw, *safe = NULL, *s;
 	const char *lead = first;
-	char *raw, *safe = NULL, *s, *line;
+	struct buf line = { 0 };
 	unsigned used;
 	va_list args;
 	size_t n;
 
 	va_start(args, fmt);
-	raw = format(t, fmt, args);
+	raw = format(t, small, fmt, args);
 	va_end(args);
 	if (raw)
-		safe = text_printable(raw);
+		safe = text_is_printable(raw) ? raw : text_printable(raw);
 	for (s = safe; s && *s; s += n) {
 		used = lead ? textout_columns(lead) : indent;
 		n = break_at(s, used < t->width ? t->width - used : 1);
-		if (asprintf(&line, "%*s%s%.*s", lead ? 0 : (int)indent, "", lead ? lead : "",
-			     (int)n, s) < 0)
+		buf_clear(&line);
+		buf_pad(&line, lead ? 0 : indent);
+		buf_str(&line, lead ? lead : "");
+		buf_add(&line, s, n);
+		if (line.failed)
 			break;
-		put(t, style, line);
-		free(line);
+		put(t, style, line.s, false);
 		lead = NULL;
 		while (s[n] == ' ')
 			n++;
 	}
-	if (!safe)
-		t->buf->failed = true;
-	free(safe);
-	free(raw);
+	t->buf->failed |= !safe || line.failed;
+	buf_free(&line);
+	if (safe != raw)
+		free(safe);
+	if (raw != small)
+		free(raw);
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -337,19 +375,20 @@ void textout_wrap(struct textout *t, enum textout_style style, const char *first
 void textout_decimal(char out[TEXTOUT_CELL], double v, int decimals, const char *unit)
 {
 	static const uint64_t powers[] = { 1, 10, 100, 1000 };
-	double scaled = v * (double)powers[decimals];
-	double down = floor(scaled), rest = scaled - down;
+	double scaled = v * (double)powers[decimals], rest;
 	char s[TEXTOUT_CELL];
 	size_t at = sizeof(s), n;
 	uint64_t whole;
 	int i;
 
 	/* Tables are mostly these, and printf() takes longer for one than all else around it. At a tie it knows best. */
-	if (!(scaled >= 0 && scaled < 1e15) || fabs(rest - 0.5) < 1e-3) {
+	whole = scaled >= 0 && scaled < 1e15 ? (uint64_t)scaled : UINT64_MAX;
+	rest = scaled - (double)whole;
+	if (whole == UINT64_MAX || fabs(rest - 0.5) < 1e-3) {
 		snprintf(out, TEXTOUT_CELL, "%.*f %s", decimals, v, unit);
 		return;
 	}
-	whole = (uint64_t)down + (rest > 0.5);
+	whole += rest > 0.5;
 	for (i = 0; whole || i <= decimals; i++) {
 		if (i && i == decimals)
 			s[--at] = '.';
@@ -391,13 +430,36 @@ const char *textout_time(char out[TEXTOUT_CELL], uint64_t ns)
 	return out;
 }
 
+/* @u in at least @n digits. Returns where they end. */
+static char *put_digits(char *out, uint64_t u, unsigned n)
+{
+	char s[20]; /* as many digits as UINT64_MAX has */
+	size_t at = sizeof(s);
+
+	while (u || sizeof(s) - at < n) {
+		s[--at] = (char)('0' + u % 10);
+		u /= 10;
+	}
+	memcpy(out, s + at, sizeof(s) - at);
+	return out + sizeof(s) - at;
+}
+
+const char *textout_number(char out[TEXTOUT_CELL], uint64_t u)
+{
+	*put_digits(out, u, 1) = '\0';
+	return out;
+}
+
 const char *textout_clock(char out[TEXTOUT_CELL], uint64_t ns)
 {
+	char *at;
+
 	if (ns == UINT64_MAX)
-		snprintf(out, TEXTOUT_CELL, "?");
-	else
-		snprintf(out, TEXTOUT_CELL, "%llu.%06u s", (unsigned long long)(ns / 1000000000),
-			 (unsigned)(ns % 1000000000 / 1000));
+		return strcpy(out, "?");
+	at = put_digits(out, ns / 1000000000, 1);
+	*at++ = '.';
+	at = put_digits(at, ns % 1000000000 / 1000, 6);
+	strcpy(at, " s");
 	return out;
 }
 
@@ -405,14 +467,17 @@ const char *textout_day(char out[TEXTOUT_CELL], int64_t realtime_ns)
 {
 	time_t s = realtime_ns / 1000000000;
 	struct tm tm;
-	size_t n;
+	char *at;
 
-	if (realtime_ns < 0 || !localtime_r(&s, &tm)) {
-		snprintf(out, TEXTOUT_CELL, "?");
-		return out;
-	}
-	n = strftime(out, TEXTOUT_CELL, "%H:%M:%S", &tm);
-	snprintf(out + n, TEXTOUT_CELL - n, ".%06u", (unsigned)(realtime_ns % 1000000000 / 1000));
+	if (realtime_ns < 0 || !localtime_r(&s, &tm))
+		return strcpy(out, "?");
+	at = put_digits(out, (uint64_t)tm.tm_hour, 2);
+	*at++ = ':';
+	at = put_digits(at, (uint64_t)tm.tm_min, 2);
+	*at++ = ':';
+	at = put_digits(at, (uint64_t)tm.tm_sec, 2);
+	*at++ = '.';
+	*put_digits(at, (uint64_t)(realtime_ns % 1000000000 / 1000), 6) = '\0';
 	return out;
 }
 
@@ -443,7 +508,7 @@ const char *textout_count(char out[TEXTOUT_CELL], uint64_t count)
 	char plain[24];
 	size_t n, i, o = 0;
 
-	n = (size_t)snprintf(plain, sizeof(plain), "%llu", (unsigned long long)count);
+	n = (size_t)(put_digits(plain, count, 1) - plain);
 	for (i = 0; i < n; i++) {
 		if (i && (n - i) % 3 == 0)
 			out[o++] = ',';

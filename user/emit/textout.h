@@ -29,14 +29,16 @@ void textout_line(struct textout *t, enum textout_style style, const char *fmt, 
 /* A paragraph: @first before its first line, @indent blanks before the others. */
 void textout_wrap(struct textout *t, enum textout_style style, const char *first, unsigned indent,
 		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* A line that is there already, which may be changed. */
-void textout_string(struct textout *t, enum textout_style style, char *s);
+/* A line that is there already and printable, which may be changed. @columns: what it takes, or more. */
+void textout_string(struct textout *t, enum textout_style style, struct buf *s, unsigned columns);
 void textout_blank(struct textout *t);
 
 /* Columns that a printable string takes on a terminal. */
 unsigned textout_columns(const char *s);
 /* A printable copy of @s in at most @columns columns (to be freed), NULL when out of memory. */
 char *textout_fit(const char *s, unsigned columns);
+/* Adds of the printable @s what fits in @columns columns. Returns how many it takes. */
+unsigned textout_elide(struct buf *buf, const char *s, unsigned columns);
 /* Adds @s, made printable, so that Markdown shows it as it is, in a table too. */
 void textout_markdown(struct buf *buf, const char *s);
 /* Adds @s in nothing but ASCII. */
@@ -56,6 +58,8 @@ const char *textout_day(char out[TEXTOUT_CELL], int64_t realtime_ns);
 const char *textout_percent(char out[TEXTOUT_CELL], double ratio);
 /* "0.66"; "?" if NAN. */
 const char *textout_fraction(char out[TEXTOUT_CELL], double ratio);
+/* 1234567 */
+const char *textout_number(char out[TEXTOUT_CELL], uint64_t u);
 /* 1,234,567 */
 const char *textout_count(char out[TEXTOUT_CELL], uint64_t count);
 /* "3 threads", "1 thread" */
