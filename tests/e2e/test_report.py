@@ -234,8 +234,12 @@ def test_high_cost_is_said(t):
     # One thread alone waits for nobody: its phases are short whatever the machine does.
     text = t.text([workload("gen"), "--threads", "1", "--rounds", "20000"])
     check_in("cost", "WARNING: gen (pid", text[text.index("COST OF TRACING"):])
+    check_not_in("cost", "less than 5 µs of work", text)
+    text = t.text([workload("gen"), "--threads", "2", "--rounds", "20000"])
+    check_in("cost", "Its threads do less than 5 µs of work between barriers.", text[text.index("COST OF TRACING"):])
     quiet = t.text([workload("gen"), "--threads", "2", "--rounds", "20", "--work", "stair:2ms:1ms"])
     check_not_in("cost", "WARNING", quiet[quiet.index("COST OF TRACING"):])
+    check_not_in("cost", "less than 5 µs of work", quiet)
 
 
 def on_a_terminal(t, env):

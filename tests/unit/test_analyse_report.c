@@ -874,6 +874,39 @@ static void test_cost(void **state)
 	run_free(r);
 }
 
+static uint64_t little(uint32_t i, uint32_t k)
+{
+	(void)k;
+	return 4000 + i;
+}
+
+static bool is_rough(uint32_t threads, uint64_t (*work)(uint32_t i, uint32_t k))
+{
+	struct run *r = run_new(0);
+	struct report_env e = env(0);
+	struct report rep;
+	bool rough;
+
+	run_launched(r, 0);
+	e.end_ns = play(r, threads, 20, 0, 10, work);
+	e.crossing_cost_ns = 1000;
+	assert_int_equal(model_finish(r->model, e.end_ns), 0);
+	assert_int_equal(report_build(r->model, &e, &rep), 0);
+	rough = rep.processes[0].cost_rough;
+	report_free(&rep);
+	run_free(r);
+	return rough;
+}
+
+/* Where several threads meet after little work, how they are woken decides. */
+static void test_cost_rough(void **state)
+{
+	(void)state;
+	assert_true(is_rough(4, little));
+	assert_false(is_rough(4, even));
+	assert_false(is_rough(1, little));
+}
+
 /* Crossings, those at meetings where threads slept, and switches between barriers. */
 static void test_cost_formula(void **state)
 {
@@ -991,6 +1024,7 @@ int main(void)
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_cost_formula),
+		cmocka_unit_test(test_cost_rough),
 		cmocka_unit_test(test_interim),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_only_incomplete),

@@ -444,6 +444,8 @@ static void process_cost(struct build *b, const struct model_proc *p,
 	for (i = 0; i < out->nmembers; i++)
 		time += out->members[i].idle_ns;
 	out->cost_share = share_of(cost, (double)report_time(env, time, out->elapsed_ns));
+	out->cost_rough = out->threads > 1 && (!env->causes || spent->slept) &&
+			  out->outside_ns / REPORT_ROUGH_NS < out->crossings;
 }
 
 static void process_facts(struct build *b, const struct model_proc *p, struct report_process *out)

@@ -18,6 +18,8 @@
 #include "sites/site.h"
 
 #define REPORT_UNKNOWN MODEL_UNKNOWN
+#define REPORT_ROUGH_NS \
+	5000 /* a phase, from which estimated and measured costs agree: tests/bench, table */
 
 /* sum, min, mean, max, stddev of a quantity in ns. n == 0: all unknown. */
 struct report_times {
@@ -249,6 +251,12 @@ struct report_process {
 	struct report_counter *counters;
 	uint64_t cost_ns; /* estimated: report_cost(); REPORT_UNKNOWN */
 	double cost_share; /* of its threads' time, as far as there are CPUs for them */
+	/*
+	 * Its threads do so little between barriers (REPORT_ROUGH_NS, at the mean of all, their beginnings and ends included)
+	 * and sleep there, so that a wait is mostly waking: tracing may change on which CPUs the scheduler wakes them, and
+	 * that counts for more than what tracing takes.
+	 */
+	bool cost_rough;
 	/*
 	 * It was traced up to this moment only, for tracing cost too much (--cost-limit): all figures are of the time before.
 	 * REPORT_UNKNOWN: to its end.

@@ -572,6 +572,8 @@ static const struct emit_field process_fields[] = {
 	  .help = "tracing's own, estimated: of its crossings and of its threads' switches" },
 	{ "cost_share", EMIT_RATIO, PR(cost_share),
 	  .help = "cost_ns over its threads' time, as far as there are CPUs for them" },
+	{ "cost_rough", EMIT_BOOL, PR(cost_rough),
+	  .help = "its threads do less than 5 us between barriers: what tracing costs where they sleep there may be nothing, or many times this" },
 	{ "shed_ns", EMIT_T_NS, PR(shed_ns),
 	  .help = "--cost-limit: traced up to then only, from clock_start_ns; null: to its end" },
 	{ "shed_cost", EMIT_RATIO, PR(shed_cost),

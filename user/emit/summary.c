@@ -541,6 +541,14 @@ static void cost_of(struct textout *t, const struct report_process *p)
 		     name_of(p->comm), p->pid, textout_time(cost, p->cost_ns),
 		     textout_percent(share, p->cost_share), p->departures ? "; departures by " : "",
 		     p->departures ? p->departures : "");
+	if (p->cost_rough)
+		textout_wrap(
+			t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "    ", 4,
+			"Its threads do less than %u µs of work between barriers. Where they sleep "
+			"at them, tracing may change on which CPUs they wake, and what it costs "
+			"may "
+			"be nothing, or many times this.",
+			REPORT_ROUGH_NS / 1000);
 	if (high)
 		textout_wrap(
 			t, TEXTOUT_RED, "    ", 4,
