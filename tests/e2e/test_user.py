@@ -11,6 +11,7 @@ import subprocess
 from harness import (check, check_between, check_equal, check_in, check_last, check_not_in, check_waits, genlog,
                      shared, workload)
 
+PAIRED = True
 GEN = ["--threads", "4", "--rounds", "100", "--work-by", "sleep"]
 
 

@@ -270,7 +270,7 @@ def fault_attach_detach(t):
         run = yield
         if run is None:
             break
-        trace = run.trace(run.start("-p", str(target.pid), "-d", f"{run.rng.random() * 0.2:.3f}").wait(30))
+        trace = run.trace(run.start("-p", str(target.pid), "-d", f"{0.001 + run.rng.random() * 0.2:.3f}").wait(30))
         episodes += trace.end["episodes"]
         for b in trace.barriers(family="pthread"):
             check(not b["episodes"] or b["participants"] == 3, f"participants: {b}")
