@@ -39,11 +39,12 @@ def run_under(holder, extra=()):
 
 
 EMPTY = "empty session"
-RECORDS = {"records with causes": ((),), "records alone": (("--no-causes",),)}
+QUIET = ("-q", "--json")
+RECORDS = {"records with causes": (QUIET,), "records alone": ((*QUIET, "--no-causes"),)}
 
 
 def crossing_turns():
-    ways = {"bare": (), EMPTY: (None, True), **RECORDS, "sums": (("--aggregate",),)}
+    ways = {"bare": (), EMPTY: (None, True), **RECORDS, "sums": ((*QUIET, "--aggregate"),)}
     starts = take_turns(ways, 12, 300)
     print("one thread, ns a crossing, median of %d starts: " % len(starts) +
           ", ".join("%s %.0f" % (k, median([median(rows[k]) for rows in starts])) for k in ways))

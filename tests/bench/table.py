@@ -15,23 +15,22 @@ with nothing reported, everything watched with two counters; and what sbt-trace 
 As many of bpftrace, linux-perf, uftrace and lttng-tools take part as are installed (scripts/setup bench). The figures go to
 build/bench/table.json, and as a picture (python3-matplotlib) to build/bench/cost.svg.
 """
-import bisect
 import contextlib
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import statistics
 import subprocess
 import tempfile
-import time
 
 from common import BENCH, ENV, Holder, SBT, empty_session, last_object, libc, median, workload
+from turns import in_turns
 
 TURNS = int(os.environ.get("TURNS", "9"))
 PAIRS = int(os.environ.get("PAIRS", "10"))
-STRETCH = 1  # seconds, traced or not, of a program that is traced by turns
 COUNTERS = ("-e", "page-faults,context-switches,task-clock,cpu-migrations")
 QUIET = ("-q",)
 TWO_COUNTERS = ("-e", "task-clock,page-faults")
@@ -188,47 +187,42 @@ def table_of_tools(result):
 # --- the thesis's protocol -----------------------------------------------------------------------------------
 
 # The goal is for phases of PHASE_NS and more; the smaller ones show how the price grows as they shrink.
-SIZES = [("radix", "1M keys", ["radix-pthread", "2", str(1 << 20), "40"]),
-         ("radix", "2M keys", ["radix-pthread", "2", str(1 << 21), "20"]),
-         ("radix", "4M keys", ["radix-pthread", "2", str(1 << 22), "10"]),
-         ("lu", "512", ["lu3-pthread", "2", "512"]),
-         ("lu", "1024", ["lu3-pthread", "2", "1024"]),
-         ("lu", "2048", ["lu3-pthread", "2", "2048"]),
-         ("water", "1000", ["water-pthread", "2", "1000", "40"]),
-         ("water", "1728", ["water-pthread", "2", "1728", "20"]),
-         ("water", "2744", ["water-pthread", "2", "2744", "10"])]
+SIZES = [("radix", "1M keys", ["2", str(1 << 20), "40"]),
+         ("radix", "2M keys", ["2", str(1 << 21), "20"]),
+         ("radix", "4M keys", ["2", str(1 << 22), "10"]),
+         ("lu3", "512", ["2", "512"]),
+         ("lu3", "1024", ["2", "1024"]),
+         ("lu3", "2048", ["2", "2048"]),
+         ("water", "1000", ["2", "1000", "40"]),
+         ("water", "1728", ["2", "1728", "20"]),
+         ("water", "2744", ["2", "2744", "10"])]
 PHASE_NS = 1000000
-
-
+STARTS, WARM_RUNS, WARM_TURNS = 3, 2, 5
 def episodes_of(argv):
-    with tempfile.TemporaryDirectory() as folder:
-        report = os.path.join(folder, "report")
-        output([SBT, "-q", "--json", "-o", report, "--", *argv])
-        with open(report, encoding="utf-8") as f:
-            return json.loads(f.readlines()[-1])["episodes"]
+    """As the program counts them."""
+    said = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True).stdout
+    return int(re.findall(r"episodes=(\d+)", said)[-1])
 
 
-def between(ways, bare, argv, turns):
-    """How long it took by the way @bare, in ns; and by name of the others what each added, in %, to the mean of the runs by
-    @bare just before and just after: what else the machine does comes and goes."""
-    def ns(way):
-        return way(argv)["elapsed_ns"]
-
-    alone, rows = [ns(bare)], {name: [] for name, _ in ways}
-    for turn in range(turns):
-        for name, way in ways[turn % len(ways):] + ways[:turn % len(ways)]:
-            with_it = ns(way)
-            alone.append(ns(bare))
-            rows[name].append(100 * (2 * with_it / (alone[-2] + alone[-1]) - 1))
-    return alone, rows
+def whole_runs(ways, program, arguments):
+    """What runs took by each way, in ns: name -> a list, in all turns of several starts. A program runs again and again in one
+    process for each (bench_again.c): a start takes longer than what is looked for. Where its memory comes to lie is another
+    at each start."""
+    rows = {name: [] for name in ways}
+    for _ in range(STARTS):
+        with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+            argv = [workload(program + "-again"), *arguments]
+            for name, way in in_turns(stack, folder, ways, argv, WARM_RUNS + PAIRS).items():
+                rows[name] += way.ns[WARM_RUNS:]
+    return rows
 
 
 def interval(values):
     """Of the median, with 95 %: between which of the sorted values it lies, whatever they are distributed like."""
-    n, k, outside = len(values), 0, 2.0 ** -len(values)
-    while outside <= 0.025 and k < n // 2:
+    n, k, outside = len(values), 0, 1  # of the 2**n ways in which values can lie beside the median
+    while 40 * outside <= 2 ** n and k < n // 2:
         k += 1
-        outside += math.comb(n, k) * 2.0 ** -n
+        outside += math.comb(n, k)
     found = sorted(values)
     return found[max(0, k - 1)], found[n - max(1, k)]
 
@@ -239,22 +233,24 @@ def said_of(values):
 
 
 def thesis(result):
-    """Off, nothing reported, everything watched with two counters: the program's own time, from start to end. "off again" says
-    what the figures of a tool that costs nothing look like here."""
-    ways = [("nothing reported", sbt()), ("all watched", sbt("-W", *TWO_COUNTERS, quiet=())), ("off again", output)]
-    result["thesis"], all_rows = [], {name: [] for name, _ in ways}
-    print("\nafter the thesis's table 5.2: what was added to a program's time, %%, each run between two without; medians of %d, "
-          "and where they lie with 95 %%\n    %-15s %7s %9s%s" %
-          (PAIRS, "", "off", "phases", "".join("  %-24s" % name for name, _ in ways)))
-    for name, size, command in SIZES:
-        argv = [workload("bench_timed"), workload(command[0]), *command[1:]]
-        alone, rows = between(ways, output, argv, PAIRS)
-        phase = median(alone) / episodes_of(argv)
-        row = {"program": name, "size": size, "off_s": median(alone) / 1e9, "phase_ns": phase}
+    """Off, nothing reported, everything watched with two counters: the time of whole runs of the program. "off again" says what
+    the figures of a tool that costs nothing look like here."""
+    ways = {"off": (), "nothing reported": (("-q", "--json"),), "all watched": (("-W", *TWO_COUNTERS),), "off again": ()}
+    others = list(ways)[1:]
+    result["thesis"], all_rows = [], {name: [] for name in others}
+    print("\nafter the thesis's table 5.2: what was added to a program's time, %%, by turns; medians of %d, and where they lie "
+          "with 95 %%\n    %-15s %7s %9s%s" %
+          (STARTS * PAIRS, "", "off", "phases", "".join("  %-24s" % name for name in others)))
+    for name, size, arguments in SIZES:
+        rows = whole_runs(ways, name, arguments)
+        off = median(rows["off"])
+        phase = off / episodes_of([workload(name + "-pthread"), *arguments])
+        row = {"program": name, "size": size, "off_s": off / 1e9, "phase_ns": phase}
         print("    %-6s %-8s %5.3f s %6.2f ms" % (name, size, row["off_s"], phase / 1e6), end="")
-        for way, _ in ways:
-            row[way] = said_of(rows[way])
-            all_rows[way] += rows[way] if phase >= PHASE_NS else []
+        for way in others:
+            more = added(rows, "off", way, "%")
+            row[way] = said_of(more)
+            all_rows[way] += more if phase >= PHASE_NS else []
             print("  %-24s" % ("%+6.2f (%+.1f to %+.1f)" % (row[way]["median"], row[way]["from"], row[way]["to"])), end="")
         print(flush=True)
         result["thesis"].append(row)
@@ -267,86 +263,62 @@ def thesis(result):
 
 # --- what it says that it costs, and what it does --------------------------------------------------------------
 
-class Phases:
-    """A program that goes on while it is traced now and then: the same memory, the same places, the same moment of the
-    machine, so that what tracing did is not lost in how one run differs from another."""
-
-    def __init__(self, threads, ms, per_ms):
-        longest = 45 * 1000 / max(ms, 0.0001)
-        self.each = max(1, int(longest / 45 / 20000))
-        self.p = subprocess.Popen([workload("bench_phases"), "--threads", str(threads), "--rounds", str(int(longest)),
-                                   "--steps", str(int(per_ms * ms)), "--each", str(self.each)],
-                                  stdout=subprocess.PIPE, text=True)
-        self.ended = None
-        time.sleep(0.3)
-
-    def end(self):
-        self.p.send_signal(signal.SIGTERM)
-        self.ended = json.loads(self.p.communicate()[0])["ended_ns"]
-
-    def round_ns(self, window):
-        first, last = bisect.bisect_left(self.ended, window[0]), bisect.bisect_right(self.ended, window[1]) - 1
-        return (self.ended[last] - self.ended[first]) / (last - first) / self.each
+TURN_NS = 20000000  # about
 
 
-def stretch(seconds):
-    begin = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-    time.sleep(seconds)
-    return begin, time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+def last_of(path, kind):
+    with open(path, encoding="utf-8") as f:
+        return [r for r in map(json.loads, f) if r["type"] == kind][-1]
 
 
-def traced_stretch(pid, options, seconds):
-    """When, and the share of the threads' time that sbt-trace says it took."""
+def by_turns(threads, ms, options, turns, per_ms):
+    """What tracing adds to a round, as a list by turns, and by its own account; and what a round takes, in ns. That account is of
+    all threads: as many as there are CPUs bear it at once."""
+    ways = {"off": (), "traced": (("-q", "--json", *options),)}
+    rounds = max(20, int(TURN_NS / max(ms * 1e6, 5000)))
+    argv = [workload("bench_phases"), "--turns", "--threads", str(threads), "--rounds", str(rounds),
+            "--steps", str(int(per_ms * ms))]
+    with tempfile.TemporaryDirectory() as folder:
+        with contextlib.ExitStack() as stack:
+            found = in_turns(stack, folder, ways, argv, WARM_TURNS + turns)
+        said = last_of(found["traced"].out, "process")["cost_ns"]
+    rows = {name: [ns / rounds for ns in way.ns[WARM_TURNS:]] for name, way in found.items()}
+    said /= rounds * (WARM_TURNS + turns) * min(threads, len(os.sched_getaffinity(0)))
+    return added(rows, "off", "traced", "ns"), said, median(rows["off"])
+
+
+def is_rough(threads, ms, per_ms):
+    """Whether it says so of its estimate, where the program does not stand still between turns."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report")
-        with subprocess.Popen([SBT, "--json", "-o", report, *options, "-p", str(pid)], env=ENV,
-                              stdin=subprocess.DEVNULL) as p:
-            # Its first record comes when it sees all.
-            while p.poll() is None and not (os.path.exists(report) and os.path.getsize(report)):
-                time.sleep(0.02)
-            window = stretch(seconds)
-            p.send_signal(signal.SIGINT)
-        with open(report, encoding="utf-8") as f:
-            records = [json.loads(line) for line in f]
-    return window, [r for r in records if r["type"] == "process" and not r["interim"]][-1]["cost_share"]
-
-
-def by_turns(threads, ms, options, pairs, per_ms):
-    """(estimated, measured) shares of the time of a program's threads, a pair for each time that it was traced: measured
-    against the stretches before and after."""
-    program = Phases(threads, ms, per_ms)
-    try:
-        bare, traced = [stretch(STRETCH)], []
-        for _ in range(pairs):
-            traced.append(traced_stretch(program.p.pid, options, STRETCH))
-            bare.append(stretch(STRETCH))
-    finally:
-        program.end()
-    bare = [program.round_ns(window) for window in bare]
-    return [(share, 1 - (before + after) / 2 / program.round_ns(window))
-            for (window, share), before, after in zip(traced, bare, bare[1:])]
+        output([SBT, "-q", "--json", "-o", report, "--", workload("bench_phases"), "--threads", str(threads),
+                "--steps", str(int(per_ms * ms)), "--rounds", "1000" if ms >= 1 else "20000"])
+        return last_of(report, "process")["cost_rough"]
 
 
 def estimates(result):
     result["estimates"] = []
-    print("\nattached and detached by turns, %g s each: the share of its time, estimated by sbt-trace and measured" % STRETCH)
+    print("\nwhat tracing adds to a round, estimated by sbt-trace and measured by turns of %d starts" % STARTS)
     per_ms = output([workload("bench_phases"), "--calibrate"])["steps_per_ms"]
-    for title, threads, ms, options, runs in (
-            ("back to back, one thread", 1, 0, QUIET, 1),
-            ("back to back, four counters", 1, 0, (*QUIET, *COUNTERS), 1),
-            ("phases of 5 us, one thread", 1, 0.005, QUIET, 1),
-            ("phases of 20 us, two threads", 2, 0.02, QUIET, 1),
-            ("phases of 20 us, four counters", 2, 0.02, (*QUIET, *COUNTERS), 1),
-            ("back to back, four threads", 4, 0, QUIET, 1),
-            ("phases of 1 ms, two threads", 2, 1, QUIET, 3),
-            ("phases of 1 ms, all watched", 2, 1, ("-W", *TWO_COUNTERS), 3)):
-        pairs = [pair for _ in range(runs) for pair in by_turns(threads, ms, options, PAIRS, per_ms)]
-        said, real = (figures([100 * pair[i] for pair in pairs]) for i in (0, 1))
-        row = {"title": title, "estimated": said, "measured": real, "pairs": len(pairs),
-               "ratio": said["median"] / real["median"] if real["from"] > 0 else None}
+    for title, threads, ms, options, turns in (
+            ("back to back, one thread", 1, 0, (), 100),
+            ("back to back, four counters", 1, 0, COUNTERS, 100),
+            ("phases of 5 us, one thread", 1, 0.005, (), 100),
+            ("phases of 20 us, two threads", 2, 0.02, (), 100),
+            ("phases of 20 us, four counters", 2, 0.02, COUNTERS, 100),
+            ("back to back, two threads", 2, 0, (), 100),
+            ("back to back, four threads", 4, 0, (), 100),
+            ("phases of 20 us, four threads", 4, 0.02, (), 100),
+            ("phases of 1 ms, two threads", 2, 1, (), 400),
+            ("phases of 1 ms, two counters", 2, 1, TWO_COUNTERS, 400)):
+        starts = [by_turns(threads, ms, options, turns, per_ms) for _ in range(STARTS)]
+        real, said = said_of([ns for start in starts for ns in start[0]]), median([start[1] for start in starts])
+        row = {"title": title, "round_ns": median([start[2] for start in starts]), "estimated": said, "measured": real,
+               "ratio": said / real["median"] if real["from"] > 0 else None, "rough": is_rough(threads, ms, per_ms)}
         result["estimates"].append(row)
-        print("    %-30s estimated %6.2f %%, measured %6.2f %% (%6.2f to %6.2f) of %d pairs: %s" %
-              (title, said["median"], real["median"], real["from"], real["to"], len(pairs),
+        print("    %-30s of %8.1f us: estimated %6.2f us, measured %6.2f us (%6.2f to %6.2f): %s" %
+              (title, row["round_ns"] / 1000, said / 1000, real["median"] / 1000, real["from"] / 1000, real["to"] / 1000,
+               "said to be rough" if row["rough"] else
                "%.2f times  (wanted: 0.67 to 1.5)" % row["ratio"] if row["ratio"] else "less than can be told"), flush=True)
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What a crossing takes by several ways, in turns short enough that the machine is the same for all of them.
+"""What the same work takes by several ways, in turns short enough that the machine is the same for all of them.
 
-Each way has a program of its own, which crosses so many times when it is told to and says what that took. In a turn each has its
-go, in an order drawn anew, all on one CPU. A turn of five takes about two milliseconds, and what the host gives changes more
-slowly. What counts is the median over turns of the differences within a turn. No turn is left out.
+Each way has a program of its own, which does its work when it is told to and says what that took. In a turn each has its
+go, in an order drawn anew; what the host gives changes more slowly. What counts is the median over turns of the
+differences within a turn. No turn is left out.
 
 The probes of one way would be met by the programs of the others, and cost them something, were they in the same file:
 each program has a copy of the C library to itself.
@@ -24,18 +24,18 @@ WARM = 10  # turns: until all is in place
 
 
 class Way:
-    """@options: sbt-trace's; None: it does not trace. @empty: an empty program takes its place."""
+    """@argv: a program that does its work for each byte that comes, and says how many ns that took. @options: sbt-trace's;
+    None: it does not trace. @empty: an empty program takes its place."""
 
-    def __init__(self, stack, folder, cpu, options=None, empty=False):
+    def __init__(self, stack, folder, argv, options=None, empty=False):
         library = os.path.join(folder, "libc.so.6")
         shutil.copy(libc(), library)
         self.out = os.path.join(folder, "out") if options is not None else None
-        argv = ["taskset", "-c", str(cpu), "env", "LD_LIBRARY_PATH=" + folder, workload("bench_crossing"), "--turns", "--calls",
-                str(CALLS)]
+        argv = ["env", "LD_LIBRARY_PATH=" + folder, *argv]
         if empty:
             stack.enter_context(empty_session(library))
         if self.out:
-            argv = [SBT, "-q", "--json", "-o", self.out, *options, "--", *argv]
+            argv = [SBT, "-o", self.out, *options, "--", *argv]
         self.p = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENV, bufsize=0)
         self.ns = []
         stack.callback(self.stop)
@@ -64,25 +64,32 @@ class Way:
         return end["lost_total"]
 
 
+def in_turns(stack, folder, ways, argv, turns):
+    """@ways: name -> (options, empty) of Way. Returns name -> Way, after so many turns."""
+    all_ways = {}
+    for name, arguments in ways.items():
+        own = os.path.join(folder, name.replace(" ", "-"))
+        os.mkdir(own)
+        all_ways[name] = Way(stack, own, argv, *arguments)
+    for _ in range(turns):
+        for name in random.sample(list(all_ways), len(all_ways)):
+            all_ways[name].go()
+    return all_ways
+
+
 def one_start(ways, turns, cpu):
     """Returns name -> ns a crossing, of each turn; and how many crossings were lost."""
+    argv = ["taskset", "-c", str(cpu), workload("bench_crossing"), "--turns", "--calls", str(CALLS)]
     with tempfile.TemporaryDirectory() as folder:
-        all_ways = {}
         with contextlib.ExitStack() as stack:
-            for name, arguments in ways.items():
-                own = os.path.join(folder, name.replace(" ", "-"))
-                os.mkdir(own)
-                all_ways[name] = Way(stack, own, cpu, *arguments)
-            for _ in range(WARM + turns):
-                for name in random.sample(list(all_ways), len(all_ways)):
-                    all_ways[name].go()
+            all_ways = in_turns(stack, folder, ways, argv, WARM + turns)
         return ({name: way.ns[WARM:] for name, way in all_ways.items()},
                 sum(way.lost(WARM + turns) for way in all_ways.values()))
 
 
 def take_turns(ways, starts, turns):
-    """@ways: name -> (options, empty) of Way. Where pages come to lie is another at each start, and the CPU is. Returns a list,
-    for each start: name -> ns a crossing, of each turn. What is lost costs less than what is written: such a start is made again."""
+    """Of a crossing, all ways on one CPU. @ways: as in_turns() has them. Where pages come to lie is another at each start, and
+    the CPU is. Returns a list, for each start: name -> ns a crossing, of each turn. What is lost costs less than what is written: such a start is made again."""
     cpus = sorted(os.sched_getaffinity(0))
     all_rows, again = [], 0
     while len(all_rows) < starts:

@@ -3,16 +3,14 @@
 //
 // What a tracer costs a phase program: T threads do a fixed number of steps of work between barriers, for R
 // rounds. The work is counted in steps and not in time, so that whoever slows the program down is seen. One JSON
-// object on stdout: the time of the rounds, from the first barrier to the last, and the CPU time of all threads in it;
-// with --each N also when every Nth round ended, so that who traces it now and then knows what that did. SIGTERM: no
-// round after this one.
+// object on stdout: the time of the rounds, from the first barrier to the last, and the CPU time of all threads in it.
+// --turns: R rounds for each byte on stdin, and what they took, ns, on a line.
 // --calibrate: only how many steps one thread alone takes in a millisecond. -DLTTNG: each crossing is told to LTTng-UST,
 // which cannot see it otherwise.
 #include "common.h"
 #include "median.h"
 
 #include <getopt.h>
-#include <signal.h>
 #include <stdbool.h>
 #ifdef LTTNG
 #include <lttng/tracef.h>
@@ -24,8 +22,7 @@
 #define SAMPLES 15
 
 static pthread_barrier_t barrier;
-static uint64_t rounds = 1000, steps, each;
-static volatile sig_atomic_t asked;
+static uint64_t rounds = 1000, steps, last_round;
 static volatile uint64_t sink;
 
 static uint64_t process_cpu_ns(void)
@@ -52,22 +49,11 @@ static void meet(void)
 	TELL("depart");
 }
 
-static void ask(int signal)
-{
-	(void)signal;
-	asked = 1;
-}
-
-/* The first thread lowers the number of rounds before it arrives: all others see it when they have left. */
-static bool is_round(uint64_t i)
-{
-	return i < __atomic_load_n(&rounds, __ATOMIC_RELAXED);
-}
-
+/* Which round is the last, the first thread says before it arrives there: all others see it when they have left. */
 static void *body(void *arg)
 {
 	meet();
-	for (uint64_t i = 0; is_round(i); i++) {
+	for (uint64_t i = 0; i < __atomic_load_n(&last_round, __ATOMIC_RELAXED); i++) {
 		work(steps);
 		meet();
 	}
@@ -89,37 +75,55 @@ static void calibrate(void)
 	printf("{\"steps_per_ms\": %.0f}\n", sample[SAMPLES / 2]);
 }
 
-static void run(uint32_t threads)
+static void some_rounds(uint64_t n)
+{
+	while (n--) {
+		work(steps);
+		meet();
+	}
+}
+
+static void in_turns(void)
+{
+	uint64_t done = 0, start;
+
+	while (getchar() != EOF) {
+		start = now_ns();
+		some_rounds(rounds);
+		done += rounds;
+		printf("%llu\n", (unsigned long long)(now_ns() - start));
+		fflush(stdout);
+	}
+	__atomic_store_n(&last_round, done + 1, __ATOMIC_RELAXED);
+	some_rounds(1);
+}
+
+static void at_once(uint32_t threads)
+{
+	uint64_t start = now_ns(), cpu = process_cpu_ns();
+
+	some_rounds(rounds);
+	cpu = process_cpu_ns() - cpu;
+	printf("{\"threads\": %u, \"rounds\": %llu, \"elapsed_ns\": %llu, \"cpu_ns\": %llu}\n",
+	       threads, (unsigned long long)rounds, (unsigned long long)(now_ns() - start),
+	       (unsigned long long)cpu);
+}
+
+static void run(uint32_t threads, bool turns)
 {
 	pthread_t *t = (pthread_t *)must_alloc(threads, sizeof(*t));
-	uint64_t *ended = each ? (uint64_t *)must_alloc(rounds / each + 1, sizeof(*ended)) : NULL;
-	uint64_t start, cpu, n = 0;
 
+	last_round = turns ? UINT64_MAX : rounds;
 	must(pthread_barrier_init(&barrier, NULL, threads), "pthread_barrier_init");
 	for (uint32_t i = 1; i < threads; i++)
 		must(pthread_create(&t[i], NULL, body, NULL), "pthread_create");
 	meet();
-	start = now_ns();
-	cpu = process_cpu_ns();
-	for (uint64_t i = 0; is_round(i); i++) {
-		work(steps);
-		if (asked)
-			__atomic_store_n(&rounds, i + 1, __ATOMIC_RELAXED);
-		meet();
-		if (ended && i % each == 0)
-			ended[n++] = now_ns();
-	}
-	cpu = process_cpu_ns() - cpu;
-	printf("{\"threads\": %u, \"rounds\": %llu, \"elapsed_ns\": %llu, \"cpu_ns\": %llu, "
-	       "\"each\": %llu, \"ended_ns\": [",
-	       threads, (unsigned long long)rounds, (unsigned long long)(now_ns() - start),
-	       (unsigned long long)cpu, (unsigned long long)each);
-	for (uint64_t i = 0; i < n; i++)
-		printf("%s%llu", i ? "," : "", (unsigned long long)ended[i]);
-	printf("]}\n");
+	if (turns)
+		in_turns();
+	else
+		at_once(threads);
 	for (uint32_t i = 1; i < threads; i++)
 		must(pthread_join(t[i], NULL), "pthread_join");
-	free(ended);
 	free(t);
 }
 
@@ -129,11 +133,12 @@ int main(int argc, char **argv)
 		{ "threads", required_argument, NULL, 't' },
 		{ "rounds", required_argument, NULL, 'r' },
 		{ "steps", required_argument, NULL, 's' },
-		{ "each", required_argument, NULL, 'e' },
+		{ "turns", no_argument, NULL, 'T' },
 		{ "calibrate", no_argument, NULL, 'c' },
 		{ NULL, 0, NULL, 0 },
 	};
 	uint32_t threads = 1;
+	bool turns = false;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -147,19 +152,18 @@ int main(int argc, char **argv)
 		case 's':
 			steps = parse_u64("steps", optarg, 0, UINT64_MAX);
 			break;
-		case 'e':
-			each = parse_u64("each", optarg, 1, UINT64_MAX);
+		case 'T':
+			turns = true;
 			break;
 		case 'c':
 			calibrate();
 			return 0;
 		default:
 			die("usage: bench_phases [--threads T] [--rounds R] [--steps S] "
-			    "[--each N] | --calibrate");
+			    "[--turns] | --calibrate");
 		}
 	}
-	signal(SIGTERM, ask);
-	stopgap(STOPGAP_SECONDS);
-	run(threads);
+	stopgap(turns ? 10 * STOPGAP_SECONDS : STOPGAP_SECONDS);
+	run(threads, turns);
 	return 0;
 }

@@ -39,7 +39,7 @@ GEN_SRC := $(W_SRC)/gen.c $(W_SRC)/gen_core.c
 W_COMMON := $(wildcard $(W_SRC)/*.h) $(W_SRC)/workloads.mk
 
 W_PLAIN := pmm lu wander cancel_async longjmp_out exec_self fork_children spawn_static churn exit_in_wait inline_site \
-	wrapped hostile_names early stranger bench_crossing shared_fork pmu_phases late held bench_switch bench_phases bench_timed hung
+	wrapped hostile_names early stranger bench_crossing shared_fork pmu_phases late held bench_switch bench_phases hung
 W_CXX_PLAIN := cancel_cxx throw_out cond_cancel
 W_DLOPEN := dlopen_lib libbar.so libbaz.so slow_call.so
 W_GO := $(if $(shell command -v $(GO) 2>/dev/null),gobar)
@@ -76,7 +76,7 @@ W_FAMILIES := $(W_FAMILY) $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_RUST) $(W
 # What is no barrier; and programs in the image of SPLASH-2, each with three ways to meet.
 W_NOT := not_pool not_queue not_pipeline not_mutex not_rwlock not_gun not_timer not_publish not_server not_sem \
 	not_stack not_steal not_round
-W_SPLASH := $(foreach p,radix lu3 ocean water,$(p)-pthread $(p)-cond $(p)-spin)
+W_SPLASH := $(foreach p,radix lu3 ocean water,$(p)-pthread $(p)-cond $(p)-spin) radix-again lu3-again water-again
 
 W_LOOKED := looked
 WORKLOADS := $(W_PLAIN) $(W_LOOKED) $(W_CXX_PLAIN) $(W_DLOPEN) $(W_OLD) $(W_SBT) $(W_PHASES) $(W_GEN) $(W_MUSL_GEN) $(W_GO) $(W_FAMILIES) $(W_TBB) $(W_LTTNG) $(W_NOT) not_make.sh $(W_SPLASH)
@@ -126,6 +126,15 @@ $(W)/%-cond: $(W_SRC)/%.c $(W_COMMON)
 $(W)/%-spin: $(W_SRC)/%.c $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_SPLASH_CC) -DFLAVOUR=SPIN
+
+# The same program again and again, for the benchmarks.
+$(W)/bench_again.o: $(W_SRC)/bench_again.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(W_CC) -c -o $@ $<
+
+$(W)/%-again: $(W_SRC)/%.c $(W)/bench_again.o $(W_COMMON)
+	@mkdir -p $(@D)
+	$(W_SPLASH_CC) $(W)/bench_again.o -DFLAVOUR=PTHREAD -Dmain=program_main
 
 $(W)/%.sh: $(W_SRC)/%.sh
 	@mkdir -p $(@D)

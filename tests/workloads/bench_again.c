@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+//
+// Runs a program of splash.h again and again in one process, for each byte on stdin once, and says on a line how many
+// ns that took. The memory is the same each time, so that what differs from run to run is not where it came to lie. The
+// program's main is program_main here; what it says is dropped. Exit status: 1 if any run's was not 0.
+#include "common.h"
+
+#include <malloc.h>
+
+#define MOST (1 << 30) /* that the C library takes from its heap */
+
+int program_main(int argc, char **argv);
+
+int main(int argc, char **argv)
+{
+	int out = dup(STDOUT_FILENO), failed = 0;
+	uint64_t begin, ns;
+
+	/* What a run frees, the next one has again. */
+	if (!mallopt(M_MMAP_THRESHOLD, MOST) || !mallopt(M_TRIM_THRESHOLD, MOST))
+		die("memory would be returned");
+	if (out < 0 || !freopen("/dev/null", "w", stdout))
+		die("stdout cannot be moved");
+	while (getchar() != EOF) {
+		begin = now_ns();
+		failed |= program_main(argc, argv);
+		ns = now_ns() - begin;
+		/* Its stopgap is for itself, and not for who waits. */
+		alarm(0);
+		if (dprintf(out, "%llu\n", (unsigned long long)ns) < 0)
+			die("nobody reads");
+	}
+	return !!failed;
+}
