@@ -330,6 +330,8 @@ static void test_marked(void **state)
 	/* Of the first phase nothing is known but that it was on a CPU: test crossings are not accounted for. */
 	assert_int_equal(p->threads[0].parts.oncpu_ns, 40);
 	assert_int_equal(p->threads[1].parts.oncpu_ns, 20);
+	assert_int_equal(p->threads[0].parts.unattributed_ns, 49);
+	assert_int_equal(p->threads[1].parts.unattributed_ns, 128);
 	/* 0 begins at once and 1 is 30 behind; they meet at 50, and 1 goes on alone. */
 	assert_near(p->efficiency.load_balance, (89 + 148) / 2.0 / 148, 1e-12);
 	assert_near(p->efficiency.serialisation, 148.0 / (50 + 79 + 49), 1e-12);
@@ -412,6 +414,40 @@ static void test_marked_within(void **state)
 	over(&t);
 }
 
+/* All of it is accounted for, but the phase begins in the midst of what a thread that does not mark does. */
+static void test_marked_by_one(void **state)
+{
+	const struct report_parts *parts;
+	struct model_detail d = { .oncpu_ns = 60 };
+	struct through t;
+	uint32_t i;
+
+	(void)state;
+	begin(&t, 0);
+	mark(&t, 0, "a", true, 50, 40);
+	for (i = 0; i < 2; i++) {
+		struct model_crossing c = crossing(TID(i), A, 2, 90 + 10 * i, 101);
+
+		c.seq = ++t.seq[i];
+		c.detail = &d;
+		c.flags |= MODEL_CROSSING_ACCOUNTED;
+		assert_int_equal(model_add_crossing(t.model, &c), 0);
+	}
+	mark(&t, 0, "a", false, 151, 30);
+	finish(&t, 200);
+
+	/* What it had behind it at the phase's start nobody noted: its parts inside are not known, but their sum is. */
+	parts = &t.rep.conceptuals[0].threads[1].parts;
+	assert_int_equal(t.rep.conceptuals[0].threads[1].work_ns, 50);
+	assert_int_equal(parts->oncpu_ns, 0);
+	assert_int_equal(parts->unattributed_ns, 50);
+	parts = &t.rep.conceptuals[0].threads[0].parts;
+	assert_int_equal(t.rep.conceptuals[0].threads[0].work_ns, 40 + 50);
+	assert_int_equal(parts->oncpu_ns, 20 + 30);
+	assert_int_equal(parts->unattributed_ns, 40);
+	over(&t);
+}
+
 /* Names beyond the most there may be are refused, and marks that no episode lets go of are not kept for ever. */
 static void test_marked_many(void **state)
 {
@@ -446,6 +482,7 @@ int main(void)
 		cmocka_unit_test(test_several),	      cmocka_unit_test(test_unfinished),
 		cmocka_unit_test(test_marked),	      cmocka_unit_test(test_marked_anew),
 		cmocka_unit_test(test_marked_within), cmocka_unit_test(test_marked_many),
+		cmocka_unit_test(test_marked_by_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

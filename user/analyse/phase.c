@@ -147,6 +147,16 @@ void phase_free(struct phase *p)
 
 /* --- what comes out -------------------------------------------------------------------------------- */
 
+/* A phase may begin in the midst of what is known in one piece only: that piece's parts inside of it are nobody's. */
+static struct report_parts parts_within(const struct share *s)
+{
+	struct model_sums sums = s->sums;
+
+	if (sums.known_ns || sums.inside_known_ns)
+		sums.known_ns = s->work_ns;
+	return parts_of(&sums);
+}
+
 static int thread_out(const struct phase_build *b, const struct phase *p, const struct share *s,
 		      struct report_thread *out)
 {
@@ -169,7 +179,7 @@ static int thread_out(const struct phase_build *b, const struct phase *p, const 
 	out->work_ns = s->work_ns;
 	out->last = s->last;
 	out->last_share = p->episodes ? (double)s->last / (double)p->episodes : NAN;
-	out->parts = parts_of(&s->sums);
+	out->parts = parts_within(s);
 	out->ncounters = parts_counters_n(b->env);
 	out->counters = counters_of(b->arena, b->env, &s->sums, &err);
 	return err;
