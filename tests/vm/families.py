@@ -321,15 +321,15 @@ def ladder(left):
     check_equal("counters", {c["name"] for c in trace.session["counters"]}, wanted)
     members = [(e["pid"], m) for e in trace.all("episode") for m in e["threads"] if m.get("counters")]
     check(len(members) > 1000, f"crossings with counts: {len(members)}")
-    # Emulated x86-64 CPUs have no clock in common: the kernel's own may stand still for a tick, and catch up later.
+    # An emulated x86-64 CPU may stand still for milliseconds between the reading of one clock and of the other, where the
+    # other CPU has its turn: of a few crossings all is wrong, and of a sum anything may be.
     for name in wanted:
         check(sum((m["counters"].get(name) or 0) > 0 for _, m in members) >
               (0.9 if left.machine.counting else 0.5) * len(members), f"{name} is hardly counted")
     for process in {pid for pid, _ in members}:
-        mine = [m for pid, m in members if pid == process and m["oncpu_ns"]]
-        check_between(f"task-clock of {process} over its time on CPUs",
-                      sum(m["counters"]["task-clock"] or 0 for m in mine) / sum(m["oncpu_ns"] for m in mine),
-                      0.85 if left.machine.counting else 0.5, 1.15)
+        mine = [(m["counters"]["task-clock"] or 0) / m["oncpu_ns"]
+                for pid, m in members if pid == process and m["oncpu_ns"]]
+        check_between(f"task-clock of {process} over its time on CPUs", statistics.median(mine), 0.85, 1.15)
     left.machine.counters = sorted(wanted)
 
 
