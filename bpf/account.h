@@ -289,16 +289,36 @@ static __always_inline void account_start(__u32 index, struct task_struct *task,
 	a->tid = tid;
 }
 
+/*
+ * 1 if @a is more than @b, of times, else 0; and @a or @b by that. Neither by branches nor by masks: the verifier would go through
+ * all that comes after once for each outcome.
+ */
+static __always_inline __u64 more_than(__u64 a, __u64 b)
+{
+	__u64 more = (b - a) >> 63;
+
+	barrier_var(more);
+	return more;
+}
+
+static __always_inline __u64 either(__u64 first, __u64 a, __u64 b)
+{
+	return b + (a - b) * first;
+}
+
 /* Which of those that ran instead of the thread had the CPU for longest. */
 static __always_inline __u32 runs_most(const struct sbt_account *a)
 {
-	__u32 i, most = 0;
+	__u64 most = a->runs[0].ns, which = 0, more;
+	__u32 i;
 
 #pragma unroll
-	for (i = 1; i < SBT_RUNS; i++)
-		if (a->runs[i].ns > a->runs[most & (SBT_RUNS - 1)].ns)
-			most = i;
-	return most & (SBT_RUNS - 1);
+	for (i = 1; i < SBT_RUNS; i++) {
+		more = more_than(a->runs[i].ns, most);
+		most = either(more, a->runs[i].ns, most);
+		which = either(more, i, which);
+	}
+	return which & (SBT_RUNS - 1);
 }
 
 static __always_inline void account_mark(struct sbt_account *a)
@@ -316,7 +336,7 @@ static __always_inline void account_mark(struct sbt_account *a)
 }
 
 /* Its phase is over: what it came to. Not inlined: only for those that were switched out. */
-static __noinline int account_phase(struct sbt_account *a)
+static __noinline MAYBE_UNUSED int account_phase(struct sbt_account *a)
 {
 	__u32 i;
 
@@ -419,22 +439,6 @@ static __always_inline void account_done(volatile struct sbt_account *a)
 	a->busy = 0;
 }
 
-/* The thread, which runs, arrives at @own of its own time. */
-static __always_inline void account_arrive(struct sbt_account *a, __u32 index, __u64 own)
-{
-	counters_phase(a, index);
-	a->inside = 1;
-	a->fault_since_ns = 0;
-	stolen_take(a);
-	account_run(a, own);
-	if (a->dirty) {
-		account_phase(a);
-	} else {
-		a->phase_dirty = 0;
-		a->mark.times[SBT_TIME_ONCPU] = a->times[SBT_TIME_ONCPU];
-	}
-}
-
 static __always_inline void fill_inside(struct sbt_inside *in, const struct sbt_account *a)
 {
 	in->oncpu_ns = a->times[SBT_TIME_ONCPU] - a->mark.times[SBT_TIME_ONCPU];
@@ -445,8 +449,8 @@ static __always_inline void fill_inside(struct sbt_inside *in, const struct sbt_
 
 static __always_inline void fill_parts(struct sbt_parts *p, const struct sbt_account *a)
 {
-	__u32 i, longest = 0, second = SBT_BLOCKED_REASONS;
-	__u64 ns, most = 0, next = 0;
+	__u64 ns, most = 0, next = 0, longest = 0, second = SBT_BLOCKED_REASONS, first, other;
+	__u32 i;
 
 	p->oncpu_ns = a->phase.times[SBT_TIME_ONCPU];
 	p->runq_ns = a->phase.times[SBT_TIME_RUNQ];
@@ -454,15 +458,12 @@ static __always_inline void fill_parts(struct sbt_parts *p, const struct sbt_acc
 	for (i = 0; i < SBT_BLOCKED_REASONS; i++) {
 		ns = a->phase.times[SBT_TIME_BLOCKED + i];
 		p->blocked_ns[i] = ns;
-		if (ns > most) {
-			second = longest;
-			next = most;
-			longest = i;
-			most = ns;
-		} else if (ns > next) {
-			second = i;
-			next = ns;
-		}
+		first = more_than(ns, most);
+		other = more_than(ns, next);
+		second = either(first, longest, either(other, i, second));
+		next = either(first, most, either(other, ns, next));
+		longest = either(first, i, longest);
+		most = either(first, ns, most);
 	}
 	p->fault_ns = a->phase.fault_ns;
 	p->fault_addr = a->fault_max_addr;
@@ -537,198 +538,20 @@ static __always_inline void fill_counters_so_far(struct sbt_counters *out, struc
 	out->unknown = c->unknown;
 }
 
-#define WITH_PARTS (SBT_CROSSING_ACCOUNTED | SBT_CROSSING_INSIDE | SBT_CROSSING_PARTS)
-
-struct with_inside {
-	struct sbt_crossing crossing;
-	struct sbt_inside inside;
-};
-
-struct with_parts {
-	struct sbt_crossing crossing;
-	struct sbt_inside inside;
-	struct sbt_parts parts;
-};
-
-struct with_counters {
-	struct sbt_crossing crossing;
-	struct sbt_inside inside;
-	struct sbt_counters counters;
-};
-
 #define HAS_INSIDE   (SBT_CROSSING_ACCOUNTED | SBT_CROSSING_INSIDE)
 #define HAS_PARTS    (HAS_INSIDE | SBT_CROSSING_PARTS)
 #define HAS_COUNTERS (HAS_INSIDE | SBT_CROSSING_COUNTERS)
 
-/* Not inlined: only for those that were switched out. */
-static __noinline int crossing_write_parts(struct sbt_thread *t, struct sbt_account *a,
-					   __u64 depart_ns)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct with_parts *r;
-
-	if (!t || !a)
-		return 0;
-	r = crossing_reserve(cpu, sizeof(*r));
-	if (!r)
-		return 0;
-	crossing_fill(&r->crossing, t, depart_ns, cpu, HAS_PARTS);
-	fill_inside(&r->inside, a);
-	fill_parts(&r->parts, a);
-	bpf_ringbuf_submit(r, crossing_wake(t, cpu));
-	return 0;
-}
-
-/* Where there are counters, of those that were not switched out and of those that were. */
-static __noinline int crossing_write_counters(struct sbt_thread *t, struct sbt_account *a,
-					      __u32 index, __u64 depart_ns)
-{
-	struct sbt_counting *c = counting_at(index);
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct sbt_crossing_full *f;
-	struct with_counters *r;
-
-	if (!t || !a || !c)
-		return 0;
-	counters_take(c, a, true);
-	if (a->phase_dirty) {
-		f = crossing_reserve(cpu, sizeof(*f));
-		if (!f)
-			return 0;
-		crossing_fill(&f->crossing, t, depart_ns, cpu, HAS_PARTS | SBT_CROSSING_COUNTERS);
-		fill_inside(&f->inside, a);
-		fill_parts(&f->parts, a);
-		fill_counters(&f->counters, c);
-		bpf_ringbuf_submit(f, crossing_wake(t, cpu));
-		return 0;
-	}
-	r = crossing_reserve(cpu, sizeof(*r));
-	if (!r)
-		return 0;
-	crossing_fill(&r->crossing, t, depart_ns, cpu, HAS_COUNTERS);
-	fill_inside(&r->inside, a);
-	fill_counters(&r->counters, c);
-	bpf_ringbuf_submit(r, crossing_wake(t, cpu));
-	return 0;
-}
-
-static __noinline int crossing_write_inside(struct sbt_thread *t, struct sbt_account *a,
-					    __u64 depart_ns)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct {
-		struct sbt_crossing crossing;
-		struct sbt_inside inside;
-	} * r;
-
-	if (!t || !a)
-		return 0;
-	r = crossing_reserve(cpu, sizeof(*r));
-	if (!r)
-		return 0;
-	crossing_fill(&r->crossing, t, depart_ns, cpu, HAS_INSIDE);
-	fill_inside(&r->inside, a);
-	bpf_ringbuf_submit(r, crossing_wake(t, cpu));
-	return 0;
-}
-
-/* A new phase begins. */
-static __always_inline void account_leave(struct sbt_account *a)
-{
-	a->inside = 0;
-	if (a->dirty)
-		account_mark(a);
-	else
-		a->mark.times[SBT_TIME_ONCPU] = a->times[SBT_TIME_ONCPU];
-	a->phase_dirty = 0;
-	if (a->blocks_dirty) {
-		__builtin_memset(a->blocks, 0, sizeof(a->blocks));
-		__builtin_memset(a->votes, 0, sizeof(a->votes));
-		a->blocks_dirty = 0;
-	}
-}
-
-/* --aggregate: it never left, or nobody saw it. No fetching atomics: the end of a thread comes here on all kernels. */
-static __noinline MAYBE_UNUSED int sums_abandon(struct sbt_thread *t, __u64 now)
-{
-	struct sbt_sums *sum = NULL;
-	struct sbt_meeting *m;
-	struct sbt_summing *s;
-	__u32 at;
-
-	if (!t)
-		return 0;
-	s = &t->summing;
-	t->seq++;
-	at = s->meeting;
-	m = bpf_map_lookup_elem(&meetings, &at);
-	if (m)
-		m->doubted = 1;
-	at = s->sums;
-	if (s->placed)
-		sum = bpf_map_lookup_elem(&sums, &at);
-	if (!sum) {
-		count(lost_sum, bpf_get_smp_processor_id());
-	} else {
-		sum->abandoned++;
-		sum->partial++;
-		sum->unknown_ns += now - t->arrive_ns;
-		if (!sum->first_arrive_ns && !s->depart_ns)
-			sum->first_arrive_ns = t->arrive_ns;
-		sum->depart_ns = s->depart_ns = now;
-		s->release_ns = 0;
-	}
-	t->arrive_ns = 0;
-	return 0;
-}
-
 /*
- * Writes one crossing, of a thread that runs; its slot is free for the next afterwards. @depart_ns 0: it never
- * departed, as was found out @now.
+ * In crossing's way, both in record.bpf.c: of the thread @tid, which runs, in slot @index. Global: the verifier, who takes
+ * longest of all when tracing begins, goes through them once in each program, and not on each way that leads there.
+ *
+ * It arrives. Returns when: what we cost belongs to the phase before, not to the wait.
  */
-static __always_inline void crossing_write(struct sbt_thread *t, __u32 index, __u64 depart_ns,
-					   __u64 now)
-{
-	struct sbt_account *a = config.account ? account_at(index, t->tid) : NULL;
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct sbt_crossing *c;
-
-	if (config.aggregate) {
-		sums_abandon(t, now);
-		return;
-	}
-	t->seq++;
-	if (a) {
-		account_run(a, account_busy(a, &now));
-		/* What was stolen in here is of no phase. */
-		a->stolen_base = stolen_time(a);
-	}
-	if (!depart_ns && !(t->flags & SBT_CROSSING_NO_DEPART)) {
-		t->flags |= SBT_CROSSING_ABANDONED;
-		depart_ns = now;
-	}
-	if (a && config.ncounters) {
-		crossing_write_counters(t, a, index, depart_ns);
-	} else if (a && a->phase_dirty) {
-		crossing_write_parts(t, a, depart_ns);
-	} else if (a && a->dirty) {
-		crossing_write_inside(t, a, depart_ns);
-	} else {
-		c = crossing_reserve(cpu, sizeof(*c));
-		if (c) {
-			crossing_fill(c, t, depart_ns, cpu, a ? SBT_CROSSING_ACCOUNTED : 0);
-			bpf_ringbuf_submit(c, crossing_wake(t, cpu));
-		}
-	}
-	if (a) {
-		/* Who is at the end of a region stays there: what it does is told when it goes on. */
-		if (t->flags & SBT_CROSSING_NO_DEPART)
-			a->phase_dirty = 0;
-		else
-			account_leave(a);
-		account_done(a);
-	}
-	t->arrive_ns = 0;
-}
+extern __u64 crossing_arrive(__u32 index, __u32 tid);
+/*
+ * Writes one crossing; the slot is free for the next afterwards. @depart_ns 0: it never departed, as was found out @now.
+ */
+extern int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now);
 
 #endif /* BPF_ACCOUNT_H */

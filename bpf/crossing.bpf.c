@@ -124,8 +124,7 @@ static __noinline int name_callers(struct pt_regs *ctx, struct sbt_thread *t)
 static __always_inline void arrive_now(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
 				       const struct sbt_spec *spec, __u32 number, __u16 flags)
 {
-	struct sbt_account *a;
-	__u64 now, place = 0;
+	__u64 place = 0;
 
 	t->entry = PT_REGS_IP(ctx);
 	t->sp = PT_REGS_SP(ctx);
@@ -138,18 +137,9 @@ static __always_inline void arrive_now(struct pt_regs *ctx, struct sbt_thread *t
 		t->index = place + 1;
 	t->flags = flags;
 	t->arrive_cpu = bpf_get_smp_processor_id();
-	a = config.account ? account_at(index, t->tid) : NULL;
-	/* Last: what we cost belongs to the phase, not to the wait. */
-	if (a) {
-		if (t->team)
-			team_note(t, index, a);
-		now = 0;
-		account_arrive(a, index, account_busy(a, &now));
-		account_done(a);
-	} else {
-		now = bpf_ktime_get_ns();
-	}
-	t->arrive_ns = now;
+	if (t->team)
+		team_note(t, index);
+	t->arrive_ns = crossing_arrive(index, t->tid);
 }
 
 /*
@@ -202,7 +192,7 @@ static __always_inline int arrive(struct pt_regs *ctx)
 		/* Inside already: of a function called from there, or the first never returned. */
 		if (still_inside(ctx, t) && !did_not_wait(ctx, t, spec))
 			return 1;
-		crossing_write(t, index, 0, bpf_ktime_get_ns());
+		crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
 	}
 	if (spec->object.how == SBT_ARG_TEAM) {
 		team = team_find(t->tgid, t->tid, index, &object, &place);
@@ -298,7 +288,7 @@ static __always_inline int depart(struct pt_regs *ctx, int by)
 	}
 	if (t->flags & (SBT_CROSSING_NO_WORDS | SBT_CROSSING_MAKES))
 		words_at_end(t);
-	crossing_write(t, index, now, now);
+	crossing_write(index, t->tid, now, now);
 	return 0;
 }
 
@@ -371,7 +361,7 @@ static __noinline int mark_outside(struct pt_regs *ctx, struct sbt_thread *t, __
 		return 0;
 	if (still_inside(ctx, t))
 		return -1;
-	crossing_write(t, index, 0, bpf_ktime_get_ns());
+	crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -403,7 +393,7 @@ static __always_inline void mark_leave(struct pt_regs *ctx, const struct sbt_spe
 	if (!armed || !t || !t->arrive_ns || !t->marked)
 		return;
 	if (!arg_fetch(ctx, &spec->object, &object) && object == t->object)
-		crossing_write(t, index, now, now);
+		crossing_write(index, t->tid, now, now);
 }
 
 /*
@@ -514,7 +504,7 @@ int mark(struct pt_regs *ctx)
 		return 0;
 	if (phase) {
 		t->words = 1;
-		crossing_write(t, index, t->arrive_ns, 0);
+		crossing_write(index, t->tid, t->arrive_ns, 0);
 	}
 	return 0;
 }

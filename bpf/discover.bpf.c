@@ -84,20 +84,9 @@ static __noinline int candidate_write(struct sbt_thread *t, __u64 depart_ns, __u
 	return 0;
 }
 
-/* Not inlined: twice in a program. */
-static __noinline int whole_write(struct sbt_thread *t, __u32 index, __u64 depart_ns, __u64 now)
-{
-	if (t)
-		crossing_write(t, index, depart_ns, now);
-	return 0;
-}
-
 /* The thread arrives at what is known to be a barrier, by what it is waiting for. */
 static __noinline int whole_arrive(struct sbt_thread *t, __u32 index)
 {
-	struct sbt_account *a;
-	__u64 now = 0;
-
 	if (!t)
 		return 0;
 	t->entry = t->waiting.entry;
@@ -116,15 +105,8 @@ static __noinline int whole_arrive(struct sbt_thread *t, __u32 index)
 	t->team = 0;
 	t->flags = 0;
 	t->arrive_cpu = t->waiting.cpu;
-	a = config.account ? account_at(index, t->tid) : NULL;
-	if (a) {
-		account_arrive(a, index, account_busy(a, &now));
-		account_done(a);
-	} else {
-		now = bpf_ktime_get_ns();
-	}
 	t->waiting.since_ns = 0;
-	t->arrive_ns = now;
+	t->arrive_ns = crossing_arrive(index, t->tid);
 	return 0;
 }
 
@@ -140,7 +122,7 @@ static __always_inline bool is_inside(struct pt_regs *ctx, struct sbt_thread *t,
 	if (t->family != SBT_FAMILY_COND || called_within(ctx, t->entry, t->sp, t->ip))
 		return true;
 	/* It never returned from there. */
-	whole_write(t, index, 0, bpf_ktime_get_ns());
+	crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
 	return false;
 }
 
@@ -282,7 +264,7 @@ int cond_waited(struct pt_regs *ctx)
 		if (t->family != SBT_FAMILY_COND || PT_REGS_SP(ctx) != t->sp)
 			return 0;
 		t->result = (__u16)PT_REGS_RC(ctx);
-		whole_write(t, index, now, now);
+		crossing_write(index, t->tid, now, now);
 		t->result = 0;
 		return 0;
 	}
@@ -316,7 +298,7 @@ int cond_wake(struct pt_regs *ctx)
 	note_callers(ctx, t);
 	if (state == SBT_OBJECT_BARRIER) {
 		whole_arrive(t, index);
-		whole_write(t, index, t->arrive_ns, t->arrive_ns);
+		crossing_write(index, t->tid, t->arrive_ns, t->arrive_ns);
 	} else {
 		t->waiting.since_ns = bpf_ktime_get_ns();
 		candidate_write(t, t->waiting.since_ns, 0);
@@ -445,7 +427,7 @@ static __always_inline bool futex_inside(struct sbt_thread *t, __u32 index, __u6
 		return false;
 	if (t->family != SBT_FAMILY_FUTEX)
 		return true;
-	whole_write(t, index, 0, bpf_ktime_get_ns());
+	crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
 	return false;
 }
 
@@ -516,7 +498,7 @@ int BPF_PROG(futex_enter, struct pt_regs *user, long nr)
 		if (call.wait)
 			return 0;
 		t->result = at_most(call.wakes);
-		whole_write(t, index, t->arrive_ns, t->arrive_ns);
+		crossing_write(index, t->tid, t->arrive_ns, t->arrive_ns);
 		t->result = 0;
 		return 0;
 	}
@@ -543,7 +525,7 @@ int BPF_PROG(futex_exit, struct pt_regs *user, long ret)
 	now = bpf_ktime_get_ns();
 	if (t->arrive_ns && t->family == SBT_FAMILY_FUTEX) {
 		t->result = ret < 0 ? -ret : 0;
-		whole_write(t, index, now, now);
+		crossing_write(index, t->tid, now, now);
 		t->result = 0;
 	} else if (t->waiting.since_ns && t->waiting.family == SBT_FAMILY_FUTEX) {
 		if (t->waiting.several && ret > 0 && ret < 128)

@@ -53,7 +53,7 @@ static __always_inline bool thread_drop(__u32 tid, __u64 now, __u32 *seq)
 	a = config.account ? account_at(index, tid) : NULL;
 	pending = t->arrive_ns != 0;
 	if (pending)
-		crossing_write(t, index, 0, now);
+		crossing_write(index, tid, 0, now);
 	else if (a && t->seq && armed && !a->inside)
 		tail_write(t, a, index, now);
 	if (a)

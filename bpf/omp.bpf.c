@@ -102,7 +102,7 @@ static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *of, __
 	t->team = TEAM_RESUME;
 	t->flags = 0;
 	t->arrive_ns = now;
-	crossing_write(t, index, now, now);
+	crossing_write(index, t->tid, now, now);
 	t->team = TEAM_NONE;
 	return 0;
 }
@@ -248,7 +248,7 @@ static __noinline int region_leave_at(struct pt_regs *ctx, int by)
 		if (r && r->flags & SBT_REGION_AMBIGUOUS)
 			count(lost_team, bpf_get_smp_processor_id());
 		if (h.t->words > 1 && !(r && r->flags & SBT_REGION_AMBIGUOUS))
-			crossing_write(h.t, h.index, now, now);
+			crossing_write(h.index, h.tid, now, now);
 		else
 			crossing_drop(h.t, h.index, now);
 		h.t->team = TEAM_NONE;
@@ -346,12 +346,10 @@ static __noinline int outlined_enter_at(struct pt_regs *ctx)
 /* Arrives at the join. */
 static __always_inline void join_arrive(struct here *h, const struct sbt_team *top)
 {
-	struct sbt_account *a = config.account ? account_at(h->index, h->tid) : NULL;
 	struct sbt_thread *t = h->t;
-	__u64 now;
 
 	if (t->arrive_ns)
-		crossing_write(t, h->index, 0, bpf_ktime_get_ns());
+		crossing_write(h->index, h->tid, 0, bpf_ktime_get_ns());
 	t->object = top->object;
 	t->ip = top->fn + 1; /* the function itself: its line is the pragma's */
 	t->entry = 0;
@@ -367,15 +365,8 @@ static __always_inline void join_arrive(struct here *h, const struct sbt_team *t
 	t->team = TEAM_JOIN;
 	t->flags = top->region_sp ? 0 : SBT_CROSSING_NO_DEPART;
 	t->arrive_cpu = bpf_get_smp_processor_id();
-	if (a) {
-		team_note(t, h->index, a);
-		now = 0;
-		account_arrive(a, h->index, account_busy(a, &now));
-		account_done(a);
-	} else {
-		now = bpf_ktime_get_ns();
-	}
-	t->arrive_ns = now;
+	team_note(t, h->index);
+	t->arrive_ns = crossing_arrive(h->index, h->tid);
 }
 
 static __noinline int outlined_leave_at(struct pt_regs *ctx, int by)
@@ -414,7 +405,7 @@ static __noinline int outlined_leave_at(struct pt_regs *ctx, int by)
 	join_arrive(&h, top);
 	if (top->region_sp)
 		return 0;
-	crossing_write(h.t, h.index, 0, bpf_ktime_get_ns());
+	crossing_write(h.index, h.tid, 0, bpf_ktime_get_ns());
 	h.t->flags = 0;
 	h.t->team = TEAM_NONE;
 	h.of->flags |= SBT_TEAMS_JOINED;

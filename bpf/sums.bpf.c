@@ -62,7 +62,7 @@ static __always_inline int sums_arrive(struct pt_regs *ctx, __u64 id, struct sbt
 	if (UNLIKELY(t->arrive_ns)) {
 		if (still_inside(ctx, t))
 			return 1;
-		sums_abandon(t, bpf_ktime_get_ns());
+		crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
 	}
 	if (UNLIKELY(t->entry != PT_REGS_IP(ctx) || t->object != PT_REGS_PARM1(ctx) ||
 		     t->summing.epoch != now) &&

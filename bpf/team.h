@@ -134,12 +134,12 @@ static __noinline MAYBE_UNUSED int team_words(struct sbt_thread *t, __u32 index)
 }
 
 /* Before an arrival: for crossing_drop(). */
-static __always_inline void team_note(const struct sbt_thread *t, __u32 index,
-				      const struct sbt_account *a)
+static __always_inline void team_note(const struct sbt_thread *t, __u32 index)
 {
+	const struct sbt_account *a = config.account ? account_at(index, t->tid) : NULL;
 	struct sbt_teams *of = teams_of(index, t->tid);
 
-	if (of)
+	if (a && of)
 		of->mark_oncpu = a->mark.times[SBT_TIME_ONCPU];
 }
 
