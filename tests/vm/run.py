@@ -37,7 +37,7 @@ import pmu  # noqa: E402
 import vm  # noqa: E402
 
 BUILDS = {"amd64": os.path.dirname(harness.SBT), "arm64": os.path.join(os.path.dirname(harness.SBT), "arm64")}
-SECONDS = 600  # for one virtual machine; 60 to 200 are usual beside the end-to-end tests, and more where others use the CPUs, too
+SECONDS = 900  # for one virtual machine; 60 to 200 are usual beside the end-to-end tests, and more where others use the CPUs, too
 AGAIN = 1  # machines that may be started anew in one run,
 FEW = 2  # where no more of their tests failed than these
 # Suites of Debian that come and go.
