@@ -165,6 +165,12 @@ def switch_ns():
     return _switch[1]
 
 
+def stolen_ns():
+    """What the host has taken of this machine's CPUs so far, by the kernel's account, which it keeps in ticks."""
+    with open("/proc/stat", encoding="ascii") as f:
+        return int(f.readline().split()[8]) * (1_000_000_000 // os.sysconf("SC_CLK_TCK"))
+
+
 def margin_ns():
     """genlog.MARGIN_NS, with its part that is switches as they are here and now."""
     return genlog.MARGIN_NS * min(switch_ns() / 3_000, 10)
