@@ -412,8 +412,8 @@ static __always_inline bool waited_upto(const struct sbt_waited_for *w, const st
 /* What the holder did most of the time since then. */
 static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *a, __u64 now)
 {
-	__u64 times[SBT_TIMES], longest = 0, most = 0, did, more;
-	__u32 index = 0, i;
+	__u64 times[SBT_TIMES], did;
+	__u32 index = 0, i, most = 0;
 	struct sbt_account *h = account_find(a->holder, &index);
 
 	b->holder = a->holder;
@@ -427,12 +427,12 @@ static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *
 #pragma unroll
 	for (i = 0; i < SBT_TIMES; i++) {
 		did = times[i] - a->holder_times[i];
-		more = more_than(did, longest);
-		longest = either(more, did, longest);
-		most = either(more, i, most);
+		if (did > b->doing_ns) {
+			b->doing_ns = did;
+			most = i;
+		}
 	}
-	b->doing_ns = longest;
-	if (!longest)
+	if (!b->doing_ns)
 		return;
 	if (most == SBT_TIME_ONCPU) {
 		b->doing = SBT_DOING_ONCPU;
@@ -547,8 +547,8 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 	if (a->reason == SBT_BLOCKED_LOCK && is_futex(nr))
 		a->block_addr = call->arg[0];
 	else if (a->reason == SBT_BLOCKED_LOCK)
-		a->waited = nr == __NR_semop || nr == __NR_semtimedop ? SBT_WAITED_SEMAPHORE
-								      : SBT_WAITED_LOCK;
+		a->waited = nr == __NR_semop || nr == __NR_semtimedop ? SBT_WAITED_SEMAPHORE :
+									SBT_WAITED_LOCK;
 	else if (takes_file(nr))
 		a->block_addr = file_of_call(a, task, call->arg[0], now);
 	else if (nr == __NR_wait4 || nr == __NR_waitid)
