@@ -365,3 +365,23 @@ def test_leaves_a_daemon(t):
             pass
     result = t.sbt("--", "sh", "-c", "sleep 0.1 & wait")
     check("COMMAND has ended" not in result.err, result.err)
+
+
+LINKED = {"dynamic": ["lu", "--threads", "2", "--size", "64"], "static": ["gen-static", *GEN], "OpenMP": ["gen_gomp", "--rounds", "50"]}
+
+
+def test_held_is_not_its_own(t):
+    """
+    COMMAND is held for some ms until its probes are in place. Nobody else stops it, and it sleeps nowhere before its first
+    barrier: of its first thread's first phase nothing is blocked, nor of unknown use, and its life is as long as it says.
+    """
+    for how, (name, *arguments) in LINKED.items():
+        trace = t.trace([workload(name), *arguments], "-W")
+        first = trace.all("episode")[0]
+        main = [m for m in first["threads"] if m["index"] == 0]
+        check_equal(f"{how}: first threads in the first meeting", len(main), 1)
+        blocked = main[0]["blocked_ns"]
+        check_between(f"{how}: blocked by something else", blocked["other"], 0, 1e6)
+        check_between(f"{how}: unattributed", main[0]["unattributed_ns"], 0, 1e6)
+        p = trace.process()
+        check_between(f"{how}: work of its first phase", main[0]["work_ns"], 1, p["elapsed_ns"])

@@ -531,9 +531,38 @@ static void test_phase_after_an_incomplete_one(void **state)
 	run_free(r);
 }
 
+/* Whoever traces may hold a program up before it runs: its life begins when it is let go, and not before. */
+static void test_held_before_it_ran(void **state)
+{
+	struct run *r = run_new(100);
+	const struct model_thread *t;
+
+	(void)state;
+	run_launched(r, 100);
+	assert_int_equal(model_add_thread(r->model, PID, INC, PID, 100), 0);
+	run_launched(r, 600);
+	assert_int_equal(model_add_thread(r->model, PID, INC, PID, 600), 0);
+	assert_int_equal(model_add_thread(r->model, PID, INC, PID + 1, 700), 0);
+	cross(r, PID + 1, A, 2, 900, 1010);
+	/* Of what has met others it is too late. */
+	run_launched(r, 950);
+	cross(r, PID, A, 2, 1000, 1010);
+	assert_int_equal(model_finish(r->model, 1100), 0);
+	assert_int_equal(r->nkept, 1);
+	assert_int_equal(r->kept[0].members[0].work_ns, 200);
+	assert_int_equal(r->kept[0].members[1].work_ns, 400);
+	assert_int_equal(model_proc(r->model, 0)->start_ns, 600);
+	t = model_thread(r->model, model_find_thread(r->model, PID, INC, PID));
+	assert_int_equal(t->start_ns, 600);
+	assert_int_equal(t->outside_ns, 400 + 90);
+	assert_int_equal(t->unknown_ns, 0);
+	run_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_held_before_it_ran),
 		cmocka_unit_test(test_phase_of_the_outer_team),
 		cmocka_unit_test(test_phase_after_an_incomplete_one),
 		cmocka_unit_test(test_static_imbalance),

@@ -49,6 +49,8 @@ struct feed {
 	struct hash busy; /* (tgid, tid) of such that crossed nothing */
 	struct hash current; /* tgid -> incarnation */
 	struct hash labels; /* sbt_crossing.label -> site */
+	struct hash held; /* tgid -> ns for which we held it, until its beginning is fed */
+	struct hash began_later; /* (inc, tid) -> by so many ns, which are among its first parts */
 	struct cuts cuts;
 	struct feed_site sites[CACHE_SLOTS];
 	struct shared_slot shared[CACHE_SLOTS];
@@ -89,6 +91,8 @@ void feed_free(struct feed *f)
 	hash_free(&f->current);
 	hash_free(&f->busy);
 	hash_free(&f->labels);
+	hash_free(&f->held);
+	hash_free(&f->began_later);
 	cuts_free(&f->cuts);
 	while ((e = hash_next(&f->renumbered, &pos, &zero)))
 		free((void *)(uintptr_t)e->value);
@@ -122,6 +126,99 @@ static void note_busy(struct feed *f, const struct sbt_event *e)
 	    e->seq || hash_count(&f->busy) >= BUSY_MOST)
 		return;
 	hash_put(&f->busy, (uint64_t)e->tgid << 32 | e->tid, 1);
+}
+
+/* --- what we held before it ran ------------------------------------------------------------------------ */
+
+static bool is_held(const struct sbt_event *e)
+{
+	return (e->type == SBT_REC_EXEC || e->type == SBT_REC_MAP || e->type == SBT_REC_OUTLINED) &&
+	       e->flags & SBT_EVENT_HELD;
+}
+
+static uint64_t thread_key(uint32_t inc, uint32_t tid)
+{
+	return (uint64_t)inc << 32 | tid;
+}
+
+/*
+ * The process began later by what it was held, as it would have without us. Of one whose first thread has met others before,
+ * as where it loads a library in their midst, that thread was stopped, and is said to have been.
+ */
+static int begin_later(struct feed *f, const struct sbt_event *e)
+{
+	uint32_t thread = model_find_thread(f->model, e->tgid, e->inc, e->tgid);
+	uint64_t key = thread_key(e->inc, e->tgid), ns, all = 0;
+	const struct model_thread *t;
+	uint64_t start;
+	int err;
+
+	/* Before the news of its beginning it waits for these. */
+	if (thread == MODEL_NONE || !hash_get(&f->held, e->tgid, &ns))
+		return 0;
+	hash_del(&f->held, e->tgid);
+	t = model_thread(f->model, thread);
+	if (!t->start_seen || t->crossings)
+		return 0;
+	start = t->start_ns + ns;
+	hash_get(&f->began_later, key, &all);
+	err = hash_put(&f->began_later, key, all + ns);
+	if (!err)
+		err = model_add_process(f->model, e->tgid, e->inc, 0, 0, start, true, NULL);
+	return err ? err : model_add_thread(f->model, e->tgid, e->inc, e->tgid, start);
+}
+
+int feed_held(struct feed *f, const struct sbt_event *e, uint64_t now_ns)
+{
+	uint64_t ns = 0;
+	int err;
+
+	if (!is_held(e) || now_ns <= e->t_ns)
+		return 0;
+	hash_get(&f->held, e->tgid, &ns);
+	err = hash_put(&f->held, e->tgid, ns + now_ns - e->t_ns);
+	return err ? err : begin_later(f, e);
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static void block_shorten(struct model_block *b, uint64_t ns)
+{
+	if (b->reason != MODEL_BLOCKED_OTHER || b->addr != MODEL_OTHER_STOPPED || !b->ns)
+		return;
+	b->ns = less(b->ns, ns);
+	if (!b->ns)
+		*b = (struct model_block){ 0 };
+}
+
+/* Its first phase is over. */
+static void forget_held(struct feed *f, uint32_t inc, uint32_t tid)
+{
+	if (hash_count(&f->began_later))
+		hash_del(&f->began_later, thread_key(inc, tid));
+}
+
+/* The parts of @c's phase, without what we held it. @ends: it is over with that. */
+static bool parts_of(struct feed *f, const struct sbt_crossing *c, bool ends,
+		     struct model_detail *d)
+{
+	bool apart = feed_parts(c, f->fault_outside_ns, d);
+	uint64_t ns;
+
+	if (!hash_count(&f->began_later) ||
+	    !hash_get(&f->began_later, thread_key(c->inc, c->tid), &ns))
+		return apart;
+	if (ends)
+		forget_held(f, c->inc, c->tid);
+	if (apart) {
+		d->blocked_ns[MODEL_BLOCKED_OTHER] = less(d->blocked_ns[MODEL_BLOCKED_OTHER], ns);
+		block_shorten(&d->block, ns);
+		block_shorten(&d->second, ns);
+	}
+	return apart;
 }
 
 static uint32_t slot_of(uint32_t tgid, uint64_t address)
@@ -198,7 +295,7 @@ int feed_tail(struct feed *f, const struct sbt_crossing_full *tail)
 
 	if (r && r->reaches_back)
 		return 0;
-	apart = feed_parts(&tail->crossing, f->fault_outside_ns, &detail);
+	apart = parts_of(f, &tail->crossing, true, &detail);
 	return model_add_tail(f->model, tail->crossing.tgid, tail->crossing.inc, tail->crossing.tid,
 			      tail->crossing.arrive_ns, apart ? &detail : NULL);
 }
@@ -226,7 +323,7 @@ static int feed_resume(struct feed *f, const struct sbt_crossing *c)
 
 	if (r)
 		m.seq += r->shift;
-	if (feed_parts(c, f->fault_outside_ns, &detail))
+	if (parts_of(f, c, true, &detail))
 		m.detail = &detail;
 	return model_add_crossing(f->model, &m);
 }
@@ -331,11 +428,13 @@ static int fill_order(struct feed *f, const struct sbt_crossing *c,
 			return -ENOMEM;
 		r->shift++;
 		r->reaches_back = true;
+		forget_held(f, c->inc, c->tid);
 	} else if ((r && r->reaches_back) || (member && member->merged)) {
 		m->flags &= ~MODEL_CROSSING_ACCOUNTED;
 		if (r)
 			r->reaches_back = false;
-	} else if (feed_parts(c, f->fault_outside_ns, detail)) {
+		forget_held(f, c->inc, c->tid);
+	} else if (parts_of(f, c, true, detail)) {
 		m->detail = detail;
 	}
 	if (r)
@@ -443,11 +542,14 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 			err = model_add_thread(f->model, e->tgid, e->inc, e->tgid, e->t_ns);
 		if (!err)
 			err = ranks_began(targets_ranks(f->targets), e->tgid, e->inc);
+		if (!err)
+			err = begin_later(f, e);
 		return err ? err : hash_put(&f->current, e->tgid, e->inc);
 	case SBT_REC_LABEL:
 		return feed_label(f, (const struct sbt_label *)e);
 	case SBT_REC_EXIT:
 		note_busy(f, e);
+		forget_held(f, e->inc, e->tid);
 		err = model_end_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns, e->comm);
 		if (!err && (e->flags & SBT_EVENT_LEADER)) {
 			hash_del(&f->current, e->tgid);
@@ -474,7 +576,7 @@ static int feed_mark(struct feed *f, const struct sbt_crossing *c)
 	if (!f->mark || !hash_get(&f->labels, c->label, &site) ||
 	    (!mark.begins && c->result != SBT_MARK_END))
 		return 0;
-	if (feed_parts(c, f->fault_outside_ns, &detail))
+	if (parts_of(f, c, false, &detail))
 		mark.detail = &detail;
 	mark.thread = model_find_thread(f->model, c->tgid, c->inc, c->tid);
 	if (mark.thread == MODEL_NONE) {
@@ -502,7 +604,7 @@ static void feed_message(struct feed *f, const struct sbt_crossing *c)
 		.write = c->result == SBT_MARK_WRITE,
 	};
 
-	if (feed_parts(c, f->fault_outside_ns, &detail))
+	if (parts_of(f, c, false, &detail))
 		m.oncpu_ns = detail.oncpu_ns;
 	if (f->message)
 		f->message(f->mark_ctx, &m);

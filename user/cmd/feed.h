@@ -59,6 +59,11 @@ void feed_free(struct feed *feed);
 int feed_crossing(struct feed *feed, const struct sbt_crossing *c, const struct feed_found *found);
 int feed_record(struct feed *feed, const struct stream_record *record);
 /*
+ * A process that @event says is held has been let go @now_ns; what happened before the event has been fed, but for its own
+ * beginning perhaps. Returns 0 or -ENOMEM.
+ */
+int feed_held(struct feed *feed, const struct sbt_event *event, uint64_t now_ns);
+/*
  * Of this process nothing is fed any more that came later than @t_ns: who was inside of a barrier then is noted to have
  * been, as at the end of tracing. Of @units (SBT_UNIT()), unless they are MODEL_SHED_WHOLE, no crossing whose arrival
  * was later. Returns 0 or -ENOMEM.

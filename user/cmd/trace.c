@@ -272,11 +272,14 @@ static void on_event(void *ctx, const struct sbt_event *event)
 	struct trace *t = ctx;
 
 	/* What came before belongs to the addresses as they were. */
-	if (event->type == SBT_REC_MAP && event->inc && t->pump && !t->error) {
+	if ((event->type == SBT_REC_MAP || event->type == SBT_REC_OUTLINED) && event->inc &&
+	    t->pump && !t->error) {
 		targets_look(t->targets, event);
 		t->error = pump_run(t->pump, event->t_ns);
 	}
 	targets_event(t->targets, event);
+	if (t->pump && !t->error)
+		t->error = feed_held(pump_feed(t->pump), event, now_ns());
 }
 
 /* A command that cannot be run leaves no recording, and none of what was there. */

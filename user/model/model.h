@@ -505,7 +505,10 @@ int model_add_crossing(struct model *model, const struct model_crossing *crossin
  * leave in no order, two fifths of the time would go into waiting for it. Nothing else comes of it.
  */
 void model_expect(const struct model *model, uint32_t tid);
-/* A process known from @t_ns on; @seen: created then, else merely found. @comm may be NULL. */
+/*
+ * A process known from @t_ns on; @seen: created then, else merely found. @comm may be NULL. Said again before any of it has
+ * crossed, and of its first thread, it began then: whoever held it up before that was no part of it.
+ */
 int model_add_process(struct model *model, uint32_t tgid, uint32_t inc, uint32_t parent_tgid,
 		      uint32_t parent_inc, uint64_t t_ns, bool seen, const char *comm);
 /* A thread was created while tracing; not for those that were merely found. */

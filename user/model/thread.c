@@ -83,7 +83,7 @@ int take_process(struct model *m, uint32_t tgid, uint32_t inc, uint32_t parent_t
 	parent = parent_tgid ? proc_find(m, parent_tgid, parent_inc) : NULL;
 	if (parent && parent != p)
 		p->pub.parent = parent->index;
-	if (seen && p->threads == MODEL_NONE) {
+	if (seen && (p->threads == MODEL_NONE || !p->pub.crossings)) {
 		p->pub.start_ns = t_ns > m->start_ns ? t_ns : m->start_ns;
 		p->pub.start_seen = true;
 	}
