@@ -290,8 +290,8 @@ static __always_inline void account_start(__u32 index, struct task_struct *task,
 }
 
 /*
- * 1 if @a is more than @b, of times, else 0; and @a or @b by that. Neither by branches nor by masks: the verifier would go through
- * all that comes after once for each outcome.
+ * 1 if @a is more than @b, else 0, for times, which differ by less than 2^63 ns; and @a or @b by that. Neither by branches nor by
+ * masks: the verifier would go through all that comes after once for each outcome.
  */
 static __always_inline __u64 more_than(__u64 a, __u64 b)
 {
@@ -543,14 +543,15 @@ static __always_inline void fill_counters_so_far(struct sbt_counters *out, struc
 #define HAS_COUNTERS (HAS_INSIDE | SBT_CROSSING_COUNTERS)
 
 /*
- * In crossing's way, both in record.bpf.c: of the thread @tid, which runs, in slot @index. Global: the verifier, who takes
- * longest of all when tracing begins, goes through them once in each program, and not on each way that leads there.
+ * Both are in record.bpf.c, of the thread @tid, which runs, in slot @index. Global: the verifier, who takes longest of all when
+ * tracing begins, goes through them once in each program, and not on each way that leads there.
  *
- * It arrives. Returns when: what we cost belongs to the phase before, not to the wait.
+ * It arrives. Returns when. To be called last: what we cost belongs to the phase before, not to the wait.
  */
 extern __u64 crossing_arrive(__u32 index, __u32 tid);
 /*
- * Writes one crossing; the slot is free for the next afterwards. @depart_ns 0: it never departed, as was found out @now.
+ * Writes one crossing (--aggregate: counts one that never departed); the slot is free for the next afterwards. @depart_ns 0: it
+ * never departed, as was found out @now. Returns 0, for a global function must return something.
  */
 extern int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now);
 

@@ -674,7 +674,8 @@ __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 		return 0;
 	ns = now - a->since_ns;
 	a->times[(SBT_TIME_BLOCKED + reason) & 7] += ns;
-	if (a->inside)
+	/* It was woken while it went to sleep, and our clock was read before that: the sum is right, but no block was this long. */
+	if (a->inside || now < a->since_ns)
 		return 0;
 	/* Whose end it waited for holds no lock. */
 	if (reason == SBT_BLOCKED_LOCK)
