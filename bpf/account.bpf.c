@@ -276,6 +276,7 @@ static __always_inline void moved_to(struct sbt_account *a, __u32 cpu)
 	if (cpu != a->cpu) {
 		a->migrations += a->cpu != ACCOUNT_NO_CPU;
 		a->cpu = cpu;
+		a->stolen_at = 0;
 	}
 }
 
@@ -352,10 +353,10 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
 	a->woken_ns = 0;
 	a->run_ns = now - a->away_ns;
 	a->dirty = 1;
-	if (cpu != a->cpu || !a->stolen_at)
+	moved_to(a, cpu);
+	if (!a->stolen_at)
 		a->stolen_at = stolen_at(next);
 	a->stolen_base = stolen_time(a);
-	moved_to(a, cpu);
 	if (c)
 		counters_take(c, a, false);
 }

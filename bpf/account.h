@@ -213,9 +213,10 @@ static __always_inline __u64 stolen_at(struct task_struct *task)
 	return rq ? (__u64)rq + bpf_core_field_offset(rq->prev_steal_time_rq) : 0;
 }
 
+/* What was stolen from its CPU until now; where that is not known, nothing since it was last looked at. */
 static __always_inline __u64 stolen_time(const struct sbt_account *a)
 {
-	__u64 stolen = 0;
+	__u64 stolen = a->stolen_base;
 
 	if (a->stolen_at)
 		bpf_probe_read_kernel(&stolen, sizeof(stolen), (void *)a->stolen_at);

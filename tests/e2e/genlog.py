@@ -26,8 +26,8 @@ MARGIN_NS = 20_000  # above this the last thread, or the membership, is beyond d
 SLACK_NS = 1_000  # an arrival outside every crossing of its thread may be so near to one
 
 Crossing = collections.namedtuple(
-    "Crossing", "thread tid pid round object site arrive depart serial cpu_enter cpu_leave",
-    defaults=(None, None))
+    "Crossing", "thread tid pid round object site arrive depart serial cpu_enter cpu_leave enter leave",
+    defaults=(None, None, None, None))
 
 
 class Episode:

@@ -6,12 +6,12 @@
 // meet is for gen.c (pthread_barrier_wait), gen_cond.c and the others to say.
 //
 // Log: lines "thread tid pid round object site arrive_ns depart_ns serial cpu_enter_ns
-// cpu_leave_ns", where the times are CLOCK_MONOTONIC immediately before and after the call, serial
-// is 1 for one thread of each episode (that which got PTHREAD_BARRIER_SERIAL_THREAD, or the last to
-// arrive, or where nobody can know, the team's first), and the last two are the thread's own CPU
-// time, read before arrive_ns and after depart_ns. Lines that begin with # state the options and,
-// for each process, the addresses of its barriers. With several teams, object is
-// team * barriers + barrier.
+// cpu_leave_ns enter_ns leave_ns", where arrive and depart are CLOCK_MONOTONIC immediately before
+// and after the call, serial is 1 for one thread of each episode (that which got
+// PTHREAD_BARRIER_SERIAL_THREAD, or the last to arrive, or where nobody can know, the team's first),
+// and cpu_ are the thread's own CPU time, read between enter_ns and arrive_ns, and between depart_ns
+// and leave_ns. Lines that begin with # state the options and, for each process, the addresses of
+// its barriers. With several teams, object is team * barriers + barrier.
 #include "gen_core.h"
 
 #include <fcntl.h>
@@ -446,11 +446,12 @@ static void write_log(void)
 		for (uint64_t k = 0; k < w->crossings; k++) {
 			const struct gen_entry *e = &entries(i)[k];
 
-			fprintf(f, "%u %d %d %u %u %u %llu %llu %u %llu %llu\n", i, (int)e->tid,
-				(int)w->pid, e->round, e->object, e->site,
+			fprintf(f, "%u %d %d %u %u %u %llu %llu %u %llu %llu %llu %llu\n", i,
+				(int)e->tid, (int)w->pid, e->round, e->object, e->site,
 				(unsigned long long)e->arrive, (unsigned long long)e->depart,
 				e->serial, (unsigned long long)e->cpu_enter,
-				(unsigned long long)e->cpu_leave);
+				(unsigned long long)e->cpu_leave, (unsigned long long)e->enter,
+				(unsigned long long)e->leave);
 		}
 	}
 	if (ferror(f) | fclose(f))

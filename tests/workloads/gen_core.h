@@ -13,12 +13,14 @@
 #define GEN_MAX_SITES	32
 #define GEN_FOREVER	UINT64_MAX
 
-/* One crossing. Times are CLOCK_MONOTONIC just outside the call; the cpu ones just outside them. */
+/* One crossing. Times are CLOCK_MONOTONIC just outside the call; the cpu ones just outside them, and inside of enter and leave. */
 struct gen_entry {
 	uint64_t arrive;
 	uint64_t depart;
 	uint64_t cpu_enter;
 	uint64_t cpu_leave;
+	uint64_t enter;
+	uint64_t leave;
 	uint32_t round;
 	pid_t tid;
 	uint16_t object;
@@ -94,16 +96,20 @@ void *gen_record(uint32_t index, int part, size_t *size);
 
 static inline void gen_arrive(struct gen_entry *e)
 {
-	if (gen.logging)
+	if (gen.logging) {
+		e->enter = now_ns();
 		e->cpu_enter = thread_cpu_ns();
+	}
 	e->arrive = now_ns();
 }
 
 static inline void gen_depart(struct gen_entry *e)
 {
 	e->depart = now_ns();
-	if (gen.logging)
+	if (gen.logging) {
 		e->cpu_leave = thread_cpu_ns();
+		e->leave = now_ns();
+	}
 }
 
 /* One function a site, so that every call has its own line, address and function name. */

@@ -5,9 +5,10 @@
 // work, as long by the clock that stands still while a thread does not run; the late one is held up
 // in addition, and measures by its own clocks for how long. Each is pinned to a CPU.
 //
-// Log: "cross THREAD TID ROUND ARRIVE_NS DEPART_NS CPU_ENTER_NS CPU_LEAVE_NS" for every crossing
-// (the last two: the thread's own CPU time just before and just after), "late ROUND TID REASON NS"
-// for what was injected, and lines that begin with # for who else is there.
+// Log: "cross THREAD TID ROUND ARRIVE_NS DEPART_NS CPU_ENTER_NS CPU_LEAVE_NS ENTER_NS
+// LEAVE_NS" for every crossing (CPU: the thread's own CPU time, read between ENTER and ARRIVE, and
+// between DEPART and LEAVE), "late ROUND TID REASON NS" for what was injected, and lines that begin
+// with # for who else is there.
 #include "common.h"
 
 #include <fcntl.h>
@@ -59,6 +60,7 @@ struct injected {
 struct entry {
 	uint64_t arrive, depart;
 	uint64_t cpu_enter, cpu_leave;
+	uint64_t enter, leave; /* the CPU time was read between these and the other two */
 	struct injected injected[2];
 };
 
@@ -471,11 +473,13 @@ ONE_COPY static void cross(struct entry *e)
 {
 	int rc;
 
+	e->enter = now_ns();
 	e->cpu_enter = thread_cpu_ns();
 	e->arrive = now_ns();
 	rc = pthread_barrier_wait(&barrier);
 	e->depart = now_ns();
 	e->cpu_leave = thread_cpu_ns();
+	e->leave = now_ns();
 	serial(rc);
 }
 
@@ -607,9 +611,10 @@ static void write_log(void)
 			const struct worker *w = &worker[i];
 			const struct entry *e = &w->entry[round];
 
-			fprintf(f, "cross %u %d %u %llu %llu %llu %llu\n", i, (int)w->tid, round,
-				(unsigned long long)e->arrive, (unsigned long long)e->depart,
-				(unsigned long long)e->cpu_enter, (unsigned long long)e->cpu_leave);
+			fprintf(f, "cross %u %d %u %llu %llu %llu %llu %llu %llu\n", i, (int)w->tid,
+				round, (unsigned long long)e->arrive, (unsigned long long)e->depart,
+				(unsigned long long)e->cpu_enter, (unsigned long long)e->cpu_leave,
+				(unsigned long long)e->enter, (unsigned long long)e->leave);
 			for (uint32_t k = 0; k < ARRAY_SIZE(e->injected); k++) {
 				if (e->injected[k].reason)
 					fprintf(f, "late %u %d %s %llu\n", round, (int)w->tid,
