@@ -65,7 +65,7 @@ def phases(trace, marks):
 
 
 def check_sums(trace, marks, expected):
-    seen = off = unattributed = outside = held = 0
+    seen = off = unattributed = outside = held = compared = 0
     switch = switch_ns()
     worst, own_sum, got_sum, slack = [], collections.Counter(), collections.Counter(), \
         collections.Counter()
@@ -85,6 +85,7 @@ def check_sums(trace, marks, expected):
         gaps = (last.depart - depart, arrive - mark.arrive)
         if max(last.leave - depart, arrive - mark.enter) > GAP_NS or min(gaps) < 0:
             continue
+        compared += 1
         # The thread's own clock stands still while the host has its CPU; what is told as stolen may
         # have been before, inside the barrier: the kernel looks when it has a reason to. And what was
         # stolen within page faults is told as theirs.
@@ -106,6 +107,7 @@ def check_sums(trace, marks, expected):
     check(seen >= expected, f"{seen} phases were seen, {expected} expected")
     check(held >= 0.2 * seen, f"only {held} of {seen} phases are long enough to be held against it")
     check_equal("phases whose parts do not add up", off, 0)
+    check(compared >= 0.25 * held, f"only {compared} of {held} phases have whole looks at the thread's clock")
     check(not unattributed,
           f"{unattributed} of {held} phases with 2 % or more unattributed: {worst[:2]}")
     check(outside <= OUTLIERS * held,
