@@ -432,7 +432,7 @@ static __always_inline __u32 waker_of(const struct sbt_account *a, __u64 now)
 	if (!regs)
 		return 0;
 	user_call(regs, &call);
-	if (reason_of_call(&call) != a->reason)
+	if ((__u8)reason_of_call(&call) != a->reason)
 		return 0;
 	name_task(current, now);
 	return current->pid;

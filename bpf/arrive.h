@@ -80,7 +80,7 @@ static __always_inline __u16 read_words(struct sbt_thread *t, __u64 object, __u3
 
 /* How many meet, from where the family has it. */
 static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
-				      const struct sbt_spec *spec, __u64 object)
+				      const struct sbt_spec *spec, __u32 number, __u64 object)
 {
 	if (spec->words_offset != SBT_WORDS_NONE) {
 		if (t->words_object == object && t->words_epoch == epoch)
@@ -88,15 +88,9 @@ static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
 		return read_words(t, object, spec->words_offset);
 	}
 	t->words_object = 0;
-	t->words = 0;
-	if (spec->words.how != SBT_ARG_NONE)
-		arg_fetch(ctx, &spec->words, &t->words);
+	t->words = spec->words.how == SBT_ARG_NONE ? 0 : arg_or(ctx, number, words, 0);
 	if (spec->flags & SBT_SPEC_MAKES) {
-		__u64 which = 0;
-
-		if (arg_fetch(ctx, &spec->what, &which))
-			which = SBT_WHAT_UNKNOWN;
-		t->made = which;
+		t->made = arg_or(ctx, number, what, SBT_WHAT_UNKNOWN);
 		return SBT_CROSSING_MAKES;
 	}
 	return 0;

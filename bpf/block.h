@@ -171,10 +171,14 @@ static __always_inline bool awaits_signal(long nr)
 	return nr == __NR_rt_sigtimedwait || nr == __NR_rt_sigsuspend;
 }
 
-static __always_inline __u8 reason_of_call(const struct user_call *call)
-{
-	long nr = call->nr;
+#define CALL_TAKES_FILE 0x100
 
+/*
+ * Why a system call with these first arguments blocks: enum sbt_blocked, with CALL_TAKES_FILE if takes_file(). Global: else the
+ * verifier goes through all that follows once for each of the numbers.
+ */
+__noinline __u32 reason_of(__s64 nr, __u64 first, __u64 second)
+{
 	switch (nr) {
 	case __NR_futex:
 	case __NR_futex_waitv:
@@ -199,8 +203,8 @@ static __always_inline __u8 reason_of_call(const struct user_call *call)
 		    || nr == __NR_poll
 #endif
 		)
-			return call->arg[1] ? SBT_BLOCKED_IO : SBT_BLOCKED_SLEEP;
-		return call->arg[0] ? SBT_BLOCKED_IO : SBT_BLOCKED_SLEEP;
+			return second ? SBT_BLOCKED_IO : SBT_BLOCKED_SLEEP;
+		return first ? SBT_BLOCKED_IO : SBT_BLOCKED_SLEEP;
 #ifdef __NR_epoll_wait
 	case __NR_epoll_wait:
 #endif
@@ -219,8 +223,13 @@ static __always_inline __u8 reason_of_call(const struct user_call *call)
 	case __NR_sync:
 		return SBT_BLOCKED_IO;
 	default:
-		return takes_file(nr) ? SBT_BLOCKED_IO : SBT_BLOCKED_OTHER;
+		return takes_file(nr) ? SBT_BLOCKED_IO | CALL_TAKES_FILE : SBT_BLOCKED_OTHER;
 	}
+}
+
+static __always_inline __u32 reason_of_call(const struct user_call *call)
+{
+	return reason_of(call->nr, call->arg[0], call->arg[1]);
 }
 
 /* A new name behind a descriptor, kept by the inode's number. Returns the key. */
@@ -412,8 +421,8 @@ static __always_inline bool waited_upto(const struct sbt_waited_for *w, const st
 /* What the holder did most of the time since then. */
 static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *a, __u64 now)
 {
-	__u64 times[SBT_TIMES], did;
-	__u32 index = 0, i, most = 0;
+	__u64 times[SBT_TIMES], did, top = 0;
+	__u32 index = 0, i, most;
 	struct sbt_account *h = account_find(a->holder, &index);
 
 	b->holder = a->holder;
@@ -424,14 +433,15 @@ static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *
 	if (!h || h->inside)
 		return;
 	times_now(h, now, times);
+	/* With its number in the last bits: to the verifier one is like the other then. */
 #pragma unroll
 	for (i = 0; i < SBT_TIMES; i++) {
-		did = times[i] - a->holder_times[i];
-		if (did > b->doing_ns) {
-			b->doing_ns = did;
-			most = i;
-		}
+		did = (times[i] - a->holder_times[i]) << 3 | i;
+		if (did > top)
+			top = did;
 	}
+	most = top & 7;
+	b->doing_ns = top >> 3;
 	if (!b->doing_ns)
 		return;
 	if (most == SBT_TIME_ONCPU) {
@@ -514,6 +524,7 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 	struct pt_regs___kernel *regs = user_regs(task);
 	bool iowait = BPF_CORE_READ_BITFIELD(task, in_iowait);
 	__u8 before = a->reason;
+	__u32 reason;
 	long nr;
 
 	a->holder = 0;
@@ -543,13 +554,14 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 		a->reason = a->last_reason;
 		return regs;
 	}
-	a->reason = reason_of_call(call);
+	reason = reason_of_call(call);
+	a->reason = (__u8)reason;
 	if (a->reason == SBT_BLOCKED_LOCK && is_futex(nr))
 		a->block_addr = call->arg[0];
 	else if (a->reason == SBT_BLOCKED_LOCK)
 		a->waited = nr == __NR_semop || nr == __NR_semtimedop ? SBT_WAITED_SEMAPHORE :
 									SBT_WAITED_LOCK;
-	else if (takes_file(nr))
+	else if (reason & CALL_TAKES_FILE)
 		a->block_addr = file_of_call(a, task, call->arg[0], now);
 	else if (nr == __NR_wait4 || nr == __NR_waitid)
 		a->block_addr = SBT_OTHER_CHILD;

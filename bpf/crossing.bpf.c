@@ -47,10 +47,10 @@ struct std_barrier {
 #define STD_COMPLETION 24 /* offset of the function, which is one byte or more */
 
 /*
- * Where the barrier of this phase begins, and how many it waits for. The function's type is not known here, but what
- * lies before it is hardly anything else. 0: not found.
+ * Where the barrier of this phase begins. The completion function's type is not known here, but what lies before it is hardly
+ * anything else. 0: not found. Global, as thread_admit() is.
  */
-static __always_inline __u64 std_begin(__u64 phase, __u64 *expected)
+__noinline __u64 std_begin(__u64 phase)
 {
 	__u64 at = (phase - STD_COMPLETION - 1) & ~7ULL;
 	struct std_barrier b;
@@ -62,7 +62,6 @@ static __always_inline __u64 std_begin(__u64 phase, __u64 *expected)
 		if (b.expected < 0 || b.expected > 0x7fffffff || b.adjustment > 0 ||
 		    b.adjustment < -b.expected || !b.state || b.state & 63 || b.state >> 56)
 			continue;
-		*expected = b.expected;
 		return at;
 	}
 	return 0;
@@ -70,9 +69,9 @@ static __always_inline __u64 std_begin(__u64 phase, __u64 *expected)
 
 /* What C++ waits for tells who meets: after the arrival, for who arrives calls nothing. */
 static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
-				  const struct sbt_spec *spec)
+				  const struct sbt_spec *spec, __u32 number)
 {
-	__u64 twin, old = 0, begin, words = 0;
+	__u64 twin, old, begin;
 	__u32 left = 0;
 	__u8 now = 0;
 
@@ -92,30 +91,28 @@ static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
 	/* The same address twice: else the predicate is of another layout. */
 	twin = t->words;
 	t->words = 0;
-	if (twin != t->object || arg_fetch(ctx, &spec->what, &old))
+	old = twin == t->object ? arg_fetch(ctx, number, what) : ARG_UNREAD;
+	if (old == ARG_UNREAD)
 		return 0;
-	begin = std_begin(t->object, &words);
+	begin = std_begin(t->object);
 	/* Last: if it is still the same phase, all that has been read is of it. */
 	if (bpf_probe_read_user(&now, sizeof(now), (void *)t->object))
 		return 0;
 	t->result = SBT_RESULT_PASSED | (now == (__u8)old ? 0 : SBT_RESULT_OVER) | (__u8)old;
-	if (begin) {
+	/* How many it waits for is what it begins with. */
+	if (begin && !bpf_probe_read_user(&t->words, sizeof(t->words), (void *)begin))
 		t->object = begin;
-		t->words = words;
-	}
 	return 0;
 }
 
 /* --frames: the crossing goes by the name of the chain. */
-static __noinline int name_callers(struct pt_regs *ctx, struct sbt_thread *t)
+static __noinline int name_callers(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
-	struct caller_walk walk;
-
 	if (!ctx || !t)
 		return 0;
-	walk_begin(&walk, ctx, t->ip);
-	walk.want = config.frames;
-	t->site = callers_walk(t, &walk);
+	walk_begin(&t->walk, ctx, t->ip);
+	t->walk.want = config.frames;
+	t->site = callers_walk(index);
 	t->site_ip = t->ip;
 	return 0;
 }
@@ -124,7 +121,7 @@ static __noinline int name_callers(struct pt_regs *ctx, struct sbt_thread *t)
 static __always_inline void arrive_now(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
 				       const struct sbt_spec *spec, __u32 number, __u16 flags)
 {
-	__u64 place = 0;
+	__u64 place;
 
 	t->entry = PT_REGS_IP(ctx);
 	t->sp = PT_REGS_SP(ctx);
@@ -133,8 +130,11 @@ static __always_inline void arrive_now(struct pt_regs *ctx, struct sbt_thread *t
 	t->how = spec->flags;
 	t->spec = number;
 	t->index = t->own_index;
-	if (spec->index.how != SBT_ARG_NONE && !arg_fetch(ctx, &spec->index, &place))
-		t->index = place + 1;
+	if (spec->index.how != SBT_ARG_NONE) {
+		place = arg_fetch(ctx, number, index);
+		if (place != ARG_UNREAD)
+			t->index = place + 1;
+	}
 	t->flags = flags;
 	t->arrive_cpu = bpf_get_smp_processor_id();
 	if (t->team)
@@ -198,8 +198,8 @@ static __always_inline int arrive(struct pt_regs *ctx)
 		team = team_find(t->tgid, t->tid, index, &object, &place);
 		if (!team)
 			return 1;
-	} else if (spec->object.how != SBT_ARG_FIRST && arg_fetch(ctx, &spec->object, &object)) {
-		object = 0;
+	} else if (spec->object.how != SBT_ARG_FIRST) {
+		object = arg_or(ctx, number, object, 0);
 	}
 	t->object = object;
 	t->label = 0;
@@ -220,11 +220,11 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	if (team && tail_of_region(ctx, t, index))
 		flags &= ~SBT_CROSSING_NO_IP;
 	if (config.frames)
-		name_callers(ctx, t);
-	flags |= words_of(ctx, t, spec, object);
+		name_callers(ctx, t, index);
+	flags |= words_of(ctx, t, spec, number, object);
 	t->result = 0;
 	if (spec->flags & (SBT_SPEC_PHASE | SBT_SPEC_LATCH))
-		passed_read(ctx, t, spec);
+		passed_read(ctx, t, spec, number);
 	t->team = team;
 	arrive_now(ctx, t, index, spec, number, flags);
 	if (team) {
@@ -375,24 +375,25 @@ static __always_inline bool mark_arrive(struct pt_regs *ctx, struct sbt_thread *
 	t->ip = PT_REGS_IP(ctx) + 1; /* as if something had been called there */
 	t->words_object = 0;
 	t->words = 0;
-	t->label = label_of(ctx, spec, t);
+	t->label = label_of(ctx, number, t);
 	t->marked = 1;
 	t->team = TEAM_NONE;
 	if (spec->words.how != SBT_ARG_NONE)
-		arg_fetch(ctx, &spec->words, &t->words);
+		t->words = arg_or(ctx, number, words, 0);
 	arrive_now(ctx, t, index, spec, number, 0);
 	return true;
 }
 
-static __always_inline void mark_leave(struct pt_regs *ctx, const struct sbt_spec *spec, __u64 now)
+static __always_inline void mark_leave(struct pt_regs *ctx, __u32 number, __u64 now)
 {
 	__u32 index = 0;
 	struct sbt_thread *t = thread_find((__u32)bpf_get_current_pid_tgid(), &index);
-	__u64 object = 0;
+	__u64 object;
 
 	if (!armed || !t || !t->arrive_ns || !t->marked)
 		return;
-	if (!arg_fetch(ctx, &spec->object, &object) && object == t->object)
+	object = arg_fetch(ctx, number, object);
+	if (object != ARG_UNREAD && object == t->object)
 		crossing_write(index, t->tid, now, now);
 }
 
@@ -446,13 +447,14 @@ static __noinline int mark_write(struct sbt_thread *t, __u32 index, __u32 label,
 }
 
 /* The thread touches data of another one. */
-static __always_inline void mark_access(struct pt_regs *ctx, const struct sbt_spec *spec,
-					struct sbt_thread *t, __u32 index)
+static __always_inline void mark_access(struct pt_regs *ctx, __u32 number, struct sbt_thread *t,
+					__u32 index)
 {
-	__u64 owner = 0, bytes = 0, kind = 0;
+	__u64 owner = arg_fetch(ctx, number, object), bytes = arg_fetch(ctx, number, words);
+	__u64 kind = arg_fetch(ctx, number, what);
 
-	if (arg_fetch(ctx, &spec->object, &owner) || arg_fetch(ctx, &spec->words, &bytes) ||
-	    arg_fetch(ctx, &spec->what, &kind) || mark_outside(ctx, t, index))
+	if (owner == ARG_UNREAD || bytes == ARG_UNREAD || kind == ARG_UNREAD ||
+	    mark_outside(ctx, t, index))
 		return;
 	/* enum sbt_access_kind */
 	mark_write(t, index, 0, kind == 2 ? SBT_MARK_WRITE : SBT_MARK_READ,
@@ -464,7 +466,7 @@ SEC("?uprobe")
 int mark(struct pt_regs *ctx)
 {
 	stack_of_its_own(ctx, no_probe);
-	__u64 now = bpf_ktime_get_ns(), value = 0;
+	__u64 now = bpf_ktime_get_ns(), value;
 	__u32 index = 0, number = spec_index(ctx);
 	struct sbt_spec *spec = bpf_map_lookup_elem(&specs, &number);
 	struct sbt_thread *t;
@@ -473,30 +475,32 @@ int mark(struct pt_regs *ctx)
 	if (!spec)
 		return 0;
 	if (spec->role == SBT_ROLE_MARK_LEAVE) {
-		mark_leave(ctx, spec, now);
+		mark_leave(ctx, number, now);
 		return 0;
 	}
 	t = thread_here(&index);
 	if (!t)
 		return 0;
 	if (spec->role == SBT_ROLE_MARK_THREAD) {
-		if (!arg_fetch(ctx, &spec->index, &value))
+		value = arg_fetch(ctx, number, index);
+		if (value != ARG_UNREAD)
 			t->own_index = value + 1;
 		return 0;
 	}
 	if (spec->role == SBT_ROLE_MARK_ACCESS) {
-		mark_access(ctx, spec, t, index);
+		mark_access(ctx, number, t, index);
 		return 0;
 	}
 	/* A thread that is inside of one leaves as it came. */
 	if (is_shed(t, spec))
 		return 0;
 	phase = spec->role == SBT_ROLE_MARK_PHASE;
-	if (arg_fetch(ctx, phase ? &spec->what : &spec->object, &value) && phase)
+	value = phase ? arg_fetch(ctx, number, what) : arg_or(ctx, number, object, 0);
+	if (value == ARG_UNREAD)
 		return 0;
 	if (phase && value) {
 		if (!mark_outside(ctx, t, index))
-			mark_write(t, index, label_of(ctx, spec, t), value, 0);
+			mark_write(t, index, label_of(ctx, number, t), value, 0);
 		return 0;
 	}
 	/* A phase's end is where it has neither: nobody meets, a barrier of one whose object is the thread. */

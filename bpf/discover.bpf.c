@@ -127,12 +127,13 @@ static __always_inline bool is_inside(struct pt_regs *ctx, struct sbt_thread *t,
 }
 
 /* The same as callers_walk() comes to where one step is enough. */
-static __always_inline __u64 one_caller(const struct sbt_frame_rule *rule,
-					const struct caller_walk *w)
+static __always_inline __u64 one_caller(const struct sbt_frame_rule *rule, const struct sbt_walk *w)
 {
-	__u64 cfa = (rule->flags & SBT_FRAME_BY_FP ? w->fp : w->sp) + (__s64)rule->cfa, ip = 0;
+	__u64 cfa = (rule->flags & SBT_FRAME_BY_FP ? w->from.fp : w->from.sp) + (__s64)rule->cfa,
+	      ip = 0;
 
-	if (rule->flags & SBT_FRAME_LAST || cfa < w->sp || cfa - w->sp > SBT_CALLERS_BYTES)
+	if (rule->flags & SBT_FRAME_LAST || cfa < w->from.sp ||
+	    cfa - w->from.sp > SBT_CALLERS_BYTES)
 		return 0;
 	bpf_probe_read_user(&ip, sizeof(ip), (void *)(cfa + (__s64)rule->ret));
 	return code_address(ip);
@@ -159,22 +160,24 @@ static __noinline int keep_rule(struct sbt_thread *t, __u64 ip)
 }
 
 /* Who has called the function that waits, or wakes: that may be the barrier. */
-static __noinline int note_callers(struct pt_regs *ctx, struct sbt_thread *t)
+static __noinline int note_callers(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
-	struct caller_walk walk;
+	struct sbt_walk *walk;
 
 	if (!ctx || !t)
 		return 0;
-	walk_begin(&walk, ctx, t->waiting.ip);
-	if (!config.frames && walk.ip == t->waiting.rule_ip && t->inc == t->waiting.rule_inc) {
-		t->waiting.words = one_caller(&t->waiting.rule, &walk);
+	walk = &t->walk;
+	walk_begin(walk, ctx, t->waiting.ip);
+	if (!config.frames && walk->from.ip == t->waiting.rule_ip &&
+	    t->inc == t->waiting.rule_inc) {
+		t->waiting.words = one_caller(&t->waiting.rule, walk);
 		return 0;
 	}
-	walk.want = 1 + config.frames;
-	walk.plain = 1;
-	t->waiting.words = callers_walk(t, &walk);
+	walk->want = 1 + config.frames;
+	walk->plain = 1;
+	t->waiting.words = callers_walk(index);
 	if (!config.frames)
-		keep_rule(t, walk.ip);
+		keep_rule(t, walk->from.ip);
 	return 0;
 }
 
@@ -207,7 +210,9 @@ static __always_inline struct sbt_thread *cond_begin(struct pt_regs *ctx, __u32 
 	spec = bpf_map_lookup_elem(&specs, &number);
 	if (!spec || is_shed(t, spec))
 		return NULL;
-	if (spec->object.how != SBT_ARG_FIRST && arg_fetch(ctx, &spec->object, &object))
+	if (spec->object.how != SBT_ARG_FIRST)
+		object = arg_fetch(ctx, number, object);
+	if (object == ARG_UNREAD)
 		return NULL;
 	*state = object_state(t, object);
 	t->waiting.quiet = *state == SBT_OBJECT_OTHER;
@@ -238,7 +243,7 @@ int cond_wait(struct pt_regs *ctx)
 	t->waiting.entry = PT_REGS_IP(ctx);
 	/* Whoever joins threads does it for itself: the call is the place. */
 	if (!t->waiting.quiet && t->waiting.family != SBT_FAMILY_FORKJOIN)
-		note_callers(ctx, t);
+		note_callers(ctx, t, index);
 	if (state == SBT_OBJECT_BARRIER)
 		whole_arrive(t, index);
 	else
@@ -295,7 +300,7 @@ int cond_wake(struct pt_regs *ctx)
 	t->waiting.ip = t->waiting.wake_ip = ip;
 	t->waiting.sp = t->waiting.wake_sp = PT_REGS_SP(ctx);
 	t->waiting.entry = t->waiting.wake_entry = PT_REGS_IP(ctx);
-	note_callers(ctx, t);
+	note_callers(ctx, t, index);
 	if (state == SBT_OBJECT_BARRIER) {
 		whole_arrive(t, index);
 		crossing_write(index, t->tid, t->arrive_ns, t->arrive_ns);
@@ -431,10 +436,11 @@ static __always_inline bool futex_inside(struct sbt_thread *t, __u32 index, __u6
 	return false;
 }
 
-static __always_inline void futex_begin(struct sbt_thread *t, struct pt_regs___kernel *regs,
+static __always_inline void futex_begin(struct sbt_thread *t, __u32 index,
+					struct pt_regs___kernel *regs,
 					const struct futex_call *call)
 {
-	struct caller_walk walk = {};
+	struct sbt_walk *walk = &t->walk;
 
 	t->waiting.object = call->object;
 	t->waiting.several = call->several;
@@ -447,22 +453,22 @@ static __always_inline void futex_begin(struct sbt_thread *t, struct pt_regs___k
 	t->waiting.cpu = bpf_get_smp_processor_id();
 	t->waiting.entry = 0;
 	/* Where the call is made. A function for one system call may be what waits for the barrier: one caller more. */
-	walk.want = 2 + config.frames;
-	walk.plain = 1;
-	walk.link = 0;
+	walk->want = 2 + config.frames;
+	walk->plain = 1;
+	walk->link = 0;
 #if defined(__TARGET_ARCH_arm64)
-	walk.ip = BPF_CORE_READ(regs, pc);
-	walk.sp = BPF_CORE_READ(regs, sp);
-	bpf_probe_read_kernel(&walk.fp, sizeof(walk.fp), &regs->regs[29]);
-	bpf_probe_read_kernel(&walk.link, sizeof(walk.link), &regs->regs[30]);
+	walk->from.ip = BPF_CORE_READ(regs, pc);
+	walk->from.sp = BPF_CORE_READ(regs, sp);
+	bpf_probe_read_kernel(&walk->from.fp, sizeof(walk->from.fp), &regs->regs[29]);
+	bpf_probe_read_kernel(&walk->link, sizeof(walk->link), &regs->regs[30]);
 #else
-	walk.ip = BPF_CORE_READ(regs, ip);
-	walk.sp = BPF_CORE_READ(regs, sp);
-	walk.fp = BPF_CORE_READ(regs, bp);
+	walk->from.ip = BPF_CORE_READ(regs, ip);
+	walk->from.sp = BPF_CORE_READ(regs, sp);
+	walk->from.fp = BPF_CORE_READ(regs, bp);
 #endif
-	t->waiting.ip = walk.ip;
-	t->waiting.sp = walk.sp;
-	t->waiting.words = callers_walk(t, &walk);
+	t->waiting.ip = walk->from.ip;
+	t->waiting.sp = walk->from.sp;
+	t->waiting.words = callers_walk(index);
 }
 
 SEC("?tp_btf/sys_enter")
@@ -492,7 +498,7 @@ int BPF_PROG(futex_enter, struct pt_regs *user, long nr)
 	state = object_state(t, call.object);
 	if (state == SBT_OBJECT_OTHER)
 		return 0;
-	futex_begin(t, regs, &call);
+	futex_begin(t, index, regs, &call);
 	if (state == SBT_OBJECT_BARRIER) {
 		whole_arrive(t, index);
 		if (call.wait)

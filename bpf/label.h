@@ -54,24 +54,20 @@ static __noinline int label_tell(const struct sbt_label_key *key, __u32 number, 
 	return 0;
 }
 
-/* The number of the place that the probe's values name; 0: it could not be told. */
-static __noinline __u32 label_of(struct pt_regs *ctx, const struct sbt_spec *spec,
-				 const struct sbt_thread *t)
+/* The number of the place that the values of the probe with this @spec name; 0: it could not be told. */
+static __noinline __u32 label_of(struct pt_regs *ctx, __u32 spec, const struct sbt_thread *t)
 {
 	struct sbt_label_key key = {};
-	__u64 value = 0;
 	__u32 *known, number, told = 1;
 
-	if (!ctx || !spec || !t)
+	if (!ctx || !t)
 		return 0;
 	key.tgid = t->tgid;
 	key.inc = t->inc;
-	arg_fetch(ctx, &spec->file, &key.file);
-	arg_fetch(ctx, &spec->name, &key.name);
-	arg_fetch(ctx, &spec->line, &value);
-	key.line = value;
-	arg_fetch(ctx, &spec->what, &value);
-	key.loop = value;
+	key.file = arg_or(ctx, spec, file, 0);
+	key.name = arg_or(ctx, spec, name, 0);
+	key.line = arg_or(ctx, spec, line, 0);
+	key.loop = arg_or(ctx, spec, what, 0);
 	if (key.name)
 		bpf_probe_read_user_str(key.text, sizeof(key.text), (void *)key.name);
 	number = label_number(&key);

@@ -174,7 +174,7 @@ static __noinline int region_enter_at(struct pt_regs *ctx)
 {
 	struct sbt_region_key key = {}, unknown = {};
 	struct sbt_team *top;
-	__u64 n = 1, fn = 0;
+	__u64 n = 1, fn;
 	struct here h = {};
 	__u32 level, seen;
 
@@ -192,14 +192,15 @@ static __noinline int region_enter_at(struct pt_regs *ctx)
 	__builtin_memset(top, 0, sizeof(*top));
 	top->region_sp = h.sp;
 	top->family = h.spec->family;
-	if (arg_fetch(ctx, &h.spec->object, &fn) || !fn)
+	fn = arg_or(ctx, h.number, object, 0);
+	if (!fn)
 		return 1;
 	key.fn = fn;
 	key.tgid = h.tgid;
-	if (h.spec->index.how != SBT_ARG_NONE && arg_fetch(ctx, &h.spec->index, &n))
-		n = 0;
-	if (n && arg_fetch(ctx, &h.spec->words, &key.data))
-		key.data = 0;
+	if (h.spec->index.how != SBT_ARG_NONE)
+		n = arg_or(ctx, h.number, index, 0);
+	if (n)
+		key.data = arg_or(ctx, h.number, words, 0);
 	seen = outlined_known(ctx, &h, fn);
 	unknown.tgid = h.tgid;
 	if (!seen) {
@@ -264,12 +265,13 @@ static __noinline int region_leave_at(struct pt_regs *ctx, int by)
 
 /* --- whoever runs the outlined function ----------------------------------------------------------- */
 
-static __always_inline __u32 place_of(struct pt_regs *ctx, const struct sbt_spec *spec)
+static __always_inline __u32 place_of(struct pt_regs *ctx, const struct here *h)
 {
-	__u64 place = 0;
+	__u64 place;
 
-	if (spec->index.how == SBT_ARG_NONE || arg_fetch(ctx, &spec->index, &place))
+	if (h->spec->index.how == SBT_ARG_NONE)
 		return 0;
+	place = arg_fetch(ctx, h->number, index);
 	return place < 0xffff ? place + 1 : 0;
 }
 
@@ -287,7 +289,7 @@ static __noinline int outlined_enter_at(struct pt_regs *ctx)
 	key.fn = PT_REGS_IP(ctx) - h.spec->words.disp;
 	key.tgid = h.tgid;
 	teams_trim(h.of, h.sp);
-	place = place_of(ctx, h.spec);
+	place = place_of(ctx, &h);
 	top = team_top(h.of);
 	if (top && top->region_sp && !top->outlined_sp && top->fn == key.fn) {
 		/* It began the region itself. */
@@ -298,7 +300,7 @@ static __noinline int outlined_enter_at(struct pt_regs *ctx)
 			__sync_fetch_and_add(&r->members, 1);
 		return here_end(&h);
 	}
-	arg_fetch(ctx, &h.spec->object, &key.data);
+	key.data = arg_or(ctx, h.number, object, 0);
 	r = bpf_map_lookup_elem(&regions, &key);
 	if (!r && h.spec->family == SBT_FAMILY_LIBOMP) {
 		/* A region that is given nothing. */

@@ -9,12 +9,6 @@
 
 #include "maps.h"
 
-#if defined(__TARGET_ARCH_arm64)
-#define CTX_BYTES sizeof(struct user_pt_regs)
-#else
-#define CTX_BYTES sizeof(struct pt_regs)
-#endif
-
 /* Of several probes at one place in their pages. SBT_SPECS, which no spec has, if it is none of them. */
 static __noinline __attribute__((unused)) __u32 spec_by_code(__u64 ip)
 {
@@ -40,63 +34,28 @@ static __always_inline __u32 spec_index(struct pt_regs *ctx)
 	return index ? *index : 0;
 }
 
-static __always_inline __u64 arg_sized(__u64 value, const struct sbt_arg *arg)
+/* What cannot be read: neither an address, a count nor a number that anybody has. */
+#define ARG_UNREAD 0x8000000000000001ULL
+
+/* The name that kernels know a probe's context by, where a global function takes it. */
+struct bpf_user_pt_regs_t;
+
+/*
+ * The value that the spec of this number has at @member, or ARG_UNREAD. Global: the verifier goes through it once in each
+ * program, not once for each way there. In probe.bpf.c.
+ */
+extern __u64 arg_at(struct bpf_user_pt_regs_t *ctx, __u32 number, __u32 member);
+
+/* A value that is not in the first argument: the spec's @member. */
+#define arg_fetch(ctx, number, member) \
+	arg_at((struct bpf_user_pt_regs_t *)(ctx), number, offsetof(struct sbt_spec, member))
+
+/* Likewise, or @other where it cannot be read. */
+#define arg_or(ctx, number, member, other) arg_known(arg_fetch(ctx, number, member), other)
+
+static __always_inline __u64 arg_known(__u64 value, __u64 other)
 {
-	__u32 shift = 64 - arg->size * 8;
-
-	if (!arg->size || arg->size >= 8)
-		return value;
-	value <<= shift & 63;
-	return arg->flags & SBT_ARG_SIGNED ? (__u64)((__s64)value >> (shift & 63))
-					   : value >> (shift & 63);
-}
-
-/* The register at @offset; 0 if there is none there. */
-static __always_inline __u64 arg_register(struct pt_regs *ctx, __u32 offset)
-{
-	__u64 value = 0;
-
-	if (offset > CTX_BYTES - sizeof(value))
-		return 0;
-	bpf_probe_read_kernel(&value, sizeof(value), (void *)ctx + offset);
-	return value;
-}
-
-/* A value that is not in the first argument. Returns 0, or -1 if it cannot be read. */
-static __noinline int arg_fetch(struct pt_regs *ctx, const struct sbt_arg *arg, __u64 *out)
-{
-	__u64 value = 0;
-
-	if (!ctx || !arg || !out)
-		return -1;
-	switch (arg->how) {
-	case SBT_ARG_FIRST:
-		value = PT_REGS_PARM1(ctx);
-		break;
-	case SBT_ARG_SP:
-		value = PT_REGS_SP(ctx);
-		break;
-	case SBT_ARG_CONST:
-		value = (__u64)arg->disp;
-		break;
-	case SBT_ARG_REG:
-		value = arg_register(ctx, arg->reg);
-		break;
-	case SBT_ARG_MEM:
-		value = arg_register(ctx, arg->reg) + arg->disp;
-		if (arg->index != SBT_ARG_NO_REG)
-			value += arg_register(ctx, arg->index) * arg->scale;
-		if (bpf_probe_read_user(&value, sizeof(value), (void *)value))
-			return -1;
-		break;
-	default:
-		break;
-	}
-	if ((arg->flags & SBT_ARG_POINTED) && value &&
-	    bpf_probe_read_user(&value, sizeof(value), (void *)value))
-		return -1;
-	*out = arg_sized(value, arg);
-	return 0;
+	return value == ARG_UNREAD ? other : value;
 }
 
 /*

@@ -75,6 +75,21 @@ struct sbt_summing {
 	__u8 pad[2];
 };
 
+/* Of a frame, once the call that it has made has returned to @ip. */
+struct sbt_walked {
+	__u64 ip, sp, fp;
+};
+
+/* A walk up the stack: where it begins, and where it has come to. */
+struct sbt_walk {
+	struct sbt_walked from, at;
+	__u64 link; /* arm64, in a system call: where its function returns to */
+	__u32 want; /* callers; wrappers do not count */
+	__u32 left; /* of these */
+	__u32 plain; /* one caller need not be put into a chain: it is its own name */
+	__u32 pad;
+};
+
 /*
  * One a thread that has crossed a barrier; arrive_ns != 0: it is inside. A slot of the array `threads`,
  * found at the thread's number or one of the SBT_THREAD_PROBES after it: a look-up in an array is
@@ -119,6 +134,7 @@ struct sbt_thread {
 		struct sbt_waiting waiting;
 		struct sbt_summing summing;
 	};
+	struct sbt_walk walk; /* scratch: bpf/callers.bpf.c */
 };
 
 /* One place in a program that has a name of its own; the text too, for a name may change. */

@@ -35,7 +35,7 @@ static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __
 		t->summing.sums = SBT_SUM_NONE;
 	}
 	t->object = PT_REGS_PARM1(ctx);
-	t->flags = words_of(ctx, t, spec, t->object);
+	t->flags = words_of(ctx, t, spec, number, t->object);
 	t->entry = PT_REGS_IP(ctx);
 	t->family = spec->family;
 	t->kind = spec->kind;

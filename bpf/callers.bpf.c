@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Who called the caller. Where the caller's address is follows from the code: user space has it from the unwind
+ * tables, and tells it for each return address once. Until then a piece of the stack goes along with the crossing, for
+ * user space to do the same: so the first crossings have the same site as the rest.
+ */
+#include "callers.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+static __always_inline __u32 stack_bytes(void *to, __u64 sp, __u32 most)
+{
+	if (!bpf_probe_read_user(to, most, (void *)sp))
+		return most;
+	/* Near the top there is less of it. */
+	if (!bpf_probe_read_user(to, most / 4, (void *)sp))
+		return most / 4;
+	return bpf_probe_read_user(to, most / 16, (void *)sp) ? 0 : most / 16;
+}
+
+static __always_inline void sample_fill(struct sbt_callers *s, const struct sbt_thread *t,
+					const struct sbt_walk *w, __u64 name, __u64 now)
+{
+	__builtin_memset(&s->head, 0, sizeof(s->head));
+	s->head.arrive_ns = s->head.depart_ns = now;
+	s->head.object = name;
+	s->head.ip = w->from.ip;
+	s->head.words = w->want;
+	s->head.tgid = t->tgid;
+	s->head.tid = t->tid;
+	s->head.inc = t->inc;
+	s->head.type = SBT_REC_CALLERS;
+	s->sp = w->from.sp;
+	s->fp = w->from.fp;
+	s->link = w->link;
+}
+
+/*
+ * Room in this CPU's ring, of which samples leave half to the crossings. Not a ring of their own: what goes before its
+ * crossing must be read before it.
+ */
+static __always_inline void *sample_reserve(__u32 cpu, __u64 size)
+{
+	__u32 i = cpu < config.nrings ? cpu : 0;
+	void *ring = bpf_map_lookup_elem(&rings, &i);
+
+	if (!ring || bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >
+			     bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2)
+		return NULL;
+	return bpf_ringbuf_reserve(ring, size, 0);
+}
+
+/* Returns the name of a sample of the stack; if there was no room nothing goes by it. */
+static __noinline __u64 callers_sample(const struct sbt_thread *t)
+{
+	__u64 now = bpf_ktime_get_ns(), name;
+	__u32 cpu = bpf_get_smp_processor_id();
+	const struct sbt_walk *w;
+	struct sbt_callers *s;
+
+	if (!t)
+		return 0;
+	w = &t->walk;
+	name = SBT_SAMPLE_NAME | (__u64)(t->tid & 0x3fffff) << 40 | (now >> 6 & 0xffffffffffULL);
+	if (config.frames) {
+		s = sample_reserve(cpu, sizeof(*s));
+		if (!s)
+			return name;
+		sample_fill(s, t, w, name, now);
+		s->len = stack_bytes(s->bytes, w->from.sp, SBT_CALLERS_DEEP);
+	} else {
+		s = sample_reserve(cpu, sizeof(*s) - SBT_CALLERS_DEEP + SBT_CALLERS_BYTES);
+		if (!s)
+			return name;
+		sample_fill(s, t, w, name, now);
+		s->len = stack_bytes(s->bytes, w->from.sp, SBT_CALLERS_BYTES);
+	}
+	bpf_ringbuf_submit(s, ring_wake(cpu));
+	return name;
+}
+
+/* What one step comes to. */
+enum { STEP_STOP, STEP_DONE, STEP_UNKNOWN };
+
+/* From the frame that the thread's walk has come to up to its caller's. Global: the @nth step is verified as the first. */
+__noinline int callers_step(__u32 index, __u32 nth)
+{
+	struct sbt_thread *t = bpf_map_lookup_elem(&threads, &index);
+	__u64 window = config.frames ? SBT_CALLERS_DEEP : SBT_CALLERS_BYTES;
+	struct sbt_frame_key key = {};
+	struct sbt_frame_rule *rule;
+	struct sbt_walk *w;
+	__u64 cfa, ip = 0;
+
+	if (!t || !t->walk.left)
+		return STEP_STOP;
+	w = &t->walk;
+	key.tgid = t->tgid;
+	key.inc = t->inc;
+	key.ip = w->at.ip;
+	rule = bpf_map_lookup_elem(&frame_rules, &key);
+	if (!rule)
+		return STEP_UNKNOWN;
+	if (rule->flags & SBT_FRAME_LAST)
+		return STEP_STOP;
+	cfa = (rule->flags & SBT_FRAME_BY_FP ? w->at.fp : w->at.sp) + (__s64)rule->cfa;
+	/* As far as a sample would reach, so that both come to the same. */
+	if (cfa < w->at.sp || cfa - w->from.sp > window)
+		return STEP_STOP;
+	if (rule->flags & SBT_FRAME_LINK) {
+		if (nth > 1)
+			return STEP_STOP;
+		ip = w->link;
+	} else if (bpf_probe_read_user(&ip, sizeof(ip), (void *)(cfa + (__s64)rule->ret))) {
+		return STEP_STOP;
+	}
+	if (rule->flags & SBT_FRAME_SAVES_FP &&
+	    bpf_probe_read_user(&w->at.fp, sizeof(w->at.fp), (void *)(cfa + (__s64)rule->fp)))
+		return STEP_STOP;
+	w->at.ip = code_address(ip);
+	w->at.sp = cfa;
+	if (w->at.ip && !(rule->flags & SBT_FRAME_THROUGH))
+		w->left--;
+	return w->at.ip ? STEP_DONE : STEP_STOP;
+}
+
+__noinline __u64 callers_walk(__u32 index)
+{
+	struct sbt_thread *t = bpf_map_lookup_elem(&threads, &index);
+	struct sbt_chain chain = {};
+	__u64 name;
+	int i, step;
+
+	if (!t)
+		return 0;
+	t->walk.at = t->walk.from;
+	t->walk.left = t->walk.want;
+	chain.ip[0] = name = t->walk.from.ip;
+	chain.n = 1;
+	/* Too much to be unrolled; Linux 5.3 knows loops. */
+	for (i = 1; i < SBT_CHAIN_MAX; i++) {
+		step = callers_step(index, i);
+		if (step == STEP_UNKNOWN)
+			return callers_sample(t);
+		if (step == STEP_STOP)
+			break;
+		chain.ip[i] = t->walk.at.ip;
+		chain.n = i + 1;
+		name = (name ^ chain.ip[i]) * 0x9e3779b97f4a7c15ULL;
+		name ^= name >> 29;
+	}
+	if (t->walk.plain && chain.n <= 2)
+		return chain.ip[1];
+	name = (name & ~SBT_SAMPLE_NAME) | SBT_CHAIN_NAME;
+	if (!bpf_map_lookup_elem(&chains, &name))
+		bpf_map_update_elem(&chains, &name, &chain, BPF_ANY);
+	return name;
+}
