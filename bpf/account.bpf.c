@@ -198,7 +198,7 @@ static __always_inline void missed_in(struct sbt_account *a, struct task_struct 
 static __noinline int missed_out(struct sbt_account *a, __u32 index, struct task_struct *next,
 				 __u64 now)
 {
-	__u64 out, upto, waits;
+	__u64 out, upto;
 	struct user_call call = {};
 
 	if (!a)
@@ -213,15 +213,14 @@ static __noinline int missed_out(struct sbt_account *a, __u32 index, struct task
 	if (out < upto)
 		out = upto;
 	account_run(a, out - a->away_ns);
-	waits = out;
+	a->since_ns = out;
 	if (a->woken_ns > out) {
-		waits = a->woken_ns;
-		a->since_ns = out;
 		if (!a->inside)
 			block_reason(a, next, &call, now);
-		block_end(index, waits, 0);
+		block_end(index, a->woken_ns, 0);
+		a->since_ns = a->woken_ns;
 	}
-	a->times[SBT_TIME_RUNQ] += now - waits;
+	a->times[SBT_TIME_RUNQ] += now - a->since_ns;
 	return 0;
 }
 

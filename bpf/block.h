@@ -113,11 +113,6 @@ struct {
 #define __NR_openat2 437
 #endif
 
-static __always_inline bool is_futex(long nr)
-{
-	return nr == __NR_futex || nr == __NR_futex_waitv || nr == __NR_futex_wait;
-}
-
 /* Is the call's first argument the descriptor of the file that it waits for? */
 static __always_inline bool takes_file(long nr)
 {
@@ -162,20 +157,19 @@ static __always_inline bool takes_file(long nr)
 	}
 }
 
-static __always_inline bool awaits_signal(long nr)
-{
-#ifdef __NR_pause
-	if (nr == __NR_pause)
-		return true;
-#endif
-	return nr == __NR_rt_sigtimedwait || nr == __NR_rt_sigsuspend;
-}
-
-#define CALL_TAKES_FILE 0x100
+/* What a system call waits for, beside the reason that is told of it. */
+enum {
+	CALL_MASK = 0xff00,
+	CALL_FILE = 0x100, /* the one that is its first argument */
+	CALL_FUTEX = 0x200, /* likewise */
+	CALL_SEMAPHORE = 0x300,
+	CALL_CHILD = 0x400,
+	CALL_SIGNAL = 0x500,
+};
 
 /*
- * Why a system call with these first arguments blocks: enum sbt_blocked, with CALL_TAKES_FILE if takes_file(). Global: else the
- * verifier goes through all that follows once for each of the numbers.
+ * Why a system call with these first arguments blocks: enum sbt_blocked, and CALL_*. Global: else the verifier goes through
+ * all that follows once for each of the numbers.
  */
 __noinline __u32 reason_of(__s64 nr, __u64 first, __u64 second)
 {
@@ -183,8 +177,10 @@ __noinline __u32 reason_of(__s64 nr, __u64 first, __u64 second)
 	case __NR_futex:
 	case __NR_futex_waitv:
 	case __NR_futex_wait:
+		return SBT_BLOCKED_LOCK | CALL_FUTEX;
 	case __NR_semop:
 	case __NR_semtimedop:
+		return SBT_BLOCKED_LOCK | CALL_SEMAPHORE;
 	case __NR_flock:
 	case __NR_fcntl:
 		return SBT_BLOCKED_LOCK;
@@ -222,8 +218,17 @@ __noinline __u32 reason_of(__s64 nr, __u64 first, __u64 second)
 	case __NR_openat2:
 	case __NR_sync:
 		return SBT_BLOCKED_IO;
+	case __NR_wait4:
+	case __NR_waitid:
+		return SBT_BLOCKED_OTHER | CALL_CHILD;
+#ifdef __NR_pause
+	case __NR_pause:
+#endif
+	case __NR_rt_sigtimedwait:
+	case __NR_rt_sigsuspend:
+		return SBT_BLOCKED_OTHER | CALL_SIGNAL;
 	default:
-		return takes_file(nr) ? SBT_BLOCKED_IO | CALL_TAKES_FILE : SBT_BLOCKED_OTHER;
+		return takes_file(nr) ? SBT_BLOCKED_IO | CALL_FILE : SBT_BLOCKED_OTHER;
 	}
 }
 
@@ -421,7 +426,7 @@ static __always_inline bool waited_upto(const struct sbt_waited_for *w, const st
 /* What the holder did most of the time since then. */
 static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *a, __u64 now)
 {
-	__u64 times[SBT_TIMES], did, top = 0;
+	__u64 times[SBT_TIMES], did;
 	__u32 index = 0, i, most;
 	struct sbt_account *h = account_find(a->holder, &index);
 
@@ -433,15 +438,17 @@ static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *
 	if (!h || h->inside)
 		return;
 	times_now(h, now, times);
-	/* With its number in the last bits: to the verifier one is like the other then. */
 #pragma unroll
 	for (i = 0; i < SBT_TIMES; i++) {
-		did = (times[i] - a->holder_times[i]) << 3 | i;
-		if (did > top)
-			top = did;
+		did = times[i] - a->holder_times[i];
+		if (did > b->doing_ns) {
+			b->doing_ns = did;
+			b->doing = i;
+		}
 	}
-	most = top & 7;
-	b->doing_ns = top >> 3;
+	/* As if it were not known: else the verifier goes through what follows once for each. */
+	most = *(volatile __u8 *)&b->doing;
+	b->doing = SBT_DOING_UNKNOWN;
 	if (!b->doing_ns)
 		return;
 	if (most == SBT_TIME_ONCPU) {
@@ -525,7 +532,6 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 	bool iowait = BPF_CORE_READ_BITFIELD(task, in_iowait);
 	__u8 before = a->reason;
 	__u32 reason;
-	long nr;
 
 	a->holder = 0;
 	a->waited = SBT_WAITED_UNKNOWN;
@@ -542,34 +548,42 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 		a->block_addr = SBT_OTHER_STOPPED;
 		return regs;
 	}
-	nr = call->nr;
-	if (nr < 0) {
+	if (call->nr < 0) {
 		if (a->fault_since_ns || iowait)
 			a->reason = SBT_BLOCKED_FAULT;
 		a->block_addr = a->reason == SBT_BLOCKED_FAULT ? a->fault_addr : 0;
 		return regs;
 	}
-	if (nr == __NR_restart_syscall) {
+	if (call->nr == __NR_restart_syscall) {
 		/* It was stopped, and goes on with what it did before. */
 		a->reason = a->last_reason;
 		return regs;
 	}
 	reason = reason_of_call(call);
 	a->reason = (__u8)reason;
-	if (a->reason == SBT_BLOCKED_LOCK && is_futex(nr))
-		a->block_addr = call->arg[0];
-	else if (a->reason == SBT_BLOCKED_LOCK)
-		a->waited = nr == __NR_semop || nr == __NR_semtimedop ? SBT_WAITED_SEMAPHORE :
-									SBT_WAITED_LOCK;
-	else if (reason & CALL_TAKES_FILE)
+	switch (reason & CALL_MASK) {
+	case CALL_FILE:
 		a->block_addr = file_of_call(a, task, call->arg[0], now);
-	else if (nr == __NR_wait4 || nr == __NR_waitid)
+		break;
+	case CALL_FUTEX:
+		a->block_addr = call->arg[0];
+		break;
+	case CALL_SEMAPHORE:
+		a->waited = SBT_WAITED_SEMAPHORE;
+		break;
+	case CALL_CHILD:
 		a->block_addr = SBT_OTHER_CHILD;
-	else if (awaits_signal(nr))
+		break;
+	case CALL_SIGNAL:
 		a->block_addr = SBT_OTHER_SIGNAL;
-	else if (a->reason == SBT_BLOCKED_OTHER && iowait)
-		/* A call of which nobody would have thought: a disk it is. */
-		a->reason = SBT_BLOCKED_IO;
+		break;
+	default:
+		if (reason == SBT_BLOCKED_LOCK)
+			a->waited = SBT_WAITED_LOCK;
+		else if (reason == SBT_BLOCKED_OTHER && iowait)
+			/* A call of which nobody would have thought: a disk it is. */
+			a->reason = SBT_BLOCKED_IO;
+	}
 	return regs;
 }
 

@@ -309,9 +309,12 @@ struct sbt_counted {
 
 enum sbt_scaled { SBT_COUNT_EXACT, SBT_COUNT_SCALED, SBT_COUNT_UNKNOWN };
 
+/* What ran for less of the time than one in so many is no measure of the rest: that may have been all of the work. */
+#define SBT_COUNT_PART 8
+
 /*
  * Counters that share the PMU take turns. One that ran for a part of the time is scaled by enabled over running; of
- * one that did not get its turn nothing is known.
+ * one that hardly got its turn nothing is known.
  */
 static inline __u64 sbt_count_scale(const struct sbt_counted *c, enum sbt_scaled *how)
 {
@@ -319,7 +322,7 @@ static inline __u64 sbt_count_scale(const struct sbt_counted *c, enum sbt_scaled
 	if (c->running >= c->enabled)
 		return c->counter;
 	*how = SBT_COUNT_UNKNOWN;
-	if (!c->running)
+	if (!c->running || c->running * SBT_COUNT_PART < c->enabled)
 		return 0;
 	*how = SBT_COUNT_SCALED;
 	/* In two steps, for it to fit: counts are below 2^44 here. */
