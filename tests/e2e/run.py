@@ -226,6 +226,14 @@ def left_behind():
     return None
 
 
+def go_first():
+    """What others build or run waits: from now on the tests' programs have their times to keep."""
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, -5)
+    except OSError:
+        pass
+
+
 def wait_until_quiet(pid):
     while (harness.stat_of(pid) or "Z")[0] != "Z":
         time.sleep(0.5)
@@ -246,11 +254,6 @@ def main():
         sys.exit("run.py: root is needed")
     if not os.access(harness.SBT, os.X_OK):
         sys.exit("run.py: build/sbt-trace is not there; run make")
-    try:
-        # What others build or run meanwhile waits: the tests' programs have their times to keep.
-        os.setpriority(os.PRIO_PROCESS, 0, -5)
-    except OSError:
-        pass
     harness.become_subreaper()
     # A shell's background job ignores these, and who is started with them ignored leaves them so.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -263,8 +266,10 @@ def main():
     meanwhile = [None] * MEANWHILE
     for company in (harness.ANY, harness.ONE):
         some = [t for t in tests if harness.company(t[1]) == company]
-        if arguments.quiet_after and company == harness.ONE:
-            wait_until_quiet(arguments.quiet_after)
+        if company == harness.ONE:
+            if arguments.quiet_after:
+                wait_until_quiet(arguments.quiet_after)
+            go_first()
         good_ones, good = run_lanes(some) if some else (set(), True)
         passed += len(good_ones)
         failed += not good
