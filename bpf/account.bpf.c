@@ -603,7 +603,7 @@ int account_found(struct bpf_iter__task *ctx)
 		struct user_call call = {};
 
 		user_call(user_regs(task), &call);
-		a->reason = call.nr < 0 ? SBT_BLOCKED_OTHER : reason_of_call(&call);
+		a->reason = call.nr < 0 ? SBT_BLOCKED_OTHER : (__u8)reason_of_call(&call);
 	}
 	return 0;
 }

@@ -44,6 +44,7 @@ struct std_barrier {
 	__s64 adjustment; /* -1 for each who has dropped out */
 };
 
+#define STD_COUNT_MAX  0x7fffffff
 #define STD_COMPLETION 24 /* offset of the function, which is one byte or more */
 
 /*
@@ -59,7 +60,7 @@ __noinline __u64 std_begin(__u64 phase)
 	for (i = 0; i < STD_SEARCHED; i++, at -= 8) {
 		if (bpf_probe_read_user(&b, sizeof(b), (void *)at))
 			return 0;
-		if (b.expected < 0 || b.expected > 0x7fffffff || b.adjustment > 0 ||
+		if (b.expected < 0 || b.expected > STD_COUNT_MAX || b.adjustment > 0 ||
 		    b.adjustment < -b.expected || !b.state || b.state & 63 || b.state >> 56)
 			continue;
 		return at;
@@ -71,7 +72,7 @@ __noinline __u64 std_begin(__u64 phase)
 static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
 				  const struct sbt_spec *spec, __u32 number)
 {
-	__u64 twin, old, begin;
+	__u64 twin, old, begin, words = 0;
 	__u32 left = 0;
 	__u8 now = 0;
 
@@ -94,14 +95,19 @@ static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
 	old = twin == t->object ? arg_fetch(ctx, number, what) : ARG_UNREAD;
 	if (old == ARG_UNREAD)
 		return 0;
+	/* How many it waits for is what it begins with. */
 	begin = std_begin(t->object);
+	if (begin &&
+	    (bpf_probe_read_user(&words, sizeof(words), (void *)begin) || words > STD_COUNT_MAX))
+		begin = 0;
 	/* Last: if it is still the same phase, all that has been read is of it. */
 	if (bpf_probe_read_user(&now, sizeof(now), (void *)t->object))
 		return 0;
 	t->result = SBT_RESULT_PASSED | (now == (__u8)old ? 0 : SBT_RESULT_OVER) | (__u8)old;
-	/* How many it waits for is what it begins with. */
-	if (begin && !bpf_probe_read_user(&t->words, sizeof(t->words), (void *)begin))
+	if (begin) {
 		t->object = begin;
+		t->words = words;
+	}
 	return 0;
 }
 

@@ -54,28 +54,28 @@ static __noinline int label_tell(const struct sbt_label_key *key, __u32 number, 
 	return 0;
 }
 
-/* The number of the place that the values of the probe with this @spec name; 0: it could not be told. */
-static __noinline __u32 label_of(struct pt_regs *ctx, __u32 spec, const struct sbt_thread *t)
+/* The number of the place that the values of the probe whose spec has this @number name; 0: it could not be told. */
+static __noinline __u32 label_of(struct pt_regs *ctx, __u32 number, const struct sbt_thread *t)
 {
 	struct sbt_label_key key = {};
-	__u32 *known, number, told = 1;
+	__u32 *known, label, told = 1;
 
 	if (!ctx || !t)
 		return 0;
 	key.tgid = t->tgid;
 	key.inc = t->inc;
-	key.file = arg_or(ctx, spec, file, 0);
-	key.name = arg_or(ctx, spec, name, 0);
-	key.line = arg_or(ctx, spec, line, 0);
-	key.loop = arg_or(ctx, spec, what, 0);
+	key.file = arg_or(ctx, number, file, 0);
+	key.name = arg_or(ctx, number, name, 0);
+	key.line = arg_or(ctx, number, line, 0);
+	key.loop = arg_or(ctx, number, what, 0);
 	if (key.name)
 		bpf_probe_read_user_str(key.text, sizeof(key.text), (void *)key.name);
-	number = label_number(&key);
+	label = label_number(&key);
 	known = bpf_map_lookup_elem(&labels, &key);
 	/* Threads that come at once may tell it twice, which is harmless. */
-	if (!known && !label_tell(&key, number, t->tid, PT_REGS_IP(ctx)))
+	if (!known && !label_tell(&key, label, t->tid, PT_REGS_IP(ctx)))
 		bpf_map_update_elem(&labels, &key, &told, BPF_ANY);
-	return number;
+	return label;
 }
 
 #endif /* BPF_LABEL_H */

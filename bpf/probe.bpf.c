@@ -37,10 +37,10 @@ static __always_inline __u64 arg_register(struct pt_regs *ctx, __u32 offset)
 	return value;
 }
 
-__noinline __u64 arg_at(struct bpf_user_pt_regs_t *user, __u32 number, __u32 member)
+__noinline __u64 arg_at(struct bpf_user_pt_regs_t *ctx, __u32 number, __u32 member)
 {
 	struct sbt_spec *spec = bpf_map_lookup_elem(&specs, &number);
-	struct pt_regs *ctx = (struct pt_regs *)user;
+	struct pt_regs *regs = (struct pt_regs *)ctx;
 	const struct sbt_arg *arg;
 	__u64 value = 0;
 
@@ -49,21 +49,21 @@ __noinline __u64 arg_at(struct bpf_user_pt_regs_t *user, __u32 number, __u32 mem
 	arg = (void *)spec + member;
 	switch (arg->how) {
 	case SBT_ARG_FIRST:
-		value = PT_REGS_PARM1(ctx);
+		value = PT_REGS_PARM1(regs);
 		break;
 	case SBT_ARG_SP:
-		value = PT_REGS_SP(ctx);
+		value = PT_REGS_SP(regs);
 		break;
 	case SBT_ARG_CONST:
 		value = (__u64)arg->disp;
 		break;
 	case SBT_ARG_REG:
-		value = arg_register(ctx, arg->reg);
+		value = arg_register(regs, arg->reg);
 		break;
 	case SBT_ARG_MEM:
-		value = arg_register(ctx, arg->reg) + arg->disp;
+		value = arg_register(regs, arg->reg) + arg->disp;
 		if (arg->index != SBT_ARG_NO_REG)
-			value += arg_register(ctx, arg->index) * arg->scale;
+			value += arg_register(regs, arg->index) * arg->scale;
 		if (bpf_probe_read_user(&value, sizeof(value), (void *)value))
 			return ARG_UNREAD;
 		break;

@@ -46,7 +46,7 @@ struct bpf_user_pt_regs_t;
  */
 extern __u64 arg_at(struct bpf_user_pt_regs_t *ctx, __u32 number, __u32 member);
 
-/* A value that is not in the first argument: the spec's @member. */
+/* The value of the spec's @member, or ARG_UNREAD; one that is in the first argument is had quicker. */
 #define arg_fetch(ctx, number, member) \
 	arg_at((struct bpf_user_pt_regs_t *)(ctx), number, offsetof(struct sbt_spec, member))
 

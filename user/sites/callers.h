@@ -45,7 +45,7 @@ const char *callers_no_call(struct callers *callers, struct space *space, uint64
  */
 uint64_t callers_between(struct callers *callers, struct space *space, uint64_t below, uint64_t ip);
 /*
- * Follows @sample up, as bpf/callers.h does: into @ips, of CALLERS_MAX, its own first. Returns how many, at least 1.
+ * Follows @sample up, as bpf/callers.bpf.c does: into @ips, of CALLERS_MAX, its own first. Returns how many, at least 1.
  * @tell is given each rule that it went by, for the kernel's side to know.
  */
 uint32_t callers_follow(struct callers *callers, struct space *space,
