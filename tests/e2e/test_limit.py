@@ -337,18 +337,18 @@ def test_limit_part(t):
         check_faster(made, before, RECORDED_NS)
 
 
-def limit_for(t, *options, program="two_ways"):
+def limit_for(t, *options, program="two_ways", part=55):
     """A limit, in per cent, below what these threads that sleep cost, and above what their switches alone do."""
     trace, _ = two_ways(t, 60, *options, program=program, hot="cond", threads=3)
     share = trace.process(comm=program)["cost_share"]
     check_between("share of its time", share, 0.001, 1)
-    return f"{70 * share:.3f}"
+    return f"{part * share:.3f}"
 
 
 def test_limit_part_cond(t):
     """A condition variable on which threads meet: what it has in common with the joins of threads goes with it."""
     for method, beside, program, cold in (("session", ["forkjoin"], "two_ways", "gomp"), ("perf", [], "two_ways-posix", "pthread")):
-        limit = limit_for(t, "--attach", method, program=program)
+        limit = limit_for(t, "--attach", method, program=program, part=70)
         trace, made = two_ways(t, ROUNDS, "--cost-limit", limit, "--attach", method, "--hang", "0.7", program=program, hot="cond",
                                threads=3)
         check_part(trace, made, 0.9e9, "cond", beside, cut=1, cold=cold)
