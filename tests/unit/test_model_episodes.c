@@ -348,6 +348,81 @@ static void test_made_again_unfinished(void **state)
 	run_free(r);
 }
 
+/* 3 came last and is slow to leave: the others have met at the next barrier there meanwhile. */
+static void test_made_again_late(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 3, 10, 31);
+	cross(r, 2, A, 3, 20, 32);
+	cross(r, 2, A, 2, 40, 51);
+	cross(r, 1, A, 2, 50, 52);
+	assert_int_equal(model_advance(r->model, 52), 0);
+	cross(r, 3, A, 3, 30, 75);
+	cross(r, 1, A, 2, 60, 81);
+	cross(r, 2, A, 2, 70, 82);
+	finish(r, 200);
+	assert_int_equal(r->nkept, 3);
+	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
+	assert_ep(r, 1, "2 1", MODEL_COMPLETE, 0);
+	assert_ep(r, 2, "1 2", MODEL_COMPLETE, 0);
+	run_free(r);
+}
+
+/* It is never seen to leave: only the meeting that it is missing from is in doubt. */
+static void test_made_again_without(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 3, 10, 31);
+	cross(r, 2, A, 3, 20, 32);
+	cross(r, 2, A, 2, 40, 51);
+	cross(r, 1, A, 2, 50, 52);
+	cross(r, 1, A, 2, 60, 71);
+	cross(r, 2, A, 2, 70, 72);
+	cross(r, 1, A, 3, 80, 101);
+	cross(r, 3, A, 3, 90, 102);
+	cross(r, 2, A, 3, 100, 103);
+	assert_int_equal(model_advance(r->model, 103), 0);
+	finish(r, 200);
+	assert_int_equal(r->nkept, 4);
+	assert_ep(r, 0, "1 2", MODEL_INCOMPLETE, MODEL_WHY_COUNT);
+	assert_ep(r, 1, "2 1", MODEL_COMPLETE, 0);
+	assert_ep(r, 2, "1 2", MODEL_COMPLETE, 0);
+	assert_ep(r, 3, "1 3 2", MODEL_COMPLETE, 0);
+	run_free(r);
+}
+
+/* More threads than the next one counts meet there when the late one leaves: these are no more for it. */
+static void test_made_again_for_more(void **state)
+{
+	struct run *r = run_new(0);
+	uint64_t at;
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 4, 5, 31);
+	cross(r, 2, A, 4, 10, 32);
+	cross(r, 3, A, 4, 20, 33);
+	for (at = 40; at < 100; at += 20) {
+		cross(r, 1, A, 2, at, at + 6);
+		cross(r, 2, A, 2, at + 5, at + 7);
+		cross(r, 3, A, 2, at + 10, at + 16);
+		cross(r, 1, A, 2, at + 15, at + 17);
+	}
+	cross(r, 4, A, 4, 30, 99);
+	finish(r, 200);
+	assert_int_equal(r->nkept, 7);
+	assert_ep(r, 0, "1 2 3 4", MODEL_COMPLETE, 0);
+	assert_ep(r, 1, "1 2", MODEL_COMPLETE, 0);
+	assert_ep(r, 6, "3 1", MODEL_COMPLETE, 0);
+	run_free(r);
+}
+
 /* Thread 1 is back, waiting at the next meeting, before thread 2 has left the last. */
 static void test_slow_departure(void **state)
 {
@@ -904,6 +979,9 @@ int main(void)
 		cmocka_unit_test(test_sites),
 		cmocka_unit_test(test_made_again),
 		cmocka_unit_test(test_made_again_unfinished),
+		cmocka_unit_test(test_made_again_late),
+		cmocka_unit_test(test_made_again_without),
+		cmocka_unit_test(test_made_again_for_more),
 		cmocka_unit_test(test_slow_departure),
 		cmocka_unit_test(test_unknown_count),
 		cmocka_unit_test(test_process_shared),

@@ -48,6 +48,22 @@ static int buf_take(struct model *m, struct object *o, struct episode *e)
 	return err;
 }
 
+/* What is open of this barrier, and not of a former one, goes to the buffer. */
+static int take_open(struct model *m, struct object *o)
+{
+	uint32_t i, kept = 0;
+	int err = 0;
+
+	for (i = 0; i < o->nopen; i++) {
+		if (err || o->open[i]->made != o->made)
+			o->open[kept++] = o->open[i];
+		else
+			err = buf_take(m, o, o->open[i]);
+	}
+	o->nopen = kept;
+	return err;
+}
+
 /* What is open goes back to where it came from: single crossings. */
 int cyclic_enter(struct model *m, struct object *o)
 {
@@ -65,8 +81,8 @@ int cyclic_enter(struct model *m, struct object *o)
 		err = buf_take(m, o, o->limbo);
 		o->limbo = NULL;
 	}
-	while (o->nopen && !err)
-		err = buf_take(m, o, o->open[--o->nopen]);
+	if (!err)
+		err = take_open(m, o);
 	o->cyclic.warm_ns = 0;
 	if (o->cyclic.n)
 		latest = o->cyclic.buf[o->cyclic.n - 1].pub.arrive_ns;

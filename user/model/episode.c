@@ -45,6 +45,7 @@ int episode_new(struct model *m, struct object *o, uint32_t count, struct episod
 	e->arrive_min = MODEL_UNKNOWN;
 	e->depart_min = MODEL_UNKNOWN;
 	e->first = !o->seen_episode;
+	e->made = o->made;
 	o->seen_episode = true;
 	o->unfinished++;
 	*out = e;

@@ -227,6 +227,7 @@ struct episode {
 	bool nested;
 	bool cyclic; /* cut from more threads than the count */
 	bool first; /* of its object */
+	uint32_t made; /* its object's, then */
 	bool detailed; /* some member has a detail */
 	uint64_t arrive_min;
 	uint64_t arrive_max;
@@ -290,6 +291,8 @@ struct object {
 	uint64_t shared;
 	uint32_t proc;
 	uint32_t count; /* last known */
+	uint32_t made; /* how often it had another count than before */
+	uint64_t made_ns; /* the first arrival that showed it, the last time */
 	uint8_t family;
 	bool seen_episode;
 	uint32_t ndirty; /* slots that are */

@@ -262,7 +262,13 @@ static int judge(struct model *m, struct object *o, bool final)
 	return episode_close(m, e, MODEL_AMBIGUOUS, taint_why(e));
 }
 
-/* Older ones still lack members: those who are in them may have been in @e instead. */
+/* What was at this address before, with another count: nobody of the barrier that is there now comes to it. */
+static bool is_former(const struct object *o, const struct episode *e)
+{
+	return e->made != o->made;
+}
+
+/* Older ones of this barrier still lack members: those who are in them may have been in @e instead. */
 static void doubt_older(const struct model *m, struct object *o, struct episode *e)
 {
 	const struct episode *older;
@@ -270,13 +276,28 @@ static void doubt_older(const struct model *m, struct object *o, struct episode 
 
 	for (i = 0; i < o->nopen; i++) {
 		older = o->open[i];
-		if (older->arrive_max > e->arrive_max ||
+		if (older->made != e->made || older->arrive_max > e->arrive_max ||
 		    episode_shed_before(m, older, e->arrive_min))
 			continue;
 		for (j = 0; j < older->n; j++)
 			slot_dirty(o, older->members[j].thread, older->members[j].seq);
 	}
 	taint_again(o, e);
+}
+
+/* The last of them was slow to leave: what is known of the barrier that is there now says nothing of it. */
+static int former_full(struct model *m, struct object *o, struct episode *e)
+{
+	bool certain = true;
+	int err = e->ntainted ? episode_certain(m, o, e, false, &certain) : 0;
+
+	if (err) {
+		queue_unopen(queue_of(m, o->proc), &e->open);
+		episode_free(m, e);
+		return err;
+	}
+	return episode_close(m, e, certain ? MODEL_COMPLETE : MODEL_AMBIGUOUS,
+			     certain ? 0 : taint_why(e));
 }
 
 /*
@@ -290,6 +311,8 @@ static int object_full(struct model *m, struct object *o, struct episode *e)
 	int err = 0;
 
 	remove_open(o, e);
+	if (is_former(o, e))
+		return former_full(m, o, e);
 	if (o->nopen)
 		doubt_older(m, o, e);
 	if (!e->ntainted && !e->nabandoned && !o->limbo)
@@ -380,6 +403,9 @@ static bool oldest_is_over(const struct model *m, const struct object *o, bool o
 			return true;
 		return m->watermark > left + MODEL_DECIDE_NS;
 	}
+	/* Who may still come to it is not among those known. */
+	if (is_former(o, e))
+		return m->watermark > left + MODEL_DECIDE_NS;
 	if (o->full_arrive_ns > e->arrive_max && o->full_arrive_ns >= left)
 		return slots_settled(m, o, left) || m->watermark > left + MODEL_DECIDE_NS;
 	return opened && o->nopen > 1 && o->nslots >= o->count && slots_settled(m, o, left);
@@ -508,6 +534,8 @@ static int object_open_new(struct model *m, struct object *o, const struct membe
 	err = episode_new(m, o, count, &e);
 	if (err)
 		return err;
+	if (!counts_agree(count, o->count))
+		e->made--;
 	/* Who was inside when tracing began has the first episode behind it. */
 	e->first = e->first && !mem->was_inside;
 	err = episode_put(m, e, mem, count);
@@ -633,7 +661,7 @@ static void set_busy(struct model *m, struct object *o)
 }
 
 /* Another count at the same address: destroyed and made again. Its threads are a new team. */
-static int object_remade(struct model *m, struct object *o, uint32_t count)
+static int object_remade(struct model *m, struct object *o, const struct model_crossing *c)
 {
 	int err = 0;
 
@@ -641,8 +669,20 @@ static int object_remade(struct model *m, struct object *o, uint32_t count)
 		err = cyclic_leave(m, o, true);
 	if (o->count)
 		slots_reset(o);
-	o->count = count;
+	o->count = c->count;
+	o->made++;
+	o->made_ns = c->arrive_ns;
 	return err;
+}
+
+/*
+ * A crossing of the barrier that was here before, whose thread was slow to leave: it came before anybody came to the one that
+ * is here now.
+ */
+static bool is_of_former(const struct object *o, const struct model_crossing *c)
+{
+	return o->count && c->count && c->count != o->count && c->arrive_ns < o->made_ns &&
+	       !of_team(c->flags);
 }
 
 int object_add(struct model *m, const struct model_crossing *c, struct member *mem)
@@ -664,11 +704,17 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 	o->addr = c->object;
 	o->partial |= c->flags & MODEL_CROSSING_PARTIAL;
 	o->crossings++;
+	if (is_of_former(o, c)) {
+		mem->tainted = mem->late || slot_tainted(NULL, t);
+		err = object_place(m, o, mem, c->count);
+		set_busy(m, o);
+		return err;
+	}
 	if (c->count && c->count != o->count) {
 		if (of_team(c->flags))
 			o->count = c->count;
 		else
-			err = object_remade(m, o, c->count);
+			err = object_remade(m, o, c);
 		if (err)
 			return err;
 	}
@@ -701,11 +747,11 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 /* The watermark has moved. */
 int object_advance(struct model *m, struct object *o)
 {
-	int err;
+	int err = 0;
 
 	if (o->is_cyclic)
 		err = cyclic_decide(m, o, false);
-	else
+	if (!err)
 		err = close_old(m, o, false);
 	set_busy(m, o);
 	return err;
