@@ -8,7 +8,7 @@
 #include "thread.h"
 
 /* How a departure is seen. */
-enum { BY_SESSION, BY_RETURN, BY_EXIT, BY_END };
+enum { BY_SESSION, BY_EXIT, BY_END };
 
 /* In crossing.bpf.c. */
 extern int thread_admit(__u32 tgid, __u32 tid);

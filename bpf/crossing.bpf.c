@@ -3,8 +3,8 @@
 /*
  * The hot path: a thread arrives at a barrier, a thread leaves it. The arrival waits in the thread's
  * slot; one record is written at the departure. Which program is attached is the ladder's choice:
- * barrier_session sees both ends in one program; barrier_enter with barrier_leave is the same as two
- * programs; barrier_exit sits on the ret instructions where a return probe could hurt.
+ * barrier_session sees both ends in one program; barrier_enter with barrier_exit, on the ret instructions, is the same as
+ * two programs, where there are no sessions or a return probe could hurt.
  */
 #include "account.h"
 #include "arrive.h"
@@ -281,8 +281,7 @@ static __always_inline int depart(struct pt_regs *ctx, int by)
 			 : t->how & SBT_SPEC_PAIR)
 		return 0;
 	/* The end of the inner of two is not the end of the outer. */
-	if (by != BY_SESSION && by != BY_END &&
-	    PT_REGS_SP(ctx) != t->sp + (by == BY_RETURN ? RETURN_POPS : 0))
+	if (by == BY_EXIT && PT_REGS_SP(ctx) != t->sp)
 		return 0;
 	if (t->team) {
 		if (t->team == TEAM_JOIN)
@@ -313,13 +312,6 @@ int barrier_enter(struct pt_regs *ctx)
 	stack_of_its_own(ctx, no_probe);
 	arrive(ctx);
 	return 0;
-}
-
-SEC("?uretprobe")
-int barrier_leave(struct pt_regs *ctx)
-{
-	stack_of_its_own(ctx, no_probe);
-	return depart(ctx, BY_RETURN);
 }
 
 SEC("?uprobe")

@@ -14,7 +14,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* crossing.bpf.c */
 extern int thread_admit(__u32 tgid, __u32 tid);
 
-enum { BY_SESSION, BY_RETURN, BY_EXIT, BY_CALLER };
+enum { BY_SESSION, BY_EXIT, BY_CALLER };
 
 /* What a program here works with. */
 struct here {
@@ -433,13 +433,6 @@ int region_enter(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("?uretprobe")
-int region_leave(struct pt_regs *ctx)
-{
-	stack_of_its_own(ctx, no_probe);
-	return region_leave_at(ctx, BY_RETURN);
-}
-
 SEC("?uprobe")
 int region_exit(struct pt_regs *ctx)
 {
@@ -462,13 +455,6 @@ int outlined_enter(struct pt_regs *ctx)
 	stack_of_its_own(ctx, no_probe);
 	outlined_enter_at(ctx);
 	return 0;
-}
-
-SEC("?uretprobe")
-int outlined_leave(struct pt_regs *ctx)
-{
-	stack_of_its_own(ctx, no_probe);
-	return outlined_leave_at(ctx, BY_RETURN);
 }
 
 SEC("?uprobe")

@@ -83,7 +83,7 @@ static __always_inline int sums_depart(struct pt_regs *ctx, struct sbt_thread *t
 		return 0;
 	if (by == BY_EXIT && !(t->proc_flags & SBT_PROC_BY_EXIT))
 		return 0;
-	if (by != BY_SESSION && PT_REGS_SP(ctx) != t->sp + (by == BY_RETURN ? RETURN_POPS : 0))
+	if (by == BY_EXIT && PT_REGS_SP(ctx) != t->sp)
 		return 0;
 	/* The kernel has undone what the return probe did: the thread is where its call returns to. */
 	sums_departed(t, index, by == BY_EXIT ? 0 : PT_REGS_IP(ctx), now);
@@ -133,17 +133,6 @@ int sums_enter(struct pt_regs *ctx)
 
 	sums_arrive(ctx, id, t, index);
 	return 0;
-}
-
-SEC("?uretprobe")
-int sums_leave(struct pt_regs *ctx)
-{
-	stack_of_its_own(ctx, no_probe);
-	__u32 index = 0;
-	__u64 id;
-	struct sbt_thread *t = sums_thread(&id, &index);
-
-	return sums_depart(ctx, t, index, BY_RETURN);
 }
 
 SEC("?uprobe")

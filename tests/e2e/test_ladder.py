@@ -5,6 +5,7 @@ whatever the method, what they print is what they print without us."""
 
 import os
 import re
+import signal
 import subprocess
 
 from harness import alone, check, check_equal, check_in, check_not_in, workload
@@ -244,14 +245,48 @@ def test_unknown_exits_get_no_return_probe(t):
     plain, cancel = build_without_size(t), build_without_size(t, "-DCANCEL")
     # Where one is allowed, the program notices it.
     check_equal("session", says_when_traced(t, plain, "--attach", "session")[0], {"hijacked"})
-    check_equal("multi, this process only",
-                says_when_traced(t, plain, "--attach", "multi", "--no-children")[0], {"hijacked"})
     for method in METHODS:
         if method != "session":
-            said, err = says_when_traced(t, plain, "--attach", method)
-            check_equal(f"for everybody, {method}", said, {"untouched"})
-            check_in("stderr", "where it returns is not known (the function's size is unknown)", err)
+            for options in ([], ["--no-children"]):
+                said, err = says_when_traced(t, plain, "--attach", method, *options)
+                check_equal(f"{method} {options}", said, {"untouched"})
+                check_in("stderr", "where it returns is not known (the function's size is unknown)", err)
         said, err = says_when_traced(t, cancel, "--attach", method, "--no-children")
         check_equal(f"may be cancelled, {method}", said, {"untouched"})
         check_in("stderr", "its exits cannot be known", err)
         check_in("stderr", "is not traced", err)
+
+
+@alone
+def test_others_get_no_return_probe(t):
+    """
+    Who is stopped at a place by any probe is given by the kernel the return probes of all who have one there: a program that
+    throws through a barrier must be none of them, whatever others are traced meanwhile, and how.
+    """
+    gen = t.gen("--threads", "2", "--rounds", "1000000", *PACE)
+    plain = t.run([workload("throw_out")])
+    for other in METHODS:
+        tracer = t.attach("-p", str(gen.pid), "--no-children", "--attach", other)
+        for method in METHODS:
+            trace = t.trace([workload("throw_out")], "--attach", method)
+            check_equal(f"throw_out by {method} beside {other}", (trace.result.rc, trace.result.stdout), (plain.rc, plain.stdout))
+            check_unwound(trace.nothing_lost(), "throw_out")
+        tracer.stop()
+    gen.signal(signal.SIGKILL)
+    gen.wait()
+
+
+@alone
+def test_each_of_two_by_its_own_probes(t):
+    """The same, both of one tracer."""
+    plain = t.run([workload("throw_out")])
+    for method in METHODS:
+        gen = t.gen("--threads", "2", "--rounds", "1000000", *PACE)
+        p = t.start(["sh", "-c", f"read x; exec {workload('throw_out')}"], stdin=subprocess.PIPE)
+        tracer = t.attach("-p", str(gen.pid), "-p", str(p.pid), "--no-children", "--attach", method)
+        p.write(b"\n")
+        result = p.wait()
+        check_equal(f"throw_out by {method}", (result.rc, result.stdout), (plain.rc, plain.stdout))
+        tracer.stop()
+        gen.signal(signal.SIGKILL)
+        gen.wait()

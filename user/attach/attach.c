@@ -114,14 +114,17 @@ static uint64_t units_of(const struct attach_place *p, uint32_t n)
 	return units;
 }
 
-/* Whom a link of many places is for, as far as the kernel can tell processes apart. */
-static int pid_of(const struct attach *a, int pid)
+/*
+ * Whom a link of many places is for, as far as the kernel can tell processes apart. A session is for all: of those who are
+ * filtered out the kernel does not ask its program, and gives them the return probe.
+ */
+static int pid_of(const struct attach *a, int type, int pid)
 {
-	return a->filters_process ? pid : 0;
+	return a->filters_process && type != LINK_ATTACH_SESSION ? pid : 0;
 }
 
-static int put(struct attach *a, struct bpf_program *program, bool ret, int fd,
-	       const uint64_t *offsets, uint32_t n, int pid, uint32_t number, uint64_t units)
+static int put(struct attach *a, struct bpf_program *program, int fd, const uint64_t *offsets,
+	       uint32_t n, int pid, uint32_t number, uint64_t units)
 {
 	int prog_fd = bpf_program__fd(program), err = 0;
 	uint32_t i;
@@ -132,15 +135,15 @@ static int put(struct attach *a, struct bpf_program *program, bool ret, int fd,
 				   : LINK_ATTACH_MULTI;
 
 		/* A kernel that filters by thread would lose the others' hits without a word. */
-		return keep_link(
-			a, link_multi(prog_fd, type, ret, fd, offsets, n, pid_of(a, pid), number),
-			pid_of(a, pid), units);
+		pid = pid_of(a, type, pid);
+		return keep_link(a, link_multi(prog_fd, type, false, fd, offsets, n, pid, number),
+				 pid, units);
 	}
 	for (i = 0; i < n && !err; i++)
 		err = claim_place(a, fd, offsets[i], PLACES_NONE);
 	for (i = 0; i < n && !err; i++)
 		err = keep_link(a,
-				link_perf(prog_fd, ret, fd, offsets[i], pid ? pid : -1,
+				link_perf(prog_fd, false, fd, offsets[i], pid ? pid : -1,
 					  a->cookies ? number : 0),
 				pid, units);
 	return err;
@@ -216,7 +219,7 @@ int attach_place(struct attach *a, const struct attach_place *p, int pid, bool b
 	if (err)
 		return err;
 	if (program_of(a->skel, p->spec.role))
-		return put(a, program_of(a->skel, p->spec.role), false, p->fd, &p->entry, 1, pid,
+		return put(a, program_of(a->skel, p->spec.role), p->fd, &p->entry, 1, pid,
 			   (uint32_t)number, unit);
 	/* Never a return probe instead: who would meet it may unwind. */
 	if (exits && !pair && !p->nexits && p->spec.role != SBT_ROLE_OUTLINED)
@@ -225,13 +228,10 @@ int attach_place(struct attach *a, const struct attach_place *p, int pid, bool b
 	if (pair || (exits && !p->nexits))
 		err = 0; /* at another function: attach_end(); or who is in which team is worth something without it */
 	else if (exits)
-		err = put(a, ends.exit, false, p->fd, p->exits, p->nexits, pid, 0, unit);
-	else if (a->method != ATTACH_SESSION)
-		err = put(a, ends.leave, true, p->fd, &p->entry, 1, pid, 0, unit);
-	if (!err && a->method == ATTACH_SESSION)
-		err = put(a, ends.session, false, p->fd, &p->entry, 1, pid, (uint32_t)number, unit);
-	else if (!err)
-		err = put(a, ends.enter, false, p->fd, &p->entry, 1, pid, (uint32_t)number, unit);
+		err = put(a, ends.exit, p->fd, p->exits, p->nexits, pid, 0, unit);
+	if (!err)
+		err = put(a, a->method == ATTACH_SESSION ? ends.session : ends.enter, p->fd,
+			  &p->entry, 1, pid, (uint32_t)number, unit);
 	while (err && a->nlinks > before)
 		link_close(a->links[--a->nlinks].fd);
 	return err;
@@ -250,14 +250,14 @@ int attach_end(struct attach *a, const struct attach_place *p, int pid)
 	for (i = 0; i < p->nexits && !err; i++)
 		err = claim_place(a, p->fd, p->exits[i], (uint32_t)number);
 	return err ? err
-		   : put(a, a->skel->progs.barrier_end, false, p->fd, p->exits, p->nexits, pid,
+		   : put(a, a->skel->progs.barrier_end, p->fd, p->exits, p->nexits, pid,
 			 (uint32_t)number, unit_of(&p->spec));
 }
 
 int attach_returns(struct attach *a, int fd, const uint64_t *offsets, uint32_t n, int pid,
 		   uint64_t units)
 {
-	return put(a, a->skel->progs.outlined_returned, false, fd, offsets, n, pid, 0, units);
+	return put(a, a->skel->progs.outlined_returned, fd, offsets, n, pid, 0, units);
 }
 
 /* All exits, each once: functions may share them. Returns how many, or -ENOMEM. */
@@ -287,6 +287,7 @@ static int put_entries(struct attach *a, const struct attach_place *p, uint32_t 
 {
 	struct program_ends ends = program_ends(a->skel, SBT_ROLE_BARRIER);
 	bool session = a->method == ATTACH_SESSION;
+	int type = session ? LINK_ATTACH_SESSION : LINK_ATTACH_MULTI;
 	const struct bpf_program *program = session ? ends.session : ends.enter;
 	uint64_t *offsets = calloc(n, sizeof(*offsets)), *cookies = calloc(n, sizeof(*cookies));
 	int err = offsets && cookies ? 0 : -ENOMEM, number;
@@ -298,14 +299,12 @@ static int put_entries(struct attach *a, const struct attach_place *p, uint32_t 
 		offsets[i] = p[i].entry;
 		cookies[i] = (uint64_t)number;
 	}
-	if (!err && !session && !a->only_exits)
-		err = put(a, ends.leave, true, p->fd, offsets, n, pid, 0, units_of(p, n));
+	pid = pid_of(a, type, pid);
 	if (!err)
 		err = keep_link(a,
-				link_multi_each(bpf_program__fd(program),
-						session ? LINK_ATTACH_SESSION : LINK_ATTACH_MULTI,
-						false, p->fd, offsets, cookies, n, pid_of(a, pid)),
-				pid_of(a, pid), units_of(p, n));
+				link_multi_each(bpf_program__fd(program), type, false, p->fd,
+						offsets, cookies, n, pid),
+				pid, units_of(p, n));
 	free(offsets);
 	free(cookies);
 	return err;
@@ -323,7 +322,7 @@ int attach_places(struct attach *a, const struct attach_place *p, uint32_t n, in
 		    (a->only_exits && !p[i].nexits))
 			return -ENOTSUP;
 	if (a->only_exits)
-		err = attach_exits(a, p, n);
+		err = attach_exits(a, p, n, pid);
 	if (!err)
 		err = put_entries(a, p, n, pid);
 	while (err && a->nlinks > before)
@@ -373,14 +372,15 @@ static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 		for (j = 0; j < g[i].nexits; j++)
 			offsets[k++] = g[i].exits[j];
 	if (!err)
-		err = put(a, a->skel->progs.cond_waited, false, g->fd, offsets + entries, exits,
-			  pid, 0, units);
+		err = put(a, a->skel->progs.cond_waited, g->fd, offsets + entries, exits, pid, 0,
+			  units);
+	pid = pid_of(a, LINK_ATTACH_MULTI, pid);
 	if (!err)
 		err = keep_link(a,
 				link_multi_each(bpf_program__fd(a->skel->progs.cond_wait),
 						LINK_ATTACH_MULTI, false, g->fd, offsets, cookies,
-						entries, pid_of(a, pid)),
-				pid_of(a, pid), units);
+						entries, pid),
+				pid, units);
 	free(offsets);
 	free(cookies);
 	return err;
@@ -394,10 +394,9 @@ static int put_group(struct attach *a, const struct attach_group *g, int pid, ui
 	int err = 0;
 
 	if (!wakes)
-		err = put(a, skel->progs.cond_waited, false, g->fd, g->exits, g->nexits, pid, 0,
-			  unit);
+		err = put(a, skel->progs.cond_waited, g->fd, g->exits, g->nexits, pid, 0, unit);
 	if (!err)
-		err = put(a, wakes ? skel->progs.cond_wake : skel->progs.cond_wait, false, g->fd,
+		err = put(a, wakes ? skel->progs.cond_wake : skel->progs.cond_wait, g->fd,
 			  g->entries, g->nentries, pid, number, unit);
 	return err;
 }
@@ -453,7 +452,7 @@ int attach_frame_rule(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t ip
 		       : 0;
 }
 
-int attach_exits(struct attach *a, const struct attach_place *p, uint32_t n)
+int attach_exits(struct attach *a, const struct attach_place *p, uint32_t n, int pid)
 {
 	uint64_t *exits;
 	int found = gather_exits(p, n, &exits), err;
@@ -461,20 +460,20 @@ int attach_exits(struct attach *a, const struct attach_place *p, uint32_t n)
 	if (found < 0)
 		return found;
 	err = !found ? -ENOTSUP
-		     : put(a, program_ends(a->skel, p->spec.role).exit, false, p->fd, exits,
-			   (uint32_t)found, 0, 0, units_of(p, n));
+		     : put(a, program_ends(a->skel, p->spec.role).exit, p->fd, exits,
+			   (uint32_t)found, pid, 0, units_of(p, n));
 	free(exits);
 	return err;
 }
 
 int attach_loader(struct attach *a, int fd, uint64_t offset, int pid)
 {
-	return put(a, a->skel->progs.loader_state, false, fd, &offset, 1, pid, 0, 0);
+	return put(a, a->skel->progs.loader_state, fd, &offset, 1, pid, 0, 0);
 }
 
 int attach_made(struct attach *a, int fd, uint64_t offset, int pid)
 {
-	return put(a, a->skel->progs.barrier_made, false, fd, &offset, 1, pid, 0, 0);
+	return put(a, a->skel->progs.barrier_made, fd, &offset, 1, pid, 0, 0);
 }
 
 void attach_keep_words(struct attach *a, bool on)

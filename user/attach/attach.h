@@ -24,7 +24,6 @@ struct attach_options {
 	enum attach_method first; /* where the ladder begins */
 	bool discover; /* barriers that nobody named: attach_waits() is to be of use */
 	bool discover_futex; /* the same of attach_futexes() */
-	bool by_process; /* probes for single processes only: children are not followed */
 	bool account; /* where threads' time goes */
 	uint32_t ncounters; /* by thread and phase; their fds follow: attach_set_counter() */
 	uint32_t plain_counters; /* a bit each: software events, which are never multiplexed */
@@ -66,8 +65,8 @@ struct attach_place {
 
 /*
  * Puts the probes for one function of one file, for every process that runs it (@pid 0) or for
- * one. @by_exit: departures at the exits instead of return probes (always so where the rung is not session and
- * the probes are not for one process). Returns 0 or -errno; -ENOTSUP: the exits are needed, and not known;
+ * one, as far as the rung can tell: a session is for all. @by_exit: departures at the exits instead of return probes (always so
+ * where the rung is not session). Returns 0 or -errno; -ENOTSUP: the exits are needed, and not known;
  * -EADDRINUSE: this kernel cannot tell this probe from another one; -ENOSPC: too many different ones.
  */
 int attach_place(struct attach *attach, const struct attach_place *place, int pid, bool by_exit);
@@ -103,10 +102,10 @@ int attach_places(struct attach *attach, const struct attach_place *places, uint
 bool attach_only_exits(const struct attach *attach);
 
 /*
- * Adds the exits to places of one file that have their entries, for every process that runs it: some of them may not
- * have return probes.
+ * Adds the exits to places of one file that have their entries, for every process that runs it (@pid 0) or for one: some
+ * of them may not have return probes.
  */
-int attach_exits(struct attach *attach, const struct attach_place *places, uint32_t n);
+int attach_exits(struct attach *attach, const struct attach_place *places, uint32_t n, int pid);
 
 /*
  * Where the functions of parallel regions return to in their runtime: for every process that runs the file, or with @pid

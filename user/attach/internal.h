@@ -26,9 +26,8 @@ struct attach_link {
 struct attach {
 	struct sbt_bpf *skel;
 	enum attach_method method;
-	bool by_process;
 	bool filters_process;
-	bool only_exits;
+	bool only_exits; /* return probes are those of sessions alone */
 	bool cookies; /* a probe can carry a number */
 	bool account; /* threads' time is accounted for */
 	bool futexes; /* futex calls are looked at */
@@ -70,7 +69,7 @@ struct attach {
 /* programs.c */
 /* What sits at the two ends of a function. */
 struct program_ends {
-	struct bpf_program *session, *enter, *leave, *exit;
+	struct bpf_program *session, *enter, *exit;
 };
 
 struct program_ends program_ends(const struct sbt_bpf *skel, uint8_t role);

@@ -87,7 +87,11 @@ static int try_load(struct attach *a, const struct attach_options *o, enum attac
 	a->skel = skel;
 	a->nspecs = 0;
 	places_free(&a->places);
-	a->only_exits = method != ATTACH_SESSION && !o->by_process;
+	/*
+	 * Return probes are those of sessions alone, whose program says who gets one: others the kernel gives to whoever any
+	 * probe stops at their place, also where they are for one process and the other probe is for another.
+	 */
+	a->only_exits = method != ATTACH_SESSION;
 	config = (struct sbt_config *)&skel->rodata->config;
 	*config = o->config;
 	programs_prepare(skel, method, o->discover, o->discover_futex);
@@ -206,7 +210,6 @@ int attach_new(const struct attach_options *o, struct attach **out, char *why, s
 		goto out;
 	}
 	rings_size(a, o->ring_bytes);
-	a->by_process = o->by_process;
 	for (method = o->first; method < ATTACH_METHODS; method++) {
 		a->account = o->account;
 		a->ncounters = o->account ? o->ncounters : 0;

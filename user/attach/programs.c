@@ -35,21 +35,18 @@ struct program_ends program_ends(const struct sbt_bpf *skel, uint8_t role)
 	switch (role) {
 	case SBT_ROLE_REGION:
 		return (struct program_ends){ skel->progs.region_session, skel->progs.region_enter,
-					      skel->progs.region_leave, skel->progs.region_exit };
+					      skel->progs.region_exit };
 	case SBT_ROLE_OUTLINED:
 		return (struct program_ends){ skel->progs.outlined_session,
 					      skel->progs.outlined_enter,
-					      skel->progs.outlined_leave,
 					      skel->progs.outlined_exit };
 	default:
 		if (skel->rodata->config.aggregate)
 			return (struct program_ends){ skel->progs.sums_session,
 						      skel->progs.sums_enter,
-						      skel->progs.sums_leave,
 						      skel->progs.sums_exit };
 		return (struct program_ends){ skel->progs.barrier_session,
-					      skel->progs.barrier_enter, skel->progs.barrier_leave,
-					      skel->progs.barrier_exit };
+					      skel->progs.barrier_enter, skel->progs.barrier_exit };
 	}
 }
 
@@ -59,11 +56,9 @@ static void prepare_ends(const struct program_ends *ends, enum attach_method met
 
 	bpf_program__set_autoload(ends->session, method == ATTACH_SESSION);
 	bpf_program__set_autoload(ends->enter, method != ATTACH_SESSION);
-	bpf_program__set_autoload(ends->leave, method != ATTACH_SESSION);
 	bpf_program__set_autoload(ends->exit, true);
 	bpf_program__set_expected_attach_type(ends->session, LINK_ATTACH_SESSION);
 	bpf_program__set_expected_attach_type(ends->enter, type);
-	bpf_program__set_expected_attach_type(ends->leave, type);
 	bpf_program__set_expected_attach_type(ends->exit, type);
 }
 

@@ -437,6 +437,7 @@ static int take_output(struct options *o, int c, char *arg)
 			return wrong_value("--cost-limit", arg, "a number of per cent over 0");
 		return 0;
 	case OPT_ATTACH:
+		o->method_given = true;
 		if (attach_method_parse(arg, &o->method))
 			return wrong_value("--attach", arg, "session, multi or perf");
 		return 0;
@@ -738,6 +739,9 @@ enum options_result options_parse(int argc, char **argv, enum options_help help,
 	/* Everybody on the machine would pay for it. */
 	if (!o->discover_given)
 		o->discover = o->mode != OPTIONS_SYSTEM && !o->aggregate;
+	/* A session is for all, others can be for one process alone. */
+	if (!o->follow && !o->method_given)
+		o->method = ATTACH_MULTI;
 	if (o->aggregate)
 		o->causes = false;
 	return OPTIONS_GO;

@@ -79,6 +79,7 @@ struct options {
 	double cost_limit; /* --cost-limit, a share; 0: none */
 	bool debuginfod;
 	enum attach_method method;
+	bool method_given;
 	size_t ring_bytes;
 	bool ring_given;
 };

@@ -190,7 +190,7 @@ static int attach_one(struct probes *p, struct module *m, const struct module_pl
 	else if (from->end)
 		err = attach_end(p->attach, &place, pid);
 	else
-		err = attach_place(p->attach, &place, pid, by_exit && p->options->by_process);
+		err = attach_place(p->attach, &place, pid, false);
 	if (err == -ENOTSUP && !from->nexits) {
 		/* Of a process that must have the exits, use_exits() says it. */
 		if (!by_exit || from->function->rule)
@@ -267,7 +267,7 @@ static void attach_module(struct probes *p, struct module *m, int pid, bool by_e
 	bool *done = calloc(m->nplaces + 1, sizeof(*done));
 	uint32_t i;
 
-	if (done && !(by_exit && p->options->by_process))
+	if (done)
 		attach_common(p, m, pid, done);
 	for (i = 0; i < m->nplaces; i++)
 		attach_one(p, m, &m->places[i], pid, by_exit, done && done[i]);
@@ -363,7 +363,7 @@ static int attach_all_exits(struct probes *p, struct attach_place *places, uint3
 			places[k++] = places[i];
 			places[i] = place;
 		}
-		err = attach_exits(p->attach, places, k);
+		err = attach_exits(p->attach, places, k, 0);
 	}
 	return err;
 }
@@ -416,14 +416,14 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 			err = -ENOTSUP;
 			break;
 		}
-		if (p->options->by_process || attach_only_exits(p->attach))
+		if (attach_only_exits(p->attach))
 			continue;
 		from->exits_used = true;
 		/* Those of one kind can be put together. */
 		fill_place(p, m, from, &places[n]);
 		if (from->spec.role == SBT_ROLE_BARRIER)
 			n++;
-		else if (attach_exits(p->attach, &places[n], 1))
+		else if (attach_exits(p->attach, &places[n], 1, 0))
 			msg_warn("the exits of %s in %s could not be probed", from->symbol,
 				 m->path);
 	}
