@@ -293,7 +293,8 @@ def is_rough(threads, ms, per_ms):
         report = os.path.join(folder, "report")
         output([SBT, "-q", "--json", "-o", report, "--", workload("bench_phases"), "--threads", str(threads),
                 "--steps", str(int(per_ms * ms)), "--rounds", "1000" if ms >= 1 else "20000"])
-        return last_of(report, "process")["cost_rough"]
+        process = last_of(report, "process")
+        return process["cost_rough"] or (process["cost_spread_ns"] or 0) > process["cost_ns"] / 3
 
 
 def estimates(result):

@@ -931,6 +931,38 @@ static void test_cost_formula(void **state)
 	assert_int_equal(report_time(&e, 4000, UINT64_MAX), 4000);
 }
 
+/* From half as much again as the estimate on it is said by how much that may be wrong. */
+static void test_cost_spread(void **state)
+{
+	struct report_process p = { .cost_ns = 300, .cost_spread_ns = 100 };
+	struct run *r = run_new(0);
+	struct report_env e = env(0);
+	struct report rep;
+
+	(void)state;
+	assert_false(report_cost_spreads(&p));
+	p.cost_spread_ns = 101;
+	assert_true(report_cost_spreads(&p));
+	p.cost_spread_ns = REPORT_UNKNOWN;
+	assert_false(report_cost_spreads(&p));
+
+	/* Nobody sleeps: the price of that is none of it. */
+	run_launched(r, 0);
+	e.end_ns = play(r, 4, 20, 0, 10, even);
+	e.crossing_cost_ns = 1000;
+	e.slept_cost_ns = 3000;
+	e.slept_spread_ns = 2000;
+	assert_int_equal(model_finish(r->model, e.end_ns), 0);
+	assert_int_equal(report_build(r->model, &e, &rep), 0);
+	assert_int_equal(rep.processes[0].cost_spread_ns, 0);
+	report_free(&rep);
+	e.slept_spread_ns = NAN;
+	assert_int_equal(report_build(r->model, &e, &rep), 0);
+	assert_int_equal(rep.processes[0].cost_spread_ns, REPORT_UNKNOWN);
+	report_free(&rep);
+	run_free(r);
+}
+
 /* While it runs, the figures are those of an end at that moment. */
 static void test_interim(void **state)
 {
@@ -1024,6 +1056,7 @@ int main(void)
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_cost_formula),
+		cmocka_unit_test(test_cost_spread),
 		cmocka_unit_test(test_cost_rough),
 		cmocka_unit_test(test_interim),
 		cmocka_unit_test(test_empty),

@@ -405,15 +405,20 @@ static double cost_of(double price, uint64_t n)
 	return isnan(price) ? 0 : price * (double)n;
 }
 
+/*
+ * At how many crossings sleeping is paid for: somebody comes last and does not sleep, and then the others wait for who is
+ * woken, and its probes.
+ */
+static uint64_t with_sleepers(uint64_t crossings, const struct model_sums *sums)
+{
+	return 2 * sums->slept < crossings ? 2 * sums->slept : crossings;
+}
+
 double report_cost(const struct report_env *env, double crossing_ns, uint64_t crossings,
 		   const struct model_sums *sums)
 {
-	uint64_t with = 2 * sums->slept;
-
-	/* Somebody comes last and does not sleep, and then the others wait for who is woken, and its probes. */
-	if (with > crossings)
-		with = crossings;
-	return crossing_ns * (double)crossings + cost_of(env->slept_cost_ns, with) +
+	return crossing_ns * (double)crossings +
+	       cost_of(env->slept_cost_ns, with_sleepers(crossings, sums)) +
 	       cost_of(env->switch_cost_ns, sums->switches);
 }
 
@@ -437,9 +442,13 @@ static void process_cost(struct build *b, const struct model_proc *p,
 
 	out->cost_ns = REPORT_UNKNOWN;
 	out->cost_share = NAN;
+	out->cost_spread_ns = REPORT_UNKNOWN;
 	if (isnan(cost) || cost < 0)
 		return;
 	out->cost_ns = number_whole(cost);
+	if (!isnan(env->slept_spread_ns))
+		out->cost_spread_ns =
+			number_whole(env->slept_spread_ns * (double)with_sleepers(hits, spent));
 	/* Phases are from release to release: what the threads wait is part of them. */
 	for (i = 0; i < out->nmembers; i++)
 		time += out->members[i].idle_ns;
@@ -759,6 +768,7 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	out->crossings = totals->crossings;
 	out->crossing_cost_ns = env->crossing_cost_ns;
 	out->slept_cost_ns = env->slept_cost_ns;
+	out->slept_spread_ns = env->slept_spread_ns;
 	out->switch_cost_ns = env->switch_cost_ns;
 	out->tracer_cpu_ns = env->tracer_cpu_ns;
 	out->accounted = env->causes != NULL;

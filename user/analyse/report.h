@@ -257,6 +257,8 @@ struct report_process {
 	 * that counts for more than what tracing takes.
 	 */
 	bool cost_rough;
+	/* So much more or less cost_ns may be, for the price of sleeping at a barrier is known no better. REPORT_UNKNOWN */
+	uint64_t cost_spread_ns;
 	/*
 	 * It was traced up to this moment only, for tracing cost too much (--cost-limit): all figures are of the time before.
 	 * REPORT_UNKNOWN: to its end.
@@ -348,7 +350,7 @@ struct report {
 	bool complete; /* nothing was lost */
 	bool cut; /* read from a recording that ends before the run did */
 	double crossing_cost_ns; /* calibrated price of a crossing; NAN unknown */
-	double slept_cost_ns, switch_cost_ns; /* as in report_env */
+	double slept_cost_ns, slept_spread_ns, switch_cost_ns; /* as in report_env */
 	uint64_t tracer_cpu_ns; /* CPU time sbt-trace itself used; REPORT_UNKNOWN */
 	bool accounted; /* where threads' time goes was looked at: page faults are dearer for all */
 	bool aggregate; /* all comes of sums made in the kernel: of single meetings nothing is known */
@@ -379,6 +381,7 @@ struct report_env {
 	double (*crossing_cost)(void *ctx, const struct model_proc *proc);
 	double crossing_cost_ns; /* one crossing, both probes; NAN unknown */
 	double slept_cost_ns; /* so much more where threads sleep at the barrier, switches included; NAN unknown */
+	double slept_spread_ns; /* half the width of that one's 95 % interval; NAN unknown */
 	double switch_cost_ns; /* to account for a thread's losing a CPU and getting one again; NAN unknown */
 	uint64_t tracer_cpu_ns;
 	uint64_t produced, consumed;
@@ -422,6 +425,13 @@ void report_counter_add(struct report_counter *sum, const struct report_counter 
  */
 double report_cost(const struct report_env *env, double crossing_ns, uint64_t crossings,
 		   const struct model_sums *sums);
+/* May what tracing cost be less than two thirds of what is said, or as much more? */
+static inline bool report_cost_spreads(const struct report_process *p)
+{
+	return p->cost_spread_ns != REPORT_UNKNOWN && p->cost_ns != REPORT_UNKNOWN &&
+	       p->cost_spread_ns > p->cost_ns / 3;
+}
+
 /*
  * What to hold that against: the time of threads, ns, in @elapsed_ns. More of them than there are CPUs take turns, and what is
  * added to one the others wait for.

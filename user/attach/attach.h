@@ -280,9 +280,11 @@ double attach_calibrate_quick(struct attach *attach, void (*drain)(void *ctx), v
 
 /*
  * The same of one at a barrier where threads sleep, with their switches: how much longer a meeting of two takes of which the first
- * to come sleeps. NAN where nobody's time is accounted for, too: who sleeps is not known.
+ * to come sleeps; *@spread: half the width of that median's 95 % interval. NAN where nobody's time is accounted for, too: who
+ * sleeps is not known.
  */
-double attach_calibrate_slept(struct attach *attach, void (*drain)(void *ctx), void *ctx);
+double attach_calibrate_slept(struct attach *attach, void (*drain)(void *ctx), void *ctx,
+			      double *spread);
 /*
  * What it takes to account for a thread's losing a CPU and getting one again, ns, by those of traced threads between @from and
  * @to that were timed. NAN: there was none.

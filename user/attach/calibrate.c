@@ -174,8 +174,10 @@ double calibrate_run(bool stepped, void (*drain)(void *ctx), void *ctx)
 
 #define PAIR_WORK_NS 10000
 #define PAIR_BATCHES 9 /* of either kind, in turns */
-#define PAIR_BLOCKS  4 /* in a batch: each is timed, and the shortest counts */
-#define PAIR_ROUNDS  6 /* in a block */
+#define PAIR_BEYOND \
+	2 /* of nine in order, the median lies between the second from below and from above with 96 % */
+#define PAIR_BLOCKS 4 /* in a batch: each is timed, and the shortest counts */
+#define PAIR_ROUNDS 6 /* in a block */
 
 struct calibrate_pair {
 	uint64_t object[4]; /* first: what the probe sees is this */
@@ -289,9 +291,9 @@ void calibrate_pair_free(struct calibrate_pair *p, void (*forget)(void *ctx, uin
 }
 
 double calibrate_pair_run(struct calibrate_pair *p, void (*forget)(void *ctx, uint32_t tid),
-			  void *ctx)
+			  void *ctx, double *spread)
 {
-	double bare, longer[PAIR_BATCHES];
+	double bare, middle, longer[PAIR_BATCHES];
 	int i;
 
 	for (i = 0; i < PAIR_BATCHES; i++) {
@@ -303,5 +305,7 @@ double calibrate_pair_run(struct calibrate_pair *p, void (*forget)(void *ctx, ui
 		longer[i] = pair_batch(p, true) - bare;
 	}
 	pair_meet(p);
-	return median(longer, PAIR_BATCHES);
+	middle = median(longer, PAIR_BATCHES);
+	*spread = (longer[PAIR_BATCHES - PAIR_BEYOND] - longer[PAIR_BEYOND - 1]) / 2;
+	return middle;
 }

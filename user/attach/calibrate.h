@@ -29,11 +29,12 @@ struct calibrate_pair;
 /* The other thread begins, and waits. Returns 0 or -errno. */
 int calibrate_pair_new(struct calibrate_pair **out);
 /*
- * How many ns a meeting takes longer within the stand-in, whose probe must be in place. @forget: of thread @tid nothing is to be
- * known any more; it meets no probe meanwhile. To be called once.
+ * How many ns a meeting takes longer within the stand-in, whose probe must be in place; *@spread: half the width of that
+ * median's 95 % interval. @forget: of thread @tid nothing is to be known any more; it meets no probe meanwhile. To be called
+ * once.
  */
 double calibrate_pair_run(struct calibrate_pair *pair, void (*forget)(void *ctx, uint32_t tid),
-			  void *ctx);
+			  void *ctx, double *spread);
 /* After calibrate_pair_run(), to which @forget is as above. */
 void calibrate_pair_free(struct calibrate_pair *pair, void (*forget)(void *ctx, uint32_t tid),
 			 void *ctx);

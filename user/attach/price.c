@@ -121,20 +121,21 @@ static void forget_one(void *ctx, uint32_t tid)
 	forget_thread(ctx, tid);
 }
 
-double attach_calibrate_slept(struct attach *a, void (*drain)(void *ctx), void *ctx)
+double attach_calibrate_slept(struct attach *a, void (*drain)(void *ctx), void *ctx, double *spread)
 {
 	uint32_t self = (uint32_t)getpid(), armed = a->skel->bss->armed;
 	struct calibrate_pair *pair;
 	double price;
 	bool known;
 
+	*spread = NAN;
 	if (!a->account || calibrate_pair_new(&pair))
 		return NAN;
 	known = !attach_add_process(a, self, 1,
 				    SBT_PROC_SEEN | (a->only_exits ? SBT_PROC_BY_EXIT : 0));
 	if (known)
 		__atomic_store_n(&a->skel->bss->armed, ARMED_SELF, __ATOMIC_SEQ_CST);
-	price = calibrate_pair_run(pair, forget_one, a);
+	price = calibrate_pair_run(pair, forget_one, a, spread);
 	__atomic_store_n(&a->skel->bss->armed, armed, __ATOMIC_SEQ_CST);
 	drain(ctx);
 	bpf_map_delete_elem(bpf_map__fd(a->skel->maps.procs), &self);

@@ -139,6 +139,7 @@ void present_init(struct present *p, const struct options *options, struct attac
 		.crossing_cost = env_price,
 		.crossing_cost_ns = NAN,
 		.slept_cost_ns = NAN,
+		.slept_spread_ns = NAN,
 		.switch_cost_ns = NAN,
 		.ncpus = cpus > 0 ? (uint32_t)cpus : 0,
 		.tracer_cpu_ns = REPORT_UNKNOWN,
@@ -187,10 +188,11 @@ void present_prices(struct present *p, double price)
 
 void present_price_slept(struct present *p, void (*drain)(void *ctx), void *ctx)
 {
-	double price = attach_calibrate_slept(p->attach, drain, ctx);
+	double spread, price = attach_calibrate_slept(p->attach, drain, ctx, &spread);
 
 	if (isnan(price))
 		return;
+	p->env.slept_spread_ns = spread;
 	price -= attach_only_exits(p->attach) ? p->price_exit : p->price;
 	p->env.slept_cost_ns = price > 0 ? price : 0;
 }

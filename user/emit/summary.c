@@ -549,6 +549,12 @@ static void cost_of(struct textout *t, const struct report_process *p)
 			"may "
 			"be nothing, or many times this.",
 			REPORT_ROUGH_NS / 1000);
+	else if (report_cost_spreads(p))
+		textout_wrap(
+			t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "    ", 4,
+			"It may be %s more or less: what sleeping at a barrier costs varied so "
+			"much when it was measured.",
+			textout_time(cost, p->cost_spread_ns));
 	if (high)
 		textout_wrap(
 			t, TEXTOUT_RED, "    ", 4,

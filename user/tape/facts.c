@@ -115,11 +115,15 @@ void code_ending(struct coder *c, struct tape_ending *e)
 	CODE_ARRAY(c, e->nhangs, e->hangs, code_hang);
 	/* Of before there were these. */
 	if (coder_at_end(c)) {
-		e->slept_cost_ns = e->switch_cost_ns = NAN;
+		e->slept_cost_ns = e->slept_spread_ns = e->switch_cost_ns = NAN;
 		return;
 	}
 	code_price(c, &e->slept_cost_ns);
 	code_price(c, &e->switch_cost_ns);
+	if (coder_at_end(c))
+		e->slept_spread_ns = NAN;
+	else
+		code_price(c, &e->slept_spread_ns);
 }
 
 /* --- names ----------------------------------------------------------------------------------------- */
