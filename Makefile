@@ -51,7 +51,7 @@ CFLAGS ?= -O2 -g
 # Found at the start, and never written after it.
 LDFLAGS += -Wl,-z,relro,-z,now -Wl,--as-needed
 CFLAGS += -std=gnu11 $(WARN) -fno-strict-aliasing -fstack-protector-strong -MMD -MP
-SAN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SAN := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 # Static where Debian has the archive, so that the user's machine needs less.
 BPF_LIBS := -l:libbpf.a

@@ -9,8 +9,8 @@ import shutil
 import signal
 import time
 
-from harness import (NOBODY, SBT, Trace, alone, check, check_between, check_equal, check_in, clean_environment,
-                     descendants, genlog, libraries, read_proc, stat_of, wait_for, workload)
+from harness import (NOBODY, SBT, Trace, check, check_between, check_equal, check_in, clean_environment,
+                     descendants, genlog, libraries, paired, read_proc, stat_of, wait_for, workload)
 
 SHARED = True
 
@@ -282,7 +282,7 @@ def test_user_unknown(t):
 
 # --- time -------------------------------------------------------------------------------------------
 
-@alone
+@paired
 def test_delay(t):
     log = t.path("log")
     before = time.monotonic_ns()
@@ -299,7 +299,7 @@ def test_delay(t):
     check_equal("extra", result["extra"], 0)
 
 
-@alone
+@paired
 def test_duration(t):
     started = time.monotonic()
     trace = t.trace([workload("gen"), "--threads", "2", "--duration", "1", "--work",
@@ -310,7 +310,7 @@ def test_duration(t):
     check_between("episodes", trace.end["episodes"], 50, 220)
 
 
-@alone
+@paired
 def test_duration_keeps_exit_status(t):
     result = t.sbt("-d", "0.2", "-o", t.path(), "--", "sh", "-c", "sleep 0.5; exit 9")
     check_equal("exit status", result.rc, 9)

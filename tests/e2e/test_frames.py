@@ -6,7 +6,7 @@ them; where that cannot be told, it is said and nothing is guessed."""
 import os
 import subprocess
 
-from harness import SOURCES, alone, check, check_equal, check_in, check_not_in, source_lines, workload
+from harness import SOURCES, check, check_equal, check_in, check_not_in, paired, source_lines, workload
 
 SHARED = True
 
@@ -148,7 +148,7 @@ def test_hand_written_on_a_futex(t):
             check_equal("through", {c["through"] for c in barrier["callsites"]}, {"meet"})
 
 
-@alone
+@paired
 def test_splash_by_hand(t):
     """In the image of SPLASH-2: the same sites, with the same episodes, as pthread_barrier_wait has."""
     for name in ("lu3", "radix", "ocean", "water"):

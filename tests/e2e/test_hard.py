@@ -5,9 +5,11 @@ places, one object at many sites, barriers made anew, more threads than the coun
 
 import re
 
-from harness import (check, check_between, check_equal, check_in, check_last, check_waits, genlog,
+from harness import (alone, check, check_between, check_equal, check_in, check_last, check_waits, genlog,
                      source_lines, workload)
 from test_pid import all_found, traced_gen
+
+PAIRED = True
 
 SLEEP = ["--work-by", "sleep"]
 
@@ -212,10 +214,10 @@ def report_agrees(trace, log):
     check_between("phase times", sum(phases[-len(known):]) / sum(known), 0.98, 1.02)
 
 
-test_accuracy_2 = accuracy(2, 600, "random:100us:1ms:1")
-test_accuracy_4 = accuracy(4, 600, "random:100us:1500us:2")
-test_accuracy_8 = accuracy(8, 400, "random:100us:3ms:3")
-test_accuracy_32 = accuracy(32, 200, "random:100us:10ms:4")
+test_accuracy_2 = alone(accuracy(2, 600, "random:100us:1ms:1"))
+test_accuracy_4 = alone(accuracy(4, 600, "random:100us:1500us:2"))
+test_accuracy_8 = alone(accuracy(8, 400, "random:100us:3ms:3"))
+test_accuracy_32 = alone(accuracy(32, 200, "random:100us:10ms:4"))
 
 
 def test_who_is_last(t):

@@ -8,8 +8,10 @@ import shutil
 import signal
 import time
 
-from harness import (SBT, Skip, check, check_equal, check_in, descendants, paired, read_proc,
+from harness import (SBT, Skip, check, check_equal, check_in, descendants, read_proc,
                      shared, stat_of, wait_for, workload)
+
+PAIRED = True
 
 
 @shared
@@ -48,7 +50,6 @@ def test_ends_before_the_delay(t):
     check_in("stderr", "before --delay was over", trace.result.err)
 
 
-@paired
 def test_more_threads_than_are_kept(t):
     """72,000 threads in teams: the ended ones are folded into sums, and all are counted."""
     trace = t.trace([workload("churn"), "--teams", "18000", "--threads", "4", "--rounds", "1"], timeout=80)

@@ -14,6 +14,8 @@ import subprocess
 from harness import (NOBODY, SBT, Skip, check, check_equal, check_in, descendants, read_proc,
                      source_lines, stat_of, wait_for, workload)
 
+PAIRED = True
+
 # Place -> the function on the stack, innermost of the program's, and what the thread waits for there.
 PLACES = {
     "read": ("in_read", "read() of a pipe"),

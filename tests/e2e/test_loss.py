@@ -10,6 +10,8 @@ import time
 from harness import (SBT, Trace, check, check_between, check_equal, check_in, check_last, genlog, read_csv,
                      wait_for, workload)
 
+PAIRED = True
+
 TINY = ["--ring-size", "4"]
 
 

@@ -9,7 +9,7 @@ import signal
 import subprocess
 
 import genlog
-from harness import (SBT, Trace, alone, check, check_between, check_equal, check_in, clean_environment, short,
+from harness import (SBT, Trace, alone, check, check_between, check_equal, check_in, clean_environment, paired, short,
                      wait_for, workload)
 from test_hostile import BAD, OPTIONS, bad_copy, harmless
 from test_mpi import ENVIRONMENT, MPIRUN
@@ -277,7 +277,7 @@ def check_part(whole, part, lost=0):
     return complete
 
 
-@alone
+@paired
 def test_window(t):
     """Part of a run: the episodes of that time, none of the others, and nothing is called lost."""
     recording, log = t.path(), t.path()
@@ -346,7 +346,7 @@ def test_hang_is_on_record(t):
     check(read(live) == again, first_difference(read(live), again))
 
 
-@alone
+@paired
 def test_ranks_recorded_apart(t):
     """Each rank's own recording, as of nodes of their own, read as one run: every meeting with both."""
     name = t.path("rank")
@@ -415,7 +415,7 @@ def test_beyond_the_end(t):
     check_in("--site", "no barrier is called", t.sbt("report", "--site", "nosuch", recording).err)
 
 
-@alone
+@paired
 def test_window_in_a_meeting(t):
     """Who has left is back before the other one has woken up, on one CPU: what is left of a meeting that began before the
     window is none of the next."""
@@ -442,7 +442,7 @@ def numbers(trace):
     return out
 
 
-@alone
+@paired
 def test_window_keeps_numbers(t):
     """Whoever is shown in part of a run has the number that it has in all of it; its own phases are those of the whole."""
     recording = t.path()
@@ -465,7 +465,7 @@ def test_window_keeps_numbers(t):
                 check_between(f"work and idle time of {x['tid']}", x["work_ns"] + x["idle_ns"], 0, 4.52e6)
 
 
-@alone
+@paired
 def test_window_is_said(t):
     recording = t.path()
     t.sbt("record", "-q", "-o", recording, "-e", "page-faults", "--", *GEN)
@@ -480,7 +480,7 @@ def test_window_is_said(t):
     check_equal("of a part", (end["from_ns"], end["to_ns"]), (10000000, 30000000))
 
 
-@alone
+@paired
 def test_window_without_a_meeting(t):
     """Two of three have come: nothing is lost there, and nothing is known to be."""
     recording = t.path()

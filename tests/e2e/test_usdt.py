@@ -9,6 +9,8 @@ import signal
 
 from harness import (ROOT, check, check_between, check_equal, check_in, check_not_in, shared, wait_for, workload)
 
+PAIRED = True
+
 VARIANTS = ["sbtloop", "sbtloop-O0", "sbtloop-lto", "sbtloop-cxx", "sbtloop-cxx-O0",
             "sbtloop-static", "sbtloop-stripped", "sbtloop-musl"]
 
