@@ -16,7 +16,7 @@ These tests hold a tracer against real schedulers and clocks, on machines that o
 therefore run again, alone, and has passed if it does so twice in a row; the first failure is printed all the same, and
 counted in the line before the last. More than AGAIN of them in one run, one in a hundred, is no accident, and stays a failure.
 In a guest whose host is so busy that switches take several times what they do elsewhere DISTURBED may need that, and a
-test may begin its two once more. A try meanwhile the host took more than TOOK of the CPUs says nothing of us, and is made
+test may begin its two twice more. A try meanwhile the host took more than TOOK of the CPUs says nothing of us, and is made
 again, MEANWHILE of them in one run."""
 
 import argparse
@@ -103,7 +103,7 @@ def printable(text):
 def tries_left(again):
     """How often a test that fails may begin anew, after so many that did."""
     if again < DISTURBED and harness.switch_ns() > harness.CALM_NS:
-        return 2
+        return 3
     return 1 if again < AGAIN else 0
 
 
