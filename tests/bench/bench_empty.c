@@ -45,8 +45,7 @@ static int attach_library(struct bpf_object *object, const char *path)
 
 	if (fd < 0 || find(fd, &offset) || bpf_object__load(object))
 		return -1;
-	return link_multi(bpf_program__fd(program), LINK_ATTACH_SESSION, false, fd, &offset, 1, 0,
-			  0);
+	return link_multi(bpf_program__fd(program), LINK_ATTACH_SESSION, fd, &offset, 1, 0, 0);
 }
 
 static int attach_scheduler(struct bpf_object *object)

@@ -8,11 +8,11 @@ import sys
 
 from harness import check, check_equal, check_in
 
+PAIRED = True
+
 ROUNDS = 20
 PROGRAM = """
 import ctypes, os, select, socket, sys, threading, time
-
-PAIRED = True
 libc = ctypes.CDLL(None)
 bar = ctypes.create_string_buffer(64)
 libc.pthread_barrier_init(bar, None, 2)

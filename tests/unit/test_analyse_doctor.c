@@ -121,7 +121,7 @@ static void test_nothing_known(void **state)
 	x.first_pidns = x.first_userns = x.bpf_sysctl = x.yama = x.seccomp = DOCTOR_UNTRIED;
 	x.map = x.program = x.ring = x.btf = x.throttle = x.perf = DOCTOR_UNTRIED;
 	x.syscalls = x.registers = x.samples = DOCTOR_UNTRIED;
-	x.perf_return = x.perf_exit = x.cookies = x.multi = x.multi_exit = DOCTOR_UNTRIED;
+	x.perf_exit = x.cookies = x.multi = x.multi_exit = DOCTOR_UNTRIED;
 	x.session = x.filters = x.numbers = x.signal = x.vma = x.trial = DOCTOR_UNTRIED;
 	x.accounts = x.iterator = x.hardware = x.software = x.other = DOCTOR_UNTRIED;
 	x.other_maps = x.other_files = x.other_memory = x.child_memory = DOCTOR_UNTRIED;

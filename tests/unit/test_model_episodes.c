@@ -423,6 +423,98 @@ static void test_made_again_for_more(void **state)
 	run_free(r);
 }
 
+/* Who abandoned a former barrier and never left it is none of those who meet at one with the same count. */
+static void test_made_again_twice(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 3, 10, NEVER);
+	cross(r, 1, A, 2, 40, 51);
+	cross(r, 2, A, 2, 50, 52);
+	cross(r, 1, A, 3, 60, 81);
+	cross(r, 2, A, 3, 70, 82);
+	cross(r, 3, A, 3, 80, 83);
+	cross(r, 3, A, 3, 90, 111);
+	cross(r, 1, A, 3, 100, 112);
+	cross(r, 2, A, 3, 110, 113);
+	finish(r, 200);
+	assert_int_equal(r->nkept, 4);
+	assert_ep(r, 0, "1", MODEL_INCOMPLETE, MODEL_WHY_ABANDONED | MODEL_WHY_COUNT);
+	assert_ep(r, 1, "1 2", MODEL_COMPLETE, 0);
+	assert_ep(r, 2, "1 2 3", MODEL_COMPLETE, 0);
+	assert_ep(r, 3, "3 1 2", MODEL_COMPLETE, 0);
+	run_free(r);
+}
+
+/* One that never left may be a left-over: as many members as the count make no meeting that is certain. */
+static void test_made_again_leftover(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 9, A, 3, 5, NEVER);
+	cross(r, 1, A, 3, 10, 31);
+	cross(r, 4, A, 2, 40, 51);
+	cross(r, 1, A, 2, 50, 52);
+	cross(r, 2, A, 3, 20, 75);
+	cross(r, 3, A, 3, 30, 76);
+	finish(r, 200);
+	assert_int_equal(r->nkept, 3);
+	assert_ep(r, 0, "9 1 2", MODEL_AMBIGUOUS, MODEL_WHY_ABANDONED);
+	assert_ep(r, 1, "4 1", MODEL_COMPLETE, 0);
+	assert_ep(r, 2, "3", MODEL_INCOMPLETE, MODEL_WHY_COUNT);
+	run_free(r);
+}
+
+/* How many meet is known only after the first has left: no other barrier. */
+static void test_count_known_late(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 0, 10, 21);
+	cross(r, 3, A, 2, 30, 41);
+	cross(r, 4, A, 2, 40, 42);
+	cross(r, 2, A, 2, 20, 60);
+	finish(r, 200);
+	assert_int_equal(r->nkept, 2);
+	assert_tids(ep(r, 0), "1 2");
+	assert_tids(ep(r, 1), "3 4");
+	run_free(r);
+}
+
+/* The first of the newest are missing: who was slow to leave the one before is none the less of that. */
+static void test_made_again_lost(void **state)
+{
+	struct run *r = run_new(0);
+	uint64_t at;
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 2, 10, 21);
+	cross(r, 2, A, 2, 20, 22);
+	cross(r, 1, A, 3, 30, 51);
+	cross(r, 2, A, 3, 40, 52);
+	/* 3 came at 50 and is slow; the next of two begins at 60. */
+	for (at = 60; at < 120; at += 20) {
+		cross(r, 1, A, 2, at, at + 11);
+		cross(r, 2, A, 2, at + 10, at + 12);
+	}
+	cross(r, 3, A, 3, 50, 125);
+	cross(r, 1, A, 2, 130, 141);
+	cross(r, 2, A, 2, 140, 142);
+	finish(r, 200);
+	assert_int_equal(r->nkept, 6);
+	assert_ep(r, 0, "1 2", MODEL_COMPLETE, 0);
+	assert_ep(r, 1, "1 2 3", MODEL_COMPLETE, 0);
+	assert_ep(r, 5, "1 2", MODEL_COMPLETE, 0);
+	run_free(r);
+}
+
 /* Thread 1 is back, waiting at the next meeting, before thread 2 has left the last. */
 static void test_slow_departure(void **state)
 {
@@ -982,6 +1074,10 @@ int main(void)
 		cmocka_unit_test(test_made_again_late),
 		cmocka_unit_test(test_made_again_without),
 		cmocka_unit_test(test_made_again_for_more),
+		cmocka_unit_test(test_made_again_twice),
+		cmocka_unit_test(test_made_again_leftover),
+		cmocka_unit_test(test_count_known_late),
+		cmocka_unit_test(test_made_again_lost),
 		cmocka_unit_test(test_slow_departure),
 		cmocka_unit_test(test_unknown_count),
 		cmocka_unit_test(test_process_shared),

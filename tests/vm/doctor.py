@@ -23,14 +23,14 @@ BARE = "umount /group; doctor bare\n"
 # What all kernels have, or what else is instead.
 THERE = {"CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "CAP_SYS_ADMIN", "user namespace",
          "PID namespace", "lockdown", "bpf()", "BTF", "ring buffer", "perf uprobe",
-         "return probes", "probes at ret instructions", "software events",
+         "probes at ret instructions", "software events",
          "-p of others' processes", "memory of others", "memory of own children",
          "holding new programs", "open files", "system calls", "stacks of blocked threads",
          "stacks of running threads"}
 TRIED = {"sbt-trace's programs", "scheduler events", "page faults", "task iterator"}
-LOOKED_AT = {"uprobe.session", "uprobe.multi", "attach cookies", "names of mappings",
+LOOKED_AT = {"uprobe.session", "return probes", "uprobe.multi", "attach cookies", "names of mappings",
              "many CPUs at once"}
-SINCE = {"uprobe.session": "6.13", "uprobe.multi": "6.6", "attach cookies": "5.15",
+SINCE = {"uprobe.session": "6.13", "return probes": "6.13", "uprobe.multi": "6.6", "attach cookies": "5.15",
          "names of mappings": "5.17", "many CPUs at once": "6.14"}
 USED = {"session": "uprobe.session", "multi": "uprobe.multi", "perf": "perf uprobe"}
 

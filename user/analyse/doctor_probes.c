@@ -188,16 +188,17 @@ static void say_perf(struct doctor *d, const struct doctor_facts *x)
 
 static void say_ends(struct doctor *d, const struct doctor_facts *x)
 {
-	int ret = x->perf_return, exit = x->multi_exit ? x->perf_exit : 0;
+	int exit = x->multi_exit ? x->perf_exit : 0;
 	struct doctor_feature *f;
 
-	if (!x->session)
-		ret = 0;
-	f = doctor_row(d, "probes", "return probes", doctor_state_of(ret), "%s",
-		       !ret ? "where nothing can unwind through them" : doctor_said(ret));
-	if (doctor_state_of(ret) == DOCTOR_NO && !exit) {
+	/* Others are given to whoever is stopped there: user/attach/load.c. */
+	f = doctor_row(d, "probes", "return probes", doctor_state_of(x->session), "%s",
+		       !x->session ? "of sessions, where nothing can unwind through them"
+				   : "none without sessions");
+	if (doctor_state_of(x->session) == DOCTOR_NO && !exit) {
 		f->state = DOCTOR_INSTEAD;
 		doctor_instead(f, "the ret instructions");
+		doctor_remedy(f, "Linux 6.13 or later");
 	}
 	f = doctor_row(d, "probes", "system calls", doctor_known(x->syscalls), "%s",
 		       x->syscalls == 1	  ? "futex calls can be seen: --discover"

@@ -136,16 +136,16 @@ static int put(struct attach *a, struct bpf_program *program, int fd, const uint
 
 		/* A kernel that filters by thread would lose the others' hits without a word. */
 		pid = pid_of(a, type, pid);
-		return keep_link(a, link_multi(prog_fd, type, false, fd, offsets, n, pid, number),
-				 pid, units);
+		return keep_link(a, link_multi(prog_fd, type, fd, offsets, n, pid, number), pid,
+				 units);
 	}
 	for (i = 0; i < n && !err; i++)
 		err = claim_place(a, fd, offsets[i], PLACES_NONE);
 	for (i = 0; i < n && !err; i++)
-		err = keep_link(a,
-				link_perf(prog_fd, false, fd, offsets[i], pid ? pid : -1,
-					  a->cookies ? number : 0),
-				pid, units);
+		err = keep_link(
+			a,
+			link_perf(prog_fd, fd, offsets[i], pid ? pid : -1, a->cookies ? number : 0),
+			pid, units);
 	return err;
 }
 
@@ -198,6 +198,11 @@ uint8_t attach_unit(const struct attach *a, uint8_t family, uint16_t spec)
 	if (spec >= a->nspecs || a->specs[spec].family != family)
 		return family;
 	return (uint8_t)__builtin_ctzll(a->specs[spec].unit);
+}
+
+bool attach_for_one(const struct attach *a)
+{
+	return a->filters_process && a->method != ATTACH_SESSION;
 }
 
 bool attach_only_exits(const struct attach *a)
@@ -302,8 +307,8 @@ static int put_entries(struct attach *a, const struct attach_place *p, uint32_t 
 	pid = pid_of(a, type, pid);
 	if (!err)
 		err = keep_link(a,
-				link_multi_each(bpf_program__fd(program), type, false, p->fd,
-						offsets, cookies, n, pid),
+				link_multi_each(bpf_program__fd(program), type, p->fd, offsets,
+						cookies, n, pid),
 				pid, units_of(p, n));
 	free(offsets);
 	free(cookies);
@@ -378,8 +383,8 @@ static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 	if (!err)
 		err = keep_link(a,
 				link_multi_each(bpf_program__fd(a->skel->progs.cond_wait),
-						LINK_ATTACH_MULTI, false, g->fd, offsets, cookies,
-						entries, pid),
+						LINK_ATTACH_MULTI, g->fd, offsets, cookies, entries,
+						pid),
 				pid, units);
 	free(offsets);
 	free(cookies);

@@ -98,6 +98,8 @@ uint8_t attach_unit(const struct attach *attach, uint8_t family, uint16_t spec);
  * make and undo, whatever is in it. All or none; -ENOTSUP: these must be put one by one.
  */
 int attach_places(struct attach *attach, const struct attach_place *places, uint32_t n, int pid);
+/* Can attach_place() put its probes for one process alone? Else they are for all whatever it is told. */
+bool attach_for_one(const struct attach *attach);
 /* Does attach_place() use the exits for everybody? Then the caller must know them. */
 bool attach_only_exits(const struct attach *attach);
 

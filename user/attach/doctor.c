@@ -35,15 +35,13 @@
 void doctor_begin(struct doctor_facts *f)
 {
 	int *const outcomes[] = {
-		&f->first_pidns, &f->first_userns, &f->bpf_sysctl,   &f->paranoid,
-		&f->yama,	 &f->seccomp,	   &f->map,	     &f->program,
-		&f->ring,	 &f->btf,	   &f->throttle,     &f->perf,
-		&f->syscalls,	 &f->registers,	   &f->samples,	     &f->perf_return,
-		&f->perf_exit,	 &f->cookies,	   &f->multi,	     &f->multi_exit,
-		&f->session,	 &f->filters,	   &f->numbers,	     &f->signal,
-		&f->vma,	 &f->trial,	   &f->accounts,     &f->iterator,
-		&f->hardware,	 &f->software,	   &f->other,	     &f->other_maps,
-		&f->other_files, &f->other_memory, &f->child_memory, &f->stop,
+		&f->first_pidns, &f->first_userns, &f->bpf_sysctl,   &f->paranoid,     &f->yama,
+		&f->seccomp,	 &f->map,	   &f->program,	     &f->ring,	       &f->btf,
+		&f->throttle,	 &f->perf,	   &f->syscalls,     &f->registers,    &f->samples,
+		&f->perf_exit,	 &f->cookies,	   &f->multi,	     &f->multi_exit,   &f->session,
+		&f->filters,	 &f->numbers,	   &f->signal,	     &f->vma,	       &f->trial,
+		&f->accounts,	 &f->iterator,	   &f->hardware,     &f->software,     &f->other,
+		&f->other_maps,	 &f->other_files,  &f->other_memory, &f->child_memory, &f->stop,
 		&f->cgroup_id,
 	};
 	size_t i;
@@ -123,7 +121,9 @@ static int make_ring(void)
 
 /* --- probes on ourselves --------------------------------------------------------------------------- */
 
-enum where { ENTRY, RETURN, EXIT };
+#define NUMBER_TRIES 8
+
+enum where { ENTRY, EXIT };
 
 struct trying {
 	int map;
@@ -156,10 +156,8 @@ static int try_probe(const struct trying *t, int type, enum where where, bool co
 	program = load_counting(t->map, type, cookie);
 	if (program < 0)
 		return program;
-	link = type ? link_multi(program, type, where == RETURN, t->place.fd, &offset, 1, 0,
-				 cookie ? COOKIE : 0)
-		    : link_perf(program, where == RETURN, t->place.fd, offset, -1,
-				cookie ? COOKIE : 0);
+	link = type ? link_multi(program, type, t->place.fd, &offset, 1, 0, cookie ? COOKIE : 0)
+		    : link_perf(program, t->place.fd, offset, -1, cookie ? COOKIE : 0);
 	close(program);
 	if (link < 0)
 		return link;
@@ -180,12 +178,26 @@ static int try_filter(const struct trying *t)
 	return yes;
 }
 
+/*
+ * Are we known by our number? Another sbt-trace that tries its probes meanwhile may have been the last that was seen; who is in
+ * a namespace of its own never is.
+ */
+static bool has_our_number(const struct trying *t, const struct hits *last)
+{
+	struct hits hits = *last;
+	int i;
+
+	for (i = 0; i < NUMBER_TRIES && hits.pid_tgid >> 32 != (uint64_t)getpid(); i++)
+		if (try_probe(t, 0, ENTRY, false, &hits))
+			return false;
+	return hits.pid_tgid >> 32 == (uint64_t)getpid();
+}
+
 static void try_probes(struct doctor_facts *f, struct trying *t)
 {
 	struct hits hits = { 0 };
 
 	f->perf = try_probe(t, 0, ENTRY, false, &hits);
-	f->perf_return = try_probe(t, 0, RETURN, false, &hits);
 	f->perf_exit = try_probe(t, 0, EXIT, false, &hits);
 	f->cookies = try_probe(t, 0, ENTRY, true, &hits);
 	if (!f->cookies && hits.cookie != COOKIE)
@@ -195,7 +207,7 @@ static void try_probes(struct doctor_facts *f, struct trying *t)
 	f->session = try_probe(t, LINK_ATTACH_SESSION, ENTRY, false, &hits);
 	/* Whichever came last: our number, as programs see it. */
 	if (hits.hits)
-		f->numbers = hits.pid_tgid >> 32 == (uint64_t)getpid();
+		f->numbers = has_our_number(t, &hits);
 	if (!f->multi)
 		f->filters = try_filter(t);
 }

@@ -50,8 +50,7 @@ struct doctor_facts {
 	int btf; /* the kernel's types can be read */
 	int throttle; /* 1: the kernel's types have what it counts of throttling; 0 */
 	int syscalls; /* 1: it traces system calls, which --discover needs; 0 */
-	int perf, perf_return,
-		perf_exit; /* a perf uprobe: at an entry, a return, a ret instruction */
+	int perf, perf_exit; /* a perf uprobe: at an entry, a ret instruction */
 	int cookies; /* a number that it carries */
 	int multi, multi_exit, session;
 	int filters; /* 1: uprobe.multi filters by process; 0: by thread */

@@ -15,8 +15,6 @@
 
 #include "attach/apart.h"
 
-#define LINK_MULTI_RETURN 1u /* BPF_F_UPROBE_MULTI_RETURN */
-
 /* bpf_attr.link_create with the uprobe_multi part, which Debian 12's headers lack. */
 struct link_create_multi {
 	uint32_t prog_fd;
@@ -70,7 +68,7 @@ static uint64_t *repeat(uint64_t cookie, uint32_t n)
 	return all;
 }
 
-int link_multi_each(int prog_fd, int attach_type, bool ret, int fd, const uint64_t *offsets,
+int link_multi_each(int prog_fd, int attach_type, int fd, const uint64_t *offsets,
 		    const uint64_t *cookies, uint32_t n, int pid)
 {
 	struct link_create_multi attr = {
@@ -79,7 +77,6 @@ int link_multi_each(int prog_fd, int attach_type, bool ret, int fd, const uint64
 		.offsets = (uint64_t)(uintptr_t)offsets,
 		.cookies = (uint64_t)(uintptr_t)cookies,
 		.cnt = n,
-		.multi_flags = ret ? LINK_MULTI_RETURN : 0,
 		.pid = (uint32_t)pid,
 	};
 	char path[32];
@@ -89,15 +86,15 @@ int link_multi_each(int prog_fd, int attach_type, bool ret, int fd, const uint64
 	return link_create(&attr);
 }
 
-int link_multi(int prog_fd, int attach_type, bool ret, int fd, const uint64_t *offsets, uint32_t n,
-	       int pid, uint64_t cookie)
+int link_multi(int prog_fd, int attach_type, int fd, const uint64_t *offsets, uint32_t n, int pid,
+	       uint64_t cookie)
 {
 	uint64_t *cookies = cookie ? repeat(cookie, n) : NULL;
 	int link;
 
 	if (cookie && !cookies)
 		return -ENOMEM;
-	link = link_multi_each(prog_fd, attach_type, ret, fd, offsets, cookies, n, pid);
+	link = link_multi_each(prog_fd, attach_type, fd, offsets, cookies, n, pid);
 	free(cookies);
 	return link;
 }
@@ -154,22 +151,18 @@ static int run_at(int event, int prog_fd, uint64_t cookie)
 	return link < 0 ? -errno : link;
 }
 
-int link_perf(int prog_fd, bool ret, int fd, uint64_t offset, int pid, uint64_t cookie)
+int link_perf(int prog_fd, int fd, uint64_t offset, int pid, uint64_t cookie)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr) };
-	unsigned int type = 0, bit = 0;
+	unsigned int type = 0;
 	char path[32];
 	int event, kept, err;
 
 	err = read_number("/sys/bus/event_source/devices/uprobe/type", "", &type);
-	if (!err && ret)
-		err = read_number("/sys/bus/event_source/devices/uprobe/format/retprobe",
-				  "config:", &bit);
 	if (err)
 		return err;
 	fd_path(fd, path);
 	attr.type = type;
-	attr.config = ret ? 1ULL << bit : 0;
 	attr.config1 = (uint64_t)(uintptr_t)path;
 	attr.config2 = offset;
 	event = (int)syscall(SYS_perf_event_open, &attr, pid > 0 ? pid : -1, pid > 0 ? -1 : 0, -1,

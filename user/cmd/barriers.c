@@ -173,8 +173,8 @@ static void problem_of(const struct module_place *p, char *text, size_t len)
 			 p->exits_why);
 	else if (*p->exits_why)
 		snprintf(text, len,
-			 "only where nothing unwinds, by a return probe: its exits are not known "
-			 "(%s)",
+			 "only with uprobe.session, where nothing unwinds, by a return probe: its "
+			 "exits are not known (%s)",
 			 p->exits_why);
 }
 

@@ -343,7 +343,9 @@ static void add_probe(void *ctx, struct module *m)
 			.symbol = place->symbol,
 			.method = attach_method_name(attach_method(c->present->attach)),
 			.offset = place->offset,
-			.scope = c->present->options->follow ? "inode" : "process",
+			.scope = !c->present->options->follow && attach_for_one(c->present->attach)
+					 ? "process"
+					 : "inode",
 			.insn = place->entry.insn.text,
 			.why = *attach_reason(c->present->attach)
 				       ? attach_reason(c->present->attach)

@@ -132,8 +132,7 @@ static int open_stream(struct trace *t)
 static int build_rooms(struct trace *t)
 {
 	const struct options *o = &t->options;
-	/* A session is for all: attach_place(). */
-	bool by_process = !o->follow && attach_method(t->attach) != ATTACH_SESSION;
+	bool by_process = !o->follow && attach_for_one(t->attach);
 	struct targets_options to = { .by_process = by_process,
 				      .apart = o->cost_limit > 0,
 				      .discover = o->discover,

@@ -286,12 +286,14 @@ static void remember(struct object *o, const struct episode *e)
 	c->sure = c->full && e->state == MODEL_COMPLETE;
 }
 
-/* What is known now of the places of its members. */
+/* What is known now of the places of its members: at the barrier that is there now. */
 static void mark_places(struct object *o, const struct episode *e)
 {
 	const struct member *mem;
 	uint32_t i;
 
+	if (e->made != o->made)
+		return;
 	for (i = 0; i < e->n; i++) {
 		mem = &e->members[i];
 		if (e->state != MODEL_COMPLETE)

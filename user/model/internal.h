@@ -292,7 +292,8 @@ struct object {
 	uint32_t proc;
 	uint32_t count; /* last known */
 	uint32_t made; /* how often it had another count than before */
-	uint64_t made_ns; /* the first arrival that showed it, the last time */
+	uint64_t made_ns; /* the arrival that showed it, the last time */
+	uint64_t arrived_ns; /* the newest arrival with that count */
 	uint8_t family;
 	bool seen_episode;
 	uint32_t ndirty; /* slots that are */

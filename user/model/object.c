@@ -285,19 +285,23 @@ static void doubt_older(const struct model *m, struct object *o, struct episode 
 	taint_again(o, e);
 }
 
-/* The last of them was slow to leave: what is known of the barrier that is there now says nothing of it. */
+/*
+ * The last of them was slow to leave: what is known of the barrier that is there now says nothing of it. Whether one that never
+ * left is a left-over from before no later meeting tells.
+ */
 static int former_full(struct model *m, struct object *o, struct episode *e)
 {
 	bool certain = true;
 	int err = e->ntainted ? episode_certain(m, o, e, false, &certain) : 0;
 
+	certain = certain && !e->nabandoned;
 	if (err) {
 		queue_unopen(queue_of(m, o->proc), &e->open);
 		episode_free(m, e);
 		return err;
 	}
 	return episode_close(m, e, certain ? MODEL_COMPLETE : MODEL_AMBIGUOUS,
-			     certain ? 0 : taint_why(e));
+			     e->ntainted && !certain ? taint_why(e) : 0);
 }
 
 /*
@@ -468,6 +472,14 @@ static bool team_agrees(const struct episode *e, const struct member *mem)
 	return true;
 }
 
+/* Could @mem, of @count, be of the former barrier that @e was at? What nobody left could be of anybody. */
+static bool former_agrees(const struct object *o, const struct episode *e, const struct member *mem,
+			  uint32_t count)
+{
+	return mem->pub.arrive_ns < o->made_ns &&
+	       (count != o->count || e->depart_min != MODEL_UNKNOWN);
+}
+
 static struct episode *find_open(const struct model *m, const struct object *o,
 				 const struct member *mem, uint32_t count)
 {
@@ -477,6 +489,8 @@ static struct episode *find_open(const struct model *m, const struct object *o,
 
 	for (i = 0; i < o->nopen; i++) {
 		e = o->open[i];
+		if (is_former(o, e) && !former_agrees(o, e, mem, count))
+			continue;
 		/* Where records are missing there are likelier reasons than clocks that disagree. */
 		skew = mem->tainted || e->ntainted ? 0 : MODEL_SKEW_NS;
 		if (!(mem->was_inside && e->first) && counts_agree(count, e->count) &&
@@ -667,21 +681,26 @@ static int object_remade(struct model *m, struct object *o, const struct model_c
 
 	if (o->is_cyclic)
 		err = cyclic_leave(m, o, true);
-	if (o->count)
+	/* The next one that would tell never comes. */
+	if (!err && o->limbo)
+		err = judge(m, o, false);
+	/* It may be that the count was not known before. */
+	if (o->count) {
 		slots_reset(o);
+		o->made++;
+	}
 	o->count = c->count;
-	o->made++;
-	o->made_ns = c->arrive_ns;
+	o->made_ns = o->arrived_ns = c->arrive_ns;
 	return err;
 }
 
 /*
- * A crossing of the barrier that was here before, whose thread was slow to leave: it came before anybody came to the one that
+ * A crossing of a barrier that was here before, whose thread was slow to leave: it came before somebody came to the one that
  * is here now.
  */
 static bool is_of_former(const struct object *o, const struct model_crossing *c)
 {
-	return o->count && c->count && c->count != o->count && c->arrive_ns < o->made_ns &&
+	return o->count && c->count && c->count != o->count && c->arrive_ns < o->arrived_ns &&
 	       !of_team(c->flags);
 }
 
@@ -718,6 +737,8 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 		if (err)
 			return err;
 	}
+	if (c->count && c->arrive_ns > o->arrived_ns)
+		o->arrived_ns = c->arrive_ns;
 	err = slot_get(m, o, t, &s, &fresh);
 	if (err)
 		return err;
