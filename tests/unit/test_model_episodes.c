@@ -487,6 +487,28 @@ static void test_count_known_late(void **state)
 	run_free(r);
 }
 
+/* The same of one that was there before: std::barrier, of which one has dropped out. */
+static void test_new_count_known_late(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 3, A, 3, 15, 16);
+	cross(r, 1, A, 3, 5, 17);
+	cross(r, 2, A, 3, 10, 18);
+	cross(r, 3, A, 0, 30, 31);
+	cross(r, 1, A, 2, 20, 32);
+	cross(r, 3, A, 2, 50, 51);
+	cross(r, 1, A, 2, 40, 52);
+	finish(r, 200);
+	assert_int_equal(r->nkept, 3);
+	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
+	assert_ep(r, 1, "1 3", MODEL_COMPLETE, 0);
+	assert_ep(r, 2, "1 3", MODEL_COMPLETE, 0);
+	run_free(r);
+}
+
 /* The first of the newest are missing: who was slow to leave the one before is none the less of that. */
 static void test_made_again_lost(void **state)
 {
@@ -1078,6 +1100,7 @@ int main(void)
 		cmocka_unit_test(test_made_again_leftover),
 		cmocka_unit_test(test_count_known_late),
 		cmocka_unit_test(test_made_again_lost),
+		cmocka_unit_test(test_new_count_known_late),
 		cmocka_unit_test(test_slow_departure),
 		cmocka_unit_test(test_unknown_count),
 		cmocka_unit_test(test_process_shared),

@@ -55,7 +55,7 @@ static int take_open(struct model *m, struct object *o)
 	int err = 0;
 
 	for (i = 0; i < o->nopen; i++) {
-		if (err || o->open[i]->made != o->made)
+		if (err || episode_is_former(o->open[i]))
 			o->open[kept++] = o->open[i];
 		else
 			err = buf_take(m, o, o->open[i]);

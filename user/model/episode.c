@@ -292,7 +292,7 @@ static void mark_places(struct object *o, const struct episode *e)
 	const struct member *mem;
 	uint32_t i;
 
-	if (e->made != o->made)
+	if (episode_is_former(e))
 		return;
 	for (i = 0; i < e->n; i++) {
 		mem = &e->members[i];

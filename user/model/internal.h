@@ -401,6 +401,15 @@ static inline struct row *row_at(const struct model *m, uint32_t i)
 	return table_at(&m->rows, i);
 }
 
+/*
+ * Is it of what was at this address before, with another count? Nobody of the barrier that is there now comes to it. Of one
+ * whose count is not known yet nothing says so.
+ */
+static inline bool episode_is_former(const struct episode *e)
+{
+	return e->count && e->made != e->object->made;
+}
+
 /* Is @a after @b, as numbers that wrap? */
 static inline bool seq_after(uint32_t a, uint32_t b)
 {

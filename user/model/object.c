@@ -262,12 +262,6 @@ static int judge(struct model *m, struct object *o, bool final)
 	return episode_close(m, e, MODEL_AMBIGUOUS, taint_why(e));
 }
 
-/* What was at this address before, with another count: nobody of the barrier that is there now comes to it. */
-static bool is_former(const struct object *o, const struct episode *e)
-{
-	return e->made != o->made;
-}
-
 /* Older ones of this barrier still lack members: those who are in them may have been in @e instead. */
 static void doubt_older(const struct model *m, struct object *o, struct episode *e)
 {
@@ -276,7 +270,7 @@ static void doubt_older(const struct model *m, struct object *o, struct episode 
 
 	for (i = 0; i < o->nopen; i++) {
 		older = o->open[i];
-		if (older->made != e->made || older->arrive_max > e->arrive_max ||
+		if (episode_is_former(older) || older->arrive_max > e->arrive_max ||
 		    episode_shed_before(m, older, e->arrive_min))
 			continue;
 		for (j = 0; j < older->n; j++)
@@ -315,7 +309,7 @@ static int object_full(struct model *m, struct object *o, struct episode *e)
 	int err = 0;
 
 	remove_open(o, e);
-	if (is_former(o, e))
+	if (episode_is_former(e))
 		return former_full(m, o, e);
 	if (o->nopen)
 		doubt_older(m, o, e);
@@ -408,7 +402,7 @@ static bool oldest_is_over(const struct model *m, const struct object *o, bool o
 		return m->watermark > left + MODEL_DECIDE_NS;
 	}
 	/* Who may still come to it is not among those known. */
-	if (is_former(o, e))
+	if (episode_is_former(e))
 		return m->watermark > left + MODEL_DECIDE_NS;
 	if (o->full_arrive_ns > e->arrive_max && o->full_arrive_ns >= left)
 		return slots_settled(m, o, left) || m->watermark > left + MODEL_DECIDE_NS;
@@ -489,7 +483,7 @@ static struct episode *find_open(const struct model *m, const struct object *o,
 
 	for (i = 0; i < o->nopen; i++) {
 		e = o->open[i];
-		if (is_former(o, e) && !former_agrees(o, e, mem, count))
+		if (episode_is_former(e) && !former_agrees(o, e, mem, count))
 			continue;
 		/* Where records are missing there are likelier reasons than clocks that disagree. */
 		skew = mem->tainted || e->ntainted ? 0 : MODEL_SKEW_NS;
@@ -522,12 +516,20 @@ static enum fit fit_closed(const struct object *o, const struct member *mem, uin
 	return FIT_NEW;
 }
 
+/* Of which making of @o one with this count is. */
+static uint32_t made_of(const struct object *o, uint32_t count)
+{
+	return counts_agree(count, o->count) ? o->made : o->made - 1;
+}
+
 static int episode_put(struct model *m, struct episode *e, const struct member *mem, uint32_t count)
 {
 	int err = episode_add(m, e, mem);
 
-	if (!e->count)
+	if (!e->count && count) {
 		e->count = count;
+		e->made = made_of(e->object, count);
+	}
 	e->open.bound = e->arrive_max;
 	e->open.uncounted = !e->count;
 	return err;
@@ -548,8 +550,7 @@ static int object_open_new(struct model *m, struct object *o, const struct membe
 	err = episode_new(m, o, count, &e);
 	if (err)
 		return err;
-	if (!counts_agree(count, o->count))
-		e->made--;
+	e->made = made_of(o, count);
 	/* Who was inside when tracing began has the first episode behind it. */
 	e->first = e->first && !mem->was_inside;
 	err = episode_put(m, e, mem, count);
