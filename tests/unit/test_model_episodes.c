@@ -509,6 +509,25 @@ static void test_new_count_known_late(void **state)
 	run_free(r);
 }
 
+/* Nothing was seen of them before: the next meeting of some tells that they were not in another, though it is of another count. */
+static void test_made_again_unseen(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	cross(r, 1, A, 1, 10, 20);
+	cross(r, 4, A, 2, 30, 50);
+	cross(r, 2, A, 2, 40, 60);
+	cross(r, 2, A, 3, 90, 100);
+	cross(r, 3, A, 3, 80, 110);
+	cross(r, 4, A, 3, 70, 120);
+	finish(r, 200);
+	assert_int_equal(r->nkept, 3);
+	assert_tids(ep(r, 1), "4 2");
+	assert_int_equal(ep(r, 1)->state, MODEL_COMPLETE);
+	run_free(r);
+}
+
 /* The first of the newest are missing: who was slow to leave the one before is none the less of that. */
 static void test_made_again_lost(void **state)
 {
@@ -1100,6 +1119,7 @@ int main(void)
 		cmocka_unit_test(test_made_again_leftover),
 		cmocka_unit_test(test_count_known_late),
 		cmocka_unit_test(test_made_again_lost),
+		cmocka_unit_test(test_made_again_unseen),
 		cmocka_unit_test(test_new_count_known_late),
 		cmocka_unit_test(test_slow_departure),
 		cmocka_unit_test(test_unknown_count),

@@ -77,7 +77,9 @@ int cyclic_enter(struct model *m, struct object *o)
 	/* Those before were put together on another supposition. */
 	o->cyclic.blind = o->nclosed;
 	o->cyclic.unsure = o->nclosed ? MODEL_WHY_SWAP : 0;
-	if (o->limbo) {
+	if (o->limbo && episode_is_former(o->limbo)) {
+		err = object_judge(m, o, false);
+	} else if (o->limbo) {
 		err = buf_take(m, o, o->limbo);
 		o->limbo = NULL;
 	}

@@ -477,6 +477,8 @@ int thread_fold(struct model *m);
 int object_add(struct model *m, const struct model_crossing *c, struct member *mem);
 int object_advance(struct model *m, struct object *o);
 int object_finish(struct model *m, struct object *o);
+/* The full episode in limbo gets its verdict; @final: nothing more comes. Returns 0, or -ENOMEM: it is still there. */
+int object_judge(struct model *m, struct object *o, bool final);
 void object_free(struct model *m, struct object *o);
 int object_place(struct model *m, struct object *o, const struct member *mem, uint32_t count);
 

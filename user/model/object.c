@@ -243,7 +243,7 @@ static void note_open(struct object *o, const struct episode *e)
 }
 
 /* The full episode in limbo gets its verdict: the next is full too, or nothing more comes. */
-static int judge(struct model *m, struct object *o, bool final)
+int object_judge(struct model *m, struct object *o, bool final)
 {
 	struct episode *e = o->limbo;
 	bool certain = true;
@@ -318,7 +318,7 @@ static int object_full(struct model *m, struct object *o, struct episode *e)
 	if (e->arrive_max > o->full_arrive_ns)
 		o->full_arrive_ns = e->arrive_max;
 	if (o->limbo)
-		err = judge(m, o, false);
+		err = object_judge(m, o, false);
 	if (!err && e->ntainted) {
 		taint_again(o, e);
 		note_open(o, e);
@@ -682,9 +682,9 @@ static int object_remade(struct model *m, struct object *o, const struct model_c
 
 	if (o->is_cyclic)
 		err = cyclic_leave(m, o, true);
-	/* The next one that would tell never comes. */
-	if (!err && o->limbo)
-		err = judge(m, o, false);
+	/* The next one that would tell never comes; what records are missing may still be known from those that do. */
+	if (!err && o->limbo && (o->limbo->nabandoned || episode_is_former(o->limbo)))
+		err = object_judge(m, o, false);
 	/* It may be that the count was not known before. */
 	if (o->count) {
 		slots_reset(o);
@@ -703,6 +703,21 @@ static bool is_of_former(const struct object *o, const struct model_crossing *c)
 {
 	return o->count && c->count && c->count != o->count && c->arrive_ns < o->arrived_ns &&
 	       !of_team(c->flags);
+}
+
+/* The same where the count is that of the one that is here now, too: an episode of the former one waits for it. */
+static bool fits_former(const struct object *o, const struct member *mem, uint32_t count)
+{
+	const struct episode *e;
+	uint32_t i;
+
+	for (i = 0; i < o->nopen; i++) {
+		e = o->open[i];
+		if (episode_is_former(e) && e->count == count && former_agrees(o, e, mem, count) &&
+		    in_time(mem, e->arrive_max, e->depart_min, 0))
+			return true;
+	}
+	return false;
 }
 
 int object_add(struct model *m, const struct model_crossing *c, struct member *mem)
@@ -724,7 +739,7 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 	o->addr = c->object;
 	o->partial |= c->flags & MODEL_CROSSING_PARTIAL;
 	o->crossings++;
-	if (is_of_former(o, c)) {
+	if (is_of_former(o, c) || fits_former(o, mem, c->count)) {
 		mem->tainted = mem->late || slot_tainted(NULL, t);
 		err = object_place(m, o, mem, c->count);
 		set_busy(m, o);
@@ -787,7 +802,7 @@ int object_finish(struct model *m, struct object *o)
 	if (o->is_cyclic)
 		err = cyclic_decide(m, o, true);
 	if (!err && o->limbo)
-		err = judge(m, o, true);
+		err = object_judge(m, o, true);
 	while (!err && o->nopen)
 		err = close_short(m, o, o->open[0]);
 	set_busy(m, o);

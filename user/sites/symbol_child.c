@@ -608,11 +608,12 @@ static int symbol_drop_privileges(void)
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[2] = { { 0 } };
 
-	if (geteuid() == 0) {
-		if (setgroups(0, NULL) || setresgid(SYMBOL_NOBODY, SYMBOL_NOBODY, SYMBOL_NOBODY) ||
-		    setresuid(SYMBOL_NOBODY, SYMBOL_NOBODY, SYMBOL_NOBODY))
-			return -errno;
-	}
+	/* Root without CAP_SETUID and CAP_SETGID stays root, and has no capability below. */
+	if (geteuid() == 0 &&
+	    (setgroups(0, NULL) || setresgid(SYMBOL_NOBODY, SYMBOL_NOBODY, SYMBOL_NOBODY) ||
+	     setresuid(SYMBOL_NOBODY, SYMBOL_NOBODY, SYMBOL_NOBODY)) &&
+	    errno != EPERM)
+		return -errno;
 	/* Without root there may be capabilities of the file's own; root has lost them by now. */
 	if (syscall(SYS_capset, &head, none))
 		return -errno;

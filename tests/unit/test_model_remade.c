@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Programs by chance that make barriers at one address again and again, each with another count than the one before, and whose
+ * threads are now and then slow to leave: what they told is complete, so every meeting must be found, and no other.
+ */
+#include "test_model_util.h"
+
+#define A	 0x1000
+#define STEP_NS	 10000 /* clocks of two CPUs differ by less */
+#define PROGRAMS 400
+#define THREADS	 8
+#define MEETINGS 40
+#define RECORDS	 (MEETINGS * THREADS)
+
+struct record {
+	uint32_t tid, count;
+	uint64_t arrive, depart;
+};
+
+struct meeting {
+	uint64_t release;
+	uint32_t n;
+	bool is_in[THREADS + 1];
+};
+
+struct program {
+	struct record records[RECORDS];
+	struct meeting meetings[MEETINGS];
+	uint32_t nrecords;
+	uint64_t left[THREADS + 1]; /* when a thread left last */
+};
+
+static uint64_t state = 88172645463325252ull;
+
+static uint64_t chance(uint64_t n)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state % n;
+}
+
+static bool is_in(const uint32_t *team, uint32_t n, uint32_t tid)
+{
+	uint32_t i;
+
+	for (i = 0; i < n && team[i] != tid; i++)
+		;
+	return i < n;
+}
+
+static void choose(uint32_t *team, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		do
+			team[i] = 1 + (uint32_t)chance(THREADS);
+		while (is_in(team, i, team[i]));
+}
+
+/* They come after @from, for the barrier was not there before. */
+static uint64_t meet(struct program *p, struct meeting *meeting, const uint32_t *team, uint32_t n,
+		     uint64_t from)
+{
+	struct record *r = &p->records[p->nrecords];
+	uint64_t release = 0;
+	uint32_t i;
+
+	*meeting = (struct meeting){ .n = n };
+	for (i = 0; i < n; i++) {
+		r[i] = (struct record){ .tid = team[i], .count = n };
+		r[i].arrive = (p->left[team[i]] > from ? p->left[team[i]] : from) +
+			      STEP_NS * (1 + chance(50));
+		if (r[i].arrive > release)
+			release = r[i].arrive;
+		meeting->is_in[team[i]] = true;
+	}
+	meeting->release = release;
+	for (i = 0; i < n; i++) {
+		/* Not all of them are slow: then nothing would tell two meetings of one count apart. */
+		r[i].depart = release + STEP_NS * (1 + chance(i || chance(4) ? 5 : 2000));
+		p->left[team[i]] = r[i].depart;
+	}
+	p->nrecords += n;
+	return release;
+}
+
+static void make(struct program *p)
+{
+	uint32_t team[THREADS], i = 0, k, n = 0, was;
+	uint64_t release = 0;
+
+	memset(p, 0, sizeof(*p));
+	while (i < MEETINGS) {
+		was = n;
+		do
+			n = 2 + (uint32_t)chance(4);
+		while (n == was);
+		choose(team, n);
+		for (k = 1 + (uint32_t)chance(5); k && i < MEETINGS; k--)
+			release = meet(p, &p->meetings[i++], team, n, release);
+	}
+}
+
+static int by_departure(const void *a, const void *b)
+{
+	const struct record *x = a, *y = b;
+
+	return x->depart < y->depart ? -1 : x->depart > y->depart;
+}
+
+/* In the order in which they left, as the merge says it. */
+static void feed(struct run *r, struct program *p)
+{
+	uint32_t i;
+
+	qsort(p->records, p->nrecords, sizeof(p->records[0]), by_departure);
+	for (i = 0; i < p->nrecords; i++) {
+		const struct record *c = &p->records[i];
+
+		cross(r, c->tid, A, c->count, c->arrive, c->depart);
+		if (!chance(10))
+			assert_int_equal(model_advance(r->model, c->depart), 0);
+	}
+	assert_int_equal(model_finish(r->model, UINT64_MAX / 2), 0);
+}
+
+static void check(const struct meeting *m, const struct model_episode *ep)
+{
+	uint32_t i;
+
+	assert_int_equal(ep->state, MODEL_COMPLETE);
+	assert_int_equal(ep->n, m->n);
+	for (i = 0; i < ep->n; i++)
+		assert_true(m->is_in[ep->members[i].tid]);
+}
+
+static void test_every_meeting_is_found(void **unused)
+{
+	static struct program p;
+	uint32_t i, j, k;
+
+	(void)unused;
+	for (i = 0; i < PROGRAMS; i++) {
+		struct run *r = run_new(0);
+
+		run_launched(r, 0);
+		make(&p);
+		feed(r, &p);
+		assert_int_equal(r->nkept, MEETINGS);
+		for (j = 0; j < MEETINGS; j++) {
+			for (k = 0;
+			     k < r->nkept && r->kept[k].ep.release_ns != p.meetings[j].release; k++)
+				;
+			assert_int_not_equal(k, r->nkept);
+			check(&p.meetings[j], &r->kept[k].ep);
+		}
+		run_free(r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_meeting_is_found) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
