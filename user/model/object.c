@@ -250,7 +250,9 @@ int object_judge(struct model *m, struct object *o, bool final)
 	int err = 0;
 
 	o->limbo = NULL;
-	taint_again(o, e);
+	/* Of a former barrier's members nothing is known any more but what was then. */
+	if (!episode_is_former(e))
+		taint_again(o, e);
 	if (e->ntainted)
 		err = episode_certain(m, o, e, final, &certain);
 	if (err) {
@@ -643,7 +645,8 @@ int object_place(struct model *m, struct object *o, const struct member *mem, ui
 			detail_release(m, mem->pub.detail);
 			return 0;
 		case FIT_SURPLUS:
-			if (o->count > 1 && count == o->count && !of_team(mem->pub.flags)) {
+			if (o->count > 1 && count == o->count && !o->is_cyclic &&
+			    !of_team(mem->pub.flags)) {
 				err = cyclic_enter(m, o);
 				return err ? err : cyclic_add(m, o, mem);
 			}
@@ -706,18 +709,15 @@ static bool is_of_former(const struct object *o, const struct model_crossing *c)
 }
 
 /* The same where the count is that of the one that is here now, too: an episode of the former one waits for it. */
-static bool fits_former(const struct object *o, const struct member *mem, uint32_t count)
+static bool fits_former(const struct model *m, const struct object *o, const struct member *mem,
+			uint32_t count)
 {
 	const struct episode *e;
-	uint32_t i;
 
-	for (i = 0; i < o->nopen; i++) {
-		e = o->open[i];
-		if (episode_is_former(e) && e->count == count && former_agrees(o, e, mem, count) &&
-		    in_time(mem, e->arrive_max, e->depart_min, 0))
-			return true;
-	}
-	return false;
+	if (!o->made || !o->nopen || mem->pub.arrive_ns >= o->made_ns)
+		return false;
+	e = find_open(m, o, mem, count);
+	return e && episode_is_former(e);
 }
 
 int object_add(struct model *m, const struct model_crossing *c, struct member *mem)
@@ -739,8 +739,8 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 	o->addr = c->object;
 	o->partial |= c->flags & MODEL_CROSSING_PARTIAL;
 	o->crossings++;
-	if (is_of_former(o, c) || fits_former(o, mem, c->count)) {
-		mem->tainted = mem->late || slot_tainted(NULL, t);
+	mem->tainted = mem->late || slot_tainted(NULL, t);
+	if (is_of_former(o, c) || fits_former(m, o, mem, c->count)) {
 		err = object_place(m, o, mem, c->count);
 		set_busy(m, o);
 		return err;

@@ -608,11 +608,11 @@ static int symbol_drop_privileges(void)
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[2] = { { 0 } };
 
-	/* Root without CAP_SETUID and CAP_SETGID stays root, and has no capability below. */
+	/* Root without CAP_SETUID and CAP_SETGID, or where there is no nobody, stays root, and has no capability below. */
 	if (geteuid() == 0 &&
 	    (setgroups(0, NULL) || setresgid(SYMBOL_NOBODY, SYMBOL_NOBODY, SYMBOL_NOBODY) ||
 	     setresuid(SYMBOL_NOBODY, SYMBOL_NOBODY, SYMBOL_NOBODY)) &&
-	    errno != EPERM)
+	    errno != EPERM && errno != EINVAL)
 		return -errno;
 	/* Without root there may be capabilities of the file's own; root has lost them by now. */
 	if (syscall(SYS_capset, &head, none))
