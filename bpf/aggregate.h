@@ -502,6 +502,10 @@ static __always_inline void sums_departed(struct sbt_thread *t, __u32 index, __u
 		sum->object = t->object;
 		sum->objects = sum->objects ? 2 : 1;
 	}
+	if (UNLIKELY(t->spent_ns)) {
+		sum->spent_ns += t->spent_ns;
+		sum->spent++;
+	}
 	sums_crossed(sum, s, m, t->arrive_ns, now);
 	sum->depart_ns = s->depart_ns = now;
 	t->arrive_ns = 0;

@@ -179,7 +179,7 @@ static __noinline int tail_of_region(struct pt_regs *ctx, struct sbt_thread *t, 
 /* Returns 0 if the departure shall be seen through the return probe, 1 if not. */
 static __always_inline int arrive(struct pt_regs *ctx)
 {
-	__u64 object = PT_REGS_PARM1(ctx), place = 0;
+	__u64 object = PT_REGS_PARM1(ctx), place = 0, began, paused;
 	__u32 index = 0, number;
 	struct sbt_thread *t = thread_here(&index);
 	struct sbt_spec *spec;
@@ -188,6 +188,7 @@ static __always_inline int arrive(struct pt_regs *ctx)
 
 	if (!t)
 		return 1;
+	began = spent_begin(t);
 	number = spec_index(ctx);
 	spec = bpf_map_lookup_elem(&specs, &number);
 	if (!spec || ((t->proc_flags & SBT_PROC_BY_EXIT) && (spec->flags & SBT_SPEC_NO_EXITS)))
@@ -199,15 +200,8 @@ static __always_inline int arrive(struct pt_regs *ctx)
 		if (still_inside(ctx, t) && !did_not_wait(ctx, t, spec))
 			return 1;
 		crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
+		began = 0;
 	}
-	if (spec->object.how == SBT_ARG_TEAM) {
-		team = team_find(t->tgid, t->tid, index, &object, &place);
-		if (!team)
-			return 1;
-	} else if (spec->object.how != SBT_ARG_FIRST) {
-		object = arg_or(ctx, number, object, 0);
-	}
-	t->object = object;
 	t->label = 0;
 	t->marked = 0;
 #if defined(__TARGET_ARCH_arm64)
@@ -223,6 +217,15 @@ static __always_inline int arrive(struct pt_regs *ctx)
 		t->ip = 0;
 		flags |= SBT_CROSSING_NO_IP;
 	}
+	paused = spent_look(began);
+	if (spec->object.how == SBT_ARG_TEAM) {
+		team = team_find(t->tgid, t->tid, index, &object, &place);
+		if (!team)
+			return 1;
+	} else if (spec->object.how != SBT_ARG_FIRST) {
+		object = arg_or(ctx, number, object, 0);
+	}
+	t->object = object;
 	if (team && tail_of_region(ctx, t, index))
 		flags &= ~SBT_CROSSING_NO_IP;
 	if (config.frames)
@@ -231,8 +234,10 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	t->result = 0;
 	if (spec->flags & (SBT_SPEC_PHASE | SBT_SPEC_LATCH))
 		passed_read(ctx, t, spec, number);
+	began += spent_look(began) - paused;
 	t->team = team;
 	arrive_now(ctx, t, index, spec, number, flags);
+	spent_note(t, began);
 	if (team) {
 		if (place)
 			t->index = place;

@@ -129,6 +129,8 @@ struct sbt_thread {
 	__u8 team; /* enum sbt_team_use */
 	__u8 how; /* SBT_SPEC_* of that probe */
 	__u8 pad2;
+	__u32 spent_ns; /* of the crossing under way: struct sbt_crossing */
+	__u32 spent_last; /* the last that there was */
 	/* Nothing is looked for where crossings are summed. */
 	union {
 		struct sbt_waiting waiting;
@@ -523,6 +525,7 @@ struct sbt_sums {
 	__u64 unknown_ns; /* in what it abandoned */
 	__u64 work_ns, work_n; /* of phases that ended here in whole episodes */
 	__u64 thread_ns; /* phase times x members, of those in `phase` */
+	__u64 spent_ns, spent; /* sbt_crossing.spent_ns of those of which it is known; how many */
 	__u32 team_min, team_max, team; /* the last */
 	__u8 family, kind;
 	__u8 pad[2];

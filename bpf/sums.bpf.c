@@ -54,23 +54,28 @@ static __always_inline int sums_arrive(struct pt_regs *ctx, __u64 id, struct sbt
 				       __u32 index)
 {
 	__u32 now = epoch;
+	__u64 began;
 	bool by_exit;
 
 	t = thread_traced(id, t, &index);
 	if (UNLIKELY(!t))
 		return 1;
+	began = spent_begin(t);
 	if (UNLIKELY(t->arrive_ns)) {
 		if (still_inside(ctx, t))
 			return 1;
 		crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
 	}
 	if (UNLIKELY(t->entry != PT_REGS_IP(ctx) || t->object != PT_REGS_PARM1(ctx) ||
-		     t->summing.epoch != now) &&
-	    !sums_look_up(ctx, t, index, now))
-		return 1;
+		     t->summing.epoch != now)) {
+		if (!sums_look_up(ctx, t, index, now))
+			return 1;
+		began = 0;
+	}
 	t->sp = PT_REGS_SP(ctx);
 	by_exit = t->proc_flags & SBT_PROC_BY_EXIT;
 	sums_arrived(ctx, t, index, by_exit);
+	spent_note(t, began);
 	return by_exit ? 1 : 0;
 }
 

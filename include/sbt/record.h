@@ -164,6 +164,11 @@ struct sbt_crossing {
 		 */
 		__u32 value;
 	};
+	/*
+	 * How long our program took at the arrival, until arrive_ns, without what differs between families. Of some crossings
+	 * only; 0: not of this one.
+	 */
+	__u32 spent_ns;
 };
 
 /* sbt_crossing.result of SBT_REC_MARK, as include/sbt/sbt.h has them. */

@@ -6,7 +6,9 @@ ranking, which judge themselves.
 
 usage: tests/bench/run.py [NAME...]     names: cost aggregate causes switch bpftrace accuracy loss memory
                                         start strangers hang model record real predict reality ranking table
+                                        (of the table one part: table.tools table.thesis table.estimates table.cold)
 """
+import functools
 import json
 import os
 import re
@@ -22,7 +24,7 @@ from common import (BENCH, ENV, Holder, ROOT, SBT, empty_scheduler, empty_sessio
                     workload)
 from real import bench_real
 from reality import bench_ranking, bench_reality
-from table import bench_table
+from table import PARTS, bench_table
 from turns import difference, take_turns
 
 sys.path.insert(0, os.path.join(ROOT, "tests/e2e"))
@@ -379,11 +381,11 @@ ALL = {"cost": bench_cost, "aggregate": bench_aggregate, "causes": bench_causes,
        "accuracy": bench_accuracy, "start": bench_start, "strangers": bench_strangers, "model": bench_model,
        "memory": bench_memory, "hang": bench_hang, "record": bench_record, "loss": bench_loss, "real": bench_real,
        "predict": bench_predict, "reality": bench_reality, "ranking": bench_ranking,
-       "table": bench_table}
+       "table": bench_table, **{"table." + part: functools.partial(bench_table, [part]) for part in PARTS}}
 
 
 def main():
-    names = sys.argv[1:] or list(ALL)
+    names = sys.argv[1:] or [name for name in ALL if "." not in name]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for name in names:
         if name not in ALL:

@@ -579,33 +579,3 @@ def test_limit_part_others(t):
                   2 * 20 + 1)
     check_equal("its others", trace.barriers(pid=second.pid, family="pthread"), [])
     check_equal("end.shed", trace.end["shed"], 0)
-
-
-def test_limit_estimate(t):
-    """What the estimate is made of: more where threads sleep at the barrier, and who does is known with causes alone."""
-    recording = t.path()
-    work = [workload("gen"), "--threads", "4", "--rounds", "300", "--work", "random:1us:300us:1", "--work-by", "sleep"]
-    trace = t.trace(work, "--record", recording)
-    p, end = trace.process(comm="gen"), trace.end
-    check(end["slept_cost_ns"] is not None, f"what sleeping costs is unknown: {end}")
-    check(end["switch_cost_ns"] and end["switch_cost_ns"] > 0, f"what a switch costs is unknown: {end}")
-    crossings = end["crossing_cost_ns"] * p["crossings"]
-    # Each slept before it came, and was switched out for it.
-    check(p["cost_ns"] > crossings + 0.5 * end["switch_cost_ns"] * p["crossings"],
-          f"no switch is in it: {p['cost_ns']}, crossings {crossings}, {end}")
-    # So much as was not certain when the price was measured, for each that slept.
-    check_between("cost_spread_ns", p["cost_spread_ns"], 0.5 * end["slept_spread_ns"] * p["crossings"],
-                  1.01 * end["slept_spread_ns"] * p["crossings"])
-    path = t.path()
-    check_equal("exit status of report", t.sbt("report", "--json", "-o", path, recording).rc, 0)
-    again = Trace(t, path, True)
-    check_equal("cost_ns from the recording", again.process(comm="gen")["cost_ns"], p["cost_ns"])
-    check_equal("cost_spread_ns from the recording", again.process(comm="gen")["cost_spread_ns"], p["cost_spread_ns"])
-    check_equal("slept_cost_ns from the recording", again.end["slept_cost_ns"], end["slept_cost_ns"])
-    trace = t.trace(work, "--no-causes")
-    p, end = trace.process(comm="gen"), trace.end
-    check_equal("slept_cost_ns without causes", end["slept_cost_ns"], None)
-    check_equal("cost_spread_ns without causes", p["cost_spread_ns"], None)
-    check_equal("switch_cost_ns without causes", end["switch_cost_ns"], None)
-    check_between("cost_ns without causes", p["cost_ns"], 0.99 * end["crossing_cost_ns"] * p["crossings"],
-                  1.01 * end["crossing_cost_ns"] * p["crossings"])

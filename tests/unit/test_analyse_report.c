@@ -907,60 +907,34 @@ static void test_cost_rough(void **state)
 	assert_false(is_rough(1, little));
 }
 
-/* Crossings, those at meetings where threads slept, and switches between barriers. */
+/* Crossings, switches at meetings where threads slept and between them, and the tracer in their place. */
 static void test_cost_formula(void **state)
 {
-	struct report_env e = { .slept_cost_ns = 3000, .switch_cost_ns = 500 };
+	struct report_env e = { .switch_cost_ns = 500 };
 	struct model_sums sums = { .switches = 7, .inside_switches = 90, .slept = 30 };
 
 	(void)state;
 	/* Of two that meet one sleeps: both pay. */
-	assert_near(report_cost(&e, 1000, 60, &sums), 60000 + 60 * 3000 + 7 * 500, 1e-6);
-	assert_near(report_cost(&e, 1000, 100, &sums), 100000 + 60 * 3000 + 7 * 500, 1e-6);
+	assert_near(report_cost(&e, 1000, 60, &sums, 2), 60000 + 60 * 500 + 7 * 500, 1e-6);
+	assert_near(report_cost(&e, 1000, 100, &sums, 2), 100000 + 60 * 500 + 7 * 500, 1e-6);
 	/* Of many all but one do: each pays once. */
-	assert_near(report_cost(&e, 1000, 40, &sums), 40000 + 40 * 3000 + 7 * 500, 1e-6);
+	assert_near(report_cost(&e, 1000, 40, &sums, 4), 40000 + 40 * 500 + 7 * 500, 1e-6);
 	/* What is not known is not in it; without the price of a crossing nothing is known. */
-	e.slept_cost_ns = e.switch_cost_ns = NAN;
-	assert_near(report_cost(&e, 1000, 60, &sums), 60000, 1e-6);
-	assert_true(isnan(report_cost(&e, NAN, 60, &sums)));
+	e.switch_cost_ns = NAN;
+	assert_near(report_cost(&e, 1000, 60, &sums, 2), 60000, 1e-6);
+	assert_true(isnan(report_cost(&e, NAN, 60, &sums, 2)));
+	/* For whoever has no CPU all wait, as far as there are CPUs for them. */
+	sums.taken_ns = 9000;
+	assert_near(report_cost(&e, 1000, 60, &sums, 3), 60000 + 3 * 9000, 1e-6);
+	e.ncpus = 2;
+	assert_near(report_cost(&e, 1000, 60, &sums, 3), 60000 + 2 * 9000, 1e-6);
+	e.ncpus = 0;
 
 	assert_int_equal(report_time(&e, 4000, 1000), 4000);
 	e.ncpus = 2;
 	assert_int_equal(report_time(&e, 4000, 1000), 2000);
 	assert_int_equal(report_time(&e, 1500, 1000), 1500);
 	assert_int_equal(report_time(&e, 4000, UINT64_MAX), 4000);
-}
-
-/* From half as much again as the estimate on it is said by how much that may be wrong. */
-static void test_cost_spread(void **state)
-{
-	struct report_process p = { .cost_ns = 300, .cost_spread_ns = 100 };
-	struct run *r = run_new(0);
-	struct report_env e = env(0);
-	struct report rep;
-
-	(void)state;
-	assert_false(report_cost_spreads(&p));
-	p.cost_spread_ns = 101;
-	assert_true(report_cost_spreads(&p));
-	p.cost_spread_ns = REPORT_UNKNOWN;
-	assert_false(report_cost_spreads(&p));
-
-	/* Nobody sleeps: the price of that is none of it. */
-	run_launched(r, 0);
-	e.end_ns = play(r, 4, 20, 0, 10, even);
-	e.crossing_cost_ns = 1000;
-	e.slept_cost_ns = 3000;
-	e.slept_spread_ns = 2000;
-	assert_int_equal(model_finish(r->model, e.end_ns), 0);
-	assert_int_equal(report_build(r->model, &e, &rep), 0);
-	assert_int_equal(rep.processes[0].cost_spread_ns, 0);
-	report_free(&rep);
-	e.slept_spread_ns = NAN;
-	assert_int_equal(report_build(r->model, &e, &rep), 0);
-	assert_int_equal(rep.processes[0].cost_spread_ns, REPORT_UNKNOWN);
-	report_free(&rep);
-	run_free(r);
 }
 
 /* While it runs, the figures are those of an end at that moment. */
@@ -1056,7 +1030,6 @@ int main(void)
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_cost_formula),
-		cmocka_unit_test(test_cost_spread),
 		cmocka_unit_test(test_cost_rough),
 		cmocka_unit_test(test_interim),
 		cmocka_unit_test(test_empty),

@@ -194,8 +194,6 @@ static inline void data_report(struct report *r)
 	r->nlosses = 2;
 	r->complete = true;
 	r->crossing_cost_ns = 1210.5;
-	r->slept_cost_ns = 3140.25;
-	r->slept_spread_ns = 410.5;
 	r->switch_cost_ns = 612.5;
 	r->tracer_cpu_ns = 61000000;
 
@@ -303,7 +301,8 @@ static inline void data_report(struct report *r)
 	p->departures = "return probe";
 	p->cost_ns = 9926000;
 	p->cost_share = 0.00045;
-	p->cost_spread_ns = 31000;
+	p->cost_taken_ns = 931000;
+	p->crossing_cost_ns = 1325.25;
 	p->shed_ns = REPORT_UNKNOWN;
 	p->shed_cost = p->shed_limit = NAN;
 	p->nmembers = DATA_THREADS;

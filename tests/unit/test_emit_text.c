@@ -592,8 +592,6 @@ static void test_nothing(void **state)
 	struct report r = { .start_ns = DATA_START,
 			    .end_ns = DATA_START + 1000000,
 			    .crossing_cost_ns = NAN,
-			    .slept_cost_ns = NAN,
-			    .slept_spread_ns = NAN,
 			    .switch_cost_ns = NAN,
 			    .tracer_cpu_ns = REPORT_UNKNOWN,
 			    .complete = true };

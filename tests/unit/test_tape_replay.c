@@ -413,8 +413,6 @@ static int a_tape(bool whole)
 	struct report_loss loss = { "ring_full", "the buffers were full", 3 };
 	struct tape_ending ending = { .end_ns = 2000000,
 				      .crossing_cost_ns = 1.5,
-				      .slept_cost_ns = 2.5,
-				      .slept_spread_ns = 0.5,
 				      .switch_cost_ns = 3.5,
 				      .tracer_cpu_ns = MODEL_UNKNOWN,
 				      .produced = 10,
@@ -473,7 +471,6 @@ static void test_the_rest(void **unused)
 	ended = tape_ended(sink.tape);
 	assert_non_null(ended);
 	assert_true(ended->crossing_cost_ns == 1.5);
-	assert_true(ended->slept_cost_ns == 2.5 && ended->slept_spread_ns == 0.5);
 	assert_true(ended->switch_cost_ns == 3.5);
 	assert_true(ended->tracer_cpu_ns == MODEL_UNKNOWN);
 	assert_int_equal(ended->losses[0].count, 3);

@@ -235,8 +235,8 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 			  &all->lost_transfer);
 	all->useful_oncpu = all->omp_load_balance = all->omp_scheduling = all->omp_serialisation =
 		NAN;
-	all->cost_ns = all->cost_spread_ns = REPORT_UNKNOWN;
-	all->cost_share = all->shed_cost = all->shed_limit = NAN;
+	all->cost_ns = all->cost_taken_ns = REPORT_UNKNOWN;
+	all->cost_share = all->crossing_cost_ns = all->shed_cost = all->shed_limit = NAN;
 	all->shed_ns = REPORT_UNKNOWN;
 	shares = shares_of(g, head, all, top);
 	verdict_process(all, top, &shares);

@@ -415,11 +415,13 @@ static uint64_t with_sleepers(uint64_t crossings, const struct model_sums *sums)
 }
 
 double report_cost(const struct report_env *env, double crossing_ns, uint64_t crossings,
-		   const struct model_sums *sums)
+		   const struct model_sums *sums, uint32_t threads)
 {
+	uint32_t held = env->ncpus && env->ncpus < threads ? env->ncpus : threads;
+
 	return crossing_ns * (double)crossings +
-	       cost_of(env->slept_cost_ns, with_sleepers(crossings, sums)) +
-	       cost_of(env->switch_cost_ns, sums->switches);
+	       cost_of(env->switch_cost_ns, with_sleepers(crossings, sums) + sums->switches) +
+	       (double)sums->taken_ns * held;
 }
 
 uint64_t report_time(const struct report_env *env, uint64_t threads_ns, uint64_t elapsed_ns)
@@ -437,18 +439,16 @@ static void process_cost(struct build *b, const struct model_proc *p,
 	const struct report_env *env = b->env;
 	double price = env->crossing_cost ? env->crossing_cost(env->ctx, p) : env->crossing_cost_ns;
 	uint64_t hits = out->crossings + conceptual_marks(env->conceptual, out->index);
-	double cost = report_cost(env, price, hits, spent);
+	double cost = report_cost(env, price, hits, spent, out->threads);
 	uint64_t time = out->outside_ns, i;
 
 	out->cost_ns = REPORT_UNKNOWN;
 	out->cost_share = NAN;
-	out->cost_spread_ns = REPORT_UNKNOWN;
+	out->crossing_cost_ns = price;
+	out->cost_taken_ns = env->causes ? spent->taken_ns : REPORT_UNKNOWN;
 	if (isnan(cost) || cost < 0)
 		return;
 	out->cost_ns = number_whole(cost);
-	if (!isnan(env->slept_spread_ns))
-		out->cost_spread_ns =
-			number_whole(env->slept_spread_ns * (double)with_sleepers(hits, spent));
 	/* Phases are from release to release: what the threads wait is part of them. */
 	for (i = 0; i < out->nmembers; i++)
 		time += out->members[i].idle_ns;
@@ -767,8 +767,6 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	out->ambiguous = totals->ambiguous;
 	out->crossings = totals->crossings;
 	out->crossing_cost_ns = env->crossing_cost_ns;
-	out->slept_cost_ns = env->slept_cost_ns;
-	out->slept_spread_ns = env->slept_spread_ns;
 	out->switch_cost_ns = env->switch_cost_ns;
 	out->tracer_cpu_ns = env->tracer_cpu_ns;
 	out->accounted = env->causes != NULL;

@@ -250,6 +250,9 @@ struct report_process {
 	uint32_t ncounters; /* of all threads, over the whole run */
 	struct report_counter *counters;
 	uint64_t cost_ns; /* estimated: report_cost(); REPORT_UNKNOWN */
+	double crossing_cost_ns; /* of one of its crossings; NAN unknown */
+	uint64_t
+		cost_taken_ns; /* how long its threads waited for CPUs that the tracer had; REPORT_UNKNOWN */
 	double cost_share; /* of its threads' time, as far as there are CPUs for them */
 	/*
 	 * Its threads do so little between barriers (REPORT_ROUGH_NS, at the mean of all, their beginnings and ends included)
@@ -257,8 +260,6 @@ struct report_process {
 	 * that counts for more than what tracing takes.
 	 */
 	bool cost_rough;
-	/* So much more or less cost_ns may be, for the price of sleeping at a barrier is known no better. REPORT_UNKNOWN */
-	uint64_t cost_spread_ns;
 	/*
 	 * It was traced up to this moment only, for tracing cost too much (--cost-limit): all figures are of the time before.
 	 * REPORT_UNKNOWN: to its end.
@@ -350,7 +351,7 @@ struct report {
 	bool complete; /* nothing was lost */
 	bool cut; /* read from a recording that ends before the run did */
 	double crossing_cost_ns; /* calibrated price of a crossing; NAN unknown */
-	double slept_cost_ns, slept_spread_ns, switch_cost_ns; /* as in report_env */
+	double switch_cost_ns; /* as in report_env */
 	uint64_t tracer_cpu_ns; /* CPU time sbt-trace itself used; REPORT_UNKNOWN */
 	bool accounted; /* where threads' time goes was looked at: page faults are dearer for all */
 	bool aggregate; /* all comes of sums made in the kernel: of single meetings nothing is known */
@@ -380,8 +381,6 @@ struct report_env {
 	/* One crossing of this process, both probes, ns; NAN unknown. NULL: crossing_cost_ns for all. */
 	double (*crossing_cost)(void *ctx, const struct model_proc *proc);
 	double crossing_cost_ns; /* one crossing, both probes; NAN unknown */
-	double slept_cost_ns; /* so much more where threads sleep at the barrier, switches included; NAN unknown */
-	double slept_spread_ns; /* half the width of that one's 95 % interval; NAN unknown */
 	double switch_cost_ns; /* to account for a thread's losing a CPU and getting one again; NAN unknown */
 	uint64_t tracer_cpu_ns;
 	uint64_t produced, consumed;
@@ -420,17 +419,12 @@ struct report_counter report_counter(const char *name, uint64_t value, uint64_t 
 void report_counter_add(struct report_counter *sum, const struct report_counter *c);
 
 /*
- * What tracing cost, ns: @crossings at @crossing_ns each, more for those at meetings where threads slept, and their switches
- * between barriers, by the prices that @env knows. NAN: @crossing_ns is.
+ * What tracing cost the time of threads, ns: @crossings at @crossing_ns each, their switches at meetings where threads slept,
+ * those between barriers, by the prices that @env knows; and where the tracer had the CPU of one of @threads that meet, which
+ * all of them then waited for. NAN: @crossing_ns is.
  */
 double report_cost(const struct report_env *env, double crossing_ns, uint64_t crossings,
-		   const struct model_sums *sums);
-/* May what tracing cost be less than two thirds of what is said, or as much more? */
-static inline bool report_cost_spreads(const struct report_process *p)
-{
-	return p->cost_spread_ns != REPORT_UNKNOWN && p->cost_ns != REPORT_UNKNOWN &&
-	       p->cost_spread_ns > p->cost_ns / 3;
-}
+		   const struct model_sums *sums, uint32_t threads);
 
 /*
  * What to hold that against: the time of threads, ns, in @elapsed_ns. More of them than there are CPUs take turns, and what is

@@ -263,13 +263,19 @@ void attach_each_sums(const struct attach *attach,
 /* Crossings in all of them, sbt-trace's own left out. */
 uint64_t attach_summed(const struct attach *attach);
 
+/* What one crossing costs a thread. */
+struct attach_price {
+	double ns; /* NAN: it could not be had */
+	double spent_ns; /* of it, what sbt_crossing.spent_ns says, at the mean; NAN: nothing was told */
+};
+
 /*
- * What one crossing costs a traced thread, in ns: measured on sbt-trace's own code with the same programs,
+ * What one crossing costs a traced thread: measured on sbt-trace's own code with the same programs,
  * the same rung and the same kind of instruction, median of several runs. @drain is called now and then to
- * empty the rings. NAN if it cannot be had.
+ * empty the rings.
  */
-double attach_calibrate(struct attach *attach, bool stepped, bool by_exit, void (*drain)(void *ctx),
-			void *ctx);
+struct attach_price attach_calibrate(struct attach *attach, bool stepped, bool by_exit,
+				     void (*drain)(void *ctx), void *ctx);
 
 /*
  * The same of a process that is excluded, or rather of one that probes meet and nothing is recorded of: what it still
@@ -278,18 +284,12 @@ double attach_calibrate(struct attach *attach, bool stepped, bool by_exit, void 
 double attach_calibrate_excluded(struct attach *attach, void (*drain)(void *ctx), void *ctx);
 
 /* The same for the commonest case, by the probe that attach_new() has left on us: a few milliseconds, any time. */
-double attach_calibrate_quick(struct attach *attach, void (*drain)(void *ctx), void *ctx);
+struct attach_price attach_calibrate_quick(struct attach *attach, void (*drain)(void *ctx),
+					   void *ctx);
 
 /*
- * The same of one at a barrier where threads sleep, with their switches: how much longer a meeting of two takes of which the first
- * to come sleeps; *@spread: half the width of that median's 95 % interval. NAN where nobody's time is accounted for, too: who
- * sleeps is not known.
- */
-double attach_calibrate_slept(struct attach *attach, void (*drain)(void *ctx), void *ctx,
-			      double *spread);
-/*
- * What it takes to account for a thread's losing a CPU and getting one again, ns, by those of traced threads between @from and
- * @to that were timed. NAN: there was none.
+ * What it takes to account for a thread's losing a CPU, being woken, and getting one again, ns, by those of traced threads
+ * between @from and @to that were timed. NAN: there was none.
  */
 double attach_switch_ns(const struct sbt_counts *from, const struct sbt_counts *to);
 

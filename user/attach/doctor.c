@@ -136,7 +136,7 @@ static int call_probed(const struct trying *t, uint64_t times, struct hits *out)
 {
 	uint32_t zero = 0;
 
-	calibrate_call();
+	calibrate_call(false);
 	if (bpf_map_lookup_elem(t->map, &zero, out))
 		return -errno;
 	return out->hits >= times ? 0 : DOCTOR_UNSEEN;

@@ -20,62 +20,77 @@ static const struct sbt_account *own_account(const struct attach *a, uint32_t ti
 	return NULL;
 }
 
-/* Our own calibration leaves nothing behind. */
-static void forget_thread(const struct attach *a, uint32_t tid)
+/* The slot that our thread has taken; NULL: none. */
+static struct sbt_thread *own_slot(const struct attach *a, uint32_t tid)
 {
-	int owners = bpf_map__fd(a->skel->maps.owners);
 	uint32_t i, slot;
 
 	for (i = 0; i < SBT_THREAD_PROBES; i++) {
 		slot = (uint32_t)((tid + i * SBT_THREAD_STRIDE) & (a->nthreads - 1));
-		if (a->threads[slot].tid != tid)
-			continue;
-		memset(&a->threads[slot], 0, sizeof(a->threads[slot]));
-		bpf_map_delete_elem(owners, &slot);
-		__atomic_fetch_sub(&a->skel->bss->marks[tid & (SBT_MARKS - 1)], 1,
-				   __ATOMIC_RELAXED);
-		account_forget(a, slot);
+		if (a->threads[slot].tid == tid)
+			return &a->threads[slot];
 	}
+	return NULL;
+}
+
+/* Our own calibration leaves nothing behind. */
+static void forget_thread(const struct attach *a, uint32_t tid)
+{
+	struct sbt_thread *t = own_slot(a, tid);
+	uint32_t slot;
+
+	if (!t)
+		return;
+	slot = (uint32_t)(t - a->threads);
+	memset(t, 0, sizeof(*t));
+	bpf_map_delete_elem(bpf_map__fd(a->skel->maps.owners), &slot);
+	__atomic_fetch_sub(&a->skel->bss->marks[tid & (SBT_MARKS - 1)], 1, __ATOMIC_RELAXED);
+	account_forget(a, slot);
 }
 
 /* The probes must be in place. */
-static double calibrate_self(struct attach *a, bool stepped, bool by_exit, void (*drain)(void *ctx),
-			     void *ctx)
+static struct attach_price calibrate_self(struct attach *a, bool stepped, bool by_exit,
+					  void (*drain)(void *ctx), void *ctx)
 {
 	uint32_t self = (uint32_t)getpid(), armed = a->skel->bss->armed;
+	struct attach_price price = { .ns = NAN, .spent_ns = NAN };
 	int procs = bpf_map__fd(a->skel->maps.procs);
 	struct sbt_counts none = { 0 };
 	uint64_t before = attach_produced(a, &none);
 	const struct sbt_account *account;
-	double price = NAN;
+	struct sbt_thread *slot;
 
 	if (attach_add_process(a, self, 1, SBT_PROC_SEEN | (by_exit ? SBT_PROC_BY_EXIT : 0)))
-		return NAN;
+		return price;
 	__atomic_store_n(&a->skel->bss->armed, ARMED_SELF, __ATOMIC_SEQ_CST);
-	price = calibrate_run(stepped, drain, ctx);
+	/* It gets its slot. */
+	calibrate_call(stepped);
+	slot = own_slot(a, self);
+	price.ns = calibrate_run(stepped, drain, ctx, slot ? &slot->spent_last : NULL,
+				 &price.spent_ns);
 	account = own_account(a, self);
 	if (account && !a->fault_outside_ns)
 		account_calibrate_faults(a, account);
 	__atomic_store_n(&a->skel->bss->armed, armed, __ATOMIC_SEQ_CST);
 	/* Nothing of it was recorded: our number here is not the one that the kernel knows us by. */
 	if (attach_produced(a, &none) == before)
-		price = NAN;
+		price.ns = NAN;
 	bpf_map_delete_elem(procs, &self);
 	forget_thread(a, self);
 	return price;
 }
 
-double attach_calibrate(struct attach *a, bool stepped, bool by_exit, void (*drain)(void *ctx),
-			void *ctx)
+struct attach_price attach_calibrate(struct attach *a, bool stepped, bool by_exit,
+				     void (*drain)(void *ctx), void *ctx)
 {
+	struct attach_price price = { .ns = NAN, .spent_ns = NAN };
 	struct attach_place place;
 	uint64_t exits[1];
-	double price = NAN;
 
 	by_exit |= a->only_exits;
 	attach_remove_probes(a);
 	if (calibrate_place(stepped, &place, exits))
-		return NAN;
+		return price;
 	if (!attach_place(a, &place, getpid(), by_exit))
 		price = calibrate_self(a, stepped, by_exit, drain, ctx);
 	close(place.fd);
@@ -87,23 +102,18 @@ double attach_calibrate_excluded(struct attach *a, void (*drain)(void *ctx), voi
 {
 	uint32_t self = (uint32_t)getpid(), armed = a->skel->bss->armed;
 	int procs = bpf_map__fd(a->skel->maps.procs);
-	struct sbt_thread *slot = NULL;
+	struct sbt_thread *slot;
 	double price;
-	uint32_t i;
 
 	if (attach_add_process(a, self, 1, SBT_PROC_SEEN))
 		return NAN;
 	__atomic_store_n(&a->skel->bss->armed, ARMED_SELF, __ATOMIC_SEQ_CST);
 	/* It gets its slot first, as the threads have that are excluded later. */
-	calibrate_call();
-	for (i = 0; i < SBT_THREAD_PROBES && !slot; i++) {
-		slot = &a->threads[(self + i * SBT_THREAD_STRIDE) & (a->nthreads - 1)];
-		if (slot->tid != self)
-			slot = NULL;
-	}
+	calibrate_call(false);
+	slot = own_slot(a, self);
 	if (slot)
 		__atomic_fetch_or(&slot->proc_flags, SBT_PROC_EXCLUDED, __ATOMIC_RELAXED);
-	price = slot ? calibrate_run(false, drain, ctx) : NAN;
+	price = slot ? calibrate_run(false, drain, ctx, NULL, NULL) : NAN;
 	__atomic_store_n(&a->skel->bss->armed, armed, __ATOMIC_SEQ_CST);
 	drain(ctx);
 	bpf_map_delete_elem(procs, &self);
@@ -111,37 +121,9 @@ double attach_calibrate_excluded(struct attach *a, void (*drain)(void *ctx), voi
 	return price;
 }
 
-double attach_calibrate_quick(struct attach *a, void (*drain)(void *ctx), void *ctx)
+struct attach_price attach_calibrate_quick(struct attach *a, void (*drain)(void *ctx), void *ctx)
 {
 	return calibrate_self(a, false, a->only_exits, drain, ctx);
-}
-
-static void forget_one(void *ctx, uint32_t tid)
-{
-	forget_thread(ctx, tid);
-}
-
-double attach_calibrate_slept(struct attach *a, void (*drain)(void *ctx), void *ctx, double *spread)
-{
-	uint32_t self = (uint32_t)getpid(), armed = a->skel->bss->armed;
-	struct calibrate_pair *pair;
-	double price;
-	bool known;
-
-	*spread = NAN;
-	if (!a->account || calibrate_pair_new(&pair))
-		return NAN;
-	known = !attach_add_process(a, self, 1,
-				    SBT_PROC_SEEN | (a->only_exits ? SBT_PROC_BY_EXIT : 0));
-	if (known)
-		__atomic_store_n(&a->skel->bss->armed, ARMED_SELF, __ATOMIC_SEQ_CST);
-	price = calibrate_pair_run(pair, forget_one, a, spread);
-	__atomic_store_n(&a->skel->bss->armed, armed, __ATOMIC_SEQ_CST);
-	drain(ctx);
-	bpf_map_delete_elem(bpf_map__fd(a->skel->maps.procs), &self);
-	calibrate_pair_free(pair, forget_one, a);
-	forget_thread(a, self);
-	return known ? price : NAN;
 }
 
 double attach_switch_ns(const struct sbt_counts *from, const struct sbt_counts *to)

@@ -133,7 +133,7 @@ static int default_options(struct options *out)
 
 static void watch_itself(struct doctor_facts *f, struct attach *attach)
 {
-	f->crossing_ns = attach_calibrate_quick(attach, drain_nothing, NULL);
+	f->crossing_ns = attach_calibrate_quick(attach, drain_nothing, NULL).ns;
 	f->trial = isnan(f->crossing_ns) ? DOCTOR_UNSEEN : 0;
 	if (attach_accounts(attach))
 		f->iterator = attach_account_found(attach);

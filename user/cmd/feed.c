@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "cmd/callsite.h"
@@ -43,6 +44,8 @@ struct feed {
 	void (*message)(void *ctx, const struct predict_message *message);
 	void *mark_ctx;
 	uint64_t fault_outside_ns; /* see attach_fault_outside_ns() */
+	uint32_t
+		self; /* the thread that reads what others are traced to do, and runs beside them */
 	struct callsites *callsites;
 	struct waits *waits;
 	struct hash renumbered; /* (inc, tid) -> struct renumbered */
@@ -74,6 +77,7 @@ int feed_new(const struct feed_options *options, struct feed **out)
 	f->mark = options->mark;
 	f->message = options->message;
 	f->mark_ctx = options->mark_ctx;
+	f->self = (uint32_t)getpid();
 	f->fault_outside_ns = attach_fault_outside_ns(options->attach);
 	callsites_set_frames(f->callsites, options->frames);
 	*out = f;
@@ -205,7 +209,7 @@ static void forget_held(struct feed *f, uint32_t inc, uint32_t tid)
 static bool parts_of(struct feed *f, const struct sbt_crossing *c, bool ends,
 		     struct model_detail *d)
 {
-	bool apart = feed_parts(c, f->fault_outside_ns, d);
+	bool apart = feed_parts(c, f->fault_outside_ns, f->self, d);
 	uint64_t ns;
 
 	if (!hash_count(&f->began_later) ||
@@ -466,6 +470,10 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 	m.unit = unit;
 	if (c->flags & SBT_CROSSING_ABANDONED && cuts_of_part(&f->cuts, c, unit))
 		m.flags = (m.flags & ~MODEL_CROSSING_ABANDONED) | MODEL_CROSSING_STAYS;
+	if (c->spent_ns) {
+		slot->space->spent_ns += c->spent_ns;
+		slot->space->spent++;
+	}
 	if (c->family == SBT_FAMILY_USER)
 		f->crossings[attach_rule(f->attach, c->spec)]++;
 	m.site = site_of(f, c, slot, found);
@@ -716,6 +724,8 @@ int feed_sums(struct feed *f, const struct sbt_sums *s)
 	if (!slot)
 		return -ENOMEM;
 	m.site = slot->site;
+	slot->space->spent_ns += s->spent_ns;
+	slot->space->spent += s->spent;
 	return model_add_summed(f->model, &m);
 }
 

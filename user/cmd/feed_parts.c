@@ -56,7 +56,8 @@ _Static_assert((int)MODEL_WAITED_SEMAPHORE == (int)SBT_WAITED_SEMAPHORE, "one li
 _Static_assert((int)MODEL_OTHER_SIGNAL == (int)SBT_OTHER_SIGNAL, "one list of others");
 _Static_assert((int)MODEL_DOING_BLOCKED == (int)SBT_DOING_BLOCKED, "one list of doings");
 
-bool feed_parts(const struct sbt_crossing *c, uint64_t fault_outside_ns, struct model_detail *d)
+bool feed_parts(const struct sbt_crossing *c, uint64_t fault_outside_ns, uint32_t self,
+		struct model_detail *d)
 {
 	const struct sbt_inside *inside = (const void *)(c + 1);
 	const void *next = inside + 1;
@@ -69,8 +70,10 @@ bool feed_parts(const struct sbt_crossing *c, uint64_t fault_outside_ns, struct 
 	d->inside_runq_ns = inside->runq_ns;
 	d->inside_ran = inside->ran;
 	d->inside_switches = inside->switches;
+	d->inside_taken_ns = inside->ran == self ? inside->runq_ns : 0;
 	if (c->flags & SBT_CROSSING_PARTS) {
 		fill_parts(d, next, fault_outside_ns);
+		d->taken_ns = d->ran == self ? d->ran_ns : 0;
 		next = (const struct sbt_parts *)next + 1;
 	}
 	if (c->flags & SBT_CROSSING_COUNTERS)

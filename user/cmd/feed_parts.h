@@ -12,8 +12,9 @@
 
 /*
  * What follows @c in its record: false if nothing does. @fault_outside_ns: what each page fault takes beside the time
- * measured in its handler.
+ * measured in its handler. @self: the thread of ours that runs while others are traced.
  */
-bool feed_parts(const struct sbt_crossing *c, uint64_t fault_outside_ns, struct model_detail *d);
+bool feed_parts(const struct sbt_crossing *c, uint64_t fault_outside_ns, uint32_t self,
+		struct model_detail *d);
 
 #endif /* CMD_FEED_PARTS_H */

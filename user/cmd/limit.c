@@ -25,7 +25,7 @@
 /* A process of the model's, by its index there. */
 struct watched {
 	uint64_t crossings; /* at the last look, all */
-	uint64_t switches, slept; /* likewise: as in the sums */
+	uint64_t switches, slept, taken_ns; /* likewise: as in the sums */
 	struct model_sums sums; /* at this one */
 	uint64_t by_unit[SBT_UNITS]; /* the same, by its barriers */
 	uint64_t now[SBT_UNITS]; /* at this one */
@@ -46,6 +46,7 @@ struct leaving {
 struct limit {
 	struct limit_env env;
 	uint64_t look_ns; /* the last */
+	double read_ns; /* since then: see read_ns() */
 	struct watched *procs;
 	uint32_t nprocs;
 	struct leaving *leaving;
@@ -305,16 +306,38 @@ static void spread_lost(uint64_t known, struct ceiling_process *out)
 						    (double)out->crossings / (double)known);
 }
 
+/*
+ * We run for what all processes wrote, whoever lost its CPU for that: what it cost since the last look goes to all crossings
+ * alike.
+ */
+static double read_ns(const struct limit *l)
+{
+	const struct report_env *env = present_env(l->env.present);
+	uint64_t crossings = 0;
+	double cost = 0;
+	uint32_t i;
+
+	for (i = 0; i < l->nprocs; i++) {
+		const struct model_proc *p = model_proc(l->env.model, i);
+		const struct watched *w = &l->procs[i];
+		struct model_sums since = { .taken_ns = grown(w->sums.taken_ns, w->taken_ns) };
+
+		crossings += grown(p->crossings + p->lost, w->crossings);
+		cost += report_cost(env, 0, 0, &since, p->nthreads_crossed);
+	}
+	return crossings ? cost / (double)crossings : 0;
+}
+
 /* Beside its price a crossing has that of sleeping there; it is spread over all, whatever they are crossings of. */
 static void fill_switches(const struct limit *l, const struct watched *w,
 			  struct ceiling_process *out)
 {
 	const struct report_env *env = present_env(l->env.present);
 	struct model_sums since = { .slept = grown(w->sums.slept, w->slept) };
-	double slept_ns = report_cost(env, 0, out->crossings, &since);
+	double slept_ns = report_cost(env, 0, out->crossings, &since, 0);
 
 	since = (struct model_sums){ .switches = grown(w->sums.switches, w->switches) };
-	out->other_ns = report_cost(env, 0, 0, &since);
+	out->other_ns = report_cost(env, 0, 0, &since, 0);
 	if (out->crossings)
 		out->price_ns += slept_ns / (double)out->crossings;
 }
@@ -344,14 +367,14 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 		.excluded_ns = l->env.present->price_excluded,
 	};
 	fill_switches(l, w, out);
+	out->price_ns += l->read_ns;
 	fill_sets(l, proc, out);
 	spread_lost(known, out);
 	/* Which of them are hot the next look will show: else all would go. */
 	if (out->crossings && !known)
 		out->price_ns = NAN;
 	/* Where the kernel steps, it does so for whoever comes. */
-	if (price > l->env.present->price)
-		out->excluded_ns += price - l->env.present->price;
+	out->excluded_ns += present_price_stepping(l->env.present, p);
 }
 
 /* --- letting go ------------------------------------------------------------------------------------ */
@@ -611,6 +634,7 @@ static int look(struct limit *l, uint64_t until)
 	present_priced(l->env.present);
 	note_times(l, until);
 	note_barriers(l);
+	l->read_ns = read_ns(l);
 	all = calloc(l->nprocs + 1, sizeof(*all));
 	v = calloc(l->nprocs + 1, sizeof(*v));
 	procs = calloc(l->nprocs + 1, sizeof(*procs));
@@ -625,6 +649,7 @@ static int look(struct limit *l, uint64_t until)
 		l->procs[i].crossings = p->crossings + p->lost;
 		l->procs[i].slept = l->procs[i].sums.slept;
 		l->procs[i].switches = l->procs[i].sums.switches;
+		l->procs[i].taken_ns = l->procs[i].sums.taken_ns;
 		memcpy(l->procs[i].by_unit, l->procs[i].now, sizeof(l->procs[i].now));
 	}
 	if (!err && n) {

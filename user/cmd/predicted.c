@@ -331,8 +331,6 @@ static void write_end(struct predicted *p, const struct thread *t)
 static void write_ending(struct predicted *p)
 {
 	struct tape_ending e = { .crossing_cost_ns = NAN,
-				 .slept_cost_ns = NAN,
-				 .slept_spread_ns = NAN,
 				 .switch_cost_ns = NAN,
 				 .tracer_cpu_ns = REPORT_UNKNOWN,
 				 .produced = p->n,

@@ -64,21 +64,48 @@ static const char *env_unit_name(void *ctx, const struct model_proc *proc, uint8
 	return name ? name : attach_user_unit_name(p->attach, unit);
 }
 
+/* What a crossing of this process cost when nothing else was done. */
+static const struct attach_price *price_of(const struct present *p, const struct space *space)
+{
+	if (attach_only_exits(p->attach) || (space && space->by_exit))
+		return &p->price_exit;
+	/* Of a process that nobody has looked at all there is may be stepped. */
+	return p->stepped && (!space || space->stepped) ? &p->price_stepped : &p->price;
+}
+
+/* So many crossings must have told what they took for their mean to say anything. */
+#define SPENT_LEAST 8
+
+/*
+ * Between crossings a program fills the caches with its own, other threads share the core, the host runs others: what our
+ * program took there, against what it took when the price was measured, goes for all that a crossing takes.
+ */
+static double price_there(const struct attach_price *price, uint64_t spent_ns, uint64_t spent)
+{
+	if (spent < SPENT_LEAST || !(price->spent_ns > 0))
+		return price->ns;
+	return price->ns * ((double)spent_ns / (double)spent) / price->spent_ns;
+}
+
 static double env_price(void *ctx, const struct model_proc *proc)
 {
 	struct present *p = ctx;
 	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
-	bool by_exit = attach_only_exits(p->attach) || (space && space->by_exit);
 
-	if (by_exit)
-		return p->price_exit;
-	/* Of a process that nobody has looked at all there is may be stepped. */
-	return p->stepped && (!space || space->stepped) ? p->price_stepped : p->price;
+	return price_there(price_of(p, space), space ? space->spent_ns : 0,
+			   space ? space->spent : 0);
 }
 
 double present_price(struct present *p, const struct model_proc *proc)
 {
 	return env_price(p, proc);
+}
+
+double present_price_stepping(struct present *p, const struct model_proc *proc)
+{
+	double more = price_of(p, space_find(p->spaces, proc->tgid, proc->inc))->ns - p->price.ns;
+
+	return more > 0 ? more : 0;
 }
 
 void present_init(struct present *p, const struct options *options, struct attach *attach,
@@ -117,6 +144,7 @@ void present_init(struct present *p, const struct options *options, struct attac
 		  "more threads at more barriers than there is room for in the kernel's sums", 0 },
 	};
 
+	static const struct attach_price none = { NAN, NAN };
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	p->options = options;
@@ -124,7 +152,8 @@ void present_init(struct present *p, const struct options *options, struct attac
 	p->stream = stream;
 	p->modules = modules;
 	p->spaces = spaces;
-	p->price = p->price_stepped = p->price_exit = p->price_excluded = NAN;
+	p->price = p->price_stepped = p->price_exit = p->shown = none;
+	p->price_excluded = NAN;
 	memcpy(p->losses, losses, sizeof(losses));
 	p->env = (struct report_env){
 		.ctx = p,
@@ -138,8 +167,6 @@ void present_init(struct present *p, const struct options *options, struct attac
 		.departures = env_departures,
 		.crossing_cost = env_price,
 		.crossing_cost_ns = NAN,
-		.slept_cost_ns = NAN,
-		.slept_spread_ns = NAN,
 		.switch_cost_ns = NAN,
 		.ncpus = cpus > 0 ? (uint32_t)cpus : 0,
 		.tracer_cpu_ns = REPORT_UNKNOWN,
@@ -177,36 +204,24 @@ const struct report_env *present_env(const struct present *p)
 
 /* --- counting -------------------------------------------------------------------------------------- */
 
-void present_prices(struct present *p, double price)
+void present_prices(struct present *p, struct attach_price price)
 {
 	if (attach_only_exits(p->attach))
 		p->price_exit = price;
 	else
 		p->price = price;
-	p->env.crossing_cost_ns = price;
-}
-
-void present_price_slept(struct present *p, void (*drain)(void *ctx), void *ctx)
-{
-	double spread, price = attach_calibrate_slept(p->attach, drain, ctx, &spread);
-
-	if (isnan(price))
-		return;
-	p->env.slept_spread_ns = spread;
-	price -= attach_only_exits(p->attach) ? p->price_exit : p->price;
-	p->env.slept_cost_ns = price > 0 ? price : 0;
+	p->shown = price;
 }
 
 int present_prices_all(struct present *p, void (*drain)(void *ctx), void *ctx)
 {
-	double price;
+	struct attach_price price;
 
 	p->price_excluded = attach_calibrate_excluded(p->attach, drain, ctx);
 	price = attach_calibrate_quick(p->attach, drain, ctx);
-	if (isnan(price))
+	if (isnan(price.ns))
 		return -ENOTSUP;
 	present_prices(p, price);
-	present_price_slept(p, drain, ctx);
 	if (!attach_only_exits(p->attach)) {
 		p->price_stepped = attach_calibrate(p->attach, true, false, drain, ctx);
 		p->price_exit = attach_calibrate(p->attach, false, true, drain, ctx);
@@ -232,10 +247,26 @@ static void count_records(struct present *p)
 		p->env.consumed += attach_summed(p->attach);
 }
 
+/* At the mean of all processes. */
+static double price_shown(const struct present *p)
+{
+	uint64_t spent_ns = 0, spent = 0;
+	const struct space *space;
+	uint32_t i;
+
+	for (i = 0; i < model_nprocs(p->model); i++) {
+		space = space_of(p, i);
+		spent_ns += space ? space->spent_ns : 0;
+		spent += space ? space->spent : 0;
+	}
+	return price_there(&p->shown, spent_ns, spent);
+}
+
 const struct report_env *present_priced(struct present *p)
 {
 	if (!p->ended)
 		count_records(p);
+	p->env.crossing_cost_ns = price_shown(p);
 	p->env.switch_cost_ns = attach_switch_ns(&p->base, &p->last);
 	return &p->env;
 }
@@ -259,7 +290,7 @@ void present_calibrate(struct present *p, bool stepped, void (*drain)(void *ctx)
 	}
 	if (stepped && !attach_only_exits(p->attach)) {
 		p->price_stepped = attach_calibrate(p->attach, true, false, drain, ctx);
-		p->env.crossing_cost_ns = p->price_stepped;
+		p->shown = p->price_stepped;
 	}
 	if (exits)
 		p->price_exit = attach_calibrate(p->attach, stepped, true, drain, ctx);

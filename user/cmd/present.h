@@ -39,10 +39,12 @@ struct present {
 	uint64_t produced_base, consumed_base;
 	struct sbt_counts last; /* counts at the end; before: as of the last look */
 	bool ended;
-	double price; /* ns a crossing, by return probe on an emulated instruction */
-	double price_stepped; /* the same on one that is stepped; NAN not needed */
-	double price_exit; /* by the exits */
-	double price_excluded; /* a hit of which nothing is recorded; NAN not needed */
+	struct attach_price price; /* of a crossing, by return probe on an emulated instruction */
+	struct attach_price
+		price_stepped; /* the same on one that is stepped; unknown: not needed */
+	struct attach_price price_exit; /* by the exits */
+	double price_excluded; /* ns, a hit of which nothing is recorded; NAN not needed */
+	struct attach_price shown; /* of these, what stands for all */
 	bool stepped;
 };
 
@@ -56,21 +58,18 @@ void present_account(struct present *present, struct causes *causes);
 void present_free(struct present *present);
 const struct report_env *present_env(const struct present *present);
 /* What one crossing costs, as measured before the start. */
-void present_prices(struct present *present, double price);
+void present_prices(struct present *present, struct attach_price price);
 /*
  * The same of all kinds of probes, at once: for who must know what tracing costs while it runs. Before any other probe is put,
  * and instead of present_prices(). @drain as attach_calibrate() has it. Returns 0 or -ENOTSUP: our own hits are not seen.
  */
 int present_prices_all(struct present *present, void (*drain)(void *ctx), void *ctx);
-/*
- * Measures what one costs where threads sleep: after the others. @drain as attach_calibrate() has it. Where
- * nobody's time is accounted for it stays unknown.
- */
-void present_price_slept(struct present *present, void (*drain)(void *ctx), void *ctx);
 /* What tracing cost since present_base(): the prices that are not of a process are brought up to date. */
 const struct report_env *present_priced(struct present *present);
 /* What one crossing costs this process, as far as is known now: ns, NAN unknown. */
 double present_price(struct present *present, const struct model_proc *proc);
+/* Of that, what the kernel's stepping of instructions costs, which whoever comes there pays. */
+double present_price_stepping(struct present *present, const struct model_proc *proc);
 /* Counting begins here. */
 void present_base(struct present *present);
 /* The last look at the counters. */

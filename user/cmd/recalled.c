@@ -132,8 +132,6 @@ int recalled_begin(struct recalled *r, struct merge *merge)
 		.departures = env_departures,
 		.crossing_cost = env_price,
 		.crossing_cost_ns = NAN,
-		.slept_cost_ns = NAN,
-		.slept_spread_ns = NAN,
 		.switch_cost_ns = NAN,
 		.tracer_cpu_ns = REPORT_UNKNOWN,
 		.ncounters = n,
@@ -219,10 +217,6 @@ static int take_ending(struct recalled *r, const struct tape_ending *e, uint64_t
 	r->env.consumed += e->consumed;
 	if (isnan(r->env.crossing_cost_ns))
 		r->env.crossing_cost_ns = e->crossing_cost_ns;
-	if (isnan(r->env.slept_cost_ns)) {
-		r->env.slept_cost_ns = e->slept_cost_ns;
-		r->env.slept_spread_ns = e->slept_spread_ns;
-	}
 	if (isnan(r->env.switch_cost_ns))
 		r->env.switch_cost_ns = e->switch_cost_ns;
 	if (e->tracer_cpu_ns != REPORT_UNKNOWN)

@@ -360,8 +360,6 @@ void recording_ending(struct recording *r, uint64_t end_ns)
 	struct tape_ending e = {
 		.end_ns = end_ns,
 		.crossing_cost_ns = r->env->crossing_cost_ns,
-		.slept_cost_ns = r->env->slept_cost_ns,
-		.slept_spread_ns = r->env->slept_spread_ns,
 		.switch_cost_ns = r->env->switch_cost_ns,
 		.tracer_cpu_ns = r->env->tracer_cpu_ns,
 		.produced = r->env->produced,

@@ -190,12 +190,12 @@ static int begin_limit(struct trace *t)
 /* What a crossing costs, unless that is known already. */
 static int price_crossings(struct trace *t)
 {
-	double price;
+	struct attach_price price;
 
 	if (t->priced)
 		return 0;
 	price = attach_calibrate_quick(t->attach, trace_drain, t);
-	if (isnan(price)) {
+	if (isnan(price.ns)) {
 		msg_error(
 			"a probe on sbt-trace itself saw nothing: in a pid namespace the kernel "
 			"counts "
@@ -203,7 +203,6 @@ static int price_crossings(struct trace *t)
 		return -ENOTSUP;
 	}
 	present_prices(&t->present, price);
-	present_price_slept(&t->present, trace_drain, t);
 	return 0;
 }
 

@@ -527,20 +527,26 @@ static void summary_losses(struct textout *t, const struct report *r)
 	textout_blank(t);
 }
 
+/* What is less than this share of the cost is not worth a word. */
+#define TAKEN_TOLD 20
+
 static void cost_of(struct textout *t, const struct report_process *p)
 {
-	bool high = isfinite(p->cost_share) && p->cost_share > COST_MAX;
-	char cost[TEXTOUT_CELL], share[TEXTOUT_CELL];
+	bool high = isfinite(p->cost_share) && p->cost_share > COST_MAX, taken;
+	char cost[TEXTOUT_CELL], share[TEXTOUT_CELL], had[TEXTOUT_CELL];
 
 	if (p->cost_ns == REPORT_UNKNOWN) {
 		textout_line(t, TEXTOUT_PLAIN, "  %s (pid %u): unknown", name_of(p->comm), p->pid);
 		return;
 	}
+	taken = p->cost_taken_ns != REPORT_UNKNOWN && p->cost_taken_ns > p->cost_ns / TAKEN_TOLD;
 	textout_wrap(t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "  ", 4,
-		     "%s%s (pid %u): %s, %s of its phases%s%s", high ? "WARNING: " : "",
+		     "%s%s (pid %u): %s, %s of its phases%s%s%s%s", high ? "WARNING: " : "",
 		     name_of(p->comm), p->pid, textout_time(cost, p->cost_ns),
-		     textout_percent(share, p->cost_share), p->departures ? "; departures by " : "",
-		     p->departures ? p->departures : "");
+		     textout_percent(share, p->cost_share),
+		     taken ? "; sbt-trace itself had its threads' CPUs for " : "",
+		     taken ? textout_time(had, p->cost_taken_ns) : "",
+		     p->departures ? "; departures by " : "", p->departures ? p->departures : "");
 	if (p->cost_rough)
 		textout_wrap(
 			t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "    ", 4,
@@ -549,12 +555,6 @@ static void cost_of(struct textout *t, const struct report_process *p)
 			"may "
 			"be nothing, or many times this.",
 			REPORT_ROUGH_NS / 1000);
-	else if (report_cost_spreads(p))
-		textout_wrap(
-			t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "    ", 4,
-			"It may be %s more or less: what sleeping at a barrier costs varied so "
-			"much when it was measured.",
-			textout_time(cost, p->cost_spread_ns));
 	if (high)
 		textout_wrap(
 			t, TEXTOUT_RED, "    ", 4,
@@ -565,19 +565,17 @@ static void cost_of(struct textout *t, const struct report_process *p)
 /* What the estimate is made of. */
 static void cost_prices(struct textout *t, const struct report *r)
 {
-	char cpu[TEXTOUT_CELL], one[TEXTOUT_CELL], slept[TEXTOUT_CELL], away[TEXTOUT_CELL];
-	bool with_slept = isfinite(r->slept_cost_ns), with_switch = isfinite(r->switch_cost_ns);
+	char cpu[TEXTOUT_CELL], one[TEXTOUT_CELL], away[TEXTOUT_CELL];
+	bool with_switch = isfinite(r->switch_cost_ns);
 
 	textout_wrap(t, TEXTOUT_DIM, "  ", 2,
-		     "One crossing costs %s%s%s%s%s%s; sbt-trace itself used %s of CPU time.",
+		     "One crossing costs %s%s%s%s; sbt-trace itself used %s of CPU time.",
 		     isfinite(r->crossing_cost_ns)
 			     ? textout_time(one, number_whole(r->crossing_cost_ns))
 			     : "an unknown time",
-		     with_slept ? ", where threads sleep " : "",
-		     with_slept ? textout_time(slept, number_whole(r->slept_cost_ns)) : "",
-		     with_slept ? " more" : "", with_switch ? "; another switch of theirs " : "",
+		     with_switch ? ", a thread's sleeping and waking " : "",
 		     with_switch ? textout_time(away, number_whole(r->switch_cost_ns)) : "",
-		     textout_time(cpu, r->tracer_cpu_ns));
+		     with_switch ? " more" : "", textout_time(cpu, r->tracer_cpu_ns));
 }
 
 static void summary_cost(struct textout *t, const struct report *r)

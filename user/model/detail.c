@@ -95,6 +95,8 @@ static void settle_phase(struct model_detail *d, uint64_t work)
 		d->stolen_ns = d->oncpu_ns - d->fault_ns;
 	if (d->ran_ns > d->runq_ns)
 		d->ran_ns = d->runq_ns;
+	if (d->taken_ns > d->runq_ns)
+		d->taken_ns = d->runq_ns;
 	if (d->block.ns > d->blocked_ns[d->block.reason])
 		d->block.ns = d->blocked_ns[d->block.reason];
 	if (d->second.ns > d->blocked_ns[d->second.reason])
@@ -111,6 +113,7 @@ static void forget_phase(struct model_detail *d)
 		.inside_runq_ns = d->inside_runq_ns,
 		.inside_ran = d->inside_ran,
 		.inside_switches = d->inside_switches,
+		.inside_taken_ns = d->inside_taken_ns,
 		.ncounters = d->ncounters,
 		.scaled = d->scaled,
 		.unknown = d->unknown,
@@ -126,6 +129,8 @@ static void settle_inside(struct model_detail *d, uint64_t wait)
 
 	take(&d->inside_runq_ns, &left);
 	take(&d->inside_oncpu_ns, &left);
+	if (d->inside_taken_ns > d->inside_runq_ns)
+		d->inside_taken_ns = d->inside_runq_ns;
 }
 
 static void forget_inside(struct model_detail *d)
@@ -134,6 +139,7 @@ static void forget_inside(struct model_detail *d)
 	d->inside_runq_ns = 0;
 	d->inside_ran = 0;
 	d->inside_switches = 0;
+	d->inside_taken_ns = 0;
 	memset(d->inside_counters, 0, sizeof(d->inside_counters));
 }
 
@@ -159,6 +165,7 @@ static void add_phase(struct model_sums *s, const struct model_detail *d, uint64
 	s->known_ns += work;
 	s->oncpu_ns += d->oncpu_ns;
 	s->runq_ns += d->runq_ns;
+	s->taken_ns += d->taken_ns;
 	s->fault_ns += d->fault_ns;
 	s->stolen_ns += d->stolen_ns;
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
@@ -177,6 +184,7 @@ static void add_inside(struct model_sums *s, const struct model_detail *d, uint6
 	s->inside_known_ns += inside;
 	s->inside_oncpu_ns += d->inside_oncpu_ns;
 	s->inside_runq_ns += d->inside_runq_ns;
+	s->taken_ns += d->inside_taken_ns;
 	s->inside_switches += d->inside_switches;
 	s->slept += d->inside_switches > 0;
 	for (i = 0; i < d->ncounters; i++)
@@ -239,6 +247,7 @@ void model_sums_join(struct model_sums *to, const struct model_sums *from)
 	to->inside_oncpu_ns += from->inside_oncpu_ns;
 	to->inside_runq_ns += from->inside_runq_ns;
 	to->inside_switches += from->inside_switches;
+	to->taken_ns += from->taken_ns;
 	to->slept += from->slept;
 	to->switches += from->switches;
 	to->migrations += from->migrations;

@@ -115,6 +115,8 @@ struct model_detail {
 	uint64_t inside_oncpu_ns; /* spinning */
 	uint64_t inside_runq_ns; /* released and waiting for a CPU */
 	uint32_t inside_ran; /* who had it */
+	uint64_t taken_ns,
+		inside_taken_ns; /* of these two: while the tracer had the CPU, as far as is known */
 	uint32_t inside_switches;
 	uint32_t ncounters;
 	uint8_t scaled; /* a bit a counter: multiplexed */
@@ -190,6 +192,7 @@ struct model_sums {
 	uint64_t inside_runq_ns;
 	uint64_t switches, migrations, faults;
 	uint64_t inside_switches;
+	uint64_t taken_ns; /* of runq_ns and inside_runq_ns: while the tracer had the CPU */
 	uint64_t slept; /* crossings of a thread that was switched out inside */
 	uint64_t counters[MODEL_COUNTERS_MAX]; /* phases */
 	uint64_t inside_counters[MODEL_COUNTERS_MAX];

@@ -106,6 +106,8 @@ static void code_loss(struct coder *c, struct report_loss *l)
 
 void code_ending(struct coder *c, struct tape_ending *e)
 {
+	double slept = NAN;
+
 	code_u64(c, &e->end_ns);
 	code_price(c, &e->crossing_cost_ns);
 	code_known(c, &e->tracer_cpu_ns);
@@ -113,17 +115,16 @@ void code_ending(struct coder *c, struct tape_ending *e)
 	code_u64(c, &e->consumed);
 	CODE_ARRAY(c, e->nlosses, e->losses, code_loss);
 	CODE_ARRAY(c, e->nhangs, e->hangs, code_hang);
-	/* Of before there were these. */
+	/* Of before there was this. */
 	if (coder_at_end(c)) {
-		e->slept_cost_ns = e->slept_spread_ns = e->switch_cost_ns = NAN;
+		e->switch_cost_ns = NAN;
 		return;
 	}
-	code_price(c, &e->slept_cost_ns);
+	/* What sleeping at a barrier costs had a price of its own once, and how well that was known. */
+	code_price(c, &slept);
 	code_price(c, &e->switch_cost_ns);
-	if (coder_at_end(c))
-		e->slept_spread_ns = NAN;
-	else
-		code_price(c, &e->slept_spread_ns);
+	if (!coder_at_end(c))
+		code_price(c, &slept);
 }
 
 /* --- names ----------------------------------------------------------------------------------------- */

@@ -60,7 +60,9 @@
 	X(second.reason, false)                       \
 	X(second.doing, false)                        \
 	X(second.among, false)                        \
-	X(second.waited, false)
+	X(second.waited, false)                       \
+	X(taken_ns, false)                            \
+	X(inside_taken_ns, false)
 
 static const struct {
 	uint16_t at;

@@ -37,7 +37,7 @@ struct tape_session {
 /* Once, at the end: what report_env has from the one who traced. */
 struct tape_ending {
 	uint64_t end_ns;
-	double crossing_cost_ns, slept_cost_ns, slept_spread_ns, switch_cost_ns;
+	double crossing_cost_ns, switch_cost_ns;
 	uint64_t tracer_cpu_ns, produced, consumed;
 	uint32_t nlosses;
 	const struct report_loss *losses;
