@@ -263,7 +263,8 @@ def thesis(result):
 
 # --- what it says that it costs, and what it does --------------------------------------------------------------
 
-TURN_NS = 20000000  # about
+# About. What a turn leaves for sbt-trace to read, 10 ms later at most, falls into the next one's.
+TURN_NS = 100000000
 
 
 def last_of(path, kind):
@@ -302,16 +303,16 @@ def estimates(result):
     print("\nwhat tracing adds to a round, estimated by sbt-trace and measured by turns of %d starts" % STARTS)
     per_ms = output([workload("bench_phases"), "--calibrate"])["steps_per_ms"]
     for title, threads, ms, options, turns in (
-            ("back to back, one thread", 1, 0, (), 100),
-            ("back to back, four counters", 1, 0, COUNTERS, 100),
-            ("phases of 5 us, one thread", 1, 0.005, (), 100),
-            ("phases of 20 us, two threads", 2, 0.02, (), 100),
-            ("phases of 20 us, four counters", 2, 0.02, COUNTERS, 100),
-            ("back to back, two threads", 2, 0, (), 100),
-            ("back to back, four threads", 4, 0, (), 100),
-            ("phases of 20 us, four threads", 4, 0.02, (), 100),
-            ("phases of 1 ms, two threads", 2, 1, (), 400),
-            ("phases of 1 ms, two counters", 2, 1, TWO_COUNTERS, 400)):
+            ("back to back, one thread", 1, 0, (), 30),
+            ("back to back, four counters", 1, 0, COUNTERS, 30),
+            ("phases of 5 us, one thread", 1, 0.005, (), 30),
+            ("phases of 20 us, two threads", 2, 0.02, (), 30),
+            ("phases of 20 us, four counters", 2, 0.02, COUNTERS, 30),
+            ("back to back, two threads", 2, 0, (), 30),
+            ("back to back, four threads", 4, 0, (), 30),
+            ("phases of 20 us, four threads", 4, 0.02, (), 30),
+            ("phases of 1 ms, two threads", 2, 1, (), 80),
+            ("phases of 1 ms, two counters", 2, 1, TWO_COUNTERS, 80)):
         starts = [by_turns(threads, ms, options, turns, per_ms) for _ in range(STARTS)]
         real, said = said_of([ns for start in starts for ns in start[0]]), median([start[1] for start in starts])
         row = {"title": title, "round_ns": median([start[2] for start in starts]), "estimated": said, "measured": real,
