@@ -442,9 +442,12 @@ static __always_inline void account_done(volatile struct sbt_account *a)
 
 static __always_inline void fill_inside(struct sbt_inside *in, const struct sbt_account *a)
 {
+	__u32 i = runs_most(a);
+
 	in->oncpu_ns = a->times[SBT_TIME_ONCPU] - a->mark.times[SBT_TIME_ONCPU];
 	in->runq_ns = a->times[SBT_TIME_RUNQ] - a->mark.times[SBT_TIME_RUNQ];
-	in->ran = a->runs[runs_most(a)].tid;
+	in->ran = a->runs[i].tid;
+	in->ran_ns = a->runs[i].ns;
 	in->switches = a->switches - a->mark.switches;
 }
 

@@ -505,6 +505,7 @@ static __always_inline void sums_departed(struct sbt_thread *t, __u32 index, __u
 	if (UNLIKELY(t->spent_ns)) {
 		sum->spent_ns += t->spent_ns;
 		sum->spent++;
+		t->spent_ns = 0;
 	}
 	sums_crossed(sum, s, m, t->arrive_ns, now);
 	sum->depart_ns = s->depart_ns = now;

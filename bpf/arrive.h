@@ -98,15 +98,15 @@ static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
 
 /* --- what it takes us ------------------------------------------------------------------------------------ */
 
-/* One arrival in 16, by chance: what comes by turns would be told of one place only. */
-#define IS_SPENT_TIMED(seq) (!((__u32)((seq)*0x9e3779b1u) >> 28))
+/* One arrival in 16, by chance: what comes by turns, or first in each thread, would be told of alone. */
+#define IS_SPENT_TIMED(t) (!(((t)->seq + (t)->tid) * 0x9e3779b1u >> 28))
 /* What takes longer was not this program, but the host that ran something else. */
-#define SPENT_MOST	    8000
+#define SPENT_MOST	  8000
 
 /* When the program began, if this arrival is to be timed; else 0, which spent_look() and spent_note() keep. */
 static __always_inline __u64 spent_begin(const struct sbt_thread *t)
 {
-	return UNLIKELY(IS_SPENT_TIMED(t->seq)) ? bpf_ktime_get_ns() : 0;
+	return UNLIKELY(IS_SPENT_TIMED(t)) ? bpf_ktime_get_ns() : 0;
 }
 
 static __always_inline __u64 spent_look(__u64 began)
@@ -114,9 +114,9 @@ static __always_inline __u64 spent_look(__u64 began)
 	return UNLIKELY(began) ? bpf_ktime_get_ns() : 0;
 }
 
-static __always_inline void spent_note(struct sbt_thread *t, __u64 began)
+static __always_inline void spent_note(struct sbt_thread *t, __u64 began, __u64 until)
 {
-	__u64 ns = t->arrive_ns - began;
+	__u64 ns = until - began;
 
 	t->spent_ns = 0;
 	if (UNLIKELY(began && ns < SPENT_MOST))

@@ -123,28 +123,32 @@ static __noinline int name_callers(struct pt_regs *ctx, struct sbt_thread *t, __
 	return 0;
 }
 
-/* The arrival, now that it is known where. */
-static __always_inline void arrive_now(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
-				       const struct sbt_spec *spec, __u32 number, __u16 flags)
+/* Which of its team the thread is. */
+static __always_inline void arrive_who(struct pt_regs *ctx, struct sbt_thread *t,
+				       const struct sbt_spec *spec, __u32 number)
 {
 	__u64 place;
 
+	t->index = t->own_index;
+	if (spec->index.how == SBT_ARG_NONE)
+		return;
+	place = arg_fetch(ctx, number, index);
+	if (place != ARG_UNREAD)
+		t->index = place + 1;
+}
+
+/* The arrival, now that it is known where, and who. */
+static __always_inline void arrive_now(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
+				       const struct sbt_spec *spec, __u32 number, __u16 flags)
+{
 	t->entry = PT_REGS_IP(ctx);
 	t->sp = PT_REGS_SP(ctx);
 	t->family = spec->family;
 	t->kind = spec->kind;
 	t->how = spec->flags;
 	t->spec = number;
-	t->index = t->own_index;
-	if (spec->index.how != SBT_ARG_NONE) {
-		place = arg_fetch(ctx, number, index);
-		if (place != ARG_UNREAD)
-			t->index = place + 1;
-	}
 	t->flags = flags;
 	t->arrive_cpu = bpf_get_smp_processor_id();
-	if (t->team)
-		team_note(t, index);
 	t->arrive_ns = crossing_arrive(index, t->tid);
 }
 
@@ -234,10 +238,13 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	t->result = 0;
 	if (spec->flags & (SBT_SPEC_PHASE | SBT_SPEC_LATCH))
 		passed_read(ctx, t, spec, number);
-	began += spent_look(began) - paused;
+	arrive_who(ctx, t, spec, number);
 	t->team = team;
+	if (team)
+		team_note(t, index);
+	began += spent_look(began) - paused;
 	arrive_now(ctx, t, index, spec, number, flags);
-	spent_note(t, began);
+	spent_note(t, began, t->arrive_ns);
 	if (team) {
 		if (place)
 			t->index = place;
@@ -383,6 +390,7 @@ static __always_inline bool mark_arrive(struct pt_regs *ctx, struct sbt_thread *
 	t->team = TEAM_NONE;
 	if (spec->words.how != SBT_ARG_NONE)
 		t->words = arg_or(ctx, number, words, 0);
+	arrive_who(ctx, t, spec, number);
 	arrive_now(ctx, t, index, spec, number, 0);
 	return true;
 }

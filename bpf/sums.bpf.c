@@ -47,6 +47,12 @@ static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __
 }
 
 /*
+ * What can be timed of an arrival here is little more than the clock, and grows much more than a crossing does where nothing
+ * is in the caches. With so many ns beside it, it grows as that.
+ */
+#define SPENT_UNSEEN 40
+
+/*
  * As arrive(), of a function whose object is its first argument and says how many meet. @t: what thread_find() said of the
  * thread of @id.
  */
@@ -54,28 +60,29 @@ static __always_inline int sums_arrive(struct pt_regs *ctx, __u64 id, struct sbt
 				       __u32 index)
 {
 	__u32 now = epoch;
-	__u64 began;
+	__u64 began, paused;
 	bool by_exit;
 
 	t = thread_traced(id, t, &index);
 	if (UNLIKELY(!t))
 		return 1;
-	began = spent_begin(t);
 	if (UNLIKELY(t->arrive_ns)) {
 		if (still_inside(ctx, t))
 			return 1;
 		crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
 	}
+	began = spent_begin(t);
 	if (UNLIKELY(t->entry != PT_REGS_IP(ctx) || t->object != PT_REGS_PARM1(ctx) ||
 		     t->summing.epoch != now)) {
+		paused = spent_look(began);
 		if (!sums_look_up(ctx, t, index, now))
 			return 1;
-		began = 0;
+		began += spent_look(began) - paused;
 	}
 	t->sp = PT_REGS_SP(ctx);
 	by_exit = t->proc_flags & SBT_PROC_BY_EXIT;
 	sums_arrived(ctx, t, index, by_exit);
-	spent_note(t, began);
+	spent_note(t, began - (began ? SPENT_UNSEEN : 0), t->arrive_ns);
 	return by_exit ? 1 : 0;
 }
 

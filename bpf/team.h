@@ -165,6 +165,7 @@ static __noinline MAYBE_UNUSED int crossing_drop(struct sbt_thread *t, __u32 ind
 	if (!t)
 		return 0;
 	t->arrive_ns = 0;
+	t->spent_ns = 0;
 	if (!a)
 		return 0;
 	account_run(a, account_busy(a, &now));

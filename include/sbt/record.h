@@ -166,7 +166,7 @@ struct sbt_crossing {
 	};
 	/*
 	 * How long our program took at the arrival, until arrive_ns, without what differs between families. Of some crossings
-	 * only; 0: not of this one.
+	 * only, and of none at joins, condition variables, futexes and markers; 0: not of this one.
 	 */
 	__u32 spent_ns;
 };
@@ -232,7 +232,8 @@ struct sbt_block {
 struct sbt_inside {
 	__u64 oncpu_ns; /* spinning */
 	__u64 runq_ns; /* released, and waiting for a CPU */
-	__u32 ran; /* the task that had the CPU; 0 none */
+	__u64 ran_ns; /* of runq_ns: while `ran` had the CPU */
+	__u32 ran; /* the task that had it for most of that time; 0 none */
 	__u32 switches;
 };
 

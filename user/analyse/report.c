@@ -414,10 +414,17 @@ static uint64_t with_sleepers(uint64_t crossings, const struct model_sums *sums)
 	return 2 * sums->slept < crossings ? 2 * sums->slept : crossings;
 }
 
-double report_cost(const struct report_env *env, double crossing_ns, uint64_t crossings,
-		   const struct model_sums *sums, uint32_t threads)
+uint32_t report_met(const struct model_proc *p)
 {
-	uint32_t held = env->ncpus && env->ncpus < threads ? env->ncpus : threads;
+	uint64_t mean = p->met ? (p->crossings + p->met / 2) / p->met : p->nthreads_crossed;
+
+	return mean < p->nthreads_crossed ? (uint32_t)mean : p->nthreads_crossed;
+}
+
+double report_cost(const struct report_env *env, double crossing_ns, uint64_t crossings,
+		   const struct model_sums *sums, uint32_t met)
+{
+	uint32_t held = env->ncpus && env->ncpus < met ? env->ncpus : met;
 
 	return crossing_ns * (double)crossings +
 	       cost_of(env->switch_cost_ns, with_sleepers(crossings, sums) + sums->switches) +
@@ -439,7 +446,7 @@ static void process_cost(struct build *b, const struct model_proc *p,
 	const struct report_env *env = b->env;
 	double price = env->crossing_cost ? env->crossing_cost(env->ctx, p) : env->crossing_cost_ns;
 	uint64_t hits = out->crossings + conceptual_marks(env->conceptual, out->index);
-	double cost = report_cost(env, price, hits, spent, out->threads);
+	double cost = report_cost(env, price, hits, spent, report_met(p));
 	uint64_t time = out->outside_ns, i;
 
 	out->cost_ns = REPORT_UNKNOWN;

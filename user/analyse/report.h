@@ -350,7 +350,7 @@ struct report {
 	uint32_t nshed; /* processes that were not traced to their end: report_process.shed_ns */
 	bool complete; /* nothing was lost */
 	bool cut; /* read from a recording that ends before the run did */
-	double crossing_cost_ns; /* calibrated price of a crossing; NAN unknown */
+	double crossing_cost_ns; /* of all processes, at the mean of their crossings; NAN unknown */
 	double switch_cost_ns; /* as in report_env */
 	uint64_t tracer_cpu_ns; /* CPU time sbt-trace itself used; REPORT_UNKNOWN */
 	bool accounted; /* where threads' time goes was looked at: page faults are dearer for all */
@@ -418,13 +418,16 @@ struct report_counter report_counter(const char *name, uint64_t value, uint64_t 
 /* Adds @c to @sum, all zero at first: what one of them does not know, the sum does not; only how much it is at least. */
 void report_counter_add(struct report_counter *sum, const struct report_counter *c);
 
+/* How many threads of the process meet, at the mean of its episodes. */
+uint32_t report_met(const struct model_proc *p);
+
 /*
  * What tracing cost the time of threads, ns: @crossings at @crossing_ns each, their switches at meetings where threads slept,
- * those between barriers, by the prices that @env knows; and where the tracer had the CPU of one of @threads that meet, which
+ * those between barriers, by the prices that @env knows; and where the tracer had the CPU of one of the @met that meet, which
  * all of them then waited for. NAN: @crossing_ns is.
  */
 double report_cost(const struct report_env *env, double crossing_ns, uint64_t crossings,
-		   const struct model_sums *sums, uint32_t threads);
+		   const struct model_sums *sums, uint32_t met);
 
 /*
  * What to hold that against: the time of threads, ns, in @elapsed_ns. More of them than there are CPUs take turns, and what is

@@ -266,12 +266,12 @@ uint64_t attach_summed(const struct attach *attach);
 /* What one crossing costs a thread. */
 struct attach_price {
 	double ns; /* NAN: it could not be had */
-	double spent_ns; /* of it, what sbt_crossing.spent_ns says, at the mean; NAN: nothing was told */
+	double spent_ns; /* of it, what sbt_crossing.spent_ns or sbt_sums.spent_ns says; NAN: nothing was told */
 };
 
 /*
  * What one crossing costs a traced thread: measured on sbt-trace's own code with the same programs,
- * the same rung and the same kind of instruction, median of several runs. @drain is called now and then to
+ * the same rung and the same kind of instruction, lower quartile of several runs. @drain is called now and then to
  * empty the rings.
  */
 struct attach_price attach_calibrate(struct attach *attach, bool stepped, bool by_exit,

@@ -17,11 +17,13 @@ int calibrate_place(bool stepped, struct attach_place *place, uint64_t exits[1])
 /* One call of the stand-in. */
 void calibrate_call(bool stepped);
 
+/* ns a call, the lower quartile of several runs; the probes must be in place. */
+double calibrate_run(bool stepped, void (*drain)(void *ctx), void *ctx);
+
 /*
- * ns a call, the median of several runs; the probes must be in place. @spent: where the programs tell of some calls how long
- * they took, and it is taken from, *@spent_ns: the mean of that (NAN: they told of none); both may be NULL.
+ * What the programs tell of some calls in *@spent, from where it is taken: the lower quartile of several runs' means. NAN: they
+ * told nothing. In calls of their own, for to look costs something, too.
  */
-double calibrate_run(bool stepped, void (*drain)(void *ctx), void *ctx, uint32_t *spent,
-		     double *spent_ns);
+double calibrate_spent(bool stepped, void (*drain)(void *ctx), void *ctx, uint32_t *spent);
 
 #endif /* ATTACH_CALIBRATE_H */

@@ -66,8 +66,9 @@ static struct attach_price calibrate_self(struct attach *a, bool stepped, bool b
 	/* It gets its slot. */
 	calibrate_call(stepped);
 	slot = own_slot(a, self);
-	price.ns = calibrate_run(stepped, drain, ctx, slot ? &slot->spent_last : NULL,
-				 &price.spent_ns);
+	price.ns = calibrate_run(stepped, drain, ctx);
+	if (slot)
+		price.spent_ns = calibrate_spent(stepped, drain, ctx, &slot->spent_last);
 	account = own_account(a, self);
 	if (account && !a->fault_outside_ns)
 		account_calibrate_faults(a, account);
@@ -113,7 +114,7 @@ double attach_calibrate_excluded(struct attach *a, void (*drain)(void *ctx), voi
 	slot = own_slot(a, self);
 	if (slot)
 		__atomic_fetch_or(&slot->proc_flags, SBT_PROC_EXCLUDED, __ATOMIC_RELAXED);
-	price = slot ? calibrate_run(false, drain, ctx, NULL, NULL) : NAN;
+	price = slot ? calibrate_run(false, drain, ctx) : NAN;
 	__atomic_store_n(&a->skel->bss->armed, armed, __ATOMIC_SEQ_CST);
 	drain(ctx);
 	bpf_map_delete_elem(procs, &self);

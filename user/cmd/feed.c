@@ -470,7 +470,7 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 	m.unit = unit;
 	if (c->flags & SBT_CROSSING_ABANDONED && cuts_of_part(&f->cuts, c, unit))
 		m.flags = (m.flags & ~MODEL_CROSSING_ABANDONED) | MODEL_CROSSING_STAYS;
-	if (c->spent_ns) {
+	if (c->spent_ns && c->type == SBT_REC_CROSSING) {
 		slot->space->spent_ns += c->spent_ns;
 		slot->space->spent++;
 	}

@@ -70,7 +70,7 @@ bool feed_parts(const struct sbt_crossing *c, uint64_t fault_outside_ns, uint32_
 	d->inside_runq_ns = inside->runq_ns;
 	d->inside_ran = inside->ran;
 	d->inside_switches = inside->switches;
-	d->inside_taken_ns = inside->ran == self ? inside->runq_ns : 0;
+	d->inside_taken_ns = inside->ran == self ? inside->ran_ns : 0;
 	if (c->flags & SBT_CROSSING_PARTS) {
 		fill_parts(d, next, fault_outside_ns);
 		d->taken_ns = d->ran == self ? d->ran_ns : 0;

@@ -323,7 +323,7 @@ static double read_ns(const struct limit *l)
 		struct model_sums since = { .taken_ns = grown(w->sums.taken_ns, w->taken_ns) };
 
 		crossings += grown(p->crossings + p->lost, w->crossings);
-		cost += report_cost(env, 0, 0, &since, p->nthreads_crossed);
+		cost += report_cost(env, 0, 0, &since, report_met(p));
 	}
 	return crossings ? cost / (double)crossings : 0;
 }
@@ -364,7 +364,7 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 		.crossings = grown(crossings, gone),
 		.time_ns = w->time_ns,
 		.price_ns = w->time_ns < LEAST_NS ? NAN : price,
-		.excluded_ns = l->env.present->price_excluded,
+		.excluded_ns = present_price_excluded(l->env.present, p),
 	};
 	fill_switches(l, w, out);
 	out->price_ns += l->read_ns;
@@ -373,8 +373,6 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 	/* Which of them are hot the next look will show: else all would go. */
 	if (out->crossings && !known)
 		out->price_ns = NAN;
-	/* Where the kernel steps, it does so for whoever comes. */
-	out->excluded_ns += present_price_stepping(l->env.present, p);
 }
 
 /* --- letting go ------------------------------------------------------------------------------------ */

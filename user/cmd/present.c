@@ -78,13 +78,20 @@ static const struct attach_price *price_of(const struct present *p, const struct
 
 /*
  * Between crossings a program fills the caches with its own, other threads share the core, the host runs others: what our
- * program took there, against what it took when the price was measured, goes for all that a crossing takes.
+ * program took there, against what it took when the price was measured, goes for all that a crossing takes. Of a process that
+ * has told too little: as for all of them. 1: nothing is known.
  */
-static double price_there(const struct attach_price *price, uint64_t spent_ns, uint64_t spent)
+static double dearer(const struct present *p, const struct space *space)
 {
-	if (spent < SPENT_LEAST || !(price->spent_ns > 0))
-		return price->ns;
-	return price->ns * ((double)spent_ns / (double)spent) / price->spent_ns;
+	const struct attach_price *price = price_of(p, space);
+	uint64_t ns = p->spent_ns, n = p->spent;
+
+	if (space && space->spent >= SPENT_LEAST) {
+		ns = space->spent_ns;
+		n = space->spent;
+	}
+	return n >= SPENT_LEAST && price->spent_ns > 0 ? (double)ns / (double)n / price->spent_ns
+						       : 1;
 }
 
 static double env_price(void *ctx, const struct model_proc *proc)
@@ -92,8 +99,7 @@ static double env_price(void *ctx, const struct model_proc *proc)
 	struct present *p = ctx;
 	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
 
-	return price_there(price_of(p, space), space ? space->spent_ns : 0,
-			   space ? space->spent : 0);
+	return price_of(p, space)->ns * dearer(p, space);
 }
 
 double present_price(struct present *p, const struct model_proc *proc)
@@ -101,11 +107,13 @@ double present_price(struct present *p, const struct model_proc *proc)
 	return env_price(p, proc);
 }
 
-double present_price_stepping(struct present *p, const struct model_proc *proc)
+double present_price_excluded(struct present *p, const struct model_proc *proc)
 {
-	double more = price_of(p, space_find(p->spaces, proc->tgid, proc->inc))->ns - p->price.ns;
+	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
+	double stepping = price_of(p, space)->ns - p->price.ns;
 
-	return more > 0 ? more : 0;
+	/* Where the kernel steps, it does so for whoever comes. */
+	return (p->price_excluded + (stepping > 0 ? stepping : 0)) * dearer(p, space);
 }
 
 void present_init(struct present *p, const struct options *options, struct attach *attach,
@@ -247,26 +255,37 @@ static void count_records(struct present *p)
 		p->env.consumed += attach_summed(p->attach);
 }
 
-/* At the mean of all processes. */
-static double price_shown(const struct present *p)
+/* What all processes have told so far, and what a crossing of theirs cost at the mean. */
+static void price_all(struct present *p)
 {
-	uint64_t spent_ns = 0, spent = 0;
+	uint32_t i, n = model_nprocs(p->model);
+	const struct model_proc *proc;
 	const struct space *space;
-	uint32_t i;
+	double price, sum = 0;
+	uint64_t crossings = 0;
 
-	for (i = 0; i < model_nprocs(p->model); i++) {
+	p->spent_ns = p->spent = 0;
+	for (i = 0; i < n; i++) {
 		space = space_of(p, i);
-		spent_ns += space ? space->spent_ns : 0;
-		spent += space ? space->spent : 0;
+		p->spent_ns += space ? space->spent_ns : 0;
+		p->spent += space ? space->spent : 0;
 	}
-	return price_there(&p->shown, spent_ns, spent);
+	for (i = 0; i < n; i++) {
+		proc = model_proc(p->model, i);
+		price = env_price(p, proc);
+		if (isnan(price))
+			continue;
+		sum += price * (double)proc->crossings;
+		crossings += proc->crossings;
+	}
+	p->env.crossing_cost_ns = crossings ? sum / (double)crossings : p->shown.ns;
 }
 
 const struct report_env *present_priced(struct present *p)
 {
 	if (!p->ended)
 		count_records(p);
-	p->env.crossing_cost_ns = price_shown(p);
+	price_all(p);
 	p->env.switch_cost_ns = attach_switch_ns(&p->base, &p->last);
 	return &p->env;
 }

@@ -44,7 +44,8 @@ struct present {
 		price_stepped; /* the same on one that is stepped; unknown: not needed */
 	struct attach_price price_exit; /* by the exits */
 	double price_excluded; /* ns, a hit of which nothing is recorded; NAN not needed */
-	struct attach_price shown; /* of these, what stands for all */
+	struct attach_price shown; /* of these, what stands for all where nothing was crossed */
+	uint64_t spent_ns, spent; /* sbt_crossing.spent_ns of all processes, as of the last look */
 	bool stepped;
 };
 
@@ -68,8 +69,8 @@ int present_prices_all(struct present *present, void (*drain)(void *ctx), void *
 const struct report_env *present_priced(struct present *present);
 /* What one crossing costs this process, as far as is known now: ns, NAN unknown. */
 double present_price(struct present *present, const struct model_proc *proc);
-/* Of that, what the kernel's stepping of instructions costs, which whoever comes there pays. */
-double present_price_stepping(struct present *present, const struct model_proc *proc);
+/* And what a hit costs it of which nothing is recorded. */
+double present_price_excluded(struct present *present, const struct model_proc *proc);
 /* Counting begins here. */
 void present_base(struct present *present);
 /* The last look at the counters. */
