@@ -907,6 +907,23 @@ static void test_cost_rough(void **state)
 	assert_false(is_rough(1, little));
 }
 
+/* Who meets, not who ever crossed: teams of two in turn hold up two. */
+static void test_met(void **state)
+{
+	struct model_proc p = { .crossings = 2000, .met = 1000, .nthreads_crossed = 2000 };
+
+	(void)state;
+	assert_int_equal(report_met(&p), 2);
+	p.crossings = 2600;
+	assert_int_equal(report_met(&p), 3);
+	/* What was of no episode makes no team larger than there are threads. */
+	p.met = 1;
+	p.nthreads_crossed = 4;
+	assert_int_equal(report_met(&p), 4);
+	p.met = 0;
+	assert_int_equal(report_met(&p), 4);
+}
+
 /* Crossings, switches at meetings where threads slept and between them, and the tracer in their place. */
 static void test_cost_formula(void **state)
 {
@@ -1029,6 +1046,7 @@ int main(void)
 		cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_met),
 		cmocka_unit_test(test_cost_formula),
 		cmocka_unit_test(test_cost_rough),
 		cmocka_unit_test(test_interim),
