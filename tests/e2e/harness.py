@@ -677,6 +677,42 @@ def code_of(pid):
     return code
 
 
+def library_of(pid):
+    """The file in which a generator's barrier is: libpthread, else the C library, else its own."""
+    paths = {path.decode() for path, _ in code_of(pid)}
+    for name in ("libpthread", "libc.", "ld-musl"):
+        for path in paths:
+            if os.path.basename(path).startswith(name):
+                return path
+    return os.readlink(f"/proc/{pid}/exe")
+
+
+def function_at(path, name):
+    """Where a dynamic function's code begins, as offset in the file of a shared library."""
+    symbols = subprocess.run(["readelf", "-W", "--dyn-syms", path], stdout=subprocess.PIPE, check=True, text=True).stdout
+    return int(re.search(rf" ([0-9a-f]+) +\d+ FUNC .* {name}@@", symbols).group(1), 16)
+
+
+def probes_left_by_kernel():
+    """How many it says that it could not take out again, as far back as its log goes."""
+    return subprocess.run(["dmesg"], stdout=subprocess.PIPE, check=True, text=True,
+                          errors="replace").stdout.count("leaking uprobe")
+
+
+def wait_for_probe(pid, path, place):
+    """Until there is one at a place in a file, without a pause."""
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as f:
+        row = next(m for m in (line.split(maxsplit=5) for line in f) if "x" in m[1] and m[5:] == [path + "\n"])
+    memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY)
+    at = int(row[0].split("-")[0], 16) + place - int(row[2], 16)
+    before, end = os.pread(memory, 1, at), time.monotonic() + 20
+    try:
+        while os.pread(memory, 1, at) == before:
+            check(time.monotonic() < end, "no probe is seen")
+    finally:
+        os.close(memory)
+
+
 def code_in_files(pid):
     """The same mappings, as the files have them."""
     code = {}

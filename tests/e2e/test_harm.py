@@ -3,13 +3,15 @@
 """What a target and those around it must not notice, and ends that come at odd moments."""
 
 import os
+import random
 import resource
 import shutil
 import signal
 import time
 
-from harness import (SBT, Skip, check, check_equal, check_in, descendants, read_proc,
-                     shared, stat_of, wait_for, workload)
+from harness import (SBT, Skip, check, check_equal, check_in, code_in_files, code_of, descendants, function_at,
+                     library_of, probes_left_by_kernel, read_proc, shared, stat_of, wait_for,
+                     wait_for_probe, workload)
 
 PAIRED = True
 
@@ -96,3 +98,27 @@ def test_command_goes_on_when_tracing_fails(t):
     check_equal("status", result.rc, 1)
     check_equal("COMMAND", result.out, "it went on\n")
     check_in("stderr", "tracing ended early: Cannot allocate memory", result.err)
+
+
+def test_killed_as_probes_go_in(t):
+    """SIGKILL at the first probe of several: none stays. Before each of them the kernel looks at all that have the file mapped: a
+    crowd makes the moment last."""
+    crowd = [t.start([workload("gen"), "--threads", "2", "--work", "fixed:0=20ms", "--work-by", "sleep", "--forever",
+                      "--alarm", "0"]) for _ in range(40)]
+    target = crowd[0]
+    wait_for("the target's threads", lambda: len(os.listdir(f"/proc/{target.pid}/task")) > 2)
+    path = library_of(target.pid)
+    place = function_at(path, "pthread_barrier_wait")
+    left, rng = probes_left_by_kernel(), random.Random(7)
+    for number in range(12):
+        sbt = t.start([SBT, "-q", "-o", t.path(), "-p", str(target.pid)])
+        wait_for_probe(target.pid, path, place)
+        time.sleep(rng.random() * 0.0003)
+        sbt.signal(signal.SIGKILL)
+        sbt.wait(10)
+        wait_for(f"its code is as it was, after kill {number}", lambda: code_of(target.pid) == code_in_files(target.pid), 5)
+        check_equal(f"probes that the kernel left, after kill {number}", probes_left_by_kernel() - left, 0)
+    target.signal(signal.SIGTERM)
+    done = target.wait(20)
+    check_equal("the target's exit status", done.rc, 0)
+    check_in("the target's answer", " ok", done.out)

@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 
-from harness import check, check_equal, check_in, check_not_in, wait_for, workload
+from harness import check, check_equal, check_in, check_not_in, function_at, wait_for, workload
 
 SHARED = True
 
@@ -38,8 +38,7 @@ def tool(*args):
 def check_library(found, libc):
     """Of a program with POSIX barriers alone: the one place is where the file @libc has the function."""
     (place,) = [p for p in found if p["family"] == "pthread"]
-    start = int(re.search(r" ([0-9a-f]+) +\d+ FUNC .* pthread_barrier_wait@@", tool("readelf", "-W", "--dyn-syms", libc))
-                .group(1), 16)
+    start = function_at(libc, "pthread_barrier_wait")
     check(start <= place["offset"] <= start + 16, f"{place['offset']:x}, readelf: {start:x}")
     check_equal("used", place["used"], True)
     return place

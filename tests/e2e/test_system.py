@@ -9,8 +9,8 @@ import shutil
 import subprocess
 import time
 
-from harness import (Failure, Skip, WORKLOADS, check, check_equal, genlog, wait_for,
-                     workload)
+from harness import (Failure, Skip, WORKLOADS, check, check_equal, genlog, library_of,
+                     wait_for, workload)
 from test_pid import PACE, chroot_folder, in_chroot, own_libc
 
 CGROUPS = "/sys/fs/cgroup/unified" if os.path.isdir("/sys/fs/cgroup/unified") else "/sys/fs/cgroup"
@@ -37,17 +37,6 @@ def make_known(tracer, start):
         except Failure:
             continue
     raise Failure("it was never seen")
-
-
-def library_of(pid):
-    """The file in which a generator's barrier is: libpthread, else the C library, else its own."""
-    with open(f"/proc/{pid}/maps", encoding="utf-8") as f:
-        paths = {line.split(None, 5)[5].rstrip("\n") for line in f if line.count("/") and " r-xp " in line}
-    for name in ("libpthread", "libc.", "ld-musl"):
-        for path in paths:
-            if os.path.basename(path).startswith(name):
-                return path
-    return os.readlink(f"/proc/{pid}/exe")
 
 
 def all_seen(trace, pids, rounds=100, threads=4):

@@ -23,8 +23,9 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 import harness  # noqa: E402
-from harness import (SBT, Failure, Trace, check, check_equal, check_in, living, read_proc, stat_of,  # noqa: E402
-                     wait_for, workload)
+from harness import (SBT, Failure, Trace, check, check_equal, check_in, code_in_files, code_of,  # noqa: E402
+                     function_at, library_of, living, probes_left_by_kernel, read_proc, stat_of, wait_for,
+                     wait_for_probe, workload)
 
 WATCHED = os.path.join(harness.ROOT, "build", "san", "sbt-trace")
 EACH = 8  # runs: one of them under the sanitizers
@@ -46,22 +47,9 @@ def bpf_objects():
 
 def code_differs(pid):
     """Where the executable mappings of a process are not as in their files. A probe is a byte that differs."""
-    different = []
-    with open(f"/proc/{pid}/maps", encoding="utf-8") as f:
-        maps = [line.split(maxsplit=5) for line in f]
-    with open(f"/proc/{pid}/mem", "rb") as memory:
-        for m in maps:
-            if "x" not in m[1] or len(m) < 6 or not m[5].startswith("/"):
-                continue
-            start, end = (int(x, 16) for x in m[0].split("-"))
-            memory.seek(start)
-            there = memory.read(end - start)
-            with open(m[5].rstrip("\n"), "rb") as f:
-                f.seek(int(m[2], 16))
-                wanted = f.read(end - start)
-            different += [(m[5].strip(), hex(i)) for i in range(min(len(there), len(wanted)))
-                          if there[i] != wanted[i]] if there[:len(wanted)] != wanted else []
-    return different[:5]
+    there, wanted = code_of(pid), code_in_files(pid)
+    return [(path.decode(), hex(i)) for path, offset in there if there[path, offset] != wanted[path, offset]
+            for i, pair in enumerate(zip(there[path, offset], wanted[path, offset])) if pair[0] != pair[1]][:5]
 
 
 def files_of(pid):
@@ -208,6 +196,38 @@ def fault_tracer_killed(t):
             check_in("the command's answer", " ok", sbt.out)
         if os.path.exists(run.path):
             os.unlink(run.path)
+
+
+def fault_tracer_killed_beginning(t):
+    """SIGKILL to sbt-trace while it puts its probes in, alone or with its group: none stays, and the kernel has none left. Before
+    each it looks at all that have the file mapped: a crowd makes the moment last."""
+    crowd = [t.start(gen("--threads", "2", "--work", "fixed:0=20ms", "--work-by", "sleep", "--forever", "--alarm", "0"))
+             for _ in range(40)]
+    target = crowd[0]
+    wait_threads(target, 2)
+    path = library_of(target.pid)
+    place, left = function_at(path, "pthread_barrier_wait"), probes_left_by_kernel()
+    while True:
+        run = yield
+        if run is None:
+            break
+        sbt = t.start([run.sbt, "-q", "--json", "-o", run.path, "-p", str(target.pid)], preexec_fn=os.setpgrp)
+        wait_for_probe(target.pid, path, place)
+        time.sleep(run.rng.random() * 0.0005)
+        if run.number % 2:
+            os.killpg(sbt.pid, signal.SIGKILL)
+        else:
+            sbt.signal(signal.SIGKILL)
+        sbt.wait(10)
+        try:
+            wait_for("its code is as it was", lambda: not code_differs(target.pid), 5)
+        except Failure:
+            raise Failure(f"probes stay in its code: {code_differs(target.pid)}") from None
+        check_equal("probes that the kernel left", probes_left_by_kernel() - left, 0)
+    target.signal(signal.SIGTERM)
+    done = target.wait(20)
+    check_equal("the target's exit status", done.rc, 0)
+    check_in("the target's answer", " ok", done.out)
 
 
 def fault_tracer_killed_ending(t):

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * System calls that must not be broken off. The kernel takes breakpoints out of processes one by one; who is killed
- * (SIGKILL) in the midst of that gives up, and the kernel with it: it says "failed to unregister, leaking uprobe", and
+ * System calls that must not be broken off. The kernel puts breakpoints into processes, and takes them out, one by one; who is
+ * killed (SIGKILL) in the midst of that gives up, and the kernel with it: it says "failed to unregister, leaking uprobe", and
  * breakpoints stay in the code of processes that go on. So it is done in a process apart, with the same memory and the same
- * files, which nobody kills with us. Not so when they are put in, which is the matter of a moment that must not become a longer
- * one: on busy CPUs a new process waits for milliseconds.
+ * files, which nobody kills with us; what it has put in goes with its files as it ends. On busy CPUs a new process waits for
+ * its turn, a tenth of a start more where eight others want each CPU.
  */
 #ifndef ATTACH_APART_H
 #define ATTACH_APART_H

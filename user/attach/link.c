@@ -31,9 +31,9 @@ struct link_create_multi {
 	uint32_t pad;
 };
 
-static int link_create(struct link_create_multi *attr)
+static int create_here(void *attr)
 {
-	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, attr, sizeof(*attr));
+	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, attr, sizeof(struct link_create_multi));
 
 	return fd < 0 ? -errno : fd;
 }
@@ -83,7 +83,7 @@ int link_multi_each(int prog_fd, int attach_type, int fd, const uint64_t *offset
 
 	fd_path(fd, path);
 	attr.path = (uint64_t)(uintptr_t)path;
-	return link_create(&attr);
+	return apart(create_here, &attr);
 }
 
 int link_multi(int prog_fd, int attach_type, int fd, const uint64_t *offsets, uint32_t n, int pid,
@@ -110,7 +110,7 @@ bool link_multi_filters_process(int prog_fd)
 		.cnt = 1,
 		.pid = (uint32_t)-1,
 	};
-	int fd = link_create(&attr);
+	int fd = create_here(&attr);
 
 	/* The right kernels look at the pid before they look at the path. */
 	if (fd >= 0)
@@ -151,25 +151,30 @@ static int run_at(int event, int prog_fd, uint64_t cookie)
 	return link < 0 ? -errno : link;
 }
 
-int link_perf(int prog_fd, int fd, uint64_t offset, int pid, uint64_t cookie)
+struct perf_probe {
+	const char *path;
+	uint64_t offset;
+	uint64_t cookie;
+	uint32_t type;
+	int prog_fd, pid;
+};
+
+static int probe_here(void *ctx)
 {
-	struct perf_event_attr attr = { .size = sizeof(attr) };
-	unsigned int type = 0;
-	char path[32];
+	const struct perf_probe *probe = ctx;
+	struct perf_event_attr attr = {
+		.type = probe->type,
+		.size = sizeof(attr),
+		.config1 = (uint64_t)(uintptr_t)probe->path,
+		.config2 = probe->offset,
+	};
 	int event, kept, err;
 
-	err = read_number("/sys/bus/event_source/devices/uprobe/type", "", &type);
-	if (err)
-		return err;
-	fd_path(fd, path);
-	attr.type = type;
-	attr.config1 = (uint64_t)(uintptr_t)path;
-	attr.config2 = offset;
-	event = (int)syscall(SYS_perf_event_open, &attr, pid > 0 ? pid : -1, pid > 0 ? -1 : 0, -1,
-			     PERF_FLAG_FD_CLOEXEC);
+	event = (int)syscall(SYS_perf_event_open, &attr, probe->pid > 0 ? probe->pid : -1,
+			     probe->pid > 0 ? -1 : 0, -1, PERF_FLAG_FD_CLOEXEC);
 	if (event < 0)
 		return -errno;
-	kept = run_at(event, prog_fd, cookie);
+	kept = run_at(event, probe->prog_fd, probe->cookie);
 	if (kept < 0) {
 		close(event);
 		return kept;
@@ -181,4 +186,19 @@ int link_perf(int prog_fd, int fd, uint64_t offset, int pid, uint64_t cookie)
 		return kept;
 	close(kept);
 	return err;
+}
+
+int link_perf(int prog_fd, int fd, uint64_t offset, int pid, uint64_t cookie)
+{
+	char path[32];
+	struct perf_probe probe = {
+		.path = path, .offset = offset, .cookie = cookie, .prog_fd = prog_fd, .pid = pid
+	};
+	int err;
+
+	err = read_number("/sys/bus/event_source/devices/uprobe/type", "", &probe.type);
+	if (err)
+		return err;
+	fd_path(fd, path);
+	return apart(probe_here, &probe);
 }
