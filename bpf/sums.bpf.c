@@ -50,7 +50,7 @@ static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __
  * What can be timed of an arrival here is little more than the clock, and grows much more than a crossing does where nothing
  * is in the caches. With so many ns beside it, it grows as that.
  */
-#define SPENT_UNSEEN 40
+#define SPENT_UNSEEN 100
 
 /*
  * As arrive(), of a function whose object is its first argument and says how many meet. @t: what thread_find() said of the
@@ -82,7 +82,7 @@ static __always_inline int sums_arrive(struct pt_regs *ctx, __u64 id, struct sbt
 	t->sp = PT_REGS_SP(ctx);
 	by_exit = t->proc_flags & SBT_PROC_BY_EXIT;
 	sums_arrived(ctx, t, index, by_exit);
-	spent_note(t, began - (began ? SPENT_UNSEEN : 0), t->arrive_ns);
+	spent_note(t, began, t->arrive_ns + SPENT_UNSEEN);
 	return by_exit ? 1 : 0;
 }
 

@@ -16,6 +16,7 @@ As many of bpftrace, linux-perf, uftrace and lttng-tools take part as are instal
 build/bench/table.json, and as a picture (python3-matplotlib) to build/bench/cost.svg.
 """
 import contextlib
+import itertools
 import json
 import math
 import os
@@ -330,25 +331,26 @@ COLD = [("after nothing", 0, 0), ("after 1 ms, registers only", 1000, 0), ("afte
         ("after 1 ms on 8 MiB", 1000, 8 << 20), ("after 3 ms on 8 MiB", 3000, 8 << 20)]
 
 
-def cold_once(argv):
+def cold_once(argv, *options):
     """What tracing adds to a crossing by the program's own clock, and what sbt-trace says of it, ns."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report")
         plain = output(argv)["mean_ns"]
-        traced = output([SBT, "-q", "--json", "-o", report, "--", *argv])["mean_ns"]
+        traced = output([SBT, "-q", "--json", "-o", report, *options, "--", *argv])["mean_ns"]
         return traced - plain, last_of(report, "process")["crossing_cost_ns"]
 
 
 def cold(result):
     result["cold"] = []
     print("\nwhat tracing adds to a crossing after work on memory, estimated and by the program's clock, medians of %d" % PAIRS)
-    for title, us, size in COLD:
+    for (title, us, size), option in itertools.product(COLD, (("--aggregate",),)):
+        title = " ".join((title, *option))
         argv = [workload("cold"), "--us", str(us), "--bytes", str(size), "--rounds", "1000"]
-        pairs = [cold_once(argv) for _ in range(PAIRS)]
+        pairs = [cold_once(argv, *option) for _ in range(PAIRS)]
         real, said = said_of([pair[0] for pair in pairs]), median([pair[1] for pair in pairs])
         ratios = sorted(pair[1] / pair[0] for pair in pairs)
         result["cold"].append({"title": title, "estimated": said, "measured": real, "ratios": ratios})
-        print("    %-28s estimated %5.2f us, measured %5.2f us (%.2f to %.2f): %.2f times, single runs %.2f to %.2f"
+        print("    %-38s estimated %5.2f us, measured %5.2f us (%.2f to %.2f): %.2f times, single runs %.2f to %.2f"
               "  (wanted: 0.67 to 1.5)" % (title, said / 1000, real["median"] / 1000, real["from"] / 1000, real["to"] / 1000,
                                            median(ratios), ratios[0], ratios[-1]), flush=True)
 

@@ -693,21 +693,24 @@ def function_at(path, name):
     return int(re.search(rf" ([0-9a-f]+) +\d+ FUNC .* {name}@@", symbols).group(1), 16)
 
 
-def probes_left_by_kernel():
-    """How many it says that it could not take out again, as far back as its log goes."""
-    return subprocess.run(["dmesg"], stdout=subprocess.PIPE, check=True, text=True,
-                          errors="replace").stdout.count("leaking uprobe")
+def probes_left_by_kernel(pid):
+    """What it says of those that this sbt-trace had put in and could not take out again, or a process apart."""
+    log = subprocess.run(["dmesg"], stdout=subprocess.PIPE, check=True, text=True, errors="replace").stdout
+    return re.findall(rf"uprobe: (?:sbt-trace:{pid}|sbt-apart:\d+) .*leaking uprobe", log)
 
 
 def wait_for_probe(pid, path, place):
-    """Until there is one at a place in a file, without a pause."""
+    """Until there is one at a place in a shared library, without a pause."""
     with open(f"/proc/{pid}/maps", encoding="utf-8") as f:
         row = next(m for m in (line.split(maxsplit=5) for line in f) if "x" in m[1] and m[5:] == [path + "\n"])
     memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY)
     at = int(row[0].split("-")[0], 16) + place - int(row[2], 16)
-    before, end = os.pread(memory, 1, at), time.monotonic() + 20
+    with open(path, "rb") as f:
+        f.seek(place)
+        unprobed = f.read(1)
+    end = time.monotonic() + 20
     try:
-        while os.pread(memory, 1, at) == before:
+        while os.pread(memory, 1, at) == unprobed:
             check(time.monotonic() < end, "no probe is seen")
     finally:
         os.close(memory)

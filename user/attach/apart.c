@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,15 +24,16 @@ static int make_call(void *ctx)
 {
 	struct call *call = ctx;
 
-	/* Who kills us may kill our group. */
+	/* Who kills us may kill our group, or all of our name. */
 	(void)setpgid(0, 0);
+	(void)prctl(PR_SET_NAME, "sbt-apart");
 	call->result = call->fn(call->arg);
 	return 0;
 }
 
 int apart(int (*fn)(void *arg), void *arg)
 {
-	struct call call = { .fn = fn, .arg = arg };
+	struct call call = { .fn = fn, .arg = arg, .result = -EINTR };
 	sigset_t all, old;
 	char *stack;
 	pid_t pid;

@@ -95,6 +95,14 @@ static int keep_link(struct attach *a, int fd, int pid, uint64_t units)
 	return 0;
 }
 
+/* If one of several failed, what was put in since there were @before links is worth nothing. Returns @err. */
+static int all_or_none(struct attach *a, uint32_t before, int err)
+{
+	while (err && a->nlinks > before)
+		link_close(a->links[--a->nlinks].fd);
+	return err;
+}
+
 /* What a probe is there for, in attach_link.units. */
 static uint64_t unit_of(const struct sbt_spec *spec)
 {
@@ -127,7 +135,7 @@ static int put(struct attach *a, struct bpf_program *program, int fd, const uint
 	       uint32_t n, int pid, uint32_t number, uint64_t units)
 {
 	int prog_fd = bpf_program__fd(program), err = 0;
-	uint32_t i;
+	uint32_t before = a->nlinks, i;
 
 	if (a->method != ATTACH_PERF) {
 		int type = bpf_program__expected_attach_type(program) == LINK_ATTACH_SESSION
@@ -146,7 +154,7 @@ static int put(struct attach *a, struct bpf_program *program, int fd, const uint
 			a,
 			link_perf(prog_fd, fd, offsets[i], pid ? pid : -1, a->cookies ? number : 0),
 			pid, units);
-	return err;
+	return all_or_none(a, before, err);
 }
 
 int attach_chain(const struct attach *a, uint64_t name, struct sbt_chain *out)
@@ -237,9 +245,7 @@ int attach_place(struct attach *a, const struct attach_place *p, int pid, bool b
 	if (!err)
 		err = put(a, a->method == ATTACH_SESSION ? ends.session : ends.enter, p->fd,
 			  &p->entry, 1, pid, (uint32_t)number, unit);
-	while (err && a->nlinks > before)
-		link_close(a->links[--a->nlinks].fd);
-	return err;
+	return all_or_none(a, before, err);
 }
 
 int attach_end(struct attach *a, const struct attach_place *p, int pid)
@@ -330,9 +336,7 @@ int attach_places(struct attach *a, const struct attach_place *p, uint32_t n, in
 		err = attach_exits(a, p, n, pid);
 	if (!err)
 		err = put_entries(a, p, n, pid);
-	while (err && a->nlinks > before)
-		link_close(a->links[--a->nlinks].fd);
-	return err;
+	return all_or_none(a, before, err);
 }
 
 bool attach_filters_process(const struct attach *a)
@@ -406,26 +410,41 @@ static int put_group(struct attach *a, const struct attach_group *g, int pid, ui
 	return err;
 }
 
-int attach_waits(struct attach *a, const struct attach_group *g, uint32_t n, int pid)
+/* The number that the group is told by, which its places are claimed for. Or -errno. */
+static int claim_group(struct attach *a, const struct attach_group *g)
+{
+	int number, err;
+
+	if (!g->nentries || (g->spec.role != SBT_ROLE_COND_WAKE && !g->nexits))
+		return -ENOTSUP;
+	number = spec_number(a, &g->spec);
+	if (number < 0)
+		return number;
+	err = claim_all(a, g, (uint32_t)number);
+	return err ? err : number;
+}
+
+int attach_waits(struct attach *a, const struct attach_group *g, uint32_t n,
+		 const struct attach_group *wakes, int pid)
 {
 	uint32_t before = a->nlinks, numbers[ATTACH_GROUPS_MAX], i;
 	int number, err = n && n <= ATTACH_GROUPS_MAX ? 0 : -EINVAL;
 	bool together = n > 1 && a->method != ATTACH_PERF;
 
 	for (i = 0; i < n && !err; i++) {
-		if (!g[i].nentries || (g[i].spec.role != SBT_ROLE_COND_WAKE && !g[i].nexits))
-			return -ENOTSUP;
-		number = spec_number(a, &g[i].spec);
-		err = number < 0 ? number : claim_all(a, &g[i], (uint32_t)number);
+		number = claim_group(a, &g[i]);
+		err = number < 0 ? number : 0;
 		numbers[i] = (uint32_t)number;
 	}
 	if (!err && together)
 		err = put_waits(a, g, n, pid, numbers);
 	for (i = 0; i < n && !err && !together; i++)
 		err = put_group(a, &g[i], pid, numbers[i]);
-	while (err && a->nlinks > before)
-		link_close(a->links[--a->nlinks].fd);
-	return err;
+	if (!err && wakes) {
+		number = claim_group(a, wakes);
+		err = number < 0 ? number : put_group(a, wakes, pid, (uint32_t)number);
+	}
+	return all_or_none(a, before, err);
 }
 
 int attach_futexes(struct attach *a)

@@ -127,11 +127,12 @@ struct attach_group {
 #define ATTACH_GROUPS_MAX 2
 
 /*
- * Puts the probes for functions in which threads wait for others, or wake them (by spec.role; a group of those that wake
- * comes alone), for one process or, with @pid 0, for all that run the file: all of these groups, which are of one file, or
- * none. Never a return probe. Returns 0 or -errno as attach_place().
+ * Puts the probes for functions in which threads wait for others, and for those in which they wake them (@wakes; NULL: none), for
+ * one process or, with @pid 0, for all that run the file: all of these groups, which are of one file, or none. Never a return
+ * probe. Returns 0 or -errno as attach_place().
  */
-int attach_waits(struct attach *attach, const struct attach_group *groups, uint32_t n, int pid);
+int attach_waits(struct attach *attach, const struct attach_group *groups, uint32_t n,
+		 const struct attach_group *wakes, int pid);
 /* Sees the futex calls of all traced processes. Costs every system call on the machine a little. */
 int attach_futexes(struct attach *attach);
 /* Can probes be put for one process alone? Else attach_waits() is for all whatever it is told. */

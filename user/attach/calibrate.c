@@ -166,7 +166,7 @@ double calibrate_spent(bool stepped, void (*drain)(void *ctx), void *ctx, uint32
 {
 	void (*volatile call)(void *) = stand_in(stepped);
 	uint64_t object[4] = { 0, 1 }, sum, n;
-	double run[RUNS];
+	double run[RUNS] = { 0 };
 	int i, j, runs = 0;
 	uint32_t told;
 

@@ -139,9 +139,7 @@ void probes_waits(struct probes *p, struct module *m, uint32_t tgid, uint32_t in
 		say_not_looked_for(p, m, tgid, err);
 		return;
 	}
-	err = attach_waits(p->attach, groups, n, pid);
-	if (!err && has_waits(m))
-		err = attach_waits(p->attach, &wakes, 1, pid);
+	err = attach_waits(p->attach, groups, n, has_waits(m) ? &wakes : NULL, pid);
 	if (err)
 		say_not_looked_for(p, m, tgid, err);
 	else

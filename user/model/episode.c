@@ -286,13 +286,19 @@ static void remember(struct object *o, const struct episode *e)
 	c->sure = c->full && e->state == MODEL_COMPLETE;
 }
 
+/* Tracing began in the midst of it: were those of whom it has no record inside then? All are accounted for, so. */
+static bool others_were_inside(const struct object *o, const struct episode *e)
+{
+	return e->first && e->n + o->nwere_inside == e->count;
+}
+
 /* What is known now of the places of its members: at the barrier that is there now. */
 static void mark_places(struct object *o, const struct episode *e)
 {
 	const struct member *mem;
 	uint32_t i;
 
-	if (episode_is_former(e))
+	if (episode_is_former(e) || (e->state == MODEL_INCOMPLETE && others_were_inside(o, e)))
 		return;
 	for (i = 0; i < e->n; i++) {
 		mem = &e->members[i];

@@ -739,6 +739,7 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 	o->addr = c->object;
 	o->partial |= c->flags & MODEL_CROSSING_PARTIAL;
 	o->crossings++;
+	o->nwere_inside += mem->was_inside;
 	mem->tainted = mem->late || slot_tainted(NULL, t);
 	if (is_of_former(o, c) || fits_former(m, o, mem, c->count)) {
 		err = object_place(m, o, mem, c->count);
