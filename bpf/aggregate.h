@@ -451,6 +451,7 @@ static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summin
 		sum->incomplete += partial == PARTIAL_INCOMPLETE;
 		sum->ambiguous += partial == PARTIAL_AMBIGUOUS;
 		sum->partial++;
+		sum->unmet += !m;
 		sum->idle_other_ns += inside;
 		s->release_ns = 0;
 		return;

@@ -519,6 +519,7 @@ struct sbt_sums {
 	__u64 depart_ns; /* the last */
 	__u64 abandoned;
 	__u64 partial; /* crossings of episodes whose members were not all seen, abandoned ones too; of others: `wait` */
+	__u64 unmet; /* of these, crossings at barriers of which nobody here knows who meets: processes share them */
 	__u64 incomplete; /* such episodes */
 	__u64 ambiguous; /* those of which it is not certain who was in them; in the sums, all but who left too early */
 	__u64 idle_other_ns; /* not in whole episodes: there it is `wait` and `release` */

@@ -8,7 +8,7 @@ import os
 import signal
 import time
 
-from harness import (check, check_between, check_equal, check_in, descendants, genlog, margin_ns, read_proc,
+from harness import (check, check_between, check_equal, check_in, check_not_in, descendants, genlog, margin_ns, read_proc,
                      switch_ns, wait_for, workload)
 
 PAIRED = True
@@ -233,10 +233,24 @@ def test_hang(t):
 
 
 def test_shared_by_processes_is_not_summed(t):
-    """Its threads have other addresses for it: crossings are counted, meetings are not."""
-    trace = t.trace([workload("gen"), "--processes", "2", "--threads", "2", "--rounds", "50"], "--aggregate")
-    check_equal("crossings and episodes", (trace.end["crossings"], trace.end["episodes"]), (200, 0))
-    check_equal("lost", [b["wait_ns"] for b in trace.barriers()], [None, None])
+    """Its threads have other addresses for it: crossings are counted, meetings are not, and nobody is said to wait for none."""
+    argv = [workload("gen"), "--processes", "2", "--threads", "2", "--rounds", "50"]
+    trace = t.trace(argv, "--aggregate")
+    end = trace.end
+    check_equal("crossings and episodes", (end["crossings"], end["episodes"]), (200, 0))
+    check_equal("whose meetings are not known", (end["unmet"], end["complete"]), (200, False))
+    for b in trace.barriers():
+        check_equal("lost", (b["unmet"], b["wait_ns"], b["lost_ns"], b["gain_ns"]), (100, None, None, None))
+        check_equal("of threads", {(m["wait_ns"], m["idle_ns"], m["wait_max_ns"]) for m in b["threads"]}, {(None, None, None)})
+        check_in("verdict", "processes share it", b["verdict"])
+    for p in trace.processes():
+        check_equal("lost in all", (p["unmet"], p["wait_ns"]), (100, None))
+        check_in("verdict", "do not tell who waits for whom", p["verdict"])
+        check_equal("efficiency", set(p["efficiency"].values()) if p["efficiency"] else {None}, {None})
+    text = t.text(argv, "--aggregate")
+    check_in("text", "INCOMPLETE: 200 crossings at barriers that processes share", text)
+    alone = t.trace([workload("gen"), "--threads", "1", "--rounds", "50"], "--aggregate")
+    check_equal("of one process", (alone.end["unmet"], alone.end["complete"], alone.end["episodes"]), (0, True, 50))
 
 
 def test_other_families_are_named(t):
@@ -244,6 +258,12 @@ def test_other_families_are_named(t):
     check_in("said", "are not in this report", trace.result.err)
     check_in("said", "gomp", trace.result.err)
     check_equal("crossings", trace.end["crossings"], 0)
+    check_equal("left out", (trace.end["left_out"], trace.end["complete"]), ("gomp", False))
+    check_in("explained", "has those of gomp, which --aggregate leaves out", trace.result.err)
+    check_not_in("hint", "--discover", trace.result.err)
+    text = t.text([workload("gen_gomp"), "--threads", "2", "--rounds", "10"], "--aggregate")
+    check_in("headline", "No thread crossed a pthread barrier.", text)
+    check_in("what is missing", "What is traced also has barriers of gomp", text)
 
 
 def test_what_it_cannot_do_is_refused(t):

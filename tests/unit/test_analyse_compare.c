@@ -623,7 +623,7 @@ static void test_lossy(void **state)
 	struct compare c;
 
 	(void)state;
-	r[4].report.complete = false;
+	r[4].report.lossless = false;
 	compare(r, 3, 3, &plain, &c);
 	assert_int_equal(c.a.lossy, 0);
 	assert_int_equal(c.b.lossy, 1);

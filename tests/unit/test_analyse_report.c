@@ -1022,6 +1022,55 @@ static void test_only_incomplete(void **state)
 	run_free(r);
 }
 
+/* Sums of a barrier that processes share: what was waited for there is unknown, not nothing. */
+static void test_unmet(void **state)
+{
+	struct model_summed s = { .tgid = PID,
+				  .inc = INC,
+				  .tid = 1,
+				  .family = 1,
+				  .object = A,
+				  .born_ns = 10,
+				  .depart_ns = 90,
+				  .crossings = 7,
+				  .unmet = 7,
+				  .idle_other_ns = 40,
+				  .team_min = UINT32_MAX };
+	struct run *r = run_new(0);
+	struct report_env e = env(100);
+	struct report rep;
+
+	(void)state;
+	run_launched(r, 0);
+	model_stat_init(&s.wait);
+	model_stat_init(&s.release);
+	model_stat_init(&s.barrier);
+	model_stat_init(&s.phase);
+	assert_int_equal(model_add_summed(r->model, &s), 0);
+	assert_int_equal(model_finish(r->model, 100), 0);
+	e.aggregate = true;
+	assert_int_equal(report_build(r->model, &e, &rep), 0);
+	assert_int_equal(rep.unmet, 7);
+	assert_true(rep.lossless);
+	assert_false(rep.complete);
+	assert_int_equal(rep.barriers[0].unmet, 7);
+	assert_true(rep.barriers[0].lost_ns == REPORT_UNKNOWN);
+	assert_true(rep.barriers[0].threads[0].wait_ns == REPORT_UNKNOWN);
+	assert_true(rep.barriers[0].threads[0].idle_ns == REPORT_UNKNOWN);
+	assert_says(rep.barriers[0].verdict, "processes share it");
+	assert_int_equal(rep.processes[0].unmet, 7);
+	assert_true(rep.processes[0].wait_ns == REPORT_UNKNOWN);
+	assert_true(isnan(rep.processes[0].efficiency.parallel));
+	assert_says(rep.processes[0].verdict, "do not tell who waits for whom");
+	report_free(&rep);
+	/* What was left out makes it incomplete, too. */
+	e.left_out = "gomp";
+	assert_int_equal(report_build(r->model, &e, &rep), 0);
+	assert_string_equal(rep.left_out, "gomp");
+	report_free(&rep);
+	run_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1052,6 +1101,7 @@ int main(void)
 		cmocka_unit_test(test_interim),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_only_incomplete),
+		cmocka_unit_test(test_unmet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ static void test_runs(void **state)
 	for (i = 0; i < 5; i++)
 		many_add(t, "512/SBT_OFF", ms[i]);
 	many_add(t, "512/SBT_WATCH_ALL", 1573);
-	t->r[2].report.complete = false;
+	t->r[2].report.lossless = false;
 	many_build(t, SERIES_ROW, NULL);
 	assert_int_equal(t->s.npoints, 2);
 	p = point(t, "512/SBT_OFF");

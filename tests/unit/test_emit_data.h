@@ -192,7 +192,7 @@ static inline void data_report(struct report *r)
 	r->produced = r->consumed = 8224;
 	r->losses = losses;
 	r->nlosses = 2;
-	r->complete = true;
+	r->complete = r->lossless = true;
 	r->crossing_cost_ns = 1210.5;
 	r->switch_cost_ns = 612.5;
 	r->tracer_cpu_ns = 61000000;

@@ -545,7 +545,7 @@ static void make_large(struct report *r)
 	r->consumed = r->produced - 812;
 	r->lost = 812;
 	r->losses[0].count = 812;
-	r->complete = false;
+	r->complete = r->lossless = false;
 	r->ambiguous = 2;
 	r->interim = true;
 }
@@ -594,6 +594,7 @@ static void test_nothing(void **state)
 			    .crossing_cost_ns = NAN,
 			    .switch_cost_ns = NAN,
 			    .tracer_cpu_ns = REPORT_UNKNOWN,
+			    .lossless = true,
 			    .complete = true };
 	char *out;
 

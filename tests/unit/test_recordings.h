@@ -35,7 +35,7 @@ static inline void recording_init(struct recording *r)
 	r->report.processes = r->processes;
 	r->report.barriers = r->barriers;
 	r->report.groups = r->groups;
-	r->report.complete = true;
+	r->report.lossless = true;
 	r->report.start_ns = 1000;
 	r->report.end_ns = 1000;
 }

@@ -393,7 +393,7 @@ static void side_fill(struct compare_side *s, const struct report *const *report
 
 	s->n = n;
 	for (i = 0; i < n; i++) {
-		s->lossy += !reports[i]->complete;
+		s->lossy += !reports[i]->lossless;
 		t = compare_elapsed(reports[i]);
 		if (!isfinite(t))
 			continue;

@@ -216,6 +216,7 @@ static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *
 	out->incomplete = mb->incomplete;
 	out->ambiguous = mb->ambiguous;
 	out->crossings = mb->crossings;
+	out->unmet = mb->unmet;
 	out->participants = mb->team_max;
 	out->participants_min = mb->episodes ? mb->team_min : 0;
 	out->phase_ns = report_times(b->arena, &mb->phase, &err);
@@ -480,6 +481,7 @@ static void process_facts(struct build *b, const struct model_proc *p, struct re
 	out->incomplete = p->met_incomplete;
 	out->ambiguous = p->met_ambiguous;
 	out->crossings = p->crossings;
+	out->unmet = p->unmet;
 	out->abandoned = p->abandoned;
 	out->lost = p->lost;
 	out->departures = b->env->departures ? b->env->departures(b->env->ctx, p) : NULL;
@@ -532,9 +534,9 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	out->efficiency = efficiency_of(&sums);
 	/*
 	 * In a part of a run that holds no whole meeting nobody's path is known; where some barriers were not traced, what was
-	 * waited for there is not.
+	 * waited for there is not; nor where nobody knows who met.
 	 */
-	if ((b->env->extent.window && !out->episodes) || out->shed_some)
+	if ((b->env->extent.window && !out->episodes) || out->shed_some || out->unmet)
 		out->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
 	efficiency_losses(&out->efficiency, &out->lost_static, &out->lost_rotating,
 			  &out->lost_transfer);
@@ -716,9 +718,9 @@ static int build_losses(struct build *b)
 	out->consumed = env->consumed;
 	out->lost = env->produced > env->consumed ? env->produced - env->consumed : 0;
 	out->cut = env->cut;
-	out->complete = !out->cut && !out->lost && !model_totals(b->model)->lost;
+	out->lossless = !out->cut && !out->lost && !model_totals(b->model)->lost;
 	for (i = 0; i < out->nlosses; i++)
-		out->complete &= !out->losses[i].count;
+		out->lossless &= !out->losses[i].count;
 	return 0;
 }
 
@@ -738,19 +740,27 @@ static int snapshot(struct build *b)
 	return name_ids(b->arena, b->model, b->env, model_nbarriers(b->model), &b->ids);
 }
 
-/* Where no whole meeting was in the part of the run, what was lost at it is not known. */
+/* Where no whole meeting was in the part of the run, or none could be told, what was lost at it is not known. */
 static void forget_losses(struct report *out)
 {
 	uint32_t i, k;
 
+	for (i = 0; i < out->nprocesses; i++) {
+		out->unmet += out->processes[i].unmet;
+		if (out->processes[i].unmet)
+			out->processes[i].wait_ns = out->processes[i].release_ns = REPORT_UNKNOWN;
+	}
 	for (i = 0; i < out->nbarriers; i++) {
 		struct report_barrier *b = &out->barriers[i];
 
-		if (b->wait_ns.n)
+		if (b->wait_ns.n || (!out->extent.window && !b->unmet))
 			continue;
 		b->lost_ns = b->gain_ns = REPORT_UNKNOWN;
-		for (k = 0; k < b->nthreads; k++)
+		for (k = 0; k < b->nthreads; k++) {
 			b->threads[k].wait_ns = b->threads[k].wait_max_ns = REPORT_UNKNOWN;
+			if (b->unmet)
+				b->threads[k].idle_ns = REPORT_UNKNOWN;
+		}
 	}
 }
 
@@ -778,6 +788,7 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	out->tracer_cpu_ns = env->tracer_cpu_ns;
 	out->accounted = env->causes != NULL;
 	out->aggregate = env->aggregate;
+	out->left_out = env->left_out;
 	err = snapshot(&b);
 	if (!err)
 		err = build_losses(&b);
@@ -795,8 +806,9 @@ int report_build(const struct model *model, const struct report_env *env, struct
 		err = judge_processes(&b);
 	if (!err)
 		err = findings_build(b.arena, model, env, b.threads, out);
-	if (!err && out->extent.window)
-		forget_losses(out);
+	forget_losses(out);
+	out->complete = out->lossless && !out->nshed && !out->nshed_parts && !out->unmet &&
+			!out->left_out;
 	if (err)
 		report_free(out);
 	return err;

@@ -151,6 +151,7 @@ struct report_barrier {
 	uint32_t ncallsites; /* > 1: mixed */
 	struct report_callsite *callsites;
 	uint64_t episodes, incomplete, ambiguous, crossings;
+	uint64_t unmet; /* of the crossings, those whose meetings sums cannot tell: processes share the barrier */
 	uint32_t participants, participants_min; /* most and fewest members of a complete episode */
 	bool shared, nested;
 	bool ranked; /* shared, and its threads' indices are ranks, which tell them apart */
@@ -231,8 +232,9 @@ struct report_process {
 	uint64_t ideal_ns; /* T_ideal */
 	uint32_t threads; /* that crossed a barrier */
 	uint64_t episodes, incomplete, ambiguous, crossings, abandoned, lost;
+	uint64_t unmet; /* as of its barriers; then wait_ns is unknown */
 	uint64_t outside_ns; /* sum of u_i */
-	uint64_t wait_ns, release_ns; /* sums over threads */
+	uint64_t wait_ns, release_ns; /* sums over threads; REPORT_UNKNOWN */
 	struct report_efficiency efficiency;
 	double lost_static, lost_rotating,
 		lost_transfer; /* shares of T x n lost to each: PE = 1 - their sum (peeled in that order) */
@@ -348,13 +350,16 @@ struct report {
 	uint32_t
 		nshed_parts; /* of the others, processes of which some barriers were not: report_process.sheds */
 	uint32_t nshed; /* processes that were not traced to their end: report_process.shed_ns */
-	bool complete; /* nothing was lost */
+	bool lossless; /* nothing was lost */
+	bool complete; /* nor was anything left out */
 	bool cut; /* read from a recording that ends before the run did */
 	double crossing_cost_ns; /* of all processes, at the mean of their crossings; NAN unknown */
 	double switch_cost_ns; /* as in report_env */
 	uint64_t tracer_cpu_ns; /* CPU time sbt-trace itself used; REPORT_UNKNOWN */
 	bool accounted; /* where threads' time goes was looked at: page faults are dearer for all */
 	bool aggregate; /* all comes of sums made in the kernel: of single meetings nothing is known */
+	uint64_t unmet; /* of all processes */
+	const char *left_out; /* families of barriers that are there and of which sums know nothing; NULL none */
 	void *arena; /* owns all strings and arrays */
 };
 
@@ -403,6 +408,7 @@ struct report_env {
 	bool cut; /* see struct report */
 	struct report_extent extent; /* its text must outlive the report */
 	bool aggregate; /* the same */
+	const char *left_out; /* the same; must outlive the report */
 };
 
 /*

@@ -59,7 +59,7 @@ static void point_time(struct series_making *k, uint32_t index)
 		}
 		threads = series_threads(r);
 		p->threads = !p->runs || p->threads == threads ? threads : SERIES_NONE;
-		p->lossy += !r->complete;
+		p->lossy += !r->lossless;
 		p->shed += r->nshed > 0;
 		p->shed_parts += r->nshed_parts > 0;
 		k->values[p->runs++] = t;

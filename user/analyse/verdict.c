@@ -348,7 +348,10 @@ void verdict_barrier(struct report_barrier *b)
 	b->pattern = barrier_pattern(b);
 	switch (b->pattern) {
 	case REPORT_FEW:
-		if (!b->episodes)
+		if (!b->episodes && b->unmet)
+			add(&t, "Who meets there, and waits, is not known with --aggregate: processes "
+				"share it, or there are too many barriers.");
+		else if (!b->episodes)
 			add(&t, "No complete episode was seen, so nothing can be said.");
 		else
 			add(&t,
@@ -407,7 +410,8 @@ void verdict_barrier(struct report_barrier *b)
 	lost_time = b->pattern == REPORT_STATIC || b->pattern == REPORT_ROTATING ||
 		    b->pattern == REPORT_MIXED_LOSS;
 	snprintf(b->advice, sizeof(b->advice), "%s",
-		 lost_time && by_another(&b->cause) ? cause_advice(&b->cause)
+		 !b->episodes && b->unmet ? "Trace it without --aggregate."
+		 : lost_time && by_another(&b->cause) ? cause_advice(&b->cause)
 		 : lost_time && fleeting ? "Some of those that meet have more to do than the "
 					   "others: divide the work of each team more evenly, or "
 					   "hand it out dynamically."
@@ -482,6 +486,14 @@ static bool verdict_apart(struct report_process *p, const struct report_barrier 
 	double lived, share_waiting = waiting_share(p, &lived);
 	int waiting = say_percent(share_waiting);
 
+	if (p->unmet) {
+		p->pattern = REPORT_FEW;
+		add(t, "It comes to barriers that processes share, where %llu of its %llu crossings "
+		       "were: sums kept in the kernel do not tell who waits for whom there. Trace "
+		       "it without --aggregate.",
+		    (unsigned long long)p->unmet, (unsigned long long)p->crossings);
+		return true;
+	}
 	if (p->threads == 1 && !p->meets_others) {
 		/* Phases that markers end, or barriers of one: nobody waits for anybody. */
 		p->pattern = REPORT_BALANCED;

@@ -3,14 +3,17 @@
 #include "cmd/barriers.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "attach/rights.h"
 #include "base/msg.h"
 #include "base/text.h"
+#include "cmd/permit.h"
 #include "emit/json.h"
 #include "sites/needed.h"
 #include "sites/symbol.h"
@@ -415,6 +418,18 @@ static void say_file(struct listing *l, const struct module *m)
 		     m->path);
 }
 
+/* What is there, and only that it could not be looked at is known. */
+static bool any_unread(const struct listing *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->nfiles; i++)
+		if (l->files[i]->error && l->files[i]->error != -ENOEXEC &&
+		    l->files[i]->error != -ENOTSUP)
+			return true;
+	return false;
+}
+
 static void say_spinning(struct listing *l)
 {
 	const struct module *threads = makes_threads(l), *conds = uses_conditions(l);
@@ -425,6 +440,13 @@ static void say_spinning(struct listing *l)
 	if (program && program->traits.executable && !program->traits.dynamic &&
 	    program->traits.stripped)
 		return;
+	if (any_unread(l)) {
+		note(l, "what could not be read may have barriers: what is not listed is not known%s",
+		     l->options->pid && !rights_have(CAP_SYS_PTRACE)
+			     ? "; other users' processes are looked into with CAP_SYS_PTRACE"
+			     : "");
+		return;
+	}
 	if (!l->places)
 		note(l, "no barrier function that is known is called here%s",
 		     threads || conds ? "" : ", and no threads are made by name");
@@ -510,7 +532,9 @@ static int from_process(struct listing *l)
 
 	if (err) {
 		msg_error("list: cannot look at process %d: %s", l->options->pid,
-			  err == -ESRCH ? "there is none" : strerror(-err));
+			  err == -ESRCH			 ? "there is none"
+			  : err == -EACCES || err == -EPERM ? permit_why_not()
+							    : strerror(-err));
 		return err;
 	}
 	for (i = 0; i < maps.n; i++) {

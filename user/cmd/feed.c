@@ -705,6 +705,7 @@ int feed_sums(struct feed *f, const struct sbt_sums *s)
 		.depart_ns = s->depart_ns,
 		.crossings = sbt_sums_crossings(s),
 		.abandoned = s->abandoned,
+		.unmet = s->unmet,
 		.incomplete = s->incomplete,
 		.ambiguous = s->ambiguous,
 		.idle_ns = s->wait.sum + s->release.sum,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 
@@ -14,11 +16,23 @@ static const struct {
 	{ "predict", cmd_predict },
 };
 
+/* What would be opened in place of standard output or error would be written into. */
+static void fill_standard_files(void)
+{
+	int fd = open("/dev/null", O_RDWR);
+
+	while (fd >= 0 && fd <= STDERR_FILENO)
+		fd = dup(fd);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 /* Only chooses: one file a command. Without a word for one, it is trace. */
 int main(int argc, char **argv)
 {
 	size_t i;
 
+	fill_standard_files();
 	for (i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(argv[1], commands[i].name) != 0)
 			continue;

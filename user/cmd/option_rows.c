@@ -143,7 +143,7 @@ static const char commands[] =
 "       sbt-trace diff A B; sbt-trace series FILE...  recordings compared; many of them in one table\n"
 "\n"
 "Which phase of a parallel program costs most, is the load even, who comes last to which barrier and\n"
-"why, where it hangs. Nothing is recompiled. Needs root and Linux 5.10 or later.\n";
+"why, where it hangs. Nothing is recompiled. Needs Linux 5.10 or later, and root or two capabilities.\n";
 
 static const char trace[] =
 "Usage: sbt-trace [trace] [OPTIONS] -- COMMAND [ARGS...]   run COMMAND, trace it and what it starts\n"

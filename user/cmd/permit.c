@@ -85,12 +85,17 @@ void permit_explain(int err, const char *why)
 	}
 }
 
+const char *permit_why_not(void)
+{
+	return rights_have(CAP_SYS_PTRACE)
+		       ? "the kernel refuses although CAP_SYS_PTRACE is there"
+		       : "it is another user's, or guarded, and CAP_SYS_PTRACE is missing";
+}
+
 void permit_explain_pid(int pid)
 {
 	msg_error("cannot attach to process %d: it may not be looked into: %s", pid,
-		  rights_have(CAP_SYS_PTRACE)
-			  ? "the kernel refuses although CAP_SYS_PTRACE is there"
-			  : "it is another user's, or guarded, and CAP_SYS_PTRACE is missing");
+		  permit_why_not());
 }
 
 int permit_user(const char *name)

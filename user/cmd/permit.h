@@ -10,6 +10,8 @@
 int permit_check(void);
 /* Why the programs could not be loaded or attached, for the user. @why: what each method said. */
 void permit_explain(int err, const char *why);
+/* Why the kernel does not let us look into a process, for the user. */
+const char *permit_why_not(void);
 /* A process that may not be looked into. */
 void permit_explain_pid(int pid);
 /* May COMMAND become another user? Returns 0, or -EPERM with a sentence printed. */

@@ -319,6 +319,9 @@ static void fill_counts(struct present *p)
 {
 	const struct sbt_counts *b = &p->base, *n = &p->last;
 
+	if (p->options->aggregate &&
+	    *family_list(modules_left_out(p->modules), p->left_out, sizeof(p->left_out)))
+		p->env.left_out = p->left_out;
 	present_priced(p);
 	p->losses[0].count = n->lost_ring - b->lost_ring;
 	p->losses[1].count = n->lost_thread - b->lost_thread;

@@ -33,7 +33,7 @@ int recordings_load(char *const *paths, uint32_t n, struct recordings *out)
 		out->reports[out->n] = &out->all[out->n].report;
 		out->blocks[out->n] = &out->all[out->n].blocks;
 		out->inputs[out->n].file = paths[out->n];
-		out->inputs[out->n].complete = out->all[out->n].report.complete;
+		out->inputs[out->n].complete = out->all[out->n].report.lossless;
 		out->inputs[out->n].shed = out->all[out->n].report.nshed > 0;
 		out->inputs[out->n].shed_parts = out->all[out->n].report.nshed_parts > 0;
 		out->n++;

@@ -243,33 +243,12 @@ static void say_left(const struct remarks *r)
 			 left.n, left.pid);
 }
 
-struct left_out {
-	uint32_t families;
-};
-
-static void add_left_out(void *ctx, struct module *m)
-{
-	struct left_out *left = ctx;
-
-	if (m->in_target)
-		left->families |= m->left_out;
-}
-
 /* --aggregate: what is there, and of which there are no sums. */
 static void say_left_out(const struct remarks *r)
 {
-	struct left_out left = { 0 };
-	char names[256] = "";
-	uint32_t i;
+	char names[FAMILY_NAMES];
 
-	if (!r->options->aggregate)
-		return;
-	modules_each(r->modules, add_left_out, &left);
-	for (i = 0; i < 32; i++)
-		if (left.families & 1u << i && family_name((uint8_t)i))
-			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
-				 *names ? ", " : "", family_name((uint8_t)i));
-	if (*names)
+	if (r->options->aggregate && *family_list(modules_left_out(r->modules), names, sizeof(names)))
 		msg_warn("--aggregate sums pthread barriers only, whose size is in the barrier: "
 			 "those of %s are not in this report",
 			 names);
@@ -289,13 +268,16 @@ void remarks_after(const struct remarks *r)
 {
 	say_teams(r);
 	if (!model_totals(r->model)->crossings) {
-		targets_explain(r->targets);
+		targets_explain(r->targets, r->options->aggregate);
 		if (r->options->mode == OPTIONS_PIDS)
 			msg_error("who waited already when tracing began crosses nothing: "
 				  "sbt-trace hang "
 				  "-p %d tells where each thread is",
 				  r->options->pids[0]);
-		if (!r->options->discover_futex)
+		if (r->options->aggregate)
+			msg_error("without --aggregate all kinds of barriers are traced, also those "
+				  "that nobody named, on condition variables");
+		else if (!r->options->discover_futex)
 			msg_error(
 				"barriers that nobody named are looked for on condition variables "
 				"and futexes with --discover%s",

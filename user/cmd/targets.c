@@ -698,10 +698,14 @@ struct explain {
 
 static void explain_module(void *ctx, struct module *m)
 {
+	char names[FAMILY_NAMES];
 	struct explain *e = ctx;
 
 	if (!m->in_target)
 		return;
+	if (m->left_out)
+		msg_error("  %s: has those of %s, which --aggregate leaves out", m->path,
+			  family_list(m->left_out, names, sizeof(names)));
 	if (m->error && m->error != -ENOEXEC) {
 		e->unread++;
 		msg_error("  %s: not read: %s", m->path, strerror(-m->error));
@@ -719,7 +723,7 @@ static void explain_module(void *ctx, struct module *m)
 			  "on them "
 			  "pass no function of their own: not seen",
 			  m->path);
-	} else if (m->elf && e->shown++ < 12) {
+	} else if (m->elf && !m->left_out && e->shown++ < 12) {
 		msg_error("  %s: has none", m->path);
 	}
 }
@@ -741,12 +745,14 @@ void targets_tell_inlined(const struct targets *t)
 	modules_each(t->modules, tell_inlined, NULL);
 }
 
-void targets_explain(const struct targets *t)
+void targets_explain(const struct targets *t, bool aggregate)
 {
 	struct explain e = { 0 };
 
-	msg_error("no barrier was crossed. Looked for functions of pthread, OpenMP, MPI and "
-		  "others (sbt-trace list FILE names them) in:");
+	msg_error("no barrier was crossed. Looked for %s (sbt-trace list FILE names %s) in:",
+		  aggregate ? "pthread_barrier_wait alone, as --aggregate does"
+			    : "functions of pthread, OpenMP, MPI and others",
+		  aggregate ? "others that are there" : "them");
 	modules_each(t->modules, explain_module, &e);
 	if (e.shown > 12)
 		msg_error("  and %d more files that have none", e.shown - 12);

@@ -73,8 +73,8 @@ void targets_note_waiting(struct targets *targets, int pid);
  */
 uint64_t targets_was_waiting(struct targets *targets, uint32_t tid);
 
-/* Prints what was looked for and where: nothing was found. */
-void targets_explain(const struct targets *targets);
+/* Prints what was looked for and where: nothing was found. @aggregate: for pthread barriers alone. */
+void targets_explain(const struct targets *targets, bool aggregate);
 /* Says which files wait in code of which no function is left. */
 void targets_tell_inlined(const struct targets *targets);
 /* Does anything traced have a barrier in it at all? */

@@ -115,6 +115,11 @@ static void summary_headline(struct textout *t, const struct report *r)
 			"Sums kept in the kernel (--aggregate), of pthread barriers only: single "
 			"meetings, why threads were late, which barrier came before, the longest "
 			"phases, SerE and TE are not known.");
+	if (r->left_out)
+		textout_wrap(t, TEXTOUT_RED, "", 2,
+			     "What is traced also has barriers of %s: of these there is nothing here. "
+			     "They need a run without --aggregate.",
+			     r->left_out);
 	textout_blank(t);
 }
 
@@ -246,7 +251,8 @@ static void summary_answers(struct textout *t, const struct report *r)
 	uint32_t i, n = r->nprocesses < MOST ? r->nprocesses : MOST;
 
 	if (!r->nprocesses) {
-		textout_line(t, TEXTOUT_BOLD, "No thread crossed a barrier%s.",
+		textout_line(t, TEXTOUT_BOLD, "No thread crossed a %sbarrier%s.",
+			     r->aggregate ? "pthread " : "",
 			     r->extent.window ? " in that time" : "");
 		textout_blank(t);
 	}
@@ -498,7 +504,7 @@ static void summary_losses(struct textout *t, const struct report *r)
 	uint32_t i;
 
 	textout_line(t, TEXTOUT_BOLD, "LOST");
-	if (r->complete && !r->lost)
+	if (r->lossless)
 		textout_line(t, TEXTOUT_PLAIN, "  Nothing lost: %s records produced, %s consumed.",
 			     textout_count(a, r->produced), textout_count(b, r->consumed));
 	else if (!r->lost)
@@ -512,7 +518,7 @@ static void summary_losses(struct textout *t, const struct report *r)
 			     textout_count(c, r->consumed));
 	for (i = 0; i < r->nlosses; i++)
 		if (r->losses[i].count)
-			textout_line(t, TEXTOUT_PLAIN, "    %10s  %s",
+			textout_wrap(t, TEXTOUT_PLAIN, "    ", 16, "%10s  %s",
 				     textout_count(a, r->losses[i].count),
 				     r->losses[i].text ? r->losses[i].text : r->losses[i].cause);
 	for (i = 0; i < r->nprocesses && i < MOST; i++)
@@ -688,7 +694,14 @@ void summary_print(struct textout *t, const struct report *r, const struct field
 			     textout_count(n, r->nshed_parts), r->nshed_parts == 1 ? "" : "es",
 			     r->nshed_parts == 1 ? "it" : "them");
 	}
-	if (r->lost || (!r->complete && !r->cut)) {
+	if (r->unmet) {
+		textout_blank(t);
+		textout_wrap(t, TEXTOUT_RED, "", 2,
+			     "INCOMPLETE: %s at barriers that processes share %s in no figure of "
+			     "imbalance (--aggregate).",
+			     textout_plural(n, r->unmet, "crossing"), r->unmet == 1 ? "is" : "are");
+	}
+	if (!r->lossless && !r->cut) {
 		uint64_t others = lost_beside(r);
 
 		textout_blank(t);

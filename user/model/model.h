@@ -300,6 +300,7 @@ struct model_barrier {
 	uint64_t incomplete;
 	uint64_t ambiguous;
 	uint64_t crossings;
+	uint64_t unmet; /* as in struct model_summed */
 	uint32_t team_min, team_max; /* members of complete episodes */
 	struct model_stat phase; /* phase time */
 	struct model_stat barrier; /* barrier time */
@@ -391,6 +392,7 @@ struct model_proc {
 	bool start_seen;
 	bool exited;
 	uint64_t crossings; /* all depths */
+	uint64_t unmet; /* as in struct model_summed */
 	uint64_t lost;
 	uint64_t abandoned;
 	uint64_t episodes; /* complete, depth 0 */
@@ -555,6 +557,7 @@ struct model_summed {
 	uint32_t first_team; /* how many met then, if so */
 	uint64_t depart_ns; /* its last departure here */
 	uint64_t crossings, abandoned;
+	uint64_t unmet; /* of the crossings, those at barriers of which it is not known who meets there */
 	uint64_t incomplete, ambiguous; /* episodes; each told of by one thread */
 	uint64_t idle_ns, work_ns, work_n; /* in whole episodes */
 	uint64_t idle_other_ns; /* in others */

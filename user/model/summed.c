@@ -52,6 +52,7 @@ static void add_to_thread(struct model *m, struct proc *p, struct thread *t,
 		t->known_ns = t->pub.depart_ns = in->depart_ns;
 	p->pub.crossings += in->crossings;
 	p->pub.abandoned += in->abandoned;
+	p->pub.unmet += in->unmet;
 	p->pub.episodes += in->barrier.n;
 	p->pub.met += in->barrier.n;
 	p->pub.incomplete += in->incomplete;
@@ -84,6 +85,7 @@ static int add_to_row(struct row *r, struct thread *t, const struct model_summed
 	bt->work_n += in->work_n + (in->first_arrive_ns != 0);
 	bt->last += in->barrier.n;
 	b->crossings += in->crossings;
+	b->unmet += in->unmet;
 	b->incomplete += in->incomplete;
 	b->ambiguous += in->ambiguous;
 	b->episodes += in->barrier.n;

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "sites/family.h"
 
+#include <stdio.h>
 #include <elf.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -407,6 +408,18 @@ int family_spec(const struct family_function *f, uint16_t machine, struct sbt_sp
 const char *family_name(uint8_t family)
 {
 	return family < SBT_FAMILIES ? family_names[family] : NULL;
+}
+
+const char *family_list(uint32_t bits, char *out, size_t size)
+{
+	size_t n = 0;
+	uint8_t i;
+
+	*out = '\0';
+	for (i = 0; i < 32 && n < size; i++)
+		if (bits & 1u << i && family_name(i))
+			n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "", family_name(i));
+	return out;
 }
 
 const char *family_kind_name(uint8_t kind)

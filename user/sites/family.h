@@ -80,6 +80,9 @@ uint8_t family_of_unit(uint8_t unit);
 
 /* "pthread"; NULL if there is no such family. */
 const char *family_name(uint8_t family);
+#define FAMILY_NAMES 256 /* room for the names of all */
+/* "gomp, mpi": of all families with their bit, 1 << SBT_FAMILY_*, as much as there is room for. Returns @out. */
+const char *family_list(uint32_t bits, char *out, size_t size);
 /* "explicit"; NULL if there is no such kind. */
 const char *family_kind_name(uint8_t kind);
 

@@ -233,3 +233,19 @@ void modules_each(const struct modules *modules, void (*each)(void *ctx, struct 
 	for (i = 0; i < modules->n; i++)
 		each(ctx, modules->all[i]);
 }
+
+static void add_left_out(void *ctx, struct module *m)
+{
+	uint32_t *families = ctx;
+
+	if (m->in_target)
+		*families |= m->left_out;
+}
+
+uint32_t modules_left_out(const struct modules *modules)
+{
+	uint32_t families = 0;
+
+	modules_each(modules, add_left_out, &families);
+	return families;
+}

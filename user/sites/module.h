@@ -99,6 +99,8 @@ void modules_free(struct modules *modules);
 void modules_set_progress(struct modules *modules, struct progress *progress);
 /* Only POSIX threads' barriers are places of what is examined from now on. */
 void modules_only_pthread(struct modules *modules);
+/* Which families' barriers that left out of what traced processes run: bits 1 << SBT_FAMILY_*. */
+uint32_t modules_left_out(const struct modules *modules);
 
 /*
  * The module behind a mapping of @pid, opened and examined if it is new. NULL: not a file, or out of
