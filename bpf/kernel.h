@@ -209,7 +209,7 @@ struct uprobes_state {
 
 struct mm_struct {
 	struct file *exe_file;
-	unsigned long start_code, start_brk, brk;
+	unsigned long start_code, end_code, start_brk, brk, start_stack;
 	struct uprobes_state uprobes_state;
 };
 

@@ -206,7 +206,6 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	__u32 tgid = task->tgid, tid = task->pid, old = old_pid;
 	struct sbt_proc *p = bpf_map_lookup_elem(&procs, &tgid);
 	__u64 now = bpf_ktime_get_ns();
-	struct sbt_file program = {};
 	struct sbt_event *e;
 	struct sbt_verdict *v;
 	__u32 seq = 0;
@@ -246,11 +245,8 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	e->tid = old;
 	e->inc = p->inc;
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
-	/* It may have ended before anybody looks at it. */
-	program_key(task, &program);
-	e->caller = program.ino;
-	e->family = program.dev;
-	e->address = BPF_CORE_READ(task, mm, start_code);
+	/* It may have ended, or run another, before anybody looks at it. */
+	event_program(e, task);
 	if (hold && bpf_send_signal(SIGSTOP) == 0)
 		e->flags = SBT_EVENT_HELD;
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);

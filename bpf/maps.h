@@ -493,6 +493,23 @@ static __always_inline void program_key(struct task_struct *task, struct sbt_fil
 }
 
 /*
+ * Which program the process runs, and where: so user space knows whether what it reads of the process later is of this
+ * program still, and where its code lay if not.
+ */
+static __always_inline void event_program(struct sbt_event *e, struct task_struct *task)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	struct sbt_file program = {};
+
+	program_key(task, &program);
+	e->caller = program.ino;
+	e->family = program.dev;
+	e->address = BPF_CORE_READ(mm, start_code);
+	e->code_end = BPF_CORE_READ(mm, end_code);
+	e->stack = BPF_CORE_READ(mm, start_stack);
+}
+
+/*
  * Tells user space that a process has other mappings than before; @hold stops the process, which has not
  * yet run a byte of what is new, until user space has looked and attached.
  */

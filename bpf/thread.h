@@ -154,6 +154,7 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 			e->inc = p->inc;
 			leader_comm(e->comm);
 			e->start_ns = leader_start();
+			event_program(e, (void *)bpf_get_current_task());
 			/* Now, while it waits: its mappings may be gone in a millisecond. */
 			bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 		}

@@ -323,12 +323,15 @@ struct sbt_event {
 	__u64 start_ns; /* SBT_REC_SEEN: when the process was made; _EXIT: the thread */
 	__u64 busy_ns; /* SBT_REC_EXIT: how long it was on a CPU, or waited for one; 0 not known */
 	/*
-	 * SBT_REC_OUTLINED; _THREAD: its thread pointer, which its program's pthread_t is, or lies just below; _EXEC: where
-	 * the program's code begins, 0 not known
+	 * SBT_REC_OUTLINED; _THREAD: its thread pointer, which its program's pthread_t is, or lies just below; _EXEC, _SEEN:
+	 * where the program's code begins, 0 not known
 	 */
 	__u64 address;
-	__u64 caller; /* _OUTLINED: where the call that begins the region returns to; _EXEC: inode of the program's file */
-	__u32 family; /* _OUTLINED; _EXEC: device of that file, as /proc/PID/maps shows it */
+	/* _OUTLINED: where the call that begins the region returns to; _EXEC, _SEEN: inode of the program's file */
+	__u64 caller;
+	__u64 code_end; /* SBT_REC_EXEC, _SEEN: where the program's code ends */
+	__u64 stack; /* the same: where its first thread's stack began */
+	__u32 family; /* _OUTLINED; _EXEC, _SEEN: device of that file, as /proc/PID/maps shows it */
 	__u32 seq; /* SBT_REC_EXIT: crossings of the thread */
 	__u32 cpu; /* the same */
 	__u32 pad;

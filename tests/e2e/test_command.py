@@ -174,6 +174,45 @@ def test_exec_self(t):
     check_equal("participants", {b["participants"] for b in trace.barriers() if b["episodes"]}, {3})
 
 
+def exec_on(name, other, n=200):
+    return [workload(name), str(n), workload(other), workload(name)]
+
+
+def check_exec_on(trace, functions, n=200):
+    """Each process's row is named as its own program is, whatever it has become since."""
+    rows = trace.barriers(family="pthread")
+    check_equal("rows", len(rows), n)
+    check_equal("episodes", {b["episodes"] for b in rows}, {10})
+    check_equal("functions", {(b["comm"], b["function"], os.path.basename(b["module"] or ""))
+                              for b in rows}, {(name, function, name) for name, function in functions.items()})
+    check_equal("ids", len({b["id"] for b in rows}), len(functions))
+
+
+def test_exec_at_once(t):
+    one, two = {"exec_on": "first_member"}, {"exec_on": "first_member", "exec_on2": "second_member"}
+    check_exec_on(t.trace(exec_on("exec_on", "exec_on")).nothing_lost(), one)
+    check_exec_on(t.trace(exec_on("exec_on", "exec_on2")).nothing_lost(), two)
+    check_exec_on(t.trace(exec_on("exec_on", "exec_on"), "--aggregate").nothing_lost(), one)
+
+
+def test_exec_to_the_same_place(t):
+    """Without ASLR the next program lies where this one did: names by its mappings would be wrong ones."""
+    command = ["setarch", "-R", *exec_on("exec_on", "exec_on2")]
+    check_exec_on(t.trace(command).nothing_lost(), {"exec_on": "first_member", "exec_on2": "second_member"})
+
+
+def test_exec_at_once_from_a_library(t):
+    """Where libraries lay is known of those only that were looked at in time: of the others it is said that it is not."""
+    trace = t.trace(exec_on("exec_on-lib", "exec_on-lib")).nothing_lost()
+    rows = trace.barriers(family="pthread")
+    check_equal("rows", len(rows), 200)
+    named = [b for b in rows if b["module"]]
+    check_equal("functions", {b["function"] for b in named} - {"bar_wait"}, set())
+    check_equal("modules", {os.path.basename(b["module"]) for b in named} - {"libbar.so"}, set())
+    said = [f["figure"] for f in trace.all("finding") if f["kind"] == "site_unknown"]
+    check_equal("said", said, [30] * (200 - len(named)))
+
+
 def test_spawn_static(t):
     trace = t.trace([workload("spawn_static"), workload("gen-static"), "--threads", "3", "--rounds",
                      "80"]).nothing_lost()

@@ -11,6 +11,7 @@ import subprocess
 import genlog
 from harness import (SBT, Trace, alone, check, check_between, check_equal, check_in, clean_environment, paired, short,
                      wait_for, workload)
+from test_command import check_exec_on, exec_on
 from test_hostile import BAD, OPTIONS, bad_copy, harmless
 from test_mpi import ENVIRONMENT, MPIRUN
 from test_pid import PACE
@@ -174,6 +175,12 @@ def test_record_is_the_command(t):
     check(re.fullmatch(r"sbt-trace: recorded [0-9.]+ [KM]B: sbt-trace report \S+\n", result.err), result.err)
     report_trace(t, recording, "-W").compare(genlog.Log(log))
     check_equal("status", t.sbt("record", "-q", "-o", recording, "--", "sh", "-c", "exit 7").rc, 7)
+
+
+def test_exec_at_once(t):
+    recording = t.path()
+    check_equal("status", t.sbt("record", "-q", "-o", recording, "--", *exec_on("exec_on", "exec_on2")).rc, 0)
+    check_exec_on(report_trace(t, recording).nothing_lost(), {"exec_on": "first_member", "exec_on2": "second_member"})
 
 
 def test_usage(t):

@@ -454,6 +454,42 @@ static void test_many(void **state)
 	bench_free(b);
 }
 
+/* Where it was called from is an address and no more. */
+static void test_site_unknown(void **state)
+{
+	struct bench *b = bench_new();
+	struct report_callsite bare = { .offset = 0x5000 };
+	struct report_callsite named = { .function = "f", .module = "/bin/x", .offset = 7 };
+	struct report_barrier rows[2] = {
+		{ .pid = PID, .index = 0, .ncallsites = 1, .callsites = &named, .crossings = 8 },
+		{ .pid = PID, .index = 1, .ncallsites = 1, .callsites = &bare, .crossings = 12 },
+	};
+	const struct report_finding *f;
+
+	(void)state;
+	b->rep.barriers = rows;
+	b->rep.nbarriers = 2;
+	f = only(b);
+	assert_non_null(f);
+	assert_string_equal(f->kind, "site_unknown");
+	assert_int_equal(f->pid, PID);
+	assert_true(f->figure == 12);
+	assert_non_null(strstr(f->text, "The place of 12 of its crossings"));
+	/* Of another program that the same process ran. */
+	b->process.index = 1;
+	assert_null(only(b));
+	b->process.index = 0;
+	/* A marker tells file and line; a file without names is a place all the same; of what has no site nothing is said. */
+	bare.file = "x.c";
+	assert_null(only(b));
+	bare.file = NULL;
+	bare.module = "/bin/x";
+	assert_null(only(b));
+	bare = (struct report_callsite){ 0 };
+	assert_null(only(b));
+	bench_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -462,7 +498,7 @@ int main(void)
 		cmocka_unit_test(test_not_at_once), cmocka_unit_test(test_spinning),
 		cmocka_unit_test(test_pinned),	    cmocka_unit_test(test_migrating),
 		cmocka_unit_test(test_throttled),   cmocka_unit_test(test_slow_cpu),
-		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_many),	    cmocka_unit_test(test_site_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,9 +39,10 @@ GEN_SRC := $(W_SRC)/gen.c $(W_SRC)/gen_core.c
 W_COMMON := $(wildcard $(W_SRC)/*.h) $(W_SRC)/workloads.mk
 
 W_PLAIN := pmm lu wander cancel_async longjmp_out exec_self fork_children spawn_static churn exit_in_wait inline_site \
-	wrapped hostile_names early stranger bench_crossing shared_fork pmu_phases late held bench_switch bench_phases cold hung
+	wrapped hostile_names early stranger bench_crossing shared_fork pmu_phases late held bench_switch bench_phases cold hung exec_on
 W_CXX_PLAIN := cancel_cxx throw_out cond_cancel
 W_DLOPEN := dlopen_lib libbar.so libbaz.so slow_call.so
+W_EXEC := exec_on2 exec_on-lib
 W_GO := $(if $(shell command -v $(GO) 2>/dev/null),gobar)
 W_OLD := gen-oldlib
 # Named barriers, built in all ways that change what a marker looks like.
@@ -79,7 +80,7 @@ W_NOT := not_pool not_queue not_pipeline not_mutex not_rwlock not_gun not_timer 
 W_SPLASH := $(foreach p,radix lu3 ocean water,$(p)-pthread $(p)-cond $(p)-spin) radix-again lu3-again water-again
 
 W_LOOKED := looked
-WORKLOADS := $(W_PLAIN) $(W_LOOKED) $(W_CXX_PLAIN) $(W_DLOPEN) $(W_OLD) $(W_SBT) $(W_PHASES) $(W_GEN) $(W_MUSL_GEN) $(W_GO) $(W_FAMILIES) $(W_TBB) $(W_LTTNG) $(W_NOT) not_make.sh $(W_SPLASH)
+WORKLOADS := $(W_PLAIN) $(W_LOOKED) $(W_CXX_PLAIN) $(W_DLOPEN) $(W_EXEC) $(W_OLD) $(W_SBT) $(W_PHASES) $(W_GEN) $(W_MUSL_GEN) $(W_GO) $(W_FAMILIES) $(W_TBB) $(W_LTTNG) $(W_NOT) not_make.sh $(W_SPLASH)
 
 workloads: $(WORKLOADS:%=$(W)/%)
 ifeq ($(W_MUSL_GEN),)
@@ -162,6 +163,15 @@ $(W_CXX_PLAIN:%=$(W)/%): $(W)/%: $(W_SRC)/%.cc $(W)/wait.o $(W_COMMON)
 $(W)/libbar.so $(W)/libbaz.so: $(W)/lib%.so: $(W_SRC)/libbar.c $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_CC) -fPIC -shared -DWAIT_NAME=$*_wait -o $@ $<
+
+# Becomes exec_on, and that this.
+$(W)/exec_on2: $(W_SRC)/exec_on.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(W_CC) -DMEMBER=second_member -DPAD=320 -o $@ $<
+
+$(W)/exec_on-lib: $(W_SRC)/exec_on.c $(W)/libbar.so $(W_COMMON)
+	@mkdir -p $(@D)
+	$(W_CC) -DWAIT=bar_wait -Wl,-rpath,'$$ORIGIN' -o $@ $< $(W)/libbar.so
 
 $(W)/slow_call.so: $(W_SRC)/slow_call.c $(W_COMMON)
 	@mkdir -p $(@D)

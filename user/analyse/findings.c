@@ -337,6 +337,49 @@ static int throttled(struct findings *f, const struct report_process *p)
 	return 0;
 }
 
+/* An address alone: in none of the files that the process was seen to have mapped. */
+static bool is_bare(const struct report_callsite *c)
+{
+	return !c->module && !c->function && !c->file && c->offset;
+}
+
+static bool has_bare(const struct report_barrier *b)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->ncallsites; i++)
+		if (is_bare(&b->callsites[i]))
+			return true;
+	return false;
+}
+
+/* Such a site cannot be found again in another process or run, and its id not either. */
+static int site_unknown(struct findings *f, const struct report_process *p)
+{
+	struct report_finding *out;
+	uint64_t crossings = 0;
+	uint32_t i;
+
+	for (i = 0; i < f->out->nbarriers; i++) {
+		const struct report_barrier *b = &f->out->barriers[i];
+
+		if (b->pid == p->pid && has_bare(b) &&
+		    model_barrier(f->model, b->index)->proc == p->index)
+			crossings += b->crossings;
+	}
+	if (!crossings)
+		return 0;
+	out = add(f, "site_unknown", p->pid, (double)crossings);
+	if (!out)
+		return -ENOMEM;
+	snprintf(out->text, sizeof(out->text),
+		 "The place of %llu of its crossings is known by an address only, which is another "
+		 "in each run, as is the id: what lay there is of no file, or was gone before it "
+		 "could be read, as where a process ends or runs another program at once.",
+		 (unsigned long long)crossings);
+	return 0;
+}
+
 static bool cpu_known(const struct cause_cpu *c)
 {
 	return c && c->phases >= SLOW_CPU_PHASES && c->oncpu_ns >= SLOW_CPU_NS && c->cycles;
@@ -398,7 +441,8 @@ int findings_build(struct arena *a, const struct model *model, const struct repo
 		   const struct model_thread *threads, struct report *out)
 {
 	static int (*const of_process[])(struct findings *, const struct report_process *) = {
-		shed, shed_parts, oversubscribed, spinning, pinned, migrating, throttled,
+		shed,	shed_parts, oversubscribed, spinning,
+		pinned, migrating,  throttled,	    site_unknown,
 	};
 	struct findings f = {
 		.arena = a, .model = model, .env = env, .threads = threads, .out = out

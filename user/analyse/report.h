@@ -292,7 +292,7 @@ struct report_group {
 /* Something that the data prove about the machine or how it is used. */
 struct report_finding {
 	const char *
-		kind; /* ours: "oversubscribed", "spinning", "pinned", "migrating", "slow_cpu", "throttled", "cost_limit" */
+		kind; /* ours: "oversubscribed", "spinning", "pinned", "migrating", "slow_cpu", "throttled", "cost_limit", "site_unknown" */
 	uint32_t pid; /* 0: the machine */
 	double figure; /* the number in the sentence */
 	char text[400];

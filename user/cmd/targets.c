@@ -374,9 +374,12 @@ int targets_add_pid(struct targets *t, int pid)
 		err = attach_teams_unknown(t->attach, (uint32_t)pid);
 	if (!err)
 		err = examine(t, space);
-	if (!err)
-		examine_waits(t, space, false);
-	return err;
+	if (err)
+		return err;
+	/* What it may load later must be told from what it may become. */
+	proc_image(pid, &space->program.image);
+	examine_waits(t, space, false);
+	return 0;
 }
 
 int targets_add_child(struct targets *t, int pid)
@@ -493,6 +496,29 @@ int targets_scan_all(struct targets *t)
 
 /* --- events -------------------------------------------------------------------------------------------- */
 
+static struct space_program program_of(const struct sbt_event *event)
+{
+	return (struct space_program){
+		.dev = event->family,
+		.ino = event->caller,
+		.image = { .code = event->address,
+			   .code_end = event->code_end,
+			   .stack = event->stack },
+	};
+}
+
+/* That a process runs a program: as the kernel saw it then, whatever has become of it since. */
+static int examine_program(struct targets *t, struct space *space, const struct sbt_event *event)
+{
+	int err;
+
+	space->program = program_of(event);
+	err = examine(t, space);
+	if (err)
+		space_assume(t->spaces, space);
+	return err;
+}
+
 static void on_changed(struct targets *t, const struct sbt_event *event)
 {
 	struct space *space;
@@ -506,14 +532,14 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 		return;
 	}
 	space = space_get(t->spaces, event->tgid, event->inc);
-	if (space && event->type == SBT_REC_EXEC)
+	if (!space) {
+		err = -ENOMEM;
+	} else if (event->type == SBT_REC_EXEC) {
 		space->young = true;
-	err = space ? examine(t, space) : -ENOMEM;
-	if (space && err && event->type == SBT_REC_EXEC)
-		space_assume(t->spaces, space,
-			     &(struct space_program){ .dev = event->family,
-						      .ino = event->caller,
-						      .start = event->address });
+		err = examine_program(t, space, event);
+	} else {
+		err = examine(t, space);
+	}
 	if (!err && linker_done_meanwhile(space->partial, (int)event->tgid))
 		err = examine(t, space);
 	if (!err && space->settled) {
@@ -643,7 +669,7 @@ void targets_event(struct targets *t, const struct sbt_event *event)
 	case SBT_REC_SEEN:
 		space = space_get(t->spaces, event->tgid, event->inc);
 		if (space && !space->read)
-			examine(t, space);
+			examine_program(t, space, event);
 		break;
 	case SBT_REC_UNPROBED: /* of one thread it may be, if it shares memory with others */
 	case SBT_REC_THREAD:

@@ -706,7 +706,8 @@ const struct emit_record fields_rec_conceptual = {
 #define F(m) AT(report_finding, m)
 static const struct emit_field finding_fields[] = {
 	{ "kind", EMIT_STRING, F(kind),
-	  .help = "oversubscribed, spinning, pinned, migrating, slow_cpu, throttled or cost_limit" },
+	  .help = "oversubscribed, spinning, pinned, migrating, slow_cpu, throttled, cost_limit or "
+		  "site_unknown" },
 	{ "pid", EMIT_U32, F(pid), .flags = FIELDS_ZERO, .help = "process; null: the machine" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "figure", EMIT_DOUBLE, F(figure), .help = "the number in the sentence" },

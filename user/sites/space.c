@@ -128,6 +128,7 @@ int space_inherit(struct space *child, const struct space *parent)
 
 	if (!child->read && !child->maps.n)
 		err = maps_copy(&parent->maps, &child->maps);
+	child->program = parent->program;
 	child->flavour = parent->flavour;
 	child->has_place = parent->has_place;
 	child->by_exit = parent->by_exit;
@@ -214,6 +215,24 @@ struct space_facts spaces_judge(struct spaces *s, int pid, const struct maps *ma
 	return facts;
 }
 
+/*
+ * Does the process run the program that the space is of? One program only follows another: then what was read of the
+ * process before is of this one, too.
+ */
+static bool runs_still(const struct space *space)
+{
+	const struct proc_image *was = &space->program.image;
+	struct proc_image is;
+	int err;
+
+	if (!was->code)
+		return true;
+	err = proc_image((int)space->tgid, &is);
+	if (err)
+		return err != -ESRCH;
+	return is.code == was->code && is.code_end == was->code_end && is.stack == was->stack;
+}
+
 int space_look(struct space *space)
 {
 	/* In this order: once the linker is done, all is mapped. */
@@ -227,6 +246,12 @@ int space_look(struct space *space)
 		/* A zombie's are empty: keep what is known. */
 		maps_free(&maps);
 		return -ESRCH;
+	}
+	if (!runs_still(space)) {
+		/* Their addresses mean something else there: no name is better than a wrong one. */
+		maps_free(&maps);
+		space->gone = true;
+		return -ESTALE;
 	}
 	maps_free(&space->looked);
 	space->looked = maps;
@@ -255,7 +280,7 @@ int space_read(struct spaces *s, struct space *space)
 	return 0;
 }
 
-/* Where the first of a program's code is linked to: exec tells where that has come to lie. */
+/* Where the first of a program's code is linked to: the kernel tells where that has come to lie. */
 static bool lowest_code(const struct elf_file *elf, uint64_t *vaddr)
 {
 	struct elf_range range;
@@ -269,16 +294,17 @@ static bool lowest_code(const struct elf_file *elf, uint64_t *vaddr)
 	return i != 0;
 }
 
-int space_assume(struct spaces *s, struct space *space, const struct space_program *program)
+int space_assume(struct spaces *s, struct space *space)
 {
+	const struct space_program *program = &space->program;
 	const struct module *m = modules_find(s->modules, program->dev, program->ino);
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), lowest, below;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), start = program->image.code, lowest, below;
 	struct maps maps = { 0 };
 	struct elf_range range;
 	size_t n = 0, i;
 	bool exec;
 
-	if (space->maps.n || !program->start || !m || !m->elf || !lowest_code(m->elf, &lowest))
+	if (space->maps.n || !start || !m || !m->elf || !lowest_code(m->elf, &lowest))
 		return 0;
 	while (elf_loaded(m->elf, n, &range, &exec))
 		n++;
@@ -294,8 +320,8 @@ int space_assume(struct spaces *s, struct space *space, const struct space_progr
 		if (range.offset < below)
 			continue; /* no kernel maps that */
 		maps.entries[maps.n++] = (struct maps_entry){
-			.start = range.vaddr - lowest + program->start - below,
-			.end = range.vaddr - lowest + program->start + range.size,
+			.start = range.vaddr - lowest + start - below,
+			.end = range.vaddr - lowest + start + range.size,
 			.offset = range.offset - below,
 			.ino = program->ino,
 			.dev = program->dev,

@@ -18,13 +18,22 @@
 #include "sites/stack.h"
 #include "sites/symbol.h"
 #include "target/maps.h"
+#include "target/proc.h"
 
 #define SPACE_SITE_NONE	 UINT32_MAX
 #define SPACE_UNWIND_MAX 64 /* frames of one stack */
 
+/* A program as the kernel tells of it: its file, and where it lies in the process. */
+struct space_program {
+	uint32_t dev;
+	uint64_t ino;
+	struct proc_image image;
+};
+
 struct space {
 	uint32_t tgid;
 	uint32_t inc;
+	struct space_program program; /* that it runs; image.code 0: not known */
 	struct maps maps;
 	struct maps looked; /* by space_look(), for the next space_read(); empty if nobody did */
 	bool partial; /* of what was looked at: the dynamic linker was still at it */
@@ -77,23 +86,17 @@ int space_inherit(struct space *child, const struct space *parent);
 int space_look(struct space *space);
 /*
  * Reads the mappings as they are now, unless space_look() has, and what follows from them. What the process had before is forgotten,
- * but not the sites found in it. Returns 0, -ESRCH or -errno: then what was known stays.
+ * but not the sites found in it. Returns 0, -ESRCH, -ESTALE (it runs another program by now, of which the mappings are: it
+ * is gone) or -errno: then what was known stays.
  */
 int space_read(struct spaces *spaces, struct space *space);
 
-/* A program as exec tells of it: its file, and where its code begins in the process. */
-struct space_program {
-	uint32_t dev;
-	uint64_t ino;
-	uint64_t start;
-};
-
 /*
- * For a process that has ended before its mappings were read: its own program lay there, so that what it called has a name;
- * of its libraries nothing is known. Nothing happens if mappings are known, or the file has never been examined.
- * Returns 0 or -ENOMEM.
+ * For a process that has ended, or run another program, before its mappings were read: its own program lay there, so that
+ * what it called has a name; of its libraries nothing is known. Nothing happens if mappings are known, or the file has
+ * never been examined. Returns 0 or -ENOMEM.
  */
-int space_assume(struct spaces *spaces, struct space *space, const struct space_program *program);
+int space_assume(struct spaces *spaces, struct space *space);
 
 /*
  * The call site that returns to @ip. Reads the mappings anew if the address is in none that is

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,32 @@ int proc_comm(int pid, int tid, char comm[16])
 		buf[--n] = '\0';
 	memset(comm, 0, 16);
 	memcpy(comm, buf, n < 15 ? (size_t)n : 15);
+	return 0;
+}
+
+int proc_image(int pid, struct proc_image *image)
+{
+	struct proc_image read = { 0 };
+	char path[32], buf[1024];
+	const char *close;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	n = read_some(path, buf, sizeof(buf));
+	if (n < 0)
+		return (int)n;
+	/* Behind the name, which may hold anything, are numbers. */
+	close = strrchr(buf, ')');
+	if (!close || sscanf(close + 1,
+			     " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u "
+			     "%*u %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %" SCNu64,
+			     &read.code, &read.code_end, &read.stack) != 3)
+		return -EBADMSG;
+	if (!read.code)
+		return -ESRCH;
+	if (!read.stack)
+		return -EACCES;
+	*image = read;
 	return 0;
 }
 

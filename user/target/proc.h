@@ -19,6 +19,16 @@ int proc_comm(int pid, int tid, char comm[16]);
  * one piece that is freed with words[0]. Untrusted. Returns how many, 0 (nothing to free) or -errno.
  */
 int proc_words(int pid, char **words, size_t max);
+
+/* Where exec put a program: elsewhere each time, as a rule, or of another size. */
+struct proc_image {
+	uint64_t code; /* 0: not known */
+	uint64_t code_end;
+	uint64_t stack; /* where its first thread's began */
+};
+
+/* Returns 0, -ESRCH (it has ended, or is in the midst of exec), -EACCES (another user's) or -errno. */
+int proc_image(int pid, struct proc_image *image);
 /* The process that @pid (a process or a thread of one) belongs to. */
 int proc_tgid(int pid, int *tgid);
 /*
