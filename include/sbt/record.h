@@ -329,8 +329,8 @@ struct sbt_event {
 	__u64 address;
 	__u64 caller; /* _OUTLINED: where the call that begins the region returns to; _EXEC: inode of the program's file */
 	__u32 family; /* _OUTLINED; _EXEC: device of that file, as /proc/PID/maps shows it */
-	__u32 seq; /* SBT_REC_EXIT: crossings of the thread */
-	__u32 cpu; /* the same */
+	__u32 seq; /* SBT_REC_EXIT: crossings of the thread; _MAP: the how many-th of its process, 0 not known */
+	__u32 cpu; /* _EXIT */
 	__u32 pad;
 	char comm[SBT_COMM_LEN];
 };

@@ -442,7 +442,7 @@ class Trace:
                     end["lost_total"], 0)
         # Tails and what may turn out to be a barrier's are records of other kinds.
         others = ("tail_ring_full", "mark_ring_full", "candidate_lost", "wait_unprobed", "wait_uncounted",
-                  "caller_unknown")
+                  "caller_unknown", "place_unknown")
         crossings = sum(n for cause, n in end["lost"].items() if cause not in others)
         check_equal("sum of losses by cause", crossings, end["lost_total"])
         check_equal("complete", end["complete"], not any(end["lost"].values()) and not end["cut"])
@@ -697,6 +697,29 @@ def probes_left_by_kernel(pid):
     """What it says of those that this sbt-trace had put in and could not take out again, or a process apart."""
     log = subprocess.run(["dmesg"], stdout=subprocess.PIPE, check=True, text=True, errors="replace").stdout
     return re.findall(rf"uprobe: (?:sbt-trace:{pid}|sbt-apart:\d+) .*leaking uprobe", log)
+
+
+def episodes_by_function(trace):
+    """Of pthread barriers; of those without a name under None."""
+    found = {}
+    for b in trace.barriers(family="pthread"):
+        found[b.get("function")] = found.get(b.get("function"), 0) + b["episodes"]
+    return found
+
+
+def trace_blindfolded(t, *options):
+    """dlopen_lib, traced by one who is stopped from the first library's use to the end."""
+    tracer = t.attach(*options, "--", workload("dlopen_lib"), "1000000")
+
+    def mapped():
+        return [pid for pid in descendants(tracer.process.pid) if b"/libbar.so" in read_proc(pid, "maps")]
+
+    pid = wait_for("libbar.so", mapped)[0]
+    time.sleep(0.4)
+    os.kill(tracer.process.pid, signal.SIGSTOP)
+    wait_for("its end", lambda: not stat_of(pid) or stat_of(pid)[0] == "Z")
+    os.kill(tracer.process.pid, signal.SIGCONT)
+    return tracer.end()
 
 
 def wait_for_probe(pid, path, place):

@@ -58,6 +58,7 @@ struct feed {
 	struct feed_site sites[CACHE_SLOTS];
 	struct shared_slot shared[CACHE_SLOTS];
 	uint64_t crossings[RULES_MAX + 1];
+	uint64_t unplaced; /* crossings */
 };
 
 int feed_new(const struct feed_options *options, struct feed **out)
@@ -454,6 +455,12 @@ static int feed_shed(struct feed *f, const struct sbt_crossing *c, struct model_
 	return err ? err : feed_none(f, c);
 }
 
+static void note_unplaced(struct feed *f, uint32_t site, uint64_t crossings)
+{
+	if (spaces_unsure(f->spaces, site))
+		f->unplaced += crossings;
+}
+
 int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct feed_found *found)
 {
 	const struct discover_member *member = found ? found->member : NULL;
@@ -477,6 +484,7 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 	if (c->family == SBT_FAMILY_USER)
 		f->crossings[attach_rule(f->attach, c->spec)]++;
 	m.site = site_of(f, c, slot, found);
+	note_unplaced(f, m.site, 1);
 	if (member)
 		fill_member(f, c, slot, member, &m);
 	else
@@ -684,10 +692,23 @@ static struct model_stat stat_of(const struct sbt_sum *s)
 	return out;
 }
 
+/* By what was there when its thread came by; now there may be another library, or none. */
+static uint32_t sums_site(struct feed *f, struct space *space, const struct sbt_sums *s)
+{
+	struct space_place place = { .ip = s->key.ip,
+				     .ino = s->key.ino,
+				     .offset = s->key.offset,
+				     .dev = s->key.dev,
+				     .unseen = s->key.dev == SBT_SUM_UNSEEN };
+
+	if (place.unseen && attach_sums_mapped(f->attach, s))
+		return space_site(f->spaces, space, s->key.ip);
+	return space_place_site(f->spaces, space, &place);
+}
+
 int feed_sums(struct feed *f, const struct sbt_sums *s)
 {
-	struct sbt_crossing c = { .tgid = s->key.tgid, .inc = s->key.inc, .ip = s->key.ip };
-	const struct feed_site *slot = feed_site(f, &c);
+	struct space *space = space_get(f->spaces, s->key.tgid, s->key.inc);
 	/* Where its first was not whole, what came before is of no phase. */
 	bool first = s->first_arrive_ns && sbt_sum_values(&s->wait) > s->work_n;
 	struct model_summed m = {
@@ -721,11 +742,12 @@ int feed_sums(struct feed *f, const struct sbt_sums *s)
 		.phase = stat_of(&s->phase),
 	};
 
-	if (!slot)
+	if (!space)
 		return -ENOMEM;
-	m.site = slot->site;
-	slot->space->spent_ns += s->spent_ns;
-	slot->space->spent += s->spent;
+	m.site = sums_site(f, space, s);
+	note_unplaced(f, m.site, m.crossings);
+	space->spent_ns += s->spent_ns;
+	space->spent += s->spent;
 	return model_add_summed(f->model, &m);
 }
 
@@ -850,6 +872,11 @@ uint64_t feed_crossings(const struct feed *f, uint32_t rule)
 uint64_t feed_unsampled(const struct feed *f)
 {
 	return callsites_unsampled(f->callsites);
+}
+
+uint64_t feed_unplaced(const struct feed *f)
+{
+	return f->unplaced;
 }
 
 uint64_t feed_short_chains(const struct feed *f, const char **why)

@@ -99,6 +99,8 @@ uint32_t feed_busy(struct feed *feed, uint32_t *tgid);
 uint64_t feed_crossings(const struct feed *feed, uint32_t rule);
 /* As callsites_unsampled(). */
 uint64_t feed_unsampled(const struct feed *feed);
+/* Crossings that came from a library of which nothing is known but the address. */
+uint64_t feed_unplaced(const struct feed *feed);
 /* --frames: how often fewer could be told, and why the first time: half a sentence, "" if not known. */
 uint64_t feed_short_chains(const struct feed *feed, const char **why);
 

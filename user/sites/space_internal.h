@@ -13,12 +13,16 @@ struct site {
 	uint64_t space; /* without a module: whose address it is */
 	const char *label; /* file, line and name by a marker, as one text; NULL: no marker */
 	bool named;
+	bool unsure; /* spaces_unsure() */
 	struct site_name name;
 };
 
 struct spaces {
 	struct modules *modules;
 	struct symbol_server *symbols;
+	int (*changes)(void *ctx, uint32_t tgid, uint32_t inc,
+		       uint32_t *n); /* NULL: nobody knows */
+	void *changes_ctx;
 	void *space_tree;
 	struct space **spaces;
 	size_t nspaces, cap_spaces;

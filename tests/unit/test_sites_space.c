@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Call sites in libraries that come and go, in this process. */
+#include "test_sites_fixture.h"
+
+#include <dlfcn.h>
+
+#include "sites/space.h"
+
+struct world {
+	struct fixture *fixture;
+	struct modules *modules;
+	struct symbol_server *symbols;
+	struct spaces *spaces;
+	struct space *space;
+};
+
+static void world_new(struct world *w, struct fixture *f)
+{
+	memset(w, 0, sizeof(*w));
+	w->fixture = f;
+	assert_int_equal(modules_new(NULL, NULL, &w->modules), 0);
+	assert_int_equal(symbol_server_new(NULL, &w->symbols), 0);
+	assert_int_equal(spaces_new(w->modules, w->symbols, &w->spaces), 0);
+	w->space = space_get(w->spaces, (uint32_t)getpid(), 1);
+	assert_non_null(w->space);
+}
+
+static void world_free(struct world *w)
+{
+	spaces_free(w->spaces);
+	symbol_server_free(w->symbols);
+	modules_free(w->modules);
+}
+
+/* A library of one function, which has its name. */
+static void make_library(const struct fixture *f, const char *name)
+{
+	fixture_run(
+		f,
+		"echo 'int %s(int x) { return x * 7 + 1; }' >%s.c && cc -g -O1 -shared -fPIC -o "
+		"%s.so %s.c",
+		name, name, name, name);
+}
+
+/* The function of that library, which is then mapped; and what the kernel would say of an address in it. */
+static void *load(const struct world *w, const char *name, struct space_place *place)
+{
+	char path[128];
+	struct maps maps;
+	const struct maps_entry *e;
+	void *handle;
+
+	snprintf(path, sizeof(path), "%s/%s.so", w->fixture->dir, name);
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	assert_non_null(handle);
+	place->ip = (uint64_t)(uintptr_t)dlsym(handle, name) + 1;
+	assert_int_not_equal(place->ip, 1);
+	assert_int_equal(maps_read(getpid(), &maps), 0);
+	e = maps_find(&maps, place->ip);
+	assert_non_null(e);
+	place->ino = e->ino;
+	place->dev = e->dev;
+	place->offset = place->ip - e->start + e->offset;
+	maps_free(&maps);
+	return handle;
+}
+
+static const char *function_of(const struct world *w, uint32_t site)
+{
+	const struct site_name *name = spaces_site(w->spaces, site);
+
+	assert_non_null(name);
+	return name->nframes ? name->frames[0].function : NULL;
+}
+
+static const char *placed(const struct world *w, const struct space_place *place, bool sure)
+{
+	uint32_t site = space_place_site(w->spaces, w->space, place);
+
+	assert_int_not_equal(site, SPACE_SITE_NONE);
+	assert_int_equal(spaces_unsure(w->spaces, site), !sure);
+	return function_of(w, site);
+}
+
+/* The same without help. */
+static const char *sited(const struct world *w, uint64_t ip, bool sure)
+{
+	uint32_t site = space_site(w->spaces, w->space, ip);
+
+	assert_int_not_equal(site, SPACE_SITE_NONE);
+	assert_int_equal(spaces_unsure(w->spaces, site), !sure);
+	return function_of(w, site);
+}
+
+static void test_another_at_its_address(void **state)
+{
+	struct space_place first = { 0 }, second = { 0 };
+	struct world w;
+	void *handle;
+
+	world_new(&w, *state);
+	make_library(w.fixture, "early");
+	make_library(w.fixture, "later");
+	handle = load(&w, "early", &first);
+	assert_int_equal(space_read(w.spaces, w.space), 0);
+	assert_string_equal(placed(&w, &first, true), "early");
+	assert_int_equal(dlclose(handle), 0);
+	handle = load(&w, "later", &second);
+	assert_int_equal(space_read(w.spaces, w.space), 0);
+	/* As the address has it now, and as it was then. */
+	if (second.ip == first.ip)
+		assert_string_equal(function_of(&w, space_site(w.spaces, w.space, first.ip)),
+				    "later");
+	else
+		print_message("the second library is elsewhere\n");
+	assert_string_equal(placed(&w, &first, true), "early");
+	assert_string_equal(placed(&w, &second, true), "later");
+	assert_int_equal(dlclose(handle), 0);
+	world_free(&w);
+}
+
+/* Nobody has looked at the file while it was there: whatever is there now, it has no name. */
+static void test_never_examined(void **state)
+{
+	const struct site_name *name;
+	struct space_place place = { 0 };
+	struct world w;
+	uint32_t site;
+	void *handle;
+
+	world_new(&w, *state);
+	make_library(w.fixture, "there");
+	assert_int_equal(space_read(w.spaces, w.space), 0);
+	handle = load(&w, "there", &place);
+	assert_int_equal(space_read(w.spaces, w.space), 0);
+	place.ino++;
+	site = space_place_site(w.spaces, w.space, &place);
+	assert_true(spaces_unsure(w.spaces, site));
+	name = spaces_site(w.spaces, site);
+	assert_null(name->module);
+	assert_int_equal(name->nframes, 0);
+	assert_int_equal(name->offset, place.ip - 1);
+	place.unseen = true;
+	place.ino = 0;
+	assert_null(placed(&w, &place, false));
+	assert_int_equal(dlclose(handle), 0);
+	world_free(&w);
+}
+
+/* What the program was linked with cannot have gone meanwhile: it need not be known what the kernel saw. */
+static void test_from_the_beginning(void **state)
+{
+	struct space_place place = { .ip = (uint64_t)(uintptr_t)test_another_at_its_address + 1 };
+	struct space_place library = { 0 };
+	struct world w;
+	void *handle;
+
+	world_new(&w, *state);
+	assert_int_equal(space_read(w.spaces, w.space), 0);
+	assert_string_equal(placed(&w, &place, true), "test_another_at_its_address");
+	make_library(w.fixture, "came");
+	handle = load(&w, "came", &library);
+	library.unseen = true;
+	library.ino = 0;
+	assert_int_equal(space_read(w.spaces, w.space), 0);
+	assert_int_equal(space_read(w.spaces, w.space), 0);
+	assert_string_equal(placed(&w, &place, true), "test_another_at_its_address");
+	assert_null(placed(&w, &library, false));
+	assert_int_equal(dlclose(handle), 0);
+	world_free(&w);
+}
+
+static int changes_now(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
+{
+	(void)tgid;
+	(void)inc;
+	*n = *(uint32_t *)ctx;
+	return 0;
+}
+
+/*
+ * Read after so many more changes that another library may have been there: what came has no name then, the program has. Nor
+ * has it where the last change could not be looked at.
+ */
+static void test_read_too_late(void **state)
+{
+	struct space_place place = { 0 };
+	uint64_t own = (uint64_t)(uintptr_t)test_never_examined + 1;
+	uint32_t changes = 0;
+	struct world w;
+	void *handle;
+
+	world_new(&w, *state);
+	spaces_set_changes(w.spaces, changes_now, &changes);
+	assert_int_equal(space_read(w.spaces, w.space), 0);
+	make_library(w.fixture, "gone");
+	handle = load(&w, "gone", &place);
+	changes = 4;
+	w.space->changes = 2;
+	assert_int_equal(space_read(w.spaces, w.space), 0);
+	assert_string_equal(sited(&w, place.ip, true), "gone");
+	w.space->changes = 1;
+	assert_null(sited(&w, place.ip, false));
+	assert_string_equal(sited(&w, own, true), "test_never_examined");
+	w.space->changes = 4;
+	assert_string_equal(sited(&w, place.ip, true), "gone");
+	w.space->changes = 5;
+	assert_null(sited(&w, place.ip, false));
+	assert_int_equal(dlclose(handle), 0);
+	world_free(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_another_at_its_address, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_never_examined, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_from_the_beginning, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_read_too_late, fixture_setup,
+						fixture_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
