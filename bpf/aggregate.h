@@ -16,6 +16,7 @@
 	100000000ULL /* longer than anybody is kept from a CPU between the probe and the count */
 #define GLIBC_SHARED 128
 #define COUNT_MAX    0x7fffffff
+#define CODE_TRIES   32 /* while others change the mappings, which takes them a microsecond or so */
 
 /* 1 if @v is larger than @than, both below 2^63: no jump, which would be guessed wrong as often as not. */
 #define IS_MORE(v, than) ((__u32)(((than) - (v)) >> 63))
@@ -179,14 +180,65 @@ static __always_inline __u32 meeting_choose(struct sbt_thread *t, __u32 index, _
 	return at;
 }
 
-/* Returns an index or SBT_SUM_NONE. */
-static __always_inline __u32 sums_find(const struct sbt_thread *t)
+/*
+ * What /proc/PID/maps tells of a mapped file. That of a file system upon others is below that, and nothing that CO-RE finds says so: but
+ * only there a path follows, whose two halves agree.
+ */
+static __always_inline struct inode *mapped_inode(struct file *file)
+{
+	struct backing_file *backing = (void *)file;
+	struct super_block *sb;
+	struct inode *inode;
+
+	if (bpf_core_field_exists(backing->user_path)) {
+		sb = BPF_CORE_READ(backing, user_path.dentry, d_sb);
+		inode = BPF_CORE_READ(backing, user_path.dentry, d_inode);
+		if (sb && inode && sb == BPF_CORE_READ(backing, user_path.mnt, mnt_sb))
+			return inode;
+	}
+	return BPF_CORE_READ(file, f_inode);
+}
+
+static long code_found(struct task_struct *task, struct vm_area_struct *vma, void *ctx)
+{
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+	struct sbt_sums_key *key = ctx;
+	struct inode *inode;
+
+	if (!file)
+		return 0;
+	inode = mapped_inode(file);
+	key->ino = BPF_CORE_READ(inode, i_ino);
+	key->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	key->offset = key->ip - BPF_CORE_READ(vma, vm_start) +
+		      ((__u64)BPF_CORE_READ(vma, vm_pgoff) << config.page_shift);
+	return 0;
+}
+
+/* What the code at key->ip is of, now that it is surely there: when sums are read it may be gone. */
+static __always_inline void code_find(struct sbt_sums_key *key, __u32 now)
+{
+	int i;
+
+	for (i = 0; i < CODE_TRIES; i++)
+		/* The call stands before the address it returns to. */
+		if (bpf_find_vma(bpf_get_current_task_btf(), key->ip - 1, code_found, key, 0) !=
+		    -EBUSY)
+			return;
+	key->dev = SBT_SUM_UNSEEN;
+	key->offset = now;
+}
+
+/* Returns an index or SBT_SUM_NONE. Not *seen: another time it may be another. */
+static __always_inline __u32 sums_find(const struct sbt_thread *t, bool *seen)
 {
 	struct sbt_sums_key key = {};
 	struct sbt_sums *sum;
 	__u32 *found, at;
 
 	key.ip = t->ip;
+	code_find(&key, t->summing.mappings);
+	*seen = key.dev != SBT_SUM_UNSEEN;
 	key.born_ns = t->summing.born_ns;
 	key.tgid = t->tgid;
 	key.inc = t->inc;
@@ -215,6 +267,7 @@ static __always_inline __u32 sums_find(const struct sbt_thread *t)
 static __noinline int sums_choose(struct sbt_thread *t, __u32 index)
 {
 	struct sbt_lately *l;
+	bool seen = true;
 	__u32 way, at;
 
 	if (!t)
@@ -223,14 +276,16 @@ static __noinline int sums_choose(struct sbt_thread *t, __u32 index)
 	if (!l)
 		return 0;
 	way = (t->ip ^ t->ip >> 3) & (SBT_SUM_NEAR - 1);
-	if (l->near[way].sums && l->near[way].ip == t->ip) {
+	if (l->near[way].sums && l->near[way].ip == t->ip &&
+	    l->near[way].mappings == t->summing.mappings) {
 		at = l->near[way].sums - 1;
 	} else {
-		at = sums_find(t);
+		at = sums_find(t, &seen);
 		l->near[way].ip = t->ip;
-		l->near[way].sums = at == SBT_SUM_NONE ? 0 : at + 1;
+		l->near[way].mappings = t->summing.mappings;
+		l->near[way].sums = at == SBT_SUM_NONE || !seen ? 0 : at + 1;
 	}
-	t->summing.sums_ip = t->ip;
+	t->summing.sums_ip = seen ? t->ip : 0;
 	t->summing.sums = at;
 	return 0;
 }

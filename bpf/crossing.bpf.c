@@ -17,6 +17,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct sbt_config config;
 volatile __u32 epoch = 1; /* counts barriers made: what was read of one may no longer be so */
+volatile __u32
+	mappings; /* --aggregate: counts libraries that come and go: at an address there may be another */
 volatile __u32 keep_words; /* set where every making of a barrier is seen */
 volatile __u32 armed; /* 0 until everything is attached: data begins at one instant */
 struct sbt_counts counts[SBT_COUNT_SLOTS];

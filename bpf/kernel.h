@@ -38,11 +38,22 @@ struct qstr {
 	const unsigned char *name;
 };
 
+struct super_block {
+	__u32 s_dev;
+};
+
 struct dentry {
 	struct qstr d_name;
+	struct inode *d_inode;
+	struct super_block *d_sb;
+};
+
+struct vfsmount {
+	struct super_block *mnt_sb;
 };
 
 struct path {
+	struct vfsmount *mnt;
 	struct dentry *dentry;
 };
 
@@ -182,10 +193,6 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
-struct super_block {
-	__u32 s_dev;
-};
-
 struct inode {
 	unsigned short i_mode;
 	unsigned long i_ino;
@@ -196,6 +203,11 @@ struct file {
 	const void *f_op;
 	struct inode *f_inode;
 	struct path f_path;
+};
+
+/* What overlayfs maps: a file of the file system below, which begins with a struct file. */
+struct backing_file {
+	struct path user_path;
 };
 
 /* Where return probes make functions return to, and instructions are single-stepped: a page in the process. */
@@ -214,7 +226,7 @@ struct mm_struct {
 };
 
 struct vm_area_struct {
-	unsigned long vm_start, vm_end;
+	unsigned long vm_start, vm_end, vm_pgoff;
 	struct mm_struct *vm_mm;
 	struct file *vm_file;
 };
@@ -238,6 +250,8 @@ struct linux_binprm;
 #define SIGSTOP 19
 
 #define THREAD_SIZE 16384 /* of x86-64 and arm64, where nobody asks for another */
+
+#define EBUSY 16
 
 #define TASK_RUNNING 0
 #define TASK_WAKING  0x0200 /* being woken up: its wake-up was seen before its switch */

@@ -230,6 +230,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	v = program_verdict(task);
 	hold = config.hold && !verdict_recent(v) && may_hold(task);
 	p->inc = incarnation(now);
+	p->mappings = 0;
 	p->flags = config.by_exit ? SBT_PROC_BY_EXIT : 0;
 	if (v)
 		p->flags |= v->flags & (SBT_PROC_BY_EXIT | SBT_PROC_EXCLUDED);
@@ -278,6 +279,12 @@ int loader_state(struct pt_regs *ctx)
 	flags = proc_flags(p, tgid);
 	if (flags & SBT_PROC_EXCLUDED)
 		return 0;
+	__sync_fetch_and_add(&p->mappings, 1);
+	if (config.aggregate) {
+		/* In this order: who sees the second looks at the first. */
+		__sync_fetch_and_add(&mappings, 1);
+		__sync_fetch_and_add(&epoch, 1);
+	}
 	mappings_changed(p, tgid, (__u32)id,
 			 config.hold && (flags & SBT_PROC_FRESH) && may_hold(task));
 	return 0;

@@ -252,6 +252,7 @@ struct {
 extern const volatile struct sbt_config config;
 extern volatile __u32 armed;
 extern volatile __u32 epoch;
+extern volatile __u32 mappings;
 extern volatile __u32 keep_words;
 extern struct sbt_counts counts[SBT_COUNT_SLOTS];
 extern __u32 marks[SBT_MARKS];
@@ -523,6 +524,7 @@ static __always_inline void mappings_changed(struct sbt_proc *p, __u32 tgid, __u
 	e->tgid = tgid;
 	e->tid = tid;
 	e->inc = p ? p->inc : 0;
+	e->seq = p ? p->mappings : 0;
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
 	if (hold && bpf_send_signal(SIGSTOP) == 0)
 		e->flags = SBT_EVENT_HELD;

@@ -28,6 +28,7 @@
 struct sbt_proc {
 	__u32 inc;
 	__u32 flags;
+	__u32 mappings; /* how often its dynamic linker has told of a change: struct sbt_event */
 };
 
 /* What user space has found out about a process. Key: tgid. */
@@ -70,6 +71,7 @@ struct sbt_summing {
 	__u32 sums; /* SBT_SUM_NONE */
 	__u32 meeting; /* the object's; SBT_SUM_NONE */
 	__u32 epoch; /* as of which that is so; 0: it is to be looked for */
+	__u32 mappings; /* as of which `sums` is so */
 	__u8 placed; /* the crossing under way is at that place; else the departure shows where */
 	__u8 closes; /* it came last to that episode, unless another one came later still */
 	__u8 pad[2];
@@ -502,9 +504,17 @@ struct sbt_sum {
 struct sbt_sums_key {
 	__u64 ip;
 	__u64 born_ns; /* its thread's first arrival: numbers come again */
+	__u64 ino; /* of the file that is mapped there, as in /proc/PID/maps: addresses come again, too; 0: of none */
+	__u64 offset; /* of ip, in the file */
 	__u32 tgid, inc, tid;
-	__u32 pad;
+	__u32 dev;
 };
+
+/*
+ * sbt_sums_key.dev where mappings were being changed, so that nobody could look; `offset` is as of which ones
+ * (`mappings`), for what is there then may still be there.
+ */
+#define SBT_SUM_UNSEEN 0xffffffff
 
 /*
  * One thread at one place, over all its crossings there. Its own thread alone writes it. What is of whole episodes is with the
@@ -554,7 +564,7 @@ struct sbt_lately {
 	struct {
 		__u64 ip;
 		__u32 sums; /* 1 + index; 0: free */
-		__u32 pad;
+		__u32 mappings; /* as of which that is so */
 	} near[SBT_SUM_NEAR];
 };
 
@@ -607,6 +617,7 @@ struct sbt_config {
 	__u8 discover; /* barriers that nobody named are looked for */
 	__u8 frames; /* the site is that many callers up; 0: the call itself */
 	__u8 aggregate; /* crossings are summed in maps (aggregate.h); none is written */
+	__u8 page_shift; /* log2 of the size of a page */
 	__u32 thread_mask; /* size of `threads`, a power of two, minus one */
 	__u32 self; /* tgid of sbt-trace: never traced, but for the calibration */
 	__u32 nrings;

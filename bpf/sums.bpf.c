@@ -14,14 +14,14 @@ __u32 nsums;
 __u32 nmeetings;
 
 /*
- * It comes by another function or to another barrier than the last time, or one that may have been made anew: what is to be known of
- * these is looked up, and kept for the next time. 0: nothing is to be done.
+ * It comes by another function or to another barrier than the last time, or one that may have been made anew, or from what may be other
+ * code: what is to be known of these is looked up, and kept for the next time. 0: nothing is to be done.
  */
 static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
 				   __u32 now)
 {
+	__u32 number, mapped = mappings;
 	struct sbt_spec *spec;
-	__u32 number;
 
 	if (!ctx || !t)
 		return 0;
@@ -33,6 +33,10 @@ static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __
 	if (!t->summing.born_ns) {
 		t->summing.born_ns = bpf_ktime_get_ns();
 		t->summing.sums = SBT_SUM_NONE;
+	}
+	if (t->summing.mappings != mapped) {
+		t->summing.mappings = mapped;
+		t->summing.sums_ip = 0;
 	}
 	t->object = PT_REGS_PARM1(ctx);
 	t->flags = words_of(ctx, t, spec, number, t->object);

@@ -332,8 +332,8 @@ struct sbt_event {
 	__u64 code_end; /* SBT_REC_EXEC, _SEEN: where the program's code ends */
 	__u64 stack; /* the same: where its first thread's stack began */
 	__u32 family; /* _OUTLINED; _EXEC, _SEEN: device of that file, as /proc/PID/maps shows it */
-	__u32 seq; /* SBT_REC_EXIT: crossings of the thread */
-	__u32 cpu; /* the same */
+	__u32 seq; /* SBT_REC_EXIT: crossings of the thread; _MAP: the how many-th of its process, 0 not known */
+	__u32 cpu; /* _EXIT */
 	__u32 pad;
 	char comm[SBT_COMM_LEN];
 };

@@ -700,6 +700,29 @@ def probes_left_by_kernel(pid):
     return re.findall(rf"uprobe: (?:sbt-trace:{pid}|sbt-apart:\d+) .*leaking uprobe", log)
 
 
+def episodes_by_function(trace):
+    """Of pthread barriers; of those without a name under None."""
+    found = {}
+    for b in trace.barriers(family="pthread"):
+        found[b.get("function")] = found.get(b.get("function"), 0) + b["episodes"]
+    return found
+
+
+def trace_blindfolded(t, *options):
+    """dlopen_lib, traced by one who is stopped from the first library's use to the end."""
+    tracer = t.attach(*options, "--", workload("dlopen_lib"), "1000000")
+
+    def mapped():
+        return [pid for pid in descendants(tracer.process.pid) if b"/libbar.so" in read_proc(pid, "maps")]
+
+    pid = wait_for("libbar.so", mapped)[0]
+    time.sleep(0.4)
+    os.kill(tracer.process.pid, signal.SIGSTOP)
+    wait_for("its end", lambda: not stat_of(pid) or stat_of(pid)[0] == "Z")
+    os.kill(tracer.process.pid, signal.SIGCONT)
+    return tracer.end()
+
+
 def wait_for_probe(pid, path, place):
     """Until there is one at a place in a shared library, without a pause."""
     with open(f"/proc/{pid}/maps", encoding="utf-8") as f:

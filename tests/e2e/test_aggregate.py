@@ -8,8 +8,8 @@ import os
 import signal
 import time
 
-from harness import (check, check_between, check_equal, check_in, check_not_in, descendants, genlog, margin_ns, read_proc,
-                     switch_ns, wait_for, workload)
+from harness import (check, check_between, check_equal, check_in, check_not_in, descendants, episodes_by_function, genlog,
+                     margin_ns, read_proc, switch_ns, trace_blindfolded, wait_for, workload)
 
 PAIRED = True
 
@@ -193,6 +193,23 @@ def test_places(t):
             got = {b["function"]: b["episodes"] for b in trace.barriers(family="pthread")}
             check_equal(f"by {method}", got, {f"site_{i}": n for i, n in enumerate((101, 101, 100, 100))})
             check_equal("threads of each", {len(b["threads"]) for b in trace.barriers(family="pthread")}, {int(threads)})
+
+
+def test_libraries_at_one_address(t):
+    """Sums are read when the library is gone, and another may be where it was: each has its own all the same."""
+    trace = t.trace([workload("dlopen_lib")], "--aggregate").nothing_lost()
+    check_in("stderr", "the same address: yes", trace.result.err)
+    check_equal("episodes", episodes_by_function(trace), {"bar_wait": 200, "baz_wait": 100})
+    for b in trace.barriers(family="pthread"):
+        check_in("module", "lib" + b["function"][:3] + ".so", b["module"])
+        check_equal("threads that meet", b["participants"], 2)
+
+
+def test_unloaded_unseen(t):
+    """A library that nobody could look at has no name: not that of the one before, and it is said."""
+    trace = trace_blindfolded(t, "--aggregate")
+    check_equal("episodes", episodes_by_function(trace), {"bar_wait": 200, None: 100})
+    check_equal("said", [f["figure"] for f in trace.all("finding") if f["kind"] == "site_unknown"], [200])
 
 
 def test_never_left(t):

@@ -5,8 +5,8 @@ places, one object at many sites, barriers made anew, more threads than the coun
 
 import re
 
-from harness import (alone, check, check_between, check_equal, check_in, check_last, check_waits, genlog,
-                     source_lines, workload)
+from harness import (alone, check, check_between, check_equal, check_in, check_last, check_waits, episodes_by_function, genlog,
+                     source_lines, trace_blindfolded, workload)
 from test_pid import all_found, traced_gen
 
 PAIRED = True
@@ -56,14 +56,18 @@ def test_thread_ids_are_used_again(t):
 
 def test_dlopen_and_dlclose(t):
     trace = t.trace([workload("dlopen_lib")]).nothing_lost()
-    found = {}
-    for b in trace.barriers(family="pthread"):
-        found[b["function"]] = found.get(b["function"], 0) + b["episodes"]
     check_in("stderr", "the same address: yes", trace.result.err)
-    check_equal("episodes", found, {"bar_wait": 200, "baz_wait": 100})
+    check_equal("episodes", episodes_by_function(trace), {"bar_wait": 200, "baz_wait": 100})
     for b in trace.barriers(family="pthread"):
         check_in("module", "lib" + b["function"][:3] + ".so", b["module"])
         check(b["file"].endswith("libbar.c") and b["line"], f"no line: {b}")
+
+
+def test_unloaded_unseen(t):
+    """What was loaded when nobody could look has no name, not that of what was there before, and it is said."""
+    trace = trace_blindfolded(t)
+    check_equal("episodes", episodes_by_function(trace), {"bar_wait": 100, None: 200})
+    check_equal("said", [f["figure"] for f in trace.all("finding") if f["kind"] == "site_unknown"], [400])
 
 
 def test_inlined_sites(t):

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Loads libbar.so, crosses its barrier, unloads it, and does the same with libbaz.so, which the
-// loader likely puts at the same place; so the return address is that of the library now gone.
+// dlopen_lib [PAUSE_US]: loads libbar.so, crosses its barrier, unloads it PAUSE_US later, and does the same with
+// libbaz.so, which the loader likely puts at the same place; so the return address is that of the library now gone.
+// Of the two threads that meet the first is the same all the time.
 //
 // Known answer: 100 episodes of 2 threads at bar_wait, then 100 at baz_wait, then 100 at bar_wait.
 // Whether the place was the same is said on stderr.
@@ -15,6 +16,7 @@
 
 static int (*wait_function)(pthread_barrier_t *);
 static pthread_barrier_t barrier;
+static useconds_t pause_us = 100000;
 static uint32_t serials;
 
 static void *member(void *arg)
@@ -29,7 +31,7 @@ static void *member(void *arg)
 static uintptr_t use(const char *library, const char *function)
 {
 	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-	pthread_t thread[2];
+	pthread_t thread;
 	uintptr_t at;
 
 	if (!handle)
@@ -39,22 +41,23 @@ static uintptr_t use(const char *library, const char *function)
 		die("%s", dlerror());
 	at = (uintptr_t)wait_function;
 	serials = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(thread); i++)
-		must(pthread_create(&thread[i], NULL, member, NULL), "pthread_create");
-	for (size_t i = 0; i < ARRAY_SIZE(thread); i++)
-		must(pthread_join(thread[i], NULL), "pthread_join");
+	must(pthread_create(&thread, NULL, member, NULL), "pthread_create");
+	member(NULL);
+	must(pthread_join(thread, NULL), "pthread_join");
 	wait_function = NULL;
-	/* A tracer looks at what is mapped a moment after it was: what is unmapped sooner it cannot have seen. */
-	usleep(100000);
+	/* A tracer looks at what is mapped a moment after it was: what is unmapped sooner it may not have seen. */
+	usleep(pause_us);
 	dlclose(handle);
 	printf("dlopen_lib: %s episodes=%u\n", function, serials);
 	return at;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	uintptr_t bar, baz;
 
+	if (argc > 1)
+		pause_us = (useconds_t)atoi(argv[1]);
 	stopgap(STOPGAP_SECONDS);
 	must(pthread_barrier_init(&barrier, NULL, 2), "pthread_barrier_init");
 	bar = use("libbar.so", "bar_wait");

@@ -375,7 +375,8 @@ static int site_unknown(struct findings *f, const struct report_process *p)
 	snprintf(out->text, sizeof(out->text),
 		 "The place of %llu of its crossings is known by an address only, which is another "
 		 "in each run, as is the id: what lay there is of no file, or was gone before it "
-		 "could be read, as where a process ends or runs another program at once.",
+		 "could be read, as where a process ends, "
+		 "runs another program or unloads a library at once.",
 		 (unsigned long long)crossings);
 	return 0;
 }

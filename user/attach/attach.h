@@ -154,6 +154,8 @@ int attach_add_process(struct attach *attach, uint32_t tgid, uint32_t inc, uint3
 /* Sets and clears flags of a process and of its threads. -ENOENT: it is gone, or another. */
 int attach_flag_process(struct attach *attach, uint32_t tgid, uint32_t inc, uint32_t set,
 			uint32_t clear);
+/* How often mappings of the process have changed: SBT_REC_MAP, told of yet or not. -ENOENT: it is gone, or another. */
+int attach_mappings(const struct attach *attach, uint32_t tgid, uint32_t inc, uint32_t *n);
 /* The function at @fn of a process, which parallel regions run, has its probe; or has not, and need not be asked for. */
 int attach_outlined(struct attach *attach, uint32_t tgid, uint64_t fn, bool known);
 /* The process may be in the midst of parallel regions: who meets whom is not known until the next. */
@@ -261,6 +263,8 @@ int attach_stack(const struct attach *attach, uint64_t key, struct sbt_stack *ou
 /* Calls @each for what each thread did at each place; those that crossed nothing are left out. */
 void attach_each_sums(const struct attach *attach,
 		      void (*each)(void *ctx, const struct sbt_sums *sums), void *ctx);
+/* Of a place of which nothing was seen (SBT_SUM_UNSEEN): has no library come or gone since? */
+bool attach_sums_mapped(const struct attach *attach, const struct sbt_sums *sums);
 /* Crossings in all of them, sbt-trace's own left out. */
 uint64_t attach_summed(const struct attach *attach);
 

@@ -99,6 +99,7 @@ static int try_load(struct attach *a, const struct attach_options *o, enum attac
 	config->self = (uint32_t)getpid();
 	config->nrings = a->nrings;
 	config->thread_mask = o->max_threads - 1;
+	config->page_shift = (uint8_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	config->by_exit = a->only_exits;
 	config->cookies = a->cookies = has_cookies(method);
 	bpf_map__set_max_entries(skel->maps.procs, o->max_processes);

@@ -129,6 +129,16 @@ int attach_flag_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t 
 	return err;
 }
 
+int attach_mappings(const struct attach *a, uint32_t tgid, uint32_t inc, uint32_t *n)
+{
+	struct sbt_proc proc;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.procs), &tgid, &proc) || proc.inc != inc)
+		return -ENOENT;
+	*n = proc.mappings;
+	return 0;
+}
+
 int attach_know_program(struct attach *a, uint32_t dev, uint64_t ino, uint32_t flags, bool settled)
 {
 	struct sbt_file key = { .dev = dev, .ino = ino };

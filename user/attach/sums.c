@@ -7,7 +7,7 @@
 
 #include "attach/internal.h"
 
-/* Asked of the kernel, for distributions carry features back. */
+/* Of what is needed the latest, asked of the kernel, for distributions carry features back: who arrives, and from where. */
 bool sums_possible(void)
 {
 	/* r1 = 1; *(u64 *)(r10 - 8) = r1; r1 = atomic_fetch_add((u64 *)(r10 - 8), r1); r0 = 0; exit */
@@ -31,7 +31,9 @@ bool sums_possible(void)
 	if (fd >= 0)
 		close(fd);
 	/* Without the right to load anything that is what is to be said. */
-	return fd >= 0 || fd == -EPERM;
+	if (fd < 0)
+		return fd == -EPERM;
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_find_vma, NULL) != 0;
 }
 
 void sums_prepare(struct attach *a, uint32_t max_threads)
@@ -66,6 +68,11 @@ void sums_unmap(struct attach *a)
 	if (a->sums)
 		munmap((void *)(uintptr_t)a->sums, SBT_SUM_PLACES * sizeof(*a->sums));
 	a->sums = NULL;
+}
+
+bool attach_sums_mapped(const struct attach *a, const struct sbt_sums *s)
+{
+	return s->key.offset == __atomic_load_n(&a->skel->bss->mappings, __ATOMIC_ACQUIRE);
 }
 
 void attach_each_sums(const struct attach *a, void (*each)(void *ctx, const struct sbt_sums *sums),

@@ -684,10 +684,23 @@ static struct model_stat stat_of(const struct sbt_sum *s)
 	return out;
 }
 
+/* By what was there when its thread came by; now there may be another library, or none. */
+static uint32_t sums_site(struct feed *f, struct space *space, const struct sbt_sums *s)
+{
+	struct space_place place = { .ip = s->key.ip,
+				     .ino = s->key.ino,
+				     .offset = s->key.offset,
+				     .dev = s->key.dev,
+				     .unseen = s->key.dev == SBT_SUM_UNSEEN };
+
+	if (place.unseen && attach_sums_mapped(f->attach, s))
+		return space_site(f->spaces, space, s->key.ip);
+	return space_place_site(f->spaces, space, &place);
+}
+
 int feed_sums(struct feed *f, const struct sbt_sums *s)
 {
-	struct sbt_crossing c = { .tgid = s->key.tgid, .inc = s->key.inc, .ip = s->key.ip };
-	const struct feed_site *slot = feed_site(f, &c);
+	struct space *space = space_get(f->spaces, s->key.tgid, s->key.inc);
 	/* Where its first was not whole, what came before is of no phase. */
 	bool first = s->first_arrive_ns && sbt_sum_values(&s->wait) > s->work_n;
 	struct model_summed m = {
@@ -722,11 +735,11 @@ int feed_sums(struct feed *f, const struct sbt_sums *s)
 		.phase = stat_of(&s->phase),
 	};
 
-	if (!slot)
+	if (!space)
 		return -ENOMEM;
-	m.site = slot->site;
-	slot->space->spent_ns += s->spent_ns;
-	slot->space->spent += s->spent;
+	m.site = sums_site(f, space, s);
+	space->spent_ns += s->spent_ns;
+	space->spent += s->spent;
 	return model_add_summed(f->model, &m);
 }
 

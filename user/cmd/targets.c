@@ -36,6 +36,11 @@ struct targets {
 	struct ranks *ranks;
 };
 
+static int changes_of(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
+{
+	return attach_mappings(ctx, tgid, inc, n);
+}
+
 int targets_new(struct attach *attach, struct modules *modules, struct spaces *spaces,
 		const struct targets_options *options, struct targets **out)
 {
@@ -47,6 +52,7 @@ int targets_new(struct attach *attach, struct modules *modules, struct spaces *s
 	t->modules = modules;
 	t->spaces = spaces;
 	t->options = *options;
+	spaces_set_changes(spaces, changes_of, attach);
 	probes_init(&t->probes, attach, &t->options);
 	if (ranks_new(&t->ranks)) {
 		free(t);
@@ -538,6 +544,8 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 		space->young = true;
 		err = examine_program(t, space, event);
 	} else {
+		space->changes = event->seq;
+		t->generation++;
 		err = examine(t, space);
 	}
 	if (!err && linker_done_meanwhile(space->partial, (int)event->tgid))
@@ -655,7 +663,7 @@ void targets_look(struct targets *t, const struct sbt_event *event)
 	struct space *space = space_find(t->spaces, event->tgid, event->inc);
 
 	if (space && !(event->tgid == t->child && event->inc == INC_FOUND))
-		space_look(space);
+		space_look(t->spaces, space);
 }
 
 void targets_event(struct targets *t, const struct sbt_event *event)

@@ -56,6 +56,14 @@ int spaces_new(struct modules *modules, struct symbol_server *symbols, struct sp
 	return 0;
 }
 
+void spaces_set_changes(struct spaces *s,
+			int (*changes)(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n),
+			void *ctx)
+{
+	s->changes = changes;
+	s->changes_ctx = ctx;
+}
+
 static void object_free(void *p)
 {
 	struct object_name *object = p;
@@ -233,7 +241,7 @@ static bool runs_still(const struct space *space)
 	return is.code == was->code && is.code_end == was->code_end && is.stack == was->stack;
 }
 
-int space_look(struct space *space)
+int space_look(struct spaces *s, struct space *space)
 {
 	/* In this order: once the linker is done, all is mapped. */
 	bool partial = linker_busy((int)space->tgid) == 1;
@@ -256,18 +264,45 @@ int space_look(struct space *space)
 	maps_free(&space->looked);
 	space->looked = maps;
 	space->partial = partial;
+	/* Afterwards: it may be more than what is in there, but never less. */
+	if (!s->changes ||
+	    s->changes(s->changes_ctx, space->tgid, space->inc, &space->looked_changes))
+		space->looked_changes = space->changes;
 	return 0;
+}
+
+/*
+ * What a program was linked with stays where it is until its end. What comes when all of that is there may go, and something else come in
+ * its place, before anybody looks.
+ */
+static void note_those_that_came(struct space *space)
+{
+	const struct maps_entry *was;
+	struct maps_entry *e;
+	size_t i;
+
+	for (i = 0; i < space->looked.n; i++) {
+		e = &space->looked.entries[i];
+		was = maps_find(&space->maps, e->start);
+		if (was && was->start == e->start && was->ino == e->ino && was->dev == e->dev &&
+		    was->offset == e->offset)
+			e->came = was->came;
+		else
+			e->came = space->read && space->settled;
+	}
 }
 
 int space_read(struct spaces *s, struct space *space)
 {
 	struct space_facts facts;
-	int err = space->looked.n ? 0 : space_look(space);
+	int err = space->looked.n ? 0 : space_look(s, space);
 
 	if (err)
 		return err;
+	note_those_that_came(space);
 	maps_free(&space->maps);
 	space->maps = space->looked;
+	space->maps_changes = space->looked_changes;
 	memset(&space->looked, 0, sizeof(space->looked));
 	space->reads++;
 	space->read = true;

@@ -36,6 +36,8 @@ struct space {
 	struct space_program program; /* that it runs; image.code 0: not known */
 	struct maps maps;
 	struct maps looked; /* by space_look(), for the next space_read(); empty if nobody did */
+	/* How often they have changed: when `looked` and when `maps` were read, and as far as events have told. */
+	uint32_t looked_changes, maps_changes, changes;
 	bool partial; /* of what was looked at: the dynamic linker was still at it */
 	bool read; /* maps are of this very program, not inherited */
 	enum family_flavour flavour; /* whose barrier objects these are */
@@ -67,6 +69,13 @@ struct spaces;
 
 int spaces_new(struct modules *modules, struct symbol_server *symbols, struct spaces **out);
 void spaces_free(struct spaces *spaces);
+/*
+ * Who knows how often the dynamic linker of a process has told of a change by now: returns 0, or that it is not known. Without, what is
+ * read is taken to be as it was when it is asked for.
+ */
+void spaces_set_changes(struct spaces *spaces,
+			int (*changes)(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n),
+			void *ctx);
 
 /* The space of a process, made if it is new (empty until space_read()). NULL: out of memory. */
 struct space *space_get(struct spaces *spaces, uint32_t tgid, uint32_t inc);
@@ -83,7 +92,7 @@ int space_inherit(struct space *child, const struct space *parent);
  * Reads the mappings as they are now, for space_read() to take over when all that came before has been looked up in the
  * old ones: a process does not wait for that. Returns as space_read().
  */
-int space_look(struct space *space);
+int space_look(struct spaces *spaces, struct space *space);
 /*
  * Reads the mappings as they are now, unless space_look() has, and what follows from them. What the process had before is forgotten,
  * but not the sites found in it. Returns 0, -ESRCH, -ESTALE (it runs another program by now, of which the mappings are: it
@@ -100,9 +109,25 @@ int space_assume(struct spaces *spaces, struct space *space);
 
 /*
  * The call site that returns to @ip. Reads the mappings anew if the address is in none that is
- * known. Never fails: an address in no module is a site of its own.
+ * known. Never fails: an address in no module is a site of its own, and so is one of which it is not sure in which it was.
  */
 uint32_t space_site(struct spaces *spaces, struct space *space, uint64_t ip);
+
+/* A return address as the kernel saw it at the call: in which file. */
+struct space_place {
+	uint64_t ip;
+	uint64_t ino; /* 0: in none */
+	uint64_t offset; /* of ip, in the file */
+	uint32_t dev;
+	bool unseen; /* it could not look: all of these are nothing */
+};
+
+/*
+ * As space_site(), whatever is mapped at that address by now. A site of its own: it was in no file that has been examined, and what is there has not
+ * been there from the beginning.
+ */
+uint32_t space_place_site(struct spaces *spaces, const struct space *space,
+			  const struct space_place *place);
 /*
  * A place that the program itself names by a marker: the strings are untrusted, and copied. What could not be read from
  * memory then is read from the mapped file. Two processes of one program share it. SPACE_SITE_NONE: out of memory.

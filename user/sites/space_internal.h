@@ -19,6 +19,9 @@ struct site {
 struct spaces {
 	struct modules *modules;
 	struct symbol_server *symbols;
+	int (*changes)(void *ctx, uint32_t tgid, uint32_t inc,
+		       uint32_t *n); /* NULL: nobody knows */
+	void *changes_ctx;
 	void *space_tree;
 	struct space **spaces;
 	size_t nspaces, cap_spaces;

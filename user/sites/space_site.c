@@ -100,15 +100,50 @@ uint32_t site_at(struct spaces *s, const struct space *space, const struct maps_
 	return site_get(s, &key);
 }
 
+/*
+ * A library goes in two steps, and one comes in two: what is mapped in the second of these may be where something else was when what is asked
+ * about happened.
+ */
+#define CHANGES_SURE 2
+
+/* Were the mappings read too late for what came after the last change that was told of, or too early? */
+static bool is_late(const struct space *space)
+{
+	return space->maps_changes - space->changes > CHANGES_SURE;
+}
+
+static bool is_file(const struct maps_entry *e)
+{
+	return e && e->exec && e->ino;
+}
+
 uint32_t space_site(struct spaces *s, struct space *space, uint64_t ip)
 {
 	/* The call stands before the address it returns to. */
 	uint64_t call = ip ? ip - 1 : 0;
 	const struct maps_entry *e = maps_find(&space->maps, call);
 
-	if ((!e || !e->exec || !e->ino) && !space->gone && !space_read(s, space))
+	if (!is_file(e) && !space->gone && !space_read(s, space))
 		e = maps_find(&space->maps, call);
+	if (ip && is_late(space) && (!is_file(e) || e->came))
+		e = NULL;
 	return site_at(s, space, e, call);
+}
+
+uint32_t space_place_site(struct spaces *s, const struct space *space,
+			  const struct space_place *place)
+{
+	uint64_t call = place->ip ? place->ip - 1 : 0;
+	const struct maps_entry *e = maps_find(&space->maps, call);
+	struct site key = { 0 };
+
+	if (place->ino)
+		key.module = modules_find(s->modules, place->dev, place->ino);
+	if (key.module) {
+		key.offset = place->offset - 1;
+		return site_get(s, &key);
+	}
+	return site_at(s, space, is_file(e) && !e->came ? e : NULL, call);
 }
 
 static const char *keep(const char *text)

@@ -16,6 +16,7 @@ struct maps_entry {
 	bool exec;
 	bool shared;
 	bool deleted; /* the file has no name any more */
+	bool came; /* others' own note: it was not there from the beginning */
 	const char *path; /* octal escapes undone; "" none; untrusted */
 };
 

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* A process that runs another program before it is looked at: what it has mapped then is not what it had. */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sites/space.h"
+#include "target/look.h"
+
+/* A place in this program, which the child runs, too. */
+static __attribute__((noinline)) int place(int n)
+{
+	__asm__ volatile("");
+	return n + 1;
+}
+
+/* What the child does: becomes itself once it is told to, with more words, so that at least its stack begins elsewhere. */
+static int stay(const char *words)
+{
+	char more[256];
+	sigset_t set;
+	int number;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	if (sigwait(&set, &number))
+		return 1;
+	snprintf(more, sizeof(more), "%s and words beyond these", words);
+	execl("/proc/self/exe", "stay", more, NULL);
+	return 1;
+}
+
+static void wait_asleep(pid_t pid)
+{
+	struct look look;
+	int i;
+
+	for (i = 0; i < 20000; i++) {
+		if (!look_thread(pid, pid, &look) && look.syscall == SYS_rt_sigtimedwait)
+			return;
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	}
+	fail_msg("the child did not come to where it stays");
+}
+
+struct world {
+	struct modules *modules;
+	struct symbol_server *symbols;
+	struct spaces *spaces;
+	struct space_program program; /* what the child ran at first */
+	uint64_t ip; /* in place(), as it lay there */
+	pid_t pid;
+};
+
+static int world_new(void **state)
+{
+	static struct world w;
+	struct proc_image own;
+	const struct maps_entry *e;
+	struct space *space;
+
+	memset(&w, 0, sizeof(w));
+	assert_int_equal(modules_new(NULL, NULL, &w.modules), 0);
+	assert_int_equal(symbol_server_new(NULL, &w.symbols), 0);
+	assert_int_equal(spaces_new(w.modules, w.symbols, &w.spaces), 0);
+	w.pid = fork();
+	assert_true(w.pid >= 0);
+	if (!w.pid) {
+		execl("/proc/self/exe", "stay", "words", NULL);
+		_exit(1);
+	}
+	wait_asleep(w.pid);
+	assert_int_equal(proc_image(w.pid, &w.program.image), 0);
+	assert_int_equal(proc_image(getpid(), &own), 0);
+	w.ip = (uint64_t)(uintptr_t)place - own.code + w.program.image.code + 1;
+	/* So its file is known, under the numbers that the kernel tells. */
+	space = space_get(w.spaces, (uint32_t)w.pid, 1);
+	assert_non_null(space);
+	assert_int_equal(space_read(w.spaces, space), 0);
+	e = maps_find(&space->maps, w.program.image.code);
+	assert_non_null(e);
+	w.program.dev = e->dev;
+	w.program.ino = e->ino;
+	*state = &w;
+	return 0;
+}
+
+static int world_free(void **state)
+{
+	struct world *w = *state;
+
+	kill(w->pid, SIGKILL);
+	waitpid(w->pid, NULL, 0);
+	spaces_free(w->spaces);
+	symbol_server_free(w->symbols);
+	modules_free(w->modules);
+	return 0;
+}
+
+/* The child becomes another program, be it the same file. */
+static void become(const struct world *w)
+{
+	struct proc_image is = w->program.image;
+	int i;
+
+	assert_int_equal(kill(w->pid, SIGUSR1), 0);
+	for (i = 0; i < 20000 && is.stack == w->program.image.stack; i++) {
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+		proc_image(w->pid, &is);
+	}
+	assert_true(is.stack != w->program.image.stack);
+	wait_asleep(w->pid);
+}
+
+static struct space *space_new(const struct world *w, bool told)
+{
+	struct space *space = space_get(w->spaces, (uint32_t)w->pid, 2);
+
+	assert_non_null(space);
+	if (told)
+		space->program = w->program;
+	return space;
+}
+
+static void check_named(const struct world *w, struct space *space)
+{
+	const struct site_name *name = spaces_site(w->spaces, space_site(w->spaces, space, w->ip));
+
+	assert_non_null(name);
+	assert_int_equal(name->nframes, 1);
+	assert_string_equal(name->frames[0].function, "place");
+}
+
+/* While it runs there, its mappings are its own. */
+static void test_there(void **state)
+{
+	const struct world *w = *state;
+	struct space *space = space_new(w, true);
+
+	assert_int_equal(space_read(w->spaces, space), 0);
+	assert_false(space->gone);
+	check_named(w, space);
+}
+
+/* It was not looked at in time: its own code is known all the same, and nothing of the other program's is taken for it. */
+static void test_another(void **state)
+{
+	const struct world *w = *state;
+	struct space *space = space_new(w, true);
+	uint32_t site;
+
+	become(w);
+	assert_int_equal(space_read(w->spaces, space), -ESTALE);
+	assert_true(space->gone && !space->read);
+	assert_int_equal(space->maps.n, 0);
+	assert_int_equal(space->flavour, FAMILY_FLAVOUR_UNKNOWN);
+	assert_int_equal(space_assume(w->spaces, space), 0);
+	check_named(w, space);
+	/* What else it had mapped nobody knows. */
+	assert_null(maps_find(&space->maps, w->program.image.stack));
+	site = space_site(w->spaces, space, w->program.image.stack);
+	assert_null(spaces_site(w->spaces, site)->module);
+}
+
+/* It was, and is looked at again too late: what is known stays. */
+static void test_later(void **state)
+{
+	const struct world *w = *state;
+	struct space *space = space_new(w, true);
+	size_t n;
+
+	assert_int_equal(space_read(w->spaces, space), 0);
+	n = space->maps.n;
+	become(w);
+	assert_int_equal(space_look(w->spaces, space), -ESTALE);
+	assert_int_equal(space_read(w->spaces, space), -ESTALE);
+	assert_int_equal(space->maps.n, n);
+	check_named(w, space);
+}
+
+/* A forked child is known to run what its parent ran. */
+static void test_child(void **state)
+{
+	const struct world *w = *state;
+	struct space *parent = space_new(w, true);
+	struct space *child = space_get(w->spaces, (uint32_t)w->pid, 3);
+
+	assert_int_equal(space_read(w->spaces, parent), 0);
+	assert_non_null(child);
+	assert_int_equal(space_inherit(child, parent), 0);
+	become(w);
+	assert_int_equal(space_read(w->spaces, child), -ESTALE);
+	check_named(w, child);
+}
+
+/* Nobody said what it ran: what is there must do. */
+static void test_untold(void **state)
+{
+	const struct world *w = *state;
+	struct space *space = space_new(w, false);
+
+	become(w);
+	assert_int_equal(space_read(w->spaces, space), 0);
+	assert_false(space->gone);
+}
+
+/* A zombie has no memory any more. */
+static void test_ended(void **state)
+{
+	const struct world *w = *state;
+	struct space *space = space_new(w, true);
+	struct proc_image image;
+	siginfo_t info;
+
+	kill(w->pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(proc_image(w->pid, &image), -ESRCH);
+	assert_int_equal(space_read(w->spaces, space), -ESRCH);
+	assert_int_equal(space_assume(w->spaces, space), 0);
+	check_named(w, space);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_there, world_new, world_free),
+		cmocka_unit_test_setup_teardown(test_another, world_new, world_free),
+		cmocka_unit_test_setup_teardown(test_later, world_new, world_free),
+		cmocka_unit_test_setup_teardown(test_child, world_new, world_free),
+		cmocka_unit_test_setup_teardown(test_untold, world_new, world_free),
+		cmocka_unit_test_setup_teardown(test_ended, world_new, world_free),
+	};
+
+	if (argc > 1 && !strcmp(argv[0], "stay"))
+		return stay(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL) + place(-1);
+}
