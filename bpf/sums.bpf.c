@@ -51,10 +51,10 @@ static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __
 }
 
 /*
- * What can be timed of an arrival here is little more than the clock, and grows much more than a crossing does where nothing
- * is in the caches. With so many ns beside it, it grows as that.
+ * What is timed of a crossing here, an arrival and a departure less what comes before and after them, grows more than a crossing does
+ * where nothing is in the caches. With so many ns beside it, it grows as that (tests/bench/run.py table.cold).
  */
-#define SPENT_UNSEEN 100
+#define SPENT_UNSEEN 60
 
 /*
  * As arrive(), of a function whose object is its first argument and says how many meet. @t: what thread_find() said of the

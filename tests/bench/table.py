@@ -343,7 +343,7 @@ def cold_once(argv, *options):
 def cold(result):
     result["cold"] = []
     print("\nwhat tracing adds to a crossing after work on memory, estimated and by the program's clock, medians of %d" % PAIRS)
-    for (title, us, size), option in itertools.product(COLD, (("--aggregate",),)):
+    for (title, us, size), option in itertools.product(COLD, ((), ("--aggregate",))):
         title = " ".join((title, *option))
         argv = [workload("cold"), "--us", str(us), "--bytes", str(size), "--rounds", "1000"]
         pairs = [cold_once(argv, *option) for _ in range(PAIRS)]

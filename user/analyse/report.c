@@ -807,8 +807,8 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	if (!err)
 		err = findings_build(b.arena, model, env, b.threads, out);
 	forget_losses(out);
-	out->complete = out->lossless && !out->nshed && !out->nshed_parts && !out->unmet &&
-			!out->left_out;
+	out->complete =
+		out->lossless && !out->nshed && !out->nshed_parts && !out->unmet && !out->left_out;
 	if (err)
 		report_free(out);
 	return err;

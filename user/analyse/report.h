@@ -151,7 +151,8 @@ struct report_barrier {
 	uint32_t ncallsites; /* > 1: mixed */
 	struct report_callsite *callsites;
 	uint64_t episodes, incomplete, ambiguous, crossings;
-	uint64_t unmet; /* of the crossings, those whose meetings sums cannot tell: processes share the barrier */
+	uint64_t
+		unmet; /* of the crossings, those whose meetings sums cannot tell: processes share the barrier */
 	uint32_t participants, participants_min; /* most and fewest members of a complete episode */
 	bool shared, nested;
 	bool ranked; /* shared, and its threads' indices are ranks, which tell them apart */
@@ -359,7 +360,8 @@ struct report {
 	bool accounted; /* where threads' time goes was looked at: page faults are dearer for all */
 	bool aggregate; /* all comes of sums made in the kernel: of single meetings nothing is known */
 	uint64_t unmet; /* of all processes */
-	const char *left_out; /* families of barriers that are there and of which sums know nothing; NULL none */
+	const char *
+		left_out; /* families of barriers that are there and of which sums know nothing; NULL none */
 	void *arena; /* owns all strings and arrays */
 };
 

@@ -349,8 +349,9 @@ void verdict_barrier(struct report_barrier *b)
 	switch (b->pattern) {
 	case REPORT_FEW:
 		if (!b->episodes && b->unmet)
-			add(&t, "Who meets there, and waits, is not known with --aggregate: processes "
-				"share it, or there are too many barriers.");
+			add(&t,
+			    "Who meets there, and waits, is not known with --aggregate: processes "
+			    "share it, or there are too many barriers.");
 		else if (!b->episodes)
 			add(&t, "No complete episode was seen, so nothing can be said.");
 		else
@@ -410,7 +411,7 @@ void verdict_barrier(struct report_barrier *b)
 	lost_time = b->pattern == REPORT_STATIC || b->pattern == REPORT_ROTATING ||
 		    b->pattern == REPORT_MIXED_LOSS;
 	snprintf(b->advice, sizeof(b->advice), "%s",
-		 !b->episodes && b->unmet ? "Trace it without --aggregate."
+		 !b->episodes && b->unmet	      ? "Trace it without --aggregate."
 		 : lost_time && by_another(&b->cause) ? cause_advice(&b->cause)
 		 : lost_time && fleeting ? "Some of those that meet have more to do than the "
 					   "others: divide the work of each team more evenly, or "
@@ -488,9 +489,10 @@ static bool verdict_apart(struct report_process *p, const struct report_barrier 
 
 	if (p->unmet) {
 		p->pattern = REPORT_FEW;
-		add(t, "It comes to barriers that processes share, where %llu of its %llu crossings "
-		       "were: sums kept in the kernel do not tell who waits for whom there. Trace "
-		       "it without --aggregate.",
+		add(t,
+		    "It comes to barriers that processes share, where %llu of its %llu crossings "
+		    "were: sums kept in the kernel do not tell who waits for whom there. Trace "
+		    "it without --aggregate.",
 		    (unsigned long long)p->unmet, (unsigned long long)p->crossings);
 		return true;
 	}

@@ -441,7 +441,8 @@ static void say_spinning(struct listing *l)
 	    program->traits.stripped)
 		return;
 	if (any_unread(l)) {
-		note(l, "what could not be read may have barriers: what is not listed is not known%s",
+		note(l,
+		     "what could not be read may have barriers: what is not listed is not known%s",
 		     l->options->pid && !rights_have(CAP_SYS_PTRACE)
 			     ? "; other users' processes are looked into with CAP_SYS_PTRACE"
 			     : "");
@@ -532,7 +533,7 @@ static int from_process(struct listing *l)
 
 	if (err) {
 		msg_error("list: cannot look at process %d: %s", l->options->pid,
-			  err == -ESRCH			 ? "there is none"
+			  err == -ESRCH			    ? "there is none"
 			  : err == -EACCES || err == -EPERM ? permit_why_not()
 							    : strerror(-err));
 		return err;

@@ -434,7 +434,9 @@ static int take_output(struct options *o, int c, char *arg)
 		return 0;
 	case OPT_COST_LIMIT:
 		if (parse_percent(arg, &o->cost_limit))
-			return wrong_value("--cost-limit", arg, "a number of per cent over 0, up to 100000, without a sign");
+			return wrong_value(
+				"--cost-limit", arg,
+				"a number of per cent over 0, up to 100000, without a sign");
 		return 0;
 	case OPT_ATTACH:
 		o->method_given = true;

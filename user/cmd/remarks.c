@@ -248,7 +248,8 @@ static void say_left_out(const struct remarks *r)
 {
 	char names[FAMILY_NAMES];
 
-	if (r->options->aggregate && *family_list(modules_left_out(r->modules), names, sizeof(names)))
+	if (r->options->aggregate &&
+	    *family_list(modules_left_out(r->modules), names, sizeof(names)))
 		msg_warn("--aggregate sums pthread barriers only, whose size is in the barrier: "
 			 "those of %s are not in this report",
 			 names);
@@ -275,8 +276,9 @@ void remarks_after(const struct remarks *r)
 				  "-p %d tells where each thread is",
 				  r->options->pids[0]);
 		if (r->options->aggregate)
-			msg_error("without --aggregate all kinds of barriers are traced, also those "
-				  "that nobody named, on condition variables");
+			msg_error(
+				"without --aggregate all kinds of barriers are traced, also those "
+				"that nobody named, on condition variables");
 		else if (!r->options->discover_futex)
 			msg_error(
 				"barriers that nobody named are looked for on condition variables "

@@ -116,10 +116,11 @@ static void summary_headline(struct textout *t, const struct report *r)
 			"meetings, why threads were late, which barrier came before, the longest "
 			"phases, SerE and TE are not known.");
 	if (r->left_out)
-		textout_wrap(t, TEXTOUT_RED, "", 2,
-			     "What is traced also has barriers of %s: of these there is nothing here. "
-			     "They need a run without --aggregate.",
-			     r->left_out);
+		textout_wrap(
+			t, TEXTOUT_RED, "", 2,
+			"What is traced also has barriers of %s: of these there is nothing here. "
+			"They need a run without --aggregate.",
+			r->left_out);
 	textout_blank(t);
 }
 

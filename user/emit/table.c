@@ -292,7 +292,7 @@ static void bar(char out[TEXTOUT_CELL], uint64_t ns, uint64_t max)
 		out = stpcpy(out, "█");
 	part[2] = (char)(part[2] - (char)(eighths % 8));
 	if (eighths % 8)
-		strcpy(out, part);
+		memcpy(out, part, sizeof(part));
 }
 
 static void table_make(struct table *table)

@@ -398,7 +398,7 @@ void textout_decimal(char out[TEXTOUT_CELL], double v, int decimals, const char 
 	n = sizeof(s) - at;
 	memcpy(out, s + at, n);
 	out[n] = ' ';
-	strcpy(out + n + 1, unit);
+	memcpy(out + n + 1, unit, strlen(unit) + 1);
 }
 
 static void digits(char *out, double v, const char *unit)
@@ -455,11 +455,11 @@ const char *textout_clock(char out[TEXTOUT_CELL], uint64_t ns)
 	char *at;
 
 	if (ns == UINT64_MAX)
-		return strcpy(out, "?");
+		return memcpy(out, "?", sizeof("?"));
 	at = put_digits(out, ns / 1000000000, 1);
 	*at++ = '.';
 	at = put_digits(at, ns % 1000000000 / 1000, 6);
-	strcpy(at, " s");
+	memcpy(at, " s", sizeof(" s"));
 	return out;
 }
 
@@ -470,7 +470,7 @@ const char *textout_day(char out[TEXTOUT_CELL], int64_t realtime_ns)
 	char *at;
 
 	if (realtime_ns < 0 || !localtime_r(&s, &tm))
-		return strcpy(out, "?");
+		return memcpy(out, "?", sizeof("?"));
 	at = put_digits(out, (uint64_t)tm.tm_hour, 2);
 	*at++ = ':';
 	at = put_digits(at, (uint64_t)tm.tm_min, 2);

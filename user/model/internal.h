@@ -291,7 +291,8 @@ struct object {
 	uint64_t shared;
 	uint32_t proc;
 	uint32_t count; /* last known */
-	uint32_t nwere_inside; /* threads that waited here when tracing began, and have crossed since */
+	uint32_t
+		nwere_inside; /* threads that waited here when tracing began, and have crossed since */
 	uint32_t made; /* how often it had another count than before */
 	uint64_t made_ns; /* the arrival that showed it, the last time */
 	uint64_t arrived_ns; /* the newest arrival with that count */

@@ -557,7 +557,8 @@ struct model_summed {
 	uint32_t first_team; /* how many met then, if so */
 	uint64_t depart_ns; /* its last departure here */
 	uint64_t crossings, abandoned;
-	uint64_t unmet; /* of the crossings, those at barriers of which it is not known who meets there */
+	uint64_t
+		unmet; /* of the crossings, those at barriers of which it is not known who meets there */
 	uint64_t incomplete, ambiguous; /* episodes; each told of by one thread */
 	uint64_t idle_ns, work_ns, work_n; /* in whole episodes */
 	uint64_t idle_other_ns; /* in others */

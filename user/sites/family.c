@@ -418,7 +418,8 @@ const char *family_list(uint32_t bits, char *out, size_t size)
 	*out = '\0';
 	for (i = 0; i < 32 && n < size; i++)
 		if (bits & 1u << i && family_name(i))
-			n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "", family_name(i));
+			n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "",
+					      family_name(i));
 	return out;
 }
 

@@ -343,7 +343,7 @@ int space_assume(struct spaces *s, struct space *space)
 		return 0;
 	while (elf_loaded(m->elf, n, &range, &exec))
 		n++;
-	maps.entries = calloc(n, sizeof(*maps.entries));
+	maps.entries = calloc(n ? n : 1, sizeof(*maps.entries));
 	maps.text = strdup(m->path);
 	if (!maps.entries || !maps.text) {
 		maps_free(&maps);
