@@ -198,6 +198,19 @@ def fault_tracer_killed(t):
             os.unlink(run.path)
 
 
+def kill_at_probes(run, sbt, target):
+    """sbt-trace alone or with its group, by turns: no probe stays in the target's code."""
+    if run.number % 2:
+        os.killpg(sbt.pid, signal.SIGKILL)
+    else:
+        sbt.signal(signal.SIGKILL)
+    sbt.wait(10)
+    try:
+        wait_for("its code is as it was", lambda: not code_differs(target.pid), 5)
+    except Failure:
+        raise Failure(f"probes stay in its code: {code_differs(target.pid)}") from None
+
+
 def fault_tracer_killed_beginning(t):
     """SIGKILL to sbt-trace while it puts its probes in, alone or with its group: none stays, and the kernel has none left. Before
     each it looks at all that have the file mapped: a crowd makes the moment last."""
@@ -214,15 +227,7 @@ def fault_tracer_killed_beginning(t):
         sbt = t.start([run.sbt, "-q", "--json", "-o", run.path, "-p", str(target.pid)], preexec_fn=os.setpgrp)
         wait_for_probe(target.pid, path, place)
         time.sleep(run.rng.random() * 0.0005)
-        if run.number % 2:
-            os.killpg(sbt.pid, signal.SIGKILL)
-        else:
-            sbt.signal(signal.SIGKILL)
-        sbt.wait(10)
-        try:
-            wait_for("its code is as it was", lambda: not code_differs(target.pid), 5)
-        except Failure:
-            raise Failure(f"probes stay in its code: {code_differs(target.pid)}") from None
+        kill_at_probes(run, sbt, target)
         check_equal("probes that the kernel left", probes_left_by_kernel(sbt.pid), [])
     target.signal(signal.SIGTERM)
     done = target.wait(20)
@@ -248,15 +253,7 @@ def fault_tracer_killed_ending(t):
         sbt.signal(signal.SIGTERM)
         run.pause(0.06)
         midst += bool(code_differs(target.pid))
-        if run.number % 2:
-            os.killpg(sbt.pid, signal.SIGKILL)
-        else:
-            sbt.signal(signal.SIGKILL)
-        sbt.wait(10)
-        try:
-            wait_for("its code is as it was", lambda: not code_differs(target.pid), 5)
-        except Failure:
-            raise Failure(f"probes stay in its code: {code_differs(target.pid)}") from None
+        kill_at_probes(run, sbt, target)
         check(target.alive(), "the target has ended")
     print(f"  {midst} times killed while there were still probes")
     check(midst, "it was always too late")

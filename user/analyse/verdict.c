@@ -335,6 +335,23 @@ static void add_last(struct text *t, const struct report_barrier *b)
 		    say_percent(b->last_share));
 }
 
+/* Too few meetings to say more; @lost in per cent. */
+static void add_few(struct text *t, const struct report_barrier *b, int lost)
+{
+	if (!b->episodes && b->unmet) {
+		add(t, "Who meets there, and waits, is not known with --aggregate: processes "
+		       "share it, or there are too many barriers.");
+	} else if (!b->episodes) {
+		add(t, "No complete episode was seen, so nothing can be said.");
+	} else {
+		add(t,
+		    "Rests on %llu complete episode%s only: %d %% of the threads' time "
+		    "went into waiting",
+		    (unsigned long long)b->episodes, b->episodes == 1 ? "" : "s", lost);
+		add_last(t, b);
+	}
+}
+
 void verdict_barrier(struct report_barrier *b)
 {
 	struct text t = {
@@ -348,19 +365,7 @@ void verdict_barrier(struct report_barrier *b)
 	b->pattern = barrier_pattern(b);
 	switch (b->pattern) {
 	case REPORT_FEW:
-		if (!b->episodes && b->unmet)
-			add(&t,
-			    "Who meets there, and waits, is not known with --aggregate: processes "
-			    "share it, or there are too many barriers.");
-		else if (!b->episodes)
-			add(&t, "No complete episode was seen, so nothing can be said.");
-		else
-			add(&t,
-			    "Rests on %llu complete episode%s only: %d %% of the threads' time "
-			    "went into waiting",
-			    (unsigned long long)b->episodes, b->episodes == 1 ? "" : "s", lost);
-		if (b->episodes)
-			add_last(&t, b);
+		add_few(&t, b, lost);
 		break;
 	case REPORT_BALANCED:
 		add(&t,
