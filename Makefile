@@ -51,6 +51,7 @@ CFLAGS ?= -O2 -g
 # Found at the start, and never written after it.
 LDFLAGS += -Wl,-z,relro,-z,now -Wl,--as-needed
 CFLAGS += -std=gnu11 $(WARN) -fno-strict-aliasing -fstack-protector-strong -MMD -MP
+COUNTED := -O1 -g1 -fsanitize-coverage=trace-pc
 SAN := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 # Static where Debian has the archive, so that the user's machine needs less.
@@ -160,20 +161,30 @@ $(B)/san/%.o: %.c
 	$(call say,CCSAN)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(SAN) -c $< -o $@
 
-define san_lib
-$(B)/san/$(1).a: $$(patsubst %.c,$(B)/san/%.o,$$(wildcard user/$(1)/*.c))
+$(B)/counted/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CCCOUNT)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(COUNTED) -c $< -o $@
+
+define room_lib
+$(B)/$(2)/$(1).a: $$(patsubst %.c,$(B)/$(2)/%.o,$$(wildcard user/$(1)/*.c))
 	@rm -f $$@; $(AR) rcs $$@ $$^
 endef
-$(foreach r,$(PURE),$(eval $(call san_lib,$(r))))
+$(foreach r,$(PURE),$(eval $(call room_lib,$(r),san)))
+$(foreach r,$(PURE),$(eval $(call room_lib,$(r),counted)))
 
 $(B)/san/attach.a: $(patsubst %.c,$(B)/san/%.o,$(wildcard user/attach/event*.c) user/attach/sample.c user/attach/places.c)
 	@rm -f $@; $(AR) rcs $@ $^
 
+# Tests of how work grows have their code count it, in place of the sanitizers.
+counts = $(filter test_analyse_many,$1)
+
 define unit_test
-$(B)/unit/$(1): $(B)/san/tests/unit/$(1).o $(patsubst %,$(B)/san/%.a,$(call rooms_upto,$(call unit_room,$(1))))
+$(B)/unit/$(1): $(patsubst %,$(B)/$(if $(call counts,$1),counted,san)/%,tests/unit/$(1).o \
+	$(patsubst %,%.a,$(call rooms_upto,$(call unit_room,$(1)))))
 	@mkdir -p $$(@D)
 	$$(call say,LD)
-	$$(Q)$$(CC) $$(SAN) -o $$@ $$^ $$(INSN_LIBS) -lcmocka -ljansson -ldw -lelf -l:libzstd.a -lz -lm
+	$$(Q)$$(CC) $(if $(call counts,$1),$$(COUNTED),$$(SAN)) -o $$@ $$^ $$(INSN_LIBS) -lcmocka -ljansson -ldw -lelf -l:libzstd.a -lz -lm
 endef
 $(foreach t,$(UNIT_SRC:tests/unit/%.c=%),$(eval $(call unit_test,$(t))))
 
@@ -354,6 +365,7 @@ clean:
 	rm -rf $(B)
 
 -include $(OBJ:.o=.d) $(B)/tests/pictures/made.d $(patsubst %.c,$(B)/san/%.d,$(SRC) $(UNIT_SRC))
+-include $(wildcard $(B)/counted/*/*/*.d)
 -include $(wildcard $(B)/fuzz/*/obj/user/*/*.d $(B)/fuzz/*/obj/tests/fuzz/*.d $(B)/kept/obj/*/*/*.d $(B)/san/tests/fuzz/*.d)
 
 .DELETE_ON_ERROR:

@@ -37,6 +37,7 @@ struct findings {
 	struct report *out;
 	uint32_t cap;
 	uint32_t *start, *order; /* threads_by_process() */
+	uint64_t *bare; /* crossings at barriers with a call site that is an address only, by process */
 };
 
 /* The text is for the caller to write. NULL: out of memory. */
@@ -353,20 +354,28 @@ static bool has_bare(const struct report_barrier *b)
 	return false;
 }
 
+static int bare_by_process(struct findings *f)
+{
+	const struct report_barrier *b = f->out->barriers;
+	uint32_t i, proc;
+
+	f->bare = arena_alloc(f->arena, ((size_t)model_nprocs(f->model) + 1) * sizeof(*f->bare));
+	if (!f->bare)
+		return -ENOMEM;
+	for (i = 0; i < f->out->nbarriers; i++, b++) {
+		proc = model_barrier(f->model, b->index)->proc;
+		if (proc < model_nprocs(f->model) && has_bare(b))
+			f->bare[proc] += b->crossings;
+	}
+	return 0;
+}
+
 /* Such a site cannot be found again in another process or run, and its id not either. */
 static int site_unknown(struct findings *f, const struct report_process *p)
 {
 	struct report_finding *out;
-	uint64_t crossings = 0;
-	uint32_t i;
+	uint64_t crossings = f->bare[p->index];
 
-	for (i = 0; i < f->out->nbarriers; i++) {
-		const struct report_barrier *b = &f->out->barriers[i];
-
-		if (b->pid == p->pid && has_bare(b) &&
-		    model_barrier(f->model, b->index)->proc == p->index)
-			crossings += b->crossings;
-	}
 	if (!crossings)
 		return 0;
 	out = add(f, "site_unknown", p->pid, (double)crossings);
@@ -451,6 +460,8 @@ int findings_build(struct arena *a, const struct model *model, const struct repo
 	uint32_t i, j;
 	int err = threads_by_process(a, model, threads, &f.start, &f.order);
 
+	if (!err)
+		err = bare_by_process(&f);
 	for (i = 0; i < out->nprocesses; i++)
 		for (j = 0; j < sizeof(of_process) / sizeof(of_process[0]) && !err; j++)
 			err = of_process[j](&f, &out->processes[i]);

@@ -16,11 +16,42 @@
 
 #define CYCLIC_BUF_MIN 4096
 
+/* Room for one more behind the last. What left at the front is used again when it is as much as what is there. */
+static int buf_reserve(struct cyclic *c)
+{
+	uint32_t gone = (uint32_t)(c->buf - c->room);
+	int err;
+
+	if (gone + c->n < c->cap)
+		return 0;
+	if (gone && gone >= c->n) {
+		memmove(c->room, c->buf, c->n * sizeof(*c->buf));
+		c->buf = c->room;
+		return 0;
+	}
+	err = model_grow((void **)&c->room, &c->cap, gone + c->n + 1, sizeof(*c->buf));
+	if (!err)
+		c->buf = c->room + gone;
+	return err;
+}
+
+/* Those of the first @upto that have a mark in @gone leave; all others stay, in order. */
+static void buf_leave(struct cyclic *c, const uint64_t *gone, uint32_t upto)
+{
+	uint32_t i, kept = upto;
+
+	for (i = upto; i--;)
+		if (!gone[i])
+			c->buf[--kept] = c->buf[i];
+	c->buf += kept;
+	c->n -= kept;
+}
+
 static int buf_insert(struct object *o, const struct member *mem)
 {
 	struct cyclic *c = &o->cyclic;
 	uint32_t i;
-	int err = model_grow((void **)&c->buf, &c->cap, c->n + 1, sizeof(*c->buf));
+	int err = buf_reserve(c);
 
 	if (err)
 		return err;
@@ -206,30 +237,26 @@ static int remember_passed(struct cyclic *c, const struct episode *e)
 	return 0;
 }
 
-/* Hands over the chosen ones (buffer places marked in m->prefix) as an episode. */
+/* Hands over the chosen ones (marked in m->prefix, of the first @upto) as an episode. */
 static int chunk_close(struct model *m, struct object *o, uint32_t upto, enum model_state state,
 		       uint32_t why)
 {
 	struct cyclic *c = &o->cyclic;
-	uint32_t i, kept = 0;
+	uint32_t i;
 	struct episode *e;
 	int err = episode_new(m, o, o->count, &e);
 
 	if (err)
 		return err;
 	e->cyclic = true;
-	for (i = 0; i < c->n; i++) {
-		if (i < upto && m->prefix[i]) {
+	for (i = 0; i < upto; i++) {
+		if (m->prefix[i] && !err)
 			err = episode_add(m, e, &c->buf[i]);
-			if (err)
-				break;
-		} else {
-			c->buf[kept++] = c->buf[i];
-		}
+		/* Who could not be added stays. */
+		if (err)
+			m->prefix[i] = 0;
 	}
-	for (; i < c->n; i++)
-		c->buf[kept++] = c->buf[i];
-	c->n = kept;
+	buf_leave(c, m->prefix, upto);
 	if (err) {
 		episode_free(m, e);
 		return err;
@@ -407,9 +434,8 @@ int cyclic_leave(struct model *m, struct object *o, bool final)
 	o->cyclic.left_ns = m->watermark;
 	queue_unopen(queue_of(m, o->proc), &o->cyclic.open);
 	while (o->cyclic.n && !o->is_cyclic) {
-		mem = o->cyclic.buf[0];
+		mem = *o->cyclic.buf++;
 		o->cyclic.n--;
-		memmove(&o->cyclic.buf[0], &o->cyclic.buf[1], o->cyclic.n * sizeof(mem));
 		err = object_place(m, o, &mem, o->count);
 		if (err)
 			return err;

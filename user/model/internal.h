@@ -268,8 +268,10 @@ struct passed {
 
 struct cyclic {
 	struct open open;
-	struct member *buf; /* by arrival */
-	uint32_t n, cap;
+	struct member *room; /* owned */
+	uint32_t cap; /* of room */
+	uint32_t n;
+	struct member *buf; /* n, by arrival: in the room, behind those that have left */
 	uint32_t nprev;
 	uint32_t cap_prev;
 	struct passed *prev; /* the last that were put into chunks, by arrival */

@@ -63,7 +63,7 @@ void object_free(struct model *m, struct object *o)
 	free(o->met);
 	hash_free(&o->by_thread);
 	free(o->slots);
-	free(o->cyclic.buf);
+	free(o->cyclic.room);
 	free(o->cyclic.prev);
 	free(o);
 	m->nobjects--;
