@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Many processes, and with each of them the news that time goes on: twice as many must not be four times the work. */
+/* Many processes, threads or sites, and with each of them the news that time goes on: twice as many must not be four times the work. */
 #include "test_model_util.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #define FEW  3000
 #define MANY (4 * FEW)
 
-enum { ALONE, OPEN, ONE_TEAM, PAIRS, ONE_BARRIER, HELD_BACK };
+enum { ALONE, OPEN, ONE_TEAM, PAIRS, ONE_BARRIER, HELD_BACK, THREADS, THREADS_ALONE, SITES, OBJECTS };
 
 /*
  * Work is counted and not timed: the compiler has each block of our code call this. What the C library does inside is
@@ -47,7 +47,7 @@ static void add(struct model *m, const struct model_crossing *x)
 }
 
 /* What one process does. */
-static void come(struct model *m, int way, uint32_t i, uint64_t t)
+static void come(struct model *m, int way, uint32_t i, uint32_t n, uint64_t t)
 {
 	struct model_crossing x = { .tgid = 10 + i,
 				    .inc = 1,
@@ -60,6 +60,18 @@ static void come(struct model *m, int way, uint32_t i, uint64_t t)
 				    .arrive_ns = t,
 				    .depart_ns = t + 5 };
 
+	if (way >= THREADS)
+		x.tgid = 10;
+	if (way == THREADS)
+		x.count = n;
+	if (way == THREADS_ALONE || way == OBJECTS)
+		x.object = 0x1000 + 64 * i;
+	if (way == SITES)
+		x.site = 1 + i;
+	if (way == SITES || way == OBJECTS) {
+		x.tid = 10;
+		x.seq = i + 1;
+	}
 	if (way == OPEN)
 		x.count = 2;
 	if (way == ONE_TEAM) {
@@ -102,14 +114,14 @@ static uint64_t work_of(int way, uint32_t n)
 
 	assert_non_null(m);
 	for (i = 0; i < n; i++) {
-		come(m, way, i, t);
+		come(m, way, i, n, t);
 		t += 100;
 		assert_int_equal(model_advance(m, t), 0);
 	}
 	assert_int_equal(model_finish(m, t), 0);
 	env.end_ns = t;
 	assert_int_equal(report_build(m, &env, &report), 0);
-	assert_int_equal(report.nprocesses, n);
+	assert_int_equal(report.nprocesses, way >= THREADS ? 1 : n);
 	assert_int_equal(report.crossings, way == HELD_BACK ? 3 * n : n);
 	report_free(&report);
 	model_free(m);
@@ -163,6 +175,30 @@ static void held_back(void **state)
 	grows_with_their_number(HELD_BACK);
 }
 
+static void threads_at_one(void **state)
+{
+	(void)state;
+	grows_with_their_number(THREADS);
+}
+
+static void threads_alone(void **state)
+{
+	(void)state;
+	grows_with_their_number(THREADS_ALONE);
+}
+
+static void many_sites(void **state)
+{
+	(void)state;
+	grows_with_their_number(SITES);
+}
+
+static void many_objects(void **state)
+{
+	(void)state;
+	grows_with_their_number(OBJECTS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +208,10 @@ int main(void)
 		cmocka_unit_test(teams_of_two),
 		cmocka_unit_test(all_at_a_barrier_for_two),
 		cmocka_unit_test(held_back),
+		cmocka_unit_test(threads_at_one),
+		cmocka_unit_test(threads_alone),
+		cmocka_unit_test(many_sites),
+		cmocka_unit_test(many_objects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

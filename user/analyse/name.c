@@ -115,28 +115,35 @@ static uint32_t fold32(uint64_t h)
 	return (uint32_t)(h ^ h >> 32);
 }
 
-/* @taken: by (process, id): the ids that others have, and then this one too. */
+/*
+ * @taken: by (process, id): the ids that others have, and then this one too, each with the next that can be free: of very
+ * many alike each would ask for all of the others else.
+ */
 static int id_of(const struct report_env *env, const struct model_barrier *b, struct hash *taken,
 		 uint32_t *out)
 {
-	uint64_t h, unused;
-	uint32_t id;
+	uint64_t h, next, of_proc = (uint64_t)b->proc << 32;
+	uint32_t id, first;
 	int err = hash_barrier(env, b, false, &h);
 
 	if (err)
 		return err;
 	id = fold32(h);
-	if (hash_get(taken, (uint64_t)b->proc << 32 | id, &unused)) {
+	if (hash_get(taken, of_proc | id, &next)) {
 		err = hash_barrier(env, b, true, &h);
 		if (err)
 			return err;
 		id = fold32(h);
 	}
 	/* What is left is chance, or call sites of which nothing is known. */
-	while (hash_get(taken, (uint64_t)b->proc << 32 | id, &unused))
-		id++;
+	first = id;
+	while (hash_get(taken, of_proc | id, &next))
+		id = (uint32_t)next;
 	*out = id;
-	return hash_put(taken, (uint64_t)b->proc << 32 | id, 1);
+	err = hash_put(taken, of_proc | id, id + 1);
+	if (!err && id != first)
+		err = hash_put(taken, of_proc | first, id + 1);
+	return err;
 }
 
 /*
