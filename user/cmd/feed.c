@@ -3,12 +3,13 @@
 #include "cmd/feed.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "cmd/began.h"
+#include "cmd/busy.h"
 #include "cmd/callsite.h"
 #include "cmd/cuts.h"
 #include "cmd/feed_parts.h"
@@ -16,11 +17,6 @@
 
 /* A power of two: call sites in use at one time are few, and a miss only costs a look-up. */
 #define CACHE_SLOTS 1024u
-
-/* A thread that lived so long, and was busy for this share of it, may have waited by spinning. */
-#define BUSY_LEAST_NS 5000000ULL
-#define BUSY_PERCENT  80
-#define BUSY_MOST     65536
 
 struct shared_slot {
 	uint64_t object;
@@ -49,11 +45,10 @@ struct feed {
 	struct callsites *callsites;
 	struct waits *waits;
 	struct hash renumbered; /* (inc, tid) -> struct renumbered */
-	struct hash busy; /* (tgid, tid) of such that crossed nothing */
+	struct busy busy;
 	struct hash current; /* tgid -> incarnation */
 	struct hash labels; /* sbt_crossing.label -> site */
-	struct hash held; /* tgid -> ns for which we held it, until its beginning is fed */
-	struct hash began_later; /* (inc, tid) -> by so many ns, which are among its first parts */
+	struct began began;
 	struct cuts cuts;
 	struct feed_site sites[CACHE_SLOTS];
 	struct shared_slot shared[CACHE_SLOTS];
@@ -93,10 +88,9 @@ void feed_free(struct feed *f)
 	if (!f)
 		return;
 	hash_free(&f->current);
-	hash_free(&f->busy);
+	busy_free(&f->busy);
 	hash_free(&f->labels);
-	hash_free(&f->held);
-	hash_free(&f->began_later);
+	began_free(&f->began);
 	cuts_free(&f->cuts);
 	while ((e = hash_next(&f->renumbered, &pos, &zero)))
 		free((void *)(uintptr_t)e->value);
@@ -121,88 +115,9 @@ bool feed_incarnation(const struct feed *f, uint32_t tgid, uint32_t *inc)
 	return true;
 }
 
-/* Kept for want of anything better to tell when they cross no barrier: an error costs nothing else. */
-static void note_busy(struct feed *f, const struct sbt_event *e)
-{
-	uint64_t life = e->t_ns - e->start_ns;
-
-	if (e->t_ns < e->start_ns + BUSY_LEAST_NS || e->busy_ns < life / 100 * BUSY_PERCENT ||
-	    e->seq || hash_count(&f->busy) >= BUSY_MOST)
-		return;
-	hash_put(&f->busy, (uint64_t)e->tgid << 32 | e->tid, 1);
-}
-
-/* --- what we held before it ran ------------------------------------------------------------------------ */
-
-static bool is_held(const struct sbt_event *e)
-{
-	return (e->type == SBT_REC_EXEC || e->type == SBT_REC_MAP || e->type == SBT_REC_OUTLINED) &&
-	       e->flags & SBT_EVENT_HELD;
-}
-
-static uint64_t thread_key(uint32_t inc, uint32_t tid)
-{
-	return (uint64_t)inc << 32 | tid;
-}
-
-/*
- * The process began later by what it was held, as it would have without us. Of one whose first thread has met others before,
- * as where it loads a library in their midst, that thread was stopped, and is said to have been.
- */
-static int begin_later(struct feed *f, const struct sbt_event *e)
-{
-	uint32_t thread = model_find_thread(f->model, e->tgid, e->inc, e->tgid);
-	uint64_t key = thread_key(e->inc, e->tgid), ns, all = 0;
-	const struct model_thread *t;
-	uint64_t start;
-	int err;
-
-	/* Before the news of its beginning it waits for these. */
-	if (thread == MODEL_NONE || !hash_get(&f->held, e->tgid, &ns))
-		return 0;
-	hash_del(&f->held, e->tgid);
-	t = model_thread(f->model, thread);
-	if (!t->start_seen || t->crossings)
-		return 0;
-	start = t->start_ns + ns;
-	hash_get(&f->began_later, key, &all);
-	err = hash_put(&f->began_later, key, all + ns);
-	if (!err)
-		err = model_add_process(f->model, e->tgid, e->inc, 0, 0, start, true, NULL);
-	return err ? err : model_add_thread(f->model, e->tgid, e->inc, e->tgid, start);
-}
-
 int feed_held(struct feed *f, const struct sbt_event *e, uint64_t now_ns)
 {
-	uint64_t ns = 0;
-	int err;
-
-	if (!is_held(e) || now_ns <= e->t_ns)
-		return 0;
-	hash_get(&f->held, e->tgid, &ns);
-	err = hash_put(&f->held, e->tgid, ns + now_ns - e->t_ns);
-	return err ? err : begin_later(f, e);
-}
-
-static uint64_t less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
-static void block_shorten(struct model_block *b, uint64_t ns)
-{
-	if (b->reason != MODEL_BLOCKED_OTHER || b->addr != MODEL_OTHER_STOPPED || !b->ns)
-		return;
-	b->ns = less(b->ns, ns);
-	if (!b->ns)
-		*b = (struct model_block){ 0 };
-}
-
-/* Its first phase is over. */
-static void forget_held(struct feed *f, uint32_t inc, uint32_t tid)
-{
-	if (hash_count(&f->began_later))
-		hash_del(&f->began_later, thread_key(inc, tid));
+	return began_held(&f->began, f->model, e, now_ns);
 }
 
 /* The parts of @c's phase, without what we held it. @ends: it is over with that. */
@@ -210,18 +125,10 @@ static bool parts_of(struct feed *f, const struct sbt_crossing *c, bool ends,
 		     struct model_detail *d)
 {
 	bool apart = feed_parts(c, f->fault_outside_ns, f->self, d);
-	uint64_t ns;
 
-	if (!hash_count(&f->began_later) ||
-	    !hash_get(&f->began_later, thread_key(c->inc, c->tid), &ns))
-		return apart;
+	began_take_off(&f->began, c->inc, c->tid, apart ? d : NULL);
 	if (ends)
-		forget_held(f, c->inc, c->tid);
-	if (apart) {
-		d->blocked_ns[MODEL_BLOCKED_OTHER] = less(d->blocked_ns[MODEL_BLOCKED_OTHER], ns);
-		block_shorten(&d->block, ns);
-		block_shorten(&d->second, ns);
-	}
+		began_forget(&f->began, c->inc, c->tid);
 	return apart;
 }
 
@@ -294,7 +201,6 @@ int feed_tail(struct feed *f, const struct sbt_crossing_full *tail)
 {
 	const struct renumbered *r = renumbered_of(f, &tail->crossing);
 	struct model_detail detail;
-
 	bool apart;
 
 	if (r && r->reaches_back)
@@ -432,12 +338,12 @@ static int fill_order(struct feed *f, const struct sbt_crossing *c,
 			return -ENOMEM;
 		r->shift++;
 		r->reaches_back = true;
-		forget_held(f, c->inc, c->tid);
+		began_forget(&f->began, c->inc, c->tid);
 	} else if ((r && r->reaches_back) || (member && member->merged)) {
 		m->flags &= ~MODEL_CROSSING_ACCOUNTED;
 		if (r)
 			r->reaches_back = false;
-		forget_held(f, c->inc, c->tid);
+		began_forget(&f->began, c->inc, c->tid);
 	} else if (parts_of(f, c, true, detail)) {
 		m->detail = detail;
 	}
@@ -551,13 +457,13 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 		if (!err)
 			err = ranks_began(targets_ranks(f->targets), e->tgid, e->inc);
 		if (!err)
-			err = begin_later(f, e);
+			err = began_fed(&f->began, f->model, e);
 		return err ? err : hash_put(&f->current, e->tgid, e->inc);
 	case SBT_REC_LABEL:
 		return feed_label(f, (const struct sbt_label *)e);
 	case SBT_REC_EXIT:
-		note_busy(f, e);
-		forget_held(f, e->inc, e->tid);
+		busy_note(&f->busy, e);
+		began_forget(&f->began, e->inc, e->tid);
 		err = model_end_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns, e->comm);
 		if (!err && (e->flags & SBT_EVENT_LEADER)) {
 			hash_del(&f->current, e->tgid);
@@ -659,90 +565,6 @@ int feed_record(struct feed *f, const struct stream_record *record)
 	return feed_crossing(f, record->crossing, NULL);
 }
 
-static struct model_stat stat_of(const struct sbt_sum *s)
-{
-	struct model_stat out;
-	long double squares = (long double)s->squares_high * 0x1p64L + (long double)s->squares;
-	uint64_t n = sbt_sum_values(s);
-	long double mean;
-	uint32_t i;
-
-	model_stat_init(&out);
-	if (!n)
-		return out;
-	mean = (long double)s->sum / (long double)n;
-	out.n = n;
-	out.sum = s->sum;
-	out.min = s->zero ? 0 : s->min;
-	out.max = s->max;
-	out.mean = (double)mean;
-	out.m2 = (double)fmaxl(0, squares - mean * (long double)s->sum);
-	for (i = 0; i < SBT_SUM_BUCKETS; i++)
-		out.hist[i] = s->hist[i];
-	out.hist[0] =
-		s->zero < UINT32_MAX - out.hist[0] ? out.hist[0] + (uint32_t)s->zero : UINT32_MAX;
-	return out;
-}
-
-/* By what was there when its thread came by; now there may be another library, or none. */
-static uint32_t sums_site(struct feed *f, struct space *space, const struct sbt_sums *s)
-{
-	struct space_place place = { .ip = s->key.ip,
-				     .ino = s->key.ino,
-				     .offset = s->key.offset,
-				     .dev = s->key.dev,
-				     .unseen = s->key.dev == SBT_SUM_UNSEEN };
-
-	if (place.unseen && attach_sums_mapped(f->attach, s))
-		return space_site(f->spaces, space, s->key.ip);
-	return space_place_site(f->spaces, space, &place);
-}
-
-int feed_sums(struct feed *f, const struct sbt_sums *s)
-{
-	struct space *space = space_get(f->spaces, s->key.tgid, s->key.inc);
-	/* Where its first was not whole, what came before is of no phase. */
-	bool first = s->first_arrive_ns && sbt_sum_values(&s->wait) > s->work_n;
-	struct model_summed m = {
-		.tgid = s->key.tgid,
-		.inc = s->key.inc,
-		.tid = s->key.tid,
-		.family = s->family,
-		.kind = s->kind,
-		.several = s->objects > 1,
-		.object = s->object,
-		.born_ns = s->key.born_ns,
-		.first_arrive_ns = first ? s->first_arrive_ns : 0,
-		.first_release_ns = s->first_release_ns,
-		.first_team = s->team_max,
-		.depart_ns = s->depart_ns,
-		.crossings = sbt_sums_crossings(s),
-		.abandoned = s->abandoned,
-		.unmet = s->unmet,
-		.incomplete = s->incomplete,
-		.ambiguous = s->ambiguous,
-		.idle_ns = s->wait.sum + s->release.sum,
-		.idle_other_ns = s->idle_other_ns,
-		.unknown_ns = s->unknown_ns,
-		.work_ns = s->work_ns,
-		.work_n = s->work_n,
-		.thread_ns = s->thread_ns,
-		.team_min = s->team_min,
-		.team_max = s->team_max,
-		.wait = stat_of(&s->wait),
-		.release = stat_of(&s->release),
-		.barrier = stat_of(&s->barrier),
-		.phase = stat_of(&s->phase),
-	};
-
-	if (!space)
-		return -ENOMEM;
-	m.site = sums_site(f, space, s);
-	space->spent_ns += s->spent_ns;
-	space->spent += s->spent;
-	return model_add_summed(f->model, &m);
-}
-
 int feed_none(struct feed *f, const struct sbt_crossing *c)
 {
 	struct renumbered *r;
@@ -819,41 +641,9 @@ int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjo
 	return err ? err : model_add_crossing(f->model, &m);
 }
 
-/* Whoever took part in some meeting, by whatever it was found, waits there. */
-static void forget_met(struct feed *f)
-{
-	uint32_t i, n = model_nthreads(f->model);
-
-	for (i = 0; i < n; i++) {
-		const struct model_thread *t = model_thread(f->model, i);
-
-		if (t->proc != MODEL_NONE && t->crossings)
-			hash_del(&f->busy,
-				 (uint64_t)model_proc(f->model, t->proc)->tgid << 32 | t->tid);
-	}
-}
-
 uint32_t feed_busy(struct feed *f, uint32_t *tgid)
 {
-	const struct hash_entry *e;
-	struct hash_entry zero;
-	struct hash sums = { 0 };
-	uint64_t most = 0, n;
-	size_t pos = 0;
-
-	forget_met(f);
-	while ((e = hash_next(&f->busy, &pos, &zero))) {
-		n = 0;
-		hash_get(&sums, e->key >> 32, &n);
-		if (hash_put(&sums, e->key >> 32, n + 1))
-			break;
-		if (n + 1 <= most)
-			continue;
-		most = n + 1;
-		*tgid = (uint32_t)(e->key >> 32);
-	}
-	hash_free(&sums);
-	return (uint32_t)most;
+	return busy_most(&f->busy, f->model, tgid);
 }
 
 uint64_t feed_crossings(const struct feed *f, uint32_t rule)

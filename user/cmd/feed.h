@@ -75,8 +75,6 @@ bool feed_is_cut(struct feed *feed, const struct sbt_crossing *c, int *err);
 bool feed_is_shed(const struct feed *feed, const struct sbt_crossing *c);
 /* What a thread that lives did after its last departure: at the end, before model_finish(). */
 int feed_tail(struct feed *feed, const struct sbt_crossing_full *tail);
-/* What a thread did at one place, summed by the kernel: at the end, likewise. */
-int feed_sums(struct feed *feed, const struct sbt_sums *sums);
 /* The kernel counted a crossing that is none. */
 int feed_none(struct feed *feed, const struct sbt_crossing *c);
 /* @c: the creator's last join. What it did since its last departure is not known in parts. */

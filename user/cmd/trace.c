@@ -16,6 +16,7 @@
 #include "attach/rights.h"
 #include "base/msg.h"
 #include "cmd/cmd.h"
+#include "cmd/feed_sums.h"
 #include "cmd/hanging.h"
 #include "cmd/limit.h"
 #include "cmd/permit.h"
@@ -439,7 +440,7 @@ static void add_sums(void *ctx, const struct sbt_sums *sums)
 	struct trace *t = ctx;
 
 	if (!t->error)
-		t->error = feed_sums(pump_feed(t->pump), sums);
+		t->error = feed_sums(t->attach, t->spaces, t->model, sums);
 }
 
 /*
