@@ -16,7 +16,6 @@
 	100000000ULL /* longer than anybody is kept from a CPU between the probe and the count */
 #define GLIBC_SHARED 128
 #define COUNT_MAX    0x7fffffff
-#define CODE_TRIES   32 /* while others change the mappings, which takes them a microsecond or so */
 
 /* 1 if @v is larger than @than, both below 2^63: no jump, which would be guessed wrong as often as not. */
 #define IS_MORE(v, than) ((__u32)(((than) - (v)) >> 63))
@@ -180,25 +179,6 @@ static __always_inline __u32 meeting_choose(struct sbt_thread *t, __u32 index, _
 	return at;
 }
 
-/*
- * What /proc/PID/maps tells of a mapped file. That of a file system upon others is below that, and nothing that CO-RE finds says so: but
- * only there a path follows, whose two halves agree.
- */
-static __always_inline struct inode *mapped_inode(struct file *file)
-{
-	struct backing_file *backing = (void *)file;
-	struct super_block *sb;
-	struct inode *inode;
-
-	if (bpf_core_field_exists(backing->user_path)) {
-		sb = BPF_CORE_READ(backing, user_path.dentry, d_sb);
-		inode = BPF_CORE_READ(backing, user_path.dentry, d_inode);
-		if (sb && inode && sb == BPF_CORE_READ(backing, user_path.mnt, mnt_sb))
-			return inode;
-	}
-	return BPF_CORE_READ(file, f_inode);
-}
-
 static long code_found(struct task_struct *task, struct vm_area_struct *vma, void *ctx)
 {
 	struct file *file = BPF_CORE_READ(vma, vm_file);
@@ -218,13 +198,9 @@ static long code_found(struct task_struct *task, struct vm_area_struct *vma, voi
 /* What the code at key->ip is of, now that it is surely there: when sums are read it may be gone. */
 static __always_inline void code_find(struct sbt_sums_key *key, __u32 now)
 {
-	int i;
-
-	for (i = 0; i < CODE_TRIES; i++)
-		/* The call stands before the address it returns to. */
-		if (bpf_find_vma(bpf_get_current_task_btf(), key->ip - 1, code_found, key, 0) !=
-		    -EBUSY)
-			return;
+	/* The call stands before the address it returns to. */
+	if (mapping_find(key->ip - 1, code_found, key))
+		return;
 	key->dev = SBT_SUM_UNSEEN;
 	key->offset = now;
 }

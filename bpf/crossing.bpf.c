@@ -343,23 +343,86 @@ int barrier_end(struct pt_regs *ctx)
 	return depart(ctx, BY_END);
 }
 
+/* What a process has mapped where a barrier is that it means to share. */
+struct shared_memory {
+	__u64 address, offset, ino; /* ino 0: others cannot share it */
+	__u32 dev;
+};
+
+static long shared_found(struct task_struct *task, struct vm_area_struct *vma, void *ctx)
+{
+	struct shared_memory *found = ctx;
+	struct inode *inode;
+
+	if (!(BPF_CORE_READ(vma, vm_flags) & VM_SHARED))
+		return 0;
+	inode = mapped_inode(BPF_CORE_READ(vma, vm_file));
+	found->ino = BPF_CORE_READ(inode, i_ino);
+	found->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	found->offset = found->address - BPF_CORE_READ(vma, vm_start) +
+			((__u64)BPF_CORE_READ(vma, vm_pgoff) << config.page_shift);
+	return 0;
+}
+
+/* Who comes to the barrier may be a child that ends before anybody has read what it has mapped. */
+static __noinline int shared_tell(const struct sbt_object *key)
+{
+	struct shared_memory found = {};
+	struct sbt_event *e;
+
+	if (!key)
+		return 0;
+	found.address = key->address;
+	if (!mapping_find(found.address, shared_found, &found))
+		return 0;
+	e = event_new(SBT_REC_SHARED, bpf_ktime_get_ns());
+	if (!e)
+		return 0;
+	e->tgid = key->tgid;
+	e->tid = (__u32)bpf_get_current_pid_tgid();
+	e->inc = key->inc;
+	e->address = found.address;
+	e->caller = found.ino;
+	e->family = found.dev;
+	e->code_end = found.offset;
+	bpf_ringbuf_submit(e, event_wake());
+	return 0;
+}
+
+/* @tell: from Linux 5.17 on. */
+static __always_inline int made(struct pt_regs *ctx, bool tell)
+{
+	/* Of glibc and musl alike the attributes are one number, which is 0 if processes do not share it. */
+	void *attr = (void *)PT_REGS_PARM2(ctx);
+	struct sbt_object key = {};
+	struct sbt_proc *p;
+	__u32 shared = 0;
+
+	key.address = PT_REGS_PARM1(ctx);
+	key.tgid = bpf_get_current_pid_tgid() >> 32;
+	p = bpf_map_lookup_elem(&procs, &key.tgid);
+	key.inc = p ? p->inc : 0;
+	if (config.aggregate)
+		bpf_map_delete_elem(&meetings_at, &key);
+	else if (tell && p && !bpf_probe_read_user(&shared, sizeof(shared), attr) && shared)
+		shared_tell(&key);
+	__sync_fetch_and_add(&epoch, 1);
+	return 0;
+}
+
 /* On pthread_barrier_init: an address may now hold another barrier. */
 SEC("?uprobe")
 int barrier_made(struct pt_regs *ctx)
 {
-	struct sbt_object key = {};
-	struct sbt_proc *p;
-
 	stack_of_its_own(ctx, no_probe);
-	if (config.aggregate) {
-		key.address = PT_REGS_PARM1(ctx);
-		key.tgid = bpf_get_current_pid_tgid() >> 32;
-		p = bpf_map_lookup_elem(&procs, &key.tgid);
-		key.inc = p ? p->inc : 0;
-		bpf_map_delete_elem(&meetings_at, &key);
-	}
-	__sync_fetch_and_add(&epoch, 1);
-	return 0;
+	return made(ctx, true);
+}
+
+SEC("?uprobe")
+int barrier_made_untold(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	return made(ctx, false);
 }
 
 /* --- markers --------------------------------------------------------------------------------------------- */

@@ -226,7 +226,7 @@ struct mm_struct {
 };
 
 struct vm_area_struct {
-	unsigned long vm_start, vm_end, vm_pgoff;
+	unsigned long vm_start, vm_end, vm_pgoff, vm_flags;
 	struct mm_struct *vm_mm;
 	struct file *vm_file;
 };
@@ -252,6 +252,9 @@ struct linux_binprm;
 #define THREAD_SIZE 16384 /* of x86-64 and arm64, where nobody asks for another */
 
 #define EBUSY 16
+
+/* linux/mm.h */
+#define VM_SHARED 0x8
 
 #define TASK_RUNNING 0
 #define TASK_WAKING  0x0200 /* being woken up: its wake-up was seen before its switch */

@@ -484,6 +484,41 @@ static __always_inline __u64 event_wake(void)
 	return wake_if_full(&events);
 }
 
+/*
+ * What /proc/PID/maps tells of a mapped file. That of a file system upon others is below that, and nothing that CO-RE finds says so: but
+ * only there a path follows, whose two halves agree.
+ */
+static __always_inline struct inode *mapped_inode(struct file *file)
+{
+	struct backing_file *backing = (void *)file;
+	struct super_block *sb;
+	struct inode *inode;
+
+	if (bpf_core_field_exists(backing->user_path)) {
+		sb = BPF_CORE_READ(backing, user_path.dentry, d_sb);
+		inode = BPF_CORE_READ(backing, user_path.dentry, d_inode);
+		if (sb && inode && sb == BPF_CORE_READ(backing, user_path.mnt, mnt_sb))
+			return inode;
+	}
+	return BPF_CORE_READ(file, f_inode);
+}
+
+#define MAPPING_TRIES \
+	32 /* while others change the mappings, which takes them a microsecond or so */
+
+/* Calls @found with what the process that runs has mapped at @addr, if it has. False: it could not be looked at. */
+static __always_inline bool
+mapping_find(__u64 addr, long (*found)(struct task_struct *, struct vm_area_struct *, void *),
+	     void *ctx)
+{
+	int i;
+
+	for (i = 0; i < MAPPING_TRIES; i++)
+		if (bpf_find_vma(bpf_get_current_task_btf(), addr, found, ctx, 0) != -EBUSY)
+			return true;
+	return false;
+}
+
 /* The file that a process runs. */
 static __always_inline void program_key(struct task_struct *task, struct sbt_file *key)
 {

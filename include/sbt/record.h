@@ -86,6 +86,11 @@ enum sbt_record_type {
 	 * no probes yet where its threads wait. No news of it follows.
 	 */
 	SBT_REC_UNPROBED = 15,
+	/*
+	 * struct sbt_event: a barrier that processes may share was made at `address`, in memory of a file of which the inode, the
+	 * device and (code_end) the offset are told; inode 0: they cannot share it there. From Linux 5.17 on.
+	 */
+	SBT_REC_SHARED = 16,
 };
 
 /*
@@ -327,11 +332,11 @@ struct sbt_event {
 	 * where the program's code begins, 0 not known
 	 */
 	__u64 address;
-	/* _OUTLINED: where the call that begins the region returns to; _EXEC, _SEEN: inode of the program's file */
+	/* _OUTLINED: where the call that begins the region returns to; _EXEC, _SEEN: inode of the program's file; _SHARED */
 	__u64 caller;
-	__u64 code_end; /* SBT_REC_EXEC, _SEEN: where the program's code ends */
+	__u64 code_end; /* SBT_REC_EXEC, _SEEN: where the program's code ends; _SHARED: offset */
 	__u64 stack; /* the same: where its first thread's stack began */
-	__u32 family; /* _OUTLINED; _EXEC, _SEEN: device of that file, as /proc/PID/maps shows it */
+	__u32 family; /* _OUTLINED; _EXEC, _SEEN, _SHARED: device of that file, as /proc/PID/maps shows it */
 	__u32 seq; /* SBT_REC_EXIT: crossings of the thread; _MAP: the how many-th of its process, 0 not known */
 	__u32 cpu; /* _EXIT */
 	__u32 pad;

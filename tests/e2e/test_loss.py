@@ -55,11 +55,11 @@ def lossy_but_true(trace, log, **options):
                 len(trace.all("episode")) - len(complete))
 
 
-def gone_before(t, *options):
-    """The trace of gen as a child of COMMAND, while sbt-trace sleeps."""
+def gone_before(t, *options, form="--json"):
+    """The trace of gen as a child of COMMAND, while sbt-trace sleeps; without a form, the text."""
     path, go, ready = t.path(), t.path(), t.path()
     gen = " ".join([workload("gen"), *options])
-    p = t.start([SBT, "--json", "-W", "-o", path, "--", "sh", "-c",
+    p = t.start([SBT, *([form, "-W"] if form else []), "-o", path, "--", "sh", "-c",
                  f"echo >{ready}; until [ -e {go} ]; do sleep 0.05; done; {gen} >{go} 2>&1; exit 0"])
     wait_for("COMMAND is no longer held", lambda: os.path.exists(ready))
     p.signal(signal.SIGSTOP)
@@ -69,16 +69,41 @@ def gone_before(t, *options):
     time.sleep(0.2)
     p.signal(signal.SIGCONT)
     check_equal("status", p.wait().rc, 0)
-    return Trace(t, path)
+    if form:
+        return Trace(t, path)
+    with open(path, encoding="utf-8") as f:
+        return f.read()
 
 
 def test_gone_before_it_was_looked_at(t):
-    """Where a barrier lies that processes share cannot be known any more: what each of them had of a meeting is not a
-    meeting of its own."""
-    trace = gone_before(t, "--threads", "2", "--processes", "3", "--rounds", "50", "--work", "stair:50us:50us")
+    """Which memory processes share is told by the kernel as a barrier is made there, and holds for the children."""
+    trace = gone_before(t, "--threads", "2", "--processes", "3", "--rounds", "50", "--work", "stair:50us:50us").nothing_lost()
     episodes = trace.all("episode")
-    check_equal("crossings", sum(len(e["threads"]) for e in episodes), 2 * 3 * 50)
-    check_equal("called complete", {len(e["threads"]) for e in episodes if e["state"] == "complete"} - {6}, set())
+    check_equal("members", {(e["state"], len(e["threads"])) for e in episodes}, {("complete", 6)})
+    check_equal("episodes", (len(episodes), trace.end["episodes"], trace.end["unmet"]), (50, 50, 0))
+    check_equal("groups", len(trace.all("group")), 1)
+
+
+def test_gone_and_shared_who_knows_with_whom(t):
+    """Mapped anew in each child: where that was cannot be known any more. What each of them had of a meeting is not a meeting of
+    its own, and nobody is said to wait for no other."""
+    options = ["--threads", "1", "--processes", "3", "--rounds", "50", "--work", "stair:50us:50us", "--shm", t.path()]
+    trace = gone_before(t, *options)
+    check_equal("crossings", (trace.end["crossings"], trace.end["unmet"], trace.end["complete"]), (150, 150, False))
+    check_equal("called complete", [e for e in trace.all("episode") if e["state"] == "complete"], [])
+    for b in trace.barriers():
+        check_equal("lost", (b["unmet"], b["wait_ns"], b["lost_ns"]), (50, None, None))
+        check_in("verdict", "Who else meets there is not known", b["verdict"])
+    for p in trace.processes():
+        check_equal("lost in all", (p["unmet"], p["wait_ns"]), (50, None))
+        check_in("verdict", "who waits for whom there is not known", p["verdict"])
+    check_in("said", "INCOMPLETE: 150 crossings at barriers that processes share", gone_before(t, *options, form=None))
+
+
+def test_gone_and_shared_by_none(t):
+    """A barrier that processes could share, in memory of the process's own: all that meet there are of it."""
+    trace = gone_before(t, "--threads", "3", "--shared", "--rounds", "50", "--work", "stair:50us:50us").nothing_lost()
+    check_equal("episodes", (trace.end["episodes"], trace.end["incomplete"], trace.end["unmet"]), (50, 0, 0))
 
 
 def test_gone_and_called_by_its_name(t):

@@ -697,6 +697,34 @@ static void test_process_shared(void **state)
 	run_free(r);
 }
 
+static void cross_unmet(struct run *r, uint32_t tid, uint32_t count, uint64_t arrive,
+			uint64_t depart)
+{
+	struct model_crossing c = crossing(tid, 0x5000, count, arrive, depart);
+
+	c.flags |= MODEL_CROSSING_UNMET;
+	run_feed(r, c);
+}
+
+/* Memory that processes may share: who of all came is met, who was alone there may have met others. */
+static void test_unmet(void **state)
+{
+	struct run *r = run_new(0);
+
+	(void)state;
+	run_launched(r, 0);
+	cross_unmet(r, 1, 2, 10, 31);
+	cross_unmet(r, 2, 2, 30, 32);
+	cross_unmet(r, 1, 2, 40, 61);
+	finish(r, 100);
+	assert_int_equal(r->nkept, 2);
+	assert_ep(r, 0, "1 2", MODEL_COMPLETE, 0);
+	assert_int_equal(ep(r, 1)->state, MODEL_INCOMPLETE);
+	assert_int_equal(model_barrier(r->model, 0)->unmet, 1);
+	assert_int_equal(model_proc(r->model, 0)->unmet, 1);
+	run_free(r);
+}
+
 /* Three threads on a barrier of two. */
 static void test_more_threads_than_count(void **state)
 {
@@ -1172,6 +1200,7 @@ int main(void)
 		cmocka_unit_test(test_slow_departure),
 		cmocka_unit_test(test_unknown_count),
 		cmocka_unit_test(test_process_shared),
+		cmocka_unit_test(test_unmet),
 		cmocka_unit_test(test_more_threads_than_count),
 		cmocka_unit_test(test_cyclic_swap),
 		cmocka_unit_test(test_cyclic_forced_swap),

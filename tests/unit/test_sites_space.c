@@ -4,6 +4,7 @@
 #include "test_sites_fixture.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include "sites/space.h"
 
@@ -208,6 +209,64 @@ static void test_read_too_late(void **state)
 	world_free(&w);
 }
 
+/* A process that cannot be read any more: forked @from, if not NULL. */
+static struct space *gone(const struct world *w, uint32_t inc, const struct space *from)
+{
+	struct space *space = space_get(w->spaces, 1u << 30, inc);
+
+	assert_non_null(space);
+	space->gone = true;
+	if (!from)
+		return space;
+	assert_int_equal(space_inherit(space, from), 0);
+	space->parent_tgid = from->tgid;
+	space->parent_inc = from->inc;
+	return space;
+}
+
+/* The name of memory that processes share is one, whether it was read or told as a barrier was made there, by a forefather. */
+static void test_shared(void **state)
+{
+	const size_t size = 1 << 16, at = 4096 + 64;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t addr = (uint64_t)(uintptr_t)memory + at, key;
+	struct space *parent, *child, *other;
+	const struct maps_entry *e;
+	struct maps maps;
+	struct world w;
+	bool known;
+
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	world_new(&w, *state);
+	key = space_shared_key(w.spaces, w.space, addr, &known);
+	assert_true(known && key);
+	assert_int_equal(space_shared_key(w.spaces, w.space, (uint64_t)(uintptr_t)&w, &known), 0);
+	assert_true(known);
+	parent = gone(&w, 1, NULL);
+	child = gone(&w, 3, gone(&w, 2, parent));
+	other = gone(&w, 4, NULL);
+	assert_int_equal(space_shared_key(w.spaces, child, addr, &known), 0);
+	assert_false(known);
+	assert_int_equal(maps_read(getpid(), &maps), 0);
+	e = maps_find(&maps, addr);
+	assert_non_null(e);
+	assert_int_equal(
+		space_note_shared(parent, addr, e->dev, e->ino, addr - e->start + e->offset), 0);
+	maps_free(&maps);
+	assert_int_equal(space_shared_key(w.spaces, child, addr, &known), key);
+	assert_true(known);
+	assert_int_equal(space_shared_key(w.spaces, child, addr + 64, &known), 0);
+	assert_false(known);
+	assert_int_equal(space_shared_key(w.spaces, other, addr, &known), 0);
+	assert_false(known);
+	/* What it made there itself counts more: memory of its own. */
+	assert_int_equal(space_note_shared(child, addr, 0, 0, 0), 0);
+	assert_int_equal(space_shared_key(w.spaces, child, addr, &known), 0);
+	assert_true(known);
+	munmap(memory, size);
+	world_free(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +278,7 @@ int main(void)
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_read_too_late, fixture_setup,
 						fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_shared, fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,7 +152,8 @@ struct report_barrier {
 	struct report_callsite *callsites;
 	uint64_t episodes, incomplete, ambiguous, crossings;
 	uint64_t
-		unmet; /* of the crossings, those whose meetings sums cannot tell: processes share the barrier */
+		unmet; /* of the crossings, those of which it is not known who met: processes share the barrier */
+	bool summed; /* --aggregate: the kernel's sums tell of no meeting there */
 	uint32_t participants, participants_min; /* most and fewest members of a complete episode */
 	bool shared, nested;
 	bool ranked; /* shared, and its threads' indices are ranks, which tell them apart */
@@ -234,6 +235,7 @@ struct report_process {
 	uint32_t threads; /* that crossed a barrier */
 	uint64_t episodes, incomplete, ambiguous, crossings, abandoned, lost;
 	uint64_t unmet; /* as of its barriers; then wait_ns is unknown */
+	bool summed; /* as of its barriers */
 	uint64_t outside_ns; /* sum of u_i */
 	uint64_t wait_ns, release_ns; /* sums over threads; REPORT_UNKNOWN */
 	struct report_efficiency efficiency;

@@ -338,9 +338,12 @@ static void add_last(struct text *t, const struct report_barrier *b)
 /* Too few meetings to say more; @lost in per cent. */
 static void add_few(struct text *t, const struct report_barrier *b, int lost)
 {
-	if (!b->episodes && b->unmet) {
+	if (!b->episodes && b->unmet && b->summed) {
 		add(t, "Who meets there, and waits, is not known with --aggregate: processes "
 		       "share it, or there are too many barriers.");
+	} else if (!b->episodes && b->unmet) {
+		add(t, "Who else meets there is not known: processes may share it, and this one "
+		       "ended before it could be read which memory that is.");
 	} else if (!b->episodes) {
 		add(t, "No complete episode was seen, so nothing can be said.");
 	} else {
@@ -416,7 +419,10 @@ void verdict_barrier(struct report_barrier *b)
 	lost_time = b->pattern == REPORT_STATIC || b->pattern == REPORT_ROTATING ||
 		    b->pattern == REPORT_MIXED_LOSS;
 	snprintf(b->advice, sizeof(b->advice), "%s",
-		 !b->episodes && b->unmet	      ? "Trace it without --aggregate."
+		 !b->episodes && b->unmet	      ? b->summed
+								? "Trace it without --aggregate."
+								: "Trace a longer run: of a process that lives "
+								  "for some milliseconds it is read in time."
 		 : lost_time && by_another(&b->cause) ? cause_advice(&b->cause)
 		 : lost_time && fleeting ? "Some of those that meet have more to do than the "
 					   "others: divide the work of each team more evenly, or "
@@ -496,9 +502,12 @@ static bool verdict_apart(struct report_process *p, const struct report_barrier 
 		p->pattern = REPORT_FEW;
 		add(t,
 		    "It comes to barriers that processes share, where %llu of its %llu crossings "
-		    "were: sums kept in the kernel do not tell who waits for whom there. Trace "
-		    "it without --aggregate.",
+		    "were: ",
 		    (unsigned long long)p->unmet, (unsigned long long)p->crossings);
+		add(t, p->summed ? "sums kept in the kernel do not tell who waits for whom there. "
+				   "Trace it without --aggregate."
+				 : "who waits for whom there is not known, for it ended before it "
+				   "could be read which memory that is.");
 		return true;
 	}
 	if (p->threads == 1 && !p->meets_others) {

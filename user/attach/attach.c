@@ -497,7 +497,7 @@ int attach_loader(struct attach *a, int fd, uint64_t offset, int pid)
 
 int attach_made(struct attach *a, int fd, uint64_t offset, int pid)
 {
-	return put(a, a->skel->progs.barrier_made, fd, &offset, 1, pid, 0, 0);
+	return put(a, program_of(a->skel, SBT_ROLE_MAKER), fd, &offset, 1, pid, 0, 0);
 }
 
 void attach_keep_words(struct attach *a, bool on)

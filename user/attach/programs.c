@@ -8,7 +8,9 @@ struct bpf_program *program_of(const struct sbt_bpf *skel, uint8_t role)
 {
 	switch (role) {
 	case SBT_ROLE_MAKER:
-		return skel->progs.barrier_made;
+		return bpf_program__autoload(skel->progs.barrier_made)
+			       ? skel->progs.barrier_made
+			       : skel->progs.barrier_made_untold;
 	case SBT_ROLE_MARK_ENTER:
 	case SBT_ROLE_MARK_LEAVE:
 	case SBT_ROLE_MARK_PHASE:
@@ -74,6 +76,9 @@ void programs_prepare(struct sbt_bpf *skel, enum attach_method method, bool disc
 
 		prepare_ends(&ends, method);
 	}
+	bpf_program__set_autoload(
+		skel->progs.barrier_made,
+		libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_find_vma, NULL) == 1);
 	bpf_program__set_autoload(skel->progs.loader_state, true);
 	bpf_program__set_autoload(skel->progs.outlined_returned, true);
 	bpf_program__set_expected_attach_type(skel->progs.outlined_returned, type);

@@ -23,6 +23,7 @@ struct shared_slot {
 	uint64_t generation;
 	uint32_t tgid, inc;
 	uint64_t key;
+	bool known;
 };
 
 /* A thread with crossings that the kernel did not count, or counted for nothing. */
@@ -159,20 +160,26 @@ const struct feed_site *feed_site(struct feed *f, const struct sbt_crossing *c)
 	return slot;
 }
 
-uint64_t feed_shared(struct feed *f, const struct sbt_crossing *c, struct space *space)
+static const struct shared_slot *shared_slot(struct feed *f, const struct sbt_crossing *c,
+					     struct space *space)
 {
 	uint64_t generation = targets_generation(f->targets);
 	struct shared_slot *slot = &f->shared[slot_of(c->tgid, c->object)];
 
 	if (slot->object != c->object || slot->tgid != c->tgid || slot->inc != c->inc ||
 	    slot->generation != generation) {
-		slot->key = space_shared_key(f->spaces, space, c->object);
+		slot->key = space_shared_key(f->spaces, space, c->object, &slot->known);
 		slot->object = c->object;
 		slot->tgid = c->tgid;
 		slot->inc = c->inc;
 		slot->generation = generation;
 	}
-	return slot->key;
+	return slot;
+}
+
+uint64_t feed_shared(struct feed *f, const struct sbt_crossing *c, struct space *space)
+{
+	return shared_slot(f, c, space)->key;
 }
 
 static struct renumbered *renumbered_of(const struct feed *f, const struct sbt_crossing *c)
@@ -306,14 +313,20 @@ static enum family_flavour flavour_of(const struct feed *f, const struct sbt_cro
 static void fill_team(struct feed *f, const struct sbt_crossing *c, const struct feed_site *slot,
 		      struct model_crossing *m)
 {
+	const struct shared_slot *shared;
 	struct family_team team = { 0 };
 
 	if (!(c->flags & SBT_CROSSING_NO_WORDS))
 		team = family_read_words(c->family, flavour_of(f, c, slot->space), c->words);
 	if (team.known)
 		m->count = team.count;
-	if (team.sharing_known && team.process_shared)
-		m->shared = feed_shared(f, c, slot->space);
+	if (!team.sharing_known || !team.process_shared)
+		return;
+	shared = shared_slot(f, c, slot->space);
+	m->shared = shared->key;
+	/* It ended, or ran another program, before it could be read which memory that is. */
+	if (!shared->known)
+		m->flags |= MODEL_CROSSING_UNMET;
 }
 
 static void fill_member(struct feed *f, const struct sbt_crossing *c, const struct feed_site *slot,

@@ -146,7 +146,7 @@ static bool may_be_elsewhere(struct inquest *s, const struct inquest_answer *a,
 	if (b->nteam || b->npids > 1)
 		return false;
 	return b->of_processes || (b->family == SBT_FAMILY_PTHREAD && p && p->space &&
-				   space_shared_key(s->spaces, p->space, b->object));
+				   space_shared_key(s->spaces, p->space, b->object, NULL));
 }
 
 int inquest_add_barrier(struct inquest *s, struct inquest_answer *a,

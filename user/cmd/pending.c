@@ -117,7 +117,7 @@ static uint64_t shared_key(const struct hanging_env *env, const struct pending *
 	}
 	if (space && ((team.known && team.sharing_known && team.process_shared) ||
 		      p->family == SBT_FAMILY_COND || p->family == SBT_FAMILY_FUTEX))
-		return space_shared_key(env->spaces, space, p->object);
+		return space_shared_key(env->spaces, space, p->object, NULL);
 	return 0;
 }
 

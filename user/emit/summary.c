@@ -699,8 +699,9 @@ void summary_print(struct textout *t, const struct report *r, const struct field
 		textout_blank(t);
 		textout_wrap(t, TEXTOUT_RED, "", 2,
 			     "INCOMPLETE: %s at barriers that processes share %s in no figure of "
-			     "imbalance (--aggregate).",
-			     textout_plural(n, r->unmet, "crossing"), r->unmet == 1 ? "is" : "are");
+			     "imbalance%s.",
+			     textout_plural(n, r->unmet, "crossing"), r->unmet == 1 ? "is" : "are",
+			     r->aggregate ? " (--aggregate)" : ": who met there is not known");
 	}
 	if (!r->lossless && !r->cut) {
 		uint64_t others = lost_beside(r);

@@ -243,7 +243,7 @@ static void count_state(struct model *m, struct proc *p, struct row *r, const st
 	}
 }
 
-static int count_crossings(struct row *r, const struct episode *e)
+static int count_crossings(struct proc *p, struct row *r, const struct episode *e)
 {
 	struct model_barrier_thread *bt;
 	uint32_t i;
@@ -255,6 +255,10 @@ static int count_crossings(struct row *r, const struct episode *e)
 		if (err)
 			return err;
 		bt->crossings++;
+		if (e->members[i].pub.flags & MODEL_CROSSING_UNMET && e->state != MODEL_COMPLETE) {
+			r->pub.unmet++;
+			p->pub.unmet++;
+		}
 		if (e->members[i].place)
 			bt->place = e->members[i].place - 1u;
 		if (e->members[i].thread->pub.proc != e->proc)
@@ -433,7 +437,7 @@ int episode_emit(struct model *m, struct episode *e)
 	ep.why = e->why;
 	ep.nested = e->nested;
 	fill_phase(m, e, &ep, &team);
-	err = count_crossings(r, e);
+	err = count_crossings(p, r, e);
 	if (!err && e->state == MODEL_COMPLETE)
 		err = add_complete(m, r, e, &ep, team);
 	if (err)

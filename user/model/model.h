@@ -23,8 +23,9 @@ struct model;
 /* --- what goes in ---------------------------------------------------------------------------- */
 
 /* model_crossing.flags */
-#define MODEL_CROSSING_ABANDONED    0x01 /* depart_ns is MODEL_UNKNOWN: it never returned */
-#define MODEL_CROSSING_BEGUN_BEFORE 0x02 /* reserved for sources that can see such members */
+#define MODEL_CROSSING_ABANDONED 0x01 /* depart_ns is MODEL_UNKNOWN: it never returned */
+#define MODEL_CROSSING_UNMET \
+	0x02 /* processes may share the object, and it is not known which: who else came may be of others */
 #define MODEL_CROSSING_ACCOUNTED \
 	0x04 /* its time is accounted for: without detail it was all on a CPU */
 /*
@@ -300,7 +301,8 @@ struct model_barrier {
 	uint64_t incomplete;
 	uint64_t ambiguous;
 	uint64_t crossings;
-	uint64_t unmet; /* as in struct model_summed */
+	uint64_t
+		unmet; /* of the crossings: as in struct model_summed, or MODEL_CROSSING_UNMET and not met */
 	uint32_t team_min, team_max; /* members of complete episodes */
 	struct model_stat phase; /* phase time */
 	struct model_stat barrier; /* barrier time */
@@ -392,7 +394,7 @@ struct model_proc {
 	bool start_seen;
 	bool exited;
 	uint64_t crossings; /* all depths */
-	uint64_t unmet; /* as in struct model_summed */
+	uint64_t unmet; /* of these: as of its barriers */
 	uint64_t lost;
 	uint64_t abandoned;
 	uint64_t episodes; /* complete, depth 0 */

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "sites/family.h"
 #include "sites/module.h"
 #include "sites/site.h"
@@ -52,6 +53,7 @@ struct space {
 	uint32_t reads; /* how often the mappings have been read */
 	bool young; /* it began while it was traced: by exec, or forked by the process parent_tgid */
 	uint32_t parent_tgid, parent_inc; /* 0: by exec */
+	struct hash shared; /* space_note_shared(): address -> key, 0: not shared */
 	bool blind; /* it ran for a while before there were probes where its threads wait */
 	bool gone; /* the process has ended or runs another program */
 };
@@ -88,6 +90,12 @@ struct space_facts spaces_judge(struct spaces *spaces, int pid, const struct map
 				bool partial);
 /* A child begins with what its parent had mapped. */
 int space_inherit(struct space *child, const struct space *parent);
+/*
+ * What lay at @addr of the process when a barrier was made there: memory that others may share, at @offset of a file (@ino 0: it
+ * is not). It holds for children, too, where it is not known what they have there. Returns 0 or -ENOMEM.
+ */
+int space_note_shared(struct space *space, uint64_t addr, uint32_t dev, uint64_t ino,
+		      uint64_t offset);
 /*
  * Reads the mappings as they are now, for space_read() to take over when all that came before has been looked up in the
  * old ones: a process does not wait for that. Returns as space_read().
@@ -160,8 +168,8 @@ int space_unwind(struct spaces *spaces, struct space *space, const struct sbt_st
  * mapped there, or out of memory. A path is untrusted. Valid until spaces_free().
  */
 const char *space_mapping_name(struct spaces *spaces, struct space *space, uint64_t addr);
-/* Names the memory that processes share at @addr, or 0 if it is not shared or not known. */
-uint64_t space_shared_key(struct spaces *spaces, struct space *space, uint64_t addr);
+/* Names the memory that processes share at @addr, or 0 if it is not shared or not known, which *known tells (may be NULL). */
+uint64_t space_shared_key(struct spaces *spaces, struct space *space, uint64_t addr, bool *known);
 /* The global variable at @addr, or NULL. Kept until spaces_free(). */
 const char *space_object_name(struct spaces *spaces, const struct space *space, uint64_t addr);
 
