@@ -122,6 +122,16 @@ def test_full_disk(t):
         check_equal("the command", result.out, "gen: rounds=50 threads=4 ok\n")
 
 
+def test_full_disk_from_the_beginning(t):
+    """It ends tracing before anybody has come to a barrier, which says nothing of the program."""
+    gen = t.gen("--threads", "2", "--rounds", "1000", wait=True)
+    result = t.sbt("-o", "/dev/full", "-p", str(gen.pid))
+    check_equal("status", result.rc, 1)
+    check_equal("said", result.err, "sbt-trace: cannot write /dev/full: No space left on device; the report is not complete\n")
+    gen.begin()
+    check_equal("gen", gen.wait().rc, 0)
+
+
 def test_answers_that_cannot_be_written(t):
     for options in (["--help"], ["--version"], ["--json-schema"], ["list", "--help"],
                     ["list", "--events"], ["list", "--events", "--json"]):

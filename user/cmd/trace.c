@@ -511,7 +511,9 @@ static int finish(struct trace *t)
 	err = present_report(&t->present, t->emit, end, false);
 	if (err != -ENOMEM)
 		err = 0;
-	remarks_after(&remarks);
+	/* What was cut short because nothing could be written says nothing of the program. */
+	if (!t->write_error)
+		remarks_after(&remarks);
 	return err;
 }
 
