@@ -179,12 +179,14 @@ $(B)/san/attach.a: $(patsubst %.c,$(B)/san/%.o,$(wildcard user/attach/event*.c) 
 # Tests of how work grows have their code count it, in place of the sanitizers.
 counts = $(filter test_analyse_many,$1)
 
+comma := ,
+
 define unit_test
 $(B)/unit/$(1): $(patsubst %,$(B)/$(if $(call counts,$1),counted,san)/%,tests/unit/$(1).o \
 	$(patsubst %,%.a,$(call rooms_upto,$(call unit_room,$(1)))))
 	@mkdir -p $$(@D)
 	$$(call say,LD)
-	$$(Q)$$(CC) $(if $(call counts,$1),$$(COUNTED),$$(SAN)) -o $$@ $$^ $$(INSN_LIBS) -lcmocka -ljansson -ldw -lelf -l:libzstd.a -lz -lm
+	$$(Q)$$(CC) $(if $(call counts,$1),$$(COUNTED) -Wl$$(comma)--wrap=memcpy$$(comma)--wrap=memmove,$$(SAN)) -o $$@ $$^ $$(INSN_LIBS) -lcmocka -ljansson -ldw -lelf -l:libzstd.a -lz -lm
 endef
 $(foreach t,$(UNIT_SRC:tests/unit/%.c=%),$(eval $(call unit_test,$(t))))
 

@@ -345,7 +345,7 @@ int barrier_end(struct pt_regs *ctx)
 
 /* What a process has mapped where a barrier is that it means to share. */
 struct shared_memory {
-	__u64 address, offset, ino; /* ino 0: others cannot share it */
+	__u64 start, end, offset, ino; /* ino 0: others cannot share it */
 	__u32 dev;
 };
 
@@ -354,38 +354,50 @@ static long shared_found(struct task_struct *task, struct vm_area_struct *vma, v
 	struct shared_memory *found = ctx;
 	struct inode *inode;
 
+	found->start = BPF_CORE_READ(vma, vm_start);
+	found->end = BPF_CORE_READ(vma, vm_end);
 	if (!(BPF_CORE_READ(vma, vm_flags) & VM_SHARED))
 		return 0;
 	inode = mapped_inode(BPF_CORE_READ(vma, vm_file));
 	found->ino = BPF_CORE_READ(inode, i_ino);
 	found->dev = BPF_CORE_READ(inode, i_sb, s_dev);
-	found->offset = found->address - BPF_CORE_READ(vma, vm_start) +
-			((__u64)BPF_CORE_READ(vma, vm_pgoff) << config.page_shift);
+	found->offset = (__u64)BPF_CORE_READ(vma, vm_pgoff) << config.page_shift;
 	return 0;
 }
 
 /* Who comes to the barrier may be a child that ends before anybody has read what it has mapped. */
-static __noinline int shared_tell(const struct sbt_object *key)
+static __noinline int shared_tell(struct sbt_proc *p, __u32 tgid, __u64 address)
 {
 	struct shared_memory found = {};
 	struct sbt_event *e;
+	bool seen;
 
-	if (!key)
+	if (!p || (proc_flags(p, tgid) & SBT_PROC_EXCLUDED))
 		return 0;
-	found.address = key->address;
-	if (!mapping_find(found.address, shared_found, &found))
+	seen = mapping_find(address, shared_found, &found);
+	if (!seen) {
+		found.start = address & ~0xfffULL;
+		found.end = found.start + 0x1000;
+	} else if (found.start == p->told_start && found.end == p->told_end &&
+		   found.ino == p->told_ino) {
 		return 0;
-	e = event_new(SBT_REC_SHARED, bpf_ktime_get_ns());
+	}
+	e = found.end ? event_new(SBT_REC_SHARED, bpf_ktime_get_ns()) : NULL;
 	if (!e)
 		return 0;
-	e->tgid = key->tgid;
+	e->tgid = tgid;
 	e->tid = (__u32)bpf_get_current_pid_tgid();
-	e->inc = key->inc;
-	e->address = found.address;
+	e->inc = p->inc;
+	e->flags = seen ? 0 : SBT_EVENT_UNSEEN;
+	e->address = found.start;
+	e->code_end = found.end;
+	e->stack = found.offset;
 	e->caller = found.ino;
 	e->family = found.dev;
-	e->code_end = found.offset;
 	bpf_ringbuf_submit(e, event_wake());
+	p->told_start = found.start;
+	p->told_end = found.end;
+	p->told_ino = found.ino;
 	return 0;
 }
 
@@ -405,7 +417,7 @@ static __always_inline int made(struct pt_regs *ctx, bool tell)
 	if (config.aggregate)
 		bpf_map_delete_elem(&meetings_at, &key);
 	else if (tell && p && !bpf_probe_read_user(&shared, sizeof(shared), attr) && shared)
-		shared_tell(&key);
+		shared_tell(p, key.tgid, key.address);
 	__sync_fetch_and_add(&epoch, 1);
 	return 0;
 }

@@ -87,8 +87,9 @@ enum sbt_record_type {
 	 */
 	SBT_REC_UNPROBED = 15,
 	/*
-	 * struct sbt_event: a barrier that processes may share was made at `address`, in memory of a file of which the inode, the
-	 * device and (code_end) the offset are told; inode 0: they cannot share it there. From Linux 5.17 on.
+	 * struct sbt_event: a barrier that processes may share was made in a mapping, from `address` to `code_end`, of a file, of
+	 * which the device, the inode and, in `stack`, the offset are told; inode 0: others cannot share it. Not told again of
+	 * one that is as it was. From Linux 5.17 on.
 	 */
 	SBT_REC_SHARED = 16,
 };
@@ -313,6 +314,8 @@ struct sbt_stack {
 #define SBT_EVENT_HELD	  0x01 /* SBT_REC_EXEC, _MAP: the process was stopped and waits for SIGCONT */
 #define SBT_EVENT_LEADER  0x02 /* SBT_REC_EXIT: the whole process ended */
 #define SBT_EVENT_PENDING 0x04 /* SBT_REC_EXIT: the thread was inside a barrier */
+#define SBT_EVENT_UNSEEN \
+	0x08 /* SBT_REC_SHARED: of the page at `address` it is not known what it is of */
 
 /* What happens to processes and threads: rare, never mixed with crossings. */
 struct sbt_event {
@@ -332,10 +335,10 @@ struct sbt_event {
 	 * where the program's code begins, 0 not known
 	 */
 	__u64 address;
-	/* _OUTLINED: where the call that begins the region returns to; _EXEC, _SEEN: inode of the program's file; _SHARED */
+	/* _OUTLINED: where the call that begins the region returns to; _EXEC, _SEEN: inode of the program's file; _SHARED: that */
 	__u64 caller;
-	__u64 code_end; /* SBT_REC_EXEC, _SEEN: where the program's code ends; _SHARED: offset */
-	__u64 stack; /* the same: where its first thread's stack began */
+	__u64 code_end; /* SBT_REC_EXEC, _SEEN: where the program's code ends; _SHARED */
+	__u64 stack; /* _EXEC, _SEEN: where its first thread's stack began; _SHARED */
 	__u32 family; /* _OUTLINED; _EXEC, _SEEN, _SHARED: device of that file, as /proc/PID/maps shows it */
 	__u32 seq; /* SBT_REC_EXIT: crossings of the thread; _MAP: the how many-th of its process, 0 not known */
 	__u32 cpu; /* _EXIT */

@@ -697,29 +697,31 @@ static void test_process_shared(void **state)
 	run_free(r);
 }
 
-static void cross_unmet(struct run *r, uint32_t tid, uint32_t count, uint64_t arrive,
+static void cross_unmet(struct run *r, uint32_t tid, uint64_t object, uint64_t arrive,
 			uint64_t depart)
 {
-	struct model_crossing c = crossing(tid, 0x5000, count, arrive, depart);
+	struct model_crossing c = crossing(tid, object, 2, arrive, depart);
 
 	c.flags |= MODEL_CROSSING_UNMET;
 	run_feed(r, c);
 }
 
-/* Memory that processes may share: who of all came is met, who was alone there may have met others. */
+/* Memory that processes may share: who was alone there may have met others, but not where its own have met all alone. */
 static void test_unmet(void **state)
 {
 	struct run *r = run_new(0);
 
 	(void)state;
 	run_launched(r, 0);
-	cross_unmet(r, 1, 2, 10, 31);
-	cross_unmet(r, 2, 2, 30, 32);
-	cross_unmet(r, 1, 2, 40, 61);
+	cross_unmet(r, 1, 0x5000, 10, 31);
+	cross_unmet(r, 2, 0x5000, 30, 32);
+	cross_unmet(r, 1, 0x5000, 40, 61);
+	cross_unmet(r, 2, 0x7000, 50, 62);
 	finish(r, 100);
-	assert_int_equal(r->nkept, 2);
+	assert_int_equal(r->nkept, 3);
 	assert_ep(r, 0, "1 2", MODEL_COMPLETE, 0);
 	assert_int_equal(ep(r, 1)->state, MODEL_INCOMPLETE);
+	assert_int_equal(ep(r, 2)->state, MODEL_INCOMPLETE);
 	assert_int_equal(model_barrier(r->model, 0)->unmet, 1);
 	assert_int_equal(model_proc(r->model, 0)->unmet, 1);
 	run_free(r);

@@ -219,51 +219,113 @@ static struct space *gone(const struct world *w, uint32_t inc, const struct spac
 	if (!from)
 		return space;
 	assert_int_equal(space_inherit(space, from), 0);
-	space->parent_tgid = from->tgid;
-	space->parent_inc = from->inc;
+	space_inherit_notes(space, from);
 	return space;
+}
+
+static void assert_shared(const struct world *w, struct space *space, const void *at, bool known,
+			  uint64_t key)
+{
+	bool is_known = !known;
+
+	assert_int_equal(space_shared_key(w->spaces, space, (uint64_t)(uintptr_t)at, &is_known),
+			 key);
+	assert_int_equal(is_known, known);
+}
+
+/* As the kernel tells of it. */
+static struct space_memory memory_at(const void *at)
+{
+	const struct maps_entry *e;
+	struct space_memory m;
+	struct maps maps;
+
+	assert_int_equal(maps_read(getpid(), &maps), 0);
+	e = maps_find(&maps, (uint64_t)(uintptr_t)at);
+	assert_non_null(e);
+	m = (struct space_memory){ .start = e->start,
+				   .end = e->end,
+				   .offset = e->offset,
+				   .ino = e->shared ? e->ino : 0,
+				   .dev = e->dev };
+	maps_free(&maps);
+	return m;
+}
+
+static char *shared_pages(void *at)
+{
+	char *p = mmap(at, 1 << 16, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	return p;
 }
 
 /* The name of memory that processes share is one, whether it was read or told as a barrier was made there, by a forefather. */
 static void test_shared(void **state)
 {
-	const size_t size = 1 << 16, at = 4096 + 64;
-	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	uint64_t addr = (uint64_t)(uintptr_t)memory + at, key;
-	struct space *parent, *child, *other;
-	const struct maps_entry *e;
-	struct maps maps;
+	char *pages = shared_pages(NULL), *at = pages + 4096 + 64;
+	struct space_memory m = memory_at(at);
+	struct space *parent, *child, *later, *other;
+	uint64_t key, other_key;
 	struct world w;
-	bool known;
 
-	assert_ptr_not_equal(memory, MAP_FAILED);
 	world_new(&w, *state);
-	key = space_shared_key(w.spaces, w.space, addr, &known);
-	assert_true(known && key);
-	assert_int_equal(space_shared_key(w.spaces, w.space, (uint64_t)(uintptr_t)&w, &known), 0);
-	assert_true(known);
-	parent = gone(&w, 1, NULL);
-	child = gone(&w, 3, gone(&w, 2, parent));
+	key = space_shared_key(w.spaces, w.space, (uint64_t)(uintptr_t)at, NULL);
+	assert_int_not_equal(key, 0);
+	assert_shared(&w, w.space, &w, true, 0);
 	other = gone(&w, 4, NULL);
-	assert_int_equal(space_shared_key(w.spaces, child, addr, &known), 0);
-	assert_false(known);
-	assert_int_equal(maps_read(getpid(), &maps), 0);
-	e = maps_find(&maps, addr);
-	assert_non_null(e);
-	assert_int_equal(
-		space_note_shared(parent, addr, e->dev, e->ino, addr - e->start + e->offset), 0);
-	maps_free(&maps);
-	assert_int_equal(space_shared_key(w.spaces, child, addr, &known), key);
-	assert_true(known);
-	assert_int_equal(space_shared_key(w.spaces, child, addr + 64, &known), 0);
-	assert_false(known);
-	assert_int_equal(space_shared_key(w.spaces, other, addr, &known), 0);
-	assert_false(known);
-	/* What it made there itself counts more: memory of its own. */
-	assert_int_equal(space_note_shared(child, addr, 0, 0, 0), 0);
-	assert_int_equal(space_shared_key(w.spaces, child, addr, &known), 0);
-	assert_true(known);
-	munmap(memory, size);
+	parent = gone(&w, 1, NULL);
+	assert_shared(&w, parent, at, false, 0);
+	assert_int_equal(space_note_memory(w.spaces, parent, &m), 1);
+	assert_int_equal(space_note_memory(w.spaces, parent, &m), 0);
+	child = gone(&w, 3, gone(&w, 2, parent));
+	assert_shared(&w, child, at, true, key);
+	assert_shared(&w, child, pages + (1 << 16), false, 0);
+	assert_shared(&w, other, at, false, 0);
+	/* Other memory at that address, after the fork; then the parent's own; then what nobody could see. */
+	shared_pages(pages);
+	m = memory_at(at);
+	assert_int_equal(space_note_memory(w.spaces, parent, &m), 1);
+	later = gone(&w, 5, parent);
+	other_key = space_shared_key(w.spaces, later, (uint64_t)(uintptr_t)at, NULL);
+	assert_true(other_key && other_key != key);
+	m.ino = 0;
+	assert_int_equal(space_note_memory(w.spaces, parent, &m), 1);
+	assert_shared(&w, parent, at, true, 0);
+	m.unknown = true;
+	assert_int_equal(space_note_memory(w.spaces, parent, &m), 1);
+	assert_shared(&w, parent, at, false, 0);
+	assert_shared(&w, later, at, true, other_key);
+	assert_shared(&w, child, at, true, key);
+	/* Who lives is read again where what was read is not what was told; where that does not help, nothing is known. */
+	m = memory_at(at);
+	assert_int_equal(space_note_memory(w.spaces, w.space, &m), 1);
+	assert_shared(&w, w.space, at, true, other_key);
+	shared_pages(pages);
+	assert_int_equal(space_read(w.spaces, w.space), 0);
+	assert_shared(&w, w.space, at, false, 0);
+	munmap(pages, 1 << 16);
+	world_free(&w);
+}
+
+/* A program that makes barriers in ever other memory does not fill ours. */
+static void test_shared_without_end(void **state)
+{
+	struct space_memory m = { .ino = 7 };
+	struct space *space;
+	struct world w;
+	uint32_t i;
+
+	world_new(&w, *state);
+	space = gone(&w, 1, NULL);
+	for (i = 0; i < 10000; i++) {
+		m.start = 0x10000ULL * (i + 1);
+		m.end = m.start + 4096;
+		assert_int_equal(space_note_memory(w.spaces, space, &m), 1);
+	}
+	assert_shared(&w, space, (void *)0x10000, false, 0);
+	assert_int_not_equal(space_shared_key(w.spaces, space, m.start, NULL), 0);
 	world_free(&w);
 }
 
@@ -279,6 +341,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_read_too_late, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_shared, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_shared_without_end, fixture_setup,
+						fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

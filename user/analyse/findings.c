@@ -37,7 +37,8 @@ struct findings {
 	struct report *out;
 	uint32_t cap;
 	uint32_t *start, *order; /* threads_by_process() */
-	uint64_t *bare; /* crossings at barriers with a call site that is an address only, by process */
+	uint64_t *
+		bare; /* crossings at barriers with a call site that is an address only, by process */
 };
 
 /* The text is for the caller to write. NULL: out of memory. */

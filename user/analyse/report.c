@@ -217,7 +217,7 @@ static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *
 	out->ambiguous = mb->ambiguous;
 	out->crossings = mb->crossings;
 	out->unmet = mb->unmet;
-	out->summed = b->env->aggregate;
+	out->summed = mb->summed;
 	out->participants = mb->team_max;
 	out->participants_min = mb->episodes ? mb->team_min : 0;
 	out->phase_ns = report_times(b->arena, &mb->phase, &err);
@@ -483,7 +483,7 @@ static void process_facts(struct build *b, const struct model_proc *p, struct re
 	out->ambiguous = p->met_ambiguous;
 	out->crossings = p->crossings;
 	out->unmet = p->unmet;
-	out->summed = b->env->aggregate;
+	out->summed = p->summed;
 	out->abandoned = p->abandoned;
 	out->lost = p->lost;
 	out->departures = b->env->departures ? b->env->departures(b->env->ctx, p) : NULL;

@@ -368,8 +368,8 @@ static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 		entries += g[i].nentries;
 		exits += g[i].nexits;
 	}
-	offsets = calloc(entries + exits, sizeof(*offsets));
-	cookies = calloc(entries, sizeof(*cookies));
+	offsets = calloc((size_t)entries + exits + 1, sizeof(*offsets));
+	cookies = calloc((size_t)entries + 1, sizeof(*cookies));
 	err = offsets && cookies ? 0 : -ENOMEM;
 	for (i = 0; i < n && !err; i++) {
 		for (j = 0; j < g[i].nentries; j++, k++) {

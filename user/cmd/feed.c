@@ -40,6 +40,7 @@ struct feed {
 	int (*mark)(void *ctx, uint32_t site, const struct conceptual_mark *mark);
 	void (*message)(void *ctx, const struct predict_message *message);
 	void *mark_ctx;
+	uint64_t noted; /* how often a process was told of to have other memory than before */
 	uint64_t fault_outside_ns; /* see attach_fault_outside_ns() */
 	uint32_t
 		self; /* the thread that reads what others are traced to do, and runs beside them */
@@ -163,7 +164,7 @@ const struct feed_site *feed_site(struct feed *f, const struct sbt_crossing *c)
 static const struct shared_slot *shared_slot(struct feed *f, const struct sbt_crossing *c,
 					     struct space *space)
 {
-	uint64_t generation = targets_generation(f->targets);
+	uint64_t generation = targets_generation(f->targets) + f->noted;
 	struct shared_slot *slot = &f->shared[slot_of(c->tgid, c->object)];
 
 	if (slot->object != c->object || slot->tgid != c->tgid || slot->inc != c->inc ||
@@ -421,6 +422,31 @@ static int end_process(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t t_n
 	return model_end_process(f->model, tgid, inc, t_ns);
 }
 
+/* What was told of its parent until then holds for a child. */
+static void feed_fork(struct feed *f, const struct sbt_event *e)
+{
+	const struct space *parent = space_find(f->spaces, e->parent_tgid, e->parent_inc);
+	struct space *child = parent ? space_get(f->spaces, e->tgid, e->inc) : NULL;
+
+	if (child)
+		space_inherit_notes(child, parent);
+}
+
+static int feed_memory(struct feed *f, const struct sbt_event *e)
+{
+	struct space *space = space_get(f->spaces, e->tgid, e->inc);
+	struct space_memory memory = { .start = e->address,
+				       .end = e->code_end,
+				       .offset = e->stack,
+				       .ino = e->caller,
+				       .dev = e->family,
+				       .unknown = e->flags & SBT_EVENT_UNSEEN };
+	int n = space ? space_note_memory(f->spaces, space, &memory) : -ENOMEM;
+
+	f->noted += n != 0;
+	return n < 0 ? n : 0;
+}
+
 static int feed_label(struct feed *f, const struct sbt_label *label)
 {
 	struct space *space = space_get(f->spaces, label->event.tgid, label->event.inc);
@@ -450,7 +476,10 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 									    : model_start(f->model),
 					false, e->comm);
 		return err ? err : hash_put(&f->current, e->tgid, e->inc);
+	case SBT_REC_SHARED:
+		return feed_memory(f, e);
 	case SBT_REC_FORK:
+		feed_fork(f, e);
 		err = model_add_process(f->model, e->tgid, e->inc, e->parent_tgid, e->parent_inc,
 					e->t_ns, true, e->comm);
 		if (!err)

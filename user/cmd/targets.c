@@ -679,13 +679,6 @@ void targets_event(struct targets *t, const struct sbt_event *event)
 		if (space && !space->read)
 			examine_program(t, space, event);
 		break;
-	case SBT_REC_SHARED:
-		space = space_get(t->spaces, event->tgid, event->inc);
-		t->generation++;
-		if (space)
-			space_note_shared(space, event->address, event->family, event->caller,
-					  event->code_end);
-		break;
 	case SBT_REC_UNPROBED: /* of one thread it may be, if it shares memory with others */
 	case SBT_REC_THREAD:
 		space = t->options.discover ? space_find(t->spaces, event->tgid, event->inc) : NULL;

@@ -19,19 +19,19 @@
 /* Room for one more behind the last. What left at the front is used again when it is as much as what is there. */
 static int buf_reserve(struct cyclic *c)
 {
-	uint32_t gone = (uint32_t)(c->buf - c->room);
+	uint32_t front = c->room ? (uint32_t)(c->buf - c->room) : 0;
 	int err;
 
-	if (gone + c->n < c->cap)
+	if (front + c->n < c->cap)
 		return 0;
-	if (gone && gone >= c->n) {
+	if (front && front >= c->n) {
 		memmove(c->room, c->buf, c->n * sizeof(*c->buf));
 		c->buf = c->room;
 		return 0;
 	}
-	err = model_grow((void **)&c->room, &c->cap, gone + c->n + 1, sizeof(*c->buf));
+	err = model_grow((void **)&c->room, &c->cap, front + c->n + 1, sizeof(*c->buf));
 	if (!err)
-		c->buf = c->room + gone;
+		c->buf = c->room + front;
 	return err;
 }
 

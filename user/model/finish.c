@@ -255,7 +255,9 @@ static int count_crossings(struct proc *p, struct row *r, const struct episode *
 		if (err)
 			return err;
 		bt->crossings++;
-		if (e->members[i].pub.flags & MODEL_CROSSING_UNMET && e->state != MODEL_COMPLETE) {
+		/* Where its own threads have met all alone it is its own. */
+		if (e->members[i].pub.flags & MODEL_CROSSING_UNMET && e->state != MODEL_COMPLETE &&
+		    !e->object->nmet) {
 			r->pub.unmet++;
 			p->pub.unmet++;
 		}

@@ -302,7 +302,7 @@ struct model_barrier {
 	uint64_t ambiguous;
 	uint64_t crossings;
 	uint64_t
-		unmet; /* of the crossings: as in struct model_summed, or MODEL_CROSSING_UNMET and not met */
+		unmet; /* of the crossings: as in struct model_summed, or MODEL_CROSSING_UNMET and nobody ever met there */
 	uint32_t team_min, team_max; /* members of complete episodes */
 	struct model_stat phase; /* phase time */
 	struct model_stat barrier; /* barrier time */

@@ -19,9 +19,6 @@ struct object_name {
 	char *name; /* NULL: looked for and not found */
 };
 
-#define SHARED_MOST    65536 /* barriers that a process makes and that are kept in mind */
-#define ANCESTORS_MOST 64
-
 /* --- spaces ------------------------------------------------------------------------------------- */
 
 static int compare_spaces(const void *a, const void *b)
@@ -87,13 +84,13 @@ void spaces_free(struct spaces *s)
 	if (!s)
 		return;
 	sites_free(s);
+	space_notes_free(s);
 	tdestroy(s->space_tree, nothing);
 	tdestroy(s->object_tree, object_free);
 	tdestroy(s->text_tree, free);
 	for (i = 0; i < s->nspaces; i++) {
 		maps_free(&s->spaces[i]->maps);
 		maps_free(&s->spaces[i]->looked);
-		hash_free(&s->spaces[i]->shared);
 		free(s->spaces[i]);
 	}
 	free(s->spaces);
@@ -502,55 +499,6 @@ const char *space_mapping_name(struct spaces *s, struct space *space, uint64_t a
 }
 
 /* --- objects --------------------------------------------------------------------------------------- */
-
-static uint64_t shared_key(uint32_t dev, uint64_t ino, uint64_t offset)
-{
-	uint64_t hash = TEXT_HASH_INIT;
-
-	hash = text_hash(hash, &dev, sizeof(dev));
-	hash = text_hash(hash, &ino, sizeof(ino));
-	hash = text_hash(hash, &offset, sizeof(offset));
-	return hash ? hash : 1;
-}
-
-int space_note_shared(struct space *space, uint64_t addr, uint32_t dev, uint64_t ino,
-		      uint64_t offset)
-{
-	if (hash_count(&space->shared) >= SHARED_MOST)
-		return 0;
-	return hash_put(&space->shared, addr, ino ? shared_key(dev, ino, offset) : 0);
-}
-
-/* By what was made there, in the process or in one that it was forked from. */
-static bool shared_noted(const struct spaces *s, const struct space *space, uint64_t addr,
-			 uint64_t *key)
-{
-	uint32_t i;
-
-	for (i = 0; space && i < ANCESTORS_MOST; i++) {
-		if (hash_get(&space->shared, addr, key))
-			return true;
-		space = space->parent_inc ? space_find(s, space->parent_tgid, space->parent_inc)
-					  : NULL;
-	}
-	return false;
-}
-
-uint64_t space_shared_key(struct spaces *s, struct space *space, uint64_t addr, bool *known)
-{
-	const struct maps_entry *e = space_find_mapping(s, space, addr);
-	bool mapped = e && e->shared && e->ino, noted = false;
-	uint64_t key = 0;
-
-	if (mapped)
-		key = shared_key(e->dev, e->ino, addr - e->start + e->offset);
-	else
-		noted = shared_noted(s, space, addr, &key);
-	/* Of the process itself: in what it was forked from something else may have been there. */
-	if (known)
-		*known = mapped || noted || (e && space->read);
-	return key;
-}
 
 static const char *object_look_up(struct spaces *s, const struct module *m, uint64_t vaddr)
 {

@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/hash.h"
 #include "sites/family.h"
 #include "sites/module.h"
 #include "sites/site.h"
@@ -29,6 +28,14 @@ struct space_program {
 	uint32_t dev;
 	uint64_t ino;
 	struct proc_image image;
+};
+
+/* A mapping: memory at @offset of a file; ino 0: that others cannot share. */
+struct space_memory {
+	uint64_t start, end; /* addresses in the process */
+	uint64_t offset, ino;
+	uint32_t dev; /* as in struct maps_entry */
+	bool unknown; /* what it is could not be seen */
 };
 
 struct space {
@@ -53,7 +60,7 @@ struct space {
 	uint32_t reads; /* how often the mappings have been read */
 	bool young; /* it began while it was traced: by exec, or forked by the process parent_tgid */
 	uint32_t parent_tgid, parent_inc; /* 0: by exec */
-	struct hash shared; /* space_note_shared(): address -> key, 0: not shared */
+	const struct space_note *notes; /* space_note_memory(), the newest first */
 	bool blind; /* it ran for a while before there were probes where its threads wait */
 	bool gone; /* the process has ended or runs another program */
 };
@@ -91,11 +98,13 @@ struct space_facts spaces_judge(struct spaces *spaces, int pid, const struct map
 /* A child begins with what its parent had mapped. */
 int space_inherit(struct space *child, const struct space *parent);
 /*
- * What lay at @addr of the process when a barrier was made there: memory that others may share, at @offset of a file (@ino 0: it
- * is not). It holds for children, too, where it is not known what they have there. Returns 0 or -ENOMEM.
+ * What a process had mapped where a barrier was made that it means to share, in the order of time. Returns 1, 0 if that is
+ * nothing new, or -ENOMEM: then nothing of the kind is known of it any more.
  */
-int space_note_shared(struct space *space, uint64_t addr, uint32_t dev, uint64_t ino,
-		      uint64_t offset);
+int space_note_memory(struct spaces *spaces, struct space *space,
+		      const struct space_memory *memory);
+/* A child has been forked, in the order of time. */
+void space_inherit_notes(struct space *child, const struct space *parent);
 /*
  * Reads the mappings as they are now, for space_read() to take over when all that came before has been looked up in the
  * old ones: a process does not wait for that. Returns as space_read().

@@ -30,6 +30,7 @@ struct spaces {
 	uint32_t nsites, cap_sites;
 	void *object_tree;
 	void *text_tree; /* names of mappings */
+	struct space_note *notes; /* all, of all spaces */
 };
 
 /* The site of the call at @call, with the mapping that it is in, or NULL. SPACE_SITE_NONE: out of memory. */
@@ -37,6 +38,7 @@ uint32_t site_at(struct spaces *s, const struct space *space, const struct maps_
 		 uint64_t call);
 /* All of them, with their names. */
 void sites_free(struct spaces *s);
+void space_notes_free(struct spaces *s);
 /* The same text, kept until the end; NULL: out of memory. */
 const char *spaces_keep(struct spaces *s, const char *text);
 /* The mapping at @addr, after a second look if need be. */

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Memory that processes share, by what they have mapped, as it was read, and by what the kernel told as they made barriers there: that
+ * is known of those, too, that end before anybody reads.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "sites/space_internal.h"
+
+#define NOTES_MOST \
+	4096 /* of one process, with those that it was forked with: then it begins anew */
+
+/* Never changed: who is forked has what its parent had then. */
+struct space_note {
+	const struct space_note *older;
+	uint32_t n; /* with the older ones */
+	struct space_memory memory;
+	struct space_note *next; /* of all, to be freed */
+};
+
+static uint64_t key_of(const struct space_memory *m, uint64_t addr)
+{
+	uint64_t hash = TEXT_HASH_INIT, offset = addr - m->start + m->offset;
+
+	if (!m->ino)
+		return 0;
+	hash = text_hash(hash, &m->dev, sizeof(m->dev));
+	hash = text_hash(hash, &m->ino, sizeof(m->ino));
+	hash = text_hash(hash, &offset, sizeof(offset));
+	return hash ? hash : 1;
+}
+
+static const struct space_memory *noted_at(const struct space *space, uint64_t addr)
+{
+	const struct space_note *n;
+
+	for (n = space->notes; n; n = n->older)
+		if (addr >= n->memory.start && addr < n->memory.end)
+			return &n->memory;
+	return NULL;
+}
+
+static bool same_memory(const struct space_memory *a, const struct space_memory *b)
+{
+	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+	       a->ino == b->ino && a->dev == b->dev && a->unknown == b->unknown;
+}
+
+int space_note_memory(struct spaces *s, struct space *space, const struct space_memory *memory)
+{
+	const struct space_memory *was = noted_at(space, memory->start);
+	const struct space_note *older = space->notes;
+	struct space_note *n;
+
+	if (was && same_memory(was, memory))
+		return 0;
+	/* No note is better than one that holds no longer. */
+	space->notes = NULL;
+	n = malloc(sizeof(*n));
+	if (!n)
+		return -ENOMEM;
+	if (older && older->n >= NOTES_MOST)
+		older = NULL;
+	*n = (struct space_note){
+		.older = older, .n = older ? older->n + 1 : 1, .memory = *memory, .next = s->notes
+	};
+	s->notes = n;
+	space->notes = n;
+	return 1;
+}
+
+void space_inherit_notes(struct space *child, const struct space *parent)
+{
+	child->notes = parent->notes;
+}
+
+void space_notes_free(struct spaces *s)
+{
+	struct space_note *n;
+
+	while ((n = s->notes)) {
+		s->notes = n->next;
+		free(n);
+	}
+}
+
+/* By what was read. Of what was inherited only that it was shared counts: since then other memory may have come there. */
+static bool read_key(const struct space *space, uint64_t addr, uint64_t *key)
+{
+	const struct maps_entry *e = maps_find(&space->maps, addr);
+	struct space_memory m;
+
+	if (!e || (!space->read && !(e->shared && e->ino)))
+		return false;
+	m = (struct space_memory){
+		.start = e->start, .offset = e->offset, .ino = e->shared ? e->ino : 0, .dev = e->dev
+	};
+	*key = key_of(&m, addr);
+	return true;
+}
+
+uint64_t space_shared_key(struct spaces *s, struct space *space, uint64_t addr, bool *known)
+{
+	const struct space_memory *m = noted_at(space, addr);
+	uint64_t key = 0, noted = 0;
+	bool is_noted = m && !m->unknown, is_read = read_key(space, addr, &key);
+
+	if (is_noted)
+		noted = key_of(m, addr);
+	/* Mapped since it was read, perhaps. */
+	if ((!is_read || (is_noted && noted != key)) && !space->gone && !space_read(s, space))
+		is_read = read_key(space, addr, &key);
+	/* What was inherited is older than what was told, and says no more of it. */
+	if (is_noted && !space->read)
+		is_read = false;
+	if (known)
+		*known = is_read != is_noted || (is_read && noted == key);
+	if (is_read && is_noted && noted != key)
+		return 0;
+	return is_read ? key : noted;
+}
