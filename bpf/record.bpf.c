@@ -161,7 +161,10 @@ static __noinline int sums_abandon(struct sbt_thread *t, __u64 now)
 	at = s->sums;
 	if (s->placed)
 		sum = bpf_map_lookup_elem(&sums, &at);
-	if (!sum) {
+	if (!s->placed) {
+		/* Its stack is gone by now. */
+		count(lost_untold, bpf_get_smp_processor_id());
+	} else if (!sum) {
 		count(lost_sum, bpf_get_smp_processor_id());
 	} else {
 		sum->abandoned++;

@@ -647,6 +647,7 @@ struct sbt_counts {
 	__u64 candidates; /* of what may be a barrier */
 	__u64 lost_candidate; /* of those: no slot, or no room in any ring tried */
 	__u64 lost_sum; /* crossings for whose thread, place or barrier there was no slot in the sums */
+	__u64 lost_untold; /* never left, of who came last: the sums are told of their place only then */
 	/* What accounting for switches and wakings of traced threads takes, of some of them: not of all. */
 	__u64 timed_ns;
 	__u64 timed; /* how often a thread lost a CPU or got one in those */

@@ -270,6 +270,18 @@ def test_shared_by_processes_is_not_summed(t):
     check_equal("of one process", (alone.end["unmet"], alone.end["complete"], alone.end["episodes"]), (0, True, 50))
 
 
+def test_exec_on_the_way_out(t):
+    """Who came last and is gone before it has left has no place in the sums: that, and nothing else, is said of it."""
+    argv, rounds = [workload("exec_away"), "20", "3"], 21 * 3
+    apart = t.trace(argv).nothing_lost()
+    check_equal("in records", (apart.end["episodes"], apart.end["crossings"]), (rounds, 4 * rounds))
+    end = t.trace(argv, "--aggregate").end
+    lost = end["lost"]["place_untold"]
+    check_equal("lost", end["lost_total"], lost)
+    check_equal("crossings", end["crossings"] + lost, 4 * rounds)
+    check_between("episodes", end["episodes"], rounds - lost, rounds)
+
+
 def test_other_families_are_named(t):
     trace = t.trace([workload("gen_gomp"), "--threads", "2", "--rounds", "10"], "--aggregate")
     check_in("said", "are not in this report", trace.result.err)

@@ -150,6 +150,11 @@ void present_init(struct present *p, const struct options *options, struct attac
 		  0 },
 		{ "no_sum_slot",
 		  "more threads at more barriers than there is room for in the kernel's sums", 0 },
+		{ "place_untold",
+		  "crossings of who came last and ended before it had left, as where another "
+		  "thread "
+		  "calls exec: sums are told only then from where it came",
+		  0 },
 	};
 
 	static const struct attach_price none = { NAN, NAN };
@@ -335,6 +340,7 @@ static void fill_counts(struct present *p)
 	p->losses[9].count = pump_unseen(p->pump).uncounted;
 	p->losses[10].count = p->pump ? feed_unsampled(pump_feed(p->pump)) : 0;
 	p->losses[11].count = n->lost_sum - b->lost_sum;
+	p->losses[12].count = n->lost_untold - b->lost_untold;
 }
 
 static void name_thread(struct present *p, uint32_t index)
