@@ -41,6 +41,7 @@ ALL = {
     "lu": (f"lu --partition block --threads 3 --size {LU_SIZE} --sleep-work 20000", None),
     "sem": (f"gen_sem --kind turnstiles --threads 3 --rounds 40 {SHORT}", "user"),
     "tbb": ("tbb_rounds 3 30", None),
+    "shared": (f"shm_again 3 {ROUNDS}", None),
 }
 LONGER = f"lu --partition block --threads 3 --size {LU_SIZE} --sleep-work 800000"
 HOT = "gen " + " ".join(test_limit.HOT) + " --duration 2"
@@ -56,9 +57,10 @@ NOT_EVERYWHERE = {"tbb": "tbb_rounds", "mpi": "gen_mpich"}
 
 
 def chosen(machine):
-    """Those of ALL, and "mpi", that are run there."""
-    return [name for name in (*ALL, "mpi") if name not in NOT_EVERYWHERE or
-            (name in machine.also and os.path.exists(os.path.join(harness.WORKLOADS, NOT_EVERYWHERE[name])))]
+    """Those of ALL, and "mpi", that are run there. The kernel tells of memory that is shared from 5.17 on."""
+    found = [name for name in (*ALL, "mpi") if name not in NOT_EVERYWHERE or
+             (name in machine.also and os.path.exists(os.path.join(harness.WORKLOADS, NOT_EVERYWHERE[name])))]
+    return [name for name in found if name != "shared" or not machine.name.startswith("5.")]
 
 
 def programs(machine):
@@ -94,7 +96,9 @@ def meetings(machine):
 
 
 def command_script(machine):
-    lines = [run(name, ALL[name][0], bool(ALL[name][1])) for name in chosen(machine) if name != "mpi"]
+    lines = [run(name, ALL[name][0], bool(ALL[name][1])) for name in chosen(machine) if name not in ("mpi", "shared")]
+    if "shared" in chosen(machine):
+        lines.append(f"kill -STOP $PPID\n{run('shared', ALL['shared'][0])}kill -CONT $PPID\n")
     return "".join(lines + ([run("mpi", MPI + str(meetings(machine)), True)] if "mpi" in chosen(machine) else []))
 
 
@@ -232,6 +236,16 @@ def compared(left):
     check_in("who was let go of", "--cost-limit", " ".join(left.text("words.json").split()))
 
 
+def shared(left):
+    """Children that meet and end while sbt-trace is stopped: which memory they share the kernel has told."""
+    left.status("all-shared")
+    pairs = [tuple(sorted(map(int, line.split()[1:]))) for line in left.text("all-shared.out").splitlines()]
+    pids = {pid for pair in pairs for pid in pair}
+    episodes = [e for e in everything(left).all("episode") if {m["tid"] for m in e["threads"]} & pids]
+    check_equal("who met", sorted((e["state"], *sorted(m["tid"] for m in e["threads"])) for e in episodes),
+                sorted(ROUNDS * [("complete", *pair) for pair in pairs]))
+
+
 def wrapped(left):
     """A site is the call of who called."""
     check_equal("sites", {b["line"]: b["episodes"] for b in of("wrapped", left)}, test_frames.WRAPPED[1])
@@ -324,5 +338,5 @@ def tests(machine):
     found = {**{name: command(name) for name in COMMANDS
                 if name not in SOMEWHERE or SOMEWHERE[name] in machine.also},
              **{name: generated(name) for name, (_, family) in ALL.items() if family and name in chosen(machine)}}
-    own = {"mpi": mpi, "tbb": tbb}
+    own = {"mpi": mpi, "tbb": tbb, "shared": shared}
     return found | {name: test for name, test in own.items() if name in chosen(machine)}
