@@ -378,7 +378,8 @@ static __noinline int shared_tell(struct sbt_proc *p, __u32 tgid, __u64 address)
 	if (!seen) {
 		found.start = address & ~0xfffULL;
 		found.end = found.start + 0x1000;
-	} else if (found.start == p->told_start && found.end == p->told_end &&
+	} else if (p->inc == p->told_inc && found.start == p->told_start &&
+		   found.end == p->told_end && found.offset == p->told_offset &&
 		   found.ino == p->told_ino) {
 		return 0;
 	}
@@ -395,8 +396,10 @@ static __noinline int shared_tell(struct sbt_proc *p, __u32 tgid, __u64 address)
 	e->caller = found.ino;
 	e->family = found.dev;
 	bpf_ringbuf_submit(e, event_wake());
+	p->told_inc = p->inc;
 	p->told_start = found.start;
 	p->told_end = found.end;
+	p->told_offset = found.offset;
 	p->told_ino = found.ino;
 	return 0;
 }

@@ -29,8 +29,8 @@ struct sbt_proc {
 	__u32 inc;
 	__u32 flags;
 	__u32 mappings; /* how often its dynamic linker has told of a change: struct sbt_event */
-	__u32 pad;
-	__u64 told_start, told_end, told_ino; /* the mapping that SBT_REC_SHARED told of last */
+	__u32 told_inc; /* SBT_REC_SHARED told last of this program's mapping: */
+	__u64 told_start, told_end, told_offset, told_ino;
 };
 
 /* What user space has found out about a process. Key: tgid. */

@@ -97,9 +97,7 @@ def test_gone_before_it_was_looked_at(t):
         check_equal("unmet", (trace.end["unmet"], trace.end["complete"]), (300, False))
 
 
-def test_gone_and_shared_at_one_address(t):
-    """Other memory each time, at the same address: who meets whom is not mixed up."""
-    trace = gone_before(t, "shm_again", "6", "20")
+def shared_at_one_address(trace):
     pairs = sorted(tuple(map(int, line.split()[1:])) for line in trace.said.splitlines() if line.startswith("pair"))
     met = sorted(tuple(sorted(m["tid"] for m in e["threads"])) for e in trace.all("episode") if e["state"] == "complete")
     if told_of_shared_memory():
@@ -107,6 +105,12 @@ def test_gone_and_shared_at_one_address(t):
         check_equal("who met", met, sorted(20 * [tuple(sorted(pair)) for pair in pairs]))
     else:
         check_equal("who met, and who may have", (met, trace.end["unmet"]), ([], 240))
+
+
+def test_gone_and_shared_at_one_address(t):
+    """Other memory each time, at the same address: who meets whom is not mixed up."""
+    for options in ([], ["file"]):
+        shared_at_one_address(gone_before(t, "shm_again", "6", "20", *options))
 
 
 def test_gone_and_shared_who_knows_with_whom(t):

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * shm_again PAIRS ROUNDS: pairs of children, one after the other, each with a barrier in memory of its own that lies at the same
- * address every time; all are gone soon. Prints "pair PID PID" of each.
+ * shm_again PAIRS ROUNDS [file]: pairs of children, one after the other, each with a barrier in memory of its own that lies at the
+ * same address every time, a page of nothing or (file) each another one of one file; all are gone soon. Prints "pair PID PID"
+ * of each.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -28,13 +29,19 @@ int main(int argc, char **argv)
 {
 	int pairs = argc > 2 ? atoi(argv[1]) : 0, rounds = argc > 2 ? atoi(argv[2]) : 0, bad = 0;
 	pthread_barrierattr_t shared;
+	int file = argc > 3 ? memfd_create("pages", MFD_CLOEXEC) : -1;
 	void *place = NULL;
+
+	if (argc > 3 && (file < 0 || ftruncate(file, 4096L * pairs)))
+		return 1;
 
 	pthread_barrierattr_init(&shared);
 	pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
 	for (int i = 0; i < pairs; i++) {
-		void *p = mmap(place, 4096, PROT_READ | PROT_WRITE,
-			       MAP_SHARED | MAP_ANONYMOUS | (place ? MAP_FIXED : 0), -1, 0);
+		void *p =
+			mmap(place, 4096, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | (file < 0 ? MAP_ANONYMOUS : 0) | (place ? MAP_FIXED : 0),
+			     file, file < 0 ? 0 : 4096L * i);
 		pid_t one, other;
 
 		if (p == MAP_FAILED || pthread_barrier_init((pthread_barrier_t *)p, &shared, 2))
