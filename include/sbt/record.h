@@ -335,10 +335,10 @@ struct sbt_event {
 	 * where the program's code begins, 0 not known
 	 */
 	__u64 address;
-	/* _OUTLINED: where the call that begins the region returns to; _EXEC, _SEEN: inode of the program's file; _SHARED: that */
+	/* _OUTLINED: where the call that begins the region returns to; _EXEC, _SEEN: inode of the program's file; _SHARED: of the mapped one */
 	__u64 caller;
-	__u64 code_end; /* SBT_REC_EXEC, _SEEN: where the program's code ends; _SHARED */
-	__u64 stack; /* _EXEC, _SEEN: where its first thread's stack began; _SHARED */
+	__u64 code_end; /* SBT_REC_EXEC, _SEEN: where the program's code ends; _SHARED: where the mapping does */
+	__u64 stack; /* _EXEC, _SEEN: where its first thread's stack began; _SHARED: offset in the file */
 	__u32 family; /* _OUTLINED; _EXEC, _SEEN, _SHARED: device of that file, as /proc/PID/maps shows it */
 	__u32 seq; /* SBT_REC_EXIT: crossings of the thread; _MAP: the how many-th of its process, 0 not known */
 	__u32 cpu; /* _EXIT */

@@ -355,6 +355,14 @@ static void add_few(struct text *t, const struct report_barrier *b, int lost)
 	}
 }
 
+static const char *advice_unmet(const struct report_barrier *b)
+{
+	return b->summed
+		       ? "Trace it without --aggregate."
+		       : "Trace a longer run: of a process that lives for some milliseconds it is "
+			 "read in time.";
+}
+
 void verdict_barrier(struct report_barrier *b)
 {
 	struct text t = {
@@ -419,10 +427,7 @@ void verdict_barrier(struct report_barrier *b)
 	lost_time = b->pattern == REPORT_STATIC || b->pattern == REPORT_ROTATING ||
 		    b->pattern == REPORT_MIXED_LOSS;
 	snprintf(b->advice, sizeof(b->advice), "%s",
-		 !b->episodes && b->unmet	      ? b->summed
-								? "Trace it without --aggregate."
-								: "Trace a longer run: of a process that lives "
-								  "for some milliseconds it is read in time."
+		 !b->episodes && b->unmet	      ? advice_unmet(b)
 		 : lost_time && by_another(&b->cause) ? cause_advice(&b->cause)
 		 : lost_time && fleeting ? "Some of those that meet have more to do than the "
 					   "others: divide the work of each team more evenly, or "
