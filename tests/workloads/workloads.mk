@@ -69,9 +69,9 @@ W_BOOST := $(if $(call W_HEADER,boost/thread/barrier.hpp,$(CXX) $(W_THERE) -xc++
 W_TBB := $(if $(call W_HEADER,tbb/parallel_for.h,$(CXX) $(W_THERE) -xc++),tbb_rounds)
 W_LTTNG := $(if $(call W_HEADER,lttng/tracef.h,$(CC) -xc),bench_phases-lttng)
 W_RUST := $(if $(call W_HAVE,rustc),gen_rust)
-W_OPENMPI := $(if $(SYSROOT),,$(if $(call W_HAVE,mpicc.openmpi),gen_openmpi mpi_comms_openmpi hung_openmpi))
-W_MPICH := $(if $(SYSROOT),$(if $(W_MPICH_THERE),gen_mpich),$(if $(call W_HAVE,mpicc.mpich),gen_mpich mpi_comms_mpich hung_mpich))
-W_MPIF := $(if $(and $(if $(SYSROOT),,yes),$(call W_HAVE,gfortran)),$(if $(W_OPENMPI),gen_openmpif mpi_split_openmpi) $(if $(W_MPICH),gen_mpichf mpi_split_mpich))
+W_OPENMPI := $(if $(SYSROOT),,$(if $(call W_HAVE,mpicc.openmpi),gen_openmpi mpi_comms_openmpi hung_openmpi mpi_waits_openmpi))
+W_MPICH := $(if $(SYSROOT),$(if $(W_MPICH_THERE),gen_mpich),$(if $(call W_HAVE,mpicc.mpich),gen_mpich mpi_comms_mpich hung_mpich mpi_waits_mpich mpi_meets_mpich))
+W_MPIF := $(if $(and $(if $(SYSROOT),,yes),$(call W_HAVE,gfortran)),$(if $(W_OPENMPI),gen_openmpif mpi_split_openmpi mpi_waitf_openmpi) $(if $(W_MPICH),gen_mpichf mpi_split_mpich mpi_waitf_mpich))
 W_FAMILIES := $(W_FAMILY) $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
 
 # What is no barrier; and programs in the image of SPLASH-2, each with three ways to meet.
@@ -356,6 +356,16 @@ $(W)/mpi_comms_openmpi $(W)/mpi_comms_mpich: $(W)/mpi_comms_%: $(W_SRC)/mpi_comm
 
 $(W)/hung_openmpi $(W)/hung_mpich: $(W)/hung_%: $(W_SRC)/hung_mpi.c $(W_COMMON)
 	mpicc.$* -std=gnu11 $(W_FLAGS) -o $@ $<
+
+$(W)/mpi_waits_openmpi $(W)/mpi_waits_mpich: $(W)/mpi_waits_%: $(W_SRC)/mpi_waits.c $(W_COMMON)
+	mpicc.$* -std=gnu11 $(W_FLAGS) -DCALL_THEM -o $@ $<
+
+# The same without any call in which a wait is not traced.
+$(W)/mpi_meets_mpich: $(W_SRC)/mpi_waits.c $(W_COMMON)
+	mpicc.mpich -std=gnu11 $(W_FLAGS) -o $@ $<
+
+$(W)/mpi_waitf_openmpi $(W)/mpi_waitf_mpich: $(W)/mpi_waitf_%: $(W_SRC)/mpi_waitf.f90 $(W_SRC)/workloads.mk
+	mpifort.$* -O2 -g -Wl,--build-id=sha1 -o $@ $<
 
 $(W)/mpi_split_openmpi $(W)/mpi_split_mpich: $(W)/mpi_split_%: $(W_SRC)/mpi_split.f90 $(W_SRC)/workloads.mk
 	mpifort.$* -O2 -g -Wl,--build-id=sha1 -o $@ $<

@@ -391,6 +391,24 @@ static int site_unknown(struct findings *f, const struct report_process *p)
 	return 0;
 }
 
+/* Say it once of a group: its processes run the same program as a rule. */
+static int untraced(struct findings *f, const struct report_process *p)
+{
+	struct report_finding *out;
+
+	if (!p->untraced || p->meets_others)
+		return 0;
+	out = add(f, "untraced", p->pid, NAN);
+	if (!out)
+		return -ENOMEM;
+	snprintf(out->text, sizeof(out->text),
+		 "Its code calls %s, in which it may wait for other processes. These calls are not "
+		 "traced: the time in them counts as work, so that the efficiencies are upper "
+		 "limits.",
+		 p->untraced);
+	return 0;
+}
+
 static bool cpu_known(const struct cause_cpu *c)
 {
 	return c && c->phases >= SLOW_CPU_PHASES && c->oncpu_ns >= SLOW_CPU_NS && c->cycles;
@@ -452,8 +470,8 @@ int findings_build(struct arena *a, const struct model *model, const struct repo
 		   const struct model_thread *threads, struct report *out)
 {
 	static int (*const of_process[])(struct findings *, const struct report_process *) = {
-		shed,	shed_parts, oversubscribed, spinning,
-		pinned, migrating,  throttled,	    site_unknown,
+		shed,	   shed_parts, oversubscribed, spinning, pinned,
+		migrating, throttled,  site_unknown,   untraced,
 	};
 	struct findings f = {
 		.arena = a, .model = model, .env = env, .threads = threads, .out = out
@@ -466,5 +484,7 @@ int findings_build(struct arena *a, const struct model *model, const struct repo
 	for (i = 0; i < out->nprocesses; i++)
 		for (j = 0; j < sizeof(of_process) / sizeof(of_process[0]) && !err; j++)
 			err = of_process[j](&f, &out->processes[i]);
+	for (i = 0; i < out->ngroups && !err; i++)
+		err = untraced(&f, &out->groups[i].all);
 	return err ? err : slow_cpus(&f);
 }

@@ -210,6 +210,8 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 		struct report_process *p = &g->out->processes[i];
 
 		all->shed_some |= p->shed_some;
+		if (!all->untraced)
+			all->untraced = p->untraced;
 		set_apart(p);
 		out->processes[out->nprocesses++] =
 			(struct report_group_process){ p->pid, p->comm };

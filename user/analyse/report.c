@@ -487,6 +487,7 @@ static void process_facts(struct build *b, const struct model_proc *p, struct re
 	out->abandoned = p->abandoned;
 	out->lost = p->lost;
 	out->departures = b->env->departures ? b->env->departures(b->env->ctx, p) : NULL;
+	out->untraced = b->env->untraced ? b->env->untraced(b->env->ctx, p) : NULL;
 }
 
 /* All NAN if its barriers are none of OpenMP's. */

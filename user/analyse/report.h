@@ -248,6 +248,11 @@ struct report_process {
 	bool come_and_go; /* its threads: the efficiencies then count their absence as lost */
 	enum report_pattern pattern;
 	char verdict[256], advice[256];
+	/*
+	 * Functions that its code calls and in which it may wait: they are not traced, and the time counts as work, so that
+	 * the efficiencies are upper limits. "MPI_Recv and MPI_Send"; NULL: none is known. Of a group: of one of its processes.
+	 */
+	const char *untraced;
 	const char *departures; /* "return probe", "ret instructions", ...; NULL unknown */
 	double useful_oncpu; /* share of outside_ns that was on a CPU; NAN unknown */
 	/* TALP's for OpenMP, of a process whose barriers are such; NAN else. Peeled scheduling first. */
@@ -295,7 +300,7 @@ struct report_group {
 /* Something that the data prove about the machine or how it is used. */
 struct report_finding {
 	const char *
-		kind; /* ours: "oversubscribed", "spinning", "pinned", "migrating", "slow_cpu", "throttled", "cost_limit", "site_unknown" */
+		kind; /* ours: "oversubscribed", "spinning", "pinned", "migrating", "slow_cpu", "throttled", "cost_limit", "site_unknown", "untraced" */
 	uint32_t pid; /* 0: the machine */
 	double figure; /* the number in the sentence */
 	char text[400];
@@ -387,6 +392,8 @@ struct report_env {
 	const char *(*unit_name)(void *ctx, const struct model_proc *proc, uint8_t unit);
 	/* How departures of the process are seen. */
 	const char *(*departures)(void *ctx, const struct model_proc *proc);
+	/* Names of functions that its code calls and in which it waits unseen, for one sentence; NULL: none is known. */
+	const char *(*untraced)(void *ctx, const struct model_proc *proc);
 	/* One crossing of this process, both probes, ns; NAN unknown. NULL: crossing_cost_ns for all. */
 	double (*crossing_cost)(void *ctx, const struct model_proc *proc);
 	double crossing_cost_ns; /* one crossing, both probes; NAN unknown */

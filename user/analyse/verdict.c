@@ -608,8 +608,11 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 			add(t, ": %d %% of the threads' time is lost waiting at barriers", waiting);
 		break;
 	case REPORT_BALANCED:
-		add(t, "Balanced: %d %% of the threads' time is spent outside barriers",
-		    say_percent(p->efficiency.parallel));
+		/* Where waits elsewhere count as work it is not known whether the load is even. */
+		add(t, "%s%d %% of the threads' time is spent outside barriers",
+		    p->untraced ? "" : "Balanced: ", say_percent(p->efficiency.parallel));
+		if (p->untraced)
+			add(t, ", with what it waits in %s", p->untraced);
 		break;
 	case REPORT_COSTLY:
 		add(t,

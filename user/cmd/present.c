@@ -55,6 +55,14 @@ static const char *env_departures(void *ctx, const struct model_proc *proc)
 	return space ? space->departures : NULL;
 }
 
+static const char *env_untraced(void *ctx, const struct model_proc *proc)
+{
+	struct present *p = ctx;
+	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
+
+	return space ? space_untraced(p->spaces, space) : NULL;
+}
+
 static const char *env_unit_name(void *ctx, const struct model_proc *proc, uint8_t unit)
 {
 	const struct present *p = ctx;
@@ -178,6 +186,7 @@ void present_init(struct present *p, const struct options *options, struct attac
 		.unit_family = family_of_unit,
 		.unit_name = env_unit_name,
 		.departures = env_departures,
+		.untraced = env_untraced,
 		.crossing_cost = env_price,
 		.crossing_cost_ns = NAN,
 		.switch_cost_ns = NAN,

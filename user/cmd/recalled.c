@@ -58,6 +58,12 @@ static const char *env_departures(void *ctx, const struct model_proc *p)
 				      .kind = TAPE_DEPARTURES, .tgid = p->tgid, .inc = p->inc });
 }
 
+static const char *env_untraced(void *ctx, const struct model_proc *p)
+{
+	return find_text(ctx, (struct tape_question){
+				      .kind = TAPE_UNTRACED, .tgid = p->tgid, .inc = p->inc });
+}
+
 static const char *env_unit_name(void *ctx, const struct model_proc *p, uint8_t unit)
 {
 	const char *name = find_text(
@@ -130,6 +136,7 @@ int recalled_begin(struct recalled *r, struct merge *merge)
 		.unit_family = family_of_unit,
 		.unit_name = env_unit_name,
 		.departures = env_departures,
+		.untraced = env_untraced,
 		.crossing_cost = env_price,
 		.crossing_cost_ns = NAN,
 		.switch_cost_ns = NAN,

@@ -180,6 +180,19 @@ static const char *heard_departures(void *ctx, const struct model_proc *p)
 	return how;
 }
 
+static const char *heard_untraced(void *ctx, const struct model_proc *p)
+{
+	struct recording *r = ctx;
+	const char *names = r->asked.untraced(r->asked.ctx, p);
+
+	if (names)
+		note_text(r,
+			  (struct tape_question){
+				  .kind = TAPE_UNTRACED, .tgid = p->tgid, .inc = p->inc },
+			  names);
+	return names;
+}
+
 static const char *heard_unit_name(void *ctx, const struct model_proc *p, uint8_t unit)
 {
 	struct recording *r = ctx;
@@ -265,6 +278,7 @@ void recording_listen(struct recording *r, struct report_env *env, struct cause_
 	env->barrier_name = heard_barrier_name;
 	env->object_name = heard_object_name;
 	env->departures = heard_departures;
+	env->untraced = heard_untraced;
 	env->crossing_cost = heard_price;
 	env->unit_name = heard_unit_name;
 	r->causes = causes;

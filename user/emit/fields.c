@@ -571,6 +571,8 @@ static const struct emit_field process_fields[] = {
 	  .help = "balanced, static, rotating, mixed, costly or few (too few episodes to say)" },
 	{ "verdict", EMIT_CHARS, PR(verdict), .help = "what the figures say, in a sentence" },
 	{ "advice", EMIT_CHARS, PR(advice), .help = "what to do about it" },
+	{ "untraced", EMIT_STRING, PR(untraced),
+	  .help = "functions that its code calls and in which it may wait: they are not traced, the time counts as work, so that the efficiencies are upper limits; null: none is known" },
 	{ "departures", EMIT_STRING, PR(departures), .help = "how departures are seen" },
 	{ "cost_ns", EMIT_NS, PR(cost_ns),
 	  .help = "tracing's own, estimated: of its crossings, of its threads' switches, and of sbt-trace's running in their place" },
@@ -643,6 +645,7 @@ static const struct emit_field group_fields[] = {
 	  .help = "balanced, static, rotating, mixed, costly or few (too few episodes to say)" },
 	{ "verdict", EMIT_CHARS, GR(all.verdict), .help = "what the figures say, in a sentence" },
 	{ "advice", EMIT_CHARS, GR(all.advice), .help = "what to do about it" },
+	{ "untraced", EMIT_STRING, GR(all.untraced), .help = "as of a process: of one of these" },
 	{ "threads", EMIT_ARRAY, LIST(report_group, all.members, all.nmembers),
 	  .sub = &fields_rec_thread, .help = "over all barriers, by index" },
 	END
@@ -706,8 +709,8 @@ const struct emit_record fields_rec_conceptual = {
 #define F(m) AT(report_finding, m)
 static const struct emit_field finding_fields[] = {
 	{ "kind", EMIT_STRING, F(kind),
-	  .help = "oversubscribed, spinning, pinned, migrating, slow_cpu, throttled, cost_limit or "
-		  "site_unknown" },
+	  .help = "oversubscribed, spinning, pinned, migrating, slow_cpu, throttled, cost_limit, "
+		  "site_unknown or untraced" },
 	{ "pid", EMIT_U32, F(pid), .flags = FIELDS_ZERO, .help = "process; null: the machine" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "figure", EMIT_DOUBLE, F(figure), .help = "the number in the sentence" },

@@ -148,6 +148,7 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 			   const struct report_group *g)
 {
 	const struct report_efficiency *e = &p->efficiency;
+	const char *at_most = p->untraced ? "at most " : "";
 	struct buf who = { 0 };
 	double serial, waiting, runtime;
 	char time[TEXTOUT_CELL], threads[TEXTOUT_CELL], pe[TEXTOUT_CELL], lb[TEXTOUT_CELL],
@@ -168,8 +169,8 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	if (p->come_and_go) {
 		textout_wrap(
 			t, TEXTOUT_PLAIN, "  ", 2,
-			"PE %s = LB %s × SerE %s × TE %s, in which %s counts as lost.",
-			textout_fraction(pe, e->parallel), textout_fraction(lb, e->load_balance),
+			"PE %s%s = LB %s × SerE %s × TE %s, in which %s counts as lost.",
+			at_most, textout_fraction(pe, e->parallel), textout_fraction(lb, e->load_balance),
 			textout_fraction(ser, e->serialisation), textout_fraction(te, e->transfer),
 			p->hung ? "the time of the hang" : "the time when a thread does not exist");
 		return;
@@ -177,21 +178,21 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	if (!isfinite(e->serialisation) && isfinite(p->lost_static)) {
 		textout_wrap(
 			t, TEXTOUT_PLAIN, "  ", 2,
-			"PE %s, LB %s: of the threads' time %s is lost as the same ones take "
+			"PE %s%s, LB %s: of the threads' time %s is lost as the same ones take "
 			"longer; what goes into the barriers themselves is not told from what is "
 			"lost as another one is late each time.",
-			textout_fraction(pe, e->parallel), textout_fraction(lb, e->load_balance),
+			at_most, textout_fraction(pe, e->parallel), textout_fraction(lb, e->load_balance),
 			textout_percent(s, p->lost_static));
 		return;
 	}
 	if (report_openmp_losses(p, &serial, &waiting, &runtime)) {
 		textout_wrap(
 			t, TEXTOUT_PLAIN, "  ", 2,
-			"PE %s = LB %s × SerE %s × TE %s: of the threads' time %s is lost in "
+			"PE %s%s = LB %s × SerE %s × TE %s: of the threads' time %s is lost in "
 			"serial "
 			"parts, %s in waiting for others in parallel regions, %s in the runtime "
 			"and in waking up.",
-			textout_fraction(pe, e->parallel), textout_fraction(lb, e->load_balance),
+			at_most, textout_fraction(pe, e->parallel), textout_fraction(lb, e->load_balance),
 			textout_fraction(ser, e->serialisation), textout_fraction(te, e->transfer),
 			textout_percent(s, serial), textout_percent(ro, waiting),
 			textout_percent(tr, runtime));
@@ -199,9 +200,9 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	}
 	textout_wrap(
 		t, TEXTOUT_PLAIN, "  ", 2,
-		"PE %s = LB %s × SerE %s × TE %s: of the threads' time %s is lost as the same ones "
+		"PE %s%s = LB %s × SerE %s × TE %s: of the threads' time %s is lost as the same ones "
 		"take longer, %s as another one is late %s, %s in the barriers themselves.",
-		textout_fraction(pe, e->parallel), textout_fraction(lb, e->load_balance),
+		at_most, textout_fraction(pe, e->parallel), textout_fraction(lb, e->load_balance),
 		textout_fraction(ser, e->serialisation), textout_fraction(te, e->transfer),
 		textout_percent(s, p->lost_static), textout_percent(ro, p->lost_rotating),
 		p->by_barrier ? "at each barrier" : "each time",
@@ -462,8 +463,9 @@ static void summary_efficiency(struct textout *t, const struct report_process *p
 		"transfer, the barriers themselves and waking up",
 		"Fewer barriers, or cheaper ones: that spin, or with a CPU for every thread.");
 	textout_wrap(t, TEXTOUT_PLAIN, "  PE    ", 14,
-		     "%4s  parallel efficiency, the product of the three",
-		     textout_fraction(v, e->parallel));
+		     "%4s  parallel efficiency, the product of the three%s",
+		     textout_fraction(v, e->parallel),
+		     p->untraced ? ": an upper limit, see above" : "");
 	efficiency_more(t, p);
 	textout_blank(t);
 }

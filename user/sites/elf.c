@@ -301,3 +301,16 @@ bool elf_imports(const struct elf_file *elf, const char *name)
 	}
 	return false;
 }
+
+void elf_each_import(const struct elf_file *elf, void (*each)(void *ctx, const char *name),
+		     void *ctx)
+{
+	Elf64_Sym sym;
+	size_t i;
+
+	for (i = 0; i < elf->dynsym.count; i++) {
+		sym = elf_symbol(&elf->dynsym, i);
+		if (sym.st_shndx == SHN_UNDEF)
+			each(ctx, elf_string(&elf->dynsym.strs, sym.st_name));
+	}
+}

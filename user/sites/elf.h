@@ -125,5 +125,8 @@ size_t elf_libraries(const struct elf_file *elf, const char **out, size_t max);
 const char *elf_library_path(const struct elf_file *elf, bool *first);
 /* Does it use a function of this name that others define? */
 bool elf_imports(const struct elf_file *elf, const char *name);
+/* Calls @each for the name of everything that it uses and others define; untrusted, may carry a version. */
+void elf_each_import(const struct elf_file *elf, void (*each)(void *ctx, const char *name),
+		     void *ctx);
 
 #endif /* SITES_ELF_H */

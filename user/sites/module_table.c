@@ -10,6 +10,7 @@
 #include "sites/outlined.h"
 #include "sites/sdt.h"
 #include "sites/signature.h"
+#include "sites/untraced.h"
 
 /* Where a probe may sit at the beginning of a function; 0: nowhere, or there is none. */
 static uint64_t find_entry(const struct module *m, const struct elf_symbol *symbol)
@@ -260,6 +261,32 @@ static bool has_waiter_pool(const struct module *m)
 				&vaddr);
 }
 
+static void take_import(void *ctx, const char *name)
+{
+	struct module *m = ctx;
+
+	m->untraced |= untraced_bit(name);
+}
+
+static int take_linked(void *ctx, const char *name, const struct elf_symbol *symbol)
+{
+	(void)symbol;
+	take_import(ctx, name);
+	return 0;
+}
+
+/*
+ * An MPI library calls its own functions, which says nothing of the program. Of a program that is linked with a static
+ * library there is only what it calls: linkers take nothing else from an archive.
+ */
+static void find_untraced(struct module *m)
+{
+	if (m->mpi && m->traits.executable)
+		elf_each_function(m->elf, take_linked, m);
+	else if (!m->mpi && strncmp(m->traits.soname, "libmpi", strlen("libmpi")) != 0)
+		elf_each_import(m->elf, take_import, m);
+}
+
 void module_find_known(struct module *m)
 {
 	elf_each_function(m->elf, take_symbol, m);
@@ -269,6 +296,7 @@ void module_find_known(struct module *m)
 void module_find_rest(struct module *m)
 {
 	m->tbb = !strncmp(m->traits.soname, "libtbb.so", strlen("libtbb.so"));
+	find_untraced(m);
 	find_returns(m);
 	m->inlined_waits = !has_std(m) && has_waiter_pool(m);
 	if (!m->c_library && is_nameless(m))

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "sites/space_internal.h"
+#include "sites/untraced.h"
 #include "target/linker.h"
 
 struct object_name {
@@ -144,6 +145,7 @@ int space_inherit(struct space *child, const struct space *parent)
 	child->stepped = parent->stepped;
 	child->departures = parent->departures;
 	child->refusal = parent->refusal;
+	child->untraced = parent->untraced;
 	return err;
 }
 
@@ -544,4 +546,11 @@ const char *space_object_name(struct spaces *s, const struct space *space, uint6
 		name = object_look_up(s, m, addr - bias);
 	}
 	return name;
+}
+
+const char *space_untraced(struct spaces *s, const struct space *space)
+{
+	char names[UNTRACED_NAMES];
+
+	return space->untraced ? spaces_keep(s, untraced_names(space->untraced, names)) : NULL;
 }

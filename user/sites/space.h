@@ -61,6 +61,8 @@ struct space {
 	bool young; /* it began while it was traced: by exec, or forked by the process parent_tgid */
 	uint32_t parent_tgid, parent_inc; /* 0: by exec */
 	const struct space_note *notes; /* space_note_memory(), the newest first */
+	uint64_t
+		untraced; /* functions that its code calls and in which it waits unseen: untraced_bit() */
 	bool blind; /* it ran for a while before there were probes where its threads wait */
 	bool gone; /* the process has ended or runs another program */
 };
@@ -76,6 +78,8 @@ struct space_facts {
 
 struct spaces;
 
+/* The names of the functions in space->untraced, which live as long as @spaces; NULL: there are none. */
+const char *space_untraced(struct spaces *spaces, const struct space *space);
 int spaces_new(struct modules *modules, struct symbol_server *symbols, struct spaces **out);
 void spaces_free(struct spaces *spaces);
 /*

@@ -57,6 +57,7 @@ enum tape_asked {
 	TAPE_PRICE = 8, /* of the process; number */
 	TAPE_LABEL = 9, /* what: site */
 	TAPE_UNIT = 10, /* of the process; what: number of what was shed */
+	TAPE_UNTRACED = 11, /* of the process: functions in which it waits unseen */
 };
 
 struct tape_question {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+//
+// Ranks that wait for one another in other calls than barriers: mpi_waits KIND ROUNDS. In each round rank 0 sleeps for
+// 2 ms, which the other ranks wait for in a call of that kind; then each rank sleeps for 4 ms and all meet at a barrier.
+// Kinds: recv, wait, bcast, gather, scatter, sendrecv. Without -DCALL_THEM the program calls barriers alone.
+// Prints "# waited RANK NS": the time in these calls by the program's own clock.
+#include "common.h"
+
+#include <mpi.h>
+
+#define FIRST_NS 2000000
+#define REST_NS	 4000000
+
+static void nap(long ns)
+{
+	struct timespec t = { .tv_nsec = ns };
+
+	while (nanosleep(&t, &t) && errno == EINTR)
+		;
+}
+
+#ifdef CALL_THEM
+static void meet(const char *kind, int rank, int size)
+{
+	int mine = rank, theirs = -1, all[64] = { 0 };
+	MPI_Request request;
+
+	if (!strcmp(kind, "recv") || !strcmp(kind, "wait")) {
+		for (int i = 1; !rank && i < size; i++)
+			MPI_Send(&mine, 1, MPI_INT, i, 0, MPI_COMM_WORLD);
+		if (rank && !strcmp(kind, "recv")) {
+			MPI_Recv(&theirs, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		} else if (rank) {
+			MPI_Irecv(&theirs, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
+			MPI_Wait(&request, MPI_STATUS_IGNORE);
+		}
+	} else if (!strcmp(kind, "bcast")) {
+		MPI_Bcast(&mine, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	} else if (!strcmp(kind, "gather")) {
+		MPI_Gather(&mine, 1, MPI_INT, all, 1, MPI_INT, size - 1, MPI_COMM_WORLD);
+	} else if (!strcmp(kind, "scatter")) {
+		MPI_Scatter(all, 1, MPI_INT, &mine, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	} else if (!strcmp(kind, "sendrecv")) {
+		MPI_Sendrecv(&mine, 1, MPI_INT, (rank + 1) % size, 0, &theirs, 1, MPI_INT,
+			     (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	} else {
+		die("unknown kind %s", kind);
+	}
+}
+#endif
+
+int main(int argc, char **argv)
+{
+	int rank, size, rounds = argc == 3 ? atoi(argv[2]) : 0;
+	uint64_t waited = 0, from;
+
+	if (rounds < 1)
+		die("usage: mpi_waits recv|wait|bcast|gather|scatter|sendrecv|none ROUNDS");
+	stopgap(STOPGAP_SECONDS);
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	for (int i = 0; i < rounds; i++) {
+		if (!rank)
+			nap(FIRST_NS);
+		from = now_ns();
+#ifdef CALL_THEM
+		meet(argv[1], rank, size);
+#endif
+		waited += now_ns() - from;
+		nap(REST_NS);
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+	printf("# waited %d %llu\n", rank, (unsigned long long)waited);
+	MPI_Finalize();
+	return 0;
+}
