@@ -441,7 +441,7 @@ class Trace:
         check_equal("produced - consumed - lost", end["produced"] - end["consumed"] -
                     end["lost_total"], 0)
         # Tails and what may turn out to be a barrier's are records of other kinds.
-        others = ("tail_ring_full", "mark_ring_full", "candidate_lost", "wait_unprobed", "wait_uncounted",
+        others = ("tail_ring_full", "mark_ring_full", "candidate_lost", "wait_unprobed", "wait_uncounted", "barrier_given_up",
                   "caller_unknown")
         crossings = sum(n for cause, n in end["lost"].items() if cause not in others)
         check_equal("sum of losses by cause", crossings, end["lost_total"])

@@ -77,10 +77,10 @@ def test_same_thread_always_last(t):
 def test_two_phases(t):
     trace, _, result = generated(t, "gen_cond", "--threads", "4", "--rounds", "200", "--kind",
                                  "two-phase")
-    # Every episode is two meetings, of which the first is the log's.
+    # The second waking, when all have left, is no meeting of its own.
     check_equal("matched, missing, extra", [result[k] for k in ("matched", "missing", "extra")],
-                [200, 0, 200])
-    check_equal("episodes", [b["episodes"] for b in trace.barriers()], [200, 200])
+                [200, 0, 0])
+    check_equal("episodes", [b["episodes"] for b in trace.barriers()], [200])
 
 
 def test_tree(t):
@@ -103,6 +103,8 @@ def shared_rounds(t, work, rounds=200, threads="2", processes="2", program="gen_
     check_equal("the log itself", log.check(), [])
     lost = {k: v for k, v in trace.end["lost"].items() if v}
     unseen = lost.pop("wait_unprobed", 0)
+    # Rounds whose threads were not all seen yet came before it was known to be a barrier.
+    lost.pop("barrier_given_up", 0)
     check_equal("lost otherwise", sorted(lost), sorted(may))
     return trace, trace.compare(log), unseen
 

@@ -76,7 +76,9 @@ static void judged(void *ctx, const struct discover_object *o)
 static int set_up(void **state)
 {
 	struct play *p = calloc(1, sizeof(*p));
-	struct discover_ops ops = { p, function_of, take, drop, judged };
+	struct discover_ops ops = {
+		.ctx = p, .function = function_of, .take = take, .drop = drop, .judged = judged
+	};
 
 	p->d = discover_new(&ops);
 	p->now = 1000000;
@@ -649,6 +651,130 @@ static void test_error_is_undone(void **state)
 	assert_int_equal(p->others, 1);
 	finish(p);
 	assert_int_equal(p->taken, 16);
+	/* What is dropped of it is counted, also after it was given up. */
+	assert_int_equal(discover_unseen(p->d).given_up, 160);
+}
+
+/* A macro's barrier waits and wakes in many functions, each meeting in one of them. */
+static void test_many_functions(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 100; i++)
+		meet(p, 4, 1 + i % 4, 100 * (1 + i % 7), 100 * (1 + i % 7) + 1);
+	finish(p);
+	assert_int_equal(p->taken, 400);
+	assert_int_equal(discover_unseen(p->d).given_up, 0);
+}
+
+/* Once its functions are known, threads of one meeting may be in several. */
+static void test_meeting_of_two_functions(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 10; i++)
+		meet(p, 4, 1 + i % 4, 100 * (1 + i % 2), 100 * (1 + i % 2) + 1);
+	for (i = 0; i < 40; i++)
+		meet(p, 4, 1 + i % 4, 100, 201);
+	finish(p);
+	assert_int_equal(p->taken, 200);
+}
+
+/* Fewer than met before: how many there should be is told, so that the meeting is not called complete. */
+static void test_one_is_missing(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 10; i++)
+		meet(p, 4, 1 + i % 4, 100, 101);
+	assert_int_equal(p->team, 0);
+	meet(p, 3, 1, 100, 101);
+	wake(p, 2, 101);
+	assert_int_equal(p->team, 4);
+	finish(p);
+	assert_int_equal(p->taken, 44);
+}
+
+/* A meeting of two phases: all have arrived, and all have left. @back: so many are back before the last has left. */
+static void meet_twice(struct play *p, uint32_t n, uint32_t last, uint32_t leaves, uint32_t back)
+{
+	uint32_t tid;
+
+	p->now += 1000000;
+	wake(p, last, 101);
+	for (tid = 1; tid <= n; tid++)
+		if (tid != last && tid != leaves)
+			waited(p, tid, 100);
+	waited(p, leaves, 100);
+	wake(p, leaves, 103);
+	for (tid = 1; tid <= back; tid++)
+		if (tid != leaves)
+			waited(p, tid, 102);
+}
+
+static void test_two_phases(void **state)
+{
+	struct play *p = *state;
+	uint32_t i, back;
+
+	/* Nobody, some and all are back by the second waking. */
+	for (back = 0; back <= 4; back++) {
+		p->object += 0x1000;
+		for (i = 0; i < 40; i++)
+			meet_twice(p, 4, 1 + i % 4, 1 + (i + 1 + i % 3) % 4, back);
+	}
+	finish(p);
+	assert_int_equal(p->taken, 5 * 40 * 4);
+	assert_int_equal(p->barriers, 5);
+}
+
+/* The second of two barriers of one function: between them threads work. */
+static void test_no_second_phase(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 40; i++) {
+		p->now += 1000000;
+		meet(p, 4, 1 + i % 4, 100, 101);
+		p->now += 1000000;
+		meet(p, 4, 1 + i % 4, 102, 103);
+	}
+	finish(p);
+	assert_int_equal(p->taken, 320);
+}
+
+static bool not_compact(void *ctx, uint32_t wait, uint32_t wake)
+{
+	(void)ctx;
+	(void)wait;
+	(void)wake;
+	return false;
+}
+
+/* One thread starts the others in the function where they wait for it: no barrier, but told. */
+static void test_start_signal(void **state)
+{
+	struct discover_object o = { 0 };
+	struct play *p = *state;
+	struct discover_ops ops = { .ctx = p,
+				    .function = function_of,
+				    .compact = not_compact,
+				    .take = take,
+				    .drop = drop };
+	uint32_t i;
+
+	discover_free(p->d);
+	p->d = discover_new(&ops);
+	for (i = 0; i < 40; i++)
+		meet(p, 4, 1, 100, 101);
+	finish(p);
+	assert_int_equal(p->taken, 0);
+	discover_each(p->d, find, &o);
+	assert_true(o.one_waker);
 }
 
 /* --- bounds -------------------------------------------------------------------------------------- */
@@ -905,8 +1031,12 @@ static void test_unseen_of_no_barrier(void **state)
 
 	found_and_settled(p, 6);
 	assert_int_equal(discover_unseen(p->d).waits, 6);
+	/* Another function's wakings, which end no wait, are none of the barrier's. */
 	for (i = 0; i < 20; i++)
 		wake(p, 1, 301);
+	assert_int_equal(p->verdict, DISCOVER_BARRIER);
+	for (i = 0; i < 20; i++)
+		meet(p, 4, 1, 300, 201);
 	assert_int_equal(p->verdict, DISCOVER_OTHER);
 	check_unseen(p, 0, 0);
 }
@@ -1090,6 +1220,12 @@ int main(void)
 		TEST(test_broadcast_to_nobody),
 		TEST(test_once),
 		TEST(test_error_is_undone),
+		TEST(test_many_functions),
+		TEST(test_meeting_of_two_functions),
+		TEST(test_one_is_missing),
+		TEST(test_two_phases),
+		TEST(test_no_second_phase),
+		TEST(test_start_signal),
 		TEST(test_give_up),
 		TEST(test_many_objects),
 		TEST(test_random),

@@ -60,7 +60,8 @@ W_MUSL_GEN := $(if $(shell command -v $(MUSL_GCC) 2>/dev/null),gen-musl gen-musl
 
 # The generator's other families; some need what may be missing.
 W_HAVE = $(shell command -v $1 2>/dev/null)
-W_FAMILY := gen_cond gen_futex gen_sem gen_forkjoin gen_forkjoin-cxx gen_forkjoin-static \
+W_HAND := hand_written hand_written-O0 hand_written-stripped hand_written-clang
+W_FAMILY := $(W_HAND) gen_cond gen_futex gen_sem gen_forkjoin gen_forkjoin-cxx gen_forkjoin-static \
 	$(if $(W_MUSL_GEN),gen_forkjoin-musl gen_cond-musl) gen_gomp gen_gomp-stripped omp_losses omp_tail hung_omp two_ways two_ways-posix gen_user gen_std \
 	gen_std-O0 gen_std-O1 gen_std-O3 std_ways std_ways-O0 std_ways-Os
 W_OMP_CLANG := $(if $(call W_HEADER,omp.h,$(CLANG) -fopenmp -xc),gen_libomp gen_libomp-stripped omp_losses-libomp omp_tail-libomp hung_omp-libomp)
@@ -288,6 +289,22 @@ $(W)/gen_core.o: $(W_SRC)/gen_core.c $(W_COMMON)
 
 $(W)/gen_cond $(W)/gen_futex $(W)/gen_sem $(W)/gen_forkjoin: $(W)/%: $(W_SRC)/%.c $(W)/gen_core.o
 	$(W_CC) -o $@ $^
+
+$(W)/hand_written: $(W_SRC)/hand_written.c
+	@mkdir -p $(@D)
+	$(W_CC) -o $@ $<
+
+$(W)/hand_written-O0: $(W_SRC)/hand_written.c
+	@mkdir -p $(@D)
+	$(W_CC) -O0 -o $@ $<
+
+$(W)/hand_written-stripped: $(W_SRC)/hand_written.c
+	@mkdir -p $(@D)
+	$(W_CC) -s -o $@ $<
+
+$(W)/hand_written-clang: $(W_SRC)/hand_written.c
+	@mkdir -p $(@D)
+	$(CLANG) -std=gnu11 -O2 -g -pthread -D_GNU_SOURCE -o $@ $<
 
 $(W)/gen_forkjoin-static: $(W_SRC)/gen_forkjoin.c $(W)/gen_core.o
 	$(W_CC) -static -o $@ $^

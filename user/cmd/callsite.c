@@ -397,6 +397,36 @@ int callsites_consider(struct callsites *c, struct space *space, const struct sb
 	return err;
 }
 
+/* The index of the step that own_site() names. */
+static bool is_first(struct callsites *c, const struct way *way, uint32_t site)
+{
+	const struct caller_code *code;
+	uint32_t i = 0;
+
+	while (i + 1 < way->chain.n) {
+		code = callers_rule(c->callers, way->space, way->chain.ip[i]);
+		if (!code || !(code->rule.flags & SBT_FRAME_THROUGH))
+			break;
+		i++;
+	}
+	if (space_site(c->spaces, way->space, way->chain.ip[i]) != site || i + 1 >= way->chain.n)
+		return false;
+	code = callers_code(c->callers, way->space, way->chain.ip[i + 1]);
+	return code && code->outer;
+}
+
+bool callsites_first(struct callsites *c, uint32_t site)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	while ((e = hash_next(&c->ways, &pos, &zero)))
+		if (is_first(c, (void *)(uintptr_t)e->value, site))
+			return true;
+	return false;
+}
+
 static uint32_t find_site(struct callsites *c, struct space *space, const struct sbt_crossing *r)
 {
 	struct enclose_step steps[CALLERS_MAX];

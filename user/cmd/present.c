@@ -163,6 +163,11 @@ void present_init(struct present *p, const struct options *options, struct attac
 		  "thread "
 		  "calls exec: sums are told only then from where it came",
 		  0 },
+		{ "barrier_given_up",
+		  "waits and wakings at condition variables and futexes that were dropped before "
+		  "it was known that they are a barrier's, or because the object did not go on "
+		  "as a barrier",
+		  0 },
 	};
 
 	static const struct attach_price none = { NAN, NAN };
@@ -350,6 +355,7 @@ static void fill_counts(struct present *p)
 	p->losses[10].count = p->pump ? feed_unsampled(pump_feed(p->pump)) : 0;
 	p->losses[11].count = n->lost_sum - b->lost_sum;
 	p->losses[12].count = n->lost_untold - b->lost_untold;
+	p->losses[13].count = pump_unseen(p->pump).given_up;
 }
 
 static void name_thread(struct present *p, uint32_t index)

@@ -17,7 +17,7 @@
 #include "sites/space.h"
 #include "stream/stream.h"
 
-#define PRESENT_LOSSES 13
+#define PRESENT_LOSSES 14
 
 struct present {
 	const struct options *options;

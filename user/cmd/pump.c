@@ -39,6 +39,24 @@ static uint64_t discover_function(void *ctx, uint32_t site, bool *exact)
 	return spaces_function(p->spaces, site, exact);
 }
 
+static uint64_t discover_line(void *ctx, uint32_t site)
+{
+	struct pump *p = ctx;
+
+	return spaces_line(p->spaces, site);
+}
+
+/* On one line, as a macro is; or in a small function that is not what a thread begins with. */
+static bool discover_compact(void *ctx, uint32_t wait, uint32_t wake)
+{
+	struct pump *p = ctx;
+	uint64_t line = spaces_line(p->spaces, wait);
+
+	return spaces_compact(p->spaces, wait, wake) &&
+	       ((line && line == spaces_line(p->spaces, wake)) ||
+		!callsites_first(feed_callsites(p->feed), wait));
+}
+
 static void discover_take(void *ctx, uint64_t cookie, const struct discover_member *member)
 {
 	struct pump *p = ctx;
@@ -69,6 +87,9 @@ static void discover_judged(void *ctx, const struct discover_object *o)
 		[DISCOVER_OTHER] = SBT_OBJECT_OTHER,
 	};
 
+	/* What threads do at a former barrier is counted. */
+	if (o->verdict == DISCOVER_OTHER && o->was_barrier)
+		return;
 	attach_judge(p->attach, o->tgid, o->inc, o->object, states[o->verdict]);
 }
 
@@ -90,6 +111,8 @@ static int start_discovery(struct pump *p)
 	struct discover_ops ops = {
 		.ctx = p,
 		.function = discover_function,
+		.line = discover_line,
+		.compact = discover_compact,
 		.take = discover_take,
 		.drop = discover_drop,
 		.judged = discover_judged,

@@ -128,6 +128,42 @@ static void tell_alone(void *ctx, const struct discover_object *o)
 		 o->tgid, o->alone, place_of(c->remarks, o->wait_site, text));
 }
 
+/* A barrier whose threads are woken twice in each meeting: the report has the first. */
+static void tell_echo(const struct remarks *r, const struct discover_object *o)
+{
+	char text[256];
+
+	msg_warn("process %u: in each meeting at %s the threads are woken twice, the second time "
+		 "when all have left: the report counts that as one meeting, which ends at the "
+		 "first",
+		 o->tgid, place_of(r, o->wait_site, text));
+}
+
+/* Return whether the object is one of those that a sentence of its own describes. */
+static bool tell_other(const struct remarks *r, const struct discover_object *o)
+{
+	char text[256];
+
+	if (o->verdict == DISCOVER_BARRIER)
+		return false;
+	place_of(r, o->wait_site, text);
+	if (o->one_waker)
+		msg_warn("process %u: %u threads met %llu times at %s, on a condition variable, "
+			 "and the same thread always woke the others: a candidate only, for one "
+			 "thread that starts the others does the same; if that is a function of "
+			 "its own, and a barrier, name it with -b",
+			 o->tgid, o->members, (unsigned long long)o->rounds, text);
+	else if (o->uneven >= 8 && o->most >= 3)
+		msg_warn("process %u: up to %u threads waited for each other at %s, on a condition "
+			 "variable, but not the same ones each time: a candidate only; if it is "
+			 "a barrier at which threads spin before they wait, name its function "
+			 "with -b",
+			 o->tgid, o->most, text);
+	else
+		return false;
+	return true;
+}
+
 static void tell_candidate(void *ctx, const struct discover_object *o)
 {
 	struct candidates *c = ctx;
@@ -137,6 +173,15 @@ static void tell_candidate(void *ctx, const struct discover_object *o)
 	if (o->split && o->verdict != DISCOVER_BARRIER) {
 		if (c->n++ < CANDIDATES_SHOWN)
 			tell_split(c->remarks, o);
+		return;
+	}
+	if (o->echo && o->verdict == DISCOVER_BARRIER && !o->untold) {
+		if (c->n++ < CANDIDATES_SHOWN)
+			tell_echo(c->remarks, o);
+		return;
+	}
+	if (c->n < CANDIDATES_SHOWN && tell_other(c->remarks, o)) {
+		c->n++;
 		return;
 	}
 	if ((o->verdict == DISCOVER_OPEN && o->rounds < 3) || (!o->rounds && !o->untold))

@@ -26,11 +26,18 @@ static void pending_remove(struct object *o, struct pending *p)
 	*p = o->pending[--o->npending];
 }
 
+/* Did a second waking of the last meeting, and nothing else, end the wait? */
+static bool by_echo(const struct object *o, const struct discover_record *r)
+{
+	return o->echo_ns && r->arrive_ns <= o->echo_ns && o->echo_ns <= r->depart_ns;
+}
+
 static int pending_add(struct discover *d, struct object *o, const struct discover_record *r)
 {
 	struct pending *p = find_pending(o, r->tid);
 	bool again = r->flags & DISCOVER_AGAIN;
-	bool unwoken = !o->pub.futex && !(r->flags & DISCOVER_OVER);
+	bool echo = by_echo(o, r);
+	bool unwoken = !o->pub.futex && !(r->flags & DISCOVER_OVER) && !echo;
 	uint64_t from = r->arrive_ns;
 
 	if (!again)
@@ -59,13 +66,14 @@ static int pending_add(struct discover *d, struct object *o, const struct discov
 			       .value = r->value,
 			       .again = again,
 			       .unwoken = unwoken,
+			       .echo = echo,
 			       .cookie = r->cookie,
 			       .arrive_ns = from,
 			       .depart_ns = r->depart_ns };
 	return 0;
 }
 
-static void round_begin(struct object *o, const struct discover_record *r)
+void discover_round_begin(struct object *o, const struct discover_record *r)
 {
 	o->open = true;
 	o->bad = false;
@@ -77,9 +85,10 @@ static void round_begin(struct object *o, const struct discover_record *r)
 	o->wake_before_ns = o->wake_ns;
 	o->wake_ns = r->arrive_ns;
 	o->held_now = o->nheld;
+	o->told = o->now_soon = false;
 }
 
-static int round_join(struct object *o, uint32_t tid, uint32_t value)
+int discover_round_join(struct object *o, uint32_t tid, uint32_t value)
 {
 	if (o->nnow >= MEMBERS_MAX ||
 	    discover_grow((void **)&o->now, &o->cap_now, o->nnow + 1, sizeof(*o->now)))
@@ -105,7 +114,7 @@ static uint64_t take_again(struct discover *d, struct object *o, uint64_t wake_n
 		if (!p.again)
 			continue;
 		pending_remove(o, &o->pending[i]);
-		if (round_join(o, p.tid, p.value)) {
+		if (discover_round_join(o, p.tid, p.value)) {
 			d->ops.drop(d->ops.ctx, p.cookie);
 			continue;
 		}
@@ -123,6 +132,7 @@ static uint64_t take_again(struct discover *d, struct object *o, uint64_t wake_n
 static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 {
 	d->ops.drop(d->ops.ctx, cookie);
+	d->unseen.given_up++;
 	if (++o->wrong >= BREAKS_MAX) {
 		discover_drop_pending(d, o);
 		discover_judge(d, o, DISCOVER_OTHER);
@@ -130,29 +140,49 @@ static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 	return 0;
 }
 
+#define ECHOES_MAX 8 /* in a row, and nothing else */
+
+/* A second waking of a meeting, when all have left: it ends no round. */
+static int add_echo(struct discover *d, struct object *o, const struct discover_record *r)
+{
+	d->ops.drop(d->ops.ctx, r->cookie);
+	discover_echo_purge(d, o, r->site);
+	o->pub.echo = true;
+	o->echo_ns = r->arrive_ns;
+	if (++o->echoes < ECHOES_MAX || o->pub.verdict != DISCOVER_OPEN)
+		return 0;
+	/* Nothing else wakes there: a condition variable of its own for the second half of a meeting. */
+	discover_drop_from(d, o, 0);
+	discover_drop_pending(d, o);
+	discover_judge(d, o, DISCOVER_OTHER);
+	return 0;
+}
+
 static int add_wake(struct discover *d, struct object *o, const struct discover_record *r)
 {
+	bool soon = !o->pub.futex && discover_echo_note(d, r);
 	uint64_t came;
-	bool exact;
 
+	if (soon && discover_echo_is(d, r->site))
+		return add_echo(d, o, r);
+	o->echoes = 0;
+	if (o->pub.verdict == DISCOVER_BARRIER && !o->pub.futex) {
+		discover_known_wake(d, o, r);
+		return 0;
+	}
 	if (o->pub.verdict == DISCOVER_OPEN)
 		discover_round_end(d, o);
-	round_begin(o, r);
+	discover_round_begin(o, r);
+	o->now_soon = soon;
 	if (o->pub.verdict == DISCOVER_OTHER) {
 		d->ops.drop(d->ops.ctx, r->cookie);
 		return 0;
 	}
+	came = take_again(d, o, r->arrive_ns, o->pub.verdict == DISCOVER_BARRIER);
 	if (o->pub.verdict == DISCOVER_BARRIER) {
-		if (!o->pub.futex && o->nplaces &&
-		    !discover_same_function(d, o->places[0].wait, r->site, &exact)) {
-			o->bad = true;
-			return wrong(d, o, r->cookie);
-		}
-		came = take_again(d, o, r->arrive_ns, true);
 		discover_take(d, o, r->cookie, came, came, false);
 		return 0;
 	}
-	came = take_again(d, o, r->arrive_ns, false);
 	if (discover_hold(o, r, came, came, false)) {
 		o->bad = true;
 		d->ops.drop(d->ops.ctx, r->cookie);
@@ -169,9 +199,12 @@ static bool was_late(const struct object *o, const struct discover_record *r)
 }
 
 /* The parts of one wait: nothing woke all in between. */
-static bool continues(const struct object *o, const struct pending *p, uint64_t wake_ns,
-		      uint64_t before_ns)
+static bool continues(const struct object *o, const struct pending *p,
+		      const struct discover_record *r, uint64_t wake_ns, uint64_t before_ns)
 {
+	/* A thread that waited until all had left may go on to wait for the next meeting, or to its work. */
+	if (p && p->echo && r->arrive_ns - p->depart_ns > DISCOVER_SOON_NS)
+		return false;
 	return p && !p->again && p->arrive_ns > before_ns && p->depart_ns <= wake_ns &&
 	       wake_ns <= o->wake_ns;
 }
@@ -196,6 +229,8 @@ static int add_wait_open(struct discover *d, struct object *o, const struct disc
 	uint64_t arrive = r->arrive_ns;
 	bool merged;
 
+	if (!woken && by_echo(o, r))
+		return pending_add(d, o, r);
 	if (!woken && r->flags & DISCOVER_AGAIN) {
 		if (!was_late(o, r))
 			return pending_add(d, o, r);
@@ -204,7 +239,9 @@ static int add_wait_open(struct discover *d, struct object *o, const struct disc
 	}
 	if (!woken && r->flags & DISCOVER_OVER)
 		return add_wait_over(d, o, r);
-	merged = woken && continues(o, p, o->wake_ns, o->wake_before_ns);
+	if (woken && !o->pub.futex)
+		discover_departed(d, o, r, o->now_site);
+	merged = woken && continues(o, p, r, o->wake_ns, o->wake_before_ns);
 	if (merged)
 		arrive = p->arrive_ns;
 	o->tally.unwoken += !woken && !o->pub.futex;
@@ -216,7 +253,8 @@ static int add_wait_open(struct discover *d, struct object *o, const struct disc
 	}
 	if (!woken || r->tid == o->now_waker || discover_has_waited(o, r->tid) ||
 	    (!discover_note_places(d, o, r->site, o->now_site) && !o->pub.futex) ||
-	    round_join(o, r->tid, r->value) || discover_hold(o, r, arrive, r->depart_ns, merged)) {
+	    discover_round_join(o, r->tid, r->value) ||
+	    discover_hold(o, r, arrive, r->depart_ns, merged)) {
 		o->bad = true;
 		discover_broken(d, o);
 		d->ops.drop(d->ops.ctx, r->cookie);
@@ -246,14 +284,16 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 	} else if (arrive > wake || wake > r->depart_ns) {
 		return pending_add(d, o, r);
 	}
-	if (wake == o->wake_ns) {
-		if (o->bad || r->tid == o->now_waker || discover_has_waited(o, r->tid) ||
-		    (!discover_note_places(d, o, r->site, o->now_site) && !o->pub.futex))
+	if (!o->pub.futex)
+		discover_departed(d, o, r, wake == o->wake_ns ? o->now_site : UINT32_MAX);
+	if (o->pub.futex && wake == o->wake_ns) {
+		if (o->bad || r->tid == o->now_waker || discover_has_waited(o, r->tid))
 			return wrong(d, o, r->cookie);
-		round_join(o, r->tid, r->value);
+		discover_note_places(d, o, r->site, o->now_site);
+		discover_round_join(o, r->tid, r->value);
+		o->wrong = 0;
 	}
-	o->wrong = 0;
-	merged = continues(o, p, wake, before);
+	merged = continues(o, p, r, wake, before);
 	if (merged) {
 		arrive = p->arrive_ns;
 		o->tally.unwoken -= p->unwoken && !o->tally.settled;
@@ -263,7 +303,10 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 			d->ops.drop(d->ops.ctx, p->cookie);
 		pending_remove(o, p);
 	}
-	discover_take(d, o, r->cookie, arrive, r->depart_ns, merged);
+	if (!o->pub.futex && wake == o->wake_ns)
+		discover_known_wait(d, o, r, arrive, merged);
+	else
+		discover_take(d, o, r->cookie, arrive, r->depart_ns, merged);
 	return 0;
 }
 
@@ -305,6 +348,7 @@ int discover_add(struct discover *d, const struct discover_record *r, uint64_t *
 	if (o && joins(o, r))
 		begin_anew(d, o);
 	if (!o || o->pub.verdict == DISCOVER_OTHER) {
+		d->unseen.given_up += o && o->pub.was_barrier;
 		d->ops.drop(d->ops.ctx, r->cookie);
 		return o || d->n >= OBJECTS_MAX ? 0 : -ENOMEM;
 	}
@@ -336,6 +380,10 @@ void discover_give_up(struct discover *d, uint64_t id)
 
 	if (!o)
 		return;
+	if (o->pub.verdict == DISCOVER_BARRIER && !o->pub.futex) {
+		discover_known_end(d, o);
+		return;
+	}
 	discover_drop_from(d, o, 0);
 	discover_drop_pending(d, o);
 	discover_streak_end(d, o);
@@ -369,6 +417,8 @@ void discover_finish(struct discover *d)
 			discover_split_round(d->objects[i], 0);
 			discover_round_end(d, d->objects[i]);
 		}
+		if (d->objects[i]->pub.verdict == DISCOVER_BARRIER)
+			discover_known_end(d, d->objects[i]);
 		d->objects[i]->open = false;
 	}
 	for (i = 0; i < d->n; i++) {

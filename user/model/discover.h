@@ -80,6 +80,11 @@ struct discover_object {
 	uint32_t wait_site, wake_site;
 	uint32_t
 		split; /* rounds in a row of the same threads, woken from another function by one or another of them */
+	uint32_t uneven; /* rounds in one function that had other members than the one before */
+	uint32_t most; /* members of any of them */
+	bool was_barrier; /* DISCOVER_OTHER: it had been classified as a barrier before */
+	bool one_waker; /* it kept the rule, but the same thread woke the others each time */
+	bool echo; /* woken twice in each meeting, the second time when all have left */
 	uint32_t
 		alone; /* condition variables: threads that waited, where nobody ever woke all; a few at most */
 };
@@ -89,6 +94,8 @@ struct discover_unseen {
 	uint64_t waits; /* that nobody saw begin, or of which nobody saw who ended them */
 	uint32_t
 		uncounted; /* barriers of processes that were not seen at first, and which keep no count that can be read */
+	uint64_t
+		given_up; /* waits and wakings dropped at objects that are, or had been classified as, barriers */
 };
 
 /* How a thread met the others. */
@@ -109,6 +116,16 @@ struct discover_ops {
 	 * may have been inlined there.
 	 */
 	uint64_t (*function)(void *ctx, uint32_t site, bool *exact);
+	/*
+	 * The line of the source that a call is on, of the function that all others were inlined into: the same number for the
+	 * same line; 0 not known. Optional.
+	 */
+	uint64_t (*line)(void *ctx, uint32_t site);
+	/*
+	 * Does the function that both calls are in hold little else, or were both inlined from one line? It then is likely a
+	 * barrier, not a program's phase. Optional: yes.
+	 */
+	bool (*compact)(void *ctx, uint32_t wait_site, uint32_t wake_site);
 	/*
 	 * The record is of a meeting. member->merged: its wait was in several parts, as by spurious wake-ups, of which
 	 * this is the last.

@@ -7,13 +7,16 @@
 #include "base/hash.h"
 #include "model/discover.h"
 
-#define TEAM_LEAST  3
-#define BREAKS_MAX  16 /* of the rule, until the object is nothing */
-#define PLACES_MAX  4 /* pairs of calls that one barrier is made of */
-#define OBJECTS_MAX 16384
-#define HELD_MAX    16384 /* records of one object */
-#define KEPT_MAX    64 /* of those of processes that have ended */
-#define ALONE_MAX   8
+#define TEAM_LEAST	 3
+#define BREAKS_MAX	 16 /* of the rule, until the object is nothing */
+#define PLACES_MAX	 4 /* pairs of calls that one barrier is made of */
+#define OBJECTS_MAX	 16384
+#define HELD_MAX	 16384 /* records of one object */
+#define KEPT_MAX	 64 /* of those of processes that have ended */
+#define ALONE_MAX	 8
+#define UNEVEN_LEAST	 8 /* rounds, to be told of */
+/* Between two calls of one function that wait and wake: a thread does nothing but take the mutex again. */
+#define DISCOVER_SOON_NS 100000ULL
 
 /* Which values waits have expected. */
 struct values {
@@ -23,13 +26,28 @@ struct values {
 
 struct held {
 	uint64_t cookie, arrive_ns, depart_ns;
-	bool merged;
+	uint32_t wake_site; /* of its round */
+	bool wake, merged;
+};
+
+/* A woken wait on a condition variable, the last of its thread. */
+struct departure {
+	uint64_t depart_ns;
+	uint32_t wait_site, wake_site;
+};
+
+/* Wakings from one call: discover_echo.c. */
+struct echo {
+	uint32_t seen;
+	uint32_t
+		soon; /* of those: made right after the thread left another wait of the same function */
 };
 
 /* A wait that no waking ended, or that was none: what of it is known later. */
 struct pending {
 	uint32_t tid, value;
 	bool again;
+	bool echo; /* ended by a second waking of a meeting */
 	bool unwoken; /* counted as such, until it turns out to be a part of a wait */
 	uint64_t cookie;
 	uint64_t arrive_ns, depart_ns;
@@ -86,6 +104,15 @@ struct object {
 	} split;
 	uint32_t alone[ALONE_MAX]; /* pub.alone of them */
 	struct tally tally;
+	/* Known barriers on condition variables: discover_known.c. */
+	bool told; /* the round under way is taken as it comes */
+	uint32_t nshort,
+		short_n; /* rounds in a row that lacked the same members, and how many had come */
+	uint64_t short_sum; /* which */
+	/* Second wakings of a meeting: discover_echo.c. */
+	uint64_t echo_ns; /* the last */
+	uint32_t echoes; /* in a row */
+	bool now_soon; /* the round under way may be one's */
 	uint32_t nprocesses, cap_processes;
 	uint32_t anew; /* how often its judgement was begun anew */
 	uint64_t *processes; /* of a shared object, tgid << 32 | inc: who has been seen there */
@@ -96,6 +123,9 @@ struct discover {
 	struct hash by_key; /* -> struct object */
 	struct hash by_id;
 	struct hash known; /* pairs of calls that are a barrier's */
+	struct hash functions; /* functions that barriers wait and wake in */
+	struct hash departures; /* tid -> struct departure */
+	struct hash echoes; /* wake site -> struct echo */
 	struct object **objects;
 	uint32_t n, cap;
 	uint64_t next_id;
@@ -126,6 +156,32 @@ void discover_tally(struct discover *d, struct object *o, const struct discover_
 void discover_settle(struct discover *d, struct object *o);
 /* It is no barrier after all. */
 void discover_unsettle(struct discover *d, struct object *o);
+
+/* discover_echo.c */
+void discover_departed(struct discover *d, const struct object *o, const struct discover_record *r,
+		       uint32_t wake_site);
+/* Note a waking. Return whether it came right after its thread left a wait in the same function. */
+bool discover_echo_note(struct discover *d, const struct discover_record *r);
+/* Are wakings from @site the second of each meeting? */
+bool discover_echo_is(const struct discover *d, uint32_t site);
+/* May wakings of the streak be such, which is not decided yet? */
+bool discover_echo_maybe(const struct discover *d, const struct object *o);
+/* Drop the rounds that are held and were ended from @site. */
+void discover_echo_purge(struct discover *d, struct object *o, uint32_t site);
+void discover_echo_free(struct discover *d);
+
+/* discover_known.c: condition variables alone. */
+void discover_known_wake(struct discover *d, struct object *o, const struct discover_record *r);
+/* A wait that the waking at @wake_ns ended. */
+void discover_known_wait(struct discover *d, struct object *o, const struct discover_record *r,
+			 uint64_t arrive_ns, bool merged);
+/* The round under way is over, or can be waited for no longer. */
+void discover_known_end(struct discover *d, struct object *o);
+void discover_known_function(struct discover *d, uint32_t site);
+
+/* discover.c */
+int discover_round_join(struct object *o, uint32_t tid, uint32_t value);
+void discover_round_begin(struct object *o, const struct discover_record *r);
 
 /* discover_rule.c */
 bool discover_same_function(const struct discover *d, uint32_t wait, uint32_t wake, bool *exact);

@@ -58,6 +58,8 @@ void discover_free(struct discover *d)
 	hash_free(&d->by_key);
 	hash_free(&d->by_id);
 	hash_free(&d->known);
+	hash_free(&d->functions);
+	discover_echo_free(d);
 	free(d);
 }
 
@@ -158,13 +160,16 @@ void discover_streak_end(struct discover *d, struct object *o)
 
 bool discover_worth_telling(const struct discover_object *o)
 {
-	return o->untold || (o->verdict != DISCOVER_OTHER && o->rounds) || o->split ||
-	       o->alone >= TEAM_LEAST;
+	return o->echo || (o->verdict != DISCOVER_BARRIER && o->uneven >= UNEVEN_LEAST) ||
+	       o->one_waker || o->untold || (o->verdict != DISCOVER_OTHER && o->rounds) ||
+	       o->split || o->alone >= TEAM_LEAST;
 }
 
 void discover_object_forget(struct discover *d, struct object *o)
 {
 	discover_settle(d, o);
+	if (o->pub.verdict == DISCOVER_BARRIER && !o->pub.futex)
+		discover_known_end(d, o);
 	discover_drop_from(d, o, 0);
 	discover_drop_pending(d, o);
 	if (discover_worth_telling(&o->pub) && d->nkept < KEPT_MAX)
@@ -233,9 +238,12 @@ bool discover_has(const struct discover *d, uint32_t tgid, uint32_t inc, uint64_
 
 void discover_judge(struct discover *d, struct object *o, enum discover_verdict verdict)
 {
+	bool given_up = o->pub.verdict == DISCOVER_BARRIER && verdict == DISCOVER_OTHER;
+
 	if (o->pub.verdict == DISCOVER_BARRIER)
 		discover_unsettle(d, o);
 	o->pub.verdict = verdict;
+	o->pub.was_barrier = given_up;
 	if (d->ops.judged)
 		d->ops.judged(d->ops.ctx, &o->pub);
 }
@@ -258,6 +266,11 @@ int discover_hold(struct object *o, const struct discover_record *r, uint64_t ar
 	if (o->nheld >= HELD_MAX ||
 	    discover_grow((void **)&o->held, &o->cap_held, o->nheld + 1, sizeof(*o->held)))
 		return -ENOMEM;
-	o->held[o->nheld++] = (struct held){ r->cookie, arrive_ns, depart_ns, merged };
+	o->held[o->nheld++] = (struct held){ .cookie = r->cookie,
+					     .arrive_ns = arrive_ns,
+					     .depart_ns = depart_ns,
+					     .wake_site = o->now_site,
+					     .wake = r->flags & DISCOVER_WAKE,
+					     .merged = merged };
 	return 0;
 }

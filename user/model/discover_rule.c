@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define ROUNDS_ENOUGH	3 /* in a row */
+#define EVEN_ROUNDS	4 /* more, for each time that the members were others than before */
 #define PAIR_ROUNDS_MAX 8 /* rounds of two threads that are held */
 #define EMPTY_MAX	64 /* wakings that nobody waited for, until the object is nothing */
 
@@ -101,9 +102,11 @@ static void is_barrier(struct discover *d, struct object *o)
 {
 	/* Those that are held are told now. */
 	o->pub.untold = o->pub.rounds - o->older - o->streak;
+	d->unseen.given_up += o->pub.untold * o->pub.members;
 	o->pub.rounds = 0;
 	take_held(d, o);
-	o->wrong = 0;
+	o->told = true;
+	o->wrong = o->nshort = 0;
 	discover_judge(d, o, DISCOVER_BARRIER);
 }
 
@@ -117,6 +120,9 @@ static void confirm(struct discover *d, struct object *o)
 	o->older = 0;
 	for (i = 0; i < o->nplaces; i++)
 		hash_put(&d->known, place_key(o->places[i].wait, o->places[i].wake), 1);
+	if (!o->pub.futex)
+		for (i = 0; i < o->nplaces; i++)
+			discover_known_function(d, o->places[i].wake);
 	is_barrier(d, o);
 	for (i = 0; i < d->n; i++) {
 		struct object *other = d->objects[i];
@@ -172,13 +178,34 @@ static bool same_members(struct object *o, bool replace)
 	return same;
 }
 
-static bool evidence(const struct object *o, bool rotated)
+/* Is there nothing else that those who wait and the one that wakes do in their function? */
+static bool is_compact(const struct discover *d, const struct object *o)
+{
+	uint32_t i;
+
+	for (i = 0; d->ops.compact && i < o->nplaces; i++)
+		if (!d->ops.compact(d->ops.ctx, o->places[i].wait, o->places[i].wake))
+			return false;
+	return true;
+}
+
+static bool evidence(const struct discover *d, struct object *o, bool rotated)
 {
 	struct values values = o->values;
 
 	discover_values_join(&values, &o->now_values);
 	if (o->pub.futex && !values.differ)
 		return false;
+	/* Where threads spin before they wait it is chance that the same ones wait. */
+	if (!o->pub.futex && o->streak + 1 < ROUNDS_ENOUGH + EVEN_ROUNDS * o->pub.uneven)
+		return false;
+	if (!o->pub.futex && discover_echo_maybe(d, o))
+		return false;
+	/* A function in which one thread starts the others again and again looks the same. */
+	if (!o->pub.futex && !rotated && o->one_function && o->exact && !is_compact(d, o)) {
+		o->pub.one_waker = true;
+		return false;
+	}
 	return (o->one_function && (o->exact || rotated)) || (o->pub.futex && rotated);
 }
 
@@ -192,7 +219,7 @@ void discover_try_early(struct discover *d, struct object *o)
 		return;
 	}
 	if (o->bad || o->streak + 1 < ROUNDS_ENOUGH || o->nset < TEAM_LEAST ||
-	    o->nnow + 1 != o->nset || o->now_wakes < o->nnow || !evidence(o, rotated) ||
+	    o->nnow + 1 != o->nset || o->now_wakes < o->nnow || !evidence(d, o, rotated) ||
 	    !same_members(o, false))
 		return;
 	confirm(d, o);
@@ -205,6 +232,11 @@ void discover_round_end(struct discover *d, struct object *o)
 
 	if (!o->open || o->bad)
 		return;
+	/* Not of all, right after a meeting: those who leave wake those who come again, if any. */
+	if (o->now_soon && o->nnow + 1 < o->nset) {
+		discover_drop_from(d, o, o->held_now);
+		return;
+	}
 	if (!o->nnow) {
 		discover_drop_from(d, o, o->held_now);
 		/* Of a futex nothing follows: all may have seen the value change before they slept. */
@@ -223,7 +255,10 @@ void discover_round_end(struct discover *d, struct object *o)
 	}
 	same = same_members(o, false);
 	o->pub.members = o->nnow + 1;
+	if (o->one_function && o->nnow + 1 > o->pub.most)
+		o->pub.most = o->nnow + 1;
 	if (!same && o->nset) {
+		o->pub.uneven += o->one_function;
 		discover_streak_restart(d, o);
 		if (o->pub.rounds && ++o->breaks >= BREAKS_MAX) {
 			discover_drop_from(d, o, 0);
@@ -250,7 +285,7 @@ void discover_round_end(struct discover *d, struct object *o)
 		}
 		return;
 	}
-	if (o->streak >= ROUNDS_ENOUGH && evidence(o, o->rotated)) {
+	if (o->streak >= ROUNDS_ENOUGH && evidence(d, o, o->rotated)) {
 		confirm(d, o);
 	} else if (o->nheld > HELD_MAX / 2) {
 		discover_drop_from(d, o, 0);

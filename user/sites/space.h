@@ -196,6 +196,13 @@ const struct site_name *spaces_site(struct spaces *spaces, uint32_t site);
  * may have been inlined there.
  */
 uint64_t spaces_function(struct spaces *spaces, uint32_t site, bool *exact);
+/* The line of the source that a site is on, of the outermost function if some are inlined there; 0 not known. */
+uint64_t spaces_line(struct spaces *spaces, uint32_t site);
+/*
+ * Are both sites on one line of the source, or in one function of its own that is so small that it holds little besides? The
+ * wrappers of C++'s condition variables do not count as inlined functions.
+ */
+bool spaces_compact(struct spaces *spaces, uint32_t a, uint32_t b);
 /* How much of a function's name is that of the whole: "f.cold", "f.part.0", "f(int) [clone .cold]" are parts of f. */
 size_t site_function_len(const char *name);
 /* Notes that the call at @site is of @function, in which the barrier is. The first that is said of a site stays. */

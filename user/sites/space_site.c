@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "sites/exits.h"
 #include "sites/space_internal.h"
+
+#define COMPACT_BYTES 768 /* of code: a barrier's function, with what C++ adds, is smaller */
 
 static int compare_sites(const void *a, const void *b)
 {
@@ -318,6 +321,52 @@ uint64_t spaces_function(struct spaces *s, uint32_t site, bool *exact)
 		h = text_hash(h, n->build_id, strlen(n->build_id));
 	h = text_hash(h, name, site_function_len(name));
 	return h ? h : 1;
+}
+
+uint64_t spaces_line(struct spaces *s, uint32_t site)
+{
+	const struct site_name *n = spaces_site(s, site);
+	const struct site_frame *f = n && n->nframes ? &n->frames[n->nframes - 1] : NULL;
+	uint64_t h;
+
+	if (!f || !f->file || !f->line)
+		return 0;
+	h = text_hash(f->line, f->file, strlen(f->file));
+	return h ? h : 1;
+}
+
+/* Is the call in a function that was inlined into another? */
+static bool is_inlined(struct spaces *s, uint32_t site)
+{
+	const struct site_name *n = spaces_site(s, site);
+	uint32_t i = 0;
+
+	while (n && i < n->nframes && n->frames[i].function && is_wrapper(n->frames[i].function))
+		i++;
+	return n && i + 1 < n->nframes;
+}
+
+/* Where the function begins that a site is in, as linked, and its size. */
+static bool extent(const struct site *site, struct elf_symbol *around)
+{
+	uint64_t vaddr;
+
+	return site->module && site->module->elf &&
+	       !elf_offset_to_vaddr(site->module->elf, site->offset, &vaddr) &&
+	       exits_function_around(site->module->elf, vaddr, around);
+}
+
+bool spaces_compact(struct spaces *s, uint32_t a, uint32_t b)
+{
+	struct elf_symbol fa, fb;
+	uint64_t line = spaces_line(s, a);
+
+	if (line && line == spaces_line(s, b))
+		return true;
+	if (is_inlined(s, a) || is_inlined(s, b) || a >= s->nsites || b >= s->nsites)
+		return false;
+	return extent(s->sites[a], &fa) && extent(s->sites[b], &fb) && fa.size <= COMPACT_BYTES &&
+	       fb.size <= COMPACT_BYTES;
 }
 
 void spaces_set_through(struct spaces *s, uint32_t site, const char *function)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""Barriers written by hand in the forms in which programs have them, held against the programs' own counts."""
+
+import re
+
+from harness import check, check_between, check_equal, check_in, workload
+
+BUILDS = ("hand_written", "hand_written-O0", "hand_written-clang", "hand_written-stripped")
+
+
+def run(t, build, kind, threads, rounds, *late, options=()):
+    """The trace, its barriers on condition variables, and the program's own number of episodes."""
+    trace = t.trace([workload(build), kind, str(threads), str(rounds), *map(str, late)], *options)
+    counted = int(re.search(r"episodes (\d+)", trace.result.out).group(1))
+    check_equal("the program's own count", counted, rounds * (4 if kind == "macro" else 1))
+    return trace, trace.barriers(family="cond"), counted
+
+
+def sums(barriers):
+    return sum(b["episodes"] for b in barriers), sum(b["incomplete"] for b in barriers)
+
+
+def all_of(t, build, kind, threads, rounds, *late):
+    trace, found, counted = run(t, build, kind, threads, rounds, *late)
+    trace.nothing_lost()
+    check_equal(f"{build} {kind} {late}: episodes, incomplete", sums(found), (counted, 0))
+    check_equal("participants", {(b["participants_min"], b["participants"]) for b in found},
+                {(threads, threads)})
+    return found
+
+
+def test_macro_in_many_functions(t):
+    """One object whose barrier is expanded in four functions: each has its own site, and every episode."""
+    for build in BUILDS:
+        for late in ((), (2,)):
+            found = all_of(t, build, "macro", 4, 40, *late)
+            check_equal("episodes by site", sorted(b["episodes"] for b in found), [40] * 4)
+
+
+def two_phases(t, build, kind, *late):
+    """
+    Each episode of the program is one of the report's. Where a meeting is over before it was known what is met at, it is
+    counted as lost.
+    """
+    trace, found, counted = run(t, build, kind, 4, 60, *late)
+    episodes, incomplete = sums(found)
+    missing = trace.end["lost"]["barrier_given_up"]
+    check_between("episodes", episodes + incomplete, counted - missing, counted)
+    check_between("complete episodes", episodes, counted - 6, counted)
+    check_equal("participants", {(b["participants_min"], b["participants"]) for b in found if b["episodes"]}, {(4, 4)})
+    check_equal("complete", trace.end["complete"], not any(trace.end["lost"].values()))
+
+
+def test_two_phases_on_one_condition(t):
+    for build in BUILDS:
+        two_phases(t, build, "phases")
+    two_phases(t, "hand_written", "phases", 1)
+
+
+def test_two_phases_on_two_conditions(t):
+    for build in BUILDS:
+        two_phases(t, build, "out")
+    two_phases(t, "hand_written", "out", 1)
+
+
+def test_two_phases_with_a_spin(t):
+    """A thread that spins leaves no trace: its episode is not called complete, or the object is a candidate."""
+    for build in BUILDS:
+        trace, found, counted = run(t, build, "spin", 4, 60)
+        episodes, incomplete = sums(found)
+        check_between("episodes", episodes + incomplete, 0, counted)
+        for b in found:
+            if b["episodes"]:
+                check_equal("members of complete episodes", (b["participants_min"], b["participants"]), (4, 4))
+        if episodes + incomplete < counted // 2:
+            check_in("stderr", "candidate", trace.result.err)
+
+
+def test_named_with_b(t):
+    """With -b the number of episodes is exact, and what wakes threads elsewhere is no episode."""
+    for kind in ("phases", "spin", "out", "start"):
+        function = "meet_out" if kind == "out" else "meet_phases"
+        trace, found, counted = run(t, "hand_written-O0", kind, 4, 60, options=("-b", function + "@all"))
+        check_equal("episodes on condition variables", sums(found), (0, 0))
+        user = trace.barrier(family="user")
+        check_equal("episodes, incomplete", (user["episodes"], user["incomplete"]), (counted, 0))
+
+
+def test_start_signal_is_no_barrier(t):
+    for build in BUILDS:
+        trace, found, counted = run(t, build, "start", 4, 60)
+        check_between("episodes", sum(sums(found)), counted - 3, counted)
+        check_in("stderr", "candidate", trace.result.err)
+
+
+def test_meeting_in_two_functions_is_told(t):
+    """The same thread is always in another function than the others: nothing is claimed, and it is said."""
+    trace, found, _ = run(t, "hand_written", "mixed", 4, 100)
+    check(not found or sums(found) == (100, 0), f"{sums(found)} episodes")
+    if not found:
+        check_in("stderr", "-b", trace.result.err)

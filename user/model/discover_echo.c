@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Barriers of two phases on condition variables: a counter goes up, and the last arriver wakes all; it comes down again, and
+ * the last to leave wakes those who came back meanwhile, or those who wait for all to have left. That second waking is an
+ * echo of the first, and ends no round: it is made from another call of the same function, by a thread that left a wait there
+ * a moment before. Between two barriers of one function a thread works, or they are on other lines of the source.
+ */
+#include "model/discover_internal.h"
+
+#include <stdlib.h>
+
+#define DEPARTURES_MAX 65536
+#define ECHO_LEAST     2 /* wakings that decide it */
+
+static uint64_t thread_key(const struct discover_record *r)
+{
+	return (uint64_t)r->inc << 32 | r->tid;
+}
+
+static void free_all(struct hash *h)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	while ((e = hash_next(h, &pos, &zero)))
+		free((void *)(uintptr_t)e->value);
+	hash_free(h);
+	*h = (struct hash){ 0 };
+}
+
+void discover_echo_free(struct discover *d)
+{
+	free_all(&d->departures);
+	free_all(&d->echoes);
+}
+
+static void *get_or_make(struct hash *h, uint64_t key, size_t size)
+{
+	void *entry = hash_get_ptr(h, key);
+
+	if (entry)
+		return entry;
+	entry = calloc(1, size);
+	if (entry && hash_put_ptr(h, key, entry)) {
+		free(entry);
+		return NULL;
+	}
+	return entry;
+}
+
+void discover_departed(struct discover *d, const struct object *o, const struct discover_record *r,
+		       uint32_t wake_site)
+{
+	struct departure *last;
+
+	(void)o;
+	/* Threads that have ended: what is forgotten of the others is known again at their next wait. */
+	if (hash_count(&d->departures) >= DEPARTURES_MAX)
+		free_all(&d->departures);
+	last = get_or_make(&d->departures, thread_key(r), sizeof(*last));
+	if (last)
+		*last = (struct departure){ r->depart_ns, r->site, wake_site };
+}
+
+/* Are the last wait and its waking one line of the source, and @site another one: two uses of a macro, or of a function in line? */
+static bool on_other_line(const struct discover *d, const struct departure *last, uint32_t site)
+{
+	uint64_t wait, wake, here;
+
+	if (!d->ops.line)
+		return false;
+	wait = d->ops.line(d->ops.ctx, last->wait_site);
+	wake = d->ops.line(d->ops.ctx, last->wake_site);
+	here = d->ops.line(d->ops.ctx, site);
+	return wait && wait == wake && here && here != wait;
+}
+
+/* One of the two wakings of a meeting is the echo of the other: not both. */
+static bool is_likely(const struct discover *d, uint32_t site)
+{
+	const struct echo *echo = hash_get_ptr(&d->echoes, site);
+
+	return echo && echo->soon * 2 > echo->seen;
+}
+
+bool discover_echo_note(struct discover *d, const struct discover_record *r)
+{
+	const struct departure *last = hash_get_ptr(&d->departures, thread_key(r));
+	struct echo *echo;
+	bool exact, soon;
+
+	soon = last && last->wake_site != UINT32_MAX && last->wake_site != r->site &&
+	       r->arrive_ns >= last->depart_ns &&
+	       r->arrive_ns - last->depart_ns < DISCOVER_SOON_NS &&
+	       discover_same_function(d, last->wait_site, r->site, &exact) &&
+	       !is_likely(d, last->wake_site) && !on_other_line(d, last, r->site);
+	echo = hash_get_ptr(&d->echoes, r->site);
+	if (!echo && !soon)
+		return false;
+	if (!echo)
+		echo = get_or_make(&d->echoes, r->site, sizeof(*echo));
+	if (!echo)
+		return false;
+	echo->seen++;
+	echo->soon += soon;
+	/* One that is always such stays such where the thread had slept in between. */
+	return soon || discover_echo_is(d, r->site);
+}
+
+bool discover_echo_is(const struct discover *d, uint32_t site)
+{
+	const struct echo *echo = hash_get_ptr(&d->echoes, site);
+
+	return echo && echo->soon >= ECHO_LEAST && is_likely(d, site);
+}
+
+bool discover_echo_maybe(const struct discover *d, const struct object *o)
+{
+	const struct echo *echo;
+	uint32_t i;
+
+	for (i = 0; i < o->nplaces; i++) {
+		echo = hash_get_ptr(&d->echoes, o->places[i].wake);
+		if (echo && echo->soon && echo->soon == echo->seen)
+			return true;
+	}
+	return false;
+}
+
+void discover_echo_purge(struct discover *d, struct object *o, uint32_t site)
+{
+	uint32_t i, n = 0, streak = 0, now = 0, rounds = 0;
+
+	for (i = 0; i < o->nheld; i++) {
+		streak = i == o->held_streak ? n : streak;
+		now = i == o->held_now ? n : now;
+		if (o->held[i].wake_site != site) {
+			o->held[n++] = o->held[i];
+			continue;
+		}
+		d->ops.drop(d->ops.ctx, o->held[i].cookie);
+		rounds += o->held[i].wake && i < o->held_now;
+	}
+	o->held_streak = o->held_streak >= o->nheld ? n : streak;
+	o->held_now = o->held_now >= o->nheld ? n : now;
+	if (o->open && o->now_site == site)
+		o->open = false;
+	o->nheld = n;
+	o->streak -= rounds < o->streak ? rounds : o->streak;
+	o->pub.rounds -= rounds < o->pub.rounds ? rounds : o->pub.rounds;
+	for (i = 0; i < o->nplaces;)
+		if (o->places[i].wake == site)
+			o->places[i] = o->places[--o->nplaces];
+		else
+			i++;
+}
