@@ -6,6 +6,7 @@
 
 #include "sbt/record.h"
 
+#define SBT_REGS_RETURNED 64 /* places that threads may return to, at once */
 #define SBT_REGS_RETURNS 8
 
 struct sbt_regs {

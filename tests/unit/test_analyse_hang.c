@@ -1049,6 +1049,112 @@ static void test_healthy(void **state)
 	}
 }
 
+/* --- MPI ---------------------------------------------------------------------------------------- */
+
+/* Rank @i is in a call of MPI, where it spins. */
+static struct hang_thread *calls(struct scene *s, uint32_t i, const char *name, enum hang_on on)
+{
+	struct hang_thread *t = &s->threads[i];
+
+	t->call = name;
+	t->call_frame = 0;
+	t->peer = HANG_NONE;
+	t->world = true;
+	t->on = on;
+	t->still = true;
+	return t;
+}
+
+/* Three processes of one thread each, of which the first two have come to a barrier of MPI_COMM_WORLD. */
+static struct scene *ranks_new(void)
+{
+	struct scene *s = scene_new(3);
+	uint32_t i;
+
+	for (i = 0; i < 3; i++) {
+		s->threads[i].pid = TID(i);
+		s->threads[i].ranked = true;
+	}
+	come(s, 0, 3, 2);
+	s->barriers[0].of_processes = s->barriers[0].world = true;
+	return s;
+}
+
+static void test_other_collective(void **state)
+{
+	struct scene *s = ranks_new();
+	const struct report_hang *h;
+
+	(void)state;
+	calls(s, 2, "MPI_Bcast", HANG_ON_COLLECTIVE);
+	h = judge(s, 0);
+	assert_verdict(h, HANG_DEADLOCK);
+	assert_text(h, "deadlock: rank 2 (pid 103) is in MPI_Bcast at x.c:55, a different "
+		       "collective of that "
+		       "communicator; rank 0 (pid 101) waits at the barrier at x.c:30 for rank 2");
+	/* Of another communicator, or which is not known: nothing is proven. */
+	s->threads[2].world = false;
+	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	/* It may have returned from it meanwhile. */
+	s->threads[2].world = true;
+	s->threads[2].still = false;
+	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	scene_free(s);
+}
+
+/* A rank that works may be what the one in the collective waits for: the other ranks have done their part of it. */
+static void test_other_collective_waits_for_work(void **state)
+{
+	struct scene *s = ranks_new();
+
+	(void)state;
+	s->barriers[0].narrived = 1;
+	s->threads[1].state = HANG_RUNNING;
+	s->threads[1].on = HANG_ON_UNKNOWN;
+	s->threads[1].still = false;
+	calls(s, 2, "MPI_Bcast", HANG_ON_COLLECTIVE);
+	assert_int_not_equal(judge(s, 0)->verdict, HANG_DEADLOCK);
+	scene_free(s);
+}
+
+/* All have come, but not to the same operation. */
+static void test_odd_one(void **state)
+{
+	struct scene *s = ranks_new();
+	const struct report_hang *h;
+	uint32_t i;
+
+	(void)state;
+	arrives(s, 0, 2);
+	for (i = 0; i < 3; i++)
+		s->threads[i].call = i == 2 ? "MPI_Allreduce" : "MPI_Barrier";
+	h = judge(s, 0);
+	assert_verdict(h, HANG_DEADLOCK);
+	assert_non_null(strstr(h->text, "rank 2 (pid 103) is in MPI_Allreduce"));
+	assert_non_null(strstr(h->text, "rank 0 (pid 101) is in MPI_Barrier"));
+	s->threads[2].call = "MPI_Barrier";
+	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	scene_free(s);
+}
+
+static void test_message(void **state)
+{
+	struct scene *s = ranks_new();
+	const struct report_hang *h;
+
+	(void)state;
+	calls(s, 2, "MPI_Recv", HANG_ON_MESSAGE)->holder = TID(0);
+	h = judge(s, 0);
+	assert_verdict(h, HANG_DEADLOCK);
+	assert_text(h, "deadlock: rank 2 (pid 103) waits in MPI_Recv at x.c:55 for rank 0 (pid "
+		       "101), which waits at "
+		       "the barrier at x.c:30 for rank 2");
+	/* Who exchanges messages all the time waits for nobody for good. */
+	s->threads[2].still = false;
+	assert_int_not_equal(judge(s, 0)->verdict, HANG_DEADLOCK);
+	scene_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1080,6 +1186,10 @@ int main(void)
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_healthy),
+		cmocka_unit_test(test_other_collective),
+		cmocka_unit_test(test_other_collective_waits_for_work),
+		cmocka_unit_test(test_odd_one),
+		cmocka_unit_test(test_message),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

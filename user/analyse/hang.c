@@ -19,6 +19,8 @@ static enum hang_verdict verdict_of(struct graph *g, uint32_t barrier)
 {
 	const struct need *need = &g->needs[barrier];
 
+	if (need->odd != HANG_NONE)
+		return HANG_DEADLOCK;
 	if (need->unclear)
 		return HANG_UNKNOWN;
 	if (!need->fills) {
@@ -63,6 +65,8 @@ static int prove(const struct graph *g, uint32_t barrier, enum hang_verdict verd
 	uint32_t i;
 
 	*proven = true;
+	if (g->needs[barrier].odd != HANG_NONE)
+		return 0;
 	if (verdict != HANG_DEADLOCK && (verdict != HANG_NEVER_FILLS || is_told(b)))
 		return 0;
 	strict.strict = true;
@@ -130,6 +134,8 @@ int hang_judge(const struct hang_input *in, uint32_t barrier, struct report_hang
 		goto out;
 	graph_find_who_can(&g);
 	err = graph_find_cycle(&g, barrier);
+	if (!err && g.needs[barrier].odd != HANG_NONE)
+		graph_cross(&g, barrier);
 	if (!err)
 		err = hang_fill_barrier(&g, &in->barriers[barrier], out);
 	if (!err)

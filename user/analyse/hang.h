@@ -52,6 +52,8 @@ enum hang_on {
 	HANG_ON_CHILD,
 	HANG_ON_DISK,
 	HANG_ON_OTHER,
+	HANG_ON_MESSAGE, /* of MPI, from or to the rank whose thread is .holder, if that is known; it may spin */
+	HANG_ON_COLLECTIVE, /* of MPI, another one than the barrier's; it may spin */
 };
 
 /* Why somebody is believed to be missing. */
@@ -60,6 +62,7 @@ enum hang_known {
 	HANG_BY_TEAM, /* is of the team, says the runtime */
 	HANG_BY_COUNT, /* the barrier counts as many as the process has threads */
 	HANG_BY_PROCESS, /* a thread of the process: a guess */
+	HANG_BY_CALL, /* the rank that a call of MPI waits for: no barrier has to do with it */
 };
 
 /* A place in a program. Strings are untrusted, NULL unknown. */
@@ -92,6 +95,10 @@ struct hang_thread {
 	const char *waits_for; /* anything else in words: "read() of a pipe"; NULL */
 	const char *syscall; /* that it is in; NULL: none, or not known */
 	const char *wchan; /* where in the kernel; NULL not known */
+	const char *call; /* of MPI that it waits in, "MPI_Recv"; NULL: none */
+	uint32_t call_frame; /* the program's frame that called it; HANG_NONE */
+	uint32_t peer; /* the rank in its communicator that it waits for there; HANG_NONE */
+	bool world; /* that call is on MPI_COMM_WORLD */
 	const char *left; /* the call by which it has left for good: "MPI_Finalize"; NULL */
 	bool idle; /* a worker of OpenMP's that is in no parallel region */
 	bool sampled; /* it ran, and its stack is a sample */
@@ -122,6 +129,8 @@ struct hang_barrier {
 	char label[192];
 	const char *name; /* given by program or user; NULL */
 	const char *family;
+	const char
+		*call; /* it is no barrier, but a call that waits for one rank: "MPI_Recv"; NULL */
 	struct hang_frame site; /* of the first that came */
 	uint32_t count; /* how many must come; 0 not known */
 	uint32_t narrived;
@@ -136,6 +145,7 @@ struct hang_barrier {
 	uint64_t team_ns; /* when they met; 0 not known */
 	bool of_regions; /* who is in no parallel region does not come: OpenMP */
 	bool of_processes; /* one thread of each process comes: MPI */
+	bool world; /* of MPI_COMM_WORLD */
 	bool open; /* processes that are not known may come, too */
 	uint32_t npids; /* whose threads may come */
 	const uint32_t *pids;

@@ -21,6 +21,9 @@ uint32_t graph_thread(const struct graph *g, uint32_t tid)
 
 bool thread_waits_for_holder(const struct hang_thread *t)
 {
+	/* MPI's libraries spin. */
+	if (t->on == HANG_ON_MESSAGE)
+		return t->holder && t->state != HANG_GONE;
 	return t->state == HANG_BLOCKED && t->holder &&
 	       (t->on == HANG_ON_MUTEX || t->on == HANG_ON_RWLOCK || t->on == HANG_ON_JOIN);
 }
@@ -47,6 +50,8 @@ uint32_t graph_end(const struct graph *g, uint32_t i)
 
 bool thread_is_busy(const struct hang_thread *t)
 {
+	if (t->call)
+		return false;
 	if (t->state == HANG_RUNNING || t->state == HANG_RUNNABLE)
 		return true;
 	return t->state == HANG_BLOCKED && t->apart_ns && t->cpu_ns != MODEL_UNKNOWN &&
@@ -57,8 +62,9 @@ bool thread_is_outside(const struct hang_thread *t)
 {
 	if (t->state == HANG_STOPPED)
 		return true;
-	return t->state == HANG_BLOCKED && (t->on == HANG_ON_IO || t->on == HANG_ON_SLEEP ||
-					    t->on == HANG_ON_CHILD || t->on == HANG_ON_DISK);
+	return !t->call && t->state == HANG_BLOCKED &&
+	       (t->on == HANG_ON_IO || t->on == HANG_ON_SLEEP || t->on == HANG_ON_CHILD ||
+		t->on == HANG_ON_DISK);
 }
 
 /* --- who can go on ---------------------------------------------------------------------------- */
@@ -69,6 +75,8 @@ static bool can_fill(const struct graph *g, uint32_t barrier)
 	bool replaceable = g->strict && !g->in->barriers[barrier].team_told;
 	uint32_t i, n = 0;
 
+	if (need->odd != HANG_NONE)
+		return false;
 	if (need->unclear)
 		return true;
 	for (i = 0; i < need->n; i++) {
@@ -85,6 +93,40 @@ static bool can_fill(const struct graph *g, uint32_t barrier)
 	return need->exact || n >= need->k || !need_knows_all(g, &g->in->barriers[barrier]);
 }
 
+/* The barrier of the same communicator at which others wait, while this thread is in another collective; HANG_NONE. */
+uint32_t graph_crossed(const struct graph *g, uint32_t i)
+{
+	const struct hang_thread *t = &g->in->threads[i];
+	uint32_t b;
+
+	if (t->on != HANG_ON_COLLECTIVE || !t->world || !t->still)
+		return HANG_NONE;
+	for (b = 0; b < g->in->nbarriers; b++)
+		if (g->in->barriers[b].of_processes && g->in->barriers[b].world &&
+		    g->in->barriers[b].narrived)
+			return b;
+	return HANG_NONE;
+}
+
+/*
+ * Can a thread that is in another collective than those at @barrier leave it? Not by them: some collectives let a rank go
+ * that has done its part, but then the others have what they need of it. By ranks that are in neither yet.
+ */
+static bool others_may_help(const struct graph *g, uint32_t i, uint32_t barrier)
+{
+	const struct need *need = &g->needs[barrier];
+	uint32_t c, at;
+
+	if (!need->exact)
+		return true;
+	for (c = 0; c < need->n; c++) {
+		at = need->candidates[c].thread;
+		if (at == HANG_NONE ? !need->candidates[c].lost : at != i && g->can[at])
+			return true;
+	}
+	return false;
+}
+
 static bool can_go_on(const struct graph *g, uint32_t i)
 {
 	const struct hang_thread *t = &g->in->threads[i];
@@ -94,6 +136,8 @@ static bool can_go_on(const struct graph *g, uint32_t i)
 		return false;
 	if (g->at[i] != HANG_NONE)
 		return g->needs[g->at[i]].fills;
+	if (graph_crossed(g, i) != HANG_NONE)
+		return others_may_help(g, i, graph_crossed(g, i));
 	if (!t->still || !thread_waits_for_holder(t))
 		return true;
 	holder = graph_thread(g, t->holder);
@@ -150,7 +194,12 @@ static void reach_next(const struct graph *g, struct search *s, uint32_t i)
 	uint32_t c;
 
 	if (g->at[i] == HANG_NONE) {
-		reach(g, s, i, graph_holder(g, i));
+		uint32_t crossed = graph_crossed(g, i);
+
+		reach(g, s, i,
+		      crossed != HANG_NONE
+			      ? graph_thread(g, g->in->barriers[crossed].arrived[0].tid)
+			      : graph_holder(g, i));
 		return;
 	}
 	need = &g->needs[g->at[i]];
@@ -216,4 +265,16 @@ out:
 	free(s.from);
 	free(s.queue);
 	return err;
+}
+
+void graph_cross(struct graph *g, uint32_t barrier)
+{
+	const struct hang_barrier *b = &g->in->barriers[barrier];
+	const struct need *need = &g->needs[barrier];
+
+	/* There is room for all threads. */
+	g->steps[0] = (struct step){ graph_thread(g, b->arrived[need->odd].tid), barrier };
+	g->steps[1] = (struct step){ graph_thread(g, b->arrived[need->even].tid), barrier };
+	g->nsteps = 2;
+	g->locked = true;
 }

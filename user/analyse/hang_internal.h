@@ -23,6 +23,8 @@ struct candidate {
 /* What a barrier waits for. */
 struct need {
 	bool exact; /* all candidates must come; else .k of them, whichever */
+	uint32_t odd,
+		even; /* MPI: of the arrived, one that is in another collective than this one; HANG_NONE */
 	bool unclear; /* as many have come as are counted: it is about to open */
 	uint32_t k;
 	uint32_t n;
@@ -63,6 +65,8 @@ uint32_t graph_holder(const struct graph *g, uint32_t i);
 uint32_t graph_end(const struct graph *g, uint32_t i);
 /* Is it blocked until another thread, whose number is known, does something? */
 bool thread_waits_for_holder(const struct hang_thread *t);
+/* The barrier of the communicator of which thread @i is in another collective, for good as far as is known; HANG_NONE. */
+uint32_t graph_crossed(const struct graph *g, uint32_t i);
 /* Does it use a CPU? */
 bool thread_is_busy(const struct hang_thread *t);
 /* Does it wait for something outside of the program? */
@@ -78,6 +82,9 @@ void graph_find_who_can(struct graph *g);
  * -ENOMEM.
  */
 int graph_find_cycle(struct graph *g, uint32_t barrier);
+
+/* Makes .steps the two ranks that are in different collectives of one communicator. */
+void graph_cross(struct graph *g, uint32_t barrier);
 
 /* hang_need.c */
 /* Fills what this barrier waits for. Returns 0 or -ENOMEM. */

@@ -77,7 +77,9 @@ static void add_team(const struct graph *g, const struct hang_barrier *b, struct
 		m = &b->team[i];
 		if (!has_arrived(b, m->tid))
 			add_candidate(g, b, need, m->gone ? HANG_NONE : graph_thread(g, m->tid), m,
-				      b->team_told ? HANG_BY_TEAM : HANG_BY_PAST);
+				      b->call	     ? HANG_BY_CALL
+				      : b->team_told ? HANG_BY_TEAM
+						     : HANG_BY_PAST);
 	}
 }
 
@@ -203,6 +205,41 @@ static void need_others(const struct graph *g, const struct hang_barrier *b, str
 	need->exact = need->able == need->k && need->n == need->k;
 }
 
+static const char *call_of(const struct graph *g, const struct hang_barrier *b, uint32_t arrived)
+{
+	uint32_t i = graph_thread(g, b->arrived[arrived].tid);
+
+	return i != HANG_NONE ? g->in->threads[i].call : NULL;
+}
+
+/*
+ * All ranks must call the same operation of a communicator. Where they do not, nobody leaves: no rank leaves one of the
+ * operations that are barriers before all have called it. The odd one is of the fewer.
+ */
+static void find_odd(const struct graph *g, const struct hang_barrier *b, struct need *need)
+{
+	const char *first = b->narrived ? call_of(g, b, 0) : NULL, *call;
+	uint32_t i, same = 0, others = 0, other = HANG_NONE;
+
+	need->odd = need->even = HANG_NONE;
+	if (!b->of_processes || !first)
+		return;
+	for (i = 0; i < b->narrived; i++) {
+		call = call_of(g, b, i);
+		if (!call)
+			return;
+		same += !strcmp(call, first);
+		if (!strcmp(call, first))
+			continue;
+		others++;
+		other = other == HANG_NONE ? i : other;
+	}
+	if (!others)
+		return;
+	need->odd = same < others ? 0 : other;
+	need->even = same < others ? other : 0;
+}
+
 int need_find(struct graph *g, uint32_t barrier)
 {
 	const struct hang_barrier *b = &g->in->barriers[barrier];
@@ -212,7 +249,10 @@ int need_find(struct graph *g, uint32_t barrier)
 							 sizeof(*need->candidates));
 	if (!need->candidates)
 		return -ENOMEM;
-	if (b->count && b->narrived >= b->count) {
+	find_odd(g, b, need);
+	if (need->odd != HANG_NONE) {
+		need_team(g, b, need);
+	} else if (b->count && b->narrived >= b->count) {
 		need->unclear = true;
 		need->fills = true;
 	} else if (team_stays(b)) {

@@ -21,10 +21,12 @@ static const char *base_of(const char *path)
 bool hang_is_runtime(const char *module)
 {
 	static const char *const begins[] = {
-		"libc.so", "libc-",   "ld-",	 "libpthread", "libstdc++",	 "libc++",
-		"libgomp", "libomp",  "libiomp", "libmpi",     "libopen-pal",	 "libopen-rte",
-		"libucs",  "libucp",  "libuct",	 "libfabric",  "libevent",	 "libgcc_s",
-		"ld.so",   "ld-musl", "[vdso]",	 "[uprobes]",  "libboost_thread"
+		"libc.so",     "libc-",		 "ld-",	    "libpthread", "libstdc++",
+		"libc++",      "mca_",		 "libpmi",  "libpmix",	  "libhwloc",
+		"libgomp",     "libomp",	 "libiomp", "libmpi",	  "libopen-pal",
+		"libopen-rte", "libucs",	 "libucp",  "libuct",	  "libfabric",
+		"libevent",    "libgcc_s",	 "ld.so",   "ld-musl",	  "[vdso]",
+		"[uprobes]",   "libboost_thread"
 	};
 	size_t i;
 
@@ -110,6 +112,11 @@ void say_barrier(const struct hang_barrier *b, char *out, size_t size)
 {
 	const struct hang_frame *s = &b->site;
 
+	if (b->call) {
+		snprintf(out, size, s->file && s->line ? "%s at %s:%u" : "%s", b->call,
+			 s->file ? base_of(s->file) : "", s->line);
+		return;
+	}
 	if (b->name && *b->name && s->file && s->line)
 		snprintf(out, size, "the barrier \"%s\" at %s:%u", b->name, base_of(s->file),
 			 s->line);
@@ -146,6 +153,12 @@ const char *say_blocked(const struct graph *g, uint32_t i)
 	}
 	if (t->left)
 		return arena_printf(g->arena, "%s", t->left);
+	if (t->call && t->on == HANG_ON_MESSAGE && t->holder) {
+		say_tid(g, t->holder, false, who);
+		return arena_printf(g->arena, "%s for %s", t->call, who);
+	}
+	if (t->call)
+		return arena_printf(g->arena, "%s", t->call);
 	if (t->idle && t->state == HANG_BLOCKED)
 		return arena_printf(g->arena, "the next parallel region");
 	if (t->state != HANG_BLOCKED && t->state != HANG_STOPPED)
@@ -171,6 +184,8 @@ const char *say_step(const struct graph *g, const struct step *step, const struc
 		say_barrier(&g->in->barriers[step->barrier], place, sizeof(place));
 		return arena_printf(g->arena, "%s", place);
 	}
+	if (t->call)
+		return arena_printf(g->arena, "%s", t->call);
 	if (is_lock(t))
 		return arena_printf(g->arena, "%s", object_of(t));
 	say_thread(g, next->thread, false, who);
@@ -189,6 +204,37 @@ struct sentence {
 };
 
 #define ADD(s, ...) name_append((s)->text, sizeof((s)->text), __VA_ARGS__)
+
+/* " in MPI_Recv() at x.c:16" */
+static void add_call(struct sentence *s, const struct hang_thread *t)
+{
+	const struct hang_frame *f = t->call_frame < t->nframes ? &t->frames[t->call_frame] : NULL;
+
+	ADD(s, " in %s", t->call);
+	if (f && f->file && f->line)
+		ADD(s, " at %s:%u", base_of(f->file), f->line);
+	else if (f && f->function)
+		ADD(s, ", called by %s", f->function);
+}
+
+/* What it waits for in MPI, where that is no thread that is known. */
+static void add_waits_in_call(struct sentence *s, const struct hang_thread *t)
+{
+	if (t->on == HANG_ON_COLLECTIVE) {
+		ADD(s, " is");
+		add_call(s, t);
+		ADD(s, s->b->world && t->world
+			       ? ", a different collective of that communicator"
+			       : ", a different collective (of which communicator is not known)");
+		return;
+	}
+	ADD(s, " waits");
+	add_call(s, t);
+	if (t->peer != HANG_NONE)
+		ADD(s, t->world ? " for rank %u" : " for rank %u of its communicator", t->peer);
+	else
+		ADD(s, " for a message (whose is not known)");
+}
 
 /* " in f() at x.c:3" */
 static void add_place(struct sentence *s, const char *comma, const struct hang_thread *t)
@@ -215,7 +261,14 @@ static void add_step(struct sentence *s, const struct step *step, const struct s
 	say_thread(g, next->thread, !last, who);
 	if (step->barrier != HANG_NONE) {
 		say_barrier(&g->in->barriers[step->barrier], place, sizeof(place));
-		ADD(s, " waits at %s for %s", place, who);
+		ADD(s, " waits %s %s for %s", g->in->barriers[step->barrier].call ? "in" : "at",
+		    place, who);
+	} else if (t->on == HANG_ON_COLLECTIVE) {
+		add_waits_in_call(s, t);
+	} else if (t->on == HANG_ON_MESSAGE) {
+		ADD(s, " waits");
+		add_call(s, t);
+		ADD(s, " for %s", who);
 	} else if (!is_lock(t)) {
 		ADD(s, " waits for the end of %s", who);
 	} else if (step->thread == next->thread) {
@@ -244,8 +297,14 @@ static void add_cycle(struct sentence *s)
 	say_thread(g, g->steps[0].thread, true, who);
 	ADD(s, "%s", who);
 	for (i = 0; i < g->nsteps; i++) {
-		if (i)
+		if (i && g->in->threads[g->steps[i - 1].thread].on == HANG_ON_COLLECTIVE &&
+		    g->steps[i - 1].barrier == HANG_NONE) {
+			/* It waits for no one rank alone. */
+			say_thread(g, g->steps[i].thread, true, who);
+			ADD(s, "; %s", who);
+		} else if (i) {
 			ADD(s, ", which");
+		}
 		add_step(s, &g->steps[i], &g->steps[(i + 1) % g->nsteps], i + 1 == g->nsteps);
 	}
 }
@@ -301,6 +360,18 @@ static void add_doing(struct sentence *s, uint32_t i)
 			return;
 		}
 		next = graph_holder(g, i);
+		if (t->call && (t->on == HANG_ON_COLLECTIVE || next == HANG_NONE)) {
+			add_waits_in_call(s, t);
+			return;
+		}
+		if (t->call) {
+			say_thread(g, next, true, who);
+			ADD(s, " waits");
+			add_call(s, t);
+			ADD(s, " for %s, which", who);
+			i = next;
+			continue;
+		}
 		if (next == HANG_NONE || next == i) {
 			if (t->state == HANG_BLOCKED && is_lock(t) && t->holder &&
 			    next == HANG_NONE)
@@ -479,6 +550,33 @@ static void say_others(struct sentence *s, enum hang_verdict verdict)
 		ADD(s, "; %u more %s missing", others, others == 1 ? "is" : "are");
 }
 
+/* " at x.c:14", where it came in */
+static void add_site(struct sentence *s, uint32_t arrived)
+{
+	const struct hang_frame *f = &s->b->arrived[arrived].site;
+
+	if (f->file && f->line)
+		ADD(s, " at %s:%u", base_of(f->file), f->line);
+	else if (f->function)
+		ADD(s, ", called by %s", f->function);
+}
+
+/* Two ranks that are in different operations of one communicator. */
+static void say_crossed(struct sentence *s)
+{
+	const struct graph *g = s->g;
+	uint32_t odd = g->steps[0].thread, even = g->steps[1].thread;
+	char who[WHO_BYTES];
+
+	say_thread(g, odd, true, who);
+	ADD(s, "%s is in %s", who, g->in->threads[odd].call);
+	add_site(s, s->need->odd);
+	say_thread(g, even, true, who);
+	ADD(s, ", a different collective of that communicator; %s is in %s", who,
+	    g->in->threads[even].call);
+	add_site(s, s->need->even);
+}
+
 void say_hang(const struct graph *g, uint32_t barrier, enum hang_verdict likely,
 	      struct report_hang *out)
 {
@@ -495,7 +593,9 @@ void say_hang(const struct graph *g, uint32_t barrier, enum hang_verdict likely,
 		ADD(&s, likely == HANG_DEADLOCK ? "perhaps a deadlock: " : "perhaps never fills: ");
 	else
 		ADD(&s, "%s: ", heads[out->verdict]);
-	if (likely == HANG_DEADLOCK)
+	if (s.need->odd != HANG_NONE)
+		say_crossed(&s);
+	else if (likely == HANG_DEADLOCK)
 		say_circle(&s, barrier);
 	else if (likely == HANG_NEVER_FILLS)
 		say_never(&s, barrier);

@@ -13,15 +13,19 @@
 #include <bpf/libbpf.h>
 
 #include "../bpf/regs.h"
+#include "attach/link.h"
 #include "regs.skel.h"
 
 #define READ_BYTES 32768 /* what the kernel gives at most in one go is less */
 
 _Static_assert(REGS_RETURNS == SBT_REGS_RETURNS, "as many as are written");
 
+_Static_assert(REGS_SLOTS == SBT_REGS_RETURNED, "as many as are counted");
+
 struct regs {
 	struct regs_bpf *skel;
 	struct bpf_link *link;
+	bool counts; /* count_return() is loaded */
 };
 
 static int log_nothing(enum libbpf_print_level level, const char *fmt, va_list args)
@@ -30,6 +34,26 @@ static int log_nothing(enum libbpf_print_level level, const char *fmt, va_list a
 	(void)fmt;
 	(void)args;
 	return 0;
+}
+
+/* With what counts returns, where the kernel has what that needs; else without. */
+static int load(struct regs *r)
+{
+	int err;
+
+	r->skel = regs_bpf__open();
+	if (!r->skel)
+		return -errno;
+	bpf_program__set_autoload(r->skel->progs.count_return, true);
+	bpf_program__set_expected_attach_type(r->skel->progs.count_return,
+					      (enum bpf_attach_type)LINK_ATTACH_MULTI);
+	err = regs_bpf__load(r->skel);
+	r->counts = !err;
+	if (!err)
+		return 0;
+	regs_bpf__destroy(r->skel);
+	r->skel = regs_bpf__open();
+	return r->skel ? regs_bpf__load(r->skel) : -errno;
 }
 
 int regs_new(struct regs **out, char *why, size_t len)
@@ -41,8 +65,7 @@ int regs_new(struct regs **out, char *why, size_t len)
 	*out = NULL;
 	if (!r)
 		goto out;
-	r->skel = regs_bpf__open();
-	err = r->skel ? regs_bpf__load(r->skel) : -errno;
+	err = load(r);
 	if (err)
 		goto out;
 	r->link = bpf_program__attach_iter(r->skel->progs.thread_regs, NULL);
@@ -151,4 +174,20 @@ int regs_read(struct regs *r, uint32_t pid, struct regs_thread **out, uint32_t *
 		qsort(*out, *n, sizeof(**out), by_tid);
 	}
 	return err;
+}
+
+int regs_count_returns(struct regs *r, uint32_t slot, int fd, uint64_t offset, uint32_t pid,
+		       uint32_t tid)
+{
+	if (!r->counts)
+		return -ENOTSUP;
+	r->skel->bss->watched[slot] = tid;
+	r->skel->bss->returned[slot] = 0;
+	return link_multi_each(bpf_program__fd(r->skel->progs.count_return), LINK_ATTACH_MULTI, fd,
+			       &offset, &(uint64_t){ slot }, 1, (int)pid);
+}
+
+uint64_t regs_returned(const struct regs *r, uint32_t slot)
+{
+	return r->skel->bss->returned[slot];
 }

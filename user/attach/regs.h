@@ -39,4 +39,14 @@ void regs_free(struct regs *regs);
  */
 int regs_read(struct regs *regs, uint32_t pid, struct regs_thread **out, uint32_t *n);
 
+/*
+ * Whether a thread leaves a call: a probe in the process @pid at @offset of the file open as @fd, where the call returns to,
+ * which counts how often the thread @tid comes there. @slot is less than REGS_SLOTS, and in use until the descriptor that is
+ * returned is given to link_close(). -errno: -ENOTSUP where the kernel has no such probes (Linux before 6.6).
+ */
+#define REGS_SLOTS 64
+int regs_count_returns(struct regs *regs, uint32_t slot, int fd, uint64_t offset, uint32_t pid,
+		       uint32_t tid);
+uint64_t regs_returned(const struct regs *regs, uint32_t slot);
+
 #endif /* ATTACH_REGS_H */

@@ -22,6 +22,7 @@
 #include "cmd/snapshot.h"
 #include "cmd/stuck.h"
 #include "emit/emit.h"
+#include "target/job.h"
 #include "target/look.h"
 #include "target/proc.h"
 
@@ -167,7 +168,8 @@ static int question_of(const struct hang *h, const struct stuck_barrier *from,
 					.family = from->family,
 					.object = from->object,
 					.count = from->count,
-					.of_processes = from->of_processes };
+					.of_processes = from->of_processes,
+					.world = from->of_processes && from->world };
 	memcpy(to->comm, first->comm, sizeof(to->comm));
 	to->arrived = calloc(from->n, sizeof(*to->arrived));
 	if (from->of_processes)
@@ -189,6 +191,28 @@ static int question_of(const struct hang *h, const struct stuck_barrier *from,
 	return 0;
 }
 
+/* Of MPI_COMM_WORLD it is known how many ranks there are; and processes have numbers of their own. */
+static int add_ranks(const struct hang *h, struct inquest_question *q)
+{
+	struct job job;
+	uint32_t i, k;
+
+	q->numbers = calloc(h->npids + 1, sizeof(*q->numbers));
+	q->pids = calloc(h->npids + 1, sizeof(*q->pids));
+	if (!q->numbers || !q->pids)
+		return -ENOMEM;
+	for (i = 0; i < h->npids; i++) {
+		q->pids[q->npids++] = h->pids[i];
+		if (job_read((int)h->pids[i], &job) || job.rank == JOB_NONE)
+			continue;
+		q->numbers[q->nnumbers++] = (struct inquest_number){ h->pids[i], job.rank, true };
+		for (k = 0; k < q->nbarriers; k++)
+			if (q->barriers[k].world && job.size != JOB_NONE && job.size <= h->npids)
+				q->barriers[k].count = job.size;
+	}
+	return 0;
+}
+
 static int judge(struct hang *h, struct inquest_question *q)
 {
 	struct inquest_answer *answer = NULL;
@@ -196,8 +220,9 @@ static int judge(struct hang *h, struct inquest_question *q)
 	uint32_t i;
 	int err = inquest_look(h->inquest, q, &answer);
 
-	for (i = 0; !err && i < q->nbarriers; i++) {
-		err = inquest_judge(answer, i, &report);
+	/* The last is a circle of messages. */
+	for (i = 0; !err && i < q->nbarriers + (q->npids > 0); i++) {
+		err = inquest_judge(answer, i < q->nbarriers ? i : HANG_NONE, &report);
 		if (err == -ENOENT) {
 			err = 0; /* it has opened meanwhile */
 			continue;
@@ -209,6 +234,18 @@ static int judge(struct hang *h, struct inquest_question *q)
 	}
 	inquest_answer_free(answer);
 	return err;
+}
+
+/* Does one of the threads wait in MPI? */
+static bool is_job(const struct hang *h)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < h->npids; i++)
+		for (k = 0; k < h->looks[i]->n; k++)
+			if (h->looks[i]->threads[k].call.name)
+				return true;
+	return false;
 }
 
 static int say_hangs(struct hang *h)
@@ -228,7 +265,9 @@ static int say_hangs(struct hang *h)
 		q.nbarriers++;
 		err = question_of(h, &stuck.barriers[i], &q.barriers[i]);
 	}
-	if (!err && stuck.n)
+	if (!err && is_job(h))
+		err = add_ranks(h, &q);
+	if (!err && (stuck.n || q.npids))
 		err = judge(h, &q);
 	inquest_question_free(&q);
 	stuck_free(&stuck);

@@ -30,6 +30,7 @@ struct known {
 	uint32_t told;
 	uint64_t next_ns; /* when it is told of again */
 	bool seen; /* in the present look */
+	bool circle; /* ranks that wait for one another's messages: no barrier */
 	bool over, lasts; /* it has opened; its process has ended before */
 	struct report_hang hang; /* as it was told last; .told of it is not 0 */
 };
@@ -43,6 +44,7 @@ struct hanging {
 	uint32_t nknown;
 	struct report_hang *last; /* hanging_last() */
 	struct looker *looker;
+	uint64_t crossings, quiet_ns; /* so many, and none since then */
 	bool failed, refused;
 };
 
@@ -111,6 +113,8 @@ static bool has_opened(const struct hanging *h, const struct known *k)
 	struct model_team team;
 	struct model_met one;
 
+	if (k->circle)
+		return false;
 	return model_team(h->env.model, &k->at, &one, 1, &team) && team.n &&
 	       team.release_ns >= k->since_ns;
 }
@@ -170,7 +174,8 @@ static bool find_due(struct hanging *h, uint64_t now)
 	uint32_t i;
 
 	for (i = 0; i < h->nknown; i++)
-		h->known[i].seen = false;
+		h->known[i].seen = h->known[i].circle && h->known[i].since_ns == h->quiet_ns &&
+				   proc_alive((int)h->known[i].pid);
 	for (i = 0; i < h->pendings.ngroups; i++) {
 		const struct pending *p = &h->pendings.all[h->pendings.groups[i].first];
 		struct matter *m = &h->matters[i];
@@ -241,6 +246,94 @@ static int ask(struct hanging *h)
 	return err;
 }
 
+static void note_rank(void *ctx, uint32_t tgid, uint32_t rank)
+{
+	struct inquest_question *q = ctx;
+	uint32_t *pids = realloc(q->pids, (q->npids + 1) * sizeof(*pids));
+
+	(void)rank;
+	if (!pids)
+		return;
+	q->pids = pids;
+	if (proc_alive((int)tgid))
+		pids[q->npids++] = tgid;
+}
+
+/* Ranks of one job that are alive, if there are several. */
+static void find_job(const struct hanging *h, struct inquest_question *q)
+{
+	uint32_t i;
+
+	for (i = 0; i < model_nprocs(h->env.model) && q->npids < 2; i++) {
+		const struct model_proc *p = model_proc(h->env.model, i);
+
+		q->npids = 0;
+		if (!p->exited)
+			ranks_each(h->env.ranks, p->tgid, p->inc, note_rank, q);
+	}
+}
+
+static uint32_t find_circle(struct hanging *h)
+{
+	struct known *more;
+	uint32_t i;
+
+	for (i = 0; i < h->nknown; i++)
+		if (h->known[i].circle && h->known[i].since_ns == h->quiet_ns)
+			return i;
+	more = realloc(h->known, (h->nknown + 1) * sizeof(*more));
+	if (!more)
+		return HANG_NONE;
+	h->known = more;
+	more[h->nknown] = (struct known){ .circle = true,
+					  .seen = true,
+					  .since_ns = h->quiet_ns,
+					  .next_ns = h->quiet_ns + h->env.after_ns };
+	return h->nknown++;
+}
+
+/*
+ * Ranks that wait for one another's messages come to no barrier: where no record has come for so long as --hang says, they are
+ * looked at.
+ */
+static int ask_circle(struct hanging *h, uint64_t now)
+{
+	uint64_t crossings = model_totals(h->env.model)->crossings;
+	struct errand *job = NULL;
+	uint32_t known;
+	int err = 0;
+
+	if (crossings != h->crossings || !h->quiet_ns) {
+		h->crossings = crossings;
+		h->quiet_ns = now;
+	}
+	if (now - h->quiet_ns < h->env.after_ns || looker_has(h->looker))
+		return 0;
+	known = find_circle(h);
+	if (known == HANG_NONE)
+		return -ENOMEM;
+	if (now < h->known[known].next_ns)
+		return 0;
+	h->known[known].next_ns = now + h->env.after_ns;
+	err = errand_new(1, &job);
+	if (err)
+		return err;
+	find_job(h, &job->question);
+	if (job->question.npids < 2) {
+		errand_free(job);
+		return 0;
+	}
+	h->known[known].pid = job->question.pids[0];
+	job->which[job->n] = HANG_NONE;
+	job->known[job->n++] = known;
+	err = ask_add_numbers(&h->env, &job->question);
+	if (!err)
+		err = looker_start(h->looker, job);
+	if (err)
+		errand_free(job);
+	return err;
+}
+
 /* --- what was found --------------------------------------------------------------------------- */
 
 static void tell(struct hanging *h, struct known *k, struct report_hang *found)
@@ -248,8 +341,10 @@ static void tell(struct hanging *h, struct known *k, struct report_hang *found)
 	uint64_t age = found->t_ns > k->since_ns ? found->t_ns - k->since_ns : 0;
 
 	/* It may have opened while it was looked at. */
-	if (!attach_is_inside(h->env.attach, k->tid) || has_opened(h, k))
+	if (!k->circle && (!attach_is_inside(h->env.attach, k->tid) || has_opened(h, k)))
 		return;
+	if (k->circle)
+		k->pid = found->pid;
 	found->told = k->told++;
 	emit_hang(h->env.emit, found);
 	report_hang_free(&k->hang);
@@ -301,7 +396,10 @@ static int look(struct hanging *h, uint64_t now)
 	struct matter *matters;
 	int err = pendings_look(&h->pendings, &h->env);
 
-	if (err || (!h->nknown && !pendings_old(&h->pendings, now, h->env.after_ns)))
+	if (!err)
+		err = ask_circle(h, now);
+	if (err || looker_has(h->looker) ||
+	    (!h->nknown && !pendings_old(&h->pendings, now, h->env.after_ns)))
 		return err;
 	err = pendings_group(&h->pendings, &h->env);
 	matters = err ? NULL : realloc(h->matters, (h->pendings.ngroups + 1u) * sizeof(*matters));

@@ -273,6 +273,9 @@ bool ask_is_of(const struct inquest_question *q, uint32_t pid)
 {
 	uint32_t i, j;
 
+	for (i = 0; i < q->npids; i++)
+		if (q->pids[i] == pid)
+			return true;
 	for (i = 0; i < q->nbarriers; i++) {
 		if (q->barriers[i].pid == pid)
 			return true;
@@ -289,10 +292,11 @@ bool ask_is_of(const struct inquest_question *q, uint32_t pid)
 /* What reports call the threads of these processes. */
 int ask_add_numbers(const struct hanging_env *env, struct inquest_question *q)
 {
+	bool ranks = !q->nbarriers || q->barriers[0].of_processes;
 	uint32_t i, n = model_nthreads(env->model);
 
 	/* Numbers of several processes' threads tell nobody apart, unless they are ranks. */
-	if (!q->barriers[0].of_processes && q->barriers[0].npids > 1)
+	if (!ranks && q->barriers[0].npids > 1)
 		return 0;
 	q->numbers = calloc(n + 1u, sizeof(*q->numbers));
 	if (!q->numbers)
@@ -304,7 +308,7 @@ int ask_add_numbers(const struct hanging_env *env, struct inquest_question *q)
 		if (t->proc == MODEL_NONE || t->exited ||
 		    !ask_is_of(q, model_proc(env->model, t->proc)->tgid))
 			continue;
-		describe(env, i, q->barriers[0].of_processes, &m);
+		describe(env, i, ranks, &m);
 		free((char *)(uintptr_t)m.comm);
 		if (m.index != MODEL_NONE)
 			q->numbers[q->nnumbers++] =

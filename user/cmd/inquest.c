@@ -6,12 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "attach/link.h"
+#include "attach/regs.h"
 #include "sites/family.h"
+#include "sites/insn.h"
 #include "target/proc.h"
 
 #define STACKS_MAX  128 /* threads up to which those that have come are shown with stacks, too */
 #define APART_NS    120000000ULL /* between the two looks */
+#define INSN_BYTES  16
 #define THREADS_MAX 1024 /* of one process, beside those that have come */
 /* Of a space of the snapshot's own: nobody traces by this number. */
 #define SPACE_INC   UINT32_MAX
@@ -72,7 +77,19 @@ void inquest_question_free(struct inquest_question *q)
 	}
 	free(q->barriers);
 	free(q->numbers);
+	free(q->pids);
 	memset(q, 0, sizeof(*q));
+}
+
+static void close_returns(struct inquest_process *p)
+{
+	uint32_t i;
+
+	for (i = 0; p->returns && i < p->nreturns; i++)
+		if (p->returns[i] >= 0)
+			link_close(p->returns[i]);
+	free(p->returns);
+	free(p->left);
 }
 
 void inquest_answer_free(struct inquest_answer *a)
@@ -85,6 +102,8 @@ void inquest_answer_free(struct inquest_answer *a)
 		snapshot_free(a->looked[i].arrived);
 		snapshot_free(a->looked[i].others);
 		snapshot_free(a->looked[i].again);
+		close_returns(&a->looked[i]);
+		snapshot_free(a->looked[i].calls_again);
 		free(a->looked[i].tids);
 	}
 	for (i = 0; a->arrivals && i < a->in.nbarriers; i++)
@@ -93,6 +112,7 @@ void inquest_answer_free(struct inquest_answer *a)
 		report_arena_free(a->arenas[i]);
 	for (i = 0; a->threads && i < a->in.nthreads; i++)
 		free((void *)(uintptr_t)a->threads[i].frames);
+	free(a->both);
 	free(a->looked);
 	free(a->threads);
 	free(a->locks);
@@ -223,6 +243,8 @@ static int add_pids(struct inquest_answer *a, const struct inquest_question *q)
 		for (j = 0; j < q->barriers[i].npids; j++)
 			ok &= add_pid(a, q->barriers[i].pids[j]);
 	}
+	for (i = 0; i < q->npids; i++)
+		ok &= add_pid(a, q->pids[i]);
 	return ok ? 0 : -ENOMEM;
 }
 
@@ -268,12 +290,83 @@ static void wait_until(uint64_t ns)
 	nanosleep(&t, NULL);
 }
 
+/*
+ * Begins to count how often the thread comes to where its call returns to: a place in the program, seen in this process
+ * alone. (A hardware breakpoint would need no change of its code, but counts nothing, without a word, in some virtual
+ * machines.) Returns as regs_count_returns().
+ */
+static int count_returns(const struct inquest *s, const struct inquest_process *p,
+			 const struct snapshot_thread *t, uint32_t slot)
+{
+	struct regs *regs = snapshots_regs(s->snapshots);
+	struct space_code at;
+	const uint8_t *bytes;
+	struct insn insn;
+	size_t len;
+
+	if (!regs || slot >= REGS_SLOTS)
+		return -ENOTSUP;
+	if (!t->call.site || !p->space || !space_code(s->spaces, p->space, t->call.site + 1, &at) ||
+	    !at.module->elf)
+		return -ENOENT;
+	len = elf_bytes(at.module->elf, at.offset, INSN_BYTES, &bytes);
+	insn_decode(at.module->traits.machine, bytes, len, &insn);
+	if (insn.class != INSN_EMULATED && insn.class != INSN_STEPPED)
+		return -ENOTSUP;
+	return regs_count_returns(regs, slot, at.module->fd, at.offset, t->pid, t->tid);
+}
+
+/*
+ * A thread that spins in a call of MPI runs all the time, and one that exchanges messages in a loop is in the same call on
+ * every look. First it is counted whether each returns from its call, then their stacks are read again, then all are given
+ * time: who has not returned by then was in its call, together with all others, for that time.
+ */
+static int look_calls_again(struct inquest *s, struct inquest_process *p)
+{
+	const struct snapshot *looks[2] = { p->arrived, p->others };
+	uint32_t *tids = calloc(p->n + 1u, sizeof(*tids)), n = 0, i, k;
+	int err = -ENOMEM;
+
+	p->returns = calloc(p->n + 1u, sizeof(*p->returns));
+	p->left = calloc(p->n + 1u, sizeof(*p->left));
+	if (!tids || !p->returns || !p->left)
+		goto out;
+	for (k = 0; k < 2; k++)
+		for (i = 0; looks[k] && i < looks[k]->n; i++) {
+			const struct snapshot_thread *t = &looks[k]->threads[i];
+
+			if (!t->call.name)
+				continue;
+			p->left[n] = true;
+			p->returns[n] = count_returns(s, p, t, p->slot + n);
+			tids[n++] = t->tid;
+		}
+	p->nreturns = n;
+	err = n ? snapshot_take(s->snapshots, p->pid, tids, n, &p->calls_again) : 0;
+out:
+	free(tids);
+	return err;
+}
+
+static void see_returns(const struct inquest *s, struct inquest_process *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->nreturns; i++)
+		p->left[i] = p->returns[i] < 0 ||
+			     regs_returned(snapshots_regs(s->snapshots), p->slot + i);
+}
+
 static int look_twice(struct inquest *s, struct inquest_answer *a, const struct inquest_question *q)
 {
-	uint32_t i, n = 0, nlooked = 0;
+	bool stacks = q->nbarriers > 1;
+	uint32_t i, n = 0, nlooked = 0, slot = 0;
 	uint64_t begun;
 	int err = 0, one;
 
+	/* Which of MPI's operations a rank is in is what its stack says. */
+	for (i = 0; i < q->nbarriers; i++)
+		stacks |= q->barriers[i].of_processes;
 	locks_forget(s->locks);
 	a->in.now_ns = inquest_clock(CLOCK_MONOTONIC);
 	for (i = 0; i < a->nlooked && err != -ENOMEM; i++) {
@@ -281,7 +374,7 @@ static int look_twice(struct inquest *s, struct inquest_answer *a, const struct 
 
 		one = list_threads(q, p);
 		if (!one)
-			one = look_first(s, p, q->nbarriers > 1);
+			one = look_first(s, p, stacks);
 		/* A process that has ended is one of the answers; but not all of them. */
 		if (!one)
 			nlooked++;
@@ -295,6 +388,12 @@ static int look_twice(struct inquest *s, struct inquest_answer *a, const struct 
 	a->locks = calloc(n + 1u, sizeof(*a->locks));
 	if (!a->threads || !a->locks)
 		return -ENOMEM;
+	for (i = 0; i < a->nlooked; i++) {
+		a->looked[i].slot = slot;
+		if (look_calls_again(s, &a->looked[i]) == -ENOMEM)
+			return -ENOMEM;
+		slot += a->looked[i].nreturns;
+	}
 	begun = inquest_clock(CLOCK_MONOTONIC);
 	each_thread(a, see_lock, s, q);
 	a->in.nthreads = 0;
@@ -305,6 +404,8 @@ static int look_twice(struct inquest *s, struct inquest_answer *a, const struct 
 		    snapshot_glance(s->snapshots, a->looked[i].pid, a->looked[i].tids,
 				    a->looked[i].n, &a->looked[i].again) == -ENOMEM)
 			return -ENOMEM;
+	for (i = 0; i < a->nlooked; i++)
+		see_returns(s, &a->looked[i]);
 	return each_thread(a, inquest_add_thread, s, q);
 }
 
@@ -341,12 +442,13 @@ int inquest_look(struct inquest *s, struct inquest_question *q, struct inquest_a
 	err = add_pids(a, q);
 	if (!err)
 		err = look_twice(s, a, q);
-	a->barriers = calloc(q->nbarriers + 1u, sizeof(*a->barriers));
-	a->arrivals = calloc(q->nbarriers + 1u, sizeof(struct hang_arrival *));
-	a->arenas = calloc(q->nbarriers + 1u, sizeof(*a->arenas));
+	a->barriers = calloc(q->nbarriers + 2u, sizeof(*a->barriers));
+	a->arrivals = calloc(q->nbarriers + 2u, sizeof(struct hang_arrival *));
+	a->arenas = calloc(q->nbarriers + 2u, sizeof(*a->arenas));
 	if (!a->barriers || !a->arrivals || !a->arenas)
 		err = -ENOMEM;
 	inquest_mark_idle(a);
+	inquest_add_peers(a);
 	a->in.all = !err && is_all(a);
 	a->in.threads = a->threads;
 	a->in.barriers = a->barriers;
@@ -354,6 +456,9 @@ int inquest_look(struct inquest *s, struct inquest_question *q, struct inquest_a
 		a->in.nbarriers = i + 1;
 		err = inquest_add_barrier(s, a, &q->barriers[i], i);
 	}
+	a->circle = HANG_NONE;
+	if (!err && q->npids)
+		err = inquest_add_circle(s, a);
 	if (err) {
 		inquest_answer_free(a);
 		return err;
@@ -364,6 +469,8 @@ int inquest_look(struct inquest *s, struct inquest_question *q, struct inquest_a
 
 int inquest_judge(const struct inquest_answer *a, uint32_t barrier, struct report_hang *out)
 {
+	if (barrier == HANG_NONE)
+		barrier = a->circle;
 	if (barrier >= a->in.nbarriers || !a->in.barriers[barrier].narrived) {
 		memset(out, 0, sizeof(*out));
 		return -ENOENT;

@@ -36,7 +36,7 @@ struct inquest_barrier {
 	struct report_barrier *
 		named; /* what it is called, if that is known better than by its site; NULL. With */
 	void *named_arena; /* report_arena_free() */
-	bool of_processes, team_told, open; /* as in struct hang_barrier */
+	bool of_processes, world, team_told, open; /* as in struct hang_barrier */
 	uint64_t team_ns;
 	uint32_t narrived;
 	struct inquest_arrival *arrived;
@@ -57,6 +57,9 @@ struct inquest_question {
 	struct inquest_barrier *barriers;
 	uint32_t nnumbers;
 	struct inquest_number *numbers;
+	uint32_t
+		npids; /* of a job of MPI: may its ranks wait for one another's messages, without any barrier? */
+	uint32_t *pids;
 };
 
 /* Frees what is in it. */
@@ -74,7 +77,8 @@ void inquest_free(struct inquest *inquest);
  */
 int inquest_look(struct inquest *inquest, struct inquest_question *question,
 		 struct inquest_answer **out);
-/* Judges one of the barriers. Returns as hang_judge(), or -ENOENT: nobody is in it any more. */
+/*
+ * Judges one of the barriers; HANG_NONE: the circle of ranks that wait for messages, or -ENOENT: there is none. Returns as hang_judge(), or -ENOENT: nobody is in it any more. */
 int inquest_judge(const struct inquest_answer *answer, uint32_t barrier, struct report_hang *out);
 void inquest_answer_free(struct inquest_answer *answer);
 

@@ -149,6 +149,17 @@ static bool may_be_elsewhere(struct inquest *s, const struct inquest_answer *a,
 				   space_shared_key(s->spaces, p->space, b->object, NULL));
 }
 
+/* Do all ranks of the job meet there? */
+static bool is_world(const struct inquest *s, const struct inquest_answer *a,
+		     const struct inquest_barrier *b)
+{
+	const struct inquest_process *p = inquest_looked(a, b->pid);
+
+	if (!b->of_processes || b->world || !b->object || !p || !p->space)
+		return b->world;
+	return mpi_call_is_world(s->spaces, p->space, b->object);
+}
+
 int inquest_add_barrier(struct inquest *s, struct inquest_answer *a,
 			const struct inquest_barrier *from, uint32_t index)
 {
@@ -174,6 +185,7 @@ int inquest_add_barrier(struct inquest *s, struct inquest_answer *a,
 		.team_told = from->team_told,
 		.team_ns = from->team_ns,
 		.of_processes = from->of_processes,
+		.world = is_world(s, a, from),
 		.open = from->open || may_be_elsewhere(s, a, from),
 		.of_regions = from->family == SBT_FAMILY_GOMP || from->family == SBT_FAMILY_LIBOMP,
 		.npids = from->npids,

@@ -24,6 +24,12 @@ struct inquest_process {
 	uint32_t n, narrived; /* of them, those that have come to a barrier: first in .tids */
 	uint32_t *tids;
 	struct snapshot *arrived, *others, *again; /* NULL: nobody */
+	/* Of those that wait in MPI: with their stacks again; NULL: nobody. */
+	struct snapshot *calls_again;
+	uint32_t nreturns;
+	int *returns; /* of each thread in .calls_again: regs_count_returns(), or -errno */
+	uint32_t slot; /* of the first of them */
+	bool *left; /* of each: it has returned from that call meanwhile, or this is not known */
 };
 
 struct inquest_answer {
@@ -35,6 +41,9 @@ struct inquest_answer {
 	struct hang_barrier *barriers;
 	struct hang_arrival **arrivals; /* by barrier */
 	void **arenas; /* by barrier: their names */
+	uint32_t
+		circle; /* the barrier's place is taken by a call of MPI: inquest_add_circle(); HANG_NONE */
+	struct hang_member *both; /* who is there, and who is missing */
 	uint64_t apart_ns;
 };
 
@@ -46,6 +55,8 @@ uint64_t inquest_clock(clockid_t clock);
 int inquest_add_thread(struct inquest *s, struct inquest_answer *a,
 		       const struct inquest_question *q, const struct inquest_process *p,
 		       const struct snapshot_thread *first);
+/* Which threads those wait for that wait for a rank. */
+void inquest_add_peers(struct inquest_answer *a);
 /* Workers of OpenMP that are in nothing but the runtime wait for the next region. */
 void inquest_mark_idle(struct inquest_answer *a);
 
@@ -55,5 +66,9 @@ const struct inquest_process *inquest_looked(const struct inquest_answer *a, uin
 /* Fills the barrier of this index, and notes who of the arrived has left it. Returns 0 or -errno. */
 int inquest_add_barrier(struct inquest *s, struct inquest_answer *a,
 			const struct inquest_barrier *from, uint32_t index);
+
+/* inquest_circle.c */
+/* Looks for ranks that wait for one another's messages: .circle. Behind all barriers. Returns 0 or -ENOMEM. */
+int inquest_add_circle(struct inquest *s, struct inquest_answer *a);
 
 #endif /* CMD_INQUEST_INTERNAL_H */

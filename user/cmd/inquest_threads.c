@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "target/job.h"
 #include "target/look.h"
 
 static enum hang_state state_of(const struct snapshot_thread *t)
@@ -115,6 +116,70 @@ static void number_thread(const struct inquest_question *q, struct hang_thread *
 	}
 }
 
+/* What it waits in of MPI: .on, .holder is for inquest_add_peers(). */
+static void add_call(const struct inquest_process *p, const struct snapshot_thread *first,
+		     struct hang_thread *t)
+{
+	const struct snapshot_thread *again =
+		p->calls_again ? snapshot_find(p->calls_again, first->tid) : NULL;
+	const struct mpi_call *c = &first->call;
+	uint32_t i;
+
+	t->call_frame = t->peer = HANG_NONE;
+	if (!c->name)
+		return;
+	t->call = c->name;
+	t->world = c->world;
+	t->on = c->collective ? HANG_ON_COLLECTIVE : HANG_ON_MESSAGE;
+	t->holder = 0;
+	if (c->peer >= 0)
+		t->peer = (uint32_t)c->peer;
+	for (i = 0; i < t->nframes && t->call_frame == HANG_NONE; i++)
+		if (c->site && t->frames[i].address == c->site)
+			t->call_frame = i;
+	t->still = again && again->call.name == c->name && again->call.site == c->site &&
+		   again->call.cfa == c->cfa && again->start_ticks == first->start_ticks &&
+		   !p->left[again - p->calls_again->threads];
+}
+
+/* A rank speaks by the thread that is in a call, else by its first. */
+static const struct hang_thread *speaker(const struct inquest_answer *a, uint32_t pid)
+{
+	const struct hang_thread *first = NULL;
+	uint32_t i;
+
+	for (i = 0; i < a->in.nthreads; i++) {
+		const struct hang_thread *t = &a->threads[i];
+
+		if (t->pid != pid)
+			continue;
+		if (t->call || t->on == HANG_ON_BARRIER)
+			return t;
+		if (t->tid == pid)
+			first = t;
+	}
+	return first;
+}
+
+/* Of MPI_COMM_WORLD it is known which process a rank is. */
+void inquest_add_peers(struct inquest_answer *a)
+{
+	const struct hang_thread *peer;
+	uint32_t i, j;
+	struct job job;
+
+	for (i = 0; i < a->in.nthreads; i++) {
+		struct hang_thread *t = &a->threads[i];
+
+		for (j = 0; t->call && t->world && t->peer != HANG_NONE && j < a->nlooked; j++) {
+			if (job_read((int)a->looked[j].pid, &job) || job.rank != t->peer)
+				continue;
+			peer = speaker(a, a->looked[j].pid);
+			t->holder = peer ? peer->tid : 0;
+		}
+	}
+}
+
 static uint64_t start_of(const struct snapshot_thread *t)
 {
 	long hz = sysconf(_SC_CLK_TCK);
@@ -161,6 +226,7 @@ int inquest_add_thread(struct inquest *s, struct inquest_answer *a,
 	t->holder = lock->holder;
 	t->frames = copy_frames(first);
 	t->nframes = t->frames ? first->nframes : 0;
+	add_call(p, first, t);
 	a->in.nthreads++;
 	return t->frames ? 0 : -ENOMEM;
 }

@@ -573,6 +573,28 @@ static int add_frames(struct snapshots *s, struct snapshot_thread *t,
 	return 0;
 }
 
+/* What the thread waits for in MPI: the arguments of its call need all registers of the frames. */
+static int take_call(struct taking *k, struct walk_thread *walk, struct walk_frame *frames,
+		     uint32_t *n, bool *whole, struct snapshot_thread *t)
+{
+	struct mpi_stack stack = { .spaces = k->snapshots->spaces,
+				   .space = k->space,
+				   .frames = frames,
+				   .n = *n,
+				   .read = walk->read,
+				   .ctx = walk->ctx };
+	int err;
+
+	if (!mpi_call_likely(&stack))
+		return 0;
+	walk->registers = true;
+	err = walk_up(k->snapshots->walk, k->space, walk, frames, SNAPSHOT_FRAMES_MAX, n, whole);
+	stack.n = *n;
+	if (!err)
+		mpi_call_find(&stack, &t->call);
+	return err;
+}
+
 static int take_stack(struct taking *k, struct subject *u)
 {
 	struct snapshot_thread *t = u->thread;
@@ -588,6 +610,8 @@ static int take_stack(struct taking *k, struct subject *u)
 	walk.returns = u->returns;
 	walk.nreturns = u->nreturns;
 	err = walk_up(k->snapshots->walk, k->space, &walk, frames, SNAPSHOT_FRAMES_MAX, &n, &whole);
+	if (!err)
+		err = take_call(k, &walk, frames, &n, &whole, t);
 	t->truncated = !whole;
 	return err ? err : add_frames(k->snapshots, t, frames, n);
 }
@@ -732,4 +756,9 @@ int snapshot_glance(struct snapshots *s, uint32_t pid, const uint32_t *tids, uin
 	snapshot->cost_ns = now_ns() - snapshot->taken_ns;
 	*out = snapshot;
 	return 0;
+}
+
+struct regs *snapshots_regs(const struct snapshots *s)
+{
+	return s->regs;
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cmd/mpi_call.h"
 #include "sites/space.h"
 
 #define SNAPSHOT_FRAMES_MAX 64
@@ -72,6 +73,7 @@ struct snapshot_thread {
 	bool truncated; /* there are callers beyond the frames, or they cannot be found */
 	uint32_t nframes;
 	const struct snapshot_frame *frames; /* innermost first */
+	struct mpi_call call; /* of MPI that it waits in; .name NULL: none */
 	/* Printable: "read() of a pipe", "its child 123"; "" unknown, or it does not. */
 	const char *waits_for;
 	enum snapshot_wait wait;
@@ -87,6 +89,7 @@ struct snapshot {
 };
 
 struct snapshots;
+struct regs;
 
 /*
  * What snapshots have in common: the iterator, what has been symbolised. @spaces must outlive it,
@@ -100,6 +103,9 @@ void snapshots_free(struct snapshots *snapshots);
  * is one.
  */
 const char *snapshots_no_iterator(const struct snapshots *snapshots);
+
+/* The iterator; NULL: there is none. */
+struct regs *snapshots_regs(const struct snapshots *snapshots);
 
 /*
  * Looks at the threads @tids of process @pid (@n 0: at all). A thread that is gone is in it, with

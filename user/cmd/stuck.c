@@ -314,8 +314,10 @@ static bool same_barrier(const struct stuck_barrier *b, const struct stuck_barri
 {
 	if (b->family != key->family || (b->kind == SBT_KIND_JOIN) != (key->kind == SBT_KIND_JOIN))
 		return false;
+	/* All ranks have to call the same operation of a communicator: where they do not, that is what hangs. */
 	if (key->of_processes)
-		return b->of_processes && !strcmp(b->function, key->function);
+		return b->of_processes &&
+		       (!strcmp(b->function, key->function) || (b->world && key->world));
 	if (b->pid != key->pid)
 		return false;
 	/* A thread on its way in or out has no object that could be read. */
@@ -365,6 +367,7 @@ static int add_thread(const struct search *s, const struct snapshot_thread *t)
 	key.family = found.place->spec.family;
 	key.kind = found.place->spec.kind;
 	key.of_processes = key.family == SBT_FAMILY_MPI;
+	key.world = key.of_processes && t->call.world;
 	snprintf(key.function, sizeof(key.function), "%s",
 		 key.of_processes ? mpi_name(found.place->symbol) : found.place->symbol);
 	key.count = read_object(s, t, key.family, &key.object);

@@ -24,6 +24,7 @@ struct stuck_barrier {
 	uint8_t family; /* enum sbt_family */
 	uint8_t kind; /* enum sbt_kind */
 	bool of_processes; /* one thread of each process comes: MPI */
+	bool world; /* on MPI_COMM_WORLD; false: on another communicator, or not known */
 	uint32_t pid; /* of the first */
 	/* Address; 0: not known: then all that wait in this function are taken to be at one. */
 	uint64_t object;

@@ -16,6 +16,7 @@ static const struct emit_names verdict_names[] = {
 
 static const struct emit_names known_names[] = {
 	{ HANG_BY_PAST, "past", "it was there the last time" },
+	{ HANG_BY_CALL, "call", "the call names it" },
 	{ HANG_BY_TEAM, "team", "the runtime has it in the team" },
 	{ HANG_BY_COUNT, "count", "the barrier counts all threads there are" },
 	{ HANG_BY_PROCESS, "process", "it is a thread of the process: a guess" },

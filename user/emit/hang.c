@@ -235,7 +235,10 @@ static void head_line(struct textout *t, const struct report_hang *h, const char
 			 h->function ? h->function : "?");
 	else
 		snprintf(place, sizeof(place), "%s", *h->label ? h->label : h->id);
-	if (h->count)
+	/* Ranks that wait for one another's messages: no barrier has to do with it. */
+	if (h->nmissing && h->missing[0].why == HANG_BY_CALL)
+		snprintf(come, sizeof(come), "%u ranks wait for one another's messages", h->ncycle);
+	else if (h->count)
 		snprintf(come, sizeof(come), "%u of %u have come", h->narrived, h->count);
 	else
 		snprintf(come, sizeof(come), "%u %s come", h->narrived,

@@ -554,3 +554,9 @@ const char *space_untraced(struct spaces *s, const struct space *space)
 
 	return space->untraced ? spaces_keep(s, untraced_names(space->untraced, names)) : NULL;
 }
+
+const struct module *space_module(struct spaces *s, const struct space *space,
+				  const struct maps_entry *e)
+{
+	return e->ino ? modules_get(s->modules, (int)space->tgid, e) : NULL;
+}

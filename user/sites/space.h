@@ -162,6 +162,9 @@ struct space_code {
 	uint64_t vaddr; /* of the call: one less, as linked */
 };
 
+/* The file behind a mapping of the process, or NULL. */
+const struct module *space_module(struct spaces *spaces, const struct space *space,
+				  const struct maps_entry *entry);
 /* False: it is in no file that is known. Reads the mappings anew if need be. */
 bool space_code(struct spaces *spaces, struct space *space, uint64_t ip, struct space_code *out);
 struct symbol_server *spaces_symbols(const struct spaces *spaces);

@@ -229,10 +229,12 @@ int walk_up(struct walk *w, struct space *space, const struct walk_thread *threa
 		if (l && l->known && l->rule.flags & SBT_FRAME_LAST) {
 			*whole = true;
 			more = false;
-		} else if (l && l->known && step_by_rule(&way, &l->rule, &regs, &step.caller)) {
+		} else if (!thread->registers && l && l->known &&
+			   step_by_rule(&way, &l->rule, &regs, &step.caller)) {
 			more = true;
 		} else {
-			more = step_by_file(&way, &at, &regs, &step);
+			more = step_by_file(&way, &at, &regs, &step) ||
+			       (l && l->known && step_by_rule(&way, &l->rule, &regs, &step.caller));
 		}
 		more = more && stack_grows(&regs, &step.caller);
 		/* In a system call the pc is behind it already, perhaps on the next line. */
@@ -241,6 +243,10 @@ int walk_up(struct walk *w, struct space *space, const struct walk_thread *threa
 		frames[*n].site = space_site(w->spaces, space, frames[*n].address + 1);
 		if (frames[*n].site == SPACE_SITE_NONE)
 			return -ENOMEM;
+		frames[*n].regs = regs;
+		frames[*n].cfa = more && stack_knows(&step.caller, STACK_SP)
+					 ? step.caller.value[STACK_SP]
+					 : 0;
 		++*n;
 		regs = step.caller;
 	}

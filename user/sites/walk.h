@@ -27,6 +27,7 @@ typedef long (*walk_read_fn)(void *ctx, uint64_t address, void *to, size_t size)
 struct walk_thread {
 	struct stack_regs regs; /* of the innermost frame: pc and sp are known at least; exact */
 	bool in_call; /* the pc is behind the instruction of a system call */
+	bool registers; /* all registers that functions save are wanted, which takes longer */
 	walk_read_fn read;
 	void *ctx;
 	/*
@@ -40,6 +41,8 @@ struct walk_thread {
 struct walk_frame {
 	uint64_t address; /* of the call; innermost: where the thread stands */
 	uint32_t site; /* spaces_site() */
+	struct stack_regs regs; /* as the frame has them, those that are known */
+	uint64_t cfa; /* its caller's stack pointer after the call; 0 unknown */
 };
 
 /* @spaces must outlive it. Returns 0 or -ENOMEM. */

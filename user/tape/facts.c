@@ -214,7 +214,7 @@ static void code_missing(struct coder *c, struct report_hang_missing *m)
 	code_u32(c, &m->tid);
 	code_u32(c, &m->index);
 	code_text(c, &m->comm);
-	CODE_ENUM(c, m->why, HANG_BY_PROCESS, HANG_BY_PROCESS);
+	CODE_ENUM(c, m->why, HANG_BY_CALL, HANG_BY_PROCESS);
 	CODE_ENUM(c, m->state, HANG_GONE, HANG_STATE_UNKNOWN);
 	code_text(c, &m->blocked_on);
 	code_text(c, &m->syscall);
