@@ -2,10 +2,13 @@
 # Copyright (c) 2026 The sbt-trace authors
 """Barriers written by hand in the forms in which programs have them, held against the programs' own counts."""
 
+import os
 import re
+import sys
 
-from harness import check, check_between, check_equal, check_in, workload
+from harness import check, check_between, check_equal, check_in, check_not_in, source_lines, workload
 
+MACRO_LINES = source_lines("hand_written.c", "\tBARRIER(bar);")[:3] + source_lines("hand_written.c", "\t\tBARRIER(bar);")[:1]
 BUILDS = ("hand_written", "hand_written-O0", "hand_written-clang", "hand_written-stripped")
 
 
@@ -36,6 +39,9 @@ def test_macro_in_many_functions(t):
         for late in ((), (2,)):
             found = all_of(t, build, "macro", 4, 40, *late)
             check_equal("episodes by site", sorted(b["episodes"] for b in found), [40] * 4)
+            if build != "hand_written-stripped":
+                # The lines that meet, not those that call the functions which have them.
+                check_equal("lines", sorted(b["line"] for b in found), MACRO_LINES)
 
 
 def two_phases(t, build, kind, *late):
@@ -100,3 +106,59 @@ def test_meeting_in_two_functions_is_told(t):
     check(not found or sums(found) == (100, 0), f"{sums(found)} episodes")
     if not found:
         check_in("stderr", "-b", trace.result.err)
+
+
+# --- hints: each must be right, and the command that it prints must work -------------------------------
+
+def hinted(trace):
+    """The arguments of -b in the sentences on stderr."""
+    return re.findall(r"-b ([\w.@,:]+[\w@])", trace.result.err)
+
+
+def check_hint(t, command, threads, episodes):
+    trace = t.trace(command)
+    check_equal("barriers without the hint", trace.barriers(), [])
+    rules = hinted(trace)
+    check(len(rules) == 1, f"hints {rules} in {trace.result.err}")
+    named = t.trace(command, "-b", rules[0])
+    user = named.barrier(family="user")
+    check_equal("episodes, incomplete", (user["episodes"], user["incomplete"]), (episodes, 0))
+    check_equal("participants", (user["participants_min"], user["participants"]), (threads, threads))
+    check_not_in("stderr", "-b " + rules[0], named.result.err)
+
+
+def test_hints_work(t):
+    work = ["--work", "random:100us:900us:1", "--work-by", "sleep"]
+    check_hint(t, [workload("gen_cond"), *work, "--threads", "4", "--rounds", "60", "--kind", "signals"], 4, 60)
+    check_hint(t, [workload("gen_cond"), *work, "--threads", "2", "--rounds", "60", "--kind", "generation"], 2, 60)
+
+
+def test_hint_where_there_is_no_function_to_name(t):
+    """What a thread begins with cannot be named as a barrier, and the hint does not say so."""
+    for build in BUILDS:
+        trace, _, _ = run(t, build, "start", 4, 60)
+        check_equal("hints", [h for h in hinted(trace) if "run_" in h], [])
+        check_in("stderr", "markers of sbt/sbt.h", trace.result.err)
+
+
+PYTHON = """
+import threading
+def run():
+    total = 0
+    for i in range({0}):
+        total += i * i
+threads = [threading.Thread(target=run) for _ in range({1})]
+[t.start() for t in threads]
+[t.join() for t in threads]
+print("done")
+"""
+
+
+def test_interpreter_lock_is_no_barrier(t):
+    """The threads of an interpreter wait for its lock, on a condition variable: neither a barrier nor a hint."""
+    for threads in (4, 8):
+        trace = t.trace([os.path.realpath(sys.executable), "-c", PYTHON.format(400000, threads)])
+        check_in("its output", "done", trace.result.out)
+        check_equal("barriers", trace.barriers(family="cond"), [])
+        check_equal("hints", hinted(trace), [])
+        check_not_in("stderr", "candidate", trace.result.err)

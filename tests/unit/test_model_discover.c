@@ -915,8 +915,24 @@ static void test_woken_one_by_one(void **state)
 	discover_each(p->d, told, &found);
 	assert_int_equal(p->taken, 0);
 	assert_int_equal(found.alone, 3);
+	assert_int_equal(found.batches, 2);
+	assert_int_equal(found.loose, 0);
 	assert_int_equal(found.split, 0);
 	assert_int_equal(found.wait_site, 100);
+}
+
+/* An interpreter's lock: one leaves, and comes again before all others have left. */
+static void test_lock_on_a_condition(void **state)
+{
+	struct discover_object found = { 0 };
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 60; i++, p->now += 1000)
+		feed(p, 10 + i % 4, 0, 0, 100, p->now, p->now + 2900);
+	discover_finish(p->d);
+	discover_each(p->d, told, &found);
+	assert_true(found.batches <= 2 * found.loose);
 }
 
 /* --- what was not seen ---------------------------------------------------------------------------- */
@@ -1176,6 +1192,7 @@ int main(void)
 		TEST(test_two_functions),
 		TEST(test_two_functions_of_a_pool),
 		TEST(test_woken_one_by_one),
+		TEST(test_lock_on_a_condition),
 		TEST(test_all_seen),
 		TEST(test_first_rounds_unseen),
 		TEST(test_older_object),

@@ -286,6 +286,8 @@ static void steps_of(struct callsites *c, struct space *space, const struct chai
 		steps[i].through = code->rule.flags & SBT_FRAME_THROUGH;
 		steps[i].outer = code->outer;
 		steps[i].inlined = code->inlined;
+		steps[i].large = !spaces_small(c->spaces, steps[i].site);
+		steps[i].line = spaces_line(c->spaces, steps[i].site);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/msg.h"
+#include "cmd/callsite.h"
 #include "cmd/ranks.h"
 #include "model/discover.h"
 #include "target/proc.h"
@@ -82,6 +83,8 @@ static void hint_at_spinning(const struct remarks *r)
 }
 
 #define CANDIDATES_SHOWN 5
+#define BATCHES_LEAST	 2 /* groups of waits that ended together */
+#define UNEVEN_LEAST	 8 /* rounds of other members than before */
 
 struct candidates {
 	const struct remarks *remarks;
@@ -103,29 +106,75 @@ static const char *place_of(const struct remarks *r, uint32_t site, char text[25
 	return text;
 }
 
-static void tell_split(const struct remarks *r, const struct discover_object *o)
-{
-	char wait[256], wake[256];
+struct same_place {
+	uint32_t site, n;
+};
 
-	msg_warn("process %u: the same %u threads met %u times in a row or more on a condition "
-		 "variable, waiting at %s and woken from another function, at %s: if that is a "
-		 "barrier, name it with -b, as ARRIVE..WAIT or by a function around both",
-		 o->tgid, o->members, o->split, place_of(r, o->wait_site, wait),
-		 place_of(r, o->wake_site, wake));
+static void count_place(void *ctx, const struct discover_object *o)
+{
+	struct same_place *same = ctx;
+
+	same->n += o->wait_site == same->site;
 }
 
-/* Only where nothing else was found: it is most likely a queue. */
+#define ADVICE_LEN 320
+
+/* The command that traces what is at @site as a barrier, or what to do where there is no function to name. */
+static const char *advice_at(const struct remarks *r, uint32_t site, char text[ADVICE_LEN])
+{
+	struct same_place same = { .site = site };
+	const char *name = spaces_rule_name(r->spaces, site);
+
+	/* What a thread begins with is no barrier. */
+	if (callsites_first(feed_callsites(pump_feed(r->pump)), site))
+		name = NULL;
+	discover_each(pump_discover(r->pump), count_place, &same);
+	/* All threads meet at one object, or at those that an argument names. */
+	if (name)
+		snprintf(text, ADVICE_LEN,
+			 "if %.100s is a barrier's function, trace it with -b %.100s%s", name, name,
+			 same.n > 1 ? "" : "@all");
+	else
+		snprintf(text, ADVICE_LEN,
+			 "-b cannot name it, for it is no function of its own in the program, or "
+			 "its end is not known: if it is a barrier, put the markers of sbt/sbt.h "
+			 "there");
+	return text;
+}
+
+static void tell_split(const struct remarks *r, const struct discover_object *o)
+{
+	const char *arrive = spaces_rule_name(r->spaces, o->wake_site);
+	const char *leave = spaces_rule_name(r->spaces, o->wait_site);
+	char wait[256], wake[256], text[ADVICE_LEN];
+
+	if (arrive && leave && strcmp(arrive, leave) != 0)
+		snprintf(text, sizeof(text),
+			 "if that is a barrier, trace it with -b %.100s..%.100s@all", arrive,
+			 leave);
+	else
+		snprintf(text, sizeof(text),
+			 "if that is a barrier, name a function around both with -b, or put the "
+			 "markers of sbt/sbt.h there");
+	msg_warn("process %u: the same %u threads met %u times in a row or more on a condition "
+		 "variable, waiting at %s and woken from another function, at %s: %s",
+		 o->tgid, o->members, o->split, place_of(r, o->wait_site, wait),
+		 place_of(r, o->wake_site, wake), text);
+}
+
+/* Only where nothing else was found, and the waits came in groups: at a lock or a queue they come one by one. */
 static void tell_alone(void *ctx, const struct discover_object *o)
 {
 	struct candidates *c = ctx;
-	char text[256];
+	char text[256], advice[ADVICE_LEN];
 
-	if (o->futex || o->split || o->alone < 3 || c->n++ >= CANDIDATES_SHOWN)
+	if (o->futex || o->split || o->alone < 3 || o->batches < BATCHES_LEAST ||
+	    o->batches <= 2 * o->loose || c->n++ >= CANDIDATES_SHOWN)
 		return;
-	msg_warn("process %u: %u threads or more waited at %s, on a condition variable that nobody "
-		 "broadcasts: a barrier that wakes its threads one by one cannot be told from a "
-		 "queue; if it is one, name its function with -b",
-		 o->tgid, o->alone, place_of(c->remarks, o->wait_site, text));
+	msg_warn("process %u: %u threads or more waited at %s, and left together %u times, on a "
+		 "condition variable that no thread broadcasts: a candidate only; %s",
+		 o->tgid, o->alone, place_of(c->remarks, o->wait_site, text), o->batches,
+		 advice_at(c->remarks, o->wait_site, advice));
 }
 
 /* A barrier whose threads are woken twice in each meeting: the report has the first. */
@@ -142,23 +191,22 @@ static void tell_echo(const struct remarks *r, const struct discover_object *o)
 /* Return whether the object is one of those that a sentence of its own describes. */
 static bool tell_other(const struct remarks *r, const struct discover_object *o)
 {
-	char text[256];
+	char text[256], advice[ADVICE_LEN];
 
 	if (o->verdict == DISCOVER_BARRIER)
 		return false;
 	place_of(r, o->wait_site, text);
-	if (o->one_waker)
+	if (o->one_waker && o->members >= 3)
 		msg_warn("process %u: %u threads met %llu times at %s, on a condition variable, "
 			 "and the same thread always woke the others: a candidate only, for one "
-			 "thread that starts the others does the same; if that is a function of "
-			 "its own, and a barrier, name it with -b",
-			 o->tgid, o->members, (unsigned long long)o->rounds, text);
-	else if (o->uneven >= 8 && o->most >= 3)
+			 "thread that starts the others does the same; %s",
+			 o->tgid, o->members, (unsigned long long)o->rounds, text,
+			 advice_at(r, o->wait_site, advice));
+	else if (o->uneven >= UNEVEN_LEAST && o->most >= 3)
 		msg_warn("process %u: up to %u threads waited for each other at %s, on a condition "
-			 "variable, but not the same ones each time: a candidate only; if it is "
-			 "a barrier at which threads spin before they wait, name its function "
-			 "with -b",
-			 o->tgid, o->most, text);
+			 "variable, but not the same ones each time, as where threads spin before "
+			 "they wait: a candidate only; %s",
+			 o->tgid, o->most, text, advice_at(r, o->wait_site, advice));
 	else
 		return false;
 	return true;
@@ -168,7 +216,7 @@ static void tell_candidate(void *ctx, const struct discover_object *o)
 {
 	struct candidates *c = ctx;
 	const char *what = o->futex ? "a futex" : "a condition variable";
-	char text[256];
+	char text[256], advice[ADVICE_LEN];
 
 	if (o->split && o->verdict != DISCOVER_BARRIER) {
 		if (c->n++ < CANDIDATES_SHOWN)
@@ -184,7 +232,8 @@ static void tell_candidate(void *ctx, const struct discover_object *o)
 		c->n++;
 		return;
 	}
-	if ((o->verdict == DISCOVER_OPEN && o->rounds < 3) || (!o->rounds && !o->untold))
+	if ((o->verdict == DISCOVER_OPEN && o->rounds < 3) || (!o->rounds && !o->untold) ||
+	    (o->verdict == DISCOVER_OTHER && !o->untold))
 		return;
 	if (c->n++ >= CANDIDATES_SHOWN)
 		return;
@@ -196,14 +245,14 @@ static void tell_candidate(void *ctx, const struct discover_object *o)
 			 o->tgid, (unsigned long long)o->untold, text);
 	else if (o->members < 3)
 		msg_warn("process %u: %u threads met %llu times at %s, on %s: a candidate only, "
-			 "for two that hand "
-			 "something over do the same; a function named with -b is taken for one",
-			 o->tgid, o->members, (unsigned long long)o->rounds, text, what);
+			 "for two that hand something over do the same; %s",
+			 o->tgid, o->members, (unsigned long long)o->rounds, text, what,
+			 advice_at(c->remarks, o->wait_site, advice));
 	else
 		msg_warn("process %u: %u threads met %llu times at %s, on %s: a candidate only, "
-			 "for not all was as "
-			 "at a barrier",
-			 o->tgid, o->members, (unsigned long long)o->rounds, text, what);
+			 "for not all was as at a barrier; %s",
+			 o->tgid, o->members, (unsigned long long)o->rounds, text, what,
+			 advice_at(c->remarks, o->wait_site, advice));
 }
 
 static void tell_candidates(const struct remarks *r)

@@ -82,6 +82,9 @@ struct discover_object {
 		split; /* rounds in a row of the same threads, woken from another function by one or another of them */
 	uint32_t uneven; /* rounds in one function that had other members than the one before */
 	uint32_t most; /* members of any of them */
+	uint32_t
+		batches; /* of waits that nobody's waking of all ended: began before the first ended, and all ended before the next */
+	uint32_t loose; /* such waits that came one by one, as at a lock or a queue */
 	bool was_barrier; /* DISCOVER_OTHER: it had been classified as a barrier before */
 	bool one_waker; /* it kept the rule, but the same thread woke the others each time */
 	bool echo; /* woken twice in each meeting, the second time when all have left */

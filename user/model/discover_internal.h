@@ -103,6 +103,10 @@ struct object {
 		bool rotated, apart;
 	} split;
 	uint32_t alone[ALONE_MAX]; /* pub.alone of them */
+	struct {
+		uint64_t first_ns, last_ns; /* when the first and the last wait of it ended */
+		uint32_t n;
+	} batch; /* of waits that ended together, the last */
 	struct tally tally;
 	/* Known barriers on condition variables: discover_known.c. */
 	bool told; /* the round under way is taken as it comes */

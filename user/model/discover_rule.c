@@ -320,6 +320,25 @@ void discover_split_round(struct object *o, uint32_t waker)
 	o->split.nnow = 1;
 }
 
+/*
+ * Threads that are woken one by one at a barrier wait all at once, and all leave before any comes again. At a lock, such as
+ * an interpreter's, one leaves at a time and others come meanwhile.
+ */
+static void note_batch(struct object *o, const struct discover_record *r)
+{
+	if (o->batch.n && r->arrive_ns < o->batch.first_ns) {
+		o->batch.n++;
+		o->batch.last_ns = r->depart_ns;
+		return;
+	}
+	if (o->batch.n >= TEAM_LEAST - 1 && r->arrive_ns >= o->batch.last_ns)
+		o->pub.batches++;
+	else if (o->batch.n)
+		o->pub.loose += o->batch.n;
+	o->batch.n = 1;
+	o->batch.first_ns = o->batch.last_ns = r->depart_ns;
+}
+
 void discover_note_split(struct object *o, const struct discover_record *r)
 {
 	uint32_t i;
@@ -331,8 +350,12 @@ void discover_note_split(struct object *o, const struct discover_record *r)
 		o->pub.alone = 0;
 		return;
 	}
-	if (r->flags & DISCOVER_OVER)
+	if (r->flags & DISCOVER_OVER) {
+		o->pub.loose += !o->open;
 		return;
+	}
+	if (!o->open)
+		note_batch(o, r);
 	if (o->open) {
 		if (r->arrive_ns <= o->wake_ns && o->wake_ns <= r->depart_ns &&
 		    r->tid != o->split.waker) {

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 
+#define LINES_MAX  16 /* of one kind in one function: more do not count */
 #define PLACES_MAX 16 /* of one kind in one function; more are so many */
 
 struct places {
@@ -18,6 +19,10 @@ struct function {
 	struct places waits, wakes, callers;
 	bool first; /* of a thread */
 	bool inlined; /* a wait or a waking is in what was inlined there */
+	bool large; /* it holds more than a barrier */
+	bool macro; /* a wait and a waking are on one line */
+	uint64_t wait_line[LINES_MAX], wake_line[LINES_MAX];
+	uint32_t nwait_lines, nwake_lines;
 	bool decided, up;
 };
 
@@ -69,6 +74,29 @@ static struct function *function_of(const struct enclose *e, const struct enclos
 	return step->function ? hash_get_ptr(&e->functions, step->function) : NULL;
 }
 
+static bool has_line(const uint64_t *lines, uint32_t n, uint64_t line)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (lines[i] == line)
+			return true;
+	return false;
+}
+
+static void note_line(struct function *f, uint64_t line, bool wake)
+{
+	uint64_t *lines = wake ? f->wake_line : f->wait_line;
+	uint32_t *n = wake ? &f->nwake_lines : &f->nwait_lines;
+
+	if (!line)
+		return;
+	f->macro |= wake ? has_line(f->wait_line, f->nwait_lines, line)
+			 : has_line(f->wake_line, f->nwake_lines, line);
+	if (!has_line(lines, *n, line) && *n < LINES_MAX)
+		lines[(*n)++] = line;
+}
+
 static int note(struct enclose *e, const struct enclose_step *steps, uint32_t n, uint32_t i,
 		bool wake)
 {
@@ -85,6 +113,8 @@ static int note(struct enclose *e, const struct enclose_step *steps, uint32_t n,
 	}
 	places_add(wake ? &f->wakes : &f->waits, steps[i].site);
 	f->inlined |= steps[i].inlined;
+	f->large |= steps[i].large;
+	note_line(f, steps[i].line, wake);
 	if (i + 1 >= n || steps[i + 1].outer || !steps[i + 1].function)
 		f->first = true;
 	else
@@ -113,7 +143,7 @@ static bool waits_and_wakes(const struct function *f)
 static void decide(struct function *f)
 {
 	f->decided = true;
-	f->up = !f->first && f->callers.n && f->callers.n >= f->waits.n &&
+	f->up = !f->first && !f->macro && !f->large && f->callers.n && f->callers.n >= f->waits.n &&
 		(f->callers.n > 1 || !f->inlined);
 }
 

@@ -10,6 +10,8 @@
  *   threads work;
  * - F is called from fewer places than it waits at: its callers would tell less apart than its waits do;
  * - F is called from one place, and the wait is in a function that was inlined into F: so was the barrier.
+ * - F waits and wakes on one line of the source: the barrier is a macro, and F a function that uses it.
+ * - F is large: it holds more than a barrier.
  * Then the sites are the calls that wait and wake in F. What has been decided of F once remains.
  */
 #ifndef MODEL_ENCLOSE_H
@@ -25,6 +27,8 @@ struct enclose_step {
 	bool through; /* of a wrapper's, which is none of the program's own functions */
 	bool outer; /* of the runtime's: what it calls is the first function of a thread, or the like */
 	bool inlined; /* of a function that was inlined there */
+	bool large; /* the function has more code than a barrier's */
+	uint64_t line; /* of the source: opaque; 0 not known */
 };
 
 struct enclose;

@@ -206,6 +206,13 @@ uint64_t spaces_line(struct spaces *spaces, uint32_t site);
  * wrappers of C++'s condition variables do not count as inlined functions.
  */
 bool spaces_compact(struct spaces *spaces, uint32_t a, uint32_t b);
+/* Is the function that a site is in as small as a barrier's? True where its size is not known. */
+bool spaces_small(struct spaces *spaces, uint32_t site);
+/*
+ * The name by which a rule of -b finds the function that a site is in. NULL: it was inlined, its symbol has another name, or
+ * its exits are not known. Valid until spaces is freed.
+ */
+const char *spaces_rule_name(struct spaces *spaces, uint32_t site);
 /* How much of a function's name is that of the whole: "f.cold", "f.part.0", "f(int) [clone .cold]" are parts of f. */
 size_t site_function_len(const char *name);
 /* Notes that the call at @site is of @function, in which the barrier is. The first that is said of a site stays. */

@@ -369,6 +369,31 @@ bool spaces_compact(struct spaces *s, uint32_t a, uint32_t b)
 	       fb.size <= COMPACT_BYTES;
 }
 
+bool spaces_small(struct spaces *s, uint32_t site)
+{
+	struct elf_symbol around;
+
+	return site >= s->nsites || !extent(s->sites[site], &around) ||
+	       around.size <= COMPACT_BYTES;
+}
+
+const char *spaces_rule_name(struct spaces *s, uint32_t site)
+{
+	const struct site_name *n = spaces_site(s, site);
+	const struct site *at = site < s->nsites ? s->sites[site] : NULL;
+	struct elf_symbol symbol;
+	const char *name;
+	struct exits exits;
+
+	if (!n || !n->nframes || is_inlined(s, site) || !at->module || !at->module->elf)
+		return NULL;
+	name = n->frames[n->nframes - 1].function;
+	if (!name || elf_find_function(at->module->elf, name, &symbol, 1) != 1)
+		return NULL;
+	exits_find(at->module->elf, at->module->traits.machine, &symbol, EXITS_FOLLOW_ALL, &exits);
+	return exits.n ? name : NULL;
+}
+
 void spaces_set_through(struct spaces *s, uint32_t site, const char *function)
 {
 	struct site_name *name = site < s->nsites ? &s->sites[site]->name : NULL;
