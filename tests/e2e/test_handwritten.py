@@ -44,6 +44,15 @@ def test_macro_in_many_functions(t):
                 check_equal("lines", sorted(b["line"] for b in found), MACRO_LINES)
 
 
+def test_inlined_in_many_functions(t):
+    """The same of std::condition_variable, inlined at four places: also where two meetings follow each other on one line."""
+    for build in ("hand_written_cxx", "hand_written_cxx-O0"):
+        trace = t.trace([workload(build), "inline", "5", "40"]).nothing_lost()
+        check_in("its own count", "episodes 160", trace.result.out)
+        check_equal("episodes, incomplete", sums(trace.barriers(family="cond")), (160, 0))
+        check_equal("participants", {(b["participants_min"], b["participants"]) for b in trace.barriers()}, {(5, 5)})
+
+
 def two_phases(t, build, kind, *late):
     """
     Each episode of the program is one of the report's. Where a meeting is over before it was known what is met at, it is
@@ -62,6 +71,8 @@ def test_two_phases_on_one_condition(t):
     for build in BUILDS:
         two_phases(t, build, "phases")
     two_phases(t, "hand_written", "phases", 1)
+    for build in ("hand_written_cxx", "hand_written_cxx-O0"):
+        two_phases(t, build, "phases")
 
 
 def test_two_phases_on_two_conditions(t):

@@ -50,6 +50,42 @@ static void site_is(struct enclose *e, const char *text, bool helpers, uint32_t 
 	assert_int_equal(through, up);
 }
 
+/* A macro's wait and waking are on one line: its function is a phase of the program, not the barrier. */
+static void test_macro_on_one_line(void **state)
+{
+	struct enclose_step wait[WAY_MAX], wakes[WAY_MAX];
+	struct enclose *e = enclose_new();
+	uint32_t n = way("b1 w1", wait);
+	bool through;
+
+	(void)state;
+	way("b2 w1", wakes);
+	wait[0].line = wakes[0].line = 77;
+	assert_int_equal(enclose_note(e, wait, n, false, false), 0);
+	assert_int_equal(enclose_note(e, wakes, n, true, false), 0);
+	assert_int_equal(enclose_site(e, wait, n, false, &through), 0);
+	assert_false(through);
+	enclose_free(e);
+}
+
+/* A function with more code than a barrier's holds more. */
+static void test_large_function(void **state)
+{
+	struct enclose_step wait[WAY_MAX], wakes[WAY_MAX];
+	struct enclose *e = enclose_new();
+	uint32_t n = way("b1 w1", wait);
+	bool through;
+
+	(void)state;
+	way("b2 w1", wakes);
+	wait[0].large = wakes[0].large = true;
+	assert_int_equal(enclose_note(e, wait, n, false, false), 0);
+	assert_int_equal(enclose_note(e, wakes, n, true, false), 0);
+	assert_int_equal(enclose_site(e, wait, n, false, &through), 0);
+	assert_false(through);
+	enclose_free(e);
+}
+
 static void test_called_from_several(void **state)
 {
 	struct enclose *e = enclose_new();
@@ -188,6 +224,8 @@ static void test_unknown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_macro_on_one_line),
+		cmocka_unit_test(test_large_function),
 		cmocka_unit_test(test_called_from_several),
 		cmocka_unit_test(test_called_from_one),
 		cmocka_unit_test(test_where_threads_work),

@@ -60,7 +60,8 @@ W_MUSL_GEN := $(if $(shell command -v $(MUSL_GCC) 2>/dev/null),gen-musl gen-musl
 
 # The generator's other families; some need what may be missing.
 W_HAVE = $(shell command -v $1 2>/dev/null)
-W_HAND := hand_written hand_written-O0 hand_written-stripped hand_written-clang
+W_HAND := hand_written hand_written-O0 hand_written-stripped hand_written-clang \
+	hand_written_cxx hand_written_cxx-O0
 W_FAMILY := $(W_HAND) gen_cond gen_futex gen_sem gen_forkjoin gen_forkjoin-cxx gen_forkjoin-static \
 	$(if $(W_MUSL_GEN),gen_forkjoin-musl gen_cond-musl) gen_gomp gen_gomp-stripped omp_losses omp_tail hung_omp two_ways two_ways-posix gen_user gen_std \
 	gen_std-O0 gen_std-O1 gen_std-O3 std_ways std_ways-O0 std_ways-Os
@@ -293,6 +294,10 @@ $(W)/gen_cond $(W)/gen_futex $(W)/gen_sem $(W)/gen_forkjoin: $(W)/%: $(W_SRC)/%.
 $(W)/hand_written: $(W_SRC)/hand_written.c
 	@mkdir -p $(@D)
 	$(W_CC) -o $@ $<
+
+$(W)/hand_written_cxx $(W)/hand_written_cxx-O0: $(W_SRC)/hand_written_cxx.cc
+	@mkdir -p $(@D)
+	$(W_CXX) $(if $(findstring -O0,$@),-O0) -o $@ $<
 
 $(W)/hand_written-O0: $(W_SRC)/hand_written.c
 	@mkdir -p $(@D)

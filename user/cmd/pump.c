@@ -39,21 +39,21 @@ static uint64_t discover_function(void *ctx, uint32_t site, bool *exact)
 	return spaces_function(p->spaces, site, exact);
 }
 
-static uint64_t discover_line(void *ctx, uint32_t site)
+static uint64_t discover_line(void *ctx, uint32_t site, bool inner)
 {
 	struct pump *p = ctx;
 
-	return spaces_line(p->spaces, site);
+	return spaces_line(p->spaces, site, inner);
 }
 
 /* On one line, as a macro is; or in a small function that is not what a thread begins with. */
 static bool discover_compact(void *ctx, uint32_t wait, uint32_t wake)
 {
 	struct pump *p = ctx;
-	uint64_t line = spaces_line(p->spaces, wait);
+	uint64_t line = spaces_line(p->spaces, wait, false);
 
 	return spaces_compact(p->spaces, wait, wake) &&
-	       ((line && line == spaces_line(p->spaces, wake)) ||
+	       ((line && line == spaces_line(p->spaces, wake, false)) ||
 		!callsites_first(feed_callsites(p->feed), wait));
 }
 

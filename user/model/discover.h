@@ -120,10 +120,10 @@ struct discover_ops {
 	 */
 	uint64_t (*function)(void *ctx, uint32_t site, bool *exact);
 	/*
-	 * The line of the source that a call is on, of the function that all others were inlined into: the same number for the
-	 * same line; 0 not known. Optional.
+	 * The line of the source that a call is on, of the function that all others were inlined into, or of the @inner one: the
+	 * same number for the same line; 0 not known. Optional.
 	 */
-	uint64_t (*line)(void *ctx, uint32_t site);
+	uint64_t (*line)(void *ctx, uint32_t site, bool inner);
 	/*
 	 * Does the function that both calls are in hold little else, or were both inlined from one line? It then is likely a
 	 * barrier, not a program's phase. Optional: yes.

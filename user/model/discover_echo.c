@@ -71,9 +71,15 @@ static bool on_other_line(const struct discover *d, const struct departure *last
 
 	if (!d->ops.line)
 		return false;
-	wait = d->ops.line(d->ops.ctx, last->wait_site);
-	wake = d->ops.line(d->ops.ctx, last->wake_site);
-	here = d->ops.line(d->ops.ctx, site);
+	wait = d->ops.line(d->ops.ctx, last->wait_site, true);
+	wake = d->ops.line(d->ops.ctx, last->wake_site, true);
+	here = d->ops.line(d->ops.ctx, site, true);
+	/* One statement that was put in line twice; a barrier of two phases has two. */
+	if (here && here == wake && wait && wait != wake)
+		return true;
+	wait = d->ops.line(d->ops.ctx, last->wait_site, false);
+	wake = d->ops.line(d->ops.ctx, last->wake_site, false);
+	here = d->ops.line(d->ops.ctx, site, false);
 	return wait && wait == wake && here && here != wait;
 }
 

@@ -199,8 +199,11 @@ const struct site_name *spaces_site(struct spaces *spaces, uint32_t site);
  * may have been inlined there.
  */
 uint64_t spaces_function(struct spaces *spaces, uint32_t site, bool *exact);
-/* The line of the source that a site is on, of the outermost function if some are inlined there; 0 not known. */
-uint64_t spaces_line(struct spaces *spaces, uint32_t site);
+/*
+ * The line of the source that a site is on: of the outermost function, or of the @inner one, if some are inlined there. 0 not
+ * known.
+ */
+uint64_t spaces_line(struct spaces *spaces, uint32_t site, bool inner);
 /*
  * Are both sites on one line of the source, or in one function of its own that is so small that it holds little besides? The
  * wrappers of C++'s condition variables do not count as inlined functions.

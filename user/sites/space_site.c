@@ -277,11 +277,16 @@ size_t site_function_len(const char *name)
 }
 
 /* Of the standard library, inlined or not: its callers wait. */
-static bool is_wrapper(const char *function)
+static bool is_wrapper(const struct site_frame *f)
 {
-	return strstr(function, "std::condition_variable") ||
-	       strstr(function, "std::_V2::condition") ||
-	       strstr(function, "boost::condition_variable");
+	const char *base = f->file ? strrchr(f->file, '/') : NULL;
+
+	/* Names of inlined templates lack their namespace: the library's header tells. */
+	if (base && (!strcmp(base, "/condition_variable") || strstr(f->file, "/boost/thread/")))
+		return true;
+	return f->function && (strstr(f->function, "std::condition_variable") ||
+			       strstr(f->function, "std::_V2::condition") ||
+			       strstr(f->function, "boost::condition_variable"));
 }
 
 /* In a file without names the function is where it begins. */
@@ -311,7 +316,7 @@ uint64_t spaces_function(struct spaces *s, uint32_t site, bool *exact)
 		return 0;
 	for (i = 0; i < n->nframes; i++) {
 		name = n->frames[i].function;
-		if (!name || !is_wrapper(name))
+		if (!name || !is_wrapper(&n->frames[i]))
 			break;
 	}
 	if (!name || !*name)
@@ -323,12 +328,17 @@ uint64_t spaces_function(struct spaces *s, uint32_t site, bool *exact)
 	return h ? h : 1;
 }
 
-uint64_t spaces_line(struct spaces *s, uint32_t site)
+uint64_t spaces_line(struct spaces *s, uint32_t site, bool inner)
 {
 	const struct site_name *n = spaces_site(s, site);
 	const struct site_frame *f = n && n->nframes ? &n->frames[n->nframes - 1] : NULL;
+	uint32_t i = 0;
 	uint64_t h;
 
+	while (inner && f && i + 1 < n->nframes && is_wrapper(&n->frames[i]))
+		i++;
+	if (inner && f)
+		f = &n->frames[i];
 	if (!f || !f->file || !f->line)
 		return 0;
 	h = text_hash(f->line, f->file, strlen(f->file));
@@ -341,7 +351,7 @@ static bool is_inlined(struct spaces *s, uint32_t site)
 	const struct site_name *n = spaces_site(s, site);
 	uint32_t i = 0;
 
-	while (n && i < n->nframes && n->frames[i].function && is_wrapper(n->frames[i].function))
+	while (n && i < n->nframes && is_wrapper(&n->frames[i]))
 		i++;
 	return n && i + 1 < n->nframes;
 }
@@ -359,9 +369,9 @@ static bool extent(const struct site *site, struct elf_symbol *around)
 bool spaces_compact(struct spaces *s, uint32_t a, uint32_t b)
 {
 	struct elf_symbol fa, fb;
-	uint64_t line = spaces_line(s, a);
+	uint64_t line = spaces_line(s, a, false);
 
-	if (line && line == spaces_line(s, b))
+	if (line && line == spaces_line(s, b, false))
 		return true;
 	if (is_inlined(s, a) || is_inlined(s, b) || a >= s->nsites || b >= s->nsites)
 		return false;
