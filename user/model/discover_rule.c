@@ -88,23 +88,29 @@ void discover_take(struct discover *d, const struct object *o, uint64_t cookie, 
 	d->ops.take(d->ops.ctx, cookie, &member);
 }
 
-static void take_held(struct discover *d, struct object *o)
+/* @team: how many meet; 0 not known. */
+static void take_held(struct discover *d, struct object *o, uint32_t team)
 {
 	uint32_t i;
 
-	for (i = 0; i < o->nheld; i++)
-		discover_take(d, o, o->held[i].cookie, o->held[i].arrive_ns, o->held[i].depart_ns,
-			      o->held[i].merged);
+	for (i = 0; i < o->nheld; i++) {
+		struct discover_member member = { .arrive_ns = o->held[i].arrive_ns,
+						  .depart_ns = o->held[i].depart_ns,
+						  .merged = o->held[i].merged,
+						  .team = team };
+
+		d->ops.take(d->ops.ctx, o->held[i].cookie, &member);
+	}
 	o->nheld = o->held_now = o->held_streak = 0;
 }
 
-static void is_barrier(struct discover *d, struct object *o)
+static void is_barrier(struct discover *d, struct object *o, uint32_t team)
 {
 	/* Those that are held are told now. */
 	o->pub.untold = o->pub.rounds - o->older - o->streak;
 	d->unseen.given_up += o->pub.untold * o->pub.members;
 	o->pub.rounds = 0;
-	take_held(d, o);
+	take_held(d, o, o->pub.futex ? o->nset : team);
 	o->told = true;
 	o->wrong = o->nshort = 0;
 	discover_judge(d, o, DISCOVER_BARRIER);
@@ -123,13 +129,14 @@ static void confirm(struct discover *d, struct object *o)
 	if (!o->pub.futex)
 		for (i = 0; i < o->nplaces; i++)
 			discover_known_function(d, o->places[i].wake);
-	is_barrier(d, o);
+	/* The rounds of the streak had all of these members. */
+	is_barrier(d, o, o->nset);
 	for (i = 0; i < d->n; i++) {
 		struct object *other = d->objects[i];
 
 		if (other->pub.verdict != DISCOVER_OPEN || !other->nheld || !places_known(d, other))
 			continue;
-		is_barrier(d, other);
+		is_barrier(d, other, 0);
 	}
 }
 
@@ -215,7 +222,7 @@ void discover_try_early(struct discover *d, struct object *o)
 	bool rotated = o->rotated || (o->streak && o->now_waker != o->waker);
 
 	if (places_known(d, o)) {
-		is_barrier(d, o);
+		is_barrier(d, o, 0);
 		return;
 	}
 	if (o->bad || o->streak + 1 < ROUNDS_ENOUGH || o->nset < TEAM_LEAST ||
