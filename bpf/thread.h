@@ -34,6 +34,24 @@ static __always_inline __u64 leader_start(void)
 	return BPF_CORE_READ(task, group_leader, start_time);
 }
 
+/*
+ * A thread whose beginning was not seen, because its process was not known then (-a): when the kernel made it. What it did
+ * before its first crossing is its phase 0.
+ */
+static __always_inline void tell_found(__u32 tgid, __u32 tid, __u32 inc, __u64 now)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct sbt_event *e = event_new(SBT_REC_THREAD, now);
+
+	if (!e)
+		return;
+	e->tgid = tgid;
+	e->tid = tid;
+	e->inc = inc;
+	e->start_ns = BPF_CORE_READ(task, start_time);
+	bpf_ringbuf_submit(e, event_wake());
+}
+
 /* -a: is the process that runs one of those asked for? */
 static __always_inline bool wanted(void)
 {
@@ -103,6 +121,7 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 	__u64 now = bpf_ktime_get_ns();
 	struct sbt_thread *t;
 	struct sbt_event *e;
+	bool found = false;
 	__u32 flags;
 
 	if (!p) {
@@ -140,6 +159,7 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 		if (config.account)
 			account_start(*index, (void *)bpf_get_current_task(), tid, tgid,
 				      ACCOUNT_RUNNING, now, false);
+		found = config.system;
 	}
 	t->inc = p->inc;
 	t->proc_flags = flags;
@@ -159,6 +179,8 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 			bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 		}
 	}
+	if (found)
+		tell_found(tgid, tid, p->inc, now);
 	return t;
 }
 

@@ -328,7 +328,8 @@ struct sbt_event {
 	__u32 parent_tgid; /* SBT_REC_FORK */
 	__u32 parent_inc;
 	__u32 creator; /* SBT_REC_THREAD: the thread that made it */
-	__u64 start_ns; /* SBT_REC_SEEN: when the process was made; _EXIT: the thread */
+	/* SBT_REC_SEEN: when the process was made; _EXIT: the thread; _THREAD: the same if that was before t_ns, else 0 */
+	__u64 start_ns;
 	__u64 busy_ns; /* SBT_REC_EXIT: how long it was on a CPU, or waited for one; 0 not known */
 	/*
 	 * SBT_REC_OUTLINED; _THREAD: its thread pointer, which its program's pthread_t is, or lies just below; _EXEC, _SEEN:

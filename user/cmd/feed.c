@@ -457,6 +457,16 @@ static int feed_label(struct feed *f, const struct sbt_label *label)
 	return hash_put(&f->labels, label->label, site);
 }
 
+/* A thread that was found at its first crossing began before that; if before tracing, it is not known when. */
+static int feed_thread(struct feed *f, const struct sbt_event *e)
+{
+	if (!e->start_ns)
+		return model_add_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns);
+	if (e->start_ns <= model_start(f->model))
+		return 0;
+	return model_add_thread(f->model, e->tgid, e->inc, e->tid, e->start_ns);
+}
+
 static int feed_event(struct feed *f, const struct sbt_event *e)
 {
 	uint64_t old;
@@ -471,10 +481,8 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 		if (err)
 			return err;
 		/* One that began while tracing has its first phase from there. */
-		err = model_add_process(f->model, e->tgid, e->inc, 0, 0,
-					e->start_ns > model_start(f->model) ? e->start_ns
-									    : model_start(f->model),
-					false, e->comm);
+		err = model_add_process(f->model, e->tgid, e->inc, 0, 0, e->start_ns,
+					e->start_ns > model_start(f->model), e->comm);
 		return err ? err : hash_put(&f->current, e->tgid, e->inc);
 	case SBT_REC_SHARED:
 		return feed_memory(f, e);
@@ -487,7 +495,7 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 		return err ? err : hash_put(&f->current, e->tgid, e->inc);
 	case SBT_REC_THREAD:
 		targets_was_waiting(f->targets, e->tid); /* an earlier thread of this number */
-		return model_add_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns);
+		return feed_thread(f, e);
 	case SBT_REC_EXEC:
 		if (hash_get(&f->current, e->tgid, &old) && old != e->inc)
 			err = end_process(f, e->tgid, (uint32_t)old, e->t_ns);

@@ -210,7 +210,10 @@ static int consider_threads(struct pump *p, const struct sbt_event *e)
 			forkjoin_end_process(p->forkjoin, e->tgid, old);
 		return forkjoin_begin(p->forkjoin, e->tgid, e->inc, e->tgid);
 	case SBT_REC_THREAD:
-		return forkjoin_made(p->forkjoin, e->tgid, e->inc, e->creator, e->tid, e->address);
+		/* Of one that was found later nobody knows the thread that made it. */
+		return e->creator ? forkjoin_made(p->forkjoin, e->tgid, e->inc, e->creator, e->tid,
+						  e->address)
+				  : 0;
 	case SBT_REC_EXIT:
 		forkjoin_ended(p->forkjoin, e->tgid, e->inc, e->tid, e->t_ns, e->seq, e->cpu);
 		if (e->flags & SBT_EVENT_LEADER)
