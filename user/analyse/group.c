@@ -231,7 +231,7 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 	sums.ideal_ns = all->ideal_ns;
 	sums.elapsed_ns = all->elapsed_ns;
 	all->efficiency = efficiency_of(&sums);
-	if ((g->out->extent.window && !all->episodes) || all->shed_some)
+	if (!all->episodes || all->shed_some)
 		all->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
 	efficiency_losses(&all->efficiency, &all->lost_static, &all->lost_rotating,
 			  &all->lost_transfer);

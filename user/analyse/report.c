@@ -499,7 +499,7 @@ static void process_openmp(const struct build *b, const struct model_proc *p, ui
 
 	out->omp_load_balance = out->omp_scheduling = out->omp_serialisation = NAN;
 	/* Of those that are kept as a sum nobody knows what they were members of. */
-	if (!b->env->openmp || p->folded.threads || p->nparts ||
+	if (!out->episodes || !b->env->openmp || p->folded.threads || p->nparts ||
 	    !openmp_times(b->env->openmp, index, b->threads, members, n, &times))
 		return;
 	efficiency_openmp(&times, &out->omp_load_balance, &out->omp_scheduling,
@@ -536,10 +536,10 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	qsort(out->members, out->nmembers, sizeof(*out->members), thread_cmp);
 	out->efficiency = efficiency_of(&sums);
 	/*
-	 * In a part of a run that holds no whole meeting nobody's path is known; where some barriers were not traced, what was
-	 * waited for there is not; nor where nobody knows who met.
+	 * Without a complete episode no thread's path is known. Where some barriers were not traced, what threads waited for
+	 * there is not known, nor where it is not known which threads met.
 	 */
-	if ((b->env->extent.window && !out->episodes) || out->shed_some || out->unmet)
+	if (!out->episodes || out->shed_some || out->unmet)
 		out->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
 	efficiency_losses(&out->efficiency, &out->lost_static, &out->lost_rotating,
 			  &out->lost_transfer);

@@ -427,7 +427,7 @@ void verdict_barrier(struct report_barrier *b)
 	lost_time = b->pattern == REPORT_STATIC || b->pattern == REPORT_ROTATING ||
 		    b->pattern == REPORT_MIXED_LOSS;
 	snprintf(b->advice, sizeof(b->advice), "%s",
-		 !b->episodes && b->unmet	      ? advice_unmet(b)
+		 !b->episodes			      ? (b->unmet ? advice_unmet(b) : "")
 		 : lost_time && by_another(&b->cause) ? cause_advice(&b->cause)
 		 : lost_time && fleeting ? "Some of those that meet have more to do than the "
 					   "others: divide the work of each team more evenly, or "
@@ -538,6 +538,12 @@ static bool verdict_apart(struct report_process *p, const struct report_barrier 
 		    "%d %% of its threads' time is lost waiting at barriers. It meets other "
 		    "processes there: see the group that it is of.",
 		    waiting);
+		return true;
+	}
+	if (p->hung && !p->episodes) {
+		p->pattern = REPORT_FEW;
+		add(t, "It hung, see above. No complete episode was seen, so nothing more can be "
+		       "said.");
 		return true;
 	}
 	if (p->hung) {
@@ -689,6 +695,7 @@ void verdict_process(struct report_process *p, const struct report_barrier *top,
 		 most && *most->advice && p->pattern != REPORT_COSTLY && p->pattern != REPORT_FEW &&
 				 p->pattern != REPORT_BALANCED && by_another(&most->cause)
 			 ? most->advice
+		 : !p->episodes	 ? ""
 		 : p->by_barrier ? "Divide the work of each phase anew: see the barriers, at each "
 				   "of which the same "
 				   "threads are late."
