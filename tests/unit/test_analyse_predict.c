@@ -576,6 +576,29 @@ static void test_alone(void **state)
 	predict_input_free(&in);
 }
 
+/* Thread 0 sleeps for 8 ms, thread 1 does not: balanced, each sleeps for 4, and computes what it computed. */
+static void test_balanced_sleep(void **state)
+{
+	static const uint32_t processors[] = { 2 };
+	struct predict_machine m = MACHINE("ideal", "ServicePolicy=interrupt");
+	struct predict_result r;
+	struct predict_input in;
+	struct gen g;
+
+	(void)state;
+	gen_begin(&g, 2);
+	assert_int_equal(predict_add_step(&g.in, 0, PREDICT_DELAY, 8 * MS, 0, 0), 0);
+	gen_work(&g, 0, 1 * MS);
+	gen_work(&g, 1, 1 * MS);
+	gen_meet(&g, SITE);
+	assert_int_equal(gen_end(&g, &in), 0);
+	assert_int_equal(predict_run_all(&in, &m, processors, 1, &r), 0);
+	near(r.points[0].run.time_ns, 9e6);
+	near(r.points[0].balanced_ns, 5e6);
+	predict_result_free(&r);
+	predict_input_free(&in);
+}
+
 struct seen {
 	uint32_t n, ends;
 	double last_arrival[2], depart[2];
@@ -707,6 +730,7 @@ int main(void)
 		cmocka_unit_test(test_switches),
 		cmocka_unit_test(test_fixed),
 		cmocka_unit_test(test_delay),
+		cmocka_unit_test(test_balanced_sleep),
 		cmocka_unit_test(test_policies),
 		cmocka_unit_test(test_poll_interval),
 		cmocka_unit_test(test_cluster),

@@ -33,10 +33,16 @@ static bool computes(const struct predict_step *s)
 	return s->op != PREDICT_DELAY;
 }
 
+static bool sleeps(const struct predict_step *s)
+{
+	return s->op == PREDICT_DELAY;
+}
+
 /* Calls @each for the steps of every thread between two meetings, the latter's included. */
 static void each_interval(struct predict_input *in, double *mean,
 			  void (*each)(struct predict_input *in, struct predict_step *steps,
-				       uint64_t n, double work, double *mean))
+				       uint64_t n, double sum, double *mean),
+			  bool (*counts)(const struct predict_step *s))
 {
 	uint64_t k, from;
 	double work;
@@ -47,7 +53,7 @@ static void each_interval(struct predict_input *in, double *mean,
 
 		work = 0;
 		for (k = from = 0; k < t->n; k++) {
-			if (computes(&t->steps[k]))
+			if (counts(&t->steps[k]))
 				work += (double)t->steps[k].ns;
 			if (t->steps[k].op != PREDICT_MEET)
 				continue;
@@ -82,10 +88,63 @@ static void set_mean(struct predict_input *in, struct predict_step *steps, uint6
 			steps[k].ns = (uint64_t)llround((double)steps[k].ns * wanted / work);
 }
 
-/* A copy in which all members of a meeting compute the same before it. 0 or -ENOMEM. */
+/* As set_mean(), of delays: their first takes the whole mean. Room for it was made by copy_steps(). */
+static void set_mean_delay(struct predict_input *in, struct predict_step *steps, uint64_t n,
+			   double delay, double *mean)
+{
+	double wanted = mean[steps[n - 1].what];
+	uint64_t k;
+
+	(void)in;
+	(void)delay;
+	for (k = 0; k < n; k++) {
+		if (!sleeps(&steps[k]))
+			continue;
+		steps[k].ns = (uint64_t)llround(wanted);
+		wanted = 0;
+	}
+}
+
+static bool has_delays(const struct predict_input *in)
+{
+	uint64_t k;
+	uint32_t i;
+
+	for (i = 0; i < in->nthreads; i++)
+		for (k = 0; k < in->threads[i].n; k++)
+			if (sleeps(&in->threads[i].steps[k]))
+				return true;
+	return false;
+}
+
+/* @room: with a delay of nothing before each meeting where its thread does not sleep, so that it can be given one. */
+static int copy_steps(const struct predict_thread *from, bool room, struct predict_thread *to)
+{
+	uint64_t k, extra = 0;
+	bool slept = false;
+
+	for (k = 0; room && k < from->n; k++)
+		extra += from->steps[k].op == PREDICT_MEET;
+	to->steps = calloc(from->n + extra + 1, sizeof(*to->steps));
+	if (!to->steps)
+		return -ENOMEM;
+	for (k = 0; k < from->n; k++) {
+		slept = slept || sleeps(&from->steps[k]);
+		if (from->steps[k].op == PREDICT_MEET) {
+			if (room && !slept)
+				to->steps[to->n++].op = PREDICT_DELAY;
+			slept = false;
+		}
+		to->steps[to->n++] = from->steps[k];
+	}
+	return 0;
+}
+
+/* A copy in which all members of a meeting compute, and sleep, the same before it. 0 or -ENOMEM. */
 static int balance(const struct predict_input *in, struct predict_input *out)
 {
 	double *mean = calloc((size_t)in->nmeetings + 1, sizeof(*mean));
+	bool delays = has_delays(in);
 	uint32_t i;
 	int err = -ENOMEM;
 
@@ -103,15 +162,14 @@ static int balance(const struct predict_input *in, struct predict_input *out)
 		const struct predict_thread *from = &in->threads[i];
 		struct predict_thread *to = &out->threads[out->nthreads++];
 
-		to->steps = calloc(from->n + 1, sizeof(*to->steps));
-		if (!to->steps)
+		if (copy_steps(from, delays, to))
 			goto out;
-		if (from->n)
-			memcpy(to->steps, from->steps, from->n * sizeof(*to->steps));
-		to->n = from->n;
 	}
-	each_interval(out, mean, add_mean);
-	each_interval(out, mean, set_mean);
+	each_interval(out, mean, add_mean, computes);
+	each_interval(out, mean, set_mean, computes);
+	memset(mean, 0, ((size_t)in->nmeetings + 1) * sizeof(*mean));
+	each_interval(out, mean, add_mean, sleeps);
+	each_interval(out, mean, set_mean_delay, sleeps);
 	err = 0;
 out:
 	free(mean);
