@@ -19,6 +19,7 @@
 #include "attach/attach.h"
 #include "attach/doctor.h"
 #include "base/msg.h"
+#include "base/output.h"
 #include "cmd/cmd.h"
 #include "cmd/loading.h"
 #include "cmd/options.h"
@@ -247,7 +248,7 @@ static int diagnose(const char *path, bool json)
 	struct doctor_facts *facts = mmap(NULL, sizeof(*facts), PROT_READ | PROT_WRITE,
 					  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct doctor *doctor = malloc(sizeof(*doctor));
-	FILE *out = path ? fopen(path, "we") : stdout;
+	FILE *out = path ? output_open(path) : stdout;
 	int status = EXIT_FAILED;
 
 	if (!out) {

@@ -15,6 +15,7 @@
 
 #include "attach/rights.h"
 #include "base/msg.h"
+#include "base/output.h"
 #include "cmd/cmd.h"
 #include "cmd/inquest.h"
 #include "cmd/options.h"
@@ -385,7 +386,7 @@ static int open_output(struct hang *h)
 	struct emit_session session = { .version = SBT_VERSION, .mode = "hang" };
 	struct utsname kernel;
 
-	h->out = h->output ? fopen(h->output, "we") : stdout;
+	h->out = h->output ? output_open(h->output) : stdout;
 	if (!h->out) {
 		msg_error("cannot write %s: %s", h->output, strerror(errno));
 		return -errno;

@@ -10,6 +10,7 @@
 
 #include "analyse/conceptual.h"
 #include "base/msg.h"
+#include "base/output.h"
 #include "cmd/option_rows.h"
 
 #define RING_BYTES (2u << 20)
@@ -654,7 +655,7 @@ enum options_result options_parse_view(int argc, char **argv, const struct optio
 static int print_into(const struct options *o, void *ctx,
 		      int (*print)(void *ctx, const struct options *options, FILE *out))
 {
-	FILE *out = o->output ? fopen(o->output, "we") : stdout;
+	FILE *out = o->output ? output_open(o->output) : stdout;
 	int status;
 
 	if (!out) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "base/output.h"
 #include "emit/chrome.h"
 #include "emit/folded.h"
 #include "emit/html.h"
@@ -68,7 +69,7 @@ int pictures_open(struct pictures **out, const struct pictures_paths *paths)
 	for (i = 0; i < FILES; i++) {
 		if (!p->paths[i])
 			continue;
-		p->files[i] = fopen(p->paths[i], "we");
+		p->files[i] = output_open(p->paths[i]);
 		if (!p->files[i]) {
 			err = cannot(p, i, -errno);
 			pictures_free(p);
@@ -333,7 +334,7 @@ int pictures_page(const char *path, int (*draw)(FILE *file, const void *ctx), co
 
 	if (!path)
 		return 0;
-	f = fopen(path, "we");
+	f = output_open(path);
 	err = f ? draw(f, ctx) : -errno;
 	if (f && err)
 		remove_part(path, f);

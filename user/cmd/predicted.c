@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "base/output.h"
 #include "tape/tape.h"
 
 #define MODE	"prediction" /* of the session */
@@ -390,7 +391,7 @@ int predicted_record(const char *path, const struct replay *replay, const struct
 		.processors = processors,
 		.nbarriers = model_nbarriers(replay_model(replay)),
 	};
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), err;
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, OUTPUT_MODE), err;
 
 	if (fd < 0) {
 		err = -errno;

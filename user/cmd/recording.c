@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "base/output.h"
 #include "tape/tape.h"
 
 /* What a crash may cost at most. */
@@ -35,12 +36,12 @@ struct recording {
 /* Existing or new. *made: it was not there. */
 static int open_file(const char *path, bool *made)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, OUTPUT_MODE);
 
 	*made = fd >= 0;
 	/* Also where a link leads to nothing yet. */
 	if (fd < 0 && errno == EEXIST)
-		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, OUTPUT_MODE);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "base/output.h"
 #include "cmd/options.h"
 #include "cmd/recorded.h"
 
@@ -78,7 +79,7 @@ static unsigned width_of(FILE *out)
 int recordings_print(const struct recordings_output *o,
 		     void (*print)(struct emit *emit, const void *ctx), const void *ctx)
 {
-	FILE *out = o->path ? fopen(o->path, "we") : stdout;
+	FILE *out = o->path ? output_open(o->path) : stdout;
 	struct emit_options options = { .format = o->format };
 	struct emit *emit;
 	int err;

@@ -17,6 +17,11 @@
 #include "cmd/window.h"
 #include "tape/merge.h"
 
+/* The memory that reading may take: so much, and so much for each byte of the files. */
+#define MEMORY_LEAST	(64ULL << 20)
+#define MEMORY_PER_BYTE 64
+#define MEMORY_EVERY	256 /* records between two looks at what has been taken */
+
 struct replay {
 	struct replay_options options;
 	const char *const *paths; /* the caller's, or &one */
@@ -33,6 +38,10 @@ struct replay {
 	uint64_t from_ns, to_ns; /* what of it */
 	uint64_t last_ns; /* of what was seen last */
 	uint64_t crossings;
+	uint64_t resident; /* bytes of this process before it read anything; 0 unknown */
+	uint64_t
+		memory; /* bytes that reading may take: half of what is permitted, the report has the rest */
+	bool too_large; /* it would have taken more: the rest of the files was left */
 	bool finished;
 };
 
@@ -94,6 +103,43 @@ static int check_different(const struct replay *r, struct tape *const *tapes)
 			return -EINVAL;
 		}
 	return 0;
+}
+
+/* Return the bytes of memory that this process holds; 0 unknown. */
+static uint64_t resident_bytes(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long long pages = 0;
+
+	if (f) {
+		if (fscanf(f, "%*u %llu", &pages) != 1)
+			pages = 0;
+		fclose(f);
+	}
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * A file that says the same over and over takes next to nothing when it is compressed: what the model makes of it must not
+ * take all memory there is.
+ */
+static void set_memory(struct replay *r)
+{
+	uint64_t size = 0;
+	struct stat st;
+	uint32_t i;
+
+	for (i = 0; i < r->n; i++)
+		size += fstat(r->fds[i], &st) ? 0 : (uint64_t)st.st_size;
+	r->memory = (MEMORY_LEAST + MEMORY_PER_BYTE * size) / 2;
+}
+
+static bool within_memory(struct replay *r, uint64_t item)
+{
+	if (!r->resident || item % MEMORY_EVERY)
+		return true;
+	r->too_large = resident_bytes() > r->resident + r->memory;
+	return !r->too_large;
 }
 
 /* Returns 0, or -errno, told. */
@@ -229,8 +275,10 @@ int replay_open_all(const char *const *paths, uint32_t n, const struct replay_op
 	r->options = *options;
 	r->paths = paths;
 	r->n = n;
+	r->resident = resident_bytes();
 	err = open_tapes(r);
 	if (!err) {
+		set_memory(r);
 		err = build(r);
 		if (err)
 			explain(paths[0], err);
@@ -268,9 +316,10 @@ static int learn(struct replay *r)
 {
 	uint64_t start = merge_start(r->merge);
 	struct tape_item item;
+	uint64_t n = 0;
 	int got = 0, err = 0;
 
-	while (!err && (got = merge_next(r->merge, &item)) > 0)
+	while (!err && within_memory(r, ++n) && (got = merge_next(r->merge, &item)) > 0)
 		if (item.kind == TAPE_ITEM_INPUT)
 			err = window_learn(r->window, start, &item.input);
 	if (!err && got < 0)
@@ -389,6 +438,10 @@ static int end(struct replay *r)
 	uint32_t i;
 	int err = 0;
 
+	if (r->too_large)
+		msg_warn("%s needs more memory than a recording of its size may take: read up to "
+			 "%.3f s from the start",
+			 r->paths[0], (double)(r->last_ns - merge_start(r->merge)) / 1e9);
 	for (i = 0; i < r->n; i++) {
 		tell_state(r, i);
 		if (i)
@@ -420,12 +473,16 @@ static int end(struct replay *r)
 			.from_ns = r->options.from_ns,
 			.to_ns = r->last_ns - replay_session(r)->session.clock_start_ns,
 		};
-	return err ? err : recalled_end(&r->recalled, r->last_ns, r->crossings, r->to_ns);
+	if (!err)
+		err = recalled_end(&r->recalled, r->last_ns, r->crossings, r->to_ns);
+	r->recalled.env.cut |= r->too_large;
+	return err;
 }
 
 int replay_run(struct replay *r)
 {
 	struct tape_item item;
+	uint64_t n = 0;
 	int got = 1, err;
 
 	r->last_ns = r->from_ns;
@@ -433,7 +490,7 @@ int replay_run(struct replay *r)
 	err = begin_watch(r);
 	if (!err && r->window)
 		err = learn(r);
-	while (!err && (got = merge_next(r->merge, &item)) > 0)
+	while (!err && within_memory(r, ++n) && (got = merge_next(r->merge, &item)) > 0)
 		err = on_item(r, &item);
 	progress_end(r->options.progress);
 	if (!err)

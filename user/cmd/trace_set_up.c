@@ -13,6 +13,7 @@
 #include "analyse/doctor.h"
 #include "attach/rights.h"
 #include "base/msg.h"
+#include "base/output.h"
 #include "cmd/loading.h"
 #include "cmd/permit.h"
 #include "cmd/present.h"
@@ -42,7 +43,7 @@ static int open_output(struct trace *t)
 	struct timespec real, mono;
 
 	if (o->output) {
-		t->out = fopen(o->output, "we");
+		t->out = output_open(o->output);
 		if (!t->out) {
 			msg_error("cannot write %s: %s", o->output, strerror(errno));
 			return -errno;

@@ -24,6 +24,8 @@
 #define SYMBOL_TIMEOUT_MS	5000
 /* debuginfod downloads; a server that never answers would be waited for much longer. */
 #define SYMBOL_FETCH_TIMEOUT_MS 60000
+/* A child that was killed ends at once; one that may not be killed ends with this process (PR_SET_PDEATHSIG). */
+#define SYMBOL_END_MS		1000
 #define SYMBOL_BAD_MAX		64 /* files remembered for having ended a child */
 
 struct symbol_bad {
@@ -41,8 +43,18 @@ struct symbol_server {
 	uint32_t nbad; /* ever; the oldest is overwritten */
 };
 
+static int64_t symbol_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
 static void symbol_stop(struct symbol_server *server)
 {
+	struct pollfd pfd = { .fd = server->pidfd, .events = POLLIN };
+	int64_t now = symbol_now_ms(), end = now + SYMBOL_END_MS;
 	siginfo_t info;
 
 	if (server->sock >= 0)
@@ -51,8 +63,9 @@ static void symbol_stop(struct symbol_server *server)
 	if (server->pidfd < 0)
 		return;
 	syscall(SYS_pidfd_send_signal, server->pidfd, SIGKILL, NULL, 0);
-	while (waitid(P_PIDFD, (id_t)server->pidfd, &info, WEXITED) < 0 && errno == EINTR)
-		;
+	while (now < end && poll(&pfd, 1, (int)(end - now)) < 0 && errno == EINTR)
+		now = symbol_now_ms();
+	waitid(P_PIDFD, (id_t)server->pidfd, &info, WEXITED | WNOHANG);
 	close(server->pidfd);
 	server->pidfd = -1;
 }
@@ -82,7 +95,7 @@ static int symbol_start(struct symbol_server *server)
 		err = -errno;
 		close(server->sock); /* the child ends at the end of its input */
 		server->sock = -1;
-		waitpid(pid, NULL, 0);
+		waitpid(pid, NULL, WNOHANG);
 		return err;
 	}
 	return 0;
@@ -116,14 +129,6 @@ void symbol_server_free(struct symbol_server *server)
 	symbol_stop(server);
 	free(server->debug_path);
 	free(server);
-}
-
-static int64_t symbol_now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
 static int symbol_send(int sock, const struct symbol_request *req,

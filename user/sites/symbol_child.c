@@ -8,7 +8,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/audit.h>
 #include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +31,8 @@
 #define SYMBOL_NOBODY	    65534
 #define SYMBOL_MODULES_MAX  64 /* files the child keeps open */
 #define SYMBOL_CHILD_MEMORY (4ULL << 30) /* bytes of address space beyond what it is born with */
+#define SYMBOL_CHILD_DATA   (512ULL << 20) /* bytes of its own that it may write to */
+#define SYMBOL_CHILD_CPU_S  5 /* CPU time of one answer */
 #define SYMBOL_CHILD_SOCKET 3
 #define SYMBOL_DEPTH_MAX    64 /* nested scopes */
 #define SYMBOL_MANGLED_MAX  4096 /* longer names are not demangled */
@@ -559,8 +564,78 @@ static void symbol_limit_memory(void)
 			pages = 0;
 		fclose(f);
 	}
+	symbol_limit(RLIMIT_DATA, SYMBOL_CHILD_DATA);
 	symbol_limit(RLIMIT_AS, SYMBOL_CHILD_MEMORY + pages * (uint64_t)sysconf(_SC_PAGESIZE));
 #endif
+}
+
+/* Give the next answer CPU time of its own. A child that uses it up is ended by SIGXCPU. */
+static void symbol_limit_cpu(void)
+{
+	struct rusage used;
+	struct rlimit limit;
+
+	if (getrusage(RUSAGE_SELF, &used) || getrlimit(RLIMIT_CPU, &limit))
+		return;
+	limit.rlim_cur =
+		(rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 2 + SYMBOL_CHILD_CPU_S;
+	if (limit.rlim_cur > limit.rlim_max)
+		limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_CPU, &limit);
+}
+
+#define DENY(call)                                              \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##call, 0, 1), \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+
+/*
+ * A file that takes the child over must not reach the network, another process or more of the kernel than names need. Calls
+ * of another architecture have other numbers: none of them is permitted.
+ */
+static int symbol_filter_calls(void)
+{
+	static struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+#if defined(__x86_64__)
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
+#else
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_AARCH64, 1, 0),
+#endif
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		/* x32 has the same architecture and numbers from here on. */
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		DENY(socket),
+		DENY(socketpair),
+		DENY(connect),
+		DENY(bind),
+		DENY(io_uring_setup),
+		DENY(execve),
+		DENY(execveat),
+		DENY(clone),
+		DENY(clone3),
+		DENY(ptrace),
+		DENY(process_vm_readv),
+		DENY(process_vm_writev),
+		DENY(kill),
+		DENY(tkill),
+		DENY(pidfd_open),
+		DENY(pidfd_send_signal),
+		DENY(bpf),
+		DENY(perf_event_open),
+		DENY(userfaultfd),
+		DENY(keyctl),
+		DENY(add_key),
+		DENY(request_key),
+		DENY(unshare),
+		DENY(setns),
+		DENY(mount),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
+
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) ? -errno : 0;
 }
 
 static void symbol_reset_signals(void)
@@ -649,6 +724,9 @@ void symbol_child_run(bool debuginfod, char *debug_path, int sock, pid_t parent)
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != parent)
 		_exit(0);
+	/* A kernel without filters has none to give; debuginfod needs the network and threads. */
+	if (!debuginfod && symbol_filter_calls() && errno != EINVAL)
+		_exit(1);
 
 	c = calloc(1, sizeof(*c));
 	req = calloc(1, sizeof(*req));
@@ -663,6 +741,7 @@ void symbol_child_run(bool debuginfod, char *debug_path, int sock, pid_t parent)
 	c->callbacks.section_address = dwfl_offline_section_address;
 	c->callbacks.debuginfo_path = &c->debug_path;
 	while ((fd = symbol_receive(c->sock, req, unwind)) >= 0) {
+		symbol_limit_cpu();
 		symbol_answer(c, fd, req, unwind, reply);
 		if (send(c->sock, reply, sizeof(*reply), MSG_NOSIGNAL) != sizeof(*reply))
 			break;

@@ -142,7 +142,7 @@ int tape_open(int fd, struct tape **out)
 		return -ENOMEM;
 	err = fstat(fd, &st) ? -errno : blocks_open(fd, &t->blocks);
 	if (!err)
-		t->pool.max = t->kept.max = KEEP_LEAST + (size_t)st.st_size * KEEP_PER_BYTE;
+		t->pool.max = t->kept.max = (KEEP_LEAST + (size_t)st.st_size * KEEP_PER_BYTE) / 4;
 	if (!err)
 		err = read_facts(t);
 	if (!err && !t->began)
@@ -256,6 +256,9 @@ static int take_thread(struct tape *t, struct coder *c)
 	if (c->failed || number > t->nthreads)
 		return -EBADMSG;
 	if (number == t->cap) {
+		/* The same number over and over takes a compressed file nothing. */
+		if (((size_t)t->cap * 2 + 64) * sizeof(*more) > t->kept.max / 2)
+			return -EBADMSG;
 		more = realloc(t->threads, ((size_t)t->cap * 2 + 64) * sizeof(*more));
 		if (!more)
 			return -ENOMEM;

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* Files that this program writes. */
+#ifndef BASE_OUTPUT_H
+#define BASE_OUTPUT_H
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* A new file is for its owner alone: it names other users' programs. A file that exists keeps its mode. */
+#define OUTPUT_MODE 0600
+
+/* Open @path for writing, empty. Return NULL with errno set on errors. */
+static inline FILE *output_open(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, OUTPUT_MODE);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!f && fd >= 0)
+		close(fd);
+	return f;
+}
+
+#endif /* BASE_OUTPUT_H */
