@@ -13,12 +13,123 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-static __always_inline __u32 object_state(const struct sbt_thread *t, __u64 address)
+static __always_inline struct sbt_object_state *object_find(const struct sbt_thread *t,
+							    __u64 address)
 {
 	struct sbt_object key = { .address = address, .tgid = t->tgid, .inc = t->inc };
-	__u32 *state = bpf_map_lookup_elem(&objects, &key);
 
-	return state ? *state : 0;
+	return bpf_map_lookup_elem(&objects, &key);
+}
+
+static __always_inline __u32 object_state(const struct sbt_thread *t, __u64 address)
+{
+	const struct sbt_object_state *state = object_find(t, address);
+
+	return state ? state->verdict : SBT_OBJECT_OPEN;
+}
+
+/*
+ * A thread waits there: the next waking is worth a record. After its time was taken, so that a waking that clears this has a
+ * later one.
+ */
+static __noinline int object_waits(struct sbt_thread *t)
+{
+	struct sbt_object_state *state, fresh = { .waits = 1 };
+	struct sbt_object key = {};
+
+	if (!t)
+		return 0;
+	state = object_find(t, t->waiting.object);
+	if (state) {
+		*(volatile __u32 *)&state->waits = 1;
+		return 0;
+	}
+	key.address = t->waiting.object;
+	key.tgid = t->tgid;
+	key.inc = t->inc;
+	bpf_map_update_elem(&objects, &key, &fresh, BPF_NOEXIST);
+	return 0;
+}
+
+/*
+ * Whose process was the first to wait or wake; another one that did, or that was forked, sets several_tgids. These may share
+ * what they wait on, at addresses of their own: whether somebody waits there is not known then.
+ */
+static volatile __u32 first_tgid;
+volatile __u32 several_tgids;
+
+static __always_inline bool may_share(const struct sbt_thread *t)
+{
+	if (several_tgids)
+		return true;
+	if (!first_tgid)
+		first_tgid = t->tgid;
+	if (first_tgid != t->tgid)
+		several_tgids = 1;
+	return several_tgids;
+}
+
+/* Has no thread begun to wait there since it was last woken? Of what is not known (any more), one may have. */
+static __noinline int object_empty(struct sbt_thread *t)
+{
+	struct sbt_object_state *state, fresh = {};
+	struct sbt_object key = {};
+
+	if (!t || may_share(t))
+		return 0;
+	state = object_find(t, t->waiting.object);
+	if (!state) {
+		key.address = t->waiting.object;
+		key.tgid = t->tgid;
+		key.inc = t->inc;
+		bpf_map_update_elem(&objects, &key, &fresh, BPF_NOEXIST);
+		return 0;
+	}
+	/* Not written where it need not be: threads that wake at once would fight for the line. */
+	if (!*(volatile __u32 *)&state->waits)
+		return 1;
+	*(volatile __u32 *)&state->waits = 0;
+	return 0;
+}
+
+static __noinline int looks_add(struct sbt_thread *t)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct sbt_event *e;
+	struct sbt_proc *p;
+	__u32 tgid;
+
+	if (!t)
+		return 0;
+	tgid = t->tgid;
+	p = bpf_map_lookup_elem(&procs, &tgid);
+	if (!p || p->inc != t->inc)
+		return 0;
+	__sync_fetch_and_add(&p->looks, t->waiting.looks);
+	if (now - p->looks_since_ns > SBT_LOOKS_NS) {
+		p->looks_since_ns = now;
+		p->looks_lately = 0;
+	}
+	__sync_fetch_and_add(&p->looks_lately, t->waiting.looks);
+	t->waiting.looks = 0;
+	if (*(volatile __u32 *)&p->looks_lately < SBT_LOOKS_MAX)
+		return 0;
+	p->looks_lately = 0;
+	e = event_new(SBT_REC_HOT, now);
+	if (!e)
+		return 0;
+	e->tgid = tgid;
+	e->tid = t->tid;
+	e->inc = p->inc;
+	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
+/* A probe was hit for what is no crossing: that costs, and is counted. */
+static __always_inline void look(struct sbt_thread *t)
+{
+	if (++t->waiting.looks >= SBT_LOOKS_STEP)
+		looks_add(t);
 }
 
 static __always_inline __u64 return_address(struct pt_regs *ctx)
@@ -245,10 +356,16 @@ int cond_wait(struct pt_regs *ctx)
 	/* Whoever joins threads does it for itself: the call is the place. */
 	if (!t->waiting.quiet && t->waiting.family != SBT_FAMILY_FORKJOIN)
 		note_callers(ctx, t, index);
-	if (state == SBT_OBJECT_BARRIER)
+	if (state == SBT_OBJECT_BARRIER) {
 		whole_arrive(t, index);
-	else
-		t->waiting.since_ns = bpf_ktime_get_ns();
+		return 0;
+	}
+	t->waiting.since_ns = bpf_ktime_get_ns();
+	if (t->waiting.family == SBT_FAMILY_COND) {
+		if (!t->waiting.quiet && !may_share(t))
+			object_waits(t);
+		look(t);
+	}
 	return 0;
 }
 
@@ -279,6 +396,8 @@ int cond_waited(struct pt_regs *ctx)
 		if (!t->waiting.quiet)
 			candidate_write(t, now, (__u16)PT_REGS_RC(ctx));
 		t->waiting.since_ns = 0;
+		if (t->waiting.family == SBT_FAMILY_COND)
+			look(t);
 	}
 	return 0;
 }
@@ -295,8 +414,14 @@ int cond_wake(struct pt_regs *ctx)
 	if (!t || called_within(ctx, t->waiting.wake_entry, t->waiting.wake_sp, t->waiting.wake_ip))
 		return 0;
 	t = cond_begin(ctx, &index, &state);
-	if (!t || state == SBT_OBJECT_OTHER)
+	if (!t)
 		return 0;
+	if (state != SBT_OBJECT_BARRIER) {
+		look(t);
+		/* Neither is there anything to tell of a waking where nobody waits. */
+		if (state == SBT_OBJECT_OTHER || object_empty(t))
+			return 0;
+	}
 	ip = return_address(ctx);
 	t->waiting.ip = t->waiting.wake_ip = ip;
 	t->waiting.sp = t->waiting.wake_sp = PT_REGS_SP(ctx);

@@ -116,6 +116,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	/* Under -a the name may decide anew, and a child is found when it comes. */
 	if (!config.follow || config.by_comm)
 		return 0;
+	several_tgids = 1;
 	fresh.inc = incarnation(now);
 	fresh.flags = flags & (SBT_PROC_BY_EXIT | SBT_PROC_FRESH);
 	if (bpf_map_update_elem(&procs, &ctgid, &fresh, BPF_ANY))
@@ -167,6 +168,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 			e->busy_ns = busy_time(task);
 			e->seq = seq;
 			e->cpu = bpf_get_smp_processor_id();
+			e->caller = last ? p->looks : 0;
 			e->flags =
 				(last ? SBT_EVENT_LEADER : 0) | (pending ? SBT_EVENT_PENDING : 0);
 			bpf_get_current_comm(e->comm, sizeof(e->comm));

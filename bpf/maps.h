@@ -191,7 +191,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
 	__type(key, struct sbt_object);
-	__type(value, __u32);
+	__type(value, struct sbt_object_state);
 } objects SEC(".maps") __weak;
 
 /* --aggregate; else one entry each. `lately` is at the index of the thread's slot; `sums` is mapped by user space. */
@@ -254,6 +254,7 @@ extern volatile __u32 armed;
 extern volatile __u32 epoch;
 extern volatile __u32 mappings;
 extern volatile __u32 keep_words;
+extern volatile __u32 several_tgids;
 extern struct sbt_counts counts[SBT_COUNT_SLOTS];
 extern __u32 marks[SBT_MARKS];
 extern volatile __u32 ended;

@@ -31,7 +31,19 @@ struct sbt_proc {
 	__u32 mappings; /* how often its dynamic linker has told of a change: struct sbt_event */
 	__u32 told_inc; /* SBT_REC_SHARED told last of this program's mapping: */
 	__u64 told_start, told_end, told_offset, told_ino;
+	__u64 looks; /* hits of probes on condition variables that were no crossing, in steps of SBT_LOOKS_STEP */
+	__u64 looks_since_ns; /* since when looks_lately are counted */
+	__u32 looks_lately;
+	__u32 pad;
 };
+
+/*
+ * Discovery looks at this many hits of a process in a second for nothing; at the next, user space is told (SBT_REC_HOT).
+ * A thread adds its hits to the process's in steps.
+ */
+#define SBT_LOOKS_MAX  2000
+#define SBT_LOOKS_STEP 16
+#define SBT_LOOKS_NS   1000000000ULL
 
 /* What user space has found out about a process. Key: tgid. */
 struct sbt_judged {
@@ -61,6 +73,7 @@ struct sbt_waiting {
 	__u8 kind;
 	__u8 quiet; /* on what is no barrier: nothing is written of it */
 	__u8 unread; /* `value` could not be read */
+	__u32 looks; /* not yet added to those of the process */
 };
 
 /* --aggregate: what a thread's sums need of it at each crossing. */
@@ -157,7 +170,12 @@ struct sbt_object {
 	__u32 inc;
 };
 
-/* Its value: what user space has found out. */
+/* Its value: what user space has found out, and whether a thread may wait there that nobody has woken. */
+struct sbt_object_state {
+	__u32 verdict; /* SBT_OBJECT_* */
+	__u32 waits;
+};
+
 #define SBT_OBJECT_OPEN	   0 /* as if it were not there */
 #define SBT_OBJECT_BARRIER 1 /* threads meet there: whole crossings are written */
 #define SBT_OBJECT_OTHER   2 /* they do not: nothing is written */

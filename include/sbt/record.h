@@ -92,6 +92,8 @@ enum sbt_record_type {
 	 * one that is as it was. From Linux 5.17 on.
 	 */
 	SBT_REC_SHARED = 16,
+	/* condition variables of a process are waited for and woken often, and are no barrier as far as is known */
+	SBT_REC_HOT = 17,
 };
 
 /*
@@ -336,7 +338,7 @@ struct sbt_event {
 	 * where the program's code begins, 0 not known
 	 */
 	__u64 address;
-	/* _OUTLINED: where the call that begins the region returns to; _EXEC, _SEEN: inode of the program's file; _SHARED: of the mapped one */
+	/* _OUTLINED: where the call that begins the region returns to; _EXEC, _SEEN: inode of the program's file; _SHARED: of the mapped one; _EXIT of the process: sbt_proc.looks */
 	__u64 caller;
 	__u64 code_end; /* SBT_REC_EXEC, _SEEN: where the program's code ends; _SHARED: where the mapping does */
 	__u64 stack; /* _EXEC, _SEEN: where its first thread's stack began; _SHARED: offset in the file */

@@ -451,6 +451,10 @@ static void process_cost(struct build *b, const struct model_proc *p,
 	double cost = report_cost(env, price, hits, spent, report_met(p));
 	uint64_t time = out->outside_ns, i;
 
+	out->looks = env->looks ? env->looks(env->ctx, p, &out->paused_ns) : 0;
+	/* A crossing is two hits. */
+	if (out->looks)
+		cost += price * (double)out->looks / 2;
 	out->cost_ns = REPORT_UNKNOWN;
 	out->cost_share = NAN;
 	out->crossing_cost_ns = price;

@@ -261,6 +261,8 @@ struct report_process {
 	struct report_counter *counters;
 	uint64_t cost_ns; /* estimated: report_cost(); REPORT_UNKNOWN */
 	double crossing_cost_ns; /* of one of its crossings; NAN unknown */
+	uint64_t looks; /* hits of probes for what is no crossing: report_env.looks; in cost_ns */
+	uint64_t paused_ns; /* how long its condition variables were not looked at, because they were hot */
 	uint64_t
 		cost_taken_ns; /* how long its threads waited for CPUs that the tracer had; REPORT_UNKNOWN */
 	double cost_share; /* of its threads' time, as far as there are CPUs for them */
@@ -394,6 +396,11 @@ struct report_env {
 	const char *(*departures)(void *ctx, const struct model_proc *proc);
 	/* Names of functions that its code calls and in which it waits unseen, for one sentence; NULL: none is known. */
 	const char *(*untraced)(void *ctx, const struct model_proc *proc);
+	/*
+	 * How often probes on condition variables were hit in it for what is no crossing, and for how long they were away because of
+	 * that. NULL: there were none.
+	 */
+	uint64_t (*looks)(void *ctx, const struct model_proc *proc, uint64_t *paused_ns);
 	/* One crossing of this process, both probes, ns; NAN unknown. NULL: crossing_cost_ns for all. */
 	double (*crossing_cost)(void *ctx, const struct model_proc *proc);
 	double crossing_cost_ns; /* one crossing, both probes; NAN unknown */

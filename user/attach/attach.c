@@ -91,7 +91,7 @@ static int keep_link(struct attach *a, int fd, int pid, uint64_t units)
 		return -ENOMEM;
 	}
 	a->links = links;
-	links[a->nlinks++] = (struct attach_link){ fd, pid > 0 ? pid : 0, units };
+	links[a->nlinks++] = (struct attach_link){ fd, pid > 0 ? pid : 0, units, 0 };
 	return 0;
 }
 
@@ -444,7 +444,20 @@ int attach_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 		number = claim_group(a, wakes);
 		err = number < 0 ? number : put_group(a, wakes, pid, (uint32_t)number);
 	}
-	return all_or_none(a, before, err);
+	err = all_or_none(a, before, err);
+	for (i = before; !err && wakes && i < a->nlinks; i++)
+		a->links[i].waits = ATTACH_WAITS_ALL;
+	return err;
+}
+
+int attach_joins(struct attach *a, const struct attach_group *joins, int pid)
+{
+	uint32_t i = a->nlinks;
+	int err = attach_waits(a, joins, 1, NULL, pid);
+
+	for (; !err && i < a->nlinks; i++)
+		a->links[i].waits = ATTACH_WAITS_JOINS;
+	return err;
 }
 
 int attach_futexes(struct attach *a)
@@ -460,8 +473,10 @@ int attach_futexes(struct attach *a)
 int attach_judge(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t object, uint32_t verdict)
 {
 	struct sbt_object key = { .address = object, .tgid = tgid, .inc = inc };
+	/* Somebody may wait there now. */
+	struct sbt_object_state state = { .verdict = verdict, .waits = 1 };
 
-	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.objects), &key, &verdict, BPF_ANY)
+	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.objects), &key, &state, BPF_ANY)
 		       ? -errno
 		       : 0;
 }

@@ -133,6 +133,22 @@ struct attach_group {
  */
 int attach_waits(struct attach *attach, const struct attach_group *groups, uint32_t n,
 		 const struct attach_group *wakes, int pid);
+/* What probes where threads wait can be removed by, from one process. */
+enum attach_waits_kind {
+	ATTACH_WAITS_ALL = 1, /* on condition variables, and joins with them */
+	ATTACH_WAITS_JOINS, /* joins alone: attach_joins() */
+};
+
+/* The same for one process's joins alone, as long as it is not looked at where it waits otherwise. */
+int attach_joins(struct attach *attach, const struct attach_group *joins, int pid);
+/*
+ * Removes these probes from @n processes, whose threads are inside no wait then. The breakpoints are gone soon after it returns.
+ * Returns 0 or -ENOMEM.
+ */
+int attach_waits_remove(struct attach *attach, const uint32_t *tgids, uint32_t n,
+			enum attach_waits_kind kind);
+/* How often probes of the process were hit for what is no crossing (sbt_proc.looks), while it lives; 0. */
+uint64_t attach_looks(const struct attach *attach, uint32_t tgid, uint32_t inc);
 /* Sees the futex calls of all traced processes. Costs every system call on the machine a little. */
 int attach_futexes(struct attach *attach);
 /* Can probes be put for one process alone? Else attach_waits() is for all whatever it is told. */

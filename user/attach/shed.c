@@ -176,3 +176,52 @@ int attach_remove(struct attach *a, const struct attach_removal *removals, uint3
 	close_aside(a);
 	return 0;
 }
+
+/* --- not looked at where it waits, for a while ----------------------------------------------------- */
+
+static bool is_among(const uint32_t *tgids, uint32_t n, uint32_t tgid)
+{
+	uint32_t i;
+
+	for (i = 0; i < n && tgids[i] != tgid; i++)
+		;
+	return i < n;
+}
+
+struct resting {
+	const uint32_t *tgids;
+	uint32_t n;
+};
+
+/* It leaves the wait unseen. */
+static void forget_wait(void *ctx, struct sbt_thread *thread)
+{
+	const struct resting *r = ctx;
+
+	if (thread->waiting.family == SBT_FAMILY_COND && is_among(r->tgids, r->n, thread->tgid))
+		__atomic_store_n(&thread->waiting.since_ns, 0, __ATOMIC_RELAXED);
+}
+
+int attach_waits_remove(struct attach *a, const uint32_t *tgids, uint32_t n,
+			enum attach_waits_kind kind)
+{
+	struct resting resting = { tgids, n };
+	uint32_t i, kept = 0;
+
+	shed_wait(a);
+	a->gone = calloc(a->nlinks + 1, sizeof(*a->gone));
+	if (!a->gone)
+		return -ENOMEM;
+	for (i = 0; i < a->nlinks; i++) {
+		if (a->links[i].waits == kind && a->links[i].pid &&
+		    is_among(tgids, n, (uint32_t)a->links[i].pid))
+			a->gone[a->ngone++] = a->links[i];
+		else
+			a->links[kept++] = a->links[i];
+	}
+	a->nlinks = kept;
+	close_aside(a);
+	if (kind == ATTACH_WAITS_ALL)
+		each_thread(a, forget_wait, &resting);
+	return 0;
+}

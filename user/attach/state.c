@@ -208,6 +208,15 @@ void attach_each_process(const struct attach *a, void (*each)(void *ctx, uint32_
 	}
 }
 
+uint64_t attach_looks(const struct attach *a, uint32_t tgid, uint32_t inc)
+{
+	struct sbt_proc proc;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.procs), &tgid, &proc) || proc.inc != inc)
+		return 0;
+	return proc.looks;
+}
+
 int attach_procs_fd(const struct attach *a)
 {
 	return bpf_map__fd(a->skel->maps.procs);

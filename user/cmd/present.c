@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -61,6 +62,19 @@ static const char *env_untraced(void *ctx, const struct model_proc *proc)
 	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
 
 	return space ? space_untraced(p->spaces, space) : NULL;
+}
+
+static uint64_t env_looks(void *ctx, const struct model_proc *proc, uint64_t *paused_ns)
+{
+	const struct present *p = ctx;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	*paused_ns = hot_paused_ns(p->hot, proc->tgid, proc->inc,
+				   proc->exited ? proc->end_ns
+						: (uint64_t)now.tv_sec * 1000000000u +
+							  (uint64_t)now.tv_nsec);
+	return hot_looks(p->hot, proc->tgid, proc->inc);
 }
 
 static const char *env_unit_name(void *ctx, const struct model_proc *proc, uint8_t unit)
@@ -192,6 +206,7 @@ void present_init(struct present *p, const struct options *options, struct attac
 		.unit_name = env_unit_name,
 		.departures = env_departures,
 		.untraced = env_untraced,
+		.looks = env_looks,
 		.crossing_cost = env_price,
 		.crossing_cost_ns = NAN,
 		.switch_cost_ns = NAN,

@@ -8,6 +8,7 @@
 #include "attach/attach.h"
 #include "cmd/counting.h"
 #include "cmd/hanging.h"
+#include "cmd/hot.h"
 #include "cmd/options.h"
 #include "cmd/pump.h"
 #include "cmd/recording.h"
@@ -29,6 +30,7 @@ struct present {
 	struct watch *watch;
 	const struct counting *counting;
 	const struct pump *pump; /* who finds barriers that nobody named; NULL: nobody */
+	const struct hot *hot; /* NULL: nothing is looked at that may be no barrier */
 	uint32_t *cpu_node;
 	struct report_env env;
 	struct progress *progress; /* NULL: nowhere */

@@ -149,6 +149,26 @@ void probes_waits(struct probes *p, struct module *m, uint32_t tgid, uint32_t in
 			    alone ? "this process" : "all");
 }
 
+int probes_rest(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc, bool rest)
+{
+	uint64_t key = hash_mix((uint64_t)(uintptr_t)m) ^ hash_mix((uint64_t)inc << 32 | tgid);
+	struct attach_group groups[ATTACH_GROUPS_MAX], wakes = group_of(m, &m->wakes);
+	uint32_t n = 1;
+	uint64_t value;
+
+	if (p->options->discover_all || !attach_filters_process(p->attach))
+		return -ENOTSUP;
+	if (!has_waits(m) || !hash_get(&p->waits, key, &value))
+		return 0;
+	groups[0] = group_of(m, &m->joins);
+	if (rest)
+		return m->joins.nentries ? attach_joins(p->attach, groups, (int)tgid) : 0;
+	groups[0] = group_of(m, &m->waits);
+	if (m->joins.nentries)
+		groups[n++] = group_of(m, &m->joins);
+	return attach_waits(p->attach, groups, n, &wakes, (int)tgid);
+}
+
 static bool has_two_ends(const struct module_place *place)
 {
 	uint8_t role = place->spec.role;

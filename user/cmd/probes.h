@@ -38,6 +38,12 @@ void probes_module(struct probes *probes, struct module *module, uint32_t tgid, 
 /* Where threads wait for others in this file, for one process: strangers shall not meet these probes. */
 void probes_waits(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 /*
+ * The same process is not looked at there for a while (@rest), but for threads that it joins, or is again. -ENOTSUP: these
+ * probes are not its own. To be followed by attach_waits_remove(), of what there was before.
+ */
+int probes_rest(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc,
+		bool rest);
+/*
  * Where a runtime's calls of parallel regions' functions return to gets probes, for processes that may have no return
  * probes. @tgid as in probes_module(). Returns of which families, bits 1 << SBT_FAMILY_*: these need no exits; 0.
  */

@@ -505,6 +505,12 @@ int pump_run(struct pump *p, uint64_t until_ns)
 	return err ? err : model_advance(p->model, fed_until(p, until_ns));
 }
 
+void pump_pause(struct pump *p, uint32_t tgid, uint32_t inc)
+{
+	if (p->discover)
+		discover_pause(p->discover, tgid, inc);
+}
+
 void pump_end_units(struct pump *p, uint32_t tgid, uint32_t inc, uint64_t units)
 {
 	if (!p->discover)

@@ -22,6 +22,8 @@ struct feed *pump_feed(const struct pump *pump);
  * them. Returns 0, or -errno.
  */
 int pump_run(struct pump *pump, uint64_t until_ns);
+/* The process is not looked at where its threads wait on condition variables, for a while. */
+void pump_pause(struct pump *pump, uint32_t tgid, uint32_t inc);
 /*
  * What was to be found out about a process that is traced no more, or about its barriers of these units (SBT_UNIT()), is
  * decided with it.

@@ -64,6 +64,21 @@ static const char *env_untraced(void *ctx, const struct model_proc *p)
 				      .kind = TAPE_UNTRACED, .tgid = p->tgid, .inc = p->inc });
 }
 
+static double look_number(struct recalled *r, const struct model_proc *p, uint8_t which)
+{
+	const struct tape_answer *a = find(
+		r, (struct tape_question){
+			   .kind = TAPE_LOOKS, .which = which, .tgid = p->tgid, .inc = p->inc });
+
+	return a && a->number >= 0 && a->number < 1e18 ? a->number : 0;
+}
+
+static uint64_t env_looks(void *ctx, const struct model_proc *p, uint64_t *paused_ns)
+{
+	*paused_ns = (uint64_t)look_number(ctx, p, 1);
+	return (uint64_t)look_number(ctx, p, 0);
+}
+
 static const char *env_unit_name(void *ctx, const struct model_proc *p, uint8_t unit)
 {
 	const char *name = find_text(
@@ -137,6 +152,7 @@ int recalled_begin(struct recalled *r, struct merge *merge)
 		.unit_name = env_unit_name,
 		.departures = env_departures,
 		.untraced = env_untraced,
+		.looks = env_looks,
 		.crossing_cost = env_price,
 		.crossing_cost_ns = NAN,
 		.switch_cost_ns = NAN,

@@ -206,6 +206,22 @@ static const char *heard_unit_name(void *ctx, const struct model_proc *p, uint8_
 	return name;
 }
 
+static uint64_t heard_looks(void *ctx, const struct model_proc *p, uint64_t *paused_ns)
+{
+	struct recording *r = ctx;
+	struct tape_question q = { .kind = TAPE_LOOKS, .tgid = p->tgid, .inc = p->inc };
+	uint64_t looks = r->asked.looks(r->asked.ctx, p, paused_ns);
+	struct tape_answer a = { .number = (double)looks };
+
+	if (!looks && !*paused_ns)
+		return 0;
+	tape_answer(r->tape, &q, &a);
+	q.which = 1;
+	a.number = (double)*paused_ns;
+	tape_answer(r->tape, &q, &a);
+	return looks;
+}
+
 static double heard_price(void *ctx, const struct model_proc *p)
 {
 	struct recording *r = ctx;
@@ -280,6 +296,7 @@ void recording_listen(struct recording *r, struct report_env *env, struct cause_
 	env->object_name = heard_object_name;
 	env->departures = heard_departures;
 	env->untraced = heard_untraced;
+	env->looks = heard_looks;
 	env->crossing_cost = heard_price;
 	env->unit_name = heard_unit_name;
 	r->causes = causes;

@@ -212,6 +212,17 @@ static int examine(struct targets *t, struct space *space)
 	return mpi ? see_rank(t, space) : 0;
 }
 
+/* Is it the module of a mapping before this one, too? */
+static bool is_earlier(struct targets *t, struct space *space, size_t n, const struct module *m)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (module_of(t, space, i) == m)
+			return true;
+	return false;
+}
+
 /*
  * Probes where the process's threads wait for others. Of processes of one thread, which are most of those that a
  * build or a shell starts, there is nothing to be found.
@@ -234,6 +245,22 @@ static void examine_waits(struct targets *t, struct space *space, bool running)
 		return;
 	space->blind = running;
 	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_WAITS, 0);
+}
+
+int targets_rest(struct targets *t, uint32_t tgid, uint32_t inc, bool rest)
+{
+	struct space *space = space_find(t->spaces, tgid, inc);
+	int err = space ? 0 : -ENOENT;
+	size_t i;
+
+	for (i = 0; !err && i < space->maps.n; i++) {
+		struct module *m = module_of(t, space, i);
+
+		/* A file has several mappings, and its probes once. */
+		if (m && !is_earlier(t, space, i, m))
+			err = probes_rest(&t->probes, m, tgid, inc, rest);
+	}
+	return err;
 }
 
 /* --- who is inside already ------------------------------------------------------------------------- */

@@ -57,6 +57,11 @@ int targets_scan_all(struct targets *targets);
 void targets_look(struct targets *targets, const struct sbt_event *event);
 /* Acts on an event the moment it is known. */
 void targets_event(struct targets *targets, const struct sbt_event *event);
+/*
+ * The process is not looked at where its threads wait on condition variables, or is again (@rest): the new probes are in place
+ * then, and those before it are to be removed. Returns 0, -ENOENT: it is not known, -ENOTSUP, or -errno.
+ */
+int targets_rest(struct targets *targets, uint32_t tgid, uint32_t inc, bool rest);
 /* What is known of the ranks of MPI among them. */
 struct ranks *targets_ranks(const struct targets *targets);
 /* The process was read anew since: its addresses may mean something else. Counts up. */

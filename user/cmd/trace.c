@@ -244,6 +244,12 @@ static int begin(struct trace *t)
 	if (err)
 		return err;
 	t->present.pump = t->pump;
+	if (t->options.discover) {
+		t->hot = hot_new(t->attach, t->targets, t->pump, t->options.verbose);
+		if (!t->hot)
+			return -ENOMEM;
+	}
+	t->present.hot = t->hot;
 	err = begin_limit(t);
 	if (err)
 		return err;
@@ -278,6 +284,8 @@ static void on_event(void *ctx, const struct sbt_event *event)
 		t->error = pump_run(t->pump, event->t_ns);
 	}
 	targets_event(t->targets, event);
+	if (!t->error)
+		t->error = hot_event(t->hot, event);
 	if (t->pump && !t->error)
 		t->error = feed_held(pump_feed(t->pump), event, now_ns());
 }
@@ -301,6 +309,8 @@ static int work(struct trace *t)
 		trace_drain(t);
 	if (!err)
 		err = limit_step(t->limit, now - RING_SLACK_NS);
+	if (!err)
+		err = hot_step(t->hot, now);
 	if (!err && t->hanging)
 		err = hanging_step(t->hanging, now);
 	if (ring_read(t->stream) - before >= MANY_BYTES)
@@ -560,6 +570,7 @@ static void tear_down(struct trace *t)
 	free(t->own_record);
 	hanging_free(t->hanging);
 	limit_free(t->limit);
+	hot_free(t->hot);
 	recording_close(t->recording, false);
 	pump_free(t->pump);
 	stream_free(t->stream);

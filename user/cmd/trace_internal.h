@@ -11,6 +11,7 @@
 #include "attach/guard.h"
 #include "cmd/counting.h"
 #include "cmd/handover.h"
+#include "cmd/hot.h"
 #include "cmd/options.h"
 #include "cmd/trace.h"
 #include "target/launch.h"
@@ -35,6 +36,7 @@ struct trace {
 	struct watch *watch;
 	struct pump *pump;
 	struct hanging *hanging;
+	struct hot *hot; /* condition variables that are looked at for nothing; NULL: none are */
 	struct limit *limit; /* --cost-limit; NULL: none */
 	struct recording *recording; /* NULL: none */
 	bool only_record; /* nothing else is to come of it */

@@ -169,8 +169,8 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	if (p->come_and_go) {
 		textout_wrap(
 			t, TEXTOUT_PLAIN, "  ", 2,
-			"PE %s%s = LB %s × SerE %s × TE %s, in which %s counts as lost.",
-			at_most, textout_fraction(pe, e->parallel), textout_fraction(lb, e->load_balance),
+			"PE %s%s = LB %s × SerE %s × TE %s, in which %s counts as lost.", at_most,
+			textout_fraction(pe, e->parallel), textout_fraction(lb, e->load_balance),
 			textout_fraction(ser, e->serialisation), textout_fraction(te, e->transfer),
 			p->hung ? "the time of the hang" : "the time when a thread does not exist");
 		return;
@@ -181,8 +181,8 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 			"PE %s%s, LB %s: of the threads' time %s is lost as the same ones take "
 			"longer; what goes into the barriers themselves is not told from what is "
 			"lost as another one is late each time.",
-			at_most, textout_fraction(pe, e->parallel), textout_fraction(lb, e->load_balance),
-			textout_percent(s, p->lost_static));
+			at_most, textout_fraction(pe, e->parallel),
+			textout_fraction(lb, e->load_balance), textout_percent(s, p->lost_static));
 		return;
 	}
 	if (report_openmp_losses(p, &serial, &waiting, &runtime)) {
@@ -192,21 +192,23 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 			"serial "
 			"parts, %s in waiting for others in parallel regions, %s in the runtime "
 			"and in waking up.",
-			at_most, textout_fraction(pe, e->parallel), textout_fraction(lb, e->load_balance),
+			at_most, textout_fraction(pe, e->parallel),
+			textout_fraction(lb, e->load_balance),
 			textout_fraction(ser, e->serialisation), textout_fraction(te, e->transfer),
 			textout_percent(s, serial), textout_percent(ro, waiting),
 			textout_percent(tr, runtime));
 		return;
 	}
-	textout_wrap(
-		t, TEXTOUT_PLAIN, "  ", 2,
-		"PE %s%s = LB %s × SerE %s × TE %s: of the threads' time %s is lost as the same ones "
-		"take longer, %s as another one is late %s, %s in the barriers themselves.",
-		at_most, textout_fraction(pe, e->parallel), textout_fraction(lb, e->load_balance),
-		textout_fraction(ser, e->serialisation), textout_fraction(te, e->transfer),
-		textout_percent(s, p->lost_static), textout_percent(ro, p->lost_rotating),
-		p->by_barrier ? "at each barrier" : "each time",
-		textout_percent(tr, p->lost_transfer));
+	textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
+		     "PE %s%s = LB %s × SerE %s × TE %s: of the threads' time %s is lost as the "
+		     "same ones "
+		     "take longer, %s as another one is late %s, %s in the barriers themselves.",
+		     at_most, textout_fraction(pe, e->parallel),
+		     textout_fraction(lb, e->load_balance), textout_fraction(ser, e->serialisation),
+		     textout_fraction(te, e->transfer), textout_percent(s, p->lost_static),
+		     textout_percent(ro, p->lost_rotating),
+		     p->by_barrier ? "at each barrier" : "each time",
+		     textout_percent(tr, p->lost_transfer));
 }
 
 static void summary_finding(struct textout *t, const struct report_finding *f, const char *first)
@@ -556,6 +558,13 @@ static void cost_of(struct textout *t, const struct report_process *p)
 		     taken ? "; sbt-trace itself had its threads' CPUs for " : "",
 		     taken ? textout_time(had, p->cost_taken_ns) : "",
 		     p->departures ? "; departures by " : "", p->departures ? p->departures : "");
+	if (p->paused_ns)
+		textout_wrap(
+			t, TEXTOUT_PLAIN, "    ", 4,
+			"Its condition variables are hot and were no barriers where they were "
+			"looked at: for %s in all they were not, and a barrier by hand that it "
+			"used then only is not found.",
+			textout_time(had, p->paused_ns));
 	if (p->cost_rough)
 		textout_wrap(
 			t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "    ", 4,

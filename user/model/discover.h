@@ -157,6 +157,16 @@ bool discover_has(const struct discover *d, uint32_t tgid, uint32_t inc, uint64_
 uint32_t discover_team(const struct discover *d, uint64_t id);
 /* What is held of this object is dropped: it cannot be waited for. */
 void discover_give_up(struct discover *d, uint64_t id);
+enum discover_hope {
+	DISCOVER_HOPE_NONE,
+	DISCOVER_HOPE_SOME, /* rounds of three or more threads that keep the rule so far */
+	DISCOVER_HOPE_BARRIER, /* one is known */
+};
+
+/* Whether some condition variable of the process is a barrier, as far as is known. */
+enum discover_hope discover_hope(const struct discover *d, uint32_t tgid, uint32_t inc);
+/* Its condition variables are not looked at for a while: nothing is held of them, and what was no barrier is looked at again then. */
+void discover_pause(struct discover *d, uint32_t tgid, uint32_t inc);
 /* The process has ended: its objects are forgotten, what was held of them dropped. */
 void discover_end_process(struct discover *d, uint32_t tgid, uint32_t inc);
 /* The same of its futexes, or of its condition variables. */

@@ -58,6 +58,7 @@ enum tape_asked {
 	TAPE_LABEL = 9, /* what: site */
 	TAPE_UNIT = 10, /* of the process; what: number of what was shed */
 	TAPE_UNTRACED = 11, /* of the process: functions in which it waits unseen */
+	TAPE_LOOKS = 12, /* of the process; which: 0 report_process.looks, 1 paused_ns; number */
 };
 
 struct tape_question {

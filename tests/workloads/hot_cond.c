@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Threads that use condition variables as often as they can, none of them a barrier, between two barriers:
+ *
+ *   hot_cond KIND THREADS ROUNDS [OBJECTS]
+ *
+ * empty: nobody waits. own: the same, each its own. turns: one after the other. barrier: rounds of a barrier by hand. both: these, and
+ * one more thread that wakes nobody all the while. Prints the seconds that it took.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MOST 64
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t conds[MOST];
+static pthread_barrier_t ends;
+static const char *kind;
+static unsigned nthreads, objects = 1;
+static long rounds, turn;
+static unsigned arrived, round_now;
+static atomic_int done;
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void by_turns(long me)
+{
+	long i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < rounds; i++) {
+		while (turn % nthreads != me)
+			pthread_cond_wait(&conds[0], &lock);
+		turn++;
+		pthread_cond_broadcast(&conds[0]);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static __attribute__((noinline)) void meet(unsigned n)
+{
+	unsigned mine;
+
+	pthread_mutex_lock(&lock);
+	mine = round_now;
+	if (++arrived == n) {
+		arrived = 0;
+		round_now++;
+		pthread_cond_broadcast(&conds[0]);
+	} else {
+		while (mine == round_now)
+			pthread_cond_wait(&conds[0], &lock);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void *run(void *arg)
+{
+	long me = (long)arg, i;
+	int both = !strcmp(kind, "both");
+
+	pthread_barrier_wait(&ends);
+	if (!strcmp(kind, "turns"))
+		by_turns(me);
+	else if (both && me == nthreads - 1)
+		while (!done)
+			pthread_cond_broadcast(&conds[1]);
+	else if (both || !strcmp(kind, "barrier"))
+		for (i = 0; i < rounds; i++)
+			meet(nthreads - (both ? 1 : 0));
+	else
+		for (i = 0; i < rounds; i++)
+			pthread_cond_broadcast(&conds[!strcmp(kind, "own") ? me : i % objects]);
+	done = 1;
+	pthread_barrier_wait(&ends);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t threads[MOST];
+	double begin;
+	long i;
+
+	if (argc < 4)
+		return 2;
+	kind = argv[1];
+	nthreads = (unsigned)atoi(argv[2]);
+	rounds = atol(argv[3]);
+	if (argc > 4)
+		objects = (unsigned)atoi(argv[4]);
+	if (!nthreads || nthreads > MOST || !objects || objects > MOST)
+		return 2;
+	for (i = 0; i < MOST; i++)
+		pthread_cond_init(&conds[i], NULL);
+	pthread_barrier_init(&ends, NULL, nthreads);
+	begin = now();
+	for (i = 0; i < nthreads; i++)
+		pthread_create(&threads[i], NULL, run, (void *)i);
+	for (i = 0; i < nthreads; i++)
+		pthread_join(threads[i], NULL);
+	printf("%.6f\n", now() - begin);
+	return 0;
+}

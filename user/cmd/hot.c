@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "cmd/hot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/msg.h"
+
+#define PAUSE_NS  SBT_LOOKS_NS
+/* What looks like a barrier that is not yet known to be one is looked at for so many times longer. */
+#define HOPES_MAX 4
+
+struct hot_process {
+	uint32_t tgid, inc;
+	uint64_t told_ns; /* of the last event not yet acted on; 0: none */
+	uint64_t since_ns; /* since when it has no probes; 0: it has them */
+	uint64_t paused_ns; /* before that */
+	uint64_t looks; /* when it has ended */
+	uint32_t hopes;
+	bool kept; /* its probes cannot be removed, or it has barriers */
+};
+
+struct hot {
+	struct attach *attach;
+	struct targets *targets;
+	struct pump *pump;
+	struct hash by_process; /* -> struct hot_process */
+	struct hot_process **active; /* that live */
+	uint32_t nactive, cap;
+	uint32_t *tgids; /* as many; scratch */
+	int verbose;
+};
+
+static uint64_t key_of(uint32_t tgid, uint32_t inc)
+{
+	return (uint64_t)inc << 32 | tgid;
+}
+
+struct hot *hot_new(struct attach *attach, struct targets *targets, struct pump *pump, int verbose)
+{
+	struct hot *h = calloc(1, sizeof(*h));
+
+	if (h)
+		*h = (struct hot){
+			.attach = attach, .targets = targets, .pump = pump, .verbose = verbose
+		};
+	return h;
+}
+
+void hot_free(struct hot *h)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	if (!h)
+		return;
+	while ((e = hash_next(&h->by_process, &pos, &zero)))
+		free((void *)(uintptr_t)e->value);
+	hash_free(&h->by_process);
+	free(h->active);
+	free(h->tgids);
+	free(h);
+}
+
+static int make_room(struct hot *h)
+{
+	uint32_t cap = h->cap ? 2 * h->cap : 16, *tgids;
+	struct hot_process **active;
+
+	if (h->nactive < h->cap)
+		return 0;
+	active = realloc(h->active, cap * sizeof(*active));
+	if (!active)
+		return -ENOMEM;
+	h->active = active;
+	tgids = realloc(h->tgids, cap * sizeof(*tgids));
+	if (!tgids)
+		return -ENOMEM;
+	h->tgids = tgids;
+	h->cap = cap;
+	return 0;
+}
+
+static struct hot_process *process_get(struct hot *h, const struct sbt_event *e)
+{
+	uint64_t key = key_of(e->tgid, e->inc);
+	struct hot_process *p = hash_get_ptr(&h->by_process, key);
+
+	if (p)
+		return p;
+	p = make_room(h) ? NULL : calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->tgid = e->tgid;
+	p->inc = e->inc;
+	if (hash_put_ptr(&h->by_process, key, p)) {
+		free(p);
+		return NULL;
+	}
+	h->active[h->nactive++] = p;
+	return p;
+}
+
+static void pause_over(struct hot_process *p, uint64_t now_ns)
+{
+	if (p->since_ns && now_ns > p->since_ns)
+		p->paused_ns += now_ns - p->since_ns;
+	p->since_ns = 0;
+}
+
+static void leave(struct hot *h, struct hot_process *p, uint64_t t_ns)
+{
+	uint32_t i;
+
+	pause_over(p, t_ns);
+	for (i = 0; i < h->nactive; i++)
+		if (h->active[i] == p)
+			h->active[i--] = h->active[--h->nactive];
+}
+
+/* Its program is replaced: its probes, too. */
+static void on_exec(struct hot *h, const struct sbt_event *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < h->nactive; i++)
+		if (h->active[i]->tgid == e->tgid && h->active[i]->inc != e->inc) {
+			leave(h, h->active[i], e->t_ns);
+			return;
+		}
+}
+
+int hot_event(struct hot *h, const struct sbt_event *e)
+{
+	struct hot_process *p;
+
+	if (!h)
+		return 0;
+	if (e->type == SBT_REC_EXEC)
+		on_exec(h, e);
+	if (e->type == SBT_REC_HOT) {
+		p = process_get(h, e);
+		if (!p)
+			return -ENOMEM;
+		p->told_ns = e->t_ns;
+	}
+	if (e->type == SBT_REC_EXIT && e->flags & SBT_EVENT_LEADER && e->caller) {
+		p = process_get(h, e);
+		if (!p)
+			return -ENOMEM;
+		p->looks = e->caller;
+		leave(h, p, e->t_ns);
+	}
+	return 0;
+}
+
+/* Is it to lose its probes? */
+static bool is_hopeless(struct hot *h, struct hot_process *p)
+{
+	enum discover_hope hope = discover_hope(pump_discover(h->pump), p->tgid, p->inc);
+
+	if (p->kept || p->since_ns || hope == DISCOVER_HOPE_BARRIER)
+		return false;
+	if (hope == DISCOVER_HOPE_SOME && p->hopes < HOPES_MAX) {
+		p->hopes++;
+		return false;
+	}
+	return true;
+}
+
+static bool begin_pause(struct hot *h, struct hot_process *p, uint64_t now_ns)
+{
+	int err = targets_rest(h->targets, p->tgid, p->inc, true);
+
+	if (err) {
+		p->kept = err != -ENOENT && err != -ESRCH;
+		return false;
+	}
+	msg_verbose(h->verbose,
+		    "process %u: its condition variables are hot and no barriers: not looked at "
+		    "for a second",
+		    p->tgid);
+	p->since_ns = now_ns;
+	p->hopes = 0;
+	return true;
+}
+
+static bool end_pause(struct hot *h, struct hot_process *p, uint64_t now_ns)
+{
+	int err = targets_rest(h->targets, p->tgid, p->inc, false);
+
+	/* It may be ending: then its end is told soon. Else it is tried again. */
+	if (err)
+		return false;
+	pause_over(p, now_ns);
+	return true;
+}
+
+int hot_step(struct hot *h, uint64_t now_ns)
+{
+	uint32_t i, n = 0;
+	int err = 0;
+
+	if (!h)
+		return 0;
+	for (i = 0; i < h->nactive; i++) {
+		struct hot_process *p = h->active[i];
+
+		if (p->told_ns && is_hopeless(h, p) && begin_pause(h, p, now_ns))
+			h->tgids[n++] = p->tgid;
+		p->told_ns = 0;
+	}
+	if (n)
+		err = attach_waits_remove(h->attach, h->tgids, n, ATTACH_WAITS_ALL);
+	for (i = 0; i < h->nactive && n; i++)
+		if (h->active[i]->since_ns == now_ns)
+			pump_pause(h->pump, h->active[i]->tgid, h->active[i]->inc);
+	for (i = n = 0; i < h->nactive && !err; i++)
+		if (h->active[i]->since_ns && now_ns >= h->active[i]->since_ns + PAUSE_NS &&
+		    end_pause(h, h->active[i], now_ns))
+			h->tgids[n++] = h->active[i]->tgid;
+	if (n && !err)
+		err = attach_waits_remove(h->attach, h->tgids, n, ATTACH_WAITS_JOINS);
+	return err;
+}
+
+uint64_t hot_looks(const struct hot *h, uint32_t tgid, uint32_t inc)
+{
+	const struct hot_process *p;
+
+	if (!h)
+		return 0;
+	p = hash_get_ptr(&h->by_process, key_of(tgid, inc));
+	return p && p->looks ? p->looks : attach_looks(h->attach, tgid, inc);
+}
+
+uint64_t hot_paused_ns(const struct hot *h, uint32_t tgid, uint32_t inc, uint64_t until_ns)
+{
+	const struct hot_process *p;
+
+	p = h ? hash_get_ptr(&h->by_process, key_of(tgid, inc)) : NULL;
+	if (!p)
+		return 0;
+	return p->paused_ns + (p->since_ns && until_ns > p->since_ns ? until_ns - p->since_ns : 0);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * Condition variables that are hot and are no barriers: a process that hits their probes more than SBT_LOOKS_MAX times
+ * in a second for nothing loses these probes, and gets them back a second later.
+ */
+#ifndef CMD_HOT_H
+#define CMD_HOT_H
+
+#include <stdint.h>
+
+#include "attach/attach.h"
+#include "cmd/pump.h"
+#include "cmd/targets.h"
+#include "sbt/record.h"
+
+struct hot; /* opaque */
+
+/* NULL: out of memory. All must outlive it. @pump finds the barriers. */
+struct hot *hot_new(struct attach *attach, struct targets *targets, struct pump *pump, int verbose);
+void hot_free(struct hot *hot);
+
+/* The moment it is known; hot_step() acts on it. Returns 0 or -ENOMEM. */
+int hot_event(struct hot *hot, const struct sbt_event *event);
+/* Removes probes, and puts back those that have been away long enough. Returns 0 or -ENOMEM. */
+int hot_step(struct hot *hot, uint64_t now_ns);
+
+/* How often probes of the process were hit for what was no crossing. @hot may be NULL. */
+uint64_t hot_looks(const struct hot *hot, uint32_t tgid, uint32_t inc);
+/* For how long up to @until_ns it was not looked at where its threads wait on condition variables. Likewise. */
+uint64_t hot_paused_ns(const struct hot *hot, uint32_t tgid, uint32_t inc, uint64_t until_ns);
+
+#endif /* CMD_HOT_H */

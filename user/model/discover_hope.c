@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Whether it is worth its cost to look at what a process does on condition variables; and a pause in which it is not. */
+#include "model/discover_internal.h"
+
+static bool is_of(const struct object *o, uint32_t tgid, uint32_t inc)
+{
+	uint64_t process = (uint64_t)tgid << 32 | inc;
+	uint32_t i;
+
+	if (!o->pub.shared)
+		return o->pub.tgid == tgid && o->pub.inc == inc;
+	for (i = 0; i < o->nprocesses; i++)
+		if (o->processes[i] == process)
+			return true;
+	return false;
+}
+
+enum discover_hope discover_hope(const struct discover *d, uint32_t tgid, uint32_t inc)
+{
+	enum discover_hope hope = DISCOVER_HOPE_NONE;
+	uint32_t i;
+
+	for (i = 0; i < d->n; i++) {
+		const struct object *o = d->objects[i];
+
+		if (o->pub.futex || o->pub.verdict == DISCOVER_OTHER || !is_of(o, tgid, inc))
+			continue;
+		if (o->pub.verdict == DISCOVER_BARRIER)
+			return DISCOVER_HOPE_BARRIER;
+		/* The round under way may be the first. */
+		if (o->one_function && !o->bad && (o->streak ? o->nset : o->nnow + 1) >= TEAM_LEAST)
+			hope = DISCOVER_HOPE_SOME;
+	}
+	return hope;
+}
+
+void discover_pause(struct discover *d, uint32_t tgid, uint32_t inc)
+{
+	uint32_t i;
+
+	for (i = 0; i < d->n; i++) {
+		struct object *o = d->objects[i];
+
+		if (o->pub.futex || !is_of(o, tgid, inc))
+			continue;
+		if (o->pub.verdict == DISCOVER_OPEN) {
+			discover_drop_from(d, o, 0);
+			discover_drop_pending(d, o);
+			discover_streak_end(d, o);
+			o->bad = true;
+		}
+		/* What it will be looked at for again begins anew then. */
+		o->breaks = o->empty = o->over = o->wrong = 0;
+		if (o->pub.verdict == DISCOVER_OTHER)
+			discover_judge(d, o, DISCOVER_OPEN);
+	}
+}
