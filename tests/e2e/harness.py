@@ -694,9 +694,17 @@ def function_at(path, name):
     return int(re.search(rf" ([0-9a-f]+) +\d+ FUNC .* {name}@@", symbols).group(1), 16)
 
 
+def kernel_log():
+    return subprocess.run(["dmesg"], stdout=subprocess.PIPE, check=True, text=True, errors="replace").stdout.splitlines()
+
+
+# What the kernel had said before: a machine may have been used for long.
+LOG_BEFORE = set(kernel_log())
+
+
 def probes_left_by_kernel(pid):
     """What it says of those that this sbt-trace had put in and could not take out again, or a process apart."""
-    log = subprocess.run(["dmesg"], stdout=subprocess.PIPE, check=True, text=True, errors="replace").stdout
+    log = "\n".join(line for line in kernel_log() if line not in LOG_BEFORE)
     return re.findall(rf"uprobe: (?:sbt-trace:{pid}|sbt-apart:\d+) .*leaking uprobe", log)
 
 

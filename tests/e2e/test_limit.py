@@ -141,7 +141,7 @@ def pair(t, *options):
 
 @paired
 def test_limit_own_probes(t):
-    a, b, trace, logs = pair(t, "--no-children", "--cost-limit", "0.5")
+    a, b, trace, logs = pair(t, "--no-children", "--cost-limit", "12")
     check_exact(trace, logs[0], check_let_go(trace, 0.9e9, pid=a))
     calm = trace.process(pid=b)
     check_equal("shed_ns of the other", calm["shed_ns"], None)
