@@ -198,4 +198,7 @@ void discover_round_end(struct discover *d, struct object *o);
 void discover_split_round(struct object *o, uint32_t waker);
 void discover_note_split(struct object *o, const struct discover_record *r);
 
+/* Hand over all that is held; @team: how many meet, 0 not known. */
+void discover_take_held(struct discover *d, struct object *o, uint32_t team);
+
 #endif /* MODEL_DISCOVER_INTERNAL_H */

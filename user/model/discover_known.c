@@ -41,17 +41,7 @@ static bool belongs(const struct discover *d, uint32_t wait, uint32_t wake)
 /* As many as meet: the team is not told, for more may follow. Less: how many there should be. */
 static void take_held(struct discover *d, struct object *o, uint32_t team)
 {
-	uint32_t i;
-
-	for (i = 0; i < o->nheld; i++) {
-		struct discover_member member = { .arrive_ns = o->held[i].arrive_ns,
-						  .depart_ns = o->held[i].depart_ns,
-						  .merged = o->held[i].merged,
-						  .team = team };
-
-		d->ops.take(d->ops.ctx, o->held[i].cookie, &member);
-	}
-	o->nheld = o->held_now = o->held_streak = 0;
+	discover_take_held(d, o, team);
 	o->told = true;
 }
 

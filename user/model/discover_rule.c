@@ -89,7 +89,7 @@ void discover_take(struct discover *d, const struct object *o, uint64_t cookie, 
 }
 
 /* @team: how many meet; 0 not known. */
-static void take_held(struct discover *d, struct object *o, uint32_t team)
+void discover_take_held(struct discover *d, struct object *o, uint32_t team)
 {
 	uint32_t i;
 
@@ -110,7 +110,7 @@ static void is_barrier(struct discover *d, struct object *o, uint32_t team)
 	o->pub.untold = o->pub.rounds - o->older - o->streak;
 	d->unseen.given_up += o->pub.untold * o->pub.members;
 	o->pub.rounds = 0;
-	take_held(d, o, o->pub.futex ? o->nset : team);
+	discover_take_held(d, o, o->pub.futex ? o->nset : team);
 	o->told = true;
 	o->wrong = o->nshort = 0;
 	discover_judge(d, o, DISCOVER_BARRIER);
