@@ -6,10 +6,14 @@
 #define NCURSES_NOMACROS 1
 #include <curses.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <term.h>
 #include <termios.h>
 #include <unistd.h>
@@ -20,21 +24,49 @@
 /* How long the bytes of one key may take, over a network too. */
 #define ESCAPE_DELAY_MS 50
 
+/* For how long a terminal that takes nothing is waited for at the end, when nobody reads records any more. */
+#define CLOSE_MS       200
+#define CLOSE_STEP_MS  10
+/* What is written at once where writing may block, each time after the terminal has said that it takes some. */
+#define BLOCKING_WRITE 64
+
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 #define NCRASHES (sizeof(crashes) / sizeof(crashes[0]))
 
 /* ncurses and signals know only one terminal as well. */
 static struct {
 	SCREEN *screen;
-	FILE *in, *out;
+	FILE *in;
+	FILE *out; /* a file in memory: ncurses waits for whatever it writes to */
 	int fd;
+	bool may_block; /* writing to @fd */
+	char *pending; /* written by ncurses, not yet taken by the terminal: from @sent to @npending */
+	size_t npending, sent, cap;
+	bool dropped; /* a frame was not drawn, because the one before it was still pending */
+	bool garbled; /* bytes of ncurses were lost */
+	volatile sig_atomic_t pause_asked;
 	volatile sig_atomic_t taken;
 	struct termios before;
 	char back[128]; /* what gives it back */
 	size_t nback;
 	struct sigaction crash_before[NCRASHES];
+	struct sigaction size_before, pause_before;
 	attr_t attrs[SCREEN_STYLES];
 } terminal;
+
+/*
+ * Drop what the terminal has not shown yet, and go on where output was stopped: by ^S, which ends where that key has no
+ * meaning any more, or by tcflow(). Called by signal handlers, too; who calls it sets the modes afterwards.
+ */
+static void make_room(void)
+{
+	struct termios t = terminal.before;
+
+	t.c_iflag &= ~(tcflag_t)IXON;
+	tcsetattr(terminal.fd, TCSANOW, &t);
+	tcflow(terminal.fd, TCOON);
+	tcflush(terminal.fd, TCOFLUSH);
+}
 
 void terminal_rescue(void)
 {
@@ -42,9 +74,107 @@ void terminal_rescue(void)
 		return;
 	terminal.taken = 0;
 	/* Nothing can be done about an error. */
-	if (write(terminal.fd, terminal.back, terminal.nback) < 0)
-		terminal.nback = 0;
+	if (write(terminal.fd, terminal.back, terminal.nback) < 0) {
+		make_room();
+		if (write(terminal.fd, terminal.back, terminal.nback) < 0)
+			terminal.nback = 0;
+	}
 	tcsetattr(terminal.fd, TCSANOW, &terminal.before);
+}
+
+/* --- from ncurses to the terminal, without waiting ---------------------------------------------------- */
+
+int terminal_descriptor(int out)
+{
+	char path[32];
+	int fd;
+
+	/* Not O_NONBLOCK on @out itself: that would be so for all who share it, the shell among them. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", out);
+	fd = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	return fd < 0 ? fcntl(out, F_DUPFD_CLOEXEC, 3) : fd;
+}
+
+/* Take what ncurses has written since the last time. */
+static void collect(void)
+{
+	int fd = fileno(terminal.out);
+	off_t n = lseek(fd, 0, SEEK_CUR);
+	char *more;
+
+	if (n <= 0)
+		return;
+	if (terminal.npending + (size_t)n > terminal.cap) {
+		more = realloc(terminal.pending, terminal.npending + (size_t)n);
+		if (more) {
+			terminal.pending = more;
+			terminal.cap = terminal.npending + (size_t)n;
+		}
+	}
+	if (terminal.npending + (size_t)n > terminal.cap ||
+	    pread(fd, terminal.pending + terminal.npending, (size_t)n, 0) != n)
+		terminal.garbled = true;
+	else
+		terminal.npending += (size_t)n;
+	if (ftruncate(fd, 0) || lseek(fd, 0, SEEK_SET))
+		terminal.garbled = true;
+}
+
+/* Write what the terminal takes now. */
+static void send_pending(void)
+{
+	while (terminal.sent < terminal.npending) {
+		size_t n = terminal.npending - terminal.sent;
+		struct pollfd p = { .fd = terminal.fd, .events = POLLOUT };
+		ssize_t done;
+
+		if (terminal.may_block && (poll(&p, 1, 0) <= 0 || !(p.revents & POLLOUT)))
+			return;
+		if (terminal.may_block && n > BLOCKING_WRITE)
+			n = BLOCKING_WRITE;
+		done = write(terminal.fd, terminal.pending + terminal.sent, n);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0 && errno == EAGAIN)
+			return;
+		/* It has gone: whoever reads its keys learns of that. */
+		if (done <= 0)
+			break;
+		terminal.sent += (size_t)done;
+	}
+	terminal.sent = terminal.npending = 0;
+}
+
+/* What is left to write is written even where the terminal has stopped: what it has not shown is dropped for that. */
+static void finish_pending(void)
+{
+	int waited;
+
+	collect();
+	for (waited = 0;; waited += CLOSE_STEP_MS) {
+		send_pending();
+		if (!terminal.npending || waited >= CLOSE_MS)
+			break;
+		poll(NULL, 0, CLOSE_STEP_MS);
+	}
+	if (!terminal.npending)
+		return;
+	make_room();
+	send_pending();
+	terminal.sent = terminal.npending = 0;
+}
+
+/* Return whether the terminal has taken all that was drawn. */
+static bool terminal_ready(void)
+{
+	collect();
+	send_pending();
+	return !terminal.npending;
+}
+
+bool terminal_flush(void)
+{
+	return terminal.screen && terminal_ready() && terminal.dropped;
 }
 
 static void on_crash(int number)
@@ -69,12 +199,60 @@ static void add_back(const char *name)
 	}
 }
 
-static void prepare_rescue(int out)
+static void on_size(int number)
+{
+	/* It only wakes: the size is looked at each time. */
+	(void)number;
+}
+
+static void on_pause(int number)
+{
+	(void)number;
+	terminal.pause_asked = 1;
+}
+
+/* ncurses has handlers of its own for these, which take its output for the terminal. It leaves ours alone. */
+static void handle_signals(void)
+{
+	struct sigaction size = { .sa_handler = on_size }, pause = { .sa_handler = on_pause };
+
+	sigaction(SIGWINCH, &size, &terminal.size_before);
+	if (!sigaction(SIGTSTP, NULL, &terminal.pause_before) &&
+	    terminal.pause_before.sa_handler == SIG_DFL)
+		sigaction(SIGTSTP, &pause, NULL);
+}
+
+/* As ncurses wants it: keys at once, none of them shown, and a newline that only goes down. */
+static void set_modes(void)
+{
+	struct termios t = terminal.before;
+
+	t.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ECHONL);
+	t.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR);
+	t.c_oflag &= ~(tcflag_t)(ONLCR | XTABS);
+	t.c_cc[VMIN] = 1;
+	t.c_cc[VTIME] = 0;
+	tcsetattr(terminal.fd, TCSANOW, &t);
+}
+
+/* Return whether it has changed. */
+static bool set_size(void)
+{
+	struct winsize w;
+
+	if (ioctl(terminal.fd, TIOCGWINSZ, &w) || !w.ws_row || !w.ws_col)
+		return false;
+	if (getmaxx(stdscr) == w.ws_col && getmaxy(stdscr) == w.ws_row)
+		return false;
+	resizeterm(w.ws_row, w.ws_col);
+	return true;
+}
+
+static void prepare_rescue(void)
 {
 	struct sigaction crash = { .sa_handler = on_crash, .sa_flags = SA_RESETHAND | SA_NODEFER };
 	size_t i;
 
-	terminal.fd = out;
 	terminal.nback = 0;
 	add_back("sgr0");
 	add_back("rmkx");
@@ -114,9 +292,8 @@ static void choose_styles(bool colour)
 	a[SCREEN_HEAD] = COLOR_PAIR(2);
 }
 
-static FILE *stream_of(int fd, const char *mode)
+static FILE *stream_of(int own, const char *mode)
 {
-	int own = dup(fd);
 	FILE *f = own < 0 ? NULL : fdopen(own, mode);
 
 	if (!f && own >= 0)
@@ -126,17 +303,27 @@ static FILE *stream_of(int fd, const char *mode)
 
 int terminal_open(int in, int out, bool colour)
 {
+	int flags = fcntl(out, F_GETFL);
+
 	if (tcgetattr(out, &terminal.before))
 		return -errno;
-	terminal.in = stream_of(in, "r");
-	terminal.out = stream_of(out, "w");
+	terminal.fd = out;
+	terminal.may_block = flags < 0 || !(flags & O_NONBLOCK);
+	terminal.sent = terminal.npending = 0;
+	terminal.dropped = terminal.garbled = false;
+	handle_signals();
+	terminal.in = stream_of(fcntl(in, F_DUPFD_CLOEXEC, 3), "r");
+	terminal.out = stream_of(memfd_create("screen", MFD_CLOEXEC), "w");
 	terminal.screen =
 		terminal.in && terminal.out ? newterm(NULL, terminal.out, terminal.in) : NULL;
 	if (!terminal.screen) {
 		terminal_close();
 		return -ENOTSUP;
 	}
-	prepare_rescue(out);
+	prepare_rescue();
+	set_modes();
+	set_size();
+	typeahead(-1);
 	set_escdelay(ESCAPE_DELAY_MS);
 	cbreak();
 	noecho();
@@ -154,17 +341,41 @@ void terminal_close(void)
 
 	if (terminal.screen) {
 		endwin();
+		finish_pending();
+		tcsetattr(terminal.fd, TCSANOW, &terminal.before);
+		terminal.taken = 0;
 		delscreen(terminal.screen);
 		for (i = 0; i < NCRASHES; i++)
 			sigaction(crashes[i], &terminal.crash_before[i], NULL);
 	}
-	terminal.taken = 0;
+	if (terminal.in || terminal.out) {
+		sigaction(SIGWINCH, &terminal.size_before, NULL);
+		sigaction(SIGTSTP, &terminal.pause_before, NULL);
+	}
 	if (terminal.in)
 		fclose(terminal.in);
 	if (terminal.out)
 		fclose(terminal.out);
+	free(terminal.pending);
+	terminal.pending = NULL;
+	terminal.cap = terminal.npending = terminal.sent = 0;
 	terminal.screen = NULL;
 	terminal.in = terminal.out = NULL;
+}
+
+/* ^Z: the shell has the terminal until we go on. */
+static void pause_now(void)
+{
+	terminal.pause_asked = 0;
+	endwin();
+	finish_pending();
+	tcsetattr(terminal.fd, TCSANOW, &terminal.before);
+	raise(SIGSTOP);
+	tcgetattr(terminal.fd, &terminal.before);
+	set_modes();
+	clearok(curscr, TRUE);
+	refresh();
+	collect();
 }
 
 static uint32_t function_key(wint_t key)
@@ -202,6 +413,12 @@ uint32_t terminal_key(void)
 
 	if (!terminal.screen)
 		return 0;
+	if (terminal.pause_asked) {
+		pause_now();
+		return TERMINAL_RESIZED;
+	}
+	if (set_size())
+		return TERMINAL_RESIZED;
 	switch (get_wch(&key)) {
 	case ERR:
 		return 0;
@@ -257,6 +474,13 @@ void terminal_show(const struct screen_lines *lines)
 
 	if (!terminal.screen)
 		return;
+	/* A terminal that is slow shows fewer frames: nothing waits for it. */
+	terminal.dropped = !terminal_ready();
+	if (terminal.dropped)
+		return;
+	if (terminal.garbled)
+		clearok(curscr, TRUE);
+	terminal.garbled = false;
 	erase();
 	for (i = 0; i < lines->nruns; i++) {
 		const struct screen_run *run = &lines->runs[i];
@@ -271,4 +495,6 @@ void terminal_show(const struct screen_lines *lines)
 	}
 	attrset(A_NORMAL);
 	refresh();
+	collect();
+	send_pending();
 }

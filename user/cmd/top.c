@@ -209,6 +209,7 @@ static int tick(void *ctx, uint64_t now_ns)
 
 	aside_read(&t->aside);
 	dirty = t->drawn && take_keys(t, &go);
+	dirty |= t->drawn && terminal_flush();
 	if (!go) {
 		t->quit = true;
 		return 1;
@@ -283,7 +284,7 @@ static int choose_output(struct top *t)
 		return 0;
 	}
 	t->in = dup(STDIN_FILENO);
-	t->out = dup(out);
+	t->out = terminal_descriptor(out);
 	if (t->in < 0 || t->out < 0)
 		return -errno;
 	t->screen = screen_new(t->ascii);
