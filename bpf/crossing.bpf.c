@@ -242,8 +242,10 @@ static __always_inline int arrive(struct pt_regs *ctx)
 		passed_read(ctx, t, spec, number);
 	arrive_who(ctx, t, spec, number);
 	t->team = team;
-	if (team)
+	if (team) {
 		team_note(t, index);
+		flags |= team_round(t, index);
+	}
 	began += spent_look(began) - paused;
 	arrive_now(ctx, t, index, spec, number, flags);
 	spent_note(t, began, t->arrive_ns);

@@ -149,9 +149,10 @@ static __noinline int outlined_known(struct pt_regs *ctx, const struct here *h, 
 }
 
 /* Sets the region's key; *unseen: its function has no probe. */
-static __noinline int region_begin(struct sbt_region_key *key, __u64 object, __u32 seen)
+static __noinline int region_begin(struct sbt_region_key *key, __u64 object, __u32 seen,
+				   __u32 number)
 {
-	struct sbt_region fresh = { .object = object, .masters = 1 };
+	struct sbt_region fresh = { .object = object, .masters = 1, .number = number };
 	struct sbt_region *r;
 
 	if (!key)
@@ -216,7 +217,9 @@ static __noinline int region_enter_at(struct pt_regs *ctx)
 	top->fn = fn;
 	top->data = key.data;
 	top->index = 1;
-	top->flags |= region_begin(&key, top->object, seen);
+	h.of->begun += h.of->begun == 0xffff ? 2 : 1;
+	top->number = h.of->begun;
+	top->flags |= region_begin(&key, top->object, seen, top->number);
 	h.of->depth = level + 1;
 	return here_end(&h);
 }
@@ -338,6 +341,7 @@ static __noinline int outlined_enter_at(struct pt_regs *ctx)
 	top->data = key.data;
 	top->index = place;
 	top->family = h.spec->family;
+	top->number = r->number;
 	if (r->flags & SBT_REGION_AMBIGUOUS)
 		top->flags |= SBT_TEAM_AMBIGUOUS;
 	if (!(r->flags & SBT_REGION_SEEN))
@@ -362,10 +366,10 @@ static __always_inline void join_arrive(struct here *h, const struct sbt_team *t
 	t->kind = SBT_KIND_JOIN;
 	t->spec = 0;
 	t->index = top->index ? top->index : t->own_index;
-	t->label = 0;
+	t->round = (__u32)top->number << 16 | SBT_ROUND_JOIN;
 	t->marked = 0;
 	t->team = TEAM_JOIN;
-	t->flags = top->region_sp ? 0 : SBT_CROSSING_NO_DEPART;
+	t->flags = (top->region_sp ? 0 : SBT_CROSSING_NO_DEPART) | SBT_CROSSING_ROUND;
 	t->arrive_cpu = bpf_get_smp_processor_id();
 	team_note(t, h->index);
 	t->arrive_ns = crossing_arrive(h->index, h->tid);

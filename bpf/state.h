@@ -140,7 +140,8 @@ struct sbt_thread {
 	__u16 pad;
 	union {
 		__u32 label;
-		__u32 made; /* both: struct sbt_crossing */
+		__u32 made;
+		__u32 round; /* all: struct sbt_crossing */
 	};
 	__u8 marked; /* it came in by a marker, in the midst of a function */
 	__u8 team; /* enum sbt_team_use */
@@ -392,7 +393,8 @@ struct sbt_region {
 	__u32 members; /* threads that entered */
 	__u32 masters; /* that began one of this key */
 	__u32 flags;
-	__u32 pad;
+	__u16 number; /* of those that its thread has begun: sbt_crossing.round */
+	__u16 pad;
 };
 
 /* What a thread is in, outermost first. */
@@ -404,7 +406,8 @@ struct sbt_team {
 	__u16 index; /* its number in the team, plus 1; 0 not known */
 	__u8 family;
 	__u8 flags; /* SBT_TEAM_* */
-	__u32 pad;
+	__u16 number; /* of the region; 0 not known */
+	__u16 barriers; /* that its thread has come to in it */
 };
 
 #define SBT_TEAM_ALONE	   0x01 /* the region is run by one thread */
@@ -418,7 +421,8 @@ struct sbt_teams {
 	__u32 tid; /* whose; another's: nothing */
 	__u32 depth;
 	__u32 flags; /* SBT_TEAMS_* */
-	__u32 pad;
+	__u16 begun; /* regions that it began, never 0 after the first */
+	__u16 pad;
 	__u64 mark_oncpu; /* as struct sbt_account had it before the join under way */
 	struct sbt_team stack[SBT_TEAM_DEPTH];
 };

@@ -143,6 +143,33 @@ static __always_inline void team_note(const struct sbt_thread *t, __u32 index)
 		of->mark_oncpu = a->mark.times[SBT_TIME_ONCPU];
 }
 
+/*
+ * Which of its team's meetings the thread comes to: all members count the same ones, whether their records arrive or not. Returns the
+ * flag that says so, 0 where the region began unseen.
+ */
+static __noinline MAYBE_UNUSED int team_round(struct sbt_thread *t, __u32 index)
+{
+	struct sbt_teams *of = t ? teams_of(index, t->tid) : NULL;
+	struct sbt_team *top = of ? team_top(of) : NULL;
+
+	if (!t || !top || !top->number || top->flags & SBT_TEAM_UNSEEN)
+		return 0;
+	/* After 65534 barriers in one region the numbers begin anew; that of the end is none of them. */
+	top->barriers = top->barriers + 1 == SBT_ROUND_JOIN ? 1 : top->barriers + 1;
+	t->round = (__u32)top->number << 16 | top->barriers;
+	return SBT_CROSSING_ROUND;
+}
+
+/* It came to none after all. */
+static __always_inline void team_round_undo(const struct sbt_thread *t, struct sbt_teams *of)
+{
+	struct sbt_team *top = of ? team_top(of) : NULL;
+
+	if (top && t->flags & SBT_CROSSING_ROUND &&
+	    t->round == ((__u32)top->number << 16 | top->barriers))
+		top->barriers--;
+}
+
 static __always_inline void counters_undo(__u32 index)
 {
 	struct sbt_counting *c = counting_at(index);
@@ -164,6 +191,7 @@ static __noinline MAYBE_UNUSED int crossing_drop(struct sbt_thread *t, __u32 ind
 
 	if (!t)
 		return 0;
+	team_round_undo(t, of);
 	t->arrive_ns = 0;
 	t->spent_ns = 0;
 	if (!a)

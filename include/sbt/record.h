@@ -128,6 +128,8 @@ enum sbt_record_type {
  * departed it means nothing), `made` tells apart those made by one call, or is SBT_WHAT_UNKNOWN.
  */
 #define SBT_CROSSING_MAKES     0x100
+/* `round` is known: GOMP, LIBOMP. */
+#define SBT_CROSSING_ROUND     0x200
 
 /*
  * One thread passing one barrier once. Written at the departure; an arrival
@@ -171,6 +173,11 @@ struct sbt_crossing {
 		 * there before, as glibc counts them (SBT_CROSSING_NO_WORDS: it could not be read).
 		 */
 		__u32 value;
+		/*
+		 * SBT_CROSSING_ROUND: which of the team's meetings it is. The upper half counts the regions that the thread which
+		 * began this one has begun, the lower half the barriers in the region; SBT_ROUND_JOIN is its end.
+		 */
+		__u32 round;
 	};
 	/*
 	 * How long our program took at the arrival, until arrive_ns, without what differs between families. Of some crossings
@@ -178,6 +185,9 @@ struct sbt_crossing {
 	 */
 	__u32 spent_ns;
 };
+
+/* The lower half of sbt_crossing.round at the end of a region. */
+#define SBT_ROUND_JOIN 0xffff
 
 /* sbt_crossing.result of SBT_REC_MARK, as include/sbt/sbt.h has them. */
 #define SBT_MARK_BEGIN 1

@@ -175,12 +175,74 @@ static void test_sizes_change(void **state)
 	run_free(r);
 }
 
+/*
+ * Tracing began in the midst: the worker comes last each time, and goes on long after the others did. By the times alone it could be of
+ * the meeting after; by the number that its team counts it is of this one.
+ */
+static void test_found_and_late(bool counted, uint32_t complete)
+{
+	struct run *r = run_new(0);
+	uint64_t t = 1000;
+	uint32_t i, n = 0;
+
+	assert_int_equal(model_add_process(r->model, PID, INC, 0, 0, 0, false, "found"), 0);
+	assert_int_equal(model_add_found(r->model, PID, INC, 1, MODEL_UNKNOWN), 0);
+	assert_int_equal(model_add_found(r->model, PID, INC, 2, MODEL_UNKNOWN), 0);
+	for (i = 1; i <= 6; i++, t += 100) {
+		struct model_crossing one = team(1, 2, t + 10, t + 55),
+				      two = team(2, 0, t + 50, NEVER);
+
+		one.round = two.round = counted ? i << 16 | 0xffff : 0;
+		if (i > 1)
+			run_feed(r, resume(2, t + 30));
+		run_feed(r, two);
+		run_feed(r, one);
+	}
+	finish(r, t);
+	for (i = 0; i < r->nkept; i++)
+		n += r->kept[i].ep.state == MODEL_COMPLETE;
+	assert_int_equal(n, complete);
+	run_free(r);
+}
+
+static void test_found(void **state)
+{
+	(void)state;
+	test_found_and_late(false, 0);
+	test_found_and_late(true, 6);
+}
+
+/* Records of one whole meeting of a thread are missing: nobody takes its place in the next. */
+static void test_rounds_keep_apart(void **state)
+{
+	struct run *r = team_of_three();
+	struct model_crossing c;
+
+	(void)state;
+	c = team(1, 3, 130, 140);
+	c.round = 1 << 16 | 1;
+	run_feed(r, c);
+	c = team(2, 3, 120, 141);
+	c.round = 1 << 16 | 1;
+	run_feed(r, c);
+	/* It comes before the others have left, as far as clocks tell. */
+	c = team(3, 3, 135, 260);
+	c.round = 1 << 16 | 2;
+	run_feed(r, c);
+	finish(r, 300);
+	assert_int_equal(r->nkept, 2);
+	assert_int_equal(r->kept[0].ep.state, MODEL_INCOMPLETE);
+	assert_int_equal(r->kept[0].ep.n, 2);
+	run_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_two_regions),  cmocka_unit_test(test_resume_lost),
-		cmocka_unit_test(test_join_lost),    cmocka_unit_test(test_worker_exits),
-		cmocka_unit_test(test_sizes_change),
+		cmocka_unit_test(test_two_regions),	  cmocka_unit_test(test_resume_lost),
+		cmocka_unit_test(test_join_lost),	  cmocka_unit_test(test_worker_exits),
+		cmocka_unit_test(test_sizes_change),	  cmocka_unit_test(test_found),
+		cmocka_unit_test(test_rounds_keep_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

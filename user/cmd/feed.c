@@ -282,6 +282,7 @@ static struct model_crossing crossing_of(const struct sbt_crossing *c)
 			 (of_team(c) ? MODEL_CROSSING_TEAM : 0) |
 			 (c->flags & SBT_CROSSING_ACCOUNTED ? MODEL_CROSSING_ACCOUNTED : 0),
 		.depth = c->depth,
+		.round = c->flags & SBT_CROSSING_ROUND ? c->round : 0,
 	};
 }
 
@@ -290,7 +291,8 @@ static uint32_t site_of(struct feed *f, const struct sbt_crossing *c, const stru
 {
 	uint64_t site;
 
-	if (c->type != SBT_REC_CANDIDATE && c->label && !(c->flags & SBT_CROSSING_MAKES) &&
+	if (c->type != SBT_REC_CANDIDATE && c->label &&
+	    !(c->flags & (SBT_CROSSING_MAKES | SBT_CROSSING_ROUND)) &&
 	    hash_get(&f->labels, c->label, &site))
 		return (uint32_t)site;
 	if (found && found->site_known)

@@ -81,6 +81,8 @@ int episode_add(struct model *m, struct episode *e, const struct member *mem)
 			return err;
 	}
 	e->members[e->n++] = *mem;
+	if (mem->round)
+		e->round = mem->round;
 	e->units |= SBT_UNIT(mem->unit);
 	e->ntainted += mem->tainted;
 	e->nested |= mem->depth > 0;
@@ -280,6 +282,7 @@ static void remember(struct object *o, const struct episode *e)
 	c->arrive_max = e->arrive_max;
 	c->depart_min = e->depart_min;
 	c->count = e->count;
+	c->round = e->round;
 	c->full = e->count && e->n >= e->count;
 	if (e->depart_max > o->depart_max)
 		o->depart_max = e->depart_max;

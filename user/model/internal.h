@@ -205,6 +205,7 @@ struct member {
 	uint64_t outside_ns; /* its thread's time outside barriers, up to this arrival */
 	uint32_t seq;
 	uint32_t gaps; /* its thread's so far */
+	uint32_t round; /* of the crossing */
 	uint16_t rest, place; /* of the crossing */
 	uint8_t depth;
 	uint8_t unit;
@@ -220,6 +221,7 @@ struct episode {
 	uint64_t key; /* of its members, once it is complete: team.c */
 	uint32_t proc;
 	uint32_t count;
+	uint32_t round; /* 0: no member has one */
 	uint64_t units; /* of its members */
 	uint32_t n, cap;
 	uint32_t ntainted;
@@ -244,6 +246,7 @@ struct closed {
 	uint64_t arrive_max;
 	uint64_t depart_min;
 	uint32_t count;
+	uint32_t round;
 	bool sure; /* complete: whoever fits too is one too many */
 	bool full;
 };

@@ -196,6 +196,7 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 		.unit = c->unit ? c->unit : c->family,
 		.rest = c->rest,
 		.place = c->place,
+		.round = c->round,
 		.late = late,
 		.pub = {
 			.thread = t->index,

@@ -151,6 +151,11 @@ struct model_crossing {
 	 * those that nothing shows, which leave the episode incomplete.
 	 */
 	uint16_t rest;
+	/*
+	 * Which of the meetings at the object it is, as its members count them themselves: those of one meeting have the same
+	 * number, those of one soon before or after have another. 0 not known.
+	 */
+	uint32_t round;
 	/* NULL: nothing but what flags say of it. Copied. */
 	const struct model_detail *detail;
 };

@@ -202,6 +202,12 @@ static void remove_open(struct object *o, const struct episode *e)
 		o->open[i] = o->open[i + 1];
 }
 
+/* Could it be of another meeting than the one it seems to be of? */
+static bool is_tainted(const struct member *mem, const struct slot *s)
+{
+	return !mem->round && (mem->late || slot_tainted(s, mem->thread));
+}
+
 static void taint_again(struct object *o, struct episode *e)
 {
 	struct member *mem;
@@ -210,7 +216,7 @@ static void taint_again(struct object *o, struct episode *e)
 	e->ntainted = 0;
 	for (i = 0; i < e->n; i++) {
 		mem = &e->members[i];
-		mem->tainted = mem->late || slot_tainted(slot_find(o, mem->thread), mem->thread);
+		mem->tainted = is_tainted(mem, slot_find(o, mem->thread));
 		e->ntainted += mem->tainted;
 	}
 }
@@ -427,6 +433,11 @@ static bool counts_agree(uint32_t a, uint32_t b)
 	return !a || !b || a == b;
 }
 
+static bool rounds_agree(uint32_t a, uint32_t b)
+{
+	return !a || !b || a == b;
+}
+
 static bool in_time(const struct member *mem, uint64_t arrive_max, uint64_t depart_min,
 		    uint64_t skew)
 {
@@ -490,6 +501,7 @@ static struct episode *find_open(const struct model *m, const struct object *o,
 		/* Where records are missing there are likelier reasons than clocks that disagree. */
 		skew = mem->tainted || e->ntainted ? 0 : MODEL_SKEW_NS;
 		if (!(mem->was_inside && e->first) && counts_agree(count, e->count) &&
+		    rounds_agree(mem->round, e->round) &&
 		    in_time(mem, e->arrive_max, e->depart_min, skew) && !comes_again(e, mem) &&
 		    team_agrees(e, mem) && !episode_shed_before(m, e, mem->pub.arrive_ns))
 			return e;
@@ -507,7 +519,8 @@ static enum fit fit_closed(const struct object *o, const struct member *mem, uin
 
 	for (i = 0; i < n; i++) {
 		c = &o->closed[(o->nclosed - 1 - i) % OBJECT_CLOSED];
-		if (!counts_agree(count, c->count) || c->depart_min == MODEL_UNKNOWN ||
+		if (!counts_agree(count, c->count) || !rounds_agree(mem->round, c->round) ||
+		    c->depart_min == MODEL_UNKNOWN ||
 		    !in_time(mem, c->arrive_max, c->depart_min, 0))
 			continue;
 		if (c->sure)
@@ -625,7 +638,7 @@ static bool limbo_has_stale(const struct object *o, const struct member *mem, ui
 	const struct episode *e = o->limbo;
 
 	return e && e->nabandoned && e->nabandoned < e->n && counts_agree(count, e->count) &&
-	       in_time(mem, e->arrive_max, e->depart_min, 0);
+	       rounds_agree(mem->round, e->round) && in_time(mem, e->arrive_max, e->depart_min, 0);
 }
 
 /* @mem's detail becomes that of wherever it is put. */
@@ -740,7 +753,7 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 	o->partial |= c->flags & MODEL_CROSSING_PARTIAL;
 	o->crossings++;
 	o->nwere_inside += mem->was_inside;
-	mem->tainted = mem->late || slot_tainted(NULL, t);
+	mem->tainted = is_tainted(mem, NULL);
 	if (is_of_former(o, c) || fits_former(m, o, mem, c->count)) {
 		err = object_place(m, o, mem, c->count);
 		set_busy(m, o);
@@ -759,7 +772,7 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 	err = slot_get(m, o, t, &s, &fresh);
 	if (err)
 		return err;
-	mem->tainted = mem->late || slot_tainted(s, t);
+	mem->tainted = is_tainted(mem, s);
 	if (o->limbo)
 		slot_note_next(s, o->limbo, mem);
 	if (o->is_cyclic) {

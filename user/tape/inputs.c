@@ -193,6 +193,7 @@ static void code_detail(struct coder *c, struct model_detail *d)
 #define HAS_DETAIL	0x800
 #define NO_DEPARTURE	0x1000
 #define DIFFERS_UNIT	0x2000
+#define DIFFERS_ROUND	0x4000
 
 static uint64_t differences(const struct model_crossing *last, const struct model_crossing *x)
 {
@@ -210,13 +211,15 @@ static uint64_t differences(const struct model_crossing *last, const struct mode
 	       (x->depart_cpu != x->arrive_cpu ? DIFFERS_LEFT : 0) |
 	       (x->seq != last->seq + 1 ? DIFFERS_SEQ : 0) | (x->detail ? HAS_DETAIL : 0) |
 	       (x->depart_ns == MODEL_UNKNOWN ? NO_DEPARTURE : 0) |
-	       (x->unit != last->unit ? DIFFERS_UNIT : 0);
+	       (x->unit != last->unit ? DIFFERS_UNIT : 0) |
+	       (x->round != last->round ? DIFFERS_ROUND : 0);
 }
 
 void code_crossing(struct coder *c, struct tape_thread *t, struct model_crossing *x,
 		   struct model_detail *d, bool *detailed)
 {
-	uint64_t differs = c->writing ? differences(&t->last, x) : 0;
+	uint64_t differs = c->writing ? differences(&t->last, x) : 0,
+		 round = c->writing ? x->round : 0;
 
 	code_u64(c, &differs);
 	if (!c->writing) {
@@ -261,6 +264,10 @@ void code_crossing(struct coder *c, struct tape_thread *t, struct model_crossing
 		code_detail(c, d);
 	if (differs & DIFFERS_UNIT)
 		code_u8(c, &x->unit);
+	if (differs & DIFFERS_ROUND) {
+		code_delta(c, &round, t->last.round);
+		x->round = (uint32_t)round;
+	}
 	t->last = *x;
 	t->last.detail = NULL;
 	t->left_ns = x->depart_ns == MODEL_UNKNOWN ? x->arrive_ns : x->depart_ns;

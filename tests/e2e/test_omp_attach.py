@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""OpenMP programs that run already when tracing begins: their meetings are known from the next region on."""
+
+import collections
+import os
+import signal
+import subprocess
+import time
+
+from harness import Skip, check, check_between, check_equal, wait_for
+
+LONG = bool(os.environ.get("SBT_LONG"))
+
+# Each thread notes when it came to the end of each region, and of the barrier in its midst.
+SOURCE = r"""
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#ifndef REGIONS
+#define REGIONS 1000000
+#endif
+#ifndef MORE
+#define MORE 100
+#endif
+#ifndef THREADS
+#define THREADS 2
+#endif
+static long ended[REGIONS][THREADS];
+static volatile sig_atomic_t last = REGIONS, n;
+static void stop(int number)
+{
+	if (n + MORE < REGIONS)
+		last = n + MORE;
+	(void)number;
+}
+static long now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+static void work(long ns)
+{
+	struct timespec t = { 0, ns };
+
+#ifdef SPIN
+	for (long end = now() + ns; now() < end;)
+		;
+#else
+	nanosleep(&t, NULL);
+#endif
+	(void)t;
+}
+int main(void)
+{
+	int i;
+
+	signal(SIGTERM, stop);
+	omp_set_num_threads(THREADS);
+	printf("ready\n");
+	fflush(stdout);
+	for (; n < last; n++) {
+#pragma omp parallel
+		{
+			int me = omp_get_thread_num();
+
+			work(100000 + 300000L * (me == LATE(n)));
+#ifdef MIDDLE
+			MIDDLE
+			work(100000);
+#endif
+			ended[n][me] = now();
+		}
+	}
+	for (i = 0; i < n; i++, printf("\n"))
+		for (int k = 0; k < THREADS; k++)
+			printf("%ld ", ended[i][k]);
+	return 0;
+}
+"""
+
+BARRIER = '-DMIDDLE=_Pragma("omp barrier")'
+LOOP = '-DMIDDLE=_Pragma("omp for") for (int k = 0; k < 8; k++) work(1000);'
+SINGLE = ('-DMIDDLE=int x; _Pragma("omp single copyprivate(x)") x = n; '
+          '_Pragma("omp barrier") if (x != n) abort();')
+
+
+def build(t, compiler, *options):
+    source, binary = t.path("running.c"), t.path("running")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write(SOURCE)
+    late = [] if any("LATE" in o for o in options) else ["-DLATE(n)=0"]
+    done = subprocess.run([compiler, "-g", "-fopenmp", *late, *options, "-o", binary, source], check=False,
+                          capture_output=True, text=True)
+    if done.returncode and "omp.h" in done.stderr:
+        raise Skip(f"{compiler} has no omp.h")
+    check_equal(f"{compiler}: {done.stderr}", done.returncode, 0)
+    return binary
+
+
+def log_of(text):
+    return [[int(x) for x in line.split()] for line in text.split("\n") if line and line[0].isdigit()]
+
+
+def attached(t, binary, *how, meetings=1):
+    """Attached in the midst of it. Only the three regions after the start of tracing may be uncertain."""
+    program = t.start([binary], env={**os.environ, "OMP_WAIT_POLICY": "passive"})
+    wait_for("it runs", lambda: "ready" in program.out)
+    time.sleep(0.1)
+    tracer = t.attach("-W", *(how or ("-p", str(program.pid))))
+    program.popen.send_signal(signal.SIGTERM)
+    check_equal("its status", program.wait(120).rc, 0)
+    trace = tracer.stop() if how else tracer.end()
+    held_against_log(trace, log_of(program.out), program.pid, meetings)
+    return trace
+
+
+def held_against_log(trace, log, pid, meetings):
+    """Each region of the log whose end was traced is @meetings episodes: the join's last one is who ended last."""
+    episodes = [e for e in trace.all("episode") if e["pid"] == pid]
+    since = trace.session["clock_start_ns"]
+    # Of the whole machine a process is found a while after the start: then counts what was seen of it first.
+    first = min([e["t_ns"] for e in episodes], default=0) if trace.session["mode"] == "system" else 0
+    regions = [[x - since for x in r] for r in log if min(r) > since + first][3:]
+    check(len(regions) > 20, f"{len(regions)} regions in the log were traced")
+    begun = max(regions[0])
+    regions = regions[1:]
+    late = [e for e in episodes if min(m["arrive_ns"] or 0 for m in e["threads"]) > begun]
+    states = collections.Counter(e["state"] for e in late)
+    check_equal("what is not complete after three regions", {k: v for k, v in states.items() if k != "complete"}, {})
+    check_between("episodes", len(late), len(regions) * meetings - meetings, (len(regions) + 1) * meetings)
+    wrong = 0
+    joins = [e for e in late if e["kind"] == "join"]
+    for e in joins:
+        arrive = sorted(m["arrive_ns"] for m in e["threads"])
+        # Whoever ended at these times was seen to arrive after that, and before the next thing that it did.
+        fits = [r for r in regions if all(a >= x for a, x in zip(arrive, sorted(r)))]
+        if fits and abs(max(fits[-1]) - arrive[-1]) > 50_000_000:
+            wrong += 1
+    check_equal("joins that fit no region", wrong, 0)
+
+
+def test_joins_alone(t):
+    """Regions with no barrier but their end."""
+    for _ in range(20 if LONG else 2):
+        attached(t, build(t, "gcc", "-O2"))
+
+
+def test_joins_alone_worker_late(t):
+    attached(t, build(t, "gcc", "-O0", "-DLATE(n)=1", "-DSPIN"))
+
+
+def test_barrier_in_the_midst(t):
+    attached(t, build(t, "gcc", "-O2", BARRIER, "-DLATE(n)=(n%2)"), meetings=2)
+
+
+def test_single(t):
+    """One of them comes to another function than the others, who wait for what it hands out."""
+    attached(t, build(t, "gcc", "-O1", SINGLE, "-DTHREADS=3"), meetings=4)
+
+
+def test_libomp(t):
+    for _ in range(15 if LONG else 2):
+        attached(t, build(t, "clang", "-O2", "-DLATE(n)=1"))
+
+
+def test_libomp_single(t):
+    attached(t, build(t, "clang", "-O1", SINGLE, "-DTHREADS=3"), meetings=3)
+
+
+def test_whole_machine(t):
+    for _ in range(8 if LONG else 1):
+        attached(t, build(t, "gcc", "-O2", "-DMORE=1000"), "-a")
+
+
+def test_whole_machine_libomp(t):
+    attached(t, build(t, "clang", "-O2", LOOP, "-DMORE=1000"), "-a", meetings=2)
