@@ -34,6 +34,7 @@ PART_OF = {"work": WORK, "cpu": CPU, "lock": LOCK, "lock-sleep": LOCK, "lock-cha
 ROUNDS = 201  # the first of which begins with the start of the threads
 RIGHT = 0.95  # of the episodes
 SHARE = 0.7  # of the dominant cause
+SHARE_OF_FAULTS = 0.5  # their way into the kernel and out of it is work: on a virtual machine a third of all
 POINTS = 0.1  # how far shares of mixed causes may be off
 STOLEN = 0.1  # of a lateness, by the host: beyond, the round says little of what was injected
 
@@ -133,6 +134,11 @@ def share_of(cause, part):
     return max(cause["parts"].get(part, 0), 0) / positive if positive else 0
 
 
+def least_share(part):
+    """Of the dominant cause that was injected."""
+    return SHARE_OF_FAULTS if part == FAULT else SHARE
+
+
 def undisturbed(cause, injected_ns):
     """The host took no CPU away, from the late one or from those that waited for it, that would count."""
     return not cause or abs(cause["parts"].get("stolen", 0)) <= STOLEN * injected_ns
@@ -159,8 +165,8 @@ def check_parts(episodes):
 def check_injected(log, episodes, mode):
     """The dominant cause, its share, and how long it was. While the disk works for it the late one also
     waits for a CPU now and then, and cannot tell that from waiting for the disk. A fault's way into the kernel, and out, is no
-    part of the time between the kernel's two events: of one of 2 us an eighth."""
-    part = PART_OF[mode]
+    part of the time between the kernel's two events: of one of 2 us an eighth, where a host has a part in it a third."""
+    part, least = PART_OF[mode], least_share(PART_OF[mode])
     rounds = [n for n in range(1, len(episodes)) if any(r == mode for r, _ in log.injected[n])]
     check(len(rounds) >= 0.99 * (len(episodes) - 1), f"injected in {len(rounds)} rounds only")
     disturbed = len(rounds)
@@ -170,17 +176,17 @@ def check_injected(log, episodes, mode):
     wrong = []
     for n in rounds:
         cause = episodes[n].get("cause")
-        if not cause or cause["dominant"] != part or cause["share"] < SHARE:
+        if not cause or cause["dominant"] != part or cause["share"] < least:
             wrong.append((n, cause))
         else:
             check_between("share", cause["share"], share_of(cause, part) - 0.01,
                           share_of(cause, part) + 0.01)
-    most(f"dominant cause is {part} with {SHARE:.0%}", len(rounds) - len(wrong), len(rounds), wrong)
+    most(f"dominant cause is {part} with {least:.0%}", len(rounds) - len(wrong), len(rounds), wrong)
     ns = [(episodes[n]["cause"]["parts"].get(part, 0), dict(log.injected[n])[mode]) for n in rounds
           if episodes[n].get("cause")]
     check_between("its time against what was injected",
                   sum(got for got, _ in ns) / sum(own for _, own in ns),
-                  0.8 if mode in ("fsync", "pages") else 0.9, 1.25 if mode == "pages" else 1.1)
+                  0.8 if mode == "fsync" else least if mode == "pages" else 0.9, 1.25 if mode == "pages" else 1.1)
     return [episodes[n]["cause"] for n in rounds if episodes[n].get("cause")]
 
 
@@ -189,9 +195,9 @@ def check_site(trace, part, episodes, culprit=None):
     stolen = cause["parts"].get("stolen", 0) if cause else 0
     if stolen > STOLEN * cause["parts"].get(part, 0) > 0:
         rest = {"parts": {name: ns for name, ns in cause["parts"].items() if name != "stolen"}}
-        check(share_of(rest, part) >= SHARE, f"the site's cause, but for what the host took: {cause}")
+        check(share_of(rest, part) >= least_share(part), f"the site's cause, but for what the host took: {cause}")
         return
-    check(cause and cause["dominant"] == part and cause["share"] >= SHARE, f"the site's cause: {cause}")
+    check(cause and cause["dominant"] == part and cause["share"] >= least_share(part), f"the site's cause: {cause}")
     check_between("episodes that it rests on", cause["episodes"], 0.95 * episodes, episodes)
     for pattern in culprit or ():
         check(re.search(pattern, said(cause)), f"{pattern!r} is not in {said(cause)}")
