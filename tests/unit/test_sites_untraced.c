@@ -9,6 +9,26 @@
 
 #include "sites/untraced.h"
 
+static struct untraced calls_of(const char *symbol)
+{
+	struct untraced calls = { 0 };
+
+	untraced_add(&calls, symbol);
+	return calls;
+}
+
+static uint64_t untraced_bit(const char *symbol)
+{
+	return calls_of(symbol).mpi;
+}
+
+static const char *names_of(uint64_t mpi, uint64_t openmp, char names[UNTRACED_NAMES])
+{
+	struct untraced calls = { mpi, openmp };
+
+	return untraced_names(&calls, names);
+}
+
 /* One function has one bit in all languages, and no other function has it. */
 static void spellings(void **state)
 {
@@ -24,7 +44,7 @@ static void spellings(void **state)
 	size_t i;
 
 	(void)state;
-	assert_string_equal(untraced_names(untraced_bit("MPI_Recv"), names), "MPI_Recv");
+	assert_string_equal(names_of(untraced_bit("MPI_Recv"), 0, names), "MPI_Recv");
 	for (i = 0; i < sizeof(recv) / sizeof(recv[0]); i++)
 		assert_true(untraced_bit(recv[i]) == untraced_bit("MPI_Recv"));
 	for (i = 0; i < sizeof(other) / sizeof(other[0]); i++)
@@ -39,11 +59,34 @@ static void sentences(void **state)
 	uint64_t three = two | untraced_bit("MPI_Bcast");
 
 	(void)state;
-	assert_string_equal(untraced_names(0, names), "");
-	assert_string_equal(untraced_names(two, names), "MPI_Recv and MPI_Send");
-	assert_string_equal(untraced_names(three, names), "MPI_Recv, MPI_Send and MPI_Bcast");
-	assert_string_equal(untraced_names(UINT64_MAX, names),
+	assert_string_equal(names_of(0, 0, names), "");
+	assert_string_equal(names_of(two, 0, names), "MPI_Recv and MPI_Send");
+	assert_string_equal(names_of(three, 0, names), "MPI_Recv, MPI_Send and MPI_Bcast");
+	assert_string_equal(names_of(UINT64_MAX, 0, names),
 			    "MPI_Recv, MPI_Send, MPI_Wait, MPI_Waitall and 60 more");
+}
+
+/* OpenMP's functions have bits of their own, and Fortran's spelling has the same. */
+static void openmp(void **state)
+{
+	static const char *const other[] = {
+		"GOMP_critical_end", "omp_set_lockx", "omp_unset_lock", "omp_set_lock__",
+		"__kmpc_barrier",    "omp_",	      "GOMP_",		"__kmpc_"
+	};
+	struct untraced lock = calls_of("omp_set_lock_"), both = calls_of("__kmpc_critical");
+	char names[UNTRACED_NAMES];
+	size_t i;
+
+	(void)state;
+	assert_true(lock.openmp && !lock.mpi);
+	assert_true(lock.openmp == calls_of("omp_set_lock").openmp);
+	assert_true(lock.openmp == calls_of("omp_set_lock@@OMP_3.0").openmp);
+	for (i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+		assert_true(!calls_of(other[i]).openmp && !calls_of(other[i]).mpi);
+	untraced_join(&both, &lock);
+	assert_string_equal(names_of(0, both.openmp, names), "omp_set_lock and __kmpc_critical");
+	assert_string_equal(names_of(untraced_bit("MPI_Recv"), both.openmp, names),
+			    "MPI_Recv, omp_set_lock and __kmpc_critical");
 }
 
 int main(void)
@@ -51,6 +94,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(spellings),
 		cmocka_unit_test(sentences),
+		cmocka_unit_test(openmp),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

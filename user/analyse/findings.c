@@ -402,7 +402,8 @@ static int untraced(struct findings *f, const struct report_process *p)
 	if (!out)
 		return -ENOMEM;
 	snprintf(out->text, sizeof(out->text),
-		 "Its code calls %s, in which it may wait for other processes. These calls are not "
+		 "Its code calls %s, in which it may wait for other threads or processes. These "
+		 "calls are not "
 		 "traced: the time in them counts as work, so that the efficiencies are upper "
 		 "limits.",
 		 p->untraced);

@@ -203,7 +203,7 @@ static int examine(struct targets *t, struct space *space)
 			continue;
 		m->in_target = true;
 		mpi |= m->mpi;
-		space->untraced |= m->untraced;
+		untraced_join(&space->untraced, &m->untraced);
 		probes_module(&t->probes, m, space->tgid, space->refusal != NULL);
 		probes_note_outlined(&t->probes, space, &space->maps.entries[i], m);
 		space->stepped |= m->stepped;

@@ -19,6 +19,7 @@
 #include "sites/returns.h"
 #include "sites/rule.h"
 #include "sites/symbol.h"
+#include "sites/untraced.h"
 #include "target/maps.h"
 
 #define MODULE_EXITS_MAX  EXITS_MAX
@@ -69,7 +70,8 @@ struct module {
 	struct module_waits waits, wakes; /* what barriers that nobody named are made of */
 	struct module_waits joins; /* where threads are joined */
 	bool mpi; /* it has functions of MPI */
-	uint64_t untraced; /* functions that its code calls and in which threads wait unseen: untraced_bit() */
+	struct untraced
+		untraced; /* functions that its code calls and in which threads wait unseen */
 	bool runtime; /* a library of OpenMP's: how its threads wait inside is none of the program's barriers */
 	bool tbb; /* oneTBB, whose tasks are waited for by one thread: no function that all who meet pass */
 	bool inlined_waits; /* it waits in C++20's way, and no function is left that does */

@@ -265,7 +265,7 @@ static void take_import(void *ctx, const char *name)
 {
 	struct module *m = ctx;
 
-	m->untraced |= untraced_bit(name);
+	untraced_add(&m->untraced, name);
 }
 
 static int take_linked(void *ctx, const char *name, const struct elf_symbol *symbol)

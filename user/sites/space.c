@@ -552,7 +552,7 @@ const char *space_untraced(struct spaces *s, const struct space *space)
 {
 	char names[UNTRACED_NAMES];
 
-	return space->untraced ? spaces_keep(s, untraced_names(space->untraced, names)) : NULL;
+	return *untraced_names(&space->untraced, names) ? spaces_keep(s, names) : NULL;
 }
 
 const struct module *space_module(struct spaces *s, const struct space *space,

@@ -61,8 +61,7 @@ struct space {
 	bool young; /* it began while it was traced: by exec, or forked by the process parent_tgid */
 	uint32_t parent_tgid, parent_inc; /* 0: by exec */
 	const struct space_note *notes; /* space_note_memory(), the newest first */
-	uint64_t
-		untraced; /* functions that its code calls and in which it waits unseen: untraced_bit() */
+	struct untraced untraced; /* functions that its code calls and in which it waits unseen */
 	bool blind; /* it ran for a while before there were probes where its threads wait */
 	bool gone; /* the process has ended or runs another program */
 };

@@ -14,7 +14,7 @@
  * (sites/family.c) and are traced. Calls that only begin a transfer (MPI_Isend) return at once. The most telling names
  * come first, because a report shows the first few. A poll (MPI_Test) in a loop is a wait, too.
  */
-static const char *const functions[] = {
+static const char *const mpi_functions[] = {
 	"Recv",
 	"Send",
 	"Wait",
@@ -76,9 +76,31 @@ static const char *const functions[] = {
 	"Intercomm_merge",
 };
 
-#define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
+/*
+ * Calls of OpenMP in which a thread waits for its turn. GCC's runtime has them by these names, LLVM's has all of them.
+ * Fortran's have an underscore at the end. A poll (omp_test_lock) in a loop is a wait, too.
+ */
+static const char *const openmp_functions[] = {
+	"GOMP_critical_start",
+	"GOMP_critical_name_start",
+	"GOMP_ordered_start",
+	"omp_set_lock",
+	"omp_set_nest_lock",
+	"__kmpc_critical",
+	"__kmpc_critical_with_hint",
+	"__kmpc_ordered",
+	"omp_test_lock",
+	"omp_test_nest_lock",
+	"GOMP_atomic_start",
+	"GOMP_doacross_wait",
+	"GOMP_doacross_ull_wait",
+	"__kmpc_doacross_wait",
+};
 
-_Static_assert(FUNCTIONS <= 64, "one bit each");
+#define MPI_FUNCTIONS	 (sizeof(mpi_functions) / sizeof(mpi_functions[0]))
+#define OPENMP_FUNCTIONS (sizeof(openmp_functions) / sizeof(openmp_functions[0]))
+
+_Static_assert(MPI_FUNCTIONS <= 64 && OPENMP_FUNCTIONS <= 64, "one bit each");
 
 /* What may follow the name of a function: large counts in C, Fortran's underscores, and the module mpi_f08. */
 static bool is_ending(const char *rest, size_t len)
@@ -95,7 +117,7 @@ static bool is_ending(const char *rest, size_t len)
 	return false;
 }
 
-uint64_t untraced_bit(const char *symbol)
+static uint64_t mpi_bit(const char *symbol)
 {
 	size_t i, len, all;
 
@@ -107,29 +129,61 @@ uint64_t untraced_bit(const char *symbol)
 	if (*symbol++ != '_')
 		return 0;
 	all = strcspn(symbol, "@");
-	for (i = 0; i < FUNCTIONS; i++) {
-		len = strlen(functions[i]);
-		if (all >= len && !strncasecmp(symbol, functions[i], len) &&
+	for (i = 0; i < MPI_FUNCTIONS; i++) {
+		len = strlen(mpi_functions[i]);
+		if (all >= len && !strncasecmp(symbol, mpi_functions[i], len) &&
 		    is_ending(symbol + len, all - len))
 			return 1ULL << i;
 	}
 	return 0;
 }
 
-const char *untraced_names(uint64_t bits, char out[UNTRACED_NAMES])
+static uint64_t openmp_bit(const char *symbol)
 {
-	unsigned int n = (unsigned int)__builtin_popcountll(bits), shown = 0;
-	unsigned int most = n > NAMES_SHOWN + 1 ? NAMES_SHOWN : n;
+	size_t i, len, all = strcspn(symbol, "@");
+
+	if (strncmp(symbol, "omp_", 4) != 0 && strncmp(symbol, "GOMP_", 5) != 0 &&
+	    strncmp(symbol, "__kmpc_", 7) != 0)
+		return 0;
+	for (i = 0; i < OPENMP_FUNCTIONS; i++) {
+		len = strlen(openmp_functions[i]);
+		if (all >= len && !strncmp(symbol, openmp_functions[i], len) &&
+		    (all == len || (all == len + 1 && symbol[len] == '_')))
+			return 1ULL << i;
+	}
+	return 0;
+}
+
+void untraced_add(struct untraced *calls, const char *symbol)
+{
+	calls->mpi |= mpi_bit(symbol);
+	calls->openmp |= openmp_bit(symbol);
+}
+
+void untraced_join(struct untraced *to, const struct untraced *from)
+{
+	to->mpi |= from->mpi;
+	to->openmp |= from->openmp;
+}
+
+const char *untraced_names(const struct untraced *calls, char out[UNTRACED_NAMES])
+{
+	unsigned int n = (unsigned int)(__builtin_popcountll(calls->mpi) +
+					__builtin_popcountll(calls->openmp));
+	unsigned int most = n > NAMES_SHOWN + 1 ? NAMES_SHOWN : n, shown = 0;
 	const char *before = "";
 	int len = 0;
 	size_t i;
 
 	*out = '\0';
-	for (i = 0; i < FUNCTIONS && shown < most; i++) {
-		if (!(bits & 1ULL << i))
+	for (i = 0; i < MPI_FUNCTIONS + OPENMP_FUNCTIONS && shown < most; i++) {
+		bool mpi = i < MPI_FUNCTIONS;
+		size_t at = mpi ? i : i - MPI_FUNCTIONS;
+
+		if (!((mpi ? calls->mpi : calls->openmp) & 1ULL << at))
 			continue;
-		len += snprintf(out + len, UNTRACED_NAMES - (size_t)len, "%sMPI_%s", before,
-				functions[i]);
+		len += snprintf(out + len, UNTRACED_NAMES - (size_t)len, "%s%s%s", before,
+				mpi ? "MPI_" : "", mpi ? mpi_functions[at] : openmp_functions[at]);
 		before = ++shown + 1 == n ? " and " : ", ";
 	}
 	if (n > most)

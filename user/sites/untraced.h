@@ -9,14 +9,21 @@
 
 #include <stdint.h>
 
-/*
- * The bit of the function that @symbol names, in C or in any spelling of a Fortran compiler; 0: no such function.
- * @symbol is untrusted and may carry a version ("name@VERSION").
- */
-uint64_t untraced_bit(const char *symbol);
+/* Functions that a program's code calls, a bit each. */
+struct untraced {
+	uint64_t mpi; /* of MPI */
+	uint64_t openmp; /* of an OpenMP runtime */
+};
 
-/* Write the names of the functions in @bits, "MPI_Recv, MPI_Send and 3 more", at most a few, to @out. Return @out. */
+/*
+ * Add the function that @symbol names, if it is such a function: one of MPI in C or in any spelling of a Fortran compiler, or
+ * one of OpenMP. @symbol is untrusted and may carry a version ("name@VERSION").
+ */
+void untraced_add(struct untraced *calls, const char *symbol);
+void untraced_join(struct untraced *to, const struct untraced *from);
+
+/* Write the names of the functions, "MPI_Recv, MPI_Send and 3 more", at most a few, to @out. Return @out; "": there are none. */
 #define UNTRACED_NAMES 192
-const char *untraced_names(uint64_t bits, char out[UNTRACED_NAMES]);
+const char *untraced_names(const struct untraced *calls, char out[UNTRACED_NAMES]);
 
 #endif /* SITES_UNTRACED_H */
