@@ -279,6 +279,31 @@ static __noinline int words_at_end(struct sbt_thread *t)
 	return 0;
 }
 
+/* Did the thread meet its team in this call of libomp's? Returns 0 if not. */
+static __noinline int reduce_met(struct pt_regs *ctx, const struct sbt_thread *t, __u32 index)
+{
+	__u32 number = t ? t->spec : 0, result;
+	struct sbt_spec *spec = bpf_map_lookup_elem(&specs, &number);
+	struct sbt_teams *of = t ? teams_of(index, t->tid) : NULL;
+	__u32 before;
+
+	if (!ctx || !t || !spec || !of)
+		return 0;
+	before = of->flags;
+	of->flags &= ~SBT_TEAMS_REDUCE;
+	if (spec->what.disp == SBT_REDUCE_END)
+		return !(before & SBT_TEAMS_REDUCE);
+	result = PT_REGS_RC(ctx);
+	if (!result)
+		return 1;
+	/* Of a critical section all threads get 1. */
+	if (result != 1 || t->index != 1 || t->words <= SBT_REDUCE_NO_TREE)
+		return 0;
+	if (spec->what.disp == SBT_REDUCE_BEGIN)
+		of->flags |= SBT_TEAMS_REDUCE;
+	return 1;
+}
+
 static __always_inline int depart(struct pt_regs *ctx, int by)
 {
 	__u64 now = bpf_ktime_get_ns();
@@ -302,7 +327,8 @@ static __always_inline int depart(struct pt_regs *ctx, int by)
 	if (t->team) {
 		if (t->team == TEAM_JOIN)
 			return 0;
-		if (!team_words(t, index) || ((t->how & SBT_SPEC_WAITED) && !PT_REGS_RC(ctx))) {
+		if (!team_words(t, index) || ((t->how & SBT_SPEC_WAITED) && !PT_REGS_RC(ctx)) ||
+		    ((t->how & SBT_SPEC_REDUCE) && !reduce_met(ctx, t, index))) {
 			crossing_drop(t, index, now);
 			return 0;
 		}

@@ -429,6 +429,8 @@ struct sbt_teams {
 
 #define SBT_TEAMS_JOINED 0x01 /* at the end of a region: SBT_REC_RESUME is due */
 #define SBT_TEAMS_SEEN	 0x02 /* it was in a region since it was found: its teams are known */
+#define SBT_TEAMS_REDUCE \
+	0x04 /* it met its team in __kmpc_reduce: in __kmpc_end_reduce it does not */
 
 /* Key in `outlined`. Value: 1 it has a probe, 0 user space was asked for one. */
 struct sbt_outlined {

@@ -80,6 +80,19 @@ enum sbt_role {
 #define SBT_SPEC_PHASE	0x10
 #define SBT_SPEC_WAITED 0x40 /* who gets a null pointer from it has met nobody there */
 #define SBT_SPEC_LATCH	0x20 /* the wait of std::latch: `object` is its counter */
+#define SBT_SPEC_REDUCE 0x80 /* libomp's reductions: `what` is enum sbt_reduce */
+
+/*
+ * libomp reduces in one of three ways. In a tree, all threads meet in the first call: it returns 1 to the team's first thread and
+ * 0 to the others. By atomics (2) and in a critical section (1), all threads meet in the second call, if there is one.
+ */
+enum sbt_reduce {
+	SBT_REDUCE_BEGIN, /* the first call; the thread that gets 1 makes the second, too */
+	SBT_REDUCE_ONLY, /* the first call, and no other one is a meeting: nowait */
+	SBT_REDUCE_END, /* the second call */
+};
+
+#define SBT_REDUCE_NO_TREE 4 /* a team of so many threads or fewer does not reduce in a tree */
 
 /* sbt_frame_rule.flags */
 #define SBT_FRAME_BY_FP	   0x01 /* the CFA counts from the frame pointer */
@@ -120,7 +133,8 @@ struct sbt_spec {
 	struct sbt_arg words; /* how many meet, or what it is for the roles and flags above */
 	struct sbt_arg index; /* of the thread in its team */
 	struct sbt_arg file, line, name; /* markers: how the program calls the place */
-	struct sbt_arg what; /* markers: loop; of a phase: begin, end or neither; SBT_SPEC_MAKES */
+	struct sbt_arg
+		what; /* markers: loop; of a phase: begin, end or neither; SBT_SPEC_MAKES, SBT_SPEC_REDUCE */
 	__u32 rule; /* of the user's, from 1: pairs with the same arguments are told apart */
 	__u32 less_one; /* pthread: the object has one less than how many meet, as musl's */
 };

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""OpenMP beside barriers and regions: threads that wait for their turn."""
+"""OpenMP beside barriers and regions: threads that wait for their turn, and reductions."""
 
-from harness import SBT, check, check_equal, check_in, workload
+import re
+
+from harness import SBT, check, check_between, check_equal, check_in, workload
 
 RUNTIMES = ("", "-libomp")
 
@@ -37,3 +39,39 @@ def test_nothing_untraced(t):
         trace = t.trace([workload("omp_losses" + runtime), "1", "1", "2", "10"])
         check_equal("functions", trace.process()["untraced"], None)
         check("untraced" not in {f["kind"] for f in trace.all("finding")}, "finding")
+
+
+def reductions(t, kind, threads, joins, options=(), rounds=12):
+    """Every reduction is one meeting of all threads, whose waits are those of the program's own log."""
+    trace = t.trace([workload("omp_reduce-libomp"), kind, str(threads), str(rounds), "3000"], "-W", *options)
+    trace.nothing_lost()
+    rows = sorted(trace.barriers(), key=lambda b: -b["wait_ns"]["sum"])
+    logged = sum(int(ns) for ns in re.findall(r"^# waited \d+ (\d+)", trace.result.out, re.M))
+    check_equal("incomplete, ambiguous", (trace.end["incomplete"], trace.end["ambiguous"]), (0, 0))
+    check_equal("episodes", rows[0]["episodes"], rounds)
+    check_equal("participants", rows[0]["participants"], threads)
+    check_between("waits", rows[0]["wait_ns"]["sum"] / logged, 0.97, 1.03)
+    check_equal("joins", sum(b["episodes"] for b in rows if b["kind"] == "join"), joins)
+    return rows[0]
+
+
+def test_reduction_atomic(t):
+    """Small teams reduce by atomics and meet in the call after that."""
+    for kind in ("for", "two"):
+        check_equal("kind", reductions(t, kind, 3, 1)["kind"], "loop")
+
+
+def test_reduction_tree(t):
+    """Larger teams meet in the first call, in which the first thread is told another thing than the others."""
+    for kind in ("for", "nowait"):
+        check_equal("kind", reductions(t, kind, 6, 1)["kind"], "loop")
+
+
+def test_reduction_region(t):
+    reductions(t, "region", 6, 12)
+    check_equal("kind", reductions(t, "region", 3, 12)["kind"], "join")
+
+
+def test_reduction_exits(t):
+    """Where departures are seen at the ret instructions."""
+    reductions(t, "for", 6, 1, options=("--attach", "multi"))

@@ -62,7 +62,7 @@ W_MUSL_GEN := $(if $(shell command -v $(MUSL_GCC) 2>/dev/null),gen-musl gen-musl
 W_HAVE = $(shell command -v $1 2>/dev/null)
 W_HAND := hand_written hand_written-O0 hand_written-stripped hand_written-clang \
 	hand_written_cxx hand_written_cxx-O0
-W_OMP_MORE := omp_turns
+W_OMP_MORE := omp_turns omp_reduce
 W_FAMILY := $(W_HAND) gen_cond gen_futex gen_sem gen_forkjoin gen_forkjoin-cxx gen_forkjoin-static \
 	$(if $(W_MUSL_GEN),gen_forkjoin-musl gen_cond-musl) gen_gomp gen_gomp-stripped omp_losses omp_tail $(W_OMP_MORE) hung_omp two_ways two_ways-posix gen_user gen_std \
 	gen_std-O0 gen_std-O1 gen_std-O3 std_ways std_ways-O0 std_ways-Os

@@ -43,6 +43,11 @@ static const char *const family_kinds[SBT_KINDS] = {
 	SBT_FAMILY_GOMP, SBT_KIND_JOIN, SBT_ROLE_REGION, .object = FAMILY_ARGUMENT(0), \
 							 .words = FAMILY_ARGUMENT(1)
 
+#define KMPC_REDUCE(what_)                                               \
+	SBT_FAMILY_LIBOMP, SBT_KIND_LOOP, SBT_ROLE_BARRIER, .object = TEAM, \
+		.what = { .how = SBT_ARG_CONST, .value = (what_) },      \
+		.flags = SBT_SPEC_REDUCE, .unit = "__kmpc_reduce"
+
 #define FORKJOIN SBT_FAMILY_FORKJOIN, SBT_KIND_JOIN, SBT_ROLE_COND_WAIT
 
 /* clang-format off: one row a function */
@@ -148,6 +153,9 @@ static const struct family_function family_rows[] = {
 	  .object = TEAM, .words = IDENT, .unit = "__kmpc_barrier" },
 	{ "__kmpc_copyprivate", SBT_FAMILY_LIBOMP, SBT_KIND_SINGLE, SBT_ROLE_BARRIER,
 	  .object = TEAM, .unit = "__kmpc_copyprivate" },
+	{ "__kmpc_reduce", KMPC_REDUCE(SBT_REDUCE_BEGIN) },
+	{ "__kmpc_reduce_nowait", KMPC_REDUCE(SBT_REDUCE_ONLY) },
+	{ "__kmpc_end_reduce", KMPC_REDUCE(SBT_REDUCE_END) },
 	{ "__kmpc_fork_call", SBT_FAMILY_LIBOMP, SBT_KIND_JOIN, SBT_ROLE_REGION,
 	  .object = FAMILY_ARGUMENT(2), .words = FAMILY_ARGUMENT(3),
 	  .index = FAMILY_ARGUMENT_AS(1, .size = 4) },
@@ -234,6 +242,7 @@ static const struct {
 	{ "GOMP_single_copy", SBT_FAMILY_GOMP },
 	{ "__kmpc_barrier", SBT_FAMILY_LIBOMP },
 	{ "__kmpc_copyprivate", SBT_FAMILY_LIBOMP },
+	{ "__kmpc_reduce", SBT_FAMILY_LIBOMP },
 };
 
 #define FAMILY_UNITS (sizeof(family_units) / sizeof(family_units[0]))

@@ -46,7 +46,7 @@ struct family_function {
 	struct family_arg object;
 	struct family_arg words;
 	struct family_arg index;
-	struct family_arg what; /* with SBT_SPEC_MAKES */
+	struct family_arg what; /* with SBT_SPEC_MAKES and SBT_SPEC_REDUCE */
 };
 
 /*
