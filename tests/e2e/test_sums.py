@@ -14,7 +14,9 @@ from test_hard import with_log
 
 FLOOR_NS = 100_000  # shorter phases are a matter of microseconds, which the probes themselves take
 CLOSE_NS = 3_000  # what reading clocks and passing probes costs, in any phase
-OUTLIERS = 0.03  # phases in which the host took the CPU, which only the thread's own clock leaves out
+# Phases in which the host took the CPU, which only the thread's own clock leaves out: of a busy host's guest 5 % were seen. What
+# is wrong by a rule is wrong in all phases of its kind.
+OUTLIERS = 0.12
 # Between a probe and the program's own look at its CPU time there is at most this, unless it lost the CPU.
 GAP_NS = 50_000
 
