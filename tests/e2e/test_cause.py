@@ -186,7 +186,7 @@ def check_injected(log, episodes, mode):
           if episodes[n].get("cause")]
     check_between("its time against what was injected",
                   sum(got for got, _ in ns) / sum(own for _, own in ns),
-                  0.8 if mode == "fsync" else least if mode == "pages" else 0.9, 1.25 if mode == "pages" else 1.1)
+                  0.8 if mode == "fsync" else least if part == FAULT else 0.9, 1.25 if mode == "pages" else 1.1)
     return [episodes[n]["cause"] for n in rounds if episodes[n].get("cause")]
 
 
