@@ -41,7 +41,7 @@ def known_answers(*args, **more):
         try:
             return known_answers_once(*args, **more)
         except Failure as failure:
-            if attempt == 2 or not any(what in str(failure) for what in ("waits differ", "not_examined")):
+            if attempt == 2 or not any(what in str(failure) for what in ("cumulative wait", "not_examined")):
                 raise
     return None
 
@@ -62,7 +62,8 @@ def known_answers_once(t, mpi, ranks, program, kind, *more, inside=False, rounds
     check_equal("matched", held["matched"], rounds * teams)
     # Making the teams is a meeting, too.
     check_equal("extra", held["extra"], int(teams > 1))
-    check_waits(held, 0.02)
+    # Ranks that spin have all CPUs: sbt-trace runs in the place of one of them.
+    check_waits(held, 0.05)
     check(held["barrier_error_ns"]["median"] < 20000, f"{held['barrier_error_ns']}")
     check_equal("SBT reports", result.err.count("SBT report"), 0)
     return trace

@@ -43,9 +43,9 @@ static const char *const family_kinds[SBT_KINDS] = {
 	SBT_FAMILY_GOMP, SBT_KIND_JOIN, SBT_ROLE_REGION, .object = FAMILY_ARGUMENT(0), \
 							 .words = FAMILY_ARGUMENT(1)
 
-#define KMPC_REDUCE(what_)                                               \
-	SBT_FAMILY_LIBOMP, SBT_KIND_LOOP, SBT_ROLE_BARRIER, .object = TEAM, \
-		.what = { .how = SBT_ARG_CONST, .value = (what_) },      \
+#define KMPC_REDUCE(what_)                                                          \
+	SBT_FAMILY_LIBOMP, SBT_KIND_LOOP, SBT_ROLE_BARRIER,                         \
+		.object = TEAM, .what = { .how = SBT_ARG_CONST, .value = (what_) }, \
 		.flags = SBT_SPEC_REDUCE, .unit = "__kmpc_reduce"
 
 #define FORKJOIN SBT_FAMILY_FORKJOIN, SBT_KIND_JOIN, SBT_ROLE_COND_WAIT
