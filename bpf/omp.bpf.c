@@ -148,7 +148,7 @@ static __noinline int outlined_known(struct pt_regs *ctx, const struct here *h, 
 	return asked != 0;
 }
 
-/* Sets the region's key; *unseen: its function has no probe. */
+/* A region begins; @seen: its function has a probe. Returns SBT_TEAM_AMBIGUOUS where another one has the same key, else 0. */
 static __noinline int region_begin(struct sbt_region_key *key, __u64 object, __u32 seen,
 				   __u32 number)
 {

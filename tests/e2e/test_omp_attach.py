@@ -139,9 +139,10 @@ def held_against_log(trace, log, pid, meetings):
         arrive = sorted(m["arrive_ns"] for m in e["threads"])
         # Whoever ended at these times was seen to arrive after that, and before the next thing that it did.
         fits = [r for r in regions if all(a >= x for a, x in zip(arrive, sorted(r)))]
-        if fits and abs(max(fits[-1]) - arrive[-1]) > 50_000_000:
+        if not fits or max(fits[-1]) > arrive[-1] or arrive[-1] - max(fits[-1]) > 50_000_000:
             wrong += 1
-    check_equal("joins that fit no region", wrong, 0)
+    # That of the region before the first of these may be among them.
+    check_between("joins that fit no region", wrong, 0, 1)
 
 
 def test_joins_alone(t):
