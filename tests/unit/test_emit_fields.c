@@ -293,6 +293,7 @@ static void test_schema(void **state)
 	struct report_group_process one = { 12, "one" };
 	struct report_group group = { .processes = &one, .nprocesses = 1 };
 	struct report_conceptual phase = { .name = "solve", .cause.share = NAN };
+	struct remark remark = { "inlined", 0, "a barrier was not seen" };
 	struct emit_options options = { .format = EMIT_JSON };
 	json_t *seen = json_object();
 	const struct emit_record *const *rec;
@@ -311,6 +312,8 @@ static void test_schema(void **state)
 	phase.nthreads = r.processes[0].nmembers;
 	r.conceptuals = &phase;
 	r.nconceptuals = 1;
+	r.remarks = &remark;
+	r.nremarks = 1;
 	out = data_all(&options, &r, &len);
 	check_output(out, seen);
 	free(out);

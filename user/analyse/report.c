@@ -796,6 +796,8 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	out->accounted = env->causes != NULL;
 	out->aggregate = env->aggregate;
 	out->left_out = env->left_out;
+	out->remarks = env->remarks;
+	out->nremarks = env->nremarks;
 	err = snapshot(&b);
 	if (!err)
 		err = build_losses(&b);

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/remark.h"
 #include "model/model.h"
 #include "sites/site.h"
 
@@ -262,7 +263,8 @@ struct report_process {
 	uint64_t cost_ns; /* estimated: report_cost(); REPORT_UNKNOWN */
 	double crossing_cost_ns; /* of one of its crossings; NAN unknown */
 	uint64_t looks; /* hits of probes for what is no crossing: report_env.looks; in cost_ns */
-	uint64_t paused_ns; /* how long its condition variables were not looked at, because they were hot */
+	uint64_t
+		paused_ns; /* how long its condition variables were not looked at, because they were hot */
 	uint64_t
 		cost_taken_ns; /* how long its threads waited for CPUs that the tracer had; REPORT_UNKNOWN */
 	double cost_share; /* of its threads' time, as far as there are CPUs for them */
@@ -357,6 +359,8 @@ struct report {
 	struct report_uncounted *uncounted;
 	uint32_t nhangs;
 	const struct report_hang *hangs; /* that have not ended; not the report's own */
+	uint32_t nremarks;
+	const struct remark *remarks; /* likewise */
 	uint32_t
 		nshed_parts; /* of the others, processes of which some barriers were not: report_process.sheds */
 	uint32_t nshed; /* processes that were not traced to their end: report_process.shed_ns */
@@ -413,6 +417,8 @@ struct report_env {
 	uint32_t nuncounted;
 	const struct report_hang *hangs; /* that have not ended; they must outlive the report */
 	uint32_t nhangs;
+	const struct remark *remarks; /* they must outlive the report */
+	uint32_t nremarks;
 	struct causes *causes; /* analyse/cause.h; NULL: nobody's time was accounted for */
 	struct conceptual *conceptual; /* analyse/conceptual.h; NULL: there are none */
 	struct openmp *openmp; /* analyse/openmp.h; NULL: nobody looked for teams */

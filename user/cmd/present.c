@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "base/remark.h"
 #include "stream/ring.h"
 #include "target/proc.h"
 
@@ -530,6 +531,7 @@ int present_report(struct present *p, struct emit *emit, uint64_t end_ns, bool i
 		present_names(p);
 	p->env.end_ns = end_ns;
 	p->env.interim = interim;
+	p->env.remarks = remarks_all(&p->env.nremarks);
 	p->env.tracer_cpu_ns = proc_own_cpu_ns();
 	if (!interim)
 		progress_begin(p->progress, "looking up names");

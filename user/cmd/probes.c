@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/msg.h"
+#include "base/remark.h"
 
 void probes_init(struct probes *p, struct attach *attach, const struct targets_options *options)
 {
@@ -111,7 +112,7 @@ static void say_not_looked_for(struct probes *p, const struct module *m, uint32_
 		msg_verbose(p->options->verbose, text, tgid, more, m->path, why_not(err));
 		return;
 	}
-	msg_warn(text, tgid, more, m->path, why_not(err));
+	remark_warn("not_looked_for", tgid, text, tgid, more, m->path, why_not(err));
 	p->waits_refused = err;
 }
 
@@ -183,9 +184,11 @@ static void say_no_join(const struct module *m, const struct module_place *from,
 
 	if (n > 1)
 		snprintf(more, sizeof(more), " or %u other functions", n - 1);
-	msg_warn("the end of parallel regions that run %s%s in %s is not seen: where it returns is "
-		 "not known (%s), and a return probe could break programs that unwind",
-		 from->symbol, more, m->path, from->exits_why);
+	remark_warn(
+		"not_probed", 0,
+		"the end of parallel regions that run %s%s in %s is not seen: where it returns is "
+		"not known (%s), and a return probe could break programs that unwind",
+		from->symbol, more, m->path, from->exits_why);
 }
 
 /* One place of a module; @done: its probes are there already. */
@@ -199,7 +202,8 @@ static int attach_one(struct probes *p, struct module *m, const struct module_pl
 	if (from->spec.role == SBT_ROLE_MARK_ACCESS && !p->options->accesses)
 		return 0;
 	if (from->error) {
-		msg_warn("%s in %s cannot be probed: %s", from->symbol, m->path, from->entry.why);
+		remark_warn("not_probed", 0, "%s in %s cannot be probed: %s", from->symbol, m->path,
+			    from->entry.why);
 		return from->error;
 	}
 	fill_place(p, m, from, &place);
@@ -212,13 +216,15 @@ static int attach_one(struct probes *p, struct module *m, const struct module_pl
 	if (err == -ENOTSUP && !from->nexits) {
 		/* Of a process that must have the exits, use_exits() says it. */
 		if (!by_exit || from->function->rule)
-			msg_warn("%s in %s is not traced: where it returns is not known "
-				 "(%s), and a return probe could break programs that unwind",
-				 from->symbol, m->path, from->exits_why);
+			remark_warn("not_probed", 0,
+				    "%s in %s is not traced: where it returns is not known "
+				    "(%s), and a return probe could break programs that unwind",
+				    from->symbol, m->path, from->exits_why);
 		return err;
 	}
 	if (err) {
-		msg_warn("%s in %s could not be probed: %s", from->symbol, m->path, strerror(-err));
+		remark_warn("not_probed", 0, "%s in %s could not be probed: %s", from->symbol,
+			    m->path, strerror(-err));
 		return err;
 	}
 	p->places++;
@@ -313,9 +319,10 @@ void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_ex
 	if (m->loader) {
 		err = attach_loader(p->attach, m->fd, m->loader, pid);
 		if (err)
-			msg_warn("libraries opened later by programs that use %s will not be "
-				 "noticed: %s",
-				 m->path, strerror(-err));
+			remark_warn("not_probed", 0,
+				    "libraries opened later by programs that use %s will not be "
+				    "noticed: %s",
+				    m->path, strerror(-err));
 	}
 }
 
@@ -423,14 +430,16 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 		if (!from->nexits && from->spec.family != SBT_FAMILY_PTHREAD) {
 			/* The programs know: struct sbt_spec. */
 			from->exits_used = true;
-			msg_warn("%s in %s is not traced in programs that unwind: its exits cannot "
-				 "be known (%s)",
-				 from->symbol, m->path, from->exits_why);
+			remark_warn(
+				"not_probed", 0,
+				"%s in %s is not traced in programs that unwind: its exits cannot "
+				"be known (%s)",
+				from->symbol, m->path, from->exits_why);
 			continue;
 		}
 		if (!from->nexits) {
-			msg_warn("%s in %s: its exits cannot be known (%s)", from->symbol, m->path,
-				 from->exits_why);
+			remark_warn("not_probed", 0, "%s in %s: its exits cannot be known (%s)",
+				    from->symbol, m->path, from->exits_why);
 			err = -ENOTSUP;
 			break;
 		}
@@ -442,15 +451,16 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 		if (from->spec.role == SBT_ROLE_BARRIER)
 			n++;
 		else if (attach_exits(p->attach, &places[n], 1, 0))
-			msg_warn("the exits of %s in %s could not be probed", from->symbol,
-				 m->path);
+			remark_warn("not_probed", 0, "the exits of %s in %s could not be probed",
+				    from->symbol, m->path);
 	}
 	if (!err && n) {
 		err = attach_all_exits(p, places, n);
 		if (err)
-			msg_warn("the exits of %s%s in %s could not be probed: %s",
-				 m->places[0].symbol, n > 1 ? " and others" : "", m->path,
-				 strerror(-err));
+			remark_warn("not_probed", 0,
+				    "the exits of %s%s in %s could not be probed: %s",
+				    m->places[0].symbol, n > 1 ? " and others" : "", m->path,
+				    strerror(-err));
 	}
 	if (first)
 		say_no_join(m, first, unseen);

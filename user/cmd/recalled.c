@@ -230,12 +230,30 @@ static int add_hangs(struct recalled *r, const struct tape_ending *e, uint64_t t
 	return 0;
 }
 
+int recalled_remarks(struct recalled *r, const struct remark *more, uint32_t n)
+{
+	struct remark *all;
+
+	if (!n)
+		return 0;
+	all = realloc(r->remarks, ((size_t)r->env.nremarks + n) * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	memcpy(all + r->env.nremarks, more, n * sizeof(*all));
+	r->remarks = all;
+	r->env.remarks = all;
+	r->env.nremarks += n;
+	return 0;
+}
+
 static int take_ending(struct recalled *r, const struct tape_ending *e, uint64_t to_ns)
 {
 	int err = add_losses(r, e);
 
 	if (!err)
 		err = add_hangs(r, e, to_ns);
+	if (!err)
+		err = recalled_remarks(r, e->remarks, e->nremarks);
 	r->env.produced += e->produced;
 	r->env.consumed += e->consumed;
 	if (isnan(r->env.crossing_cost_ns))
@@ -273,4 +291,5 @@ void recalled_free(struct recalled *r)
 	causes_free(r->causes);
 	free(r->losses);
 	free(r->hangs);
+	free(r->remarks);
 }

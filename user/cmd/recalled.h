@@ -21,6 +21,7 @@ struct recalled {
 	const char *counters[MODEL_COUNTERS_MAX];
 	struct report_loss *losses; /* of all recordings */
 	struct report_hang *hangs; /* likewise; what they point to is the tapes' */
+	struct remark *remarks; /* likewise */
 };
 
 /* All that can be known before the run is read; @merge must outlive it. Returns 0 or -ENOMEM. */
@@ -30,6 +31,8 @@ int recalled_begin(struct recalled *recalled, struct merge *merge);
  * -ENOMEM.
  */
 int recalled_end(struct recalled *recalled, uint64_t end_ns, uint64_t crossings, uint64_t to_ns);
+/* Those, and @n more, which must outlive it. Returns 0 or -ENOMEM. */
+int recalled_remarks(struct recalled *recalled, const struct remark *more, uint32_t n);
 void recalled_free(struct recalled *recalled);
 
 #endif /* CMD_RECALLED_H */

@@ -400,6 +400,8 @@ void recording_ending(struct recording *r, uint64_t end_ns)
 		.losses = r->env->losses,
 		.nhangs = r->env->nhangs,
 		.hangs = r->env->hangs,
+		.nremarks = r->env->nremarks,
+		.remarks = r->env->remarks,
 	};
 
 	/* What else was crossed is named, for who asks otherwise; new ones come up as stacks are. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/msg.h"
+#include "base/remark.h"
 #include "cmd/callsite.h"
 #include "cmd/ranks.h"
 #include "model/discover.h"
@@ -20,9 +20,11 @@ static void say_lonely(const struct remarks *r)
 		const struct model_barrier *b = model_barrier(r->model, i);
 
 		if (b->family == SBT_FAMILY_USER && b->team_max == 1 && b->objects > 1) {
-			msg_warn("-b: where the barriers of user functions were told apart by an "
-				 "argument, no two threads met at one: give @N, the number of the "
-				 "argument that is the barrier, or @all if all callers meet");
+			remark_note(
+				REMARK_WARN, "user_barrier", 0,
+				"-b: where the barriers of user functions were told apart by an "
+				"argument, no two threads met at one: give @N, the number of the "
+				"argument that is the barrier, or @all if all callers meet");
 			return;
 		}
 	}
@@ -41,15 +43,17 @@ static void say_rules(const struct remarks *r)
 		for (k = 0; k < 1 + rule->pair && rule->at[k].found; k++)
 			;
 		if (k < 1 + rule->pair)
-			msg_warn("-b %s: %s%s is in no file%s that was run", rule->text,
-				 rule->pair ? k ? "the second of " : "the first of " : "",
-				 rule->pair ? "its functions" : "such a function",
-				 rule->file ? " of that name" : "");
+			remark_note(REMARK_WARN, "user_barrier", 0,
+				    "-b %s: %s%s is in no file%s that was run", rule->text,
+				    rule->pair ? k ? "the second of " : "the first of " : "",
+				    rule->pair ? "its functions" : "such a function",
+				    rule->file ? " of that name" : "");
 		else if (!targets_probed(r->targets, (uint32_t)i + 1))
 			continue; /* why not has been said */
 		else if (!feed_crossings(pump_feed(r->pump), (uint32_t)i + 1))
-			msg_warn("-b %s: found %u time%s, but nobody called it", rule->text,
-				 rule->at[0].found, rule->at[0].found == 1 ? "" : "s");
+			remark_note(REMARK_WARN, "user_barrier", 0,
+				    "-b %s: found %u time%s, but nobody called it", rule->text,
+				    rule->at[0].found, rule->at[0].found == 1 ? "" : "s");
 	}
 }
 
@@ -60,10 +64,12 @@ static void say_teams(const struct remarks *r)
 
 	attach_counts(r->attach, &counts);
 	if (counts.lost_team)
-		msg_warn("%llu times a thread came to a barrier of an OpenMP team that could not "
-			 "be told from "
-			 "another: not recorded",
-			 (unsigned long long)counts.lost_team);
+		remark_note(
+			REMARK_WARN, "team", 0,
+			"%llu times a thread came to a barrier of an OpenMP team that could not "
+			"be told from "
+			"another: not recorded",
+			(unsigned long long)counts.lost_team);
 }
 
 /* Nothing invisible is passed over in silence. */
@@ -74,7 +80,9 @@ static void hint_at_spinning(const struct remarks *r)
 	if (n < 2)
 		return;
 	/* Where others do meet, this is something beside the point. */
-	(model_totals(r->model)->crossings ? msg_warn : msg_error)(
+	remark_note(
+		model_totals(r->model)->crossings ? REMARK_HINT : REMARK_ERROR, "spinning_code",
+		tgid,
 		"%u threads of process %u were busy nearly all their lives and called no barrier. "
 		"If they wait for one another by spinning in code of their own, that cannot be "
 		"seen from outside: put the markers of sbt/sbt.h there, or name the function that "
@@ -156,10 +164,11 @@ static void tell_split(const struct remarks *r, const struct discover_object *o)
 		snprintf(text, sizeof(text),
 			 "if that is a barrier, name a function around both with -b, or put the "
 			 "markers of sbt/sbt.h there");
-	msg_warn("process %u: the same %u threads met %u times in a row or more on a condition "
-		 "variable, waiting at %s and woken from another function, at %s: %s",
-		 o->tgid, o->members, o->split, place_of(r, o->wait_site, wait),
-		 place_of(r, o->wake_site, wake), text);
+	remark_note(REMARK_HINT, "candidate", o->tgid,
+		    "process %u: the same %u threads met %u times in a row or more on a condition "
+		    "variable, waiting at %s and woken from another function, at %s: %s",
+		    o->tgid, o->members, o->split, place_of(r, o->wait_site, wait),
+		    place_of(r, o->wake_site, wake), text);
 }
 
 /* Only where nothing else was found, and the waits came in groups: at a lock or a queue they come one by one. */
@@ -171,10 +180,11 @@ static void tell_alone(void *ctx, const struct discover_object *o)
 	if (o->futex || o->split || o->alone < 3 || o->batches < BATCHES_LEAST ||
 	    o->batches <= 2 * o->loose || c->n++ >= CANDIDATES_SHOWN)
 		return;
-	msg_warn("process %u: %u threads or more waited at %s, and left together %u times, on a "
-		 "condition variable that no thread broadcasts: a candidate only; %s",
-		 o->tgid, o->alone, place_of(c->remarks, o->wait_site, text), o->batches,
-		 advice_at(c->remarks, o->wait_site, advice));
+	remark_note(REMARK_HINT, "candidate", o->tgid,
+		    "process %u: %u threads or more waited at %s, and left together %u times, on a "
+		    "condition variable that no thread broadcasts: a candidate only; %s",
+		    o->tgid, o->alone, place_of(c->remarks, o->wait_site, text), o->batches,
+		    advice_at(c->remarks, o->wait_site, advice));
 }
 
 /* A barrier whose threads are woken twice in each meeting: the report has the first. */
@@ -182,10 +192,12 @@ static void tell_echo(const struct remarks *r, const struct discover_object *o)
 {
 	char text[256];
 
-	msg_warn("process %u: in each meeting at %s the threads are woken twice, the second time "
-		 "when all have left: the report counts that as one meeting, which ends at the "
-		 "first",
-		 o->tgid, place_of(r, o->wait_site, text));
+	remark_note(
+		REMARK_HINT, "candidate", o->tgid,
+		"process %u: in each meeting at %s the threads are woken twice, the second time "
+		"when all have left: the report counts that as one meeting, which ends at the "
+		"first",
+		o->tgid, place_of(r, o->wait_site, text));
 }
 
 /* Return whether the object is one of those that a sentence of its own describes. */
@@ -197,16 +209,19 @@ static bool tell_other(const struct remarks *r, const struct discover_object *o)
 		return false;
 	place_of(r, o->wait_site, text);
 	if (o->one_waker && o->members >= 3)
-		msg_warn("process %u: %u threads met %llu times at %s, on a condition variable, "
-			 "and the same thread always woke the others: a candidate only, for one "
-			 "thread that starts the others does the same; %s",
-			 o->tgid, o->members, (unsigned long long)o->rounds, text,
-			 advice_at(r, o->wait_site, advice));
+		remark_note(REMARK_HINT, "candidate", o->tgid,
+			    "process %u: %u threads met %llu times at %s, on a condition variable, "
+			    "and the same thread always woke the others: a candidate only, for one "
+			    "thread that starts the others does the same; %s",
+			    o->tgid, o->members, (unsigned long long)o->rounds, text,
+			    advice_at(r, o->wait_site, advice));
 	else if (o->uneven >= UNEVEN_LEAST && o->most >= 3)
-		msg_warn("process %u: up to %u threads waited for each other at %s, on a condition "
-			 "variable, but not the same ones each time, as where threads spin before "
-			 "they wait: a candidate only; %s",
-			 o->tgid, o->most, text, advice_at(r, o->wait_site, advice));
+		remark_note(
+			REMARK_HINT, "candidate", o->tgid,
+			"process %u: up to %u threads waited for each other at %s, on a condition "
+			"variable, but not the same ones each time, as where threads spin before "
+			"they wait: a candidate only; %s",
+			o->tgid, o->most, text, advice_at(r, o->wait_site, advice));
 	else
 		return false;
 	return true;
@@ -239,33 +254,38 @@ static void tell_candidate(void *ctx, const struct discover_object *o)
 		return;
 	place_of(c->remarks, o->wait_site, text);
 	if (o->verdict == DISCOVER_BARRIER)
-		msg_warn("process %u: %llu meetings at %s came before it was known to be a "
-			 "barrier, and are not "
-			 "in the report",
-			 o->tgid, (unsigned long long)o->untold, text);
+		remark_note(REMARK_HINT, "candidate", o->tgid,
+			    "process %u: %llu meetings at %s came before it was known to be a "
+			    "barrier, and are not "
+			    "in the report",
+			    o->tgid, (unsigned long long)o->untold, text);
 	else if (o->members < 3)
-		msg_warn("process %u: %u threads met %llu times at %s, on %s: a candidate only, "
-			 "for two that hand something over do the same; %s",
-			 o->tgid, o->members, (unsigned long long)o->rounds, text, what,
-			 advice_at(c->remarks, o->wait_site, advice));
+		remark_note(REMARK_HINT, "candidate", o->tgid,
+			    "process %u: %u threads met %llu times at %s, on %s: a candidate only, "
+			    "for two that hand something over do the same; %s",
+			    o->tgid, o->members, (unsigned long long)o->rounds, text, what,
+			    advice_at(c->remarks, o->wait_site, advice));
 	else
-		msg_warn("process %u: %u threads met %llu times at %s, on %s: a candidate only, "
-			 "for not all was as at a barrier; %s",
-			 o->tgid, o->members, (unsigned long long)o->rounds, text, what,
-			 advice_at(c->remarks, o->wait_site, advice));
+		remark_note(REMARK_HINT, "candidate", o->tgid,
+			    "process %u: %u threads met %llu times at %s, on %s: a candidate only, "
+			    "for not all was as at a barrier; %s",
+			    o->tgid, o->members, (unsigned long long)o->rounds, text, what,
+			    advice_at(c->remarks, o->wait_site, advice));
 }
 
 static void tell_candidates(const struct remarks *r)
 {
 	struct candidates c = { .remarks = r };
 
-	if (r->options->quiet || !pump_discover(r->pump))
+	if (!pump_discover(r->pump))
 		return;
 	discover_each(pump_discover(r->pump), tell_candidate, &c);
 	if (!model_totals(r->model)->crossings)
 		discover_each(pump_discover(r->pump), tell_alone, &c);
 	if (c.n > CANDIDATES_SHOWN)
-		msg_warn("and %u more such", c.n - CANDIDATES_SHOWN);
+		remark_note(REMARK_HINT, "candidate", 0,
+			    "and %u more objects at which threads may have met",
+			    c.n - CANDIDATES_SHOWN);
 }
 
 static void say_ranks(const struct remarks *r)
@@ -274,18 +294,23 @@ static void say_ranks(const struct remarks *r)
 
 	ranks_sums(targets_ranks(r->targets), &sums);
 	if (sums.no_job)
-		msg_warn("%llu crossings of MPI by processes in no job that is known (not started "
-			 "by "
-			 "mpirun, or gone too early): who else met there is not known, their "
-			 "episodes are incomplete",
-			 (unsigned long long)sums.no_job);
+		remark_note(
+			REMARK_WARN, "ranks", 0,
+			"%llu crossings of MPI by processes in no job that is known (not started "
+			"by "
+			"mpirun, or gone too early): who else met there is not known, their "
+			"episodes are incomplete",
+			(unsigned long long)sums.no_job);
 	if (sums.unknown)
-		msg_warn("%llu crossings of MPI on communicators that nobody saw being made: who "
-			 "else "
-			 "met there is not known, their episodes are incomplete",
-			 (unsigned long long)sums.unknown);
+		remark_note(
+			REMARK_WARN, "ranks", 0,
+			"%llu crossings of MPI on communicators that nobody saw being made: who "
+			"else "
+			"met there is not known, their episodes are incomplete",
+			(unsigned long long)sums.unknown);
 	if (sums.elsewhere)
-		msg_warn(
+		remark_note(
+			REMARK_WARN, "ranks", 0,
 			"%u ranks of MPI are on other machines and not seen: the last to come is "
 			"the "
 			"last of those here, and waits are too short where one of those came later",
@@ -300,9 +325,11 @@ static void say_chains(const struct remarks *r)
 
 	chains = feed_short_chains(pump_feed(r->pump), &why);
 	if (chains)
-		msg_warn("--frames %u: not everywhere could so many callers be told; the furthest "
-			 "that is known is the site there%s%s",
-			 r->options->frames, *why ? ": " : "", why);
+		remark_note(
+			REMARK_WARN, "frames", 0,
+			"--frames %u: not everywhere could so many callers be told; the furthest "
+			"that is known is the site there%s%s",
+			r->options->frames, *why ? ": " : "", why);
 }
 
 struct left {
@@ -328,13 +355,15 @@ static void say_left(const struct remarks *r)
 		return;
 	attach_each_process(r->attach, count_left, &left);
 	if (left.n == 1)
-		msg_warn("COMMAND has ended, and tracing with it, but a process that it started "
-			 "still runs: sbt-trace -p %u would go on with that",
-			 left.pid);
+		remark_note(REMARK_WARN, "still_running", left.pid,
+			    "COMMAND has ended, and tracing with it, but a process that it started "
+			    "still runs: sbt-trace -p %u would go on with that",
+			    left.pid);
 	else if (left.n)
-		msg_warn("COMMAND has ended, and tracing with it, but %u processes that it "
-			 "started still run: sbt-trace -p would go on with them (one is %u)",
-			 left.n, left.pid);
+		remark_note(REMARK_WARN, "still_running", 0,
+			    "COMMAND has ended, and tracing with it, but %u processes that it "
+			    "started still run: sbt-trace -p would go on with them (one is %u)",
+			    left.n, left.pid);
 }
 
 /* --aggregate: what is there, and of which there are no sums. */
@@ -344,12 +373,35 @@ static void say_left_out(const struct remarks *r)
 
 	if (r->options->aggregate &&
 	    *family_list(modules_left_out(r->modules), names, sizeof(names)))
-		msg_warn("--aggregate sums pthread barriers only, whose size is in the barrier: "
-			 "those of %s are not in this report",
-			 names);
+		remark_note(REMARK_WARN, "left_out", 0,
+			    "--aggregate sums pthread barriers only, whose size is in the barrier: "
+			    "those of %s are not in this report",
+			    names);
 }
 
-void remarks_before(const struct remarks *r)
+/* Where to look when no thread crossed anything. */
+static void say_elsewhere(const struct remarks *r)
+{
+	const struct options *o = r->options;
+
+	targets_explain(r->targets, o->aggregate);
+	if (o->mode == OPTIONS_PIDS)
+		remark_note(REMARK_ERROR, "elsewhere", (uint32_t)o->pids[0],
+			    "who waited already when tracing began crosses nothing: sbt-trace hang "
+			    "-p %d tells where each thread is",
+			    o->pids[0]);
+	if (o->aggregate)
+		remark_note(REMARK_ERROR, "elsewhere", 0,
+			    "without --aggregate all kinds of barriers are traced, also those "
+			    "that nobody named, on condition variables");
+	else if (!o->discover_futex)
+		remark_note(REMARK_ERROR, "elsewhere", 0,
+			    "barriers that nobody named are looked for on condition variables "
+			    "and futexes with --discover%s",
+			    o->discover ? " (without it on condition variables only)" : "");
+}
+
+void remarks_find(const struct remarks *r)
 {
 	say_left_out(r);
 	say_left(r);
@@ -357,34 +409,12 @@ void remarks_before(const struct remarks *r)
 	say_rules(r);
 	say_lonely(r);
 	say_chains(r);
-}
-
-void remarks_after(const struct remarks *r)
-{
 	say_teams(r);
-	if (!model_totals(r->model)->crossings) {
-		targets_explain(r->targets, r->options->aggregate);
-		if (r->options->mode == OPTIONS_PIDS)
-			msg_error("who waited already when tracing began crosses nothing: "
-				  "sbt-trace hang "
-				  "-p %d tells where each thread is",
-				  r->options->pids[0]);
-		if (r->options->aggregate)
-			msg_error(
-				"without --aggregate all kinds of barriers are traced, also those "
-				"that nobody named, on condition variables");
-		else if (!r->options->discover_futex)
-			msg_error(
-				"barriers that nobody named are looked for on condition variables "
-				"and futexes with --discover%s",
-				r->options->discover ? " (without it on condition variables only)"
-						     : "");
-		hint_at_spinning(r);
-	}
-	if (!r->options->quiet) {
-		if (model_totals(r->model)->crossings)
-			hint_at_spinning(r);
-		targets_tell_inlined(r->targets);
-	}
+	if (r->cut)
+		return;
+	if (!model_totals(r->model)->crossings)
+		say_elsewhere(r);
+	hint_at_spinning(r);
+	targets_tell_inlined(r->targets);
 	tell_candidates(r);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What is to be said about a run when it is over, beside the report: what was asked for and not met, what was not seen. */
+/* What a report says beside its figures: what was asked for and not met, what was not seen. Noted in base/remark.h's list. */
 #ifndef CMD_REMARKS_H
 #define CMD_REMARKS_H
 
@@ -18,11 +18,10 @@ struct remarks {
 	struct pump *pump;
 	const struct model *model;
 	uint32_t command; /* its process, if tracing ended because COMMAND did; 0 */
+	bool cut; /* it ended early, as nothing could be written: what was not crossed then says nothing of the program */
 };
 
-/* How the report is to be read. */
-void remarks_before(const struct remarks *remarks);
-/* What is not in it. */
-void remarks_after(const struct remarks *remarks);
+/* Note all that is known now. */
+void remarks_find(const struct remarks *remarks);
 
 #endif /* CMD_REMARKS_H */

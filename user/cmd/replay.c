@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "base/remark.h"
 #include "base/progress.h"
 #include "cmd/recalled.h"
 #include "cmd/watch.h"
@@ -525,9 +526,17 @@ bool replay_is(const struct replay *r, const struct report_barrier *b, const cha
 	return watch_is(r->watch, model_barrier(r->model, b->index), b->id, spec);
 }
 
-void replay_unmet(const struct replay *r)
+int replay_unmet(struct replay *r, bool say)
 {
+	const struct remark *all;
+	uint32_t n, before;
+
+	remarks_all(&before);
 	watch_unmet(r->watch);
+	all = remarks_all(&n);
+	if (say)
+		remarks_say(before, r->options.options->quiet);
+	return recalled_remarks(&r->recalled, all + before, n - before);
 }
 
 void replay_free(struct replay *r)

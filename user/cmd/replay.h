@@ -55,7 +55,7 @@ const struct report_env *replay_env(const struct replay *replay);
 /* Is the report's barrier what the user calls @spec, as -w takes it? */
 bool replay_is(const struct replay *replay, const struct report_barrier *barrier, const char *spec);
 /* Says which -w, --name and --phase never met their barrier. */
-void replay_unmet(const struct replay *replay);
+int replay_unmet(struct replay *replay, bool say);
 void replay_free(struct replay *replay);
 
 #endif /* CMD_REPLAY_H */

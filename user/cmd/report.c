@@ -353,8 +353,10 @@ static int print(void *ctx, const struct options *o, FILE *out)
 	err = replay_run(replay);
 	if (err)
 		goto out;
-	replay_unmet(replay);
-	err = replay_report(replay, &report);
+	/* Who reads the text has it there. */
+	err = replay_unmet(replay, o->output || o->format != EMIT_TEXT);
+	if (!err)
+		err = replay_report(replay, &report);
 	if (err)
 		goto out;
 	err = choose(w, replay, &rows, &report);

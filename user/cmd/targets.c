@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "base/msg.h"
+#include "base/remark.h"
 #include "cmd/mapped.h"
 #include "cmd/probes.h"
 #include "model/model.h"
@@ -86,8 +87,9 @@ static void refuse(struct targets *t, struct space *space, const char *comm)
 {
 	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_EXCLUDED, 0);
 	space->departures = "none: not traced";
-	msg_warn("process %u (%s) is not traced: %s, and no other way is left", space->tgid, comm,
-		 space->refusal);
+	remark_warn("not_traced", space->tgid,
+		    "process %u (%s) is not traced: %s, and no other way is left", space->tgid,
+		    comm, space->refusal);
 }
 
 /*
@@ -673,15 +675,18 @@ static void on_outlined(struct targets *t, const struct sbt_event *event)
 		err = find_outlined(t, space, event);
 	if (err) {
 		attach_outlined(t->attach, event->tgid, event->address, false);
-		msg_warn("process %u: the end of parallel regions that run the code at 0x%llx is "
-			 "not "
-			 "seen: where that function begins and ends is not known",
-			 event->tgid, (unsigned long long)event->address);
+		remark_warn(
+			"not_probed", event->tgid,
+			"process %u: the end of parallel regions that run the code at 0x%llx is "
+			"not "
+			"seen: where that function begins and ends is not known",
+			event->tgid, (unsigned long long)event->address);
 	} else if (!(event->flags & SBT_EVENT_HELD))
-		msg_warn("process %u: of parallel regions that run the code at 0x%llx the first "
-			 "ones are "
-			 "not seen whole: it was not held for the probe",
-			 event->tgid, (unsigned long long)event->address);
+		remark_warn("not_probed", event->tgid,
+			    "process %u: of parallel regions that run the code at 0x%llx the first "
+			    "ones are "
+			    "not seen whole: it was not held for the probe",
+			    event->tgid, (unsigned long long)event->address);
 	if (event->flags & SBT_EVENT_HELD)
 		kill((pid_t)event->tgid, SIGCONT);
 }
@@ -766,27 +771,31 @@ static void explain_module(void *ctx, struct module *m)
 	if (!m->in_target)
 		return;
 	if (m->left_out)
-		msg_error("  %s: has those of %s, which --aggregate leaves out", m->path,
-			  family_list(m->left_out, names, sizeof(names)));
+		remark_note(REMARK_ERROR, "looked_at", 0,
+			    "%s: has those of %s, which --aggregate leaves out", m->path,
+			    family_list(m->left_out, names, sizeof(names)));
 	if (m->error && m->error != -ENOEXEC) {
 		e->unread++;
-		msg_error("  %s: not read: %s", m->path, strerror(-m->error));
+		remark_note(REMARK_ERROR, "looked_at", 0, "%s: not read: %s", m->path,
+			    strerror(-m->error));
 	} else if (m->nplaces) {
-		msg_error("  %s: has %u of them, %s", m->path, m->nplaces,
-			  m->probed ? "probed; no threads met there" : "not probed");
+		remark_note(REMARK_ERROR, "looked_at", 0, "%s: has %u of them, %s", m->path,
+			    m->nplaces, m->probed ? "probed; no threads met there" : "not probed");
 	} else if (m->elf && m->traits.executable && !m->traits.dynamic && m->traits.stripped) {
 		e->hidden++;
-		msg_error(
-			"  %s: static and stripped: functions in it have no names to be found by, "
+		remark_note(
+			REMARK_ERROR, "looked_at", 0,
+			"%s: static and stripped: functions in it have no names to be found by, "
 			"and none was recognised by its code",
 			m->path);
 	} else if (m->tbb) {
-		msg_error("  %s: oneTBB's tasks are waited for by one thread, and those who work "
-			  "on them "
-			  "pass no function of their own: not seen",
-			  m->path);
+		remark_note(REMARK_ERROR, "looked_at", 0,
+			    "%s: oneTBB's tasks are waited for by one thread, and those who work "
+			    "on them "
+			    "pass no function of their own: not seen",
+			    m->path);
 	} else if (m->elf && !m->left_out && e->shown++ < 12) {
-		msg_error("  %s: has none", m->path);
+		remark_note(REMARK_ERROR, "looked_at", 0, "%s: has none", m->path);
 	}
 }
 
@@ -794,7 +803,8 @@ static void tell_inlined(void *ctx, struct module *m)
 {
 	(void)ctx;
 	if (m->in_target && m->inlined_waits)
-		msg_warn(
+		remark_note(
+			REMARK_HINT, "inlined", 0,
 			"%s uses std::barrier, std::latch, std::atomic::wait() or a C++20 "
 			"semaphore, all of it put in line by the compiler: what waits there is not "
 			"seen, but by --discover where all who wait fall asleep (compiled with -O1 "
@@ -811,11 +821,13 @@ void targets_explain(const struct targets *t, bool aggregate)
 {
 	struct explain e = { 0 };
 
-	msg_error("no barrier was crossed. Looked for %s (sbt-trace list FILE names %s) in:",
-		  aggregate ? "pthread_barrier_wait alone, as --aggregate does"
-			    : "functions of pthread, OpenMP, MPI and others",
-		  aggregate ? "others that are there" : "them");
+	remark_note(REMARK_ERROR, "nothing_crossed", 0,
+		    "no barrier was crossed. Looked for %s (sbt-trace list FILE names %s) in:",
+		    aggregate ? "pthread_barrier_wait alone, as --aggregate does"
+			      : "functions of pthread, OpenMP, MPI and others",
+		    aggregate ? "others that are there" : "them");
 	modules_each(t->modules, explain_module, &e);
 	if (e.shown > 12)
-		msg_error("  and %d more files that have none", e.shown - 12);
+		remark_note(REMARK_ERROR, "looked_at", 0, "and %d more files that have none",
+			    e.shown - 12);
 }

@@ -15,6 +15,7 @@
 
 #include "attach/rights.h"
 #include "base/msg.h"
+#include "base/remark.h"
 #include "cmd/cmd.h"
 #include "cmd/feed_sums.h"
 #include "cmd/hanging.h"
@@ -258,9 +259,10 @@ static int begin(struct trace *t)
 		return err;
 	err = attach_account_found(t->attach);
 	if (err)
-		msg_warn("where the time of threads that run already goes is not known up to "
-			 "their first barrier: %s",
-			 strerror(-err));
+		remark_warn("unattributed", 0,
+			    "where the time of threads that run already goes is not known up to "
+			    "their first barrier: %s",
+			    strerror(-err));
 	attach_arm(t->attach, true);
 	t->armed = true;
 	note_waiting(t);
@@ -335,14 +337,37 @@ static void reap(struct trace *t)
 	t->stop = !t->nlive;
 }
 
+static void find_remarks(struct trace *t)
+{
+	const struct remarks remarks = { .options = &t->options,
+					 .attach = t->attach,
+					 .modules = t->modules,
+					 .spaces = t->spaces,
+					 .targets = t->targets,
+					 .pump = t->pump,
+					 .model = t->model,
+					 .command = t->launched && t->command_status >= 0
+							    ? (uint32_t)t->launch.pid
+							    : 0,
+					 .cut = t->write_error != 0 };
+
+	watch_unmet(t->watch);
+	remarks_find(&remarks);
+}
+
 /* An interim report, or, where only a recording is made, that it can be read up to now. */
 static void report_now(struct trace *t)
 {
 	uint64_t now = now_ns();
+	uint32_t before;
 
 	if (!t->only_record) {
 		present_hangs(&t->present, t->hanging, now);
+		/* What was not seen may be seen yet. */
+		remarks_all(&before);
+		find_remarks(t);
 		present_report(&t->present, t->emit, now, true);
+		remarks_forget(before);
 	}
 	if (t->recording && !recording_now(t->recording) && t->only_record && !t->options.quiet)
 		msg_verbose(1, "recorded up to %.3f s: sbt-trace report %s",
@@ -471,7 +496,6 @@ static void stop_tracing(struct trace *t)
 
 static int finish(struct trace *t)
 {
-	struct remarks remarks;
 	uint64_t end = now_ns();
 	int err;
 
@@ -505,25 +529,12 @@ static int finish(struct trace *t)
 	present_hangs(&t->present, t->hanging, end);
 	present_calibrate(&t->present, targets_stepped(t->targets), trace_drain, t);
 	permit_drop(rights_for_report(), t->options.verbose);
-	remarks = (struct remarks){ .options = &t->options,
-				    .attach = t->attach,
-				    .modules = t->modules,
-				    .spaces = t->spaces,
-				    .targets = t->targets,
-				    .pump = t->pump,
-				    .model = t->model,
-				    .command = t->launched && t->command_status >= 0
-						       ? (uint32_t)t->launch.pid
-						       : 0 };
-	watch_unmet(t->watch);
-	remarks_before(&remarks);
+	find_remarks(t);
 	/* An error of writing is kept, and told once, when the output is closed. */
 	err = present_report(&t->present, t->emit, end, false);
 	if (err != -ENOMEM)
 		err = 0;
-	/* What was cut short because nothing could be written says nothing of the program. */
-	if (!t->write_error)
-		remarks_after(&remarks);
+	remarks_say(0, t->options.quiet);
 	return err;
 }
 

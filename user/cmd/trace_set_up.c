@@ -13,6 +13,7 @@
 #include "analyse/doctor.h"
 #include "attach/rights.h"
 #include "base/msg.h"
+#include "base/remark.h"
 #include "base/output.h"
 #include "cmd/loading.h"
 #include "cmd/permit.h"
@@ -105,7 +106,8 @@ static int load(struct trace *t)
 		msg_warn("%s", attach_account_reason(t->attach));
 	err = o->discover_futex ? attach_futexes(t->attach) : 0;
 	if (err)
-		msg_warn("barriers on futexes cannot be looked for: %s", strerror(-err));
+		remark_warn("not_looked_for", 0, "barriers on futexes cannot be looked for: %s",
+			    strerror(-err));
 	if (attach_accounts(t->attach))
 		return counting_connect(&t->counting, t->attach);
 	counting_drop(&t->counting, attach_account_reason(t->attach));
@@ -210,9 +212,11 @@ static int add_ranks(struct trace *t)
 
 	err = handover_collect(h);
 	if (err == -ETIMEDOUT)
-		msg_warn("%zu of the %zu other ranks on this machine have not come: they are not "
-			 "in this report",
-			 h->expected - h->n, h->expected);
+		remark_warn(
+			"ranks", 0,
+			"%zu of the %zu other ranks on this machine have not come: they are not "
+			"in this report",
+			h->expected - h->n, h->expected);
 	t->pidfds = calloc(h->n + 1, sizeof(*t->pidfds));
 	if (!t->pidfds)
 		return -ENOMEM;

@@ -10,7 +10,7 @@
 #include "analyse/conceptual.h"
 #include "analyse/openmp.h"
 #include "base/hash.h"
-#include "base/msg.h"
+#include "base/remark.h"
 #include "sbt/record.h"
 #include "target/proc.h"
 
@@ -329,27 +329,32 @@ void watch_unmet(const struct watch *w)
 	size_t i;
 
 	if (refused)
-		msg_warn("%llu marks of phases are left out: a process has more than %d of them",
-			 (unsigned long long)refused, MARKED_MAX);
+		remark_note(REMARK_WARN, "unmet", 0,
+			    "%llu marks of phases are left out: a process has more than %d of them",
+			    (unsigned long long)refused, MARKED_MAX);
 
 	for (i = 0; i < w->options->nwatch; i++) {
 		if (!w->met_watch[i])
-			msg_warn("no barrier \"%s\" was seen to watch", w->options->watch[i]);
+			remark_note(REMARK_WARN, "unmet", 0, "no barrier \"%s\" was seen to watch",
+				    w->options->watch[i]);
 	}
 	for (i = 0; i < w->options->nnames; i++) {
 		if (!w->met_name[i])
-			msg_warn("no barrier \"%s\" was seen to be named \"%s\"",
-				 w->options->names[i].barrier, w->options->names[i].name);
+			remark_note(REMARK_WARN, "unmet", 0,
+				    "no barrier \"%s\" was seen to be named \"%s\"",
+				    w->options->names[i].barrier, w->options->names[i].name);
 	}
 	for (i = 0; i < w->options->nphases; i++) {
 		const struct options_phase *p = &w->options->phases[i];
 
 		if (*p->begin && !(w->met_begin >> i & 1))
-			msg_warn("no barrier \"%s\" was seen, where phase \"%s\" would begin",
-				 p->begin, p->name);
+			remark_note(REMARK_WARN, "unmet", 0,
+				    "no barrier \"%s\" was seen, where phase \"%s\" would begin",
+				    p->begin, p->name);
 		if (!(w->met_end >> i & 1))
-			msg_warn("no barrier \"%s\" was seen, where phase \"%s\" would end", p->end,
-				 p->name);
+			remark_note(REMARK_WARN, "unmet", 0,
+				    "no barrier \"%s\" was seen, where phase \"%s\" would end",
+				    p->end, p->name);
 	}
 }
 

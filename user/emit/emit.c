@@ -236,6 +236,8 @@ static void emit_records(struct emit *emit, const struct report *report)
 		emit_record(emit, &fields_rec_conceptual, &report->conceptuals[i]);
 	for (i = 0; i < report->nfindings; i++)
 		emit_record(emit, &fields_rec_finding, &report->findings[i]);
+	for (i = 0; i < report->nremarks; i++)
+		emit_record(emit, &fields_rec_remark, &report->remarks[i]);
 	emit_record(emit, report->interim ? &fields_rec_interim : &fields_rec_end, &end);
 }
 

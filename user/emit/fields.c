@@ -726,6 +726,26 @@ const struct emit_record fields_rec_finding = {
 	"What the data prove about the machine or its use"
 };
 
+/* --- remark ----------------------------------------------------------------------------------- */
+
+#define RM(m) AT(remark, m)
+static const struct emit_field remark_fields[] = {
+	{ "kind", EMIT_STRING, RM(kind),
+	  .help = "nothing_crossed, looked_at and elsewhere (no barrier was crossed: where it was looked, and where else "
+		  "one could look), candidate (threads may have met there), spinning_code, inlined, user_barrier (-b), "
+		  "unmet (-w, --name, --phase), ranks, team, frames, left_out, still_running, not_traced, not_probed, "
+		  "not_looked_for, unattributed or more" },
+	{ "pid", EMIT_U32, RM(pid), .flags = FIELDS_ZERO,
+	  .help = "the process that it is about; null: none in particular" },
+	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
+	{ "text", EMIT_STRING, RM(text), .help = "what was not seen, or only in part, in a sentence" },
+	END
+};
+const struct emit_record fields_rec_remark = {
+	"remark", sizeof(struct remark), remark_fields,
+	"What is not in the report, or only in part, and what to do about that"
+};
+
 /* --- end -------------------------------------------------------------------------------------- */
 
 #define RV VIA(fields_end, report)
@@ -784,7 +804,7 @@ const struct emit_record *const fields_records[] = {
 	&fields_rec_where,
 	&fields_rec_group, &fields_rec_process, &fields_rec_barrier, &fields_rec_transition,
 	&fields_rec_conceptual,
-	&fields_rec_finding, &fields_rec_interim, &fields_rec_end, &fields_rec_doctor,
+	&fields_rec_finding, &fields_rec_remark, &fields_rec_interim, &fields_rec_end, &fields_rec_doctor,
 	&fields_rec_comparison, &fields_rec_difference, &fields_rec_series,
 	&fields_rec_prediction, &fields_rec_assumption, NULL,
 };

@@ -139,10 +139,10 @@ extern const struct emit_record *const fields_records[];
 
 extern const struct emit_record fields_rec_session, fields_rec_episode, fields_rec_warning,
 	fields_rec_barrier, fields_rec_transition, fields_rec_conceptual, fields_rec_group,
-	fields_rec_process, fields_rec_finding, fields_rec_end, fields_rec_interim, fields_rec_hang,
-	fields_rec_where, fields_rec_doctor, fields_rec_comparison, fields_rec_difference,
-	fields_rec_series, fields_rec_prediction, fields_rec_prediction_phase,
-	fields_rec_assumption;
+	fields_rec_process, fields_rec_finding, fields_rec_remark, fields_rec_end,
+	fields_rec_interim, fields_rec_hang, fields_rec_where, fields_rec_doctor,
+	fields_rec_comparison, fields_rec_difference, fields_rec_series, fields_rec_prediction,
+	fields_rec_prediction_phase, fields_rec_assumption;
 /* What diff, series and predict print, and nobody else: CSV has no column for it elsewhere. End with NULL. */
 extern const struct emit_record *const fields_of_diff[], *const fields_of_series[],
 								 *const fields_of_predict[];

@@ -233,6 +233,8 @@ static void put_run(struct html *h, const char *name, const struct report *r)
 				 &context);
 	for (i = 0; i < r->nfindings; i++)
 		html_page_record(&h->page, &comma, &fields_rec_finding, &r->findings[i], &context);
+	for (i = 0; i < r->nremarks; i++)
+		html_page_record(&h->page, &comma, &fields_rec_remark, &r->remarks[i], &context);
 	for (i = 0; i < r->nhangs; i++)
 		html_page_record(&h->page, &comma, &fields_rec_hang, &r->hangs[i], &context);
 	html_page_record(&h->page, &comma, &fields_rec_end, &end, &context);

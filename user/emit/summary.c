@@ -279,6 +279,22 @@ static void summary_answers(struct textout *t, const struct report *r)
 	}
 }
 
+/* What is not in the figures. */
+static void summary_remarks(struct textout *t, const struct report *r)
+{
+	uint32_t i;
+
+	if (!r->nremarks)
+		return;
+	textout_line(t, TEXTOUT_BOLD, "NOT IN THIS REPORT, or only in part");
+	for (i = 0; i < r->nremarks; i++)
+		textout_wrap(t, TEXTOUT_PLAIN,
+			     !strcmp(r->remarks[i].kind, "looked_at") ? "      " : "  * ",
+			     !strcmp(r->remarks[i].kind, "looked_at") ? 8 : 4, "%s",
+			     r->remarks[i].text);
+	textout_blank(t);
+}
+
 static void summary_processes(struct textout *t, const struct report *r,
 			      const struct fields_context *context)
 {
@@ -668,6 +684,7 @@ void summary_print(struct textout *t, const struct report *r, const struct field
 	summary_hangs(t, r);
 	summary_headline(t, r);
 	summary_answers(t, r);
+	summary_remarks(t, r);
 	summary_processes(t, r, context);
 	detail_conceptuals(t, r, context);
 	if (r->nbarriers) {

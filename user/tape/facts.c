@@ -104,6 +104,13 @@ static void code_loss(struct coder *c, struct report_loss *l)
 	code_u64(c, &l->count);
 }
 
+static void code_remark(struct coder *c, struct remark *r)
+{
+	code_label(c, &r->kind);
+	code_u32(c, &r->pid);
+	code_label(c, &r->text);
+}
+
 void code_ending(struct coder *c, struct tape_ending *e)
 {
 	double slept = NAN;
@@ -125,6 +132,8 @@ void code_ending(struct coder *c, struct tape_ending *e)
 	code_price(c, &e->switch_cost_ns);
 	if (!coder_at_end(c))
 		code_price(c, &slept);
+	if (!coder_at_end(c))
+		CODE_ARRAY(c, e->nremarks, e->remarks, code_remark);
 }
 
 /* --- names ----------------------------------------------------------------------------------------- */

@@ -43,6 +43,8 @@ struct tape_ending {
 	const struct report_loss *losses;
 	uint32_t nhangs;
 	const struct report_hang *hangs;
+	uint32_t nremarks;
+	const struct remark *remarks;
 };
 
 /* What was asked about the run. Append only: the numbers are in recordings. */

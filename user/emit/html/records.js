@@ -147,4 +147,9 @@ function summary() {
 		);
 	}
 	for (const f of main.of("finding")) page.append(element("p", {}, f.text));
+	const remarks = main.of("remark");
+	if (remarks.length) {
+		page.append(element("p", {}, "Not in these figures, or only in part:"));
+		page.append(element("ul", {}, ...remarks.map((r) => element("li", {}, r.text))));
+	}
 }

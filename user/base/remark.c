@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "base/remark.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/msg.h"
+#include "base/text.h"
+
+/* As there is one stderr. */
+static struct {
+	struct remark all[REMARKS_MAX];
+	enum remark_say say[REMARKS_MAX];
+	bool said[REMARKS_MAX];
+	uint32_t n;
+	uint64_t beyond;
+} remarks;
+
+/* How many there were no room for stands in the last one. */
+static void count_beyond(void)
+{
+	struct remark *last = &remarks.all[REMARKS_MAX - 1];
+	char *text;
+
+	if (asprintf(&text, "%llu more remarks are left out here",
+		     (unsigned long long)++remarks.beyond + 1) < 0)
+		return;
+	free((char *)(uintptr_t)last->text);
+	*last = (struct remark){ .kind = "more", .text = text };
+}
+
+static void keep(enum remark_say say, bool said, const char *kind, uint32_t pid, const char *fmt,
+		 va_list args)
+{
+	char *raw = NULL, *safe;
+	uint32_t i;
+
+	if (vasprintf(&raw, fmt, args) < 0)
+		return;
+	safe = text_printable(raw);
+	free(raw);
+	if (!safe)
+		return;
+	for (i = 0; i < remarks.n; i++)
+		if (!strcmp(remarks.all[i].text, safe))
+			break;
+	if (i == remarks.n && remarks.n < REMARKS_MAX) {
+		remarks.all[i] = (struct remark){ kind, pid, safe };
+		remarks.say[i] = say;
+		remarks.said[i] = said;
+		remarks.n++;
+		return;
+	}
+	free(safe);
+	if (i == REMARKS_MAX)
+		count_beyond();
+}
+
+void remark_warn(const char *kind, uint32_t pid, const char *fmt, ...)
+{
+	va_list args;
+	char *text = NULL;
+
+	va_start(args, fmt);
+	keep(REMARK_WARN, true, kind, pid, fmt, args);
+	va_end(args);
+	va_start(args, fmt);
+	if (vasprintf(&text, fmt, args) >= 0)
+		msg_warn("%s", text);
+	va_end(args);
+	free(text);
+}
+
+void remark_note(enum remark_say say, const char *kind, uint32_t pid, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	keep(say, false, kind, pid, fmt, args);
+	va_end(args);
+}
+
+const struct remark *remarks_all(uint32_t *n)
+{
+	*n = remarks.n;
+	return remarks.all;
+}
+
+void remarks_say(uint32_t from, bool quiet)
+{
+	uint32_t i;
+
+	for (i = from; i < remarks.n; i++) {
+		if (remarks.said[i] || (quiet && remarks.say[i] == REMARK_HINT))
+			continue;
+		if (remarks.say[i] == REMARK_ERROR)
+			msg_error("%s", remarks.all[i].text);
+		else
+			msg_warn("%s", remarks.all[i].text);
+		remarks.said[i] = true;
+	}
+}
+
+void remarks_forget(uint32_t from)
+{
+	while (remarks.n > from)
+		free((char *)(uintptr_t)remarks.all[--remarks.n].text);
+	if (!from)
+		remarks.beyond = 0;
+}
