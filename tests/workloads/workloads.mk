@@ -75,7 +75,7 @@ W_RUST := $(if $(call W_HAVE,rustc),gen_rust)
 W_OPENMPI := $(if $(SYSROOT),,$(if $(call W_HAVE,mpicc.openmpi),gen_openmpi mpi_comms_openmpi hung_openmpi mpi_waits_openmpi mpi_mismatch_openmpi))
 W_MPICH := $(if $(SYSROOT),$(if $(W_MPICH_THERE),gen_mpich),$(if $(call W_HAVE,mpicc.mpich),gen_mpich mpi_comms_mpich hung_mpich mpi_waits_mpich mpi_meets_mpich mpi_mismatch_mpich))
 W_MPIF := $(if $(and $(if $(SYSROOT),,yes),$(call W_HAVE,gfortran)),$(if $(W_OPENMPI),gen_openmpif mpi_split_openmpi mpi_waitf_openmpi) $(if $(W_MPICH),gen_mpichf mpi_split_mpich mpi_waitf_mpich))
-W_FAMILIES := $(W_FAMILY) hot_cond $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
+W_FAMILIES := $(W_FAMILY) hot_cond spun spun-O0 $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
 
 # What is no barrier; and programs in the image of SPLASH-2, each with three ways to meet.
 W_NOT := not_pool not_queue not_pipeline not_mutex not_rwlock not_gun not_timer not_publish not_server not_sem \
@@ -348,6 +348,12 @@ $(W)/gen_libomp: $(W_SRC)/gen_omp.c $(W)/gen_core.o
 
 $(W)/omp_losses $(W)/omp_tail $(W)/hung_omp $(W_OMP_MORE:%=$(W)/%): $(W)/%: $(W_SRC)/%.c $(W_COMMON)
 	$(W_CC) -fopenmp -o $@ $<
+
+$(W)/spun: $(W_SRC)/spun.c $(W_COMMON)
+	$(W_CC) -o $@ $<
+
+$(W)/spun-O0: $(W_SRC)/spun.c $(W_COMMON)
+	$(W_CC) -O0 -o $@ $<
 
 $(W)/hot_cond: $(W_SRC)/hot_cond.c $(W_COMMON)
 	$(W_CC) -o $@ $<

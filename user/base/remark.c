@@ -83,6 +83,11 @@ void remark_note(enum remark_say say, const char *kind, uint32_t pid, const char
 	va_end(args);
 }
 
+bool remark_is_item(const struct remark *remark)
+{
+	return !strcmp(remark->kind, "looked_at");
+}
+
 const struct remark *remarks_all(uint32_t *n)
 {
 	*n = remarks.n;
@@ -97,7 +102,8 @@ void remarks_say(uint32_t from, bool quiet)
 		if (remarks.said[i] || (quiet && remarks.say[i] == REMARK_HINT))
 			continue;
 		if (remarks.say[i] == REMARK_ERROR)
-			msg_error("%s", remarks.all[i].text);
+			msg_error("%s%s", remark_is_item(&remarks.all[i]) ? "  " : "",
+				  remarks.all[i].text);
 		else
 			msg_warn("%s", remarks.all[i].text);
 		remarks.said[i] = true;
@@ -108,6 +114,6 @@ void remarks_forget(uint32_t from)
 {
 	while (remarks.n > from)
 		free((char *)(uintptr_t)remarks.all[--remarks.n].text);
-	if (!from)
+	if (remarks.n < REMARKS_MAX)
 		remarks.beyond = 0;
 }

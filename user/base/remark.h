@@ -30,6 +30,8 @@ void remark_warn(const char *kind, uint32_t pid, const char *fmt, ...)
 /* Note it alone; remarks_say() prints it. */
 void remark_note(enum remark_say say, const char *kind, uint32_t pid, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* Is it an item of a list that the remark before it begins? */
+bool remark_is_item(const struct remark *remark);
 /* All that were noted: valid until the next is, or until remarks_forget(). */
 const struct remark *remarks_all(uint32_t *n);
 /* Print those from @from on that remark_note() has noted. */

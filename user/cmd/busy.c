@@ -12,14 +12,14 @@ void busy_free(struct busy *b)
 	hash_free(&b->threads);
 }
 
-void busy_note(struct busy *b, const struct sbt_event *e)
+void busy_note(struct busy *b, uint32_t tgid, uint32_t tid, uint64_t life_ns, uint64_t busy_ns)
 {
-	uint64_t life = e->t_ns - e->start_ns;
+	uint64_t key = (uint64_t)tgid << 32 | tid;
 
-	if (e->t_ns < e->start_ns + BUSY_LEAST_NS || e->busy_ns < life / 100 * BUSY_PERCENT ||
-	    e->seq || hash_count(&b->threads) >= BUSY_MOST)
-		return;
-	hash_put(&b->threads, (uint64_t)e->tgid << 32 | e->tid, 1);
+	if (life_ns < BUSY_LEAST_NS || busy_ns < life_ns / 100 * BUSY_PERCENT)
+		hash_del(&b->threads, key);
+	else if (hash_count(&b->threads) < BUSY_MOST)
+		hash_put(&b->threads, key, 1);
 }
 
 /* Whoever took part in some meeting, by whatever it was found, waits there. */

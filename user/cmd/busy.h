@@ -8,7 +8,6 @@
 
 #include "base/hash.h"
 #include "model/model.h"
-#include "sbt/record.h"
 
 /* All zero: none. */
 struct busy {
@@ -16,8 +15,11 @@ struct busy {
 };
 
 void busy_free(struct busy *busy);
-/* A thread has ended. Kept for want of anything better to tell: where there is no memory for it, it is not told. */
-void busy_note(struct busy *busy, const struct sbt_event *exit);
+/*
+ * Note how long a thread that crossed nothing has lived, and for how much of that it was on a CPU or waited for one: when it ends,
+ * or, as often as is wanted, while it lives. Where there is no memory for it, it is not reported.
+ */
+void busy_note(struct busy *busy, uint32_t tgid, uint32_t tid, uint64_t life_ns, uint64_t busy_ns);
 /* Of the process that had most of them, how many, and *tgid. Who met anybody in @model is none of them. */
 uint32_t busy_most(struct busy *busy, const struct model *model, uint32_t *tgid);
 

@@ -514,7 +514,8 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 	case SBT_REC_LABEL:
 		return feed_label(f, (const struct sbt_label *)e);
 	case SBT_REC_EXIT:
-		busy_note(&f->busy, e);
+		if (!e->seq && e->t_ns > e->start_ns)
+			busy_note(&f->busy, e->tgid, e->tid, e->t_ns - e->start_ns, e->busy_ns);
 		began_forget(&f->began, e->inc, e->tid);
 		err = model_end_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns, e->comm);
 		if (!err && (e->flags & SBT_EVENT_LEADER)) {
@@ -691,6 +692,11 @@ int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjo
 		err = model_add_found(f->model, c->tgid, c->inc, c->tid,
 				      targets_was_waiting(f->targets, c->tid));
 	return err ? err : model_add_crossing(f->model, &m);
+}
+
+void feed_alive(struct feed *f, uint32_t tgid, uint32_t tid, uint64_t life_ns, uint64_t busy_ns)
+{
+	busy_note(&f->busy, tgid, tid, life_ns, busy_ns);
 }
 
 uint32_t feed_busy(struct feed *f, uint32_t *tgid)

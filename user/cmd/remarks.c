@@ -4,11 +4,14 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/remark.h"
 #include "cmd/callsite.h"
 #include "cmd/ranks.h"
 #include "model/discover.h"
+#include "target/look.h"
 #include "target/proc.h"
 
 /* A barrier that each thread has for itself is none: the object is most likely another. */
@@ -72,18 +75,58 @@ static void say_teams(const struct remarks *r)
 			(unsigned long long)counts.lost_team);
 }
 
+/* Threads that still run: an event reports those that ended. */
+struct alive {
+	struct feed *feed;
+	uint32_t tgid;
+	uint64_t now_ns, tick_ns; /* since boot, and what start_ticks counts */
+};
+
+static void note_thread(void *ctx, int tid)
+{
+	const struct alive *a = ctx;
+	struct look look;
+	uint64_t start_ns;
+
+	if (look_again((int)a->tgid, tid, &look) || look.state == 'Z' || look.state == 'X' ||
+	    look.cpu_ns == UINT64_MAX || look.runq_ns == UINT64_MAX)
+		return;
+	start_ns = look.start_ticks * a->tick_ns;
+	if (start_ns < a->now_ns)
+		feed_alive(a->feed, a->tgid, (uint32_t)tid, a->now_ns - start_ns,
+			   look.cpu_ns + look.runq_ns);
+}
+
+static void note_process(void *ctx, uint32_t tgid)
+{
+	struct alive *a = ctx;
+
+	a->tgid = tgid;
+	proc_each_thread((int)tgid, note_thread, a);
+}
+
 /* Nothing invisible is passed over in silence. */
 static void hint_at_spinning(const struct remarks *r)
 {
-	uint32_t tgid = 0, n = feed_busy(pump_feed(r->pump), &tgid);
+	struct alive alive = { .feed = pump_feed(r->pump) };
+	long ticks = sysconf(_SC_CLK_TCK);
+	uint32_t tgid = 0, n;
+	struct timespec now;
 
+	if (ticks > 0 && !clock_gettime(CLOCK_BOOTTIME, &now)) {
+		alive.now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+		alive.tick_ns = 1000000000u / (uint64_t)ticks;
+		attach_each_process(r->attach, note_process, &alive);
+	}
+	n = feed_busy(alive.feed, &tgid);
 	if (n < 2)
 		return;
 	/* Where others do meet, this is something beside the point. */
 	remark_note(
 		model_totals(r->model)->crossings ? REMARK_HINT : REMARK_ERROR, "spinning_code",
 		tgid,
-		"%u threads of process %u were busy nearly all their lives and called no barrier. "
+		"%u threads of process %u were busy nearly all their lives and called no barrier "
+		"that was traced. "
 		"If they wait for one another by spinning in code of their own, that cannot be "
 		"seen from outside: put the markers of sbt/sbt.h there, or name the function that "
 		"waits with -b",

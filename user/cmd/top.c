@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "base/remark.h"
 #include "cmd/top_internal.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
@@ -371,6 +372,7 @@ int cmd_top(int argc, char **argv)
 		t.again = false;
 		malloc_trim(0);
 		optind = 0;
+		remarks_forget(0);
 		status = trace_run(t.argc, t.argv, &hook);
 	} while (t.again);
 	if (t.error)
@@ -378,8 +380,10 @@ int cmd_top(int argc, char **argv)
 	terminal_close();
 	aside_end(&t.aside);
 	aside_wait(&t.aside);
-	if (!status)
+	if (!status) {
 		say_why(&t);
+		remarks_say(0, false);
+	}
 out:
 	top_free(&t);
 	return status;

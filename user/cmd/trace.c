@@ -534,7 +534,9 @@ static int finish(struct trace *t)
 	err = present_report(&t->present, t->emit, end, false);
 	if (err != -ENOMEM)
 		err = 0;
-	remarks_say(0, t->options.quiet);
+	/* The text has them already. */
+	if (t->only_record || t->options.output || t->options.format != EMIT_TEXT)
+		remarks_say(0, t->options.quiet);
 	return err;
 }
 
@@ -656,6 +658,8 @@ static int run(int argc, char **argv, const struct trace_hook *hook, enum option
 	}
 	if (!err && !hook)
 		err = finish(t);
+	else if (!err && t->armed)
+		find_remarks(t);
 	stop_tracing(t);
 	if (hook)
 		hook->end(hook->ctx);

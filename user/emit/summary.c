@@ -283,15 +283,16 @@ static void summary_answers(struct textout *t, const struct report *r)
 static void summary_remarks(struct textout *t, const struct report *r)
 {
 	uint32_t i;
+	bool item;
 
 	if (!r->nremarks)
 		return;
 	textout_line(t, TEXTOUT_BOLD, "NOT IN THIS REPORT, or only in part");
-	for (i = 0; i < r->nremarks; i++)
-		textout_wrap(t, TEXTOUT_PLAIN,
-			     !strcmp(r->remarks[i].kind, "looked_at") ? "      " : "  * ",
-			     !strcmp(r->remarks[i].kind, "looked_at") ? 8 : 4, "%s",
+	for (i = 0; i < r->nremarks; i++) {
+		item = remark_is_item(&r->remarks[i]);
+		textout_wrap(t, TEXTOUT_PLAIN, item ? "      " : "  * ", item ? 8 : 4, "%s",
 			     r->remarks[i].text);
+	}
 	textout_blank(t);
 }
 

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""What was not seen, or only in part: the same remarks in every report of a run and in every format, and each of them once."""
+
+import json
+import re
+import subprocess
+
+import browser
+from harness import SBT, Trace, check, check_equal, check_in, check_not_in, read_csv, wait_for, workload
+
+SHARED = True
+
+HEAD = "NOT IN THIS REPORT, or only in part"
+SPUN = [workload("spun"), "counter", "2", "150"]
+FLAGS = [workload("spun-O0"), "flags", "2", "150"]
+HANDED = [workload("gen_cond"), "--work", "random:100us:900us:1", "--work-by", "sleep", "--threads", "2", "--rounds", "60",
+          "--kind", "generation"]
+STARTED = [workload("hand_written"), "start", "4", "60"]
+
+
+def remarks(records):
+    return [(r["kind"], r["pid"], r["text"]) for r in records if r["type"] == "remark" and not r["interim"]]
+
+
+def flat(text):
+    return re.sub(r"\s+", " ", text)
+
+
+def in_text(what, text, of):
+    """Each is in the report's own section, once."""
+    check_equal(f"{what}: sections", text.count(HEAD), 1)
+    section = flat(text[text.index(HEAD):])
+    for _, _, sentence in of:
+        check_equal(f"{what}: {sentence}", section.count(flat(sentence)), 1)
+
+
+def check_everywhere(t, command, kind):
+    """One run, recorded, and its views: all have the remarks that the run itself had."""
+    recording, report = t.path(), t.path()
+    trace = t.trace(command, "--record", recording)
+    found = remarks(trace.records)
+    check_in("kinds", kind, [k for k, _, _ in found])
+    for _, _, sentence in found:
+        check_equal(f"on stderr: {sentence}", trace.result.err.count(sentence), 1)
+    for form in ("--json", "--csv", None):
+        result = t.sbt("report", *([form] if form else []), "-o", report, recording)
+        check_equal("report", result.rc, 0)
+        if form == "--json":
+            check_equal("remarks from the recording", remarks(Trace(t, report).records), found)
+        elif form == "--csv":
+            rows = [r for r in read_csv(report) if r["type"] == "remark"]
+            check_equal("remarks as CSV", [(r["kind"], r["text"]) for r in rows], [(k, s) for k, _, s in found])
+        else:
+            with open(report, encoding="utf-8") as f:
+                in_text("report", f.read(), found)
+    return recording, found
+
+
+def test_spinning(t):
+    check_everywhere(t, SPUN, "spinning_code")
+
+
+def test_spinning_by_flags(t):
+    check_everywhere(t, FLAGS, "spinning_code")
+
+
+def test_candidates(t):
+    for command in (HANDED, STARTED):
+        check_everywhere(t, command, "candidate")
+
+
+def test_sums(t):
+    """--aggregate leaves out barriers of other kinds."""
+    trace = t.trace([workload("gen_gomp"), "--threads", "2", "--rounds", "5"], "--aggregate")
+    check_in("kinds", "left_out", [k for k, _, _ in remarks(trace.records)])
+    text = t.text(SPUN, "--aggregate")
+    check_in("text", HEAD, text)
+    check_in("text", "called no barrier", flat(text))
+
+
+def test_page(t):
+    recording, found = check_everywhere(t, SPUN, "spinning_code")
+    page = t.path("page.html")
+    check_equal("report", t.sbt("report", "--html", page, recording).rc, 0)
+    with open(page, encoding="utf-8") as f:
+        text = f.read()
+    for _, _, sentence in found:
+        check_in("page", sentence, text)
+    if not browser.available():
+        return
+    with browser.Browser() as b:
+        b.open(page)
+        shown = b.run("return document.body.innerText")
+    for _, _, sentence in found:
+        check_in("page as shown", sentence, shown)
+
+
+def test_said_once(t):
+    """Where the report goes to stderr, or is text on stdout, a remark of its end is not said beside it."""
+    for command, words in ((FLAGS, "called no barrier"), (HANDED, "a candidate only")):
+        result = t.sbt("--", *command)
+        check_equal("status", result.rc, 0)
+        check_equal("stderr", flat(result.err).count(words), 1)
+        check_in("stderr", HEAD, result.err)
+    path = t.path()
+    result = t.sbt("-o", path, "--", *SPUN)
+    check_equal("stderr", result.err.count("called no barrier"), 1)
+    with open(path, encoding="utf-8") as f:
+        check_in("report", HEAD, f.read())
+
+
+def test_record_alone(t):
+    """record prints no report: what was not seen is said, and is in the recording."""
+    path = t.path()
+    result = t.sbt("record", "-o", path, "--", *SPUN)
+    check_in("stderr", "called no barrier", result.err)
+    result = t.sbt("report", path)
+    check_in("report", "called no barrier", flat(result.out))
+    check_not_in("stderr", "called no barrier", result.err)
+
+
+def spinning(t):
+    process = t.start([SPUN[0], "counter", "2", "60000"])
+    wait_for("threads", lambda: "pid" in process.out)
+    return process
+
+
+def test_attached(t):
+    """Threads that still run when tracing ends are seen to spin, too, in an interim report as well."""
+    process = spinning(t)
+    tracer = t.attach("-p", str(process.pid), form=None)
+    tracer.process.signal(10)  # SIGUSR1
+    wait_for("an interim report", lambda: "LOST" in tracer.text())
+    check_in("interim report", "called no barrier", flat(tracer.text()))
+    text = tracer.stop()
+    check_equal("remarks", flat(text).count("called no barrier"), 2)
+    check(process.alive(), "the program has ended")
+
+
+def test_busy_at_barriers(t):
+    """Threads that are busy up to the barriers at which they meet do not spin in code of their own."""
+    gen = t.gen("--threads", "2", "--work", "fixed:0=2ms,1=2ms", "--forever", "--alarm", "60")
+    tracer = t.attach("-p", str(gen.pid))
+    tracer.process.signal(10)
+    wait_for("an interim report", lambda: b'"interim"' in open(tracer.path, "rb").read())
+    trace = tracer.stop()
+    check_not_in("kinds", "spinning_code", [r["kind"] for r in trace.all("remark") if not r["interim"]])
+
+
+def test_top(t):
+    process = spinning(t)
+    result = t.sbt("top", "-p", str(process.pid), "-d", "0.2", "-n", "2")
+    check_equal("status", result.rc, 0)
+    check_equal("stderr", result.err.count("called no barrier"), 1)
+    check_not_in("stdout", "called no barrier", result.out)
+
+
+def test_what_was_asked_for(t):
+    """What -w and -b name and is not there: live, and from a recording with options of its own."""
+    gen = [workload("gen"), "--threads", "2", "--rounds", "5"]
+    trace = t.trace(gen, "-w", "no_such_place", "-b", "no_such_function@all")
+    found = [(k, s) for k, _, s in remarks(trace.records)]
+    for kind, words in (("unmet", "no_such_place"), ("user_barrier", "no_such_function")):
+        check(any(k == kind and words in s for k, s in found), f"no remark on {words}: {found}")
+    path = t.path()
+    check_equal("record", t.sbt("record", "-o", path, "--", *gen).rc, 0)
+    result = t.sbt("report", "-w", "no_such_place", path)
+    check_in("report", "no_such_place", result.out)
+    check_not_in("stderr", "no_such_place", result.err)
+    result = t.sbt("report", "--json", "-w", "no_such_place", path)
+    check_equal("remarks", [r["kind"] for r in map(json.loads, result.out.splitlines()) if r["type"] == "remark"], ["unmet"])
+
+
+def test_schema(t):
+    """Each kind that programs can say is in the schema's own list."""
+    schema = subprocess.run([SBT, "--json-schema"], capture_output=True, check=True, text=True).stdout
+    for kind in ("spinning_code", "candidate", "left_out", "unmet", "user_barrier", "not_traced"):
+        check_in("schema", kind, schema)
+    t.path()

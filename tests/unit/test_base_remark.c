@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/remark.h"
+
+/* What remarks_say() writes to stderr. */
+static void said(uint32_t from, bool quiet, char *text, size_t size)
+{
+	int pipes[2], saved = dup(STDERR_FILENO);
+	ssize_t n;
+
+	assert_true(saved >= 0);
+	assert_int_equal(pipe(pipes), 0);
+	fflush(stderr);
+	dup2(pipes[1], STDERR_FILENO);
+	remarks_say(from, quiet);
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(pipes[1]);
+	n = read(pipes[0], text, size - 1);
+	close(pipes[0]);
+	text[n > 0 ? n : 0] = '\0';
+}
+
+static int forget(void **state)
+{
+	(void)state;
+	remarks_forget(0);
+	return 0;
+}
+
+static void test_kept_in_order_and_once(void **state)
+{
+	const struct remark *all;
+	uint32_t n;
+
+	(void)state;
+	remark_note(REMARK_WARN, "ranks", 0, "%d ranks", 3);
+	remark_note(REMARK_HINT, "candidate", 12, "a candidate");
+	remark_note(REMARK_WARN, "ranks", 0, "%d ranks", 3);
+	all = remarks_all(&n);
+	assert_int_equal(n, 2);
+	assert_string_equal(all[0].kind, "ranks");
+	assert_string_equal(all[0].text, "3 ranks");
+	assert_int_equal(all[0].pid, 0);
+	assert_string_equal(all[1].text, "a candidate");
+	assert_int_equal(all[1].pid, 12);
+}
+
+static void test_printable(void **state)
+{
+	const struct remark *all;
+	uint32_t n;
+
+	(void)state;
+	remark_note(REMARK_WARN, "not_probed", 0, "%s cannot be probed", "\x1b[31m\n");
+	all = remarks_all(&n);
+	assert_int_equal(n, 1);
+	assert_string_equal(all[0].text, "\\x1b[31m\\x0a cannot be probed");
+}
+
+static void test_said_once(void **state)
+{
+	char text[512];
+
+	(void)state;
+	remark_note(REMARK_ERROR, "nothing_crossed", 0, "nothing in:");
+	remark_note(REMARK_ERROR, "looked_at", 0, "/a: has none");
+	remark_note(REMARK_HINT, "candidate", 0, "a candidate");
+	said(0, true, text, sizeof(text));
+	assert_non_null(strstr(text, "nothing in:\n"));
+	assert_non_null(strstr(text, "  /a: has none\n"));
+	assert_null(strstr(text, "warning"));
+	assert_null(strstr(text, "candidate"));
+	said(0, false, text, sizeof(text));
+	assert_null(strstr(text, "nothing in:"));
+	assert_non_null(strstr(text, "warning: a candidate\n"));
+	said(0, false, text, sizeof(text));
+	assert_string_equal(text, "");
+}
+
+static void test_warned_of_at_once(void **state)
+{
+	const struct remark *all;
+	char text[512];
+	uint32_t n;
+
+	(void)state;
+	remark_warn("not_traced", 7, "process %d", 7);
+	said(0, false, text, sizeof(text));
+	assert_string_equal(text, "");
+	all = remarks_all(&n);
+	assert_int_equal(n, 1);
+	assert_string_equal(all[0].text, "process 7");
+}
+
+static void test_forgotten_from(void **state)
+{
+	uint32_t n;
+
+	(void)state;
+	remark_note(REMARK_WARN, "ranks", 0, "kept");
+	remark_note(REMARK_WARN, "ranks", 0, "of an interim report");
+	remarks_forget(1);
+	remarks_all(&n);
+	assert_int_equal(n, 1);
+	/* It is noted anew. */
+	remark_note(REMARK_WARN, "ranks", 0, "of an interim report");
+	remarks_all(&n);
+	assert_int_equal(n, 2);
+}
+
+static void test_bounded(void **state)
+{
+	const struct remark *all;
+	uint32_t i, n;
+
+	(void)state;
+	for (i = 0; i < REMARKS_MAX + 9; i++)
+		remark_note(REMARK_WARN, "not_probed", 0, "remark %u", i);
+	all = remarks_all(&n);
+	assert_int_equal(n, REMARKS_MAX);
+	assert_string_equal(all[n - 2].text, "remark 510");
+	assert_string_equal(all[n - 1].kind, "more");
+	/* Of them all, and of the one in whose place that stands. */
+	assert_string_equal(all[n - 1].text, "10 more remarks are left out here");
+	remarks_forget(3);
+	for (i = 0; i < REMARKS_MAX; i++)
+		remark_note(REMARK_WARN, "not_probed", 0, "another %u", i);
+	all = remarks_all(&n);
+	assert_string_equal(all[n - 1].text, "4 more remarks are left out here");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_kept_in_order_and_once, forget),
+		cmocka_unit_test_teardown(test_printable, forget),
+		cmocka_unit_test_teardown(test_said_once, forget),
+		cmocka_unit_test_teardown(test_warned_of_at_once, forget),
+		cmocka_unit_test_teardown(test_forgotten_from, forget),
+		cmocka_unit_test_teardown(test_bounded, forget),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
