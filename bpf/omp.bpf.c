@@ -122,8 +122,11 @@ static __noinline int outlined_known(struct pt_regs *ctx, const struct here *h, 
 		return 0;
 	key.tgid = h->tgid;
 	known = bpf_map_lookup_elem(&outlined, &key);
-	if (known)
+	if (known) {
+		if (*known > SBT_OUTLINED_KNOWN)
+			*known &= SBT_OUTLINED_KNOWN;
 		return *known;
+	}
 	if (bpf_map_update_elem(&outlined, &key, &asked, BPF_NOEXIST))
 		return 0;
 	p = bpf_map_lookup_elem(&procs, &key.tgid);
@@ -266,7 +269,68 @@ static __noinline int region_leave_at(struct pt_regs *ctx, int by)
 	return 0;
 }
 
+/* --- tasks ---------------------------------------------------------------------------------------- */
+
+/* The process has tasks, as this probe tells, which is needed no more. Returns 0 if it could be told. */
+static __noinline int tasks_tell(struct pt_regs *ctx, struct sbt_proc *p)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct sbt_event *e;
+
+	if (!ctx || !p)
+		return 1;
+	e = event_new(SBT_REC_TASKS, bpf_ktime_get_ns());
+	if (!e)
+		return 1;
+	e->tgid = id >> 32;
+	e->tid = (__u32)id;
+	e->inc = p->inc;
+	e->address = PT_REGS_IP(ctx);
+	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
+/*
+ * An outlined function was entered for no region: it is a task's, which GCC names alike, or its region began unseen.
+ */
+static __noinline int outlined_alone(struct pt_regs *ctx, __u64 fn)
+{
+	struct sbt_outlined key = { .fn = fn };
+	__u32 *known;
+	struct sbt_proc *p;
+
+	if (!ctx)
+		return 0;
+	key.tgid = bpf_get_current_pid_tgid() >> 32;
+	known = bpf_map_lookup_elem(&outlined, &key);
+	if (!known)
+		return 0;
+	/* Threads that do so at once may count one time only. */
+	*known += SBT_OUTLINED_ALONE;
+	/* It is told again if the probe is still there after as many more. */
+	if (*known / SBT_OUTLINED_ALONE % SBT_OUTLINED_ALONE_MAX)
+		return 0;
+	p = bpf_map_lookup_elem(&procs, &key.tgid);
+	return tasks_tell(ctx, p);
+}
+
+SEC("?uprobe")
+int task_made(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct sbt_proc *p = bpf_map_lookup_elem(&procs, &tgid);
+
+	if (armed != ARMED_ALL || !p || p->tasks_inc == p->inc)
+		return 0;
+	p->tasks_inc = p->inc;
+	if (tasks_tell(ctx, p))
+		p->tasks_inc = 0;
+	return 0;
+}
+
 /* --- whoever runs the outlined function ----------------------------------------------------------- */
+
 
 static __always_inline __u32 place_of(struct pt_regs *ctx, const struct here *h)
 {
@@ -313,10 +377,12 @@ static __noinline int outlined_enter_at(struct pt_regs *ctx)
 	level = h.of->depth;
 	/* No region's: a task's, begun before tracing, or run by its thread alone, as an if clause wants it. */
 	alone = !r || (top && top->fn == key.fn && top->data == key.data);
-	if (alone && !level)
-		return 1;
 	/* GCC has no region run without its runtime, and in a task there is no barrier. */
-	if (alone && h.spec->family == SBT_FAMILY_GOMP)
+	if (alone && h.spec->family == SBT_FAMILY_GOMP) {
+		outlined_alone(ctx, key.fn);
+		return 1;
+	}
+	if (alone && !level)
 		return 1;
 	if (h.of->flags & SBT_TEAMS_JOINED)
 		team_resume(h.t, h.of, h.index);

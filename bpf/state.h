@@ -34,7 +34,7 @@ struct sbt_proc {
 	__u64 looks; /* hits of probes on condition variables that were no crossing, in steps of SBT_LOOKS_STEP */
 	__u64 looks_since_ns; /* since when looks_lately are counted */
 	__u32 looks_lately;
-	__u32 pad;
+	__u32 tasks_inc; /* SBT_REC_TASKS was told of this program of it; 0: of none */
 };
 
 /*
@@ -432,7 +432,16 @@ struct sbt_teams {
 #define SBT_TEAMS_REDUCE \
 	0x04 /* it met its team in __kmpc_reduce: in __kmpc_end_reduce it does not */
 
-/* Key in `outlined`. Value: 1 it has a probe, 0 user space was asked for one. */
+/*
+ * Key in `outlined`. Value: SBT_OUTLINED_KNOWN: it has a probe; else user space was asked for one. Steps of SBT_OUTLINED_ALONE: how
+ * often it has been entered, since a region was last begun with it, without a region to belong to.
+ */
+#define SBT_OUTLINED_KNOWN 0x1
+#define SBT_OUTLINED_ALONE 0x2
+/*
+ * So often, and it is a task's and no region's. A region that began before tracing has one such entry a thread.
+ */
+#define SBT_OUTLINED_ALONE_MAX 4096
 struct sbt_outlined {
 	__u64 fn;
 	__u32 tgid;

@@ -55,6 +55,7 @@ enum sbt_role {
 	SBT_ROLE_COND_WAKE, /* wakes all who wait: may be the last arrival */
 	/* `what`: enum sbt_access_kind of include/sbt/sbt.h; `object`: whose data; `words`: how many bytes */
 	SBT_ROLE_MARK_ACCESS,
+	SBT_ROLE_TASK, /* makes an OpenMP task */
 	SBT_ROLES
 };
 

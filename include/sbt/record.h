@@ -94,6 +94,11 @@ enum sbt_record_type {
 	SBT_REC_SHARED = 16,
 	/* condition variables of a process are waited for and woken often, and are no barrier as far as is known */
 	SBT_REC_HOT = 17,
+	/*
+	 * struct sbt_event: a process makes or runs OpenMP tasks, as the probe at `address` found. That probe has told all that it can,
+	 * and is to be removed.
+	 */
+	SBT_REC_TASKS = 18,
 };
 
 /*

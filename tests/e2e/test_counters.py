@@ -17,6 +17,9 @@ THREADS, PHASES = 4, 40  # of the workload
 READING_NS = 15_000
 # An interrupt, or the host, between the program's reading and ours is in some phases; an error of ours would be in all.
 DISTURBED = 0.08
+# On the task clock that is more often than elsewhere: with a busy host a quarter of the phases had 30 to 150 us more. Their
+# sum shows that it is no more than that.
+CLOCK_DISTURBED, CLOCK_MORE = 0.4, 1.05
 
 
 def phases_program():
@@ -53,7 +56,7 @@ def total(counts):
 
 
 def check_counts(own, got):
-    off, exact, beyond, switch = [], 0, [], switch_ns()
+    off, late, exact, beyond, switch = [], [], 0, [], switch_ns()
     # Now and then the kernel does not tell of a switch: nothing is known of that phase then.
     known = {key: mine for key, mine in own.items() if got[key]["page-faults"] is not None}
     check(len(known) >= (1 - DISTURBED) * len(own), f"{len(own) - len(known)} of {len(own)} phases are unknown")
@@ -69,9 +72,13 @@ def check_counts(own, got):
             off.append((key, "context-switches", switches, mine))
         low = mine["task-clock"] * 0.99 - switch * (1 + mine["context-switches"])
         if not low <= clock <= mine["task-clock"] * 1.01 + READING_NS:
-            off.append((key, "task-clock", clock, mine))
+            late.append((key, "task-clock", clock, mine))
         beyond.append(clock - mine["task-clock"])
     check(len(off) <= DISTURBED * len(own), f"{len(off)} of {len(own)} phases are off: {off[:3]}")
+    check(len(late) <= CLOCK_DISTURBED * len(own), f"{len(late)} of {len(own)} phases are off: {late[:3]}")
+    clocks = sum(mine["task-clock"] for mine in known.values())
+    check_between("task-clock of all phases", sum(got[key]["task-clock"] for key in known), 0.99 * clocks - switch * len(known),
+                  CLOCK_MORE * clocks + READING_NS * len(known))
     check_between("task-clock beyond the program's own at the median", statistics.median(beyond), 0, READING_NS)
     check(exact >= 0.9 * len(known), f"context-switches: the same in {exact} of {len(own)} phases")
 

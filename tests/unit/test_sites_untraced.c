@@ -24,7 +24,7 @@ static uint64_t untraced_bit(const char *symbol)
 
 static const char *names_of(uint64_t mpi, uint64_t openmp, char names[UNTRACED_NAMES])
 {
-	struct untraced calls = { mpi, openmp };
+	struct untraced calls = { .mpi = mpi, .openmp = openmp };
 
 	return untraced_names(&calls, names);
 }

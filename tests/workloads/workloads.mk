@@ -62,11 +62,12 @@ W_MUSL_GEN := $(if $(shell command -v $(MUSL_GCC) 2>/dev/null),gen-musl gen-musl
 W_HAVE = $(shell command -v $1 2>/dev/null)
 W_HAND := hand_written hand_written-O0 hand_written-stripped hand_written-clang \
 	hand_written_cxx hand_written_cxx-O0
-W_OMP_MORE := omp_turns omp_reduce
+W_OMP_MORE := omp_turns omp_reduce omp_tasks
+W_OMP_TASKS := omp_tasks-O0 omp_tasks-stripped
 W_FAMILY := $(W_HAND) gen_cond gen_futex gen_sem gen_forkjoin gen_forkjoin-cxx gen_forkjoin-static \
-	$(if $(W_MUSL_GEN),gen_forkjoin-musl gen_cond-musl) gen_gomp gen_gomp-stripped omp_losses omp_tail $(W_OMP_MORE) hung_omp two_ways two_ways-posix gen_user gen_std \
+	$(if $(W_MUSL_GEN),gen_forkjoin-musl gen_cond-musl) gen_gomp gen_gomp-stripped omp_losses omp_tail $(W_OMP_MORE) $(W_OMP_TASKS) hung_omp two_ways two_ways-posix gen_user gen_std \
 	gen_std-O0 gen_std-O1 gen_std-O3 std_ways std_ways-O0 std_ways-Os
-W_OMP_CLANG := $(if $(call W_HEADER,omp.h,$(CLANG) -fopenmp -xc),gen_libomp gen_libomp-stripped omp_losses-libomp omp_tail-libomp $(W_OMP_MORE:%=%-libomp) hung_omp-libomp)
+W_OMP_CLANG := $(if $(call W_HEADER,omp.h,$(CLANG) -fopenmp -xc),gen_libomp gen_libomp-stripped omp_losses-libomp omp_tail-libomp $(W_OMP_MORE:%=%-libomp) $(W_OMP_TASKS:%=%-libomp) hung_omp-libomp)
 W_STD_CLANG := $(if $(call W_HEADER,barrier,$(CLANG)++ -std=gnu++20 -xc++),gen_std-clang std_ways-clang)
 W_BOOST := $(if $(call W_HEADER,boost/thread/barrier.hpp,$(CXX) $(W_THERE) -xc++),gen_boost)
 W_TBB := $(if $(call W_HEADER,tbb/parallel_for.h,$(CXX) $(W_THERE) -xc++),tbb_rounds)
@@ -367,7 +368,16 @@ $(W)/two_ways-posix: $(W_SRC)/two_ways.c $(W_COMMON) $(W_SBT_H)
 $(W)/omp_losses-libomp $(W)/omp_tail-libomp $(W)/hung_omp-libomp $(W_OMP_MORE:%=$(W)/%-libomp): $(W)/%-libomp: $(W_SRC)/%.c $(W_COMMON)
 	$(CLANG) $(W_CLANG_THERE) -std=gnu11 $(W_FLAGS) -fopenmp -o $@ $<
 
-$(W)/gen_gomp-stripped $(W)/gen_libomp-stripped: $(W)/%-stripped: $(W)/%
+$(W)/omp_tasks-O0: $(W_SRC)/omp_tasks.c $(W_COMMON)
+	$(W_CC) -O0 -fopenmp -o $@ $<
+
+$(W)/omp_tasks-O0-libomp: $(W_SRC)/omp_tasks.c $(W_COMMON)
+	$(CLANG) $(W_CLANG_THERE) -std=gnu11 $(W_FLAGS) -O0 -fopenmp -o $@ $<
+
+$(W)/omp_tasks-stripped-libomp: $(W)/omp_tasks-libomp
+	strip -o $@ $<
+
+$(W)/omp_tasks-stripped $(W)/gen_gomp-stripped $(W)/gen_libomp-stripped: $(W)/%-stripped: $(W)/%
 	$(STRIP) --strip-all -o $@ $<
 
 # Rust's part as a library: the program is a C program.

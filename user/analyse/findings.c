@@ -211,7 +211,8 @@ static int spinning(struct findings *f, const struct report_process *p)
 	struct report_finding *out;
 	char spun[32];
 
-	if (!c || !c->spun_episodes || c->last_ns <= c->first_ns ||
+	/* Who is on a CPU in a barrier may run tasks. */
+	if (!c || p->tasks || !c->spun_episodes || c->last_ns <= c->first_ns ||
 	    (double)c->spun_ns < SPINNING * (double)(c->last_ns - c->first_ns))
 		return 0;
 	out = add(f, "spinning", p->pid, seconds(c->spun_ns));
@@ -410,6 +411,21 @@ static int untraced(struct findings *f, const struct report_process *p)
 	return 0;
 }
 
+static int tasks(struct findings *f, const struct report_process *p)
+{
+	struct report_finding *out;
+
+	if (!p->tasks || p->meets_others)
+		return 0;
+	out = add(f, "tasks", p->pid, p->parallel_most);
+	if (!out)
+		return -ENOMEM;
+	snprintf(out->text, sizeof(out->text),
+		 "It runs OpenMP tasks, or may do so. What threads do in tasks while they wait in a barrier is work, and is not traced: "
+		 "what is shown as lost at its barriers has that in it.");
+	return 0;
+}
+
 static bool cpu_known(const struct cause_cpu *c)
 {
 	return c && c->phases >= SLOW_CPU_PHASES && c->oncpu_ns >= SLOW_CPU_NS && c->cycles;
@@ -473,6 +489,7 @@ int findings_build(struct arena *a, const struct model *model, const struct repo
 	static int (*const of_process[])(struct findings *, const struct report_process *) = {
 		shed,	   shed_parts, oversubscribed, spinning, pinned,
 		migrating, throttled,  site_unknown,   untraced,
+		tasks,
 	};
 	struct findings f = {
 		.arena = a, .model = model, .env = env, .threads = threads, .out = out
@@ -485,7 +502,10 @@ int findings_build(struct arena *a, const struct model *model, const struct repo
 	for (i = 0; i < out->nprocesses; i++)
 		for (j = 0; j < sizeof(of_process) / sizeof(of_process[0]) && !err; j++)
 			err = of_process[j](&f, &out->processes[i]);
-	for (i = 0; i < out->ngroups && !err; i++)
+	for (i = 0; i < out->ngroups && !err; i++) {
 		err = untraced(&f, &out->groups[i].all);
+		if (!err)
+			err = tasks(&f, &out->groups[i].all);
+	}
 	return err ? err : slow_cpus(&f);
 }

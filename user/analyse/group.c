@@ -210,6 +210,7 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 		struct report_process *p = &g->out->processes[i];
 
 		all->shed_some |= p->shed_some;
+		all->tasks |= p->tasks;
 		if (!all->untraced)
 			all->untraced = p->untraced;
 		set_apart(p);
@@ -231,10 +232,11 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 	sums.ideal_ns = all->ideal_ns;
 	sums.elapsed_ns = all->elapsed_ns;
 	all->efficiency = efficiency_of(&sums);
-	if (!all->episodes || all->shed_some)
+	if (!all->episodes || all->shed_some || all->tasks)
 		all->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
 	efficiency_losses(&all->efficiency, &all->lost_static, &all->lost_rotating,
 			  &all->lost_transfer);
+	all->parallel_least = all->parallel_most = all->inside_oncpu = NAN;
 	all->useful_oncpu = all->omp_load_balance = all->omp_scheduling = all->omp_serialisation =
 		NAN;
 	all->cost_ns = all->cost_taken_ns = REPORT_UNKNOWN;

@@ -55,6 +55,14 @@ void name_append(char *dst, size_t size, const char *fmt, ...)
 int name_callsite(struct arena *a, const struct report_env *env, uint32_t site,
 		  struct report_callsite *out);
 
+/* tasks.c */
+/* Of a process that runs tasks: bounds in place of its efficiencies. @spent: of its threads. */
+void tasks_process(struct report_process *p, const struct model_sums *spent);
+/* Of a barrier of OpenMP's in such a process, with its verdict. */
+void tasks_barrier(struct report_barrier *b);
+/* Of what is summed over its barriers. */
+void tasks_forget(struct report *report);
+
 /* efficiency.c */
 struct efficiency_sums {
 	uint64_t n;

@@ -50,6 +50,11 @@ struct openmp {
 	struct hash regions; /* by process and team: struct region */
 };
 
+bool openmp_is_barrier(const struct model_barrier *b)
+{
+	return b->family == SBT_FAMILY_GOMP || b->family == SBT_FAMILY_LIBOMP;
+}
+
 struct openmp *openmp_new(void)
 {
 	struct openmp *o = calloc(1, sizeof(*o));
@@ -217,7 +222,6 @@ static void elsewhere(struct openmp *o, const struct model_episode *ep)
 
 int openmp_episode(struct openmp *o, const struct model *model, const struct model_episode *ep)
 {
-	uint8_t family = model_barrier(model, ep->barrier)->family;
 	uint64_t end = MODEL_UNKNOWN;
 	struct region *r;
 	bool join;
@@ -229,7 +233,7 @@ int openmp_episode(struct openmp *o, const struct model *model, const struct mod
 	err = prepare(o, ep);
 	if (err)
 		return err;
-	if (family != SBT_FAMILY_GOMP && family != SBT_FAMILY_LIBOMP) {
+	if (!openmp_is_barrier(model_barrier(model, ep->barrier))) {
 		elsewhere(o, ep);
 		return 0;
 	}

@@ -11,6 +11,8 @@
 
 struct openmp;
 
+/* Is it a barrier of an OpenMP team? */
+bool openmp_is_barrier(const struct model_barrier *barrier);
 /* NULL: out of memory. */
 struct openmp *openmp_new(void);
 void openmp_free(struct openmp *openmp);

@@ -762,6 +762,7 @@ int predict_feed_finish(struct predict_feed *f, const struct model *model)
 		const struct model_proc *p = model_proc(model, i);
 
 		f->facts.shed += p->shed.t_ns != MODEL_UNKNOWN;
+		f->facts.tasks += f->env && f->env->tasks && f->env->tasks(f->env->ctx, p);
 		f->facts.shed_parts += p->shed.t_ns == MODEL_UNKNOWN && p->nparts;
 	}
 	add_alone(f, model);

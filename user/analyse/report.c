@@ -4,6 +4,7 @@
 #include "analyse/conceptual.h"
 #include "analyse/hang.h"
 #include "analyse/internal.h"
+#include "analyse/openmp.h"
 
 #include <errno.h>
 #include <math.h>
@@ -203,6 +204,11 @@ static int barrier_causes(struct build *b, const struct model_barrier *mb,
 	return causes_site(causes, out->index, b->arena, &out->cause);
 }
 
+static bool has_tasks(const struct build *b, const struct model_proc *p)
+{
+	return b->env->tasks && b->env->tasks(b->env->ctx, p);
+}
+
 static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *out)
 {
 	const struct model_barrier *mb = model_barrier(b->model, index);
@@ -241,6 +247,8 @@ static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *
 	err = barrier_causes(b, mb, out);
 	if (!err)
 		verdict_barrier(out);
+	if (!err && openmp_is_barrier(mb) && has_tasks(b, &b->procs[mb->proc]))
+		tasks_barrier(out);
 	return err;
 }
 
@@ -492,6 +500,7 @@ static void process_facts(struct build *b, const struct model_proc *p, struct re
 	out->lost = p->lost;
 	out->departures = b->env->departures ? b->env->departures(b->env->ctx, p) : NULL;
 	out->untraced = b->env->untraced ? b->env->untraced(b->env->ctx, p) : NULL;
+	out->tasks = has_tasks(b, p);
 }
 
 /* All NAN if its barriers are none of OpenMP's. */
@@ -503,7 +512,7 @@ static void process_openmp(const struct build *b, const struct model_proc *p, ui
 
 	out->omp_load_balance = out->omp_scheduling = out->omp_serialisation = NAN;
 	/* Of those that are kept as a sum nobody knows what they were members of. */
-	if (!out->episodes || !b->env->openmp || p->folded.threads || p->nparts ||
+	if (!out->episodes || out->tasks || !b->env->openmp || p->folded.threads || p->nparts ||
 	    !openmp_times(b->env->openmp, index, b->threads, members, n, &times))
 		return;
 	efficiency_openmp(&times, &out->omp_load_balance, &out->omp_scheduling,
@@ -545,6 +554,7 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	 */
 	if (!out->episodes || out->shed_some || out->unmet)
 		out->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
+	tasks_process(out, &spent);
 	efficiency_losses(&out->efficiency, &out->lost_static, &out->lost_rotating,
 			  &out->lost_transfer);
 	process_cost(b, p, &spent, out);
@@ -688,6 +698,7 @@ static int judge_processes(struct build *b)
 		const struct report_barrier *top = all[i].top;
 
 		out->nshed += p->shed_ns != REPORT_UNKNOWN;
+		out->ntasks += p->tasks;
 		out->nshed_parts += p->shed_ns == REPORT_UNKNOWN && p->nsheds;
 
 		p->hung = hash_get(&hung, p->pid, &yes);
@@ -816,8 +827,10 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	if (!err)
 		err = findings_build(b.arena, model, env, b.threads, out);
 	forget_losses(out);
+	tasks_forget(out);
 	out->complete =
-		out->lossless && !out->nshed && !out->nshed_parts && !out->unmet && !out->left_out;
+		out->lossless && !out->nshed && !out->nshed_parts && !out->unmet && !out->left_out &&
+		!out->ntasks;
 	if (err)
 		report_free(out);
 	return err;

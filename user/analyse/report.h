@@ -114,6 +114,7 @@ enum report_pattern {
 	REPORT_MIXED_LOSS, /* both */
 	REPORT_COSTLY, /* the barrier itself is dear */
 	REPORT_FEW, /* too few complete episodes to say */
+	REPORT_TASKS, /* threads run tasks in barriers: what is lost there is not known */
 };
 
 /* Barriers of a process that were traced up to some moment only, while others of it were traced on. */
@@ -254,6 +255,13 @@ struct report_process {
 	 * the efficiencies are upper limits. "MPI_Recv and MPI_Send"; NULL: none is known. Of a group: of one of its processes.
 	 */
 	const char *untraced;
+	/*
+	 * It runs OpenMP tasks, or may do so. What its threads do in tasks while they are inside barriers is work, and how much that is
+	 * is not known: its efficiencies are not, but for the bounds of the parallel efficiency.
+	 */
+	bool tasks;
+	double parallel_least, parallel_most; /* NAN: no bounds are needed, or none are known */
+	double inside_oncpu; /* then: of the time in barriers the share that was on a CPU; NAN unknown */
 	const char *departures; /* "return probe", "ret instructions", ...; NULL unknown */
 	double useful_oncpu; /* share of outside_ns that was on a CPU; NAN unknown */
 	/* TALP's for OpenMP, of a process whose barriers are such; NAN else. Peeled scheduling first. */
@@ -364,6 +372,7 @@ struct report {
 	uint32_t
 		nshed_parts; /* of the others, processes of which some barriers were not: report_process.sheds */
 	uint32_t nshed; /* processes that were not traced to their end: report_process.shed_ns */
+	uint32_t ntasks; /* processes that run OpenMP tasks: report_process.tasks */
 	bool lossless; /* nothing was lost */
 	bool complete; /* nor was anything left out */
 	bool cut; /* read from a recording that ends before the run did */
@@ -400,6 +409,8 @@ struct report_env {
 	const char *(*departures)(void *ctx, const struct model_proc *proc);
 	/* Names of functions that its code calls and in which it waits unseen, for one sentence; NULL: none is known. */
 	const char *(*untraced)(void *ctx, const struct model_proc *proc);
+	/* Do its threads run OpenMP tasks, which may be inside barriers? NULL: none does. */
+	bool (*tasks)(void *ctx, const struct model_proc *proc);
 	/*
 	 * How often probes on condition variables were hit in it for what is no crossing, and for how long they were away because of
 	 * that. NULL: there were none.

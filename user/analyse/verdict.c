@@ -206,6 +206,7 @@ static const char *advice(enum report_pattern pattern)
 	case REPORT_FEW:
 		return "Too few to act on: trace for longer, if there are more.";
 	case REPORT_BALANCED:
+	case REPORT_TASKS:
 		break;
 	}
 	return "";
@@ -375,6 +376,8 @@ void verdict_barrier(struct report_barrier *b)
 
 	b->pattern = barrier_pattern(b);
 	switch (b->pattern) {
+	case REPORT_TASKS:
+		break; /* tasks.c says it */
 	case REPORT_FEW:
 		add_few(&t, b, lost);
 		break;
@@ -503,6 +506,11 @@ static bool verdict_apart(struct report_process *p, const struct report_barrier 
 	double lived, share_waiting = waiting_share(p, &lived);
 	int waiting = say_percent(share_waiting);
 
+	if (p->tasks) {
+		p->pattern = REPORT_TASKS;
+		add(t, "Its threads run tasks in its barriers: how much is not known, and so neither is what they lose there.");
+		return true;
+	}
 	if (p->unmet) {
 		p->pattern = REPORT_FEW;
 		add(t,
@@ -603,6 +611,8 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 	int waiting = say_percent(waiting_share(p, &lived));
 
 	switch (p->pattern) {
+	case REPORT_TASKS:
+		break;
 	case REPORT_FEW:
 		if (!p->episodes) {
 			add(t, "No complete episode was seen, so nothing can be said");

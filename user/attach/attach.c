@@ -91,7 +91,8 @@ static int keep_link(struct attach *a, int fd, int pid, uint64_t units)
 		return -ENOMEM;
 	}
 	a->links = links;
-	links[a->nlinks++] = (struct attach_link){ fd, pid > 0 ? pid : 0, units, 0 };
+	links[a->nlinks++] =
+		(struct attach_link){ .fd = fd, .pid = pid > 0 ? pid : 0, .units = units };
 	return 0;
 }
 
@@ -106,8 +107,9 @@ static int all_or_none(struct attach *a, uint32_t before, int err)
 /* What a probe is there for, in attach_link.units. */
 static uint64_t unit_of(const struct sbt_spec *spec)
 {
-	/* Markers, but nobody meets there. */
-	if (spec->role == SBT_ROLE_MARK_THREAD || spec->role == SBT_ROLE_MARK_ACCESS)
+	/* Markers, and where tasks are made: nobody meets there. */
+	if (spec->role == SBT_ROLE_MARK_THREAD || spec->role == SBT_ROLE_MARK_ACCESS ||
+	    spec->role == SBT_ROLE_TASK)
 		return 0;
 	return spec->unit ? spec->unit : SBT_UNIT(spec->family);
 }
@@ -218,6 +220,13 @@ bool attach_only_exits(const struct attach *a)
 	return a->only_exits;
 }
 
+static int tag_links(struct attach *a, uint32_t from, uint64_t tag, int err)
+{
+	for (; from < a->nlinks && !err; from++)
+		a->links[from].tag = tag;
+	return err;
+}
+
 int attach_place(struct attach *a, const struct attach_place *p, int pid, bool by_exit)
 {
 	struct program_ends ends = program_ends(a->skel, p->spec.role);
@@ -231,9 +240,11 @@ int attach_place(struct attach *a, const struct attach_place *p, int pid, bool b
 	err = number < 0 ? number : claim_place(a, p->fd, p->entry, (uint32_t)number);
 	if (err)
 		return err;
-	if (program_of(a->skel, p->spec.role))
-		return put(a, program_of(a->skel, p->spec.role), p->fd, &p->entry, 1, pid,
-			   (uint32_t)number, unit);
+	if (program_of(a->skel, p->spec.role)) {
+		err = put(a, program_of(a->skel, p->spec.role), p->fd, &p->entry, 1, pid,
+			  (uint32_t)number, unit);
+		return tag_links(a, before, p->tag, err);
+	}
 	/* Never a return probe instead: who would meet it may unwind. */
 	if (exits && !pair && !p->nexits && p->spec.role != SBT_ROLE_OUTLINED)
 		return -ENOTSUP;
@@ -245,7 +256,7 @@ int attach_place(struct attach *a, const struct attach_place *p, int pid, bool b
 	if (!err)
 		err = put(a, a->method == ATTACH_SESSION ? ends.session : ends.enter, p->fd,
 			  &p->entry, 1, pid, (uint32_t)number, unit);
-	return all_or_none(a, before, err);
+	return tag_links(a, before, p->tag, all_or_none(a, before, err));
 }
 
 int attach_end(struct attach *a, const struct attach_place *p, int pid)
@@ -493,6 +504,7 @@ int attach_frame_rule(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t ip
 
 int attach_exits(struct attach *a, const struct attach_place *p, uint32_t n, int pid)
 {
+	uint32_t before = a->nlinks;
 	uint64_t *exits;
 	int found = gather_exits(p, n, &exits), err;
 
@@ -502,7 +514,7 @@ int attach_exits(struct attach *a, const struct attach_place *p, uint32_t n, int
 		     : put(a, program_ends(a->skel, p->spec.role).exit, p->fd, exits,
 			   (uint32_t)found, pid, 0, units_of(p, n));
 	free(exits);
-	return err;
+	return tag_links(a, before, n == 1 ? p->tag : 0, err);
 }
 
 int attach_loader(struct attach *a, int fd, uint64_t offset, int pid)

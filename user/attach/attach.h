@@ -61,6 +61,7 @@ struct attach_place {
 	uint64_t entry; /* offset in the file */
 	uint32_t nexits; /* 0: not known */
 	const uint64_t *exits;
+	uint64_t tag; /* of the caller's: what attach_remove_tagged() finds it by; 0: that is not wanted */
 };
 
 /*
@@ -149,6 +150,11 @@ int attach_waits_remove(struct attach *attach, const uint32_t *tgids, uint32_t n
 			enum attach_waits_kind kind);
 /* How often probes of the process were hit for what is no crossing (sbt_proc.looks), while it lives; 0. */
 uint64_t attach_looks(const struct attach *attach, uint32_t tgid, uint32_t inc);
+/*
+ * Removes the probes of the places with this tag (attach_place.tag) that the process meets; @for_all: others meet some of them,
+ * too. The breakpoints are gone soon after it returns. Returns 0 or -ENOMEM.
+ */
+int attach_remove_tagged(struct attach *attach, uint64_t tag, uint32_t tgid, bool *for_all);
 /* Sees the futex calls of all traced processes. Costs every system call on the machine a little. */
 int attach_futexes(struct attach *attach);
 /* Can probes be put for one process alone? Else attach_waits() is for all whatever it is told. */

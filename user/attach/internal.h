@@ -22,6 +22,7 @@ struct attach_link {
 	int pid; /* whose alone; 0: for all that run the file */
 	uint64_t units; /* SBT_UNIT(); 0: not of barriers, as the loader's */
 	uint8_t waits; /* enum attach_waits_kind; 0: no probes where threads wait */
+	uint64_t tag; /* attach_place.tag */
 };
 
 struct attach {

@@ -17,6 +17,8 @@ struct bpf_program *program_of(const struct sbt_bpf *skel, uint8_t role)
 	case SBT_ROLE_MARK_THREAD:
 	case SBT_ROLE_MARK_ACCESS:
 		return skel->progs.mark;
+	case SBT_ROLE_TASK:
+		return skel->progs.task_made;
 	case SBT_ROLE_COND_WAIT:
 		return skel->progs.cond_wait;
 	case SBT_ROLE_COND_WAKE:

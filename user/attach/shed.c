@@ -110,11 +110,18 @@ uint64_t attach_own_units(const struct attach *a, uint32_t tgid, uint64_t units)
 
 /* --- and go ---------------------------------------------------------------------------------------- */
 
-static bool goes(const struct attach_link *link, const struct attach_removal *all, uint32_t n)
+struct removals {
+	const struct attach_removal *all;
+	uint32_t n;
+};
+
+static bool is_shed_link(const struct attach_link *link, const void *ctx)
 {
+	const struct removals *removals = ctx;
+	const struct attach_removal *all = removals->all;
 	uint32_t i;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < removals->n; i++) {
 		if ((uint32_t)link->pid != all[i].tgid)
 			continue;
 		if (!link->pid && link->units & all[i].units)
@@ -158,7 +165,9 @@ void shed_wait(struct attach *a)
 	a->ngone = 0;
 }
 
-int attach_remove(struct attach *a, const struct attach_removal *removals, uint32_t n)
+static int remove_links(struct attach *a,
+			bool (*goes)(const struct attach_link *link, const void *ctx),
+			const void *ctx)
 {
 	uint32_t i, kept = 0;
 
@@ -167,14 +176,47 @@ int attach_remove(struct attach *a, const struct attach_removal *removals, uint3
 	if (!a->gone)
 		return -ENOMEM;
 	for (i = 0; i < a->nlinks; i++) {
-		if (goes(&a->links[i], removals, n))
+		if (goes(&a->links[i], ctx))
 			a->gone[a->ngone++] = a->links[i];
 		else
 			a->links[kept++] = a->links[i];
 	}
 	a->nlinks = kept;
-	close_aside(a);
+	if (a->ngone)
+		close_aside(a);
 	return 0;
+}
+
+int attach_remove(struct attach *a, const struct attach_removal *removals, uint32_t n)
+{
+	struct removals all = { removals, n };
+
+	return remove_links(a, is_shed_link, &all);
+}
+
+/* --- what one place has ---------------------------------------------------------------------------- */
+
+struct tagged {
+	uint64_t tag;
+	uint32_t tgid;
+};
+
+static bool has_tag(const struct attach_link *link, const void *ctx)
+{
+	const struct tagged *t = ctx;
+
+	return link->tag == t->tag && is_met_by(link, t->tgid);
+}
+
+int attach_remove_tagged(struct attach *a, uint64_t tag, uint32_t tgid, bool *for_all)
+{
+	struct tagged tagged = { tag, tgid };
+	uint32_t i;
+
+	*for_all = false;
+	for (i = 0; i < a->nlinks; i++)
+		*for_all |= has_tag(&a->links[i], &tagged) && !a->links[i].pid;
+	return remove_links(a, has_tag, &tagged);
 }
 
 /* --- not looked at where it waits, for a while ----------------------------------------------------- */
@@ -191,7 +233,16 @@ static bool is_among(const uint32_t *tgids, uint32_t n, uint32_t tgid)
 struct resting {
 	const uint32_t *tgids;
 	uint32_t n;
+	enum attach_waits_kind kind;
 };
+
+static bool rests(const struct attach_link *link, const void *ctx)
+{
+	const struct resting *r = ctx;
+
+	return link->waits == r->kind && link->pid &&
+	       is_among(r->tgids, r->n, (uint32_t)link->pid);
+}
 
 /* It leaves the wait unseen. */
 static void forget_wait(void *ctx, struct sbt_thread *thread)
@@ -205,23 +256,10 @@ static void forget_wait(void *ctx, struct sbt_thread *thread)
 int attach_waits_remove(struct attach *a, const uint32_t *tgids, uint32_t n,
 			enum attach_waits_kind kind)
 {
-	struct resting resting = { tgids, n };
-	uint32_t i, kept = 0;
+	struct resting resting = { tgids, n, kind };
+	int err = remove_links(a, rests, &resting);
 
-	shed_wait(a);
-	a->gone = calloc(a->nlinks + 1, sizeof(*a->gone));
-	if (!a->gone)
-		return -ENOMEM;
-	for (i = 0; i < a->nlinks; i++) {
-		if (a->links[i].waits == kind && a->links[i].pid &&
-		    is_among(tgids, n, (uint32_t)a->links[i].pid))
-			a->gone[a->ngone++] = a->links[i];
-		else
-			a->links[kept++] = a->links[i];
-	}
-	a->nlinks = kept;
-	close_aside(a);
-	if (kind == ATTACH_WAITS_ALL)
+	if (!err && kind == ATTACH_WAITS_ALL)
 		each_thread(a, forget_wait, &resting);
-	return 0;
+	return err;
 }

@@ -239,6 +239,12 @@ static void add_row(struct listing *l, const struct module *m, const struct modu
 	}
 }
 
+/* Nobody meets where tasks are made. */
+static bool is_aside(const struct module_place *p)
+{
+	return p->spec.role == SBT_ROLE_TASK;
+}
+
 static void add_text(struct listing *l, struct module *m)
 {
 	uint32_t i;
@@ -250,7 +256,8 @@ static void add_text(struct listing *l, struct module *m)
 	buf_printf(l->out, "  %-8s  %-*s %8s  %-*s  %-8s  END SEEN BY\n", "FAMILY", NAME_WIDTH,
 		   "FUNCTION", "OFFSET", UNDER_WIDTH, "PROBE ON", "COST");
 	for (i = 0; i < m->nplaces; i++)
-		add_row(l, m, &m->places[i]);
+		if (!is_aside(&m->places[i]))
+			add_row(l, m, &m->places[i]);
 	if (m->waits.nentries) {
 		buf_printf(l->out, "  %-8s  ", "cond");
 		add_wrapped(l->out,
@@ -286,6 +293,8 @@ static void add_json(struct listing *l, const struct module *m)
 		const struct module_place *p = &m->places[i];
 		bool used = is_used(l, m, p);
 
+		if (is_aside(p))
+			continue;
 		name_of(l, m, p, name);
 		end_of(p, end, sizeof(end));
 		problem_of(p, problem, sizeof(problem));

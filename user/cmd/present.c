@@ -65,6 +65,14 @@ static const char *env_untraced(void *ctx, const struct model_proc *proc)
 	return space ? space_untraced(p->spaces, space) : NULL;
 }
 
+static bool env_tasks(void *ctx, const struct model_proc *proc)
+{
+	struct present *p = ctx;
+	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
+
+	return space && space_tasks(p->spaces, space);
+}
+
 static uint64_t env_looks(void *ctx, const struct model_proc *proc, uint64_t *paused_ns)
 {
 	const struct present *p = ctx;
@@ -207,6 +215,7 @@ void present_init(struct present *p, const struct options *options, struct attac
 		.unit_name = env_unit_name,
 		.departures = env_departures,
 		.untraced = env_untraced,
+		.tasks = env_tasks,
 		.looks = env_looks,
 		.crossing_cost = env_price,
 		.crossing_cost_ns = NAN,

@@ -20,6 +20,7 @@ void probes_free(struct probes *p)
 	hash_free(&p->waits);
 	hash_free(&p->by_process);
 	hash_free(&p->returns);
+	hash_free(&p->tasks);
 }
 
 /* Has this module its probes, as far as the process @tgid is concerned? Notes that it has. */
@@ -53,6 +54,12 @@ static uint8_t unit_of(const struct probes *p, const struct module_place *place)
 	return attach_user_unit(p->attach, f->flags & SBT_SPEC_PAIR ? f->symbol : place->symbol);
 }
 
+/* What its probes are removed by. */
+static uint64_t tag_of(const struct module *m, const struct module_place *place)
+{
+	return hash_mix((uint64_t)(uintptr_t)m) ^ hash_mix(place->offset + 1);
+}
+
 static void fill_place(const struct probes *p, const struct module *m,
 		       const struct module_place *from, struct attach_place *place)
 {
@@ -64,6 +71,7 @@ static void fill_place(const struct probes *p, const struct module *m,
 	place->entry = from->offset;
 	place->exits = from->exits;
 	place->nexits = from->nexits;
+	place->tag = tag_of(m, from);
 }
 
 /* So many processes have probes where their threads wait; these stay until tracing ends. */
@@ -294,8 +302,24 @@ static void attach_module(struct probes *p, struct module *m, int pid, bool by_e
 	if (done)
 		attach_common(p, m, pid, done);
 	for (i = 0; i < m->nplaces; i++)
-		attach_one(p, m, &m->places[i], pid, by_exit, done && done[i]);
+		if (m->places[i].spec.role != SBT_ROLE_TASK)
+			attach_one(p, m, &m->places[i], pid, by_exit, done && done[i]);
 	free(done);
+}
+
+void probes_tasks(struct probes *p, struct module *m, uint32_t tgid)
+{
+	int pid = p->options->by_process ? (int)tgid : 0;
+	uint64_t key = hash_mix((uint64_t)(uintptr_t)m) ^ (uint32_t)pid, value;
+	uint32_t i;
+
+	for (i = 0; i < m->nplaces && m->places[i].spec.role != SBT_ROLE_TASK; i++)
+		;
+	if (i == m->nplaces || hash_get(&p->tasks, key, &value) || hash_put(&p->tasks, key, 1))
+		return;
+	for (; i < m->nplaces; i++)
+		if (m->places[i].spec.role == SBT_ROLE_TASK)
+			attach_one(p, m, &m->places[i], pid, false, false);
 }
 
 void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_exit)
@@ -478,33 +502,58 @@ void probes_note_outlined(struct probes *p, const struct space *space, const str
 		const struct module_place *place = &m->places[i];
 		uint64_t offset = place->start - e->offset;
 
-		if (place->spec.role == SBT_ROLE_OUTLINED && !place->error &&
+		if (place->spec.role == SBT_ROLE_OUTLINED && !place->error && !place->removed &&
 		    place->start >= e->offset && offset < e->end - e->start)
 			attach_outlined(p->attach, space->tgid, e->start + offset, true);
 	}
 }
 
-static bool has_outlined(const struct module *m, uint64_t offset)
+static struct module_place *outlined_at(const struct module *m, uint64_t offset)
 {
 	uint32_t i;
 
 	for (i = 0; i < m->nplaces; i++)
 		if (m->places[i].spec.role == SBT_ROLE_OUTLINED && m->places[i].start == offset)
-			return true;
-	return false;
+			return &m->places[i];
+	return NULL;
 }
 
 int probes_find_outlined(struct probes *p, struct module *m, const struct space *space,
 			 uint8_t family, uint64_t offset, uint64_t caller)
 {
+	int pid = p->options->by_process ? (int)space->tgid : 0, err;
+	struct module_place *known = outlined_at(m, offset);
 	uint32_t i = m->nplaces;
-	int err;
 
-	if (has_outlined(m, offset))
+	if (known && known->removed) {
+		/* It was taken for a task's; of another process the same may be true. */
+		known->removed = false;
+		return attach_one(p, m, known, pid, space->refusal != NULL, false);
+	}
+	if (known)
 		return 0;
 	err = module_find_outlined(m, family, offset, caller);
 	for (; i < m->nplaces; i++)
-		attach_one(p, m, &m->places[i], p->options->by_process ? (int)space->tgid : 0,
-			   space->refusal != NULL, false);
+		attach_one(p, m, &m->places[i], pid, space->refusal != NULL, false);
+	return err;
+}
+
+int probes_remove(struct probes *p, struct module *m, uint32_t tgid, uint64_t offset, bool *unseen)
+{
+	struct module_place *place;
+	bool for_all;
+	uint32_t i;
+	int err;
+
+	for (i = 0; i < m->nplaces && m->places[i].offset != offset; i++)
+		;
+	if (i == m->nplaces)
+		return -ENOENT;
+	place = &m->places[i];
+	place->removed = true;
+	err = attach_remove_tagged(p->attach, tag_of(m, place), tgid, &for_all);
+	*unseen = for_all && place->spec.role == SBT_ROLE_TASK;
+	msg_verbose(p->options->verbose, "probe: %s in %s has told that process %u has tasks, and is removed",
+		    place->symbol, m->path, tgid);
 	return err;
 }

@@ -18,6 +18,7 @@ struct probes {
 	int waits_refused; /* for which reason, as last said */
 	struct hash
 		returns; /* (module, tgid) that has probes where regions' functions return to: 1 done, 2 cannot */
+	struct hash tasks; /* (module, tgid) that has probes where tasks are made */
 	struct hash by_process; /* (module, tgid) that has its probes, with by_process */
 	uint32_t places; /* that have one */
 	uint32_t by_rule[RULES_MAX + 1]; /* of these, the user's: by sbt_spec.rule */
@@ -35,6 +36,10 @@ void probes_free(struct probes *probes);
  * this process departures may not be seen through return probes.
  */
 void probes_module(struct probes *probes, struct module *module, uint32_t tgid, bool by_exit);
+/*
+ * Puts those of a file's probes that tell of OpenMP tasks: of use for processes whose code makes tasks. @tgid as above.
+ */
+void probes_tasks(struct probes *probes, struct module *module, uint32_t tgid);
 /* Where threads wait for others in this file, for one process: strangers shall not meet these probes. */
 void probes_waits(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 /*
@@ -62,6 +67,12 @@ void probes_say_ends(struct probes *probes, struct module *module, uint32_t retu
  */
 int probes_find_outlined(struct probes *probes, struct module *module, const struct space *space,
 			 uint8_t family, uint64_t offset, uint64_t caller);
+/*
+ * The probe at @offset of the file has told all that it can (SBT_REC_TASKS): it is removed, from the process and where it is for
+ * all from all. @unseen: of others it is not told from now on that they have tasks. Returns 0, -ENOENT: there is none, or -ENOMEM.
+ */
+int probes_remove(struct probes *probes, struct module *module, uint32_t tgid, uint64_t offset,
+		  bool *unseen);
 /* Regions of functions that have their probes: so the first ones of the process are known, too. */
 void probes_note_outlined(struct probes *probes, const struct space *space,
 			  const struct maps_entry *entry, const struct module *module);

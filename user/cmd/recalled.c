@@ -64,6 +64,14 @@ static const char *env_untraced(void *ctx, const struct model_proc *p)
 				      .kind = TAPE_UNTRACED, .tgid = p->tgid, .inc = p->inc });
 }
 
+static bool env_tasks(void *ctx, const struct model_proc *p)
+{
+	return find(ctx, (struct tape_question){ .kind = TAPE_UNTRACED,
+						 .which = 1,
+						 .tgid = p->tgid,
+						 .inc = p->inc }) != NULL;
+}
+
 static double look_number(struct recalled *r, const struct model_proc *p, uint8_t which)
 {
 	const struct tape_answer *a = find(
@@ -152,6 +160,7 @@ int recalled_begin(struct recalled *r, struct merge *merge)
 		.unit_name = env_unit_name,
 		.departures = env_departures,
 		.untraced = env_untraced,
+		.tasks = env_tasks,
 		.looks = env_looks,
 		.crossing_cost = env_price,
 		.crossing_cost_ns = NAN,

@@ -194,6 +194,21 @@ static const char *heard_untraced(void *ctx, const struct model_proc *p)
 	return names;
 }
 
+static bool heard_tasks(void *ctx, const struct model_proc *p)
+{
+	struct recording *r = ctx;
+	bool tasks = r->asked.tasks(r->asked.ctx, p);
+
+	if (tasks)
+		note_text(r,
+			  (struct tape_question){ .kind = TAPE_UNTRACED,
+						  .which = 1,
+						  .tgid = p->tgid,
+						  .inc = p->inc },
+			  "tasks");
+	return tasks;
+}
+
 static const char *heard_unit_name(void *ctx, const struct model_proc *p, uint8_t unit)
 {
 	struct recording *r = ctx;
@@ -296,6 +311,7 @@ void recording_listen(struct recording *r, struct report_env *env, struct cause_
 	env->object_name = heard_object_name;
 	env->departures = heard_departures;
 	env->untraced = heard_untraced;
+	env->tasks = heard_tasks;
 	env->looks = heard_looks;
 	env->crossing_cost = heard_price;
 	env->unit_name = heard_unit_name;

@@ -192,7 +192,7 @@ static int see_rank(struct targets *t, const struct space *space)
 static int examine(struct targets *t, struct space *space)
 {
 	int err = space_read(t->spaces, space);
-	bool mpi = false;
+	bool mpi = false, tasks = false;
 	size_t i;
 
 	if (err)
@@ -206,9 +206,16 @@ static int examine(struct targets *t, struct space *space)
 		m->in_target = true;
 		mpi |= m->mpi;
 		untraced_join(&space->untraced, &m->untraced);
+		tasks |= m->traits.executable && m->tasks;
 		probes_module(&t->probes, m, space->tgid, space->refusal != NULL);
 		probes_note_outlined(&t->probes, space, &space->maps.entries[i], m);
 		space->stepped |= m->stepped;
+	}
+	for (i = 0; i < space->maps.n && (tasks || space->untraced.tasks); i++) {
+		struct module *m = module_of(t, space, i);
+
+		if (m && m->tasks)
+			probes_tasks(&t->probes, m, space->tgid);
 	}
 	choose_departures(t, space);
 	return mpi ? see_rank(t, space) : 0;
@@ -691,6 +698,25 @@ static void on_outlined(struct targets *t, const struct sbt_event *event)
 		kill((pid_t)event->tgid, SIGCONT);
 }
 
+/* A probe has told that the process has tasks. */
+static void on_tasks(struct targets *t, const struct sbt_event *event)
+{
+	struct space *space = space_find(t->spaces, event->tgid, event->inc);
+	const struct maps_entry *e;
+	struct module *m = NULL;
+	uint64_t offset = 0;
+	bool unseen = false;
+
+	if (!space)
+		return;
+	space->tasks = true;
+	e = mapped_at(space, event->address, &offset);
+	if (e && e->exec)
+		m = modules_get(t->modules, (int)space->tgid, e);
+	if (m && !probes_remove(&t->probes, m, space->tgid, offset, &unseen) && unseen)
+		spaces_tasks_unseen(t->spaces);
+}
+
 void targets_look(struct targets *t, const struct sbt_event *event)
 {
 	struct space *space = space_find(t->spaces, event->tgid, event->inc);
@@ -724,6 +750,9 @@ void targets_event(struct targets *t, const struct sbt_event *event)
 		break;
 	case SBT_REC_OUTLINED:
 		on_outlined(t, event);
+		break;
+	case SBT_REC_TASKS:
+		on_tasks(t, event);
 		break;
 	default:
 		break;

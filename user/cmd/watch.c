@@ -3,6 +3,7 @@
 #include "cmd/watch.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -531,6 +532,13 @@ static int fill_members(struct watch *w, const struct model *model, const struct
 	return 0;
 }
 
+static bool has_tasks(const struct watch *w, const struct model *model,
+		      const struct model_episode *e)
+{
+	return w->env->tasks && openmp_is_barrier(model_barrier(model, e->barrier)) &&
+	       w->env->tasks(w->env->ctx, model_proc(model, e->proc));
+}
+
 void watch_episode(void *ctx, const struct model *model, const struct model_episode *e)
 {
 	struct watch *w = ctx;
@@ -554,6 +562,9 @@ void watch_episode(void *ctx, const struct model *model, const struct model_epis
 		return;
 	if (openmp_episode(w->openmp, model, e) || !shown)
 		return;
+	/* Why somebody is late is not known where others run tasks meanwhile. */
+	if (has_tasks(w, model, e))
+		cause = (struct report_cause){ .share = NAN };
 	n = get_named(w, model, e->barrier);
 	if (!n || fill_members(w, model, e))
 		return;

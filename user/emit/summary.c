@@ -143,6 +143,20 @@ static const char *who_of(struct buf *b, const struct report_process *p,
 	return b->s ? b->s : "?";
 }
 
+/* Of a process that runs tasks. */
+static void summary_bounds(struct textout *t, const struct report_process *p)
+{
+	char least[TEXTOUT_CELL], most[TEXTOUT_CELL], oncpu[TEXTOUT_CELL], more[96] = "";
+
+	if (isfinite(p->inside_oncpu))
+		snprintf(more, sizeof(more), " They were on a CPU for %s of their time there.",
+			 textout_percent(oncpu, p->inside_oncpu));
+	textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
+		     "PE %s to %s: nothing or all of what its threads do in barriers is work.%s",
+		     textout_fraction(least, p->parallel_least),
+		     textout_fraction(most, p->parallel_most), more);
+}
+
 /* @g: of which @p is the sum; or NULL. */
 static void summary_answer(struct textout *t, const struct report_process *p,
 			   const struct report_group *g)
@@ -162,6 +176,10 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	buf_free(&who);
 	if (*p->advice)
 		textout_wrap(t, TEXTOUT_PLAIN, "  -> ", 5, "%s", p->advice);
+	if (p->tasks && isfinite(p->parallel_least)) {
+		summary_bounds(t, p);
+		return;
+	}
 	if (!isfinite(e->parallel)) {
 		textout_line(t, TEXTOUT_PLAIN, "  Its efficiency is unknown.");
 		return;
@@ -549,6 +567,10 @@ static void summary_losses(struct textout *t, const struct report *r)
 		textout_line(t, TEXTOUT_PLAIN,
 			     "  %s incomplete: left out of every figure of imbalance.",
 			     textout_plural(a, r->incomplete, "episode"));
+	if (r->ntasks)
+		textout_line(t, TEXTOUT_PLAIN,
+			     "  What is work in barriers is not known of processes that run tasks: %s.",
+			     textout_count(a, r->ntasks));
 	if (r->ambiguous)
 		textout_line(t, TEXTOUT_PLAIN, "  %s ambiguous: their members are not certain.",
 			     textout_plural(a, r->ambiguous, "episode"));

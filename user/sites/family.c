@@ -43,6 +43,9 @@ static const char *const family_kinds[SBT_KINDS] = {
 	SBT_FAMILY_GOMP, SBT_KIND_JOIN, SBT_ROLE_REGION, .object = FAMILY_ARGUMENT(0), \
 							 .words = FAMILY_ARGUMENT(1)
 
+#define GOMP_TASK SBT_FAMILY_GOMP, SBT_KIND_TASK, SBT_ROLE_TASK, .words_offset = 0
+#define KMPC_TASK SBT_FAMILY_LIBOMP, SBT_KIND_TASK, SBT_ROLE_TASK, .words_offset = 0
+
 #define KMPC_REDUCE(what_)                                                          \
 	SBT_FAMILY_LIBOMP, SBT_KIND_LOOP, SBT_ROLE_BARRIER,                         \
 		.object = TEAM, .what = { .how = SBT_ARG_CONST, .value = (what_) }, \
@@ -145,6 +148,9 @@ static const struct family_function family_rows[] = {
 	{ "GOMP_parallel_loop_maybe_nonmonotonic_runtime", GOMP_REGION },
 	{ "GOMP_parallel_sections", GOMP_REGION },
 	{ "GOMP_parallel_reductions", GOMP_REGION },
+	{ "GOMP_task", GOMP_TASK },
+	{ "GOMP_taskloop", GOMP_TASK },
+	{ "GOMP_taskloop_ull", GOMP_TASK },
 	{ "*._omp_fn.*", SBT_FAMILY_GOMP, SBT_KIND_JOIN, SBT_ROLE_OUTLINED,
 	  .object = FAMILY_ARGUMENT(0) },
 	{ "__kmpc_barrier", SBT_FAMILY_LIBOMP, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER, .object = TEAM,
@@ -159,6 +165,8 @@ static const struct family_function family_rows[] = {
 	{ "__kmpc_fork_call", SBT_FAMILY_LIBOMP, SBT_KIND_JOIN, SBT_ROLE_REGION,
 	  .object = FAMILY_ARGUMENT(2), .words = FAMILY_ARGUMENT(3),
 	  .index = FAMILY_ARGUMENT_AS(1, .size = 4) },
+	{ "__kmpc_omp_task_alloc", KMPC_TASK },
+	{ "__kmpc_omp_target_task_alloc", KMPC_TASK },
 	{ "*.omp_outlined*", SBT_FAMILY_LIBOMP, SBT_KIND_JOIN, SBT_ROLE_OUTLINED,
 	  .object = FAMILY_ARGUMENT(2),
 	  .index = FAMILY_ARGUMENT_AS(1, .size = 4, .flags = SBT_ARG_POINTED | SBT_ARG_SIGNED) },

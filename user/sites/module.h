@@ -42,7 +42,9 @@ struct module_place {
 	uint32_t nexits; /* 0: not known; exits_why says why */
 	uint64_t exits[MODULE_EXITS_MAX];
 	char exits_why[128];
-	bool exits_used; /* the attaching side's own note */
+	/* The attaching side's own notes. */
+	bool exits_used;
+	bool removed; /* its probes have been, from one process at least */
 };
 
 /* Functions in which threads wait, or wake others: where probes for them go. All are told the same. */
@@ -73,6 +75,7 @@ struct module {
 	struct untraced
 		untraced; /* functions that its code calls and in which threads wait unseen */
 	bool runtime; /* a library of OpenMP's: how its threads wait inside is none of the program's barriers */
+	bool tasks; /* OpenMP tasks are made here: it has places that tell so */
 	bool tbb; /* oneTBB, whose tasks are waited for by one thread: no function that all who meet pass */
 	bool inlined_waits; /* it waits in C++20's way, and no function is left that does */
 	uint32_t regions; /* it begins parallel regions: bits 1 << SBT_FAMILY_* */

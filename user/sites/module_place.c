@@ -141,6 +141,7 @@ void module_add_place(struct module *m, const struct family_function *function, 
 		place->spec.flags |= SBT_SPEC_NO_EXITS;
 	m->c_library |= function->family == SBT_FAMILY_PTHREAD;
 	m->mpi |= function->family == SBT_FAMILY_MPI;
+	m->tasks |= function->role == SBT_ROLE_TASK;
 	m->runtime |= !m->traits.executable && (function->family == SBT_FAMILY_GOMP ||
 						function->family == SBT_FAMILY_LIBOMP);
 }

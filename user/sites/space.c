@@ -548,6 +548,16 @@ const char *space_object_name(struct spaces *s, const struct space *space, uint6
 	return name;
 }
 
+bool space_tasks(const struct spaces *s, const struct space *space)
+{
+	return space->tasks || (s->tasks_unseen && space->untraced.tasks);
+}
+
+void spaces_tasks_unseen(struct spaces *s)
+{
+	s->tasks_unseen = true;
+}
+
 const char *space_untraced(struct spaces *s, const struct space *space)
 {
 	char names[UNTRACED_NAMES];

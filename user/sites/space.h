@@ -62,6 +62,7 @@ struct space {
 	uint32_t parent_tgid, parent_inc; /* 0: by exec */
 	const struct space_note *notes; /* space_note_memory(), the newest first */
 	struct untraced untraced; /* functions that its code calls and in which it waits unseen */
+	bool tasks; /* it makes or runs OpenMP tasks, as a probe has told */
 	bool blind; /* it ran for a while before there were probes where its threads wait */
 	bool gone; /* the process has ended or runs another program */
 };
@@ -79,6 +80,10 @@ struct spaces;
 
 /* The names of the functions in space->untraced, which live as long as @spaces; NULL: there are none. */
 const char *space_untraced(struct spaces *spaces, const struct space *space);
+/* Does the process run OpenMP tasks, as far as is known? Where that is no longer seen: could it, by what its code calls? */
+bool space_tasks(const struct spaces *spaces, const struct space *space);
+/* From now on it is not seen of every process. */
+void spaces_tasks_unseen(struct spaces *spaces);
 int spaces_new(struct modules *modules, struct symbol_server *symbols, struct spaces **out);
 void spaces_free(struct spaces *spaces);
 /*

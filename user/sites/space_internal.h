@@ -31,6 +31,7 @@ struct spaces {
 	void *object_tree;
 	void *text_tree; /* names of mappings */
 	struct space_note *notes; /* all, of all spaces */
+	bool tasks_unseen; /* spaces_tasks_unseen() */
 };
 
 /* The site of the call at @call, with the mapping that it is in, or NULL. SPACE_SITE_NONE: out of memory. */

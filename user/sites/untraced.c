@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "sites/family.h"
+
 #define NAMES_SHOWN 4
 
 /*
@@ -154,8 +156,20 @@ static uint64_t openmp_bit(const char *symbol)
 	return 0;
 }
 
+/* Those that make OpenMP tasks; compilers call them under these names alone. */
+static bool makes_tasks(const char *symbol)
+{
+	const struct family_function *f = NULL;
+
+	while ((f = family_function(symbol, f)))
+		if (f->role == SBT_ROLE_TASK)
+			return true;
+	return false;
+}
+
 void untraced_add(struct untraced *calls, const char *symbol)
 {
+	calls->tasks |= makes_tasks(symbol);
 	calls->mpi |= mpi_bit(symbol);
 	calls->openmp |= openmp_bit(symbol);
 }
@@ -164,6 +178,7 @@ void untraced_join(struct untraced *to, const struct untraced *from)
 {
 	to->mpi |= from->mpi;
 	to->openmp |= from->openmp;
+	to->tasks |= from->tasks;
 }
 
 const char *untraced_names(const struct untraced *calls, char out[UNTRACED_NAMES])

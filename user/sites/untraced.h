@@ -7,12 +7,14 @@
 #ifndef SITES_UNTRACED_H
 #define SITES_UNTRACED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Functions that a program's code calls, a bit each. */
 struct untraced {
 	uint64_t mpi; /* of MPI */
 	uint64_t openmp; /* of an OpenMP runtime */
+	bool tasks; /* some that make OpenMP tasks */
 };
 
 /*

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""OpenMP tasks that run inside barriers: they are work, are not traced, and the report says so."""
+
+import re
+
+from harness import SBT, check, check_between, check_equal, check_in, check_not_in, workload
+
+KINDS = ("single", "master", "loop", "each")
+ROUNDS, TASKS, US = 4, 24, 500
+
+
+def truth(out, threads, elapsed):
+    """By the program's own log: the share of its threads' time in which they worked, in tasks and outside barriers."""
+    inside = sum(int(worked) + int(before) for worked, before in
+                 re.findall(r"^# worked \d+ (\d+) before (\d+)", out, re.M))
+    # What is in no region, before main() too, the first thread does alone.
+    regions = int(re.search(r"^# ran \d+ regions (\d+)", out, re.M).group(1))
+    return (inside + elapsed - regions) / (threads * elapsed)
+
+
+def check_marked(process, own):
+    check_equal("tasks", process["tasks"], True)
+    check_equal("efficiencies", [v for v in process["efficiency"].values() if v is not None], [])
+    check_equal("pattern", process["pattern"], "tasks")
+    check_equal("advice", process["advice"] or "", "")
+    check_in("verdict", "tasks", process["verdict"])
+    check_between("PE of the program's own log", own, process["parallel_efficiency_least"] - 0.02,
+                  process["parallel_efficiency_most"] + 0.02)
+
+
+def marked(t, name, kinds=KINDS, threads=2):
+    """Nothing is stated of what is not known, and the bounds hold."""
+    for kind in kinds:
+        trace = t.trace([workload(name), kind, str(threads), str(ROUNDS), str(TASKS), str(US)])
+        check_equal("lost", sum(trace.end["lost"].values()), 0)
+        process = trace.process()
+        check_marked(process, truth(trace.result.out, threads, process["elapsed_ns"]))
+        check_equal("complete", trace.end["complete"], False)
+        check_in("findings", "tasks", [f["kind"] for f in trace.all("finding")])
+        for b in trace.barriers():
+            check_equal("release", b["release_ns"], None)
+            check_equal("causes and gain", (b["cause"], b["gain_ns"], b["advice"] or ""), (None, None, ""))
+            check_in("verdict", "Threads run tasks in this barrier: how much is not known", b["verdict"])
+
+
+def test_gcc(t):
+    marked(t, "omp_tasks")
+
+
+def test_gcc_not_optimised(t):
+    marked(t, "omp_tasks-O0", ("single", "each"), threads=3)
+
+
+def test_gcc_stripped(t):
+    marked(t, "omp_tasks-stripped", ("single", "loop"))
+
+
+def test_clang(t):
+    marked(t, "omp_tasks-libomp")
+
+
+def test_clang_not_optimised(t):
+    marked(t, "omp_tasks-O0-libomp", ("single", "each"), threads=3)
+
+
+def test_clang_stripped(t):
+    marked(t, "omp_tasks-stripped-libomp", ("single", "loop"))
+
+
+def test_not_run(t):
+    """A program that could make tasks and does not is none of these."""
+    for name in ("omp_tasks", "omp_tasks-libomp"):
+        trace = t.trace([workload(name), "none", "2", str(ROUNDS), str(TASKS), str(US)]).nothing_lost()
+        process = trace.process()
+        check_equal("tasks", process["tasks"], False)
+        check_equal("bounds", (process["parallel_efficiency_least"], process["parallel_efficiency_most"]), (None, None))
+        check_between("PE", process["efficiency"]["parallel"], 0.01, 1)
+        check_equal("complete", trace.end["complete"], True)
+
+
+def test_formats(t):
+    """In text and CSV, from a recording as live, and with what else is asked for."""
+    recording = t.path()
+    command = [workload("omp_tasks"), "single", "2", str(ROUNDS), str(TASKS), str(US)]
+    t.sbt("record", "-o", recording, "--", *command)
+    text = " ".join(t.run([SBT, "report", recording]).out.split())
+    check(re.search(r"PE [0-9.]+ to [0-9.]+: nothing or all", text), f"text: {text[:600]}")
+    for word in ("go into the barriers themselves", "goes into the barriers themselves", "TE ", "->"):
+        check_not_in("text", word, text)
+    check_in("CSV", "tasks", t.run([SBT, "report", "--csv", recording]).out)
+    predicted = " ".join(t.run([SBT, "predict", recording]).out.split())
+    check_in("prediction", "Threads run tasks in the barriers of 1 process", predicted)
+
+
+def test_attached(t):
+    """Attached in its midst, too."""
+    program = t.start([workload("omp_tasks"), "each", "2", "400", str(TASKS), str(US)])
+    trace = t.trace([], "-p", str(program.pid), "-d", "1")
+    check_equal("tasks", trace.process()["tasks"], True)
+    check_equal("efficiencies", [v for v in trace.process()["efficiency"].values() if v is not None], [])
+
+
+def test_probes_go(t):
+    """Where many small tasks are made and run no probe stays: neither where they are made, nor on their functions."""
+    for name, expected in (("omp_tasks", ["GOMP_task", "make._omp_fn.0"]), ("omp_tasks-libomp", ["__kmpc_omp_task_alloc"])):
+        result = t.run([SBT, "-v", "-o", t.path(), "--", workload(name), "each", "2", "4", "40000", "0"])
+        check_equal("removed", sorted(set(re.findall(r"probe: (\S+) in \S+ has told", result.err))), expected)
