@@ -3,20 +3,21 @@
 """What was not seen, or only in part: the same remarks in every report of a run and in every format, and each of them once."""
 
 import json
+import os
 import re
 import subprocess
 
 import browser
-from harness import SBT, Trace, check, check_equal, check_in, check_not_in, read_csv, wait_for, workload
+from harness import SBT, WORKLOADS, Trace, check, check_equal, check_in, check_not_in, read_csv, wait_for, workload
 
 SHARED = True
 
 HEAD = "NOT IN THIS REPORT, or only in part"
-SPUN = [workload("spun"), "counter", "2", "150"]
-FLAGS = [workload("spun-O0"), "flags", "2", "150"]
-HANDED = [workload("gen_cond"), "--work", "random:100us:900us:1", "--work-by", "sleep", "--threads", "2", "--rounds", "60",
+SPUN = [os.path.join(WORKLOADS, "spun"), "counter", "2", "150"]
+FLAGS = [os.path.join(WORKLOADS, "spun-O0"), "flags", "2", "150"]
+HANDED = [os.path.join(WORKLOADS, "gen_cond"), "--work", "random:100us:900us:1", "--work-by", "sleep", "--threads", "2", "--rounds", "60",
           "--kind", "generation"]
-STARTED = [workload("hand_written"), "start", "4", "60"]
+STARTED = [os.path.join(WORKLOADS, "hand_written"), "start", "4", "60"]
 
 
 def remarks(records):
