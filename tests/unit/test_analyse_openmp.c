@@ -85,7 +85,7 @@ static bool times_at(struct through *t, uint64_t at, struct efficiency_omp *out)
 
 	for (i = 0; i < 3; i++)
 		model_thread_at(t->model, i, at, &threads[i]);
-	return openmp_times(t->openmp, 0, threads, of_proc, 3, out);
+	return openmp_times(t->openmp, 0, threads, of_proc, 3, at, out);
 }
 
 /* A barrier at 60 and the join at 130..140; the workers go on at 200 and 205; a second join at 250..260. */
@@ -117,17 +117,17 @@ static void test_by_hand(void **state)
 	/* Waits of threads 1, 2, 3: 1+10, 22+30, 13+20 in the first region, then 20, 10, 30. */
 	assert_int_equal(out.scheduling_ns, 3 * 11 + 3 * 10);
 	assert_int_equal(out.imbalance_ns, 41 + 22 + 10 + 20);
-	/* Threads 2 and 3 have no region from 140 to 200 and 205, and from 260 to the end. */
-	assert_int_equal(out.serialisation_ns, 60 + 65 + 40 + 40);
+	/* Threads 2 and 3 begin at 10 and 20, and have no region from 140 to 200 and 205, and from 260 to the end. */
+	assert_int_equal(out.serialisation_ns, 10 + 20 + 60 + 65 + 40 + 40);
 	assert_int_equal(out.useful_ns, 269 + 128 + 112);
-	/* Every thread's life is in one of the four. */
+	/* The time of three threads is in one of the four: the product of the efficiencies is PE. */
 	assert_int_equal(out.useful_ns + out.scheduling_ns + out.imbalance_ns +
 				 out.serialisation_ns,
-			 300 + 290 + 280);
+			 3 * 300);
 	end(&t);
 }
 
-/* Time in another library's barrier is none of OpenMP's. */
+/* Time in another library's barrier is a wait for others. */
 static void test_other_barriers(void **state)
 {
 	struct efficiency_omp out;
@@ -141,7 +141,8 @@ static void test_other_barriers(void **state)
 	feed(&t, c);
 	assert_int_equal(model_finish(t.model, 300), 0);
 	assert_true(times_at(&t, 300, &out));
-	assert_int_equal(out.serialisation_ns, 60 + 65 + 40 + 40);
+	assert_int_equal(out.serialisation_ns, 10 + 20 + 60 + 65 + 40 + 40);
+	assert_int_equal(out.imbalance_ns, 41 + 22 + 10 + 20 + 20);
 	assert_int_equal(out.useful_ns, 269 + 128 + 112 - 20);
 	end(&t);
 }

@@ -82,9 +82,9 @@ double efficiency_oncpu(const struct model_sums *s);
 /* Times summed over the threads of an OpenMP program, outside of which nothing is (all in ns). */
 struct efficiency_omp {
 	uint64_t useful_ns; /* in outlined functions and in the serial parts' one thread */
-	uint64_t imbalance_ns; /* waiting for others at the end of worksharing */
+	uint64_t imbalance_ns; /* waiting for others: at the end of worksharing, or at barriers that are none of OpenMP's */
 	uint64_t scheduling_ns; /* in the run-time system, dealing out work */
-	uint64_t serialisation_ns; /* idle while one thread runs a serial part */
+	uint64_t serialisation_ns; /* idle while one thread runs a serial part, or not made yet */
 };
 
 /*
@@ -97,10 +97,12 @@ void efficiency_openmp(const struct efficiency_omp *t, double *load_balance, dou
 
 /*
  * openmp.c: the same of the process at index @proc, of the threads of_proc[@n], which are indices of @threads, the
- * model's. False: it has no teams, or too little of them is known for a figure.
+ * model's. What they add up to is the time of @n threads in @elapsed_ns, so that the product of the efficiencies is PE: it counts
+ * from the start of the process, or of tracing. False: it has no teams, or too little of them is known for a figure.
  */
 bool openmp_times(const struct openmp *openmp, uint32_t proc, const struct model_thread *threads,
-		  const uint32_t *of_proc, uint32_t n, struct efficiency_omp *out);
+		  const uint32_t *of_proc, uint32_t n, uint64_t elapsed_ns,
+		  struct efficiency_omp *out);
 
 /*
  * conceptual.c: fills @out's conceptual phases. @procs, @threads: the model's as they are at the end of the report, by

@@ -34,7 +34,6 @@ struct omp_thread {
 	uint32_t tid; /* its place may be given to another; 0: in no team yet */
 	const struct region *in; /* where it waited last, and its place there */
 	uint32_t at;
-	uint64_t in_ns; /* waited inside regions */
 	uint64_t other_ns; /* inside barriers that are none of OpenMP's */
 };
 
@@ -172,7 +171,6 @@ static int region_wait(struct openmp *o, const struct model_episode *ep, uint64_
 			err = -ENOMEM;
 		} else if (until != MODEL_UNKNOWN && until > m->arrive_ns) {
 			w->ns += until - m->arrive_ns;
-			o->threads[m->thread].in_ns += until - m->arrive_ns;
 		}
 	}
 	return err;
@@ -276,10 +274,11 @@ static uint64_t open_waits(const struct openmp *o, uint32_t proc)
 }
 
 bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thread *threads,
-		  const uint32_t *of_proc, uint32_t n, struct efficiency_omp *out)
+		  const uint32_t *of_proc, uint32_t n, uint64_t elapsed_ns,
+		  struct efficiency_omp *out)
 {
 	const struct omp_proc *p = proc < o->nprocs ? &o->procs[proc] : NULL;
-	uint64_t unknown, known;
+	uint64_t unknown, all;
 	uint32_t i;
 
 	memset(out, 0, sizeof(*out));
@@ -293,12 +292,14 @@ bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thre
 		const struct omp_thread *ot;
 
 		ot = of_proc[i] < o->nthreads ? &o->threads[of_proc[i]] : NULL;
-		if (!ot || ot->tid != t->tid)
-			continue;
 		out->useful_ns += t->outside_ns;
-		out->serialisation_ns += minus(t->idle_ns, ot->in_ns + ot->other_ns);
+		out->imbalance_ns += ot && ot->tid == t->tid ? ot->other_ns : t->idle_ns;
 		unknown += t->unknown_ns;
 	}
-	known = out->useful_ns + out->imbalance_ns + out->scheduling_ns + out->serialisation_ns;
-	return (double)unknown <= (1 - KNOWN_LEAST) * (double)(known + unknown);
+	if (__builtin_mul_overflow(elapsed_ns, n, &all))
+		return false;
+	/* What is left is between regions, and before a worker was made: what the threads do then one of them does alone. */
+	out->serialisation_ns =
+		minus(all, out->useful_ns + out->imbalance_ns + out->scheduling_ns);
+	return (double)unknown <= (1 - KNOWN_LEAST) * (double)all;
 }

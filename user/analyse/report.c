@@ -483,6 +483,7 @@ static void process_facts(struct build *b, const struct model_proc *p, struct re
 	out->pid = p->tgid;
 	out->parent = p->parent == MODEL_NONE ? 0 : b->procs[p->parent].tgid;
 	out->exited = p->exited && p->shed.t_ns == MODEL_UNKNOWN;
+	out->start_seen = p->start_seen;
 	out->elapsed_ns = p->elapsed_ns;
 	out->life_ns = REPORT_UNKNOWN;
 	if (!b->env->extent.window && p->start_seen && out->exited && p->end_ns > p->start_ns &&
@@ -513,7 +514,8 @@ static void process_openmp(const struct build *b, const struct model_proc *p, ui
 	out->omp_load_balance = out->omp_scheduling = out->omp_serialisation = NAN;
 	/* Of those that are kept as a sum nobody knows what they were members of. */
 	if (!out->episodes || out->tasks || !b->env->openmp || p->folded.threads || p->nparts ||
-	    !openmp_times(b->env->openmp, index, b->threads, members, n, &times))
+	    !openmp_times(b->env->openmp, index, b->threads, members, n, p->elapsed_ns,
+			  &times))
 		return;
 	efficiency_openmp(&times, &out->omp_load_balance, &out->omp_scheduling,
 			  &out->omp_serialisation, &parallel);

@@ -230,6 +230,7 @@ struct report_process {
 	const char *comm;
 	uint32_t parent; /* pid, 0 unknown */
 	bool exited;
+	bool start_seen; /* its beginning; else T and all efficiencies count from the start of tracing */
 	uint64_t elapsed_ns; /* T */
 	uint64_t
 		life_ns; /* from its beginning to its end; REPORT_UNKNOWN, or 0 in a group: not both were seen */

@@ -441,10 +441,12 @@ static void efficiency_more(struct textout *t, const struct report_process *p)
 	    isfinite(p->omp_serialisation))
 		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
 			     "OpenMP: load balance %s × scheduling %s × serialisation %s (as TALP "
-			     "has them; scheduling peeled first).",
+			     "has them; scheduling peeled first; %s).",
 			     textout_fraction(lb, p->omp_load_balance),
 			     textout_fraction(sched, p->omp_scheduling),
-			     textout_fraction(ser, p->omp_serialisation));
+			     textout_fraction(ser, p->omp_serialisation),
+			     p->start_seen ? "from the start of the process"
+					   : "from the start of tracing on, not of the process");
 	if (isfinite(p->useful_oncpu))
 		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
 			     "Of the time outside barriers the threads were on a CPU for %s.",
