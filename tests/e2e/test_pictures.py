@@ -201,7 +201,7 @@ class Page:
         return self.b.run(script, *args)
 
     def text(self, css="main"):
-        return self.run("return document.querySelector(arguments[0]).innerText", css)
+        return self.run("return document.querySelector(arguments[0]).innerText", css).replace("\u00a0", " ")
 
     def table(self, section):
         """The last table of a section: rows of cells."""

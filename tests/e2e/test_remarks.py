@@ -92,7 +92,7 @@ def test_page(t):
         return
     with browser.Browser() as b:
         b.open(page)
-        shown = b.run("return document.body.innerText")
+        shown = b.run("return document.body.innerText").replace("\u00a0", " ")
     for _, _, sentence in found:
         check_in("page as shown", sentence, shown)
 

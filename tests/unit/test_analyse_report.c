@@ -712,6 +712,49 @@ static void test_many_names(void **state)
 	run_free(r);
 }
 
+/* The longest label is in the headline as it is, and nothing behind it is lost. */
+static void test_long_label_in_headline(void **state)
+{
+	static const double shares[] = { 1, 0.93, 0.6 };
+	struct run *r = run_new(0);
+	struct report_barrier *b;
+	struct report_process *p;
+	struct report rep;
+	size_t i;
+
+	(void)state;
+	run_launched(r, 0);
+	build(r, play(r, 4, 20, 0, 10, one_slow), &rep);
+	b = &rep.barriers[0];
+	p = &rep.processes[0];
+	memset(b->label, 'x', sizeof(b->label) - 1);
+	for (i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+		verdict_process(p, b, &(struct verdict_shares){ shares[i], 0, 1 });
+		assert_says(p->verdict, b->label);
+		assert_says(p->verdict, ": the same threads always come late; threads ");
+		assert_string_equal(p->verdict + strlen(p->verdict) - 3, " %.");
+	}
+	report_free(&rep);
+	run_free(r);
+}
+
+/* Where there is no room for all it ends behind a word, and says so. */
+static void test_cut(void **state)
+{
+	char text[32];
+
+	(void)state;
+	strcpy(text, "threads 1, 2");
+	name_append(text, sizeof(text), " wait 69 %% of their time");
+	assert_string_equal(text, "threads 1, 2 wait 69 % of...");
+	strcpy(text, "a");
+	name_append(text, sizeof(text), "%s", "bcdefghijklmnopqrstuvwxyzabcdefghijklmnop");
+	assert_string_equal(text, "abcdefghijklmnopqrstuvwxyzab...");
+	strcpy(text, "");
+	name_append(text, sizeof(text), "1234567890123456789012345678901");
+	assert_string_equal(text, "1234567890123456789012345678901");
+}
+
 /* Names of any length fit. */
 static void test_long_name(void **state)
 {
@@ -1090,6 +1133,8 @@ int main(void)
 		cmocka_unit_test(test_ids_are_stable),
 		cmocka_unit_test(test_name_while_it_runs),
 		cmocka_unit_test(test_many_names),
+		cmocka_unit_test(test_long_label_in_headline),
+		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_long_name),
 		cmocka_unit_test(test_function_names),
 		cmocka_unit_test(test_phases),

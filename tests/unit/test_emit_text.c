@@ -397,6 +397,48 @@ static void make_reasons(struct report *r)
 	r->processes[0].omp_scheduling = 0.75;
 }
 
+/* A number and its unit are on one line, however wide that is. */
+static void test_quantities_whole(void **state)
+{
+	static const char text[] = "thread 0 waits 75 % of its time, thread 1 < 0.1 %. One costs "
+				   "3.86 \xc2\xb5s, 12 ms, 7 s more or "
+				   "1 min 05 s; 10 KiB of 20 bytes, and 4 shares (81 %), 5 minutes";
+	/* Each on one line, or, with a blank before it, not begun by another. */
+	static const char *const whole[] = { "75 %",	 "< 0.1 %", "3.86 \xc2\xb5s", "12 ms",
+					     "7 s",	 "1 min",   "05 s",	      "10 KiB",
+					     "20 bytes", "81 %" };
+	unsigned width;
+	size_t i;
+
+	(void)state;
+	for (width = 14; width < 120; width++) {
+		struct buf buf = { 0 };
+		struct textout t = { .buf = &buf, .width = width };
+
+		textout_wrap(&t, TEXTOUT_PLAIN, "  * ", 4, "%s", text);
+		assert_false(buf.failed);
+		for (i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+			if (!strstr(buf.s, whole[i]))
+				fail_msg("%s in two at %u columns:\n%s", whole[i], width, buf.s);
+		buf_free(&buf);
+	}
+}
+
+/* Where there is nothing else the line is broken there all the same, and what only begins like a unit is none. */
+static void test_quantities_too_wide(void **state)
+{
+	struct buf buf = { 0 };
+	struct textout t = { .buf = &buf, .width = 8 };
+
+	(void)state;
+	textout_wrap(&t, TEXTOUT_PLAIN, "", 0, "%s", "1234567 ms");
+	assert_string_equal(buf.s, "1234567\nms\n");
+	buf_clear(&buf);
+	textout_wrap(&t, TEXTOUT_PLAIN, "", 0, "%s", "ab 4 sheep");
+	assert_string_equal(buf.s, "ab 4\nsheep\n");
+	buf_free(&buf);
+}
+
 static void test_reasons(void **state)
 {
 	struct report r;
@@ -754,16 +796,28 @@ static void test_fit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_live),	    cmocka_unit_test(test_report),
-		cmocka_unit_test(test_uncounted),   cmocka_unit_test(test_cost_for_others),
-		cmocka_unit_test(test_outliers),    cmocka_unit_test(test_come_and_go),
-		cmocka_unit_test(test_ascii),	    cmocka_unit_test(test_large),
-		cmocka_unit_test(test_lost_beside), cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_hostile),	    cmocka_unit_test(test_quiet),
-		cmocka_unit_test(test_colour),	    cmocka_unit_test(test_time),
-		cmocka_unit_test(test_decimal),	    cmocka_unit_test(test_fit),
-		cmocka_unit_test(test_hang),	    cmocka_unit_test(test_crowd),
-		cmocka_unit_test(test_reasons),	    cmocka_unit_test(test_unaccounted),
+		cmocka_unit_test(test_live),
+		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_uncounted),
+		cmocka_unit_test(test_cost_for_others),
+		cmocka_unit_test(test_outliers),
+		cmocka_unit_test(test_come_and_go),
+		cmocka_unit_test(test_ascii),
+		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_lost_beside),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_colour),
+		cmocka_unit_test(test_time),
+		cmocka_unit_test(test_decimal),
+		cmocka_unit_test(test_fit),
+		cmocka_unit_test(test_hang),
+		cmocka_unit_test(test_crowd),
+		cmocka_unit_test(test_quantities_whole),
+		cmocka_unit_test(test_quantities_too_wide),
+		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_unaccounted),
 	};
 
 	setenv("TZ", "UTC", 1);

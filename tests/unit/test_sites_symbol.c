@@ -254,12 +254,14 @@ static void test_outlined_names(void **state)
 #define RUST_GENERIC "_RNvXCs1234_7mycrateNtB2_4PairINtB2_4MeetmE4wait"
 #endif
 
-/* Rust's newer names; and what only looks like one. */
+/* Rust's names, older and newer; and what only looks like one. */
 static void test_rust_names(void **state)
 {
 	static const char *const names[][2] = {
 		{ "_RNvNtCs1234_7mycrate3foo3bar", RUST_NAME },
 		{ "_RNvXCs1234_7mycrateNtB2_4PairINtB2_4MeetmE4wait", RUST_GENERIC },
+		{ "_ZN4main28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE",
+		  "main::{{closure}}" },
 		{ "_Rubbish", "_Rubbish" },
 		{ "_R", "_R" },
 		{ "_RNvB_", "_RNvB_" }, /* refers to itself */

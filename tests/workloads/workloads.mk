@@ -72,11 +72,11 @@ W_STD_CLANG := $(if $(call W_HEADER,barrier,$(CLANG)++ -std=gnu++20 -xc++),gen_s
 W_BOOST := $(if $(call W_HEADER,boost/thread/barrier.hpp,$(CXX) $(W_THERE) -xc++),gen_boost)
 W_TBB := $(if $(call W_HEADER,tbb/parallel_for.h,$(CXX) $(W_THERE) -xc++),tbb_rounds)
 W_LTTNG := $(if $(call W_HEADER,lttng/tracef.h,$(CC) -xc),bench_phases-lttng)
-W_RUST := $(if $(call W_HAVE,rustc),gen_rust)
+W_RUST := $(if $(call W_HAVE,rustc),gen_rust rust_names rust_names-v0)
 W_OPENMPI := $(if $(SYSROOT),,$(if $(call W_HAVE,mpicc.openmpi),gen_openmpi mpi_comms_openmpi hung_openmpi mpi_waits_openmpi mpi_mismatch_openmpi))
 W_MPICH := $(if $(SYSROOT),$(if $(W_MPICH_THERE),gen_mpich),$(if $(call W_HAVE,mpicc.mpich),gen_mpich mpi_comms_mpich hung_mpich mpi_waits_mpich mpi_meets_mpich mpi_mismatch_mpich))
 W_MPIF := $(if $(and $(if $(SYSROOT),,yes),$(call W_HAVE,gfortran)),$(if $(W_OPENMPI),gen_openmpif mpi_split_openmpi mpi_waitf_openmpi) $(if $(W_MPICH),gen_mpichf mpi_split_mpich mpi_waitf_mpich))
-W_FAMILIES := $(W_FAMILY) hot_cond spun spun-O0 $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
+W_FAMILIES := $(W_FAMILY) hot_cond spun spun-O0 long_names $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
 
 # What is no barrier; and programs in the image of SPLASH-2, each with three ways to meet.
 W_NOT := not_pool not_queue not_pipeline not_mutex not_rwlock not_gun not_timer not_publish not_server not_sem \
@@ -379,6 +379,18 @@ $(W)/omp_tasks-stripped-libomp: $(W)/omp_tasks-libomp
 
 $(W)/omp_tasks-stripped $(W)/gen_gomp-stripped $(W)/gen_libomp-stripped: $(W)/%-stripped: $(W)/%
 	$(STRIP) --strip-all -o $@ $<
+
+$(W)/long_names: $(W_SRC)/long_names.cc $(W_SRC)/workloads.mk
+	$(W_CXX) -o $@ $<
+
+# Both ways of mangling names: a compiler's own, and the newer one.
+$(W)/rust_names: $(W_SRC)/rust_names.rs $(W_SRC)/workloads.mk
+	@mkdir -p $(@D)
+	MAKEFLAGS= $(RUSTC) -C opt-level=2 -C debuginfo=1 -o $@ $<
+
+$(W)/rust_names-v0: $(W_SRC)/rust_names.rs $(W_SRC)/workloads.mk
+	@mkdir -p $(@D)
+	MAKEFLAGS= $(RUSTC) -C opt-level=2 -C debuginfo=1 -C symbol-mangling-version=v0 -o $@ $<
 
 # Rust's part as a library: the program is a C program.
 $(W)/libgen_rust.a: $(W_SRC)/gen_rust.rs $(W_SRC)/workloads.mk

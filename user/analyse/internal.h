@@ -48,7 +48,9 @@ void name_copy(char *dst, size_t size, const char *src);
  * and what its templates are made with ("std::__detail::__wait<>()").
  */
 void name_function(char *dst, size_t size, const char *function, size_t limit);
-/* Writes on where the string in dst[size], of 4 and more, ends; cut likewise. */
+/* Ends the text that fills dst[size], of 8 and more, in "...", behind a word if one ends in its second half. Returns its length. */
+size_t name_cut(char *dst, size_t size);
+/* Writes on where the string in dst[size], of 8 and more, ends; cut like that. */
 void name_append(char *dst, size_t size, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* A call site's facts, copied; all unknown if nothing is known of it. Returns 0 or -ENOMEM. */
@@ -175,8 +177,8 @@ uint32_t causes_pinned(const struct causes *causes, uint32_t thread, uint32_t ti
 
 /* culprit.c: who or what made a thread late. */
 
-#define CULPRIT_WHO    160
-#define CULPRIT_CLAUSE 288
+#define CULPRIT_WHO    256
+#define CULPRIT_CLAUSE 448
 #define CULPRIT_TALLY  8
 
 /* Told apart by keys, put into words only when somebody reads them. */

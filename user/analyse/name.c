@@ -6,21 +6,21 @@
  */
 #include "analyse/internal.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/function_name.h"
 #include "base/hash.h"
 #include "base/text.h"
 
 #define INLINED_ARROW " <- "
 
-/* A function whose name is longer is shortened in a label. */
+/* A function whose name is longer is shortened in a label: so that with its file and line all fits, or with another function. */
 #define LABEL_FUNCTION 64
-#define BRACKETS       64
+#define LABEL_LONGEST  112
 
 static const struct site_name *site_of(const struct report_env *env, uint32_t site)
 {
@@ -210,80 +210,11 @@ void name_copy(char *dst, size_t size, const char *src)
 	free(safe);
 }
 
-/* "operator" and what belongs to it, at @s: how many bytes; 0: it is none. */
-static size_t operator_length(const char *from, const char *s)
-{
-	static const char *const signs[] = { "()", "<=>", "<<=", ">>=", "->*", "<<",
-					     ">>", "<=",  ">=",	 "->",	"<",   ">" };
-	const size_t len = strlen("operator");
-	size_t i;
-
-	if (strncmp(s, "operator", len) != 0 ||
-	    (s > from && (isalnum((uint8_t)s[-1]) || s[-1] == '_')))
-		return 0;
-	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
-		if (!strncmp(s + len, signs[i], strlen(signs[i])))
-			return len + strlen(signs[i]);
-	return 0;
-}
-
-/*
- * Leaves out what is between < and >, and between ( and ) but for (anonymous namespace), and all before the last blank
- * outside of them: in place, for it gets no longer. False: the brackets do not match, and nothing is certain.
- */
-static bool shorten(char *name)
-{
-	static const char anonymous[] = "(anonymous namespace)";
-	size_t n = 0, begin = 0, keep;
-	char open[BRACKETS];
-	uint32_t depth = 0;
-	bool params = false;
-	const char *s;
-
-	for (s = name; *s; s++) {
-		keep = depth ? 0 : operator_length(name, s);
-		if (!depth && !strncmp(s, anonymous, sizeof(anonymous) - 1))
-			keep = sizeof(anonymous) - 1;
-		if (keep) {
-			memmove(name + n, s, keep);
-			n += keep;
-			s += keep - 1;
-			continue;
-		}
-		if (*s == ')' || (*s == '>' && (s == name || s[-1] != '-'))) {
-			if (!depth || open[--depth] != (*s == ')' ? '(' : '<'))
-				return false;
-			params |= !depth && *s == ')';
-		} else if (!depth && *s == ' ') {
-			/* Behind the parameters: "const", or what is not known here. */
-			if (params && strncmp(s, " const", 6) != 0)
-				return false;
-			if (params) {
-				s += 5;
-				continue;
-			}
-			begin = n + 1;
-		}
-		if (!depth)
-			name[n++] = *s;
-		if (*s == '<' || *s == '(') {
-			if (depth == BRACKETS)
-				return false;
-			open[depth++] = *s;
-		}
-	}
-	if (depth || begin >= n)
-		return false;
-	memmove(name, name + begin, n - begin);
-	name[n - begin] = '\0';
-	return true;
-}
-
 void name_function(char *dst, size_t size, const char *function, size_t limit)
 {
 	char *own = strlen(function) > limit ? strdup(function) : NULL;
 
-	name_copy(dst, size, own && shorten(own) ? own : function);
+	name_copy(dst, size, own && function_name_shorten(own) ? own : function);
 	free(own);
 }
 
@@ -298,12 +229,26 @@ void name_append(char *dst, size_t size, const char *fmt, ...)
 	// NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized)
 	len = vsnprintf(dst + n, size - n, fmt, args);
 	va_end(args);
-	if (len < 0 || (size_t)len < size - n)
-		return;
-	n = size - 4;
+	if (len >= 0 && (size_t)len >= size - n)
+		name_cut(dst, size);
+}
+
+size_t name_cut(char *dst, size_t size)
+{
+	size_t n = size - 4, word;
+
 	while (n && ((uint8_t)dst[n] & 0xc0) == 0x80)
 		n--;
+	/* After a word, if that is not far back: a sentence loses its last words then, and a long name its end. */
+	for (word = n; word && dst[word] != ' '; word--)
+		;
+	if (word > size / 2) {
+		n = word;
+		while (n && dst[n - 1] == ' ')
+			n--;
+	}
 	memcpy(dst + n, "...", 4);
+	return n + 3;
 }
 
 static const char *inlined_into(struct arena *a, const struct site_name *s)
@@ -363,6 +308,22 @@ int name_callsite(struct arena *a, const struct report_env *env, uint32_t site,
 	return s ? fill_callsite(a, s, out) : 0;
 }
 
+/* Both ends of a name are worth more than its middle. */
+static void elide(char *name, size_t limit)
+{
+	size_t len = strlen(name), from = limit / 2, to;
+
+	if (len <= limit)
+		return;
+	to = len - (limit - from - 3);
+	while (from && ((uint8_t)name[from] & 0xc0) == 0x80)
+		from--;
+	while (name[to] && ((uint8_t)name[to] & 0xc0) == 0x80)
+		to++;
+	memcpy(name + from, "...", 3);
+	memmove(name + from + 3, name + to, len - to + 1);
+}
+
 static const char *short_function(struct arena *a, const char *function)
 {
 	char *own;
@@ -370,7 +331,20 @@ static const char *short_function(struct arena *a, const char *function)
 	if (strlen(function) <= LABEL_FUNCTION)
 		return function;
 	own = arena_string(a, function);
-	return own && !shorten(own) ? function : own;
+	if (own && !function_name_shorten(own))
+		own = arena_string(a, function);
+	if (own)
+		elide(own, LABEL_LONGEST);
+	return own;
+}
+
+static const char *shorter(struct arena *a, const char *name)
+{
+	char *own = name ? arena_string(a, name) : NULL;
+
+	if (own)
+		elide(own, LABEL_FUNCTION);
+	return own;
 }
 
 /* Of the frames that a call was inlined into, the outermost: it tells two copies of one line apart. */
@@ -381,8 +355,13 @@ static char *callsite_label(struct arena *a, const struct report_callsite *c)
 	while (outer && (arrow = strstr(outer, INLINED_ARROW)))
 		outer = arrow + strlen(INLINED_ARROW);
 	function = short_function(a, function);
-	if (outer)
+	/* There is room for one that is long. */
+	if (outer && strlen(function) > LABEL_FUNCTION && strlen(outer) > LABEL_FUNCTION) {
+		function = shorter(a, function);
+		outer = shorter(a, short_function(a, outer));
+	} else if (outer) {
 		outer = short_function(a, outer);
+	}
 	if (!function || (c->inlined && !outer))
 		return NULL;
 	if (c->file && c->line && outer)

@@ -85,7 +85,7 @@ struct report_cause {
 	uint64_t dominated; /* of those: where this cause was dominant */
 	uint8_t waited; /* enum culprit_waited of analyse/: what a dominant "lock" or "released late" was */
 	const char *culprit; /* who or what, printable words; NULL unknown */
-	char text[384]; /* one sentence; "" none */
+	char text[768]; /* one sentence; "" none */
 	uint32_t nframes; /* the user stack of the longest block, innermost first */
 	const struct report_callsite *frames;
 };
@@ -176,7 +176,7 @@ struct report_barrier {
 	bool last_known; /* also if it is not among the threads below */
 	double last_share; /* of the complete episodes */
 	enum report_pattern pattern;
-	char verdict[256]; /* one sentence */
+	char verdict[640]; /* one sentence */
 	char advice[256]; /* one sentence; "" none */
 	struct report_cause cause; /* over all episodes, weighted by lost time */
 	/*
@@ -250,7 +250,7 @@ struct report_process {
 	bool hung; /* some of its threads wait to the end for others: of that time no sum knows */
 	bool come_and_go; /* its threads: the efficiencies then count their absence as lost */
 	enum report_pattern pattern;
-	char verdict[256], advice[256];
+	char verdict[640], advice[256];
 	/*
 	 * Functions that its code calls and in which it may wait: they are not traced, and the time counts as work, so that
 	 * the efficiencies are upper limits. "MPI_Recv and MPI_Send"; NULL: none is known. Of a group: of one of its processes.
@@ -316,7 +316,7 @@ struct report_finding {
 		kind; /* ours: "oversubscribed", "spinning", "pinned", "migrating", "slow_cpu", "throttled", "cost_limit", "site_unknown", "untraced" */
 	uint32_t pid; /* 0: the machine */
 	double figure; /* the number in the sentence */
-	char text[400];
+	char text[768];
 };
 
 /* A counter that was asked for and cannot be had. */

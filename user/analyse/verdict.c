@@ -12,6 +12,7 @@
 struct text {
 	char *buf;
 	size_t size, n;
+	bool cut; /* there was no room for all: it ends in "..." */
 	const char *one; /* what members are called: "thread", "rank" */
 };
 
@@ -22,15 +23,19 @@ static void add(struct text *t, const char *fmt, ...)
 	va_list args;
 	int n;
 
-	if (t->n + 1 >= t->size)
+	if (t->cut)
 		return;
 	va_start(args, fmt);
 	/* clang-tidy 14 loses sight of va_start() when it is given several files. */
 	// NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized)
 	n = vsnprintf(t->buf + t->n, t->size - t->n, fmt, args);
 	va_end(args);
-	if (n > 0)
-		t->n += (size_t)n < t->size - t->n ? (size_t)n : t->size - t->n - 1;
+	if (n > 0 && (size_t)n < t->size - t->n) {
+		t->n += (size_t)n;
+	} else if (n > 0) {
+		t->n = name_cut(t->buf, t->size);
+		t->cut = true;
+	}
 }
 
 /* Of the time that a thread spends in phases that end here, what it spends waiting. */

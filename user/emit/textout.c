@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "emit/textout.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -320,17 +321,58 @@ void textout_blank(struct textout *t)
 		buf_char(t->buf, '\n');
 }
 
-/* Where to break @s so that the first part fits in @columns: after its last blank that does. */
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Does @s begin with a unit, as a word of its own? */
+static bool begins_with_unit(const char *s)
+{
+	static const char *const units[] = {
+		"%",   "ns",  "\xc2\xb5s", "us", "ms", "s",  "min", "h",  "B",	 "bytes", "KiB",
+		"MiB", "GiB", "TiB",	   "kB", "KB", "MB", "GB",  "Hz", "kHz", "MHz",	  "GHz",
+	};
+	unsigned char next;
+	size_t i, n;
+
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		n = strlen(units[i]);
+		next = strncmp(s, units[i], n) ? 'x' : (unsigned char)s[n];
+		if (next < 0x80 && !isalnum(next) && next != '_')
+			return true;
+	}
+	return false;
+}
+
+/* Does the blank at s[i] stand in a quantity: between a number and its unit, or a sign and its number? */
+static bool in_quantity(const char *s, size_t i)
+{
+	if (!i)
+		return false;
+	if (s[i - 1] == '<' || s[i - 1] == '>')
+		return is_digit(s[i + 1]) && (i == 1 || s[i - 2] == ' ');
+	return is_digit(s[i - 1]) && begins_with_unit(s + i + 1);
+}
+
+/*
+ * Where to break @s so that the first part fits in @columns: after its last blank that does, and that stands in no quantity
+ * unless there is no other.
+ */
 static size_t break_at(const char *s, unsigned columns)
 {
-	size_t fits = head(s, columns), i;
+	size_t fits = head(s, columns), i, last = 0;
 
 	if (!s[fits])
 		return fits;
-	for (i = fits; i > 0; i--)
-		if (s[i] == ' ')
+	for (i = fits; i > 0; i--) {
+		if (s[i] != ' ')
+			continue;
+		if (!in_quantity(s, i))
 			return i;
-	return fits ? fits : strlen(s);
+		last = last ? last : i;
+	}
+	return last ? last : fits ? fits : strlen(s);
 }
 
 void textout_wrap(struct textout *t, enum textout_style style, const char *first, unsigned indent,

@@ -66,6 +66,8 @@ void why_parts(struct textout *t, const struct report_cause *cause, unsigned ind
 	double sum = positive(cause);
 	struct table table = { 0 };
 	uint32_t i, rows = 0, n = 0;
+	char lead[INDENTS];
+	bool below = false;
 
 	/* A sentence that names no cause has no parts to explain. */
 	if (!cause->dominant || !(sum > 0))
@@ -82,9 +84,14 @@ void why_parts(struct textout *t, const struct report_cause *cause, unsigned ind
 		if ((double)magnitude(cause->parts[i].ns) < LITTLE * sum)
 			continue;
 		part_row(&table, &cause->parts[i], sum);
+		below |= cause->parts[i].ns < 0;
 		rows++;
 	}
 	table_print(&table, t, indent);
+	if (below)
+		textout_wrap(t, TEXTOUT_DIM, blanks(lead, indent), indent,
+			     "Negative: the late threads had less of this than the threads that they "
+			     "are compared with. It makes up for a part of the rest.");
 }
 
 /* --- stack ------------------------------------------------------------------------------------ */

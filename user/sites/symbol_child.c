@@ -25,7 +25,9 @@
 #include <libiberty/demangle.h>
 #endif
 
+#include "base/function_name.h"
 #include "base/plugin.h"
+#include "sites/rust_name.h"
 #include "sites/symbol_wire.h"
 
 #define SYMBOL_NOBODY	    65534
@@ -73,16 +75,6 @@ static symbol_demangle_fn symbol_demangler(struct symbol_child *c)
 	return c->demangle;
 }
 
-/* Rust's older names look like C++ with a hash as the last part: "::h" and 16 digits. */
-static void symbol_drop_rust_hash(char *name)
-{
-	size_t len = strlen(name);
-
-	if (len > 19 && !strncmp(name + len - 19, "::h", 3) &&
-	    strspn(name + len - 16, "0123456789abcdef") == 16)
-		name[len - 19] = 0;
-}
-
 #ifdef HAVE_LIBIBERTY
 /* Rust's newer names, which libstdc++ does not know. A suffix that a compiler's pass has put behind one is dropped. */
 static char *symbol_demangle_rust(const char *raw)
@@ -109,15 +101,41 @@ static char *symbol_demangle_cxx(const char *raw)
 }
 #endif
 
+/* What is too long loses what its templates are made with first; if that does not help it ends in "...". */
+static void symbol_copy_name(char *to, size_t size, const char *from)
+{
+	char *own = strlen(from) >= size ? strdup(from) : NULL;
+	size_t len;
+
+	if (own && function_name_shorten(own))
+		from = own;
+	len = strlen(from);
+	if (len >= size && size > 4) {
+		for (len = size - 4; len && ((uint8_t)from[len] & 0xc0) == 0x80; len--)
+			;
+		memcpy(to, from, len);
+		memset(to + len, 0, size - len);
+		memcpy(to + len, "...", 3);
+	} else {
+		symbol_copy(to, size, from);
+	}
+	free(own);
+}
+
 /* Writes the name as in the source if @raw is mangled and can be read; whether it did. */
 static bool symbol_demangle_into(struct symbol_child *c, const char *raw, char *name, size_t size)
 {
+	char rust[SYMBOL_MANGLED_MAX];
 	symbol_demangle_fn demangle;
 	int status = -1;
 	char *text;
 
 	if (raw[0] != '_' || strnlen(raw, SYMBOL_MANGLED_MAX) == SYMBOL_MANGLED_MAX)
 		return false;
+	if (rust_name_legacy(raw, rust, sizeof(rust))) {
+		symbol_copy_name(name, size, rust);
+		return true;
+	}
 	if (raw[1] == 'R') {
 		text = symbol_demangle_rust(raw);
 	} else if (raw[1] == 'Z') {
@@ -128,8 +146,7 @@ static bool symbol_demangle_into(struct symbol_child *c, const char *raw, char *
 	}
 	if (!text)
 		return false;
-	symbol_drop_rust_hash(text);
-	symbol_copy(name, size, text);
+	symbol_copy_name(name, size, text);
 	free(text);
 	return true;
 }
@@ -151,7 +168,7 @@ static void symbol_table_name(struct symbol_child *c, const char *raw, char *nam
 	if (at && at != plain)
 		*at = 0;
 	if (!symbol_demangle(c, plain, name))
-		symbol_copy(name, SYMBOL_NAME_MAX, plain);
+		symbol_copy_name(name, SYMBOL_NAME_MAX, plain);
 	free(plain);
 }
 
@@ -168,7 +185,7 @@ static void symbol_die_name(struct symbol_child *c, Dwarf_Die *die, char *name)
 	raw = dwarf_diename(die);
 	/* What GCC makes of a region of C++ has the mangled name alone. */
 	if (raw && !symbol_demangle(c, raw, name))
-		symbol_copy(name, SYMBOL_NAME_MAX, raw);
+		symbol_copy_name(name, SYMBOL_NAME_MAX, raw);
 }
 
 /* --- code ---------------------------------------------------------------------- */

@@ -111,9 +111,9 @@ function all() {
 const notes = (warnings) => of("assumption").filter((n) => (n.kind === "warning") === warnings);
 drawPage([
 	head,
-	() => page.append(...notes(true).map((n) => element("p", { class: "warn" }, n.text))),
+	() => page.append(...notes(true).map((n) => element("p", { class: "warn" }, sentence(n.text)))),
 	...(points.length
 		? [() => speedup(curves(), "Against one processor of the same machine."), phases, parts, all]
 		: []),
-	() => notes(false).length && section("Assumptions", ...notes(false).map((n) => n.text)),
+	() => notes(false).length && section("Assumptions", ...notes(false).map((n) => sentence(n.text))),
 ]);

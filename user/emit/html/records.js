@@ -114,7 +114,7 @@ function summary() {
 		);
 	for (const h of main.of("hang"))
 		page.append(
-			element("p", { class: "warn" }, "Hang in " + (h.comm || "?") + " (pid " + h.pid + "): " + h.text),
+			element("p", { class: "warn" }, "Hang in " + (h.comm || "?") + " (pid " + h.pid + "): " + sentence(h.text)),
 		);
 	const shown = teamsOf(main).filter((t) => !t.inGroup);
 	if (!shown.length)
@@ -126,8 +126,8 @@ function summary() {
 	for (const { name, record: p } of shown.slice(0, 10)) {
 		const e = p.efficiency || {};
 		if (shown.length > 1) page.append(element("h3", {}, name));
-		page.append(element("p", { class: "answer" }, p.verdict || "Nothing can be said of its barriers."));
-		if (p.advice) page.append(element("p", {}, p.advice));
+		page.append(element("p", { class: "answer" }, sentence(p.verdict) || "Nothing can be said of its barriers."));
+		if (p.advice) page.append(element("p", {}, sentence(p.advice)));
 		page.append(
 			element(
 				"div",
@@ -146,10 +146,10 @@ function summary() {
 			),
 		);
 	}
-	for (const f of main.of("finding")) page.append(element("p", {}, f.text));
+	for (const f of main.of("finding")) page.append(element("p", {}, sentence(f.text)));
 	const remarks = main.of("remark");
 	if (remarks.length) {
 		page.append(element("p", {}, "Not in these figures, or only in part:"));
-		page.append(element("ul", {}, ...remarks.map((r) => element("li", {}, r.text))));
+		page.append(element("ul", {}, ...remarks.map((r) => element("li", {}, sentence(r.text)))));
 	}
 }

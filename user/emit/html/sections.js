@@ -354,7 +354,7 @@ function causes() {
 		legend(names.map((n) => [colour(n), n])),
 		table(
 			["Barrier", "lost", "parts of the lateness", "why"],
-			list.map((b) => [labelOf(b), time(b.lost_ns), bar(b), b.cause.text]),
+			list.map((b) => [labelOf(b), time(b.lost_ns), bar(b), sentence(b.cause.text)]),
 			[0, 2, 3],
 		),
 	);
@@ -389,7 +389,7 @@ function everyBarrier() {
 				mean(b.phase_ns),
 				mean(b.barrier_ns),
 				time(b.lost_ns),
-				b.verdict || "",
+				sentence(b.verdict) || "",
 			]),
 			[0, 9],
 		),

@@ -54,6 +54,9 @@ function element(tag, props, ...children) {
 	e.append(...children.filter((c) => c !== null && c !== undefined));
 	return e;
 }
+/* A sentence in which no line break separates a number from its unit. */
+const sentence = (text) =>
+	text && text.replace(/(\d) (?=(?:%|[nµm]?s|min|h|B|bytes|[KMGT]iB|[kMG]?Hz)(?![\w]))/g, "$1\u00a0");
 const known = (v) => v !== null && v !== undefined && Number.isFinite(v);
 const digits = (v) => v.toFixed(Math.abs(v) < 9.995 ? 2 : Math.abs(v) < 99.95 ? 1 : 0);
 const UNITS = [

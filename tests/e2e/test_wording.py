@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""Sentences of reports are whole: names that are long or mangled, numbers and their units, parts of a cause that are negative."""
+
+import re
+
+from harness import check, check_equal, check_in, check_not_in, workload
+
+SHARED = True
+
+LONG = "synchronise_all_threads_of_the_team"
+UNIT = r"(?:%|ns|µs|ms|s|min|KiB|MiB)(?!\w)"
+NEGATIVE = "Negative: the late threads had less of this"
+
+
+def check_lines(text):
+    """No line ends in a number whose unit begins the next one."""
+    check_equal("numbers without their units", re.findall(rf".*\d\n *{UNIT}.*", text), [])
+
+
+def check_negative(text):
+    """Wherever a part of a cause is negative that is explained below the table, and nowhere else."""
+    for table in re.findall(r"^ +of the lateness .*\n(?:(?: {6}\S.*)\n)+", text, re.M):
+        check_equal(f"explained: {table}", NEGATIVE in table, bool(re.search(r" -\d", table)))
+
+
+def check_report(t, command):
+    trace = t.trace(command)
+    text = t.text(command)
+    check_lines(text)
+    check_negative(text)
+    for record in trace.all("process") + trace.all("barrier"):
+        check(record["verdict"].endswith("."), f"cut short: {record['verdict']}")
+        check_not_in("verdict", "$", record["verdict"])
+    return trace, text
+
+
+def test_long_names(t):
+    """In the headline and in the barriers' labels; what is too long keeps both of its ends, and its place in the source."""
+    trace, text = check_report(t, [workload("long_names")])
+    check_in("report", LONG, text)
+    barriers = trace.barriers(family="pthread")
+    check_equal("barriers", len(barriers), 2)
+    for barrier in barriers:
+        check(re.search(r"long_names\.cc:\d+$", barrier["label"]), f"no line: {barrier['label']}")
+    method = next(b for b in barriers if LONG not in b["label"])
+    check_in("label", "synchronise_before_the_next_iteration", method["label"])
+    check_in("function", "synchronise_before_the_next_iteration", method["function"])
+    headline = trace.process()["verdict"]
+    check(LONG not in headline or "all_at_once long_names.cc" in headline, headline)
+
+
+def test_rust_names(t):
+    """Both ways in which compilers write them down give the names that people know."""
+    for build in ("rust_names", "rust_names-v0"):
+        trace, text = check_report(t, [workload(build)])
+        names = sorted(re.sub(r"\{\{closure\}\}|\{closure#\d+\}", "{closure}", b["function"]) for b in trace.barriers(family="std"))
+        check_equal(build, names, ["<rust_names::phases::Team as rust_names::phases::Meet<u32>>::meet",
+                                   "rust_names::main::{closure}::{closure}::{closure}", "rust_names::phases::plain"])
+        for part in ("$u7b$", "$LT$", "_ZN", "_RN"):
+            check_not_in(build, part, text)
+
+
+def test_quantities(t):
+    """In reports with many figures: causes, phases and warnings."""
+    for command in ([workload("late"), "lock", "--threads", "3", "--rounds", "20", "--base", "1ms", "--extra", "3ms"],
+                    [workload("late"), "sleep", "--threads", "2", "--rounds", "20", "--base", "1ms", "--extra", "2ms"]):
+        check_report(t, command)

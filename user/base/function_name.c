@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "base/function_name.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <string.h>
+
+#define BRACKETS 64
+
+/* "operator" and what belongs to it, at @s: how many bytes; 0: it is none. */
+static size_t operator_length(const char *from, const char *s)
+{
+	static const char *const signs[] = { "()", "<=>", "<<=", ">>=", "->*", "<<",
+					     ">>", "<=",  ">=",	 "->",	"<",   ">" };
+	const size_t len = strlen("operator");
+	size_t i;
+
+	if (strncmp(s, "operator", len) != 0 ||
+	    (s > from && (isalnum((uint8_t)s[-1]) || s[-1] == '_')))
+		return 0;
+	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+		if (!strncmp(s + len, signs[i], strlen(signs[i])))
+			return len + strlen(signs[i]);
+	return 0;
+}
+
+/*
+ * Leaves out what is between < and >, and between ( and ) but for (anonymous namespace), and all before the last blank
+ * outside of them: in place, for it gets no longer. False: the brackets do not match, and nothing is certain.
+ */
+static bool leave_out(char *name)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	size_t n = 0, begin = 0, keep;
+	char open[BRACKETS];
+	uint32_t depth = 0;
+	bool params = false;
+	const char *s;
+
+	for (s = name; *s; s++) {
+		keep = depth ? 0 : operator_length(name, s);
+		if (!depth && !strncmp(s, anonymous, sizeof(anonymous) - 1))
+			keep = sizeof(anonymous) - 1;
+		if (keep) {
+			memmove(name + n, s, keep);
+			n += keep;
+			s += keep - 1;
+			continue;
+		}
+		if (*s == ')' || (*s == '>' && (s == name || s[-1] != '-'))) {
+			if (!depth || open[--depth] != (*s == ')' ? '(' : '<'))
+				return false;
+			params |= !depth && *s == ')';
+		} else if (!depth && *s == ' ') {
+			/* Behind the parameters: "const", or what is not known here. */
+			if (params && strncmp(s, " const", 6) != 0)
+				return false;
+			if (params) {
+				s += 5;
+				continue;
+			}
+			begin = n + 1;
+		}
+		if (!depth)
+			name[n++] = *s;
+		if (*s == '<' || *s == '(') {
+			if (depth == BRACKETS)
+				return false;
+			open[depth++] = *s;
+		}
+	}
+	if (depth || begin >= n)
+		return false;
+	memmove(name, name + begin, n - begin);
+	name[n - begin] = '\0';
+	return true;
+}
+
+/* Where the < at the beginning of @s is closed; NULL: nowhere. */
+static char *closing(char *s)
+{
+	unsigned depth = 0;
+	char *p;
+
+	for (p = s; *p; p++) {
+		if (*p == '<')
+			depth++;
+		else if (*p == '>' && p[-1] != '-' && !--depth)
+			return p;
+	}
+	return NULL;
+}
+
+/* The " as " of a trait, outside of brackets; NULL: there is none. */
+static char *find_as(char *s)
+{
+	unsigned depth = 0;
+	char *p;
+
+	for (p = s; *p; p++) {
+		depth += *p == '<';
+		depth -= *p == '>' && p[-1] != '-' && depth;
+		if (!depth && !strncmp(p, " as ", 4))
+			return p;
+	}
+	return NULL;
+}
+
+/* "<type as trait>::function" of Rust: what is in its brackets is what tells it from others. It gets no longer. */
+static bool leave_out_of_trait(char *name)
+{
+	char *end = closing(name), *as, *to;
+
+	if (!end || strncmp(end + 1, "::", 2) != 0)
+		return false;
+	*end = '\0';
+	as = find_as(name + 1);
+	if (as)
+		*as = '\0';
+	if (!leave_out(name + 1) || (as && !leave_out(as + 4)) || !leave_out(end + 3))
+		return false;
+	to = name + strlen(name);
+	if (as) {
+		memcpy(to, " as ", 4);
+		memmove(to + 4, as + 4, strlen(as + 4) + 1);
+		to += strlen(to);
+	}
+	memcpy(to, ">::", 3);
+	memmove(to + 3, end + 3, strlen(end + 3) + 1);
+	return true;
+}
+
+bool function_name_shorten(char *name)
+{
+	return *name == '<' ? leave_out_of_trait(name) : leave_out(name);
+}
