@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 // fuzz-sources: user/cmd/replay.c user/cmd/recalled.c user/cmd/window.c user/cmd/pictures.c user/cmd/watch.c user/tape/*.c user/stream/blocks.c user/emit/*.c user/analyse/*.c
-// fuzz-sources: user/model/*.c user/base/hash.c user/base/text.c user/base/progress.c user/sites/family.c user/target/proc.c
+// fuzz-sources: user/model/*.c user/base/function_name.c user/base/hash.c user/base/remark.c user/base/text.c user/base/progress.c user/sites/family.c user/target/proc.c
 // fuzz-sources: tests/fuzz/mutate_recording.c
 // fuzz-libs: -l:libzstd.a -lz -lm
 // fuzz-flags: -fno-sanitize-coverage=trace-cmp -UHTML_CHART -DHTML_CHART='"build/fuzz/chart/"'
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "base/remark.h"
 #include "cmd/pictures.h"
 #include "cmd/replay.h"
 
@@ -92,9 +93,10 @@ static int report_as(const char *path, enum emit_format format, bool drawn, int 
 		err = replay_run(r);
 	}
 	if (!err)
+		err = replay_unmet(r, false);
+	if (!err)
 		err = replay_report(r, &report);
 	if (!err) {
-		replay_unmet(r);
 		emit_report(replay_emit(r), &report);
 		if (pictures && pictures_end(pictures, replay_model(r), &report))
 			abort();
@@ -102,6 +104,7 @@ static int report_as(const char *path, enum emit_format format, bool drawn, int 
 	}
 	pictures_free(pictures);
 	replay_free(r);
+	remarks_forget(0);
 	return err;
 }
 
