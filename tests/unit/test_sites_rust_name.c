@@ -124,7 +124,6 @@ static void test_anything(void **state)
 		for (k = (unsigned)rand() % 4; k; k--)
 			raw[(unsigned)rand() % len] =
 				letters[(unsigned)rand() % (sizeof(letters) - 1)];
-		raw = realloc(raw, len + 1);
 		if (rand() % 4 == 0)
 			raw[(unsigned)rand() % len] = '\0';
 		size = (size_t)rand() % 40;

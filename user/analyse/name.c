@@ -320,7 +320,7 @@ static void elide(char *name, size_t limit)
 		from--;
 	while (name[to] && ((uint8_t)name[to] & 0xc0) == 0x80)
 		to++;
-	memcpy(name + from, "...", 3);
+	memset(name + from, '.', 3);
 	memmove(name + from + 3, name + to, len - to + 1);
 }
 

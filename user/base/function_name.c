@@ -107,6 +107,12 @@ static char *find_as(char *s)
 	return NULL;
 }
 
+static char *put(char *to, const char *s, size_t n)
+{
+	memmove(to, s, n);
+	return to + n;
+}
+
 /* "<type as trait>::function" of Rust: what is in its brackets is what tells it from others. It gets no longer. */
 static bool leave_out_of_trait(char *name)
 {
@@ -122,12 +128,11 @@ static bool leave_out_of_trait(char *name)
 		return false;
 	to = name + strlen(name);
 	if (as) {
-		memcpy(to, " as ", 4);
-		memmove(to + 4, as + 4, strlen(as + 4) + 1);
-		to += strlen(to);
+		to = put(to, " as ", 4);
+		to = put(to, as + 4, strlen(as + 4));
 	}
-	memcpy(to, ">::", 3);
-	memmove(to + 3, end + 3, strlen(end + 3) + 1);
+	to = put(to, ">::", 3);
+	put(to, end + 3, strlen(end + 3) + 1);
 	return true;
 }
 

@@ -89,9 +89,10 @@ void why_parts(struct textout *t, const struct report_cause *cause, unsigned ind
 	}
 	table_print(&table, t, indent);
 	if (below)
-		textout_wrap(t, TEXTOUT_DIM, blanks(lead, indent), indent,
-			     "Negative: the late threads had less of this than the threads that they "
-			     "are compared with. It makes up for a part of the rest.");
+		textout_wrap(
+			t, TEXTOUT_DIM, blanks(lead, indent), indent,
+			"Negative: the late threads had less of this than the threads that they "
+			"are compared with. It makes up for a part of the rest.");
 }
 
 /* --- stack ------------------------------------------------------------------------------------ */

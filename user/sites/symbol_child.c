@@ -115,7 +115,7 @@ static void symbol_copy_name(char *to, size_t size, const char *from)
 			;
 		memcpy(to, from, len);
 		memset(to + len, 0, size - len);
-		memcpy(to + len, "...", 3);
+		memcpy(to + len, "...", 4);
 	} else {
 		symbol_copy(to, size, from);
 	}
