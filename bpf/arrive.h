@@ -49,8 +49,9 @@ static __noinline int still_inside(struct pt_regs *ctx, const struct sbt_thread 
 		return 0;
 	if (t->how & SBT_SPEC_PAIR)
 		return 1; /* the first of two functions may have returned */
+	/* A wait of C++ that was put in line calls no barrier. */
 	if (t->marked)
-		return PT_REGS_SP(ctx) <= t->sp;
+		return t->family != SBT_FAMILY_STD && PT_REGS_SP(ctx) <= t->sp;
 	/* The end of a region is the runtime's: whatever it calls there. */
 	if (t->team == TEAM_JOIN)
 		return PT_REGS_SP(ctx) < t->sp;

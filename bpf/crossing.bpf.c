@@ -70,6 +70,21 @@ __noinline __u64 std_begin(__u64 phase)
 	return 0;
 }
 
+/*
+ * Is what looks like a barrier one? The first ticket of its tree is that of the phase, of half of a pair, or of the next phase.
+ * Of a wait that was put in line no type is known: others wait for a byte to change, too.
+ */
+static __noinline int has_ticket(__u64 begin, __u8 old)
+{
+	struct std_barrier b;
+	__u8 ticket;
+
+	if (bpf_probe_read_user(&b, sizeof(b), (void *)begin) || !b.expected ||
+	    bpf_probe_read_user(&ticket, sizeof(ticket), (void *)b.state))
+		return 0;
+	return (__u8)(ticket - old) <= 2;
+}
+
 /* What C++ waits for tells who meets: after the arrival, for who arrives calls nothing. */
 static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
 				  const struct sbt_spec *spec, __u32 number)
@@ -101,6 +116,8 @@ static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
 	begin = std_begin(t->object);
 	if (begin &&
 	    (bpf_probe_read_user(&words, sizeof(words), (void *)begin) || words > STD_COUNT_MAX))
+		begin = 0;
+	if (begin && spec->role == SBT_ROLE_MARK_ENTER && !has_ticket(begin, old))
 		begin = 0;
 	/* Last: if it is still the same phase, all that has been read is of it. */
 	if (bpf_probe_read_user(&now, sizeof(now), (void *)t->object))
@@ -470,6 +487,12 @@ int barrier_made_untold(struct pt_regs *ctx)
 
 /* --- markers --------------------------------------------------------------------------------------------- */
 
+/* Is the thread in a wait of C++ that was put in line, in a function whose frame is this one? */
+static __always_inline bool in_line(struct pt_regs *ctx, const struct sbt_thread *t)
+{
+	return t->marked && t->family == SBT_FAMILY_STD && t->sp == PT_REGS_SP(ctx);
+}
+
 /* Whether the thread is inside of something; what it has left without a sign is abandoned. */
 static __noinline int mark_outside(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
@@ -477,7 +500,8 @@ static __noinline int mark_outside(struct pt_regs *ctx, struct sbt_thread *t, __
 		return -1;
 	if (!t->arrive_ns)
 		return 0;
-	if (still_inside(ctx, t))
+	/* The loop of such a wait may come by its beginning again. */
+	if (in_line(ctx, t) ? t->entry == PT_REGS_IP(ctx) : still_inside(ctx, t))
 		return -1;
 	crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
 	return 0;
@@ -493,9 +517,19 @@ static __always_inline bool mark_arrive(struct pt_regs *ctx, struct sbt_thread *
 	t->ip = PT_REGS_IP(ctx) + 1; /* as if something had been called there */
 	t->words_object = 0;
 	t->words = 0;
-	t->label = label_of(ctx, number, t);
+	t->label = 0;
+	t->result = 0;
 	t->marked = 1;
 	t->team = TEAM_NONE;
+	if (spec->flags & (SBT_SPEC_PHASE | SBT_SPEC_LATCH)) {
+		t->words = object;
+		passed_read(ctx, t, spec, number);
+		/* Others wait for a byte to change, too. */
+		if (spec->flags & SBT_SPEC_PHASE && !t->words)
+			return false;
+	} else {
+		t->label = label_of(ctx, number, t);
+	}
 	if (spec->words.how != SBT_ARG_NONE)
 		t->words = arg_or(ctx, number, words, 0);
 	arrive_who(ctx, t, spec, number);
@@ -511,6 +545,11 @@ static __always_inline void mark_leave(struct pt_regs *ctx, __u32 number, __u64 
 
 	if (!armed || !t || !t->arrive_ns || !t->marked)
 		return;
+	if (t->family == SBT_FAMILY_STD) {
+		if (in_line(ctx, t))
+			crossing_write(index, t->tid, now, now);
+		return;
+	}
 	object = arg_fetch(ctx, number, object);
 	if (object != ARG_UNREAD && object == t->object)
 		crossing_write(index, t->tid, now, now);

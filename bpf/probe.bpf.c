@@ -59,6 +59,8 @@ __noinline __u64 arg_at(struct bpf_user_pt_regs_t *ctx, __u32 number, __u32 memb
 		break;
 	case SBT_ARG_REG:
 		value = arg_register(regs, arg->reg);
+		if (arg->flags & SBT_ARG_ADDS)
+			value += arg->disp;
 		break;
 	case SBT_ARG_MEM:
 		value = arg_register(regs, arg->reg) + arg->disp;

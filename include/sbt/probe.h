@@ -30,6 +30,7 @@ enum sbt_arg_how {
 /* sbt_arg.flags */
 #define SBT_ARG_SIGNED	0x01
 #define SBT_ARG_POINTED 0x02 /* it is the address of the value: Fortran */
+#define SBT_ARG_ADDS	0x04 /* SBT_ARG_REG: @disp is added to what is in the register */
 
 struct sbt_arg {
 	__u8 how; /* enum sbt_arg_how */

@@ -4,9 +4,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "base/in_line.h"
 #include "sites/untraced.h"
 
 static struct untraced calls_of(const char *symbol)
@@ -89,12 +91,30 @@ static void openmp(void **state)
 			    "MPI_Recv, omp_set_lock and __kmpc_critical");
 }
 
+/* Waits of C++20 in line come first, and are the ones that may be barriers. */
+static void in_line(void **state)
+{
+	struct untraced in = { .in_line = true }, calls = calls_of("MPI_Recv");
+	char names[UNTRACED_NAMES];
+
+	(void)state;
+	untraced_join(&calls, &in);
+	assert_string_equal(untraced_names(&calls, names),
+			    "std::barrier, std::latch or std::atomic::wait() (in line); MPI_Recv");
+	assert_memory_equal(names, IN_LINE_NAMES, strlen(IN_LINE_NAMES));
+	assert_string_equal(untraced_names(&in, names),
+			    "std::barrier, std::latch or std::atomic::wait() (in line)");
+	calls.mpi = calls.openmp = UINT64_MAX;
+	assert_true(strlen(untraced_names(&calls, names)) < UNTRACED_NAMES - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(spellings),
 		cmocka_unit_test(sentences),
 		cmocka_unit_test(openmp),
+		cmocka_unit_test(in_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

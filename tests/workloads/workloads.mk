@@ -68,6 +68,10 @@ W_FAMILY := $(W_HAND) gen_cond gen_futex gen_sem gen_forkjoin gen_forkjoin-cxx g
 	$(if $(W_MUSL_GEN),gen_forkjoin-musl gen_cond-musl) gen_gomp gen_gomp-stripped omp_losses omp_tail $(W_OMP_MORE) $(W_OMP_TASKS) hung_omp two_ways two_ways-posix gen_user gen_std \
 	gen_std-O0 gen_std-O1 gen_std-O3 std_ways std_ways-O0 std_ways-Os
 W_OMP_CLANG := $(if $(call W_HEADER,omp.h,$(CLANG) -fopenmp -xc),gen_libomp gen_libomp-stripped omp_losses-libomp omp_tail-libomp $(W_OMP_MORE:%=%-libomp) $(W_OMP_TASKS:%=%-libomp) hung_omp-libomp)
+# C++20 barriers that are put in line, by kind and level.
+W_INLINE := $(foreach kind,PLAIN COMPLETION MIXED LATCH,$(foreach level,O1 O2 O3,std_inline-$(kind)-$(level)))
+W_FLAGS20 := std_flags-O1 std_flags-O2 std_flags-O3
+
 W_STD_CLANG := $(if $(call W_HEADER,barrier,$(CLANG)++ -std=gnu++20 -xc++),gen_std-clang std_ways-clang)
 W_BOOST := $(if $(call W_HEADER,boost/thread/barrier.hpp,$(CXX) $(W_THERE) -xc++),gen_boost)
 W_TBB := $(if $(call W_HEADER,tbb/parallel_for.h,$(CXX) $(W_THERE) -xc++),tbb_rounds)
@@ -76,7 +80,7 @@ W_RUST := $(if $(call W_HAVE,rustc),gen_rust rust_names rust_names-v0)
 W_OPENMPI := $(if $(SYSROOT),,$(if $(call W_HAVE,mpicc.openmpi),gen_openmpi mpi_comms_openmpi hung_openmpi mpi_waits_openmpi mpi_mismatch_openmpi))
 W_MPICH := $(if $(SYSROOT),$(if $(W_MPICH_THERE),gen_mpich),$(if $(call W_HAVE,mpicc.mpich),gen_mpich mpi_comms_mpich hung_mpich mpi_waits_mpich mpi_meets_mpich mpi_mismatch_mpich))
 W_MPIF := $(if $(and $(if $(SYSROOT),,yes),$(call W_HAVE,gfortran)),$(if $(W_OPENMPI),gen_openmpif mpi_split_openmpi mpi_waitf_openmpi) $(if $(W_MPICH),gen_mpichf mpi_split_mpich mpi_waitf_mpich))
-W_FAMILIES := $(W_FAMILY) hot_cond spun spun-O0 long_names $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
+W_FAMILIES := $(W_FAMILY) $(W_INLINE) $(W_FLAGS20) hot_cond spun spun-O0 long_names $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
 
 # What is no barrier; and programs in the image of SPLASH-2, each with three ways to meet.
 W_NOT := not_pool not_queue not_pipeline not_mutex not_rwlock not_gun not_timer not_publish not_server not_sem \
@@ -331,6 +335,12 @@ $(W)/gen_std-O0 $(W)/gen_std-O1 $(W)/gen_std-O3: $(W)/gen_std-%: $(W_SRC)/gen_st
 
 $(W)/std_ways $(W)/std_ways-O0 $(W)/std_ways-Os: $(W)/std_ways%: $(W_SRC)/std_ways.cc
 	$(CXX) -std=gnu++20 $(W_FLAGS) $* -o $@ $<
+
+$(addprefix $(W)/,$(W_INLINE)): $(W)/std_inline-%: $(W_SRC)/std_inline.cc
+	$(CXX) -std=gnu++20 $(W_FLAGS) -D$(firstword $(subst -, ,$*)) -$(lastword $(subst -, ,$*)) -o $@ $<
+
+$(addprefix $(W)/,$(W_FLAGS20)): $(W)/std_flags-%: $(W_SRC)/std_flags.cc
+	$(CXX) -std=gnu++20 $(W_FLAGS) -$* -o $@ $<
 
 $(W)/std_ways-clang: $(W_SRC)/std_ways.cc
 	$(CLANG)++ $(W_CLANG_THERE) -std=gnu++20 $(W_FLAGS) -o $@ $<

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/in_line.h"
 #include "base/number.h"
 #include "sbt/record.h"
 
@@ -784,6 +785,17 @@ static void forget_losses(struct report *out)
 	}
 }
 
+/* Processes whose code may wait at barriers that are not traced. */
+static uint32_t count_untraced(const struct report *out)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < out->nprocesses; i++)
+		n += out->processes[i].untraced &&
+		     !strncmp(out->processes[i].untraced, IN_LINE_NAMES, strlen(IN_LINE_NAMES));
+	return n;
+}
+
 int report_build(const struct model *model, const struct report_env *env, struct report *out)
 {
 	struct build b = { .model = model, .env = env, .out = out };
@@ -830,9 +842,9 @@ int report_build(const struct model *model, const struct report_env *env, struct
 		err = findings_build(b.arena, model, env, b.threads, out);
 	forget_losses(out);
 	tasks_forget(out);
-	out->complete =
-		out->lossless && !out->nshed && !out->nshed_parts && !out->unmet && !out->left_out &&
-		!out->ntasks;
+	out->nuntraced = count_untraced(out);
+	out->complete = out->lossless && !out->nshed && !out->nshed_parts && !out->unmet &&
+			!out->left_out && !out->ntasks && !out->nuntraced;
 	if (err)
 		report_free(out);
 	return err;

@@ -375,6 +375,7 @@ struct report {
 	uint32_t nshed; /* processes that were not traced to their end: report_process.shed_ns */
 	uint32_t ntasks; /* processes that run OpenMP tasks: report_process.tasks */
 	bool lossless; /* nothing was lost */
+	uint32_t nuntraced; /* processes whose code may wait at barriers that are not traced */
 	bool complete; /* nor was anything left out */
 	bool cut; /* read from a recording that ends before the run did */
 	double crossing_cost_ns; /* of all processes, at the mean of their crossings; NAN unknown */

@@ -142,10 +142,18 @@ static bool is_point(const struct module_place *p)
 	return strncmp(p->symbol, "sbt:", 4) == 0;
 }
 
+/* A wait of C++ in the midst of a function. */
+static bool is_in_line(const struct module_place *p)
+{
+	return p->spec.role == SBT_ROLE_MARK_ENTER || p->spec.role == SBT_ROLE_MARK_LEAVE;
+}
+
 /* How the end of a crossing is seen that begins there. */
 static void end_of(const struct module_place *p, char *text, size_t len)
 {
-	if (is_point(p))
+	if (p->spec.family == SBT_FAMILY_STD && is_in_line(p))
+		snprintf(text, len, "its end, in line");
+	else if (is_point(p))
 		snprintf(text, len, "a marker");
 	else if (p->spec.role == SBT_ROLE_COND_WAKE || p->spec.role == SBT_ROLE_MAKER)
 		snprintf(text, len, "-");
@@ -188,8 +196,7 @@ static const char *unseen_of(const struct module_place *p)
 		return "";
 	if (p->spec.flags & SBT_SPEC_PHASE)
 		return "the wait alone: the last thread is seen when it has released the others, "
-		       "one that arrives and does not wait, or drops out, never; nor barriers that "
-		       "one place alone meets at, where the wait was inlined";
+		       "one that arrives and does not wait, or drops out, never";
 	if (p->spec.flags & SBT_SPEC_LATCH)
 		return "the wait alone: the last thread is seen when it has released the others, "
 		       "one that counts down and does not wait never";
@@ -406,12 +413,10 @@ static void say_file(struct listing *l, const struct module *m)
 		     m->path);
 	else if (m->inlined_waits)
 		note(l,
-		     "%s uses std::barrier, std::latch, std::atomic::wait() or a C++20 semaphore, "
-		     "and "
-		     "the compiler has put all of it in line: nothing is left there to be traced; "
-		     "with --discover meetings for which all who wait fall asleep are found, with "
-		     "-O1 "
-		     "all are, and a function around it can be given to -b",
+		     "%s uses std::barrier, std::latch, std::atomic::wait() or a C++20 semaphore "
+		     "in line, where sbt-trace does not know the code: barriers of this kind may "
+		     "be missing; with --discover they are found where all waiting threads sleep, "
+		     "and a function around the barrier can be given to -b",
 		     m->path);
 	else if (m->traits.executable && !m->traits.dynamic && m->traits.stripped && !m->nplaces)
 		note(l,

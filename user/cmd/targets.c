@@ -835,9 +835,9 @@ static void tell_inlined(void *ctx, struct module *m)
 		remark_note(
 			REMARK_HINT, "inlined", 0,
 			"%s uses std::barrier, std::latch, std::atomic::wait() or a C++20 "
-			"semaphore, all of it put in line by the compiler: what waits there is not "
-			"seen, but by --discover where all who wait fall asleep (compiled with -O1 "
-			"it is; or name a function around it with -b)",
+			"semaphore in line, where sbt-trace does not know the code: barriers of "
+			"this kind may be missing. With --discover they are found where all "
+			"waiting threads sleep; or name a function around the barrier with -b",
 			m->path);
 }
 

@@ -782,7 +782,7 @@ static const struct emit_field end_fields[] = {
 	{ "lost", EMIT_MAP, RV, LIST(report, losses, nlosses), .sub = &rec_loss,
 	  .help = "records lost, by cause" },
 	{ "complete", EMIT_BOOL, RE(complete),
-	  .help = "nothing was lost, and nothing left out: neither shed, nor unmet, nor left_out" },
+	  .help = "nothing was lost, and nothing left out: neither shed, nor unmet, nor left_out; and no process has barriers that are not traced (untraced)" },
 	{ "shed", EMIT_U32, RE(nshed),
 	  .help = "processes that were not traced to their end (--cost-limit): see their shed_ns" },
 	{ "shed_parts", EMIT_U32, RE(nshed_parts),

@@ -756,6 +756,13 @@ void summary_print(struct textout *t, const struct report *r, const struct field
 			     textout_plural(n, r->unmet, "crossing"), r->unmet == 1 ? "is" : "are",
 			     r->aggregate ? " (--aggregate)" : ": who met there is not known");
 	}
+	if (r->nuntraced) {
+		textout_blank(t);
+		textout_wrap(t, TEXTOUT_RED, "", 2,
+			     "INCOMPLETE: %s process%s may wait at C++ barriers that are not "
+			     "traced: the compiler put them in line.",
+			     textout_count(n, r->nuntraced), r->nuntraced == 1 ? "" : "es");
+	}
 	if (!r->lossless && !r->cut) {
 		uint64_t others = lost_beside(r);
 

@@ -331,6 +331,23 @@ static const struct {
 
 #define FAMILY_MARKS (sizeof(family_marks) / sizeof(family_marks[0]))
 
+const struct family_function *family_inline_wait(bool latch, bool end)
+{
+#define IN_LINE(name, role_, flags_)                                         \
+	{                                                                    \
+		.symbol = (name), .family = SBT_FAMILY_STD, .role = (role_), \
+		.kind = SBT_KIND_EXPLICIT, .flags = (flags_)                 \
+	}
+	static const struct family_function rows[2][2] = {
+		{ IN_LINE("std::barrier::wait", SBT_ROLE_MARK_ENTER, SBT_SPEC_PHASE),
+		  IN_LINE("std::barrier::wait", SBT_ROLE_MARK_LEAVE, 0) },
+		{ IN_LINE("std::latch::wait", SBT_ROLE_MARK_ENTER, SBT_SPEC_LATCH),
+		  IN_LINE("std::latch::wait", SBT_ROLE_MARK_LEAVE, 0) },
+	};
+
+	return &rows[latch][end];
+}
+
 const struct family_function *family_mark(const char *name)
 {
 	size_t i;

@@ -56,6 +56,9 @@ struct family_function {
 const struct family_function *family_function(const char *symbol,
 					      const struct family_function *after);
 
+/* A wait of std::barrier or, if @latch, of std::latch that was put in line: its beginning, or its end. */
+const struct family_function *family_inline_wait(bool latch, bool end);
+
 /* The marker @name of provider "sbt" (include/sbt/sbt.h), or NULL. Its values are where its note says. */
 const struct family_function *family_mark(const char *name);
 /* The arguments of such a marker, by number, that go into a spec. */

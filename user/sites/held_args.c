@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sites/x86_register.h"
+
 #define BYTES_MAX    65536
 #define SLOTS	     48 /* words of the stack that may hold an argument */
 #define REGISTERS    16
@@ -42,41 +44,6 @@ struct flow {
 	struct state *before; /* by instruction */
 	bool changed;
 };
-
-/* DWARF's number of a register by whatever part of it; NOTHING: no general register. */
-static int register_of(unsigned int reg, bool *wide)
-{
-	static const struct {
-		uint16_t part[4]; /* 64, 32, 16 and 8 bits */
-	} names[REGISTERS] = {
-		{ { X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL } },
-		{ { X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL } },
-		{ { X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL } },
-		{ { X86_REG_RBX, X86_REG_EBX, X86_REG_BX, X86_REG_BL } },
-		{ { X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL } },
-		{ { X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL } },
-		{ { X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL } },
-		{ { X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL } },
-		{ { X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B } },
-		{ { X86_REG_R9, X86_REG_R9D, X86_REG_R9W, X86_REG_R9B } },
-		{ { X86_REG_R10, X86_REG_R10D, X86_REG_R10W, X86_REG_R10B } },
-		{ { X86_REG_R11, X86_REG_R11D, X86_REG_R11W, X86_REG_R11B } },
-		{ { X86_REG_R12, X86_REG_R12D, X86_REG_R12W, X86_REG_R12B } },
-		{ { X86_REG_R13, X86_REG_R13D, X86_REG_R13W, X86_REG_R13B } },
-		{ { X86_REG_R14, X86_REG_R14D, X86_REG_R14W, X86_REG_R14B } },
-		{ { X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B } },
-	};
-	int i, k;
-
-	for (i = 0; i < REGISTERS; i++)
-		for (k = 0; k < 4; k++)
-			if (names[i].part[k] == reg) {
-				*wide = k < 2;
-				return i;
-			}
-	*wide = false;
-	return NOTHING;
-}
 
 /* Of the registers that a call may change, by the System V ABI. */
 static bool is_callers(int reg)
@@ -171,7 +138,7 @@ static bool slot_of(const struct state *s, const cs_x86_op *op, int *base, int32
 	if (op->type != X86_OP_MEM || op->mem.index != X86_REG_INVALID ||
 	    op->mem.segment != X86_REG_INVALID)
 		return false;
-	*base = register_of(op->mem.base, &wide);
+	*base = x86_register(op->mem.base, &wide);
 	if (*base == NOTHING || !wide || (*base == REGISTER_SP && s->lost))
 		return false;
 	*offset = (int32_t)op->mem.disp + (*base == REGISTER_SP ? s->sp : 0);
@@ -203,14 +170,14 @@ static bool copies(struct state *s, const cs_insn *ci)
 	if ((ci->id != X86_INS_MOV && ci->id != X86_INS_MOVSXD) || x->op_count != 2)
 		return false;
 	if (from->type == X86_OP_REG) {
-		reg = register_of(from->reg, &wide);
+		reg = x86_register(from->reg, &wide);
 		arg = reg != NOTHING && wide ? s->reg[reg] : NOTHING;
 	} else if (slot_of(s, from, &base, &offset)) {
 		slot = slot_find(s, base, offset);
 		arg = slot != NOTHING ? s->slot[slot].arg : NOTHING;
 	}
 	if (to->type == X86_OP_REG) {
-		reg = register_of(to->reg, &whole);
+		reg = x86_register(to->reg, &whole);
 		if (reg == REGISTER_SP)
 			forget_stack(s);
 		else if (reg != NOTHING)
@@ -233,7 +200,7 @@ static void forget_written(struct flow *f, struct state *s, const cs_insn *ci)
 	if (cs_regs_access(f->handle, ci, read, &nread, written, &nwritten))
 		nwritten = 0;
 	for (i = 0; i < nwritten; i++) {
-		reg = register_of(written[i], &wide);
+		reg = x86_register(written[i], &wide);
 		if (reg == REGISTER_SP)
 			move_stack_pointer(s, ci);
 		else if (reg != NOTHING)
@@ -266,12 +233,12 @@ static void execute(struct flow *f, struct state *s, const cs_insn *ci)
 	int reg, slot;
 
 	if (ci->id == X86_INS_PUSH) {
-		reg = op->type == X86_OP_REG ? register_of(op->reg, &wide) : NOTHING;
+		reg = op->type == X86_OP_REG ? x86_register(op->reg, &wide) : NOTHING;
 		s->sp -= 8;
 		if (!s->lost)
 			slot_put(s, REGISTER_SP, s->sp, 8, reg != NOTHING ? s->reg[reg] : NOTHING);
 	} else if (ci->id == X86_INS_POP && op->type == X86_OP_REG) {
-		reg = register_of(op->reg, &wide);
+		reg = x86_register(op->reg, &wide);
 		slot = s->lost ? NOTHING : slot_find(s, REGISTER_SP, s->sp);
 		if (reg != NOTHING)
 			set_register(s, reg, slot != NOTHING ? s->slot[slot].arg : NOTHING);

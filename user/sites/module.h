@@ -77,7 +77,7 @@ struct module {
 	bool runtime; /* a library of OpenMP's: how its threads wait inside is none of the program's barriers */
 	bool tasks; /* OpenMP tasks are made here: it has places that tell so */
 	bool tbb; /* oneTBB, whose tasks are waited for by one thread: no function that all who meet pass */
-	bool inlined_waits; /* it waits in C++20's way, and no function is left that does */
+	bool inlined_waits; /* it waits in C++20's way, in line, and it is not known where */
 	uint32_t regions; /* it begins parallel regions: bits 1 << SBT_FAMILY_* */
 	struct returns returns; /* where these regions' functions return to */
 	uint32_t returned; /* of which families: bits as above */

@@ -35,6 +35,8 @@ void module_drop_halves(struct module *m);
 void module_find_known(struct module *m);
 /* Functions that rules name. */
 void module_find_ruled(struct module_names *names);
+/* Waits of C++20 that were put in line. */
+void module_find_inline(struct module *m);
 /* What no name tells: functions known by their code, returns of regions, the dynamic linker's sign. */
 void module_find_rest(struct module *m);
 

@@ -242,25 +242,6 @@ static void find_returns(struct module *m)
 	}
 }
 
-static bool has_std(const struct module *m)
-{
-	uint32_t i;
-
-	for (i = 0; i < m->nplaces; i++)
-		if (m->places[i].spec.family == SBT_FAMILY_STD)
-			return true;
-	return false;
-}
-
-/* What libstdc++ keeps for std::barrier, std::latch, std::atomic::wait() and semaphores to sleep on. */
-static bool has_waiter_pool(const struct module *m)
-{
-	uint64_t vaddr;
-
-	return !elf_find_object(m->elf, "_ZZNSt8__detail18__waiter_pool_base6_S_forEPKvE3__w",
-				&vaddr);
-}
-
 static void take_import(void *ctx, const char *name)
 {
 	struct module *m = ctx;
@@ -298,7 +279,7 @@ void module_find_rest(struct module *m)
 	m->tbb = !strncmp(m->traits.soname, "libtbb.so", strlen("libtbb.so"));
 	find_untraced(m);
 	find_returns(m);
-	m->inlined_waits = !has_std(m) && has_waiter_pool(m);
+	module_find_inline(m);
 	if (!m->c_library && is_nameless(m))
 		find_by_code(m);
 	find_loader(m);

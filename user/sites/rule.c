@@ -352,8 +352,8 @@ int rules_add(struct rules *rules, const char *spec, char *why, size_t len)
  * __tree_barrier::arrive() and the wait (arrive_and_drop() looks like an arrival that never leaves). g++ leaves the wait
  * alone, std::__atomic_wait_address(), to which the last thread comes too, when it has released the others: its arguments
  * tell in which phase it arrived. The same is all there is of a latch, in every program. A thread that arrives and does
- * not wait leaves nothing. Nor does, at -O2 and -O3, a kind of barrier that one place of the program alone meets at:
- * there g++ inlines the wait, too. Boost's wait is inlined with optimisation. Rust's is a function of its library, always.
+ * not wait leaves nothing. A wait that g++ puts in line is found by its code: module_inline.c. Boost's wait is inlined with
+ * optimisation. Rust's is a function of its library, always.
  */
 static const struct {
 	const char *spec;

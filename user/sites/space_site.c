@@ -212,12 +212,20 @@ uint32_t space_label_site(struct spaces *s, struct space *space, const struct sb
 	return id;
 }
 
+/* A function of C++'s library. The name of a template has its result in front: "void std::wait<...>(...)". */
+static bool is_of_std(const char *function)
+{
+	const char *space = memrchr(function, ' ', strcspn(function, "<("));
+
+	return !strncmp(space ? space + 1 : function, "std::", 5);
+}
+
 /* What of the C++ library was inlined is not where the user's call is. */
 static int first_of_user(const struct symbol *symbol)
 {
 	int i;
 
-	for (i = 0; i < symbol->nframes && !strncmp(symbol->frames[i].function, "std::", 5); i++)
+	for (i = 0; i < symbol->nframes && is_of_std(symbol->frames[i].function); i++)
 		;
 	return i < symbol->nframes ? i : 0;
 }

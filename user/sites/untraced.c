@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "sites/untraced.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/in_line.h"
 #include "sites/family.h"
 
 #define NAMES_SHOWN 4
@@ -179,6 +179,7 @@ void untraced_join(struct untraced *to, const struct untraced *from)
 	to->mpi |= from->mpi;
 	to->openmp |= from->openmp;
 	to->tasks |= from->tasks;
+	to->in_line |= from->in_line;
 }
 
 const char *untraced_names(const struct untraced *calls, char out[UNTRACED_NAMES])
@@ -191,6 +192,8 @@ const char *untraced_names(const struct untraced *calls, char out[UNTRACED_NAMES
 	size_t i;
 
 	*out = '\0';
+	if (calls->in_line)
+		len = snprintf(out, UNTRACED_NAMES, "%s%s", IN_LINE_NAMES, n ? "; " : "");
 	for (i = 0; i < MPI_FUNCTIONS + OPENMP_FUNCTIONS && shown < most; i++) {
 		bool mpi = i < MPI_FUNCTIONS;
 		size_t at = mpi ? i : i - MPI_FUNCTIONS;

@@ -15,6 +15,7 @@ struct untraced {
 	uint64_t mpi; /* of MPI */
 	uint64_t openmp; /* of an OpenMP runtime */
 	bool tasks; /* some that make OpenMP tasks */
+	bool in_line; /* waits of C++20 in line, in code that is not known: a std::barrier's may be among them */
 };
 
 /*
@@ -24,8 +25,11 @@ struct untraced {
 void untraced_add(struct untraced *calls, const char *symbol);
 void untraced_join(struct untraced *to, const struct untraced *from);
 
-/* Write the names of the functions, "MPI_Recv, MPI_Send and 3 more", at most a few, to @out. Return @out; "": there are none. */
-#define UNTRACED_NAMES 192
+/*
+ * Write the names of the functions, "MPI_Recv, MPI_Send and 3 more", at most a few, to @out. Return @out; "": there are none.
+ * Waits in line come first, as IN_LINE_NAMES.
+ */
+#define UNTRACED_NAMES 256
 const char *untraced_names(const struct untraced *calls, char out[UNTRACED_NAMES]);
 
 #endif /* SITES_UNTRACED_H */

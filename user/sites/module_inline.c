@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Waits of std::barrier and std::latch that the compiler put in line: two probes in the midst of a function for each. */
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sites/exits.h"
+#include "sites/inline_wait.h"
+#include "sites/module_internal.h"
+
+#define WAITS_MAX     64 /* in one function */
+#define FUNCTIONS_MAX 1024 /* that are decoded */
+#define CHUNK	      (1UL << 20)
+#define OVERLAP	      1024 /* bytes that two chunks have in common: an instruction with its loop */
+
+static bool has_std(const struct module *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nplaces; i++)
+		if (m->places[i].spec.family == SBT_FAMILY_STD)
+			return true;
+	return false;
+}
+
+/* What libstdc++ keeps for std::barrier, std::latch, std::atomic::wait() and semaphores to sleep on. */
+static bool has_waiter_pool(const struct module *m)
+{
+	uint64_t vaddr;
+
+	return !elf_find_object(m->elf, "_ZZNSt8__detail18__waiter_pool_base6_S_forEPKvE3__w",
+				&vaddr);
+}
+
+/* A program without names that may have such waits all the same. */
+static bool may_wait(const struct module *m)
+{
+	return m->traits.stripped && elf_imports(m->elf, "syscall") &&
+	       elf_imports(m->elf, "sched_yield") &&
+	       elf_imports(m->elf, "_ZSt20__throw_system_errori");
+}
+
+struct named {
+	uint64_t vaddr;
+	bool skip;
+};
+
+/* Functions of libstdc++ that wait for one value, which no barrier does. */
+static int note_name(void *ctx, const char *name, const struct elf_symbol *symbol)
+{
+	struct named *n = ctx;
+
+	if (symbol->vaddr == n->vaddr && !strncmp(name, "_ZSt23__atomic_wait_address_v", 27))
+		n->skip = true;
+	return n->skip;
+}
+
+/* Is it a function that is traced as a whole, or one that is no barrier's? */
+static bool is_known(const struct module *m, const struct elf_symbol *function)
+{
+	struct named n = { .vaddr = function->vaddr };
+	uint32_t i;
+
+	for (i = 0; i < m->nplaces; i++)
+		if (m->places[i].spec.family == SBT_FAMILY_STD &&
+		    m->places[i].start == function->offset)
+			return true;
+	elf_each_function(m->elf, note_name, &n);
+	return n.skip;
+}
+
+static void add_probe(struct module *m, const struct inline_wait *w, uint64_t offset, bool end)
+{
+	const struct family_function *row = family_inline_wait(w->kind == INLINE_WAIT_LATCH, end);
+	struct module_place *place = module_place_new(m);
+	const uint8_t *bytes;
+	size_t len;
+
+	if (!place)
+		return;
+	place->function = row;
+	snprintf(place->symbol, sizeof(place->symbol), "%s (in line, its %s)", row->symbol,
+		 end ? "end" : "beginning");
+	place->start = place->offset = offset;
+	len = elf_bytes(m->elf, offset, 16, &bytes);
+	insn_decode(m->traits.machine, bytes, len, &place->entry.insn);
+	snprintf(place->entry.why, sizeof(place->entry.why), "put in line by the compiler, on %s",
+		 place->entry.insn.text);
+	place->spec.family = row->family;
+	place->spec.kind = row->kind;
+	place->spec.role = row->role;
+	place->spec.flags = row->flags;
+	place->spec.words_offset = SBT_WORDS_NONE;
+	if (end)
+		return;
+	place->spec.object = w->object;
+	if (w->kind == INLINE_WAIT_BARRIER)
+		place->spec.what = w->old;
+}
+
+/* Returns how many waits of the function are not traced though they may be a barrier's. */
+static uint32_t take_function(struct module *m, const struct elf_symbol *function)
+{
+	struct inline_wait waits[WAITS_MAX];
+	uint32_t unknown = 0, k;
+	const uint8_t *bytes;
+	int n, i;
+	size_t len;
+
+	if (is_known(m, function))
+		return 0;
+	len = elf_bytes(m->elf, function->offset, function->size, &bytes);
+	n = inline_waits_find(m->traits.machine, bytes, len, waits, WAITS_MAX);
+	for (i = 0; i < n; i++) {
+		unknown += waits[i].kind == INLINE_WAIT_UNKNOWN;
+		if (waits[i].kind != INLINE_WAIT_BARRIER && waits[i].kind != INLINE_WAIT_LATCH)
+			continue;
+		/* The ends first: an arrival must find its departure in place. */
+		for (k = 0; k < waits[i].nleaves; k++)
+			add_probe(m, &waits[i], function->offset + waits[i].leaves[k], true);
+		add_probe(m, &waits[i], function->offset + waits[i].enter, false);
+	}
+	return n < 0 ? 1 : unknown;
+}
+
+/* Looks through a segment. *last: the function that was decoded last. */
+static uint32_t take_segment(struct module *m, const struct elf_range *code,
+			     struct elf_symbol *last, uint32_t *decoded)
+{
+	uint64_t from = 0, hit, vaddr;
+	uint32_t unknown = 0;
+	const uint8_t *bytes;
+	size_t len;
+
+	while (from < code->size && *decoded < FUNCTIONS_MAX) {
+		len = code->size - from < CHUNK ? (size_t)(code->size - from) : CHUNK;
+		len = elf_bytes(m->elf, code->offset + from, len, &bytes);
+		hit = inline_wait_hint(bytes, len, 0);
+		if (hit >= len) {
+			from += len > OVERLAP && len == CHUNK ? len - OVERLAP : len + !len;
+			continue;
+		}
+		from += hit;
+		vaddr = code->vaddr + from;
+		from++;
+		if (vaddr - last->vaddr < last->size)
+			continue;
+		if (!exits_function_around(m->elf, vaddr, last)) {
+			last->size = 0;
+			continue;
+		}
+		(*decoded)++;
+		unknown += take_function(m, last);
+		/* All of it is known. */
+		from = last->vaddr + last->size - code->vaddr;
+	}
+	return unknown + (*decoded == FUNCTIONS_MAX);
+}
+
+void module_find_inline(struct module *m)
+{
+	bool pool = has_waiter_pool(m);
+	struct elf_symbol last = { 0 };
+	uint32_t unknown = 0, decoded = 0, before = m->nplaces;
+	struct elf_range code;
+	size_t i;
+
+	if (!pool && !may_wait(m))
+		return;
+	/* Other machines' waits begin with other bytes. */
+	for (i = 0; m->traits.machine == EM_X86_64 && elf_code(m->elf, i, &code); i++)
+		unknown += take_segment(m, &code, &last, &decoded);
+	m->inlined_waits = unknown || (pool && !has_std(m) && m->nplaces == before && !decoded);
+	if (m->inlined_waits)
+		m->untraced.in_line = true;
+}
