@@ -161,14 +161,21 @@ static void bench_free(struct bench *b)
 	free(b);
 }
 
-/* Four threads that left together; thread 2 takes @late longer than the 10 ms of the others. */
-static void late_one(struct bench *b, uint64_t late)
+/* Four threads that left together. */
+static void meet_with(struct bench *b, const uint64_t *work)
 {
 	uint64_t from[4] = { b->now, b->now, b->now, b->now };
-	uint64_t work[4] = { 10 * MS, 10 * MS, 10 * MS + late, 10 * MS };
 
 	meet_at(&b->m, 0, 4, NULL, from, work);
 	b->now = b->m.ep.release_ns;
+}
+
+/* The same; thread 2 takes @late longer than the 10 ms of the others. */
+static void late_one(struct bench *b, uint64_t late)
+{
+	uint64_t work[4] = { 10 * MS, 10 * MS, 10 * MS + late, 10 * MS };
+
+	meet_with(b, work);
 }
 
 static void take(struct bench *b)
@@ -678,6 +685,37 @@ static void test_site(void **state)
 	bench_free(b);
 }
 
+/* What the text names is the largest part of the lateness: the table below it shows those. */
+static void test_largest_part(void **state)
+{
+	static const uint64_t one[4] = { 50 * MS, 50 * MS, 50 * MS, 60 * MS };
+	static const uint64_t two[4] = { 50 * MS, 50 * MS, 62 * MS, 62 * MS };
+	struct bench *b = bench_new(4);
+	struct arena *a = arena_new();
+	struct report_cause c;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 20; i++) {
+		/* All three wait for the last one, ... */
+		meet_with(b, one);
+		blocked(&b->m, 3, MODEL_BLOCKED_SLEEP, 10 * MS);
+		take(b);
+		/* ... and here two of them, but for longer. */
+		meet_with(b, two);
+		detail_of(&b->m, 2)->oncpu_ns = detail_of(&b->m, 3)->oncpu_ns = 50 * MS;
+		detail_of(&b->m, 2)->runq_ns = detail_of(&b->m, 3)->runq_ns = 12 * MS;
+		take(b);
+	}
+	site_cause(b, a, &c);
+	assert_string_equal(c.dominant, "no cpu");
+	assert_near(c.share, 12.0 / 22, 1e-9);
+	assert_int_equal(c.dominated, 20);
+	assert_says(c.text, "55 % of the lateness, in 20 of 40 episodes");
+	arena_free(a);
+	bench_free(b);
+}
+
 /* Who held it changes, the lock does not; the tasks are many, their name is one. */
 static void test_site_coarse(void **state)
 {
@@ -1019,6 +1057,7 @@ int main(void)
 		cmocka_unit_test(test_held_up_elsewhere),
 		cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_site),
+		cmocka_unit_test(test_largest_part),
 		cmocka_unit_test(test_site_coarse),
 		cmocka_unit_test(test_site_renamed),
 		cmocka_unit_test(test_balanced),

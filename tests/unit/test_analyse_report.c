@@ -373,6 +373,62 @@ static void test_come_and_go(void **state)
 	run_free(r);
 }
 
+/* Thread 0 is late in 7 of 12 rounds, thread 1 in the others, both by as much. */
+static uint64_t by_chance(uint32_t i, uint32_t k)
+{
+	return 10000000 + (i == (k * 7 % 12 >= 7) ? 10000000 : 0);
+}
+
+/* Thread 1 waits a little more than thread 0, each time. */
+static uint64_t a_little(uint32_t i, uint32_t k)
+{
+	return 10000000 + (i == k % 2 ? 2000000 + (i ? 0 : 400000) : 0);
+}
+
+/* The same thread is late in each of 12 rounds. */
+static uint64_t for_certain(uint32_t i, uint32_t k)
+{
+	return 10000000 + (i ? 0 : 10000000) + k % 3;
+}
+
+/* A verdict speaks of the same threads only where they differ by more than chance explains, and by what matters. */
+static void test_chance(void **state)
+{
+	static const struct {
+		uint64_t (*work)(uint32_t i, uint32_t k);
+		enum report_pattern pattern;
+	} ways[] = {
+		{ by_chance, REPORT_ROTATING },
+		{ a_little, REPORT_ROTATING },
+		{ for_certain, REPORT_STATIC },
+	};
+	const struct report_process *p;
+	const struct report_barrier *b;
+	struct report rep;
+	struct run *r;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		r = run_new(0);
+		run_launched(r, 0);
+		build(r, play(r, 2, 12, 0, 10, ways[i].work), &rep);
+		b = &rep.barriers[0];
+		p = &rep.processes[0];
+		assert_int_equal(b->pattern, ways[i].pattern);
+		assert_int_equal(p->pattern, ways[i].pattern);
+		if (ways[i].pattern == REPORT_ROTATING) {
+			refuses(b->verdict, "waits ");
+			refuses(p->verdict, "the same threads");
+			assert_says(p->verdict, "another thread is late each time");
+		} else {
+			assert_says(b->verdict, "thread 1 waits 50 % of its time, thread 0 0 %");
+		}
+		report_free(&rep);
+		run_free(r);
+	}
+}
+
 static void test_rotating(void **state)
 {
 	struct run *r = run_new(0);
@@ -917,6 +973,47 @@ static void test_cost(void **state)
 	run_free(r);
 }
 
+/* Tracing costs no more than there is. Where it costs more than is lost, that is all that there is to act on. */
+static void test_cost_above_all(void **state)
+{
+	static const struct {
+		double crossing_ns, share;
+		bool advised;
+	} ways[] = {
+		{ 10000, 0.005, false },
+		{ 1000000, 0.5, true },
+		{ 3000000, 1, true },
+	};
+	const struct report_process *p;
+	struct report_env e = env(0);
+	struct report rep;
+	struct run *r;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		r = run_new(0);
+		run_launched(r, 0);
+		e.end_ns = play(r, 4, 20, 0, 10, one_slow);
+		e.crossing_cost_ns = ways[i].crossing_ns;
+		assert_int_equal(model_finish(r->model, e.end_ns), 0);
+		assert_int_equal(report_build(r->model, &e, &rep), 0);
+		p = &rep.processes[0];
+		assert_near(p->cost_share, ways[i].share, 1e-4);
+		assert_true(p->cost_ns <= 4 * e.end_ns);
+		if (ways[i].advised) {
+			assert_says(p->advice, "do not act on these figures");
+			assert_says(rep.barriers[0].advice, "do not act on these figures");
+		} else {
+			refuses(p->advice, "racing");
+			refuses(rep.barriers[0].advice, "racing");
+			assert_int_equal(p->pattern, REPORT_STATIC);
+		}
+		report_free(&rep);
+		run_free(r);
+	}
+}
+
 static uint64_t little(uint32_t i, uint32_t k)
 {
 	(void)k;
@@ -1126,6 +1223,7 @@ int main(void)
 		cmocka_unit_test(test_rotating),
 		cmocka_unit_test(test_others_at_others),
 		cmocka_unit_test(test_two_numbers),
+		cmocka_unit_test(test_chance),
 		cmocka_unit_test(test_costly),
 		cmocka_unit_test(test_balanced_and_few),
 		cmocka_unit_test(test_lu_block),
@@ -1140,6 +1238,7 @@ int main(void)
 		cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_cost_above_all),
 		cmocka_unit_test(test_met),
 		cmocka_unit_test(test_cost_formula),
 		cmocka_unit_test(test_cost_rough),

@@ -123,23 +123,45 @@ static const char *site_clause(const struct blame *s, enum cause_kind k)
 	return w ? w->clause : culprit_clause(k);
 }
 
-static void site_text(const struct blame *s, enum cause_kind top, double lost,
-		      struct report_cause *out)
+/* @of: what the shares are of. @shares: by cause. */
+static void site_text(const struct blame *s, enum cause_kind top, const double *shares,
+		      const char *of, struct report_cause *out)
 {
 	enum cause_kind second = CAUSE_NONE;
 	unsigned k;
 
 	for (k = 0; k < CAUSE_KINDS; k++)
-		if (k != top && s->weight[k] > 0 &&
-		    (second == CAUSE_NONE || s->weight[k] > s->weight[second]))
+		if (k != top && shares[k] > 0 &&
+		    (second == CAUSE_NONE || shares[k] > shares[second]))
 			second = k;
 	name_append(out->text, sizeof(out->text),
-		    "Late %s because %s: %d %% of the lost time, in %llu of %llu episode%s",
+		    "Late %s because %s: %d %% of %s, in %llu of %llu episode%s",
 		    out->share >= 0.5 ? "mostly" : "above all", site_clause(s, top),
-		    say_percent(out->share), (unsigned long long)out->dominated,
+		    say_percent(out->share), of, (unsigned long long)out->dominated,
 		    (unsigned long long)out->episodes, out->episodes == 1 ? "" : "s");
-	say_second(out, second == CAUSE_NONE ? 0 : s->weight[second] / lost,
+	say_second(out, second == CAUSE_NONE ? 0 : shares[second],
 		   second == CAUSE_NONE ? NULL : site_clause(s, second));
+}
+
+/*
+ * Set each cause's share, of the lost time; or, if another cause has the largest part of the lateness, of that: what the sentence
+ * names is the largest in the table below it. Returns what they are of.
+ */
+static const char *shares_of(const struct blame *s, enum cause_kind *top, double lost,
+			     double *shares)
+{
+	enum cause_kind part = lateness_largest(s->parts, CAUSE_NONE);
+	double sum = lateness_positive(s->parts);
+	bool same = part == CAUSE_NONE || s->parts[part] <= s->parts[*top];
+	unsigned k;
+
+	for (k = 0; k < CAUSE_KINDS; k++)
+		shares[k] = same	      ? s->weight[k] / lost
+			    : s->parts[k] > 0 ? (double)s->parts[k] / sum
+					      : 0;
+	if (!same)
+		*top = part;
+	return same ? "the lost time" : "the lateness";
 }
 
 int blame_out(const struct blame *s, const struct cause_env *env,
@@ -147,7 +169,8 @@ int blame_out(const struct blame *s, const struct cause_env *env,
 {
 	const struct culprit_words *w;
 	enum cause_kind top = CAUSE_NONE;
-	double named = 0, lost;
+	double named = 0, lost, shares[CAUSE_KINDS];
+	const char *of;
 	unsigned k;
 	int i;
 
@@ -163,8 +186,9 @@ int blame_out(const struct blame *s, const struct cause_env *env,
 	/* As a whole it is balanced: single episodes are no ground for advice. */
 	if (top == CAUSE_NONE || named < CAUSE_LITTLE * s->thread_ns)
 		return 0;
+	of = shares_of(s, &top, lost, shares);
 	out->dominant = cause_name(top);
-	out->share = s->weight[top] / lost;
+	out->share = shares[top];
 	out->dominated = s->dominated[top];
 	w = site_words(s, top);
 	out->waited = w ? w->waited : WAITED_LOCK;
@@ -173,7 +197,7 @@ int blame_out(const struct blame *s, const struct cause_env *env,
 		if (!out->culprit)
 			return -ENOMEM;
 	}
-	site_text(s, top, lost, out);
+	site_text(s, top, shares, of, out);
 	i = s->kinds[top] ? tally_top(&s->kinds[top]->stacks) : -1;
 	return i < 0 ? 0 : say_frames(a, env, report_env, &s->kinds[top]->refs[i], out);
 }

@@ -354,6 +354,11 @@ struct verdict_shares {
 	double fixed; /* at barriers of REPORT_STATIC: where the same threads are late each time */
 };
 
+/*
+ * Where tracing costs the process more than what is lost at its barriers, or most of its time, no figure is a ground to act on:
+ * replace @advice by one about that cost.
+ */
+void verdict_costs(const struct report_process *p, char *advice, size_t size);
 /* Adds what @b has of @wait_ns. */
 void verdict_share(struct verdict_shares *shares, const struct report_barrier *b, uint64_t wait_ns);
 /* @top: where the process loses most; NULL: nowhere. */

@@ -133,6 +133,8 @@ static int barrier_threads(struct build *b, const struct model_barrier *mb,
 		rt->crossings = bt->crossings;
 		rt->wait_ns = bt->wait_ns;
 		rt->wait_max_ns = bt->wait_max_ns;
+		rt->waits = bt->waits;
+		rt->wait_squares = bt->wait_squares;
 		rt->idle_ns = bt->idle_ns;
 		rt->work_ns = bt->work_n ? bt->work_ns : REPORT_UNKNOWN;
 		rt->last = bt->last;
@@ -369,6 +371,8 @@ static int process_member(struct build *b, const struct model_thread *t, struct 
 	rt->comm = thread_comm(b, t, &err);
 	rt->crossings = t->crossings;
 	rt->wait_ns = t->wait_ns;
+	rt->waits = t->waits;
+	rt->wait_squares = t->wait_squares;
 	rt->idle_ns = t->idle_ns;
 	rt->work_ns = t->outside_ns;
 	rt->last = t->last;
@@ -451,6 +455,12 @@ uint64_t report_time(const struct report_env *env, uint64_t threads_ns, uint64_t
 	return threads_ns < cpus_ns ? threads_ns : cpus_ns;
 }
 
+/* A thread whose end is its arrival waits after it, in no other sum. */
+static uint64_t time_inside(const struct report_thread *t)
+{
+	return t->idle_ns > t->wait_ns ? t->idle_ns : t->wait_ns;
+}
+
 static void process_cost(struct build *b, const struct model_proc *p,
 			 const struct model_sums *spent, struct report_process *out)
 {
@@ -470,11 +480,13 @@ static void process_cost(struct build *b, const struct model_proc *p,
 	out->cost_taken_ns = env->causes ? spent->taken_ns : REPORT_UNKNOWN;
 	if (isnan(cost) || cost < 0)
 		return;
-	out->cost_ns = number_whole(cost);
 	/* Phases are from release to release: what the threads wait is part of them. */
 	for (i = 0; i < out->nmembers; i++)
-		time += out->members[i].idle_ns;
-	out->cost_share = share_of(cost, (double)report_time(env, time, out->elapsed_ns));
+		time += time_inside(&out->members[i]);
+	time = report_time(env, time, out->elapsed_ns);
+	/* Costs of crossings that overlap are added up, but there is no more than all of the time. */
+	out->cost_ns = number_whole(fmin(cost, (double)time));
+	out->cost_share = share_of((double)out->cost_ns, (double)time);
 	out->cost_rough = out->threads > 1 && (!env->causes || spent->slept) &&
 			  out->outside_ns / REPORT_ROUGH_NS < out->crossings;
 }
@@ -689,6 +701,9 @@ static int judge_processes(struct build *b)
 		const struct report_barrier *barrier = &out->barriers[i];
 		uint32_t at = where[model_barrier(b->model, barrier->index)->proc];
 
+		if (at != MODEL_NONE && *barrier->advice)
+			verdict_costs(&out->processes[at], out->barriers[i].advice,
+				      sizeof(out->barriers[i].advice));
 		if (barrier->nested || at == MODEL_NONE)
 			continue;
 		add_longest_waits(&out->processes[at], barrier);

@@ -100,6 +100,8 @@ struct report_thread {
 	uint64_t crossings;
 	uint64_t wait_ns, idle_ns, work_ns; /* work_ns REPORT_UNKNOWN if no phase is known */
 	uint64_t wait_max_ns;
+	uint64_t waits; /* complete episodes in wait_ns */
+	double wait_squares; /* sum of the squares of the waits in those, ns^2 */
 	uint64_t last; /* times it came last */
 	double last_share; /* of the episodes */
 	struct report_parts parts;

@@ -82,9 +82,15 @@ static void add_threads(struct text *t, uint32_t *tids, uint32_t n)
 	}
 }
 
+/* A difference between mean waits that is smaller than this many standard errors may be chance. */
+#define STANDARD_ERRORS 2.5
+
 struct waiter {
 	uint32_t number;
-	double share;
+	double share; /* of its time */
+	double wait_ns, work_ns;
+	double waits; /* complete episodes in wait_ns; 0: not known */
+	double squares; /* sum of the squares of the waits in those */
 };
 
 static int waiter_cmp(const void *a, const void *b)
@@ -119,6 +125,103 @@ static uint32_t divide(const struct waiter *w, uint32_t n)
 	return at;
 }
 
+/* Write to @w the threads whose share is known. Returns how many. */
+static uint32_t waiters_of(const struct report_thread *threads, uint32_t n, bool shared,
+			   struct waiter *w)
+{
+	uint32_t i, known = 0;
+	double share;
+
+	for (i = 0; i < n; i++) {
+		share = wait_share(&threads[i]);
+		if (!isnan(share) && threads[i].tid)
+			w[known++] = (struct waiter){ .number = number_of(&threads[i], shared),
+						      .share = share,
+						      .wait_ns = (double)threads[i].wait_ns,
+						      .work_ns = (double)threads[i].work_ns,
+						      .waits = (double)threads[i].waits,
+						      .squares = threads[i].wait_squares };
+	}
+	return known;
+}
+
+/* Waiters in the order of their shares. Freed by free(all). */
+struct divided {
+	struct waiter *all;
+	uint32_t n;
+	uint32_t
+		at; /* index of the first that waits more than those before it; 0: they are alike */
+};
+
+/* Sums over a group of waiters. */
+struct waiting {
+	double wait_ns, all_ns, waits, squares;
+};
+
+static struct waiting waiting_of(const struct waiter *w, uint32_t n)
+{
+	struct waiting sum = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		sum.wait_ns += w[i].wait_ns;
+		sum.all_ns += w[i].wait_ns + w[i].work_ns;
+		sum.waits += w[i].waits;
+		sum.squares += w[i].squares;
+	}
+	return sum;
+}
+
+/* Return the square of the standard error of the mean wait of an episode. */
+static double squared_error(const struct waiting *w)
+{
+	double mean = w->wait_ns / w->waits;
+
+	return fmax(0, w->squares / w->waits - mean * mean) / w->waits;
+}
+
+/*
+ * Return true if those from d->at on wait more than those before: by VERDICT_LITTLE of their time at least, and by more
+ * than STANDARD_ERRORS. Where no single waits are known, the first is enough.
+ */
+static bool differ(const struct divided *d)
+{
+	struct waiting low = waiting_of(d->all, d->at);
+	struct waiting high = waiting_of(d->all + d->at, d->n - d->at);
+
+	if (!(low.all_ns > 0 && high.all_ns > 0) ||
+	    high.wait_ns / high.all_ns - low.wait_ns / low.all_ns < VERDICT_LITTLE)
+		return false;
+	if (!(low.waits > 0 && high.waits > 0))
+		return true;
+	return high.wait_ns / high.waits - low.wait_ns / low.waits >
+	       STANDARD_ERRORS * sqrt(squared_error(&low) + squared_error(&high));
+}
+
+static struct divided divide_all(const struct report_thread *threads, uint32_t n, bool shared)
+{
+	struct divided d = { .all = calloc(n + 1u, sizeof(*d.all)) };
+
+	if (!d.all)
+		return d;
+	d.n = waiters_of(threads, n, shared, d.all);
+	qsort(d.all, d.n, sizeof(*d.all), waiter_cmp);
+	d.at = divide(d.all, d.n);
+	if (d.at && !differ(&d))
+		d.at = 0;
+	return d;
+}
+
+/* Return true if the shares of several threads are known and differ by no more than chance explains. */
+static bool alike(const struct report_thread *threads, uint32_t n)
+{
+	struct divided d = divide_all(threads, n, false);
+	bool same = d.n > 1 && !d.at;
+
+	free(d.all);
+	return same;
+}
+
 static void add_group(struct text *t, const struct waiter *w, uint32_t n, uint32_t *numbers,
 		      const char *verb)
 {
@@ -137,29 +240,17 @@ static void add_group(struct text *t, const struct waiter *w, uint32_t n, uint32
 /* Who idles and who works. */
 static void add_idlers(struct text *t, const struct report_thread *threads, uint32_t n, bool shared)
 {
-	struct waiter *w = calloc(n + 1, sizeof(*w));
-	uint32_t *numbers = calloc(n + 1, sizeof(*numbers));
-	uint32_t i, known = 0, at;
-	double share;
+	struct divided d = divide_all(threads, n, shared);
+	uint32_t *numbers = calloc(d.n + 1u, sizeof(*numbers));
 
-	for (i = 0; w && numbers && i < n; i++) {
-		share = wait_share(&threads[i]);
-		if (!isnan(share) && threads[i].tid)
-			w[known++] = (struct waiter){ number_of(&threads[i], shared), share };
-	}
-	if (known > 1) {
-		qsort(w, known, sizeof(*w), waiter_cmp);
-		at = divide(w, known);
-		if (at) {
-			add(t, "; ");
-			add_group(t, w + at, known - at, numbers,
-				  known - at == 1 ? "waits" : "wait");
-			add(t, known - at == 1 ? " of its time, " : " of their time, ");
-			add_group(t, w, at, numbers, "");
-		}
+	if (d.at && numbers) {
+		add(t, "; ");
+		add_group(t, d.all + d.at, d.n - d.at, numbers, d.n - d.at == 1 ? "waits" : "wait");
+		add(t, d.n - d.at == 1 ? " of its time, " : " of their time, ");
+		add_group(t, d.all, d.at, numbers, "");
 	}
 	free(numbers);
-	free(w);
+	free(d.all);
 }
 
 /*
@@ -315,6 +406,8 @@ static enum report_pattern barrier_pattern(const struct report_barrier *b)
 		return REPORT_COSTLY;
 	if (come_and_go(b))
 		return REPORT_MIXED_LOSS;
+	if (alike(b->threads, b->nthreads))
+		return REPORT_ROTATING;
 	/* Of sums the longest path is not known; what is not lost to the same ones is lost to others. */
 	if (isnan(b->serialisation))
 		return split(1 - b->load_balance, fmax(0, lost - (1 - b->load_balance)));
@@ -478,7 +571,8 @@ static double rotating_share(const struct report_process *p)
 	return fmax(0, waiting_share(p, &lived) - p->lost_static);
 }
 
-static enum report_pattern process_pattern(const struct report_process *p)
+/* @fixed: of its waits, the share at barriers of which it is known that the same threads come late. */
+static enum report_pattern process_pattern(const struct report_process *p, double fixed)
 {
 	double rotating = rotating_share(p), imbalance = p->lost_static + rotating;
 
@@ -488,6 +582,8 @@ static enum report_pattern process_pattern(const struct report_process *p)
 		return REPORT_BALANCED;
 	if (transfer_share(p) > imbalance)
 		return REPORT_COSTLY;
+	if (!(fixed >= 0.5) && alike(p->members, p->nmembers))
+		return REPORT_ROTATING;
 	return split(p->lost_static, rotating);
 }
 
@@ -680,8 +776,32 @@ void verdict_share(struct verdict_shares *shares, const struct report_barrier *b
 		shares->fixed += share;
 }
 
-void verdict_process(struct report_process *p, const struct report_barrier *top,
-		     const struct verdict_shares *shares)
+/* Return the share of its threads' time that is lost at barriers. */
+static double lost_share(const struct report_process *p)
+{
+	double lived;
+
+	return isnan(p->efficiency.parallel) ? waiting_share(p, &lived)
+					     : 1 - p->efficiency.parallel;
+}
+
+void verdict_costs(const struct report_process *p, char *advice, size_t size)
+{
+	double cost = p->cost_share, lost = lost_share(p);
+
+	if (!(cost >= VERDICT_LITTLE) || (cost < 0.5 && cost < lost))
+		return;
+	snprintf(advice, size,
+		 "Tracing takes about %d %% of the threads' time, %s: do not act on these figures. "
+		 "%s",
+		 say_percent(cost),
+		 cost >= lost ? "as much as is lost at barriers or more" : "most of it",
+		 p->summed ? "Make the phases longer."
+			   : "Trace with --aggregate or --no-causes, or make the phases longer.");
+}
+
+static void judge_process(struct report_process *p, const struct report_barrier *top,
+			  const struct verdict_shares *shares)
 {
 	double share = shares->top;
 
@@ -693,7 +813,7 @@ void verdict_process(struct report_process *p, const struct report_barrier *top,
 	/* Where most of it is lost, if there is such a place. */
 	const struct report_barrier *most = top && share >= 0.5 ? top : NULL;
 
-	p->pattern = process_pattern(p);
+	p->pattern = process_pattern(p, shares->fixed);
 	if (verdict_apart(p, top, share, &t)) {
 		p->advice[0] = '\0';
 		return;
@@ -715,4 +835,12 @@ void verdict_process(struct report_process *p, const struct report_barrier *top,
 				   "of which the same "
 				   "threads are late."
 				 : advice(p->pattern));
+}
+
+void verdict_process(struct report_process *p, const struct report_barrier *top,
+		     const struct verdict_shares *shares)
+{
+	judge_process(p, top, shares);
+	if (p->pattern != REPORT_FEW && !p->hung)
+		verdict_costs(p, p->advice, sizeof(p->advice));
 }

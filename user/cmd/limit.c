@@ -400,6 +400,12 @@ static void name_units(const struct limit *l, const struct model_proc *p, uint64
 	}
 }
 
+/* Costs of crossings that overlap are added up, but there is no more than all of the time. */
+static double cost_share(const struct ceiling_verdict *v)
+{
+	return v->share < 1 ? v->share : 1;
+}
+
 static void tell(const struct model_proc *p, const struct limit *l, const struct ceiling_verdict *v,
 		 const struct model_shed *shed)
 {
@@ -418,7 +424,7 @@ static void tell(const struct model_proc *p, const struct limit *l, const struct
 	msg_warn("--cost-limit %.3g: process %u (%s) is traced up to %.3f s only%s%s: %s about "
 		 "%.3g %% of its threads' time%s%s",
 		 100 * l->env.limit, p->tgid, p->comm[0] ? p->comm : "?", at, *what ? ", " : "",
-		 what, why, 100 * v->share,
+		 what, why, 100 * cost_share(v),
 		 *what ? ", most of it there; its others are traced on" : "",
 		 v->way == CEILING_EXCLUDE ? "; its probes stay, for other processes meet them"
 					   : "");
@@ -443,7 +449,7 @@ static void name_threads(struct limit *l, uint32_t tgid, uint32_t inc)
 
 static uint32_t cost_ppm(const struct ceiling_verdict *v)
 {
-	return v->share < 4000 ? (uint32_t)(v->share * 1e6) : UINT32_MAX;
+	return (uint32_t)(cost_share(v) * 1e6);
 }
 
 /* From now on: what it did before is still on its way. */

@@ -236,6 +236,8 @@ static void add_to(struct model_barrier_thread *sum, const struct model_barrier_
 {
 	sum->crossings += bt->crossings;
 	sum->wait_ns += bt->wait_ns;
+	sum->waits += bt->waits;
+	sum->wait_squares += bt->wait_squares;
 	sum->idle_ns += bt->idle_ns;
 	sum->work_ns += bt->work_ns;
 	sum->team_work_ns += bt->team_work_ns;

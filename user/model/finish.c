@@ -137,11 +137,14 @@ static int add_member(struct row *r, const struct episode *e, const struct membe
 {
 	struct model_barrier_thread *bt;
 	struct thread *t = mem->thread;
+	double square = (double)mem->pub.wait_ns * (double)mem->pub.wait_ns;
 	int err = barrier_thread(r, t, &bt);
 
 	if (err)
 		return err;
 	bt->wait_ns += mem->pub.wait_ns;
+	bt->waits++;
+	bt->wait_squares += square;
 	if (mem->pub.wait_ns > bt->wait_max_ns)
 		bt->wait_max_ns = mem->pub.wait_ns;
 	if (mem->pub.depart_ns != MODEL_UNKNOWN)
@@ -159,6 +162,8 @@ static int add_member(struct row *r, const struct episode *e, const struct membe
 		model_stat_add(&r->pub.release, mem->pub.latency_ns);
 	if (!e->nested) {
 		t->pub.wait_ns += mem->pub.wait_ns;
+		t->pub.waits++;
+		t->pub.wait_squares += square;
 		t->pub.last += last;
 	}
 	return 0;

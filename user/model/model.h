@@ -252,6 +252,8 @@ struct model_thread {
 		ideal_ns; /* its place on the longest path, after model_finish(): see model_proc.ideal_ns */
 	uint64_t pending_ns; /* arrived and not left when tracing ended; MODEL_UNKNOWN if not */
 	uint32_t cpus_allowed; /* last known; 0 unknown */
+	uint64_t waits; /* complete episodes in wait_ns */
+	double wait_squares; /* sum of the squares of the waits in those, ns^2 */
 };
 
 /* A phase: what ends at one barrier and began at another (or at the start: from == MODEL_NONE). */
@@ -267,6 +269,8 @@ struct model_barrier_thread {
 	uint64_t crossings;
 	uint64_t wait_ns;
 	uint64_t wait_max_ns;
+	uint64_t waits; /* complete episodes in wait_ns */
+	double wait_squares; /* sum of the squares of the waits in those, ns^2 */
 	uint64_t idle_ns;
 	uint64_t work_ns; /* of phases that ended here */
 	uint64_t work_n; /* how many of them were known */

@@ -34,6 +34,11 @@ static int thread_of(struct model *m, const struct model_summed *in, struct proc
 	return t ? 0 : thread_new(m, p, in->tid, p->pub.start_ns, p->pub.start_seen, out);
 }
 
+static double squares_of(const struct model_stat *s)
+{
+	return s->n ? s->m2 + (double)s->n * s->mean * s->mean : 0;
+}
+
 static void add_to_thread(struct model *m, struct proc *p, struct thread *t,
 			  const struct model_summed *in)
 {
@@ -47,6 +52,8 @@ static void add_to_thread(struct model *m, struct proc *p, struct thread *t,
 	t->pub.idle_ns += in->idle_ns + in->idle_other_ns;
 	t->pub.unknown_ns += in->unknown_ns;
 	t->pub.wait_ns += in->wait.sum;
+	t->pub.waits += in->wait.n;
+	t->pub.wait_squares += squares_of(&in->wait);
 	t->pub.last += in->barrier.n;
 	if (in->depart_ns > t->known_ns)
 		t->known_ns = t->pub.depart_ns = in->depart_ns;
@@ -77,6 +84,8 @@ static int add_to_row(struct row *r, struct thread *t, const struct model_summed
 		return err;
 	bt->crossings += in->crossings;
 	bt->wait_ns += in->wait.sum;
+	bt->waits += in->wait.n;
+	bt->wait_squares += squares_of(&in->wait);
 	if (in->wait.n && in->wait.max > bt->wait_max_ns)
 		bt->wait_max_ns = in->wait.max;
 	bt->idle_ns += in->idle_ns;
