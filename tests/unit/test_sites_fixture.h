@@ -137,8 +137,9 @@ static inline uint64_t fixture_nm(const struct fixture *f, const char *file, con
 
 	fixture_output(
 		f, out, sizeof(out),
-		"{ nm %s; nm -D %s; } 2>/dev/null | awk '$3 ~ /^%s(@|$)/ { print $1; exit }'", file,
-		file, name);
+		"{ nm %s; nm -D %s; } 2>/dev/null | "
+		"awk -v name='%s' '$3 == name || index($3, name \"@\") == 1 { print $1; exit }'",
+		file, file, name);
 	assert_true(out[0]);
 	return strtoull(out, NULL, 16);
 }

@@ -163,7 +163,7 @@ static int add_wake(struct discover *d, struct object *o, const struct discover_
 	bool soon = !o->pub.futex && discover_echo_note(d, r);
 	uint64_t came;
 
-	if (soon && discover_echo_is(d, r->site))
+	if (soon && (discover_echo_is(d, r->site) || discover_echo_first(d, o, r->site)))
 		return add_echo(d, o, r);
 	o->echoes = 0;
 	if (o->pub.verdict == DISCOVER_BARRIER && !o->pub.futex) {

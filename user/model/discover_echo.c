@@ -34,6 +34,7 @@ void discover_echo_free(struct discover *d)
 {
 	free_all(&d->departures);
 	free_all(&d->echoes);
+	hash_free(&d->ends);
 }
 
 static void *get_or_make(struct hash *h, uint64_t key, size_t size)
@@ -120,6 +121,23 @@ bool discover_echo_is(const struct discover *d, uint32_t site)
 	const struct echo *echo = hash_get_ptr(&d->echoes, site);
 
 	return echo && echo->soon >= ECHO_LEAST && is_likely(d, site);
+}
+
+bool discover_echo_first(const struct discover *d, const struct object *o, uint32_t site)
+{
+	uint64_t value;
+	uint32_t i;
+
+	for (i = 0; i < o->nplaces && o->places[i].wake != site; i++)
+		;
+	return o->pub.verdict == DISCOVER_BARRIER && !o->pub.futex && i == o->nplaces &&
+	       !hash_get(&d->ends, site, &value);
+}
+
+void discover_echo_not(struct discover *d, uint32_t site)
+{
+	/* Out of memory: an incomplete meeting that ended from there is dropped, and counted. */
+	hash_put(&d->ends, site, 1);
 }
 
 bool discover_echo_maybe(const struct discover *d, const struct object *o)

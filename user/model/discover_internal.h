@@ -130,6 +130,7 @@ struct discover {
 	struct hash functions; /* functions that barriers wait and wake in */
 	struct hash departures; /* tid -> struct departure */
 	struct hash echoes; /* wake site -> struct echo */
+	struct hash ends; /* wake sites of whole meetings of known barriers */
 	struct object **objects;
 	uint32_t n, cap;
 	uint64_t next_id;
@@ -168,6 +169,13 @@ void discover_departed(struct discover *d, const struct object *o, const struct 
 bool discover_echo_note(struct discover *d, const struct discover_record *r);
 /* Are wakings from @site the second of each meeting? */
 bool discover_echo_is(const struct discover *d, uint32_t site);
+/*
+ * Has no whole meeting of the barrier ended by a waking from @site? What looks like an echo there is one, then: those before it,
+ * for which nobody waited, left no record.
+ */
+bool discover_echo_first(const struct discover *d, const struct object *o, uint32_t site);
+/* A whole meeting of a known barrier ended there. */
+void discover_echo_not(struct discover *d, uint32_t site);
 /* May wakings of the streak be such, which is not decided yet? */
 bool discover_echo_maybe(const struct discover *d, const struct object *o);
 /* Drop the rounds that are held and were ended from @site. */

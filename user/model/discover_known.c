@@ -99,6 +99,12 @@ void discover_known_end(struct discover *d, struct object *o)
 		discover_drop_from(d, o, 0);
 		return;
 	}
+	/* It may be the second waking of a meeting, by a thread that was slow to leave. */
+	if (o->nnow + 1 < o->nset && discover_echo_first(d, o, o->now_site)) {
+		d->unseen.given_up += o->nheld;
+		discover_drop_from(d, o, 0);
+		return;
+	}
 	note_short(o);
 	take_held(d, o, o->nset);
 }
@@ -139,5 +145,6 @@ void discover_known_wait(struct discover *d, struct object *o, const struct disc
 	if (o->nnow + 1 < o->nset)
 		return;
 	o->wrong = o->nshort = 0;
+	discover_echo_not(d, o->now_site);
 	take_held(d, o, 0);
 }
