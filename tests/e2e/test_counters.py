@@ -13,7 +13,8 @@ from harness import WORKLOADS, Skip, check, check_between, check_equal, check_in
 
 SOFTWARE = ["page-faults", "context-switches", "task-clock"]
 THREADS, PHASES = 4, 40  # of the workload
-# One reading of all counters is a system call; so much of the task clock is in our phase and not in theirs.
+# One reading of all counters is a system call; so much of the task clock is in our phase and not in theirs, on a calm machine. A
+# guest's takes longer where its host is busy, as its switches do.
 READING_NS = 15_000
 # An interrupt, or the host, between the program's reading and ours is in some phases; an error of ours would be in all.
 DISTURBED = 0.08
@@ -57,6 +58,7 @@ def total(counts):
 
 def check_counts(own, got):
     off, late, exact, beyond, switch = [], [], 0, [], switch_ns()
+    reading = READING_NS * min(switch / 3_000, 10)
     # Now and then the kernel does not tell of a switch: nothing is known of that phase then.
     known = {key: mine for key, mine in own.items() if got[key]["page-faults"] is not None}
     check(len(known) >= (1 - DISTURBED) * len(own), f"{len(own) - len(known)} of {len(own)} phases are unknown")
@@ -71,15 +73,15 @@ def check_counts(own, got):
         if not 0 <= switches - mine["context-switches"] <= 2:
             off.append((key, "context-switches", switches, mine))
         low = mine["task-clock"] * 0.99 - switch * (1 + mine["context-switches"])
-        if not low <= clock <= mine["task-clock"] * 1.01 + READING_NS:
+        if not low <= clock <= mine["task-clock"] * 1.01 + reading:
             late.append((key, "task-clock", clock, mine))
         beyond.append(clock - mine["task-clock"])
     check(len(off) <= DISTURBED * len(own), f"{len(off)} of {len(own)} phases are off: {off[:3]}")
     check(len(late) <= CLOCK_DISTURBED * len(own), f"{len(late)} of {len(own)} phases are off: {late[:3]}")
     clocks = sum(mine["task-clock"] for mine in known.values())
     check_between("task-clock of all phases", sum(got[key]["task-clock"] for key in known), 0.99 * clocks - switch * len(known),
-                  CLOCK_MORE * clocks + READING_NS * len(known))
-    check_between("task-clock beyond the program's own at the median", statistics.median(beyond), 0, READING_NS)
+                  CLOCK_MORE * clocks + reading * len(known))
+    check_between("task-clock beyond the program's own at the median", statistics.median(beyond), 0, reading)
     check(exact >= 0.9 * len(known), f"context-switches: the same in {exact} of {len(own)} phases")
 
 
