@@ -789,7 +789,8 @@ void verdict_costs(const struct report_process *p, char *advice, size_t size)
 {
 	double cost = p->cost_share, lost = lost_share(p);
 
-	if (!(cost >= VERDICT_LITTLE) || (cost < 0.5 && cost < lost))
+	/* What is lost where threads run tasks is not known. */
+	if (p->tasks || !(cost >= VERDICT_LITTLE) || (cost < 0.5 && cost < lost))
 		return;
 	snprintf(advice, size,
 		 "Tracing takes about %d %% of the threads' time, %s: do not act on these figures. "
