@@ -331,7 +331,6 @@ int task_made(struct pt_regs *ctx)
 
 /* --- whoever runs the outlined function ----------------------------------------------------------- */
 
-
 static __always_inline __u32 place_of(struct pt_regs *ctx, const struct here *h)
 {
 	__u64 place;

@@ -436,8 +436,8 @@ struct sbt_teams {
  * Key in `outlined`. Value: SBT_OUTLINED_KNOWN: it has a probe; else user space was asked for one. Steps of SBT_OUTLINED_ALONE: how
  * often it has been entered, since a region was last begun with it, without a region to belong to.
  */
-#define SBT_OUTLINED_KNOWN 0x1
-#define SBT_OUTLINED_ALONE 0x2
+#define SBT_OUTLINED_KNOWN     0x1
+#define SBT_OUTLINED_ALONE     0x2
 /*
  * So often, and it is a task's and no region's. A region that began before tracing has one such entry a thread.
  */

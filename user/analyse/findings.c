@@ -421,7 +421,8 @@ static int tasks(struct findings *f, const struct report_process *p)
 	if (!out)
 		return -ENOMEM;
 	snprintf(out->text, sizeof(out->text),
-		 "It runs OpenMP tasks, or may do so. What threads do in tasks while they wait in a barrier is work, and is not traced: "
+		 "It runs OpenMP tasks, or may do so. What threads do in tasks while they wait in "
+		 "a barrier is work, and is not traced: "
 		 "what is shown as lost at its barriers has that in it.");
 	return 0;
 }
@@ -488,8 +489,7 @@ int findings_build(struct arena *a, const struct model *model, const struct repo
 {
 	static int (*const of_process[])(struct findings *, const struct report_process *) = {
 		shed,	   shed_parts, oversubscribed, spinning, pinned,
-		migrating, throttled,  site_unknown,   untraced,
-		tasks,
+		migrating, throttled,  site_unknown,   untraced, tasks,
 	};
 	struct findings f = {
 		.arena = a, .model = model, .env = env, .threads = threads, .out = out

@@ -84,7 +84,8 @@ double efficiency_oncpu(const struct model_sums *s);
 /* Times summed over the threads of an OpenMP program, outside of which nothing is (all in ns). */
 struct efficiency_omp {
 	uint64_t useful_ns; /* in outlined functions and in the serial parts' one thread */
-	uint64_t imbalance_ns; /* waiting for others: at the end of worksharing, or at barriers that are none of OpenMP's */
+	uint64_t
+		imbalance_ns; /* waiting for others: at the end of worksharing, or at barriers that are none of OpenMP's */
 	uint64_t scheduling_ns; /* in the run-time system, dealing out work */
 	uint64_t serialisation_ns; /* idle while one thread runs a serial part, or not made yet */
 };

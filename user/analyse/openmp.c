@@ -299,7 +299,6 @@ bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thre
 	if (__builtin_mul_overflow(elapsed_ns, n, &all))
 		return false;
 	/* What is left is between regions, and before a worker was made: what the threads do then one of them does alone. */
-	out->serialisation_ns =
-		minus(all, out->useful_ns + out->imbalance_ns + out->scheduling_ns);
+	out->serialisation_ns = minus(all, out->useful_ns + out->imbalance_ns + out->scheduling_ns);
 	return (double)unknown <= (1 - KNOWN_LEAST) * (double)all;
 }

@@ -45,7 +45,8 @@ struct predict_facts {
 	uint64_t stolen_ns, cost_ns; /* taken out */
 	bool cost_known;
 	uint32_t shed_parts; /* processes of which some barriers were (--cost-limit) */
-	uint32_t tasks; /* processes that run OpenMP tasks: what is computed in their barriers is not in the input */
+	uint32_t
+		tasks; /* processes that run OpenMP tasks: what is computed in their barriers is not in the input */
 	uint32_t shed; /* processes that were traced up to some moment only (--cost-limit) */
 };
 

@@ -192,7 +192,8 @@ static void warn_of_input(struct notes *n, const struct predict_facts *f)
 		     100 * (double)f->lock_ns / fmax((double)f->computing_ns, 1));
 	if (f->tasks)
 		WARN(n,
-		     "Threads run tasks in the barriers of %u process%s: what they compute there is not known and is left out, so that "
+		     "Threads run tasks in the barriers of %u process%s: what they compute there "
+		     "is not known and is left out, so that "
 		     "the times are too short, and what limits them may be another thing.",
 		     f->tasks, f->tasks == 1 ? "" : "es");
 	if (f->rivals)

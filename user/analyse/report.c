@@ -527,8 +527,7 @@ static void process_openmp(const struct build *b, const struct model_proc *p, ui
 	out->omp_load_balance = out->omp_scheduling = out->omp_serialisation = NAN;
 	/* Of those that are kept as a sum nobody knows what they were members of. */
 	if (!out->episodes || out->tasks || !b->env->openmp || p->folded.threads || p->nparts ||
-	    !openmp_times(b->env->openmp, index, b->threads, members, n, p->elapsed_ns,
-			  &times))
+	    !openmp_times(b->env->openmp, index, b->threads, members, n, p->elapsed_ns, &times))
 		return;
 	efficiency_openmp(&times, &out->omp_load_balance, &out->omp_scheduling,
 			  &out->omp_serialisation, &parallel);

@@ -25,8 +25,7 @@ void tasks_process(struct report_process *p, const struct model_sums *spent)
 		p->parallel_most = fmin(1, p->parallel_least + inside / all);
 	}
 	if (spent->inside_known_ns)
-		p->inside_oncpu =
-			(double)spent->inside_oncpu_ns / (double)spent->inside_known_ns;
+		p->inside_oncpu = (double)spent->inside_oncpu_ns / (double)spent->inside_known_ns;
 	p->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
 }
 
@@ -44,7 +43,8 @@ void tasks_barrier(struct report_barrier *b)
 	b->cause = (struct report_cause){ .share = NAN };
 	b->pattern = REPORT_TASKS;
 	snprintf(b->verdict, sizeof(b->verdict),
-		 "Threads run tasks in this barrier: how much is not known. What is shown as lost is an upper limit.");
+		 "Threads run tasks in this barrier: how much is not known. What is shown as lost "
+		 "is an upper limit.");
 	*b->advice = '\0';
 }
 

@@ -609,7 +609,8 @@ static bool verdict_apart(struct report_process *p, const struct report_barrier 
 
 	if (p->tasks) {
 		p->pattern = REPORT_TASKS;
-		add(t, "Its threads run tasks in its barriers: how much is not known, and so neither is what they lose there.");
+		add(t, "Its threads run tasks in its barriers: how much is not known, and so "
+		       "neither is what they lose there.");
 		return true;
 	}
 	if (p->unmet) {

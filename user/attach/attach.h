@@ -61,7 +61,8 @@ struct attach_place {
 	uint64_t entry; /* offset in the file */
 	uint32_t nexits; /* 0: not known */
 	const uint64_t *exits;
-	uint64_t tag; /* of the caller's: what attach_remove_tagged() finds it by; 0: that is not wanted */
+	uint64_t
+		tag; /* of the caller's: what attach_remove_tagged() finds it by; 0: that is not wanted */
 };
 
 /*

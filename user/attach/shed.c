@@ -240,8 +240,7 @@ static bool rests(const struct attach_link *link, const void *ctx)
 {
 	const struct resting *r = ctx;
 
-	return link->waits == r->kind && link->pid &&
-	       is_among(r->tgids, r->n, (uint32_t)link->pid);
+	return link->waits == r->kind && link->pid && is_among(r->tgids, r->n, (uint32_t)link->pid);
 }
 
 /* It leaves the wait unseen. */

@@ -66,10 +66,10 @@ static const char *env_untraced(void *ctx, const struct model_proc *p)
 
 static bool env_tasks(void *ctx, const struct model_proc *p)
 {
-	return find(ctx, (struct tape_question){ .kind = TAPE_UNTRACED,
-						 .which = 1,
-						 .tgid = p->tgid,
-						 .inc = p->inc }) != NULL;
+	return find(ctx,
+		    (struct tape_question){
+			    .kind = TAPE_UNTRACED, .which = 1, .tgid = p->tgid, .inc = p->inc }) !=
+	       NULL;
 }
 
 static double look_number(struct recalled *r, const struct model_proc *p, uint8_t which)

@@ -200,12 +200,11 @@ static bool heard_tasks(void *ctx, const struct model_proc *p)
 	bool tasks = r->asked.tasks(r->asked.ctx, p);
 
 	if (tasks)
-		note_text(r,
-			  (struct tape_question){ .kind = TAPE_UNTRACED,
-						  .which = 1,
-						  .tgid = p->tgid,
-						  .inc = p->inc },
-			  "tasks");
+		note_text(
+			r,
+			(struct tape_question){
+				.kind = TAPE_UNTRACED, .which = 1, .tgid = p->tgid, .inc = p->inc },
+			"tasks");
 	return tasks;
 }
 

@@ -570,9 +570,10 @@ static void summary_losses(struct textout *t, const struct report *r)
 			     "  %s incomplete: left out of every figure of imbalance.",
 			     textout_plural(a, r->incomplete, "episode"));
 	if (r->ntasks)
-		textout_line(t, TEXTOUT_PLAIN,
-			     "  What is work in barriers is not known of processes that run tasks: %s.",
-			     textout_count(a, r->ntasks));
+		textout_line(
+			t, TEXTOUT_PLAIN,
+			"  What is work in barriers is not known of processes that run tasks: %s.",
+			textout_count(a, r->ntasks));
 	if (r->ambiguous)
 		textout_line(t, TEXTOUT_PLAIN, "  %s ambiguous: their members are not certain.",
 			     textout_plural(a, r->ambiguous, "episode"));

@@ -59,7 +59,8 @@ enum tape_asked {
 	TAPE_PRICE = 8, /* of the process; number */
 	TAPE_LABEL = 9, /* what: site */
 	TAPE_UNIT = 10, /* of the process; what: number of what was shed */
-	TAPE_UNTRACED = 11, /* of the process; which: 0 functions in which it waits unseen; 1 text: it runs tasks */
+	TAPE_UNTRACED =
+		11, /* of the process; which: 0 functions in which it waits unseen; 1 text: it runs tasks */
 	TAPE_LOOKS = 12, /* of the process; which: 0 report_process.looks, 1 paused_ns; number */
 };
 
