@@ -600,13 +600,9 @@ static void add_where(struct text *t, const struct report_barrier *top, double s
 		add(t, ", %d %% of that at %s", say_percent(share), top->label);
 }
 
-/* Of those whose efficiencies do not tell how even the load is. False: this is none of them. */
-static bool verdict_apart(struct report_process *p, const struct report_barrier *top, double share,
-			  struct text *t)
+/* Of those of which it is not known what they lose. False: this is none of them. */
+static bool verdict_unknown(struct report_process *p, struct text *t)
 {
-	double lived, share_waiting = waiting_share(p, &lived);
-	int waiting = say_percent(share_waiting);
-
 	if (p->tasks) {
 		p->pattern = REPORT_TASKS;
 		add(t, "Its threads run tasks in its barriers: how much is not known, and so "
@@ -625,6 +621,18 @@ static bool verdict_apart(struct report_process *p, const struct report_barrier 
 				   "could be read which memory that is.");
 		return true;
 	}
+	return false;
+}
+
+/* Of those whose efficiencies do not tell how even the load is. False: this is none of them. */
+static bool verdict_apart(struct report_process *p, const struct report_barrier *top, double share,
+			  struct text *t)
+{
+	double lived, share_waiting = waiting_share(p, &lived);
+	int waiting = say_percent(share_waiting);
+
+	if (verdict_unknown(p, t))
+		return true;
 	if (p->threads == 1 && !p->meets_others) {
 		/* Phases that markers end, or barriers of one: nobody waits for anybody. */
 		p->pattern = REPORT_BALANCED;

@@ -553,6 +553,9 @@ int probes_remove(struct probes *p, struct module *m, uint32_t tgid, uint64_t of
 	place->removed = true;
 	err = attach_remove_tagged(p->attach, tag_of(m, place), tgid, &for_all);
 	*unseen = for_all && place->spec.role == SBT_ROLE_TASK;
+	/* The next program of the process is to tell of itself. */
+	if (p->options->by_process && place->spec.role == SBT_ROLE_TASK)
+		hash_del(&p->tasks, hash_mix((uint64_t)(uintptr_t)m) ^ tgid);
 	msg_verbose(p->options->verbose,
 		    "probe: %s in %s has told that process %u has tasks, and is removed",
 		    place->symbol, m->path, tgid);

@@ -211,7 +211,7 @@ static int examine(struct targets *t, struct space *space)
 		probes_note_outlined(&t->probes, space, &space->maps.entries[i], m);
 		space->stepped |= m->stepped;
 	}
-	for (i = 0; i < space->maps.n && (tasks || space->untraced.tasks); i++) {
+	for (i = 0; i < space->maps.n && !space->tasks && (tasks || space->untraced.tasks); i++) {
 		struct module *m = module_of(t, space, i);
 
 		if (m && m->tasks)
