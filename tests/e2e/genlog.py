@@ -136,6 +136,12 @@ class Log:
                 continue
             self.crossings.append(Crossing(*map(int, words)))
 
+    def leave_out(self, thread):
+        """What a thread that is no member of the team wrote down: the others are one fewer each time."""
+        self.crossings = [c for c in self.crossings if c.thread != thread]
+        self.options["count"] -= 1
+        self._episodes = None
+
     @property
     def cyclic(self):
         return bool(self.options.get("cyclic"))

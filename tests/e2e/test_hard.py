@@ -26,11 +26,11 @@ def churn(t, *options):
     trace = t.trace([workload("churn"), *options]).nothing_lost()
     teams, episodes, crossings = map(int, re.search(
         r"teams=(\d+) episodes=(\d+) crossings=(\d+)", trace.result.out).groups())
-    # Each team is made and joined, which is a round of the family forkjoin: its threads and main.
+    # Each team is made and joined, which is a round of the family forkjoin. Main only joins, and is no member.
     check_equal("episodes", {f: sum(b["episodes"] for b in trace.barriers() if b["family"] == f)
                              for f in ("pthread", "forkjoin")},
                 {"pthread": episodes, "forkjoin": teams})
-    members = crossings * teams // episodes + teams
+    members = crossings * teams // episodes
     check_equal("crossings", trace.end["crossings"], crossings + members)
     check_equal("incomplete, ambiguous", (trace.end["incomplete"], trace.end["ambiguous"]), (0, 0))
     check_equal("abandoned", trace.process()["abandoned"], 0)
@@ -41,7 +41,7 @@ def test_churn(t):
     trace, teams, _ = churn(t, "--teams", "1000", "--threads", "4")
     barrier = trace.barrier(family="pthread")
     check_equal("participants", (barrier["participants_min"], barrier["participants"]), (2, 4))
-    threads = 1 + sum(2 + k % 3 for k in range(teams))
+    threads = sum(2 + k % 3 for k in range(teams))
     check_equal("threads", trace.process()["nthreads"], threads)
 
 
@@ -50,7 +50,7 @@ def test_thread_ids_are_used_again(t):
     reused = re.search(r"used (\d+) times", trace.result.err)
     check(reused and int(reused.group(1)) > 10, f"no ids were used again: {trace.result.err}")
     # A new thread with an old number is another thread.
-    threads = 1 + sum(2 + k % 2 for k in range(teams))
+    threads = sum(2 + k % 2 for k in range(teams))
     check_equal("threads", trace.process()["nthreads"], threads)
 
 

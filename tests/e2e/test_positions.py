@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Verdicts that rest on more than chance, and costs that are no more than there is."""
+"""Efficiencies where threads do not live throughout or only join others, and verdicts that rest on more than chance."""
 
 import re
 import statistics
@@ -8,6 +8,108 @@ import statistics
 from harness import Trace, check, check_between, check_equal, check_in, check_not_in, genlog, workload
 
 PAIRED = True
+# Of an efficiency: what wake-ups take of phases of 4 ms and more.
+NEAR = 0.07
+
+
+def run(t, way, *arguments, name="joiner", options=()):
+    """The trace, its process, and what the program itself says: PE and LB."""
+    trace = t.trace([workload(name), way, *arguments], *options).nothing_lost()
+    (process,) = trace.processes()
+    told = re.search(r"^# efficiency ([0-9.]+) ([0-9.]+)", trace.result.out, re.M)
+    return trace, process, [float(x) for x in told.groups()]
+
+
+def efficiency(process, told, way):
+    e = process["efficiency"]
+    for what, expected in zip(("parallel", "load_balance"), told):
+        check_between(f"{way}: {what}", e[what], expected - NEAR, expected + NEAR)
+    check_between(f"{way}: product", e["load_balance"] * e["serialisation"] * e["transfer"] / e["parallel"], 0.99, 1.01)
+
+
+def test_rounds(t):
+    for arguments in ((), ("3", "12")):
+        trace, process, told = run(t, "rounds", *arguments)
+        workers, rounds = (int(a) for a in arguments or ("4", "10"))
+        efficiency(process, told, "rounds")
+        check_equal("threads", process["nthreads"], workers * rounds)
+        check_between("positions", process["positions"], workers, workers + 1)
+        # Main only makes and joins them.
+        barrier = trace.barrier()
+        check_equal("participants", barrier["participants_min"], workers)
+        check_between("load balance of the barrier", barrier["load_balance"], told[1] - NEAR, told[1] + NEAR)
+        check_in("text", " at a time)", t.text([workload("joiner"), "rounds", *arguments]))
+
+
+def test_rotating(t):
+    _, process, told = run(t, "rotating", "4", "12")
+    efficiency(process, told, "rotating")
+    check_between("PE is lost to SerE", process["efficiency"]["serialisation"], told[0] - NEAR, told[0] / told[1] + NEAR)
+
+
+def test_serial(t):
+    """Workers that do not exist lose nothing."""
+    _, process, told = run(t, "serial")
+    efficiency(process, told, "serial")
+
+
+def test_main_has_a_part(t):
+    trace, process, told = run(t, "part")
+    efficiency(process, told, "part")
+    check_equal("participants", trace.barrier()["participants"], 5)
+
+
+def test_two_kinds(t):
+    trace, process, told = run(t, "kinds")
+    efficiency(process, told, "kinds")
+    check_equal("participants", sorted(b["participants"] for b in trace.barriers()), [4, 5])
+
+
+def test_barrier_within(t):
+    """What matters is lost at the barrier, and not by the main thread, which waits for all of them."""
+    trace, process, told = run(t, "meet")
+    efficiency(process, told, "meet")
+    first = trace.barriers()[0]
+    check_equal("ranks first", first["family"], "pthread")
+    check_between("its share", first["lost_ns"] / process["wait_ns"], 0.9, 1)
+
+
+def test_made_once(t):
+    """Threads that are made once do not come and go; who joins them, or meets them once before, has no part."""
+    for way in ("pool", "gate"):
+        _, process, told = run(t, way)
+        efficiency(process, told, way)
+        check_not_in(f"{way}: verdict", "come and go", process["verdict"])
+        check_equal(f"{way}: positions", process["positions"], 4 + (way == "gate"))
+
+
+def test_alone_first(t):
+    """Main is alone for 0.3 s, and loses nothing meanwhile."""
+    trace = t.trace([workload("lifetime")]).nothing_lost()
+    (process,) = trace.processes()
+    # 0.3 s alone, then 20 times 10, 20, 30 and 40 ms of 40.
+    check_between("PE", process["efficiency"]["parallel"], 0.62, 0.72)
+    check_between("LB", process["efficiency"]["load_balance"], 0.62, 0.8)
+    check_not_in("verdict", "come and go", process["verdict"])
+
+
+def test_recording_says_the_same(t):
+    for way in ("rounds", "gate"):
+        path = t.path()
+        _, live, _ = run(t, way, options=("--record", path))
+        out = t.path()
+        t.sbt("report", "--json", "-o", out, path)
+        (read,) = Trace(t, out).processes()
+        for what in ("positions", "nthreads", "efficiency", "pattern", "verdict"):
+            check_equal(f"{way}: {what}", read[what], live[what])
+
+
+def test_named_phase(t):
+    """The efficiencies of a named phase are of positions, too."""
+    trace, process, told = run(t, "rounds", options=("--phase", "all=join_all..join_all"))
+    (phase,) = trace.all("phase")
+    check_between("LB of the phase", phase["efficiency"]["load_balance"], told[1] - NEAR, told[1] + NEAR)
+    check(len(phase["threads"]) > 2 * process["positions"], f"threads: {phase['threads']}")
 
 
 def difference(log):

@@ -72,17 +72,20 @@ static uint64_t meet(struct through *t, uint32_t site, uint32_t n, uint64_t from
 /* The report's rows as they are at @end. */
 static void finish(struct through *t, uint64_t end)
 {
-	uint32_t i;
+	uint32_t position[64], i;
 
 	assert_int_equal(model_finish(t->model, end), 0);
 	assert_int_equal(conceptual_finish(t->c), 0);
 	model_proc_at(t->model, 0, end, &t->procs[0]);
-	for (i = 0; i < model_nthreads(t->model); i++)
+	for (i = 0; i < model_nthreads(t->model); i++) {
 		model_thread_at(t->model, i, end, &t->threads[i]);
+		position[i] = i;
+	}
 	t->rep.arena = arena_new();
 	assert_non_null(t->rep.arena);
-	assert_int_equal(
-		conceptual_report(t->c, &t->env, t->procs, t->threads, t->rep.arena, &t->rep), 0);
+	assert_int_equal(conceptual_report(t->c, &t->env, t->procs, t->threads, position,
+					   t->rep.arena, &t->rep),
+			 0);
 }
 
 static void over(struct through *t)

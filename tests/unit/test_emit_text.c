@@ -275,8 +275,8 @@ static void test_cost_for_others(void **state)
 	data_free(&r);
 }
 
-/* Efficiencies say nothing of who is late where threads come and go. */
-static void test_come_and_go(void **state)
+/* Where threads follow each other, what the efficiencies are of is said; and where it hangs, what they count. */
+static void test_positions(void **state)
 {
 	struct report r;
 	char *out;
@@ -284,14 +284,19 @@ static void test_come_and_go(void **state)
 
 	(void)state;
 	data_report(&r);
-	for (i = 0; i < r.nprocesses; i++)
-		r.processes[i].come_and_go = true;
+	out = report_text(&text_options, &r);
+	assert_null(strstr(out, "at a time)"));
+	free(out);
+	for (i = 0; i < r.nprocesses; i++) {
+		r.processes[i].positions = 1;
+		r.processes[i].hung = true;
+	}
 	out = report_text(&text_options, &r);
 	check_lines(out, 100);
+	assert_non_null(strstr(out, "threads (1 at a time), "));
 	assert_null(strstr(out, "the same ones"));
-	assert_null(strstr(out, "the same threads always take longer"));
 	assert_null(strstr(out, "another thread is late each time"));
-	assert_non_null(strstr(out, "while it does not exist"));
+	assert_non_null(strstr(out, "hang counts"));
 	free(out);
 	data_free(&r);
 }
@@ -801,7 +806,7 @@ int main(void)
 		cmocka_unit_test(test_uncounted),
 		cmocka_unit_test(test_cost_for_others),
 		cmocka_unit_test(test_outliers),
-		cmocka_unit_test(test_come_and_go),
+		cmocka_unit_test(test_positions),
 		cmocka_unit_test(test_ascii),
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_lost_beside),

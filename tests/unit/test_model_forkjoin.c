@@ -94,7 +94,8 @@ static uint64_t pointer_of(uint32_t tid)
 static void make_by(struct play *p, uint32_t creator, uint32_t tid)
 {
 	p->now += 10;
-	assert_int_equal(forkjoin_made(p->f, p->tgid, p->inc, creator, tid, pointer_of(tid)), 0);
+	assert_int_equal(
+		forkjoin_made(p->f, p->tgid, p->inc, creator, tid, pointer_of(tid), p->now), 0);
 }
 
 static void make(struct play *p, uint32_t first, uint32_t n)
@@ -260,7 +261,8 @@ static void test_descriptors_are_used_again(void **state)
 
 	for (i = 0; i < 4; i++) {
 		/* Detached ones that have ended had the same. */
-		assert_int_equal(forkjoin_made(p->f, TGID, INC, MAIN, 500 + i, pointer_of(200)), 0);
+		assert_int_equal(
+			forkjoin_made(p->f, TGID, INC, MAIN, 500 + i, pointer_of(200), p->now), 0);
 		stop(p, 500 + i, 1);
 	}
 	join(p, 200, 1);

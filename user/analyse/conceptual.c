@@ -219,9 +219,9 @@ struct blame *const *conceptual_blames(const struct conceptual *c, uint32_t *n)
 
 int conceptual_report(const struct conceptual *c, const struct report_env *env,
 		      const struct model_proc *procs, const struct model_thread *threads,
-		      struct arena *arena, struct report *out)
+		      const uint32_t *position, struct arena *arena, struct report *out)
 {
-	struct phase_build b = { env, threads, arena };
+	struct phase_build b = { env, threads, position, arena };
 	size_t most = (size_t)c->nprocs * c->n + marked_phases(c->marked);
 	struct report_conceptual *row;
 	const struct bounded *p;

@@ -42,22 +42,45 @@ void efficiency_losses(const struct report_efficiency *e, double *lost_static,
 	*lost_transfer = e->load_balance * e->serialisation * (1 - e->transfer);
 }
 
-void efficiency_barrier(const struct model_barrier *b, double *load_balance, double *serialisation)
+void efficiency_barrier(const struct model_barrier *b, const uint32_t *position,
+			struct efficiency_work *scratch, double *load_balance,
+			double *serialisation)
 {
-	uint64_t sum = 0, max = 0, n = 0;
+	double sum = 0, all = 0, most = 0, rate;
+	bool folded = false;
+	uint64_t often = 0;
 	uint32_t i;
 
 	for (i = 0; i < b->nthreads; i++) {
+		const struct model_barrier_thread *t = &b->threads[i];
+		struct efficiency_work *w;
+
 		/* Threads kept only as a sum have no maximum of their own. */
-		if (!b->threads[i].work_n || b->threads[i].thread == MODEL_NONE)
+		folded |= t->work_n && t->thread == MODEL_NONE;
+		if (!t->work_n || t->thread == MODEL_NONE)
 			continue;
-		n++;
-		sum += b->threads[i].team_work_ns;
-		if (b->threads[i].team_work_ns > max)
-			max = b->threads[i].team_work_ns;
+		w = &scratch[position[t->thread]];
+		w->ns += t->team_work_ns;
+		w->n += t->work_n;
+		if (w->n > often)
+			often = w->n;
+		sum += (double)t->team_work_ns;
+		all += (double)t->work_n;
 	}
-	*load_balance = n ? ratio((double)sum / (double)n, (double)max) : NAN;
-	*serialisation = ratio((double)max, (double)b->max_work_ns);
+	for (i = 0; i < b->nthreads; i++) {
+		struct efficiency_work *w;
+
+		if (b->threads[i].thread == MODEL_NONE)
+			continue;
+		w = &scratch[position[b->threads[i].thread]];
+		/* Where the team changes: as if it had come each time. One that came seldom says nothing of the rest. */
+		rate = w->n && w->n >= often / 2 ? (double)w->ns / (double)w->n : 0;
+		if (rate > most)
+			most = rate;
+		*w = (struct efficiency_work){ 0 };
+	}
+	*load_balance = all > 0 ? ratio(sum, most * all) : NAN;
+	*serialisation = folded ? NAN : ratio(most * (double)often, (double)b->max_work_ns);
 }
 
 double efficiency_oncpu(const struct model_sums *s)

@@ -14,7 +14,6 @@
 #include "analyse/report.h"
 
 /* Fewer complete episodes than this are no ground for a verdict. */
-#define VERDICT_LIVED  0.8 /* of T x n: below, threads come and go */
 #define VERDICT_FEW    8
 /* A loss below this share is called balanced. */
 #define VERDICT_LITTLE 0.05
@@ -75,8 +74,26 @@ struct efficiency_sums {
 struct report_efficiency efficiency_of(const struct efficiency_sums *s);
 void efficiency_losses(const struct report_efficiency *e, double *lost_static,
 		       double *lost_rotating, double *lost_transfer);
-/* *load_balance and *serialisation of a barrier, from the work of its threads. */
-void efficiency_barrier(const struct model_barrier *b, double *load_balance, double *serialisation);
+/* What the threads at one position did up to a barrier, and how often they arrived there. */
+struct efficiency_work {
+	uint64_t ns, n;
+};
+
+/*
+ * Set *load_balance and *serialisation of a barrier from the work of its threads. @position: by a thread's index, threads that
+ * follow each other have the same. @scratch: one for each position, zeroed, and left so.
+ */
+void efficiency_barrier(const struct model_barrier *b, const uint32_t *position,
+			struct efficiency_work *scratch, double *load_balance,
+			double *serialisation);
+
+/* positions.c: the same where threads do not live throughout. */
+
+/* Set the position of each thread: the lowest that is free when it begins. Returns 0 or -ENOMEM. */
+int positions_assign(struct report_thread *threads, uint32_t n, uint32_t *positions);
+/* Set @out from threads that have their positions. @sums: n and max_ns are not used. Returns 0 or -ENOMEM. */
+int positions_efficiency(const struct report_thread *threads, uint32_t n, uint32_t positions,
+			 const struct efficiency_sums *sums, struct report_efficiency *out);
 
 /* Of the time outside barriers of which it is known, the share on a CPU; NAN if it is of none. */
 double efficiency_oncpu(const struct model_sums *s);
@@ -109,11 +126,11 @@ bool openmp_times(const struct openmp *openmp, uint32_t proc, const struct model
 
 /*
  * conceptual.c: fills @out's conceptual phases. @procs, @threads: the model's as they are at the end of the report, by
- * index. Returns 0 or -ENOMEM.
+ * index; @position: by a thread's index, threads that follow each other have the same. Returns 0 or -ENOMEM.
  */
 int conceptual_report(const struct conceptual *conceptual, const struct report_env *env,
 		      const struct model_proc *procs, const struct model_thread *threads,
-		      struct arena *arena, struct report *out);
+		      const uint32_t *position, struct arena *arena, struct report *out);
 
 /*
  * group.c: fills @out's groups, and says of their processes that they meet others; when its processes and barriers

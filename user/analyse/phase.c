@@ -194,17 +194,55 @@ static int by_index(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
+/* The work of a thread in occurrences of which all work is known. */
+struct work {
+	uint32_t position;
+	uint64_t ns;
+};
+
+static int by_position(const void *a, const void *b)
+{
+	const struct work *x = a, *y = b;
+
+	return x->position < y->position ? -1 : x->position > y->position;
+}
+
+/* Set n, sum_ns and max_ns of @sums: of positions, at which threads follow each other. Returns 0 or -ENOMEM. */
+static int sum_positions(const struct phase_build *b, const struct phase *p,
+			 struct efficiency_sums *sums)
+{
+	struct work *work = calloc(p->shares.n + 1u, sizeof(*work));
+	uint64_t ns = 0;
+	uint32_t i;
+
+	if (!work)
+		return -ENOMEM;
+	for (i = 0; i < p->shares.n; i++)
+		work[i] = (struct work){ b->position[p->shares.all[i].thread],
+					 p->shares.all[i].whole_ns };
+	if (p->shares.n)
+		qsort(work, p->shares.n, sizeof(*work), by_position);
+	for (i = 0; i < p->shares.n; i++) {
+		if (!i || work[i].position != work[i - 1].position) {
+			sums->n++;
+			ns = 0;
+		}
+		ns += work[i].ns;
+		sums->sum_ns += work[i].ns;
+		if (ns > sums->max_ns)
+			sums->max_ns = ns;
+	}
+	free(work);
+	return 0;
+}
+
 static int threads_out(const struct phase_build *b, const struct phase *p,
 		       struct report_conceptual *out)
 {
-	struct efficiency_sums sums = {
-		.n = p->shares.n,
-		.ideal_ns = p->ideal_ns,
-		.elapsed_ns = p->whole_ns,
-	};
+	struct efficiency_sums sums = { .ideal_ns = p->ideal_ns, .elapsed_ns = p->whole_ns };
 	struct model_sums spent = { 0 };
+	int err = sum_positions(b, p, &sums);
 	uint32_t i;
-	int err = 0;
 
 	out->threads = arena_alloc(b->arena, (p->shares.n + 1) * sizeof(*out->threads));
 	if (!out->threads)
@@ -214,18 +252,15 @@ static int threads_out(const struct phase_build *b, const struct phase *p,
 
 		err = thread_out(b, p, s, &out->threads[out->nthreads++]);
 		out->lost_ns += s->wait_ns;
-		sums.sum_ns += s->whole_ns;
-		if (s->whole_ns > sums.max_ns)
-			sums.max_ns = s->whole_ns;
 		model_sums_join(&spent, &s->sums);
 	}
 	if (err)
 		return err;
 	qsort(out->threads, out->nthreads, sizeof(*out->threads), by_index);
 	out->efficiency = efficiency_of(&sums);
-	out->gain_ns = p->shares.n ? out->lost_ns / p->shares.n : 0;
-	out->imbalance = p->shares.n && p->time.sum
-				 ? (double)out->lost_ns / (double)p->time.sum / p->shares.n
+	out->gain_ns = sums.n ? out->lost_ns / sums.n : 0;
+	out->imbalance = sums.n && p->time.sum
+				 ? (double)out->lost_ns / (double)p->time.sum / (double)sums.n
 				 : NAN;
 	out->ncounters = parts_counters_n(b->env);
 	out->counters = counters_of(b->arena, b->env, &spent, &err);

@@ -46,6 +46,7 @@ struct phase {
 struct phase_build {
 	const struct report_env *env;
 	const struct model_thread *threads; /* by index */
+	const uint32_t *position; /* the same: threads that follow each other have the same */
 	struct arena *arena;
 };
 

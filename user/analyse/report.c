@@ -25,6 +25,9 @@ struct build {
 	struct name_table ids;
 	struct model_proc *procs; /* at the end of the report, by index */
 	struct model_thread *threads; /* the same */
+	uint32_t *position; /* by index of a thread; MODEL_NONE before it is known */
+	uint32_t npositions; /* of all processes */
+	struct efficiency_work *scratch; /* by position, zeroed between uses */
 };
 
 struct report_times report_times(struct arena *a, const struct model_stat *s, int *err)
@@ -245,7 +248,7 @@ static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *
 	time = thread_time(mb, &wait);
 	out->imbalance = at_most_one(share_of((double)wait, (double)time));
 	out->release_share = at_most_one(share_of((double)mb->release.sum, (double)time));
-	efficiency_barrier(mb, &out->load_balance, &out->serialisation);
+	efficiency_barrier(mb, b->position, b->scratch, &out->load_balance, &out->serialisation);
 	barrier_longest(b, mb, out);
 	err = barrier_causes(b, mb, out);
 	if (!err)
@@ -276,8 +279,13 @@ static int build_barriers(struct build *b)
 	uint32_t i, n = model_nbarriers(b->model);
 	int err = 0;
 
+	/* Threads that crossed nested barriers only, or lived for no time, follow no other. */
+	for (i = 0; i < model_nthreads(b->model); i++)
+		if (b->position[i] == MODEL_NONE)
+			b->position[i] = b->npositions++;
 	out->barriers = arena_alloc(b->arena, (n + 1) * sizeof(*out->barriers));
-	if (!out->barriers)
+	b->scratch = arena_alloc(b->arena, (b->npositions + 1) * sizeof(*b->scratch));
+	if (!out->barriers || !b->scratch)
 		return -ENOMEM;
 	for (i = 0; i < n && !err; i++)
 		err = barrier_fill(b, i, &out->barriers[out->nbarriers++]);
@@ -360,6 +368,12 @@ static int build_phases(struct build *b)
 
 /* --- processes ----------------------------------------------------------------------------------------- */
 
+/* A thread whose end is its arrival waits after it: return how long, which is in none of the times inside barriers. */
+static uint64_t waits_after_end(uint64_t wait_ns, uint64_t inside_ns)
+{
+	return wait_ns > inside_ns ? wait_ns - inside_ns : 0;
+}
+
 static int process_member(struct build *b, const struct model_thread *t, struct report_process *out,
 			  struct efficiency_sums *sums, struct model_sums *spent)
 {
@@ -375,6 +389,9 @@ static int process_member(struct build *b, const struct model_thread *t, struct 
 	rt->wait_squares = t->wait_squares;
 	rt->idle_ns = t->idle_ns;
 	rt->work_ns = t->outside_ns;
+	rt->start_ns = t->start_ns;
+	rt->until_ns = t->end_ns + waits_after_end(t->wait_ns, t->idle_ns + t->unknown_ns);
+	rt->away_ns = t->away_ns;
 	rt->last = t->last;
 	rt->last_share = share_of((double)t->last, (double)out->episodes);
 	fill_sums(b, &t->sums, rt, &err);
@@ -402,6 +419,9 @@ static int process_folded(struct build *b, const struct model_proc *p, struct re
 	rt->wait_ns = p->folded.wait_ns;
 	rt->idle_ns = p->folded.idle_ns;
 	rt->work_ns = p->folded.outside_ns;
+	rt->until_ns = p->folded.life_ns +
+		       waits_after_end(p->folded.wait_ns, p->folded.idle_ns + p->folded.unknown_ns);
+	rt->position = MODEL_NONE;
 	rt->last = p->folded.last;
 	rt->last_share = share_of((double)rt->last, (double)out->episodes);
 	out->outside_ns += rt->work_ns;
@@ -455,12 +475,6 @@ uint64_t report_time(const struct report_env *env, uint64_t threads_ns, uint64_t
 	return threads_ns < cpus_ns ? threads_ns : cpus_ns;
 }
 
-/* A thread whose end is its arrival waits after it, in no other sum. */
-static uint64_t time_inside(const struct report_thread *t)
-{
-	return t->idle_ns > t->wait_ns ? t->idle_ns : t->wait_ns;
-}
-
 static void process_cost(struct build *b, const struct model_proc *p,
 			 const struct model_sums *spent, struct report_process *out)
 {
@@ -482,7 +496,8 @@ static void process_cost(struct build *b, const struct model_proc *p,
 		return;
 	/* Phases are from release to release: what the threads wait is part of them. */
 	for (i = 0; i < out->nmembers; i++)
-		time += time_inside(&out->members[i]);
+		time += out->members[i].idle_ns +
+			waits_after_end(out->members[i].wait_ns, out->members[i].idle_ns);
 	time = report_time(env, time, out->elapsed_ns);
 	/* Costs of crossings that overlap are added up, but there is no more than all of the time. */
 	out->cost_ns = number_whole(fmin(cost, (double)time));
@@ -533,6 +548,20 @@ static void process_openmp(const struct build *b, const struct model_proc *p, ui
 			  &out->omp_serialisation, &parallel);
 }
 
+/* @members: the threads of the process, in the order of those of @out. A position's number is no other process's. */
+static int process_positions(struct build *b, const uint32_t *members, uint32_t n,
+			     struct report_process *out)
+{
+	int err = positions_assign(out->members, n, &out->positions);
+	uint32_t i;
+
+	for (i = 0; i < n && !err; i++)
+		if (out->members[i].position != MODEL_NONE)
+			b->position[members[i]] = b->npositions + out->members[i].position;
+	b->npositions += out->positions;
+	return err;
+}
+
 /* @members: the threads of the process, @n of them. */
 static int process_fill(struct build *b, uint32_t index, const uint32_t *members, uint32_t n,
 			struct report_process *out)
@@ -557,11 +586,21 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	for (i = 0; i < n && !err; i++)
 		err = process_member(b, &b->threads[members[i]], out, &sums, &spent);
 	if (!err)
+		err = process_positions(b, members, n, out);
+	if (!err)
 		err = process_folded(b, p, out, &sums, &spent);
 	if (err)
 		return err;
 	qsort(out->members, out->nmembers, sizeof(*out->members), thread_cmp);
-	out->efficiency = efficiency_of(&sums);
+	process_openmp(b, p, index, members, n, out);
+	/* An OpenMP team is one from the start on: serial parts are lost to threads that do not exist yet, too. */
+	if (isfinite(out->omp_serialisation))
+		out->efficiency = efficiency_of(&sums);
+	else
+		err = positions_efficiency(out->members, out->nmembers, out->positions, &sums,
+					   &out->efficiency);
+	if (err)
+		return err;
 	/*
 	 * Without a complete episode no thread's path is known. Where some barriers were not traced, what threads waited for
 	 * there is not known, nor where it is not known which threads met.
@@ -573,7 +612,6 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 			  &out->lost_transfer);
 	process_cost(b, p, &spent, out);
 	out->useful_oncpu = efficiency_oncpu(&spent);
-	process_openmp(b, p, index, members, n, out);
 	out->ncounters = parts_counters_n(b->env);
 	out->counters = counters_of(b->arena, b->env, &spent, &err);
 	return err;
@@ -766,12 +804,15 @@ static int snapshot(struct build *b)
 
 	b->procs = arena_alloc(b->arena, (np + 1) * sizeof(*b->procs));
 	b->threads = arena_alloc(b->arena, (nt + 1) * sizeof(*b->threads));
-	if (!b->procs || !b->threads)
+	b->position = arena_alloc(b->arena, (nt + 1) * sizeof(*b->position));
+	if (!b->procs || !b->threads || !b->position)
 		return -ENOMEM;
 	for (i = 0; i < np; i++)
 		model_proc_at(b->model, i, b->env->end_ns, &b->procs[i]);
-	for (i = 0; i < nt; i++)
+	for (i = 0; i < nt; i++) {
 		model_thread_at(b->model, i, b->env->end_ns, &b->threads[i]);
+		b->position[i] = MODEL_NONE;
+	}
 	return name_ids(b->arena, b->model, b->env, model_nbarriers(b->model), &b->ids);
 }
 
@@ -847,7 +888,8 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	if (!err)
 		err = build_phases(&b);
 	if (!err && env->conceptual)
-		err = conceptual_report(env->conceptual, env, b.procs, b.threads, b.arena, out);
+		err = conceptual_report(env->conceptual, env, b.procs, b.threads, b.position,
+					b.arena, out);
 	if (!err)
 		err = groups_build(b.arena, model, b.procs, b.threads, out);
 	if (!err)

@@ -102,6 +102,13 @@ struct report_thread {
 	uint64_t wait_max_ns;
 	uint64_t waits; /* complete episodes in wait_ns */
 	double wait_squares; /* sum of the squares of the waits in those, ns^2 */
+	/*
+	 * Of a process's threads alone: their lives, up to the release where the end is the arrival, and how long they were no
+	 * members of a team meanwhile, but waited for other threads to end. Of a sum of threads, start_ns is 0.
+	 */
+	uint64_t start_ns, until_ns, away_ns;
+	uint32_t
+		position; /* the same: threads with disjoint lives follow each other at one; MODEL_NONE of a sum */
 	uint64_t last; /* times it came last */
 	double last_share; /* of the episodes */
 	struct report_parts parts;
@@ -238,6 +245,8 @@ struct report_process {
 		life_ns; /* from its beginning to its end; REPORT_UNKNOWN, or 0 in a group: not both were seen */
 	uint64_t ideal_ns; /* T_ideal */
 	uint32_t threads; /* that crossed a barrier */
+	uint32_t
+		positions; /* the most of those threads at one time: see report_thread.position; 0 of a group */
 	uint64_t episodes, incomplete, ambiguous, crossings, abandoned, lost;
 	uint64_t unmet; /* as of its barriers; then wait_ns is unknown */
 	bool summed; /* as of its barriers */
@@ -245,12 +254,11 @@ struct report_process {
 	uint64_t wait_ns, release_ns; /* sums over threads; REPORT_UNKNOWN */
 	struct report_efficiency efficiency;
 	double lost_static, lost_rotating,
-		lost_transfer; /* shares of T x n lost to each: PE = 1 - their sum (peeled in that order) */
+		lost_transfer; /* shares of its threads' lives lost to each: PE = 1 - their sum (peeled in that order) */
 	bool meets_others; /* at barriers that processes share: see report.groups */
 	bool ranked; /* a group: its threads' indices are ranks, which tell them apart */
 	bool by_barrier; /* at each of its barriers the same threads are late, others at others */
 	bool hung; /* some of its threads wait to the end for others: of that time no sum knows */
-	bool come_and_go; /* its threads: the efficiencies then count their absence as lost */
 	enum report_pattern pattern;
 	char verdict[640], advice[256];
 	/*

@@ -145,6 +145,59 @@ static uint32_t waiters_of(const struct report_thread *threads, uint32_t n, bool
 	return known;
 }
 
+/* Write to @w the positions whose share is known. Returns how many. */
+static uint32_t waiting_positions(const struct report_thread *threads, uint32_t n, struct waiter *w)
+{
+	uint32_t i, known = 0;
+
+	for (i = 0; i < n; i++) {
+		const struct report_thread *t = &threads[i];
+		struct waiter *at;
+
+		if (t->position == MODEL_NONE || t->work_ns == REPORT_UNKNOWN)
+			continue;
+		at = &w[t->position];
+		at->number = t->position;
+		at->wait_ns += (double)t->wait_ns;
+		at->work_ns += (double)t->work_ns;
+		at->waits += (double)t->waits;
+		at->squares += t->wait_squares;
+	}
+	for (i = 0; i < n; i++) {
+		if (!(w[i].wait_ns + w[i].work_ns > 0))
+			continue;
+		w[known] = w[i];
+		w[known].share = w[i].wait_ns / (w[i].wait_ns + w[i].work_ns);
+		known++;
+	}
+	return known;
+}
+
+/* Whose members follow each other is judged by positions. */
+static bool follow_each_other(const struct report_process *p)
+{
+	return p->positions && p->positions < p->threads;
+}
+
+/* Threads whose waits are compared, or the positions of those that follow each other. */
+struct team {
+	const struct report_thread *threads;
+	uint32_t n;
+	bool shared; /* they go by their tids */
+	bool positions;
+};
+
+static struct team team_of(const struct report_process *p)
+{
+	return (struct team){ p->members, p->nmembers, p->index == MODEL_NONE && !p->ranked,
+			      follow_each_other(p) };
+}
+
+static struct team team_at(const struct report_barrier *b)
+{
+	return (struct team){ b->threads, b->nthreads, b->shared && !b->ranked, false };
+}
+
 /* Waiters in the order of their shares. Freed by free(all). */
 struct divided {
 	struct waiter *all;
@@ -198,13 +251,14 @@ static bool differ(const struct divided *d)
 	       STANDARD_ERRORS * sqrt(squared_error(&low) + squared_error(&high));
 }
 
-static struct divided divide_all(const struct report_thread *threads, uint32_t n, bool shared)
+static struct divided divide_all(const struct team *team)
 {
-	struct divided d = { .all = calloc(n + 1u, sizeof(*d.all)) };
+	struct divided d = { .all = calloc(team->n + 1u, sizeof(*d.all)) };
 
 	if (!d.all)
 		return d;
-	d.n = waiters_of(threads, n, shared, d.all);
+	d.n = team->positions ? waiting_positions(team->threads, team->n, d.all)
+			      : waiters_of(team->threads, team->n, team->shared, d.all);
 	qsort(d.all, d.n, sizeof(*d.all), waiter_cmp);
 	d.at = divide(d.all, d.n);
 	if (d.at && !differ(&d))
@@ -212,10 +266,10 @@ static struct divided divide_all(const struct report_thread *threads, uint32_t n
 	return d;
 }
 
-/* Return true if the shares of several threads are known and differ by no more than chance explains. */
-static bool alike(const struct report_thread *threads, uint32_t n)
+/* Return true if the shares of several are known and differ by no more than chance explains. */
+static bool alike(struct team team)
 {
-	struct divided d = divide_all(threads, n, false);
+	struct divided d = divide_all(&team);
 	bool same = d.n > 1 && !d.at;
 
 	free(d.all);
@@ -238,16 +292,20 @@ static void add_group(struct text *t, const struct waiter *w, uint32_t n, uint32
 }
 
 /* Who idles and who works. */
-static void add_idlers(struct text *t, const struct report_thread *threads, uint32_t n, bool shared)
+static void add_idlers(struct text *t, struct team team)
 {
-	struct divided d = divide_all(threads, n, shared);
+	struct divided d = divide_all(&team);
 	uint32_t *numbers = calloc(d.n + 1u, sizeof(*numbers));
+	const char *one = t->one;
 
 	if (d.at && numbers) {
+		if (team.positions)
+			t->one = "position";
 		add(t, "; ");
 		add_group(t, d.all + d.at, d.n - d.at, numbers, d.n - d.at == 1 ? "waits" : "wait");
 		add(t, d.n - d.at == 1 ? " of its time, " : " of their time, ");
 		add_group(t, d.all, d.at, numbers, "");
+		t->one = one;
 	}
 	free(numbers);
 	free(d.all);
@@ -406,7 +464,7 @@ static enum report_pattern barrier_pattern(const struct report_barrier *b)
 		return REPORT_COSTLY;
 	if (come_and_go(b))
 		return REPORT_MIXED_LOSS;
-	if (alike(b->threads, b->nthreads))
+	if (alike(team_at(b)))
 		return REPORT_ROTATING;
 	/* Of sums the longest path is not known; what is not lost to the same ones is lost to others. */
 	if (isnan(b->serialisation))
@@ -497,7 +555,7 @@ void verdict_barrier(struct report_barrier *b)
 		if (b->last_tid)
 			add(&t, "; %s %u is last in %d %% of the episodes", t.one, last_number(b),
 			    say_percent(b->last_share));
-		add_idlers(&t, b->threads, b->nthreads, b->shared && !b->ranked);
+		add_idlers(&t, team_at(b));
 		break;
 	case REPORT_ROTATING:
 		add(&t,
@@ -520,7 +578,7 @@ void verdict_barrier(struct report_barrier *b)
 		    "the same threads",
 		    lost);
 		add_last(&t, b);
-		add_idlers(&t, b->threads, b->nthreads, b->shared && !b->ranked);
+		add_idlers(&t, team_at(b));
 		break;
 	}
 	if (t.n && t.buf[t.n - 1] != '.')
@@ -536,8 +594,8 @@ void verdict_barrier(struct report_barrier *b)
 					 : advice(b->pattern));
 }
 
-/* Of the time that its threads lived and of which something is known, what they waited. */
-static double waiting_share(const struct report_process *p, double *lived)
+/* Of the time of its threads of which something is known, what they waited. */
+static double waiting_share(const struct report_process *p)
 {
 	uint64_t time = p->outside_ns;
 	uint32_t i;
@@ -546,29 +604,23 @@ static double waiting_share(const struct report_process *p, double *lived)
 	for (i = 0; i < p->nmembers; i++)
 		time += p->members[i].idle_ns > p->members[i].wait_ns ? p->members[i].idle_ns
 								      : p->members[i].wait_ns;
-	*lived = p->threads && p->elapsed_ns ? (double)time / ((double)p->elapsed_ns * p->threads)
-					     : NAN;
 	return time ? (double)p->wait_ns / (double)time : NAN;
 }
 
 /* What is lost to the barriers themselves. Of sums it is what waiting does not account for. */
 static double transfer_share(const struct report_process *p)
 {
-	double lived;
-
 	if (!isnan(p->lost_transfer) || isnan(p->efficiency.parallel))
 		return p->lost_transfer;
-	return fmax(0, 1 - p->efficiency.parallel - waiting_share(p, &lived));
+	return fmax(0, 1 - p->efficiency.parallel - waiting_share(p));
 }
 
 /* The same of what is lost as another thread is late each time. */
 static double rotating_share(const struct report_process *p)
 {
-	double lived;
-
 	if (!isnan(p->lost_rotating) || isnan(p->efficiency.parallel))
 		return p->lost_rotating;
-	return fmax(0, waiting_share(p, &lived) - p->lost_static);
+	return fmax(0, waiting_share(p) - p->lost_static);
 }
 
 /* @fixed: of its waits, the share at barriers of which it is known that the same threads come late. */
@@ -582,7 +634,7 @@ static enum report_pattern process_pattern(const struct report_process *p, doubl
 		return REPORT_BALANCED;
 	if (transfer_share(p) > imbalance)
 		return REPORT_COSTLY;
-	if (!(fixed >= 0.5) && alike(p->members, p->nmembers))
+	if (!(fixed >= 0.5) && alike(team_of(p)))
 		return REPORT_ROTATING;
 	return split(p->lost_static, rotating);
 }
@@ -628,7 +680,7 @@ static bool verdict_unknown(struct report_process *p, struct text *t)
 static bool verdict_apart(struct report_process *p, const struct report_barrier *top, double share,
 			  struct text *t)
 {
-	double lived, share_waiting = waiting_share(p, &lived);
+	double share_waiting = waiting_share(p);
 	int waiting = say_percent(share_waiting);
 
 	if (verdict_unknown(p, t))
@@ -666,28 +718,12 @@ static bool verdict_apart(struct report_process *p, const struct report_barrier 
 	}
 	if (p->hung) {
 		p->pattern = share_waiting < VERDICT_LITTLE ? REPORT_BALANCED : REPORT_MIXED_LOSS;
-		p->come_and_go = true;
 		add(t,
 		    "It hung, see above. Until then %d %% of its threads' time was lost waiting "
 		    "at barriers",
 		    waiting);
 		add_where(t, top, share);
 		add(t, ". The efficiencies below count the hang as lost.");
-		return true;
-	}
-	if (p->pattern != REPORT_FEW && lived < VERDICT_LIVED) {
-		/*
-		 * The efficiencies count the time when a thread does not exist, or nothing is known of it, as lost:
-		 * with threads that come and go they say nothing of imbalance.
-		 */
-		p->come_and_go = true;
-		p->pattern = share_waiting < VERDICT_LITTLE ? REPORT_BALANCED : REPORT_MIXED_LOSS;
-		add(t,
-		    "%d %% of the time of its threads, which come and go, is lost waiting at "
-		    "barriers",
-		    waiting);
-		add_where(t, top, share);
-		add(t, ". The efficiencies below count their absence as lost.");
 		return true;
 	}
 	return false;
@@ -716,9 +752,7 @@ static bool verdict_serial(struct report_process *p, struct text *t)
 static void verdict_pattern(const struct report_process *p, const struct report_barrier *top,
 			    double share, bool work, struct text *t)
 {
-	bool by_tid = p->index == MODEL_NONE && !p->ranked; /* of several processes */
-	double lived;
-	int waiting = say_percent(waiting_share(p, &lived));
+	int waiting = say_percent(waiting_share(p));
 
 	switch (p->pattern) {
 	case REPORT_TASKS:
@@ -757,9 +791,11 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 	case REPORT_STATIC:
 		add(t, "%d %% of the threads' time is lost waiting at barriers", waiting);
 		add_where(t, top, share);
-		add(t, ": the same threads %s",
+		add(t, ": the same %s %s",
+		    follow_each_other(p) ? "positions (of threads that follow each other)"
+					 : "threads",
 		    work ? "always have more to do" : "always come late");
-		add_idlers(t, p->members, p->nmembers, by_tid);
+		add_idlers(t, team_of(p));
 		break;
 	case REPORT_MIXED_LOSS:
 		add(t, "%d %% of the threads' time is lost waiting at barriers", waiting);
@@ -770,7 +806,7 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 		}
 		add(t, ": %s, and who is late changes as well",
 		    work ? "some threads have more to do" : "some threads come late more often");
-		add_idlers(t, p->members, p->nmembers, by_tid);
+		add_idlers(t, team_of(p));
 		break;
 	}
 }
@@ -788,10 +824,7 @@ void verdict_share(struct verdict_shares *shares, const struct report_barrier *b
 /* Return the share of its threads' time that is lost at barriers. */
 static double lost_share(const struct report_process *p)
 {
-	double lived;
-
-	return isnan(p->efficiency.parallel) ? waiting_share(p, &lived)
-					     : 1 - p->efficiency.parallel;
+	return isnan(p->efficiency.parallel) ? waiting_share(p) : 1 - p->efficiency.parallel;
 }
 
 void verdict_costs(const struct report_process *p, char *advice, size_t size)

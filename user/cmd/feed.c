@@ -661,6 +661,17 @@ static int feed_worker(struct feed *f, const struct forkjoin_round *round,
 	return model_add_crossing(f->model, &m);
 }
 
+/* It waited for another thread to end, in no round of fork and join. */
+int feed_joined(struct feed *f, const struct sbt_crossing *c)
+{
+	int err = 0;
+
+	if (c->depart_ns > c->arrive_ns && !(c->flags & SBT_CROSSING_ABANDONED))
+		err = model_add_joined(f->model, c->tgid, c->inc, c->tid,
+				       c->depart_ns - c->arrive_ns, c->depart_ns);
+	return err ? err : feed_none(f, c);
+}
+
 int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjoin_round *round)
 {
 	struct model_crossing m = {
@@ -676,7 +687,7 @@ int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjo
 		.depart_cpu = c->depart_cpu,
 		.family = SBT_FAMILY_FORKJOIN,
 		.kind = SBT_KIND_JOIN,
-		.flags = MODEL_CROSSING_TEAM,
+		.flags = round->joins_only ? MODEL_CROSSING_JOINS : MODEL_CROSSING_TEAM,
 	};
 	struct renumbered *r = renumber(f, c);
 	uint32_t i;

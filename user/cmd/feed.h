@@ -77,6 +77,8 @@ bool feed_is_shed(const struct feed *feed, const struct sbt_crossing *c);
 int feed_tail(struct feed *feed, const struct sbt_crossing_full *tail);
 /* The kernel counted a crossing that is none. */
 int feed_none(struct feed *feed, const struct sbt_crossing *c);
+/* @c: a join that ends no round. */
+int feed_joined(struct feed *feed, const struct sbt_crossing *c);
 /* @c: the creator's last join. What it did since its last departure is not known in parts. */
 int feed_round(struct feed *feed, const struct sbt_crossing *c, const struct forkjoin_round *round);
 

@@ -212,7 +212,7 @@ static int consider_threads(struct pump *p, const struct sbt_event *e)
 	case SBT_REC_THREAD:
 		/* Of one that was found later nobody knows the thread that made it. */
 		return e->creator ? forkjoin_made(p->forkjoin, e->tgid, e->inc, e->creator, e->tid,
-						  e->address)
+						  e->address, e->t_ns)
 				  : 0;
 	case SBT_REC_EXIT:
 		forkjoin_ended(p->forkjoin, e->tgid, e->inc, e->tid, e->t_ns, e->seq, e->cpu);
@@ -251,7 +251,10 @@ static int let_go(struct pump *p)
 	int err = 0;
 
 	while (!err && (item = held_ready(&p->held))) {
-		if (item->fate == HELD_DROPPED)
+		if (item->fate == HELD_DROPPED &&
+		    item->record.crossing->family == SBT_FAMILY_FORKJOIN)
+			err = feed_joined(p->feed, item->record.crossing);
+		else if (item->fate == HELD_DROPPED)
 			err = feed_none(p->feed, item->record.crossing);
 		else if (item->round)
 			err = feed_round(p->feed, item->record.crossing, item->round);

@@ -260,6 +260,13 @@ int window_take(struct window *w, struct model *m, const struct model_input *in)
 		if (in->t_ns >= w->to_ns)
 			return 0;
 		break;
+	case MODEL_INPUT_JOINED:
+		if (in->t_ns > w->to_ns) {
+			cut.object -=
+				in->t_ns - w->to_ns < in->object ? in->t_ns - w->to_ns : in->object;
+			cut.t_ns = w->to_ns;
+		}
+		break;
 	case MODEL_INPUT_PENDING:
 		if (in->t_ns >= w->to_ns)
 			return 0;

@@ -535,6 +535,8 @@ static const struct emit_field process_fields[] = {
 	  .help = "the same with free barriers: the longest path outside barriers" },
 	{ "nthreads", EMIT_U32, PR(threads), .heading = "threads", .look = EMIT_NUMBER,
 	  .help = "threads that crossed a barrier" },
+	{ "positions", EMIT_U32, PR(positions),
+	  .help = "the most of them that lived at one time: threads with disjoint lives follow each other at one position, and efficiencies compare positions" },
 	{ "episodes", EMIT_U64, PR(episodes), .heading = "episodes", .look = EMIT_NUMBER,
 	  .help = "complete ones" },
 	{ "incomplete", EMIT_U64, PR(incomplete),

@@ -167,10 +167,13 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	double serial, waiting, runtime;
 	char time[TEXTOUT_CELL], threads[TEXTOUT_CELL], pe[TEXTOUT_CELL], lb[TEXTOUT_CELL],
 		ser[TEXTOUT_CELL], te[TEXTOUT_CELL], s[TEXTOUT_CELL], ro[TEXTOUT_CELL],
-		tr[TEXTOUT_CELL];
+		tr[TEXTOUT_CELL], at_once[TEXTOUT_CELL + 16] = "";
 
-	textout_wrap(t, TEXTOUT_BOLD, "", 2, "%s, %s, %s: %s", who_of(&who, p, g),
-		     textout_plural(threads, p->threads, "thread"),
+	if (p->positions && p->positions < p->threads)
+		snprintf(at_once, sizeof(at_once), " (%s at a time)",
+			 textout_count(pe, p->positions));
+	textout_wrap(t, TEXTOUT_BOLD, "", 2, "%s, %s%s, %s: %s", who_of(&who, p, g),
+		     textout_plural(threads, p->threads, "thread"), at_once,
 		     textout_time(time, p->elapsed_ns),
 		     *p->verdict ? p->verdict : "nothing can be said of its barriers.");
 	buf_free(&who);
@@ -184,13 +187,14 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 		textout_line(t, TEXTOUT_PLAIN, "  Its efficiency is unknown.");
 		return;
 	}
-	if (p->come_and_go) {
+	if (p->hung) {
 		textout_wrap(
 			t, TEXTOUT_PLAIN, "  ", 2,
-			"PE %s%s = LB %s × SerE %s × TE %s, in which %s counts as lost.", at_most,
-			textout_fraction(pe, e->parallel), textout_fraction(lb, e->load_balance),
-			textout_fraction(ser, e->serialisation), textout_fraction(te, e->transfer),
-			p->hung ? "the time of the hang" : "the time when a thread does not exist");
+			"PE %s%s = LB %s × SerE %s × TE %s, in which the time of the hang counts "
+			"as lost.",
+			at_most, textout_fraction(pe, e->parallel),
+			textout_fraction(lb, e->load_balance),
+			textout_fraction(ser, e->serialisation), textout_fraction(te, e->transfer));
 		return;
 	}
 	if (!isfinite(e->serialisation) && isfinite(p->lost_static)) {
@@ -464,17 +468,11 @@ static void summary_efficiency(struct textout *t, const struct report_process *p
 		return;
 	textout_line(t, TEXTOUT_BOLD, "EFFICIENCY of %s", who_of(&who, p, g));
 	buf_free(&who);
-	if (p->come_and_go) {
+	if (p->hung) {
 		efficiency_line(t, "LB", e->load_balance, p->lost_static,
-				p->hung ? "load balance, in which nobody has anything to do while "
-					  "it hangs"
-					: "load balance, in which a thread has nothing to do while "
-					  "it does not exist",
-				NULL);
+				"load balance: the time of the hang counts as lost", NULL);
 		efficiency_line(t, "SerE", e->serialisation, p->lost_rotating,
-				"serialisation, in which threads that follow each other take "
-				"turns",
-				NULL);
+				"serialisation: so it does here", NULL);
 	} else if (isfinite(p->omp_serialisation)) {
 		efficiency_line(t, "LB", e->load_balance, p->lost_static,
 				"load balance, the same threads always take longer: serial parts "

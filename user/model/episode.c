@@ -250,7 +250,7 @@ static uint32_t bounds(const struct episode *e)
 	uint32_t i, n = 0;
 
 	for (i = 0; i < e->n; i++)
-		n += (e->members[i].pub.flags & MODEL_CROSSING_BOUND) != 0;
+		n += model_bound(e->members[i].pub.flags);
 	return (n ? MODEL_WHY_BOUND : 0) | (n > 1 ? MODEL_WHY_RIVALS : 0);
 }
 
@@ -267,7 +267,7 @@ static bool others_came(const struct episode *e)
 		mem = &e->members[i];
 		if (!mem->rest)
 			return false;
-		if (mem->pub.flags & MODEL_CROSSING_BOUND)
+		if (model_bound(mem->pub.flags))
 			after++;
 		else if (!newest || mem->pub.arrive_ns >= newest->pub.arrive_ns)
 			newest = mem;

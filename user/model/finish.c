@@ -278,11 +278,41 @@ static int count_crossings(struct proc *p, struct row *r, const struct episode *
 	return 0;
 }
 
+/* Moves the thread that only waits for the others to end from @e to @joiner; its thread is NULL if there is none. */
+static void leave_out_joiner(struct model *m, struct episode *e, struct member *joiner)
+{
+	const struct member *mem;
+	uint32_t i, k;
+
+	joiner->thread = NULL;
+	for (i = 0; i < e->n && !model_joins(e->members[i].pub.flags); i++)
+		;
+	/* Alone it is all that is known of them. */
+	if (i == e->n || e->n < 2)
+		return;
+	*joiner = e->members[i];
+	detail_release(m, joiner->pub.detail);
+	for (k = i; k + 1 < e->n; k++)
+		e->members[k] = e->members[k + 1];
+	e->n--;
+	e->count -= e->count > 0;
+	e->arrive_min = MODEL_UNKNOWN;
+	e->arrive_max = 0;
+	for (i = 0; i < e->n; i++) {
+		mem = &e->members[i];
+		if (mem->pub.arrive_ns < e->arrive_min)
+			e->arrive_min = mem->pub.arrive_ns;
+		if (mem->pub.arrive_ns > e->arrive_max)
+			e->arrive_max = mem->pub.arrive_ns;
+	}
+}
+
 /*
  * The clocks of the ideal program (model.md, T_ideal): each runs through its thread's intervals outside
  * barriers; a meeting sets all its members' to the latest of them, at no cost.
  */
-static int join_clocks(struct model *m, struct episode *e, struct team *before, uint32_t row)
+static int join_clocks(struct model *m, struct episode *e, const struct member *joiner,
+		       struct team *before, uint32_t row)
 {
 	/* The release of an incomplete episode is not known, unless what is missing had arrived before. */
 	bool sure = e->state == MODEL_COMPLETE || !(e->why & ~(MODEL_WHY_BEFORE | MODEL_WHY_SWAP));
@@ -291,17 +321,19 @@ static int join_clocks(struct model *m, struct episode *e, struct team *before, 
 	uint64_t latest = 0;
 	uint32_t i;
 
-	for (i = 0; i < e->n; i++) {
-		t = e->members[i].thread;
-		t->ideal += e->members[i].outside_ns;
-		t->outside_joined += e->members[i].outside_ns;
-		if (t->ideal > latest)
-			latest = t->ideal;
+	/* Nobody waits for who only joins, but it goes on when they have met. */
+	for (i = 0; i < e->n + (joiner->thread != NULL); i++) {
+		const struct member *mem = i < e->n ? &e->members[i] : joiner;
+
+		mem->thread->ideal += mem->outside_ns;
+		mem->thread->outside_joined += mem->outside_ns;
+		if (mem->thread->ideal > latest)
+			latest = mem->thread->ideal;
 	}
 	if (!released)
 		return 0;
-	for (i = 0; i < e->n; i++) {
-		t = e->members[i].thread;
+	for (i = 0; i < e->n + (joiner->thread != NULL); i++) {
+		t = i < e->n ? e->members[i].thread : joiner->thread;
 		t->ideal = latest;
 		/* One that was decided late does not go back in time. */
 		if (t->pub.release_ns != MODEL_UNKNOWN && t->pub.release_ns > e->arrive_max)
@@ -414,14 +446,17 @@ int episode_emit(struct model *m, struct episode *e)
 {
 	struct proc *p = proc_at(m, e->proc);
 	struct model_episode ep = { 0 };
+	struct member joiner;
 	struct team *team;
 	struct row *r;
 	uint32_t row;
 	int err;
 
 	err = episode_sort(m, e);
-	if (!err)
-		err = barrier_row(m, e, &row);
+	if (err)
+		return err;
+	leave_out_joiner(m, e, &joiner);
+	err = barrier_row(m, e, &row);
 	if (err)
 		return err;
 	r = row_at(m, row);
@@ -452,6 +487,6 @@ int episode_emit(struct model *m, struct episode *e)
 	count_state(m, p, r, e);
 	count_met(m, p, e);
 	if (!e->nested)
-		err = join_clocks(m, e, team, row);
+		err = join_clocks(m, e, &joiner, team, row);
 	return !err && m->ops.episode ? hand_out(m, e, &ep) : err;
 }

@@ -21,6 +21,12 @@
 #define BETWEEN_NS    1000000ULL
 #define BETWEEN_PART  4
 #define GAP_NS	      100000ULL
+/*
+ * A creator has a part in a round's work if it does not join for one part in OWN_PART of the time since it made the last thread.
+ * To return from making one takes RETURN_NS.
+ */
+#define OWN_PART      16
+#define RETURN_NS     50000ULL
 
 /* As one that is made and as one that makes others. */
 struct thread {
@@ -43,6 +49,7 @@ struct thread {
 	bool joining; /* the next that is made begins a batch */
 	bool broken; /* the batch is no round */
 	uint32_t site;
+	uint64_t made_ns; /* when it made the last one */
 	uint64_t first_ns, last_ns; /* of the joins */
 	uint64_t between_ns; /* not in them, from the first one to the last */
 	uint32_t gaps, long_gaps;
@@ -52,6 +59,7 @@ struct process {
 	uint32_t tgid, inc;
 	struct hash threads; /* of those that live: tid -> struct thread */
 	struct hash sites; /* call -> rounds; in the upper half those that were given up */
+	struct hash parts; /* call -> PARTS_* */
 };
 
 struct forkjoin {
@@ -230,6 +238,44 @@ static void round_drop(struct forkjoin *f, struct forkjoin_round *round)
 	free(round);
 }
 
+/*
+ * Of the rounds that end at a call: how many there were until the first was told, in how many of them the creator had a part in
+ * the work, and what was said of it then. That stays, for a team whose members change from round to round is none: in
+ * single rounds the creator may have waited for a CPU.
+ */
+#define PARTS_ROUND	     1ULL
+#define PARTS_OWN	     (1ULL << 24)
+#define PARTS_MEMBER	     (1ULL << 62)
+#define PARTS_JOINER	     (1ULL << 63)
+#define PARTS_N(parts, unit) ((parts) / (unit)&0xffffff)
+
+static bool joins_only(struct process *p, uint32_t site)
+{
+	uint64_t parts = 0;
+
+	hash_get(&p->parts, site, &parts);
+	if (!(parts & (PARTS_MEMBER | PARTS_JOINER)))
+		parts |= 2 * PARTS_N(parts, PARTS_OWN) > PARTS_N(parts, PARTS_ROUND) ? PARTS_MEMBER
+										     : PARTS_JOINER;
+	/* Where it is known already it is replaced, which takes no memory. */
+	hash_put(&p->parts, site, parts);
+	return parts & PARTS_JOINER;
+}
+
+static int note_part(struct process *p, const struct thread *creator)
+{
+	uint64_t parts = 0, own = 0;
+
+	hash_get(&p->parts, creator->site, &parts);
+	if (parts & (PARTS_MEMBER | PARTS_JOINER))
+		return 0;
+	if (creator->first_ns > creator->made_ns + RETURN_NS)
+		own = creator->first_ns - creator->made_ns - RETURN_NS;
+	if (own > (creator->last_ns - creator->made_ns) / OWN_PART)
+		parts += PARTS_OWN;
+	return hash_put(&p->parts, creator->site, parts + PARTS_ROUND);
+}
+
 /* Told if it is known to be one of several, and how it came about. */
 static void rounds_tell(struct forkjoin *f, struct process *p, uint32_t site)
 {
@@ -250,6 +296,7 @@ static void rounds_tell(struct forkjoin *f, struct process *p, uint32_t site)
 		}
 		*link = round->next;
 		round->next = NULL;
+		round->joins_only = joins_only(p, site);
 		f->ops.take(f->ops.ctx, round->cookie, round);
 	}
 }
@@ -296,7 +343,7 @@ int forkjoin_begin(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t tid
 }
 
 int forkjoin_made(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t creator_tid,
-		  uint32_t tid, uint64_t pointer)
+		  uint32_t tid, uint64_t pointer, uint64_t t_ns)
 {
 	struct thread *creator, *t;
 	struct process *p;
@@ -329,6 +376,7 @@ int forkjoin_made(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t crea
 	creator->made = t;
 	creator->nmade++;
 	creator->n++;
+	creator->made_ns = t_ns;
 	return 0;
 }
 
@@ -439,6 +487,8 @@ static int batch_done(struct forkjoin *f, struct process *p, struct thread *crea
 	if (is_round && (uint32_t)rounds < ROUNDS_ENOUGH)
 		err = hash_put(&p->sites, site, rounds + 1);
 	if (is_round && !err)
+		err = note_part(p, creator);
+	if (is_round && !err)
 		err = round_new(f, p, creator, cookie);
 	forget_batch(creator);
 	next_batch(creator);
@@ -515,6 +565,7 @@ static void process_free(struct process *p)
 		free((void *)(uintptr_t)e->value);
 	hash_free(&p->threads);
 	hash_free(&p->sites);
+	hash_free(&p->parts);
 	free(p);
 }
 

@@ -5,8 +5,8 @@
  *
  * A batch is what one thread, the creator, makes between joins. It is a round if it is two threads or more, all of them
  * made before the first is joined, and the creator joins those, all of them and no others, before it makes the next.
- * Its members are the creator, which arrives at its first join and departs from its last, and those threads, which
- * arrive by ending.
+ * Its members are those threads, which arrive by ending. The creator is a member if it has a part in the work itself: it
+ * arrives at its first join and departs from its last.
  *
  * One round is no loop: nearly every program ends so. Rounds are told once two of one process were joined at one call
  * (that of the first join); until then the first waits. A round is not the first of a call if the creator did more between
@@ -39,6 +39,8 @@ struct forkjoin_round {
 	uint32_t tgid, inc, tid; /* the creator's */
 	uint32_t site;
 	uint64_t arrive_ns, depart_ns; /* the creator's */
+	/* In the rounds of this call it makes threads, waits for them to end, and does no more: it is no member of the team. */
+	bool joins_only; /* set when the round is taken */
 	uint32_t missing; /* members whose end was not seen yet */
 	uint32_t n;
 	struct forkjoin_member members[]; /* in the order in which they were made */
@@ -69,9 +71,9 @@ void forkjoin_free(struct forkjoin *f);
 /* What follows returns 0 or -ENOMEM, and is told in the order of time. */
 /* A thread that nobody made while it was looked, but that made none before: the first of a new program. */
 int forkjoin_begin(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t tid);
-/* @creator made @tid; @pointer: its thread pointer, which its handle is, or lies just below. */
+/* @creator made @tid at @t_ns; @pointer: its thread pointer, which its handle is, or lies just below. */
 int forkjoin_made(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t creator, uint32_t tid,
-		  uint64_t pointer);
+		  uint64_t pointer, uint64_t t_ns);
 void forkjoin_ended(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
 		    uint32_t seq, uint32_t cpu);
 /* The join is taken or dropped once: by this call or a later one. */

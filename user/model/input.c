@@ -27,6 +27,8 @@ static int take(struct model *m, const struct model_input *in)
 		return take_tail(m, in->tgid, in->inc, in->tid, in->t_ns, in->detail);
 	case MODEL_INPUT_PENDING:
 		return take_pending(m, in->tgid, in->inc, in->tid, in->object, in->t_ns);
+	case MODEL_INPUT_JOINED:
+		return take_joined(m, in->tgid, in->inc, in->tid, in->object, in->t_ns);
 	case MODEL_INPUT_ADVANCE:
 		return take_advance(m, in->t_ns);
 	case MODEL_INPUT_SHED:
@@ -152,6 +154,19 @@ int model_add_pending(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid
 				  .tid = tid,
 				  .object = object,
 				  .t_ns = arrive_ns };
+
+	return model_take(m, &in);
+}
+
+int model_add_joined(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t for_ns,
+		     uint64_t until_ns)
+{
+	struct model_input in = { .type = MODEL_INPUT_JOINED,
+				  .tgid = tgid,
+				  .inc = inc,
+				  .tid = tid,
+				  .object = for_ns,
+				  .t_ns = until_ns };
 
 	return model_take(m, &in);
 }

@@ -147,6 +147,7 @@ struct thread {
 	bool busy; /* scratch of thread_fold() */
 	bool summed; /* what it did came as sums */
 	uint64_t pending_object;
+	uint64_t joined_ns; /* since its last crossing: how long it waited for threads to end */
 	uint64_t inside; /* where it waited when tracing began; 0 nowhere; MODEL_UNKNOWN */
 	struct gap gaps[THREAD_GAPS];
 	struct model_crossing
@@ -576,6 +577,8 @@ int take_end_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, 
 int take_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_ns);
 int take_shed(struct model *m, const struct model_input *in);
 int take_shed_part(struct model *m, const struct model_input *in);
+int take_joined(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t for_ns,
+		uint64_t until_ns);
 int take_pending(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t object,
 		 uint64_t arrive_ns);
 

@@ -41,6 +41,22 @@ struct model;
 	0x40 /* who else meets there cannot be known: no episode of the object is complete */
 #define MODEL_CROSSING_BOUND \
 	0x80 /* it arrived at arrive_ns at the latest: when exactly was not seen */
+/*
+ * A thread that only waits for the others to end, as a creator that joins them: it is no member, and nothing of its time in
+ * there counts. It says when the episode ended, and goes on from there. (Of a team no arrival is a bound.)
+ */
+#define MODEL_CROSSING_JOINS (MODEL_CROSSING_TEAM | MODEL_CROSSING_BOUND)
+
+static inline bool model_joins(uint8_t flags)
+{
+	return (flags & MODEL_CROSSING_JOINS) == MODEL_CROSSING_JOINS;
+}
+
+/* Is arrive_ns an upper bound? */
+static inline bool model_bound(uint8_t flags)
+{
+	return flags & MODEL_CROSSING_BOUND && !model_joins(flags);
+}
 
 /* Why a thread was blocked: indices, in the order of include/sbt/record.h. */
 enum model_blocked {
@@ -252,6 +268,7 @@ struct model_thread {
 		ideal_ns; /* its place on the longest path, after model_finish(): see model_proc.ideal_ns */
 	uint64_t pending_ns; /* arrived and not left when tracing ended; MODEL_UNKNOWN if not */
 	uint32_t cpus_allowed; /* last known; 0 unknown */
+	uint64_t away_ns; /* waited for other threads to end: in neither outside_ns nor idle_ns */
 	uint64_t waits; /* complete episodes in wait_ns */
 	double wait_squares; /* sum of the squares of the waits in those, ns^2 */
 };
@@ -423,6 +440,7 @@ struct model_proc {
 	struct {
 		uint64_t threads, crossings, last;
 		uint64_t outside_ns, outside_max_ns, idle_ns, wait_ns, unknown_ns;
+		uint64_t life_ns; /* without what they were away */
 		struct model_sums sums;
 	} folded;
 	/*
@@ -488,6 +506,7 @@ enum model_input_type {
 	MODEL_INPUT_FINISH = 11,
 	MODEL_INPUT_SHED = 12,
 	MODEL_INPUT_SHED_PART = 13,
+	MODEL_INPUT_JOINED = 14,
 };
 
 /* The arguments of the function of that type, by their names there; those that it has not are 0. */
@@ -496,8 +515,8 @@ struct model_input {
 	bool seen;
 	uint32_t tgid, inc, tid;
 	uint32_t parent_tgid, parent_inc;
-	uint64_t t_ns; /* arrive_ns, end_ns likewise */
-	uint64_t object; /* inside likewise */
+	uint64_t t_ns; /* arrive_ns, end_ns, until_ns likewise */
+	uint64_t object; /* inside, for_ns likewise */
 	const char *comm;
 	const struct model_crossing *crossing; /* tgid, inc and tid are in there alone */
 	const struct model_detail *detail; /* of a tail */
@@ -582,6 +601,12 @@ struct model_summed {
 
 /* After everything else has been fed, before model_finish(). */
 int model_add_summed(struct model *model, const struct model_summed *summed);
+/*
+ * @tid waited @for_ns, up to @until_ns, for another thread to end. If it crosses no barrier afterwards, it was no member of any
+ * team meanwhile; else that time is a part of its phase.
+ */
+int model_add_joined(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
+		     uint64_t for_ns, uint64_t until_ns);
 /* @tid arrived at @arrive_ns and had not left when tracing ended; before model_finish(). */
 int model_add_pending(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
 		      uint64_t object, uint64_t arrive_ns);

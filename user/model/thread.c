@@ -410,6 +410,18 @@ int take_pending(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uin
 	return 0;
 }
 
+int take_joined(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t for_ns,
+		uint64_t until_ns)
+{
+	struct thread *t = thread_find(m, tgid, inc, tid);
+	uint64_t since = t ? minus(until_ns, t->known_ns) : 0;
+
+	/* What it waited before its last crossing was a part of that phase. */
+	if (t && !t->pub.exited && t->known_sure)
+		t->joined_ns += for_ns < since ? for_ns : since;
+	return 0;
+}
+
 /* @c follows records that are missing: lost, or (the first of a thread that was there) from before tracing. */
 void thread_gap(struct model *m, struct thread *t, const struct model_crossing *c, bool lost)
 {
@@ -457,11 +469,11 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 {
 	struct proc *p = proc_at(m, t->pub.proc);
 	uint64_t before = minus(c->arrive_ns, t->known_ns);
-	bool left = c->depart_ns != MODEL_UNKNOWN;
+	bool left = c->depart_ns != MODEL_UNKNOWN, joins = model_joins(c->flags);
 
 	mem->gaps = t->ngaps;
 	mem->pub.work_ns = MODEL_UNKNOWN;
-	p->pub.crossings++;
+	p->pub.crossings += !joins;
 	if (!left && !(c->flags & MODEL_CROSSING_STAYS)) {
 		t->pub.abandoned++;
 		p->pub.abandoned++;
@@ -469,8 +481,8 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 	}
 	if (c->depth)
 		return;
-	t->pub.crossings++;
-	if (!t->crossed) {
+	t->pub.crossings += !joins;
+	if (!t->crossed && !joins) {
 		t->crossed = true;
 		p->pub.nthreads_crossed++;
 	}
@@ -485,12 +497,13 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 	} else {
 		t->pub.unknown_ns += before;
 	}
+	t->joined_ns = 0;
 	t->last_arrive_ns = c->arrive_ns;
 	t->pub.depart_ns = c->depart_ns;
 	t->known_sure = left;
 	t->stays = c->flags & MODEL_CROSSING_STAYS;
 	if (left) {
-		t->pub.idle_ns += minus(c->depart_ns, c->arrive_ns);
+		*(joins ? &t->pub.away_ns : &t->pub.idle_ns) += minus(c->depart_ns, c->arrive_ns);
 		if (c->depart_ns > t->known_ns)
 			t->known_ns = c->depart_ns;
 		if (c->depart_ns > t->seen_ns)
@@ -548,18 +561,22 @@ uint64_t thread_until(const struct thread *t, uint64_t end_ns)
 void thread_at_end(const struct thread *t, uint64_t end_ns, struct model_thread *out,
 		   uint64_t *ideal)
 {
-	uint64_t until;
+	uint64_t until, since, joined;
 
 	*out = t->pub;
 	if (!out->exited || out->end_ns > end_ns)
 		out->end_ns = end_ns;
 	until = thread_until(t, out->end_ns);
-	if (t->known_sure)
-		out->outside_ns += minus(until, t->known_ns);
-	else if (t->stays)
-		out->idle_ns += minus(until, t->known_ns);
-	else
-		out->unknown_ns += minus(until, t->known_ns);
+	since = minus(until, t->known_ns);
+	joined = t->joined_ns < since ? t->joined_ns : since;
+	if (t->known_sure) {
+		out->outside_ns += since - joined;
+		out->away_ns += joined;
+	} else if (t->stays) {
+		out->idle_ns += since;
+	} else {
+		out->unknown_ns += since;
+	}
 	tail_add(t, until, &out->sums);
 	*ideal = t->ideal + minus(out->outside_ns, t->outside_joined);
 }

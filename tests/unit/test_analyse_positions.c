@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Efficiencies where threads do not live throughout, against numbers worked out by hand. */
+#include "test_analyse_util.h"
+
+static struct report_efficiency of(struct report_thread *spans, uint32_t n, uint64_t elapsed,
+				   uint64_t ideal, uint32_t *positions)
+{
+	struct efficiency_sums sums = { .elapsed_ns = elapsed, .ideal_ns = ideal };
+	struct report_efficiency e;
+	uint32_t i;
+
+	assert_int_equal(positions_assign(spans, n, positions), 0);
+	for (i = 0; i < n; i++)
+		sums.sum_ns += spans[i].work_ns;
+	assert_int_equal(positions_efficiency(spans, n, *positions, &sums, &e), 0);
+	if (ideal != MODEL_UNKNOWN && n && !isnan(e.parallel))
+		assert_near(e.load_balance * e.serialisation * e.transfer, e.parallel, 1e-12);
+	return e;
+}
+
+static struct report_thread span(uint64_t start, uint64_t end, uint64_t work)
+{
+	static uint32_t tid = 100;
+
+	return (struct report_thread){
+		.start_ns = start, .until_ns = end, .work_ns = work, .tid = tid++
+	};
+}
+
+/* The design's formulas: mean 18 of 22, 22 of the longest path of 24, 24 of 28. */
+static void test_all_the_time(void **state)
+{
+	struct report_thread s[] = { span(0, 28, 14), span(0, 28, 22) };
+	uint32_t positions;
+	struct report_efficiency e = of(s, 2, 28, 24, &positions);
+
+	(void)state;
+	assert_int_equal(positions, 2);
+	assert_near(e.load_balance, 18.0 / 22, 1e-12);
+	assert_near(e.serialisation, 22.0 / 24, 1e-12);
+	assert_near(e.transfer, 24.0 / 28, 1e-12);
+	assert_near(e.communication, 22.0 / 28, 1e-12);
+	assert_near(e.parallel, 18.0 / 28, 1e-12);
+}
+
+/*
+ * One thread is alone for 80, and three more come for 70: it and two of them work for half of that. 255 of 80 + 4 x 70; nothing
+ * is lost by the fourth, so that all is load balance.
+ */
+static void test_alone_first(void **state)
+{
+	struct report_thread s[] = { span(0, 150, 115), span(80, 150, 35), span(80, 150, 35),
+				     span(80, 150, 70) };
+	uint32_t positions;
+	struct report_efficiency e = of(s, 4, 150, 150, &positions);
+
+	(void)state;
+	assert_int_equal(positions, 4);
+	assert_near(e.parallel, 255.0 / 360, 1e-12);
+	assert_near(e.load_balance, e.parallel, 1e-12);
+	assert_near(e.communication, 1, 1e-12);
+}
+
+/* The same, but each of them waits for half of the 70 in which there are several: none more than another. */
+static void test_rotating_after_alone(void **state)
+{
+	struct report_thread s[] = { span(0, 150, 115), span(80, 150, 35), span(80, 150, 35),
+				     span(80, 150, 35) };
+	uint32_t positions;
+	struct report_efficiency e = of(s, 4, 150, 150, &positions);
+
+	(void)state;
+	assert_near(e.parallel, 220.0 / 360, 1e-12);
+	assert_near(e.load_balance, 1, 1e-12);
+	assert_near(e.transfer, 1, 1e-12);
+	assert_near(e.serialisation, 220.0 / 360, 1e-12);
+}
+
+/* Rounds of three workers, which are new in each, with 1, 2 and 3 to do: as of three that stay. */
+static void test_rounds(void **state)
+{
+	struct report_thread s[300];
+	struct report_efficiency e;
+	uint32_t i, positions;
+
+	(void)state;
+	for (i = 0; i < 300; i++)
+		s[i] = span(i / 3 * 40 + i % 3, i / 3 * 40 + 32, 10 * (i % 3 + 1));
+	e = of(s, 300, 4000, 4000, &positions);
+	assert_int_equal(positions, 3);
+	assert_near(e.parallel, 20.0 / 31, 1e-12);
+	/* The third loses nothing, so that all is load balance. */
+	assert_near(e.load_balance, 20.0 / 31, 1e-12);
+	/* Another one has most to do in each round. */
+	for (i = 0; i < 300; i++)
+		s[i] = span(i / 3 * 40 + i % 3, i / 3 * 40 + 32, 10 * ((i + i / 3) % 3 + 1));
+	e = of(s, 300, 4000, 4000, &positions);
+	assert_near(e.parallel, 20.0 / 31, 1e-12);
+	assert_near(e.load_balance, 1, 0.05);
+	/* Ends that are seen late make no position of their own. */
+	for (i = 0; i < 300; i++)
+		s[i] = span(i / 3 * 40, i / 3 * 40 + 41, 10 * (i % 3 + 1));
+	of(s, 300, 4001, 4001, &positions);
+	assert_int_equal(positions, 3);
+}
+
+/* It waits for others to end, and is no member then: that is no part of its life. */
+static void test_away(void **state)
+{
+	struct report_thread s[] = { span(0, 1000, 10), span(0, 1000, 1000), span(0, 1000, 500) };
+	struct report_efficiency e;
+	uint32_t positions, i;
+
+	(void)state;
+	for (i = 0; i < 3; i++)
+		s[i].away_ns = s[i].work_ns == 10 ? 990 : 0;
+	e = of(s, 3, 1000, 1000, &positions);
+	assert_near(e.parallel, 1510.0 / 2010, 1e-12);
+	assert_near(e.load_balance, e.parallel, 1e-12);
+}
+
+/* One that lives for a moment, and loses nothing in it, makes no static imbalance of what rotates. */
+static void test_short_one(void **state)
+{
+	struct report_thread s[] = { span(0, 1000, 500), span(0, 1000, 500), span(0, 1000, 500),
+				     span(10, 20, 10) };
+	uint32_t positions;
+	struct report_efficiency e = of(s, 4, 1000, 1000, &positions);
+
+	(void)state;
+	assert_int_equal(positions, 4);
+	assert_near(e.load_balance, 1, 0.01);
+	assert_near(e.serialisation, 0.5, 0.01);
+}
+
+/* Threads that are kept as a sum count for PE, and follow nobody. */
+static void test_sum_of_threads(void **state)
+{
+	struct report_thread s[] = { span(0, 100, 100), span(0, 100, 50), { .until_ns = 200 } };
+	struct report_efficiency e;
+	uint32_t positions;
+
+	(void)state;
+	s[2].work_ns = 150;
+	e = of(s, 3, 100, 100, &positions);
+	assert_int_equal(positions, 2);
+	assert_true(s[2].position == MODEL_NONE);
+	assert_near(e.parallel, 300.0 / 400, 1e-12);
+	assert_near(e.load_balance, e.parallel, 1e-12);
+}
+
+static void test_edges(void **state)
+{
+	struct report_thread one[] = { span(0, 100, 80) };
+	uint32_t positions;
+	struct report_efficiency e = of(one, 1, 100, 90, &positions);
+
+	(void)state;
+	assert_near(e.parallel, 0.8, 1e-12);
+	assert_near(e.load_balance, 1, 1e-12);
+	assert_near(e.transfer, 0.9, 1e-12);
+	e = of(one, 1, 100, MODEL_UNKNOWN, &positions);
+	assert_near(e.communication, 0.8, 1e-12);
+	assert_true(isnan(e.serialisation) && isnan(e.transfer));
+	e = of(one, 0, 0, 0, &positions);
+	assert_int_equal(positions, 0);
+	assert_true(isnan(e.parallel));
+	/* A life that ends before it begins: of recordings that lie. */
+	one[0] = span(100, 0, 50);
+	e = of(one, 1, 0, 0, &positions);
+	assert_int_equal(positions, 0);
+	assert_true(isnan(e.parallel));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_the_time),
+		cmocka_unit_test(test_alone_first),
+		cmocka_unit_test(test_rotating_after_alone),
+		cmocka_unit_test(test_rounds),
+		cmocka_unit_test(test_away),
+		cmocka_unit_test(test_short_one),
+		cmocka_unit_test(test_sum_of_threads),
+		cmocka_unit_test(test_edges),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

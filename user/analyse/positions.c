@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Efficiencies where threads do not live throughout. A thread that does not exist loses nothing: its work is held against
+ * its life. Threads with disjoint lives follow each other at one position, so that the workers of one round of fork and
+ * join and those of the next are compared as a team that stays.
+ */
+#include "analyse/internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* A thread that begins in the last of so many parts of another one's life follows it: ends are seen late. */
+#define FOLLOWS_PART 16
+
+static uint64_t over(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static uint64_t life_of(const struct report_thread *t)
+{
+	return over(over(t->until_ns, t->start_ns), t->away_ns);
+}
+
+/* A thread begins or ends. */
+struct moment {
+	uint64_t t_ns;
+	uint32_t thread;
+	bool begins;
+};
+
+static int moment_cmp(const void *a, const void *b)
+{
+	const struct moment *x = a, *y = b;
+
+	if (x->t_ns != y->t_ns)
+		return x->t_ns < y->t_ns ? -1 : 1;
+	if (x->begins != y->begins)
+		return x->begins ? 1 : -1;
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+/*
+ * Write to @m, in order, when those of @threads that are no sum of several begin and end; an end is earlier by one part in
+ * @part of the life. Returns how many.
+ */
+static uint32_t moments_of(const struct report_thread *threads, uint32_t n, uint64_t part,
+			   struct moment *m)
+{
+	uint32_t i, k = 0;
+
+	for (i = 0; i < n; i++) {
+		const struct report_thread *t = &threads[i];
+
+		if (!t->tid || t->until_ns <= t->start_ns)
+			continue;
+		m[k++] = (struct moment){ t->start_ns, i, true };
+		m[k++] = (struct moment){ t->until_ns - (t->until_ns - t->start_ns) / part, i,
+					  false };
+	}
+	if (k)
+		qsort(m, k, sizeof(*m), moment_cmp);
+	return k;
+}
+
+int positions_assign(struct report_thread *threads, uint32_t n, uint32_t *positions)
+{
+	struct moment *m = calloc(2 * (size_t)n + 1, sizeof(*m));
+	bool *taken = calloc(n + 1u, sizeof(*taken));
+	uint32_t i, nmoments, first = 0; /* none below it is free */
+
+	*positions = 0;
+	for (i = 0; i < n; i++)
+		threads[i].position = MODEL_NONE;
+	nmoments = m && taken ? moments_of(threads, n, FOLLOWS_PART, m) : 0;
+	for (i = 0; i < nmoments; i++) {
+		uint32_t *at = &threads[m[i].thread].position;
+
+		if (!m[i].begins) {
+			taken[*at] = false;
+			if (*at < first)
+				first = *at;
+			continue;
+		}
+		while (taken[first])
+			first++;
+		taken[first] = true;
+		*at = first;
+		if (first >= *positions)
+			*positions = first + 1;
+	}
+	free(m);
+	free(taken);
+	return m && taken ? 0 : -ENOMEM;
+}
+
+/* Set @shared to how much of each life is beside another one. Returns 0 or -ENOMEM; *several_ns: when there are several. */
+static int share_lives(const struct report_thread *threads, uint32_t n, uint64_t *shared,
+		       uint64_t *several_ns)
+{
+	struct moment *m = calloc(2 * (size_t)n + 1, sizeof(*m));
+	uint32_t i, nmoments, now = 0;
+	uint64_t sum = 0, before = 0;
+
+	if (!m)
+		return -ENOMEM;
+	nmoments = moments_of(threads, n, UINT64_MAX, m);
+	for (i = 0; i < nmoments; i++) {
+		uint64_t *of = &shared[m[i].thread];
+
+		if (now > 1)
+			sum += m[i].t_ns - before;
+		before = m[i].t_ns;
+		now = m[i].begins ? now + 1 : now - 1;
+		*of = m[i].begins ? sum : sum - *of;
+	}
+	free(m);
+	*several_ns = sum;
+	return 0;
+}
+
+/* Sums over the threads that follow each other at one position. */
+struct position {
+	uint64_t lost_ns, shared_ns;
+};
+
+static int shared_cmp(const void *a, const void *b)
+{
+	const struct position *x = a, *y = b;
+
+	return x->shared_ns < y->shared_ns ? -1 : x->shared_ns > y->shared_ns;
+}
+
+/*
+ * Return the share of its time that is lost by the position which loses least; NAN if there is none. A position that is taken
+ * for less than half as long as is usual says nothing of the rest.
+ */
+static double least_lost(struct position *all, uint32_t n)
+{
+	uint32_t i, first = 0;
+	double least = NAN;
+
+	if (n)
+		qsort(all, n, sizeof(*all), shared_cmp);
+	while (first < n && !all[first].shared_ns)
+		first++;
+	for (i = first; i < n; i++) {
+		if (all[i].shared_ns >= all[first + (n - first - 1) / 2].shared_ns / 2)
+			least = fmin(least, (double)all[i].lost_ns / (double)all[i].shared_ns);
+	}
+	return least;
+}
+
+static double clip(double x)
+{
+	return x < 0 ? 0 : x > 1 ? 1 : x;
+}
+
+/*
+ * Return the efficiencies. @lost: the share of @shared that every position loses. @shared: the share of the lives that is beside
+ * others. @several_ns: elapsed time in which there are several threads.
+ */
+static struct report_efficiency product(const struct efficiency_sums *s, uint64_t life_ns,
+					double lost, double shared, uint64_t several_ns)
+{
+	struct report_efficiency e = { NAN, NAN, NAN, NAN, NAN };
+	double barriers;
+
+	if (!life_ns)
+		return e;
+	e.parallel = clip((double)s->sum_ns / (double)life_ns);
+	e.communication = isnan(lost) ? e.parallel : fmax(clip(1 - lost * shared), e.parallel);
+	e.load_balance = e.communication > 0 ? e.parallel / e.communication : NAN;
+	if (s->ideal_ns == MODEL_UNKNOWN)
+		return e;
+	barriers = several_ns ? (double)over(s->elapsed_ns, s->ideal_ns) / (double)several_ns : 0;
+	e.transfer = fmax(clip(1 - barriers * shared), e.communication);
+	e.serialisation = e.transfer > 0 ? e.communication / e.transfer : NAN;
+	return e;
+}
+
+int positions_efficiency(const struct report_thread *threads, uint32_t n, uint32_t positions,
+			 const struct efficiency_sums *sums, struct report_efficiency *out)
+{
+	struct position *all = calloc(positions + 1u, sizeof(*all));
+	uint64_t *shared = calloc(n + 1u, sizeof(*shared));
+	uint64_t several = 0, life_ns = 0, single_ns = 0, shared_ns = 0;
+	int err = all && shared ? share_lives(threads, n, shared, &several) : -ENOMEM;
+	uint32_t i;
+
+	for (i = 0; i < n && !err; i++) {
+		const struct report_thread *t = &threads[i];
+		uint64_t life = life_of(t), beside = over(shared[i], t->away_ns);
+
+		life_ns += life;
+		if (t->position == MODEL_NONE)
+			continue;
+		/* A thread that is alone at all times loses what it loses by itself. */
+		if (!several)
+			beside = life;
+		single_ns += life;
+		shared_ns += beside;
+		all[t->position].shared_ns += beside;
+		all[t->position].lost_ns += over(life, t->work_ns);
+	}
+	if (!err)
+		/* Threads that are kept as a sum were beside others as much as the rest. */
+		*out = product(sums, life_ns, least_lost(all, positions),
+			       single_ns ? (double)shared_ns / (double)single_ns : 0,
+			       several ? several : sums->elapsed_ns);
+	free(all);
+	free(shared);
+	return err;
+}
