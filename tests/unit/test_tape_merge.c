@@ -18,11 +18,17 @@ struct node {
 	struct tape_writer *tape;
 	uint32_t tgid;
 	uint64_t ahead;
+	uint32_t met; /* meetings of its rank so far */
+	bool found_running; /* its rank was */
+	struct tape_ending ending; /* what was lost there */
 };
 
 static void begin_node(struct node *n, const char *host, const char *module, uint32_t site)
 {
-	struct tape_session s = { .host = host, .model_start_ns = 1000 + n->ahead };
+	struct tape_session s = { .host = host,
+				  .model_start_ns = 1000 + n->ahead,
+				  .realtime_offset_ns = -(int64_t)n->ahead,
+				  .ids = { n->tgid, 1 } };
 	struct site_frame frame = { "work", "x.c", 3 };
 	struct site_name name = {
 		.nframes = 1, .frames = &frame, .module = module, .build_id = "abcd", .offset = 77
@@ -31,7 +37,7 @@ static void begin_node(struct node *n, const char *host, const char *module, uin
 				  .tgid = n->tgid,
 				  .inc = 1,
 				  .t_ns = 2000 + n->ahead,
-				  .seen = true,
+				  .seen = !n->found_running,
 				  .comm = "rank" };
 
 	n->fd = memfd_create("node", MFD_CLOEXEC);
@@ -48,7 +54,8 @@ static void begin_node(struct node *n, const char *host, const char *module, uin
 	tape_input(n->tape, &in);
 }
 
-static void meet(struct node *n, uint32_t round, uint32_t site, uint64_t arrive, uint64_t depart)
+static void meet_at(struct node *n, uint32_t round, uint64_t comm, uint32_t site, uint64_t arrive,
+		    uint64_t depart)
 {
 	struct model_crossing x = { .tgid = n->tgid,
 				    .inc = 1,
@@ -56,8 +63,9 @@ static void meet(struct node *n, uint32_t round, uint32_t site, uint64_t arrive,
 				    .seq = round + 1,
 				    .site = site,
 				    .count = 1, /* those of this node */
-				    .object = 0x1000 + n->tgid,
-				    .shared = 7,
+				    .arrive_cpu = (uint16_t)n->met++,
+				    .object = 0x1000 + n->tgid + comm,
+				    .shared = comm,
 				    .family = SBT_FAMILY_MPI,
 				    .kind = SBT_KIND_COLLECTIVE,
 				    .arrive_ns = arrive + n->ahead,
@@ -68,6 +76,11 @@ static void meet(struct node *n, uint32_t round, uint32_t site, uint64_t arrive,
 	tape_input(n->tape, &in);
 	if (round % 5 == 0)
 		tape_input(n->tape, &advance);
+}
+
+static void meet(struct node *n, uint32_t round, uint32_t site, uint64_t arrive, uint64_t depart)
+{
+	meet_at(n, round, 7, site, arrive, depart);
 }
 
 static void name_task(struct node *n, uint32_t tid, const char *name)
@@ -81,10 +94,11 @@ static void name_task(struct node *n, uint32_t tid, const char *name)
 static void end_node(struct node *n, uint64_t t)
 {
 	struct model_input in = { .type = MODEL_INPUT_FINISH, .t_ns = t + n->ahead };
-	struct tape_ending e = { .end_ns = t + n->ahead, .produced = ROUNDS, .consumed = ROUNDS };
 
+	n->ending.end_ns = t + n->ahead;
+	n->ending.produced = n->ending.consumed = ROUNDS;
 	tape_input(n->tape, &in);
-	tape_ending(n->tape, &e);
+	tape_ending(n->tape, &n->ending);
 	assert_int_equal(tape_close(n->tape), 0);
 }
 
@@ -170,10 +184,180 @@ static void test_two_nodes(void **unused)
 	close(nodes[1].fd);
 }
 
+/* --- clocks that are not known well -------------------------------------------------------------------- */
+
+#define NODES 3
+#define FEW   20 /* meetings at each communicator */
+#define COMMS 2
+
+struct tally {
+	uint64_t complete, others, wrong;
+};
+
+/* Read @nodes as one run and count its episodes; those of members of different numbers are wrong. */
+static void count(struct node *nodes, uint32_t n, struct tally *out, struct merge_clock *last)
+{
+	struct tape *tapes[NODES];
+	struct tape_item item;
+	struct merge *merge;
+	struct run *r;
+	uint32_t i, k;
+
+	*out = (struct tally){ 0 };
+	for (i = 0; i < n; i++)
+		assert_int_equal(tape_open(nodes[i].fd, &tapes[i]), 0);
+	assert_int_equal(merge_new(tapes, n, &merge), 0);
+	r = run_new(merge_start(merge));
+	while (merge_next(merge, &item) > 0)
+		assert_int_equal(model_take(r->model, &item.input), 0);
+	merge_clock(merge, n - 1, last);
+	for (i = 0; i < r->nkept; i++) {
+		const struct kept *e = &r->kept[i];
+
+		if (e->ep.state != MODEL_COMPLETE || e->ep.n != n) {
+			out->others++;
+			continue;
+		}
+		out->complete++;
+		/* The tests give each meeting its number as its CPU. */
+		for (k = 1; k < n; k++)
+			if (e->members[k].arrive_cpu != e->members[0].arrive_cpu) {
+				out->wrong++;
+				break;
+			}
+	}
+	run_free(r);
+	merge_free(merge);
+	for (i = 0; i < n; i++)
+		close(nodes[i].fd);
+}
+
+/*
+ * One run of @n ranks that meet FEW times at each of two communicators, in phases of up to @phase_ns; a rank leaves a meeting up
+ * to @leave_ns after its release: so far its clock is not known. @lost of the last rank's records, from number 5 on, are
+ * missing: @numbered says whether the others show that by their numbers.
+ */
+static void run_of(struct node *nodes, uint32_t n, uint64_t seed, uint64_t phase_ns,
+		   uint64_t leave_ns, uint32_t lost, bool numbered)
+{
+	uint64_t t[NODES], end = 0, release, arrive[NODES];
+	uint32_t i, k, seq[NODES] = { 0 };
+
+	for (k = 0; k < n; k++) {
+		begin_node(&nodes[k], "abc" + k, "/x", 5);
+		t[k] = 10000;
+	}
+	for (i = 0; i < FEW * COMMS; i++) {
+		uint64_t comm = 7 + i % COMMS;
+
+		for (k = 0, release = 0; k < n; k++) {
+			arrive[k] = t[k] + 1000 + rnd_to(&seed, phase_ns);
+			release = arrive[k] > release ? arrive[k] : release;
+		}
+		for (k = 0; k < n; k++) {
+			bool is_lost = k == n - 1 && i >= 5 && i < 5 + lost;
+
+			t[k] = release + 1000 + rnd_to(&seed, leave_ns);
+			end = t[k] > end ? t[k] : end;
+			nodes[k].met = i;
+			if (!is_lost)
+				meet_at(&nodes[k], seq[k], comm, 5, arrive[k], t[k]);
+			seq[k] += !is_lost || numbered;
+		}
+	}
+	for (k = 0; k < n; k++)
+		end_node(&nodes[k], end + 1000);
+}
+
+/* The clocks are known to a millisecond at best, and meetings follow each other more closely: each is found all the same. */
+static void test_uncertain_clocks(void **unused)
+{
+	struct merge_clock clock;
+	struct tally got;
+	uint64_t seed;
+	uint32_t n;
+
+	(void)unused;
+	for (seed = 1; seed <= 100; seed++)
+		for (n = 2; n <= NODES; n++) {
+			struct node nodes[NODES] = { { .tgid = 100 },
+						     { .tgid = 120, .ahead = AHEAD },
+						     { .tgid = 140, .ahead = 2 * AHEAD } };
+
+			run_of(nodes, n, seed, 200000, 2000000, 0, false);
+			count(nodes, n, &got, &clock);
+			assert_true(clock.found.uncertain_ns > 10000);
+			assert_int_equal(clock.unnumbered, 0);
+			assert_int_equal(got.wrong, 0);
+			assert_int_equal(got.others, 0);
+			assert_int_equal(got.complete, FEW * COMMS);
+		}
+}
+
+/* The last rank was found running: which of its meetings is which is known by time alone, which is said. */
+static void test_late_rank(void **unused)
+{
+	struct node nodes[NODES] = { { .tgid = 100 },
+				     { .tgid = 120, .ahead = AHEAD },
+				     { .tgid = 140, .ahead = 2 * AHEAD, .found_running = true } };
+	struct merge_clock clock;
+	struct tally got;
+
+	(void)unused;
+	run_of(nodes, NODES, 5, 2000000, 1000, 0, false);
+	count(nodes, NODES, &got, &clock);
+	assert_int_equal(clock.found.meetings, 0);
+	assert_int_equal(clock.unnumbered, FEW * COMMS);
+	assert_int_equal(got.wrong, 0);
+	assert_int_equal(got.complete, FEW * COMMS);
+}
+
+/* Records are missing in the midst: from there on it goes by time. */
+static void test_lost_records(void **unused)
+{
+	struct node nodes[NODES] = { { .tgid = 100 },
+				     { .tgid = 120, .ahead = AHEAD },
+				     { .tgid = 140, .ahead = 2 * AHEAD } };
+	struct merge_clock clock;
+	struct tally got;
+
+	(void)unused;
+	run_of(nodes, NODES, 5, 2000000, 1000, 3, true);
+	count(nodes, NODES, &got, &clock);
+	assert_int_equal(clock.found.meetings, 5);
+	assert_int_equal(clock.unnumbered, FEW * COMMS - 8);
+	assert_int_equal(got.wrong, 0);
+	assert_int_equal(got.complete + got.others, FEW * COMMS);
+	assert_true(got.complete >= FEW * COMMS - 5);
+}
+
+/* The same where no number shows it, but the recording says that there were some: no number of it is believed. */
+static void test_lost_before_numbers(void **unused)
+{
+	const struct report_loss loss = { "not_examined", "", 3 };
+	struct node nodes[NODES] = {
+		{ .tgid = 100 },
+		{ .tgid = 120, .ahead = AHEAD },
+		{ .tgid = 140, .ahead = 2 * AHEAD, .ending = { .nlosses = 1, .losses = &loss } }
+	};
+	struct merge_clock clock;
+	struct tally got;
+
+	(void)unused;
+	run_of(nodes, NODES, 5, 2000000, 1000, 3, false);
+	count(nodes, NODES, &got, &clock);
+	assert_int_equal(clock.found.meetings, 0);
+	assert_int_equal(clock.unnumbered, FEW * COMMS - 3);
+	assert_int_equal(got.wrong, 0);
+	assert_true(got.complete >= FEW * COMMS - 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_two_nodes),
+		cmocka_unit_test(test_two_nodes),	    cmocka_unit_test(test_uncertain_clocks),
+		cmocka_unit_test(test_late_rank),	    cmocka_unit_test(test_lost_records),
+		cmocka_unit_test(test_lost_before_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,8 +77,8 @@ W_BOOST := $(if $(call W_HEADER,boost/thread/barrier.hpp,$(CXX) $(W_THERE) -xc++
 W_TBB := $(if $(call W_HEADER,tbb/parallel_for.h,$(CXX) $(W_THERE) -xc++),tbb_rounds)
 W_LTTNG := $(if $(call W_HEADER,lttng/tracef.h,$(CC) -xc),bench_phases-lttng)
 W_RUST := $(if $(call W_HAVE,rustc),gen_rust rust_names rust_names-v0)
-W_OPENMPI := $(if $(SYSROOT),,$(if $(call W_HAVE,mpicc.openmpi),gen_openmpi mpi_comms_openmpi hung_openmpi mpi_waits_openmpi mpi_mismatch_openmpi))
-W_MPICH := $(if $(SYSROOT),$(if $(W_MPICH_THERE),gen_mpich),$(if $(call W_HAVE,mpicc.mpich),gen_mpich mpi_comms_mpich hung_mpich mpi_waits_mpich mpi_meets_mpich mpi_mismatch_mpich))
+W_OPENMPI := $(if $(SYSROOT),,$(if $(call W_HAVE,mpicc.openmpi),gen_openmpi mpi_comms_openmpi hung_openmpi mpi_waits_openmpi mpi_mismatch_openmpi mpi_ordinal_openmpi))
+W_MPICH := $(if $(SYSROOT),$(if $(W_MPICH_THERE),gen_mpich),$(if $(call W_HAVE,mpicc.mpich),gen_mpich mpi_comms_mpich hung_mpich mpi_waits_mpich mpi_meets_mpich mpi_mismatch_mpich mpi_ordinal_mpich))
 W_MPIF := $(if $(and $(if $(SYSROOT),,yes),$(call W_HAVE,gfortran)),$(if $(W_OPENMPI),gen_openmpif mpi_split_openmpi mpi_waitf_openmpi) $(if $(W_MPICH),gen_mpichf mpi_split_mpich mpi_waitf_mpich))
 W_FAMILIES := $(W_FAMILY) $(W_INLINE) $(W_FLAGS20) hot_cond spun spun-O0 long_names $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
 
@@ -419,6 +419,9 @@ $(W)/mpi_comms_openmpi $(W)/mpi_comms_mpich: $(W)/mpi_comms_%: $(W_SRC)/mpi_comm
 	mpicc.$* -std=gnu11 $(W_FLAGS) -o $@ $<
 
 $(W)/hung_openmpi $(W)/hung_mpich: $(W)/hung_%: $(W_SRC)/hung_mpi.c $(W_COMMON)
+	mpicc.$* -std=gnu11 $(W_FLAGS) -o $@ $<
+
+$(W)/mpi_ordinal_openmpi $(W)/mpi_ordinal_mpich: $(W)/mpi_ordinal_%: $(W_SRC)/mpi_ordinal.c $(W_SRC)/workloads.mk
 	mpicc.$* -std=gnu11 $(W_FLAGS) -o $@ $<
 
 $(W)/mpi_mismatch_openmpi $(W)/mpi_mismatch_mpich: $(W)/mpi_mismatch_%: $(W_SRC)/mpi_mismatch.c $(W_COMMON)

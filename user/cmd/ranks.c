@@ -229,6 +229,14 @@ static uint32_t world_size(struct ranks *r, const struct job *job)
 	return job->local_size;
 }
 
+/* Of the process alone: also among the recordings of other ranks. */
+static uint64_t self_key(const struct process *p)
+{
+	uint64_t process = process_key(p->tgid, p->inc);
+
+	return pair(pair(p->job.key, p->job.rank), pair(process, 0x73656c66));
+}
+
 /* 0 with *out NULL: what it is cannot be known. */
 static int comm_of(struct ranks *r, const struct process *p, uint64_t handle, struct comm **out)
 {
@@ -242,7 +250,7 @@ static int comm_of(struct ranks *r, const struct process *p, uint64_t handle, st
 			(*out)->size = world_size(r, &p->job);
 		break;
 	case IS_SELF:
-		*out = comm_get(r, pair(p->number, 0x73656c66));
+		*out = comm_get(r, self_key(p));
 		if (*out)
 			(*out)->size = 1;
 		break;

@@ -410,27 +410,50 @@ static void tell_state(const struct replay *r, uint32_t i)
 	}
 }
 
-/* How the clocks of several recordings were put together. */
-static void tell_clock(const struct replay *r, uint32_t i)
+/* How the clocks of several recordings were put together, and what could be matched by time only. */
+static void note_clock(const struct replay *r, uint32_t i)
 {
 	struct merge_clock clock;
 
 	merge_clock(r->merge, i, &clock);
-	if (!clock.found.meetings)
-		msg_warn("%s and %s have no meeting in common that both saw from the program's "
-			 "beginning: put together by their clocks' time of day, as far as that was "
-			 "right",
-			 r->paths[0], r->paths[i]);
-	else
+	if (i && !clock.found.meetings)
+		remark_note(
+			REMARK_WARN, "clocks", 0,
+			"%s and %s have no call of MPI in common that both recorded from the "
+			"program's beginning: their clocks are put together by the time of day, "
+			"as far as that was right",
+			r->paths[0], r->paths[i]);
+	else if (i)
 		msg_verbose(1,
 			    "%s: its clock is put together with that of %s at %llu meetings, to "
 			    "within %.1f us",
 			    r->paths[i], r->paths[0], (unsigned long long)clock.found.meetings,
 			    (double)clock.found.uncertain_ns / 1e3);
 	if (clock.found.contradicts)
-		msg_warn("%s: its meetings contradict each other: a clock has jumped, or records "
-			 "were lost; times between machines are uncertain",
-			 r->paths[i]);
+		remark_note(REMARK_WARN, "clocks", 0,
+			    "%s: its times contradict those of the other recordings: a clock has "
+			    "jumped, or records were lost; times between machines are uncertain",
+			    r->paths[i]);
+	if (clock.unnumbered)
+		remark_note(REMARK_WARN, "clocks", 0,
+			    "%s: %llu crossings of MPI are matched with those of other recordings "
+			    "by time, not by the ordinal of the call on the communicator, which is "
+			    "not known (the rank already ran, or records were lost): where clocks "
+			    "differ by more than a phase lasts, they are matched wrongly",
+			    r->paths[i], (unsigned long long)clock.unnumbered);
+}
+
+static int note_clocks(struct replay *r)
+{
+	const struct remark *all;
+	uint32_t i, n, before;
+
+	remarks_all(&before);
+	for (i = 0; i < r->n; i++)
+		note_clock(r, i);
+	all = remarks_all(&n);
+	remarks_say(before, r->options.options->quiet);
+	return recalled_remarks(&r->recalled, all + before, n - before);
 }
 
 static int end(struct replay *r)
@@ -443,11 +466,8 @@ static int end(struct replay *r)
 		msg_warn("%s needs more memory than a recording of its size may take: read up to "
 			 "%.3f s from the start",
 			 r->paths[0], (double)(r->last_ns - merge_start(r->merge)) / 1e9);
-	for (i = 0; i < r->n; i++) {
+	for (i = 0; i < r->n; i++)
 		tell_state(r, i);
-		if (i)
-			tell_clock(r, i);
-	}
 	if (r->last_ns <= r->from_ns && (r->options.from_ns || !r->crossings)) {
 		if (r->options.from_ns && r->finished) {
 			msg_error("%s ends %.3f s from the start: there is nothing from %.3f s on",
@@ -477,6 +497,8 @@ static int end(struct replay *r)
 	if (!err)
 		err = recalled_end(&r->recalled, r->last_ns, r->crossings, r->to_ns);
 	r->recalled.env.cut |= r->too_large;
+	if (!err && r->n > 1)
+		err = note_clocks(r);
 	return err;
 }
 

@@ -83,6 +83,7 @@ int episode_add(struct model *m, struct episode *e, const struct member *mem)
 	e->members[e->n++] = *mem;
 	if (mem->round)
 		e->round = mem->round;
+	e->ordinal |= mem->ordinal;
 	e->units |= SBT_UNIT(mem->unit);
 	e->ntainted += mem->tainted;
 	e->nested |= mem->depth > 0;
@@ -283,6 +284,7 @@ static void remember(struct object *o, const struct episode *e)
 	c->depart_min = e->depart_min;
 	c->count = e->count;
 	c->round = e->round;
+	c->ordinal = e->ordinal;
 	c->full = e->count && e->n >= e->count;
 	if (e->depart_max > o->depart_max)
 		o->depart_max = e->depart_max;

@@ -207,6 +207,7 @@ struct member {
 	uint32_t seq;
 	uint32_t gaps; /* its thread's so far */
 	uint32_t round; /* of the crossing */
+	bool ordinal; /* of the crossing */
 	uint16_t rest, place; /* of the crossing */
 	uint8_t depth;
 	uint8_t unit;
@@ -223,6 +224,7 @@ struct episode {
 	uint32_t proc;
 	uint32_t count;
 	uint32_t round; /* 0: no member has one */
+	bool ordinal; /* some member has one */
 	uint64_t units; /* of its members */
 	uint32_t n, cap;
 	uint32_t ntainted;
@@ -248,6 +250,7 @@ struct closed {
 	uint64_t depart_min;
 	uint32_t count;
 	uint32_t round;
+	bool ordinal;
 	bool sure; /* complete: whoever fits too is one too many */
 	bool full;
 };

@@ -197,6 +197,7 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 		.rest = c->rest,
 		.place = c->place,
 		.round = c->round,
+		.ordinal = c->ordinal,
 		.late = late,
 		.pub = {
 			.thread = t->index,

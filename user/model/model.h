@@ -172,6 +172,11 @@ struct model_crossing {
 	 * number, those of one soon before or after have another. 0 not known.
 	 */
 	uint32_t round;
+	/*
+	 * `round` is the ordinal of the call on the object, known to all: equal ones are one episode and others are not, whatever
+	 * their times say. For recordings of several clocks. Those of one ordinal come before those of the next.
+	 */
+	bool ordinal;
 	/* NULL: nothing but what flags say of it. Copied. */
 	const struct model_detail *detail;
 };

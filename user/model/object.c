@@ -445,6 +445,12 @@ static bool in_time(const struct member *mem, uint64_t arrive_max, uint64_t depa
 	       (mem->pub.depart_ns == MODEL_UNKNOWN || mem->pub.depart_ns + skew >= arrive_max);
 }
 
+/* Do both know which call on the object it is? Then nothing else matters: their clocks may differ. */
+static bool is_numbered(const struct member *mem, bool ordinal)
+{
+	return mem->ordinal && ordinal;
+}
+
 /*
  * Nobody says how many meet, nobody was seen to leave (all were thrown out): a member that comes again has left, and
  * what it comes to is another episode.
@@ -496,6 +502,11 @@ static struct episode *find_open(const struct model *m, const struct object *o,
 
 	for (i = 0; i < o->nopen; i++) {
 		e = o->open[i];
+		if (is_numbered(mem, e->ordinal)) {
+			if (mem->round == e->round)
+				return e;
+			continue;
+		}
 		if (episode_is_former(e) && !former_agrees(o, e, mem, count))
 			continue;
 		/* Where records are missing there are likelier reasons than clocks that disagree. */
@@ -520,8 +531,9 @@ static enum fit fit_closed(const struct object *o, const struct member *mem, uin
 	for (i = 0; i < n; i++) {
 		c = &o->closed[(o->nclosed - 1 - i) % OBJECT_CLOSED];
 		if (!counts_agree(count, c->count) || !rounds_agree(mem->round, c->round) ||
-		    c->depart_min == MODEL_UNKNOWN ||
-		    !in_time(mem, c->arrive_max, c->depart_min, 0))
+		    (!is_numbered(mem, c->ordinal) &&
+		     (c->depart_min == MODEL_UNKNOWN ||
+		      !in_time(mem, c->arrive_max, c->depart_min, 0))))
 			continue;
 		if (c->sure)
 			return FIT_SURPLUS;

@@ -7,12 +7,13 @@
 
 #include "base/hash.h"
 #include "base/number.h"
-#include "sbt/record.h"
 
 /* Of the first so many meetings all are kept, of so many after these every other one, and so on. */
 #define KEPT_BITS  10
 /* Meetings that a part of the run has at least, if there are several. */
 #define PART_LEAST 8
+/* Two clocks that are being set right at full speed, 500 millionths each, drift by no more than this share of the time. */
+#define DRIFT_MOST 0.001
 
 /* One clock's view of a meeting. */
 struct meeting {
@@ -30,10 +31,6 @@ struct clock {
 	struct hash by_key; /* -> number of the meeting + 1 */
 	struct meeting *meetings;
 	uint32_t n, cap;
-	struct hash
-		began; /* (tgid, inc) -> 1: seen from the beginning; 2: and records were lost since */
-	struct hash seqs; /* (inc, tid) -> last number */
-	struct hash counts; /* (tgid, inc, tid, object) -> meetings there so far */
 	bool solved;
 	struct part parts[ALIGN_PARTS];
 	uint32_t nparts;
@@ -69,9 +66,6 @@ void align_free(struct align *a)
 
 	for (i = 0; a && i < a->n; i++) {
 		hash_free(&a->clocks[i].by_key);
-		hash_free(&a->clocks[i].began);
-		hash_free(&a->clocks[i].seqs);
-		hash_free(&a->clocks[i].counts);
 		free(a->clocks[i].meetings);
 	}
 	free(a);
@@ -110,50 +104,21 @@ static int add_meeting(struct clock *c, uint64_t key, const struct model_crossin
 	return hash_put(&c->by_key, key, c->n++);
 }
 
-/* Has it been seen from its beginning, and nothing of it been lost? */
-static bool is_counted(struct clock *c, const struct model_crossing *x, int *err)
+int align_crossing(struct align *a, uint32_t clock, const struct model_crossing *x,
+		   uint64_t ordinal)
 {
-	uint64_t process = (uint64_t)x->tgid << 32 | x->inc,
-		 thread = (uint64_t)x->inc << 32 | x->tid;
-	uint64_t state = 0, seq = 0;
-
-	if (!hash_get(&c->began, process, &state) || state != 1)
-		return false;
-	hash_get(&c->seqs, thread, &seq);
-	*err = hash_put(&c->seqs, thread, x->seq);
-	if (x->seq == seq + 1)
-		return true;
-	*err = hash_put(&c->began, process, 2);
-	return false;
+	if (x->depart_ns == MODEL_UNKNOWN || !is_kept(ordinal - 1))
+		return 0;
+	return add_meeting(&a->clocks[clock], hash_mix(x->shared ^ hash_mix(ordinal)), x);
 }
 
-static int add_crossing(struct clock *c, const struct model_crossing *x)
-{
-	uint64_t object, count = 0, key;
-	int err = 0;
-	bool counted = is_counted(c, x, &err);
-
-	if (err || !counted || x->family != SBT_FAMILY_MPI || !x->shared || x->depth ||
-	    x->depart_ns == MODEL_UNKNOWN)
-		return err;
-	object = hash_mix(x->shared ^ hash_mix((uint64_t)x->tgid << 32 | x->inc)) ^ x->tid;
-	hash_get(&c->counts, object, &count);
-	err = hash_put(&c->counts, object, count + 1);
-	if (err || !is_kept(count))
-		return err;
-	key = hash_mix(x->shared) ^ hash_mix(count + 1);
-	return add_meeting(c, key, x);
-}
-
-int align_input(struct align *a, uint32_t clock, const struct model_input *in)
+void align_drop(struct align *a, uint32_t clock)
 {
 	struct clock *c = &a->clocks[clock];
 
-	if (in->type == MODEL_INPUT_CROSSING)
-		return add_crossing(c, in->crossing);
-	if (in->type == MODEL_INPUT_PROCESS && in->seen)
-		return hash_put(&c->began, (uint64_t)in->tgid << 32 | in->inc, 1);
-	return 0;
+	hash_free(&c->by_key);
+	hash_init(&c->by_key);
+	c->n = 0;
 }
 
 /* --- differences ------------------------------------------------------------------------------------- */
@@ -215,30 +180,105 @@ static uint32_t compare(const struct clock *known, const struct clock *c, struct
 	return n;
 }
 
-static void solve_part(struct clock *c, const struct bound *bounds, uint32_t n)
+static int64_t max_of(int64_t a, int64_t b)
 {
-	int64_t low = bounds[0].low_ns, high = bounds[0].high_ns, half;
+	return a > b ? a : b;
+}
+
+/* What a part of the meetings says of the difference. */
+struct span {
+	uint64_t from_ns, to_ns; /* when */
+	int64_t low_ns, high_ns;
+};
+
+static struct span span_of(const struct bound *bounds, uint32_t n)
+{
+	struct span s = { bounds[0].at_ns, bounds[n - 1].at_ns, bounds[0].low_ns,
+			  bounds[0].high_ns };
 	uint32_t i;
 
 	for (i = 1; i < n; i++) {
-		low = bounds[i].low_ns > low ? bounds[i].low_ns : low;
-		high = bounds[i].high_ns < high ? bounds[i].high_ns : high;
+		s.low_ns = bounds[i].low_ns > s.low_ns ? bounds[i].low_ns : s.low_ns;
+		s.high_ns = bounds[i].high_ns < s.high_ns ? bounds[i].high_ns : s.high_ns;
 	}
-	half = high / 2 - low / 2;
-	c->found.contradicts |= half < 0;
-	if (half < 0)
-		half = -half;
-	if ((uint64_t)half > c->found.uncertain_ns)
-		c->found.uncertain_ns = (uint64_t)half;
-	c->parts[c->nparts++] = (struct part){
-		.at_ns = bounds[0].at_ns + (bounds[n - 1].at_ns - bounds[0].at_ns) / 2,
-		.offset_ns = low / 2 + high / 2,
-	};
+	return s;
+}
+
+static uint64_t middle(const struct span *s)
+{
+	return s->from_ns + (s->to_ns - s->from_ns) / 2;
+}
+
+static uint64_t farthest(const struct span *s, uint64_t at)
+{
+	uint64_t before = at > s->from_ns ? at - s->from_ns : s->from_ns - at,
+		 after = at > s->to_ns ? at - s->to_ns : s->to_ns - at;
+
+	return before > after ? before : after;
+}
+
+/*
+ * In a few meetings the same rank may be the last of all, which leaves one side of the difference open: the other parts bound it
+ * as well, as far as clocks do not drift in between. False: not by @drift alone.
+ */
+static bool narrow(const struct span *all, uint32_t n, uint32_t which, double drift,
+		   struct span *out)
+{
+	uint32_t i;
+
+	*out = all[which];
+	for (i = 0; i < n; i++) {
+		int64_t by = number_signed(drift * (double)farthest(&all[i], middle(out)));
+
+		if (i == which)
+			continue;
+		out->low_ns = max_of(out->low_ns, all[i].low_ns - by);
+		out->high_ns = -max_of(-out->high_ns, -all[i].high_ns - by);
+	}
+	return out->low_ns <= out->high_ns;
+}
+
+/* The least drift that explains what all parts say is the likeliest. Negative: none does. */
+static double drift_of(const struct span *all, uint32_t n)
+{
+	static const double drifts[] = { 0, 1e-6, 1e-5, 5e-5, 2e-4, DRIFT_MOST };
+	struct span s;
+	uint32_t i, k;
+
+	for (k = 0; k < sizeof(drifts) / sizeof(drifts[0]); k++) {
+		for (i = 0; i < n && narrow(all, n, i, drifts[k], &s); i++)
+			;
+		if (i == n)
+			return drifts[k];
+	}
+	return -1;
+}
+
+static void solve_part(struct clock *c, const struct span *all, uint32_t n, uint32_t which,
+		       double drift)
+{
+	struct span likely = all[which], sure = all[which];
+	int64_t offset, off;
+
+	if (drift >= 0) {
+		narrow(all, n, which, drift, &likely);
+		narrow(all, n, which, DRIFT_MOST, &sure);
+	}
+	offset = likely.low_ns / 2 + likely.high_ns / 2;
+	off = max_of(offset - sure.low_ns, sure.high_ns - offset);
+	/* All bounds are crossed: no difference is within them. */
+	if (sure.low_ns > sure.high_ns) {
+		c->found.contradicts = true;
+		off = sure.low_ns - sure.high_ns;
+	}
+	c->found.uncertain_ns = (uint64_t)max_of((int64_t)c->found.uncertain_ns, off);
+	c->parts[c->nparts++] = (struct part){ .at_ns = middle(&likely), .offset_ns = offset };
 }
 
 static int solve(struct clock *c, const struct clock *known, uint32_t n)
 {
 	struct bound *bounds = calloc(n, sizeof(*bounds));
+	struct span spans[ALIGN_PARTS];
 	uint32_t parts = n / PART_LEAST, i, from, to;
 
 	if (!bounds)
@@ -251,8 +291,10 @@ static int solve(struct clock *c, const struct clock *known, uint32_t n)
 	for (i = 0; i < parts; i++) {
 		from = (uint32_t)((uint64_t)n * i / parts);
 		to = (uint32_t)((uint64_t)n * (i + 1) / parts);
-		solve_part(c, bounds + from, to - from);
+		spans[i] = span_of(bounds + from, to - from);
 	}
+	for (i = 0; i < parts; i++)
+		solve_part(c, spans, parts, i, drift_of(spans, parts));
 	c->solved = true;
 	free(bounds);
 	return 0;

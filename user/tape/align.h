@@ -20,11 +20,11 @@ struct align; /* opaque */
 /* Of @n clocks, the first of which is the one that all are told by. NULL: out of memory. */
 struct align *align_new(uint32_t n);
 void align_free(struct align *align);
-/*
- * Everything that went into the model of each clock, in its order. Only MPI's meetings count, of processes that were seen from
- * their beginning: of others it is not known the how-manieth a meeting is. Returns 0 or -ENOMEM.
- */
-int align_input(struct align *align, uint32_t clock, const struct model_input *input);
+/* A crossing by that clock, of MPI, and the ordinal of the call on its communicator, from 1. Returns 0 or -ENOMEM. */
+int align_crossing(struct align *align, uint32_t clock, const struct model_crossing *crossing,
+		   uint64_t ordinal);
+/* The ordinals that were given for that clock are wrong: forget them. */
+void align_drop(struct align *align, uint32_t clock);
 
 struct align_found {
 	uint64_t meetings; /* in common with clocks that are known; 0: this one is not */

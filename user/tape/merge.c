@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "sbt/record.h"
+#include "tape/ordinal.h"
 
 struct source {
 	struct tape *tape;
@@ -19,6 +20,10 @@ struct source {
 	struct hash sites; /* its number -> the merge's */
 	struct hash teams; /* MPI's communicator -> how many of its ranks are there */
 	uint64_t salt; /* 0: what its processes share is what the first's share */
+	struct ordinals ordinals;
+	bool numbered; /* the ordinals are right: no loss can have shifted them */
+	uint64_t ordinal; /* of the next item; 0 none or not known */
+	uint64_t unnumbered; /* crossings that should have one */
 	int64_t day_ns; /* by the time of day: what is to be added */
 	struct align_found found;
 };
@@ -27,6 +32,7 @@ struct merge {
 	uint32_t n;
 	struct source *sources;
 	struct align *align; /* NULL: one recording alone */
+	struct ordinal_order order;
 	struct hash by_place; /* hash of a site's facts -> the merge's number */
 	const struct site_name **names; /* by that number */
 	uint32_t nnames, cap;
@@ -81,30 +87,81 @@ static uint32_t team_of(const struct merge *m, uint64_t shared)
 	return sum < UINT32_MAX ? (uint32_t)sum : 0;
 }
 
+/* Losses that no record's number shows: of calls before the first that was recorded, or of whole threads. */
+static bool shows_all_losses(const struct tape *tape)
+{
+	static const char *const hidden[] = { "not_examined", "no_thread_slot", "no_process_slot" };
+	const struct tape_ending *e = tape_ended(tape);
+	uint32_t i, k;
+
+	for (i = 0; e && i < e->nlosses; i++)
+		for (k = 0; k < sizeof(hidden) / sizeof(hidden[0]); k++)
+			if (e->losses[i].count && e->losses[i].cause &&
+			    !strcmp(e->losses[i].cause, hidden[k]))
+				return false;
+	return true;
+}
+
+static int learn_item(struct merge *m, uint32_t i, const struct model_input *in, bool first)
+{
+	struct source *s = &m->sources[i];
+	uint64_t ordinal;
+	int err = ordinals_take(&s->ordinals, in, &ordinal);
+
+	if (!err && ordinal)
+		err = first ? ordinal_order_add(&m->order, in->crossing->shared, ordinal)
+			    : ordinal_order_remove(&m->order, in->crossing->shared, ordinal);
+	if (err || !first)
+		return err;
+	if (ordinal)
+		err = align_crossing(m->align, i, in->crossing, ordinal);
+	return err ? err : note_team(s, in);
+}
+
+static int learn_all(struct merge *m, uint32_t i, bool first)
+{
+	struct source *s = &m->sources[i];
+	struct tape_item item;
+	int got = 0, err = 0;
+
+	while (!err && (got = tape_next(s->tape, &item)) > 0)
+		if (item.kind == TAPE_ITEM_INPUT)
+			err = learn_item(m, i, &item.input, first);
+	ordinals_free(&s->ordinals);
+	if (err || got < 0)
+		return err ? err : got;
+	return tape_rewind(s->tape);
+}
+
+/* Only at its end a recording says what was lost. */
+static int learn_source(struct merge *m, uint32_t i)
+{
+	struct source *s = &m->sources[i];
+	int err = learn_all(m, i, true);
+
+	if (err)
+		return err;
+	s->numbered = shows_all_losses(s->tape);
+	if (s->numbered)
+		return 0;
+	align_drop(m->align, i);
+	return learn_all(m, i, false);
+}
+
 static int compare_clocks(struct merge *m)
 {
-	struct tape_item item;
 	uint32_t i;
-	int got = 0, err;
+	int err;
 
 	m->align = align_new(m->n);
 	if (!m->align)
 		return -ENOMEM;
 	for (i = 0; i < m->n; i++) {
-		struct source *s = &m->sources[i];
-
-		while ((got = tape_next(s->tape, &item)) > 0) {
-			err = item.kind == TAPE_ITEM_INPUT ? align_input(m->align, i, &item.input)
-							   : 0;
-			if (!err && item.kind == TAPE_ITEM_INPUT)
-				err = note_team(s, &item.input);
-			if (err)
-				return err;
-		}
-		err = got < 0 ? got : tape_rewind(s->tape);
+		err = learn_source(m, i);
 		if (err)
 			return err;
 	}
+	ordinal_order_rewind(&m->order);
 	err = align_solve(m->align);
 	for (i = 0; i < m->n; i++) {
 		struct source *s = &m->sources[i];
@@ -155,7 +212,9 @@ void merge_free(struct merge *m)
 		tape_free(m->sources[i].tape);
 		hash_free(&m->sources[i].sites);
 		hash_free(&m->sources[i].teams);
+		ordinals_free(&m->sources[i].ordinals);
 	}
+	ordinal_order_free(&m->order);
 	align_free(m->align);
 	hash_free(&m->by_place);
 	free(m->names);
@@ -275,6 +334,27 @@ uint32_t merge_stack(struct merge *m, const struct tape_question *q, uint32_t *s
 
 /* --- in order ---------------------------------------------------------------------------------------- */
 
+/* Which call on its communicator it is: that, and not the time, says whom it is matched with. */
+static int number(struct source *s, const struct tape_item *item)
+{
+	int err;
+
+	s->ordinal = 0;
+	if (item->kind != TAPE_ITEM_INPUT)
+		return 0;
+	err = s->numbered ? ordinals_take(&s->ordinals, &item->input, &s->ordinal) : 0;
+	if (err || !ordinal_is_due(&item->input))
+		return err;
+	if (s->ordinal > UINT32_MAX)
+		s->ordinal = 0;
+	s->unnumbered += !s->ordinal;
+	if (s->ordinal) {
+		item->crossing->round = (uint32_t)s->ordinal;
+		item->crossing->ordinal = true;
+	}
+	return 0;
+}
+
 /* Times and sites as the first recording would have them. */
 static int translate(struct merge *m, struct source *s)
 {
@@ -345,7 +425,9 @@ static int look_ahead(struct merge *m, struct source *s)
 		s->key_ns = s->known_ns = UINT64_MAX;
 		return got;
 	}
-	got = translate(m, s);
+	got = m->align ? number(s, &s->item) : 0;
+	if (!got)
+		got = translate(m, s);
 	key = key_of(&s->item);
 	/* The end of all comes behind everything else that has no time. */
 	if (key > s->key_ns && key != UINT64_MAX)
@@ -395,29 +477,55 @@ static int finish(struct merge *m, struct tape_item *out)
 	return 1;
 }
 
+static bool is_due(const struct merge *m, const struct source *s)
+{
+	return !s->ordinal ||
+	       ordinal_order_is_due(&m->order, s->item.input.crossing->shared, s->ordinal);
+}
+
+/* Looks ahead in all of them: the earliest that is due, or the earliest where none is. NULL: there is nothing more. */
+static int find_next(struct merge *m, struct source **out)
+{
+	struct source *due = NULL, *first = NULL;
+	uint32_t i;
+	int err;
+
+	for (i = 0; i < m->n; i++) {
+		struct source *s = &m->sources[i];
+
+		err = look_ahead(m, s);
+		if (err)
+			return err;
+		if (!s->has)
+			continue;
+		if (!first || s->key_ns < first->key_ns)
+			first = s;
+		if ((!due || s->key_ns < due->key_ns) && is_due(m, s))
+			due = s;
+	}
+	if (!due && first)
+		ordinal_order_drop(&m->order, first->item.input.crossing->shared);
+	*out = due ? due : first;
+	return 0;
+}
+
 int merge_next(struct merge *m, struct tape_item *out)
 {
 	struct source *first;
-	uint32_t i;
 	int err;
 
 	if (!m->align)
 		return tape_next(m->sources[0].tape, out);
 	do {
-		first = NULL;
-		for (i = 0; i < m->n; i++) {
-			struct source *s = &m->sources[i];
-
-			err = look_ahead(m, s);
-			if (err)
-				return err;
-			if (s->has && (!first || s->key_ns < first->key_ns))
-				first = s;
-		}
+		err = find_next(m, &first);
+		if (err)
+			return err;
 		if (!first)
 			return finish(m, out);
 		first->has = false;
 		*out = first->item;
+		if (first->ordinal)
+			ordinal_order_give(&m->order, out->input.crossing->shared, first->ordinal);
 	} while (!handed_out(m, first, out));
 	return 1;
 }
@@ -430,8 +538,11 @@ int merge_rewind(struct merge *m)
 	for (i = 0; i < m->n && !err; i++) {
 		m->sources[i].has = false;
 		m->sources[i].key_ns = m->sources[i].known_ns = 0;
+		m->sources[i].unnumbered = 0;
+		ordinals_free(&m->sources[i].ordinals);
 		err = tape_rewind(m->sources[i].tape);
 	}
+	ordinal_order_rewind(&m->order);
 	m->end_ns = m->advanced_ns = 0;
 	m->finished = false;
 	return err;
@@ -452,6 +563,7 @@ const struct tape *merge_tape(const struct merge *m, uint32_t i)
 void merge_clock(const struct merge *m, uint32_t i, struct merge_clock *out)
 {
 	*out = (struct merge_clock){ .found = m->sources[i].found,
+				     .unnumbered = m->sources[i].unnumbered,
 				     .host = tape_began(m->sources[i].tape)->host };
 }
 

@@ -16,6 +16,11 @@ struct merge; /* opaque */
 struct merge_clock {
 	struct align_found found; /* meetings 0: by the time of day, as far as that was right */
 	const char *host; /* NULL unknown */
+	/*
+	 * Crossings of MPI whose ordinal on the communicator is not known: they are matched with those of other recordings by
+	 * time. Counted while they are read.
+	 */
+	uint64_t unnumbered;
 };
 
 /*
