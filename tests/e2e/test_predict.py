@@ -482,3 +482,71 @@ def paper_sort(sort):
 def test_paper_sort(t):
     """What is sent is much: bandwidth decides."""
     held(t, paper_sort, "sort")
+
+
+# --- threads that sleep ------------------------------------------------------------------------------
+
+def paced(t, how, turn, times_ms, rounds=20, processors="1,2,4"):
+    """Threads that take these times between barriers, and what must come out by these times alone."""
+    path = t.path()
+    us = [str(round(1000 * ms)) for ms in times_ms]
+    # Burning threads on one CPU: how they take turns here is in no prediction.
+    result = t.run(["taskset", "-c", "0", SBT, "record", "-q", "-o", path, "--", workload("paced"), str(rounds), how,
+                    str(turn), *us], timeout=60)
+    check_equal(f"exit status of record, which said {result.err}", result.rc, 0)
+    return Prediction(t, path, "--machine", "ideal", "--processors", processors)
+
+
+def close(what, got_ns, expected_ms):
+    """Sleeps last longer than they were asked for, never shorter, and so does what a busy machine computes."""
+    check_between(what, got_ns / 1e6, 0.97 * expected_ms, 1.12 * expected_ms + 3)
+
+
+def sleeping(t, turn):
+    """The longest sleep of a round decides, on however few processors; balanced, it is the mean."""
+    times = [1, 3, 6, 14]
+    p = paced(t, "s", turn, times)
+    for n in (1, 2, 4):
+        close(f"time with {n}", p[n]["time_ns"], 20 * max(times))
+        close(f"balanced with {n}", p[n]["balanced_ns"], 20 * sum(times) / 4)
+        check_equal(f"limit with {n}", p[n]["limit_cause"], "imbalance")
+
+
+def test_sleep_of_the_same_thread(t):
+    sleeping(t, 0)
+
+
+def test_sleep_of_another_thread_each_time(t):
+    sleeping(t, 1)
+
+
+def test_all_sleep_alike(t):
+    p = paced(t, "s", 0, [8, 8, 8])
+    for n in (1, 2, 4):
+        close(f"time with {n}", p[n]["time_ns"], 20 * 8)
+        close(f"balanced with {n}", p[n]["balanced_ns"], 20 * 8)
+        # They do not wake up at the same moment.
+        check(p[n]["limit_cause"] in ("sleep or I/O", "imbalance"), p[n]["limit_cause"])
+        if p[n]["balanced_ns"] > 0.98 * p[n]["time_ns"]:
+            check_equal(f"limit with {n}", p[n]["limit_cause"], "sleep or I/O")
+
+
+def test_burning_twin(t):
+    """The same times on a CPU: one processor does all of it, and is limited by work."""
+    times = [1, 3, 6, 14]
+    p = paced(t, "b", 0, times, rounds=10)
+    close("time with 1", p[1]["time_ns"], 10 * sum(times))
+    close("balanced with 1", p[1]["balanced_ns"], 10 * sum(times))
+    check_equal("limit with 1", p[1]["limit_cause"], "work")
+    close("time with 4", p[4]["time_ns"], 10 * max(times))
+    close("balanced with 4", p[4]["balanced_ns"], 10 * sum(times) / 4)
+    check_equal("limit with 4", p[4]["limit_cause"], "imbalance")
+
+
+def test_some_sleep_and_some_compute(t):
+    """A processor computes for one thread while others sleep, once they got it to go to sleep; balanced, all do half of both."""
+    p = paced(t, "bbss", 0, [2, 2, 10, 10], rounds=10, processors="1,4")
+    check_between("time with 1", p[1]["time_ns"] / 1e6, 0.97 * 10 * 10, 1.12 * 10 * (10 + 2 + 2) + 3)
+    close("time with 4", p[4]["time_ns"], 10 * 10)
+    close("balanced with 4", p[4]["balanced_ns"], 10 * (1 + 5))
+    check_equal("limit with 4", p[4]["limit_cause"], "imbalance")

@@ -599,6 +599,42 @@ static void test_balanced_sleep(void **state)
 	predict_input_free(&in);
 }
 
+/* All sleep for 8 ms and compute for 1: neither more processors nor balance make it faster. */
+static void test_limited_by_sleep(void **state)
+{
+	static const uint32_t processors[] = { 1, 2, 4 };
+	static const uint64_t sleeps_ms[] = { 8, 1, 0 };
+	static const enum predict_limit why[][3] = {
+		{ PREDICT_BY_DELAY, PREDICT_BY_DELAY, PREDICT_BY_DELAY },
+		{ PREDICT_BY_WORK, PREDICT_BY_WORK, PREDICT_BY_THREADS },
+		{ PREDICT_BY_WORK, PREDICT_BY_WORK, PREDICT_BY_THREADS },
+	};
+	struct predict_machine m = MACHINE("ideal", "ServicePolicy=interrupt");
+	struct predict_result r;
+	struct predict_input in;
+	uint32_t i, k, t;
+	struct gen g;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		gen_begin(&g, 2);
+		for (t = 0; t < 2; t++) {
+			if (sleeps_ms[i])
+				assert_int_equal(predict_add_step(&g.in, t, PREDICT_DELAY,
+								  sleeps_ms[i] * MS, 0, 0),
+						 0);
+			gen_work(&g, t, sleeps_ms[i] == 8 ? 1 * MS : 4 * MS);
+		}
+		gen_meet(&g, SITE);
+		assert_int_equal(gen_end(&g, &in), 0);
+		assert_int_equal(predict_run_all(&in, &m, processors, 3, &r), 0);
+		for (k = 0; k < 3; k++)
+			assert_int_equal(r.points[k].why, why[i][k]);
+		predict_result_free(&r);
+		predict_input_free(&in);
+	}
+}
+
 struct seen {
 	uint32_t n, ends;
 	double last_arrival[2], depart[2];
@@ -731,6 +767,7 @@ int main(void)
 		cmocka_unit_test(test_fixed),
 		cmocka_unit_test(test_delay),
 		cmocka_unit_test(test_balanced_sleep),
+		cmocka_unit_test(test_limited_by_sleep),
 		cmocka_unit_test(test_policies),
 		cmocka_unit_test(test_poll_interval),
 		cmocka_unit_test(test_cluster),

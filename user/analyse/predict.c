@@ -10,6 +10,8 @@
 
 /* Less than this share of a phase is nothing that limits it. */
 #define LITTLE 0.02
+/* More than this share of a phase is what it does. */
+#define MOST   0.5
 /* Fewer threads than this compute, on average: it is one. */
 #define SERIAL 1.25
 
@@ -140,13 +142,10 @@ static int copy_steps(const struct predict_thread *from, bool room, struct predi
 	return 0;
 }
 
-/* A copy in which all members of a meeting compute, and sleep, the same before it. 0 or -ENOMEM. */
-static int balance(const struct predict_input *in, struct predict_input *out)
+/* A copy with steps of its own, as copy_steps() has them. 0 or -ENOMEM. */
+static int copy_input(const struct predict_input *in, bool room, struct predict_input *out)
 {
-	double *mean = calloc((size_t)in->nmeetings + 1, sizeof(*mean));
-	bool delays = has_delays(in);
 	uint32_t i;
-	int err = -ENOMEM;
 
 	*out = (struct predict_input){ .nsites = in->nsites,
 				       .nmeetings = in->nmeetings,
@@ -154,25 +153,47 @@ static int balance(const struct predict_input *in, struct predict_input *out)
 				       .after_ns = in->after_ns };
 	out->threads = calloc((size_t)in->nthreads + 1, sizeof(*out->threads));
 	out->meetings = calloc((size_t)in->nmeetings + 1, sizeof(*out->meetings));
-	if (!mean || !out->threads || !out->meetings)
-		goto out;
+	if (!out->threads || !out->meetings)
+		return -ENOMEM;
 	if (in->nmeetings)
 		memcpy(out->meetings, in->meetings, in->nmeetings * sizeof(*out->meetings));
-	for (i = 0; i < in->nthreads; i++) {
-		const struct predict_thread *from = &in->threads[i];
-		struct predict_thread *to = &out->threads[out->nthreads++];
+	for (i = 0; i < in->nthreads; i++)
+		if (copy_steps(&in->threads[i], room, &out->threads[out->nthreads++]))
+			return -ENOMEM;
+	return 0;
+}
 
-		if (copy_steps(from, delays, to))
-			goto out;
-	}
+/* A copy in which all members of a meeting compute, and sleep, the same before it. 0 or -ENOMEM. */
+static int balance(const struct predict_input *in, struct predict_input *out)
+{
+	double *mean = calloc((size_t)in->nmeetings + 1, sizeof(*mean));
+	int err = mean ? copy_input(in, has_delays(in), out) : -ENOMEM;
+
+	if (err)
+		goto out;
 	each_interval(out, mean, add_mean, computes);
 	each_interval(out, mean, set_mean, computes);
 	memset(mean, 0, ((size_t)in->nmeetings + 1) * sizeof(*mean));
 	each_interval(out, mean, add_mean, sleeps);
 	each_interval(out, mean, set_mean_delay, sleeps);
-	err = 0;
 out:
 	free(mean);
+	if (err)
+		predict_input_free(out);
+	return err;
+}
+
+/* A copy in which nobody sleeps. 0 or -ENOMEM. */
+static int awaken(const struct predict_input *in, struct predict_input *out)
+{
+	int err = copy_input(in, false, out);
+	uint64_t k;
+	uint32_t i;
+
+	for (i = 0; !err && i < out->nthreads; i++)
+		for (k = 0; k < out->threads[i].n; k++)
+			if (sleeps(&out->threads[i].steps[k]))
+				out->threads[i].steps[k].ns = 0;
 	if (err)
 		predict_input_free(out);
 	return err;
@@ -182,6 +203,7 @@ out:
 
 struct what_if {
 	const struct predict_input *in, *balanced;
+	const struct predict_input *awake; /* NULL: nobody sleeps in @in either */
 	struct predict_machine barrier_free, access_free;
 	bool accesses;
 };
@@ -214,11 +236,34 @@ static void note_gain(struct predict_point *pt, double gain, double *best, enum 
 	pt->why = why;
 }
 
+/* Would the phase be less than half as long if nobody slept? */
+static int is_delay(const struct what_if *w, const struct predict_machine *m,
+		    const struct predict_point *pt, uint64_t *events, bool *yes)
+{
+	double time = pt->run.phases[pt->limit].time_ns;
+	struct predict_run run;
+	int err;
+
+	*yes = false;
+	if (!w->awake)
+		return 0;
+	err = predict_simulate(w->awake, m, pt->processors, NULL, NULL, &run);
+	if (err)
+		return err;
+	*yes = time - run.phases[pt->limit].time_ns > MOST * time;
+	*events += run.events;
+	predict_run_free(&run);
+	return 0;
+}
+
 /* What a phase does, if nothing that costs time is its limit. */
-static enum predict_limit by_itself(const struct predict_point *pt, const struct what_if *w)
+static enum predict_limit by_itself(const struct predict_point *pt, const struct what_if *w,
+				    bool delay)
 {
 	const struct predict_phase *p = &pt->run.phases[pt->limit];
 
+	if (delay)
+		return PREDICT_BY_DELAY;
 	if (pt->processors > 1 && p->work_ns < SERIAL * p->time_ns)
 		return PREDICT_BY_SERIAL;
 	return pt->processors > w->in->nthreads ? PREDICT_BY_THREADS : PREDICT_BY_WORK;
@@ -229,9 +274,12 @@ static int what_if(const struct what_if *w, const struct predict_machine *m,
 {
 	double time = pt->run.phases[pt->limit].time_ns, best = LITTLE * time;
 	struct predict_run run;
-	int err;
+	bool delay;
+	int err = is_delay(w, m, pt, events, &delay);
 
-	pt->why = by_itself(pt, w);
+	if (err)
+		return err;
+	pt->why = by_itself(pt, w, delay);
 	err = predict_simulate(w->balanced, m, pt->processors, NULL, NULL, &run);
 	if (err)
 		return err;
@@ -295,7 +343,7 @@ static int serial_time(const struct predict_input *in, const struct predict_mach
 int predict_run_all(const struct predict_input *in, const struct predict_machine *m,
 		    const uint32_t *processors, uint32_t n, struct predict_result *out)
 {
-	struct predict_input balanced = { 0 };
+	struct predict_input balanced = { 0 }, awake = { 0 };
 	struct what_if w = {
 		.in = in, .balanced = &balanced, .barrier_free = *m, .access_free = *m
 	};
@@ -311,8 +359,14 @@ int predict_run_all(const struct predict_input *in, const struct predict_machine
 		err = serial_time(in, m, out);
 	if (!err)
 		err = balance(in, &balanced);
-	if (err)
+	if (!err && has_delays(in)) {
+		err = awaken(in, &awake);
+		w.awake = &awake;
+	}
+	if (err) {
+		predict_input_free(&balanced);
 		return err;
+	}
 	out->points = calloc((size_t)n + 1, sizeof(*out->points));
 	err = out->points ? 0 : -ENOMEM;
 	for (i = 0; i < n && !err; i++) {
@@ -320,6 +374,7 @@ int predict_run_all(const struct predict_input *in, const struct predict_machine
 		err = one_point(&w, m, processors[i], out, &out->points[i]);
 	}
 	predict_input_free(&balanced);
+	predict_input_free(&awake);
 	if (err)
 		predict_result_free(out);
 	return err;

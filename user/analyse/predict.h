@@ -232,6 +232,7 @@ void predict_run_free(struct predict_run *run);
 /* What keeps a phase from being faster: what it would gain most from, if that is worth naming. */
 enum predict_limit {
 	PREDICT_BY_WORK, /* nothing of these: it computes */
+	PREDICT_BY_DELAY, /* likewise: it sleeps, or waits for I/O */
 	PREDICT_BY_SERIAL, /* hardly more than one thread computes */
 	PREDICT_BY_THREADS, /* there are fewer threads than processors */
 	PREDICT_BY_BALANCE, /* its threads compute for different times */

@@ -41,6 +41,8 @@ static const char *because(enum predict_limit why)
 	switch (why) {
 	case PREDICT_BY_WORK:
 		return "work";
+	case PREDICT_BY_DELAY:
+		return "sleep or I/O";
 	case PREDICT_BY_SERIAL:
 		return "a serial part";
 	case PREDICT_BY_THREADS:

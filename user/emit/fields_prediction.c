@@ -53,8 +53,8 @@ static const struct emit_field prediction_fields[] = {
 	{ "limit_label", EMIT_STRING, P(limit_label), .heading = "limited by the\nphase that ends at",
 	  .look = EMIT_NAME, .help = "the same in words" },
 	{ "limit_cause", EMIT_STRING, P(because), .heading = "because of", .look = EMIT_ID,
-	  .help = "work, a serial part, too few threads, imbalance, barriers or remote data: what that phase would gain most "
-		  "without" },
+	  .help = "imbalance, barriers or remote data: what that phase would gain most without; where that is nothing much, "
+		  "sleep or I/O, a serial part, too few threads or work: what it does" },
 	{ "balanced_ns", EMIT_NS, P(balanced_ns), .heading = "if bal-\nanced", .look = EMIT_COMMON,
 	  .help = "the time if all members of each meeting had computed the same" },
 	{ "barrier_free_ns", EMIT_NS, P(barrier_free_ns), .heading = "if barriers\nwere free",
