@@ -102,6 +102,20 @@ static __always_inline __u32 count_in(__u64 words, const struct sbt_spec *spec)
 	return third <= fourth && fourth <= COUNT_MAX ? fourth : 0;
 }
 
+/* Take a slot that was returned, or one that was never used. SBT_SUM_NONE: all @most are in use. */
+static __always_inline __u32 slot_take(void *returned, __u32 *used, __u32 most)
+{
+	__u32 at = SBT_SUM_NONE;
+
+	if (!bpf_map_pop_elem(returned, &at))
+		return at;
+	/* The counter must not wrap, and user space reads it. */
+	if (*(volatile __u32 *)used >= most)
+		return SBT_SUM_NONE;
+	at = __sync_fetch_and_add(used, 1);
+	return at < most ? at : SBT_SUM_NONE;
+}
+
 /* The objects are few, and looked for only where the thread has not been there lately. Returns its index or SBT_SUM_NONE. */
 static __noinline __u32 meeting_find(struct sbt_thread *t, __u32 count, __u32 old_layout)
 {
@@ -123,7 +137,7 @@ static __noinline __u32 meeting_find(struct sbt_thread *t, __u32 count, __u32 ol
 		/* Made anew, for so many. */
 		bpf_map_delete_elem(&meetings_at, &key);
 	}
-	at = __sync_fetch_and_add(&nmeetings, 1);
+	at = slot_take(&meetings_free, &nmeetings, SBT_SUM_MEETINGS);
 	m = bpf_map_lookup_elem(&meetings, &at);
 	if (!m)
 		return SBT_SUM_NONE;
@@ -136,6 +150,8 @@ static __noinline __u32 meeting_find(struct sbt_thread *t, __u32 count, __u32 ol
 	m->counts = !old_layout;
 	m->shift = count & (count - 1) ? SBT_SUM_NONE : log2_of(count);
 	m->arrivals = in;
+	/* User space takes back the slot of a process that has ended: the owner is written as one word. */
+	*(volatile __u64 *)&m->owner = (__u64)key.inc << 32 | key.tgid;
 	if (!bpf_map_update_elem(&meetings_at, &key, &at, BPF_NOEXIST))
 		return at;
 	/* A sister thread was quicker. */
@@ -222,11 +238,7 @@ static __always_inline __u32 sums_find(const struct sbt_thread *t, bool *seen)
 	found = bpf_map_lookup_elem(&sums_at, &key);
 	if (found)
 		return *found;
-	/* It does not wrap: threads would have to come to new places four thousand million times. */
-	at = nsums;
-	if (at >= SBT_SUM_PLACES)
-		return SBT_SUM_NONE;
-	at = __sync_fetch_and_add(&nsums, 1);
+	at = slot_take(&sums_free, &nsums, SBT_SUM_PLACES);
 	sum = bpf_map_lookup_elem(&sums, &at);
 	if (!sum)
 		return SBT_SUM_NONE;

@@ -220,9 +220,23 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
 	__type(value, struct sbt_meeting);
 } meetings SEC(".maps") __weak;
+
+/* Slots of `sums` and of `meetings` whose thread or process has ended. User space has read and cleared them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__uint(value_size, sizeof(__u32));
+} sums_free SEC(".maps") __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__uint(value_size, sizeof(__u32));
+} meetings_free SEC(".maps") __weak;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

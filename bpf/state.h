@@ -623,6 +623,7 @@ struct sbt_meeting {
 	__u64 torn; /* 1 + the first of two episodes that became one another; 0 none */
 	__u32 doubted; /* somebody came and never left: who seems to be the last to come may wait */
 	__u32 pad;
+	__u64 owner; /* the process, inc << 32 | tgid; 0: the slot is free */
 	struct {
 		__u64 last; /* SBT_SUM_LAST(): of who was counted last, or who has read the clock after that one */
 		__u64 first; /* SBT_SUM_FIRST(): of who was counted first */

@@ -79,9 +79,11 @@ static int claim_place(struct attach *a, int fd, uint64_t offset, uint32_t numbe
 		       : 0;
 }
 
-static int keep_link(struct attach *a, int fd, int pid, uint64_t units)
+/* @file: the open file that the probes of @fd are in. */
+static int keep_link(struct attach *a, int fd, int file, int pid, uint64_t units)
 {
 	struct attach_link *links;
+	struct stat st = { 0 };
 
 	if (fd < 0)
 		return fd;
@@ -91,8 +93,14 @@ static int keep_link(struct attach *a, int fd, int pid, uint64_t units)
 		return -ENOMEM;
 	}
 	a->links = links;
-	links[a->nlinks++] =
-		(struct attach_link){ .fd = fd, .pid = pid > 0 ? pid : 0, .units = units };
+	/* Without, the link stays until tracing ends. */
+	if (fstat(file, &st))
+		st.st_ino = 0;
+	links[a->nlinks++] = (struct attach_link){ .fd = fd,
+						   .pid = pid > 0 ? pid : 0,
+						   .units = units,
+						   .dev = st.st_dev,
+						   .ino = st.st_ino };
 	return 0;
 }
 
@@ -146,7 +154,7 @@ static int put(struct attach *a, struct bpf_program *program, int fd, const uint
 
 		/* A kernel that filters by thread would lose the others' hits without a word. */
 		pid = pid_of(a, type, pid);
-		return keep_link(a, link_multi(prog_fd, type, fd, offsets, n, pid, number), pid,
+		return keep_link(a, link_multi(prog_fd, type, fd, offsets, n, pid, number), fd, pid,
 				 units);
 	}
 	for (i = 0; i < n && !err; i++)
@@ -155,7 +163,7 @@ static int put(struct attach *a, struct bpf_program *program, int fd, const uint
 		err = keep_link(
 			a,
 			link_perf(prog_fd, fd, offsets[i], pid ? pid : -1, a->cookies ? number : 0),
-			pid, units);
+			fd, pid, units);
 	return all_or_none(a, before, err);
 }
 
@@ -326,7 +334,7 @@ static int put_entries(struct attach *a, const struct attach_place *p, uint32_t 
 		err = keep_link(a,
 				link_multi_each(bpf_program__fd(program), type, p->fd, offsets,
 						cookies, n, pid),
-				pid, units_of(p, n));
+				p->fd, pid, units_of(p, n));
 	free(offsets);
 	free(cookies);
 	return err;
@@ -400,7 +408,7 @@ static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 				link_multi_each(bpf_program__fd(a->skel->progs.cond_wait),
 						LINK_ATTACH_MULTI, g->fd, offsets, cookies, entries,
 						pid),
-				pid, units);
+				g->fd, pid, units);
 	free(offsets);
 	free(cookies);
 	return err;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "../bpf/state.h"
 
@@ -253,6 +254,8 @@ struct attach_removal {
 
 /* Removes probes: soon, not at once. Returns 0 or -ENOMEM: all are still there. */
 int attach_remove(struct attach *attach, const struct attach_removal *removals, uint32_t n);
+/* The same of all probes in a file, which hold its file system: @dev and @ino as fstat() says. */
+int attach_remove_file(struct attach *attach, dev_t dev, ino_t ino);
 
 /* --- where threads' time goes (account.c) ------------------------------------------------------- */
 
@@ -286,9 +289,16 @@ int attach_stack(const struct attach *attach, uint64_t key, struct sbt_stack *ou
 /* Calls @each for what each thread did at each place; those that crossed nothing are left out. */
 void attach_each_sums(const struct attach *attach,
 		      void (*each)(void *ctx, const struct sbt_sums *sums), void *ctx);
+/*
+ * Calls @each for the sums of threads that have exited, and makes their slots free for other threads, and those of barriers
+ * of processes that have exited. To be called again and again: a slot is returned at the second look that finds its thread
+ * gone. Returns 0 or -errno.
+ */
+int attach_return_sums(struct attach *attach, void (*each)(void *ctx, const struct sbt_sums *sums),
+		       void *ctx);
 /* Of a place of which nothing was seen (SBT_SUM_UNSEEN): has no library come or gone since? */
 bool attach_sums_mapped(const struct attach *attach, const struct sbt_sums *sums);
-/* Crossings in all of them, sbt-trace's own left out. */
+/* Crossings in all of them and in those that were returned, sbt-trace's own left out. */
 uint64_t attach_summed(const struct attach *attach);
 
 /* What one crossing costs a thread. */

@@ -5,6 +5,7 @@
 #define ATTACH_INTERNAL_H
 
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -23,6 +24,8 @@ struct attach_link {
 	uint64_t units; /* SBT_UNIT(); 0: not of barriers, as the loader's */
 	uint8_t waits; /* enum attach_waits_kind; 0: no probes where threads wait */
 	uint64_t tag; /* attach_place.tag */
+	dev_t dev; /* of the file, as fstat() says; ino 0: not known */
+	ino_t ino;
 };
 
 struct attach {
@@ -46,6 +49,9 @@ struct attach {
 	const struct sbt_account *accounts; /* the same, at the same indices; NULL */
 	const struct sbt_counting *countings; /* the same; NULL */
 	const struct sbt_sums *sums; /* the map, with --aggregate; NULL */
+	const struct sbt_meeting *meetings; /* the same */
+	bool *sums_unowned; /* of each slot: the last look found no thread for it */
+	uint64_t summed_returned; /* crossings in slots that were returned */
 	uint32_t ncounters, plain_counters, switch_counters, fault_counters;
 	int *counter_fds; /* number x CPUs + CPU; -1: none; the caller's */
 	uint64_t *counter_end; /* what they said when tracing ended */

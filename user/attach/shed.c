@@ -194,6 +194,25 @@ int attach_remove(struct attach *a, const struct attach_removal *removals, uint3
 	return remove_links(a, is_shed_link, &all);
 }
 
+struct filed {
+	dev_t dev;
+	ino_t ino;
+};
+
+static bool is_in_file(const struct attach_link *link, const void *ctx)
+{
+	const struct filed *f = ctx;
+
+	return link->ino && link->ino == f->ino && link->dev == f->dev;
+}
+
+int attach_remove_file(struct attach *a, dev_t dev, ino_t ino)
+{
+	struct filed filed = { dev, ino };
+
+	return remove_links(a, is_in_file, &filed);
+}
+
 /* --- what one place has ---------------------------------------------------------------------------- */
 
 struct tagged {

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* Sums that the programs keep in maps instead of writing records. */
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -47,27 +48,47 @@ void sums_prepare(struct attach *a, uint32_t max_threads)
 	bpf_map__set_max_entries(skel->maps.sums_at, SBT_SUM_PLACES);
 	bpf_map__set_max_entries(skel->maps.meetings, SBT_SUM_MEETINGS);
 	bpf_map__set_max_entries(skel->maps.meetings_at, SBT_SUM_MEETINGS);
+	bpf_map__set_max_entries(skel->maps.sums_free, SBT_SUM_PLACES);
+	bpf_map__set_max_entries(skel->maps.meetings_free, SBT_SUM_MEETINGS);
+}
+
+static int map_array(const struct bpf_map *map, size_t bytes, const void **out)
+{
+	void *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	*out = p;
+	return 0;
 }
 
 int sums_map(struct attach *a)
 {
-	void *p;
+	int err;
 
 	if (!a->skel->rodata->config.aggregate)
 		return 0;
-	p = mmap(NULL, SBT_SUM_PLACES * sizeof(*a->sums), PROT_READ, MAP_SHARED,
-		 bpf_map__fd(a->skel->maps.sums), 0);
-	if (p == MAP_FAILED)
-		return -errno;
-	a->sums = p;
-	return 0;
+	a->sums_unowned = calloc(SBT_SUM_PLACES, sizeof(*a->sums_unowned));
+	if (!a->sums_unowned)
+		return -ENOMEM;
+	err = map_array(a->skel->maps.sums, SBT_SUM_PLACES * sizeof(*a->sums),
+			(const void **)&a->sums);
+	if (!err)
+		err = map_array(a->skel->maps.meetings, SBT_SUM_MEETINGS * sizeof(*a->meetings),
+				(const void **)&a->meetings);
+	return err;
 }
 
 void sums_unmap(struct attach *a)
 {
 	if (a->sums)
 		munmap((void *)(uintptr_t)a->sums, SBT_SUM_PLACES * sizeof(*a->sums));
+	if (a->meetings)
+		munmap((void *)(uintptr_t)a->meetings, SBT_SUM_MEETINGS * sizeof(*a->meetings));
+	free(a->sums_unowned);
 	a->sums = NULL;
+	a->meetings = NULL;
+	a->sums_unowned = NULL;
 }
 
 bool attach_sums_mapped(const struct attach *a, const struct sbt_sums *s)
@@ -100,8 +121,107 @@ static void add_crossings(void *ctx, const struct sbt_sums *s)
 
 uint64_t attach_summed(const struct attach *a)
 {
-	uint64_t sum = 0;
+	uint64_t sum = a->summed_returned;
 
 	attach_each_sums(a, add_crossings, &sum);
 	return sum;
+}
+
+/* --- slots that are returned --------------------------------------------------------------------------- */
+
+/* Does the thread that writes the slot still exist? Its slot in `threads` is cleared as it exits. */
+static bool has_thread(const struct attach *a, const struct sbt_sums_key *key)
+{
+	const struct sbt_thread *t;
+	uint32_t i;
+
+	for (i = 0; i < SBT_THREAD_PROBES; i++) {
+		t = &a->threads[(key->tid + i * SBT_THREAD_STRIDE) & (a->nthreads - 1)];
+		if (__atomic_load_n(&t->tid, __ATOMIC_ACQUIRE) == key->tid &&
+		    t->summing.born_ns == key->born_ns)
+			return true;
+	}
+	return false;
+}
+
+static int return_slot(const struct bpf_map *array, const struct bpf_map *returned, uint32_t at,
+		       const void *zero)
+{
+	if (bpf_map_update_elem(bpf_map__fd(array), &at, zero, BPF_ANY))
+		return -errno;
+	return bpf_map_update_elem(bpf_map__fd(returned), NULL, &at, BPF_ANY) ? -errno : 0;
+}
+
+static int return_sums(struct attach *a, uint32_t at,
+		       void (*each)(void *ctx, const struct sbt_sums *sums), void *ctx)
+{
+	static const struct sbt_sums zero;
+	struct sbt_sums s = a->sums[at];
+
+	if (s.key.tgid != a->skel->rodata->config.self && sbt_sums_crossings(&s)) {
+		each(ctx, &s);
+		a->summed_returned += sbt_sums_crossings(&s);
+	}
+	bpf_map_delete_elem(bpf_map__fd(a->skel->maps.sums_at), &s.key);
+	return return_slot(a->skel->maps.sums, a->skel->maps.sums_free, at, &zero);
+}
+
+/* Is the process that the owner of a barrier names still the one that has this number? */
+static bool has_process(const struct attach *a, uint64_t owner)
+{
+	uint32_t tgid = (uint32_t)owner;
+	struct sbt_proc p;
+
+	/* A process that is not traced any more is not in the map; sbt-trace itself never is. */
+	return !bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.procs), &tgid, &p) &&
+	       p.inc == (uint32_t)(owner >> 32);
+}
+
+static int return_meetings(struct attach *a)
+{
+	uint32_t i, n = __atomic_load_n(&a->skel->bss->nmeetings, __ATOMIC_ACQUIRE);
+	static const struct sbt_meeting zero;
+	uint64_t owner, last = 0;
+	bool lives = true;
+	int err = 0;
+
+	for (i = 0; i < n && i < SBT_SUM_MEETINGS && !err; i++) {
+		owner = __atomic_load_n(&a->meetings[i].owner, __ATOMIC_ACQUIRE);
+		if (!owner)
+			continue;
+		if (owner != last)
+			lives = has_process(a, owner);
+		last = owner;
+		if (lives)
+			continue;
+		struct sbt_object key = { .address = a->meetings[i].address,
+					  .tgid = (uint32_t)owner,
+					  .inc = (uint32_t)(owner >> 32) };
+
+		bpf_map_delete_elem(bpf_map__fd(a->skel->maps.meetings_at), &key);
+		err = return_slot(a->skel->maps.meetings, a->skel->maps.meetings_free, i, &zero);
+	}
+	return err;
+}
+
+int attach_return_sums(struct attach *a, void (*each)(void *ctx, const struct sbt_sums *sums),
+		       void *ctx)
+{
+	uint32_t i, n = a->sums ? __atomic_load_n(&a->skel->bss->nsums, __ATOMIC_ACQUIRE) : 0;
+	uint32_t returned = 0;
+	int err = 0;
+
+	for (i = 0; i < n && i < SBT_SUM_PLACES && !err; i++) {
+		const struct sbt_sums *s = &a->sums[i];
+		bool unowned = s->key.tgid && !has_thread(a, &s->key);
+
+		/* The key of a slot that has just been taken may be half written: look twice. */
+		if (unowned && a->sums_unowned[i]) {
+			err = return_sums(a, i, each, ctx);
+			unowned = false;
+			returned++;
+		}
+		a->sums_unowned[i] = unowned;
+	}
+	return returned && !err ? return_meetings(a) : err;
 }

@@ -133,7 +133,7 @@ static bool is_used(const struct listing *l, const struct module *m, const struc
 static void name_of(const struct listing *l, const struct module *m, const struct module_place *p,
 		    char name[SYMBOL_NAME_MAX])
 {
-	if (!symbol_source_name(l->symbols, m->fd, p->symbol, name, SYMBOL_NAME_MAX))
+	if (!symbol_source_name(l->symbols, module_fd(m), p->symbol, name, SYMBOL_NAME_MAX))
 		snprintf(name, SYMBOL_NAME_MAX, "%s", p->symbol);
 }
 

@@ -313,7 +313,7 @@ static int count_returns(const struct inquest *s, const struct inquest_process *
 	insn_decode(at.module->traits.machine, bytes, len, &insn);
 	if (insn.class != INSN_EMULATED && insn.class != INSN_STEPPED)
 		return -ENOTSUP;
-	return regs_count_returns(regs, slot, at.module->fd, at.offset, t->pid, t->tid);
+	return regs_count_returns(regs, slot, module_fd(at.module), at.offset, t->pid, t->tid);
 }
 
 /*

@@ -65,7 +65,7 @@ static void fill_place(const struct probes *p, const struct module *m,
 {
 	uint8_t unit = unit_of(p, from);
 
-	place->fd = m->fd;
+	place->fd = module_fd(m);
 	place->spec = from->spec;
 	place->spec.unit = unit ? SBT_UNIT(unit) : 0;
 	place->entry = from->offset;
@@ -79,7 +79,7 @@ static void fill_place(const struct probes *p, const struct module *m,
 
 static struct attach_group group_of(const struct module *m, const struct module_waits *w)
 {
-	return (struct attach_group){ .fd = m->fd,
+	return (struct attach_group){ .fd = module_fd(m),
 				      .spec = w->spec,
 				      .nentries = w->nentries,
 				      .nexits = w->nexits,
@@ -148,6 +148,7 @@ void probes_waits(struct probes *p, struct module *m, uint32_t tgid, uint32_t in
 		say_not_looked_for(p, m, tgid, err);
 		return;
 	}
+	m->linked = true;
 	err = attach_waits(p->attach, groups, n, has_waits(m) ? &wakes : NULL, pid);
 	if (err)
 		say_not_looked_for(p, m, tgid, err);
@@ -329,10 +330,11 @@ void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_ex
 
 	if ((!m->nplaces && !m->loader) || already(p, m, tgid))
 		return;
+	m->linked = true;
 	attach_module(p, m, pid, by_exit);
 	err = m->c_library && !m->nmakers ? -ENOENT : 0;
 	for (i = 0; i < m->nmakers && !err; i++)
-		err = attach_made(p->attach, m->fd, m->makers[i], pid);
+		err = attach_made(p->attach, module_fd(m), m->makers[i], pid);
 	if (err) {
 		/* Not all makings are seen: every barrier's count is read anew each time. */
 		attach_keep_words(p->attach, false);
@@ -341,13 +343,27 @@ void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_ex
 		attach_keep_words(p->attach, true);
 	}
 	if (m->loader) {
-		err = attach_loader(p->attach, m->fd, m->loader, pid);
+		err = attach_loader(p->attach, module_fd(m), m->loader, pid);
 		if (err)
 			remark_warn("not_probed", 0,
 				    "libraries opened later by programs that use %s will not be "
 				    "noticed: %s",
 				    m->path, strerror(-err));
 	}
+}
+
+void probes_remove(struct probes *p, struct module *m)
+{
+	uint64_t key = hash_mix((uint64_t)(uintptr_t)m);
+	uint32_t i;
+
+	if (attach_remove_file(p->attach, m->identity.st_dev, m->identity.st_ino))
+		return;
+	m->attached = m->linked = false;
+	for (i = 0; i < m->nplaces; i++)
+		m->places[i].exits_used = false;
+	hash_del(&p->waits, key);
+	hash_del(&p->returns, key);
 }
 
 uint32_t probes_returns(struct probes *p, struct module *m, uint32_t tgid)
@@ -358,7 +374,7 @@ uint32_t probes_returns(struct probes *p, struct module *m, uint32_t tgid)
 	if (!m->returns.n)
 		return 0;
 	if (!hash_get(&p->returns, key, &done)) {
-		done = attach_returns(p->attach, m->fd, m->returns.at, m->returns.n, pid,
+		done = attach_returns(p->attach, module_fd(m), m->returns.at, m->returns.n, pid,
 				      m->returned)
 			       ? 2
 			       : 1;

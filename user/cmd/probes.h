@@ -40,6 +40,8 @@ void probes_module(struct probes *probes, struct module *module, uint32_t tgid, 
  * Puts those of a file's probes that tell of OpenMP tasks: of use for processes whose code makes tasks. @tgid as above.
  */
 void probes_tasks(struct probes *probes, struct module *module, uint32_t tgid);
+/* Removes the probes of a file that no process runs any more: the next one that runs it gets them again. */
+void probes_remove(struct probes *probes, struct module *module);
 /* Where threads wait for others in this file, for one process: strangers shall not meet these probes. */
 void probes_waits(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 /*

@@ -62,6 +62,11 @@ void targets_event(struct targets *targets, const struct sbt_event *event);
  * then, and those before it are to be removed. Returns 0, -ENOENT: it is not known, -ENOTSUP, or -errno.
  */
 int targets_rest(struct targets *targets, uint32_t tgid, uint32_t inc, bool rest);
+/*
+ * To be called again and again: closes files that no traced process maps any more, so that their file systems can be
+ * unmounted. What has been recorded so far must have been read.
+ */
+void targets_step(struct targets *targets, uint64_t now_ns);
 /* What is known of the ranks of MPI among them. */
 struct ranks *targets_ranks(const struct targets *targets);
 /* The process was read anew since: its addresses may mean something else. Counts up. */

@@ -56,6 +56,7 @@ struct trace {
 	uint64_t begin_ns; /* of sbt-trace itself */
 	uint64_t arm_ns;
 	uint64_t end_ns; /* by --duration; 0: none */
+	uint64_t returned_ns; /* when sums of threads that have exited were read last */
 	uint64_t last_many_ns; /* when there was much to be read last */
 	bool armed;
 	bool priced; /* all that a crossing may cost was measured at the start */

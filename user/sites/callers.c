@@ -237,7 +237,8 @@ static void code_name(struct callers *c, struct code *code)
 	symbol = calloc(1, sizeof(*symbol));
 	if (!symbol)
 		return;
-	if (!symbol_lookup(spaces_symbols(c->spaces), m->fd, m->path, code->at.vaddr, symbol) &&
+	if (!symbol_lookup(spaces_symbols(c->spaces), module_fd(m), m->path, code->at.vaddr,
+			   symbol) &&
 	    symbol->nframes) {
 		code->pub.inlined = symbol->nframes > 1;
 		name = symbol->frames[symbol->nframes - 1].function;
@@ -272,7 +273,8 @@ static void code_rule(struct callers *c, struct code *code)
 		code->pub.why = "the caller is in no file";
 		return;
 	}
-	if (!symbol_frame_rule(spaces_symbols(c->spaces), m->fd, m->path, code->at.vaddr, rule) &&
+	if (!symbol_frame_rule(spaces_symbols(c->spaces), module_fd(m), m->path, code->at.vaddr,
+			       rule) &&
 	    !rule_by_frame_pointer(&code->at, rule)) {
 		memset(rule, 0, sizeof(*rule));
 		rule->flags = SBT_FRAME_LAST;

@@ -3,6 +3,7 @@
 #include "sites/elf_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,18 +17,42 @@ void elf_part_free(struct elf_part *part)
 	part->len = 0;
 }
 
+/* The open file, opened again if it was suspended; -1: it cannot be. */
+static int elf_descriptor(const struct elf_file *elf)
+{
+	struct elf_file *own = (struct elf_file *)(uintptr_t)elf;
+	int fd;
+
+	if (elf->fd < 0 && elf->reopen) {
+		fd = elf->reopen(elf->reopen_ctx);
+		if (fd >= 0)
+			own->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	}
+	return elf->fd;
+}
+
+void elf_suspend(struct elf_file *elf, int (*reopen)(void *ctx), void *ctx)
+{
+	if (elf->fd >= 0)
+		close(elf->fd);
+	elf->fd = -1;
+	elf->reopen = reopen;
+	elf->reopen_ctx = ctx;
+}
+
 /* Reads what is there of [offset, offset + len); a file that shrank meanwhile gives less. */
 size_t elf_pread(const struct elf_file *elf, void *buf, size_t len, uint64_t offset)
 {
+	int fd = elf_descriptor(elf);
 	size_t done = 0;
 	ssize_t n;
 
-	if (offset >= elf->size)
+	if (fd < 0 || offset >= elf->size)
 		return 0;
 	if (len > elf->size - offset)
 		len = (size_t)(elf->size - offset);
 	while (done < len) {
-		n = pread(elf->fd, (char *)buf + done, len - done, (off_t)(offset + done));
+		n = pread(fd, (char *)buf + done, len - done, (off_t)(offset + done));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)

@@ -53,6 +53,11 @@ struct elf_traits {
  * -errno.
  */
 int elf_open(int fd, struct elf_file **out);
+/*
+ * Closes the file. The tables that were read stay; what else is needed is read from the descriptor that @reopen returns,
+ * which stays the caller's, or is not there (-1).
+ */
+void elf_suspend(struct elf_file *elf, int (*reopen)(void *ctx), void *ctx);
 /* Releases everything, what elf_bytes() gave included. NULL is allowed. */
 void elf_close(struct elf_file *elf);
 

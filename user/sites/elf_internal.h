@@ -33,7 +33,9 @@ struct elf_dynamic {
 };
 
 struct elf_file {
-	int fd;
+	int fd; /* -1: suspended */
+	int (*reopen)(void *ctx); /* elf_suspend(); NULL: it is gone for good then */
+	void *reopen_ctx;
 	uint64_t size; /* when opened */
 	Elf64_Ehdr ehdr;
 	struct elf_part phdrs;

@@ -20,6 +20,7 @@ struct modules {
 	struct symbol_server *symbols;
 	struct progress *progress;
 	bool only_pthread;
+	uint32_t round; /* counts modules_close_unused() */
 	void *tree;
 	struct module **all; /* in the order of coming */
 	size_t n, cap;
@@ -46,16 +47,20 @@ static void module_free(struct module *m)
 	free(m);
 }
 
+static void nothing(void *p)
+{
+	(void)p;
+}
+
 void modules_free(struct modules *modules)
 {
 	size_t i;
 
 	if (!modules)
 		return;
-	for (i = 0; i < modules->n; i++) {
-		tdelete(modules->all[i], &modules->tree, compare);
+	tdestroy(modules->tree, nothing);
+	for (i = 0; i < modules->n; i++)
 		module_free(modules->all[i]);
-	}
 	free(modules->all);
 	rules_free(&modules->known);
 	free(modules);
@@ -163,12 +168,15 @@ static struct module *module_add(struct modules *modules, int fd, const char *pa
 	if (!tsearch(m, &modules->tree, compare))
 		goto fail;
 	modules->all[modules->n++] = m;
+	module_identify(m);
 	if (fd >= 0) {
 		progress_begin(modules->progress, "reading %s", base_name(path));
 		examine(modules, m);
 		if (modules->only_pthread)
 			keep_pthread(m);
 		progress_end(modules->progress);
+		if (!m->elf)
+			module_close(m);
 	} else {
 		m->error = fd;
 		m->fd = -1;
@@ -190,12 +198,37 @@ struct module *modules_get(struct modules *modules, int pid, const struct maps_e
 	if (!e->ino)
 		return NULL;
 	m = modules_find(modules, e->dev, e->ino);
+	if (m && m->fd < 0 && m->checked != modules->round) {
+		m->checked = modules->round;
+		if (!module_is_behind(m, pid, e)) {
+			/* What was found in the other file keeps its name. */
+			tdelete(m, &modules->tree, compare);
+			m = NULL;
+		}
+	}
+	if (!m) {
+		m = module_add(modules, maps_open(pid, e), e->path, e->dev, e->ino);
+		if (m)
+			m->deleted = e->deleted;
+	}
 	if (m)
-		return m;
-	m = module_add(modules, maps_open(pid, e), e->path, e->dev, e->ino);
-	if (m)
-		m->deleted = e->deleted;
+		m->pid = pid;
 	return m;
+}
+
+void modules_close_unused(struct modules *modules, bool (*before)(void *ctx, struct module *module),
+			  void *ctx)
+{
+	struct module *m;
+	size_t i;
+
+	modules->round++;
+	for (i = 0; i < modules->n; i++) {
+		m = modules->all[i];
+		if (!m->used && m->fd >= 0 && before(ctx, m))
+			module_close(m);
+		m->used = false;
+	}
 }
 
 struct module *modules_open(struct modules *modules, const char *path)

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Files that processes run code from, each examined once: what it is, which barriers are in it, and where probes
- * for them go. A module stays open, so that it can be named after its process, or its name, is gone.
+ * for them go. A module stays open while a traced process maps it, so that it can be named although its name is gone.
  */
 #ifndef SITES_MODULE_H
 #define SITES_MODULE_H
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/progress.h"
 #include "sites/elf.h"
@@ -60,7 +61,12 @@ struct module {
 	uint32_t dev;
 	uint64_t ino;
 	char *path; /* as first seen; untrusted */
-	int fd; /* -1: could not be opened */
+	int fd; /* -1: could not be opened, or is closed: module_fd() */
+	int pid; /* the last process that was seen to map it */
+	struct stat identity; /* of the file that was examined */
+	bool identified; /* that is known */
+	bool used; /* a traced process maps it: modules_close_unused() */
+	uint32_t checked; /* modules.round in which a closed one was compared with a mapping */
 	int error; /* why it could not be opened or read, -errno; 0 */
 	bool deleted;
 	struct elf_file *elf; /* NULL: no ELF file */
@@ -87,6 +93,7 @@ struct module {
 	/* The attaching side's own notes. */
 	bool in_target; /* a process that is or may be traced runs it */
 	bool attached;
+	bool linked; /* some probe may be in the file */
 	bool probed; /* one of its places at least */
 	bool stepped; /* one of these where the kernel must step an instruction */
 	uint32_t
@@ -115,6 +122,14 @@ uint32_t modules_left_out(const struct modules *modules);
 struct module *modules_get(struct modules *modules, int pid, const struct maps_entry *entry);
 /* The module of this file if it has been examined, or NULL. */
 struct module *modules_find(const struct modules *modules, uint32_t dev, uint64_t ino);
+/* The file, opened again if it was closed; -1: it cannot be. It stays the module's. */
+int module_fd(const struct module *module);
+/*
+ * Closes the files of all modules that are not marked as used, after @before, which reads what is still to be read of a
+ * file, and returns whether that is all. Clears the marks.
+ */
+void modules_close_unused(struct modules *modules, bool (*before)(void *ctx, struct module *module),
+			  void *ctx);
 /*
  * Where the function (or the part of one) begins that @vaddr lies in, by symbols or unwind tables. False: not known.
  */

@@ -14,6 +14,18 @@ struct module_names {
 	struct module *module;
 };
 
+/* --- its file (module_file.c) ------------------------------------------------------------------------ */
+
+/* Notes which file in which state the open one is. */
+void module_identify(struct module *m);
+/* Closes the descriptor: module_fd() opens it again. */
+void module_close(struct module *m);
+/*
+ * Is the file that the process maps there still the one that was examined? Numbers of inodes come again once a file is
+ * closed. It is open then.
+ */
+bool module_is_behind(struct module *m, int pid, const struct maps_entry *entry);
+
 /* --- places ---------------------------------------------------------------------------------------- */
 
 /* The function as far as it is known: where a branch leads decides where a probe may sit. Returns how many bytes. */

@@ -11,7 +11,7 @@ static bool read_name(void *ctx, const char *raw, char *name, size_t size)
 {
 	const struct module_names *n = ctx;
 
-	return n->symbols && symbol_source_name(n->symbols, n->module->fd, raw, name, size);
+	return n->symbols && symbol_source_name(n->symbols, module_fd(n->module), raw, name, size);
 }
 
 /* Has the function no argument, so that there can be no object? What is not known is taken to be no. */
@@ -24,7 +24,7 @@ static bool has_no_argument(struct module_names *n, const char *name,
 
 	if (!n->symbols)
 		return false;
-	if (symbol_parameters(n->symbols, n->module->fd, n->module->path, symbol->vaddr,
+	if (symbol_parameters(n->symbols, module_fd(n->module), n->module->path, symbol->vaddr,
 			      &parameters))
 		return !parameters;
 	/* A C++ function outside all classes: its name tells. */

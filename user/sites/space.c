@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <search.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -413,7 +414,7 @@ static bool unwind_one(struct spaces *s, const struct space *space, const struct
 
 	memset(step, 0, sizeof(*step));
 	if (m && m->elf && !elf_offset_to_vaddr(m->elf, call - e->start + e->offset, &vaddr))
-		symbol_unwind(s->symbols, m->fd, m->path, vaddr, regs, sample, step);
+		symbol_unwind(s->symbols, module_fd(m), m->path, vaddr, regs, sample, step);
 	if (step->result == UNWIND_NO_RULES &&
 	    stack_frame_pointer_step(sample, regs, &step->caller))
 		step->result = UNWIND_CALLER;
@@ -514,7 +515,7 @@ static const char *object_look_up(struct spaces *s, const struct module *m, uint
 	if (!object)
 		return NULL;
 	*object = key;
-	if (symbol_data_name(s->symbols, m->fd, m->path, vaddr, name))
+	if (symbol_data_name(s->symbols, module_fd(m), m->path, vaddr, name))
 		object->name = strdup(name);
 	if (!tsearch(object, &s->object_tree, compare_objects)) {
 		object_free(object);
@@ -556,6 +557,37 @@ bool space_tasks(const struct spaces *s, const struct space *space)
 void spaces_tasks_unseen(struct spaces *s)
 {
 	s->tasks_unseen = true;
+}
+
+static void mark_maps(const struct spaces *s, const struct maps *maps)
+{
+	struct module *m;
+	size_t i;
+
+	for (i = 0; i < maps->n; i++) {
+		if (!maps->entries[i].exec || !maps->entries[i].ino)
+			continue;
+		m = modules_find(s->modules, maps->entries[i].dev, maps->entries[i].ino);
+		if (m)
+			m->used = true;
+	}
+}
+
+void spaces_mark_used(struct spaces *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nspaces; i++) {
+		struct space *space = s->spaces[i];
+
+		/* The news of its exit may have been lost. */
+		if (!space->gone && kill((pid_t)space->tgid, 0) && errno == ESRCH)
+			space->gone = true;
+		if (space->gone)
+			continue;
+		mark_maps(s, &space->maps);
+		mark_maps(s, &space->looked);
+	}
 }
 
 const char *space_untraced(struct spaces *s, const struct space *space)

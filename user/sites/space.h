@@ -193,6 +193,13 @@ uint64_t space_shared_key(struct spaces *spaces, struct space *space, uint64_t a
 /* The global variable at @addr, or NULL. Kept until spaces_free(). */
 const char *space_object_name(struct spaces *spaces, const struct space *space, uint64_t addr);
 
+/* Marks the modules that processes map which run: modules_close_unused(). */
+void spaces_mark_used(struct spaces *spaces);
+/*
+ * Looks up the names of the module's sites that were not asked for yet, and makes the symboliser close the file: it is about
+ * to be closed. False: that would take long, and is to be continued another time.
+ */
+bool spaces_settle_module(struct spaces *spaces, struct module *module);
 /* What a site is called; looked up when first asked for. Valid until spaces_free(). */
 const struct site_name *spaces_site(struct spaces *spaces, uint32_t site);
 

@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "sites/exits.h"
 #include "sites/space_internal.h"
 
+#define SETTLE_NS     20000000u /* so long at a time, for records are to be read meanwhile */
 #define COMPACT_BYTES 768 /* of code: a barrier's function, with what C++ adds, is smaller */
 
 static int compare_sites(const void *a, const void *b)
@@ -169,8 +171,8 @@ static void label_text(struct spaces *s, struct space *space, const char *read, 
 	/* A program's constants: what may have been written to is not in the file. */
 	if (e && e->ino && !e->shared)
 		m = modules_get(s->modules, (int)space->tgid, e);
-	if (m && m->fd >= 0)
-		n = pread(m->fd, out, SBT_LABEL_LEN, (off_t)(addr - e->start + e->offset));
+	if (m && module_fd(m) >= 0)
+		n = pread(module_fd(m), out, SBT_LABEL_LEN, (off_t)(addr - e->start + e->offset));
 	out[n > 0 ? n : 0] = '\0';
 }
 
@@ -250,7 +252,8 @@ static void site_look_up(struct spaces *s, struct site *site)
 	symbol = malloc(sizeof(*symbol));
 	if (!symbol)
 		return;
-	if (!symbol_lookup(s->symbols, m->fd, m->path, vaddr, symbol) && symbol->nframes > 0) {
+	if (!symbol_lookup(s->symbols, module_fd(m), m->path, vaddr, symbol) &&
+	    symbol->nframes > 0) {
 		first = first_of_user(symbol);
 		frames = calloc((size_t)symbol->nframes, sizeof(*frames));
 		for (i = first; frames && i < symbol->nframes; i++) {
@@ -264,6 +267,31 @@ static void site_look_up(struct spaces *s, struct site *site)
 		}
 	}
 	free(symbol);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+bool spaces_settle_module(struct spaces *s, struct module *m)
+{
+	uint64_t begin = now_ns();
+	uint32_t i;
+
+	for (i = 0; i < s->nsites; i++) {
+		if (s->sites[i]->module != m || s->sites[i]->named)
+			continue;
+		if (now_ns() - begin > SETTLE_NS)
+			return false;
+		site_look_up(s, s->sites[i]);
+	}
+	if (s->symbols)
+		symbol_forget(s->symbols, m->fd);
+	return true;
 }
 
 const struct site_name *spaces_site(struct spaces *s, uint32_t id)

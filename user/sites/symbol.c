@@ -296,6 +296,19 @@ int symbol_lookup(struct symbol_server *server, int fd, const char *path, uint64
 	return err;
 }
 
+void symbol_forget(struct symbol_server *server, int fd)
+{
+	struct symbol_reply *reply;
+
+	/* A child that does not run has nothing open. */
+	if (!server || server->sock < 0)
+		return;
+	reply = calloc(1, sizeof(*reply));
+	if (reply && symbol_question(server, SYMBOL_FORGET, fd, NULL, 0, NULL, reply))
+		symbol_stop(server);
+	free(reply);
+}
+
 bool symbol_data_name(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
 		      char name[SYMBOL_NAME_MAX])
 {

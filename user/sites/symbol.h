@@ -51,6 +51,8 @@ struct symbol_options {
 int symbol_server_new(const struct symbol_options *options, struct symbol_server **out);
 /* Ends the child. NULL is allowed. */
 void symbol_server_free(struct symbol_server *server);
+/* Makes the child close the file that is open as @fd, if it has it open: the file system may be unmounted then. */
+void symbol_forget(struct symbol_server *server, int fd);
 
 /*
  * Names the code at @vaddr (as linked: file address, not run-time) of the ELF file open as @fd,

@@ -500,6 +500,16 @@ out:
 	return m->mod;
 }
 
+static void symbol_forget_module(struct symbol_child *c, const struct symbol_request *req)
+{
+	size_t i;
+
+	for (i = 0; i < SYMBOL_MODULES_MAX; i++)
+		if (c->modules[i].dwfl &&
+		    !memcmp(&c->modules[i].identity, &req->identity, sizeof(req->identity)))
+			symbol_close_module(&c->modules[i]);
+}
+
 static void symbol_answer(struct symbol_child *c, int fd, const struct symbol_request *req,
 			  const struct symbol_unwind *unwind, struct symbol_reply *reply)
 {
@@ -510,6 +520,11 @@ static void symbol_answer(struct symbol_child *c, int fd, const struct symbol_re
 	if (req->question == SYMBOL_ASK_NAME) {
 		close(fd);
 		reply->known = symbol_demangle_into(c, req->path, reply->text, SYMBOL_TEXT_MAX);
+		return;
+	}
+	if (req->question == SYMBOL_FORGET) {
+		close(fd);
+		symbol_forget_module(c, req);
 		return;
 	}
 	mod = symbol_module(c, fd, req);

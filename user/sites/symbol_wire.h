@@ -24,6 +24,7 @@ enum symbol_question {
 	SYMBOL_ASK_NAME = 4, /* of no file: what the mangled name in `path` reads in the source */
 	SYMBOL_ASK_PARAMETERS = 5,
 	SYMBOL_ASK_RULE = 6,
+	SYMBOL_FORGET = 7, /* nothing is asked: the file is to be closed */
 };
 
 /* Which state of which file: a rebuilt program is another one. */

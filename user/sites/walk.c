@@ -71,8 +71,8 @@ static const struct learned *learn(struct walk *w, const struct space_code *at)
 		free(l);
 		return NULL;
 	}
-	l->known = symbol_frame_rule(spaces_symbols(w->spaces), at->module->fd, at->module->path,
-				     at->vaddr, &l->rule);
+	l->known = symbol_frame_rule(spaces_symbols(w->spaces), module_fd(at->module),
+				     at->module->path, at->vaddr, &l->rule);
 	return l;
 }
 
@@ -144,8 +144,8 @@ static bool ask(const struct way *way, const struct space_code *at, const struct
 {
 	memset(step, 0, sizeof(*step));
 	if (at->module)
-		symbol_unwind(spaces_symbols(way->walk->spaces), at->module->fd, at->module->path,
-			      at->vaddr, regs, &way->walk->window, step);
+		symbol_unwind(spaces_symbols(way->walk->spaces), module_fd(at->module),
+			      at->module->path, at->vaddr, regs, &way->walk->window, step);
 	return step->result == UNWIND_CALLER;
 }
 

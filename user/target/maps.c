@@ -212,15 +212,27 @@ static int open_by_name(int pid, const struct maps_entry *e)
 	return fd;
 }
 
+/* The link names the mapped inode: right also when the name is gone or means another file. */
+static void link_name(char path[96], int pid, const struct maps_entry *e)
+{
+	snprintf(path, 96, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, e->start, e->end);
+}
+
+int maps_stat(int pid, const struct maps_entry *e, struct stat *st)
+{
+	char path[96];
+
+	link_name(path, pid, e);
+	return stat(path, st) ? -errno : 0;
+}
+
 int maps_open(int pid, const struct maps_entry *e)
 {
 	char path[96];
 	struct stat st;
 	int fd, err;
 
-	/* The link names the mapped inode: right also when the name is gone or means another file. */
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, e->start,
-		 e->end);
+	link_name(path, pid, e);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	err = fd < 0 ? -errno : 0;
 	if (err == -EPERM || err == -EACCES) {

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 struct maps_entry {
 	uint64_t start, end; /* addresses in the process */
@@ -37,6 +38,8 @@ int maps_copy(const struct maps *from, struct maps *to);
 void maps_free(struct maps *maps);
 /* The mapping that @addr lies in, or NULL. */
 const struct maps_entry *maps_find(const struct maps *maps, uint64_t addr);
+/* The file behind a mapping, without opening it: 0 or -errno. */
+int maps_stat(int pid, const struct maps_entry *entry, struct stat *st);
 /* Opens the mapped file itself, whatever has become of its name. Returns an fd or -errno. */
 int maps_open(int pid, const struct maps_entry *entry);
 
