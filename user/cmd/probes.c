@@ -352,7 +352,7 @@ void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_ex
 	}
 }
 
-void probes_remove(struct probes *p, struct module *m)
+void probes_remove_file(struct probes *p, struct module *m)
 {
 	uint64_t key = hash_mix((uint64_t)(uintptr_t)m);
 	uint32_t i;
@@ -364,6 +364,7 @@ void probes_remove(struct probes *p, struct module *m)
 		m->places[i].exits_used = false;
 	hash_del(&p->waits, key);
 	hash_del(&p->returns, key);
+	hash_del(&p->tasks, key);
 }
 
 uint32_t probes_returns(struct probes *p, struct module *m, uint32_t tgid)

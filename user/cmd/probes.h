@@ -41,7 +41,7 @@ void probes_module(struct probes *probes, struct module *module, uint32_t tgid, 
  */
 void probes_tasks(struct probes *probes, struct module *module, uint32_t tgid);
 /* Removes the probes of a file that no process runs any more: the next one that runs it gets them again. */
-void probes_remove(struct probes *probes, struct module *module);
+void probes_remove_file(struct probes *probes, struct module *module);
 /* Where threads wait for others in this file, for one process: strangers shall not meet these probes. */
 void probes_waits(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 /*

@@ -856,7 +856,7 @@ static void remove_unused(struct targets *t)
 	for (i = 0; i < u.n; i++) {
 		if (u.mapped[i])
 			continue;
-		probes_remove(&t->probes, u.modules[i]);
+		probes_remove_file(&t->probes, u.modules[i]);
 		msg_verbose(t->options.verbose, "probes of %s removed: no process runs it",
 			    u.modules[i]->path);
 	}
@@ -864,6 +864,9 @@ static void remove_unused(struct targets *t)
 
 void targets_step(struct targets *t, uint64_t now)
 {
+	/* Processes that are there as tracing begins are about to be seen: their files stay open until then. */
+	if (!t->closed_ns)
+		t->closed_ns = now;
 	if (now - t->closed_ns < CLOSE_NS)
 		return;
 	t->closed_ns = now;
