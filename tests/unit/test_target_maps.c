@@ -40,6 +40,42 @@ static void test_lines(void **unused)
 	maps_free(&maps);
 }
 
+/* Neighbours of one file have one text, in a copy too, and each path is what it was. */
+static void test_paths(void **unused)
+{
+	static const char *const paths[] = { "/a", "/a", "", "/bb", "/a", "/a", "[stack]" };
+	char text[1024] = "";
+	struct maps maps, copy;
+	const struct maps *all[] = { &maps, &copy };
+	size_t i, k;
+
+	(void)unused;
+	for (i = 0; i < 7; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "%zu000-%zu000 r-xp 00000000 08:01 %d %s\n", i + 1, i + 2, i != 2,
+			 paths[i]);
+	assert_int_equal(maps_parse(strdup(text), &maps), 0);
+	assert_int_equal(maps_copy(&maps, &copy), 0);
+	for (k = 0; k < 2; k++) {
+		assert_int_equal(all[k]->n, 7);
+		for (i = 0; i < 7; i++)
+			assert_string_equal(all[k]->entries[i].path, paths[i]);
+		assert_ptr_equal(all[k]->entries[0].path, all[k]->entries[1].path);
+		assert_ptr_equal(all[k]->entries[4].path, all[k]->entries[5].path);
+	}
+	maps_free(&maps);
+	for (i = 0; i < 7; i++)
+		assert_string_equal(copy.entries[i].path, paths[i]);
+	maps_free(&copy);
+	/* Nothing at all, and nothing that can be read. */
+	assert_int_equal(maps_parse(strdup(""), &maps), 0);
+	assert_int_equal(maps.n, 0);
+	maps_free(&maps);
+	assert_int_equal(maps_parse(strdup("nonsense\n"), &maps), 0);
+	assert_int_equal(maps.n, 0);
+	maps_free(&maps);
+}
+
 /* A process with many mappings: two neighbours of different rights are never one. */
 static pid_t begin(void)
 {
@@ -107,6 +143,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_ends_meanwhile),
 	};
 

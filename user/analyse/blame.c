@@ -14,7 +14,8 @@
 /* Only of causes that were seen there. */
 struct kind_state {
 	struct tally exact, coarse, stacks; /* ns: of lost time */
-	struct culprit_words words[CULPRIT_TALLY], coarse_words[CULPRIT_TALLY];
+	/* Of the places of the tallies that were ever taken: most sites have one or two. Owned. */
+	struct culprit_words *words[CULPRIT_TALLY], *coarse_words[CULPRIT_TALLY];
 	uint64_t worded[CULPRIT_TALLY], coarse_worded[CULPRIT_TALLY]; /* ns when that was said */
 	struct stack_ref refs[CULPRIT_TALLY];
 };
@@ -43,27 +44,37 @@ void blame_add(struct blame *s, const struct cause_parts *p, enum cause_kind dom
 
 void blame_free(struct blame *s)
 {
-	unsigned k;
+	unsigned k, i;
 
-	for (k = 0; k < CAUSE_KINDS; k++)
+	for (k = 0; k < CAUSE_KINDS; k++) {
+		for (i = 0; s->kinds[k] && i < CULPRIT_TALLY; i++) {
+			free(s->kinds[k]->words[i]);
+			free(s->kinds[k]->coarse_words[i]);
+		}
 		free(s->kinds[k]);
+	}
 }
 
 /*
  * Adds to one of a tally's, and says who that is: at first, and again whenever it has come to twice as much, for threads
  * are often known by their maker's name until they give themselves their own.
  */
-static void blame_named(struct tally *t, struct culprit_words *words, uint64_t *worded,
-			uint64_t key, uint64_t ns, bool coarse, const struct culprit_env *env,
-			const struct culprit *q)
+static int blame_named(struct tally *t, struct culprit_words **words, uint64_t *worded,
+		       uint64_t key, uint64_t ns, bool coarse, const struct culprit_env *env,
+		       const struct culprit *q)
 {
 	bool fresh;
 	int i = tally_add(t, key, ns, &fresh);
 
 	if (i < 0 || (!fresh && t->ns[i] / 2 < worded[i]))
-		return;
+		return 0;
+	if (!words[i])
+		words[i] = calloc(1, sizeof(*words[i]));
+	if (!words[i])
+		return -ENOMEM;
 	worded[i] = t->ns[i];
-	culprit_words(env, q, coarse, &words[i]);
+	culprit_words(env, q, coarse, words[i]);
+	return 0;
 }
 
 int blame_culprit(struct blame *s, const struct culprit_env *env, const struct culprit *q,
@@ -72,7 +83,7 @@ int blame_culprit(struct blame *s, const struct culprit_env *env, const struct c
 	struct kind_state *k = s->kinds[q->kind];
 	uint64_t ns = number_whole(lost);
 	bool fresh;
-	int i;
+	int i, err = 0;
 
 	if (!k) {
 		k = s->kinds[q->kind] = calloc(1, sizeof(*k));
@@ -82,11 +93,11 @@ int blame_culprit(struct blame *s, const struct culprit_env *env, const struct c
 	if (!ns)
 		return 0;
 	if (q->key)
-		blame_named(&k->exact, k->words, k->worded, q->key, ns, false, env, q);
-	if (q->coarse)
-		blame_named(&k->coarse, k->coarse_words, k->coarse_worded, q->coarse, ns, true, env,
-			    q);
-	if (q->block.stack) {
+		err = blame_named(&k->exact, k->words, k->worded, q->key, ns, false, env, q);
+	if (!err && q->coarse)
+		err = blame_named(&k->coarse, k->coarse_words, k->coarse_worded, q->coarse, ns,
+				  true, env, q);
+	if (!err && q->block.stack) {
 		i = tally_add(&k->stacks,
 			      culprit_key(q->block.stack, (uint64_t)q->tgid << 32 | q->inc), ns,
 			      &fresh);
@@ -95,7 +106,7 @@ int blame_culprit(struct blame *s, const struct culprit_env *env, const struct c
 							 .tgid = q->tgid,
 							 .inc = q->inc };
 	}
-	return 0;
+	return err;
 }
 
 /* The words for one cause of a site, if somebody accounts for enough of it. */
@@ -109,10 +120,10 @@ static const struct culprit_words *site_words(const struct blame *s, enum cause_
 		return NULL;
 	i = tally_top(&ks->exact);
 	if (i >= 0 && (double)ks->exact.ns[i] >= enough)
-		return &ks->words[i];
+		return ks->words[i];
 	i = tally_top(&ks->coarse);
 	if (i >= 0 && (double)ks->coarse.ns[i] >= enough)
-		return &ks->coarse_words[i];
+		return ks->coarse_words[i];
 	return NULL;
 }
 

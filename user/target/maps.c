@@ -57,6 +57,42 @@ static bool parse_line(char *line, struct maps_entry *e)
 	return true;
 }
 
+/*
+ * Keep of the text the paths alone, each of neighbours once, and of both arrays no more than is used: the mappings of a process
+ * stay in memory after it has exited. Without memory for it they stay as they are.
+ */
+static void pack(struct maps *maps)
+{
+	struct maps_entry *entries;
+	const char *last = NULL;
+	size_t i, len, used = 0;
+	char *text = maps->text, *packed;
+
+	for (i = 0; i < maps->n; i++) {
+		struct maps_entry *e = &maps->entries[i];
+
+		/* A path lies behind all that was kept of those before it. */
+		if (!last || strcmp(last, e->path)) {
+			len = strlen(e->path) + 1;
+			last = memmove(text + used, e->path, len);
+			used += len;
+		}
+		e->path = last;
+	}
+	/* Copied, for what is shrunk in place leaves a hole that nothing as large fits into. */
+	packed = malloc(used + 1);
+	if (packed) {
+		memcpy(packed, text, used);
+		for (i = 0; i < maps->n; i++)
+			maps->entries[i].path = packed + (maps->entries[i].path - text);
+		free(text);
+		maps->text = packed;
+	}
+	entries = realloc(maps->entries, (maps->n ? maps->n : 1) * sizeof(*entries));
+	if (entries)
+		maps->entries = entries;
+}
+
 int maps_parse(char *text, struct maps *maps)
 {
 	struct maps_entry *entries;
@@ -81,6 +117,8 @@ int maps_parse(char *text, struct maps *maps)
 		if (parse_line(line, &maps->entries[maps->n]))
 			maps->n++;
 	}
+	if (maps->text)
+		pack(maps);
 	return 0;
 }
 
@@ -143,13 +181,20 @@ int maps_read(int pid, struct maps *maps)
 	return err ? err : maps_parse(text, maps);
 }
 
+/* Is the path not that of the mapping before, in one place in memory? */
+static bool is_new_path(const struct maps *maps, size_t i)
+{
+	return !i || maps->entries[i].path != maps->entries[i - 1].path;
+}
+
 int maps_copy(const struct maps *from, struct maps *to)
 {
 	size_t i, len = 1, at = 0;
 
 	memset(to, 0, sizeof(*to));
 	for (i = 0; i < from->n; i++)
-		len += strlen(from->entries[i].path) + 1;
+		if (is_new_path(from, i))
+			len += strlen(from->entries[i].path) + 1;
 	to->entries = malloc((from->n + 1) * sizeof(*to->entries));
 	to->text = malloc(len);
 	if (!to->entries || !to->text) {
@@ -160,6 +205,10 @@ int maps_copy(const struct maps *from, struct maps *to)
 		size_t size = strlen(from->entries[i].path) + 1;
 
 		to->entries[i] = from->entries[i];
+		if (!is_new_path(from, i)) {
+			to->entries[i].path = to->entries[i - 1].path;
+			continue;
+		}
 		to->entries[i].path = memcpy(to->text + at, from->entries[i].path, size);
 		at += size;
 	}
