@@ -195,7 +195,7 @@ static void test_outlier(void **state)
 	run_launched(r, 0);
 	build(r, play(r, 140, 20, 0, 10, one_of_many), &rep);
 	assert_int_equal(rep.barriers[0].pattern, REPORT_STATIC);
-	assert_says(rep.barriers[0].verdict, "threads 0-69, 71-139 wait 67 % of their time, "
+	assert_says(rep.barriers[0].verdict, "threads 0-69, 71-139 wait 67 % of their time there, "
 					     "thread 70 0 %.");
 	assert_says(rep.processes[0].verdict, "thread 70 0 %");
 	report_free(&rep);
@@ -429,7 +429,8 @@ static void test_chance(void **state)
 			refuses(p->verdict, "the same threads");
 			assert_says(p->verdict, "another thread is late each time");
 		} else {
-			assert_says(b->verdict, "thread 1 waits 50 % of its time, thread 0 0 %");
+			assert_says(b->verdict,
+				    "thread 1 waits 50 % of its time there, thread 0 0 %");
 		}
 		report_free(&rep);
 		run_free(r);

@@ -3,7 +3,9 @@
 //
 // Threads that take known times between barriers: paced ROUNDS HOW TURN MICROSECONDS... has a thread for each of the times.
 // HOW: s (sleep), b (burn CPU time), or one such letter for each thread. TURN 1: in each round every thread takes the time of
-// the thread after it, so that another one is late; 0: always its own.
+// the thread after it, so that another one is late; 0: always its own. PACED_ALONE, PACED_FIRST, PACED_TAIL: microseconds that
+// the main thread sleeps before the others begin, each thread before its first round, and each after its last. PACED_CALLS 2:
+// the barrier is called in two places, in turn.
 #include "common.h"
 
 #include <pthread.h>
@@ -40,19 +42,38 @@ static void spend(int member, long us)
 		;
 }
 
+static long number_of(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value ? atol(value) : 0;
+}
+
 static void __attribute__((noinline)) step(int member, int round)
 {
 	spend(member, times_us[(member + (turn ? round : 0)) % threads]);
 	pthread_barrier_wait(&barrier);
-	__asm__ volatile("");
+	__asm__ volatile("# step");
+}
+
+static void __attribute__((noinline)) other_step(int member, int round)
+{
+	spend(member, times_us[(member + (turn ? round : 0)) % threads] / 2);
+	pthread_barrier_wait(&barrier);
+	__asm__ volatile("# other_step");
 }
 
 static void *run(void *arg)
 {
 	int member = (int)(intptr_t)arg, i;
 
-	for (i = 0; i < rounds; i++)
+	usleep((unsigned int)number_of("PACED_FIRST"));
+	for (i = 0; i < rounds; i++) {
 		step(member, i);
+		if (number_of("PACED_CALLS") > 1)
+			other_step(member, i);
+	}
+	usleep((unsigned int)number_of("PACED_TAIL"));
 	return NULL;
 }
 
@@ -72,6 +93,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < threads; i++)
 		times_us[i] = atol(argv[4 + i]);
 	pthread_barrier_init(&barrier, NULL, (unsigned int)threads);
+	usleep((unsigned int)number_of("PACED_ALONE"));
 	for (i = 1; i < threads; i++)
 		if (pthread_create(&ids[i], NULL, run, (void *)(intptr_t)i))
 			return 1;

@@ -109,6 +109,8 @@ static void add_process(struct report_process *all, const struct report_process 
 	all->lost += p->lost;
 	all->outside_ns += p->outside_ns;
 	all->wait_ns += p->wait_ns;
+	all->phase_wait_ns += p->phase_wait_ns;
+	all->phase_thread_ns += p->phase_thread_ns;
 	all->release_ns += p->release_ns;
 	for (i = 0; i < p->nmembers; i++) {
 		sums->sum_ns += p->members[i].work_ns;

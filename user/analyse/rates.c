@@ -295,8 +295,10 @@ const char *rates_cause(const struct rates_row *row, double *share, bool *balanc
 		if (row->weight[k] > 0 && (top == CAUSE_NONE || row->weight[k] > row->weight[top]))
 			top = k;
 	}
-	*balanced = row->weighed_thread_ns > 0 && named < CAUSE_LITTLE * row->weighed_thread_ns;
-	if (top == CAUSE_NONE || *balanced)
+	/* Waits of which no cause was found are no balance. */
+	*balanced = row->weighed_thread_ns > 0 && named < CAUSE_LITTLE * row->weighed_thread_ns &&
+		    !(rates_imbalance(row) >= CAUSE_LITTLE);
+	if (top == CAUSE_NONE || named < CAUSE_LITTLE * row->weighed_thread_ns)
 		return NULL;
 	*share = row->weight[top] / row->weighed;
 	return cause_name(top);

@@ -655,6 +655,8 @@ static int build_processes(struct build *b)
 	struct report *out = b->out;
 	uint32_t i, n = model_nprocs(b->model), *start, *order, *where;
 	const struct model_barrier *mb;
+	struct report_process *p;
+	uint64_t wait;
 	int err = threads_by_process(b->arena, b->model, b->threads, &start, &order);
 
 	if (err)
@@ -675,8 +677,12 @@ static int build_processes(struct build *b)
 		return err;
 	for (i = 0; i < model_nbarriers(b->model); i++) {
 		mb = model_barrier(b->model, i);
-		if (!mb->nested && where[mb->proc] != MODEL_NONE)
-			out->processes[where[mb->proc]].release_ns += mb->release.sum;
+		if (mb->nested || where[mb->proc] == MODEL_NONE)
+			continue;
+		p = &out->processes[where[mb->proc]];
+		p->release_ns += mb->release.sum;
+		p->phase_thread_ns += thread_time(mb, &wait);
+		p->phase_wait_ns += wait;
 	}
 	qsort(out->processes, out->nprocesses, sizeof(*out->processes), process_cmp);
 	return 0;

@@ -274,6 +274,14 @@ struct report_process {
 	double parallel_least, parallel_most; /* NAN: no bounds are needed, or none are known */
 	double inside_oncpu; /* then: of the time in barriers the share that was on a CPU; NAN unknown */
 	const char *departures; /* "return probe", "ret instructions", ...; NULL unknown */
+	/*
+	 * wait_ns over the time of its threads, each from its start to its end: what the first line of the report says is lost
+	 * waiting. NAN unknown.
+	 */
+	double wait_share;
+	/* As of a barrier, of all its barriers that are not nested: waits over phase time x members. NAN unknown, or shared. */
+	double imbalance;
+	uint64_t phase_wait_ns, phase_thread_ns; /* that is the quotient of */
 	double useful_oncpu; /* share of outside_ns that was on a CPU; NAN unknown */
 	/* TALP's for OpenMP, of a process whose barriers are such; NAN else. Peeled scheduling first. */
 	double omp_load_balance, omp_scheduling, omp_serialisation;

@@ -291,8 +291,8 @@ static void add_group(struct text *t, const struct waiter *w, uint32_t n, uint32
 		add(t, " %d-%d %%", say_percent(w[0].share), say_percent(w[n - 1].share));
 }
 
-/* Who idles and who works. */
-static void add_idlers(struct text *t, struct team team)
+/* Who idles and who works. @where: " there", or nothing. */
+static void add_idlers(struct text *t, struct team team, const char *where)
 {
 	struct divided d = divide_all(&team);
 	uint32_t *numbers = calloc(d.n + 1u, sizeof(*numbers));
@@ -303,7 +303,7 @@ static void add_idlers(struct text *t, struct team team)
 			t->one = "position";
 		add(t, "; ");
 		add_group(t, d.all + d.at, d.n - d.at, numbers, d.n - d.at == 1 ? "waits" : "wait");
-		add(t, d.n - d.at == 1 ? " of its time, " : " of their time, ");
+		add(t, d.n - d.at == 1 ? " of its time%s, " : " of their time%s, ", where);
 		add_group(t, d.all, d.at, numbers, "");
 		t->one = one;
 	}
@@ -505,7 +505,7 @@ static void add_few(struct text *t, const struct report_barrier *b, int lost)
 		add(t, "No complete episode was seen, so nothing can be said.");
 	} else {
 		add(t,
-		    "Rests on %llu complete episode%s only: %d %% of the threads' time "
+		    "Rests on %llu complete episode%s only: %d %% of its phases' time "
 		    "went into waiting",
 		    (unsigned long long)b->episodes, b->episodes == 1 ? "" : "s", lost);
 		add_last(t, b);
@@ -539,27 +539,27 @@ void verdict_barrier(struct report_barrier *b)
 		break;
 	case REPORT_BALANCED:
 		add(&t,
-		    "Balanced: %d %% of the threads' time is lost waiting, %d %% in leaving the "
+		    "Balanced: %d %% of its phases' time is lost waiting, %d %% in leaving the "
 		    "barrier",
 		    lost, release);
 		break;
 	case REPORT_COSTLY:
 		add(&t,
-		    "The barrier itself takes %d %% of the threads' time (%.1f \xc2\xb5s a "
+		    "The barrier itself takes %d %% of its phases' time (%.1f \xc2\xb5s a "
 		    "crossing "
 		    "after the last arrival), waiting for others %d %%",
 		    release, b->release_ns.mean / 1000, lost);
 		break;
 	case REPORT_STATIC:
-		add(&t, "Static imbalance: %d %% of the threads' time is lost waiting", lost);
+		add(&t, "Static imbalance: %d %% of its phases' time is lost waiting", lost);
 		if (b->last_tid)
 			add(&t, "; %s %u is last in %d %% of the episodes", t.one, last_number(b),
 			    say_percent(b->last_share));
-		add_idlers(&t, team_at(b));
+		add_idlers(&t, team_at(b), " there");
 		break;
 	case REPORT_ROTATING:
 		add(&t,
-		    "Rotating imbalance: %d %% of the threads' time is lost waiting, for another "
+		    "Rotating imbalance: %d %% of its phases' time is lost waiting, for another "
 		    "thread each time",
 		    lost);
 		add_last(&t, b);
@@ -567,18 +567,18 @@ void verdict_barrier(struct report_barrier *b)
 	case REPORT_MIXED_LOSS:
 		if (fleeting) {
 			add(&t,
-			    "Imbalance: %d %% of the threads' time is lost waiting; each thread "
+			    "Imbalance: %d %% of its phases' time is lost waiting; each thread "
 			    "takes "
 			    "part in a few episodes only, so none can be said to be always late",
 			    lost);
 			break;
 		}
 		add(&t,
-		    "Imbalance: %d %% of the threads' time is lost waiting, in part always for "
+		    "Imbalance: %d %% of its phases' time is lost waiting, in part always for "
 		    "the same threads",
 		    lost);
 		add_last(&t, b);
-		add_idlers(&t, team_at(b));
+		add_idlers(&t, team_at(b), " there");
 		break;
 	}
 	if (t.n && t.buf[t.n - 1] != '.')
@@ -795,7 +795,7 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 		    follow_each_other(p) ? "positions (of threads that follow each other)"
 					 : "threads",
 		    work ? "always have more to do" : "always come late");
-		add_idlers(t, team_of(p));
+		add_idlers(t, team_of(p), "");
 		break;
 	case REPORT_MIXED_LOSS:
 		add(t, "%d %% of the threads' time is lost waiting at barriers", waiting);
@@ -806,7 +806,7 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 		}
 		add(t, ": %s, and who is late changes as well",
 		    work ? "some threads have more to do" : "some threads come late more often");
-		add_idlers(t, team_of(p));
+		add_idlers(t, team_of(p), "");
 		break;
 	}
 }
@@ -883,6 +883,13 @@ static void judge_process(struct report_process *p, const struct report_barrier 
 void verdict_process(struct report_process *p, const struct report_barrier *top,
 		     const struct verdict_shares *shares)
 {
+	bool known = p->episodes && !p->tasks && !p->unmet;
+
+	p->wait_share = known ? waiting_share(p) : NAN;
+	/* Of a barrier that processes share, what one of them lost there is not in its phases alone. */
+	p->imbalance = known && !p->meets_others && p->phase_thread_ns
+			       ? fmin(1, (double)p->phase_wait_ns / (double)p->phase_thread_ns)
+			       : NAN;
 	judge_process(p, top, shares);
 	if (p->pattern != REPORT_FEW && !p->hung)
 		verdict_costs(p, p->advice, sizeof(p->advice));

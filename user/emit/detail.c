@@ -74,7 +74,9 @@ void detail_barriers(struct textout *t, const struct report *r,
 		t, TEXTOUT_DIM, "  ", 2,
 		"lost: waits for the last thread, added up over threads. of run: its phases' time "
 		"over "
-		"the elapsed time. imbalance: the share of its phases' thread time that is lost.");
+		"the elapsed time. imbalance: the share of its phases' time that is lost, of all "
+		"members. "
+		"The answers above are of the threads' time from their start to their end.");
 	textout_blank(t);
 }
 

@@ -141,7 +141,7 @@ void screen_draw_answer(struct pen *p, const struct screen *s)
 	}
 	snprintf(clauses[n++], sizeof(clauses[0]), "%s loses %s each second", who, lost);
 	if (isfinite(it->imbalance))
-		snprintf(clauses[n++], sizeof(clauses[0]), ", %.0f %% of its threads' time",
+		snprintf(clauses[n++], sizeof(clauses[0]), ", imbalance %.0f %%",
 			 it->imbalance * 100);
 	if (at && at->last && at->last_share >= 0.5)
 		snprintf(clauses[n++], sizeof(clauses[0]), ": %s%s comes last",

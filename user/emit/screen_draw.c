@@ -52,7 +52,7 @@ static void draw_help(struct pen *p, unsigned height)
 		"",
 		"LOST/s  waiting for the last one, summed over threads, each second",
 		"RATE/s  meetings each second",
-		"IMB     lost time's share of the threads' time",
+		"IMB     imbalance: lost share of the phases' time, all members",
 		"PHASE   mean time from one release to the next; THR: most threads",
 		"LAST    who came last most often, and how often",
 		"CAUSE   why, and its share of the lost time; or who waits, how long",

@@ -163,6 +163,7 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 {
 	const struct report_efficiency *e = &p->efficiency;
 	const char *at_most = p->untraced ? "at most " : "";
+	const char *team = p->positions && p->positions < p->threads ? "positions" : "threads";
 	struct buf who = { 0 };
 	double serial, waiting, runtime;
 	char time[TEXTOUT_CELL], threads[TEXTOUT_CELL], pe[TEXTOUT_CELL], lb[TEXTOUT_CELL],
@@ -200,34 +201,35 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	if (!isfinite(e->serialisation) && isfinite(p->lost_static)) {
 		textout_wrap(
 			t, TEXTOUT_PLAIN, "  ", 2,
-			"PE %s%s, LB %s: of the threads' time %s is lost as the same ones take "
+			"PE %s%s, LB %s: of elapsed time × %s, %s is lost as the same ones take "
 			"longer; what goes into the barriers themselves is not told from what is "
 			"lost as another one is late each time.",
 			at_most, textout_fraction(pe, e->parallel),
-			textout_fraction(lb, e->load_balance), textout_percent(s, p->lost_static));
+			textout_fraction(lb, e->load_balance), team,
+			textout_percent(s, p->lost_static));
 		return;
 	}
 	if (report_openmp_losses(p, &serial, &waiting, &runtime)) {
 		textout_wrap(
 			t, TEXTOUT_PLAIN, "  ", 2,
-			"PE %s%s = LB %s × SerE %s × TE %s: of the threads' time %s is lost in "
-			"serial "
-			"parts, %s in waiting for others in parallel regions, %s in the runtime "
+			"PE %s%s = LB %s × SerE %s × TE %s: of elapsed time × %s, %s is lost in "
+			"serial parts, %s in waiting for others in parallel regions, %s in the "
+			"runtime "
 			"and in waking up.",
 			at_most, textout_fraction(pe, e->parallel),
 			textout_fraction(lb, e->load_balance),
 			textout_fraction(ser, e->serialisation), textout_fraction(te, e->transfer),
-			textout_percent(s, serial), textout_percent(ro, waiting),
+			team, textout_percent(s, serial), textout_percent(ro, waiting),
 			textout_percent(tr, runtime));
 		return;
 	}
 	textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
-		     "PE %s%s = LB %s × SerE %s × TE %s: of the threads' time %s is lost as the "
-		     "same ones "
-		     "take longer, %s as another one is late %s, %s in the barriers themselves.",
+		     "PE %s%s = LB %s × SerE %s × TE %s: of elapsed time × %s, %s is lost as the "
+		     "same ones take longer, %s as another one is late %s, %s in the barriers "
+		     "themselves.",
 		     at_most, textout_fraction(pe, e->parallel),
 		     textout_fraction(lb, e->load_balance), textout_fraction(ser, e->serialisation),
-		     textout_fraction(te, e->transfer), textout_percent(s, p->lost_static),
+		     textout_fraction(te, e->transfer), team, textout_percent(s, p->lost_static),
 		     textout_percent(ro, p->lost_rotating),
 		     p->by_barrier ? "at each barrier" : "each time",
 		     textout_percent(tr, p->lost_transfer));

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""All views of one run: what has one name has one value in each, and where a view has another definition it states it."""
+
+import csv
+import io
+import json
+import re
+
+from harness import SBT, Trace, check, check_between, check_equal, check_in, clean_environment, paired, workload
+
+SHARED = True
+NS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def record(t, *options, **environment):
+    path = t.path()
+    result = t.run([SBT, "record", "-q", "-o", path, "--", workload("paced"), *options],
+                   env=clean_environment(**environment), timeout=60)
+    check_equal(f"status {result.err}", result.rc, 0)
+    return path
+
+
+def json_report(t, recording):
+    path = t.path()
+    check_equal("status", t.sbt("report", "--json", "-o", path, recording).rc, 0)
+    return Trace(t, path)
+
+
+def rows(trace):
+    return {(r["type"], r.get("id")): r for r in trace.processes() + trace.barriers()}
+
+
+def flat(record, prefix=""):
+    for name, value in record.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{prefix}{name}.")
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            yield prefix + name, value
+
+
+def as_table_agrees(t, recording, trace):
+    """Each number of a process and of a barrier has the same name and value in the table."""
+    lines = list(csv.DictReader(io.StringIO(t.sbt("report", "--csv", recording).out)))
+    held = 0
+    for kind, of in (("process", trace.processes()), ("barrier", trace.barriers())):
+        table = [line for line in lines if line["type"] == kind]
+        check_equal(f"rows {kind}", len(table), len(of))
+        for got, expected in zip(table, of):
+            for name, value in flat(expected):
+                if name in got:
+                    held += 1
+                    check(abs(float(got[name]) - value) <= 1e-6 * abs(value), f"{kind} {name}: {got[name]}, {value}")
+    check(held > 60, f"{held} values compared")
+
+
+def percent(text):
+    return float(text.lstrip("<")) / 100
+
+
+def near(what, text, value):
+    """@text is @value as people read it: two digits at least."""
+    check(abs(percent(text) - value) <= max(0.0051, 0.051 * value), f"{what}: {text} %, {value}")
+
+
+def text_agrees(t, recording, trace):
+    text = t.sbt("report", recording).out
+    flowing = re.sub(r"-\n +", "-", text)
+    flowing = re.sub(r"\n +(?=\S)", " ", flowing)
+    (process,) = trace.processes()
+    found = re.search(r"(\d[\d.]*) % of the threads' time is lost waiting at barriers", flowing)
+    near("the answer", found[1], process["wait_share"])
+    check_in("the answer", found[0], process["verdict"])
+    found = re.search(r"PE ([\d.]+) = LB ([\d.]+) × SerE ([\d.]+) × TE ([\d.]+): of elapsed time × threads, (<?[\d.]+) % is lost "
+                      r"as the same ones take longer, (<?[\d.]+) % as another one is late [a-z ]+, (<?[\d.]+) % in the barriers",
+                      flowing)
+    check(found, flowing[:2000])
+    spent = process["efficiency"]
+    for i, name in enumerate(("parallel", "load_balance", "serialisation", "transfer"), 1):
+        check_between(name, float(found[i]), spent[name] - 0.0051, spent[name] + 0.0051)
+    for i, name in enumerate(("lost_static", "lost_rotating", "lost_transfer"), 5):
+        near(name, found[i], process[name])
+    check_between("what PE lacks", process["lost_static"] + process["lost_rotating"] + process["lost_transfer"],
+                  1 - spent["parallel"] - 1e-4, 1 - spent["parallel"] + 1e-4)
+    table = text[text.index("BARRIERS"):]
+    for b in trace.barriers():
+        line = re.search(rf"^ +{b['id']} .* (\d[\d.]*) (ns|µs|ms|s) +(<?[\d.]+) % +(<?[\d.]+) %  ", table, re.M)
+        check(line, table[:1500])
+        check_between("lost", float(line[1]) * NS[line[2]], 0.99 * b["lost_ns"], 1.01 * b["lost_ns"])
+        near("of run", line[3], b["share"])
+        near("imbalance", line[4], b["imbalance"])
+        # In words it says of which time that is.
+        said = re.search(r"(\d+) % of its phases' time is lost waiting", b["verdict"])
+        check_equal("in words", int(said[1]), round(100 * b["imbalance"]))
+    check_in("stated", "imbalance: the share of its phases' time that is lost, of all members. The answers above are of the "
+             "threads' time from their start to their end.", " ".join(text.split()))
+
+
+def page_agrees(t, recording, trace):
+    page = t.path()
+    check_equal("status", t.sbt("report", "--html", page, recording).rc, 0)
+    with open(page, encoding="utf-8") as f:
+        text = f.read()
+    records = [json.loads(line.lstrip(",")) for line in text.splitlines()
+               if re.match(r',?\{"type":"(process|barrier)"', line)]
+    check_equal("records", [{k: v for k, v in flat(r)} for r in records],
+                [{k: v for k, v in flat(r)} for r in trace.processes() + trace.barriers()])
+
+
+def others_agree(t, recording, trace):
+    """series and diff: what is lost, and the times, are the report's; what they call otherwise is defined otherwise."""
+    series = json.loads(t.sbt("series", "--json", recording).out.splitlines()[0])
+    barriers = {b["id"]: b for b in trace.barriers()}
+    for site in series["sites"]:
+        b = barriers[site["barrier"]]
+        for got, expected in (("lost_ns", b["lost_ns"]), ("phase_ns", b["phase_ns"]["sum"]), ("barrier_ns", b["barrier_ns"]["sum"])):
+            check_equal(got, site[got], expected)
+    other = record(t, "4", "s", "0", "1000", "2000", PACED_CALLS="2")
+    for line in t.sbt("diff", "--json", recording, other).out.splitlines():
+        r = json.loads(line)
+        (process,) = trace.processes()
+        if r["type"] != "difference" or r["counter"]:
+            continue
+        if r["scope"] == "process":
+            expected = {"lost_ns": process["wait_ns"], "elapsed_ns": process["elapsed_ns"],
+                        **process["efficiency"]}.get(r["quantity"])
+        elif r["barrier"] in barriers:
+            b = barriers[r["barrier"]]
+            expected = {"lost_ns": b["lost_ns"], "phase_ns": b["phase_ns"]["sum"], "barrier_ns": b["barrier_ns"]["sum"],
+                        "release_ns": b["release_ns"]["sum"], "load_balance": b["load_balance"],
+                        "serialisation": b["serialisation"]}.get(r["quantity"])
+        else:
+            continue
+        if expected is not None and r["a"] is not None:
+            check(abs(r["a"] - expected) <= 2e-6 * abs(expected), f"{r['quantity']} of {r['scope']}: {r['a']}, {expected}")
+
+
+def all_agree(t, *options, **environment):
+    recording = record(t, *options, **environment)
+    trace = json_report(t, recording)
+    (process,) = trace.processes()
+    barriers = trace.barriers()
+    check_equal("lost", sum(b["lost_ns"] for b in barriers), process["wait_ns"])
+    check_equal("of threads", sum(m["wait_ns"] for m in process["threads"]), process["wait_ns"])
+    if len(barriers) == 1:
+        check_equal("imbalance", barriers[0]["imbalance"], process["imbalance"])
+    else:
+        check_between("imbalance", process["imbalance"], min(b["imbalance"] for b in barriers),
+                      max(b["imbalance"] for b in barriers))
+    as_table_agrees(t, recording, trace)
+    text_agrees(t, recording, trace)
+    page_agrees(t, recording, trace)
+    others_agree(t, recording, trace)
+
+
+def test_sleepers(t):
+    all_agree(t, "10", "s", "0", "5000", "10000", "25000")
+
+
+def test_two_barriers_after_a_long_beginning(t):
+    all_agree(t, "10", "s", "0", "5000", "10000", "25000", PACED_TAIL="300000", PACED_CALLS="2")
+
+
+def test_another_is_late_each_time(t):
+    all_agree(t, "12", "s", "1", "5000", "10000", "25000", PACED_CALLS="2")
+
+
+LIVE = ["5", "s", "0", "50000", "100000", "150000", "200000"]
+IMBALANCE = 1 - 0.125 / 0.2
+
+
+@paired
+def test_sums_of_the_kernel(t):
+    """The same program with --aggregate: the same figures, which its parameters tell."""
+    figures = []
+    for options in ([], ["--aggregate"]):
+        trace = t.trace([workload("paced"), *LIVE], *options)
+        (process,), (barrier,) = trace.processes(), trace.barriers()
+        figures.append({"imbalance": barrier["imbalance"], "imbalance of all": process["imbalance"],
+                        "wait_share": process["wait_share"], "load_balance": process["efficiency"]["load_balance"],
+                        "parallel": process["efficiency"]["parallel"], "lost_static": process["lost_static"]})
+    for name, value in figures[0].items():
+        check_between(f"{name} with --aggregate", figures[1][name], value - 0.02, value + 0.02)
+    check_between("imbalance", figures[1]["imbalance"], IMBALANCE - 0.02, IMBALANCE + 0.02)
+
+
+@paired
+def test_top(t):
+    """What top calls imbalance is what the report calls so; who waits a third of the time is not balanced."""
+    text = t.run([SBT, "top", "-d", "1", "--", workload("paced"), "15", *LIVE[1:]], timeout=60).err
+    found = re.findall(r"^\S+ (process|barrier) +\d+ .*? (\d+) % ", text, re.M)
+    check_equal("both", {kind for kind, _ in found}, {"process", "barrier"})
+    for kind, value in found:
+        check_between(f"imbalance of a {kind}", int(value), 100 * IMBALANCE - 3, 100 * IMBALANCE + 4)
+    check("balanced" not in text, text)
