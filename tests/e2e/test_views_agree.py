@@ -69,8 +69,11 @@ def text_agrees(t, recording, trace):
     flowing = re.sub(r"\n +(?=\S)", " ", flowing)
     (process,) = trace.processes()
     found = re.search(r"(\d[\d.]*) % of the threads' time is lost waiting at barriers", flowing)
-    near("the answer", found[1], process["wait_share"])
-    check_in("the answer", found[0], process["verdict"])
+    # Where the machine is so busy that waking takes most, the answer is about that.
+    check_equal("the answer", bool(found), "lost waiting at barriers" in process["verdict"])
+    if found:
+        near("the answer", found[1], process["wait_share"])
+        check_in("the answer", found[0], process["verdict"])
     found = re.search(r"PE ([\d.]+) = LB ([\d.]+) × SerE ([\d.]+) × TE ([\d.]+): of elapsed time × threads, (<?[\d.]+) % is lost "
                       r"as the same ones take longer, (<?[\d.]+) % as another one is late [a-z ]+, (<?[\d.]+) % in the barriers",
                       flowing)
@@ -86,12 +89,15 @@ def text_agrees(t, recording, trace):
     for b in trace.barriers():
         line = re.search(rf"^ +{b['id']} .* (\d[\d.]*) (ns|µs|ms|s) +(<?[\d.]+) % +(<?[\d.]+) %  ", table, re.M)
         check(line, table[:1500])
-        check_between("lost", float(line[1]) * NS[line[2]], 0.99 * b["lost_ns"], 1.01 * b["lost_ns"])
+        # All rows have one unit, and as many digits.
+        check(abs(float(line[1]) * NS[line[2]] - b["lost_ns"]) <= 0.01 * b["lost_ns"] + 0.0051 * NS[line[2]],
+              f"lost: {line[0]}, {b['lost_ns']}")
         near("of run", line[3], b["share"])
         near("imbalance", line[4], b["imbalance"])
         # In words it says of which time that is.
         said = re.search(r"(\d+) % of its phases' time is lost waiting", b["verdict"])
-        check_equal("in words", int(said[1]), round(100 * b["imbalance"]))
+        if said:
+            check_between("in words", int(said[1]), 100 * b["imbalance"] - 0.51, 100 * b["imbalance"] + 0.51)
     check_in("stated", "imbalance: the share of its phases' time that is lost, of all members. The answers above are of the "
              "threads' time from their start to their end.", " ".join(text.split()))
 
