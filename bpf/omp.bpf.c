@@ -91,8 +91,9 @@ static __always_inline void teams_trim(struct sbt_teams *of, __u64 sp)
 	}
 }
 
-/* A worker that stood at the end of a region goes on. */
-static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *of, __u32 index)
+/* A worker that stood at the end of a region goes on, in one that was begun at @begun_ns; 0: not known. */
+static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *of, __u32 index,
+				  __u64 begun_ns)
 {
 	__u64 now = bpf_ktime_get_ns();
 
@@ -101,6 +102,7 @@ static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *of, __
 	of->flags &= ~SBT_TEAMS_JOINED;
 	t->team = TEAM_RESUME;
 	t->flags = 0;
+	t->object = begun_ns;
 	t->arrive_ns = now;
 	crossing_write(index, t->tid, now, now);
 	t->team = TEAM_NONE;
@@ -155,7 +157,9 @@ static __noinline int outlined_known(struct pt_regs *ctx, const struct here *h, 
 static __noinline int region_begin(struct sbt_region_key *key, __u64 object, __u32 seen,
 				   __u32 number)
 {
-	struct sbt_region fresh = { .object = object, .masters = 1, .number = number };
+	struct sbt_region fresh = {
+		.object = object, .begun_ns = bpf_ktime_get_ns(), .masters = 1, .number = number
+	};
 	struct sbt_region *r;
 
 	if (!key)
@@ -186,7 +190,7 @@ static __noinline int region_enter_at(struct pt_regs *ctx)
 		return 1;
 	teams_trim(h.of, h.sp);
 	if (h.of->flags & SBT_TEAMS_JOINED)
-		team_resume(h.t, h.of, h.index);
+		team_resume(h.t, h.of, h.index, 0);
 	level = h.of->depth;
 	if (level >= SBT_TEAM_DEPTH) {
 		count(lost_team, bpf_get_smp_processor_id());
@@ -341,6 +345,12 @@ static __always_inline __u32 place_of(struct pt_regs *ctx, const struct here *h)
 	return place < 0xffff ? place + 1 : 0;
 }
 
+/* When the region at @r was begun; 0: not known, or which region it is. */
+static __always_inline __u64 begun_at(const struct sbt_region *r)
+{
+	return r && !(r->flags & SBT_REGION_AMBIGUOUS) ? r->begun_ns : 0;
+}
+
 static __noinline int outlined_enter_at(struct pt_regs *ctx)
 {
 	struct sbt_region_key key = {};
@@ -384,7 +394,7 @@ static __noinline int outlined_enter_at(struct pt_regs *ctx)
 	if (alone && !level)
 		return 1;
 	if (h.of->flags & SBT_TEAMS_JOINED)
-		team_resume(h.t, h.of, h.index);
+		team_resume(h.t, h.of, h.index, begun_at(alone ? NULL : r));
 	if (!alone) {
 		__sync_fetch_and_add(&r->members, 1);
 		h.of->flags |= SBT_TEAMS_SEEN;

@@ -390,6 +390,7 @@ struct sbt_region_key {
 
 struct sbt_region {
 	__u64 object; /* of its team */
+	__u64 begun_ns; /* when its thread came to the call that begins it */
 	__u32 members; /* threads that entered */
 	__u32 masters; /* that began one of this key */
 	__u32 flags;

@@ -125,7 +125,8 @@ enum sbt_record_type {
 #define SBT_CROSSING_COUNTERS  0x40 /* those that are there followed by struct sbt_counters */
 /*
  * Where its thread goes on cannot be seen (a worker at the end of a parallel region): depart_ns is 0, and a
- * record of type SBT_REC_RESUME says when it next does what it is told.
+ * record of type SBT_REC_RESUME says when it next does what it is told. The `object` of that record is the time
+ * (ns) at which the thread that began the region came to the call that begins it; 0: not known.
  */
 #define SBT_CROSSING_NO_DEPART 0x80
 /*

@@ -234,9 +234,10 @@ def check_talp(what, process, worked, regions):
     # On a busy machine, what all members wait goes from the one to the other, and a worker goes on late.
     for name, share, expected, error in (
             ("in regions", found["load_balance"] * found["scheduling"], (useful + serial) / (useful + serial + waits), 0.05),
-            ("serialisation", found["serialisation"], useful / (useful + serial), 0.05)):
+            ("serialisation", found["serialisation"] * (found["start"] or 1), useful / (useful + serial), 0.05)):
         check_between(f"{what}: {name}", share, expected - error, expected + error)
-    product = found["load_balance"] * found["serialisation"] * found["scheduling"]
+    start = 1 if found["start"] is None else found["start"]
+    product = found["load_balance"] * found["serialisation"] * start * found["scheduling"]
     check_between(f"{what}: the product", product, process["efficiency"]["parallel"] - 0.01,
                   process["efficiency"]["parallel"] + 0.01)
 

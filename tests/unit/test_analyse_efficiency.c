@@ -19,33 +19,49 @@ static void test_talp(void **state)
 		.serialisation_ns = 3451140,
 		.useful_ns = 4765860,
 	};
-	double lb, sched, ser, pe;
+	struct efficiency_omp_ratios r;
 
 	(void)state;
-	efficiency_openmp(&t, &lb, &sched, &ser, &pe);
-	assert_near(lb, 0.83, 1e-9);
-	assert_near(ser, 0.58, 1e-9);
-	assert_near(sched, 0.99, 1e-9);
-	assert_near(pe, 0.48, 0.005);
-	assert_near(lb * sched * ser, pe, 1e-12);
+	r = efficiency_openmp(&t);
+	assert_near(r.load_balance, 0.83, 1e-9);
+	assert_near(r.serialisation, 0.58, 1e-9);
+	assert_near(r.scheduling, 0.99, 1e-9);
+	assert_near(r.parallel, 0.48, 0.005);
+	assert_near(r.load_balance * r.scheduling * r.serialisation, r.parallel, 1e-12);
+	assert_near(r.start, 1, 1e-12);
+	/* A third of what was serial was the start of the teams: 8.217 - 1.15038 are left of 8.217. */
+	t.start_ns = 1150380;
+	t.serialisation_ns -= 1150380;
+	r = efficiency_openmp(&t);
+	assert_near(r.load_balance, 0.83, 1e-9);
+	assert_near(r.start, 7.06662 / 8.217, 1e-9);
+	assert_near(r.serialisation, 4.76586 / 7.06662, 1e-9);
+	assert_near(r.load_balance * r.scheduling * r.start * r.serialisation, r.parallel, 1e-12);
+	/* Not known: it is in what was serial. */
+	t.start_ns = MODEL_UNKNOWN;
+	t.serialisation_ns += 1150380;
+	r = efficiency_openmp(&t);
+	assert_true(isnan(r.start));
+	assert_near(r.serialisation, 0.58, 1e-9);
 	/* Order matters for the factors: imbalance first would make the load balance 8317 of 10000. */
-	assert_true(fabs(lb - (1 - 0.1683)) > 0.001);
+	assert_true(fabs(r.load_balance - (1 - 0.1683)) > 0.001);
 }
 
 static void test_openmp_edges(void **state)
 {
 	struct efficiency_omp t = { 0 };
-	double lb, sched, ser, pe;
+	struct efficiency_omp_ratios r;
 
 	(void)state;
-	efficiency_openmp(&t, &lb, &sched, &ser, &pe);
-	assert_true(isnan(lb) && isnan(sched) && isnan(ser) && isnan(pe));
+	r = efficiency_openmp(&t);
+	assert_true(isnan(r.load_balance) && isnan(r.scheduling) && isnan(r.serialisation) &&
+		    isnan(r.parallel));
 	t.useful_ns = 5;
-	efficiency_openmp(&t, &lb, &sched, &ser, &pe);
-	assert_near(lb, 1, 1e-12);
-	assert_near(sched, 1, 1e-12);
-	assert_near(ser, 1, 1e-12);
-	assert_near(pe, 1, 1e-12);
+	r = efficiency_openmp(&t);
+	assert_near(r.load_balance, 1, 1e-12);
+	assert_near(r.scheduling, 1, 1e-12);
+	assert_near(r.serialisation, 1, 1e-12);
+	assert_near(r.parallel, 1, 1e-12);
 }
 
 /* --- through the model --------------------------------------------------------------------------------------- */

@@ -70,9 +70,10 @@ static void at_join(struct through *t, uint32_t tid, uint64_t arrive, uint64_t d
 	feed(t, c);
 }
 
-static void resume(struct through *t, uint32_t tid, uint64_t at)
+/* @begun: when the region was. */
+static void resume(struct through *t, uint32_t tid, uint64_t begun, uint64_t at)
 {
-	struct model_crossing c = crossing(tid, 0, 0, at, at);
+	struct model_crossing c = crossing(tid, 0, 0, begun, at);
 
 	c.flags = MODEL_CROSSING_RESUMES;
 	feed(t, c);
@@ -88,7 +89,7 @@ static bool times_at(struct through *t, uint64_t at, struct efficiency_omp *out)
 	return openmp_times(t->openmp, 0, threads, of_proc, 3, at, out);
 }
 
-/* A barrier at 60 and the join at 130..140; the workers go on at 200 and 205; a second join at 250..260. */
+/* A barrier at 60 and the join at 130..140; a region is begun at 150, its workers go on at 200 and 205; a second join at 250..260. */
 static void two_regions(struct through *t)
 {
 	at_barrier(t, 1, 60, 61);
@@ -97,8 +98,8 @@ static void two_regions(struct through *t)
 	at_join(t, 2, 110, NEVER);
 	at_join(t, 3, 120, NEVER);
 	at_join(t, 1, 130, 140);
-	resume(t, 2, 200);
-	resume(t, 3, 205);
+	resume(t, 2, 150, 200);
+	resume(t, 3, 150, 205);
 	at_join(t, 3, 230, NEVER);
 	at_join(t, 1, 240, 260);
 	at_join(t, 2, 250, NEVER);
@@ -117,11 +118,12 @@ static void test_by_hand(void **state)
 	/* Waits of threads 1, 2, 3: 1+10, 22+30, 13+20 in the first region, then 20, 10, 30. */
 	assert_int_equal(out.scheduling_ns, 3 * 11 + 3 * 10);
 	assert_int_equal(out.imbalance_ns, 41 + 22 + 10 + 20);
-	/* Threads 2 and 3 begin at 10 and 20, and have no region from 140 to 200 and 205, and from 260 to the end. */
-	assert_int_equal(out.serialisation_ns, 10 + 20 + 60 + 65 + 40 + 40);
+	/* Threads 2 and 3 begin at 10 and 20, and have no region from 140 to 150, and from 260 to the end. */
+	assert_int_equal(out.start_ns, 50 + 55);
+	assert_int_equal(out.serialisation_ns, 10 + 20 + 10 + 10 + 40 + 40);
 	assert_int_equal(out.useful_ns, 269 + 128 + 112);
-	/* The time of three threads is in one of the four: the product of the efficiencies is PE. */
-	assert_int_equal(out.useful_ns + out.scheduling_ns + out.imbalance_ns +
+	/* The time of three threads is in one of the five: the product of the efficiencies is PE. */
+	assert_int_equal(out.useful_ns + out.scheduling_ns + out.imbalance_ns + out.start_ns +
 				 out.serialisation_ns,
 			 3 * 300);
 	end(&t);
@@ -141,7 +143,8 @@ static void test_other_barriers(void **state)
 	feed(&t, c);
 	assert_int_equal(model_finish(t.model, 300), 0);
 	assert_true(times_at(&t, 300, &out));
-	assert_int_equal(out.serialisation_ns, 10 + 20 + 60 + 65 + 40 + 40);
+	assert_int_equal(out.start_ns, 50 + 55);
+	assert_int_equal(out.serialisation_ns, 10 + 20 + 10 + 10 + 40 + 40);
 	assert_int_equal(out.imbalance_ns, 41 + 22 + 10 + 20 + 20);
 	assert_int_equal(out.useful_ns, 269 + 128 + 112 - 20);
 	end(&t);
@@ -169,8 +172,8 @@ static void test_unknown(void **state)
 	/* A region under way, and nothing else known. */
 	begin(&t);
 	two_regions(&t);
-	resume(&t, 2, 300);
-	resume(&t, 3, 300);
+	resume(&t, 2, 300, 300);
+	resume(&t, 3, 300, 300);
 	at_barrier(&t, 1, 310, 2300);
 	at_barrier(&t, 2, 320, 2310);
 	at_barrier(&t, 3, 2300, 2300);

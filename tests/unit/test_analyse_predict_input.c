@@ -199,13 +199,14 @@ static void test_made(void **state)
 	tear_down(&f);
 }
 
-static void stay(struct fixture *f, uint32_t tid, uint64_t arrive, uint64_t resumes)
+/* @begun: when the region was in which it resumes; 0: not known. */
+static void stay(struct fixture *f, uint32_t tid, uint64_t arrive, uint64_t begun, uint64_t resumes)
 {
 	struct model_crossing c = crossing(tid, A, 2, arrive, NEVER);
 
 	c.flags = MODEL_CROSSING_STAYS | MODEL_CROSSING_ACCOUNTED;
 	run_feed(f->run, c);
-	c = crossing(tid, A, 2, 0, resumes);
+	c = crossing(tid, A, 2, begun, resumes);
 	c.flags = MODEL_CROSSING_RESUMES | MODEL_CROSSING_ACCOUNTED;
 	run_feed(f->run, c);
 }
@@ -220,15 +221,37 @@ static void test_regions(void **state)
 	(void)state;
 	set_up(&f, NAN);
 	assert_int_equal(model_add_process(f.run->model, PID, INC, 0, 0, 0, true, "prog"), 0);
-	stay(&f, 12, 90, 410);
+	stay(&f, 12, 90, 0, 410);
 	cross_with(&f, PID, A, 100, 110, NULL);
-	stay(&f, 12, 650, 900);
+	stay(&f, 12, 650, 0, 900);
 	cross_with(&f, PID, A, 600, 660, NULL);
 	in = finish(&f, 1000);
 	assert_int_equal(predict_feed_facts(f.feed)->forks, 1);
 	assert_int_equal(predict_translate(in, NULL, &ideal), 0);
 	/* Then 300, and the longer of 190 and 240. Of the tail nothing was told. */
 	assert_int_equal((int)ideal, 100 + 300 + 240);
+	tear_down(&f);
+}
+
+/* The same, but the next region is begun after 10, and its worker takes 290 to wake up: that is nobody's work. */
+static void test_start_of_team(void **state)
+{
+	const struct predict_input *in;
+	struct fixture f;
+	double ideal;
+
+	(void)state;
+	set_up(&f, NAN);
+	assert_int_equal(model_add_process(f.run->model, PID, INC, 0, 0, 0, true, "prog"), 0);
+	stay(&f, 12, 90, 120, 410);
+	cross_with(&f, PID, A, 100, 110, NULL);
+	stay(&f, 12, 650, 0, 900);
+	cross_with(&f, PID, A, 600, 660, NULL);
+	in = finish(&f, 1000);
+	assert_int_equal(predict_feed_facts(f.feed)->forks, 1);
+	assert_int_equal(predict_translate(in, NULL, &ideal), 0);
+	/* 10 of serial work, and the longer of 480 and 240. */
+	assert_int_equal((int)ideal, 100 + 10 + 480);
 	tear_down(&f);
 }
 
@@ -375,8 +398,8 @@ int main(void)
 		cmocka_unit_test(test_parts),	      cmocka_unit_test(test_wall),
 		cmocka_unit_test(test_tail),	      cmocka_unit_test(test_incomplete),
 		cmocka_unit_test(test_made),	      cmocka_unit_test(test_regions),
-		cmocka_unit_test(test_same_as_model), cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_start_of_team), cmocka_unit_test(test_same_as_model),
+		cmocka_unit_test(test_messages),      cmocka_unit_test(test_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -298,7 +298,7 @@ static void test_hung(void **state)
 /* OpenMP's serial parts are neither somebody's lateness nor the price of barriers. */
 static void test_serial_parts(void **state)
 {
-	double serial, waiting, runtime;
+	struct report_openmp_losses l;
 	struct run *r = run_new(0);
 	struct report_process *p;
 	struct report rep;
@@ -307,14 +307,29 @@ static void test_serial_parts(void **state)
 	run_launched(r, 0);
 	build(r, play(r, 4, 20, 0, 10, one_slow), &rep);
 	p = &rep.processes[0];
-	assert_false(report_openmp_losses(p, &serial, &waiting, &runtime));
+	assert_false(report_openmp_losses(p, &l));
 	p->omp_scheduling = 0.9;
 	p->omp_load_balance = 0.8;
 	p->omp_serialisation = 0.5;
-	assert_true(report_openmp_losses(p, &serial, &waiting, &runtime));
-	assert_near(runtime, 0.1, 1e-12);
-	assert_near(waiting, 0.18, 1e-12);
-	assert_near(serial, 0.36, 1e-12);
+	assert_true(report_openmp_losses(p, &l));
+	assert_near(l.runtime, 0.1, 1e-12);
+	assert_near(l.waiting, 0.18, 1e-12);
+	assert_near(l.serial, 0.36, 1e-12);
+	assert_true(isnan(l.start));
+	/* A part of that is the start of the teams. */
+	p->omp_start = 0.75;
+	p->omp_serialisation = 0.5 / 0.75;
+	assert_true(report_openmp_losses(p, &l));
+	assert_near(l.start, 0.18, 1e-12);
+	assert_near(l.serial, 0.18, 1e-12);
+	p->omp_start = 0.5;
+	p->omp_serialisation = 0.9;
+	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
+	assert_says(p->verdict,
+		    "36 % of the threads' time is lost in the start of parallel regions");
+	refuses(p->verdict, "lost in serial");
+	p->omp_start = 1;
+	p->omp_serialisation = 0.5;
 	/* Whatever the three efficiencies make of it. */
 	p->lost_transfer = 0.75;
 	p->lost_static = 0.01;

@@ -88,28 +88,33 @@ double efficiency_oncpu(const struct model_sums *s)
 	return ratio((double)s->oncpu_ns, (double)s->known_ns);
 }
 
-bool report_openmp_losses(const struct report_process *p, double *serial, double *waiting,
-			  double *runtime)
+bool report_openmp_losses(const struct report_process *p, struct report_openmp_losses *out)
 {
 	double balanced = p->omp_scheduling * p->omp_load_balance;
+	double started = balanced * (isfinite(p->omp_start) ? p->omp_start : 1);
 
 	if (!isfinite(balanced) || !isfinite(p->omp_serialisation))
 		return false;
-	*runtime = 1 - p->omp_scheduling;
-	*waiting = p->omp_scheduling - balanced;
-	*serial = balanced * (1 - p->omp_serialisation);
+	out->runtime = 1 - p->omp_scheduling;
+	out->waiting = p->omp_scheduling - balanced;
+	out->start = isfinite(p->omp_start) ? balanced - started : NAN;
+	out->serial = started * (1 - p->omp_serialisation);
 	return true;
 }
 
-void efficiency_openmp(const struct efficiency_omp *t, double *load_balance, double *scheduling,
-		       double *serialisation, double *parallel)
+struct efficiency_omp_ratios efficiency_openmp(const struct efficiency_omp *t)
 {
+	bool known = t->start_ns != MODEL_UNKNOWN;
 	double useful = (double)t->useful_ns, serial = useful + (double)t->serialisation_ns;
-	double balanced = serial + (double)t->imbalance_ns;
+	double started = serial + (known ? (double)t->start_ns : 0);
+	double balanced = started + (double)t->imbalance_ns;
 	double all = balanced + (double)t->scheduling_ns;
 
-	*scheduling = ratio(balanced, all);
-	*load_balance = ratio(serial, balanced);
-	*serialisation = ratio(useful, serial);
-	*parallel = ratio(useful, all);
+	return (struct efficiency_omp_ratios){
+		.scheduling = ratio(balanced, all),
+		.load_balance = ratio(started, balanced),
+		.start = known ? ratio(serial, started) : NAN,
+		.serialisation = ratio(useful, serial),
+		.parallel = ratio(useful, all),
+	};
 }

@@ -239,8 +239,8 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 	efficiency_losses(&all->efficiency, &all->lost_static, &all->lost_rotating,
 			  &all->lost_transfer);
 	all->parallel_least = all->parallel_most = all->inside_oncpu = NAN;
-	all->useful_oncpu = all->omp_load_balance = all->omp_scheduling = all->omp_serialisation =
-		NAN;
+	all->useful_oncpu = all->omp_load_balance = all->omp_scheduling = all->omp_start =
+		all->omp_serialisation = NAN;
 	all->cost_ns = all->cost_taken_ns = REPORT_UNKNOWN;
 	all->cost_share = all->crossing_cost_ns = all->shed_cost = all->shed_limit = NAN;
 	all->shed_ns = REPORT_UNKNOWN;

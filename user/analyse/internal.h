@@ -104,16 +104,24 @@ struct efficiency_omp {
 	uint64_t
 		imbalance_ns; /* waiting for others: at the end of worksharing, or at barriers that are none of OpenMP's */
 	uint64_t scheduling_ns; /* in the run-time system, dealing out work */
+	/* From the call that begins a region until its workers' first instructions in it; MODEL_UNKNOWN: in the next. */
+	uint64_t start_ns;
 	uint64_t serialisation_ns; /* idle while one thread runs a serial part, or not made yet */
 };
 
+/* Of 1 each; NAN where there is nothing to divide by. */
+struct efficiency_omp_ratios {
+	double load_balance, scheduling;
+	double start; /* NAN: what it takes is not known, and is in serialisation */
+	double serialisation;
+	double parallel; /* the product of those that are known: useful time over all */
+};
+
 /*
- * TALP's efficiencies for OpenMP (DLB, perf_metrics.c), NAN where there is nothing to divide by. Losses are
- * peeled off in this order: scheduling, imbalance, serialisation. Their product is *parallel, useful time over
- * all.
+ * TALP's efficiencies for OpenMP (DLB, perf_metrics.c), and one more, of what the team's start takes, which TALP has in
+ * the serialisation. Losses are peeled off in this order: scheduling, imbalance, start, serialisation.
  */
-void efficiency_openmp(const struct efficiency_omp *t, double *load_balance, double *scheduling,
-		       double *serialisation, double *parallel);
+struct efficiency_omp_ratios efficiency_openmp(const struct efficiency_omp *t);
 
 /*
  * openmp.c: the same of the process at index @proc, of the threads of_proc[@n], which are indices of @threads, the

@@ -2,7 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * A thread of a team is useful, or it waits in a region (at a barrier, or at the join until the thread that began the
- * region goes on), or it has no region to work in: from that join until it begins in the next. Of the waits in one
+ * region goes on), or it has no region to work in: from that join until the next is begun; or the team starts: from then until
+ * its own first instruction in it. Of the waits in one
  * region the shortest is what all its members have in common, the price of the runtime; what others wait longer is
  * imbalance (TALP: DLB, talp_openmp.c). What is left of the thread's time in barriers is spent outside regions.
  */
@@ -38,7 +39,9 @@ struct omp_thread {
 };
 
 struct omp_proc {
-	uint64_t imbalance_ns, scheduling_ns;
+	uint64_t imbalance_ns, scheduling_ns, start_ns;
+	uint64_t
+		starts; /* workers that began in a region, of which start_ns has how long that took */
 	uint64_t regions, partial; /* all, and those not seen whole */
 };
 
@@ -155,6 +158,19 @@ static struct waited *region_thread(struct region *r, struct omp_thread *t, uint
 	return w;
 }
 
+/* What its workers took to begin. */
+static void region_start(struct omp_proc *p, const struct model_episode *ep)
+{
+	uint32_t i;
+
+	for (i = 0; i < ep->n; i++) {
+		if (ep->members[i].team_start_ns == MODEL_UNKNOWN)
+			continue;
+		p->start_ns += ep->members[i].team_start_ns;
+		p->starts++;
+	}
+}
+
 /* All of @ep's members wait from their arrival until they leave, or until @end if that is not seen. */
 static int region_wait(struct openmp *o, const struct model_episode *ep, uint64_t end,
 		       struct region **out)
@@ -235,6 +251,7 @@ int openmp_episode(struct openmp *o, const struct model *model, const struct mod
 		elsewhere(o, ep);
 		return 0;
 	}
+	region_start(&o->procs[ep->proc], ep);
 	join = ep->members[0].kind == SBT_KIND_JOIN;
 	if (join) {
 		end = master_left(ep);
@@ -287,6 +304,7 @@ bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thre
 	unknown = open_waits(o, proc);
 	out->imbalance_ns = p->imbalance_ns;
 	out->scheduling_ns = p->scheduling_ns;
+	out->start_ns = p->starts ? p->start_ns : MODEL_UNKNOWN;
 	for (i = 0; i < n; i++) {
 		const struct model_thread *t = &threads[of_proc[i]];
 		const struct omp_thread *ot;
@@ -299,6 +317,7 @@ bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thre
 	if (__builtin_mul_overflow(elapsed_ns, n, &all))
 		return false;
 	/* What is left is between regions, and before a worker was made: what the threads do then one of them does alone. */
-	out->serialisation_ns = minus(all, out->useful_ns + out->imbalance_ns + out->scheduling_ns);
+	out->serialisation_ns = minus(all, out->useful_ns + out->imbalance_ns + out->scheduling_ns +
+						   (p->starts ? p->start_ns : 0));
 	return (double)unknown <= (1 - KNOWN_LEAST) * (double)all;
 }

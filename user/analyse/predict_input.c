@@ -477,6 +477,12 @@ static uint64_t begin_of(const struct model_member *m)
 	return m->arrive_ns - m->work_ns;
 }
 
+/* When its maker had got there: what a worker takes to begin is no work of its maker's. */
+static uint64_t made_at(const struct model_member *m)
+{
+	return begin_of(m) - (m->team_start_ns == MODEL_UNKNOWN ? 0 : m->team_start_ns);
+}
+
 /* It waited for another to make it: at its first phase, or after the end of a region. */
 static bool was_made(const struct model *model, const struct model_member *m,
 		     const struct feed_thread *t)
@@ -520,7 +526,7 @@ static uint32_t find_made(struct predict_feed *f, const struct model *model,
 			continue;
 		n++;
 		one = i;
-		*begin = smaller(*begin, begin_of(m));
+		*begin = smaller(*begin, made_at(m));
 	}
 	for (i = 0; n && i < ep->n && *maker == ep->n; i++)
 		if (may_make(model, &ep->members[i], &ts[ep->members[i].thread], &ep->members[one],

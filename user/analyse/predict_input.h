@@ -12,7 +12,7 @@
  *   waiting for a lock, throttled   dropped, and said
  *   not accounted for    all of it computing, and said
  *   before workers start of what their first thread computed: a serial part, which they wait for (a guess; the same
- *                        where a parallel region begins, since only its end is a barrier)
+ *                        where a parallel region begins, up to the call that begins it, if that is known)
  *   the process without any thread that meets, before the first and after the last: serial parts, by the clock
  * Incomplete episodes are no meetings: what their members computed is added to their next phase.
  */

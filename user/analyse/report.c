@@ -536,16 +536,20 @@ static void process_facts(struct build *b, const struct model_proc *p, struct re
 static void process_openmp(const struct build *b, const struct model_proc *p, uint32_t index,
 			   const uint32_t *members, uint32_t n, struct report_process *out)
 {
+	struct efficiency_omp_ratios ratios;
 	struct efficiency_omp times;
-	double parallel;
 
-	out->omp_load_balance = out->omp_scheduling = out->omp_serialisation = NAN;
+	out->omp_load_balance = out->omp_scheduling = NAN;
+	out->omp_start = out->omp_serialisation = NAN;
 	/* Of those that are kept as a sum nobody knows what they were members of. */
 	if (!out->episodes || out->tasks || !b->env->openmp || p->folded.threads || p->nparts ||
 	    !openmp_times(b->env->openmp, index, b->threads, members, n, p->elapsed_ns, &times))
 		return;
-	efficiency_openmp(&times, &out->omp_load_balance, &out->omp_scheduling,
-			  &out->omp_serialisation, &parallel);
+	ratios = efficiency_openmp(&times);
+	out->omp_load_balance = ratios.load_balance;
+	out->omp_scheduling = ratios.scheduling;
+	out->omp_start = ratios.start;
+	out->omp_serialisation = ratios.serialisation;
 }
 
 /* @members: the threads of the process, in the order of those of @out. A position's number is no other process's. */

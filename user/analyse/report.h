@@ -283,8 +283,11 @@ struct report_process {
 	double imbalance;
 	uint64_t phase_wait_ns, phase_thread_ns; /* that is the quotient of */
 	double useful_oncpu; /* share of outside_ns that was on a CPU; NAN unknown */
-	/* TALP's for OpenMP, of a process whose barriers are such; NAN else. Peeled scheduling first. */
-	double omp_load_balance, omp_scheduling, omp_serialisation;
+	/*
+	 * TALP's for OpenMP, of a process whose barriers are such; NAN else. Peeled scheduling first. The start of teams is apart;
+	 * NAN alone: what it takes is not known, and is in the serialisation.
+	 */
+	double omp_load_balance, omp_scheduling, omp_start, omp_serialisation;
 	uint32_t ncounters; /* of all threads, over the whole run */
 	struct report_counter *counters;
 	uint64_t cost_ns; /* estimated: report_cost(); REPORT_UNKNOWN */
@@ -496,12 +499,16 @@ double report_cost(const struct report_env *env, double crossing_ns, uint64_t cr
  */
 uint64_t report_time(const struct report_env *env, uint64_t threads_ns, uint64_t elapsed_ns);
 
-/*
- * Of the time of an OpenMP process's threads, the shares lost in serial parts (one thread works, the others of its team have
- * no region), in waiting for others in regions, and in the runtime: TALP's ratios, peeled as they are. False: not known.
- */
-bool report_openmp_losses(const struct report_process *p, double *serial, double *waiting,
-			  double *runtime);
+/* Shares of the time of an OpenMP process's threads: its ratios, peeled as they are. */
+struct report_openmp_losses {
+	double serial; /* one thread works, the others of its team have no region */
+	double waiting; /* for others, in regions */
+	double runtime;
+	double start; /* a region has begun, and its workers are not there yet; NAN: not known, in serial */
+};
+
+/* False: not known. */
+bool report_openmp_losses(const struct report_process *p, struct report_openmp_losses *out);
 
 /* The id, label and call-site strings of one barrier, for episodes and warnings as they happen. */
 int report_barrier_name(const struct model *model, const struct report_env *env, uint32_t index,

@@ -729,19 +729,41 @@ static bool verdict_apart(struct report_process *p, const struct report_barrier 
 	return false;
 }
 
+/* Does the start of teams cost more than all else? Nobody is late then, either. */
+static bool verdict_start(struct report_process *p, struct text *t)
+{
+	struct report_openmp_losses l;
+
+	if (p->pattern == REPORT_FEW || !report_openmp_losses(p, &l) ||
+	    !(l.start >= VERDICT_LITTLE) || l.start < l.serial || l.start < l.waiting ||
+	    l.start < l.runtime)
+		return false;
+	p->pattern = REPORT_COSTLY;
+	add(t,
+	    "%d %% of the threads' time is lost in the start of parallel regions, until the "
+	    "workers "
+	    "of a team have begun, %d %% in serial parts, %d %% in waiting for others.",
+	    say_percent(l.start), say_percent(l.serial), say_percent(l.waiting));
+	snprintf(p->advice, sizeof(p->advice), "%s",
+		 "Use fewer and longer parallel regions. Where each thread has a CPU of its own, "
+		 "let "
+		 "workers spin between regions (OMP_WAIT_POLICY=active).");
+	return true;
+}
+
 /* Do OpenMP's serial parts cost more than all else? Then nobody is late, and no barrier is dear. */
 static bool verdict_serial(struct report_process *p, struct text *t)
 {
-	double serial, waiting, runtime;
+	struct report_openmp_losses l;
 
-	if (p->pattern == REPORT_FEW || !report_openmp_losses(p, &serial, &waiting, &runtime) ||
-	    serial < VERDICT_LITTLE || serial < waiting || serial < runtime)
+	if (p->pattern == REPORT_FEW || !report_openmp_losses(p, &l) || l.serial < VERDICT_LITTLE ||
+	    l.serial < l.waiting || l.serial < l.runtime || l.serial < l.start)
 		return false;
 	p->pattern = REPORT_STATIC;
 	add(t,
 	    "%d %% of the threads' time is lost in serial parts, where one thread works and the "
 	    "others of its team have nothing to do, %d %% in waiting for others.",
-	    say_percent(serial), say_percent(waiting));
+	    say_percent(l.serial), say_percent(l.waiting));
 	snprintf(p->advice, sizeof(p->advice), "%s",
 		 "Put more of the serial parts into parallel regions: how the work of the regions "
 		 "is divided makes little difference.");
@@ -861,7 +883,7 @@ static void judge_process(struct report_process *p, const struct report_barrier 
 		p->advice[0] = '\0';
 		return;
 	}
-	if (verdict_serial(p, &t))
+	if (verdict_start(p, &t) || verdict_serial(p, &t))
 		return;
 	/* Others at other barriers: that is no chance, and seen as a whole nobody is late more often. */
 	p->by_barrier = (p->pattern == REPORT_ROTATING || p->pattern == REPORT_MIXED_LOSS) &&

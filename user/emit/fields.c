@@ -508,6 +508,8 @@ static const struct emit_field omp_fields[] = {
 	  .help = "1 less what uneven work in a region takes" },
 	{ "scheduling", EMIT_RATIO, PR(omp_scheduling),
 	  .help = "1 less what the runtime takes inside regions" },
+	{ "start", EMIT_RATIO, PR(omp_start),
+	  .help = "1 less what workers take from the call that begins a region to their first instruction in it; null: not known, and in the serialisation" },
 	{ "serialisation", EMIT_RATIO, PR(omp_serialisation),
 	  .help = "1 less what time outside parallel regions takes" },
 	END

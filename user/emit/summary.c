@@ -165,10 +165,10 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	const char *at_most = p->untraced ? "at most " : "";
 	const char *team = p->positions && p->positions < p->threads ? "positions" : "threads";
 	struct buf who = { 0 };
-	double serial, waiting, runtime;
+	struct report_openmp_losses omp;
 	char time[TEXTOUT_CELL], threads[TEXTOUT_CELL], pe[TEXTOUT_CELL], lb[TEXTOUT_CELL],
 		ser[TEXTOUT_CELL], te[TEXTOUT_CELL], s[TEXTOUT_CELL], ro[TEXTOUT_CELL],
-		tr[TEXTOUT_CELL], at_once[TEXTOUT_CELL + 16] = "";
+		tr[TEXTOUT_CELL], st[TEXTOUT_CELL], at_once[TEXTOUT_CELL + 16] = "";
 
 	if (p->positions && p->positions < p->threads)
 		snprintf(at_once, sizeof(at_once), " (%s at a time)",
@@ -209,18 +209,20 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 			textout_percent(s, p->lost_static));
 		return;
 	}
-	if (report_openmp_losses(p, &serial, &waiting, &runtime)) {
+	if (report_openmp_losses(p, &omp)) {
 		textout_wrap(
 			t, TEXTOUT_PLAIN, "  ", 2,
 			"PE %s%s = LB %s × SerE %s × TE %s: of elapsed time × %s, %s is lost in "
-			"serial parts, %s in waiting for others in parallel regions, %s in the "
-			"runtime "
-			"and in waking up.",
+			"serial parts%s%s%s, %s in waiting for others in parallel regions, %s in "
+			"the runtime.",
 			at_most, textout_fraction(pe, e->parallel),
 			textout_fraction(lb, e->load_balance),
 			textout_fraction(ser, e->serialisation), textout_fraction(te, e->transfer),
-			team, textout_percent(s, serial), textout_percent(ro, waiting),
-			textout_percent(tr, runtime));
+			team, textout_percent(s, omp.serial), isfinite(omp.start) ? ", " : "",
+			isfinite(omp.start) ? textout_percent(st, omp.start) : "",
+			isfinite(omp.start) ? " in the start of the teams"
+					    : " and in the start of the teams",
+			textout_percent(ro, omp.waiting), textout_percent(tr, omp.runtime));
 		return;
 	}
 	textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
@@ -441,15 +443,18 @@ static void efficiency_line(struct textout *t, const char *name, double value, d
 
 static void efficiency_more(struct textout *t, const struct report_process *p)
 {
-	char lb[TEXTOUT_CELL], sched[TEXTOUT_CELL], ser[TEXTOUT_CELL], cpu[TEXTOUT_CELL];
+	char lb[TEXTOUT_CELL], sched[TEXTOUT_CELL], start[TEXTOUT_CELL], ser[TEXTOUT_CELL],
+		cpu[TEXTOUT_CELL];
 
 	if (isfinite(p->omp_load_balance) || isfinite(p->omp_scheduling) ||
 	    isfinite(p->omp_serialisation))
 		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
-			     "OpenMP: load balance %s × scheduling %s × serialisation %s (as TALP "
-			     "has them; scheduling peeled first; %s).",
+			     "OpenMP: load balance %s × scheduling %s × start of the teams %s × "
+			     "serialisation %s (TALP has the last two in one; scheduling peeled "
+			     "first; %s).",
 			     textout_fraction(lb, p->omp_load_balance),
 			     textout_fraction(sched, p->omp_scheduling),
+			     textout_fraction(start, p->omp_start),
 			     textout_fraction(ser, p->omp_serialisation),
 			     p->start_seen ? "from the start of the process"
 					   : "from the start of tracing on, not of the process");

@@ -147,6 +147,7 @@ struct thread {
 	bool busy; /* scratch of thread_fold() */
 	bool summed; /* what it did came as sums */
 	uint64_t pending_object;
+	uint64_t team_start_ns; /* of the phase that it is in: see struct model_member */
 	uint64_t joined_ns; /* since its last crossing: how long it waited for threads to end */
 	uint64_t inside; /* where it waited when tracing began; 0 nowhere; MODEL_UNKNOWN */
 	struct gap gaps[THREAD_GAPS];

@@ -207,6 +207,7 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 			.depart_cpu = c->depart_cpu,
 			.arrive_ns = c->arrive_ns,
 			.depart_ns = c->depart_ns,
+			.team_start_ns = MODEL_UNKNOWN,
 			.flags = c->flags,
 			.kind = c->kind,
 		},

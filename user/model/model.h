@@ -31,7 +31,8 @@ struct model;
 /*
  * When it leaves cannot be seen (a worker at the end of a parallel region): depart_ns is MODEL_UNKNOWN, but it is
  * not abandoned. The next record of the thread, in the same row of numbers, says when it went on: no crossing,
- * only depart_ns and the parts of the time inside mean something there. In between it was idle.
+ * only depart_ns and the parts of the time inside mean something there, and arrive_ns, if that is earlier: then the region
+ * in which it goes on was begun. In between it was idle.
  */
 #define MODEL_CROSSING_STAYS   0x08
 #define MODEL_CROSSING_RESUMES 0x10
@@ -378,6 +379,11 @@ struct model_member {
 	uint64_t latency_ns; /* release latency, or MODEL_UNKNOWN */
 	uint64_t
 		work_ns; /* the thread's phase; MODEL_UNKNOWN after a loss or an unseen departure */
+	/*
+	 * Start of the team: from when the region was begun until the thread's first instruction in it, where its phase begins;
+	 * MODEL_UNKNOWN if it went on by itself, or if that is not known
+	 */
+	uint64_t team_start_ns;
 	uint8_t flags; /* MODEL_CROSSING_* */
 	uint8_t kind;
 	const struct model_detail *detail; /* NULL: nothing is known; valid during the callback */

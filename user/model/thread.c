@@ -220,6 +220,7 @@ int thread_new(struct model *m, struct proc *p, uint32_t tid, uint64_t start_ns,
 	t->pub.release_ns = MODEL_UNKNOWN;
 	t->pub.barrier = MODEL_NONE;
 	t->pub.pending_ns = MODEL_UNKNOWN;
+	t->team_start_ns = MODEL_UNKNOWN;
 	t->inside = seen ? 0 : MODEL_UNKNOWN;
 	t->next_seq = 1;
 	t->known_ns = start_ns;
@@ -492,12 +493,14 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 	}
 	if (t->known_sure) {
 		t->pub.outside_ns += before;
+		mem->pub.team_start_ns = t->team_start_ns;
 		mem->pub.work_ns = before;
 		mem->outside_ns = before;
 	} else {
 		t->pub.unknown_ns += before;
 	}
 	t->joined_ns = 0;
+	t->team_start_ns = MODEL_UNKNOWN;
 	t->last_arrive_ns = c->arrive_ns;
 	t->pub.depart_ns = c->depart_ns;
 	t->known_sure = left;
@@ -541,6 +544,10 @@ int thread_resume(struct model *m, struct thread *t, const struct model_crossing
 	} else {
 		t->pub.unknown_ns += since;
 	}
+	t->team_start_ns = MODEL_UNKNOWN;
+	/* Where the record before is missing it may have been begun at any time. */
+	if (t->stays && c->arrive_ns < c->depart_ns && c->arrive_ns >= t->known_ns)
+		t->team_start_ns = c->depart_ns - c->arrive_ns;
 	t->stays = false;
 	t->known_sure = true;
 	t->pub.depart_ns = c->depart_ns;
