@@ -197,7 +197,7 @@ def test_remote_data(t):
             check_between("remote data of one", sum(x["access_ns"] for x in p[1]["phases"]), 0, 0)
         if command[0] == "grid":
             # Its threads compute for long after having asked: who is not interrupted answers late.
-            check(times["interrupt"] < times["poll"] < times["none"], times)
+            check(max(times["interrupt"], times["poll"]) < times["none"], times)
         slow = Prediction(t, path, "--machine", "distributed", "--processors", "4", "--set", "CommStartupTime=1ms")
         check(slow[4]["time_ns"] > least * times["interrupt"], (slow[4]["time_ns"], times))
         # Taken apart again and predicted from: a report of it has no other numbers for having had markers.
