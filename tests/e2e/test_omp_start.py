@@ -92,7 +92,7 @@ def start_of_teams(t, policy, compiler, *options, threads=2):
     print(f"{compiler} {options} {policy}: start {measured:.0f} us, its own {start:.0f}; serial "
           f"{before * found['start'] * (1 - found['serialisation']) * of_all:.0f}, its own {serial:.0f}")
     # Between the call and the probe on it, and the probe in the region and the clock there, a thread may lose its CPU.
-    near = 0.05 * start + workers * max(5, 2 * switch_ns() / 1e3)
+    near = 0.1 * start + workers * max(10, 3 * switch_ns() / 1e3)
     check_between("start of the teams, us", measured, start - near, start + near)
     product = found["load_balance"] * found["scheduling"] * found["start"] * found["serialisation"]
     check_between("product", product, process["efficiency"]["parallel"] - 0.01, process["efficiency"]["parallel"] + 0.01)
