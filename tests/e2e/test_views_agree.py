@@ -74,7 +74,7 @@ def text_agrees(t, recording, trace):
     if found:
         near("the answer", found[1], process["wait_share"])
         check_in("the answer", found[0], process["verdict"])
-    found = re.search(r"PE ([\d.]+) = LB ([\d.]+) × SerE ([\d.]+) × TE ([\d.]+): of elapsed time × threads, (<?[\d.]+) % is lost "
+    found = re.search(r"PE ([\d.]+) = LB ([\d.]+) × SerE ([\d.]+) × TE ([\d.]+): of the threads' lives, (<?[\d.]+) % is lost "
                       r"as the same ones take longer, (<?[\d.]+) % as another one is late [a-z ]+, (<?[\d.]+) % in the barriers",
                       flowing)
     check(found, flowing[:2000])

@@ -573,7 +573,7 @@ static const struct emit_field process_fields[] = {
 	{ "useful_oncpu", EMIT_RATIO, PR(useful_oncpu),
 	  .help = "share of outside_ns that was on a CPU" },
 	{ "lost_static", EMIT_RATIO, PR(lost_static),
-	  .help = "share of elapsed_ns times positions lost because the same ones take longer; with the next two, what the parallel efficiency lacks" },
+	  .help = "share of its threads' lives (OpenMP: of elapsed_ns times nthreads) lost because the same ones take longer; with the next two, what the parallel efficiency lacks" },
 	{ "lost_rotating", EMIT_RATIO, PR(lost_rotating),
 	  .help = "share lost because another one is late each time" },
 	{ "lost_transfer", EMIT_RATIO, PR(lost_transfer),

@@ -163,7 +163,9 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 {
 	const struct report_efficiency *e = &p->efficiency;
 	const char *at_most = p->untraced ? "at most " : "";
-	const char *team = p->positions && p->positions < p->threads ? "positions" : "threads";
+	/* What PE is a share of: see positions_efficiency(). A group and an OpenMP team are there throughout. */
+	const char *of = g || isfinite(p->omp_serialisation) ? "elapsed time × threads"
+							     : "the threads' lives";
 	struct buf who = { 0 };
 	struct report_openmp_losses omp;
 	char time[TEXTOUT_CELL], threads[TEXTOUT_CELL], pe[TEXTOUT_CELL], lb[TEXTOUT_CELL],
@@ -201,24 +203,24 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	if (!isfinite(e->serialisation) && isfinite(p->lost_static)) {
 		textout_wrap(
 			t, TEXTOUT_PLAIN, "  ", 2,
-			"PE %s%s, LB %s: of elapsed time × %s, %s is lost as the same ones take "
+			"PE %s%s, LB %s: of %s, %s is lost as the same ones take "
 			"longer; what goes into the barriers themselves is not told from what is "
 			"lost as another one is late each time.",
 			at_most, textout_fraction(pe, e->parallel),
-			textout_fraction(lb, e->load_balance), team,
+			textout_fraction(lb, e->load_balance), of,
 			textout_percent(s, p->lost_static));
 		return;
 	}
 	if (report_openmp_losses(p, &omp)) {
 		textout_wrap(
 			t, TEXTOUT_PLAIN, "  ", 2,
-			"PE %s%s = LB %s × SerE %s × TE %s: of elapsed time × %s, %s is lost in "
+			"PE %s%s = LB %s × SerE %s × TE %s: of %s, %s is lost in "
 			"serial parts%s%s%s, %s in waiting for others in parallel regions, %s in "
 			"the runtime.",
 			at_most, textout_fraction(pe, e->parallel),
 			textout_fraction(lb, e->load_balance),
 			textout_fraction(ser, e->serialisation), textout_fraction(te, e->transfer),
-			team, textout_percent(s, omp.serial), isfinite(omp.start) ? ", " : "",
+			of, textout_percent(s, omp.serial), isfinite(omp.start) ? ", " : "",
 			isfinite(omp.start) ? textout_percent(st, omp.start) : "",
 			isfinite(omp.start) ? " in the start of the teams"
 					    : " and in the start of the teams",
@@ -226,12 +228,12 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 		return;
 	}
 	textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
-		     "PE %s%s = LB %s × SerE %s × TE %s: of elapsed time × %s, %s is lost as the "
+		     "PE %s%s = LB %s × SerE %s × TE %s: of %s, %s is lost as the "
 		     "same ones take longer, %s as another one is late %s, %s in the barriers "
 		     "themselves.",
 		     at_most, textout_fraction(pe, e->parallel),
 		     textout_fraction(lb, e->load_balance), textout_fraction(ser, e->serialisation),
-		     textout_fraction(te, e->transfer), team, textout_percent(s, p->lost_static),
+		     textout_fraction(te, e->transfer), of, textout_percent(s, p->lost_static),
 		     textout_percent(ro, p->lost_rotating),
 		     p->by_barrier ? "at each barrier" : "each time",
 		     textout_percent(tr, p->lost_transfer));
