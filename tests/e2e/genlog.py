@@ -115,6 +115,7 @@ class Log:
         self.addresses = {}  # (pid, object) -> address
         self.crossings = []
         self._episodes = None
+        self.has_serial = True  # the barrier tells one thread of each episode
         if lines is None:
             with open(path, encoding="ascii") as f:
                 self._read(f)
@@ -136,10 +137,14 @@ class Log:
                 continue
             self.crossings.append(Crossing(*map(int, words)))
 
+    def wrong_serial(self, episode):
+        return self.has_serial and sum(c.serial for c in episode.crossings) != 1
+
     def leave_out(self, thread):
         """What a thread that is no member of the team wrote down: the others are one fewer each time."""
         self.crossings = [c for c in self.crossings if c.thread != thread]
         self.options["count"] -= 1
+        self.has_serial = any(c.serial for c in self.crossings)
         self._episodes = None
 
     @property
@@ -164,7 +169,7 @@ class Log:
             e = Episode(0, k // count, arrivals[k:k + count], count)
             after = arrivals[k + count] if k + count < len(arrivals) else None
             e.near_next = after is not None and after.arrive - e.release < MARGIN_NS
-            e.doubtful = e.near_next or not e.consistent or sum(c.serial for c in e.crossings) != 1 or \
+            e.doubtful = e.near_next or not e.consistent or self.wrong_serial(e) or \
                 bool(episodes and episodes[-1].near_next)
             episodes.append(e)
         return episodes
@@ -243,7 +248,7 @@ class Log:
                              f"{e.expected}")
             if not e.consistent and not e.doubtful:
                 wrong.append(f"object {e.object} round {e.round}: left before the last came")
-            if sum(c.serial for c in e.crossings) != 1 and not e.doubtful:
+            if self.wrong_serial(e) and not e.doubtful:
                 wrong.append(f"object {e.object} round {e.round}: not one serial thread")
         if self.cyclic:
             return wrong
