@@ -216,7 +216,7 @@ def test_exec_at_once_from_a_library(t):
 def test_spawn_static(t):
     trace = t.trace([workload("spawn_static"), workload("gen-static"), "--threads", "3", "--rounds",
                      "80"]).nothing_lost()
-    own = trace.episodes(participants=2)
+    own = trace.episodes(participants=2, family="pthread")
     check_equal("own episodes", own, 150)
     check_equal("children's", sorted(b["episodes"] for b in
                                      trace.barriers(participants=3, family="pthread")), [80, 80])
