@@ -211,48 +211,41 @@ static void stay(struct fixture *f, uint32_t tid, uint64_t arrive, uint64_t begu
 	run_feed(f->run, c);
 }
 
-/* The end of a region, 300 of serial work of the one that goes on, then the next region, of 190 and 240. */
-static void test_regions(void **state)
+/*
+ * The end of a region at 110, and the next region, of which the one that goes on has done its part at 600, and the worker, which
+ * resumes at 410, at 650. @begun: when that region was. How long all of it takes with free barriers.
+ */
+static int two_regions(uint64_t begun)
 {
 	const struct predict_input *in;
 	struct fixture f;
 	double ideal;
 
-	(void)state;
 	set_up(&f, NAN);
 	assert_int_equal(model_add_process(f.run->model, PID, INC, 0, 0, 0, true, "prog"), 0);
-	stay(&f, 12, 90, 0, 410);
+	stay(&f, 12, 90, begun, 410);
 	cross_with(&f, PID, A, 100, 110, NULL);
 	stay(&f, 12, 650, 0, 900);
 	cross_with(&f, PID, A, 600, 660, NULL);
 	in = finish(&f, 1000);
 	assert_int_equal(predict_feed_facts(f.feed)->forks, 1);
 	assert_int_equal(predict_translate(in, NULL, &ideal), 0);
-	/* Then 300, and the longer of 190 and 240. Of the tail nothing was told. */
-	assert_int_equal((int)ideal, 100 + 300 + 240);
 	tear_down(&f);
+	return (int)ideal;
 }
 
-/* The same, but the next region is begun after 10, and its worker takes 290 to wake up: that is nobody's work. */
+static void test_regions(void **state)
+{
+	(void)state;
+	/* 300 of serial work, and the longer of 190 and 240. Of the tail nothing was told. */
+	assert_int_equal(two_regions(0), 100 + 300 + 240);
+}
+
+/* What the worker takes to wake up is nobody's work: 10 of serial work, and the longer of 480 and 240. */
 static void test_start_of_team(void **state)
 {
-	const struct predict_input *in;
-	struct fixture f;
-	double ideal;
-
 	(void)state;
-	set_up(&f, NAN);
-	assert_int_equal(model_add_process(f.run->model, PID, INC, 0, 0, 0, true, "prog"), 0);
-	stay(&f, 12, 90, 120, 410);
-	cross_with(&f, PID, A, 100, 110, NULL);
-	stay(&f, 12, 650, 0, 900);
-	cross_with(&f, PID, A, 600, 660, NULL);
-	in = finish(&f, 1000);
-	assert_int_equal(predict_feed_facts(f.feed)->forks, 1);
-	assert_int_equal(predict_translate(in, NULL, &ideal), 0);
-	/* 10 of serial work, and the longer of 480 and 240. */
-	assert_int_equal((int)ideal, 100 + 10 + 480);
-	tear_down(&f);
+	assert_int_equal(two_regions(120), 100 + 10 + 480);
 }
 
 static void say_touched(struct fixture *f, uint32_t tid, uint64_t t_ns, uint64_t oncpu_ns,

@@ -47,13 +47,12 @@ static void *once(void *arg)
 	return NULL;
 }
 
-static void *meets(void *arg)
+static void meet(unsigned i, unsigned times)
 {
-	unsigned i = (unsigned)(uintptr_t)arg;
 	uint64_t since = began[i];
 
 	worked[i] = 0;
-	for (int k = 0; k < MEETINGS; k++) {
+	for (unsigned k = 0; k < times; k++) {
 		sleep_for(load(i));
 		worked[i] += now_ns() - since;
 		pthread_barrier_wait(&barrier);
@@ -61,23 +60,17 @@ static void *meets(void *arg)
 	}
 	ended[i] = now_ns();
 	worked[i] += ended[i] - since;
+}
+
+static void *meets(void *arg)
+{
+	meet((unsigned)(uintptr_t)arg, MEETINGS);
 	return NULL;
 }
 
 static void *stays(void *arg)
 {
-	unsigned i = (unsigned)(uintptr_t)arg;
-	uint64_t since = began[i];
-
-	worked[i] = 0;
-	for (unsigned r = 0; r < rounds; r++) {
-		sleep_for(load(i));
-		worked[i] += now_ns() - since;
-		pthread_barrier_wait(&barrier);
-		since = now_ns();
-	}
-	ended[i] = now_ns();
-	worked[i] += ended[i] - since;
+	meet((unsigned)(uintptr_t)arg, rounds);
 	return NULL;
 }
 
