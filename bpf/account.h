@@ -327,6 +327,8 @@ static __always_inline void account_mark(struct sbt_account *a)
 	__builtin_memcpy(a->mark.times, a->times, sizeof(a->times));
 	a->mark.fault_ns = a->fault_ns;
 	a->mark.stolen_ns = a->stolen_ns;
+	a->mark.turn_ns = a->turn_ns;
+	a->mark.turn_oncpu_ns = a->turn_oncpu_ns;
 	a->mark.switches = a->switches;
 	a->mark.migrations = a->migrations;
 	a->mark.faults = a->faults;
@@ -347,6 +349,8 @@ static __noinline MAYBE_UNUSED int account_phase(struct sbt_account *a)
 		a->phase.times[i] = a->times[i] - a->mark.times[i];
 	a->phase.fault_ns = a->fault_ns - a->mark.fault_ns;
 	a->phase.stolen_ns = a->stolen_ns - a->mark.stolen_ns;
+	a->phase.turn_ns = a->turn_ns - a->mark.turn_ns;
+	a->phase.turn_oncpu_ns = a->turn_oncpu_ns - a->mark.turn_oncpu_ns;
 	a->phase.switches = a->switches - a->mark.switches;
 	a->phase.migrations = a->migrations - a->mark.migrations;
 	a->phase.faults = a->faults - a->mark.faults;
@@ -472,6 +476,8 @@ static __always_inline void fill_parts(struct sbt_parts *p, const struct sbt_acc
 	p->fault_ns = a->phase.fault_ns;
 	p->fault_addr = a->fault_max_addr;
 	p->stolen_ns = a->phase.stolen_ns;
+	p->turn_ns = a->phase.turn_ns;
+	p->turn_oncpu_ns = a->phase.turn_oncpu_ns;
 	p->ran_ns = a->phase_ran_ns;
 	p->ran = a->phase_ran;
 	p->switches = a->phase.switches;
@@ -521,6 +527,8 @@ static __always_inline void fill_so_far(struct sbt_parts *p, const struct sbt_ac
 			a->times[SBT_TIME_BLOCKED + i] - a->mark.times[SBT_TIME_BLOCKED + i];
 	p->fault_ns = a->fault_ns - a->mark.fault_ns;
 	p->stolen_ns = a->stolen_ns - a->mark.stolen_ns;
+	p->turn_ns = a->turn_ns - a->mark.turn_ns;
+	p->turn_oncpu_ns = a->turn_oncpu_ns - a->mark.turn_oncpu_ns;
 	p->switches = a->switches - a->mark.switches;
 	p->migrations = a->migrations - a->mark.migrations;
 	p->faults = a->faults - a->mark.faults;

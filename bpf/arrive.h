@@ -43,7 +43,7 @@ static __always_inline struct sbt_thread *thread_here(__u32 *index)
  * Is the thread still in the function that it came in by? Then this one is called from there (a wrapper, a barrier made
  * of others), and part of the same crossing. What was left by longjmp has been overwritten by then, as a rule.
  */
-static __noinline int still_inside(struct pt_regs *ctx, const struct sbt_thread *t)
+static __noinline MAYBE_UNUSED int still_inside(struct pt_regs *ctx, const struct sbt_thread *t)
 {
 	if (!ctx || !t || t->entry == PT_REGS_IP(ctx))
 		return 0;

@@ -8,6 +8,7 @@
  */
 #include "account.h"
 #include "callers.h"
+#include "looks.h"
 #include "probe.h"
 #include "thread.h"
 
@@ -92,44 +93,22 @@ static __noinline int object_empty(struct sbt_thread *t)
 	return 0;
 }
 
-static __noinline int looks_add(struct sbt_thread *t)
+static __noinline int conds_add_looks(struct sbt_thread *t)
 {
-	__u64 now = bpf_ktime_get_ns();
-	struct sbt_event *e;
-	struct sbt_proc *p;
-	__u32 tgid;
+	__u32 looks;
 
 	if (!t)
 		return 0;
-	tgid = t->tgid;
-	p = bpf_map_lookup_elem(&procs, &tgid);
-	if (!p || p->inc != t->inc)
-		return 0;
-	__sync_fetch_and_add(&p->looks, t->waiting.looks);
-	if (now - p->looks_since_ns > SBT_LOOKS_NS) {
-		p->looks_since_ns = now;
-		p->looks_lately = 0;
-	}
-	__sync_fetch_and_add(&p->looks_lately, t->waiting.looks);
+	looks = t->waiting.looks;
 	t->waiting.looks = 0;
-	if (*(volatile __u32 *)&p->looks_lately < SBT_LOOKS_MAX)
-		return 0;
-	p->looks_lately = 0;
-	e = event_new(SBT_REC_HOT, now);
-	if (!e)
-		return 0;
-	e->tgid = tgid;
-	e->tid = t->tid;
-	e->inc = p->inc;
-	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
-	return 0;
+	return looks_add(t, SBT_ROLE_COND_WAIT, looks, looks);
 }
 
 /* A probe was hit for what is no crossing: that costs, and is counted. */
 static __always_inline void look(struct sbt_thread *t)
 {
 	if (++t->waiting.looks >= SBT_LOOKS_STEP)
-		looks_add(t);
+		conds_add_looks(t);
 }
 
 static __always_inline __u64 return_address(struct pt_regs *ctx)

@@ -24,6 +24,13 @@
 #define SBT_PROC_WAITS \
 	0x20 /* where its threads wait for others there are probes, if there can be */
 
+/* Hits for nothing of probes of one kind, in one second. */
+struct sbt_idle {
+	__u64 since_ns;
+	__u32 looks;
+	__u32 pad;
+};
+
 /* One a process that is traced, or known not to be. Key: tgid. */
 struct sbt_proc {
 	__u32 inc;
@@ -31,10 +38,10 @@ struct sbt_proc {
 	__u32 mappings; /* how often its dynamic linker has told of a change: struct sbt_event */
 	__u32 told_inc; /* SBT_REC_SHARED told last of this program's mapping: */
 	__u64 told_start, told_end, told_offset, told_ino;
-	__u64 looks; /* hits of probes on condition variables that were no crossing, in steps of SBT_LOOKS_STEP */
-	__u64 looks_since_ns; /* since when looks_lately are counted */
-	__u32 looks_lately;
+	__u64 looks; /* hits of probes on condition variables and turns that were no crossing, in steps of SBT_LOOKS_STEP */
+	struct sbt_idle conds, turns;
 	__u32 tasks_inc; /* SBT_REC_TASKS was told of this program of it; 0: of none */
+	__u32 pad;
 };
 
 /*
@@ -75,6 +82,20 @@ struct sbt_waiting {
 	__u8 unread; /* `value` could not be read */
 	__u32 looks; /* not yet added to those of the process */
 };
+
+/* A thread waits for its turn (SBT_ROLE_TURN), in the innermost function that no other one of them has called. */
+struct sbt_for_turn {
+	__u64 sp; /* there; 0: it does not wait */
+	__u64 since_ns;
+	__u64 oncpu_ns; /* its account's, then */
+	__u32 looks; /* not yet added to those of the process: hits, */
+	__u32 idle; /* and those of them that hardly waited */
+};
+
+/* A wait that is shorter is a turn that came at once: much of it would be what the probe takes. */
+#define SBT_TURN_NS	  3000
+/* Of one that is shorter the probe is a part that matters. */
+#define SBT_TURN_WORTH_NS 50000
 
 /* --aggregate: what a thread's sums need of it at each crossing. */
 struct sbt_summing {
@@ -149,6 +170,7 @@ struct sbt_thread {
 	__u8 pad2;
 	__u32 spent_ns; /* of the crossing under way: struct sbt_crossing */
 	__u32 spent_last; /* the last that there was */
+	struct sbt_for_turn turn;
 	/* Nothing is looked for where crossings are summed. */
 	union {
 		struct sbt_waiting waiting;
@@ -304,12 +326,14 @@ struct sbt_account {
 	__u64 times[SBT_TIMES];
 	__u64 fault_ns;
 	__u64 stolen_ns;
+	__u64 turn_ns, turn_oncpu_ns; /* as in struct sbt_parts */
 	/* Of page faults: those that were handled, and all that began. A switch is of whoever loses the CPU. */
 	__u32 switches, migrations, faults, faults_begun;
 	struct {
 		__u64 times[SBT_TIMES];
 		__u64 fault_ns;
 		__u64 stolen_ns;
+		__u64 turn_ns, turn_oncpu_ns;
 		__u32 switches, migrations, faults, pad;
 	} mark, phase;
 	__u64 phase_ran_ns;

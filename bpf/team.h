@@ -203,6 +203,8 @@ static __noinline MAYBE_UNUSED int crossing_drop(struct sbt_thread *t, __u32 ind
 	if (a->phase_dirty) {
 		a->mark.fault_ns -= a->phase.fault_ns;
 		a->mark.stolen_ns -= a->phase.stolen_ns;
+		a->mark.turn_ns -= a->phase.turn_ns;
+		a->mark.turn_oncpu_ns -= a->phase.turn_oncpu_ns;
 		a->mark.switches -= a->phase.switches;
 		a->mark.migrations -= a->phase.migrations;
 		a->mark.faults -= a->phase.faults;

@@ -57,6 +57,7 @@ enum sbt_role {
 	/* `what`: enum sbt_access_kind of include/sbt/sbt.h; `object`: whose data; `words`: how many bytes */
 	SBT_ROLE_MARK_ACCESS,
 	SBT_ROLE_TASK, /* makes an OpenMP task */
+	SBT_ROLE_TURN, /* returns when it is the thread's turn: OpenMP's critical, ordered, locks */
 	SBT_ROLES
 };
 

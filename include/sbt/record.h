@@ -92,7 +92,10 @@ enum sbt_record_type {
 	 * one that is as it was. From Linux 5.17 on.
 	 */
 	SBT_REC_SHARED = 16,
-	/* condition variables of a process are waited for and woken often, and are no barrier as far as is known */
+	/*
+	 * struct sbt_event: probes of a process are hit often for nothing, those of the role in `family`: SBT_ROLE_COND_WAIT, condition
+	 * variables that are no barrier as far as is known; SBT_ROLE_TURN, turns that come at once.
+	 */
 	SBT_REC_HOT = 17,
 	/*
 	 * struct sbt_event: a process makes or runs OpenMP tasks, as the probe at `address` found. That probe has told all that it can,
@@ -269,6 +272,8 @@ struct sbt_parts {
 	__u64 fault_ns; /* on a CPU, handling page faults */
 	__u64 fault_addr; /* that of the longest */
 	__u64 stolen_ns; /* of oncpu_ns: a guest's CPU was not run by the host, as its ticks found out */
+	__u64 turn_ns; /* of all of them: it waited for its turn (SBT_ROLE_TURN) */
+	__u64 turn_oncpu_ns; /* of turn_ns: spinning */
 	__u64 ran_ns; /* of runq_ns: while `ran` had the CPU */
 	__u32 ran;
 	__u32 switches;

@@ -3,34 +3,123 @@
 """OpenMP beside barriers and regions: threads that wait for their turn, and reductions."""
 
 import re
+import signal
+import time
 
 from harness import SBT, check, check_between, check_equal, check_in, workload
 
 RUNTIMES = ("", "-libomp")
 
 
-def turns(t, kind, name, runtimes=RUNTIMES):
-    """Threads that run one after another: the report names the call in which they wait, and PE is an upper limit."""
+def logged(out):
+    """What the program's own clock says: how long its threads waited for their turn and worked, in ns."""
+    lines = re.findall(r"^# waited \d+ (\d+) worked (\d+)", out, re.M)
+    return sum(int(w) for w, _ in lines), sum(int(w) for _, w in lines)
+
+
+def turns(t, kind, runtimes=RUNTIMES, threads=3, options=()):
+    """Threads that run one after another: what they wait for their turn is what they say themselves, and is no work."""
     for runtime in runtimes:
-        trace = t.trace([workload("omp_turns" + runtime), kind, "3", "10", "2000"])
+        trace = t.trace([workload("omp_turns" + runtime), kind, str(threads), "10", "5000"], *options)
         trace.nothing_lost()
-        check_in(f"functions, {kind}{runtime}", name[runtime == "-libomp"], trace.process()["untraced"] or "")
-        (finding,) = [f for f in trace.all("finding") if f["kind"] == "untraced"]
-        check_in("finding", "upper limit", finding["text"])
+        waited, worked = logged(trace.result.out)
+        p = trace.process()
+        check_in("untraced", p["untraced"] or "", ("", "omp_set_nest_lock"))  # see test_turns_nest
+        found = sum(th["turn_ns"] for th in p["threads"])
+        # Before the call is a clock of the program's, and behind it another.
+        check_between(f"{kind}{runtime}: waits", found / waited, 0.95, 1.02)
+        team = p["elapsed_ns"] * p["nthreads"]
+        check_between(f"{kind}{runtime}: PE", p["efficiency"]["parallel"], worked / team - 0.03, worked / team + 0.1)
+        omp = p["omp_efficiency"]
+        product = omp["load_balance"] * omp["scheduling"] * (omp["start"] or 1) * omp["serialisation"] * omp["turns"]
+        check_between("turns", (1 - omp["turns"]) / (waited / (waited + worked)), 0.85, 1.1)
+        check_between("product", product / p["efficiency"]["parallel"], 0.95, 1.05)
+        check_in("verdict", "lost as they work one after another", p["verdict"])
 
 
-def test_turns(t):
-    turns(t, "critical", ("GOMP_critical_start", "__kmpc_critical"))
+def test_turns_critical(t):
+    turns(t, "critical")
+
+
+def test_turns_named(t):
+    turns(t, "named", threads=2)
+
+
+def test_turns_ordered(t):
+    turns(t, "ordered", threads=4)
+
+
+def test_turns_lock(t):
+    turns(t, "lock", threads=2)
+
+
+def test_turns_spin(t):
+    """What a thread spins for its turn is no work either, and no cause of being late by work."""
+    for runtime in RUNTIMES:
+        trace = t.trace([workload("omp_turns" + runtime), "lock", "2", "10", "5000", "spin"])
+        waited, _ = logged(trace.result.out)
+        check_between(f"waits{runtime}", sum(th["turn_ns"] for th in trace.process()["threads"]) / waited, 0.9, 1.05)
+
+
+def test_turns_exits(t):
+    """Where the kernel has no sessions, and where each probe is put alone."""
+    turns(t, "critical", runtimes=("",), options=("--attach", "multi"))
+    turns(t, "lock", runtimes=("-libomp",), options=("--attach", "perf"))
+
+
+def test_turns_attached(t):
+    """From then on they are known; of a program that -a finds when it runs already they are in part, and that is said."""
+    p = t.start([workload("omp_turns"), "critical", "3", "200", "5000"])
+    time.sleep(0.3)
+    known = t.attach("-p", str(p.pid), "-d", "1").end().process(comm="omp_turns")
+    p.signal(signal.SIGKILL)
+    check_equal("untraced, -p", known["untraced"], None)
+    check_in("verdict, -p", "lost as they work one after another", known["verdict"])
+    tracer = t.attach("-a", "--comm", "omp_turns")
+    t.run([workload("omp_turns"), "critical", "3", "20", "5000"])
+    found = tracer.stop().process(comm="omp_turns")
+    check_equal("untraced, -a", found["untraced"], "GOMP_critical_start, omp_set_lock and 2 more")
+    check(sum(th["turn_ns"] for th in found["threads"]) > 0, "no wait for a turn is known")
+
+
+def test_turns_unknown(t):
+    """Where nobody knows where time goes the report names the calls in which they wait, and PE is an upper limit."""
+    trace = t.trace([workload("omp_turns"), "critical", "3", "10", "2000"], "--no-causes")
+    check_in("functions", "GOMP_critical_start", trace.process()["untraced"] or "")
+    (finding,) = [f for f in trace.all("finding") if f["kind"] == "untraced"]
+    check_in("finding", "upper limit", finding["text"])
+
+
+def test_turns_nest(t):
+    """LLVM's nested locks leave by an address in a register: no probe sees that, and the report says so."""
+    turns(t, "nest", runtimes=("",))
+    trace = t.trace([workload("omp_turns-libomp"), "nest", "3", "10", "2000"])
+    check_equal("untraced", trace.process()["untraced"], "omp_set_nest_lock")
 
 
 def test_turns_formats(t):
     """From a recording as live; in text, too."""
     recording = t.path()
-    t.sbt("record", "-o", recording, "--", workload("omp_turns"), "lock", "3", "10", "2000")
+    t.sbt("record", "-o", recording, "--", workload("omp_turns"), "lock", "3", "10", "5000")
     text = " ".join(t.run([SBT, "report", recording]).out.split())
-    check_in("text", "omp_set_lock", text)
-    check_in("text", "PE at most", text)
-    check_in("CSV", "omp_set_lock", t.run([SBT, "report", "--csv", recording]).out)
+    check_in("text", "lost as they work one after another", text)
+    check_in("text", "in waiting for a turn", text)
+    check_in("CSV", "turn_ns", t.run([SBT, "report", "--csv", recording]).out)
+
+
+def test_turns_hot(t):
+    """Critical sections that take next to nothing: the probes are away soon, and the report says that they were."""
+    for runtime in RUNTIMES:
+        argv = [workload("omp_turns" + runtime), "hot", "2", "4", "500000"]
+        plain = int(re.search(r"passed (\d+)", t.run(argv).out).group(1))
+        trace = t.trace(argv)
+        passed = int(re.search(r"passed (\d+)", trace.result.out).group(1))
+        p = trace.process()
+        print(f"passed {plain} times, traced {passed}; {p['discovery_hits']} hits, cost {p['cost_ns'] / 1e6:.1f} ms")
+        check_in("untraced", "critical", p["untraced"] or "")
+        check_between("hits", p["discovery_hits"], 1000, 200000)
+        # With a probe on each it would be one in 300; how often two threads get in is no even number.
+        check(passed > plain / 20, f"passed {plain} times, traced {passed}")
 
 
 def test_nothing_untraced(t):

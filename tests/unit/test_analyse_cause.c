@@ -232,6 +232,12 @@ static void test_work(void **state)
 	assert_string_equal(b->out.text,
 			    "Thread 2 came 12.0 ms after thread 1: 100 % of that because it was on "
 			    "a CPU for longer.");
+	/* What it spun for its turn is no work. */
+	detail_of(&b->m, 2)->turn_ns = detail_of(&b->m, 2)->turn_oncpu_ns = 9 * MS;
+	take(b);
+	assert_string_equal(b->out.dominant, "lock");
+	assert_near(b->out.share, 0.75, 1e-12);
+	assert_int_equal(part(&b->out, CAUSE_WORK), 3 * MS);
 	/* Without detail but accounted for, it was all on a CPU; else nothing is known. */
 	b->m.members[1].detail = b->m.members[3].detail = NULL;
 	take(b);

@@ -43,6 +43,14 @@ static void test_talp(void **state)
 	r = efficiency_openmp(&t);
 	assert_true(isnan(r.start));
 	assert_near(r.serialisation, 0.58, 1e-9);
+	/* A fifth of what was useful was spent waiting for a turn: what is lost besides stays as it was. */
+	t.useful_ns -= t.useful_ns / 5;
+	t.turns_ns = t.useful_ns / 4;
+	r = efficiency_openmp(&t);
+	assert_near(r.turns, 0.8, 1e-5);
+	assert_near(r.load_balance, 0.83, 1e-5);
+	assert_near(r.serialisation, 0.58, 1e-5);
+	assert_near(r.load_balance * r.scheduling * r.serialisation * r.turns, r.parallel, 1e-12);
 	/* Order matters for the factors: imbalance first would make the load balance 8317 of 10000. */
 	assert_true(fabs(r.load_balance - (1 - 0.1683)) > 0.001);
 }

@@ -340,6 +340,17 @@ static void test_serial_parts(void **state)
 	assert_says(p->verdict, "18 % in waiting for others");
 	assert_says(p->advice, "parallel regions");
 	refuses(p->verdict, "barriers themselves");
+	/* So do waits for a turn; those at the barrier are their consequence. */
+	p->omp_serialisation = 1;
+	p->omp_turns = 0.8;
+	assert_true(report_openmp_losses(p, &l));
+	assert_near(l.turns, 0.144, 1e-12);
+	assert_near(l.serial, 0, 1e-12);
+	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
+	assert_int_equal(p->pattern, REPORT_ROTATING);
+	assert_says(p->verdict, "14 % of the threads' time is lost as they work one after another");
+	assert_says(p->advice, "Do less in critical and ordered parts");
+	p->omp_turns = 1;
 	/* Where waiting costs more, that is said. */
 	p->omp_serialisation = 0.9;
 	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });

@@ -310,6 +310,7 @@ static inline void data_report(struct report *r)
 	data_threads(p->members, 4130000000, 1024);
 	p->useful_oncpu = 0.975;
 	p->omp_load_balance = p->omp_scheduling = p->omp_start = p->omp_serialisation = NAN;
+	p->omp_turns = NAN;
 	p->ncounters = DATA_COUNTERS;
 	p->counters = calloc(DATA_COUNTERS, sizeof(*p->counters));
 	data_counters(p->counters, 4130000000ULL * 1024 / 191);

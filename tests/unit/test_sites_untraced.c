@@ -91,6 +91,28 @@ static void openmp(void **state)
 			    "MPI_Recv, omp_set_lock and __kmpc_critical");
 }
 
+/* Waits for a turn are measured where there are probes: these functions are then not untraced. */
+static void turns(void **state)
+{
+	struct untraced calls = calls_of("omp_set_lock_"), test = calls_of("omp_test_lock");
+	struct untraced seen = { 0 }, unseen = calls_of("omp_set_nest_lock");
+	char names[UNTRACED_NAMES];
+
+	(void)state;
+	assert_true(untraced_has_turns(&calls) && !untraced_has_turns(&test));
+	untraced_join(&calls, &test);
+	untraced_join(&calls, &unseen);
+	untraced_add(&calls, "MPI_Recv");
+	untraced_drop_turns(&calls, &unseen);
+	assert_string_equal(untraced_names(&calls, names),
+			    "MPI_Recv, omp_set_nest_lock and omp_test_lock");
+	assert_false(untraced_jumps("omp_set_lock", &seen));
+	untraced_add(&seen, "__kmpc_set_lock");
+	assert_true(untraced_jumps("omp_set_lock@@VERSION", &seen));
+	assert_false(untraced_jumps("omp_set_nest_lock", &seen));
+	assert_false(untraced_jumps("omp_set_lockx", &seen));
+}
+
 /* Waits of C++20 in line come first, and are the ones that may be barriers. */
 static void in_line(void **state)
 {
@@ -111,10 +133,8 @@ static void in_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(spellings),
-		cmocka_unit_test(sentences),
-		cmocka_unit_test(openmp),
-		cmocka_unit_test(in_line),
+		cmocka_unit_test(spellings), cmocka_unit_test(sentences), cmocka_unit_test(openmp),
+		cmocka_unit_test(turns),     cmocka_unit_test(in_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,8 +3,9 @@
 /*
  * OpenMP threads that work one after another: omp_turns KIND THREADS ROUNDS MICROSECONDS [spin]. In each round a region is
  * run, in which each thread works for that long when it is its turn: in a critical section, in order, or with a lock. They
- * sleep to work; with "spin" they compute. KIND free: all at once. Prints, by this program's own clock, how long each
- * thread waited for its turn and how long it worked.
+ * sleep to work; with "spin" they compute. KIND free: all at once; hot: each enters the critical section again and again, for that
+ * long in all. Prints, by this program's own clock, how long each thread waited for its turn and how long it worked, and how long all
+ * took.
  */
 #include <omp.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@ static struct {
 
 static omp_lock_t lock;
 static omp_nest_lock_t nest;
+static volatile long passed;
 static long us;
 static int spin;
 
@@ -67,6 +69,11 @@ static void turn(const char *kind)
 		work(came);
 		omp_unset_nest_lock(&nest);
 		omp_unset_nest_lock(&nest);
+	} else if (!strcmp(kind, "hot")) {
+		while (now() - came < us * 1000) {
+#pragma omp critical(hot)
+			passed++;
+		}
 	} else {
 		work(came);
 	}
@@ -75,11 +82,13 @@ static void turn(const char *kind)
 int main(int argc, char **argv)
 {
 	int i, k, threads, rounds;
+	long long began;
 
 	if (argc < 5) {
 		fprintf(stderr, "usage: omp_turns KIND THREADS ROUNDS MICROSECONDS [spin]\n");
 		return 2;
 	}
+	began = now();
 	threads = atoi(argv[2]);
 	rounds = atoi(argv[3]);
 	us = atol(argv[4]);
@@ -101,5 +110,6 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < threads && i < THREADS; i++)
 		printf("# waited %d %lld worked %lld\n", i, logs[i].waited, logs[i].worked);
+	printf("# took %lld passed %ld\n", now() - began, passed);
 	return 0;
 }

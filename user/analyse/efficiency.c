@@ -13,6 +13,13 @@ static double ratio(double a, double b)
 	return a < b ? a / b : 1.0;
 }
 
+uint64_t efficiency_useful(uint64_t outside_ns, uint64_t turn_ns)
+{
+	return turn_ns == REPORT_UNKNOWN ? outside_ns
+	       : turn_ns < outside_ns	 ? outside_ns - turn_ns
+					 : 0;
+}
+
 struct report_efficiency efficiency_of(const struct efficiency_sums *s)
 {
 	double mean = s->n ? (double)s->sum_ns / (double)s->n : NAN;
@@ -54,17 +61,19 @@ void efficiency_barrier(const struct model_barrier *b, const uint32_t *position,
 	for (i = 0; i < b->nthreads; i++) {
 		const struct model_barrier_thread *t = &b->threads[i];
 		struct efficiency_work *w;
+		uint64_t ns;
 
 		/* Threads kept only as a sum have no maximum of their own. */
 		folded |= t->work_n && t->thread == MODEL_NONE;
 		if (!t->work_n || t->thread == MODEL_NONE)
 			continue;
 		w = &scratch[position[t->thread]];
-		w->ns += t->team_work_ns;
+		ns = efficiency_useful(t->team_work_ns, t->sums.turn_ns);
+		w->ns += ns;
 		w->n += t->work_n;
 		if (w->n > often)
 			often = w->n;
-		sum += (double)t->team_work_ns;
+		sum += (double)ns;
 		all += (double)t->work_n;
 	}
 	for (i = 0; i < b->nthreads; i++) {
@@ -99,13 +108,16 @@ bool report_openmp_losses(const struct report_process *p, struct report_openmp_l
 	out->waiting = p->omp_scheduling - balanced;
 	out->start = isfinite(p->omp_start) ? balanced - started : NAN;
 	out->serial = started * (1 - p->omp_serialisation);
+	out->turns =
+		isfinite(p->omp_turns) ? started * p->omp_serialisation * (1 - p->omp_turns) : NAN;
 	return true;
 }
 
 struct efficiency_omp_ratios efficiency_openmp(const struct efficiency_omp *t)
 {
 	bool known = t->start_ns != MODEL_UNKNOWN;
-	double useful = (double)t->useful_ns, serial = useful + (double)t->serialisation_ns;
+	double useful = (double)t->useful_ns, region = useful + (double)t->turns_ns;
+	double serial = region + (double)t->serialisation_ns;
 	double started = serial + (known ? (double)t->start_ns : 0);
 	double balanced = started + (double)t->imbalance_ns;
 	double all = balanced + (double)t->scheduling_ns;
@@ -114,7 +126,8 @@ struct efficiency_omp_ratios efficiency_openmp(const struct efficiency_omp *t)
 		.scheduling = ratio(balanced, all),
 		.load_balance = ratio(started, balanced),
 		.start = known ? ratio(serial, started) : NAN,
-		.serialisation = ratio(useful, serial),
+		.serialisation = ratio(region, serial),
+		.turns = ratio(useful, region),
 		.parallel = ratio(useful, all),
 	};
 }

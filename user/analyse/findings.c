@@ -404,9 +404,9 @@ static int untraced(struct findings *f, const struct report_process *p)
 		return -ENOMEM;
 	snprintf(out->text, sizeof(out->text),
 		 "Its code calls %s, in which it may wait for other threads or processes. These "
-		 "calls are not "
-		 "traced: the time in them counts as work, so that the efficiencies are upper "
-		 "limits.",
+		 "calls are not traced, or were not all the time: what it waits in them then "
+		 "counts as "
+		 "work, so that the efficiencies are upper limits.",
 		 p->untraced);
 	return 0;
 }

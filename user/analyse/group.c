@@ -113,9 +113,11 @@ static void add_process(struct report_process *all, const struct report_process 
 	all->phase_thread_ns += p->phase_thread_ns;
 	all->release_ns += p->release_ns;
 	for (i = 0; i < p->nmembers; i++) {
-		sums->sum_ns += p->members[i].work_ns;
-		if (p->members[i].work_ns > sums->max_ns)
-			sums->max_ns = p->members[i].work_ns;
+		uint64_t ns = efficiency_useful(p->members[i].work_ns, p->members[i].parts.turn_ns);
+
+		sums->sum_ns += ns;
+		if (ns > sums->max_ns)
+			sums->max_ns = ns;
 	}
 }
 
@@ -240,7 +242,7 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 			  &all->lost_transfer);
 	all->parallel_least = all->parallel_most = all->inside_oncpu = NAN;
 	all->useful_oncpu = all->omp_load_balance = all->omp_scheduling = all->omp_start =
-		all->omp_serialisation = NAN;
+		all->omp_serialisation = all->omp_turns = NAN;
 	all->cost_ns = all->cost_taken_ns = REPORT_UNKNOWN;
 	all->cost_share = all->crossing_cost_ns = all->shed_cost = all->shed_limit = NAN;
 	all->shed_ns = REPORT_UNKNOWN;

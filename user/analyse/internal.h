@@ -71,6 +71,8 @@ struct efficiency_sums {
 	uint64_t ideal_ns, elapsed_ns;
 };
 
+/* Of time outside barriers what is work: less the waits for a turn (REPORT_UNKNOWN: of which nothing is known). */
+uint64_t efficiency_useful(uint64_t outside_ns, uint64_t turn_ns);
 struct report_efficiency efficiency_of(const struct efficiency_sums *s);
 void efficiency_losses(const struct report_efficiency *e, double *lost_static,
 		       double *lost_rotating, double *lost_transfer);
@@ -107,6 +109,7 @@ struct efficiency_omp {
 	/* From the call that begins a region until its workers' first instructions in it; MODEL_UNKNOWN: in the next. */
 	uint64_t start_ns;
 	uint64_t serialisation_ns; /* idle while one thread runs a serial part, or not made yet */
+	uint64_t turns_ns; /* waiting for its turn: one thread after another */
 };
 
 /* Of 1 each; NAN where there is nothing to divide by. */
@@ -114,12 +117,14 @@ struct efficiency_omp_ratios {
 	double load_balance, scheduling;
 	double start; /* NAN: what it takes is not known, and is in serialisation */
 	double serialisation;
+	double turns;
 	double parallel; /* the product of those that are known: useful time over all */
 };
 
 /*
- * TALP's efficiencies for OpenMP (DLB, perf_metrics.c), and one more, of what the team's start takes, which TALP has in
- * the serialisation. Losses are peeled off in this order: scheduling, imbalance, start, serialisation.
+ * TALP's efficiencies for OpenMP (DLB, perf_metrics.c), and two more: of what the team's start takes, which TALP has in
+ * the serialisation, and of waits for a turn, which TALP takes for useful. Losses are peeled off in this order: scheduling,
+ * imbalance, start, serialisation, turns.
  */
 struct efficiency_omp_ratios efficiency_openmp(const struct efficiency_omp *t);
 

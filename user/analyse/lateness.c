@@ -15,7 +15,7 @@ struct spent {
 static bool spent_of(const struct model_member *m, struct spent *s)
 {
 	const struct model_detail *d = m->detail;
-	uint64_t known, on_fault;
+	uint64_t known, on_fault, spins;
 	unsigned i;
 
 	if (m->work_ns == MODEL_UNKNOWN)
@@ -39,6 +39,10 @@ static bool spent_of(const struct model_member *m, struct spent *s)
 	s->oncpu -= on_fault;
 	s->stolen = d->stolen_ns < s->oncpu ? d->stolen_ns : s->oncpu;
 	s->oncpu -= s->stolen;
+	/* Who spins for its turn does no work: it waits for who has the lock. */
+	spins = d->turn_oncpu_ns < s->oncpu ? d->turn_oncpu_ns : s->oncpu;
+	s->oncpu -= spins;
+	s->blocked[MODEL_BLOCKED_LOCK] += spins;
 	s->fault = on_fault + s->blocked[MODEL_BLOCKED_FAULT];
 	s->blocked[MODEL_BLOCKED_FAULT] = 0;
 	return true;

@@ -195,6 +195,12 @@ static void between(const struct model_detail *all, const struct model_detail *h
 	left = out->oncpu_ns;
 	out->fault_ns = fit(less(all->fault_ns, head->fault_ns), &left);
 	out->stolen_ns = fit(less(all->stolen_ns, head->stolen_ns), &left);
+	out->turn_ns = less(all->turn_ns, head->turn_ns);
+	if (out->turn_ns > ns)
+		out->turn_ns = ns;
+	out->turn_oncpu_ns = less(all->turn_oncpu_ns, head->turn_oncpu_ns);
+	if (out->turn_oncpu_ns > out->turn_ns)
+		out->turn_oncpu_ns = out->turn_ns;
 	out->switches = (uint32_t)less(all->switches, head->switches);
 	out->migrations = (uint32_t)less(all->migrations, head->migrations);
 	out->faults = (uint32_t)less(all->faults, head->faults);

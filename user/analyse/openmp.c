@@ -3,7 +3,7 @@
 /*
  * A thread of a team is useful, or it waits in a region (at a barrier, or at the join until the thread that began the
  * region goes on), or it has no region to work in: from that join until the next is begun; or the team starts: from then until
- * its own first instruction in it. Of the waits in one
+ * its own first instruction in it; or it waits in a region for its turn (critical, ordered, locks). Of the waits in one
  * region the shortest is what all its members have in common, the price of the runtime; what others wait longer is
  * imbalance (TALP: DLB, talp_openmp.c). What is left of the thread's time in barriers is spent outside regions.
  */
@@ -295,7 +295,7 @@ bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thre
 		  struct efficiency_omp *out)
 {
 	const struct omp_proc *p = proc < o->nprocs ? &o->procs[proc] : NULL;
-	uint64_t unknown, all;
+	uint64_t unknown, useful, all;
 	uint32_t i;
 
 	memset(out, 0, sizeof(*out));
@@ -310,14 +310,17 @@ bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thre
 		const struct omp_thread *ot;
 
 		ot = of_proc[i] < o->nthreads ? &o->threads[of_proc[i]] : NULL;
-		out->useful_ns += t->outside_ns;
+		useful = efficiency_useful(t->outside_ns, t->sums.turn_ns);
+		out->useful_ns += useful;
+		out->turns_ns += t->outside_ns - useful;
 		out->imbalance_ns += ot && ot->tid == t->tid ? ot->other_ns : t->idle_ns;
 		unknown += t->unknown_ns;
 	}
 	if (__builtin_mul_overflow(elapsed_ns, n, &all))
 		return false;
 	/* What is left is between regions, and before a worker was made: what the threads do then one of them does alone. */
-	out->serialisation_ns = minus(all, out->useful_ns + out->imbalance_ns + out->scheduling_ns +
-						   (p->starts ? p->start_ns : 0));
+	out->serialisation_ns =
+		minus(all, out->useful_ns + out->turns_ns + out->imbalance_ns + out->scheduling_ns +
+				   (p->starts ? p->start_ns : 0));
 	return (double)unknown <= (1 - KNOWN_LEAST) * (double)all;
 }

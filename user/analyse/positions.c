@@ -203,7 +203,8 @@ int positions_efficiency(const struct report_thread *threads, uint32_t n, uint32
 		single_ns += life;
 		shared_ns += beside;
 		all[t->position].shared_ns += beside;
-		all[t->position].lost_ns += over(life, t->work_ns);
+		all[t->position].lost_ns +=
+			over(life, efficiency_useful(t->work_ns, t->parts.turn_ns));
 	}
 	if (!err)
 		/* Threads that are kept as a sum were beside others as much as the rest. */

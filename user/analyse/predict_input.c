@@ -192,7 +192,9 @@ static struct phase phase_parts(struct predict_feed *f, const struct model_detai
 {
 	static const uint8_t delays[] = { MODEL_BLOCKED_IO, MODEL_BLOCKED_FAULT,
 					  MODEL_BLOCKED_SLEEP, MODEL_BLOCKED_OTHER };
-	struct phase p = { .computing_ns = d->oncpu_ns, .oncpu_ns = d->oncpu_ns };
+	/* Who spins for its turn waits for a lock. */
+	uint64_t computing = less(d->oncpu_ns, d->turn_oncpu_ns);
+	struct phase p = { .computing_ns = computing, .oncpu_ns = computing };
 	uint64_t all = d->oncpu_ns + d->runq_ns;
 	size_t i;
 
@@ -201,7 +203,7 @@ static struct phase phase_parts(struct predict_feed *f, const struct model_detai
 	for (i = 0; i < sizeof(delays); i++)
 		p.delay_ns += d->blocked_ns[delays[i]];
 	f->facts.runq_ns += d->runq_ns;
-	f->facts.lock_ns += d->blocked_ns[MODEL_BLOCKED_LOCK];
+	f->facts.lock_ns += d->blocked_ns[MODEL_BLOCKED_LOCK] + d->oncpu_ns - computing;
 	f->facts.throttled_ns += d->blocked_ns[MODEL_BLOCKED_THROTTLED];
 	f->facts.unattributed_ns += less(work_ns, all);
 	f->facts.stolen_ns += take_out(&p.computing_ns, d->stolen_ns);

@@ -374,6 +374,16 @@ static uint64_t waits_after_end(uint64_t wait_ns, uint64_t inside_ns)
 	return wait_ns > inside_ns ? wait_ns - inside_ns : 0;
 }
 
+/* A wait for a turn is no work. */
+static void add_useful(struct efficiency_sums *sums, uint64_t outside_ns, uint64_t turn_ns)
+{
+	uint64_t ns = efficiency_useful(outside_ns, turn_ns);
+
+	sums->sum_ns += ns;
+	if (ns > sums->max_ns)
+		sums->max_ns = ns;
+}
+
 static int process_member(struct build *b, const struct model_thread *t, struct report_process *out,
 			  struct efficiency_sums *sums, struct model_sums *spent)
 {
@@ -398,9 +408,7 @@ static int process_member(struct build *b, const struct model_thread *t, struct 
 	model_sums_join(spent, &t->sums);
 	out->outside_ns += t->outside_ns;
 	out->wait_ns += t->wait_ns;
-	sums->sum_ns += t->outside_ns;
-	if (t->outside_ns > sums->max_ns)
-		sums->max_ns = t->outside_ns;
+	add_useful(sums, t->outside_ns, t->sums.turn_ns);
 	return err;
 }
 
@@ -426,7 +434,7 @@ static int process_folded(struct build *b, const struct model_proc *p, struct re
 	rt->last_share = share_of((double)rt->last, (double)out->episodes);
 	out->outside_ns += rt->work_ns;
 	out->wait_ns += rt->wait_ns;
-	sums->sum_ns += rt->work_ns;
+	sums->sum_ns += efficiency_useful(rt->work_ns, p->folded.sums.turn_ns);
 	if (p->folded.outside_max_ns > sums->max_ns)
 		sums->max_ns = p->folded.outside_max_ns;
 	fill_sums(b, &p->folded.sums, rt, &err);
@@ -540,7 +548,7 @@ static void process_openmp(const struct build *b, const struct model_proc *p, ui
 	struct efficiency_omp times;
 
 	out->omp_load_balance = out->omp_scheduling = NAN;
-	out->omp_start = out->omp_serialisation = NAN;
+	out->omp_start = out->omp_serialisation = out->omp_turns = NAN;
 	/* Of those that are kept as a sum nobody knows what they were members of. */
 	if (!out->episodes || out->tasks || !b->env->openmp || p->folded.threads || p->nparts ||
 	    !openmp_times(b->env->openmp, index, b->threads, members, n, p->elapsed_ns, &times))
@@ -550,6 +558,8 @@ static void process_openmp(const struct build *b, const struct model_proc *p, ui
 	out->omp_scheduling = ratios.scheduling;
 	out->omp_start = ratios.start;
 	out->omp_serialisation = ratios.serialisation;
+	if (times.turns_ns || !out->untraced)
+		out->omp_turns = ratios.turns;
 }
 
 /* @members: the threads of the process, in the order of those of @out. A position's number is no other process's. */

@@ -52,6 +52,8 @@ struct report_parts {
 	uint64_t unattributed_ns;
 	uint64_t fault_ns; /* of oncpu_ns: handling page faults */
 	uint64_t stolen_ns; /* of oncpu_ns: taken by the host of this guest */
+	uint64_t
+		turn_ns; /* of all of them: it waited for its turn in OpenMP's critical, ordered or locks */
 	uint64_t spin_ns; /* on a CPU inside barriers: not part of the work */
 	uint64_t late_ns; /* released, and waiting for a CPU: the same */
 	uint64_t switches, migrations, faults;
@@ -288,6 +290,7 @@ struct report_process {
 	 * NAN alone: what it takes is not known, and is in the serialisation.
 	 */
 	double omp_load_balance, omp_scheduling, omp_start, omp_serialisation;
+	double omp_turns; /* NAN alone: waits for turns are not known, and are useful time */
 	uint32_t ncounters; /* of all threads, over the whole run */
 	struct report_counter *counters;
 	uint64_t cost_ns; /* estimated: report_cost(); REPORT_UNKNOWN */
@@ -505,6 +508,7 @@ struct report_openmp_losses {
 	double waiting; /* for others, in regions */
 	double runtime;
 	double start; /* a region has begun, and its workers are not there yet; NAN: not known, in serial */
+	double turns; /* waiting for a turn in critical, ordered, locks; NAN: not known, in none of these */
 };
 
 /* False: not known. */

@@ -736,7 +736,7 @@ static bool verdict_start(struct report_process *p, struct text *t)
 
 	if (p->pattern == REPORT_FEW || !report_openmp_losses(p, &l) ||
 	    !(l.start >= VERDICT_LITTLE) || l.start < l.serial || l.start < l.waiting ||
-	    l.start < l.runtime)
+	    l.start < l.runtime || l.start < l.turns)
 		return false;
 	p->pattern = REPORT_COSTLY;
 	add(t,
@@ -751,13 +751,38 @@ static bool verdict_start(struct report_process *p, struct text *t)
 	return true;
 }
 
+/*
+ * Do waits for a turn cost more than all else? Who has had its turn first waits at the barrier for as long as the last for its turn:
+ * that is a consequence.
+ */
+static bool verdict_turns(struct report_process *p, struct text *t)
+{
+	struct report_openmp_losses l;
+
+	if (p->pattern == REPORT_FEW || !report_openmp_losses(p, &l) ||
+	    !(l.turns >= VERDICT_LITTLE) || l.turns < l.serial || 2 * l.turns < l.waiting ||
+	    l.turns < l.runtime || l.turns < l.start)
+		return false;
+	p->pattern = REPORT_ROTATING;
+	add(t,
+	    "%d %% of the threads' time is lost as they work one after another: each waits for its "
+	    "turn in a critical or ordered part, or for a lock. %d %% is lost in serial parts, "
+	    "%d %% in waiting for others.",
+	    say_percent(l.turns), say_percent(l.serial), say_percent(l.waiting));
+	snprintf(p->advice, sizeof(p->advice), "%s",
+		 "Do less in critical and ordered parts and under locks: sum up by a reduction or "
+		 "atomics, and give threads data of their own.");
+	return true;
+}
+
 /* Do OpenMP's serial parts cost more than all else? Then nobody is late, and no barrier is dear. */
 static bool verdict_serial(struct report_process *p, struct text *t)
 {
 	struct report_openmp_losses l;
 
 	if (p->pattern == REPORT_FEW || !report_openmp_losses(p, &l) || l.serial < VERDICT_LITTLE ||
-	    l.serial < l.waiting || l.serial < l.runtime || l.serial < l.start)
+	    l.serial < l.waiting || l.serial < l.runtime || l.serial < l.start ||
+	    l.serial < l.turns)
 		return false;
 	p->pattern = REPORT_STATIC;
 	add(t,
@@ -883,7 +908,7 @@ static void judge_process(struct report_process *p, const struct report_barrier 
 		p->advice[0] = '\0';
 		return;
 	}
-	if (verdict_start(p, &t) || verdict_serial(p, &t))
+	if (verdict_start(p, &t) || verdict_turns(p, &t) || verdict_serial(p, &t))
 		return;
 	/* Others at other barriers: that is no chance, and seen as a whole nobody is late more often. */
 	p->by_barrier = (p->pattern == REPORT_ROTATING || p->pattern == REPORT_MIXED_LOSS) &&

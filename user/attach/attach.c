@@ -115,9 +115,9 @@ static int all_or_none(struct attach *a, uint32_t before, int err)
 /* What a probe is there for, in attach_link.units. */
 static uint64_t unit_of(const struct sbt_spec *spec)
 {
-	/* Markers, and where tasks are made: nobody meets there. */
+	/* Markers, where tasks are made, and turns: nobody meets there. */
 	if (spec->role == SBT_ROLE_MARK_THREAD || spec->role == SBT_ROLE_MARK_ACCESS ||
-	    spec->role == SBT_ROLE_TASK)
+	    spec->role == SBT_ROLE_TASK || spec->role == SBT_ROLE_TURN)
 		return 0;
 	return spec->unit ? spec->unit : SBT_UNIT(spec->family);
 }
@@ -416,16 +416,15 @@ static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 
 static int put_group(struct attach *a, const struct attach_group *g, int pid, uint32_t number)
 {
-	bool wakes = g->spec.role == SBT_ROLE_COND_WAKE;
+	struct bpf_program *end = program_end(a->skel, g->spec.role);
 	uint64_t unit = unit_of(&g->spec);
-	struct sbt_bpf *skel = a->skel;
 	int err = 0;
 
-	if (!wakes)
-		err = put(a, skel->progs.cond_waited, g->fd, g->exits, g->nexits, pid, 0, unit);
+	if (end)
+		err = put(a, end, g->fd, g->exits, g->nexits, pid, 0, unit);
 	if (!err)
-		err = put(a, wakes ? skel->progs.cond_wake : skel->progs.cond_wait, g->fd,
-			  g->entries, g->nentries, pid, number, unit);
+		err = put(a, program_of(a->skel, g->spec.role), g->fd, g->entries, g->nentries, pid,
+			  number, unit);
 	return err;
 }
 
@@ -469,14 +468,27 @@ int attach_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 	return err;
 }
 
-int attach_joins(struct attach *a, const struct attach_group *joins, int pid)
+static int attach_alone(struct attach *a, const struct attach_group *g, int pid,
+			enum attach_waits_kind kind)
 {
 	uint32_t i = a->nlinks;
-	int err = attach_waits(a, joins, 1, NULL, pid);
+	int err = attach_waits(a, g, 1, NULL, pid);
 
 	for (; !err && i < a->nlinks; i++)
-		a->links[i].waits = ATTACH_WAITS_JOINS;
+		a->links[i].waits = kind;
 	return err;
+}
+
+int attach_joins(struct attach *a, const struct attach_group *joins, int pid)
+{
+	return attach_alone(a, joins, pid, ATTACH_WAITS_JOINS);
+}
+
+int attach_turns(struct attach *a, const struct attach_group *turns, int pid)
+{
+	/* Had there been probes before: who waited when they went has left that wait unseen. */
+	forget_turns(a, (uint32_t)pid);
+	return attach_alone(a, turns, pid, ATTACH_WAITS_TURNS);
 }
 
 int attach_futexes(struct attach *a)

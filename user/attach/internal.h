@@ -83,6 +83,8 @@ struct program_ends {
 struct program_ends program_ends(const struct sbt_bpf *skel, uint8_t role);
 /* The programs that look at one place only, by role; NULL: the role has none of that kind. */
 struct bpf_program *program_of(const struct sbt_bpf *skel, uint8_t role);
+/* The program at the ends of such functions, of which several are put at once; NULL: their ends tell nothing. */
+struct bpf_program *program_end(const struct sbt_bpf *skel, uint8_t role);
 /* Chooses what is loaded, before load. */
 void programs_prepare(struct sbt_bpf *skel, enum attach_method method, bool discover, bool futex);
 
@@ -96,6 +98,8 @@ int rings_end(struct attach *attach);
 void rings_close(struct attach *attach);
 
 /* shed.c */
+/* No thread of the process waits for its turn, as far as is known. */
+void forget_turns(struct attach *attach, uint32_t tgid);
 /* Until what is being removed has been. */
 void shed_wait(struct attach *attach);
 

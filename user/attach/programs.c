@@ -23,6 +23,20 @@ struct bpf_program *program_of(const struct sbt_bpf *skel, uint8_t role)
 		return skel->progs.cond_wait;
 	case SBT_ROLE_COND_WAKE:
 		return skel->progs.cond_wake;
+	case SBT_ROLE_TURN:
+		return skel->progs.turn_begin;
+	default:
+		return NULL;
+	}
+}
+
+struct bpf_program *program_end(const struct sbt_bpf *skel, uint8_t role)
+{
+	switch (role) {
+	case SBT_ROLE_COND_WAIT:
+		return skel->progs.cond_waited;
+	case SBT_ROLE_TURN:
+		return skel->progs.turn_end;
 	default:
 		return NULL;
 	}
@@ -91,6 +105,8 @@ void programs_prepare(struct sbt_bpf *skel, enum attach_method method, bool disc
 	bpf_program__set_autoload(skel->progs.futex_exit, futex);
 	bpf_program__set_expected_attach_type(skel->progs.cond_waited, type);
 	bpf_program__set_expected_attach_type(skel->progs.loader_state, type);
+	bpf_program__set_autoload(skel->progs.turn_end, true);
+	bpf_program__set_expected_attach_type(skel->progs.turn_end, type);
 	for (role = 0; role < SBT_ROLES; role++) {
 		struct bpf_program *program = program_of(skel, (uint8_t)role);
 

@@ -271,6 +271,19 @@ static void forget_wait(void *ctx, struct sbt_thread *thread)
 		__atomic_store_n(&thread->waiting.since_ns, 0, __ATOMIC_RELAXED);
 }
 
+static void forget_turn(void *ctx, struct sbt_thread *thread)
+{
+	const uint32_t *tgid = ctx;
+
+	if (thread->tgid == *tgid)
+		__atomic_store_n(&thread->turn.sp, 0, __ATOMIC_RELAXED);
+}
+
+void forget_turns(struct attach *a, uint32_t tgid)
+{
+	each_thread(a, forget_turn, &tgid);
+}
+
 int attach_waits_remove(struct attach *a, const uint32_t *tgids, uint32_t n,
 			enum attach_waits_kind kind)
 {

@@ -39,6 +39,8 @@ static void fill_parts(struct model_detail *d, const struct sbt_parts *p, uint64
 	if (d->fault_ns > d->oncpu_ns)
 		d->fault_ns = d->oncpu_ns;
 	d->stolen_ns = p->stolen_ns;
+	d->turn_ns = p->turn_ns;
+	d->turn_oncpu_ns = p->turn_oncpu_ns;
 	d->fault_addr = p->fault_addr;
 	d->ran_ns = p->ran_ns;
 	d->ran = p->ran;

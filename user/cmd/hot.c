@@ -12,14 +12,22 @@
 /* What looks like a barrier that is not yet known to be one is looked at for so many times longer. */
 #define HOPES_MAX 4
 
-struct hot_process {
-	uint32_t tgid, inc;
+/* Of what kind the probes are that are hot. */
+enum hot_kind { HOT_CONDS, HOT_TURNS, HOT_KINDS };
+
+struct hot_probes {
 	uint64_t told_ns; /* of the last event not yet acted on; 0: none */
 	uint64_t since_ns; /* since when it has no probes; 0: it has them */
 	uint64_t paused_ns; /* before that */
+	uint64_t pause_ns; /* how long it has none then */
+	bool kept; /* its probes cannot be removed, or it has barriers */
+};
+
+struct hot_process {
+	uint32_t tgid, inc;
+	struct hot_probes probes[HOT_KINDS];
 	uint64_t looks; /* when it has ended */
 	uint32_t hopes;
-	bool kept; /* its probes cannot be removed, or it has barriers */
 };
 
 struct hot {
@@ -104,7 +112,7 @@ static struct hot_process *process_get(struct hot *h, const struct sbt_event *e)
 	return p;
 }
 
-static void pause_over(struct hot_process *p, uint64_t now_ns)
+static void pause_over(struct hot_probes *p, uint64_t now_ns)
 {
 	if (p->since_ns && now_ns > p->since_ns)
 		p->paused_ns += now_ns - p->since_ns;
@@ -115,7 +123,8 @@ static void leave(struct hot *h, struct hot_process *p, uint64_t t_ns)
 {
 	uint32_t i;
 
-	pause_over(p, t_ns);
+	for (i = 0; i < HOT_KINDS; i++)
+		pause_over(&p->probes[i], t_ns);
 	for (i = 0; i < h->nactive; i++)
 		if (h->active[i] == p)
 			h->active[i--] = h->active[--h->nactive];
@@ -145,7 +154,7 @@ int hot_event(struct hot *h, const struct sbt_event *e)
 		p = process_get(h, e);
 		if (!p)
 			return -ENOMEM;
-		p->told_ns = e->t_ns;
+		p->probes[e->family == SBT_ROLE_TURN ? HOT_TURNS : HOT_CONDS].told_ns = e->t_ns;
 	}
 	if (e->type == SBT_REC_EXIT && e->flags & SBT_EVENT_LEADER && e->caller) {
 		p = process_get(h, e);
@@ -157,12 +166,12 @@ int hot_event(struct hot *h, const struct sbt_event *e)
 	return 0;
 }
 
-/* Is it to lose its probes? */
+/* Is it to lose its probes on condition variables? */
 static bool is_hopeless(struct hot *h, struct hot_process *p)
 {
 	enum discover_hope hope = discover_hope(pump_discover(h->pump), p->tgid, p->inc);
 
-	if (p->kept || p->since_ns || hope == DISCOVER_HOPE_BARRIER)
+	if (hope == DISCOVER_HOPE_BARRIER)
 		return false;
 	if (hope == DISCOVER_HOPE_SOME && p->hopes < HOPES_MAX) {
 		p->hopes++;
@@ -171,59 +180,93 @@ static bool is_hopeless(struct hot *h, struct hot_process *p)
 	return true;
 }
 
-static bool begin_pause(struct hot *h, struct hot_process *p, uint64_t now_ns)
+static int rest(struct hot *h, const struct hot_process *p, enum hot_kind kind, bool on)
 {
-	int err = targets_rest(h->targets, p->tgid, p->inc, true);
+	return kind == HOT_TURNS ? targets_rest_turns(h->targets, p->tgid, p->inc, on)
+				 : targets_rest(h->targets, p->tgid, p->inc, on);
+}
 
+static bool begin_pause(struct hot *h, struct hot_process *p, enum hot_kind kind, uint64_t now_ns)
+{
+	struct hot_probes *of = &p->probes[kind];
+	int err;
+
+	if (!of->told_ns || of->since_ns || of->kept || (kind == HOT_CONDS && !is_hopeless(h, p)))
+		return false;
+	err = rest(h, p, kind, true);
 	if (err) {
-		p->kept = err != -ENOENT && err != -ESRCH;
+		of->kept = err != -ENOENT && err != -ESRCH;
 		return false;
 	}
 	msg_verbose(h->verbose,
-		    "process %u: its condition variables are hot and no barriers: not looked at "
-		    "for a second",
+		    kind == HOT_TURNS ? "process %u: waits for turns are frequent and short: not "
+					"looked at for a while"
+				      : "process %u: its condition variables are hot and no "
+					"barriers: not looked at "
+					"for a second",
 		    p->tgid);
-	p->since_ns = now_ns;
+	of->since_ns = now_ns;
+	/* What is known of turns then is known in part for good: they are looked at ever more seldom. */
+	of->pause_ns = kind == HOT_TURNS && of->pause_ns ? 2 * of->pause_ns : PAUSE_NS;
 	p->hopes = 0;
 	return true;
 }
 
-static bool end_pause(struct hot *h, struct hot_process *p, uint64_t now_ns)
+static bool end_pause(struct hot *h, struct hot_process *p, enum hot_kind kind, uint64_t now_ns)
 {
-	int err = targets_rest(h->targets, p->tgid, p->inc, false);
+	struct hot_probes *of = &p->probes[kind];
 
-	/* It may be ending: then its end is told soon. Else it is tried again. */
-	if (err)
+	if (!of->since_ns || now_ns < of->since_ns + of->pause_ns)
 		return false;
-	pause_over(p, now_ns);
+	/* It may be ending: then its end is told soon. Else it is tried again. */
+	if (rest(h, p, kind, false))
+		return false;
+	pause_over(of, now_ns);
 	return true;
+}
+
+/* Processes in h->tgids that @change says have changed. Returns how many. */
+static uint32_t changed(struct hot *h, enum hot_kind kind, uint64_t now_ns,
+			bool (*change)(struct hot *h, struct hot_process *p, enum hot_kind kind,
+				       uint64_t now_ns))
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < h->nactive; i++)
+		if (change(h, h->active[i], kind, now_ns))
+			h->tgids[n++] = h->active[i]->tgid;
+	return n;
+}
+
+static int step(struct hot *h, enum hot_kind kind, uint64_t now_ns)
+{
+	uint32_t i, n = changed(h, kind, now_ns, begin_pause);
+	int err = 0;
+
+	for (i = 0; i < h->nactive; i++)
+		h->active[i]->probes[kind].told_ns = 0;
+	if (n)
+		err = attach_waits_remove(h->attach, h->tgids, n,
+					  kind == HOT_TURNS ? ATTACH_WAITS_TURNS
+							    : ATTACH_WAITS_ALL);
+	for (i = 0; i < h->nactive && n && kind == HOT_CONDS; i++)
+		if (h->active[i]->probes[kind].since_ns == now_ns)
+			pump_pause(h->pump, h->active[i]->tgid, h->active[i]->inc);
+	if (err)
+		return err;
+	n = changed(h, kind, now_ns, end_pause);
+	return n && kind == HOT_CONDS
+		       ? attach_waits_remove(h->attach, h->tgids, n, ATTACH_WAITS_JOINS)
+		       : 0;
 }
 
 int hot_step(struct hot *h, uint64_t now_ns)
 {
-	uint32_t i, n = 0;
 	int err = 0;
+	unsigned k;
 
-	if (!h)
-		return 0;
-	for (i = 0; i < h->nactive; i++) {
-		struct hot_process *p = h->active[i];
-
-		if (p->told_ns && is_hopeless(h, p) && begin_pause(h, p, now_ns))
-			h->tgids[n++] = p->tgid;
-		p->told_ns = 0;
-	}
-	if (n)
-		err = attach_waits_remove(h->attach, h->tgids, n, ATTACH_WAITS_ALL);
-	for (i = 0; i < h->nactive && n; i++)
-		if (h->active[i]->since_ns == now_ns)
-			pump_pause(h->pump, h->active[i]->tgid, h->active[i]->inc);
-	for (i = n = 0; i < h->nactive && !err; i++)
-		if (h->active[i]->since_ns && now_ns >= h->active[i]->since_ns + PAUSE_NS &&
-		    end_pause(h, h->active[i], now_ns))
-			h->tgids[n++] = h->active[i]->tgid;
-	if (n && !err)
-		err = attach_waits_remove(h->attach, h->tgids, n, ATTACH_WAITS_JOINS);
+	for (k = 0; h && k < HOT_KINDS && !err; k++)
+		err = step(h, (enum hot_kind)k, now_ns);
 	return err;
 }
 
@@ -239,10 +282,11 @@ uint64_t hot_looks(const struct hot *h, uint32_t tgid, uint32_t inc)
 
 uint64_t hot_paused_ns(const struct hot *h, uint32_t tgid, uint32_t inc, uint64_t until_ns)
 {
-	const struct hot_process *p;
+	const struct hot_process *p = h ? hash_get_ptr(&h->by_process, key_of(tgid, inc)) : NULL;
+	const struct hot_probes *conds = p ? &p->probes[HOT_CONDS] : NULL;
 
-	p = h ? hash_get_ptr(&h->by_process, key_of(tgid, inc)) : NULL;
-	if (!p)
+	if (!conds)
 		return 0;
-	return p->paused_ns + (p->since_ns && until_ns > p->since_ns ? until_ns - p->since_ns : 0);
+	return conds->paused_ns +
+	       (conds->since_ns && until_ns > conds->since_ns ? until_ns - conds->since_ns : 0);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Condition variables that are hot and are no barriers: a process that hits their probes more than SBT_LOOKS_MAX times
- * in a second for nothing loses these probes, and gets them back a second later.
+ * Condition variables that are hot and are no barriers, and turns that hardly are waited for: a process that hits their probes more
+ * than SBT_LOOKS_MAX times in a second for little loses these probes, and gets them back a second later (of turns: then after
+ * two, four, ...).
  */
 #ifndef CMD_HOT_H
 #define CMD_HOT_H

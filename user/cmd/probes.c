@@ -18,6 +18,7 @@ void probes_init(struct probes *p, struct attach *attach, const struct targets_o
 void probes_free(struct probes *p)
 {
 	hash_free(&p->waits);
+	hash_free(&p->turns);
 	hash_free(&p->by_process);
 	hash_free(&p->returns);
 	hash_free(&p->tasks);
@@ -159,9 +160,14 @@ void probes_waits(struct probes *p, struct module *m, uint32_t tgid, uint32_t in
 			    alone ? "this process" : "all");
 }
 
+static uint64_t key_of(const struct module *m, uint32_t tgid, uint32_t inc)
+{
+	return hash_mix((uint64_t)(uintptr_t)m) ^ hash_mix((uint64_t)inc << 32 | tgid);
+}
+
 int probes_rest(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc, bool rest)
 {
-	uint64_t key = hash_mix((uint64_t)(uintptr_t)m) ^ hash_mix((uint64_t)inc << 32 | tgid);
+	uint64_t key = key_of(m, tgid, inc);
 	struct attach_group groups[ATTACH_GROUPS_MAX], wakes = group_of(m, &m->wakes);
 	uint32_t n = 1;
 	uint64_t value;
@@ -177,6 +183,39 @@ int probes_rest(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc,
 	if (m->joins.nentries)
 		groups[n++] = group_of(m, &m->joins);
 	return attach_waits(p->attach, groups, n, &wakes, (int)tgid);
+}
+
+static int put_turns(struct probes *p, struct module *m, uint32_t tgid)
+{
+	struct attach_group turns = group_of(m, &m->turns);
+
+	/* Others may call these functions often: of all that run the file nobody could take the probes away. */
+	if (!attach_filters_process(p->attach))
+		return -ENOTSUP;
+	m->linked = true;
+	return attach_turns(p->attach, &turns, (int)tgid);
+}
+
+int probes_turns(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc)
+{
+	uint64_t key = key_of(m, tgid, inc), value = 0;
+	int err;
+
+	if (hash_get(&p->turns, key, &value))
+		return value == 1 ? 0 : -ENOTSUP;
+	err = hash_count(&p->turns) >= WAITS_MAX ? -EUSERS : put_turns(p, m, tgid);
+	if (hash_put(&p->turns, key, err ? 2 : 1))
+		return -ENOMEM;
+	msg_verbose(p->options->verbose, "probes: %u turns in %s%s%s", m->turns.nentries, m->path,
+		    err ? ": " : "", err ? why_not(err) : "");
+	return err;
+}
+
+int probes_turns_again(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc)
+{
+	uint64_t value;
+
+	return hash_get(&p->turns, key_of(m, tgid, inc), &value) ? put_turns(p, m, tgid) : 0;
 }
 
 static bool has_two_ends(const struct module_place *place)

@@ -17,6 +17,8 @@ struct probes {
 	struct hash waits; /* (module, tgid, inc) that has probes where threads wait */
 	int waits_refused; /* for which reason, as last said */
 	struct hash
+		turns; /* (module, tgid, inc) that has probes where threads wait for their turn: 1 done, 2 cannot */
+	struct hash
 		returns; /* (module, tgid) that has probes where regions' functions return to: 1 done, 2 cannot */
 	struct hash tasks; /* (module, tgid) that has probes where tasks are made */
 	struct hash by_process; /* (module, tgid) that has its probes, with by_process */
@@ -50,6 +52,12 @@ void probes_waits(struct probes *probes, struct module *module, uint32_t tgid, u
  */
 int probes_rest(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc,
 		bool rest);
+/*
+ * Where threads wait for their turn in this file, for one process. Returns 0 or -errno. Again: these have been removed
+ * (ATTACH_WAITS_TURNS).
+ */
+int probes_turns(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
+int probes_turns_again(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 /*
  * Where a runtime's calls of parallel regions' functions return to gets probes, for processes that may have no return
  * probes. @tgid as in probes_module(). Returns of which families, bits 1 << SBT_FAMILY_*: these need no exits; 0.

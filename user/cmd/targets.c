@@ -194,6 +194,54 @@ static int see_rank(struct targets *t, const struct space *space)
 }
 
 /* Reads what the process has mapped and probes what is in it. */
+/* Is it the module of a mapping before this one, too? */
+static bool is_earlier(struct targets *t, struct space *space, size_t n, const struct module *m)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (module_of(t, space, i) == m)
+			return true;
+	return false;
+}
+
+/* Probes where its threads wait for their turn, if its code calls such functions. */
+static void examine_turns(struct targets *t, struct space *space)
+{
+	size_t i;
+
+	if (!t->options.turns || !untraced_has_turns(&space->untraced))
+		return;
+	for (i = 0; i < space->maps.n; i++) {
+		struct module *m = module_of(t, space, i);
+
+		if (!m || !m->turns.nentries)
+			continue;
+		untraced_join(&space->turns_unseen, &m->turns_unseen);
+		if (probes_turns(&t->probes, m, space->tgid, space->inc))
+			space->turns = SPACE_TURNS_PARTLY;
+		else if (space->turns == SPACE_TURNS_NONE)
+			space->turns = space->runs ? SPACE_TURNS_PARTLY : SPACE_TURNS_SEEN;
+	}
+}
+
+int targets_rest_turns(struct targets *t, uint32_t tgid, uint32_t inc, bool rest)
+{
+	struct space *space = space_find(t->spaces, tgid, inc);
+	int err = space ? 0 : -ENOENT;
+	size_t i;
+
+	if (space)
+		space->turns = SPACE_TURNS_PARTLY;
+	for (i = 0; !err && !rest && i < space->maps.n; i++) {
+		struct module *m = module_of(t, space, i);
+
+		if (m && !is_earlier(t, space, i, m))
+			err = probes_turns_again(&t->probes, m, tgid, inc);
+	}
+	return err;
+}
+
 static int examine(struct targets *t, struct space *space)
 {
 	int err = space_read(t->spaces, space);
@@ -222,19 +270,9 @@ static int examine(struct targets *t, struct space *space)
 		if (m && m->tasks)
 			probes_tasks(&t->probes, m, space->tgid);
 	}
+	examine_turns(t, space);
 	choose_departures(t, space);
 	return mpi ? see_rank(t, space) : 0;
-}
-
-/* Is it the module of a mapping before this one, too? */
-static bool is_earlier(struct targets *t, struct space *space, size_t n, const struct module *m)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (module_of(t, space, i) == m)
-			return true;
-	return false;
 }
 
 /*
@@ -580,6 +618,8 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 		return;
 	}
 	space = space_get(t->spaces, event->tgid, event->inc);
+	if (space)
+		space->runs = !(event->flags & SBT_EVENT_HELD);
 	if (!space) {
 		err = -ENOMEM;
 	} else if (event->type == SBT_REC_EXEC) {
@@ -740,8 +780,10 @@ void targets_event(struct targets *t, const struct sbt_event *event)
 		break;
 	case SBT_REC_SEEN:
 		space = space_get(t->spaces, event->tgid, event->inc);
-		if (space && !space->read)
-			examine_program(t, space, event);
+		if (!space || space->read)
+			break;
+		space->runs = true;
+		examine_program(t, space, event);
 		break;
 	case SBT_REC_UNPROBED: /* of one thread it may be, if it shares memory with others */
 	case SBT_REC_THREAD:

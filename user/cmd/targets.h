@@ -20,6 +20,7 @@ struct targets;
 struct targets_options {
 	bool discover; /* look for barriers that nobody named */
 	bool discover_all; /* in whoever runs, too (-a) */
+	bool turns; /* how long threads wait for their turn is measured */
 	bool accesses; /* markers of remote data, too: somebody keeps what they tell */
 	bool by_process; /* probes for each process, none that strangers meet */
 	bool apart; /* what can be shed alone has probes that can be removed alone (--cost-limit) */
@@ -62,6 +63,8 @@ void targets_event(struct targets *targets, const struct sbt_event *event);
  * then, and those before it are to be removed. Returns 0, -ENOENT: it is not known, -ENOTSUP, or -errno.
  */
 int targets_rest(struct targets *targets, uint32_t tgid, uint32_t inc, bool rest);
+/* The same of where its threads wait for their turn: what it waits there is known in part only from then on. */
+int targets_rest_turns(struct targets *targets, uint32_t tgid, uint32_t inc, bool rest);
 /*
  * To be called again and again: closes files that no traced process maps any more, so that their file systems can be
  * unmounted. What has been recorded so far must have been read.

@@ -247,11 +247,9 @@ static int begin(struct trace *t)
 	if (err)
 		return err;
 	t->present.pump = t->pump;
-	if (t->options.discover) {
-		t->hot = hot_new(t->attach, t->targets, t->pump, t->options.verbose);
-		if (!t->hot)
-			return -ENOMEM;
-	}
+	t->hot = hot_new(t->attach, t->targets, t->pump, t->options.verbose);
+	if (!t->hot)
+		return -ENOMEM;
 	t->present.hot = t->hot;
 	err = begin_limit(t);
 	if (err)

@@ -139,6 +139,7 @@ static int build_rooms(struct trace *t)
 	struct targets_options to = { .by_process = by_process,
 				      .apart = o->cost_limit > 0,
 				      .discover = o->discover,
+				      .turns = attach_accounts(t->attach) && !o->aggregate,
 				      .accesses = o->record != NULL,
 				      .discover_all = o->mode == OPTIONS_SYSTEM,
 				      .verbose = o->verbose };

@@ -512,6 +512,8 @@ static const struct emit_field omp_fields[] = {
 	  .help = "1 less what workers take from the call that begins a region to their first instruction in it; null: not known, and in the serialisation" },
 	{ "serialisation", EMIT_RATIO, PR(omp_serialisation),
 	  .help = "1 less what time outside parallel regions takes" },
+	{ "turns", EMIT_RATIO, PR(omp_turns),
+	  .help = "1 less what waits for a turn take, in critical, ordered and locks; null: not known, and taken for work" },
 	END
 };
 static const struct emit_record rec_omp = {
@@ -583,7 +585,7 @@ static const struct emit_field process_fields[] = {
 	{ "verdict", EMIT_CHARS, PR(verdict), .help = "what the figures say, in a sentence" },
 	{ "advice", EMIT_CHARS, PR(advice), .help = "what to do about it" },
 	{ "untraced", EMIT_STRING, PR(untraced),
-	  .help = "functions that its code calls and in which it may wait: they are not traced, the time counts as work, so that the efficiencies are upper limits; null: none is known" },
+	  .help = "functions that its code calls and in which it may wait: they are not traced, or were not all the time, and what it waits then counts as work, so that the efficiencies are upper limits; null: none is known" },
 	{ "tasks", EMIT_BOOL, PR(tasks),
 	  .help = "it runs OpenMP tasks, which are not traced: what its threads do in tasks inside barriers is work and counts as lost, so that its efficiencies are not known" },
 	{ "parallel_efficiency_least", EMIT_RATIO, PR(parallel_least),
@@ -600,7 +602,7 @@ static const struct emit_field process_fields[] = {
 	{ "cost_taken_ns", EMIT_NS, PR(cost_taken_ns),
 	  .help = "how long its threads waited for a CPU that sbt-trace had, as it reads; cost_ns has it for each of its threads that meet" },
 	{ "discovery_hits", EMIT_U64, PR(looks),
-	  .help = "how often probes were hit that look for barriers on condition variables, and it was no crossing of one; cost_ns has it" },
+	  .help = "how often probes were hit that look for barriers on condition variables, and it was no crossing of one, or that see threads wait for their turn; cost_ns has it" },
 	{ "discovery_paused_ns", EMIT_NS, PR(paused_ns),
 	  .help = "how long it was not looked at for barriers on condition variables, as those that it used were hot and no barriers" },
 	{ "cost_share", EMIT_RATIO, PR(cost_share),

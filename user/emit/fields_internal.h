@@ -59,6 +59,8 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 	{ "fault_ns", EMIT_NS, AT(s, parts.fault_ns), .help = "of oncpu_ns: handling page faults" }, \
 	{ "stolen_ns", EMIT_NS, AT(s, parts.stolen_ns), .heading = "stolen\nby host", PART, \
 	  .help = "of oncpu_ns: the host of this guest ran something else, as its ticks show" }, \
+	{ "turn_ns", EMIT_NS, AT(s, parts.turn_ns), .heading = "waits\nfor turn", PART, \
+	  .help = "of work_ns, spinning or blocked: waits for a turn in OpenMP's critical, ordered or locks; no work for the efficiencies" }, \
 	{ "spin_ns", EMIT_NS, AT(s, parts.spin_ns), .heading = "spins in\nbarrier", PART, \
 	  .help = "on a CPU inside the barrier: not of work_ns" }, \
 	{ "late_ns", EMIT_NS, AT(s, parts.late_ns), .heading = "out late:\nno CPU", PART, \

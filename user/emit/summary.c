@@ -170,7 +170,8 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	struct report_openmp_losses omp;
 	char time[TEXTOUT_CELL], threads[TEXTOUT_CELL], pe[TEXTOUT_CELL], lb[TEXTOUT_CELL],
 		ser[TEXTOUT_CELL], te[TEXTOUT_CELL], s[TEXTOUT_CELL], ro[TEXTOUT_CELL],
-		tr[TEXTOUT_CELL], st[TEXTOUT_CELL], at_once[TEXTOUT_CELL + 16] = "";
+		tr[TEXTOUT_CELL], st[TEXTOUT_CELL], tu[TEXTOUT_CELL],
+		at_once[TEXTOUT_CELL + 16] = "";
 
 	if (p->positions && p->positions < p->threads)
 		snprintf(at_once, sizeof(at_once), " (%s at a time)",
@@ -215,8 +216,8 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 		textout_wrap(
 			t, TEXTOUT_PLAIN, "  ", 2,
 			"PE %s%s = LB %s × SerE %s × TE %s: of %s, %s is lost in "
-			"serial parts%s%s%s, %s in waiting for others in parallel regions, %s in "
-			"the runtime.",
+			"serial parts%s%s%s, %s in waiting for others in parallel regions%s%s%s, "
+			"%s in the runtime.",
 			at_most, textout_fraction(pe, e->parallel),
 			textout_fraction(lb, e->load_balance),
 			textout_fraction(ser, e->serialisation), textout_fraction(te, e->transfer),
@@ -224,7 +225,10 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 			isfinite(omp.start) ? textout_percent(st, omp.start) : "",
 			isfinite(omp.start) ? " in the start of the teams"
 					    : " and in the start of the teams",
-			textout_percent(ro, omp.waiting), textout_percent(tr, omp.runtime));
+			textout_percent(ro, omp.waiting), omp.turns > 0 ? ", " : "",
+			omp.turns > 0 ? textout_percent(tu, omp.turns) : "",
+			omp.turns > 0 ? " in waiting for a turn" : "",
+			textout_percent(tr, omp.runtime));
 		return;
 	}
 	textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
@@ -446,20 +450,22 @@ static void efficiency_line(struct textout *t, const char *name, double value, d
 static void efficiency_more(struct textout *t, const struct report_process *p)
 {
 	char lb[TEXTOUT_CELL], sched[TEXTOUT_CELL], start[TEXTOUT_CELL], ser[TEXTOUT_CELL],
-		cpu[TEXTOUT_CELL];
+		turns[TEXTOUT_CELL], cpu[TEXTOUT_CELL];
 
 	if (isfinite(p->omp_load_balance) || isfinite(p->omp_scheduling) ||
 	    isfinite(p->omp_serialisation))
-		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
-			     "OpenMP: load balance %s × scheduling %s × start of the teams %s × "
-			     "serialisation %s (TALP has the last two in one; scheduling peeled "
-			     "first; %s).",
-			     textout_fraction(lb, p->omp_load_balance),
-			     textout_fraction(sched, p->omp_scheduling),
-			     textout_fraction(start, p->omp_start),
-			     textout_fraction(ser, p->omp_serialisation),
-			     p->start_seen ? "from the start of the process"
-					   : "from the start of tracing on, not of the process");
+		textout_wrap(
+			t, TEXTOUT_PLAIN, "  ", 2,
+			"OpenMP: load balance %s × scheduling %s × start of the teams %s × "
+			"serialisation %s × turns %s (TALP has the start in the serialisation, "
+			"and waits for a turn in useful time; scheduling peeled first; %s).",
+			textout_fraction(lb, p->omp_load_balance),
+			textout_fraction(sched, p->omp_scheduling),
+			textout_fraction(start, p->omp_start),
+			textout_fraction(ser, p->omp_serialisation),
+			textout_fraction(turns, p->omp_turns),
+			p->start_seen ? "from the start of the process"
+				      : "from the start of tracing on, not of the process");
 	if (isfinite(p->useful_oncpu))
 		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
 			     "Of the time outside barriers the threads were on a CPU for %s.",

@@ -93,6 +93,12 @@ static void settle_phase(struct model_detail *d, uint64_t work)
 		d->fault_ns = d->oncpu_ns;
 	if (d->stolen_ns > d->oncpu_ns - d->fault_ns)
 		d->stolen_ns = d->oncpu_ns - d->fault_ns;
+	if (d->turn_ns > work)
+		d->turn_ns = work;
+	if (d->turn_oncpu_ns > d->turn_ns)
+		d->turn_oncpu_ns = d->turn_ns;
+	if (d->turn_oncpu_ns > d->oncpu_ns)
+		d->turn_oncpu_ns = d->oncpu_ns;
 	if (d->ran_ns > d->runq_ns)
 		d->ran_ns = d->runq_ns;
 	if (d->taken_ns > d->runq_ns)
@@ -168,6 +174,7 @@ static void add_phase(struct model_sums *s, const struct model_detail *d, uint64
 	s->taken_ns += d->taken_ns;
 	s->fault_ns += d->fault_ns;
 	s->stolen_ns += d->stolen_ns;
+	s->turn_ns += d->turn_ns;
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
 		s->blocked_ns[i] += d->blocked_ns[i];
 	s->switches += d->switches;
@@ -230,6 +237,8 @@ void sums_shorten(struct model_sums *s, uint64_t ns)
 		s->fault_ns = s->oncpu_ns;
 	if (s->stolen_ns > s->oncpu_ns - s->fault_ns)
 		s->stolen_ns = s->oncpu_ns - s->fault_ns;
+	if (s->turn_ns > s->known_ns)
+		s->turn_ns = s->known_ns;
 }
 
 void model_sums_join(struct model_sums *to, const struct model_sums *from)
@@ -241,6 +250,7 @@ void model_sums_join(struct model_sums *to, const struct model_sums *from)
 	to->runq_ns += from->runq_ns;
 	to->fault_ns += from->fault_ns;
 	to->stolen_ns += from->stolen_ns;
+	to->turn_ns += from->turn_ns;
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
 		to->blocked_ns[i] += from->blocked_ns[i];
 	to->inside_known_ns += from->inside_known_ns;

@@ -46,6 +46,9 @@ static const char *const family_kinds[SBT_KINDS] = {
 #define GOMP_TASK SBT_FAMILY_GOMP, SBT_KIND_TASK, SBT_ROLE_TASK, .words_offset = 0
 #define KMPC_TASK SBT_FAMILY_LIBOMP, SBT_KIND_TASK, SBT_ROLE_TASK, .words_offset = 0
 
+/* In either runtime: what a thread waits for there is no meeting, of whatever family. */
+#define TURN SBT_FAMILY_NONE, SBT_KIND_EXPLICIT, SBT_ROLE_TURN, .words_offset = 0
+
 #define KMPC_REDUCE(what_)                                                          \
 	SBT_FAMILY_LIBOMP, SBT_KIND_LOOP, SBT_ROLE_BARRIER,                         \
 		.object = TEAM, .what = { .how = SBT_ARG_CONST, .value = (what_) }, \
@@ -170,6 +173,21 @@ static const struct family_function family_rows[] = {
 	{ "*.omp_outlined*", SBT_FAMILY_LIBOMP, SBT_KIND_JOIN, SBT_ROLE_OUTLINED,
 	  .object = FAMILY_ARGUMENT(2),
 	  .index = FAMILY_ARGUMENT_AS(1, .size = 4, .flags = SBT_ARG_POINTED | SBT_ARG_SIGNED) },
+	/* Fortran's call these. */
+	{ "GOMP_critical_start", TURN },
+	{ "GOMP_critical_name_start", TURN },
+	{ "GOMP_ordered_start", TURN },
+	{ "GOMP_atomic_start", TURN },
+	{ "GOMP_doacross_wait", TURN },
+	{ "GOMP_doacross_ull_wait", TURN },
+	{ "omp_set_lock", TURN },
+	{ "omp_set_nest_lock", TURN },
+	{ "__kmpc_critical", TURN },
+	{ "__kmpc_critical_with_hint", TURN },
+	{ "__kmpc_ordered", TURN },
+	{ "__kmpc_doacross_wait", TURN },
+	{ "__kmpc_set_lock", TURN },
+	{ "__kmpc_set_nest_lock", TURN },
 	{ "pthread_cond_wait", SBT_FAMILY_COND, SBT_KIND_EXPLICIT, SBT_ROLE_COND_WAIT,
 	  .object = FAMILY_ARGUMENT(0) },
 	{ "pthread_cond_timedwait", SBT_FAMILY_COND, SBT_KIND_EXPLICIT, SBT_ROLE_COND_WAIT,

@@ -26,7 +26,7 @@
 #define MODULE_EXITS_MAX  EXITS_MAX
 #define MODULE_PLACES_MAX 4096
 #define MODULE_MAKERS_MAX 8
-#define MODULE_WAITS_MAX  8
+#define MODULE_WAITS_MAX  16
 
 /* One function in the file that is to be probed. */
 struct module_place {
@@ -77,6 +77,9 @@ struct module {
 	bool c_library; /* it has the barrier of POSIX threads */
 	struct module_waits waits, wakes; /* what barriers that nobody named are made of */
 	struct module_waits joins; /* where threads are joined */
+	struct module_waits turns; /* where threads wait for their turn */
+	struct untraced turns_seen,
+		turns_unseen; /* the functions of that kind: those in `turns`, and the others */
 	bool mpi; /* it has functions of MPI */
 	struct untraced
 		untraced; /* functions that its code calls and in which threads wait unseen */

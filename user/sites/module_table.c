@@ -83,6 +83,15 @@ static void add_exit(struct module_waits *w, uint64_t exit)
 		w->exits[w->nexits++] = exit;
 }
 
+static struct module_waits *waits_of(struct module *m, const struct family_function *function)
+{
+	if (function->role == SBT_ROLE_TURN)
+		return &m->turns;
+	if (function->family == SBT_FAMILY_FORKJOIN)
+		return &m->joins;
+	return function->role == SBT_ROLE_COND_WAKE ? &m->wakes : &m->waits;
+}
+
 /*
  * No return probe will do, for any of them may be cancelled: without exits there is no probe. Versions of one function
  * may share an address; one that jumps into another has no exits, and is seen as the other.
@@ -91,8 +100,8 @@ static void add_wait(struct module *m, const struct family_function *function, c
 		     const struct elf_symbol *symbol)
 {
 	bool wakes = function->role == SBT_ROLE_COND_WAKE;
-	bool joins = function->family == SBT_FAMILY_FORKJOIN;
-	struct module_waits *w = joins ? &m->joins : wakes ? &m->wakes : &m->waits;
+	bool turns = function->role == SBT_ROLE_TURN;
+	struct module_waits *w = waits_of(m, function);
 	struct module_place place = { .function = function };
 	uint64_t entry = find_entry(m, symbol);
 	struct sbt_spec spec;
@@ -100,6 +109,8 @@ static void add_wait(struct module *m, const struct family_function *function, c
 
 	for (i = 0; i < w->nentries && w->entries[i] != entry; i++)
 		;
+	if (i < w->nentries && turns)
+		untraced_add(&m->turns_seen, name);
 	if (!entry || i < w->nentries || i == MODULE_WAITS_MAX ||
 	    family_spec(function, m->traits.machine, &spec))
 		return;
@@ -109,11 +120,15 @@ static void add_wait(struct module *m, const struct family_function *function, c
 	w->spec = spec;
 	if (!wakes) {
 		module_find_exits(m, symbol, &place);
+		if (!place.nexits && turns)
+			untraced_add(&m->turns_unseen, name);
 		if (!place.nexits) {
 			snprintf(w->why, sizeof(w->why), "%.40s: %s", name, place.exits_why);
 			return;
 		}
 	}
+	if (turns)
+		untraced_add(&m->turns_seen, name);
 	w->entries[w->nentries++] = entry;
 	for (i = 0; i < place.nexits; i++)
 		add_exit(w, place.exits[i]);
@@ -127,7 +142,8 @@ static int take_symbol(void *ctx, const char *name, const struct elf_symbol *sym
 	while ((f = family_function(name, f))) {
 		if (f->role == SBT_ROLE_MAKER)
 			add_maker(m, symbol);
-		else if (f->role == SBT_ROLE_COND_WAIT || f->role == SBT_ROLE_COND_WAKE)
+		else if (f->role == SBT_ROLE_COND_WAIT || f->role == SBT_ROLE_COND_WAKE ||
+			 f->role == SBT_ROLE_TURN)
 			add_wait(m, f, name, symbol);
 		else
 			module_add_place(m, f, name, symbol);
@@ -268,9 +284,24 @@ static void find_untraced(struct module *m)
 		elf_each_import(m->elf, take_import, m);
 }
 
+/* A function without known exits may have its wait in another one. */
+static int take_jump(void *ctx, const char *name, const struct elf_symbol *symbol)
+{
+	struct module *m = ctx;
+
+	(void)symbol;
+	if (untraced_jumps(name, &m->turns_seen))
+		untraced_add(&m->turns_seen, name);
+	return 0;
+}
+
 void module_find_known(struct module *m)
 {
 	elf_each_function(m->elf, take_symbol, m);
+	if (m->turns_unseen.openmp) {
+		elf_each_function(m->elf, take_jump, m);
+		m->turns_unseen.openmp &= ~m->turns_seen.openmp;
+	}
 	find_marks(m);
 }
 

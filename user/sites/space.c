@@ -592,9 +592,12 @@ void spaces_mark_used(struct spaces *s)
 
 const char *space_untraced(struct spaces *s, const struct space *space)
 {
+	struct untraced calls = space->untraced;
 	char names[UNTRACED_NAMES];
 
-	return *untraced_names(&space->untraced, names) ? spaces_keep(s, names) : NULL;
+	if (space->turns == SPACE_TURNS_SEEN)
+		untraced_drop_turns(&calls, &space->turns_unseen);
+	return *untraced_names(&calls, names) ? spaces_keep(s, names) : NULL;
 }
 
 const struct module *space_module(struct spaces *s, const struct space *space,

@@ -38,6 +38,13 @@ struct space_memory {
 	bool unknown; /* what it is could not be seen */
 };
 
+/* Waits of its threads for their turn (SBT_ROLE_TURN). */
+enum space_turns {
+	SPACE_TURNS_NONE, /* no file of it with such functions was found, or none is to be probed */
+	SPACE_TURNS_SEEN,
+	SPACE_TURNS_PARTLY, /* no probe could be put, or was away for a time */
+};
+
 struct space {
 	uint32_t tgid;
 	uint32_t inc;
@@ -62,6 +69,9 @@ struct space {
 	uint32_t parent_tgid, parent_inc; /* 0: by exec */
 	const struct space_note *notes; /* space_note_memory(), the newest first */
 	struct untraced untraced; /* functions that its code calls and in which it waits unseen */
+	enum space_turns turns;
+	bool runs; /* while its mappings are examined */
+	struct untraced turns_unseen; /* of these functions those that could get no probe */
 	bool tasks; /* it makes or runs OpenMP tasks, as a probe has told */
 	bool blind; /* it ran for a while before there were probes where its threads wait */
 	bool gone; /* the process has ended or runs another program */

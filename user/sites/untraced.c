@@ -97,6 +97,16 @@ static const char *const openmp_functions[] = {
 	"GOMP_doacross_wait",
 	"GOMP_doacross_ull_wait",
 	"__kmpc_doacross_wait",
+	"__kmpc_set_lock",
+	"__kmpc_set_nest_lock",
+};
+
+/* LLVM's runtime leaves the first by a jump to the second, which is as good a place. */
+static const struct {
+	const char *from, *to;
+} openmp_jumps[] = {
+	{ "omp_set_lock", "__kmpc_set_lock" },
+	{ "omp_set_nest_lock", "__kmpc_set_nest_lock" },
 };
 
 #define MPI_FUNCTIONS	 (sizeof(mpi_functions) / sizeof(mpi_functions[0]))
@@ -156,20 +166,53 @@ static uint64_t openmp_bit(const char *symbol)
 	return 0;
 }
 
-/* Those that make OpenMP tasks; compilers call them under these names alone. */
-static bool makes_tasks(const char *symbol)
+static bool has_role(const char *symbol, uint8_t role)
 {
 	const struct family_function *f = NULL;
 
 	while ((f = family_function(symbol, f)))
-		if (f->role == SBT_ROLE_TASK)
+		if (f->role == role)
 			return true;
 	return false;
 }
 
+bool untraced_jumps(const char *symbol, const struct untraced *probed)
+{
+	size_t i, len = strcspn(symbol, "@");
+
+	for (i = 0; i < sizeof(openmp_jumps) / sizeof(openmp_jumps[0]); i++)
+		if (strlen(openmp_jumps[i].from) == len &&
+		    !strncmp(openmp_jumps[i].from, symbol, len) &&
+		    probed->openmp & openmp_bit(openmp_jumps[i].to))
+			return true;
+	return false;
+}
+
+static uint64_t turn_bits(void)
+{
+	uint64_t bits = 0;
+	size_t i;
+
+	for (i = 0; i < OPENMP_FUNCTIONS; i++)
+		if (has_role(openmp_functions[i], SBT_ROLE_TURN))
+			bits |= 1ULL << i;
+	return bits;
+}
+
+bool untraced_has_turns(const struct untraced *calls)
+{
+	return calls->openmp & turn_bits();
+}
+
+void untraced_drop_turns(struct untraced *calls, const struct untraced *unseen)
+{
+	calls->openmp &= ~turn_bits() | unseen->openmp;
+}
+
 void untraced_add(struct untraced *calls, const char *symbol)
 {
-	calls->tasks |= makes_tasks(symbol);
+	/* Compilers call them under these names alone. */
+	calls->tasks |= has_role(symbol, SBT_ROLE_TASK);
 	calls->mpi |= mpi_bit(symbol);
 	calls->openmp |= openmp_bit(symbol);
 }

@@ -23,6 +23,12 @@ struct untraced {
  * one of OpenMP. @symbol is untrusted and may carry a version ("name@VERSION").
  */
 void untraced_add(struct untraced *calls, const char *symbol);
+/* Does the function's wait lie in another one, which is in @probed? */
+bool untraced_jumps(const char *symbol, const struct untraced *probed);
+/* Are there functions whose waits are measured where they have probes (SBT_ROLE_TURN)? */
+bool untraced_has_turns(const struct untraced *calls);
+/* Drop these, but for those that have no probes. */
+void untraced_drop_turns(struct untraced *calls, const struct untraced *unseen);
 void untraced_join(struct untraced *to, const struct untraced *from);
 
 /*

@@ -62,7 +62,9 @@
 	X(second.among, false)                        \
 	X(second.waited, false)                       \
 	X(taken_ns, false)                            \
-	X(inside_taken_ns, false)
+	X(inside_taken_ns, false)                     \
+	X(turn_ns, false)                             \
+	X(turn_oncpu_ns, false)
 
 static const struct {
 	uint16_t at;

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Threads that work one after another: how long each waits for its turn, in functions of OpenMP's runtimes (critical, ordered,
+ * locks). Nothing is written: it is a part of the thread's phase, as time on a CPU is.
+ */
+#include "arrive.h"
+#include "looks.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+static __noinline int turn_add_looks(struct sbt_thread *t)
+{
+	__u32 hits, idle;
+
+	if (!t)
+		return 0;
+	hits = t->turn.looks;
+	idle = t->turn.idle;
+	t->turn.looks = t->turn.idle = 0;
+	return looks_add(t, SBT_ROLE_TURN, hits, idle);
+}
+
+static __always_inline void turn_look(struct sbt_thread *t, bool idle)
+{
+	t->turn.idle += idle;
+	if (++t->turn.looks >= SBT_LOOKS_STEP)
+		turn_add_looks(t);
+}
+
+SEC("?uprobe")
+int turn_begin(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	__u64 now = 0, sp = PT_REGS_SP(ctx);
+	__u32 index = 0;
+	struct sbt_thread *t = thread_here(&index);
+	struct sbt_account *a;
+
+	/* Inside a barrier a thread may run tasks: whatever it waits for there is no part of a phase. */
+	if (!t || t->arrive_ns)
+		return 0;
+	/* Called by another one of them. What the stack has left, it has left. */
+	if (t->turn.sp && sp < t->turn.sp)
+		return 0;
+	a = account_at(index, t->tid);
+	if (!a)
+		return 0;
+	account_run(a, account_busy(a, &now));
+	t->turn.oncpu_ns = a->times[SBT_TIME_ONCPU];
+	t->turn.since_ns = now;
+	t->turn.sp = sp;
+	account_done(a);
+	return 0;
+}
+
+/* On the ret instructions of these functions. */
+SEC("?uprobe")
+int turn_end(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	struct sbt_account *a;
+	struct sbt_thread *t;
+	__u64 now = 0, waited;
+	__u32 index = 0;
+
+	if (!armed)
+		return 0;
+	t = thread_find((__u32)bpf_get_current_pid_tgid(), &index);
+	if (!t || !t->turn.sp || t->turn.sp != PT_REGS_SP(ctx))
+		return 0;
+	t->turn.sp = 0;
+	a = account_at(index, t->tid);
+	if (!a)
+		return 0;
+	account_run(a, account_busy(a, &now));
+	waited = now - t->turn.since_ns;
+	if (waited >= SBT_TURN_NS) {
+		a->turn_ns += waited;
+		a->turn_oncpu_ns += a->times[SBT_TIME_ONCPU] - t->turn.oncpu_ns;
+		a->dirty = 1;
+	}
+	account_done(a);
+	turn_look(t, waited < SBT_TURN_WORTH_NS);
+	return 0;
+}
