@@ -149,7 +149,7 @@ enum sbt_record_type {
 struct sbt_crossing {
 	__u64 arrive_ns;
 	__u64 depart_ns;
-	__u64 object; /* address of the barrier in the process */
+	__u64 object; /* address of the barrier in the process; FORKJOIN: the thread that is joined, or SBT_JOIN_ALL */
 	__u64 ip; /* return address of the call: the call site */
 	/*
 	 * pthread: 8 bytes of the object; COND, FUTEX: who called the function that `ip` is in, as an address, the name of
@@ -194,6 +194,9 @@ struct sbt_crossing {
 	 */
 	__u32 spent_ns;
 };
+
+/* Not one thread, but all that the thread has made. */
+#define SBT_JOIN_ALL 1
 
 /* The lower half of sbt_crossing.round at the end of a region. */
 #define SBT_ROUND_JOIN 0xffff

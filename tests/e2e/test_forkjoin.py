@@ -141,3 +141,34 @@ def test_attached_to(t):
     check_equal("participants", (barrier["participants_min"], barrier["participants"]), (3, 3))
     check_equal("incomplete", trace.end["incomplete"], 0)
     process.popen.terminate()
+
+
+def scope(t, name, kind, rounds, threads):
+    """Rounds of Rust's thread::scope(), whose end waits for all threads at once."""
+    trace = t.trace([workload(name), kind, str(rounds), str(threads)])
+    (b,) = forkjoin(trace)
+    waited = int(re.search(r"waited (\d+)", trace.result.out).group(1))
+    check_equal(f"{name}: episodes, participants", (b["episodes"], b["participants"]), (rounds, threads))
+    check_between("waits", b["wait_ns"]["sum"] / waited, 0.95, 1.05)
+    return trace
+
+
+def test_scope(t):
+    for name, kind, threads in (("rust_scope", "same", 3), ("rust_scope-O0", "turns", 4), ("rust_scope-v0", "turns", 2)):
+        scope(t, name, kind, 12, threads).nothing_lost()
+
+
+def test_scope_main_last(t):
+    """To a scope's end at which all have ended already nobody waits: it is no episode, and is counted."""
+    end = scope(t, "rust_scope", "last", 6, 3).end
+    check_equal("complete", end["complete"], False)
+    check_equal("given up", end["lost"]["barrier_given_up"], 5 * 3)
+
+
+def test_scope_unseen(t):
+    """Where the wait has no name, or is in line, the report says what is not in it."""
+    for name in ("rust_scope-lto", "rust_scope-stripped"):
+        trace = t.trace([workload(name), "same", "3", "3"])
+        if forkjoin(trace):  # this compiler has left its names, or the wait, in their places
+            continue
+        check(any("std::thread::scope()" in r["text"] for r in trace.all("remark")), f"{name}: no remark")

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "model/forkjoin.h"
+#include "sbt/record.h"
 
 #define JOINS 65536
 #define TGID  100
@@ -238,7 +239,7 @@ static void test_an_end_is_never_seen(void **state)
 	make(p, 221, 1);
 	assert_int_equal(p->taken, 2);
 	assert_int_equal(p->fate[p->next - 1], DROPPED);
-	assert_int_equal(forkjoin_untold(p->f), 1);
+	assert_int_equal(forkjoin_untold(p->f), 2);
 }
 
 static void test_handles_below_pointers(void **state)
@@ -505,11 +506,130 @@ static void test_given_up(void **state)
 	assert_int_equal(forkjoin_untold(p->f), 0);
 	round_of(p, 210, 2);
 	assert_int_equal(p->taken, 1);
-	assert_int_equal(forkjoin_untold(p->f), 1);
+	assert_int_equal(forkjoin_untold(p->f), 2);
 	round_of(p, 220, 2);
 	assert_int_equal(p->taken, 2);
-	assert_int_equal(forkjoin_untold(p->f), 1);
+	assert_int_equal(forkjoin_untold(p->f), 2);
 	forkjoin_give_up(p->f, 12345);
+}
+
+/* --- one that waits for all at once ------------------------------------------------------------------------ */
+
+#define MS 1000000u
+
+static void wait_for_all(struct play *p, uint64_t for_ns)
+{
+	struct forkjoin_join j = {
+		.cookie = p->next++,
+		.tgid = p->tgid,
+		.inc = p->inc,
+		.tid = MAIN,
+		.site = p->site,
+		.handle = SBT_JOIN_ALL,
+		.enter_ns = p->now,
+		.leave_ns = p->now + for_ns,
+	};
+
+	p->now += for_ns;
+	assert_int_equal(forkjoin_join(p->f, &j), 0);
+}
+
+/* Three threads, which end after 3, 5 and 7 ms, or are told of it late. */
+static void scope(struct play *p, uint32_t first)
+{
+	uint64_t began;
+
+	make(p, first, 3);
+	began = p->now;
+	stop_at(p, first, began + 3 * MS);
+	stop_at(p, first + 1, began + 5 * MS);
+	wait_for_all(p, 7 * MS);
+	stop_at(p, first + 2, began + 7 * MS + 200);
+	p->now += MS / 100;
+}
+
+static void test_all_at_once(void **state)
+{
+	struct play *p = *state;
+
+	scope(p, 200);
+	scope(p, 210);
+	assert_int_equal(p->taken, 2);
+	scope(p, 220);
+	assert_int_equal(p->taken, 3);
+	assert_int_equal(p->last->n, 3);
+	assert_int_equal(p->last->depart_ns - p->last->arrive_ns, 7 * MS);
+	assert_int_equal(p->last->members[0].arrive_ns - p->last->arrive_ns, 3 * MS);
+	/* It acts last just before it ends. */
+	assert_int_equal(p->last->members[2].arrive_ns, p->last->depart_ns);
+	assert_int_equal(forkjoin_untold(p->f), 0);
+}
+
+/* A wait that is over at once is of the round before: what counts is the last. */
+static void test_all_with_leftovers(void **state)
+{
+	struct play *p = *state;
+	uint64_t began;
+
+	scope(p, 200);
+	scope(p, 210);
+	make(p, 220, 2);
+	began = p->now;
+	wait_for_all(p, 5);
+	assert_int_equal(p->taken, 2);
+	stop_at(p, 220, began + 2 * MS);
+	wait_for_all(p, 4 * MS);
+	assert_int_equal(p->taken, 2);
+	stop_at(p, 221, p->now + 100);
+	assert_int_equal(p->taken, 3);
+	assert_int_equal(p->last->arrive_ns, began);
+	assert_int_equal(p->last->depart_ns - began, 4 * MS + 5);
+	assert_int_equal(p->last->members[0].arrive_ns - began, 2 * MS);
+	assert_int_equal(p->last->members[1].arrive_ns - began, 4 * MS + 5);
+	/* A wait without threads is for something else. */
+	wait_for_all(p, 10);
+	assert_int_equal(p->fate[p->next - 1], DROPPED);
+}
+
+/* Who comes last to the end of a scope waits for nobody: its threads are no members of the next round, and are counted. */
+static void test_all_come_last(void **state)
+{
+	struct play *p = *state;
+
+	scope(p, 200);
+	scope(p, 210);
+	make(p, 220, 4);
+	stop(p, 220, 4);
+	p->now += 20 * MS;
+	scope(p, 230);
+	assert_int_equal(p->taken, 3);
+	assert_int_equal(p->last->n, 3);
+	assert_int_equal(p->last->members[0].tid, 230);
+	assert_int_equal(forkjoin_untold(p->f), 4);
+	/* At once it cannot be told; that is seen by the number, and nothing is made of it. */
+	make(p, 240, 3);
+	stop(p, 240, 3);
+	scope(p, 250);
+	assert_int_equal(p->taken, 3);
+	assert_int_equal(p->fate[p->next - 1], DROPPED);
+	assert_int_equal(forkjoin_untold(p->f), 4 + 6);
+	scope(p, 260);
+	assert_int_equal(p->taken, 4);
+}
+
+/* A thread that goes on is none of a scope. */
+static void test_all_but_one(void **state)
+{
+	struct play *p = *state;
+
+	scope(p, 200);
+	scope(p, 210);
+	make(p, 220, 1);
+	scope(p, 230);
+	assert_int_equal(p->taken, 2);
+	scope(p, 240);
+	assert_int_equal(p->taken, 3);
+	assert_int_equal(p->last->members[0].tid, 240);
 }
 
 static void test_too_many(void **state)
@@ -602,6 +722,10 @@ int main(void)
 		TEST(test_works_between_joins),
 		TEST(test_found_in_the_midst),
 		TEST(test_given_up),
+		TEST(test_all_at_once),
+		TEST(test_all_with_leftovers),
+		TEST(test_all_come_last),
+		TEST(test_all_but_one),
 		TEST(test_too_many),
 		TEST(test_anything),
 	};

@@ -77,7 +77,7 @@ W_STD_CLANG := $(if $(call W_HEADER,barrier,$(CLANG)++ -std=gnu++20 -xc++),gen_s
 W_BOOST := $(if $(call W_HEADER,boost/thread/barrier.hpp,$(CXX) $(W_THERE) -xc++),gen_boost)
 W_TBB := $(if $(call W_HEADER,tbb/parallel_for.h,$(CXX) $(W_THERE) -xc++),tbb_rounds)
 W_LTTNG := $(if $(call W_HEADER,lttng/tracef.h,$(CC) -xc),bench_phases-lttng)
-W_RUST := $(if $(call W_HAVE,rustc),gen_rust rust_names rust_names-v0)
+W_RUST := $(if $(call W_HAVE,rustc),gen_rust rust_names rust_names-v0 rust_scope rust_scope-O0 rust_scope-v0 rust_scope-lto rust_scope-stripped)
 W_OPENMPI := $(if $(SYSROOT),,$(if $(call W_HAVE,mpicc.openmpi),gen_openmpi mpi_comms_openmpi hung_openmpi mpi_waits_openmpi mpi_mismatch_openmpi mpi_ordinal_openmpi))
 W_MPICH := $(if $(SYSROOT),$(if $(W_MPICH_THERE),gen_mpich),$(if $(call W_HAVE,mpicc.mpich),gen_mpich mpi_comms_mpich hung_mpich mpi_waits_mpich mpi_meets_mpich mpi_mismatch_mpich mpi_ordinal_mpich))
 W_MPIF := $(if $(and $(if $(SYSROOT),,yes),$(call W_HAVE,gfortran)),$(if $(W_OPENMPI),gen_openmpif mpi_split_openmpi mpi_waitf_openmpi) $(if $(W_MPICH),gen_mpichf mpi_split_mpich mpi_waitf_mpich))
@@ -402,6 +402,25 @@ $(W)/rust_names: $(W_SRC)/rust_names.rs $(W_SRC)/workloads.mk
 $(W)/rust_names-v0: $(W_SRC)/rust_names.rs $(W_SRC)/workloads.mk
 	@mkdir -p $(@D)
 	MAKEFLAGS= $(RUSTC) -C opt-level=2 -C debuginfo=1 -C symbol-mangling-version=v0 -o $@ $<
+
+$(W)/rust_scope: $(W_SRC)/rust_scope.rs $(W_SRC)/workloads.mk
+	@mkdir -p $(@D)
+	MAKEFLAGS= $(RUSTC) -O -g -o $@ $<
+
+$(W)/rust_scope-O0: $(W_SRC)/rust_scope.rs $(W_SRC)/workloads.mk
+	@mkdir -p $(@D)
+	MAKEFLAGS= $(RUSTC) -C opt-level=0 -o $@ $<
+
+$(W)/rust_scope-v0: $(W_SRC)/rust_scope.rs $(W_SRC)/workloads.mk
+	@mkdir -p $(@D)
+	MAKEFLAGS= $(RUSTC) -C opt-level=3 -C symbol-mangling-version=v0 -o $@ $<
+
+$(W)/rust_scope-lto: $(W_SRC)/rust_scope.rs $(W_SRC)/workloads.mk
+	@mkdir -p $(@D)
+	MAKEFLAGS= $(RUSTC) -C opt-level=3 -C lto=fat -o $@ $<
+
+$(W)/rust_scope-stripped: $(W)/rust_scope
+	$(STRIP) -o $@ $<
 
 # Rust's part as a library: the program is a C program.
 $(W)/libgen_rust.a: $(W_SRC)/gen_rust.rs $(W_SRC)/workloads.mk

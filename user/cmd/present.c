@@ -187,9 +187,10 @@ void present_init(struct present *p, const struct options *options, struct attac
 		  "calls exec: sums are told only then from where it came",
 		  0 },
 		{ "barrier_given_up",
-		  "waits and wakings at condition variables and futexes that were dropped before "
-		  "it was known that they are a barrier's, or because the object did not go on "
-		  "as a barrier",
+		  "waits and wakings at condition variables and futexes, and ends of threads that "
+		  "are "
+		  "waited for, that were dropped before it was known that they are a barrier's, or "
+		  "because there was no telling whom they met",
 		  0 },
 	};
 

@@ -170,7 +170,13 @@ const struct discover *pump_discover(const struct pump *p)
 
 struct discover_unseen pump_unseen(const struct pump *p)
 {
-	return p && p->discover ? discover_unseen(p->discover) : (struct discover_unseen){ 0 };
+	struct discover_unseen unseen = { 0 };
+
+	if (!p || !p->discover)
+		return unseen;
+	unseen = discover_unseen(p->discover);
+	unseen.given_up += forkjoin_untold(p->forkjoin);
+	return unseen;
 }
 
 /* --- threads that are made and joined ------------------------------------------------------------- */
@@ -186,7 +192,8 @@ static int consider_join(struct pump *p, const struct stream_record *record)
 		.handle = c->object,
 		.enter_ns = c->arrive_ns,
 		.leave_ns = c->depart_ns,
-		.result = c->result,
+		/* A wait for all returns nothing. */
+		.result = c->object == SBT_JOIN_ALL ? 0 : c->result,
 	};
 	int err;
 

@@ -998,6 +998,11 @@ static void tell_inlined(void *ctx, struct module *m)
 			"this kind may be missing. With --discover they are found where all "
 			"waiting threads sleep; or name a function around the barrier with -b",
 			m->path);
+	if (m->in_target && m->scopes && !m->joins.nentries)
+		remark_note(REMARK_HINT, "inlined", 0,
+			    "%s uses Rust's std::thread::scope(), whose wait for its threads is in line "
+			    "or has no name: rounds of these threads are not seen",
+			    m->path);
 }
 
 void targets_tell_inlined(const struct targets *t)

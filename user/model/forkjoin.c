@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "sbt/record.h"
 
 #define ROUNDS_ENOUGH 2
 #define TEAM_LEAST    2
@@ -28,12 +29,15 @@
 #define OWN_PART      16
 #define RETURN_NS     50000ULL
 
+/* A thread takes less from its last act to its end, as a rule: who waits for all is woken by the former. */
+#define END_NS 1000000ULL
+
 /* As one that is made and as one that makes others. */
 struct thread {
 	uint32_t tid;
 	bool ended;
 	uint32_t seq, cpu; /* once it has ended */
-	uint64_t end_ns;
+	uint64_t born_ns, end_ns;
 	uint64_t pointer;
 	uint64_t joined_ns; /* 0: it was not */
 	struct thread *creator; /* NULL: nobody's, or of no interest any more */
@@ -48,6 +52,9 @@ struct thread {
 	uint32_t n, njoined; /* of the batch */
 	bool joining; /* the next that is made begins a batch */
 	bool broken; /* the batch is no round */
+	struct forkjoin_round *open; /* of which it waits for all; NULL */
+	bool waits_for_all; /* the batch that is done */
+	bool doubtful; /* that batch: struct forkjoin_round */
 	uint32_t site;
 	uint64_t made_ns; /* when it made the last one */
 	uint64_t first_ns, last_ns; /* of the joins */
@@ -58,7 +65,9 @@ struct thread {
 struct process {
 	uint32_t tgid, inc;
 	struct hash threads; /* of those that live: tid -> struct thread */
-	struct hash sites; /* call -> rounds; in the upper half those that were given up */
+	struct hash
+		sites; /* call -> rounds; in the upper half members of those that were given up */
+	struct hash least; /* call -> members of the smallest round that waited for all */
 	struct hash parts; /* call -> PARTS_* */
 };
 
@@ -206,15 +215,15 @@ static void make_room(struct thread *creator)
 	creator->broken = true;
 }
 
-static void site_given_up(struct forkjoin *f, struct process *p, uint32_t site)
+static void site_given_up(struct forkjoin *f, struct process *p, uint32_t site, uint32_t members)
 {
 	uint64_t rounds = 0;
 
 	hash_get(&p->sites, site, &rounds);
 	if ((uint32_t)rounds >= ROUNDS_ENOUGH)
-		f->untold++;
+		f->untold += members;
 	else
-		hash_put(&p->sites, site, rounds + (1ULL << 32));
+		hash_put(&p->sites, site, rounds + ((uint64_t)members << 32));
 }
 
 static void round_drop(struct forkjoin *f, struct forkjoin_round *round)
@@ -233,6 +242,8 @@ static void round_drop(struct forkjoin *f, struct forkjoin_round *round)
 		t = (struct thread *)(uintptr_t)e->value;
 		if (t->round == round)
 			t->round = NULL;
+		if (t->open == round)
+			t->open = NULL;
 	}
 	f->ops.drop(f->ops.ctx, round->cookie);
 	free(round);
@@ -276,6 +287,15 @@ static int note_part(struct process *p, const struct thread *creator)
 	return hash_put(&p->parts, creator->site, parts + PARTS_ROUND);
 }
 
+/* Is it likely that one before it was over when its creator came, so that nobody waited for that one? */
+static bool is_several(const struct process *p, const struct forkjoin_round *round)
+{
+	uint64_t least = round->n;
+
+	hash_get(&p->least, round->site, &least);
+	return round->doubtful && round->n > least;
+}
+
 /* Told if it is known to be one of several, and how it came about. */
 static void rounds_tell(struct forkjoin *f, struct process *p, uint32_t site)
 {
@@ -289,9 +309,14 @@ static void rounds_tell(struct forkjoin *f, struct process *p, uint32_t site)
 	if (rounds >> 32)
 		hash_put(&p->sites, site, (uint32_t)rounds);
 	while ((round = *link)) {
-		if (round->missing || round->site != site || round->tgid != p->tgid ||
-		    round->inc != p->inc) {
+		if (round->missing || round->open || round->site != site ||
+		    round->tgid != p->tgid || round->inc != p->inc) {
 			link = &round->next;
+			continue;
+		}
+		if (is_several(p, round)) {
+			f->untold += round->n;
+			round_drop(f, round);
 			continue;
 		}
 		*link = round->next;
@@ -306,25 +331,58 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static struct thread *creator_of(struct process *p, const struct forkjoin_round *round)
+{
+	return hash_get_ptr(&p->threads, round->tid);
+}
+
+/* Its creator does another thing than wait for all: it has waited. Were all gone by then? */
+static void round_close(struct forkjoin *f, struct process *p, struct thread *creator)
+{
+	struct forkjoin_round *round = creator->open;
+	uint32_t i;
+
+	if (!round)
+		return;
+	creator->open = NULL;
+	round->open = false;
+	for (i = 0; i < round->n; i++)
+		round->members[i].arrive_ns =
+			earlier(round->members[i].arrive_ns, round->depart_ns);
+	if (!round->missing)
+		rounds_tell(f, p, round->site);
+}
+
+/* All its members have ended. Was the creator's wait until then the last? */
+static void round_ended(struct forkjoin *f, struct process *p, struct forkjoin_round *round,
+			uint64_t last_ns)
+{
+	if (!round->open)
+		rounds_tell(f, p, round->site);
+	else if (last_ns < round->depart_ns + END_NS && creator_of(p, round))
+		round_close(f, p, creator_of(p, round));
+}
+
 static void thread_end(struct forkjoin *f, struct process *p, struct thread *t, bool seen)
 {
 	struct forkjoin_round *round = t->round;
 	struct forkjoin_member *mem;
 
 	t->ended = true;
+	round_close(f, p, t);
 	hash_del(&p->threads, t->tid);
 	cut_made(t, &t->made);
 	t->round = NULL;
 	if (round && !seen) {
-		site_given_up(f, p, round->site);
+		site_given_up(f, p, round->site, round->n);
 		round_drop(f, round);
 	} else if (round) {
 		mem = &round->members[t->member];
 		mem->seq = t->seq;
 		mem->cpu = t->cpu;
-		mem->arrive_ns = earlier(t->end_ns, mem->arrive_ns);
+		mem->arrive_ns = round->open ? t->end_ns : earlier(t->end_ns, mem->arrive_ns);
 		if (!--round->missing)
-			rounds_tell(f, p, round->site);
+			round_ended(f, p, round, t->end_ns);
 	}
 	thread_settle(t);
 }
@@ -365,11 +423,13 @@ int forkjoin_made(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t crea
 		err = thread_get(p, tid, &t);
 	if (err)
 		return err;
+	round_close(f, p, creator);
 	if (creator->joining)
 		next_batch(creator);
 	make_room(creator);
 	t->broken = false;
 	t->pointer = pointer;
+	t->born_ns = t_ns;
 	t->creator = creator;
 	t->batch = creator->now;
 	t->next = creator->made;
@@ -434,14 +494,22 @@ static bool only_joined(const struct thread *creator)
 	       creator->long_gaps * 2 <= creator->gaps;
 }
 
+static int note_least(struct process *p, const struct forkjoin_round *round)
+{
+	uint64_t least = UINT64_MAX;
+
+	hash_get(&p->least, round->site, &least);
+	return round->n < least ? hash_put(&p->least, round->site, round->n) : 0;
+}
+
 /* All of the batch are joined: it becomes a round. */
-static int round_new(struct forkjoin *f, const struct process *p, struct thread *creator,
-		     uint64_t cookie)
+static int round_new(struct forkjoin *f, struct process *p, struct thread *creator, uint64_t cookie)
 {
 	struct forkjoin_round *round =
 		calloc(1, sizeof(*round) + creator->n * sizeof(round->members[0]));
 	struct forkjoin_member *mem;
 	struct thread *t;
+	int err = 0;
 
 	if (!round)
 		return -ENOMEM;
@@ -458,20 +526,27 @@ static int round_new(struct forkjoin *f, const struct process *p, struct thread 
 			continue;
 		mem--;
 		mem->tid = t->tid;
-		mem->arrive_ns = t->joined_ns;
+		mem->arrive_ns = creator->waits_for_all ? UINT64_MAX : t->joined_ns;
 		if (t->ended) {
 			mem->seq = t->seq;
 			mem->cpu = t->cpu;
-			mem->arrive_ns = earlier(t->end_ns, t->joined_ns);
+			mem->arrive_ns = creator->waits_for_all ? t->end_ns
+								: earlier(t->end_ns, t->joined_ns);
 		} else {
 			round->missing++;
 			t->round = round;
 			t->member = (uint32_t)(mem - round->members);
 		}
 	}
+	if (creator->waits_for_all) {
+		round->open = true;
+		round->doubtful = creator->doubtful;
+		creator->open = round;
+		err = note_least(p, round);
+	}
 	round->next = f->waiting;
 	f->waiting = round;
-	return 0;
+	return err;
 }
 
 static int batch_done(struct forkjoin *f, struct process *p, struct thread *creator,
@@ -499,6 +574,99 @@ static int batch_done(struct forkjoin *f, struct process *p, struct thread *crea
 	return err;
 }
 
+/* It waits once more for the same ones: the wait before was none of the end. */
+static void wait_again(struct forkjoin *f, struct forkjoin_round *round,
+		       const struct forkjoin_join *j)
+{
+	f->ops.drop(f->ops.ctx, round->cookie);
+	round->cookie = j->cookie;
+	round->depart_ns = j->leave_ns;
+}
+
+/* An end that was not seen yet is late, unless the thread lives on. */
+static uint64_t end_of(const struct thread *t, uint64_t now_ns)
+{
+	return t->ended ? t->end_ns : now_ns;
+}
+
+/*
+ * Who comes to the end of a scope when all have ended waits for nobody: the scope's threads are then in a batch with those of the next
+ * one. They had all ended well before the next was made: they are given up.
+ */
+static int leave_over(struct forkjoin *f, struct thread *creator, uint64_t now_ns)
+{
+	struct thread **all = calloc(creator->n, sizeof(struct thread *)), *t;
+	uint32_t i, n = creator->n, first = 0;
+	bool broken = creator->broken;
+	uint64_t end_ns = 0;
+
+	if (!all)
+		return -ENOMEM;
+	/* They are listed from the newest on. */
+	for (t = creator->made, i = n; t && i; t = t->next)
+		if (t->batch == creator->now)
+			all[--i] = t;
+	creator->doubtful = false;
+	for (i = 0; i + 1 < n; i++) {
+		if (end_of(all[i], now_ns) > end_ns)
+			end_ns = end_of(all[i], now_ns);
+		if (end_ns + END_NS <= all[i + 1]->born_ns) {
+			f->untold += i + 1 - first >= TEAM_LEAST ? i + 1 - first : 0;
+			first = i + 1;
+			end_ns = 0;
+			creator->doubtful = false;
+		} else if (end_ns <= all[i + 1]->born_ns + END_NS) {
+			creator->doubtful = true;
+		}
+	}
+	for (i = 0; i < first; i++) {
+		disown(all[i]);
+		creator->n--;
+		thread_settle(all[i]);
+	}
+	creator->broken = broken;
+	free(all);
+	return 0;
+}
+
+/* It waits for all that it has made since it last did. */
+static int join_all(struct forkjoin *f, struct process *p, struct thread *creator,
+		    const struct forkjoin_join *j)
+{
+	uint64_t last_ns = 0;
+	struct thread *t;
+	int err;
+
+	if (creator->open && !creator->n) {
+		wait_again(f, creator->open, j);
+		return 0;
+	}
+	/* For something else. */
+	if (!creator->n) {
+		f->ops.drop(f->ops.ctx, j->cookie);
+		return 0;
+	}
+	note_times(creator, j);
+	err = leave_over(f, creator, j->leave_ns);
+	if (err) {
+		f->ops.drop(f->ops.ctx, j->cookie);
+		return err;
+	}
+	for (t = creator->made; t; t = t->next) {
+		if (t->batch != creator->now)
+			continue;
+		t->joined_ns = j->leave_ns;
+		if (t->end_ns > last_ns)
+			last_ns = t->end_ns;
+	}
+	creator->waits_for_all = true;
+	err = batch_done(f, p, creator, j->cookie);
+	creator->waits_for_all = false;
+	if (!err && creator->open && !creator->open->missing)
+		round_ended(f, p, creator->open, last_ns);
+	return err;
+}
+
 int forkjoin_join(struct forkjoin *f, const struct forkjoin_join *j)
 {
 	struct process *p = process_find(f, j->tgid, j->inc);
@@ -507,6 +675,9 @@ int forkjoin_join(struct forkjoin *f, const struct forkjoin_join *j)
 	/* It made nobody, or it was another's to tell: no thread has been joined. */
 	if (!creator || (j->result && j->result != ETIMEDOUT && j->result != EBUSY))
 		goto none;
+	if (j->handle == SBT_JOIN_ALL)
+		return join_all(f, p, creator, j);
+	round_close(f, p, creator);
 	/* An attempt is part of the waiting. */
 	if (!j->result || creator->n)
 		note_times(creator, j);
@@ -545,7 +716,7 @@ void forkjoin_give_up(struct forkjoin *f, uint64_t cookie)
 		return;
 	p = process_find(f, round->tgid, round->inc);
 	if (p)
-		site_given_up(f, p, round->site);
+		site_given_up(f, p, round->site, round->n);
 	round_drop(f, round);
 }
 
@@ -565,6 +736,7 @@ static void process_free(struct process *p)
 		free((void *)(uintptr_t)e->value);
 	hash_free(&p->threads);
 	hash_free(&p->sites);
+	hash_free(&p->least);
 	hash_free(&p->parts);
 	free(p);
 }

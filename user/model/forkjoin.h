@@ -12,6 +12,9 @@
  * (that of the first join); until then the first waits. A round is not the first of a call if the creator did more between
  * its joins than join: it may use results one by one, and have waited for each of them.
  *
+ * A creator may also wait for all of a batch at once, as Rust's thread::scope() does: several times, until all have ended. Then
+ * the round is known to be over when the last has ended about when the creator went on, or when the creator does another thing.
+ *
  * Left out are rounds in which a thread is made that is not joined (detached, or meant to live longer; the rounds after
  * that one are told), or joined by another than its creator; threads that are joined while others are made, as
  * a pool's may be; and whatever began before it could be seen.
@@ -42,6 +45,8 @@ struct forkjoin_round {
 	/* In the rounds of this call it makes threads, waits for them to end, and does no more: it is no member of the team. */
 	bool joins_only; /* set when the round is taken */
 	uint32_t missing; /* members whose end was not seen yet */
+	bool open; /* its creator may wait for them once more */
+	bool doubtful; /* some had ended when others were made: there may have been two rounds, the first over at once */
 	uint32_t n;
 	struct forkjoin_member members[]; /* in the order in which they were made */
 };
@@ -59,7 +64,7 @@ struct forkjoin_join {
 	uint64_t cookie; /* the caller's: larger each time */
 	uint32_t tgid, inc, tid; /* who joins */
 	uint32_t site; /* the call: opaque, the same number for the same place */
-	uint64_t handle; /* pthread_t */
+	uint64_t handle; /* pthread_t; SBT_JOIN_ALL */
 	uint64_t enter_ns, leave_ns;
 	int result; /* an errno */
 };
@@ -84,7 +89,7 @@ void forkjoin_end_process(struct forkjoin *f, uint32_t tgid, uint32_t inc);
 void forkjoin_give_up(struct forkjoin *f, uint64_t cookie);
 /* Drops whatever waits. */
 void forkjoin_finish(struct forkjoin *f);
-/* Rounds that had to be given up, at calls where others were told. */
+/* Threads of rounds that had to be given up, at calls where others were told. */
 uint64_t forkjoin_untold(const struct forkjoin *f);
 
 #endif /* MODEL_FORKJOIN_H */

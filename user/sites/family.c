@@ -54,6 +54,10 @@ static const char *const family_kinds[SBT_KINDS] = {
 		.object = TEAM, .what = { .how = SBT_ARG_CONST, .value = (what_) }, \
 		.flags = SBT_SPEC_REDUCE, .unit = "__kmpc_reduce"
 
+#define JOIN_ALL                                            \
+	{                                                   \
+		.how = SBT_ARG_CONST, .value = SBT_JOIN_ALL \
+	}
 #define FORKJOIN SBT_FAMILY_FORKJOIN, SBT_KIND_JOIN, SBT_ROLE_COND_WAIT
 
 /* clang-format off: one row a function */
@@ -203,6 +207,9 @@ static const struct family_function family_rows[] = {
 	/* std::thread::join(): an object whose first member is the pthread_t. */
 	{ "_ZNSt6thread4joinEv", FORKJOIN,
 	  .object = FAMILY_ARGUMENT_AS(0, .flags = SBT_ARG_POINTED) },
+	/* std::thread::park(), by which Rust's thread::scope() waits for its threads: probed only where there is such. */
+	{ "_RN*3std6thread*4park", FORKJOIN, .object = JOIN_ALL },
+	{ "_ZN3std6thread*4park17h*", FORKJOIN, .object = JOIN_ALL },
 	MPI_MEETING("Barrier", "BARRIER", "barrier", SBT_KIND_EXPLICIT, 0),
 	MPI_DATA("Allreduce", "ALLREDUCE", "allreduce", 5),
 	MPI_DATA("Allgather", "ALLGATHER", "allgather", 6),

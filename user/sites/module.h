@@ -77,6 +77,7 @@ struct module {
 	bool c_library; /* it has the barrier of POSIX threads */
 	struct module_waits waits, wakes; /* what barriers that nobody named are made of */
 	struct module_waits joins; /* where threads are joined */
+	bool scopes; /* threads of Rust's thread::scope() end here */
 	struct module_waits turns; /* where threads wait for their turn */
 	struct untraced turns_seen,
 		turns_unseen; /* the functions of that kind: those in `turns`, and the others */

@@ -134,10 +134,19 @@ static void add_wait(struct module *m, const struct family_function *function, c
 		add_exit(w, place.exits[i]);
 }
 
+/* A method of Rust's ScopeData, which each thread of a scope calls at its end. */
+static bool ends_in_scope(const char *name)
+{
+	return name[0] == '_' && strstr(name, "9ScopeData") &&
+	       strstr(name, "29decrement_num_running_threads");
+}
+
 static int take_symbol(void *ctx, const char *name, const struct elf_symbol *symbol)
 {
 	struct module *m = ctx;
 	const struct family_function *f = NULL;
+
+	m->scopes |= ends_in_scope(name);
 
 	while ((f = family_function(name, f))) {
 		if (f->role == SBT_ROLE_MAKER)
@@ -284,6 +293,29 @@ static void find_untraced(struct module *m)
 		elf_each_import(m->elf, take_import, m);
 }
 
+#define SCOPE_PART	(1u << 20)
+#define SCOPE_SEARCHED	(8u << 20)
+
+/* Without names: what std::thread::scope() says when a thread of it panics. Large programs are searched in part. */
+static bool has_scope_text(const struct module *m)
+{
+	static const char text[] = "a scoped thread panicked";
+	struct elf_range range;
+	const uint8_t *bytes;
+	uint64_t at;
+	size_t len;
+
+	if (!elf_section(m->elf, ".rodata", 0, &range))
+		return false;
+	for (at = 0; at < range.size && at < SCOPE_SEARCHED; at += SCOPE_PART - strlen(text)) {
+		len = range.size - at < SCOPE_PART ? (size_t)(range.size - at) : SCOPE_PART;
+		len = elf_bytes(m->elf, range.offset + at, len, &bytes);
+		if (memmem(bytes, len, text, strlen(text)))
+			return true;
+	}
+	return false;
+}
+
 /* A function without known exits may have its wait in another one. */
 static int take_jump(void *ctx, const char *name, const struct elf_symbol *symbol)
 {
@@ -298,6 +330,10 @@ static int take_jump(void *ctx, const char *name, const struct elf_symbol *symbo
 void module_find_known(struct module *m)
 {
 	elf_each_function(m->elf, take_symbol, m);
+	if (m->joins.spec.object.how == SBT_ARG_CONST && !m->scopes)
+		m->joins.nentries = m->joins.nexits = 0;
+	if (m->traits.executable && m->traits.stripped)
+		m->scopes |= has_scope_text(m);
 	if (m->turns_unseen.openmp) {
 		elf_each_function(m->elf, take_jump, m);
 		m->turns_unseen.openmp &= ~m->turns_seen.openmp;
