@@ -309,12 +309,15 @@ static __noinline int outlined_alone(struct pt_regs *ctx, __u64 fn)
 	known = bpf_map_lookup_elem(&outlined, &key);
 	if (!known)
 		return 0;
+	p = bpf_map_lookup_elem(&procs, &key.tgid);
+	/* Its beginning and its end. */
+	if (p)
+		__sync_fetch_and_add(&p->looks, 2);
 	/* Threads that do so at once may count one time only. */
 	*known += SBT_OUTLINED_ALONE;
 	/* It is told again if the probe is still there after as many more. */
 	if (*known / SBT_OUTLINED_ALONE % SBT_OUTLINED_ALONE_MAX)
 		return 0;
-	p = bpf_map_lookup_elem(&procs, &key.tgid);
 	return tasks_tell(ctx, p);
 }
 
@@ -325,7 +328,11 @@ int task_made(struct pt_regs *ctx)
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	struct sbt_proc *p = bpf_map_lookup_elem(&procs, &tgid);
 
-	if (armed != ARMED_ALL || !p || p->tasks_inc == p->inc)
+	if (armed != ARMED_ALL || !p)
+		return 0;
+	/* It takes a while until the probe is gone, and tasks may be many. */
+	__sync_fetch_and_add(&p->looks, 1);
+	if (p->tasks_inc == p->inc)
 		return 0;
 	p->tasks_inc = p->inc;
 	if (tasks_tell(ctx, p))

@@ -106,3 +106,17 @@ def test_probes_go(t):
     for name, expected in (("omp_tasks", ["GOMP_task", "make._omp_fn.0"]), ("omp_tasks-libomp", ["__kmpc_omp_task_alloc"])):
         result = t.run([SBT, "-v", "-o", t.path(), "--", workload(name), "each", "2", "4", "40000", "0"])
         check_equal("removed", sorted(set(re.findall(r"probe: (\S+) in \S+ has told", result.err))), expected)
+
+
+def test_cost_in_the_estimate(t):
+    """Until these probes are gone each hit costs: it is counted, and in the estimate."""
+    for name in ("omp_tasks", "omp_tasks-libomp"):
+        argv = [workload(name), "each", "2", "4", "40000", "0"]
+        ran = [int(re.search(r"^# ran (\d+)", t.run(argv).out, re.M).group(1))]
+        trace = t.trace(argv)
+        ran.append(int(re.search(r"^# ran (\d+)", trace.result.out, re.M).group(1)))
+        p = trace.process()
+        print(f"{name}: {ran[0] / 1e6:.0f} ms, traced {ran[1] / 1e6:.0f} ms; {p['discovery_hits']} hits, "
+              f"cost {p['cost_ns'] / 1e6:.1f} ms by the estimate")
+        check(p["discovery_hits"] > 0, "no hit was counted")
+        check(p["cost_ns"] >= p["discovery_hits"] * p["crossing_cost_ns"] / 2, f"hits are not in the estimate: {p}")

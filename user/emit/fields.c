@@ -602,7 +602,7 @@ static const struct emit_field process_fields[] = {
 	{ "cost_taken_ns", EMIT_NS, PR(cost_taken_ns),
 	  .help = "how long its threads waited for a CPU that sbt-trace had, as it reads; cost_ns has it for each of its threads that meet" },
 	{ "discovery_hits", EMIT_U64, PR(looks),
-	  .help = "how often probes were hit that look for barriers on condition variables, and it was no crossing of one, or that see threads wait for their turn; cost_ns has it" },
+	  .help = "how often probes were hit that look for barriers on condition variables, and it was no crossing of one, that see threads wait for their turn, or that tell of OpenMP tasks; cost_ns has it" },
 	{ "discovery_paused_ns", EMIT_NS, PR(paused_ns),
 	  .help = "how long it was not looked at for barriers on condition variables, as those that it used were hot and no barriers" },
 	{ "cost_share", EMIT_RATIO, PR(cost_share),
