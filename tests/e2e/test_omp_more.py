@@ -61,6 +61,13 @@ def test_turns_spin(t):
         check_between(f"waits{runtime}", sum(th["turn_ns"] for th in trace.process()["threads"]) / waited, 0.9, 1.05)
 
 
+def test_turns_static(t):
+    """With the runtime linked in, of which nobody can tell which functions the program calls."""
+    turns(t, "ordered", runtimes=("-static",))
+    trace = t.trace([workload("omp_turns-static"), "lock", "2", "4", "1000"], "--no-causes")
+    check_in("untraced", "omp_set_lock", trace.process()["untraced"] or "")
+
+
 def test_turns_exits(t):
     """Where the kernel has no sessions, and where each probe is put alone."""
     turns(t, "critical", runtimes=("",), options=("--attach", "multi"))

@@ -65,8 +65,9 @@ W_HAND := hand_written hand_written-O0 hand_written-stripped hand_written-clang 
 	hand_written_cxx hand_written_cxx-O0
 W_OMP_MORE := omp_turns omp_reduce omp_tasks
 W_OMP_TASKS := omp_tasks-O0 omp_tasks-stripped
+W_OMP_STATIC := $(if $(SYSROOT),,omp_turns-static)
 W_FAMILY := $(W_HAND) gen_cond gen_futex gen_sem gen_forkjoin gen_forkjoin-cxx gen_forkjoin-static \
-	$(if $(W_MUSL_GEN),gen_forkjoin-musl gen_cond-musl) gen_gomp gen_gomp-stripped omp_losses omp_tail $(W_OMP_MORE) $(W_OMP_TASKS) hung_omp two_ways two_ways-posix gen_user gen_std \
+	$(if $(W_MUSL_GEN),gen_forkjoin-musl gen_cond-musl) gen_gomp gen_gomp-stripped omp_losses omp_tail $(W_OMP_MORE) $(W_OMP_TASKS) $(W_OMP_STATIC) hung_omp two_ways two_ways-posix gen_user gen_std \
 	gen_std-O0 gen_std-O1 gen_std-O3 std_ways std_ways-O0 std_ways-Os
 W_OMP_CLANG := $(if $(call W_HEADER,omp.h,$(CLANG) -fopenmp -xc),gen_libomp gen_libomp-stripped omp_losses-libomp omp_tail-libomp $(W_OMP_MORE:%=%-libomp) $(W_OMP_TASKS:%=%-libomp) hung_omp-libomp)
 # C++20 barriers that are put in line, by kind and level.
@@ -378,6 +379,10 @@ $(W)/two_ways-posix: $(W_SRC)/two_ways.c $(W_COMMON) $(W_SBT_H)
 
 $(W)/omp_losses-libomp $(W)/omp_tail-libomp $(W)/hung_omp-libomp $(W_OMP_MORE:%=$(W)/%-libomp): $(W)/%-libomp: $(W_SRC)/%.c $(W_COMMON)
 	$(CLANG) $(W_CLANG_THERE) -std=gnu11 $(W_FLAGS) -fopenmp -o $@ $<
+
+# The runtime warns of what it would load.
+$(W)/omp_turns-static: $(W_SRC)/omp_turns.c $(W_COMMON)
+	$(W_CC) -fopenmp -static -Wl,--no-warnings -o $@ $<
 
 $(W)/omp_tasks-O0: $(W_SRC)/omp_tasks.c $(W_COMMON)
 	$(W_CC) -O0 -fopenmp -o $@ $<

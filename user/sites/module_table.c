@@ -287,6 +287,11 @@ static int take_linked(void *ctx, const char *name, const struct elf_symbol *sym
  */
 static void find_untraced(struct module *m)
 {
+	/* Of a runtime that is linked in nobody can tell which functions are called. */
+	if (m->traits.executable) {
+		untraced_join(&m->untraced, &m->turns_seen);
+		untraced_join(&m->untraced, &m->turns_unseen);
+	}
 	if (m->mpi && m->traits.executable)
 		elf_each_function(m->elf, take_linked, m);
 	else if (!m->mpi && strncmp(m->traits.soname, "libmpi", strlen("libmpi")) != 0)
