@@ -6,7 +6,7 @@
  */
 #include <linux/bpf_perf_event.h>
 
-#include "block.h"
+#include "waker.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -408,33 +408,10 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		switch_in(a, index, prev, out, next, now);
 	if (watched[cpu & (SBT_WATCHED - 1)])
 		turns_switch(cpu, next, now);
+	past_switched(out, next->pid);
 	if (IS_TIMED(now))
 		switch_timed(now, out, next->pid);
 	return 0;
-}
-
-/* The waker, where it can be told: in an interrupt `current` is whoever was interrupted. */
-static __always_inline __u32 waker_of(const struct sbt_account *a, __u64 now)
-{
-	struct task_struct *current;
-	struct pt_regs___kernel *regs;
-	struct user_call call = {};
-
-	if (a->reason != SBT_BLOCKED_LOCK && a->reason != SBT_BLOCKED_IO)
-		return 0;
-	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
-		return 0;
-	current = bpf_get_current_task_btf();
-	if (current->flags & PF_KTHREAD)
-		return 0;
-	regs = user_regs(current);
-	if (!regs)
-		return 0;
-	user_call(regs, &call);
-	if ((__u8)reason_of_call(&call) != a->reason)
-		return 0;
-	name_task(current, now);
-	return current->pid;
 }
 
 SEC("?tp_btf/sched_waking")
@@ -443,6 +420,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	__u32 index = 0;
 	struct sbt_account *a = account_find(task->pid, &index);
 	struct cfs_rq *queue;
+	__u32 waker;
 	__u64 now;
 
 	if (!a || ended)
@@ -453,8 +431,11 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		a->woken_ns = now;
 	if (a->state != ACCOUNT_BLOCKED)
 		return 0;
-	block_end(index, now, a->inside ? 0 : waker_of(a, now));
+	waker = a->inside ? 0 : waker_of(ctx, a, task, now);
+	block_end(index, now, waker);
+	waker_did(index, waker, now);
 	wait_begin(a, queue, ACCOUNT_NO_CPU, now);
+	past_note(index);
 	a->wait_cpu = woken_to(a, queue, now);
 	if (IS_TIMED(now))
 		timed_add(now, 0);

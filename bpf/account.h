@@ -11,6 +11,9 @@
 
 #include "maps.h"
 
+/* In account.bpf.c: thread @index has just been made. */
+extern int past_begin(__u32 index);
+
 /* So many faults of a phase are asked what is mapped there: the lock for that may be taken. */
 #define FAULT_TRIES 16
 
@@ -335,6 +338,7 @@ static __always_inline void account_mark(struct sbt_account *a)
 	__builtin_memset(a->runs, 0, sizeof(a->runs));
 	a->fault_max_ns = 0;
 	a->fault_tries = FAULT_TRIES;
+	a->tried_ns = 0;
 	a->dirty = 0;
 }
 

@@ -7,6 +7,7 @@
 #include <asm/unistd.h>
 
 #include "account.h"
+#include "past.h"
 #include "turns.h"
 #include "userregs.h"
 
@@ -261,6 +262,20 @@ static __noinline int file_name(struct sbt_account *a, struct file *file, const 
 	return 0;
 }
 
+/* The file behind a descriptor of the task, or NULL. */
+static __always_inline struct file *file_at(struct task_struct *task, __u64 fd)
+{
+	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
+	struct file **files, *file = NULL;
+
+	if (fd >= BPF_CORE_READ(fdt, max_fds))
+		return NULL;
+	files = BPF_CORE_READ(fdt, fd);
+	if (bpf_probe_read_kernel(&file, sizeof(file), files + fd))
+		return NULL;
+	return file;
+}
+
 /*
  * The file behind the descriptor that the call was given. Threads mostly wait for the one that they waited for before: what
  * it is called is read again after a while only, for it may be called otherwise by then.
@@ -268,15 +283,11 @@ static __noinline int file_name(struct sbt_account *a, struct file *file, const 
 static __always_inline __u64 file_of_call(struct sbt_account *a, struct task_struct *task, __u64 fd,
 					  __u64 now)
 {
-	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
-	struct file **files, *file = NULL;
+	struct file *file = file_at(task, fd);
 	struct dentry *dentry;
 	__u64 seen;
 
-	if (fd >= BPF_CORE_READ(fdt, max_fds))
-		return 0;
-	files = BPF_CORE_READ(fdt, fd);
-	if (bpf_probe_read_kernel(&file, sizeof(file), files + fd) || !file)
+	if (!file)
 		return 0;
 	dentry = BPF_CORE_READ(file, f_path.dentry);
 	/* What is in no folder has an inode in common with all of its like, and their places are given again at once. */
@@ -423,31 +434,29 @@ static __always_inline bool waited_upto(const struct sbt_waited_for *w, const st
 	return w->end_ns > a->since_ns;
 }
 
-/* What the holder did most of the time since then. */
-static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *a, __u64 now)
+static __always_inline void doing_none(struct sbt_block *b)
 {
-	__u64 times[SBT_TIMES], did;
-	__u32 index = 0, i, most;
-	struct sbt_account *h = account_find(a->holder, &index);
-
-	b->holder = a->holder;
 	b->doing = SBT_DOING_UNKNOWN;
 	b->doing_ns = 0;
 	b->culprit = 0;
-	/* Nor does one that is in the barrier hold anybody up: it is waiting for him. */
-	if (!h || h->inside)
-		return;
-	times_now(h, now, times);
-#pragma unroll
-	for (i = 0; i < SBT_TIMES; i++) {
-		did = times[i] - a->holder_times[i];
-		if (did > b->doing_ns) {
-			b->doing_ns = did;
-			b->doing = i;
-		}
+}
+
+/* Time @which of the one that was waited for grew by @ns meanwhile. */
+static __always_inline void doing_most(struct sbt_block *b, __u32 which, __u64 ns)
+{
+	if (ns > b->doing_ns) {
+		b->doing_ns = ns;
+		b->doing = which;
 	}
+}
+
+/* Of which time it was, doing_most() has found: what that is called, and who @h waited for. */
+static __always_inline void doing_set(struct sbt_block *b, const struct sbt_account *a,
+				      const struct sbt_account *h)
+{
 	/* As if it were not known: else the verifier goes through what follows once for each. */
-	most = *(volatile __u8 *)&b->doing;
+	__u32 most = *(volatile __u8 *)&b->doing;
+
 	b->doing = SBT_DOING_UNKNOWN;
 	if (!b->doing_ns)
 		return;
@@ -461,6 +470,74 @@ static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *
 		if (most == SBT_TIME_BLOCKED + SBT_BLOCKED_LOCK)
 			b->culprit = waited_upto(&h->for_lock, a) ? h->for_lock.whom : h->holder;
 	}
+}
+
+/* What the holder did most of the time since then. */
+static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *a, __u64 now)
+{
+	__u64 times[SBT_TIMES];
+	__u32 index = 0, i;
+	struct sbt_account *h = account_find(a->holder, &index);
+
+	b->holder = a->holder;
+	/* Nor does one that is in the barrier hold anybody up: it is waiting for him. */
+	if (!h || h->inside)
+		return;
+	times_now(h, now, times);
+#pragma unroll
+	for (i = 0; i < SBT_TIMES; i++)
+		doing_most(b, i, times[i] - a->holder_times[i]);
+	doing_set(b, a, h);
+}
+
+/*
+ * A thread that held no lock, and is the current task, ended the wait of the one in slot @index: notes that with the block that
+ * the phase lost most by, and what it did since this one began to wait. A wait before that one, for the same thing, may have ended
+ * when its time was up. Global, as past_around() is.
+ */
+__noinline int waker_did(__u32 index, __u32 waker, __u64 now)
+{
+	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index), *h;
+	__u32 of = 0, i, reason;
+	struct sbt_block *b;
+	struct sbt_past *p;
+	__u64 since;
+
+	if (!a || !waker || a->holder)
+		return 0;
+	since = a->tried_ns;
+	a->tried_ns = 0;
+	reason = a->reason;
+	if (reason >= SBT_BLOCKED_REASONS)
+		return 0;
+	b = &a->blocks[reason];
+	if (b->waker || b->holder || a->block_addr != b->addr)
+		return 0;
+	b->waker = waker;
+	if (reason == SBT_BLOCKED_IO)
+		b->waited = SBT_WAITED_WAKER;
+	h = account_find(waker, &of);
+	p = past_at(of);
+	if (!since || !h || !p || h->inside || h->busy)
+		return 0;
+	/* It runs: now and then the kernel does not tell of a switch. */
+	if (h->state != ACCOUNT_RUNNING) {
+		found_running(h);
+		past_note(of);
+	}
+	if (p->tid != waker)
+		return 0;
+	sums_now(&p->sums[PAST_NONE], h->times, now);
+	p->sums[PAST_NONE].times[SBT_TIME_ONCPU] += (now - h->run_ns - h->away_ns) >> PAST_SHIFT;
+	past_around(of, since);
+	past_grow(of, since);
+	for (i = 0; i < SBT_TIMES; i++)
+		doing_most(b, i, p->grew[i]);
+	/* As a part of the block that is told of. */
+	since = (now - since) >> PAST_SHIFT;
+	b->doing_ns = since ? b->doing_ns * b->ns / since : 0;
+	doing_set(b, a, h);
+	return 0;
 }
 
 /* --- stacks ---------------------------------------------------------------------------------------------- */
@@ -627,9 +704,13 @@ static __noinline int block_begin(struct sbt_account *a, struct task_struct *pre
 {
 	struct pt_regs___kernel *regs;
 	struct user_call call = {};
+	__u64 before;
+	__u8 reason;
 
 	if (!a || !prev)
 		return 0;
+	before = a->block_addr;
+	reason = a->reason;
 	regs = block_reason(a, prev, &call, now);
 	if (!regs)
 		return 0;
@@ -637,7 +718,12 @@ static __noinline int block_begin(struct sbt_account *a, struct task_struct *pre
 		a->holder = holder_of(a, &call, now);
 		if (a->holder && a->waited != SBT_WAITED_JOIN)
 			lock_wanted(a, now);
+		/* A condition variable has two words, which take turns. */
+		if (a->waited == SBT_WAITED_EVENT)
+			a->block_addr &= ~7ULL;
 	}
+	if (!a->tried_ns || a->reason != reason || a->block_addr != before)
+		a->tried_ns = now;
 	a->block_stack = stack_key(a, regs, &call, now);
 	/* With -a all have the same probes. */
 	if (a->event && config.discover && !config.system)
@@ -657,9 +743,7 @@ static __always_inline void lock_had(struct sbt_block *b, struct sbt_account *a,
 		turns_sum(index, false, now);
 		if (a->most.tid && a->most.tid != b->holder) {
 			b->holder = a->most.tid;
-			b->doing = SBT_DOING_UNKNOWN;
-			b->doing_ns = 0;
-			b->culprit = 0;
+			doing_none(b);
 		}
 		b->among = a->most.ns < a->most.seen_ns - a->most.seen_ns / 4;
 	}
@@ -713,11 +797,14 @@ __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 		b->ns = ns;
 		b->addr = a->block_addr;
 		b->stack = a->block_stack;
-		b->waker = waker;
+		b->waker = a->holder ? waker : 0;
 		b->reason = reason;
 		b->among = 0;
 		b->waited = a->waited;
-		holder_did(b, a, now);
+		b->holder = 0;
+		doing_none(b);
+		if (a->holder)
+			holder_did(b, a, now);
 	}
 	if (a->holder && a->waited != SBT_WAITED_JOIN)
 		lock_had(b, a, now, index, leads);

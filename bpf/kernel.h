@@ -203,6 +203,27 @@ struct file {
 	const void *f_op;
 	struct inode *f_inode;
 	struct path f_path;
+	void *private_data;
+};
+
+typedef struct {
+	void *net;
+} possible_net_t;
+
+struct sock_common {
+	__u32 skc_daddr, skc_rcv_saddr;
+	__u16 skc_dport; /* big-endian */
+	__u16 skc_num; /* its own port, as the machine has numbers */
+	__u16 skc_family;
+	possible_net_t skc_net;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+};
+
+struct socket {
+	struct sock *sk;
 };
 
 /* What overlayfs maps: a file of the file system below, which begins with a struct file. */
@@ -261,6 +282,7 @@ struct linux_binprm;
 #define TASK_STOPPED 0x0004 /* by a signal */
 #define TASK_TRACED  0x0008 /* by a debugger */
 #define PF_KTHREAD   0x00200000
+#define AF_INET	     2
 #define S_IFMT	     0170000
 #define S_IFIFO	     0010000
 #define S_IFSOCK     0140000

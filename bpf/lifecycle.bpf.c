@@ -69,8 +69,10 @@ static __always_inline void thread_begin(struct task_struct *task, __u32 tid, __
 {
 	__u32 index = 0;
 
-	if (config.account && thread_claim(tid, tgid, &index))
-		account_start(index, task, tid, tgid, state, now, true);
+	if (!config.account || !thread_claim(tid, tgid, &index))
+		return;
+	account_start(index, task, tid, tgid, state, now, true);
+	past_begin(index);
 }
 
 static __always_inline __u64 thread_pointer(const struct task_struct *task)

@@ -343,6 +343,7 @@ struct sbt_account {
 	__u32 waited; /* enum sbt_waited */
 	__u64 block_addr;
 	__u64 block_stack;
+	__u64 tried_ns; /* since when it waits for that, again after each time-out; 0: it does not */
 	__u64 holder_times[SBT_TIMES]; /* of the holder, when it began */
 	/* For those whom this one holds up: for a lock, and for a CPU. */
 	struct sbt_waited_for for_lock, for_cpu;
@@ -350,6 +351,9 @@ struct sbt_account {
 		blocks[SBT_BLOCKED_REASONS]; /* the longest of the phase, by whom most was lost */
 	__u64 votes[SBT_BLOCKED_REASONS]; /* for those: see block_end() */
 };
+
+/* So many threads have a past (past.h): what they did while another waited for them. A power of two. */
+#define SBT_PASTS 4096
 
 /* What a counter has counted, and for how much of the time that it was asked to it did: ns. */
 struct sbt_counted {

@@ -218,7 +218,7 @@ enum sbt_blocked {
 	SBT_BLOCKED_REASONS
 };
 
-/* What the holder of a lock did most of the time while another waited for it. */
+/* What the holder of a lock, or the thread that ended the wait, did most of the time while another waited for it. */
 enum sbt_doing {
 	SBT_DOING_UNKNOWN,
 	SBT_DOING_ONCPU,
@@ -234,13 +234,14 @@ enum sbt_other {
 	SBT_OTHER_SIGNAL, /* for a signal */
 };
 
-/* SBT_BLOCKED_LOCK: what it waited at, by the call, and at a futex by how it was waited for: append only. */
+/* What it waited at, by the call, and at a futex by how it was waited for: append only. */
 enum sbt_waited {
 	SBT_WAITED_UNKNOWN,
 	SBT_WAITED_LOCK, /* a mutex or a read-write lock: the word says so; a file's lock */
 	SBT_WAITED_JOIN, /* for thread `holder` to end, which the kernel tells at its word */
 	SBT_WAITED_EVENT, /* glibc's semaphores and condition variables */
 	SBT_WAITED_SEMAPHORE, /* System V's */
+	SBT_WAITED_WAKER, /* SBT_BLOCKED_IO: it is certain that `waker` ended it, as the other end of a pipe does */
 };
 
 /* The longest block of a phase, among those of one reason. */
@@ -248,10 +249,10 @@ struct sbt_block {
 	__u64 ns; /* 0: there was none */
 	__u64 addr; /* lock: of the futex; fault: what was touched; I/O: of the inode; other: enum sbt_other */
 	__u64 stack; /* key of the user stack (struct sbt_stack); 0 none */
-	__u64 doing_ns; /* how long of it the holder did what `doing` says */
+	__u64 doing_ns; /* how long of it the holder, or where there is none the waker, did what `doing` says */
 	__u32 waker; /* thread that ended it; 0: none, as a timer or a device */
 	__u32 holder; /* lock: the thread that held it for most of that time, or whose end it waited for; 0 not known */
-	__u32 culprit; /* who ran instead of the holder, or held what the holder waited for; 0 none */
+	__u32 culprit; /* the thread that ran instead of that one, or held what it waited for; 0 none */
 	__u8 reason; /* enum sbt_blocked */
 	__u8 doing; /* enum sbt_doing */
 	__u8 among; /* others held it, too */

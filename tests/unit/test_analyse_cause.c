@@ -5,6 +5,7 @@
 
 #define STRESS	4711
 #define HOSTILE 4712
+#define MANY	5000
 #define RENAMED 4713
 #define LOCK	0x5000
 #define INODE	77
@@ -64,6 +65,8 @@ static const char *task(void *ctx, uint32_t tid)
 		return "\x1b[31m\n\xe2\x80\xae%s%n";
 	if (tid == RENAMED)
 		return calls++ < 8 ? "made" : "worker";
+	if (tid >= MANY && tid < MANY + 100)
+		return "helper";
 	return tid == STRESS || tid == STRESS + 100 ? "stress-ng" : NULL;
 }
 
@@ -89,7 +92,7 @@ static const char *mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr
 static const char *file(void *ctx, uint64_t inode)
 {
 	(void)ctx;
-	return inode == INODE ? "/var/log/out" : NULL;
+	return inode == INODE ? "/var/log/out" : inode == INODE + 1 ? "a pipe" : NULL;
 }
 
 static uint32_t stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
@@ -468,7 +471,22 @@ static void test_no_lock(void **state)
 	k->stack = WAITING;
 	take(b);
 	assert_string_equal(b->out.culprit, "the condition variable `m`, woken by thread 0");
+	assert_says(b->out.text, "it waited for the condition variable `m`, woken by thread 0, "
+				 "which was on a CPU.");
+	assert_int_equal(b->out.doing, MODEL_DOING_ONCPU);
+	k->doing = MODEL_DOING_RUNQ;
+	k->culprit = STRESS;
+	take(b);
+	assert_says(b->out.text, "woken by thread 0, which itself was waiting for a CPU that "
+				 "stress-ng (4711) had.");
+	assert_string_equal(b->out.culprit, "the condition variable `m`, woken by thread 0");
+	/* As in recordings from before that was known. */
+	k->doing = MODEL_DOING_UNKNOWN;
+	k->doing_ns = 0;
+	k->culprit = 0;
+	take(b);
 	assert_says(b->out.text, "it waited for the condition variable `m`, woken by thread 0.");
+	assert_int_equal(b->out.doing, MODEL_DOING_UNKNOWN);
 	k->stack = NAMELESS;
 	take(b);
 	assert_says(b->out.text, "it waited for the semaphore `m`, woken by thread 0.");
@@ -905,6 +923,74 @@ static void test_many_files(void **state)
 	bench_free(b);
 }
 
+/* The thread at the other end of a pipe, what it did, and whose thread it is. */
+static void test_other_end(void **state)
+{
+	struct bench *b = bench_new(4);
+	struct model_block *k;
+
+	(void)state;
+	late_one(b, 12 * MS);
+	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
+	k->addr = INODE + 1;
+	k->waker = TID(3);
+	take(b);
+	/* It happened to be on the CPU to which an interrupt came. */
+	assert_string_equal(b->out.culprit, "a pipe");
+	assert_says(b->out.text, "it waited for I/O on a pipe, whose other end is not known.");
+	k->waited = MODEL_WAITED_WAKER;
+	take(b);
+	assert_string_equal(b->out.culprit, "a pipe, whose other end is thread 3");
+	assert_says(b->out.text, "it waited for I/O on a pipe, whose other end is thread 3.");
+	assert_int_equal(b->out.waited, WAITED_THREAD);
+	assert_int_equal(b->out.doing, MODEL_DOING_UNKNOWN);
+	k->doing = MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP;
+	k->doing_ns = 11 * MS;
+	take(b);
+	assert_says(b->out.text, "whose other end is thread 3, which was asleep.");
+	assert_int_equal(b->out.doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP);
+	k->addr = INODE;
+	take(b);
+	assert_says(b->out.text, "I/O on /var/log/out, woken by thread 3, which was asleep.");
+	/* Of a program that is not traced only the name is known. */
+	k->waker = STRESS;
+	k->doing = MODEL_DOING_UNKNOWN;
+	take(b);
+	assert_says(b->out.text, "I/O on /var/log/out, woken by stress-ng (4711).");
+	assert_int_equal(b->out.waited, WAITED_LOCK);
+	bench_free(b);
+}
+
+/* Threads that are made for one wait each have a name in common. */
+static void test_wakers_of_one_name(void **state)
+{
+	struct bench *b = bench_new(4);
+	struct arena *a = arena_new();
+	struct report_cause c;
+	struct model_block *k;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 40; i++) {
+		k = locked(b);
+		k->holder = 0;
+		k->waited = MODEL_WAITED_EVENT;
+		k->stack = WAITING;
+		k->addr = LOCK + 4 * (i % 2); /* the two words of a condition variable */
+		k->waker = MANY + i;
+		k->doing = MODEL_DOING_RUNQ;
+		k->doing_ns = 11 * MS;
+		k->culprit = STRESS + 100 * (i % 2);
+		take(b);
+	}
+	site_cause(b, a, &c);
+	assert_says(c.text,
+		    "woken by helper, which itself was waiting for a CPU that stress-ng had");
+	assert_int_equal(c.doing, MODEL_DOING_RUNQ);
+	arena_free(a);
+	bench_free(b);
+}
+
 /* Names that would do harm on a terminal, or do not end. */
 static void test_hostile_names(void **state)
 {
@@ -1070,6 +1156,8 @@ int main(void)
 		cmocka_unit_test(test_short_phases),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_many_files),
+		cmocka_unit_test(test_other_end),
+		cmocka_unit_test(test_wakers_of_one_name),
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_any_figures),
 		cmocka_unit_test(test_reuse),

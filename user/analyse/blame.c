@@ -13,10 +13,10 @@
 
 /* Only of causes that were seen there. */
 struct kind_state {
-	struct tally exact, coarse, stacks; /* ns: of lost time */
+	struct tally who[CULPRIT_LEVELS], stacks; /* ns: of lost time */
 	/* Of the places of the tallies that were ever taken: most sites have one or two. Owned. */
-	struct culprit_words *words[CULPRIT_TALLY], *coarse_words[CULPRIT_TALLY];
-	uint64_t worded[CULPRIT_TALLY], coarse_worded[CULPRIT_TALLY]; /* ns when that was said */
+	struct culprit_words *words[CULPRIT_LEVELS][CULPRIT_TALLY];
+	uint64_t worded[CULPRIT_LEVELS][CULPRIT_TALLY]; /* ns when that was said */
 	struct stack_ref refs[CULPRIT_TALLY];
 };
 
@@ -44,13 +44,12 @@ void blame_add(struct blame *s, const struct cause_parts *p, enum cause_kind dom
 
 void blame_free(struct blame *s)
 {
-	unsigned k, i;
+	unsigned k, level, i;
 
 	for (k = 0; k < CAUSE_KINDS; k++) {
-		for (i = 0; s->kinds[k] && i < CULPRIT_TALLY; i++) {
-			free(s->kinds[k]->words[i]);
-			free(s->kinds[k]->coarse_words[i]);
-		}
+		for (level = 0; s->kinds[k] && level < CULPRIT_LEVELS; level++)
+			for (i = 0; i < CULPRIT_TALLY; i++)
+				free(s->kinds[k]->words[level][i]);
 		free(s->kinds[k]);
 	}
 }
@@ -59,13 +58,18 @@ void blame_free(struct blame *s)
  * Adds to one of a tally's, and says who that is: at first, and again whenever it has come to twice as much, for threads
  * are often known by their maker's name until they give themselves their own.
  */
-static int blame_named(struct tally *t, struct culprit_words **words, uint64_t *worded,
-		       uint64_t key, uint64_t ns, bool coarse, const struct culprit_env *env,
-		       const struct culprit *q)
+static int blame_named(struct kind_state *k, enum culprit_level level, uint64_t key, uint64_t ns,
+		       const struct culprit_env *env, const struct culprit *q)
 {
+	struct tally *t = &k->who[level];
+	struct culprit_words **words = k->words[level];
+	uint64_t *worded = k->worded[level];
 	bool fresh;
-	int i = tally_add(t, key, ns, &fresh);
+	int i;
 
+	if (!key)
+		return 0;
+	i = tally_add(t, key, ns, &fresh);
 	if (i < 0 || (!fresh && t->ns[i] / 2 < worded[i]))
 		return 0;
 	if (!words[i])
@@ -73,7 +77,7 @@ static int blame_named(struct tally *t, struct culprit_words **words, uint64_t *
 	if (!words[i])
 		return -ENOMEM;
 	worded[i] = t->ns[i];
-	culprit_words(env, q, coarse, words[i]);
+	culprit_words(env, q, level, words[i]);
 	return 0;
 }
 
@@ -92,11 +96,11 @@ int blame_culprit(struct blame *s, const struct culprit_env *env, const struct c
 	}
 	if (!ns)
 		return 0;
-	if (q->key)
-		err = blame_named(&k->exact, k->words, k->worded, q->key, ns, false, env, q);
-	if (!err && q->coarse)
-		err = blame_named(&k->coarse, k->coarse_words, k->coarse_worded, q->coarse, ns,
-				  true, env, q);
+	err = blame_named(k, CULPRIT_EXACT, q->key, ns, env, q);
+	if (!err)
+		err = blame_named(k, CULPRIT_NAMED, q->named, ns, env, q);
+	if (!err)
+		err = blame_named(k, CULPRIT_COARSE, q->coarse, ns, env, q);
 	if (!err && q->block.stack) {
 		i = tally_add(&k->stacks,
 			      culprit_key(q->block.stack, (uint64_t)q->tgid << 32 | q->inc), ns,
@@ -114,16 +118,14 @@ static const struct culprit_words *site_words(const struct blame *s, enum cause_
 {
 	const struct kind_state *ks = s->kinds[k];
 	double enough = CULPRIT_SHARE * s->weight[k];
+	unsigned level;
 	int i;
 
-	if (!ks)
-		return NULL;
-	i = tally_top(&ks->exact);
-	if (i >= 0 && (double)ks->exact.ns[i] >= enough)
-		return ks->words[i];
-	i = tally_top(&ks->coarse);
-	if (i >= 0 && (double)ks->coarse.ns[i] >= enough)
-		return ks->coarse_words[i];
+	for (level = 0; ks && level < CULPRIT_LEVELS; level++) {
+		i = tally_top(&ks->who[level]);
+		if (i >= 0 && (double)ks->who[level].ns[i] >= enough)
+			return ks->words[level][i];
+	}
 	return NULL;
 }
 
@@ -203,6 +205,7 @@ int blame_out(const struct blame *s, const struct cause_env *env,
 	out->dominated = s->dominated[top];
 	w = site_words(s, top);
 	out->waited = w ? w->waited : WAITED_LOCK;
+	out->doing = w ? w->doing : MODEL_DOING_UNKNOWN;
 	if (w && w->who[0]) {
 		out->culprit = arena_string(a, w->who);
 		if (!out->culprit)

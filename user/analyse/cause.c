@@ -162,6 +162,58 @@ static void culprit_block(const struct model_detail *d, enum model_blocked reaso
 		q->block = d->second;
 }
 
+/* The thread that was waited for, and what it did. */
+static uint64_t waited_key(const struct model_block *b, uint32_t thread)
+{
+	enum model_doing doing = culprit_doing(b);
+
+	return culprit_key(thread, doing ? (uint64_t)b->culprit << 32 | doing : 0);
+}
+
+/* The same for all threads of the waker's name; 0: it is not known, or nothing of the waker is. */
+static uint64_t waker_key(const struct causes *c, const struct model_block *b)
+{
+	uint64_t name = b->waker ? task_key(c, b->waker) : 0;
+	enum model_doing doing = culprit_doing(b);
+
+	if (!name)
+		return 0;
+	return culprit_key(name,
+			   culprit_key(doing, doing && b->culprit ? task_key(c, b->culprit) : 0));
+}
+
+static void culprit_lock(const struct causes *c, struct culprit *q)
+{
+	const struct model_block *b = &q->block;
+	uint64_t addr = b->addr;
+
+	/* A condition variable has two words, which take turns. */
+	if (b->waited == MODEL_WAITED_EVENT)
+		addr &= ~7ULL;
+	/* Where there is a holder, it does not matter which thread happened to wake this one. */
+	q->key = culprit_key(addr, waited_key(b, b->holder ? b->holder : b->waker));
+	q->coarse = addr;
+	if (!b->holder && waker_key(c, b))
+		q->named = culprit_key(addr, waker_key(c, b));
+	/* Each thread that is made has its own word to wait at for its end: the place is what they share. */
+	if (b->waited == MODEL_WAITED_JOIN)
+		q->coarse = b->stack;
+}
+
+static void culprit_io(const struct causes *c, struct culprit *q)
+{
+	const struct model_block *b = &q->block;
+	/* Not given a file: what it waits for is known by where it stands. */
+	uint64_t what = b->addr ? b->addr : b->stack;
+
+	q->key = q->coarse = what;
+	if (b->waited != MODEL_WAITED_WAKER)
+		return;
+	q->key = culprit_key(what, waited_key(b, b->waker));
+	if (waker_key(c, b))
+		q->named = culprit_key(what, waker_key(c, b));
+}
+
 static void culprit_released(const struct causes *c, const struct model_member *l,
 			     const struct model_member *ref, int64_t part, struct culprit *q)
 {
@@ -208,26 +260,12 @@ static void culprit_of(const struct causes *c, const struct model *model,
 		break;
 	case CAUSE_LOCK:
 		culprit_block(d, MODEL_BLOCKED_LOCK, q);
-		if (!q->block.ns)
-			break;
-		q->key =
-			culprit_key(q->block.addr,
-				    culprit_key((uint64_t)q->block.holder << 32 | q->block.waker,
-						(uint64_t)q->block.culprit << 32 | q->block.doing));
-		if (q->block.holder) /* whoever happened to wake it does not matter then */
-			q->key = culprit_key(
-				q->block.addr,
-				culprit_key(q->block.holder,
-					    (uint64_t)q->block.culprit << 32 | q->block.doing));
-		q->coarse = q->block.addr;
-		/* Each thread that is made has its own word to wait at for its end: the place is what they share. */
-		if (q->block.waited == MODEL_WAITED_JOIN)
-			q->coarse = q->block.stack;
+		if (q->block.ns)
+			culprit_lock(c, q);
 		break;
 	case CAUSE_IO:
 		culprit_block(d, MODEL_BLOCKED_IO, q);
-		/* Not given a file: what it waits for is known by where it stands. */
-		q->key = q->block.addr ? q->block.addr : q->block.stack;
+		culprit_io(c, q);
 		break;
 	case CAUSE_FAULT:
 		culprit_block(d, MODEL_BLOCKED_FAULT, q);
@@ -325,12 +363,13 @@ static int episode_out(struct causes *c, const struct culprit_env *env,
 	next = lateness_largest(p->ns, dominant);
 	if (next != CAUSE_NONE) {
 		culprit_of(c, env->model, ep, ref, next, p->ns[next], &q);
-		culprit_words(env, &q, false, &second);
+		culprit_words(env, &q, CULPRIT_EXACT, &second);
 	}
 	culprit_of(c, env->model, ep, ref, dominant, p->ns[dominant], &q);
-	culprit_words(env, &q, false, &c->words);
+	culprit_words(env, &q, CULPRIT_EXACT, &c->words);
 	out->culprit = c->words.who[0] ? c->words.who : NULL;
 	out->waited = c->words.waited;
+	out->doing = c->words.doing;
 	say_time(p->lateness_ns, late);
 	culprit_thread(env, l->thread, l->tid, shared, who, sizeof(who));
 	culprit_thread(env, ref->thread, ref->tid, shared, than, sizeof(than));

@@ -227,21 +227,25 @@ static const char *blocked_words(unsigned reason)
 	return reason < MODEL_BLOCKED_REASONS ? words[reason] : NULL;
 }
 
-/* The second step of the chain: what the holder did for most of that time. */
-static void doing_words(const struct culprit_env *env, const struct culprit *c, char *out,
-			size_t size)
+enum model_doing culprit_doing(const struct model_block *b)
+{
+	return b->doing_ns < b->ns / 2 ? MODEL_DOING_UNKNOWN : b->doing;
+}
+
+/* The second step of the chain: what the holder, or the waker, did for most of that time. */
+static void doing_words(const struct culprit_env *env, const struct culprit *c, bool coarse,
+			char *out, size_t size)
 {
 	const struct model_block *b = &c->block;
+	enum model_doing doing = culprit_doing(b);
 	const char *blocked;
 	char who[NAME + 24];
 
 	out[0] = '\0';
-	if (b->doing_ns < b->ns / 2)
-		return;
 	who[0] = '\0';
 	if (b->culprit)
-		task_words(env, c, b->culprit, false, who, sizeof(who));
-	switch (b->doing) {
+		task_words(env, c, b->culprit, coarse, who, sizeof(who));
+	switch ((unsigned)doing) {
 	case MODEL_DOING_UNKNOWN:
 		return;
 	case MODEL_DOING_ONCPU:
@@ -256,7 +260,7 @@ static void doing_words(const struct culprit_env *env, const struct culprit *c, 
 			 who[0] ? " held by " : " or for another thread", who);
 		return;
 	default:
-		blocked = blocked_words(b->doing - MODEL_DOING_BLOCKED);
+		blocked = blocked_words(doing - MODEL_DOING_BLOCKED);
 		if (blocked)
 			snprintf(out, size, ", which %s", blocked);
 		return;
@@ -347,14 +351,31 @@ static void join_words(const struct culprit_env *env, const struct culprit *c, b
 		return;
 	}
 	task_words(env, c, c->block.holder, false, who, sizeof(who));
-	doing_words(env, c, doing, sizeof(doing));
+	doing_words(env, c, false, doing, sizeof(doing));
+	w->doing = (uint8_t)culprit_doing(&c->block);
 	snprintf(w->who, sizeof(w->who), "the end of %s", who);
 	snprintf(w->clause, sizeof(w->clause), "it waited for %s to end%s", who, doing);
 }
 
-/* Of what nobody holds: who woke it is who it waited for. */
-static void event_words(const struct culprit_env *env, const struct culprit *c, bool coarse,
-			struct culprit_words *w)
+/* ", woken by feeder (4711), which was asleep": to go on with; "" if it is not known. @who: without what it did. */
+static void waker_words(const struct culprit_env *env, const struct culprit *c,
+			enum culprit_level level, const char *woken, struct culprit_words *w)
+{
+	bool coarse = level != CULPRIT_EXACT;
+	char who[NAME + 24], doing[128];
+
+	if (level == CULPRIT_COARSE || !c->block.waker)
+		return;
+	task_words(env, c, c->block.waker, coarse, who, sizeof(who));
+	doing_words(env, c, coarse, doing, sizeof(doing));
+	w->doing = (uint8_t)culprit_doing(&c->block);
+	name_append(w->who, sizeof(w->who), ", %s %s", woken, who);
+	name_append(w->clause, sizeof(w->clause), ", %s %s%s", woken, who, doing);
+}
+
+/* Of what nobody holds: the thread that woke it is the one that it waited for. */
+static void event_words(const struct culprit_env *env, const struct culprit *c,
+			enum culprit_level level, struct culprit_words *w)
 {
 	static const char *const things[] = {
 		[WAITED_SEMAPHORE] = "the semaphore",
@@ -365,23 +386,21 @@ static void event_words(const struct culprit_env *env, const struct culprit *c, 
 	};
 	const char *thing = things[w->waited],
 		   *change = w->waited == WAITED_VALUE ? " to change" : "";
-	char name[NAME + 4], who[NAME + 24];
+	char name[NAME + 4];
 
 	lock_name(env, c, name, sizeof(name));
 	if (w->waited == WAITED_BARRIER)
 		name[0] = '\0';
-	who[0] = '\0';
-	if (!coarse && c->block.waker)
-		task_words(env, c, c->block.waker, false, who, sizeof(who));
-	snprintf(w->who, sizeof(w->who), "%s%s%s%s%s", thing, name[0] ? " " : "", name,
-		 who[0] ? ", woken by " : "", who);
-	snprintf(w->clause, sizeof(w->clause), "it waited for %s%s%s%s%s%s", thing,
-		 name[0] ? " " : "", name, change, who[0] ? ", woken by " : "", who);
+	snprintf(w->who, sizeof(w->who), "%s%s%s", thing, name[0] ? " " : "", name);
+	snprintf(w->clause, sizeof(w->clause), "it waited for %s%s%s%s", thing, name[0] ? " " : "",
+		 name, change);
+	waker_words(env, c, level, "woken by", w);
 }
 
-static void lock_words(const struct culprit_env *env, const struct culprit *c, bool coarse,
-		       struct culprit_words *w)
+static void lock_words(const struct culprit_env *env, const struct culprit *c,
+		       enum culprit_level level, struct culprit_words *w)
 {
+	bool coarse = level != CULPRIT_EXACT;
 	const struct model_block *b = &c->block;
 	char lock[NAME + 4], who[NAME + 24], doing[128];
 	const char *gap, *among = b->among ? ", among others" : "";
@@ -392,26 +411,30 @@ static void lock_words(const struct culprit_env *env, const struct culprit *c, b
 		return;
 	}
 	if (w->waited != WAITED_LOCK) {
-		event_words(env, c, coarse, w);
+		event_words(env, c, level, w);
 		return;
 	}
 	lock_name(env, c, lock, sizeof(lock));
 	gap = lock[0] ? " " : "";
 	if (!coarse && b->holder) {
 		task_words(env, c, b->holder, false, who, sizeof(who));
-		doing_words(env, c, doing, sizeof(doing));
+		doing_words(env, c, false, doing, sizeof(doing));
 		snprintf(w->who, sizeof(w->who), "the lock%s%s, held by %s%s", gap, lock, who,
 			 among);
 		snprintf(w->clause, sizeof(w->clause), "it waited for the lock%s%s held by %s%s%s",
 			 gap, lock, who, among, doing);
 	} else if (!coarse && b->waker) {
-		/* Who woke it need not have held anything. */
+		/* The thread that woke it need not have held anything. */
 		task_words(env, c, b->waker, false, who, sizeof(who));
+		doing_words(env, c, false, doing, sizeof(doing));
+		w->doing = (uint8_t)culprit_doing(b);
+		if (w->doing)
+			w->waited = WAITED_THREAD;
 		snprintf(w->who, sizeof(w->who), "the lock%s%s, woken by %s", gap, lock, who);
 		snprintf(w->clause, sizeof(w->clause),
 			 "it waited for the lock or condition%s%s, woken by %s (the holder is not "
-			 "known)",
-			 gap, lock, who);
+			 "known)%s",
+			 gap, lock, who, doing);
 	} else if (lock[0]) {
 		snprintf(w->who, sizeof(w->who), "the lock %s", lock);
 		snprintf(w->clause, sizeof(w->clause), "it waited for the lock %s", lock);
@@ -454,6 +477,33 @@ static const char *other_clause(const struct model_block *b)
 	return NULL;
 }
 
+/* Is the thread that woke it of the same process, or of one whose threads are traced? */
+static bool waker_is_ours(const struct culprit_env *env, const struct culprit *c)
+{
+	uint64_t thread;
+
+	return c->block.doing != MODEL_DOING_UNKNOWN ||
+	       hash_get(env->by_tid, (uint64_t)c->proc << 32 | c->block.waker, &thread);
+}
+
+/* The thread that ended a wait for I/O: at a pipe or a socket it is what the other end is. */
+static void other_end_words(const struct culprit_env *env, const struct culprit *c,
+			    enum culprit_level level, struct culprit_words *w)
+{
+	bool ends = !strcmp(w->who, "a pipe") || !strcmp(w->who, "a socket");
+
+	if (level == CULPRIT_COARSE)
+		return;
+	if (c->block.waited != MODEL_WAITED_WAKER) {
+		if (ends)
+			name_append(w->clause, sizeof(w->clause), ", whose other end is not known");
+		return;
+	}
+	if (waker_is_ours(env, c))
+		w->waited = WAITED_THREAD;
+	waker_words(env, c, level, ends ? "whose other end is" : "woken by", w);
+}
+
 static void place_words(const struct culprit_env *env, const struct culprit *c,
 			struct culprit_words *w)
 {
@@ -484,11 +534,14 @@ static void place_words(const struct culprit_env *env, const struct culprit *c,
 	snprintf(w->clause, sizeof(w->clause), "%s %s %s", clause, link, safe);
 }
 
-void culprit_words(const struct culprit_env *env, const struct culprit *c, bool coarse,
+void culprit_words(const struct culprit_env *env, const struct culprit *c, enum culprit_level level,
 		   struct culprit_words *out)
 {
+	bool coarse = level != CULPRIT_EXACT;
+
 	out->who[0] = '\0';
 	out->waited = WAITED_LOCK;
+	out->doing = MODEL_DOING_UNKNOWN;
 	snprintf(out->clause, sizeof(out->clause), "%s", culprit_clause(c->kind));
 	switch (c->kind) {
 	case CAUSE_CPU:
@@ -501,12 +554,15 @@ void culprit_words(const struct culprit_env *env, const struct culprit *c, bool 
 		break;
 	case CAUSE_LOCK:
 		if (c->block.ns)
-			lock_words(env, c, coarse, out);
+			lock_words(env, c, level, out);
 		break;
 	case CAUSE_RELEASED_LATE:
 		released_words(env, c, coarse, out);
 		break;
 	case CAUSE_IO:
+		place_words(env, c, out);
+		other_end_words(env, c, level, out);
+		break;
 	case CAUSE_FAULT:
 	case CAUSE_SLEEP:
 	case CAUSE_OTHER:

@@ -216,6 +216,8 @@ uint32_t causes_pinned(const struct causes *causes, uint32_t thread, uint32_t ti
 struct culprit {
 	enum cause_kind kind;
 	uint64_t key; /* who exactly; 0: nobody is known */
+	uint64_t
+		named; /* what was waited for, and all threads of a name that ended such waits. 0: none */
 	uint64_t coarse; /* of a kind: the lock, whoever held it; all tasks of a name. 0: none */
 	uint32_t proc, tgid, inc;
 	bool shared; /* the barrier is shared by processes: numbers of threads say nothing */
@@ -244,11 +246,21 @@ enum culprit_waited {
 	WAITED_BARRIER, /* one that is not traced */
 	WAITED_VALUE, /* a futex of the program's own, std::atomic */
 	WAITED_ELSEWHERE, /* CAUSE_RELEASED_LATE: until another meeting ended */
+	WAITED_THREAD, /* of this process, or of another one that is traced: CAUSE_IO; or it is not known what for */
+};
+
+/* How closely a culprit is described. */
+enum culprit_level {
+	CULPRIT_EXACT,
+	CULPRIT_NAMED, /* by the names of threads, for those that are made anew have other numbers */
+	CULPRIT_COARSE,
+	CULPRIT_LEVELS
 };
 
 /* Words about a culprit, printable. */
 struct culprit_words {
-	uint8_t waited; /* enum culprit_waited; CAUSE_LOCK, CAUSE_RELEASED_LATE */
+	uint8_t waited; /* enum culprit_waited; CAUSE_LOCK, CAUSE_IO, CAUSE_RELEASED_LATE */
+	uint8_t doing; /* what the thread that was waited for did most of the time; enum model_doing */
 	char who[CULPRIT_WHO]; /* "" unknown */
 	char clause[CULPRIT_CLAUSE]; /* after "because" */
 };
@@ -275,7 +287,9 @@ struct culprit_env {
 	const struct hash *by_tid; /* process << 32 | tid -> index */
 };
 
-void culprit_words(const struct culprit_env *env, const struct culprit *c, bool coarse,
+/* What the thread that @b waited for did for at least half of the time. */
+enum model_doing culprit_doing(const struct model_block *b);
+void culprit_words(const struct culprit_env *env, const struct culprit *c, enum culprit_level level,
 		   struct culprit_words *out);
 /* How a thread is called: by number within its process, or by tid. */
 void culprit_thread(const struct culprit_env *env, uint32_t thread, uint32_t tid, bool shared,

@@ -85,7 +85,8 @@ struct report_cause {
 	uint64_t lateness_ns; /* what the parts add up to; of a site: summed */
 	uint64_t episodes; /* of a site: those it rests on */
 	uint64_t dominated; /* of those: where this cause was dominant */
-	uint8_t waited; /* enum culprit_waited of analyse/: what a dominant "lock" or "released late" was */
+	uint8_t waited; /* enum culprit_waited of analyse/: what a dominant "lock", "i/o" or "released late" was */
+	uint8_t doing; /* what the thread that was waited for did; enum model_doing */
 	const char *culprit; /* who or what, printable words; NULL unknown */
 	char text[768]; /* one sentence; "" none */
 	uint32_t nframes; /* the user stack of the longest block, innermost first */

@@ -366,9 +366,51 @@ static const char *advice(enum report_pattern pattern)
 	return "";
 }
 
-#define AWAIT                                                                             \
-	"They wait inside the phase for another thread to wake them: look at what keeps " \
-	"that one, or let it begin earlier."
+static bool is_dominant(const struct report_cause *c, enum cause_kind kind)
+{
+	return c->dominant && strcmp(c->dominant, cause_name(kind)) == 0;
+}
+
+/* What to do about the thread that the late ones wait for, by what it does meanwhile. */
+static const char *await_advice(enum model_doing doing)
+{
+	switch ((unsigned)doing) {
+	case MODEL_DOING_ONCPU:
+		return "They wait inside the phase for another thread, which computes: give it "
+		       "less to do, divide its work, or let it begin earlier.";
+	case MODEL_DOING_RUNQ:
+		return "They wait inside the phase for another thread, which waits for a CPU: use "
+		       "fewer threads, or keep others off its CPU (affinity, priority).";
+	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP:
+		return "They wait inside the phase for another thread, which sleeps: let it wait "
+		       "for the event itself, or not at all.";
+	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_LOCK:
+		return "They wait inside the phase for another thread, which waits for a lock or a "
+		       "third one: look at what keeps that one.";
+	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_IO:
+		return "They wait inside the phase for another thread, which waits for I/O: let it "
+		       "begin earlier, or look at the other end of that.";
+	default:
+		return "They wait inside the phase for another thread to wake them: look at what "
+		       "keeps that one, or let it begin earlier.";
+	}
+}
+
+/* Is it another thread that the late ones wait for, and nothing that it holds? */
+static bool await_thread(const struct report_cause *cause)
+{
+	switch (cause->waited) {
+	case WAITED_SEMAPHORE:
+	case WAITED_CONDITION:
+	case WAITED_EVENT:
+	case WAITED_VALUE:
+		return is_dominant(cause, CAUSE_LOCK);
+	case WAITED_THREAD:
+		return is_dominant(cause, CAUSE_IO) || is_dominant(cause, CAUSE_LOCK);
+	default:
+		return false;
+	}
+}
 
 /* Where it is known why the late ones are late, and it is not that they have more to do. */
 static const char *cause_advice(const struct report_cause *cause)
@@ -410,13 +452,11 @@ static const char *cause_advice(const struct report_cause *cause)
 		[WAITED_BARRIER] =
 			"They wait at another barrier inside the phase: look at who comes "
 			"late to that.",
-		[WAITED_SEMAPHORE] = AWAIT,
-		[WAITED_CONDITION] = AWAIT,
-		[WAITED_EVENT] = AWAIT,
-		[WAITED_VALUE] = AWAIT,
 	};
 	size_t i;
 
+	if (await_thread(cause))
+		return await_advice(cause->doing);
 	if (cause->dominant && !strcmp(cause->dominant, cause_name(CAUSE_LOCK)) &&
 	    cause->waited < sizeof(waits) / sizeof(waits[0]) && waits[cause->waited])
 		return waits[cause->waited];
@@ -430,11 +470,6 @@ static const char *cause_advice(const struct report_cause *cause)
 			return advices[i].advice;
 	}
 	return "";
-}
-
-static bool is_dominant(const struct report_cause *c, enum cause_kind kind)
-{
-	return c->dominant && strcmp(c->dominant, cause_name(kind)) == 0;
 }
 
 /* Is it known why the late ones are late, and is it not that they have more to do? */

@@ -30,6 +30,7 @@ void account_prepare(struct attach *a, uint32_t max_threads)
 	bpf_program__set_autoload(skel->progs.account_found, a->account);
 	bpf_map__set_max_entries(skel->maps.accounts, n);
 	bpf_map__set_max_entries(skel->maps.countings, a->ncounters ? n : 1);
+	bpf_map__set_max_entries(skel->maps.pasts, a->account ? SBT_PASTS : 1);
 	bpf_map__set_max_entries(skel->maps.cpu_turns, a->nrings);
 	bpf_map__set_max_entries(skel->maps.counter_events,
 				 a->ncounters ? a->ncounters * a->nrings : 1);

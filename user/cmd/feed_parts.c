@@ -54,7 +54,7 @@ static void fill_parts(struct model_detail *d, const struct sbt_parts *p, uint64
 
 _Static_assert((int)MODEL_BLOCKED_REASONS == (int)SBT_BLOCKED_REASONS, "one list of reasons");
 _Static_assert(MODEL_COUNTERS_MAX == SBT_COUNTERS_MAX, "one number of counters");
-_Static_assert((int)MODEL_WAITED_SEMAPHORE == (int)SBT_WAITED_SEMAPHORE, "one list of waits");
+_Static_assert((int)MODEL_WAITED_WAKER == (int)SBT_WAITED_WAKER, "one list of waits");
 _Static_assert((int)MODEL_OTHER_SIGNAL == (int)SBT_OTHER_SIGNAL, "one list of others");
 _Static_assert((int)MODEL_DOING_BLOCKED == (int)SBT_DOING_BLOCKED, "one list of doings");
 

@@ -70,7 +70,7 @@ enum model_blocked {
 	MODEL_BLOCKED_REASONS
 };
 
-/* What the holder of a lock did meanwhile; MODEL_DOING_BLOCKED + enum model_blocked. */
+/* What the holder of a lock, or the waker, did meanwhile; MODEL_DOING_BLOCKED + enum model_blocked. */
 enum model_doing {
 	MODEL_DOING_UNKNOWN,
 	MODEL_DOING_ONCPU,
@@ -86,13 +86,14 @@ enum model_other {
 	MODEL_OTHER_SIGNAL, /* for a signal */
 };
 
-/* MODEL_BLOCKED_LOCK: what kind of thing it waited for. */
+/* What kind of thing it waited for. */
 enum model_waited {
 	MODEL_WAITED_UNKNOWN,
 	MODEL_WAITED_LOCK,
 	MODEL_WAITED_JOIN, /* for `holder` to end */
 	MODEL_WAITED_EVENT, /* a semaphore or a condition variable */
 	MODEL_WAITED_SEMAPHORE,
+	MODEL_WAITED_WAKER, /* MODEL_BLOCKED_IO: it is certain that `waker` ended it */
 };
 
 #define MODEL_COUNTERS_MAX 8

@@ -125,7 +125,7 @@ static void bound_block(struct model_block *b)
 		b->reason = MODEL_BLOCKED_OTHER;
 	if (b->doing >= MODEL_DOING_BLOCKED + MODEL_BLOCKED_REASONS)
 		b->doing = MODEL_DOING_UNKNOWN;
-	if (b->waited > MODEL_WAITED_SEMAPHORE)
+	if (b->waited > MODEL_WAITED_WAKER)
 		b->waited = MODEL_WAITED_UNKNOWN;
 }
 

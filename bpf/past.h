@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * What traced threads did in the recent past, for a thread that learns only at the end of its wait which thread it waited
+ * for. At each change of a thread's state the sums of its times are kept: the last few changes all, and of those before the
+ * fewer the longer ago they were. The sums at any moment are then known: exactly in the recent past, by interpolation before.
+ */
+#ifndef BPF_PAST_H
+#define BPF_PAST_H
+
+#include "account.h"
+
+#define PAST_LEVELS  12
+#define PAST_KEPT    4 /* a power of two */
+#define PAST_REST_NS 1000000000
+#define PAST_SHIFT   10 /* sums are kept in 1,024 ns, modulo 2^32 */
+#define PAST_NONE    (PAST_LEVELS * PAST_KEPT)
+
+struct past_sums {
+	__u64 at_ns;
+	__u32 times[SBT_TIMES];
+};
+
+struct sbt_past {
+	__u32 tid; /* 0: free */
+	__u32 changes;
+	__u64 from_ns; /* sums from before are another thread's */
+	__u64 noted_ns; /* the last change */
+	/* For past_around(), kept here for the verifier's sake: the last change up to then, and the first after. */
+	__u32 before, after; /* PAST_NONE: none is kept */
+	__u64 before_ns, after_ns;
+	__u32 grew[SBT_TIMES]; /* what it finds, as in the sums */
+	/* Change number n is at level i if 2^i divides n and 2^(i + 1) does not; the last level has the rest, too. */
+	struct past_sums
+		sums[PAST_LEVELS * PAST_KEPT + 1]; /* the last one: of now, for past_grow() */
+};
+
+/* By the thread's slot, modulo SBT_PASTS: of two in one place, the second has no past until the first is at rest. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sbt_past);
+} pasts SEC(".maps");
+
+static __always_inline struct sbt_past *past_at(__u32 index)
+{
+	__u32 at = index & (SBT_PASTS - 1);
+
+	return bpf_map_lookup_elem(&pasts, &at);
+}
+
+static __always_inline void past_clear(struct sbt_past *p, __u32 tid, __u64 now)
+{
+	p->tid = tid;
+	p->changes = 0;
+	p->from_ns = now;
+}
+
+static __always_inline void sums_now(struct past_sums *s, const __u64 times[SBT_TIMES], __u64 now)
+{
+	__u32 i;
+
+	s->at_ns = now;
+#pragma unroll
+	for (i = 0; i < SBT_TIMES; i++)
+		s->times[i] = (__u32)(times[i] >> PAST_SHIFT);
+}
+
+/* Which is the lowest bit that is set, of PAST_LEVELS. This machine has no instruction for it. */
+static __always_inline __u32 lowest_bit(__u32 n)
+{
+	__u32 bit = n & -n;
+
+#define ANY(mask) (((bit & (mask)) + 0xfff) >> 12 & 1)
+	return ANY(0xaaa) | ANY(0xccc) << 1 | ANY(0x0f0) << 2 | ANY(0xf00) << 3;
+#undef ANY
+}
+
+/* The state of a thread has just changed. */
+static __always_inline void past_write(struct sbt_past *p, struct sbt_account *a)
+{
+	__u64 now = a->since_ns, at;
+	__u32 n, level;
+
+	if (p->tid != a->tid) {
+		if (p->tid && now - p->noted_ns < PAST_REST_NS)
+			return;
+		past_clear(p, a->tid, now);
+	}
+	p->noted_ns = now;
+	n = ++p->changes;
+	level = lowest_bit(n | 1U << (PAST_LEVELS - 1));
+	/* The number without the bits that all of a level have alike. */
+	at = level * PAST_KEPT + (n >> (level + (level < PAST_LEVELS - 1)) & (PAST_KEPT - 1));
+	barrier_var(at); /* else older verifiers lose sight of it */
+	if (at < PAST_NONE)
+		sums_now(&p->sums[at], a->times, now);
+}
+
+/* That of thread @index has. Global: gone through once by the verifier, and not by each caller. */
+__noinline int past_note(__u32 index)
+{
+	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);
+	struct sbt_past *p = past_at(index);
+
+	/* While one of our own programs is at its account, its sums are not up to date. */
+	if (a && p && !a->busy)
+		past_write(p, a);
+	return 0;
+}
+
+/* The same of those of the two with these numbers that are traced. */
+__noinline int past_switched(__u32 out, __u32 in)
+{
+	__u32 index = 0;
+
+	if (account_find(out, &index))
+		past_note(index);
+	if (account_find(in, &index))
+		past_note(index);
+	return 0;
+}
+
+/* Thread @index has just been made. */
+__noinline int past_begin(__u32 index)
+{
+	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);
+	struct sbt_past *p = past_at(index);
+
+	if (!a || !p)
+		return 0;
+	if (p->tid == a->tid)
+		past_clear(p, a->tid, a->since_ns);
+	past_write(p, a);
+	return 0;
+}
+
+/* The changes that are kept around @since: into `before` and `after`. */
+__noinline int past_around(__u32 index, __u64 since)
+{
+	struct sbt_past *p = past_at(index);
+	__u64 at_ns;
+	__u32 i;
+
+	if (!p)
+		return 0;
+	p->before = p->after = PAST_NONE;
+	p->before_ns = 0;
+	p->after_ns = ~0ULL;
+	for (i = 0; i < PAST_NONE; i++) {
+		at_ns = p->sums[i].at_ns;
+		if (at_ns < p->from_ns || !at_ns)
+			continue;
+		if (at_ns > since) {
+			if (at_ns < p->after_ns) {
+				p->after_ns = at_ns;
+				p->after = i;
+			}
+		} else if (at_ns > p->before_ns) {
+			p->before_ns = at_ns;
+			p->before = i;
+		}
+	}
+	return 0;
+}
+
+/* After past_around(): how much each time grew from @since up to now, of which sums[PAST_NONE] are. Into `grew`. */
+__noinline int past_grow(__u32 index, __u64 since)
+{
+	const struct past_sums *first, *next, *last;
+	struct sbt_past *p = past_at(index);
+	__u64 span, part, before, after;
+	__u32 i;
+
+	if (!p)
+		return 0;
+	before = p->before;
+	after = p->after;
+	barrier_var(before);
+	barrier_var(after);
+	if (before > PAST_NONE || after > PAST_NONE)
+		return 0;
+	first = &p->sums[before];
+	next = &p->sums[after];
+	last = &p->sums[PAST_NONE];
+	span = (next->at_ns - first->at_ns) >> PAST_SHIFT;
+	part = (next->at_ns - since) >> PAST_SHIFT;
+	/* Nothing is known of the time before the first change that is kept. */
+	if (before == PAST_NONE || !span)
+		part = 0;
+	for (i = 0; i < SBT_TIMES; i++) {
+		p->grew[i] = last->times[i] - next->times[i];
+		if (part)
+			p->grew[i] += (__u64)(next->times[i] - first->times[i]) * part / span;
+	}
+	return 0;
+}
+
+#endif /* BPF_PAST_H */

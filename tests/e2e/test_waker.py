@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""What the thread that the late one waited for did meanwhile: held against a program in which that is known, and lasts for
+most of each wait (tests/workloads/waker.c)."""
+
+import re
+import subprocess
+
+from harness import check, check_in, workload
+
+ROUNDS = 12
+RIGHT = 0.95  # of the cases
+MOST = 0.8  # of a case's episodes: a machine that is busy may disturb one
+
+CONDITION = "the (semaphore or )?condition variable"
+EVENTS = {"cond": CONDITION, "timed": CONDITION, "sem": "the semaphore( or condition variable)?",
+          "futex": "the value"}
+FILES = {"eventfd": "an eventfd, woken by", "pipe": "a pipe, whose other end is", "poll": "one of several files, woken by",
+         "poll-timed": "one of several files, woken by",
+         "epoll": "an epoll instance, woken by", "pair": "a socket, whose other end is",
+         "unix": "a socket, whose other end is", "tcp": "a socket, whose other end is"}
+DID = {"compute": "which was on a CPU", "no-cpu": r"which itself was waiting for a CPU that rival \({rival}\) had",
+       "sleep": "which was asleep", "lock": r"which itself waited for a lock held by owner \({owner}\)",
+       "io": "which was waiting for I/O"}
+ADVICE = {"compute": "which computes", "no-cpu": "which waits for a CPU", "sleep": "which sleeps",
+          "lock": "which waits for a lock", "io": "which waits for I/O"}
+
+
+def who_is_who(out):
+    """As the program prints it."""
+    return {line.split()[1]: line.split()[2] for line in out.splitlines() if line.startswith("# ")}
+
+
+def expected(means, doing, who):
+    """Of what is said of a wait."""
+    woken = rf"waker \({who['waker']}\)"
+    begin = rf"{EVENTS[means]}[^;]*, woken by {woken}" if means in EVENTS else rf"I/O on {FILES[means]} {woken}"
+    return f"it waited for {begin}, {DID[doing].format(**who)}"
+
+
+def wrong_of(trace, who, means, doing):
+    """None if the case is right, else what is wrong with it."""
+    pattern = expected(means, doing, who)
+    causes = [e.get("cause") for e in sorted(trace.all("episode"), key=lambda e: e["t_ns"])][1:]
+    texts = [c["text"] if c else "" for c in causes]
+    found = [t for t in texts if re.search(pattern, t)]
+    if len(found) < MOST * len(texts):
+        return f"{pattern!r} in {len(found)} of {len(texts)} episodes: {texts[:2]}"
+    barrier = max(trace.barriers(family="pthread"), key=lambda b: b["episodes"])
+    if not re.search(pattern, barrier["cause"]["text"]):
+        return f"the site's: {barrier['cause']['text']}"
+    if ADVICE[doing] not in barrier["advice"]:
+        return f"the advice: {barrier['advice']}"
+    return None
+
+
+def right_in(t, cases):
+    """Each case is (means, doing, "thread" or "process")."""
+    wrong = {}
+    for case in cases:
+        trace = t.trace([workload("waker"), *case, str(ROUNDS)], "-W").nothing_lost()
+        why = wrong_of(trace, who_is_who(trace.result.out), *case[:2])
+        if why:
+            wrong[case] = why
+    print(f"second step right in {len(cases) - len(wrong)} of {len(cases)} cases")
+    check(len(cases) - len(wrong) >= RIGHT * len(cases), f"wrong in {len(wrong)} of {len(cases)}: {wrong}")
+
+
+def test_what_the_waker_did(t):
+    """Condition variables, semaphores, and futexes of the program's own."""
+    right_in(t, [(means, doing, "thread") for means in EVENTS for doing in DID])
+
+
+def test_what_the_waker_of_another_process_did(t):
+    right_in(t, [(means, doing, "process") for means in ("cond", "sem") for doing in DID])
+
+
+def test_what_the_other_end_did(t):
+    """Of a pipe, a socket, and what is like them: a thread of the same program."""
+    right_in(t, [(means, doing, "thread") for means in FILES for doing in DID])
+
+
+def test_what_the_other_end_in_another_process_did(t):
+    right_in(t, [(means, doing, "process") for means in ("pipe", "unix", "tcp") for doing in DID])
+
+
+def test_all_formats_and_recordings(t):
+    """The same sentence in the text, the table, the page, and in what is made of a recording."""
+    path, page = t.path("waker.sbt"), t.path("waker.html")
+    command = ["--", workload("waker"), "pipe", "no-cpu", "thread", str(ROUNDS)]
+    result = t.sbt("record", "-o", path, *command)
+    sentence = expected("pipe", "no-cpu", who_is_who(result.out))
+    for form in ([], ["--json"], ["--csv"]):
+        text = " ".join(t.sbt("report", *form, path).out.split())
+        check(re.search(sentence, text), f"{form}: {sentence!r} is not in {text[:2000]}")
+        check_in(f"advice {form}", ADVICE["no-cpu"], text)
+    t.sbt("report", "--html", page, path)
+    with open(page, encoding="utf-8") as f:
+        check(re.search(sentence, f.read()), "not on the page")
+
+
+def test_other_end_that_is_not_traced(t):
+    """Its name is all that is known, and the advice is about input and output."""
+    program = t.start([workload("waker"), "pipe", "compute", "process", "150"])
+    tracer = t.attach("-p", str(program.pid), "--no-children")
+    program.wait()
+    trace = tracer.end()
+    who = who_is_who(program.out)
+    cause = trace.barrier()["cause"]
+    check(re.search(rf"on a pipe, whose other end is waker \({who['waker']}\):", cause["text"]), cause["text"])
+    check_in("advice", "Take the input and output out of the phase", trace.barrier()["advice"])
+
+
+# --- programs of other makes --------------------------------------------------------------------------------
+
+BEGIN = """
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_barrier_t barrier;
+static void compute(double seconds)
+{
+	struct timespec now;
+	double until = 0;
+	do {
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+		if (!until)
+			until = now.tv_sec + now.tv_nsec * 1e-9 + seconds;
+	} while (now.tv_sec + now.tv_nsec * 1e-9 < until);
+}
+static void *meet(void *rounds)
+{
+	for (long i = 0; i < (long)rounds; i++)
+		pthread_barrier_wait(&barrier);
+	return NULL;
+}
+"""
+
+# The first thread is late: it waits for one that is made for each round.
+MADE_ANEW = BEGIN + """
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+static std::mutex mutex;
+static std::condition_variable changed;
+static int ready;
+static void help(int round)
+{
+	compute(0.012);
+	std::lock_guard<std::mutex> lock(mutex);
+	ready = round;
+	changed.notify_all();
+}
+int main()
+{
+	pthread_barrier_init(&barrier, nullptr, 3);
+	std::thread one(meet, (void *)20), two(meet, (void *)20);
+	for (int i = 1; i <= 20; i++) {
+		std::thread helper(help, i);
+		{
+			std::unique_lock<std::mutex> lock(mutex);
+			changed.wait(lock, [&] { return ready >= i; });
+		}
+		helper.join();
+		pthread_barrier_wait(&barrier);
+	}
+	one.join();
+	two.join();
+}
+"""
+
+# The second one is late: three threads in turn write to its pipe, and sleep many times before.
+IN_TURN = BEGIN + """
+#define ROUNDS 150
+static int asked[3][2], answer[2];
+static void *sleeper(void *arg)
+{
+	struct timespec nap = { 0, 150000 };
+	char c;
+	while (read(asked[(long)arg][0], &c, 1) == 1) {
+		for (int i = 0; i < 80; i++)
+			nanosleep(&nap, NULL);
+		if (write(answer[1], &c, 1) != 1)
+			abort();
+	}
+	return NULL;
+}
+static void *late(void *arg)
+{
+	char c = 'x';
+	for (int i = 0; i < ROUNDS; i++) {
+		if (write(asked[i % 3][1], &c, 1) != 1 || read(answer[0], &c, 1) != 1)
+			abort();
+		pthread_barrier_wait(&barrier);
+	}
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread[5];
+	pthread_barrier_init(&barrier, NULL, 2);
+	if (pipe(answer))
+		abort();
+	for (long i = 0; i < 3; i++)
+		if (pipe(asked[i]) || pthread_create(&thread[i], NULL, sleeper, (void *)i))
+			abort();
+	pthread_create(&thread[3], NULL, meet, (void *)ROUNDS);
+	pthread_create(&thread[4], NULL, late, NULL);
+	pthread_join(thread[3], NULL);
+	pthread_join(thread[4], NULL);
+	return 0;
+}
+"""
+
+# The first thread is late: what it asks is answered by another process, which shares its CPU with four threads like it.
+SERVED = BEGIN + """
+static int ends[2];
+static void pin(void)
+{
+	cpu_set_t set;
+	int cpu = CPU_SETSIZE - 1;
+	sched_getaffinity(0, sizeof(set), &set);
+	while (!CPU_ISSET(cpu, &set))
+		cpu--;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+static void *rival(void *arg)
+{
+	prctl(PR_SET_NAME, "rival");
+	pin();
+	for (;;)
+		;
+	return arg;
+}
+static void serve(void)
+{
+	pthread_t thread;
+	char c;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "server");
+	for (int i = 0; i < 4; i++)
+		pthread_create(&thread, NULL, rival, NULL);
+	pin();
+	while (recv(ends[1], &c, 1, 0) == 1) {
+		compute(0.006);
+		send(ends[1], &c, 1, 0);
+	}
+	_exit(0);
+}
+int main(void)
+{
+	pthread_t thread;
+	pid_t child;
+	char c = 'x';
+	socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends);
+	pthread_barrier_init(&barrier, NULL, 2);
+	child = fork();
+	if (!child)
+		serve();
+	pthread_create(&thread, NULL, meet, (void *)25);
+	for (int i = 0; i < 25; i++) {
+		send(ends[0], &c, 1, 0);
+		recv(ends[0], &c, 1, 0);
+		pthread_barrier_wait(&barrier);
+	}
+	pthread_join(thread, NULL);
+	kill(child, SIGKILL);
+	return 0;
+}
+"""
+
+
+def build(t, compiler, source, *flags):
+    path, binary = t.path("other.cc" if "std::" in source else "other.c"), t.path("other")
+    with open(path, "w", encoding="ascii") as f:
+        f.write(source)
+    subprocess.run([compiler, *flags, "-g", "-pthread", "-o", binary, path], check=True)
+    return binary
+
+
+def says(trace, pattern, advice):
+    barrier = max(trace.barriers(family="pthread"), key=lambda b: b["episodes"])
+    check(re.search(pattern, barrier["cause"]["text"]), f"{pattern!r} is not in {barrier['cause']['text']}")
+    check_in("advice", advice, barrier["advice"])
+
+
+def test_thread_made_for_one_wait(t):
+    binary = build(t, "g++", MADE_ANEW, "-O0")
+    says(t.trace([binary]).nothing_lost(), "condition variable [^;]*, woken by other, which was on a CPU", "which computes")
+
+
+def test_several_threads_in_turn_attached(t):
+    program = t.start([build(t, "clang", IN_TURN, "-O2")])
+    tracer = t.attach("-p", str(program.pid), "-d", "1")
+    says(tracer.end(), "a pipe, whose other end is other, which was asleep", "which sleeps")
+
+
+def test_server_without_a_cpu(t):
+    binary = build(t, "gcc", SERVED, "-Os")
+    says(t.trace([binary]).nothing_lost(),
+         r"a socket, whose other end is server( \(\d+\))?, which itself was waiting for a CPU that rival", "waits for a CPU")
