@@ -1000,7 +1000,8 @@ static void tell_inlined(void *ctx, struct module *m)
 			m->path);
 	if (m->in_target && m->scopes && !m->joins.nentries)
 		remark_note(REMARK_HINT, "inlined", 0,
-			    "%s uses Rust's std::thread::scope(), whose wait for its threads is in line "
+			    "%s uses Rust's std::thread::scope(), whose wait for its threads is in "
+			    "line "
 			    "or has no name: rounds of these threads are not seen",
 			    m->path);
 }

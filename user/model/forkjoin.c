@@ -595,17 +595,19 @@ static uint64_t end_of(const struct thread *t, uint64_t now_ns)
  */
 static int leave_over(struct forkjoin *f, struct thread *creator, uint64_t now_ns)
 {
-	struct thread **all = calloc(creator->n, sizeof(struct thread *)), *t;
-	uint32_t i, n = creator->n, first = 0;
+	struct thread **list = calloc(creator->n, sizeof(struct thread *)), **all, *t;
+	uint32_t i = creator->n, n, first = 0;
 	bool broken = creator->broken;
 	uint64_t end_ns = 0;
 
-	if (!all)
+	if (!list)
 		return -ENOMEM;
 	/* They are listed from the newest on. */
-	for (t = creator->made, i = n; t && i; t = t->next)
+	for (t = creator->made; t && i; t = t->next)
 		if (t->batch == creator->now)
-			all[--i] = t;
+			list[--i] = t;
+	all = list + i;
+	n = creator->n - i;
 	creator->doubtful = false;
 	for (i = 0; i + 1 < n; i++) {
 		if (end_of(all[i], now_ns) > end_ns)
@@ -625,7 +627,7 @@ static int leave_over(struct forkjoin *f, struct thread *creator, uint64_t now_n
 		thread_settle(all[i]);
 	}
 	creator->broken = broken;
-	free(all);
+	free(list);
 	return 0;
 }
 

@@ -298,8 +298,8 @@ static void find_untraced(struct module *m)
 		elf_each_import(m->elf, take_import, m);
 }
 
-#define SCOPE_PART	(1u << 20)
-#define SCOPE_SEARCHED	(8u << 20)
+#define SCOPE_PART     (1u << 20)
+#define SCOPE_SEARCHED (8u << 20)
 
 /* Without names: what std::thread::scope() says when a thread of it panics. Large programs are searched in part. */
 static bool has_scope_text(const struct module *m)
