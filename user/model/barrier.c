@@ -69,12 +69,12 @@ static int row_new(struct model *m, const struct row_id *id, const uint32_t *sit
 
 	if (!own)
 		return -ENOMEM;
-	err = table_add(&m->rows);
+	err = m->nfree_rows ? 0 : table_add(&m->rows);
 	if (err) {
 		free(own);
 		return err;
 	}
-	*index = m->rows.n - 1;
+	*index = m->nfree_rows ? m->free_rows[--m->nfree_rows] : m->rows.n - 1;
 	r = row_at(m, *index);
 	if (n)
 		memcpy(own, sites, n * sizeof(*own));
@@ -107,21 +107,29 @@ static int row_new(struct model *m, const struct row_id *id, const uint32_t *sit
 	return 0;
 }
 
+/* MODEL_NONE: there is none. */
+static uint32_t row_known(const struct model *m, const struct row_id *id, const uint32_t *sites,
+			  uint32_t n)
+{
+	uint64_t i;
+
+	if (!hash_get(&m->row_by_id, row_key(id, sites, n), &i))
+		return MODEL_NONE;
+	while (i != MODEL_NONE && !row_is(row_at(m, i), id, sites, n))
+		i = row_at(m, i)->hash_next;
+	return i;
+}
+
 static int row_find(struct model *m, const struct row_id *id, const uint32_t *sites, uint32_t n,
 		    uint32_t *index)
 {
-	uint64_t key = row_key(id, sites, n), i;
-
-	if (hash_get(&m->row_by_id, key, &i))
-		for (; i != MODEL_NONE; i = row_at(m, i)->hash_next)
-			if (row_is(row_at(m, i), id, sites, n)) {
-				*index = i;
-				return 0;
-			}
+	*index = row_known(m, id, sites, n);
+	if (*index != MODEL_NONE)
+		return 0;
 	/* So many call sites are no program's: what is beyond shares one row without a place. */
-	if (n && m->rows.n >= MODEL_ROWS_MAX)
+	if (n && m->rows.n - m->nfree_rows >= MODEL_ROWS_MAX)
 		return row_find(m, id, NULL, 0, index);
-	return row_new(m, id, sites, n, key, index);
+	return row_new(m, id, sites, n, row_key(id, sites, n), index);
 }
 
 static struct row_id id_of(const struct episode *e)
@@ -136,6 +144,14 @@ static struct row_id id_of(const struct episode *e)
 int barrier_row_at(struct model *m, const struct row_id *id, uint32_t site, uint32_t *row)
 {
 	return row_find(m, id, &site, 1, row);
+}
+
+int barrier_row_of(struct model *m, const struct row_id *id, const uint32_t *sites, uint32_t n,
+		   bool make, uint32_t *row)
+{
+	if (!make && row_known(m, id, sites, n) == MODEL_NONE)
+		n = 0;
+	return row_find(m, id, sites, n, row);
 }
 
 int barrier_row(struct model *m, struct episode *e, uint32_t *row)
@@ -276,6 +292,62 @@ int barrier_fold(struct row *r, const struct model *m)
 	for (i = 0; i + 1 < kept && !err; i++)
 		err = hash_put(&r->by_thread, r->pub.threads[i].thread, i);
 	return err;
+}
+
+int barrier_join_threads(struct row *to, const struct row *from)
+{
+	struct model_barrier_thread *sum;
+	uint32_t i;
+	int err;
+
+	if (!to->pub.nthreads) {
+		err = model_grow((void **)&to->pub.threads, &to->cap_threads, 1, sizeof(*sum));
+		if (err)
+			return err;
+		to->pub.threads[to->pub.nthreads++] =
+			(struct model_barrier_thread){ .thread = MODEL_NONE, .place = MODEL_NONE };
+	}
+	sum = &to->pub.threads[to->pub.nthreads - 1];
+	for (i = 0; i < from->pub.nthreads; i++)
+		add_to(sum, &from->pub.threads[i]);
+	return 0;
+}
+
+static int unlink_row(struct model *m, struct row *r)
+{
+	struct row_id id = { .proc = r->pub.proc, .family = r->pub.family, .nested = r->pub.nested };
+	uint64_t key = row_key(&id, r->sites, r->pub.nsites), head = MODEL_NONE;
+	struct row *p;
+
+	hash_get(&m->row_by_id, key, &head);
+	if (head == r->index && r->hash_next != MODEL_NONE)
+		return hash_put(&m->row_by_id, key, r->hash_next);
+	if (head == r->index) {
+		hash_del(&m->row_by_id, key);
+		return 0;
+	}
+	for (p = row_at(m, (uint32_t)head); p->hash_next != r->index;)
+		p = row_at(m, p->hash_next);
+	p->hash_next = r->hash_next;
+	return 0;
+}
+
+int barrier_empty(struct model *m, struct row *r)
+{
+	uint32_t index = r->index;
+	int err = model_grow((void **)&m->free_rows, &m->cap_free_rows, m->nfree_rows + 1,
+			     sizeof(*m->free_rows));
+
+	if (!err)
+		err = unlink_row(m, r);
+	if (err)
+		return err;
+	barrier_free(r);
+	memset(r, 0, sizeof(*r));
+	r->index = index;
+	r->pub.proc = r->pub.before = MODEL_NONE;
+	m->free_rows[m->nfree_rows++] = index;
+	return 0;
 }
 
 void barrier_free(struct row *r)

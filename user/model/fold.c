@@ -18,7 +18,7 @@ static void mark_members(const struct member *members, uint32_t n)
 }
 
 /* Whoever is a member of something unfinished stays. */
-static void mark_busy(struct model *m)
+void thread_mark_busy(struct model *m)
 {
 	const struct object *o;
 	const struct queue *q;
@@ -47,6 +47,8 @@ static void fold_one(struct proc *p, struct thread *t)
 	struct model_thread th;
 	uint64_t ideal;
 
+	if (t->summed)
+		t->pub.outside_ns = summed_outside(t);
 	thread_at_end(t, t->pub.end_ns, &th, &ideal);
 	if (t->crossed) {
 		p->pub.folded.threads++;
@@ -98,7 +100,7 @@ static int empty_place(struct model *m, struct thread *t)
 	return 0;
 }
 
-static void fold_process(struct model *m, struct proc *p, uint32_t *list)
+void thread_fold_process(struct model *m, struct proc *p, uint32_t *list)
 {
 	struct thread *t;
 	uint32_t *link = &p->threads;
@@ -117,17 +119,29 @@ static void fold_process(struct model *m, struct proc *p, uint32_t *list)
 	}
 }
 
+int thread_empty_places(struct model *m, uint32_t list)
+{
+	struct thread *t;
+	int err = 0;
+
+	while (list != MODEL_NONE && !err) {
+		t = thread_at(m, list);
+		list = t->next;
+		err = empty_place(m, t);
+	}
+	return err;
+}
+
 int thread_fold(struct model *m)
 {
 	uint32_t i, way, list = MODEL_NONE;
-	struct thread *t;
 	struct list *l;
 	int err = 0;
 
-	mark_busy(m);
+	thread_mark_busy(m);
 	teams_forget(m);
 	for (i = 0; i < m->procs.n; i++)
-		fold_process(m, proc_at(m, i), &list);
+		thread_fold_process(m, proc_at(m, i), &list);
 	for (l = m->objects.next; l != &m->objects; l = l->next)
 		slots_purge(m, container_of(l, struct object, lru), 0);
 	for (i = 0; i < m->rows.n && !err; i++)
@@ -135,11 +149,8 @@ int thread_fold(struct model *m)
 	for (i = 0; i < m->threads.n; i++)
 		for (way = 0; way < THREAD_CACHE; way++)
 			thread_at(m, i)->rows[way].row = MODEL_NONE;
-	while (list != MODEL_NONE && !err) {
-		t = thread_at(m, list);
-		list = t->next;
-		err = empty_place(m, t);
-	}
+	if (!err)
+		err = thread_empty_places(m, list);
 	m->nended = 0;
 	return err;
 }

@@ -29,6 +29,8 @@ static int take(struct model *m, const struct model_input *in)
 		return take_pending(m, in->tgid, in->inc, in->tid, in->object, in->t_ns);
 	case MODEL_INPUT_JOINED:
 		return take_joined(m, in->tgid, in->inc, in->tid, in->object, in->t_ns);
+	case MODEL_INPUT_PROGRAM:
+		return take_program(m, in->tgid, in->inc, in->object);
 	case MODEL_INPUT_ADVANCE:
 		return take_advance(m, in->t_ns);
 	case MODEL_INPUT_SHED:
@@ -118,6 +120,15 @@ int model_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_n
 {
 	struct model_input in = {
 		.type = MODEL_INPUT_END_PROCESS, .tgid = tgid, .inc = inc, .t_ns = t_ns
+	};
+
+	return model_take(m, &in);
+}
+
+int model_add_program(struct model *m, uint32_t tgid, uint32_t inc, uint64_t program)
+{
+	struct model_input in = {
+		.type = MODEL_INPUT_PROGRAM, .tgid = tgid, .inc = inc, .object = program
 	};
 
 	return model_take(m, &in);

@@ -173,6 +173,8 @@ struct proc {
 	uint32_t rows; /* the last of its barriers; MODEL_NONE */
 	uint64_t met_number; /* the last episode counted in its met, plus 1 */
 	uint64_t folded_start, folded_end, folded_ideal; /* of the threads that were folded */
+	uint64_t program; /* the same number for the same program; 0: not known */
+	bool folding; /* scratch of programs_fold() */
 };
 
 /* A finished episode, with what it is ordered by: episodes are far from one another in memory. */
@@ -187,6 +189,7 @@ struct queue {
 	uint32_t n, cap;
 	uint32_t nopen;
 	uint32_t into; /* the queue that this one was joined to, by index; MODEL_NONE: none */
+	bool joined; /* to another one, or another one to it */
 	struct list open; /* struct open */
 	struct list waiting; /* while the heap is not empty */
 };
@@ -339,6 +342,7 @@ struct row {
 	struct model_barrier pub;
 	uint32_t index;
 	uint32_t hash_next; /* MODEL_NONE */
+	uint32_t joins; /* scratch of programs_fold(): the row that it is added to */
 	uint32_t *sites;
 	uint32_t cap_threads, cap_phases;
 	uint32_t last_phase;
@@ -373,6 +377,12 @@ struct model {
 	struct queue **queues; /* by the index of the process that began it */
 	uint32_t *parked; /* threads that have some */
 	uint32_t *free_threads;
+	uint32_t *free_procs, *free_rows; /* empty places */
+	uint32_t *exited; /* processes that may be folded into their programs; see program.c */
+	struct hash programs; /* the process that the others are folded into */
+	uint64_t fold_ns; /* when to look at them again */
+	uint32_t keep; /* so many stay as they are */
+	bool folds;
 	struct episode *free;
 	struct detail *free_details;
 	struct list tails; /* threads with a detail of theirs */
@@ -388,6 +398,8 @@ struct model {
 	uint32_t nobjects;
 	uint32_t nparked, cap_parked;
 	uint32_t nfree_threads, cap_free_threads;
+	uint32_t nfree_procs, cap_free_procs, nfree_rows, cap_free_rows;
+	uint32_t nexited, cap_exited;
 	uint32_t nfree, nfree_details;
 	uint32_t nended; /* threads, since the last folding */
 	bool gaps; /* some thread has missing records */
@@ -482,8 +494,20 @@ void tail_add(const struct thread *t, uint64_t until, struct model_sums *sums);
 void tail_drop(struct model *m, struct thread *t);
 void tails_settle(struct model *m);
 
+void proc_init(const struct model *m, struct proc *p, uint32_t index);
+void proc_forget_number(struct model *m, const struct proc *p);
+
 /* fold.c: too many threads */
 int thread_fold(struct model *m);
+void thread_mark_busy(struct model *m);
+/* Adds those that have exited to the sums of the process, and puts them in front of *list. */
+void thread_fold_process(struct model *m, struct proc *p, uint32_t *list);
+/* The places of all in the list are used again. */
+int thread_empty_places(struct model *m, uint32_t list);
+
+/* program.c: too many processes that have exited */
+int program_exited(struct model *m, struct proc *p);
+int programs_fold(struct model *m);
 
 /* object.c: to which meeting a crossing belongs */
 int object_add(struct model *m, const struct model_crossing *c, struct member *mem);
@@ -492,6 +516,8 @@ int object_finish(struct model *m, struct object *o);
 /* The full episode in limbo gets its verdict; @final: nothing more comes. Returns 0, or -ENOMEM: it is still there. */
 int object_judge(struct model *m, struct object *o, bool final);
 void object_free(struct model *m, struct object *o);
+/* Before that: it is found no more. */
+int object_unlink(struct model *m, struct object *o);
 int object_place(struct model *m, struct object *o, const struct member *mem, uint32_t count);
 
 /* slot.c: the threads known on an object */
@@ -560,10 +586,19 @@ struct model_barrier_thread *barrier_thread_known(const struct row *r, const str
 int barrier_thread(struct row *r, struct thread *t, struct model_barrier_thread **out);
 int barrier_phase(struct row *r, uint32_t from, struct model_phase **out);
 int barrier_fold(struct row *r, const struct model *m);
+/* The row with these sites. @make: a new one if there is none; else the one of @id that has no place. */
+int barrier_row_of(struct model *m, const struct row_id *id, const uint32_t *sites, uint32_t n,
+		   bool make, uint32_t *row);
+/* Of rows whose threads have been folded. */
+int barrier_join_threads(struct row *to, const struct row *from);
+/* Its place is used again. */
+int barrier_empty(struct model *m, struct row *r);
 void barrier_free(struct row *r);
 
 /* summed.c: before the tails */
 int summed_finish(struct model *m);
+/* Time outside barriers of a thread whose crossings came as sums. */
+uint64_t summed_outside(const struct thread *t);
 
 /* What model_take() hands on, each as the function of that name in model.h says. */
 int take_crossing(struct model *m, const struct model_crossing *crossing);
@@ -579,6 +614,7 @@ int take_name(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, const 
 int take_end_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
 		    const char *comm);
 int take_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_ns);
+int take_program(struct model *m, uint32_t tgid, uint32_t inc, uint64_t program);
 int take_shed(struct model *m, const struct model_input *in);
 int take_shed_part(struct model *m, const struct model_input *in);
 int take_joined(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t for_ns,

@@ -154,6 +154,10 @@ void model_free(struct model *m)
 	free(m->recent);
 	free(m->parked);
 	free(m->free_threads);
+	free(m->free_procs);
+	free(m->free_rows);
+	free(m->exited);
+	hash_free(&m->programs);
 	free(m->order);
 	free(m->out);
 	free(m->whole);
@@ -452,7 +456,9 @@ int take_advance(struct model *m, uint64_t t_ns)
 	if (!err)
 		err = advance_objects(m);
 	tails_settle(m);
-	return err ? err : flush_queues(m, false);
+	if (!err)
+		err = flush_queues(m, false);
+	return err ? err : programs_fold(m);
 }
 
 /* --- looking at it ------------------------------------------------------------------------------------ */
@@ -491,7 +497,7 @@ void model_proc_at(const struct model *m, uint32_t index, uint64_t end_ns, struc
 	uint64_t start, end, ideal;
 
 	*out = p->pub;
-	if (m->finished)
+	if (m->finished || out->processes > 1)
 		return;
 	proc_span(m, p, end_ns, &start, &end, &ideal);
 	out->elapsed_ns = minus(end, start);

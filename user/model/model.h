@@ -435,6 +435,13 @@ struct model_proc {
 	uint64_t end_ns;
 	bool start_seen;
 	bool exited;
+	/*
+	 * 1; more: that of a program, the sum of so many processes that have exited (model_keep()). It has the numbers of the one
+	 * that exited first; elapsed_ns and ideal_ns are sums, its threads are all in `folded`, and of its barriers `longest` is
+	 * not known.
+	 */
+	uint32_t processes;
+	uint64_t life_ns; /* then: the sum of their lives; MODEL_UNKNOWN: not all starts were seen */
 	uint64_t crossings; /* all depths */
 	uint64_t unmet; /* of these: as of its barriers */
 	uint64_t lost;
@@ -498,11 +505,25 @@ struct model_ops {
 	 * should not have the same. Optional.
 	 */
 	uint32_t (*number)(void *ctx, const struct model *model, uint32_t thread, uint32_t next);
+	/* May this process be folded into its program? Optional. */
+	bool (*may_fold)(void *ctx, const struct model *model, uint32_t proc);
+	/*
+	 * What was at the barrier (then: the process) @from has been added to @into, of the same program; @from will be the index of
+	 * another one, and its threads' indices those of others. Optional.
+	 */
+	void (*barrier_folded)(void *ctx, const struct model *model, uint32_t from, uint32_t into);
+	void (*process_folded)(void *ctx, const struct model *model, uint32_t from, uint32_t into);
 };
 
 /* @start_ns: when tracing began. Returns NULL when out of memory. */
 struct model *model_new(const struct model_ops *ops, uint64_t start_ns);
 void model_free(struct model *model);
+/*
+ * Keeps so many of the processes that have exited as they are, those that lost most; the others are folded into their program.
+ * Without this all are kept. Places of processes and barriers may then be empty: their crossings are 0, and an empty barrier's
+ * proc is MODEL_NONE.
+ */
+void model_keep(struct model *model, uint32_t exited);
 
 /*
  * What goes in, as it is put on record: each of the functions below is one of these. Append only: the numbers are in
@@ -523,6 +544,7 @@ enum model_input_type {
 	MODEL_INPUT_SHED = 12,
 	MODEL_INPUT_SHED_PART = 13,
 	MODEL_INPUT_JOINED = 14,
+	MODEL_INPUT_PROGRAM = 15,
 };
 
 /* The arguments of the function of that type, by their names there; those that it has not are 0. */
@@ -575,6 +597,8 @@ int model_add_found(struct model *model, uint32_t tgid, uint32_t inc, uint32_t t
 int model_end_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
 		     const char *comm);
 int model_end_process(struct model *model, uint32_t tgid, uint32_t inc, uint64_t t_ns);
+/* What it runs: the same number for the same program. Before its end. */
+int model_add_program(struct model *model, uint32_t tgid, uint32_t inc, uint64_t program);
 int model_name_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
 		      const char *comm);
 /*

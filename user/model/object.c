@@ -30,7 +30,7 @@ static bool object_is(const struct object *o, const struct model_crossing *c, ui
 	       (c->shared || (o->proc == proc && o->addr == c->object));
 }
 
-static int object_unlink(struct model *m, struct object *o)
+int object_unlink(struct model *m, struct object *o)
 {
 	struct object *head = hash_get_ptr(&m->object_by_id, o->key), *p;
 

@@ -193,5 +193,6 @@ int queue_join(struct model *m, uint32_t a, uint32_t b)
 		to->nopen++;
 	}
 	from->into = keep;
+	to->joined = from->joined = true;
 	return 0;
 }

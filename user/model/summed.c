@@ -166,6 +166,11 @@ static void number_threads(const struct model *m, struct proc *p, struct thread 
 		order[i]->pub.ordinal = p->next_ordinal++;
 }
 
+uint64_t summed_outside(const struct thread *t)
+{
+	return minus(minus(t->known_ns, t->pub.start_ns), t->pub.idle_ns + t->pub.unknown_ns);
+}
+
 /* Outside is what is neither inside nor unknown, up to the last departure. */
 int summed_finish(struct model *m)
 {
@@ -177,8 +182,7 @@ int summed_finish(struct model *m)
 	for (i = 0; i < m->threads.n; i++) {
 		t = thread_at(m, i);
 		if (t->summed)
-			t->pub.outside_ns = minus(minus(t->known_ns, t->pub.start_ns),
-						  t->pub.idle_ns + t->pub.unknown_ns);
+			t->pub.outside_ns = summed_outside(t);
 	}
 	for (i = 0; i < m->procs.n; i++)
 		number_threads(m, proc_at(m, i), order);

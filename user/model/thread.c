@@ -29,15 +29,31 @@ struct proc *proc_find(const struct model *m, uint32_t tgid, uint32_t inc)
 	return hash_get(&m->proc_by_id, pair_key(tgid, inc), &i) ? proc_at(m, i) : NULL;
 }
 
-int proc_get(struct model *m, uint32_t tgid, uint32_t inc, struct proc **out)
+void proc_init(const struct model *m, struct proc *p, uint32_t index)
 {
-	struct proc *p = proc_find(m, tgid, inc);
+	p->index = index;
+	p->threads = p->rows = MODEL_NONE;
+	p->folded_start = MODEL_UNKNOWN;
+	p->pub.parent = MODEL_NONE;
+	p->pub.start_ns = m->start_ns;
+	p->pub.end_ns = MODEL_UNKNOWN;
+	p->pub.shed.t_ns = MODEL_UNKNOWN;
+}
+
+void proc_forget_number(struct model *m, const struct proc *p)
+{
+	hash_del(&m->proc_by_id, pair_key(p->pub.tgid, p->pub.inc));
+}
+
+static int proc_place(struct model *m, struct proc **out)
+{
 	uint32_t index = m->procs.n;
-	struct queue *q = NULL;
+	struct queue *q;
 	int err;
 
-	if (p) {
-		*out = p;
+	if (m->nfree_procs) {
+		*out = proc_at(m, m->free_procs[--m->nfree_procs]);
+		proc_init(m, *out, (*out)->index);
 		return 0;
 	}
 	err = model_grow((void **)&m->queues, &m->cap_queues, index + 1, sizeof(void *));
@@ -50,24 +66,31 @@ int proc_get(struct model *m, uint32_t tgid, uint32_t inc, struct proc **out)
 	list_init(&q->waiting);
 	q->into = MODEL_NONE;
 	err = table_add(&m->procs);
-	if (err)
-		goto out;
-	p = proc_at(m, index);
-	p->index = index;
-	p->threads = p->rows = MODEL_NONE;
-	p->folded_start = MODEL_UNKNOWN;
-	p->pub.tgid = tgid;
-	p->pub.inc = inc;
-	p->pub.parent = MODEL_NONE;
-	p->pub.start_ns = m->start_ns;
-	p->pub.end_ns = MODEL_UNKNOWN;
-	p->pub.shed.t_ns = MODEL_UNKNOWN;
+	if (err) {
+		free(q);
+		return err;
+	}
+	*out = proc_at(m, index);
+	proc_init(m, *out, index);
 	m->queues[index] = q;
-	q = NULL;
-	err = hash_put(&m->proc_by_id, pair_key(tgid, inc), index);
+	return 0;
+}
+
+int proc_get(struct model *m, uint32_t tgid, uint32_t inc, struct proc **out)
+{
+	struct proc *p = proc_find(m, tgid, inc);
+	int err = 0;
+
+	if (!p) {
+		err = proc_place(m, &p);
+		if (err)
+			return err;
+		p->pub.tgid = tgid;
+		p->pub.inc = inc;
+		p->pub.processes = 1;
+		err = hash_put(&m->proc_by_id, pair_key(tgid, inc), p->index);
+	}
 	*out = p;
-out:
-	free(q);
 	return err;
 }
 
@@ -345,7 +368,7 @@ int take_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_ns
 	p->pub.end_ns = t_ns;
 	for (i = p->threads; i != MODEL_NONE; i = thread_at(m, i)->next)
 		thread_replace(m, thread_at(m, i), t_ns);
-	return 0;
+	return program_exited(m, p);
 }
 
 static struct model_shed shed_of(const struct model_input *in, uint64_t units)
