@@ -40,7 +40,7 @@ _sbt_trace() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} i word value=
 	local options="--pid --all --output --record --json --csv --markdown --watch --watch-all --name --events --warn-time --no-warnings
 		--warn-every --hang --phase --phase-times --duration --delay --cgroup --comm --user --no-children --barrier --frames --attach
-		--ring-size --debuginfod --quiet --verbose --json-schema --help --version --no-causes --aggregate --cost-limit"
+		--ring-size --debuginfod --quiet --verbose --json-schema --help --version --no-causes --aggregate --cost-limit --keep-processes"
 
 	COMPREPLY=()
 	if [[ ${COMP_WORDS[1]} == top ]]; then
@@ -131,7 +131,7 @@ _sbt_trace() {
 			break
 			;;
 		-n | --iterations | --interval | -p | --pid | -o | --output | --record | -w | --watch | --name | --warn-time | --warn-every | --hang | -d | --duration | \
-			-b | --barrier | --frames | -e | --events | --delay | --cgroup | --comm | -u | --user | --attach | --cost-limit | --ring-size) value=1 ;;
+			-b | --barrier | --frames | -e | --events | --delay | --cgroup | --comm | -u | --user | --attach | --cost-limit | --keep-processes | --ring-size) value=1 ;;
 		-*) ;;
 		trace | top | record) [[ $i == 1 ]] || break ;;
 		*) break ;;
@@ -166,7 +166,7 @@ _sbt_trace() {
 	-u | --user) mapfile -t COMPREPLY < <(compgen -u -- "$cur") ;;
 	--attach) mapfile -t COMPREPLY < <(compgen -W "session multi perf" -- "$cur") ;;
 	-e | --events) _sbt_trace_events "$cur" ;;
-	-w | --watch | --name | --warn-time | --warn-every | --hang | -d | --duration | --delay | --cost-limit | --ring-size | -b | --barrier | --frames) ;;
+	-w | --watch | --name | --warn-time | --warn-every | --hang | -d | --duration | --delay | --cost-limit | --keep-processes | --ring-size | -b | --barrier | --frames) ;;
 	*)
 		if [[ $cur == -* ]]; then
 			mapfile -t COMPREPLY < <(compgen -W "$options -- -p -a -b -o -w -W -d -u -q -v -h" -- "$cur")

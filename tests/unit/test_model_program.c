@@ -95,8 +95,7 @@ static void live(struct model *m, uint32_t i, uint64_t program, const char *comm
 	end(m, i, t + 6 * MS + more);
 }
 
-static const struct model_proc *program_of(const struct model *m, const char *comm,
-					   uint32_t *index)
+static const struct model_proc *program_of(const struct model *m, const char *comm, uint32_t *index)
 {
 	uint32_t i;
 
@@ -331,8 +330,8 @@ static void test_kept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sums),	   cmocka_unit_test(test_programs),
-		cmocka_unit_test(test_places),	   cmocka_unit_test(test_unfinished),
+		cmocka_unit_test(test_sums),   cmocka_unit_test(test_programs),
+		cmocka_unit_test(test_places), cmocka_unit_test(test_unfinished),
 		cmocka_unit_test(test_kept),
 	};
 

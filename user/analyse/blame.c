@@ -113,6 +113,64 @@ int blame_culprit(struct blame *s, const struct culprit_env *env, const struct c
 	return err;
 }
 
+/* One of a tally's and its words, if it is or becomes one of those that have most. */
+static int join_named(struct tally *to, struct culprit_words **words, uint64_t *worded,
+		      const struct tally *from, struct culprit_words *const *from_words, int i)
+{
+	bool fresh;
+	int at;
+
+	if (!from->ns[i] || !from_words[i])
+		return 0;
+	at = tally_add(to, from->key[i], from->ns[i], &fresh);
+	if (at < 0 || (!fresh && words[at]))
+		return 0;
+	if (!words[at])
+		words[at] = malloc(sizeof(*words[at]));
+	if (!words[at])
+		return -ENOMEM;
+	*words[at] = *from_words[i];
+	worded[at] = to->ns[at];
+	return 0;
+}
+
+static int join_kind(struct kind_state **to, const struct kind_state *from)
+{
+	int i, err = 0;
+
+	if (!*to)
+		*to = calloc(1, sizeof(**to));
+	if (!*to)
+		return -ENOMEM;
+	for (i = 0; i < CULPRIT_TALLY && !err; i++) {
+		err = join_named(&(*to)->exact, (*to)->words, (*to)->worded, &from->exact,
+				 from->words, i);
+		if (!err)
+			err = join_named(&(*to)->coarse, (*to)->coarse_words, (*to)->coarse_worded,
+					 &from->coarse, from->coarse_words, i);
+	}
+	return err;
+}
+
+int blame_join(struct blame *to, const struct blame *from)
+{
+	unsigned k;
+	int err = 0;
+
+	to->episodes += from->episodes;
+	to->lateness_ns = (int64_t)((uint64_t)to->lateness_ns + (uint64_t)from->lateness_ns);
+	to->noise_ns += from->noise_ns;
+	to->thread_ns += from->thread_ns;
+	for (k = 0; k < CAUSE_KINDS && !err; k++) {
+		to->parts[k] = (int64_t)((uint64_t)to->parts[k] + (uint64_t)from->parts[k]);
+		to->weight[k] += from->weight[k];
+		to->dominated[k] += from->dominated[k];
+		if (from->kinds[k])
+			err = join_kind(&to->kinds[k], from->kinds[k]);
+	}
+	return err;
+}
+
 /* The words for one cause of a site, if somebody accounts for enough of it. */
 static const struct culprit_words *site_words(const struct blame *s, enum cause_kind k)
 {

@@ -81,6 +81,46 @@ void causes_free(struct causes *c)
 	free(c);
 }
 
+int causes_fold_barrier(struct causes *c, uint32_t from, uint32_t into)
+{
+	int err = 0;
+
+	if (from < c->nsites) {
+		err = grow_zeroed((void **)&c->sites, &c->nsites, into + 1, sizeof(*c->sites));
+		if (!err)
+			err = blame_join(&c->sites[into], &c->sites[from]);
+		blame_free(&c->sites[from]);
+		memset(&c->sites[from], 0, sizeof(c->sites[from]));
+	}
+	return err ? err : delay_fold(c->delay, from, into);
+}
+
+int causes_fold_process(struct causes *c, uint32_t from, uint32_t into)
+{
+	struct cause_proc *a, *b;
+	int err;
+
+	if (from >= c->nprocs)
+		return 0;
+	err = grow_zeroed((void **)&c->procs, &c->nprocs, into + 1, sizeof(*c->procs));
+	if (err)
+		return err;
+	a = &c->procs[into];
+	b = &c->procs[from];
+	if (b->episodes) {
+		if (!a->episodes || b->first_ns < a->first_ns)
+			a->first_ns = b->first_ns;
+		if (b->last_ns > a->last_ns)
+			a->last_ns = b->last_ns;
+	}
+	a->episodes += b->episodes;
+	a->spun_episodes += b->spun_episodes;
+	a->spun_ns += b->spun_ns;
+	a->node_moves += b->node_moves;
+	memset(b, 0, sizeof(*b));
+	return 0;
+}
+
 const struct delay *causes_delay(const struct causes *c)
 {
 	return c->delay;

@@ -59,6 +59,9 @@ struct blame;
 /* NULL: out of memory. @env and @report_env (for the sites' names) must outlive it. */
 struct causes *causes_new(const struct cause_env *env, const struct report_env *report_env);
 void causes_free(struct causes *causes);
+/* model_ops.barrier_folded and process_folded. Return 0 or -ENOMEM. */
+int causes_fold_barrier(struct causes *causes, uint32_t from, uint32_t into);
+int causes_fold_process(struct causes *causes, uint32_t from, uint32_t into);
 
 /*
  * Takes in one episode: its site's blame, and that of @more[@nmore] too (conceptual_blames()). @out, if not NULL, is filled for it, names and text included, and its culprit and

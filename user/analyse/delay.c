@@ -91,6 +91,22 @@ void delay_of(const struct delay *d, uint32_t barrier, uint64_t *direct_ns, uint
 	*passed_ns = known ? d->rows[barrier].passed_ns : REPORT_UNKNOWN;
 }
 
+int delay_fold(struct delay *d, uint32_t from, uint32_t into)
+{
+	int err;
+
+	if (from >= d->nrows)
+		return 0;
+	err = grow_zeroed((void **)&d->rows, &d->nrows, into + 1, sizeof(*d->rows));
+	if (err)
+		return err;
+	d->rows[into].any |= d->rows[from].any;
+	d->rows[into].direct_ns += d->rows[from].direct_ns;
+	d->rows[into].passed_ns += d->rows[from].passed_ns;
+	d->rows[from] = (struct row){ 0 };
+	return 0;
+}
+
 uint64_t delay_unknown(const struct delay *d)
 {
 	return d->unknown_ns;

@@ -164,6 +164,8 @@ struct delay *delay_new(void);
 void delay_free(struct delay *d);
 /* Takes in one episode, in the order in which the model hands them out. Returns 0 or -ENOMEM. */
 int delay_episode(struct delay *d, const struct model_episode *ep);
+/* What is known of the barrier @from goes to @into; @from is another one from now on. Returns 0 or -ENOMEM. */
+int delay_fold(struct delay *d, uint32_t from, uint32_t into);
 /* What began in phases that end at @barrier; REPORT_UNKNOWN if nothing is known of it. */
 void delay_of(const struct delay *d, uint32_t barrier, uint64_t *direct_ns, uint64_t *passed_ns);
 /* Waits of complete episodes that could not be charged: with all direct and passed ones all waits. */
@@ -334,6 +336,8 @@ int blame_culprit(struct blame *s, const struct culprit_env *env, const struct c
 int blame_out(const struct blame *s, const struct cause_env *env,
 	      const struct report_env *report_env, struct arena *a, struct report_cause *out);
 void blame_free(struct blame *s);
+/* What is known of @from goes into @to as well; the stacks do not, which are of a process that is kept no more. 0 or -ENOMEM. */
+int blame_join(struct blame *to, const struct blame *from);
 
 /* say.c: what both sentences are made with. */
 

@@ -162,7 +162,8 @@ int name_ids(struct arena *a, const struct model *m, const struct report_env *en
 	if (!out->ids)
 		return -ENOMEM;
 	for (i = 0; i < n && !err; i++)
-		err = id_of(env, model_barrier(m, i), &taken, &out->ids[i]);
+		if (model_barrier(m, i)->proc != MODEL_NONE)
+			err = id_of(env, model_barrier(m, i), &taken, &out->ids[i]);
 	hash_free(&taken);
 	return err;
 }
@@ -534,6 +535,12 @@ void report_namer_free(struct report_namer *namer)
 	free(namer);
 }
 
+void report_namer_forget(struct report_namer *namer)
+{
+	hash_free(&namer->taken);
+	namer->n = 0;
+}
+
 int report_namer_name(struct report_namer *namer, const struct model *model,
 		      const struct report_env *env, uint32_t index, struct report_barrier *out,
 		      void **arena)
@@ -551,12 +558,13 @@ int report_namer_name(struct report_namer *namer, const struct model *model,
 		namer->ids = ids;
 		namer->cap = cap;
 	}
-	while (namer->n <= index) {
+	for (; namer->n <= index; namer->n++) {
+		if (model_barrier(model, namer->n)->proc == MODEL_NONE)
+			continue;
 		err = id_of(env, model_barrier(model, namer->n), &namer->taken,
 			    &namer->ids[namer->n]);
 		if (err)
 			return err;
-		namer->n++;
 	}
 	return name_known(model, env, namer->ids[index], index, out, arena);
 }
@@ -571,6 +579,8 @@ int report_barrier_names(const struct model *model, const struct report_env *env
 	int err = a ? name_ids(a, model, env, n, &ids) : -ENOMEM;
 
 	for (i = from; i < n && !err; i++) {
+		if (model_barrier(model, i)->proc == MODEL_NONE)
+			continue;
 		one = arena_new();
 		memset(&barrier, 0, sizeof(barrier));
 		err = one ? name_barrier(one, model, env, ids.ids[i], i, &barrier) : -ENOMEM;

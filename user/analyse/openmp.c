@@ -89,6 +89,26 @@ void openmp_free(struct openmp *o)
 	free(o);
 }
 
+void openmp_fold_process(struct openmp *o, uint32_t from)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	if (from >= o->nprocs)
+		return;
+	memset(&o->procs[from], 0, sizeof(o->procs[from]));
+	while ((e = hash_next(&o->regions, &pos, &zero))) {
+		struct region *r = (void *)(uintptr_t)e->value;
+
+		if (r->proc != from)
+			continue;
+		hash_del(&o->regions, e->key);
+		region_free(r);
+		pos = 0;
+	}
+}
+
 static int prepare(struct openmp *o, const struct model_episode *ep)
 {
 	int err = grow_zeroed((void **)&o->procs, &o->nprocs, ep->proc + 1, sizeof(*o->procs));

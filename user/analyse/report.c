@@ -288,7 +288,8 @@ static int build_barriers(struct build *b)
 	if (!out->barriers || !b->scratch)
 		return -ENOMEM;
 	for (i = 0; i < n && !err; i++)
-		err = barrier_fill(b, i, &out->barriers[out->nbarriers++]);
+		if (model_barrier(b->model, i)->proc != MODEL_NONE)
+			err = barrier_fill(b, i, &out->barriers[out->nbarriers++]);
 	if (!err)
 		qsort(out->barriers, out->nbarriers, sizeof(*out->barriers), barrier_cmp);
 	return err;
@@ -347,8 +348,8 @@ static int build_phases(struct build *b)
 	uint32_t i, j, n = 0, *where;
 	int err = 0;
 
-	where = arena_alloc(b->arena, (out->nbarriers + 1) * sizeof(*where));
-	for (i = 0; i < out->nbarriers; i++)
+	where = arena_alloc(b->arena, ((size_t)model_nbarriers(b->model) + 1) * sizeof(*where));
+	for (i = 0; i < model_nbarriers(b->model); i++)
 		n += model_barrier(b->model, i)->nphases;
 	out->phases = arena_alloc(b->arena, (n + 1) * sizeof(*out->phases));
 	if (!where || !out->phases)
@@ -522,8 +523,11 @@ static void process_facts(struct build *b, const struct model_proc *p, struct re
 	out->start_seen = p->start_seen;
 	out->elapsed_ns = p->elapsed_ns;
 	out->life_ns = REPORT_UNKNOWN;
-	if (!b->env->extent.window && p->start_seen && out->exited && p->end_ns > p->start_ns &&
-	    p->end_ns != MODEL_UNKNOWN)
+	out->processes = p->processes;
+	if (p->processes > 1)
+		out->life_ns = p->life_ns;
+	else if (!b->env->extent.window && p->start_seen && out->exited &&
+		 p->end_ns > p->start_ns && p->end_ns != MODEL_UNKNOWN)
 		out->life_ns = p->end_ns - p->start_ns;
 	out->ideal_ns = p->ideal_ns;
 	out->threads = p->nthreads_crossed;
@@ -621,6 +625,15 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	 */
 	if (!out->episodes || out->shed_some || out->unmet)
 		out->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
+	/* Of processes that are kept as a sum it is not known which threads were late each time. */
+	if (p->processes > 1)
+		out->efficiency = (struct report_efficiency){
+			.parallel = out->efficiency.parallel,
+			.load_balance = NAN,
+			.serialisation = NAN,
+			.transfer = NAN,
+			.communication = NAN,
+		};
 	tasks_process(out, &spent);
 	efficiency_losses(&out->efficiency, &out->lost_static, &out->lost_rotating,
 			  &out->lost_transfer);
@@ -691,7 +704,7 @@ static int build_processes(struct build *b)
 		return err;
 	for (i = 0; i < model_nbarriers(b->model); i++) {
 		mb = model_barrier(b->model, i);
-		if (mb->nested || where[mb->proc] == MODEL_NONE)
+		if (mb->proc == MODEL_NONE || mb->nested || where[mb->proc] == MODEL_NONE)
 			continue;
 		p = &out->processes[where[mb->proc]];
 		p->release_ns += mb->release.sum;

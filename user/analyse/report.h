@@ -240,6 +240,11 @@ struct report_process {
 	uint32_t index; /* in the model */
 	uint32_t pid;
 	const char *comm;
+	/*
+	 * 1; more: so many processes of one program that have exited, kept as a sum: pid is of the one that exited first,
+	 * elapsed_ns, life_ns and ideal_ns are sums, and of the efficiencies only the parallel one is known. 0 of a group.
+	 */
+	uint32_t processes;
 	uint32_t parent; /* pid, 0 unknown */
 	bool exited;
 	bool start_seen; /* its beginning; else T and all efficiencies count from the start of tracing */
@@ -524,6 +529,8 @@ int report_barrier_name(const struct model *model, const struct report_env *env,
  */
 struct report_namer *report_namer_new(void);
 void report_namer_free(struct report_namer *namer);
+/* Indices of barriers are others' from now on. */
+void report_namer_forget(struct report_namer *namer);
 int report_namer_name(struct report_namer *namer, const struct model *model,
 		      const struct report_env *env, uint32_t index, struct report_barrier *out,
 		      void **arena);

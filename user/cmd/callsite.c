@@ -332,6 +332,26 @@ static int way_add(struct callsites *c, struct space *space, const struct chain 
 	return 0;
 }
 
+void callsites_forget(struct callsites *c, const struct space *space)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	struct way *way;
+	size_t pos = 0;
+
+	while ((e = hash_next(&c->ways, &pos, &zero))) {
+		way = (void *)(uintptr_t)e->value;
+		if (way->space != space)
+			continue;
+		c->unknown_ways -= !way->known;
+		hash_del(&c->ways, e->key);
+		free(way);
+		/* What came after it may have moved into its place. */
+		if (pos > 1)
+			pos--;
+	}
+}
+
 /* All that was seen in this process: a barrier has been found there. */
 static void ways_look_up(struct callsites *c, const struct space *space)
 {

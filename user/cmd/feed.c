@@ -18,6 +18,9 @@
 /* A power of two: call sites in use at one time are few, and a miss only costs a look-up. */
 #define CACHE_SLOTS 1024u
 
+#define FORGET_NS    3000000000ULL /* so long after its end no record of a thread comes */
+#define FORGET_LEAST 1024
+
 struct shared_slot {
 	uint64_t object;
 	uint64_t generation;
@@ -29,6 +32,7 @@ struct shared_slot {
 /* A thread with crossings that the kernel did not count, or counted for nothing. */
 struct renumbered {
 	uint32_t shift; /* added to its numbers */
+	uint64_t ended_ns; /* its end; 0: it lives */
 	bool reaches_back; /* the next parts of its phase are older than its last departure */
 };
 
@@ -47,6 +51,7 @@ struct feed {
 	struct callsites *callsites;
 	struct waits *waits;
 	struct hash renumbered; /* (inc, tid) -> struct renumbered */
+	size_t nrenumbered; /* of them: so many were there when those that ended were last forgotten */
 	struct busy busy;
 	struct hash current; /* tgid -> incarnation */
 	struct hash labels; /* sbt_crossing.label -> site */
@@ -414,14 +419,48 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 	return err ? err : model_add_crossing(f->model, &m);
 }
 
+/* Threads that ended some time ago, so that no record of theirs is still to come. */
+static void forget_renumbered(struct feed *f, uint64_t now_ns)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	struct renumbered *r;
+	size_t pos = 0;
+
+	while ((e = hash_next(&f->renumbered, &pos, &zero))) {
+		r = (void *)(uintptr_t)e->value;
+		if (!r->ended_ns || r->ended_ns + FORGET_NS > now_ns)
+			continue;
+		hash_del(&f->renumbered, e->key);
+		free(r);
+		/* What came after it may have moved into its place. */
+		pos--;
+	}
+	f->nrenumbered = hash_count(&f->renumbered);
+}
+
+static void end_renumbered(struct feed *f, const struct sbt_event *e)
+{
+	struct renumbered *r = hash_get_ptr(&f->renumbered, (uint64_t)e->inc << 32 | e->tid);
+
+	if (!r)
+		return;
+	r->ended_ns = e->t_ns;
+	if (hash_count(&f->renumbered) > 2 * f->nrenumbered + FORGET_LEAST)
+		forget_renumbered(f, e->t_ns);
+}
+
 /* The program of a process ends: by exit, or because it runs another. */
 static int end_process(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t t_ns)
 {
 	struct space *space = space_find(f->spaces, tgid, inc);
+	int err = 0;
 
-	if (space)
+	if (space) {
 		space->gone = true;
-	return model_end_process(f->model, tgid, inc, t_ns);
+		err = model_add_program(f->model, tgid, inc, space_program_key(f->spaces, space));
+	}
+	return err ? err : model_end_process(f->model, tgid, inc, t_ns);
 }
 
 /* What was told of its parent until then holds for a child. */
@@ -517,6 +556,7 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 		if (!e->seq && e->t_ns > e->start_ns)
 			busy_note(&f->busy, e->tgid, e->tid, e->t_ns - e->start_ns, e->busy_ns);
 		began_forget(&f->began, e->inc, e->tid);
+		end_renumbered(f, e);
 		err = model_end_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns, e->comm);
 		if (!err && (e->flags & SBT_EVENT_LEADER)) {
 			hash_del(&f->current, e->tgid);

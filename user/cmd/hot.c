@@ -270,6 +270,29 @@ int hot_step(struct hot *h, uint64_t now_ns)
 	return err;
 }
 
+int hot_fold(struct hot *h, const struct hot_name *from, const struct hot_name *into)
+{
+	struct hot_process *p = hash_get_ptr(&h->by_process, key_of(from->tgid, from->inc)), *sum;
+	uint32_t i;
+
+	if (!p)
+		return 0;
+	hash_del(&h->by_process, key_of(from->tgid, from->inc));
+	for (i = 0; i < h->nactive; i++)
+		if (h->active[i] == p)
+			h->active[i--] = h->active[--h->nactive];
+	sum = hash_get_ptr(&h->by_process, key_of(into->tgid, into->inc));
+	if (sum) {
+		sum->looks += p->looks;
+		sum->paused_ns += p->paused_ns;
+		free(p);
+		return 0;
+	}
+	p->tgid = into->tgid;
+	p->inc = into->inc;
+	return hash_put_ptr(&h->by_process, key_of(into->tgid, into->inc), p);
+}
+
 uint64_t hot_looks(const struct hot *h, uint32_t tgid, uint32_t inc)
 {
 	const struct hot_process *p;

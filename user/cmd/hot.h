@@ -26,6 +26,12 @@ int hot_event(struct hot *hot, const struct sbt_event *event);
 /* Removes probes, and puts back those that have been away long enough. Returns 0 or -ENOMEM. */
 int hot_step(struct hot *hot, uint64_t now_ns);
 
+struct hot_name {
+	uint32_t tgid, inc;
+};
+
+/* Both have ended: what is known of @from goes to @into. Returns 0 or -ENOMEM. */
+int hot_fold(struct hot *hot, const struct hot_name *from, const struct hot_name *into);
 /* How often probes of the process were hit for what was no crossing. @hot may be NULL. */
 uint64_t hot_looks(const struct hot *hot, uint32_t tgid, uint32_t inc);
 /* For how long up to @until_ns it was not looked at where its threads wait on condition variables. Likewise. */

@@ -24,6 +24,7 @@
 
 /* A process of the model's, by its index there. */
 struct watched {
+	uint32_t inc; /* whose it is: places are used again */
 	uint64_t crossings; /* at the last look, all */
 	uint64_t switches, slept, taken_ns; /* likewise: as in the sums */
 	struct model_sums sums; /* at this one */
@@ -106,6 +107,9 @@ static int note_procs(struct limit *l)
 		l->nprocs = n;
 	}
 	for (i = 0; i < n; i++) {
+		if (l->procs[i].inc != model_proc(l->env.model, i)->inc)
+			memset(&l->procs[i], 0, sizeof(l->procs[i]));
+		l->procs[i].inc = model_proc(l->env.model, i)->inc;
 		l->procs[i].group = i;
 		l->procs[i].units = 0;
 		l->procs[i].time_ns = 0;
@@ -180,7 +184,8 @@ static void note_units(struct limit *l, uint32_t barrier, uint64_t units)
 
 	for (left = units; left; left &= left - 1)
 		l->met[__builtin_ctzll(left)] |= units;
-	if (units && l->stands[barrier] == SBT_UNITS)
+	/* The place of a barrier may be another one's. */
+	if (units && (l->stands[barrier] == SBT_UNITS || !(units & SBT_UNIT(l->stands[barrier]))))
 		l->stands[barrier] = (uint8_t)__builtin_ctzll(units);
 }
 
@@ -322,6 +327,9 @@ static double read_ns(const struct limit *l)
 		const struct watched *w = &l->procs[i];
 		struct model_sums since = { .taken_ns = grown(w->sums.taken_ns, w->taken_ns) };
 
+		/* What is added to a program has been counted. */
+		if (p->processes > 1)
+			continue;
 		crossings += grown(p->crossings + p->lost, w->crossings);
 		cost += report_cost(env, 0, 0, &since, report_met(p));
 	}

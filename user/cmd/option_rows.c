@@ -112,6 +112,9 @@ static const struct row rows[] = {
 { NULL, "folded", OPT_FOLDED, VALUE, OF_REPORT, 0, NULL, NULL },
 { NULL, "cost-limit", OPT_COST_LIMIT, VALUE, ALL, BOTH, "    --cost-limit N",
   "let go of a process that tracing costs more than N % of its threads' time" },
+{ NULL, "keep-processes", OPT_KEEP, VALUE, ALL, ALL, "    --keep-processes N",
+  "processes that have exited are kept as a sum of each program, but for the N\n"
+  "that lost most (default 256)" },
 { NULL, "debuginfod", OPT_DEBUGINFOD, NO, ALL, 0, NULL, NULL },
 { NULL, "no-causes", OPT_NO_CAUSES, NO, ALL, BOTH, "    --no-causes",
   "do not ask where time goes and why; --debuginfod: servers may give names" },

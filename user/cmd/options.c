@@ -13,8 +13,9 @@
 #include "base/output.h"
 #include "cmd/option_rows.h"
 
-#define RING_BYTES (2u << 20)
-#define HANG_NS	   10000000000ULL
+#define RING_BYTES     (2u << 20)
+#define HANG_NS	       10000000000ULL
+#define KEEP_PROCESSES 256
 
 /* --- values ---------------------------------------------------------------------------------------- */
 
@@ -439,6 +440,11 @@ static int take_output(struct options *o, int c, char *arg)
 				"--cost-limit", arg,
 				"a number of per cent over 0, up to 100000, without a sign");
 		return 0;
+	case OPT_KEEP:
+		if (parse_u64(arg, UINT32_MAX / 2, &n))
+			return wrong_value("--keep-processes", arg, "a number of processes");
+		o->keep = (uint32_t)n;
+		return 0;
 	case OPT_ATTACH:
 		o->method_given = true;
 		if (attach_method_parse(arg, &o->method))
@@ -567,6 +573,7 @@ static int set_defaults(struct options *o)
 	o->warn_ns = 1000000000u;
 	o->warn_every = 1;
 	o->hang_ns = HANG_NS;
+	o->keep = KEEP_PROCESSES;
 	o->follow = true;
 	o->causes = true;
 	o->ring_bytes = RING_BYTES;

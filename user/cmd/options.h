@@ -76,6 +76,7 @@ struct options {
 	uint8_t frames; /* callers up that the site is */
 	bool causes; /* account for where threads' time goes */
 	bool aggregate; /* crossings are summed in the kernel */
+	uint32_t keep; /* --keep-processes: exited ones that are kept whole */
 	double cost_limit; /* --cost-limit, a share; 0: none */
 	bool debuginfod;
 	enum attach_method method;

@@ -399,6 +399,21 @@ static void name_thread(struct present *p, uint32_t index)
 	model_name_thread(p->model, proc->tgid, proc->inc, t->tid, comm);
 }
 
+void present_folded(struct present *p, const struct model_proc *from, const struct model_proc *into)
+{
+	struct hot_name one = { from->tgid, from->inc }, sum = { into->tgid, into->inc };
+	const struct space *space = space_find(p->spaces, from->tgid, from->inc);
+	struct space *to = space_find(p->spaces, into->tgid, into->inc);
+
+	if (space && to) {
+		to->spent_ns += space->spent_ns;
+		to->spent += space->spent;
+	}
+	/* Without memory for it the estimate of what tracing cost lacks this process's looks. */
+	if (p->hot)
+		hot_fold(p->hot, &one, &sum);
+}
+
 void present_hangs(struct present *p, struct hanging *hanging, uint64_t now_ns)
 {
 	p->env.hangs = hanging_last(hanging, now_ns, &p->env.nhangs);

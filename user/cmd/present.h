@@ -30,7 +30,7 @@ struct present {
 	struct watch *watch;
 	const struct counting *counting;
 	const struct pump *pump; /* who finds barriers that nobody named; NULL: nobody */
-	const struct hot *hot; /* NULL: nothing is looked at that may be no barrier */
+	struct hot *hot; /* NULL: nothing is looked at that may be no barrier */
 	uint32_t *cpu_node;
 	struct report_env env;
 	struct progress *progress; /* NULL: nowhere */
@@ -80,6 +80,9 @@ void present_base(struct present *present);
 void present_counts(struct present *present);
 /* Measures what is still unknown of the prices; probes must be gone. */
 void present_calibrate(struct present *present, bool stepped, void (*drain)(void *ctx), void *ctx);
+/* @from is part of the program's sum that has the numbers of @into. */
+void present_folded(struct present *present, const struct model_proc *from,
+		    const struct model_proc *into);
 /* Hangs that have not ended: for the report. @hanging must outlive it. */
 void present_hangs(struct present *present, struct hanging *hanging, uint64_t now_ns);
 /* Names of threads that are still there. */

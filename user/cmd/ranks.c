@@ -111,6 +111,11 @@ int ranks_began(struct ranks *r, uint32_t tgid, uint32_t inc)
 	return hash_put(&r->began, process_key(tgid, inc), 1);
 }
 
+void ranks_forget(struct ranks *r, uint32_t tgid, uint32_t inc)
+{
+	hash_del(&r->began, process_key(tgid, inc));
+}
+
 int ranks_see(struct ranks *r, uint32_t tgid, uint32_t inc, const struct job *job,
 	      const struct ranks_handles *handles)
 {

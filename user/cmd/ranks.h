@@ -36,6 +36,8 @@ void ranks_find_handles(const struct module *module, const struct maps_entry *en
 			struct ranks_handles *handles);
 /* All that the process has done since it began is known: it began when tracing had begun. */
 int ranks_began(struct ranks *ranks, uint32_t tgid, uint32_t inc);
+/* It has ended. */
+void ranks_forget(struct ranks *ranks, uint32_t tgid, uint32_t inc);
 
 /*
  * Every crossing, in order, before the model gets it. Fills in what is known of MPI's: who else meets there, how many

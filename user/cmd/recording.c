@@ -326,6 +326,17 @@ void recording_listen(struct recording *r, struct report_env *env, struct cause_
 	causes->stack = heard_stack;
 }
 
+void recording_process(struct recording *r, const struct model_proc *p)
+{
+	uint64_t paused_ns;
+
+	heard_departures(r, p);
+	heard_untraced(r, p);
+	heard_tasks(r, p);
+	heard_looks(r, p, &paused_ns);
+	heard_price(r, p);
+}
+
 /* --- what happens ----------------------------------------------------------------------------------- */
 
 void recording_mark(struct recording *r, uint32_t site, const struct conceptual_mark *mark)

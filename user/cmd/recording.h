@@ -27,6 +27,8 @@ void recording_listen(struct recording *recording, struct report_env *env,
 		      struct cause_env *causes);
 /* What goes into the model is put on record, from its beginning on. Returns 0 or a negative errno, told. */
 int recording_begin(struct recording *recording, struct model *model);
+/* What a report would ask of the process, which will not be known any more at the end. */
+void recording_process(struct recording *recording, const struct model_proc *process);
 /* That a thread touched another one's data. */
 void recording_message(struct recording *recording, const struct predict_message *message);
 /*

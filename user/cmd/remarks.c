@@ -22,7 +22,8 @@ static void say_lonely(const struct remarks *r)
 	for (i = 0; i < model_nbarriers(r->model); i++) {
 		const struct model_barrier *b = model_barrier(r->model, i);
 
-		if (b->family == SBT_FAMILY_USER && b->team_max == 1 && b->objects > 1) {
+		if (b->proc != MODEL_NONE && b->family == SBT_FAMILY_USER && b->team_max == 1 &&
+		    b->objects > 1) {
 			remark_note(
 				REMARK_WARN, "user_barrier", 0,
 				"-b: where the barriers of user functions were told apart by an "

@@ -190,6 +190,27 @@ static void on_barrier(void *ctx, const struct model *model, uint32_t index,
 	watch_barrier(r->watch, model, index, barrier);
 }
 
+static bool on_may_fold(void *ctx, const struct model *model, uint32_t proc)
+{
+	struct replay *r = ctx;
+
+	return watch_may_fold(r->watch, model, proc);
+}
+
+static void on_barrier_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into)
+{
+	struct replay *r = ctx;
+
+	watch_barrier_folded(r->watch, model, from, into);
+}
+
+static void on_process_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into)
+{
+	struct replay *r = ctx;
+
+	watch_process_folded(r->watch, model, from, into);
+}
+
 static uint32_t on_number(void *ctx, const struct model *model, uint32_t thread, uint32_t next)
 {
 	struct replay *r = ctx;
@@ -204,7 +225,12 @@ static uint64_t add_up(uint64_t a, uint64_t b)
 
 static int build(struct replay *r)
 {
-	struct model_ops ops = { .ctx = r, .barrier = on_barrier, .episode = on_episode };
+	struct model_ops ops = { .ctx = r,
+				 .barrier = on_barrier,
+				 .episode = on_episode,
+				 .may_fold = on_may_fold,
+				 .barrier_folded = on_barrier_folded,
+				 .process_folded = on_process_folded };
 	uint64_t start = replay_session(r)->session.clock_start_ns;
 	int err;
 
@@ -222,7 +248,12 @@ static int build(struct replay *r)
 		return err;
 	r->model = model_new(&ops, r->from_ns);
 	r->recalled.model = r->model;
-	return r->model ? 0 : -ENOMEM;
+	if (!r->model)
+		return -ENOMEM;
+	/* Only a whole run is as it was when it was recorded. */
+	if (r->options.folds && !r->window && r->n == 1)
+		model_keep(r->model, r->options.options->keep);
+	return 0;
 }
 
 /* Whoever tells of what happens, once it is known where to. */

@@ -31,6 +31,7 @@ struct replay_options {
 		       const struct predict_message *message);
 	void *ctx;
 	struct progress *progress; /* NULL: nowhere */
+	bool folds; /* of processes that have exited only so many are kept as they are (--keep-processes) */
 };
 
 /*

@@ -331,6 +331,8 @@ static int print(void *ctx, const struct options *o, FILE *out)
 	if (err)
 		goto out;
 	ro.episode = pictures ? pictures_episode : NULL;
+	/* A picture has a line for each thread. */
+	ro.folds = !pictures;
 	ro.ctx = pictures;
 	while (o->command[n])
 		n++;

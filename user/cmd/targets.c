@@ -904,6 +904,15 @@ static void remove_unused(struct targets *t)
 	}
 }
 
+void targets_forget(struct targets *t, uint32_t tgid, uint32_t inc)
+{
+	spaces_forget(t->spaces, tgid, inc);
+	ranks_forget(t->ranks, tgid, inc);
+	hash_del(&t->seen, (uint64_t)inc << 32 | tgid);
+	/* Who remembers where its calls are asks anew. */
+	t->generation++;
+}
+
 void targets_step(struct targets *t, uint64_t now)
 {
 	/* Processes that are there as tracing begins are about to be seen: their files stay open until then. */

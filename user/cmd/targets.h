@@ -70,6 +70,8 @@ int targets_rest_turns(struct targets *targets, uint32_t tgid, uint32_t inc, boo
  * unmounted. What has been recorded so far must have been read.
  */
 void targets_step(struct targets *targets, uint64_t now_ns);
+/* The process has ended, and nothing of it is asked for any more. */
+void targets_forget(struct targets *targets, uint32_t tgid, uint32_t inc);
 /* What is known of the ranks of MPI among them. */
 struct ranks *targets_ranks(const struct targets *targets);
 /* The process was read anew since: its addresses may mean something else. Counts up. */

@@ -210,10 +210,28 @@ static int price_crossings(struct trace *t)
 	return 0;
 }
 
+/* The process is part of its program's sum: what is to be known of it beside that is asked for now, and forgotten. */
+static void on_folded(void *ctx, const struct model_proc *from, const struct model_proc *into)
+{
+	struct trace *t = ctx;
+	const struct space *space = space_find(t->spaces, from->tgid, from->inc);
+
+	if (space)
+		callsites_forget(feed_callsites(pump_feed(t->pump)), space);
+	if (t->recording)
+		recording_process(t->recording, from);
+	present_folded(&t->present, from, into);
+	targets_forget(t->targets, from->tgid, from->inc);
+}
+
 static int begin(struct trace *t)
 {
 	struct feed_options feed;
-	struct model_ops ops = { .barrier = watch_barrier, .episode = watch_episode };
+	struct model_ops ops = { .barrier = watch_barrier,
+				 .episode = watch_episode,
+				 .may_fold = watch_may_fold,
+				 .barrier_folded = watch_barrier_folded,
+				 .process_folded = watch_process_folded };
 	int err = price_crossings(t);
 
 	if (err)
@@ -227,6 +245,8 @@ static int begin(struct trace *t)
 	t->model = model_new(&ops, t->arm_ns);
 	if (!t->model)
 		return -ENOMEM;
+	model_keep(t->model, t->options.keep);
+	watch_on_folded(t->watch, on_folded, t);
 	err = t->recording ? recording_begin(t->recording, t->model) : 0;
 	if (err)
 		return err;

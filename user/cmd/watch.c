@@ -50,6 +50,8 @@ struct watch {
 	struct emit_member *members;
 	struct report_counter *counters; /* of the members, then of all of them */
 	uint32_t cap_members;
+	watch_folded folded; /* who else is told of processes that are folded */
+	void *folded_ctx;
 	struct hash
 		labels; /* by call site: a recording may number them as it likes; made when first needed */
 };
@@ -322,6 +324,47 @@ int watch_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark)
 	/* Its text could not be read. */
 	named.name = name && name->label ? name->label : "?";
 	return conceptual_mark(w->conceptual, &named);
+}
+
+void watch_on_folded(struct watch *w, watch_folded folded, void *ctx)
+{
+	w->folded = folded;
+	w->folded_ctx = ctx;
+}
+
+bool watch_may_fold(void *ctx, const struct model *model, uint32_t proc)
+{
+	const struct watch *w = ctx;
+
+	(void)model;
+	/* Its phases are of threads that are told apart. */
+	return !w->options->nphases && !conceptual_marks(w->conceptual, proc);
+}
+
+void watch_barrier_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into)
+{
+	struct watch *w = ctx;
+
+	(void)model;
+	if (from < w->nnamed) {
+		report_arena_free(w->named[from].arena);
+		memset(&w->named[from], 0, sizeof(w->named[from]));
+	}
+	report_namer_forget(w->namer);
+	/* Without memory for it what the program is said to have been late for is less. */
+	if (w->env->causes)
+		causes_fold_barrier(w->env->causes, from, into);
+}
+
+void watch_process_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into)
+{
+	struct watch *w = ctx;
+
+	openmp_fold_process(w->openmp, from);
+	if (w->env->causes)
+		causes_fold_process(w->env->causes, from, into);
+	if (w->folded)
+		w->folded(w->folded_ctx, model_proc(model, from), model_proc(model, into));
 }
 
 void watch_unmet(const struct watch *w)

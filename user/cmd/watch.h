@@ -35,6 +35,14 @@ struct conceptual *watch_conceptual(const struct watch *watch);
 void watch_barrier(void *ctx, const struct model *model, uint32_t index,
 		   struct model_barrier *barrier);
 void watch_episode(void *ctx, const struct model *model, const struct model_episode *episode);
+/* For model_ops, as these are called there: of processes that are folded into their program. */
+bool watch_may_fold(void *ctx, const struct model *model, uint32_t proc);
+void watch_barrier_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into);
+void watch_process_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into);
+/* Has @folded told, too, of each process that is folded, and of its program. */
+typedef void (*watch_folded)(void *ctx, const struct model_proc *from,
+			     const struct model_proc *into);
+void watch_on_folded(struct watch *watch, watch_folded folded, void *ctx);
 /* For feed_options, with the watch as mark_ctx. */
 int watch_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark);
 /* The name that --name gave a barrier, or NULL: for report_env. */

@@ -526,6 +526,8 @@ static const struct emit_field process_fields[] = {
 	  .help = "process" },
 	{ "comm", EMIT_STRING, PR(comm), .heading = "process", .look = EMIT_NAME,
 	  .help = "its name" },
+	{ "processes", EMIT_U32, PR(processes),
+	  .help = "1; more: so many processes of one program that have exited, as a sum; pid is of the first of them" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "parent", EMIT_U32, PR(parent), .flags = FIELDS_ZERO, .help = "pid of its parent" },
 	{ "exited", EMIT_BOOL, PR(exited), .help = "while being traced" },

@@ -315,7 +315,9 @@ int barrier_join_threads(struct row *to, const struct row *from)
 
 static int unlink_row(struct model *m, struct row *r)
 {
-	struct row_id id = { .proc = r->pub.proc, .family = r->pub.family, .nested = r->pub.nested };
+	struct row_id id = { .proc = r->pub.proc,
+			     .family = r->pub.family,
+			     .nested = r->pub.nested };
 	uint64_t key = row_key(&id, r->sites, r->pub.nsites), head = MODEL_NONE;
 	struct row *p;
 

@@ -441,7 +441,8 @@ struct model_proc {
 	 * not known.
 	 */
 	uint32_t processes;
-	uint64_t life_ns; /* then: the sum of their lives; MODEL_UNKNOWN: not all starts were seen */
+	uint64_t
+		life_ns; /* then: the sum of their lives; MODEL_UNKNOWN: not all starts were seen */
 	uint64_t crossings; /* all depths */
 	uint64_t unmet; /* of these: as of its barriers */
 	uint64_t lost;

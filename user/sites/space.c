@@ -79,6 +79,13 @@ static void nothing(void *p)
 	(void)p;
 }
 
+static void space_free(struct space *space)
+{
+	maps_free(&space->maps);
+	maps_free(&space->looked);
+	free(space);
+}
+
 void spaces_free(struct spaces *s)
 {
 	size_t i;
@@ -90,11 +97,8 @@ void spaces_free(struct spaces *s)
 	tdestroy(s->space_tree, nothing);
 	tdestroy(s->object_tree, object_free);
 	tdestroy(s->text_tree, free);
-	for (i = 0; i < s->nspaces; i++) {
-		maps_free(&s->spaces[i]->maps);
-		maps_free(&s->spaces[i]->looked);
-		free(s->spaces[i]);
-	}
+	for (i = 0; i < s->nspaces; i++)
+		space_free(s->spaces[i]);
 	free(s->spaces);
 	free(s);
 }
@@ -131,6 +135,58 @@ struct space *space_get(struct spaces *s, uint32_t tgid, uint32_t inc)
 	}
 	s->spaces[s->nspaces++] = space;
 	return space;
+}
+
+void spaces_forget(struct spaces *s, uint32_t tgid, uint32_t inc)
+{
+	struct space *space = space_find(s, tgid, inc);
+	size_t i;
+
+	if (!space)
+		return;
+	tdelete(space, &s->space_tree, compare_spaces);
+	for (i = 0; s->spaces[i] != space; i++)
+		;
+	s->spaces[i] = s->spaces[--s->nspaces];
+	space_free(space);
+}
+
+/* The file that is the program, as far as it is known: a static one's name is in the mappings alone. */
+static const struct module *program_of(const struct spaces *s, const struct space *space)
+{
+	const struct module *m = modules_find(s->modules, space->program.dev, space->program.ino);
+	size_t i;
+
+	for (i = 0; i < space->maps.n && !(m && m->traits.executable); i++)
+		if (space->maps.entries[i].exec && space->maps.entries[i].ino)
+			m = modules_find(s->modules, space->maps.entries[i].dev,
+					 space->maps.entries[i].ino);
+	return m && m->traits.executable ? m : NULL;
+}
+
+static uint64_t hash_text(uint64_t h, const char *text)
+{
+	return text ? text_hash(h, text, strlen(text) + 1) : text_hash(h, "", 1);
+}
+
+uint64_t space_program_key(const struct spaces *s, const struct space *space)
+{
+	const struct module *m = program_of(s, space);
+	char names[UNTRACED_NAMES];
+	bool tasks = space_tasks(s, space);
+	uint64_t h = TEXT_HASH_INIT;
+
+	if (m) {
+		h = hash_text(h, m->path);
+		h = hash_text(h, m->build_id);
+		h = text_hash(h, &m->dev, sizeof(m->dev));
+		h = text_hash(h, &m->ino, sizeof(m->ino));
+	}
+	/* What a report says of a process holds for all that it is the sum of. */
+	h = hash_text(h, space->refusal);
+	h = hash_text(h, untraced_names(&space->untraced, names));
+	h = text_hash(h, &tasks, sizeof(tasks));
+	return h ? h : 1;
 }
 
 int space_inherit(struct space *child, const struct space *parent)

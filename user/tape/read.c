@@ -298,7 +298,7 @@ static int take_input(struct tape *t, struct coder *c, struct tape_item *out)
 	if (c->failed)
 		return -EBADMSG;
 	/* Of a later version. */
-	if (in->type == MODEL_INPUT_CROSSING || in->type > MODEL_INPUT_JOINED)
+	if (in->type == MODEL_INPUT_CROSSING || in->type > MODEL_INPUT_PROGRAM)
 		return 0;
 	in->detail = detailed ? &t->detail : NULL;
 	out->kind = TAPE_ITEM_INPUT;
