@@ -470,6 +470,7 @@ int name_barrier(struct arena *a, const struct model *m, const struct report_env
 	snprintf(out->id, sizeof(out->id), "#%08x", id);
 	out->index = index;
 	out->pid = p->tgid;
+	out->processes = p->processes;
 	out->comm = p->comm[0] ? copy(a, p->comm, &err) : NULL;
 	out->family = report_family(env, mb->family);
 	kind = env->kind_name ? env->kind_name(mb->kind) : NULL;

@@ -126,6 +126,7 @@ enum report_pattern {
 	REPORT_MIXED_LOSS, /* both */
 	REPORT_COSTLY, /* the barrier itself is dear */
 	REPORT_FEW, /* too few complete episodes to say */
+	REPORT_UNTOLD, /* threads are known as a sum only: which of them come late is not known */
 	REPORT_TASKS, /* threads run tasks in barriers: what is lost there is not known */
 };
 
@@ -146,6 +147,7 @@ struct report_barrier {
 	uint32_t index; /* in the model */
 	uint32_t pid;
 	const char *comm;
+	uint32_t processes; /* as of its process */
 	/* Traced up to this moment only, alone or with all of its process (--cost-limit). REPORT_UNKNOWN: to the end. */
 	uint64_t shed_ns;
 	/*

@@ -360,6 +360,7 @@ static const char *advice(enum report_pattern pattern)
 	case REPORT_FEW:
 		return "Too few to act on: trace for longer, if there are more.";
 	case REPORT_BALANCED:
+	case REPORT_UNTOLD:
 	case REPORT_TASKS:
 		break;
 	}
@@ -497,6 +498,8 @@ static enum report_pattern barrier_pattern(const struct report_barrier *b)
 		return REPORT_BALANCED;
 	if (release > lost)
 		return REPORT_COSTLY;
+	if (b->processes > 1)
+		return REPORT_UNTOLD;
 	if (come_and_go(b))
 		return REPORT_MIXED_LOSS;
 	if (alike(team_at(b)))
@@ -569,6 +572,9 @@ void verdict_barrier(struct report_barrier *b)
 	switch (b->pattern) {
 	case REPORT_TASKS:
 		break; /* tasks.c says it */
+	case REPORT_UNTOLD:
+		add(&t, "%d %% of its phases' time is lost waiting", lost);
+		break;
 	case REPORT_FEW:
 		add_few(&t, b, lost);
 		break;
@@ -667,6 +673,8 @@ static enum report_pattern process_pattern(const struct report_process *p, doubl
 		return REPORT_FEW;
 	if (1 - p->efficiency.parallel < VERDICT_LITTLE)
 		return REPORT_BALANCED;
+	if (p->processes > 1)
+		return transfer_share(p) > waiting_share(p) ? REPORT_COSTLY : REPORT_UNTOLD;
 	if (transfer_share(p) > imbalance)
 		return REPORT_COSTLY;
 	if (!(fixed >= 0.5) && alike(team_of(p)))
@@ -861,7 +869,13 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 		    "%d %% of the threads' time goes into the barriers themselves, more than into "
 		    "waiting for others (%d %%)",
 		    say_percent(transfer_share(p)),
-		    say_percent(p->lost_static + rotating_share(p)));
+		    p->processes > 1 ? waiting : say_percent(p->lost_static + rotating_share(p)));
+		break;
+	case REPORT_UNTOLD:
+		add(t, "%d %% of the threads' time is lost waiting at barriers", waiting);
+		add_where(t, top, share);
+		add(t, "; which threads come late is not known, for the processes are kept as a "
+		       "sum");
 		break;
 	case REPORT_ROTATING:
 		add(t, "%d %% of the threads' time is lost waiting at barriers", waiting);

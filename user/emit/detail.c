@@ -481,10 +481,10 @@ static void barrier_shed(struct textout *t, const struct report *r, const struct
 static void detail_one(struct textout *t, const struct report *r, const struct report_barrier *b,
 		       const struct fields_context *context)
 {
-	char *head = NULL;
+	char *head = NULL, pid[TEXTOUT_CELL];
 
-	if (asprintf(&head, "%s  %s  %s (pid %u)", b->id, b->label, b->comm ? b->comm : "?",
-		     b->pid) < 0)
+	if (asprintf(&head, "%s  %s  %s (%s)", b->id, b->label, b->comm ? b->comm : "?",
+		     textout_pid(pid, b->pid, b->processes)) < 0)
 		head = NULL;
 	textout_line(t, TEXTOUT_BOLD, "%s", head ? head : b->id);
 	free(head);

@@ -96,11 +96,15 @@ static void summary_headline(struct textout *t, const struct report *r)
 {
 	char time[TEXTOUT_CELL], procs[TEXTOUT_CELL], episodes[TEXTOUT_CELL],
 		barriers[TEXTOUT_CELL];
+	uint64_t n = 0;
+	uint32_t i;
 
-	if (r->nprocesses == 1)
+	for (i = 0; i < r->nprocesses; i++)
+		n += r->processes[i].processes > 1 ? r->processes[i].processes : 1;
+	if (n == 1)
 		snprintf(procs, sizeof(procs), "1 process");
 	else
-		snprintf(procs, sizeof(procs), "%u processes", r->nprocesses);
+		snprintf(procs, sizeof(procs), "%s processes", textout_count(time, n));
 	textout_line(t, TEXTOUT_BOLD, "SBT %s: %s %s, %s, %s at %s",
 		     r->interim ? "interim report" : "report",
 		     textout_time(time, r->end_ns - r->start_ns),
@@ -129,10 +133,11 @@ static const char *who_of(struct buf *b, const struct report_process *p,
 			  const struct report_group *g)
 {
 	uint32_t i, n = g ? g->nprocesses : 1;
+	char pid[TEXTOUT_CELL];
 
 	b->len = 0;
 	if (!g)
-		buf_printf(b, "%s (pid %u)", name_of(p->comm), p->pid);
+		buf_printf(b, "%s (%s)", name_of(p->comm), textout_pid(pid, p->pid, p->processes));
 	else
 		buf_printf(b, "%u processes%s%s (pids ", n, p->comm ? " " : "",
 			   p->comm ? p->comm : "");
@@ -189,6 +194,13 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	}
 	if (!isfinite(e->parallel)) {
 		textout_line(t, TEXTOUT_PLAIN, "  Its efficiency is unknown.");
+		return;
+	}
+	if (p->processes > 1) {
+		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
+			     "PE %s%s; LB, SerE and TE are not known of processes that are kept as "
+			     "a sum.",
+			     at_most, textout_fraction(pe, e->parallel));
 		return;
 	}
 	if (p->hung) {
@@ -352,6 +364,7 @@ static void summary_threads(struct textout *t, const struct report *r,
 			    const struct fields_context *context)
 {
 	const struct report_process *p;
+	char pid[TEXTOUT_CELL];
 	uint32_t i, b, own;
 
 	for (i = 0; i < r->nprocesses && i < MOST; i++) {
@@ -361,8 +374,8 @@ static void summary_threads(struct textout *t, const struct report *r,
 			own += r->barriers[b].pid == p->pid && detail_weighty(r, &r->barriers[b]);
 		if (own < 2 || !p->nmembers)
 			continue;
-		textout_line(t, TEXTOUT_BOLD, "THREADS of %s (pid %u) over all barriers",
-			     name_of(p->comm), p->pid);
+		textout_line(t, TEXTOUT_BOLD, "THREADS of %s (%s) over all barriers",
+			     name_of(p->comm), textout_pid(pid, p->pid, p->processes));
 		detail_threads(t, p->members, p->nmembers, NULL, 0, context);
 		textout_blank(t);
 	}
@@ -411,8 +424,8 @@ static void summary_counters(struct textout *t, const struct report *r,
 					    .ncounters = p->ncounters };
 		if (!p->ncounters)
 			continue;
-		textout_line(t, TEXTOUT_BOLD, "COUNTERS of %s (pid %u) over the %s",
-			     name_of(p->comm), p->pid,
+		textout_line(t, TEXTOUT_BOLD, "COUNTERS of %s (%s) over the %s", name_of(p->comm),
+			     textout_pid(n, p->pid, p->processes),
 			     r->extent.window ? "part of the run that is shown" : "whole run");
 		if (p->nmembers > CROWD) {
 			account.rows = some;
@@ -542,14 +555,15 @@ static void summary_efficiencies(struct textout *t, const struct report *r)
 
 static void lost_of(struct textout *t, const struct report_process *p)
 {
-	char lost[TEXTOUT_CELL], abandoned[TEXTOUT_CELL];
+	char lost[TEXTOUT_CELL], abandoned[TEXTOUT_CELL], pid[TEXTOUT_CELL];
 
+	textout_pid(pid, p->pid, p->processes);
 	if (p->lost)
-		textout_line(t, TEXTOUT_PLAIN, "  %s (pid %u): %s known to be missing.",
-			     name_of(p->comm), p->pid, textout_plural(lost, p->lost, "crossing"));
+		textout_line(t, TEXTOUT_PLAIN, "  %s (%s): %s known to be missing.",
+			     name_of(p->comm), pid, textout_plural(lost, p->lost, "crossing"));
 	if (p->abandoned)
-		textout_line(t, TEXTOUT_PLAIN, "  %s (pid %u): %s never returned from the barrier.",
-			     name_of(p->comm), p->pid,
+		textout_line(t, TEXTOUT_PLAIN, "  %s (%s): %s never returned from the barrier.",
+			     name_of(p->comm), pid,
 			     textout_plural(abandoned, p->abandoned, "crossing"));
 }
 
@@ -599,16 +613,17 @@ static void summary_losses(struct textout *t, const struct report *r)
 static void cost_of(struct textout *t, const struct report_process *p)
 {
 	bool high = isfinite(p->cost_share) && p->cost_share > COST_MAX, taken;
-	char cost[TEXTOUT_CELL], share[TEXTOUT_CELL], had[TEXTOUT_CELL];
+	char cost[TEXTOUT_CELL], share[TEXTOUT_CELL], had[TEXTOUT_CELL], pid[TEXTOUT_CELL];
 
+	textout_pid(pid, p->pid, p->processes);
 	if (p->cost_ns == REPORT_UNKNOWN) {
-		textout_line(t, TEXTOUT_PLAIN, "  %s (pid %u): unknown", name_of(p->comm), p->pid);
+		textout_line(t, TEXTOUT_PLAIN, "  %s (%s): unknown", name_of(p->comm), pid);
 		return;
 	}
 	taken = p->cost_taken_ns != REPORT_UNKNOWN && p->cost_taken_ns > p->cost_ns / TAKEN_TOLD;
 	textout_wrap(t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "  ", 4,
-		     "%s%s (pid %u): %s, %s of its phases%s%s%s%s", high ? "WARNING: " : "",
-		     name_of(p->comm), p->pid, textout_time(cost, p->cost_ns),
+		     "%s%s (%s): %s, %s of its phases%s%s%s%s", high ? "WARNING: " : "",
+		     name_of(p->comm), pid, textout_time(cost, p->cost_ns),
 		     textout_percent(share, p->cost_share),
 		     taken ? "; sbt-trace itself had its threads' CPUs for " : "",
 		     taken ? textout_time(had, p->cost_taken_ns) : "",

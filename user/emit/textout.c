@@ -568,3 +568,15 @@ const char *textout_plural(char out[TEXTOUT_CELL], uint64_t count, const char *n
 		 count == 1 ? "" : "s");
 	return out;
 }
+
+const char *textout_pid(char out[TEXTOUT_CELL], uint32_t pid, uint32_t processes)
+{
+	char n[TEXTOUT_CELL];
+
+	if (processes > 1)
+		snprintf(out, TEXTOUT_CELL, "%.20s processes that have exited",
+			 textout_count(n, processes));
+	else
+		snprintf(out, TEXTOUT_CELL, "pid %u", pid);
+	return out;
+}

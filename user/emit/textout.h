@@ -62,6 +62,8 @@ const char *textout_fraction(char out[TEXTOUT_CELL], double ratio);
 const char *textout_number(char out[TEXTOUT_CELL], uint64_t u);
 /* 1,234,567 */
 const char *textout_count(char out[TEXTOUT_CELL], uint64_t count);
+/* "pid 12"; of a sum of processes "9,744 processes that have exited". */
+const char *textout_pid(char out[TEXTOUT_CELL], uint32_t pid, uint32_t processes);
 /* "3 threads", "1 thread" */
 const char *textout_plural(char out[TEXTOUT_CELL], uint64_t count, const char *noun);
 
