@@ -6,11 +6,13 @@ returned, and processes that have exited take little memory. SBT_LONG=1 runs the
 import ctypes
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import time
 
-from harness import Failure, check, check_between, check_equal, read_proc, wait_for, workload
+from harness import Failure, check, check_between, check_equal, check_in, read_proc, wait_for, workload
+from test_record import check_same
 
 LONG = os.environ.get("SBT_LONG") == "1"
 
@@ -156,3 +158,127 @@ def test_slots_are_returned(t):
     trace = many(t, 90, how="threads", barriers=200, options=("--aggregate",))
     check_equal("no slot", trace.end["lost"]["no_sum_slot"], 0)
     check_equal("crossings that met nobody", trace.end["unmet"], 0)
+
+
+# --- processes that have exited -------------------------------------------------------------------------
+
+KEEP = 4
+
+
+def loop(times, *commands):
+    """A shell that runs these programs one after the other, so many times."""
+    return ["sh", "-c", f"for i in $(seq {times}); do {'; '.join(shlex.join(c) for c in commands)}; done"]
+
+
+def gen(name, rounds=5, work="stair:200us:200us", threads=2):
+    return [name if "/" in name else workload(name), "--threads", str(threads), "--rounds", str(rounds), "--work", work]
+
+
+def check_programs(trace, comm, processes, programs=1, episodes=None):
+    """So many processes of this name, of which no more than KEEP are told one by one, and nothing of their sums is missing."""
+    rows = [p for p in trace.processes() if p["comm"] == comm]
+    sums = [p for p in rows if p["processes"] > 1]
+    barriers = [b for b in trace.barriers() if b["comm"] == comm]
+    # Those in which no barrier was found are not told of.
+    if processes is not None:
+        check_equal("processes", sum(p["processes"] for p in rows), processes)
+    check_equal("programs", len(sums), programs)
+    check_between("kept", len(rows) - len(sums), 0, KEEP)
+    check_equal("sums of barriers", {b["processes"] for b in barriers if b["processes"] > 1},
+                {p["processes"] for p in sums})
+    for what in ("episodes", "incomplete", "crossings"):
+        check_equal(f"{what} by barrier", sum(b[what] for b in barriers), sum(p[what] for p in rows))
+    check_equal("waits by barrier", sum(b["lost_ns"] for b in barriers), sum(p["wait_ns"] for p in rows))
+    if episodes is not None:
+        check_equal("episodes", sum(p["episodes"] for p in rows), episodes)
+    for p in sums:
+        check_equal("exited", p["exited"], True)
+        check_equal("threads that are told of", [h["comm"] for h in p["threads"]], [None])
+        check_equal("efficiencies that cannot be known",
+                    [p["efficiency"][k] for k in ("load_balance", "serialisation", "transfer", "communication")], [None] * 4)
+        check_between("PE", p["efficiency"]["parallel"], 0.01, 1)
+        check_equal("OpenMP's", p["omp_efficiency"], None)
+    return sums
+
+
+def test_folded(t):
+    """Two programs that a shell starts in turn: each is one entry, and those that lost most are told by themselves."""
+    most = gen("gen", work="stair:40ms:40ms")
+    command = loop(20, gen("gen"), gen("gen-static"))
+    command[-1] += "; " + shlex.join(most)
+    trace = t.trace(command, "--keep-processes", str(KEEP)).nothing_lost()
+    check_programs(trace, "gen", 21, episodes=105)
+    check_programs(trace, "gen-static", 20)
+    costly = max(trace.processes(), key=lambda p: p["wait_ns"] / p["episodes"])
+    check_equal("the one that loses most is as it was", (costly["processes"], len(costly["threads"])), (1, 2))
+    check_equal("episodes", trace.end["episodes"], sum(p["episodes"] for p in trace.processes()))
+    check_equal("complete", trace.end["complete"], True)
+
+
+def test_folded_openmp(t):
+    # The first ones of a child may be missed.
+    trace = t.trace(loop(20, gen("gen_gomp")), "--keep-processes", str(KEEP)).nothing_lost(may=("not_examined",))
+    check_programs(trace, "gen_gomp", 20)
+
+
+def test_folded_forkjoin(t):
+    trace = t.trace(loop(12, gen("gen_forkjoin", 30, "stair:1ms:1ms", 4)), "--keep-processes", str(KEEP)).nothing_lost()
+    check_programs(trace, "gen_forkjoin", None)
+
+
+def test_folded_discovered(t):
+    trace = t.trace(loop(12, gen("gen_cond", 60, "stair:1ms:1ms", 4)), "--keep-processes", str(KEEP))
+    check_programs(trace, "gen_cond", None)
+    check("cond" in {b["family"] for b in trace.barriers() if b["processes"] > 1}, "no barrier by hand in the sum")
+
+
+def test_folded_sums(t):
+    """--aggregate: what the kernel has summed up of processes that have exited, too."""
+    trace = t.trace(loop(20, gen("gen")), "--keep-processes", str(KEEP), "--aggregate").nothing_lost()
+    check_programs(trace, "gen", 20, episodes=100)
+
+
+def test_folded_by_file(t):
+    """Two files of one name are two programs."""
+    for i, name in enumerate(("gen", "gen-static")):
+        os.mkdir(t.path(f"dir{i}"))
+        shutil.copy(workload(name), t.path(f"dir{i}/job"))
+    trace = t.trace(loop(12, gen(t.path("dir0/job")), gen(t.path("dir1/job"))), "--keep-processes", str(KEEP))
+    sums = check_programs(trace, "job", 24, programs=2)
+    modules = {b["pid"]: b["module"] for b in trace.barriers() if b["processes"] > 1}
+    check_equal("files", sorted(modules[p["pid"]] for p in sums), [t.path("dir0/job"), t.path("dir1/job")])
+
+
+def test_folded_in_text(t):
+    text = t.text(loop(20, gen("gen")), "--keep-processes", "0")
+    check_in("text", "gen (20 processes that have exited), 40 threads", text)
+    check_in("text", "LB, SerE and TE are not known of processes that are kept as a sum", " ".join(text.split()))
+    check_in("text", "traced, 20 processes, 100 episodes", text)
+
+
+def test_folded_in_a_recording(t):
+    """A recording tells the same: what was folded as it was made is folded as it is read."""
+    check_same(t, loop(20, gen("gen"), gen("gen_gomp")), view=["--keep-processes", str(KEEP)])
+
+
+def test_all_are_kept(t):
+    trace = t.trace(loop(20, gen("gen"))).nothing_lost()
+    check_equal("processes", [p["processes"] for p in trace.processes()], [1] * 20)
+
+
+def test_memory(t):
+    """Memory is flat from when there are more processes that have exited than are kept."""
+    many, steps = (25000, 4) if LONG else (400, 4)
+    tracer = t.attach("-a", "--comm", "brief", "--keep-processes", "32")
+    sizes = []
+    for _ in range(steps):
+        t.run([workload("brief"), str(many), "4"], timeout=600)
+        # They are folded some seconds after their end.
+        time.sleep(5)
+        sizes.append(resident(tracer.process.pid))
+    print("MiB", [s >> 20 for s in sizes])
+    trace = tracer.stop(timeout=300)
+    check_between("episodes", trace.end["episodes"], steps * many * 2 - 8, steps * many * 2)
+    check_equal("processes", sum(p["processes"] for p in trace.processes()) // many, steps)
+    # Without it 800 take 13 MiB.
+    check_between("grown in the second half, in bytes", sizes[3] - sizes[1], -1 << 40, 4 << 20)

@@ -602,7 +602,7 @@ static int take_more(struct options *o, const struct options_more *more, int c, 
 		return more->take(more->ctx, c, arg);
 	err = c == 'e' || c == OPT_HANG ? NOT_MINE : take_view(o, c, arg);
 	if (err == NOT_MINE && (c == 'o' || c == OPT_JSON || c == OPT_CSV || c == OPT_MARKDOWN ||
-				c == 'q' || c == 'v'))
+				c == 'q' || c == 'v' || (!more->help && c == OPT_KEEP)))
 		err = take_output(o, c, arg);
 	if (err != NOT_MINE)
 		return err;

@@ -458,7 +458,8 @@ int take_advance(struct model *m, uint64_t t_ns)
 	tails_settle(m);
 	if (!err)
 		err = flush_queues(m, false);
-	return err ? err : programs_fold(m);
+	/* At the end sums of processes that have exited may still come. */
+	return err || t_ns == MODEL_UNKNOWN ? err : programs_fold(m);
 }
 
 /* --- looking at it ------------------------------------------------------------------------------------ */
@@ -556,6 +557,9 @@ int take_finish(struct model *m, uint64_t end_ns)
 	}
 	if (!err)
 		err = flush_queues(m, true);
+	m->watermark = MODEL_UNKNOWN;
+	if (!err)
+		err = programs_fold(m);
 	if (!err && m->summed)
 		err = summed_finish(m);
 	if (err)
