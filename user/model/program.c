@@ -142,8 +142,8 @@ static void join_row(struct row *to, const struct row *from)
 	a->summed |= b->summed;
 	a->has_user |= b->has_user;
 	a->units |= b->units;
+	/* Its address means nothing in another process. */
 	a->objects = 2;
-	a->object = b->object;
 	a->episodes += b->episodes;
 	a->incomplete += b->incomplete;
 	a->ambiguous += b->ambiguous;
