@@ -112,9 +112,7 @@ static const struct row rows[] = {
 { NULL, "folded", OPT_FOLDED, VALUE, OF_REPORT, 0, NULL, NULL },
 { NULL, "cost-limit", OPT_COST_LIMIT, VALUE, ALL, BOTH, "    --cost-limit N",
   "let go of a process that tracing costs more than N % of its threads' time" },
-{ NULL, "keep-processes", OPT_KEEP, VALUE, ALL, ALL, "    --keep-processes N",
-  "processes that have exited are kept as a sum of each program, but for the N\n"
-  "that lost most (default 256)" },
+{ NULL, "keep-processes", OPT_KEEP, VALUE, ALL, 0, NULL, NULL },
 { NULL, "debuginfod", OPT_DEBUGINFOD, NO, ALL, 0, NULL, NULL },
 { NULL, "no-causes", OPT_NO_CAUSES, NO, ALL, BOTH, "    --no-causes",
   "do not ask where time goes and why; --debuginfod: servers may give names" },
@@ -129,7 +127,7 @@ static const struct row rows[] = {
   "not a word of what was recorded, and no progress" },
 { NULL, "verbose", 'v', NO, ALL, 0, NULL, NULL },
 { NULL, "help", 'h', NO, ALL, ALL, "-h, --help",
-  "this                              --version" },
+  "this; --version; --keep-processes N: exited ones told one by one (256)" },
 { NULL, "version", OPT_VERSION, NO, ALL, 0, NULL, NULL },
 };
 
