@@ -114,41 +114,39 @@ int blame_culprit(struct blame *s, const struct culprit_env *env, const struct c
 }
 
 /* One of a tally's and its words, if it is or becomes one of those that have most. */
-static int join_named(struct tally *to, struct culprit_words **words, uint64_t *worded,
-		      const struct tally *from, struct culprit_words *const *from_words, int i)
+static int join_named(struct kind_state *to, const struct kind_state *from, unsigned level, int i)
 {
+	const struct tally *t = &from->who[level];
+	struct culprit_words **words = to->words[level];
 	bool fresh;
 	int at;
 
-	if (!from->ns[i] || !from_words[i])
+	if (!t->ns[i] || !from->words[level][i])
 		return 0;
-	at = tally_add(to, from->key[i], from->ns[i], &fresh);
+	at = tally_add(&to->who[level], t->key[i], t->ns[i], &fresh);
 	if (at < 0 || (!fresh && words[at]))
 		return 0;
 	if (!words[at])
 		words[at] = malloc(sizeof(*words[at]));
 	if (!words[at])
 		return -ENOMEM;
-	*words[at] = *from_words[i];
-	worded[at] = to->ns[at];
+	*words[at] = *from->words[level][i];
+	to->worded[level][at] = to->who[level].ns[at];
 	return 0;
 }
 
 static int join_kind(struct kind_state **to, const struct kind_state *from)
 {
+	unsigned level;
 	int i, err = 0;
 
 	if (!*to)
 		*to = calloc(1, sizeof(**to));
 	if (!*to)
 		return -ENOMEM;
-	for (i = 0; i < CULPRIT_TALLY && !err; i++) {
-		err = join_named(&(*to)->exact, (*to)->words, (*to)->worded, &from->exact,
-				 from->words, i);
-		if (!err)
-			err = join_named(&(*to)->coarse, (*to)->coarse_words, (*to)->coarse_worded,
-					 &from->coarse, from->coarse_words, i);
-	}
+	for (level = 0; level < CULPRIT_LEVELS; level++)
+		for (i = 0; i < CULPRIT_TALLY && !err; i++)
+			err = join_named(*to, from, level, i);
 	return err;
 }
 

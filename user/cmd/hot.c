@@ -284,7 +284,8 @@ int hot_fold(struct hot *h, const struct hot_name *from, const struct hot_name *
 	sum = hash_get_ptr(&h->by_process, key_of(into->tgid, into->inc));
 	if (sum) {
 		sum->looks += p->looks;
-		sum->paused_ns += p->paused_ns;
+		for (i = 0; i < HOT_KINDS; i++)
+			sum->probes[i].paused_ns += p->probes[i].paused_ns;
 		free(p);
 		return 0;
 	}

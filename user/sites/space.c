@@ -169,10 +169,9 @@ static uint64_t hash_text(uint64_t h, const char *text)
 	return text ? text_hash(h, text, strlen(text) + 1) : text_hash(h, "", 1);
 }
 
-uint64_t space_program_key(const struct spaces *s, const struct space *space)
+uint64_t space_program_key(struct spaces *s, const struct space *space)
 {
 	const struct module *m = program_of(s, space);
-	char names[UNTRACED_NAMES];
 	bool tasks = space_tasks(s, space);
 	uint64_t h = TEXT_HASH_INIT;
 
@@ -184,7 +183,7 @@ uint64_t space_program_key(const struct spaces *s, const struct space *space)
 	}
 	/* What a report says of a process holds for all that it is the sum of. */
 	h = hash_text(h, space->refusal);
-	h = hash_text(h, untraced_names(&space->untraced, names));
+	h = hash_text(h, space_untraced(s, space));
 	h = text_hash(h, &tasks, sizeof(tasks));
 	return h ? h : 1;
 }

@@ -110,7 +110,7 @@ struct space *space_find(const struct spaces *spaces, uint32_t tgid, uint32_t in
 /* Of a process that has ended: what it had mapped is not asked for any more. Pointers to it are void. */
 void spaces_forget(struct spaces *spaces, uint32_t tgid, uint32_t inc);
 /* The same number for processes of the same program, of which the same is to be said. Not 0. */
-uint64_t space_program_key(const struct spaces *spaces, const struct space *space);
+uint64_t space_program_key(struct spaces *spaces, const struct space *space);
 /*
  * Judges a process by its mappings, which need not be those of a space. @partial: when they were read the dynamic linker
  * was still to map more.
