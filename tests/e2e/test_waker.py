@@ -220,6 +220,39 @@ int main(void)
 }
 """
 
+# The first thread is late: each time it makes a pipe, of which another thread closes its end.
+CLOSED = BEGIN + """
+#define ROUNDS 20
+static int asked[2], ends[2];
+static void *closer(void *arg)
+{
+	char c;
+	while (read(asked[0], &c, 1) == 1) {
+		compute(0.012);
+		close(ends[1]);
+	}
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread[2];
+	char c = 'x';
+	pthread_barrier_init(&barrier, NULL, 2);
+	if (pipe(asked))
+		abort();
+	pthread_create(&thread[0], NULL, closer, NULL);
+	pthread_create(&thread[1], NULL, meet, (void *)ROUNDS);
+	for (int i = 0; i < ROUNDS; i++) {
+		if (pipe(ends) || write(asked[1], &c, 1) != 1 || read(ends[0], &c, 1))
+			abort();
+		close(ends[0]);
+		pthread_barrier_wait(&barrier);
+	}
+	pthread_join(thread[1], NULL);
+	return 0;
+}
+"""
+
 # The first thread is late: what it asks is answered by another process, which shares its CPU with four threads like it.
 SERVED = BEGIN + """
 static int ends[2];
@@ -309,3 +342,8 @@ def test_server_without_a_cpu(t):
     binary = build(t, "gcc", SERVED, "-Os")
     says(t.trace([binary]).nothing_lost(),
          r"a socket, whose other end is server( \(\d+\))?, which itself was waiting for a CPU that rival", "waits for a CPU")
+
+
+def test_pipes_made_for_one_wait(t):
+    binary = build(t, "gcc", CLOSED, "-O2")
+    says(t.trace([binary]).nothing_lost(), r"a pipe, whose other end is other \(\d+\), which was on a CPU", "which computes")

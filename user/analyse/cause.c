@@ -225,7 +225,7 @@ static uint64_t waker_key(const struct causes *c, const struct model_block *b)
 static void culprit_lock(const struct causes *c, struct culprit *q)
 {
 	const struct model_block *b = &q->block;
-	uint64_t addr = b->addr;
+	uint64_t addr = b->addr, waker;
 
 	/* A condition variable has two words, which take turns. */
 	if (b->waited == MODEL_WAITED_EVENT)
@@ -233,8 +233,9 @@ static void culprit_lock(const struct causes *c, struct culprit *q)
 	/* Where there is a holder, it does not matter which thread happened to wake this one. */
 	q->key = culprit_key(addr, waited_key(b, b->holder ? b->holder : b->waker));
 	q->coarse = addr;
-	if (!b->holder && waker_key(c, b))
-		q->named = culprit_key(addr, waker_key(c, b));
+	waker = b->holder ? 0 : waker_key(c, b);
+	if (waker)
+		q->named = culprit_key(addr, waker);
 	/* Each thread that is made has its own word to wait at for its end: the place is what they share. */
 	if (b->waited == MODEL_WAITED_JOIN)
 		q->coarse = b->stack;
@@ -243,15 +244,19 @@ static void culprit_lock(const struct causes *c, struct culprit *q)
 static void culprit_io(const struct causes *c, struct culprit *q)
 {
 	const struct model_block *b = &q->block;
-	/* Not given a file: what it waits for is known by where it stands. */
-	uint64_t what = b->addr ? b->addr : b->stack;
+	const char *name = b->addr && c->env->file ? c->env->file(c->env->ctx, b->addr) : NULL;
+	/* A pipe may be made anew for each wait. Not given a file: what it waits for is known by where it stands. */
+	uint64_t what = name_key(name), waker;
 
+	if (!what)
+		what = b->addr ? b->addr : b->stack;
 	q->key = q->coarse = what;
 	if (b->waited != MODEL_WAITED_WAKER)
 		return;
 	q->key = culprit_key(what, waited_key(b, b->waker));
-	if (waker_key(c, b))
-		q->named = culprit_key(what, waker_key(c, b));
+	waker = waker_key(c, b);
+	if (waker)
+		q->named = culprit_key(what, waker);
 }
 
 static void culprit_released(const struct causes *c, const struct model_member *l,
