@@ -261,7 +261,8 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 /*
  * The dynamic linker calls _dl_debug_state for debuggers: after it has mapped a program's libraries and before any
  * of their code runs, and again around every dlopen and dlclose. In a traced process those may
- * bring barriers of their own, or put another library where one was.
+ * bring barriers of their own, or put another library where one was. The probe is for the processes that were named alone, where
+ * user space learns otherwise what the others map (user/attach/mappings.c): emulators read the linker.
  */
 SEC("?uprobe")
 int loader_state(struct pt_regs *ctx)

@@ -63,6 +63,13 @@ def test_dlopen_and_dlclose(t):
         check(b["file"].endswith("libbar.c") and b["line"], f"no line: {b}")
 
 
+def test_dlopen_in_a_child(t):
+    """No probe of its own is in the dynamic linker of a process that nobody named."""
+    for number in range(5):
+        trace = t.trace(["sh", "-c", "\"$0\"; exit 0", workload("dlopen_lib")]).nothing_lost()
+        check_equal(f"episodes of run {number}", episodes_by_function(trace), {"bar_wait": 200, "baz_wait": 100})
+
+
 def test_unloaded_unseen(t):
     """What was loaded when nobody could look has no name, not that of what was there before, and it is said."""
     trace = trace_blindfolded(t)

@@ -80,6 +80,37 @@ def test_child_that_nobody_named(t):
             check_equal(f"{name} as a child", trace.result.out, plain.out)
 
 
+EMULATORS = (["valgrind", "-q"], ["qemu-x86_64"])
+
+
+def under_emulators(t, command, during):
+    for emulator in EMULATORS:
+        if not shutil.which(emulator[0]):
+            raise Skip(f"no {emulator[0]}")
+        result = t.run([*emulator, *command])
+        check_equal(f"status under {emulator[0]}, {during}", result.rc, 0)
+
+
+def test_emulated_strangers(t):
+    """Emulators read the code of what they run: a breakpoint in the dynamic linker, which every program has, ends them."""
+    gen = [workload("gen"), "--threads", "2", "--work", "fixed:0=5ms", "--work-by", "sleep", "--forever", "--alarm", "0"]
+    target = t.start(gen)
+    # A shell that is not replaced by its command: there are children, too.
+    for name, options in (("COMMAND", ["--", "sh", "-c", '"$@"; exit 3', "sh", *gen]),
+                          ("-p", ["-p", str(target.pid)]), ("-a", ["-a"])):
+        trace = t.attach("-q", *options)
+        if name == "COMMAND":
+            wait_for("its child", lambda: b"gen" in [read_proc(c, "comm").strip() for c in descendants(trace.process.pid)])
+        under_emulators(t, ["/bin/echo", "hello"], f"traced with {name}")
+        under_emulators(t, ["/bin/sh", "-c", "ls / | wc -l"], f"traced with {name}")
+        # COMMAND goes on when tracing ends.
+        left = descendants(trace.process.pid) if name == "COMMAND" else []
+        trace.stop()
+        for pid in left:
+            if read_proc(pid, "comm"):
+                os.kill(pid, signal.SIGKILL)
+
+
 def test_command_goes_on_when_tracing_fails(t):
     """No memory is left as tracing begins, and COMMAND is held at that moment: it goes on all the same."""
     p = t.start([SBT, "-q", "-o", t.path(), "--delay", "1", "--", "sh", "-c",

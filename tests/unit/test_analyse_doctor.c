@@ -125,7 +125,7 @@ static void test_nothing_known(void **state)
 	x.session = x.filters = x.numbers = x.signal = x.vma = x.trial = DOCTOR_UNTRIED;
 	x.accounts = x.iterator = x.hardware = x.software = x.other = DOCTOR_UNTRIED;
 	x.other_maps = x.other_files = x.other_memory = x.child_memory = DOCTOR_UNTRIED;
-	x.stop = x.cgroup_id = DOCTOR_UNTRIED;
+	x.stop = x.cgroup_id = x.mappings = DOCTOR_UNTRIED;
 	d = diagnose(&x);
 	assert_int_equal(d->verdict.state, DOCTOR_NO);
 	assert_int_equal(feature(d, "bpf()")->state, DOCTOR_UNKNOWN);

@@ -138,7 +138,9 @@ static void say_multi(struct doctor *d, const struct doctor_facts *x)
 	}
 	if (x->filters == 1) {
 		doctor_row(d, "probes", "probes of one process", DOCTOR_YES,
-			   "the kernel keeps them from other processes, with all threads");
+			   "with --no-children the kernel keeps multi and perf probes from other "
+			   "processes; sessions, and the probes that children need too, are in all "
+			   "that run the probed files");
 	} else if (x->filters == 0) {
 		f = doctor_row(d, "probes", "probes of one process", DOCTOR_INSTEAD,
 			       "this kernel's uprobe.multi goes by thread, not by process");
@@ -184,6 +186,24 @@ static void say_perf(struct doctor *d, const struct doctor_facts *x)
 		doctor_row(d, "probes", "attach cookies", DOCTOR_UNKNOWN,
 			   "not tried without uprobes");
 	}
+}
+
+/* How it is seen which libraries processes open. */
+static void say_mappings(struct doctor *d, const struct doctor_facts *x)
+{
+	struct doctor_feature *f;
+
+	f = doctor_row(d, "probes", "mapped code", doctor_state_of(x->mappings), "%s",
+		       !x->mappings ? "reported by the kernel: dynamic linkers of other processes "
+				      "have no probe"
+				    : doctor_said(x->mappings));
+	if (doctor_state_of(x->mappings) != DOCTOR_NO)
+		return;
+	f->state = DOCTOR_INSTEAD;
+	doctor_instead(f,
+		       "a probe in every dynamic linker: while children or the whole machine are "
+		       "traced, programs under an emulator (valgrind, qemu-user) die of SIGTRAP");
+	doctor_remedy(f, "CAP_PERFMON, or a larger kernel.perf_event_mlock_kb");
 }
 
 static void say_ends(struct doctor *d, const struct doctor_facts *x)
@@ -313,6 +333,7 @@ void doctor_say_probes(struct doctor *d, const struct doctor_facts *x)
 	say_session(d, x);
 	say_multi(d, x);
 	say_perf(d, x);
+	say_mappings(d, x);
 	say_ends(d, x);
 	say_cpus(d, x);
 	say_trial(d, x);

@@ -906,6 +906,7 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	out->crossing_cost_ns = env->crossing_cost_ns;
 	out->switch_cost_ns = env->switch_cost_ns;
 	out->tracer_cpu_ns = env->tracer_cpu_ns;
+	out->for_all = env->for_all;
 	out->accounted = env->causes != NULL;
 	out->aggregate = env->aggregate;
 	out->left_out = env->left_out;

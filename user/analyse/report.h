@@ -413,6 +413,7 @@ struct report {
 	double crossing_cost_ns; /* of all processes, at the mean of their crossings; NAN unknown */
 	double switch_cost_ns; /* as in report_env */
 	uint64_t tracer_cpu_ns; /* CPU time sbt-trace itself used; REPORT_UNKNOWN */
+	bool for_all; /* its probes are in every process that runs the probed files */
 	bool accounted; /* where threads' time goes was looked at: page faults are dearer for all */
 	bool aggregate; /* all comes of sums made in the kernel: of single meetings nothing is known */
 	uint64_t unmet; /* of all processes */
@@ -455,6 +456,7 @@ struct report_env {
 	double crossing_cost_ns; /* one crossing, both probes; NAN unknown */
 	double switch_cost_ns; /* to account for a thread's losing a CPU and getting one again; NAN unknown */
 	uint64_t tracer_cpu_ns;
+	bool for_all; /* probes of barriers are in every process that runs the probed files */
 	uint64_t produced, consumed;
 	const struct report_loss *losses;
 	uint32_t nlosses;

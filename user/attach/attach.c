@@ -539,7 +539,21 @@ int attach_exits(struct attach *a, const struct attach_place *p, uint32_t n, int
 
 int attach_loader(struct attach *a, int fd, uint64_t offset, int pid)
 {
-	return put(a, a->skel->progs.loader_state, fd, &offset, 1, pid, 0, 0);
+	struct bpf_program *program = a->skel->progs.loader_state;
+
+	if (a->method == ATTACH_PERF)
+		return put(a, program, fd, &offset, 1, pid, 0, 0);
+	/* Also where the kernel filters by thread: the thread that starts the program is the one that it takes. */
+	return keep_link(
+		a, link_multi(bpf_program__fd(program), LINK_ATTACH_MULTI, fd, &offset, 1, pid, 0),
+		fd, pid, 0);
+}
+
+void attach_code_changed(struct attach *a)
+{
+	/* In this order: a program that sees the second looks at the first. */
+	__atomic_fetch_add(&a->skel->bss->mappings, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&a->skel->data->epoch, 1, __ATOMIC_SEQ_CST);
 }
 
 int attach_made(struct attach *a, int fd, uint64_t offset, int pid)

@@ -153,6 +153,8 @@ int attach_turns(struct attach *attach, const struct attach_group *turns, int pi
  */
 int attach_waits_remove(struct attach *attach, const uint32_t *tgids, uint32_t n,
 			enum attach_waits_kind kind);
+/* Is the process traced? *inc: which of those that had this number. */
+bool attach_traces(const struct attach *attach, uint32_t tgid, uint32_t *inc);
 /* How often probes of the process were hit for what is no crossing (sbt_proc.looks), while it lives; 0. */
 uint64_t attach_looks(const struct attach *attach, uint32_t tgid, uint32_t inc);
 /*
@@ -168,8 +170,14 @@ bool attach_filters_process(const struct attach *attach);
 int attach_judge(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t object,
 		 uint32_t verdict);
 
-/* The place in a dynamic linker that tells when libraries have come or gone: SBT_REC_MAP. */
+/*
+ * Probe the place in a dynamic linker that is reached when libraries have come or gone (SBT_REC_MAP), for one process, or for all
+ * (@pid 0).
+ */
 int attach_loader(struct attach *attach, int fd, uint64_t offset, int pid);
+
+/* --aggregate: a traced process has mapped code, which its dynamic linker's probe does not report. */
+void attach_code_changed(struct attach *attach);
 
 /* The place where barriers are made, in the same file. */
 int attach_made(struct attach *attach, int fd, uint64_t offset, int pid);

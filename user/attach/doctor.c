@@ -22,6 +22,7 @@
 #include "attach/counters.h"
 #include "attach/events.h"
 #include "attach/link.h"
+#include "attach/mappings.h"
 #include "attach/regs.h"
 #include "attach/rights.h"
 #include "attach/sample.h"
@@ -42,7 +43,7 @@ void doctor_begin(struct doctor_facts *f)
 		&f->filters,	 &f->numbers,	   &f->signal,	     &f->vma,	       &f->trial,
 		&f->accounts,	 &f->iterator,	   &f->hardware,     &f->software,     &f->other,
 		&f->other_maps,	 &f->other_files,  &f->other_memory, &f->child_memory, &f->stop,
-		&f->cgroup_id,
+		&f->cgroup_id,	 &f->mappings,
 	};
 	size_t i;
 
@@ -212,6 +213,15 @@ static void try_probes(struct doctor_facts *f, struct trying *t)
 		f->filters = try_filter(t);
 }
 
+static int try_mappings(void)
+{
+	struct mappings *m = NULL;
+	int err = mappings_open(&m);
+
+	mappings_free(m);
+	return err;
+}
+
 static void try_bpf(struct doctor_facts *f)
 {
 	struct trying t = { .place.fd = -1 };
@@ -219,6 +229,7 @@ static void try_bpf(struct doctor_facts *f)
 
 	t.map = make_map();
 	f->map = t.map < 0 ? t.map : 0;
+	f->mappings = try_mappings();
 	if (t.map < 0)
 		return;
 	f->ring = make_ring();

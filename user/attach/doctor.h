@@ -53,6 +53,7 @@ struct doctor_facts {
 	int perf, perf_exit; /* a perf uprobe: at an entry, a ret instruction */
 	int cookies; /* a number that it carries */
 	int multi, multi_exit, session;
+	int mappings; /* perf events of code that processes map */
 	int filters; /* 1: uprobe.multi filters by process; 0: by thread */
 	int numbers; /* 1: programs know us by the number that we know, too; 0 */
 	int signal; /* 1: programs can send signals; 0 */

@@ -208,6 +208,16 @@ void attach_each_process(const struct attach *a, void (*each)(void *ctx, uint32_
 	}
 }
 
+bool attach_traces(const struct attach *a, uint32_t tgid, uint32_t *inc)
+{
+	struct sbt_proc proc;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.procs), &tgid, &proc))
+		return false;
+	*inc = proc.inc;
+	return !((proc.flags | judged_now(a, tgid, &proc).word) & SBT_PROC_EXCLUDED);
+}
+
 uint64_t attach_looks(const struct attach *a, uint32_t tgid, uint32_t inc)
 {
 	struct sbt_proc proc;

@@ -435,6 +435,13 @@ struct probes {
 	uint32_t n;
 };
 
+/* The kernel cannot put a probe into a child before it runs, nor a session into one process alone. */
+static bool is_for_all(const struct present *p)
+{
+	return p->options->follow || p->options->mode == OPTIONS_SYSTEM ||
+	       !attach_for_one(p->attach);
+}
+
 static void add_probe(void *ctx, struct module *m)
 {
 	struct probes *c = ctx;
@@ -458,9 +465,7 @@ static void add_probe(void *ctx, struct module *m)
 			.symbol = place->symbol,
 			.method = attach_method_name(attach_method(c->present->attach)),
 			.offset = place->offset,
-			.scope = !c->present->options->follow && attach_for_one(c->present->attach)
-					 ? "process"
-					 : "inode",
+			.scope = is_for_all(c->present) ? "inode" : "process",
 			.insn = place->entry.insn.text,
 			.why = *attach_reason(c->present->attach)
 				       ? attach_reason(c->present->attach)
@@ -535,6 +540,7 @@ void present_session(struct present *p, struct emit *emit, uint64_t start_ns, ui
 	session.nuncounted = p->counting->nabsent;
 	snprintf(warn_time, sizeof(warn_time), "%llu", (unsigned long long)(o->warn_ns / 1000000));
 	modules_each(p->modules, add_probe, &probes);
+	p->env.for_all = is_for_all(p);
 	session.probes = probes.probes;
 	session.nprobes = probes.n;
 	session.kernel = uname(&uts) ? NULL : uts.release;

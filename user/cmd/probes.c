@@ -22,6 +22,7 @@ void probes_free(struct probes *p)
 	hash_free(&p->by_process);
 	hash_free(&p->returns);
 	hash_free(&p->tasks);
+	hash_free(&p->loaders);
 }
 
 /* Has this module its probes, as far as the process @tgid is concerned? Notes that it has. */
@@ -365,9 +366,10 @@ void probes_tasks(struct probes *p, struct module *m, uint32_t tgid)
 void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_exit)
 {
 	int pid = p->options->by_process ? (int)tgid : 0, err;
+	bool loader = m->loader && p->options->all_loaders;
 	uint32_t i;
 
-	if ((!m->nplaces && !m->loader) || already(p, m, tgid))
+	if ((!m->nplaces && !loader) || already(p, m, tgid))
 		return;
 	m->linked = true;
 	attach_module(p, m, pid, by_exit);
@@ -381,7 +383,7 @@ void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_ex
 	} else if (m->c_library && !p->reread) {
 		attach_keep_words(p->attach, true);
 	}
-	if (m->loader) {
+	if (loader) {
 		err = attach_loader(p->attach, module_fd(m), m->loader, pid);
 		if (err)
 			remark_warn("not_probed", 0,
@@ -389,6 +391,24 @@ void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_ex
 				    "noticed: %s",
 				    m->path, strerror(-err));
 	}
+}
+
+void probes_loader(struct probes *p, struct module *m, uint32_t tgid, uint32_t leader)
+{
+	uint64_t key = hash_mix((uint64_t)(uintptr_t)m) ^ ((uint64_t)leader << 32 | tgid), value;
+	int err;
+
+	if (!m->loader || p->options->all_loaders || hash_get(&p->loaders, key, &value) ||
+	    hash_put(&p->loaders, key, 1))
+		return;
+	m->linked = true;
+	err = attach_loader(p->attach, module_fd(m), m->loader, (int)tgid);
+	if (err && err != -ESRCH)
+		remark_warn("not_probed", tgid,
+			    "process %u is not held while its libraries are mapped, and those that "
+			    "it opens later will not be noticed: the probe in %s could not be "
+			    "placed: %s",
+			    tgid, m->path, strerror(-err));
 }
 
 void probes_remove_file(struct probes *p, struct module *m)

@@ -21,6 +21,8 @@ struct probes {
 	struct hash
 		returns; /* (module, tgid) that has probes where regions' functions return to: 1 done, 2 cannot */
 	struct hash tasks; /* (module, tgid) that has probes where tasks are made */
+	struct hash
+		loaders; /* (module, leader, tgid): a dynamic linker that has a probe for this process */
 	struct hash by_process; /* (module, tgid) that has its probes, with by_process */
 	uint32_t places; /* that have one */
 	uint32_t by_rule[RULES_MAX + 1]; /* of these, the user's: by sbt_spec.rule */
@@ -38,6 +40,11 @@ void probes_free(struct probes *probes);
  * this process departures may not be seen through return probes.
  */
 void probes_module(struct probes *probes, struct module *module, uint32_t tgid, bool by_exit);
+/*
+ * Probe the dynamic linker for one process, where it is not probed for all. Do nothing if the file is none. @leader counts the
+ * threads that have been first in the process: the kernel knows it by the first thread, and executing a program changes that.
+ */
+void probes_loader(struct probes *probes, struct module *module, uint32_t tgid, uint32_t leader);
 /*
  * Puts those of a file's probes that tell of OpenMP tasks: of use for processes whose code makes tasks. @tgid as above.
  */

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "attach/mappings.h"
 #include "base/hash.h"
 #include "base/msg.h"
 #include "base/remark.h"
@@ -28,6 +30,29 @@
 
 #define WORDS_MAX 64 /* of a process's command line are looked at */
 
+/*
+ * How often it is asked whether the dynamic linker of a process is done: at first, and later in a part of the time that it has
+ * taken.
+ */
+#define LINKER_NS   500000u
+#define LINKER_PART 8
+
+/* A process that maps code before its beginning has been reported is not forgotten for so long. */
+#define UNREPORTED_NS 1000000000u
+
+/* A program that was looked at so short a time ago is not looked at again. */
+#define RECENT_NS 50000000u
+
+/* More of the processes that were named have no probe of their own in their dynamic linkers. */
+#define NAMED_MAX 64
+
+/* A process whose dynamic linker is at work. */
+struct starting {
+	uint32_t tgid, inc; /* inc 0: of -a, not traced yet */
+	bool changed; /* code has been mapped since its mappings were read */
+	uint64_t since_ns, due_ns;
+};
+
 struct targets {
 	struct attach *attach;
 	struct modules *modules;
@@ -36,21 +61,113 @@ struct targets {
 	struct probes probes;
 	struct hash waiting; /* tid -> futex word, as its probe came */
 	struct hash seen; /* inc << 32 | tgid: there are probes where its threads wait */
+	struct mappings *mappings; /* NULL: they are not needed, or not to be had */
+	struct sbt_event *mapped; /* what they said, and has not been acted on */
+	uint32_t nmapped, mapped_cap;
+	struct hash changes; /* tgid -> how often they said that it mapped code */
+	struct hash
+		named; /* tgid that is probed where its dynamic linker reports -> probes_loader()'s leader */
+	struct hash unnamed; /* tgid of other processes that are traced, by their parents */
+	bool watching; /* they are asked for */
+	bool missed; /* what some processes mapped was not seen */
+	struct hash scanned; /* -a: program -> when it was looked at last */
+	struct starting *starting;
+	uint32_t nstarting, starting_cap;
 	uint32_t child; /* COMMAND before it is executed: our own image */
 	uint64_t generation;
 	uint64_t closed_ns; /* when files that are not used were closed last */
 	struct ranks *ranks;
 };
 
+static uint32_t mapped_times(const struct targets *t, uint32_t tgid)
+{
+	uint64_t n;
+
+	return hash_get(&t->changes, tgid, &n) ? (uint32_t)n : 0;
+}
+
+/*
+ * Code that a process has mapped. Of those that were named their dynamic linkers report, before any of the code runs; of the others
+ * it is known a moment later.
+ */
+static void on_mapped(void *ctx, const struct mappings_event *m)
+{
+	struct targets *t = ctx;
+	struct sbt_event *all = t->mapped, *e;
+	uint32_t cap = t->mapped_cap ? 2 * t->mapped_cap : 64, inc = 0;
+	uint64_t named;
+	bool traced;
+
+	if (!m->file || hash_get(&t->named, m->tgid, &named))
+		return;
+	traced = attach_traces(t->attach, m->tgid, &inc);
+	if (!traced && (inc || !t->options.discover_all))
+		return;
+	if (t->nmapped == t->mapped_cap) {
+		all = realloc(all, cap * sizeof(*all));
+		if (!all)
+			return;
+		t->mapped = all;
+		t->mapped_cap = cap;
+	}
+	if (traced) {
+		hash_put(&t->changes, m->tgid, mapped_times(t, m->tgid) + 1);
+		attach_code_changed(t->attach);
+	}
+	e = &t->mapped[t->nmapped++];
+	*e = (struct sbt_event){ .type = SBT_REC_MAP,
+				 .t_ns = m->t_ns,
+				 .tgid = m->tgid,
+				 .tid = m->tid,
+				 .inc = inc,
+				 .seq = mapped_times(t, m->tgid) };
+}
+
+static void read_mappings(struct targets *t)
+{
+	/* Which those were that there was no room for is not known: all are looked at. */
+	if (t->mappings && mappings_read(t->mappings, on_mapped, t))
+		t->missed = true;
+}
+
+int targets_mapped_fd(const struct targets *t, uint32_t i)
+{
+	return t->mappings ? mappings_fd(t->mappings, i) : -1;
+}
+
+/*
+ * What processes map wakes us up, whoever they are: it is asked for only while some of them have no probe of their own. Returns
+ * whether it is asked for from now on.
+ */
+static bool watch_mappings(struct targets *t)
+{
+	bool wanted = t->options.discover_all || hash_count(&t->unnamed) > 0;
+
+	if (!t->mappings || wanted == t->watching)
+		return false;
+	t->watching = wanted;
+	mappings_enable(t->mappings, wanted);
+	return wanted;
+}
+
+/* How often the process has changed what it maps: also what nobody has acted on yet. */
 static int changes_of(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
 {
-	return attach_mappings(ctx, tgid, inc, n);
+	struct targets *t = ctx;
+	int err = attach_mappings(t->attach, tgid, inc, n);
+
+	if (err)
+		return err;
+	read_mappings(t);
+	*n += mapped_times(t, tgid);
+	return 0;
 }
 
 int targets_new(struct attach *attach, struct modules *modules, struct spaces *spaces,
 		const struct targets_options *options, struct targets **out)
 {
 	struct targets *t = calloc(1, sizeof(*t));
+	int err;
 
 	if (!t)
 		return -ENOMEM;
@@ -58,9 +175,23 @@ int targets_new(struct attach *attach, struct modules *modules, struct spaces *s
 	t->modules = modules;
 	t->spaces = spaces;
 	t->options = *options;
-	spaces_set_changes(spaces, changes_of, attach);
+	spaces_set_changes(spaces, changes_of, t);
+	if (options->children) {
+		err = mappings_open(&t->mappings);
+		t->options.all_loaders = err != 0;
+		if (err)
+			remark_warn(
+				"all_loaders", 0,
+				"which libraries processes open is seen by a probe in the "
+				"dynamic linker, which every process of the machine has: programs "
+				"that are run by an emulator (valgrind, qemu-user) meanwhile die "
+				"of SIGTRAP. What processes map cannot be seen otherwise: %s",
+				strerror(-err));
+	}
 	probes_init(&t->probes, attach, &t->options);
+	watch_mappings(t);
 	if (ranks_new(&t->ranks)) {
+		mappings_free(t->mappings);
 		free(t);
 		return -ENOMEM;
 	}
@@ -76,6 +207,13 @@ void targets_free(struct targets *t)
 	probes_free(&t->probes);
 	hash_free(&t->waiting);
 	hash_free(&t->seen);
+	hash_free(&t->changes);
+	hash_free(&t->named);
+	hash_free(&t->unnamed);
+	hash_free(&t->scanned);
+	mappings_free(t->mappings);
+	free(t->mapped);
+	free(t->starting);
 	free(t);
 }
 
@@ -245,11 +383,13 @@ int targets_rest_turns(struct targets *t, uint32_t tgid, uint32_t inc, bool rest
 static int examine(struct targets *t, struct space *space)
 {
 	int err = space_read(t->spaces, space);
-	bool mpi = false, tasks = false;
+	bool mpi = false, tasks = false, named;
+	uint64_t leader = 0;
 	size_t i;
 
 	if (err)
 		return err;
+	named = hash_get(&t->named, space->tgid, &leader);
 	t->generation++;
 	for (i = 0; i < space->maps.n; i++) {
 		struct module *m = module_of(t, space, i);
@@ -261,6 +401,8 @@ static int examine(struct targets *t, struct space *space)
 		untraced_join(&space->untraced, &m->untraced);
 		tasks |= m->traits.executable && m->tasks;
 		probes_module(&t->probes, m, space->tgid, space->refusal != NULL);
+		if (named)
+			probes_loader(&t->probes, m, space->tgid, (uint32_t)leader);
 		probes_note_outlined(&t->probes, space, &space->maps.entries[i], m);
 		space->stepped |= m->stepped;
 	}
@@ -448,6 +590,43 @@ int targets_add_words(struct targets *t, int pid)
 	return err;
 }
 
+/* The process is one of those whose dynamic linkers report before what they mapped runs. */
+static int name_process(struct targets *t, int pid)
+{
+	int err;
+
+	if (!t->mappings || hash_count(&t->named) < NAMED_MAX)
+		return hash_put(&t->named, (uint64_t)pid, 0);
+	err = hash_put(&t->unnamed, (uint64_t)pid, 1);
+	watch_mappings(t);
+	return err;
+}
+
+/* A process that will execute a program, by the dynamic linker that we have ourselves, as nearly all have. */
+static int name_coming(struct targets *t, int pid)
+{
+	struct maps maps;
+	int err = name_process(t, pid);
+	uint64_t value;
+	size_t i;
+
+	if (err || !hash_get(&t->named, (uint64_t)pid, &value))
+		return err;
+	err = maps_read(getpid(), &maps);
+	if (err)
+		return err;
+	for (i = 0; i < maps.n; i++) {
+		struct module *m = NULL;
+
+		if (maps.entries[i].exec && maps.entries[i].ino)
+			m = modules_get(t->modules, getpid(), &maps.entries[i]);
+		if (m)
+			probes_loader(&t->probes, m, (uint32_t)pid, 0);
+	}
+	maps_free(&maps);
+	return 0;
+}
+
 int targets_add_pid(struct targets *t, int pid)
 {
 	struct space *space = space_get(t->spaces, (uint32_t)pid, INC_FOUND);
@@ -455,7 +634,9 @@ int targets_add_pid(struct targets *t, int pid)
 
 	if (!space)
 		return -ENOMEM;
-	err = attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
+	err = name_process(t, pid);
+	if (!err)
+		err = attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
 	if (!err)
 		err = attach_teams_unknown(t->attach, (uint32_t)pid);
 	if (!err)
@@ -471,13 +652,17 @@ int targets_add_pid(struct targets *t, int pid)
 int targets_add_child(struct targets *t, int pid)
 {
 	/* Its own mappings are ours, and mean nothing: it is about to execute something else. */
+	int err = name_coming(t, pid);
+
 	t->child = (uint32_t)pid;
-	return attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
+	return err ? err : attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
 }
 
 int targets_add_other(struct targets *t, int pid)
 {
-	return attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
+	int err = name_coming(t, pid);
+
+	return err ? err : attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
 }
 
 /* Tells the kernel side what is to be known of the program that a process runs. */
@@ -523,14 +708,15 @@ static uint32_t scan_departures(struct targets *t, int pid, const struct maps *m
 	return SBT_PROC_BY_EXIT;
 }
 
-/* Returns whether the dynamic linker was still at it. */
-static bool scan_once(struct targets *t, int pid)
+/* Returns whether the dynamic linker was still at it. *settled: all that the program was linked with is there. */
+static bool scan_once(struct targets *t, int pid, bool *settled)
 {
 	bool fresh = false, partial = linker_busy(pid) == 1;
 	struct space_facts facts;
 	struct maps maps;
 	size_t i;
 
+	*settled = false;
 	if (maps_read(pid, &maps))
 		return false;
 	for (i = 0; i < maps.n; i++) {
@@ -552,6 +738,7 @@ static bool scan_once(struct targets *t, int pid)
 	if (facts.decided)
 		know_program(t, (uint32_t)pid, &maps, scan_departures(t, pid, &maps, facts.refusal),
 			     facts.settled);
+	*settled = facts.settled;
 	maps_free(&maps);
 	return partial;
 }
@@ -565,12 +752,71 @@ static bool linker_done_meanwhile(bool partial, int pid)
 	return partial && linker_busy(pid) == 0;
 }
 
+/* --- while the dynamic linker is at work ------------------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* @changed: to be looked at as soon as what is known of other processes has been read. Without memory: at once. */
+static int starting_add(struct targets *t, uint32_t tgid, uint32_t inc, bool changed)
+{
+	uint64_t now = now_ns();
+	struct starting *s;
+	uint32_t i, cap;
+
+	for (i = 0; i < t->nstarting; i++) {
+		s = &t->starting[i];
+		if (s->tgid == tgid && s->inc == inc) {
+			s->changed |= changed;
+			if (changed)
+				s->due_ns = now;
+			return 0;
+		}
+	}
+	if (t->nstarting == t->starting_cap) {
+		cap = t->starting_cap ? 2 * t->starting_cap : 16;
+		s = realloc(t->starting, cap * sizeof(*s));
+		if (!s)
+			return -ENOMEM;
+		t->starting = s;
+		t->starting_cap = cap;
+	}
+	t->starting[t->nstarting++] =
+		(struct starting){ .tgid = tgid,
+				   .inc = inc,
+				   .changed = changed,
+				   .since_ns = now,
+				   .due_ns = changed ? now : now + LINKER_NS };
+	return 0;
+}
+
+/* What a process had mapped up to now has been looked at. */
+static void starting_done(struct targets *t, uint32_t tgid, uint32_t inc)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->nstarting; i++)
+		if (t->starting[i].tgid == tgid && t->starting[i].inc == inc)
+			t->starting[i].changed = false;
+}
+
 static void scan_one(void *ctx, int pid)
 {
 	struct targets *t = ctx;
+	bool partial, settled;
 
-	if (pid != getpid() && linker_done_meanwhile(scan_once(t, pid), pid))
-		scan_once(t, pid);
+	if (pid == getpid())
+		return;
+	partial = scan_once(t, pid, &settled);
+	if (linker_done_meanwhile(partial, pid))
+		scan_once(t, pid, &settled);
+	else if (partial && t->mappings)
+		starting_add(t, (uint32_t)pid, 0, false);
 }
 
 int targets_scan_all(struct targets *t)
@@ -605,25 +851,159 @@ static int examine_program(struct targets *t, struct space *space, const struct 
 	return err;
 }
 
+/* Its crossings count from now on: nothing that is still to be mapped changes how its departures may be seen. */
+static void settle(struct targets *t, struct space *space)
+{
+	know_program(t, space->tgid, &space->maps, space->by_exit ? SBT_PROC_BY_EXIT : 0,
+		     space->settled);
+	attach_flag_process(t->attach, space->tgid, space->inc, 0, SBT_PROC_FRESH);
+}
+
+/* -a: a program that many processes run is looked at once in a while. Returns whether its dynamic linker is at work. */
+static bool scan_again(struct targets *t, int pid)
+{
+	uint64_t program = 0, at;
+	char path[32];
+	struct stat st;
+	bool partial, settled;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	if (!stat(path, &st))
+		program = hash_mix(st.st_dev) ^ hash_mix(st.st_ino);
+	if (program && hash_get(&t->scanned, program, &at) && now_ns() - at < RECENT_NS)
+		return false;
+	partial = scan_once(t, pid, &settled);
+	if (program && settled)
+		hash_put(&t->scanned, program, now_ns());
+	return partial;
+}
+
+/*
+ * Looks at a process whose dynamic linker is at work, or that has mapped code before its beginning was reported. Returns whether that
+ * is to be repeated.
+ */
+static bool starting_look(struct targets *t, struct starting *s)
+{
+	bool busy = linker_busy((int)s->tgid) == 1;
+	struct space *space;
+
+	if (busy && !s->changed)
+		return true;
+	if (!s->inc) {
+		s->changed = false;
+		return scan_again(t, (int)s->tgid);
+	}
+	space = space_find(t->spaces, s->tgid, s->inc);
+	if (!space || !space->read)
+		return now_ns() - s->since_ns < UNREPORTED_NS;
+	space->runs = true;
+	/* What was read with the last event is older than the linker's end. */
+	if ((space->settled && !s->changed) || space_look(t->spaces, space) || examine(t, space))
+		return false;
+	s->changed = false;
+	if (space->settled)
+		settle(t, space);
+	return !space->settled && space->partial;
+}
+
+void targets_settle(struct targets *t)
+{
+	uint64_t now = now_ns(), after;
+	struct starting s;
+	uint32_t i;
+
+	/* Others may be added meanwhile, and what is there may move. */
+	for (i = t->nstarting; i-- > 0;) {
+		if (t->starting[i].due_ns > now)
+			continue;
+		s = t->starting[i];
+		if (!starting_look(t, &s)) {
+			t->starting[i] = t->starting[--t->nstarting];
+			continue;
+		}
+		after = (now - s.since_ns) / LINKER_PART;
+		s.due_ns = now + (after > LINKER_NS ? after : LINKER_NS);
+		t->starting[i] = s;
+	}
+}
+
+static void look_again(void *ctx, uint32_t tgid)
+{
+	struct targets *t = ctx;
+	uint32_t inc;
+
+	if (attach_traces(t->attach, tgid, &inc))
+		starting_add(t, tgid, inc, true);
+}
+
+void targets_mapped(struct targets *t, void (*each)(void *ctx, const struct sbt_event *event),
+		    void *ctx)
+{
+	const struct space *space;
+	struct sbt_event e;
+	uint32_t i;
+
+	read_mappings(t);
+	/* More may come meanwhile. */
+	for (i = 0; i < t->nmapped; i++) {
+		e = t->mapped[i];
+		space = e.inc ? space_find(t->spaces, e.tgid, e.inc) : NULL;
+		if (e.inc && (!space || !space->read))
+			starting_add(t, e.tgid, e.inc, true);
+		else
+			each(ctx, &e);
+	}
+	t->nmapped = 0;
+	if (!t->missed)
+		return;
+	t->missed = false;
+	attach_each_process(t->attach, look_again, t);
+	if (t->options.discover_all)
+		targets_scan_all(t);
+}
+
+uint64_t targets_due(const struct targets *t)
+{
+	uint64_t due = 0;
+	uint32_t i;
+
+	for (i = 0; i < t->nstarting; i++)
+		if (!due || t->starting[i].due_ns < due)
+			due = t->starting[i].due_ns;
+	return due;
+}
+
 static void on_changed(struct targets *t, const struct sbt_event *event)
 {
+	bool held = event->flags & SBT_EVENT_HELD;
 	struct space *space;
+	uint64_t leader;
 	int err;
 
 	if (event->tgid == t->child && event->inc == INC_FOUND)
 		return;
 	if (!event->inc) {
 		/* -a: nobody traced yet, but it runs what nobody knows. */
-		scan_one(t, (int)event->tgid);
+		if (!t->mappings || starting_add(t, event->tgid, 0, true))
+			scan_one(t, (int)event->tgid);
 		return;
 	}
 	space = space_get(t->spaces, event->tgid, event->inc);
 	if (space)
-		space->runs = !(event->flags & SBT_EVENT_HELD);
+		space->runs = !held;
+	/* The linker maps one library after the other: they are looked at together. */
+	if (space && event->type == SBT_REC_MAP && space->read && !space->settled && !held &&
+	    t->mappings && !starting_add(t, event->tgid, event->inc, true)) {
+		space->changes = event->seq;
+		return;
+	}
 	if (!space) {
 		err = -ENOMEM;
 	} else if (event->type == SBT_REC_EXEC) {
 		space->young = true;
+		/* Executed by another thread, which is the first now. */
+		if (event->tid != event->tgid && hash_get(&t->named, event->tgid, &leader))
+			hash_put(&t->named, event->tgid, leader + 1);
 		err = examine_program(t, space, event);
 	} else {
 		space->changes = event->seq;
@@ -632,15 +1012,17 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 	}
 	if (!err && linker_done_meanwhile(space->partial, (int)event->tgid))
 		err = examine(t, space);
-	if (!err && space->settled) {
-		know_program(t, event->tgid, &space->maps, space->by_exit ? SBT_PROC_BY_EXIT : 0,
-			     true);
-		attach_flag_process(t->attach, event->tgid, event->inc, 0, SBT_PROC_FRESH);
-	}
+	/* A process that is held is to be held again. */
+	if (!err && (space->settled || (space->decided && !held)))
+		settle(t, space);
+	if (!err && event->type == SBT_REC_EXEC)
+		starting_done(t, event->tgid, event->inc);
+	if (!err && !space->settled && !held && t->mappings)
+		starting_add(t, event->tgid, event->inc, false);
 	/* While it is held nothing is missed. */
-	if (space && event->flags & SBT_EVENT_HELD)
+	if (space && held)
 		examine_waits(t, space, false);
-	if (event->flags & SBT_EVENT_HELD)
+	if (held)
 		kill((pid_t)event->tgid, SIGCONT);
 }
 
@@ -657,6 +1039,10 @@ static void on_fork(struct targets *t, const struct sbt_event *event)
 		child->parent_inc = event->parent_inc;
 	}
 	t->generation++;
+	hash_put(&t->unnamed, event->tgid, 1);
+	/* What it has mapped before the mappings were looked at. */
+	if (watch_mappings(t))
+		starting_add(t, event->tgid, event->inc, true);
 	/* The parent may have been let go between the fork and now: the child's copy of the mark stays. */
 	if (parent && parent->settled)
 		attach_flag_process(t->attach, event->tgid, event->inc, 0, SBT_PROC_FRESH);
@@ -794,6 +1180,15 @@ void targets_event(struct targets *t, const struct sbt_event *event)
 	case SBT_REC_EXEC:
 	case SBT_REC_MAP:
 		on_changed(t, event);
+		break;
+	case SBT_REC_EXIT:
+		/* The number may be another process's soon. */
+		if (event->flags & SBT_EVENT_LEADER) {
+			hash_del(&t->changes, event->tgid);
+			hash_del(&t->named, event->tgid);
+			hash_del(&t->unnamed, event->tgid);
+			watch_mappings(t);
+		}
 		break;
 	case SBT_REC_OUTLINED:
 		on_outlined(t, event);

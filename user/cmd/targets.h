@@ -22,6 +22,8 @@ struct targets_options {
 	bool discover_all; /* in whoever runs, too (-a) */
 	bool turns; /* how long threads wait for their turn is measured */
 	bool accesses; /* markers of remote data, too: somebody keeps what they tell */
+	bool children; /* processes that nobody named are traced, too */
+	bool all_loaders; /* the dynamic linkers of all processes are probed: set by targets_new() */
 	bool by_process; /* probes for each process, none that strangers meet */
 	bool apart; /* what can be shed alone has probes that can be removed alone (--cost-limit) */
 	int verbose;
@@ -65,6 +67,17 @@ void targets_event(struct targets *targets, const struct sbt_event *event);
 int targets_rest(struct targets *targets, uint32_t tgid, uint32_t inc, bool rest);
 /* The same of where its threads wait for their turn: what it waits there is known in part only from then on. */
 int targets_rest_turns(struct targets *targets, uint32_t tgid, uint32_t inc, bool rest);
+/*
+ * Calls @each with an event (SBT_REC_MAP) for code that traced processes have mapped, as far as no probe reports it. It is for
+ * targets_event(), as those of the kernel's side are.
+ */
+void targets_mapped(struct targets *targets, void (*each)(void *ctx, const struct sbt_event *event),
+		    void *ctx);
+/* What is to be waited for until then: the number @i, or -1 after the last. */
+int targets_mapped_fd(const struct targets *targets, uint32_t i);
+/* Looks at processes whose dynamic linkers were at work. To be called when targets_due() says: CLOCK_MONOTONIC, 0 never. */
+void targets_settle(struct targets *targets);
+uint64_t targets_due(const struct targets *targets);
 /*
  * To be called again and again: closes files that no traced process maps any more, so that their file systems can be
  * unmounted. What has been recorded so far must have been read.

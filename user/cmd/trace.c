@@ -345,6 +345,8 @@ static int work(struct trace *t)
 	int err = 0;
 
 	ring_show_events(t->stream, on_event, t);
+	targets_mapped(t->targets, on_event, t);
+	targets_settle(t->targets);
 	if (t->pump)
 		err = pump_run(t->pump, now - RING_SLACK_NS);
 	else
@@ -443,17 +445,29 @@ static void on_pid_exit(struct trace *t, size_t i)
 		t->stop = !t->launched || t->command_status >= 0;
 }
 
-static int timeout_ms(const struct trace *t, uint64_t now)
+static uint64_t timeout_ns(const struct trace *t, uint64_t now)
 {
 	uint64_t wake =
 		t->armed ? t->end_ns : t->begin_ns + (uint64_t)(t->options.delay_s * 1e9) + 1;
-	int ms = now - t->last_many_ns > IDLE_NS ? POLL_IDLE_MS : POLL_MS;
+	uint64_t ns = (now - t->last_many_ns > IDLE_NS ? POLL_IDLE_MS : POLL_MS) * 1000000ULL;
+	uint64_t due = targets_due(t->targets);
 
+	if (due && (!wake || due < wake))
+		wake = due;
 	if (wake && wake <= now)
 		return 0;
-	if (wake && (wake - now) / 1000000 < (uint64_t)ms)
-		ms = (int)((wake - now) / 1000000) + 1;
-	return ms;
+	return wake && wake - now < ns ? wake - now : ns;
+}
+
+/* Before Linux 5.11 to the next millisecond. */
+static int wait_events(const struct trace *t, struct epoll_event *events, int max, uint64_t ns)
+{
+	struct timespec timeout = { .tv_nsec = (long)ns };
+	int n = epoll_pwait2(t->epoll, events, max, &timeout, NULL);
+
+	if (n < 0 && errno == ENOSYS)
+		n = epoll_wait(t->epoll, events, max, (int)((ns + 999999) / 1000000));
+	return n;
 }
 
 static int loop(struct trace *t)
@@ -472,7 +486,7 @@ static int loop(struct trace *t)
 		}
 		if (t->end_ns && now >= t->end_ns)
 			break;
-		n = epoll_wait(t->epoll, events, 16, timeout_ms(t, now));
+		n = wait_events(t, events, 16, timeout_ns(t, now));
 		for (i = 0; i < n; i++) {
 			if (events[i].data.u64 == FD_SIGNALS)
 				on_signals(t);

@@ -137,6 +137,7 @@ static int build_rooms(struct trace *t)
 	const struct options *o = &t->options;
 	bool by_process = !o->follow && attach_for_one(t->attach);
 	struct targets_options to = { .by_process = by_process,
+				      .children = o->follow || o->mode == OPTIONS_SYSTEM,
 				      .apart = o->cost_limit > 0,
 				      .discover = o->discover,
 				      .turns = attach_accounts(t->attach) && !o->aggregate,
@@ -144,7 +145,8 @@ static int build_rooms(struct trace *t)
 				      .discover_all = o->mode == OPTIONS_SYSTEM,
 				      .verbose = o->verbose };
 	struct symbol_options so = { .debuginfod = o->debuginfod };
-	int err;
+	int err, fd;
+	uint32_t i;
 
 	if (!o->quiet)
 		t->progress = progress_new(STDERR_FILENO);
@@ -159,6 +161,8 @@ static int build_rooms(struct trace *t)
 		err = spaces_new(t->modules, t->symbols, &t->spaces);
 	if (!err)
 		err = targets_new(t->attach, t->modules, t->spaces, &to, &t->targets);
+	for (i = 0; !err && (fd = targets_mapped_fd(t->targets, i)) >= 0; i++)
+		err = trace_watch_fd(t, fd, FD_RINGS, EPOLLIN | EPOLLET);
 	return err;
 }
 

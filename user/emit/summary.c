@@ -677,6 +677,16 @@ static void summary_cost(struct textout *t, const struct report *r)
 		textout_line(t, TEXTOUT_DIM, "  %u more processes: --json, --csv.",
 			     r->nprocesses - MOST);
 	cost_prices(t, r);
+	if (r->for_all && (r->nprocesses || r->nremarks))
+		textout_wrap(
+			t, TEXTOUT_DIM, "  ", 2,
+			"Probes on barrier functions were in every process that ran the probed "
+			"files: "
+			"there each call took longer, too, and a program that reached one under an "
+			"emulator (valgrind, qemu-user) died of SIGTRAP. With --no-children they "
+			"are "
+			"in the traced processes alone, where the kernel can do that (sbt-trace "
+			"doctor).");
 	/* As measured by tests/bench; nobody who pays it appears above. */
 	if (r->accounted)
 		textout_wrap(

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "attach/mappings.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Of a CPU: some 400 mappings, and less than what a user may lock (kernel.perf_event_mlock_kb). */
+#define RING_BYTES (64u << 10)
+
+struct cpu {
+	int fd; /* -1: that CPU is not there */
+	struct perf_event_mmap_page *page;
+};
+
+struct mappings {
+	size_t page_bytes;
+	struct cpu *cpus;
+	uint32_t ncpus;
+	struct mappings_event *events; /* of all CPUs, being put in order */
+	uint32_t nevents, cap;
+	uint64_t lost;
+};
+
+/* PERF_RECORD_MMAP2, up to the name. */
+struct record_mmap {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t addr, len, pgoff;
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+	uint32_t prot, flags;
+	char name[];
+};
+
+struct record_lost {
+	struct perf_event_header header;
+	uint64_t id, lost;
+};
+
+static int open_event(uint32_t cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TIME,
+		.disabled = 1,
+		.mmap = 1, /* of code alone */
+		.mmap2 = 1,
+		.sample_id_all = 1,
+		.watermark = 1,
+		.wakeup_watermark = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int open_cpu(struct mappings *m, uint32_t i)
+{
+	struct cpu *cpu = &m->cpus[i];
+	void *page;
+
+	cpu->fd = open_event(i);
+	if (cpu->fd < 0)
+		return errno == ENODEV || errno == ENXIO ? 0 : -errno;
+	page = mmap(NULL, m->page_bytes + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, cpu->fd,
+		    0);
+	if (page == MAP_FAILED)
+		return -errno;
+	cpu->page = page;
+	return 0;
+}
+
+int mappings_open(struct mappings **out)
+{
+	struct mappings *m = calloc(1, sizeof(*m));
+	long n = sysconf(_SC_NPROCESSORS_CONF);
+	int err = m ? 0 : -ENOMEM;
+	uint32_t i;
+
+	if (err)
+		return err;
+	m->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	m->ncpus = n > 0 ? (uint32_t)n : 1;
+	m->cpus = calloc(m->ncpus, sizeof(*m->cpus));
+	if (!m->cpus) {
+		m->ncpus = 0;
+		err = -ENOMEM;
+	}
+	for (i = 0; i < m->ncpus; i++)
+		m->cpus[i].fd = -1;
+	for (i = 0; i < m->ncpus && !err; i++)
+		err = open_cpu(m, i);
+	if (err) {
+		mappings_free(m);
+		return err;
+	}
+	*out = m;
+	return 0;
+}
+
+void mappings_free(struct mappings *m)
+{
+	uint32_t i;
+
+	if (!m)
+		return;
+	for (i = 0; i < m->ncpus; i++) {
+		if (m->cpus[i].page)
+			munmap(m->cpus[i].page, m->page_bytes + RING_BYTES);
+		if (m->cpus[i].fd >= 0)
+			close(m->cpus[i].fd);
+	}
+	free(m->cpus);
+	free(m->events);
+	free(m);
+}
+
+void mappings_enable(struct mappings *m, bool on)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->ncpus; i++)
+		if (m->cpus[i].fd >= 0)
+			ioctl(m->cpus[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
+			      0);
+}
+
+int mappings_fd(const struct mappings *m, uint32_t i)
+{
+	uint32_t k;
+
+	for (k = 0; k < m->ncpus; k++)
+		if (m->cpus[k].fd >= 0 && !i--)
+			return m->cpus[k].fd;
+	return -1;
+}
+
+/* The bytes at @at of the ring, which may go round its end. */
+static void copy(const struct mappings *m, const struct cpu *cpu, uint64_t at, void *to, size_t n)
+{
+	const uint8_t *data = (const uint8_t *)cpu->page + m->page_bytes;
+	size_t from = at & (RING_BYTES - 1), first = RING_BYTES - from;
+
+	if (first > n)
+		first = n;
+	memcpy(to, data + from, first);
+	memcpy((uint8_t *)to + first, data, n - first);
+}
+
+static struct mappings_event *event_new(struct mappings *m)
+{
+	struct mappings_event *all = m->events;
+	uint32_t cap = m->cap ? 2 * m->cap : 64;
+
+	if (m->nevents == m->cap) {
+		all = realloc(all, cap * sizeof(*all));
+		if (!all) {
+			m->lost++;
+			return NULL;
+		}
+		m->events = all;
+		m->cap = cap;
+	}
+	return &all[m->nevents++];
+}
+
+static void take_mmap(struct mappings *m, const struct cpu *cpu, uint64_t at, uint32_t size)
+{
+	union {
+		struct record_mmap record;
+		char bytes[sizeof(struct record_mmap) + 2];
+	} r;
+	struct mappings_event *e;
+
+	if (size < sizeof(r.bytes) + sizeof(e->t_ns))
+		return;
+	copy(m, cpu, at, r.bytes, sizeof(r.bytes));
+	/* "[vdso]" is the same everywhere. */
+	if (r.record.name[0] != '/')
+		return;
+	e = event_new(m);
+	if (!e)
+		return;
+	e->tgid = r.record.pid;
+	e->tid = r.record.tid;
+	e->start = r.record.addr;
+	e->bytes = r.record.len;
+	e->file = r.record.name[1] != '/'; /* "//anon" */
+	copy(m, cpu, at + size - sizeof(e->t_ns), &e->t_ns, sizeof(e->t_ns));
+}
+
+static void read_cpu(struct mappings *m, const struct cpu *cpu)
+{
+	uint64_t end = __atomic_load_n(&cpu->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t at = cpu->page->data_tail;
+	struct perf_event_header header;
+	struct record_lost lost;
+
+	while (at < end) {
+		copy(m, cpu, at, &header, sizeof(header));
+		if (header.size < sizeof(header))
+			break;
+		if (header.type == PERF_RECORD_MMAP2) {
+			take_mmap(m, cpu, at, header.size);
+		} else if (header.type == PERF_RECORD_LOST && header.size >= sizeof(lost)) {
+			copy(m, cpu, at, &lost, sizeof(lost));
+			m->lost += lost.lost;
+		}
+		at += header.size;
+	}
+	__atomic_store_n(&cpu->page->data_tail, end, __ATOMIC_RELEASE);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct mappings_event *x = a, *y = b;
+
+	return (x->t_ns > y->t_ns) - (x->t_ns < y->t_ns);
+}
+
+uint64_t mappings_read(struct mappings *m,
+		       void (*each)(void *ctx, const struct mappings_event *event), void *ctx)
+{
+	uint64_t lost;
+	uint32_t i;
+
+	m->nevents = 0;
+	for (i = 0; i < m->ncpus; i++)
+		if (m->cpus[i].page)
+			read_cpu(m, &m->cpus[i]);
+	if (m->nevents)
+		qsort(m->events, m->nevents, sizeof(*m->events), by_time);
+	for (i = 0; i < m->nevents; i++)
+		each(ctx, &m->events[i]);
+	lost = m->lost;
+	m->lost = 0;
+	return lost;
+}
