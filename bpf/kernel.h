@@ -150,6 +150,7 @@ struct task_struct {
 	char comm[16];
 	unsigned int __state;
 	unsigned int flags;
+	int exit_code; /* as wait() has it */
 	int nr_cpus_allowed;
 	unsigned int on_cpu; /* or less, in newer kernels: what has no sign fits any */
 	unsigned int in_iowait : 1;
@@ -267,6 +268,7 @@ struct linux_binprm;
 
 #define SIG_DFL 0
 #define SIG_IGN 1
+#define SIGTRAP 5
 #define SIGCONT 18
 #define SIGSTOP 19
 

@@ -171,8 +171,9 @@ int BPF_PROG(on_exit, struct task_struct *task)
 			e->seq = seq;
 			e->cpu = bpf_get_smp_processor_id();
 			e->caller = last ? p->looks : 0;
-			e->flags =
-				(last ? SBT_EVENT_LEADER : 0) | (pending ? SBT_EVENT_PENDING : 0);
+			e->flags = (last ? SBT_EVENT_LEADER : 0) |
+				   (pending ? SBT_EVENT_PENDING : 0) |
+				   ((task->exit_code & 0x7f) == SIGTRAP ? SBT_EVENT_TRAPPED : 0);
 			bpf_get_current_comm(e->comm, sizeof(e->comm));
 			bpf_ringbuf_submit(e, last ? BPF_RB_FORCE_WAKEUP : event_wake());
 		}

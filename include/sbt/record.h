@@ -343,6 +343,7 @@ struct sbt_stack {
 #define SBT_EVENT_PENDING 0x04 /* SBT_REC_EXIT: the thread was inside a barrier */
 #define SBT_EVENT_UNSEEN \
 	0x08 /* SBT_REC_SHARED: of the page at `address` it is not known what it is of */
+#define SBT_EVENT_TRAPPED 0x10 /* SBT_REC_EXIT: SIGTRAP ended it */
 
 /* What happens to processes and threads: rare, never mixed with crossings. */
 struct sbt_event {

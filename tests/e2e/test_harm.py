@@ -80,6 +80,19 @@ def test_child_that_nobody_named(t):
             check_equal(f"{name} as a child", trace.result.out, plain.out)
 
 
+@shared
+def test_copied_text(t):
+    """A program that replaces its text with a copy of it copies breakpoints, and dies of them: that is said, of a child too."""
+    for how in ("private", "shared", "file"):
+        command = [workload("copied_text"), how]
+        check_equal(f"untraced, {how}", t.run(command).rc, 0)
+        for argv in (command, ["sh", "-c", "\"$@\"; exit $?", "sh", *command]):
+            trace = t.trace(argv, rc=128 + signal.SIGTRAP)
+            said = [r["text"] for r in trace.all("remark") if r["kind"] == "trapped"]
+            check_equal(f"remarks, {how}", len(said), 1)
+            check_in("remark", "copied_text", said[0])
+
+
 EMULATORS = (["valgrind", "-q"], ["qemu-x86_64"])
 
 

@@ -42,6 +42,7 @@ W_PLAIN := paced lifetime joiner pmm lu wander cancel_async longjmp_out exec_sel
 	wrapped hostile_names early stranger bench_crossing shared_fork pmu_phases late held bench_switch bench_phases cold hung exec_on shm_again exec_away
 W_PLAIN += brief waker
 W_CXX_PLAIN := cancel_cxx throw_out cond_cancel
+W_STATIC := copied_text
 W_DLOPEN := dlopen_lib libbar.so libbaz.so slow_call.so
 W_EXEC := exec_on2 exec_on-lib
 W_GO := $(if $(shell command -v $(GO) 2>/dev/null),gobar)
@@ -90,7 +91,7 @@ W_NOT := not_pool not_queue not_pipeline not_mutex not_rwlock not_gun not_timer 
 W_SPLASH := $(foreach p,radix lu3 ocean water,$(p)-pthread $(p)-cond $(p)-spin) radix-again lu3-again water-again
 
 W_LOOKED := looked
-WORKLOADS := $(W_PLAIN) $(W_LOOKED) $(W_CXX_PLAIN) $(W_DLOPEN) $(W_EXEC) $(W_OLD) $(W_SBT) $(W_PHASES) $(W_GEN) $(W_MUSL_GEN) $(W_GO) $(W_FAMILIES) $(W_TBB) $(W_LTTNG) $(W_NOT) not_make.sh $(W_SPLASH)
+WORKLOADS := $(W_PLAIN) $(W_LOOKED) $(W_CXX_PLAIN) $(W_STATIC) $(W_DLOPEN) $(W_EXEC) $(W_OLD) $(W_SBT) $(W_PHASES) $(W_GEN) $(W_MUSL_GEN) $(W_GO) $(W_FAMILIES) $(W_TBB) $(W_LTTNG) $(W_NOT) not_make.sh $(W_SPLASH)
 
 workloads: $(WORKLOADS:%=$(W)/%)
 ifeq ($(W_MUSL_GEN),)
@@ -230,6 +231,10 @@ $(W)/sbtloop-cxx-O0: $(W_SRC)/sbtloop.c $(W_COMMON) $(W_SBT_H)
 $(W)/sbtloop-O0 $(W)/sbtloop-lto $(W)/sbtloop-static: $(W)/sbtloop-%: $(W_SRC)/sbtloop.c $(W_COMMON) $(W_SBT_H)
 	@mkdir -p $(@D)
 	$(W_CC) $(W_SBT_FLAGS) $(patsubst %,-%,$(*:lto=flto)) -o $@ $<
+
+$(W)/copied_text: $(W_SRC)/copied_text.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(W_CC) -static -o $@ $<
 
 $(W)/sbtloop-stripped: $(W_SRC)/sbtloop.c $(W_COMMON) $(W_SBT_H)
 	@mkdir -p $(@D)

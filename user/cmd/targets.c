@@ -1183,6 +1183,13 @@ void targets_event(struct targets *t, const struct sbt_event *event)
 		break;
 	case SBT_REC_EXIT:
 		/* The number may be another process's soon. */
+		if (event->flags & SBT_EVENT_LEADER && event->flags & SBT_EVENT_TRAPPED)
+			remark_warn(
+				"trapped", event->tgid,
+				"process %u (%.16s) died of SIGTRAP: likely it ran a copy of code "
+				"that holds a probe, as a program does that replaces its own text, "
+				"or an emulator. It cannot be traced",
+				event->tgid, event->comm);
 		if (event->flags & SBT_EVENT_LEADER) {
 			hash_del(&t->changes, event->tgid);
 			hash_del(&t->named, event->tgid);
