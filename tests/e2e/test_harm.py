@@ -124,6 +124,18 @@ def test_emulated_strangers(t):
                 os.kill(pid, signal.SIGKILL)
 
 
+def test_emulated_stranger_with_barriers(t):
+    """Without children the kernel keeps probes in the traced process; with them the report says where they are."""
+    target = t.gen("--threads", "2", "--work", "fixed:0=5ms", "--work-by", "sleep", "--forever", wait=True)
+    target.begin()
+    said = "in every process that ran the probed files"
+    trace = t.attach("-p", str(target.pid), "--no-children", form=None)
+    under_emulators(t, [workload("gen"), "--threads", "2", "--rounds", "5"], "traced without children")
+    check(said not in " ".join(trace.stop().split()), "probes are said to be in all processes")
+    trace = t.attach("-p", str(target.pid), form=None)
+    check_in("the report", said, " ".join(trace.stop().split()))
+
+
 def test_command_goes_on_when_tracing_fails(t):
     """No memory is left as tracing begins, and COMMAND is held at that moment: it goes on all the same."""
     p = t.start([SBT, "-q", "-o", t.path(), "--delay", "1", "--", "sh", "-c",
