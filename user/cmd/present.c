@@ -540,7 +540,7 @@ void present_session(struct present *p, struct emit *emit, uint64_t start_ns, ui
 	session.nuncounted = p->counting->nabsent;
 	snprintf(warn_time, sizeof(warn_time), "%llu", (unsigned long long)(o->warn_ns / 1000000));
 	modules_each(p->modules, add_probe, &probes);
-	p->env.for_all = is_for_all(p);
+	p->env.for_all = probes.n && is_for_all(p);
 	session.probes = probes.probes;
 	session.nprobes = probes.n;
 	session.kernel = uname(&uts) ? NULL : uts.release;

@@ -276,6 +276,17 @@ static int take_ending(struct recalled *r, const struct tape_ending *e, uint64_t
 	return err;
 }
 
+/* Were probes in every process that ran their files? */
+static bool was_for_all(const struct emit_session *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->nprobes; i++)
+		if (s->probes[i].scope && !strcmp(s->probes[i].scope, "inode"))
+			return true;
+	return false;
+}
+
 int recalled_end(struct recalled *r, uint64_t end_ns, uint64_t crossings, uint64_t to_ns)
 {
 	uint32_t i, ended = 0, n = merge_count(r->merge);
@@ -286,6 +297,7 @@ int recalled_end(struct recalled *r, uint64_t end_ns, uint64_t crossings, uint64
 	for (i = 0; i < n && !err; i++) {
 		const struct tape_ending *e = tape_ended(merge_tape(r->merge, i));
 
+		r->env.for_all |= was_for_all(&tape_began(merge_tape(r->merge, i))->session);
 		ended += e != NULL;
 		err = e ? take_ending(r, e, to_ns) : 0;
 	}
