@@ -40,9 +40,11 @@ struct record_mmap {
 	char name[];
 };
 
+/* PERF_RECORD_LOST */
 struct record_lost {
 	struct perf_event_header header;
-	uint64_t id, lost;
+	uint64_t id;
+	uint64_t lost;
 };
 
 static int open_event(uint32_t cpu)
@@ -85,11 +87,11 @@ int mappings_open(struct mappings **out)
 {
 	struct mappings *m = calloc(1, sizeof(*m));
 	long n = sysconf(_SC_NPROCESSORS_CONF);
-	int err = m ? 0 : -ENOMEM;
 	uint32_t i;
+	int err = 0;
 
-	if (err)
-		return err;
+	if (!m)
+		return -ENOMEM;
 	m->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	m->ncpus = n > 0 ? (uint32_t)n : 1;
 	m->cpus = calloc(m->ncpus, sizeof(*m->cpus));
