@@ -517,8 +517,14 @@ __noinline int waker_did(__u32 index, __u32 waker, __u64 now)
 	if (reason == SBT_BLOCKED_IO)
 		b->waited = SBT_WAITED_WAKER;
 	h = account_find(waker, &of);
+	if (!h) {
+		/* With -a a thread is known from its first crossing on: of this one it is known whose it is, and no more. */
+		if (bpf_get_current_pid_tgid() >> 32 == a->tgid)
+			b->doing = SBT_DOING_ONCPU;
+		return 0;
+	}
 	p = past_at(of);
-	if (!since || !h || !p || h->inside || h->busy)
+	if (!since || !p || h->inside || h->busy)
 		return 0;
 	/* It runs: now and then the kernel does not tell of a switch. */
 	if (h->state != ACCOUNT_RUNNING) {

@@ -347,3 +347,14 @@ def test_server_without_a_cpu(t):
 def test_pipes_made_for_one_wait(t):
     binary = build(t, "gcc", CLOSED, "-O2")
     says(t.trace([binary]).nothing_lost(), r"a pipe, whose other end is other \(\d+\), which was on a CPU", "which computes")
+
+
+def test_waker_on_the_whole_machine(t):
+    """With -a a thread that crosses no barrier is named, and the advice is about it; what it did may not be known."""
+    tracer = t.attach("-a", "--comm", "waker", "-d", "2")
+    program = t.start([workload("waker"), "pipe", "compute", "thread", "60"])
+    program.wait()
+    barrier = max(tracer.end().barriers(family="pthread"), key=lambda b: b["episodes"])
+    waker = who_is_who(program.out)["waker"]
+    check(re.search(rf"a pipe, whose other end is waker \({waker}\)", barrier["cause"]["text"]), barrier["cause"]["text"])
+    check_in("advice", "They wait inside the phase for another thread", barrier["advice"])
