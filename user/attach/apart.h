@@ -11,7 +11,7 @@
 #define ATTACH_APART_H
 
 /*
- * Calls @fn with @arg and returns what it returns, once it has; -EINTR if that process was killed, too. It may be called from several threads at once; @fn must do no
+ * Calls @fn with @arg and returns what it returns, once it has, however long the kernel takes; -EINTR if that process was killed, too. Signals reach who calls meanwhile. It may be called from several threads at once; @fn must do no
  * more than system calls. Where no process can be made it is called here.
  */
 int apart(int (*fn)(void *arg), void *arg);

@@ -15,9 +15,12 @@
 
 #include "attach/rights.h"
 
-#define HIGH_FD 1000
-#define LOOKS	50
-#define LOOK_US 20000
+#define HIGH_FD	    1000
+#define LOOKS	    50
+#define LOOK_US	    20000
+/* How long it is waited for, each time: a second. */
+#define END_LOOKS   1000
+#define END_LOOK_US 1000
 
 /* Stopped, and a child of @parent (0: of anybody)? */
 static bool stopped(uint32_t pid, int parent)
@@ -141,13 +144,30 @@ int guard_start(const struct attach *attach, struct guard *out)
 	return 0;
 }
 
+static bool has_ended(pid_t pid)
+{
+	int i;
+
+	for (i = 0; i < END_LOOKS; i++) {
+		if (waitpid(pid, NULL, WNOHANG))
+			return true;
+		usleep(END_LOOK_US);
+	}
+	return false;
+}
+
 void guard_stop(struct guard *guard)
 {
 	if (!guard->pid)
 		return;
-	/* If it has gone already there is nothing to tell it. */
-	if (write(guard->fd, "q", 1) == 1)
-		waitpid(guard->pid, NULL, 0);
+	/* If it has gone already there is nothing to tell it. One that somebody stopped goes on, and what does not is ended. */
+	if (write(guard->fd, "q", 1) == 1 && !has_ended(guard->pid)) {
+		kill(guard->pid, SIGCONT);
+		if (!has_ended(guard->pid)) {
+			kill(guard->pid, SIGKILL);
+			has_ended(guard->pid);
+		}
+	}
 	close(guard->fd);
 	guard->pid = 0;
 }

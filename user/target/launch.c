@@ -18,6 +18,10 @@
 
 #include "target/users.h"
 
+/* How long what is not to be run after all is waited for: two seconds. */
+#define ABORT_LOOKS   2000
+#define ABORT_LOOK_US 1000
+
 static int fill_user(const struct passwd *pw, struct launch_user *out)
 {
 	if ((size_t)snprintf(out->name, sizeof(out->name), "%s", pw->pw_name) >=
@@ -207,12 +211,18 @@ int launch_result(struct launch *l)
 
 void launch_abort(struct launch *l)
 {
+	int i;
+
 	if (l->go >= 0)
 		close(l->go);
 	if (l->status >= 0)
 		close(l->status);
 	l->go = -1;
 	l->status = -1;
-	while (waitpid(l->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	/* It ends by itself as it reads that it is not wanted, unless somebody has stopped it. */
+	for (i = 0; i < ABORT_LOOKS && !waitpid(l->pid, NULL, WNOHANG); i++) {
+		if (i == ABORT_LOOKS / 2)
+			kill(l->pid, SIGKILL);
+		usleep(ABORT_LOOK_US);
+	}
 }
