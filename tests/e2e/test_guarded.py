@@ -8,9 +8,11 @@ import signal
 import stat
 import struct
 import subprocess
+import threading
+import time
 import zlib
 
-from harness import SBT, check, check_equal, check_in, wait_for, workload
+from harness import SBT, Trace, check, check_equal, check_in, code_differs, is_guard, stat_of, wait_for, workload
 
 SHARED = True
 
@@ -104,23 +106,115 @@ def namer(tracer, program):
     return 0
 
 
-def with_child(t):
-    gen = t.gen("--threads", "2", "--rounds", "40", "--work", "fixed:0=20ms", wait=True)
-    tracer = t.attach("-p", str(gen.pid))
+def with_child(t, *options, rounds=40, name="gen", **more):
+    gen = t.gen("--threads", "3", "--rounds", str(rounds), "--work", "fixed:0=20ms", name=name, wait=True)
+    tracer = t.attach("-p", str(gen.pid), *options, **more)
     gen.begin()
     child = []
     wait_for("the child that reads names", lambda: child.append(namer(tracer.process.pid, gen.pid)) or child[-1])
     return gen, tracer, child[-1]
 
 
+class Stopper:
+    """Stops every child of a process, as soon as it appears, but for the one that is traced and the guard."""
+
+    def __init__(self, tracer, program):
+        self.tracer, self.program, self.stopped, self.over = tracer, program, [], False
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self):
+        while not self.over:
+            try:
+                for child in children(self.tracer):
+                    if child not in self.stopped and child != self.program and not is_guard(child):
+                        os.kill(child, signal.SIGSTOP)
+                        self.stopped.append(child)
+            except OSError:
+                pass
+            time.sleep(0.001)
+
+    def end(self):
+        self.over = True
+        self.thread.join()
+        left = [child for child in self.stopped if os.path.exists(f"/proc/{child}")]
+        check(self.stopped and not left, f"stopped {self.stopped}, still there: {left}")
+
+
+def unnamed(trace):
+    return [r["text"] for r in trace.all("remark") if r["kind"] == "unnamed"]
+
+
 def test_stopped_child(t):
-    """The child that reads names is stopped: the report comes all the same, and nothing of the child is left."""
-    gen, tracer, child = with_child(t)
+    """The child that reads names is stopped in the midst: the report comes all the same, says so, and nothing of the child is left."""
+    gen, tracer, child = with_child(t, name="gen_cond")
     os.kill(child, signal.SIGSTOP)
     gen.wait()
     trace = tracer.end()
-    check_equal("episodes", trace.end["episodes"] + trace.end["ambiguous"], 40)
+    check_equal("lost", trace.end["lost_total"], 0)
+    texts = unnamed(trace)
+    check(len(texts) == 1 and ": not all names are known" in texts[0], f"remarks: {texts}")
     check(not os.path.exists(f"/proc/{child}"), "the stopped child is still there")
+
+
+def test_stopped_children(t):
+    """None of them ever answers: every format has module and offset, and says that names are not known."""
+    record = t.path()
+    gen = t.gen("--threads", "3", "--rounds", "40", "--work", "fixed:0=20ms", wait=True)
+    tracer = t.attach("-p", str(gen.pid), "--record", record, form=None)
+    stopper = Stopper(tracer.process.pid, gen.pid)
+    gen.begin()
+    gen.wait()
+    try:
+        text = tracer.end()
+    finally:
+        stopper.end()
+    check_in("text", "gen: not all names are known", " ".join(text.split()))
+    check_in("text", "gen+0x", text)
+    for form in ("--markdown", "--csv", "--json"):
+        other = t.path() + form
+        check_equal("status", t.sbt("report", form, "-o", other, record).rc, 0)
+        told = " ".join(open(other, encoding="utf-8").read().replace("\\", "").split())
+        check_in(form, "gen: not all names are known", told)
+    trace = Trace(t, other)
+    check_equal("episodes", trace.end["episodes"], 40)
+    barrier = trace.barriers()[0]
+    check(not barrier["function"] and barrier["module"].endswith("/gen") and barrier["offset"],
+          f"{barrier['function']} in {barrier['module']}, at {barrier['offset']}")
+
+
+def test_stopped_at_the_end(t):
+    """The child when it appears for the report, and the guard."""
+    path = t.path()
+    process = t.start([SBT, "--json", "-o", path, "--", workload("gen"), "--threads", "3", "--rounds", "40",
+                       "--work", "fixed:0=20ms"])
+    guards = []
+    wait_for("the guard", lambda: guards.extend(c for c in children(process.pid) if is_guard(c)) or guards)
+    os.kill(guards[0], signal.SIGSTOP)
+    child = []
+    wait_for("the child that reads names", lambda: child.append(namer(process.pid, 0)) or child[-1])
+    os.kill(child[-1], signal.SIGSTOP)
+    result = process.wait()
+    check_equal("status", result.rc, 0)
+    trace = Trace(t, path)
+    check_equal("episodes", trace.end["episodes"], 40)
+    for pid in (guards[0], child[-1]):
+        check(not os.path.exists(f"/proc/{pid}"), f"{pid} is still there")
+
+
+def test_second_signal(t):
+    """Whatever is waited for: the second signal ends it at once, and the child with it."""
+    gen, tracer, child = with_child(t, rounds=4000, name="gen_cond")
+    os.kill(child, signal.SIGSTOP)
+    tracer.process.signal(signal.SIGTERM)
+    wait_for("the probes are gone", lambda: not code_differs(gen.pid))
+    began = time.monotonic()
+    tracer.process.signal(signal.SIGTERM)
+    result = tracer.process.wait()
+    print(f"ended {time.monotonic() - began:.3f} s after the second signal")
+    check_equal("status", result.rc, -signal.SIGTERM)
+    wait_for("the child ends with it", lambda: (stat_of(child) or "Z")[0] == "Z")
+    gen.signal(signal.SIGKILL)
 
 
 def test_child_has_no_rights(t):

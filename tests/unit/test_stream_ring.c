@@ -183,7 +183,7 @@ static void test_unfinished(void **state)
 static void test_around(void **state)
 {
 	uint64_t random = 88172645463325252ull, t = 1000, last = 0, fed = 0, seen = 0, told = 0;
-	const struct sbt_crossing *soon[RINGS] = { NULL };
+	uint64_t soon[RINGS] = { 0 }; /* when it departs */
 	struct stream_record record;
 	struct rings r;
 	uint32_t tid;
@@ -211,17 +211,17 @@ static void test_around(void **state)
 			last = record.key_ns;
 			tid = record.crossing->tid;
 			/* Whoever is told of is the next of its ring. */
-			assert_true(!soon[tid] || soon[tid] == record.crossing);
-			soon[tid] = NULL;
+			assert_true(!soon[tid] || soon[tid] == record.key_ns);
+			soon[tid] = 0;
 			if (record.soon) {
-				assert_null(soon[record.soon->tid]);
-				soon[record.soon->tid] = record.soon;
+				assert_int_equal(soon[record.soon->tid], 0);
+				soon[record.soon->tid] = record.soon->depart_ns;
 				told++;
 			}
 			seen++;
 		}
 		for (i = 0; i < RINGS - 1; i++) {
-			assert_null(soon[i]);
+			assert_int_equal(soon[i], 0);
 			assert_int_equal(given_back(&r, i), r.ring[i].pos);
 		}
 	}
@@ -232,11 +232,83 @@ static void test_around(void **state)
 	tear_down(&r);
 }
 
+/* Records are saved while one is being handled and others come: all are handed out, in order, and what was handed out stays. */
+static void test_saved(void **state)
+{
+	struct stream_record record;
+	unsigned int events = 0;
+	uint64_t t = 1000;
+	uint32_t tid = 1, next = 1, i;
+	struct rings r;
+	int turn;
+
+	(void)state;
+	set_up(&r);
+	put_crossing(&r, 0, tid++, t++, 0);
+	put_event(&r, 0, t++);
+	ring_show_events(r.stream, see, &events);
+	for (turn = 0; turn < 40; turn++) {
+		do
+			assert_int_equal(stream_next(r.stream, 1000000 + (uint64_t)turn, &record),
+					 1);
+		while (record.event);
+		assert_int_equal(record.crossing->tid, next++);
+		/* Each time as much as a ring holds, in several rings; the handed out one is overwritten there. */
+		for (i = 0; i < 20; i++) {
+			put_crossing(&r, (int)(i % 2), tid++, t++,
+				     i == 7 ? BPF_RINGBUF_DISCARD_BIT : 0);
+			tid -= i == 7;
+			if (i % 5 == 0)
+				put_event(&r, 0, t++);
+			ring_save(r.stream, 1 << 20);
+			assert_true(r.ring[i % 2].pos - given_back(&r, (int)(i % 2)) <= BYTES);
+		}
+		assert_int_equal(record.crossing->tid, next - 1);
+		ring_show_events(r.stream, see, &events);
+	}
+	while (stream_next(r.stream, UINT64_MAX - 2, &record) == 1)
+		if (record.crossing)
+			assert_int_equal(record.crossing->tid, next++);
+	assert_int_equal(next, tid);
+	assert_int_equal(events, 1 + 40 * 4);
+	for (i = 0; i < RINGS; i++)
+		assert_int_equal(given_back(&r, (int)i), r.ring[i].pos);
+	tear_down(&r);
+}
+
+/* Beyond what may be saved, and where a record is still being written, nothing is given back. */
+static void test_saved_limit(void **state)
+{
+	struct stream_record record;
+	struct rings r;
+	uint64_t before;
+	uint32_t i;
+
+	(void)state;
+	set_up(&r);
+	for (i = 0; i < 8; i++)
+		put_crossing(&r, 0, i, 100 + i, 0);
+	ring_save(r.stream, 1000);
+	assert_int_equal(given_back(&r, 0), 0);
+	put_crossing(&r, 1, 100, 200, 0);
+	before = r.ring[1].pos;
+	for (i = 0; i < 8; i++)
+		put_crossing(&r, 1, 101, 201, i ? 0 : BPF_RINGBUF_BUSY_BIT);
+	ring_save(r.stream, 1 << 20);
+	assert_int_equal(given_back(&r, 0), r.ring[0].pos);
+	assert_int_equal(given_back(&r, 1), before);
+	for (i = 0; i < 8; i++)
+		expect_crossing(&r, 1000, i);
+	expect_crossing(&r, 1000, 100);
+	assert_int_equal(stream_next(r.stream, 1000, &record), 0);
+	tear_down(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_unfinished),
+		cmocka_unit_test(test_saved),  cmocka_unit_test(test_saved_limit),
+		cmocka_unit_test(test_order),  cmocka_unit_test(test_unfinished),
 		cmocka_unit_test(test_around),
 	};
 

@@ -20,6 +20,7 @@
 #include "cmd/inquest.h"
 #include "cmd/options.h"
 #include "cmd/permit.h"
+#include "cmd/remarks.h"
 #include "cmd/snapshot.h"
 #include "cmd/stuck.h"
 #include "emit/emit.h"
@@ -439,6 +440,9 @@ static int run(struct hang *h)
 			msg_error("hang: %s", strerror(-err));
 	}
 	closed = close_output(h);
+	if (h->spaces)
+		remarks_unnamed(h->spaces);
+	remarks_say(0, false);
 	end(h);
 	return err ? err : closed;
 }

@@ -13,6 +13,7 @@
 
 #include "base/msg.h"
 #include "base/remark.h"
+#include "cmd/remarks.h"
 #include "stream/ring.h"
 #include "target/proc.h"
 
@@ -567,10 +568,16 @@ int present_report(struct present *p, struct emit *emit, uint64_t end_ns, bool i
 	if (!interim)
 		progress_begin(p->progress, "looking up names");
 	err = report_build(p->model, &p->env, &report);
+	if (!err && p->recording && !interim)
+		recording_names(p->recording);
 	if (!interim)
 		progress_end(p->progress);
 	if (err)
 		return err;
+	remarks_unnamed(p->spaces);
+	p->env.remarks = remarks_all(&p->env.nremarks);
+	report.remarks = p->env.remarks;
+	report.nremarks = p->env.nremarks;
 	emit_report(emit, &report);
 	if (p->recording && !interim)
 		recording_ending(p->recording, end_ns);

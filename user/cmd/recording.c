@@ -413,6 +413,12 @@ int recording_step(struct recording *r, uint64_t now_ns)
 	return recording_now(r);
 }
 
+void recording_names(struct recording *r)
+{
+	/* What else was crossed is named, for who asks otherwise; new ones come up as stacks are. */
+	tape_new_sites(r->tape, name_site, r);
+}
+
 void recording_ending(struct recording *r, uint64_t end_ns)
 {
 	struct tape_ending e = {
@@ -430,8 +436,6 @@ void recording_ending(struct recording *r, uint64_t end_ns)
 		.remarks = r->env->remarks,
 	};
 
-	/* What else was crossed is named, for who asks otherwise; new ones come up as stacks are. */
-	tape_new_sites(r->tape, name_site, r);
 	tape_ending(r->tape, &e);
 }
 

@@ -45,7 +45,8 @@ void recording_session(struct recording *recording, const struct emit_session *s
 int recording_step(struct recording *recording, uint64_t now_ns);
 /* The same at once. */
 int recording_now(struct recording *recording);
-/* After the report has been built, which asks for the rest of the names. */
+/* After the report has been built: the rest of the names. What could not be named is known after that. */
+void recording_names(struct recording *recording);
 void recording_ending(struct recording *recording, uint64_t end_ns);
 /*
  * Closes the file. @brag: says what is in it. Returns 0 or a negative errno, told: then the file reads up to where it failed.

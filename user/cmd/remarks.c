@@ -462,3 +462,52 @@ void remarks_find(const struct remarks *r)
 	targets_tell_inlined(r->targets);
 	tell_candidates(r);
 }
+
+#define UNNAMED_SHOWN 16
+
+struct unnamed {
+	uint32_t n;
+};
+
+static void tell_unnamed(void *ctx, const char *path, enum symbol_unnamed why)
+{
+	struct unnamed *u = ctx;
+
+	if (u->n++ >= UNNAMED_SHOWN)
+		return;
+	switch (why) {
+	case SYMBOL_UNNAMED_LINES:
+		remark_note(REMARK_WARN, "unnamed", 0,
+			    "%s: lines are not known, for its debug information takes more than "
+			    "%d s of CPU time or %d MiB to read, or is damaged: places in it are "
+			    "shown by module and offset, and by the symbol table",
+			    path, SYMBOL_FILE_S, SYMBOL_MIB);
+		return;
+	case SYMBOL_UNNAMED_SILENT:
+		remark_note(REMARK_WARN, "unnamed", 0,
+			    "%s: not all names are known, for the process that reads them did not "
+			    "answer: places in it are shown by module and offset",
+			    path);
+		return;
+	default:
+		remark_note(REMARK_WARN, "unnamed", 0,
+			    "%s: not all names are known, for to read it takes more than %d s of "
+			    "CPU time or %d MiB, or it is damaged: places in it are shown by "
+			    "module and offset",
+			    path, SYMBOL_FILE_S, SYMBOL_MIB);
+	}
+}
+
+void remarks_unnamed(const struct spaces *spaces)
+{
+	struct unnamed u = { 0 };
+	uint32_t more;
+
+	if (!spaces_symbols(spaces))
+		return;
+	more = symbol_unnamed(spaces_symbols(spaces), tell_unnamed, &u);
+	more += u.n > UNNAMED_SHOWN ? u.n - UNNAMED_SHOWN : 0;
+	if (more)
+		remark_note(REMARK_WARN, "unnamed", 0,
+			    "and %u more files of which not all names are known", more);
+}

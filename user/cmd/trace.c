@@ -41,6 +41,8 @@
 #define IDLE_NS		   100000000u
 /* How often the slots of threads that have exited are returned (--aggregate): 16,384 serve 30,000 threads a second. */
 #define RETURN_NS	   200000000u
+/* What is copied from the rings while names are waited for: five seconds of 200,000 records a second. */
+#define SAVED_BYTES	   (256u << 20)
 /* A terminal's ^C goes to the command as well: how long it is given to end of it. */
 #define INTERRUPT_GRACE_MS 300
 
@@ -106,6 +108,14 @@ int trace_set_up_signals(struct trace *t)
 	    trace_watch_fd(t, t->launch.pidfd, FD_COMMAND, EPOLLIN))
 		return -errno;
 	return trace_watch_fd(t, t->signals, FD_SIGNALS, EPOLLIN);
+}
+
+void trace_save(void *ctx)
+{
+	struct trace *t = ctx;
+
+	if (t->stream)
+		ring_save(t->stream, SAVED_BYTES);
 }
 
 void trace_drain(void *ctx)
@@ -637,6 +647,7 @@ static void tear_down(struct trace *t)
 	recording_close(t->recording, false);
 	pump_free(t->pump);
 	stream_free(t->stream);
+	t->stream = NULL;
 	attach_free(t->attach);
 	watch_free(t->watch);
 	why_free(t->why);
@@ -708,8 +719,10 @@ static int run(int argc, char **argv, const struct trace_hook *hook, enum option
 	}
 	if (!err && !hook)
 		err = finish(t);
-	else if (!err && t->armed)
+	else if (!err && t->armed) {
 		find_remarks(t);
+		remarks_unnamed(t->spaces);
+	}
 	stop_tracing(t);
 	if (hook)
 		hook->end(hook->ctx);

@@ -75,6 +75,8 @@ int trace_set_up(struct trace *t);
 int trace_set_up_signals(struct trace *t);
 int trace_watch_fd(struct trace *t, int fd, uint64_t data, uint32_t events);
 /* Empties the rings of what a calibration left there. @ctx: struct trace. */
+/* Makes room in the rings, while something is waited for. */
+void trace_save(void *ctx);
 void trace_drain(void *ctx);
 /* mpirun sbt-trace COMMAND: one report for all. Not 0: there is nothing more to do, *status is the exit status. */
 int trace_meet_ranks(struct trace *t, int *status);

@@ -152,6 +152,8 @@ static int build_rooms(struct trace *t)
 		t->progress = progress_new(STDERR_FILENO);
 	err = symbol_server_new(&so, &t->symbols);
 	if (!err)
+		symbol_server_idle(t->symbols, trace_save, t);
+	if (!err)
 		err = modules_new(&t->options.rules, t->symbols, &t->modules);
 	if (!err)
 		modules_set_progress(t->modules, t->progress);

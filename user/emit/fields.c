@@ -764,7 +764,7 @@ static const struct emit_field remark_fields[] = {
 	  .help = "nothing_crossed, looked_at and elsewhere (no barrier was crossed: where it was looked, and where else "
 		  "one could look), candidate (threads may have met there), spinning_code, inlined, user_barrier (-b), "
 		  "unmet (-w, --name, --phase), ranks, team, frames, left_out, still_running, not_traced, not_probed, "
-		  "not_looked_for, unattributed, clocks (of several recordings) or more" },
+		  "not_looked_for, unattributed, unnamed (files), clocks (of several recordings) or more" },
 	{ "pid", EMIT_U32, RM(pid), .flags = FIELDS_ZERO,
 	  .help = "the process that it is about; null: none in particular" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },

@@ -21,16 +21,28 @@
 #define P_PIDFD 3
 #endif
 
+/*
+ * How long a child is waited for that neither answers nor takes CPU time, because somebody stopped it, or because it waits for a
+ * disk; debuginfod downloads. And how long in all: what reads has to share its CPU with others.
+ */
 #define SYMBOL_TIMEOUT_MS	5000
-/* debuginfod downloads; a server that never answers would be waited for much longer. */
 #define SYMBOL_FETCH_TIMEOUT_MS 60000
+#define SYMBOL_LONGEST_MS	60000
+#define SYMBOL_SLICE_MS		10 /* how often it is looked at meanwhile */
+#define SYMBOL_STEP_NS		1000000 /* CPU time in a slice: it goes on */
 /* A child that was killed ends at once; one that may not be killed ends with this process (PR_SET_PDEATHSIG). */
 #define SYMBOL_END_MS		1000
-#define SYMBOL_BAD_MAX		64 /* files remembered for having ended a child */
+/* CPU time that the names of one file may take. */
+#define SYMBOL_FILE_NS		(SYMBOL_FILE_S * 1000000000ULL)
+#define SYMBOL_NOTED_NS		10000000ULL /* an answer that took less is not worth remembering */
+#define SYMBOL_FILES_MAX	512 /* files remembered for what they cost, or for having ended a child */
 
-struct symbol_bad {
+struct symbol_file {
 	struct symbol_identity identity;
-	int err;
+	uint64_t cpu_ns;
+	bool plain; /* its debug information is not read any more */
+	int err; /* not 0: nothing of it is */
+	char *path; /* of one that is to be told of */
 };
 
 struct symbol_server {
@@ -38,9 +50,14 @@ struct symbol_server {
 	char *debug_path; /* as libdwfl takes it */
 	int sock; /* -1: no child */
 	int pidfd;
+	pid_t pid;
 	uint32_t serial;
-	struct symbol_bad bad[SYMBOL_BAD_MAX];
-	uint32_t nbad; /* ever; the oldest is overwritten */
+	uint32_t answers; /* of this child */
+	struct symbol_file files[SYMBOL_FILES_MAX];
+	uint32_t nfiles; /* ever; the oldest is overwritten */
+	uint32_t untold; /* files that were overwritten and were to be told of */
+	void (*idle)(void *ctx);
+	void *idle_ctx;
 };
 
 static int64_t symbol_now_ms(void)
@@ -49,6 +66,18 @@ static int64_t symbol_now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* CPU time of the child so far. */
+static uint64_t symbol_cpu_ns(const struct symbol_server *server)
+{
+	struct timespec ts;
+	clockid_t clock;
+
+	if (server->sock < 0 || clock_getcpuclockid(server->pid, &clock) ||
+	    clock_gettime(clock, &ts))
+		return 0;
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 static void symbol_stop(struct symbol_server *server)
@@ -90,6 +119,8 @@ static int symbol_start(struct symbol_server *server)
 		symbol_child_run(server->debuginfod, server->debug_path, pair[1], parent);
 	close(pair[1]);
 	server->sock = pair[0];
+	server->pid = pid;
+	server->answers = 0;
 	server->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (server->pidfd < 0) {
 		err = -errno;
@@ -122,11 +153,21 @@ int symbol_server_new(const struct symbol_options *options, struct symbol_server
 	return 0;
 }
 
+void symbol_server_idle(struct symbol_server *server, void (*idle)(void *ctx), void *ctx)
+{
+	server->idle = idle;
+	server->idle_ctx = ctx;
+}
+
 void symbol_server_free(struct symbol_server *server)
 {
+	uint32_t i;
+
 	if (!server)
 		return;
 	symbol_stop(server);
+	for (i = 0; i < SYMBOL_FILES_MAX; i++)
+		free(server->files[i].path);
 	free(server->debug_path);
 	free(server);
 }
@@ -153,25 +194,51 @@ static int symbol_send(int sock, const struct symbol_request *req,
 	return 0;
 }
 
-/* 0, -ETIMEDOUT, or -EPIPE when the child ended or said something that is no answer. */
-static int symbol_wait(const struct symbol_server *server, uint32_t serial,
+struct symbol_patience {
+	int64_t begin_ms, progress_ms; /* when the child was seen to go on */
+	uint64_t begin_ns, seen_ns; /* its CPU time */
+	uint64_t most_ns; /* that it may take */
+};
+
+/* 0: go on to wait; -ETIMEDOUT; -EDQUOT: it takes too much. */
+static int symbol_patient(const struct symbol_server *server, struct symbol_patience *p)
+{
+	int64_t now = symbol_now_ms(),
+		most = server->debuginfod ? SYMBOL_FETCH_TIMEOUT_MS : SYMBOL_TIMEOUT_MS;
+	uint64_t cpu = symbol_cpu_ns(server);
+
+	if (cpu > p->begin_ns && cpu - p->begin_ns > p->most_ns)
+		return -EDQUOT;
+	if (cpu >= p->seen_ns + SYMBOL_STEP_NS) {
+		p->seen_ns = cpu;
+		p->progress_ms = now;
+	}
+	return now - p->progress_ms >= most || now - p->begin_ms >= SYMBOL_LONGEST_MS ? -ETIMEDOUT
+										      : 0;
+}
+
+/* 0, -ETIMEDOUT, -EDQUOT, or -EPIPE when the child ended or said something that is no answer. */
+static int symbol_wait(const struct symbol_server *server, uint32_t serial, uint64_t most_ns,
 		       struct symbol_reply *reply)
 {
-	int64_t now = symbol_now_ms(), end;
 	struct pollfd pfd = { .fd = server->sock, .events = POLLIN };
+	struct symbol_patience patience = { .most_ns = most_ns };
+	int ready, err;
 	ssize_t n;
-	int ready;
 
-	end = now + (server->debuginfod ? SYMBOL_FETCH_TIMEOUT_MS : SYMBOL_TIMEOUT_MS);
+	patience.begin_ms = patience.progress_ms = symbol_now_ms();
+	patience.begin_ns = patience.seen_ns = symbol_cpu_ns(server);
 	for (;;) {
-		ready = poll(&pfd, 1, end > now ? (int)(end - now) : 0);
+		ready = poll(&pfd, 1, SYMBOL_SLICE_MS);
 		if (ready < 0 && errno != EINTR)
 			return -errno;
 		if (ready > 0)
 			break;
-		now = symbol_now_ms();
-		if (now >= end)
-			return -ETIMEDOUT;
+		if (server->idle)
+			server->idle(server->idle_ctx);
+		err = symbol_patient(server, &patience);
+		if (err)
+			return err;
 	}
 	n = recv(server->sock, reply, sizeof(*reply), MSG_DONTWAIT);
 	return n == sizeof(*reply) && reply->serial == serial ? 0 : -EPIPE;
@@ -214,45 +281,124 @@ static int symbol_identify(int fd, struct symbol_identity *id)
 	return 0;
 }
 
-/* A file that ended a child once is not tried again: each try may cost the whole time limit. */
-static int symbol_known_bad(const struct symbol_server *server, const struct symbol_identity *id)
+static struct symbol_file *symbol_find_file(struct symbol_server *server,
+					    const struct symbol_identity *id)
 {
-	uint32_t i, n = server->nbad < SYMBOL_BAD_MAX ? server->nbad : SYMBOL_BAD_MAX;
+	uint32_t i, n = server->nfiles < SYMBOL_FILES_MAX ? server->nfiles : SYMBOL_FILES_MAX;
 
 	for (i = 0; i < n; i++)
-		if (!memcmp(&server->bad[i].identity, id, sizeof(*id)))
-			return server->bad[i].err;
-	return 0;
+		if (!memcmp(&server->files[i].identity, id, sizeof(*id)))
+			return &server->files[i];
+	return NULL;
 }
 
-static int symbol_ask(struct symbol_server *server, struct symbol_request *req,
-		      const struct symbol_unwind *unwind, int fd, struct symbol_reply *reply)
+/* The one that is known, or one in the place of the oldest. */
+static struct symbol_file *symbol_note_file(struct symbol_server *server,
+					    const struct symbol_identity *id)
 {
-	struct symbol_bad *bad;
+	struct symbol_file *file = symbol_find_file(server, id);
+
+	if (file)
+		return file;
+	file = &server->files[server->nfiles++ % SYMBOL_FILES_MAX];
+	server->untold += file->path != NULL;
+	free(file->path);
+	*file = (struct symbol_file){ .identity = *id };
+	return file;
+}
+
+/* One answer, from a child that may have to be begun; @spent_ns: what it has taken. */
+static int symbol_try(struct symbol_server *server, struct symbol_request *req,
+		      const struct symbol_unwind *unwind, int fd, uint64_t most_ns,
+		      struct symbol_reply *reply, uint64_t *spent_ns)
+{
+	uint64_t before;
 	int err;
 
 	err = symbol_start(server);
 	if (err)
 		return err;
 	req->serial = ++server->serial;
+	before = symbol_cpu_ns(server);
 	err = symbol_send(server->sock, req, unwind, fd);
 	if (err) {
 		/* It ended between two questions, so this file is not to blame. Once more. */
 		symbol_stop(server);
 		err = symbol_start(server);
+		before = 0;
 		if (!err)
 			err = symbol_send(server->sock, req, unwind, fd);
 		if (err)
 			return err;
 	}
-	err = symbol_wait(server, req->serial, reply);
-	if (err) {
-		symbol_stop(server);
-		bad = &server->bad[server->nbad++ % SYMBOL_BAD_MAX];
-		bad->identity = req->identity;
-		bad->err = err;
-		return err;
+	err = symbol_wait(server, req->serial, most_ns, reply);
+	*spent_ns = symbol_cpu_ns(server);
+	*spent_ns -= *spent_ns > before ? before : *spent_ns;
+	return err;
+}
+
+/* Is it the fault of who asked? */
+static bool symbol_is_failure(int err)
+{
+	return err == -EPIPE || err == -ETIMEDOUT || err == -EDQUOT;
+}
+
+/*
+ * What the file has cost, and what that means: one that takes too much is asked by its symbol table and its unwind tables
+ * alone, which are small; if that fails, too, or if the child stands still, not at all. Whether to ask once more.
+ */
+static bool symbol_charge(struct symbol_server *server, const struct symbol_request *req,
+			  uint64_t spent_ns, int err)
+{
+	struct symbol_file *file;
+
+	if (!err && spent_ns < SYMBOL_NOTED_NS)
+		return false;
+	file = symbol_note_file(server, &req->identity);
+	file->cpu_ns += spent_ns;
+	if (!err)
+		return false;
+	if (!file->path)
+		file->path = strdup(req->path);
+	if (file->plain || err == -ETIMEDOUT || req->question == SYMBOL_ASK_NAME) {
+		file->err = err;
+		return false;
 	}
+	file->plain = true;
+	file->cpu_ns = 0;
+	return true;
+}
+
+static int symbol_ask(struct symbol_server *server, struct symbol_request *req,
+		      const struct symbol_unwind *unwind, int fd, struct symbol_reply *reply)
+{
+	const struct symbol_file *file;
+	uint64_t spent_ns = 0, cost;
+	bool more = true, fresh;
+	int err = 0;
+
+	while (more) {
+		file = symbol_find_file(server, &req->identity);
+		if (file && file->err)
+			return file->err;
+		cost = file ? file->cpu_ns : 0;
+		req->plain = file && file->plain;
+		fresh = server->sock < 0 || !server->answers;
+		err = symbol_try(server, req, unwind, fd,
+				 SYMBOL_FILE_NS > cost ? SYMBOL_FILE_NS - cost : 0, reply,
+				 &spent_ns);
+		if (err && !symbol_is_failure(err))
+			return err;
+		if (err)
+			symbol_stop(server);
+		/* Its memory may have been full of other files. */
+		if (err == -EPIPE && !fresh)
+			continue;
+		more = symbol_charge(server, req, spent_ns, err);
+	}
+	if (err)
+		return err;
+	server->answers++;
 	symbol_sanitise(reply);
 	return 0;
 }
@@ -271,8 +417,6 @@ static int symbol_question(struct symbol_server *server, enum symbol_question qu
 	req->vaddr = vaddr;
 	symbol_copy(req->path, sizeof(req->path), path ? path : "");
 	err = symbol_identify(fd, &req->identity);
-	if (!err)
-		err = symbol_known_bad(server, &req->identity);
 	if (!err)
 		err = symbol_ask(server, req, unwind, fd, reply);
 	free(req);
@@ -399,4 +543,22 @@ bool symbol_frame_rule(struct symbol_server *server, int fd, const char *path, u
 		*rule = reply->rule;
 	free(reply);
 	return known;
+}
+
+uint32_t symbol_unnamed(const struct symbol_server *server,
+			void (*each)(void *ctx, const char *path, enum symbol_unnamed why),
+			void *ctx)
+{
+	const struct symbol_file *file;
+	uint32_t i;
+
+	for (i = 0; i < SYMBOL_FILES_MAX; i++) {
+		file = &server->files[i];
+		if (file->path)
+			each(ctx, file->path,
+			     !file->err		       ? SYMBOL_UNNAMED_LINES
+			     : file->err == -ETIMEDOUT ? SYMBOL_UNNAMED_SILENT
+						       : SYMBOL_UNNAMED_ALL);
+	}
+	return server->untold;
 }

@@ -51,6 +51,25 @@ struct symbol_options {
 int symbol_server_new(const struct symbol_options *options, struct symbol_server **out);
 /* Ends the child. NULL is allowed. */
 void symbol_server_free(struct symbol_server *server);
+/*
+ * @idle is called again and again while an answer is waited for, each 10 ms or so. It must not ask anything itself. NULL: none
+ * any more.
+ */
+void symbol_server_idle(struct symbol_server *server, void (*idle)(void *ctx), void *ctx);
+
+#define SYMBOL_FILE_S 5 /* CPU time for the names of one file */
+#define SYMBOL_MIB    512 /* memory for all that are open at one time */
+
+enum symbol_unnamed {
+	SYMBOL_UNNAMED_LINES, /* too much to read: functions are known by the symbol table, lines are not */
+	SYMBOL_UNNAMED_ALL, /* and that was too much, too, or damaged */
+	SYMBOL_UNNAMED_SILENT, /* the child stood still */
+};
+
+/* Files of which not all names could be had, each with the reason. Returns how many more there are. */
+uint32_t symbol_unnamed(const struct symbol_server *server,
+			void (*each)(void *ctx, const char *path, enum symbol_unnamed why),
+			void *ctx);
 /* Makes the child close the file that is open as @fd, if it has it open: the file system may be unmounted then. */
 void symbol_forget(struct symbol_server *server, int fd);
 
@@ -59,9 +78,9 @@ void symbol_forget(struct symbol_server *server, int fd);
  * which stays the caller's. @path serves to find separate debug files: by build id first, then by
  * debuglink next to it; may be NULL. The caller passes the address of the call itself: return
  * address minus one.
- * Returns 0 with *out filled as far as known (nothing: nframes 0), -ETIMEDOUT (after 5 s, or 60 s
- * with debuginfod) or -EPIPE when the child had to be given up, and then at once for each further
- * question about that file; -EBADMSG when @fd is no regular file, -errno. On errors *out is empty.
+ * Returns 0 with *out filled as far as known (nothing: nframes 0), -ETIMEDOUT (when the child has done nothing for 5 s, or
+ * 60 s with debuginfod), -EDQUOT (more than SYMBOL_FILE_S) or -EPIPE when the child had to be given up, and then at once for each
+ * further question about that file; -EBADMSG when @fd is no regular file, -errno. On errors *out is empty.
  */
 int symbol_lookup(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
 		  struct symbol *out);

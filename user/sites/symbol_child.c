@@ -33,8 +33,7 @@
 #define SYMBOL_NOBODY	    65534
 #define SYMBOL_MODULES_MAX  64 /* files the child keeps open */
 #define SYMBOL_CHILD_MEMORY (4ULL << 30) /* bytes of address space beyond what it is born with */
-#define SYMBOL_CHILD_DATA   (512ULL << 20) /* bytes of its own that it may write to */
-#define SYMBOL_CHILD_CPU_S  5 /* CPU time of one answer */
+#define SYMBOL_CHILD_DATA   ((uint64_t)SYMBOL_MIB << 20) /* bytes of its own that it may write to */
 #define SYMBOL_CHILD_SOCKET 3
 #define SYMBOL_DEPTH_MAX    64 /* nested scopes */
 #define SYMBOL_MANGLED_MAX  4096 /* longer names are not demangled */
@@ -369,7 +368,8 @@ static bool symbol_by_dwarf(struct symbol_child *c, Dwfl_Module *mod, uint64_t a
 	return false;
 }
 
-static void symbol_code(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr, struct symbol *out)
+static void symbol_code(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr, bool plain,
+			struct symbol *out)
 {
 	struct symbol_frame *last;
 	GElf_Off offset = 0;
@@ -377,7 +377,7 @@ static void symbol_code(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr,
 	GElf_Sym sym;
 	bool real;
 
-	real = symbol_by_dwarf(c, mod, addr, out);
+	real = !plain && symbol_by_dwarf(c, mod, addr, out);
 	last = out->nframes ? &out->frames[out->nframes - 1] : NULL;
 	if (real && last && last->function[0])
 		return;
@@ -531,13 +531,14 @@ static void symbol_answer(struct symbol_child *c, int fd, const struct symbol_re
 	if (!mod)
 		return;
 	if (req->question == SYMBOL_ASK_CODE)
-		symbol_code(c, mod, req->vaddr, &reply->code);
+		symbol_code(c, mod, req->vaddr, req->plain, &reply->code);
 	else if (req->question == SYMBOL_ASK_UNWIND)
 		unwind_step(mod, req->vaddr, &unwind->regs, &unwind->stack, &reply->step);
 	else if (req->question == SYMBOL_ASK_RULE)
 		reply->known = unwind_rule(mod, req->vaddr, &reply->rule);
 	else if (req->question == SYMBOL_ASK_PARAMETERS)
-		reply->known = symbol_find_parameters(mod, req->vaddr, &reply->parameters);
+		reply->known =
+			!req->plain && symbol_find_parameters(mod, req->vaddr, &reply->parameters);
 	else
 		reply->known = symbol_data(c, mod, req->vaddr, reply->data);
 }
@@ -609,8 +610,7 @@ static void symbol_limit_cpu(void)
 
 	if (getrusage(RUSAGE_SELF, &used) || getrlimit(RLIMIT_CPU, &limit))
 		return;
-	limit.rlim_cur =
-		(rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 2 + SYMBOL_CHILD_CPU_S;
+	limit.rlim_cur = (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 2 + SYMBOL_FILE_S;
 	if (limit.rlim_cur > limit.rlim_max)
 		limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_CPU, &limit);

@@ -39,6 +39,8 @@ struct symbol_identity {
 struct symbol_request {
 	uint32_t question;
 	uint32_t serial;
+	uint32_t plain; /* not 0: without the debug information */
+	uint32_t pad;
 	uint64_t vaddr;
 	struct symbol_identity identity;
 	char path[SYMBOL_PATH_MAX];

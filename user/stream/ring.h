@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* The live source: BPF ring buffers, one a CPU and one of events, merged by time without a copy. */
+/* The live source: BPF ring buffers, one a CPU and one of events, merged by time. */
 #ifndef STREAM_RING_H
 #define STREAM_RING_H
 
@@ -29,6 +29,12 @@ int ring_open(const int *fds, uint32_t n, size_t bytes, int events_fd, size_t ev
 void ring_show_events(struct stream *stream, void (*each)(void *ctx, const struct sbt_event *event),
 		      void *ctx);
 
+/*
+ * Makes room in rings that fill up while their reader has to wait for something: copies what is written in them, up to
+ * @max_bytes of all rings, and gives it back to the kernel. stream_next() and ring_show_events() hand it out in its turn, as if
+ * nothing had happened; what they have handed out stays valid. Beyond @max_bytes rings fill up, and the kernel counts what is lost.
+ */
+void ring_save(struct stream *stream, size_t max_bytes);
 /* Bytes that have been read of all rings so far. */
 uint64_t ring_read(const struct stream *stream);
 /* Crossings handed out so far. */
