@@ -69,7 +69,7 @@ uint64_t rights_while_tracing(bool perf)
 
 uint64_t rights_while_looking(bool output)
 {
-	uint64_t keep = rights_while_tracing(false);
+	uint64_t keep = rights_while_tracing(false) & ~BIT(CAP_KILL);
 
 	/* Without it only who has all that the other has may look: what is given up could be that. */
 	if (!rights_have(CAP_SYS_PTRACE))
