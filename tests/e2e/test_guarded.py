@@ -5,6 +5,7 @@
 import ctypes
 import os
 import signal
+import socket
 import stat
 import struct
 import subprocess
@@ -12,7 +13,7 @@ import threading
 import time
 import zlib
 
-from harness import SBT, Trace, check, check_equal, check_in, code_differs, is_guard, stat_of, wait_for, workload
+from harness import SBT, Trace, check, check_equal, check_in, clean_environment, code_differs, is_guard, stat_of, wait_for, workload
 
 SHARED = True
 
@@ -253,3 +254,100 @@ def test_modes_of_files(t):
     check_equal("status", t.sbt("report", "--json", "-o", again, record).rc, 0)
     check_equal("mode", stat.S_IMODE(os.stat(again).st_mode), 0o600)
     check_in("report", "episodes", open(again, encoding="utf-8").read())
+
+
+# --- what names may take ----------------------------------------------------------------------------
+
+UNITS, ENTRIES = 6000000, 60000000
+FULL = ("ring_full", "event_ring_full", "tail_ring_full", "candidate_lost")
+
+
+def extreme(t, kind, source="gen_cond"):
+    """A program that everybody may run, with debug information of next to nothing that takes seconds, or gigabytes, to read."""
+    path = t.path(f"extreme-{kind}")
+    os.chmod(t.dir, 0o755)
+    if kind == "units":
+        info = (struct.pack("<IHIB", 9, 4, 0, 8) + bytes(2)) * UNITS
+    else:
+        # One unit for all addresses, with very many variables.
+        body = struct.pack("<HIBBQQ", 4, 0, 8, 1, 0, 1 << 40) + b"\2" * ENTRIES + b"\0"
+        info = struct.pack("<I", len(body)) + body
+    abbrev = bytes([1, 0x11, 1, 0x11, 0x01, 0x12, 0x07, 0, 0, 2, 0x34, 0, 0, 0, 0])
+    for name, content in (("info", info), ("abbrev", abbrev)):
+        with open(f"{path}.{name}", "wb") as f:
+            f.write(content)
+    subprocess.run(["objcopy", "-g", workload(source), path], check=True)
+    subprocess.run(["objcopy", "--add-section", f".debug_info={path}.info",
+                    "--add-section", f".debug_abbrev={path}.abbrev", path], check=True)
+    os.unlink(f"{path}.info")
+    os.chmod(path, 0o755)
+    return path
+
+
+def busy(rounds):
+    return ("--threads", "4", "--rounds", str(rounds), "--work", "none")
+
+
+def test_extreme_command(t):
+    """Reading its debug information is given up, and nothing is lost meanwhile."""
+    for kind in ("units", "entries"):
+        trace = t.trace([extreme(t, kind), *busy(20000)])
+        texts = unnamed(trace)
+        print(f"{kind}: {trace.end['episodes']} episodes, lost {trace.end['lost']}, {texts}")
+        check_equal("episodes", trace.end["episodes"], 20000)
+        check_equal("lost", trace.end["lost_total"], 0)
+        check_equal("candidates lost", trace.end["lost"]["candidate_lost"], 0)
+        barrier = trace.barriers()[0]
+        check(barrier["module"].endswith(kind), f"in {barrier['module']}")
+        check(barrier["offset"] and not barrier["line"], f"at {barrier['offset']}, line {barrier['line']}")
+        if kind == "entries":
+            check(len(texts) == 1 and ": lines are not known" in texts[0], f"remarks: {texts}")
+
+
+def test_extreme_stranger(t):
+    """Another user's program does not blind the trace of the others."""
+    path = extreme(t, "entries")
+    os.chown(path, 65534, 65534)
+    gen = t.gen(*busy(30000), wait=True)
+    tracer = t.attach("-a", "--discover", "--duration", "60")
+    stranger = t.start(["setpriv", "--reuid", "65534", "--clear-groups", path, *busy(2000)])
+    gen.begin()
+    gen.wait()
+    stranger.wait()
+    trace = tracer.stop()
+    print(f"lost {({k: v for k, v in trace.end['lost'].items() if v})}; {unnamed(trace)}")
+    for what in FULL:
+        check_equal(what, trace.end["lost"][what], 0)
+    mine = [b for b in trace.barriers() if b["pid"] == gen.pid]
+    check_equal("episodes of gen", sum(b["episodes"] for b in mine), 30000)
+    check(any("extreme-entries" in text for text in unnamed(trace)), f"remarks: {unnamed(trace)}")
+
+
+def test_twelve_at_once(t):
+    """Twelve ordinary programs, each a file of its own, start at once."""
+    copies = []
+    for i in range(12):
+        copies.append(t.path(f"copy{i}"))
+        with open(workload("gen_cond"), "rb") as f, open(copies[-1], "wb") as to:
+            to.write(f.read() + bytes([i]))
+        os.chmod(copies[-1], 0o755)
+    line = " & ".join(f"{c} --threads 3 --rounds 2000 --work none" for c in copies)
+    trace = t.trace(["sh", "-c", f"{line} & wait"])
+    lost = {k: v for k, v in trace.end["lost"].items() if v}
+    print(f"{trace.end['episodes']} episodes, lost {lost}")
+    # What a program did before it had its probes is counted otherwise.
+    for what in FULL:
+        check_equal(what, lost.get(what, 0), 0)
+    check_equal("lines", {b["line"] is not None for b in trace.barriers()}, {True})
+
+
+def test_silent_debuginfod(t):
+    """The server takes calls and never says anything: records are read meanwhile, and the report has what is known here."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        env = clean_environment(DEBUGINFOD_URLS=f"http://127.0.0.1:{port}", DEBUGINFOD_TIMEOUT="2",
+                                DEBUGINFOD_CACHE_PATH=t.path("cache"))
+        trace = t.trace([workload("gen_cond"), *busy(20000)], "--debuginfod", env=env)
+    check_equal("episodes", trace.end["episodes"], 20000)
+    check_equal("lost", {k: v for k, v in trace.end["lost"].items() if v}, {})
+    check(trace.barriers()[0]["line"], "no line")

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cmd/callsite.h"
 #include "cmd/held.h"
@@ -19,6 +20,9 @@
 #define HOLD_EMPTY_NS 200000000ULL
 #define HOLD_MAX      65536
 
+#define LOOK_EACH 64 /* records, after which the clock is read */
+#define LOOK_NS	  5000000u
+
 #define FORKS_MAX 16 /* of processes one from another that are gone through */
 
 struct pump {
@@ -30,6 +34,8 @@ struct pump {
 	struct discover *discover; /* NULL: not wanted */
 	struct forkjoin *forkjoin; /* as that */
 	struct held held;
+	void (*between)(void *ctx);
+	void *between_ctx;
 };
 
 static uint64_t discover_function(void *ctx, uint32_t site, bool *exact)
@@ -498,9 +504,41 @@ static uint64_t fed_until(const struct pump *p, uint64_t until_ns)
 	return first < until_ns ? first : until_ns;
 }
 
+void pump_between(struct pump *p, void (*between)(void *ctx), void *ctx)
+{
+	p->between = between;
+	p->between_ctx = ctx;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Much that is to be fed, or names that take their time: others are not to wait for all of it. */
+static void look_between(struct pump *p, uint32_t n, uint64_t *begin_ns)
+{
+	uint64_t now;
+
+	if (!p->between || n % LOOK_EACH)
+		return;
+	now = now_ns();
+	if (!*begin_ns)
+		*begin_ns = now;
+	if (now - *begin_ns < LOOK_NS)
+		return;
+	p->between(p->between_ctx);
+	*begin_ns = now_ns();
+}
+
 int pump_run(struct pump *p, uint64_t until_ns)
 {
 	struct stream_record record;
+	uint64_t begin_ns = 0;
+	uint32_t n = 0;
 	int err;
 
 	while ((err = stream_next(p->stream, until_ns, &record)) > 0) {
@@ -509,6 +547,7 @@ int pump_run(struct pump *p, uint64_t until_ns)
 		err = take_record(p, &record);
 		if (err)
 			return err;
+		look_between(p, n++, &begin_ns);
 	}
 	if (!err && p->held.n && until_ns != UINT64_MAX)
 		err = give_up(p, until_ns);

@@ -22,6 +22,8 @@ struct feed *pump_feed(const struct pump *pump);
  * them. Returns 0, or -errno.
  */
 int pump_run(struct pump *pump, uint64_t until_ns);
+/* What is called now and then, between two records, while that takes long. It may call pump_run(). */
+void pump_between(struct pump *pump, void (*between)(void *ctx), void *ctx);
 /* The process is not looked at where its threads wait on condition variables, for a while. */
 void pump_pause(struct pump *pump, uint32_t tgid, uint32_t inc);
 /*

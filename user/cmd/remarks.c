@@ -489,6 +489,12 @@ static void tell_unnamed(void *ctx, const char *path, enum symbol_unnamed why)
 			    "answer: places in it are shown by module and offset",
 			    path);
 		return;
+	case SYMBOL_UNNAMED_OWNER:
+		remark_note(REMARK_WARN, "unnamed", 0,
+			    "%s: not all names are known, for to read all the files of its owner "
+			    "takes too much CPU time: places in it are shown by module and offset",
+			    path);
+		return;
 	default:
 		remark_note(REMARK_WARN, "unnamed", 0,
 			    "%s: not all names are known, for to read it takes more than %d s of "
@@ -507,6 +513,10 @@ void remarks_unnamed(const struct spaces *spaces)
 		return;
 	more = symbol_unnamed(spaces_symbols(spaces), tell_unnamed, &u);
 	more += u.n > UNNAMED_SHOWN ? u.n - UNNAMED_SHOWN : 0;
+	if (symbol_server_fetch_failed(spaces_symbols(spaces)))
+		remark_note(REMARK_WARN, "unnamed", 0,
+			    "--debuginfod: the servers did not answer in a minute, and no more was "
+			    "asked of them: names are those of the files that are here");
 	if (more)
 		remark_note(REMARK_WARN, "unnamed", 0,
 			    "and %u more files of which not all names are known", more);

@@ -41,8 +41,6 @@
 #define IDLE_NS		   100000000u
 /* How often the slots of threads that have exited are returned (--aggregate): 16,384 serve 30,000 threads a second. */
 #define RETURN_NS	   200000000u
-/* What is copied from the rings while names are waited for: five seconds of 200,000 records a second. */
-#define SAVED_BYTES	   (256u << 20)
 /* A terminal's ^C goes to the command as well: how long it is given to end of it. */
 #define INTERRUPT_GRACE_MS 300
 
@@ -115,7 +113,7 @@ void trace_save(void *ctx)
 	struct trace *t = ctx;
 
 	if (t->stream)
-		ring_save(t->stream, SAVED_BYTES);
+		ring_save(t->stream, RING_SAVED_BYTES);
 }
 
 void trace_drain(void *ctx)
@@ -201,6 +199,8 @@ static int begin_limit(struct trace *t)
 	return t->options.cost_limit > 0 ? limit_new(&env, t->arm_ns, &t->limit) : 0;
 }
 
+static void show_events(void *ctx);
+
 /* What a crossing costs, unless that is known already. */
 static int price_crossings(struct trace *t)
 {
@@ -276,6 +276,7 @@ static int begin(struct trace *t)
 	err = pump_new(&feed, t->stream, t->options.discover, &t->pump);
 	if (err)
 		return err;
+	pump_between(t->pump, show_events, t);
 	t->present.pump = t->pump;
 	t->hot = hot_new(t->attach, t->targets, t->pump, t->options.verbose);
 	if (!t->hot)
@@ -322,6 +323,27 @@ static void on_event(void *ctx, const struct sbt_event *event)
 		t->error = feed_held(pump_feed(t->pump), event, now_ns());
 }
 
+/* New programs and libraries get their probes, whatever the records before them take. */
+static void show_events(void *ctx)
+{
+	struct trace *t = ctx;
+
+	if (t->showing)
+		return;
+	t->showing = true;
+	ring_show_events(t->stream, on_event, t);
+	t->showing = false;
+}
+
+/* Each in turn, too: no other event comes between what is handled for one. */
+static void show_mapped(struct trace *t)
+{
+	t->showing = true;
+	targets_mapped(t->targets, on_event, t);
+	t->showing = false;
+	targets_settle(t->targets);
+}
+
 static void add_sums(void *ctx, const struct sbt_sums *sums)
 {
 	struct trace *t = ctx;
@@ -354,9 +376,8 @@ static int work(struct trace *t)
 	uint64_t now = now_ns(), before = ring_read(t->stream);
 	int err = 0;
 
-	ring_show_events(t->stream, on_event, t);
-	targets_mapped(t->targets, on_event, t);
-	targets_settle(t->targets);
+	show_events(t);
+	show_mapped(t);
 	if (t->pump)
 		err = pump_run(t->pump, now - RING_SLACK_NS);
 	else
@@ -544,10 +565,12 @@ static void add_tail(void *ctx, const struct sbt_crossing_full *tail)
  */
 static void stop_tracing(struct trace *t)
 {
+	if (t->pump)
+		pump_between(t->pump, NULL, NULL);
 	if (t->attach)
 		attach_stop(t->attach);
 	if (t->stream && t->targets)
-		ring_show_events(t->stream, on_event, t);
+		show_events(t);
 	/* Showing them may have put probes on what was new. */
 	if (t->attach)
 		attach_remove_probes(t->attach);
@@ -586,6 +609,8 @@ static int finish(struct trace *t)
 		err = conceptual_finish(watch_conceptual(t->watch));
 	if (err)
 		return err;
+	/* No record waits for a name any more. */
+	symbol_server_idle(t->symbols, NULL, NULL);
 	present_hangs(&t->present, t->hanging, end);
 	present_calibrate(&t->present, targets_stepped(t->targets), trace_drain, t);
 	permit_drop(rights_for_report(), t->options.verbose);

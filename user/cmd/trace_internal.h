@@ -59,6 +59,7 @@ struct trace {
 	uint64_t returned_ns; /* when sums of threads that have exited were read last */
 	uint64_t last_many_ns; /* when there was much to be read last */
 	bool armed;
+	bool showing; /* events are, at the moment */
 	bool priced; /* all that a crossing may cost was measured at the start */
 	bool stop;
 	int error; /* of following what happens: negative errno */

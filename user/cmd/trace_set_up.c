@@ -144,7 +144,9 @@ static int build_rooms(struct trace *t)
 				      .accesses = o->record != NULL,
 				      .discover_all = o->mode == OPTIONS_SYSTEM,
 				      .verbose = o->verbose };
-	struct symbol_options so = { .debuginfod = o->debuginfod };
+	struct symbol_options so = { .debuginfod = o->debuginfod,
+				     /* It shows names all the time. */
+				     .fetch_at_once = t->hook != NULL };
 	int err, fd;
 	uint32_t i;
 

@@ -13,7 +13,10 @@ struct site {
 	uint64_t space; /* without a module: whose address it is */
 	const char *label; /* file, line and name by a marker, as one text; NULL: no marker */
 	bool named;
+	bool later; /* it may have a better name when nothing waits any more */
 	struct site_name name;
+	const struct site_frame *before; /* of its name until then, which somebody may have kept */
+	uint32_t nbefore;
 };
 
 struct spaces {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Call sites, and what they are called. */
+#include <errno.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,15 +29,21 @@ static int compare_sites(const void *a, const void *b)
 	return strcmp(x->label ? x->label : "", y->label ? y->label : "");
 }
 
-static void site_free(struct site *site)
+static void frames_free(const struct site_frame *frames, uint32_t n)
 {
 	uint32_t i;
 
-	for (i = 0; i < site->name.nframes; i++) {
-		free((char *)(uintptr_t)site->name.frames[i].function);
-		free((char *)(uintptr_t)site->name.frames[i].file);
+	for (i = 0; i < n; i++) {
+		free((char *)(uintptr_t)frames[i].function);
+		free((char *)(uintptr_t)frames[i].file);
 	}
-	free((void *)(uintptr_t)site->name.frames);
+	free((void *)(uintptr_t)frames);
+}
+
+static void site_free(struct site *site)
+{
+	frames_free(site->name.frames, site->name.nframes);
+	frames_free(site->before, site->nbefore);
 	free(site);
 }
 
@@ -238,9 +245,10 @@ static void site_look_up(struct spaces *s, struct site *site)
 	struct site_frame *frames;
 	struct symbol *symbol;
 	uint64_t vaddr;
-	int i, first;
+	int i, first, err;
 
 	site->named = true;
+	site->later = false;
 	site->name.offset = site->offset;
 	if (!m)
 		return;
@@ -252,8 +260,11 @@ static void site_look_up(struct spaces *s, struct site *site)
 	symbol = malloc(sizeof(*symbol));
 	if (!symbol)
 		return;
-	if (!symbol_lookup(s->symbols, module_fd(m), m->path, vaddr, symbol) &&
-	    symbol->nframes > 0) {
+	err = symbol_lookup(s->symbols, module_fd(m), m->path, vaddr, symbol);
+	site->later = !symbol_server_is_later(s->symbols) &&
+		      (err == -EAGAIN || (symbol_server_fetches_later(s->symbols) &&
+					  (!symbol->nframes || !symbol->frames[0].line)));
+	if (!err && symbol->nframes > 0) {
 		first = first_of_user(symbol);
 		frames = calloc((size_t)symbol->nframes, sizeof(*frames));
 		for (i = first; frames && i < symbol->nframes; i++) {
@@ -262,6 +273,9 @@ static void site_look_up(struct spaces *s, struct site *site)
 			frames[i - first].line = symbol->frames[i].line;
 		}
 		if (frames) {
+			frames_free(site->before, site->nbefore);
+			site->before = site->name.frames;
+			site->nbefore = site->name.nframes;
 			site->name.frames = frames;
 			site->name.nframes = (uint32_t)(symbol->nframes - first);
 		}
@@ -282,6 +296,9 @@ bool spaces_settle_module(struct spaces *s, struct module *m)
 	uint64_t begin = now_ns();
 	uint32_t i;
 
+	/* It takes the file to ask others what it does not say. */
+	if (s->symbols && symbol_server_fetches_later(s->symbols))
+		return false;
 	for (i = 0; i < s->nsites; i++) {
 		if (s->sites[i]->module != m || s->sites[i]->named)
 			continue;
@@ -298,7 +315,7 @@ const struct site_name *spaces_site(struct spaces *s, uint32_t id)
 {
 	if (id >= s->nsites)
 		return NULL;
-	if (!s->sites[id]->named)
+	if (!s->sites[id]->named || (s->sites[id]->later && symbol_server_is_later(s->symbols)))
 		site_look_up(s, s->sites[id]);
 	return &s->sites[id]->name;
 }

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "sites/symbol_wire.h"
 
 #ifndef P_PIDFD
@@ -42,11 +43,15 @@ struct symbol_file {
 	uint64_t cpu_ns;
 	bool plain; /* its debug information is not read any more */
 	int err; /* not 0: nothing of it is */
+	bool owner; /* not asked any more because of other files of its owner */
 	char *path; /* of one that is to be told of */
 };
 
 struct symbol_server {
-	bool debuginfod;
+	bool debuginfod; /* may be asked */
+	bool fetch_at_once;
+	bool fetches; /* this child does */
+	bool fetch_failed; /* it has waited in vain, and nobody is asked any more */
 	char *debug_path; /* as libdwfl takes it */
 	int sock; /* -1: no child */
 	int pidfd;
@@ -56,6 +61,8 @@ struct symbol_server {
 	struct symbol_file files[SYMBOL_FILES_MAX];
 	uint32_t nfiles; /* ever; the oldest is overwritten */
 	uint32_t untold; /* files that were overwritten and were to be told of */
+	struct hash owners; /* user -> CPU time of answers from its files, ns */
+	int64_t begin_ms;
 	void (*idle)(void *ctx);
 	void *idle_ctx;
 };
@@ -115,8 +122,9 @@ static int symbol_start(struct symbol_server *server)
 		close(pair[1]);
 		return err;
 	}
+	server->fetches = server->debuginfod && (!server->idle || server->fetch_at_once);
 	if (!pid)
-		symbol_child_run(server->debuginfod, server->debug_path, pair[1], parent);
+		symbol_child_run(server->fetches, server->debug_path, pair[1], parent);
 	close(pair[1]);
 	server->sock = pair[0];
 	server->pid = pid;
@@ -144,6 +152,9 @@ int symbol_server_new(const struct symbol_options *options, struct symbol_server
 	server->sock = -1;
 	server->pidfd = -1;
 	server->debuginfod = options && options->debuginfod;
+	server->fetch_at_once = options && options->fetch_at_once;
+	server->begin_ms = symbol_now_ms();
+	hash_init(&server->owners);
 	/* Beside the file, in .debug beside it, then below the directory, where build ids are too. */
 	if (asprintf(&server->debug_path, ":.debug:%s", dir) < 0) {
 		free(server);
@@ -155,8 +166,26 @@ int symbol_server_new(const struct symbol_options *options, struct symbol_server
 
 void symbol_server_idle(struct symbol_server *server, void (*idle)(void *ctx), void *ctx)
 {
+	/* The next child may ask others. */
+	if (server->idle && !idle && server->debuginfod && !server->fetches)
+		symbol_stop(server);
 	server->idle = idle;
 	server->idle_ctx = ctx;
+}
+
+bool symbol_server_fetches_later(const struct symbol_server *server)
+{
+	return server->debuginfod && server->idle && !server->fetch_at_once;
+}
+
+bool symbol_server_fetch_failed(const struct symbol_server *server)
+{
+	return server->fetch_failed;
+}
+
+bool symbol_server_is_later(const struct symbol_server *server)
+{
+	return !server->idle;
 }
 
 void symbol_server_free(struct symbol_server *server)
@@ -168,6 +197,7 @@ void symbol_server_free(struct symbol_server *server)
 	symbol_stop(server);
 	for (i = 0; i < SYMBOL_FILES_MAX; i++)
 		free(server->files[i].path);
+	hash_free(&server->owners);
 	free(server->debug_path);
 	free(server);
 }
@@ -204,7 +234,7 @@ struct symbol_patience {
 static int symbol_patient(const struct symbol_server *server, struct symbol_patience *p)
 {
 	int64_t now = symbol_now_ms(),
-		most = server->debuginfod ? SYMBOL_FETCH_TIMEOUT_MS : SYMBOL_TIMEOUT_MS;
+		most = server->fetches ? SYMBOL_FETCH_TIMEOUT_MS : SYMBOL_TIMEOUT_MS;
 	uint64_t cpu = symbol_cpu_ns(server);
 
 	if (cpu > p->begin_ns && cpu - p->begin_ns > p->most_ns)
@@ -263,7 +293,7 @@ static void symbol_sanitise(struct symbol_reply *reply)
 	}
 }
 
-static int symbol_identify(int fd, struct symbol_identity *id)
+static int symbol_identify(int fd, struct symbol_identity *id, uid_t *owner)
 {
 	struct stat st;
 
@@ -278,6 +308,7 @@ static int symbol_identify(int fd, struct symbol_identity *id)
 	id->size = (uint64_t)st.st_size;
 	id->mtime_s = st.st_mtim.tv_sec;
 	id->mtime_ns = st.st_mtim.tv_nsec;
+	*owner = st.st_uid;
 	return 0;
 }
 
@@ -369,28 +400,76 @@ static bool symbol_charge(struct symbol_server *server, const struct symbol_requ
 	return true;
 }
 
+/* Whoever has many files that each take little less than too much. */
+static bool symbol_owner_may(const struct symbol_server *server, uid_t owner)
+{
+	uint64_t most_ms =
+		SYMBOL_OWNER_S * 1000 + (uint64_t)(symbol_now_ms() - server->begin_ms) / 100;
+	uint64_t spent_ns = 0;
+
+	if (!server->idle && (owner == 0 || owner == getuid()))
+		return true;
+	hash_get(&server->owners, owner, &spent_ns);
+	return spent_ns / 1000000 < (server->idle ? most_ms : 3 * most_ms);
+}
+
+static void symbol_charge_owner(struct symbol_server *server, uid_t owner, uint64_t ns)
+{
+	uint64_t before = 0;
+
+	hash_get(&server->owners, owner, &before);
+	/* Out of memory: it costs nothing. */
+	(void)hash_put(&server->owners, owner, before + ns);
+}
+
+static int symbol_refuse(struct symbol_server *server, const struct symbol_request *req)
+{
+	struct symbol_file *file;
+
+	if (server->idle)
+		return -EAGAIN;
+	file = symbol_note_file(server, &req->identity);
+	file->owner = true;
+	if (!file->path)
+		file->path = strdup(req->path);
+	return -EAGAIN;
+}
+
 static int symbol_ask(struct symbol_server *server, struct symbol_request *req,
-		      const struct symbol_unwind *unwind, int fd, struct symbol_reply *reply)
+		      const struct symbol_unwind *unwind, int fd, uid_t owner,
+		      struct symbol_reply *reply)
 {
 	const struct symbol_file *file;
 	uint64_t spent_ns = 0, cost;
-	bool more = true, fresh;
+	bool more = true, fresh, fetches;
 	int err = 0;
 
 	while (more) {
 		file = symbol_find_file(server, &req->identity);
+		/* Such a file is not open there. */
 		if (file && file->err)
-			return file->err;
+			return req->question == SYMBOL_FORGET ? 0 : file->err;
+		if (req->question != SYMBOL_FORGET && !symbol_owner_may(server, owner))
+			return symbol_refuse(server, req);
 		cost = file ? file->cpu_ns : 0;
 		req->plain = file && file->plain;
 		fresh = server->sock < 0 || !server->answers;
+		spent_ns = 0;
 		err = symbol_try(server, req, unwind, fd,
 				 SYMBOL_FILE_NS > cost ? SYMBOL_FILE_NS - cost : 0, reply,
 				 &spent_ns);
+		fetches = server->fetches;
 		if (err && !symbol_is_failure(err))
 			return err;
+		symbol_charge_owner(server, owner, spent_ns);
 		if (err)
 			symbol_stop(server);
+		/* No file's fault: what is here is read all the same. */
+		if (err == -ETIMEDOUT && fetches) {
+			server->debuginfod = false;
+			server->fetch_failed = true;
+			continue;
+		}
 		/* Its memory may have been full of other files. */
 		if (err == -EPIPE && !fresh)
 			continue;
@@ -408,6 +487,7 @@ static int symbol_question(struct symbol_server *server, enum symbol_question qu
 			   struct symbol_reply *reply)
 {
 	struct symbol_request *req;
+	uid_t owner = 0;
 	int err;
 
 	req = calloc(1, sizeof(*req));
@@ -416,9 +496,9 @@ static int symbol_question(struct symbol_server *server, enum symbol_question qu
 	req->question = question;
 	req->vaddr = vaddr;
 	symbol_copy(req->path, sizeof(req->path), path ? path : "");
-	err = symbol_identify(fd, &req->identity);
+	err = symbol_identify(fd, &req->identity, &owner);
 	if (!err)
-		err = symbol_ask(server, req, unwind, fd, reply);
+		err = symbol_ask(server, req, unwind, fd, owner, reply);
 	free(req);
 	return err;
 }
@@ -554,7 +634,11 @@ uint32_t symbol_unnamed(const struct symbol_server *server,
 
 	for (i = 0; i < SYMBOL_FILES_MAX; i++) {
 		file = &server->files[i];
-		if (file->path)
+		if (!file->path)
+			continue;
+		if (file->owner && !file->err)
+			each(ctx, file->path, SYMBOL_UNNAMED_OWNER);
+		else
 			each(ctx, file->path,
 			     !file->err		       ? SYMBOL_UNNAMED_LINES
 			     : file->err == -ETIMEDOUT ? SYMBOL_UNNAMED_SILENT

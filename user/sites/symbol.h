@@ -40,6 +40,7 @@ struct symbol_options {
 	 * is root, so DEBUGINFOD_CACHE_PATH must then name a directory that nobody may write.
 	 */
 	bool debuginfod;
+	bool fetch_at_once; /* while somebody waits for something else, too: see symbol_server_idle() */
 	const char *debug_dir; /* absolute; NULL: the system's, /usr/lib/debug */
 };
 
@@ -52,18 +53,28 @@ int symbol_server_new(const struct symbol_options *options, struct symbol_server
 /* Ends the child. NULL is allowed. */
 void symbol_server_free(struct symbol_server *server);
 /*
- * @idle is called again and again while an answer is waited for, each 10 ms or so. It must not ask anything itself. NULL: none
- * any more.
+ * From now on something else waits while names are asked for: @idle is called again and again meanwhile, each 10 ms or so, and
+ * must not ask anything itself. No server of debuginfod is asked then, and files of one owner may take SYMBOL_OWNER_S of CPU time,
+ * and 1 % of the time since: symbol_lookup() returns -EAGAIN beyond that. With NULL nothing waits any more, and what could have been
+ * answered better may be asked again; files of one owner may then take three times as much, those of root and our own any.
  */
 void symbol_server_idle(struct symbol_server *server, void (*idle)(void *ctx), void *ctx);
+/* Might the answers be better later, when nothing waits any more? */
+bool symbol_server_fetches_later(const struct symbol_server *server);
+/* Has a server of debuginfod been waited for in vain? None is asked any more. */
+bool symbol_server_fetch_failed(const struct symbol_server *server);
+/* Does nothing wait (any more)? */
+bool symbol_server_is_later(const struct symbol_server *server);
 
-#define SYMBOL_FILE_S 5 /* CPU time for the names of one file */
-#define SYMBOL_MIB    512 /* memory for all that are open at one time */
+#define SYMBOL_FILE_S  5 /* CPU time for the names of one file */
+#define SYMBOL_OWNER_S 20 /* and for all files of one owner while something waits */
+#define SYMBOL_MIB     512 /* memory for all that are open at one time */
 
 enum symbol_unnamed {
 	SYMBOL_UNNAMED_LINES, /* too much to read: functions are known by the symbol table, lines are not */
 	SYMBOL_UNNAMED_ALL, /* and that was too much, too, or damaged */
 	SYMBOL_UNNAMED_SILENT, /* the child stood still */
+	SYMBOL_UNNAMED_OWNER, /* all the files of its owner take too much */
 };
 
 /* Files of which not all names could be had, each with the reason. Returns how many more there are. */

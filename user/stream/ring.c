@@ -22,6 +22,7 @@ struct saved {
 /* What a piece has room for at least, and how full a ring is that is worth saving. */
 #define SAVED_BYTES   (256u << 10)
 #define SAVE_FRACTION 8
+#define SAVE_EACH     64 /* records, after which it is looked at whether a ring is half full */
 
 /* A record that was handed out stays where it is while others are saved: it is a copy. */
 #define RECORD_MAX 16384u
@@ -58,6 +59,7 @@ struct ring_stream {
 		taken; /* whose head was handed out and must be released: whose turn it is; n: nobody's */
 	uint64_t until_ns; /* of the pass under way */
 	uint64_t crossings;
+	uint32_t handed; /* records, around and around */
 	size_t saved_bytes; /* of all rings, that are not read yet */
 	uint8_t *record, *event; /* what was handed out, and what is shown */
 };
@@ -214,6 +216,79 @@ static const struct sbt_crossing *release(struct ring_stream *s)
 	return events ? NULL : ring->head;
 }
 
+/* Room for @len more bytes from position @from on, in the last piece or a new one. */
+static struct saved *saved_room(struct ring_stream *s, struct ring *ring, uint64_t from, size_t len,
+				size_t max_bytes)
+{
+	size_t room = len > SAVED_BYTES ? len : SAVED_BYTES;
+	struct saved *last = ring->last;
+
+	if (last && last->to == from && last->room - (last->to - last->from) >= len)
+		return last;
+	if (s->saved_bytes + room > max_bytes)
+		return NULL;
+	last = malloc(sizeof(*last) + room);
+	if (!last)
+		return NULL;
+	last->next = NULL;
+	last->from = last->to = from;
+	last->room = room;
+	if (ring->last)
+		ring->last->next = last;
+	else
+		ring->first = last;
+	ring->last = last;
+	s->saved_bytes += room;
+	return last;
+}
+
+/* Up to where all records are written. */
+static uint64_t written_up_to(const struct ring *ring, uint64_t from, uint64_t end)
+{
+	while (from < end) {
+		const uint8_t *at = ring->data + (from & (ring->bytes - 1));
+		uint32_t len =
+			__atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
+
+		if (len & BPF_RINGBUF_BUSY_BIT)
+			break;
+		from += ((len & ~BPF_RINGBUF_DISCARD_BIT) + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
+	}
+	return from;
+}
+
+/* Of a ring with @least bytes in it. */
+static void save(struct ring_stream *s, struct ring *ring, size_t least, size_t max_bytes)
+{
+	uint64_t from = ring->pos > ring->saved ? ring->pos : ring->saved;
+	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
+	struct saved *to;
+	size_t len;
+
+	if (end - from < least)
+		return;
+	len = written_up_to(ring, from, end) - from;
+	to = len ? saved_room(s, ring, from, len, max_bytes) : NULL;
+	if (!to)
+		return;
+	memcpy(to->bytes + (to->to - to->from), ring->data + (from & (ring->bytes - 1)), len);
+	to->to += len;
+	ring->saved = ring->given = to->to;
+	__atomic_store_n(ring->consumer, ring->given, __ATOMIC_RELEASE);
+	/* What is next in turn was looked at where it was. */
+	if (ring->head)
+		ring->head = ring_at(ring, ring->pos) + BPF_RINGBUF_HDR_SZ;
+}
+
+/* Whoever handles records slower than they come reads on all the same. */
+static void save_full(struct ring_stream *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->n; i++)
+		save(s, &s->rings[i], s->rings[i].bytes / 2, RING_SAVED_BYTES);
+}
+
 /* A copy that stays as it is until the next one. */
 static const void *keep_record(uint8_t *to, const void *record, uint32_t len)
 {
@@ -228,6 +303,8 @@ static int ring_next(struct stream *stream, uint64_t until_ns, struct stream_rec
 	const struct ring *ring;
 	uint32_t i, last = s->taken;
 
+	if (!(++s->handed % SAVE_EACH))
+		save_full(s);
 	out->soon = release(s);
 	if (until_ns != s->until_ns)
 		begin_pass(s, until_ns);
@@ -325,78 +402,13 @@ void ring_show_events(struct stream *stream, void (*each)(void *ctx, const struc
 	}
 }
 
-/* --- while somebody is waited for ----------------------------------------------------------------- */
-
-/* Room for @len more bytes from position @from on, in the last piece or a new one. */
-static struct saved *saved_room(struct ring_stream *s, struct ring *ring, uint64_t from, size_t len,
-				size_t max_bytes)
-{
-	size_t room = len > SAVED_BYTES ? len : SAVED_BYTES;
-	struct saved *last = ring->last;
-
-	if (last && last->to == from && last->room - (last->to - last->from) >= len)
-		return last;
-	if (s->saved_bytes + room > max_bytes)
-		return NULL;
-	last = malloc(sizeof(*last) + room);
-	if (!last)
-		return NULL;
-	last->next = NULL;
-	last->from = last->to = from;
-	last->room = room;
-	if (ring->last)
-		ring->last->next = last;
-	else
-		ring->first = last;
-	ring->last = last;
-	s->saved_bytes += room;
-	return last;
-}
-
-/* Up to where all records are written. */
-static uint64_t written_up_to(const struct ring *ring, uint64_t from, uint64_t end)
-{
-	while (from < end) {
-		const uint8_t *at = ring->data + (from & (ring->bytes - 1));
-		uint32_t len =
-			__atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
-
-		if (len & BPF_RINGBUF_BUSY_BIT)
-			break;
-		from += ((len & ~BPF_RINGBUF_DISCARD_BIT) + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
-	}
-	return from;
-}
-
-static void save(struct ring_stream *s, struct ring *ring, size_t max_bytes)
-{
-	uint64_t from = ring->pos > ring->saved ? ring->pos : ring->saved;
-	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
-	struct saved *to;
-	size_t len;
-
-	if (end - from < ring->bytes / SAVE_FRACTION)
-		return;
-	len = written_up_to(ring, from, end) - from;
-	to = len ? saved_room(s, ring, from, len, max_bytes) : NULL;
-	if (!to)
-		return;
-	memcpy(to->bytes + (to->to - to->from), ring->data + (from & (ring->bytes - 1)), len);
-	to->to += len;
-	ring->saved = ring->given = to->to;
-	__atomic_store_n(ring->consumer, ring->given, __ATOMIC_RELEASE);
-	/* What is next in turn was looked at where it was. */
-	if (ring->head)
-		ring->head = ring_at(ring, ring->pos) + BPF_RINGBUF_HDR_SZ;
-}
-
 void ring_save(struct stream *stream, size_t max_bytes)
 {
 	struct ring_stream *s = (struct ring_stream *)stream;
 	uint32_t i;
 
 	for (i = 0; i < s->n; i++)
-		save(s, &s->rings[i], max_bytes);
+		save(s, &s->rings[i], s->rings[i].bytes / SAVE_FRACTION, max_bytes);
 }
 
 uint64_t ring_read(const struct stream *stream)
