@@ -29,8 +29,8 @@
 #define SYMBOL_TIMEOUT_MS	5000
 #define SYMBOL_FETCH_TIMEOUT_MS 60000
 #define SYMBOL_LONGEST_MS	60000
-#define SYMBOL_SLICE_MS		10 /* how often it is looked at meanwhile */
-#define SYMBOL_STEP_NS		1000000 /* CPU time in a slice: it goes on */
+#define SYMBOL_SLICE_MS		2 /* how often it is looked at meanwhile */
+#define SYMBOL_STEP_NS		100000 /* CPU time in a slice: it goes on */
 /* A child that was killed ends at once; one that may not be killed ends with this process (PR_SET_PDEATHSIG). */
 #define SYMBOL_END_MS		1000
 /* CPU time that the names of one file may take. */

@@ -53,7 +53,7 @@ int symbol_server_new(const struct symbol_options *options, struct symbol_server
 /* Ends the child. NULL is allowed. */
 void symbol_server_free(struct symbol_server *server);
 /*
- * From now on something else waits while names are asked for: @idle is called again and again meanwhile, each 10 ms or so, and
+ * From now on something else waits while names are asked for: @idle is called again and again meanwhile, each 2 ms or so, and
  * must not ask anything itself. No server of debuginfod is asked then, and files of one owner may take SYMBOL_OWNER_S of CPU time,
  * and 1 % of the time since: symbol_lookup() returns -EAGAIN beyond that. With NULL nothing waits any more, and what could have been
  * answered better may be asked again; files of one owner may then take three times as much, those of root and our own any.

@@ -743,6 +743,9 @@ void symbol_child_run(bool debuginfod, char *debug_path, int sock, pid_t parent)
 	setsid();
 	if (symbol_close_descriptors(sock))
 		_exit(1);
+	/* Who reads the records goes first, and names disturb what is traced no more than others do. */
+	if (getpriority(PRIO_PROCESS, 0) < 0)
+		(void)setpriority(PRIO_PROCESS, 0, 0);
 	symbol_limit(RLIMIT_CORE, 0);
 	symbol_limit(RLIMIT_NOFILE, 512);
 	symbol_limit_memory();
