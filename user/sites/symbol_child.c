@@ -739,6 +739,8 @@ void symbol_child_run(bool debuginfod, char *debug_path, int sock, pid_t parent)
 	struct symbol_reply *reply;
 	int fd;
 
+	/* And again below: until then it may be stopped as well. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	symbol_reset_signals();
 	setsid();
 	if (symbol_close_descriptors(sock))
