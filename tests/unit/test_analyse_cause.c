@@ -263,6 +263,33 @@ static void set_instructions(struct bench *b, uint32_t who, uint64_t n)
 }
 
 /* Twice the instructions in three times the time: as much again was more, the rest was slower. */
+/* What is known of a barrier goes to that of its program, and nothing of it stays. */
+static void test_folded(void **state)
+{
+	struct bench *b = bench_new(4);
+	struct arena *a = arena_new();
+	struct report_cause out;
+
+	(void)state;
+	assert_non_null(a);
+	late_one(b, 12 * MS);
+	take(b);
+	assert_int_equal(causes_fold_barrier(b->causes, 0, 3), 0);
+	assert_int_equal(causes_site(b->causes, 0, a, &out), 0);
+	assert_int_equal(out.episodes, 0);
+	late_one(b, 20 * MS);
+	take(b);
+	assert_int_equal(causes_fold_barrier(b->causes, 0, 3), 0);
+	assert_int_equal(causes_site(b->causes, 3, a, &out), 0);
+	assert_int_equal(out.episodes, 2);
+	assert_int_equal(out.dominated, 2);
+	assert_int_equal(out.lateness_ns, 32 * MS);
+	assert_int_equal(part(&out, CAUSE_WORK), 32 * MS);
+	assert_string_equal(out.dominant, "work");
+	arena_free(a);
+	bench_free(b);
+}
+
 static void test_instructions(void **state)
 {
 	struct bench *b = bench_new(4);
@@ -1138,6 +1165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_work),
+		cmocka_unit_test(test_folded),
 		cmocka_unit_test(test_instructions),
 		cmocka_unit_test(test_cpu),
 		cmocka_unit_test(test_places),
