@@ -16,7 +16,7 @@
 enum hot_kind { HOT_CONDS, HOT_TURNS, HOT_KINDS };
 
 struct hot_probes {
-	uint64_t told_ns; /* of the last event not yet acted on; 0: none */
+	uint64_t told_ns; /* of the first event not yet acted on; 0: none */
 	uint64_t since_ns; /* since when it has no probes; 0: it has them */
 	uint64_t paused_ns; /* before that */
 	uint64_t pause_ns; /* how long it has none then */
@@ -38,6 +38,7 @@ struct hot {
 	struct hot_process **active; /* that live */
 	uint32_t nactive, cap;
 	uint32_t *tgids; /* as many; scratch */
+	uint64_t fed_ns; /* what was recorded until then has been looked at */
 	int verbose;
 };
 
@@ -144,6 +145,7 @@ static void on_exec(struct hot *h, const struct sbt_event *e)
 
 int hot_event(struct hot *h, const struct sbt_event *e)
 {
+	struct hot_probes *of;
 	struct hot_process *p;
 
 	if (!h)
@@ -154,7 +156,8 @@ int hot_event(struct hot *h, const struct sbt_event *e)
 		p = process_get(h, e);
 		if (!p)
 			return -ENOMEM;
-		p->probes[e->family == SBT_ROLE_TURN ? HOT_TURNS : HOT_CONDS].told_ns = e->t_ns;
+		of = &p->probes[e->family == SBT_ROLE_TURN ? HOT_TURNS : HOT_CONDS];
+		of->told_ns = of->told_ns ? of->told_ns : e->t_ns;
 	}
 	if (e->type == SBT_REC_EXIT && e->flags & SBT_EVENT_LEADER && e->caller) {
 		p = process_get(h, e);
@@ -191,7 +194,11 @@ static bool begin_pause(struct hot *h, struct hot_process *p, enum hot_kind kind
 	struct hot_probes *of = &p->probes[kind];
 	int err;
 
-	if (!of->told_ns || of->since_ns || of->kept || (kind == HOT_CONDS && !is_hopeless(h, p)))
+	/* Before what was recorded by then has been looked at nobody knows whether there are barriers. */
+	if (!of->told_ns || (kind == HOT_CONDS && of->told_ns > h->fed_ns))
+		return false;
+	of->told_ns = 0;
+	if (of->since_ns || of->kept || (kind == HOT_CONDS && !is_hopeless(h, p)))
 		return false;
 	err = rest(h, p, kind, true);
 	if (err) {
@@ -243,8 +250,6 @@ static int step(struct hot *h, enum hot_kind kind, uint64_t now_ns)
 	uint32_t i, n = changed(h, kind, now_ns, begin_pause);
 	int err = 0;
 
-	for (i = 0; i < h->nactive; i++)
-		h->active[i]->probes[kind].told_ns = 0;
 	if (n)
 		err = attach_waits_remove(h->attach, h->tgids, n,
 					  kind == HOT_TURNS ? ATTACH_WAITS_TURNS
@@ -260,11 +265,13 @@ static int step(struct hot *h, enum hot_kind kind, uint64_t now_ns)
 		       : 0;
 }
 
-int hot_step(struct hot *h, uint64_t now_ns)
+int hot_step(struct hot *h, uint64_t now_ns, uint64_t fed_ns)
 {
 	int err = 0;
 	unsigned k;
 
+	if (h)
+		h->fed_ns = fed_ns;
 	for (k = 0; h && k < HOT_KINDS && !err; k++)
 		err = step(h, (enum hot_kind)k, now_ns);
 	return err;

@@ -23,8 +23,11 @@ void hot_free(struct hot *hot);
 
 /* The moment it is known; hot_step() acts on it. Returns 0 or -ENOMEM. */
 int hot_event(struct hot *hot, const struct sbt_event *event);
-/* Removes probes, and puts back those that have been away long enough. Returns 0 or -ENOMEM. */
-int hot_step(struct hot *hot, uint64_t now_ns);
+/*
+ * Removes probes, and puts back those that have been away long enough. @fed_ns: up to when what was recorded has been looked at. Returns
+ * 0 or -ENOMEM.
+ */
+int hot_step(struct hot *hot, uint64_t now_ns, uint64_t fed_ns);
 
 struct hot_name {
 	uint32_t tgid, inc;

@@ -385,7 +385,7 @@ static int work(struct trace *t)
 	if (!err)
 		err = limit_step(t->limit, now - RING_SLACK_NS);
 	if (!err)
-		err = hot_step(t->hot, now);
+		err = hot_step(t->hot, now, now - RING_SLACK_NS);
 	if (!err && t->hanging)
 		err = hanging_step(t->hanging, now);
 	if (!err)
