@@ -331,7 +331,6 @@ static int see_rank(struct targets *t, const struct space *space)
 	return ranks_see(t->ranks, space->tgid, space->inc, &job, &handles);
 }
 
-/* Reads what the process has mapped and probes what is in it. */
 /* Is it the module of a mapping before this one, too? */
 static bool is_earlier(struct targets *t, struct space *space, size_t n, const struct module *m)
 {
@@ -380,6 +379,7 @@ int targets_rest_turns(struct targets *t, uint32_t tgid, uint32_t inc, bool rest
 	return err;
 }
 
+/* Reads what the process has mapped and probes what is in it. */
 static int examine(struct targets *t, struct space *space)
 {
 	int err = space_read(t->spaces, space);
