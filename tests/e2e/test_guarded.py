@@ -312,7 +312,7 @@ def test_extreme_stranger(t):
     os.chown(path, 65534, 65534)
     gen = t.gen(*busy(30000), wait=True)
     tracer = t.attach("-a", "--discover", "--duration", "60")
-    stranger = t.start(["setpriv", "--reuid", "65534", "--clear-groups", path, *busy(2000)])
+    stranger = t.start(["setpriv", "--reuid", "65534", "--clear-groups", path, *busy(20000)])
     gen.begin()
     gen.wait()
     stranger.wait()
