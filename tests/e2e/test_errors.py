@@ -237,6 +237,7 @@ def by_signal(number, *options):
         before = code_of(gen.pid)
         tracer = t.attach(*options, "-p", str(gen.pid))
         check(code_of(gen.pid) != before, "no byte of code differs while it is traced")
+        time.sleep(0.2)  # some of its rounds
         trace = tracer.stop(number, timeout=10)
         check(code_of(gen.pid) == before, "code bytes are not restored")
         check(trace.end["episodes"] >= 0, "no report")

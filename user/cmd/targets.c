@@ -575,7 +575,7 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 			hash_put(&t->named, event->tgid, leader + 1);
 		err = examine_program(t, space, event);
 		if (!err)
-			err = targets_name_undecided(t, space);
+			err = targets_name_starting(t, space);
 	} else {
 		space->changes = event->seq;
 		t->generation++;
@@ -584,7 +584,7 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 	if (!err && linker_done_meanwhile(space->partial, (int)event->tgid))
 		err = targets_examine(t, space);
 	/* A process that is held is to be held again. */
-	if (!err && (space->settled || (space->decided && !held)))
+	if (!err && space->settled)
 		targets_settled(t, space);
 	if (!err && event->type == SBT_REC_EXEC)
 		targets_starting_done(t, event->tgid, event->inc);

@@ -72,6 +72,6 @@ void targets_starting_done(struct targets *t, uint32_t tgid, uint32_t inc);
 /* Processes of which their own dynamic linkers tell: one that runs, one that is about to execute, one that has. Return 0 or -errno. */
 int targets_name(struct targets *t, int pid);
 int targets_name_coming(struct targets *t, int pid);
-int targets_name_undecided(struct targets *t, struct space *space);
+int targets_name_starting(struct targets *t, struct space *space);
 
 #endif /* CMD_TARGETS_INTERNAL_H */

@@ -16,10 +16,11 @@
 #include "target/linker.h"
 
 /*
- * How often it is asked whether the dynamic linker of a process is done: at first, and later in a part of the time that it has
- * taken.
+ * How often it is asked whether the dynamic linker of a process is done. That costs some microseconds; what the process crosses before it
+ * is known is lost. One that takes long, as it was stopped, is asked after a part of that time.
  */
 #define LINKER_NS   500000u
+#define LINKER_LONG 1000000000u
 #define LINKER_PART 8
 
 /* A process that maps code before its beginning has been reported is not forgotten for so long. */
@@ -216,7 +217,7 @@ static bool starting_look(struct targets *t, struct starting *s)
 
 void targets_settle(struct targets *t)
 {
-	uint64_t now = now_ns(), after;
+	uint64_t now = now_ns(), took;
 	struct starting s;
 	uint32_t i;
 
@@ -229,8 +230,8 @@ void targets_settle(struct targets *t)
 			t->starting[i] = t->starting[--t->nstarting];
 			continue;
 		}
-		after = (now - s.since_ns) / LINKER_PART;
-		s.due_ns = now + (after > LINKER_NS ? after : LINKER_NS);
+		took = now - s.since_ns;
+		s.due_ns = now + (took > LINKER_LONG ? took / LINKER_PART : LINKER_NS);
 		t->starting[i] = s;
 	}
 }
@@ -319,16 +320,16 @@ int targets_name_coming(struct targets *t, int pid)
 }
 
 /*
- * What a process that executes a program is still to map decides how its departures may be seen: until that is there and has been
- * looked at its crossings are lost. Its dynamic linker tells of it the sooner (or holds it, if it was held).
+ * Until what a process that executes a program is still to map is there and has been looked at its crossings are lost, and which rank
+ * it is is not known. Its dynamic linker tells of it the sooner. Only the first ones: each probe stays until tracing ends.
  */
-int targets_name_undecided(struct targets *t, struct space *space)
+int targets_name_starting(struct targets *t, struct space *space)
 {
 	uint64_t value;
 	int err;
 
-	if (!t->mappings || space->settled || space->decided ||
-	    hash_get(&t->named, space->tgid, &value) || hash_count(&t->named) >= NAMED_MAX)
+	if (!t->mappings || space->settled || hash_get(&t->named, space->tgid, &value) ||
+	    hash_count(&t->probes.loaders) >= NAMED_MAX)
 		return 0;
 	err = hash_put(&t->named, space->tgid, 0);
 	if (err)

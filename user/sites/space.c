@@ -368,7 +368,6 @@ int space_read(struct spaces *s, struct space *space)
 	facts = spaces_judge(s, (int)space->tgid, &space->maps, space->partial);
 	space->has_place = facts.has_place;
 	space->settled = facts.settled;
-	space->decided = facts.decided;
 	space->refusal = facts.refusal;
 	if (facts.has_place)
 		space->flavour = facts.flavour;

@@ -58,7 +58,6 @@ struct space {
 	enum family_flavour flavour; /* whose barrier objects these are */
 	bool has_place; /* a barrier function is mapped */
 	bool settled; /* its libraries are there: nothing more is to be waited for */
-	bool decided; /* nothing that is still to be mapped can change the refusal */
 	bool by_exit; /* return probes could hurt here */
 	bool stepped; /* under one of its probes the kernel must step an instruction */
 	uint64_t spent_ns,
