@@ -310,8 +310,8 @@ static __noinline int outlined_alone(struct pt_regs *ctx, __u64 fn)
 	if (!known)
 		return 0;
 	p = bpf_map_lookup_elem(&procs, &key.tgid);
-	/* Its beginning and its end. */
-	if (p)
+	/* A task's: its beginning and its end. */
+	if (p && p->tasks_inc == p->inc)
 		__sync_fetch_and_add(&p->looks, 2);
 	/* Threads that do so at once may count one time only. */
 	*known += SBT_OUTLINED_ALONE;

@@ -558,8 +558,11 @@ def test_limit_part_whole(t):
 def test_limit_part_others(t):
     """Of who begins when the probes have gone it is not known what came there, and that is said."""
     tracer = t.attach("-a", "--comm", "two_ways", "--cost-limit", LIMIT)
-    # Of a program that nobody has looked at yet the region under way is not known: it has but one.
-    t.start([workload("two_ways"), "--rounds", "2"], env=PASSIVE).wait()
+    # Of a program that nobody has looked at yet the region under way is not known: it has but one. To be looked at takes a while.
+    before = two_ways_forever(t)
+    time.sleep(0.4)
+    before.signal(15)
+    before.wait()
     first = two_ways_forever(t)
     until_shed(tracer)
     # Probes go soon, not at once.

@@ -37,7 +37,9 @@ int targets_new(struct attach *attach, struct modules *modules, struct spaces *s
 	t->spaces = spaces;
 	t->options = *options;
 	spaces_set_changes(spaces, targets_changes, t);
-	if (options->children) {
+	/* Of all processes each linker tells: what the kernel tells of them all comes late, and short ones would be gone. */
+	t->options.all_loaders = options->discover_all;
+	if (options->children && !options->discover_all) {
 		err = mappings_open(&t->mappings);
 		t->options.all_loaders = err != 0;
 		if (err)
