@@ -82,11 +82,14 @@ void targets_free(struct targets *t)
 
 /* --- what a process runs --------------------------------------------------------------------------- */
 
+struct module *targets_mapped_at(struct targets *t, int pid, const struct maps_entry *e)
+{
+	return e->exec && e->ino ? modules_get(t->modules, pid, e) : NULL;
+}
+
 struct module *targets_module(struct targets *t, const struct space *space, size_t i)
 {
-	const struct maps_entry *e = &space->maps.entries[i];
-
-	return e->exec && e->ino ? modules_get(t->modules, (int)space->tgid, e) : NULL;
+	return targets_mapped_at(t, (int)space->tgid, &space->maps.entries[i]);
 }
 
 static void refuse(struct targets *t, struct space *space, const char *comm)
@@ -314,10 +317,8 @@ static int examine_own(struct targets *t, bool named)
 	if (err)
 		return err;
 	for (i = 0; i < maps.n; i++) {
-		struct module *m = NULL;
+		struct module *m = targets_mapped_at(t, getpid(), &maps.entries[i]);
 
-		if (maps.entries[i].exec && maps.entries[i].ino)
-			m = modules_get(t->modules, getpid(), &maps.entries[i]);
 		if (!m)
 			continue;
 		probes_module(&t->probes, m, 0, false);
@@ -458,10 +459,8 @@ bool targets_scan_once(struct targets *t, int pid, bool *settled)
 	if (maps_read(pid, &maps))
 		return false;
 	for (i = 0; i < maps.n; i++) {
-		struct module *m = NULL;
+		struct module *m = targets_mapped_at(t, pid, &maps.entries[i]);
 
-		if (maps.entries[i].exec && maps.entries[i].ino)
-			m = modules_get(t->modules, pid, &maps.entries[i]);
 		if (!m)
 			continue;
 		m->in_target = true;

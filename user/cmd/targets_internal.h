@@ -43,7 +43,8 @@ struct targets {
 };
 
 /* targets.c */
-/* The module of mapping @i, or NULL: no code of a file. */
+/* The module that a process has mapped there, or NULL: no code of a file. Likewise of mapping @i of a space. */
+struct module *targets_mapped_at(struct targets *t, int pid, const struct maps_entry *entry);
 struct module *targets_module(struct targets *t, const struct space *space, size_t i);
 /* Reads what the process has mapped and probes what is in it. Returns 0 or -errno. */
 int targets_examine(struct targets *t, struct space *space);

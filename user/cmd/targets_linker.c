@@ -308,10 +308,8 @@ int targets_name_coming(struct targets *t, int pid)
 	if (err)
 		return err;
 	for (i = 0; i < maps.n; i++) {
-		struct module *m = NULL;
+		struct module *m = targets_mapped_at(t, getpid(), &maps.entries[i]);
 
-		if (maps.entries[i].exec && maps.entries[i].ino)
-			m = modules_get(t->modules, getpid(), &maps.entries[i]);
 		if (m)
 			probes_loader(&t->probes, m, (uint32_t)pid, 0);
 	}

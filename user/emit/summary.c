@@ -162,6 +162,31 @@ static void summary_bounds(struct textout *t, const struct report_process *p)
 		     textout_fraction(most, p->parallel_most), more);
 }
 
+static void summary_openmp(struct textout *t, const struct report_process *p,
+			   const struct report_openmp_losses *omp, const char *at_most,
+			   const char *of)
+{
+	const struct report_efficiency *e = &p->efficiency;
+	char pe[TEXTOUT_CELL], lb[TEXTOUT_CELL], ser[TEXTOUT_CELL], te[TEXTOUT_CELL],
+		s[TEXTOUT_CELL], ro[TEXTOUT_CELL], tr[TEXTOUT_CELL], st[TEXTOUT_CELL],
+		tu[TEXTOUT_CELL];
+
+	textout_wrap(
+		t, TEXTOUT_PLAIN, "  ", 2,
+		"PE %s%s = LB %s × SerE %s × TE %s: of %s, %s is lost in "
+		"serial parts%s%s%s, %s in waiting for others in parallel regions%s%s%s, "
+		"%s in the runtime.",
+		at_most, textout_fraction(pe, e->parallel), textout_fraction(lb, e->load_balance),
+		textout_fraction(ser, e->serialisation), textout_fraction(te, e->transfer), of,
+		textout_percent(s, omp->serial), isfinite(omp->start) ? ", " : "",
+		isfinite(omp->start) ? textout_percent(st, omp->start) : "",
+		isfinite(omp->start) ? " in the start of the teams"
+				     : " and in the start of the teams",
+		textout_percent(ro, omp->waiting), omp->turns > 0 ? ", " : "",
+		omp->turns > 0 ? textout_percent(tu, omp->turns) : "",
+		omp->turns > 0 ? " in waiting for a turn" : "", textout_percent(tr, omp->runtime));
+}
+
 /* @g: of which @p is the sum; or NULL. */
 static void summary_answer(struct textout *t, const struct report_process *p,
 			   const struct report_group *g)
@@ -175,8 +200,7 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	struct report_openmp_losses omp;
 	char time[TEXTOUT_CELL], threads[TEXTOUT_CELL], pe[TEXTOUT_CELL], lb[TEXTOUT_CELL],
 		ser[TEXTOUT_CELL], te[TEXTOUT_CELL], s[TEXTOUT_CELL], ro[TEXTOUT_CELL],
-		tr[TEXTOUT_CELL], st[TEXTOUT_CELL], tu[TEXTOUT_CELL],
-		at_once[TEXTOUT_CELL + 16] = "";
+		tr[TEXTOUT_CELL], at_once[TEXTOUT_CELL + 16] = "";
 
 	if (p->positions && p->positions < p->threads)
 		snprintf(at_once, sizeof(at_once), " (%s at a time)",
@@ -225,22 +249,7 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 		return;
 	}
 	if (report_openmp_losses(p, &omp)) {
-		textout_wrap(
-			t, TEXTOUT_PLAIN, "  ", 2,
-			"PE %s%s = LB %s × SerE %s × TE %s: of %s, %s is lost in "
-			"serial parts%s%s%s, %s in waiting for others in parallel regions%s%s%s, "
-			"%s in the runtime.",
-			at_most, textout_fraction(pe, e->parallel),
-			textout_fraction(lb, e->load_balance),
-			textout_fraction(ser, e->serialisation), textout_fraction(te, e->transfer),
-			of, textout_percent(s, omp.serial), isfinite(omp.start) ? ", " : "",
-			isfinite(omp.start) ? textout_percent(st, omp.start) : "",
-			isfinite(omp.start) ? " in the start of the teams"
-					    : " and in the start of the teams",
-			textout_percent(ro, omp.waiting), omp.turns > 0 ? ", " : "",
-			omp.turns > 0 ? textout_percent(tu, omp.turns) : "",
-			omp.turns > 0 ? " in waiting for a turn" : "",
-			textout_percent(tr, omp.runtime));
+		summary_openmp(t, p, &omp, at_most, of);
 		return;
 	}
 	textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
