@@ -21,10 +21,11 @@ static struct report_efficiency of(struct report_thread *spans, uint32_t n, uint
 
 static struct report_thread span(uint64_t start, uint64_t end, uint64_t work)
 {
-	static uint32_t tid = 100;
+	static uint32_t tid = 99;
 
+	tid++;
 	return (struct report_thread){
-		.start_ns = start, .until_ns = end, .work_ns = work, .tid = tid++
+		.start_ns = start, .until_ns = end, .work_ns = work, .tid = tid
 	};
 }
 

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -772,69 +773,65 @@ static bool verdict_apart(struct report_process *p, const struct report_barrier 
 	return false;
 }
 
-/* Does the start of teams cost more than all else? Nobody is late then, either. */
-static bool verdict_start(struct report_process *p, struct text *t)
-{
-	struct report_openmp_losses l;
+/* What OpenMP programs lose besides waiting for who comes late: what is said if it is the most of all. */
+static const struct openmp_verdict {
+	size_t loss; /* which, in struct report_openmp_losses */
+	double weight; /* that many times its loss is set against that in waiting for others */
+	enum report_pattern pattern;
+	const char *where; /* it is lost */
+	bool sentence; /* that ends the sentence */
+	const char *advice;
+} openmp_verdicts[] = {
+	{ offsetof(struct report_openmp_losses, start), 1, REPORT_COSTLY,
+	  "in the start of parallel regions, until the workers of a team have begun", false,
+	  "Use fewer and longer parallel regions. Where each thread has a CPU of its own, let "
+	  "workers spin between regions (OMP_WAIT_POLICY=active)." },
+	/* Who has had its turn first waits at the barrier for as long as the last for its turn: that is a consequence. */
+	{ offsetof(struct report_openmp_losses, turns), 2, REPORT_ROTATING,
+	  "as they work one after another: each waits for its turn in a critical or ordered part, "
+	  "or for a lock",
+	  true,
+	  "Do less in critical and ordered parts and under locks: sum up by a reduction or "
+	  "atomics, and give threads data of their own." },
+	/* Then nobody is late, and no barrier is dear. */
+	{ offsetof(struct report_openmp_losses, serial), 1, REPORT_STATIC,
+	  "in serial parts, where one thread works and the others of its team have nothing to do",
+	  false,
+	  "Put more of the serial parts into parallel regions: how the work of the regions is "
+	  "divided makes little difference." },
+};
 
-	if (p->pattern == REPORT_FEW || !report_openmp_losses(p, &l) ||
-	    !(l.start >= VERDICT_LITTLE) || l.start < l.serial || l.start < l.waiting ||
-	    l.start < l.runtime || l.start < l.turns)
-		return false;
-	p->pattern = REPORT_COSTLY;
-	add(t,
-	    "%d %% of the threads' time is lost in the start of parallel regions, until the "
-	    "workers "
-	    "of a team have begun, %d %% in serial parts, %d %% in waiting for others.",
-	    say_percent(l.start), say_percent(l.serial), say_percent(l.waiting));
-	snprintf(p->advice, sizeof(p->advice), "%s",
-		 "Use fewer and longer parallel regions. Where each thread has a CPU of its own, "
-		 "let "
-		 "workers spin between regions (OMP_WAIT_POLICY=active).");
-	return true;
+static double openmp_loss(const struct report_openmp_losses *l, const struct openmp_verdict *v)
+{
+	return *(const double *)((const char *)l + v->loss);
 }
 
-/*
- * Do waits for a turn cost more than all else? Who has had its turn first waits at the barrier for as long as the last for its turn:
- * that is a consequence.
- */
-static bool verdict_turns(struct report_process *p, struct text *t)
+/* Does one of them cost more than all else? */
+static bool verdict_openmp(struct report_process *p, struct text *t)
 {
+	const struct openmp_verdict *v = NULL;
 	struct report_openmp_losses l;
+	double largest;
+	size_t i;
 
-	if (p->pattern == REPORT_FEW || !report_openmp_losses(p, &l) ||
-	    !(l.turns >= VERDICT_LITTLE) || l.turns < l.serial || 2 * l.turns < l.waiting ||
-	    l.turns < l.runtime || l.turns < l.start)
+	if (p->pattern == REPORT_FEW || !report_openmp_losses(p, &l))
 		return false;
-	p->pattern = REPORT_ROTATING;
-	add(t,
-	    "%d %% of the threads' time is lost as they work one after another: each waits for its "
-	    "turn in a critical or ordered part, or for a lock. %d %% is lost in serial parts, "
-	    "%d %% in waiting for others.",
-	    say_percent(l.turns), say_percent(l.serial), say_percent(l.waiting));
-	snprintf(p->advice, sizeof(p->advice), "%s",
-		 "Do less in critical and ordered parts and under locks: sum up by a reduction or "
-		 "atomics, and give threads data of their own.");
-	return true;
-}
-
-/* Do OpenMP's serial parts cost more than all else? Then nobody is late, and no barrier is dear. */
-static bool verdict_serial(struct report_process *p, struct text *t)
-{
-	struct report_openmp_losses l;
-
-	if (p->pattern == REPORT_FEW || !report_openmp_losses(p, &l) || l.serial < VERDICT_LITTLE ||
-	    l.serial < l.waiting || l.serial < l.runtime || l.serial < l.start ||
-	    l.serial < l.turns)
+	largest = fmax(fmax(l.start, l.turns), fmax(l.serial, l.runtime)); /* NAN: not known */
+	for (i = 0; i < sizeof(openmp_verdicts) / sizeof(*openmp_verdicts) && !v; i++) {
+		v = &openmp_verdicts[i];
+		if (!(openmp_loss(&l, v) >= VERDICT_LITTLE && openmp_loss(&l, v) >= largest &&
+		      v->weight * openmp_loss(&l, v) >= l.waiting))
+			v = NULL;
+	}
+	if (!v)
 		return false;
-	p->pattern = REPORT_STATIC;
-	add(t,
-	    "%d %% of the threads' time is lost in serial parts, where one thread works and the "
-	    "others of its team have nothing to do, %d %% in waiting for others.",
-	    say_percent(l.serial), say_percent(l.waiting));
-	snprintf(p->advice, sizeof(p->advice), "%s",
-		 "Put more of the serial parts into parallel regions: how the work of the regions "
-		 "is divided makes little difference.");
+	p->pattern = v->pattern;
+	add(t, "%d %% of the threads' time is lost %s", say_percent(openmp_loss(&l, v)), v->where);
+	if (v->loss != offsetof(struct report_openmp_losses, serial))
+		add(t, v->sentence ? ". %d %% is lost in serial parts" : ", %d %% in serial parts",
+		    say_percent(l.serial));
+	add(t, ", %d %% in waiting for others.", say_percent(l.waiting));
+	snprintf(p->advice, sizeof(p->advice), "%s", v->advice);
 	return true;
 }
 
@@ -957,7 +954,7 @@ static void judge_process(struct report_process *p, const struct report_barrier 
 		p->advice[0] = '\0';
 		return;
 	}
-	if (verdict_start(p, &t) || verdict_turns(p, &t) || verdict_serial(p, &t))
+	if (verdict_openmp(p, &t))
 		return;
 	/* Others at other barriers: that is no chance, and seen as a whole nobody is late more often. */
 	p->by_barrier = (p->pattern == REPORT_ROTATING || p->pattern == REPORT_MIXED_LOSS) &&
