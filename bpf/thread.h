@@ -82,6 +82,8 @@ static __always_inline bool admit(__u32 tgid, __u64 now, __u32 cpu, bool crossin
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct sbt_verdict *v, ask = { .ns = now };
 	struct sbt_proc proc = { .inc = incarnation(now) };
+	struct sbt_region_key midst = { .tgid = tgid };
+	struct sbt_region unknown = {};
 	struct sbt_file key = {};
 
 	if (!wanted())
@@ -100,8 +102,10 @@ static __always_inline bool admit(__u32 tgid, __u64 now, __u32 cpu, bool crossin
 		proc.flags |= v->flags & (SBT_PROC_BY_EXIT | SBT_PROC_EXCLUDED);
 	if (config.by_exit)
 		proc.flags |= SBT_PROC_BY_EXIT;
-	if (bpf_map_update_elem(&procs, &tgid, &proc, BPF_NOEXIST) &&
-	    !bpf_map_lookup_elem(&procs, &tgid)) {
+	if (!bpf_map_update_elem(&procs, &tgid, &proc, BPF_NOEXIST)) {
+		/* It may be in the midst of parallel regions: the next that is seen to begin ends that. */
+		bpf_map_update_elem(&regions, &midst, &unknown, BPF_ANY);
+	} else if (!bpf_map_lookup_elem(&procs, &tgid)) {
 		/* Full; else a sister thread was quicker. */
 		count_refused(lost_process, cpu, crossing);
 		return false;

@@ -89,12 +89,12 @@ SINGLE = ('-DMIDDLE=int x; _Pragma("omp single copyprivate(x)") x = n; '
           '_Pragma("omp barrier") if (x != n) abort();')
 
 
-def build(t, compiler, *options):
-    source, binary = t.path("running.c"), t.path("running")
-    with open(source, "w", encoding="utf-8") as f:
-        f.write(SOURCE)
+def build(t, compiler, *options, source=SOURCE):
+    file, binary = t.path("running.c"), t.path("running")
+    with open(file, "w", encoding="utf-8") as f:
+        f.write(source)
     late = [] if any("LATE" in o for o in options) else ["-DLATE(n)=0"]
-    done = subprocess.run([compiler, "-g", "-fopenmp", *late, *options, "-o", binary, source], check=False,
+    done = subprocess.run([compiler, "-g", "-fopenmp", *late, *options, "-o", binary, file], check=False,
                           capture_output=True, text=True)
     if done.returncode and "omp.h" in done.stderr:
         raise Skip(f"{compiler} has no omp.h")
@@ -180,3 +180,85 @@ def test_whole_machine(t):
 
 def test_whole_machine_libomp(t):
     attached(t, build(t, "clang", "-O2", LOOP, "-DMORE=1000"), "-a", meetings=2)
+
+
+# One region for the whole life: each thread notes when it came to each barrier, and when it went on.
+ONE_REGION = r"""
+#include <omp.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static unsigned long long came[THREADS][300], went[THREADS][300];
+
+static unsigned long long now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+int main(void)
+{
+	int round = 0, k;
+
+	puts("ready");
+	fflush(stdout);
+#pragma omp parallel num_threads(THREADS) private(round)
+	{
+		int n = omp_get_thread_num();
+
+		for (round = 0; round < 300; round++) {
+			usleep(n == THREADS - 1 ? 9000 : 1000);
+			came[n][round] = now();
+#pragma omp barrier
+			went[n][round] = now();
+		}
+	}
+	for (round = 0; round < 300; round++) {
+		for (k = 0; k < THREADS; k++)
+			printf("%llu ", came[k][round]);
+		for (k = 0; k < THREADS; k++)
+			printf("%llu ", went[k][round]);
+		puts("");
+	}
+	return 0;
+}
+"""
+
+
+def one_region(t, compiler, threads, *options):
+    binary = build(t, compiler, f"-DTHREADS={threads}", *options, source=ONE_REGION)
+    program = t.start([binary], env={**os.environ, "OMP_WAIT_POLICY": "passive"})
+    wait_for("it runs", lambda: "ready" in program.out)
+    time.sleep(0.1)
+    tracer = t.attach("-W", "-a")
+    check_equal("its status", program.wait(120).rc, 0)
+    trace = tracer.stop()
+    episodes = [e for e in trace.all("episode") if e["pid"] == program.pid and e["kind"] != "join"]
+    since = trace.session["clock_start_ns"]
+    rounds = [[x - since for x in r] for r in log_of(program.out)]
+    check(len(episodes) > 100, f"{len(episodes)} episodes")
+    # It is found at one crossing or another: from the next round on all is known.
+    first = min(e["t_ns"] for e in episodes if e["state"] == "complete")
+    check_equal("states", {e["state"] for e in episodes if e["t_ns"] > first}, {"complete"})
+    whole = [r for r in rounds if min(r) > first]
+    late = [e for e in episodes if min(m["arrive_ns"] for m in e["threads"]) > first]
+    check_equal("episodes", len(late), len(whole))
+    for e, r in zip(sorted(late, key=lambda e: e["t_ns"]), whole):
+        last = max(m["arrive_ns"] for m in e["threads"])
+        check(max(r[:threads]) <= last <= min(r[threads:]), f"the last came at {last}, in the log {r}")
+
+
+def test_one_region(t):
+    """Who began it is not known, and nobody begins another."""
+    one_region(t, "gcc", 3, "-O2")
+
+
+def test_one_region_libomp(t):
+    one_region(t, "clang", 2, "-O1")
+
+
+def test_one_region_stripped(t):
+    one_region(t, "gcc", 2, "-O0", "-s")
