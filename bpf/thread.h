@@ -74,6 +74,18 @@ static __always_inline bool wanted(void)
 }
 
 /*
+ * The process may be in the midst of parallel regions: the next that is seen to begin ends that. Apart, for its room on
+ * the stack.
+ */
+static __noinline void teams_lost(__u32 tgid)
+{
+	struct sbt_region_key key = { .tgid = tgid };
+	struct sbt_region unknown = {};
+
+	bpf_map_update_elem(&regions, &key, &unknown, BPF_ANY);
+}
+
+/*
  * -a: a process not heard of. How its departures may be seen depends on the program: until that is
  * known, nothing is recorded of it.
  */
@@ -82,8 +94,6 @@ static __always_inline bool admit(__u32 tgid, __u64 now, __u32 cpu, bool crossin
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct sbt_verdict *v, ask = { .ns = now };
 	struct sbt_proc proc = { .inc = incarnation(now) };
-	struct sbt_region_key midst = { .tgid = tgid };
-	struct sbt_region unknown = {};
 	struct sbt_file key = {};
 
 	if (!wanted())
@@ -103,8 +113,7 @@ static __always_inline bool admit(__u32 tgid, __u64 now, __u32 cpu, bool crossin
 	if (config.by_exit)
 		proc.flags |= SBT_PROC_BY_EXIT;
 	if (!bpf_map_update_elem(&procs, &tgid, &proc, BPF_NOEXIST)) {
-		/* It may be in the midst of parallel regions: the next that is seen to begin ends that. */
-		bpf_map_update_elem(&regions, &midst, &unknown, BPF_ANY);
+		teams_lost(tgid);
 	} else if (!bpf_map_lookup_elem(&procs, &tgid)) {
 		/* Full; else a sister thread was quicker. */
 		count_refused(lost_process, cpu, crossing);
