@@ -470,7 +470,11 @@ class Trace:
         return found[0]
 
     def processes(self):
-        return [p for p in self.by_type["process"] if not p.get("interim")]
+        rows = [p for p in self.by_type["process"] if not p.get("interim")]
+        for row in rows:
+            numbers = [t["index"] for t in row["threads"] if t["index"] is not None]
+            check_equal("different numbers of threads", len(set(numbers)), len(numbers))
+        return rows
 
     def process(self, **fields):
         found = [p for p in self.processes() if all(p.get(k) == v for k, v in fields.items())]

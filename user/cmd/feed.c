@@ -281,7 +281,8 @@ static struct model_crossing crossing_of(const struct sbt_crossing *c)
 		.depart_cpu = c->depart_cpu,
 		.family = c->family,
 		.kind = c->kind,
-		.place = c->index,
+		/* GCC's teams do not say, and in nested ones several have the same. */
+		.place = of_team(c) ? 0 : c->index,
 		.flags = (c->flags & SBT_CROSSING_ABANDONED ? MODEL_CROSSING_ABANDONED : 0) |
 			 (c->flags & SBT_CROSSING_NO_DEPART ? MODEL_CROSSING_STAYS : 0) |
 			 (of_team(c) ? MODEL_CROSSING_TEAM : 0) |

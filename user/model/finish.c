@@ -345,6 +345,18 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 	return team_met(m, e, before, row, sure);
 }
 
+/* In the order in which they were made: of the first thread it may be that a later start is known. */
+static bool made_before(const struct model *m, const struct thread *a, const struct thread *b)
+{
+	bool first_a = a->pub.tid == proc_at(m, a->pub.proc)->pub.tgid;
+	bool first_b = b->pub.tid == proc_at(m, b->pub.proc)->pub.tgid;
+
+	if (first_a != first_b)
+		return first_a;
+	return a->pub.start_ns < b->pub.start_ns ||
+	       (a->pub.start_ns == b->pub.start_ns && a->pub.tid < b->pub.tid);
+}
+
 /*
  * Threads get their small numbers when they are first shown, those of one meeting in the order in which they were
  * made: what programs mostly call thread 0 is then thread 0.
@@ -365,8 +377,7 @@ static void number_members(struct model *m, const struct episode *e)
 
 			if (t->pub.ordinal != MODEL_NONE)
 				continue;
-			if (!first || t->pub.start_ns < first->pub.start_ns ||
-			    (t->pub.start_ns == first->pub.start_ns && t->pub.tid < first->pub.tid))
+			if (!first || made_before(m, t, first))
 				first = t;
 		}
 		if (!first)
