@@ -445,7 +445,7 @@ class Trace:
                   "caller_unknown")
         crossings = sum(n for cause, n in end["lost"].items() if cause not in others)
         check_equal("sum of losses by cause", crossings, end["lost_total"])
-        left_out = any(end[k] for k in ("cut", "shed", "shed_parts", "left_out", "unmet", "tasks"))
+        left_out = any(end[k] for k in ("cut", "shed", "shed_parts", "left_out", "unmet", "tasks", "arrivals_unseen"))
         check_equal("complete", end["complete"], not any(end["lost"].values()) and not left_out)
 
     @property

@@ -139,6 +139,44 @@ def test_gate(t):
         check(all("others" in e["why"] for e in trace.all("episode")), why(trace))
 
 
+POOLS = [name for name in ("latch_pool-O0", "latch_pool", "latch_pool-clang-O0", "latch_pool-clang")
+         if os.path.exists(workload(name))]
+
+
+def pool(t, name, way):
+    trace = t.trace([workload(name), way]).nothing_lost()
+    check_in("stdout", "rounds=30", trace.result.out)
+    return trace
+
+
+def test_counted_down(t):
+    """Who counts down leaves no trace: not a word says that the others wait for nobody."""
+    for name in POOLS:
+        for way in ("down", "meet", "self", "several", "by-two", "mixed"):
+            trace = pool(t, name, way)
+            said = f"{name} {way}"
+            p = trace.process()
+            check_equal(f"{said}: episodes", p["episodes"], 0)
+            check_between(f"{said}: waits for others", p["arrivals_unseen"], 1, p["crossings"])
+            check_equal(f"{said}: in all", trace.end["arrivals_unseen"], p["arrivals_unseen"])
+            check_equal(f"{said}: complete", trace.end["complete"], False)
+            check_equal(f"{said}: pattern", p["pattern"], "few")
+            check_in(f"{said}: verdict", "leave no trace", p["verdict"])
+            check_equal(f"{said}: findings", [f["kind"] for f in trace.all("finding") if f["kind"] == "arrivals_unseen"],
+                        ["arrivals_unseen"])
+
+
+def test_counted_down_beside(t):
+    """With barriers whose members are known, figures stand, and it is said what is in none of them."""
+    for name in POOLS:
+        trace = pool(t, name, "beside")
+        p = trace.process()
+        check_equal(f"{name}: episodes", p["episodes"], 30)
+        check_between(f"{name}: waits for others", p["arrivals_unseen"], 1, 30)
+        check_equal(f"{name}: complete", trace.end["complete"], False)
+        check("arrivals_unseen" in {f["kind"] for f in trace.all("finding")}, name)
+
+
 def test_site_is_the_users(t):
     """Not a line of the C++ library's headers."""
     trace, _ = std_gen(t, "gen_std", "barrier")

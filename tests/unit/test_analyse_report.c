@@ -1196,6 +1196,23 @@ static void test_only_incomplete(void **state)
 	run_free(r);
 }
 
+/* Others were to come, and one was seen: not one thread that waits for nobody. */
+static void test_one_of_others(void **state)
+{
+	struct run *r = run_new(0);
+	struct report rep;
+
+	(void)state;
+	run_launched(r, 0);
+	cross(r, 1, A, 2, 10, 80);
+	build(r, 100, &rep);
+	assert_int_equal(rep.processes[0].threads, 1);
+	assert_int_equal(rep.processes[0].pattern, REPORT_FEW);
+	assert_says(rep.processes[0].verdict, "No complete episode");
+	report_free(&rep);
+	run_free(r);
+}
+
 /* Sums of a barrier that processes share: what was waited for there is unknown, not nothing. */
 static void test_unmet(void **state)
 {
@@ -1279,6 +1296,7 @@ int main(void)
 		cmocka_unit_test(test_interim),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_only_incomplete),
+		cmocka_unit_test(test_one_of_others),
 		cmocka_unit_test(test_unmet),
 	};
 

@@ -203,6 +203,8 @@ static void releases(void **state)
 	assert_int_equal(ep(r, 1)->why, MODEL_WHY_OTHERS);
 	assert_int_equal(ep(r, 2)->state, MODEL_INCOMPLETE);
 	assert_int_equal(ep(r, 2)->why, MODEL_WHY_OTHERS | MODEL_WHY_BOUND);
+	/* Two waited for somebody who left no trace; the one who came late did not wait. */
+	assert_int_equal(model_proc(r->model, 0)->arrivals_unseen, 2);
 	run_free(r);
 }
 

@@ -411,6 +411,25 @@ static int untraced(struct findings *f, const struct report_process *p)
 	return 0;
 }
 
+static int arrivals_unseen(struct findings *f, const struct report_process *p)
+{
+	struct report_finding *out;
+
+	if (!p->arrivals_unseen)
+		return 0;
+	out = add(f, "arrivals_unseen", p->pid, (double)p->arrivals_unseen);
+	if (!out)
+		return -ENOMEM;
+	snprintf(out->text, sizeof(out->text),
+		 "In %llu of its %llu crossings it waits at a std::latch for threads that count "
+		 "down "
+		 "there and do not wait. These leave no trace: what is waited for them is in no "
+		 "figure "
+		 "of what is lost, and how they share their work is not known.",
+		 (unsigned long long)p->arrivals_unseen, (unsigned long long)p->crossings);
+	return 0;
+}
+
 static int tasks(struct findings *f, const struct report_process *p)
 {
 	struct report_finding *out;
@@ -488,8 +507,8 @@ int findings_build(struct arena *a, const struct model *model, const struct repo
 		   const struct model_thread *threads, struct report *out)
 {
 	static int (*const of_process[])(struct findings *, const struct report_process *) = {
-		shed,	   shed_parts, oversubscribed, spinning, pinned,
-		migrating, throttled,  site_unknown,   untraced, tasks,
+		shed,	   shed_parts,	 oversubscribed, spinning, pinned,	    migrating,
+		throttled, site_unknown, untraced,	 tasks,	   arrivals_unseen,
 	};
 	struct findings f = {
 		.arena = a, .model = model, .env = env, .threads = threads, .out = out

@@ -536,6 +536,7 @@ static void process_facts(struct build *b, const struct model_proc *p, struct re
 	out->ambiguous = p->met_ambiguous;
 	out->crossings = p->crossings;
 	out->unmet = p->unmet;
+	out->arrivals_unseen = p->arrivals_unseen;
 	out->summed = p->summed;
 	out->abandoned = p->abandoned;
 	out->lost = p->lost;
@@ -856,6 +857,7 @@ static void forget_losses(struct report *out)
 
 	for (i = 0; i < out->nprocesses; i++) {
 		out->unmet += out->processes[i].unmet;
+		out->arrivals_unseen += out->processes[i].arrivals_unseen;
 		if (out->processes[i].unmet)
 			out->processes[i].wait_ns = out->processes[i].release_ns = REPORT_UNKNOWN;
 	}
@@ -934,7 +936,7 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	tasks_forget(out);
 	out->nuntraced = count_untraced(out);
 	out->complete = out->lossless && !out->nshed && !out->nshed_parts && !out->unmet &&
-			!out->left_out && !out->ntasks && !out->nuntraced;
+			!out->arrivals_unseen && !out->left_out && !out->ntasks && !out->nuntraced;
 	if (err)
 		report_free(out);
 	return err;

@@ -259,6 +259,8 @@ struct report_process {
 		positions; /* the most of those threads at one time: see report_thread.position; 0 of a group */
 	uint64_t episodes, incomplete, ambiguous, crossings, abandoned, lost;
 	uint64_t unmet; /* as of its barriers; then wait_ns is unknown */
+	uint64_t
+		arrivals_unseen; /* of the crossings: waits for others who came without a trace, in no figure of what is lost */
 	bool summed; /* as of its barriers */
 	uint64_t outside_ns; /* sum of u_i */
 	uint64_t wait_ns, release_ns; /* sums over threads; REPORT_UNKNOWN */
@@ -345,7 +347,7 @@ struct report_group {
 /* Something that the data prove about the machine or how it is used. */
 struct report_finding {
 	const char *
-		kind; /* ours: "oversubscribed", "spinning", "pinned", "migrating", "slow_cpu", "throttled", "cost_limit", "site_unknown", "untraced" */
+		kind; /* ours: "oversubscribed", "spinning", "pinned", "migrating", "slow_cpu", "throttled", "cost_limit", "site_unknown", "untraced", "tasks", "arrivals_unseen" */
 	uint32_t pid; /* 0: the machine */
 	double figure; /* the number in the sentence */
 	char text[768];
@@ -416,7 +418,7 @@ struct report {
 	bool for_all; /* its probes are in every process that runs the probed files */
 	bool accounted; /* where threads' time goes was looked at: page faults are dearer for all */
 	bool aggregate; /* all comes of sums made in the kernel: of single meetings nothing is known */
-	uint64_t unmet; /* of all processes */
+	uint64_t unmet, arrivals_unseen; /* of all processes */
 	const char *
 		left_out; /* families of barriers that are there and of which sums know nothing; NULL none */
 	void *arena; /* owns all strings and arrays */

@@ -729,7 +729,7 @@ static bool verdict_apart(struct report_process *p, const struct report_barrier 
 
 	if (verdict_unknown(p, t))
 		return true;
-	if (p->threads == 1 && !p->meets_others) {
+	if (p->threads == 1 && !p->meets_others && !p->incomplete && !p->ambiguous) {
 		/* Phases that markers end, or barriers of one: nobody waits for anybody. */
 		p->pattern = REPORT_BALANCED;
 		add(t, "One thread, which waits for no other.");
@@ -835,6 +835,24 @@ static bool verdict_openmp(struct report_process *p, struct text *t)
 	return true;
 }
 
+/* No meeting is known, but how long its threads waited is. */
+static void verdict_unseen(const struct report_process *p, struct text *t)
+{
+	double inside = 0, all = (double)p->outside_ns;
+	uint32_t i;
+
+	for (i = 0; i < p->nmembers; i++)
+		inside += (double)p->members[i].idle_ns;
+	all += inside;
+	if (all > 0)
+		add(t, "%d %% of its %s time goes into barriers. ", say_percent(inside / all),
+		    p->threads == 1 ? "thread's" : "threads'");
+	add(t,
+	    "%s there for others who leave no trace, as those who only count down at a "
+	    "std::latch: who of them comes late is not known",
+	    p->threads == 1 ? "It waits" : "They wait");
+}
+
 /* @work: most of it is lost where the late ones have more to do. */
 static void verdict_pattern(const struct report_process *p, const struct report_barrier *top,
 			    double share, bool work, struct text *t)
@@ -845,6 +863,10 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 	case REPORT_TASKS:
 		break;
 	case REPORT_FEW:
+		if (!p->episodes && p->arrivals_unseen) {
+			verdict_unseen(p, t);
+			break;
+		}
 		if (!p->episodes) {
 			add(t, "No complete episode was seen, so nothing can be said");
 			break;

@@ -804,6 +804,13 @@ void summary_print(struct textout *t, const struct report *r, const struct field
 			     textout_plural(n, r->unmet, "crossing"), r->unmet == 1 ? "is" : "are",
 			     r->aggregate ? " (--aggregate)" : ": who met there is not known");
 	}
+	if (r->arrivals_unseen) {
+		textout_blank(t);
+		textout_wrap(t, TEXTOUT_RED, "", 2,
+			     "INCOMPLETE: %s waited for threads that came without a trace: in no "
+			     "figure of what is lost.",
+			     textout_plural(n, r->arrivals_unseen, "crossing"));
+	}
 	if (r->nuntraced) {
 		textout_blank(t);
 		textout_wrap(t, TEXTOUT_RED, "", 2,

@@ -257,13 +257,14 @@ static uint32_t bounds(const struct episode *e)
 
 /*
  * Have some come without a trace? Who arrived last before the release knew how many were missing: they must be the
- * members that were seen after it. If nobody was, it may have been open for long.
+ * members that were seen after it. If nobody was, it may have been open for long. *@waited: for them.
  */
-static bool others_came(const struct episode *e)
+static bool others_came(const struct episode *e, bool *waited)
 {
 	const struct member *newest = NULL, *mem;
 	uint32_t i, after = 0;
 
+	*waited = false;
 	for (i = 0; i < e->n; i++) {
 		mem = &e->members[i];
 		if (!mem->rest)
@@ -273,7 +274,8 @@ static bool others_came(const struct episode *e)
 		else if (!newest || mem->pub.arrive_ns >= newest->pub.arrive_ns)
 			newest = mem;
 	}
-	return !newest || newest->rest - 1u != after;
+	*waited = newest && newest->rest - 1u != after;
+	return !newest || *waited;
 }
 
 static void remember(struct object *o, const struct episode *e)
@@ -356,7 +358,7 @@ int episode_close(struct model *m, struct episode *e, enum model_state state, ui
 	if (e->depart_min == MODEL_UNKNOWN)
 		e->state = MODEL_INCOMPLETE;
 	e->why |= bounds(e);
-	if (o->partial || others_came(e)) {
+	if (others_came(e, &e->waits_unseen) || o->partial) {
 		e->state = MODEL_INCOMPLETE;
 		e->why |= MODEL_WHY_OTHERS;
 	}

@@ -255,6 +255,7 @@ static int count_crossings(struct proc *p, struct row *r, const struct episode *
 	int err;
 
 	r->pub.crossings += e->n;
+	p->pub.arrivals_unseen += e->waits_unseen ? e->n : 0;
 	for (i = 0; i < e->n; i++) {
 		err = barrier_thread(r, e->members[i].thread, &bt);
 		if (err)

@@ -238,6 +238,7 @@ struct episode {
 	bool first; /* of its object */
 	uint32_t made; /* its object's, then */
 	bool detailed; /* some member has a detail */
+	bool waits_unseen; /* its members waited for others who came without a trace */
 	uint64_t arrive_min;
 	uint64_t arrive_max;
 	uint64_t depart_min; /* MODEL_UNKNOWN: nobody has left */

@@ -445,6 +445,7 @@ struct model_proc {
 		life_ns; /* then: the sum of their lives; MODEL_UNKNOWN: not all starts were seen */
 	uint64_t crossings; /* all depths */
 	uint64_t unmet; /* of these: as of its barriers */
+	uint64_t arrivals_unseen; /* of these: waits for others who came without a trace */
 	uint64_t lost;
 	uint64_t abandoned;
 	uint64_t episodes; /* complete, depth 0 */

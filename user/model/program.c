@@ -272,6 +272,7 @@ static void join_proc(struct proc *to, const struct proc *from)
 	a->start_seen &= b->start_seen;
 	a->crossings += b->crossings;
 	a->unmet += b->unmet;
+	a->arrivals_unseen += b->arrivals_unseen;
 	a->lost += b->lost;
 	a->abandoned += b->abandoned;
 	a->episodes += b->episodes;
