@@ -171,3 +171,26 @@ def test_reduction_region(t):
 def test_reduction_exits(t):
     """Where departures are seen at the ret instructions."""
     reductions(t, "for", 6, 1, options=("--attach", "multi"))
+
+
+def sizes(t, kind):
+    """Threads that do not exist lose nothing: at most four are there at one time, however many are made."""
+    for runtime in RUNTIMES:
+        trace = t.trace([workload("omp_sizes" + runtime), kind, "30"]).nothing_lost()
+        worked = int(re.search(r"^# worked (\d+)", trace.result.out, re.M)[1])
+        p = trace.process()
+        check_equal("threads at one time", p["positions"], 4)
+        pe = worked / (4 * p["elapsed_ns"])
+        check_between(f"{kind}{runtime}: PE", p["efficiency"]["parallel"], pe - 0.04, pe + 0.06)
+        omp = p["omp_efficiency"]
+        product = omp["load_balance"] * omp["scheduling"] * (omp["start"] or 1) * omp["serialisation"] * omp["turns"]
+        check_between("product", product / p["efficiency"]["parallel"], 0.95, 1.05)
+        check("lost in serial parts" not in p["verdict"], p["verdict"])
+
+
+def test_sizes(t):
+    sizes(t, "sizes")
+
+
+def test_sizes_nested(t):
+    sizes(t, "nested")

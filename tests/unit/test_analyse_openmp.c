@@ -86,7 +86,7 @@ static bool times_at(struct through *t, uint64_t at, struct efficiency_omp *out)
 
 	for (i = 0; i < 3; i++)
 		model_thread_at(t->model, i, at, &threads[i]);
-	return openmp_times(t->openmp, 0, threads, of_proc, 3, at, out);
+	return openmp_times(t->openmp, 0, threads, of_proc, 3, 3, at, out);
 }
 
 /* A barrier at 60 and the join at 130..140; a region is begun at 150, its workers go on at 200 and 205; a second join at 250..260. */

@@ -174,6 +174,21 @@ static void test_edges(void **state)
 	assert_true(isnan(e.parallel));
 }
 
+/* Of 40 and 30 that follow each other at one position, and 50 at the other. */
+static void test_sums_of_positions(void **state)
+{
+	struct report_thread s[] = { span(0, 50, 40), span(0, 100, 50), span(60, 100, 30) };
+	struct efficiency_sums sums = { .n = 3, .sum_ns = 120, .max_ns = 50 };
+	uint32_t positions;
+
+	(void)state;
+	assert_int_equal(positions_assign(s, 3, &positions), 0);
+	assert_int_equal(positions_sums(s, 3, positions, &sums), 0);
+	assert_int_equal(sums.n, 2);
+	assert_int_equal(sums.max_ns, 70);
+	assert_int_equal(sums.sum_ns, 120);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +200,7 @@ int main(void)
 		cmocka_unit_test(test_short_one),
 		cmocka_unit_test(test_sum_of_threads),
 		cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_sums_of_positions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,7 @@ W_MUSL_GEN := $(if $(shell command -v $(MUSL_GCC) 2>/dev/null),gen-musl gen-musl
 W_HAVE = $(shell command -v $1 2>/dev/null)
 W_HAND := hand_written hand_written-O0 hand_written-stripped hand_written-clang \
 	hand_written_cxx hand_written_cxx-O0
-W_OMP_MORE := omp_turns omp_reduce omp_tasks
+W_OMP_MORE := omp_turns omp_reduce omp_sizes omp_tasks
 W_OMP_TASKS := omp_tasks-O0 omp_tasks-stripped
 W_OMP_STATIC := $(if $(SYSROOT),,omp_turns-static)
 W_FAMILY := $(W_HAND) gen_cond gen_futex gen_sem gen_forkjoin gen_forkjoin-cxx gen_forkjoin-static \

@@ -96,6 +96,9 @@ int positions_assign(struct report_thread *threads, uint32_t n, uint32_t *positi
 /* Set @out from threads that have their positions. @sums: n and max_ns are not used. Returns 0 or -ENOMEM. */
 int positions_efficiency(const struct report_thread *threads, uint32_t n, uint32_t positions,
 			 const struct efficiency_sums *sums, struct report_efficiency *out);
+/* Set @sums' n and max_ns to those of positions. Returns 0 or -ENOMEM. */
+int positions_sums(const struct report_thread *threads, uint32_t n, uint32_t positions,
+		   struct efficiency_sums *sums);
 
 /* Of the time outside barriers of which it is known, the share on a CPU; NAN if it is of none. */
 double efficiency_oncpu(const struct model_sums *s);
@@ -130,11 +133,11 @@ struct efficiency_omp_ratios efficiency_openmp(const struct efficiency_omp *t);
 
 /*
  * openmp.c: the same of the process at index @proc, of the threads of_proc[@n], which are indices of @threads, the
- * model's. What they add up to is the time of @n threads in @elapsed_ns, so that the product of the efficiencies is PE: it counts
- * from the start of the process, or of tracing. False: it has no teams, or too little of them is known for a figure.
+ * model's. What they add up to is the time in @elapsed_ns of the @at_once threads that there are at one time at most, so that the
+ * product of the efficiencies is PE: it counts from the start of the process, or of tracing. False: it has no teams, or too little of them is known for a figure.
  */
 bool openmp_times(const struct openmp *openmp, uint32_t proc, const struct model_thread *threads,
-		  const uint32_t *of_proc, uint32_t n, uint64_t elapsed_ns,
+		  const uint32_t *of_proc, uint32_t n, uint32_t at_once, uint64_t elapsed_ns,
 		  struct efficiency_omp *out);
 
 /*

@@ -311,7 +311,7 @@ static uint64_t open_waits(const struct openmp *o, uint32_t proc)
 }
 
 bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thread *threads,
-		  const uint32_t *of_proc, uint32_t n, uint64_t elapsed_ns,
+		  const uint32_t *of_proc, uint32_t n, uint32_t at_once, uint64_t elapsed_ns,
 		  struct efficiency_omp *out)
 {
 	const struct omp_proc *p = proc < o->nprocs ? &o->procs[proc] : NULL;
@@ -336,7 +336,7 @@ bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thre
 		out->imbalance_ns += ot && ot->tid == t->tid ? ot->other_ns : t->idle_ns;
 		unknown += t->unknown_ns;
 	}
-	if (__builtin_mul_overflow(elapsed_ns, n, &all))
+	if (__builtin_mul_overflow(elapsed_ns, at_once, &all))
 		return false;
 	/* What is left is between regions, and before a worker was made: what the threads do then one of them does alone. */
 	out->serialisation_ns =

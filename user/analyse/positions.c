@@ -215,3 +215,26 @@ int positions_efficiency(const struct report_thread *threads, uint32_t n, uint32
 	free(shared);
 	return err;
 }
+
+int positions_sums(const struct report_thread *threads, uint32_t n, uint32_t positions,
+		   struct efficiency_sums *sums)
+{
+	uint64_t *useful = calloc(positions + 1u, sizeof(*useful));
+	uint32_t i;
+
+	if (!useful)
+		return -ENOMEM;
+	sums->n = positions;
+	sums->max_ns = 0;
+	for (i = 0; i < n; i++) {
+		const struct report_thread *t = &threads[i];
+
+		if (t->position == MODEL_NONE)
+			continue;
+		useful[t->position] += efficiency_useful(t->work_ns, t->parts.turn_ns);
+		if (useful[t->position] > sums->max_ns)
+			sums->max_ns = useful[t->position];
+	}
+	free(useful);
+	return 0;
+}

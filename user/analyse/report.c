@@ -549,6 +549,7 @@ static void process_facts(struct build *b, const struct model_proc *p, struct re
 static void process_openmp(const struct build *b, const struct model_proc *p, uint32_t index,
 			   const uint32_t *members, uint32_t n, struct report_process *out)
 {
+	uint32_t at_once = p->processes > 1 ? n : out->positions;
 	struct efficiency_omp_ratios ratios;
 	struct efficiency_omp times;
 
@@ -556,7 +557,8 @@ static void process_openmp(const struct build *b, const struct model_proc *p, ui
 	out->omp_start = out->omp_serialisation = out->omp_turns = NAN;
 	/* Of those that are kept as a sum nobody knows what they were members of. */
 	if (!out->episodes || out->tasks || !b->env->openmp || p->folded.threads || p->nparts ||
-	    !openmp_times(b->env->openmp, index, b->threads, members, n, p->elapsed_ns, &times))
+	    !openmp_times(b->env->openmp, index, b->threads, members, n, at_once, p->elapsed_ns,
+			  &times))
 		return;
 	ratios = efficiency_openmp(&times);
 	out->omp_load_balance = ratios.load_balance;
@@ -612,12 +614,18 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 		return err;
 	qsort(out->members, out->nmembers, sizeof(*out->members), thread_cmp);
 	process_openmp(b, p, index, members, n, out);
-	/* An OpenMP team is one from the start on: serial parts are lost to threads that do not exist yet, too. */
-	if (isfinite(out->omp_serialisation))
+	/*
+	 * An OpenMP team is one from the start on: serial parts are lost to threads that do not exist yet, too. It has as many as there
+	 * are at one time: GCC's run-time ends and makes some as teams shrink and grow.
+	 */
+	if (isfinite(out->omp_serialisation)) {
+		if (p->processes <= 1)
+			err = positions_sums(out->members, out->nmembers, out->positions, &sums);
 		out->efficiency = efficiency_of(&sums);
-	else
+	} else {
 		err = positions_efficiency(out->members, out->nmembers, out->positions, &sums,
 					   &out->efficiency);
+	}
 	if (err)
 		return err;
 	/*
