@@ -52,6 +52,18 @@ static __always_inline bool teams_unknown(__u32 tgid)
 }
 
 /*
+ * The process may be in the midst of parallel regions: the next that is seen to begin ends that. Apart, for its room on
+ * the stack.
+ */
+static __noinline MAYBE_UNUSED void teams_lost(__u32 tgid)
+{
+	struct sbt_region_key key = { .tgid = tgid };
+	struct sbt_region unknown = {};
+
+	bpf_map_update_elem(&regions, &key, &unknown, BPF_ANY);
+}
+
+/*
  * The team of a thread that comes to a barrier. Returns TEAM_BARRIER, or TEAM_NONE: outside all regions nobody
  * meets, and where teams cannot be told apart nobody knows who.
  */
@@ -65,8 +77,14 @@ static __noinline MAYBE_UNUSED int team_find(__u32 tgid, __u32 tid, __u32 index,
 		return TEAM_NONE;
 	*place = 0;
 	if (!top) {
-		if ((of && of->flags & SBT_TEAMS_SEEN) || !teams_unknown(tgid))
+		if (of && of->flags & SBT_TEAMS_SEEN)
 			return TEAM_NONE;
+		if (!teams_unknown(tgid)) {
+			/* The first thread can be outside; another one is in a region that began before there were probes. */
+			if (tid == tgid)
+				return TEAM_NONE;
+			teams_lost(tgid);
+		}
 		*object = SBT_TEAM_OBJECT(tgid, SBT_TEAM_UNKNOWN);
 		return TEAM_BARRIER;
 	}

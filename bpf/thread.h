@@ -5,6 +5,7 @@
 #define BPF_THREAD_H
 
 #include "account.h"
+#include "team.h"
 
 /* What is no crossing, but may turn out to be one, has its own account. */
 #define count_refused(field, cpu, crossing)         \
@@ -71,18 +72,6 @@ static __always_inline bool wanted(void)
 	    bpf_get_current_ancestor_cgroup_id(config.cgroup_level) != config.cgroup_id)
 		return false;
 	return true;
-}
-
-/*
- * The process may be in the midst of parallel regions: the next that is seen to begin ends that. Apart, for its room on
- * the stack.
- */
-static __noinline void teams_lost(__u32 tgid)
-{
-	struct sbt_region_key key = { .tgid = tgid };
-	struct sbt_region unknown = {};
-
-	bpf_map_update_elem(&regions, &key, &unknown, BPF_ANY);
 }
 
 /*

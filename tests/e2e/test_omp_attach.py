@@ -228,20 +228,13 @@ int main(void)
 """
 
 
-def one_region(t, compiler, threads, *options):
-    binary = build(t, compiler, f"-DTHREADS={threads}", *options, source=ONE_REGION)
-    program = t.start([binary], env={**os.environ, "OMP_WAIT_POLICY": "passive"})
-    wait_for("it runs", lambda: "ready" in program.out)
-    time.sleep(0.1)
-    tracer = t.attach("-W", "-a")
-    check_equal("its status", program.wait(120).rc, 0)
-    trace = tracer.stop()
-    episodes = [e for e in trace.all("episode") if e["pid"] == program.pid and e["kind"] != "join"]
+def held_against_rounds(trace, out, pid, threads):
+    """From the first episode that is complete on, each round of the log is one."""
+    episodes = [e for e in trace.all("episode") if e["pid"] == pid and e["kind"] != "join"]
     since = trace.session["clock_start_ns"]
-    rounds = [[x - since for x in r] for r in log_of(program.out)]
+    rounds = [[x - since for x in r] for r in log_of(out)]
     check(len(episodes) > 100, f"{len(episodes)} episodes")
-    # It is found at one crossing or another: from the next round on all is known.
-    first = min(e["t_ns"] for e in episodes if e["state"] == "complete")
+    first = min(e["t_ns"] for e in episodes if e["state"] == "complete" and len(e["threads"]) == threads)
     check_equal("states", {e["state"] for e in episodes if e["t_ns"] > first}, {"complete"})
     whole = [r for r in rounds if min(r) > first]
     late = [e for e in episodes if min(m["arrive_ns"] for m in e["threads"]) > first]
@@ -249,6 +242,24 @@ def one_region(t, compiler, threads, *options):
     for e, r in zip(sorted(late, key=lambda e: e["t_ns"]), whole):
         last = max(m["arrive_ns"] for m in e["threads"])
         check(max(r[:threads]) <= last <= min(r[threads:]), f"the last came at {last}, in the log {r}")
+
+
+def one_region(t, compiler, threads, *options):
+    binary = build(t, compiler, f"-DTHREADS={threads}", *options, source=ONE_REGION)
+    program = t.start([binary], env={**os.environ, "OMP_WAIT_POLICY": "passive"})
+    wait_for("it runs", lambda: "ready" in program.out)
+    time.sleep(0.1)
+    tracer = t.attach("-W", "-a")
+    check_equal("its status", program.wait(120).rc, 0)
+    held_against_rounds(tracer.stop(), program.out, program.pid, threads)
+
+
+def one_region_of_a_child(t, compiler, threads, *options):
+    """A program that nobody has seen before begins its region before there are probes."""
+    binary = build(t, compiler, f"-DTHREADS={threads}", *options, source=ONE_REGION)
+    trace = t.trace(["sh", "-c", f"env OMP_WAIT_POLICY=passive {binary}; true"], "-W")
+    pid = trace.process(comm="running")["pid"]
+    held_against_rounds(trace, trace.result.out, pid, threads)
 
 
 def test_one_region(t):
@@ -262,3 +273,11 @@ def test_one_region_libomp(t):
 
 def test_one_region_stripped(t):
     one_region(t, "gcc", 2, "-O0", "-s")
+
+
+def test_one_region_of_a_child(t):
+    one_region_of_a_child(t, "gcc", 3, "-O1")
+
+
+def test_one_region_of_a_child_libomp(t):
+    one_region_of_a_child(t, "clang", 2, "-O2")

@@ -181,7 +181,8 @@ def sizes(t, kind):
         p = trace.process()
         check_equal("threads at one time", p["positions"], 4)
         pe = worked / (4 * p["elapsed_ns"])
-        check_between(f"{kind}{runtime}: PE", p["efficiency"]["parallel"], pe - 0.04, pe + 0.06)
+        # To make a thread, as GCC's run-time does for each inner team, is work of who makes it.
+        check_between(f"{kind}{runtime}: PE", p["efficiency"]["parallel"], pe - 0.04, pe + 0.12)
         omp = p["omp_efficiency"]
         product = omp["load_balance"] * omp["scheduling"] * (omp["start"] or 1) * omp["serialisation"] * omp["turns"]
         check_between("product", product / p["efficiency"]["parallel"], 0.95, 1.05)
