@@ -4,6 +4,7 @@
 
 import os
 import re
+import subprocess
 import sys
 
 from harness import check, check_between, check_equal, check_in, check_not_in, source_lines, workload
@@ -150,6 +151,71 @@ def test_hint_where_there_is_no_function_to_name(t):
         trace, _, _ = run(t, build, "start", 4, 60)
         check_equal("hints", [h for h in hinted(trace) if "run_" in h], [])
         check_in("stderr", "markers of sbt/sbt.h", trace.result.err)
+
+
+APART = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t all = PTHREAD_COND_INITIALIZER;
+static int arrived, generation, late;
+static __attribute__((noinline)) void arrive(void)
+{
+	pthread_mutex_lock(&mutex);
+	if (++arrived == 4) {
+		arrived = 0;
+		generation++;
+		pthread_cond_broadcast(&all);
+	}
+	pthread_mutex_unlock(&mutex);
+}
+static __attribute__((noinline)) void leave(int round)
+{
+	pthread_mutex_lock(&mutex);
+	while (generation == round)
+		pthread_cond_wait(&all, &mutex);
+	pthread_mutex_unlock(&mutex);
+}
+static void *run(void *arg)
+{
+	int me = (int)(long)arg;
+	for (int round = 0; round < 40; round++) {
+		usleep(me == (late < 0 ? round % 4 : late) ? 5000 : 500);
+		arrive();
+		leave(round);
+	}
+	return 0;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t[4];
+	late = argc > 1 ? atoi(argv[1]) : -1;
+	for (long i = 0; i < 4; i++)
+		pthread_create(&t[i], 0, run, (void *)i);
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], 0);
+	return 0;
+}
+"""
+
+
+def test_arrival_and_wait_apart(t):
+    """Functions that are called apart: it is told, whoever comes last, and the hint is right where it names them."""
+    source = t.path("apart.c")
+    with open(source, "w", encoding="ascii") as f:
+        f.write(APART)
+    for level in ("-O0", "-O2"):
+        binary = t.path(f"apart{level}")
+        subprocess.run(["gcc", level, "-g", "-pthread", "-o", binary, source], check=True)
+        for late in ("-1", "2"):
+            trace = t.trace([binary, late]).nothing_lost()
+            check_equal("barriers", trace.barriers(), [])
+            (told,) = [r["text"] for r in trace.all("remark") if r["kind"] == "candidate"]
+            check_in(f"{level} {late}", "another function", told)
+            for rule in hinted(trace):
+                user = t.trace([binary, late], "-b", rule).barrier(family="user")
+                check_equal("episodes, incomplete", (user["episodes"], user["incomplete"]), (40, 0))
 
 
 PYTHON = """

@@ -20,6 +20,36 @@ HANDED = [os.path.join(WORKLOADS, "gen_cond"), "--work", "random:100us:900us:1",
 STARTED = [os.path.join(WORKLOADS, "hand_written"), "start", "4", "60"]
 
 
+SPINS = """
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+static atomic_int arrived, generation;
+static void *run(void *arg)
+{
+	for (int round = 0; round < 60; round++) {
+		usleep(arg ? 3000 : 1000);
+		if (atomic_fetch_add(&arrived, 1) == 1) {
+			arrived = 0;
+			generation++;
+		} else {
+			while (generation == round)
+				;
+		}
+	}
+	return 0;
+}
+int main(void)
+{
+	pthread_t other;
+
+	pthread_create(&other, 0, run, &other);
+	run(0);
+	return pthread_join(other, 0);
+}
+"""
+
+
 def remarks(records):
     return [(r["kind"], r["pid"], r["text"]) for r in records if r["type"] == "remark" and not r["interim"]]
 
@@ -64,6 +94,17 @@ def test_spinning(t):
 
 def test_spinning_by_flags(t):
     check_everywhere(t, FLAGS, "spinning_code")
+
+
+def test_spinning_and_sleeping(t):
+    """Threads that sleep in their work are not busy all their lives: that nothing is seen of such waits is said all the same."""
+    source, binary = t.path("spins.c"), t.path("spins")
+    with open(source, "w", encoding="ascii") as f:
+        f.write(SPINS)
+    subprocess.run(["gcc", "-O1", "-pthread", "-o", binary, source], check=True)
+    trace = t.trace([binary])
+    check("by spinning in code of their own" in " ".join(text for _, _, text in remarks(trace.records))
+          or "spinning_code" in [k for k, _, _ in remarks(trace.records)], remarks(trace.records))
 
 
 def test_candidates(t):

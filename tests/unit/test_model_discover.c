@@ -890,12 +890,13 @@ static void test_two_functions(void **state)
 	assert_int_equal(o.wake_site, 300);
 }
 
-/* A pool: one hands out work, and never waits. */
+/* A pool, whose master hands out work and never waits; or a barrier to which the same thread always comes last. */
 static void test_two_functions_of_a_pool(void **state)
 {
 	struct discover_object o = apart(*state, true);
 
 	assert_int_equal(o.split, 0);
+	assert_int_equal(o.led, 12);
 }
 
 /* Nobody wakes all: a queue, or threads that are woken one by one. */

@@ -106,8 +106,8 @@ static void note_process(void *ctx, uint32_t tgid)
 	proc_each_thread((int)tgid, note_thread, a);
 }
 
-/* Nothing invisible is passed over in silence. */
-static void hint_at_spinning(const struct remarks *r)
+/* Nothing invisible is passed over in silence. Returns whether there was something to say. */
+static bool hint_at_spinning(const struct remarks *r)
 {
 	struct alive alive = { .feed = pump_feed(r->pump) };
 	long ticks = sysconf(_SC_CLK_TCK);
@@ -121,7 +121,7 @@ static void hint_at_spinning(const struct remarks *r)
 	}
 	n = feed_busy(alive.feed, &tgid);
 	if (n < 2)
-		return;
+		return false;
 	/* Where others do meet, this is something beside the point. */
 	remark_note(
 		model_totals(r->model)->crossings ? REMARK_HINT : REMARK_ERROR, "spinning_code",
@@ -132,6 +132,7 @@ static void hint_at_spinning(const struct remarks *r)
 		"seen from outside: put the markers of sbt/sbt.h there, or name the function that "
 		"waits with -b",
 		n, tgid);
+	return true;
 }
 
 #define CANDIDATES_SHOWN 5
@@ -194,25 +195,50 @@ static const char *advice_at(const struct remarks *r, uint32_t site, char text[A
 	return text;
 }
 
-static void tell_split(const struct remarks *r, const struct discover_object *o)
+/* Waits in one function, and the waking in another: what to do about it. */
+static const char *advice_split(const struct remarks *r, const struct discover_object *o,
+				char text[ADVICE_LEN])
 {
 	const char *arrive = spaces_rule_name(r->spaces, o->wake_site);
 	const char *leave = spaces_rule_name(r->spaces, o->wait_site);
-	char wait[256], wake[256], text[ADVICE_LEN];
 
 	if (arrive && leave && strcmp(arrive, leave) != 0)
-		snprintf(text, sizeof(text),
+		snprintf(text, ADVICE_LEN,
 			 "if that is a barrier, trace it with -b %.100s..%.100s@all", arrive,
 			 leave);
 	else
-		snprintf(text, sizeof(text),
+		snprintf(text, ADVICE_LEN,
 			 "if that is a barrier, name a function around both with -b, or put the "
 			 "markers of sbt/sbt.h there");
+	return text;
+}
+
+static void tell_split(const struct remarks *r, const struct discover_object *o)
+{
+	char wait[256], wake[256], text[ADVICE_LEN];
+
 	remark_note(REMARK_HINT, "candidate", o->tgid,
 		    "process %u: the same %u threads met %u times in a row or more on a condition "
 		    "variable, waiting at %s and woken from another function, at %s: %s",
 		    o->tgid, o->members, o->split, place_of(r, o->wait_site, wait),
-		    place_of(r, o->wake_site, wake), text);
+		    place_of(r, o->wake_site, wake), advice_split(r, o, text));
+}
+
+/* Only where nothing else was found: a pool whose threads are started by one does the same. */
+static void tell_led(void *ctx, const struct discover_object *o)
+{
+	struct candidates *c = ctx;
+	char wait[256], wake[256], text[ADVICE_LEN];
+
+	if (o->futex || o->split || o->rounds || o->verdict == DISCOVER_BARRIER ||
+	    o->led < BATCHES_LEAST || c->n++ >= CANDIDATES_SHOWN)
+		return;
+	remark_note(REMARK_HINT, "candidate", o->tgid,
+		    "process %u: the same %u threads waited at %s %u times in a row or more, on a "
+		    "condition variable, and one other always woke them from another function, at "
+		    "%s: a candidate only, for one thread that starts others does the same; %s",
+		    o->tgid, o->members - 1, place_of(c->remarks, o->wait_site, wait), o->led,
+		    place_of(c->remarks, o->wake_site, wake), advice_split(c->remarks, o, text));
 }
 
 /* Only where nothing else was found, and the waits came in groups: at a lock or a queue they come one by one. */
@@ -221,7 +247,7 @@ static void tell_alone(void *ctx, const struct discover_object *o)
 	struct candidates *c = ctx;
 	char text[256], advice[ADVICE_LEN];
 
-	if (o->futex || o->split || o->alone < 3 || o->batches < BATCHES_LEAST ||
+	if (o->futex || o->split || o->led || o->alone < 3 || o->batches < BATCHES_LEAST ||
 	    o->batches <= 2 * o->loose || c->n++ >= CANDIDATES_SHOWN)
 		return;
 	remark_note(REMARK_HINT, "candidate", o->tgid,
@@ -324,8 +350,10 @@ static void tell_candidates(const struct remarks *r)
 	if (!pump_discover(r->pump))
 		return;
 	discover_each(pump_discover(r->pump), tell_candidate, &c);
-	if (!model_totals(r->model)->crossings)
+	if (!model_totals(r->model)->crossings) {
+		discover_each(pump_discover(r->pump), tell_led, &c);
 		discover_each(pump_discover(r->pump), tell_alone, &c);
+	}
 	if (c.n > CANDIDATES_SHOWN)
 		remark_note(REMARK_HINT, "candidate", 0,
 			    "and %u more objects at which threads may have met",
@@ -458,7 +486,13 @@ void remarks_find(const struct remarks *r)
 		return;
 	if (!model_totals(r->model)->crossings)
 		say_elsewhere(r);
-	hint_at_spinning(r);
+	/* Who sleeps or waits for a CPU as well looks like anybody else. */
+	if (!hint_at_spinning(r) && !model_totals(r->model)->crossings)
+		remark_note(
+			REMARK_ERROR, "elsewhere", 0,
+			"threads that wait by spinning in code of their own cannot be seen from "
+			"outside: if they do, put the markers of sbt/sbt.h there, or name the "
+			"function that waits with -b");
 	targets_tell_inlined(r->targets);
 	tell_candidates(r);
 }

@@ -80,6 +80,7 @@ struct discover_object {
 	uint32_t wait_site, wake_site;
 	uint32_t
 		split; /* rounds in a row of the same threads, woken from another function by one or another of them */
+	uint32_t led; /* the same, but always woken by the same one */
 	uint32_t uneven; /* rounds in one function that had other members than the one before */
 	uint32_t most; /* members of any of them */
 	uint32_t

@@ -162,7 +162,7 @@ bool discover_worth_telling(const struct discover_object *o)
 {
 	return o->echo || (o->verdict != DISCOVER_BARRIER && o->uneven >= UNEVEN_LEAST) ||
 	       o->one_waker || o->untold || (o->verdict != DISCOVER_OTHER && o->rounds) ||
-	       o->split || o->alone >= TEAM_LEAST;
+	       o->split || o->led || o->alone >= TEAM_LEAST;
 }
 
 void discover_object_forget(struct discover *d, struct object *o)

@@ -306,6 +306,7 @@ void discover_round_end(struct discover *d, struct object *o)
 void discover_split_round(struct object *o, uint32_t waker)
 {
 	bool same = o->split.now == o->split.set && o->split.nnow == o->split.nset;
+	uint32_t *most;
 
 	if (o->split.nnow >= TEAM_LEAST && same) {
 		o->split.streak++;
@@ -317,9 +318,9 @@ void discover_split_round(struct object *o, uint32_t waker)
 		o->split.nset = o->split.nnow;
 	}
 	o->split.last_waker = o->split.waker;
-	if (o->split.apart && o->split.streak >= ROUNDS_ENOUGH && o->split.rotated &&
-	    o->split.streak > o->pub.split) {
-		o->pub.split = o->split.streak;
+	most = o->split.rotated ? &o->pub.split : &o->pub.led;
+	if (o->split.apart && o->split.streak >= ROUNDS_ENOUGH && o->split.streak > *most) {
+		*most = o->split.streak;
 		o->pub.members = o->split.nset;
 	}
 	o->split.waker = waker;
