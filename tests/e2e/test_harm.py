@@ -110,7 +110,7 @@ def test_emulated_strangers(t):
     target = t.start(gen)
     # A shell that is not replaced by its command: there are children, too.
     for name, options in (("COMMAND", ["--", "sh", "-c", '"$@"; exit 3', "sh", *gen]),
-                          ("-p", ["-p", str(target.pid)])):
+                          ("-p", ["-p", str(target.pid)]), ("-a", ["-a"])):
         trace = t.attach("-q", *options)
         if name == "COMMAND":
             wait_for("its child", lambda: b"gen" in [read_proc(c, "comm").strip() for c in descendants(trace.process.pid)])

@@ -194,9 +194,10 @@ static void say_mappings(struct doctor *d, const struct doctor_facts *x)
 	struct doctor_feature *f;
 
 	f = doctor_row(d, "probes", "mapped code", doctor_state_of(x->mappings), "%s",
-		       !x->mappings ? "reported by the kernel: dynamic linkers of other processes "
-				      "have no probe"
-				    : doctor_said(x->mappings));
+		       !x->mappings
+			       ? "reported by the kernel: dynamic linkers of processes that were "
+				 "not named, and with -a of all, have no probe"
+			       : doctor_said(x->mappings));
 	if (doctor_state_of(x->mappings) != DOCTOR_NO)
 		return;
 	f->state = DOCTOR_INSTEAD;

@@ -216,7 +216,7 @@ static void try_probes(struct doctor_facts *f, struct trying *t)
 static int try_mappings(void)
 {
 	struct mappings *m = NULL;
-	int err = mappings_open(&m);
+	int err = mappings_open(true, &m);
 
 	mappings_free(m);
 	return err;

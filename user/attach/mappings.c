@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -12,8 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of a CPU: some 400 mappings, and less than what a user may lock (kernel.perf_event_mlock_kb). */
-#define RING_BYTES (64u << 10)
+/* Of a CPU: some 1600 mappings, and less than what a user may lock (kernel.perf_event_mlock_kb). */
+#define RING_BYTES (256u << 10)
+
+#define DELETED " (deleted)"
 
 struct cpu {
 	int fd; /* -1: that CPU is not there */
@@ -26,6 +30,8 @@ struct mappings {
 	uint32_t ncpus;
 	struct mappings_event *events; /* of all CPUs, being put in order */
 	uint32_t nevents, cap;
+	char *text; /* their paths */
+	size_t ntext, cap_text;
 	uint64_t lost;
 };
 
@@ -40,6 +46,13 @@ struct record_mmap {
 	char name[];
 };
 
+/* PERF_RECORD_COMM; a short name takes less. */
+struct record_comm {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	char comm[16];
+};
+
 /* PERF_RECORD_LOST */
 struct record_lost {
 	struct perf_event_header header;
@@ -47,7 +60,7 @@ struct record_lost {
 	uint64_t lost;
 };
 
-static int open_event(uint32_t cpu)
+static int open_event(uint32_t cpu, bool execs)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -57,6 +70,8 @@ static int open_event(uint32_t cpu)
 		.disabled = 1,
 		.mmap = 1, /* of code alone */
 		.mmap2 = 1,
+		.comm = execs,
+		.comm_exec = execs,
 		.sample_id_all = 1,
 		.watermark = 1,
 		.wakeup_watermark = 1,
@@ -67,12 +82,12 @@ static int open_event(uint32_t cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static int open_cpu(struct mappings *m, uint32_t i)
+static int open_cpu(struct mappings *m, uint32_t i, bool execs)
 {
 	struct cpu *cpu = &m->cpus[i];
 	void *page;
 
-	cpu->fd = open_event(i);
+	cpu->fd = open_event(i, execs);
 	if (cpu->fd < 0)
 		return errno == ENODEV || errno == ENXIO ? 0 : -errno;
 	page = mmap(NULL, m->page_bytes + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, cpu->fd,
@@ -83,7 +98,7 @@ static int open_cpu(struct mappings *m, uint32_t i)
 	return 0;
 }
 
-int mappings_open(struct mappings **out)
+int mappings_open(bool execs, struct mappings **out)
 {
 	struct mappings *m = calloc(1, sizeof(*m));
 	long n = sysconf(_SC_NPROCESSORS_CONF);
@@ -102,7 +117,7 @@ int mappings_open(struct mappings **out)
 	for (i = 0; i < m->ncpus; i++)
 		m->cpus[i].fd = -1;
 	for (i = 0; i < m->ncpus && !err; i++)
-		err = open_cpu(m, i);
+		err = open_cpu(m, i, execs);
 	if (err) {
 		mappings_free(m);
 		return err;
@@ -125,6 +140,7 @@ void mappings_free(struct mappings *m)
 	}
 	free(m->cpus);
 	free(m->events);
+	free(m->text);
 	free(m);
 }
 
@@ -160,6 +176,25 @@ static void copy(const struct mappings *m, const struct cpu *cpu, uint64_t at, v
 	memcpy((uint8_t *)to + first, data, n - first);
 }
 
+static bool text_reserve(struct mappings *m, size_t n)
+{
+	size_t cap = m->cap_text ? m->cap_text : 4096;
+	char *text;
+
+	while (cap - m->ntext < n)
+		cap *= 2;
+	if (cap == m->cap_text)
+		return true;
+	text = realloc(m->text, cap);
+	if (!text) {
+		m->lost++;
+		return false;
+	}
+	m->text = text;
+	m->cap_text = cap;
+	return true;
+}
+
 static struct mappings_event *event_new(struct mappings *m)
 {
 	struct mappings_event *all = m->events;
@@ -184,6 +219,7 @@ static void take_mmap(struct mappings *m, const struct cpu *cpu, uint64_t at, ui
 		char bytes[sizeof(struct record_mmap) + 2];
 	} r;
 	struct mappings_event *e;
+	size_t len;
 
 	if (size < sizeof(r.bytes) + sizeof(e->t_ns))
 		return;
@@ -191,14 +227,47 @@ static void take_mmap(struct mappings *m, const struct cpu *cpu, uint64_t at, ui
 	/* "[vdso]" is the same everywhere. */
 	if (r.record.name[0] != '/')
 		return;
+	len = size - sizeof(e->t_ns) - sizeof(r.record);
+	if (!text_reserve(m, len + 1))
+		return;
 	e = event_new(m);
 	if (!e)
 		return;
+	*e = (struct mappings_event){ .offset = r.record.pgoff, .ino = r.record.ino };
+	e->text = m->ntext;
+	copy(m, cpu, at + sizeof(r.record), m->text + m->ntext, len);
+	m->text[m->ntext + len] = '\0';
+	len = strlen(m->text + m->ntext);
+	if (len > strlen(DELETED) && !strcmp(m->text + m->ntext + len - strlen(DELETED), DELETED)) {
+		e->deleted = true;
+		len -= strlen(DELETED);
+		m->text[m->ntext + len] = '\0';
+	}
+	m->ntext += len + 1;
+	e->dev = r.record.maj << 20 | (r.record.min & 0xfffff);
 	e->tgid = r.record.pid;
 	e->tid = r.record.tid;
 	e->start = r.record.addr;
 	e->bytes = r.record.len;
 	e->file = r.record.name[1] != '/'; /* "//anon" */
+	copy(m, cpu, at + size - sizeof(e->t_ns), &e->t_ns, sizeof(e->t_ns));
+}
+
+static void take_exec(struct mappings *m, const struct cpu *cpu, uint64_t at, uint32_t size)
+{
+	struct record_comm r = { .pid = 0 };
+	size_t len = size - sizeof(uint64_t);
+	struct mappings_event *e;
+
+	if (size < offsetof(struct record_comm, comm) + sizeof(e->t_ns))
+		return;
+	copy(m, cpu, at, &r, len < sizeof(r) ? len : sizeof(r));
+	/* A name that a thread gave itself is nothing to us. */
+	e = r.header.misc & PERF_RECORD_MISC_COMM_EXEC ? event_new(m) : NULL;
+	if (!e)
+		return;
+	*e = (struct mappings_event){ .exec = true, .tgid = r.pid, .tid = r.tid };
+	snprintf(e->comm, sizeof(e->comm), "%.15s", r.comm);
 	copy(m, cpu, at + size - sizeof(e->t_ns), &e->t_ns, sizeof(e->t_ns));
 }
 
@@ -215,6 +284,8 @@ static void read_cpu(struct mappings *m, const struct cpu *cpu)
 			break;
 		if (header.type == PERF_RECORD_MMAP2) {
 			take_mmap(m, cpu, at, header.size);
+		} else if (header.type == PERF_RECORD_COMM) {
+			take_exec(m, cpu, at, header.size);
 		} else if (header.type == PERF_RECORD_LOST && header.size >= sizeof(lost)) {
 			copy(m, cpu, at, &lost, sizeof(lost));
 			m->lost += lost.lost;
@@ -234,17 +305,29 @@ static int by_time(const void *a, const void *b)
 uint64_t mappings_read(struct mappings *m,
 		       void (*each)(void *ctx, const struct mappings_event *event), void *ctx)
 {
-	uint64_t lost;
-	uint32_t i;
+	struct timespec t;
+	uint64_t lost, now;
+	uint32_t i, n;
 
-	m->nevents = 0;
+	/*
+	 * Of what comes while the buffers are read, one CPU's may be seen without what another's had before: it is for the next time.
+	 */
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	if (!m->nevents)
+		m->ntext = 0;
 	for (i = 0; i < m->ncpus; i++)
 		if (m->cpus[i].page)
 			read_cpu(m, &m->cpus[i]);
 	if (m->nevents)
 		qsort(m->events, m->nevents, sizeof(*m->events), by_time);
-	for (i = 0; i < m->nevents; i++)
-		each(ctx, &m->events[i]);
+	for (n = 0; n < m->nevents && m->events[n].t_ns <= now; n++) {
+		m->events[n].path = m->text ? m->text + m->events[n].text : "";
+		each(ctx, &m->events[n]);
+	}
+	m->nevents -= n;
+	if (n && m->nevents)
+		memmove(m->events, m->events + n, m->nevents * sizeof(*m->events));
 	lost = m->lost;
 	m->lost = 0;
 	return lost;

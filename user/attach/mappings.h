@@ -8,20 +8,35 @@
 #define ATTACH_MAPPINGS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct mappings;
 
-/* A process has mapped code, or what it has mapped has become code. */
+/*
+ * A process has mapped code, or what it has mapped has become code; or it executes a program (@exec), and what it maps from then on is
+ * of that one.
+ */
 struct mappings_event {
 	uint64_t t_ns; /* CLOCK_MONOTONIC */
 	uint32_t tgid, tid;
 	uint64_t start, bytes;
+	uint64_t offset; /* in the file, bytes */
+	uint64_t ino;
+	uint32_t dev; /* as in struct maps_entry */
+	bool exec; /* of the rest only the process and its name are known */
+	char comm[16]; /* of @exec */
 	bool file; /* of a file; else anonymous */
+	bool deleted; /* the file has no name any more */
+	const char *path; /* of a file, else ""; valid during the call; untrusted */
+	size_t text; /* where the path is: for mappings_read() alone */
 };
 
-/* Returns 0 or -errno: the kernel does not let us see them. Nothing is seen until they are enabled. */
-int mappings_open(struct mappings **out);
+/*
+ * @execs: programs that are executed are reported, too. Returns 0 or -errno: the kernel does not let us see them. Nothing is seen until
+ * they are enabled.
+ */
+int mappings_open(bool execs, struct mappings **out);
 void mappings_enable(struct mappings *mappings, bool on);
 /* To be waited for, one for each CPU: the number @i, or -1 after the last. */
 int mappings_fd(const struct mappings *mappings, uint32_t i);

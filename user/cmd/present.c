@@ -193,6 +193,14 @@ void present_init(struct present *p, const struct options *options, struct attac
 		  "waited for, that were dropped before it was known that they are a barrier's, or "
 		  "because there was no telling whom they met",
 		  0 },
+		{ "probed_late",
+		  "processes that may have met at barriers before the probes of their files were "
+		  "in place: their first crossings are missing then",
+		  0 },
+		{ "mapped_unseen",
+		  "reports of code that processes mapped, buffer full: processes that ended soon "
+		  "after that may be missing",
+		  0 },
 	};
 
 	static const struct attach_price none = { NAN, NAN };
@@ -289,6 +297,7 @@ void present_base(struct present *p)
 {
 	attach_counts(p->attach, &p->base);
 	p->produced_base = attach_produced(p->attach, &p->base);
+	targets_unseen(p->targets, &p->late_base, &p->unseen_base);
 	p->consumed_base = ring_consumed(p->stream);
 }
 
@@ -361,6 +370,15 @@ void present_calibrate(struct present *p, bool stepped, void (*drain)(void *ctx)
 		p->price_exit = attach_calibrate(p->attach, stepped, true, drain, ctx);
 }
 
+static void count_unseen(struct present *p)
+{
+	uint64_t late, unseen;
+
+	targets_unseen(p->targets, &late, &unseen);
+	p->losses[14].count = late - p->late_base;
+	p->losses[15].count = unseen - p->unseen_base;
+}
+
 static void fill_counts(struct present *p)
 {
 	const struct sbt_counts *b = &p->base, *n = &p->last;
@@ -383,6 +401,7 @@ static void fill_counts(struct present *p)
 	p->losses[11].count = n->lost_sum - b->lost_sum;
 	p->losses[12].count = n->lost_untold - b->lost_untold;
 	p->losses[13].count = pump_unseen(p->pump).given_up;
+	count_unseen(p);
 }
 
 static void name_thread(struct present *p, uint32_t index)

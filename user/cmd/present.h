@@ -18,11 +18,12 @@
 #include "sites/space.h"
 #include "stream/stream.h"
 
-#define PRESENT_LOSSES 14
+#define PRESENT_LOSSES 16
 
 struct present {
 	const struct options *options;
 	struct attach *attach;
+	const struct targets *targets;
 	struct stream *stream;
 	struct modules *modules;
 	struct spaces *spaces;
@@ -39,6 +40,7 @@ struct present {
 	struct report_loss losses[PRESENT_LOSSES];
 	struct sbt_counts base; /* what the calibration produced is not the user's */
 	uint64_t produced_base, consumed_base;
+	uint64_t late_base, unseen_base;
 	struct sbt_counts last; /* counts at the end; before: as of the last look */
 	bool ended;
 	struct attach_price price; /* of a crossing, by return probe on an emulated instruction */

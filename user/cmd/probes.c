@@ -6,9 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/msg.h"
 #include "base/remark.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 
 void probes_init(struct probes *p, struct attach *attach, const struct targets_options *options)
 {
@@ -373,6 +382,7 @@ void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_ex
 		return;
 	m->linked = true;
 	attach_module(p, m, pid, by_exit);
+	m->attached_ns = now_ns();
 	err = m->c_library && !m->nmakers ? -ENOENT : 0;
 	for (i = 0; i < m->nmakers && !err; i++)
 		err = attach_made(p->attach, module_fd(m), m->makers[i], pid);
@@ -569,7 +579,7 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 }
 
 /* Regions of functions that have their probes: so their first ones are known, too. */
-void probes_note_outlined(struct probes *p, const struct space *space, const struct maps_entry *e,
+void probes_note_outlined(struct probes *p, uint32_t tgid, const struct maps_entry *e,
 			  const struct module *m)
 {
 	uint32_t i;
@@ -580,7 +590,7 @@ void probes_note_outlined(struct probes *p, const struct space *space, const str
 
 		if (place->spec.role == SBT_ROLE_OUTLINED && !place->error && !place->removed &&
 		    place->start >= e->offset && offset < e->end - e->start)
-			attach_outlined(p->attach, space->tgid, e->start + offset, true);
+			attach_outlined(p->attach, tgid, e->start + offset, true);
 	}
 }
 

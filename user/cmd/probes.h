@@ -91,7 +91,7 @@ int probes_find_outlined(struct probes *probes, struct module *module, const str
 int probes_remove(struct probes *probes, struct module *module, uint32_t tgid, uint64_t offset,
 		  bool *unseen);
 /* Regions of functions that have their probes: so the first ones of the process are known, too. */
-void probes_note_outlined(struct probes *probes, const struct space *space,
-			  const struct maps_entry *entry, const struct module *module);
+void probes_note_outlined(struct probes *probes, uint32_t tgid, const struct maps_entry *entry,
+			  const struct module *module);
 
 #endif /* CMD_PROBES_H */

@@ -37,10 +37,9 @@ int targets_new(struct attach *attach, struct modules *modules, struct spaces *s
 	t->spaces = spaces;
 	t->options = *options;
 	spaces_set_changes(spaces, targets_changes, t);
-	/* Of all processes each linker tells: what the kernel tells of them all comes late, and short ones would be gone. */
-	t->options.all_loaders = options->discover_all;
-	if (options->children && !options->discover_all) {
-		err = mappings_open(&t->mappings);
+	t->options.all_loaders = false;
+	if (options->children) {
+		err = mappings_open(options->discover_all, &t->mappings);
 		t->options.all_loaders = err != 0;
 		if (err)
 			remark_warn(
@@ -73,7 +72,7 @@ void targets_free(struct targets *t)
 	hash_free(&t->changes);
 	hash_free(&t->named);
 	hash_free(&t->unnamed);
-	hash_free(&t->scanned);
+	targets_births_free(t);
 	mappings_free(t->mappings);
 	free(t->mapped);
 	free(t->starting);
@@ -221,7 +220,7 @@ int targets_examine(struct targets *t, struct space *space)
 		probes_module(&t->probes, m, space->tgid, space->refusal != NULL);
 		if (named)
 			probes_loader(&t->probes, m, space->tgid, (uint32_t)leader);
-		probes_note_outlined(&t->probes, space, &space->maps.entries[i], m);
+		probes_note_outlined(&t->probes, space->tgid, &space->maps.entries[i], m);
 		space->stepped |= m->stepped;
 	}
 	for (i = 0; i < space->maps.n && !space->tasks && (tasks || space->untraced.tasks); i++) {
@@ -425,9 +424,8 @@ static void know_program(struct targets *t, uint32_t tgid, const struct maps *ma
 	}
 }
 
-/* -a: the exits of what this process runs, if return probes could hurt it. Returns the verdict's flags. */
-static uint32_t scan_departures(struct targets *t, int pid, const struct maps *maps,
-				const char *refusal)
+uint32_t targets_scan_departures(struct targets *t, int pid, const struct maps *maps,
+				 const char *refusal)
 {
 	uint32_t returns;
 	bool runtime;
@@ -447,37 +445,40 @@ static uint32_t scan_departures(struct targets *t, int pid, const struct maps *m
 	return SBT_PROC_BY_EXIT;
 }
 
-/* Returns whether the dynamic linker was still at it. *settled: all that the program was linked with is there. */
-bool targets_scan_once(struct targets *t, int pid, bool *settled)
+bool targets_probe_file(struct targets *t, int pid, const struct maps_entry *entry)
 {
-	bool fresh = false, partial = linker_busy(pid) == 1;
+	struct module *m = targets_mapped_at(t, pid, entry);
+	bool fresh;
+
+	if (!m)
+		return false;
+	m->in_target = true;
+	fresh = m->nplaces && !m->attached;
+	probes_module(&t->probes, m, 0, false);
+	probes_waits(&t->probes, m, 0, 0);
+	return fresh;
+}
+
+struct targets_scan targets_scan_once(struct targets *t, int pid)
+{
+	struct targets_scan scan = { .partial = linker_busy(pid) == 1 };
 	struct space_facts facts;
 	struct maps maps;
 	size_t i;
 
-	*settled = false;
 	if (maps_read(pid, &maps))
-		return false;
-	for (i = 0; i < maps.n; i++) {
-		struct module *m = targets_mapped_at(t, pid, &maps.entries[i]);
-
-		if (!m)
-			continue;
-		m->in_target = true;
-		fresh |= m->nplaces && !m->attached;
-		probes_module(&t->probes, m, 0, false);
-		probes_waits(&t->probes, m, 0, 0);
-	}
-	facts = spaces_judge(t->spaces, pid, &maps, partial);
+		return (struct targets_scan){ false, false };
+	for (i = 0; i < maps.n; i++)
+		scan.fresh |= targets_probe_file(t, pid, &maps.entries[i]);
+	facts = spaces_judge(t->spaces, pid, &maps, scan.partial);
 	/* A probe came to a process that runs: who is inside a barrier of it already? */
-	if (fresh)
+	if (scan.fresh)
 		targets_note_waiting(t, pid);
 	if (facts.decided)
-		know_program(t, (uint32_t)pid, &maps, scan_departures(t, pid, &maps, facts.refusal),
-			     facts.settled);
-	*settled = facts.settled;
+		know_program(t, (uint32_t)pid, &maps,
+			     targets_scan_departures(t, pid, &maps, facts.refusal), facts.settled);
 	maps_free(&maps);
-	return partial;
+	return scan;
 }
 
 /*
@@ -492,13 +493,13 @@ static bool linker_done_meanwhile(bool partial, int pid)
 static void scan_one(void *ctx, int pid)
 {
 	struct targets *t = ctx;
-	bool partial, settled;
+	bool partial;
 
 	if (pid == getpid())
 		return;
-	partial = targets_scan_once(t, pid, &settled);
+	partial = targets_scan_once(t, pid).partial;
 	if (linker_done_meanwhile(partial, pid))
-		targets_scan_once(t, pid, &settled);
+		targets_scan_once(t, pid);
 	else if (partial && t->mappings)
 		targets_starting_add(t, (uint32_t)pid, 0, false);
 }
@@ -554,6 +555,8 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 		return;
 	if (!event->inc) {
 		/* -a: nobody traced yet, but it runs what nobody knows. */
+		if (targets_follows(t, event->tgid))
+			return;
 		if (!t->mappings || targets_starting_add(t, event->tgid, 0, true))
 			scan_one(t, (int)event->tgid);
 		return;
@@ -670,7 +673,7 @@ static int find_outlined(struct targets *t, struct space *space, const struct sb
 		return err;
 	for (i = 0; i < space->maps.n; i++)
 		if (targets_module(t, space, i) == m)
-			probes_note_outlined(&t->probes, space, &space->maps.entries[i], m);
+			probes_note_outlined(&t->probes, space->tgid, &space->maps.entries[i], m);
 	return 0;
 }
 

@@ -22,6 +22,7 @@ struct targets_options {
 	bool discover_all; /* in whoever runs, too (-a) */
 	bool turns; /* how long threads wait for their turn is measured */
 	bool accesses; /* markers of remote data, too: somebody keeps what they tell */
+	const char *comm; /* -a: only processes of this name; NULL all */
 	bool children; /* processes that nobody named are traced, too */
 	bool all_loaders; /* the dynamic linkers of all processes are probed: set by targets_new() */
 	bool by_process; /* probes for each process, none that strangers meet */
@@ -85,6 +86,11 @@ uint64_t targets_due(const struct targets *targets);
 void targets_step(struct targets *targets, uint64_t now_ns);
 /* The process has ended, and nothing of it is asked for any more. */
 void targets_forget(struct targets *targets, uint32_t tgid, uint32_t inc);
+/*
+ * -a: processes that may have crossed barriers before the probes of their files were there, and reports of what processes mapped that there
+ * was no room for, so far.
+ */
+void targets_unseen(const struct targets *targets, uint64_t *late, uint64_t *unseen);
 /* What is known of the ranks of MPI among them. */
 struct ranks *targets_ranks(const struct targets *targets);
 /* The process was read anew since: its addresses may mean something else. Counts up. */

@@ -33,7 +33,14 @@ struct targets {
 	struct hash unnamed; /* tgid of other processes that are traced, by their parents */
 	bool watching; /* they are asked for */
 	bool missed; /* what some processes mapped was not seen */
-	struct hash scanned; /* -a: program -> when it was looked at last */
+	struct birth
+		*births; /* -a: processes that have executed a program, which is to be decided */
+	uint32_t nbirths, births_cap;
+	struct hash birth_of; /* tgid -> its index */
+	struct hash decided; /* program -> when it was decided last with all its libraries */
+	uint64_t
+		late; /* -a: processes that may have crossed barriers before their files had probes */
+	uint64_t unseen; /* reports of mapped code that there was no room for */
 	struct starting *starting;
 	uint32_t nstarting, starting_cap;
 	uint32_t child; /* COMMAND before it is executed: our own image */
@@ -50,11 +57,31 @@ struct module *targets_module(struct targets *t, const struct space *space, size
 int targets_examine(struct targets *t, struct space *space);
 /* Its crossings count from now on: nothing that is still to be mapped changes how its departures may be seen. */
 void targets_settled(struct targets *t, struct space *space);
-/*
- * -a, a process that is not traced yet: probes what it has mapped. Returns whether the dynamic linker was still at it. *settled: all that
- * the program was linked with is there.
- */
-bool targets_scan_once(struct targets *t, int pid, bool *settled);
+/* -a, a process that is not traced yet: probes what it has mapped. */
+struct targets_scan {
+	bool partial; /* its dynamic linker was at work */
+	bool fresh; /* files with barriers had no probes before */
+};
+struct targets_scan targets_scan_once(struct targets *t, int pid);
+/* -a: probes a file that a process has mapped. Returns whether it has barriers, and had no probes before. */
+bool targets_probe_file(struct targets *t, int pid, const struct maps_entry *entry);
+/* -a: probes the exits of what this process runs, if return probes could hurt it. Returns the verdict's flags. */
+uint32_t targets_scan_departures(struct targets *t, int pid, const struct maps *maps,
+				 const char *refusal);
+
+/* targets_births.c */
+/* A process has executed a program. */
+void targets_birth(struct targets *t, const struct mappings_event *exec);
+bool targets_is_birth(const struct targets *t, uint32_t tgid);
+/* A process has mapped code of a file. False: it is none that was seen to execute a program, or its program has been decided. */
+bool targets_birth_maps(struct targets *t, const struct mappings_event *m);
+/* Probes the files that were mapped since. */
+void targets_births_examine(struct targets *t);
+/* Decides how programs are to be traced, where that is due; @read reads what was mapped until now. */
+void targets_births_settle(struct targets *t, void (*read)(struct targets *t));
+/* CLOCK_MONOTONIC, 0 never. */
+uint64_t targets_births_due(const struct targets *t);
+void targets_births_free(struct targets *t);
 
 /* targets_waits.c */
 void targets_examine_turns(struct targets *t, struct space *space);
@@ -66,6 +93,8 @@ void targets_examine_waits(struct targets *t, struct space *space, bool running)
 int targets_changes(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n);
 /* Asks the kernel for what processes map, or no longer. Returns whether it is asked from now on. */
 bool targets_watch(struct targets *t);
+/* Has the process executed a program that is still to be decided, by what the kernel said of it up to now? */
+bool targets_follows(struct targets *t, uint32_t tgid);
 /* @changed: to be looked at as soon as what is known of other processes has been read. Returns 0 or -ENOMEM. */
 int targets_starting_add(struct targets *t, uint32_t tgid, uint32_t inc, bool changed);
 /* What the process had mapped up to now has been looked at. */

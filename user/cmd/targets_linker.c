@@ -6,14 +6,13 @@
 #include "cmd/targets_internal.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "attach/mappings.h"
 #include "target/linker.h"
+#include "target/proc.h"
 
 /*
  * How often it is asked whether the dynamic linker of a process is done. That costs some microseconds; what the process crosses before it
@@ -25,9 +24,6 @@
 
 /* A process that maps code before its beginning has been reported is not forgotten for so long. */
 #define UNREPORTED_NS 1000000000u
-
-/* A program that was looked at so short a time ago is not looked at again. */
-#define RECENT_NS 50000000u
 
 /* More of the processes that were named have no probe of their own in their dynamic linkers. */
 #define NAMED_MAX 64
@@ -57,12 +53,16 @@ static void on_mapped(void *ctx, const struct mappings_event *m)
 	struct sbt_event *all = t->mapped, *e;
 	uint32_t cap = t->mapped_cap ? 2 * t->mapped_cap : 64, inc = 0;
 	uint64_t named;
-	bool traced;
+	bool traced, born;
 
+	if (m->exec)
+		targets_birth(t, m);
+	/* Its own linker may report it, too: that says nothing of the file. */
+	born = m->file && t->options.discover_all && targets_birth_maps(t, m);
 	if (!m->file || hash_get(&t->named, m->tgid, &named))
 		return;
 	traced = attach_traces(t->attach, m->tgid, &inc);
-	if (!traced && (inc || !t->options.discover_all))
+	if (!traced && (inc || born || !t->options.discover_all))
 		return;
 	if (t->nmapped == t->mapped_cap) {
 		all = realloc(all, cap * sizeof(*all));
@@ -87,8 +87,16 @@ static void on_mapped(void *ctx, const struct mappings_event *m)
 static void read_mappings(struct targets *t)
 {
 	/* Which those were that there was no room for is not known: all are looked at. */
-	if (t->mappings && mappings_read(t->mappings, on_mapped, t))
-		t->missed = true;
+	uint64_t unseen = t->mappings ? mappings_read(t->mappings, on_mapped, t) : 0;
+
+	t->unseen += unseen;
+	t->missed |= unseen > 0;
+}
+
+bool targets_follows(struct targets *t, uint32_t tgid)
+{
+	read_mappings(t);
+	return targets_is_birth(t, tgid);
 }
 
 int targets_mapped_fd(const struct targets *t, uint32_t i)
@@ -167,25 +175,6 @@ void targets_starting_done(struct targets *t, uint32_t tgid, uint32_t inc)
 			t->starting[i].changed = false;
 }
 
-/* -a: a program that many processes run is looked at once in a while. Returns whether its dynamic linker is at work. */
-static bool scan_again(struct targets *t, int pid)
-{
-	uint64_t program = 0, at;
-	char path[32];
-	struct stat st;
-	bool partial, settled;
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	if (!stat(path, &st))
-		program = hash_mix(st.st_dev) ^ hash_mix(st.st_ino);
-	if (program && hash_get(&t->scanned, program, &at) && now_ns() - at < RECENT_NS)
-		return false;
-	partial = targets_scan_once(t, pid, &settled);
-	if (program && settled)
-		hash_put(&t->scanned, program, now_ns());
-	return partial;
-}
-
 /*
  * Looks at a process whose dynamic linker is at work, or that has mapped code before its beginning was reported. Returns whether that
  * is to be repeated.
@@ -193,13 +182,17 @@ static bool scan_again(struct targets *t, int pid)
 static bool starting_look(struct targets *t, struct starting *s)
 {
 	bool busy = linker_busy((int)s->tgid) == 1;
+	struct targets_scan scan;
 	struct space *space;
 
 	if (busy && !s->changed)
 		return true;
 	if (!s->inc) {
 		s->changed = false;
-		return scan_again(t, (int)s->tgid);
+		scan = targets_scan_once(t, (int)s->tgid);
+		if (scan.fresh && !proc_was_alone((int)s->tgid))
+			t->late++;
+		return scan.partial;
 	}
 	space = space_find(t->spaces, s->tgid, s->inc);
 	if (!space || !space->read)
@@ -221,6 +214,7 @@ void targets_settle(struct targets *t)
 	struct starting s;
 	uint32_t i;
 
+	targets_births_settle(t, read_mappings);
 	/* Others may be added meanwhile, and what is there may move. */
 	for (i = t->nstarting; i-- > 0;) {
 		if (t->starting[i].due_ns > now)
@@ -253,6 +247,7 @@ void targets_mapped(struct targets *t, void (*each)(void *ctx, const struct sbt_
 	uint32_t i;
 
 	read_mappings(t);
+	targets_births_examine(t);
 	/* More may come meanwhile. */
 	for (i = 0; i < t->nmapped; i++) {
 		e = t->mapped[i];
@@ -273,13 +268,19 @@ void targets_mapped(struct targets *t, void (*each)(void *ctx, const struct sbt_
 
 uint64_t targets_due(const struct targets *t)
 {
-	uint64_t due = 0;
+	uint64_t due = targets_births_due(t);
 	uint32_t i;
 
 	for (i = 0; i < t->nstarting; i++)
 		if (!due || t->starting[i].due_ns < due)
 			due = t->starting[i].due_ns;
 	return due;
+}
+
+void targets_unseen(const struct targets *t, uint64_t *late, uint64_t *unseen)
+{
+	*late = t->late;
+	*unseen = t->options.discover_all ? t->unseen : 0;
 }
 
 /* The process is one of those whose dynamic linkers report before what they mapped runs. */
@@ -326,8 +327,8 @@ int targets_name_starting(struct targets *t, struct space *space)
 	uint64_t value;
 	int err;
 
-	if (!t->mappings || space->settled || hash_get(&t->named, space->tgid, &value) ||
-	    hash_count(&t->probes.loaders) >= NAMED_MAX)
+	if (!t->mappings || t->options.discover_all || space->settled ||
+	    hash_get(&t->named, space->tgid, &value) || hash_count(&t->probes.loaders) >= NAMED_MAX)
 		return 0;
 	err = hash_put(&t->named, space->tgid, 0);
 	if (err)

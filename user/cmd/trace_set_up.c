@@ -138,6 +138,7 @@ static int build_rooms(struct trace *t)
 	bool by_process = !o->follow && attach_for_one(t->attach);
 	struct targets_options to = { .by_process = by_process,
 				      .children = o->follow || o->mode == OPTIONS_SYSTEM,
+				      .comm = o->comm,
 				      .apart = o->cost_limit > 0,
 				      .discover = o->discover,
 				      .turns = attach_accounts(t->attach) && !o->aggregate,
@@ -331,6 +332,7 @@ int trace_set_up(struct trace *t)
 	if (err)
 		return err;
 	present_init(&t->present, &t->options, t->attach, t->stream, t->modules, t->spaces);
+	t->present.targets = t->targets;
 	t->present.progress = t->progress;
 	if (attach_accounts(t->attach))
 		err = why_new(t->attach, t->spaces, &t->counting, present_env(&t->present),

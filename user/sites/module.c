@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,9 +192,27 @@ fail:
 	return NULL;
 }
 
+/* The file's name as seen from our root: @path may be as seen from another one. Returns @name, or @path if that is not known. */
+static const char *name_of(int fd, const char *path, char name[PATH_MAX])
+{
+	char link[32];
+	ssize_t len;
+
+	if (fd < 0)
+		return path;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, name, PATH_MAX - 1);
+	if (len <= 0 || name[0] != '/')
+		return path;
+	name[len] = '\0';
+	return name;
+}
+
 struct module *modules_get(struct modules *modules, int pid, const struct maps_entry *e)
 {
+	char name[PATH_MAX];
 	struct module *m;
+	int fd;
 
 	if (!e->ino)
 		return NULL;
@@ -207,7 +226,12 @@ struct module *modules_get(struct modules *modules, int pid, const struct maps_e
 		}
 	}
 	if (!m) {
-		m = module_add(modules, maps_open(pid, e), e->path, e->dev, e->ino);
+		fd = maps_open(pid, e);
+		/* The process is gone, and tells nothing of the file: another one may. */
+		if (fd == -ENOENT || fd == -ESRCH)
+			return NULL;
+		m = module_add(modules, fd, e->deleted ? e->path : name_of(fd, e->path, name),
+			       e->dev, e->ino);
 		if (m)
 			m->deleted = e->deleted;
 	}

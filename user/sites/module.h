@@ -97,6 +97,7 @@ struct module {
 	/* The attaching side's own notes. */
 	bool in_target; /* a process that is or may be traced runs it */
 	bool attached;
+	uint64_t attached_ns; /* since when, CLOCK_MONOTONIC */
 	bool linked; /* some probe may be in the file */
 	bool probed; /* one of its places at least */
 	bool stepped; /* one of these where the kernel must step an instruction */
@@ -121,7 +122,7 @@ uint32_t modules_left_out(const struct modules *modules);
 
 /*
  * The module behind a mapping of @pid, opened and examined if it is new. NULL: not a file, or out of
- * memory. What cannot be opened or read is a module too, with its error.
+ * memory, or the process is gone and so is the file's name. What cannot be opened or read is a module too, with its error.
  */
 struct module *modules_get(struct modules *modules, int pid, const struct maps_entry *entry);
 /* The module of this file if it has been examined, or NULL. */

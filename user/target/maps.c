@@ -241,19 +241,23 @@ const struct maps_entry *maps_find(const struct maps *maps, uint64_t addr)
 	return NULL;
 }
 
-/* For whom the links below are too much to ask (CAP_CHECKPOINT_RESTORE): by its name, if that is the same file still. */
+/* Where the links below are not allowed (CAP_CHECKPOINT_RESTORE) or gone: by its name, if that is the same file still. */
 static int open_by_name(int pid, const struct maps_entry *e)
 {
 	char path[PATH_MAX + 32];
 	struct stat st;
-	int fd;
+	int fd, err;
 
 	if (e->deleted || e->path[0] != '/' ||
 	    (size_t)snprintf(path, sizeof(path), "/proc/%d/root%s", pid, e->path) >= sizeof(path))
 		return -ENOENT;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	err = errno;
+	/* The process is gone: likely it had our root. */
+	if (fd < 0 && err == ENOENT)
+		fd = open(e->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
-		return -errno;
+		return -err;
 	if (fstat(fd, &st) || st.st_ino != e->ino) {
 		close(fd);
 		return -ENOENT;
@@ -284,7 +288,7 @@ int maps_open(int pid, const struct maps_entry *e)
 	link_name(path, pid, e);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	err = fd < 0 ? -errno : 0;
-	if (err == -EPERM || err == -EACCES) {
+	if (err == -EPERM || err == -EACCES || err == -ENOENT) {
 		fd = open_by_name(pid, e);
 		err = fd < 0 ? err : 0;
 	}

@@ -155,6 +155,35 @@ bool proc_alive(int pid)
 	return line && sscanf(line, "\nState: %c", &state) == 1 && state != 'Z' && state != 'X';
 }
 
+/* Fields 10 and 20 of a stat file: minor faults, and threads. */
+static bool read_faults(const char *path, unsigned long *faults, long *threads)
+{
+	const char *rest;
+	char buf[512];
+
+	if (read_some(path, buf, sizeof(buf)) < 0)
+		return false;
+	rest = strrchr(buf, ')');
+	return rest && sscanf(rest,
+			      ") %*c %*d %*d %*d %*d %*d %*u %lu %*u %*u %*u %*u %*u %*d %*d "
+			      "%*d %*d %ld",
+			      faults, threads) == 2;
+}
+
+bool proc_was_alone(int pid)
+{
+	unsigned long all, own;
+	char path[64];
+	long threads;
+
+	/* In this order: the faults of the thread that is there only grow. */
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (!proc_alive(pid) || !read_faults(path, &all, &threads) || threads != 1)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, pid);
+	return read_faults(path, &own, &threads) && all <= own;
+}
+
 int proc_waits_at(int pid, int tid, uint64_t *address)
 {
 	char path[64], buf[256];

@@ -40,6 +40,11 @@ int proc_waits_at(int pid, int tid, uint64_t *address);
 int proc_may_look(int pid);
 /* Is it a process that lives (not a zombie)? */
 bool proc_alive(int pid);
+/*
+ * Is it a process that lives and has one thread, and was there never another one? Each thread faults its stack in, and of those that have
+ * exited the process keeps the sum.
+ */
+bool proc_was_alone(int pid);
 /* User and system CPU time of the calling process, ns. */
 uint64_t proc_own_cpu_ns(void);
 /*

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* What processes map, as the kernel reports it; and that nothing is left where it does not. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "attach/mappings.h"
+
+#define SELF "/proc/self/exe"
+
+struct seen {
+	uint32_t tgid;
+	uint64_t ino, start;
+	bool executed, mapped, ordered;
+	uint64_t last_ns;
+	char path[256], comm[16];
+};
+
+static void see(void *ctx, const struct mappings_event *event)
+{
+	struct seen *seen = ctx;
+
+	seen->ordered &= event->t_ns >= seen->last_ns;
+	seen->last_ns = event->t_ns;
+	if (event->tgid != seen->tgid)
+		return;
+	if (event->exec) {
+		seen->executed = true;
+		memcpy(seen->comm, event->comm, sizeof(seen->comm));
+	} else if (event->ino == seen->ino && (!seen->start || seen->start == event->start)) {
+		seen->mapped = true;
+		strncpy(seen->path, event->path, sizeof(seen->path) - 1);
+	}
+}
+
+static int open_descriptors(void)
+{
+	int fd, n = 0;
+
+	for (fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* Without room for a descriptor, or the right to see other processes. */
+static void test_none(void **state)
+{
+	struct rlimit old, none = { .rlim_cur = 0 };
+	struct mappings *m = NULL;
+	int before = open_descriptors();
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	none.rlim_max = old.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_true(mappings_open(true, &m) < 0);
+	assert_null(m);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	assert_int_equal(open_descriptors(), before);
+}
+
+static struct mappings *opened(bool execs)
+{
+	struct mappings *m = NULL;
+
+	if (mappings_open(execs, &m))
+		skip();
+	mappings_enable(m, true);
+	return m;
+}
+
+static void test_mapping(void **state)
+{
+	struct seen seen = { .tgid = (uint32_t)getpid(), .ordered = true };
+	struct mappings *m = opened(false);
+	int fd = open(SELF, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *at;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_true(at != MAP_FAILED);
+	seen.ino = st.st_ino;
+	seen.start = (uintptr_t)at;
+	assert_int_equal(mappings_read(m, see, &seen), 0);
+	assert_true(seen.mapped);
+	assert_true(seen.ordered);
+	assert_false(seen.executed);
+	assert_non_null(strstr(seen.path, "test_attach_mappings"));
+	munmap(at, 4096);
+	close(fd);
+	mappings_free(m);
+}
+
+/* Also when the process has exited by then. */
+static void test_exec(void **state)
+{
+	struct seen seen = { .ordered = true };
+	struct mappings *m = opened(true);
+	struct stat st;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(stat("/bin/true", &st), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		execl("/bin/true", "true", NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	seen.tgid = (uint32_t)child;
+	seen.ino = st.st_ino;
+	assert_int_equal(mappings_read(m, see, &seen), 0);
+	assert_true(seen.executed);
+	assert_string_equal(seen.comm, "true");
+	assert_true(seen.mapped);
+	assert_non_null(strstr(seen.path, "/true"));
+	mappings_free(m);
+}
+
+static void test_deleted(void **state)
+{
+	char path[] = "/tmp/sbt-mappings-XXXXXX";
+	struct seen seen = { .tgid = (uint32_t)getpid(), .ordered = true };
+	struct mappings *m = opened(false);
+	int fd = mkstemp(path);
+	struct stat st;
+	void *at;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	unlink(path);
+	at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	if (at == MAP_FAILED)
+		skip(); /* mounted noexec */
+	seen.ino = st.st_ino;
+	assert_int_equal(mappings_read(m, see, &seen), 0);
+	assert_true(seen.mapped);
+	assert_string_equal(seen.path, path);
+	munmap(at, 4096);
+	close(fd);
+	mappings_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_mapping),
+		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_deleted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
