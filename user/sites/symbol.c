@@ -3,43 +3,29 @@
 #include "sites/symbol.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/hash.h"
 #include "sites/symbol_wire.h"
 
-#ifndef P_PIDFD
-#define P_PIDFD 3
-#endif
-
 /*
  * How long a child is waited for that neither answers nor takes CPU time, because somebody stopped it, or because it waits for a
- * disk; debuginfod downloads. And how long in all: what reads has to share its CPU with others.
+ * disk; debuginfod downloads.
  */
 #define SYMBOL_TIMEOUT_MS	5000
 #define SYMBOL_FETCH_TIMEOUT_MS 60000
-#define SYMBOL_LONGEST_MS	60000
-#define SYMBOL_SLICE_MS		2 /* how often it is looked at meanwhile */
-#define SYMBOL_STEP_NS		100000 /* CPU time in a slice: it goes on */
-/* A child that was killed ends at once; one that may not be killed ends with this process (PR_SET_PDEATHSIG). */
-#define SYMBOL_END_MS		1000
 /* CPU time that the names of one file may take. */
 #define SYMBOL_FILE_NS		(SYMBOL_FILE_S * 1000000000ULL)
 #define SYMBOL_NOTED_NS		10000000ULL /* an answer that took less is not worth remembering */
 #define SYMBOL_FILES_MAX	512 /* files remembered for what they cost, or for having ended a child */
 
 struct symbol_file {
-	struct symbol_identity identity;
+	struct child_file identity;
 	uint64_t cpu_ns;
 	bool plain; /* its debug information is not read any more */
 	int err; /* not 0: nothing of it is */
@@ -53,9 +39,7 @@ struct symbol_server {
 	bool fetches; /* this child does */
 	bool fetch_failed; /* it has waited in vain, and nobody is asked any more */
 	char *debug_path; /* as libdwfl takes it */
-	int sock; /* -1: no child */
-	int pidfd;
-	pid_t pid;
+	struct child child;
 	uint32_t serial;
 	uint32_t answers; /* of this child */
 	struct symbol_file files[SYMBOL_FILES_MAX];
@@ -75,69 +59,20 @@ static int64_t symbol_now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* CPU time of the child so far. */
-static uint64_t symbol_cpu_ns(const struct symbol_server *server)
-{
-	struct timespec ts;
-	clockid_t clock;
-
-	if (server->sock < 0 || clock_getcpuclockid(server->pid, &clock) ||
-	    clock_gettime(clock, &ts))
-		return 0;
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-static void symbol_stop(struct symbol_server *server)
-{
-	struct pollfd pfd = { .fd = server->pidfd, .events = POLLIN };
-	int64_t now = symbol_now_ms(), end = now + SYMBOL_END_MS;
-	siginfo_t info;
-
-	if (server->sock >= 0)
-		close(server->sock);
-	server->sock = -1;
-	if (server->pidfd < 0)
-		return;
-	syscall(SYS_pidfd_send_signal, server->pidfd, SIGKILL, NULL, 0);
-	while (now < end && poll(&pfd, 1, (int)(end - now)) < 0 && errno == EINTR)
-		now = symbol_now_ms();
-	waitid(P_PIDFD, (id_t)server->pidfd, &info, WEXITED | WNOHANG);
-	close(server->pidfd);
-	server->pidfd = -1;
-}
-
 static int symbol_start(struct symbol_server *server)
 {
-	pid_t parent = getpid(), pid;
-	int pair[2], err;
+	struct child_kind kind = { .name = "sbt-names",
+				   .opens = true,
+				   .data = (uint64_t)SYMBOL_MIB << 20,
+				   .run = symbol_child_run,
+				   .ctx = server->debug_path };
 
-	if (server->sock >= 0)
+	if (server->child.sock >= 0)
 		return 0;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return -errno;
-	pid = fork();
-	if (pid < 0) {
-		err = -errno;
-		close(pair[0]);
-		close(pair[1]);
-		return err;
-	}
 	server->fetches = server->debuginfod && (!server->idle || server->fetch_at_once);
-	if (!pid)
-		symbol_child_run(server->fetches, server->debug_path, pair[1], parent);
-	close(pair[1]);
-	server->sock = pair[0];
-	server->pid = pid;
 	server->answers = 0;
-	server->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (server->pidfd < 0) {
-		err = -errno;
-		close(server->sock); /* the child ends at the end of its input */
-		server->sock = -1;
-		waitpid(pid, NULL, WNOHANG);
-		return err;
-	}
-	return 0;
+	kind.network = server->fetches;
+	return child_start(&server->child, &kind);
 }
 
 int symbol_server_new(const struct symbol_options *options, struct symbol_server **out)
@@ -149,8 +84,7 @@ int symbol_server_new(const struct symbol_options *options, struct symbol_server
 	server = calloc(1, sizeof(*server));
 	if (!server)
 		return -ENOMEM;
-	server->sock = -1;
-	server->pidfd = -1;
+	server->child = CHILD_NONE;
 	server->debuginfod = options && options->debuginfod;
 	server->fetch_at_once = options && options->fetch_at_once;
 	server->begin_ms = symbol_now_ms();
@@ -168,7 +102,7 @@ void symbol_server_idle(struct symbol_server *server, void (*idle)(void *ctx), v
 {
 	/* The next child may ask others. */
 	if (server->idle && !idle && server->debuginfod && !server->fetches)
-		symbol_stop(server);
+		child_stop(&server->child);
 	server->idle = idle;
 	server->idle_ctx = ctx;
 }
@@ -194,7 +128,7 @@ void symbol_server_free(struct symbol_server *server)
 
 	if (!server)
 		return;
-	symbol_stop(server);
+	child_stop(&server->child);
 	for (i = 0; i < SYMBOL_FILES_MAX; i++)
 		free(server->files[i].path);
 	hash_free(&server->owners);
@@ -202,75 +136,31 @@ void symbol_server_free(struct symbol_server *server)
 	free(server);
 }
 
-static int symbol_send(int sock, const struct symbol_request *req,
+static int symbol_send(const struct symbol_server *server, struct symbol_request *req,
 		       const struct symbol_unwind *unwind, int fd)
 {
-	char control[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct iovec iov[2] = { { .iov_base = (void *)req, .iov_len = sizeof(*req) },
-				{ .iov_base = (void *)unwind, .iov_len = sizeof(*unwind) } };
-	struct msghdr msg = { .msg_iov = iov,
-			      .msg_iovlen = unwind ? 2 : 1,
-			      .msg_control = control,
-			      .msg_controllen = sizeof(control) };
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
+	const struct iovec parts[] = { { .iov_base = req, .iov_len = sizeof(*req) },
+				       { .iov_base = (void *)(uintptr_t)unwind,
+					 .iov_len = sizeof(*unwind) } };
 
-	cmsg->cmsg_level = SOL_SOCKET;
-	cmsg->cmsg_type = SCM_RIGHTS;
-	cmsg->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(cmsg), &fd, sizeof(fd));
-	while (sendmsg(sock, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return 0;
-}
-
-struct symbol_patience {
-	int64_t begin_ms, progress_ms; /* when the child was seen to go on */
-	uint64_t begin_ns, seen_ns; /* its CPU time */
-	uint64_t most_ns; /* that it may take */
-};
-
-/* 0: go on to wait; -ETIMEDOUT; -EDQUOT: it takes too much. */
-static int symbol_patient(const struct symbol_server *server, struct symbol_patience *p)
-{
-	int64_t now = symbol_now_ms(),
-		most = server->fetches ? SYMBOL_FETCH_TIMEOUT_MS : SYMBOL_TIMEOUT_MS;
-	uint64_t cpu = symbol_cpu_ns(server);
-
-	if (cpu > p->begin_ns && cpu - p->begin_ns > p->most_ns)
-		return -EDQUOT;
-	if (cpu >= p->seen_ns + SYMBOL_STEP_NS) {
-		p->seen_ns = cpu;
-		p->progress_ms = now;
-	}
-	return now - p->progress_ms >= most || now - p->begin_ms >= SYMBOL_LONGEST_MS ? -ETIMEDOUT
-										      : 0;
+	return child_send(server->child.sock, parts, unwind ? 2 : 1, fd);
 }
 
 /* 0, -ETIMEDOUT, -EDQUOT, or -EPIPE when the child ended or said something that is no answer. */
 static int symbol_wait(const struct symbol_server *server, uint32_t serial, uint64_t most_ns,
 		       struct symbol_reply *reply)
 {
-	struct pollfd pfd = { .fd = server->sock, .events = POLLIN };
-	struct symbol_patience patience = { .most_ns = most_ns };
-	int ready, err;
+	struct child_patience patience = { .silent_ms = server->fetches ? SYMBOL_FETCH_TIMEOUT_MS
+									: SYMBOL_TIMEOUT_MS,
+					   .most_ns = most_ns,
+					   .idle = server->idle,
+					   .idle_ctx = server->idle_ctx };
+	int err = child_wait(&server->child, &patience);
 	ssize_t n;
 
-	patience.begin_ms = patience.progress_ms = symbol_now_ms();
-	patience.begin_ns = patience.seen_ns = symbol_cpu_ns(server);
-	for (;;) {
-		ready = poll(&pfd, 1, SYMBOL_SLICE_MS);
-		if (ready < 0 && errno != EINTR)
-			return -errno;
-		if (ready > 0)
-			break;
-		if (server->idle)
-			server->idle(server->idle_ctx);
-		err = symbol_patient(server, &patience);
-		if (err)
-			return err;
-	}
-	n = recv(server->sock, reply, sizeof(*reply), MSG_DONTWAIT);
+	if (err)
+		return err;
+	n = recv(server->child.sock, reply, sizeof(*reply), MSG_DONTWAIT);
 	return n == sizeof(*reply) && reply->serial == serial ? 0 : -EPIPE;
 }
 
@@ -293,27 +183,8 @@ static void symbol_sanitise(struct symbol_reply *reply)
 	}
 }
 
-static int symbol_identify(int fd, struct symbol_identity *id, uid_t *owner)
-{
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return -errno;
-	/* A device or a pipe could keep the child for ever. */
-	if (!S_ISREG(st.st_mode))
-		return -EBADMSG;
-	memset(id, 0, sizeof(*id));
-	id->dev = st.st_dev;
-	id->ino = st.st_ino;
-	id->size = (uint64_t)st.st_size;
-	id->mtime_s = st.st_mtim.tv_sec;
-	id->mtime_ns = st.st_mtim.tv_nsec;
-	*owner = st.st_uid;
-	return 0;
-}
-
 static struct symbol_file *symbol_find_file(struct symbol_server *server,
-					    const struct symbol_identity *id)
+					    const struct child_file *id)
 {
 	uint32_t i, n = server->nfiles < SYMBOL_FILES_MAX ? server->nfiles : SYMBOL_FILES_MAX;
 
@@ -325,7 +196,7 @@ static struct symbol_file *symbol_find_file(struct symbol_server *server,
 
 /* The one that is known, or one in the place of the oldest. */
 static struct symbol_file *symbol_note_file(struct symbol_server *server,
-					    const struct symbol_identity *id)
+					    const struct child_file *id)
 {
 	struct symbol_file *file = symbol_find_file(server, id);
 
@@ -350,20 +221,20 @@ static int symbol_try(struct symbol_server *server, struct symbol_request *req,
 	if (err)
 		return err;
 	req->serial = ++server->serial;
-	before = symbol_cpu_ns(server);
-	err = symbol_send(server->sock, req, unwind, fd);
+	before = child_cpu_ns(&server->child);
+	err = symbol_send(server, req, unwind, fd);
 	if (err) {
 		/* It ended between two questions, so this file is not to blame. Once more. */
-		symbol_stop(server);
+		child_stop(&server->child);
 		err = symbol_start(server);
 		before = 0;
 		if (!err)
-			err = symbol_send(server->sock, req, unwind, fd);
+			err = symbol_send(server, req, unwind, fd);
 		if (err)
 			return err;
 	}
 	err = symbol_wait(server, req->serial, most_ns, reply);
-	*spent_ns = symbol_cpu_ns(server);
+	*spent_ns = child_cpu_ns(&server->child);
 	*spent_ns -= *spent_ns > before ? before : *spent_ns;
 	return err;
 }
@@ -453,7 +324,7 @@ static int symbol_ask(struct symbol_server *server, struct symbol_request *req,
 			return symbol_refuse(server, req);
 		cost = file ? file->cpu_ns : 0;
 		req->plain = file && file->plain;
-		fresh = server->sock < 0 || !server->answers;
+		fresh = server->child.sock < 0 || !server->answers;
 		spent_ns = 0;
 		err = symbol_try(server, req, unwind, fd,
 				 SYMBOL_FILE_NS > cost ? SYMBOL_FILE_NS - cost : 0, reply,
@@ -463,7 +334,7 @@ static int symbol_ask(struct symbol_server *server, struct symbol_request *req,
 			return err;
 		symbol_charge_owner(server, owner, spent_ns);
 		if (err)
-			symbol_stop(server);
+			child_stop(&server->child);
 		/* No file's fault: what is here is read all the same. */
 		if (err == -ETIMEDOUT && fetches) {
 			server->debuginfod = false;
@@ -496,7 +367,7 @@ static int symbol_question(struct symbol_server *server, enum symbol_question qu
 	req->question = question;
 	req->vaddr = vaddr;
 	symbol_copy(req->path, sizeof(req->path), path ? path : "");
-	err = symbol_identify(fd, &req->identity, &owner);
+	err = child_identify(fd, &req->identity, &owner);
 	if (!err)
 		err = symbol_ask(server, req, unwind, fd, owner, reply);
 	free(req);
@@ -525,11 +396,11 @@ void symbol_forget(struct symbol_server *server, int fd)
 	struct symbol_reply *reply;
 
 	/* A child that does not run has nothing open. */
-	if (!server || server->sock < 0)
+	if (!server || server->child.sock < 0)
 		return;
 	reply = calloc(1, sizeof(*reply));
 	if (reply && symbol_question(server, SYMBOL_FORGET, fd, NULL, 0, NULL, reply))
-		symbol_stop(server);
+		child_stop(&server->child);
 	free(reply);
 }
 

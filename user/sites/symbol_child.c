@@ -6,20 +6,9 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
-#include <linux/audit.h>
-#include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #ifdef HAVE_LIBIBERTY
 #include <libiberty/demangle.h>
@@ -30,20 +19,16 @@
 #include "sites/rust_name.h"
 #include "sites/symbol_wire.h"
 
-#define SYMBOL_NOBODY	    65534
-#define SYMBOL_MODULES_MAX  64 /* files the child keeps open */
-#define SYMBOL_CHILD_MEMORY (4ULL << 30) /* bytes of address space beyond what it is born with */
-#define SYMBOL_CHILD_DATA   ((uint64_t)SYMBOL_MIB << 20) /* bytes of its own that it may write to */
-#define SYMBOL_CHILD_SOCKET 3
-#define SYMBOL_DEPTH_MAX    64 /* nested scopes */
-#define SYMBOL_MANGLED_MAX  4096 /* longer names are not demangled */
+#define SYMBOL_MODULES_MAX 64 /* files the child keeps open */
+#define SYMBOL_DEPTH_MAX   64 /* nested scopes */
+#define SYMBOL_MANGLED_MAX 4096 /* longer names are not demangled */
 
 /* --- names --------------------------------------------------------------------- */
 
 typedef char *(*symbol_demangle_fn)(const char *name, char *buf, size_t *len, int *status);
 
 struct symbol_module {
-	struct symbol_identity identity;
+	struct child_file identity;
 	Dwfl *dwfl;
 	Dwfl_Module *mod;
 	uint64_t used; /* clock of requests, for the least recently used */
@@ -546,234 +531,17 @@ static void symbol_answer(struct symbol_child *c, int fd, const struct symbol_re
 /* Returns the descriptor that came along, or -EPIPE. */
 static int symbol_receive(int sock, struct symbol_request *req, struct symbol_unwind *unwind)
 {
-	char control[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct iovec iov[2] = { { .iov_base = req, .iov_len = sizeof(*req) },
-				{ .iov_base = unwind, .iov_len = sizeof(*unwind) } };
-	struct msghdr msg = { .msg_iov = iov,
-			      .msg_iovlen = 2,
-			      .msg_control = control,
-			      .msg_controllen = sizeof(control) };
-	struct cmsghdr *cmsg;
-	ssize_t n, want;
+	const struct iovec parts[] = { { .iov_base = req, .iov_len = sizeof(*req) },
+				       { .iov_base = unwind, .iov_len = sizeof(*unwind) } };
 	int fd;
+	size_t n = child_receive(sock, parts, 2, &fd), want = sizeof(*req);
 
-	do
-		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	cmsg = CMSG_FIRSTHDR(&msg);
-	want = sizeof(*req);
 	if (n >= want && req->question == SYMBOL_ASK_UNWIND)
 		want += sizeof(*unwind);
-	if (n != want || !cmsg || cmsg->cmsg_type != SCM_RIGHTS)
-		return -EPIPE;
-	memcpy(&fd, CMSG_DATA(cmsg), sizeof(fd));
-	return fd;
+	return n == want && fd >= 0 ? fd : -EPIPE;
 }
 
-/* --- giving everything up ------------------------------------------------------- */
-
-static void symbol_limit(int resource, uint64_t value)
-{
-	struct rlimit limit;
-
-	if (getrlimit(resource, &limit))
-		return;
-	if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > value)
-		limit.rlim_max = value;
-	if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > limit.rlim_max)
-		limit.rlim_cur = limit.rlim_max;
-	setrlimit(resource, &limit);
-}
-
-/* The tracer's own mappings (rings, maps) are inherited and count. */
-static void symbol_limit_memory(void)
-{
-#ifndef __SANITIZE_ADDRESS__
-	unsigned long long pages = 0;
-	FILE *f = fopen("/proc/self/statm", "re");
-
-	if (f) {
-		if (fscanf(f, "%llu", &pages) != 1)
-			pages = 0;
-		fclose(f);
-	}
-	symbol_limit(RLIMIT_DATA, SYMBOL_CHILD_DATA);
-	symbol_limit(RLIMIT_AS, SYMBOL_CHILD_MEMORY + pages * (uint64_t)sysconf(_SC_PAGESIZE));
-#endif
-}
-
-/* Give the next answer CPU time of its own. A child that uses it up is ended by SIGXCPU. */
-static void symbol_limit_cpu(void)
-{
-	struct rusage used;
-	struct rlimit limit;
-
-	if (getrusage(RUSAGE_SELF, &used) || getrlimit(RLIMIT_CPU, &limit))
-		return;
-	limit.rlim_cur = (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 2 + SYMBOL_FILE_S;
-	if (limit.rlim_cur > limit.rlim_max)
-		limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_CPU, &limit);
-}
-
-#define ALLOW(call)                                             \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##call, 0, 1), \
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-
-/*
- * A file that takes the child over must not reach the network, another process or more of the kernel than names need: memory, files
- * that are opened to be read, the socket, and an end. Whatever else is called fails. Calls of another architecture have other
- * numbers: none of them is permitted.
- */
-static int symbol_filter_calls(void)
-{
-	static struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-#if defined(__x86_64__)
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
-#else
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_AARCH64, 1, 0),
-#endif
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		/* Memory. */
-		ALLOW(brk),
-		ALLOW(mmap),
-		ALLOW(munmap),
-		ALLOW(mremap),
-		ALLOW(mprotect),
-		ALLOW(madvise),
-		/* Files; to be read alone. */
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_openat, 0, 4),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
-		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-		ALLOW(read),
-		ALLOW(pread64),
-		ALLOW(readv),
-		ALLOW(preadv),
-		ALLOW(lseek),
-		ALLOW(fstat),
-		ALLOW(newfstatat),
-		ALLOW(statx),
-		ALLOW(faccessat),
-		ALLOW(readlinkat),
-		ALLOW(getcwd),
-		ALLOW(close),
-		ALLOW(dup),
-		ALLOW(fcntl),
-#if defined(__x86_64__)
-		ALLOW(stat),
-		ALLOW(lstat),
-		ALLOW(access),
-		ALLOW(readlink),
-#endif
-		/* The socket; and what is written to nowhere. */
-		ALLOW(recvmsg),
-		ALLOW(sendto),
-		ALLOW(sendmsg),
-		ALLOW(write),
-		ALLOW(writev),
-		/* Itself. */
-		ALLOW(prlimit64),
-#if defined(__NR_getrlimit)
-		ALLOW(getrlimit),
-		ALLOW(setrlimit),
-#endif
-		ALLOW(getrusage),
-		ALLOW(clock_gettime),
-		ALLOW(gettimeofday),
-		ALLOW(getpid),
-		ALLOW(getppid),
-		ALLOW(gettid),
-		ALLOW(getuid),
-		ALLOW(geteuid),
-		ALLOW(getgid),
-		ALLOW(getegid),
-		ALLOW(getrandom),
-		ALLOW(uname),
-		ALLOW(sysinfo),
-		ALLOW(sched_getaffinity),
-		ALLOW(sched_yield),
-		ALLOW(futex),
-		ALLOW(set_robust_list),
-		ALLOW(rt_sigaction),
-		ALLOW(rt_sigprocmask),
-		ALLOW(rt_sigreturn),
-		ALLOW(sigaltstack),
-		ALLOW(restart_syscall),
-		ALLOW(exit),
-		ALLOW(exit_group),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-	};
-	struct sock_fprog filter = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
-
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) ? -errno : 0;
-}
-
-static void symbol_reset_signals(void)
-{
-	sigset_t none;
-	int sig;
-
-	for (sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_DFL);
-	/* ^C goes to the whole foreground group; the tracer still has questions then. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-/* Only the socket stays open, as descriptor 3; the standard ones lead nowhere. */
-static int symbol_close_descriptors(int sock)
-{
-	int null, fd;
-
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null < 0)
-		return -errno;
-	/* Out of the way first: each may be one of the numbers that are about to be taken. */
-	sock = fcntl(sock, F_DUPFD, 16);
-	null = fcntl(null, F_DUPFD, 16);
-	if (sock < 0 || null < 0)
-		return -EMFILE;
-	for (fd = 0; fd < 3; fd++)
-		if (dup2(null, fd) < 0)
-			return -errno;
-	if (dup2(sock, SYMBOL_CHILD_SOCKET) < 0)
-		return -errno;
-	if (syscall(SYS_close_range, SYMBOL_CHILD_SOCKET + 1, ~0U, 0))
-		for (fd = SYMBOL_CHILD_SOCKET + 1; fd < sysconf(_SC_OPEN_MAX); fd++)
-			close(fd);
-	return 0;
-}
-
-static int symbol_drop_privileges(void)
-{
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[2] = { { 0 } };
-
-	/* Root without CAP_SETUID and CAP_SETGID, or where there is no nobody, stays root, and has no capability below. */
-	if (geteuid() == 0 &&
-	    (setgroups(0, NULL) || setresgid(SYMBOL_NOBODY, SYMBOL_NOBODY, SYMBOL_NOBODY) ||
-	     setresuid(SYMBOL_NOBODY, SYMBOL_NOBODY, SYMBOL_NOBODY)) &&
-	    errno != EPERM && errno != EINVAL)
-		return -errno;
-	/* Without root there may be capabilities of the file's own; root has lost them by now. */
-	if (syscall(SYS_capset, &head, none))
-		return -errno;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return -errno;
-	/* Others run as nobody too: they shall not look inside. */
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	return 0;
-}
-
-void symbol_child_run(bool debuginfod, char *debug_path, int sock, pid_t parent)
+void symbol_child_run(void *debug_path, int sock)
 {
 	struct symbol_child *c;
 	struct symbol_request *req;
@@ -781,49 +549,22 @@ void symbol_child_run(bool debuginfod, char *debug_path, int sock, pid_t parent)
 	struct symbol_reply *reply;
 	int fd;
 
-	/* And again below: until then it may be stopped as well. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	symbol_reset_signals();
-	setsid();
-	if (symbol_close_descriptors(sock))
-		_exit(1);
-	/* Who reads the records goes first, and names disturb what is traced no more than others do. */
-	if (getpriority(PRIO_PROCESS, 0) < 0)
-		(void)setpriority(PRIO_PROCESS, 0, 0);
-	symbol_limit(RLIMIT_CORE, 0);
-	symbol_limit(RLIMIT_NOFILE, 512);
-	symbol_limit_memory();
-	if (!debuginfod) {
-		unsetenv("DEBUGINFOD_URLS");
-		symbol_limit(RLIMIT_FSIZE, 0);
-	}
-	if (symbol_drop_privileges())
-		_exit(1);
-	/* A change of user clears this, so only now; the parent may be gone already. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	if (getppid() != parent)
-		_exit(0);
-	/* A kernel without filters has none to give; debuginfod needs the network and threads. */
-	if (!debuginfod && symbol_filter_calls() && errno != EINVAL)
-		_exit(1);
-
 	c = calloc(1, sizeof(*c));
 	req = calloc(1, sizeof(*req));
 	unwind = calloc(1, sizeof(*unwind));
 	reply = calloc(1, sizeof(*reply));
 	if (!c || !req || !unwind || !reply)
 		_exit(1);
-	c->sock = SYMBOL_CHILD_SOCKET;
+	c->sock = sock;
 	c->debug_path = debug_path;
 	c->callbacks.find_elf = dwfl_build_id_find_elf;
 	c->callbacks.find_debuginfo = dwfl_standard_find_debuginfo;
 	c->callbacks.section_address = dwfl_offline_section_address;
 	c->callbacks.debuginfo_path = &c->debug_path;
 	while ((fd = symbol_receive(c->sock, req, unwind)) >= 0) {
-		symbol_limit_cpu();
+		child_limit_cpu(SYMBOL_FILE_S);
 		symbol_answer(c, fd, req, unwind, reply);
 		if (send(c->sock, reply, sizeof(*reply), MSG_NOSIGNAL) != sizeof(*reply))
 			break;
 	}
-	_exit(0);
 }

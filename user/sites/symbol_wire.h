@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "sites/child.h"
 #include "sites/stack.h"
 #include "sites/symbol.h"
 #include "sites/unwind.h"
@@ -27,22 +28,13 @@ enum symbol_question {
 	SYMBOL_FORGET = 7, /* nothing is asked: the file is to be closed */
 };
 
-/* Which state of which file: a rebuilt program is another one. */
-struct symbol_identity {
-	uint64_t dev;
-	uint64_t ino;
-	uint64_t size;
-	int64_t mtime_s;
-	int64_t mtime_ns;
-};
-
 struct symbol_request {
 	uint32_t question;
 	uint32_t serial;
 	uint32_t plain; /* not 0: without the debug information */
 	uint32_t pad;
 	uint64_t vaddr;
-	struct symbol_identity identity;
+	struct child_file identity;
 	char path[SYMBOL_PATH_MAX];
 };
 
@@ -72,11 +64,7 @@ static inline void symbol_copy(char *to, size_t size, const char *from)
 	memset(to + len, 0, size - len);
 }
 
-/*
- * The child's whole life: gives up all privileges, then answers what comes over @sock. @debug_path
- * is as libdwfl takes it. Never returns. Anything that cannot be given up ends the child rather
- * than go on with it.
- */
-_Noreturn void symbol_child_run(bool debuginfod, char *debug_path, int sock, pid_t parent);
+/* The child's whole life: answers what comes over @sock. @debug_path is as libdwfl takes it. */
+void symbol_child_run(void *debug_path, int sock);
 
 #endif /* SITES_SYMBOL_WIRE_H */
