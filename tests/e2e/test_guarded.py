@@ -96,15 +96,20 @@ def state(pid):
         return dict(line.rstrip("\n").split(":\t", 1) for line in f if ":\t" in line)
 
 
-def namer(tracer, program):
-    """The tracer's child that became nobody, when there is one."""
+def child_named(tracer, name):
+    """The tracer's child of that name, when there is one and it became nobody; or 0."""
     for child in children(tracer):
         try:
-            if child != program and state(child)["Uid"].split()[0] == "65534":
+            has = state(child)
+            if has["Name"] == name and has["Uid"].split()[0] == "65534":
                 return child
         except (OSError, KeyError):
             pass
     return 0
+
+
+def namer(tracer):
+    return child_named(tracer, "sbt-names")
 
 
 def with_child(t, *options, rounds=40, name="gen", **more):
@@ -112,7 +117,7 @@ def with_child(t, *options, rounds=40, name="gen", **more):
     tracer = t.attach("-p", str(gen.pid), *options, **more)
     gen.begin()
     child = []
-    wait_for("the child that reads names", lambda: child.append(namer(tracer.process.pid, gen.pid)) or child[-1])
+    wait_for("the child that reads names", lambda: child.append(namer(tracer.process.pid)) or child[-1])
     return gen, tracer, child[-1]
 
 
@@ -197,7 +202,7 @@ def test_stopped_at_the_end(t):
     wait_for("the guard", lambda: guards.extend(c for c in children(process.pid) if is_guard(c)) or guards)
     os.kill(guards[0], signal.SIGSTOP)
     child = []
-    wait_for("the child that reads names", lambda: child.append(namer(process.pid, 0)) or child[-1])
+    wait_for("the child that reads names", lambda: child.append(namer(process.pid)) or child[-1])
     os.kill(child[-1], signal.SIGSTOP)
     result = process.wait()
     check_equal("status", result.rc, 0)
@@ -215,7 +220,7 @@ def test_second_signal(t):
     time.sleep(0.2)
     tracer.process.signal(signal.SIGTERM)
     child = []
-    wait_for("the child that reads names", lambda: child.append(namer(tracer.process.pid, gen.pid)) or child[-1])
+    wait_for("the child that reads names", lambda: child.append(namer(tracer.process.pid)) or child[-1])
     # What it reads takes it a second and more; now it is stopped as well.
     os.kill(child[-1], signal.SIGSTOP)
     tracer.process.signal(signal.SIGTERM)
@@ -224,21 +229,136 @@ def test_second_signal(t):
     gen.signal(signal.SIGKILL)
 
 
-def test_child_has_no_rights(t):
-    """No capabilities, a filter of system calls, limits of memory and of CPU time."""
-    gen, tracer, child = with_child(t, rounds=100, name="gen_cond")
+def has_no_rights(child):
+    """No capabilities, a filter of system calls, limits of memory and of CPU time, and nothing that is the tracer's."""
     wait_for("its filter of system calls", lambda: state(child)["Seccomp"] == "2")
     has = state(child)
-    check_equal("capabilities", (has["CapEff"], has["CapPrm"]), ("0" * 16, "0" * 16))
+    check_equal("capabilities", (has["CapEff"], has["CapPrm"], has["CapAmb"]), ("0" * 16,) * 3)
     check_equal("no new privileges", has["NoNewPrivs"], "1")
+    check_equal("users", set(has["Uid"].split() + has["Gid"].split()), {"65534"})
 
     def limit(name):
         with open(f"/proc/{child}/limits", encoding="ascii") as f:
             return next(line.split()[len(name.split())] for line in f if line.startswith(name))
     wait_for("the limit of CPU time", lambda: limit("Max cpu time") != "unlimited")
     check_equal("memory", limit("Max data size"), str(512 << 20))
+    with open(f"/proc/{child}/maps", encoding="utf-8") as f:
+        shared = [line for line in f if line.split()[1][3] == "s"]
+    check(not shared, f"it shares memory: {shared}")
+    # What it is given of a file may be there for a moment.
+    held = {fd: os.readlink(f"/proc/{child}/fd/{fd}") for fd in os.listdir(f"/proc/{child}/fd")}
+    wrong = {fd: to for fd, to in held.items() if to != "/dev/null" and not to.startswith(("socket:", "/"))}
+    check(not wrong and list(to.startswith("socket:") for to in held.values()).count(True) == 1, f"it holds {held}")
+
+
+def test_children_have_no_rights(t):
+    """Those that read names, and files, while something is traced."""
+    gen, tracer, child = with_child(t, rounds=100, name="gen_cond")
+    has_no_rights(child)
+    reader = child_named(tracer.process.pid, "sbt-reader")
+    check(reader, "no child reads files")
+    has_no_rights(reader)
+    held = {os.readlink(f"/proc/{reader}/fd/{fd}") for fd in os.listdir(f"/proc/{reader}/fd")}
+    check(all(to == "/dev/null" or to.startswith("socket:") for to in held), f"it keeps {held}")
+    with open(f"/proc/{tracer.process.pid}/maps", encoding="utf-8") as f:
+        check(any(line.split()[1][3] == "s" for line in f), "the tracer shares no memory: nothing is proved")
     gen.wait()
     tracer.end()
+
+
+def many_symbols(t, n):
+    """A program with a symbol table of @n functions, whose names may be those of barriers: it takes a while to look at them all."""
+    path = t.path(f"symbols-{n}")
+    os.chmod(t.dir, 0o755)
+    subprocess.run(["strip", "-o", path, workload("gen")], check=True)
+    with open(path, "rb") as f:
+        data = bytearray(f.read())
+    # Nearly std::barrier's wait, many times over.
+    names = b"\0_ZNSt7barrierI" + 200 * b"E15arrive_and_waitE" + b"\0"
+    section_names = b"\0.symtab\0.strtab\0.shstrtab\0"
+    table = struct.pack("<IBBHQQ", 1, 0x12, 0, 1, struct.unpack_from("<Q", data, 24)[0], 16) * n
+    data += bytes(-len(data) % 16)
+    at = [len(data), len(data) + len(table), len(data) + len(table) + len(names)]
+    data += table + names + section_names
+    data += bytes(-len(data) % 16)
+    header = struct.Struct("<IIQQQQIIQQ")
+    struct.pack_into("<Q", data, 40, len(data))
+    struct.pack_into("<HHH", data, 58, header.size, 4, 3)
+    data += header.pack(*[0] * 10) + header.pack(1, 2, 0, 0, at[0], len(table), 2, 0, 8, 24)
+    data += header.pack(9, 3, 0, 0, at[1], len(names), 0, 0, 1, 0) + header.pack(17, 3, 0, 0, at[2], len(section_names), 0, 0, 1, 0)
+    with open(path, "wb") as f:
+        f.write(data)
+    os.chmod(path, 0o755)
+    return path
+
+
+def unread(trace):
+    return [r["text"] for r in trace.all("remark") if r["kind"] == "unread"]
+
+
+def check_goes_on(trace, path):
+    """Of one file nothing is known, and that is said; all that is in others is there."""
+    texts = unread(trace)
+    print(f"{trace.end['episodes']} episodes, lost {trace.end['lost_total']}, {texts}")
+    check(len(texts) == 1 and texts[0].startswith(path + ": not examined, for to read it takes"), f"remarks: {texts}")
+    check_equal("episodes", trace.end["episodes"], 40)
+    check_equal("lost", trace.end["lost_total"], 0)
+    check_equal("complete", trace.end["complete"], False)
+
+
+def test_many_symbols(t):
+    """A file that takes too much to look at, and one that takes little less."""
+    for n, is_read in ((1000, True), (1000000, False)):
+        path = many_symbols(t, n)
+        trace = t.trace([path, "--threads", "3", "--rounds", "40", "--work", "fixed:0=5ms"])
+        if is_read:
+            check_equal("remarks", unread(trace), [])
+            check_equal("complete", trace.end["complete"], True)
+        else:
+            check_goes_on(trace, path)
+        os.unlink(path)
+
+
+def ticks(pid):
+    """CPU time, in hundredths of a second."""
+    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+        return int(f.read().rpartition(")")[2].split()[11])
+
+
+class Killer(threading.Thread):
+    """Kills the child that reads files whenever it has been at it for a while."""
+
+    def __init__(self, tracer):
+        super().__init__()
+        self.tracer, self.killed, self.over = tracer, [], False
+        self.start()
+
+    def run(self):
+        while not self.over:
+            try:
+                child = child_named(self.tracer, "sbt-reader")
+                if child and child not in self.killed and ticks(child) >= 10:
+                    os.kill(child, signal.SIGKILL)
+                    self.killed.append(child)
+            except OSError:
+                pass
+            time.sleep(0.001)
+
+
+def test_reader_killed(t):
+    """Who reads files is killed in the midst of one: what is traced goes on, and the report says what was not examined."""
+    path, out = many_symbols(t, 60000), t.path()
+    process = t.start([SBT, "--json", "-o", out, "--", path, "--threads", "3", "--rounds", "40", "--work", "fixed:0=5ms"])
+    killer = Killer(process.pid)
+    try:
+        result = process.wait()
+    finally:
+        killer.over = True
+        killer.join()
+    check_equal("status", result.rc, 0)
+    print(f"killed {killer.killed}")
+    check(killer.killed, "nobody was killed")
+    check_goes_on(Trace(t, out), path)
 
 
 def test_modes_of_files(t):

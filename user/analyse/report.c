@@ -894,6 +894,17 @@ static uint32_t count_untraced(const struct report *out)
 	return n;
 }
 
+/* Files of which nobody could say what barriers are in them. */
+static bool has_unread(const struct report *report)
+{
+	uint32_t i;
+
+	for (i = 0; i < report->nremarks; i++)
+		if (!strcmp(report->remarks[i].kind, "unread"))
+			return true;
+	return false;
+}
+
 int report_build(const struct model *model, const struct report_env *env, struct report *out)
 {
 	struct build b = { .model = model, .env = env, .out = out };
@@ -943,8 +954,9 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	forget_losses(out);
 	tasks_forget(out);
 	out->nuntraced = count_untraced(out);
-	out->complete = out->lossless && !out->nshed && !out->nshed_parts && !out->unmet &&
-			!out->arrivals_unseen && !out->left_out && !out->ntasks && !out->nuntraced;
+	out->complete = out->lossless && !has_unread(out) && !out->nshed && !out->nshed_parts &&
+			!out->unmet && !out->arrivals_unseen && !out->left_out && !out->ntasks &&
+			!out->nuntraced;
 	if (err)
 		report_free(out);
 	return err;

@@ -106,12 +106,12 @@ static bool is_imported(const struct module *by, const char *symbol)
 {
 	char other[SYMBOL_NAME_MAX];
 
-	if (elf_imports(by->elf, symbol))
+	if (module_imports(by, symbol))
 		return true;
 	if (!strncmp(symbol, "PMPI_", 5))
-		return elf_imports(by->elf, symbol + 1);
+		return module_imports(by, symbol + 1);
 	snprintf(other, sizeof(other), "P%s", symbol);
-	return !strncmp(symbol, "MPI_", 4) && elf_imports(by->elf, other);
+	return !strncmp(symbol, "MPI_", 4) && module_imports(by, other);
 }
 
 /* Do others call it by its name? In its own file calls need no import. */
@@ -124,7 +124,7 @@ static bool is_used(const struct listing *l, const struct module *m, const struc
 	    strncmp(p->symbol, "sbt:", 4) == 0)
 		return true;
 	for (i = 0; i < l->nfiles; i++)
-		if (l->files[i]->elf && l->files[i] != m && is_imported(l->files[i], p->symbol))
+		if (l->files[i]->is_elf && l->files[i] != m && is_imported(l->files[i], p->symbol))
 			return true;
 	return false;
 }
@@ -340,18 +340,16 @@ static bool is_runtime(const struct module *m)
 /* Which of the program and its libraries calls this, or carries it in itself? NULL: none. */
 static const struct module *any_uses(const struct listing *l, const char *name)
 {
-	struct elf_symbol symbol;
 	size_t i;
 
 	for (i = 0; i < l->nfiles; i++) {
 		const struct module *m = l->files[i];
 
-		if (!m->elf || is_runtime(m))
+		if (!m->is_elf || is_runtime(m))
 			continue;
-		if (elf_imports(m->elf, name))
+		if (module_imports(m, name))
 			return m;
-		if (m->traits.executable && !m->traits.dynamic &&
-		    elf_find_function(m->elf, name, &symbol, 1) > 0)
+		if (m->traits.executable && !m->traits.dynamic && module_defines(m, name))
 			return m;
 	}
 	return NULL;
@@ -396,8 +394,8 @@ static void say_file(struct listing *l, const struct module *m)
 	if (m->error == -ENOTSUP)
 		note(l, "%s: not 64 bits, or of another machine: not looked into", m->path);
 	else if (m->error && m->error != -ENOEXEC)
-		note(l, "%s could not be read: %s", m->path, strerror(-m->error));
-	if (!m->elf || m->traits.machine == 0)
+		note(l, "%s could not be read: %s", m->path, module_why(m->error));
+	if (!m->is_elf || m->traits.machine == 0)
 		return;
 	if (m->traits.go)
 		note(l,
@@ -535,7 +533,7 @@ static int from_binary(struct listing *l)
 			  "a script)",
 			  path);
 	else if (err)
-		msg_error("list: cannot read %s: %s", path, strerror(-err));
+		msg_error("list: cannot read %s: %s", path, module_why(err));
 	return err;
 }
 

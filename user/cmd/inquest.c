@@ -16,7 +16,6 @@
 
 #define STACKS_MAX  128 /* threads up to which those that have come are shown with stacks, too */
 #define APART_NS    120000000ULL /* between the two looks */
-#define INSN_BYTES  16
 #define THREADS_MAX 1024 /* of one process, beside those that have come */
 /* Of a space of the snapshot's own: nobody traces by this number. */
 #define SPACE_INC   UINT32_MAX
@@ -300,18 +299,15 @@ static int count_returns(const struct inquest *s, const struct inquest_process *
 {
 	struct regs *regs = snapshots_regs(s->snapshots);
 	struct space_code at;
-	const uint8_t *bytes;
-	struct insn insn;
-	size_t len;
+	enum insn_class class;
 
 	if (!regs || slot >= REGS_SLOTS)
 		return -ENOTSUP;
 	if (!t->call.site || !p->space || !space_code(s->spaces, p->space, t->call.site + 1, &at) ||
-	    !at.module->elf)
+	    !at.module->is_elf)
 		return -ENOENT;
-	len = elf_bytes(at.module->elf, at.offset, INSN_BYTES, &bytes);
-	insn_decode(at.module->traits.machine, bytes, len, &insn);
-	if (insn.class != INSN_EMULATED && insn.class != INSN_STEPPED)
+	class = module_insn(at.module, at.offset);
+	if (class != INSN_EMULATED && class != INSN_STEPPED)
 		return -ENOTSUP;
 	return regs_count_returns(regs, slot, module_fd(at.module), at.offset, t->pid, t->tid);
 }

@@ -9,7 +9,6 @@
 #include "sites/held_args.h"
 #include "sites/module.h"
 
-#define FUNCTION_MAX 16384 /* bytes of one function that are looked at */
 #define PASSED_ON    3 /* functions that one argument may be handed through */
 #define INNER_FRAMES 8
 #define MPICH_WORLD  0x44000000u
@@ -119,18 +118,10 @@ static bool value_in(const struct mpi_stack *s, const struct walk_frame *f,
 /* Where the function that frame @i is of keeps its arguments. The innermost is in no call: of it nothing is known. */
 static bool held_by(const struct mpi_stack *s, uint32_t i, struct held_arg held[HELD_ARGS_MAX])
 {
-	const uint8_t *bytes;
 	struct space_code at;
-	uint64_t start, offset;
-	size_t len;
 
-	if (!i || i >= s->n || !space_code(s->spaces, s->space, s->frames[i].address + 1, &at) ||
-	    !at.module->elf || !module_function(at.module, at.vaddr, &start) ||
-	    elf_vaddr_to_offset(at.module->elf, start, &offset))
-		return false;
-	len = elf_bytes(at.module->elf, offset, FUNCTION_MAX, &bytes);
-	return !held_args_find(at.module->traits.machine, bytes, len,
-			       (uint32_t)(at.vaddr + 1 - start), held);
+	return i && i < s->n && space_code(s->spaces, s->space, s->frames[i].address + 1, &at) &&
+	       module_held_args(at.module, at.vaddr, held);
 }
 
 /* Argument @n of the function that frame @i is of. An argument that is only handed on is looked for further in. */

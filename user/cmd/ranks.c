@@ -149,7 +149,7 @@ static void find_handle(const struct module *m, const char *name, uint64_t bias,
 	uint64_t vaddr;
 	int i;
 
-	if (elf_find_object(m->elf, name, &vaddr))
+	if (module_object(m, name, &vaddr))
 		return;
 	*found = true;
 	for (i = 0; i < 4 && out[i] && out[i] != vaddr + bias; i++)
@@ -163,7 +163,7 @@ void ranks_find_handles(const struct module *m, const struct maps_entry *e,
 {
 	uint64_t vaddr, bias;
 
-	if (!m->elf || elf_offset_to_vaddr(m->elf, e->offset, &vaddr))
+	if (!m->is_elf || module_offset_to_vaddr(m, e->offset, &vaddr))
 		return;
 	bias = e->start - vaddr;
 	find_handle(m, "ompi_mpi_comm_world", bias, handles->world, &handles->addresses);

@@ -451,6 +451,37 @@ static void say_left_out(const struct remarks *r)
 			    names);
 }
 
+#define UNREAD_SHOWN 16
+
+static void say_unread_file(void *ctx, struct module *m)
+{
+	uint32_t *n = ctx;
+
+	if (!m->in_target || (!module_is_unread(m) && !m->given_up) || (*n)++ >= UNREAD_SHOWN)
+		return;
+	if (m->given_up)
+		remark_note(REMARK_WARN, "unread", 0,
+			    "%s: not all that was asked about it is known, for %s: callers and "
+			    "parallel regions in it may be missing",
+			    m->path, module_why(m->given_up));
+	else
+		remark_note(REMARK_WARN, "unread", 0,
+			    "%s: not examined, for %s: barriers in it are not seen", m->path,
+			    module_why(m->error));
+}
+
+/* Files that the reader has been given up for. */
+static void say_unread(const struct remarks *r)
+{
+	uint32_t n = 0;
+
+	modules_each(r->modules, say_unread_file, &n);
+	if (n > UNREAD_SHOWN)
+		remark_note(REMARK_WARN, "unread", 0,
+			    "and %u more files that were not examined, or not wholly",
+			    n - UNREAD_SHOWN);
+}
+
 /* Where to look when no thread crossed anything. */
 static void say_elsewhere(const struct remarks *r)
 {
@@ -476,6 +507,7 @@ static void say_elsewhere(const struct remarks *r)
 void remarks_find(const struct remarks *r)
 {
 	say_left_out(r);
+	say_unread(r);
 	say_left(r);
 	say_ranks(r);
 	say_rules(r);

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/plugin.h"
-#include "sites/elf.h"
 #include "sites/libdw.h"
+#include "sites/reader.h"
 #include "sites/symbol.h"
 
 /* Where distributions put libraries; patterns of glob(). */
@@ -63,6 +63,7 @@ static bool each_file(const char *file, bool (*each)(void *ctx, const char *path
 
 struct search {
 	struct symbol_server *server;
+	struct reader *reader;
 	const char *function;
 	struct doctor_library *out;
 };
@@ -71,30 +72,20 @@ struct search {
 static bool take_library(void *ctx, const char *path)
 {
 	struct search *s = ctx;
-	struct elf_symbol function;
 	struct symbol *symbol = NULL;
-	struct elf_file *elf = NULL;
+	uint64_t vaddr = 0;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	bool found = false;
 
 	if (fd < 0)
 		return false;
-	if (elf_open(fd, &elf) || elf_find_function(elf, s->function, &function, 1) < 1)
-		goto out;
-#if defined(__x86_64__)
-	found = elf_machine(elf) == 62; /* EM_X86_64 */
-#elif defined(__aarch64__)
-	found = elf_machine(elf) == 183; /* EM_AARCH64 */
-#endif
+	found = reader_file_function(s->reader, fd, s->function, &vaddr);
 	symbol = found ? calloc(1, sizeof(*symbol)) : NULL;
-	if (symbol && !symbol_lookup(s->server, fd, path, function.vaddr, symbol) &&
-	    symbol->nframes)
+	if (symbol && !symbol_lookup(s->server, fd, path, vaddr, symbol) && symbol->nframes)
 		s->out->lines = symbol->frames[0].line > 0;
 	if (found)
 		snprintf(s->out->path, sizeof(s->out->path), "%s", path);
-out:
 	free(symbol);
-	elf_close(elf);
 	close(fd);
 	return found;
 }
@@ -104,8 +95,8 @@ static void look_libraries(struct doctor_facts *f)
 	struct search s = { 0 };
 	size_t i, j;
 
-	if (symbol_server_new(NULL, &s.server))
-		return;
+	if (symbol_server_new(NULL, &s.server) || reader_new(NULL, NULL, NULL, &s.reader))
+		goto out;
 	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		struct doctor_library *lib = &f->libraries[f->nlibraries];
 
@@ -119,6 +110,8 @@ static void look_libraries(struct doctor_facts *f)
 		snprintf(lib->name, sizeof(lib->name), "%s", wanted[i].name);
 		f->nlibraries++;
 	}
+out:
+	reader_free(s.reader);
 	symbol_server_free(s.server);
 }
 

@@ -53,7 +53,7 @@ static const struct module_place *place_around(const struct space_code *at)
 	uint64_t start, offset;
 
 	if (!at->module->nplaces || !module_function(at->module, at->vaddr, &start) ||
-	    elf_vaddr_to_offset(at->module->elf, start, &offset))
+	    module_vaddr_to_offset(at->module, start, &offset))
 		return NULL;
 	return place_at(at->module, offset);
 }

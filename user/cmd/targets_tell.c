@@ -28,11 +28,11 @@ static void explain_module(void *ctx, struct module *m)
 	if (m->error && m->error != -ENOEXEC) {
 		e->unread++;
 		remark_note(REMARK_ERROR, "looked_at", 0, "%s: not read: %s", m->path,
-			    strerror(-m->error));
+			    module_why(m->error));
 	} else if (m->nplaces) {
 		remark_note(REMARK_ERROR, "looked_at", 0, "%s: has %u of them, %s", m->path,
 			    m->nplaces, m->probed ? "probed; no threads met there" : "not probed");
-	} else if (m->elf && m->traits.executable && !m->traits.dynamic && m->traits.stripped) {
+	} else if (m->is_elf && m->traits.executable && !m->traits.dynamic && m->traits.stripped) {
 		e->hidden++;
 		remark_note(
 			REMARK_ERROR, "looked_at", 0,
@@ -45,7 +45,7 @@ static void explain_module(void *ctx, struct module *m)
 			    "on them "
 			    "pass no function of their own: not seen",
 			    m->path);
-	} else if (m->elf && !m->left_out && e->shown++ < 12) {
+	} else if (m->is_elf && !m->left_out && e->shown++ < 12) {
 		remark_note(REMARK_ERROR, "looked_at", 0, "%s: has none", m->path);
 	}
 }

@@ -611,6 +611,7 @@ static int finish(struct trace *t)
 		return err;
 	/* No record waits for a name any more. */
 	symbol_server_idle(t->symbols, NULL, NULL);
+	modules_idle(t->modules, NULL, NULL);
 	present_hangs(&t->present, t->hanging, end);
 	present_calibrate(&t->present, targets_stepped(t->targets), trace_drain, t);
 	permit_drop(rights_for_report(), t->options.verbose);
@@ -680,8 +681,8 @@ static void tear_down(struct trace *t)
 	model_free(t->model);
 	targets_free(t->targets);
 	spaces_free(t->spaces);
-	symbol_server_free(t->symbols);
 	modules_free(t->modules);
+	symbol_server_free(t->symbols);
 	progress_free(t->progress);
 	present_free(&t->present);
 	options_free(&t->options);

@@ -14,7 +14,7 @@
 #include "base/msg.h"
 #include "cmd/cmd.h"
 #include "cmd/trace_internal.h"
-#include "sites/sdt.h"
+#include "sites/reader.h"
 #include "target/job.h"
 
 int trace_cannot_run(const struct options *o, int err)
@@ -63,13 +63,13 @@ static bool has_marks(const struct options *o)
 	if (o->mode != OPTIONS_COMMAND)
 		return false;
 	if (strchr(o->command[0], '/'))
-		return sdt_file_has(o->command[0], "sbt");
+		return reader_file_has_marks(o->command[0], "sbt");
 	for (; path; path = *end ? end + 1 : NULL) {
 		end = strchrnul(path, ':');
 		if ((size_t)snprintf(file, sizeof(file), "%.*s/%s", (int)(end - path), path,
 				     o->command[0]) < sizeof(file) &&
 		    !access(file, X_OK))
-			return sdt_file_has(file, "sbt");
+			return reader_file_has_marks(file, "sbt");
 	}
 	return false;
 }

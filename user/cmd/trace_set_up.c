@@ -158,8 +158,10 @@ static int build_rooms(struct trace *t)
 		symbol_server_idle(t->symbols, trace_save, t);
 	if (!err)
 		err = modules_new(&t->options.rules, t->symbols, &t->modules);
-	if (!err)
+	if (!err) {
 		modules_set_progress(t->modules, t->progress);
+		modules_idle(t->modules, trace_save, t);
+	}
 	if (!err && o->aggregate)
 		modules_only_pthread(t->modules);
 	if (!err)

@@ -111,12 +111,12 @@ static bool is_behind_call(uint16_t machine, const uint8_t *before, size_t len)
 const char *callers_no_call(struct callers *c, struct space *space, uint64_t ip)
 {
 	struct space_code at;
-	const uint8_t *before;
+	uint8_t before[7];
 	size_t len;
 
 	if (!space_code(c->spaces, space, ip, &at) || at.offset < 8)
 		return "the way up led to what is no code";
-	len = elf_bytes(at.module->elf, at.offset - 7, 7, &before);
+	len = module_bytes(at.module, at.offset - sizeof(before), before, sizeof(before));
 	if (!is_behind_call(at.module->traits.machine, before, len))
 		return "the way up led to what is no return address";
 	return NULL;
@@ -125,32 +125,31 @@ const char *callers_no_call(struct callers *c, struct space *space, uint64_t ip)
 /* Where the call leads, as linked; 0: it does not say, or into another file. */
 static uint64_t call_target(const struct space_code *at)
 {
-	const struct elf_file *elf = at->module->elf;
-	uint16_t machine = at->module->traits.machine;
+	const struct module *m = at->module;
 	uint64_t back = at->vaddr + 1, target, offset;
-	const uint8_t *bytes;
+	uint8_t bytes[16];
 	uint32_t word;
 	size_t len;
 
 	if (at->offset < 5)
 		return 0;
-	if (machine == EM_AARCH64) {
-		if (elf_bytes(elf, at->offset - 4, 4, &bytes) < 4)
+	if (m->traits.machine == EM_AARCH64) {
+		if (module_bytes(m, at->offset - 4, bytes, 4) < 4)
 			return 0;
 		memcpy(&word, bytes, 4);
 		if ((word & 0xfc000000) != 0x94000000)
 			return 0;
 		target = back - 4 + (uint64_t)((int64_t)(int32_t)(word << 6) >> 4);
 	} else {
-		if (elf_bytes(elf, at->offset - 5, 5, &bytes) < 5 || bytes[0] != 0xe8)
+		if (module_bytes(m, at->offset - 5, bytes, 5) < 5 || bytes[0] != 0xe8)
 			return 0;
 		memcpy(&word, bytes + 1, 4);
 		target = back + (uint64_t)(int64_t)(int32_t)word;
 	}
-	if (elf_vaddr_to_offset(elf, target, &offset))
+	if (module_vaddr_to_offset(m, target, &offset))
 		return 0;
-	len = elf_bytes(elf, offset, 16, &bytes);
-	return insn_is_linkage(machine, bytes, len) ? 0 : target;
+	len = module_bytes(m, offset, bytes, sizeof(bytes));
+	return insn_is_linkage(m->traits.machine, bytes, len) ? 0 : target;
 }
 
 /* --- rules -------------------------------------------------------------------------------------- */
@@ -159,12 +158,12 @@ static bool keeps_frame(const struct space_code *at)
 {
 	const struct module *m = at->module;
 	uint64_t start, offset;
-	const uint8_t *code;
+	uint8_t code[PROLOGUE_BYTES];
 	size_t len;
 
-	if (!module_function(m, at->vaddr, &start) || elf_vaddr_to_offset(m->elf, start, &offset))
+	if (!module_function(m, at->vaddr, &start) || module_vaddr_to_offset(m, start, &offset))
 		return false;
-	len = elf_bytes(m->elf, offset, PROLOGUE_BYTES, &code);
+	len = module_bytes(m, offset, code, sizeof(code));
 	return m->traits.machine == EM_AARCH64 ? keeps_frame_arm64(code, len)
 					       : keeps_frame_x86(code, len);
 }
@@ -175,54 +174,6 @@ static bool is_wrapper_library(const struct module *m)
 	return !strncmp(m->traits.soname, "libstdc++.so", 12) ||
 	       !strncmp(m->traits.soname, "libc++.so", 9) ||
 	       !strncmp(m->traits.soname, "libboost_thread", 15);
-}
-
-/* The same in C's: by symbols alone, for this is asked of every wait. */
-static bool is_wrapper_function(const struct space_code *at)
-{
-	static const char *const names[] = { "syscall", "cnd_wait", "cnd_timedwait",
-					     "cnd_broadcast" };
-	struct elf_symbol found[4];
-	size_t i;
-	int j, n;
-
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		n = elf_find_function(at->module->elf, names[i], found, 4);
-		for (j = 0; j < n && j < 4; j++)
-			if (at->vaddr - found[j].vaddr < found[j].size)
-				return true;
-	}
-	return false;
-}
-
-struct around {
-	uint64_t vaddr;
-	bool found;
-};
-
-static int is_wrapper_symbol(void *ctx, const char *name, const struct elf_symbol *symbol)
-{
-	static const char *const prefixes[] = { "_ZNSt18condition_variable",
-						"_ZNSt3__118condition_variable",
-						"_ZNSt3_V222condition_variable_any",
-						"_ZN5boost18condition_variable" };
-	struct around *a = ctx;
-	size_t i;
-
-	if (a->vaddr - symbol->vaddr >= symbol->size)
-		return 0;
-	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		a->found |= !strncmp(name, prefixes[i], strlen(prefixes[i]));
-	return 1;
-}
-
-/* What C++ compilers make of the library's templates in the program. */
-static bool is_wrapper_template(const struct space_code *at)
-{
-	struct around a = { .vaddr = at->vaddr };
-
-	elf_each_function(at->module->elf, is_wrapper_symbol, &a);
-	return a.found;
 }
 
 static void code_name(struct callers *c, struct code *code)
@@ -291,8 +242,7 @@ static void code_rule(struct callers *c, struct code *code)
 	}
 	if (rule->flags & SBT_FRAME_LAST)
 		code->pub.why = "the frames end there";
-	else if (is_wrapper_library(m) || (m->c_library && is_wrapper_function(&code->at)) ||
-		 is_wrapper_template(&code->at))
+	else if (is_wrapper_library(m) || module_is_wrapper(m, code->at.vaddr))
 		rule->flags |= SBT_FRAME_THROUGH;
 }
 
@@ -426,7 +376,7 @@ static bool is_probed(const struct module *m, uint64_t start)
 
 	for (i = 0; i < 2; i++) {
 		for (j = 0; j < both[i]->nentries; j++)
-			if (!elf_offset_to_vaddr(m->elf, both[i]->entries[j], &vaddr) &&
+			if (!module_offset_to_vaddr(m, both[i]->entries[j], &vaddr) &&
 			    module_function(m, vaddr, &other) && other == start)
 				return true;
 	}

@@ -53,6 +53,8 @@ struct elf_traits {
  * -errno.
  */
 int elf_open(int fd, struct elf_file **out);
+/* The same of a regular file whose size is known: it is not asked for. */
+int elf_open_sized(int fd, uint64_t size, struct elf_file **out);
 /*
  * Closes the file. The tables that were read stay; what else is needed is read from the descriptor that @reopen returns,
  * which stays the caller's, or is not there (-1).

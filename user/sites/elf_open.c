@@ -321,9 +321,7 @@ static int elf_load_tables(struct elf_file *elf)
 
 int elf_open(int fd, struct elf_file **out)
 {
-	struct elf_file *elf;
 	struct stat st;
-	int err;
 
 	*out = NULL;
 	if (fstat(fd, &st))
@@ -331,11 +329,20 @@ int elf_open(int fd, struct elf_file **out)
 	/* A pipe or a device could block us, or act on being read. */
 	if (!S_ISREG(st.st_mode))
 		return -ENOEXEC;
+	return elf_open_sized(fd, (uint64_t)st.st_size, out);
+}
+
+int elf_open_sized(int fd, uint64_t size, struct elf_file **out)
+{
+	struct elf_file *elf;
+	int err;
+
+	*out = NULL;
 	elf = calloc(1, sizeof(*elf));
 	if (!elf)
 		return -ENOMEM;
 	elf->fd = -1;
-	elf->size = (uint64_t)st.st_size;
+	elf->size = size;
 	elf->window = calloc(1, sizeof(*elf->window));
 	err = -ENOMEM;
 	if (!elf->window)

@@ -356,21 +356,44 @@ static const struct {
 
 #define FAMILY_MARKS (sizeof(family_marks) / sizeof(family_marks[0]))
 
-const struct family_function *family_inline_wait(bool latch, bool end)
-{
 #define IN_LINE(name, role_, flags_)                                         \
 	{                                                                    \
 		.symbol = (name), .family = SBT_FAMILY_STD, .role = (role_), \
 		.kind = SBT_KIND_EXPLICIT, .flags = (flags_)                 \
 	}
-	static const struct family_function rows[2][2] = {
-		{ IN_LINE("std::barrier::wait", SBT_ROLE_MARK_ENTER, SBT_SPEC_PHASE),
-		  IN_LINE("std::barrier::wait", SBT_ROLE_MARK_LEAVE, 0) },
-		{ IN_LINE("std::latch::wait", SBT_ROLE_MARK_ENTER, SBT_SPEC_LATCH),
-		  IN_LINE("std::latch::wait", SBT_ROLE_MARK_LEAVE, 0) },
-	};
+static const struct family_function family_in_line[] = {
+	IN_LINE("std::barrier::wait", SBT_ROLE_MARK_ENTER, SBT_SPEC_PHASE),
+	IN_LINE("std::barrier::wait", SBT_ROLE_MARK_LEAVE, 0),
+	IN_LINE("std::latch::wait", SBT_ROLE_MARK_ENTER, SBT_SPEC_LATCH),
+	IN_LINE("std::latch::wait", SBT_ROLE_MARK_LEAVE, 0),
+};
 
-	return &rows[latch][end];
+#define FAMILY_IN_LINE (sizeof(family_in_line) / sizeof(family_in_line[0]))
+
+const struct family_function *family_inline_wait(bool latch, bool end)
+{
+	return &family_in_line[2 * latch + end];
+}
+
+const struct family_function *family_numbered(uint32_t number)
+{
+	if (number < FAMILY_ROWS)
+		return &family_rows[number];
+	number -= FAMILY_ROWS;
+	if (number < FAMILY_IN_LINE)
+		return &family_in_line[number];
+	number -= FAMILY_IN_LINE;
+	return number < FAMILY_MARKS ? &family_marks[number].function : NULL;
+}
+
+bool family_number(const struct family_function *function, uint32_t *number)
+{
+	const struct family_function *row;
+
+	for (*number = 0; (row = family_numbered(*number)); (*number)++)
+		if (row == function)
+			return true;
+	return false;
 }
 
 const struct family_function *family_mark(const char *name)

@@ -71,6 +71,10 @@ const struct family_mark_args *family_mark_args(const struct family_function *ma
 /* The row of the functions that parallel regions of this family run, whatever their names; NULL. */
 const struct family_function *family_outlined(uint8_t family);
 
+/* A row of any of these tables by its number, for another process; NULL: there is none of that number. And the way back; false: it is no such row. */
+const struct family_function *family_numbered(uint32_t number);
+bool family_number(const struct family_function *function, uint32_t *number);
+
 /* What is to be told to the probe at such a function. Returns 0, or -ENOTSUP: not on this machine. */
 int family_spec(const struct family_function *function, uint16_t machine, struct sbt_spec *out);
 

@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "sites/module_internal.h"
+#include "sites/reader.h"
 
 struct modules {
-	struct rules *rules; /* the user's; NULL none */
 	struct rules known;
-	struct symbol_server *symbols;
+	struct reader *reader;
 	struct progress *progress;
 	bool only_pthread;
 	uint32_t round; /* counts modules_close_unused() */
@@ -40,10 +40,10 @@ static void module_free(struct module *m)
 {
 	if (!m)
 		return;
-	elf_close(m->elf);
 	if (m->fd >= 0)
 		close(m->fd);
-	free(m->places);
+	module_forget_answers(m);
+	module_forget_facts(m);
 	free(m->path);
 	free(m);
 }
@@ -63,6 +63,7 @@ void modules_free(struct modules *modules)
 	for (i = 0; i < modules->n; i++)
 		module_free(modules->all[i]);
 	free(modules->all);
+	reader_free(modules->reader);
 	rules_free(&modules->known);
 	free(modules);
 }
@@ -72,31 +73,12 @@ int modules_new(struct rules *rules, struct symbol_server *symbols, struct modul
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
-	(*out)->rules = rules;
-	(*out)->symbols = symbols;
-	if (!rules_add_known(&(*out)->known))
+	if (!rules_add_known(&(*out)->known) &&
+	    !reader_new(rules, &(*out)->known, symbols, &(*out)->reader))
 		return 0;
 	modules_free(*out);
 	*out = NULL;
 	return -ENOMEM;
-}
-
-static void examine(struct modules *modules, struct module *m)
-{
-	struct module_names names = { modules->rules, &modules->known, modules->symbols, m };
-	size_t i;
-
-	m->error = elf_open(m->fd, &m->elf);
-	if (m->error)
-		return;
-	elf_traits(m->elf, &m->traits);
-	for (i = 0; i < m->traits.build_id_len; i++)
-		snprintf(m->build_id + 2 * i, 3, "%02x", m->traits.build_id[i]);
-	module_find_known(m);
-	/* Behind the table's rows: what both name is traced as what it is. */
-	module_find_ruled(&names);
-	module_drop_halves(m);
-	module_find_rest(m);
 }
 
 struct module *modules_find(const struct modules *modules, uint32_t dev, uint64_t ino)
@@ -110,6 +92,11 @@ struct module *modules_find(const struct modules *modules, uint32_t dev, uint64_
 void modules_set_progress(struct modules *modules, struct progress *progress)
 {
 	modules->progress = progress;
+}
+
+void modules_idle(struct modules *modules, void (*idle)(void *ctx), void *ctx)
+{
+	reader_idle(modules->reader, idle, ctx);
 }
 
 void modules_only_pthread(struct modules *modules)
@@ -156,6 +143,7 @@ static struct module *module_add(struct modules *modules, int fd, const char *pa
 	m->dev = dev;
 	m->ino = ino;
 	m->fd = fd;
+	m->reader = modules->reader;
 	m->path = strdup(path);
 	if (!m->path)
 		goto fail;
@@ -172,11 +160,11 @@ static struct module *module_add(struct modules *modules, int fd, const char *pa
 	module_identify(m);
 	if (fd >= 0) {
 		progress_begin(modules->progress, "reading %s", base_name(path));
-		examine(modules, m);
+		m->error = reader_examine(modules->reader, m);
 		if (modules->only_pthread)
 			keep_pthread(m);
 		progress_end(modules->progress);
-		if (!m->elf)
+		if (!m->is_elf)
 			module_close(m);
 	} else {
 		m->error = fd;

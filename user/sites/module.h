@@ -12,10 +12,12 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "base/hash.h"
 #include "base/progress.h"
 #include "sites/elf.h"
 #include "sites/exits.h"
 #include "sites/family.h"
+#include "sites/held_args.h"
 #include "sites/insn.h"
 #include "sites/returns.h"
 #include "sites/rule.h"
@@ -23,10 +25,12 @@
 #include "sites/untraced.h"
 #include "target/maps.h"
 
-#define MODULE_EXITS_MAX  EXITS_MAX
-#define MODULE_PLACES_MAX 4096
-#define MODULE_MAKERS_MAX 8
-#define MODULE_WAITS_MAX  16
+#define MODULE_EXITS_MAX    EXITS_MAX
+#define MODULE_PLACES_MAX   4096
+#define MODULE_MAKERS_MAX   8
+#define MODULE_WAITS_MAX    16
+/* Files with more segments, of which nobody knows one, are not read. */
+#define MODULE_SEGMENTS_MAX 64
 
 /* One function in the file that is to be probed. */
 struct module_place {
@@ -57,6 +61,20 @@ struct module_waits {
 	char why[192]; /* one of them is not among them: half a sentence; "" */
 };
 
+/* A part of the file that is loaded into memory. */
+struct module_segment {
+	uint64_t vaddr, offset, size;
+	bool exec;
+};
+
+/* The libraries that it needs by its own word (not theirs), and where it says that they are: elf_library_path(). Untrusted. */
+struct module_needs {
+	uint32_t n;
+	char **names;
+	char *path;
+	bool path_first;
+};
+
 struct module {
 	uint32_t dev;
 	uint64_t ino;
@@ -69,8 +87,12 @@ struct module {
 	uint32_t checked; /* modules.round in which a closed one was compared with a mapping */
 	int error; /* why it could not be opened or read, -errno; 0 */
 	bool deleted;
-	struct elf_file *elf; /* NULL: no ELF file */
+	bool is_elf; /* an ELF file, and it has been examined */
+	struct elf_file *elf; /* in the reader's child alone: elsewhere NULL */
 	struct elf_traits traits;
+	uint32_t nsegments;
+	struct module_segment segments[MODULE_SEGMENTS_MAX]; /* in the order of the file */
+	struct module_needs needs;
 	char build_id[2 * ELF_BUILD_ID_MAX + 1];
 	struct module_place *places;
 	uint32_t nplaces;
@@ -94,6 +116,13 @@ struct module {
 	uint64_t makers[MODULE_MAKERS_MAX]; /* offsets of probes where barriers are made */
 	uint32_t nmakers;
 	uint64_t loader; /* offset of a probe on _dl_debug_state; 0 none */
+	/* What the reader is asked later: module_ask.c. */
+	struct reader *reader;
+	uint64_t read_ns; /* CPU time that it has taken */
+	int given_up; /* why it is not asked any more, -errno; 0 */
+	struct hash around; /* address as linked -> struct elf_symbol */
+	char *imports; /* texts, one after the other; NULL: not asked for */
+	size_t imports_len;
 	/* The attaching side's own notes. */
 	bool in_target; /* a process that is or may be traced runs it */
 	bool attached;
@@ -135,18 +164,52 @@ int module_fd(const struct module *module);
  */
 void modules_close_unused(struct modules *modules, bool (*before)(void *ctx, struct module *module),
 			  void *ctx);
-/*
- * Where the function (or the part of one) begins that @vaddr lies in, by symbols or unwind tables. False: not known.
- */
-bool module_function(const struct module *module, uint64_t vaddr, uint64_t *start);
-/* The same of a file by its name, which nobody needs to run. */
+/* The same as modules_get() of a file by its name, which nobody needs to run. */
 struct module *modules_open(struct modules *modules, const char *path);
 void modules_each(const struct modules *modules, void (*each)(void *ctx, struct module *module),
 		  void *ctx);
 
 /*
+ * While the reader is waited for, @idle is called again and again, and must not ask anything of modules itself. NULL: nothing waits.
+ */
+void modules_idle(struct modules *modules, void (*idle)(void *ctx), void *ctx);
+/* Is it a file that the reader was given up for, so that nobody knows what is in it? */
+bool module_is_unread(const struct module *module);
+/* Why a module could not be read, in words: of its error, or of given_up. */
+const char *module_why(int error);
+
+/* --- what a file says beyond that (module_ask.c) ----------------------------------------------------- */
+
+/* File offset of @vaddr in an executable segment, or -ENOENT. */
+int module_vaddr_to_offset(const struct module *module, uint64_t vaddr, uint64_t *offset);
+/* The way back: through an executable segment first, then through any other; or -ENOENT. */
+int module_offset_to_vaddr(const struct module *module, uint64_t offset, uint64_t *vaddr);
+/* Bytes of the file as they are. Returns how many there are. */
+size_t module_bytes(const struct module *module, uint64_t offset, void *out, size_t len);
+/*
+ * The function, or the part of one, that @vaddr lies in, by symbols or unwind tables. False: not known. Kept, so that it is read
+ * once; what is below is not, but for imports.
+ */
+bool module_around(const struct module *module, uint64_t vaddr, struct elf_symbol *out);
+/* The same: where it begins, as linked. */
+bool module_function(const struct module *module, uint64_t vaddr, uint64_t *start);
+/* Does it use a function of this name that others define? */
+bool module_imports(const struct module *module, const char *name);
+/* Has it a function of this name? */
+bool module_defines(const struct module *module, const char *name);
+/* Has it one function of this name, and is it known where that ends? */
+bool module_knows_ends(const struct module *module, const char *name);
+/* Is the code at @vaddr that of a function of a library which waits, or wakes, for its caller? */
+bool module_is_wrapper(const struct module *module, uint64_t vaddr);
+/* The address as linked of the one variable of this name: 0 or -errno. */
+int module_object(const struct module *module, const char *name, uint64_t *vaddr);
+/* Where the function that @at lies in, behind a call, keeps its arguments during that call: held_args_find(). */
+bool module_held_args(const struct module *module, uint64_t at, struct held_arg out[HELD_ARGS_MAX]);
+/* What a probe would find at @offset. */
+enum insn_class module_insn(const struct module *module, uint64_t offset);
+/*
  * Adds the function at @offset that a parallel region of @family runs, and others like it: outlined_find(), @caller as
- * an offset in this file or 0. Returns 0, or -ENOENT: what is there is no function that can be told.
+ * an offset in this file or 0. Returns 0, or -ENOENT: what is there is no function that can be told; or -errno: it could not be asked.
  */
 int module_find_outlined(struct module *module, uint8_t family, uint64_t offset, uint64_t caller);
 

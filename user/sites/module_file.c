@@ -56,15 +56,8 @@ int module_fd(const struct module *module)
 	return m->fd;
 }
 
-static int reopen(void *ctx)
-{
-	return module_fd(ctx);
-}
-
 void module_close(struct module *m)
 {
-	if (m->elf)
-		elf_suspend(m->elf, reopen, m);
 	if (m->fd >= 0)
 		close(m->fd);
 	m->fd = -1;

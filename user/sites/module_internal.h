@@ -10,9 +10,44 @@
 struct module_names {
 	struct rules *rules; /* the user's; NULL none */
 	struct rules *known; /* ours */
-	struct symbol_server *symbols; /* NULL none */
 	struct module *module;
+	/* What a mangled name reads in the source, and how many parameters a function has: as symbol.h has them. NULL: nobody knows. */
+	bool (*source_name)(void *ctx, const char *raw, char *name, size_t size);
+	bool (*parameters)(void *ctx, uint64_t vaddr, uint32_t *n);
+	void *ctx;
 };
+
+/*
+ * All that can be said of the file that is open as @elf of the module, into the module. Pure but for the file. Parses what is
+ * in the file: the reader's child does it.
+ */
+void module_examine(struct module_names *names);
+/* The same of the functions of parallel regions: module_find_outlined(). Addresses are as linked. */
+int module_add_outlined(struct module *m, uint8_t family, uint64_t vaddr, uint64_t caller);
+/* Is the code at @vaddr a wrapper's? See module_is_wrapper(). */
+bool module_has_wrapper(const struct elf_file *elf, bool c_library, uint64_t vaddr);
+
+/* --- to bytes and back (module_wire.c) ---------------------------------------------------------------- */
+
+struct wire;
+
+/* What has been found of a file, the places included, whose rows are of the tables or of these rules. */
+void module_wire(struct wire *w, struct module *m, const struct module_names *names);
+/* One place. */
+void module_wire_place(struct wire *w, struct module_place *place,
+		       const struct module_names *names);
+void module_wire_held(struct wire *w, struct held_arg *held);
+/* A function. */
+void module_wire_symbol(struct wire *w, struct elf_symbol *symbol);
+/*
+ * Makes sense of what was read: whatever is to be probed lies in a segment that is executed, and all of that in the file's @size bytes.
+ * False: it does not.
+ */
+bool module_is_sound(struct module *m, uint64_t size);
+bool module_place_is_sound(const struct module *m, struct module_place *place);
+void module_forget_facts(struct module *m);
+/* What module_ask.c has kept. */
+void module_forget_answers(struct module *m);
 
 /* --- its file (module_file.c) ------------------------------------------------------------------------ */
 

@@ -146,16 +146,6 @@ void module_add_place(struct module *m, const struct family_function *function, 
 						function->family == SBT_FAMILY_LIBOMP);
 }
 
-bool module_function(const struct module *m, uint64_t vaddr, uint64_t *start)
-{
-	struct elf_symbol around;
-
-	if (!m->elf || !exits_function_around(m->elf, vaddr, &around))
-		return false;
-	*start = around.vaddr;
-	return true;
-}
-
 /* The first of two functions, without the second: who came would never be seen to go. */
 static void drop_endless(struct module *m)
 {

@@ -11,7 +11,7 @@ static bool read_name(void *ctx, const char *raw, char *name, size_t size)
 {
 	const struct module_names *n = ctx;
 
-	return n->symbols && symbol_source_name(n->symbols, module_fd(n->module), raw, name, size);
+	return n->source_name && n->source_name(n->ctx, raw, name, size);
 }
 
 /* Has the function no argument, so that there can be no object? What is not known is taken to be no. */
@@ -22,10 +22,7 @@ static bool has_no_argument(struct module_names *n, const char *name,
 	uint32_t parameters;
 	size_t len;
 
-	if (!n->symbols)
-		return false;
-	if (symbol_parameters(n->symbols, module_fd(n->module), n->module->path, symbol->vaddr,
-			      &parameters))
+	if (n->parameters && n->parameters(n->ctx, symbol->vaddr, &parameters))
 		return !parameters;
 	/* A C++ function outside all classes: its name tells. */
 	if (strncmp(name, "_Z", 2) != 0 || !read_name(n, name, source, sizeof(source)))

@@ -357,18 +357,15 @@ void module_find_rest(struct module *m)
 	find_loader(m);
 }
 
-int module_find_outlined(struct module *m, uint8_t family, uint64_t offset, uint64_t caller)
+int module_add_outlined(struct module *m, uint8_t family, uint64_t vaddr, uint64_t caller)
 {
 	const struct family_function *row = family_outlined(family);
-	uint32_t i;
 	struct outlined found;
-	uint64_t vaddr;
+	uint32_t i;
 	int err;
 
-	if (!m->elf || !row || elf_offset_to_vaddr(m->elf, offset, &vaddr))
+	if (!row)
 		return -ENOENT;
-	if (caller && elf_offset_to_vaddr(m->elf, caller, &caller))
-		caller = 0;
 	err = outlined_find(m->elf, m->traits.machine, vaddr, caller, &found);
 	for (i = 0; i < found.n; i++)
 		module_add_place(m, row, "(function of a parallel region)", &found.functions[i]);

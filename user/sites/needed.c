@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #define NEEDED_MAX    256 /* files of one program */
-#define NEEDED_NAMES  128 /* that one of them names */
 #define CACHE_PATH    "/etc/ld.so.cache"
 #define CACHE_MAGIC   "glibc-ld.so.cache1.1"
 #define CACHE_MAX     (16u << 20)
@@ -166,9 +165,9 @@ static struct module *try_defaults(struct needed *s, const char *name)
 
 static struct module *find_library(struct needed *s, const struct module *owner, const char *name)
 {
-	bool is_musl = strstr(s->program->traits.interp, "ld-musl"), first, program_first;
-	const char *own = elf_library_path(owner->elf, &first), *found;
-	const char *programs = elf_library_path(s->program->elf, &program_first);
+	bool is_musl = strstr(s->program->traits.interp, "ld-musl");
+	bool first = owner->needs.path_first, program_first = s->program->needs.path_first;
+	const char *own = owner->needs.path, *programs = s->program->needs.path, *found;
 	const char *env = getenv("LD_LIBRARY_PATH");
 	struct module *m = NULL;
 
@@ -214,10 +213,10 @@ static void add(struct needed *s, const char *name, struct module *m)
 
 int needed_each(struct modules *modules, const char *path, needed_fn each, void *ctx)
 {
-	const char *names[NEEDED_NAMES];
 	struct module *program = modules_open(modules, path);
 	struct needed *s;
-	size_t i, k, n;
+	const struct module_needs *needs;
+	size_t i, k;
 
 	if (!program)
 		return -ENOMEM;
@@ -233,9 +232,9 @@ int needed_each(struct modules *modules, const char *path, needed_fn each, void 
 	cache_read(&s->cache);
 	add(s, path, program);
 	for (i = 0; i < s->n; i++) {
-		n = elf_libraries(s->all[i]->elf, names, NEEDED_NAMES);
-		for (k = 0; k < n; k++)
-			add(s, names[k], find_library(s, s->all[i], names[k]));
+		needs = &s->all[i]->needs;
+		for (k = 0; k < needs->n; k++)
+			add(s, needs->names[k], find_library(s, s->all[i], needs->names[k]));
 	}
 	free(s->cache.bytes);
 	free(s);

@@ -187,23 +187,3 @@ void sdt_free(struct sdt_list *list)
 	free(list->strings);
 	memset(list, 0, sizeof(*list));
 }
-
-bool sdt_file_has(const char *path, const char *provider)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct sdt_list notes = { 0 };
-	struct elf_file *elf;
-	bool has = false;
-
-	if (fd < 0)
-		return false;
-	if (!elf_open(fd, &elf)) {
-		if (!sdt_read(elf, provider, &notes)) {
-			has = notes.n > 0;
-			sdt_free(&notes);
-		}
-		elf_close(elf);
-	}
-	close(fd);
-	return has;
-}

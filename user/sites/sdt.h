@@ -66,9 +66,6 @@ struct sdt_list {
 int sdt_read(const struct elf_file *elf, const char *provider, struct sdt_list *out);
 void sdt_free(struct sdt_list *list);
 
-/* Has the program or library at @path, which may be anything, a marker of @provider? */
-bool sdt_file_has(const char *path, const char *provider);
-
 /* The address as linked of a symbol in memory. Returns 0, or -errno: not known. */
 typedef int (*sdt_resolve_fn)(const char *name, uint64_t *vaddr, void *ctx);
 

@@ -255,7 +255,7 @@ struct space_facts spaces_judge(struct spaces *s, int pid, const struct maps *ma
 		if (!maps->entries[i].exec)
 			continue;
 		m = modules_get(s->modules, pid, &maps->entries[i]);
-		if (!m || !m->elf)
+		if (!m || !m->is_elf)
 			continue;
 		facts.has_place |= m->nplaces > 0;
 		if (m->c_library) {
@@ -375,17 +375,15 @@ int space_read(struct spaces *s, struct space *space)
 }
 
 /* Where the first of a program's code is linked to: the kernel tells where that has come to lie. */
-static bool lowest_code(const struct elf_file *elf, uint64_t *vaddr)
+static bool lowest_code(const struct module *m, uint64_t *vaddr)
 {
-	struct elf_range range;
-	size_t i;
+	uint32_t i;
 
 	*vaddr = UINT64_MAX;
-	for (i = 0; elf_code(elf, i, &range); i++) {
-		if (range.vaddr < *vaddr)
-			*vaddr = range.vaddr;
-	}
-	return i != 0;
+	for (i = 0; i < m->nsegments; i++)
+		if (m->segments[i].exec && m->segments[i].vaddr < *vaddr)
+			*vaddr = m->segments[i].vaddr;
+	return *vaddr != UINT64_MAX;
 }
 
 int space_assume(struct spaces *s, struct space *space)
@@ -393,33 +391,31 @@ int space_assume(struct spaces *s, struct space *space)
 	const struct space_program *program = &space->program;
 	const struct module *m = modules_find(s->modules, program->dev, program->ino);
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), start = program->image.code, lowest, below;
+	const struct module_segment *part;
 	struct maps maps = { 0 };
-	struct elf_range range;
-	size_t n = 0, i;
-	bool exec;
+	uint32_t i;
 
-	if (space->maps.n || !start || !m || !m->elf || !lowest_code(m->elf, &lowest))
+	if (space->maps.n || !start || !m || !m->is_elf || !lowest_code(m, &lowest))
 		return 0;
-	while (elf_loaded(m->elf, n, &range, &exec))
-		n++;
-	maps.entries = calloc(n ? n : 1, sizeof(*maps.entries));
+	maps.entries = calloc(m->nsegments, sizeof(*maps.entries));
 	maps.text = strdup(m->path);
 	if (!maps.entries || !maps.text) {
 		maps_free(&maps);
 		return -ENOMEM;
 	}
 	/* In the file they are in the order of their addresses, too. */
-	for (i = 0; i < n && elf_loaded(m->elf, i, &range, &exec); i++) {
-		below = range.vaddr % page;
-		if (range.offset < below)
+	for (i = 0; i < m->nsegments; i++) {
+		part = &m->segments[i];
+		below = part->vaddr % page;
+		if (part->offset < below)
 			continue; /* no kernel maps that */
 		maps.entries[maps.n++] = (struct maps_entry){
-			.start = range.vaddr - lowest + start - below,
-			.end = range.vaddr - lowest + start + range.size,
-			.offset = range.offset - below,
+			.start = part->vaddr - lowest + start - below,
+			.end = part->vaddr - lowest + start + part->size,
+			.offset = part->offset - below,
 			.ino = program->ino,
 			.dev = program->dev,
-			.exec = exec,
+			.exec = part->exec,
 			.path = maps.text,
 		};
 	}
@@ -446,10 +442,10 @@ bool space_code(struct spaces *s, struct space *space, uint64_t ip, struct space
 		e = find_code(space, ip - 1);
 	memset(out, 0, sizeof(*out));
 	out->module = e && e->ino ? modules_get(s->modules, (int)space->tgid, e) : NULL;
-	if (!out->module || !out->module->elf)
+	if (!out->module || !out->module->is_elf)
 		return false;
 	out->offset = ip - e->start + e->offset;
-	return !elf_offset_to_vaddr(out->module->elf, out->offset - 1, &out->vaddr);
+	return !module_offset_to_vaddr(out->module, out->offset - 1, &out->vaddr);
 }
 
 struct symbol_server *spaces_symbols(const struct spaces *s)
@@ -468,7 +464,7 @@ static bool unwind_one(struct spaces *s, const struct space *space, const struct
 	uint64_t vaddr;
 
 	memset(step, 0, sizeof(*step));
-	if (m && m->elf && !elf_offset_to_vaddr(m->elf, call - e->start + e->offset, &vaddr))
+	if (m && m->is_elf && !module_offset_to_vaddr(m, call - e->start + e->offset, &vaddr))
 		symbol_unwind(s->symbols, module_fd(m), m->path, vaddr, regs, sample, step);
 	if (step->result == UNWIND_NO_RULES &&
 	    stack_frame_pointer_step(sample, regs, &step->caller))
@@ -596,7 +592,8 @@ const char *space_object_name(struct spaces *s, const struct space *space, uint6
 		if (!e->exec || !e->ino || addr < e->start || addr - e->start > 1ull << 30)
 			continue;
 		m = modules_get(s->modules, (int)space->tgid, e);
-		if (!m || !m->elf || m->c_library || elf_offset_to_vaddr(m->elf, e->offset, &vaddr))
+		if (!m || !m->is_elf || m->c_library ||
+		    module_offset_to_vaddr(m, e->offset, &vaddr))
 			continue;
 		bias = e->start - vaddr;
 		name = object_look_up(s, m, addr - bias);

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "sites/exits.h"
 #include "sites/space_internal.h"
 
 #define SETTLE_NS     20000000u /* so long at a time, for records are to be read meanwhile */
@@ -254,7 +253,7 @@ static void site_look_up(struct spaces *s, struct site *site)
 		return;
 	site->name.module = m->path;
 	site->name.build_id = *m->build_id ? m->build_id : NULL;
-	if (!m->elf || elf_offset_to_vaddr(m->elf, site->offset, &vaddr))
+	if (!m->is_elf || module_offset_to_vaddr(m, site->offset, &vaddr))
 		return;
 	site->name.offset = vaddr;
 	symbol = malloc(sizeof(*symbol));
@@ -348,7 +347,7 @@ static uint64_t nameless_function(const struct site *site)
 	const struct module *m = site->module;
 	uint64_t vaddr, start, h;
 
-	if (!m || !m->elf || elf_offset_to_vaddr(m->elf, site->offset, &vaddr) ||
+	if (!m || !m->is_elf || module_offset_to_vaddr(m, site->offset, &vaddr) ||
 	    !module_function(m, vaddr, &start))
 		return 0;
 	h = text_hash(2, m->path, strlen(m->path));
@@ -414,9 +413,9 @@ static bool extent(const struct site *site, struct elf_symbol *around)
 {
 	uint64_t vaddr;
 
-	return site->module && site->module->elf &&
-	       !elf_offset_to_vaddr(site->module->elf, site->offset, &vaddr) &&
-	       exits_function_around(site->module->elf, vaddr, around);
+	return site->module && site->module->is_elf &&
+	       !module_offset_to_vaddr(site->module, site->offset, &vaddr) &&
+	       module_around(site->module, vaddr, around);
 }
 
 bool spaces_compact(struct spaces *s, uint32_t a, uint32_t b)
@@ -444,17 +443,12 @@ const char *spaces_rule_name(struct spaces *s, uint32_t site)
 {
 	const struct site_name *n = spaces_site(s, site);
 	const struct site *at = site < s->nsites ? s->sites[site] : NULL;
-	struct elf_symbol symbol;
 	const char *name;
-	struct exits exits;
 
-	if (!n || !n->nframes || is_inlined(s, site) || !at->module || !at->module->elf)
+	if (!n || !n->nframes || is_inlined(s, site) || !at->module || !at->module->is_elf)
 		return NULL;
 	name = n->frames[n->nframes - 1].function;
-	if (!name || elf_find_function(at->module->elf, name, &symbol, 1) != 1)
-		return NULL;
-	exits_find(at->module->elf, at->module->traits.machine, &symbol, EXITS_FOLLOW_ALL, &exits);
-	return exits.n ? name : NULL;
+	return name && module_knows_ends(at->module, name) ? name : NULL;
 }
 
 void spaces_set_through(struct spaces *s, uint32_t site, const char *function)

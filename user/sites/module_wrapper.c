@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Functions that wait, or wake, for those who call them. */
+#include <string.h>
+
+#include "sites/module_internal.h"
+
+/* What waits and wakes in C's library does it for its caller: by symbols alone, for this is asked of every wait. */
+static bool is_wrapper_function(const struct elf_file *elf, uint64_t vaddr)
+{
+	static const char *const names[] = { "syscall", "cnd_wait", "cnd_timedwait",
+					     "cnd_broadcast" };
+	struct elf_symbol found[4];
+	size_t i;
+	int j, n;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		n = elf_find_function(elf, names[i], found, 4);
+		for (j = 0; j < n && j < 4; j++)
+			if (vaddr - found[j].vaddr < found[j].size)
+				return true;
+	}
+	return false;
+}
+
+struct around {
+	uint64_t vaddr;
+	bool found;
+};
+
+static int is_wrapper_symbol(void *ctx, const char *name, const struct elf_symbol *symbol)
+{
+	static const char *const prefixes[] = { "_ZNSt18condition_variable",
+						"_ZNSt3__118condition_variable",
+						"_ZNSt3_V222condition_variable_any",
+						"_ZN5boost18condition_variable" };
+	struct around *a = ctx;
+	size_t i;
+
+	if (a->vaddr - symbol->vaddr >= symbol->size)
+		return 0;
+	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		a->found |= !strncmp(name, prefixes[i], strlen(prefixes[i]));
+	return 1;
+}
+
+/* What C++ compilers make of the library's templates in the program. */
+static bool is_wrapper_template(const struct elf_file *elf, uint64_t vaddr)
+{
+	struct around a = { .vaddr = vaddr };
+
+	elf_each_function(elf, is_wrapper_symbol, &a);
+	return a.found;
+}
+
+bool module_has_wrapper(const struct elf_file *elf, bool c_library, uint64_t vaddr)
+{
+	return (c_library && is_wrapper_function(elf, vaddr)) || is_wrapper_template(elf, vaddr);
+}

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* The child of the reader: all that parses the files that processes run, names in the source apart. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "sites/exits.h"
+#include "sites/held_args.h"
+#include "sites/module_internal.h"
+#include "sites/reader_wire.h"
+#include "sites/sdt.h"
+#include "sites/wire.h"
+
+#define FILES_MAX    64 /* whose tables are kept; none is kept open */
+#define FUNCTION_MAX 16384 /* bytes of one function that are looked at */
+#define INSN_BYTES   16
+
+struct file {
+	struct child_file identity;
+	struct elf_file *elf; /* NULL: free */
+	struct elf_traits traits;
+	uint64_t used; /* clock of questions, for the least recently used */
+};
+
+struct reader_child {
+	int sock;
+	int fd; /* of the file that is asked about; -1: none */
+	uint32_t serial;
+	struct file *asked; /* that the question is about */
+	const struct reader_life *life;
+	struct file files[FILES_MAX];
+	uint64_t clock;
+};
+
+/* --- files ------------------------------------------------------------------------------------------ */
+
+static int reopen(void *ctx)
+{
+	const struct reader_child *c = ctx;
+
+	return c->fd;
+}
+
+static int open_file(struct reader_child *c, struct file *f, const struct reader_request *req)
+{
+	int err;
+
+	elf_close(f->elf);
+	memset(f, 0, sizeof(*f));
+	err = elf_open_sized(c->fd, req->file.size, &f->elf);
+	if (err)
+		return err;
+	f->identity = req->file;
+	elf_traits(f->elf, &f->traits);
+	/* From now on by the descriptor that comes along with the question. */
+	elf_suspend(f->elf, reopen, c);
+	return 0;
+}
+
+static int find_file(struct reader_child *c, const struct reader_request *req, struct file **out)
+{
+	struct file *f, *oldest = &c->files[0];
+	size_t i;
+	int err;
+
+	for (i = 0; i < FILES_MAX; i++) {
+		f = &c->files[i];
+		if (f->elf && !memcmp(&f->identity, &req->file, sizeof(f->identity)))
+			goto out;
+		if (f->used < oldest->used)
+			oldest = f;
+	}
+	f = oldest;
+	err = open_file(c, f, req);
+	if (err)
+		return err;
+out:
+	f->used = ++c->clock;
+	c->asked = *out = f;
+	return 0;
+}
+
+/* Nothing stays open: a file system is to be unmounted when nobody runs a program of it. */
+static void close_file(struct reader_child *c)
+{
+	if (c->asked && c->asked->elf)
+		elf_suspend(c->asked->elf, reopen, c);
+	c->asked = NULL;
+	close(c->fd);
+	c->fd = -1;
+}
+
+/* --- what the tracer is asked -------------------------------------------------------------------------- */
+
+static bool ask(const struct reader_child *c, struct reader_head *head, const char *text,
+		struct reader_said *said)
+{
+	const struct iovec parts[] = { { .iov_base = head, .iov_len = sizeof(*head) },
+				       { .iov_base = (void *)(uintptr_t)text,
+					 .iov_len = text ? strlen(text) : 0 } };
+	const struct iovec back = { .iov_base = said, .iov_len = sizeof(*said) };
+	struct msghdr msg = { .msg_iov = (struct iovec *)(uintptr_t)parts, .msg_iovlen = 2 };
+	int fd;
+
+	head->serial = c->serial;
+	if (sendmsg(c->sock, &msg, MSG_NOSIGNAL) < 0 ||
+	    child_receive(c->sock, &back, 1, &fd) != sizeof(*said))
+		_exit(1);
+	return said->known;
+}
+
+static bool source_name(void *ctx, const char *raw, char *name, size_t size)
+{
+	struct reader_head head = { .says = READER_SAYS_NAME };
+	struct reader_said said;
+
+	if (strlen(raw) >= READER_TEXT_MAX || !ask(ctx, &head, raw, &said))
+		return false;
+	said.text[sizeof(said.text) - 1] = '\0';
+	snprintf(name, size, "%s", said.text);
+	return true;
+}
+
+static bool parameters(void *ctx, uint64_t vaddr, uint32_t *n)
+{
+	struct reader_head head = { .says = READER_SAYS_PARAMETERS, .value = vaddr };
+	struct reader_said said;
+
+	if (!ask(ctx, &head, NULL, &said))
+		return false;
+	*n = said.parameters;
+	return true;
+}
+
+/* --- answers --------------------------------------------------------------------------------------------- */
+
+static int take_segments(struct module *m)
+{
+	struct module_segment *s;
+	struct elf_range range;
+	bool exec;
+
+	while (elf_loaded(m->elf, m->nsegments, &range, &exec)) {
+		if (m->nsegments == MODULE_SEGMENTS_MAX)
+			return -EBADMSG;
+		s = &m->segments[m->nsegments++];
+		*s = (struct module_segment){ range.vaddr, range.offset, range.size, exec };
+	}
+	return 0;
+}
+
+static void take_needs(struct module *m, const char **names, size_t max)
+{
+	m->needs.n = (uint32_t)elf_libraries(m->elf, names, max);
+	m->needs.names = (char **)(uintptr_t)names;
+	m->needs.path = (char *)(uintptr_t)elf_library_path(m->elf, &m->needs.path_first);
+}
+
+static void forget_found(const struct rules *rules)
+{
+	size_t i;
+
+	for (i = 0; rules && i < rules->n; i++)
+		rules->all[i]->at[0].found = rules->all[i]->at[1].found = 0;
+}
+
+static int examine(struct reader_child *c, const struct file *f, const char *path, struct wire *w)
+{
+	const char *libraries[128];
+	struct module *m = calloc(1, sizeof(*m));
+	struct module_names names = {
+		.rules = c->life->rules, .known = c->life->known, .module = m, .ctx = c
+	};
+	int err = -ENOMEM;
+
+	if (!m)
+		return err;
+	if (c->life->names) {
+		names.source_name = source_name;
+		names.parameters = parameters;
+	}
+	m->fd = c->fd;
+	m->path = (char *)(uintptr_t)path;
+	m->elf = f->elf;
+	err = take_segments(m);
+	if (err)
+		goto out;
+	take_needs(m, libraries, sizeof(libraries) / sizeof(libraries[0]));
+	/* What was found in other files has been said. */
+	forget_found(names.rules);
+	module_examine(&names);
+	module_wire(w, m, &names);
+out:
+	free(m->places);
+	free(m);
+	return err;
+}
+
+static int say_around(const struct file *f, uint64_t vaddr, struct wire *w)
+{
+	struct elf_symbol around = { 0 };
+	bool known = exits_function_around(f->elf, vaddr, &around);
+
+	WIRE_BOOL(w, known);
+	module_wire_symbol(w, &around);
+	return 0;
+}
+
+static int say_function(const struct file *f, const char *name, struct wire *w)
+{
+	struct elf_symbol symbol = { 0 };
+	int n = elf_find_function(f->elf, name, &symbol, 1);
+	uint32_t number = n > 0 ? (uint32_t)n : 0, machine = elf_machine(f->elf);
+
+	WIRE(w, machine, UINT16_MAX);
+	WIRE(w, number, UINT32_MAX);
+	module_wire_symbol(w, &symbol);
+	return 0;
+}
+
+static int say_ends(const struct file *f, const char *name, struct wire *w)
+{
+	struct elf_symbol symbol;
+	struct exits exits = { 0 };
+	bool known;
+
+	if (elf_find_function(f->elf, name, &symbol, 1) == 1)
+		exits_find(f->elf, f->traits.machine, &symbol, EXITS_FOLLOW_ALL, &exits);
+	known = exits.n > 0;
+	WIRE_BOOL(w, known);
+	return 0;
+}
+
+static int say_object(const struct file *f, const char *name, struct wire *w)
+{
+	uint64_t vaddr = 0;
+	int err = elf_find_object(f->elf, name, &vaddr);
+
+	WIRE(w, vaddr, UINT64_MAX);
+	return err;
+}
+
+static void say_import(void *ctx, const char *name)
+{
+	struct wire *w = ctx;
+	char *text = (char *)(uintptr_t)name;
+
+	if (w->len < READER_ANSWER / 2)
+		wire_long_text(w, &text, READER_TEXT_MAX);
+}
+
+static int say_outlined(const struct reader_child *c, const struct file *f,
+			const struct reader_request *req, struct wire *w)
+{
+	struct module *m = calloc(1, sizeof(*m));
+	const struct module_names names = { .rules = c->life->rules, .known = c->life->known };
+	uint32_t i, nothing;
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	m->elf = f->elf;
+	m->traits = f->traits;
+	err = module_add_outlined(m, (uint8_t)req->family, req->a, req->b);
+	/* There may be others all the same. */
+	nothing = err != 0;
+	WIRE_BOOL(w, nothing);
+	WIRE(w, m->nplaces, MODULE_PLACES_MAX);
+	for (i = 0; i < m->nplaces; i++)
+		module_wire_place(w, &m->places[i], &names);
+	free(m->places);
+	free(m);
+	return err == -ENOENT ? 0 : err;
+}
+
+static int say_held(const struct file *f, uint64_t at, struct wire *w)
+{
+	struct held_arg held[HELD_ARGS_MAX];
+	struct elf_symbol around;
+	const uint8_t *bytes;
+	size_t len;
+	int err, i;
+
+	if (!exits_function_around(f->elf, at, &around))
+		return -ENOENT;
+	len = elf_bytes(f->elf, around.offset, FUNCTION_MAX, &bytes);
+	err = held_args_find(f->traits.machine, bytes, len, (uint32_t)(at + 1 - around.vaddr),
+			     held);
+	for (i = 0; !err && i < HELD_ARGS_MAX; i++)
+		module_wire_held(w, &held[i]);
+	return err;
+}
+
+static int say_insn(const struct file *f, uint64_t offset, struct wire *w)
+{
+	const uint8_t *bytes;
+	struct insn insn;
+	size_t len = elf_bytes(f->elf, offset, INSN_BYTES, &bytes);
+
+	insn_decode(f->traits.machine, bytes, len, &insn);
+	WIRE(w, insn.class, INSN_UNKNOWN);
+	return 0;
+}
+
+static int say_marks(const struct file *f, const char *provider, struct wire *w)
+{
+	struct sdt_list notes = { 0 };
+	int err = sdt_read(f->elf, provider, &notes);
+	bool has = notes.n > 0;
+
+	WIRE_BOOL(w, has);
+	if (!err)
+		sdt_free(&notes);
+	return err;
+}
+
+static int answer(struct reader_child *c, const struct reader_request *req, const char *text,
+		  struct wire *w)
+{
+	struct file *f = NULL;
+	int err = find_file(c, req, &f);
+	bool yes;
+
+	if (err)
+		return err;
+	switch ((enum reader_question)req->question) {
+	case READER_EXAMINE:
+		return examine(c, f, text, w);
+	case READER_AROUND:
+		return say_around(f, req->a, w);
+	case READER_FUNCTION:
+		return say_function(f, text, w);
+	case READER_ENDS:
+		return say_ends(f, text, w);
+	case READER_WRAPPER:
+		yes = module_has_wrapper(f->elf, req->b != 0, req->a);
+		WIRE_BOOL(w, yes);
+		return 0;
+	case READER_OBJECT:
+		return say_object(f, text, w);
+	case READER_IMPORTS:
+		elf_each_import(f->elf, say_import, w);
+		return 0;
+	case READER_OUTLINED:
+		return say_outlined(c, f, req, w);
+	case READER_HELD:
+		return say_held(f, req->a, w);
+	case READER_INSN:
+		return say_insn(f, req->a, w);
+	case READER_MARKS:
+		return say_marks(f, text, w);
+	}
+	return -EINVAL;
+}
+
+static void send_answer(const struct reader_child *c, const struct wire *w, int err)
+{
+	struct reader_head head = { .serial = c->serial,
+				    .says = READER_SAYS_ANSWER,
+				    .error = (uint32_t)-err,
+				    .total = err ? 0 : (uint32_t)w->len };
+	struct iovec parts[2] = { { .iov_base = &head, .iov_len = sizeof(head) } };
+	struct msghdr msg = { .msg_iov = parts, .msg_iovlen = 2 };
+	size_t at = 0;
+
+	do {
+		parts[1].iov_base = head.total ? w->bytes + at : NULL;
+		parts[1].iov_len = head.total - at < READER_PART ? head.total - at : READER_PART;
+		at += parts[1].iov_len;
+		if (sendmsg(c->sock, &msg, MSG_NOSIGNAL) < 0)
+			_exit(1);
+	} while (at < head.total);
+}
+
+/* False: nobody asks any more. */
+static bool receive(struct reader_child *c, struct reader_request *req, char text[READER_TEXT_MAX])
+{
+	const struct iovec parts[] = { { .iov_base = req, .iov_len = sizeof(*req) },
+				       { .iov_base = text, .iov_len = READER_TEXT_MAX - 1 } };
+	size_t n = child_receive(c->sock, parts, 2, &c->fd);
+
+	if (n < sizeof(*req) || n - sizeof(*req) != req->text_len || c->fd < 0)
+		return false;
+	text[req->text_len] = '\0';
+	c->serial = req->serial;
+	return true;
+}
+
+void reader_child_run(void *life, int sock)
+{
+	struct reader_child *c = calloc(1, sizeof(*c));
+	struct reader_request req;
+	char text[READER_TEXT_MAX];
+	struct wire w = { 0 };
+	int err;
+
+	if (!c)
+		return;
+	c->sock = sock;
+	c->life = life;
+	while (receive(c, &req, text)) {
+		child_limit_cpu(READER_FILE_S);
+		w.len = 0;
+		err = answer(c, &req, text, &w);
+		/* Before anybody knows that it is done. */
+		close_file(c);
+		if (w.bad || w.len > READER_ANSWER)
+			err = -ENOMEM;
+		w.bad = false;
+		send_answer(c, &w, err);
+	}
+}
