@@ -7,7 +7,7 @@
 #include "sbt/record.h"
 
 #define SBT_REGS_RETURNED 64 /* places that threads may return to, at once */
-#define SBT_REGS_RETURNS 8
+#define SBT_REGS_RETURNS  8
 
 struct sbt_regs {
 	__u32 tid; /* as the reader's PID namespace has it */

@@ -26,11 +26,14 @@ ONE_COPY static void odd_one(const char *kind, int size)
 	if (!strcmp(kind, "bcast"))
 		MPI_Bcast(&mine, 1, MPI_INT, 0, MPI_COMM_WORLD); /* HERE: bcast */
 	else if (!strcmp(kind, "reduce"))
-		MPI_Reduce(&mine, &sum, 1, MPI_INT, MPI_SUM, size - 1, MPI_COMM_WORLD); /* HERE: reduce */
+		MPI_Reduce(&mine, &sum, 1, MPI_INT, MPI_SUM, size - 1,
+			   MPI_COMM_WORLD); /* HERE: reduce */
 	else if (!strcmp(kind, "allreduce"))
-		MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); /* HERE: allreduce */
+		MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM,
+			      MPI_COMM_WORLD); /* HERE: allreduce */
 	else
-		MPI_Recv(&mine, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* HERE: recv */
+		MPI_Recv(&mine, 1, MPI_INT, 0, 7, MPI_COMM_WORLD,
+			 MPI_STATUS_IGNORE); /* HERE: recv */
 }
 
 ONE_COPY static void circle(const char *kind, int rank, int size)
@@ -42,10 +45,12 @@ ONE_COPY static void circle(const char *kind, int rank, int size)
 		MPI_Recv(&theirs, 1, MPI_INT, before, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	} else if (!strcmp(kind, "sendrecv")) {
 		/* Each sends to the next, and waits for what the next one sends to another. */
-		MPI_Sendrecv(&mine, 1, MPI_INT, next, 7, &theirs, 1, MPI_INT, next, 7, /* HERE: sendrecv */
+		MPI_Sendrecv(&mine, 1, MPI_INT, next, 7, &theirs, 1, MPI_INT, next,
+			     7, /* HERE: sendrecv */
 			     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	} else {
-		MPI_Recv(&theirs, 1, MPI_INT, next, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* HERE: cycle */
+		MPI_Recv(&theirs, 1, MPI_INT, next, 7, MPI_COMM_WORLD,
+			 MPI_STATUS_IGNORE); /* HERE: cycle */
 		MPI_Send(&mine, 1, MPI_INT, before, 7, MPI_COMM_WORLD);
 	}
 }
@@ -69,7 +74,8 @@ int main(int argc, char **argv)
 	int rank, size;
 
 	if (argc != 2)
-		die("usage: mpi_mismatch bcast|reduce|allreduce|recv|cycle|ssend|sendrecv|pingpong");
+		die("usage: mpi_mismatch "
+		    "bcast|reduce|allreduce|recv|cycle|ssend|sendrecv|pingpong");
 	stopgap(STOPGAP_SECONDS);
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);

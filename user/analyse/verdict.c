@@ -885,10 +885,14 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 		break;
 	case REPORT_COSTLY:
 		add(t,
-		    "%d %% of the threads' time goes into the barriers themselves, more than into "
-		    "waiting for others (%d %%)",
-		    say_percent(transfer_share(p)),
-		    p->processes > 1 ? waiting : say_percent(p->lost_static + rotating_share(p)));
+		    "%d %% of the threads' time goes into the barriers themselves, more than is "
+		    "lost ",
+		    say_percent(transfer_share(p)));
+		if (p->processes > 1)
+			add(t, "waiting for others (%d %%)", waiting);
+		else
+			add(t, "by uneven work (%d %%)",
+			    say_percent(p->lost_static + rotating_share(p)));
 		break;
 	case REPORT_UNTOLD:
 		add(t, "%d %% of the threads' time is lost waiting at barriers", waiting);

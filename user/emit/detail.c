@@ -76,7 +76,9 @@ void detail_barriers(struct textout *t, const struct report *r,
 		"over "
 		"the elapsed time. imbalance: the share of its phases' time that is lost, of all "
 		"members. "
-		"The answers above are of the threads' time from their start to their end.");
+		"The answers above are of the threads' time from their start to their end; what "
+		"one thread "
+		"waits is of its own phases.");
 	textout_blank(t);
 }
 
