@@ -71,24 +71,39 @@ static bool launches_ranks(const char *word)
 	return false;
 }
 
+static void map_pattern(struct mapped *mapped, const char *pattern)
+{
+	glob_t found;
+	size_t i;
+
+	if (glob(pattern, 0, NULL, &found))
+		return;
+	for (i = 0; i < found.gl_pathc; i++)
+		map_file(mapped, found.gl_pathv[i], true);
+	globfree(&found);
+}
+
+/* OpenMP's, whose first regions begin before the library could be examined. */
+void mapped_openmp(struct mapped *mapped)
+{
+	map_pattern(mapped, "/usr/lib/*-linux-gnu/libgomp.so.1");
+	map_pattern(mapped, "/usr/lib64/libgomp.so.1");
+	map_pattern(mapped, "/usr/lib/*-linux-gnu/libomp.so.5");
+	map_pattern(mapped, "/usr/lib64/libomp.so");
+}
+
 void mapped_mpi(struct mapped *mapped)
 {
 	static const char *const patterns[] = { "/usr/lib/*-linux-gnu/libmpi*.so.[0-9]*",
 						"/usr/lib64/*/lib/libmpi*.so.[0-9]*",
 						"/usr/local/lib/libmpi*.so.[0-9]*" };
-	glob_t found;
-	size_t i, j;
+	size_t i;
 
 	if (mapped->mpi)
 		return;
 	mapped->mpi = true;
-	for (i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
-		if (glob(patterns[i], 0, NULL, &found))
-			continue;
-		for (j = 0; j < found.gl_pathc; j++)
-			map_file(mapped, found.gl_pathv[j], true);
-		globfree(&found);
-	}
+	for (i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+		map_pattern(mapped, patterns[i]);
 }
 
 static void map_if_mpi(void *ctx, const char *name, struct module *m)

@@ -19,6 +19,8 @@ struct mapped {
 
 /* C libraries that programs started later may use, though nobody runs one now. */
 void mapped_common(struct mapped *mapped);
+/* The usual libraries of OpenMP. */
+void mapped_openmp(struct mapped *mapped);
 void mapped_mpi(struct mapped *mapped);
 /*
  * Programs named by each word of a command, and by each word within one: a shell's script is one argument. Behind a word that

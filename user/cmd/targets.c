@@ -336,6 +336,8 @@ int targets_add_own(struct targets *t, char *const command[])
 	if (t->options.by_process)
 		return 0;
 	mapped_common(&mapped);
+	if (!command)
+		mapped_openmp(&mapped);
 	if (command && (getenv("OMPI_COMM_WORLD_RANK") || getenv("PMI_RANK")))
 		mapped_mpi(&mapped);
 	mapped_words(&mapped, t->modules, command);
