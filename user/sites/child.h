@@ -29,6 +29,7 @@ struct child {
 /* What one of a kind may do, and how it lives. */
 struct child_kind {
 	const char *name; /* as ps shows it */
+	bool first; /* it has the tracer's priority: what waits for it is held, or missed */
 	bool opens; /* it may open files, to be read */
 	bool network; /* and ask servers: no system call is refused then */
 	uint64_t data; /* bytes of memory of its own */

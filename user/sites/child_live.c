@@ -264,7 +264,7 @@ _Noreturn void child_live(const struct child_kind *kind, int sock, pid_t parent)
 	if (close_descriptors(sock) || unmap_shared())
 		_exit(1);
 	/* Who reads the records goes first, and names disturb what is traced no more than others do. */
-	if (getpriority(PRIO_PROCESS, 0) < 0)
+	if (!kind->first && getpriority(PRIO_PROCESS, 0) < 0)
 		(void)setpriority(PRIO_PROCESS, 0, 0);
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_NOFILE, 512);

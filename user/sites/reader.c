@@ -66,6 +66,7 @@ void reader_idle(struct reader *r, void (*idle)(void *ctx), void *ctx)
 static int begin(struct reader *r)
 {
 	const struct child_kind kind = { .name = "sbt-reader",
+					 .first = true,
 					 .data = (uint64_t)READER_MIB << 20,
 					 .run = reader_child_run,
 					 .ctx = &r->life };
