@@ -276,6 +276,18 @@ static void test_spinning(void **state)
 	assert_null(only(b));
 	for (i = 0; i < 100; i++) {
 		ready(b);
+		/* The last one gives its CPU to others until its turn comes. */
+		b->m.details[0].inside_oncpu_ns = 1 * MS;
+		b->m.details[3].runq_ns = 4 * MS;
+		b->m.details[3].oncpu_ns = 6 * MS;
+		b->m.details[3].turn_ns = 5 * MS;
+		b->m.details[3].turn_oncpu_ns = 1 * MS;
+		take(b);
+	}
+	assert_null(only(b));
+	for (i = 0; i < 100; i++) {
+		ready(b);
+		b->m.details[3].turn_ns = b->m.details[3].turn_oncpu_ns = 0;
 		/* More than it waited: what ran after the release was no spinning. */
 		b->m.details[0].inside_oncpu_ns = 5 * MS;
 		b->m.details[3].runq_ns = 4 * MS;
@@ -286,7 +298,7 @@ static void test_spinning(void **state)
 	assert_non_null(f);
 	assert_string_equal(f->kind, "spinning");
 	assert_near(f->figure, 0.1, 1e-9); /* 100 times 1 ms */
-	assert_says(f->text, "in 100 of 300 episodes");
+	assert_says(f->text, "in 100 of 400 episodes");
 	bench_free(b);
 }
 

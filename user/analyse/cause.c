@@ -533,15 +533,20 @@ static void note_spinning(struct causes *c, const struct model_episode *ep)
 {
 	const struct model_member *m, *l = &ep->members[ep->n - 1];
 	struct cause_proc *p = &c->procs[ep->proc];
-	uint64_t spun = 0, in, waited;
+	uint64_t spun = 0, in, waited, turn;
 	uint32_t i;
 
 	if (!p->episodes++)
 		p->first_ns = ep->release_ns;
 	p->last_ns = ep->release_ns;
 	waited = l->detail ? l->detail->runq_ns : 0;
-	if (!waited)
+	/* Who gives up its CPU again and again until its turn comes is ready to run, and has nothing to run for. */
+	turn = l->detail && l->detail->turn_ns > l->detail->turn_oncpu_ns
+		       ? l->detail->turn_ns - l->detail->turn_oncpu_ns
+		       : 0;
+	if (waited <= turn)
 		return;
+	waited -= turn;
 	for (i = 0; i < ep->n - 1; i++) {
 		m = &ep->members[i];
 		in = m->detail ? m->detail->inside_oncpu_ns : MODEL_UNKNOWN;

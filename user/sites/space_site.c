@@ -447,6 +447,9 @@ const char *spaces_rule_name(struct spaces *s, uint32_t site)
 
 	if (!n || !n->nframes || is_inlined(s, site) || !at->module || !at->module->is_elf)
 		return NULL;
+	/* syscall() and the like: whoever waits for anything calls them. */
+	if (at->module->c_library)
+		return NULL;
 	name = n->frames[n->nframes - 1].function;
 	return name && module_knows_ends(at->module, name) ? name : NULL;
 }
