@@ -50,6 +50,81 @@ def test_openmpi_bcast(t):
     waits(t, "openmpi", "bcast", ["MPI_Recv", "MPI_Send"])
 
 
+MADE = ["MPI_Comm_create_group", "MPI_Win_allocate_shared"]
+
+
+def test_makers(t):
+    """What makes a communicator, or memory that ranks share, and is not traced, is named like the rest."""
+    for mpi in MPIRUN:
+        for kind in ("create_group", "shared_window"):
+            waits(t, mpi, kind, MADE, program="mpi_makers_{}")
+
+
+def silent(t, mpi, kind, names, tracer=("--json",), program="mpi_waits_{}"):
+    """No barrier is crossed, so no figure speaks of the ranks: a remark does, and the report is not complete."""
+    out = t.path()
+    job(t, mpi, program.format(mpi), kind, "20", "silent", out=out, tracer=tracer)
+    if "record" in tracer:
+        return out
+    trace = Trace(t, out)
+    check_equal("episodes", trace.end["episodes"], 0)
+    check_equal("complete", trace.end["complete"], False)
+    (remark,) = [r for r in trace.all("remark") if r["kind"] == "untraced"]
+    for name in (*names, program.format(mpi), "2 processes"):
+        check_in("remark", name, remark["text"])
+    return out
+
+
+def test_silent(t):
+    """Ranks that cross no barrier and wait in calls that are not traced."""
+    for mpi in MPIRUN:
+        for kind in ("bcast", "recv"):
+            silent(t, mpi, kind, ["MPI_Recv"])
+        silent(t, mpi, "shared_window", MADE, program="mpi_makers_{}")
+
+
+def test_silent_system(t):
+    """-a looks at every process, and says the same of those that no barrier makes known."""
+    for mpi in MPIRUN:
+        if not shutil.which(MPIRUN[mpi][0]):
+            raise Skip(f"no {MPIRUN[mpi][0]}")
+        tracer = t.attach("-a")
+        program = workload(f"mpi_waits_{mpi}")
+        job = t.start([*MPIRUN[mpi], "-n", "2", program, "bcast", "100", "silent"], env=clean_environment(**ENVIRONMENT))
+        job.wait()
+        trace = tracer.stop()
+        check_equal("complete", trace.end["complete"], False)
+        check(any(r["kind"] == "untraced" and program in r["text"] and "MPI_Recv" in r["text"] for r in trace.all("remark")),
+              "no remark names the program")
+
+
+def test_silent_every_format(t):
+    """Live as text; from a recording: text, JSON, CSV and the page."""
+    words, where = "in which they may wait for other ranks of MPI", "mpi_waits_mpich"
+    recording = silent(t, "mpich", "wait", [], tracer=("record",))
+    text = t.run([SBT, "report", recording]).out
+    check_in("text", words, " ".join(text.split()))
+    check_in("text", "INCOMPLETE: processes may wait", " ".join(text.split()))
+    rows = [json.loads(line) for line in t.run([SBT, "report", "--json", recording]).out.splitlines()]
+    check(any(r["type"] == "remark" and words in r["text"] and where in r["text"] for r in rows), "JSON")
+    check_equal("complete", rows[-1]["complete"], False)
+    check_in("CSV", words, t.run([SBT, "report", "--csv", recording]).out)
+    page = t.path()
+    t.run([SBT, "report", "--html", page, recording])
+    with open(page, encoding="utf-8") as f:
+        check_in("page", words, " ".join(f.read().split()))
+
+
+def test_alone(t):
+    """One rank waits for no other; one that crosses a barrier is in the figures; neither has a remark."""
+    for ranks, options in ((1, ("bcast", "5", "silent")), (2, ("bcast", "5"))):
+        out = t.path()
+        job(t, "mpich", "mpi_waits_mpich", *options, ranks=ranks, out=out)
+        trace = Trace(t, out)
+        check_equal("remarks", [r for r in trace.all("remark") if r["kind"] == "untraced"], [])
+        check_equal("complete", trace.end["complete"], True)
+
+
 def test_fortran(t):
     for mpi in MPIRUN:
         out = t.path()

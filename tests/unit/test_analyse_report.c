@@ -1262,6 +1262,62 @@ static void test_unmet(void **state)
 	run_free(r);
 }
 
+/* One thread at barriers of one waits for no other; at those of several that nobody saw the others at, nothing is known. */
+static void test_one_thread(void **state)
+{
+	static const uint32_t needed[] = { 1, 2 };
+	struct run *r;
+	struct report rep;
+	uint64_t t;
+	uint32_t i, k;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		r = run_new(0);
+		for (t = 0, k = 0; needed[i] == 2 && k < 3; k++, t += 1000000)
+			run_feed(r, crossing(101, A, 2, t + 600000, t + 900000));
+		if (needed[i] == 1)
+			t = play(r, 1, 20, 7, 10, even);
+		build(r, t, &rep);
+		assert_int_equal(rep.processes[0].threads, 1);
+		assert_int_equal(rep.processes[0].episodes, needed[i] == 1 ? 20 : 0);
+		if (needed[i] == 1) {
+			assert_says(rep.processes[0].verdict, "waits for no other");
+		} else {
+			refuses(rep.processes[0].verdict, "waits for no other");
+			assert_says(rep.processes[0].verdict, "nothing can be said");
+			assert_int_equal(rep.processes[0].pattern, REPORT_FEW);
+		}
+		report_free(&rep);
+		run_free(r);
+	}
+}
+
+/* Processes that are in remarks alone, for they wait unseen, leave the report incomplete; other remarks do not. */
+static void test_waits_unseen(void **state)
+{
+	struct remark remarks[] = { { "ranks", 0, "one" }, { "untraced", 5, "two" } };
+	struct run *r = run_new(0);
+	struct report_env e;
+	struct report rep;
+	uint64_t t = play(r, 2, 20, 7, 10, even);
+
+	(void)state;
+	assert_int_equal(model_finish(r->model, t), 0);
+	e = env(t);
+	e.remarks = remarks;
+	e.nremarks = 1;
+	assert_int_equal(report_build(r->model, &e, &rep), 0);
+	assert_true(!rep.waits_unseen && rep.complete == rep.lossless);
+	report_free(&rep);
+	e.nremarks = 2;
+	assert_int_equal(report_build(r->model, &e, &rep), 0);
+	assert_true(rep.waits_unseen);
+	assert_false(rep.complete);
+	report_free(&rep);
+	run_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1298,6 +1354,8 @@ int main(void)
 		cmocka_unit_test(test_only_incomplete),
 		cmocka_unit_test(test_one_of_others),
 		cmocka_unit_test(test_unmet),
+		cmocka_unit_test(test_one_thread),
+		cmocka_unit_test(test_waits_unseen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

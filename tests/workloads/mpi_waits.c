@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Ranks that wait for one another in other calls than barriers: mpi_waits KIND ROUNDS. In each round rank 0 sleeps for
+// Ranks that wait for one another in other calls than barriers: mpi_waits KIND ROUNDS [silent]. In each round rank 0 sleeps for
 // 2 ms, which the other ranks wait for in a call of that kind; then each rank sleeps for 4 ms and all meet at a barrier.
-// Kinds: recv, wait, bcast, gather, scatter, sendrecv. Without -DCALL_THEM the program calls barriers alone.
+// Kinds: recv, wait, bcast, gather, scatter, sendrecv; built with -DMAKERS create_group and shared_window. With "silent" behind ROUNDS they meet at
+// no barrier. With neither -DCALL_THEM nor -DMAKERS the program calls barriers alone.
 // Prints "# waited RANK NS": the time in these calls by the program's own clock.
 #include "common.h"
 
@@ -48,15 +49,41 @@ static void meet(const char *kind, int rank, int size)
 		die("unknown kind %s", kind);
 	}
 }
+#elif defined(MAKERS)
+static void meet(const char *kind, int rank, int size)
+{
+	int *memory;
+	MPI_Group group;
+	MPI_Comm comm;
+	MPI_Win window;
+
+	(void)rank;
+	(void)size;
+	if (!strcmp(kind, "create_group")) {
+		MPI_Comm_group(MPI_COMM_WORLD, &group);
+		MPI_Comm_create_group(MPI_COMM_WORLD, group, 0, &comm);
+		MPI_Comm_free(&comm);
+		MPI_Group_free(&group);
+	} else if (!strcmp(kind, "shared_window")) {
+		MPI_Win_allocate_shared(64, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory,
+					&window);
+		MPI_Win_free(&window);
+	} else {
+		die("unknown kind %s", kind);
+	}
+}
 #endif
 
 int main(int argc, char **argv)
 {
-	int rank, size, rounds = argc == 3 ? atoi(argv[2]) : 0;
+	int rank, size, silent = argc == 4 && !strcmp(argv[3], "silent"),
+			rounds = argc == 3 + silent ? atoi(argv[2]) : 0;
 	uint64_t waited = 0, from;
 
 	if (rounds < 1)
-		die("usage: mpi_waits recv|wait|bcast|gather|scatter|sendrecv|none ROUNDS");
+		die("usage: mpi_waits "
+		    "recv|wait|bcast|gather|scatter|sendrecv|create_group|shared_window|none "
+		    "ROUNDS [silent]");
 	stopgap(STOPGAP_SECONDS);
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -65,12 +92,13 @@ int main(int argc, char **argv)
 		if (!rank)
 			nap(FIRST_NS);
 		from = now_ns();
-#ifdef CALL_THEM
+#if defined(CALL_THEM) || defined(MAKERS)
 		meet(argv[1], rank, size);
 #endif
 		waited += now_ns() - from;
 		nap(REST_NS);
-		MPI_Barrier(MPI_COMM_WORLD);
+		if (!silent)
+			MPI_Barrier(MPI_COMM_WORLD);
 	}
 	printf("# waited %d %llu\n", rank, (unsigned long long)waited);
 	MPI_Finalize();

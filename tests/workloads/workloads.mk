@@ -80,8 +80,8 @@ W_BOOST := $(if $(call W_HEADER,boost/thread/barrier.hpp,$(CXX) $(W_THERE) -xc++
 W_TBB := $(if $(call W_HEADER,tbb/parallel_for.h,$(CXX) $(W_THERE) -xc++),tbb_rounds)
 W_LTTNG := $(if $(call W_HEADER,lttng/tracef.h,$(CC) -xc),bench_phases-lttng)
 W_RUST := $(if $(call W_HAVE,rustc),gen_rust rust_names rust_names-v0 rust_scope rust_scope-O0 rust_scope-v0 rust_scope-lto rust_scope-stripped)
-W_OPENMPI := $(if $(SYSROOT),,$(if $(call W_HAVE,mpicc.openmpi),gen_openmpi mpi_comms_openmpi hung_openmpi mpi_waits_openmpi mpi_mismatch_openmpi mpi_ordinal_openmpi))
-W_MPICH := $(if $(SYSROOT),$(if $(W_MPICH_THERE),gen_mpich),$(if $(call W_HAVE,mpicc.mpich),gen_mpich mpi_comms_mpich hung_mpich mpi_waits_mpich mpi_meets_mpich mpi_mismatch_mpich mpi_ordinal_mpich))
+W_OPENMPI := $(if $(SYSROOT),,$(if $(call W_HAVE,mpicc.openmpi),gen_openmpi mpi_comms_openmpi hung_openmpi mpi_waits_openmpi mpi_makers_openmpi mpi_mismatch_openmpi mpi_ordinal_openmpi))
+W_MPICH := $(if $(SYSROOT),$(if $(W_MPICH_THERE),gen_mpich),$(if $(call W_HAVE,mpicc.mpich),gen_mpich mpi_comms_mpich hung_mpich mpi_waits_mpich mpi_makers_mpich mpi_meets_mpich mpi_mismatch_mpich mpi_ordinal_mpich))
 W_MPIF := $(if $(and $(if $(SYSROOT),,yes),$(call W_HAVE,gfortran)),$(if $(W_OPENMPI),gen_openmpif mpi_split_openmpi mpi_waitf_openmpi) $(if $(W_MPICH),gen_mpichf mpi_split_mpich mpi_waitf_mpich))
 W_FAMILIES := $(W_FAMILY) $(W_INLINE) $(W_FLAGS20) hot_cond spun spun-O0 long_names $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
 
@@ -465,6 +465,9 @@ $(W)/mpi_mismatch_openmpi $(W)/mpi_mismatch_mpich: $(W)/mpi_mismatch_%: $(W_SRC)
 
 $(W)/mpi_waits_openmpi $(W)/mpi_waits_mpich: $(W)/mpi_waits_%: $(W_SRC)/mpi_waits.c $(W_COMMON)
 	mpicc.$* -std=gnu11 $(W_FLAGS) -DCALL_THEM -o $@ $<
+
+$(W)/mpi_makers_openmpi $(W)/mpi_makers_mpich: $(W)/mpi_makers_%: $(W_SRC)/mpi_waits.c $(W_COMMON)
+	mpicc.$* -std=gnu11 $(W_FLAGS) -DMAKERS -o $@ $<
 
 # The same without any call in which a wait is not traced.
 $(W)/mpi_meets_mpich: $(W_SRC)/mpi_waits.c $(W_COMMON)

@@ -894,13 +894,13 @@ static uint32_t count_untraced(const struct report *out)
 	return n;
 }
 
-/* Files of which nobody could say what barriers are in them. */
-static bool has_unread(const struct report *report)
+/* Files of which nobody could say what barriers are in them; processes that may wait unseen, and cross no barrier. */
+static bool has_remark(const struct report *report, const char *kind)
 {
 	uint32_t i;
 
 	for (i = 0; i < report->nremarks; i++)
-		if (!strcmp(report->remarks[i].kind, "unread"))
+		if (!strcmp(report->remarks[i].kind, kind))
 			return true;
 	return false;
 }
@@ -954,9 +954,10 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	forget_losses(out);
 	tasks_forget(out);
 	out->nuntraced = count_untraced(out);
-	out->complete = out->lossless && !has_unread(out) && !out->nshed && !out->nshed_parts &&
-			!out->unmet && !out->arrivals_unseen && !out->left_out && !out->ntasks &&
-			!out->nuntraced;
+	out->waits_unseen = has_remark(out, "untraced");
+	out->complete = out->lossless && !has_remark(out, "unread") && !out->nshed &&
+			!out->nshed_parts && !out->unmet && !out->arrivals_unseen &&
+			!out->left_out && !out->ntasks && !out->nuntraced && !out->waits_unseen;
 	if (err)
 		report_free(out);
 	return err;

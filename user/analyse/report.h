@@ -410,6 +410,7 @@ struct report {
 	uint32_t ntasks; /* processes that run OpenMP tasks: report_process.tasks */
 	bool lossless; /* nothing was lost */
 	uint32_t nuntraced; /* processes whose code may wait at barriers that are not traced */
+	bool waits_unseen; /* a remark names processes that are in no figure and may wait unseen */
 	bool complete; /* nor was anything left out */
 	bool cut; /* read from a recording that ends before the run did */
 	double crossing_cost_ns; /* of all processes, at the mean of their crossings; NAN unknown */

@@ -526,6 +526,7 @@ void remarks_find(const struct remarks *r)
 			"outside: if they do, put the markers of sbt/sbt.h there, or name the "
 			"function that waits with -b");
 	targets_tell_inlined(r->targets);
+	targets_tell_ranks(r->targets, r->model);
 	tell_candidates(r);
 }
 

@@ -66,6 +66,7 @@ void targets_free(struct targets *t)
 	if (!t)
 		return;
 	ranks_free(t->ranks);
+	targets_free_ranks(t);
 	probes_free(&t->probes);
 	hash_free(&t->waiting);
 	hash_free(&t->seen);
@@ -180,7 +181,7 @@ static void choose_departures(struct targets *t, struct space *space)
 }
 
 /* Which rank it is must be asked while it lives. */
-static int see_rank(struct targets *t, const struct space *space)
+static int see_rank(struct targets *t, const struct space *space, const char *program)
 {
 	struct ranks_handles handles = { .addresses = false };
 	struct job job = { .rank = JOB_NONE, .size = JOB_NONE };
@@ -193,6 +194,9 @@ static int see_rank(struct targets *t, const struct space *space)
 			ranks_find_handles(m, &space->maps.entries[i], &handles);
 	}
 	job_read((int)space->tgid, &job);
+	/* What a rank forks has its code, and takes no part in MPI. */
+	if (!space->parent_tgid)
+		targets_note_rank(t, space->tgid, &job, &space->untraced, program);
 	return ranks_see(t->ranks, space->tgid, space->inc, &job, &handles);
 }
 
@@ -201,6 +205,7 @@ int targets_examine(struct targets *t, struct space *space)
 {
 	int err = space_read(t->spaces, space);
 	bool mpi = false, tasks = false, named;
+	const char *program = NULL;
 	uint64_t leader = 0;
 	size_t i;
 
@@ -215,6 +220,8 @@ int targets_examine(struct targets *t, struct space *space)
 			continue;
 		m->in_target = true;
 		mpi |= m->mpi;
+		if (m->traits.executable)
+			program = m->path;
 		untraced_join(&space->untraced, &m->untraced);
 		tasks |= m->traits.executable && m->tasks;
 		probes_module(&t->probes, m, space->tgid, space->refusal != NULL);
@@ -231,7 +238,7 @@ int targets_examine(struct targets *t, struct space *space)
 	}
 	targets_examine_turns(t, space);
 	choose_departures(t, space);
-	return mpi ? see_rank(t, space) : 0;
+	return mpi ? see_rank(t, space, program) : 0;
 }
 
 /* --- who is inside already ------------------------------------------------------------------------- */
@@ -472,6 +479,7 @@ struct targets_scan targets_scan_once(struct targets *t, int pid)
 		return (struct targets_scan){ false, false };
 	for (i = 0; i < maps.n; i++)
 		scan.fresh |= targets_probe_file(t, pid, &maps.entries[i]);
+	targets_scan_rank(t, pid, &maps);
 	facts = spaces_judge(t->spaces, pid, &maps, scan.partial);
 	/* A probe came to a process that runs: who is inside a barrier of it already? */
 	if (scan.fresh)

@@ -111,6 +111,10 @@ uint64_t targets_was_waiting(struct targets *targets, uint32_t tid);
 void targets_explain(const struct targets *targets, bool aggregate);
 /* Says which files wait in code of which no function is left. */
 void targets_tell_inlined(const struct targets *targets);
+/* Says which ranks of MPI crossed no barrier, but may wait in calls that are not traced. */
+void targets_tell_ranks(const struct targets *targets, const struct model *model);
+/* It is known of a rank that it crosses barriers, and it has ended. */
+void targets_forget_rank(struct targets *targets, uint32_t tgid);
 /* Does anything traced have a barrier in it at all? */
 bool targets_have_places(const struct targets *targets);
 /* Were probes put on instructions that the kernel must single-step? */

@@ -165,9 +165,11 @@ void targets_births_examine(struct targets *t)
 {
 	const struct module *m;
 	struct maps_entry e;
+	bool more;
 	uint32_t i;
 
-	for (i = 0; i < t->nbirths; i++)
+	for (i = 0; i < t->nbirths; i++) {
+		more = t->births[i].examined < t->births[i].maps.n;
 		while (t->births[i].examined < t->births[i].maps.n) {
 			e = t->births[i].maps.entries[t->births[i].examined++];
 			if (targets_probe_file(t, (int)t->births[i].tgid, &e))
@@ -177,6 +179,9 @@ void targets_births_examine(struct targets *t)
 			if (m)
 				probes_note_outlined(&t->probes, t->births[i].tgid, &e, m);
 		}
+		if (more)
+			targets_scan_rank(t, (int)t->births[i].tgid, &t->births[i].maps);
+	}
 }
 
 struct import {

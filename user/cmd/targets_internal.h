@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "cmd/probes.h"
 #include "cmd/targets.h"
+#include "target/job.h"
 
 /* A process whose dynamic linker is at work. */
 struct starting {
@@ -47,6 +48,7 @@ struct targets {
 	uint64_t generation;
 	uint64_t closed_ns; /* when files that are not used were closed last */
 	struct ranks *ranks;
+	struct hash silent_ranks; /* tgid -> targets_ranks.c's */
 };
 
 /* targets.c */
@@ -87,6 +89,14 @@ void targets_births_free(struct targets *t);
 void targets_examine_turns(struct targets *t, struct space *space);
 /* @running: it was not held, and may have waited before. */
 void targets_examine_waits(struct targets *t, struct space *space, bool running);
+
+/* targets_ranks.c */
+/* A process that has MPI mapped, each time that it is looked at: what its code calls. @program: a path; NULL not known. */
+void targets_note_rank(struct targets *t, uint32_t tgid, const struct job *job,
+		       const struct untraced *untraced, const char *program);
+/* The same with -a, of a process that is not traced yet, nor ever is if it crosses no barrier. */
+void targets_scan_rank(struct targets *t, int pid, const struct maps *maps);
+void targets_free_ranks(struct targets *t);
 
 /* targets_linker.c */
 /* spaces_set_changes(): how often the process has changed what it maps. */

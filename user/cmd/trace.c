@@ -231,6 +231,8 @@ static void on_folded(void *ctx, const struct model_proc *from, const struct mod
 	if (t->recording)
 		recording_process(t->recording, from);
 	present_folded(&t->present, from, into);
+	if (from->crossings)
+		targets_forget_rank(t->targets, from->tgid);
 	targets_forget(t->targets, from->tgid, from->inc);
 }
 

@@ -818,6 +818,12 @@ void summary_print(struct textout *t, const struct report *r, const struct field
 			     "traced: the compiler put them in line.",
 			     textout_count(n, r->nuntraced), r->nuntraced == 1 ? "" : "es");
 	}
+	if (r->waits_unseen) {
+		textout_blank(t);
+		textout_wrap(t, TEXTOUT_RED, "", 2,
+			     "INCOMPLETE: processes may wait in calls that are not traced, and are "
+			     "in no figure, for they crossed no barrier.");
+	}
 	if (!r->lossless && !r->cut) {
 		uint64_t others = lost_beside(r);
 

@@ -115,7 +115,10 @@ static void wire_waits(struct wire *w, struct module_waits *waits)
 
 static void wire_untraced(struct wire *w, struct untraced *calls)
 {
-	WIRE(w, calls->mpi, UINT64_MAX);
+	size_t i;
+
+	for (i = 0; i < UNTRACED_WORDS; i++)
+		WIRE(w, calls->mpi[i], UINT64_MAX);
 	WIRE(w, calls->openmp, UINT64_MAX);
 	WIRE_BOOL(w, calls->tasks);
 	WIRE_BOOL(w, calls->in_line);

@@ -90,6 +90,8 @@ struct spaces;
 
 /* The names of the functions in space->untraced, which live as long as @spaces; NULL: there are none. */
 const char *space_untraced(struct spaces *spaces, const struct space *space);
+/* Return the same text, one copy of equal ones, which lives as long as @spaces; NULL: out of memory. */
+const char *spaces_keep(struct spaces *spaces, const char *text);
 /* Does the process run OpenMP tasks, as far as is known? Where that is no longer seen: could it, by what its code calls? */
 bool space_tasks(const struct spaces *spaces, const struct space *space);
 /* From now on it is not seen of every process. */

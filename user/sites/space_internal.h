@@ -43,8 +43,6 @@ uint32_t site_at(struct spaces *s, const struct space *space, const struct maps_
 /* All of them, with their names. */
 void sites_free(struct spaces *s);
 void space_notes_free(struct spaces *s);
-/* The same text, kept until the end; NULL: out of memory. */
-const char *spaces_keep(struct spaces *s, const char *text);
 /* The mapping at @addr, after a second look if need be. */
 const struct maps_entry *space_find_mapping(struct spaces *s, struct space *space, uint64_t addr);
 

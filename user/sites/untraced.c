@@ -12,9 +12,11 @@
 #define NAMES_SHOWN 4
 
 /*
- * Calls of MPI that may wait for another rank. Those that every rank must enter before any rank leaves are barriers
- * (sites/family.c) and are traced. Calls that only begin a transfer (MPI_Isend) return at once. The most telling names
- * come first, because a report shows the first few. A poll (MPI_Test) in a loop is a wait, too.
+ * Calls of MPI that may wait for another rank: all of MPI 4.1's that the standard does not call local or nonblocking. Those
+ * that every rank must enter before any rank leaves are barriers (sites/family.c) and are traced. Calls that only begin a
+ * transfer (MPI_Isend) return at once. Left out are MPI_Init and MPI_Finalize, which each program calls, and MPI_Comm_free
+ * and MPI_Comm_set_info, which wait in no library although all ranks have to call them. The most telling names come first,
+ * because a report shows the first few. A poll (MPI_Test) in a loop is a wait, too.
  */
 static const char *const mpi_functions[] = {
 	"Recv",
@@ -60,9 +62,14 @@ static const char *const mpi_functions[] = {
 	"Win_unlock_all",
 	"Win_flush",
 	"Win_flush_all",
+	"Win_flush_local",
+	"Win_flush_local_all",
 	"Win_create",
+	"Win_create_dynamic",
 	"Win_allocate",
+	"Win_allocate_shared",
 	"Win_free",
+	"Win_set_info",
 	"File_open",
 	"File_close",
 	"File_read_all",
@@ -71,11 +78,73 @@ static const char *const mpi_functions[] = {
 	"File_write_at_all",
 	"File_read_ordered",
 	"File_write_ordered",
+	"File_read_shared",
+	"File_write_shared",
+	"File_seek_shared",
+	"File_get_position_shared",
+	"File_set_view",
+	"File_set_size",
+	"File_preallocate",
+	"File_sync",
+	"File_set_atomicity",
+	"File_set_info",
+	"File_read_all_begin",
+	"File_read_all_end",
+	"File_write_all_begin",
+	"File_write_all_end",
+	"File_read_at_all_begin",
+	"File_read_at_all_end",
+	"File_write_at_all_begin",
+	"File_write_at_all_end",
+	"File_read_ordered_begin",
+	"File_read_ordered_end",
+	"File_write_ordered_begin",
+	"File_write_ordered_end",
+	"Comm_create_group",
+	"Comm_create_from_group",
 	"Comm_spawn",
+	"Comm_spawn_multiple",
 	"Comm_accept",
 	"Comm_connect",
+	"Comm_disconnect",
+	"Comm_join",
 	"Intercomm_create",
+	"Intercomm_create_from_groups",
 	"Intercomm_merge",
+	"Session_finalize",
+	"Request_get_status",
+	"Request_get_status_all",
+	"Request_get_status_any",
+	"Request_get_status_some",
+	"Parrived",
+	"Buffer_detach",
+	"Buffer_flush",
+	"Comm_detach_buffer",
+	"Comm_flush_buffer",
+	"Session_detach_buffer",
+	"Session_flush_buffer",
+	"Barrier_init",
+	"Bcast_init",
+	"Reduce_init",
+	"Allreduce_init",
+	"Gather_init",
+	"Gatherv_init",
+	"Scatter_init",
+	"Scatterv_init",
+	"Allgather_init",
+	"Allgatherv_init",
+	"Alltoall_init",
+	"Alltoallv_init",
+	"Alltoallw_init",
+	"Reduce_scatter_init",
+	"Reduce_scatter_block_init",
+	"Scan_init",
+	"Exscan_init",
+	"Neighbor_allgather_init",
+	"Neighbor_allgatherv_init",
+	"Neighbor_alltoall_init",
+	"Neighbor_alltoallv_init",
+	"Neighbor_alltoallw_init",
 };
 
 /*
@@ -112,7 +181,7 @@ static const struct {
 #define MPI_FUNCTIONS	 (sizeof(mpi_functions) / sizeof(mpi_functions[0]))
 #define OPENMP_FUNCTIONS (sizeof(openmp_functions) / sizeof(openmp_functions[0]))
 
-_Static_assert(MPI_FUNCTIONS <= 64 && OPENMP_FUNCTIONS <= 64, "one bit each");
+_Static_assert(MPI_FUNCTIONS <= 64 * UNTRACED_WORDS && OPENMP_FUNCTIONS <= 64, "one bit each");
 
 /* What may follow the name of a function: large counts in C, Fortran's underscores, and the module mpi_f08. */
 static bool is_ending(const char *rest, size_t len)
@@ -129,25 +198,25 @@ static bool is_ending(const char *rest, size_t len)
 	return false;
 }
 
-static uint64_t mpi_bit(const char *symbol)
+static void mpi_add(struct untraced *calls, const char *symbol)
 {
 	size_t i, len, all;
 
 	symbol += *symbol == 'p' || *symbol == 'P';
 	if (strncasecmp(symbol, "mpi", 3) != 0)
-		return 0;
+		return;
 	symbol += 3;
-	symbol += *symbol == 'r';
+	/* The module mpi_f08's names in some libraries, and functions that are not in the standard yet. */
+	symbol += *symbol == 'r' || *symbol == 'x' || *symbol == 'X';
 	if (*symbol++ != '_')
-		return 0;
+		return;
 	all = strcspn(symbol, "@");
 	for (i = 0; i < MPI_FUNCTIONS; i++) {
 		len = strlen(mpi_functions[i]);
 		if (all >= len && !strncasecmp(symbol, mpi_functions[i], len) &&
 		    is_ending(symbol + len, all - len))
-			return 1ULL << i;
+			calls->mpi[i / 64] |= 1ULL << i % 64;
 	}
-	return 0;
 }
 
 static uint64_t openmp_bit(const char *symbol)
@@ -213,22 +282,39 @@ void untraced_add(struct untraced *calls, const char *symbol)
 {
 	/* Compilers call them under these names alone. */
 	calls->tasks |= has_role(symbol, SBT_ROLE_TASK);
-	calls->mpi |= mpi_bit(symbol);
+	mpi_add(calls, symbol);
 	calls->openmp |= openmp_bit(symbol);
 }
 
 void untraced_join(struct untraced *to, const struct untraced *from)
 {
-	to->mpi |= from->mpi;
+	size_t i;
+
+	for (i = 0; i < UNTRACED_WORDS; i++)
+		to->mpi[i] |= from->mpi[i];
 	to->openmp |= from->openmp;
 	to->tasks |= from->tasks;
 	to->in_line |= from->in_line;
 }
 
+static unsigned int count_mpi(const struct untraced *calls)
+{
+	unsigned int n = 0;
+	size_t i;
+
+	for (i = 0; i < UNTRACED_WORDS; i++)
+		n += (unsigned int)__builtin_popcountll(calls->mpi[i]);
+	return n;
+}
+
+bool untraced_has_mpi(const struct untraced *calls)
+{
+	return count_mpi(calls);
+}
+
 const char *untraced_names(const struct untraced *calls, char out[UNTRACED_NAMES])
 {
-	unsigned int n = (unsigned int)(__builtin_popcountll(calls->mpi) +
-					__builtin_popcountll(calls->openmp));
+	unsigned int n = count_mpi(calls) + (unsigned int)__builtin_popcountll(calls->openmp);
 	unsigned int most = n > NAMES_SHOWN + 1 ? NAMES_SHOWN : n, shown = 0;
 	const char *before = "";
 	int len = 0;
@@ -241,7 +327,7 @@ const char *untraced_names(const struct untraced *calls, char out[UNTRACED_NAMES
 		bool mpi = i < MPI_FUNCTIONS;
 		size_t at = mpi ? i : i - MPI_FUNCTIONS;
 
-		if (!((mpi ? calls->mpi : calls->openmp) & 1ULL << at))
+		if (!((mpi ? calls->mpi[at / 64] : calls->openmp) & 1ULL << at % 64))
 			continue;
 		len += snprintf(out + len, UNTRACED_NAMES - (size_t)len, "%s%s%s", before,
 				mpi ? "MPI_" : "", mpi ? mpi_functions[at] : openmp_functions[at]);

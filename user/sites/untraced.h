@@ -10,9 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define UNTRACED_WORDS 2
+
 /* Functions that a program's code calls, a bit each. */
 struct untraced {
-	uint64_t mpi; /* of MPI */
+	uint64_t mpi[UNTRACED_WORDS]; /* of MPI */
 	uint64_t openmp; /* of an OpenMP runtime */
 	bool tasks; /* some that make OpenMP tasks */
 	bool in_line; /* waits of C++20 in line, in code that is not known: a std::barrier's may be among them */
@@ -29,6 +31,8 @@ bool untraced_jumps(const char *symbol, const struct untraced *probed);
 bool untraced_has_turns(const struct untraced *calls);
 /* Drop these, but for those that have no probes. */
 void untraced_drop_turns(struct untraced *calls, const struct untraced *unseen);
+/* Are there functions of MPI? */
+bool untraced_has_mpi(const struct untraced *calls);
 void untraced_join(struct untraced *to, const struct untraced *from);
 
 /*
