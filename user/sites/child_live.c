@@ -205,12 +205,13 @@ static int close_descriptors(int sock)
 
 /*
  * Rings and maps of BPF are memory that the kernel and the tracer share, and would be the child's as well. So is whatever else
- * is mapped to be shared: nothing of that is the child's business. The list is read first, as a whole: it changes as it is acted on.
+ * is mapped to be shared: nothing of that is the child's business, but for files that are only read, as the C library's
+ * tables of character sets, which it goes on to use. The list is read first, as a whole: it changes as it is acted on.
  */
 static int unmap_shared(void)
 {
+	char *list, *line, mode[5], first;
 	unsigned long start, end;
-	char *list, *line, shared;
 	size_t len = 0;
 	ssize_t n;
 	int fd;
@@ -227,7 +228,8 @@ static int unmap_shared(void)
 	close(fd);
 	list[len] = '\0';
 	for (line = list; line && *line; line = strchr(line, '\n'), line += line != NULL)
-		if (sscanf(line, "%lx-%lx %*3c%c", &start, &end, &shared) == 3 && shared == 's')
+		if (sscanf(line, "%lx-%lx %4s %*x %*s %*u %c", &start, &end, mode, &first) == 4 &&
+		    mode[3] == 's' && (mode[1] == 'w' || first != '/'))
 			munmap((void *)start, end - start);
 	free(list);
 	return len == MAPS_MAX ? -E2BIG : 0;
