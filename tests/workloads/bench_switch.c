@@ -7,31 +7,13 @@
 // on stdin starts the measurement.
 #include "common.h"
 #include "median.h"
+#include "pin.h"
 
 #include <getopt.h>
-#include <sched.h>
 
 static pthread_barrier_t barrier;
 static int there[2], back[2];
 static uint64_t rounds = 20000, repetitions = 11;
-
-static void pin(void)
-{
-	cpu_set_t set;
-
-	/* The last CPU that we may use: the first one has most of everybody else's work. */
-	if (sched_getaffinity(0, sizeof(set), &set))
-		die("sched_getaffinity: %s", strerror(errno));
-	for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--) {
-		if (!CPU_ISSET(cpu, &set))
-			continue;
-		CPU_ZERO(&set);
-		CPU_SET(cpu, &set);
-		break;
-	}
-	if (sched_setaffinity(0, sizeof(set), &set))
-		die("sched_setaffinity: %s", strerror(errno));
-}
 
 static void hand_over(int fd)
 {
@@ -63,7 +45,7 @@ static void measure(void)
 	double *sample = (double *)must_alloc(repetitions, sizeof(*sample));
 	pthread_t thread;
 
-	pin();
+	pin_to_last();
 	must(pthread_barrier_init(&barrier, NULL, 2), "pthread_barrier_init");
 	if (pipe(there) || pipe(back))
 		die("pipe: %s", strerror(errno));

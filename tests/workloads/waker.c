@@ -6,6 +6,7 @@
 // the threads that a report may name. All that takes part comes before threads of normal priority, so that what another
 // program does is not what anybody waits for.
 #include "common.h"
+#include "pin.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -86,24 +87,6 @@ static void known_as(const char *name, int priority)
 		word_add(&shared->ready, 1);
 }
 
-/* To the last CPU: the waker and its rival. */
-static void pin(void)
-{
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof(set), &set))
-		die("sched_getaffinity: %s", strerror(errno));
-	for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--) {
-		if (!CPU_ISSET(cpu, &set))
-			continue;
-		CPU_ZERO(&set);
-		CPU_SET(cpu, &set);
-		break;
-	}
-	if (sched_setaffinity(0, sizeof(set), &set))
-		die("sched_setaffinity: %s", strerror(errno));
-}
-
 static void compute(uint64_t ns)
 {
 	uint64_t until = thread_cpu_ns() + ns;
@@ -132,7 +115,7 @@ static void get(int fd)
 
 static void *rival(void *arg)
 {
-	pin();
+	pin_to_last(); /* the waker and its rival */
 	known_as("rival", RIVAL);
 	for (uint32_t n = 1; n <= rounds; n++) {
 		word_wait(&shared->rival, n);
@@ -219,7 +202,7 @@ static void wake(uint32_t n)
 
 static void *waker(void *arg)
 {
-	pin();
+	pin_to_last(); /* the waker and its rival */
 	known_as("waker", WAKER);
 	for (uint32_t n = 1; n <= rounds; n++) {
 		word_wait(&shared->asked, n);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sites/insn_group.h"
 #include "sites/x86_register.h"
 
 #define BYTES_MAX    65536
@@ -289,16 +290,6 @@ static void merge_at(struct flow *f, int64_t offset, const struct state *from)
 		merge(f, &f->before[f->index[offset] - 1], from);
 }
 
-static bool in_group(const cs_insn *ci, uint8_t group)
-{
-	uint8_t i;
-
-	for (i = 0; i < ci->detail->groups_count; i++)
-		if (ci->detail->groups[i] == group)
-			return true;
-	return false;
-}
-
 /*
  * Carries what is known along all edges until nothing changes. A jump through a register leads anywhere: where it
  * leads is reached by other paths, or stays unreached.
@@ -315,9 +306,9 @@ static void spread(struct flow *f)
 			const cs_x86_op *op = &ci->detail->x86.operands[0];
 			struct state s = f->before[i];
 
-			if (!s.reached || in_group(ci, CS_GRP_RET))
+			if (!s.reached || insn_in_group(ci, CS_GRP_RET))
 				continue;
-			if (in_group(ci, CS_GRP_JUMP)) {
+			if (insn_in_group(ci, CS_GRP_JUMP)) {
 				if (op->type == X86_OP_IMM)
 					merge_at(f, op->imm, &s);
 				if (ci->id == X86_INS_JMP)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sites/insn.h"
+#include "sites/insn_group.h"
 #include "sites/sdt.h"
 #include "sites/x86_register.h"
 
@@ -37,16 +38,6 @@ struct region {
 	uint32_t nleaves;
 	uint32_t leaves[INLINE_WAIT_LEAVES];
 };
-
-static bool in_group(const cs_insn *ci, uint8_t group)
-{
-	uint8_t i;
-
-	for (i = 0; i < ci->detail->groups_count; i++)
-		if (ci->detail->groups[i] == group)
-			return true;
-	return false;
-}
 
 static bool is_locked(const cs_insn *ci)
 {
@@ -115,12 +106,13 @@ static void walk(const struct code *c, size_t enter, bool calls, struct region *
 			add_leave(r, (uint32_t)ci->address);
 			continue;
 		}
-		if (is_locked(ci) || in_group(ci, CS_GRP_RET)) {
+		if (is_locked(ci) || insn_in_group(ci, CS_GRP_RET)) {
 			r->broken = true;
 			continue;
 		}
 		r->spins |= ci->id == X86_INS_PAUSE;
-		if (in_group(ci, CS_GRP_JUMP) && ci->detail->x86.operands[0].type == X86_OP_IMM)
+		if (insn_in_group(ci, CS_GRP_JUMP) &&
+		    ci->detail->x86.operands[0].type == X86_OP_IMM)
 			reach(c, r, ci->detail->x86.operands[0].imm);
 		if (ci->id != X86_INS_JMP && (calls || ci->id != X86_INS_CALL))
 			reach(c, r, (int64_t)ci->address + ci->size);
@@ -318,7 +310,7 @@ static bool test_at(const struct code *c, size_t i, struct test *t)
 	x = &t->load->detail->x86;
 	if ((t->load->id != X86_INS_MOV && t->load->id != X86_INS_MOVZX) || x->op_count != 2 ||
 	    x->operands[0].type != X86_OP_REG || x->operands[1].type != X86_OP_MEM ||
-	    !in_group(t->jump, CS_GRP_JUMP))
+	    !insn_in_group(t->jump, CS_GRP_JUMP))
 		return false;
 	reg = x86_register(x->operands[0].reg, &wide);
 	t->size = x->operands[1].size;
@@ -351,7 +343,7 @@ static bool equal_leaves(const struct code *c, const struct region *r, const str
 		if (equal < 0 || (size_t)equal >= c->len || !c->index[equal])
 			return false;
 		ci = &c->insn[c->index[equal] - 1];
-		if (in_group(ci, CS_GRP_JUMP) && ci->id != X86_INS_JMP)
+		if (insn_in_group(ci, CS_GRP_JUMP) && ci->id != X86_INS_JMP)
 			return false;
 		equal = ci->id == X86_INS_JMP ? ci->detail->x86.operands[0].imm
 					      : (int64_t)ci->address + ci->size;
@@ -401,7 +393,7 @@ static void classify(const struct code *c, const struct region *r, struct inline
 			take_test(&p, r, &t, out);
 			return;
 		}
-		if (ci->id == X86_INS_CALL || in_group(ci, CS_GRP_RET))
+		if (ci->id == X86_INS_CALL || insn_in_group(ci, CS_GRP_RET))
 			return;
 		execute(&p, ci);
 		at = ci->id == X86_INS_JMP ? ci->detail->x86.operands[0].imm
@@ -457,9 +449,9 @@ static bool is_before(const struct code *c, size_t enter)
 	if (!enter || c->target[enter])
 		return false;
 	ci = &c->insn[enter - 1];
-	return ci->address + ci->size == c->insn[enter].address && !in_group(ci, CS_GRP_JUMP) &&
-	       !in_group(ci, CS_GRP_RET) && !in_group(ci, CS_GRP_CALL) && !moves_stack(c, ci) &&
-	       may_probe(c, ci);
+	return ci->address + ci->size == c->insn[enter].address &&
+	       !insn_in_group(ci, CS_GRP_JUMP) && !insn_in_group(ci, CS_GRP_RET) &&
+	       !insn_in_group(ci, CS_GRP_CALL) && !moves_stack(c, ci) && may_probe(c, ci);
 }
 
 static bool wait_at(const struct code *c, size_t enter, struct inline_wait *out)
@@ -508,8 +500,9 @@ static int decode(struct code *c)
 		const cs_insn *ci = &c->insn[i];
 		int64_t to = ci->detail->x86.operands[0].imm;
 
-		if (in_group(ci, CS_GRP_JUMP) && ci->detail->x86.operands[0].type == X86_OP_IMM &&
-		    to >= 0 && (size_t)to < c->len && c->index[to])
+		if (insn_in_group(ci, CS_GRP_JUMP) &&
+		    ci->detail->x86.operands[0].type == X86_OP_IMM && to >= 0 &&
+		    (size_t)to < c->len && c->index[to])
 			c->target[c->index[to] - 1] = 1;
 	}
 	return 0;
