@@ -95,6 +95,40 @@ def test_two_phases_with_a_spin(t):
             check_in("stderr", "candidate", trace.result.err)
 
 
+def more_phases(t, build, kind, threads, *late):
+    """Whatever the machine is busy with: each meeting is an episode, or not called complete, or there is a candidate."""
+    trace = t.trace([workload(build), kind, str(threads), "60", *map(str, late)])
+    counted = int(re.search(r"episodes (\d+)", trace.result.out).group(1))
+    found = trace.barriers()
+    episodes, incomplete = sums(found)
+    print(f"{build} {kind} {threads} {late}: {episodes}, incomplete {incomplete}, of {counted} in {len(found)} barriers")
+    check_between("episodes", episodes + incomplete, 0, counted)
+    check_in("participants of complete episodes", {(b["participants_min"], b["participants"]) for b in found if b["episodes"]},
+             (set(), {(threads, threads)}))
+    check(episodes > counted // 2 or not trace.end["complete"] or "candidate" in trace.result.err or "-b" in trace.result.err,
+          f"{episodes} of {counted} episodes, and no word of the others")
+
+
+def test_two_phases_of_other_forms(t):
+    for kind in ("down", "stay", "unlocked", "timed", "sense"):
+        more_phases(t, "two_phase", kind, 4)
+        more_phases(t, "two_phase-O0", kind, 3, -2)
+        more_phases(t, "two_phase-clang", kind, 8, -2)
+        more_phases(t, "two_phase", kind, 4, -1, 40)
+    for kind in ("one", "two", "any"):
+        more_phases(t, "two_phase_cxx", kind, 4)
+        more_phases(t, "two_phase_cxx-O0", kind, 4, -2)
+
+
+def test_two_halves_are_two_barriers(t):
+    """Where each half is a function with a counter of its own, each is a barrier."""
+    trace = t.trace([workload("two_phase"), "halves", "4", "60"])
+    for b in trace.barriers(family="cond"):
+        check_between("episodes", b["episodes"] + b["incomplete"], 50, 60)
+        check_equal("participants", (b["participants_min"], b["participants"]), (4, 4))
+    check_equal("barriers", len(trace.barriers()), 2)
+
+
 def test_named_with_b(t):
     """With -b the number of episodes is exact, and what wakes threads elsewhere is no episode."""
     for kind in ("phases", "spin", "out", "start"):

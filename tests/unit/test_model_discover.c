@@ -731,6 +731,70 @@ static void test_two_phases(void **state)
 	assert_int_equal(p->barriers, 5);
 }
 
+/*
+ * Both wakings are made without the mutex, on a busy machine: the thread that wakes the others runs again long after they have
+ * gone to the second wait, and is the last one there, too. @outside: how long threads work from one meeting to the next.
+ */
+static void meet_twice_late(struct play *p, uint32_t n, uint32_t last, uint64_t outside)
+{
+	uint64_t woken, left = p->now + outside;
+	uint32_t tid;
+
+	p->now = left + 3000000;
+	woken = p->now;
+	feed(p, last, DISCOVER_WAKE, UINT32_MAX, 101, woken, woken);
+	for (tid = 1; tid <= n; tid++)
+		if (tid != last)
+			feed(p, tid, 0, 0, 100, left + tid, woken + 10000 * tid);
+	p->now += 9000000;
+	feed(p, last, DISCOVER_WAKE, UINT32_MAX, 103, p->now, p->now);
+	for (tid = 1; tid <= n; tid++)
+		if (tid != last)
+			feed(p, tid, 0, 0, 102, woken + 10000 * tid + 5000, p->now + tid);
+	p->now += n;
+}
+
+static void test_two_phases_late(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 40; i++)
+		meet_twice_late(p, 4, 1, 500000);
+	finish(p);
+	assert_int_equal(p->taken, 40 * 4);
+	assert_int_equal(p->barriers, 1);
+}
+
+/* The machine is busy only after it was known which waking is the second. */
+static void test_two_phases_late_at_last(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 4; i++)
+		meet_twice(p, 4, 1 + i % 4, 1 + (i + 1) % 4, 3);
+	for (i = 0; i < 40; i++)
+		meet_twice_late(p, 4, 1, 500000);
+	finish(p);
+	assert_int_equal(p->taken, 44 * 4);
+}
+
+/* As soon as they are through they come again: which waking ends a meeting is not known, and none is claimed to. */
+static void test_two_phases_in_a_tight_loop(void **state)
+{
+	struct discover_object o = { 0 };
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 40; i++)
+		meet_twice_late(p, 4, 1, 5000);
+	finish(p);
+	assert_int_equal(p->taken, 0);
+	discover_each(p->d, find, &o);
+	assert_true(o.rounds > 0);
+}
+
 /* The second of two barriers of one function: between them threads work. */
 static void test_no_second_phase(void **state)
 {
@@ -1242,6 +1306,9 @@ int main(void)
 		TEST(test_meeting_of_two_functions),
 		TEST(test_one_is_missing),
 		TEST(test_two_phases),
+		TEST(test_two_phases_late),
+		TEST(test_two_phases_late_at_last),
+		TEST(test_two_phases_in_a_tight_loop),
 		TEST(test_no_second_phase),
 		TEST(test_start_signal),
 		TEST(test_give_up),

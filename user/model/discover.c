@@ -240,7 +240,7 @@ static int add_wait_open(struct discover *d, struct object *o, const struct disc
 	if (!woken && r->flags & DISCOVER_OVER)
 		return add_wait_over(d, o, r);
 	if (woken && !o->pub.futex)
-		discover_departed(d, o, r, o->now_site);
+		discover_departed(d, r, o->now_site);
 	merged = woken && continues(o, p, r, o->wake_ns, o->wake_before_ns);
 	if (merged)
 		arrive = p->arrive_ns;
@@ -285,7 +285,7 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 		return pending_add(d, o, r);
 	}
 	if (!o->pub.futex)
-		discover_departed(d, o, r, wake == o->wake_ns ? o->now_site : UINT32_MAX);
+		discover_departed(d, r, wake == o->wake_ns ? o->now_site : UINT32_MAX);
 	if (o->pub.futex && wake == o->wake_ns) {
 		if (o->bad || r->tid == o->now_waker || discover_has_waited(o, r->tid))
 			return wrong(d, o, r->cookie);

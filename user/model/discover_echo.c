@@ -5,6 +5,10 @@
  * the last to leave wakes those who came back meanwhile, or those who wait for all to have left. That second waking is an
  * echo of the first, and ends no round: it is made from another call of the same function, by a thread that left a wait there
  * a moment before. Between two barriers of one function a thread works, or they are on other lines of the source.
+ *
+ * On a busy machine the thread that makes the second waking is the one that was kept from running: its own times say little.
+ * Those of the threads that it wakes are evidence too: most of them went from the first wait to the second one at once. Where
+ * they go from the second one to the first one as fast, it is not known which of them ends a meeting: a candidate.
  */
 #include "model/discover_internal.h"
 
@@ -12,6 +16,8 @@
 
 #define DEPARTURES_MAX 65536
 #define ECHO_LEAST     2 /* wakings that decide it */
+#define WAITS_LEAST    4 /* or waits */
+#define WAITS_ENOUGH   12 /* that show that there are two barriers */
 
 static uint64_t thread_key(const struct discover_record *r)
 {
@@ -51,20 +57,6 @@ static void *get_or_make(struct hash *h, uint64_t key, size_t size)
 	return entry;
 }
 
-void discover_departed(struct discover *d, const struct object *o, const struct discover_record *r,
-		       uint32_t wake_site)
-{
-	struct departure *last;
-
-	(void)o;
-	/* Threads that have ended: what is forgotten of the others is known again at their next wait. */
-	if (hash_count(&d->departures) >= DEPARTURES_MAX)
-		free_all(&d->departures);
-	last = get_or_make(&d->departures, thread_key(r), sizeof(*last));
-	if (last)
-		*last = (struct departure){ r->depart_ns, r->site, wake_site };
-}
-
 /* Are the last wait and its waking one line of the source, and @site another one: two uses of a macro, or of a function in line? */
 static bool on_other_line(const struct discover *d, const struct departure *last, uint32_t site)
 {
@@ -84,25 +76,87 @@ static bool on_other_line(const struct discover *d, const struct departure *last
 	return wait && wait == wake && here && here != wait;
 }
 
+/* Does a waking from @site that follows the @last wait at once belong to the same meeting, as far as the code tells? */
+static bool may_follow(const struct discover *d, const struct departure *last, uint32_t site)
+{
+	bool exact;
+
+	return last->wake_site != UINT32_MAX && last->wake_site != site &&
+	       discover_same_function(d, last->wait_site, site, &exact) &&
+	       !on_other_line(d, last, site);
+}
+
+/* A thread that left a wait has waited again, for a waking from @wake_site. */
+static void note_next_wait(struct discover *d, const struct departure *last,
+			   const struct discover_record *r, uint32_t wake_site)
+{
+	struct echo *echo;
+
+	if (last->woke || wake_site == UINT32_MAX || r->arrive_ns < last->depart_ns ||
+	    !may_follow(d, last, wake_site))
+		return;
+	echo = get_or_make(&d->echoes, wake_site, sizeof(*echo));
+	if (!echo)
+		return;
+	if (!echo->waits)
+		echo->compact =
+			!d->ops.compact || d->ops.compact(d->ops.ctx, last->wait_site, wake_site);
+	echo->after = last->wake_site;
+	echo->waits++;
+	echo->waits_soon += r->arrive_ns - last->depart_ns < DISCOVER_SOON_NS;
+}
+
+void discover_departed(struct discover *d, const struct discover_record *r, uint32_t wake_site)
+{
+	struct departure *last;
+
+	/* Threads that have ended: what is forgotten of the others is known again at their next wait. */
+	if (hash_count(&d->departures) >= DEPARTURES_MAX)
+		free_all(&d->departures);
+	last = get_or_make(&d->departures, thread_key(r), sizeof(*last));
+	if (!last)
+		return;
+	if (last->depart_ns)
+		note_next_wait(d, last, r, wake_site);
+	*last = (struct departure){ r->depart_ns, r->site, wake_site, false };
+}
+
+/* Did most of those that waited for it come right from the other wait, and not the other way round? */
+static bool is_by_waits(const struct discover *d, const struct echo *echo)
+{
+	const struct echo *other = hash_get_ptr(&d->echoes, echo->after);
+
+	return echo->compact && echo->waits_soon >= WAITS_LEAST &&
+	       echo->waits_soon * 4 >= echo->waits * 3 &&
+	       (!other || other->waits_soon * 2 <= other->waits);
+}
+
+static bool is_by_wakings(const struct echo *echo)
+{
+	bool late = echo->waits_soon * 2 > echo->waits;
+
+	return echo->soon * 2 > echo->seen + (late ? 0 : echo->seen_woke);
+}
+
 /* One of the two wakings of a meeting is the echo of the other: not both. */
 static bool is_likely(const struct discover *d, uint32_t site)
 {
 	const struct echo *echo = hash_get_ptr(&d->echoes, site);
 
-	return echo && echo->soon * 2 > echo->seen;
+	return echo && (is_by_wakings(echo) || is_by_waits(d, echo));
 }
 
 bool discover_echo_note(struct discover *d, const struct discover_record *r)
 {
-	const struct departure *last = hash_get_ptr(&d->departures, thread_key(r));
+	struct departure *last = hash_get_ptr(&d->departures, thread_key(r));
 	struct echo *echo;
-	bool exact, soon;
+	bool soon, woke = last && last->woke;
 
-	soon = last && last->wake_site != UINT32_MAX && last->wake_site != r->site &&
-	       r->arrive_ns >= last->depart_ns &&
-	       r->arrive_ns - last->depart_ns < DISCOVER_SOON_NS &&
-	       discover_same_function(d, last->wait_site, r->site, &exact) &&
-	       !is_likely(d, last->wake_site) && !on_other_line(d, last, r->site);
+	soon = last && r->arrive_ns >= last->depart_ns &&
+	       r->arrive_ns - last->depart_ns < DISCOVER_SOON_NS && may_follow(d, last, r->site) &&
+	       !is_likely(d, last->wake_site);
+	if (last)
+		last->woke = true;
 	echo = hash_get_ptr(&d->echoes, r->site);
 	if (!echo && !soon)
 		return false;
@@ -110,7 +164,10 @@ bool discover_echo_note(struct discover *d, const struct discover_record *r)
 		echo = get_or_make(&d->echoes, r->site, sizeof(*echo));
 	if (!echo)
 		return false;
-	echo->seen++;
+	if (woke && !soon)
+		echo->seen_woke++;
+	else
+		echo->seen++;
 	echo->soon += soon;
 	/* One that is always such stays such where the thread had slept in between. */
 	return soon || discover_echo_is(d, r->site);
@@ -120,7 +177,7 @@ bool discover_echo_is(const struct discover *d, uint32_t site)
 {
 	const struct echo *echo = hash_get_ptr(&d->echoes, site);
 
-	return echo && echo->soon >= ECHO_LEAST && is_likely(d, site);
+	return echo && ((echo->soon >= ECHO_LEAST && is_by_wakings(echo)) || is_by_waits(d, echo));
 }
 
 bool discover_echo_first(const struct discover *d, const struct object *o, uint32_t site)
@@ -140,6 +197,13 @@ void discover_echo_not(struct discover *d, uint32_t site)
 	hash_put(&d->ends, site, 1);
 }
 
+/* Do the threads not always do something else between the other wait and this one? */
+static bool may_be_by_waits(const struct discover *d, const struct echo *echo)
+{
+	return echo->compact && echo->waits && !discover_echo_is(d, echo->after) &&
+	       (echo->waits < WAITS_ENOUGH || echo->waits_soon * 4 > echo->waits);
+}
+
 bool discover_echo_maybe(const struct discover *d, const struct object *o)
 {
 	const struct echo *echo;
@@ -147,7 +211,8 @@ bool discover_echo_maybe(const struct discover *d, const struct object *o)
 
 	for (i = 0; i < o->nplaces; i++) {
 		echo = hash_get_ptr(&d->echoes, o->places[i].wake);
-		if (echo && echo->soon && echo->soon == echo->seen)
+		if (echo && ((echo->soon && echo->soon == echo->seen + echo->seen_woke) ||
+			     may_be_by_waits(d, echo)))
 			return true;
 	}
 	return false;

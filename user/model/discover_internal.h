@@ -34,13 +34,19 @@ struct held {
 struct departure {
 	uint64_t depart_ns;
 	uint32_t wait_site, wake_site;
+	bool woke; /* the thread has woken others since */
 };
 
 /* Wakings from one call: discover_echo.c. */
 struct echo {
-	uint32_t seen;
+	/* By threads that have not woken others since they last waited; others, and not soon: on a busy machine these are late. */
+	uint32_t seen, seen_woke;
 	uint32_t
-		soon; /* of those: made right after the thread left another wait of the same function */
+		soon; /* of the former: made right after the thread left another wait of the same function */
+	/* The waits that these wakings ended, of threads that had left such a wait before; and how many began right after it. */
+	uint32_t waits, waits_soon;
+	uint32_t after; /* the wake site of that other wait */
+	bool compact; /* the function is as small as a barrier's */
 };
 
 /* A wait that no waking ended, or that was none: what of it is known later. */
@@ -163,8 +169,8 @@ void discover_settle(struct discover *d, struct object *o);
 void discover_unsettle(struct discover *d, struct object *o);
 
 /* discover_echo.c */
-void discover_departed(struct discover *d, const struct object *o, const struct discover_record *r,
-		       uint32_t wake_site);
+/* A thread leaves a wait that was ended from @wake_site; UINT32_MAX: not known. */
+void discover_departed(struct discover *d, const struct discover_record *r, uint32_t wake_site);
 /* Note a waking. Return whether it came right after its thread left a wait in the same function. */
 bool discover_echo_note(struct discover *d, const struct discover_record *r);
 /* Are wakings from @site the second of each meeting? */
