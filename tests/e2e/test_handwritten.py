@@ -57,10 +57,13 @@ def test_inlined_in_many_functions(t):
 def two_phases(t, build, kind, *late):
     """
     Each episode of the program is one of the report's. Where a meeting is over before it was known what is met at, it is
-    counted as lost.
+    counted as lost. On a machine that is very busy the object may stay a candidate.
     """
     trace, found, counted = run(t, build, kind, 4, 60, *late)
     episodes, incomplete = sums(found)
+    if not found and "candidate" in trace.result.err:
+        print(f"{build} {kind} {late}: a candidate")
+        return
     missing = trace.end["lost"]["barrier_given_up"]
     check_between("episodes", episodes + incomplete, counted - missing, counted)
     check_between("complete episodes", episodes, counted - 6, counted)

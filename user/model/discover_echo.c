@@ -128,7 +128,7 @@ static bool is_by_waits(const struct discover *d, const struct echo *echo)
 
 	return echo->compact && echo->waits_soon >= WAITS_LEAST &&
 	       echo->waits_soon * 4 >= echo->waits * 3 &&
-	       (!other || other->waits_soon * 2 <= other->waits);
+	       (!other || (!other->soon && other->waits_soon * 2 <= other->waits));
 }
 
 static bool is_by_wakings(const struct echo *echo)
