@@ -332,6 +332,7 @@ static __always_inline void account_mark(struct sbt_account *a)
 	a->mark.stolen_ns = a->stolen_ns;
 	a->mark.turn_ns = a->turn_ns;
 	a->mark.turn_oncpu_ns = a->turn_oncpu_ns;
+	a->mark.begin_ns = a->begin_ns;
 	a->mark.switches = a->switches;
 	a->mark.migrations = a->migrations;
 	a->mark.faults = a->faults;
@@ -355,6 +356,7 @@ static __noinline MAYBE_UNUSED int account_phase(struct sbt_account *a)
 	a->phase.stolen_ns = a->stolen_ns - a->mark.stolen_ns;
 	a->phase.turn_ns = a->turn_ns - a->mark.turn_ns;
 	a->phase.turn_oncpu_ns = a->turn_oncpu_ns - a->mark.turn_oncpu_ns;
+	a->phase.begin_ns = a->begin_ns - a->mark.begin_ns;
 	a->phase.switches = a->switches - a->mark.switches;
 	a->phase.migrations = a->migrations - a->mark.migrations;
 	a->phase.faults = a->faults - a->mark.faults;
@@ -482,6 +484,7 @@ static __always_inline void fill_parts(struct sbt_parts *p, const struct sbt_acc
 	p->stolen_ns = a->phase.stolen_ns;
 	p->turn_ns = a->phase.turn_ns;
 	p->turn_oncpu_ns = a->phase.turn_oncpu_ns;
+	p->begin_ns = a->phase.begin_ns;
 	p->ran_ns = a->phase_ran_ns;
 	p->ran = a->phase_ran;
 	p->switches = a->phase.switches;
@@ -533,6 +536,7 @@ static __always_inline void fill_so_far(struct sbt_parts *p, const struct sbt_ac
 	p->stolen_ns = a->stolen_ns - a->mark.stolen_ns;
 	p->turn_ns = a->turn_ns - a->mark.turn_ns;
 	p->turn_oncpu_ns = a->turn_oncpu_ns - a->mark.turn_oncpu_ns;
+	p->begin_ns = a->begin_ns - a->mark.begin_ns;
 	p->switches = a->switches - a->mark.switches;
 	p->migrations = a->migrations - a->mark.migrations;
 	p->faults = a->faults - a->mark.faults;

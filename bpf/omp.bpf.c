@@ -109,6 +109,44 @@ static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *of, __
 	return 0;
 }
 
+/*
+ * It has begun a region: until it runs the region's function itself it waits for its workers to be there, spinning or not. The
+ * place for that is the one of waits for a turn, of which there can be none meanwhile.
+ */
+static __noinline int team_await(struct sbt_thread *t, __u32 index)
+{
+	struct sbt_account *a = t && config.account ? account_at(index, t->tid) : NULL;
+	__u64 now = 0;
+
+	if (!a || t->arrive_ns || t->turn.sp)
+		return 0;
+	account_run(a, account_busy(a, &now));
+	t->turn.oncpu_ns = a->times[SBT_TIME_ONCPU];
+	t->turn.since_ns = now;
+	t->turn.sp = SBT_TURN_REGION;
+	account_done(a);
+	return 0;
+}
+
+static __noinline int team_there(struct sbt_thread *t, __u32 index)
+{
+	struct sbt_account *a = t && config.account ? account_at(index, t->tid) : NULL;
+	__u64 now = 0, waited;
+
+	if (!a || t->turn.sp != SBT_TURN_REGION)
+		return 0;
+	t->turn.sp = 0;
+	account_run(a, account_busy(a, &now));
+	waited = now - t->turn.since_ns;
+	if (waited >= SBT_TURN_NS) {
+		a->begin_ns += waited;
+		a->turn_oncpu_ns += a->times[SBT_TIME_ONCPU] - t->turn.oncpu_ns;
+		a->dirty = 1;
+	}
+	account_done(a);
+	return 0;
+}
+
 /* --- the thread that begins a region -------------------------------------------------------------- */
 
 /* Asks user space for a probe on a region's function; is it there already? */
@@ -228,6 +266,9 @@ static __noinline int region_enter_at(struct pt_regs *ctx)
 	top->number = h.of->begun;
 	top->flags |= region_begin(&key, top->object, seen, top->number);
 	h.of->depth = level + 1;
+	/* In the first one the workers are made: that is its own work. */
+	if (h.of->begun > 1)
+		team_await(h.t, h.index);
 	return here_end(&h);
 }
 
@@ -377,6 +418,7 @@ static __noinline int outlined_enter_at(struct pt_regs *ctx)
 	if (top && top->region_sp && !top->outlined_sp && top->fn == key.fn) {
 		/* It began the region itself. */
 		top->outlined_sp = h.sp;
+		team_there(h.t, h.index);
 		key.data = top->data;
 		r = bpf_map_lookup_elem(&regions, &key);
 		if (r)

@@ -85,12 +85,15 @@ struct sbt_waiting {
 
 /* A thread waits for its turn (SBT_ROLE_TURN), in the innermost function that no other one of them has called. */
 struct sbt_for_turn {
-	__u64 sp; /* there; 0: it does not wait */
+	__u64 sp; /* there; 0: it does not wait; SBT_TURN_REGION */
 	__u64 since_ns;
 	__u64 oncpu_ns; /* its account's, then */
 	__u32 looks; /* not yet added to those of the process: hits, */
 	__u32 idle; /* and those of them that hardly waited */
 };
+
+/* No stack pointer: it has begun a region, and does not run its function yet. */
+#define SBT_TURN_REGION 1
 
 /* A wait that is shorter is a turn that came at once: much of it would be what the probe takes. */
 #define SBT_TURN_NS	  3000
@@ -326,14 +329,14 @@ struct sbt_account {
 	__u64 times[SBT_TIMES];
 	__u64 fault_ns;
 	__u64 stolen_ns;
-	__u64 turn_ns, turn_oncpu_ns; /* as in struct sbt_parts */
+	__u64 turn_ns, turn_oncpu_ns, begin_ns; /* as in struct sbt_parts */
 	/* Of page faults: those that were handled, and all that began. A switch is of whoever loses the CPU. */
 	__u32 switches, migrations, faults, faults_begun;
 	struct {
 		__u64 times[SBT_TIMES];
 		__u64 fault_ns;
 		__u64 stolen_ns;
-		__u64 turn_ns, turn_oncpu_ns;
+		__u64 turn_ns, turn_oncpu_ns, begin_ns;
 		__u32 switches, migrations, faults, pad;
 	} mark, phase;
 	__u64 phase_ran_ns;

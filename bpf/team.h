@@ -223,6 +223,7 @@ static __noinline MAYBE_UNUSED int crossing_drop(struct sbt_thread *t, __u32 ind
 		a->mark.stolen_ns -= a->phase.stolen_ns;
 		a->mark.turn_ns -= a->phase.turn_ns;
 		a->mark.turn_oncpu_ns -= a->phase.turn_oncpu_ns;
+		a->mark.begin_ns -= a->phase.begin_ns;
 		a->mark.switches -= a->phase.switches;
 		a->mark.migrations -= a->phase.migrations;
 		a->mark.faults -= a->phase.faults;

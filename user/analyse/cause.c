@@ -541,9 +541,8 @@ static void note_spinning(struct causes *c, const struct model_episode *ep)
 	p->last_ns = ep->release_ns;
 	waited = l->detail ? l->detail->runq_ns : 0;
 	/* Who gives up its CPU again and again until its turn comes is ready to run, and has nothing to run for. */
-	turn = l->detail && l->detail->turn_ns > l->detail->turn_oncpu_ns
-		       ? l->detail->turn_ns - l->detail->turn_oncpu_ns
-		       : 0;
+	turn = l->detail ? l->detail->turn_ns + l->detail->begin_ns : 0;
+	turn = turn > 0 && turn > l->detail->turn_oncpu_ns ? turn - l->detail->turn_oncpu_ns : 0;
 	if (waited <= turn)
 		return;
 	waited -= turn;

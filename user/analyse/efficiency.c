@@ -13,11 +13,12 @@ static double ratio(double a, double b)
 	return a < b ? a / b : 1.0;
 }
 
-uint64_t efficiency_useful(uint64_t outside_ns, uint64_t turn_ns)
+uint64_t efficiency_useful(uint64_t outside_ns, uint64_t turn_ns, uint64_t begin_ns)
 {
-	return turn_ns == REPORT_UNKNOWN ? outside_ns
-	       : turn_ns < outside_ns	 ? outside_ns - turn_ns
-					 : 0;
+	uint64_t waits = (turn_ns == REPORT_UNKNOWN ? 0 : turn_ns) +
+			 (begin_ns == REPORT_UNKNOWN ? 0 : begin_ns);
+
+	return waits < outside_ns ? outside_ns - waits : 0;
 }
 
 struct report_efficiency efficiency_of(const struct efficiency_sums *s)
@@ -68,7 +69,7 @@ void efficiency_barrier(const struct model_barrier *b, const uint32_t *position,
 		if (!t->work_n || t->thread == MODEL_NONE)
 			continue;
 		w = &scratch[position[t->thread]];
-		ns = efficiency_useful(t->team_work_ns, t->sums.turn_ns);
+		ns = efficiency_useful(t->team_work_ns, t->sums.turn_ns, t->sums.begin_ns);
 		w->ns += ns;
 		w->n += t->work_n;
 		if (w->n > often)

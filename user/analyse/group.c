@@ -113,7 +113,8 @@ static void add_process(struct report_process *all, const struct report_process 
 	all->phase_thread_ns += p->phase_thread_ns;
 	all->release_ns += p->release_ns;
 	for (i = 0; i < p->nmembers; i++) {
-		uint64_t ns = efficiency_useful(p->members[i].work_ns, p->members[i].parts.turn_ns);
+		uint64_t ns = efficiency_useful(p->members[i].work_ns, p->members[i].parts.turn_ns,
+						p->members[i].parts.begin_ns);
 
 		sums->sum_ns += ns;
 		if (ns > sums->max_ns)

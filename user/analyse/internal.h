@@ -72,7 +72,7 @@ struct efficiency_sums {
 };
 
 /* Of time outside barriers what is work: less the waits for a turn (REPORT_UNKNOWN: of which nothing is known). */
-uint64_t efficiency_useful(uint64_t outside_ns, uint64_t turn_ns);
+uint64_t efficiency_useful(uint64_t outside_ns, uint64_t turn_ns, uint64_t begin_ns);
 struct report_efficiency efficiency_of(const struct efficiency_sums *s);
 void efficiency_losses(const struct report_efficiency *e, double *lost_static,
 		       double *lost_rotating, double *lost_transfer);

@@ -198,9 +198,12 @@ static void between(const struct model_detail *all, const struct model_detail *h
 	out->turn_ns = less(all->turn_ns, head->turn_ns);
 	if (out->turn_ns > ns)
 		out->turn_ns = ns;
+	out->begin_ns = less(all->begin_ns, head->begin_ns);
+	if (out->begin_ns > ns - out->turn_ns)
+		out->begin_ns = ns - out->turn_ns;
 	out->turn_oncpu_ns = less(all->turn_oncpu_ns, head->turn_oncpu_ns);
-	if (out->turn_oncpu_ns > out->turn_ns)
-		out->turn_oncpu_ns = out->turn_ns;
+	if (out->turn_oncpu_ns > out->turn_ns + out->begin_ns)
+		out->turn_oncpu_ns = out->turn_ns + out->begin_ns;
 	out->switches = (uint32_t)less(all->switches, head->switches);
 	out->migrations = (uint32_t)less(all->migrations, head->migrations);
 	out->faults = (uint32_t)less(all->faults, head->faults);

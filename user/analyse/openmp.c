@@ -315,7 +315,7 @@ bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thre
 		  struct efficiency_omp *out)
 {
 	const struct omp_proc *p = proc < o->nprocs ? &o->procs[proc] : NULL;
-	uint64_t unknown, useful, all;
+	uint64_t unknown, useful, begun, start = 0, all;
 	uint32_t i;
 
 	memset(out, 0, sizeof(*out));
@@ -324,23 +324,30 @@ bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thre
 	unknown = open_waits(o, proc);
 	out->imbalance_ns = p->imbalance_ns;
 	out->scheduling_ns = p->scheduling_ns;
-	out->start_ns = p->starts ? p->start_ns : MODEL_UNKNOWN;
 	for (i = 0; i < n; i++) {
 		const struct model_thread *t = &threads[of_proc[i]];
 		const struct omp_thread *ot;
 
 		ot = of_proc[i] < o->nthreads ? &o->threads[of_proc[i]] : NULL;
-		useful = efficiency_useful(t->outside_ns, t->sums.turn_ns);
+		useful = efficiency_useful(t->outside_ns, t->sums.turn_ns, t->sums.begin_ns);
+		begun = t->sums.begin_ns != MODEL_UNKNOWN ? t->sums.begin_ns : 0;
+		if (begun > t->outside_ns - useful)
+			begun = t->outside_ns - useful;
 		out->useful_ns += useful;
-		out->turns_ns += t->outside_ns - useful;
+		out->turns_ns += t->outside_ns - useful - begun;
+		start += begun;
 		out->imbalance_ns += ot && ot->tid == t->tid ? ot->other_ns : t->idle_ns;
 		unknown += t->unknown_ns;
 	}
+	/* The time of its workers until they begin, and of who begins a region until its team is there. */
+	start += p->starts ? p->start_ns : 0;
+	out->start_ns = p->starts ? start : MODEL_UNKNOWN;
+	if (!p->starts)
+		out->turns_ns += start;
 	if (__builtin_mul_overflow(elapsed_ns, at_once, &all))
 		return false;
 	/* What is left is between regions, and before a worker was made: what the threads do then one of them does alone. */
-	out->serialisation_ns =
-		minus(all, out->useful_ns + out->turns_ns + out->imbalance_ns + out->scheduling_ns +
-				   (p->starts ? p->start_ns : 0));
+	out->serialisation_ns = minus(all, out->useful_ns + out->turns_ns + out->imbalance_ns +
+						   out->scheduling_ns + (p->starts ? start : 0));
 	return (double)unknown <= (1 - KNOWN_LEAST) * (double)all;
 }

@@ -32,6 +32,7 @@ struct report_parts parts_of(const struct model_sums *s)
 	p.fault_ns = s->fault_ns;
 	p.stolen_ns = s->stolen_ns;
 	p.turn_ns = s->turn_ns;
+	p.begin_ns = s->begin_ns;
 	p.spin_ns = s->inside_known_ns ? s->inside_oncpu_ns : REPORT_UNKNOWN;
 	p.late_ns = s->inside_known_ns ? s->inside_runq_ns : REPORT_UNKNOWN;
 	p.switches = s->switches;

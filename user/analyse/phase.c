@@ -220,7 +220,8 @@ static int sum_positions(const struct phase_build *b, const struct phase *p,
 	for (i = 0; i < p->shares.n; i++)
 		work[i] = (struct work){ b->position[p->shares.all[i].thread],
 					 efficiency_useful(p->shares.all[i].whole_ns,
-							   p->shares.all[i].sums.turn_ns) };
+							   p->shares.all[i].sums.turn_ns,
+							   p->shares.all[i].sums.begin_ns) };
 	if (p->shares.n)
 		qsort(work, p->shares.n, sizeof(*work), by_position);
 	for (i = 0; i < p->shares.n; i++) {

@@ -203,8 +203,8 @@ int positions_efficiency(const struct report_thread *threads, uint32_t n, uint32
 		single_ns += life;
 		shared_ns += beside;
 		all[t->position].shared_ns += beside;
-		all[t->position].lost_ns +=
-			over(life, efficiency_useful(t->work_ns, t->parts.turn_ns));
+		all[t->position].lost_ns += over(
+			life, efficiency_useful(t->work_ns, t->parts.turn_ns, t->parts.begin_ns));
 	}
 	if (!err)
 		/* Threads that are kept as a sum were beside others as much as the rest. */
@@ -231,7 +231,8 @@ int positions_sums(const struct report_thread *threads, uint32_t n, uint32_t pos
 
 		if (t->position == MODEL_NONE)
 			continue;
-		useful[t->position] += efficiency_useful(t->work_ns, t->parts.turn_ns);
+		useful[t->position] +=
+			efficiency_useful(t->work_ns, t->parts.turn_ns, t->parts.begin_ns);
 		if (useful[t->position] > sums->max_ns)
 			sums->max_ns = useful[t->position];
 	}

@@ -375,10 +375,11 @@ static uint64_t waits_after_end(uint64_t wait_ns, uint64_t inside_ns)
 	return wait_ns > inside_ns ? wait_ns - inside_ns : 0;
 }
 
-/* A wait for a turn is no work. */
-static void add_useful(struct efficiency_sums *sums, uint64_t outside_ns, uint64_t turn_ns)
+/* A wait for a turn, or for a team, is no work. */
+static void add_useful(struct efficiency_sums *sums, uint64_t outside_ns,
+		       const struct model_sums *of)
 {
-	uint64_t ns = efficiency_useful(outside_ns, turn_ns);
+	uint64_t ns = efficiency_useful(outside_ns, of->turn_ns, of->begin_ns);
 
 	sums->sum_ns += ns;
 	if (ns > sums->max_ns)
@@ -409,7 +410,7 @@ static int process_member(struct build *b, const struct model_thread *t, struct 
 	model_sums_join(spent, &t->sums);
 	out->outside_ns += t->outside_ns;
 	out->wait_ns += t->wait_ns;
-	add_useful(sums, t->outside_ns, t->sums.turn_ns);
+	add_useful(sums, t->outside_ns, &t->sums);
 	return err;
 }
 
@@ -435,7 +436,8 @@ static int process_folded(struct build *b, const struct model_proc *p, struct re
 	rt->last_share = share_of((double)rt->last, (double)out->episodes);
 	out->outside_ns += rt->work_ns;
 	out->wait_ns += rt->wait_ns;
-	sums->sum_ns += efficiency_useful(rt->work_ns, p->folded.sums.turn_ns);
+	sums->sum_ns +=
+		efficiency_useful(rt->work_ns, p->folded.sums.turn_ns, p->folded.sums.begin_ns);
 	if (p->folded.outside_max_ns > sums->max_ns)
 		sums->max_ns = p->folded.outside_max_ns;
 	fill_sums(b, &p->folded.sums, rt, &err);

@@ -54,6 +54,7 @@ struct report_parts {
 	uint64_t stolen_ns; /* of oncpu_ns: taken by the host of this guest */
 	uint64_t
 		turn_ns; /* of all of them: it waited for its turn in OpenMP's critical, ordered or locks */
+	uint64_t begin_ns; /* the same: it had begun an OpenMP region, and waited for its team */
 	uint64_t spin_ns; /* on a CPU inside barriers: not part of the work */
 	uint64_t late_ns; /* released, and waiting for a CPU: the same */
 	uint64_t switches, migrations, faults;

@@ -41,6 +41,7 @@ static void fill_parts(struct model_detail *d, const struct sbt_parts *p, uint64
 	d->stolen_ns = p->stolen_ns;
 	d->turn_ns = p->turn_ns;
 	d->turn_oncpu_ns = p->turn_oncpu_ns;
+	d->begin_ns = p->begin_ns;
 	d->fault_addr = p->fault_addr;
 	d->ran_ns = p->ran_ns;
 	d->ran = p->ran;

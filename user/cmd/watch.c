@@ -423,6 +423,7 @@ static void fill_parts(struct report_parts *parts, const struct model_member *m)
 	parts->fault_ns = d->fault_ns;
 	parts->stolen_ns = d->stolen_ns;
 	parts->turn_ns = d->turn_ns;
+	parts->begin_ns = d->begin_ns;
 	sum = d->oncpu_ns + d->runq_ns;
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++) {
 		parts->blocked_ns[i] = d->blocked_ns[i];

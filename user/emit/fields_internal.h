@@ -61,6 +61,8 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 	  .help = "of oncpu_ns: the host of this guest ran something else, as its ticks show" }, \
 	{ "turn_ns", EMIT_NS, AT(s, parts.turn_ns), .heading = "waits\nfor turn", PART, \
 	  .help = "of work_ns, spinning or blocked: waits for a turn in OpenMP's critical, ordered or locks; no work for the efficiencies" }, \
+	{ "begin_ns", EMIT_NS, AT(s, parts.begin_ns), .heading = "waits\nfor team", PART, \
+	  .help = "of work_ns, beside turn_ns: it had begun an OpenMP region, and its team was not there yet; no work for the efficiencies" }, \
 	{ "spin_ns", EMIT_NS, AT(s, parts.spin_ns), .heading = "spins in\nbarrier", PART, \
 	  .help = "on a CPU inside the barrier: not of work_ns" }, \
 	{ "late_ns", EMIT_NS, AT(s, parts.late_ns), .heading = "out late:\nno CPU", PART, \

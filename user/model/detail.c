@@ -95,8 +95,10 @@ static void settle_phase(struct model_detail *d, uint64_t work)
 		d->stolen_ns = d->oncpu_ns - d->fault_ns;
 	if (d->turn_ns > work)
 		d->turn_ns = work;
-	if (d->turn_oncpu_ns > d->turn_ns)
-		d->turn_oncpu_ns = d->turn_ns;
+	if (d->begin_ns > work - d->turn_ns)
+		d->begin_ns = work - d->turn_ns;
+	if (d->turn_oncpu_ns > d->turn_ns + d->begin_ns)
+		d->turn_oncpu_ns = d->turn_ns + d->begin_ns;
 	if (d->turn_oncpu_ns > d->oncpu_ns)
 		d->turn_oncpu_ns = d->oncpu_ns;
 	if (d->ran_ns > d->runq_ns)
@@ -175,6 +177,7 @@ static void add_phase(struct model_sums *s, const struct model_detail *d, uint64
 	s->fault_ns += d->fault_ns;
 	s->stolen_ns += d->stolen_ns;
 	s->turn_ns += d->turn_ns;
+	s->begin_ns += d->begin_ns;
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
 		s->blocked_ns[i] += d->blocked_ns[i];
 	s->switches += d->switches;
@@ -239,6 +242,8 @@ void sums_shorten(struct model_sums *s, uint64_t ns)
 		s->stolen_ns = s->oncpu_ns - s->fault_ns;
 	if (s->turn_ns > s->known_ns)
 		s->turn_ns = s->known_ns;
+	if (s->begin_ns > s->known_ns - s->turn_ns)
+		s->begin_ns = s->known_ns - s->turn_ns;
 }
 
 void model_sums_join(struct model_sums *to, const struct model_sums *from)
@@ -251,6 +256,7 @@ void model_sums_join(struct model_sums *to, const struct model_sums *from)
 	to->fault_ns += from->fault_ns;
 	to->stolen_ns += from->stolen_ns;
 	to->turn_ns += from->turn_ns;
+	to->begin_ns += from->begin_ns;
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
 		to->blocked_ns[i] += from->blocked_ns[i];
 	to->inside_known_ns += from->inside_known_ns;

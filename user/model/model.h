@@ -128,7 +128,9 @@ struct model_detail {
 	uint64_t stolen_ns; /* of oncpu_ns: the host ran something else on this guest's CPU */
 	uint64_t
 		turn_ns; /* of all of them: it waited for its turn in OpenMP's critical, ordered or locks */
-	uint64_t turn_oncpu_ns; /* of turn_ns and of oncpu_ns: spinning */
+	uint64_t
+		begin_ns; /* of all of them, beside turn_ns: it had begun an OpenMP region, and waited for its team */
+	uint64_t turn_oncpu_ns; /* of turn_ns and begin_ns, and of oncpu_ns: spinning */
 	uint64_t fault_addr;
 	uint64_t ran_ns; /* of runq_ns: while the task `ran` had the CPU */
 	uint32_t ran;
@@ -221,6 +223,7 @@ struct model_sums {
 		inside_oncpu_ns; /* so far: of threads that were on a CPU all the time, all there is */
 	uint64_t runq_ns, fault_ns, stolen_ns;
 	uint64_t turn_ns; /* of all parts: waits for a turn */
+	uint64_t begin_ns; /* of all parts: waits for the team of a region that it began */
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	uint64_t inside_runq_ns;
 	uint64_t switches, migrations, faults;

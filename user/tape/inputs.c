@@ -64,7 +64,8 @@
 	X(taken_ns, false)                            \
 	X(inside_taken_ns, false)                     \
 	X(turn_ns, false)                             \
-	X(turn_oncpu_ns, false)
+	X(turn_oncpu_ns, false)                       \
+	X(begin_ns, false)
 
 static const struct {
 	uint16_t at;
