@@ -12,8 +12,6 @@
 #include <time.h>
 
 #include "base/msg.h"
-#include "sites/elf.h"
-#include "sites/family.h"
 #include "target/linker.h"
 #include "target/proc.h"
 
@@ -184,31 +182,21 @@ void targets_births_examine(struct targets *t)
 	}
 }
 
-struct import {
-	bool found;
-};
-
-static void take_import(void *ctx, const char *name)
+/* Does any of these files call one of the library's functions of barriers? */
+static bool calls_barriers(const struct targets *t, const struct maps *maps,
+			   const struct module *library)
 {
-	struct import *import = ctx;
-
-	import->found |= family_function(name, NULL) != NULL;
-}
-
-/* Does any of these files call functions of barriers? */
-static bool calls_barriers(const struct targets *t, const struct maps *maps)
-{
-	struct import import = { false };
+	const struct module *m;
+	uint32_t k;
 	size_t i;
 
-	for (i = 0; i < maps->n && !import.found; i++) {
-		const struct module *m =
-			modules_find(t->modules, maps->entries[i].dev, maps->entries[i].ino);
-
-		if (m && m->elf && !m->c_library)
-			elf_each_import(m->elf, take_import, &import);
+	for (i = 0; i < maps->n; i++) {
+		m = modules_find(t->modules, maps->entries[i].dev, maps->entries[i].ino);
+		for (k = 0; m && m->is_elf && !m->c_library && k < library->nplaces; k++)
+			if (module_imports(m, library->places[k].symbol))
+				return true;
 	}
-	return import.found;
+	return false;
 }
 
 /*
@@ -225,7 +213,7 @@ static const struct module *late_file(const struct targets *t, const struct birt
 		const struct module *m = modules_find(t->modules, e->dev, e->ino);
 
 		if (m && m->nplaces && m->attached_ns > began &&
-		    (!m->c_library || !m->traits.dynamic || calls_barriers(t, &b->maps)))
+		    (!m->c_library || !m->traits.dynamic || calls_barriers(t, &b->maps, m)))
 			return m;
 	}
 	return NULL;
