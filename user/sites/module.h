@@ -29,6 +29,7 @@
 #define MODULE_PLACES_MAX   4096
 #define MODULE_MAKERS_MAX   8
 #define MODULE_WAITS_MAX    16
+#define MODULE_OBJECTS_MAX  4
 /* Files with more segments, of which nobody knows one, are not read. */
 #define MODULE_SEGMENTS_MAX 64
 
@@ -75,6 +76,13 @@ struct module_needs {
 	bool path_first;
 };
 
+/* What was answered of a variable in it: its address as linked, or -errno. */
+struct module_object {
+	char name[32];
+	uint64_t vaddr;
+	int err;
+};
+
 struct module {
 	uint32_t dev;
 	uint64_t ino;
@@ -104,6 +112,8 @@ struct module {
 	struct untraced turns_seen,
 		turns_unseen; /* the functions of that kind: those in `turns`, and the others */
 	bool mpi; /* it has functions of MPI */
+	struct module_object objects[MODULE_OBJECTS_MAX]; /* module_object() */
+	uint32_t nobjects;
 	struct untraced
 		untraced; /* functions that its code calls and in which threads wait unseen */
 	bool runtime; /* a library of OpenMP's: how its threads wait inside is none of the program's barriers */
