@@ -111,14 +111,24 @@ static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *of, __
 
 /*
  * It has begun a region: until it runs the region's function itself it waits for its workers to be there, spinning or not. The
- * place for that is the one of waits for a turn, of which there can be none meanwhile.
+ * place for that is the one of waits for a turn, of which there can be none meanwhile. Called by the programs themselves, for
+ * the stack: Linux before 6.13 counts that of all calls.
  */
-static __noinline int team_await(struct sbt_thread *t, __u32 index)
+static __noinline int team_await(void)
 {
-	struct sbt_account *a = t && config.account ? account_at(index, t->tid) : NULL;
+	__u32 index = 0;
+	struct sbt_thread *t = thread_find((__u32)bpf_get_current_pid_tgid(), &index);
+	struct sbt_teams *of = t ? teams_of(index, t->tid) : NULL;
+	struct sbt_team *top = of ? team_top(of) : NULL;
+	struct sbt_account *a;
 	__u64 now = 0;
 
-	if (!a || t->arrive_ns || t->turn.sp)
+	/* In the first one the workers are made: that is its own work. */
+	if (!top || !top->region_sp || top->outlined_sp || of->begun < 2 || t->arrive_ns ||
+	    t->turn.sp)
+		return 0;
+	a = account_at(index, t->tid);
+	if (!a)
 		return 0;
 	account_run(a, account_busy(a, &now));
 	t->turn.oncpu_ns = a->times[SBT_TIME_ONCPU];
@@ -128,14 +138,19 @@ static __noinline int team_await(struct sbt_thread *t, __u32 index)
 	return 0;
 }
 
-static __noinline int team_there(struct sbt_thread *t, __u32 index)
+static __noinline int team_there(void)
 {
-	struct sbt_account *a = t && config.account ? account_at(index, t->tid) : NULL;
+	__u32 index = 0;
+	struct sbt_thread *t = thread_find((__u32)bpf_get_current_pid_tgid(), &index);
+	struct sbt_account *a;
 	__u64 now = 0, waited;
 
-	if (!a || t->turn.sp != SBT_TURN_REGION)
+	if (!t || t->turn.sp != SBT_TURN_REGION)
 		return 0;
 	t->turn.sp = 0;
+	a = account_at(index, t->tid);
+	if (!a)
+		return 0;
 	account_run(a, account_busy(a, &now));
 	waited = now - t->turn.since_ns;
 	if (waited >= SBT_TURN_NS) {
@@ -266,9 +281,6 @@ static __noinline int region_enter_at(struct pt_regs *ctx)
 	top->number = h.of->begun;
 	top->flags |= region_begin(&key, top->object, seen, top->number);
 	h.of->depth = level + 1;
-	/* In the first one the workers are made: that is its own work. */
-	if (h.of->begun > 1)
-		team_await(h.t, h.index);
 	return here_end(&h);
 }
 
@@ -418,7 +430,6 @@ static __noinline int outlined_enter_at(struct pt_regs *ctx)
 	if (top && top->region_sp && !top->outlined_sp && top->fn == key.fn) {
 		/* It began the region itself. */
 		top->outlined_sp = h.sp;
-		team_there(h.t, h.index);
 		key.data = top->data;
 		r = bpf_map_lookup_elem(&regions, &key);
 		if (r)
@@ -548,9 +559,14 @@ SEC("?uprobe")
 int region_session(struct pt_regs *ctx)
 {
 	stack_of_its_own(ctx, no_session);
+	int skip;
+
 	if (session_is_return(ctx))
 		return region_leave_at(ctx, BY_SESSION);
-	return region_enter_at(ctx);
+	skip = region_enter_at(ctx);
+	if (config.account)
+		team_await();
+	return skip;
 }
 
 SEC("?uprobe")
@@ -558,6 +574,8 @@ int region_enter(struct pt_regs *ctx)
 {
 	stack_of_its_own(ctx, no_probe);
 	region_enter_at(ctx);
+	if (config.account)
+		team_await();
 	return 0;
 }
 
@@ -574,6 +592,8 @@ int outlined_session(struct pt_regs *ctx)
 	stack_of_its_own(ctx, no_session);
 	if (session_is_return(ctx))
 		return outlined_leave_at(ctx, BY_SESSION);
+	if (config.account)
+		team_there();
 	return outlined_enter_at(ctx);
 }
 
@@ -581,6 +601,8 @@ SEC("?uprobe")
 int outlined_enter(struct pt_regs *ctx)
 {
 	stack_of_its_own(ctx, no_probe);
+	if (config.account)
+		team_there();
 	outlined_enter_at(ctx);
 	return 0;
 }

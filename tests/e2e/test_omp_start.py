@@ -58,7 +58,7 @@ int main(void)
 		if (i)
 			serial += called - left;
 		left = read_clock(CLOCK_MONOTONIC);
-		for (int k = 1; i && k < THREADS; k++, n++)
+		for (int k = 0; i && k < THREADS; k++, n++)
 			start += first[k] - called;
 	}
 	printf("%f %f %ld\n", serial / 1e3, start / 1e3, n);
@@ -84,7 +84,7 @@ def start_of_teams(t, policy, compiler, *options, threads=2):
     binary = build(t, compiler, f"-DTHREADS={threads}", *options)
     path = t.path()
     trace = t.trace([binary], "--record", path, env={**os.environ, "OMP_WAIT_POLICY": policy}).nothing_lost()
-    serial, start, workers = map(float, trace.result.out.split())
+    serial, start, threads_begun = map(float, trace.result.out.split())
     process = trace.process()
     found, of_all = process["omp_efficiency"], threads * process["elapsed_ns"] / 1e3
     before = found["scheduling"] * found["load_balance"]
@@ -92,7 +92,7 @@ def start_of_teams(t, policy, compiler, *options, threads=2):
     print(f"{compiler} {options} {policy}: start {measured:.0f} us, its own {start:.0f}; serial "
           f"{before * found['start'] * (1 - found['serialisation']) * of_all:.0f}, its own {serial:.0f}")
     # Between the call and the probe on it, and the probe in the region and the clock there, a thread may lose its CPU.
-    near = 0.1 * start + workers * max(10, 3 * switch_ns() / 1e3)
+    near = 0.1 * start + threads_begun * max(10, 3 * switch_ns() / 1e3)
     check_between("start of the teams, us", measured, start - near, start + near)
     product = found["load_balance"] * found["scheduling"] * found["start"] * found["serialisation"]
     check_between("product", product, process["efficiency"]["parallel"] - 0.01, process["efficiency"]["parallel"] + 0.01)
