@@ -173,7 +173,7 @@ endef
 $(foreach r,$(PURE),$(eval $(call room_lib,$(r),san)))
 $(foreach r,$(PURE),$(eval $(call room_lib,$(r),counted)))
 
-$(B)/san/attach.a: $(patsubst %.c,$(B)/san/%.o,$(wildcard user/attach/event*.c) user/attach/sample.c user/attach/places.c user/attach/mappings.c)
+$(B)/san/attach.a: $(patsubst %.c,$(B)/san/%.o,$(wildcard user/attach/event*.c) user/attach/sample.c user/attach/places.c user/attach/mappings.c user/attach/copies.c)
 	@rm -f $@; $(AR) rcs $@ $^
 
 # Tests of how work grows have their code count it, in place of the sanitizers.

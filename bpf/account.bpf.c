@@ -444,14 +444,6 @@ int BPF_PROG(on_waking, struct task_struct *task)
 
 /* --- page faults ---------------------------------------------------------------------------------------- */
 
-/* The registers with which the current task came into the kernel, or NULL. */
-static __always_inline struct pt_regs___kernel *own_regs(void)
-{
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
-		return user_regs(bpf_get_current_task_btf());
-	return user_regs((void *)bpf_get_current_task());
-}
-
 /*
  * The kernel counts a fault when it begins (PERF_COUNT_SW_PAGE_FAULTS) and once more, as a minor or major
  * one, when it has been handled: counters that overflow each time are called at both ends. One that

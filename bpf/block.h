@@ -262,20 +262,6 @@ static __noinline int file_name(struct sbt_account *a, struct file *file, const 
 	return 0;
 }
 
-/* The file behind a descriptor of the task, or NULL. */
-static __always_inline struct file *file_at(struct task_struct *task, __u64 fd)
-{
-	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
-	struct file **files, *file = NULL;
-
-	if (fd >= BPF_CORE_READ(fdt, max_fds))
-		return NULL;
-	files = BPF_CORE_READ(fdt, fd);
-	if (bpf_probe_read_kernel(&file, sizeof(file), files + fd))
-		return NULL;
-	return file;
-}
-
 /*
  * The file behind the descriptor that the call was given. Threads mostly wait for the one that they waited for before: what
  * it is called is read again after a while only, for it may be called otherwise by then.

@@ -177,7 +177,7 @@ struct pt_regs___kernel {
 };
 #else
 struct pt_regs___kernel {
-	unsigned long r10, bp, dx, si, di, orig_ax, ip, sp;
+	unsigned long r10, bp, r8, dx, si, di, orig_ax, ip, sp;
 	unsigned short cs;
 };
 #endif
@@ -196,6 +196,7 @@ struct bpf_iter__task {
 
 struct inode {
 	unsigned short i_mode;
+	unsigned int i_nlink;
 	unsigned long i_ino;
 	struct super_block *i_sb;
 };

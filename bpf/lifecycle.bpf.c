@@ -236,6 +236,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	hold = config.hold && !verdict_recent(v) && may_hold(task);
 	p->inc = incarnation(now);
 	p->mappings = 0;
+	p->copies = 0;
 	p->flags = config.by_exit ? SBT_PROC_BY_EXIT : 0;
 	if (v)
 		p->flags |= v->flags & (SBT_PROC_BY_EXIT | SBT_PROC_EXCLUDED);

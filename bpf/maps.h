@@ -499,6 +499,20 @@ static __always_inline __u64 event_wake(void)
 	return wake_if_full(&events);
 }
 
+/* The file behind a descriptor of the task, or NULL. */
+static __always_inline struct file *file_at(struct task_struct *task, __u64 fd)
+{
+	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
+	struct file **files, *file = NULL;
+
+	if (fd >= BPF_CORE_READ(fdt, max_fds))
+		return NULL;
+	files = BPF_CORE_READ(fdt, fd);
+	if (bpf_probe_read_kernel(&file, sizeof(file), files + fd))
+		return NULL;
+	return file;
+}
+
 /*
  * What /proc/PID/maps tells of a mapped file. That of a file system upon others is below that, and nothing that CO-RE finds says so: but
  * only there a path follows, whose two halves agree.

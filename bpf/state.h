@@ -41,7 +41,8 @@ struct sbt_proc {
 	__u64 looks; /* hits of probes on condition variables and turns that were no crossing, in steps of SBT_LOOKS_STEP */
 	struct sbt_idle conds, turns;
 	__u32 tasks_inc; /* SBT_REC_TASKS was told of this program of it; 0: of none */
-	__u32 pad;
+	__u32 copies; /* SBT_REC_COPY was reported so often of this program; last: */
+	__u64 copy_ns, copy_address;
 };
 
 /*
@@ -51,6 +52,13 @@ struct sbt_proc {
 #define SBT_LOOKS_MAX  2000
 #define SBT_LOOKS_STEP 16
 #define SBT_LOOKS_NS   1000000000ULL
+
+/*
+ * Code that is in no file is looked at so often in a process: compilers that run in it make much. And so often where the program's own
+ * code was.
+ */
+#define SBT_COPIES_MAX	   64
+#define SBT_COPIES_OWN_MAX 1024
 
 /* What user space has found out about a process. Key: tgid. */
 struct sbt_judged {

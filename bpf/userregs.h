@@ -18,6 +18,14 @@ static __always_inline struct pt_regs___kernel *user_regs(struct task_struct *ta
 	return stack ? stack + THREAD_SIZE - bpf_core_type_size(struct pt_regs___kernel) : NULL;
 }
 
+/* The registers with which the current task came into the kernel, or NULL. */
+static __always_inline struct pt_regs___kernel *own_regs(void)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
+		return user_regs(bpf_get_current_task_btf());
+	return user_regs((void *)bpf_get_current_task());
+}
+
 #if defined(__TARGET_ARCH_arm64)
 #define USER_REGS_SIZE sizeof(struct user_pt_regs)
 #else

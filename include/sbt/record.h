@@ -102,6 +102,12 @@ enum sbt_record_type {
 	 * and is to be removed.
 	 */
 	SBT_REC_TASKS = 18,
+	/*
+	 * struct sbt_event: a process makes code of the memory from `address` to `code_end`, which may be a copy of code that holds
+	 * probes. `stack` is 1 where the program's own code is, `caller` where other memory was before. `inc` is 0 of a process that is not
+	 * traced. On x86-64 alone.
+	 */
+	SBT_REC_COPY = 19,
 };
 
 /*
@@ -339,7 +345,8 @@ struct sbt_stack {
 };
 
 /* sbt_event.flags */
-#define SBT_EVENT_HELD	  0x01 /* SBT_REC_EXEC, _MAP: the process was stopped and waits for SIGCONT */
+#define SBT_EVENT_HELD \
+	0x01 /* SBT_REC_EXEC, _MAP, _COPY: the process was stopped and waits for SIGCONT */
 #define SBT_EVENT_LEADER  0x02 /* SBT_REC_EXIT: the whole process ended */
 #define SBT_EVENT_PENDING 0x04 /* SBT_REC_EXIT: the thread was inside a barrier */
 #define SBT_EVENT_UNSEEN \

@@ -7,9 +7,10 @@ import random
 import resource
 import shutil
 import signal
+import subprocess
 import time
 
-from harness import (SBT, Skip, check, check_equal, check_in, code_in_files, code_of, descendants, function_at,
+from harness import (SBT, Skip, Trace, check, check_equal, check_in, code_in_files, code_of, descendants, function_at,
                      library_of, probes_left_by_kernel, read_proc, shared, stat_of, wait_for,
                      wait_for_probe, workload)
 
@@ -80,17 +81,86 @@ def test_child_that_nobody_named(t):
             check_equal(f"{name} as a child", trace.result.out, plain.out)
 
 
+def copied(trace):
+    return [r["text"] for r in trace.all("remark") if r["kind"] == "copied"]
+
+
+def check_copied(trace, what):
+    """The program has lived, as its standard output says; what was not seen is said, once."""
+    check_in(f"output, {what}", ": ok", trace.result.out)
+    check_equal(f"remarks, {what}", len(copied(trace)), 1)
+    check_in(f"remark, {what}", "replaced", copied(trace)[0])
+    check_equal(f"complete, {what}", trace.end["complete"], False)
+    check_equal(f"processes that died of it, {what}", [r for r in trace.all("remark") if r["kind"] == "trapped"], [])
+
+
 @shared
 def test_copied_text(t):
-    """A program that replaces its text with a copy of it copies breakpoints, and dies of them: that is said, of a child too."""
+    """A program that replaces its text with a copy of it copies breakpoints: they are replaced before they are reached, and that is said."""
+    if os.uname().machine != "x86_64":
+        raise Skip("such copies are found on x86-64 alone")
     for how in ("private", "shared", "file"):
         command = [workload("copied_text"), how]
         check_equal(f"untraced, {how}", t.run(command).rc, 0)
-        for argv in (command, ["sh", "-c", "\"$@\"; exit $?", "sh", *command]):
-            trace = t.trace(argv, rc=128 + signal.SIGTRAP)
-            said = [r["text"] for r in trace.all("remark") if r["kind"] == "trapped"]
-            check_equal(f"remarks, {how}", len(said), 1)
-            check_in("remark", "copied_text", said[0])
+        check_copied(t.trace(command), how)
+    text = " ".join(t.text([workload("copied_text"), "private"]).split())
+    check_in("the text report", "runs a copy of code that holds probes", text)
+
+
+@shared
+def test_copied_text_of_child(t):
+    """A child is not stopped for it: it may die, and one of both is said."""
+    for how in ("private", "shared", "file"):
+        path = t.path()
+        result = t.sbt("--json", "-o", path, "--", "sh", "-c", '"$@"; exit $?', "sh", workload("copied_text"), how)
+        trace = Trace(t, path)
+        check_in(f"status, {how}", result.rc, (0, 128 + signal.SIGTRAP))
+        died = [r["text"] for r in trace.all("remark") if r["kind"] == "trapped"]
+        check_equal(f"processes that died of it, {how}", len(died), int(result.rc != 0))
+        check(copied(trace) or died, f"no remark, {how}")
+        check_equal(f"complete, {how}", trace.end["complete"], False)
+
+
+def test_copied_code(t):
+    """The same of a library's text, in all ways, and of a function; what only makes code is left alone."""
+    if os.uname().machine != "x86_64":
+        raise Skip("such copies are found on x86-64 alone")
+    for how in ("library", "rewritten", "hugepages", "function"):
+        check_copied(t.trace([workload("copied_code"), how], "-b", "leaf,count=1"), how)
+    trace = t.trace([workload("copied_code"), "compiler"])
+    check_equal("episodes, remarks of a compiler", (trace.end["episodes"], copied(trace)), (10, []))
+    check_equal("complete", trace.end["complete"], True)
+
+
+def copy_code(target, tracer, said):
+    """Between the copying and the meeting there is time."""
+    library = library_of(target.pid)
+    wait_for_probe(target.pid, library, function_at(library, "pthread_barrier_wait"))
+    target.write(b"\n")
+    wait_for("what was copied is said", lambda: said in tracer.err or not target.alive())
+    target.write(b"\n")
+
+
+def test_copied_code_of_others(t):
+    """Processes that are never stopped: one that was attached to, a child, and one that is not traced and meets a probe that is for all."""
+    if os.uname().machine != "x86_64":
+        raise Skip("such copies are found on x86-64 alone")
+    for how in ("library", "rewritten", "hugepages"):
+        command = [workload("copied_code"), how, "--wait"]
+        target = t.start(command, stdin=subprocess.PIPE)
+        wait_for("it is ready", lambda: "ready" in target.out)
+        trace = t.attach("-p", str(target.pid))
+        copy_code(target, trace.process, "runs a copy of code")
+        check_equal(f"status with -p, {how}", target.wait(20).rc, 0)
+        trace.end()
+        other = t.gen("--threads", "2", "--work", "fixed:0=5ms", "--work-by", "sleep", "--forever", wait=True)
+        trace = t.attach("-v", "-p", str(other.pid))
+        target = t.start(command, stdin=subprocess.PIPE)
+        wait_for("it is ready", lambda: "ready" in target.out)
+        copy_code(target, trace.process, "which is not traced, runs a copy")
+        check_equal(f"status of a stranger, {how}", target.wait(20).rc, 0)
+        trace.stop()
+        other.signal(signal.SIGKILL)
 
 
 EMULATORS = (["valgrind", "-q"], ["qemu-x86_64"])

@@ -896,7 +896,8 @@ static uint32_t count_untraced(const struct report *out)
 	return n;
 }
 
-/* Files of which nobody could say what barriers are in them; processes that may wait unseen, and cross no barrier. */
+/* Files of which nobody could say what barriers are in them; processes that may wait unseen, and cross no barrier; or that
+ * ran a copy of code. */
 static bool has_remark(const struct report *report, const char *kind)
 {
 	uint32_t i;
@@ -957,9 +958,10 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	tasks_forget(out);
 	out->nuntraced = count_untraced(out);
 	out->waits_unseen = has_remark(out, "untraced");
-	out->complete = out->lossless && !has_remark(out, "unread") && !out->nshed &&
-			!out->nshed_parts && !out->unmet && !out->arrivals_unseen &&
-			!out->left_out && !out->ntasks && !out->nuntraced && !out->waits_unseen;
+	out->complete = out->lossless && !has_remark(out, "unread") && !has_remark(out, "copied") &&
+			!has_remark(out, "trapped") && !out->nshed && !out->nshed_parts &&
+			!out->unmet && !out->arrivals_unseen && !out->left_out && !out->ntasks &&
+			!out->nuntraced && !out->waits_unseen;
 	if (err)
 		report_free(out);
 	return err;

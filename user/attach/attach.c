@@ -147,6 +147,7 @@ static int put(struct attach *a, struct bpf_program *program, int fd, const uint
 	int prog_fd = bpf_program__fd(program), err = 0;
 	uint32_t before = a->nlinks, i;
 
+	copies_note(&a->copies, fd, offsets, n);
 	if (a->method != ATTACH_PERF) {
 		int type = bpf_program__expected_attach_type(program) == LINK_ATTACH_SESSION
 				   ? LINK_ATTACH_SESSION
@@ -331,6 +332,8 @@ static int put_entries(struct attach *a, const struct attach_place *p, uint32_t 
 	}
 	pid = pid_of(a, type, pid);
 	if (!err)
+		copies_note(&a->copies, p->fd, offsets, n);
+	if (!err)
 		err = keep_link(a,
 				link_multi_each(bpf_program__fd(program), type, p->fd, offsets,
 						cookies, n, pid),
@@ -403,6 +406,8 @@ static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 		err = put(a, a->skel->progs.cond_waited, g->fd, offsets + entries, exits, pid, 0,
 			  units);
 	pid = pid_of(a, LINK_ATTACH_MULTI, pid);
+	if (!err)
+		copies_note(&a->copies, g->fd, offsets, entries);
 	if (!err)
 		err = keep_link(a,
 				link_multi_each(bpf_program__fd(a->skel->progs.cond_wait),
@@ -543,10 +548,16 @@ int attach_loader(struct attach *a, int fd, uint64_t offset, int pid)
 
 	if (a->method == ATTACH_PERF)
 		return put(a, program, fd, &offset, 1, pid, 0, 0);
+	copies_note(&a->copies, fd, &offset, 1);
 	/* Also where the kernel filters by thread: the thread that starts the program is the one that it takes. */
 	return keep_link(
 		a, link_multi(bpf_program__fd(program), LINK_ATTACH_MULTI, fd, &offset, 1, pid, 0),
 		fd, pid, 0);
+}
+
+const struct copies *attach_copies(const struct attach *a)
+{
+	return &a->copies;
 }
 
 void attach_code_changed(struct attach *a)

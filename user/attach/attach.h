@@ -37,6 +37,7 @@ struct attach_options {
 };
 
 struct attach; /* opaque */
+struct copies;
 
 /*
  * Loads by the first rung of the ladder that works: each is tried with a probe on sbt-trace itself.
@@ -175,6 +176,9 @@ int attach_judge(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t ob
  * (@pid 0).
  */
 int attach_loader(struct attach *attach, int fd, uint64_t offset, int pid);
+
+/* What the code is where probes are, or have been: processes may have copies of it. */
+const struct copies *attach_copies(const struct attach *attach);
 
 /* --aggregate: a traced process has mapped code, which its dynamic linker's probe does not report. */
 void attach_code_changed(struct attach *attach);

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "attach/rights.h"
@@ -21,6 +22,9 @@
 /* How long it is waited for, each time: a second. */
 #define END_LOOKS   1000
 #define END_LOOK_US 1000
+
+/* A process that is stopped because of a copy goes on long before. */
+#define COPY_NS 10000000000u
 
 /* Stopped, and a child of @parent (0: of anybody)? */
 static bool stopped(uint32_t pid, int parent)
@@ -47,7 +51,18 @@ static bool stopped(uint32_t pid, int parent)
 	return !parent || (line && sscanf(line, "\nPPid: %d", &ppid) == 1 && ppid == parent);
 }
 
-/* Only who is marked as not yet examined can have been stopped by our programs. */
+/* Our programs stop only a process that is marked as not yet examined, or one that may have copied code. */
+static bool may_be_held(const struct sbt_proc *proc)
+{
+	struct timespec now;
+
+	if (proc->flags & SBT_PROC_FRESH)
+		return true;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return proc->copies &&
+	       (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - proc->copy_ns < COPY_NS;
+}
+
 static void continue_held(int procs, int parent)
 {
 	struct sbt_proc proc;
@@ -57,7 +72,7 @@ static void continue_held(int procs, int parent)
 	while (!bpf_map_get_next_key(procs, first ? NULL : &key, &next)) {
 		first = false;
 		key = next;
-		if (!bpf_map_lookup_elem(procs, &key, &proc) && (proc.flags & SBT_PROC_FRESH) &&
+		if (!bpf_map_lookup_elem(procs, &key, &proc) && may_be_held(&proc) &&
 		    stopped(key, parent))
 			kill((pid_t)key, SIGCONT);
 	}

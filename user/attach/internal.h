@@ -11,10 +11,11 @@
 #include <bpf/libbpf.h>
 
 #include "attach/attach.h"
+#include "attach/copies.h"
 #include "attach/places.h"
 #include "sbt.skel.h"
 
-#define ATTACH_KERNEL_LINKS 8
+#define ATTACH_KERNEL_LINKS 9
 #define EVENTS_BYTES	    (1u << 20)
 
 /* One attachment: probes that are put and removed together. */
@@ -60,6 +61,7 @@ struct attach {
 	char *user_units[SBT_UNITS - SBT_UNITS_USER]; /* names */
 	uint32_t nuser_units;
 	struct places places; /* of the probes that there are, without cookies */
+	struct copies copies; /* what the code is where probes are, or have been */
 	struct attach_link *links;
 	uint32_t nlinks;
 	struct attach_link *gone; /* being closed, by gone_thread while gone_closing */

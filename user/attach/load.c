@@ -162,6 +162,9 @@ static int attach_kernel(struct attach *a)
 	};
 	int err = attach_programs(a, programs, sizeof(programs) / sizeof(programs[0]));
 
+	/* Without it programs that copy their code die of the breakpoints in it. */
+	if (!err && bpf_program__autoload(a->skel->progs.on_code_flushed))
+		(void)attach_programs(a, &a->skel->progs.on_code_flushed, 1);
 	return err ? err : account_attach(a);
 }
 
@@ -262,6 +265,7 @@ void attach_free(struct attach *a)
 	while (a->nuser_units)
 		free(a->user_units[--a->nuser_units]);
 	places_free(&a->places);
+	copies_free(&a->copies);
 	free(a);
 }
 

@@ -95,6 +95,10 @@ void programs_prepare(struct sbt_bpf *skel, enum attach_method method, bool disc
 	bpf_program__set_autoload(
 		skel->progs.barrier_made,
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_find_vma, NULL) == 1);
+	/* arm64 has no such event. */
+#if defined(__x86_64__)
+	bpf_program__set_autoload(skel->progs.on_code_flushed, true);
+#endif
 	bpf_program__set_autoload(skel->progs.loader_state, true);
 	bpf_program__set_autoload(skel->progs.outlined_returned, true);
 	bpf_program__set_expected_attach_type(skel->progs.outlined_returned, type);

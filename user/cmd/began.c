@@ -10,7 +10,8 @@ void began_free(struct began *b)
 
 static bool is_held(const struct sbt_event *e)
 {
-	return (e->type == SBT_REC_EXEC || e->type == SBT_REC_MAP || e->type == SBT_REC_OUTLINED) &&
+	return (e->type == SBT_REC_EXEC || e->type == SBT_REC_MAP || e->type == SBT_REC_OUTLINED ||
+		e->type == SBT_REC_COPY) &&
 	       e->flags & SBT_EVENT_HELD;
 }
 

@@ -74,6 +74,7 @@ void targets_free(struct targets *t)
 	hash_free(&t->named);
 	hash_free(&t->unnamed);
 	targets_births_free(t);
+	hash_free(&t->copied);
 	mappings_free(t->mappings);
 	free(t->mapped);
 	free(t->starting);
@@ -779,6 +780,7 @@ void targets_event(struct targets *t, const struct sbt_event *event)
 			hash_del(&t->changes, event->tgid);
 			hash_del(&t->named, event->tgid);
 			hash_del(&t->unnamed, event->tgid);
+			hash_del(&t->copied, event->tgid);
 			targets_watch(t);
 		}
 		break;
@@ -787,6 +789,9 @@ void targets_event(struct targets *t, const struct sbt_event *event)
 		break;
 	case SBT_REC_TASKS:
 		on_tasks(t, event);
+		break;
+	case SBT_REC_COPY:
+		targets_copied(t, event);
 		break;
 	default:
 		break;

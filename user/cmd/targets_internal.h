@@ -44,6 +44,8 @@ struct targets {
 	uint64_t unseen; /* reports of mapped code that there was no room for */
 	struct starting *starting;
 	uint32_t nstarting, starting_cap;
+	struct hash
+		copied; /* tgid -> pages searched for copies of code << 1 | a remark says that there are some */
 	uint32_t child; /* COMMAND before it is executed: our own image */
 	uint64_t generation;
 	uint64_t closed_ns; /* when files that are not used were closed last */
@@ -84,6 +86,10 @@ void targets_births_settle(struct targets *t, void (*read)(struct targets *t));
 /* CLOCK_MONOTONIC, 0 never. */
 uint64_t targets_births_due(const struct targets *t);
 void targets_births_free(struct targets *t);
+
+/* targets_copies.c */
+/* SBT_REC_COPY: replaces breakpoints in copies of code by what they stand for, and resumes the process. */
+void targets_copied(struct targets *t, const struct sbt_event *event);
 
 /* targets_waits.c */
 void targets_examine_turns(struct targets *t, struct space *space);

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Breakpoints in copies of code: which are found, and which are left alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "attach/copies.h"
+
+#define BYTES 1024
+
+#if defined(__aarch64__)
+static const uint8_t breakpoint[] = { 0xa0, 0x00, 0x20, 0xd4 };
+#else
+static const uint8_t breakpoint[] = { 0xcc };
+#endif
+
+struct code {
+	FILE *file;
+	uint8_t bytes[BYTES]; /* what is in it */
+	struct copies copies;
+};
+
+/* Code in which nothing looks like anything else. */
+static void code_new(struct code *c)
+{
+	uint32_t i, x = 1;
+
+	memset(c, 0, sizeof(*c));
+	for (i = 0; i < BYTES; i++) {
+		x = x * 1103515245 + 12345;
+		c->bytes[i] = (uint8_t)(x >> 16);
+		if (c->bytes[i] == breakpoint[0])
+			c->bytes[i] = 0x90;
+	}
+	c->file = tmpfile();
+	assert_non_null(c->file);
+}
+
+static void code_probe(struct code *c, const uint64_t *offsets, uint32_t n)
+{
+	rewind(c->file);
+	assert_int_equal(fwrite(c->bytes, 1, BYTES, c->file), BYTES);
+	fflush(c->file);
+	copies_note(&c->copies, fileno(c->file), offsets, n);
+}
+
+static void code_free(struct code *c)
+{
+	copies_free(&c->copies);
+	fclose(c->file);
+}
+
+static void put_breakpoint(uint8_t *at)
+{
+	memcpy(at, breakpoint, sizeof(breakpoint));
+}
+
+static void test_copies_found(void **state)
+{
+	const uint64_t offsets[] = { 0, 100, 112, BYTES - 8 };
+	uint8_t copy[BYTES];
+	const uint8_t *original;
+	struct code c;
+	size_t at = 0, i;
+
+	(void)state;
+	code_new(&c);
+	code_probe(&c, offsets, 4);
+	memcpy(copy, c.bytes, BYTES);
+	for (i = 0; i < 4; i++)
+		put_breakpoint(copy + offsets[i]);
+	/* Each between others, and at both ends of what there is. */
+	for (i = 0; i < 4; i++, at++) {
+		at = copies_next(&c.copies, copy, BYTES, at, &original);
+		assert_int_equal(at, offsets[i]);
+		assert_memory_equal(original, c.bytes + at, sizeof(breakpoint));
+	}
+	assert_int_equal(copies_next(&c.copies, copy, BYTES, at, &original), BYTES);
+	code_free(&c);
+}
+
+static void test_copies_short(void **state)
+{
+	const uint64_t offset = 200;
+	uint8_t copy[64] = { 0 };
+	const uint8_t *original;
+	struct code c;
+
+	(void)state;
+	code_new(&c);
+	code_probe(&c, &offset, 1);
+	/* A function that was copied alone: fifteen bytes of it are enough, fourteen are not. */
+	memcpy(copy, c.bytes + 200, sizeof(breakpoint) + COPIES_SAME);
+	put_breakpoint(copy);
+	copy[sizeof(breakpoint) + COPIES_SAME] ^= copy[sizeof(breakpoint) + COPIES_SAME] ==
+						  c.bytes[200 + sizeof(breakpoint) + COPIES_SAME];
+	assert_int_equal(copies_next(&c.copies, copy, sizeof(copy), 0, &original), 0);
+	copy[sizeof(breakpoint) + COPIES_SAME - 1] ^= 1;
+	assert_int_equal(copies_next(&c.copies, copy, sizeof(copy), 0, &original), sizeof(copy));
+	code_free(&c);
+}
+
+static void test_copies_of_others(void **state)
+{
+	const uint64_t offset = 300;
+	uint8_t copy[BYTES], filled[BYTES];
+	const uint8_t *original;
+	struct code c;
+
+	(void)state;
+	code_new(&c);
+	code_probe(&c, &offset, 1);
+	memcpy(copy, c.bytes, BYTES);
+	/* Somebody else's breakpoint, and what compilers fill memory with. */
+	put_breakpoint(copy + 400);
+	memset(filled, breakpoint[0], BYTES);
+	assert_int_equal(copies_next(&c.copies, copy, BYTES, 0, &original), BYTES);
+	assert_int_equal(copies_next(&c.copies, filled, BYTES, 0, &original), BYTES);
+	code_free(&c);
+}
+
+static void test_copies_alike(void **state)
+{
+	const uint64_t offsets[] = { 100, 600 };
+	uint8_t copy[COPIES_AROUND * 2 + sizeof(breakpoint)];
+	const uint8_t *original;
+	struct code c;
+
+	(void)state;
+	code_new(&c);
+	/* Two places that differ in what the breakpoint hides alone. */
+	memcpy(c.bytes + 600 - COPIES_AROUND, c.bytes + 100 - COPIES_AROUND, sizeof(copy));
+	c.bytes[600] ^= 1;
+	code_probe(&c, offsets, 2);
+	memcpy(copy, c.bytes + 100 - COPIES_AROUND, sizeof(copy));
+	put_breakpoint(copy + COPIES_AROUND);
+	assert_int_equal(copies_next(&c.copies, copy, sizeof(copy), 0, &original), sizeof(copy));
+	code_free(&c);
+}
+
+static void test_copies_file(void **state)
+{
+	const uint64_t offset = 100;
+	struct code c;
+
+	(void)state;
+	code_new(&c);
+	assert_false(copies_in_file(&c.copies, 1));
+	code_probe(&c, &offset, 1);
+	/* Once more, as for another process: it is one. */
+	code_probe(&c, &offset, 1);
+	assert_int_equal(c.copies.n, 1);
+	code_free(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_copies_found),	 cmocka_unit_test(test_copies_short),
+		cmocka_unit_test(test_copies_of_others), cmocka_unit_test(test_copies_alike),
+		cmocka_unit_test(test_copies_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

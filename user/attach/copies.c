@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "attach/copies.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* As much as malloc() maps apart: it leaves no holes. */
+#define COPIES_FIRST 2048
+
+#if defined(__aarch64__)
+static const uint8_t breakpoint[SBT_BREAKPOINT_BYTES] = { 0xa0, 0x00, 0x20, 0xd4 }; /* brk #5 */
+#else
+static const uint8_t breakpoint[SBT_BREAKPOINT_BYTES] = { 0xcc }; /* int3 */
+#endif
+
+void copies_free(struct copies *c)
+{
+	free(c->probes);
+	memset(c, 0, sizeof(*c));
+}
+
+/* Is there a probe of the same file as @p at @offset, where the breakpoint is followed by @next in the file? */
+static bool is_probed(const struct copies *c, const struct copies_probe *p, uint64_t offset,
+		      uint8_t next)
+{
+	uint32_t i = c->first[next];
+
+	for (i = i ? i - 1 : COPIES_NONE; i != COPIES_NONE; i = c->probes[i].next) {
+		const struct copies_probe *q = &c->probes[i];
+
+		if (q->offset == offset && q->ino == p->ino && q->dev == p->dev)
+			return true;
+	}
+	return false;
+}
+
+/* Makes room for one more. */
+static bool grow(struct copies *c)
+{
+	uint32_t max = c->max ? c->max * 2 : COPIES_FIRST;
+	struct copies_probe *more;
+
+	if (c->n < c->max)
+		return true;
+	if (max > COPIES_MAX)
+		return false;
+	more = realloc(c->probes, max * sizeof(*more));
+	if (!more)
+		return false;
+	c->probes = more;
+	c->max = max;
+	return true;
+}
+
+static void note_one(struct copies *c, int fd, const struct stat *st, uint64_t offset)
+{
+	size_t before = offset < COPIES_AROUND ? offset : COPIES_AROUND;
+	struct copies_probe p = {
+		.dev = st->st_dev, .ino = st->st_ino, .offset = offset, .before = (uint8_t)before
+	};
+	uint32_t *first;
+	ssize_t got;
+
+	got = pread(fd, p.code + COPIES_AROUND - before,
+		    before + SBT_BREAKPOINT_BYTES + COPIES_AROUND, (off_t)(offset - before));
+	/* One byte more than the breakpoint: by it a probe is found. */
+	if (got <= (ssize_t)(before + SBT_BREAKPOINT_BYTES))
+		return;
+	p.after = (uint8_t)((size_t)got - before - SBT_BREAKPOINT_BYTES);
+	if (is_probed(c, &p, offset, p.code[COPIES_AROUND + SBT_BREAKPOINT_BYTES]) || !grow(c))
+		return;
+	first = &c->first[p.code[COPIES_AROUND + SBT_BREAKPOINT_BYTES]];
+	p.next = *first ? *first - 1 : COPIES_NONE;
+	c->probes[c->n] = p;
+	*first = ++c->n;
+}
+
+void copies_note(struct copies *c, int fd, const uint64_t *offsets, uint32_t n)
+{
+	struct stat st;
+	uint32_t i;
+
+	if (fstat(fd, &st))
+		return;
+	for (i = 0; i < n; i++)
+		note_one(c, fd, &st, offsets[i]);
+}
+
+bool copies_in_file(const struct copies *c, uint64_t inode)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->n && c->probes[i].ino != inode; i++)
+		;
+	return i < c->n;
+}
+
+/* Is there a breakpoint of the same file's in the copy, at @at, which is byte @i of p->code in the file? */
+static bool is_breakpoint(const struct copies *c, const struct copies_probe *p, const uint8_t *at,
+			  size_t room, size_t i)
+{
+	return room >= SBT_BREAKPOINT_BYTES && i + SBT_BREAKPOINT_BYTES < sizeof(p->code) &&
+	       !memcmp(at, breakpoint, SBT_BREAKPOINT_BYTES) &&
+	       is_probed(c, p, p->offset + i - COPIES_AROUND, p->code[i + SBT_BREAKPOINT_BYTES]);
+}
+
+/* How many bytes after the breakpoint at @at are those of the file. Other breakpoints among them are passed over. */
+static size_t same_after(const struct copies *c, const struct copies_probe *p, const uint8_t *bytes,
+			 size_t n, size_t at)
+{
+	size_t i = 0, same = 0, room = n - at - SBT_BREAKPOINT_BYTES;
+	const uint8_t *copy = bytes + at + SBT_BREAKPOINT_BYTES;
+	const uint8_t *code = p->code + COPIES_AROUND + SBT_BREAKPOINT_BYTES;
+
+	while (i < room && i < p->after) {
+		if (is_breakpoint(c, p, copy + i, room - i,
+				  COPIES_AROUND + SBT_BREAKPOINT_BYTES + i)) {
+			i += SBT_BREAKPOINT_BYTES;
+			continue;
+		}
+		if (copy[i] != code[i])
+			break;
+		i++;
+		same++;
+	}
+	return same;
+}
+
+static size_t same_before(const struct copies *c, const struct copies_probe *p,
+			  const uint8_t *bytes, size_t at)
+{
+	const uint8_t *copy = bytes + at, *code = p->code + COPIES_AROUND;
+	size_t i = 1, same = 0;
+
+	while (i <= at && i <= p->before) {
+		size_t back = i + SBT_BREAKPOINT_BYTES - 1;
+
+		if (back <= at && back <= p->before &&
+		    is_breakpoint(c, p, copy - back, back, COPIES_AROUND - back)) {
+			i += SBT_BREAKPOINT_BYTES;
+			continue;
+		}
+		if (copy[-(ptrdiff_t)i] != code[-(ptrdiff_t)i])
+			break;
+		i++;
+		same++;
+	}
+	return same;
+}
+
+const uint8_t *copies_at(const struct copies *c, const uint8_t *bytes, size_t n, size_t at)
+{
+	const uint8_t *found = NULL, *original;
+	size_t most = COPIES_SAME - 1, same;
+	uint32_t i;
+
+	if (n - at <= SBT_BREAKPOINT_BYTES || memcmp(bytes + at, breakpoint, SBT_BREAKPOINT_BYTES))
+		return NULL;
+	i = c->first[bytes[at + SBT_BREAKPOINT_BYTES]];
+	for (i = i ? i - 1 : COPIES_NONE; i != COPIES_NONE; i = c->probes[i].next) {
+		const struct copies_probe *p = &c->probes[i];
+
+		same = same_after(c, p, bytes, n, at) + same_before(c, p, bytes, at);
+		original = p->code + COPIES_AROUND;
+		/* Two that are alike as far as one can see, but for what the breakpoint hides: nobody knows which. */
+		if (same == most && found && memcmp(found, original, SBT_BREAKPOINT_BYTES) != 0)
+			found = NULL;
+		if (same <= most)
+			continue;
+		most = same;
+		found = original;
+	}
+	return found;
+}
+
+size_t copies_next(const struct copies *c, const uint8_t *bytes, size_t n, size_t at,
+		   const uint8_t **original)
+{
+	const uint8_t *next;
+
+	while (at < n) {
+		next = memchr(bytes + at, breakpoint[0], n - at);
+		if (!next)
+			break;
+		at = (size_t)(next - bytes);
+		*original = copies_at(c, bytes, n, at);
+		if (*original)
+			return at;
+		at++;
+	}
+	return n;
+}
