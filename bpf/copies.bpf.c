@@ -31,6 +31,13 @@ struct copy_range {
 	bool replaces; /* other memory was there before */
 };
 
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct sbt_copied);
+} copied SEC(".maps");
+
 __u64 copy_strangers_ns; /* when their count began */
 __u32 copy_strangers;
 
@@ -93,15 +100,18 @@ static __always_inline bool is_own_code(struct task_struct *task, const struct c
 }
 
 /* Of one call one event; and no more than are to be looked at. */
-static __always_inline bool is_due(struct sbt_proc *p, const struct copy_range *range, bool own,
-				   __u64 now)
+static __always_inline bool is_due(struct sbt_proc *p, __u32 tgid, const struct copy_range *range,
+				   bool own, __u64 now)
 {
+	struct sbt_copied *last = bpf_map_lookup_elem(&copied, &tgid);
+	struct sbt_copied this = { .ns = now, .address = range->start };
+
 	if (p->copies >= (own ? SBT_COPIES_OWN_MAX : SBT_COPIES_MAX) ||
-	    (p->copy_address == range->start && now - p->copy_ns < COPY_SAME_NS))
+	    (last && last->address == range->start && now - last->ns < COPY_SAME_NS))
 		return false;
-	p->copy_address = range->start;
-	p->copy_ns = now;
-	__sync_fetch_and_add(&p->copies, 1);
+	bpf_map_update_elem(&copied, &tgid, &this, BPF_ANY);
+	p->copied = SBT_COPIED_AT(now);
+	p->copies++;
 	return true;
 }
 
@@ -143,7 +153,7 @@ int BPF_PROG(on_code_flushed, int reason)
 	p = bpf_map_lookup_elem(&procs, &tgid);
 	own = is_own_code(task, &range);
 	now = bpf_ktime_get_ns();
-	if (p ? !is_due(p, &range, own, now) : !stranger_is_due(&range, now))
+	if (p ? !is_due(p, tgid, &range, own, now) : !stranger_is_due(&range, now))
 		return 0;
 	e = event_new(SBT_REC_COPY, now);
 	if (!e)

@@ -41,8 +41,9 @@ struct sbt_proc {
 	__u64 looks; /* hits of probes on condition variables and turns that were no crossing, in steps of SBT_LOOKS_STEP */
 	struct sbt_idle conds, turns;
 	__u32 tasks_inc; /* SBT_REC_TASKS was told of this program of it; 0: of none */
-	__u32 copies; /* SBT_REC_COPY was reported so often of this program; last: */
-	__u64 copy_ns, copy_address;
+	/* Small, for one of these is on the stack where it counts. */
+	__u16 copies; /* SBT_REC_COPY was reported so often of this program; */
+	__u16 copied; /* last at that time, SBT_COPIED_AT() */
 };
 
 /*
@@ -59,6 +60,12 @@ struct sbt_proc {
  */
 #define SBT_COPIES_MAX	   64
 #define SBT_COPIES_OWN_MAX 1024
+#define SBT_COPIED_AT(ns)  ((__u16)((ns) >> 30)) /* about seconds */
+
+/* The last one of a process. Key: tgid. */
+struct sbt_copied {
+	__u64 ns, address;
+};
 
 /* What user space has found out about a process. Key: tgid. */
 struct sbt_judged {

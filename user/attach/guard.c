@@ -59,8 +59,9 @@ static bool may_be_held(const struct sbt_proc *proc)
 	if (proc->flags & SBT_PROC_FRESH)
 		return true;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return proc->copies &&
-	       (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - proc->copy_ns < COPY_NS;
+	return proc->copies && (uint16_t)(SBT_COPIED_AT((uint64_t)now.tv_sec * 1000000000u +
+							(uint64_t)now.tv_nsec) -
+					  proc->copied) <= SBT_COPIED_AT(COPY_NS);
 }
 
 static void continue_held(int procs, int parent)
