@@ -50,6 +50,15 @@ static void explain_module(void *ctx, struct module *m)
 	}
 }
 
+static bool has_std(const struct module *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nplaces && m->places[i].spec.family != SBT_FAMILY_STD; i++)
+		;
+	return i < m->nplaces;
+}
+
 static void tell_inlined(void *ctx, struct module *m)
 {
 	(void)ctx;
@@ -63,10 +72,10 @@ static void tell_inlined(void *ctx, struct module *m)
 			m->path);
 	if (m->in_target && m->scopes && !m->joins.nentries)
 		remark_note(REMARK_HINT, "inlined", 0,
-			    "%s uses Rust's std::thread::scope(), whose wait for its threads is in "
-			    "line "
-			    "or has no name: rounds of these threads are not seen",
-			    m->path);
+			    "%s is a program in Rust that makes threads: rounds of "
+			    "std::thread::scope()%s are not seen where their waits are in line or "
+			    "have no name, as after link-time optimisation or without symbols",
+			    m->path, has_std(m) ? "" : " and of std::sync::Barrier");
 }
 
 void targets_tell_inlined(const struct targets *t)
