@@ -156,17 +156,16 @@ static void mixed(pool &p)
 
 static void beside(pool &p)
 {
-	std::barrier<> all(WORKERS + 1);
+	/* Workers may be in it yet when the creator goes on. */
+	static std::barrier<> all(WORKERS + 1);
 
 	down(p);
 	for (int i = 0; i < WORKERS; i++)
-		p.put([&all, i] {
+		p.put([i] {
 			sleep_us(i ? 1000 : 4000);
 			all.arrive_and_wait();
 		});
 	all.arrive_and_wait();
-	/* Until the workers have left it. */
-	sleep_us(1000);
 }
 
 int main(int argc, char **argv)

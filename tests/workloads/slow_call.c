@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// To be preloaded: makes sbt-trace slow. By SLOW_MS milliseconds once, at its first pread() of a file with the name
-// SLOW_FILE; by SLOW_POLL milliseconds at each poll() of one descriptor, as where names are waited for.
+// To be preloaded: makes sbt-trace slow. By SLOW_MS milliseconds once, as it first hands a file with the name SLOW_FILE
+// to who reads it; by SLOW_POLL milliseconds at each poll() of one descriptor, as where names are waited for.
 #include <dlfcn.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -35,20 +36,26 @@ static int is_named(int fd, const char *name)
 	return slash && !strcmp(slash + 1, name);
 }
 
-ssize_t pread(int fd, void *to, size_t size, off_t offset)
+static int passes(const struct msghdr *msg, const char *name)
 {
-	ssize_t (*real)(int, void *, size_t, off_t);
-	const char *name = getenv("SLOW_FILE");
+	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
+	int fd;
 
-	*(void **)&real = dlsym(RTLD_NEXT, "pread");
-	if (name && is_named(fd, name) && !__atomic_exchange_n(&done, 1, __ATOMIC_RELAXED))
-		nap(getenv("SLOW_MS"));
-	return real(fd, to, size, offset);
+	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+		return 0;
+	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	return is_named(fd, name);
 }
 
-ssize_t pread64(int fd, void *to, size_t size, off_t offset)
+ssize_t sendmsg(int sock, const struct msghdr *msg, int flags)
 {
-	return pread(fd, to, size, offset);
+	ssize_t (*real)(int, const struct msghdr *, int);
+	const char *name = getenv("SLOW_FILE");
+
+	*(void **)&real = dlsym(RTLD_NEXT, "sendmsg");
+	if (name && passes(msg, name) && !__atomic_exchange_n(&done, 1, __ATOMIC_RELAXED))
+		nap(getenv("SLOW_MS"));
+	return real(sock, msg, flags);
 }
 
 int poll(struct pollfd *fds, nfds_t n, int timeout)
