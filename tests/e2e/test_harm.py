@@ -10,8 +10,8 @@ import signal
 import subprocess
 import time
 
-from harness import (SBT, Skip, Trace, check, check_equal, check_in, code_in_files, code_of, descendants, function_at,
-                     library_of, probes_left_by_kernel, read_proc, shared, stat_of, wait_for,
+from harness import (SBT, Skip, Trace, alone, check, check_equal, check_in, code_in_files, code_of, descendants,
+                     function_at, library_of, probes_left_by_kernel, read_proc, shared, stat_of, wait_for,
                      wait_for_probe, workload)
 
 PAIRED = True
@@ -121,8 +121,12 @@ def test_copied_text_of_child(t):
         check_equal(f"complete, {how}", trace.end["complete"], False)
 
 
+@alone
 def test_copied_code(t):
-    """The same of a library's text, in all ways, and of a function; what only makes code is left alone."""
+    """
+    The same of a library's text, in all ways, and of a function; what only makes code is left alone. Alone, for other tracers'
+    breakpoints in the library are copied, too.
+    """
     if os.uname().machine != "x86_64":
         raise Skip("such copies are found on x86-64 alone")
     for how in ("library", "rewritten", "hugepages", "function"):
@@ -141,6 +145,7 @@ def copy_code(target, tracer, said):
     target.write(b"\n")
 
 
+@alone
 def test_copied_code_of_others(t):
     """Processes that are never stopped: one that was attached to, a child, and one that is not traced and meets a probe that is for all."""
     if os.uname().machine != "x86_64":
