@@ -148,61 +148,60 @@ double present_price_excluded(struct present *p, const struct model_proc *proc)
 	return (p->price_excluded + (stepping > 0 ? stepping : 0)) * dearer(p, space);
 }
 
+/* By their numbers in struct present; what there is of each is counted later. */
+static const struct report_loss losses[PRESENT_LOSSES] = {
+	{ "ring_full", "the buffers were full: the reader did not get the CPU in time", 0 },
+	{ "no_thread_slot", "more threads than there are slots for", 0 },
+	{ "no_process_slot", "more processes than there are slots for", 0 },
+	{ "not_examined", "first crossings of a program before it was known how to trace it", 0 },
+	{ "event_ring_full", "beginnings and ends of threads and processes, buffer full", 0 },
+	{ "tail_ring_full", "what threads did after their last barrier, buffer full", 0 },
+	{ "mark_ring_full", "beginnings and ends of phases that the program marks, buffer full",
+	  0 },
+	{ "candidate_lost",
+	  "waits and wakings that may have been a barrier's: no slot, no room in a buffer, "
+	  "or a program not yet examined",
+	  0 },
+	{ "wait_unprobed",
+	  "waits for the others of a meeting, or wakings, that no probe saw, as in "
+	  "processes that "
+	  "had just begun: those meetings are missing, or not whole",
+	  0 },
+	{ "wait_uncounted",
+	  "barriers of processes that ran before they had probes where their threads wait: "
+	  "whether their first meetings are missing is not known",
+	  0 },
+	{ "caller_unknown",
+	  "crossings at barriers written by hand that are told at a site of their own, for "
+	  "there "
+	  "was no room in a buffer to say who called them",
+	  0 },
+	{ "no_sum_slot",
+	  "more threads at more barriers than there is room for in the kernel's sums", 0 },
+	{ "place_untold",
+	  "crossings of who came last and ended before it had left, as where another "
+	  "thread "
+	  "calls exec: sums are told only then from where it came",
+	  0 },
+	{ "barrier_given_up",
+	  "waits and wakings at condition variables and futexes, and ends of threads that "
+	  "are "
+	  "waited for, that were dropped before it was known that they are a barrier's, or "
+	  "because there was no telling whom they met",
+	  0 },
+	{ "probed_late",
+	  "processes that may have met at barriers before the probes of their files were "
+	  "in place: their first crossings are missing then",
+	  0 },
+	{ "mapped_unseen",
+	  "reports of code that processes mapped, buffer full: processes that ended soon "
+	  "after that may be missing",
+	  0 },
+};
+
 void present_init(struct present *p, const struct options *options, struct attach *attach,
 		  struct stream *stream, struct modules *modules, struct spaces *spaces)
 {
-	static const struct report_loss losses[PRESENT_LOSSES] = {
-		{ "ring_full", "the buffers were full: the reader did not get the CPU in time", 0 },
-		{ "no_thread_slot", "more threads than there are slots for", 0 },
-		{ "no_process_slot", "more processes than there are slots for", 0 },
-		{ "not_examined",
-		  "first crossings of a program before it was known how to trace it", 0 },
-		{ "event_ring_full", "beginnings and ends of threads and processes, buffer full",
-		  0 },
-		{ "tail_ring_full", "what threads did after their last barrier, buffer full", 0 },
-		{ "mark_ring_full",
-		  "beginnings and ends of phases that the program marks, buffer full", 0 },
-		{ "candidate_lost",
-		  "waits and wakings that may have been a barrier's: no slot, no room in a buffer, "
-		  "or a program not yet examined",
-		  0 },
-		{ "wait_unprobed",
-		  "waits for the others of a meeting, or wakings, that no probe saw, as in "
-		  "processes that "
-		  "had just begun: those meetings are missing, or not whole",
-		  0 },
-		{ "wait_uncounted",
-		  "barriers of processes that ran before they had probes where their threads wait: "
-		  "whether their first meetings are missing is not known",
-		  0 },
-		{ "caller_unknown",
-		  "crossings at barriers written by hand that are told at a site of their own, for "
-		  "there "
-		  "was no room in a buffer to say who called them",
-		  0 },
-		{ "no_sum_slot",
-		  "more threads at more barriers than there is room for in the kernel's sums", 0 },
-		{ "place_untold",
-		  "crossings of who came last and ended before it had left, as where another "
-		  "thread "
-		  "calls exec: sums are told only then from where it came",
-		  0 },
-		{ "barrier_given_up",
-		  "waits and wakings at condition variables and futexes, and ends of threads that "
-		  "are "
-		  "waited for, that were dropped before it was known that they are a barrier's, or "
-		  "because there was no telling whom they met",
-		  0 },
-		{ "probed_late",
-		  "processes that may have met at barriers before the probes of their files were "
-		  "in place: their first crossings are missing then",
-		  0 },
-		{ "mapped_unseen",
-		  "reports of code that processes mapped, buffer full: processes that ended soon "
-		  "after that may be missing",
-		  0 },
-	};
-
 	static const struct attach_price none = { NAN, NAN };
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 

@@ -749,27 +749,11 @@ static uint64_t lost_beside(const struct report *r)
 	return sum > r->lost ? sum - r->lost : 0;
 }
 
-void summary_print(struct textout *t, const struct report *r, const struct fields_context *context)
+/* Why the figures are not those of all that was there. */
+static void summary_incomplete(struct textout *t, const struct report *r)
 {
 	char n[TEXTOUT_CELL];
 
-	summary_loops(t, r);
-	summary_hangs(t, r);
-	summary_headline(t, r);
-	summary_answers(t, r);
-	summary_remarks(t, r);
-	summary_processes(t, r, context);
-	detail_conceptuals(t, r, context);
-	if (r->nbarriers) {
-		detail_barriers(t, r, context);
-		summary_threads(t, r, context);
-		detail_each(t, r, context);
-	}
-	summary_counters(t, r, context);
-	detail_transitions(t, r, context);
-	summary_efficiencies(t, r);
-	summary_losses(t, r);
-	summary_cost(t, r);
 	if (r->cut) {
 		textout_blank(t);
 		textout_line(t, TEXTOUT_RED,
@@ -835,4 +819,26 @@ void summary_print(struct textout *t, const struct report *r, const struct field
 				      : "an unknown number of records",
 			     !r->lost && others ? ", none of them a crossing's" : "");
 	}
+}
+
+void summary_print(struct textout *t, const struct report *r, const struct fields_context *context)
+{
+	summary_loops(t, r);
+	summary_hangs(t, r);
+	summary_headline(t, r);
+	summary_answers(t, r);
+	summary_remarks(t, r);
+	summary_processes(t, r, context);
+	detail_conceptuals(t, r, context);
+	if (r->nbarriers) {
+		detail_barriers(t, r, context);
+		summary_threads(t, r, context);
+		detail_each(t, r, context);
+	}
+	summary_counters(t, r, context);
+	detail_transitions(t, r, context);
+	summary_efficiencies(t, r);
+	summary_losses(t, r);
+	summary_cost(t, r);
+	summary_incomplete(t, r);
 }
