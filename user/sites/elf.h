@@ -135,5 +135,11 @@ bool elf_imports(const struct elf_file *elf, const char *name);
 /* Calls @each for the name of everything that it uses and others define; untrusted, may carry a version. */
 void elf_each_import(const struct elf_file *elf, void (*each)(void *ctx, const char *name),
 		     void *ctx);
+/*
+ * Calls @each for every word that the dynamic linker fills with the address of a function or variable of that name, which
+ * is untrusted: @vaddr, as linked. By the relocations in sections .rela.plt and .rela.dyn.
+ */
+void elf_each_slot(const struct elf_file *elf,
+		   void (*each)(void *ctx, const char *name, uint64_t vaddr), void *ctx);
 
 #endif /* SITES_ELF_H */

@@ -126,3 +126,55 @@ int elf_each_function(const struct elf_file *elf,
 	}
 	return 0;
 }
+
+#define SLOTS_AT_ONCE 4096
+
+/* Is this the type of relocation by which a word becomes the address of a symbol? */
+static bool is_slot(uint16_t machine, uint32_t type)
+{
+	if (machine == EM_AARCH64)
+		return type == R_AARCH64_GLOB_DAT || type == R_AARCH64_JUMP_SLOT;
+	return machine == EM_X86_64 && (type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT);
+}
+
+/* The relocations of one section. */
+static void slots_of(const struct elf_file *elf, const struct elf_range *range,
+		     void (*each)(void *ctx, const char *name, uint64_t vaddr), void *ctx)
+{
+	const uint8_t *bytes;
+	uint64_t at, index;
+	Elf64_Rela rela;
+	size_t len, i;
+	Elf64_Sym sym;
+
+	for (at = 0; at + sizeof(rela) <= range->size; at += len) {
+		len = SLOTS_AT_ONCE * sizeof(rela);
+		if (len > range->size - at)
+			len = (size_t)(range->size - at);
+		len = elf_bytes(elf, range->offset + at, len, &bytes);
+		len -= len % sizeof(rela);
+		if (!len)
+			return;
+		for (i = 0; i < len; i += sizeof(rela)) {
+			memcpy(&rela, bytes + i, sizeof(rela));
+			index = ELF64_R_SYM(rela.r_info);
+			if (!is_slot(elf->ehdr.e_machine, (uint32_t)ELF64_R_TYPE(rela.r_info)) ||
+			    index >= elf->dynsym.count)
+				continue;
+			sym = elf_symbol(&elf->dynsym, index);
+			each(ctx, elf_string(&elf->dynsym.strs, sym.st_name), rela.r_offset);
+		}
+	}
+}
+
+void elf_each_slot(const struct elf_file *elf,
+		   void (*each)(void *ctx, const char *name, uint64_t vaddr), void *ctx)
+{
+	static const char *const sections[] = { ".rela.plt", ".rela.dyn" };
+	struct elf_range range;
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		if (elf_section(elf, sections[i], 0, &range))
+			slots_of(elf, &range, each, ctx);
+}

@@ -346,10 +346,42 @@ void module_find_known(struct module *m)
 	find_marks(m);
 }
 
+static bool is_task_function(const struct module *m, const struct module_place *place,
+			     const struct outlined *tasks)
+{
+	uint64_t vaddr;
+	uint32_t i;
+
+	if (place->function != family_outlined(SBT_FAMILY_GOMP) ||
+	    elf_offset_to_vaddr(m->elf, place->start, &vaddr))
+		return false;
+	for (i = 0; i < tasks->n && tasks->functions[i].vaddr != vaddr; i++)
+		;
+	return i < tasks->n;
+}
+
+/* GCC names them like the functions of regions. They run a million times, and no barrier is at their end. */
+static void drop_task_functions(struct module *m)
+{
+	struct outlined tasks = { .n = 0 };
+	uint32_t i, kept = 0;
+
+	if (!m->tasks && !m->untraced.tasks)
+		return;
+	if (!outlined_of_tasks(m->elf, m->traits.machine, &tasks)) {
+		for (i = 0; i < m->nplaces; i++)
+			if (!is_task_function(m, &m->places[i], &tasks))
+				m->places[kept++] = m->places[i];
+		m->nplaces = kept;
+	}
+	free(tasks.functions);
+}
+
 void module_find_rest(struct module *m)
 {
 	m->tbb = !strncmp(m->traits.soname, "libtbb.so", strlen("libtbb.so"));
 	find_untraced(m);
+	drop_task_functions(m);
 	find_returns(m);
 	module_find_inline(m);
 	if (!m->c_library && is_nameless(m))
