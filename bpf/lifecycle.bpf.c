@@ -157,9 +157,11 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	struct sbt_proc *p = bpf_map_lookup_elem(&procs, &tgid);
 	struct sbt_event *e;
 
+	last = task->signal->live.counter == 0;
+	if (last)
+		bpf_map_delete_elem(&early, &tgid);
 	if (!p)
 		return 0;
-	last = task->signal->live.counter == 0;
 	if (!(proc_flags(p, tgid) & SBT_PROC_EXCLUDED)) {
 		e = event_new(SBT_REC_EXIT, now);
 		if (e) {
@@ -216,6 +218,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	__u32 seq = 0;
 	bool hold;
 
+	bpf_map_delete_elem(&early, &tgid);
 	if (p) {
 		thread_drop(tid, now, &seq);
 		if (old != tid)

@@ -118,6 +118,14 @@ struct {
 	__type(value, struct sbt_verdict);
 } files SEC(".maps") __weak;
 
+/* By process: how many of its crossings were refused until it was known how its program is to be traced. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, __u32);
+} early SEC(".maps") __weak;
+
 /* How to find the caller. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

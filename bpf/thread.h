@@ -74,6 +74,21 @@ static __always_inline bool wanted(void)
 	return true;
 }
 
+/* A crossing is not recorded, for it is not known yet how the program is to be traced. */
+static __always_inline void refuse_early(__u32 tgid, __u32 cpu, bool crossing)
+{
+	__u32 *n, one = 1;
+
+	count_refused(lost_early, cpu, crossing);
+	if (!crossing)
+		return;
+	n = bpf_map_lookup_elem(&early, &tgid);
+	if (n)
+		__sync_fetch_and_add(n, 1);
+	else
+		bpf_map_update_elem(&early, &tgid, &one, BPF_ANY);
+}
+
 /*
  * -a: a process not heard of. How its departures may be seen depends on the program: until that is
  * known, nothing is recorded of it.
@@ -94,7 +109,7 @@ static __always_inline bool admit(__u32 tgid, __u64 now, __u32 cpu, bool crossin
 			bpf_map_update_elem(&files, &key, &ask, BPF_NOEXIST);
 			mappings_changed(NULL, tgid, (__u32)bpf_get_current_pid_tgid(), false);
 		}
-		count_refused(lost_early, cpu, crossing);
+		refuse_early(tgid, cpu, crossing);
 		return false;
 	}
 	if (v)
@@ -124,7 +139,7 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 	struct sbt_thread *t;
 	struct sbt_event *e;
 	bool found = false;
-	__u32 flags;
+	__u32 flags, *refused;
 
 	if (!p) {
 		if (!config.system || tgid == config.self)
@@ -144,7 +159,7 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 		 * that is known: the probes may be those of the program before.
 		 */
 		if (crossing)
-			count_refused(lost_early, cpu, true);
+			refuse_early(tgid, cpu, true);
 		return NULL;
 	}
 	t = thread_find(tid, index);
@@ -176,6 +191,8 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 			e->inc = p->inc;
 			leader_comm(e->comm);
 			e->start_ns = leader_start();
+			refused = bpf_map_lookup_elem(&early, &tgid);
+			e->seq = refused ? *refused : 0;
 			event_program(e, (void *)bpf_get_current_task());
 			/* Now, while it waits: its mappings may be gone in a millisecond. */
 			bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);

@@ -377,7 +377,7 @@ struct sbt_event {
 	__u64 code_end; /* SBT_REC_EXEC, _SEEN: where the program's code ends; _SHARED: where the mapping does */
 	__u64 stack; /* _EXEC, _SEEN: where its first thread's stack began; _SHARED: offset in the file */
 	__u32 family; /* _OUTLINED; _EXEC, _SEEN, _SHARED: device of that file, as /proc/PID/maps shows it */
-	__u32 seq; /* SBT_REC_EXIT: crossings of the thread; _MAP: the how many-th of its process, 0 not known */
+	__u32 seq; /* SBT_REC_EXIT: crossings of the thread; _SEEN: of the process, refused before; _MAP: the how many-th of its process, 0 not known */
 	__u32 cpu; /* _EXIT */
 	__u32 pad;
 	char comm[SBT_COMM_LEN];

@@ -42,6 +42,7 @@ static struct bench *bench_new(void)
 		.threads = 4,
 		.elapsed_ns = 10 * SECOND,
 		.shed_ns = REPORT_UNKNOWN,
+		.counted_from_ns = REPORT_UNKNOWN,
 		.nmembers = 4,
 		.members = b->members,
 	};

@@ -1029,6 +1029,9 @@ static void check_unseen(struct play *p, uint64_t waits, uint32_t uncounted)
 	finish(p);
 	assert_int_equal(discover_unseen(p->d).waits, waits);
 	assert_int_equal(discover_unseen(p->d).uncounted, uncounted);
+	/* All of that is said of the process whose objects these are. */
+	assert_int_equal(discover_waited_unseen(p->d, p->tgid ? p->tgid : 1, 7),
+			 waits || uncounted);
 }
 
 /* A barrier of four, at which @count waits had begun unseen: found, and crossed until these are told. */

@@ -928,6 +928,50 @@ static void test_incarnations(void **state)
 	run_free(r);
 }
 
+/* A process whose first crossings were not recorded, as it was known before (exec), or not: all of it counts from the next one. */
+static void test_found_late(void **state)
+{
+	bool known;
+
+	(void)state;
+	for (known = false;; known = true) {
+		struct run *r = run_new(0);
+		struct model_thread t;
+		struct model_proc p;
+
+		if (known) {
+			run_launched(r, 5);
+			assert_int_equal(model_add_thread(r->model, PID, INC, 1, 5), 0);
+		}
+		assert_int_equal(model_add_process(r->model, PID, INC, 0, 0, 100, false, "prog"),
+				 0);
+		/* One began before that, one later. */
+		assert_int_equal(model_add_thread(r->model, PID, INC, 2, 50), 0);
+		assert_int_equal(model_add_thread(r->model, PID, INC, 3, 110), 0);
+		cross(r, 1, A, 3, 101, 131);
+		cross(r, 2, A, 3, 120, 132);
+		cross(r, 3, A, 3, 130, 133);
+		finish(r, 200);
+		assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
+		model_proc_at(r->model, 0, 200, &p);
+		assert_false(p.start_seen);
+		assert_int_equal(p.start_ns, 100);
+		assert_int_equal(p.elapsed_ns, 100);
+		model_thread_at(r->model, model_find_thread(r->model, PID, INC, 1), 200, &t);
+		assert_int_equal(t.outside_ns, 1 + 69);
+		assert_false(t.start_seen);
+		model_thread_at(r->model, model_find_thread(r->model, PID, INC, 2), 200, &t);
+		assert_int_equal(t.outside_ns, 20 + 68);
+		assert_false(t.start_seen);
+		model_thread_at(r->model, model_find_thread(r->model, PID, INC, 3), 200, &t);
+		assert_int_equal(t.outside_ns, 20 + 67);
+		assert_true(t.start_seen);
+		run_free(r);
+		if (known)
+			break;
+	}
+}
+
 /* Cancelled, longjmp or an exception out of the wait: counted by the barrier, so the meeting is full. */
 static void test_abandoned(void **state)
 {
@@ -1210,6 +1254,7 @@ int main(void)
 		cmocka_unit_test(test_tid_reuse),
 		cmocka_unit_test(test_record_after_exit),
 		cmocka_unit_test(test_incarnations),
+		cmocka_unit_test(test_found_late),
 		cmocka_unit_test(test_abandoned),
 		cmocka_unit_test(test_abandoned_by_all),
 		cmocka_unit_test(test_abandoned_leftover),

@@ -53,6 +53,7 @@ static inline struct report_process *recording_process(struct recording *r, cons
 				      .threads = RECORDING_THREADS,
 				      .wait_ns = REPORT_UNKNOWN,
 				      .shed_ns = REPORT_UNKNOWN,
+				      .counted_from_ns = REPORT_UNKNOWN,
 				      .efficiency = { NAN, NAN, NAN, NAN, NAN } };
 	if (r->report.start_ns + elapsed_ns > r->report.end_ns)
 		r->report.end_ns = r->report.start_ns + elapsed_ns;

@@ -411,6 +411,27 @@ static int untraced(struct findings *f, const struct report_process *p)
 	return 0;
 }
 
+static int counted_from(struct findings *f, const struct report_process *p)
+{
+	struct report_finding *out;
+	double seconds;
+
+	if (p->counted_from_ns == REPORT_UNKNOWN)
+		return 0;
+	seconds = p->counted_from_ns > f->out->start_ns
+			  ? (double)(p->counted_from_ns - f->out->start_ns) / 1e9
+			  : 0;
+	out = add(f, "counted_from", p->pid, seconds);
+	if (!out)
+		return -ENOMEM;
+	snprintf(out->text, sizeof(out->text),
+		 "It crossed barriers, or may have done so, before its probes were attached or its "
+		 "program was examined. Its elapsed time and its efficiencies count from its first "
+		 "recorded crossing, %.3f s after tracing began, not from its start.",
+		 seconds);
+	return 0;
+}
+
 static int arrivals_unseen(struct findings *f, const struct report_process *p)
 {
 	struct report_finding *out;
@@ -507,8 +528,8 @@ int findings_build(struct arena *a, const struct model *model, const struct repo
 		   const struct model_thread *threads, struct report *out)
 {
 	static int (*const of_process[])(struct findings *, const struct report_process *) = {
-		shed,	   shed_parts,	 oversubscribed, spinning, pinned,	    migrating,
-		throttled, site_unknown, untraced,	 tasks,	   arrivals_unseen,
+		shed,	   shed_parts,	 oversubscribed, spinning,     pinned, migrating,
+		throttled, site_unknown, untraced,	 counted_from, tasks,  arrivals_unseen,
 	};
 	struct findings f = {
 		.arena = a, .model = model, .env = env, .threads = threads, .out = out

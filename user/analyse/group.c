@@ -246,7 +246,7 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 		all->omp_serialisation = all->omp_turns = NAN;
 	all->cost_ns = all->cost_taken_ns = REPORT_UNKNOWN;
 	all->cost_share = all->crossing_cost_ns = all->shed_cost = all->shed_limit = NAN;
-	all->shed_ns = REPORT_UNKNOWN;
+	all->shed_ns = all->counted_from_ns = REPORT_UNKNOWN;
 	shares = shares_of(g, head, all, top);
 	verdict_process(all, top, &shares);
 	return 0;

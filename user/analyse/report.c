@@ -523,6 +523,11 @@ static void process_facts(struct build *b, const struct model_proc *p, struct re
 	out->parent = p->parent == MODEL_NONE ? 0 : b->procs[p->parent].tgid;
 	out->exited = p->exited && p->shed.t_ns == MODEL_UNKNOWN;
 	out->start_seen = p->start_seen;
+	/* What was there before tracing counts from there. */
+	out->counted_from_ns =
+		!p->start_seen && p->processes == 1 && p->start_ns > model_start(b->model)
+			? p->start_ns
+			: REPORT_UNKNOWN;
 	out->elapsed_ns = p->elapsed_ns;
 	out->life_ns = REPORT_UNKNOWN;
 	out->processes = p->processes;

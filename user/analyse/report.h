@@ -250,7 +250,9 @@ struct report_process {
 	uint32_t processes;
 	uint32_t parent; /* pid, 0 unknown */
 	bool exited;
-	bool start_seen; /* its beginning; else T and all efficiencies count from the start of tracing */
+	bool start_seen; /* its beginning; else T and all efficiencies count from the start of tracing, or from: */
+	uint64_t
+		counted_from_ns; /* its first recorded crossing, as earlier ones were not recorded; else REPORT_UNKNOWN */
 	uint64_t elapsed_ns; /* T */
 	uint64_t
 		life_ns; /* from its beginning to its end; REPORT_UNKNOWN, or 0 in a group: not both were seen */
@@ -348,7 +350,7 @@ struct report_group {
 /* Something that the data prove about the machine or how it is used. */
 struct report_finding {
 	const char *
-		kind; /* ours: "oversubscribed", "spinning", "pinned", "migrating", "slow_cpu", "throttled", "cost_limit", "site_unknown", "untraced", "tasks", "arrivals_unseen" */
+		kind; /* ours: "oversubscribed", "spinning", "pinned", "migrating", "slow_cpu", "throttled", "cost_limit", "site_unknown", "untraced", "counted_from", "tasks", "arrivals_unseen" */
 	uint32_t pid; /* 0: the machine */
 	double figure; /* the number in the sentence */
 	char text[768];

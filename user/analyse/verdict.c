@@ -879,7 +879,8 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 	case REPORT_BALANCED:
 		/* Where waits elsewhere count as work it is not known whether the load is even. */
 		add(t, "%s%d %% of the threads' time is spent outside barriers",
-		    p->untraced ? "" : "Balanced: ", say_percent(p->efficiency.parallel));
+		    p->untraced || p->counted_from_ns != REPORT_UNKNOWN ? "" : "Balanced: ",
+		    say_percent(p->efficiency.parallel));
 		if (p->untraced)
 			add(t, ", with what it waits in %s", p->untraced);
 		break;
@@ -999,6 +1000,16 @@ static void judge_process(struct report_process *p, const struct report_barrier 
 				 : advice(p->pattern));
 }
 
+static void verdict_late(struct report_process *p)
+{
+	size_t n = strlen(p->verdict);
+
+	snprintf(p->verdict + n, sizeof(p->verdict) - n,
+		 "%sIts first crossings were not recorded: these figures count from the first one "
+		 "that was.",
+		 n ? " " : "");
+}
+
 void verdict_process(struct report_process *p, const struct report_barrier *top,
 		     const struct verdict_shares *shares)
 {
@@ -1010,6 +1021,8 @@ void verdict_process(struct report_process *p, const struct report_barrier *top,
 			       ? fmin(1, (double)p->phase_wait_ns / (double)p->phase_thread_ns)
 			       : NAN;
 	judge_process(p, top, shares);
+	if (p->counted_from_ns != REPORT_UNKNOWN)
+		verdict_late(p);
 	if (p->pattern != REPORT_FEW && !p->hung)
 		verdict_costs(p, p->advice, sizeof(p->advice));
 }

@@ -509,6 +509,29 @@ static int feed_thread(struct feed *f, const struct sbt_event *e)
 	return model_add_thread(f->model, e->tgid, e->inc, e->tid, e->start_ns);
 }
 
+/*
+ * The first crossing of a process. One that began while tracing has its first phase from there, unless it may have crossed before
+ * and was not seen: waits that are missing would count as work.
+ */
+static int feed_seen(struct feed *f, const struct sbt_event *e)
+{
+	bool late = e->seq || targets_is_late(f->targets, e->tgid, e->start_ns);
+	bool began = e->start_ns > model_start(f->model);
+	uint64_t old, start = late ? e->t_ns : began ? e->start_ns : 0;
+	int err = 0;
+
+	if (hash_get(&f->current, e->tgid, &old) && old == e->inc)
+		return late ? model_add_process(f->model, e->tgid, e->inc, 0, 0, start, false,
+						e->comm)
+			    : 0;
+	if (began && !late)
+		err = ranks_began(targets_ranks(f->targets), e->tgid, e->inc);
+	if (!err)
+		err = model_add_process(f->model, e->tgid, e->inc, 0, 0, start, began && !late,
+					e->comm);
+	return err ? err : hash_put(&f->current, e->tgid, e->inc);
+}
+
 static int feed_event(struct feed *f, const struct sbt_event *e)
 {
 	uint64_t old;
@@ -516,16 +539,7 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 
 	switch (e->type) {
 	case SBT_REC_SEEN:
-		if (hash_get(&f->current, e->tgid, &old) && old == e->inc)
-			return 0;
-		if (e->start_ns > model_start(f->model))
-			err = ranks_began(targets_ranks(f->targets), e->tgid, e->inc);
-		if (err)
-			return err;
-		/* One that began while tracing has its first phase from there. */
-		err = model_add_process(f->model, e->tgid, e->inc, 0, 0, e->start_ns,
-					e->start_ns > model_start(f->model), e->comm);
-		return err ? err : hash_put(&f->current, e->tgid, e->inc);
+		return feed_seen(f, e);
 	case SBT_REC_SHARED:
 		return feed_memory(f, e);
 	case SBT_REC_FORK:

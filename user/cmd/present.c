@@ -62,8 +62,11 @@ static const char *env_untraced(void *ctx, const struct model_proc *proc)
 {
 	struct present *p = ctx;
 	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
+	const char *names = space ? space_untraced(p->spaces, space) : NULL;
 
-	return space ? space_untraced(p->spaces, space) : NULL;
+	if (!names && pump_waited_unseen(p->pump, proc->tgid, proc->inc))
+		names = "pthread_cond_wait";
+	return names;
 }
 
 static bool env_tasks(void *ctx, const struct model_proc *proc)

@@ -185,6 +185,11 @@ struct discover_unseen pump_unseen(const struct pump *p)
 	return unseen;
 }
 
+bool pump_waited_unseen(const struct pump *p, uint32_t tgid, uint32_t inc)
+{
+	return p && p->discover && discover_waited_unseen(p->discover, tgid, inc);
+}
+
 /* --- threads that are made and joined ------------------------------------------------------------- */
 
 static int consider_join(struct pump *p, const struct stream_record *record)

@@ -37,5 +37,7 @@ int pump_finish(struct pump *pump);
 const struct discover *pump_discover(const struct pump *pump);
 /* What nobody saw at barriers on condition variables. @pump: or NULL. */
 struct discover_unseen pump_unseen(const struct pump *pump);
+/* Did this process wait there unseen? */
+bool pump_waited_unseen(const struct pump *pump, uint32_t tgid, uint32_t inc);
 
 #endif /* CMD_PUMP_H */

@@ -91,6 +91,8 @@ void targets_forget(struct targets *targets, uint32_t tgid, uint32_t inc);
  * was no room for, so far.
  */
 void targets_unseen(const struct targets *targets, uint64_t *late, uint64_t *unseen);
+/* Is the process, made at @start_ns, one of the former? */
+bool targets_is_late(const struct targets *targets, uint32_t tgid, uint64_t start_ns);
 /* What is known of the ranks of MPI among them. */
 struct ranks *targets_ranks(const struct targets *targets);
 /* The process was read anew since: its addresses may mean something else. Counts up. */

@@ -34,6 +34,7 @@ struct birth {
 	uint64_t busy_ns; /* when its dynamic linker was seen at work last; 0 never */
 	uint64_t due_ns;
 	bool unwanted; /* it has another name than those that are traced */
+	bool late; /* it is counted */
 	bool busy, gone; /* as of the look under way */
 };
 
@@ -93,6 +94,7 @@ void targets_births_free(struct targets *t)
 	free(t->births);
 	hash_free(&t->birth_of);
 	hash_free(&t->decided);
+	hash_free(&t->late_of);
 }
 
 /* Without memory for it the process is looked at like one that was there before. */
@@ -219,14 +221,35 @@ static const struct module *late_file(const struct targets *t, const struct birt
 	return NULL;
 }
 
-/* What one thread alone has done until now is no meeting, but for ranks of MPI. */
-static void count_late(struct targets *t, const struct birth *b)
+/* Nothing is told of the end of a process that is not traced: of so many the numbers are kept. */
+#define LATE_MAX 4096
+
+void targets_count_late(struct targets *t, uint32_t tgid)
 {
-	const struct module *m = b->unwanted ? NULL : late_file(t, b);
+	t->late++;
+	if (hash_count(&t->late_of) >= LATE_MAX)
+		hash_free(&t->late_of);
+	/* Without memory for it the process' figures count from its beginning. */
+	hash_put(&t->late_of, tgid, now_ns());
+}
+
+bool targets_is_late(const struct targets *t, uint32_t tgid, uint64_t start_ns)
+{
+	uint64_t found_ns;
+
+	/* A later process may have its number. */
+	return hash_get(&t->late_of, tgid, &found_ns) && start_ns < found_ns;
+}
+
+/* What one thread alone has done until now is no meeting, but for ranks of MPI. */
+static void count_late(struct targets *t, struct birth *b)
+{
+	const struct module *m = b->unwanted || b->late ? NULL : late_file(t, b);
 
 	if (!m || (!m->mpi && proc_was_alone((int)b->tgid)))
 		return;
-	t->late++;
+	b->late = true;
+	targets_count_late(t, b->tgid);
 	msg_verbose(t->options.verbose, "process %u ran %s before that had its probes", b->tgid,
 		    m->path);
 }
@@ -243,6 +266,9 @@ static bool birth_judge(struct targets *t, struct birth *b)
 			t->attach, b->maps.entries->dev, b->maps.entries->ino,
 			targets_scan_departures(t, (int)b->tgid, &b->maps, facts.refusal),
 			facts.settled);
+	/* Before its first crossing that is recorded. */
+	if (facts.decided && !b->busy)
+		count_late(t, b);
 	if (facts.settled)
 		hash_put(&t->decided, program_of(b), now_ns());
 	if (!facts.settled && !b->gone && now_ns() - b->exec_ns < LINKER_LONG)

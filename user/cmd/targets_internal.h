@@ -41,6 +41,7 @@ struct targets {
 	struct hash decided; /* program -> when it was decided last with all its libraries */
 	uint64_t
 		late; /* -a: processes that may have crossed barriers before their files had probes */
+	struct hash late_of; /* tgid of these -> when that was found */
 	uint64_t unseen; /* reports of mapped code that there was no room for */
 	struct starting *starting;
 	uint32_t nstarting, starting_cap;
@@ -85,6 +86,8 @@ void targets_births_examine(struct targets *t);
 void targets_births_settle(struct targets *t, void (*read)(struct targets *t));
 /* CLOCK_MONOTONIC, 0 never. */
 uint64_t targets_births_due(const struct targets *t);
+/* Counts a process that may have crossed barriers before their files had probes. */
+void targets_count_late(struct targets *t, uint32_t tgid);
 void targets_births_free(struct targets *t);
 
 /* targets_copies.c */

@@ -191,7 +191,7 @@ static bool starting_look(struct targets *t, struct starting *s)
 		s->changed = false;
 		scan = targets_scan_once(t, (int)s->tgid);
 		if (scan.fresh && !proc_was_alone((int)s->tgid))
-			t->late++;
+			targets_count_late(t, s->tgid);
 		return scan.partial;
 	}
 	space = space_find(t->spaces, s->tgid, s->inc);

@@ -535,7 +535,9 @@ static const struct emit_field process_fields[] = {
 	{ "parent", EMIT_U32, PR(parent), .flags = FIELDS_ZERO, .help = "pid of its parent" },
 	{ "exited", EMIT_BOOL, PR(exited), .help = "while being traced" },
 	{ "start_seen", EMIT_BOOL, PR(start_seen),
-	  .help = "it began while it was traced; else elapsed_ns and all efficiencies count from the start of tracing" },
+	  .help = "it began while it was traced; else elapsed_ns and all efficiencies count from the start of tracing, or from counted_from_ns" },
+	{ "counted_from_ns", EMIT_T_NS, PR(counted_from_ns),
+	  .help = "its first crossings were not recorded (lost: not_examined, probed_late): then, from clock_start_ns, was its first recorded crossing, and elapsed_ns and all efficiencies count from there; null: from where start_seen says" },
 	{ "elapsed_ns", EMIT_NS, PR(elapsed_ns), .heading = "elapsed", .look = EMIT_MEAN,
 	  .help = "T" },
 	{ "life_ns", EMIT_NS, PR(life_ns),
@@ -746,7 +748,7 @@ const struct emit_record fields_rec_conceptual = {
 static const struct emit_field finding_fields[] = {
 	{ "kind", EMIT_STRING, F(kind),
 	  .help = "oversubscribed, spinning, pinned, migrating, slow_cpu, throttled, cost_limit, "
-		  "site_unknown, untraced, tasks or arrivals_unseen" },
+		  "site_unknown, untraced, counted_from, tasks or arrivals_unseen" },
 	{ "pid", EMIT_U32, F(pid), .flags = FIELDS_ZERO, .help = "process; null: the machine" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "figure", EMIT_DOUBLE, F(figure), .help = "the number in the sentence" },

@@ -487,7 +487,9 @@ static void efficiency_more(struct textout *t, const struct report_process *p)
 			textout_fraction(ser, p->omp_serialisation),
 			textout_fraction(turns, p->omp_turns),
 			p->start_seen ? "from the start of the process"
-				      : "from the start of tracing on, not of the process");
+			: p->counted_from_ns != REPORT_UNKNOWN
+				? "from its first recorded crossing on, not from its start"
+				: "from the start of tracing on, not of the process");
 	if (isfinite(p->useful_oncpu))
 		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
 			     "Of the time outside barriers the threads were on a CPU for %s.",

@@ -152,6 +152,8 @@ void discover_free(struct discover *d);
 int discover_add(struct discover *d, const struct discover_record *r, uint64_t *id);
 /* So far: of a barrier it is known some rounds after it was found, or when its process has ended. */
 struct discover_unseen discover_unseen(const struct discover *d);
+/* Are waits of this process among these, or barriers that are not counted? */
+bool discover_waited_unseen(const struct discover *d, uint32_t tgid, uint32_t inc);
 /* Is anything known of this object, which processes do not share? */
 bool discover_has(const struct discover *d, uint32_t tgid, uint32_t inc, uint64_t object);
 /* How many have been seen to meet there: 0 if there was no more than a waking that nobody waited for. */

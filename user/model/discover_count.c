@@ -47,6 +47,22 @@ void discover_tally(struct discover *d, struct object *o, const struct discover_
 	t->counted++;
 }
 
+/* Without memory for it the process is not known as one of these. */
+static void unseen_add(struct discover *d, const struct object *o, bool add)
+{
+	uint64_t key = (uint64_t)o->pub.inc << 32 | o->pub.tgid, n = 0;
+	uint64_t told = o->tally.told.waits + o->tally.told.uncounted;
+
+	if (!told)
+		return;
+	hash_get(&d->unseen_of, key, &n);
+	n = add ? n + told : n - told;
+	if (n)
+		hash_put(&d->unseen_of, key, n);
+	else
+		hash_del(&d->unseen_of, key);
+}
+
 void discover_settle(struct discover *d, struct object *o)
 {
 	struct tally *t = &o->tally;
@@ -68,16 +84,25 @@ void discover_settle(struct discover *d, struct object *o)
 		t->told.uncounted = 1;
 	d->unseen.waits += t->told.waits;
 	d->unseen.uncounted += t->told.uncounted;
+	unseen_add(d, o, true);
 }
 
 void discover_unsettle(struct discover *d, struct object *o)
 {
 	d->unseen.waits -= o->tally.told.waits;
 	d->unseen.uncounted -= o->tally.told.uncounted;
+	unseen_add(d, o, false);
 	o->tally.told = (struct discover_unseen){ 0 };
 }
 
 struct discover_unseen discover_unseen(const struct discover *d)
 {
 	return d->unseen;
+}
+
+bool discover_waited_unseen(const struct discover *d, uint32_t tgid, uint32_t inc)
+{
+	uint64_t n;
+
+	return hash_get(&d->unseen_of, (uint64_t)inc << 32 | tgid, &n);
 }

@@ -143,6 +143,8 @@ struct discover {
 	uint32_t nkept;
 	struct discover_object kept[KEPT_MAX];
 	struct discover_unseen unseen;
+	struct hash
+		unseen_of; /* process -> its part of `unseen`: waits, and barriers that are not counted */
 };
 
 /* discover_object.c */

@@ -59,6 +59,7 @@ void discover_free(struct discover *d)
 	hash_free(&d->by_id);
 	hash_free(&d->known);
 	hash_free(&d->functions);
+	hash_free(&d->unseen_of);
 	discover_echo_free(d);
 	free(d);
 }

@@ -434,7 +434,7 @@ struct model_proc {
 	uint32_t inc;
 	uint32_t parent; /* index, or MODEL_NONE */
 	char comm[16]; /* untrusted */
-	uint64_t start_ns; /* of its first thread, or of tracing */
+	uint64_t start_ns; /* of its first thread, or of tracing, or from when it was seen */
 	uint64_t end_ns;
 	bool start_seen;
 	bool exited;
@@ -584,7 +584,8 @@ int model_add_crossing(struct model *model, const struct model_crossing *crossin
  */
 void model_expect(const struct model *model, uint32_t tid);
 /*
- * A process known from @t_ns on; @seen: created then, else merely found. @comm may be NULL. Said again before any of it has
+ * A process known from @t_ns on; @seen: created then, else merely found. @comm may be NULL. Found after tracing began (@t_ns), it
+ * did things before that were not seen: then its figures count from there. Said again before any of it has
  * crossed, and of its first thread, it began then: whoever held it up before that was no part of it.
  */
 int model_add_process(struct model *model, uint32_t tgid, uint32_t inc, uint32_t parent_tgid,

@@ -94,6 +94,24 @@ int proc_get(struct model *m, uint32_t tgid, uint32_t inc, struct proc **out)
 	return err;
 }
 
+/* What the process did before was not seen: its figures count from @t_ns. Threads have not crossed by then. */
+static void start_late(struct model *m, struct proc *p, uint64_t t_ns)
+{
+	struct thread *t;
+	uint32_t i;
+
+	p->pub.start_ns = t_ns;
+	p->pub.start_seen = false;
+	for (i = p->threads; i != MODEL_NONE; i = t->next) {
+		t = thread_at(m, i);
+		if (t->begun || t->pub.exited || t->pub.start_ns >= t_ns)
+			continue;
+		t->pub.start_ns = t->known_ns = t->ideal = t_ns;
+		t->pub.start_seen = false;
+		t->inside = MODEL_UNKNOWN;
+	}
+}
+
 int take_process(struct model *m, uint32_t tgid, uint32_t inc, uint32_t parent_tgid,
 		 uint32_t parent_inc, uint64_t t_ns, bool seen, const char *comm)
 {
@@ -109,6 +127,8 @@ int take_process(struct model *m, uint32_t tgid, uint32_t inc, uint32_t parent_t
 	if (seen && (p->threads == MODEL_NONE || !p->pub.crossings)) {
 		p->pub.start_ns = t_ns > m->start_ns ? t_ns : m->start_ns;
 		p->pub.start_seen = true;
+	} else if (!seen && t_ns > p->pub.start_ns && !p->pub.crossings) {
+		start_late(m, p, t_ns);
 	}
 	return 0;
 }
@@ -309,10 +329,13 @@ int take_found(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint6
 int take_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns)
 {
 	struct thread *t = thread_find(m, tgid, inc, tid);
-	struct proc *p;
+	struct proc *p = proc_find(m, tgid, inc);
 	uint64_t start;
 	int err;
 
+	/* It began while its process was not seen. */
+	if (p && !p->pub.start_seen && t_ns < p->pub.start_ns)
+		return t ? 0 : thread_new(m, p, tid, p->pub.start_ns, false, &t);
 	if (t && !t->pub.exited && !t->begun) {
 		start = t_ns > m->start_ns ? t_ns : m->start_ns;
 		t->pub.start_ns = t->known_ns = t->ideal = start;

@@ -79,8 +79,11 @@ int ordinals_take(struct ordinals *o, const struct model_input *in, uint64_t *or
 	case MODEL_INPUT_CROSSING:
 		return take_crossing(o, in, ordinal);
 	case MODEL_INPUT_PROCESS:
-		return in->seen ? hash_put(&o->began, process_of(in->tgid, in->inc), STATE_WHOLE)
-				: 0;
+		if (in->seen)
+			return hash_put(&o->began, process_of(in->tgid, in->inc), STATE_WHOLE);
+		/* Its first calls were not seen. */
+		hash_del(&o->began, process_of(in->tgid, in->inc));
+		return 0;
 	case MODEL_INPUT_THREAD:
 		/* An earlier thread may have had its number. */
 		hash_del(&o->seqs, thread_of(in->inc, in->tid));
