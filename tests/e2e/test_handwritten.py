@@ -45,6 +45,18 @@ def test_macro_in_many_functions(t):
                 check_equal("lines", sorted(b["line"] for b in found), MACRO_LINES)
 
 
+def test_two_functions_with_one_end(t):
+    """
+    In line, the equal ends of two functions are one, and the debugging information has its waking in either of them. Where one
+    thread is always last, and nothing else says that it is a barrier, it may stay a candidate.
+    """
+    for build in BUILDS:
+        found = all_of(t, build, "arms", 3, 80)
+        check_equal("episodes by site", sorted(b["episodes"] for b in found), [40, 40])
+        trace, found, counted = run(t, build, "arms", 3, 80, 2)
+        check(sums(found) == (counted, 0) or (not found and "candidate" in trace.result.err), f"{build}: {sums(found)}")
+
+
 def test_inlined_in_many_functions(t):
     """The same of std::condition_variable, inlined at four places: also where two meetings follow each other on one line."""
     for build in ("hand_written_cxx", "hand_written_cxx-O0"):

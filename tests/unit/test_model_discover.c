@@ -841,6 +841,67 @@ static void test_start_signal(void **state)
 	assert_true(o.one_waker);
 }
 
+static uint64_t in_one(void *ctx, uint32_t site)
+{
+	(void)ctx;
+	return site < 10 ? 0 : 1;
+}
+
+/* Two functions in line whose equal ends are one: the waking is said to be in either of them. */
+static void test_one_end(void **state)
+{
+	struct play *p = *state;
+	struct discover_ops ops = {
+		.ctx = p, .function = function_of, .outer = in_one, .take = take, .drop = drop
+	};
+	uint32_t i;
+
+	discover_free(p->d);
+	p->d = discover_new(&ops);
+	for (i = 0; i < 40; i++)
+		meet(p, 4, 1 + i % 4, i & 1 ? 100 : 200, 101);
+	finish(p);
+	assert_int_equal(p->taken, 40 * 4);
+}
+
+/* Who takes from a queue and who puts into it, in line in one function: no barrier, whoever wakes. */
+static void test_one_code(void **state)
+{
+	struct play *p = *state;
+	struct discover_ops ops = {
+		.ctx = p, .function = function_of, .outer = in_one, .take = take, .drop = drop
+	};
+	uint32_t i;
+
+	discover_free(p->d);
+	p->d = discover_new(&ops);
+	for (i = 0; i < 40; i++)
+		meet(p, 4, 1 + i % 4, 200, 101);
+	finish(p);
+	assert_int_equal(p->taken, 0);
+}
+
+/* The same with one waker, of which one wait is known to be in the function of the waking; and with none that is. */
+static void test_one_end_one_waker(void **state)
+{
+	struct play *p = *state;
+	struct discover_ops ops = {
+		.ctx = p, .function = function_of, .outer = in_one, .take = take, .drop = drop
+	};
+	uint32_t i;
+
+	discover_free(p->d);
+	p->d = discover_new(&ops);
+	p->object = 0x1000;
+	for (i = 0; i < 40; i++)
+		meet(p, 4, 1, i & 1 ? 100 : 200, 101);
+	p->object = 0x2000;
+	for (i = 0; i < 40; i++)
+		meet(p, 4, 1, 300, 401);
+	finish(p);
+	assert_int_equal(p->taken, 40 * 4);
+}
+
 /* --- bounds -------------------------------------------------------------------------------------- */
 
 static void test_give_up(void **state)
@@ -1314,6 +1375,9 @@ int main(void)
 		TEST(test_two_phases_in_a_tight_loop),
 		TEST(test_no_second_phase),
 		TEST(test_start_signal),
+		TEST(test_one_end),
+		TEST(test_one_end_one_waker),
+		TEST(test_one_code),
 		TEST(test_give_up),
 		TEST(test_many_objects),
 		TEST(test_random),

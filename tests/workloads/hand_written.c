@@ -5,6 +5,7 @@
 // their own episodes:
 //   hand_written KIND THREADS ROUNDS [LATE]
 //     macro      a macro, expanded in four functions, on one object
+//     arms       the macro at the end of two functions that are called in the arms of an if: in line, they have one end
 //     mixed      a macro; thread 0 runs another function than the others
 //     phases     one condition variable for both phases: the counter goes up, and comes down again
 //     spin       the same, with a spin before each wait
@@ -92,6 +93,33 @@ static void *run_macro(void *arg)
 		step_three(me, &seed);
 		work(me, &seed);
 		BARRIER(bar);
+	}
+	return NULL;
+}
+
+static void even(int me, unsigned *seed)
+{
+	work(me, seed);
+	BARRIER(bar);
+}
+
+static void odd(int me, unsigned *seed)
+{
+	work(me, seed);
+	work(me, seed);
+	BARRIER(bar);
+}
+
+static void *run_arms(void *arg)
+{
+	int me = (int)(long)arg;
+	unsigned seed = 17u * (unsigned)me + 1;
+
+	for (int i = 0; i < rounds; i++) {
+		if (i & 1)
+			odd(me, &seed);
+		else
+			even(me, &seed);
 	}
 	return NULL;
 }
@@ -237,6 +265,7 @@ int main(int argc, char **argv)
 	} kinds[] = {
 		{ "macro", run_macro, 0 },  { "mixed", run_mixed, 0 }, { "phases", run_phases, 0 },
 		{ "spin", run_phases, 60 }, { "out", run_out, 0 },     { "start", run_start, 0 },
+		{ "arms", run_arms, 0 },
 	};
 	void *(*run)(void *arg) = NULL;
 	pthread_t thread[THREADS_MAX];

@@ -45,6 +45,13 @@ static uint64_t discover_function(void *ctx, uint32_t site, bool *exact)
 	return spaces_function(p->spaces, site, exact);
 }
 
+static uint64_t discover_outer(void *ctx, uint32_t site)
+{
+	struct pump *p = ctx;
+
+	return spaces_outer_function(p->spaces, site);
+}
+
 static uint64_t discover_line(void *ctx, uint32_t site, bool inner)
 {
 	struct pump *p = ctx;
@@ -117,6 +124,7 @@ static int start_discovery(struct pump *p)
 	struct discover_ops ops = {
 		.ctx = p,
 		.function = discover_function,
+		.outer = discover_outer,
 		.line = discover_line,
 		.compact = discover_compact,
 		.take = discover_take,

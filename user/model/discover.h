@@ -120,6 +120,8 @@ struct discover_ops {
 	 * may have been inlined there.
 	 */
 	uint64_t (*function)(void *ctx, uint32_t site, bool *exact);
+	/* The function that all others were inlined into; 0 not known. Optional. */
+	uint64_t (*outer)(void *ctx, uint32_t site);
 	/*
 	 * The line of the source that a call is on, of the function that all others were inlined into, or of the @inner one: the
 	 * same number for the same line; 0 not known. Optional.

@@ -78,7 +78,8 @@ struct object {
 	uint32_t breaks, empty, over, wrong;
 	uint32_t streak; /* rounds in a row that kept the rule */
 	bool rotated; /* in the streak: not always the same waker */
-	bool one_function, exact;
+	bool one_function;
+	bool elsewhere; /* not even the machine's code is one */
 	uint32_t waker; /* of the streak's last round */
 	struct values values, now_values; /* of the streak, of the round under way */
 	/* The round that the last waking ended. */
@@ -92,6 +93,8 @@ struct object {
 	uint32_t nplaces;
 	struct {
 		uint32_t wait, wake;
+		bool exact; /* in one function, and nothing was inlined there that is not known */
+		bool apart; /* in one of the machine's code alone: discover_same_code() */
 	} places[PLACES_MAX]; /* of the streak */
 	bool places_full;
 	uint32_t nheld, cap_held;
@@ -205,6 +208,11 @@ void discover_round_begin(struct object *o, const struct discover_record *r);
 
 /* discover_rule.c */
 bool discover_same_function(const struct discover *d, uint32_t wait, uint32_t wake, bool *exact);
+/*
+ * Are both in one function of the machine's code? Where several functions with a barrier were inlined into it, compilers make
+ * one of their equal ends, and the debugging information says of which function that one is: of any of them, or of none.
+ */
+bool discover_same_code(const struct discover *d, uint32_t wait, uint32_t wake);
 bool discover_note_places(const struct discover *d, struct object *o, uint32_t wait, uint32_t wake);
 void discover_take(struct discover *d, const struct object *o, uint64_t cookie, uint64_t arrive_ns,
 		   uint64_t depart_ns, bool merged);

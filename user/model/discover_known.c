@@ -34,8 +34,9 @@ static bool belongs(const struct discover *d, uint32_t wait, uint32_t wake)
 
 	if (discover_same_function(d, wait, wake, &exact))
 		return true;
-	return hash_get(&d->functions, function_at(d, wait), &value) &&
-	       hash_get(&d->functions, function_at(d, wake), &value);
+	return hash_get(&d->functions, function_at(d, wake), &value) &&
+	       (hash_get(&d->functions, function_at(d, wait), &value) ||
+		discover_same_code(d, wait, wake));
 }
 
 /* As many as meet: the team is not told, for more may follow. Less: how many there should be. */

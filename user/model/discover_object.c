@@ -154,7 +154,8 @@ void discover_streak_end(struct discover *d, struct object *o)
 	o->streak = o->older = 0;
 	o->rotated = false;
 	o->values = (struct values){};
-	o->one_function = o->exact = true;
+	o->one_function = true;
+	o->elsewhere = false;
 	o->nplaces = 0;
 	o->places_full = false;
 }
@@ -218,7 +219,7 @@ struct object *discover_object_get(struct discover *d, const struct discover_rec
 		return NULL;
 	o->pub = want;
 	o->id = d->next_id++;
-	o->one_function = o->exact = true;
+	o->one_function = true;
 	if (hash_put_ptr(&d->by_key, key, o) || hash_put_ptr(&d->by_id, o->id, o)) {
 		hash_del(&d->by_key, key);
 		free(o);

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS_ENOUGH	3 /* in a row */
-#define EVEN_ROUNDS	4 /* more, for each time that the members were others than before */
-#define PAIR_ROUNDS_MAX 8 /* rounds of two threads that are held */
-#define EMPTY_MAX	64 /* wakings that nobody waited for, until the object is nothing */
+#define ROUNDS_ENOUGH	 3 /* in a row */
+#define EVEN_ROUNDS	 4 /* more, for each time that the members were others than before */
+#define PAIR_ROUNDS_MAX	 8 /* rounds of two threads that are held */
+#define APART_ROUNDS_MAX 8 /* rounds in a row whose waits and waking may be in one function */
+#define EMPTY_MAX	 64 /* wakings that nobody waited for, until the object is nothing */
 
 static uint64_t place_key(uint32_t wait, uint32_t wake)
 {
@@ -27,40 +28,104 @@ bool discover_same_function(const struct discover *d, uint32_t wait, uint32_t wa
 	return true;
 }
 
-/* Notes where the round's wait and waking were called. Returns whether both are in one function. */
+bool discover_same_code(const struct discover *d, uint32_t wait, uint32_t wake)
+{
+	uint64_t f = d->ops.outer ? d->ops.outer(d->ops.ctx, wait) : 0;
+
+	return f && f == d->ops.outer(d->ops.ctx, wake);
+}
+
+/* Has another wait that this waking ends one function with it? */
+static bool has_other(const struct object *o, uint32_t wake, bool exact)
+{
+	uint32_t i;
+
+	for (i = 0; i < o->nplaces; i++)
+		if (o->places[i].wake == wake && !o->places[i].apart &&
+		    (o->places[i].exact || !exact))
+			return true;
+	return false;
+}
+
+/* Is it said to be in none of the functions that were inlined, and on no line? */
+static bool is_of_none(const struct discover *d, uint32_t site)
+{
+	bool exact = true;
+
+	return d->ops.function(d->ops.ctx, site, &exact) == d->ops.outer(d->ops.ctx, site) &&
+	       !exact;
+}
+
+/* Is each wait in one function with its waking, or with one end of several functions that compilers have joined? */
+static bool places_joined(const struct discover *d, const struct object *o)
+{
+	uint32_t i;
+
+	for (i = 0; i < o->nplaces; i++)
+		if (o->places[i].apart && !has_other(o, o->places[i].wake, false) &&
+		    !is_of_none(d, o->places[i].wake))
+			return false;
+	return true;
+}
+
+/* Was no function but the barriers' own inlined into those that wait and wake? */
+static bool places_exact(const struct object *o)
+{
+	uint32_t i;
+
+	for (i = 0; i < o->nplaces; i++)
+		if (!o->places[i].exact && !has_other(o, o->places[i].wake, true))
+			return false;
+	return true;
+}
+
+static void note_split(struct object *o, uint32_t wait, uint32_t wake)
+{
+	if (o->pub.futex || o->split.apart)
+		return;
+	o->split.apart = true;
+	o->pub.wait_site = wait;
+	o->pub.wake_site = wake;
+}
+
+/* Notes where the round's wait and waking were called. Returns whether both are, or may turn out to be, in one function. */
 bool discover_note_places(const struct discover *d, struct object *o, uint32_t wait, uint32_t wake)
 {
-	bool exact = false;
+	bool exact = false, apart;
 	uint32_t i;
 
 	/* One call for both is a wrapper's, which says nothing. */
 	if (o->pub.futex && wait == wake) {
 		o->pub.wait_site = o->pub.wake_site = wait;
+		o->elsewhere = true;
 		o->one_function = false;
 		return false;
 	}
 	for (i = 0; i < o->nplaces; i++)
 		if (o->places[i].wait == wait && o->places[i].wake == wake)
-			return true;
-	if (!discover_same_function(d, wait, wake, &exact)) {
+			return !o->elsewhere;
+	apart = !discover_same_function(d, wait, wake, &exact);
+	if (apart)
+		note_split(o, wait, wake);
+	if (apart && !discover_same_code(d, wait, wake)) {
+		o->elsewhere = true;
 		o->one_function = false;
-		if (!o->pub.futex && !o->split.apart) {
-			o->split.apart = true;
-			o->pub.wait_site = wait;
-			o->pub.wake_site = wake;
-		}
 		return false;
 	}
-	o->exact &= exact;
 	if (o->nplaces == PLACES_MAX) {
 		o->places_full = true;
-		return true;
+		return !apart;
 	}
+	o->places[o->nplaces].exact = exact;
+	o->places[o->nplaces].apart = apart;
 	o->places[o->nplaces].wait = wait;
 	o->places[o->nplaces++].wake = wake;
-	o->pub.wait_site = wait;
-	o->pub.wake_site = wake;
-	return true;
+	if (!apart) {
+		o->pub.wait_site = wait;
+		o->pub.wake_site = wake;
+	}
+	o->one_function = !o->elsewhere && places_joined(d, o);
+	return !o->elsewhere;
 }
 
 /* Are all of its calls those of a barrier? */
@@ -199,6 +264,7 @@ static bool is_compact(const struct discover *d, const struct object *o)
 static bool evidence(const struct discover *d, struct object *o, bool rotated)
 {
 	struct values values = o->values;
+	bool exact = places_exact(o);
 
 	discover_values_join(&values, &o->now_values);
 	if (o->pub.futex && !values.differ)
@@ -209,11 +275,11 @@ static bool evidence(const struct discover *d, struct object *o, bool rotated)
 	if (!o->pub.futex && discover_echo_maybe(d, o))
 		return false;
 	/* A function in which one thread starts the others again and again looks the same. */
-	if (!o->pub.futex && !rotated && o->one_function && o->exact && !is_compact(d, o)) {
+	if (!o->pub.futex && !rotated && o->one_function && exact && !is_compact(d, o)) {
 		o->pub.one_waker = true;
 		return false;
 	}
-	return (o->one_function && (o->exact || rotated)) || (o->pub.futex && rotated);
+	return (o->one_function && (exact || rotated)) || (o->pub.futex && rotated);
 }
 
 /* All of the streak's members are there again: no need to wait for the next waking. */
@@ -230,6 +296,12 @@ void discover_try_early(struct discover *d, struct object *o)
 	    !same_members(o, false))
 		return;
 	confirm(d, o);
+}
+
+/* Has no waking turned out to be the end of several functions, after so many rounds? Then the rule is broken. */
+static bool is_apart(const struct object *o)
+{
+	return !o->pub.futex && !o->one_function && o->streak >= APART_ROUNDS_MAX;
 }
 
 /* The round under way is over: did it keep the rule? */
@@ -256,7 +328,7 @@ void discover_round_end(struct discover *d, struct object *o)
 		}
 		return;
 	}
-	if (o->now_wakes < o->nnow) {
+	if (o->now_wakes < o->nnow || is_apart(o)) {
 		discover_broken(d, o);
 		return;
 	}

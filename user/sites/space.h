@@ -226,6 +226,8 @@ const struct site_name *spaces_site(struct spaces *spaces, uint32_t site);
  * may have been inlined there.
  */
 uint64_t spaces_function(struct spaces *spaces, uint32_t site, bool *exact);
+/* The same of the function that all others were inlined into: the one that the machine's code belongs to. */
+uint64_t spaces_outer_function(struct spaces *spaces, uint32_t site);
 /*
  * The line of the source that a site is on: of the outermost function, or of the @inner one, if some are inlined there. 0 not
  * known.

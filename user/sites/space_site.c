@@ -356,11 +356,20 @@ static uint64_t nameless_function(const struct site *site)
 	return h ? h : 1;
 }
 
+static uint64_t function_hash(const struct site_name *n, const char *name)
+{
+	uint64_t h = text_hash(1, n->module, strlen(n->module));
+
+	if (n->build_id)
+		h = text_hash(h, n->build_id, strlen(n->build_id));
+	h = text_hash(h, name, site_function_len(name));
+	return h ? h : 1;
+}
+
 uint64_t spaces_function(struct spaces *s, uint32_t site, bool *exact)
 {
 	const struct site_name *n = spaces_site(s, site);
 	const char *name = NULL;
-	uint64_t h;
 	uint32_t i;
 
 	*exact = n && n->nframes && n->frames[0].line;
@@ -373,11 +382,18 @@ uint64_t spaces_function(struct spaces *s, uint32_t site, bool *exact)
 	}
 	if (!name || !*name)
 		return nameless_function(s->sites[site]);
-	h = text_hash(1, n->module, strlen(n->module));
-	if (n->build_id)
-		h = text_hash(h, n->build_id, strlen(n->build_id));
-	h = text_hash(h, name, site_function_len(name));
-	return h ? h : 1;
+	return function_hash(n, name);
+}
+
+uint64_t spaces_outer_function(struct spaces *s, uint32_t site)
+{
+	const struct site_name *n = spaces_site(s, site);
+	const struct site_frame *f = n && n->nframes ? &n->frames[n->nframes - 1] : NULL;
+
+	if (!n || !n->module)
+		return 0;
+	return f && f->function && *f->function ? function_hash(n, f->function)
+						: nameless_function(s->sites[site]);
 }
 
 uint64_t spaces_line(struct spaces *s, uint32_t site, bool inner)
