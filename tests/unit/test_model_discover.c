@@ -811,6 +811,50 @@ static void test_no_second_phase(void **state)
 	assert_int_equal(p->taken, 320);
 }
 
+/* Nobody but once waited for the second waking: that does not leave open for ever which of both ends a meeting. */
+static void test_second_phase_waited_for_once(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	meet_twice(p, 4, 1, 2, 4);
+	for (i = 0; i < 60; i++) {
+		p->now += 1000000;
+		meet(p, 4, 1 + i % 4, 100, 101);
+	}
+	finish(p);
+	assert_int_equal(p->barriers, 1);
+	assert_true(p->taken >= 60 * 4);
+}
+
+/* Without debug information, and the same thread is late: several functions that wait and wake on one object are a macro's. */
+static void test_many_functions_same_waker(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 40; i++)
+		meet(p, 4, 1, 1000 + 100 * (i % 4), 1001 + 100 * (i % 4));
+	finish(p);
+	assert_int_equal(p->taken, 160);
+	assert_int_equal(p->barriers, 1);
+}
+
+/* One function alone may have others inlined, in which one thread starts the others. */
+static void test_one_function_same_waker(void **state)
+{
+	struct discover_object o = { 0 };
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 40; i++)
+		meet(p, 4, 1, 1000, 1001);
+	finish(p);
+	assert_int_equal(p->taken, 0);
+	discover_each(p->d, find, &o);
+	assert_true(o.rounds > 0);
+}
+
 static bool not_compact(void *ctx, uint32_t wait, uint32_t wake)
 {
 	(void)ctx;
@@ -1374,6 +1418,9 @@ int main(void)
 		TEST(test_two_phases_late_at_last),
 		TEST(test_two_phases_in_a_tight_loop),
 		TEST(test_no_second_phase),
+		TEST(test_second_phase_waited_for_once),
+		TEST(test_many_functions_same_waker),
+		TEST(test_one_function_same_waker),
 		TEST(test_start_signal),
 		TEST(test_one_end),
 		TEST(test_one_end_one_waker),

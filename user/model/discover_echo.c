@@ -8,7 +8,9 @@
  *
  * On a busy machine the thread that makes the second waking is the one that was kept from running: its own times say little.
  * Those of the threads that it wakes are evidence too: most of them went from the first wait to the second one at once. Where
- * they go from the second one to the first one as fast, it is not known which of them ends a meeting: a candidate.
+ * they go from the second one to the first one as fast, it is not known which of them ends a meeting: a candidate. Where threads
+ * come late to the second wait it is over by then, and hardly ever recorded: what is far more frequent than what it would follow
+ * is the first one.
  */
 #include "model/discover_internal.h"
 
@@ -18,6 +20,9 @@
 #define ECHO_LEAST     2 /* wakings that decide it */
 #define WAITS_LEAST    4 /* or waits */
 #define WAITS_ENOUGH   12 /* that show that there are two barriers */
+/* Of two wakings one is the rare one if the other came so many times as often, and more than so often beside. */
+#define RARE_TIMES     4
+#define RARE_BESIDE    8
 
 static uint64_t thread_key(const struct discover_record *r)
 {
@@ -41,6 +46,7 @@ void discover_echo_free(struct discover *d)
 	free_all(&d->departures);
 	free_all(&d->echoes);
 	hash_free(&d->ends);
+	hash_free(&d->wakings);
 }
 
 static void *get_or_make(struct hash *h, uint64_t key, size_t size)
@@ -121,12 +127,25 @@ void discover_departed(struct discover *d, const struct discover_record *r, uint
 	*last = (struct departure){ r->depart_ns, r->site, wake_site, false };
 }
 
+static uint64_t wakings(const struct discover *d, uint32_t site)
+{
+	uint64_t n = 0;
+
+	hash_get(&d->wakings, site, &n);
+	return n;
+}
+
+static bool is_rare(const struct discover *d, uint32_t site, uint32_t than)
+{
+	return wakings(d, than) > RARE_TIMES * wakings(d, site) + RARE_BESIDE;
+}
+
 /* Did most of those that waited for it come right from the other wait, and not the other way round? */
-static bool is_by_waits(const struct discover *d, const struct echo *echo)
+static bool is_by_waits(const struct discover *d, const struct echo *echo, uint32_t site)
 {
 	const struct echo *other = hash_get_ptr(&d->echoes, echo->after);
 
-	return echo->compact && echo->waits_soon >= WAITS_LEAST &&
+	return !is_rare(d, echo->after, site) && echo->compact && echo->waits_soon >= WAITS_LEAST &&
 	       echo->waits_soon * 4 >= echo->waits * 3 &&
 	       (!other || (!other->soon && other->waits_soon * 2 <= other->waits));
 }
@@ -143,7 +162,7 @@ static bool is_likely(const struct discover *d, uint32_t site)
 {
 	const struct echo *echo = hash_get_ptr(&d->echoes, site);
 
-	return echo && (is_by_wakings(echo) || is_by_waits(d, echo));
+	return echo && (is_by_wakings(echo) || is_by_waits(d, echo, site));
 }
 
 bool discover_echo_note(struct discover *d, const struct discover_record *r)
@@ -152,6 +171,8 @@ bool discover_echo_note(struct discover *d, const struct discover_record *r)
 	struct echo *echo;
 	bool soon, woke = last && last->woke;
 
+	/* Out of memory: it stays open, and is told as a candidate. */
+	hash_put(&d->wakings, r->site, wakings(d, r->site) + 1);
 	soon = last && r->arrive_ns >= last->depart_ns &&
 	       r->arrive_ns - last->depart_ns < DISCOVER_SOON_NS && may_follow(d, last, r->site) &&
 	       !is_likely(d, last->wake_site);
@@ -169,6 +190,8 @@ bool discover_echo_note(struct discover *d, const struct discover_record *r)
 	else
 		echo->seen++;
 	echo->soon += soon;
+	if (soon)
+		echo->after = last->wake_site;
 	/* One that is always such stays such where the thread had slept in between. */
 	return soon || discover_echo_is(d, r->site);
 }
@@ -177,7 +200,8 @@ bool discover_echo_is(const struct discover *d, uint32_t site)
 {
 	const struct echo *echo = hash_get_ptr(&d->echoes, site);
 
-	return echo && ((echo->soon >= ECHO_LEAST && is_by_wakings(echo)) || is_by_waits(d, echo));
+	return echo &&
+	       ((echo->soon >= ECHO_LEAST && is_by_wakings(echo)) || is_by_waits(d, echo, site));
 }
 
 bool discover_echo_first(const struct discover *d, const struct object *o, uint32_t site)
@@ -198,9 +222,10 @@ void discover_echo_not(struct discover *d, uint32_t site)
 }
 
 /* Do the threads not always do something else between the other wait and this one? */
-static bool may_be_by_waits(const struct discover *d, const struct echo *echo)
+static bool may_be_by_waits(const struct discover *d, const struct echo *echo, uint32_t site)
 {
-	return echo->compact && echo->waits && !discover_echo_is(d, echo->after) &&
+	return !is_rare(d, echo->after, site) && echo->compact && echo->waits &&
+	       !discover_echo_is(d, echo->after) &&
 	       (echo->waits < WAITS_ENOUGH || echo->waits_soon * 4 > echo->waits);
 }
 
@@ -212,10 +237,25 @@ bool discover_echo_maybe(const struct discover *d, const struct object *o)
 	for (i = 0; i < o->nplaces; i++) {
 		echo = hash_get_ptr(&d->echoes, o->places[i].wake);
 		if (echo && ((echo->soon && echo->soon == echo->seen + echo->seen_woke) ||
-			     may_be_by_waits(d, echo)))
+			     may_be_by_waits(d, echo, o->places[i].wake)))
 			return true;
 	}
 	return false;
+}
+
+void discover_echo_settle(struct discover *d, struct object *o)
+{
+	const struct echo *echo;
+	uint32_t i, site;
+
+	for (i = o->nplaces; i-- > 0;) {
+		site = o->places[i].wake;
+		echo = hash_get_ptr(&d->echoes, site);
+		if (echo && site != o->now_site && echo->soon == echo->seen + echo->seen_woke &&
+		    echo->soon && is_rare(d, site, echo->after))
+			discover_echo_purge(d, o, site);
+		i = i > o->nplaces ? o->nplaces : i;
+	}
 }
 
 void discover_echo_purge(struct discover *d, struct object *o, uint32_t site)

@@ -140,6 +140,7 @@ struct discover {
 	struct hash departures; /* tid -> struct departure */
 	struct hash echoes; /* wake site -> struct echo */
 	struct hash ends; /* wake sites of whole meetings of known barriers */
+	struct hash wakings; /* wake site -> how many there were */
 	struct object **objects;
 	uint32_t n, cap;
 	uint64_t next_id;
@@ -189,6 +190,8 @@ bool discover_echo_first(const struct discover *d, const struct object *o, uint3
 void discover_echo_not(struct discover *d, uint32_t site);
 /* May wakings of the streak be such, which is not decided yet? */
 bool discover_echo_maybe(const struct discover *d, const struct object *o);
+/* Wakings that have always been such, and hardly ever come: what is held of them is dropped. When a round is over. */
+void discover_echo_settle(struct discover *d, struct object *o);
 /* Drop the rounds that are held and were ended from @site. */
 void discover_echo_purge(struct discover *d, struct object *o, uint32_t site);
 void discover_echo_free(struct discover *d);

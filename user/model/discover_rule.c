@@ -10,6 +10,8 @@
 #define PAIR_ROUNDS_MAX	 8 /* rounds of two threads that are held */
 #define APART_ROUNDS_MAX 8 /* rounds in a row whose waits and waking may be in one function */
 #define EMPTY_MAX	 64 /* wakings that nobody waited for, until the object is nothing */
+#define SEVERAL_ROUNDS \
+	8 /* in a row, where what was inlined is not known and the waker is the same */
 
 static uint64_t place_key(uint32_t wait, uint32_t wake)
 {
@@ -261,6 +263,28 @@ static bool is_compact(const struct discover *d, const struct object *o)
 	return true;
 }
 
+/*
+ * Do several functions, which hold little else, both wait and wake there? That is a macro's barrier. One such function may be a
+ * step of all threads, in which one starts the others by functions that were inlined.
+ */
+static bool in_several(const struct discover *d, const struct object *o)
+{
+	uint64_t f, first = 0;
+	bool exact;
+	uint32_t i;
+
+	for (i = 0; i < o->nplaces; i++) {
+		f = d->ops.function(d->ops.ctx, o->places[i].wait, &exact);
+		if (f == first || (d->ops.compact && !d->ops.compact(d->ops.ctx, o->places[i].wait,
+								     o->places[i].wake)))
+			continue;
+		if (first)
+			return true;
+		first = f;
+	}
+	return false;
+}
+
 static bool evidence(const struct discover *d, struct object *o, bool rotated)
 {
 	struct values values = o->values;
@@ -279,6 +303,8 @@ static bool evidence(const struct discover *d, struct object *o, bool rotated)
 		o->pub.one_waker = true;
 		return false;
 	}
+	if (!o->pub.futex && !rotated && o->one_function && !exact)
+		return o->streak + 1 >= SEVERAL_ROUNDS && in_several(d, o);
 	return (o->one_function && (exact || rotated)) || (o->pub.futex && rotated);
 }
 
@@ -364,6 +390,8 @@ void discover_round_end(struct discover *d, struct object *o)
 		}
 		return;
 	}
+	if (!o->pub.futex)
+		discover_echo_settle(d, o);
 	if (o->streak >= ROUNDS_ENOUGH && evidence(d, o, o->rotated)) {
 		confirm(d, o);
 	} else if (o->nheld > HELD_MAX / 2) {
