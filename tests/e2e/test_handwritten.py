@@ -173,7 +173,7 @@ def test_meeting_in_two_functions_is_told(t):
 
 def hinted(trace):
     """The arguments of -b in the sentences on stderr."""
-    return re.findall(r"-b ([\w.@,:]+[\w@])", trace.result.err)
+    return re.findall(r"-b (?!cannot)([\w.@,:]+[\w@])", trace.result.err)
 
 
 def check_hint(t, command, threads, episodes):
@@ -265,6 +265,63 @@ def test_arrival_and_wait_apart(t):
             for rule in hinted(trace):
                 user = t.trace([binary, late], "-b", rule).barrier(family="user")
                 check_equal("episodes, incomplete", (user["episodes"], user["incomplete"]), (40, 0))
+
+
+ONE_BY_ONE = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t all = PTHREAD_COND_INITIALIZER;
+static int arrived, generation, team, late;
+static __attribute__((noinline)) void meet_by_signals(void)
+{
+	int mine;
+	pthread_mutex_lock(&mutex);
+	mine = generation;
+	if (++arrived == team) {
+		arrived = 0;
+		generation++;
+		for (int i = 1; i < team; i++)
+			pthread_cond_signal(&all);
+	} else
+		while (generation == mine)
+			pthread_cond_wait(&all, &mutex);
+	pthread_mutex_unlock(&mutex);
+}
+static void *run(void *arg)
+{
+	int me = (int)(long)arg;
+	for (int round = 0; round < 60; round++) {
+		usleep(me == (late < 0 ? round % team : late) ? 5000 : 500);
+		meet_by_signals();
+	}
+	return 0;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t[8];
+	team = argc > 2 ? atoi(argv[1]) : 3;
+	late = argc > 2 ? atoi(argv[2]) : -1;
+	for (long i = 0; i < team; i++)
+		pthread_create(&t[i], 0, run, (void *)i);
+	for (int i = 0; i < team; i++)
+		pthread_join(t[i], 0);
+	return 0;
+}
+"""
+
+
+def test_woken_one_by_one(t):
+    """As many signals as threads wait: it is told, whoever comes last, from three threads on."""
+    source = t.path("one_by_one.c")
+    with open(source, "w", encoding="ascii") as f:
+        f.write(ONE_BY_ONE)
+    for level in ("-O0", "-O2"):
+        binary = t.path(f"one_by_one{level}")
+        subprocess.run(["gcc", level, "-g", "-fno-optimize-sibling-calls", "-pthread", "-o", binary, source], check=True)
+        for threads, late in ((3, 2), (3, -1), (5, 0)):
+            check_hint(t, [binary, str(threads), str(late)], threads, 60)
 
 
 PYTHON = """

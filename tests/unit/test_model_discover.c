@@ -827,6 +827,27 @@ static void test_second_phase_waited_for_once(void **state)
 	assert_true(p->taken >= 60 * 4);
 }
 
+/* The same, and the second one comes late: no meeting is counted twice, and what was left out is counted. */
+static void test_second_phase_rare_and_late(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 20; i++) {
+		p->now += 1000000;
+		meet(p, 4, 1 + i % 4, 100, 101);
+	}
+	for (i = 0; i < 3; i++) {
+		p->now += 1000000;
+		meet(p, 4, 1, 100, 101);
+		p->now += 1000000;
+		meet(p, 4, 2, 102, 103);
+	}
+	finish(p);
+	assert_int_equal(p->taken, 23 * 4);
+	assert_int_equal(discover_unseen(p->d).given_up, 3);
+}
+
 /* Without debug information, and the same thread is late: several functions that wait and wake on one object are a macro's. */
 static void test_many_functions_same_waker(void **state)
 {
@@ -1419,6 +1440,7 @@ int main(void)
 		TEST(test_two_phases_in_a_tight_loop),
 		TEST(test_no_second_phase),
 		TEST(test_second_phase_waited_for_once),
+		TEST(test_second_phase_rare_and_late),
 		TEST(test_many_functions_same_waker),
 		TEST(test_one_function_same_waker),
 		TEST(test_start_signal),

@@ -137,6 +137,7 @@ static bool hint_at_spinning(const struct remarks *r)
 
 #define CANDIDATES_SHOWN 5
 #define BATCHES_LEAST	 2 /* groups of waits that ended together */
+#define BATCHES_PAIR	 8 /* the same of two threads, as two that take from a queue may do by chance */
 #define UNEVEN_LEAST	 8 /* rounds of other members than before */
 
 struct candidates {
@@ -247,7 +248,8 @@ static void tell_alone(void *ctx, const struct discover_object *o)
 	struct candidates *c = ctx;
 	char text[256], advice[ADVICE_LEN];
 
-	if (o->futex || o->split || o->led || o->alone < 3 || o->batches < BATCHES_LEAST ||
+	if (o->futex || o->split || o->led || o->alone < 2 ||
+	    o->batches < (o->alone < 3 ? BATCHES_PAIR : BATCHES_LEAST) ||
 	    o->batches <= 2 * o->loose || c->n++ >= CANDIDATES_SHOWN)
 		return;
 	remark_note(REMARK_HINT, "candidate", o->tgid,

@@ -161,9 +161,15 @@ static int add_echo(struct discover *d, struct object *o, const struct discover_
 static int add_wake(struct discover *d, struct object *o, const struct discover_record *r)
 {
 	bool soon = !o->pub.futex && discover_echo_note(d, r);
+	bool first = discover_echo_first(d, o, r->site), rare;
 	uint64_t came;
 
-	if (soon && (discover_echo_is(d, r->site) || discover_echo_first(d, o, r->site)))
+	if (soon && (first || discover_echo_is(d, r->site)))
+		return add_echo(d, o, r);
+	/* Its thread was kept from running, or it is a meeting of a kind that hardly ever comes: no more is known. */
+	rare = first && discover_echo_rare(d, o, r->site);
+	d->unseen.given_up += rare;
+	if (rare)
 		return add_echo(d, o, r);
 	o->echoes = 0;
 	if (o->pub.verdict == DISCOVER_BARRIER && !o->pub.futex) {

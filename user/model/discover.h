@@ -23,7 +23,7 @@
  * a function of their own (but the C++ library's), futexes on which some only spin, and those whose word is set back in each round
  * before anybody waits again. Of the two last but one it is told
  * that there may be such (split, alone): the same three or more threads in three rounds in a row, not always woken by the
- * same; and waits of three or more threads that nobody's waking of all ended. They are not taken for barriers: a lock that
+ * same; and waits of two or more threads that nobody's waking of all ended. They are not taken for barriers: a lock that
  * is written by hand, whose unlocking wakes all who want it, does the former, and a queue the latter.
  */
 #ifndef MODEL_DISCOVER_H

@@ -215,6 +215,20 @@ bool discover_echo_first(const struct discover *d, const struct object *o, uint3
 	       !hash_get(&d->ends, site, &value);
 }
 
+bool discover_echo_rare(const struct discover *d, const struct object *o, uint32_t site)
+{
+	uint32_t i;
+
+	for (i = 0; i < o->nplaces; i++) {
+		struct departure last = { .wait_site = o->places[i].wait,
+					  .wake_site = o->places[i].wake };
+
+		if (is_rare(d, site, last.wake_site) && may_follow(d, &last, site))
+			return true;
+	}
+	return false;
+}
+
 void discover_echo_not(struct discover *d, uint32_t site)
 {
 	/* Out of memory: an incomplete meeting that ended from there is dropped, and counted. */

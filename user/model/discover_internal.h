@@ -9,6 +9,7 @@
 
 #define TEAM_LEAST	 3
 #define BREAKS_MAX	 16 /* of the rule, until the object is nothing */
+#define ALONE_BREAKS_MAX 64 /* the same of a condition variable that nobody ever broadcast */
 #define PLACES_MAX	 4 /* pairs of calls that one barrier is made of */
 #define OBJECTS_MAX	 16384
 #define HELD_MAX	 16384 /* records of one object */
@@ -186,6 +187,8 @@ bool discover_echo_is(const struct discover *d, uint32_t site);
  * for which nobody waited, left no record.
  */
 bool discover_echo_first(const struct discover *d, const struct object *o, uint32_t site);
+/* Is a waking from @site, at which no meeting has ended, far more seldom than one that it may belong to? */
+bool discover_echo_rare(const struct discover *d, const struct object *o, uint32_t site);
 /* A whole meeting of a known barrier ended there. */
 void discover_echo_not(struct discover *d, uint32_t site);
 /* May wakings of the streak be such, which is not decided yet? */

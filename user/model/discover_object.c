@@ -164,7 +164,7 @@ bool discover_worth_telling(const struct discover_object *o)
 {
 	return o->echo || (o->verdict != DISCOVER_BARRIER && o->uneven >= UNEVEN_LEAST) ||
 	       o->one_waker || o->untold || (o->verdict != DISCOVER_OTHER && o->rounds) ||
-	       o->split || o->led || o->alone >= TEAM_LEAST;
+	       o->split || o->led || o->alone >= TEAM_LEAST - 1;
 }
 
 void discover_object_forget(struct discover *d, struct object *o)
@@ -255,7 +255,9 @@ void discover_broken(struct discover *d, struct object *o)
 {
 	discover_drop_from(d, o, o->held_now);
 	discover_streak_end(d, o);
-	if (++o->breaks < BREAKS_MAX)
+	/* Where threads are woken one by one it takes many of their waits to see that they wait and leave together. */
+	if (++o->breaks <
+	    (o->wake_ns || o->pub.futex || o->pub.shared ? BREAKS_MAX : ALONE_BREAKS_MAX))
 		return;
 	discover_drop_from(d, o, 0);
 	discover_drop_pending(d, o);
