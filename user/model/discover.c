@@ -86,6 +86,7 @@ void discover_round_begin(struct object *o, const struct discover_record *r)
 	o->wake_ns = r->arrive_ns;
 	o->held_now = o->nheld;
 	o->told = o->now_soon = false;
+	o->now_after = 0;
 }
 
 int discover_round_join(struct object *o, uint32_t tid, uint32_t value)
@@ -161,15 +162,9 @@ static int add_echo(struct discover *d, struct object *o, const struct discover_
 static int add_wake(struct discover *d, struct object *o, const struct discover_record *r)
 {
 	bool soon = !o->pub.futex && discover_echo_note(d, r);
-	bool first = discover_echo_first(d, o, r->site), rare;
 	uint64_t came;
 
-	if (soon && (first || discover_echo_is(d, r->site)))
-		return add_echo(d, o, r);
-	/* Its thread was kept from running, or it is a meeting of a kind that hardly ever comes: no more is known. */
-	rare = first && discover_echo_rare(d, o, r->site);
-	d->unseen.given_up += rare;
-	if (rare)
+	if (soon && (discover_echo_is(d, r->site) || discover_echo_first(d, o, r->site)))
 		return add_echo(d, o, r);
 	o->echoes = 0;
 	if (o->pub.verdict == DISCOVER_BARRIER && !o->pub.futex) {
@@ -274,7 +269,7 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 {
 	uint64_t wake = o->wake_ns, before = o->wake_before_ns, arrive = r->arrive_ns;
 	struct pending *p = find_pending(o, r->tid);
-	bool merged;
+	bool merged, soon;
 
 	if (!o->open)
 		return pending_add(d, o, r);
@@ -290,8 +285,9 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 	} else if (arrive > wake || wake > r->depart_ns) {
 		return pending_add(d, o, r);
 	}
-	if (!o->pub.futex)
-		discover_departed(d, r, wake == o->wake_ns ? o->now_site : UINT32_MAX);
+	soon = !o->pub.futex &&
+	       discover_departed(d, r, wake == o->wake_ns ? o->now_site : UINT32_MAX);
+	o->now_after += soon && wake == o->wake_ns;
 	if (o->pub.futex && wake == o->wake_ns) {
 		if (o->bad || r->tid == o->now_waker || discover_has_waited(o, r->tid))
 			return wrong(d, o, r->cookie);

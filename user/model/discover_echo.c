@@ -92,39 +92,41 @@ static bool may_follow(const struct discover *d, const struct departure *last, u
 	       !on_other_line(d, last, site);
 }
 
-/* A thread that left a wait has waited again, for a waking from @wake_site. */
-static void note_next_wait(struct discover *d, const struct departure *last,
+/* A thread that left a wait has waited again, for a waking from @wake_site. Did it so at once? */
+static bool note_next_wait(struct discover *d, const struct departure *last,
 			   const struct discover_record *r, uint32_t wake_site)
 {
 	struct echo *echo;
 
 	if (last->woke || wake_site == UINT32_MAX || r->arrive_ns < last->depart_ns ||
 	    !may_follow(d, last, wake_site))
-		return;
+		return false;
 	echo = get_or_make(&d->echoes, wake_site, sizeof(*echo));
 	if (!echo)
-		return;
+		return false;
 	if (!echo->waits)
 		echo->compact =
 			!d->ops.compact || d->ops.compact(d->ops.ctx, last->wait_site, wake_site);
 	echo->after = last->wake_site;
 	echo->waits++;
 	echo->waits_soon += r->arrive_ns - last->depart_ns < DISCOVER_SOON_NS;
+	return r->arrive_ns - last->depart_ns < DISCOVER_SOON_NS;
 }
 
-void discover_departed(struct discover *d, const struct discover_record *r, uint32_t wake_site)
+bool discover_departed(struct discover *d, const struct discover_record *r, uint32_t wake_site)
 {
 	struct departure *last;
+	bool soon;
 
 	/* Threads that have ended: what is forgotten of the others is known again at their next wait. */
 	if (hash_count(&d->departures) >= DEPARTURES_MAX)
 		free_all(&d->departures);
 	last = get_or_make(&d->departures, thread_key(r), sizeof(*last));
 	if (!last)
-		return;
-	if (last->depart_ns)
-		note_next_wait(d, last, r, wake_site);
+		return false;
+	soon = last->depart_ns && note_next_wait(d, last, r, wake_site);
 	*last = (struct departure){ r->depart_ns, r->site, wake_site, false };
+	return soon;
 }
 
 static uint64_t wakings(const struct discover *d, uint32_t site)
@@ -215,18 +217,12 @@ bool discover_echo_first(const struct discover *d, const struct object *o, uint3
 	       !hash_get(&d->ends, site, &value);
 }
 
-bool discover_echo_rare(const struct discover *d, const struct object *o, uint32_t site)
+bool discover_echo_late(const struct discover *d, const struct object *o)
 {
-	uint32_t i;
+	const struct echo *echo = hash_get_ptr(&d->echoes, o->now_site);
 
-	for (i = 0; i < o->nplaces; i++) {
-		struct departure last = { .wait_site = o->places[i].wait,
-					  .wake_site = o->places[i].wake };
-
-		if (is_rare(d, site, last.wake_site) && may_follow(d, &last, site))
-			return true;
-	}
-	return false;
+	return echo && echo->compact && o->now_after > o->nnow / 2 &&
+	       discover_echo_first(d, o, o->now_site);
 }
 
 void discover_echo_not(struct discover *d, uint32_t site)

@@ -127,6 +127,7 @@ struct object {
 	uint64_t echo_ns; /* the last */
 	uint32_t echoes; /* in a row */
 	bool now_soon; /* the round under way may be one's */
+	uint32_t now_after; /* its threads that came to it right from another wait */
 	uint32_t nprocesses, cap_processes;
 	uint32_t anew; /* how often its judgement was begun anew */
 	uint64_t *processes; /* of a shared object, tgid << 32 | inc: who has been seen there */
@@ -176,8 +177,8 @@ void discover_settle(struct discover *d, struct object *o);
 void discover_unsettle(struct discover *d, struct object *o);
 
 /* discover_echo.c */
-/* A thread leaves a wait that was ended from @wake_site; UINT32_MAX: not known. */
-void discover_departed(struct discover *d, const struct discover_record *r, uint32_t wake_site);
+/* A thread leaves a wait that was ended from @wake_site; UINT32_MAX: not known. Did it come to it right from another? */
+bool discover_departed(struct discover *d, const struct discover_record *r, uint32_t wake_site);
 /* Note a waking. Return whether it came right after its thread left a wait in the same function. */
 bool discover_echo_note(struct discover *d, const struct discover_record *r);
 /* Are wakings from @site the second of each meeting? */
@@ -187,8 +188,8 @@ bool discover_echo_is(const struct discover *d, uint32_t site);
  * for which nobody waited, left no record.
  */
 bool discover_echo_first(const struct discover *d, const struct object *o, uint32_t site);
-/* Is a waking from @site, at which no meeting has ended, far more seldom than one that it may belong to? */
-bool discover_echo_rare(const struct discover *d, const struct object *o, uint32_t site);
+/* A round of a known barrier, ended from where no meeting has: did most of its threads come right from a meeting's wait? */
+bool discover_echo_late(const struct discover *d, const struct object *o);
 /* A whole meeting of a known barrier ended there. */
 void discover_echo_not(struct discover *d, uint32_t site);
 /* May wakings of the streak be such, which is not decided yet? */

@@ -145,6 +145,12 @@ void discover_known_wait(struct discover *d, struct object *o, const struct disc
 	}
 	if (o->nnow + 1 < o->nset)
 		return;
+	/* The thread that makes a second waking may have been kept from running for long. */
+	if (discover_echo_late(d, o)) {
+		discover_drop_from(d, o, 0);
+		o->told = o->bad = true;
+		return;
+	}
 	o->wrong = o->nshort = 0;
 	discover_echo_not(d, o->now_site);
 	take_held(d, o, 0);
