@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -148,16 +150,48 @@ static void test_copies_alike(void **state)
 static void test_copies_file(void **state)
 {
 	const uint64_t offset = 100;
+	struct stat st;
+	uint64_t dev;
 	struct code c;
 
 	(void)state;
 	code_new(&c);
-	assert_false(copies_in_file(&c.copies, 1));
+	assert_false(copies_in_file(&c.copies, NULL, 1));
 	code_probe(&c, &offset, 1);
+	assert_int_equal(fstat(fileno(c.file), &st), 0);
+	dev = st.st_dev;
+	assert_true(copies_in_file(&c.copies, &dev, st.st_ino));
+	assert_true(copies_in_file(&c.copies, NULL, st.st_ino));
+	/* Another file has the same number elsewhere. */
+	dev++;
+	assert_false(copies_in_file(&c.copies, &dev, st.st_ino));
 	/* Once more, as for another process: it is one. */
 	code_probe(&c, &offset, 1);
 	assert_int_equal(c.copies.n, 1);
 	code_free(&c);
+}
+
+/* As many as there can be, all alike: to note one does not mean to look at all others. */
+static void test_copies_many(void **state)
+{
+	uint64_t *offsets = calloc(COPIES_MAX + 8, sizeof(*offsets));
+	FILE *file = tmpfile();
+	struct copies c = { 0 };
+	uint32_t i;
+
+	(void)state;
+	assert_non_null(offsets);
+	assert_non_null(file);
+	assert_int_equal(ftruncate(fileno(file), 4 * COPIES_MAX), 0);
+	for (i = 0; i < COPIES_MAX + 8; i++)
+		offsets[i] = 2 * i;
+	copies_note(&c, fileno(file), offsets, COPIES_MAX + 8);
+	assert_int_equal(c.n, COPIES_MAX);
+	copies_note(&c, fileno(file), offsets, COPIES_MAX);
+	assert_int_equal(c.n, COPIES_MAX);
+	copies_free(&c);
+	fclose(file);
+	free(offsets);
 }
 
 int main(void)
@@ -165,7 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_copies_found),	 cmocka_unit_test(test_copies_short),
 		cmocka_unit_test(test_copies_of_others), cmocka_unit_test(test_copies_alike),
-		cmocka_unit_test(test_copies_file),
+		cmocka_unit_test(test_copies_file),	 cmocka_unit_test(test_copies_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,22 +19,25 @@ static const uint8_t breakpoint[SBT_BREAKPOINT_BYTES] = { 0xcc }; /* int3 */
 void copies_free(struct copies *c)
 {
 	free(c->probes);
+	hash_free(&c->of_place);
 	memset(c, 0, sizeof(*c));
 }
 
-/* Is there a probe of the same file as @p at @offset, where the breakpoint is followed by @next in the file? */
-static bool is_probed(const struct copies *c, const struct copies_probe *p, uint64_t offset,
-		      uint8_t next)
+static uint64_t place_key(const struct copies_probe *p, uint64_t offset)
 {
-	uint32_t i = c->first[next];
+	return hash_mix(hash_mix(hash_mix(p->dev) ^ p->ino) ^ offset);
+}
 
-	for (i = i ? i - 1 : COPIES_NONE; i != COPIES_NONE; i = c->probes[i].next) {
-		const struct copies_probe *q = &c->probes[i];
+/* Is there a probe of the same file as @p at @offset? */
+static bool is_probed(const struct copies *c, const struct copies_probe *p, uint64_t offset)
+{
+	const struct copies_probe *q;
+	uint64_t number;
 
-		if (q->offset == offset && q->ino == p->ino && q->dev == p->dev)
-			return true;
-	}
-	return false;
+	if (!hash_get(&c->of_place, place_key(p, offset), &number))
+		return false;
+	q = &c->probes[number - 1];
+	return q->offset == offset && q->ino == p->ino && q->dev == p->dev;
 }
 
 /* Makes room for one more. */
@@ -70,7 +73,8 @@ static void note_one(struct copies *c, int fd, const struct stat *st, uint64_t o
 	if (got <= (ssize_t)(before + SBT_BREAKPOINT_BYTES))
 		return;
 	p.after = (uint8_t)((size_t)got - before - SBT_BREAKPOINT_BYTES);
-	if (is_probed(c, &p, offset, p.code[COPIES_AROUND + SBT_BREAKPOINT_BYTES]) || !grow(c))
+	if (is_probed(c, &p, offset) || !grow(c) ||
+	    hash_put(&c->of_place, place_key(&p, offset), c->n + 1ULL))
 		return;
 	first = &c->first[p.code[COPIES_AROUND + SBT_BREAKPOINT_BYTES]];
 	p.next = *first ? *first - 1 : COPIES_NONE;
@@ -89,13 +93,14 @@ void copies_note(struct copies *c, int fd, const uint64_t *offsets, uint32_t n)
 		note_one(c, fd, &st, offsets[i]);
 }
 
-bool copies_in_file(const struct copies *c, uint64_t inode)
+bool copies_in_file(const struct copies *c, const uint64_t *dev, uint64_t inode)
 {
 	uint32_t i;
 
-	for (i = 0; i < c->n && c->probes[i].ino != inode; i++)
-		;
-	return i < c->n;
+	for (i = 0; i < c->n; i++)
+		if (c->probes[i].ino == inode && (!dev || c->probes[i].dev == *dev))
+			return true;
+	return false;
 }
 
 /* Is there a breakpoint of the same file's in the copy, at @at, which is byte @i of p->code in the file? */
@@ -104,7 +109,7 @@ static bool is_breakpoint(const struct copies *c, const struct copies_probe *p, 
 {
 	return room >= SBT_BREAKPOINT_BYTES && i + SBT_BREAKPOINT_BYTES < sizeof(p->code) &&
 	       !memcmp(at, breakpoint, SBT_BREAKPOINT_BYTES) &&
-	       is_probed(c, p, p->offset + i - COPIES_AROUND, p->code[i + SBT_BREAKPOINT_BYTES]);
+	       is_probed(c, p, p->offset + i - COPIES_AROUND);
 }
 
 /* How many bytes after the breakpoint at @at are those of the file. Other breakpoints among them are passed over. */

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "../bpf/state.h"
+#include "base/hash.h"
 
 /* So many bytes of the file are kept before and after a breakpoint. */
 #define COPIES_AROUND 32
@@ -33,14 +34,15 @@ struct copies_probe {
 struct copies {
 	struct copies_probe *probes;
 	uint32_t n, max;
+	struct hash of_place; /* file and offset -> the number + 1 of the probe there */
 	uint32_t first[256]; /* by the byte after the breakpoint: a number + 1; 0: none */
 };
 
 void copies_free(struct copies *copies);
 /* Note that probes are put into a file at @offsets. What there is no memory for is not found later. */
 void copies_note(struct copies *copies, int fd, const uint64_t *offsets, uint32_t n);
-/* May breakpoints in mappings of a file with this inode be probes of ours? */
-bool copies_in_file(const struct copies *copies, uint64_t inode);
+/* May breakpoints in mappings of this file be probes of ours? @dev: its device, as of stat(); NULL: of any device. */
+bool copies_in_file(const struct copies *copies, const uint64_t *dev, uint64_t inode);
 /*
  * What the breakpoint at @bytes[@at] stands for (SBT_BREAKPOINT_BYTES); NULL: there is none, or it is not certain that it is
  * ours.

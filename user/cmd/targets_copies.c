@@ -45,6 +45,7 @@ struct search {
 	const struct copies *copies;
 	int pid, mem, pagemap;
 	uint64_t page_bytes;
+	uint64_t dev, ino; /* of the file that is searched, as of stat(); 0: of none */
 	uint64_t budget; /* pages that may still be read */
 	uint8_t *window;
 	uint32_t replaced, left; /* breakpoints */
@@ -65,14 +66,14 @@ static int open_mapped(const struct search *s, const struct maps_entry *e, int f
 }
 
 /* Is there a breakpoint of ours in the file? Another one may be mapped there by now. */
-static bool in_file(const struct search *s, int fd, const struct maps_entry *e, uint64_t offset)
+static bool in_file(const struct search *s, int fd, uint64_t offset)
 {
 	uint64_t from = offset < COPIES_AROUND ? 0 : offset - COPIES_AROUND;
 	uint8_t bytes[2 * COPIES_AROUND + SBT_BREAKPOINT_BYTES];
 	struct stat st;
 	ssize_t n;
 
-	if (fstat(fd, &st) || st.st_ino != e->ino)
+	if (fstat(fd, &st) || st.st_ino != s->ino || st.st_dev != s->dev)
 		return false;
 	n = pread(fd, bytes, sizeof(bytes), (off_t)from);
 	return n > (ssize_t)(offset - from) &&
@@ -88,7 +89,7 @@ static int write_shared(const struct search *s, const struct maps_entry *e, uint
 
 	if (fd < 0)
 		return fd;
-	if (in_file(s, fd, e, offset))
+	if (in_file(s, fd, offset))
 		err = pwrite(fd, bytes, SBT_BREAKPOINT_BYTES, (off_t)offset) == SBT_BREAKPOINT_BYTES
 			      ? 0
 			      : -errno;
@@ -222,23 +223,34 @@ static bool search_file(struct search *s, int fd, const struct maps_entry *e, ui
 	return true;
 }
 
-/* Of a mapping what lies between @start and @end. */
-static void search(struct search *s, const struct maps_entry *e, uint64_t start, uint64_t end)
+/* May the mapping be a copy: of no file that has a name? Others of no file are the kernel's. */
+static bool may_be_copy(const struct maps_entry *e)
+{
+	return e->ino ? e->deleted
+		      : e->path[0] != '[' || !strncmp(e->path, "[anon", 5) ||
+				!strcmp(e->path, "[heap]");
+}
+
+/*
+ * Of a mapping that may be a copy what lies between @start and @end. Returns false: it is of a file that has probes itself.
+ */
+static bool search(struct search *s, const struct maps_entry *e, uint64_t start, uint64_t end)
 {
 	int fd = e->ino ? open_mapped(s, e, O_RDONLY) : -1;
+	bool known, probed;
+	struct stat st;
 
-	if (fd < 0 || !search_file(s, fd, e, start, end))
+	/* What /proc/PID/maps calls its device may be another number. */
+	known = fd >= 0 && !fstat(fd, &st);
+	s->dev = known ? st.st_dev : 0;
+	s->ino = known ? st.st_ino : 0;
+	probed = e->ino &&
+		 copies_in_file(s->copies, known ? &s->dev : NULL, known ? s->ino : e->ino);
+	if (!probed && (fd < 0 || !search_file(s, fd, e, start, end)))
 		search_pages(s, e, start, end);
 	if (fd >= 0)
 		close(fd);
-}
-
-/* May the mapping be a copy: of no file that has a name, or that has probes? Others of this kind are the kernel's. */
-static bool may_be_copy(const struct search *s, const struct maps_entry *e)
-{
-	if (e->ino)
-		return e->deleted && !copies_in_file(s->copies, e->ino);
-	return e->path[0] != '[' || !strncmp(e->path, "[anon", 5) || !strcmp(e->path, "[heap]");
+	return !probed;
 }
 
 /* Which mappings are searched. */
@@ -258,10 +270,10 @@ static bool search_between(struct search *s, enum search_what what, uint64_t sta
 
 		if (what != SEARCH_ALL && e->exec != (what == SEARCH_CODE))
 			continue;
-		if (e->start >= end || e->end <= start || !may_be_copy(s, e))
+		if (e->start >= end || e->end <= start || !may_be_copy(e))
 			continue;
-		any = true;
-		search(s, e, e->start > start ? e->start : start, e->end < end ? e->end : end);
+		any |= search(s, e, e->start > start ? e->start : start,
+			      e->end < end ? e->end : end);
 	}
 	maps_free(&maps);
 	return any;
@@ -378,4 +390,24 @@ void targets_copied(struct targets *t, const struct sbt_event *event)
 	search_close(&s);
 	if (event->flags & SBT_EVENT_HELD)
 		kill((pid_t)event->tgid, SIGCONT);
+}
+
+void targets_copied_forget(struct targets *t)
+{
+	struct hash left = { 0 };
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+	int err = 0;
+
+	while ((e = hash_next(&t->copied, &pos, &zero)) && !err)
+		if (!kill((pid_t)e->key, 0) || errno != ESRCH)
+			err = hash_put(&left, e->key, e->value);
+	/* Without memory for what is left all stays as it is. */
+	if (err) {
+		hash_free(&left);
+		return;
+	}
+	hash_free(&t->copied);
+	t->copied = left;
 }

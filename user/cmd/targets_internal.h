@@ -93,6 +93,8 @@ void targets_births_free(struct targets *t);
 /* targets_copies.c */
 /* SBT_REC_COPY: replaces breakpoints in copies of code by what they stand for, and resumes the process. */
 void targets_copied(struct targets *t, const struct sbt_event *event);
+/* Nobody tells of the end of processes that are not traced: what is known of those that have ended is dropped. */
+void targets_copied_forget(struct targets *t);
 
 /* targets_waits.c */
 void targets_examine_turns(struct targets *t, struct space *space);

@@ -116,6 +116,8 @@ void targets_step(struct targets *t, uint64_t now)
 	if (now - t->closed_ns < CLOSE_NS)
 		return;
 	t->closed_ns = now;
+	targets_watch(t);
+	targets_copied_forget(t);
 	spaces_mark_used(t->spaces);
 	if (t->options.discover_all)
 		remove_unused(t);
