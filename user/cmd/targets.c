@@ -781,7 +781,6 @@ void targets_event(struct targets *t, const struct sbt_event *event)
 			hash_del(&t->named, event->tgid);
 			hash_del(&t->unnamed, event->tgid);
 			hash_del(&t->copied, event->tgid);
-			targets_watch(t);
 		}
 		break;
 	case SBT_REC_OUTLINED:

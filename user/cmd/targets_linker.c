@@ -105,8 +105,9 @@ int targets_mapped_fd(const struct targets *t, uint32_t i)
 }
 
 /*
- * What processes map wakes us up, whoever they are: it is asked for only while some of them have no probe of their own. Returns
- * whether it is asked for from now on.
+ * What processes map wakes us up, whoever they are: it is asked for only while some of them have no probe of their own, and for a
+ * while after that (targets_step()), for to begin and to end that interrupts all CPUs. Returns whether it is asked for from now
+ * on.
  */
 bool targets_watch(struct targets *t)
 {
@@ -181,12 +182,15 @@ void targets_starting_done(struct targets *t, uint32_t tgid, uint32_t inc)
  */
 static bool starting_look(struct targets *t, struct starting *s)
 {
-	bool busy = linker_busy((int)s->tgid) == 1;
+	int busy = linker_busy((int)s->tgid);
 	struct targets_scan scan;
 	struct space *space;
 
-	if (busy && !s->changed)
+	if (busy == 1 && !s->changed)
 		return true;
+	/* There is nothing left of it to be looked at, whatever is reported of it later. */
+	if (busy < 0 && !proc_alive((int)s->tgid))
+		return false;
 	if (!s->inc) {
 		s->changed = false;
 		scan = targets_scan_once(t, (int)s->tgid);
