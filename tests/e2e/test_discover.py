@@ -288,6 +288,14 @@ def test_no_barriers(t):
         none_in(t, [workload(f"not_{name}")])
 
 
+def test_no_barrier_of_lambdas(t):
+    """Who waits and who wakes are two functions of one name."""
+    for build in ("not_lambdas", "not_lambdas-O0", "not_lambdas-clang"):
+        none_in(t, [workload(build)])
+    for count in (2, 5):
+        none_in(t, [workload("not_lambdas"), str(count), "150"], "--discover")
+
+
 @paired
 def test_no_barriers_on_futexes(t):
     for name in NOT:

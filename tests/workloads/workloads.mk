@@ -89,10 +89,11 @@ W_FAMILIES := $(W_FAMILY) $(W_INLINE) $(W_FLAGS20) hot_cond spun spun-O0 long_na
 # What is no barrier; and programs in the image of SPLASH-2, each with three ways to meet.
 W_NOT := not_pool not_queue not_pipeline not_mutex not_rwlock not_gun not_timer not_publish not_server not_sem \
 	not_stack not_steal not_round
+W_NOT_CXX := not_lambdas not_lambdas-O0 not_lambdas-clang
 W_SPLASH := $(foreach p,radix lu3 ocean water,$(p)-pthread $(p)-cond $(p)-spin) radix-again lu3-again water-again
 
 W_LOOKED := looked
-WORKLOADS := $(W_PLAIN) $(W_LOOKED) $(W_CXX_PLAIN) $(W_STATIC) $(W_DLOPEN) $(W_EXEC) $(W_OLD) $(W_SBT) $(W_PHASES) $(W_GEN) $(W_MUSL_GEN) $(W_GO) $(W_FAMILIES) $(W_TBB) $(W_LTTNG) $(W_NOT) not_make.sh $(W_SPLASH)
+WORKLOADS := $(W_PLAIN) $(W_LOOKED) $(W_CXX_PLAIN) $(W_STATIC) $(W_DLOPEN) $(W_EXEC) $(W_OLD) $(W_SBT) $(W_PHASES) $(W_GEN) $(W_MUSL_GEN) $(W_GO) $(W_FAMILIES) $(W_TBB) $(W_LTTNG) $(W_NOT) $(W_NOT_CXX) not_make.sh $(W_SPLASH)
 
 workloads: $(WORKLOADS:%=$(W)/%)
 ifeq ($(W_MUSL_GEN),)
@@ -309,17 +310,21 @@ $(W)/hand_written $(W)/two_phase: $(W)/%: $(W_SRC)/%.c
 	@mkdir -p $(@D)
 	$(W_CC) -o $@ $<
 
-$(W)/hand_written_cxx $(W)/two_phase_cxx: $(W)/%: $(W_SRC)/%.cc
+$(W)/hand_written_cxx $(W)/two_phase_cxx $(W)/not_lambdas: $(W)/%: $(W_SRC)/%.cc
 	@mkdir -p $(@D)
 	$(W_CXX) -o $@ $<
 
-$(W)/hand_written_cxx-O0 $(W)/two_phase_cxx-O0: $(W)/%-O0: $(W_SRC)/%.cc
+$(W)/hand_written_cxx-O0 $(W)/two_phase_cxx-O0 $(W)/not_lambdas-O0: $(W)/%-O0: $(W_SRC)/%.cc
 	@mkdir -p $(@D)
 	$(W_CXX) -O0 -o $@ $<
 
 $(W)/hand_written-O0 $(W)/two_phase-O0: $(W)/%-O0: $(W_SRC)/%.c
 	@mkdir -p $(@D)
 	$(W_CC) -O0 -o $@ $<
+
+$(W)/not_lambdas-clang: $(W_SRC)/not_lambdas.cc
+	@mkdir -p $(@D)
+	$(CLANG) -x c++ -std=gnu++20 -O2 -g -pthread -o $@ $< -lstdc++
 
 $(W)/hand_written-stripped: $(W_SRC)/hand_written.c
 	@mkdir -p $(@D)

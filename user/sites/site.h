@@ -12,6 +12,8 @@ struct site_frame {
 	const char *function; /* NULL unknown */
 	const char *file; /* NULL unknown */
 	uint32_t line; /* 0 unknown */
+	uint32_t
+		declared; /* a number for where the function is declared: names of lambdas are all alike; 0 unknown */
 };
 
 struct site_name {

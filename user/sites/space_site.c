@@ -270,6 +270,7 @@ static void site_look_up(struct spaces *s, struct site *site)
 			frames[i - first].function = keep(symbol->frames[i].function);
 			frames[i - first].file = keep(symbol->frames[i].file);
 			frames[i - first].line = symbol->frames[i].line;
+			frames[i - first].declared = symbol->frames[i].declared;
 		}
 		if (frames) {
 			frames_free(site->before, site->nbefore);
@@ -356,33 +357,33 @@ static uint64_t nameless_function(const struct site *site)
 	return h ? h : 1;
 }
 
-static uint64_t function_hash(const struct site_name *n, const char *name)
+static uint64_t function_hash(const struct site_name *n, const struct site_frame *f)
 {
-	uint64_t h = text_hash(1, n->module, strlen(n->module));
+	uint64_t h = text_hash(1 + (uint64_t)f->declared, n->module, strlen(n->module));
 
 	if (n->build_id)
 		h = text_hash(h, n->build_id, strlen(n->build_id));
-	h = text_hash(h, name, site_function_len(name));
+	h = text_hash(h, f->function, site_function_len(f->function));
 	return h ? h : 1;
 }
 
 uint64_t spaces_function(struct spaces *s, uint32_t site, bool *exact)
 {
 	const struct site_name *n = spaces_site(s, site);
-	const char *name = NULL;
+	const struct site_frame *f = NULL;
 	uint32_t i;
 
 	*exact = n && n->nframes && n->frames[0].line;
 	if (!n || !n->module)
 		return 0;
 	for (i = 0; i < n->nframes; i++) {
-		name = n->frames[i].function;
-		if (!name || !is_wrapper(&n->frames[i]))
+		f = &n->frames[i];
+		if (!f->function || !is_wrapper(f))
 			break;
 	}
-	if (!name || !*name)
+	if (!f || !f->function || !*f->function)
 		return nameless_function(s->sites[site]);
-	return function_hash(n, name);
+	return function_hash(n, f);
 }
 
 uint64_t spaces_outer_function(struct spaces *s, uint32_t site)
@@ -392,7 +393,7 @@ uint64_t spaces_outer_function(struct spaces *s, uint32_t site)
 
 	if (!n || !n->module)
 		return 0;
-	return f && f->function && *f->function ? function_hash(n, f->function)
+	return f && f->function && *f->function ? function_hash(n, f)
 						: nameless_function(s->sites[site]);
 }
 

@@ -24,6 +24,7 @@ struct symbol_frame {
 	char function[SYMBOL_NAME_MAX]; /* demangled; "" unknown */
 	char file[SYMBOL_FILE_MAX]; /* "" unknown */
 	uint32_t line; /* 0 unknown */
+	uint32_t declared; /* a number for where the function is declared; 0 unknown */
 };
 
 struct symbol {

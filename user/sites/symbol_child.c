@@ -16,6 +16,7 @@
 
 #include "base/function_name.h"
 #include "base/plugin.h"
+#include "base/text.h"
 #include "sites/rust_name.h"
 #include "sites/symbol_wire.h"
 
@@ -172,6 +173,66 @@ static void symbol_die_name(struct symbol_child *c, Dwarf_Die *die, char *name)
 		symbol_copy_name(name, SYMBOL_NAME_MAX, raw);
 }
 
+/* The declaration of what @die is a copy of, or a part. */
+static Dwarf_Die symbol_origin(Dwarf_Die die)
+{
+	static const unsigned int ways[] = { DW_AT_abstract_origin, DW_AT_specification };
+	Dwarf_Attribute attr;
+	Dwarf_Die next;
+	int i, depth;
+
+	for (depth = 0; depth < SYMBOL_DEPTH_MAX; depth++) {
+		for (i = 0; i < 2; i++)
+			if (dwarf_attr(&die, ways[i], &attr) && dwarf_formref_die(&attr, &next))
+				break;
+		if (i == 2)
+			break;
+		die = next;
+	}
+	return die;
+}
+
+/* The last part of the name of the file that @die is declared in, or NULL. dwarf_decl_file() ends the process at split units. */
+static const char *symbol_declared_file(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Files *files;
+	const char *name, *base;
+	Dwarf_Word index;
+	Dwarf_Die unit;
+	size_t nfiles;
+
+	if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attr) || dwarf_formudata(&attr, &index) ||
+	    !dwarf_cu_die(attr.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
+	    dwarf_getsrcfiles(&unit, &files, &nfiles) || index >= nfiles)
+		return NULL;
+	name = dwarf_filesrc(files, index, NULL, NULL);
+	base = name ? strrchr(name, '/') : NULL;
+	return base ? base + 1 : name;
+}
+
+/*
+ * The same number for the same place: the last part of the file's name, a line, a column. Lambdas have none of their own: each is
+ * an entry of the debugging information.
+ */
+static uint32_t symbol_declared(Dwarf_Die *die)
+{
+	Dwarf_Die origin = symbol_origin(*die);
+	const char *file = symbol_declared_file(die);
+	int line = 0, column = 0;
+	Dwarf_Off offset;
+	uint64_t h;
+
+	if (file && !dwarf_decl_line(die, &line) && line > 0) {
+		dwarf_decl_column(die, &column);
+		h = text_hash((uint64_t)line << 32 | (uint32_t)column, file, strlen(file));
+	} else {
+		offset = dwarf_dieoffset(&origin);
+		h = text_hash(1, &offset, sizeof(offset));
+	}
+	return (uint32_t)h ? (uint32_t)h : 1;
+}
+
 /* --- code ---------------------------------------------------------------------- */
 
 /* Compilers other than gcc write no .debug_aranges, so that libdwfl finds no unit: look at each. */
@@ -313,6 +374,7 @@ static bool symbol_walk_scopes(struct symbol_child *c, Dwarf_Die *unit, Dwarf_Ad
 		frame = symbol_next_frame(out);
 		*frame = at;
 		symbol_die_name(c, &scopes.dies[scopes.n], frame->function);
+		frame->declared = symbol_declared(&scopes.dies[scopes.n]);
 		memset(&at, 0, sizeof(at));
 		if (tag == DW_TAG_inlined_subroutine) {
 			symbol_call_site(&full, &scopes.dies[scopes.n], &at);
