@@ -95,13 +95,15 @@ static __noinline int object_empty(struct sbt_thread *t)
 
 static __noinline int conds_add_looks(struct sbt_thread *t)
 {
-	__u32 looks;
+	__u32 looks, role = SBT_ROLE_COND_WAIT;
 
 	if (!t)
 		return 0;
+	if (t->waiting.kind == SBT_KIND_SEMAPHORE)
+		role = SBT_ROLE_SEM_WAIT;
 	looks = t->waiting.looks;
 	t->waiting.looks = 0;
-	return looks_add(t, SBT_ROLE_COND_WAIT, looks, looks);
+	return looks_add(t, role, looks, looks);
 }
 
 /* A probe was hit for what is no crossing: that costs, and is counted. */
@@ -272,6 +274,21 @@ static __noinline int note_callers(struct pt_regs *ctx, struct sbt_thread *t, __
 	return 0;
 }
 
+/* The same of a semaphore: functions that only wait for their callers are usual, and so one caller more. */
+static __noinline int note_sem_callers(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
+{
+	struct sbt_walk *walk;
+
+	if (!ctx || !t)
+		return 0;
+	walk = &t->walk;
+	walk_begin(walk, ctx, t->waiting.ip);
+	walk->want = 2 + config.frames;
+	walk->plain = 1;
+	t->waiting.words = callers_walk(index);
+	return 0;
+}
+
 /* --- condition variables, and threads that are joined --------------------------------------------- */
 
 /*
@@ -315,7 +332,9 @@ static __always_inline struct sbt_thread *cond_begin(struct pt_regs *ctx, __u32 
 	t->waiting.words = 0;
 	t->waiting.cpu = bpf_get_smp_processor_id();
 	t->waiting.value = t->waiting.unread = 0;
-	if (!*state && spec->family == SBT_FAMILY_COND)
+	if (spec->kind == SBT_KIND_SEMAPHORE)
+		t->waiting.unread = 1;
+	else if (!*state && spec->family == SBT_FAMILY_COND)
 		cond_count(t);
 	return t;
 }
@@ -345,6 +364,32 @@ int cond_wait(struct pt_regs *ctx)
 			object_waits(t);
 		look(t);
 	}
+	return 0;
+}
+
+/*
+ * A semaphore: threads may meet by several of them, which is spoken of. Nothing is told of one that need not be waited for: its
+ * value comes first in glibc's and in musl's, which keeps a flag in the uppermost bit.
+ */
+SEC("?uprobe")
+int sem_wait(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	__u32 index = 0, state = 0, value = 0;
+	struct sbt_thread *t = cond_begin(ctx, &index, &state);
+
+	if (!t)
+		return 0;
+	look(t);
+	if (t->waiting.quiet ||
+	    bpf_probe_read_user(&value, sizeof(value), (void *)t->waiting.object) ||
+	    value & 0x7fffffff)
+		return 0;
+	t->waiting.ip = return_address(ctx);
+	t->waiting.sp = PT_REGS_SP(ctx);
+	t->waiting.entry = PT_REGS_IP(ctx);
+	note_sem_callers(ctx, t, index);
+	t->waiting.since_ns = bpf_ktime_get_ns();
 	return 0;
 }
 

@@ -26,7 +26,8 @@ static __noinline MAYBE_UNUSED int looks_add(const struct sbt_thread *t, __u32 r
 	if (!p || p->inc != t->inc)
 		return 0;
 	__sync_fetch_and_add(&p->looks, hits);
-	idle_of = role == SBT_ROLE_TURN ? &p->turns : &p->conds;
+	/* A program of OpenMP's hardly has semaphores as well. */
+	idle_of = role == SBT_ROLE_COND_WAIT ? &p->conds : &p->turns;
 	if (now - idle_of->since_ns > SBT_LOOKS_NS) {
 		idle_of->since_ns = now;
 		idle_of->looks = 0;

@@ -58,6 +58,7 @@ enum sbt_role {
 	SBT_ROLE_MARK_ACCESS,
 	SBT_ROLE_TASK, /* makes an OpenMP task */
 	SBT_ROLE_TURN, /* returns when it is the thread's turn: OpenMP's critical, ordered, locks */
+	SBT_ROLE_SEM_WAIT, /* waits on a semaphore: threads may meet by one, which is spoken of */
 	SBT_ROLES
 };
 

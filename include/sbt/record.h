@@ -50,6 +50,7 @@ enum sbt_kind {
 	SBT_KIND_JOIN, /* the end of a parallel region */
 	SBT_KIND_COLLECTIVE, /* an operation of all ranks */
 	SBT_KIND_PHASE, /* nobody waits: a marker in the program says that a phase ends */
+	SBT_KIND_SEMAPHORE, /* of candidates of family COND: it is a semaphore that was waited on */
 	SBT_KINDS
 };
 
@@ -94,7 +95,7 @@ enum sbt_record_type {
 	SBT_REC_SHARED = 16,
 	/*
 	 * struct sbt_event: probes of a process are hit often for nothing, those of the role in `family`: SBT_ROLE_COND_WAIT, condition
-	 * variables that are no barrier as far as is known; SBT_ROLE_TURN, turns that come at once.
+	 * variables that are no barrier as far as is known; SBT_ROLE_TURN, turns that come at once; SBT_ROLE_SEM_WAIT, semaphores.
 	 */
 	SBT_REC_HOT = 17,
 	/*

@@ -319,9 +319,57 @@ def test_woken_one_by_one(t):
         f.write(ONE_BY_ONE)
     for level in ("-O0", "-O2"):
         binary = t.path(f"one_by_one{level}")
-        subprocess.run(["gcc", level, "-g", "-fno-optimize-sibling-calls", "-pthread", "-o", binary, source], check=True)
+        subprocess.run(["gcc", level, "-g", "-pthread", "-o", binary, source], check=True)
         for threads, late in ((3, 2), (3, -1), (5, 0)):
             check_hint(t, [binary, str(threads), str(late)], threads, 60)
+
+
+def told_of_semaphores(t, build, kind, threads, late):
+    """The names that the hints have. Without a name the candidate is told all the same."""
+    trace = t.trace([workload(build), kind, str(threads), "60", str(late)])
+    check_equal("barriers without the hint", trace.barriers(), [])
+    told = [r["text"] for r in trace.all("remark") if r["kind"] == "candidate"]
+    for text in told:
+        check_in(f"{build} {kind}", "on a semaphore", text)
+    return told, hinted(trace)
+
+
+def check_turnstiles(t, build, kind, threads, late, names):
+    told, rules = told_of_semaphores(t, build, kind, threads, late)
+    check(told, f"{build} {kind} {threads} {late}: nothing is told")
+    check_equal(f"{build} {kind} {threads} {late}: hints", sorted(rules), sorted(names))
+    for rule in rules:
+        named = t.trace([workload(build), kind, str(threads), "60", str(late)], "-b", rule)
+        check_in("the program's own count", "episodes 60", named.result.out)
+        user = named.barrier(family="user")
+        check_equal("episodes, incomplete", (user["episodes"], user["incomplete"]), (60, 0))
+        check_equal("participants", (user["participants_min"], user["participants"]), (threads, threads))
+
+
+def test_turnstiles(t):
+    """Barriers of semaphores, by each one that comes last: it is told, and the function that the hint names is exact."""
+    named = {"chain": ["meet_chain@all"], "helpers": ["meet_helpers@all"], "several": ["meet_chain@all"],
+             "phases": ["phase_one@all", "phase_two@all"]}
+    for build in ("turnstiles", "turnstiles-O0", "turnstiles-clang"):
+        for kind, names in named.items():
+            check_turnstiles(t, build, kind, 4, -1, names)
+    check_turnstiles(t, "turnstiles", "chain", 3, 2, named["chain"])
+    check_turnstiles(t, "turnstiles-O0", "helpers", 8, 0, named["helpers"])
+    check_turnstiles(t, "turnstiles-O0", "posts", 5, 1, ["meet_posts@all"])
+    check_turnstiles(t, "turnstiles-O0", "parity", 4, -1, ["meet_parity@all"])
+
+
+def test_turnstiles_without_a_name(t):
+    """A function that ends by a jump to the wait itself, and a pool's start: told, and no command that would not work."""
+    for build, kind in (("turnstiles", "posts"), ("turnstiles", "pool"), ("turnstiles-O0", "pool")):
+        told, rules = told_of_semaphores(t, build, kind, 4, -1)
+        check(told and not rules, f"{build} {kind}: told {told}, hints {rules}")
+
+
+def test_semaphore_that_is_a_lock(t):
+    for build in ("turnstiles", "turnstiles-O0"):
+        for threads, late in ((3, 0), (4, -1), (8, -1)):
+            check_equal(f"{build} {threads} {late}", told_of_semaphores(t, build, "lock", threads, late), ([], []))
 
 
 PYTHON = """

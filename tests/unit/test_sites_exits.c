@@ -18,6 +18,10 @@ static const char source[] = ASSEMBLED_MACROS
 	/* Ends by a jump to another library, on no condition; and one that does nothing else. */
 	"begin leaves\n test %edi, %edi\n je 1f\nleaves_1: ret\n1: nop\nleaves_2: jmp "
 	"puts@plt\nend leaves\n"
+	/* By a jump to one that returns at once. */
+	"begin gives_back\n test %edi, %edi\n je 1f\ngives_back_1: jmp sem_post@plt\n1: "
+	"nop\ngives_back_2: jmp "
+	"pthread_mutex_unlock@plt\nend gives_back\n"
 	"begin only\n nop\n jmp puts@plt\nend only\n"
 	/* By a register: anywhere. */
 	"begin anywhere\n jmp *%rdi\n ret\nend anywhere\n"
@@ -53,6 +57,14 @@ static void test_follow(void **state)
 	check("tail", EXITS_FOLLOW_NONE, NULL);
 	check("tail", EXITS_FOLLOW_COLD, NULL);
 	CHECK("tail", EXITS_FOLLOW_ALL, "tail_1", "plain_1", "plain_2");
+}
+
+static void test_returns_at_once(void **state)
+{
+	(void)state;
+	CHECK("gives_back", EXITS_FOLLOW_ALL, "gives_back_1", "gives_back_2");
+	check("gives_back", EXITS_FOLLOW_COLD, NULL);
+	check("leaves", EXITS_FOLLOW_ALL, NULL);
 }
 
 static void test_other_library(void **state)
@@ -141,9 +153,9 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_follow),	  cmocka_unit_test(test_other_library),
-		cmocka_unit_test(test_registers), cmocka_unit_test(test_no_size),
-		cmocka_unit_test(test_arm64),
+		cmocka_unit_test(test_follow),	      cmocka_unit_test(test_returns_at_once),
+		cmocka_unit_test(test_other_library), cmocka_unit_test(test_registers),
+		cmocka_unit_test(test_no_size),	      cmocka_unit_test(test_arm64),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -64,7 +64,7 @@ W_MUSL_GEN := $(if $(shell command -v $(MUSL_GCC) 2>/dev/null),gen-musl gen-musl
 W_HAVE = $(shell command -v $1 2>/dev/null)
 W_HAND := hand_written hand_written-O0 hand_written-stripped hand_written-clang \
 	hand_written_cxx hand_written_cxx-O0 two_phase two_phase-O0 two_phase-clang \
-	two_phase_cxx two_phase_cxx-O0
+	two_phase_cxx two_phase_cxx-O0 turnstiles turnstiles-O0 turnstiles-clang
 W_OMP_MORE := omp_turns omp_reduce omp_sizes omp_tasks
 W_OMP_TASKS := omp_tasks-O0 omp_tasks-stripped
 W_OMP_STATIC := $(if $(SYSROOT),,omp_turns-static)
@@ -306,7 +306,7 @@ $(W)/gen_core.o: $(W_SRC)/gen_core.c $(W_COMMON)
 $(W)/gen_cond $(W)/gen_futex $(W)/gen_sem $(W)/gen_forkjoin: $(W)/%: $(W_SRC)/%.c $(W)/gen_core.o
 	$(W_CC) -o $@ $^
 
-$(W)/hand_written $(W)/two_phase: $(W)/%: $(W_SRC)/%.c
+$(W)/hand_written $(W)/two_phase $(W)/turnstiles: $(W)/%: $(W_SRC)/%.c
 	@mkdir -p $(@D)
 	$(W_CC) -o $@ $<
 
@@ -318,7 +318,7 @@ $(W)/hand_written_cxx-O0 $(W)/two_phase_cxx-O0 $(W)/not_lambdas-O0: $(W)/%-O0: $
 	@mkdir -p $(@D)
 	$(W_CXX) -O0 -o $@ $<
 
-$(W)/hand_written-O0 $(W)/two_phase-O0: $(W)/%-O0: $(W_SRC)/%.c
+$(W)/hand_written-O0 $(W)/two_phase-O0 $(W)/turnstiles-O0: $(W)/%-O0: $(W_SRC)/%.c
 	@mkdir -p $(@D)
 	$(W_CC) -O0 -o $@ $<
 
@@ -330,7 +330,7 @@ $(W)/hand_written-stripped: $(W_SRC)/hand_written.c
 	@mkdir -p $(@D)
 	$(W_CC) -s -o $@ $<
 
-$(W)/hand_written-clang $(W)/two_phase-clang: $(W)/%-clang: $(W_SRC)/%.c
+$(W)/hand_written-clang $(W)/two_phase-clang $(W)/turnstiles-clang: $(W)/%-clang: $(W_SRC)/%.c
 	@mkdir -p $(@D)
 	$(CLANG) -std=gnu11 -O2 -g -pthread -D_GNU_SOURCE -o $@ $<
 

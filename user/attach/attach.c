@@ -115,9 +115,10 @@ static int all_or_none(struct attach *a, uint32_t before, int err)
 /* What a probe is there for, in attach_link.units. */
 static uint64_t unit_of(const struct sbt_spec *spec)
 {
-	/* Markers, where tasks are made, and turns: nobody meets there. */
+	/* Markers, where tasks are made, turns and semaphores: no meeting is told of there. */
 	if (spec->role == SBT_ROLE_MARK_THREAD || spec->role == SBT_ROLE_MARK_ACCESS ||
-	    spec->role == SBT_ROLE_TASK || spec->role == SBT_ROLE_TURN)
+	    spec->role == SBT_ROLE_TASK || spec->role == SBT_ROLE_TURN ||
+	    spec->role == SBT_ROLE_SEM_WAIT)
 		return 0;
 	return spec->unit ? spec->unit : SBT_UNIT(spec->family);
 }
@@ -494,6 +495,11 @@ int attach_turns(struct attach *a, const struct attach_group *turns, int pid)
 	/* Had there been probes before: who waited when they went has left that wait unseen. */
 	forget_turns(a, (uint32_t)pid);
 	return attach_alone(a, turns, pid, ATTACH_WAITS_TURNS);
+}
+
+int attach_sems(struct attach *a, const struct attach_group *sems, int pid)
+{
+	return attach_alone(a, sems, pid, ATTACH_WAITS_SEMS);
 }
 
 int attach_futexes(struct attach *a)

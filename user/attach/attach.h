@@ -142,12 +142,15 @@ enum attach_waits_kind {
 	ATTACH_WAITS_ALL = 1, /* on condition variables, and joins with them */
 	ATTACH_WAITS_JOINS, /* joins alone: attach_joins() */
 	ATTACH_WAITS_TURNS, /* attach_turns() */
+	ATTACH_WAITS_SEMS, /* attach_sems() */
 };
 
 /* The same for one process's joins alone, as long as it is not looked at where it waits otherwise. */
 int attach_joins(struct attach *attach, const struct attach_group *joins, int pid);
 /* Functions that return when it is a thread's turn (SBT_ROLE_TURN), likewise. */
 int attach_turns(struct attach *attach, const struct attach_group *turns, int pid);
+/* Functions that wait on a semaphore (SBT_ROLE_SEM_WAIT), likewise. */
+int attach_sems(struct attach *attach, const struct attach_group *sems, int pid);
 /*
  * Removes these probes from @n processes, whose threads are inside no wait then. The breakpoints are gone soon after it returns.
  * Returns 0 or -ENOMEM.

@@ -25,6 +25,8 @@ struct bpf_program *program_of(const struct sbt_bpf *skel, uint8_t role)
 		return skel->progs.cond_wake;
 	case SBT_ROLE_TURN:
 		return skel->progs.turn_begin;
+	case SBT_ROLE_SEM_WAIT:
+		return skel->progs.sem_wait;
 	default:
 		return NULL;
 	}
@@ -34,6 +36,7 @@ struct bpf_program *program_end(const struct sbt_bpf *skel, uint8_t role)
 {
 	switch (role) {
 	case SBT_ROLE_COND_WAIT:
+	case SBT_ROLE_SEM_WAIT:
 		return skel->progs.cond_waited;
 	case SBT_ROLE_TURN:
 		return skel->progs.turn_end;
@@ -45,7 +48,8 @@ struct bpf_program *program_end(const struct sbt_bpf *skel, uint8_t role)
 /* Is it for what may be a barrier? */
 static bool discovers(uint8_t role)
 {
-	return role == SBT_ROLE_COND_WAIT || role == SBT_ROLE_COND_WAKE;
+	return role == SBT_ROLE_COND_WAIT || role == SBT_ROLE_COND_WAKE ||
+	       role == SBT_ROLE_SEM_WAIT;
 }
 
 struct program_ends program_ends(const struct sbt_bpf *skel, uint8_t role)

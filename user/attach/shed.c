@@ -267,7 +267,9 @@ static void forget_wait(void *ctx, struct sbt_thread *thread)
 {
 	const struct resting *r = ctx;
 
-	if (thread->waiting.family == SBT_FAMILY_COND && is_among(r->tgids, r->n, thread->tgid))
+	if (thread->waiting.family == SBT_FAMILY_COND &&
+	    (r->kind == ATTACH_WAITS_SEMS) == (thread->waiting.kind == SBT_KIND_SEMAPHORE) &&
+	    is_among(r->tgids, r->n, thread->tgid))
 		__atomic_store_n(&thread->waiting.since_ns, 0, __ATOMIC_RELAXED);
 }
 
@@ -290,7 +292,7 @@ int attach_waits_remove(struct attach *a, const uint32_t *tgids, uint32_t n,
 	struct resting resting = { tgids, n, kind };
 	int err = remove_links(a, rests, &resting);
 
-	if (!err && kind == ATTACH_WAITS_ALL)
+	if (!err && (kind == ATTACH_WAITS_ALL || kind == ATTACH_WAITS_SEMS))
 		each_thread(a, forget_wait, &resting);
 	return err;
 }

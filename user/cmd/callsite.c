@@ -307,9 +307,10 @@ static uint32_t own_site(struct callsites *c, struct space *space, const struct 
 }
 
 static int way_add(struct callsites *c, struct space *space, const struct chain *chain, bool wake,
-		   bool helpers)
+		   bool helpers, bool known)
 {
-	uint64_t key = hash_mix((uintptr_t)space + (wake ? 1 : 0) + (helpers ? 2 : 0));
+	uint64_t key =
+		hash_mix((uintptr_t)space + (wake ? 1 : 0) + (helpers ? 2 : 0) + (known ? 4 : 0));
 	struct way *way;
 	uint32_t i;
 
@@ -324,11 +325,12 @@ static int way_add(struct callsites *c, struct space *space, const struct chain 
 	way->space = space;
 	way->wake = wake;
 	way->helpers = helpers;
+	way->known = known;
 	if (hash_put_ptr(&c->ways, key, way)) {
 		free(way);
 		return -ENOMEM;
 	}
-	c->unknown_ways++;
+	c->unknown_ways += !known;
 	return 0;
 }
 
@@ -405,7 +407,7 @@ int callsites_consider(struct callsites *c, struct space *space, const struct sb
 	}
 	chain_of(c, space, r, &chain);
 	*site = own_site(c, space, &chain);
-	err = way_add(c, space, &chain, wake, r->family == SBT_FAMILY_FUTEX);
+	err = way_add(c, space, &chain, wake, r->family == SBT_FAMILY_FUTEX, false);
 	/* The maps may have been read anew meanwhile. */
 	*slot = (struct noted){ .ip = r->ip,
 				.words = r->words,
@@ -417,6 +419,24 @@ int callsites_consider(struct callsites *c, struct space *space, const struct sb
 				.own = *site,
 				.site = SPACE_SITE_NONE };
 	return err;
+}
+
+uint32_t callsites_semaphore(struct callsites *c, struct space *space, const struct sbt_crossing *r)
+{
+	struct chain chain;
+	uint32_t i, site;
+
+	chain_of(c, space, r, &chain);
+	site = own_site(c, space, &chain);
+	for (i = 0; i < chain.n && space_site(c->spaces, space, chain.ip[i]) != site; i++)
+		;
+	while (i + 1 < chain.n && spaces_tiny(c->spaces, site))
+		site = space_site(c->spaces, space, chain.ip[++i]);
+	chain.n -= i < chain.n ? i : chain.n;
+	memmove(chain.ip, chain.ip + i, chain.n * sizeof(chain.ip[0]));
+	/* Out of memory: what a thread begins with may be named as a barrier. */
+	way_add(c, space, &chain, false, false, true);
+	return site;
 }
 
 /* The index of the step that own_site() names. */

@@ -13,7 +13,7 @@
 #define HOPES_MAX 4
 
 /* Of what kind the probes are that are hot. */
-enum hot_kind { HOT_CONDS, HOT_TURNS, HOT_KINDS };
+enum hot_kind { HOT_CONDS, HOT_TURNS, HOT_SEMS, HOT_KINDS };
 
 struct hot_probes {
 	uint64_t told_ns; /* of the first event not yet acted on; 0: none */
@@ -143,6 +143,18 @@ static void on_exec(struct hot *h, const struct sbt_event *e)
 		}
 }
 
+static enum hot_kind kind_of(uint8_t role)
+{
+	switch (role) {
+	case SBT_ROLE_TURN:
+		return HOT_TURNS;
+	case SBT_ROLE_SEM_WAIT:
+		return HOT_SEMS;
+	default:
+		return HOT_CONDS;
+	}
+}
+
 int hot_event(struct hot *h, const struct sbt_event *e)
 {
 	struct hot_probes *of;
@@ -156,7 +168,7 @@ int hot_event(struct hot *h, const struct sbt_event *e)
 		p = process_get(h, e);
 		if (!p)
 			return -ENOMEM;
-		of = &p->probes[e->family == SBT_ROLE_TURN ? HOT_TURNS : HOT_CONDS];
+		of = &p->probes[kind_of(e->family)];
 		of->told_ns = of->told_ns ? of->told_ns : e->t_ns;
 	}
 	if (e->type == SBT_REC_EXIT && e->flags & SBT_EVENT_LEADER && e->caller) {
@@ -185,12 +197,23 @@ static bool is_hopeless(struct hot *h, struct hot_process *p)
 
 static int rest(struct hot *h, const struct hot_process *p, enum hot_kind kind, bool on)
 {
-	return kind == HOT_TURNS ? targets_rest_turns(h->targets, p->tgid, p->inc, on)
-				 : targets_rest(h->targets, p->tgid, p->inc, on);
+	switch (kind) {
+	case HOT_TURNS:
+		return targets_rest_turns(h->targets, p->tgid, p->inc, on);
+	case HOT_SEMS:
+		return targets_rest_sems(h->targets, p->tgid, p->inc, on);
+	default:
+		return targets_rest(h->targets, p->tgid, p->inc, on);
+	}
 }
 
 static bool begin_pause(struct hot *h, struct hot_process *p, enum hot_kind kind, uint64_t now_ns)
 {
+	static const char *const why[] = {
+		[HOT_CONDS] = "its condition variables are hot and no barriers",
+		[HOT_TURNS] = "waits for turns are frequent and short",
+		[HOT_SEMS] = "its semaphores are hot",
+	};
 	struct hot_probes *of = &p->probes[kind];
 	int err;
 
@@ -205,16 +228,10 @@ static bool begin_pause(struct hot *h, struct hot_process *p, enum hot_kind kind
 		of->kept = err != -ENOENT && err != -ESRCH;
 		return false;
 	}
-	msg_verbose(h->verbose,
-		    kind == HOT_TURNS ? "process %u: waits for turns are frequent and short: not "
-					"looked at for a while"
-				      : "process %u: its condition variables are hot and no "
-					"barriers: not looked at "
-					"for a second",
-		    p->tgid);
+	msg_verbose(h->verbose, "process %u: %s: not looked at for a while", p->tgid, why[kind]);
 	of->since_ns = now_ns;
-	/* What is known of turns then is known in part for good: they are looked at ever more seldom. */
-	of->pause_ns = kind == HOT_TURNS && of->pause_ns ? 2 * of->pause_ns : PAUSE_NS;
+	/* What is known of turns and semaphores then is known in part for good: they are looked at ever more seldom. */
+	of->pause_ns = kind != HOT_CONDS && of->pause_ns ? 2 * of->pause_ns : PAUSE_NS;
 	p->hopes = 0;
 	return true;
 }
@@ -247,13 +264,16 @@ static uint32_t changed(struct hot *h, enum hot_kind kind, uint64_t now_ns,
 
 static int step(struct hot *h, enum hot_kind kind, uint64_t now_ns)
 {
+	static const enum attach_waits_kind waits[] = {
+		[HOT_CONDS] = ATTACH_WAITS_ALL,
+		[HOT_TURNS] = ATTACH_WAITS_TURNS,
+		[HOT_SEMS] = ATTACH_WAITS_SEMS,
+	};
 	uint32_t i, n = changed(h, kind, now_ns, begin_pause);
 	int err = 0;
 
 	if (n)
-		err = attach_waits_remove(h->attach, h->tgids, n,
-					  kind == HOT_TURNS ? ATTACH_WAITS_TURNS
-							    : ATTACH_WAITS_ALL);
+		err = attach_waits_remove(h->attach, h->tgids, n, waits[kind]);
 	for (i = 0; i < h->nactive && n && kind == HOT_CONDS; i++)
 		if (h->active[i]->probes[kind].since_ns == now_ns)
 			pump_pause(h->pump, h->active[i]->tgid, h->active[i]->inc);

@@ -28,6 +28,7 @@ void probes_free(struct probes *p)
 {
 	hash_free(&p->waits);
 	hash_free(&p->turns);
+	hash_free(&p->sems);
 	hash_free(&p->by_process);
 	hash_free(&p->returns);
 	hash_free(&p->tasks);
@@ -195,37 +196,86 @@ int probes_rest(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc,
 	return attach_waits(p->attach, groups, n, &wakes, (int)tgid);
 }
 
-static int put_turns(struct probes *p, struct module *m, uint32_t tgid)
+/* Functions of one kind, for one process. */
+struct alone {
+	struct hash *done; /* (module, tgid, inc): 1 done, 2 cannot */
+	const struct module_waits *waits;
+	int (*attach)(struct attach *a, const struct attach_group *g, int pid);
+	const char *what;
+};
+
+static int put_alone(struct probes *p, const struct alone *alone, struct module *m, uint32_t tgid)
 {
-	struct attach_group turns = group_of(m, &m->turns);
+	struct attach_group g = group_of(m, alone->waits);
 
 	/* Others may call these functions often: of all that run the file nobody could take the probes away. */
 	if (!attach_filters_process(p->attach))
 		return -ENOTSUP;
 	m->linked = true;
-	return attach_turns(p->attach, &turns, (int)tgid);
+	return alone->attach(p->attach, &g, (int)tgid);
 }
 
-int probes_turns(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc)
+static int probe_alone(struct probes *p, const struct alone *alone, struct module *m, uint32_t tgid,
+		       uint32_t inc)
 {
 	uint64_t key = key_of(m, tgid, inc), value = 0;
 	int err;
 
-	if (hash_get(&p->turns, key, &value))
+	if (hash_get(alone->done, key, &value))
 		return value == 1 ? 0 : -ENOTSUP;
-	err = hash_count(&p->turns) >= WAITS_MAX ? -EUSERS : put_turns(p, m, tgid);
-	if (hash_put(&p->turns, key, err ? 2 : 1))
+	err = hash_count(alone->done) >= WAITS_MAX ? -EUSERS : put_alone(p, alone, m, tgid);
+	if (hash_put(alone->done, key, err ? 2 : 1))
 		return -ENOMEM;
-	msg_verbose(p->options->verbose, "probes: %u turns in %s%s%s", m->turns.nentries, m->path,
-		    err ? ": " : "", err ? why_not(err) : "");
+	msg_verbose(p->options->verbose, "probes: %u %s in %s%s%s", alone->waits->nentries,
+		    alone->what, m->path, err ? ": " : "", err ? why_not(err) : "");
 	return err;
+}
+
+static int probe_again(struct probes *p, const struct alone *alone, struct module *m, uint32_t tgid,
+		       uint32_t inc)
+{
+	uint64_t value;
+
+	return hash_get(alone->done, key_of(m, tgid, inc), &value) ? put_alone(p, alone, m, tgid)
+								   : 0;
+}
+
+static struct alone turns_of(struct probes *p, const struct module *m)
+{
+	return (struct alone){ &p->turns, &m->turns, attach_turns, "turns" };
+}
+
+static struct alone sems_of(struct probes *p, const struct module *m)
+{
+	return (struct alone){ &p->sems, &m->sems, attach_sems, "waits on semaphores" };
+}
+
+int probes_turns(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc)
+{
+	struct alone alone = turns_of(p, m);
+
+	return probe_alone(p, &alone, m, tgid, inc);
 }
 
 int probes_turns_again(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc)
 {
-	uint64_t value;
+	struct alone alone = turns_of(p, m);
 
-	return hash_get(&p->turns, key_of(m, tgid, inc), &value) ? put_turns(p, m, tgid) : 0;
+	return probe_again(p, &alone, m, tgid, inc);
+}
+
+int probes_sems(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc)
+{
+	struct alone alone = sems_of(p, m);
+
+	return probe_alone(p, &alone, m, tgid, inc);
+}
+
+int probes_sems_again(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc)
+{
+	struct alone alone = sems_of(p, m);
+
+	return probe_again(p, &alone, m, tgid, inc);
 }
 
 static bool has_two_ends(const struct module_place *place)

@@ -18,6 +18,7 @@ struct probes {
 	int waits_refused; /* for which reason, as last said */
 	struct hash
 		turns; /* (module, tgid, inc) that has probes where threads wait for their turn: 1 done, 2 cannot */
+	struct hash sems; /* as that, where they wait on semaphores */
 	struct hash
 		returns; /* (module, tgid) that has probes where regions' functions return to: 1 done, 2 cannot */
 	struct hash tasks; /* (module, tgid) that has probes where tasks are made */
@@ -65,6 +66,9 @@ int probes_rest(struct probes *probes, struct module *module, uint32_t tgid, uin
  */
 int probes_turns(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 int probes_turns_again(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
+/* The same where threads wait on semaphores. */
+int probes_sems(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
+int probes_sems_again(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 /*
  * Where a runtime's calls of parallel regions' functions return to gets probes, for processes that may have no return
  * probes. @tgid as in probes_module(). Returns of which families, bits 1 << SBT_FAMILY_*: these need no exits; 0.

@@ -10,6 +10,7 @@
 
 #include "cmd/callsite.h"
 #include "cmd/held.h"
+#include "model/turnstile.h"
 
 /*
  * How long it may take to find out that something is a barrier: where nothing else waits for it; where crossings do, or
@@ -33,6 +34,7 @@ struct pump {
 	struct feed *feed;
 	struct discover *discover; /* NULL: not wanted */
 	struct forkjoin *forkjoin; /* as that */
+	struct turnstiles *turnstiles; /* as that */
 	struct held held;
 	void (*between)(void *ctx);
 	void *between_ctx;
@@ -135,7 +137,8 @@ static int start_discovery(struct pump *p)
 
 	p->discover = discover_new(&ops);
 	p->forkjoin = forkjoin_new(&joins);
-	return p->discover && p->forkjoin ? 0 : -ENOMEM;
+	p->turnstiles = turnstiles_new();
+	return p->discover && p->forkjoin && p->turnstiles ? 0 : -ENOMEM;
 }
 
 int pump_new(const struct feed_options *options, struct stream *stream, bool discover,
@@ -168,6 +171,7 @@ void pump_free(struct pump *p)
 	held_free(&p->held);
 	discover_free(p->discover);
 	forkjoin_free(p->forkjoin);
+	turnstiles_free(p->turnstiles);
 	feed_free(p->feed);
 	free(p);
 }
@@ -180,6 +184,11 @@ struct feed *pump_feed(const struct pump *p)
 const struct discover *pump_discover(const struct pump *p)
 {
 	return p->discover;
+}
+
+const struct turnstiles *pump_turnstiles(const struct pump *p)
+{
+	return p->turnstiles;
 }
 
 struct discover_unseen pump_unseen(const struct pump *p)
@@ -399,6 +408,31 @@ static int consider(struct pump *p, const struct stream_record *record)
 	return err;
 }
 
+/* On semaphores threads may meet, which is spoken of; but there are no meetings. */
+static int consider_semaphore(struct pump *p, const struct sbt_crossing *c)
+{
+	const struct feed_site *slot = feed_site(p->feed, c);
+	struct turnstile_wait w = {
+		.tgid = c->tgid,
+		.inc = c->inc,
+		.tid = c->tid,
+		.object = c->object,
+		.arrive_ns = c->arrive_ns,
+		.depart_ns = c->depart_ns,
+	};
+
+	if (!slot)
+		return -ENOMEM;
+	/* Of one that was given up, or interrupted, nothing is known. */
+	if (!c->result && !slot->runtime) {
+		w.site = callsites_semaphore(feed_callsites(p->feed), slot->space, c);
+		if (!turnstiles_add(p->turnstiles, &w))
+			attach_judge(p->attach, c->tgid, c->inc, c->object, SBT_OBJECT_OTHER);
+	}
+	callsites_done(feed_callsites(p->feed), c);
+	return 0;
+}
+
 /* What its objects may be is decided with it. */
 static void consider_end(struct pump *p, const struct sbt_event *e)
 {
@@ -462,6 +496,9 @@ static int take_record(struct pump *p, const struct stream_record *record)
 	}
 	if (err)
 		return err;
+	if (record->crossing && record->crossing->type == SBT_REC_CANDIDATE &&
+	    record->crossing->kind == SBT_KIND_SEMAPHORE)
+		return consider_semaphore(p, record->crossing);
 	/* What is shed is of no meeting any more. */
 	if (is_candidate(record) && !feed_is_shed(p->feed, record->crossing))
 		err = record->crossing->family == SBT_FAMILY_FORKJOIN ? consider_join(p, record)

@@ -34,6 +34,8 @@ void pump_end_units(struct pump *pump, uint32_t tgid, uint32_t inc, uint64_t uni
 /* Nothing more will come: what cannot be decided is no barrier. Returns 0 or -errno. */
 int pump_finish(struct pump *pump);
 /* What looked like a barrier; NULL if it was not looked for. */
+/* Of the same, where threads wait on semaphores. */
+const struct turnstiles *pump_turnstiles(const struct pump *pump);
 const struct discover *pump_discover(const struct pump *pump);
 /* What nobody saw at barriers on condition variables. @pump: or NULL. */
 struct discover_unseen pump_unseen(const struct pump *pump);

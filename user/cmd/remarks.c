@@ -11,6 +11,7 @@
 #include "cmd/callsite.h"
 #include "cmd/ranks.h"
 #include "model/discover.h"
+#include "model/turnstile.h"
 #include "target/look.h"
 #include "target/proc.h"
 
@@ -173,6 +174,21 @@ static void count_place(void *ctx, const struct discover_object *o)
 
 #define ADVICE_LEN 320
 
+/* The command that traces @name as a barrier. @several: all threads do not meet at one object, but at those that an argument names. */
+static const char *advice_named(const char *name, bool several, char text[ADVICE_LEN])
+{
+	if (name)
+		snprintf(text, ADVICE_LEN,
+			 "if %.100s is a barrier's function, trace it with -b %.100s%s", name, name,
+			 several ? "" : "@all");
+	else
+		snprintf(text, ADVICE_LEN,
+			 "-b cannot name it, for it is no function of its own in the program, or "
+			 "its end is not known: if it is a barrier, put the markers of sbt/sbt.h "
+			 "there");
+	return text;
+}
+
 /* The command that traces what is at @site as a barrier, or what to do where there is no function to name. */
 static const char *advice_at(const struct remarks *r, uint32_t site, char text[ADVICE_LEN])
 {
@@ -183,17 +199,7 @@ static const char *advice_at(const struct remarks *r, uint32_t site, char text[A
 	if (callsites_first(feed_callsites(pump_feed(r->pump)), site))
 		name = NULL;
 	discover_each(pump_discover(r->pump), count_place, &same);
-	/* All threads meet at one object, or at those that an argument names. */
-	if (name)
-		snprintf(text, ADVICE_LEN,
-			 "if %.100s is a barrier's function, trace it with -b %.100s%s", name, name,
-			 same.n > 1 ? "" : "@all");
-	else
-		snprintf(text, ADVICE_LEN,
-			 "-b cannot name it, for it is no function of its own in the program, or "
-			 "its end is not known: if it is a barrier, put the markers of sbt/sbt.h "
-			 "there");
-	return text;
+	return advice_named(name, same.n > 1, text);
 }
 
 /* Waits in one function, and the waking in another: what to do about it. */
@@ -257,6 +263,67 @@ static void tell_alone(void *ctx, const struct discover_object *o)
 		    "condition variable that no thread broadcasts: a candidate only; %s",
 		    o->tgid, o->alone, place_of(c->remarks, o->wait_site, text), o->batches,
 		    advice_at(c->remarks, o->wait_site, advice));
+}
+
+struct sems {
+	struct candidates *c;
+	const struct turnstile *one; /* of which the others are compared with */
+	bool several; /* other threads may meet by the same call */
+	bool helper; /* waited for by the same inlined line from another place */
+	const char *names[CANDIDATES_SHOWN]; /* of functions that have been named */
+	uint32_t n;
+};
+
+static void compare_sem(void *ctx, const struct turnstile *o)
+{
+	struct sems *s = ctx;
+	struct spaces *spaces = s->c->remarks->spaces;
+
+	if (o->tgid != s->one->tgid || o->inc != s->one->inc)
+		return;
+	s->several |= o->site == s->one->site && turnstile_is(o) && !turnstile_shares(o, s->one);
+	s->helper |= o->site != s->one->site && spaces_line(spaces, o->site, true) &&
+		     spaces_line(spaces, o->site, true) == spaces_line(spaces, s->one->site, true);
+}
+
+/* Turnstiles of one barrier are one candidate. */
+static bool is_named(struct sems *s, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (!strcmp(s->names[i], name))
+			return true;
+	if (s->n < CANDIDATES_SHOWN)
+		s->names[s->n++] = name;
+	return false;
+}
+
+static void tell_sem(void *ctx, const struct turnstile *o)
+{
+	struct sems *s = ctx;
+	const struct remarks *r = s->c->remarks;
+	struct sems compared = { .c = s->c, .one = o };
+	char text[256], advice[ADVICE_LEN];
+	const char *name;
+
+	if (!turnstile_is(o))
+		return;
+	turnstiles_each(pump_turnstiles(r->pump), compare_sem, &compared);
+	name = compared.helper ? spaces_rule_name_around(r->spaces, o->site)
+			       : spaces_rule_name(r->spaces, o->site);
+	if (callsites_first(feed_callsites(pump_feed(r->pump)), o->site))
+		name = NULL;
+	place_of(r, o->site, text);
+	if (is_named(s, name ? name : spaces_keep(r->spaces, text)) ||
+	    s->c->n++ >= CANDIDATES_SHOWN)
+		return;
+	remark_note(REMARK_HINT, "candidate", o->tgid,
+		    "process %u: %u threads waited at %s, and left together %u times or more, on a "
+		    "semaphore: a candidate only, for one thread that starts others does the same; "
+		    "%s",
+		    o->tgid, o->threads, text, o->batches,
+		    advice_named(name, compared.several, advice));
 }
 
 /* A barrier whose threads are woken twice in each meeting: the report has the first. */
@@ -348,6 +415,7 @@ static void tell_candidate(void *ctx, const struct discover_object *o)
 static void tell_candidates(const struct remarks *r)
 {
 	struct candidates c = { .remarks = r };
+	struct sems sems = { .c = &c };
 
 	if (!pump_discover(r->pump))
 		return;
@@ -355,6 +423,7 @@ static void tell_candidates(const struct remarks *r)
 	if (!model_totals(r->model)->crossings) {
 		discover_each(pump_discover(r->pump), tell_led, &c);
 		discover_each(pump_discover(r->pump), tell_alone, &c);
+		turnstiles_each(pump_turnstiles(r->pump), tell_sem, &sems);
 	}
 	if (c.n > CANDIDATES_SHOWN)
 		remark_note(REMARK_HINT, "candidate", 0,

@@ -68,6 +68,8 @@ void targets_event(struct targets *targets, const struct sbt_event *event);
 int targets_rest(struct targets *targets, uint32_t tgid, uint32_t inc, bool rest);
 /* The same of where its threads wait for their turn: what it waits there is known in part only from then on. */
 int targets_rest_turns(struct targets *targets, uint32_t tgid, uint32_t inc, bool rest);
+/* The same of waits on semaphores. */
+int targets_rest_sems(struct targets *targets, uint32_t tgid, uint32_t inc, bool rest);
 /*
  * Calls @each with an event (SBT_REC_MAP) for code that traced processes have mapped, as far as no probe reports it. It is for
  * targets_event(), as those of the kernel's side are.

@@ -54,6 +54,37 @@ int targets_rest_turns(struct targets *t, uint32_t tgid, uint32_t inc, bool rest
 }
 
 /*
+ * The same where they wait on semaphores, if its code does. Where it cannot be, nothing is spoken of that would have been a
+ * candidate only.
+ */
+static void examine_sems(struct targets *t, struct space *space)
+{
+	size_t i;
+
+	for (i = 0; i < space->maps.n && space->untraced.semaphores; i++) {
+		struct module *m = targets_module(t, space, i);
+
+		if (m && m->sems.nentries)
+			probes_sems(&t->probes, m, space->tgid, space->inc);
+	}
+}
+
+int targets_rest_sems(struct targets *t, uint32_t tgid, uint32_t inc, bool rest)
+{
+	struct space *space = space_find(t->spaces, tgid, inc);
+	int err = space ? 0 : -ENOENT;
+	size_t i;
+
+	for (i = 0; !err && !rest && i < space->maps.n; i++) {
+		struct module *m = targets_module(t, space, i);
+
+		if (m && !is_earlier(t, space, i, m))
+			err = probes_sems_again(&t->probes, m, tgid, inc);
+	}
+	return err;
+}
+
+/*
  * Probes where the process's threads wait for others. Of processes of one thread, which are most of those that a
  * build or a shell starts, there is nothing to be found.
  */
@@ -70,6 +101,7 @@ void targets_examine_waits(struct targets *t, struct space *space, bool running)
 		if (m)
 			probes_waits(&t->probes, m, space->tgid, space->inc);
 	}
+	examine_sems(t, space);
 	/* What its threads wait for from now on is seen, if it can be. */
 	if (hash_get(&t->seen, key, &seen) || hash_put(&t->seen, key, 1))
 		return;

@@ -92,6 +92,53 @@ static bool is_linkage(const struct parts *p, uint64_t vaddr)
 	       elf_bytes(p->elf, offset, 16, &code) == 16 && insn_is_linkage(p->machine, code, 16);
 }
 
+struct slot {
+	uint64_t vaddr;
+	bool quick;
+};
+
+/* These return at once: who ends by a jump to one of them, as to give a mutex back, has ended by then. */
+static void note_slot(void *ctx, const char *name, uint64_t vaddr)
+{
+	static const char *const quick[] = {
+		"pthread_mutex_unlock",
+		"pthread_spin_unlock",
+		"pthread_rwlock_unlock",
+		"pthread_cond_signal",
+		"pthread_cond_broadcast",
+		"sem_post",
+		"mtx_unlock",
+		"cnd_signal",
+		"cnd_broadcast",
+		"_ZNSt18condition_variable10notify_allEv",
+		"_ZNSt18condition_variable10notify_oneEv",
+	};
+	struct slot *s = ctx;
+	size_t i, len;
+
+	if (vaddr != s->vaddr)
+		return;
+	len = strcspn(name, "@");
+	for (i = 0; i < sizeof(quick) / sizeof(quick[0]); i++)
+		s->quick |= strlen(quick[i]) == len && !strncmp(quick[i], name, len);
+}
+
+static bool is_quick(const struct parts *p, uint64_t vaddr)
+{
+	struct slot slot = { 0 };
+	const uint8_t *code;
+	uint64_t offset;
+	size_t len;
+
+	if (elf_vaddr_to_offset(p->elf, vaddr, &offset))
+		return false;
+	len = elf_bytes(p->elf, offset, 16, &code);
+	if (!insn_linkage_slot(p->machine, vaddr, code, len, &slot.vaddr))
+		return false;
+	elf_each_slot(p->elf, note_slot, &slot);
+	return slot.quick;
+}
+
 /* A jump out of a part. Into another file nobody follows. Returns 0 or -ENOTSUP. */
 static int take_tail(struct parts *p, const struct elf_symbol *part, const struct insn_tail *tail,
 		     struct exits *out)
@@ -106,6 +153,10 @@ static int take_tail(struct parts *p, const struct elf_symbol *part, const struc
 	    out->n < EXITS_MAX) {
 		out->at[out->n++] = part->offset + tail->at;
 		p->outside++;
+		return 0;
+	}
+	if (outside && !tail->conditional && out->n < EXITS_MAX && is_quick(p, vaddr)) {
+		out->at[out->n++] = part->offset + tail->at;
 		return 0;
 	}
 	if (outside) {

@@ -19,7 +19,7 @@
 enum exits_follow {
 	EXITS_FOLLOW_NONE, /* its exits are then not known */
 	EXITS_FOLLOW_COLD, /* those on a condition lead into a cold part of the same function */
-	EXITS_FOLLOW_ALL, /* all within the file */
+	EXITS_FOLLOW_ALL, /* all within the file; one to a function elsewhere that returns at once is an end itself */
 	/*
 	 * And one that leaves the file is an end itself, as it would be if what is called there took no time: of functions
 	 * that wait themselves, and return as well.

@@ -30,6 +30,7 @@ static const char *const family_kinds[SBT_KINDS] = {
 	[SBT_KIND_JOIN] = "join",
 	[SBT_KIND_COLLECTIVE] = "collective",
 	[SBT_KIND_PHASE] = "phase",
+	[SBT_KIND_SEMAPHORE] = "semaphore",
 };
 
 #define TEAM                        \
@@ -59,6 +60,9 @@ static const char *const family_kinds[SBT_KINDS] = {
 		.how = SBT_ARG_CONST, .value = SBT_JOIN_ALL \
 	}
 #define FORKJOIN SBT_FAMILY_FORKJOIN, SBT_KIND_JOIN, SBT_ROLE_COND_WAIT
+
+#define SEMAPHORE \
+	SBT_FAMILY_COND, SBT_KIND_SEMAPHORE, SBT_ROLE_SEM_WAIT, .object = FAMILY_ARGUMENT(0)
 
 /* clang-format off: one row a function */
 /*
@@ -200,6 +204,9 @@ static const struct family_function family_rows[] = {
 	  .object = FAMILY_ARGUMENT(0) },
 	{ "pthread_cond_broadcast", SBT_FAMILY_COND, SBT_KIND_EXPLICIT, SBT_ROLE_COND_WAKE,
 	  .object = FAMILY_ARGUMENT(0) },
+	{ "sem_wait", SEMAPHORE },
+	{ "sem_timedwait", SEMAPHORE },
+	{ "sem_clockwait", SEMAPHORE },
 	{ "pthread_join", FORKJOIN, .object = FAMILY_ARGUMENT(0) },
 	{ "pthread_timedjoin_np", FORKJOIN, .object = FAMILY_ARGUMENT(0) },
 	{ "pthread_clockjoin_np", FORKJOIN, .object = FAMILY_ARGUMENT(0) },

@@ -883,3 +883,46 @@ bool insn_is_linkage(uint16_t machine, const uint8_t *code, size_t len)
 		code++;
 	return len < 3 || (code[0] == 0xff && code[1] == 0x25);
 }
+
+static bool arm64_slot(uint64_t vaddr, const uint8_t *code, size_t len, uint64_t *slot)
+{
+	uint32_t word[3];
+	uint64_t page;
+	int64_t pages;
+	size_t i = 0;
+
+	if (len < sizeof(word))
+		return false;
+	memcpy(word, code, sizeof(word));
+	if (word[0] == 0xd503245f) /* bti c */
+		i = 1;
+	if ((word[i] & 0x9f00001f) != 0x90000010 || (word[i + 1] & 0xffc003ff) != 0xf9400211)
+		return false;
+	/* 21 bits: two low ones, then 19. */
+	pages = (int64_t)((word[i] >> 29 & 3) | (word[i] >> 5 & 0x7ffff) << 2);
+	if (pages & 1 << 20)
+		pages -= 1 << 21;
+	page = ((vaddr + 4 * i) & ~0xfffULL) + (uint64_t)pages * 4096;
+	*slot = page + (word[i + 1] >> 10 & 0xfff) * 8;
+	return true;
+}
+
+bool insn_linkage_slot(uint16_t machine, uint64_t vaddr, const uint8_t *code, size_t len,
+		       uint64_t *slot)
+{
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	size_t at = 0;
+	int32_t disp;
+
+	if (machine == EM_AARCH64)
+		return arm64_slot(vaddr, code, len, slot);
+	if (len > 4 && !memcmp(code, endbr, 4))
+		at = 4;
+	if (len > at && code[at] == 0xf2) /* bnd */
+		at++;
+	if (len < at + 6 || code[at] != 0xff || code[at + 1] != 0x25)
+		return false;
+	memcpy(&disp, code + at + 2, sizeof(disp));
+	*slot = vaddr + at + 6 + (uint64_t)(int64_t)disp;
+	return true;
+}

@@ -106,5 +106,8 @@ int insn_each_ref(uint16_t machine, uint64_t vaddr, const uint8_t *bytes, size_t
  * too short to be told is taken for one.
  */
 bool insn_is_linkage(uint16_t machine, const uint8_t *code, size_t len);
+/* The word by which the entry @code at @vaddr of that table jumps on, into *slot. False: it cannot be told. */
+bool insn_linkage_slot(uint16_t machine, uint64_t vaddr, const uint8_t *code, size_t len,
+		       uint64_t *slot);
 
 #endif /* SITES_INSN_H */

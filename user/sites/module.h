@@ -108,6 +108,7 @@ struct module {
 	struct module_waits waits, wakes; /* what barriers that nobody named are made of */
 	struct module_waits joins; /* where threads are joined */
 	bool scopes; /* threads of Rust's thread::scope() end here */
+	struct module_waits sems; /* where threads wait on semaphores */
 	struct module_waits turns; /* where threads wait for their turn */
 	struct untraced turns_seen,
 		turns_unseen; /* the functions of that kind: those in `turns`, and the others */

@@ -82,6 +82,8 @@ void module_drop_halves(struct module *m);
 void module_find_known(struct module *m);
 /* Functions that rules name. */
 void module_find_ruled(struct module_names *names);
+/* How much of a symbol's name is the function's, if it is the whole function, or a copy of it for some arguments. */
+size_t module_whole_len(const char *name);
 /* Waits of C++20 that were put in line. */
 void module_find_inline(struct module *m);
 /* What no name tells: functions known by their code, returns of regions, the dynamic linker's sign. */

@@ -30,8 +30,10 @@ static enum exits_follow follow_of(const struct family_function *function)
 {
 	switch (function->family) {
 	case SBT_FAMILY_PTHREAD:
-	case SBT_FAMILY_COND:
 		return EXITS_FOLLOW_NONE;
+	case SBT_FAMILY_COND:
+		/* glibc's sem_wait() waits in another function, which it jumps to. */
+		return function->role == SBT_ROLE_SEM_WAIT ? EXITS_FOLLOW_ALL : EXITS_FOLLOW_NONE;
 	case SBT_FAMILY_GOMP:
 	case SBT_FAMILY_LIBOMP:
 		return function->role == SBT_ROLE_OUTLINED ? EXITS_FOLLOW_COLD

@@ -80,6 +80,32 @@ static bool is_clone(const char *name)
 	       strstr(name, ".constprop.");
 }
 
+size_t module_whole_len(const char *name)
+{
+	size_t len = strcspn(name, "@");
+	const char *clone = strstr(name, ".constprop."), *other = strstr(name, ".isra.");
+
+	if (strstr(name, ".cold") || strstr(name, ".part."))
+		return len;
+	if (!clone || (other && other < clone))
+		clone = other;
+	return clone && clone > name ? (size_t)(clone - name) : len;
+}
+
+/* Where all callers meet nothing is said of arguments: a copy for some of them is the function, too. */
+static bool takes_clone(struct module_names *n, const struct rule *rule, int end, const char *name)
+{
+	size_t len = module_whole_len(name);
+	char whole[1024];
+
+	if (rule->object != RULE_OBJECT_ALL || rule->raw || name[len] != '.' ||
+	    len >= sizeof(whole))
+		return false;
+	memcpy(whole, name, len);
+	whole[len] = '\0';
+	return rule_takes_symbol(&rule->at[end], whole, read_name, n);
+}
+
 static void take_ruled(struct module_names *n, struct rules *rules, const char *name,
 		       const struct elf_symbol *symbol)
 {
@@ -95,7 +121,8 @@ static void take_ruled(struct module_names *n, struct rules *rules, const char *
 			continue;
 		for (end = 0; end < 1 + rule->pair; end++)
 			if (rule_takes_symbol(&rule->at[end], name, rule->raw ? NULL : read_name,
-					      n))
+					      n) ||
+			    takes_clone(n, rule, end, name))
 				add_user_place(n, rule, end, name, symbol);
 	}
 }

@@ -87,6 +87,8 @@ static struct module_waits *waits_of(struct module *m, const struct family_funct
 {
 	if (function->role == SBT_ROLE_TURN)
 		return &m->turns;
+	if (function->role == SBT_ROLE_SEM_WAIT)
+		return &m->sems;
 	if (function->family == SBT_FAMILY_FORKJOIN)
 		return &m->joins;
 	return function->role == SBT_ROLE_COND_WAKE ? &m->wakes : &m->waits;
@@ -152,7 +154,7 @@ static int take_symbol(void *ctx, const char *name, const struct elf_symbol *sym
 		if (f->role == SBT_ROLE_MAKER)
 			add_maker(m, symbol);
 		else if (f->role == SBT_ROLE_COND_WAIT || f->role == SBT_ROLE_COND_WAKE ||
-			 f->role == SBT_ROLE_TURN)
+			 f->role == SBT_ROLE_TURN || f->role == SBT_ROLE_SEM_WAIT)
 			add_wait(m, f, name, symbol);
 		else
 			module_add_place(m, f, name, symbol);
@@ -289,6 +291,7 @@ static void find_untraced(struct module *m)
 {
 	/* Of a runtime that is linked in nobody can tell which functions are called. */
 	if (m->traits.executable) {
+		m->untraced.semaphores |= m->sems.nentries > 0;
 		untraced_join(&m->untraced, &m->turns_seen);
 		untraced_join(&m->untraced, &m->turns_unseen);
 	}

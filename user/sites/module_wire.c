@@ -122,6 +122,7 @@ static void wire_untraced(struct wire *w, struct untraced *calls)
 	WIRE(w, calls->openmp, UINT64_MAX);
 	WIRE_BOOL(w, calls->tasks);
 	WIRE_BOOL(w, calls->in_line);
+	WIRE_BOOL(w, calls->semaphores);
 }
 
 static void wire_traits(struct wire *w, struct elf_traits *t)
@@ -255,6 +256,7 @@ void module_wire(struct wire *w, struct module *m, const struct module_names *na
 	wire_waits(w, &m->wakes);
 	wire_waits(w, &m->joins);
 	WIRE_BOOL(w, m->scopes);
+	wire_waits(w, &m->sems);
 	wire_waits(w, &m->turns);
 	wire_untraced(w, &m->turns_seen);
 	wire_untraced(w, &m->turns_unseen);
@@ -338,6 +340,7 @@ bool module_is_sound(struct module *m, uint64_t size)
 	return waits_are_sound(m, &m->waits, SBT_ROLE_COND_WAIT) &&
 	       waits_are_sound(m, &m->wakes, SBT_ROLE_COND_WAKE) &&
 	       waits_are_sound(m, &m->joins, SBT_ROLE_COND_WAIT) &&
+	       waits_are_sound(m, &m->sems, SBT_ROLE_SEM_WAIT) &&
 	       waits_are_sound(m, &m->turns, SBT_ROLE_TURN) &&
 	       all_code(m, m->returns.at, m->returns.n) && all_code(m, m->makers, m->nmakers) &&
 	       (!m->loader || is_code(m, m->loader));
@@ -358,6 +361,7 @@ void module_forget_facts(struct module *m)
 	memset(&m->waits, 0, sizeof(m->waits));
 	memset(&m->wakes, 0, sizeof(m->wakes));
 	memset(&m->joins, 0, sizeof(m->joins));
+	memset(&m->sems, 0, sizeof(m->sems));
 	memset(&m->turns, 0, sizeof(m->turns));
 	memset(&m->traits, 0, sizeof(m->traits));
 	m->nsegments = m->nmakers = m->returns.n = m->regions = m->returned = 0;

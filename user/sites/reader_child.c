@@ -222,15 +222,34 @@ static int say_function(const struct file *f, const char *name, struct wire *w)
 	return 0;
 }
 
+struct ends {
+	const struct file *f;
+	const char *name;
+	uint32_t known, unknown;
+};
+
+static int take_ends(void *ctx, const char *name, const struct elf_symbol *symbol)
+{
+	struct ends *e = ctx;
+	size_t len = module_whole_len(name);
+	struct exits exits;
+
+	if (strlen(e->name) != len || strncmp(e->name, name, len) != 0)
+		return 0;
+	exits_find(e->f->elf, e->f->traits.machine, symbol, EXITS_FOLLOW_ALL, &exits);
+	e->known += exits.n > 0;
+	e->unknown += !exits.n;
+	return 0;
+}
+
+/* Of the function, and of the copies of it that compilers make for some arguments. */
 static int say_ends(const struct file *f, const char *name, struct wire *w)
 {
-	struct elf_symbol symbol;
-	struct exits exits = { 0 };
+	struct ends e = { .f = f, .name = name };
 	bool known;
 
-	if (elf_find_function(f->elf, name, &symbol, 1) == 1)
-		exits_find(f->elf, f->traits.machine, &symbol, EXITS_FOLLOW_ALL, &exits);
-	known = exits.n > 0;
+	elf_each_function(f->elf, take_ends, &e);
+	known = e.known && !e.unknown;
 	WIRE_BOOL(w, known);
 	return 0;
 }

@@ -240,11 +240,15 @@ uint64_t spaces_line(struct spaces *spaces, uint32_t site, bool inner);
 bool spaces_compact(struct spaces *spaces, uint32_t a, uint32_t b);
 /* Is the function that a site is in as small as a barrier's? True where its size is not known. */
 bool spaces_small(struct spaces *spaces, uint32_t site);
+/* Is it so small that it does nothing else than this call, but for looking at what it returns? */
+bool spaces_tiny(struct spaces *spaces, uint32_t site);
 /*
  * The name by which a rule of -b finds the function that a site is in. NULL: it was inlined, its symbol has another name, or
  * its exits are not known. Valid until spaces is freed.
  */
 const char *spaces_rule_name(struct spaces *spaces, uint32_t site);
+/* The same of a site at which one function, and no more, was inlined: the name of the one that it was inlined into. */
+const char *spaces_rule_name_around(struct spaces *spaces, uint32_t site);
 /* How much of a function's name is that of the whole: "f.cold", "f.part.0", "f(int) [clone .cold]" are parts of f. */
 size_t site_function_len(const char *name);
 /* Notes that the call at @site is of @function, in which the barrier is. The first that is said of a site stays. */

@@ -13,6 +13,7 @@
 #include "sites/space_internal.h"
 
 #define SETTLE_NS     20000000u /* so long at a time, for records are to be read meanwhile */
+#define TINY_BYTES    64
 #define COMPACT_BYTES 768 /* of code: a barrier's function, with what C++ adds, is smaller */
 
 static int compare_sites(const void *a, const void *b)
@@ -456,19 +457,40 @@ bool spaces_small(struct spaces *s, uint32_t site)
 	       around.size <= COMPACT_BYTES;
 }
 
-const char *spaces_rule_name(struct spaces *s, uint32_t site)
+bool spaces_tiny(struct spaces *s, uint32_t site)
 {
-	const struct site_name *n = spaces_site(s, site);
+	struct elf_symbol around;
+
+	return site < s->nsites && !is_inlined(s, site) && extent(s->sites[site], &around) &&
+	       around.size <= TINY_BYTES;
+}
+
+static const char *rule_name(const struct spaces *s, uint32_t site, const struct site_name *n)
+{
 	const struct site *at = site < s->nsites ? s->sites[site] : NULL;
 	const char *name;
 
-	if (!n || !n->nframes || is_inlined(s, site) || !at->module || !at->module->is_elf)
+	if (!at || !at->module || !at->module->is_elf)
 		return NULL;
 	/* syscall() and the like: whoever waits for anything calls them. */
 	if (at->module->c_library)
 		return NULL;
 	name = n->frames[n->nframes - 1].function;
 	return name && module_knows_ends(at->module, name) ? name : NULL;
+}
+
+const char *spaces_rule_name(struct spaces *s, uint32_t site)
+{
+	const struct site_name *n = spaces_site(s, site);
+
+	return n && n->nframes && !is_inlined(s, site) ? rule_name(s, site, n) : NULL;
+}
+
+const char *spaces_rule_name_around(struct spaces *s, uint32_t site)
+{
+	const struct site_name *n = spaces_site(s, site);
+
+	return n && n->nframes == 2 ? rule_name(s, site, n) : NULL;
 }
 
 void spaces_set_through(struct spaces *s, uint32_t site, const char *function)

@@ -282,6 +282,7 @@ void untraced_add(struct untraced *calls, const char *symbol)
 {
 	/* Compilers call them under these names alone. */
 	calls->tasks |= has_role(symbol, SBT_ROLE_TASK);
+	calls->semaphores |= has_role(symbol, SBT_ROLE_SEM_WAIT);
 	mpi_add(calls, symbol);
 	calls->openmp |= openmp_bit(symbol);
 }
@@ -295,6 +296,7 @@ void untraced_join(struct untraced *to, const struct untraced *from)
 	to->openmp |= from->openmp;
 	to->tasks |= from->tasks;
 	to->in_line |= from->in_line;
+	to->semaphores |= from->semaphores;
 }
 
 static unsigned int count_mpi(const struct untraced *calls)

@@ -17,6 +17,7 @@ struct untraced {
 	uint64_t mpi[UNTRACED_WORDS]; /* of MPI */
 	uint64_t openmp; /* of an OpenMP runtime */
 	bool tasks; /* some that make OpenMP tasks */
+	bool semaphores; /* waits on semaphores: what they are for is not known */
 	bool in_line; /* waits of C++20 in line, in code that is not known: a std::barrier's may be among them */
 };
 
