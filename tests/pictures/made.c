@@ -24,10 +24,10 @@ static struct chrome *chrome;
 
 static const struct site_name *env_site(void *ctx, uint32_t site)
 {
-	static const struct site_frame frames[] = { { "first", "a.c", 11 },
-						    { "second", "a.c", 22 },
-						    { HOSTILE, HOSTILE, 11 },
-						    { HOSTILE "2", HOSTILE, 22 } };
+	static const struct site_frame frames[] = { { "first", "a.c", 11, 0 },
+						    { "second", "a.c", 22, 0 },
+						    { HOSTILE, HOSTILE, 11, 0 },
+						    { HOSTILE "2", HOSTILE, 22, 0 } };
 	static const struct site_name names[] = { { 1, &frames[0], "/a", 1, NULL, NULL, NULL, 0 },
 						  { 1, &frames[1], "/a", 2, NULL, NULL, NULL, 0 },
 						  { 1, &frames[2], "/a", 1, NULL, NULL, NULL, 0 },

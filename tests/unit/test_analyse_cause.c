@@ -15,9 +15,9 @@
 /* --- what causes are told ------------------------------------------------------------------------------ */
 
 static const struct site_frame frames[] = {
-	{ "clock_nanosleep", NULL, 0 },
-	{ "snooze", "/src/a.c", 12 },
-	{ "main", "/src/a.c", 99 },
+	{ "clock_nanosleep", NULL, 0, 0 },
+	{ "snooze", "/src/a.c", 12, 0 },
+	{ "main", "/src/a.c", 99, 0 },
 };
 
 static const struct site_name names[] = {
@@ -34,11 +34,11 @@ static const struct site_name names[] = {
 static const struct site_name *site(void *ctx, uint32_t n)
 {
 	(void)ctx;
-	static const struct site_frame frame = { "__epoll_wait", NULL, 0 };
+	static const struct site_frame frame = { "__epoll_wait", NULL, 0, 0 };
 	static const struct site_name polling = { 1, &frame, "/lib/libc.so.6", 0x10,
 						  .build_id = NULL };
 
-	static const struct site_frame cond_frame = { "pthread_cond_wait", NULL, 0 };
+	static const struct site_frame cond_frame = { "pthread_cond_wait", NULL, 0, 0 };
 	static const struct site_name waiting[2] = {
 		{ 1, &cond_frame, "/lib/libc.so.6", 0x20, .build_id = NULL },
 		{ 0, NULL, "/lib/libc.so.6", 0x30, .build_id = NULL },

@@ -13,10 +13,10 @@
 
 /* --- what the report is told ------------------------------------------------------------------------ */
 
-static const struct site_frame lu_frame = { "lu", "/src/lu.c", 42 };
-static const struct site_frame inlined[2] = { { "wait_all", "/src/sync.h", 7 },
-					      { "solve", "/src/solve.c", 99 } };
-static const struct site_frame hostile = { "a\x1b[31m\n", "/src/\xe2\x80\xae.c", 3 };
+static const struct site_frame lu_frame = { "lu", "/src/lu.c", 42, 0 };
+static const struct site_frame inlined[2] = { { "wait_all", "/src/sync.h", 7, 0 },
+					      { "solve", "/src/solve.c", 99, 0 } };
+static const struct site_frame hostile = { "a\x1b[31m\n", "/src/\xe2\x80\xae.c", 3, 0 };
 
 static const struct site_name sites[] = {
 	{ 1, &lu_frame, "/usr/bin/lu", 0x1234, .build_id = "abcd" },
@@ -480,6 +480,38 @@ static void test_rotating(void **state)
 	assert_near(rep.barriers[0].last_share, 0.25, 1e-12);
 	report_free(&rep);
 	run_free(r);
+}
+
+/* All work alike, and one is always the last to have its turn: it is not another each time. */
+static void test_last_by_turn(void **state)
+{
+	struct report_thread threads[2] = {
+		{ .tid = 101, .index = 0, .crossings = 30, .wait_ns = 400, .work_ns = 1000 },
+		{ .tid = 102, .index = 1, .crossings = 30, .wait_ns = 10, .work_ns = 1000 },
+	};
+	struct report_barrier b = { .episodes = 30,
+				    .participants = 2,
+				    .processes = 1,
+				    .imbalance = 0.2,
+				    .load_balance = 0.99,
+				    .serialisation = 0.8,
+				    .lost_ns = 410,
+				    .last_tid = 102,
+				    .last_share = 1,
+				    .threads = threads,
+				    .nthreads = 2 };
+
+	(void)state;
+	verdict_barrier(&b);
+	assert_int_equal(b.pattern, REPORT_STATIC);
+	assert_says(b.verdict, "thread 1 is last in 100 % of the episodes");
+	assert_says(b.advice, "Divide the work anew");
+	threads[1].parts.turn_ns = 500;
+	verdict_barrier(&b);
+	assert_says(b.advice, "Do less in critical");
+	b.last_share = 0.5;
+	verdict_barrier(&b);
+	assert_int_equal(b.pattern, REPORT_ROTATING);
 }
 
 /* Two barriers in turn, thread 0 late at the one and thread 1 at the other: no chance, though each is late half the time. */
@@ -1328,6 +1360,7 @@ int main(void)
 		cmocka_unit_test(test_serial_parts),
 		cmocka_unit_test(test_come_and_go),
 		cmocka_unit_test(test_rotating),
+		cmocka_unit_test(test_last_by_turn),
 		cmocka_unit_test(test_others_at_others),
 		cmocka_unit_test(test_two_numbers),
 		cmocka_unit_test(test_chance),

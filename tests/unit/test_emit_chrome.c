@@ -29,8 +29,8 @@ struct drawn {
 
 static const struct site_name *env_site(void *ctx, uint32_t site)
 {
-	static const struct site_frame frames[] = { { DATA_HOSTILE, "/x/\"<b>.c", 41 },
-						    { "solve", "/x/solve.c", 7 } };
+	static const struct site_frame frames[] = { { DATA_HOSTILE, "/x/\"<b>.c", 41, 0 },
+						    { "solve", "/x/solve.c", 7, 0 } };
 	static const struct site_name names[] = {
 		{ 1, &frames[0], "/x/a", 16, NULL, NULL, NULL, 0 },
 		{ 1, &frames[1], "/x/a", 32, NULL, NULL, NULL, 0 }

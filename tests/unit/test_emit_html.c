@@ -25,7 +25,7 @@ struct page {
 
 static const struct site_name *env_site(void *ctx, uint32_t site)
 {
-	static const struct site_frame frame = { DATA_HOSTILE, "/x/\"<b>.c", 41 };
+	static const struct site_frame frame = { DATA_HOSTILE, "/x/\"<b>.c", 41, 0 };
 	static const struct site_name name = { 1, &frame, "/x/a", 16, NULL, NULL, NULL, 0 };
 
 	(void)ctx;

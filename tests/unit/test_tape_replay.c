@@ -411,7 +411,7 @@ static int a_tape(bool whole)
 		.begins = true, .tid = 5, .seq = 9, .t_ns = 123456789, .detail = &detail
 	};
 	struct predict_message message = { PID, INC, 7, 123456790, 1ull << 40, 3, 4096, true };
-	struct site_frame frame = { "f", "x.c", 12 };
+	struct site_frame frame = { "f", "x.c", 12, 0 };
 	struct site_name site = { .nframes = 1, .frames = &frame, .module = "/m", .offset = 5 };
 	struct report_loss loss = { "ring_full", "the buffers were full", 3 };
 	struct tape_ending ending = { .end_ns = 2000000,

@@ -343,6 +343,10 @@ static enum report_pattern split(double lost_static, double lost_rotating)
 	return REPORT_MIXED_LOSS;
 }
 
+#define ADVICE_TURNS                                                                       \
+	"Do less in critical and ordered parts and under locks: sum up by a reduction or " \
+	"atomics, and give threads data of their own."
+
 static const char *advice(enum report_pattern pattern)
 {
 	switch (pattern) {
@@ -488,8 +492,15 @@ bool verdict_by_work(const struct report_barrier *b)
 	return c->share >= 0.5 && (is_dominant(c, CAUSE_WORK) || is_dominant(c, CAUSE_MORE_WORK));
 }
 
+/* Does one thread come last nearly always? It need not work more than the others: it may be the last to have its turn. */
+static bool same_last(const struct report_barrier *b)
+{
+	return b->last_tid && b->last_share >= 0.9;
+}
+
 static enum report_pattern barrier_pattern(const struct report_barrier *b)
 {
+	enum report_pattern pattern;
 	double lost = isnan(b->imbalance) ? 0 : b->imbalance;
 	double release = isnan(b->release_share) ? 0 : b->release_share;
 
@@ -507,8 +518,10 @@ static enum report_pattern barrier_pattern(const struct report_barrier *b)
 		return REPORT_ROTATING;
 	/* Of sums the longest path is not known; what is not lost to the same ones is lost to others. */
 	if (isnan(b->serialisation))
-		return split(1 - b->load_balance, fmax(0, lost - (1 - b->load_balance)));
-	return split(1 - b->load_balance, b->load_balance * (1 - b->serialisation));
+		pattern = split(1 - b->load_balance, fmax(0, lost - (1 - b->load_balance)));
+	else
+		pattern = split(1 - b->load_balance, b->load_balance * (1 - b->serialisation));
+	return pattern == REPORT_ROTATING && same_last(b) ? REPORT_STATIC : pattern;
 }
 
 static uint32_t last_number(const struct report_barrier *b)
@@ -549,6 +562,18 @@ static void add_few(struct text *t, const struct report_barrier *b, int lost)
 		    (unsigned long long)b->episodes, b->episodes == 1 ? "" : "s", lost);
 		add_last(t, b);
 	}
+}
+
+/* Do its threads wait longer for their turns than for each other? Of what is not known: no. */
+static bool by_turns(const struct report_barrier *b)
+{
+	uint64_t turns = 0;
+	uint32_t i;
+
+	for (i = 0; i < b->nthreads; i++)
+		if (b->threads[i].parts.turn_ns != REPORT_UNKNOWN)
+			turns += b->threads[i].parts.turn_ns;
+	return turns > b->lost_ns;
 }
 
 static const char *advice_unmet(const struct report_barrier *b)
@@ -629,6 +654,7 @@ void verdict_barrier(struct report_barrier *b)
 		    b->pattern == REPORT_MIXED_LOSS;
 	snprintf(b->advice, sizeof(b->advice), "%s",
 		 !b->episodes			      ? (b->unmet ? advice_unmet(b) : "")
+		 : lost_time && by_turns(b)	      ? ADVICE_TURNS
 		 : lost_time && by_another(&b->cause) ? cause_advice(&b->cause)
 		 : lost_time && fleeting ? "Some of those that meet have more to do than the "
 					   "others: divide the work of each team more evenly, or "
@@ -790,9 +816,7 @@ static const struct openmp_verdict {
 	{ offsetof(struct report_openmp_losses, turns), 2, REPORT_ROTATING,
 	  "as they work one after another: each waits for its turn in a critical or ordered part, "
 	  "or for a lock",
-	  true,
-	  "Do less in critical and ordered parts and under locks: sum up by a reduction or "
-	  "atomics, and give threads data of their own." },
+	  true, ADVICE_TURNS },
 	/* Then nobody is late, and no barrier is dear. */
 	{ offsetof(struct report_openmp_losses, serial), 1, REPORT_STATIC,
 	  "in serial parts, where one thread works and the others of its team have nothing to do",
