@@ -117,6 +117,14 @@ def test_region_end(t):
     each_kind(t, "region", joins=0)
 
 
+def test_departure_is_not_known(t):
+    """Nobody sees when a worker leaves the end of a region: how long it was inside is not known, and not 0."""
+    trace = t.trace([workload("omp_tasks"), "none", "3", "20", "30", "50"]).nothing_lost()
+    ends = [b for b in trace.barriers() if b["kind"] == "join"]
+    check_equal("ends of regions", [b["episodes"] for b in ends], [20])
+    check_equal("idle of workers", [m["idle_ns"] for m in ends[0]["threads"] if m["index"]], [None, None])
+
+
 def test_parallel_for(t):
     each_kind(t, "parallel-for", joins=0)
 

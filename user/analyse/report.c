@@ -138,7 +138,7 @@ static int barrier_threads(struct build *b, const struct model_barrier *mb,
 		rt->wait_max_ns = bt->wait_max_ns;
 		rt->waits = bt->waits;
 		rt->wait_squares = bt->wait_squares;
-		rt->idle_ns = bt->idle_ns;
+		rt->idle_ns = bt->undeparted ? REPORT_UNKNOWN : bt->idle_ns;
 		rt->work_ns = bt->work_n ? bt->work_ns : REPORT_UNKNOWN;
 		rt->last = bt->last;
 		rt->last_share = share_of((double)bt->last, (double)mb->episodes);

@@ -80,7 +80,7 @@ static void take_parts(const struct report_thread *t, uint64_t ns[PARTS])
 		ns[WORK] = t->work_ns;
 	}
 	ns[WAIT] = t->wait_ns;
-	ns[LEAVE] = less(t->idle_ns, t->wait_ns);
+	ns[LEAVE] = t->idle_ns == REPORT_UNKNOWN ? 0 : less(t->idle_ns, t->wait_ns);
 }
 
 /* A frame: ";" ends one, and a line is one stack. */

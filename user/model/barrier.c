@@ -255,6 +255,7 @@ static void add_to(struct model_barrier_thread *sum, const struct model_barrier_
 	sum->waits += bt->waits;
 	sum->wait_squares += bt->wait_squares;
 	sum->idle_ns += bt->idle_ns;
+	sum->undeparted += bt->undeparted;
 	sum->work_ns += bt->work_ns;
 	sum->team_work_ns += bt->team_work_ns;
 	sum->work_n += bt->work_n;

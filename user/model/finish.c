@@ -149,6 +149,8 @@ static int add_member(struct row *r, const struct episode *e, const struct membe
 		bt->wait_max_ns = mem->pub.wait_ns;
 	if (mem->pub.depart_ns != MODEL_UNKNOWN)
 		bt->idle_ns += minus(mem->pub.depart_ns, mem->pub.arrive_ns);
+	else
+		bt->undeparted++;
 	if (mem->pub.work_ns != MODEL_UNKNOWN) {
 		bt->work_ns += mem->pub.work_ns;
 		bt->team_work_ns += work;

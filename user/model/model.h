@@ -303,6 +303,7 @@ struct model_barrier_thread {
 	uint64_t waits; /* complete episodes in wait_ns */
 	double wait_squares; /* sum of the squares of the waits in those, ns^2 */
 	uint64_t idle_ns;
+	uint64_t undeparted; /* crossings of which it is not known when it left: not in idle_ns */
 	uint64_t work_ns; /* of phases that ended here */
 	uint64_t work_n; /* how many of them were known */
 	uint32_t place; /* the last known of model_crossing.place here, less 1; MODEL_NONE */
