@@ -349,6 +349,7 @@ def check_turnstiles(t, build, kind, threads, late, names):
 def test_turnstiles(t):
     """Barriers of semaphores, by each one that comes last: it is told, and the function that the hint names is exact."""
     named = {"chain": ["meet_chain@all"], "helpers": ["meet_helpers@all"], "several": ["meet_chain@all"],
+             "checked": ["meet_checked@all"],
              "phases": ["phase_one@all", "phase_two@all"]}
     for build in ("turnstiles", "turnstiles-O0", "turnstiles-clang"):
         for kind, names in named.items():
@@ -364,6 +365,23 @@ def test_turnstiles_without_a_name(t):
     for build, kind in (("turnstiles", "posts"), ("turnstiles", "pool"), ("turnstiles-O0", "pool")):
         told, rules = told_of_semaphores(t, build, kind, 4, -1)
         check(told and not rules, f"{build} {kind}: told {told}, hints {rules}")
+
+
+POOL = """
+from concurrent.futures import ThreadPoolExecutor
+import time
+with ThreadPoolExecutor(4) as pool:
+    for _ in range(60):
+        list(pool.map(lambda _: time.sleep(0.001), range(8)))
+print("done")
+"""
+
+
+def test_locks_of_an_interpreter_are_none(t):
+    """All threads wait by one function, for whatever it is: no hint names that."""
+    trace = t.trace([os.path.realpath(sys.executable), "-c", POOL])
+    check_in("its output", "done", trace.result.out)
+    check_equal("hints", hinted(trace), [])
 
 
 def test_semaphore_that_is_a_lock(t):

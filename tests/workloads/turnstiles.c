@@ -6,6 +6,7 @@
 //     chain    a semaphore for the counter, and two turnstiles through which each lets the next one
 //     posts    the same, and the last to arrive posts for all, at both turnstiles
 //     helpers  `chain` by functions P() and V()
+//     checked  the same, by functions that say what went wrong
 //     phases   the two halves of `chain` are two functions
 //     parity   two semaphores in turn, on which all but the last wait
 //     several  `chain`, of two barriers that are handed to one function
@@ -110,6 +111,55 @@ __attribute__((noinline)) static void meet_helpers(struct bar *b)
 	V(&b->out);
 }
 
+static unsigned long waits, posts;
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "turnstiles: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+__attribute__((noinline)) static void checked_wait(sem_t *s)
+{
+	int value = 0;
+
+	if (sem_getvalue(s, &value))
+		fail("sem_getvalue");
+	while (sem_wait(s)) {
+		if (errno != EINTR)
+			fail("sem_wait");
+	}
+	__atomic_add_fetch(&waits, 1 + (value > THREADS_MAX), __ATOMIC_RELAXED);
+}
+
+__attribute__((noinline)) static void checked_post(sem_t *s)
+{
+	if (sem_post(s))
+		fail("sem_post");
+	__atomic_add_fetch(&posts, 1, __ATOMIC_RELAXED);
+}
+
+__attribute__((noinline)) static void meet_checked(struct bar *b)
+{
+	checked_wait(&b->mutex);
+	if (++b->arrived == threads) {
+		episodes++;
+		checked_wait(&b->out);
+		checked_post(&b->in);
+	}
+	checked_post(&b->mutex);
+	checked_wait(&b->in);
+	checked_post(&b->in);
+	checked_wait(&b->mutex);
+	if (!--b->arrived) {
+		checked_wait(&b->in);
+		checked_post(&b->out);
+	}
+	checked_post(&b->mutex);
+	checked_wait(&b->out);
+	checked_post(&b->out);
+}
+
 __attribute__((noinline)) static void phase_one(struct bar *b)
 {
 	sem_wait(&b->mutex);
@@ -179,6 +229,15 @@ static void *run_helpers(void *arg)
 	return NULL;
 }
 
+static void *run_checked(void *arg)
+{
+	for (int i = 0; i < rounds; i++) {
+		work((int)(long)arg, i);
+		meet_checked(&bars[0]);
+	}
+	return NULL;
+}
+
 static void *run_phases(void *arg)
 {
 	for (int i = 0; i < rounds; i++) {
@@ -244,13 +303,13 @@ int main(int argc, char **argv)
 		const char *name;
 		void *(*run)(void *arg);
 	} kinds[] = {
-		{ "chain", run_chain },	  { "posts", run_posts },   { "helpers", run_helpers },
-		{ "phases", run_phases }, { "parity", run_parity }, { "several", run_several },
-		{ "lock", run_lock },	  { "pool", run_pool },
+		{ "chain", run_chain },	    { "posts", run_posts },   { "helpers", run_helpers },
+		{ "checked", run_checked }, { "phases", run_phases }, { "parity", run_parity },
+		{ "several", run_several }, { "lock", run_lock },     { "pool", run_pool },
 	};
 	void *(*run)(void *arg) = NULL;
 	pthread_t thread[THREADS_MAX];
-	int posts;
+	int n_posts;
 	size_t i;
 
 	for (i = 0; argc > 3 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -263,11 +322,11 @@ int main(int argc, char **argv)
 	}
 	rounds = atoi(argv[3]);
 	late = argc > 4 ? atoi(argv[4]) : -1;
-	posts = !strcmp(argv[1], "posts");
+	n_posts = !strcmp(argv[1], "posts");
 	for (i = 0; i < 2; i++) {
 		sem_init(&bars[i].mutex, 0, 1);
 		sem_init(&bars[i].in, 0, 0);
-		sem_init(&bars[i].out, 0, !posts);
+		sem_init(&bars[i].out, 0, !n_posts);
 		sem_init(&turn[i], 0, 0);
 	}
 	sem_init(&start, 0, 0);

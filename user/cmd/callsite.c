@@ -421,7 +421,8 @@ int callsites_consider(struct callsites *c, struct space *space, const struct sb
 	return err;
 }
 
-uint32_t callsites_semaphore(struct callsites *c, struct space *space, const struct sbt_crossing *r)
+uint32_t callsites_semaphore(struct callsites *c, struct space *space, const struct sbt_crossing *r,
+			     uint32_t *above)
 {
 	struct chain chain;
 	uint32_t i, site;
@@ -434,8 +435,14 @@ uint32_t callsites_semaphore(struct callsites *c, struct space *space, const str
 		site = space_site(c->spaces, space, chain.ip[++i]);
 	chain.n -= i < chain.n ? i : chain.n;
 	memmove(chain.ip, chain.ip + i, chain.n * sizeof(chain.ip[0]));
+	*above = chain.n > 1 ? space_site(c->spaces, space, chain.ip[1]) : SPACE_SITE_NONE;
 	/* Out of memory: what a thread begins with may be named as a barrier. */
 	way_add(c, space, &chain, false, false, true);
+	if (chain.n > 1) {
+		chain.n--;
+		memmove(chain.ip, chain.ip + 1, chain.n * sizeof(chain.ip[0]));
+		way_add(c, space, &chain, false, false, true);
+	}
 	return site;
 }
 

@@ -30,9 +30,9 @@ uint32_t callsites_function(struct callsites *c, struct space *space, uint64_t i
  */
 int callsites_consider(struct callsites *c, struct space *space,
 		       const struct sbt_crossing *crossing, bool wake, uint32_t *site);
-/* The same of a wait on a semaphore: functions that do nothing else do not count. */
+/* The same of a wait on a semaphore: functions that do nothing else do not count. *above: who called it, SPACE_SITE_NONE not known. */
 uint32_t callsites_semaphore(struct callsites *c, struct space *space,
-			     const struct sbt_crossing *crossing);
+			     const struct sbt_crossing *crossing, uint32_t *above);
 /* The space is about to be forgotten. */
 void callsites_forget(struct callsites *c, const struct space *space);
 /* Is a thread's, or a program's, first function what waits or wakes at this site, as far as has been seen? */

@@ -425,7 +425,7 @@ static int consider_semaphore(struct pump *p, const struct sbt_crossing *c)
 		return -ENOMEM;
 	/* Of one that was given up, or interrupted, nothing is known. */
 	if (!c->result && !slot->runtime) {
-		w.site = callsites_semaphore(feed_callsites(p->feed), slot->space, c);
+		w.site = callsites_semaphore(feed_callsites(p->feed), slot->space, c, &w.above);
 		if (!turnstiles_add(p->turnstiles, &w))
 			attach_judge(p->attach, c->tgid, c->inc, c->object, SBT_OBJECT_OTHER);
 	}

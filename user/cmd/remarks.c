@@ -269,10 +269,27 @@ struct sems {
 	struct candidates *c;
 	const struct turnstile *one; /* of which the others are compared with */
 	bool several; /* other threads may meet by the same call */
+	/* Semaphores that the same call waits on, for other calls: of the same function, of others, of others and no candidates. */
+	bool around, elsewhere, lock;
 	bool helper; /* waited for by the same inlined line from another place */
 	const char *names[CANDIDATES_SHOWN]; /* of functions that have been named */
 	uint32_t n;
 };
+
+static void compare_calls(struct sems *s, const struct turnstile *o)
+{
+	struct spaces *spaces = s->c->remarks->spaces;
+	bool exact;
+
+	if (o->above == SPACE_SITE_NONE || s->one->above == SPACE_SITE_NONE ||
+	    spaces_function(spaces, o->above, &exact) !=
+		    spaces_function(spaces, s->one->above, &exact)) {
+		s->elsewhere = true;
+		s->lock |= !turnstile_is(o);
+	} else {
+		s->around = true;
+	}
+}
 
 static void compare_sem(void *ctx, const struct turnstile *o)
 {
@@ -281,6 +298,8 @@ static void compare_sem(void *ctx, const struct turnstile *o)
 
 	if (o->tgid != s->one->tgid || o->inc != s->one->inc)
 		return;
+	if (o->site == s->one->site && o->above != s->one->above)
+		compare_calls(s, o);
 	s->several |= o->site == s->one->site && turnstile_is(o) && !turnstile_shares(o, s->one);
 	s->helper |= o->site != s->one->site && spaces_line(spaces, o->site, true) &&
 		     spaces_line(spaces, o->site, true) == spaces_line(spaces, s->one->site, true);
@@ -305,16 +324,27 @@ static void tell_sem(void *ctx, const struct turnstile *o)
 	const struct remarks *r = s->c->remarks;
 	struct sems compared = { .c = s->c, .one = o };
 	char text[256], advice[ADVICE_LEN];
+	uint32_t site = o->site;
 	const char *name;
+	bool above;
 
 	if (!turnstile_is(o))
 		return;
 	turnstiles_each(pump_turnstiles(r->pump), compare_sem, &compared);
-	name = compared.helper ? spaces_rule_name_around(r->spaces, o->site)
-			       : spaces_rule_name(r->spaces, o->site);
-	if (callsites_first(feed_callsites(pump_feed(r->pump)), o->site))
+	/* What waits for whoever calls it, as an interpreter's locks, is no barrier. */
+	if (compared.lock)
+		return;
+	/* A function that waits for another one, at several of its places. */
+	above = compared.around && !compared.elsewhere &&
+		!callsites_first(feed_callsites(pump_feed(r->pump)), o->above);
+	if (above)
+		site = o->above;
+	name = compared.helper && !above ? spaces_rule_name_around(r->spaces, site)
+					 : spaces_rule_name(r->spaces, site);
+	/* What a thread begins with is no barrier; and who calls it from several functions may do so for parts of one. */
+	if (compared.elsewhere || callsites_first(feed_callsites(pump_feed(r->pump)), site))
 		name = NULL;
-	place_of(r, o->site, text);
+	place_of(r, site, text);
 	if (is_named(s, name ? name : spaces_keep(r->spaces, text)) ||
 	    s->c->n++ >= CANDIDATES_SHOWN)
 		return;

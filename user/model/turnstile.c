@@ -136,6 +136,7 @@ bool turnstiles_add(struct turnstiles *t, const struct turnstile_wait *w)
 	if (!o)
 		return false;
 	o->pub.site = w->site;
+	o->pub.above = w->above;
 	note_thread(o, w->tid);
 	batch_add(o, w);
 	return ++o->waits < WAITS_MAX;

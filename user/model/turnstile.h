@@ -19,6 +19,7 @@ struct turnstiles;
 struct turnstile_wait {
 	uint32_t tgid, inc, tid;
 	uint32_t site; /* the call, not in a function that does nothing else */
+	uint32_t above; /* the call of the function that this one is in */
 	uint64_t object; /* address in the process */
 	uint64_t arrive_ns, depart_ns;
 };
@@ -27,7 +28,7 @@ struct turnstile_wait {
 struct turnstile {
 	uint32_t tgid, inc;
 	uint64_t object;
-	uint32_t site; /* the last */
+	uint32_t site, above; /* of the last wait */
 	uint32_t threads; /* that waited; a few at most */
 	const uint32_t *tid; /* which */
 	uint32_t
