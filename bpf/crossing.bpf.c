@@ -172,16 +172,29 @@ static __always_inline void arrive_now(struct pt_regs *ctx, struct sbt_thread *t
 }
 
 /*
- * A std::barrier's arrive() that was not followed by its wait() (arrive_and_drop(), for one): what comes now is another
- * thing, unless it is that wait.
+ * A wait inside arrive_and_wait(), which is a function where nothing was optimised. Other threads may arrive and wait in two
+ * steps: the phase tells which of their waits are of the same episode.
  */
-static __always_inline bool did_not_wait(struct pt_regs *ctx, const struct sbt_thread *t,
-					 const struct sbt_spec *spec)
+static __noinline int phase_inside(struct pt_regs *ctx, struct sbt_thread *t, __u32 number)
 {
-	if (t->family != SBT_FAMILY_STD || !(t->how & SBT_SPEC_PAIR))
-		return false;
-	return !(spec->flags & SBT_SPEC_PHASE) ||
-	       PT_REGS_PARM1(ctx) - t->object > STD_COMPLETION + 8 * STD_SEARCHED;
+	__u64 old, phase, words;
+	__u8 now;
+
+	if (!ctx || !t || t->result || t->how & (SBT_SPEC_PHASE | SBT_SPEC_LATCH))
+		return 0;
+	phase = arg_fetch(ctx, number, words);
+	if (phase - t->object > STD_COMPLETION + 8 * STD_SEARCHED)
+		return 0;
+	old = arg_fetch(ctx, number, what);
+	if (old == ARG_UNREAD)
+		return 0;
+	t->result = SBT_RESULT_PASSED | (__u8)old;
+	/* As in passed_read(): how many meet, if it is still the same phase. */
+	if (!bpf_probe_read_user(&words, sizeof(words), (void *)t->object) &&
+	    words <= STD_COUNT_MAX && !bpf_probe_read_user(&now, sizeof(now), (void *)phase) &&
+	    now == (__u8)old)
+		t->words = words;
+	return 0;
 }
 
 /*
@@ -220,8 +233,11 @@ static __always_inline int arrive(struct pt_regs *ctx)
 		return 1;
 	if (t->arrive_ns) {
 		/* Inside already: of a function called from there, or the first never returned. */
-		if (still_inside(ctx, t) && !did_not_wait(ctx, t, spec))
+		if (still_inside(ctx, t)) {
+			if (spec->flags & SBT_SPEC_PHASE && t->family == SBT_FAMILY_STD)
+				phase_inside(ctx, t, number);
 			return 1;
+		}
 		crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
 		began = 0;
 	}

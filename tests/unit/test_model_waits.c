@@ -55,6 +55,34 @@ static void last_after_departure(void **state)
 	expect(wait_at(w, BARRIER, IN(2, 3), 2, 360, 430), 3, 360, false);
 }
 
+/* arrive(), work, wait(): one that begins its wait long after the release departed then, and has worked since. */
+static void work_before_the_wait(void **state)
+{
+	struct waits *w = *state;
+	struct waits_seen late = LATE(0, 3);
+	struct model_crossing c;
+
+	expect(wait_at(w, BARRIER, IN(0, 3), 1, 100, 300), 3, 100, false);
+	expect(wait_at(w, BARRIER, LATE(0, 3), 2, 20299, 20320), 3, 299, true);
+	c = crossing(3, BARRIER, 99, 20300, 20330);
+	assert_int_equal(waits_add(w, &late, &c), 0);
+	expect(c, 3, 299, true);
+	assert_int_equal(c.depart_ns, 300);
+	/* No thread waits: none is later than the first that begins its wait. */
+	expect(wait_at(w, OTHER, LATE(0, 2), 1, 1000000, 1000010), 0, 1000000, true);
+	late.words = 2;
+	c = crossing(2, OTHER, 99, 2000000, 2000010);
+	assert_int_equal(waits_add(w, &late, &c), 0);
+	assert_int_equal(c.arrive_ns, 1000009);
+	assert_int_equal(c.depart_ns, 1000010);
+	/* What never departed stays so. */
+	late.value = 2;
+	wait_at(w, OTHER, IN(2, 2), 1, 3000000, 3000010);
+	c = crossing(2, OTHER, 99, 4000000, MODEL_UNKNOWN);
+	assert_int_equal(waits_add(w, &late, &c), 0);
+	assert_int_equal(c.depart_ns, MODEL_UNKNOWN);
+}
+
 /* What was read after the release is of a later phase, unless nothing changed from before to after. */
 static void count_of_late(void **state)
 {
@@ -214,6 +242,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WAITS_TEST(last_after_departure),
+		WAITS_TEST(work_before_the_wait),
 		WAITS_TEST(count_of_late),
 		WAITS_TEST(made_again),
 		WAITS_TEST(processes),

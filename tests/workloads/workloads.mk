@@ -70,13 +70,13 @@ W_OMP_TASKS := omp_tasks-O0 omp_tasks-stripped
 W_OMP_STATIC := $(if $(SYSROOT),,omp_turns-static)
 W_FAMILY := $(W_HAND) gen_cond gen_futex gen_sem gen_forkjoin gen_forkjoin-cxx gen_forkjoin-static \
 	$(if $(W_MUSL_GEN),gen_forkjoin-musl gen_cond-musl) gen_gomp gen_gomp-stripped omp_losses omp_tail $(W_OMP_MORE) $(W_OMP_TASKS) $(W_OMP_STATIC) hung_omp two_ways two_ways-posix gen_user gen_std \
-	gen_std-O0 gen_std-O1 gen_std-O3 std_ways std_ways-O0 std_ways-Os latch_pool latch_pool-O0
+	gen_std-O0 gen_std-O1 gen_std-O3 std_ways std_ways-O0 std_ways-Os latch_pool latch_pool-O0 std_split std_split-O0
 W_OMP_CLANG := $(if $(call W_HEADER,omp.h,$(CLANG) -fopenmp -xc),gen_libomp gen_libomp-stripped omp_losses-libomp omp_tail-libomp $(W_OMP_MORE:%=%-libomp) $(W_OMP_TASKS:%=%-libomp) hung_omp-libomp)
 # C++20 barriers that are put in line, by kind and level.
 W_INLINE := $(foreach kind,PLAIN COMPLETION MIXED LATCH,$(foreach level,O1 O2 O3,std_inline-$(kind)-$(level)))
 W_FLAGS20 := std_flags-O1 std_flags-O2 std_flags-O3
 
-W_STD_CLANG := $(if $(call W_HEADER,barrier,$(CLANG)++ -std=gnu++20 -xc++),gen_std-clang std_ways-clang latch_pool-clang latch_pool-clang-O0)
+W_STD_CLANG := $(if $(call W_HEADER,barrier,$(CLANG)++ -std=gnu++20 -xc++),gen_std-clang std_ways-clang std_split-clang latch_pool-clang latch_pool-clang-O0)
 W_BOOST := $(if $(call W_HEADER,boost/thread/barrier.hpp,$(CXX) $(W_THERE) -xc++),gen_boost)
 W_TBB := $(if $(call W_HEADER,tbb/parallel_for.h,$(CXX) $(W_THERE) -xc++),tbb_rounds)
 W_LTTNG := $(if $(call W_HEADER,lttng/tracef.h,$(CC) -xc),bench_phases-lttng)
@@ -365,7 +365,10 @@ $(addprefix $(W)/,$(W_INLINE)): $(W)/std_inline-%: $(W_SRC)/std_inline.cc
 $(addprefix $(W)/,$(W_FLAGS20)): $(W)/std_flags-%: $(W_SRC)/std_flags.cc
 	$(CXX) -std=gnu++20 $(W_FLAGS) -$* -o $@ $<
 
-$(W)/std_ways-clang: $(W_SRC)/std_ways.cc
+$(W)/std_split $(W)/std_split-O0: $(W)/std_split%: $(W_SRC)/std_split.cc
+	$(CXX) -std=gnu++20 $(W_FLAGS) $* -o $@ $<
+
+$(W)/std_ways-clang $(W)/std_split-clang: $(W)/%-clang: $(W_SRC)/%.cc
 	$(CLANG)++ $(W_CLANG_THERE) -std=gnu++20 $(W_FLAGS) -o $@ $<
 
 $(W)/gen_std-clang: $(W_SRC)/gen_std.cc $(W)/gen_core.o

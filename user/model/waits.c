@@ -12,6 +12,8 @@
 #define WAITS_MAX  4096
 /* A latch stays open: who comes to it later than this was not on its way when it was released. */
 #define LATE_NS	   20000000ULL
+/* Who begins its wait so long after the release did something else before: arrive(), work, wait(). */
+#define ELSE_NS	   20000ULL
 /* Phases are numbered 0, 2, ... 254, 0. */
 #define PHASE_STEP 2u
 #define PHASE_MASK 255u
@@ -174,6 +176,16 @@ static uint32_t count_between(const struct waited *o, const struct meeting *g,
 	return g == &o->now && is_next(o) && o->before.count == w->words ? w->words : 0;
 }
 
+/* It had arrived when the first left; what it did until its wait was work, and it waited for nobody. */
+static void take_late(const struct meeting *g, struct model_crossing *c)
+{
+	if (c->arrive_ns < g->first_depart_ns)
+		return;
+	if (c->arrive_ns - g->first_depart_ns >= ELSE_NS && c->depart_ns != MODEL_UNKNOWN)
+		c->depart_ns = g->first_depart_ns;
+	c->arrive_ns = g->first_depart_ns - 1;
+}
+
 int waits_add(struct waits *p, const struct waits_seen *w, struct model_crossing *c)
 {
 	struct waited *o = object_of(p, w, c);
@@ -197,9 +209,7 @@ int waits_add(struct waits *p, const struct waits_seen *w, struct model_crossing
 		c->flags |= MODEL_CROSSING_BOUND;
 		if (!w->latch && !g->count)
 			g->count = count_between(o, g, w);
-		/* It had arrived when the first left. */
-		if (c->arrive_ns >= g->first_depart_ns)
-			c->arrive_ns = g->first_depart_ns - 1;
+		take_late(g, c);
 	} else if (w->latch) {
 		if (w->value < g->rest)
 			g->rest = w->value;

@@ -25,7 +25,8 @@ struct waits *waits_new(void);
 void waits_free(struct waits *waits);
 /*
  * The next wait, in the order of departures, before it goes to the model: says how many meet there, and when at the
- * latest it arrived if that was before the wait began (MODEL_CROSSING_BOUND). Returns 0 or -ENOMEM.
+ * latest it arrived if that was before the wait began (MODEL_CROSSING_BOUND). One that did something else since then departs when
+ * the first did. Returns 0 or -ENOMEM.
  */
 int waits_add(struct waits *waits, const struct waits_seen *wait, struct model_crossing *crossing);
 

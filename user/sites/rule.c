@@ -344,30 +344,26 @@ int rules_add(struct rules *rules, const char *spec, char *why, size_t len)
 	return 0;
 }
 
-#define ATOMIC_WAIT_PHASE \
-	"_ZSt21__atomic_wait_addressISt17__barrier_phase_tZNKSt14__tree_barrierI*E4waitEO*"
-
 /*
- * libstdc++: arrive_and_wait() is a function of its own without optimisation only. With it clang leaves
- * __tree_barrier::arrive() and the wait (arrive_and_drop() looks like an arrival that never leaves). g++ leaves the wait
- * alone, std::__atomic_wait_address(), to which the last thread comes too, when it has released the others: its arguments
- * tell in which phase it arrived. The same is all there is of a latch, in every program. A thread that arrives and does
- * not wait leaves nothing. A wait that g++ puts in line is found by its code: module_inline.c. Boost's wait is inlined with
- * optimisation. Rust's is a function of its library, always.
+ * libstdc++: arrive_and_wait() is a function of its own without optimisation only. With it the wait alone is left, as
+ * std::__atomic_wait_address() by g++ and as what that calls by clang. The last thread comes to it, too, when it has released the
+ * others: the arguments tell in which phase it arrived. Where arrive() is a function it has no probe: what a thread does between it
+ * and its wait is no waiting. The same is all there is of a latch, in every program. A thread that arrives and does not wait leaves
+ * nothing. A wait that g++ puts in line is found by its code: module_inline.c. Boost's wait is inlined with optimisation. Rust's
+ * is a function of its library, always.
  */
 static const struct {
 	const char *spec;
-	bool same; /* the one before, with another end */
 	uint8_t flags; /* SBT_SPEC_* */
 	uint8_t object; /* number of the argument */
 } known_rules[] = {
 	{ .spec = "_ZNSt7barrierI*E15arrive_and_waitEv" },
-	{ .spec = "_ZNSt14__tree_barrierI*E6arriveEl.._ZNKSt14__tree_barrierI*E4waitEO*" },
-	{ .spec = "_ZNSt14__tree_barrierI*E6arriveEl.."
-		  "_ZNSt8__detail8__waiterI*E10_M_do_waitIZNKSt14__tree_barrierI*",
-	  .same = true },
-	{ .spec = "_ZNSt14__tree_barrierI*E6arriveEl.." ATOMIC_WAIT_PHASE, .same = true },
-	{ .spec = ATOMIC_WAIT_PHASE, .flags = SBT_SPEC_PHASE },
+	{ .spec = "_ZSt21__atomic_wait_addressISt17__barrier_phase_tZNKSt14__tree_barrierI*"
+		  "E4waitEO*",
+	  .flags = SBT_SPEC_PHASE },
+	{ .spec = "_ZNSt8__detail8__waiterI*E10_M_do_waitIZNKSt14__tree_barrierI*E4waitEO*",
+	  .flags = SBT_SPEC_PHASE,
+	  .object = 1 },
 	{ .spec = "_ZSt21__atomic_wait_addressIiZNKSt5latch4waitEv*", .flags = SBT_SPEC_LATCH },
 	{ .spec = "_ZNSt8__detail8__waiterI*E10_M_do_waitIZNKSt5latch4waitEv*",
 	  .flags = SBT_SPEC_LATCH,
@@ -380,7 +376,6 @@ static const struct {
 
 int rules_add_known(struct rules *rules)
 {
-	uint32_t same = 0;
 	char why[128];
 	size_t i;
 	int err = 0;
@@ -388,7 +383,6 @@ int rules_add_known(struct rules *rules)
 	for (i = 0; i < sizeof(known_rules) / sizeof(known_rules[0]) && !err; i++) {
 		struct rule *r;
 
-		same = known_rules[i].same ? same + 1 : 0;
 		err = rules_add(rules, known_rules[i].spec, why, sizeof(why));
 		if (err)
 			break;
@@ -396,7 +390,7 @@ int rules_add_known(struct rules *rules)
 		r->raw = true;
 		r->object = RULE_OBJECT_ARGUMENT;
 		r->by_argument.family = SBT_FAMILY_STD;
-		r->by_argument.rule += RULES_MAX - same;
+		r->by_argument.rule += RULES_MAX;
 		r->by_argument.flags |= known_rules[i].flags;
 		r->by_argument.object.number = known_rules[i].object;
 		if (known_rules[i].flags & SBT_SPEC_PHASE) {
