@@ -6,7 +6,7 @@ most of each wait (tests/workloads/waker.c)."""
 import re
 import subprocess
 
-from harness import check, check_in, workload
+from harness import check, check_between, check_in, workload
 
 ROUNDS = 12
 RIGHT = 0.95  # of the cases
@@ -73,6 +73,22 @@ def test_what_the_waker_did(t):
 
 def test_what_the_waker_of_another_process_did(t):
     right_in(t, [(means, doing, "process") for means in ("cond", "sem") for doing in DID])
+
+
+def test_what_differs(t):
+    """A waker that sleeps in half of the episodes and computes in the others: it is named, and each has its share."""
+    for means in ("cond", "sem", "pair"):
+        trace = t.trace([workload("waker"), means, "turns", "thread", str(2 * ROUNDS)], "-W").nothing_lost()
+        who = who_is_who(trace.result.out)
+        causes = [e["cause"]["text"] for e in trace.all("episode") if e.get("cause")]
+        text = max(trace.barriers(family="pthread"), key=lambda b: b["episodes"])["cause"]["text"]
+        check_in(f"{means}: the waker", f"waker ({who['waker']}), which ", text)
+        for did in ("was asleep", "was on a CPU"):
+            said = re.search(rf"{did} in (\d+)(?: episodes)? \((\d+) %\)", text)
+            check(said, f"{means}: no share of {did!r}: {text}")
+            # A part of an episode's lateness may be too little for its own sentence.
+            check_between(f"{means}: episodes, {did}", int(said[1]) - sum(did in c for c in causes), -2, 2)
+            check_between(f"{means}: per cent, {did}", int(said[2]), 20, 80)
 
 
 def test_what_the_other_end_did(t):

@@ -1018,6 +1018,50 @@ static void test_wakers_of_one_name(void **state)
 	bench_free(b);
 }
 
+/* What the waker did differs from one episode to the next: it is named, and each has its share. */
+static void test_doings_differ(void **state)
+{
+	struct bench *b = bench_new(4);
+	struct arena *a = arena_new();
+	struct report_cause c;
+	struct model_block *k;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 40; i++) {
+		k = locked(b);
+		k->holder = 0;
+		k->waited = MODEL_WAITED_EVENT;
+		k->stack = WAITING;
+		k->doing_ns = 11 * MS;
+		k->doing = i % 2 ? MODEL_DOING_ONCPU : MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP;
+		k->culprit = 0;
+		if (i % 5 == 4) {
+			k->doing = MODEL_DOING_RUNQ;
+			k->culprit = STRESS;
+		}
+		take(b);
+	}
+	site_cause(b, a, &c);
+	assert_says(c.text, "the condition variable `m`, woken by thread 0, which was");
+	assert_says(c.text, "was asleep in 16");
+	assert_says(c.text, "was on a CPU in 16");
+	assert_says(c.text,
+		    "and itself was waiting for a CPU that stress-ng (4711) had in 8 (20 %)");
+	assert_int_equal(c.doing, MODEL_DOING_UNKNOWN);
+	/* From then on it sleeps. */
+	for (i = 0; i < 60; i++) {
+		k->doing = MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP;
+		k->culprit = 0;
+		take(b);
+	}
+	site_cause(b, a, &c);
+	assert_says(c.text, "which was asleep in 76 episodes (76 %) and was on a CPU in 16 (16 %)");
+	assert_int_equal(c.doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP);
+	arena_free(a);
+	bench_free(b);
+}
+
 /* Names that would do harm on a terminal, or do not end. */
 static void test_hostile_names(void **state)
 {
@@ -1186,6 +1230,7 @@ int main(void)
 		cmocka_unit_test(test_many_files),
 		cmocka_unit_test(test_other_end),
 		cmocka_unit_test(test_wakers_of_one_name),
+		cmocka_unit_test(test_doings_differ),
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_any_figures),
 		cmocka_unit_test(test_reuse),

@@ -50,9 +50,12 @@ static const char *const means_name[MEANS] = {
 	"poll", "poll-timed", "epoll", "pair",	"unix",	   "tcp",
 };
 
-enum doing { COMPUTE, NO_CPU, SLEEP, LOCK, IO, DOINGS };
+/* TURNS: it sleeps in every other round and computes in the others. */
+enum doing { COMPUTE, NO_CPU, SLEEP, LOCK, IO, TURNS, DOINGS };
 
-static const char *const doing_name[DOINGS] = { "compute", "no-cpu", "sleep", "lock", "io" };
+static const char *const doing_name[DOINGS] = {
+	"compute", "no-cpu", "sleep", "lock", "io", "turns"
+};
 
 enum priority { RIVAL = 9, HELPER = 7, WAKER = 5, TEAM = 3 };
 
@@ -164,6 +167,12 @@ static void do_it(uint32_t n)
 		break;
 	case SLEEP:
 		sleep_ns(LONG_NS);
+		break;
+	case TURNS:
+		if (n % 2)
+			compute(LONG_NS);
+		else
+			sleep_ns(LONG_NS);
 		break;
 	case LOCK:
 		word_set(&shared->hold, n);

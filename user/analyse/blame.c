@@ -5,6 +5,7 @@
 #include "base/number.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,8 @@ struct kind_state {
 	/* Of the places of the tallies that were ever taken: most sites have one or two. Owned. */
 	struct culprit_words *words[CULPRIT_LEVELS][CULPRIT_TALLY];
 	uint64_t worded[CULPRIT_LEVELS][CULPRIT_TALLY]; /* ns when that was said */
+	struct culprit_dids
+		*dids[CULPRIT_LEVELS][CULPRIT_TALLY]; /* NULL: nothing is known. Owned */
 	struct stack_ref refs[CULPRIT_TALLY];
 };
 
@@ -48,10 +51,41 @@ void blame_free(struct blame *s)
 
 	for (k = 0; k < CAUSE_KINDS; k++) {
 		for (level = 0; s->kinds[k] && level < CULPRIT_LEVELS; level++)
-			for (i = 0; i < CULPRIT_TALLY; i++)
+			for (i = 0; i < CULPRIT_TALLY; i++) {
 				free(s->kinds[k]->words[level][i]);
+				free(s->kinds[k]->dids[level][i]);
+			}
 		free(s->kinds[k]);
 	}
+}
+
+/* What the thread that was waited for did in this episode. */
+static int blame_did(struct culprit_dids **dids, enum culprit_level level, uint64_t ns,
+		     const struct culprit_env *env, const struct culprit *q)
+{
+	struct culprit_did did = {
+		.key = q->did,
+		.tid = q->block.culprit,
+		.ns = ns,
+		.episodes = 1,
+		.doing = (uint8_t)culprit_doing(&q->block),
+	};
+	struct culprit_words words;
+	struct culprit_did *d;
+
+	if (level == CULPRIT_COARSE || !q->block.ns || did.doing == MODEL_DOING_UNKNOWN)
+		return 0;
+	if (!*dids)
+		*dids = calloc(1, sizeof(**dids));
+	if (!*dids)
+		return -ENOMEM;
+	d = dids_add(*dids, &did);
+	if (!d || !did.key || d->key != did.key || d->ns / 2 < d->worded_ns)
+		return 0;
+	culprit_words(env, q, d->several ? CULPRIT_NAMED : level, &words);
+	d->worded_ns = d->ns;
+	memcpy(d->who, words.did_who, sizeof(d->who));
+	return 0;
 }
 
 /*
@@ -65,13 +99,18 @@ static int blame_named(struct kind_state *k, enum culprit_level level, uint64_t 
 	struct culprit_words **words = k->words[level];
 	uint64_t *worded = k->worded[level];
 	bool fresh;
-	int i;
+	int i, err;
 
 	if (!key)
 		return 0;
 	i = tally_add(t, key, ns, &fresh);
-	if (i < 0 || (!fresh && t->ns[i] / 2 < worded[i]))
+	if (i < 0)
 		return 0;
+	if (fresh && k->dids[level][i])
+		memset(k->dids[level][i], 0, sizeof(*k->dids[level][i]));
+	err = blame_did(&k->dids[level][i], level, ns, env, q);
+	if (err || (!fresh && t->ns[i] / 2 < worded[i]))
+		return err;
 	if (!words[i])
 		words[i] = calloc(1, sizeof(*words[i]));
 	if (!words[i])
@@ -113,19 +152,43 @@ int blame_culprit(struct blame *s, const struct culprit_env *env, const struct c
 	return err;
 }
 
+static int join_dids(struct culprit_dids **to, const struct culprit_dids *from)
+{
+	struct culprit_did *d;
+	unsigned i;
+
+	if (!from)
+		return 0;
+	if (!*to)
+		*to = calloc(1, sizeof(**to));
+	if (!*to)
+		return -ENOMEM;
+	for (i = 0; i < CULPRIT_DIDS; i++) {
+		d = dids_add(*to, &from->one[i]);
+		if (d && !d->who[0] && d->key == from->one[i].key)
+			memcpy(d->who, from->one[i].who, sizeof(d->who));
+	}
+	return 0;
+}
+
 /* One of a tally's and its words, if it is or becomes one of those that have most. */
 static int join_named(struct kind_state *to, const struct kind_state *from, unsigned level, int i)
 {
 	const struct tally *t = &from->who[level];
 	struct culprit_words **words = to->words[level];
 	bool fresh;
-	int at;
+	int at, err;
 
 	if (!t->ns[i] || !from->words[level][i])
 		return 0;
 	at = tally_add(&to->who[level], t->key[i], t->ns[i], &fresh);
-	if (at < 0 || (!fresh && words[at]))
+	if (at < 0)
 		return 0;
+	if (fresh && to->dids[level][at])
+		memset(to->dids[level][at], 0, sizeof(*to->dids[level][at]));
+	err = join_dids(&to->dids[level][at], from->dids[level][i]);
+	if (err || (!fresh && words[at]))
+		return err;
 	if (!words[at])
 		words[at] = malloc(sizeof(*words[at]));
 	if (!words[at])
@@ -169,33 +232,50 @@ int blame_join(struct blame *to, const struct blame *from)
 	return err;
 }
 
-/* The words for one cause of a site, if somebody accounts for enough of it. */
-static const struct culprit_words *site_words(const struct blame *s, enum cause_kind k)
+/* What stands for one cause of a site. */
+struct site_culprit {
+	const struct culprit_words *words; /* NULL: nothing has enough of it */
+	const struct culprit_dids *dids; /* NULL: nothing is known */
+	uint64_t ns;
+};
+
+static struct site_culprit site_culprit(const struct blame *s, enum cause_kind k)
 {
 	const struct kind_state *ks = s->kinds[k];
 	double enough = CULPRIT_SHARE * s->weight[k];
+	struct site_culprit c = { 0 };
 	unsigned level;
 	int i;
 
 	for (level = 0; ks && level < CULPRIT_LEVELS; level++) {
 		i = tally_top(&ks->who[level]);
-		if (i >= 0 && (double)ks->who[level].ns[i] >= enough)
-			return ks->words[level][i];
+		if (i < 0 || (double)ks->who[level].ns[i] < enough)
+			continue;
+		c.words = ks->words[level][i];
+		c.dids = ks->dids[level][i];
+		c.ns = ks->who[level].ns[i];
+		break;
 	}
-	return NULL;
+	return c;
 }
 
-static const char *site_clause(const struct blame *s, enum cause_kind k)
+static const char *site_clause(const struct blame *s, enum cause_kind k,
+			       char out[CULPRIT_CLAUSE + CULPRIT_WHO])
 {
-	const struct culprit_words *w = site_words(s, k);
+	struct site_culprit c = site_culprit(s, k);
 
-	return w ? w->clause : culprit_clause(k);
+	snprintf(out, CULPRIT_CLAUSE + CULPRIT_WHO, "%s",
+		 c.words ? c.words->clause : culprit_clause(k));
+	if (c.words && c.dids)
+		dids_say(c.dids, c.ns, out, CULPRIT_CLAUSE + CULPRIT_WHO);
+	return out;
 }
 
 /* @of: what the shares are of. @shares: by cause. */
 static void site_text(const struct blame *s, enum cause_kind top, const double *shares,
 		      const char *of, struct report_cause *out)
 {
+	char clause[CULPRIT_CLAUSE + CULPRIT_WHO];
 	enum cause_kind second = CAUSE_NONE;
 	unsigned k;
 
@@ -205,11 +285,11 @@ static void site_text(const struct blame *s, enum cause_kind top, const double *
 			second = k;
 	name_append(out->text, sizeof(out->text),
 		    "Late %s because %s: %d %% of %s, in %llu of %llu episode%s",
-		    out->share >= 0.5 ? "mostly" : "above all", site_clause(s, top),
+		    out->share >= 0.5 ? "mostly" : "above all", site_clause(s, top, clause),
 		    say_percent(out->share), of, (unsigned long long)out->dominated,
 		    (unsigned long long)out->episodes, out->episodes == 1 ? "" : "s");
 	say_second(out, second == CAUSE_NONE ? 0 : shares[second],
-		   second == CAUSE_NONE ? NULL : site_clause(s, second));
+		   second == CAUSE_NONE ? NULL : site_clause(s, second, clause));
 }
 
 /*
@@ -237,6 +317,7 @@ int blame_out(const struct blame *s, const struct cause_env *env,
 	      const struct report_env *report_env, struct arena *a, struct report_cause *out)
 {
 	const struct culprit_words *w;
+	struct site_culprit c;
 	enum cause_kind top = CAUSE_NONE;
 	double named = 0, lost, shares[CAUSE_KINDS];
 	const char *of;
@@ -259,9 +340,10 @@ int blame_out(const struct blame *s, const struct cause_env *env,
 	out->dominant = cause_name(top);
 	out->share = shares[top];
 	out->dominated = s->dominated[top];
-	w = site_words(s, top);
+	c = site_culprit(s, top);
+	w = c.words;
 	out->waited = w ? w->waited : WAITED_LOCK;
-	out->doing = w ? w->doing : MODEL_DOING_UNKNOWN;
+	out->doing = w && w->tells && c.dids ? dids_most(c.dids, c.ns) : MODEL_DOING_UNKNOWN;
 	if (w && w->who[0]) {
 		out->culprit = arena_string(a, w->who);
 		if (!out->culprit)

@@ -202,24 +202,24 @@ static void culprit_block(const struct model_detail *d, enum model_blocked reaso
 		q->block = d->second;
 }
 
-/* The thread that was waited for, and what it did. */
-static uint64_t waited_key(const struct model_block *b, uint32_t thread)
-{
-	enum model_doing doing = culprit_doing(b);
-
-	return culprit_key(thread, doing ? (uint64_t)b->culprit << 32 | doing : 0);
-}
-
-/* The same for all threads of the waker's name; 0: it is not known, or nothing of the waker is. */
+/* All threads of the waker's name; 0: it is not known. */
 static uint64_t waker_key(const struct causes *c, const struct model_block *b)
 {
-	uint64_t name = b->waker ? task_key(c, b->waker) : 0;
-	enum model_doing doing = culprit_doing(b);
+	return b->waker ? task_key(c, b->waker) : 0;
+}
 
-	if (!name)
-		return 0;
-	return culprit_key(name,
-			   culprit_key(doing, doing && b->culprit ? task_key(c, b->culprit) : 0));
+/* A thread that crosses barriers goes by its number, others by their name. */
+static void culprit_did(const struct causes *c, struct culprit *q)
+{
+	uint32_t tid = q->block.culprit;
+	uint64_t thread;
+
+	if (!tid)
+		return;
+	if (!hash_get(&c->by_tid, (uint64_t)q->proc << 32 | tid, &thread))
+		q->did = task_key(c, tid);
+	if (!q->did)
+		q->did = tid;
 }
 
 static void culprit_lock(const struct causes *c, struct culprit *q)
@@ -231,7 +231,8 @@ static void culprit_lock(const struct causes *c, struct culprit *q)
 	if (b->waited == MODEL_WAITED_EVENT)
 		addr &= ~7ULL;
 	/* Where there is a holder, it does not matter which thread happened to wake this one. */
-	q->key = culprit_key(addr, waited_key(b, b->holder ? b->holder : b->waker));
+	q->key = culprit_key(addr, b->holder ? b->holder : b->waker);
+	culprit_did(c, q);
 	q->coarse = addr;
 	waker = b->holder ? 0 : waker_key(c, b);
 	if (waker)
@@ -253,7 +254,8 @@ static void culprit_io(const struct causes *c, struct culprit *q)
 	q->key = q->coarse = what;
 	if (b->waited != MODEL_WAITED_WAKER)
 		return;
-	q->key = culprit_key(what, waited_key(b, b->waker));
+	q->key = culprit_key(what, b->waker);
+	culprit_did(c, q);
 	waker = waker_key(c, b);
 	if (waker)
 		q->named = culprit_key(what, waker);
@@ -384,6 +386,15 @@ int causes_blame(const struct causes *c, const struct blame *blame, struct arena
 	return blame_out(blame, c->env, c->report_env, a, out);
 }
 
+/* Of a single episode. */
+static void say_did(struct culprit_words *w)
+{
+	if (w->doing == MODEL_DOING_UNKNOWN)
+		return;
+	name_append(w->clause, sizeof(w->clause), ", which ");
+	culprit_say_did(w->doing, w->did_who, false, w->clause, sizeof(w->clause));
+}
+
 static int episode_out(struct causes *c, const struct culprit_env *env,
 		       const struct model_episode *ep, const struct model_member *ref,
 		       const struct cause_parts *p, enum cause_kind dominant,
@@ -409,12 +420,14 @@ static int episode_out(struct causes *c, const struct culprit_env *env,
 	if (next != CAUSE_NONE) {
 		culprit_of(c, env->model, ep, ref, next, p->ns[next], &q);
 		culprit_words(env, &q, CULPRIT_EXACT, &second);
+		say_did(&second);
 	}
 	culprit_of(c, env->model, ep, ref, dominant, p->ns[dominant], &q);
 	culprit_words(env, &q, CULPRIT_EXACT, &c->words);
+	say_did(&c->words);
 	out->culprit = c->words.who[0] ? c->words.who : NULL;
 	out->waited = c->words.waited;
-	out->doing = c->words.doing;
+	out->doing = c->words.tells ? c->words.doing : MODEL_DOING_UNKNOWN;
 	say_time(p->lateness_ns, late);
 	culprit_thread(env, l->thread, l->tid, shared, who, sizeof(who));
 	culprit_thread(env, ref->thread, ref->tid, shared, than, sizeof(than));

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME   44 /* bytes of any one name */
+#define NAME 44 /* bytes of any one name */
+_Static_assert(CULPRIT_DID_WHO == NAME + 24, "a name with a number");
 #define FRAMES 16
 
 int tally_top(const struct tally *t)
@@ -213,58 +214,22 @@ const char *culprit_clause(enum cause_kind kind)
 	return (unsigned)kind < CAUSE_KINDS ? clauses[kind] : "";
 }
 
-static const char *blocked_words(unsigned reason)
-{
-	static const char *const words[] = {
-		[MODEL_BLOCKED_LOCK] = "itself waited for a lock or for another thread",
-		[MODEL_BLOCKED_IO] = "was waiting for I/O",
-		[MODEL_BLOCKED_FAULT] = "was held up by a page fault",
-		[MODEL_BLOCKED_SLEEP] = "was asleep",
-		[MODEL_BLOCKED_THROTTLED] = "was stopped, its cgroup having used up its CPU time",
-		[MODEL_BLOCKED_OTHER] = "was blocked itself",
-	};
-
-	return reason < MODEL_BLOCKED_REASONS ? words[reason] : NULL;
-}
-
 enum model_doing culprit_doing(const struct model_block *b)
 {
-	return b->doing_ns < b->ns / 2 ? MODEL_DOING_UNKNOWN : b->doing;
+	/* Recordings may hold anything. */
+	return b->doing_ns < b->ns / 2 || b->doing >= MODEL_DOING_BLOCKED + MODEL_BLOCKED_REASONS
+		       ? MODEL_DOING_UNKNOWN
+		       : b->doing;
 }
 
 /* The second step of the chain: what the holder, or the waker, did for most of that time. */
-static void doing_words(const struct culprit_env *env, const struct culprit *c, bool coarse,
-			char *out, size_t size)
+static void note_doing(const struct culprit_env *env, const struct culprit *c, bool coarse,
+		       bool tells, struct culprit_words *w)
 {
-	const struct model_block *b = &c->block;
-	enum model_doing doing = culprit_doing(b);
-	const char *blocked;
-	char who[NAME + 24];
-
-	out[0] = '\0';
-	who[0] = '\0';
-	if (b->culprit)
-		task_words(env, c, b->culprit, coarse, who, sizeof(who));
-	switch ((unsigned)doing) {
-	case MODEL_DOING_UNKNOWN:
-		return;
-	case MODEL_DOING_ONCPU:
-		snprintf(out, size, ", which was on a CPU");
-		return;
-	case MODEL_DOING_RUNQ:
-		snprintf(out, size, ", which itself was waiting for a CPU%s%s%s",
-			 who[0] ? " that " : "", who, who[0] ? " had" : "");
-		return;
-	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_LOCK:
-		snprintf(out, size, ", which itself waited for a lock%s%s",
-			 who[0] ? " held by " : " or for another thread", who);
-		return;
-	default:
-		blocked = blocked_words(doing - MODEL_DOING_BLOCKED);
-		if (blocked)
-			snprintf(out, size, ", which %s", blocked);
-		return;
-	}
+	w->doing = (uint8_t)culprit_doing(&c->block);
+	w->tells = tells;
+	if (c->block.culprit)
+		task_words(env, c, c->block.culprit, coarse, w->did_who, sizeof(w->did_who));
 }
 
 static void lock_name(const struct culprit_env *env, const struct culprit *c, char *out,
@@ -343,7 +308,7 @@ static enum culprit_waited waited_for(const struct culprit_env *env, const struc
 static void join_words(const struct culprit_env *env, const struct culprit *c, bool coarse,
 		       struct culprit_words *w)
 {
-	char who[NAME + 24], doing[128];
+	char who[NAME + 24];
 
 	if (coarse || !c->block.holder) {
 		snprintf(w->who, sizeof(w->who), "the end of a thread");
@@ -351,26 +316,24 @@ static void join_words(const struct culprit_env *env, const struct culprit *c, b
 		return;
 	}
 	task_words(env, c, c->block.holder, false, who, sizeof(who));
-	doing_words(env, c, false, doing, sizeof(doing));
-	w->doing = (uint8_t)culprit_doing(&c->block);
+	note_doing(env, c, false, true, w);
 	snprintf(w->who, sizeof(w->who), "the end of %s", who);
-	snprintf(w->clause, sizeof(w->clause), "it waited for %s to end%s", who, doing);
+	snprintf(w->clause, sizeof(w->clause), "it waited for %s to end", who);
 }
 
-/* ", woken by feeder (4711), which was asleep": to go on with; "" if it is not known. @who: without what it did. */
+/* ", woken by feeder (4711)": to go on with. */
 static void waker_words(const struct culprit_env *env, const struct culprit *c,
 			enum culprit_level level, const char *woken, struct culprit_words *w)
 {
 	bool coarse = level != CULPRIT_EXACT;
-	char who[NAME + 24], doing[128];
+	char who[NAME + 24];
 
 	if (level == CULPRIT_COARSE || !c->block.waker)
 		return;
 	task_words(env, c, c->block.waker, coarse, who, sizeof(who));
-	doing_words(env, c, coarse, doing, sizeof(doing));
-	w->doing = (uint8_t)culprit_doing(&c->block);
+	note_doing(env, c, coarse, true, w);
 	name_append(w->who, sizeof(w->who), ", %s %s", woken, who);
-	name_append(w->clause, sizeof(w->clause), ", %s %s%s", woken, who, doing);
+	name_append(w->clause, sizeof(w->clause), ", %s %s", woken, who);
 }
 
 /* Of what nobody holds: the thread that woke it is the one that it waited for. */
@@ -402,7 +365,7 @@ static void lock_words(const struct culprit_env *env, const struct culprit *c,
 {
 	bool coarse = level != CULPRIT_EXACT;
 	const struct model_block *b = &c->block;
-	char lock[NAME + 4], who[NAME + 24], doing[128];
+	char lock[NAME + 4], who[NAME + 24];
 	const char *gap, *among = b->among ? ", among others" : "";
 
 	w->waited = (uint8_t)waited_for(env, c);
@@ -418,23 +381,22 @@ static void lock_words(const struct culprit_env *env, const struct culprit *c,
 	gap = lock[0] ? " " : "";
 	if (!coarse && b->holder) {
 		task_words(env, c, b->holder, false, who, sizeof(who));
-		doing_words(env, c, false, doing, sizeof(doing));
+		note_doing(env, c, false, false, w);
 		snprintf(w->who, sizeof(w->who), "the lock%s%s, held by %s%s", gap, lock, who,
 			 among);
-		snprintf(w->clause, sizeof(w->clause), "it waited for the lock%s%s held by %s%s%s",
-			 gap, lock, who, among, doing);
+		snprintf(w->clause, sizeof(w->clause), "it waited for the lock%s%s held by %s%s",
+			 gap, lock, who, among);
 	} else if (!coarse && b->waker) {
 		/* The thread that woke it need not have held anything. */
 		task_words(env, c, b->waker, false, who, sizeof(who));
-		doing_words(env, c, false, doing, sizeof(doing));
-		w->doing = (uint8_t)culprit_doing(b);
+		note_doing(env, c, false, true, w);
 		if (w->doing)
 			w->waited = WAITED_THREAD;
 		snprintf(w->who, sizeof(w->who), "the lock%s%s, woken by %s", gap, lock, who);
 		snprintf(w->clause, sizeof(w->clause),
 			 "it waited for the lock or condition%s%s, woken by %s (the holder is not "
-			 "known)%s",
-			 gap, lock, who, doing);
+			 "known)",
+			 gap, lock, who);
 	} else if (lock[0]) {
 		snprintf(w->who, sizeof(w->who), "the lock %s", lock);
 		snprintf(w->clause, sizeof(w->clause), "it waited for the lock %s", lock);
@@ -539,9 +501,10 @@ void culprit_words(const struct culprit_env *env, const struct culprit *c, enum 
 {
 	bool coarse = level != CULPRIT_EXACT;
 
-	out->who[0] = '\0';
+	out->who[0] = out->did_who[0] = '\0';
 	out->waited = WAITED_LOCK;
 	out->doing = MODEL_DOING_UNKNOWN;
+	out->tells = false;
 	snprintf(out->clause, sizeof(out->clause), "%s", culprit_clause(c->kind));
 	switch (c->kind) {
 	case CAUSE_CPU:

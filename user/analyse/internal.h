@@ -213,9 +213,12 @@ uint32_t causes_pinned(const struct causes *causes, uint32_t thread, uint32_t ti
 
 /* culprit.c: who or what made a thread late. */
 
-#define CULPRIT_WHO    256
-#define CULPRIT_CLAUSE 448
-#define CULPRIT_TALLY  8
+#define CULPRIT_WHO	256
+#define CULPRIT_CLAUSE	448
+#define CULPRIT_TALLY	8
+#define CULPRIT_DIDS	8
+/* Bytes of what a thread is called. */
+#define CULPRIT_DID_WHO 68
 
 /* Told apart by keys, put into words only when somebody reads them. */
 struct culprit {
@@ -228,6 +231,8 @@ struct culprit {
 	bool shared; /* the barrier is shared by processes: numbers of threads say nothing */
 	bool began; /* CAUSE_RELEASED_LATE: it had not been at any barrier before */
 	bool elsewhere; /* the same: it was at another meeting than the reference was */
+	uint64_t did,
+		did_named; /* whom the thread that was waited for itself waited for: one, or all of a name; 0: none */
 	uint32_t ran; /* who had the CPU; 0 unknown */
 	bool among; /* ... but for less than half of that time */
 	uint32_t awaited; /* CAUSE_RELEASED_LATE: for whom it waited there */
@@ -266,8 +271,27 @@ enum culprit_level {
 struct culprit_words {
 	uint8_t waited; /* enum culprit_waited; CAUSE_LOCK, CAUSE_IO, CAUSE_RELEASED_LATE */
 	uint8_t doing; /* what the thread that was waited for did most of the time; enum model_doing */
+	bool tells; /* the advice depends on that */
 	char who[CULPRIT_WHO]; /* "" unknown */
-	char clause[CULPRIT_CLAUSE]; /* after "because" */
+	char did_who[CULPRIT_DID_WHO]; /* whom that thread itself waited for; "" unknown, or none */
+	char clause[CULPRIT_CLAUSE]; /* after "because", without what that thread did */
+};
+
+/* One of the things that the thread that was waited for did, over several episodes. */
+struct culprit_did {
+	uint64_t key; /* of whom it waited for: all of a name */
+	uint32_t tid; /* the first of these */
+	bool several; /* there were others of that name */
+	uint64_t ns; /* of lost time; 0: the place is free */
+	uint64_t worded_ns; /* that, when `who` was written; 0: it is to be written */
+	uint64_t episodes;
+	uint8_t doing; /* enum model_doing */
+	bool among; /* it waited for others, too */
+	char who[CULPRIT_DID_WHO]; /* "": not known */
+};
+
+struct culprit_dids {
+	struct culprit_did one[CULPRIT_DIDS];
 };
 
 /*
@@ -296,6 +320,14 @@ struct culprit_env {
 enum model_doing culprit_doing(const struct model_block *b);
 void culprit_words(const struct culprit_env *env, const struct culprit *c, enum culprit_level level,
 		   struct culprit_words *out);
+/* Append "was asleep", which is what the thread that was waited for did. @who: whom it waited for; "": not known. */
+void culprit_say_did(uint8_t doing, const char *who, bool among, char *out, size_t size);
+/* The place for @from's kind among them, with its time and episodes added; NULL: there is none. */
+struct culprit_did *dids_add(struct culprit_dids *dids, const struct culprit_did *from);
+/* Append ", which was asleep in 9 episodes (48 %) and was on a CPU in 8 (43 %)". @all_ns: of the culprit. */
+void dids_say(const struct culprit_dids *dids, uint64_t all_ns, char *out, size_t size);
+/* What it did for most of the time; MODEL_DOING_UNKNOWN: nothing in particular. */
+uint8_t dids_most(const struct culprit_dids *dids, uint64_t all_ns);
 /* How a thread is called: by number within its process, or by tid. */
 void culprit_thread(const struct culprit_env *env, uint32_t thread, uint32_t tid, bool shared,
 		    char *out, size_t size);

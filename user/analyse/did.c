@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* What the thread that a late one waited for did meanwhile, which may differ from one episode to the next. */
+#include "analyse/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What it did for so much of the time stands for all of it. */
+#define DID_ALL	   0.9
+/* What it did for less than that is not said. */
+#define DID_LITTLE 0.1
+/* Of what it waited for, the one that is named. */
+#define DID_NAMED  0.4
+/* What it did for so much of the time is what advice goes by. */
+#define DID_MOST   0.6
+
+#define DOINGS (MODEL_DOING_BLOCKED + MODEL_BLOCKED_REASONS)
+
+/* All of one doing. */
+struct did {
+	uint64_t ns, episodes;
+	uint8_t doing;
+	bool among;
+	const struct culprit_did *top; /* whom it waited for most */
+};
+
+static const char *blocked_words(unsigned reason)
+{
+	static const char *const words[] = {
+		[MODEL_BLOCKED_LOCK] = "itself waited for a lock or for another thread",
+		[MODEL_BLOCKED_IO] = "was waiting for I/O",
+		[MODEL_BLOCKED_FAULT] = "was held up by a page fault",
+		[MODEL_BLOCKED_SLEEP] = "was asleep",
+		[MODEL_BLOCKED_THROTTLED] = "was stopped, its cgroup having used up its CPU time",
+		[MODEL_BLOCKED_OTHER] = "was blocked itself",
+	};
+
+	return reason < MODEL_BLOCKED_REASONS ? words[reason] : NULL;
+}
+
+void culprit_say_did(uint8_t doing, const char *who, bool among, char *out, size_t size)
+{
+	const char *others = among ? " (among others)" : "", *words;
+
+	switch ((unsigned)doing) {
+	case MODEL_DOING_UNKNOWN:
+		return;
+	case MODEL_DOING_ONCPU:
+		name_append(out, size, "was on a CPU");
+		return;
+	case MODEL_DOING_RUNQ:
+		name_append(out, size, "itself was waiting for a CPU");
+		if (who[0])
+			name_append(out, size, " that %s had%s", who, others);
+		return;
+	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_LOCK:
+		if (who[0]) {
+			name_append(out, size, "itself waited for a lock held by %s%s", who,
+				    others);
+			return;
+		}
+		break;
+	}
+	words = blocked_words(doing - MODEL_DOING_BLOCKED);
+	if (words)
+		name_append(out, size, "%s", words);
+}
+
+struct culprit_did *dids_add(struct culprit_dids *dids, const struct culprit_did *from)
+{
+	struct culprit_did *d, *same = NULL, *unused = NULL;
+	unsigned i;
+
+	if (from->doing == MODEL_DOING_UNKNOWN || from->doing >= DOINGS || !from->ns)
+		return NULL;
+	for (i = 0; i < CULPRIT_DIDS; i++) {
+		d = &dids->one[i];
+		if (!d->ns) {
+			unused = unused ? unused : d;
+		} else if (d->doing == from->doing) {
+			if (d->key == from->key)
+				break;
+			same = d;
+		}
+	}
+	if (i == CULPRIT_DIDS) {
+		d = unused;
+		if (d)
+			*d = (struct culprit_did){ .key = from->key,
+						   .tid = from->tid,
+						   .doing = from->doing };
+		else
+			d = same;
+		if (!d)
+			return NULL;
+		d->among |= !unused;
+	}
+	d->ns += from->ns;
+	d->episodes += from->episodes;
+	d->among |= from->among;
+	if (!d->several && (from->several || d->tid != from->tid)) {
+		d->several = true;
+		d->worded_ns = 0;
+	}
+	return d;
+}
+
+/* By doing, the one with the most time first. Return how many. */
+static unsigned by_doing(const struct culprit_dids *dids, struct did *out)
+{
+	const struct culprit_did *d;
+	unsigned n = 0, i, k;
+	struct did swap;
+
+	for (i = 0; i < CULPRIT_DIDS; i++) {
+		d = &dids->one[i];
+		if (!d->ns)
+			continue;
+		for (k = 0; k < n && out[k].doing != d->doing; k++)
+			;
+		if (k == n)
+			out[n++] = (struct did){ .doing = d->doing, .top = d };
+		out[k].ns += d->ns;
+		out[k].episodes += d->episodes;
+		out[k].among |= d->among;
+		/* Who is not known is nobody's name. */
+		if (d->who[0] && (!out[k].top->who[0] || d->ns > out[k].top->ns))
+			out[k].top = d;
+	}
+	for (i = 1; i < n; i++)
+		for (k = i; k && out[k].ns > out[k - 1].ns; k--) {
+			swap = out[k];
+			out[k] = out[k - 1];
+			out[k - 1] = swap;
+		}
+	return n;
+}
+
+static double share_of(uint64_t ns, uint64_t all_ns)
+{
+	double share = all_ns ? (double)ns / (double)all_ns : 0;
+
+	return share < 1 ? share : 1;
+}
+
+void dids_say(const struct culprit_dids *dids, uint64_t all_ns, char *out, size_t size)
+{
+	struct did did[CULPRIT_DIDS];
+	unsigned n = by_doing(dids, did), shown = 0, i;
+	bool all = n && share_of(did[0].ns, all_ns) >= DID_ALL;
+
+	for (i = 0; i < n && share_of(did[i].ns, all_ns) >= DID_LITTLE; i++)
+		shown++;
+	if (all)
+		shown = 1;
+	for (i = 0; i < shown; i++) {
+		double named = share_of(did[i].top->ns, did[i].ns);
+		bool among = did[i].among || named < DID_ALL;
+
+		name_append(out, size, "%s", !i ? ", which " : i + 1 == shown ? " and " : ", ");
+		culprit_say_did(did[i].doing, named >= DID_NAMED ? did[i].top->who : "", among, out,
+				size);
+		if (!all)
+			name_append(out, size, " in %llu%s (%d %%)",
+				    (unsigned long long)did[i].episodes,
+				    i			   ? ""
+				    : did[i].episodes == 1 ? " episode"
+							   : " episodes",
+				    say_percent(share_of(did[i].ns, all_ns)));
+	}
+}
+
+uint8_t dids_most(const struct culprit_dids *dids, uint64_t all_ns)
+{
+	struct did did[CULPRIT_DIDS];
+	unsigned n = by_doing(dids, did);
+
+	return n && share_of(did[0].ns, all_ns) >= DID_MOST ? did[0].doing : MODEL_DOING_UNKNOWN;
+}
