@@ -143,19 +143,16 @@ int ranks_see(struct ranks *r, uint32_t tgid, uint32_t inc, const struct job *jo
 	return 0;
 }
 
-static void find_handle(const struct module *m, const char *name, uint64_t bias, uint64_t out[4],
-			bool *found)
+static void add_handle(const struct module *m, enum module_handle which, uint64_t bias,
+		       uint64_t out[4])
 {
-	uint64_t vaddr;
+	uint64_t address = m->handles[which] + bias;
 	int i;
 
-	if (module_object(m, name, &vaddr))
-		return;
-	*found = true;
-	for (i = 0; i < 4 && out[i] && out[i] != vaddr + bias; i++)
+	for (i = 0; i < 4 && out[i] && out[i] != address; i++)
 		;
-	if (i < 4)
-		out[i] = vaddr + bias;
+	if (i < 4 && m->handles[which])
+		out[i] = address;
 }
 
 void ranks_find_handles(const struct module *m, const struct maps_entry *e,
@@ -163,14 +160,13 @@ void ranks_find_handles(const struct module *m, const struct maps_entry *e,
 {
 	uint64_t vaddr, bias;
 
-	if (!m->is_elf || module_offset_to_vaddr(m, e->offset, &vaddr))
+	if (!m->is_elf || !m->handles[MODULE_WORLD] || module_offset_to_vaddr(m, e->offset, &vaddr))
 		return;
 	bias = e->start - vaddr;
-	find_handle(m, "ompi_mpi_comm_world", bias, handles->world, &handles->addresses);
-	if (!handles->addresses)
-		return;
-	find_handle(m, "ompi_mpi_comm_self", bias, handles->self, &handles->addresses);
-	find_handle(m, "ompi_mpi_comm_null", bias, handles->null, &handles->addresses);
+	handles->addresses = true;
+	add_handle(m, MODULE_WORLD, bias, handles->world);
+	add_handle(m, MODULE_SELF, bias, handles->self);
+	add_handle(m, MODULE_NULL, bias, handles->null);
 }
 
 /* --- handles ---------------------------------------------------------------------------------------- */

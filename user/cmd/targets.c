@@ -74,6 +74,7 @@ void targets_free(struct targets *t)
 	hash_free(&t->named);
 	hash_free(&t->unnamed);
 	targets_births_free(t);
+	hash_free(&t->judged);
 	hash_free(&t->copied);
 	mappings_free(t->mappings);
 	free(t->mapped);
@@ -295,26 +296,10 @@ uint64_t targets_was_waiting(struct targets *t, uint32_t tid)
 /* --- who ---------------------------------------------------------------------------------------------- */
 
 /*
- * A program that COMMAND names and that may not be held when it runs: what can be said of it now need not
- * be waited for then.
+ * Examines all that is mapped here now. @named: programs among it will be run by who is traced; @ranks: as ranks of MPI, which need more
+ * libraries than those that are mapped.
  */
-static void judge_named(struct targets *t, struct maps_entry *e, struct module *m)
-{
-	struct maps alone = { .entries = e, .n = 1 };
-	struct space_facts facts = spaces_judge(t->spaces, getpid(), &alone, false);
-	uint32_t flags = 0;
-
-	if (!facts.decided)
-		return;
-	/* Its runtime is examined when it runs; what regions do cannot be seen before. */
-	if (facts.refusal)
-		flags = probes_exits(&t->probes, m, m->regions ? 0 : UINT32_MAX) ? SBT_PROC_EXCLUDED
-										 : SBT_PROC_BY_EXIT;
-	attach_know_program(t->attach, e->dev, e->ino, flags, false);
-}
-
-/* Examines all that is mapped here now. @named: programs among it will be run by who is traced. */
-static int examine_own(struct targets *t, bool named)
+static int examine_own(struct targets *t, bool named, bool ranks)
 {
 	struct maps maps;
 	size_t i;
@@ -330,7 +315,7 @@ static int examine_own(struct targets *t, bool named)
 			continue;
 		probes_module(&t->probes, m, 0, false);
 		if (m->traits.executable && named)
-			judge_named(t, &maps.entries[i], m);
+			targets_judge_coming(t, &maps.entries[i], m, ranks);
 	}
 	maps_free(&maps);
 	return 0;
@@ -349,7 +334,7 @@ int targets_add_own(struct targets *t, char *const command[])
 	if (command && (getenv("OMPI_COMM_WORLD_RANK") || getenv("PMI_RANK")))
 		mapped_mpi(&mapped);
 	mapped_words(&mapped, t->modules, command);
-	err = examine_own(t, command != NULL);
+	err = examine_own(t, command != NULL, mapped.mpi);
 	mapped_free(&mapped);
 	return err;
 }
@@ -368,7 +353,7 @@ int targets_add_words(struct targets *t, int pid)
 	/* What it runs already has been examined. */
 	mapped_words(&mapped, t->modules, n ? words + 1 : words);
 	if (mapped.n)
-		err = examine_own(t, true);
+		err = examine_own(t, true, mapped.mpi);
 	mapped_free(&mapped);
 	if (n)
 		free(words[0]);
@@ -589,6 +574,8 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 		if (event->tid != event->tgid && hash_get(&t->named, event->tgid, &leader))
 			hash_put(&t->named, event->tgid, leader + 1);
 		err = examine_program(t, space, event);
+		if (!err && !held && !space->settled)
+			targets_judge_rank(t, space);
 		if (!err)
 			err = targets_name_starting(t, space);
 	} else {

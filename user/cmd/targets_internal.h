@@ -47,6 +47,8 @@ struct targets {
 	uint32_t nstarting, starting_cap;
 	struct hash
 		copied; /* tgid -> pages searched for copies of code << 1 | a remark says that there are some */
+	struct hash
+		judged; /* struct module of a rank's program -> what targets_coming.c says of it */
 	uint32_t child; /* COMMAND before it is executed: our own image */
 	uint64_t generation;
 	uint64_t closed_ns; /* when files that are not used were closed last */
@@ -73,6 +75,16 @@ bool targets_probe_file(struct targets *t, int pid, const struct maps_entry *ent
 /* -a: probes the exits of what this process runs, if return probes could hurt it. Returns the verdict's flags. */
 uint32_t targets_scan_departures(struct targets *t, int pid, const struct maps *maps,
 				 const char *refusal);
+
+/* targets_coming.c */
+/*
+ * A program that will be run by who is traced, and may not be held then: @entry is our own mapping of it. Says to the kernel's side what can be
+ * said now. @rank: all the files that it needs are looked for.
+ */
+void targets_judge_coming(struct targets *t, const struct maps_entry *entry, struct module *module,
+			  bool rank);
+/* The same of a rank of MPI that has executed a program and goes on: its crossings count from now on, if what it will map is known. */
+void targets_judge_rank(struct targets *t, const struct space *space);
 
 /* targets_births.c */
 /* A process has executed a program. */

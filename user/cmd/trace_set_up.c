@@ -361,6 +361,7 @@ int trace_set_up(struct trace *t)
 	/* The reader must get the CPU when the rings fill; it uses little of it. */
 	if (setpriority(PRIO_PROCESS, 0, -10))
 		msg_verbose(t->options.verbose, "cannot raise the priority: %s", strerror(errno));
+	modules_follow_priority(t->modules);
 	permit_drop(rights_while_tracing(attach_method(t->attach) == ATTACH_PERF),
 		    t->options.verbose);
 	return 0;

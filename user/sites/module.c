@@ -99,6 +99,11 @@ void modules_idle(struct modules *modules, void (*idle)(void *ctx), void *ctx)
 	reader_idle(modules->reader, idle, ctx);
 }
 
+void modules_follow_priority(const struct modules *modules)
+{
+	reader_follow_priority(modules->reader);
+}
+
 void modules_only_pthread(struct modules *modules)
 {
 	modules->only_pthread = true;

@@ -29,7 +29,6 @@
 #define MODULE_PLACES_MAX   4096
 #define MODULE_MAKERS_MAX   8
 #define MODULE_WAITS_MAX    16
-#define MODULE_OBJECTS_MAX  4
 /* Files with more segments, of which nobody knows one, are not read. */
 #define MODULE_SEGMENTS_MAX 64
 
@@ -76,12 +75,8 @@ struct module_needs {
 	bool path_first;
 };
 
-/* What was answered of a variable in it: its address as linked, or -errno. */
-struct module_object {
-	char name[32];
-	uint64_t vaddr;
-	int err;
-};
+/* Variables of Open MPI, whose addresses are the handles of the communicators that are always there. */
+enum module_handle { MODULE_WORLD, MODULE_SELF, MODULE_NULL, MODULE_HANDLES };
 
 struct module {
 	uint32_t dev;
@@ -113,8 +108,7 @@ struct module {
 	struct untraced turns_seen,
 		turns_unseen; /* the functions of that kind: those in `turns`, and the others */
 	bool mpi; /* it has functions of MPI */
-	struct module_object objects[MODULE_OBJECTS_MAX]; /* module_object() */
-	uint32_t nobjects;
+	uint64_t handles[MODULE_HANDLES]; /* where these lie, as linked; 0 not here */
 	struct untraced
 		untraced; /* functions that its code calls and in which threads wait unseen */
 	bool runtime; /* a library of OpenMP's: how its threads wait inside is none of the program's barriers */
@@ -180,6 +174,8 @@ struct module *modules_open(struct modules *modules, const char *path);
 void modules_each(const struct modules *modules, void (*each)(void *ctx, struct module *module),
 		  void *ctx);
 
+/* Our priority has been raised: the process that reads files may have begun before, and is to have it, too. */
+void modules_follow_priority(const struct modules *modules);
 /*
  * While the reader is waited for, @idle is called again and again, and must not ask anything of modules itself. NULL: nothing waits.
  */
@@ -212,8 +208,6 @@ bool module_defines(const struct module *module, const char *name);
 bool module_knows_ends(const struct module *module, const char *name);
 /* Is the code at @vaddr that of a function of a library which waits, or wakes, for its caller? */
 bool module_is_wrapper(const struct module *module, uint64_t vaddr);
-/* The address as linked of the one variable of this name: 0 or -errno. */
-int module_object(const struct module *module, const char *name, uint64_t *vaddr);
 /* Where the function that @at lies in, behind a call, keeps its arguments during that call: held_args_find(). */
 bool module_held_args(const struct module *module, uint64_t at, struct held_arg out[HELD_ARGS_MAX]);
 /* What a probe would find at @offset. */

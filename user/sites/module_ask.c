@@ -103,37 +103,6 @@ bool module_defines(const struct module *m, const char *name)
 	return n > 0;
 }
 
-int module_object(const struct module *module, const char *name, uint64_t *vaddr)
-{
-	const struct reader_asks asks = { .question = READER_OBJECT, .text = name };
-	struct module *m = (struct module *)(uintptr_t)module;
-	struct module_object *kept = m->objects;
-	struct wire answer;
-	uint32_t i;
-	int err;
-
-	for (i = 0; i < m->nobjects; i++, kept++) {
-		if (strcmp(kept->name, name) != 0)
-			continue;
-		*vaddr = kept->vaddr;
-		return kept->err;
-	}
-	err = reader_ask_module(m, &asks, &answer);
-	if (!err) {
-		WIRE(&answer, *vaddr, UINT64_MAX);
-		err = answer.bad ? -EBADMSG : 0;
-	}
-	wire_free(&answer);
-	/* Each process that maps the file has it asked anew, and the answer is on its way while the process goes on. */
-	if (m->nobjects < MODULE_OBJECTS_MAX && strlen(name) < sizeof(kept->name) && !m->given_up) {
-		strcpy(kept->name, name);
-		kept->vaddr = err ? 0 : *vaddr;
-		kept->err = err;
-		m->nobjects++;
-	}
-	return err;
-}
-
 enum insn_class module_insn(const struct module *m, uint64_t offset)
 {
 	const struct reader_asks asks = { .question = READER_INSN, .a = offset };
@@ -194,7 +163,6 @@ void module_forget_answers(struct module *m)
 	forget_around(m);
 	free(m->imports);
 	m->imports = NULL;
-	m->nobjects = 0;
 }
 
 bool module_around(const struct module *module, uint64_t vaddr, struct elf_symbol *out)

@@ -247,6 +247,8 @@ static void wire_found(struct wire *w, const struct module_names *names)
 
 void module_wire(struct wire *w, struct module *m, const struct module_names *names)
 {
+	int i;
+
 	wire_traits(w, &m->traits);
 	wire_segments(w, m);
 	wire_needs(w, &m->needs);
@@ -261,6 +263,8 @@ void module_wire(struct wire *w, struct module *m, const struct module_names *na
 	wire_untraced(w, &m->turns_seen);
 	wire_untraced(w, &m->turns_unseen);
 	WIRE_BOOL(w, m->mpi);
+	for (i = 0; i < MODULE_HANDLES; i++)
+		WIRE(w, m->handles[i], UINT64_MAX);
 	wire_untraced(w, &m->untraced);
 	WIRE_BOOL(w, m->runtime);
 	WIRE_BOOL(w, m->tasks);
@@ -364,6 +368,7 @@ void module_forget_facts(struct module *m)
 	memset(&m->sems, 0, sizeof(m->sems));
 	memset(&m->turns, 0, sizeof(m->turns));
 	memset(&m->traits, 0, sizeof(m->traits));
+	memset(m->handles, 0, sizeof(m->handles));
 	m->nsegments = m->nmakers = m->returns.n = m->regions = m->returned = 0;
 	m->loader = 0;
 	m->c_library = m->scopes = m->mpi = m->runtime = m->tasks = m->tbb = m->inlined_waits =

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -61,6 +62,14 @@ void reader_idle(struct reader *r, void (*idle)(void *ctx), void *ctx)
 {
 	r->idle = idle;
 	r->idle_ctx = ctx;
+}
+
+void reader_follow_priority(const struct reader *r)
+{
+	int own = getpriority(PRIO_PROCESS, 0);
+
+	if (r->child.sock >= 0 && own < 0)
+		(void)setpriority(PRIO_PROCESS, (id_t)r->child.pid, own);
 }
 
 static int begin(struct reader *r)

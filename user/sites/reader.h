@@ -27,7 +27,6 @@ enum reader_question {
 	READER_FUNCTION, /* text: name -> machine, number, the first one */
 	READER_ENDS, /* text: name -> bool */
 	READER_WRAPPER, /* a: address, b: is it a C library's -> bool */
-	READER_OBJECT, /* text: name -> address */
 	READER_IMPORTS, /* -> number, texts */
 	READER_OUTLINED, /* a: address, b: caller's or 0, family -> number, places */
 	READER_HELD, /* a: address of a call -> struct held_arg, HELD_ARGS_MAX times */
@@ -50,6 +49,8 @@ int reader_new(struct rules *rules, struct rules *known, struct symbol_server *s
 	       struct reader **out);
 /* Ends the child. NULL is allowed. */
 void reader_free(struct reader *reader);
+/* See modules_follow_priority(). */
+void reader_follow_priority(const struct reader *reader);
 /* See modules_idle(). */
 void reader_idle(struct reader *reader, void (*idle)(void *ctx), void *ctx);
 

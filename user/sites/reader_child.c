@@ -168,6 +168,22 @@ static void forget_found(const struct rules *rules)
 		rules->all[i]->at[0].found = rules->all[i]->at[1].found = 0;
 }
 
+/* Of each rank that maps the file they are needed at once: not to be asked for then. */
+static void take_handles(struct module *m)
+{
+	static const char *const names[MODULE_HANDLES] = { "ompi_mpi_comm_world",
+							   "ompi_mpi_comm_self",
+							   "ompi_mpi_comm_null" };
+	int i;
+
+	for (i = 0; i < MODULE_HANDLES; i++) {
+		if (elf_find_object(m->elf, names[i], &m->handles[i]))
+			m->handles[i] = 0;
+		if (!m->handles[MODULE_WORLD])
+			return;
+	}
+}
+
 static int examine(struct reader_child *c, const struct file *f, const char *path, struct wire *w)
 {
 	const char *libraries[128];
@@ -193,6 +209,7 @@ static int examine(struct reader_child *c, const struct file *f, const char *pat
 	/* What was found in other files has been said. */
 	forget_found(names.rules);
 	module_examine(&names);
+	take_handles(m);
 	module_wire(w, m, &names);
 out:
 	free(m->places);
@@ -252,15 +269,6 @@ static int say_ends(const struct file *f, const char *name, struct wire *w)
 	known = e.known && !e.unknown;
 	WIRE_BOOL(w, known);
 	return 0;
-}
-
-static int say_object(const struct file *f, const char *name, struct wire *w)
-{
-	uint64_t vaddr = 0;
-	int err = elf_find_object(f->elf, name, &vaddr);
-
-	WIRE(w, vaddr, UINT64_MAX);
-	return err;
 }
 
 static void say_import(void *ctx, const char *name)
@@ -359,8 +367,6 @@ static int answer(struct reader_child *c, const struct reader_request *req, cons
 		yes = module_has_wrapper(f->elf, req->b != 0, req->a);
 		WIRE_BOOL(w, yes);
 		return 0;
-	case READER_OBJECT:
-		return say_object(f, text, w);
 	case READER_IMPORTS:
 		elf_each_import(f->elf, say_import, w);
 		return 0;

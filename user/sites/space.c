@@ -241,45 +241,71 @@ static const char *return_probe_refusal(bool go, bool setcanceltype, bool throws
 	return NULL;
 }
 
+/* What is known of the files that a process has mapped, one after the other. */
+struct judged {
+	struct space_facts facts;
+	bool go, setcanceltype, throws, signals, interp;
+	bool beyond; /* more than the program and its dynamic linker; or the linker is the C library (musl) */
+};
+
+static void judge_module(struct judged *j, const struct module *m)
+{
+	bool program;
+
+	j->facts.has_place |= m->nplaces > 0;
+	if (m->c_library)
+		j->facts.flavour = family_flavour_of(m->traits.glibc, m->traits.musl);
+	j->go |= m->traits.go;
+	j->throws |= m->traits.imports_throw;
+	/* A static program has its own symbols and the library's: what is in it may be used. */
+	program = !m->c_library || (m->traits.executable && !m->traits.dynamic);
+	if (program && !runtime_library(m)) {
+		j->setcanceltype |= m->traits.imports_setcanceltype;
+		j->signals |= m->traits.imports_signal;
+	}
+	j->interp |= m->traits.executable && m->traits.interp[0];
+	/* What its libraries will bring is known before they are mapped. */
+	j->facts.decided |= m->traits.executable && m->traits.plain_libraries;
+	j->beyond |= (!m->loader && !m->traits.executable) || (m->loader && m->c_library);
+}
+
+static struct space_facts judge_end(struct judged *j, bool partial)
+{
+	struct space_facts *facts = &j->facts;
+
+	facts->settled = !j->interp || (j->beyond && !partial);
+	facts->refusal = return_probe_refusal(j->go, j->setcanceltype, j->throws, j->signals);
+	/* Where exits are needed, the libraries that have them must be there. */
+	facts->decided = facts->settled || (facts->decided && !facts->refusal);
+	return *facts;
+}
+
 struct space_facts spaces_judge(struct spaces *s, int pid, const struct maps *maps, bool partial)
 {
-	bool go = false, setcanceltype = false, throws = false, signals = false, interp = false;
-	struct space_facts facts = { 0 };
-	bool beyond = false;
+	struct judged judged = { .beyond = false };
 	size_t i;
 
 	for (i = 0; i < maps->n; i++) {
 		const struct module *m;
-		bool program;
 
 		if (!maps->entries[i].exec)
 			continue;
 		m = modules_get(s->modules, pid, &maps->entries[i]);
-		if (!m || !m->is_elf)
-			continue;
-		facts.has_place |= m->nplaces > 0;
-		if (m->c_library) {
-			facts.flavour = family_flavour_of(m->traits.glibc, m->traits.musl);
-		}
-		go |= m->traits.go;
-		throws |= m->traits.imports_throw;
-		/* A static program has its own symbols and the library's: what is in it may be used. */
-		program = !m->c_library || (m->traits.executable && !m->traits.dynamic);
-		if (program && !runtime_library(m)) {
-			setcanceltype |= m->traits.imports_setcanceltype;
-			signals |= m->traits.imports_signal;
-		}
-		interp |= m->traits.executable && m->traits.interp[0];
-		/* What its libraries will bring is known before they are mapped. */
-		facts.decided |= m->traits.executable && m->traits.plain_libraries;
-		/* More than the program and its dynamic linker; or the linker is the C library (musl). */
-		beyond |= (!m->loader && !m->traits.executable) || (m->loader && m->c_library);
+		if (m && m->is_elf)
+			judge_module(&judged, m);
 	}
-	facts.settled = !interp || (beyond && !partial);
-	facts.refusal = return_probe_refusal(go, setcanceltype, throws, signals);
-	/* Where exits are needed, the libraries that have them must be there. */
-	facts.decided = facts.settled || (facts.decided && !facts.refusal);
-	return facts;
+	return judge_end(&judged, partial);
+}
+
+struct space_facts spaces_judge_files(struct module *const files[], size_t n)
+{
+	struct judged judged = { .beyond = false };
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (files[i]->is_elf)
+			judge_module(&judged, files[i]);
+	return judge_end(&judged, false);
 }
 
 /*

@@ -119,6 +119,8 @@ uint64_t space_program_key(struct spaces *spaces, const struct space *space);
  */
 struct space_facts spaces_judge(struct spaces *spaces, int pid, const struct maps *maps,
 				bool partial);
+/* The same of a program by all the files that it will map. */
+struct space_facts spaces_judge_files(struct module *const files[], size_t n);
 /* A child begins with what its parent had mapped. */
 int space_inherit(struct space *child, const struct space *parent);
 /*
