@@ -70,6 +70,11 @@ static const struct cut *cut_of(const struct cuts *cuts, const struct sbt_crossi
 	return hash_count(&cuts->all) ? hash_get_ptr(&cuts->all, key_of(c->tgid, c->inc)) : NULL;
 }
 
+bool cuts_any(const struct cuts *cuts, const struct sbt_crossing *c)
+{
+	return cut_of(cuts, c) != NULL;
+}
+
 enum cut_fate cuts_fate(const struct cuts *cuts, const struct sbt_crossing *c)
 {
 	const struct cut *cut = cut_of(cuts, c);

@@ -31,6 +31,8 @@ void cuts_free(struct cuts *cuts);
  * Returns 0 or -ENOMEM.
  */
 int cuts_add(struct cuts *cuts, uint32_t tgid, uint32_t inc, uint64_t units, uint64_t t_ns);
+/* Has anything of its process been cut, so that its crossings are not all there? */
+bool cuts_any(const struct cuts *cuts, const struct sbt_crossing *c);
 enum cut_fate cuts_fate(const struct cuts *cuts, const struct sbt_crossing *c);
 /* Of a unit (its number) that is fed no more, and later than that: the kernel has numbered it, and that is all. */
 bool cuts_is_shed(const struct cuts *cuts, const struct sbt_crossing *c, uint8_t unit);

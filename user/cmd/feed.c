@@ -412,6 +412,9 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 	err = fill_order(f, c, member, &m, &detail);
 	if (!err)
 		err = ranks_crossing(targets_ranks(f->targets), c, &m);
+	/* Those that are not recorded any more are not counted. */
+	if (c->family == SBT_FAMILY_MPI && cuts_any(&f->cuts, c))
+		m.round = 0;
 	if (!err)
 		err = feed_wait(f, c, &m);
 	if (!err && m.seq == 1)
@@ -518,8 +521,10 @@ static int feed_seen(struct feed *f, const struct sbt_event *e)
 	bool late = e->seq || targets_is_late(f->targets, e->tgid, e->start_ns);
 	bool began = e->start_ns > model_start(f->model);
 	uint64_t old, start = late ? e->t_ns : began ? e->start_ns : 0;
-	int err = 0;
+	int err = late ? ranks_missed(targets_ranks(f->targets), e->tgid, e->inc) : 0;
 
+	if (err)
+		return err;
 	if (hash_get(&f->current, e->tgid, &old) && old == e->inc)
 		return late ? model_add_process(f->model, e->tgid, e->inc, 0, 0, start, false,
 						e->comm)

@@ -28,6 +28,9 @@ struct comm {
 	struct comm *next; /* of all */
 };
 
+/* A process that began while it was traced: all of its crossings are known, or the first ones were not recorded. */
+enum { BEGAN_WHOLE = 1, BEGAN_MISSED };
+
 /* A call of all ranks of a communicator that makes others. */
 struct making {
 	uint32_t done; /* ranks that came out of it */
@@ -41,6 +44,7 @@ struct process {
 	struct ranks_handles handles;
 	bool began; /* since then nothing was missed */
 	bool missed; /* a record was lost: how many calls there were is not known any more */
+	bool left; /* it was thrown out of a meeting: whether the others count that is not known */
 	uint64_t number; /* from 1: part of keys */
 	struct process *next;
 };
@@ -50,10 +54,11 @@ struct ranks {
 	struct comm *comms;
 	struct making *makings;
 	struct hash by_process; /* (tgid, inc) -> struct process */
-	struct hash began; /* the same -> 1 */
+	struct hash began; /* the same -> BEGAN_* */
 	struct hash by_handle; /* (process, handle) -> struct comm; 0: known to be unknown */
 	struct hash by_key; /* struct comm */
 	struct hash calls; /* (process, communicator) -> calls that made one */
+	struct hash rounds; /* (process, communicator) -> its crossings there */
 	struct hash making_of; /* (communicator, which call) -> struct making */
 	struct hash seqs; /* tid of a process -> its last crossing's number */
 	struct ranks_sums sums;
@@ -89,6 +94,7 @@ void ranks_free(struct ranks *r)
 	hash_free(&r->by_handle);
 	hash_free(&r->by_key);
 	hash_free(&r->calls);
+	hash_free(&r->rounds);
 	hash_free(&r->making_of);
 	hash_free(&r->seqs);
 	free(r);
@@ -108,7 +114,14 @@ static uint64_t pair(uint64_t a, uint64_t b)
 
 int ranks_began(struct ranks *r, uint32_t tgid, uint32_t inc)
 {
-	return hash_put(&r->began, process_key(tgid, inc), 1);
+	uint64_t key = process_key(tgid, inc), how;
+
+	return hash_get(&r->began, key, &how) ? 0 : hash_put(&r->began, key, BEGAN_WHOLE);
+}
+
+int ranks_missed(struct ranks *r, uint32_t tgid, uint32_t inc)
+{
+	return hash_put(&r->began, process_key(tgid, inc), BEGAN_MISSED);
 }
 
 void ranks_forget(struct ranks *r, uint32_t tgid, uint32_t inc)
@@ -335,11 +348,30 @@ static int check_seq(struct ranks *r, struct process *p, const struct sbt_crossi
 	return hash_put(&r->seqs, key, c->seq);
 }
 
+/*
+ * Which call on the communicator it is: MPI has all ranks make them in one order. What meets whom then does not depend on when it became
+ * known who else there is: one rank may leave the call that makes a communicator, and come to its first meeting there, before another leaves.
+ */
+static int number_call(struct ranks *r, struct process *p, const struct comm *comm,
+		       const struct sbt_crossing *c, struct model_crossing *out)
+{
+	uint64_t key = pair(p->number, comm->key), rounds = 0;
+
+	p->left |= (c->flags & SBT_CROSSING_ABANDONED) != 0;
+	if (!p->began || p->missed || p->left)
+		return 0;
+	hash_get(&r->rounds, key, &rounds);
+	if (rounds == UINT32_MAX)
+		return 0;
+	out->round = (uint32_t)++rounds;
+	return hash_put(&r->rounds, key, rounds);
+}
+
 int ranks_crossing(struct ranks *r, const struct sbt_crossing *c, struct model_crossing *out)
 {
 	struct process *p = NULL;
 	struct comm *comm = NULL;
-	uint64_t yes;
+	uint64_t began = 0;
 	int err = 0;
 
 	if (hash_count(&r->by_process))
@@ -350,7 +382,9 @@ int ranks_crossing(struct ranks *r, const struct sbt_crossing *c, struct model_c
 		return err;
 	out->count = 0;
 	if (p) {
-		p->began = p->began || hash_get(&r->began, process_key(c->tgid, c->inc), &yes);
+		hash_get(&r->began, process_key(c->tgid, c->inc), &began);
+		p->began |= began != 0;
+		p->missed |= began == BEGAN_MISSED;
 		err = comm_of(r, p, c->object, &comm);
 		if (!err && (c->flags & SBT_CROSSING_MAKES) && !(c->flags & SBT_CROSSING_ABANDONED))
 			err = made(r, p, c, comm);
@@ -361,7 +395,8 @@ int ranks_crossing(struct ranks *r, const struct sbt_crossing *c, struct model_c
 	}
 	if (!comm) {
 		r->sums.unknown += p && p->job.key;
-		r->sums.no_job += !p || !p->job.key;
+		r->sums.unseen += !p;
+		r->sums.no_job += p && !p->job.key;
 		out->flags |= MODEL_CROSSING_PARTIAL;
 		return 0;
 	}
@@ -369,7 +404,7 @@ int ranks_crossing(struct ranks *r, const struct sbt_crossing *c, struct model_c
 	if (comm->making && comm->making->of && comm->making->done == comm->making->of)
 		comm->size = comm->members;
 	out->count = comm->size;
-	return 0;
+	return number_call(r, p, comm, c, out);
 }
 
 void ranks_look(struct ranks *r, uint32_t tgid, uint32_t inc, uint64_t handle,

@@ -36,12 +36,14 @@ void ranks_find_handles(const struct module *module, const struct maps_entry *en
 			struct ranks_handles *handles);
 /* All that the process has done since it began is known: it began when tracing had begun. */
 int ranks_began(struct ranks *ranks, uint32_t tgid, uint32_t inc);
+/* Its first crossings were not recorded: how many calls there were is not known. */
+int ranks_missed(struct ranks *ranks, uint32_t tgid, uint32_t inc);
 /* It has ended. */
 void ranks_forget(struct ranks *ranks, uint32_t tgid, uint32_t inc);
 
 /*
  * Every crossing, in order, before the model gets it. Fills in what is known of MPI's: who else meets there, how many
- * they are, the rank. Returns 0 or -ENOMEM.
+ * they are, the rank, which call on the communicator it is. Returns 0 or -ENOMEM.
  */
 int ranks_crossing(struct ranks *ranks, const struct sbt_crossing *c, struct model_crossing *out);
 
@@ -62,6 +64,7 @@ void ranks_each(const struct ranks *ranks, uint32_t tgid, uint32_t inc,
 struct ranks_sums {
 	uint64_t unknown; /* crossings of communicators whose making nobody saw */
 	uint64_t no_job; /* of processes of which it is not known what job they are of */
+	uint64_t unseen; /* of those that had ended, or run another program, before that could be asked */
 	uint32_t elsewhere; /* ranks of jobs that are not on this machine */
 };
 

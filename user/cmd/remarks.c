@@ -470,10 +470,16 @@ static void say_ranks(const struct remarks *r)
 		remark_note(
 			REMARK_WARN, "ranks", 0,
 			"%llu crossings of MPI by processes in no job that is known (not started "
-			"by "
-			"mpirun, or gone too early): who else met there is not known, their "
-			"episodes are incomplete",
+			"by mpirun): who else met there is not known, their episodes are "
+			"incomplete",
 			(unsigned long long)sums.no_job);
+	if (sums.unseen)
+		remark_note(
+			REMARK_WARN, "ranks_gone", 0,
+			"%llu crossings of MPI by processes that had ended before it was known "
+			"which ranks they were: who else met there is not known, their episodes "
+			"are incomplete",
+			(unsigned long long)sums.unseen);
 	if (sums.unknown)
 		remark_note(
 			REMARK_WARN, "ranks", 0,

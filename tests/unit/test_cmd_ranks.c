@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Which communicator a rank means, how many meet there, and which of their meetings it is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cmd/ranks.c"
+
+#define WORLD 0x44000000u
+#define HALF  0x84000001u
+#define INC   7
+#define N     4
+
+/* Handles that are addresses are not looked for here. */
+int module_offset_to_vaddr(const struct module *m, uint64_t offset, uint64_t *vaddr)
+{
+	(void)m;
+	(void)offset;
+	(void)vaddr;
+	return -ENOENT;
+}
+
+struct world {
+	struct ranks *ranks;
+	uint32_t seq[N]; /* of each rank's thread */
+};
+
+static uint32_t pid_of(uint32_t rank)
+{
+	return 100 + rank;
+}
+
+static int see(struct world *w, uint32_t rank)
+{
+	const struct ranks_handles handles = { .addresses = false };
+	const struct job job = { .key = 1, .rank = rank, .size = N, .local_size = N };
+
+	return ranks_see(w->ranks, pid_of(rank), INC, &job, &handles);
+}
+
+static int begin(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	uint32_t i;
+
+	*state = w;
+	if (!w || ranks_new(&w->ranks))
+		return -1;
+	for (i = 0; i < N; i++)
+		if (see(w, i) || ranks_began(w->ranks, pid_of(i), INC))
+			return -1;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct world *w = *state;
+
+	ranks_free(w->ranks);
+	free(w);
+	return 0;
+}
+
+static struct model_crossing cross(struct world *w, uint32_t rank, struct sbt_crossing c)
+{
+	struct model_crossing m = { .flags = 0 };
+
+	c.tgid = c.tid = pid_of(rank);
+	c.inc = INC;
+	c.seq = ++w->seq[rank];
+	c.family = SBT_FAMILY_MPI;
+	assert_int_equal(ranks_crossing(w->ranks, &c, &m), 0);
+	return m;
+}
+
+static struct model_crossing meet(struct world *w, uint32_t rank, uint64_t handle)
+{
+	return cross(w, rank, (struct sbt_crossing){ .object = handle });
+}
+
+static struct model_crossing split(struct world *w, uint32_t rank)
+{
+	return cross(w, rank,
+		     (struct sbt_crossing){ .object = WORLD,
+					    .words = HALF,
+					    .made = rank % 2,
+					    .flags = SBT_CROSSING_MAKES });
+}
+
+/* One rank meets in the new communicator before another has left the call that makes it. */
+static void test_split(void **state)
+{
+	struct world *w = *state;
+	struct model_crossing first, last;
+
+	assert_int_equal(split(w, 0).count, N);
+	first = meet(w, 0, HALF);
+	assert_int_equal(first.count, 0);
+	assert_int_equal(first.round, 1);
+	split(w, 1);
+	split(w, 2);
+	split(w, 3);
+	last = meet(w, 2, HALF);
+	assert_int_equal(last.count, 2);
+	assert_int_equal(last.round, 1);
+	assert_true(last.shared == first.shared);
+	/* The other half has the same handle, and is another communicator. */
+	last = meet(w, 3, HALF);
+	assert_true(last.shared && last.shared != first.shared);
+	assert_int_equal(last.round, 1);
+	assert_int_equal(meet(w, 0, HALF).round, 2);
+	assert_int_equal(meet(w, 0, WORLD).round, 2);
+}
+
+/* Its first calls were not recorded: it is matched by time, and of what it makes nothing is said. */
+static void test_missed(void **state)
+{
+	struct world *w = *state;
+	struct model_crossing m;
+	struct ranks_sums sums;
+
+	assert_int_equal(ranks_missed(w->ranks, pid_of(3), INC), 0);
+	/* What is known later does not make it whole. */
+	assert_int_equal(ranks_began(w->ranks, pid_of(3), INC), 0);
+	m = meet(w, 3, WORLD);
+	assert_int_equal(m.count, N);
+	assert_int_equal(m.round, 0);
+	split(w, 3);
+	m = meet(w, 3, HALF);
+	assert_true(!m.shared && m.flags & MODEL_CROSSING_PARTIAL);
+	assert_int_equal(meet(w, 0, WORLD).round, 1);
+	ranks_sums(w->ranks, &sums);
+	assert_int_equal(sums.unknown, 1);
+	assert_int_equal(sums.unseen, 0);
+}
+
+/* A record was lost, or a call never came back: the same from there on. */
+static void test_lost(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(meet(w, 0, WORLD).round, 1);
+	w->seq[0]++;
+	assert_int_equal(meet(w, 0, WORLD).round, 0);
+	assert_int_equal(meet(w, 0, WORLD).round, 0);
+	cross(w, 1, (struct sbt_crossing){ .object = WORLD, .flags = SBT_CROSSING_ABANDONED });
+	assert_int_equal(meet(w, 1, WORLD).round, 0);
+	assert_int_equal(meet(w, 2, WORLD).round, 1);
+}
+
+/* It had ended before it was known which rank it was. */
+static void test_gone(void **state)
+{
+	struct world *w = *state;
+	struct sbt_crossing c = { .tgid = 99, .tid = 99, .inc = INC, .seq = 1, .object = WORLD };
+	struct model_crossing m = { .flags = 0 };
+	struct ranks_sums sums;
+
+	c.family = SBT_FAMILY_MPI;
+	assert_int_equal(ranks_crossing(w->ranks, &c, &m), 0);
+	assert_true(!m.shared && m.flags & MODEL_CROSSING_PARTIAL);
+	ranks_sums(w->ranks, &sums);
+	assert_int_equal(sums.unseen, 1);
+	assert_int_equal(sums.no_job, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_split, begin, end),
+		cmocka_unit_test_setup_teardown(test_missed, begin, end),
+		cmocka_unit_test_setup_teardown(test_lost, begin, end),
+		cmocka_unit_test_setup_teardown(test_gone, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
