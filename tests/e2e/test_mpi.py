@@ -252,6 +252,31 @@ def test_fortran_communicators(t):
 
 
 @shared
+def test_ranks_that_live_while_nobody_looks(t):
+    """
+    The tracer is stopped from before its ranks begin until they have ended: their first crossings are recorded all the same, for what they
+    run on was examined before; but which ranks they were cannot be asked any more, and no meeting is made up.
+    """
+    for mpi in MPIRUN:
+        if not shutil.which(MPIRUN[mpi][0]):
+            raise Skip(f"no {MPIRUN[mpi][0]}")
+        out = t.path()
+        command = " ".join([*MPIRUN[mpi], "-n", "4", workload(f"mpi_split_{mpi}")])
+        # Probes are put in by a process of its own, which goes on.
+        result = t.run([SBT, "--json", "-o", out, "--", "sh", "-c", f"kill -STOP $PPID; {command}; rc=$?; kill -CONT $PPID; exit $rc"],
+                       env=clean_environment(**ENVIRONMENT))
+        check_equal("exit status", result.rc, 0)
+        trace = Trace(t, out)
+        trace.nothing_lost()
+        check_equal(f"{mpi}: crossings, of which incomplete meetings are made", trace.crossings(family="mpi"), 104)
+        check_equal("meetings of several", [b for b in trace.barriers(family="mpi") if b["participants"] not in (None, 1)], [])
+        check_equal("meetings", trace.episodes(family="mpi"), 0)
+        check_in("said", "104 crossings of MPI by processes that had ended before it was known which ranks they were",
+                 " ".join(result.err.split()))
+        check_equal("complete", trace.end["complete"], False)
+
+
+@shared
 def test_no_mpirun(t):
     """A rank alone, of no job: who else is in its world is not known."""
     out = t.path()

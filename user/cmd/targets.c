@@ -74,7 +74,7 @@ void targets_free(struct targets *t)
 	hash_free(&t->named);
 	hash_free(&t->unnamed);
 	targets_births_free(t);
-	hash_free(&t->judged);
+	targets_free_coming(t);
 	hash_free(&t->copied);
 	mappings_free(t->mappings);
 	free(t->mapped);
@@ -195,7 +195,7 @@ static int see_rank(struct targets *t, const struct space *space, const char *pr
 		if (m)
 			ranks_find_handles(m, &space->maps.entries[i], &handles);
 	}
-	job_read((int)space->tgid, &job);
+	targets_job(t, space->tgid, space->inc, &job);
 	/* What a rank forks has its code, and takes no part in MPI. */
 	if (!space->parent_tgid)
 		targets_note_rank(t, space->tgid, &job, &space->untraced, program);
@@ -574,6 +574,8 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 		if (event->tid != event->tgid && hash_get(&t->named, event->tgid, &leader))
 			hash_put(&t->named, event->tgid, leader + 1);
 		err = examine_program(t, space, event);
+		if (err)
+			targets_rank_gone(t, event);
 		if (!err && !held && !space->settled)
 			targets_judge_rank(t, space);
 		if (!err)
@@ -768,6 +770,7 @@ void targets_event(struct targets *t, const struct sbt_event *event)
 			hash_del(&t->named, event->tgid);
 			hash_del(&t->unnamed, event->tgid);
 			hash_del(&t->copied, event->tgid);
+			targets_forget_job(t, event->tgid, event->inc);
 		}
 		break;
 	case SBT_REC_OUTLINED:

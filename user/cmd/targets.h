@@ -59,6 +59,8 @@ int targets_scan_all(struct targets *targets);
 
 /* Before what was recorded until the event is looked up: what the process has mapped now is gone in a moment. */
 void targets_look(struct targets *targets, const struct sbt_event *event);
+/* Asks for what must be asked of a process while it is there, and does nothing else: others may be being acted on. */
+void targets_glance(struct targets *targets, const struct sbt_event *event);
 /* Acts on an event the moment it is known. */
 void targets_event(struct targets *targets, const struct sbt_event *event);
 /*

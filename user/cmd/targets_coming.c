@@ -12,12 +12,16 @@
 #include "sites/needed.h"
 
 #define NEEDED_MAX 256
-#define JUDGED	   (1ULL << 32) /* of targets.judged */
+
+/* targets.judged; below these the flags of a verdict. */
+#define JUDGED	   (1ULL << 32)
+#define JUDGED_MPI (1ULL << 33)
 
 /* What a program needs. */
 struct coming {
 	struct module *files[NEEDED_MAX];
 	size_t n;
+	bool mpi;
 	bool unknown; /* one of them is not to be found here, or more may be */
 };
 
@@ -28,30 +32,31 @@ static void add_file(void *ctx, const char *name, struct module *m)
 	(void)name;
 	/* Where regions return to is probed in each process. */
 	c->unknown |= !m || m->error || m->regions || c->n == NEEDED_MAX;
-	if (!c->unknown)
-		c->files[c->n++] = m;
+	if (c->unknown)
+		return;
+	c->mpi |= m->mpi;
+	c->files[c->n++] = m;
 }
 
-/* The flags of a verdict, once the files have their probes. False: all of it will be known only when the program runs. */
-static bool judge_needed(struct targets *t, const struct module *program, uint32_t *flags)
+/* JUDGED and the flags of a verdict, once the files have their probes. 0: all of it will be known only when the program runs. */
+static uint64_t judge_needed(struct targets *t, const struct module *program)
 {
 	struct coming c = { .unknown = getenv("LD_PRELOAD") || getenv("LD_AUDIT") };
 	struct space_facts facts;
 	size_t i;
 
 	if (c.unknown || needed_each(t->modules, program->path, add_file, &c) || c.unknown)
-		return false;
+		return 0;
 	facts = spaces_judge_files(c.files, c.n);
 	if (!facts.decided)
-		return false;
-	*flags = facts.refusal ? SBT_PROC_BY_EXIT : 0;
+		return 0;
 	for (i = 0; i < c.n; i++) {
 		probes_module(&t->probes, c.files[i], 0, false);
 		if (facts.refusal && c.files[i]->nplaces &&
 		    probes_exits(&t->probes, c.files[i], UINT32_MAX))
-			return false;
+			return 0;
 	}
-	return true;
+	return JUDGED | (c.mpi ? JUDGED_MPI : 0) | (facts.refusal ? SBT_PROC_BY_EXIT : 0);
 }
 
 /* By the program alone. */
@@ -71,18 +76,16 @@ static bool judge_alone(struct targets *t, struct maps_entry *e, struct module *
 	return true;
 }
 
-/* Says what is known of a program that needs other files, once. Returns JUDGED and the verdict's flags, or 0. */
+/* Says what is known of a program that needs other files, once. */
 static uint64_t judge_once(struct targets *t, const struct maps_entry *e, struct module *m)
 {
 	uint64_t key = (uint64_t)(uintptr_t)m, known = 0;
-	uint32_t flags;
 
 	if (hash_get(&t->judged, key, &known))
 		return known;
-	if (judge_needed(t, m, &flags)) {
-		known = JUDGED | flags;
-		attach_know_program(t->attach, e->dev, e->ino, flags, false);
-	}
+	known = judge_needed(t, m);
+	if (known)
+		attach_know_program(t->attach, e->dev, e->ino, (uint32_t)known, false);
 	hash_put(&t->judged, key, known);
 	return known;
 }
@@ -97,6 +100,11 @@ void targets_judge_coming(struct targets *t, const struct maps_entry *entry, str
 		attach_know_program(t->attach, e.dev, e.ino, flags, false);
 	else if (rank)
 		judge_once(t, &e, m);
+}
+
+static uint64_t job_key(uint32_t tgid, uint32_t inc)
+{
+	return (uint64_t)inc << 32 | tgid;
 }
 
 static struct module *program_of(struct targets *t, const struct space *space,
@@ -118,16 +126,72 @@ static struct module *program_of(struct targets *t, const struct space *space,
 void targets_judge_rank(struct targets *t, const struct space *space)
 {
 	const struct maps_entry *entry = NULL;
-	struct job job = { .rank = JOB_NONE };
 	struct module *m;
 	uint64_t known;
 
-	if (t->options.by_process)
+	/* Of those that are no ranks nothing was kept as they were glanced at. */
+	if (t->options.by_process || !hash_get_ptr(&t->jobs, job_key(space->tgid, space->inc)))
 		return;
-	job_read((int)space->tgid, &job);
-	m = job.rank == JOB_NONE ? NULL : program_of(t, space, &entry);
+	m = program_of(t, space, &entry);
 	known = m ? judge_once(t, entry, m) : 0;
 	if (known)
 		attach_flag_process(t->attach, space->tgid, space->inc, (uint32_t)known,
 				    SBT_PROC_FRESH);
+}
+
+/* --- who it is -------------------------------------------------------------------------------------- */
+
+void targets_glance(struct targets *t, const struct sbt_event *event)
+{
+	struct job job = { .rank = JOB_NONE }, *kept;
+
+	if (event->type != SBT_REC_EXEC)
+		return;
+	job_read((int)event->tgid, &job);
+	kept = job.rank == JOB_NONE ? NULL : malloc(sizeof(*kept));
+	if (!kept)
+		return;
+	*kept = job;
+	targets_forget_job(t, event->tgid, event->inc);
+	if (hash_put_ptr(&t->jobs, job_key(event->tgid, event->inc), kept))
+		free(kept);
+}
+
+void targets_job(struct targets *t, uint32_t tgid, uint32_t inc, struct job *out)
+{
+	const struct job *kept = hash_get_ptr(&t->jobs, job_key(tgid, inc));
+
+	if (kept)
+		*out = *kept;
+	else
+		job_read((int)tgid, out);
+}
+
+void targets_forget_job(struct targets *t, uint32_t tgid, uint32_t inc)
+{
+	free(hash_get_ptr(&t->jobs, job_key(tgid, inc)));
+	hash_del(&t->jobs, job_key(tgid, inc));
+}
+
+void targets_rank_gone(struct targets *t, const struct sbt_event *exec)
+{
+	const struct job *job = hash_get_ptr(&t->jobs, job_key(exec->tgid, exec->inc));
+	const struct module *m = modules_find(t->modules, exec->family, exec->caller);
+	struct ranks_handles handles = { .addresses = false };
+	uint64_t known = 0;
+
+	if (job && m && hash_get(&t->judged, (uint64_t)(uintptr_t)m, &known) && known & JUDGED_MPI)
+		ranks_see(t->ranks, exec->tgid, exec->inc, job, &handles);
+}
+
+void targets_free_coming(struct targets *t)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	while ((e = hash_next(&t->jobs, &pos, &zero)))
+		free((void *)(uintptr_t)e->value);
+	hash_free(&t->jobs);
+	hash_free(&t->judged);
 }

@@ -48,6 +48,8 @@ struct targets {
 	struct hash
 		copied; /* tgid -> pages searched for copies of code << 1 | a remark says that there are some */
 	struct hash
+		jobs; /* inc << 32 | tgid -> struct job, of ranks that have executed a program */
+	struct hash
 		judged; /* struct module of a rank's program -> what targets_coming.c says of it */
 	uint32_t child; /* COMMAND before it is executed: our own image */
 	uint64_t generation;
@@ -85,6 +87,13 @@ void targets_judge_coming(struct targets *t, const struct maps_entry *entry, str
 			  bool rank);
 /* The same of a rank of MPI that has executed a program and goes on: its crossings count from now on, if what it will map is known. */
 void targets_judge_rank(struct targets *t, const struct space *space);
+
+/* It has ended, or runs another program: who it was is known, if it was glanced at. */
+void targets_rank_gone(struct targets *t, const struct sbt_event *exec);
+/* The job of a process, as it was when it was glanced at, or as it is. */
+void targets_job(struct targets *t, uint32_t tgid, uint32_t inc, struct job *out);
+void targets_forget_job(struct targets *t, uint32_t tgid, uint32_t inc);
+void targets_free_coming(struct targets *t);
 
 /* targets_births.c */
 /* A process has executed a program. */

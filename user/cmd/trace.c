@@ -108,12 +108,22 @@ int trace_set_up_signals(struct trace *t)
 	return trace_watch_fd(t, t->signals, FD_SIGNALS, EPOLLIN);
 }
 
+static void glance(void *ctx, const struct sbt_event *event)
+{
+	struct trace *t = ctx;
+
+	targets_glance(t->targets, event);
+}
+
 void trace_save(void *ctx)
 {
 	struct trace *t = ctx;
 
-	if (t->stream)
-		ring_save(t->stream, RING_SAVED_BYTES);
+	if (!t->stream)
+		return;
+	ring_save(t->stream, RING_SAVED_BYTES);
+	if (t->targets)
+		ring_glance_events(t->stream, glance, t);
 }
 
 void trace_drain(void *ctx)
@@ -312,6 +322,8 @@ static void on_event(void *ctx, const struct sbt_event *event)
 {
 	struct trace *t = ctx;
 
+	/* To act on one may take longer than the others live. */
+	ring_glance_events(t->stream, glance, t);
 	/* What came before belongs to the addresses as they were. */
 	if ((event->type == SBT_REC_MAP || event->type == SBT_REC_OUTLINED) && event->inc &&
 	    t->pump && !t->error) {

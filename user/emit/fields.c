@@ -767,7 +767,7 @@ static const struct emit_field remark_fields[] = {
 	{ "kind", EMIT_STRING, RM(kind),
 	  .help = "nothing_crossed, looked_at and elsewhere (no barrier was crossed: where it was looked, and where else "
 		  "one could look), candidate (threads may have met there), spinning_code, inlined, user_barrier (-b), "
-		  "unmet (-w, --name, --phase), ranks, team, untraced (processes that may wait in calls that are not traced, and cross no barrier), frames, left_out, unread (files), still_running, not_traced, not_probed, "
+		  "unmet (-w, --name, --phase), ranks, ranks_gone (ranks of MPI that had ended before it was known which they were), team, untraced (processes that may wait in calls that are not traced, and cross no barrier), frames, left_out, unread (files), still_running, not_traced, not_probed, "
 		  "copied (a process ran a copy of code that holds probes), trapped (it died of that), "
 		  "not_looked_for, unattributed, unnamed (files), clocks (of several recordings) or more" },
 	{ "pid", EMIT_U32, RM(pid), .flags = FIELDS_ZERO,
@@ -805,7 +805,7 @@ static const struct emit_field end_fields[] = {
 	{ "lost", EMIT_MAP, RV, LIST(report, losses, nlosses), .sub = &rec_loss,
 	  .help = "records lost, by cause" },
 	{ "complete", EMIT_BOOL, RE(complete),
-	  .help = "nothing was lost, and nothing left out: neither shed, nor unmet, nor arrivals_unseen, nor left_out, nor a file unread (remarks); and no process has barriers that are not traced (untraced) or may wait unseen and is in no figure (remark untraced); nor ran a copy of code that holds probes (remarks copied, trapped)" },
+	  .help = "nothing was lost, and nothing left out: neither shed, nor unmet, nor arrivals_unseen, nor left_out, nor a file unread (remarks); and no process has barriers that are not traced (untraced) or may wait unseen and is in no figure (remark untraced); nor ran a copy of code that holds probes (remarks copied, trapped); and of each rank of MPI it is known which it was (ranks_gone)" },
 	{ "shed", EMIT_U32, RE(nshed),
 	  .help = "processes that were not traced to their end (--cost-limit): see their shed_ns" },
 	{ "shed_parts", EMIT_U32, RE(nshed_parts),

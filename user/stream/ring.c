@@ -48,6 +48,7 @@ struct ring {
 	uint32_t head_len; /* with its header, rounded */
 	uint64_t key_ns;
 	uint64_t shown; /* events: how far they were shown ahead of their turn */
+	uint64_t glanced; /* and how far they were glanced at before that */
 };
 
 struct ring_stream {
@@ -382,24 +383,49 @@ fail:
 	return err;
 }
 
+/* The next event at *pos and its length, if it is written; *pos is behind it then. NULL: there is none. */
+static const uint8_t *next_event(const struct ring *ring, uint64_t *pos, uint64_t end,
+				 uint32_t *len)
+{
+	while (*pos < end) {
+		const uint8_t *at = ring_at(ring, *pos);
+
+		*len = __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
+		if (*len & BPF_RINGBUF_BUSY_BIT)
+			return NULL;
+		*pos += ((*len & ~BPF_RINGBUF_DISCARD_BIT) + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
+		if (!(*len & BPF_RINGBUF_DISCARD_BIT))
+			return at + BPF_RINGBUF_HDR_SZ;
+	}
+	return NULL;
+}
+
 void ring_show_events(struct stream *stream, void (*each)(void *ctx, const struct sbt_event *event),
 		      void *ctx)
 {
 	struct ring_stream *s = (struct ring_stream *)stream;
 	struct ring *ring = &s->rings[s->n - 1];
 	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
+	const uint8_t *event;
+	uint32_t len;
 
-	while (ring->shown < end) {
-		const uint8_t *at = ring_at(ring, ring->shown);
-		uint32_t len =
-			__atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
+	while ((event = next_event(ring, &ring->shown, end, &len)))
+		each(ctx, keep_record(s->event, event, len));
+}
 
-		if (len & BPF_RINGBUF_BUSY_BIT)
-			return;
-		ring->shown += ((len & ~BPF_RINGBUF_DISCARD_BIT) + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
-		if (!(len & BPF_RINGBUF_DISCARD_BIT))
-			each(ctx, keep_record(s->event, at + BPF_RINGBUF_HDR_SZ, len));
-	}
+void ring_glance_events(struct stream *stream,
+			void (*each)(void *ctx, const struct sbt_event *event), void *ctx)
+{
+	struct ring_stream *s = (struct ring_stream *)stream;
+	struct ring *ring = &s->rings[s->n - 1];
+	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
+	const uint8_t *event;
+	uint32_t len;
+
+	if (ring->glanced < ring->shown)
+		ring->glanced = ring->shown;
+	while ((event = next_event(ring, &ring->glanced, end, &len)))
+		each(ctx, (const struct sbt_event *)(const void *)event);
 }
 
 void ring_save(struct stream *stream, size_t max_bytes)

@@ -29,6 +29,13 @@ int ring_open(const int *fds, uint32_t n, size_t bytes, int events_fd, size_t ev
 void ring_show_events(struct stream *stream, void (*each)(void *ctx, const struct sbt_event *event),
 		      void *ctx);
 
+/*
+ * Calls @each for every event that was not shown yet, once, while others are being acted on: for what must be asked of a process while it
+ * is there. @each may call nothing of the stream.
+ */
+void ring_glance_events(struct stream *stream,
+			void (*each)(void *ctx, const struct sbt_event *event), void *ctx);
+
 /* What stream_next() saves by itself of rings that are half full: five seconds of 200,000 records a second. */
 #define RING_SAVED_BYTES (256u << 20)
 
