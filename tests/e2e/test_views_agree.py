@@ -98,8 +98,8 @@ def text_agrees(t, recording, trace):
         said = re.search(r"(\d+) % of its phases' time is lost waiting", b["verdict"])
         if said:
             check_between("in words", int(said[1]), 100 * b["imbalance"] - 0.51, 100 * b["imbalance"] + 0.51)
-    check_in("stated", "imbalance: the share of its phases' time that is lost, of all members. The answers above are of the "
-             "threads' time from their start to their end; what one thread waits is of its own phases.", " ".join(text.split()))
+    check_in("stated", "imbalance: the share of its phases' time that is lost, of all members. The answers above, also of what "
+             "one thread waits, are of the threads' time from their start to their end.", " ".join(text.split()))
 
 
 def page_agrees(t, recording, trace):

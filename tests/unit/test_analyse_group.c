@@ -34,8 +34,8 @@ static struct model *processes(uint32_t n)
 	return m;
 }
 
-/* @n ranks; rank 1 has twice the work of the others, or each in turn. They leave 1 ns after the last has come. */
-static void run(uint32_t n, bool rotate, bool ranked, struct report *rep)
+/* @n ranks; rank 1 has twice the work of the others, or each in turn. They leave @latency after the last has come. */
+static void run_with(uint64_t latency, uint32_t n, bool rotate, bool ranked, struct report *rep)
 {
 	struct report_env env = { .crossing_cost_ns = NAN, .tracer_cpu_ns = REPORT_UNKNOWN };
 	struct model *m = processes(n);
@@ -46,13 +46,44 @@ static void run(uint32_t n, bool rotate, bool ranked, struct report *rep)
 		for (i = 0; i < n; i++)
 			meet(m, i, A, 1, n, k + 1,
 			     now + (i == (rotate ? k % n : 1) ? 2 * UNIT : UNIT),
-			     now + 2 * UNIT + 1, ranked);
-		now += 2 * UNIT + 1;
+			     now + 2 * UNIT + latency, ranked);
+		now += 2 * UNIT + latency;
 	}
 	assert_int_equal(model_finish(m, now), 0);
 	env.end_ns = now;
 	assert_int_equal(report_build(m, &env, rep), 0);
 	model_free(m);
+}
+
+static void run(uint32_t n, bool rotate, bool ranked, struct report *rep)
+{
+	run_with(1, n, rotate, ranked, rep);
+}
+
+/*
+ * Ranks take long to leave: what one waits is of that time, too, in the answer for all as in its own, and
+ * both are what the figures say.
+ */
+static void test_one_definition(void **state)
+{
+	const struct report_process *all;
+	struct report rep;
+	uint32_t i;
+
+	(void)state;
+	run_with(UNIT, 3, false, true, &rep);
+	all = &rep.groups[0].all;
+	assert_near(all->wait_share, 2.0 / 9, 1e-9);
+	assert_non_null(strstr(all->verdict, "ranks 0, 2 wait 33 % of their time, rank 1 0 %"));
+	for (i = 0; i < rep.nprocesses; i++) {
+		const struct report_process *p = &rep.processes[i];
+		bool late = p->pid == PID + 1;
+
+		assert_near(p->wait_share, late ? 0 : 1.0 / 3, 1e-9);
+		if (!late)
+			assert_non_null(strstr(p->verdict, "33 %"));
+	}
+	report_free(&rep);
 }
 
 static void test_closed_forms(void **state)
@@ -152,6 +183,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_closed_forms),
+		cmocka_unit_test(test_one_definition),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_who_is_in),
 	};

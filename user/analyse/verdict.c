@@ -39,15 +39,15 @@ static void add(struct text *t, const char *fmt, ...)
 	}
 }
 
-/* Of the time that a thread spends in phases that end here, what it spends waiting. */
-static double wait_share(const struct report_thread *t)
+/*
+ * The time of a thread of which something is known, in phases that end at a barrier or in its life: all views have their shares of this. One
+ * whose end is its arrival is waited for, so to say, after it: in no time of its own.
+ */
+static uint64_t time_of(const struct report_thread *t)
 {
-	double all;
+	uint64_t inside = t->idle_ns > t->wait_ns ? t->idle_ns : t->wait_ns;
 
-	if (t->work_ns == REPORT_UNKNOWN)
-		return NAN;
-	all = (double)t->wait_ns + (double)t->work_ns;
-	return all > 0 ? (double)t->wait_ns / all : NAN;
+	return t->work_ns == REPORT_UNKNOWN ? 0 : t->work_ns + inside;
 }
 
 /* Threads go by their small numbers within a process; across processes only the tid tells them apart. */
@@ -89,7 +89,7 @@ static void add_threads(struct text *t, uint32_t *tids, uint32_t n)
 struct waiter {
 	uint32_t number;
 	double share; /* of its time */
-	double wait_ns, work_ns;
+	double wait_ns, all_ns; /* time_of() */
 	double waits; /* complete episodes in wait_ns; 0: not known */
 	double squares; /* sum of the squares of the waits in those */
 };
@@ -131,15 +131,16 @@ static uint32_t waiters_of(const struct report_thread *threads, uint32_t n, bool
 			   struct waiter *w)
 {
 	uint32_t i, known = 0;
-	double share;
+	double all, wait;
 
 	for (i = 0; i < n; i++) {
-		share = wait_share(&threads[i]);
-		if (!isnan(share) && threads[i].tid)
+		all = (double)time_of(&threads[i]);
+		wait = (double)threads[i].wait_ns;
+		if (all > 0 && threads[i].tid)
 			w[known++] = (struct waiter){ .number = number_of(&threads[i], shared),
-						      .share = share,
-						      .wait_ns = (double)threads[i].wait_ns,
-						      .work_ns = (double)threads[i].work_ns,
+						      .share = wait / all,
+						      .wait_ns = wait,
+						      .all_ns = all,
 						      .waits = (double)threads[i].waits,
 						      .squares = threads[i].wait_squares };
 	}
@@ -160,15 +161,15 @@ static uint32_t waiting_positions(const struct report_thread *threads, uint32_t 
 		at = &w[t->position];
 		at->number = t->position;
 		at->wait_ns += (double)t->wait_ns;
-		at->work_ns += (double)t->work_ns;
+		at->all_ns += (double)time_of(t);
 		at->waits += (double)t->waits;
 		at->squares += t->wait_squares;
 	}
 	for (i = 0; i < n; i++) {
-		if (!(w[i].wait_ns + w[i].work_ns > 0))
+		if (!(w[i].all_ns > 0))
 			continue;
 		w[known] = w[i];
-		w[known].share = w[i].wait_ns / (w[i].wait_ns + w[i].work_ns);
+		w[known].share = w[i].wait_ns / w[i].all_ns;
 		known++;
 	}
 	return known;
@@ -219,7 +220,7 @@ static struct waiting waiting_of(const struct waiter *w, uint32_t n)
 
 	for (i = 0; i < n; i++) {
 		sum.wait_ns += w[i].wait_ns;
-		sum.all_ns += w[i].wait_ns + w[i].work_ns;
+		sum.all_ns += w[i].all_ns;
 		sum.waits += w[i].waits;
 		sum.squares += w[i].squares;
 	}
@@ -665,13 +666,11 @@ void verdict_barrier(struct report_barrier *b)
 /* Of the time of its threads of which something is known, what they waited. */
 static double waiting_share(const struct report_process *p)
 {
-	uint64_t time = p->outside_ns;
+	uint64_t time = 0;
 	uint32_t i;
 
-	/* A thread whose end is its arrival is waited for, so to say, after it: in no time of its own. */
 	for (i = 0; i < p->nmembers; i++)
-		time += p->members[i].idle_ns > p->members[i].wait_ns ? p->members[i].idle_ns
-								      : p->members[i].wait_ns;
+		time += time_of(&p->members[i]);
 	return time ? (double)p->wait_ns / (double)time : NAN;
 }
 

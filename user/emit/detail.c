@@ -76,9 +76,8 @@ void detail_barriers(struct textout *t, const struct report *r,
 		"over "
 		"the elapsed time. imbalance: the share of its phases' time that is lost, of all "
 		"members. "
-		"The answers above are of the threads' time from their start to their end; what "
-		"one thread "
-		"waits is of its own phases.");
+		"The answers above, also of what one thread waits, are of the threads' time from "
+		"their start to their end.");
 	textout_blank(t);
 }
 
