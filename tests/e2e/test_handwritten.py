@@ -267,6 +267,93 @@ def test_arrival_and_wait_apart(t):
                 check_equal("episodes, incomplete", (user["episodes"], user["incomplete"]), (40, 0))
 
 
+MONITOR = """
+#include <pthread.h>
+#include <unistd.h>
+#define THREADS 4
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int arrived, generation, items;
+static __attribute__((noinline)) void meet_all(void)
+{
+	int mine;
+	pthread_mutex_lock(&mutex);
+	mine = generation;
+	if (++arrived == THREADS) {
+		arrived = 0;
+		generation++;
+		pthread_cond_broadcast(&changed);
+	}
+	while (mine == generation)
+		pthread_cond_wait(&changed, &mutex);
+	pthread_mutex_unlock(&mutex);
+	__asm__ volatile("");
+}
+static __attribute__((noinline)) void put(void)
+{
+	pthread_mutex_lock(&mutex);
+	items++;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&mutex);
+	__asm__ volatile("");
+}
+static __attribute__((noinline)) void take(void)
+{
+	pthread_mutex_lock(&mutex);
+	while (!items)
+		pthread_cond_wait(&changed, &mutex);
+	items--;
+	pthread_mutex_unlock(&mutex);
+	__asm__ volatile("");
+}
+static void *run(void *arg)
+{
+	long me = (long)arg;
+	for (int i = 0; i < 60; i++) {
+		usleep(me ? 500 : 2000);
+		if (i % 2 == 0) {
+			for (int k = 0; !me && k < 2 * (THREADS - 1); k++) {
+				usleep(200);
+				put();
+			}
+			if (me) {
+				take();
+				take();
+			}
+		}
+		meet_all();
+	}
+	return NULL;
+}
+int main(void)
+{
+	pthread_t t[THREADS];
+	for (long i = 0; i < THREADS; i++)
+		pthread_create(&t[i], NULL, run, (void *)i);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+"""
+
+
+def test_monitor(t):
+    """A barrier and a queue share a condition variable: no episode may be found, and then the hint names the barrier's function."""
+    source, binary = t.path("monitor.c"), t.path("monitor")
+    with open(source, "w", encoding="ascii") as f:
+        f.write(MONITOR)
+    subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", binary, source], check=True)
+    trace = t.trace([binary])
+    found = sums(trace.barriers())
+    told = [r["text"] for r in trace.all("remark") if r["kind"] == "candidate"]
+    check(found == (60, 0) or told or trace.end["lost"]["barrier_given_up"], f"{found} of 60, and nothing says so")
+    check(not any("another function" in text and "put" not in text and "take" not in text for text in told), f"{told}")
+    named = t.trace([binary], "-b", "meet_all@all").barrier(family="user")
+    check_equal("episodes, incomplete", (named["episodes"], named["incomplete"]), (60, 0))
+    if "meet_all@all" not in hinted(trace):
+        print(f"found {found}; told: {told}")
+
+
 ONE_BY_ONE = """
 #include <pthread.h>
 #include <stdlib.h>

@@ -590,6 +590,24 @@ static int process_positions(struct build *b, const uint32_t *members, uint32_t 
 	return err;
 }
 
+/* Has no thread of the process met another? What the user named is then told apart by something that is no barrier. */
+static bool is_alone(const struct model *m, uint32_t process)
+{
+	bool alone = false;
+	uint32_t i;
+
+	for (i = 0; i < model_nbarriers(m); i++) {
+		const struct model_barrier *b = model_barrier(m, i);
+
+		if (b->proc != process)
+			continue;
+		if (b->family != SBT_FAMILY_USER || b->team_max > 1)
+			return false;
+		alone |= b->episodes > 0;
+	}
+	return alone;
+}
+
 /* @members: the threads of the process, @n of them. */
 static int process_fill(struct build *b, uint32_t index, const uint32_t *members, uint32_t n,
 			struct report_process *out)
@@ -639,7 +657,8 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	 * Without a complete episode no thread's path is known. Where some barriers were not traced, what threads waited for
 	 * there is not known, nor where it is not known which threads met.
 	 */
-	if (!out->episodes || out->shed_some || out->unmet)
+	if (!out->episodes || out->shed_some || out->unmet ||
+	    (out->nmembers > 1 && is_alone(b->model, index)))
 		out->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
 	/* Of processes that are kept as a sum it is not known which threads were late each time. */
 	if (p->processes > 1)

@@ -189,35 +189,58 @@ static const char *advice_named(const char *name, bool several, char text[ADVICE
 	return text;
 }
 
+/* The function at @site, if -b can name it as a barrier's. What a thread begins with is none. */
+static const char *nameable(const struct remarks *r, uint32_t site)
+{
+	const char *name = spaces_rule_name(r->spaces, site);
+
+	if (name &&
+	    (!strcmp(name, "main") || callsites_first(feed_callsites(pump_feed(r->pump)), site)))
+		return NULL;
+	return name;
+}
+
 /* The command that traces what is at @site as a barrier, or what to do where there is no function to name. */
 static const char *advice_at(const struct remarks *r, uint32_t site, char text[ADVICE_LEN])
 {
 	struct same_place same = { .site = site };
-	const char *name = spaces_rule_name(r->spaces, site);
 
-	/* What a thread begins with is no barrier. */
-	if (callsites_first(feed_callsites(pump_feed(r->pump)), site))
-		name = NULL;
 	discover_each(pump_discover(r->pump), count_place, &same);
-	return advice_named(name, same.n > 1, text);
+	return advice_named(nameable(r, site), same.n > 1, text);
 }
 
 /* Waits in one function, and the waking in another: what to do about it. */
 static const char *advice_split(const struct remarks *r, const struct discover_object *o,
 				char text[ADVICE_LEN])
 {
-	const char *arrive = spaces_rule_name(r->spaces, o->wake_site);
-	const char *leave = spaces_rule_name(r->spaces, o->wait_site);
+	const char *arrive = nameable(r, o->wake_site), *leave = nameable(r, o->wait_site);
 
 	if (arrive && leave && strcmp(arrive, leave) != 0)
 		snprintf(text, ADVICE_LEN,
 			 "if that is a barrier, trace it with -b %.100s..%.100s@all", arrive,
 			 leave);
+	else if (arrive && leave)
+		snprintf(text, ADVICE_LEN, "if that is a barrier, trace it with -b %.100s@all",
+			 arrive);
 	else
 		snprintf(text, ADVICE_LEN,
-			 "if that is a barrier, name a function around both with -b, or put the "
-			 "markers of sbt/sbt.h there");
+			 "if that is a barrier, put the markers of sbt/sbt.h there, or name a "
+			 "function that holds nothing but the barrier with -b");
 	return text;
+}
+
+/* Where the waking is, in the words that are true of two places in one function of the source, or of the machine's code. */
+static const char *woken_from(const struct remarks *r, const struct discover_object *o)
+{
+	bool exact;
+	uint64_t wait = spaces_function(r->spaces, o->wait_site, &exact);
+
+	if (wait && wait == spaces_function(r->spaces, o->wake_site, &exact))
+		return "in rounds among other uses of it, and woken at";
+	wait = spaces_outer_function(r->spaces, o->wait_site);
+	if (wait && wait == spaces_outer_function(r->spaces, o->wake_site))
+		return "and woken at another place of one function, at";
+	return "and woken from another function, at";
 }
 
 static void tell_split(const struct remarks *r, const struct discover_object *o)
@@ -226,9 +249,17 @@ static void tell_split(const struct remarks *r, const struct discover_object *o)
 
 	remark_note(REMARK_HINT, "candidate", o->tgid,
 		    "process %u: the same %u threads met %u times in a row or more on a condition "
-		    "variable, waiting at %s and woken from another function, at %s: %s",
+		    "variable, waiting at %s %s %s: %s",
 		    o->tgid, o->members, o->split, place_of(r, o->wait_site, wait),
-		    place_of(r, o->wake_site, wake), advice_split(r, o, text));
+		    woken_from(r, o), place_of(r, o->wake_site, wake), advice_split(r, o, text));
+}
+
+/* A virtual machine's own monitors are no barriers of the program. */
+static bool is_of_machine(const struct remarks *r, const struct discover_object *o)
+{
+	const struct site_name *name = spaces_site(r->spaces, o->wait_site);
+
+	return name && name->module && strstr(name->module, "/libjvm.so");
 }
 
 /* Only where nothing else was found: a pool whose threads are started by one does the same. */
@@ -238,7 +269,7 @@ static void tell_led(void *ctx, const struct discover_object *o)
 	char wait[256], wake[256], text[ADVICE_LEN];
 
 	if (o->futex || o->split || o->rounds || o->verdict == DISCOVER_BARRIER ||
-	    o->led < BATCHES_LEAST || c->n++ >= CANDIDATES_SHOWN)
+	    o->led < BATCHES_LEAST || is_of_machine(c->remarks, o) || c->n++ >= CANDIDATES_SHOWN)
 		return;
 	remark_note(REMARK_HINT, "candidate", o->tgid,
 		    "process %u: the same %u threads waited at %s %u times in a row or more, on a "
@@ -256,7 +287,8 @@ static void tell_alone(void *ctx, const struct discover_object *o)
 
 	if (o->futex || o->split || o->led || o->alone < 2 ||
 	    o->batches < (o->alone < 3 ? BATCHES_PAIR : BATCHES_LEAST) ||
-	    o->batches <= 2 * o->loose || c->n++ >= CANDIDATES_SHOWN)
+	    o->batches <= 2 * o->loose || is_of_machine(c->remarks, o) ||
+	    c->n++ >= CANDIDATES_SHOWN)
 		return;
 	remark_note(REMARK_HINT, "candidate", o->tgid,
 		    "process %u: %u threads or more waited at %s, and left together %u times, on a "
@@ -402,6 +434,8 @@ static void tell_candidate(void *ctx, const struct discover_object *o)
 	const char *what = o->futex ? "a futex" : "a condition variable";
 	char text[256], advice[ADVICE_LEN];
 
+	if (is_of_machine(c->remarks, o))
+		return;
 	if (o->split && o->verdict != DISCOVER_BARRIER) {
 		if (c->n++ < CANDIDATES_SHOWN)
 			tell_split(c->remarks, o);
