@@ -224,6 +224,65 @@ static __noinline int missed_out(struct sbt_account *a, __u32 index, struct task
 	return 0;
 }
 
+/* Does it switch so often that it is left alone for a while? In a barrier it is looked at for as long as that takes. */
+static __noinline bool rest_begin(struct sbt_account *a, __u64 now)
+{
+	if (!a)
+		return false;
+	if (now - a->often_ns >= SBT_REST_NS) {
+		a->often_ns = now;
+		a->often = 0;
+	}
+	if (++a->often < SBT_REST_SWITCHES || a->inside || config.ncounters)
+		return false;
+	a->state = ACCOUNT_RESTING;
+	a->rest_ns = a->often_ns + SBT_REST_NS;
+	a->off = 1;
+	a->holder = 0;
+	a->stolen_at = 0; /* it may come to another CPU */
+	count_add(rested_ns, bpf_get_smp_processor_id(), a->rest_ns - now);
+	return true;
+}
+
+static __always_inline bool is_resting(const struct sbt_account *a, __u64 now)
+{
+	return a->state == ACCOUNT_RESTING && now < a->rest_ns;
+}
+
+/* It leaves a CPU, and its rest was over. Since when it had that CPU is in the kernel's own notes. */
+static __noinline int rest_ran(struct sbt_account *a, struct task_struct *prev, __u64 now)
+{
+	__u64 from;
+
+	if (!a || !prev || !a->clock_ns || !bpf_core_field_exists(prev->sched_info.last_arrival))
+		return 0;
+	from = prev->sched_info.last_arrival + a->clock_ns;
+	if (from > a->since_ns && from < now)
+		a->times[SBT_TIME_ONCPU] += now - from;
+	return 0;
+}
+
+/* It is woken up, and its rest was over: what it waited for is told by its registers. */
+static __noinline int rest_blocked(struct sbt_account *a, struct task_struct *task, __u64 now)
+{
+	struct user_call call = {};
+
+	if (!a || !task || !a->off)
+		return 0;
+	block_reason(a, task, &call, now);
+	a->tried_ns = 0;
+	a->state = ACCOUNT_BLOCKED;
+	return 0;
+}
+
+/* It leaves its CPU while it rests: no more is noted. */
+static __always_inline void rest_goes(struct sbt_account *a, __u64 now)
+{
+	a->switches++;
+	a->off = 1;
+	a->since_ns = now;
+}
+
 static __always_inline void switch_out(struct sbt_account *a, __u32 index, struct task_struct *prev,
 				       struct task_struct *next, bool preempt, __u64 now)
 {
@@ -240,6 +299,8 @@ static __always_inline void switch_out(struct sbt_account *a, __u32 index, struc
 	}
 	if (a->state == ACCOUNT_RUNNABLE || a->state == ACCOUNT_BLOCKED)
 		missed_in(a, prev, now);
+	if (a->state == ACCOUNT_RESTING)
+		rest_ran(a, prev, now);
 	if (a->state == ACCOUNT_RUNNING) {
 		if (bpf_core_field_exists(prev->sched_info.last_arrival))
 			a->clock_ns = a->since_ns - prev->sched_info.last_arrival;
@@ -255,6 +316,8 @@ static __always_inline void switch_out(struct sbt_account *a, __u32 index, struc
 	a->cpus_allowed = prev->nr_cpus_allowed > 0xffff ? 0xffff : prev->nr_cpus_allowed;
 	if (c)
 		counters_take(c, a, true);
+	if (rest_begin(a, now))
+		return;
 	if (wants_cpu(prev, preempt)) {
 		cpu = bpf_get_smp_processor_id();
 		wait_begin(a, queue, cpu, now);
@@ -361,7 +424,7 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
 }
 
 /* One run in 32 is timed, as the clock will have it: two looks at the clock cost as much as a quarter of the rest. */
-#define IS_TIMED(now) (!((now) >> 7 & 31))
+#define IS_TIMED(now) (!((now) >> 7 & (SBT_TIMED_EACH - 1)))
 /* What takes longer was not this program, but the host that ran something else. */
 #define TIMED_MOST    50000
 
@@ -393,6 +456,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 {
 	__u32 out = prev->pid, in = next->pid, index = 0, cpu = bpf_get_smp_processor_id();
 	struct sbt_account *a;
+	__u32 noted = 0;
 	__u64 now;
 
 	if (!(marks[out & (SBT_MARKS - 1)] | marks[in & (SBT_MARKS - 1)] |
@@ -401,14 +465,23 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		return 0;
 	now = bpf_ktime_get_ns();
 	a = account_find(out, &index);
-	if (a)
+	if (a && is_resting(a, now)) {
+		rest_goes(a, now);
+	} else if (a) {
 		switch_out(a, index, prev, next, preempt, now);
+		noted = 1;
+	}
 	a = account_find(in, &index);
-	if (a)
+	if (a && is_resting(a, now)) {
+		a->off = 0;
+	} else if (a) {
 		switch_in(a, index, prev, out, next, now);
+		noted = 1;
+	}
 	if (watched[cpu & (SBT_WATCHED - 1)])
 		turns_switch(cpu, next, now);
-	past_switched(out, next->pid);
+	if (noted)
+		past_switched(out, next->pid);
 	if (IS_TIMED(now))
 		switch_timed(now, out, next->pid);
 	return 0;
@@ -427,6 +500,10 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		return 0;
 	queue = queue_of(task);
 	now = bpf_ktime_get_ns();
+	if (is_resting(a, now))
+		return 0;
+	if (a->state == ACCOUNT_RESTING)
+		rest_blocked(a, task, now);
 	if (a->state == ACCOUNT_RUNNING)
 		a->woken_ns = now;
 	if (a->state != ACCOUNT_BLOCKED)

@@ -391,6 +391,22 @@ static __always_inline void account_run(struct sbt_account *a, __u64 own)
 	a->run_ns = own;
 }
 
+/* Its rest is over before its time. */
+static __noinline MAYBE_UNUSED int rest_break(struct sbt_account *a, __u64 now)
+{
+	if (!a || a->rest_ns <= now)
+		return 0;
+	count_add(rested_ns, bpf_get_smp_processor_id(), now - a->rest_ns);
+	a->rest_ns = now;
+	return 0;
+}
+
+/* It crosses a barrier: how often it switches is counted from here. */
+static __always_inline void rest_not(struct sbt_account *a)
+{
+	a->often = 0;
+}
+
 /*
  * It runs, and nobody said so: now and then the kernel does not tell of a switch. Since when is in its own notes; the
  * time before that it did what it was said to do. Where there are none, that time stays unattributed.
@@ -406,6 +422,8 @@ static __noinline int found_running(struct sbt_account *a)
 		from = BPF_CORE_READ(task, sched_info.last_arrival) + a->clock_ns;
 	if (from > now)
 		from = now;
+	if (a->state == ACCOUNT_RESTING)
+		rest_break(a, now);
 	if (a->clock_ns && from > a->since_ns) {
 		if (a->state == ACCOUNT_RUNNABLE)
 			a->times[SBT_TIME_RUNQ] += from - a->since_ns;

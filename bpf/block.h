@@ -467,7 +467,7 @@ static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *
 
 	b->holder = a->holder;
 	/* Nor does one that is in the barrier hold anybody up: it is waiting for him. */
-	if (!h || h->inside)
+	if (!h || h->inside || h->rest_ns > a->since_ns)
 		return;
 	times_now(h, now, times);
 #pragma unroll
@@ -510,7 +510,8 @@ __noinline int waker_did(__u32 index, __u32 waker, __u64 now)
 		return 0;
 	}
 	p = past_at(of);
-	if (!since || !p || h->inside || h->busy)
+	/* Nor of one that rests, or did since. */
+	if (!since || !p || h->inside || h->busy || h->rest_ns > since)
 		return 0;
 	/* It runs: now and then the kernel does not tell of a switch. */
 	if (h->state != ACCOUNT_RUNNING) {

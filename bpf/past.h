@@ -105,7 +105,7 @@ __noinline int past_note(__u32 index)
 	struct sbt_past *p = past_at(index);
 
 	/* While one of our own programs is at its account, its sums are not up to date. */
-	if (a && p && !a->busy)
+	if (a && p && !a->busy && a->state != ACCOUNT_RESTING)
 		past_write(p, a);
 	return 0;
 }

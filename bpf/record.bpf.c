@@ -31,6 +31,7 @@ struct with_counters {
 static __always_inline void account_arrive(struct sbt_account *a, __u32 index, __u64 own)
 {
 	counters_phase(a, index);
+	rest_not(a);
 	a->inside = 1;
 	a->fault_since_ns = 0;
 	stolen_take(a);
@@ -130,6 +131,7 @@ static __noinline int crossing_write_inside(struct sbt_thread *t, struct sbt_acc
 static __always_inline void account_leave(struct sbt_account *a)
 {
 	a->inside = 0;
+	rest_not(a);
 	if (a->dirty)
 		account_mark(a);
 	else

@@ -252,7 +252,15 @@ enum sbt_account_state {
 	ACCOUNT_RUNNING,
 	ACCOUNT_RUNNABLE,
 	ACCOUNT_BLOCKED,
+	ACCOUNT_RESTING, /* not looked at for a while: it switches too often */
 };
+
+/*
+ * A thread that is switched out so often in so long a time, and crosses no barrier meanwhile, is not accounted for in the rest of that
+ * time: what it waits for is unattributed. Its counters, where there are any, have to be.
+ */
+#define SBT_REST_SWITCHES 2000
+#define SBT_REST_NS	  1000000000ULL
 
 /* So many that ran instead of a thread are told apart in one phase. A power of two. */
 #define SBT_RUNS 4
@@ -312,12 +320,13 @@ struct sbt_account {
 	__u8 missed; /* a switch was not told of: others' counts are among its CPU's */
 	__u8 event; /* it waits as on a condition variable: not for a lock, nor for a thread to end */
 	__u8 unprobed; /* how often it was told that it did so, and no probe saw it */
+	__u8 off; /* ACCOUNT_RESTING: it is on no CPU, since since_ns */
 	__u32 away_seq; /* how often it was preempted then */
 	__u16 cpus_allowed;
 	__u32 fault_tries; /* to name what is mapped where the longest fault was; 0: it is named */
 	__u32 cpu;
 	__u32 out_ran; /* who took it when this thread lost it */
-	__u32 pad;
+	__u32 often; /* so many switches since often_ns */
 	__u32 wait_cpu; /* the one that it waits for */
 	struct sbt_most most; /* who had what the last wait was for */
 	struct sbt_run runs[SBT_RUNS]; /* who had the CPU while it waited, since the mark */
@@ -328,6 +337,8 @@ struct sbt_account {
 	__u64 run_ns; /* running: up to when it is accounted for, less away_ns */
 	__u64 away_ns; /* all that it was away while busy */
 	__u64 away_at_ns; /* away since then; 0 not */
+	__u64 often_ns; /* since when its switches are counted to see whether they are too many */
+	__u64 rest_ns; /* it rests, or did, until then; 0 never */
 	__u64 fault_since_ns; /* in a page fault since then; 0 not */
 	__u64 fault_addr; /* of the fault under way */
 	__u64 fault_place; /* and where the program was then: user_place() */
@@ -712,6 +723,8 @@ struct sbt_config {
 	char comm[SBT_COMM_LEN];
 };
 
+#define SBT_TIMED_EACH 32 /* a power of two */
+
 /* Everything that is counted, in slots so that CPUs do not meet; user space adds them up. */
 struct sbt_counts {
 	__u64 gone; /* crossings by threads that have ended: those of the living are in their slots */
@@ -729,9 +742,10 @@ struct sbt_counts {
 	__u64 lost_candidate; /* of those: no slot, or no room in any ring tried */
 	__u64 lost_sum; /* crossings for whose thread, place or barrier there was no slot in the sums */
 	__u64 lost_untold; /* never left, of who came last: the sums are told of their place only then */
-	/* What accounting for switches and wakings of traced threads takes, of some of them: not of all. */
+	/* What accounting for switches and wakings of traced threads takes, of one in SBT_TIMED_EACH: not of all. */
 	__u64 timed_ns;
 	__u64 timed; /* how often a thread lost a CPU or got one in those */
+	__u64 rested_ns; /* threads that switched too often were not accounted for: all of their time */
 };
 
 /* armed: nothing is recorded, only sbt-trace itself (calibration), everything */

@@ -953,6 +953,8 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	out->crossings = totals->crossings;
 	out->crossing_cost_ns = env->crossing_cost_ns;
 	out->switch_cost_ns = env->switch_cost_ns;
+	out->switches_cost_ns = env->switches_cost_ns;
+	out->rested_ns = env->rested_ns;
 	out->tracer_cpu_ns = env->tracer_cpu_ns;
 	out->for_all = env->for_all;
 	out->accounted = env->causes != NULL;

@@ -418,6 +418,7 @@ struct report {
 	bool cut; /* read from a recording that ends before the run did */
 	double crossing_cost_ns; /* of all processes, at the mean of their crossings; NAN unknown */
 	double switch_cost_ns; /* as in report_env */
+	uint64_t switches_cost_ns, rested_ns; /* likewise */
 	uint64_t tracer_cpu_ns; /* CPU time sbt-trace itself used; REPORT_UNKNOWN */
 	bool for_all; /* its probes are in every process that runs the probed files */
 	bool accounted; /* where threads' time goes was looked at: page faults are dearer for all */
@@ -461,6 +462,11 @@ struct report_env {
 	double (*crossing_cost)(void *ctx, const struct model_proc *proc);
 	double crossing_cost_ns; /* one crossing, both probes; NAN unknown */
 	double switch_cost_ns; /* to account for a thread's losing a CPU and getting one again; NAN unknown */
+	/*
+	 * What that took in all, processes that crossed no barrier too; and of how much of their threads' time the causes were not
+	 * looked for, as they switched too often. REPORT_UNKNOWN.
+	 */
+	uint64_t switches_cost_ns, rested_ns;
 	uint64_t tracer_cpu_ns;
 	bool for_all; /* probes of barriers are in every process that runs the probed files */
 	uint64_t produced, consumed;

@@ -349,4 +349,7 @@ struct attach_price attach_calibrate_quick(struct attach *attach, void (*drain)(
  */
 double attach_switch_ns(const struct sbt_counts *from, const struct sbt_counts *to);
 
+/* What that took in all. */
+uint64_t attach_switches_ns(const struct sbt_counts *from, const struct sbt_counts *to);
+
 #endif /* ATTACH_ATTACH_H */

@@ -134,3 +134,8 @@ double attach_switch_ns(const struct sbt_counts *from, const struct sbt_counts *
 	/* To lose one and to get one are told of each by itself. */
 	return n ? 2 * (double)(to->timed_ns - from->timed_ns) / (double)n : NAN;
 }
+
+uint64_t attach_switches_ns(const struct sbt_counts *from, const struct sbt_counts *to)
+{
+	return SBT_TIMED_EACH * (to->timed_ns - from->timed_ns);
+}

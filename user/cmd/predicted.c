@@ -333,6 +333,8 @@ static void write_ending(struct predicted *p)
 {
 	struct tape_ending e = { .crossing_cost_ns = NAN,
 				 .switch_cost_ns = NAN,
+				 .switches_cost_ns = REPORT_UNKNOWN,
+				 .rested_ns = REPORT_UNKNOWN,
 				 .tracer_cpu_ns = REPORT_UNKNOWN,
 				 .produced = p->n,
 				 .consumed = p->n };

@@ -232,6 +232,8 @@ void present_init(struct present *p, const struct options *options, struct attac
 		.crossing_cost = env_price,
 		.crossing_cost_ns = NAN,
 		.switch_cost_ns = NAN,
+		.switches_cost_ns = REPORT_UNKNOWN,
+		.rested_ns = REPORT_UNKNOWN,
 		.ncpus = cpus > 0 ? (uint32_t)cpus : 0,
 		.tracer_cpu_ns = REPORT_UNKNOWN,
 		.losses = p->losses,
@@ -344,6 +346,10 @@ const struct report_env *present_priced(struct present *p)
 		count_records(p);
 	price_all(p);
 	p->env.switch_cost_ns = attach_switch_ns(&p->base, &p->last);
+	if (isfinite(p->env.switch_cost_ns)) {
+		p->env.switches_cost_ns = attach_switches_ns(&p->base, &p->last);
+		p->env.rested_ns = p->last.rested_ns - p->base.rested_ns;
+	}
 	return &p->env;
 }
 

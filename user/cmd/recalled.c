@@ -165,6 +165,8 @@ int recalled_begin(struct recalled *r, struct merge *merge)
 		.crossing_cost = env_price,
 		.crossing_cost_ns = NAN,
 		.switch_cost_ns = NAN,
+		.switches_cost_ns = REPORT_UNKNOWN,
+		.rested_ns = REPORT_UNKNOWN,
 		.tracer_cpu_ns = REPORT_UNKNOWN,
 		.ncounters = n,
 		.counters = r->counters,
@@ -255,6 +257,13 @@ int recalled_remarks(struct recalled *r, const struct remark *more, uint32_t n)
 	return 0;
 }
 
+/* Of what only some recordings know, the sum of those. */
+static void add_known(uint64_t *sum, uint64_t more)
+{
+	if (more != REPORT_UNKNOWN)
+		*sum = more + (*sum == REPORT_UNKNOWN ? 0 : *sum);
+}
+
 static int take_ending(struct recalled *r, const struct tape_ending *e, uint64_t to_ns)
 {
 	int err = add_losses(r, e);
@@ -269,10 +278,9 @@ static int take_ending(struct recalled *r, const struct tape_ending *e, uint64_t
 		r->env.crossing_cost_ns = e->crossing_cost_ns;
 	if (isnan(r->env.switch_cost_ns))
 		r->env.switch_cost_ns = e->switch_cost_ns;
-	if (e->tracer_cpu_ns != REPORT_UNKNOWN)
-		r->env.tracer_cpu_ns =
-			e->tracer_cpu_ns +
-			(r->env.tracer_cpu_ns == REPORT_UNKNOWN ? 0 : r->env.tracer_cpu_ns);
+	add_known(&r->env.switches_cost_ns, e->switches_cost_ns);
+	add_known(&r->env.rested_ns, e->rested_ns);
+	add_known(&r->env.tracer_cpu_ns, e->tracer_cpu_ns);
 	return err;
 }
 

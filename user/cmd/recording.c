@@ -425,6 +425,8 @@ void recording_ending(struct recording *r, uint64_t end_ns)
 		.end_ns = end_ns,
 		.crossing_cost_ns = r->env->crossing_cost_ns,
 		.switch_cost_ns = r->env->switch_cost_ns,
+		.switches_cost_ns = r->env->switches_cost_ns,
+		.rested_ns = r->env->rested_ns,
 		.tracer_cpu_ns = r->env->tracer_cpu_ns,
 		.produced = r->env->produced,
 		.consumed = r->env->consumed,

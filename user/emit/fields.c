@@ -826,6 +826,10 @@ static const struct emit_field end_fields[] = {
 	  .help = "what tracing one crossing costs, at the mean of all of them" },
 	{ "switch_cost_ns", EMIT_DOUBLE, RE(switch_cost_ns),
 	  .help = "what accounting costs for a traced thread's losing a CPU, being woken and getting one again" },
+	{ "switches_cost_ns", EMIT_NS, RE(switches_cost_ns),
+	  .help = "what that took in all, estimated: of processes that crossed no barrier, too" },
+	{ "rested_ns", EMIT_NS, RE(rested_ns),
+	  .help = "time of threads that switched 2,000 times in a second and crossed no barrier meanwhile: for the rest of that second they are not accounted for, and it is unattributed" },
 	{ "tracer_cpu_ns", EMIT_NS, RE(tracer_cpu_ns),
 	  .help = "CPU time that sbt-trace itself used" },
 	END

@@ -677,6 +677,36 @@ static void cost_prices(struct textout *t, const struct report *r)
 		     with_switch ? " more" : "", textout_time(cpu, r->tracer_cpu_ns));
 }
 
+/* From which share of a CPU on it is worth a word, and a warning. */
+#define SWITCHES_TOLD 0.01
+#define SWITCHES_MAX  0.1
+
+/* Of who crosses no barrier, too. */
+static void cost_switches(struct textout *t, const struct report *r)
+{
+	double share = (double)r->switches_cost_ns / (double)(r->end_ns - r->start_ns);
+	char cost[TEXTOUT_CELL], part[TEXTOUT_CELL], rested[TEXTOUT_CELL];
+	bool high = share > SWITCHES_MAX;
+
+	if (r->switches_cost_ns == REPORT_UNKNOWN)
+		return;
+	if (share > SWITCHES_TOLD)
+		textout_wrap(
+			t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "  ", 4,
+			"%sThat threads sleep and wake was looked at for %s in all, those that "
+			"crossed no barrier too: %s of one CPU.",
+			high ? "WARNING: " : "", textout_time(cost, r->switches_cost_ns),
+			textout_percent(part, share));
+	if (r->rested_ns && r->rested_ns != REPORT_UNKNOWN)
+		textout_wrap(
+			t, TEXTOUT_PLAIN, "  ", 4,
+			"Threads that slept and woke 2,000 times in a second and crossed no "
+			"barrier "
+			"meanwhile were left alone for the rest of it, to spare them the cost: "
+			"why they slept is not known for %s of their time (unattributed).",
+			textout_time(rested, r->rested_ns));
+}
+
 static void summary_cost(struct textout *t, const struct report *r)
 {
 	uint32_t i;
@@ -688,6 +718,7 @@ static void summary_cost(struct textout *t, const struct report *r)
 		textout_line(t, TEXTOUT_DIM, "  %u more processes: --json, --csv.",
 			     r->nprocesses - MOST);
 	cost_prices(t, r);
+	cost_switches(t, r);
 	if (r->for_all && (r->nprocesses || r->nremarks))
 		textout_wrap(
 			t, TEXTOUT_DIM, "  ", 2,

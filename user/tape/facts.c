@@ -115,6 +115,8 @@ void code_ending(struct coder *c, struct tape_ending *e)
 {
 	double slept = NAN;
 
+	if (!c->writing)
+		e->switches_cost_ns = e->rested_ns = UINT64_MAX;
 	code_u64(c, &e->end_ns);
 	code_price(c, &e->crossing_cost_ns);
 	code_known(c, &e->tracer_cpu_ns);
@@ -134,6 +136,10 @@ void code_ending(struct coder *c, struct tape_ending *e)
 		code_price(c, &slept);
 	if (!coder_at_end(c))
 		CODE_ARRAY(c, e->nremarks, e->remarks, code_remark);
+	if (coder_at_end(c))
+		return;
+	code_known(c, &e->switches_cost_ns);
+	code_known(c, &e->rested_ns);
 }
 
 /* --- names ----------------------------------------------------------------------------------------- */

@@ -38,7 +38,7 @@ struct tape_session {
 struct tape_ending {
 	uint64_t end_ns;
 	double crossing_cost_ns, switch_cost_ns;
-	uint64_t tracer_cpu_ns, produced, consumed;
+	uint64_t switches_cost_ns, rested_ns, tracer_cpu_ns, produced, consumed;
 	uint32_t nlosses;
 	const struct report_loss *losses;
 	uint32_t nhangs;
