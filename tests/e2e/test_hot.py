@@ -47,7 +47,47 @@ def test_wakings_of_nobody_each_its_own(t):
 
 
 def test_turns_of_two(t):
-    check_cheap(*hot(t, "turns", 2, 10000), hits_max=40000)
+    check_cheap(*hot(t, "turns", 2, 100000), hits_max=200000)
+
+
+def test_queue(t):
+    """
+    Producer and consumer that sleep and wake as often as they can. After 2,000 switches in a second they are left alone: what they do
+    then is not attributed, and nothing else is said of it.
+    """
+    plain, traced, p = hot(t, "queue", 2, 200000)
+    trace = t.trace([workload("hot_cond"), "queue", "2", "200000"])
+    p, end = trace.process(comm="hot_cond"), trace.end
+    left = sum(x["unattributed_ns"] for x in p["threads"])
+    print(f"queue: {plain:.3f} s, traced {traced:.3f} s; {sum(x['switches'] for x in p['threads'])} switches at "
+          f"{end['switch_cost_ns']:.0f} ns, {end['switches_cost_ns'] / 1e6:.1f} ms in all, left alone for {end['rested_ns'] / 1e6:.0f} ms")
+    check(end["rested_ns"] > 0, f"they were not left alone: {end}")
+    check(left > 0, f"all of their time is attributed: {p['threads']}")
+    check(left <= 1.1 * end["rested_ns"] + 50e6, f"{left} ns are unattributed, left alone for {end['rested_ns']}")
+    check(p["cost_ns"] > 0.5 * end["switches_cost_ns"], f"the switches are not in the estimate: {p['cost_ns']}, {end}")
+
+
+def test_queue_and_then_sleep(t):
+    """Who sleeps for long afterwards is seen to."""
+    trace = t.trace([workload("hot_cond"), "nap", "2", "100000", "25"])
+    check(trace.end["rested_ns"] > 0, f"they were not left alone: {trace.end}")
+    for thread in trace.process(comm="hot_cond")["threads"]:
+        check_between("ns asleep", thread["blocked_ns"]["sleep"], 2.4e9, 60e9)
+
+
+def test_queue_without_barrier(t):
+    """What looking at them cost is said though no barrier was crossed; by a recording, too."""
+    path, out = t.path(), t.path()
+    argv = [workload("hot_cond"), "free", "2", "200000"]
+    trace = t.trace(argv, "--record", path)
+    check(trace.end["switches_cost_ns"] > 0 and trace.end["rested_ns"] > 0, f"no cost: {trace.end}")
+    check_equal("exit status of report", t.sbt("report", "--json", "-o", out, path).rc, 0)
+    again = Trace(t, out, True).end
+    for name in ("switches_cost_ns", "rested_ns"):
+        check_equal(name, again[name], trace.end[name])
+    text = " ".join(t.sbt("--", *argv).err.split())
+    check("why they slept is not known for" in text, text)
+    check_equal("cost without causes", t.trace(argv, "--no-causes").end["switches_cost_ns"], None)
 
 
 def test_barrier_is_kept(t):

@@ -6,7 +6,8 @@
  *   hot_cond KIND THREADS ROUNDS [OBJECTS]
  *
  * empty: nobody waits. own: the same, each its own. turns: one after the other. barrier: rounds of a barrier by hand. both: these, and
- * one more thread that wakes nobody all the while. Prints the seconds that it took.
+ * one more thread that wakes nobody all the while. queue: every second thread puts into a queue of 8, the others take out. nap: the same,
+ * and then each sleeps for OBJECTS tenths of a second. free: as queue, with no barrier at all. Prints the seconds that it took.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MOST 64
 
@@ -23,7 +25,7 @@ static pthread_barrier_t ends;
 static const char *kind;
 static unsigned nthreads, objects = 1;
 static long rounds, turn;
-static unsigned arrived, round_now;
+static unsigned arrived, round_now, queued;
 static atomic_int done;
 
 static double now(void)
@@ -65,13 +67,41 @@ static __attribute__((noinline)) void meet(unsigned n)
 	pthread_mutex_unlock(&lock);
 }
 
+/* All together put in and take out as much: nobody is left waiting. */
+static void queue(long me)
+{
+	long i;
+
+	for (i = 0; i < rounds; i++) {
+		pthread_mutex_lock(&lock);
+		if (me & 1) {
+			while (!queued)
+				pthread_cond_wait(&conds[0], &lock);
+			queued--;
+			pthread_cond_signal(&conds[1]);
+		} else {
+			while (queued >= 8)
+				pthread_cond_wait(&conds[1], &lock);
+			queued++;
+			pthread_cond_signal(&conds[0]);
+		}
+		pthread_mutex_unlock(&lock);
+	}
+}
+
 static void *run(void *arg)
 {
 	long me = (long)arg, i;
 	int both = !strcmp(kind, "both");
 
+	if (!strcmp(kind, "free")) {
+		queue(me);
+		return NULL;
+	}
 	pthread_barrier_wait(&ends);
-	if (!strcmp(kind, "turns"))
+	if (!strcmp(kind, "queue") || !strcmp(kind, "nap"))
+		queue(me);
+	else if (!strcmp(kind, "turns"))
 		by_turns(me);
 	else if (both && me == nthreads - 1)
 		while (!done)
@@ -82,6 +112,8 @@ static void *run(void *arg)
 	else
 		for (i = 0; i < rounds; i++)
 			pthread_cond_broadcast(&conds[!strcmp(kind, "own") ? me : i % objects]);
+	if (!strcmp(kind, "nap"))
+		usleep(objects * 100000);
 	done = 1;
 	pthread_barrier_wait(&ends);
 	return NULL;
