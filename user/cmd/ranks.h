@@ -64,7 +64,8 @@ void ranks_each(const struct ranks *ranks, uint32_t tgid, uint32_t inc,
 struct ranks_sums {
 	uint64_t unknown; /* crossings of communicators whose making nobody saw */
 	uint64_t no_job; /* of processes of which it is not known what job they are of */
-	uint64_t unseen; /* of those that had ended, or run another program, before that could be asked */
+	uint64_t
+		unseen; /* of those that had ended, or run another program, before that could be asked */
 	uint32_t elsewhere; /* ranks of jobs that are not on this machine */
 };
 
