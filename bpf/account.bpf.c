@@ -6,6 +6,7 @@
  */
 #include <linux/bpf_perf_event.h>
 
+#include "join.h"
 #include "waker.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -508,6 +509,8 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		a->woken_ns = now;
 	if (a->state != ACCOUNT_BLOCKED)
 		return 0;
+	if (!config.discover && !a->inside && a->reason == SBT_BLOCKED_LOCK)
+		join_ended(task, a->since_ns, 0, now);
 	waker = a->inside ? 0 : waker_of(ctx, a, task, now);
 	block_end(index, now, waker);
 	waker_did(index, waker, now);

@@ -151,6 +151,7 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	int exit_code; /* as wait() has it */
+	int *clear_child_tid; /* where its end can be waited for, in its memory */
 	int nr_cpus_allowed;
 	unsigned int on_cpu; /* or less, in newer kernels: what has no sign fits any */
 	unsigned int in_iowait : 1;
@@ -284,6 +285,7 @@ struct linux_binprm;
 #define TASK_WAKING  0x0200 /* being woken up: its wake-up was seen before its switch */
 #define TASK_STOPPED 0x0004 /* by a signal */
 #define TASK_TRACED  0x0008 /* by a debugger */
+#define PF_EXITING   0x00000004
 #define PF_KTHREAD   0x00200000
 #define AF_INET	     2
 #define S_IFMT	     0170000

@@ -194,6 +194,7 @@ struct sbt_thread {
 		struct sbt_waiting waiting;
 		struct sbt_summing summing;
 	};
+	__u64 out_ns; /* when it last lost its CPU outside barriers, where its time is not accounted for; 0 */
 	struct sbt_walk walk; /* scratch: bpf/callers.bpf.c */
 };
 

@@ -109,6 +109,11 @@ enum sbt_record_type {
 	 * traced. On x86-64 alone.
 	 */
 	SBT_REC_COPY = 19,
+	/*
+	 * struct sbt_event: thread `tid` has waited since `start_ns` for another thread of its process to end; where sums are kept
+	 * `address` is when it left its last barrier. Only where the functions that join threads have no probes.
+	 */
+	SBT_REC_JOINED = 20,
 };
 
 /*
@@ -365,7 +370,7 @@ struct sbt_event {
 	__u32 parent_tgid; /* SBT_REC_FORK */
 	__u32 parent_inc;
 	__u32 creator; /* SBT_REC_THREAD: the thread that made it */
-	/* SBT_REC_SEEN: when the process was made; _EXIT: the thread; _THREAD: the same if that was before t_ns, else 0 */
+	/* SBT_REC_SEEN: when the process was made; _JOINED: see there; _EXIT: the thread; _THREAD: the same if that was before t_ns, else 0 */
 	__u64 start_ns;
 	__u64 busy_ns; /* SBT_REC_EXIT: how long it was on a CPU, or waited for one; 0 not known */
 	/*

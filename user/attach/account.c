@@ -24,6 +24,8 @@ void account_prepare(struct attach *a, uint32_t max_threads)
 
 	bpf_program__set_autoload(skel->progs.on_switch, a->account);
 	bpf_program__set_autoload(skel->progs.on_waking, a->account);
+	bpf_program__set_autoload(skel->progs.join_switch, !a->account && a->joins);
+	bpf_program__set_autoload(skel->progs.join_waking, !a->account && a->joins);
 	bpf_program__set_autoload(skel->progs.on_fault, a->account);
 	bpf_program__set_autoload(skel->progs.on_fault_done, a->account && names);
 	bpf_program__set_autoload(skel->progs.on_fault_done_nameless, a->account && !names);
@@ -168,12 +170,12 @@ static int attach_faults(struct attach *a)
 int account_attach(struct attach *a)
 {
 	struct bpf_program *const programs[] = {
-		a->skel->progs.on_switch,
-		a->skel->progs.on_waking,
+		a->account ? a->skel->progs.on_switch : a->skel->progs.join_switch,
+		a->account ? a->skel->progs.on_waking : a->skel->progs.join_waking,
 	};
 	size_t i;
 
-	if (!a->account)
+	if (!a->account && !a->joins)
 		return 0;
 	for (i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		struct bpf_link *link = bpf_program__attach(programs[i]);
@@ -182,7 +184,7 @@ int account_attach(struct attach *a)
 			return -errno;
 		a->kernel_links[a->nkernel_links++] = link;
 	}
-	return attach_faults(a);
+	return a->account ? attach_faults(a) : 0;
 }
 
 bool attach_accounts(const struct attach *a)

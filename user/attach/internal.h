@@ -36,6 +36,7 @@ struct attach {
 	bool only_exits; /* return probes are those of sessions alone */
 	bool cookies; /* a probe can carry a number */
 	bool account; /* threads' time is accounted for */
+	bool joins; /* waits for other threads' ends are told without probes: bpf/join.h */
 	bool futexes; /* futex calls are looked at */
 	char reason[256];
 	char account_reason[256];

@@ -216,6 +216,7 @@ int attach_new(const struct attach_options *o, struct attach **out, char *why, s
 	rings_size(a, o->ring_bytes);
 	for (method = o->first; method < ATTACH_METHODS; method++) {
 		a->account = o->account;
+		a->joins = !o->discover;
 		a->ncounters = o->account ? o->ncounters : 0;
 		a->plain_counters = o->plain_counters;
 		a->switch_counters = o->switch_counters;
@@ -230,6 +231,17 @@ int attach_new(const struct attach_options *o, struct attach **out, char *why, s
 			if (!err)
 				snprintf(a->account_reason, sizeof(a->account_reason),
 					 "where threads' time goes cannot be accounted for on this "
+					 "kernel: %s",
+					 strerror(-why_not));
+		}
+		if (err && a->joins && err != -EPERM) {
+			int why_not = err;
+
+			a->joins = false;
+			err = try_method(a, o, method);
+			if (!err)
+				snprintf(a->account_reason, sizeof(a->account_reason),
+					 "waits for other threads' ends count as work on this "
 					 "kernel: %s",
 					 strerror(-why_not));
 		}

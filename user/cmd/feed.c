@@ -570,6 +570,9 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 		if (!err)
 			err = began_fed(&f->began, f->model, e);
 		return err ? err : hash_put(&f->current, e->tgid, e->inc);
+	case SBT_REC_JOINED:
+		return model_add_joined(f->model, e->tgid, e->inc, e->tid, e->t_ns - e->start_ns,
+					e->t_ns, e->address);
 	case SBT_REC_LABEL:
 		return feed_label(f, (const struct sbt_label *)e);
 	case SBT_REC_EXIT:
@@ -728,7 +731,7 @@ int feed_joined(struct feed *f, const struct sbt_crossing *c)
 
 	if (c->depart_ns > c->arrive_ns && !(c->flags & SBT_CROSSING_ABANDONED))
 		err = model_add_joined(f->model, c->tgid, c->inc, c->tid,
-				       c->depart_ns - c->arrive_ns, c->depart_ns);
+				       c->depart_ns - c->arrive_ns, c->depart_ns, 0);
 	return err ? err : feed_none(f, c);
 }
 

@@ -28,7 +28,7 @@ static int take(struct model *m, const struct model_input *in)
 	case MODEL_INPUT_PENDING:
 		return take_pending(m, in->tgid, in->inc, in->tid, in->object, in->t_ns);
 	case MODEL_INPUT_JOINED:
-		return take_joined(m, in->tgid, in->inc, in->tid, in->object, in->t_ns);
+		return take_joined(m, in);
 	case MODEL_INPUT_PROGRAM:
 		return take_program(m, in->tgid, in->inc, in->object);
 	case MODEL_INPUT_ADVANCE:
@@ -170,12 +170,14 @@ int model_add_pending(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid
 }
 
 int model_add_joined(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t for_ns,
-		     uint64_t until_ns)
+		     uint64_t until_ns, uint64_t after_ns)
 {
 	struct model_input in = { .type = MODEL_INPUT_JOINED,
 				  .tgid = tgid,
 				  .inc = inc,
 				  .tid = tid,
+				  .parent_tgid = (uint32_t)(after_ns >> 32),
+				  .parent_inc = (uint32_t)after_ns,
 				  .object = for_ns,
 				  .t_ns = until_ns };
 

@@ -149,6 +149,7 @@ struct thread {
 	uint64_t pending_object;
 	uint64_t team_start_ns; /* of the phase that it is in: see struct model_member */
 	uint64_t joined_ns; /* since its last crossing: how long it waited for threads to end */
+	uint64_t joined_after_ns; /* where crossings come as sums: when it left that one */
 	uint64_t inside; /* where it waited when tracing began; 0 nowhere; MODEL_UNKNOWN */
 	struct gap gaps[THREAD_GAPS];
 	struct model_crossing
@@ -618,8 +619,7 @@ int take_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_ns
 int take_program(struct model *m, uint32_t tgid, uint32_t inc, uint64_t program);
 int take_shed(struct model *m, const struct model_input *in);
 int take_shed_part(struct model *m, const struct model_input *in);
-int take_joined(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t for_ns,
-		uint64_t until_ns);
+int take_joined(struct model *m, const struct model_input *in);
 int take_pending(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t object,
 		 uint64_t arrive_ns);
 

@@ -567,7 +567,7 @@ struct model_input {
 };
 
 /*
- * In a struct model_input what a struct model_shed has beside t_ns is in `object`, `parent_tgid` and `seen`, and of a part in
+ * In a struct model_input after_ns of a join is in `parent_tgid` (the upper half) and `parent_inc`. What a struct model_shed has beside t_ns is in `object`, `parent_tgid` and `seen`, and of a part in
  * `parent_inc` and, the upper half, `tid` its units.
  */
 
@@ -650,10 +650,11 @@ struct model_summed {
 int model_add_summed(struct model *model, const struct model_summed *summed);
 /*
  * @tid waited @for_ns, up to @until_ns, for another thread to end. If it crosses no barrier afterwards, it was no member of any
- * team meanwhile; else that time is a part of its phase.
+ * team meanwhile; else that time is a part of its phase. @after_ns: where crossings come as sums, when it left its last
+ * barrier; else 0.
  */
 int model_add_joined(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
-		     uint64_t for_ns, uint64_t until_ns);
+		     uint64_t for_ns, uint64_t until_ns, uint64_t after_ns);
 /* @tid arrived at @arrive_ns and had not left when tracing ended; before model_finish(). */
 int model_add_pending(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
 		      uint64_t object, uint64_t arrive_ns);

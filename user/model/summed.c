@@ -55,6 +55,8 @@ static void add_to_thread(struct model *m, struct proc *p, struct thread *t,
 	t->pub.waits += in->wait.n;
 	t->pub.wait_squares += squares_of(&in->wait);
 	t->pub.last += in->barrier.n;
+	if (in->depart_ns > t->joined_after_ns)
+		t->joined_ns = 0;
 	if (in->depart_ns > t->known_ns)
 		t->known_ns = t->pub.depart_ns = in->depart_ns;
 	p->pub.crossings += in->crossings;

@@ -457,15 +457,20 @@ int take_pending(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uin
 	return 0;
 }
 
-int take_joined(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t for_ns,
-		uint64_t until_ns)
+int take_joined(struct model *m, const struct model_input *in)
 {
-	struct thread *t = thread_find(m, tgid, inc, tid);
-	uint64_t since = t ? minus(until_ns, t->known_ns) : 0;
+	uint64_t after_ns = (uint64_t)in->parent_tgid << 32 | in->parent_inc;
+	struct thread *t = thread_find(m, in->tgid, in->inc, in->tid);
+	uint64_t since = t ? minus(in->t_ns, t->known_ns) : 0;
 
+	if (!t || t->pub.exited || !t->known_sure)
+		return 0;
 	/* What it waited before its last crossing was a part of that phase. */
-	if (t && !t->pub.exited && t->known_sure)
-		t->joined_ns += for_ns < since ? for_ns : since;
+	if (after_ns > t->joined_after_ns) {
+		t->joined_ns = 0;
+		t->joined_after_ns = after_ns;
+	}
+	t->joined_ns += in->object < since ? in->object : since;
 	return 0;
 }
 

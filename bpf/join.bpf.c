@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Waits for other threads' ends where threads' time is not accounted for: account.bpf.c knows since when a thread is blocked,
+ * here it is noted of those that are in no barrier.
+ */
+#include "join.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* A traced thread that is in no barrier; or NULL. */
+static __always_inline struct sbt_thread *outside(__u32 tid)
+{
+	__u32 index = 0;
+	struct sbt_thread *t;
+
+	if (!marks[tid & (SBT_MARKS - 1)] || ended)
+		return NULL;
+	t = thread_find(tid, &index);
+	return t && !t->arrive_ns ? t : NULL;
+}
+
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(join_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct sbt_thread *t = outside(prev->pid);
+
+	if (t)
+		t->out_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("?tp_btf/sched_waking")
+int BPF_PROG(join_waking, struct task_struct *task)
+{
+	struct sbt_thread *t = outside(task->pid);
+
+	/* Woken before it was off its CPU: it has not waited. */
+	if (t && t->out_ns && !task->on_cpu)
+		join_ended(task, t->out_ns, config.aggregate ? t->summing.depart_ns : 0,
+			   bpf_ktime_get_ns());
+	return 0;
+}

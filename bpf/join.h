@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * Waits for another thread's end, where the functions that join threads have no probes: whoever looks for no barriers by hand
+ * puts none, for others may run the same code under an emulator. A thread's end is waited for at a word of its own, and who
+ * wakes there is the thread that ends.
+ */
+#ifndef BPF_JOIN_H
+#define BPF_JOIN_H
+
+#include <asm/unistd.h>
+
+#include "maps.h"
+#include "userregs.h"
+
+/* musl on x86-64: the word lies so far behind the thread pointer. Where glibc has its thread's canary nobody waits. */
+#define MUSL_DETACH_STATE 56
+
+/* The words at which the current task's end is waited for, as far as it is ending: the kernel clears one of them; 0 none. */
+static __always_inline __u64 word_of_end(struct task_struct *current)
+{
+	if (BPF_CORE_READ(current, flags) & PF_EXITING)
+		return (__u64)BPF_CORE_READ(current, clear_child_tid);
+#if defined(__TARGET_ARCH_arm64)
+	return 0;
+#else
+	return BPF_CORE_READ(current, thread.fsbase) + MUSL_DETACH_STATE;
+#endif
+}
+
+/*
+ * @task, which has been blocked since @since, is being woken by the current one: was it waiting for that one to end? Then it is
+ * told. @after: its last departure, where sums are kept.
+ */
+static __noinline int join_ended(struct task_struct *task, __u64 since, __u64 after, __u64 now)
+{
+	struct task_struct *current = (void *)bpf_get_current_task();
+	__u64 word = word_of_end(current);
+	struct pt_regs___kernel *regs;
+	struct user_call call = {};
+	struct sbt_event *e;
+	struct sbt_proc *p;
+	__u32 tgid;
+
+	if (!task || !word || now <= since)
+		return 0;
+	tgid = task->tgid;
+	if ((__u32)BPF_CORE_READ(current, tgid) != tgid)
+		return 0;
+	regs = user_regs(task);
+	if (!regs)
+		return 0;
+	user_call(regs, &call);
+	if (call.nr != __NR_futex || call.arg[0] != word)
+		return 0;
+	p = bpf_map_lookup_elem(&procs, &tgid);
+	if (!p || (proc_flags(p, tgid) & SBT_PROC_EXCLUDED) || armed != ARMED_ALL)
+		return 0;
+	e = event_new(SBT_REC_JOINED, now);
+	if (!e)
+		return 0;
+	e->tgid = tgid;
+	e->tid = task->pid;
+	e->inc = p->inc;
+	e->start_ns = since;
+	e->address = after;
+	bpf_ringbuf_submit(e, event_wake());
+	return 0;
+}
+
+#endif /* BPF_JOIN_H */
