@@ -502,14 +502,17 @@ static int feed_label(struct feed *f, const struct sbt_label *label)
 	return hash_put(&f->labels, label->label, site);
 }
 
-/* A thread that was found at its first crossing began before that; if before tracing, it is not known when. */
+/*
+ * A thread that was found at its first crossing began before that; if before tracing, it is there from the beginning: where
+ * crossings come as sums nothing else is heard of it until its end.
+ */
 static int feed_thread(struct feed *f, const struct sbt_event *e)
 {
-	if (!e->start_ns)
-		return model_add_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns);
-	if (e->start_ns <= model_start(f->model))
-		return 0;
-	return model_add_thread(f->model, e->tgid, e->inc, e->tid, e->start_ns);
+	uint64_t start = e->start_ns ? e->start_ns : e->t_ns;
+
+	return start > model_start(f->model)
+		       ? model_add_thread(f->model, e->tgid, e->inc, e->tid, start)
+		       : model_add_found(f->model, e->tgid, e->inc, e->tid, 0);
 }
 
 /*
