@@ -121,6 +121,20 @@ def test_sums(t):
     check_in("text", "called no barrier", flat(text))
 
 
+def test_not_looked_for(t):
+    """Barriers by hand and rounds of fork and join are not found there: that nobody looked for them is said, and what does."""
+    joins, gen = [workload("gen_forkjoin"), "--threads", "3", "--rounds", "5"], [workload("gen"), "--threads", "2", "--rounds", "5"]
+    for command in (joins, gen):
+        for options, words in (((), None), (("--aggregate",), "without --aggregate they are"),
+                               (("-a", "--comm", "none-such"), "with --discover they are"),
+                               (("-a", "--comm", "none-such", "--aggregate"), "without --aggregate, and with --discover,"),
+                               (("-a", "--comm", "none-such", "--discover"), None)):
+            trace = t.attach(*options).stop() if "-a" in options else t.trace(command, *options)
+            found = [s for k, _, s in remarks(trace.records) if k == "not_looked_for"]
+            check_equal(f"{options}: remarks {found}", len(found), int(words is not None))
+            check(words is None or (words in found[0] and "made and joined" in found[0]), f"{options}: {found}")
+
+
 def test_page(t):
     recording, found = check_everywhere(t, SPUN, "spinning_code")
     page = t.path("page.html")

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import time
 
-from harness import (Failure, Skip, WORKLOADS, check, check_equal, genlog, library_of,
+from harness import (Failure, Skip, WORKLOADS, check, check_between, check_equal, genlog, library_of,
                      wait_for, workload)
 from test_pid import PACE, chroot_folder, in_chroot, own_libc
 
@@ -278,6 +278,36 @@ def test_sbt_trace_itself_is_no_target(t):
     time.sleep(0.1)
     trace = tracer.stop()
     check_equal("own processes", [p for p in trace.processes() if p["pid"] == tracer.process.pid], [])
+
+
+def efficiency_of(trace, pid):
+    (process,) = [p for p in trace.processes() if p["pid"] == pid]
+    return process, process["efficiency"]["parallel"]
+
+
+def test_main_waits_for_its_workers(t):
+    """Main meets its workers once and joins them: no work of its own, as with COMMAND."""
+    for options in ((), ("--no-causes",), ("--discover",), ("--aggregate",)):
+        tracer = t.attach("-a", "--comm", "joiner", *options)
+        program = t.start([workload("joiner"), "gate", "3", "25"])
+        program.wait()
+        _, found = efficiency_of(tracer.stop(), program.pid)
+        told = float(re.search(r"^# efficiency ([0-9.]+)", program.out, re.M).group(1))
+        check_between(f"efficiency with -a {' '.join(options)}", found, told - 0.03, told + 0.03)
+
+
+def test_sums_of_running_ones_that_end(t):
+    """With --aggregate: who was there already and ends while it is traced has lived until then, and no longer."""
+    program = t.start([workload("joiner"), "gate", "3", "80"])
+    time.sleep(0.2)
+    tracer = t.attach("-a", "--comm", "joiner", "--aggregate")
+    check(program.alive(), "it has ended too early")
+    program.wait()
+    time.sleep(2)
+    process, found = efficiency_of(tracer.stop(), program.pid)
+    told = float(re.search(r"^# efficiency ([0-9.]+)", program.out, re.M).group(1))
+    check_equal("threads", process["nthreads"], 3)
+    check_between("efficiency", found, told - 0.05, told + 0.05)
 
 
 def test_nothing_crossed(t):

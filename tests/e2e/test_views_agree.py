@@ -5,9 +5,10 @@
 import csv
 import io
 import json
+import os
 import re
 
-from harness import SBT, Trace, check, check_between, check_equal, check_in, clean_environment, paired, workload
+from harness import SBT, WORKLOADS, Trace, check, check_between, check_equal, check_in, clean_environment, paired, workload
 
 SHARED = True
 NS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
@@ -199,3 +200,22 @@ def test_top(t):
     for kind, value in found:
         check_between(f"imbalance of a {kind}", int(value), 100 * IMBALANCE - 3, 100 * IMBALANCE + 4)
     check("balanced" not in text, text)
+
+
+def told_by_joiner(result):
+    return float(re.search(r"^# efficiency ([0-9.]+)", result.out, re.M).group(1))
+
+
+@paired
+def test_main_waits_for_its_workers(t):
+    """Main meets its workers once and joins them: that is no work of its own, however it comes to be known."""
+    for name in ("joiner", "joiner-musl"):
+        if name == "joiner-musl" and not os.path.exists(f"{WORKLOADS}/{name}"):
+            continue
+        for options in ((), ("--no-discover",), ("--no-discover", "--no-causes"), ("--aggregate",)):
+            trace = t.trace([workload(name), "gate", "3", "20"], *options)
+            (process,) = trace.processes()
+            told = told_by_joiner(trace.result)
+            what = f"{name} {' '.join(options)}"
+            check_equal(f"{what}: threads", process["nthreads"], 4)
+            check_between(f"{what}: parallel efficiency", process["efficiency"]["parallel"], told - 0.03, told + 0.03)

@@ -27,7 +27,7 @@ $(W_MUSL_SPECS): $(wildcard $(SYSROOT)/usr/lib/*-linux-musl/musl-gcc.specs) test
 	@mkdir -p $(@D)
 	sed 's,/usr/,$(SYSROOT)/usr/,g' $< >$@
 
-$(addprefix $(W)/,gen-musl gen-musl-static sbtloop-musl gen_forkjoin-musl): $(W_MUSL_SPECS)
+$(addprefix $(W)/,gen-musl gen-musl-static sbtloop-musl gen_forkjoin-musl joiner-musl): $(W_MUSL_SPECS)
 endif
 
 # A build-id everywhere, as distributions have it; no CFLAGS of the user's, for the answers to be known.
@@ -69,7 +69,7 @@ W_OMP_MORE := omp_turns omp_reduce omp_sizes omp_tasks
 W_OMP_TASKS := omp_tasks-O0 omp_tasks-stripped
 W_OMP_STATIC := $(if $(SYSROOT),,omp_turns-static)
 W_FAMILY := $(W_HAND) gen_cond gen_futex gen_sem gen_forkjoin gen_forkjoin-cxx gen_forkjoin-static \
-	$(if $(W_MUSL_GEN),gen_forkjoin-musl gen_cond-musl) gen_gomp gen_gomp-stripped omp_losses omp_tail $(W_OMP_MORE) $(W_OMP_TASKS) $(W_OMP_STATIC) hung_omp two_ways two_ways-posix gen_user gen_std \
+	$(if $(W_MUSL_GEN),gen_forkjoin-musl gen_cond-musl joiner-musl) gen_gomp gen_gomp-stripped omp_losses omp_tail $(W_OMP_MORE) $(W_OMP_TASKS) $(W_OMP_STATIC) hung_omp two_ways two_ways-posix gen_user gen_std \
 	gen_std-O0 gen_std-O1 gen_std-O3 std_ways std_ways-O0 std_ways-Os latch_pool latch_pool-O0 std_split std_split-O0
 W_OMP_CLANG := $(if $(call W_HEADER,omp.h,$(CLANG) -fopenmp -xc),gen_libomp gen_libomp-stripped omp_losses-libomp omp_tail-libomp $(W_OMP_MORE:%=%-libomp) $(W_OMP_TASKS:%=%-libomp) hung_omp-libomp)
 # C++20 barriers that are put in line, by kind and level.
@@ -340,6 +340,10 @@ $(W)/gen_forkjoin-static: $(W_SRC)/gen_forkjoin.c $(W)/gen_core.o
 $(W)/gen_forkjoin-musl $(W)/gen_cond-musl: $(W)/%-musl: $(W_SRC)/%.c $(W_SRC)/gen_core.c $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_MUSL) -o $@ $(filter %.c,$^)
+
+$(W)/joiner-musl: $(W_SRC)/joiner.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(W_MUSL) -o $@ $<
 
 $(W)/gen_forkjoin-cxx: $(W_SRC)/gen_forkjoin.c $(W)/gen_core.o
 	$(CXX) -std=gnu++20 $(W_FLAGS) -Wno-missing-field-initializers -o $@ -x c++ $< -x none $(W)/gen_core.o

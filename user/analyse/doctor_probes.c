@@ -196,7 +196,9 @@ static void say_mappings(struct doctor *d, const struct doctor_facts *x)
 	f = doctor_row(d, "probes", "mapped code", doctor_state_of(x->mappings), "%s",
 		       !x->mappings
 			       ? "reported by the kernel: dynamic linkers of processes that were "
-				 "not named, and with -a of all, have no probe"
+				 "not named, and with -a of all, have no probe (with -a --discover "
+				 "condition variables and joins have, and who calls them under an "
+				 "emulator dies)"
 			       : doctor_said(x->mappings));
 	if (doctor_state_of(x->mappings) != DOCTOR_NO)
 		return;

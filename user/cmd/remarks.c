@@ -638,11 +638,29 @@ static void say_elsewhere(const struct remarks *r)
 		remark_note(REMARK_ERROR, "elsewhere", 0,
 			    "without --aggregate all kinds of barriers are traced, also those "
 			    "that nobody named, on condition variables");
-	else if (!o->discover_futex)
+	else if (o->discover && !o->discover_futex)
 		remark_note(REMARK_ERROR, "elsewhere", 0,
 			    "barriers that nobody named are looked for on condition variables "
-			    "and futexes with --discover%s",
-			    o->discover ? " (without it on condition variables only)" : "");
+			    "and futexes with --discover (without it on condition variables only)");
+}
+
+/* Silence would be taken for an answer: nobody asked for less, but for --no-discover. */
+static void say_not_looked_for(const struct remarks *r)
+{
+	const struct options *o = r->options;
+	bool asked = o->discover_given && !o->discover;
+
+	if (o->discover || (asked && model_totals(r->model)->crossings))
+		return;
+	remark_note(
+		REMARK_HINT, "not_looked_for", 0,
+		"not looked for: barriers that nobody named, on condition variables or futexes, "
+		"and rounds of threads that are made and joined; %s",
+		o->mode == OPTIONS_SYSTEM && o->aggregate
+			? "without --aggregate, and with --discover, they are"
+		: o->mode == OPTIONS_SYSTEM ? "with --discover they are"
+		: o->aggregate		    ? "without --aggregate they are"
+					    : "without --no-discover they are");
 }
 
 void remarks_find(const struct remarks *r)
@@ -659,6 +677,7 @@ void remarks_find(const struct remarks *r)
 		return;
 	if (!model_totals(r->model)->crossings)
 		say_elsewhere(r);
+	say_not_looked_for(r);
 	/* Who sleeps or waits for a CPU as well looks like anybody else. */
 	if (!hint_at_spinning(r) && !model_totals(r->model)->crossings)
 		remark_note(

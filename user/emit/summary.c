@@ -722,9 +722,11 @@ static void summary_cost(struct textout *t, const struct report *r)
 	if (r->for_all && (r->nprocesses || r->nremarks))
 		textout_wrap(
 			t, TEXTOUT_DIM, "  ", 2,
-			"Probes on barrier functions were in every process that ran the probed "
-			"files: "
-			"there each call took longer, too, and a program that reached one under an "
+			"Probes on barrier functions, with -a --discover on condition variables "
+			"and "
+			"the joining of threads, too, were in every process that ran the probed "
+			"files: there each call took longer, too, and a program that reached one "
+			"under an "
 			"emulator (valgrind, qemu-user) died of SIGTRAP. With --no-children they "
 			"are "
 			"in the traced processes alone, where the kernel can do that (sbt-trace "
