@@ -636,8 +636,7 @@ static void say_elsewhere(const struct remarks *r)
 			    o->pids[0]);
 	if (o->aggregate)
 		remark_note(REMARK_ERROR, "elsewhere", 0,
-			    "without --aggregate all kinds of barriers are traced, also those "
-			    "that nobody named, on condition variables");
+			    "without --aggregate all kinds of barriers are traced");
 	else if (o->discover && !o->discover_futex)
 		remark_note(REMARK_ERROR, "elsewhere", 0,
 			    "barriers that nobody named are looked for on condition variables "
