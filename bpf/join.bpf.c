@@ -37,7 +37,7 @@ int BPF_PROG(join_waking, struct task_struct *task)
 
 	/* Woken before it was off its CPU: it has not waited. */
 	if (t && t->out_ns && !task->on_cpu)
-		join_ended(task, t->out_ns, config.aggregate ? t->summing.depart_ns : 0,
+		join_ended(task, 0, t->out_ns, config.aggregate ? t->summing.depart_ns : 0,
 			   bpf_ktime_get_ns());
 	return 0;
 }

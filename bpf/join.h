@@ -30,9 +30,10 @@ static __always_inline __u64 word_of_end(struct task_struct *current)
 
 /*
  * @task, which has been blocked since @since, is being woken by the current one: was it waiting for that one to end? Then it is
- * told. @after: its last departure, where sums are kept.
+ * told. @addr: the word that it waits at, but for the lowest bits; 0: not known. @after: its last departure, where sums are kept.
  */
-static __noinline int join_ended(struct task_struct *task, __u64 since, __u64 after, __u64 now)
+static __noinline int join_ended(struct task_struct *task, __u64 addr, __u64 since, __u64 after,
+				 __u64 now)
 {
 	struct task_struct *current = (void *)bpf_get_current_task();
 	__u64 word = word_of_end(current);
@@ -42,7 +43,7 @@ static __noinline int join_ended(struct task_struct *task, __u64 since, __u64 af
 	struct sbt_proc *p;
 	__u32 tgid;
 
-	if (!task || !word || now <= since)
+	if (!task || !word || now <= since || (addr && (addr ^ word) & ~7ULL))
 		return 0;
 	tgid = task->tgid;
 	if ((__u32)BPF_CORE_READ(current, tgid) != tgid)
