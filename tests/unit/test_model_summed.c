@@ -170,6 +170,30 @@ static void test_the_same(void **state)
 	model_free(two);
 }
 
+/* Waits for threads' ends are no work of who crosses nothing afterwards; those before its last crossing are of that phase. */
+static void test_joins(void **state)
+{
+	struct model *m = new_model();
+	struct model_summed a = summed_of(10), b = summed_of(20);
+	struct model_thread t;
+
+	(void)state;
+	assert_int_equal(model_add_joined(m, PID, INC, 10, 300, 4000, 3000), 0);
+	assert_int_equal(model_add_joined(m, PID, INC, 10, 500, 9000, 8000), 0);
+	assert_int_equal(model_add_joined(m, PID, INC, 10, 200, 9500, 8000), 0);
+	assert_int_equal(model_add_joined(m, PID, INC, 20, 400, 5000, 4000), 0);
+	a.crossings = b.crossings = 2;
+	a.depart_ns = b.depart_ns = 8000;
+	assert_int_equal(model_add_summed(m, &a), 0);
+	assert_int_equal(model_add_summed(m, &b), 0);
+	assert_int_equal(model_finish(m, 10000), 0);
+	t = *model_thread(m, model_find_thread(m, PID, INC, 10));
+	assert_int_equal(t.away_ns, 700);
+	t = *model_thread(m, model_find_thread(m, PID, INC, 20));
+	assert_int_equal(t.away_ns, 0);
+	model_free(m);
+}
+
 /* A number that comes again is another thread. */
 static void test_numbers_come_again(void **state)
 {
@@ -224,6 +248,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_same),
+		cmocka_unit_test(test_joins),
 		cmocka_unit_test(test_numbers_come_again),
 		cmocka_unit_test(test_joined_stats),
 	};
