@@ -162,7 +162,8 @@ const uint8_t *copies_at(const struct copies *c, const uint8_t *bytes, size_t n,
 	size_t most = COPIES_SAME - 1, same;
 	uint32_t i;
 
-	if (n - at <= SBT_BREAKPOINT_BYTES || memcmp(bytes + at, breakpoint, SBT_BREAKPOINT_BYTES))
+	if (n - at <= SBT_BREAKPOINT_BYTES ||
+	    memcmp(bytes + at, breakpoint, SBT_BREAKPOINT_BYTES) != 0)
 		return NULL;
 	i = c->first[bytes[at + SBT_BREAKPOINT_BYTES]];
 	for (i = i ? i - 1 : COPIES_NONE; i != COPIES_NONE; i = c->probes[i].next) {
