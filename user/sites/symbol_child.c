@@ -629,4 +629,8 @@ void symbol_child_run(void *debug_path, int sock)
 		if (send(c->sock, reply, sizeof(*reply), MSG_NOSIGNAL) != sizeof(*reply))
 			break;
 	}
+	free(reply);
+	free(unwind);
+	free(req);
+	free(c);
 }
