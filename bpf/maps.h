@@ -118,7 +118,7 @@ struct {
 	__type(value, struct sbt_verdict);
 } files SEC(".maps") __weak;
 
-/* By process: how many of its crossings were refused until it was known how its program is to be traced. */
+/* By process: how many of its crossings, or what may be some, were refused until it was known how its program is to be traced. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);

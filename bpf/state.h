@@ -741,6 +741,7 @@ struct sbt_counts {
 	__u64 lost_team; /* barriers of OpenMP teams that cannot be told apart: not crossings */
 	__u64 candidates; /* of what may be a barrier */
 	__u64 lost_candidate; /* of those: no slot, or no room in any ring tried */
+	__u64 lost_candidate_early; /* of those: by programs not examined yet (-a) */
 	__u64 lost_sum; /* crossings for whose thread, place or barrier there was no slot in the sums */
 	__u64 lost_untold; /* never left, of who came last: the sums are told of their place only then */
 	/* What accounting for switches and wakings of traced threads takes, of one in SBT_TIMED_EACH: not of all. */

@@ -74,14 +74,18 @@ static __always_inline bool wanted(void)
 	return true;
 }
 
-/* A crossing is not recorded, for it is not known yet how the program is to be traced. */
+/* A crossing, or what may be one, is not recorded, for it is not known yet how the program is to be traced. */
 static __always_inline void refuse_early(__u32 tgid, __u32 cpu, bool crossing)
 {
 	__u32 *n, one = 1;
 
-	count_refused(lost_early, cpu, crossing);
-	if (!crossing)
-		return;
+	if (crossing) {
+		count(refused, cpu);
+		count(lost_early, cpu);
+	} else {
+		count(candidates, cpu);
+		count(lost_candidate_early, cpu);
+	}
 	n = bpf_map_lookup_elem(&early, &tgid);
 	if (n)
 		__sync_fetch_and_add(n, 1);

@@ -5,7 +5,8 @@
 ranking, which judge themselves.
 
 usage: tests/bench/run.py [NAME...]     names: cost aggregate causes switch bpftrace accuracy loss memory
-                                        start strangers hang model record real predict reality ranking table
+                                        start strangers hang model record real predict forks copies reality ranking
+                                        table
                                         (of the table one part: table.tools table.thesis table.estimates table.cold)
 """
 import functools
@@ -22,6 +23,7 @@ import time
 
 from common import (BENCH, ENV, Holder, ROOT, SBT, empty_scheduler, empty_session, last_object, libc, median, run_traced, say,
                     workload)
+from processes import bench_copies, bench_forks
 from real import bench_real
 from reality import bench_ranking, bench_reality
 from table import PARTS, bench_table
@@ -380,7 +382,7 @@ def bench_predict():
 ALL = {"cost": bench_cost, "aggregate": bench_aggregate, "causes": bench_causes, "switch": bench_switch, "bpftrace": bench_bpftrace,
        "accuracy": bench_accuracy, "start": bench_start, "strangers": bench_strangers, "model": bench_model,
        "memory": bench_memory, "hang": bench_hang, "record": bench_record, "loss": bench_loss, "real": bench_real,
-       "predict": bench_predict, "reality": bench_reality, "ranking": bench_ranking,
+       "predict": bench_predict, "forks": bench_forks, "copies": bench_copies, "reality": bench_reality, "ranking": bench_ranking,
        "table": bench_table, **{"table." + part: functools.partial(bench_table, [part]) for part in PARTS}}
 
 

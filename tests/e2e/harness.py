@@ -441,8 +441,8 @@ class Trace:
         check_equal("produced - consumed - lost", end["produced"] - end["consumed"] -
                     end["lost_total"], 0)
         # Tails and what may turn out to be a barrier's are records of other kinds.
-        others = ("tail_ring_full", "mark_ring_full", "candidate_lost", "wait_unprobed", "wait_uncounted", "barrier_given_up",
-                  "caller_unknown", "probed_late", "mapped_unseen")
+        others = ("tail_ring_full", "mark_ring_full", "candidate_lost", "candidate_not_examined", "wait_unprobed", "wait_uncounted",
+                  "barrier_given_up", "caller_unknown", "probed_late", "mapped_unseen")
         crossings = sum(n for cause, n in end["lost"].items() if cause not in others)
         check_equal("sum of losses by cause", crossings, end["lost_total"])
         left_out = any(end[k] for k in ("cut", "shed", "shed_parts", "left_out", "unmet", "tasks", "arrivals_unseen"))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// copied_text private|shared|file: replaces its own text with a copy of it, as some hardening tools do, or such that want large
-// pages: in private or shared anonymous memory, or in a file. Then two threads meet ten times. Statically linked: the function
+// copied_text private|shared|file [MICROSECONDS]: replaces its own text with a copy of it, as some hardening tools do, or such that
+// want large pages: in private or shared anonymous memory, or in a file. Then, after that time, two threads meet ten times. Statically linked: the function
 // where they meet is in that text.
 #include "common.h"
 
@@ -71,6 +71,8 @@ int main(int argc, char **argv)
 	stopgap(STOPGAP_SECONDS);
 	find_text(&start, &bytes);
 	replace(argv[1], (void *)start, bytes);
+	if (argc > 2)
+		usleep((useconds_t)atoi(argv[2]));
 	must(pthread_barrier_init(&barrier, NULL, 2), "pthread_barrier_init");
 	must(pthread_create(&thread, NULL, member, NULL), "pthread_create");
 	member(NULL);

@@ -162,9 +162,7 @@ static const struct report_loss losses[PRESENT_LOSSES] = {
 	{ "mark_ring_full", "beginnings and ends of phases that the program marks, buffer full",
 	  0 },
 	{ "candidate_lost",
-	  "waits and wakings that may have been a barrier's: no slot, no room in a buffer, "
-	  "or a program not yet examined",
-	  0 },
+	  "waits and wakings that may have been a barrier's: no slot, or no room in a buffer", 0 },
 	{ "wait_unprobed",
 	  "waits for the others of a meeting, or wakings, that no probe saw, as in "
 	  "processes that "
@@ -199,6 +197,10 @@ static const struct report_loss losses[PRESENT_LOSSES] = {
 	{ "mapped_unseen",
 	  "reports of code that processes mapped, buffer full: processes that ended soon "
 	  "after that may be missing",
+	  0 },
+	{ "candidate_not_examined",
+	  "waits and wakings that may have been a barrier's, of a program before it was known "
+	  "how to trace it",
 	  0 },
 };
 
@@ -385,6 +387,7 @@ static void count_unseen(struct present *p)
 	targets_unseen(p->targets, &late, &unseen);
 	p->losses[14].count = late - p->late_base;
 	p->losses[15].count = unseen - p->unseen_base;
+	p->losses[16].count = p->last.lost_candidate_early - p->base.lost_candidate_early;
 }
 
 static void fill_counts(struct present *p)

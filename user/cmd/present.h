@@ -18,7 +18,7 @@
 #include "sites/space.h"
 #include "stream/stream.h"
 
-#define PRESENT_LOSSES 16
+#define PRESENT_LOSSES 17
 
 struct present {
 	const struct options *options;
