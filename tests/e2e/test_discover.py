@@ -147,6 +147,10 @@ def test_processes_share_it_with_musl(t):
         check_between("matched", result["matched"], 500, 1000)
         check_between("extra", result["extra"], 0, 1000 - result["matched"])
         check_equal("whether all was seen is not known", trace.end["lost"]["wait_uncounted"], 1)
+        # Then efficiencies are upper limits.
+        marks = {p["untraced"] for p in trace.processes()} | {g["untraced"] for g in trace.all("group")}
+        check("pthread_cond_wait" in marks, f"marked: {marks}")
+        check(not any(x["verdict"].startswith("Balanced") for x in trace.all("group")), "said to be balanced")
         check_equal("complete", trace.end["complete"], False)
 
 

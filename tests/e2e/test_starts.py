@@ -102,9 +102,9 @@ def test_in_text(t):
           "before it was known how to trace it" in text, f"nothing is said: {text[:600]}")
 
 
-def begin_unseen(t, program, *options, form="--json"):
+def begin_unseen(t, program, *options, form="--json", more=()):
     """Its crossings of the first half second meet a tracer that is stopped, and cannot find out how the program is to be traced."""
-    tracer = t.attach("-a", "--comm", os.path.basename(program), form=form)
+    tracer = t.attach("-a", "--comm", os.path.basename(program), *more, form=form)
     # The C library's probes are there: what crosses is refused, and counted.
     tracer.process.signal(signal.SIGSTOP)
     p = t.start([program, *options])
@@ -141,6 +141,14 @@ def test_figures_of_a_late_process(t):
     tracer, p = begin_unseen(t, fresh_copy(t, "gen"), *even)
     trace = tracer.stop()
     check_counted_late(trace.process(pid=p.pid), trace.end, 1)
+
+
+def test_sums_of_a_late_process(t):
+    """The same of sums that the kernel keeps."""
+    tracer, p = begin_unseen(t, fresh_copy(t, "gen"), "--threads", "2", "--rounds", "80", "--work", "stair:5ms:10ms", "--work-by",
+                             "sleep", more=("--aggregate",))
+    trace = tracer.stop()
+    check_counted_late(trace.process(pid=p.pid), trace.end, 20 / 30)
 
 
 def test_late_in_text(t):

@@ -86,6 +86,41 @@ static void test_one_definition(void **state)
 	report_free(&rep);
 }
 
+/* Of one of them the first crossings were not recorded: what it did meanwhile is in no figure. */
+static void test_seen_late(void **state)
+{
+	struct report_env env = { .crossing_cost_ns = NAN, .tracer_cpu_ns = REPORT_UNKNOWN };
+	const struct report_process *all;
+	struct report rep;
+	uint32_t late, i, k;
+
+	(void)state;
+	for (late = 0; late < 3; late++) {
+		/* Not; so little later that it does not matter; in the middle. */
+		uint64_t at = late == 0 ? 0 : late == 1 ? UNIT / 100 : ROUNDS * UNIT, now = 0;
+		struct model *m = processes(3);
+
+		assert_int_equal(
+			model_add_process(m, PID + 2, INC + 2, 0, 0, at, late == 0, "rank"), 0);
+		for (k = 0; k < ROUNDS; k++, now += 2 * UNIT + 1)
+			for (i = 0; i < 3; i++)
+				if (i < 2 || now >= at || late < 2)
+					meet(m, i, A, 1, 3, k + 1, now + (i == 1 ? 2 * UNIT : UNIT),
+					     now + 2 * UNIT + 1, true);
+		assert_int_equal(model_finish(m, now), 0);
+		env.end_ns = now;
+		assert_int_equal(report_build(m, &env, &rep), 0);
+		assert_int_equal(rep.ngroups, 1);
+		all = &rep.groups[0].all;
+		assert_int_equal(all->counted_from_ns, late ? at : REPORT_UNKNOWN);
+		assert_int_equal(isnan(all->efficiency.parallel), late == 2);
+		assert_int_equal(strstr(all->verdict, "Of some of its processes the first") != NULL,
+				 late > 0);
+		report_free(&rep);
+		model_free(m);
+	}
+}
+
 static void test_closed_forms(void **state)
 {
 	const struct report_process *all;
@@ -184,6 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_closed_forms),
 		cmocka_unit_test(test_one_definition),
+		cmocka_unit_test(test_seen_late),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_who_is_in),
 	};

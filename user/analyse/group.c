@@ -11,6 +11,9 @@
 
 #include "analyse/internal.h"
 
+/* Processes that were seen late may lack this part of a group's time: else its efficiencies are not known. */
+#define UNSEEN_PART 50
+
 struct groups {
 	struct arena *arena;
 	const struct model *model;
@@ -194,6 +197,21 @@ static void set_apart(struct report_process *p)
 		share_of_own(&p->members[i]);
 }
 
+/* How long the threads of the processes that were seen late are not in the group's figures, though it was there from @start on. */
+static uint64_t unseen_time(const struct groups *g, uint32_t head, uint64_t start)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = g->of[head].processes; i != MODEL_NONE; i = g->next_process[i]) {
+		const struct report_process *p = &g->out->processes[i];
+
+		if (p->counted_from_ns != REPORT_UNKNOWN && p->counted_from_ns > start)
+			sum += (p->counted_from_ns - start) * p->threads;
+	}
+	return sum;
+}
+
 static int group_fill(const struct groups *g, uint32_t head, struct report_group *out)
 {
 	struct report_process *all = &out->all;
@@ -211,9 +229,14 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 	all->members = arena_alloc(g->arena, (members + 1) * sizeof(*all->members));
 	if (!out->processes || !all->members)
 		return -ENOMEM;
+	all->counted_from_ns = REPORT_UNKNOWN;
 	for (i = g->of[head].processes; i != MODEL_NONE; i = g->next_process[i]) {
 		struct report_process *p = &g->out->processes[i];
 
+		if (p->counted_from_ns != REPORT_UNKNOWN &&
+		    (all->counted_from_ns == REPORT_UNKNOWN ||
+		     p->counted_from_ns > all->counted_from_ns))
+			all->counted_from_ns = p->counted_from_ns;
 		all->shed_some |= p->shed_some;
 		all->tasks |= p->tasks;
 		if (!all->untraced)
@@ -237,7 +260,8 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 	sums.ideal_ns = all->ideal_ns;
 	sums.elapsed_ns = all->elapsed_ns;
 	all->efficiency = efficiency_of(&sums);
-	if (!all->episodes || all->shed_some || all->tasks)
+	if (!all->episodes || all->shed_some || all->tasks ||
+	    unseen_time(g, head, start) > all->elapsed_ns / UNSEEN_PART * all->threads)
 		all->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
 	efficiency_losses(&all->efficiency, &all->lost_static, &all->lost_rotating,
 			  &all->lost_transfer);
@@ -246,7 +270,7 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 		all->omp_serialisation = all->omp_turns = NAN;
 	all->cost_ns = all->cost_taken_ns = REPORT_UNKNOWN;
 	all->cost_share = all->crossing_cost_ns = all->shed_cost = all->shed_limit = NAN;
-	all->shed_ns = all->counted_from_ns = REPORT_UNKNOWN;
+	all->shed_ns = REPORT_UNKNOWN;
 	shares = shares_of(g, head, all, top);
 	verdict_process(all, top, &shares);
 	return 0;

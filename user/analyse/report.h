@@ -252,7 +252,7 @@ struct report_process {
 	bool exited;
 	bool start_seen; /* its beginning; else T and all efficiencies count from the start of tracing, or from: */
 	uint64_t
-		counted_from_ns; /* its first recorded crossing, as earlier ones were not recorded; else REPORT_UNKNOWN */
+		counted_from_ns; /* its first recorded crossing, as earlier ones were not recorded; of a group the last of these; else REPORT_UNKNOWN */
 	uint64_t elapsed_ns; /* T */
 	uint64_t
 		life_ns; /* from its beginning to its end; REPORT_UNKNOWN, or 0 in a group: not both were seen */

@@ -770,6 +770,15 @@ static bool verdict_apart(struct report_process *p, const struct report_barrier 
 		       "known.");
 		return true;
 	}
+	if (p->counted_from_ns != REPORT_UNKNOWN && p->episodes && isnan(p->efficiency.parallel) &&
+	    !p->processes) {
+		/* A group of which some processes were seen late. */
+		p->pattern = share_waiting < VERDICT_LITTLE ? REPORT_BALANCED : REPORT_MIXED_LOSS;
+		add(t, "%d %% of its threads' time is lost waiting at barriers", waiting);
+		add_where(t, top, share);
+		add(t, ".");
+		return true;
+	}
 	if (p->meets_others) {
 		/* Its own efficiencies say nothing of meetings in which other processes take part. */
 		p->pattern = share_waiting < VERDICT_LITTLE ? REPORT_BALANCED : REPORT_MIXED_LOSS;
@@ -1028,9 +1037,9 @@ static void verdict_late(struct report_process *p)
 	size_t n = strlen(p->verdict);
 
 	snprintf(p->verdict + n, sizeof(p->verdict) - n,
-		 "%sIts first crossings were not recorded: these figures count from the first one "
-		 "that was.",
-		 n ? " " : "");
+		 "%s%s first crossings were not recorded: %s count from the first one that was.",
+		 n ? " " : "", p->processes ? "Its" : "Of some of its processes the",
+		 p->processes ? "these figures" : "these processes");
 }
 
 void verdict_process(struct report_process *p, const struct report_barrier *top,

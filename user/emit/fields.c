@@ -682,6 +682,8 @@ static const struct emit_field group_fields[] = {
 	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to say), unknown (threads are kept as a sum) or tasks (what is lost is not known)" },
 	{ "verdict", EMIT_CHARS, GR(all.verdict), .help = "what the figures say, in a sentence" },
 	{ "advice", EMIT_CHARS, GR(all.advice), .help = "what to do about it" },
+	{ "counted_from_ns", EMIT_T_NS, GR(all.counted_from_ns),
+	  .help = "as of a process: the last of these. Its efficiencies are null if much of its time is missing" },
 	{ "untraced", EMIT_STRING, GR(all.untraced), .help = "as of a process: of one of these" },
 	{ "tasks", EMIT_BOOL, GR(all.tasks), .help = "as of a process: one of these does" },
 	{ "threads", EMIT_ARRAY, LIST(report_group, all.members, all.nmembers),
