@@ -172,6 +172,18 @@ def test_mpich_sendrecv(t):
     circle(t, "mpich", "sendrecv")
 
 
+def test_requests(t):
+    """For which rank a request waits cannot be read: it is said that ranks wait so, and no deadlock is claimed."""
+    for mpi in MPIRUN:
+        job = Job(t, mpi, "irecv", traced=False)
+        wait_until_stuck(job)
+        check_equal(f"{mpi}: deadlocks", [r["text"] for r in job.look() if r["verdict"] == "deadlock"], [])
+        pids = ",".join(str(p) for p in job.members().values())
+        text = " ".join(t.run([SBT, "hang", "-p", pids]).out.split())
+        check_in(mpi, "In 3 processes a call of MPI waits for a message (MPI_Wait or kin)", text)
+        job.end()
+
+
 def test_ping_pong(t):
     """Each rank is in MPI_Recv() nearly always, for a message of the other: nothing hangs."""
     for mpi in MPIRUN:

@@ -3,7 +3,7 @@
 //
 // Ranks that hang because their calls do not match: mpi_mismatch KIND. After some barriers the last rank calls another
 // collective than the others (bcast, reduce, allreduce) or waits for a message that rank 0 does not send (recv); or all wait
-// for one another's messages in a circle (cycle, ssend, sendrecv). With "pingpong" nothing hangs: two ranks exchange messages
+// for one another's messages in a circle (cycle, ssend, sendrecv, irecv). With "pingpong" nothing hangs: two ranks exchange messages
 // all the time, each mostly in MPI_Recv(). Prints "# member RANK PID" of each.
 #include "common.h"
 
@@ -46,6 +46,12 @@ ONE_COPY static void circle(const char *kind, int rank, int size)
 		/* Each sends to the next, and waits for what the next one sends to another. */
 		MPI_Sendrecv(&mine, 1, MPI_INT, next, 7, &theirs, 1, MPI_INT, next, 7, /* HERE: sendrecv */
 			     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	} else if (!strcmp(kind, "irecv")) {
+		MPI_Request request;
+
+		MPI_Irecv(&theirs, 1, MPI_INT, next, 7, MPI_COMM_WORLD, &request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE); /* HERE: irecv */
+		MPI_Send(&mine, 1, MPI_INT, before, 7, MPI_COMM_WORLD);
 	} else {
 		MPI_Recv(&theirs, 1, MPI_INT, next, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* HERE: cycle */
 		MPI_Send(&mine, 1, MPI_INT, before, 7, MPI_COMM_WORLD);
@@ -73,7 +79,7 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		die("usage: mpi_mismatch "
-		    "bcast|reduce|allreduce|recv|cycle|ssend|sendrecv|pingpong");
+		    "bcast|reduce|allreduce|recv|cycle|ssend|sendrecv|irecv|pingpong");
 	stopgap(STOPGAP_SECONDS);
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -87,7 +93,7 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "pingpong"))
 		ping_pong(rank);
 	else if (!strcmp(argv[1], "cycle") || !strcmp(argv[1], "ssend") ||
-		 !strcmp(argv[1], "sendrecv"))
+		 !strcmp(argv[1], "sendrecv") || !strcmp(argv[1], "irecv"))
 		circle(argv[1], rank, size);
 	else if (rank == size - 1)
 		odd_one(argv[1], size);

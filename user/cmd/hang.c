@@ -276,6 +276,23 @@ static int say_hangs(struct hang *h)
 	return err;
 }
 
+/* How many processes have a thread that waits in MPI for a message of a rank that cannot be told, as in MPI_Wait()? */
+static uint32_t waits_for_any(const struct hang *h)
+{
+	const struct mpi_call *call;
+	uint32_t i, k, n = 0;
+
+	for (i = 0; i < h->npids; i++) {
+		for (k = 0; k < h->looks[i]->n; k++) {
+			call = &h->looks[i]->threads[k].call;
+			if (call->name && !call->collective && call->peer < 0)
+				break;
+		}
+		n += k < h->looks[i]->n;
+	}
+	return n;
+}
+
 static int say(struct hang *h)
 {
 	size_t i;
@@ -287,7 +304,7 @@ static int say(struct hang *h)
 	if (err == -ESRCH)
 		err = 0;
 	if (!err && !h->nhangs)
-		emit_no_hang(h->emit);
+		emit_no_hang(h->emit, waits_for_any(h));
 	for (i = 0; !err && i < h->npids; i++)
 		err = say_process(h, h->looks[i]);
 	return err;

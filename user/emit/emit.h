@@ -143,8 +143,8 @@ void emit_named(struct emit *emit, const struct emit_episode *episode);
 void emit_warning(struct emit *emit, const struct emit_episode *episode, uint64_t threshold_ns);
 /* A barrier that does not fill; or that has, in the end (hang->over). */
 void emit_hang(struct emit *emit, const struct report_hang *hang);
-/* hang: no thread waits at a barrier. Text only. */
-void emit_no_hang(struct emit *emit);
+/* hang: no thread waits at a barrier; @ranks wait for messages of ranks that cannot be told. Text only. */
+void emit_no_hang(struct emit *emit, uint32_t ranks);
 /* Where the threads of one process are, @comm the process's name; text tells those together that are at one place. */
 void emit_threads(struct emit *emit, uint32_t pid, const char *comm,
 		  const struct emit_thread *threads, uint32_t n);

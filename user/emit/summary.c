@@ -703,7 +703,10 @@ static void cost_switches(struct textout *t, const struct report *r)
 			"Threads that slept and woke 2,000 times in a second and crossed no "
 			"barrier "
 			"meanwhile were left alone for the rest of it, to spare them the cost: "
-			"why they slept is not known for %s of their time (unattributed).",
+			"why they slept is not known for %s of their time (unattributed). Such "
+			"threads switch more often while they are traced, which is in no "
+			"estimate: they may take half as long again; --no-causes spares them "
+			"that.",
 			textout_time(rested, r->rested_ns));
 }
 
