@@ -499,6 +499,9 @@ int attach_turns(struct attach *a, const struct attach_group *turns, int pid)
 
 int attach_sems(struct attach *a, const struct attach_group *sems, int pid)
 {
+	/* Barriers of semaphores are spoken of only: they shall not take the place of probes of other functions. */
+	if (!a->cookies)
+		return -ENOTSUP;
 	return attach_alone(a, sems, pid, ATTACH_WAITS_SEMS);
 }
 

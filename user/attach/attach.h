@@ -149,7 +149,7 @@ enum attach_waits_kind {
 int attach_joins(struct attach *attach, const struct attach_group *joins, int pid);
 /* Functions that return when it is a thread's turn (SBT_ROLE_TURN), likewise. */
 int attach_turns(struct attach *attach, const struct attach_group *turns, int pid);
-/* Functions that wait on a semaphore (SBT_ROLE_SEM_WAIT), likewise. */
+/* Functions that wait on a semaphore (SBT_ROLE_SEM_WAIT), likewise; -ENOTSUP before Linux 5.15. */
 int attach_sems(struct attach *attach, const struct attach_group *sems, int pid);
 /*
  * Removes these probes from @n processes, whose threads are inside no wait then. The breakpoints are gone soon after it returns.
