@@ -408,7 +408,7 @@ static int record_prediction(const struct predict *p, const struct predict_machi
 
 /*
  * Where time is accounted for there are still threads of which it is not: those that others only wait for until they have
- * ended. By the clock on the wall what they computed would be too much by any factor.
+ * ended, and those whose barrier is found only by what they do. By the clock on the wall what they computed would be too much by any factor.
  */
 static int check_known(const struct predict_feed *feed, const struct replay *replay,
 		       const char *path)
@@ -418,11 +418,11 @@ static int check_known(const struct predict_feed *feed, const struct replay *rep
 	if (!replay_session(replay)->accounted || f->wall_ns <= f->computing_ns / WALL_MOST)
 		return 0;
 	msg_error(
-		"cannot predict from %s: of %.1f ms that its threads were busy, it is not known of "
-		"%.1f ms how much was on a CPU. That is so for threads that work until others "
-		"join them (fork and join, without a barrier): their time is not accounted for, "
-		"and "
-		"by the clock on the wall threads that share a CPU would count several times over",
+		"cannot predict from %s: of %.1f ms that its threads were outside barriers, it is "
+		"not known of %.1f ms how much was on a CPU. That is so for threads that work "
+		"until others join them (fork and join, without a barrier), and before a barrier "
+		"by hand is found (a longer recording helps, or -b with its function). By the "
+		"clock on the wall threads that share a CPU would count several times over",
 		path, (double)f->computing_ns / 1e6, (double)f->wall_ns / 1e6);
 	return -ENODATA;
 }
