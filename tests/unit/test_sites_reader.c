@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -478,13 +479,39 @@ static void test_stopped(void **state)
 	assert_int_equal(reader_pid(), 0);
 }
 
+/* What a program says that it needs may be a device, which to open alone may do something. */
+static void test_not_opened(void **state)
+{
+	char dir[] = "/tmp/sbt-unit-XXXXXX", path[64], events[512];
+	int notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	struct modules *modules;
+	struct module *m;
+
+	(void)state;
+	assert_true(notify >= 0);
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/pipe", dir);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_true(inotify_add_watch(notify, path, IN_OPEN) >= 0);
+	assert_int_equal(modules_new(NULL, NULL, &modules), 0);
+	m = modules_open(modules, path);
+	assert_non_null(m);
+	assert_int_equal(m->error, -ENOEXEC);
+	assert_true(read(notify, events, sizeof(events)) < 0);
+	assert_int_equal(errno, EAGAIN);
+	modules_free(modules);
+	close(notify);
+	unlink(path);
+	rmdir(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls),	cmocka_unit_test(test_inherits_nothing),
 		cmocka_unit_test(test_same),	cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_damaged), cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_stopped), cmocka_unit_test(test_not_opened),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -248,21 +248,35 @@ void modules_close_unused(struct modules *modules, bool (*before)(void *ctx, str
 	}
 }
 
+/* A program may say that it needs a device, which to open alone may do something. The file, or -errno. */
+static int open_regular(const char *path, struct stat *st)
+{
+	int found = open(path, O_PATH | O_CLOEXEC), fd = -ENOEXEC;
+	char name[32];
+
+	if (found < 0)
+		return -errno;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", found);
+	if (fstat(found, st)) {
+		fd = -errno;
+	} else if (S_ISREG(st->st_mode)) {
+		fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		fd = fd < 0 ? -errno : fd;
+	}
+	close(found);
+	return fd;
+}
+
 struct module *modules_open(struct modules *modules, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	struct module *m;
 	struct stat st;
+	int fd = open_regular(path, &st);
+	struct module *m;
 	uint32_t dev;
 	char *real;
 
-	if (fd >= 0 && !fstat(fd, &st) && !S_ISREG(st.st_mode)) {
-		close(fd);
-		fd = -1;
-		errno = ENOEXEC;
-	}
 	if (fd < 0)
-		return module_add(modules, -errno, path, UINT32_MAX, (uint64_t)modules->n);
+		return module_add(modules, fd, path, UINT32_MAX, (uint64_t)modules->n);
 	dev = (uint32_t)major(st.st_dev) << 20 | minor(st.st_dev);
 	m = modules_find(modules, dev, st.st_ino);
 	if (m) {
