@@ -10,7 +10,7 @@ import shutil
 import signal
 import time
 
-from harness import (SBT, Skip, check, check_equal, clean_environment, source_lines, wait_for,
+from harness import (SBT, Skip, check, check_equal, check_in, clean_environment, source_lines, wait_for,
                      workload)
 from test_hang import hangs
 from test_mpi import ENVIRONMENT, MPIRUN

@@ -184,17 +184,16 @@ void emit_hang(struct emit *emit, const struct report_hang *hang)
 
 void emit_no_hang(struct emit *emit, uint32_t ranks)
 {
-	char count[TEXTOUT_CELL];
-
 	if (!emit_live(emit))
 		return;
 	if (ranks)
 		textout_wrap(
 			&emit->text, TEXTOUT_PLAIN, "", 0,
-			"No thread waits at a barrier that is known. In %s a call of MPI waits for "
+			"No thread waits at a barrier that is known. In %u %s a call of MPI waits "
+			"for "
 			"a message (MPI_Wait or kin): of which rank cannot be read, so ranks that "
 			"wait for one another that way are not told. Where each is:",
-			textout_plural(count, ranks, "process"));
+			ranks, ranks == 1 ? "process" : "processes");
 	else
 		textout_line(&emit->text, TEXTOUT_PLAIN,
 			     "No thread waits at a barrier that is known. Where each is:");
