@@ -925,17 +925,24 @@ static uint64_t in_one(void *ctx, uint32_t site)
 	return site < 10 ? 0 : 1;
 }
 
-/* Two functions in line whose equal ends are one: the waking is said to be in either of them. */
-static void test_one_end(void **state)
+/* Where all functions of the source were put in line in one. */
+static struct play *in_line(struct play *p)
 {
-	struct play *p = *state;
 	struct discover_ops ops = {
 		.ctx = p, .function = function_of, .outer = in_one, .take = take, .drop = drop
 	};
-	uint32_t i;
 
 	discover_free(p->d);
 	p->d = discover_new(&ops);
+	return p;
+}
+
+/* Two functions in line whose equal ends are one: the waking is said to be in either of them. */
+static void test_one_end(void **state)
+{
+	struct play *p = in_line(*state);
+	uint32_t i;
+
 	for (i = 0; i < 40; i++)
 		meet(p, 4, 1 + i % 4, i & 1 ? 100 : 200, 101);
 	finish(p);
@@ -945,14 +952,9 @@ static void test_one_end(void **state)
 /* Who takes from a queue and who puts into it, in line in one function: no barrier, whoever wakes. */
 static void test_one_code(void **state)
 {
-	struct play *p = *state;
-	struct discover_ops ops = {
-		.ctx = p, .function = function_of, .outer = in_one, .take = take, .drop = drop
-	};
+	struct play *p = in_line(*state);
 	uint32_t i;
 
-	discover_free(p->d);
-	p->d = discover_new(&ops);
 	for (i = 0; i < 40; i++)
 		meet(p, 4, 1 + i % 4, 200, 101);
 	finish(p);
@@ -962,14 +964,9 @@ static void test_one_code(void **state)
 /* The same with one waker, of which one wait is known to be in the function of the waking; and with none that is. */
 static void test_one_end_one_waker(void **state)
 {
-	struct play *p = *state;
-	struct discover_ops ops = {
-		.ctx = p, .function = function_of, .outer = in_one, .take = take, .drop = drop
-	};
+	struct play *p = in_line(*state);
 	uint32_t i;
 
-	discover_free(p->d);
-	p->d = discover_new(&ops);
 	p->object = 0x1000;
 	for (i = 0; i < 40; i++)
 		meet(p, 4, 1, i & 1 ? 100 : 200, 101);

@@ -302,6 +302,16 @@ static int put_beside(const struct which *w, const struct options *o, struct pic
 	return err;
 }
 
+/* @pictures: NULL: none are wanted. */
+static int begin_pictures(struct pictures *pictures, const struct options *o, struct replay *replay,
+			  const char *command)
+{
+	if (!pictures)
+		return 0;
+	return pictures_begin(pictures, replay_env(replay), model_start(replay_model(replay)),
+			      command, base_name(o->command[0]), predicted_processors(replay));
+}
+
 static int print(void *ctx, const struct options *o, FILE *out)
 {
 	const struct which *w = ctx;
@@ -346,13 +356,9 @@ static int print(void *ctx, const struct options *o, FILE *out)
 	session = replay_session(replay)->session;
 	session.banner &= o->banner;
 	emit_session(replay_emit(replay), &session);
-	if (pictures)
-		err = pictures_begin(pictures, replay_env(replay),
-				     model_start(replay_model(replay)), session.command,
-				     base_name(o->command[0]), predicted_processors(replay));
-	if (err)
-		goto out;
-	err = replay_run(replay);
+	err = begin_pictures(pictures, o, replay, session.command);
+	if (!err)
+		err = replay_run(replay);
 	if (err)
 		goto out;
 	/* Who reads the text has it there. */

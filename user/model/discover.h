@@ -7,8 +7,9 @@
  * that moment, and the waker, who came last. An object is a barrier once three rounds in a row
  * - had the same three or more members, whoever of them woke the others;
  * - had each of them once, the waker not among those who waited, nobody woken by anything else;
- * - and all waits and the waking were called from one function. Where nothing tells which functions were inlined there,
- *   the wakers must have differed too. For a futex, where wrappers hide the function, that alone will do, and each
+ * - and all waits and the waking were called from one function, told by where it is declared, or the waking from an end that
+ *   compilers made of the equal ends of several, one of which is that of its wait. Where nothing tells which functions were
+ *   inlined there, the wakers must have differed too, or several small functions do the same. For a futex, where wrappers hide the function, that alone will do, and each
  *   must have woken as many as waited.
  * - The waits on a futex must not all have expected the same value: a barrier's word is another each time, or counts. A
  *   lock's is not, and where unlocking wakes all, those who fight for it look like threads that meet.
