@@ -767,10 +767,10 @@ def code_in_files(pid):
 
 
 def code_differs(pid):
-    """How many bytes of code are not those of the files."""
+    """How many bytes of code are not those of the files. What was unmapped between the two looks is none of it."""
     there, ought = code_of(pid), code_in_files(pid)
     return sum(sum(a != b for a, b in zip(there[key], ought[key]))
-               for key in there if there[key] != ought[key])
+               for key in there if key in ought and there[key] != ought[key])
 
 
 # --- texts ------------------------------------------------------------------------------------------
