@@ -47,7 +47,14 @@ def copy_of(folder, name):
 
 
 def descriptors(pid):
-    return [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+    """What the process has open; what it closes meanwhile it has not."""
+    found = []
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            found.append(os.readlink(f"/proc/{pid}/fd/{fd}"))
+        except FileNotFoundError:
+            pass
+    return found
 
 
 def gone_from(folder, name, *options, **how):
