@@ -213,8 +213,9 @@ def test_emulated_stranger_with_barriers(t):
 
 def test_command_goes_on_when_tracing_fails(t):
     """No memory is left as tracing begins, and COMMAND is held at that moment: it goes on all the same."""
-    p = t.start([SBT, "-q", "-o", t.path(), "--delay", "1", "--", "sh", "-c",
-                 "sleep 0.5; exec python3 -c 'print(\"it went on\")'"])
+    # It lives until tracing has begun: had it ended, there would be nothing to need memory for.
+    goes_on = "import time; print('it went on', flush=True); time.sleep(3)"
+    p = t.start([SBT, "-q", "-o", t.path(), "--delay", "1", "--", "sh", "-c", f'sleep 0.5; exec python3 -c "{goes_on}"'])
     # The shell was held too, and runs.
     sleep = wait_for("the shell's child", lambda: [c for c in descendants(p.pid) if
                                                    read_proc(c, "comm") == b"sleep\n"])[0]
@@ -225,7 +226,7 @@ def test_command_goes_on_when_tracing_fails(t):
     resource.prlimit(p.pid, resource.RLIMIT_AS, (4096, 4096))
     time.sleep(1)
     p.signal(signal.SIGCONT)
-    result = p.wait(10)
+    result = p.wait(20)
     check_equal("status", result.rc, 1)
     check_equal("COMMAND", result.out, "it went on\n")
     check_in("stderr", "tracing ended early: Cannot allocate memory", result.err)
