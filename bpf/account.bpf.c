@@ -576,6 +576,17 @@ static __always_inline bool name_mapping(__u32 tgid, __u64 addr)
 	return true;
 }
 
+/*
+ * The mapping is looked up once the faults of a phase add up to this time. A lookup can take 8 us, more than ten faults: the
+ * kernel gives the lock back by an interrupt.
+ */
+#define FAULT_WORTH_NS 100000
+
+static __always_inline bool faults_worth_name(const struct sbt_account *a)
+{
+	return a->fault_ns - a->mark.fault_ns >= FAULT_WORTH_NS;
+}
+
 /* @name: with the name of what is mapped there, from Linux 5.17 on. */
 static __always_inline int fault_done(bool name)
 {
@@ -597,6 +608,8 @@ static __always_inline int fault_done(bool name)
 		a->fault_max_ns = all;
 	if (!name) {
 		a->fault_max_addr = a->fault_addr;
+	} else if (!faults_worth_name(a)) {
+		return 0;
 	} else if (name_mapping(a->tgid, a->fault_addr)) {
 		a->fault_max_addr = a->fault_addr;
 		a->fault_tries = 0;

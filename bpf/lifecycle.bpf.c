@@ -177,7 +177,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 				   (pending ? SBT_EVENT_PENDING : 0) |
 				   ((task->exit_code & 0x7f) == SIGTRAP ? SBT_EVENT_TRAPPED : 0);
 			bpf_get_current_comm(e->comm, sizeof(e->comm));
-			bpf_ringbuf_submit(e, last ? BPF_RB_FORCE_WAKEUP : event_wake());
+			bpf_ringbuf_submit(e, event_wake());
 		}
 	}
 	if (last) {

@@ -135,6 +135,18 @@ def test_not_looked_for(t):
             check(words is None or (words in found[0] and "made and joined" in found[0]), f"{options}: {found}")
 
 
+def test_processes_made(t):
+    """What it costs a process to be made is in no estimate: that is said where many are made."""
+    forks = workload("forks")
+    for command, options, words in (([forks, "150"], (), "made 150 others, and these executed 0 programs"),
+                                    ([forks, "150", "/bin/true"], (), "made 150 others, and these executed 150 programs"),
+                                    ([forks, "150"], ("--no-children",), None),
+                                    ([forks, "5", "/bin/true"], (), None)):
+        found = [s for k, _, s in remarks(t.trace(command, *options).records) if k == "processes_made"]
+        check_equal(f"{command} {options}: remarks {found}", len(found), int(words is not None))
+        check(words is None or words in found[0], f"{command} {options}: {found}")
+
+
 def test_page(t):
     recording, found = check_everywhere(t, SPUN, "spinning_code")
     page = t.path("page.html")

@@ -18,6 +18,7 @@ struct remarks {
 	struct pump *pump;
 	const struct model *model;
 	uint32_t command; /* its process, if tracing ended because COMMAND did; 0 */
+	uint64_t elapsed_ns; /* since tracing began */
 	bool cut; /* it ended early, as nothing could be written: what was not crossed then says nothing of the program */
 };
 

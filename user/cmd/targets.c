@@ -569,6 +569,7 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 	if (!space) {
 		err = -ENOMEM;
 	} else if (event->type == SBT_REC_EXEC) {
+		t->executed += event->tgid != t->child;
 		space->young = true;
 		/* Executed by another thread, which is the first now. */
 		if (event->tid != event->tgid && hash_get(&t->named, event->tgid, &leader))
@@ -606,6 +607,7 @@ static void on_fork(struct targets *t, const struct sbt_event *event)
 	const struct space *parent = space_find(t->spaces, event->parent_tgid, event->parent_inc);
 	struct space *child = space_get(t->spaces, event->tgid, event->inc);
 
+	t->made++;
 	if (parent && child)
 		space_inherit(child, parent);
 	if (child) {
@@ -794,6 +796,12 @@ void targets_forget(struct targets *t, uint32_t tgid, uint32_t inc)
 	hash_del(&t->seen, (uint64_t)inc << 32 | tgid);
 	/* Who remembers where its calls are asks anew. */
 	t->generation++;
+}
+
+void targets_made(const struct targets *t, uint64_t *made, uint64_t *executed)
+{
+	*made = t->made;
+	*executed = t->executed;
 }
 
 struct ranks *targets_ranks(const struct targets *t)

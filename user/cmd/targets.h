@@ -97,6 +97,8 @@ void targets_forget(struct targets *targets, uint32_t tgid, uint32_t inc);
 void targets_unseen(const struct targets *targets, uint64_t *late, uint64_t *unseen);
 /* Is the process, made at @start_ns, one of the former? */
 bool targets_is_late(const struct targets *targets, uint32_t tgid, uint64_t start_ns);
+/* Processes that traced ones have made so far, and programs that these have executed; COMMAND itself is not counted. */
+void targets_made(const struct targets *targets, uint64_t *made, uint64_t *executed);
 /* What is known of the ranks of MPI among them. */
 struct ranks *targets_ranks(const struct targets *targets);
 /* The process was read anew since: its addresses may mean something else. Counts up. */

@@ -42,6 +42,8 @@ struct targets {
 	uint64_t
 		late; /* -a: processes that may have crossed barriers before their files had probes */
 	struct hash late_of; /* tgid of these -> when that was found */
+	uint64_t made,
+		executed; /* processes that traced ones made; programs that traced ones executed, COMMAND not counted */
 	uint64_t unseen; /* reports of mapped code that there was no room for */
 	struct starting *starting;
 	uint32_t nstarting, starting_cap;

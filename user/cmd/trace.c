@@ -440,6 +440,7 @@ static void find_remarks(struct trace *t)
 					 .command = t->launched && t->command_status >= 0
 							    ? (uint32_t)t->launch.pid
 							    : 0,
+					 .elapsed_ns = now_ns() - t->arm_ns,
 					 .cut = t->write_error != 0 };
 
 	watch_unmet(t->watch);

@@ -771,7 +771,7 @@ static const struct emit_field remark_fields[] = {
 		  "one could look), candidate (threads may have met there), spinning_code, inlined, user_barrier (-b), "
 		  "unmet (-w, --name, --phase), ranks, ranks_gone (ranks of MPI that had ended before it was known which they were), team, untraced (processes that may wait in calls that are not traced, and cross no barrier), frames, left_out, unread (files), still_running, not_traced, not_probed, "
 		  "copied (a process ran a copy of code that holds probes), trapped (it died of that), "
-		  "not_looked_for, unattributed, unnamed (files), clocks (of several recordings) or more" },
+		  "processes_made (what these cost is in no estimate), not_looked_for, unattributed, unnamed (files), clocks (of several recordings) or more" },
 	{ "pid", EMIT_U32, RM(pid), .flags = FIELDS_ZERO,
 	  .help = "the process that it is about; null: none in particular" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
