@@ -811,6 +811,30 @@ static void test_no_second_phase(void **state)
 	assert_int_equal(p->taken, 320);
 }
 
+/* All sites are in line in one call of a function; there 100 and 101 are on one line, 102 and 103 on another. */
+static uint64_t line_of(void *ctx, uint32_t site, uint32_t depth)
+{
+	(void)ctx;
+	return depth == 0 ? 1 : depth == 1 || depth == DISCOVER_INNERMOST ? site / 2 : 0;
+}
+
+/* Two uses of a macro in a function in line: threads go from one to the other at once, and wait there for one that works. */
+static void test_no_second_phase_in_line(void **state)
+{
+	struct play *p = *state;
+	struct discover_ops ops = {
+		.ctx = p, .function = function_of, .line = line_of, .take = take, .drop = drop
+	};
+	uint32_t i;
+
+	discover_free(p->d);
+	p->d = discover_new(&ops);
+	for (i = 0; i < 40; i++)
+		meet_twice_late(p, 4, 1, 500000);
+	finish(p);
+	assert_int_equal(p->taken, 2 * 40 * 4);
+}
+
 /* Nobody but once waited for the second waking: that does not leave open for ever which of both ends a meeting. */
 static void test_second_phase_waited_for_once(void **state)
 {
@@ -1448,6 +1472,7 @@ int main(void)
 		TEST(test_two_phases_late),
 		TEST(test_two_phases_late_at_last),
 		TEST(test_two_phases_in_a_tight_loop),
+		TEST(test_no_second_phase_in_line),
 		TEST(test_no_second_phase),
 		TEST(test_second_phase_waited_for_once),
 		TEST(test_second_phase_late_after_all),

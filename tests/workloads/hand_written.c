@@ -6,6 +6,7 @@
 //   hand_written KIND THREADS ROUNDS [LATE]
 //     macro      a macro, expanded in four functions, on one object
 //     arms       the macro at the end of two functions that are called in the arms of an if: in line, they have one end
+//     steps      the macro twice, on two objects, in a function that is put in line; between them one thread works
 //     mixed      a macro; thread 0 runs another function than the others
 //     phases     one condition variable for both phases: the counter goes up, and comes down again
 //     spin       the same, with a spin before each wait
@@ -121,6 +122,28 @@ static void *run_arms(void *arg)
 		else
 			even(me, &seed);
 	}
+	return NULL;
+}
+
+static struct bar other = { .mutex = PTHREAD_MUTEX_INITIALIZER,
+			    .changed = PTHREAD_COND_INITIALIZER };
+
+static inline __attribute__((always_inline)) void both(int works)
+{
+	usleep(300);
+	BARRIER(bar);
+	if (works)
+		usleep(3000);
+	BARRIER(other);
+}
+
+static void *run_steps(void *arg)
+{
+	int me = (int)(long)arg;
+
+	other.n = bar.n;
+	for (int i = 0; i < rounds; i++)
+		both(me == (late < 0 ? i % (int)bar.n : late));
 	return NULL;
 }
 
@@ -265,7 +288,7 @@ int main(int argc, char **argv)
 	} kinds[] = {
 		{ "macro", run_macro, 0 },  { "mixed", run_mixed, 0 }, { "phases", run_phases, 0 },
 		{ "spin", run_phases, 60 }, { "out", run_out, 0 },     { "start", run_start, 0 },
-		{ "arms", run_arms, 0 },
+		{ "arms", run_arms, 0 },    { "steps", run_steps, 0 },
 	};
 	void *(*run)(void *arg) = NULL;
 	pthread_t thread[THREADS_MAX];

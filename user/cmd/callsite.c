@@ -287,7 +287,7 @@ static void steps_of(struct callsites *c, struct space *space, const struct chai
 		steps[i].outer = code->outer;
 		steps[i].inlined = code->inlined;
 		steps[i].large = !spaces_small(c->spaces, steps[i].site);
-		steps[i].line = spaces_line(c->spaces, steps[i].site, false);
+		steps[i].line = spaces_line(c->spaces, steps[i].site, 0);
 	}
 }
 

@@ -54,21 +54,23 @@ static uint64_t discover_outer(void *ctx, uint32_t site)
 	return spaces_outer_function(p->spaces, site);
 }
 
-static uint64_t discover_line(void *ctx, uint32_t site, bool inner)
+_Static_assert(DISCOVER_INNERMOST == SPACE_INNERMOST, "one depth for both");
+
+static uint64_t discover_line(void *ctx, uint32_t site, uint32_t depth)
 {
 	struct pump *p = ctx;
 
-	return spaces_line(p->spaces, site, inner);
+	return spaces_line(p->spaces, site, depth);
 }
 
 /* On one line, as a macro is; or in a small function that is not what a thread begins with. */
 static bool discover_compact(void *ctx, uint32_t wait, uint32_t wake)
 {
 	struct pump *p = ctx;
-	uint64_t line = spaces_line(p->spaces, wait, false);
+	uint64_t line = spaces_line(p->spaces, wait, 0);
 
 	return spaces_compact(p->spaces, wait, wake) &&
-	       ((line && line == spaces_line(p->spaces, wake, false)) ||
+	       ((line && line == spaces_line(p->spaces, wake, 0)) ||
 		!callsites_first(feed_callsites(p->feed), wait));
 }
 

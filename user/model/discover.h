@@ -56,6 +56,8 @@ enum discover_verdict {
 #define DISCOVER_OLDER 0x40 /* the object may be older than what was traced */
 #define DISCOVER_BLIND 0x80 /* the process ran for a while before its waits were seen */
 
+#define DISCOVER_INNERMOST UINT32_MAX /* discover_ops.line */
+
 /* A candidate, in the order of depart_ns. */
 struct discover_record {
 	uint64_t cookie; /* the caller's: larger each time */
@@ -124,10 +126,11 @@ struct discover_ops {
 	/* The function that all others were inlined into; 0 not known. Optional. */
 	uint64_t (*outer)(void *ctx, uint32_t site);
 	/*
-	 * The line of the source that a call is on, of the function that all others were inlined into, or of the @inner one: the
-	 * same number for the same line; 0 not known. Optional.
+	 * The line of the source that a call is on: at @depth 0 of the function that all others were inlined into, at 1 of the
+	 * one that was inlined there, and so on; of the innermost one at DISCOVER_INNERMOST. The same number for the same line;
+	 * 0 not known, or there is no such function. Optional.
 	 */
-	uint64_t (*line)(void *ctx, uint32_t site, bool inner);
+	uint64_t (*line)(void *ctx, uint32_t site, uint32_t depth);
 	/*
 	 * Does the function that both calls are in hold little else, or were both inlined from one line? It then is likely a
 	 * barrier, not a program's phase. Optional: yes.

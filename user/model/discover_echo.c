@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #define DEPARTURES_MAX 65536
+#define LINES_DEEP     16 /* functions that were inlined one into another */
 #define ECHO_LEAST     2 /* wakings that decide it */
 #define WAITS_LEAST    4 /* or waits */
 #define WAITS_ENOUGH   12 /* that show that there are two barriers */
@@ -63,23 +64,33 @@ static void *get_or_make(struct hash *h, uint64_t key, size_t size)
 	return entry;
 }
 
-/* Are the last wait and its waking one line of the source, and @site another one: two uses of a macro, or of a function in line? */
+/*
+ * Are the last wait and its waking one line of the source, and @site another one: two uses of a macro, or of a function in line?
+ * The function that uses them may itself be in line.
+ */
 static bool on_other_line(const struct discover *d, const struct departure *last, uint32_t site)
 {
 	uint64_t wait, wake, here;
+	uint32_t depth;
 
 	if (!d->ops.line)
 		return false;
-	wait = d->ops.line(d->ops.ctx, last->wait_site, true);
-	wake = d->ops.line(d->ops.ctx, last->wake_site, true);
-	here = d->ops.line(d->ops.ctx, site, true);
+	wait = d->ops.line(d->ops.ctx, last->wait_site, DISCOVER_INNERMOST);
+	wake = d->ops.line(d->ops.ctx, last->wake_site, DISCOVER_INNERMOST);
+	here = d->ops.line(d->ops.ctx, site, DISCOVER_INNERMOST);
 	/* One statement that was put in line twice; a barrier of two phases has two. */
 	if (here && here == wake && wait && wait != wake)
 		return true;
-	wait = d->ops.line(d->ops.ctx, last->wait_site, false);
-	wake = d->ops.line(d->ops.ctx, last->wake_site, false);
-	here = d->ops.line(d->ops.ctx, site, false);
-	return wait && wait == wake && here && here != wait;
+	for (depth = 0; depth < LINES_DEEP; depth++) {
+		wait = d->ops.line(d->ops.ctx, last->wait_site, depth);
+		wake = d->ops.line(d->ops.ctx, last->wake_site, depth);
+		here = d->ops.line(d->ops.ctx, site, depth);
+		if (!wait || wait != wake || !here)
+			return false;
+		if (here != wait)
+			return true;
+	}
+	return false;
 }
 
 /* Does a waking from @site that follows the @last wait at once belong to the same meeting, as far as the code tells? */

@@ -231,10 +231,11 @@ uint64_t spaces_function(struct spaces *spaces, uint32_t site, bool *exact);
 /* The same of the function that all others were inlined into: the one that the machine's code belongs to. */
 uint64_t spaces_outer_function(struct spaces *spaces, uint32_t site);
 /*
- * The line of the source that a site is on: of the outermost function, or of the @inner one, if some are inlined there. 0 not
- * known.
+ * The line of the source that a site is on: at @depth 0 of the outermost function, at 1 of the one that was inlined there, and
+ * so on; of the innermost one at SPACE_INNERMOST. The wrappers of C++'s library are none. 0: not known, or there is none.
  */
-uint64_t spaces_line(struct spaces *spaces, uint32_t site, bool inner);
+#define SPACE_INNERMOST UINT32_MAX
+uint64_t spaces_line(struct spaces *spaces, uint32_t site, uint32_t depth);
 /*
  * Are both sites on one line of the source, or in one function of its own that is so small that it holds little besides? The
  * wrappers of C++'s condition variables do not count as inlined functions.

@@ -398,18 +398,23 @@ uint64_t spaces_outer_function(struct spaces *s, uint32_t site)
 						: nameless_function(s->sites[site]);
 }
 
-uint64_t spaces_line(struct spaces *s, uint32_t site, bool inner)
+uint64_t spaces_line(struct spaces *s, uint32_t site, uint32_t depth)
 {
 	const struct site_name *n = spaces_site(s, site);
-	const struct site_frame *f = n && n->nframes ? &n->frames[n->nframes - 1] : NULL;
-	uint32_t i = 0;
+	const struct site_frame *f;
+	uint32_t inner = 0;
 	uint64_t h;
 
-	while (inner && f && i + 1 < n->nframes && is_wrapper(&n->frames[i]))
-		i++;
-	if (inner && f)
-		f = &n->frames[i];
-	if (!f || !f->file || !f->line)
+	if (!n || !n->nframes)
+		return 0;
+	while (inner + 1 < n->nframes && is_wrapper(&n->frames[inner]))
+		inner++;
+	if (depth == SPACE_INNERMOST)
+		depth = n->nframes - 1 - inner;
+	if (depth > n->nframes - 1 - inner)
+		return 0;
+	f = &n->frames[n->nframes - 1 - depth];
+	if (!f->file || !f->line)
 		return 0;
 	h = text_hash(f->line, f->file, strlen(f->file));
 	return h ? h : 1;
@@ -439,9 +444,9 @@ static bool extent(const struct site *site, struct elf_symbol *around)
 bool spaces_compact(struct spaces *s, uint32_t a, uint32_t b)
 {
 	struct elf_symbol fa, fb;
-	uint64_t line = spaces_line(s, a, false);
+	uint64_t line = spaces_line(s, a, 0);
 
-	if (line && line == spaces_line(s, b, false))
+	if (line && line == spaces_line(s, b, 0))
 		return true;
 	if (is_inlined(s, a) || is_inlined(s, b) || a >= s->nsites || b >= s->nsites)
 		return false;
@@ -469,11 +474,13 @@ static const char *rule_name(const struct spaces *s, uint32_t site, const struct
 {
 	const struct site *at = site < s->nsites ? s->sites[site] : NULL;
 	const char *name;
+	uint64_t vaddr;
 
 	if (!at || !at->module || !at->module->is_elf)
 		return NULL;
 	/* syscall() and the like: whoever waits for anything calls them. */
-	if (at->module->c_library)
+	if (at->module->c_library || module_offset_to_vaddr(at->module, at->offset, &vaddr) ||
+	    module_is_wrapper(at->module, vaddr))
 		return NULL;
 	name = n->frames[n->nframes - 1].function;
 	return name && module_knows_ends(at->module, name) ? name : NULL;
