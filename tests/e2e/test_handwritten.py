@@ -17,7 +17,7 @@ def run(t, build, kind, threads, rounds, *late, options=()):
     """The trace, its barriers on condition variables, and the program's own number of episodes."""
     trace = t.trace([workload(build), kind, str(threads), str(rounds), *map(str, late)], *options)
     counted = int(re.search(r"episodes (\d+)", trace.result.out).group(1))
-    check_equal("the program's own count", counted, rounds * (4 if kind == "macro" else 1))
+    check_equal("the program's own count", counted, rounds * {"macro": 4, "steps": 2}.get(kind, 1))
     return trace, trace.barriers(family="cond"), counted
 
 
@@ -43,6 +43,17 @@ def test_macro_in_many_functions(t):
             if build != "hand_written-stripped":
                 # The lines that meet, not those that call the functions which have them.
                 check_equal("lines", sorted(b["line"] for b in found), MACRO_LINES)
+
+
+def test_two_barriers_of_a_function_in_line(t):
+    """
+    All threads but one go from the first barrier to the second at once, as they do from the first phase of a barrier to its
+    second: the lines of the function that is in line tell that there are two.
+    """
+    for build in BUILDS[:3]:
+        for late in ((), (2,)):
+            found = all_of(t, build, "steps", 4, 40, *late)
+            check_equal("episodes by site", [b["episodes"] for b in found], [40, 40])
 
 
 def test_two_functions_with_one_end(t):
@@ -498,3 +509,25 @@ def test_interpreter_lock_is_no_barrier(t):
         check_equal("barriers", trace.barriers(family="cond"), [])
         check_equal("hints", hinted(trace), [])
         check_not_in("stderr", "candidate", trace.result.err)
+
+
+def test_barrier_of_an_atomic_wait(t):
+    """
+    std::atomic::wait() and notify_all() are of the library, in line or not: the barrier is where the program calls them. A thread
+    that sees the value change before it would sleep leaves no trace; where that is frequent it is a candidate.
+    """
+    for build in ("hand_atomic", "hand_atomic-O0", "hand_atomic-DWIDE", "hand_atomic-static", "hand_atomic-clang", "hand_atomic-clang-O0"):
+        for late in ((), (1,)):
+            name = f"{build} {late}"
+            trace = t.trace([workload(build), "4", "40", *map(str, late)], "--discover")
+            check_in(f"{name}: its own count", "episodes 40", trace.result.out)
+            found = trace.barriers(family="futex")
+            episodes, _ = sums(found)
+            check_between(f"{name}: complete episodes", episodes, 0, 40)
+            check_equal(f"{name}: files", {b["file"].rsplit("/", 1)[-1] for b in found} - {"hand_atomic.cc"}, set())
+            check_equal(f"{name}: functions", {b["function"] for b in found if "meet" not in b["function"]}, set())
+            check_equal(f"{name}: members of complete episodes",
+                        {(b["participants_min"], b["participants"]) for b in found if b["episodes"]} - {(4, 4)}, set())
+            if not episodes:
+                check_in(f"{name}: stderr", "meet", trace.result.err)
+                check_in(f"{name}: stderr", "hand_atomic.cc", trace.result.err)

@@ -75,8 +75,9 @@ W_OMP_CLANG := $(if $(call W_HEADER,omp.h,$(CLANG) -fopenmp -xc),gen_libomp gen_
 # C++20 barriers that are put in line, by kind and level.
 W_INLINE := $(foreach kind,PLAIN COMPLETION MIXED LATCH,$(foreach level,O1 O2 O3,std_inline-$(kind)-$(level)))
 W_FLAGS20 := std_flags-O1 std_flags-O2 std_flags-O3
+W_ATOMIC := hand_atomic hand_atomic-O0 hand_atomic-DWIDE $(if $(SYSROOT),,hand_atomic-static)
 
-W_STD_CLANG := $(if $(call W_HEADER,barrier,$(CLANG)++ -std=gnu++20 -xc++),gen_std-clang std_ways-clang std_split-clang latch_pool-clang latch_pool-clang-O0)
+W_STD_CLANG := $(if $(call W_HEADER,barrier,$(CLANG)++ -std=gnu++20 -xc++),gen_std-clang std_ways-clang std_split-clang latch_pool-clang latch_pool-clang-O0 hand_atomic-clang hand_atomic-clang-O0)
 W_BOOST := $(if $(call W_HEADER,boost/thread/barrier.hpp,$(CXX) $(W_THERE) -xc++),gen_boost)
 W_TBB := $(if $(call W_HEADER,tbb/parallel_for.h,$(CXX) $(W_THERE) -xc++),tbb_rounds)
 W_LTTNG := $(if $(call W_HEADER,lttng/tracef.h,$(CC) -xc),bench_phases-lttng)
@@ -84,7 +85,7 @@ W_RUST := $(if $(call W_HAVE,rustc),gen_rust rust_names rust_names-v0 rust_scope
 W_OPENMPI := $(if $(SYSROOT),,$(if $(call W_HAVE,mpicc.openmpi),gen_openmpi mpi_comms_openmpi hung_openmpi mpi_waits_openmpi mpi_makers_openmpi mpi_mismatch_openmpi mpi_ordinal_openmpi))
 W_MPICH := $(if $(SYSROOT),$(if $(W_MPICH_THERE),gen_mpich),$(if $(call W_HAVE,mpicc.mpich),gen_mpich mpi_comms_mpich hung_mpich mpi_waits_mpich mpi_makers_mpich mpi_meets_mpich mpi_mismatch_mpich mpi_ordinal_mpich))
 W_MPIF := $(if $(and $(if $(SYSROOT),,yes),$(call W_HAVE,gfortran)),$(if $(W_OPENMPI),gen_openmpif mpi_split_openmpi mpi_waitf_openmpi) $(if $(W_MPICH),gen_mpichf mpi_split_mpich mpi_waitf_mpich))
-W_FAMILIES := $(W_FAMILY) $(W_INLINE) $(W_FLAGS20) hot_cond spun spun-O0 long_names $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
+W_FAMILIES := $(W_FAMILY) $(W_INLINE) $(W_FLAGS20) $(W_ATOMIC) hot_cond spun spun-O0 long_names $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
 
 # What is no barrier; and programs in the image of SPLASH-2, each with three ways to meet.
 W_NOT := not_pool not_queue not_pipeline not_mutex not_rwlock not_gun not_timer not_publish not_server not_sem \
@@ -368,6 +369,14 @@ $(addprefix $(W)/,$(W_INLINE)): $(W)/std_inline-%: $(W_SRC)/std_inline.cc
 
 $(addprefix $(W)/,$(W_FLAGS20)): $(W)/std_flags-%: $(W_SRC)/std_flags.cc
 	$(CXX) -std=gnu++20 $(W_FLAGS) -$* -o $@ $<
+
+$(addprefix $(W)/,$(W_ATOMIC)): $(W)/hand_atomic%: $(W_SRC)/hand_atomic.cc
+	@mkdir -p $(@D)
+	$(CXX) -std=gnu++20 $(W_FLAGS) $* -o $@ $<
+
+$(W)/hand_atomic-clang $(W)/hand_atomic-clang-O0: $(W)/hand_atomic-clang%: $(W_SRC)/hand_atomic.cc
+	@mkdir -p $(@D)
+	$(CLANG)++ $(W_CLANG_THERE) -std=gnu++20 $(W_FLAGS) $* -o $@ $<
 
 $(W)/std_split $(W)/std_split-O0: $(W)/std_split%: $(W_SRC)/std_split.cc
 	$(CXX) -std=gnu++20 $(W_FLAGS) $* -o $@ $<

@@ -81,9 +81,10 @@ static bool places_exact(const struct object *o)
 	return true;
 }
 
+/* Of a futex that is only spoken of the first place is named, too. */
 static void note_split(struct object *o, uint32_t wait, uint32_t wake)
 {
-	if (o->pub.futex || o->split.apart)
+	if (o->split.apart)
 		return;
 	o->split.apart = true;
 	o->pub.wait_site = wait;

@@ -85,8 +85,11 @@ bool module_knows_ends(const struct module *m, const char *name)
 
 bool module_is_wrapper(const struct module *m, uint64_t vaddr)
 {
-	return ask_bool(m, &(struct reader_asks){
-				   .question = READER_WRAPPER, .a = vaddr, .b = m->c_library });
+	/* A static program has its C library in itself, and of that no more than it uses. */
+	bool c_library = m->c_library || (m->traits.executable && !m->traits.dynamic);
+
+	return ask_bool(
+		m, &(struct reader_asks){ .question = READER_WRAPPER, .a = vaddr, .b = c_library });
 }
 
 bool module_defines(const struct module *m, const char *name)

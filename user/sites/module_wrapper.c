@@ -30,10 +30,19 @@ struct around {
 
 static int is_wrapper_symbol(void *ctx, const char *name, const struct elf_symbol *symbol)
 {
-	static const char *const prefixes[] = { "_ZNSt18condition_variable",
-						"_ZNSt3__118condition_variable",
-						"_ZNSt3_V222condition_variable_any",
-						"_ZN5boost18condition_variable" };
+	static const char *const prefixes[] = {
+		"_ZNSt18condition_variable", "_ZNSt3__118condition_variable",
+		"_ZNSt3_V222condition_variable_any", "_ZN5boost18condition_variable",
+		/* std::atomic<>::wait() and notify_all() */
+		"_ZNSt6atomic", "_ZNKSt6atomic", "_ZNSt11atomic_flag", "_ZNKSt11atomic_flag",
+		"_ZNKSt10atomic_ref", "_ZNSt13__atomic_base", "_ZNKSt13__atomic_base",
+		"_ZNKSt12__atomic_ref", "_ZNKSt14__atomic_float", "_ZNSt14__atomic_float",
+		"_ZNSt13__atomic_impl", "_ZSt21__atomic_wait_address",
+		"_ZSt23__atomic_wait_address_v", "_ZSt23__atomic_notify_address",
+		"_ZNSt8__detail8__waiter", "_ZNSt8__detail13__waiter_",
+		"_ZNSt8__detail18__waiter_pool_base", "_ZNSt8__detail15__platform_wait",
+		"_ZNSt8__detail17__platform_notify"
+	};
 	struct around *a = ctx;
 	size_t i;
 
