@@ -14,6 +14,13 @@
 
 #include "sites/needed.h"
 
+/* So much of a script is looked at for programs, and so many paths in it. */
+#define SCRIPT_BYTES	(64u << 10)
+#define SCRIPT_PROGRAMS 32
+
+/* Between the words of a shell's script. */
+#define SEPARATORS " \t\n;&|()<>'\"`$"
+
 static bool map_file(struct mapped *mapped, const char *path, bool library)
 {
 	void *p = MAP_FAILED;
@@ -137,15 +144,59 @@ static void map_named(struct mapped *mapped, struct modules *modules, const char
 	}
 }
 
-/* Each word, and each word within one: a shell's script is one argument. */
+/* The text of a script, to be freed, or NULL. Of a longer one the beginning; a program is none. */
+static char *script_read(const char *path)
+{
+	char *text = NULL;
+	struct stat st;
+	ssize_t n = -1;
+	int fd;
+
+	/* To open a device alone may do something. */
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return NULL;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		text = malloc(SCRIPT_BYTES + 1);
+	if (text)
+		n = read(fd, text, SCRIPT_BYTES);
+	close(fd);
+	if (n < 0 || memchr(text, '\0', (size_t)n)) {
+		free(text);
+		return NULL;
+	}
+	text[n] = '\0';
+	return text;
+}
+
+/* Programs that a script names by their paths. Those that it names otherwise are mostly the system's own tools. */
+static void map_script(struct mapped *mapped, struct modules *modules, const char *path)
+{
+	char *text = script_read(path), *save = NULL, *word;
+	unsigned int left = SCRIPT_PROGRAMS;
+
+	for (word = text ? strtok_r(text, SEPARATORS, &save) : NULL; word && left;
+	     word = strtok_r(NULL, SEPARATORS, &save)) {
+		if (*word == '#' || !strchr(word, '/'))
+			continue;
+		map_program(mapped, modules, word);
+		left--;
+	}
+	free(text);
+}
+
+/* Each word, and each word within one: a shell's script is one argument, or a file. */
 void mapped_words(struct mapped *mapped, struct modules *modules, char *const command[])
 {
 	for (; command && *command; command++) {
 		char *copy = strdup(*command), *save = NULL, *word;
 
-		for (word = copy ? strtok_r(copy, " \t\n;&|()<>'\"`$", &save) : NULL; word;
-		     word = strtok_r(NULL, " \t\n;&|()<>'\"`$", &save)) {
+		for (word = copy ? strtok_r(copy, SEPARATORS, &save) : NULL; word;
+		     word = strtok_r(NULL, SEPARATORS, &save)) {
 			map_named(mapped, modules, word);
+			map_script(mapped, modules, word);
 			if (launches_ranks(word))
 				mapped_mpi(mapped);
 		}

@@ -23,7 +23,8 @@ void mapped_common(struct mapped *mapped);
 void mapped_openmp(struct mapped *mapped);
 void mapped_mpi(struct mapped *mapped);
 /*
- * Programs named by each word of a command, and by each word within one: a shell's script is one argument. Behind a word that
+ * Programs named by each word of a command, and by each word within one, for a shell's script is one argument; and by their paths in
+ * a script that is a file. Behind a word that
  * launches ranks also the MPI that they need.
  */
 void mapped_words(struct mapped *mapped, struct modules *modules, char *const command[]);

@@ -321,6 +321,22 @@ static int examine_own(struct targets *t, bool named, bool ranks)
 	return 0;
 }
 
+/* Reads OpenMP's libraries, and puts in no probes: a child may need them at once, and others may run them. */
+static void read_openmp(struct targets *t)
+{
+	struct mapped mapped = { .n = 0 };
+	struct maps maps;
+	size_t i;
+
+	mapped_openmp(&mapped);
+	if (!maps_read(getpid(), &maps)) {
+		for (i = 0; i < maps.n; i++)
+			targets_mapped_at(t, getpid(), &maps.entries[i]);
+		maps_free(&maps);
+	}
+	mapped_free(&mapped);
+}
+
 int targets_add_own(struct targets *t, char *const command[])
 {
 	struct mapped mapped = { .n = 0 };
@@ -331,6 +347,8 @@ int targets_add_own(struct targets *t, char *const command[])
 	mapped_common(&mapped);
 	if (!command)
 		mapped_openmp(&mapped);
+	else
+		read_openmp(t);
 	if (command && (getenv("OMPI_COMM_WORLD_RANK") || getenv("PMI_RANK")))
 		mapped_mpi(&mapped);
 	mapped_words(&mapped, t->modules, command);
@@ -578,7 +596,7 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 		if (err)
 			targets_rank_gone(t, event);
 		if (!err && !held && !space->settled)
-			targets_judge_rank(t, space);
+			targets_judge_executed(t, space);
 		if (!err)
 			err = targets_name_starting(t, space);
 	} else {

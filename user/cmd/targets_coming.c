@@ -6,6 +6,7 @@
  * meeting, most of all where ranks spin on all CPUs. So what can be known of the program before is.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cmd/targets_internal.h"
@@ -19,9 +20,12 @@
 
 /* What a program needs. */
 struct coming {
+	const struct module *program;
 	struct module *files[NEEDED_MAX];
 	size_t n;
 	bool mpi;
+	bool found; /* the program, under its path: in another root it is another file */
+	bool regions; /* OpenMP's parallel regions begin there */
 	bool unknown; /* one of them is not to be found here, or more may be */
 };
 
@@ -30,25 +34,33 @@ static void add_file(void *ctx, const char *name, struct module *m)
 	struct coming *c = ctx;
 
 	(void)name;
-	/* Where regions return to is probed in each process. */
-	c->unknown |= !m || m->error || m->regions || c->n == NEEDED_MAX;
+	/* Probes that tell of tasks are for one process each. */
+	c->unknown |= !m || m->error || m->untraced.tasks || (m->traits.executable && m->tasks) ||
+		      c->n == NEEDED_MAX;
 	if (c->unknown)
 		return;
+	c->found |= m == c->program;
 	c->mpi |= m->mpi;
+	c->regions |= m->regions != 0;
 	c->files[c->n++] = m;
 }
 
 /* JUDGED and the flags of a verdict, once the files have their probes. 0: all of it will be known only when the program runs. */
 static uint64_t judge_needed(struct targets *t, const struct module *program)
 {
-	struct coming c = { .unknown = getenv("LD_PRELOAD") || getenv("LD_AUDIT") };
+	struct coming c = { .program = program,
+			    .unknown = getenv("LD_PRELOAD") || getenv("LD_AUDIT") };
 	struct space_facts facts;
 	size_t i;
 
-	if (c.unknown || needed_each(t->modules, program->path, add_file, &c) || c.unknown)
+	if (c.unknown || needed_each(t->modules, program->path, add_file, &c) || c.unknown ||
+	    !c.found)
 		return 0;
 	facts = spaces_judge_files(c.files, c.n);
 	if (!facts.decided)
+		return 0;
+	/* Where regions return to is probed in each process. */
+	if (c.regions && (facts.refusal || attach_only_exits(t->attach)))
 		return 0;
 	for (i = 0; i < c.n; i++) {
 		probes_module(&t->probes, c.files[i], 0, false);
@@ -90,6 +102,20 @@ static uint64_t judge_once(struct targets *t, const struct maps_entry *e, struct
 	return known;
 }
 
+/* Does the program say that it needs a runtime of OpenMP? */
+static bool needs_openmp(const struct module *program)
+{
+	static const char *const runtimes[] = { "libgomp.so", "libomp.so", "libiomp5.so" };
+	uint32_t i;
+	size_t k;
+
+	for (i = 0; i < program->needs.n; i++)
+		for (k = 0; k < sizeof(runtimes) / sizeof(runtimes[0]); k++)
+			if (!strncmp(program->needs.names[i], runtimes[k], strlen(runtimes[k])))
+				return true;
+	return false;
+}
+
 void targets_judge_coming(struct targets *t, const struct maps_entry *entry, struct module *m,
 			  bool rank)
 {
@@ -98,7 +124,7 @@ void targets_judge_coming(struct targets *t, const struct maps_entry *entry, str
 
 	if (judge_alone(t, &e, m, &flags))
 		attach_know_program(t->attach, e.dev, e.ino, flags, false);
-	else if (rank)
+	else if (rank || needs_openmp(m))
 		judge_once(t, &e, m);
 }
 
@@ -123,14 +149,17 @@ static struct module *program_of(struct targets *t, const struct space *space,
 	return NULL;
 }
 
-void targets_judge_rank(struct targets *t, const struct space *space)
+void targets_judge_executed(struct targets *t, const struct space *space)
 {
 	const struct maps_entry *entry = NULL;
 	struct module *m;
 	uint64_t known;
 
+	if (t->options.by_process)
+		return;
 	/* Of those that are no ranks nothing was kept as they were glanced at. */
-	if (t->options.by_process || !hash_get_ptr(&t->jobs, job_key(space->tgid, space->inc)))
+	if (!hash_get_ptr(&t->jobs, job_key(space->tgid, space->inc)) &&
+	    !job_links_as_we((int)space->tgid))
 		return;
 	m = program_of(t, space, &entry);
 	known = m ? judge_once(t, entry, m) : 0;

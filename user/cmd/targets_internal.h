@@ -83,12 +83,12 @@ uint32_t targets_scan_departures(struct targets *t, int pid, const struct maps *
 /* targets_coming.c */
 /*
  * A program that will be run by who is traced, and may not be held then: @entry is our own mapping of it. Says to the kernel's side what can be
- * said now. @rank: all the files that it needs are looked for.
+ * said now. @rank: all the files that it needs are looked for, as of programs of OpenMP's.
  */
 void targets_judge_coming(struct targets *t, const struct maps_entry *entry, struct module *module,
 			  bool rank);
-/* The same of a rank of MPI that has executed a program and goes on: its crossings count from now on, if what it will map is known. */
-void targets_judge_rank(struct targets *t, const struct space *space);
+/* The same of a process that has executed a program and is not held: its crossings count from now on, if what it will map is known. */
+void targets_judge_executed(struct targets *t, const struct space *space);
 
 /* It has ended, or runs another program: who it was is known, if it was glanced at. */
 void targets_rank_gone(struct targets *t, const struct sbt_event *exec);

@@ -137,6 +137,22 @@ static int job_of(int pid, struct job *out)
 	return 0;
 }
 
+bool job_links_as_we(int pid)
+{
+	const char *own = getenv("LD_LIBRARY_PATH"), *other;
+	char *env = NULL;
+	size_t len = 0;
+	bool same;
+
+	if (read_file(pid, "environ", &env, &len))
+		return false;
+	other = value_of(env, len, "LD_LIBRARY_PATH=");
+	same = !value_of(env, len, "LD_PRELOAD=") && !value_of(env, len, "LD_AUDIT=") &&
+	       !own == !other && (!own || !strcmp(own, other));
+	free(env);
+	return same;
+}
+
 /* Its parent, and when it was made, in clock ticks. */
 static int parent_of(int pid, int *parent, unsigned long long *start)
 {

@@ -34,4 +34,10 @@ void job_parse(const char *environment, size_t len, struct job *out);
  */
 int job_read(int pid, struct job *out);
 
+/*
+ * Does the process's dynamic linker look for libraries where that of a program of ours would, by its environment? False if
+ * that is not known.
+ */
+bool job_links_as_we(int pid);
+
 #endif /* TARGET_JOB_H */
