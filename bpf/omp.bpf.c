@@ -164,6 +164,20 @@ static __noinline int team_there(void)
 
 /* --- the thread that begins a region -------------------------------------------------------------- */
 
+/* Is the function the program's own, and had it its probe in another process already? Probes by file are in all of them. */
+static __always_inline bool outlined_in_program(struct task_struct *task, __u64 fn)
+{
+	struct sbt_outlined key = {};
+	struct sbt_file program = {};
+	__u32 *known;
+
+	program_key(task, &program);
+	key.fn = SBT_OUTLINED_PROGRAM(program.dev, program.ino,
+				      fn - BPF_CORE_READ(task, mm, start_code));
+	known = bpf_map_lookup_elem(&outlined, &key);
+	return known && *known;
+}
+
 /* Asks user space for a probe on a region's function; is it there already? */
 static __noinline int outlined_known(struct pt_regs *ctx, const struct here *h, __u64 fn)
 {
@@ -182,8 +196,12 @@ static __noinline int outlined_known(struct pt_regs *ctx, const struct here *h, 
 			*known &= SBT_OUTLINED_KNOWN;
 		return *known;
 	}
+	if (!config.system && outlined_in_program(task, fn))
+		asked = SBT_OUTLINED_KNOWN;
 	if (bpf_map_update_elem(&outlined, &key, &asked, BPF_NOEXIST))
 		return 0;
+	if (asked)
+		return asked;
 	p = bpf_map_lookup_elem(&procs, &key.tgid);
 	e = event_new(SBT_REC_OUTLINED, bpf_ktime_get_ns());
 	if (!e)

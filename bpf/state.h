@@ -501,6 +501,12 @@ struct sbt_teams {
  * So often, and it is a task's and no region's. A region that began before tracing has one such entry a thread.
  */
 #define SBT_OUTLINED_ALONE_MAX 4096
+/*
+ * Of a function of the program itself, whichever process runs it: `fn` is this and `tgid` is 0. @place: its address less that
+ * of the program's code (mm.start_code).
+ */
+#define SBT_OUTLINED_PROGRAM(dev, ino, place) \
+	((((__u64)(dev) << 32) ^ (__u64)(ino)) * 0x9e3779b97f4a7c15ULL + (place))
 struct sbt_outlined {
 	__u64 fn;
 	__u32 tgid;

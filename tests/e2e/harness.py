@@ -446,7 +446,8 @@ class Trace:
         crossings = sum(n for cause, n in end["lost"].items() if cause not in others)
         check_equal("sum of losses by cause", crossings, end["lost_total"])
         left_out = any(end[k] for k in ("cut", "shed", "shed_parts", "left_out", "unmet", "tasks", "arrivals_unseen"))
-        left_out = left_out or any(r["kind"] in ("unread", "untraced", "copied", "trapped", "ranks_gone") for r in self.all("remark"))
+        left_out = left_out or any(r["kind"] in ("unread", "untraced", "copied", "trapped", "ranks_gone", "regions_unseen")
+                                   for r in self.all("remark"))
         left_out = left_out or any(p["untraced"] for p in self.processes())
         check_equal("complete", end["complete"], not any(end["lost"].values()) and not left_out)
 

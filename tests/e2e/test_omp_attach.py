@@ -281,3 +281,49 @@ def test_one_region_of_a_child(t):
 
 def test_one_region_of_a_child_libomp(t):
     one_region_of_a_child(t, "clang", 2, "-O2")
+
+
+SHORT_REGIONS = r"""
+#include <omp.h>
+#include <time.h>
+
+int main(void)
+{
+	int i;
+
+	for (i = 0; i < 30; i++) {
+#pragma omp parallel num_threads(3)
+		{
+			struct timespec t = { 0, 500000 * (1 + omp_get_thread_num() % 2) };
+
+			nanosleep(&t, 0);
+		}
+	}
+	return 0;
+}
+"""
+
+
+def short_regions_of_children(t, compiler):
+    """All of a program that nobody has seen before is over within 30 ms: it has its probes before it begins."""
+    for how in ("words", "script"):
+        binary = build(t, compiler, "-O1", f"-DHOW_{how}", source=SHORT_REGIONS)
+        script = t.path("twice.sh")
+        with open(script, "w", encoding="utf-8") as f:
+            f.write(f"# Two runs.\n{binary}\n{binary}\ntrue\n")
+        trace = t.trace(["sh", script] if how == "script" else ["sh", "-c", f"{binary}; {binary}; true"])
+        found, methods = [p["episodes"] for p in trace.processes()], {p["method"] for p in trace.session["probes"]}
+        print(f"{how}: {found} of 30 regions each, complete: {trace.end['complete']}")
+        if methods == {"session"}:
+            check_equal("regions", found, [30, 30])
+            check(trace.end["complete"], f"not complete: {trace.end['lost']}")
+        else:
+            check(found == [30, 30] or not trace.end["complete"], f"{found}, and complete")
+
+
+def test_short_regions_of_children(t):
+    short_regions_of_children(t, "gcc")
+
+
+def test_short_regions_of_children_libomp(t):
+    short_regions_of_children(t, "clang")

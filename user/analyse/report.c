@@ -986,8 +986,9 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	out->waits_unseen = has_remark(out, "untraced");
 	out->complete = out->lossless && !has_remark(out, "unread") && !has_remark(out, "copied") &&
 			!has_remark(out, "ranks_gone") && !has_remark(out, "trapped") &&
-			!out->nshed && !out->nshed_parts && !out->unmet && !out->arrivals_unseen &&
-			!out->left_out && !out->ntasks && !out->nuntraced && !out->waits_unseen;
+			!has_remark(out, "regions_unseen") && !out->nshed && !out->nshed_parts &&
+			!out->unmet && !out->arrivals_unseen && !out->left_out && !out->ntasks &&
+			!out->nuntraced && !out->waits_unseen;
 	if (err)
 		report_free(out);
 	return err;

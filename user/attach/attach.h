@@ -200,6 +200,12 @@ int attach_flag_process(struct attach *attach, uint32_t tgid, uint32_t inc, uint
 int attach_mappings(const struct attach *attach, uint32_t tgid, uint32_t inc, uint32_t *n);
 /* The function at @fn of a process, which parallel regions run, has its probe; or has not, and need not be asked for. */
 int attach_outlined(struct attach *attach, uint32_t tgid, uint64_t fn, bool known);
+/*
+ * The same of every process that will run the program. @place: the function's address less that of the program's code. Not @known:
+ * its probe is gone.
+ */
+int attach_outlined_program(struct attach *attach, uint32_t dev, uint64_t ino, uint64_t place,
+			    bool known);
 /* The process may be in the midst of parallel regions: who meets whom is not known until the next. */
 int attach_teams_unknown(struct attach *attach, uint32_t tgid);
 /*

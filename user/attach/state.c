@@ -29,6 +29,18 @@ int attach_outlined(struct attach *a, uint32_t tgid, uint64_t fn, bool known)
 		       : 0;
 }
 
+int attach_outlined_program(struct attach *a, uint32_t dev, uint64_t ino, uint64_t place,
+			    bool known)
+{
+	struct sbt_outlined key = { .fn = SBT_OUTLINED_PROGRAM(dev, ino, place) };
+	uint32_t value = SBT_OUTLINED_KNOWN;
+	int fd = bpf_map__fd(a->skel->maps.outlined);
+
+	if (known)
+		return bpf_map_update_elem(fd, &key, &value, BPF_ANY) ? -errno : 0;
+	return bpf_map_delete_elem(fd, &key) && errno != ENOENT ? -errno : 0;
+}
+
 int attach_teams_unknown(struct attach *a, uint32_t tgid)
 {
 	struct sbt_region_key key = { .tgid = tgid };

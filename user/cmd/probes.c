@@ -422,6 +422,39 @@ void probes_tasks(struct probes *p, struct module *m, uint32_t tgid)
 			attach_one(p, m, &m->places[i], pid, false, false);
 }
 
+/* How far behind the beginning of a program's code (mm.start_code) the byte at @offset of its file is; UINT64_MAX: in no code. */
+static uint64_t behind_code(const struct module *m, uint64_t offset)
+{
+	uint64_t first = UINT64_MAX, at = UINT64_MAX;
+	uint32_t i;
+
+	for (i = 0; i < m->nsegments; i++) {
+		const struct module_segment *s = &m->segments[i];
+
+		if (!s->exec)
+			continue;
+		if (s->vaddr < first)
+			first = s->vaddr;
+		if (offset >= s->offset && offset - s->offset < s->size)
+			at = s->vaddr + (offset - s->offset);
+	}
+	return at == UINT64_MAX ? at : at - first;
+}
+
+/*
+ * For all processes that will run this program, where probes are for all: their first regions begin before anybody has looked at
+ * what they run.
+ */
+static void note_program(struct probes *p, const struct module *m, const struct module_place *place)
+{
+	uint64_t behind = behind_code(m, place->start);
+
+	if (p->options->by_process || p->options->discover_all || !m->traits.executable ||
+	    place->spec.role != SBT_ROLE_OUTLINED || place->error || behind == UINT64_MAX)
+		return;
+	attach_outlined_program(p->attach, m->dev, m->ino, behind, !place->removed);
+}
+
 void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_exit)
 {
 	int pid = p->options->by_process ? (int)tgid : 0, err;
@@ -433,6 +466,8 @@ void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_ex
 	m->linked = true;
 	attach_module(p, m, pid, by_exit);
 	m->attached_ns = now_ns();
+	for (i = 0; i < m->nplaces; i++)
+		note_program(p, m, &m->places[i]);
 	err = m->c_library && !m->nmakers ? -ENOENT : 0;
 	for (i = 0; i < m->nmakers && !err; i++)
 		err = attach_made(p->attach, module_fd(m), m->makers[i], pid);
@@ -664,13 +699,17 @@ int probes_find_outlined(struct probes *p, struct module *m, const struct space 
 	if (known && known->removed) {
 		/* It was taken for a task's; of another process the same may be true. */
 		known->removed = false;
-		return attach_one(p, m, known, pid, space->refusal != NULL, false);
+		err = attach_one(p, m, known, pid, space->refusal != NULL, false);
+		note_program(p, m, known);
+		return err;
 	}
 	if (known)
 		return 0;
 	err = module_find_outlined(m, family, offset, caller);
-	for (; i < m->nplaces; i++)
+	for (; i < m->nplaces; i++) {
 		attach_one(p, m, &m->places[i], pid, space->refusal != NULL, false);
+		note_program(p, m, &m->places[i]);
+	}
 	return err;
 }
 
@@ -687,6 +726,7 @@ int probes_remove(struct probes *p, struct module *m, uint32_t tgid, uint64_t of
 		return -ENOENT;
 	place = &m->places[i];
 	place->removed = true;
+	note_program(p, m, place);
 	err = attach_remove_tagged(p->attach, tag_of(m, place), tgid, &for_all);
 	*unseen = for_all && place->spec.role == SBT_ROLE_TASK;
 	/* The next program of the process is to tell of itself. */

@@ -709,13 +709,13 @@ static void on_outlined(struct targets *t, const struct sbt_event *event)
 	if (err) {
 		attach_outlined(t->attach, event->tgid, event->address, false);
 		remark_warn(
-			"not_probed", event->tgid,
+			"regions_unseen", event->tgid,
 			"process %u: the end of parallel regions that run the code at 0x%llx is "
 			"not "
 			"seen: where that function begins and ends is not known",
 			event->tgid, (unsigned long long)event->address);
 	} else if (!(event->flags & SBT_EVENT_HELD))
-		remark_warn("not_probed", event->tgid,
+		remark_warn("regions_unseen", event->tgid,
 			    "process %u: of parallel regions that run the code at 0x%llx the first "
 			    "ones are "
 			    "not seen whole: it was not held for the probe",

@@ -769,7 +769,7 @@ static const struct emit_field remark_fields[] = {
 	{ "kind", EMIT_STRING, RM(kind),
 	  .help = "nothing_crossed, looked_at and elsewhere (no barrier was crossed: where it was looked, and where else "
 		  "one could look), candidate (threads may have met there), spinning_code, inlined, user_barrier (-b), "
-		  "unmet (-w, --name, --phase), ranks, ranks_gone (ranks of MPI that had ended before it was known which they were), team, untraced (processes that may wait in calls that are not traced, and cross no barrier), frames, left_out, unread (files), still_running, not_traced, not_probed, "
+		  "unmet (-w, --name, --phase), ranks, ranks_gone (ranks of MPI that had ended before it was known which they were), team, untraced (processes that may wait in calls that are not traced, and cross no barrier), frames, left_out, unread (files), still_running, not_traced, not_probed, regions_unseen (parallel regions whose end was not probed), "
 		  "copied (a process ran a copy of code that holds probes), trapped (it died of that), "
 		  "processes_made (what these cost is in no estimate), not_looked_for, unattributed, unnamed (files), clocks (of several recordings) or more" },
 	{ "pid", EMIT_U32, RM(pid), .flags = FIELDS_ZERO,
