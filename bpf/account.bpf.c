@@ -238,6 +238,8 @@ static __noinline bool rest_begin(struct sbt_account *a, __u64 now)
 		return false;
 	a->state = ACCOUNT_RESTING;
 	a->rest_ns = a->often_ns + SBT_REST_NS;
+	/* The tick under way may be over at once. */
+	a->ticks_from = now - (bpf_jiffies64() + 1) * config.tick_ns;
 	a->off = 1;
 	a->holder = 0;
 	a->stolen_at = 0; /* it may come to another CPU */
@@ -245,9 +247,18 @@ static __noinline bool rest_begin(struct sbt_account *a, __u64 now)
 	return true;
 }
 
-static __always_inline bool is_resting(const struct sbt_account *a, __u64 now)
+/*
+ * The time while it rests, by the kernel's ticks: some ms late at most, and never early. To read the clock takes longer than all else
+ * that is done for a thread that rests.
+ */
+static __always_inline __u64 rest_clock(const struct sbt_account *a)
 {
-	return a->state == ACCOUNT_RESTING && now < a->rest_ns;
+	return a->ticks_from + bpf_jiffies64() * config.tick_ns;
+}
+
+static __always_inline bool is_resting(const struct sbt_account *a)
+{
+	return a->state == ACCOUNT_RESTING && rest_clock(a) < a->rest_ns;
 }
 
 /* It leaves a CPU, and its rest was over. Since when it had that CPU is in the kernel's own notes. */
@@ -277,11 +288,34 @@ static __noinline int rest_blocked(struct sbt_account *a, struct task_struct *ta
 }
 
 /* It leaves its CPU while it rests: no more is noted. */
-static __always_inline void rest_goes(struct sbt_account *a, __u64 now)
+static __always_inline void rest_goes(struct sbt_account *a)
 {
+	__u64 now = rest_clock(a);
+
 	a->switches++;
 	a->off = 1;
-	a->since_ns = now;
+	if (now > a->since_ns)
+		a->since_ns = now;
+}
+
+/* A switch from thread @out to thread @in: is there nothing more to note, for each of them rests, or is not traced? */
+static __noinline int rest_switches(__u32 out, __u32 in)
+{
+	struct sbt_account *from, *to;
+	__u32 index = 0;
+
+	from = account_find(out, &index);
+	if (from && !is_resting(from))
+		return 0;
+	to = account_find(in, &index);
+	if (to) {
+		if (!is_resting(to))
+			return 0;
+		to->off = 0;
+	}
+	if (from)
+		rest_goes(from);
+	return 1;
 }
 
 static __always_inline void switch_out(struct sbt_account *a, __u32 index, struct task_struct *prev,
@@ -424,7 +458,10 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
 		counters_take(c, a, false);
 }
 
-/* One run in 32 is timed, as the clock will have it: two looks at the clock cost as much as a quarter of the rest. */
+/*
+ * One run in 32 is timed, as the clock will have it: two looks at the clock cost as much as a quarter of the rest. Of threads that
+ * rest, as it is in how long they ran, for there the clock is not looked at.
+ */
 #define IS_TIMED(now) (!((now) >> 7 & (SBT_TIMED_EACH - 1)))
 /* What takes longer was not this program, but the host that ran something else. */
 #define TIMED_MOST    50000
@@ -458,22 +495,31 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	__u32 out = prev->pid, in = next->pid, index = 0, cpu = bpf_get_smp_processor_id();
 	struct sbt_account *a;
 	__u32 noted = 0;
-	__u64 now;
+	__u64 now = 0;
 
 	if (!(marks[out & (SBT_MARKS - 1)] | marks[in & (SBT_MARKS - 1)] |
 	      watched[cpu & (SBT_WATCHED - 1)]) ||
 	    ended)
 		return 0;
+	if (!watched[cpu & (SBT_WATCHED - 1)]) {
+		if (IS_TIMED(prev->se.sum_exec_runtime + next->se.sum_exec_runtime))
+			now = bpf_ktime_get_ns();
+		if (rest_switches(out, in)) {
+			if (now)
+				switch_timed(now, out, next->pid);
+			return 0;
+		}
+	}
 	now = bpf_ktime_get_ns();
 	a = account_find(out, &index);
-	if (a && is_resting(a, now)) {
-		rest_goes(a, now);
+	if (a && is_resting(a)) {
+		rest_goes(a);
 	} else if (a) {
 		switch_out(a, index, prev, next, preempt, now);
 		noted = 1;
 	}
 	a = account_find(in, &index);
-	if (a && is_resting(a, now)) {
+	if (a && is_resting(a)) {
 		a->off = 0;
 	} else if (a) {
 		switch_in(a, index, prev, out, next, now);
@@ -491,18 +537,25 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
-	__u32 index = 0;
-	struct sbt_account *a = account_find(task->pid, &index);
+	struct sbt_account *a;
+	__u32 index = 0, waker;
 	struct cfs_rq *queue;
-	__u32 waker;
-	__u64 now;
+	__u64 now = 0;
 
-	if (!a || ended)
+	if (!marks[task->pid & (SBT_MARKS - 1)] || ended)
 		return 0;
+	if (IS_TIMED(task->se.sum_exec_runtime))
+		now = bpf_ktime_get_ns();
+	a = account_find(task->pid, &index);
+	if (!a)
+		return 0;
+	if (is_resting(a)) {
+		if (now)
+			timed_add(now, 0);
+		return 0;
+	}
 	queue = queue_of(task);
 	now = bpf_ktime_get_ns();
-	if (is_resting(a, now))
-		return 0;
 	if (a->state == ACCOUNT_RESTING)
 		rest_blocked(a, task, now);
 	if (a->state == ACCOUNT_RUNNING)

@@ -340,6 +340,7 @@ struct sbt_account {
 	__u64 away_at_ns; /* away since then; 0 not */
 	__u64 often_ns; /* since when its switches are counted to see whether they are too many */
 	__u64 rest_ns; /* it rests, or did, until then; 0 never */
+	__u64 ticks_from; /* ACCOUNT_RESTING: the clock's time when the kernel counted no ticks yet */
 	__u64 fault_since_ns; /* in a page fault since then; 0 not */
 	__u64 fault_addr; /* of the fault under way */
 	__u64 fault_place; /* and where the program was then: user_place() */
@@ -720,6 +721,7 @@ struct sbt_config {
 	__u8 aggregate; /* crossings are summed in maps (aggregate.h); none is written */
 	__u8 page_shift; /* log2 of the size of a page */
 	__u32 thread_mask; /* size of `threads`, a power of two, minus one */
+	__u32 tick_ns; /* from one tick of the kernel's to the next */
 	__u32 self; /* tgid of sbt-trace: never traced, but for the calibration */
 	__u32 nrings;
 	__u16 ncounters;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "attach/calibrate.h"
@@ -75,6 +76,15 @@ static int map_threads(struct attach *a, uint32_t n)
 	return 0;
 }
 
+/* From one tick of the kernel's to the next: the clocks that it reads from these are as fine as that. */
+static uint32_t tick_ns(void)
+{
+	struct timespec tick = { 0 };
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	return (uint32_t)tick.tv_nsec;
+}
+
 static int try_load(struct attach *a, const struct attach_options *o, enum attach_method method)
 {
 	struct sbt_config *config;
@@ -99,6 +109,7 @@ static int try_load(struct attach *a, const struct attach_options *o, enum attac
 	config->self = (uint32_t)getpid();
 	config->nrings = a->nrings;
 	config->thread_mask = o->max_threads - 1;
+	config->tick_ns = tick_ns();
 	config->page_shift = (uint8_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	config->by_exit = a->only_exits;
 	config->cookies = a->cookies = has_cookies(method);
