@@ -50,6 +50,18 @@ def test_turns_of_two(t):
     check_cheap(*hot(t, "turns", 2, 100000), hits_max=200000)
 
 
+def test_turns_in_processes(t):
+    """Several processes are hot at the same time, and one after the other: what is removed of one is waited for by no other."""
+    one = f"{workload('hot_cond')} turns 2 50000"
+    trace = t.trace(["sh", "-c", f"for i in 1 2 3; do {one} & {one}; wait; done"])
+    found = [p for p in trace.processes() if p["comm"] == "hot_cond"]
+    print("; ".join(f"{p['discovery_hits']} hits, not looked at for {p['discovery_paused_ns'] / 1e6:.0f} ms" for p in found))
+    check_equal("processes", len(found), 6)
+    for p in found:
+        check_between("hits", p["discovery_hits"], 1000, 100000)
+        check(p["discovery_paused_ns"] > 0, f"its probes were not removed: {p}")
+
+
 def test_queue(t):
     """
     Producer and consumer that sleep and wake as often as they can. After 2,000 switches in a second they are left alone: what they do

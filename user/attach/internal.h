@@ -17,6 +17,8 @@
 
 #define ATTACH_KERNEL_LINKS 9
 #define EVENTS_BYTES	    (1u << 20)
+/* So many removals of probes may be under way: others wait for the first of them. */
+#define ATTACH_GONE	    8
 
 /* One attachment: probes that are put and removed together. */
 struct attach_link {
@@ -65,10 +67,7 @@ struct attach {
 	struct copies copies; /* what the code is where probes are, or have been */
 	struct attach_link *links;
 	uint32_t nlinks;
-	struct attach_link *gone; /* being closed, by gone_thread while gone_closing */
-	uint32_t ngone;
-	pthread_t gone_thread;
-	bool gone_closing;
+	struct gone_links *gone[ATTACH_GONE]; /* being closed; NULL: none */
 	struct bpf_link *kernel_links[ATTACH_KERNEL_LINKS];
 	int nkernel_links;
 	struct bpf_link **fault_links;

@@ -134,56 +134,91 @@ static bool is_shed_link(const struct attach_link *link, const void *ctx)
 	return false;
 }
 
+/* Links that go together, each in its own thread: to close them may take a second, and the next ones need not wait for that. */
+struct gone_links {
+	pthread_t thread;
+	uint32_t n;
+	struct attach_link links[];
+};
+
 static void *close_gone(void *ctx)
 {
-	struct attach *a = ctx;
+	struct gone_links *gone = ctx;
 
-	links_close(a->gone, a->ngone);
+	links_close(gone->links, gone->n);
 	return NULL;
 }
 
-/* It may take a second: meanwhile somebody must read what the others do. */
-static void close_aside(struct attach *a)
+/* A place for links that are to be closed: it waits only if all are taken. */
+static struct gone_links **gone_place(struct attach *a)
 {
+	uint32_t i;
+
+	for (i = 0; i < ATTACH_GONE; i++) {
+		if (a->gone[i] && !pthread_tryjoin_np(a->gone[i]->thread, NULL)) {
+			free(a->gone[i]);
+			a->gone[i] = NULL;
+		}
+		if (!a->gone[i])
+			return &a->gone[i];
+	}
+	shed_wait(a);
+	return &a->gone[0];
+}
+
+/* It may take a second: meanwhile somebody must read what the others do. */
+static void close_aside(struct attach *a, struct gone_links *gone)
+{
+	struct gone_links **place = gone_place(a);
 	sigset_t all, old;
+	bool begun;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	a->gone_closing = !pthread_create(&a->gone_thread, NULL, close_gone, a);
+	begun = !pthread_create(&gone->thread, NULL, close_gone, gone);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!a->gone_closing)
-		close_gone(a);
+	if (begun) {
+		*place = gone;
+		return;
+	}
+	close_gone(gone);
+	free(gone);
 }
 
 void shed_wait(struct attach *a)
 {
-	if (a->gone_closing)
-		pthread_join(a->gone_thread, NULL);
-	a->gone_closing = false;
-	free(a->gone);
-	a->gone = NULL;
-	a->ngone = 0;
+	uint32_t i;
+
+	for (i = 0; i < ATTACH_GONE; i++) {
+		if (a->gone[i])
+			pthread_join(a->gone[i]->thread, NULL);
+		free(a->gone[i]);
+		a->gone[i] = NULL;
+	}
 }
 
 static int remove_links(struct attach *a,
 			bool (*goes)(const struct attach_link *link, const void *ctx),
 			const void *ctx)
 {
+	struct gone_links *gone;
 	uint32_t i, kept = 0;
 
-	shed_wait(a);
-	a->gone = calloc(a->nlinks + 1, sizeof(*a->gone));
-	if (!a->gone)
+	gone = malloc(sizeof(*gone) + a->nlinks * sizeof(gone->links[0]));
+	if (!gone)
 		return -ENOMEM;
+	gone->n = 0;
 	for (i = 0; i < a->nlinks; i++) {
 		if (goes(&a->links[i], ctx))
-			a->gone[a->ngone++] = a->links[i];
+			gone->links[gone->n++] = a->links[i];
 		else
 			a->links[kept++] = a->links[i];
 	}
 	a->nlinks = kept;
-	if (a->ngone)
-		close_aside(a);
+	if (gone->n)
+		close_aside(a, gone);
+	else
+		free(gone);
 	return 0;
 }
 

@@ -297,6 +297,20 @@ int hot_step(struct hot *h, uint64_t now_ns, uint64_t fed_ns)
 	return err;
 }
 
+uint64_t hot_told_ns(const struct hot *h)
+{
+	uint64_t first = 0, told;
+	uint32_t i, k;
+
+	for (i = 0; h && i < h->nactive; i++)
+		for (k = 0; k < HOT_KINDS; k++) {
+			told = h->active[i]->probes[k].told_ns;
+			if (told && (!first || told < first))
+				first = told;
+		}
+	return first;
+}
+
 int hot_fold(struct hot *h, const struct hot_name *from, const struct hot_name *into)
 {
 	struct hot_process *p = hash_get_ptr(&h->by_process, key_of(from->tgid, from->inc)), *sum;

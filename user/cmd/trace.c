@@ -496,10 +496,13 @@ static uint64_t timeout_ns(const struct trace *t, uint64_t now)
 	uint64_t wake =
 		t->armed ? t->end_ns : t->begin_ns + (uint64_t)(t->options.delay_s * 1e9) + 1;
 	uint64_t ns = (now - t->last_many_ns > IDLE_NS ? POLL_IDLE_MS : POLL_MS) * 1000000ULL;
-	uint64_t due = targets_due(t->targets);
+	uint64_t due = targets_due(t->targets), told = hot_told_ns(t->hot);
 
 	if (due && (!wake || due < wake))
 		wake = due;
+	/* What is hot hits its probes all the while. It has as long as if others wrote much to turn out to be a barrier. */
+	if (told && (!wake || told + POLL_MS * 1000000ULL < wake))
+		wake = told + POLL_MS * 1000000ULL;
 	if (wake && wake <= now)
 		return 0;
 	return wake && wake - now < ns ? wake - now : ns;
