@@ -148,6 +148,15 @@ def test_hand_written_on_a_futex(t):
             check_equal("through", {c["through"] for c in barrier["callsites"]}, {"meet"})
 
 
+def test_helpers_of_a_candidate(t):
+    """Where the same thread always comes last it may be a candidate: no hint names a function that only waits for its callers."""
+    for helpers in ("-DHELPER", "-DHELPERS"):
+        trace, _ = hand(t, "hand_futex.c", "-O2", helpers, "-DLATE=(size_t)arg == 7 ? 4000 : 300", tracer=("--discover",))
+        check_not_in(f"stderr with {helpers}", "-b futex", trace.result.err)
+        if "on a futex: a candidate" in trace.result.err:
+            check_in(f"stderr with {helpers}", "the function that holds both its wait and its waking", trace.result.err)
+
+
 @paired
 def test_splash_by_hand(t):
     """In the image of SPLASH-2: the same sites, with the same episodes, as pthread_barrier_wait has."""

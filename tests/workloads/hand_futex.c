@@ -2,12 +2,15 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // The same as hand.c on a futex. -DHELPER: the system call is in a function of its own; -DHELPERS: in two, one that waits and
-// one that wakes.
+// one that wakes. -DLATE=...: how long a thread works, in µs.
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#ifndef LATE
+#define LATE rand_r(&seed) % 900
+#endif
 static unsigned count, cycle;
 #if defined(HELPERS)
 __attribute__((noinline)) static void futex_wait(unsigned *word, unsigned value)
@@ -59,9 +62,9 @@ static void *work(void *arg)
 	unsigned seed = (unsigned)(size_t)arg;
 
 	for (int i = 0; i < 25; i++) {
-		usleep(rand_r(&seed) % 900);
+		usleep(LATE);
 		meet(); /* first */
-		usleep(rand_r(&seed) % 900);
+		usleep(LATE);
 		meet(); /* second */
 	}
 	return NULL;

@@ -209,6 +209,25 @@ static const char *advice_at(const struct remarks *r, uint32_t site, char text[A
 	return advice_named(nameable(r, site), same.n > 1, text);
 }
 
+/*
+ * The same of an object. Functions that only wait, or wake, on a futex for those who call them are usual: what -b made of one
+ * would be meetings of those that wait alone.
+ */
+static const char *advice_of(const struct remarks *r, const struct discover_object *o,
+			     char text[ADVICE_LEN])
+{
+	bool exact;
+
+	if (!o->futex || (o->wait_site != o->wake_site &&
+			  spaces_function(r->spaces, o->wait_site, &exact) ==
+				  spaces_function(r->spaces, o->wake_site, &exact)))
+		return advice_at(r, o->wait_site, text);
+	snprintf(text, ADVICE_LEN,
+		 "if it is a barrier, name the function that holds both its wait and its waking "
+		 "with -b");
+	return text;
+}
+
 /* Waits in one function, and the waking in another: what to do about it. */
 static const char *advice_split(const struct remarks *r, const struct discover_object *o,
 				char text[ADVICE_LEN])
@@ -467,13 +486,13 @@ static void tell_candidate(void *ctx, const struct discover_object *o)
 			    "process %u: %u threads met %llu times at %s, on %s: a candidate only, "
 			    "for two that hand something over do the same; %s",
 			    o->tgid, o->members, (unsigned long long)o->rounds, text, what,
-			    advice_at(c->remarks, o->wait_site, advice));
+			    advice_of(c->remarks, o, advice));
 	else
 		remark_note(REMARK_HINT, "candidate", o->tgid,
 			    "process %u: %u threads met %llu times at %s, on %s: a candidate only, "
 			    "for not all was as at a barrier; %s",
 			    o->tgid, o->members, (unsigned long long)o->rounds, text, what,
-			    advice_at(c->remarks, o->wait_site, advice));
+			    advice_of(c->remarks, o, advice));
 }
 
 static void tell_candidates(const struct remarks *r)
