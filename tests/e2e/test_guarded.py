@@ -221,7 +221,9 @@ def test_second_signal(t):
     tracer.process.signal(signal.SIGTERM)
     child = []
     wait_for("the child that reads names", lambda: child.append(namer(tracer.process.pid)) or child[-1])
-    # What it reads takes it a second and more; now it is stopped as well.
+    # What it reads takes it a second and more; now it is stopped as well. As it becomes nobody the kernel forgets for a moment that
+    # it is to end with the tracer: one that is stopped in that moment stays. Its filter comes after that.
+    wait_for("its filter of system calls", lambda: state(child[-1])["Seccomp"] == "2")
     os.kill(child[-1], signal.SIGSTOP)
     tracer.process.signal(signal.SIGTERM)
     check_equal("status", tracer.process.wait().rc, -signal.SIGTERM)
