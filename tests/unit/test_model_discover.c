@@ -1413,6 +1413,95 @@ static void test_process_that_comes_late(void **state)
 	assert_int_equal(p->taken - before, 30);
 }
 
+/*
+ * A process has its probes on waits before those on wakings: what it ended meanwhile keeps no rule either. It is judged anew once
+ * more when it is seen to wake.
+ */
+static void test_wakings_seen_later(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	p->shared = 77;
+	for (i = 0; i < 40; i++)
+		waited(p, 1, 100);
+	p->tgid = 2;
+	for (i = 0; i < 40; i++) {
+		waited(p, 2, 100);
+		p->tgid = 1;
+		waited(p, 1, 100);
+		p->tgid = 2;
+	}
+	assert_int_equal(p->verdict, DISCOVER_OTHER);
+	for (i = 0; i < 10; i++)
+		meet(p, 3, 1 + i % 3, 100, 101);
+	assert_int_equal(p->verdict, DISCOVER_BARRIER);
+	finish(p);
+	assert_int_equal(p->taken, 30);
+}
+
+/* More meet than did when it was found out: that is said with the next meeting, for the one in which it turned out has begun. */
+static void test_more_come(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 4; i++)
+		meet(p, 3, 1 + i % 3, 100, 101);
+	assert_int_equal(p->team, 0);
+	/* The new one comes last of those who wait. */
+	meet(p, 4, 1, 100, 101);
+	assert_int_equal(p->team, 0);
+	meet(p, 4, 2, 100, 101);
+	assert_int_equal(p->team, 4);
+	meet(p, 4, 3, 100, 101);
+	assert_int_equal(p->team, 0);
+	finish(p);
+	assert_int_equal(p->taken, 24);
+}
+
+/* The same where the new one is seen before the others have left: how many come is known when the meeting is over. */
+static void test_more_come_at_once(void **state)
+{
+	struct play *p = *state;
+	uint64_t before;
+	uint32_t i;
+
+	for (i = 0; i < 4; i++)
+		meet(p, 3, 1 + i % 3, 100, 101);
+	before = p->taken;
+	wake(p, 1, 101);
+	waited(p, 4, 100);
+	waited(p, 2, 100);
+	waited(p, 3, 100);
+	assert_int_equal(p->taken, before);
+	wake(p, 2, 101);
+	assert_int_equal(p->taken, before + 4);
+	assert_int_equal(p->team, 4);
+	waited(p, 1, 100);
+	waited(p, 3, 100);
+	waited(p, 4, 100);
+	assert_int_equal(p->team, 0);
+	finish(p);
+	assert_int_equal(p->taken, before + 8);
+}
+
+static void test_more_come_to_a_futex(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	p->flags = DISCOVER_FUTEX;
+	for (i = 0; i < 6; i++)
+		meet(p, 3, 1 + i % 3, 100, 101);
+	assert_int_equal(p->team, 3);
+	for (i = 0; i < 3; i++)
+		meet(p, 4, 1 + i % 4, 100, 101);
+	assert_int_equal(p->team, 4);
+	finish(p);
+	assert_int_equal(p->taken, 30);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -1435,6 +1524,10 @@ int main(void)
 		TEST(test_unseen_in_time),
 		TEST(test_spurious_is_seen),
 		TEST(test_process_that_comes_late),
+		TEST(test_wakings_seen_later),
+		TEST(test_more_come),
+		TEST(test_more_come_at_once),
+		TEST(test_more_come_to_a_futex),
 		TEST(test_rotating),
 		TEST(test_same_waker),
 		TEST(test_first_round_irregular),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Which crossings make one meeting, in the cases where that is hard. Worked by hand; times in ns. */
+#include "sbt/record.h"
 #include "test_model_util.h"
 
 #define A 0x1000
@@ -788,6 +789,39 @@ static void test_cyclic_swap(void **state)
 	run_free(r);
 }
 
+/* The same crossing at a barrier by hand. */
+static void cross_by_hand(struct run *r, uint32_t tid, uint32_t count, uint64_t arrive,
+			  uint64_t depart)
+{
+	struct model_crossing c = crossing(tid, A, count, arrive, depart);
+
+	c.family = SBT_FAMILY_COND;
+	run_feed(r, c);
+}
+
+/* Two were seen to meet at a barrier by hand, and so many were said to; then a third comes, which is no use in turns. */
+static void test_more_than_were_seen(void **state)
+{
+	struct run *r = run_new(0);
+	uint64_t t;
+
+	(void)state;
+	run_launched(r, 0);
+	cross_by_hand(r, 1, 2, 10, 25);
+	cross_by_hand(r, 2, 2, 20, 20);
+	for (t = 100; t < 1000; t += 100) {
+		cross_by_hand(r, 1, 0, t + 10, t + 35);
+		cross_by_hand(r, 2, 0, t + 20, t + 36);
+		cross_by_hand(r, 3, 0, t + 30, t + 30);
+	}
+	finish(r, 2000);
+	assert_int_equal(r->nkept, 10);
+	assert_ep(r, 0, "1 2", MODEL_COMPLETE, 0);
+	assert_ep(r, 1, "1 2 3", MODEL_COMPLETE, 0);
+	assert_ep(r, 9, "1 2 3", MODEL_COMPLETE, 0);
+	run_free(r);
+}
+
 /* The probes saw 3 arrive before 2, but 2 left before the next release: it was 2 that was in. */
 static void test_cyclic_forced_swap(void **state)
 {
@@ -1249,6 +1283,7 @@ int main(void)
 		cmocka_unit_test(test_unmet),
 		cmocka_unit_test(test_more_threads_than_count),
 		cmocka_unit_test(test_cyclic_swap),
+		cmocka_unit_test(test_more_than_were_seen),
 		cmocka_unit_test(test_cyclic_forced_swap),
 		cmocka_unit_test(test_cyclic_again_and_again),
 		cmocka_unit_test(test_tid_reuse),

@@ -309,6 +309,53 @@ static void test_shared(void **state)
 	world_free(&w);
 }
 
+/* A process that was forked and had ended before it was read shares with its parent what that one has mapped since it was read. */
+static void test_shared_with_parent(void **state)
+{
+	struct space *child, *other;
+	struct world w;
+	uint64_t addr;
+	char *pages;
+
+	world_new(&w, *state);
+	assert_int_equal(space_read(w.spaces, w.space), 0);
+	child = gone(&w, 3, w.space);
+	child->parent_tgid = w.space->tgid;
+	child->parent_inc = w.space->inc;
+	pages = shared_pages(NULL);
+	addr = (uint64_t)(uintptr_t)pages + 64;
+	assert_int_equal(space_shared_key(w.spaces, child, addr, NULL),
+			 space_shared_key(w.spaces, w.space, addr, NULL));
+	assert_int_not_equal(space_shared_key(w.spaces, child, addr, NULL), 0);
+	assert_false(space_shared_unknown(w.spaces, child, addr));
+	/* What the parent has for itself, and what neither has. */
+	assert_int_equal(space_shared_key(w.spaces, child, (uint64_t)(uintptr_t)&w, NULL), 0);
+	assert_false(space_shared_unknown(w.spaces, child, (uint64_t)(uintptr_t)&w));
+	assert_true(space_shared_unknown(w.spaces, child, 64));
+	/* Of one that was not forked as far as is known nothing is said. */
+	other = gone(&w, 4, NULL);
+	assert_false(space_shared_unknown(w.spaces, other, 64));
+	munmap(pages, 1 << 16);
+	world_free(&w);
+}
+
+/* What a process was forked with is read as it begins. */
+static void test_see_inherited(void **state)
+{
+	char *pages = shared_pages(NULL);
+	uint64_t addr = (uint64_t)(uintptr_t)pages + 64;
+	struct world w;
+
+	world_new(&w, *state);
+	w.space->parent_tgid = 1u << 30;
+	space_see_inherited(w.space);
+	assert_false(w.space->read);
+	w.space->gone = true;
+	assert_int_not_equal(space_shared_key(w.spaces, w.space, addr, NULL), 0);
+	munmap(pages, 1 << 16);
+	world_free(&w);
+}
+
 /* A program that makes barriers in ever other memory does not fill ours. */
 static void test_shared_without_end(void **state)
 {
@@ -341,6 +388,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_read_too_late, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_shared, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_shared_with_parent, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_see_inherited, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_shared_without_end, fixture_setup,
 						fixture_teardown),
 	};

@@ -27,6 +27,7 @@ struct shared_slot {
 	uint32_t tgid, inc;
 	uint64_t key;
 	bool known;
+	bool unknown; /* nothing is known of the memory there */
 };
 
 /* A thread with crossings that the kernel did not count, or counted for nothing. */
@@ -175,6 +176,7 @@ static const struct shared_slot *shared_slot(struct feed *f, const struct sbt_cr
 	if (slot->object != c->object || slot->tgid != c->tgid || slot->inc != c->inc ||
 	    slot->generation != generation) {
 		slot->key = space_shared_key(f->spaces, space, c->object, &slot->known);
+		slot->unknown = !slot->key && space_shared_unknown(f->spaces, space, c->object);
 		slot->object = c->object;
 		slot->tgid = c->tgid;
 		slot->inc = c->inc;
@@ -186,6 +188,11 @@ static const struct shared_slot *shared_slot(struct feed *f, const struct sbt_cr
 uint64_t feed_shared(struct feed *f, const struct sbt_crossing *c, struct space *space)
 {
 	return shared_slot(f, c, space)->key;
+}
+
+bool feed_shared_unknown(struct feed *f, const struct sbt_crossing *c, struct space *space)
+{
+	return shared_slot(f, c, space)->unknown;
 }
 
 static struct renumbered *renumbered_of(const struct feed *f, const struct sbt_crossing *c)

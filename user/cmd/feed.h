@@ -86,6 +86,8 @@ int feed_round(struct feed *feed, const struct sbt_crossing *c, const struct for
 const struct feed_site *feed_site(struct feed *feed, const struct sbt_crossing *c);
 /* The name of @c's object among all processes that may share it. */
 uint64_t feed_shared(struct feed *feed, const struct sbt_crossing *c, struct space *space);
+/* Did the process end before anybody could know whether it shares @c's object? */
+bool feed_shared_unknown(struct feed *feed, const struct sbt_crossing *c, struct space *space);
 /* The program that the process runs now: false if it is not known. */
 bool feed_incarnation(const struct feed *feed, uint32_t tgid, uint32_t *inc);
 struct callsites *feed_callsites(const struct feed *feed);

@@ -200,7 +200,8 @@ static const struct report_loss losses[PRESENT_LOSSES] = {
 	  0 },
 	{ "candidate_not_examined",
 	  "waits and wakings that may have been a barrier's, of a program before it was known "
-	  "how to trace it",
+	  "how to trace it, or of a process that ended before it was known what memory it "
+	  "shares",
 	  0 },
 };
 
@@ -387,7 +388,8 @@ static void count_unseen(struct present *p)
 	targets_unseen(p->targets, &late, &unseen);
 	p->losses[14].count = late - p->late_base;
 	p->losses[15].count = unseen - p->unseen_base;
-	p->losses[16].count = p->last.lost_candidate_early - p->base.lost_candidate_early;
+	p->losses[16].count = p->last.lost_candidate_early - p->base.lost_candidate_early +
+			      pump_unshared(p->pump);
 }
 
 static void fill_counts(struct present *p)
@@ -406,7 +408,7 @@ static void fill_counts(struct present *p)
 	p->losses[5].count = n->lost_tail - b->lost_tail;
 	p->losses[6].count = n->lost_mark - b->lost_mark;
 	p->losses[7].count = n->lost_candidate - b->lost_candidate;
-	p->losses[8].count = pump_unseen(p->pump).waits;
+	p->losses[8].count = pump_unseen(p->pump).waits + targets_unprobed(p->targets);
 	p->losses[9].count = pump_unseen(p->pump).uncounted;
 	p->losses[10].count = p->pump ? feed_unsampled(pump_feed(p->pump)) : 0;
 	p->losses[11].count = n->lost_sum - b->lost_sum;

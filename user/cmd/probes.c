@@ -88,6 +88,7 @@ static void fill_place(const struct probes *p, const struct module *m,
 
 /* So many processes have probes where their threads wait; these stay until tracing ends. */
 #define WAITS_MAX 1024
+#define ENDED	  2 /* of probes.waits: the process had ended before it could have them */
 
 static struct attach_group group_of(const struct module *m, const struct module_waits *w)
 {
@@ -137,7 +138,7 @@ static void say_not_looked_for(struct probes *p, const struct module *m, uint32_
 }
 
 /* Where threads wait for others in this file, for one process: strangers shall not meet these probes. */
-void probes_waits(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc)
+int probes_waits(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc)
 {
 	bool alone = !p->options->discover_all && attach_filters_process(p->attach);
 	struct attach_group groups[ATTACH_GROUPS_MAX], wakes = group_of(m, &m->wakes);
@@ -150,18 +151,20 @@ void probes_waits(struct probes *p, struct module *m, uint32_t tgid, uint32_t in
 	if (m->joins.nentries)
 		groups[n++] = group_of(m, &m->joins);
 	if (!p->options->discover || !n)
-		return;
+		return 0;
 	if (alone)
 		key ^= hash_mix((uint64_t)inc << 32 | tgid);
 	if (hash_get(&p->waits, key, &value))
-		return;
+		return value == ENDED ? -ESRCH : 0;
 	err = hash_count(&p->waits) >= WAITS_MAX ? -EUSERS : hash_put(&p->waits, key, 1);
 	if (err) {
 		say_not_looked_for(p, m, tgid, err);
-		return;
+		return err;
 	}
 	m->linked = true;
 	err = attach_waits(p->attach, groups, n, has_waits(m) ? &wakes : NULL, pid);
+	if (err == -ESRCH)
+		hash_put(&p->waits, key, ENDED);
 	if (err)
 		say_not_looked_for(p, m, tgid, err);
 	else
@@ -169,6 +172,7 @@ void probes_waits(struct probes *p, struct module *m, uint32_t tgid, uint32_t in
 			    "probes: %u waits, %u wakings and %u joins in %s of %s",
 			    m->waits.nentries, m->wakes.nentries, m->joins.nentries, m->path,
 			    alone ? "this process" : "all");
+	return err;
 }
 
 static uint64_t key_of(const struct module *m, uint32_t tgid, uint32_t inc)

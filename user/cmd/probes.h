@@ -52,8 +52,11 @@ void probes_loader(struct probes *probes, struct module *module, uint32_t tgid, 
 void probes_tasks(struct probes *probes, struct module *module, uint32_t tgid);
 /* Removes the probes of a file that no process runs any more: the next one that runs it gets them again. */
 void probes_remove_file(struct probes *probes, struct module *module);
-/* Where threads wait for others in this file, for one process: strangers shall not meet these probes. */
-void probes_waits(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
+/*
+ * Where threads wait for others in this file, for one process: strangers shall not meet these probes. Returns -ESRCH if it had ended
+ * before, also later; 0 or another error the first time.
+ */
+int probes_waits(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 /*
  * The same process is not looked at there for a while (@rest), but for threads that it joins, or is again. -ENOTSUP: these
  * probes are not its own. To be followed by attach_waits_remove(), of what there was before.

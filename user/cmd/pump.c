@@ -36,6 +36,7 @@ struct pump {
 	struct forkjoin *forkjoin; /* as that */
 	struct turnstiles *turnstiles; /* as that */
 	struct held held;
+	uint64_t unshared; /* pump_unshared() */
 	void (*between)(void *ctx);
 	void *between_ctx;
 };
@@ -104,8 +105,11 @@ static void discover_judged(void *ctx, const struct discover_object *o)
 		[DISCOVER_OTHER] = SBT_OBJECT_OTHER,
 	};
 
-	/* What threads do at a former barrier is counted. */
-	if (o->verdict == DISCOVER_OTHER && o->was_barrier)
+	/*
+	 * What threads do at a former barrier is counted. What processes share is looked at anew when another one comes, who is
+	 * not to find that those who were there before are not recorded any more.
+	 */
+	if (o->verdict == DISCOVER_OTHER && (o->was_barrier || o->shared))
 		return;
 	attach_judge(p->attach, o->tgid, o->inc, o->object, states[o->verdict]);
 }
@@ -191,6 +195,11 @@ const struct discover *pump_discover(const struct pump *p)
 const struct turnstiles *pump_turnstiles(const struct pump *p)
 {
 	return p->turnstiles;
+}
+
+uint64_t pump_unshared(const struct pump *p)
+{
+	return p ? p->unshared : 0;
 }
 
 struct discover_unseen pump_unseen(const struct pump *p)
@@ -392,6 +401,7 @@ static int consider(struct pump *p, const struct stream_record *record)
 	if (!slot)
 		return -ENOMEM;
 	r.shared = feed_shared(p->feed, c, slot->space);
+	p->unshared += !r.shared && feed_shared_unknown(p->feed, c, slot->space);
 	r.flags |= tally_flags(p, c, slot->space, r.shared);
 	err = held_add(&p->held, record, HELD_WAITS, &r.cookie);
 	if (err)

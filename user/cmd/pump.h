@@ -39,6 +39,8 @@ const struct turnstiles *pump_turnstiles(const struct pump *pump);
 const struct discover *pump_discover(const struct pump *pump);
 /* What nobody saw at barriers on condition variables. @pump: or NULL. */
 struct discover_unseen pump_unseen(const struct pump *pump);
+/* Waits and wakings of processes of which it is not known whether others meet them there. @pump: or NULL. */
+uint64_t pump_unshared(const struct pump *pump);
 /* Did this process wait there unseen? */
 bool pump_waited_unseen(const struct pump *pump, uint32_t tgid, uint32_t inc);
 

@@ -769,8 +769,8 @@ void targets_event(struct targets *t, const struct sbt_event *event)
 	case SBT_REC_UNPROBED: /* of one thread it may be, if it shares memory with others */
 	case SBT_REC_THREAD:
 		space = t->options.discover ? space_find(t->spaces, event->tgid, event->inc) : NULL;
-		if (space)
-			targets_examine_waits(t, space, true);
+		if (space && targets_examine_waits(t, space, true) == -ESRCH)
+			t->unprobed += event->type == SBT_REC_UNPROBED;
 		break;
 	case SBT_REC_EXEC:
 	case SBT_REC_MAP:

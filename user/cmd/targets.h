@@ -90,6 +90,8 @@ uint64_t targets_due(const struct targets *targets);
 void targets_step(struct targets *targets, uint64_t now_ns);
 /* The process has ended, and nothing of it is asked for any more. */
 void targets_forget(struct targets *targets, uint32_t tgid, uint32_t inc);
+/* Waits that the kernel saw in processes that had ended before they could have probes on waits. */
+uint64_t targets_unprobed(const struct targets *targets);
 /*
  * -a: processes that may have crossed barriers before the probes of their files were there, and reports of what processes mapped that there
  * was no room for, so far.

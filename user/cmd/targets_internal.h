@@ -44,6 +44,7 @@ struct targets {
 	struct hash late_of; /* tgid of these -> when that was found */
 	uint64_t made,
 		executed; /* processes that traced ones made; programs that traced ones executed, COMMAND not counted */
+	uint64_t unprobed; /* targets_unprobed() */
 	uint64_t unseen; /* reports of mapped code that there was no room for */
 	struct starting *starting;
 	uint32_t nstarting, starting_cap;
@@ -122,7 +123,7 @@ void targets_copied_forget(struct targets *t);
 /* targets_waits.c */
 void targets_examine_turns(struct targets *t, struct space *space);
 /* @running: it was not held, and may have waited before. */
-void targets_examine_waits(struct targets *t, struct space *space, bool running);
+int targets_examine_waits(struct targets *t, struct space *space, bool running);
 
 /* targets_ranks.c */
 /* A process that has MPI mapped, each time that it is looked at: what its code calls. @program: a path; NULL not known. */

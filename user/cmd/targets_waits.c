@@ -86,27 +86,36 @@ int targets_rest_sems(struct targets *t, uint32_t tgid, uint32_t inc, bool rest)
 
 /*
  * Probes where the process's threads wait for others. Of processes of one thread, which are most of those that a
- * build or a shell starts, there is nothing to be found.
+ * build or a shell starts, there is nothing to be found. Returns -ESRCH if it had ended before.
  */
-void targets_examine_waits(struct targets *t, struct space *space, bool running)
+int targets_examine_waits(struct targets *t, struct space *space, bool running)
 {
 	uint64_t key = (uint64_t)space->inc << 32 | space->tgid, seen;
+	int err = 0;
 	size_t i;
 
 	if (!t->options.discover)
-		return;
+		return 0;
+	if (!hash_get(&t->seen, key, &seen))
+		space_see_inherited(space);
 	for (i = 0; i < space->maps.n; i++) {
 		struct module *m = targets_module(t, space, i);
 
-		if (m)
-			probes_waits(&t->probes, m, space->tgid, space->inc);
+		if (m && probes_waits(&t->probes, m, space->tgid, space->inc) == -ESRCH)
+			err = -ESRCH;
 	}
 	examine_sems(t, space);
 	/* What its threads wait for from now on is seen, if it can be. */
 	if (hash_get(&t->seen, key, &seen) || hash_put(&t->seen, key, 1))
-		return;
+		return err;
 	space->blind = running;
 	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_WAITS, 0);
+	return err;
+}
+
+uint64_t targets_unprobed(const struct targets *t)
+{
+	return t->unprobed;
 }
 
 int targets_rest(struct targets *t, uint32_t tgid, uint32_t inc, bool rest)

@@ -293,6 +293,9 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 			return wrong(d, o, r->cookie);
 		discover_note_places(d, o, r->site, o->now_site);
 		discover_round_join(o, r->tid, r->value);
+		/* One that has come since it was found out. */
+		if (o->nnow + 1 > o->nset)
+			discover_set_members(o);
 		o->wrong = 0;
 	}
 	merged = continues(o, p, r, wake, before);
@@ -312,24 +315,41 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 	return 0;
 }
 
+/* NULL: out of memory, or there are too many. */
+static struct visitor *visitor_get(struct object *o, const struct discover_record *r)
+{
+	uint64_t process = (uint64_t)r->tgid << 32 | r->inc;
+	uint32_t i;
+
+	for (i = 0; i < o->nprocesses; i++)
+		if (o->processes[i].process == process)
+			return &o->processes[i];
+	if (o->nprocesses >= MEMBERS_MAX || discover_grow((void **)&o->processes, &o->cap_processes,
+							  o->nprocesses + 1, sizeof(*o->processes)))
+		return NULL;
+	o->processes[o->nprocesses] = (struct visitor){ .process = process };
+	return &o->processes[o->nprocesses++];
+}
+
 /*
- * A process is seen for the first time at an object that it shares. What broke the rule so far was done without those who
- * were not seen: a process that was just forked has no probes for its first rounds.
+ * A process is seen to wait, or to wake, for the first time at an object that it shares. What broke the rule so far was done
+ * without those that were not seen: a process that was just forked has no probes for its first rounds, and then, for some
+ * more, those on one of the two alone.
  */
 static bool joins(struct object *o, const struct discover_record *r)
 {
-	uint64_t who = (uint64_t)r->tgid << 32 | r->inc;
-	uint32_t i;
+	struct visitor *v;
+	bool *seen;
 
 	if (!o->pub.shared || o->anew >= ANEW_MAX)
 		return false;
-	for (i = 0; i < o->nprocesses; i++)
-		if (o->processes[i] == who)
-			return false;
-	if (o->nprocesses >= MEMBERS_MAX || discover_grow((void **)&o->processes, &o->cap_processes,
-							  o->nprocesses + 1, sizeof(*o->processes)))
+	v = visitor_get(o, r);
+	if (!v)
 		return false;
-	o->processes[o->nprocesses++] = who;
+	seen = r->flags & DISCOVER_WAKE ? &v->woke : &v->waited;
+	if (*seen)
+		return false;
+	*seen = true;
 	return o->nprocesses > 1;
 }
 

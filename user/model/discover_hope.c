@@ -11,7 +11,7 @@ static bool is_of(const struct object *o, uint32_t tgid, uint32_t inc)
 	if (!o->pub.shared)
 		return o->pub.tgid == tgid && o->pub.inc == inc;
 	for (i = 0; i < o->nprocesses; i++)
-		if (o->processes[i] == process)
+		if (o->processes[i].process == process)
 			return true;
 	return false;
 }

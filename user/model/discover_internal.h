@@ -72,6 +72,12 @@ struct tally {
 	struct discover_unseen told; /* what was said of it */
 };
 
+/* A process at an object that it shares with others: its probes on waits and on wakings come one after the other. */
+struct visitor {
+	uint64_t process; /* tgid << 32 | inc */
+	bool waited, woke; /* seen to */
+};
+
 struct object {
 	struct discover_object pub;
 	uint64_t id;
@@ -120,6 +126,7 @@ struct object {
 	struct tally tally;
 	/* Known barriers on condition variables: discover_known.c. */
 	bool told; /* the round under way is taken as it comes */
+	bool told_less; /* more turned out to meet than was said last */
 	uint32_t nshort,
 		short_n; /* rounds in a row that lacked the same members, and how many had come */
 	uint64_t short_sum; /* which */
@@ -130,7 +137,7 @@ struct object {
 	uint32_t now_after; /* its threads that came to it right from another wait */
 	uint32_t nprocesses, cap_processes;
 	uint32_t anew; /* how often its judgement was begun anew */
-	uint64_t *processes; /* of a shared object, tgid << 32 | inc: who has been seen there */
+	struct visitor *processes; /* that have been seen at a shared object */
 };
 
 struct discover {
@@ -224,6 +231,10 @@ bool discover_note_places(const struct discover *d, struct object *o, uint32_t w
 void discover_take(struct discover *d, const struct object *o, uint64_t cookie, uint64_t arrive_ns,
 		   uint64_t depart_ns, bool merged);
 bool discover_has_waited(const struct object *o, uint32_t tid);
+/* Is everybody in the round under way one of those who met before? */
+bool discover_all_known(const struct object *o);
+/* Those in the round under way are who meets from now on. */
+void discover_set_members(struct object *o);
 void discover_try_early(struct discover *d, struct object *o);
 void discover_round_end(struct discover *d, struct object *o);
 void discover_split_round(struct object *o, uint32_t waker);

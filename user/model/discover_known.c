@@ -81,18 +81,25 @@ static void note_short(struct object *o)
 	o->short_n = o->nnow + 1;
 	o->short_sum = sum;
 	if (o->nshort >= SHORT_MAX) {
-		o->nset = o->short_n;
+		discover_set_members(o);
 		o->nshort = 0;
 	}
+}
+
+/* Others meet than did, or more: with the next round it is told how many. */
+static void more_meet(struct object *o)
+{
+	o->told_less = o->nnow + 1 > o->nset && o->told;
+	discover_set_members(o);
 }
 
 void discover_known_end(struct discover *d, struct object *o)
 {
 	if (o->pub.futex || o->pub.verdict != DISCOVER_BARRIER || !o->open || o->bad)
 		return;
-	if (o->nnow + 1 > o->nset && o->nnow &&
-	    !discover_grow((void **)&o->set, &o->cap_set, o->nnow + 1, sizeof(*o->set)))
-		o->nset = o->nnow + 1;
+	if (o->nnow &&
+	    (o->nnow + 1 > o->nset || (o->nnow + 1 == o->nset && !discover_all_known(o))))
+		more_meet(o);
 	if (!o->nheld)
 		return;
 	/* A waking from elsewhere that nobody waited for is no arrival. */
@@ -145,6 +152,9 @@ void discover_known_wait(struct discover *d, struct object *o, const struct disc
 	}
 	if (o->nnow + 1 < o->nset)
 		return;
+	/* With one that was not there before, more may meet than did: the next waking tells. */
+	if (o->nset && !discover_all_known(o))
+		return;
 	/* The thread that makes a second waking may have been kept from running for long. */
 	if (discover_echo_late(d, o)) {
 		discover_drop_from(d, o, 0);
@@ -153,5 +163,6 @@ void discover_known_wait(struct discover *d, struct object *o, const struct disc
 	}
 	o->wrong = o->nshort = 0;
 	discover_echo_not(d, o->now_site);
-	take_held(d, o, 0);
+	take_held(d, o, o->told_less ? o->nset : 0);
+	o->told_less = false;
 }

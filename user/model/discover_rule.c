@@ -253,6 +253,26 @@ static bool same_members(struct object *o, bool replace)
 	return same;
 }
 
+void discover_set_members(struct object *o)
+{
+	same_members(o, true);
+}
+
+static bool is_member(const struct object *o, uint32_t tid)
+{
+	return bsearch(&tid, o->set, o->nset, sizeof(*o->set), by_number);
+}
+
+bool discover_all_known(const struct object *o)
+{
+	uint32_t i;
+
+	for (i = 0; i < o->nnow; i++)
+		if (!is_member(o, o->now[i]))
+			return false;
+	return is_member(o, o->now_waker);
+}
+
 /* Is there nothing else that those who wait and the one that wakes do in their function? */
 static bool is_compact(const struct discover *d, const struct object *o)
 {

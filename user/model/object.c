@@ -745,6 +745,12 @@ static bool fits_former(const struct model *m, const struct object *o, const str
 	return e && episode_is_former(e);
 }
 
+/* Of a barrier by hand no program says how many meet, but what was seen there: that may have been too few. */
+static bool is_found_out(const struct model_crossing *c)
+{
+	return c->family == SBT_FAMILY_COND && !c->count;
+}
+
 int object_add(struct model *m, const struct model_crossing *c, struct member *mem)
 {
 	struct thread *t = mem->thread;
@@ -794,7 +800,9 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 		s->arrive_ns = c->arrive_ns;
 		s->crossing = o->crossings;
 		slots_purge(m, o, 0);
-		if (o->nslots > o->count && !of_team(c->flags))
+		if (o->nslots > o->count && is_found_out(c))
+			o->count = 0;
+		else if (o->nslots > o->count && !of_team(c->flags))
 			err = cyclic_enter(m, o);
 		if (err)
 			return err;

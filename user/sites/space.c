@@ -377,6 +377,20 @@ static void note_those_that_came(struct space *space)
 	}
 }
 
+void space_see_inherited(struct space *space)
+{
+	struct maps maps;
+
+	if (space->read || !space->parent_tgid || maps_read((int)space->tgid, &maps))
+		return;
+	if (!maps.n || !runs_still(space)) {
+		maps_free(&maps);
+		return;
+	}
+	maps_free(&space->maps);
+	space->maps = maps;
+}
+
 int space_read(struct spaces *s, struct space *space)
 {
 	struct space_facts facts;

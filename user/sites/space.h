@@ -142,6 +142,11 @@ int space_look(struct spaces *spaces, struct space *space);
  * is gone) or -errno: then what was known stays.
  */
 int space_read(struct spaces *spaces, struct space *space);
+/*
+ * Take over what a process that was forked, and is not read yet, has mapped now. What is known of its parent may be older than what
+ * both share, and it may end before it is read.
+ */
+void space_see_inherited(struct space *space);
 
 /*
  * For a process that has ended, or run another program, before its mappings were read: its own program lay there, so that
@@ -208,6 +213,8 @@ int space_unwind(struct spaces *spaces, struct space *space, const struct sbt_st
 const char *space_mapping_name(struct spaces *spaces, struct space *space, uint64_t addr);
 /* Names the memory that processes share at @addr, or 0 if it is not shared or not known, which *known tells (may be NULL). */
 uint64_t space_shared_key(struct spaces *spaces, struct space *space, uint64_t addr, bool *known);
+/* Has the process, which was forked, ended before anybody read what is mapped at @addr, and is that not known of its parents either? */
+bool space_shared_unknown(struct spaces *spaces, struct space *space, uint64_t addr);
 /* The global variable at @addr, or NULL. Kept until spaces_free(). */
 const char *space_object_name(struct spaces *spaces, const struct space *space, uint64_t addr);
 

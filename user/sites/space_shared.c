@@ -13,6 +13,8 @@
 #define NOTES_MOST \
 	4096 /* of one process, with those that it was forked with: then it begins anew */
 
+#define PARENTS_MOST 8 /* that are looked through */
+
 /* Never changed: who is forked has what its parent had then. */
 struct space_note {
 	const struct space_note *older;
@@ -87,19 +89,63 @@ void space_notes_free(struct spaces *s)
 	}
 }
 
+static uint64_t key_at(const struct maps_entry *e, uint64_t addr)
+{
+	struct space_memory m = {
+		.start = e->start, .offset = e->offset, .ino = e->shared ? e->ino : 0, .dev = e->dev
+	};
+
+	return key_of(&m, addr);
+}
+
 /* By what was read. Of what was inherited only that it was shared counts: since then other memory may have come there. */
 static bool read_key(const struct space *space, uint64_t addr, uint64_t *key)
 {
 	const struct maps_entry *e = maps_find(&space->maps, addr);
-	struct space_memory m;
 
 	if (!e || (!space->read && !(e->shared && e->ino)))
 		return false;
-	m = (struct space_memory){
-		.start = e->start, .offset = e->offset, .ino = e->shared ? e->ino : 0, .dev = e->dev
-	};
-	*key = key_of(&m, addr);
+	*key = key_at(e, addr);
 	return true;
+}
+
+/*
+ * What lies at @addr in memory that was copied when the process was forked, by what is known of its parents: of one that ended before
+ * it was read. It may be newer than what it inherited of what was read then. NULL: nothing is known.
+ */
+static const struct maps_entry *inherited_at(struct spaces *s, const struct space *space,
+					     uint64_t addr)
+{
+	const struct maps_entry *e = maps_find(&space->maps, addr);
+	struct space *parent;
+	uint32_t steps;
+
+	for (steps = 0; !e && space->parent_tgid && steps < PARENTS_MOST; steps++) {
+		parent = space_find(s, space->parent_tgid, space->parent_inc);
+		if (!parent)
+			return NULL;
+		e = maps_find(&parent->maps, addr);
+		if (!e && !parent->gone && !space_read(s, parent))
+			e = maps_find(&parent->maps, addr);
+		space = parent;
+	}
+	return e;
+}
+
+static bool inherited_key(struct spaces *s, const struct space *space, uint64_t addr, uint64_t *key)
+{
+	const struct maps_entry *e = space->read ? NULL : inherited_at(s, space, addr);
+
+	if (!e || !e->shared || !e->ino)
+		return false;
+	*key = key_at(e, addr);
+	return true;
+}
+
+bool space_shared_unknown(struct spaces *s, struct space *space, uint64_t addr)
+{
+	return !space->read && space->parent_tgid && !noted_at(space, addr) &&
+	       !inherited_at(s, space, addr);
 }
 
 uint64_t space_shared_key(struct spaces *s, struct space *space, uint64_t addr, bool *known)
@@ -113,6 +159,8 @@ uint64_t space_shared_key(struct spaces *s, struct space *space, uint64_t addr, 
 	/* Mapped since it was read, perhaps. */
 	if ((!is_read || (is_noted && noted != key)) && !space->gone && !space_read(s, space))
 		is_read = read_key(space, addr, &key);
+	if (!is_read && !is_noted)
+		is_read = inherited_key(s, space, addr, &key);
 	/* What was inherited is older than what was told, and says no more of it. */
 	if (is_noted && !space->read)
 		is_read = false;
