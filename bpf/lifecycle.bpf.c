@@ -84,6 +84,32 @@ static __always_inline __u64 thread_pointer(const struct task_struct *task)
 #endif
 }
 
+/* -a: from now on the process can meet others at a barrier, whether or not anything is known of it yet. */
+static __always_inline void note_forked(const struct task_struct *parent,
+					const struct task_struct *child, __u64 now)
+{
+	__u32 ptgid = parent->tgid, ctgid = child->tgid;
+	struct sbt_forked *f, fresh = {};
+
+	if (ctgid != ptgid) {
+		bpf_map_delete_elem(&forked, &ctgid); /* of an earlier process of this number */
+		/* vfork(): one of them waits for the other's end. */
+		if (child->mm == parent->mm)
+			return;
+	}
+	f = bpf_map_lookup_elem(&forked, &ptgid);
+	if (!f) {
+		bpf_map_update_elem(&forked, &ptgid, &fresh, BPF_NOEXIST);
+		f = bpf_map_lookup_elem(&forked, &ptgid);
+	}
+	if (!f)
+		return;
+	if (ctgid == ptgid && f->thread_ns <= f->exec_ns)
+		f->thread_ns = now;
+	else if (ctgid != ptgid && f->child_ns <= f->exec_ns)
+		f->child_ns = now;
+}
+
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -94,6 +120,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	struct sbt_event *e;
 	__u32 flags;
 
+	if (config.system)
+		note_forked(parent, child, now);
 	if (!p)
 		return 0;
 	flags = proc_flags(p, ptgid);
@@ -213,12 +241,18 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	__u32 tgid = task->tgid, tid = task->pid, old = old_pid;
 	struct sbt_proc *p = bpf_map_lookup_elem(&procs, &tgid);
 	__u64 now = bpf_ktime_get_ns();
+	struct sbt_forked *f;
 	struct sbt_event *e;
 	struct sbt_verdict *v;
 	__u32 seq = 0;
 	bool hold;
 
 	bpf_map_delete_elem(&early, &tgid);
+	if (config.system) {
+		f = bpf_map_lookup_elem(&forked, &tgid);
+		if (f)
+			f->exec_ns = now;
+	}
 	if (p) {
 		thread_drop(tid, now, &seq);
 		if (old != tid)

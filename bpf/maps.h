@@ -126,6 +126,14 @@ struct {
 	__type(value, __u32);
 } early SEC(".maps") __weak;
 
+/* -a: by process, also when it has exited: until another has its number. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sbt_forked);
+} forked SEC(".maps") __weak;
+
 /* How to find the caller. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

@@ -577,6 +577,13 @@ struct sbt_verdict {
 	__u32 pad;
 };
 
+/* -a: when a process executed its program, and first made a thread and a child with memory of its own after that. 0: it has not. */
+struct sbt_forked {
+	__u64 exec_ns; /* the first one's is not noted */
+	__u64 thread_ns; /* before exec_ns: the program before made it */
+	__u64 child_ns; /* the same */
+};
+
 /* How long a program that was examined is taken to run with the same libraries. */
 #define SBT_VERDICT_NS 50000000ULL
 

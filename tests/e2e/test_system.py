@@ -112,14 +112,25 @@ def test_children(t):
 def test_by_name(t):
     other = t.path("other-name")
     shutil.copy(workload("gen"), other)
-    tracer = t.attach("-a", "--comm", "other-name")
+    tracer = t.attach("-a", "--comm", "other-name", "-W")
+    make_known(tracer, lambda: t.gen("--rounds", "200", *PACE, name=other))
     mine = t.gen("--rounds", "60", *PACE, name=other)
     stranger = t.gen("--rounds", "60", *PACE)
     mine.wait()
     stranger.wait()
     trace = tracer.stop()
     check_equal("episodes", (episodes_of(trace, mine.pid), episodes_of(trace, stranger.pid)), (60, 0))
-    check_equal("processes", [p["pid"] for p in trace.processes()], [mine.pid])
+    check_equal("names", {p["comm"] for p in trace.processes()}, {"other-name"})
+
+
+def test_by_name_never_seen_before(t):
+    """What is missed of its first moments is counted."""
+    other = t.path("other-name")
+    shutil.copy(workload("gen"), other)
+    tracer = t.attach("-a", "--comm", "other-name")
+    mine = t.gen("--rounds", "200", *PACE, name=other)
+    mine.wait()
+    all_seen(tracer.stop(), [mine.pid], 200)
 
 
 def test_by_name_of_running_ones(t):

@@ -209,12 +209,20 @@ int attach_outlined_program(struct attach *attach, uint32_t dev, uint64_t ino, u
 /* The process may be in the midst of parallel regions: who meets whom is not known until the next. */
 int attach_teams_unknown(struct attach *attach, uint32_t tgid);
 /*
+ * -a: when the process, which may have exited, first made a thread and a child with memory of its own, since it executed its program or
+ * before that. 0: it has made none.
+ */
+void attach_forked(const struct attach *attach, uint32_t tgid, uint64_t *thread_ns,
+		   uint64_t *child_ns);
+/*
  * The program in this file has been examined: nobody who runs it need be stopped because of it, and -a
  * may trace it. @flags: SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT. @settled: its libraries too; else they are
  * still to be told of.
  */
 int attach_know_program(struct attach *attach, uint32_t dev, uint64_t ino, uint32_t flags,
 			bool settled);
+/* The file has been written anew: nothing is known of the program any more. */
+void attach_forget_program(struct attach *attach, uint32_t dev, uint64_t ino);
 
 void attach_arm(struct attach *attach, bool on);
 void attach_counts(const struct attach *attach, struct sbt_counts *out);

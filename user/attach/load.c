@@ -16,6 +16,7 @@
 
 #define CHAINS	    16384u /* of callers */
 #define FRAME_RULES 16384u /* return addresses */
+#define FORKED	    16384u /* processes with more than one thread, or children */
 
 static const char *const method_names[ATTACH_METHODS] = {
 	[ATTACH_SESSION] = "session",
@@ -121,6 +122,7 @@ static int try_load(struct attach *a, const struct attach_options *o, enum attac
 	bpf_map__set_max_entries(skel->maps.chains, config->frames || o->discover ? CHAINS : 1);
 	bpf_map__set_max_entries(skel->maps.frame_rules,
 				 config->frames || o->discover ? FRAME_RULES : 1);
+	bpf_map__set_max_entries(skel->maps.forked, config->system ? FORKED : 1);
 	bpf_map__set_max_entries(skel->maps.events, EVENTS_BYTES);
 	account_prepare(a, o->max_threads);
 	sums_prepare(a, o->max_threads);

@@ -165,6 +165,23 @@ int attach_know_program(struct attach *a, uint32_t dev, uint64_t ino, uint32_t f
 		       : 0;
 }
 
+void attach_forget_program(struct attach *a, uint32_t dev, uint64_t ino)
+{
+	struct sbt_file key = { .dev = dev, .ino = ino };
+
+	(void)bpf_map_delete_elem(bpf_map__fd(a->skel->maps.files), &key);
+}
+
+void attach_forked(const struct attach *a, uint32_t tgid, uint64_t *thread_ns, uint64_t *child_ns)
+{
+	struct sbt_forked forked = { 0 };
+
+	/* What is not found has made none. */
+	(void)bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.forked), &tgid, &forked);
+	*thread_ns = forked.thread_ns;
+	*child_ns = forked.child_ns;
+}
+
 void attach_arm(struct attach *a, bool on)
 {
 	__atomic_store_n(&a->skel->bss->armed, on ? ARMED_ALL : 0, __ATOMIC_SEQ_CST);

@@ -50,7 +50,7 @@ void probes_loader(struct probes *probes, struct module *module, uint32_t tgid, 
  * Puts those of a file's probes that tell of OpenMP tasks: of use for processes whose code makes tasks. @tgid as above.
  */
 void probes_tasks(struct probes *probes, struct module *module, uint32_t tgid);
-/* Removes the probes of a file that no process runs any more: the next one that runs it gets them again. */
+/* Removes the probes of a file that no process runs any more, or that was written anew: the next one that runs it gets them again. */
 void probes_remove_file(struct probes *probes, struct module *module);
 /*
  * Where threads wait for others in this file, for one process: strangers shall not meet these probes. Returns -ESRCH if it had ended

@@ -83,6 +83,8 @@ int targets_mapped_fd(const struct targets *targets, uint32_t i);
 /* Looks at processes whose dynamic linkers were at work. To be called when targets_due() says: CLOCK_MONOTONIC, 0 never. */
 void targets_settle(struct targets *targets);
 uint64_t targets_due(const struct targets *targets);
+/* Tracing ended then: what processes that were not looked at by then may have missed is counted. */
+void targets_end(struct targets *targets, uint64_t end_ns);
 /*
  * To be called again and again: closes files that no traced process maps any more, so that their file systems can be
  * unmounted. What has been recorded so far must have been read.

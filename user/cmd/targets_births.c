@@ -46,10 +46,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static uint64_t program_of(const struct birth *b)
+static uint64_t program_key(const struct maps_entry *e)
 {
-	const struct maps_entry *e = b->maps.entries;
-
 	return hash_mix(e->dev) ^ hash_mix(e->ino);
 }
 
@@ -97,6 +95,8 @@ void targets_births_free(struct targets *t)
 	hash_free(&t->late_of);
 }
 
+static void count_late(struct targets *t, struct birth *b, uint64_t until_ns);
+
 /* Without memory for it the process is looked at like one that was there before. */
 void targets_birth(struct targets *t, const struct mappings_event *exec)
 {
@@ -109,6 +109,8 @@ void targets_birth(struct targets *t, const struct mappings_event *exec)
 	uint32_t cap = t->births_cap ? 2 * t->births_cap : 16;
 
 	if (b) {
+		/* The program before it is over. */
+		count_late(t, b, exec->t_ns);
 		files_free(b);
 		*b = born;
 		return;
@@ -155,10 +157,22 @@ bool targets_birth_maps(struct targets *t, const struct mappings_event *m)
 							    .exec = true,
 							    .deleted = m->deleted,
 							    .path = path };
-	if (b->maps.n == 1 && hash_get(&t->decided, program_of(b), &decided) &&
+	if (b->maps.n == 1 && hash_get(&t->decided, program_key(b->maps.entries), &decided) &&
 	    b->exec_ns < decided + RECENT_NS)
 		b->due_ns = b->exec_ns + RECENT_NS;
 	return true;
+}
+
+/* Something else may have been written to a file that was examined: probes would lie anywhere in it. */
+static void look_for_changes(struct targets *t, uint32_t tgid, const struct maps_entry *e)
+{
+	struct module *old = modules_replaced(t->modules, (int)tgid, e);
+
+	if (!old)
+		return;
+	probes_remove_file(&t->probes, old);
+	attach_forget_program(t->attach, e->dev, e->ino);
+	hash_del(&t->decided, program_key(e));
 }
 
 void targets_births_examine(struct targets *t)
@@ -172,6 +186,7 @@ void targets_births_examine(struct targets *t)
 		more = t->births[i].examined < t->births[i].maps.n;
 		while (t->births[i].examined < t->births[i].maps.n) {
 			e = t->births[i].maps.entries[t->births[i].examined++];
+			look_for_changes(t, t->births[i].tgid, &e);
 			if (targets_probe_file(t, (int)t->births[i].tgid, &e))
 				targets_note_waiting(t, (int)t->births[i].tgid);
 			/* Before its first region begins. */
@@ -201,24 +216,57 @@ static bool calls_barriers(const struct targets *t, const struct maps *maps,
 	return false;
 }
 
+/* May barriers of this file have been crossed before it had probes? @began: when the process's own code could run first. */
+static bool is_late(const struct targets *t, const struct birth *b, const struct module *m,
+		    uint64_t began)
+{
+	/* Every process maps a C library: there the barriers count only if they are called. */
+	return m->nplaces && (!m->linked || m->attached_ns > began) &&
+	       (!m->c_library || !m->traits.dynamic || calls_barriers(t, &b->maps, m));
+}
+
 /*
- * Were probes put into this process's files when its own code may have been running? Every process maps a C library: there the
- * barriers count only if they are called.
+ * When the process, as it ran this program until @until_ns, made its first thread or, with @children, its first child, whichever came
+ * first. 0: it has made none, and met nobody.
  */
-static const struct module *late_file(const struct targets *t, const struct birth *b)
+static uint64_t forked_ns(const struct targets *t, const struct birth *b, uint64_t until_ns,
+			  bool children)
+{
+	uint64_t thread_ns, child_ns, first = until_ns;
+
+	attach_forked(t->attach, b->tgid, &thread_ns, &child_ns);
+	if (thread_ns > b->exec_ns && thread_ns < first)
+		first = thread_ns;
+	if (children && child_ns > b->exec_ns && child_ns < first)
+		first = child_ns;
+	return first < until_ns ? first : 0;
+}
+
+/*
+ * Returns whether the process may have crossed barriers before its files had probes. What one thread alone has done is no meeting, but for
+ * ranks of MPI. *path: that of the file.
+ */
+static bool ran_before_probes(const struct targets *t, const struct birth *b, uint64_t until_ns,
+			      const char **path)
 {
 	uint64_t began = b->busy_ns > b->last_ns ? b->busy_ns : b->last_ns;
+	uint64_t thread_ns = forked_ns(t, b, until_ns, false);
+	uint64_t any_ns = forked_ns(t, b, until_ns, true);
 	size_t i;
 
 	for (i = 0; i < b->maps.n; i++) {
 		const struct maps_entry *e = &b->maps.entries[i];
 		const struct module *m = modules_find(t->modules, e->dev, e->ino);
 
-		if (m && m->nplaces && m->attached_ns > began &&
-		    (!m->c_library || !m->traits.dynamic || calls_barriers(t, &b->maps, m)))
-			return m;
+		*path = e->path;
+		/* Process and file were gone before it could be opened: it may have had barriers. */
+		if (!m && thread_ns)
+			return true;
+		if (m && is_late(t, b, m, began) &&
+		    (m->mpi || (any_ns && (!m->linked || any_ns < m->attached_ns))))
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 /* Nothing is told of the end of a process that is not traced: of so many the numbers are kept. */
@@ -241,17 +289,17 @@ bool targets_is_late(const struct targets *t, uint32_t tgid, uint64_t start_ns)
 	return hash_get(&t->late_of, tgid, &found_ns) && start_ns < found_ns;
 }
 
-/* What one thread alone has done until now is no meeting, but for ranks of MPI. */
-static void count_late(struct targets *t, struct birth *b)
+/* As far as it ran this program until then. */
+static void count_late(struct targets *t, struct birth *b, uint64_t until_ns)
 {
-	const struct module *m = b->unwanted || b->late ? NULL : late_file(t, b);
+	const char *path = NULL;
 
-	if (!m || (!m->mpi && proc_was_alone((int)b->tgid)))
+	if (b->unwanted || b->late || !ran_before_probes(t, b, until_ns, &path))
 		return;
 	b->late = true;
 	targets_count_late(t, b->tgid);
 	msg_verbose(t->options.verbose, "process %u ran %s before that had its probes", b->tgid,
-		    m->path);
+		    path);
 }
 
 /* Returns whether that is to be repeated. */
@@ -268,14 +316,14 @@ static bool birth_judge(struct targets *t, struct birth *b)
 			facts.settled);
 	/* Before its first crossing that is recorded. */
 	if (facts.decided && !b->busy)
-		count_late(t, b);
+		count_late(t, b, now_ns());
 	if (facts.settled)
-		hash_put(&t->decided, program_of(b), now_ns());
+		hash_put(&t->decided, program_key(b->maps.entries), now_ns());
 	if (!facts.settled && !b->gone && now_ns() - b->exec_ns < LINKER_LONG)
 		return true;
 	if (b->busy)
 		return true;
-	count_late(t, b);
+	count_late(t, b, now_ns());
 	return false;
 }
 
@@ -325,4 +373,22 @@ uint64_t targets_births_due(const struct targets *t)
 		if (!due || t->births[i].due_ns < due)
 			due = t->births[i].due_ns;
 	return due;
+}
+
+void targets_births_end(struct targets *t, uint64_t end_ns)
+{
+	struct birth *b;
+	size_t k;
+
+	while (t->nbirths) {
+		/* What was never examined has no probes: of no use now, but it has barriers or not. */
+		for (k = t->births[t->nbirths - 1].examined; k < t->births[t->nbirths - 1].maps.n;
+		     k++)
+			(void)targets_mapped_at(t, (int)t->births[t->nbirths - 1].tgid,
+						&t->births[t->nbirths - 1].maps.entries[k]);
+		b = &t->births[t->nbirths - 1];
+		if (b->exec_ns < end_ns)
+			count_late(t, b, end_ns);
+		birth_drop(t, t->nbirths - 1);
+	}
 }

@@ -108,6 +108,8 @@ bool targets_birth_maps(struct targets *t, const struct mappings_event *m);
 void targets_births_examine(struct targets *t);
 /* Decides how programs are to be traced, where that is due; @read reads what was mapped until now. */
 void targets_births_settle(struct targets *t, void (*read)(struct targets *t));
+/* Tracing ended at @end_ns: counts those that may have crossed barriers by then, of all that are still to be decided. */
+void targets_births_end(struct targets *t, uint64_t end_ns);
 /* CLOCK_MONOTONIC, 0 never. */
 uint64_t targets_births_due(const struct targets *t);
 /* Counts a process that may have crossed barriers before their files had probes. */

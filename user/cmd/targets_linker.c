@@ -176,6 +176,15 @@ void targets_starting_done(struct targets *t, uint32_t tgid, uint32_t inc)
 			t->starting[i].changed = false;
 }
 
+/* Has one thread alone run in the process, as far as that is known? Threads may have ended, and leave few traces in /proc. */
+static bool was_alone(const struct targets *t, uint32_t tgid)
+{
+	uint64_t thread_ns, child_ns;
+
+	attach_forked(t->attach, tgid, &thread_ns, &child_ns);
+	return !thread_ns && !child_ns && proc_was_alone((int)tgid);
+}
+
 /*
  * Looks at a process whose dynamic linker is at work, or that has mapped code before its beginning was reported. Returns whether that
  * is to be repeated.
@@ -194,7 +203,7 @@ static bool starting_look(struct targets *t, struct starting *s)
 	if (!s->inc) {
 		s->changed = false;
 		scan = targets_scan_once(t, (int)s->tgid);
-		if (scan.fresh && !proc_was_alone((int)s->tgid))
+		if (scan.fresh && !was_alone(t, s->tgid))
 			targets_count_late(t, s->tgid);
 		return scan.partial;
 	}
@@ -268,6 +277,12 @@ void targets_mapped(struct targets *t, void (*each)(void *ctx, const struct sbt_
 	attach_each_process(t->attach, look_again, t);
 	if (t->options.discover_all)
 		targets_scan_all(t);
+}
+
+void targets_end(struct targets *t, uint64_t end_ns)
+{
+	read_mappings(t);
+	targets_births_end(t, end_ns);
 }
 
 uint64_t targets_due(const struct targets *t)

@@ -612,6 +612,7 @@ static int finish(struct trace *t)
 	attach_arm(t->attach, false);
 	attach_each_pending(t->attach, add_pending, t);
 	stop_tracing(t);
+	targets_end(t->targets, end);
 	/* Nothing can be written any more: what is there is all there will be. */
 	err = pump_run(t->pump, UINT64_MAX);
 	if (!err)

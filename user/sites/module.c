@@ -233,6 +233,17 @@ struct module *modules_get(struct modules *modules, int pid, const struct maps_e
 	return m;
 }
 
+struct module *modules_replaced(struct modules *modules, int pid, const struct maps_entry *e)
+{
+	struct module *m = modules_find(modules, e->dev, e->ino);
+
+	if (!m || module_is_unchanged(m, pid, e))
+		return NULL;
+	/* What was found in the other file keeps its name. */
+	tdelete(m, &modules->tree, compare);
+	return m;
+}
+
 void modules_close_unused(struct modules *modules, bool (*before)(void *ctx, struct module *module),
 			  void *ctx)
 {

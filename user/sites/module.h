@@ -161,6 +161,11 @@ uint32_t modules_left_out(const struct modules *modules);
 struct module *modules_get(struct modules *modules, int pid, const struct maps_entry *entry);
 /* The module of this file if it has been examined, or NULL. */
 struct module *modules_find(const struct modules *modules, uint32_t dev, uint64_t ino);
+/*
+ * The module of this file if something else has been written to the file since it was examined, or NULL. modules_get() does not find it
+ * any more; its probes are still in the file.
+ */
+struct module *modules_replaced(struct modules *modules, int pid, const struct maps_entry *entry);
 /* The file, opened again if it was closed; -1: it cannot be. It stays the module's. */
 int module_fd(const struct module *module);
 /*

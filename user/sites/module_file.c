@@ -63,6 +63,15 @@ void module_close(struct module *m)
 	m->fd = -1;
 }
 
+bool module_is_unchanged(const struct module *m, int pid, const struct maps_entry *e)
+{
+	struct stat st;
+
+	if (!m->identified || (m->fd >= 0 ? fstat(m->fd, &st) : maps_stat(pid, e, &st)))
+		return true;
+	return is_identity(m, &st);
+}
+
 bool module_is_behind(struct module *m, int pid, const struct maps_entry *e)
 {
 	struct stat st;

@@ -55,6 +55,8 @@ void module_forget_answers(struct module *m);
 void module_identify(struct module *m);
 /* Closes the descriptor: module_fd() opens it again. */
 void module_close(struct module *m);
+/* Is what the process maps there what was examined, as far as that can be known? A file may be written anew in its place. */
+bool module_is_unchanged(const struct module *m, int pid, const struct maps_entry *entry);
 /*
  * Is the file that the process maps there still the one that was examined? Numbers of inodes come again once a file is
  * closed. It is open then.

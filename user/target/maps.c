@@ -274,9 +274,20 @@ static void link_name(char path[96], int pid, const struct maps_entry *e)
 int maps_stat(int pid, const struct maps_entry *e, struct stat *st)
 {
 	char path[96];
+	int fd;
 
 	link_name(path, pid, e);
-	return stat(path, st) ? -errno : 0;
+	if (!stat(path, st))
+		return 0;
+	if (errno != ENOENT)
+		return -errno;
+	fd = open_by_name(pid, e);
+	if (fd < 0)
+		return fd;
+	/* It has been asked for that already. */
+	(void)fstat(fd, st);
+	close(fd);
+	return 0;
 }
 
 int maps_open(int pid, const struct maps_entry *e)
