@@ -535,9 +535,9 @@ static int feed_seen(struct feed *f, const struct sbt_event *e)
 
 	if (err)
 		return err;
+	/* It has its name: its first thread may have taken one of its own since. */
 	if (hash_get(&f->current, e->tgid, &old) && old == e->inc)
-		return late ? model_add_process(f->model, e->tgid, e->inc, 0, 0, start, false,
-						e->comm)
+		return late ? model_add_process(f->model, e->tgid, e->inc, 0, 0, start, false, NULL)
 			    : 0;
 	if (began && !late)
 		err = ranks_began(targets_ranks(f->targets), e->tgid, e->inc);

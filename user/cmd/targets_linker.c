@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -185,6 +186,15 @@ static bool was_alone(const struct targets *t, uint32_t tgid)
 	return !thread_ns && !child_ns && proc_was_alone((int)tgid);
 }
 
+/* Has the process the name of those that are traced? */
+static bool is_wanted(const struct targets *t, uint32_t tgid)
+{
+	char comm[16];
+
+	return !t->options.comm || proc_comm((int)tgid, (int)tgid, comm) ||
+	       !strcmp(comm, t->options.comm);
+}
+
 /*
  * Looks at a process whose dynamic linker is at work, or that has mapped code before its beginning was reported. Returns whether that
  * is to be repeated.
@@ -203,7 +213,7 @@ static bool starting_look(struct targets *t, struct starting *s)
 	if (!s->inc) {
 		s->changed = false;
 		scan = targets_scan_once(t, (int)s->tgid);
-		if (scan.fresh && !was_alone(t, s->tgid))
+		if (scan.fresh && is_wanted(t, s->tgid) && !was_alone(t, s->tgid))
 			targets_count_late(t, s->tgid);
 		return scan.partial;
 	}
