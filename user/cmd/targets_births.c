@@ -95,7 +95,7 @@ void targets_births_free(struct targets *t)
 	hash_free(&t->late_of);
 }
 
-static void count_late(struct targets *t, struct birth *b, uint64_t until_ns);
+static void count_late(struct targets *t, struct birth *b, uint64_t until_ns, bool ranks);
 
 /* Without memory for it the process is looked at like one that was there before. */
 void targets_birth(struct targets *t, const struct mappings_event *exec)
@@ -110,7 +110,7 @@ void targets_birth(struct targets *t, const struct mappings_event *exec)
 
 	if (b) {
 		/* The program before it is over. */
-		count_late(t, b, exec->t_ns);
+		count_late(t, b, exec->t_ns, true);
 		files_free(b);
 		*b = born;
 		return;
@@ -194,8 +194,11 @@ void targets_births_examine(struct targets *t)
 			if (m)
 				probes_note_outlined(&t->probes, t->births[i].tgid, &e, m);
 		}
-		if (more)
-			targets_scan_rank(t, (int)t->births[i].tgid, &t->births[i].maps);
+		if (!more)
+			continue;
+		/* How it is to be traced may be known already: then its crossings are recorded from here on. */
+		count_late(t, &t->births[i], now_ns(), false);
+		targets_scan_rank(t, (int)t->births[i].tgid, &t->births[i].maps);
 	}
 }
 
@@ -247,7 +250,7 @@ static uint64_t forked_ns(const struct targets *t, const struct birth *b, uint64
  * ranks of MPI. *path: that of the file.
  */
 static bool ran_before_probes(const struct targets *t, const struct birth *b, uint64_t until_ns,
-			      const char **path)
+			      bool ranks, const char **path)
 {
 	uint64_t began = b->busy_ns > b->last_ns ? b->busy_ns : b->last_ns;
 	uint64_t thread_ns = forked_ns(t, b, until_ns, false);
@@ -263,7 +266,7 @@ static bool ran_before_probes(const struct targets *t, const struct birth *b, ui
 		if (!m && thread_ns)
 			return true;
 		if (m && is_late(t, b, m, began) &&
-		    (m->mpi || (any_ns && (!m->linked || any_ns < m->attached_ns))))
+		    ((ranks && m->mpi) || (any_ns && (!m->linked || any_ns < m->attached_ns))))
 			return true;
 	}
 	return false;
@@ -289,12 +292,12 @@ bool targets_is_late(const struct targets *t, uint32_t tgid, uint64_t start_ns)
 	return hash_get(&t->late_of, tgid, &found_ns) && start_ns < found_ns;
 }
 
-/* As far as it ran this program until then. */
-static void count_late(struct targets *t, struct birth *b, uint64_t until_ns)
+/* As far as it ran this program until then. @ranks: its dynamic linker is done, and one thread alone may be a rank of MPI. */
+static void count_late(struct targets *t, struct birth *b, uint64_t until_ns, bool ranks)
 {
 	const char *path = NULL;
 
-	if (b->unwanted || b->late || !ran_before_probes(t, b, until_ns, &path))
+	if (b->unwanted || b->late || !ran_before_probes(t, b, until_ns, ranks, &path))
 		return;
 	b->late = true;
 	targets_count_late(t, b->tgid);
@@ -316,14 +319,14 @@ static bool birth_judge(struct targets *t, struct birth *b)
 			facts.settled);
 	/* Before its first crossing that is recorded. */
 	if (facts.decided && !b->busy)
-		count_late(t, b, now_ns());
+		count_late(t, b, now_ns(), true);
 	if (facts.settled)
 		hash_put(&t->decided, program_key(b->maps.entries), now_ns());
 	if (!facts.settled && !b->gone && now_ns() - b->exec_ns < LINKER_LONG)
 		return true;
 	if (b->busy)
 		return true;
-	count_late(t, b, now_ns());
+	count_late(t, b, now_ns(), true);
 	return false;
 }
 
@@ -388,7 +391,7 @@ void targets_births_end(struct targets *t, uint64_t end_ns)
 						&t->births[t->nbirths - 1].maps.entries[k]);
 		b = &t->births[t->nbirths - 1];
 		if (b->exec_ns < end_ns)
-			count_late(t, b, end_ns);
+			count_late(t, b, end_ns, true);
 		birth_drop(t, t->nbirths - 1);
 	}
 }
