@@ -683,7 +683,7 @@ static void say_not_looked_for(const struct remarks *r)
 
 /* As measured by tests/bench: by how much longer a fork takes, and an exec, beside an idle tracer. */
 #define MADE_NS	    100000u
-#define EXECUTED_NS 200000u
+#define EXECUTED_NS 300000u
 /* Below these it is not worth a remark: processes, and the part of the run that they took longer. */
 #define MADE_LEAST  100
 #define MADE_PART   100
