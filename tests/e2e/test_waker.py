@@ -11,6 +11,7 @@ from harness import check, check_between, check_in, workload
 ROUNDS = 12
 RIGHT = 0.95  # of the cases
 MOST = 0.8  # of a case's episodes: a machine that is busy may disturb one
+TRIES = 3  # of a case, where it disturbed more
 
 CONDITION = "the (semaphore or )?condition variable"
 EVENTS = {"cond": CONDITION, "timed": CONDITION, "sem": "the semaphore( or condition variable)?",
@@ -54,12 +55,29 @@ def wrong_of(trace, who, means, doing):
     return None
 
 
+def disturbed(trace, who):
+    """Was somebody late because a stranger had the CPU? On a busy machine that is so, and says nothing of whom it waited for."""
+    texts = [e["cause"]["text"] for e in trace.all("episode") if e.get("cause")]
+    own = {f"({tid})" for tid in who.values()}
+    return any("ready to run and waited for a CPU" in text and not any(tid in text for tid in own) for text in texts)
+
+
+def wrong_in(t, case):
+    why = None
+    for _ in range(TRIES):
+        trace = t.trace([workload("waker"), *case, str(ROUNDS)], "-W").nothing_lost()
+        who = who_is_who(trace.result.out)
+        why = wrong_of(trace, who, *case[:2])
+        if not why or not disturbed(trace, who):
+            break
+    return why
+
+
 def right_in(t, cases):
     """Each case is (means, doing, "thread" or "process")."""
     wrong = {}
     for case in cases:
-        trace = t.trace([workload("waker"), *case, str(ROUNDS)], "-W").nothing_lost()
-        why = wrong_of(trace, who_is_who(trace.result.out), *case[:2])
+        why = wrong_in(t, case)
         if why:
             wrong[case] = why
     print(f"second step right in {len(cases) - len(wrong)} of {len(cases)} cases")
