@@ -14,11 +14,11 @@ NOT = ["pool", "queue", "pipeline", "mutex", "rwlock", "gun", "timer", "publish"
        "stack", "steal"]
 
 
-def generated(t, name, *options, tracer=(), work=WORK):
+def generated(t, name, *options, tracer=(), work=WORK, may=()):
     """A run held against its log; the trace, the log and what comparing says."""
     path = t.path()
     trace = t.trace([workload(name), *work, *options, "--log", path], "-W",
-                    *tracer).nothing_lost()
+                    *tracer).nothing_lost(may)
     log = genlog.Log(path)
     check_equal("the log itself", log.check(), [])
     return trace, log, trace.compare(log)
@@ -231,8 +231,9 @@ def test_futex_timeouts_and_sharing(t):
 
 
 def test_futex_with_some_that_spin(t):
+    # How many come without a trace before it is known to be a barrier is chance: where that are many, it is said.
     _, _, result = generated(t, "gen_futex", "--threads", "4", "--rounds", "200", "--kind",
-                             "spin", tracer=("--discover",))
+                             "spin", tracer=("--discover",), may=("barrier_given_up",))
     # Who saw the value change left no trace: such meetings are not passed off as whole.
     check_equal("extra", result["extra"], 0)
     check_between("matched", result["matched"], 150, 200)
