@@ -681,7 +681,7 @@ static void say_not_looked_for(const struct remarks *r)
 					    : "without --no-discover they are");
 }
 
-/* As measured by tests/bench: by how much longer a fork takes, and an exec, beside an idle tracer. */
+/* As measured by tests/bench: by how much longer a fork takes, and an exec. */
 #define MADE_NS	    100000u
 #define EXECUTED_NS 300000u
 /* Below these it is not worth a remark: processes, and the part of the run that they took longer. */
@@ -698,9 +698,10 @@ static void say_made(const struct remarks *r)
 		return;
 	remark_note(
 		REMARK_HINT, "processes_made", 0,
-		"traced processes made %llu others, and these executed %llu programs: no estimate "
-		"of what tracing costs contains that a process takes about 0.1 ms longer to make, "
-		"and a program 0.2 ms longer to execute; --no-children avoids most of it",
+		"traced processes made %llu others, and these executed %llu programs: no "
+		"estimate of what tracing costs contains that a process takes about 0.1 ms longer "
+		"to make, and a program 0.3 ms longer to execute, or more on a busy machine; "
+		"--no-children avoids most of it",
 		(unsigned long long)made, (unsigned long long)executed);
 }
 
