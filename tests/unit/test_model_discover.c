@@ -835,6 +835,75 @@ static void test_no_second_phase_in_line(void **state)
 	assert_int_equal(p->taken, 2 * 40 * 4);
 }
 
+/*
+ * Two barriers in one function that is all they are in: threads go from one to the other at once, but the one that comes last to the
+ * second works for @work in between.
+ */
+static void meet_at_both(struct play *p, uint32_t n, uint32_t first, uint32_t last, uint64_t work)
+{
+	uint64_t left = p->now + 500000, woken;
+	uint32_t tid;
+
+	p->now = woken = left + 1000000;
+	feed(p, first, DISCOVER_WAKE, UINT32_MAX, 101, woken, woken);
+	for (tid = 1; tid <= n; tid++)
+		if (tid != first)
+			feed(p, tid, 0, 0, 100, left + tid, woken + 1000 * tid);
+	p->now += work;
+	feed(p, last, DISCOVER_WAKE, UINT32_MAX, 103, p->now, p->now);
+	for (tid = 1; tid <= n; tid++)
+		if (tid != last)
+			feed(p, tid, 0, 0, 102, woken + 1000 * tid + 5000, p->now + tid);
+	p->now += n;
+}
+
+/* What was dropped before that was known is counted. */
+static void test_no_second_phase_of_a_thread_that_works(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 40; i++)
+		meet_at_both(p, 4, 1 + i % 3, 4, 3000000);
+	finish(p);
+	assert_true(p->taken >= 70 * 4);
+	assert_int_equal(p->taken + discover_unseen(p->d).given_up, 2 * 40 * 4);
+}
+
+/* Each second waking is made by the thread that made the first: it may have been kept from running, or have worked. */
+static void test_second_phase_that_lasts(void **state)
+{
+	struct discover_object o = { 0 };
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 40; i++)
+		meet_at_both(p, 4, 4, 4, 3000000);
+	finish(p);
+	assert_int_equal(p->taken, 40 * 4);
+	assert_int_equal(discover_unseen(p->d).given_up, 40 * 4);
+	discover_each(p->d, find, &o);
+	assert_true(o.echo);
+	assert_true(o.echo_ns > 2900000 && o.echo_ns < 3000000);
+}
+
+/* Threads wait only until all have left. */
+static void test_second_phase_that_is_short(void **state)
+{
+	struct discover_object o = { 0 };
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 40; i++)
+		meet_at_both(p, 4, 4, 4, 200000);
+	finish(p);
+	assert_int_equal(p->taken, 40 * 4);
+	assert_int_equal(discover_unseen(p->d).given_up, 0);
+	discover_each(p->d, find, &o);
+	assert_true(o.echo);
+	assert_int_equal(o.echo_ns, 0);
+}
+
 /* Nobody but once waited for the second waking: that does not leave open for ever which of both ends a meeting. */
 static void test_second_phase_waited_for_once(void **state)
 {
@@ -1567,6 +1636,9 @@ int main(void)
 		TEST(test_two_phases_in_a_tight_loop),
 		TEST(test_no_second_phase_in_line),
 		TEST(test_no_second_phase),
+		TEST(test_no_second_phase_of_a_thread_that_works),
+		TEST(test_second_phase_that_lasts),
+		TEST(test_second_phase_that_is_short),
 		TEST(test_second_phase_waited_for_once),
 		TEST(test_second_phase_late_after_all),
 		TEST(test_other_barrier_of_the_function),

@@ -7,6 +7,8 @@
 //     macro      a macro, expanded in four functions, on one object
 //     arms       the macro at the end of two functions that are called in the arms of an if: in line, they have one end
 //     steps      the macro twice, on two objects, in a function that is put in line; between them one thread works
+//     written    two barriers written out in one small function, on two objects; between them one thread works
+//     slow       the same, but that thread works before the first one, too: it is the last at both
 //     mixed      a macro; thread 0 runs another function than the others
 //     phases     one condition variable for both phases: the counter goes up, and comes down again
 //     spin       the same, with a spin before each wait
@@ -35,7 +37,7 @@ static struct bar bar = { .mutex = PTHREAD_MUTEX_INITIALIZER,
 			  .arrival = 1 };
 static unsigned long episodes;
 static int late = -1, rounds;
-static int spins;
+static int spins, slow;
 
 /* One line per use, as in programs that are preprocessed with m4. */
 #define BARRIER(b)                                                           \
@@ -227,6 +229,52 @@ __attribute__((noinline)) static void meet_out(struct bar *b)
 	pthread_mutex_unlock(&b->mutex);
 }
 
+__attribute__((noinline)) static void meet_both(struct bar *a, struct bar *b, int works)
+{
+	unsigned mine;
+
+	pthread_mutex_lock(&a->mutex);
+	mine = a->generation;
+	if (++a->arrived == a->n) {
+		a->arrived = 0;
+		a->generation++;
+		episodes++;
+		pthread_cond_broadcast(&a->changed);
+	} else {
+		while (mine == a->generation)
+			pthread_cond_wait(&a->changed, &a->mutex);
+	}
+	pthread_mutex_unlock(&a->mutex);
+	if (works)
+		usleep(3000);
+	pthread_mutex_lock(&b->mutex);
+	mine = b->generation;
+	if (++b->arrived == b->n) {
+		b->arrived = 0;
+		b->generation++;
+		episodes++;
+		pthread_cond_broadcast(&b->changed);
+	} else {
+		while (mine == b->generation)
+			pthread_cond_wait(&b->changed, &b->mutex);
+	}
+	pthread_mutex_unlock(&b->mutex);
+}
+
+static void *run_both(void *arg)
+{
+	int me = (int)(long)arg;
+
+	other.n = bar.n;
+	for (int i = 0; i < rounds; i++) {
+		int works = me == (late >= 0 ? late : i % (int)bar.n);
+
+		usleep(works && slow ? 3000 : 500);
+		meet_both(&bar, &other, works);
+	}
+	return NULL;
+}
+
 static void *run_phases(void *arg)
 {
 	int me = (int)(long)arg;
@@ -284,11 +332,13 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void *(*run)(void *arg);
-		int spins;
+		int spins, slow;
 	} kinds[] = {
-		{ "macro", run_macro, 0 },  { "mixed", run_mixed, 0 }, { "phases", run_phases, 0 },
-		{ "spin", run_phases, 60 }, { "out", run_out, 0 },     { "start", run_start, 0 },
-		{ "arms", run_arms, 0 },    { "steps", run_steps, 0 },
+		{ "macro", run_macro, 0, 0 },	{ "mixed", run_mixed, 0, 0 },
+		{ "phases", run_phases, 0, 0 }, { "spin", run_phases, 60, 0 },
+		{ "out", run_out, 0, 0 },	{ "start", run_start, 0, 0 },
+		{ "arms", run_arms, 0, 0 },	{ "steps", run_steps, 0, 0 },
+		{ "written", run_both, 0, 0 },	{ "slow", run_both, 0, 1 },
 	};
 	void *(*run)(void *arg) = NULL;
 	pthread_t thread[THREADS_MAX];
@@ -298,6 +348,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], kinds[i].name)) {
 			run = kinds[i].run;
 			spins = kinds[i].spins;
+			slow = kinds[i].slow;
 		}
 	}
 	bar.n = argc > 3 ? (unsigned)atoi(argv[2]) : 0;

@@ -420,6 +420,20 @@ static void tell_echo(const struct remarks *r, const struct discover_object *o)
 		o->tgid, place_of(r, o->wait_site, text));
 }
 
+/* What was taken for the second half of a meeting lasts: threads may do something else before it. */
+static void tell_echo_long(const struct remarks *r, const struct discover_object *o)
+{
+	char text[256];
+
+	remark_note(
+		REMARK_HINT, "candidate", o->tgid,
+		"process %u: what threads wait for at %s looks like the second phase of a meeting "
+		"that ended a moment before, but they wait %.1f ms for it on average: if that is a "
+		"barrier of its own, these waits are in no figure here; put the markers of "
+		"sbt/sbt.h there",
+		o->tgid, place_of(r, o->wait_site, text), (double)o->echo_ns / 1e6);
+}
+
 /* Return whether the object is one of those that a sentence of its own describes. */
 static bool tell_other(const struct remarks *r, const struct discover_object *o)
 {
@@ -460,9 +474,9 @@ static void tell_candidate(void *ctx, const struct discover_object *o)
 			tell_split(c->remarks, o);
 		return;
 	}
-	if (o->echo && o->verdict == DISCOVER_BARRIER && !o->untold) {
+	if (o->echo && !o->untold && (o->echo_ns || o->verdict == DISCOVER_BARRIER)) {
 		if (c->n++ < CANDIDATES_SHOWN)
-			tell_echo(c->remarks, o);
+			(o->echo_ns ? tell_echo_long : tell_echo)(c->remarks, o);
 		return;
 	}
 	if (c->n < CANDIDATES_SHOWN && tell_other(c->remarks, o)) {

@@ -40,6 +40,11 @@ static int pending_add(struct discover *d, struct object *o, const struct discov
 	bool unwoken = !o->pub.futex && !(r->flags & DISCOVER_OVER) && !echo;
 	uint64_t from = r->arrive_ns;
 
+	if (echo) {
+		o->nechoed++;
+		o->echo_waits++;
+		o->echo_wait_ns += r->depart_ns - r->arrive_ns;
+	}
 	if (!again)
 		d->ops.drop(d->ops.ctx, r->cookie);
 	if (p && p->again) {
@@ -150,9 +155,12 @@ static int add_echo(struct discover *d, struct object *o, const struct discover_
 	discover_echo_purge(d, o, r->site);
 	o->pub.echo = true;
 	o->echo_ns = r->arrive_ns;
-	if (++o->echoes < ECHOES_MAX || o->pub.verdict != DISCOVER_OPEN)
+	o->nechoed++;
+	if (++o->echoes < ECHOES_MAX || o->pub.verdict != DISCOVER_OPEN ||
+	    discover_echo_open(d, r->site))
 		return 0;
 	/* Nothing else wakes there: a condition variable of its own for the second half of a meeting. */
+	discover_echo_end(d, o);
 	discover_drop_from(d, o, 0);
 	discover_drop_pending(d, o);
 	discover_judge(d, o, DISCOVER_OTHER);
@@ -166,6 +174,7 @@ static int add_wake(struct discover *d, struct object *o, const struct discover_
 
 	if (soon && (discover_echo_is(d, r->site) || discover_echo_first(d, o, r->site)))
 		return add_echo(d, o, r);
+	discover_echo_over(d, o, r->site);
 	o->echoes = 0;
 	if (o->pub.verdict == DISCOVER_BARRIER && !o->pub.futex) {
 		discover_known_wake(d, o, r);
@@ -445,6 +454,7 @@ void discover_finish(struct discover *d)
 	}
 	for (i = 0; i < d->n; i++) {
 		discover_settle(d, d->objects[i]);
+		discover_echo_end(d, d->objects[i]);
 		discover_drop_from(d, d->objects[i], 0);
 		discover_drop_pending(d, d->objects[i]);
 	}

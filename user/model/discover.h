@@ -92,6 +92,8 @@ struct discover_object {
 	bool was_barrier; /* DISCOVER_OTHER: it had been classified as a barrier before */
 	bool one_waker; /* it kept the rule, but the same thread woke the others each time */
 	bool echo; /* woken twice in each meeting, the second time when all have left */
+	uint64_t
+		echo_ns; /* for how long threads waited for the second time, on average; 0: not longer than leaving takes */
 	uint32_t
 		alone; /* condition variables: threads that waited, where nobody ever woke all; a few at most */
 };
@@ -102,7 +104,7 @@ struct discover_unseen {
 	uint32_t
 		uncounted; /* barriers of processes that were not seen at first, and which keep no count that can be read */
 	uint64_t
-		given_up; /* waits and wakings dropped at objects that are, or had been classified as, barriers */
+		given_up; /* waits and wakings dropped at objects that are, or had been classified as, barriers, or may be */
 };
 
 /* How a thread met the others. */

@@ -10,7 +10,8 @@
  * Those of the threads that it wakes are evidence too: most of them went from the first wait to the second one at once. Where
  * they go from the second one to the first one as fast, it is not known which of them ends a meeting: a candidate. Where threads
  * come late to the second wait it is over by then, and hardly ever recorded: what is far more frequent than what it would follow
- * is the first one.
+ * is the first one. But the thread that makes a second waking comes right from the first wait too: where it comes a millisecond
+ * later nearly each time, it has worked, and there are two barriers.
  */
 #include "model/discover_internal.h"
 
@@ -21,6 +22,9 @@
 #define ECHO_LEAST     2 /* wakings that decide it */
 #define WAITS_LEAST    4 /* or waits */
 #define WAITS_ENOUGH   12 /* that show that there are two barriers */
+/* The thread that makes the second waking of a meeting has nothing else to do: it is kept from running for so long now and then. */
+#define AWAY_NS	       1000000ULL
+#define AWAY_ENOUGH    4 /* such wakings, which show that it does something else */
 /* Of two wakings one is the rare one if the other came so many times as often, and more than so often beside. */
 #define RARE_TIMES     4
 #define RARE_BESIDE    8
@@ -153,13 +157,24 @@ static bool is_rare(const struct discover *d, uint32_t site, uint32_t than)
 	return wakings(d, than) > RARE_TIMES * wakings(d, site) + RARE_BESIDE;
 }
 
+/* Does the thread that makes the waking do something else before, nearly each time? */
+static bool may_be_away(const struct echo *echo)
+{
+	return echo->away && echo->away * 8 >= echo->seen * 7;
+}
+
+static bool is_away(const struct echo *echo)
+{
+	return echo->away >= AWAY_ENOUGH && may_be_away(echo);
+}
+
 /* Did most of those that waited for it come right from the other wait, and not the other way round? */
 static bool is_by_waits(const struct discover *d, const struct echo *echo, uint32_t site)
 {
 	const struct echo *other = hash_get_ptr(&d->echoes, echo->after);
 
-	return !is_rare(d, echo->after, site) && echo->compact && echo->waits_soon >= WAITS_LEAST &&
-	       echo->waits_soon * 4 >= echo->waits * 3 &&
+	return !is_rare(d, echo->after, site) && echo->compact && !is_away(echo) &&
+	       echo->waits_soon >= WAITS_LEAST && echo->waits_soon * 4 >= echo->waits * 3 &&
 	       (!other || (!other->soon && other->waits_soon * 2 <= other->waits));
 }
 
@@ -203,6 +218,7 @@ bool discover_echo_note(struct discover *d, const struct discover_record *r)
 	else
 		echo->seen++;
 	echo->soon += soon;
+	echo->away += !woke && last && r->arrive_ns >= last->depart_ns + AWAY_NS;
 	if (soon)
 		echo->after = last->wake_site;
 	/* One that is always such stays such where the thread had slept in between. */
@@ -232,8 +248,37 @@ bool discover_echo_late(const struct discover *d, const struct object *o)
 {
 	const struct echo *echo = hash_get_ptr(&d->echoes, o->now_site);
 
-	return echo && echo->compact && o->now_after > o->nnow / 2 &&
+	return echo && echo->compact && !is_away(echo) && o->now_after > o->nnow / 2 &&
 	       discover_echo_first(d, o, o->now_site);
+}
+
+bool discover_echo_open(const struct discover *d, uint32_t site)
+{
+	const struct echo *echo = hash_get_ptr(&d->echoes, site);
+
+	return echo && may_be_away(echo);
+}
+
+void discover_echo_over(struct discover *d, struct object *o, uint32_t site)
+{
+	const struct echo *echo = hash_get_ptr(&d->echoes, site);
+
+	if (!o->nechoed || !echo || !is_away(echo))
+		return;
+	d->unseen.given_up += o->nechoed;
+	o->nechoed = o->echo_waits = 0;
+	o->echo_wait_ns = 0;
+	o->pub.echo = false;
+}
+
+void discover_echo_end(struct discover *d, struct object *o)
+{
+	if (o->echo_waits < ECHO_LEAST || o->echo_wait_ns / o->echo_waits < AWAY_NS)
+		return;
+	d->unseen.given_up += o->nechoed;
+	o->pub.echo_ns = o->echo_wait_ns / o->echo_waits;
+	o->nechoed = o->echo_waits = 0;
+	o->echo_wait_ns = 0;
 }
 
 void discover_echo_not(struct discover *d, uint32_t site)
@@ -245,7 +290,7 @@ void discover_echo_not(struct discover *d, uint32_t site)
 /* Do the threads not always do something else between the other wait and this one? */
 static bool may_be_by_waits(const struct discover *d, const struct echo *echo, uint32_t site)
 {
-	return !is_rare(d, echo->after, site) && echo->compact && echo->waits &&
+	return !is_rare(d, echo->after, site) && echo->compact && echo->waits && !is_away(echo) &&
 	       !discover_echo_is(d, echo->after) &&
 	       (echo->waits < WAITS_ENOUGH || echo->waits_soon * 4 > echo->waits);
 }
@@ -291,6 +336,7 @@ void discover_echo_purge(struct discover *d, struct object *o, uint32_t site)
 			continue;
 		}
 		d->ops.drop(d->ops.ctx, o->held[i].cookie);
+		o->nechoed++;
 		rounds += o->held[i].wake && i < o->held_now;
 	}
 	o->held_streak = o->held_streak >= o->nheld ? n : streak;

@@ -44,6 +44,7 @@ struct echo {
 	uint32_t seen, seen_woke;
 	uint32_t
 		soon; /* of the former: made right after the thread left another wait of the same function */
+	uint32_t away; /* of the former: made so long after it that the thread did something else */
 	/* The waits that these wakings ended, of threads that had left such a wait before; and how many began right after it. */
 	uint32_t waits, waits_soon;
 	uint32_t after; /* the wake site of that other wait */
@@ -133,6 +134,9 @@ struct object {
 	/* Second wakings of a meeting: discover_echo.c. */
 	uint64_t echo_ns; /* the last */
 	uint32_t echoes; /* in a row */
+	uint32_t nechoed; /* waits and wakings that were dropped as such */
+	uint32_t echo_waits; /* of these the waits that one ended, and how long they took */
+	uint64_t echo_wait_ns;
 	bool now_soon; /* the round under way may be one's */
 	uint32_t now_after; /* its threads that came to it right from another wait */
 	uint32_t nprocesses, cap_processes;
@@ -199,6 +203,12 @@ bool discover_echo_first(const struct discover *d, const struct object *o, uint3
 bool discover_echo_late(const struct discover *d, const struct object *o);
 /* A whole meeting of a known barrier ended there. */
 void discover_echo_not(struct discover *d, uint32_t site);
+/* Is it not decided yet whether wakings from @site, which looked like echoes, end the meetings of a second barrier? */
+bool discover_echo_open(const struct discover *d, uint32_t site);
+/* Counts what was dropped at the object, once it is known that they do. */
+void discover_echo_over(struct discover *d, struct object *o, uint32_t site);
+/* Nothing more is dropped at the object as an echo: counts it, where threads waited for it longer than a meeting takes to leave. */
+void discover_echo_end(struct discover *d, struct object *o);
 /* May wakings of the streak be such, which is not decided yet? */
 bool discover_echo_maybe(const struct discover *d, const struct object *o);
 /* Wakings that have always been such, and hardly ever come: what is held of them is dropped. When a round is over. */
