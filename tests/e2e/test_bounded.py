@@ -227,7 +227,10 @@ def test_folded(t):
 def test_folded_openmp(t):
     # The first crossings of a child may be missed: it must live for longer than it takes to examine what it runs. Its first thread
     # has a name of its own by then, which is not the program's.
-    trace = t.trace(loop(20, gen("gen_gomp", 300)), "--keep-processes", str(KEEP)).nothing_lost(may=("not_examined",))
+    # Threads that spin would need a CPU each.
+    command = loop(20, gen("gen_gomp", 100) + ["--work-by", "sleep"])
+    command[-1] = "export OMP_WAIT_POLICY=passive; " + command[-1]
+    trace = t.trace(command, "--keep-processes", str(KEEP)).nothing_lost(may=("not_examined",))
     check_programs(trace, "gen_gomp", 20)
 
 
