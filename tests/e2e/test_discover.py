@@ -130,7 +130,8 @@ def test_processes_share_it(t):
     # How many rounds are over until then follows how fast the machine is; from then on there are all.
     check(missed <= unseen, f"{missed} rounds are not whole, of {unseen} waits it is said that nobody saw them")
     rounds, whole = seen_since_all_were(trace, 4)
-    check_equal("rounds that were seen since all had their probes", whole, rounds)
+    # The first of them may have been released, by the program's clock, well before.
+    check_between("rounds that were seen since all had their probes", whole, rounds, rounds + 1)
     check_last(result)
     check_waits(result, 0.08)
     check_equal("shared", trace.barrier()["shared"], True)
@@ -167,7 +168,7 @@ def test_processes_share_it_with_musl(t):
             # They had ended before all had them.
             check(unseen, f"nothing says that waits are missing: {trace.end['lost']}")
             continue
-        check_between("rounds that were seen since", whole, 0.97 * rounds, rounds)
+        check_between("rounds that were seen since", whole, 0.97 * rounds, rounds + 1)
         check_equal("whether all was seen is not known", trace.end["lost"]["wait_uncounted"], 1)
         # Then efficiencies are upper limits.
         marks = {p["untraced"] for p in trace.processes()} | {g["untraced"] for g in trace.all("group")}
