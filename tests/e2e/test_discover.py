@@ -141,7 +141,7 @@ def test_processes_share_it_at_once(t):
     """Rounds that are over in microseconds: what was too quick for the probes must not be missing without a word."""
     trace, result, unseen = shared_rounds(t, ["--work", "random:1us:30us:1", "--work-by", "sleep"], rounds=2000)
     missed = 2000 - result["matched"]
-    check(missed <= unseen <= 4 * missed, f"{missed} rounds are not whole, of {unseen} waits it is said that nobody saw them")
+    check(missed <= unseen <= 4 * missed + 4, f"{missed} rounds are not whole, of {unseen} waits it is said that nobody saw them")
     check_equal("complete", trace.end["complete"], unseen == 0)
 
 

@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 
-from harness import alone, check, check_equal, check_in, check_not_in, workload
+from harness import alone, check, check_between, check_equal, check_in, check_not_in, workload
 from test_command import GEN, answers
 from test_pid import PACE, all_found, traced_gen
 
@@ -66,7 +66,10 @@ def system(t, method):
     gen.wait()
     trace = tracer.stop()
     check_method(trace, method)
-    check_equal("episodes", [b["episodes"] for b in trace.barriers(pid=gen.pid)], [100])
+    # Nobody is held: what it crossed before it was known how to trace it is counted.
+    found = [b["episodes"] for b in trace.barriers(pid=gen.pid)]
+    check_equal("barriers", len(found), 1)
+    check_between("episodes", found[0], 100 if trace.end["complete"] else 90, 100)
 
 
 test_command = by_every_method(command)

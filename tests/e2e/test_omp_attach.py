@@ -316,7 +316,9 @@ def short_regions_of_children(t, compiler):
         print(f"{how}: {found} of 30 regions each, complete: {trace.end['complete']}")
         if methods == {"session"}:
             check_equal("regions", found, [30, 30])
-            check(trace.end["complete"], f"not complete: {trace.end['lost']}")
+            # What the runtime's own threads wait for between regions may be over before their waits have probes.
+            lost = {cause for cause, n in trace.end["lost"].items() if n}
+            check(trace.end["complete"] or lost == {"wait_unprobed"}, f"not complete: {trace.end['lost']}")
         else:
             check(found == [30, 30] or not trace.end["complete"], f"{found}, and complete")
 
