@@ -1555,6 +1555,28 @@ static void test_more_come_at_once(void **state)
 	assert_int_equal(p->taken, before + 8);
 }
 
+/* At an upper node of a tree as many meet each time, but others: their number is not told for some rounds and not for others. */
+static void test_others_come(void **state)
+{
+	struct play *p = *state;
+	uint64_t before;
+	uint32_t i, k;
+
+	for (i = 0; i < 4; i++)
+		meet(p, 3, 1 + i % 3, 100, 101);
+	p->object = 0x2000;
+	before = p->taken;
+	for (i = 0; i < 9; i++) {
+		wake(p, 1 + i % 3, 101);
+		for (k = 1; k < 3; k++)
+			waited(p, 1 + 3 * k + (i + k) % 3, 100);
+		assert_int_equal(p->team, 0);
+	}
+	finish(p);
+	assert_int_equal(p->team, 0);
+	assert_int_equal(p->taken - before, 27);
+}
+
 static void test_more_come_to_a_futex(void **state)
 {
 	struct play *p = *state;
@@ -1596,6 +1618,7 @@ int main(void)
 		TEST(test_wakings_seen_later),
 		TEST(test_more_come),
 		TEST(test_more_come_at_once),
+		TEST(test_others_come),
 		TEST(test_more_come_to_a_futex),
 		TEST(test_rotating),
 		TEST(test_same_waker),

@@ -86,19 +86,40 @@ static void note_short(struct object *o)
 	}
 }
 
-/* Others meet than did, or more: with the next round it is told how many. */
+/* More meet than did: where the round was taken already, it is told with the next one how many. */
 static void more_meet(struct object *o)
 {
-	o->told_less = o->nnow + 1 > o->nset && o->told;
+	o->told_less = o->nset && o->told;
 	discover_set_members(o);
+}
+
+/* As many are there as meet. */
+static void take_whole(struct discover *d, struct object *o)
+{
+	/* The thread that makes a second waking may have been kept from running for long. */
+	if (discover_echo_late(d, o)) {
+		discover_drop_from(d, o, 0);
+		o->told = o->bad = true;
+		return;
+	}
+	o->wrong = o->nshort = 0;
+	discover_echo_not(d, o->now_site);
+	take_held(d, o, o->told_less ? o->nset : 0);
+	o->told_less = false;
 }
 
 void discover_known_end(struct discover *d, struct object *o)
 {
 	if (o->pub.futex || o->pub.verdict != DISCOVER_BARRIER || !o->open || o->bad)
 		return;
-	if (o->nnow &&
-	    (o->nnow + 1 > o->nset || (o->nnow + 1 == o->nset && !discover_all_known(o))))
+	/* As many as meet, but others: at the upper nodes of a tree these are others each time. */
+	if (o->nnow && o->nnow + 1 == o->nset && !discover_all_known(o)) {
+		discover_set_members(o);
+		if (o->nheld)
+			take_whole(d, o);
+		return;
+	}
+	if (o->nnow && o->nnow + 1 > o->nset)
 		more_meet(o);
 	if (!o->nheld)
 		return;
@@ -155,14 +176,5 @@ void discover_known_wait(struct discover *d, struct object *o, const struct disc
 	/* With one that was not there before, more may meet than did: the next waking tells. */
 	if (o->nset && !discover_all_known(o))
 		return;
-	/* The thread that makes a second waking may have been kept from running for long. */
-	if (discover_echo_late(d, o)) {
-		discover_drop_from(d, o, 0);
-		o->told = o->bad = true;
-		return;
-	}
-	o->wrong = o->nshort = 0;
-	discover_echo_not(d, o->now_site);
-	take_held(d, o, o->told_less ? o->nset : 0);
-	o->told_less = false;
+	take_whole(d, o);
 }
