@@ -133,7 +133,34 @@ static void test_attach_with_one_inside(void **state)
 	run_free(r);
 }
 
-/* As before, but a third has no record either, and did not wait here: the places stay unknown. */
+/*
+ * Two waited here, and come again each time before thread 1 has left: when the second meeting is full the first is still open, as they have
+ * been seen only now. That lacks nobody.
+ */
+static void test_attach_with_two_inside(void **state)
+{
+	struct run *r = run_new(1000);
+	uint64_t t;
+
+	(void)state;
+	assert_int_equal(model_add_found(r->model, PID, INC, 1, 0), 0);
+	assert_int_equal(model_add_found(r->model, PID, INC, 2, A), 0);
+	assert_int_equal(model_add_found(r->model, PID, INC, 3, A), 0);
+	cross(r, 1, A, 3, 1100, 1115);
+	for (t = 1100; t < 1500; t += 100) {
+		cross(r, 2, A, 3, t + 10, t + 105);
+		cross(r, 3, A, 3, t + 12, t + 106);
+		cross(r, 1, A, 3, t + 100, t + 118);
+	}
+	finish(r, 2000);
+	assert_int_equal(r->nkept, 5);
+	assert_ep(r, 0, "1", MODEL_INCOMPLETE, MODEL_WHY_BEFORE);
+	for (t = 1; t < 5; t++)
+		assert_ep(r, t, "2 3 1", MODEL_COMPLETE, 0);
+	run_free(r);
+}
+
+/* As with one, but a third has no record either, and did not wait here: the places stay unknown. */
 static void test_attach_with_one_inside_of_two(void **state)
 {
 	struct run *r = run_new(1000);
@@ -1259,6 +1286,7 @@ int main(void)
 		cmocka_unit_test(test_attach_in_mid_episode),
 		cmocka_unit_test(test_attach_quick_thread),
 		cmocka_unit_test(test_attach_with_one_inside),
+		cmocka_unit_test(test_attach_with_two_inside),
 		cmocka_unit_test(test_attach_with_one_inside_of_two),
 		cmocka_unit_test(test_lost_record),
 		cmocka_unit_test(test_lost_record_quick_thread),

@@ -294,7 +294,7 @@ static void remember(struct object *o, const struct episode *e)
 }
 
 /* Tracing began in the midst of it: were those of whom it has no record inside then? All are accounted for, so. */
-static bool others_were_inside(const struct object *o, const struct episode *e)
+bool episode_others_were_inside(const struct object *o, const struct episode *e)
 {
 	return e->first && e->n + o->nwere_inside == e->count;
 }
@@ -305,7 +305,8 @@ static void mark_places(struct object *o, const struct episode *e)
 	const struct member *mem;
 	uint32_t i;
 
-	if (episode_is_former(e) || (e->state == MODEL_INCOMPLETE && others_were_inside(o, e)))
+	if (episode_is_former(e) ||
+	    (e->state == MODEL_INCOMPLETE && episode_others_were_inside(o, e)))
 		return;
 	for (i = 0; i < e->n; i++) {
 		mem = &e->members[i];

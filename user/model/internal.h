@@ -550,6 +550,7 @@ int episode_certain(struct model *m, struct object *o, struct episode *e, bool f
 int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why);
 /* Had what its members came to been shed by then (model_shed())? Who comes then comes to something else. */
 bool episode_shed_before(const struct model *m, const struct episode *e, uint64_t t_ns);
+bool episode_others_were_inside(const struct object *o, const struct episode *e);
 /* Was it, before they left? Who came to it later was not seen. */
 bool episode_was_cut(const struct model *m, const struct episode *e);
 

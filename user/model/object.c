@@ -279,7 +279,8 @@ static void doubt_older(const struct model *m, struct object *o, struct episode 
 	for (i = 0; i < o->nopen; i++) {
 		older = o->open[i];
 		if (episode_is_former(older) || older->arrive_max > e->arrive_max ||
-		    episode_shed_before(m, older, e->arrive_min))
+		    episode_shed_before(m, older, e->arrive_min) ||
+		    episode_others_were_inside(o, older))
 			continue;
 		for (j = 0; j < older->n; j++)
 			slot_dirty(o, older->members[j].thread, older->members[j].seq);
