@@ -112,8 +112,11 @@ def block(threads, size, ns):
         # others have nothing at all and it has next to nothing.
         last = max(barrier["threads"], key=lambda m: m["last"])
         check_equal("most often last", last["tid"], barrier["last_tid"])
-        check_equal("waits least", min(barrier["threads"], key=lambda m: m["wait_ns"])["tid"],
-                    barrier["last_tid"])
+        # The one before it has as much to do until that one's rows are done: a stranger that has the CPU for 30 ms decides who of
+        # these two waits least.
+        waits = sorted(m["wait_ns"] for m in barrier["threads"])
+        check(last["wait_ns"] <= waits[0] + 0.1 * (waits[-1] - waits[0]),
+              f"most often last, and waits {last['wait_ns']} ns: {waits}")
         check(barrier["advice"] and process["advice"], "no advice")
         product_is_parallel(process)
     return test
