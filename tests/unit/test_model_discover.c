@@ -487,6 +487,114 @@ static void test_futex_again(void **state)
 	assert_int_equal(p->taken, 21);
 }
 
+/* On a busy machine a thread may be stopped for long between its look at the word and its wait. */
+static uint64_t comes_late(struct play *p, uint32_t tid)
+{
+	p->now += 6000000;
+	return feed(p, tid, DISCOVER_AGAIN, 0, 100, p->now, p->now + 50);
+}
+
+/* Threads 1 to 4 meet but for @missing; thread 1 wakes the others. */
+static void meet_without(struct play *p, uint32_t missing)
+{
+	uint32_t tid;
+
+	wake(p, 1, 101);
+	p->value ^= 1;
+	for (tid = 2; tid <= 4; tid++)
+		if (tid != missing)
+			waited(p, tid, 100);
+}
+
+/* He who is late for a meeting, and comes last to the next: as many meet as before. */
+static void test_futex_late_wakes_next(void **state)
+{
+	struct play *p = *state;
+	uint64_t late, woken;
+	uint32_t i;
+
+	p->flags = DISCOVER_FUTEX;
+	for (i = 0; i < 5; i++)
+		meet(p, 4, 1 + i % 4, 100, 101);
+	woken = p->next;
+	meet_without(p, 3);
+	late = comes_late(p, 3);
+	for (i = 0; i < 5; i++)
+		meet(p, 4, 3 + i % 2, 100, 101);
+	assert_int_equal(p->team, 4);
+	finish(p);
+	assert_int_equal(p->fate[late], TAKEN);
+	assert_int_equal(p->arrive[late], p->arrive[woken]);
+	assert_int_equal(p->taken, 44);
+	assert_int_equal(discover_unseen(p->d).given_up, 0);
+}
+
+/* The same, and he is seen before the others have left. */
+static void test_futex_late_before_others_leave(void **state)
+{
+	struct play *p = *state;
+	uint64_t late, woken, wake_ns;
+	uint32_t i;
+
+	p->flags = DISCOVER_FUTEX;
+	for (i = 0; i < 5; i++)
+		meet(p, 4, 1 + i % 4, 100, 101);
+	woken = wake(p, 1, 101);
+	wake_ns = p->now;
+	p->value ^= 1;
+	late = comes_late(p, 3);
+	p->now += 100;
+	feed(p, 2, 0, 0, 100, wake_ns - 10, p->now);
+	feed(p, 4, 0, 0, 100, wake_ns - 10, p->now + 10);
+	for (i = 0; i < 5; i++)
+		meet(p, 4, 2 + i % 3, 100, 101);
+	assert_int_equal(p->team, 4);
+	finish(p);
+	assert_int_equal(p->fate[late], TAKEN);
+	assert_int_equal(p->arrive[late], p->arrive[woken]);
+	assert_int_equal(p->taken, 44);
+	assert_int_equal(discover_unseen(p->d).given_up, 0);
+}
+
+/* Before it is known to be a barrier that breaks no round. */
+static void test_futex_late_at_first(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	p->flags = DISCOVER_FUTEX;
+	for (i = 0; i < 3; i++) {
+		meet_without(p, 3);
+		comes_late(p, 3);
+	}
+	meet(p, 4, 3, 100, 101);
+	assert_int_equal(p->barriers, 1);
+	assert_int_equal(p->team, 4);
+	finish(p);
+	assert_int_equal(p->taken, 16);
+}
+
+/* Who left no trace of the last meeting, and found the word changed again, is of the next: others expect that, too. */
+static void test_futex_early_not_late(void **state)
+{
+	struct play *p = *state;
+	uint64_t early;
+	uint32_t i;
+
+	p->flags = DISCOVER_FUTEX;
+	for (i = 0; i < 5; i++)
+		meet(p, 4, 1 + i % 4, 100, 101);
+	meet_without(p, 3);
+	p->value ^= 1;
+	early = comes_late(p, 3);
+	p->value ^= 1;
+	meet_without(p, 3);
+	finish(p);
+	assert_int_equal(p->fate[early], TAKEN);
+	assert_int_equal(p->arrive[early], p->depart[early] - 50);
+	assert_int_equal(p->team, 4);
+}
+
 static void test_futex_wakes_one(void **state)
 {
 	struct play *p = *state;
@@ -1638,6 +1746,10 @@ int main(void)
 		TEST(test_futex_convoy_after),
 		TEST(test_futex_counting_down),
 		TEST(test_futex_again),
+		TEST(test_futex_late_wakes_next),
+		TEST(test_futex_late_before_others_leave),
+		TEST(test_futex_late_at_first),
+		TEST(test_futex_early_not_late),
 		TEST(test_futex_wakes_one),
 		TEST(test_two_threads),
 		TEST(test_two_are_a_candidate),

@@ -8,7 +8,7 @@
 #define MEMBERS_MAX 4096
 #define ANEW_MAX \
 	256 /* processes that come to an object and have it judged anew: a server's may come for ever */
-/* A futex call that came so long after the waking, and found another value, was still on its way. */
+/* A futex call that came so soon after the waking, and found another value, was still on its way, whatever it expected. */
 #define LATE_NS 1000000ULL
 
 static struct pending *find_pending(struct object *o, uint32_t tid)
@@ -104,6 +104,53 @@ int discover_round_join(struct object *o, uint32_t tid, uint32_t value)
 	return 0;
 }
 
+/* Can the thread, which came since the last waking, be one more of that round? */
+static bool may_join(const struct object *o, uint32_t tid, uint64_t arrive_ns)
+{
+	return o->open && arrive_ns >= o->wake_ns && tid != o->now_waker &&
+	       !discover_has_waited(o, tid);
+}
+
+/* Did all who waited in the last round expect this value? */
+static bool expected(const struct object *o, uint32_t value)
+{
+	return o->now_values.any && !o->now_values.differ && o->now_values.one == value;
+}
+
+static void take_late(struct discover *d, struct object *o, const struct pending *p)
+{
+	struct discover_record r = { .cookie = p->cookie, .tid = p->tid };
+
+	if (o->bad || !may_join(o, p->tid, p->arrive_ns) ||
+	    discover_round_join(o, p->tid, p->value)) {
+		d->unseen.given_up += o->pub.verdict == DISCOVER_BARRIER;
+		d->ops.drop(d->ops.ctx, p->cookie);
+	} else if (o->pub.verdict == DISCOVER_BARRIER) {
+		discover_take(d, o, p->cookie, o->wake_ns, p->depart_ns, false);
+	} else if (discover_hold(o, &r, o->wake_ns, p->depart_ns, false)) {
+		d->ops.drop(d->ops.ctx, p->cookie);
+	}
+}
+
+/*
+ * Of those who found the futex changed since the last waking these were late for it, however much: who wakes the others
+ * now, and so waited for nothing since, and who expected what all others of that round did.
+ */
+static void take_all_late(struct discover *d, struct object *o, uint32_t waker)
+{
+	uint32_t i;
+
+	for (i = o->npending; i-- > 0;) {
+		struct pending p = o->pending[i];
+
+		if (!p.again ||
+		    (p.tid != waker && !(may_join(o, p.tid, p.arrive_ns) && expected(o, p.value))))
+			continue;
+		pending_remove(o, &o->pending[i]);
+		take_late(d, o, &p);
+	}
+}
+
 /*
  * Those who found the futex changed before this waking came are of this round: he who changed it had come by then.
  * Returns when that was at the latest.
@@ -180,6 +227,7 @@ static int add_wake(struct discover *d, struct object *o, const struct discover_
 		discover_known_wake(d, o, r);
 		return 0;
 	}
+	take_all_late(d, o, r->tid);
 	if (o->pub.verdict == DISCOVER_OPEN)
 		discover_round_end(d, o);
 	discover_round_begin(o, r);
@@ -204,8 +252,8 @@ static int add_wake(struct discover *d, struct object *o, const struct discover_
 /* Of a thread that did not sleep: it was late for the last waking, or is early for the next. */
 static bool was_late(const struct object *o, const struct discover_record *r)
 {
-	return o->open && r->arrive_ns >= o->wake_ns && r->arrive_ns - o->wake_ns < LATE_NS &&
-	       r->tid != o->now_waker && !discover_has_waited(o, r->tid);
+	return may_join(o, r->tid, r->arrive_ns) &&
+	       (r->arrive_ns - o->wake_ns < LATE_NS || expected(o, r->value));
 }
 
 /* The parts of one wait: nothing woke all in between. */
