@@ -136,6 +136,76 @@ def test_copied_code(t):
     check_equal("complete", trace.end["complete"], True)
 
 
+WRITTEN = r"""
+#include <pthread.h>
+#include <stdio.h>
+static pthread_barrier_t barrier;
+#ifdef LONG
+/* Lies where the other program has meet(): a breakpoint that is left there is in the midst of these instructions. */
+__attribute__((noinline)) static unsigned int work(void)
+{
+	unsigned int x;
+
+	__asm__ volatile("xorl %%eax, %%eax\n.rept 20000\naddl $0x12345678, %%eax\n.endr" : "=a"(x) : : "cc");
+	return x;
+}
+#else
+static unsigned int work(void)
+{
+	return 0;
+}
+#endif
+__attribute__((noinline)) void meet(void)
+{
+	pthread_barrier_wait(&barrier);
+	__asm__ volatile("");
+}
+static void *run(void *arg)
+{
+	for (int i = 0; i < 10; i++)
+		meet();
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	pthread_create(&thread, NULL, run, NULL);
+	run(NULL);
+	pthread_join(thread, NULL);
+	printf("result %x\n", work());
+	return 0;
+}
+"""
+
+
+def test_program_written_anew(t):
+    """Another program is written over one that has probes (cp): it is not to meet them, for other instructions lie there."""
+    if os.uname().machine != "x86_64":
+        raise Skip("the program is written for x86-64")
+    source, short, long, program = t.path("written.c"), t.path("short"), t.path("long"), t.path("program")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write(WRITTEN)
+    for binary, more in ((short, []), (long, ["-DLONG"])):
+        subprocess.run(["cc", "-g", "-O1", *more, "-o", binary, source, "-lpthread"], check=True)
+    shutil.copy(short, program)
+    result = f"result {20000 * 0x12345678 & 0xffffffff:x}\n"
+    for how in ([], ["--attach", "perf"]):
+        shutil.copyfile(short, program)
+        p = t.start([SBT, "-v", "-b", "meet,count=2", *how, "-o", t.path(), "--", "sh", "-c",
+                     f"{program}; echo first; read line; {program}"], stdin=subprocess.PIPE)
+        wait_for("the first program has run", lambda: "first" in p.out)
+        check_in("probes", f"probe: meet in {program}", p.err)
+        shutil.copyfile(long, program)
+        wait_for("that it is written to is seen", lambda: f"probes of {program} removed: it is written to" in p.err)
+        # To take them out takes the kernel a while.
+        time.sleep(1)
+        p.write(b"\n")
+        check_equal("status", p.wait(30).rc, 0)
+        check_equal("what it wrote", p.out.split("first\n")[1], result)
+
+
 def copy_code(target, tracer, said):
     """Between the copying and the meeting there is time."""
     library = library_of(target.pid)

@@ -22,6 +22,7 @@ static uint64_t now_ns(void)
 void probes_init(struct probes *p, struct attach *attach, const struct targets_options *options)
 {
 	*p = (struct probes){ .attach = attach, .options = options };
+	written_init(&p->written);
 }
 
 void probes_free(struct probes *p)
@@ -33,6 +34,7 @@ void probes_free(struct probes *p)
 	hash_free(&p->returns);
 	hash_free(&p->tasks);
 	hash_free(&p->loaders);
+	written_free(&p->written);
 }
 
 /* Has this module its probes, as far as the process @tgid is concerned? Notes that it has. */
@@ -162,6 +164,7 @@ int probes_waits(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc
 		return err;
 	}
 	m->linked = true;
+	written_watch(&p->written, m);
 	err = attach_waits(p->attach, groups, n, has_waits(m) ? &wakes : NULL, pid);
 	if (err == -ESRCH)
 		hash_put(&p->waits, key, ENDED);
@@ -343,6 +346,7 @@ static int attach_one(struct probes *p, struct module *m, const struct module_pl
 	if (from->spec.rule <= RULES_MAX)
 		p->by_rule[from->spec.rule]++;
 	m->probed = true;
+	written_watch(&p->written, m);
 	p->stepped |= from->entry.insn.class != INSN_EMULATED;
 	m->stepped |= from->entry.insn.class != INSN_EMULATED;
 	msg_verbose(p->options->verbose, "probe: %s in %s at 0x%llx, %s: %s", from->symbol, m->path,
@@ -445,6 +449,16 @@ static uint64_t behind_code(const struct module *m, uint64_t offset)
 	return at == UINT64_MAX ? at : at - first;
 }
 
+/* Who runs the program from now on tells of its regions anew. */
+static void forget_program(struct probes *p, const struct module *m,
+			   const struct module_place *place)
+{
+	uint64_t behind = behind_code(m, place->start);
+
+	if (m->traits.executable && place->spec.role == SBT_ROLE_OUTLINED && behind != UINT64_MAX)
+		attach_outlined_program(p->attach, m->dev, m->ino, behind, false);
+}
+
 /*
  * For all processes that will run this program, where probes are for all: their first regions begin before anybody has looked at
  * what they run.
@@ -518,8 +532,11 @@ void probes_remove_file(struct probes *p, struct module *m)
 	if (attach_remove_file(p->attach, m->identity.st_dev, m->identity.st_ino))
 		return;
 	m->attached = m->linked = false;
-	for (i = 0; i < m->nplaces; i++)
+	written_forget(&p->written, m);
+	for (i = 0; i < m->nplaces; i++) {
 		m->places[i].exits_used = false;
+		forget_program(p, m, &m->places[i]);
+	}
 	hash_del(&p->waits, key);
 	hash_del(&p->returns, key);
 	hash_del(&p->tasks, key);

@@ -7,6 +7,7 @@
 #include "attach/attach.h"
 #include "base/hash.h"
 #include "cmd/targets.h"
+#include "cmd/written.h"
 #include "sites/module.h"
 #include "sites/rule.h"
 #include "sites/space.h"
@@ -25,6 +26,7 @@ struct probes {
 	struct hash
 		loaders; /* (module, leader, tgid): a dynamic linker that has a probe for this process */
 	struct hash by_process; /* (module, tgid) that has its probes, with by_process */
+	struct written written; /* files that have probes */
 	uint32_t places; /* that have one */
 	uint32_t by_rule[RULES_MAX + 1]; /* of these, the user's: by sbt_spec.rule */
 	bool stepped; /* under one of them the kernel must step an instruction */

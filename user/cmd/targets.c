@@ -575,6 +575,7 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 			scan_one(t, (int)event->tgid);
 		return;
 	}
+	targets_written(t);
 	space = space_get(t->spaces, event->tgid, event->inc);
 	if (space)
 		space->runs = !held;
@@ -820,6 +821,22 @@ void targets_made(const struct targets *t, uint64_t *made, uint64_t *executed)
 {
 	*made = t->made;
 	*executed = t->executed;
+}
+
+int targets_written_fd(const struct targets *t)
+{
+	return t->probes.written.fd;
+}
+
+void targets_written(struct targets *t)
+{
+	struct module *m;
+
+	while ((m = written_next(&t->probes.written))) {
+		msg_verbose(t->options.verbose, "probes of %s removed: it is written to", m->path);
+		modules_forget(t->modules, m);
+		targets_forget_file(t, m);
+	}
 }
 
 struct ranks *targets_ranks(const struct targets *t)

@@ -103,6 +103,9 @@ void targets_unseen(const struct targets *targets, uint64_t *late, uint64_t *uns
 bool targets_is_late(const struct targets *targets, uint32_t tgid, uint64_t start_ns);
 /* Processes that traced ones have made so far, and programs that these have executed; COMMAND itself is not counted. */
 void targets_made(const struct targets *targets, uint64_t *made, uint64_t *executed);
+/* Readable when a file that has probes is written to (-1: that is not known), and what is to be done then, as long as nobody runs what is new there. */
+int targets_written_fd(const struct targets *targets);
+void targets_written(struct targets *targets);
 /* What is known of the ranks of MPI among them. */
 struct ranks *targets_ranks(const struct targets *targets);
 /* The process was read anew since: its addresses may mean something else. Counts up. */

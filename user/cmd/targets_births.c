@@ -163,6 +163,15 @@ bool targets_birth_maps(struct targets *t, const struct mappings_event *m)
 	return true;
 }
 
+void targets_forget_file(struct targets *t, struct module *m)
+{
+	struct maps_entry e = { .dev = m->dev, .ino = m->ino };
+
+	probes_remove_file(&t->probes, m);
+	attach_forget_program(t->attach, e.dev, e.ino);
+	hash_del(&t->decided, program_key(&e));
+}
+
 /* Something else may have been written to a file that was examined: probes would lie anywhere in it. */
 static void look_for_changes(struct targets *t, uint32_t tgid, const struct maps_entry *e)
 {
@@ -170,9 +179,7 @@ static void look_for_changes(struct targets *t, uint32_t tgid, const struct maps
 
 	if (!old)
 		return;
-	probes_remove_file(&t->probes, old);
-	attach_forget_program(t->attach, e->dev, e->ino);
-	hash_del(&t->decided, program_key(e));
+	targets_forget_file(t, old);
 }
 
 void targets_births_examine(struct targets *t)

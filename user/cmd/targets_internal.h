@@ -110,6 +110,8 @@ void targets_births_examine(struct targets *t);
 void targets_births_settle(struct targets *t, void (*read)(struct targets *t));
 /* Tracing ended at @end_ns: counts those that may have crossed barriers by then, of all that are still to be decided. */
 void targets_births_end(struct targets *t, uint64_t end_ns);
+/* Removes the probes of a file that was written anew, and all that is known of the program in it. */
+void targets_forget_file(struct targets *t, struct module *module);
 /* CLOCK_MONOTONIC, 0 never. */
 uint64_t targets_births_due(const struct targets *t);
 /* Counts a process that may have crossed barriers before their files had probes. */

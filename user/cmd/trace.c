@@ -541,6 +541,8 @@ static int loop(struct trace *t)
 				on_signals(t);
 			else if (events[i].data.u64 == FD_HOOK)
 				t->stop |= (events[i].events & (EPOLLHUP | EPOLLERR)) != 0;
+			else if (events[i].data.u64 == FD_WRITTEN)
+				targets_written(t->targets);
 			else if (events[i].data.u64 >= FD_PIDS)
 				on_pid_exit(t, events[i].data.u64 - FD_PIDS);
 		}

@@ -17,7 +17,7 @@
 #include "target/launch.h"
 
 /* What is waited for: epoll's data. From FD_PIDS on: a process, by its place in trace.pidfds. */
-enum { FD_SIGNALS = 1, FD_RINGS, FD_COMMAND, FD_HOOK, FD_PIDS };
+enum { FD_SIGNALS = 1, FD_RINGS, FD_COMMAND, FD_HOOK, FD_WRITTEN, FD_PIDS };
 
 struct trace {
 	struct options options;

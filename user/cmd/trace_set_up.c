@@ -170,6 +170,8 @@ static int build_rooms(struct trace *t)
 		err = targets_new(t->attach, t->modules, t->spaces, &to, &t->targets);
 	for (i = 0; !err && (fd = targets_mapped_fd(t->targets, i)) >= 0; i++)
 		err = trace_watch_fd(t, fd, FD_RINGS, EPOLLIN | EPOLLET);
+	if (!err && (fd = targets_written_fd(t->targets)) >= 0)
+		err = trace_watch_fd(t, fd, FD_WRITTEN, EPOLLIN);
 	return err;
 }
 

@@ -233,14 +233,20 @@ struct module *modules_get(struct modules *modules, int pid, const struct maps_e
 	return m;
 }
 
+void modules_forget(struct modules *modules, const struct module *m)
+{
+	/* What was found in it keeps its name. */
+	if (modules_find(modules, m->dev, m->ino) == m)
+		tdelete(m, &modules->tree, compare);
+}
+
 struct module *modules_replaced(struct modules *modules, int pid, const struct maps_entry *e)
 {
 	struct module *m = modules_find(modules, e->dev, e->ino);
 
 	if (!m || module_is_unchanged(m, pid, e))
 		return NULL;
-	/* What was found in the other file keeps its name. */
-	tdelete(m, &modules->tree, compare);
+	modules_forget(modules, m);
 	return m;
 }
 

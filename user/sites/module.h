@@ -166,6 +166,8 @@ struct module *modules_find(const struct modules *modules, uint32_t dev, uint64_
  * any more; its probes are still in the file.
  */
 struct module *modules_replaced(struct modules *modules, int pid, const struct maps_entry *entry);
+/* modules_get() does not find it any more: something else is being written to its file. Its probes are still there. */
+void modules_forget(struct modules *modules, const struct module *module);
 /* The file, opened again if it was closed; -1: it cannot be. It stays the module's. */
 int module_fd(const struct module *module);
 /*
