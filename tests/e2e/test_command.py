@@ -410,6 +410,17 @@ def test_leaves_a_daemon(t):
     check("COMMAND has ended" not in result.err, result.err)
 
 
+def test_leaves_a_short_daemon(t):
+    """The same of one that has ended by the time of the report: all its meetings are there, or it is said."""
+    daemon = f"{workload('gen')} --threads 2 --rounds 50 --work stair:1ms:1ms --work-by sleep"
+    for _ in range(3):
+        trace = t.trace(["sh", "-c", f"{daemon} >/dev/null 2>&1 & exit 0"])
+        said = [r for r in trace.all("remark") if r["kind"] == "still_running"]
+        check(said or trace.end["episodes"] == 50, f"{trace.end['episodes']} episodes of 50, and no word of it")
+
+
+
+
 LINKED = {"dynamic": ["lu", "--threads", "2", "--size", "64"], "static": ["gen-static", *GEN], "OpenMP": ["gen_gomp", "--rounds", "50"]}
 
 

@@ -578,28 +578,34 @@ static void say_chains(const struct remarks *r)
 			r->options->frames, *why ? ": " : "", why);
 }
 
-struct left {
-	uint32_t command, n, pid;
+struct counting {
+	uint32_t command;
+	struct remarks_left left;
 };
 
 static void count_left(void *ctx, uint32_t tgid)
 {
-	struct left *left = ctx;
+	struct counting *c = ctx;
 
-	if (tgid == left->command || !proc_alive((int)tgid))
+	if (tgid == c->command || !proc_alive((int)tgid))
 		return;
-	left->n++;
-	left->pid = tgid;
+	c->left.n++;
+	c->left.pid = tgid;
+}
+
+struct remarks_left remarks_left(const struct attach *attach, uint32_t command)
+{
+	struct counting c = { .command = command };
+
+	attach_each_process(attach, count_left, &c);
+	return c.left;
 }
 
 /* A command that leaves a process behind (a daemon, a job in the background) is not followed to its end. */
 static void say_left(const struct remarks *r)
 {
-	struct left left = { .command = r->command };
+	struct remarks_left left = r->left;
 
-	if (!r->command)
-		return;
-	attach_each_process(r->attach, count_left, &left);
 	if (left.n == 1)
 		remark_note(REMARK_WARN, "still_running", left.pid,
 			    "COMMAND has ended, and tracing with it, but a process that it started "

@@ -8,6 +8,12 @@
 #include "cmd/pump.h"
 #include "cmd/targets.h"
 
+/* Processes that COMMAND started and left running. */
+struct remarks_left {
+	uint32_t n;
+	uint32_t pid; /* one of them */
+};
+
 /* Whose run it was; all of it outlives this. */
 struct remarks {
 	const struct options *options;
@@ -17,11 +23,13 @@ struct remarks {
 	const struct targets *targets;
 	struct pump *pump;
 	const struct model *model;
-	uint32_t command; /* its process, if tracing ended because COMMAND did; 0 */
+	struct remarks_left left; /* as COMMAND ended, and tracing with it */
 	uint64_t elapsed_ns; /* since tracing began */
 	bool cut; /* it ended early, as nothing could be written: what was not crossed then says nothing of the program */
 };
 
+/* Which are there now. To be asked as tracing ends: by the time of the report they may have ended, too. @command: COMMAND's process. */
+struct remarks_left remarks_left(const struct attach *attach, uint32_t command);
 /* Note all that is known now. */
 void remarks_find(const struct remarks *remarks);
 /* And which files could not be read for names: known once all have been looked up. */

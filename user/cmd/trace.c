@@ -437,9 +437,7 @@ static void find_remarks(struct trace *t)
 					 .targets = t->targets,
 					 .pump = t->pump,
 					 .model = t->model,
-					 .command = t->launched && t->command_status >= 0
-							    ? (uint32_t)t->launch.pid
-							    : 0,
+					 .left = t->left,
 					 .elapsed_ns = now_ns() - t->arm_ns,
 					 .cut = t->write_error != 0 };
 
@@ -612,6 +610,8 @@ static int finish(struct trace *t)
 	hanging_settle(t->hanging);
 	present_names(&t->present);
 	attach_arm(t->attach, false);
+	if (t->launched && t->command_status >= 0)
+		t->left = remarks_left(t->attach, (uint32_t)t->launch.pid);
 	attach_each_pending(t->attach, add_pending, t);
 	stop_tracing(t);
 	targets_end(t->targets, end);

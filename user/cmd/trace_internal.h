@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "attach/guard.h"
+#include "cmd/remarks.h"
 #include "cmd/counting.h"
 #include "cmd/handover.h"
 #include "cmd/hot.h"
@@ -46,6 +47,7 @@ struct trace {
 	struct guard guard;
 	bool launched;
 	int command_status; /* as an exit status; -1: not ended */
+	struct remarks_left left; /* COMMAND's, once it has ended */
 	int epoll;
 	int signals;
 	int *pidfds; /* of -p; of ranks handed over */
