@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The sbt-trace authors
 """What a target and those around it must not notice, and ends that come at odd moments."""
 
+import json
 import os
 import random
 import resource
@@ -204,6 +205,30 @@ def test_program_written_anew(t):
         p.write(b"\n")
         check_equal("status", p.wait(30).rc, 0)
         check_equal("what it wrote", p.out.split("first\n")[1], result)
+
+
+def test_library_written_to(t):
+    """The same of a library while a process has it: what is not seen from then on is said."""
+    source, library, main, program = t.path("library.c"), t.path("library.so"), t.path("main.c"), t.path("program")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write(WRITTEN)
+    with open(main, "w", encoding="utf-8") as f:
+        f.write("#include <stdio.h>\nint ran(void);\nint main(void) { ran(); puts(\"first\"); fflush(stdout); "
+                "getchar(); return ran(); }\n")
+    subprocess.run(["cc", "-g", "-O1", "-shared", "-fPIC", "-Dmain=ran", "-o", library, source, "-lpthread"], check=True)
+    subprocess.run(["cc", "-g", "-o", program, main, library], check=True)
+    p = t.start([SBT, "-v", "-b", "meet,count=2", "--json", "-o", t.path("report"), "--", program],
+                stdin=subprocess.PIPE)
+    wait_for("it has run once", lambda: "first" in p.out)
+    with open(library, "ab") as f:
+        f.write(b"\n")
+    wait_for("that it is written to is seen", lambda: f"probes of {library} removed: it is written to" in p.err)
+    p.write(b"\n")
+    check_equal("status", p.wait(30).rc, 0)
+    with open(t.path("report"), encoding="utf-8") as f:
+        records = [json.loads(line) for line in f]
+    check([r for r in records if r["type"] == "remark" and r["kind"] == "unread" and library in r["text"]], "no remark")
+    check_equal("complete", records[-1]["complete"], False)
 
 
 def copy_code(target, tracer, said):

@@ -834,6 +834,12 @@ void targets_written(struct targets *t)
 
 	while ((m = written_next(&t->probes.written))) {
 		msg_verbose(t->options.verbose, "probes of %s removed: it is written to", m->path);
+		if (targets_still_mapped(m))
+			remark_warn(
+				"unread", 0,
+				"%s was written to while a process ran it: barriers there are not "
+				"seen from then on",
+				m->path);
 		modules_forget(t->modules, m);
 		targets_forget_file(t, m);
 	}

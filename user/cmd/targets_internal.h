@@ -110,6 +110,8 @@ void targets_births_examine(struct targets *t);
 void targets_births_settle(struct targets *t, void (*read)(struct targets *t));
 /* Tracing ended at @end_ns: counts those that may have crossed barriers by then, of all that are still to be decided. */
 void targets_births_end(struct targets *t, uint64_t end_ns);
+/* Does the process that mapped the file last still do so? */
+bool targets_still_mapped(const struct module *module);
 /* Removes the probes of a file that was written anew, and all that is known of the program in it. */
 void targets_forget_file(struct targets *t, struct module *module);
 /* CLOCK_MONOTONIC, 0 never. */

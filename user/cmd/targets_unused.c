@@ -57,8 +57,7 @@ static void find_mapped(void *ctx, int pid)
 	maps_free(&maps);
 }
 
-/* Does the process that mapped it last still do so? */
-static bool is_still_mapped(const struct module *m)
+bool targets_still_mapped(const struct module *m)
 {
 	struct maps maps;
 	bool mapped;
@@ -84,7 +83,7 @@ static void find_unused(void *ctx, struct module *m)
 	struct unused *u = ctx;
 
 	if (m->linked && m->identified && !m->used && u->n < UNUSED_MAX && !is_kept(u, m) &&
-	    !is_still_mapped(m))
+	    !targets_still_mapped(m))
 		u->modules[u->n++] = m;
 }
 
