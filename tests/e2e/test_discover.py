@@ -137,6 +137,22 @@ def test_processes_share_it(t):
     check_equal("shared", trace.barrier()["shared"], True)
 
 
+def test_processes_of_one_thread_share_it_without_accounts(t):
+    """With --no-causes nobody tells of a process of one thread that begins to wait: it has its probes when it is forked."""
+    path = t.path()
+    trace = t.trace([workload("gen_cond"), *WORK, "--threads", "1", "--processes", "4", "--rounds", "1000", "--kind",
+                     "generation", "--log", path], "-W", "--no-causes")
+    log = trace.log = genlog.Log(path)
+    result = trace.compare(log)
+    missed = 1000 - result["matched"]
+    unseen = trace.end["lost"]["wait_unprobed"] + trace.end["lost"]["barrier_given_up"]
+    check(result["matched"] > 0, "no round was found")
+    check(missed == 0 or unseen > 0, f"{missed} rounds are not whole, and nothing says so")
+    rounds, whole = seen_since_all_were(trace, 4)
+    check_between("rounds that were seen since all had their probes", whole, rounds, rounds + 1)
+    check_equal("complete", trace.end["complete"], not any(trace.end["lost"].values()))
+
+
 def test_processes_share_it_at_once(t):
     """Rounds that are over in microseconds: what was too quick for the probes must not be missing without a word."""
     trace, result, unseen = shared_rounds(t, ["--work", "random:1us:30us:1", "--work-by", "sleep"], rounds=2000)

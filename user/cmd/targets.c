@@ -639,6 +639,8 @@ static void on_fork(struct targets *t, const struct sbt_event *event)
 	/* What it has mapped before the mappings were looked at. */
 	if (targets_watch(t))
 		targets_starting_add(t, event->tgid, event->inc, true);
+	if (child)
+		targets_examine_forked(t, child);
 	/* The parent may have been let go between the fork and now: the child's copy of the mark stays. */
 	if (parent && parent->settled)
 		attach_flag_process(t->attach, event->tgid, event->inc, 0, SBT_PROC_FRESH);

@@ -130,6 +130,8 @@ void targets_copied_forget(struct targets *t);
 void targets_examine_turns(struct targets *t, struct space *space);
 /* @running: it was not held, and may have waited before. */
 int targets_examine_waits(struct targets *t, struct space *space, bool running);
+/* A process was forked. */
+void targets_examine_forked(struct targets *t, struct space *child);
 
 /* targets_ranks.c */
 /* A process that has MPI mapped, each time that it is looked at: what its code calls. @program: a path; NULL not known. */

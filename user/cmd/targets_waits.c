@@ -113,6 +113,36 @@ int targets_examine_waits(struct targets *t, struct space *space, bool running)
 	return err;
 }
 
+static bool shares_memory(uint32_t tgid)
+{
+	struct maps maps = {};
+	bool shares = false;
+	size_t i;
+
+	if (maps_read((int)tgid, &maps))
+		return false;
+	for (i = 0; i < maps.n && !shares; i++)
+		shares = maps.entries[i].shared && maps.entries[i].writable;
+	maps_free(&maps);
+	return shares;
+}
+
+/*
+ * Where nobody is told of processes of one thread that begin to wait, those that share memory with their parent may meet there:
+ * both have their probes at once.
+ */
+void targets_examine_forked(struct targets *t, struct space *child)
+{
+	struct space *parent = space_find(t->spaces, child->parent_tgid, child->parent_inc);
+
+	if (!t->options.discover || t->options.discover_all || t->options.waits_told ||
+	    !shares_memory(child->tgid))
+		return;
+	t->unprobed += targets_examine_waits(t, child, true) == -ESRCH;
+	if (parent)
+		targets_examine_waits(t, parent, true);
+}
+
 uint64_t targets_unprobed(const struct targets *t)
 {
 	return t->unprobed;

@@ -141,6 +141,7 @@ static int build_rooms(struct trace *t)
 				      .comm = o->comm,
 				      .apart = o->cost_limit > 0,
 				      .discover = o->discover,
+				      .waits_told = attach_accounts(t->attach),
 				      .turns = attach_accounts(t->attach) && !o->aggregate,
 				      .accesses = o->record != NULL,
 				      .discover_all = o->mode == OPTIONS_SYSTEM,

@@ -45,6 +45,7 @@ static bool parse_line(char *line, struct maps_entry *e)
 		return false;
 	e->exec = perms[2] == 'x';
 	e->shared = perms[3] == 's';
+	e->writable = perms[1] == 'w';
 	e->dev = major << 20 | (minor & 0xfffff);
 	e->deleted = false;
 	e->path = line + path;

@@ -16,6 +16,7 @@ struct maps_entry {
 	uint32_t dev; /* as the kernel counts: major << 20 | minor */
 	bool exec;
 	bool shared;
+	bool writable;
 	bool deleted; /* the file has no name any more */
 	bool came; /* others' own note: it was not there from the beginning */
 	const char *path; /* octal escapes undone; "" none; untrusted */
