@@ -348,6 +348,9 @@ static __always_inline __u32 owner_of(__u64 addr, __u32 op, __u32 value)
 	return owner;
 }
 
+/* Threads that a process makes soon after it began have numbers that follow its own. */
+#define THREADS_NEAR 4096
+
 /*
  * The same as the number of a traced thread, or 0. A thread's end is waited for at a word that has its number until the
  * kernel clears it, which wakes as if processes shared it.
@@ -370,6 +373,9 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 	} else if (op == FUTEX_WAIT_BITSET && !(word & FUTEX_PRIVATE)) {
 		owner = value;
 		join = true;
+		/* Also of a thread that is not known (any more). */
+		if (value - a->tgid < THREADS_NEAR)
+			a->event = 0;
 	}
 	inner.nr = owner;
 	if (owner && inner.pidns) {
