@@ -373,7 +373,10 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 	} else if (op == FUTEX_WAIT_BITSET && !(word & FUTEX_PRIVATE)) {
 		owner = value;
 		join = true;
-		/* Also of a thread that is not known (any more). */
+		/*
+		 * So it is where that thread is not known (any more), too. A condition variable that processes share is told of with
+		 * its next wait, should it expect such a number in this one.
+		 */
 		if (value - a->tgid < THREADS_NEAR)
 			a->event = 0;
 	}

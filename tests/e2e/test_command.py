@@ -419,8 +419,6 @@ def test_leaves_a_short_daemon(t):
         check(said or trace.end["episodes"] == 50, f"{trace.end['episodes']} episodes of 50, and no word of it")
 
 
-
-
 LINKED = {"dynamic": ["lu", "--threads", "2", "--size", "64"], "static": ["gen-static", *GEN], "OpenMP": ["gen_gomp", "--rounds", "50"]}
 
 

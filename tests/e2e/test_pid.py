@@ -208,8 +208,7 @@ def test_forks_of_a_process(t):
     p.write(b"\n")
     check_equal("status", p.wait().rc, 0)
     trace = tracer.end()
-    # A child may have joined its threads, and ended, before its waits could have probes: that is counted.
-    trace.nothing_lost(may=("wait_unprobed",))
+    trace.nothing_lost()
     # Not those of the family forkjoin: the parent makes and joins two teams.
     episodes = collections.Counter()
     for barrier in trace.barriers(family="pthread"):

@@ -578,14 +578,14 @@ static void say_chains(const struct remarks *r)
 			r->options->frames, *why ? ": " : "", why);
 }
 
-struct counting {
+struct left_count {
 	uint32_t command;
 	struct remarks_left left;
 };
 
 static void count_left(void *ctx, uint32_t tgid)
 {
-	struct counting *c = ctx;
+	struct left_count *c = ctx;
 
 	if (tgid == c->command || !proc_alive((int)tgid))
 		return;
@@ -595,7 +595,7 @@ static void count_left(void *ctx, uint32_t tgid)
 
 struct remarks_left remarks_left(const struct attach *attach, uint32_t command)
 {
-	struct counting c = { .command = command };
+	struct left_count c = { .command = command };
 
 	attach_each_process(attach, count_left, &c);
 	return c.left;
