@@ -708,13 +708,10 @@ def kernel_log():
     return subprocess.run(["dmesg"], stdout=subprocess.PIPE, check=True, text=True, errors="replace").stdout.splitlines()
 
 
-# What the kernel had said before: a machine may have been used for long.
-LOG_BEFORE = set(kernel_log())
-
-
-def probes_left_by_kernel(pid):
-    """What it says of those that this sbt-trace had put in and could not take out again, or a process apart."""
-    log = "\n".join(line for line in kernel_log() if line not in LOG_BEFORE)
+def probes_left_by_kernel(pid, before):
+    """What it says of those that this sbt-trace had put in and could not take out again, or a process apart, beyond the log before.
+    It says so, too, of probes that went with the pages of a file that was made shorter: of other tests, then."""
+    log = "\n".join(line for line in kernel_log() if line not in before)
     return re.findall(rf"uprobe: (?:sbt-trace:{pid}|sbt-apart:\d+) .*leaking uprobe", log)
 
 
