@@ -208,11 +208,15 @@ def hinted(trace):
     return re.findall(r"-b (?!cannot)([\w.@,:]+[\w@])", trace.result.err)
 
 
-def check_hint(t, command, threads, episodes):
-    trace = t.trace(command)
-    check_equal("barriers without the hint", trace.barriers(), [])
-    rules = hinted(trace)
-    check(len(rules) == 1, f"hints {rules} in {trace.result.err}")
+def check_hint(t, command, threads, episodes, tries=1):
+    """A machine that others fill can wake a thread so late that no order is left to tell a barrier by: hence the tries."""
+    for left in reversed(range(tries)):
+        trace = t.trace(command)
+        check_equal("barriers without the hint", trace.barriers(), [])
+        rules = hinted(trace)
+        if rules or not left:
+            break
+    check(len(rules) == 1, f"{command[1:]}: hints {rules} in {trace.result.err}")
     named = t.trace(command, "-b", rules[0])
     user = named.barrier(family="user")
     check_equal("episodes, incomplete", (user["episodes"], user["incomplete"]), (episodes, 0))
@@ -440,7 +444,7 @@ def test_woken_one_by_one(t):
         binary = t.path(f"one_by_one{level}")
         subprocess.run(["gcc", level, "-g", "-pthread", "-o", binary, source], check=True)
         for threads, late in ((3, 2), (3, -1), (5, 0)):
-            check_hint(t, [binary, str(threads), str(late)], threads, 60)
+            check_hint(t, [binary, str(threads), str(late)], threads, 60, tries=3)
 
 
 def told_of_semaphores(t, build, kind, threads, late):
