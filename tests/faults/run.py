@@ -24,7 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 import harness  # noqa: E402
 from harness import (SBT, Failure, Trace, check, check_equal, check_in, code_in_files, code_of,  # noqa: E402
-                     function_at, library_of, living, probes_left_by_kernel, read_proc, stat_of, wait_for,
+                     function_at, kernel_log, library_of, living, probes_left_by_kernel, read_proc, stat_of, wait_for,
                      wait_for_probe, workload)
 
 WATCHED = os.path.join(harness.ROOT, "build", "san", "sbt-trace")
@@ -220,6 +220,7 @@ def fault_tracer_killed_beginning(t):
     wait_threads(target, 2)
     path = library_of(target.pid)
     place = function_at(path, "pthread_barrier_wait")
+    before = set(kernel_log())
     while True:
         run = yield
         if run is None:
@@ -228,7 +229,7 @@ def fault_tracer_killed_beginning(t):
         wait_for_probe(target.pid, path, place)
         time.sleep(run.rng.random() * 0.0005)
         kill_at_probes(run, sbt, target)
-        check_equal("probes that the kernel left", probes_left_by_kernel(sbt.pid), [])
+        check_equal("probes that the kernel left", probes_left_by_kernel(sbt.pid, before), [])
     target.signal(signal.SIGTERM)
     done = target.wait(20)
     check_equal("the target's exit status", done.rc, 0)
@@ -327,7 +328,8 @@ def fault_short_threads(t):
             check(not trace.end["complete"], "not marked")
             continue
         check_equal("episodes", trace.episodes(family="pthread"), teams)
-        check_equal("threads", trace.process()["nthreads"], threads + 1)
+        # The one that only makes and joins the others is none of those that meet.
+        check_equal("threads", trace.process()["nthreads"], threads)
         check_equal("incomplete, ambiguous", (trace.end["incomplete"], trace.end["ambiguous"]), (0, 0))
 
 
@@ -355,8 +357,10 @@ def fault_fork_bomb(t):
         check(got <= 4000, f"{got} crossings of 4000")
         for b in trace.barriers(family="pthread"):
             # Of a meeting of which one crossing was lost the other alone is known.
-            check(b["episodes"] <= 4 and (b["participants"] == 2 or not b["episodes"]),
-                  f"a process had 4 meetings of 2, not {b['episodes']} of {b['participants']}: {b}")
+            # Processes that have exited may be one row with others of their program.
+            most = 4 * (b["processes"] or 1)
+            check(b["episodes"] <= most and (b["participants"] == 2 or not b["episodes"]),
+                  f"there were {most} meetings of 2, not {b['episodes']} of {b['participants']}: {b}")
         more = {k: n - before.get(k, 0) for k, n in after.items() if n > before.get(k, 0) + 12}
         check_equal("files kept open", more, {})
         seen, total = seen + got, total + 4000
