@@ -356,9 +356,9 @@ def fault_fork_bomb(t):
         check(got + lost >= 4000 or not trace.end["complete"], f"{got} crossings of 4000 and {lost} lost")
         check(got <= 4000, f"{got} crossings of 4000")
         for b in trace.barriers(family="pthread"):
-            # Of a meeting of which one crossing was lost the other alone is known.
             # Processes that have exited may be one row with others of their program.
             most = 4 * (b["processes"] or 1)
+            # Of a meeting of which one crossing was lost the other alone is known.
             check(b["episodes"] <= most and (b["participants"] == 2 or not b["episodes"]),
                   f"there were {most} meetings of 2, not {b['episodes']} of {b['participants']}: {b}")
         more = {k: n - before.get(k, 0) for k, n in after.items() if n > before.get(k, 0) + 12}
