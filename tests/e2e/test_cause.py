@@ -302,17 +302,20 @@ def throttled_ns(group):
 def test_throttled(t):
     """All that it may have in 4 ms is the 1 ms that its work takes."""
     group, first = quota_group(t, 1000, 4000)
-    # One that may run again does not take its CPU from whoever has it: where the CPU was not free it also waited for that.
-    for _ in range(8):
+    # One that may run again does not take its CPU from whoever has it. Of four runs that one counts in which it waited least for it.
+    best = None
+    for _ in range(4):
         before = throttled_ns(group)
         trace, episodes, log = late(t, "throttle", "--cgroup", group, preexec_fn=first)
         kernels = throttled_ns(group) - before
         mine = sum(m["blocked_ns"]["throttled"] for m in trace.barrier()["threads"])
         check_between("throttled time against the kernel's account", mine / kernels, 0.9, 1.1)
-        if kernels >= 0.95 * sum(ns for n in log.injected for _, ns in log.injected[n]):
-            check_all(trace, episodes, log, "throttle")
-            return
-    raise Skip("its CPU was never free")
+        free = kernels / sum(ns for n in log.injected for _, ns in log.injected[n])
+        if not best or free > best[0]:
+            best = free, trace, episodes, log
+    if best[0] < 0.95:
+        raise Skip("its CPU was never free")
+    check_all(*best[1:], "throttle")
 
 
 def test_another_one_each_time(t):
