@@ -35,13 +35,14 @@ def mpirun(t, mpi, ranks, program, *options, inside=False, tracer=()):
 def known_answers(*args, **more):
     """
     A rank that loses its CPU between its clock and the call waits in the log and not in the trace; ranks are mpirun's
-    children, which nobody holds, and may come to their first call before they are known: once is chance.
+    children, which nobody holds, and may come to their first call before they are known, or end before it is known which ranks
+    they are, which is said: once is chance.
     """
     for attempt in range(3):
         try:
             return known_answers_once(*args, **more)
         except Failure as failure:
-            if attempt == 2 or not any(what in str(failure) for what in ("cumulative wait", "not_examined")):
+            if attempt == 2 or not any(what in str(failure) for what in ("cumulative wait", "not_examined", "ranks_gone")):
                 raise
     return None
 
@@ -54,6 +55,8 @@ def known_answers_once(t, mpi, ranks, program, kind, *more, inside=False, rounds
     result, trace = mpirun(t, mpi, ranks, program, "--rounds", str(rounds), "--kind", kind, "--log",
                            path, "--work-by", by, "--work", "stair:200us:300us", *more, inside=inside)
     trace.nothing_lost()
+    gone = [r["text"] for r in trace.all("remark") if r["kind"] == "ranks_gone"]
+    check(not gone, f"ranks_gone: {gone}")
     log = genlog.Log(path)
     held = trace.compare(log)
     for what in ("missing", "incomplete"):
@@ -145,7 +148,7 @@ def test_openmpi_all_collectives(t):
 def test_mpich_all_collectives(t):
     for kind in ("alltoall", "allgather", "allgatherv", "alltoallv", "alltoallw", "reduce_scatter",
                  "reduce_scatter_block"):
-        known_answers(t, "mpich", 2, "gen_mpich", kind, rounds=20)
+        known_answers(t, "mpich", 2, "gen_mpich", kind)
 
 
 def test_openmpi_teams(t):
