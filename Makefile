@@ -258,8 +258,8 @@ $(B)/bench/empty.bpf.o: tests/bench/empty.bpf.c
 	$(call say,BPF)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-$(B)/bench/bench_empty: $(B)/tests/bench/bench_empty.o $(B)/user/attach/link.o $(B)/user/attach/apart.o $(filter $(B)/user/sites/elf%,$(OBJ)) \
-		$(B)/user/sites/insn.o $(B)/user/base/text.o $(B)/user/base/msg.o
+$(B)/bench/bench_empty: $(B)/tests/bench/bench_empty.o $(B)/user/attach/link.o $(B)/user/attach/uninterruptible.o $(filter $(B)/user/sites/elf%,$(OBJ)) \
+		$(B)/user/elf/insn.o $(B)/user/base/text.o $(B)/user/base/msg.o
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -269,7 +269,7 @@ $(B)/bench/bench_model: $(B)/tests/bench/bench_model.o $(filter $(B)/user/model/
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
-$(B)/bench/bench_streams: $(B)/tests/bench/bench_streams.o $(B)/user/stream/ring.o $(B)/user/stream/turns.o \
+$(B)/bench/bench_streams: $(B)/tests/bench/bench_streams.o $(B)/user/ingest/ring.o $(B)/user/ingest/merge_order.o \
 		$(filter $(B)/user/model/% $(B)/user/base/%,$(OBJ))
 	@mkdir -p $(@D)
 	$(call say,LD)

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "attach/link.h"
-#include "sites/elf.h"
-#include "sites/insn.h"
+#include "elf/elf.h"
+#include "elf/insn.h"
 
 static int find(int fd, uint64_t *offset)
 {

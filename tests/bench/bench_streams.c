@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "model/model.h"
-#include "stream/ring.h"
+#include "ingest/ring.h"
 
 #define PAGE	 4096u
 #define ROUND_NS 20000u

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-// fuzz-sources: user/sites/elf*.c
+// fuzz-sources: user/elf/elf*.c
 // fuzz-libs:
 /* The reader of ELF files, with everything that is asked of a file before it is probed. */
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sites/elf.h"
+#include "elf/elf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

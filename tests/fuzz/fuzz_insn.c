@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-// fuzz-sources: user/sites/insn.c
+// fuzz-sources: user/elf/insn.c
 // fuzz-libs: -l:libcapstone.a
 /* Where probes go, for any bytes: nothing outside them, and never on a five-byte nop. */
 #include <elf.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sites/insn.h"
+#include "elf/insn.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-// fuzz-sources: user/sites/signature.c user/sites/elf*.c user/sites/frames.c
+// fuzz-sources: user/elf/signature.c user/elf/elf*.c user/sites/frames.c
 // fuzz-libs: -l:libcapstone.a
 /* Barrier functions looked for in the code of any file: what is claimed lies within it. */
 #include <elf.h>
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sites/signature.h"
+#include "elf/signature.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

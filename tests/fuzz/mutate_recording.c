@@ -22,7 +22,7 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t na, const uint8_t *b, 
 #define BLOCK_FACTS  1
 #define BLOCK_INPUTS 2
 
-/* As in stream/blocks.c. */
+/* As in recording/chunks.c. */
 struct header {
 	uint32_t magic;
 	uint16_t kind, flags;

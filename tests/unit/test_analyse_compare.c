@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyse/compare.h"
+#include "compare/compare.h"
 #include "test_recordings.h"
 
 static void near(double got, double expected, double within)

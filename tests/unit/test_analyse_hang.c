@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/hang.h"
+#include "hang/hang.h"
 
 #define PID	  100
 #define TID(i)	  (101 + (i)) /* of thread i; 100 is the main thread */

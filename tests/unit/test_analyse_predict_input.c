@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "analyse/predict_input.h"
+#include "predict/predict_input.h"
 
 #define A 0x1000
 #define B 0x2000

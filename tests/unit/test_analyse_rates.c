@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "analyse/rates.h"
+#include "top/live_rates.h"
 
 #define MS  1000000ULL
 #define SEC 1000000000ULL

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "cmd/cuts.c"
+#include "ingest/cutoffs.c"
 
 #define PID	100
 #define INC	7

@@ -10,7 +10,7 @@
 
 #include "cmd/diff.c"
 #include "cmd/pictures.c"
-#include "cmd/recordings.c"
+#include "recording/recording_set_options.c"
 #include "test_cmd.h"
 
 static int diff(const char *words, char **out)

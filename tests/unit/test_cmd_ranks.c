@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "cmd/ranks.c"
+#include "ingest/ranks.c"
 
 #define WORLD 0x44000000u
 #define HALF  0x84000001u

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/text.h"
-#include "emit/screen.h"
+#include "top/screen.h"
 #include "emit/textout.h"
 
 #define SEC 1000000000ULL

@@ -4,7 +4,7 @@
 #ifndef TEST_MANY_H
 #define TEST_MANY_H
 
-#include "analyse/series.h"
+#include "compare/series.h"
 #include "test_recordings.h"
 
 #define INPUTS 16

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyse/predict.h"
+#include "predict/predict.h"
 
 #define US 1000ull
 #define MS 1000000ull

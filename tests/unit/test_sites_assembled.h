@@ -6,7 +6,7 @@
 
 #include "test_sites_fixture.h"
 
-#include "sites/elf.h"
+#include "elf/elf.h"
 
 /* "begin NAME" and "end NAME" around a function. */
 #define ASSEMBLED_MACROS                                                   \

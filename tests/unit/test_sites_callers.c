@@ -6,7 +6,7 @@
 #include <elf.h>
 
 #include "sites/callers.h"
-#include "sites/elf.h"
+#include "elf/elf.h"
 
 #if defined(__x86_64__)
 

@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <errno.h>
 
-#include "sites/elf.h"
+#include "elf/elf.h"
 
 #define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
 

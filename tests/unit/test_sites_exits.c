@@ -4,7 +4,7 @@
 
 #include <elf.h>
 
-#include "sites/exits.h"
+#include "elf/exits.h"
 
 /* Each function's exits are labels in it, or in another, for the symbol table to tell where they must be found. */
 static const char source[] = ASSEMBLED_MACROS

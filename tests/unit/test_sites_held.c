@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <elf.h>
 
-#include "sites/held_args.h"
+#include "elf/held_args.h"
 
 static const uint8_t code[] = {
 	0x41, 0x54, /* 00: push %r12 */

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <elf.h>
 
-#include "sites/inline_wait.h"
+#include "elf/inline_wait.h"
 
 /* A wait for the byte at (%r15) to change from what is in %r13b. */
 static const uint8_t barrier[] = {

@@ -5,8 +5,8 @@
 #include <elf.h>
 #include <errno.h>
 
-#include "sites/elf.h"
-#include "sites/insn.h"
+#include "elf/elf.h"
+#include "elf/insn.h"
 
 #define BYTES(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
 

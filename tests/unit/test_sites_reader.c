@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "sites/child.h"
+#include "symbols/child.h"
 #include "sites/module_internal.h"
 #include "sites/reader.h"
-#include "sites/wire.h"
+#include "symbols/wire.h"
 
 /* --- a child ----------------------------------------------------------------------------------------- */
 

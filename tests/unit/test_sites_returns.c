@@ -4,7 +4,7 @@
 
 #include <elf.h>
 
-#include "sites/returns.h"
+#include "elf/returns.h"
 
 /* A runtime in small: labels are where the calls that matter return to. */
 static const char source[] = ASSEMBLED_MACROS

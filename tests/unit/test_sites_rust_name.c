@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "sites/rust_name.h"
+#include "symbols/rust_name.h"
 
 #define HASH "17h0123456789abcdefE"
 

@@ -9,7 +9,7 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
-#include "sites/sdt.h"
+#include "elf/sdt.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <errno.h>
 
-#include "sites/signature.h"
+#include "elf/signature.h"
 
 #define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
 #define MUSL "/usr/lib/x86_64-linux-musl/libc.so"

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "sites/elf.h"
-#include "sites/symbol.h"
+#include "elf/elf.h"
+#include "symbols/symbol.h"
 
 static const char plain_source[] = "int table[10];\n"
 				   "static int hidden;\n"

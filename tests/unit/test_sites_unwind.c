@@ -14,8 +14,8 @@
 #include <time.h>
 
 #include "sites/space.h"
-#include "sites/stack.h"
-#include "sites/symbol.h"
+#include "symbols/stack.h"
+#include "symbols/symbol.h"
 
 /* Each line that a frame must be found on ends with a comment that names it. */
 static const char sleep_source[] =

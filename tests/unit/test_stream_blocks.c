@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "stream/blocks.h"
+#include "recording/chunks.h"
 
 #define NBLOCKS 6
 

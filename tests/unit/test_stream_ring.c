@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "stream/ring.h"
+#include "ingest/ring.h"
 
 #define PAGE  ((size_t)sysconf(_SC_PAGESIZE))
 #define BYTES 4096u /* of a ring: a record is torn every few dozen */

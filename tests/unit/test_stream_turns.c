@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "stream/turns.h"
+#include "ingest/merge_order.h"
 
 #define MOST 70
 

@@ -4,8 +4,8 @@
 #include "test_model_util.h"
 
 #include "sbt/record.h"
-#include "tape/align.h"
-#include "tape/ordinal.h"
+#include "recording/align.h"
+#include "recording/ordinal.h"
 
 /* Of each clock. */
 static struct ordinals ordinals[3];

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "sbt/record.h"
-#include "tape/merge.h"
+#include "recording/merge.h"
 
 #define ROUNDS 200
 #define AHEAD  5000000000ull /* of the second clock */

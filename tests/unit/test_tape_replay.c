@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tape/code.h"
-#include "tape/tape.h"
+#include "recording/code.h"
+#include "recording/contents.h"
 
 static int new_file(void)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/marked.h"
+#include "analyse/user_phases.h"
 #include "analyse/phase.h"
 
 /* Which phases begin and end at a barrier. */

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "attach/apart.h"
+#include "attach/uninterruptible.h"
 
 /* bpf_attr.link_create with the uprobe_multi part, which Debian 12's headers lack. */
 struct link_create_multi {

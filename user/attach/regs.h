@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sites/stack.h"
+#include "symbols/stack.h"
 
 #define REGS_RETURNS 8
 

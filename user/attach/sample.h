@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sites/stack.h"
+#include "symbols/stack.h"
 
 #define SAMPLE_STACK_BYTES 49152 /* at most; the record has to stay below 64 KiB */
 #define SAMPLE_MOST	   256 /* threads at once: each needs a ring */

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/compare.h"
+#include "compare/compare.h"
 #include "base/msg.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/pictures.h"
-#include "cmd/recorded.h"
+#include "recording/recording_set.h"
 #include "emit/emit.h"
 #include "emit/html_tables.h"
 

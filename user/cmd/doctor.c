@@ -21,9 +21,9 @@
 #include "base/msg.h"
 #include "base/output.h"
 #include "cmd/cmd.h"
-#include "cmd/loading.h"
+#include "capture/file_limit.h"
 #include "cmd/options.h"
-#include "cmd/seen.h"
+#include "capture/installed_libs.h"
 #include "emit/emit.h"
 
 #define TRY_SECONDS 120 /* emulated machines are slow */

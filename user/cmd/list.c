@@ -11,7 +11,7 @@
 
 #include "attach/counters.h"
 #include "base/msg.h"
-#include "cmd/barriers.h"
+#include "capture/barriers.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "emit/json.h"

@@ -10,18 +10,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyse/predict.h"
-#include "analyse/predict_input.h"
-#include "analyse/prediction.h"
+#include "predict/predict.h"
+#include "predict/predict_input.h"
+#include "predict/predict_report.h"
 #include "base/msg.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "cmd/measure.h"
+#include "capture/measure.h"
 #include "cmd/options.h"
 #include "cmd/pictures.h"
-#include "cmd/predicted.h"
-#include "cmd/recorded.h"
-#include "cmd/replay.h"
+#include "predict/predict_as_recording.h"
+#include "recording/recording_set.h"
+#include "recording/replay.h"
 #include "emit/html_tables.h"
 
 #define COUNTS_MAX  256

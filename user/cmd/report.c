@@ -16,10 +16,10 @@
 #include "cmd/option_rows.h"
 #include "cmd/options.h"
 #include "cmd/pictures.h"
-#include "cmd/predicted.h"
-#include "cmd/recorded.h"
-#include "cmd/replay.h"
-#include "cmd/watch.h"
+#include "predict/predict_as_recording.h"
+#include "recording/recording_set.h"
+#include "recording/replay.h"
+#include "capture/live_output.h"
 
 struct which {
 	double from_s, to_s; /* to_s: NAN: to the end */

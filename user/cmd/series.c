@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/series.h"
+#include "compare/series.h"
 #include "base/msg.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/pictures.h"
-#include "cmd/recorded.h"
+#include "recording/recording_set.h"
 #include "emit/emit.h"
 #include "emit/html_tables.h"
 

@@ -13,10 +13,10 @@
 
 #include "base/msg.h"
 #include "base/remark.h"
-#include "cmd/top_internal.h"
+#include "top/top_internal.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/terminal.h"
+#include "top/terminal.h"
 #include "sbt/record.h"
 #include "target/proc.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* The command line of top, and what of it is handed on to trace. */
-#include "cmd/top_internal.h"
+#include "top/top_internal.h"
 
 #include <errno.h>
 #include <getopt.h>

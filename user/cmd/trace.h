@@ -9,7 +9,7 @@
 #include "analyse/cause.h"
 #include "analyse/report.h"
 #include "attach/attach.h"
-#include "cmd/present.h"
+#include "capture/run_facts_live.h"
 #include "model/model.h"
 #include "sites/space.h"
 

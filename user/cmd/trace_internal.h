@@ -9,11 +9,11 @@
 #include <stdio.h>
 
 #include "attach/guard.h"
-#include "cmd/counting.h"
-#include "cmd/handover.h"
-#include "cmd/hot.h"
+#include "capture/counting.h"
+#include "capture/handover.h"
+#include "capture/hot.h"
 #include "cmd/options.h"
-#include "cmd/remarks.h"
+#include "capture/diagnostics.h"
 #include "cmd/trace.h"
 #include "target/launch.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/compare.h"
+#include "compare/compare.h"
 #include "emit/table.h"
 
 #define PLACES 20 /* whose rows are shown, of those that changed most */

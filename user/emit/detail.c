@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "emit/account.h"
-#include "emit/crowd.h"
+#include "emit/outlier_threads.h"
 #include "emit/summary.h"
 #include "emit/table.h"
 #include "emit/why.h"

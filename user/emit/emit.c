@@ -12,7 +12,7 @@
 #include "emit/fields.h"
 #include "emit/hang.h"
 #include "emit/json.h"
-#include "emit/live.h"
+#include "emit/live_text.h"
 #include "emit/prediction.h"
 #include "emit/series.h"
 #include "emit/summary.h"

@@ -14,12 +14,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analyse/compare.h"
+#include "compare/compare.h"
 #include "analyse/doctor.h"
-#include "analyse/hang.h"
-#include "analyse/prediction.h"
+#include "hang/hang.h"
+#include "predict/predict_report.h"
 #include "analyse/report.h"
-#include "analyse/series.h"
+#include "compare/series.h"
 #include "model/model.h"
 
 /* EMIT_MARKDOWN is the text, its tables as tables. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/compare.h"
+#include "compare/compare.h"
 #include "emit/compare.h"
 #include "emit/fields_internal.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Rows of the list of fields: what predict says. */
-#include "analyse/prediction.h"
+#include "predict/predict_report.h"
 #include "emit/fields_internal.h"
 
 /* clang-format off */

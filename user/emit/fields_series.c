@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analyse/series.h"
+#include "compare/series.h"
 #include "emit/compare.h"
 #include "emit/fields_internal.h"
 

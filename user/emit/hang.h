@@ -6,7 +6,7 @@
 #ifndef EMIT_HANG_H
 #define EMIT_HANG_H
 
-#include "analyse/hang.h"
+#include "hang/hang.h"
 #include "emit/textout.h"
 
 void hang_print(struct textout *t, const struct report_hang *hang);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/hang.h"
+#include "hang/hang.h"
 #include "emit/buf.h"
 #include "emit/fields.h"
 #include "emit/grid.h"

@@ -10,9 +10,9 @@
 
 #include <stdio.h>
 
-#include "analyse/compare.h"
-#include "analyse/prediction.h"
-#include "analyse/series.h"
+#include "compare/compare.h"
+#include "predict/predict_report.h"
+#include "compare/series.h"
 #include "emit/emit.h"
 
 /* All return 0, -ENOSYS (no charting library), or -ENOMEM or the error of a write. @title: untrusted. */

@@ -4,7 +4,7 @@
 #ifndef EMIT_PREDICTION_H
 #define EMIT_PREDICTION_H
 
-#include "analyse/prediction.h"
+#include "predict/predict_report.h"
 #include "emit/fields.h"
 #include "emit/textout.h"
 

@@ -4,7 +4,7 @@
 #ifndef EMIT_SERIES_H
 #define EMIT_SERIES_H
 
-#include "analyse/series.h"
+#include "compare/series.h"
 #include "emit/fields.h"
 #include "emit/textout.h"
 

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/hang.h"
+#include "hang/hang.h"
 #include "base/number.h"
 #include "emit/account.h"
-#include "emit/crowd.h"
+#include "emit/outlier_threads.h"
 #include "emit/table.h"
 
 #define MOST	 10 /* processes spoken of */

@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "sites/insn.h"
+#include "elf/insn.h"
 
 #define PROLOGUE_BYTES 48
 

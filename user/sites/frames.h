@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "sites/elf.h"
+#include "elf/elf.h"
 
 /* A range of code with one set of unwind rules: a function, or its cold part. Anything but 0 ends the walk. */
 typedef int (*frames_fn)(void *ctx, uint64_t start, uint64_t len);

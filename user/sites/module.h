@@ -14,15 +14,15 @@
 
 #include "base/hash.h"
 #include "base/progress.h"
-#include "sites/elf.h"
-#include "sites/exits.h"
+#include "elf/elf.h"
+#include "elf/exits.h"
 #include "sites/family.h"
-#include "sites/held_args.h"
-#include "sites/insn.h"
-#include "sites/returns.h"
+#include "elf/held_args.h"
+#include "elf/insn.h"
+#include "elf/returns.h"
 #include "sites/rule.h"
-#include "sites/symbol.h"
-#include "sites/untraced.h"
+#include "symbols/symbol.h"
+#include "elf/untraced.h"
 #include "target/maps.h"
 
 #define MODULE_EXITS_MAX    EXITS_MAX

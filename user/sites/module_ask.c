@@ -11,7 +11,7 @@
 
 #include "sites/module_internal.h"
 #include "sites/reader.h"
-#include "sites/wire.h"
+#include "symbols/wire.h"
 
 #define AROUND_MAX 8192 /* answers that are kept */
 #define NAME_BYTES 4096

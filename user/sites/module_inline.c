@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sites/exits.h"
-#include "sites/inline_wait.h"
+#include "elf/exits.h"
+#include "elf/inline_wait.h"
 #include "sites/module_internal.h"
 
 #define WAITS_MAX     64 /* in one function */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sites/exits.h"
+#include "elf/exits.h"
 #include "sites/module_internal.h"
 
 /* The longest function that is looked at as a whole to choose where in it a probe sits. */

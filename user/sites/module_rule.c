@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sites/exits.h"
+#include "elf/exits.h"
 #include "sites/module_internal.h"
 
 static bool read_name(void *ctx, const char *raw, char *name, size_t size)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sites/module_internal.h"
-#include "sites/wire.h"
+#include "symbols/wire.h"
 
 #define LIBRARIES_MAX  128
 #define NAME_MAX_BYTES 1024

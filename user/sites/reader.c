@@ -14,7 +14,7 @@
 
 #include "sites/module_internal.h"
 #include "sites/reader_wire.h"
-#include "sites/wire.h"
+#include "symbols/wire.h"
 
 #define SILENT_MS  5000 /* see struct child_patience */
 #define SILENT_MAX 3 /* children that stood still one after the other: then no more is asked */

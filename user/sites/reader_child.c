@@ -8,12 +8,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "sites/exits.h"
-#include "sites/held_args.h"
+#include "elf/exits.h"
+#include "elf/held_args.h"
 #include "sites/module_internal.h"
 #include "sites/reader_wire.h"
-#include "sites/sdt.h"
-#include "sites/wire.h"
+#include "elf/sdt.h"
+#include "symbols/wire.h"
 
 #define FILES_MAX    64 /* whose tables are kept; none is kept open */
 #define FUNCTION_MAX 16384 /* bytes of one function that are looked at */

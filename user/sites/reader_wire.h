@@ -4,7 +4,7 @@
 #ifndef SITES_READER_WIRE_H
 #define SITES_READER_WIRE_H
 
-#include "sites/child.h"
+#include "symbols/child.h"
 #include "sites/reader.h"
 #include "sites/rule.h"
 

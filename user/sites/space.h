@@ -15,8 +15,8 @@
 #include "sites/family.h"
 #include "sites/module.h"
 #include "sites/site.h"
-#include "sites/stack.h"
-#include "sites/symbol.h"
+#include "symbols/stack.h"
+#include "symbols/symbol.h"
 #include "target/maps.h"
 #include "target/proc.h"
 

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "analyse/episode_match.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/internal.h"
+
+/* One place of @array more, by doubling; all memory is the arena's. NULL when out of memory. */
+static void *more(struct arena *a, void *array, uint32_t n, size_t size)
+{
+	void *grown;
+
+	/* At 0, 4, 8, 16, ... there is no room left. */
+	if (n && (n < 4 || n & (n - 1)))
+		return array;
+	grown = arena_alloc(a, (n ? (size_t)n * 2 : 4) * size);
+	if (grown && array)
+		memcpy(grown, array, n * size);
+	return grown;
+}
+
+/* --- processes ----------------------------------------------------------------------------------------------- */
+
+struct joining {
+	struct match *m;
+	struct arena *arena;
+	struct hash names; /* of processes -> first slot */
+	uint32_t *next; /* by slot: the next of the same name */
+	uint32_t *cursor; /* by first slot: where to look next, in report @r */
+	struct hash ids; /* of sites, with their process -> slot */
+	uint32_t r; /* the report that is being joined */
+	const struct report *report;
+	struct hash pids; /* of this report -> slot */
+};
+
+static const char *comm_of(const struct report_process *p)
+{
+	return p->comm ? p->comm : "";
+}
+
+static uint64_t hash_of(const char *s)
+{
+	return text_hash(TEXT_HASH_INIT, s, strlen(s));
+}
+
+static uint32_t rank_of(const struct report_process *p)
+{
+	return p->nmembers && p->members[0].ranked ? p->members[0].index : MATCH_NONE;
+}
+
+/* By rank, then as they began. */
+static int by_rank(const void *x, const void *y)
+{
+	const struct report_process *const *a = x, *const *b = y;
+	uint32_t ra = rank_of(*a), rb = rank_of(*b);
+
+	if (ra != rb)
+		return ra < rb ? -1 : 1;
+	return (*a)->index < (*b)->index ? -1 : (*a)->index > (*b)->index;
+}
+
+static int process_new(struct joining *j, const struct report_process *p, uint32_t *slot)
+{
+	struct match *m = j->m;
+	uint32_t n = m->nprocesses;
+	uint64_t first, key = hash_of(comm_of(p));
+
+	m->processes = more(j->arena, m->processes, n, sizeof(*m->processes));
+	j->next = more(j->arena, j->next, n, sizeof(*j->next));
+	j->cursor = more(j->arena, j->cursor, n, sizeof(*j->cursor));
+	if (!m->processes || !j->next || !j->cursor)
+		return -ENOMEM;
+	m->processes[n] = (struct match_process){ .comm = p->comm };
+	m->processes[n].in = arena_alloc(j->arena, m->nreports * sizeof(void *));
+	if (!m->processes[n].in)
+		return -ENOMEM;
+	j->next[n] = MATCH_NONE;
+	j->cursor[n] = MATCH_NONE;
+	m->nprocesses++;
+	*slot = n;
+	if (!hash_get(&j->names, key, &first))
+		return hash_put(&j->names, key, n);
+	while (j->next[first] != MATCH_NONE)
+		first = j->next[first];
+	j->next[first] = n;
+	return 0;
+}
+
+/* A slot of this name that nobody of this report has taken; MATCH_NONE: there is none. */
+static uint32_t process_find(struct joining *j, const struct report_process *p)
+{
+	uint64_t first;
+	uint32_t at;
+
+	if (!j->cursor || !hash_get(&j->names, hash_of(comm_of(p)), &first))
+		return MATCH_NONE;
+	at = j->cursor[first] == MATCH_NONE ? (uint32_t)first : j->cursor[first];
+	while (at != MATCH_NONE && j->m->processes[at].in[j->r])
+		at = j->next[at];
+	if (at != MATCH_NONE)
+		j->cursor[first] = at;
+	return at;
+}
+
+static int process_take(struct joining *j, const struct report_process *p, uint32_t slot)
+{
+	uint64_t other;
+
+	j->m->processes[slot].in[j->r] = p;
+	/* A number used twice stands for the first that had it. */
+	return hash_get(&j->pids, p->pid, &other) ? 0 : hash_put(&j->pids, p->pid, slot);
+}
+
+static int processes_join(struct joining *j)
+{
+	uint32_t n = j->report->nprocesses, known = j->m->nprocesses, found = 0, slot, i;
+	const struct report_process **order = calloc(n ? n : 1, sizeof(void *));
+	int err = order ? 0 : -ENOMEM;
+
+	for (i = 0; j->cursor && i < known; i++)
+		j->cursor[i] = MATCH_NONE;
+	for (i = 0; !err && i < n; i++)
+		order[i] = &j->report->processes[i];
+	if (!err)
+		qsort(order, n, sizeof(void *), by_rank);
+	for (i = 0; !err && i < n; i++) {
+		slot = process_find(j, order[i]);
+		if (slot == MATCH_NONE)
+			continue;
+		err = process_take(j, order[i], slot);
+		order[i] = NULL;
+		found++;
+	}
+	/* All new: as many as there are, or else they are others. */
+	for (i = 0; !err && i < n; i++) {
+		if (!order[i])
+			continue;
+		slot = i;
+		if (!found && known == n)
+			j->m->processes[i].by_order = true;
+		else
+			err = process_new(j, order[i], &slot);
+		if (!err)
+			err = process_take(j, order[i], slot);
+	}
+	free(order);
+	return err;
+}
+
+/* --- sites ------------------------------------------------------------------------------------------------------ */
+
+/* A site of this report, or one that is not in it yet, by what it may be known by. */
+struct candidate {
+	uint64_t key; /* 0: by nothing */
+	uint32_t line, slot; /* of the site; MATCH_NONE in those of the report */
+	uint64_t offset;
+	const struct report_barrier *b;
+	uint32_t process;
+};
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static uint64_t mix(uint64_t seed, const char *s)
+{
+	return text_hash(seed, s, strlen(s) + 1);
+}
+
+static uint64_t key_of(enum match_how how, uint32_t process, const struct report_barrier *b)
+{
+	uint64_t key = text_hash(TEXT_HASH_INIT, &process, sizeof(process));
+
+	key = mix(key, b->family ? b->family : "");
+	switch (how) {
+	case MATCH_ID:
+		return mix(key, b->id);
+	case MATCH_NAME:
+		return b->name ? mix(key, b->name) : 0;
+	case MATCH_PLACE:
+		if (!b->function || !b->file || !b->line)
+			return 0;
+		key = mix(mix(key, b->function), base_of(b->file));
+		return text_hash(key, &b->line, sizeof(b->line));
+	default:
+		return b->function ? mix(key, b->function) : 0;
+	}
+}
+
+static uint32_t process_of(const struct joining *j, const struct report_barrier *b)
+{
+	uint64_t slot;
+
+	return hash_get(&j->pids, b->pid, &slot) ? (uint32_t)slot : MATCH_NONE;
+}
+
+static int site_new(struct joining *j, uint32_t process, uint32_t *slot)
+{
+	struct match *m = j->m;
+	uint32_t n = m->nsites;
+
+	m->sites = more(j->arena, m->sites, n, sizeof(*m->sites));
+	if (!m->sites)
+		return -ENOMEM;
+	m->sites[n] = (struct match_site){ .process = process };
+	m->sites[n].in = arena_alloc(j->arena, m->nreports * sizeof(void *));
+	if (!m->sites[n].in)
+		return -ENOMEM;
+	m->nsites++;
+	*slot = n;
+	return 0;
+}
+
+static int site_take(struct joining *j, uint32_t process, const struct report_barrier *b,
+		     uint32_t slot, enum match_how how)
+{
+	struct match_site *s = &j->m->sites[slot];
+
+	s->in[j->r] = b;
+	s->last = b;
+	if (how > s->how)
+		s->how = how;
+	return hash_put(&j->ids, key_of(MATCH_ID, process, b), slot);
+}
+
+static int by_key(const void *x, const void *y)
+{
+	const struct candidate *a = x, *b = y;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	/* Those that were taken have none, and no key. */
+	return a->b && b->b ? strcmp(a->b->id, b->b->id) : 0;
+}
+
+static uint32_t run_of(const struct candidate *c, uint32_t n, uint32_t from)
+{
+	uint32_t i = from;
+
+	while (i < n && c[i].key == c[from].key)
+		i++;
+	return i - from;
+}
+
+static void candidates_sort(enum match_how how, struct candidate *c, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		c[i].key = c[i].b ? key_of(how, c[i].process, c[i].b) : 0;
+	qsort(c, n, sizeof(*c), by_key);
+}
+
+/* Those of one key are paired, line by line, if both have as many: else nobody knows which is new. */
+static int candidates_pair(struct joining *j, enum match_how how, struct candidate *old,
+			   uint32_t nold, struct candidate *new, uint32_t nnew)
+{
+	uint32_t o = 0, n = 0, no, nn, i;
+	int err = 0;
+
+	candidates_sort(how, old, nold);
+	candidates_sort(how, new, nnew);
+	while (!err && o < nold && n < nnew) {
+		no = run_of(old, nold, o);
+		nn = run_of(new, nnew, n);
+		if (old[o].key != new[n].key) {
+			if (old[o].key < new[n].key)
+				o += no;
+			else
+				n += nn;
+			continue;
+		}
+		for (i = 0; !err && old[o].key && no == nn && i < no; i++) {
+			err = site_take(j, new[n + i].process, new[n + i].b, old[o + i].slot, how);
+			old[o + i].b = NULL;
+			new[n + i].b = NULL;
+		}
+		o += no;
+		n += nn;
+	}
+	return err;
+}
+
+static struct candidate candidate(uint32_t process, const struct report_barrier *b, uint32_t slot)
+{
+	return (struct candidate){
+		.line = b->line, .slot = slot, .offset = b->offset, .b = b, .process = process
+	};
+}
+
+/* Takes those whose id is known, and lists the others. */
+static int sites_by_id(struct joining *j, struct candidate *new, uint32_t *nnew)
+{
+	const struct report_barrier *b;
+	uint32_t i, process;
+	uint64_t slot;
+	int err = 0;
+
+	for (i = 0; !err && i < j->report->nbarriers; i++) {
+		b = &j->report->barriers[i];
+		process = process_of(j, b);
+		if (hash_get(&j->ids, key_of(MATCH_ID, process, b), &slot) &&
+		    !j->m->sites[slot].in[j->r])
+			err = site_take(j, process, b, (uint32_t)slot, MATCH_ID);
+		else
+			new[(*nnew)++] = candidate(process, b, MATCH_NONE);
+	}
+	return err;
+}
+
+static int by_order(const void *x, const void *y)
+{
+	const struct candidate *a = x, *b = y;
+
+	/* Those that were taken have no place. */
+	if (!a->b || !b->b)
+		return !a->b - !b->b;
+	return a->b < b->b ? -1 : a->b > b->b;
+}
+
+static int sites_join(struct joining *j)
+{
+	uint32_t known = j->m->nsites, all = j->report->nbarriers, nold = 0, nnew = 0, i, slot;
+	struct candidate *old = calloc(known ? known : 1, sizeof(*old));
+	struct candidate *new = calloc(all ? all : 1, sizeof(*new));
+	enum match_how how;
+	int err = old && new ? 0 : -ENOMEM;
+
+	if (!err)
+		err = sites_by_id(j, new, &nnew);
+	for (i = 0; !err && nnew && i < known; i++)
+		if (!j->m->sites[i].in[j->r])
+			old[nold++] = candidate(j->m->sites[i].process, j->m->sites[i].last, i);
+	for (how = MATCH_NAME; !err && nold && nnew && how <= MATCH_FUNCTION; how++)
+		err = candidates_pair(j, how, old, nold, new, nnew);
+	if (!err)
+		qsort(new, nnew, sizeof(*new), by_order);
+	for (i = 0; !err && i < nnew && new[i].b; i++) {
+		err = site_new(j, new[i].process, &slot);
+		if (!err)
+			err = site_take(j, new[i].process, new[i].b, slot, MATCH_ID);
+	}
+	free(old);
+	free(new);
+	return err;
+}
+
+/* --- groups ----------------------------------------------------------------------------------------------------- */
+
+static uint32_t group_process(const struct joining *j, const struct report_group *g)
+{
+	uint32_t least = MATCH_NONE, i;
+	uint64_t slot;
+
+	for (i = 0; i < g->nprocesses; i++)
+		if (hash_get(&j->pids, g->processes[i].pid, &slot) && slot < least)
+			least = (uint32_t)slot;
+	return least;
+}
+
+static int groups_join(struct joining *j)
+{
+	struct match *m = j->m;
+	uint32_t i, g, process;
+
+	for (i = 0; i < j->report->ngroups; i++) {
+		process = group_process(j, &j->report->groups[i]);
+		for (g = 0; g < m->ngroups; g++)
+			if (m->groups[g].process == process && !m->groups[g].in[j->r])
+				break;
+		if (g == m->ngroups) {
+			m->groups = more(j->arena, m->groups, g, sizeof(*m->groups));
+			if (!m->groups)
+				return -ENOMEM;
+			m->groups[g].process = process;
+			m->groups[g].in = arena_alloc(j->arena, m->nreports * sizeof(void *));
+			if (!m->groups[g].in)
+				return -ENOMEM;
+			m->ngroups++;
+		}
+		m->groups[g].in[j->r] = &j->report->groups[i];
+	}
+	return 0;
+}
+
+/* --- all -------------------------------------------------------------------------------------------------------- */
+
+int match_reports(const struct report *const *reports, uint32_t n, struct match *out)
+{
+	struct joining j = { .m = out, .arena = arena_new() };
+	int err = j.arena ? 0 : -ENOMEM;
+
+	memset(out, 0, sizeof(*out));
+	out->arena = j.arena;
+	out->nreports = n;
+	for (j.r = 0; !err && j.r < n; j.r++) {
+		j.report = reports[j.r];
+		err = processes_join(&j);
+		if (!err)
+			err = sites_join(&j);
+		if (!err)
+			err = groups_join(&j);
+		hash_free(&j.pids);
+	}
+	hash_free(&j.names);
+	hash_free(&j.ids);
+	if (err)
+		match_free(out);
+	return err;
+}
+
+void match_free(struct match *m)
+{
+	if (m->arena)
+		arena_free(m->arena);
+	memset(m, 0, sizeof(*m));
+}

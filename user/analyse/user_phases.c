@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "analyse/user_phases.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Marks wait for the episodes that were before them; not more than so many, of a program that meets nowhere. */
+#define QUEUE_MAX 65536
+
+/* One that waits, and what its thread did so far. */
+struct mark {
+	uint32_t phase; /* index */
+	bool begins, known;
+	uint32_t thread, tid, seq;
+	uint64_t t_ns;
+	struct model_detail detail; /* known */
+};
+
+/* An occurrence that some thread is in. */
+struct open {
+	struct open *next; /* older */
+	uint64_t serial;
+	uint32_t inside; /* threads */
+	bool met; /* by the episode under way */
+	struct occurrence now;
+};
+
+/* A thread that has marked the phase. */
+struct member {
+	uint32_t thread, tid;
+	struct open *in; /* NULL: it is in none */
+	uint64_t serial; /* of the last it was in; 0 none */
+	uint32_t depth; /* begun again within */
+	/* Where its present interval began: at its mark, or at a departure. */
+	bool crossed;
+	struct mark begin;
+	uint64_t depart_ns; /* crossed; MODEL_UNKNOWN: not seen */
+};
+
+/* Of one name in one process. */
+struct marked_phase {
+	char *name;
+	uint32_t proc;
+	struct phase phase;
+	uint64_t serial;
+	struct open *open; /* latest first */
+	uint32_t n, cap;
+	struct member *members;
+};
+
+struct marked {
+	uint32_t n, cap;
+	struct marked_phase *phases;
+	uint32_t nqueue, first, cap_queue; /* those before `first` are done */
+	struct mark *queue;
+	uint64_t refused;
+	uint64_t *nmarks; /* by process */
+	uint32_t cap_nmarks;
+};
+
+struct marked *marked_new(void)
+{
+	return calloc(1, sizeof(struct marked));
+}
+
+static void open_free(struct open *o)
+{
+	shares_free(&o->now.shares);
+	free(o);
+}
+
+void marked_free(struct marked *m)
+{
+	struct open *o, *next;
+	uint32_t i;
+
+	if (!m)
+		return;
+	for (i = 0; i < m->n; i++) {
+		for (o = m->phases[i].open; o; o = next) {
+			next = o->next;
+			open_free(o);
+		}
+		phase_free(&m->phases[i].phase);
+		free(m->phases[i].members);
+		free(m->phases[i].name);
+	}
+	free(m->nmarks);
+	free(m->phases);
+	free(m->queue);
+	free(m);
+}
+
+uint64_t marked_n(const struct marked *m, uint32_t proc)
+{
+	return proc < m->cap_nmarks ? m->nmarks[proc] : 0;
+}
+
+uint64_t marked_refused(const struct marked *m)
+{
+	return m->refused;
+}
+
+uint32_t marked_phases(const struct marked *m)
+{
+	return m->n;
+}
+
+/* *out: index; MODEL_NONE: there are too many. */
+static int phase_of(struct marked *m, uint32_t proc, const char *name, uint32_t *out)
+{
+	uint32_t i, n = 0;
+	char *copy;
+	int err;
+
+	for (i = 0; i < m->n; i++) {
+		if (m->phases[i].proc != proc)
+			continue;
+		n++;
+		if (!strcmp(m->phases[i].name, name)) {
+			*out = i;
+			return 0;
+		}
+	}
+	*out = MODEL_NONE;
+	if (n >= MARKED_MAX)
+		return 0;
+	copy = strdup(name);
+	err = copy ? grow_zeroed((void **)&m->phases, &m->cap, m->n + 1, sizeof(*m->phases))
+		   : -ENOMEM;
+	if (err) {
+		free(copy);
+		return err;
+	}
+	*out = m->n++;
+	m->phases[*out].name = copy;
+	m->phases[*out].proc = proc;
+	return 0;
+}
+
+/* NULL: it has never marked the phase. */
+static struct member *member_find(const struct marked_phase *p, uint32_t thread, uint32_t tid)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->members[i].thread == thread && p->members[i].tid == tid)
+			return &p->members[i];
+	return NULL;
+}
+
+static struct member *member_get(struct marked_phase *p, uint32_t thread, uint32_t tid)
+{
+	struct member *t = member_find(p, thread, tid);
+
+	if (t)
+		return t;
+	if (grow_zeroed((void **)&p->members, &p->cap, p->n + 1, sizeof(*p->members)))
+		return NULL;
+	t = &p->members[p->n++];
+	t->thread = thread;
+	t->tid = tid;
+	return t;
+}
+
+/* --- what a thread did between two points of one phase of its own ------------------------------------------ */
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* What fits into what is left of the time. */
+static uint64_t fit(uint64_t ns, uint64_t *left)
+{
+	ns = ns < *left ? ns : *left;
+	*left -= ns;
+	return ns;
+}
+
+/* @all: from the phase's start to the later point, @head: to the earlier one. @ns between them. */
+static void between(const struct model_detail *all, const struct model_detail *head, uint64_t ns,
+		    struct model_detail *out)
+{
+	uint64_t left = ns;
+	uint32_t i;
+
+	*out = *all;
+	out->runq_ns = fit(less(all->runq_ns, head->runq_ns), &left);
+	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
+		out->blocked_ns[i] = fit(less(all->blocked_ns[i], head->blocked_ns[i]), &left);
+	out->oncpu_ns = fit(less(all->oncpu_ns, head->oncpu_ns), &left);
+	left = out->oncpu_ns;
+	out->fault_ns = fit(less(all->fault_ns, head->fault_ns), &left);
+	out->stolen_ns = fit(less(all->stolen_ns, head->stolen_ns), &left);
+	out->turn_ns = less(all->turn_ns, head->turn_ns);
+	if (out->turn_ns > ns)
+		out->turn_ns = ns;
+	out->begin_ns = less(all->begin_ns, head->begin_ns);
+	if (out->begin_ns > ns - out->turn_ns)
+		out->begin_ns = ns - out->turn_ns;
+	out->turn_oncpu_ns = less(all->turn_oncpu_ns, head->turn_oncpu_ns);
+	if (out->turn_oncpu_ns > out->turn_ns + out->begin_ns)
+		out->turn_oncpu_ns = out->turn_ns + out->begin_ns;
+	out->switches = (uint32_t)less(all->switches, head->switches);
+	out->migrations = (uint32_t)less(all->migrations, head->migrations);
+	out->faults = (uint32_t)less(all->faults, head->faults);
+	out->scaled |= head->scaled;
+	out->unknown |= head->unknown;
+	for (i = 0; i < all->ncounters && i < MODEL_COUNTERS_MAX; i++)
+		out->counters[i] = less(all->counters[i], head->counters[i]);
+}
+
+/* Work of @ns up to where the phase had come to @all (NULL: not known), since the thread's mark or departure. */
+static void add_work(struct share *s, const struct member *t, const struct model_detail *all,
+		     uint64_t ns, uint64_t inside_ns)
+{
+	static const struct model_detail nothing;
+	struct model_detail part;
+
+	s->work_ns += ns;
+	s->ideal_ns += ns;
+	if (!all || all->oncpu_ns == MODEL_UNKNOWN || (!t->crossed && !t->begin.known)) {
+		model_sums_add(&s->sums, all, MODEL_UNKNOWN, inside_ns);
+		return;
+	}
+	between(all, t->crossed ? &nothing : &t->begin.detail, ns, &part);
+	model_sums_add(&s->sums, &part, ns, inside_ns);
+}
+
+/* --- marks ------------------------------------------------------------------------------------------------- */
+
+static int begin(struct marked_phase *p, struct member *t, const struct mark *mark)
+{
+	struct open *o = p->open;
+	struct share *s;
+	uint32_t known;
+
+	if (t->in) {
+		t->depth++;
+		return 0;
+	}
+	if (!o || t->serial >= o->serial) {
+		o = calloc(1, sizeof(*o));
+		if (!o)
+			return -ENOMEM;
+		occurrence_begin(&o->now, mark->t_ns);
+		o->serial = ++p->serial;
+		o->next = p->open;
+		p->open = o;
+	}
+	known = o->now.shares.n;
+	s = share_of(&o->now.shares, t->thread, t->tid);
+	if (!s)
+		return -ENOMEM;
+	/* Its path begins where it does; that of one that was met before goes on. */
+	if (o->now.shares.n > known)
+		s->ideal_ns = less(mark->t_ns, o->now.start_ns);
+	o->inside++;
+	t->in = o;
+	t->serial = o->serial;
+	t->crossed = false;
+	t->begin = *mark;
+	return 0;
+}
+
+static int leave(struct marked_phase *p, struct open *o, uint64_t t_ns)
+{
+	struct open **at = &p->open;
+	int err;
+
+	if (--o->inside)
+		return 0;
+	err = phase_end(&p->phase, &o->now, t_ns);
+	while (*at != o)
+		at = &(*at)->next;
+	*at = o->next;
+	open_free(o);
+	return err;
+}
+
+static int end(struct marked_phase *p, struct member *t, const struct mark *mark)
+{
+	uint64_t from = t->crossed ? t->depart_ns : t->begin.t_ns;
+	struct open *o = t->in;
+	struct share *s;
+
+	/* Whatever began before tracing did is none of ours. */
+	if (!o)
+		return 0;
+	if (t->depth) {
+		t->depth--;
+		return 0;
+	}
+	s = share_of(&o->now.shares, t->thread, t->tid);
+	if (!s)
+		return -ENOMEM;
+	/* A crossing that no episode has told of lies between. */
+	if (from == MODEL_UNKNOWN || from > mark->t_ns ||
+	    (!t->crossed && t->begin.seq != mark->seq))
+		o->now.unknown = true;
+	else
+		add_work(s, t, mark->known ? &mark->detail : NULL, mark->t_ns - from,
+			 MODEL_UNKNOWN);
+	t->in = NULL;
+	return leave(p, o, mark->t_ns);
+}
+
+static int apply(struct marked *m, const struct mark *mark)
+{
+	struct marked_phase *p = &m->phases[mark->phase];
+	struct member *t = member_get(p, mark->thread, mark->tid);
+
+	if (!t)
+		return -ENOMEM;
+	return mark->begins ? begin(p, t, mark) : end(p, t, mark);
+}
+
+/* Up to @t_ns; of all processes, for the queue is one in the order of time. */
+static int apply_until(struct marked *m, uint64_t t_ns)
+{
+	int err = 0;
+
+	while (!err && m->first < m->nqueue && m->queue[m->first].t_ns <= t_ns)
+		err = apply(m, &m->queue[m->first++]);
+	if (m->first == m->nqueue)
+		m->first = m->nqueue = 0;
+	return err;
+}
+
+int marked_add(struct marked *m, const struct conceptual_mark *from)
+{
+	struct mark *mark;
+	uint32_t phase;
+	int err = grow_zeroed((void **)&m->nmarks, &m->cap_nmarks, from->proc + 1,
+			      sizeof(*m->nmarks));
+
+	if (err)
+		return err;
+	m->nmarks[from->proc]++;
+	err = phase_of(m, from->proc, from->name, &phase);
+	if (err)
+		return err;
+	if (phase == MODEL_NONE) {
+		m->refused++;
+		return 0;
+	}
+	if (m->nqueue >= QUEUE_MAX) {
+		if (!m->first)
+			err = apply_until(m, m->queue[m->nqueue / 2].t_ns);
+		if (err)
+			return err;
+		memmove(m->queue, m->queue + m->first, (m->nqueue - m->first) * sizeof(*m->queue));
+		m->nqueue -= m->first;
+		m->first = 0;
+	}
+	err = grow_zeroed((void **)&m->queue, &m->cap_queue, m->nqueue + 1, sizeof(*m->queue));
+	if (err)
+		return err;
+	mark = &m->queue[m->nqueue++];
+	*mark = (struct mark){
+		.phase = phase,
+		.begins = from->begins,
+		.known = from->detail,
+		.thread = from->thread,
+		.tid = from->tid,
+		.seq = from->seq,
+		.t_ns = from->t_ns,
+	};
+	if (from->detail)
+		mark->detail = *from->detail;
+	return 0;
+}
+
+int marked_finish(struct marked *m)
+{
+	return apply_until(m, UINT64_MAX);
+}
+
+/* --- episodes ---------------------------------------------------------------------------------------------- */
+
+/* A thread between its two marks has come to a barrier. */
+static void take_marked(struct member *t, const struct model_member *m, struct share *s)
+{
+	uint64_t inside = MODEL_UNKNOWN, work = m->work_ns;
+	struct model_detail busy = { 0 };
+	const struct model_detail *all = m->detail;
+
+	if (m->depart_ns != MODEL_UNKNOWN && m->depart_ns >= m->arrive_ns)
+		inside = m->depart_ns - m->arrive_ns;
+	/* All of it on a CPU. */
+	if (!all && m->flags & MODEL_CROSSING_ACCOUNTED && work != MODEL_UNKNOWN) {
+		busy.oncpu_ns = work;
+		busy.inside_oncpu_ns = inside != MODEL_UNKNOWN ? inside : 0;
+		all = &busy;
+	}
+	if (!t->crossed && m->arrive_ns >= t->begin.t_ns)
+		work = m->arrive_ns - t->begin.t_ns;
+	if (work == MODEL_UNKNOWN)
+		t->in->now.unknown = true;
+	else
+		add_work(s, t, all, work, inside);
+	t->crossed = true;
+	t->depart_ns = m->depart_ns;
+}
+
+static struct open *where(struct marked_phase *p, struct member *t)
+{
+	return t ? t->in : p->open;
+}
+
+static int take_member(struct marked_phase *p, const struct model_episode *ep, uint32_t i)
+{
+	const struct model_member *m = &ep->members[i];
+	struct member *t = member_find(p, m->thread, m->tid);
+	struct open *o = where(p, t);
+	struct share *s;
+
+	if (!o || m->arrive_ns < o->now.start_ns || (t && m->arrive_ns < t->begin.t_ns))
+		return 0;
+	s = share_of(&o->now.shares, m->thread, m->tid);
+	if (!s)
+		return -ENOMEM;
+	if (t)
+		take_marked(t, m, s);
+	else
+		occurrence_work(&o->now, m, s);
+	occurrence_wait(ep, i, s);
+	o->met = true;
+	return 0;
+}
+
+/* A meeting joins its members where the last of them is: those in the same occurrence. */
+static void join_paths(struct open *o, const struct model_episode *ep)
+{
+	struct shares *s = &o->now.shares;
+	uint64_t longest = 0;
+	uint32_t i, k, place;
+
+	for (k = 0; k < 2; k++) {
+		for (i = 0; i < ep->n; i++) {
+			place = ep->members[i].thread < s->nplaces
+					? s->places[ep->members[i].thread]
+					: 0;
+			if (!place)
+				continue;
+			if (k)
+				s->all[place - 1].ideal_ns = longest;
+			else if (s->all[place - 1].ideal_ns > longest)
+				longest = s->all[place - 1].ideal_ns;
+		}
+	}
+}
+
+static int phase_episode(struct marked_phase *p, const struct model_episode *ep, bool *met)
+{
+	struct open *o;
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < ep->n && !err; i++)
+		err = take_member(p, ep, i);
+	for (o = p->open; o; o = o->next) {
+		if (!o->met)
+			continue;
+		join_paths(o, ep);
+		occurrence_count(&o->now, ep);
+		o->met = false;
+		*met = true;
+	}
+	return err;
+}
+
+int marked_episode(struct marked *m, const struct model_episode *ep, struct blame **blames,
+		   uint32_t *nblames)
+{
+	uint32_t i;
+	int err;
+	bool met;
+
+	if (!m->n)
+		return 0;
+	err = apply_until(m, ep->release_ns);
+	for (i = 0; i < m->n && !err; i++) {
+		if (m->phases[i].proc != ep->proc || !m->phases[i].open)
+			continue;
+		met = false;
+		err = phase_episode(&m->phases[i], ep, &met);
+		if (met)
+			blames[(*nblames)++] = &m->phases[i].phase.blame;
+	}
+	return err;
+}
+
+/* --- what comes out ---------------------------------------------------------------------------------------- */
+
+int marked_report(const struct marked *m, const struct phase_build *build,
+		  const struct model_proc *procs, struct report *out)
+{
+	struct report_conceptual *row;
+	const struct open *o;
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < m->n && !err; i++) {
+		struct marked_phase *p = &m->phases[i];
+		uint32_t open = 0;
+
+		for (o = p->open; o; o = o->next)
+			open++;
+		row = &out->conceptuals[out->nconceptuals++];
+		row->name = arena_string(build->arena, p->name);
+		if (!row->name)
+			return -ENOMEM;
+		err = phase_out(build, &p->phase, open, &procs[p->proc], row);
+	}
+	return err;
+}

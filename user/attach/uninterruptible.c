@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "attach/uninterruptible.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STACK_BYTES 65536
+#define LOOK_S	    1 /* how often it is looked whether it was stopped */
+
+struct call {
+	int (*fn)(void *arg);
+	void *arg;
+	int result;
+	char *stack;
+	pid_t pid; /* 0: not begun, or over */
+};
+
+static int make_call(void *ctx)
+{
+	struct call *call = ctx;
+
+	/* Who kills us may kill our group, or all of our name. */
+	(void)setpgid(0, 0);
+	(void)prctl(PR_SET_NAME, "sbt-apart");
+	__atomic_store_n(&call->pid, (pid_t)syscall(SYS_getpid), __ATOMIC_RELEASE);
+	call->result = call->fn(call->arg);
+	__atomic_store_n(&call->pid, 0, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/*
+ * The thread that calls stands still meanwhile, as in vfork(), and can be reached by no signal: one of its own is taken for that,
+ * so that ours sees what asks it to end.
+ */
+static void *call_apart(void *ctx)
+{
+	struct call *call = ctx;
+	pid_t pid;
+
+	/* It sends no signal when it ends. */
+	pid = clone(make_call, call->stack + STACK_BYTES, CLONE_VM | CLONE_FILES | CLONE_VFORK,
+		    call);
+	if (pid < 0)
+		call->result = call->fn(call->arg);
+	else
+		while (waitpid(pid, NULL, __WCLONE) < 0 && errno == EINTR)
+			;
+	return NULL;
+}
+
+/* It takes as long as the kernel takes, but somebody may have stopped it. */
+static void wait_for(pthread_t thread, const struct call *call)
+{
+	struct timespec until;
+	pid_t pid;
+
+	do {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += LOOK_S;
+		pid = __atomic_load_n(&call->pid, __ATOMIC_ACQUIRE);
+		if (pid > 0)
+			kill(pid, SIGCONT);
+	} while (pthread_timedjoin_np(thread, NULL, &until) == ETIMEDOUT);
+}
+
+int apart(int (*fn)(void *arg), void *arg)
+{
+	struct call call = { .fn = fn, .arg = arg, .result = -EINTR };
+	pthread_t thread;
+	sigset_t all, old;
+	int err;
+
+	call.stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (call.stack == MAP_FAILED)
+		return fn(arg);
+	/* Its handlers would be ours, in our memory. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&thread, NULL, call_apart, &call);
+	if (err)
+		call_apart(&call);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!err)
+		wait_for(thread, &call);
+	munmap(call.stack, STACK_BYTES);
+	return call.result;
+}

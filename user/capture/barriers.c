@@ -1,0 +1,604 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "capture/barriers.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/rights.h"
+#include "base/msg.h"
+#include "base/text.h"
+#include "capture/preflight.h"
+#include "emit/json.h"
+#include "elf/needed.h"
+#include "symbols/symbol.h"
+#include "target/maps.h"
+#include "target/proc.h"
+
+#define COLUMNS	    100
+#define FILES_MAX   1024
+#define NAME_WIDTH  34
+#define UNDER_WIDTH 16
+
+struct listing {
+	const struct barriers_options *options;
+	struct symbol_server *symbols;
+	struct modules *modules;
+	struct module *files[FILES_MAX]; /* the program first */
+	size_t nfiles;
+	struct buf *out;
+	struct buf notes; /* paragraphs, each ended by a newline */
+	uint32_t places; /* that can be probed and are used by somebody */
+};
+
+/* --- text ------------------------------------------------------------------------------------------ */
+
+/* The words of @s, from @column on with @indent before each further line. */
+static void add_wrapped(struct buf *buf, const char *s, size_t column, size_t indent)
+{
+	size_t start = column;
+
+	while (*s) {
+		size_t len = strcspn(s, " ");
+
+		if (column > start && column + 1 + len > COLUMNS) {
+			buf_printf(buf, "\n%*s", (int)indent, "");
+			column = start = indent;
+		} else if (column > start) {
+			buf_char(buf, ' ');
+			column++;
+		}
+		buf_add(buf, s, len);
+		column += len;
+		s += len + strspn(s + len, " ");
+	}
+	buf_char(buf, '\n');
+}
+
+/* What comes from files may be anything; a terminal must not act on it. */
+static void add_safe(struct buf *buf, const char *s, size_t most)
+{
+	char *safe = text_printable(s);
+	size_t len = safe ? strlen(safe) : 0;
+
+	if (!safe)
+		buf->failed = true;
+	else if (len > most && most > 3)
+		buf_printf(buf, "%.*s...", (int)most - 3, safe);
+	else
+		buf_str(buf, safe);
+	free(safe);
+}
+
+static void __attribute__((format(printf, 2, 3))) note(struct listing *l, const char *fmt, ...)
+{
+	char text[1024], *safe;
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (l->options->json) {
+		buf_str(&l->notes, "{\"type\":\"note\",\"text\":");
+		jsonl_string(&l->notes, text);
+		buf_str(&l->notes, "}\n");
+		return;
+	}
+	safe = text_printable(text);
+	if (!safe) {
+		l->notes.failed = true;
+		return;
+	}
+	buf_str(&l->notes, "* ");
+	add_wrapped(&l->notes, safe, 2, 2);
+	free(safe);
+}
+
+/* --- what is known of a place --------------------------------------------------------------------- */
+
+/* Is it, or its other name of MPI's at the same address, called by this file? */
+static bool is_imported(const struct module *by, const char *symbol)
+{
+	char other[SYMBOL_NAME_MAX];
+
+	if (module_imports(by, symbol))
+		return true;
+	if (!strncmp(symbol, "PMPI_", 5))
+		return module_imports(by, symbol + 1);
+	snprintf(other, sizeof(other), "P%s", symbol);
+	return !strncmp(symbol, "MPI_", 4) && module_imports(by, other);
+}
+
+/* Do others call it by its name? In its own file calls need no import. */
+static bool is_used(const struct listing *l, const struct module *m, const struct module_place *p)
+{
+	size_t i;
+
+	if (m->traits.executable || p->function->rule || p->spec.role == SBT_ROLE_OUTLINED ||
+	    !p->function->symbol || strchr(p->function->symbol, '*') ||
+	    strncmp(p->symbol, "sbt:", 4) == 0)
+		return true;
+	for (i = 0; i < l->nfiles; i++)
+		if (l->files[i]->is_elf && l->files[i] != m && is_imported(l->files[i], p->symbol))
+			return true;
+	return false;
+}
+
+/* Names as in the source. */
+static void name_of(const struct listing *l, const struct module *m, const struct module_place *p,
+		    char name[SYMBOL_NAME_MAX])
+{
+	if (!symbol_source_name(l->symbols, module_fd(m), p->symbol, name, SYMBOL_NAME_MAX))
+		snprintf(name, SYMBOL_NAME_MAX, "%s", p->symbol);
+}
+
+static bool is_point(const struct module_place *p)
+{
+	return strncmp(p->symbol, "sbt:", 4) == 0;
+}
+
+/* A wait of C++ in the midst of a function. */
+static bool is_in_line(const struct module_place *p)
+{
+	return p->spec.role == SBT_ROLE_MARK_ENTER || p->spec.role == SBT_ROLE_MARK_LEAVE;
+}
+
+/* How the end of a crossing is seen that begins there. */
+static void end_of(const struct module_place *p, char *text, size_t len)
+{
+	if (p->spec.family == SBT_FAMILY_STD && is_in_line(p))
+		snprintf(text, len, "its end, in line");
+	else if (is_point(p))
+		snprintf(text, len, "a marker");
+	else if (p->spec.role == SBT_ROLE_COND_WAKE || p->spec.role == SBT_ROLE_MAKER)
+		snprintf(text, len, "-");
+	else if (!p->end && (p->spec.flags & SBT_SPEC_PAIR))
+		snprintf(text, len, "another function");
+	else if (!p->nexits && (p->spec.flags & SBT_SPEC_RETS))
+		snprintf(text, len, "not");
+	else if (!p->nexits)
+		snprintf(text, len, "return");
+	else
+		snprintf(text, len, "%s%u ret%s", p->spec.flags & SBT_SPEC_RETS ? "" : "return, ",
+			 p->nexits, p->nexits == 1 ? "" : "s");
+}
+
+/* Why it is not, or not everywhere, traced; "" if it is. */
+static void problem_of(const struct module_place *p, char *text, size_t len)
+{
+	text[0] = 0;
+	if (p->error)
+		snprintf(text, len, "not traced: %s",
+			 *p->entry.why ? p->entry.why : strerror(-p->error));
+	else if (is_point(p) || (!p->end && (p->spec.flags & SBT_SPEC_PAIR)) || p->nexits)
+		return;
+	else if (p->spec.flags & SBT_SPEC_RETS)
+		snprintf(text, len,
+			 "not traced: where it returns cannot be known (%s), and a return probe "
+			 "could break programs that unwind",
+			 p->exits_why);
+	else if (*p->exits_why)
+		snprintf(text, len,
+			 "only with uprobe.session, where nothing unwinds, by a return probe: its "
+			 "exits are not known (%s)",
+			 p->exits_why);
+}
+
+/* What of those who meet there is not seen, though the place is traced; "" */
+static const char *unseen_of(const struct module_place *p)
+{
+	if (p->error || p->end)
+		return "";
+	if (p->spec.flags & SBT_SPEC_PHASE)
+		return "the wait alone: the last thread is seen when it has released the others, "
+		       "one that arrives and does not wait, or drops out, never";
+	if (p->spec.flags & SBT_SPEC_LATCH)
+		return "the wait alone: the last thread is seen when it has released the others, "
+		       "one that counts down and does not wait never";
+	return "";
+}
+
+static const char *cost_of(const struct module_place *p)
+{
+	if (p->error || p->end)
+		return "-";
+	return p->entry.insn.class == INSN_EMULATED ? "emulated" : "stepped";
+}
+
+/* --- the table --------------------------------------------------------------------------------------- */
+
+static void add_row(struct listing *l, const struct module *m, const struct module_place *p)
+{
+	char name[SYMBOL_NAME_MAX], end[64], problem[384];
+	const char *family = family_name(p->function->family);
+	struct buf cell = { 0 };
+	size_t width;
+
+	name_of(l, m, p, name);
+	end_of(p, end, sizeof(end));
+	problem_of(p, problem, sizeof(problem));
+	if (!*problem && !is_used(l, m, p))
+		snprintf(problem, sizeof(problem), "nothing here calls it by name");
+	else if (!p->error)
+		l->places++;
+	add_safe(&cell, name, COLUMNS - 12);
+	width = cell.len;
+	buf_printf(l->out, "  %-8s  %-*s", family ? family : "?", NAME_WIDTH, cell.s ? cell.s : "");
+	if (width > NAME_WIDTH)
+		buf_printf(l->out, "\n  %8s  %-*s", "", NAME_WIDTH, "");
+	buf_clear(&cell);
+	add_safe(&cell, p->end ? "its end" : p->entry.insn.text, UNDER_WIDTH);
+	buf_printf(l->out, " %8llx  %-*s  %-8s  %s\n", (unsigned long long)p->offset, UNDER_WIDTH,
+		   cell.s ? cell.s : "", cost_of(p), end);
+	buf_free(&cell);
+	if (*problem) {
+		buf_printf(l->out, "  %8s  ", "");
+		add_wrapped(l->out, problem, 12, 12);
+	}
+	if (*unseen_of(p)) {
+		buf_printf(l->out, "  %8s  ", "");
+		add_wrapped(l->out, unseen_of(p), 12, 12);
+	}
+}
+
+/* Nobody meets where tasks are made. */
+static bool is_aside(const struct module_place *p)
+{
+	return p->spec.role == SBT_ROLE_TASK;
+}
+
+static void add_text(struct listing *l, struct module *m)
+{
+	uint32_t i;
+
+	if (!m->nplaces && !m->waits.nentries && !m->joins.nentries)
+		return;
+	add_safe(l->out, m->path, COLUMNS);
+	buf_char(l->out, '\n');
+	buf_printf(l->out, "  %-8s  %-*s %8s  %-*s  %-8s  END SEEN BY\n", "FAMILY", NAME_WIDTH,
+		   "FUNCTION", "OFFSET", UNDER_WIDTH, "PROBE ON", "COST");
+	for (i = 0; i < m->nplaces; i++)
+		if (!is_aside(&m->places[i]))
+			add_row(l, m, &m->places[i]);
+	if (m->waits.nentries) {
+		buf_printf(l->out, "  %-8s  ", "cond");
+		add_wrapped(l->out,
+			    "condition variables: barriers made of them are found by what threads "
+			    "do",
+			    12, 12);
+	}
+	if (m->joins.nentries) {
+		buf_printf(l->out, "  %-8s  ", "forkjoin");
+		add_wrapped(l->out,
+			    "pthread_join and its kin: rounds of threads that are made and joined "
+			    "are found by what threads do",
+			    12, 12);
+	}
+	buf_char(l->out, '\n');
+}
+
+static void add_string(struct buf *buf, const char *name, const char *value)
+{
+	buf_printf(buf, ",\"%s\":", name);
+	if (value && *value)
+		jsonl_string(buf, value);
+	else
+		buf_str(buf, "null");
+}
+
+static void add_json(struct listing *l, const struct module *m)
+{
+	char name[SYMBOL_NAME_MAX], end[64], problem[384];
+	uint32_t i;
+
+	for (i = 0; i < m->nplaces; i++) {
+		const struct module_place *p = &m->places[i];
+		bool used = is_used(l, m, p);
+
+		if (is_aside(p))
+			continue;
+		name_of(l, m, p, name);
+		end_of(p, end, sizeof(end));
+		problem_of(p, problem, sizeof(problem));
+		l->places += used && !p->error;
+		buf_str(l->out, "{\"type\":\"place\"");
+		add_string(l->out, "family", family_name(p->function->family));
+		add_string(l->out, "kind", family_kind_name(p->function->kind));
+		add_string(l->out, "function", name);
+		add_string(l->out, "module", m->path);
+		buf_printf(l->out, ",\"offset\":%llu", (unsigned long long)p->offset);
+		add_string(l->out, "instruction", p->end ? "" : p->entry.insn.text);
+		add_string(l->out, "class", p->end ? "" : insn_class_name(p->entry.insn.class));
+		add_string(l->out, "chosen", p->entry.why);
+		add_string(l->out, "end", end);
+		buf_printf(l->out, ",\"exits\":%u,\"used\":%s", p->nexits, used ? "true" : "false");
+		add_string(l->out, "problem", problem);
+		add_string(l->out, "unseen", unseen_of(p));
+		buf_str(l->out, "}\n");
+	}
+}
+
+/* --- what cannot be seen ----------------------------------------------------------------------------- */
+
+/* A run-time library's own use of a function says nothing about the program. */
+static bool is_runtime(const struct module *m)
+{
+	static const char *const names[] = { "libstdc++.so", "libc++.so", "libgcc_s.so", "ld-" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(m->traits.soname, names[i], strlen(names[i])))
+			return true;
+	return m->traits.dynamic && (m->traits.glibc || m->traits.musl);
+}
+
+/* Which of the program and its libraries calls this, or carries it in itself? NULL: none. */
+static const struct module *any_uses(const struct listing *l, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < l->nfiles; i++) {
+		const struct module *m = l->files[i];
+
+		if (!m->is_elf || is_runtime(m))
+			continue;
+		if (module_imports(m, name))
+			return m;
+		if (m->traits.executable && !m->traits.dynamic && module_defines(m, name))
+			return m;
+	}
+	return NULL;
+}
+
+static const struct module *any_of(const struct listing *l, const char *const *names, size_t n)
+{
+	const struct module *m = NULL;
+	size_t i;
+
+	for (i = 0; i < n && !m; i++)
+		m = any_uses(l, names[i]);
+	return m;
+}
+
+static const struct module *makes_threads(const struct listing *l)
+{
+	static const char *const names[] = {
+		"pthread_create",
+		"thrd_create",
+		"_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_"
+		"EEPFvvE",
+	};
+
+	return any_of(l, names, sizeof(names) / sizeof(names[0]));
+}
+
+static const struct module *uses_conditions(const struct listing *l)
+{
+	static const char *const names[] = {
+		"pthread_cond_wait",
+		"pthread_cond_timedwait",
+		"cnd_wait",
+		"_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE",
+	};
+
+	return any_of(l, names, sizeof(names) / sizeof(names[0]));
+}
+
+static void say_file(struct listing *l, const struct module *m)
+{
+	if (m->error == -ENOTSUP)
+		note(l, "%s: not 64 bits, or of another machine: not looked into", m->path);
+	else if (m->error && m->error != -ENOEXEC)
+		note(l, "%s could not be read: %s", m->path, module_why(m->error));
+	if (!m->is_elf || m->traits.machine == 0)
+		return;
+	if (m->traits.go)
+		note(l,
+		     "%s is a Go program: goroutines that meet are not threads that meet; what C "
+		     "code "
+		     "in it calls is seen",
+		     m->path);
+	else if (m->tbb)
+		note(l,
+		     "%s is oneTBB: at the end of its algorithms one thread waits for tasks, and "
+		     "there is no function that all who work on them pass: what meets there is "
+		     "not seen; a function around it can be given to -b",
+		     m->path);
+	else if (m->inlined_waits)
+		note(l,
+		     "%s uses std::barrier, std::latch, std::atomic::wait() or a C++20 semaphore "
+		     "in line, where sbt-trace does not know the code: barriers of this kind may "
+		     "be missing; with --discover they are found where all waiting threads sleep, "
+		     "and a function around the barrier can be given to -b",
+		     m->path);
+	else if (m->traits.executable && !m->traits.dynamic && m->traits.stripped && !m->nplaces)
+		note(l,
+		     "%s is static and stripped: its functions have no names to be found by, and "
+		     "no "
+		     "barrier was recognised by its code",
+		     m->path);
+	else if (m->traits.executable && m->traits.stripped)
+		note(l,
+		     "%s is stripped: of its own functions only those it exports have names; "
+		     "others "
+		     "can be given to -b by their address",
+		     m->path);
+}
+
+/* What is there, and only that it could not be looked at is known. */
+static bool any_unread(const struct listing *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->nfiles; i++)
+		if (l->files[i]->error && l->files[i]->error != -ENOEXEC &&
+		    l->files[i]->error != -ENOTSUP)
+			return true;
+	return false;
+}
+
+static void say_spinning(struct listing *l)
+{
+	const struct module *threads = makes_threads(l), *conds = uses_conditions(l);
+	const struct module *calls = any_uses(l, "syscall");
+	const struct module *program = l->nfiles ? l->files[0] : NULL;
+
+	/* Nothing is known by name of one that has no names. */
+	if (program && program->traits.executable && !program->traits.dynamic &&
+	    program->traits.stripped)
+		return;
+	if (any_unread(l)) {
+		note(l,
+		     "what could not be read may have barriers: what is not listed is not known%s",
+		     l->options->pid && !rights_have(CAP_SYS_PTRACE)
+			     ? "; other users' processes are looked into with CAP_SYS_PTRACE"
+			     : "");
+		return;
+	}
+	if (!l->places)
+		note(l, "no barrier function that is known is called here%s",
+		     threads || conds ? "" : ", and no threads are made by name");
+	if (conds)
+		note(l,
+		     "%s waits at condition variables: a barrier made of one is found while it "
+		     "runs, by what its threads do; with -b its function is traced by name",
+		     conds->path);
+	if (calls)
+		note(l,
+		     "%s uses syscall(), perhaps to wait at futexes: that has no name here, but "
+		     "the function around it can be given to -b",
+		     calls->path);
+	if (threads)
+		note(l,
+		     "%s makes threads: a barrier of theirs that only spins on memory calls "
+		     "nothing; it is seen where it is a function of its own that is given to -b, "
+		     "and not at all where it was inlined",
+		     threads->path);
+}
+
+/* Rules of -b that found nothing. */
+static void say_rules(struct listing *l)
+{
+	struct rules *rules = l->options->rules;
+	size_t i;
+	int k;
+
+	for (i = 0; rules && i < rules->n; i++)
+		for (k = 0; k < 1 + rules->all[i]->pair; k++)
+			if (!rules->all[i]->at[k].found)
+				note(l, "-b %s: %s is in none of these files", rules->all[i]->text,
+				     rules->all[i]->pair ? k ? "the second of its functions"
+							     : "the first of its functions"
+							 : "such a function");
+}
+
+/* --- whose files they are -------------------------------------------------------------------------------- */
+
+static void take_file(struct listing *l, struct module *m)
+{
+	size_t i;
+
+	for (i = 0; i < l->nfiles; i++)
+		if (l->files[i] == m)
+			return;
+	if (l->nfiles < FILES_MAX)
+		l->files[l->nfiles++] = m;
+}
+
+static void take_needed(void *ctx, const char *name, struct module *m)
+{
+	struct listing *l = ctx;
+
+	if (m)
+		take_file(l, m);
+	else
+		note(l,
+		     "%s, which is needed, was not found where the dynamic linker would look: what "
+		     "is in it is not known",
+		     name);
+}
+
+static int from_binary(struct listing *l)
+{
+	const char *path = l->options->binary;
+	int err = needed_each(l->modules, path, take_needed, l);
+
+	if (err == -ENOEXEC)
+		msg_error("list: %s is neither a program nor a library (give the program that runs "
+			  "a script)",
+			  path);
+	else if (err)
+		msg_error("list: cannot read %s: %s", path, module_why(err));
+	return err;
+}
+
+static int from_process(struct listing *l)
+{
+	struct maps maps;
+	size_t i;
+	int err = maps_read(l->options->pid, &maps);
+
+	if (err) {
+		msg_error("list: cannot look at process %d: %s", l->options->pid,
+			  err == -ESRCH			    ? "there is none"
+			  : err == -EACCES || err == -EPERM ? permit_why_not()
+							    : strerror(-err));
+		return err;
+	}
+	for (i = 0; i < maps.n; i++) {
+		struct module *m = NULL;
+
+		if (maps.entries[i].exec && maps.entries[i].ino)
+			m = modules_get(l->modules, l->options->pid, &maps.entries[i]);
+		if (m)
+			take_file(l, m);
+	}
+	maps_free(&maps);
+	return 0;
+}
+
+int barriers_list(const struct barriers_options *options, struct buf *out)
+{
+	struct listing *l = calloc(1, sizeof(*l));
+	struct progress *progress = NULL;
+	size_t i;
+	int err;
+
+	if (!l)
+		return -ENOMEM;
+	l->options = options;
+	l->out = out;
+	err = symbol_server_new(NULL, &l->symbols);
+	if (!err)
+		err = modules_new(options->rules, l->symbols, &l->modules);
+	if (!err) {
+		progress = progress_new(STDERR_FILENO);
+		modules_set_progress(l->modules, progress);
+		err = options->binary ? from_binary(l) : from_process(l);
+	}
+	for (i = 0; i < l->nfiles && !err; i++) {
+		if (options->json)
+			add_json(l, l->files[i]);
+		else
+			add_text(l, l->files[i]);
+	}
+	if (!err) {
+		for (i = 0; i < l->nfiles; i++)
+			say_file(l, l->files[i]);
+		say_rules(l);
+		say_spinning(l);
+		buf_add(out, l->notes.s ? l->notes.s : "", l->notes.len);
+		out->failed |= l->notes.failed;
+	}
+	buf_free(&l->notes);
+	modules_free(l->modules);
+	progress_free(progress);
+	symbol_server_free(l->symbols);
+	free(l);
+	return err;
+}

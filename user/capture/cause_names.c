@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "capture/cause_names.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/hash.h"
+#include "target/proc.h"
+
+#define STACKS_MOST 4096 /* that are remembered */
+
+/* A stack that was asked for, as it was told. */
+struct told_stack {
+	uint32_t tgid, inc, n;
+	uint32_t sites[];
+};
+
+struct why {
+	const struct attach *attach;
+	struct spaces *spaces;
+	struct causes *causes;
+	struct cause_env env;
+	struct sbt_name task; /* the last that was asked for */
+	struct sbt_file_name file;
+	char device[sizeof(((struct sbt_file_name *)NULL)->name) + sizeof("the device ")];
+	struct sbt_stack stack;
+	struct hash stacks; /* by process and key: struct told_stack */
+};
+
+static const char *why_task(void *ctx, uint32_t tid)
+{
+	struct why *w = ctx;
+
+	/* As it was called then; a traced thread that held nobody's CPU is in no list but /proc. */
+	if (attach_task_name(w->attach, tid, &w->task) &&
+	    proc_comm((int)tid, (int)tid, w->task.comm))
+		return NULL;
+	return w->task.comm;
+}
+
+static const char *why_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
+{
+	struct why *w = ctx;
+	const struct space *space = space_find(w->spaces, tgid, inc);
+
+	return space ? space_object_name(w->spaces, space, addr) : NULL;
+}
+
+static const char *why_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
+{
+	struct why *w = ctx;
+
+	(void)inc;
+	if (attach_mapping_name(w->attach, tgid, addr, &w->file))
+		return NULL;
+	switch (w->file.mode) {
+	case SBT_MAPPING_FILE:
+		/* The kernel's name for it: no file's has a slash. */
+		if (!strcmp(w->file.name, "dev/zero"))
+			return "shared anonymous memory";
+		return *w->file.name ? w->file.name : NULL;
+	case SBT_MAPPING_HEAP:
+		return "the heap";
+	default:
+		return "anonymous memory";
+	}
+}
+
+/* What the kernel calls files that are in no folder (the names it gives to anon_inode_getfile()). */
+static const char *anonymous_words(const char *name)
+{
+	static const struct {
+		const char *name, *words;
+	} kinds[] = {
+		{ "[eventpoll]", "an epoll instance" },
+		{ "[eventfd]", "an eventfd" },
+		{ "[timerfd]", "a timerfd" },
+		{ "[signalfd]", "a signalfd" },
+		{ "[io_uring]", "an io_uring" },
+		{ "[userfaultfd]", "a userfaultfd" },
+		{ "[fanotify]", "a fanotify group" },
+		{ "[perf_event]", "a perf event" },
+		{ "[pidfd]", "a pidfd" },
+		{ "inotify", "an inotify instance" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(name, kinds[i].name))
+			return kinds[i].words;
+	return NULL;
+}
+
+static const char *why_file(void *ctx, uint64_t inode)
+{
+	struct why *w = ctx;
+	const char *name = w->file.name, *words = NULL;
+
+	if (attach_file_name(w->attach, inode, &w->file))
+		return NULL;
+	switch (w->file.mode) {
+	case S_IFIFO:
+		return *name ? name : "a pipe";
+	case S_IFSOCK:
+		return "a socket";
+	case S_IFCHR:
+		/* Terminals are called 0, 1, 2 in their folder. */
+		if (*name && name[strspn(name, "0123456789")] == '\0') {
+			snprintf(w->device, sizeof(w->device), "the device %s", name);
+			return w->device;
+		}
+		break;
+	case S_IFREG: /* as of Linux 6.16 */
+	case 0:
+		/* No user's file is called so by chance: brackets, or no kind at all. */
+		if (*name == '[' || !w->file.mode)
+			words = anonymous_words(name);
+		if (!words && !w->file.mode && !*name)
+			words = "an anonymous file";
+		break;
+	default:
+		break;
+	}
+	if (words)
+		return words;
+	return *name ? name : NULL;
+}
+
+static uint32_t unwind(struct why *w, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
+		       uint32_t max)
+{
+	struct space *space = space_find(w->spaces, tgid, inc);
+	uint32_t n = 0;
+
+	if (!space || attach_stack(w->attach, key, &w->stack) || w->stack.tgid != tgid ||
+	    space_unwind(w->spaces, space, &w->stack, sites, max, &n))
+		return 0;
+	return n;
+}
+
+static void forget_stacks(struct why *w)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	while ((e = hash_next(&w->stacks, &pos, &zero)))
+		free((void *)(uintptr_t)e->value);
+	hash_free(&w->stacks);
+}
+
+/* Without memory for it, it is asked for again. */
+static void remember_stack(struct why *w, uint64_t at, const struct told_stack *told,
+			   const uint32_t *sites)
+{
+	size_t bytes = told->n * sizeof(*sites);
+	struct told_stack *new = malloc(sizeof(*new) + bytes);
+
+	if (!new)
+		return;
+	*new = *told;
+	memcpy(new->sites, sites, bytes);
+	if (hash_count(&w->stacks) >= STACKS_MOST)
+		forget_stacks(w);
+	free(hash_get_ptr(&w->stacks, at));
+	if (hash_put_ptr(&w->stacks, at, new))
+		free(new);
+}
+
+/*
+ * Who asks twice is told no less the second time, though the kernel keeps the last few hundred stacks only: a recording has what
+ * was said last. It may be more, when more of the program has been read.
+ */
+static uint32_t why_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
+			  uint32_t max)
+{
+	struct why *w = ctx;
+	uint64_t at = hash_mix(key ^ ((uint64_t)tgid << 32 | inc));
+	const struct told_stack *known = hash_get_ptr(&w->stacks, at);
+	struct told_stack told = { .tgid = tgid, .inc = inc };
+
+	if (known && (known->tgid != tgid || known->inc != inc))
+		known = NULL;
+	told.n = unwind(w, tgid, inc, key, sites, max);
+	if (known && known->n > told.n) {
+		told.n = known->n < max ? known->n : max;
+		memcpy(sites, known->sites, told.n * sizeof(*sites));
+	} else if (told.n && (!known || known->n < told.n)) {
+		remember_stack(w, at, &told, sites);
+	}
+	return told.n;
+}
+
+int why_new(const struct attach *attach, struct spaces *spaces, const struct counting *counting,
+	    const struct report_env *env, struct why **out)
+{
+	struct why *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w->attach = attach;
+	w->spaces = spaces;
+	w->env = (struct cause_env){
+		.ctx = w,
+		.task = why_task,
+		.lock = why_lock,
+		.mapping = why_mapping,
+		.file = why_file,
+		.stack = why_stack,
+		.instructions = counting->instructions,
+		.cycles = counting->cycles,
+	};
+	w->causes = causes_new(&w->env, env);
+	if (!w->causes) {
+		free(w);
+		return -ENOMEM;
+	}
+	*out = w;
+	return 0;
+}
+
+void why_free(struct why *w)
+{
+	if (!w)
+		return;
+	causes_free(w->causes);
+	forget_stacks(w);
+	free(w);
+}
+
+struct cause_env *why_env(struct why *w)
+{
+	return &w->env;
+}
+
+struct causes *why_causes(const struct why *w)
+{
+	return w->causes;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* What a report says beside its figures: what was asked for and not met, what was not seen. Noted in base/remark.h's list. */
+#ifndef CAPTURE_DIAGNOSTICS_H
+#define CAPTURE_DIAGNOSTICS_H
+
+#include "cmd/options.h"
+#include "ingest/ingest.h"
+#include "capture/process_tracker.h"
+
+/* Processes that COMMAND started and left running. */
+struct remarks_left {
+	uint32_t n;
+	uint32_t pid; /* one of them */
+};
+
+/* Whose run it was; all of it outlives this. */
+struct remarks {
+	const struct options *options;
+	const struct attach *attach;
+	struct modules *modules;
+	struct spaces *spaces;
+	const struct targets *targets;
+	struct pump *pump;
+	const struct model *model;
+	struct remarks_left left; /* as COMMAND ended, and tracing with it */
+	uint64_t elapsed_ns; /* since tracing began */
+	bool cut; /* it ended early, as nothing could be written: what was not crossed then says nothing of the program */
+};
+
+/* Which are there now. To be asked as tracing ends: by the time of the report they may have ended, too. @command: COMMAND's process. */
+struct remarks_left remarks_left(const struct attach *attach, uint32_t command);
+/* Note all that is known now. */
+void remarks_find(const struct remarks *remarks);
+/* And which files could not be read for names: known once all have been looked up. */
+void remarks_unnamed(const struct spaces *spaces);
+
+#endif /* CMD_REMARKS_H */

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "capture/file_limit.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define MAX_THREADS	 32768
+#define MAX_PROCESSES	 16384
+#define RINGS_BYTES_ALL	 (64u << 20) /* what all rings together may take, unless asked for more */
+#define RING_BYTES_LEAST (256u << 10)
+
+/* Every file that is examined stays open, to be named after it is gone: under -a these are many. */
+void loading_raise_limits(void)
+{
+	struct rlimit files;
+
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+static size_t ring_bytes(const struct options *o)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	size_t bytes = o->ring_bytes;
+
+	while (!o->ring_given && bytes > RING_BYTES_LEAST && cpus > 0 &&
+	       bytes * (size_t)cpus > RINGS_BYTES_ALL)
+		bytes /= 2;
+	return bytes;
+}
+
+void loading_options(const struct options *o, const struct counting *counting,
+		     struct attach_options *out)
+{
+	*out = (struct attach_options){
+		.config = { .system = o->mode == OPTIONS_SYSTEM,
+			    .follow = o->follow,
+			    .hold = 1,
+			    .frames = o->frames,
+			    .aggregate = o->aggregate },
+		.first = o->method,
+		.discover = o->discover,
+		.discover_futex = o->discover_futex,
+		.account = o->causes,
+		.ncounters = counting->n,
+		.plain_counters = counting->plain,
+		.switch_counters = counting->switches,
+		.fault_counters = counting->faults,
+		.ring_bytes = o->aggregate ? RING_BYTES_LEAST : ring_bytes(o),
+		.max_threads = MAX_THREADS,
+		.max_processes = MAX_PROCESSES,
+		.verbose = o->verbose,
+	};
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "capture/hot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/msg.h"
+
+#define PAUSE_NS  SBT_LOOKS_NS
+/* What looks like a barrier that is not yet known to be one is looked at for so many times longer. */
+#define HOPES_MAX 4
+
+/* Of what kind the probes are that are hot. */
+enum hot_kind { HOT_CONDS, HOT_TURNS, HOT_SEMS, HOT_KINDS };
+
+struct hot_probes {
+	uint64_t told_ns; /* of the first event not yet acted on; 0: none */
+	uint64_t since_ns; /* since when it has no probes; 0: it has them */
+	uint64_t paused_ns; /* before that */
+	uint64_t pause_ns; /* how long it has none then */
+	bool kept; /* its probes cannot be removed, or it has barriers */
+};
+
+struct hot_process {
+	uint32_t tgid, inc;
+	struct hot_probes probes[HOT_KINDS];
+	uint64_t looks; /* when it has ended */
+	uint32_t hopes;
+};
+
+struct hot {
+	struct attach *attach;
+	struct targets *targets;
+	struct pump *pump;
+	struct hash by_process; /* -> struct hot_process */
+	struct hot_process **active; /* that live */
+	uint32_t nactive, cap;
+	uint32_t *tgids; /* as many; scratch */
+	uint64_t fed_ns; /* what was recorded until then has been looked at */
+	int verbose;
+};
+
+static uint64_t key_of(uint32_t tgid, uint32_t inc)
+{
+	return (uint64_t)inc << 32 | tgid;
+}
+
+struct hot *hot_new(struct attach *attach, struct targets *targets, struct pump *pump, int verbose)
+{
+	struct hot *h = calloc(1, sizeof(*h));
+
+	if (h)
+		*h = (struct hot){
+			.attach = attach, .targets = targets, .pump = pump, .verbose = verbose
+		};
+	return h;
+}
+
+void hot_free(struct hot *h)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	if (!h)
+		return;
+	while ((e = hash_next(&h->by_process, &pos, &zero)))
+		free((void *)(uintptr_t)e->value);
+	hash_free(&h->by_process);
+	free(h->active);
+	free(h->tgids);
+	free(h);
+}
+
+static int make_room(struct hot *h)
+{
+	uint32_t cap = h->cap ? 2 * h->cap : 16, *tgids;
+	struct hot_process **active;
+
+	if (h->nactive < h->cap)
+		return 0;
+	active = realloc(h->active, cap * sizeof(*active));
+	if (!active)
+		return -ENOMEM;
+	h->active = active;
+	tgids = realloc(h->tgids, cap * sizeof(*tgids));
+	if (!tgids)
+		return -ENOMEM;
+	h->tgids = tgids;
+	h->cap = cap;
+	return 0;
+}
+
+static struct hot_process *process_get(struct hot *h, const struct sbt_event *e)
+{
+	uint64_t key = key_of(e->tgid, e->inc);
+	struct hot_process *p = hash_get_ptr(&h->by_process, key);
+
+	if (p)
+		return p;
+	p = make_room(h) ? NULL : calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->tgid = e->tgid;
+	p->inc = e->inc;
+	if (hash_put_ptr(&h->by_process, key, p)) {
+		free(p);
+		return NULL;
+	}
+	h->active[h->nactive++] = p;
+	return p;
+}
+
+static void pause_over(struct hot_probes *p, uint64_t now_ns)
+{
+	if (p->since_ns && now_ns > p->since_ns)
+		p->paused_ns += now_ns - p->since_ns;
+	p->since_ns = 0;
+}
+
+static void leave(struct hot *h, struct hot_process *p, uint64_t t_ns)
+{
+	uint32_t i;
+
+	for (i = 0; i < HOT_KINDS; i++)
+		pause_over(&p->probes[i], t_ns);
+	for (i = 0; i < h->nactive; i++)
+		if (h->active[i] == p)
+			h->active[i--] = h->active[--h->nactive];
+}
+
+/* Its program is replaced: its probes, too. */
+static void on_exec(struct hot *h, const struct sbt_event *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < h->nactive; i++)
+		if (h->active[i]->tgid == e->tgid && h->active[i]->inc != e->inc) {
+			leave(h, h->active[i], e->t_ns);
+			return;
+		}
+}
+
+static enum hot_kind kind_of(uint8_t role)
+{
+	switch (role) {
+	case SBT_ROLE_TURN:
+		return HOT_TURNS;
+	case SBT_ROLE_SEM_WAIT:
+		return HOT_SEMS;
+	default:
+		return HOT_CONDS;
+	}
+}
+
+int hot_event(struct hot *h, const struct sbt_event *e)
+{
+	struct hot_probes *of;
+	struct hot_process *p;
+
+	if (!h)
+		return 0;
+	if (e->type == SBT_REC_EXEC)
+		on_exec(h, e);
+	if (e->type == SBT_REC_HOT) {
+		p = process_get(h, e);
+		if (!p)
+			return -ENOMEM;
+		of = &p->probes[kind_of(e->family)];
+		of->told_ns = of->told_ns ? of->told_ns : e->t_ns;
+	}
+	if (e->type == SBT_REC_EXIT && e->flags & SBT_EVENT_LEADER && e->caller) {
+		p = process_get(h, e);
+		if (!p)
+			return -ENOMEM;
+		p->looks = e->caller;
+		leave(h, p, e->t_ns);
+	}
+	return 0;
+}
+
+/* Is it to lose its probes on condition variables? */
+static bool is_hopeless(struct hot *h, struct hot_process *p)
+{
+	enum discover_hope hope = discover_hope(pump_discover(h->pump), p->tgid, p->inc);
+
+	if (hope == DISCOVER_HOPE_BARRIER)
+		return false;
+	if (hope == DISCOVER_HOPE_SOME && p->hopes < HOPES_MAX) {
+		p->hopes++;
+		return false;
+	}
+	return true;
+}
+
+static int rest(struct hot *h, const struct hot_process *p, enum hot_kind kind, bool on)
+{
+	switch (kind) {
+	case HOT_TURNS:
+		return targets_rest_turns(h->targets, p->tgid, p->inc, on);
+	case HOT_SEMS:
+		return targets_rest_sems(h->targets, p->tgid, p->inc, on);
+	default:
+		return targets_rest(h->targets, p->tgid, p->inc, on);
+	}
+}
+
+static bool begin_pause(struct hot *h, struct hot_process *p, enum hot_kind kind, uint64_t now_ns)
+{
+	static const char *const why[] = {
+		[HOT_CONDS] = "its condition variables are hot and no barriers",
+		[HOT_TURNS] = "waits for turns are frequent and short",
+		[HOT_SEMS] = "its semaphores are hot",
+	};
+	struct hot_probes *of = &p->probes[kind];
+	int err;
+
+	/* Before what was recorded by then has been looked at nobody knows whether there are barriers. */
+	if (!of->told_ns || (kind == HOT_CONDS && of->told_ns > h->fed_ns))
+		return false;
+	of->told_ns = 0;
+	if (of->since_ns || of->kept || (kind == HOT_CONDS && !is_hopeless(h, p)))
+		return false;
+	err = rest(h, p, kind, true);
+	if (err) {
+		of->kept = err != -ENOENT && err != -ESRCH;
+		return false;
+	}
+	msg_verbose(h->verbose, "process %u: %s: not looked at for a while", p->tgid, why[kind]);
+	of->since_ns = now_ns;
+	/* What is known of turns and semaphores then is known in part for good: they are looked at ever more seldom. */
+	of->pause_ns = kind != HOT_CONDS && of->pause_ns ? 2 * of->pause_ns : PAUSE_NS;
+	p->hopes = 0;
+	return true;
+}
+
+static bool end_pause(struct hot *h, struct hot_process *p, enum hot_kind kind, uint64_t now_ns)
+{
+	struct hot_probes *of = &p->probes[kind];
+
+	if (!of->since_ns || now_ns < of->since_ns + of->pause_ns)
+		return false;
+	/* It may be ending: then its end is told soon. Else it is tried again. */
+	if (rest(h, p, kind, false))
+		return false;
+	pause_over(of, now_ns);
+	return true;
+}
+
+/* Processes in h->tgids that @change says have changed. Returns how many. */
+static uint32_t changed(struct hot *h, enum hot_kind kind, uint64_t now_ns,
+			bool (*change)(struct hot *h, struct hot_process *p, enum hot_kind kind,
+				       uint64_t now_ns))
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < h->nactive; i++)
+		if (change(h, h->active[i], kind, now_ns))
+			h->tgids[n++] = h->active[i]->tgid;
+	return n;
+}
+
+static int step(struct hot *h, enum hot_kind kind, uint64_t now_ns)
+{
+	static const enum attach_waits_kind waits[] = {
+		[HOT_CONDS] = ATTACH_WAITS_ALL,
+		[HOT_TURNS] = ATTACH_WAITS_TURNS,
+		[HOT_SEMS] = ATTACH_WAITS_SEMS,
+	};
+	uint32_t i, n = changed(h, kind, now_ns, begin_pause);
+	int err = 0;
+
+	if (n)
+		err = attach_waits_remove(h->attach, h->tgids, n, waits[kind]);
+	for (i = 0; i < h->nactive && n && kind == HOT_CONDS; i++)
+		if (h->active[i]->probes[kind].since_ns == now_ns)
+			pump_pause(h->pump, h->active[i]->tgid, h->active[i]->inc);
+	if (err)
+		return err;
+	n = changed(h, kind, now_ns, end_pause);
+	return n && kind == HOT_CONDS
+		       ? attach_waits_remove(h->attach, h->tgids, n, ATTACH_WAITS_JOINS)
+		       : 0;
+}
+
+int hot_step(struct hot *h, uint64_t now_ns, uint64_t fed_ns)
+{
+	int err = 0;
+	unsigned k;
+
+	if (h)
+		h->fed_ns = fed_ns;
+	for (k = 0; h && k < HOT_KINDS && !err; k++)
+		err = step(h, (enum hot_kind)k, now_ns);
+	return err;
+}
+
+uint64_t hot_told_ns(const struct hot *h)
+{
+	uint64_t first = 0, told;
+	uint32_t i, k;
+
+	for (i = 0; h && i < h->nactive; i++)
+		for (k = 0; k < HOT_KINDS; k++) {
+			told = h->active[i]->probes[k].told_ns;
+			if (told && (!first || told < first))
+				first = told;
+		}
+	return first;
+}
+
+int hot_fold(struct hot *h, const struct hot_name *from, const struct hot_name *into)
+{
+	struct hot_process *p = hash_get_ptr(&h->by_process, key_of(from->tgid, from->inc)), *sum;
+	uint32_t i;
+
+	if (!p)
+		return 0;
+	hash_del(&h->by_process, key_of(from->tgid, from->inc));
+	for (i = 0; i < h->nactive; i++)
+		if (h->active[i] == p)
+			h->active[i--] = h->active[--h->nactive];
+	sum = hash_get_ptr(&h->by_process, key_of(into->tgid, into->inc));
+	if (sum) {
+		sum->looks += p->looks;
+		for (i = 0; i < HOT_KINDS; i++)
+			sum->probes[i].paused_ns += p->probes[i].paused_ns;
+		free(p);
+		return 0;
+	}
+	p->tgid = into->tgid;
+	p->inc = into->inc;
+	return hash_put_ptr(&h->by_process, key_of(into->tgid, into->inc), p);
+}
+
+uint64_t hot_looks(const struct hot *h, uint32_t tgid, uint32_t inc)
+{
+	const struct hot_process *p;
+
+	if (!h)
+		return 0;
+	p = hash_get_ptr(&h->by_process, key_of(tgid, inc));
+	return p && p->looks ? p->looks : attach_looks(h->attach, tgid, inc);
+}
+
+uint64_t hot_paused_ns(const struct hot *h, uint32_t tgid, uint32_t inc, uint64_t until_ns)
+{
+	const struct hot_process *p = h ? hash_get_ptr(&h->by_process, key_of(tgid, inc)) : NULL;
+	const struct hot_probes *conds = p ? &p->probes[HOT_CONDS] : NULL;
+
+	if (!conds)
+		return 0;
+	return conds->paused_ns +
+	       (conds->since_ns && until_ns > conds->since_ns ? until_ns - conds->since_ns : 0);
+}

@@ -1,0 +1,756 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "capture/limit.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyse/ceiling.h"
+#include "base/msg.h"
+#include "sites/family.h"
+#include "target/proc.h"
+
+#define LOOK_NS	 1000000000ULL
+/* A process whose threads were there for less of an interval is left to the next one. */
+#define LEAST_NS (LOOK_NS / 2)
+/*
+ * For how long it is looked, each 0.2 ms, whether all have left whose barriers' probes go: who is inside may have to wait for a CPU.
+ * As long as the rings are left to themselves anyway.
+ */
+#define LEAVE_NS 50000000ULL
+
+/* A process of the model's, by its index there. */
+struct watched {
+	uint32_t inc; /* whose it is: places are used again */
+	uint64_t crossings; /* at the last look, all */
+	uint64_t switches, slept, taken_ns; /* likewise: as in the sums */
+	struct model_sums sums; /* at this one */
+	uint64_t by_unit[SBT_UNITS]; /* the same, by its barriers */
+	uint64_t now[SBT_UNITS]; /* at this one */
+	uint64_t units;
+	uint64_t shed; /* of them are not traced any more */
+	uint32_t group;
+	uint64_t time_ns; /* of its threads, since the last look */
+	bool gone; /* it was let go as a whole */
+};
+
+/* Let go, or some of its barriers, and not all that it did there before has been fed. */
+struct leaving {
+	uint32_t tgid, inc;
+	struct model_shed shed;
+	uint64_t known_ns; /* when all has been fed up to here, it has */
+};
+
+struct limit {
+	struct limit_env env;
+	uint64_t look_ns; /* the last */
+	double read_ns; /* since then: see read_ns() */
+	struct watched *procs;
+	uint32_t nprocs;
+	struct leaving *leaving;
+	uint32_t nleaving;
+	struct model_shed *removed; /* of what the probes for all have gone, and because of whom */
+	uint32_t nremoved;
+	uint64_t met[SBT_UNITS]; /* with whom threads met that came by this one */
+	uint8_t *stands; /* of each barrier: under which unit it is counted; SBT_UNITS: none yet */
+	uint32_t nstands;
+	int error;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int limit_new(const struct limit_env *env, uint64_t now, struct limit **out)
+{
+	struct limit *l = calloc(1, sizeof(*l));
+
+	*out = l;
+	if (!l)
+		return -ENOMEM;
+	l->env = *env;
+	l->look_ns = now;
+	return 0;
+}
+
+void limit_free(struct limit *l)
+{
+	if (!l)
+		return;
+	free(l->procs);
+	free(l->leaving);
+	free(l->removed);
+	free(l->stands);
+	free(l);
+}
+
+/* --- what there is --------------------------------------------------------------------------------- */
+
+static int note_procs(struct limit *l)
+{
+	uint32_t n = model_nprocs(l->env.model), i;
+	struct watched *more;
+
+	if (n > l->nprocs) {
+		more = realloc(l->procs, n * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		memset(more + l->nprocs, 0, (n - l->nprocs) * sizeof(*more));
+		l->procs = more;
+		l->nprocs = n;
+	}
+	for (i = 0; i < n; i++) {
+		if (l->procs[i].inc != model_proc(l->env.model, i)->inc)
+			memset(&l->procs[i], 0, sizeof(l->procs[i]));
+		l->procs[i].inc = model_proc(l->env.model, i)->inc;
+		l->procs[i].group = i;
+		l->procs[i].units = 0;
+		l->procs[i].time_ns = 0;
+		l->procs[i].sums = model_proc(l->env.model, i)->folded.sums;
+		memset(l->procs[i].now, 0, sizeof(l->procs[i].now));
+	}
+	return 0;
+}
+
+static uint64_t grown(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Since the last look: those that cross barriers, whether they work or wait. */
+static void note_times(struct limit *l, uint64_t until)
+{
+	const struct report_env *env = present_env(l->env.present);
+	uint32_t i, n = model_nthreads(l->env.model);
+
+	for (i = 0; i < n; i++) {
+		const struct model_thread *t = model_thread(l->env.model, i);
+		uint64_t from = later(t->start_ns, l->look_ns);
+		uint64_t to = t->exited && t->end_ns < until ? t->end_ns : until;
+
+		if (t->proc >= l->nprocs)
+			continue;
+		model_sums_join(&l->procs[t->proc].sums, &t->sums);
+		if (t->crossings && to > from)
+			l->procs[t->proc].time_ns += to - from;
+	}
+	for (i = 0; i < l->nprocs; i++)
+		l->procs[i].time_ns =
+			report_time(env, l->procs[i].time_ns, grown(until, l->look_ns));
+}
+
+static uint32_t group_of(const struct limit *l, uint32_t proc)
+{
+	while (l->procs[proc].group != proc)
+		proc = l->procs[proc].group;
+	return proc;
+}
+
+static int grow_stands(struct limit *l)
+{
+	uint32_t n = model_nbarriers(l->env.model);
+	uint8_t *more;
+
+	if (n <= l->nstands)
+		return 0;
+	more = realloc(l->stands, n);
+	if (!more)
+		return -ENOMEM;
+	memset(more + l->nstands, SBT_UNITS, n - l->nstands);
+	l->stands = more;
+	l->nstands = n;
+	return 0;
+}
+
+/*
+ * Where threads came by several units these go together, and one of them stands for all: the same at every look, for what was
+ * crossed since the last is a difference.
+ */
+static void note_units(struct limit *l, uint32_t barrier, uint64_t units)
+{
+	uint64_t left;
+
+	for (left = units; left; left &= left - 1)
+		l->met[__builtin_ctzll(left)] |= units;
+	/* The place of a barrier may be another one's. */
+	if (units && (l->stands[barrier] == SBT_UNITS || !(units & SBT_UNIT(l->stands[barrier]))))
+		l->stands[barrier] = (uint8_t)__builtin_ctzll(units);
+}
+
+static void note_crossings(struct limit *l, uint32_t proc, uint32_t barrier, uint64_t n)
+{
+	uint64_t units = model_barrier(l->env.model, barrier)->units;
+
+	if (!units)
+		return;
+	l->procs[proc].units |= units;
+	l->procs[proc].now[l->stands[barrier]] += n;
+}
+
+/* Processes meet there. */
+static void note_shared(struct limit *l, uint32_t barrier, const struct model_barrier *b)
+{
+	uint32_t j, proc;
+
+	for (j = 0; j < b->nthreads; j++) {
+		uint32_t thread = b->threads[j].thread;
+
+		proc = thread == MODEL_NONE ? MODEL_NONE : model_thread(l->env.model, thread)->proc;
+		if (proc >= l->nprocs)
+			continue;
+		note_crossings(l, proc, barrier, b->threads[j].crossings);
+		if (!(l->procs[proc].shed & b->units))
+			l->procs[group_of(l, proc)].group = group_of(l, b->proc);
+	}
+}
+
+/* What each crosses, and with whom. */
+static void note_barriers(struct limit *l)
+{
+	uint32_t i, n = model_nbarriers(l->env.model);
+
+	for (i = 0; i < n; i++) {
+		const struct model_barrier *b = model_barrier(l->env.model, i);
+
+		if (b->proc >= l->nprocs)
+			continue;
+		note_units(l, i, b->units);
+		if (b->shared)
+			note_shared(l, i, b);
+		else
+			note_crossings(l, b->proc, i, b->crossings);
+	}
+}
+
+/* All that go with these: whose probes do, or with whom they meet. */
+static uint64_t units_with(const struct limit *l, uint32_t tgid, uint64_t units)
+{
+	uint64_t before, left;
+
+	do {
+		before = units;
+		units = attach_units_with(l->env.attach, tgid, units);
+		for (left = units; left; left &= left - 1)
+			units |= l->met[__builtin_ctzll(left)];
+	} while (units != before);
+	return units;
+}
+
+/* What cannot be shed alone: markers that name phases, which would end with them and not say so. */
+static uint64_t never_alone(const struct limit *l, uint32_t proc)
+{
+	bool phases = conceptual_marks(present_env(l->env.present)->conceptual, proc);
+
+	return phases ? SBT_UNIT(SBT_FAMILY_USDT) : 0;
+}
+
+/*
+ * Crossings of a unit are in one set alone. Futexes go with whatever is shed, but alone as well: they come first. Functions
+ * go with what else there is of their family, but without it as well: they come before it.
+ */
+static uint8_t unit_at(uint32_t place)
+{
+	return place ? (uint8_t)(SBT_UNITS - place) : SBT_FAMILY_FUTEX;
+}
+
+static void fill_sets(const struct limit *l, uint32_t proc, struct ceiling_process *out)
+{
+	const struct watched *w = &l->procs[proc];
+	uint64_t done = w->shed, with, left;
+	uint32_t i;
+
+	for (i = 0; i < SBT_UNITS; i++) {
+		struct ceiling_set *set = &out->sets[out->nsets];
+		uint64_t unit = SBT_UNIT(unit_at(i));
+
+		if (done & unit || !(out->units & unit))
+			continue;
+		with = units_with(l, out->tgid, unit);
+		if (!(with & never_alone(l, proc))) {
+			*set = (struct ceiling_set){ .units = with & out->units };
+			for (left = with & ~done; left; left &= left - 1)
+				set->crossings += grown(w->now[__builtin_ctzll(left)],
+							w->by_unit[__builtin_ctzll(left)]);
+			out->nsets++;
+		}
+		done |= with;
+	}
+}
+
+/* Crossings since the last look of which it is known what they are of. */
+static uint64_t known_crossings(const struct watched *w)
+{
+	uint64_t known = 0;
+	uint32_t i;
+
+	for (i = 0; i < SBT_UNITS; i++)
+		if (!(w->shed & SBT_UNIT(i)))
+			known += grown(w->now[i], w->by_unit[i]);
+	return known;
+}
+
+/* What was lost, or is still on its way, is of no unit: it is taken to be of each as what has come is. */
+static void spread_lost(uint64_t known, struct ceiling_process *out)
+{
+	uint32_t i;
+
+	for (i = 0; i < out->nsets && known && out->crossings > known; i++)
+		out->sets[i].crossings = (uint64_t)((double)out->sets[i].crossings *
+						    (double)out->crossings / (double)known);
+}
+
+/*
+ * We run for what all processes wrote, whoever lost its CPU for that: what it cost since the last look goes to all crossings
+ * alike.
+ */
+static double read_ns(const struct limit *l)
+{
+	const struct report_env *env = present_env(l->env.present);
+	uint64_t crossings = 0;
+	double cost = 0;
+	uint32_t i;
+
+	for (i = 0; i < l->nprocs; i++) {
+		const struct model_proc *p = model_proc(l->env.model, i);
+		const struct watched *w = &l->procs[i];
+		struct model_sums since = { .taken_ns = grown(w->sums.taken_ns, w->taken_ns) };
+
+		/* What is added to a program has been counted. */
+		if (p->processes > 1)
+			continue;
+		crossings += grown(p->crossings + p->lost, w->crossings);
+		cost += report_cost(env, 0, 0, &since, report_met(p));
+	}
+	return crossings ? cost / (double)crossings : 0;
+}
+
+/* Beside its price a crossing has that of sleeping there; it is spread over all, whatever they are crossings of. */
+static void fill_switches(const struct limit *l, const struct watched *w,
+			  struct ceiling_process *out)
+{
+	const struct report_env *env = present_env(l->env.present);
+	struct model_sums since = { .slept = grown(w->sums.slept, w->slept) };
+	double slept_ns = report_cost(env, 0, out->crossings, &since, 0);
+
+	since = (struct model_sums){ .switches = grown(w->sums.switches, w->switches) };
+	out->other_ns = report_cost(env, 0, 0, &since, 0);
+	if (out->crossings)
+		out->price_ns += slept_ns / (double)out->crossings;
+}
+
+static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
+{
+	const struct model_proc *p = model_proc(l->env.model, proc);
+	struct watched *w = &l->procs[proc];
+	double price = present_price(l->env.present, p);
+	uint64_t units = units_with(l, p->tgid, w->units & ~w->shed) & ~w->shed;
+	/* What was taken for lost may come after all, and be one of several. */
+	uint64_t crossings = grown(p->crossings + p->lost, w->crossings), gone = 0;
+	uint64_t known = known_crossings(w);
+	uint32_t i;
+
+	for (i = 0; i < SBT_UNITS; i++)
+		if (w->shed & SBT_UNIT(i))
+			gone += grown(w->now[i], w->by_unit[i]);
+	*out = (struct ceiling_process){
+		.tgid = p->tgid,
+		.group = group_of(l, proc),
+		.units = units,
+		.own = attach_own_units(l->env.attach, p->tgid, units),
+		.crossings = grown(crossings, gone),
+		.time_ns = w->time_ns,
+		.price_ns = w->time_ns < LEAST_NS ? NAN : price,
+		.excluded_ns = present_price_excluded(l->env.present, p),
+	};
+	fill_switches(l, w, out);
+	out->price_ns += l->read_ns;
+	fill_sets(l, proc, out);
+	spread_lost(known, out);
+	/* Which of them are hot the next look will show: else all would go. */
+	if (out->crossings && !known)
+		out->price_ns = NAN;
+}
+
+/* --- letting go ------------------------------------------------------------------------------------ */
+
+/* "pthread, user (hot)" */
+static void name_units(const struct limit *l, const struct model_proc *p, uint64_t units, char *out,
+		       size_t size)
+{
+	const struct report_env *env = present_env(l->env.present);
+	size_t n = 0;
+	uint8_t i;
+
+	*out = '\0';
+	for (i = 0; i < SBT_UNITS && n < size; i++) {
+		uint8_t family = family_of_unit(i);
+		/* Asked here, it is in the recording however that ends. */
+		const char *name = units & SBT_UNIT(i) ? env->unit_name(env->ctx, p, i) : NULL;
+
+		/* It goes with all of its family, or is not among them. */
+		if (!(units & SBT_UNIT(i)) || (family != i && units & SBT_UNIT(family)))
+			continue;
+		n += (size_t)snprintf(out + n, size - n, "%s%s%s%.60s%s", n ? ", " : "",
+				      family_name(family) ? family_name(family) : "?",
+				      name ? " (" : "", name ? name : "", name ? ")" : "");
+	}
+}
+
+/* Costs of crossings that overlap are added up, but there is no more than all of the time. */
+static double cost_share(const struct ceiling_verdict *v)
+{
+	return v->share < 1 ? v->share : 1;
+}
+
+static void tell(const struct model_proc *p, const struct limit *l, const struct ceiling_verdict *v,
+		 const struct model_shed *shed)
+{
+	double at = (double)(shed->t_ns - model_start(l->env.model)) / 1e9;
+	char why[96], what[512] = "";
+
+	if (shed->units != MODEL_SHED_WHOLE) {
+		size_t n = (size_t)snprintf(what, sizeof(what), "of the barriers of ");
+
+		name_units(l, p, shed->units, what + n, sizeof(what) - n);
+	}
+	if (shed->because)
+		snprintf(why, sizeof(why), "with process %u, which tracing cost", shed->because);
+	else
+		snprintf(why, sizeof(why), "tracing cost it");
+	msg_warn("--cost-limit %.3g: process %u (%s) is traced up to %.3f s only%s%s: %s about "
+		 "%.3g %% of its threads' time%s%s",
+		 100 * l->env.limit, p->tgid, p->comm[0] ? p->comm : "?", at, *what ? ", " : "",
+		 what, why, 100 * cost_share(v),
+		 *what ? ", most of it there; its others are traced on" : "",
+		 v->way == CEILING_EXCLUDE ? "; its probes stay, for other processes meet them"
+					   : "");
+}
+
+static void name_threads(struct limit *l, uint32_t tgid, uint32_t inc)
+{
+	uint32_t i, n = model_nthreads(l->env.model);
+	char comm[16];
+
+	for (i = 0; i < n; i++) {
+		const struct model_thread *t = model_thread(l->env.model, i);
+		const struct model_proc *p;
+
+		if (t->proc == MODEL_NONE || t->exited)
+			continue;
+		p = model_proc(l->env.model, t->proc);
+		if (p->tgid == tgid && p->inc == inc && !proc_comm((int)tgid, (int)t->tid, comm))
+			model_name_thread(l->env.model, tgid, inc, t->tid, comm);
+	}
+}
+
+static uint32_t cost_ppm(const struct ceiling_verdict *v)
+{
+	return (uint32_t)(cost_share(v) * 1e6);
+}
+
+/* From now on: what it did before is still on its way. */
+static int shed(struct limit *l, uint32_t proc, const struct ceiling_process *all,
+		const struct ceiling_verdict *v, uint64_t t_ns)
+{
+	const struct model_proc *p = model_proc(l->env.model, proc);
+	struct leaving *more = realloc(l->leaving, (l->nleaving + 1) * sizeof(*more)), *new;
+	bool whole = v->units == CEILING_WHOLE;
+	int err;
+
+	if (!more)
+		return -ENOMEM;
+	l->leaving = more;
+	new = &more[l->nleaving];
+	*new = (struct leaving){
+		.tgid = p->tgid,
+		.inc = p->inc,
+		.shed = { .t_ns = t_ns,
+			  .cost_ppm = cost_ppm(v),
+			  .limit_ppm = (uint32_t)lround(l->env.limit * 1e6),
+			  .because = all[v->culprit].tgid == p->tgid ? 0 : all[v->culprit].tgid,
+			  .probed = v->way == CEILING_EXCLUDE,
+			  .units = v->units },
+	};
+	l->procs[proc].shed |= v->units;
+	l->procs[proc].gone = whole;
+	err = attach_exclude(l->env.attach, p->tgid, p->inc, v->units);
+	/* It ended, or executes another program, at this moment. */
+	if (err == -ENOENT)
+		return 0;
+	if (!err)
+		err = feed_cut(pump_feed(l->env.pump), p->tgid, p->inc, v->units, t_ns);
+	if (err)
+		return err;
+	tell(p, l, v, &new->shed);
+	l->nleaving++;
+	if (!whole)
+		return model_shed(l->env.model, p->tgid, p->inc, &new->shed);
+	name_threads(l, p->tgid, p->inc);
+	return 0;
+}
+
+struct insiders {
+	const struct attach *attach;
+	const struct ceiling_process *all;
+	const struct ceiling_verdict *v;
+	uint32_t n, inside;
+};
+
+static void count_inside(void *ctx, uint32_t tid, const struct sbt_thread *thread)
+{
+	struct insiders *in = ctx;
+	uint32_t i;
+
+	(void)tid;
+	for (i = 0; i < in->n; i++)
+		if (in->all[i].tgid == thread->tgid && in->v[i].units != CEILING_WHOLE &&
+		    in->v[i].units &
+			    SBT_UNIT(attach_unit(in->attach, thread->family, thread->spec)))
+			in->inside++;
+}
+
+/*
+ * Who is inside of a barrier whose probes go, and goes on to others that are traced: a moment, so that most are seen to leave.
+ */
+static void let_leave(struct limit *l, const struct ceiling_process *all,
+		      const struct ceiling_verdict *v, uint32_t n)
+{
+	struct insiders in = { l->env.attach, all, v, n, 1 };
+	struct timespec moment = { .tv_nsec = 200000 };
+	uint64_t until = now_ns() + LEAVE_NS;
+
+	while (in.inside && now_ns() < until) {
+		in.inside = 0;
+		attach_each_pending(l->env.attach, count_inside, &in);
+		if (in.inside)
+			nanosleep(&moment, NULL);
+	}
+}
+
+/* For those who would meet them later: mark_others(). */
+static int note_removed(struct limit *l, const struct ceiling_process *all,
+			const struct ceiling_verdict *v, uint32_t n, uint64_t units, uint64_t t_ns)
+{
+	struct model_shed *more = realloc(l->removed, (l->nremoved + 1) * sizeof(*more));
+	uint32_t i = 0;
+
+	if (!more)
+		return -ENOMEM;
+	l->removed = more;
+	while (i < n && v[i].way != CEILING_ALL)
+		i++;
+	if (i < n)
+		more[l->nremoved++] = (struct model_shed){
+			.t_ns = t_ns,
+			.cost_ppm = cost_ppm(&v[i]),
+			.limit_ppm = (uint32_t)lround(l->env.limit * 1e6),
+			.because = all[v[i].culprit].tgid,
+			.units = units,
+		};
+	return 0;
+}
+
+/* What a process lives through that had not met these probes when they went: nobody sees whether it would have since. */
+static int mark_others(struct limit *l)
+{
+	struct model_shed shed;
+	uint32_t i, k;
+	int err = 0;
+
+	for (i = 0; l->nremoved && i < l->nprocs && !err; i++) {
+		const struct model_proc *p = model_proc(l->env.model, i);
+
+		for (k = 0; k < l->nremoved && !err && p->crossings; k++) {
+			shed = l->removed[k];
+			shed.units &= ~l->procs[i].shed;
+			shed.units &= ~attach_own_units(l->env.attach, p->tgid, shed.units);
+			if (!shed.units || (p->exited && p->end_ns <= shed.t_ns))
+				continue;
+			l->procs[i].shed |= shed.units;
+			err = model_shed(l->env.model, p->tgid, p->inc, &shed);
+		}
+	}
+	return err;
+}
+
+static int remove_probes(struct limit *l, const struct ceiling_process *all,
+			 const struct ceiling_verdict *v, uint32_t n, uint64_t units, uint64_t t_ns)
+{
+	struct attach_removal *removals = calloc(n + 1, sizeof(*removals));
+	uint32_t i, nremovals = 0;
+	int err;
+
+	if (!removals)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		if (v[i].way == CEILING_OWN || v[i].way == CEILING_ALL)
+			removals[nremovals++] = (struct attach_removal){ all[i].tgid, v[i].units };
+	if (units)
+		removals[nremovals++] = (struct attach_removal){ 0, units };
+	let_leave(l, all, v, n);
+	err = nremovals ? attach_remove(l->env.attach, removals, nremovals) : 0;
+	if (!err && units) {
+		msg_warn("--cost-limit: the probes that it met are removed: processes that begin "
+			 "later are not traced there either");
+		err = note_removed(l, all, v, n, units, t_ns);
+	}
+	free(removals);
+	return err;
+}
+
+static int act(struct limit *l, const uint32_t *procs, const struct ceiling_process *all,
+	       const struct ceiling_verdict *v, uint32_t n, uint64_t units)
+{
+	uint32_t i, before = l->nleaving;
+	uint64_t t_ns = now_ns();
+	bool any = false;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		if (v[i].way == CEILING_KEEP)
+			continue;
+		err = shed(l, procs[i], all, &v[i], t_ns);
+		any = true;
+	}
+	if (!err && any)
+		err = remove_probes(l, all, v, n, units, t_ns);
+	for (i = before; i < l->nleaving; i++)
+		l->leaving[i].known_ns = now_ns();
+	return err;
+}
+
+static int look(struct limit *l, uint64_t until)
+{
+	struct ceiling_process *all;
+	struct ceiling_verdict *v;
+	uint32_t *procs, i, n = 0;
+	uint64_t units;
+	int err = note_procs(l);
+
+	if (!err)
+		err = grow_stands(l);
+	if (err)
+		return err;
+	present_priced(l->env.present);
+	note_times(l, until);
+	note_barriers(l);
+	l->read_ns = read_ns(l);
+	all = calloc(l->nprocs + 1, sizeof(*all));
+	v = calloc(l->nprocs + 1, sizeof(*v));
+	procs = calloc(l->nprocs + 1, sizeof(*procs));
+	err = all && v && procs ? 0 : -ENOMEM;
+	for (i = 0; i < l->nprocs && !err; i++) {
+		const struct model_proc *p = model_proc(l->env.model, i);
+
+		if (!p->exited && !l->procs[i].gone && p->crossings) {
+			fill(l, i, &all[n]);
+			procs[n++] = i;
+		}
+		l->procs[i].crossings = p->crossings + p->lost;
+		l->procs[i].slept = l->procs[i].sums.slept;
+		l->procs[i].switches = l->procs[i].sums.switches;
+		l->procs[i].taken_ns = l->procs[i].sums.taken_ns;
+		memcpy(l->procs[i].by_unit, l->procs[i].now, sizeof(l->procs[i].now));
+	}
+	if (!err && n) {
+		units = ceiling_decide(all, n, l->env.limit, v);
+		err = act(l, procs, all, v, n, units);
+	}
+	if (!err)
+		err = mark_others(l);
+	free(all);
+	free(v);
+	free(procs);
+	return err;
+}
+
+/* --- when all that it did has been fed ------------------------------------------------------------- */
+
+struct inside {
+	struct limit *limit;
+	const struct leaving *leaving;
+};
+
+static void note_inside(void *ctx, uint32_t tid, const struct sbt_thread *thread)
+{
+	const struct inside *in = ctx;
+	uint64_t arrive_ns = __atomic_load_n(&thread->arrive_ns, __ATOMIC_ACQUIRE);
+	int err;
+
+	if (thread->tgid != in->leaving->tgid || thread->inc != in->leaving->inc || !arrive_ns ||
+	    arrive_ns > in->leaving->shed.t_ns)
+		return;
+	err = model_add_pending(in->limit->env.model, thread->tgid, thread->inc, tid,
+				thread->object, arrive_ns);
+	if (err)
+		in->limit->error = err;
+}
+
+static int leave(struct limit *l, const struct leaving *leaving)
+{
+	bool whole = leaving->shed.units == MODEL_SHED_WHOLE;
+	struct inside inside = { l, leaving };
+	int err;
+
+	if (whole)
+		attach_each_pending(l->env.attach, note_inside, &inside);
+	pump_end_units(l->env.pump, leaving->tgid, leaving->inc, leaving->shed.units);
+	if (!whole)
+		return l->error;
+	err = model_shed(l->env.model, leaving->tgid, leaving->inc, &leaving->shed);
+	/* For who reads the recording and has not heard of --cost-limit. */
+	if (!err)
+		err = model_end_process(l->env.model, leaving->tgid, leaving->inc,
+					leaving->shed.t_ns);
+	return err ? err : l->error;
+}
+
+static int leave_all(struct limit *l, uint64_t until)
+{
+	uint32_t i, kept = 0;
+	int err = 0;
+
+	for (i = 0; i < l->nleaving && !err; i++) {
+		if (l->leaving[i].known_ns < until)
+			err = leave(l, &l->leaving[i]);
+		else
+			l->leaving[kept++] = l->leaving[i];
+	}
+	l->nleaving = kept;
+	return err;
+}
+
+int limit_step(struct limit *l, uint64_t until)
+{
+	int err;
+
+	if (!l)
+		return 0;
+	err = l->nleaving ? leave_all(l, until) : 0;
+	if (err || until < l->look_ns + LOOK_NS)
+		return err;
+	err = look(l, until);
+	l->look_ns = until;
+	return err;
+}
+
+int limit_settle(struct limit *l)
+{
+	int err = l ? leave_all(l, UINT64_MAX) : 0;
+
+	if (!err && l && l->nremoved)
+		err = note_procs(l);
+	return err || !l ? err : mark_others(l);
+}

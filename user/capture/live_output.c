@@ -1,0 +1,642 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "capture/live_output.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/cause.h"
+#include "analyse/conceptual.h"
+#include "analyse/openmp.h"
+#include "base/hash.h"
+#include "base/remark.h"
+#include "sbt/record.h"
+#include "target/proc.h"
+
+/* model_barrier.flags */
+#define WATCH_WATCHED	 0x1u
+#define WATCH_NAMED	 0x2u
+#define WATCH_LOOP	 0x4u /* summed up at the end, not told of each time */
+#define WATCH_OTHER	 0x8u /* none of those that rows are shown of */
+#define WATCH_NAME_SHIFT 8 /* above: index of --name, plus one */
+
+#define LABEL_BYTES 192
+
+/* The naming of a barrier, made when first needed. */
+struct named {
+	bool made;
+	struct report_barrier barrier;
+	void *arena;
+	uint64_t warned; /* episodes past the threshold */
+};
+
+struct watch {
+	const struct options *options;
+	const struct report_env *env;
+	struct emit *emit;
+	struct watch_rows rows;
+	struct model *model;
+	struct openmp *openmp;
+	struct conceptual *conceptual;
+	const char **phase_names;
+	struct report_namer *namer;
+	struct named *named; /* by barrier */
+	uint32_t nnamed;
+	bool *met_watch; /* by -w */
+	bool *met_name; /* by --name */
+	uint32_t met_begin, met_end; /* by --phase, a bit each */
+	struct emit_member *members;
+	struct report_counter *counters; /* of the members, then of all of them */
+	uint32_t cap_members;
+	watch_folded folded; /* who else is told of processes that are folded */
+	void *folded_ctx;
+	struct hash
+		labels; /* by call site: a recording may number them as it likes; made when first needed */
+};
+
+static int name_phases(struct watch *w)
+{
+	const struct options *o = w->options;
+	size_t i;
+
+	w->phase_names = calloc(o->nphases + 1, sizeof(*w->phase_names));
+	if (!w->phase_names)
+		return -ENOMEM;
+	for (i = 0; i < o->nphases; i++)
+		w->phase_names[i] = o->phases[i].name;
+	w->conceptual = conceptual_new(w->phase_names, (uint32_t)o->nphases);
+	if (!w->conceptual)
+		return -ENOMEM;
+	for (i = 0; i < o->nphases; i++)
+		if (!*o->phases[i].begin)
+			conceptual_from_start(w->conceptual, (uint32_t)i);
+	return 0;
+}
+
+int watch_new(const struct options *options, const struct report_env *env, struct emit *emit,
+	      struct watch **out)
+{
+	struct watch *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w->options = options;
+	w->env = env;
+	w->emit = emit;
+	w->met_watch = calloc(options->nwatch + 1, sizeof(*w->met_watch));
+	w->met_name = calloc(options->nnames + 1, sizeof(*w->met_name));
+	w->openmp = openmp_new();
+	w->namer = report_namer_new();
+	if (!w->met_watch || !w->met_name || !w->openmp || !w->namer || name_phases(w)) {
+		watch_free(w);
+		return -ENOMEM;
+	}
+	*out = w;
+	return 0;
+}
+
+void watch_free(struct watch *w)
+{
+	const struct hash_entry *label;
+	struct hash_entry zero;
+	size_t at = 0;
+	uint32_t i;
+
+	if (!w)
+		return;
+	for (i = 0; i < w->nnamed; i++)
+		report_arena_free(w->named[i].arena);
+	report_namer_free(w->namer);
+	openmp_free(w->openmp);
+	conceptual_free(w->conceptual);
+	free(w->phase_names);
+	free(w->named);
+	free(w->members);
+	free(w->counters);
+	while ((label = hash_next(&w->labels, &at, &zero)))
+		free((char *)(uintptr_t)label->value);
+	hash_free(&w->labels);
+	free(w->met_watch);
+	free(w->met_name);
+	free(w);
+}
+
+struct openmp *watch_openmp(const struct watch *w)
+{
+	return w->openmp;
+}
+
+struct conceptual *watch_conceptual(const struct watch *w)
+{
+	return w->conceptual;
+}
+
+void watch_set_model(struct watch *w, struct model *model)
+{
+	w->model = model;
+}
+
+void watch_only(struct watch *w, const struct watch_rows *rows)
+{
+	w->rows = *rows;
+}
+
+/* --- which ---------------------------------------------------------------------------------------- */
+
+static bool is_number(const char *s)
+{
+	return *s && strspn(s, "0123456789") == strlen(s);
+}
+
+/* FILE:LINE, FILE being the end of the path at a slash. */
+static bool matches_line(const struct site_frame *f, const char *spec)
+{
+	const char *colon = strrchr(spec, ':');
+	size_t len, have;
+
+	if (is_number(spec))
+		return f->line && f->line == strtoul(spec, NULL, 10);
+	if (!colon || !is_number(colon + 1) || !f->file || !f->line ||
+	    f->line != strtoul(colon + 1, NULL, 10))
+		return false;
+	len = (size_t)(colon - spec);
+	have = strlen(f->file);
+	if (!len || have < len || strncmp(f->file + have - len, spec, len) != 0)
+		return false;
+	return have == len || f->file[have - len - 1] == '/';
+}
+
+static bool matches_site(const struct site_name *name, const char *spec)
+{
+	uint32_t i;
+
+	for (i = 0; name && i < name->nframes; i++) {
+		const struct site_frame *f = &name->frames[i];
+
+		if ((f->function && !strcmp(f->function, spec)) || matches_line(f, spec))
+			return true;
+	}
+	return false;
+}
+
+static struct named *get_named(struct watch *w, const struct model *model, uint32_t index)
+{
+	struct named *n;
+
+	if (index >= w->nnamed) {
+		uint32_t count = index * 2 + 16;
+
+		n = realloc(w->named, count * sizeof(*n));
+		if (!n)
+			return NULL;
+		memset(n + w->nnamed, 0, (count - w->nnamed) * sizeof(*n));
+		w->named = n;
+		w->nnamed = count;
+	}
+	n = &w->named[index];
+	if (!n->made) {
+		if (report_namer_name(w->namer, model, w->env, index, &n->barrier, &n->arena))
+			return NULL;
+		n->made = true;
+	}
+	return n;
+}
+
+/* @id: of the barrier, "#1a2b..."; a spec of "#" and a beginning of it will do. */
+static bool matches(const struct watch *w, const struct model_barrier *b, const char *id,
+		    const char *name, const char *spec)
+{
+	uint32_t i;
+
+	if (name && !strcmp(name, spec))
+		return true;
+	if (spec[0] == '#')
+		return spec[1] && !strncmp(id, spec, strlen(spec));
+	for (i = 0; i < b->nsites; i++) {
+		if (matches_site(w->env->site(w->env->ctx, b->sites[i]), spec))
+			return true;
+	}
+	return false;
+}
+
+bool watch_is(const struct watch *w, const struct model_barrier *b, const char *id,
+	      const char *spec)
+{
+	return matches(w, b, id, watch_name(w, b), spec);
+}
+
+const char *watch_name(const struct watch *w, const struct model_barrier *b)
+{
+	const struct site_name *site = NULL;
+	uint32_t i = b->flags >> WATCH_NAME_SHIFT;
+
+	if (i)
+		return w->options->names[i - 1].name;
+	if (b->nsites)
+		site = w->env->site(w->env->ctx, b->sites[0]);
+	return site ? site->label : NULL;
+}
+
+/* Does the program say that only the sum over all its episodes is of interest? */
+static bool in_loop(const struct watch *w, const struct model_barrier *b)
+{
+	const struct site_name *site = b->family == SBT_FAMILY_USDT && b->nsites
+					       ? w->env->site(w->env->ctx, b->sites[0])
+					       : NULL;
+
+	return site && site->loop;
+}
+
+static void bound_phases(struct watch *w, uint32_t index, const struct model_barrier *b,
+			 const char *id, const char *name)
+{
+	const struct options *o = w->options;
+	uint32_t begins = 0, ends = 0;
+	size_t i;
+
+	for (i = 0; i < o->nphases; i++) {
+		if (*o->phases[i].begin && matches(w, b, id, name, o->phases[i].begin))
+			begins |= 1u << i;
+		if (matches(w, b, id, name, o->phases[i].end))
+			ends |= 1u << i;
+	}
+	w->met_begin |= begins;
+	w->met_end |= ends;
+	/* Without memory for it nothing else will work either. */
+	if (o->nphases)
+		conceptual_barrier(w->conceptual, index, begins, ends);
+}
+
+void watch_barrier(void *ctx, const struct model *model, uint32_t index, struct model_barrier *b)
+{
+	struct watch *w = ctx;
+	const struct options *o = w->options;
+	const char *name;
+	struct named *n;
+	size_t i;
+
+	if (in_loop(w, b))
+		b->flags |= WATCH_LOOP;
+	if (o->watch_all)
+		b->flags |= WATCH_WATCHED;
+	if (b->family == SBT_FAMILY_USDT && watch_name(w, b))
+		b->flags |= WATCH_NAMED;
+	/* To look names up takes time: only when somebody asked for one. */
+	if (!o->nwatch && !o->nnames && !o->nphases && !w->rows.nsites)
+		return;
+	n = get_named(w, model, index);
+	if (!n)
+		return;
+	for (i = 0; i < o->nnames; i++) {
+		if (!matches(w, b, n->barrier.id, NULL, o->names[i].barrier))
+			continue;
+		/* Of several the first. */
+		if (!(b->flags >> WATCH_NAME_SHIFT))
+			b->flags |= WATCH_NAMED | (uint32_t)(i + 1) << WATCH_NAME_SHIFT;
+		w->met_name[i] = true;
+	}
+	name = watch_name(w, b);
+	for (i = 0; i < o->nwatch; i++) {
+		if (!matches(w, b, n->barrier.id, name, o->watch[i]))
+			continue;
+		b->flags |= WATCH_WATCHED;
+		w->met_watch[i] = true;
+	}
+	bound_phases(w, index, b, n->barrier.id, name);
+	for (i = 0; i < w->rows.nsites; i++)
+		if (matches(w, b, n->barrier.id, name, w->rows.sites[i]))
+			break;
+	if (w->rows.nsites && i == w->rows.nsites)
+		b->flags |= WATCH_OTHER;
+	/* Named a moment ago without its new name. */
+	report_arena_free(n->arena);
+	memset(n, 0, sizeof(*n));
+}
+
+int watch_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark)
+{
+	const struct watch *w = ctx;
+	const struct site_name *name = w->env->site(w->env->ctx, site);
+	struct conceptual_mark named = *mark;
+
+	/* Its text could not be read. */
+	named.name = name && name->label ? name->label : "?";
+	return conceptual_mark(w->conceptual, &named);
+}
+
+void watch_on_folded(struct watch *w, watch_folded folded, void *ctx)
+{
+	w->folded = folded;
+	w->folded_ctx = ctx;
+}
+
+bool watch_may_fold(void *ctx, const struct model *model, uint32_t proc)
+{
+	const struct watch *w = ctx;
+
+	(void)model;
+	/* Its phases are of threads that are told apart. */
+	return !w->options->nphases && !conceptual_marks(w->conceptual, proc);
+}
+
+void watch_barrier_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into)
+{
+	struct watch *w = ctx;
+
+	(void)model;
+	if (from < w->nnamed) {
+		report_arena_free(w->named[from].arena);
+		memset(&w->named[from], 0, sizeof(w->named[from]));
+	}
+	report_namer_forget(w->namer);
+	/* Without memory for it what the program is said to have been late for is less. */
+	if (w->env->causes)
+		causes_fold_barrier(w->env->causes, from, into);
+}
+
+void watch_process_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into)
+{
+	struct watch *w = ctx;
+
+	openmp_fold_process(w->openmp, from);
+	if (w->env->causes)
+		causes_fold_process(w->env->causes, from, into);
+	if (w->folded)
+		w->folded(w->folded_ctx, model_proc(model, from), model_proc(model, into));
+}
+
+void watch_unmet(const struct watch *w)
+{
+	uint64_t refused = conceptual_refused(w->conceptual);
+	size_t i;
+
+	if (refused)
+		remark_note(REMARK_WARN, "unmet", 0,
+			    "%llu marks of phases are left out: a process has more than %d of them",
+			    (unsigned long long)refused, MARKED_MAX);
+
+	for (i = 0; i < w->options->nwatch; i++) {
+		if (!w->met_watch[i])
+			remark_note(REMARK_WARN, "unmet", 0, "no barrier \"%s\" was seen to watch",
+				    w->options->watch[i]);
+	}
+	for (i = 0; i < w->options->nnames; i++) {
+		if (!w->met_name[i])
+			remark_note(REMARK_WARN, "unmet", 0,
+				    "no barrier \"%s\" was seen to be named \"%s\"",
+				    w->options->names[i].barrier, w->options->names[i].name);
+	}
+	for (i = 0; i < w->options->nphases; i++) {
+		const struct options_phase *p = &w->options->phases[i];
+
+		if (*p->begin && !(w->met_begin >> i & 1))
+			remark_note(REMARK_WARN, "unmet", 0,
+				    "no barrier \"%s\" was seen, where phase \"%s\" would begin",
+				    p->begin, p->name);
+		if (!(w->met_end >> i & 1))
+			remark_note(REMARK_WARN, "unmet", 0,
+				    "no barrier \"%s\" was seen, where phase \"%s\" would end",
+				    p->end, p->name);
+	}
+}
+
+/* --- what ------------------------------------------------------------------------------------------- */
+
+/* Where the member's time went; all unknown if it was not accounted for. */
+static void fill_parts(struct report_parts *parts, const struct model_member *m)
+{
+	const struct model_detail *d = m->detail;
+	uint64_t sum;
+	int i;
+
+	memset(parts, 0xff, sizeof(*parts));
+	if (!d)
+		return;
+	parts->spin_ns = d->inside_oncpu_ns;
+	parts->late_ns = d->inside_runq_ns;
+	if (m->work_ns == MODEL_UNKNOWN)
+		return;
+	parts->oncpu_ns = d->oncpu_ns;
+	parts->runq_ns = d->runq_ns;
+	parts->fault_ns = d->fault_ns;
+	parts->stolen_ns = d->stolen_ns;
+	parts->turn_ns = d->turn_ns;
+	parts->begin_ns = d->begin_ns;
+	sum = d->oncpu_ns + d->runq_ns;
+	for (i = 0; i < MODEL_BLOCKED_REASONS; i++) {
+		parts->blocked_ns[i] = d->blocked_ns[i];
+		sum += d->blocked_ns[i];
+	}
+	parts->unattributed_ns = m->work_ns > sum ? m->work_ns - sum : 0;
+	parts->switches = d->switches;
+	parts->migrations = d->migrations;
+	parts->faults = d->faults;
+}
+
+static struct report_counter counted(const struct model_detail *d, uint32_t i, const char *name)
+{
+	bool some = d && d->oncpu_ns != MODEL_UNKNOWN && i < d->ncounters;
+
+	return report_counter(name, some ? d->counters[i] : 0, some ? d->inside_counters[i] : 0,
+			      some && !(d->unknown >> i & 1), d && (d->scaled >> i & 1));
+}
+
+/* @sum adds up all members. */
+static void fill_counters(const struct report_env *env, const struct model_detail *d,
+			  struct report_counter *out, struct report_counter *sum)
+{
+	uint32_t i;
+
+	for (i = 0; i < env->ncounters; i++) {
+		out[i] = counted(d, i, env->counters[i]);
+		report_counter_add(&sum[i], &out[i]);
+	}
+}
+
+/* Of the @i-th member, after the last one their sum; NULL where nothing is counted. */
+static struct report_counter *member_counters(const struct watch *w, uint32_t i)
+{
+	return w->env->ncounters ? w->counters + (size_t)i * w->env->ncounters : NULL;
+}
+
+static int grow_counters(struct watch *w, uint32_t members)
+{
+	size_t n = ((size_t)members + 1) * w->env->ncounters;
+	struct report_counter *c;
+
+	/* One at least: nothing may be added to NULL, not even nothing. */
+	c = realloc(w->counters, (n ? n : 1) * sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	w->counters = c;
+	return 0;
+}
+
+static bool wanted_thread(const struct watch *w, uint32_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < w->rows.nthreads; i++)
+		if (w->rows.threads[i] == tid)
+			return true;
+	return !w->rows.nthreads;
+}
+
+/* Is any of it to be shown? */
+static bool wanted(const struct watch *w, uint32_t flags, const struct model_episode *e)
+{
+	uint32_t i;
+
+	if (flags & WATCH_OTHER)
+		return false;
+	for (i = 0; i < e->n; i++)
+		if (wanted_thread(w, e->members[i].tid))
+			return true;
+	return false;
+}
+
+/* Rows are left out when all of them have been summed up. Returns how many there are still. */
+static uint32_t keep_members(struct watch *w, uint32_t n)
+{
+	uint32_t i, kept = 0;
+
+	for (i = 0; i < n; i++)
+		if (wanted_thread(w, w->members[i].tid))
+			w->members[kept++] = w->members[i];
+	return kept;
+}
+
+/* What a call site is called; NULL when out of memory. */
+static const char *site_label(struct watch *w, uint32_t site)
+{
+	char *label = hash_get_ptr(&w->labels, site), s[LABEL_BYTES];
+
+	if (label)
+		return label;
+	if (!w->env->site(w->env->ctx, site))
+		return "?";
+	if (report_site_label(w->env, site, s, sizeof(s)))
+		return NULL;
+	label = strdup(s);
+	if (label && hash_put_ptr(&w->labels, site, label)) {
+		free(label);
+		return NULL;
+	}
+	return label;
+}
+
+static int fill_members(struct watch *w, const struct model *model, const struct model_episode *e)
+{
+	bool mixed = model_barrier(model, e->barrier)->nsites > 1;
+	struct report_counter *sum;
+	uint32_t i;
+
+	if (e->n > w->cap_members) {
+		struct emit_member *m = realloc(w->members, e->n * sizeof(*m));
+
+		if (!m)
+			return -ENOMEM;
+		w->members = m;
+		if (grow_counters(w, e->n))
+			return -ENOMEM;
+		w->cap_members = e->n;
+	}
+	sum = member_counters(w, e->n);
+	if (sum)
+		memset(sum, 0, w->env->ncounters * sizeof(*sum));
+	for (i = 0; i < e->n; i++) {
+		const struct model_member *from = &e->members[i];
+		const struct model_thread *thread = model_thread(model, from->thread);
+		struct emit_member *m = &w->members[i];
+		char comm[16];
+
+		if (w->model && !*thread->comm && !thread->exited) {
+			const struct model_proc *p = model_proc(model, thread->proc);
+
+			if (!proc_comm((int)p->tgid, (int)thread->tid, comm))
+				model_name_thread(w->model, p->tgid, p->inc, thread->tid, comm);
+		}
+		m->tid = from->tid;
+		m->index = thread->place != MODEL_NONE ? thread->place : thread->ordinal;
+		m->comm = *thread->comm ? thread->comm : NULL;
+		m->site = mixed ? site_label(w, from->site) : NULL;
+		m->order = i;
+		m->arrive_ns = from->arrive_ns;
+		m->inter_ns = i ? from->arrive_ns - e->members[i - 1].arrive_ns : 0;
+		m->wait_ns = from->wait_ns;
+		m->depart_ns = from->depart_ns;
+		m->work_ns = from->work_ns;
+		m->cpu = from->arrive_cpu;
+		fill_parts(&m->parts, from);
+		m->ncounters = w->env->ncounters;
+		m->counters = member_counters(w, i);
+		fill_counters(w->env, from->detail, member_counters(w, i), sum);
+	}
+	return 0;
+}
+
+static bool has_tasks(const struct watch *w, const struct model *model,
+		      const struct model_episode *e)
+{
+	return w->env->tasks && openmp_is_barrier(model_barrier(model, e->barrier)) &&
+	       w->env->tasks(w->env->ctx, model_proc(model, e->proc));
+}
+
+void watch_episode(void *ctx, const struct model *model, const struct model_episode *e)
+{
+	struct watch *w = ctx;
+	const struct options *o = w->options;
+	uint32_t flags = model_barrier(model, e->barrier)->flags;
+	bool late = o->warnings && e->barrier_ns >= o->warn_ns && e->state != MODEL_INCOMPLETE;
+	bool told = flags & (WATCH_WATCHED | WATCH_NAMED) && !(flags & WATCH_LOOP);
+	bool shown = (told || late || o->phase_times) && wanted(w, flags, e);
+	struct report_cause cause = { 0 };
+	struct blame *const *blames = NULL;
+	struct emit_episode out;
+	uint32_t nblames = 0;
+	struct named *n;
+
+	if (conceptual_episode(w->conceptual, model, e))
+		return;
+	blames = conceptual_blames(w->conceptual, &nblames);
+	/* Every episode: who was late, and why, is known of a barrier when all of them are. */
+	if (w->env->causes &&
+	    causes_episode(w->env->causes, model, e, blames, nblames, shown ? &cause : NULL))
+		return;
+	if (openmp_episode(w->openmp, model, e) || !shown)
+		return;
+	/* Why somebody is late is not known where others run tasks meanwhile. */
+	if (has_tasks(w, model, e))
+		cause = (struct report_cause){ .share = NAN };
+	n = get_named(w, model, e->barrier);
+	if (!n || fill_members(w, model, e))
+		return;
+	out = (struct emit_episode){
+		.barrier = &n->barrier,
+		.pid = model_proc(model, e->proc)->tgid,
+		.seq = e->seq,
+		.number = e->number,
+		.release_ns = e->release_ns,
+		.phase_ns = e->phase_ns,
+		.barrier_ns = e->barrier_ns,
+		.participants = e->n,
+		.state = e->state,
+		.why = e->why,
+		.nested = e->nested,
+		.nmembers = keep_members(w, e->n),
+		.members = w->members,
+		.cause = cause,
+		.ncounters = w->env->ncounters,
+		.counters = member_counters(w, e->n),
+	};
+	if (told && (flags & WATCH_WATCHED))
+		emit_watched(w->emit, &out);
+	else if (told)
+		emit_named(w->emit, &out);
+	if (late && n->warned++ % o->warn_every == 0)
+		emit_warning(w->emit, &out, o->warn_ns);
+	if (o->phase_times)
+		emit_phase_time(w->emit, &out);
+}

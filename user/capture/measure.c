@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "capture/measure.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RUNS   15 /* of each; the median counts */
+#define ROUNDS 300
+#define COPY   (32u << 20) /* bytes: more than caches hold */
+#define SETTLE 20000 /* ns, until one that goes to sleep does */
+
+struct pair; /* two threads that do something together */
+
+struct side {
+	struct pair *pair;
+	unsigned which; /* 0, 1 */
+	int cpu;
+	double ns; /* what it measured */
+	int err;
+};
+
+struct pair {
+	void (*run)(struct side *s);
+	pthread_barrier_t barrier;
+	_Alignas(64) _Atomic uint32_t word[2][16]; /* a line each */
+	_Alignas(64) _Atomic uint64_t counter;
+	struct side sides[2];
+};
+
+static double now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((unsigned)cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set) ? -errno : 0;
+}
+
+/* --- what two of them do ---------------------------------------------------------------------------------- */
+
+static void futex_sleep(_Atomic uint32_t *word, uint32_t value)
+{
+	while (atomic_load(word) == value)
+		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word, uint32_t value)
+{
+	atomic_store(word, value);
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* Each wakes the other and goes to sleep: half a round is a wake-up, from the call to the other's running. */
+static void run_wake_ups(struct side *s)
+{
+	_Atomic uint32_t *mine = &s->pair->word[s->which][0], *other = &s->pair->word[!s->which][0];
+	double begin = now_ns();
+	uint32_t i;
+
+	for (i = 1; i <= ROUNDS; i++) {
+		if (s->which == 0) {
+			futex_wake(other, i);
+			futex_sleep(mine, i - 1);
+		} else {
+			futex_sleep(mine, i - 1);
+			futex_wake(other, i);
+		}
+	}
+	s->ns = (now_ns() - begin) / ROUNDS / 2;
+}
+
+static void spin_for(double ns)
+{
+	double end = now_ns() + ns;
+
+	while (now_ns() < end)
+		;
+}
+
+/* One sleeps, the other takes the time of the call that wakes it. */
+static void run_wakes(struct side *s)
+{
+	_Atomic uint32_t *sleeper = &s->pair->word[1][0], *back = &s->pair->word[0][0];
+	double all = 0, begin;
+	uint32_t i;
+
+	for (i = 1; i <= ROUNDS; i++) {
+		if (s->which == 0) {
+			spin_for(SETTLE);
+			begin = now_ns();
+			futex_wake(sleeper, i);
+			all += now_ns() - begin;
+			while (atomic_load(back) != i)
+				sched_yield();
+		} else {
+			futex_sleep(sleeper, i - 1);
+			atomic_store(back, i);
+		}
+	}
+	s->ns = all / ROUNDS;
+}
+
+/* A line to the other and back, both spinning. */
+static void run_lines(struct side *s)
+{
+	_Atomic uint32_t *mine = &s->pair->word[s->which][0], *other = &s->pair->word[!s->which][0];
+	double begin = now_ns();
+	uint32_t i, spins;
+
+	for (i = 1; i <= ROUNDS; i++) {
+		if (s->which == 0)
+			atomic_store(other, i);
+		/* Somebody else may have its CPU. */
+		for (spins = 0; atomic_load(mine) != i; spins++)
+			if (spins > 100000)
+				sched_yield();
+		if (s->which == 1)
+			atomic_store(other, i);
+	}
+	s->ns = (now_ns() - begin) / ROUNDS / 2;
+}
+
+/* Both count on one counter. */
+static void run_counter(struct side *s)
+{
+	double begin = now_ns();
+	uint32_t i;
+
+	for (i = 0; i < 100 * ROUNDS; i++)
+		atomic_fetch_add(&s->pair->counter, 1);
+	s->ns = (now_ns() - begin) / (100 * ROUNDS);
+}
+
+/* Both give the one CPU up to each other. */
+static void run_switches(struct side *s)
+{
+	double begin = now_ns();
+	uint32_t i;
+
+	for (i = 0; i < ROUNDS; i++)
+		sched_yield();
+	s->ns = (now_ns() - begin) / ROUNDS / 2;
+}
+
+/* The C library's barrier, one after the other. */
+static void run_barrier(struct side *s)
+{
+	double begin = now_ns();
+	uint32_t i;
+
+	for (i = 0; i < ROUNDS; i++)
+		pthread_barrier_wait(&s->pair->barrier);
+	s->ns = (now_ns() - begin) / ROUNDS;
+}
+
+static void *side_main(void *arg)
+{
+	struct side *s = arg;
+
+	s->err = pin(s->cpu);
+	pthread_barrier_wait(&s->pair->barrier);
+	s->pair->run(s);
+	return NULL;
+}
+
+/* Once, on these CPUs: the longer time of both. 0 or a negative errno. */
+static int run_once(void (*run)(struct side *s), const int cpus[2], double *ns)
+{
+	struct pair *p = aligned_alloc(64, sizeof(*p));
+	pthread_t threads[2];
+	unsigned n = 0;
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	memset(p, 0, sizeof(*p));
+	p->run = run;
+	err = -pthread_barrier_init(&p->barrier, NULL, 2);
+	for (n = 0; n < 2 && !err; n++) {
+		p->sides[n] = (struct side){ .pair = p, .which = n, .cpu = cpus[n] };
+		err = -pthread_create(&threads[n], NULL, side_main, &p->sides[n]);
+		if (err)
+			break;
+	}
+	/* One alone would wait for ever: nothing else can be done about it than to end the process. */
+	if (err && n == 1)
+		return err;
+	while (n)
+		pthread_join(threads[--n], NULL);
+	if (!err)
+		err = p->sides[0].err ? p->sides[0].err : p->sides[1].err;
+	*ns = fmax(p->sides[0].ns, p->sides[1].ns);
+	pthread_barrier_destroy(&p->barrier);
+	free(p);
+	return err;
+}
+
+static int run_median(void (*run)(struct side *s), int a, int b, double *ns)
+{
+	const int cpus[2] = { a, b };
+	double all[RUNS];
+	int i, err = 0;
+
+	for (i = 0; i < RUNS && !err; i++)
+		err = run_once(run, cpus, &all[i]);
+	if (err)
+		return err;
+	qsort(all, RUNS, sizeof(*all), compare);
+	*ns = all[RUNS / 2];
+	return 0;
+}
+
+/* --- what one does ----------------------------------------------------------------------------------------- */
+
+/* In and out of a barrier where nobody waits, without the call that would wake somebody: WakeTime has that. */
+static int lonely_barrier(double *ns)
+{
+	_Atomic uint32_t word = 0;
+	pthread_barrier_t barrier;
+	double all[RUNS], begin, middle;
+	int i, k;
+
+	if (pthread_barrier_init(&barrier, NULL, 1))
+		return -EAGAIN;
+	for (i = 0; i < RUNS; i++) {
+		begin = now_ns();
+		for (k = 0; k < 10 * ROUNDS; k++)
+			pthread_barrier_wait(&barrier);
+		middle = now_ns();
+		for (k = 0; k < 10 * ROUNDS; k++)
+			futex_wake(&word, 1);
+		all[i] = fmax(0, middle - begin - (now_ns() - middle)) / (10 * ROUNDS);
+	}
+	pthread_barrier_destroy(&barrier);
+	qsort(all, RUNS, sizeof(*all), compare);
+	*ns = all[RUNS / 2];
+	return 0;
+}
+
+/* ns a byte of a copy that no cache holds. */
+static int copying(double *ns)
+{
+	char *from = malloc(COPY), *to = malloc(COPY);
+	double all[RUNS], begin;
+	int i, err = from && to ? 0 : -ENOMEM;
+
+	if (!err) {
+		memset(from, 1, COPY);
+		memset(to, 2, COPY);
+	}
+	for (i = 0; i < RUNS && !err; i++) {
+		begin = now_ns();
+		memcpy(to, from, COPY);
+		/* It is read, so that it is not left out. */
+		all[i] = (now_ns() - begin) / COPY + (to[i] == 3);
+	}
+	free(from);
+	free(to);
+	if (err)
+		return err;
+	qsort(all, RUNS, sizeof(*all), compare);
+	*ns = all[RUNS / 2];
+	return 0;
+}
+
+/* The kernel's time slice; left as it is where it cannot be read. */
+static void read_slice(double *ns)
+{
+	FILE *f = fopen("/sys/kernel/debug/sched/base_slice_ns", "re");
+	double v;
+
+	if (!f)
+		f = fopen("/sys/kernel/debug/sched/min_granularity_ns", "re");
+	if (!f)
+		return;
+	if (fscanf(f, "%lf", &v) == 1 && v > 0 && v < 1e9)
+		*ns = v;
+	fclose(f);
+}
+
+/* --- all of it ----------------------------------------------------------------------------------------------- */
+
+/* The first two CPUs that may be used, and how many there are. */
+static uint32_t find_cpus(int cpus[2])
+{
+	cpu_set_t set;
+	uint32_t n = 0;
+	int i;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return 0;
+	for (i = 0; i < CPU_SETSIZE; i++) {
+		if (!CPU_ISSET((unsigned)i, &set))
+			continue;
+		if (n < 2)
+			cpus[n] = i;
+		n++;
+	}
+	return n;
+}
+
+static int measure_pairs(struct predict_machine *m, const int cpus[2], struct measured *out)
+{
+	double wake_up = 0, wake = 0;
+	int err;
+
+	err = run_median(run_wake_ups, cpus[0], cpus[1], &wake_up);
+	if (!err)
+		err = run_median(run_wakes, cpus[0], cpus[1], &wake);
+	if (!err)
+		err = run_median(run_counter, cpus[0], cpus[1], &m->counter_time);
+	if (!err)
+		err = run_median(run_lines, cpus[0], cpus[1], &m->cluster_startup);
+	if (!err)
+		err = run_median(run_barrier, cpus[0], cpus[1], &out->episode_ns);
+	m->wake_time = wake;
+	m->flag_time = fmax(0, wake_up - wake);
+	return err;
+}
+
+/* Two threads that do nothing but meet, by the parameters: the time of one meeting. */
+static double predict_episode(const struct predict_machine *m)
+{
+	struct predict_input in = { 0 };
+	struct predict_run run;
+	uint32_t i, meeting;
+	double t = NAN;
+	int err;
+
+	err = predict_add_thread(&in) < 0 || predict_add_thread(&in) < 0;
+	for (i = 0; i < ROUNDS && !err; i++)
+		err = predict_add_meeting(&in, 0, &meeting) ||
+		      predict_add_step(&in, 0, PREDICT_MEET, 0, meeting, 0) ||
+		      predict_add_step(&in, 1, PREDICT_MEET, 0, meeting, 0);
+	if (!err && !predict_simulate(&in, m, 2, NULL, NULL, &run)) {
+		t = run.time_ns / ROUNDS;
+		predict_run_free(&run);
+	}
+	predict_input_free(&in);
+	return t;
+}
+
+/* Three digits: the others are noise. */
+static void round_times(struct predict_machine *m)
+{
+	double *const times[] = { &m->switch_time,     &m->entry_time,	 &m->exit_time,
+				  &m->counter_time,    &m->wake_time,	 &m->flag_time,
+				  &m->cluster_startup, &m->cluster_byte, &m->byte_time };
+	size_t i;
+
+	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		char s[32];
+
+		snprintf(s, sizeof(s), "%.3g", *times[i]);
+		*times[i] = strtod(s, NULL);
+	}
+}
+
+int measure_machine(struct predict_machine *m, struct measured *out)
+{
+	int cpus[2] = { 0, 0 }, err = predict_machine_find("laptop", m);
+	double lonely = 0;
+
+	*out = (struct measured){ .cpus = find_cpus(cpus), .episode_ns = NAN, .predicted_ns = NAN };
+	if (err || !out->cpus)
+		return err ? err : -ENODEV;
+	snprintf(m->name, sizeof(m->name), "this machine");
+	m->cores_per_cluster = out->cpus;
+	read_slice(&m->quantum);
+	err = lonely_barrier(&lonely);
+	if (!err)
+		err = copying(&m->cluster_byte);
+	if (!err)
+		err = run_median(run_switches, cpus[0], cpus[0], &m->switch_time);
+	m->entry_time = m->exit_time = lonely / 2;
+	m->model_time = 0;
+	m->byte_time = m->cluster_byte;
+	if (!err && out->cpus > 1)
+		err = measure_pairs(m, cpus, out);
+	round_times(m);
+	if (!err && out->cpus > 1)
+		out->predicted_ns = predict_episode(m);
+	return err;
+}

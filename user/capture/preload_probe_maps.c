@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "capture/preload_probe_maps.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "elf/needed.h"
+
+/* So much of a script is looked at for programs, and so many paths in it. */
+#define SCRIPT_BYTES	(64u << 10)
+#define SCRIPT_PROGRAMS 32
+
+/* Between the words of a shell's script. */
+#define SEPARATORS " \t\n;&|()<>'\"`$"
+
+static bool map_file(struct mapped *mapped, const char *path, bool library)
+{
+	void *p = MAP_FAILED;
+	struct stat st;
+	int fd;
+
+	if (mapped->n == MAPPED_MAX)
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return false;
+	/* What is no program to its mode may be a library. */
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (library || (st.st_mode & 0111)))
+		p = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC, MAP_PRIVATE,
+			 fd, 0);
+	close(fd);
+	if (p == MAP_FAILED)
+		return false;
+	mapped->at[mapped->n++] = p;
+	return true;
+}
+
+/* C libraries that programs started later may use, though nobody runs one now. */
+void mapped_common(struct mapped *mapped)
+{
+	static const char *const paths[] = { "/lib/ld-musl-x86_64.so.1",
+					     "/lib/ld-musl-aarch64.so.1",
+					     "/lib/x86_64-linux-gnu/libpthread.so.0",
+					     "/lib/aarch64-linux-gnu/libpthread.so.0",
+					     "/lib64/libpthread.so.0",
+					     "/lib64/libc.so.6",
+					     "/lib/x86_64-linux-gnu/libc.so.6",
+					     "/lib/aarch64-linux-gnu/libc.so.6" };
+	size_t i;
+
+	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		map_file(mapped, paths[i], false);
+}
+
+/*
+ * Ranks are launched by others, which may not be stopped and see their ranks stopped; MPI's libraries are large, and
+ * would not be examined before a rank has come to its first collective.
+ */
+static bool launches_ranks(const char *word)
+{
+	static const char *const launchers[] = { "mpirun", "mpiexec", "orterun", "prterun",
+						 "srun" };
+	const char *name = strrchr(word, '/');
+	size_t i;
+
+	name = name ? name + 1 : word;
+	for (i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
+		if (!strncmp(name, launchers[i], strlen(launchers[i])))
+			return true;
+	return false;
+}
+
+static void map_pattern(struct mapped *mapped, const char *pattern)
+{
+	glob_t found;
+	size_t i;
+
+	if (glob(pattern, 0, NULL, &found))
+		return;
+	for (i = 0; i < found.gl_pathc; i++)
+		map_file(mapped, found.gl_pathv[i], true);
+	globfree(&found);
+}
+
+/* OpenMP's, whose first regions begin before the library could be examined. */
+void mapped_openmp(struct mapped *mapped)
+{
+	map_pattern(mapped, "/usr/lib/*-linux-gnu/libgomp.so.1");
+	map_pattern(mapped, "/usr/lib64/libgomp.so.1");
+	map_pattern(mapped, "/usr/lib/*-linux-gnu/libomp.so.5");
+	map_pattern(mapped, "/usr/lib64/libomp.so");
+}
+
+void mapped_mpi(struct mapped *mapped)
+{
+	static const char *const patterns[] = { "/usr/lib/*-linux-gnu/libmpi*.so.[0-9]*",
+						"/usr/lib64/*/lib/libmpi*.so.[0-9]*",
+						"/usr/local/lib/libmpi*.so.[0-9]*" };
+	size_t i;
+
+	if (mapped->mpi)
+		return;
+	mapped->mpi = true;
+	for (i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+		map_pattern(mapped, patterns[i]);
+}
+
+static void map_if_mpi(void *ctx, const char *name, struct module *m)
+{
+	(void)name;
+	if (m && m->mpi)
+		map_file(ctx, m->path, true);
+}
+
+/* Of a rank's program also the MPI that it needs, wherever that is. */
+static void map_program(struct mapped *mapped, struct modules *modules, const char *path)
+{
+	if (map_file(mapped, path, false) && mapped->mpi)
+		needed_each(modules, path, map_if_mpi, mapped);
+}
+
+static void map_named(struct mapped *mapped, struct modules *modules, const char *word)
+{
+	const char *path = getenv("PATH"), *end;
+	char file[PATH_MAX];
+
+	if (strchr(word, '/')) {
+		map_program(mapped, modules, word);
+		return;
+	}
+	for (; path; path = *end ? end + 1 : NULL) {
+		end = strchrnul(path, ':');
+		if ((size_t)snprintf(file, sizeof(file), "%.*s/%s", (int)(end - path), path, word) <
+		    sizeof(file))
+			map_program(mapped, modules, file);
+	}
+}
+
+/* The text of a script, to be freed, or NULL. Of a longer one the beginning; a program is none. */
+static char *script_read(const char *path)
+{
+	char *text = NULL;
+	struct stat st;
+	ssize_t n = -1;
+	int fd;
+
+	/* To open a device alone may do something. */
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return NULL;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		text = malloc(SCRIPT_BYTES + 1);
+	if (text)
+		n = read(fd, text, SCRIPT_BYTES);
+	close(fd);
+	if (n < 0 || memchr(text, '\0', (size_t)n)) {
+		free(text);
+		return NULL;
+	}
+	text[n] = '\0';
+	return text;
+}
+
+/* Programs that a script names by their paths. Those that it names otherwise are mostly the system's own tools. */
+static void map_script(struct mapped *mapped, struct modules *modules, const char *path)
+{
+	char *text = script_read(path), *save = NULL, *word;
+	unsigned int left = SCRIPT_PROGRAMS;
+
+	for (word = text ? strtok_r(text, SEPARATORS, &save) : NULL; word && left;
+	     word = strtok_r(NULL, SEPARATORS, &save)) {
+		if (*word == '#' || !strchr(word, '/'))
+			continue;
+		map_program(mapped, modules, word);
+		left--;
+	}
+	free(text);
+}
+
+/* Each word, and each word within one: a shell's script is one argument, or a file. */
+void mapped_words(struct mapped *mapped, struct modules *modules, char *const command[])
+{
+	for (; command && *command; command++) {
+		char *copy = strdup(*command), *save = NULL, *word;
+
+		for (word = copy ? strtok_r(copy, SEPARATORS, &save) : NULL; word;
+		     word = strtok_r(NULL, SEPARATORS, &save)) {
+			map_named(mapped, modules, word);
+			map_script(mapped, modules, word);
+			if (launches_ranks(word))
+				mapped_mpi(mapped);
+		}
+		free(copy);
+	}
+}
+
+void mapped_free(struct mapped *mapped)
+{
+	while (mapped->n)
+		munmap(mapped->at[--mapped->n], (size_t)sysconf(_SC_PAGESIZE));
+}

@@ -1,0 +1,760 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "capture/probes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/msg.h"
+#include "base/remark.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void probes_init(struct probes *p, struct attach *attach, const struct targets_options *options)
+{
+	*p = (struct probes){ .attach = attach, .options = options };
+	written_init(&p->written);
+}
+
+void probes_free(struct probes *p)
+{
+	hash_free(&p->waits);
+	hash_free(&p->turns);
+	hash_free(&p->sems);
+	hash_free(&p->by_process);
+	hash_free(&p->returns);
+	hash_free(&p->tasks);
+	hash_free(&p->loaders);
+	written_free(&p->written);
+}
+
+/* Has this module its probes, as far as the process @tgid is concerned? Notes that it has. */
+static bool already(struct probes *p, struct module *m, uint32_t tgid)
+{
+	uint64_t key, value;
+	bool before;
+
+	if (!p->options->by_process) {
+		before = m->attached;
+		m->attached = true;
+		return before;
+	}
+	key = hash_mix((uint64_t)(uintptr_t)m) ^ tgid;
+	if (hash_get(&p->by_process, key, &value))
+		return true;
+	m->attached = true;
+	return hash_put(&p->by_process, key, 1) != 0;
+}
+
+/* What the function is shed with: 0 stands for its family. */
+static uint8_t unit_of(const struct probes *p, const struct module_place *place)
+{
+	const struct family_function *f = place->function;
+
+	if (!p->options->apart)
+		return 0;
+	if (f->family != SBT_FAMILY_USER)
+		return family_unit(f);
+	/* Two functions that are one barrier go by what was said of them. */
+	return attach_user_unit(p->attach, f->flags & SBT_SPEC_PAIR ? f->symbol : place->symbol);
+}
+
+/* What its probes are removed by. */
+static uint64_t tag_of(const struct module *m, const struct module_place *place)
+{
+	return hash_mix((uint64_t)(uintptr_t)m) ^ hash_mix(place->offset + 1);
+}
+
+static void fill_place(const struct probes *p, const struct module *m,
+		       const struct module_place *from, struct attach_place *place)
+{
+	uint8_t unit = unit_of(p, from);
+
+	place->fd = module_fd(m);
+	place->spec = from->spec;
+	place->spec.unit = unit ? SBT_UNIT(unit) : 0;
+	place->entry = from->offset;
+	place->exits = from->exits;
+	place->nexits = from->nexits;
+	place->tag = tag_of(m, from);
+}
+
+/* So many processes have probes where their threads wait; these stay until tracing ends. */
+#define WAITS_MAX 1024
+#define ENDED	  2 /* of probes.waits: the process had ended before it could have them */
+
+static struct attach_group group_of(const struct module *m, const struct module_waits *w)
+{
+	return (struct attach_group){ .fd = module_fd(m),
+				      .spec = w->spec,
+				      .nentries = w->nentries,
+				      .nexits = w->nexits,
+				      .entries = w->entries,
+				      .exits = w->exits };
+}
+
+/* With a waking alone nothing is told, nor with waits that nobody ends. */
+static bool has_waits(const struct module *m)
+{
+	return m->waits.nentries && m->wakes.nentries;
+}
+
+static const char *why_not(int err)
+{
+	switch (err) {
+	case -EADDRINUSE: /* before Linux 5.15 a probe is told by where in its page it is, and by the code there */
+		return "two have the same place in a page and the same code there, which this "
+		       "kernel "
+		       "cannot tell apart: Linux 5.15 can";
+	case -EUSERS:
+		return "as many processes have them as there is room for";
+	default:
+		return strerror(-err);
+	}
+}
+
+/* Once for all: the next process will have the same library. */
+static void say_not_looked_for(struct probes *p, const struct module *m, uint32_t tgid, int err)
+{
+	static const char text[] =
+		"barriers on condition variables, and rounds of threads that are made and joined, "
+		"are not looked for in process %u%s: the probes in %s could not be placed: %s";
+	const char *more = err == -EUSERS ? " and later ones" : "";
+
+	/* One that has ended already needs none. */
+	if (err == -ESRCH || err == p->waits_refused) {
+		msg_verbose(p->options->verbose, text, tgid, more, m->path, why_not(err));
+		return;
+	}
+	remark_warn("not_looked_for", tgid, text, tgid, more, m->path, why_not(err));
+	p->waits_refused = err;
+}
+
+/* Where threads wait for others in this file, for one process: strangers shall not meet these probes. */
+int probes_waits(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc)
+{
+	bool alone = !p->options->discover_all && attach_filters_process(p->attach);
+	struct attach_group groups[ATTACH_GROUPS_MAX], wakes = group_of(m, &m->wakes);
+	uint64_t key = hash_mix((uint64_t)(uintptr_t)m), value;
+	int pid = alone ? (int)tgid : 0, err;
+	uint32_t n = 0;
+
+	if (has_waits(m))
+		groups[n++] = group_of(m, &m->waits);
+	if (m->joins.nentries)
+		groups[n++] = group_of(m, &m->joins);
+	if (!p->options->discover || !n)
+		return 0;
+	if (alone)
+		key ^= hash_mix((uint64_t)inc << 32 | tgid);
+	if (hash_get(&p->waits, key, &value))
+		return value == ENDED ? -ESRCH : 0;
+	err = hash_count(&p->waits) >= WAITS_MAX ? -EUSERS : hash_put(&p->waits, key, 1);
+	if (err) {
+		say_not_looked_for(p, m, tgid, err);
+		return err;
+	}
+	m->linked = true;
+	written_watch(&p->written, m);
+	err = attach_waits(p->attach, groups, n, has_waits(m) ? &wakes : NULL, pid);
+	if (err == -ESRCH)
+		hash_put(&p->waits, key, ENDED);
+	if (err)
+		say_not_looked_for(p, m, tgid, err);
+	else
+		msg_verbose(p->options->verbose,
+			    "probes: %u waits, %u wakings and %u joins in %s of %s",
+			    m->waits.nentries, m->wakes.nentries, m->joins.nentries, m->path,
+			    alone ? "this process" : "all");
+	return err;
+}
+
+static uint64_t key_of(const struct module *m, uint32_t tgid, uint32_t inc)
+{
+	return hash_mix((uint64_t)(uintptr_t)m) ^ hash_mix((uint64_t)inc << 32 | tgid);
+}
+
+int probes_rest(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc, bool rest)
+{
+	uint64_t key = key_of(m, tgid, inc);
+	struct attach_group groups[ATTACH_GROUPS_MAX], wakes = group_of(m, &m->wakes);
+	uint32_t n = 1;
+	uint64_t value;
+
+	if (p->options->discover_all || !attach_filters_process(p->attach))
+		return -ENOTSUP;
+	if (!has_waits(m) || !hash_get(&p->waits, key, &value))
+		return 0;
+	groups[0] = group_of(m, &m->joins);
+	if (rest)
+		return m->joins.nentries ? attach_joins(p->attach, groups, (int)tgid) : 0;
+	groups[0] = group_of(m, &m->waits);
+	if (m->joins.nentries)
+		groups[n++] = group_of(m, &m->joins);
+	return attach_waits(p->attach, groups, n, &wakes, (int)tgid);
+}
+
+/* Functions of one kind, for one process. */
+struct alone {
+	struct hash *done; /* (module, tgid, inc): 1 done, 2 cannot */
+	const struct module_waits *waits;
+	int (*attach)(struct attach *a, const struct attach_group *g, int pid);
+	const char *what;
+};
+
+static int put_alone(struct probes *p, const struct alone *alone, struct module *m, uint32_t tgid)
+{
+	struct attach_group g = group_of(m, alone->waits);
+
+	/* Others may call these functions often: of all that run the file nobody could take the probes away. */
+	if (!attach_filters_process(p->attach))
+		return -ENOTSUP;
+	m->linked = true;
+	return alone->attach(p->attach, &g, (int)tgid);
+}
+
+static int probe_alone(struct probes *p, const struct alone *alone, struct module *m, uint32_t tgid,
+		       uint32_t inc)
+{
+	uint64_t key = key_of(m, tgid, inc), value = 0;
+	int err;
+
+	if (hash_get(alone->done, key, &value))
+		return value == 1 ? 0 : -ENOTSUP;
+	err = hash_count(alone->done) >= WAITS_MAX ? -EUSERS : put_alone(p, alone, m, tgid);
+	if (hash_put(alone->done, key, err ? 2 : 1))
+		return -ENOMEM;
+	msg_verbose(p->options->verbose, "probes: %u %s in %s%s%s", alone->waits->nentries,
+		    alone->what, m->path, err ? ": " : "", err ? why_not(err) : "");
+	return err;
+}
+
+static int probe_again(struct probes *p, const struct alone *alone, struct module *m, uint32_t tgid,
+		       uint32_t inc)
+{
+	uint64_t value;
+
+	return hash_get(alone->done, key_of(m, tgid, inc), &value) ? put_alone(p, alone, m, tgid)
+								   : 0;
+}
+
+static struct alone turns_of(struct probes *p, const struct module *m)
+{
+	return (struct alone){ &p->turns, &m->turns, attach_turns, "turns" };
+}
+
+static struct alone sems_of(struct probes *p, const struct module *m)
+{
+	return (struct alone){ &p->sems, &m->sems, attach_sems, "waits on semaphores" };
+}
+
+int probes_turns(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc)
+{
+	struct alone alone = turns_of(p, m);
+
+	return probe_alone(p, &alone, m, tgid, inc);
+}
+
+int probes_turns_again(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc)
+{
+	struct alone alone = turns_of(p, m);
+
+	return probe_again(p, &alone, m, tgid, inc);
+}
+
+int probes_sems(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc)
+{
+	struct alone alone = sems_of(p, m);
+
+	return probe_alone(p, &alone, m, tgid, inc);
+}
+
+int probes_sems_again(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc)
+{
+	struct alone alone = sems_of(p, m);
+
+	return probe_again(p, &alone, m, tgid, inc);
+}
+
+static bool has_two_ends(const struct module_place *place)
+{
+	uint8_t role = place->spec.role;
+
+	return role == SBT_ROLE_BARRIER || role == SBT_ROLE_REGION || role == SBT_ROLE_OUTLINED;
+}
+
+/* Regions of @n functions, the first of which is @from, have no end that can be seen. */
+static void say_no_join(const struct module *m, const struct module_place *from, uint32_t n)
+{
+	char more[48] = "";
+
+	if (n > 1)
+		snprintf(more, sizeof(more), " or %u other functions", n - 1);
+	remark_warn(
+		"not_probed", 0,
+		"the end of parallel regions that run %s%s in %s is not seen: where it returns is "
+		"not known (%s), and a return probe could break programs that unwind",
+		from->symbol, more, m->path, from->exits_why);
+}
+
+/* One place of a module; @done: its probes are there already. */
+static int attach_one(struct probes *p, struct module *m, const struct module_place *from, int pid,
+		      bool by_exit, bool done)
+{
+	struct attach_place place;
+	int err;
+
+	/* There may be many: who only traces lets them be the nops that they are. */
+	if (from->spec.role == SBT_ROLE_MARK_ACCESS && !p->options->accesses)
+		return 0;
+	if (from->error) {
+		remark_warn("not_probed", 0, "%s in %s cannot be probed: %s", from->symbol, m->path,
+			    from->entry.why);
+		return from->error;
+	}
+	fill_place(p, m, from, &place);
+	if (done)
+		err = 0;
+	else if (from->end)
+		err = attach_end(p->attach, &place, pid);
+	else
+		err = attach_place(p->attach, &place, pid, false);
+	if (err == -ENOTSUP && !from->nexits) {
+		/* Of a process that must have the exits, use_exits() says it. */
+		if (!by_exit || from->function->rule)
+			remark_warn("not_probed", 0,
+				    "%s in %s is not traced: where it returns is not known "
+				    "(%s), and a return probe could break programs that unwind",
+				    from->symbol, m->path, from->exits_why);
+		return err;
+	}
+	if (err) {
+		remark_warn("not_probed", 0, "%s in %s could not be probed: %s", from->symbol,
+			    m->path, strerror(-err));
+		return err;
+	}
+	p->places++;
+	if (from->spec.rule <= RULES_MAX)
+		p->by_rule[from->spec.rule]++;
+	m->probed = true;
+	written_watch(&p->written, m);
+	p->stepped |= from->entry.insn.class != INSN_EMULATED;
+	m->stepped |= from->entry.insn.class != INSN_EMULATED;
+	msg_verbose(p->options->verbose, "probe: %s in %s at 0x%llx, %s: %s", from->symbol, m->path,
+		    (unsigned long long)from->offset, attach_method_name(attach_method(p->attach)),
+		    from->entry.why);
+	return 0;
+}
+
+/* Can it be probed together with the others of its file? */
+static bool is_common(const struct probes *p, const struct module_place *place)
+{
+	return !place->error && place->spec.role == SBT_ROLE_BARRIER && !place->end &&
+	       !(place->spec.flags & (SBT_SPEC_RETS | SBT_SPEC_PAIR)) &&
+	       (place->nexits || !attach_only_exits(p->attach));
+}
+
+/* Of one file: those with the first one's unit, as far as they are common. Returns how many; @which: their numbers. */
+static uint32_t fill_alike(const struct probes *p, const struct module *m, uint32_t first,
+			   struct attach_place *places, uint32_t *which)
+{
+	uint8_t unit = unit_of(p, &m->places[first]);
+	uint32_t i, n = 0;
+
+	for (i = first; i < m->nplaces; i++) {
+		if (!is_common(p, &m->places[i]) || unit_of(p, &m->places[i]) != unit)
+			continue;
+		fill_place(p, m, &m->places[i], &places[n]);
+		which[n++] = i;
+	}
+	return n;
+}
+
+/* Libraries of MPI have dozens of functions. @done: places whose probes are there, then. */
+static void attach_common(struct probes *p, const struct module *m, int pid, bool *done)
+{
+	struct attach_place *places = calloc(m->nplaces + 1, sizeof(*places));
+	uint32_t *which = calloc(m->nplaces + 1, sizeof(*which)), i, k, n;
+	bool *tried = calloc(m->nplaces + 1, sizeof(*tried));
+
+	for (i = 0; places && which && tried && i < m->nplaces; i++) {
+		if (tried[i] || !is_common(p, &m->places[i]))
+			continue;
+		n = fill_alike(p, m, i, places, which);
+		for (k = 0; k < n; k++)
+			tried[which[k]] = true;
+		if (n < 2 || attach_places(p->attach, places, n, pid))
+			continue;
+		for (k = 0; k < n; k++)
+			done[which[k]] = true;
+	}
+	free(places);
+	free(which);
+	free(tried);
+}
+
+static void attach_module(struct probes *p, struct module *m, int pid, bool by_exit)
+{
+	bool *done = calloc(m->nplaces + 1, sizeof(*done));
+	uint32_t i;
+
+	if (done)
+		attach_common(p, m, pid, done);
+	for (i = 0; i < m->nplaces; i++)
+		if (m->places[i].spec.role != SBT_ROLE_TASK)
+			attach_one(p, m, &m->places[i], pid, by_exit, done && done[i]);
+	free(done);
+}
+
+void probes_tasks(struct probes *p, struct module *m, uint32_t tgid)
+{
+	int pid = p->options->by_process ? (int)tgid : 0;
+	uint64_t key = hash_mix((uint64_t)(uintptr_t)m) ^ (uint32_t)pid, value;
+	uint32_t i;
+
+	for (i = 0; i < m->nplaces && m->places[i].spec.role != SBT_ROLE_TASK; i++)
+		;
+	if (i == m->nplaces || hash_get(&p->tasks, key, &value) || hash_put(&p->tasks, key, 1))
+		return;
+	for (; i < m->nplaces; i++)
+		if (m->places[i].spec.role == SBT_ROLE_TASK)
+			attach_one(p, m, &m->places[i], pid, false, false);
+}
+
+/* How far behind the beginning of a program's code (mm.start_code) the byte at @offset of its file is; UINT64_MAX: in no code. */
+static uint64_t behind_code(const struct module *m, uint64_t offset)
+{
+	uint64_t first = UINT64_MAX, at = UINT64_MAX;
+	uint32_t i;
+
+	for (i = 0; i < m->nsegments; i++) {
+		const struct module_segment *s = &m->segments[i];
+
+		if (!s->exec)
+			continue;
+		if (s->vaddr < first)
+			first = s->vaddr;
+		if (offset >= s->offset && offset - s->offset < s->size)
+			at = s->vaddr + (offset - s->offset);
+	}
+	return at == UINT64_MAX ? at : at - first;
+}
+
+/* Who runs the program from now on tells of its regions anew. */
+static void forget_program(struct probes *p, const struct module *m,
+			   const struct module_place *place)
+{
+	uint64_t behind = behind_code(m, place->start);
+
+	if (m->traits.executable && place->spec.role == SBT_ROLE_OUTLINED && behind != UINT64_MAX)
+		attach_outlined_program(p->attach, m->dev, m->ino, behind, false);
+}
+
+/*
+ * For all processes that will run this program, where probes are for all: their first regions begin before anybody has looked at
+ * what they run.
+ */
+static void note_program(struct probes *p, const struct module *m, const struct module_place *place)
+{
+	uint64_t behind = behind_code(m, place->start);
+
+	if (p->options->by_process || p->options->discover_all || !m->traits.executable ||
+	    place->spec.role != SBT_ROLE_OUTLINED || place->error || behind == UINT64_MAX)
+		return;
+	attach_outlined_program(p->attach, m->dev, m->ino, behind, !place->removed);
+}
+
+void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_exit)
+{
+	int pid = p->options->by_process ? (int)tgid : 0, err;
+	bool loader = m->loader && p->options->all_loaders;
+	uint32_t i;
+
+	if ((!m->nplaces && !loader) || already(p, m, tgid))
+		return;
+	m->linked = true;
+	attach_module(p, m, pid, by_exit);
+	m->attached_ns = now_ns();
+	for (i = 0; i < m->nplaces; i++)
+		note_program(p, m, &m->places[i]);
+	err = m->c_library && !m->nmakers ? -ENOENT : 0;
+	for (i = 0; i < m->nmakers && !err; i++)
+		err = attach_made(p->attach, module_fd(m), m->makers[i], pid);
+	if (err) {
+		/* Not all makings are seen: every barrier's count is read anew each time. */
+		attach_keep_words(p->attach, false);
+		p->reread = true;
+	} else if (m->c_library && !p->reread) {
+		attach_keep_words(p->attach, true);
+	}
+	if (loader) {
+		err = attach_loader(p->attach, module_fd(m), m->loader, pid);
+		if (err)
+			remark_warn("not_probed", 0,
+				    "libraries opened later by programs that use %s will not be "
+				    "noticed: %s",
+				    m->path, strerror(-err));
+	}
+}
+
+void probes_loader(struct probes *p, struct module *m, uint32_t tgid, uint32_t leader)
+{
+	uint64_t key = hash_mix((uint64_t)(uintptr_t)m) ^ ((uint64_t)leader << 32 | tgid), value;
+	int err;
+
+	if (!m->loader || p->options->all_loaders || hash_get(&p->loaders, key, &value) ||
+	    hash_put(&p->loaders, key, 1))
+		return;
+	m->linked = true;
+	err = attach_loader(p->attach, module_fd(m), m->loader, (int)tgid);
+	if (err && err != -ESRCH)
+		remark_warn("not_probed", tgid,
+			    "process %u is not held while its libraries are mapped, and those that "
+			    "it opens later will not be noticed: the probe in %s could not be "
+			    "placed: %s",
+			    tgid, m->path, strerror(-err));
+}
+
+void probes_remove_file(struct probes *p, struct module *m)
+{
+	uint64_t key = hash_mix((uint64_t)(uintptr_t)m);
+	uint32_t i;
+
+	if (attach_remove_file(p->attach, m->identity.st_dev, m->identity.st_ino))
+		return;
+	m->attached = m->linked = false;
+	written_forget(&p->written, m);
+	for (i = 0; i < m->nplaces; i++) {
+		m->places[i].exits_used = false;
+		forget_program(p, m, &m->places[i]);
+	}
+	hash_del(&p->waits, key);
+	hash_del(&p->returns, key);
+	hash_del(&p->tasks, key);
+}
+
+uint32_t probes_returns(struct probes *p, struct module *m, uint32_t tgid)
+{
+	int pid = p->options->by_process ? (int)tgid : 0;
+	uint64_t key = hash_mix((uint64_t)(uintptr_t)m) ^ (uint32_t)pid, done;
+
+	if (!m->returns.n)
+		return 0;
+	if (!hash_get(&p->returns, key, &done)) {
+		done = attach_returns(p->attach, module_fd(m), m->returns.at, m->returns.n, pid,
+				      m->returned)
+			       ? 2
+			       : 1;
+		if (hash_put(&p->returns, key, done))
+			return 0;
+		msg_verbose(p->options->verbose,
+			    "probes: %u places to which functions of parallel "
+			    "regions return, in %s%s",
+			    m->returns.n, m->path, done == 1 ? "" : ": could not be put");
+	}
+	return done == 1 ? m->returned : 0;
+}
+
+/* Is the end of this function seen where it returns to? */
+static bool is_returned(const struct module_place *place, uint32_t returns)
+{
+	return place->spec.role == SBT_ROLE_OUTLINED && (returns & 1u << place->spec.family);
+}
+
+void probes_say_ends(struct probes *p, struct module *m, uint32_t returns)
+{
+	const struct module_place *first = NULL;
+	uint32_t i, unseen = 0;
+
+	for (i = 0; i < m->nplaces && attach_only_exits(p->attach); i++) {
+		struct module_place *place = &m->places[i];
+
+		if (place->error || place->spec.role != SBT_ROLE_OUTLINED || place->nexits ||
+		    place->exits_used || is_returned(place, returns))
+			continue;
+		place->exits_used = true;
+		if (!unseen++)
+			first = place;
+	}
+	if (first)
+		say_no_join(m, first, unseen);
+}
+
+/* Of functions of one role: those of each unit together. */
+static int attach_all_exits(struct probes *p, struct attach_place *places, uint32_t n)
+{
+	struct attach_place place;
+	uint32_t i, k;
+	int err = 0;
+
+	for (; n && !err; places += k, n -= k) {
+		for (i = k = 1; i < n; i++) {
+			if (places[i].spec.unit != places[0].spec.unit)
+				continue;
+			place = places[k];
+			places[k++] = places[i];
+			places[i] = place;
+		}
+		err = attach_exits(p->attach, places, k, 0);
+	}
+	return err;
+}
+
+/*
+ * Departures of this process cannot be seen through return probes. Its exits get probes; they
+ * stay for all who run the file, since children of the process need them too.
+ */
+int probes_exits(struct probes *p, struct module *m, uint32_t returns)
+{
+	const struct module_place *first = NULL;
+	struct attach_place *places;
+	uint32_t i, n = 0, unseen = 0;
+	int err = 0;
+
+	places = calloc(m->nplaces + 1, sizeof(*places));
+	if (!places)
+		return -ENOMEM;
+
+	for (i = 0; i < m->nplaces; i++) {
+		struct module_place *from = &m->places[i];
+
+		if (from->error || !has_two_ends(from) || (from->spec.flags & SBT_SPEC_RETS) ||
+		    from->exits_used)
+			continue;
+		/*
+		 * libomp's functions are also called by the program itself, where a region is run by one thread: the exits
+		 * tell when that is over.
+		 */
+		if (is_returned(from, returns) &&
+		    (!from->nexits || from->spec.family == SBT_FAMILY_GOMP))
+			continue;
+		if (!from->nexits && from->spec.role == SBT_ROLE_OUTLINED) {
+			from->exits_used = true;
+			if (!unseen++)
+				first = from;
+			continue;
+		}
+		if (!from->nexits && from->spec.family != SBT_FAMILY_PTHREAD) {
+			/* The programs know: struct sbt_spec. */
+			from->exits_used = true;
+			remark_warn(
+				"not_probed", 0,
+				"%s in %s is not traced in programs that unwind: its exits cannot "
+				"be known (%s)",
+				from->symbol, m->path, from->exits_why);
+			continue;
+		}
+		if (!from->nexits) {
+			remark_warn("not_probed", 0, "%s in %s: its exits cannot be known (%s)",
+				    from->symbol, m->path, from->exits_why);
+			err = -ENOTSUP;
+			break;
+		}
+		if (attach_only_exits(p->attach))
+			continue;
+		from->exits_used = true;
+		/* Those of one kind can be put together. */
+		fill_place(p, m, from, &places[n]);
+		if (from->spec.role == SBT_ROLE_BARRIER)
+			n++;
+		else if (attach_exits(p->attach, &places[n], 1, 0))
+			remark_warn("not_probed", 0, "the exits of %s in %s could not be probed",
+				    from->symbol, m->path);
+	}
+	if (!err && n) {
+		err = attach_all_exits(p, places, n);
+		if (err)
+			remark_warn("not_probed", 0,
+				    "the exits of %s%s in %s could not be probed: %s",
+				    m->places[0].symbol, n > 1 ? " and others" : "", m->path,
+				    strerror(-err));
+	}
+	if (first)
+		say_no_join(m, first, unseen);
+	free(places);
+	return err;
+}
+
+/* Regions of functions that have their probes: so their first ones are known, too. */
+void probes_note_outlined(struct probes *p, uint32_t tgid, const struct maps_entry *e,
+			  const struct module *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nplaces; i++) {
+		const struct module_place *place = &m->places[i];
+		uint64_t offset = place->start - e->offset;
+
+		if (place->spec.role == SBT_ROLE_OUTLINED && !place->error && !place->removed &&
+		    place->start >= e->offset && offset < e->end - e->start)
+			attach_outlined(p->attach, tgid, e->start + offset, true);
+	}
+}
+
+static struct module_place *outlined_at(const struct module *m, uint64_t offset)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nplaces; i++)
+		if (m->places[i].spec.role == SBT_ROLE_OUTLINED && m->places[i].start == offset)
+			return &m->places[i];
+	return NULL;
+}
+
+int probes_find_outlined(struct probes *p, struct module *m, const struct space *space,
+			 uint8_t family, uint64_t offset, uint64_t caller)
+{
+	int pid = p->options->by_process ? (int)space->tgid : 0, err;
+	struct module_place *known = outlined_at(m, offset);
+	uint32_t i = m->nplaces;
+
+	if (known && known->removed) {
+		/* It was taken for a task's; of another process the same may be true. */
+		known->removed = false;
+		err = attach_one(p, m, known, pid, space->refusal != NULL, false);
+		note_program(p, m, known);
+		return err;
+	}
+	if (known)
+		return 0;
+	err = module_find_outlined(m, family, offset, caller);
+	for (; i < m->nplaces; i++) {
+		attach_one(p, m, &m->places[i], pid, space->refusal != NULL, false);
+		note_program(p, m, &m->places[i]);
+	}
+	return err;
+}
+
+int probes_remove(struct probes *p, struct module *m, uint32_t tgid, uint64_t offset, bool *unseen)
+{
+	struct module_place *place;
+	bool for_all;
+	uint32_t i;
+	int err;
+
+	for (i = 0; i < m->nplaces && m->places[i].offset != offset; i++)
+		;
+	if (i == m->nplaces)
+		return -ENOENT;
+	place = &m->places[i];
+	place->removed = true;
+	note_program(p, m, place);
+	err = attach_remove_tagged(p->attach, tag_of(m, place), tgid, &for_all);
+	*unseen = for_all && place->spec.role == SBT_ROLE_TASK;
+	/* The next program of the process is to tell of itself. */
+	if (p->options->by_process && place->spec.role == SBT_ROLE_TASK)
+		hash_del(&p->tasks, hash_mix((uint64_t)(uintptr_t)m) ^ tgid);
+	msg_verbose(p->options->verbose,
+		    "probe: %s in %s has told that process %u has tasks, and is removed",
+		    place->symbol, m->path, tgid);
+	return err;
+}

@@ -1,0 +1,873 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "capture/process_tracker_internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/mappings.h"
+#include "base/hash.h"
+#include "base/msg.h"
+#include "base/remark.h"
+#include "capture/preload_probe_maps.h"
+#include "capture/probes.h"
+#include "model/model.h"
+#include "target/linker.h"
+#include "target/proc.h"
+
+/* The incarnation of a process that was there before us: anything but what BPF makes. */
+#define INC_FOUND 2u
+
+#define WORDS_MAX 64 /* of a process's command line are looked at */
+
+int targets_new(struct attach *attach, struct modules *modules, struct spaces *spaces,
+		const struct targets_options *options, struct targets **out)
+{
+	struct targets *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	t->attach = attach;
+	t->modules = modules;
+	t->spaces = spaces;
+	t->options = *options;
+	spaces_set_changes(spaces, targets_changes, t);
+	t->options.all_loaders = false;
+	if (options->children) {
+		err = mappings_open(options->discover_all, &t->mappings);
+		t->options.all_loaders = err != 0;
+		if (err)
+			remark_warn(
+				"all_loaders", 0,
+				"which libraries processes open is seen by a probe in the "
+				"dynamic linker, which every process of the machine has: programs "
+				"that are run by an emulator (valgrind, qemu-user) meanwhile die "
+				"of SIGTRAP. What processes map cannot be seen otherwise: %s",
+				strerror(-err));
+	}
+	probes_init(&t->probes, attach, &t->options);
+	targets_watch(t);
+	if (ranks_new(&t->ranks)) {
+		mappings_free(t->mappings);
+		free(t);
+		return -ENOMEM;
+	}
+	*out = t;
+	return 0;
+}
+
+void targets_free(struct targets *t)
+{
+	if (!t)
+		return;
+	ranks_free(t->ranks);
+	targets_free_ranks(t);
+	probes_free(&t->probes);
+	hash_free(&t->waiting);
+	hash_free(&t->seen);
+	hash_free(&t->changes);
+	hash_free(&t->named);
+	hash_free(&t->unnamed);
+	targets_births_free(t);
+	targets_free_coming(t);
+	hash_free(&t->copied);
+	mappings_free(t->mappings);
+	free(t->mapped);
+	free(t->starting);
+	free(t);
+}
+
+/* --- what a process runs --------------------------------------------------------------------------- */
+
+struct module *targets_mapped_at(struct targets *t, int pid, const struct maps_entry *e)
+{
+	return e->exec && e->ino ? modules_get(t->modules, pid, e) : NULL;
+}
+
+struct module *targets_module(struct targets *t, const struct space *space, size_t i)
+{
+	return targets_mapped_at(t, (int)space->tgid, &space->maps.entries[i]);
+}
+
+static void refuse(struct targets *t, struct space *space, const char *comm)
+{
+	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_EXCLUDED, 0);
+	space->departures = "none: not traced";
+	remark_warn("not_traced", space->tgid,
+		    "process %u (%s) is not traced: %s, and no other way is left", space->tgid,
+		    comm, space->refusal);
+}
+
+/*
+ * What is seen where the functions of parallel regions return to: probes_returns(). *runtime: there is what begins regions,
+ * which at a program's start is not yet mapped.
+ */
+static uint32_t see_returns(struct targets *t, int pid, const struct maps *maps, bool *runtime)
+{
+	uint32_t returns = 0;
+	size_t i;
+
+	*runtime = false;
+	for (i = 0; i < maps->n; i++) {
+		const struct maps_entry *e = &maps->entries[i];
+		struct module *m = NULL;
+
+		if (e->exec && e->ino)
+			m = modules_get(t->modules, pid, e);
+		if (!m || !m->regions)
+			continue;
+		*runtime = true;
+		if (m->returns.n)
+			returns |= probes_returns(&t->probes, m, (uint32_t)pid);
+	}
+	return returns;
+}
+
+/* How departures may be seen, once it is known what the process runs. */
+static void choose_departures(struct targets *t, struct space *space)
+{
+	bool runtime = false;
+	uint32_t returns;
+	char comm[16] = "?";
+	int err = 0;
+	size_t i;
+
+	if (!space->has_place)
+		return;
+	returns = attach_only_exits(t->attach) || space->refusal
+			  ? see_returns(t, (int)space->tgid, &space->maps, &runtime)
+			  : 0;
+	for (i = 0; i < space->maps.n && runtime; i++) {
+		struct module *m = targets_module(t, space, i);
+
+		if (m)
+			probes_say_ends(&t->probes, m, returns);
+	}
+	if (attach_only_exits(t->attach))
+		space->departures = "ret instructions";
+	else if (!space->refusal)
+		space->departures = "return probe";
+	if (!space->refusal)
+		return;
+	proc_comm((int)space->tgid, (int)space->tgid, comm);
+	for (i = 0; i < space->maps.n && !err; i++) {
+		struct module *m = targets_module(t, space, i);
+
+		if (m && m->nplaces)
+			err = probes_exits(&t->probes, m, returns);
+	}
+	if (err) {
+		refuse(t, space, comm);
+		return;
+	}
+	/* It was known before, and a library has come. */
+	if (space->by_exit)
+		return;
+	space->by_exit = true;
+	space->departures = "ret instructions";
+	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_BY_EXIT, 0);
+	/* For Go it is worth a sentence: people have been bitten. */
+	if (!strncmp(space->refusal, "a Go", 4))
+		msg_warn("process %u (%s): %s; departures are seen at the ret instructions",
+			 space->tgid, comm, space->refusal);
+	else
+		msg_verbose(t->options.verbose,
+			    "process %u (%s): %s; departures are seen at the ret "
+			    "instructions",
+			    space->tgid, comm, space->refusal);
+}
+
+/* Which rank it is must be asked while it lives. */
+static int see_rank(struct targets *t, const struct space *space, const char *program)
+{
+	struct ranks_handles handles = { .addresses = false };
+	struct job job = { .rank = JOB_NONE, .size = JOB_NONE };
+	size_t i;
+
+	for (i = 0; i < space->maps.n; i++) {
+		const struct module *m = targets_module(t, space, i);
+
+		if (m)
+			ranks_find_handles(m, &space->maps.entries[i], &handles);
+	}
+	targets_job(t, space->tgid, space->inc, &job);
+	/* What a rank forks has its code, and takes no part in MPI. */
+	if (!space->parent_tgid)
+		targets_note_rank(t, space->tgid, &job, &space->untraced, program);
+	return ranks_see(t->ranks, space->tgid, space->inc, &job, &handles);
+}
+
+/* Reads what the process has mapped and probes what is in it. */
+int targets_examine(struct targets *t, struct space *space)
+{
+	int err = space_read(t->spaces, space);
+	bool mpi = false, tasks = false, named;
+	const char *program = NULL;
+	uint64_t leader = 0;
+	size_t i;
+
+	if (err)
+		return err;
+	named = hash_get(&t->named, space->tgid, &leader);
+	t->generation++;
+	for (i = 0; i < space->maps.n; i++) {
+		struct module *m = targets_module(t, space, i);
+
+		if (!m)
+			continue;
+		m->in_target = true;
+		mpi |= m->mpi;
+		if (m->traits.executable)
+			program = m->path;
+		untraced_join(&space->untraced, &m->untraced);
+		tasks |= m->traits.executable && m->tasks;
+		probes_module(&t->probes, m, space->tgid, space->refusal != NULL);
+		if (named)
+			probes_loader(&t->probes, m, space->tgid, (uint32_t)leader);
+		probes_note_outlined(&t->probes, space->tgid, &space->maps.entries[i], m);
+		space->stepped |= m->stepped;
+	}
+	for (i = 0; i < space->maps.n && !space->tasks && (tasks || space->untraced.tasks); i++) {
+		struct module *m = targets_module(t, space, i);
+
+		if (m && m->tasks)
+			probes_tasks(&t->probes, m, space->tgid);
+	}
+	targets_examine_turns(t, space);
+	choose_departures(t, space);
+	return mpi ? see_rank(t, space, program) : 0;
+}
+
+/* --- who is inside already ------------------------------------------------------------------------- */
+
+struct waiting {
+	struct targets *t;
+	int pid;
+};
+
+static void note_thread(void *ctx, int tid)
+{
+	const struct waiting *w = ctx;
+	uint64_t address;
+
+	if (proc_waits_at(w->pid, tid, &address))
+		return;
+	/*
+	 * Data began some moments ago. Who runs, or has come to a barrier since, may have been inside one then and
+	 * have left it unseen: to say that it was not would shift all its meetings by one.
+	 */
+	if (attach_is_inside(w->t->attach, (uint32_t)tid))
+		address = MODEL_UNKNOWN;
+	if (address)
+		hash_put(&w->t->waiting, (uint64_t)tid, address);
+}
+
+static void note_process(void *ctx, int pid)
+{
+	struct waiting w = { ctx, pid };
+
+	if (pid != getpid())
+		proc_each_thread(pid, note_thread, &w);
+}
+
+void targets_note_waiting(struct targets *t, int pid)
+{
+	if (pid)
+		note_process(t, pid);
+	else
+		proc_each(note_process, t);
+}
+
+uint64_t targets_was_waiting(struct targets *t, uint32_t tid)
+{
+	uint64_t address;
+
+	if (!hash_count(&t->waiting) || !hash_get(&t->waiting, tid, &address))
+		return 0;
+	hash_del(&t->waiting, tid);
+	return address;
+}
+
+/* --- who ---------------------------------------------------------------------------------------------- */
+
+/*
+ * Examines all that is mapped here now. @named: programs among it will be run by who is traced; @ranks: as ranks of MPI, which need more
+ * libraries than those that are mapped.
+ */
+static int examine_own(struct targets *t, bool named, bool ranks)
+{
+	struct maps maps;
+	size_t i;
+	int err;
+
+	err = maps_read(getpid(), &maps);
+	if (err)
+		return err;
+	for (i = 0; i < maps.n; i++) {
+		struct module *m = targets_mapped_at(t, getpid(), &maps.entries[i]);
+
+		if (!m)
+			continue;
+		probes_module(&t->probes, m, 0, false);
+		if (m->traits.executable && named)
+			targets_judge_coming(t, &maps.entries[i], m, ranks);
+	}
+	maps_free(&maps);
+	return 0;
+}
+
+/* Reads OpenMP's libraries, and puts in no probes: a child may need them at once, and others may run them. */
+static void read_openmp(struct targets *t)
+{
+	struct mapped mapped = { .n = 0 };
+	struct maps maps;
+	size_t i;
+
+	mapped_openmp(&mapped);
+	if (!maps_read(getpid(), &maps)) {
+		for (i = 0; i < maps.n; i++)
+			targets_mapped_at(t, getpid(), &maps.entries[i]);
+		maps_free(&maps);
+	}
+	mapped_free(&mapped);
+}
+
+int targets_add_own(struct targets *t, char *const command[])
+{
+	struct mapped mapped = { .n = 0 };
+	int err;
+
+	if (t->options.by_process)
+		return 0;
+	mapped_common(&mapped);
+	if (!command)
+		mapped_openmp(&mapped);
+	else
+		read_openmp(t);
+	if (command && (getenv("OMPI_COMM_WORLD_RANK") || getenv("PMI_RANK")))
+		mapped_mpi(&mapped);
+	mapped_words(&mapped, t->modules, command);
+	err = examine_own(t, command != NULL, mapped.mpi);
+	mapped_free(&mapped);
+	return err;
+}
+
+int targets_add_words(struct targets *t, int pid)
+{
+	struct mapped mapped = { .n = 0 };
+	char *words[WORDS_MAX + 1];
+	int n, err = 0;
+
+	if (t->options.by_process)
+		return 0;
+	n = proc_words(pid, words, WORDS_MAX);
+	if (n < 0)
+		return n;
+	/* What it runs already has been examined. */
+	mapped_words(&mapped, t->modules, n ? words + 1 : words);
+	if (mapped.n)
+		err = examine_own(t, true, mapped.mpi);
+	mapped_free(&mapped);
+	if (n)
+		free(words[0]);
+	return err;
+}
+
+int targets_add_pid(struct targets *t, int pid)
+{
+	struct space *space = space_get(t->spaces, (uint32_t)pid, INC_FOUND);
+	int err;
+
+	if (!space)
+		return -ENOMEM;
+	err = targets_name(t, pid);
+	if (!err)
+		err = attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
+	if (!err)
+		err = attach_teams_unknown(t->attach, (uint32_t)pid);
+	if (!err)
+		err = targets_examine(t, space);
+	if (err)
+		return err;
+	/* What it may load later must be told from what it may become. */
+	proc_image(pid, &space->program.image);
+	targets_examine_waits(t, space, false);
+	return 0;
+}
+
+int targets_add_child(struct targets *t, int pid)
+{
+	/* Its own mappings are ours, and mean nothing: it is about to execute something else. */
+	int err = targets_name_coming(t, pid);
+
+	t->child = (uint32_t)pid;
+	return err ? err : attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
+}
+
+int targets_add_other(struct targets *t, int pid)
+{
+	int err = targets_name_coming(t, pid);
+
+	return err ? err : attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
+}
+
+/* Tells the kernel side what is to be known of the program that a process runs. */
+static void know_program(struct targets *t, uint32_t tgid, const struct maps *maps, uint32_t flags,
+			 bool settled)
+{
+	char path[32];
+	struct stat st;
+	size_t i;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", tgid);
+	if (stat(path, &st))
+		return;
+	for (i = 0; i < maps->n; i++) {
+		const struct maps_entry *e = &maps->entries[i];
+
+		if (e->exec && e->ino == st.st_ino) {
+			attach_know_program(t->attach, e->dev, e->ino, flags, settled);
+			return;
+		}
+	}
+}
+
+uint32_t targets_scan_departures(struct targets *t, int pid, const struct maps *maps,
+				 const char *refusal)
+{
+	uint32_t returns;
+	bool runtime;
+	size_t i;
+
+	if (!refusal)
+		return 0;
+	returns = see_returns(t, pid, maps, &runtime);
+	for (i = 0; i < maps->n; i++) {
+		struct module *m = NULL;
+
+		if (maps->entries[i].exec && maps->entries[i].ino)
+			m = modules_get(t->modules, pid, &maps->entries[i]);
+		if (m && m->nplaces && probes_exits(&t->probes, m, returns))
+			return SBT_PROC_EXCLUDED;
+	}
+	return SBT_PROC_BY_EXIT;
+}
+
+bool targets_probe_file(struct targets *t, int pid, const struct maps_entry *entry)
+{
+	struct module *m = targets_mapped_at(t, pid, entry);
+	bool fresh;
+
+	if (!m)
+		return false;
+	m->in_target = true;
+	fresh = m->nplaces && !m->attached;
+	probes_module(&t->probes, m, 0, false);
+	probes_waits(&t->probes, m, 0, 0);
+	return fresh;
+}
+
+struct targets_scan targets_scan_once(struct targets *t, int pid)
+{
+	struct targets_scan scan = { .partial = linker_busy(pid) == 1 };
+	struct space_facts facts;
+	struct maps maps;
+	size_t i;
+
+	if (maps_read(pid, &maps))
+		return (struct targets_scan){ false, false };
+	for (i = 0; i < maps.n; i++)
+		scan.fresh |= targets_probe_file(t, pid, &maps.entries[i]);
+	targets_scan_rank(t, pid, &maps);
+	facts = spaces_judge(t->spaces, pid, &maps, scan.partial);
+	/* A probe came to a process that runs: who is inside a barrier of it already? */
+	if (scan.fresh)
+		targets_note_waiting(t, pid);
+	if (facts.decided)
+		know_program(t, (uint32_t)pid, &maps,
+			     targets_scan_departures(t, pid, &maps, facts.refusal), facts.settled);
+	maps_free(&maps);
+	return scan;
+}
+
+/*
+ * A dynamic linker that was never seen before has its probe only now, and may have passed it: then nothing would tell that
+ * it is done. If it is not, the probe will.
+ */
+static bool linker_done_meanwhile(bool partial, int pid)
+{
+	return partial && linker_busy(pid) == 0;
+}
+
+static void scan_one(void *ctx, int pid)
+{
+	struct targets *t = ctx;
+	bool partial;
+
+	if (pid == getpid())
+		return;
+	partial = targets_scan_once(t, pid).partial;
+	if (linker_done_meanwhile(partial, pid))
+		targets_scan_once(t, pid);
+	else if (partial && t->mappings)
+		targets_starting_add(t, (uint32_t)pid, 0, false);
+}
+
+int targets_scan_all(struct targets *t)
+{
+	int n = proc_each(scan_one, t);
+
+	return n < 0 ? n : 0;
+}
+
+/* --- events -------------------------------------------------------------------------------------------- */
+
+static struct space_program program_of(const struct sbt_event *event)
+{
+	return (struct space_program){
+		.dev = event->family,
+		.ino = event->caller,
+		.image = { .code = event->address,
+			   .code_end = event->code_end,
+			   .stack = event->stack },
+	};
+}
+
+/* That a process runs a program: as the kernel saw it then, whatever has become of it since. */
+static int examine_program(struct targets *t, struct space *space, const struct sbt_event *event)
+{
+	int err;
+
+	space->program = program_of(event);
+	err = targets_examine(t, space);
+	if (err)
+		space_assume(t->spaces, space);
+	return err;
+}
+
+/* Its crossings count from now on: nothing that is still to be mapped changes how its departures may be seen. */
+void targets_settled(struct targets *t, struct space *space)
+{
+	know_program(t, space->tgid, &space->maps, space->by_exit ? SBT_PROC_BY_EXIT : 0,
+		     space->settled);
+	attach_flag_process(t->attach, space->tgid, space->inc, 0, SBT_PROC_FRESH);
+}
+
+static void on_changed(struct targets *t, const struct sbt_event *event)
+{
+	bool held = event->flags & SBT_EVENT_HELD;
+	struct space *space;
+	uint64_t leader;
+	int err;
+
+	if (event->tgid == t->child && event->inc == INC_FOUND)
+		return;
+	if (!event->inc) {
+		/* -a: nobody traced yet, but it runs what nobody knows. */
+		if (targets_follows(t, event->tgid))
+			return;
+		if (!t->mappings || targets_starting_add(t, event->tgid, 0, true))
+			scan_one(t, (int)event->tgid);
+		return;
+	}
+	targets_written(t);
+	space = space_get(t->spaces, event->tgid, event->inc);
+	if (space)
+		space->runs = !held;
+	/* The linker maps one library after the other: they are looked at together. */
+	if (space && event->type == SBT_REC_MAP && space->read && !space->settled && !held &&
+	    t->mappings && !targets_starting_add(t, event->tgid, event->inc, true)) {
+		space->changes = event->seq;
+		return;
+	}
+	if (!space) {
+		err = -ENOMEM;
+	} else if (event->type == SBT_REC_EXEC) {
+		t->executed += event->tgid != t->child;
+		space->young = true;
+		/* Executed by another thread, which is the first now. */
+		if (event->tid != event->tgid && hash_get(&t->named, event->tgid, &leader))
+			hash_put(&t->named, event->tgid, leader + 1);
+		err = examine_program(t, space, event);
+		if (err)
+			targets_rank_gone(t, event);
+		if (!err && !held && !space->settled)
+			targets_judge_executed(t, space);
+		if (!err)
+			err = targets_name_starting(t, space);
+	} else {
+		space->changes = event->seq;
+		t->generation++;
+		err = targets_examine(t, space);
+	}
+	if (!err && linker_done_meanwhile(space->partial, (int)event->tgid))
+		err = targets_examine(t, space);
+	/* A process that is held is to be held again. */
+	if (!err && space->settled)
+		targets_settled(t, space);
+	if (!err && event->type == SBT_REC_EXEC)
+		targets_starting_done(t, event->tgid, event->inc);
+	if (!err && !space->settled && !held && t->mappings)
+		targets_starting_add(t, event->tgid, event->inc, false);
+	/* While it is held nothing is missed. */
+	if (space && held)
+		targets_examine_waits(t, space, false);
+	if (held)
+		kill((pid_t)event->tgid, SIGCONT);
+}
+
+static void on_fork(struct targets *t, const struct sbt_event *event)
+{
+	const struct space *parent = space_find(t->spaces, event->parent_tgid, event->parent_inc);
+	struct space *child = space_get(t->spaces, event->tgid, event->inc);
+
+	t->made++;
+	if (parent && child)
+		space_inherit(child, parent);
+	if (child) {
+		child->young = true;
+		child->parent_tgid = event->parent_tgid;
+		child->parent_inc = event->parent_inc;
+	}
+	t->generation++;
+	hash_put(&t->unnamed, event->tgid, 1);
+	/* What it has mapped before the mappings were looked at. */
+	if (targets_watch(t))
+		targets_starting_add(t, event->tgid, event->inc, true);
+	if (child)
+		targets_examine_forked(t, child);
+	/* The parent may have been let go between the fork and now: the child's copy of the mark stays. */
+	if (parent && parent->settled)
+		attach_flag_process(t->attach, event->tgid, event->inc, 0, SBT_PROC_FRESH);
+}
+
+/* What of the process is mapped at @addr, and *offset: where that is in its file; or NULL. */
+static const struct maps_entry *mapped_at(const struct space *space, uint64_t addr,
+					  uint64_t *offset)
+{
+	size_t i;
+
+	for (i = 0; i < space->maps.n; i++) {
+		const struct maps_entry *e = &space->maps.entries[i];
+
+		if (addr >= e->start && addr < e->end) {
+			*offset = addr - e->start + e->offset;
+			return e;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * A region runs a function that has no name. All of its like are looked for at once, for most processes can only be
+ * held before their first region: then they have one thread.
+ */
+static int find_outlined(struct targets *t, struct space *space, const struct sbt_event *event)
+{
+	const struct maps_entry *e, *from;
+	uint64_t offset = 0, caller = 0;
+	struct module *m;
+	uint32_t returns = 0, i;
+	bool runtime;
+	int err;
+
+	e = mapped_at(space, event->address, &offset);
+	m = e && e->exec ? modules_get(t->modules, (int)space->tgid, e) : NULL;
+	if (!m)
+		return -ENOENT;
+	from = mapped_at(space, event->caller, &caller);
+	if (!from || from->ino != e->ino || from->dev != e->dev)
+		caller = 0;
+	err = probes_find_outlined(&t->probes, m, space, (uint8_t)event->family, offset, caller);
+	if (err)
+		return err;
+	if (space->by_exit || attach_only_exits(t->attach)) {
+		returns = see_returns(t, (int)space->tgid, &space->maps, &runtime);
+		probes_say_ends(&t->probes, m, returns);
+	}
+	if (space->by_exit)
+		err = probes_exits(&t->probes, m, returns);
+	if (err)
+		return err;
+	for (i = 0; i < space->maps.n; i++)
+		if (targets_module(t, space, i) == m)
+			probes_note_outlined(&t->probes, space->tgid, &space->maps.entries[i], m);
+	return 0;
+}
+
+static void on_outlined(struct targets *t, const struct sbt_event *event)
+{
+	struct space *space = space_get(t->spaces, event->tgid, event->inc);
+	int err = -ENOMEM;
+
+	if (space && !space->read)
+		targets_examine(t, space);
+	if (space)
+		err = find_outlined(t, space, event);
+	if (err) {
+		attach_outlined(t->attach, event->tgid, event->address, false);
+		remark_warn(
+			"regions_unseen", event->tgid,
+			"process %u: the end of parallel regions that run the code at 0x%llx is "
+			"not "
+			"seen: where that function begins and ends is not known",
+			event->tgid, (unsigned long long)event->address);
+	} else if (!(event->flags & SBT_EVENT_HELD))
+		remark_warn("regions_unseen", event->tgid,
+			    "process %u: of parallel regions that run the code at 0x%llx the first "
+			    "ones are "
+			    "not seen whole: it was not held for the probe",
+			    event->tgid, (unsigned long long)event->address);
+	if (event->flags & SBT_EVENT_HELD)
+		kill((pid_t)event->tgid, SIGCONT);
+}
+
+/* A probe has told that the process has tasks. */
+static void on_tasks(struct targets *t, const struct sbt_event *event)
+{
+	struct space *space = space_find(t->spaces, event->tgid, event->inc);
+	const struct maps_entry *e;
+	struct module *m = NULL;
+	uint64_t offset = 0;
+	bool unseen = false;
+
+	if (!space)
+		return;
+	space->tasks = true;
+	e = mapped_at(space, event->address, &offset);
+	if (e && e->exec)
+		m = modules_get(t->modules, (int)space->tgid, e);
+	if (m && !probes_remove(&t->probes, m, space->tgid, offset, &unseen) && unseen)
+		spaces_tasks_unseen(t->spaces);
+}
+
+void targets_look(struct targets *t, const struct sbt_event *event)
+{
+	struct space *space = space_find(t->spaces, event->tgid, event->inc);
+
+	if (space && !(event->tgid == t->child && event->inc == INC_FOUND))
+		space_look(t->spaces, space);
+}
+
+void targets_event(struct targets *t, const struct sbt_event *event)
+{
+	struct space *space;
+
+	switch (event->type) {
+	case SBT_REC_FORK:
+		on_fork(t, event);
+		break;
+	case SBT_REC_SEEN:
+		space = space_get(t->spaces, event->tgid, event->inc);
+		if (!space || space->read)
+			break;
+		space->runs = true;
+		examine_program(t, space, event);
+		break;
+	case SBT_REC_UNPROBED: /* of one thread it may be, if it shares memory with others */
+	case SBT_REC_THREAD:
+		space = t->options.discover ? space_find(t->spaces, event->tgid, event->inc) : NULL;
+		if (space && targets_examine_waits(t, space, true) == -ESRCH)
+			t->unprobed += event->type == SBT_REC_UNPROBED;
+		break;
+	case SBT_REC_EXEC:
+	case SBT_REC_MAP:
+		on_changed(t, event);
+		break;
+	case SBT_REC_EXIT:
+		/* The number may be another process's soon. */
+		if (event->flags & SBT_EVENT_LEADER && event->flags & SBT_EVENT_TRAPPED)
+			remark_warn(
+				"trapped", event->tgid,
+				"process %u (%.16s) died of SIGTRAP: likely it ran a copy of code "
+				"that holds a probe, as a program does that replaces its own text, "
+				"or an emulator. It cannot be traced",
+				event->tgid, event->comm);
+		if (event->flags & SBT_EVENT_LEADER) {
+			hash_del(&t->changes, event->tgid);
+			hash_del(&t->named, event->tgid);
+			hash_del(&t->unnamed, event->tgid);
+			hash_del(&t->copied, event->tgid);
+			targets_forget_job(t, event->tgid, event->inc);
+		}
+		break;
+	case SBT_REC_OUTLINED:
+		on_outlined(t, event);
+		break;
+	case SBT_REC_TASKS:
+		on_tasks(t, event);
+		break;
+	case SBT_REC_COPY:
+		targets_copied(t, event);
+		break;
+	default:
+		break;
+	}
+}
+
+void targets_forget(struct targets *t, uint32_t tgid, uint32_t inc)
+{
+	spaces_forget(t->spaces, tgid, inc);
+	ranks_forget(t->ranks, tgid, inc);
+	hash_del(&t->seen, (uint64_t)inc << 32 | tgid);
+	/* Who remembers where its calls are asks anew. */
+	t->generation++;
+}
+
+void targets_made(const struct targets *t, uint64_t *made, uint64_t *executed)
+{
+	*made = t->made;
+	*executed = t->executed;
+}
+
+int targets_written_fd(const struct targets *t)
+{
+	return t->probes.written.fd;
+}
+
+void targets_written(struct targets *t)
+{
+	struct module *m;
+
+	while ((m = written_next(&t->probes.written))) {
+		msg_verbose(t->options.verbose, "probes of %s removed: it is written to", m->path);
+		if (targets_still_mapped(m))
+			remark_warn(
+				"unread", 0,
+				"%s was written to while a process ran it: barriers there are not "
+				"seen from then on",
+				m->path);
+		modules_forget(t->modules, m);
+		targets_forget_file(t, m);
+	}
+}
+
+struct ranks *targets_ranks(const struct targets *t)
+{
+	return t->ranks;
+}
+
+uint64_t targets_generation(const struct targets *t)
+{
+	return t->generation;
+}
+
+bool targets_have_places(const struct targets *t)
+{
+	return t->probes.places > 0;
+}
+
+uint32_t targets_probed(const struct targets *t, uint32_t rule)
+{
+	return rule <= RULES_MAX ? t->probes.by_rule[rule] : 0;
+}
+
+bool targets_stepped(const struct targets *t)
+{
+	return t->probes.stepped;
+}

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * -a: processes that execute a program, from the kernel's events alone. Each file that they map is examined and probed at once, and how the
+ * program is to be traced is decided as soon as its dynamic linker is done, both of them also when the process has exited by then.
+ */
+#include "capture/process_tracker_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/msg.h"
+#include "target/linker.h"
+#include "target/proc.h"
+
+/* As for a process that was there before (targets_linker.c). */
+#define LINKER_NS   500000u
+#define LINKER_LONG 1000000000u
+#define LINKER_PART 8
+
+/* The libraries of a program that was decided so short a time ago are taken to be the same. */
+#define RECENT_NS 50000000u
+
+/* No program is linked with more. */
+#define FILES_MAX 4096
+
+struct birth {
+	uint32_t tgid;
+	struct maps maps; /* code of files that it has mapped, in this order; paths are their own */
+	size_t cap, examined; /* the first ones have their probes */
+	uint64_t exec_ns, last_ns; /* when it executed the program, and mapped the last of these */
+	uint64_t busy_ns; /* when its dynamic linker was seen at work last; 0 never */
+	uint64_t due_ns;
+	bool unwanted; /* it has another name than those that are traced */
+	bool late; /* it is counted */
+	bool busy, gone; /* as of the look under way */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t program_key(const struct maps_entry *e)
+{
+	return hash_mix(e->dev) ^ hash_mix(e->ino);
+}
+
+static void files_free(struct birth *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->maps.n; i++)
+		free((char *)(uintptr_t)b->maps.entries[i].path);
+	maps_free(&b->maps);
+	b->cap = 0;
+}
+
+static struct birth *birth_of(const struct targets *t, uint32_t tgid)
+{
+	uint64_t i;
+
+	return hash_get(&t->birth_of, tgid, &i) ? &t->births[i] : NULL;
+}
+
+bool targets_is_birth(const struct targets *t, uint32_t tgid)
+{
+	return birth_of(t, tgid) != NULL;
+}
+
+static void birth_drop(struct targets *t, uint32_t i)
+{
+	struct birth *last = &t->births[--t->nbirths];
+
+	hash_del(&t->birth_of, t->births[i].tgid);
+	files_free(&t->births[i]);
+	if (i == t->nbirths)
+		return;
+	t->births[i] = *last;
+	hash_put(&t->birth_of, last->tgid, i);
+}
+
+void targets_births_free(struct targets *t)
+{
+	while (t->nbirths)
+		birth_drop(t, t->nbirths - 1);
+	free(t->births);
+	hash_free(&t->birth_of);
+	hash_free(&t->decided);
+	hash_free(&t->late_of);
+}
+
+static void count_late(struct targets *t, struct birth *b, uint64_t until_ns, bool ranks);
+
+/* Without memory for it the process is looked at like one that was there before. */
+void targets_birth(struct targets *t, const struct mappings_event *exec)
+{
+	const char *comm = t->options.comm;
+	struct birth *b = birth_of(t, exec->tgid), *all;
+	struct birth born = { .tgid = exec->tgid,
+			      .exec_ns = exec->t_ns,
+			      .due_ns = exec->t_ns,
+			      .unwanted = comm && strcmp(comm, exec->comm) != 0 };
+	uint32_t cap = t->births_cap ? 2 * t->births_cap : 16;
+
+	if (b) {
+		/* The program before it is over. */
+		count_late(t, b, exec->t_ns, true);
+		files_free(b);
+		*b = born;
+		return;
+	}
+	if (t->nbirths == t->births_cap) {
+		all = realloc(t->births, cap * sizeof(*all));
+		if (!all)
+			return;
+		t->births = all;
+		t->births_cap = cap;
+	}
+	if (hash_put(&t->birth_of, born.tgid, t->nbirths))
+		return;
+	t->births[t->nbirths++] = born;
+}
+
+bool targets_birth_maps(struct targets *t, const struct mappings_event *m)
+{
+	struct birth *b = birth_of(t, m->tgid);
+	struct maps_entry *all;
+	uint64_t decided;
+	size_t cap;
+	char *path;
+
+	if (!b || b->maps.n == FILES_MAX)
+		return false;
+	if (b->maps.n == b->cap) {
+		cap = b->cap ? 2 * b->cap : 8;
+		all = realloc(b->maps.entries, cap * sizeof(*all));
+		if (!all)
+			return false;
+		b->maps.entries = all;
+		b->cap = cap;
+	}
+	path = strdup(m->path);
+	if (!path)
+		return false;
+	b->last_ns = m->t_ns;
+	b->maps.entries[b->maps.n++] = (struct maps_entry){ .start = m->start,
+							    .end = m->start + m->bytes,
+							    .offset = m->offset,
+							    .ino = m->ino,
+							    .dev = m->dev,
+							    .exec = true,
+							    .deleted = m->deleted,
+							    .path = path };
+	if (b->maps.n == 1 && hash_get(&t->decided, program_key(b->maps.entries), &decided) &&
+	    b->exec_ns < decided + RECENT_NS)
+		b->due_ns = b->exec_ns + RECENT_NS;
+	return true;
+}
+
+void targets_forget_file(struct targets *t, struct module *m)
+{
+	struct maps_entry e = { .dev = m->dev, .ino = m->ino };
+
+	probes_remove_file(&t->probes, m);
+	attach_forget_program(t->attach, e.dev, e.ino);
+	hash_del(&t->decided, program_key(&e));
+}
+
+/* Something else may have been written to a file that was examined: probes would lie anywhere in it. */
+static void look_for_changes(struct targets *t, uint32_t tgid, const struct maps_entry *e)
+{
+	struct module *old = modules_replaced(t->modules, (int)tgid, e);
+
+	if (!old)
+		return;
+	targets_forget_file(t, old);
+}
+
+void targets_births_examine(struct targets *t)
+{
+	const struct module *m;
+	struct maps_entry e;
+	bool more;
+	uint32_t i;
+
+	for (i = 0; i < t->nbirths; i++) {
+		more = t->births[i].examined < t->births[i].maps.n;
+		while (t->births[i].examined < t->births[i].maps.n) {
+			e = t->births[i].maps.entries[t->births[i].examined++];
+			look_for_changes(t, t->births[i].tgid, &e);
+			if (targets_probe_file(t, (int)t->births[i].tgid, &e))
+				targets_note_waiting(t, (int)t->births[i].tgid);
+			/* Before its first region begins. */
+			m = modules_find(t->modules, e.dev, e.ino);
+			if (m)
+				probes_note_outlined(&t->probes, t->births[i].tgid, &e, m);
+		}
+		if (!more)
+			continue;
+		/* How it is to be traced may be known already: then its crossings are recorded from here on. */
+		count_late(t, &t->births[i], now_ns(), false);
+		targets_scan_rank(t, (int)t->births[i].tgid, &t->births[i].maps);
+	}
+}
+
+/* Does any of these files call one of the library's functions of barriers? */
+static bool calls_barriers(const struct targets *t, const struct maps *maps,
+			   const struct module *library)
+{
+	const struct module *m;
+	uint32_t k;
+	size_t i;
+
+	for (i = 0; i < maps->n; i++) {
+		m = modules_find(t->modules, maps->entries[i].dev, maps->entries[i].ino);
+		for (k = 0; m && m->is_elf && !m->c_library && k < library->nplaces; k++)
+			if (module_imports(m, library->places[k].symbol))
+				return true;
+	}
+	return false;
+}
+
+/* May barriers of this file have been crossed before it had probes? @began: when the process's own code could run first. */
+static bool is_late(const struct targets *t, const struct birth *b, const struct module *m,
+		    uint64_t began)
+{
+	/* Every process maps a C library: there the barriers count only if they are called. */
+	return m->nplaces && (!m->linked || m->attached_ns > began) &&
+	       (!m->c_library || !m->traits.dynamic || calls_barriers(t, &b->maps, m));
+}
+
+/*
+ * When the process, as it ran this program until @until_ns, made its first thread or, with @children, its first child, whichever came
+ * first. 0: it has made none, and met nobody.
+ */
+static uint64_t forked_ns(const struct targets *t, const struct birth *b, uint64_t until_ns,
+			  bool children)
+{
+	uint64_t thread_ns, child_ns, first = until_ns;
+
+	attach_forked(t->attach, b->tgid, &thread_ns, &child_ns);
+	if (thread_ns > b->exec_ns && thread_ns < first)
+		first = thread_ns;
+	if (children && child_ns > b->exec_ns && child_ns < first)
+		first = child_ns;
+	return first < until_ns ? first : 0;
+}
+
+/*
+ * Returns whether the process may have crossed barriers before its files had probes. What one thread alone has done is no meeting, but for
+ * ranks of MPI. *path: that of the file.
+ */
+static bool ran_before_probes(const struct targets *t, const struct birth *b, uint64_t until_ns,
+			      bool ranks, const char **path)
+{
+	uint64_t began = b->busy_ns > b->last_ns ? b->busy_ns : b->last_ns;
+	uint64_t thread_ns = forked_ns(t, b, until_ns, false);
+	uint64_t any_ns = forked_ns(t, b, until_ns, true);
+	size_t i;
+
+	for (i = 0; i < b->maps.n; i++) {
+		const struct maps_entry *e = &b->maps.entries[i];
+		const struct module *m = modules_find(t->modules, e->dev, e->ino);
+
+		*path = e->path;
+		/* Process and file were gone before it could be opened: it may have had barriers. */
+		if (!m && thread_ns)
+			return true;
+		if (m && is_late(t, b, m, began) &&
+		    ((ranks && m->mpi) || (any_ns && (!m->linked || any_ns < m->attached_ns))))
+			return true;
+	}
+	return false;
+}
+
+/* Nothing is told of the end of a process that is not traced: of so many the numbers are kept. */
+#define LATE_MAX 4096
+
+void targets_count_late(struct targets *t, uint32_t tgid)
+{
+	t->late++;
+	if (hash_count(&t->late_of) >= LATE_MAX)
+		hash_free(&t->late_of);
+	/* Without memory for it the process' figures count from its beginning. */
+	hash_put(&t->late_of, tgid, now_ns());
+}
+
+bool targets_is_late(const struct targets *t, uint32_t tgid, uint64_t start_ns)
+{
+	uint64_t found_ns;
+
+	/* A later process may have its number. */
+	return hash_get(&t->late_of, tgid, &found_ns) && start_ns < found_ns;
+}
+
+/* As far as it ran this program until then. @ranks: its dynamic linker is done, and one thread alone may be a rank of MPI. */
+static void count_late(struct targets *t, struct birth *b, uint64_t until_ns, bool ranks)
+{
+	const char *path = NULL;
+
+	if (b->unwanted || b->late || !ran_before_probes(t, b, until_ns, ranks, &path))
+		return;
+	b->late = true;
+	targets_count_late(t, b->tgid);
+	msg_verbose(t->options.verbose, "process %u ran %s before that had its probes", b->tgid,
+		    path);
+}
+
+/* Returns whether that is to be repeated. */
+static bool birth_judge(struct targets *t, struct birth *b)
+{
+	struct space_facts facts = { 0 };
+
+	if (b->maps.n)
+		facts = spaces_judge(t->spaces, (int)b->tgid, &b->maps, b->busy);
+	if (facts.decided)
+		attach_know_program(
+			t->attach, b->maps.entries->dev, b->maps.entries->ino,
+			targets_scan_departures(t, (int)b->tgid, &b->maps, facts.refusal),
+			facts.settled);
+	/* Before its first crossing that is recorded. */
+	if (facts.decided && !b->busy)
+		count_late(t, b, now_ns(), true);
+	if (facts.settled)
+		hash_put(&t->decided, program_key(b->maps.entries), now_ns());
+	if (!facts.settled && !b->gone && now_ns() - b->exec_ns < LINKER_LONG)
+		return true;
+	if (b->busy)
+		return true;
+	count_late(t, b, now_ns(), true);
+	return false;
+}
+
+void targets_births_settle(struct targets *t, void (*read)(struct targets *t))
+{
+	uint64_t now = now_ns(), took;
+	bool any = false;
+	struct birth *b;
+	uint32_t i;
+	int busy;
+
+	/* In this order: once the linker is done, all is mapped. */
+	for (i = 0; i < t->nbirths; i++) {
+		b = &t->births[i];
+		if (b->due_ns > now)
+			continue;
+		busy = linker_busy((int)b->tgid);
+		b->busy = busy == 1;
+		b->gone = busy == -ESRCH || (busy < 0 && !proc_alive((int)b->tgid));
+		if (b->busy)
+			b->busy_ns = now_ns();
+		any = true;
+	}
+	if (!any)
+		return;
+	read(t);
+	targets_births_examine(t);
+	for (i = t->nbirths; i-- > 0;) {
+		b = &t->births[i];
+		if (b->due_ns > now)
+			continue;
+		if (!birth_judge(t, b)) {
+			birth_drop(t, i);
+			continue;
+		}
+		took = now - b->exec_ns;
+		b->due_ns = now + (took > LINKER_LONG ? took / LINKER_PART : LINKER_NS);
+	}
+}
+
+uint64_t targets_births_due(const struct targets *t)
+{
+	uint64_t due = 0;
+	uint32_t i;
+
+	for (i = 0; i < t->nbirths; i++)
+		if (!due || t->births[i].due_ns < due)
+			due = t->births[i].due_ns;
+	return due;
+}
+
+void targets_births_end(struct targets *t, uint64_t end_ns)
+{
+	struct birth *b;
+	size_t k;
+
+	while (t->nbirths) {
+		/* What was never examined has no probes: of no use now, but it has barriers or not. */
+		for (k = t->births[t->nbirths - 1].examined; k < t->births[t->nbirths - 1].maps.n;
+		     k++)
+			(void)targets_mapped_at(t, (int)t->births[t->nbirths - 1].tgid,
+						&t->births[t->nbirths - 1].maps.entries[k]);
+		b = &t->births[t->nbirths - 1];
+		if (b->exec_ns < end_ns)
+			count_late(t, b, end_ns, true);
+		birth_drop(t, t->nbirths - 1);
+	}
+}

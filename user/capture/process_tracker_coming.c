@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * How departures may be seen in a program that is not held when it begins. What it crosses before that is known is lost, and to look at its
+ * libraries once they are mapped, and to put probes where their functions end, may take longer than a rank of MPI needs to come to its first
+ * meeting, most of all where ranks spin on all CPUs. So what can be known of the program before is.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/process_tracker_internal.h"
+#include "elf/needed.h"
+
+#define NEEDED_MAX 256
+
+/* targets.judged; below these the flags of a verdict. */
+#define JUDGED	   (1ULL << 32)
+#define JUDGED_MPI (1ULL << 33)
+
+/* What a program needs. */
+struct coming {
+	const struct module *program;
+	struct module *files[NEEDED_MAX];
+	size_t n;
+	bool mpi;
+	bool found; /* the program, under its path: in another root it is another file */
+	bool regions; /* OpenMP's parallel regions begin there */
+	bool unknown; /* one of them is not to be found here, or more may be */
+};
+
+static void add_file(void *ctx, const char *name, struct module *m)
+{
+	struct coming *c = ctx;
+
+	(void)name;
+	/* Probes that tell of tasks are for one process each. */
+	c->unknown |= !m || m->error || m->untraced.tasks || (m->traits.executable && m->tasks) ||
+		      c->n == NEEDED_MAX;
+	if (c->unknown)
+		return;
+	c->found |= m == c->program;
+	c->mpi |= m->mpi;
+	c->regions |= m->regions != 0;
+	c->files[c->n++] = m;
+}
+
+/* JUDGED and the flags of a verdict, once the files have their probes. 0: all of it will be known only when the program runs. */
+static uint64_t judge_needed(struct targets *t, const struct module *program)
+{
+	struct coming c = { .program = program,
+			    .unknown = getenv("LD_PRELOAD") || getenv("LD_AUDIT") };
+	struct space_facts facts;
+	size_t i;
+
+	if (c.unknown || needed_each(t->modules, program->path, add_file, &c) || c.unknown ||
+	    !c.found)
+		return 0;
+	facts = spaces_judge_files(c.files, c.n);
+	if (!facts.decided)
+		return 0;
+	/* Where regions return to is probed in each process. */
+	if (c.regions && (facts.refusal || attach_only_exits(t->attach)))
+		return 0;
+	for (i = 0; i < c.n; i++) {
+		probes_module(&t->probes, c.files[i], 0, false);
+		if (facts.refusal && c.files[i]->nplaces &&
+		    probes_exits(&t->probes, c.files[i], UINT32_MAX))
+			return 0;
+	}
+	return JUDGED | (c.mpi ? JUDGED_MPI : 0) | (facts.refusal ? SBT_PROC_BY_EXIT : 0);
+}
+
+/* By the program alone. */
+static bool judge_alone(struct targets *t, struct maps_entry *e, struct module *m, uint32_t *flags)
+{
+	struct maps alone = { .entries = e, .n = 1 };
+	struct space_facts facts = spaces_judge(t->spaces, getpid(), &alone, false);
+
+	*flags = 0;
+	if (!facts.decided)
+		return false;
+	/* Its runtime is examined when it runs; what regions do cannot be seen before. */
+	if (facts.refusal)
+		*flags = probes_exits(&t->probes, m, m->regions ? 0 : UINT32_MAX)
+				 ? SBT_PROC_EXCLUDED
+				 : SBT_PROC_BY_EXIT;
+	return true;
+}
+
+/* Says what is known of a program that needs other files, once. */
+static uint64_t judge_once(struct targets *t, const struct maps_entry *e, struct module *m)
+{
+	uint64_t key = (uint64_t)(uintptr_t)m, known = 0;
+
+	if (hash_get(&t->judged, key, &known))
+		return known;
+	known = judge_needed(t, m);
+	if (known)
+		attach_know_program(t->attach, e->dev, e->ino, (uint32_t)known, false);
+	hash_put(&t->judged, key, known);
+	return known;
+}
+
+/* Does the program say that it needs a runtime of OpenMP? */
+static bool needs_openmp(const struct module *program)
+{
+	static const char *const runtimes[] = { "libgomp.so", "libomp.so", "libiomp5.so" };
+	uint32_t i;
+	size_t k;
+
+	for (i = 0; i < program->needs.n; i++)
+		for (k = 0; k < sizeof(runtimes) / sizeof(runtimes[0]); k++)
+			if (!strncmp(program->needs.names[i], runtimes[k], strlen(runtimes[k])))
+				return true;
+	return false;
+}
+
+void targets_judge_coming(struct targets *t, const struct maps_entry *entry, struct module *m,
+			  bool rank)
+{
+	struct maps_entry e = *entry;
+	uint32_t flags;
+
+	if (judge_alone(t, &e, m, &flags))
+		attach_know_program(t->attach, e.dev, e.ino, flags, false);
+	else if (rank || needs_openmp(m))
+		judge_once(t, &e, m);
+}
+
+static uint64_t job_key(uint32_t tgid, uint32_t inc)
+{
+	return (uint64_t)inc << 32 | tgid;
+}
+
+static struct module *program_of(struct targets *t, const struct space *space,
+				 const struct maps_entry **entry)
+{
+	struct module *m;
+	size_t i;
+
+	for (i = 0; i < space->maps.n; i++) {
+		m = targets_module(t, space, i);
+		if (m && m->is_elf && m->traits.executable) {
+			*entry = &space->maps.entries[i];
+			return m;
+		}
+	}
+	return NULL;
+}
+
+void targets_judge_executed(struct targets *t, const struct space *space)
+{
+	const struct maps_entry *entry = NULL;
+	struct module *m;
+	uint64_t known;
+
+	if (t->options.by_process)
+		return;
+	/* Of those that are no ranks nothing was kept as they were glanced at. */
+	if (!hash_get_ptr(&t->jobs, job_key(space->tgid, space->inc)) &&
+	    !job_links_as_we((int)space->tgid))
+		return;
+	m = program_of(t, space, &entry);
+	known = m ? judge_once(t, entry, m) : 0;
+	if (known)
+		attach_flag_process(t->attach, space->tgid, space->inc, (uint32_t)known,
+				    SBT_PROC_FRESH);
+}
+
+/* --- who it is -------------------------------------------------------------------------------------- */
+
+void targets_glance(struct targets *t, const struct sbt_event *event)
+{
+	struct job job = { .rank = JOB_NONE }, *kept;
+
+	if (event->type != SBT_REC_EXEC)
+		return;
+	job_read((int)event->tgid, &job);
+	kept = job.rank == JOB_NONE ? NULL : malloc(sizeof(*kept));
+	if (!kept)
+		return;
+	*kept = job;
+	targets_forget_job(t, event->tgid, event->inc);
+	if (hash_put_ptr(&t->jobs, job_key(event->tgid, event->inc), kept))
+		free(kept);
+}
+
+void targets_job(struct targets *t, uint32_t tgid, uint32_t inc, struct job *out)
+{
+	const struct job *kept = hash_get_ptr(&t->jobs, job_key(tgid, inc));
+
+	if (kept)
+		*out = *kept;
+	else
+		job_read((int)tgid, out);
+}
+
+void targets_forget_job(struct targets *t, uint32_t tgid, uint32_t inc)
+{
+	free(hash_get_ptr(&t->jobs, job_key(tgid, inc)));
+	hash_del(&t->jobs, job_key(tgid, inc));
+}
+
+void targets_rank_gone(struct targets *t, const struct sbt_event *exec)
+{
+	const struct job *job = hash_get_ptr(&t->jobs, job_key(exec->tgid, exec->inc));
+	const struct module *m = modules_find(t->modules, exec->family, exec->caller);
+	struct ranks_handles handles = { .addresses = false };
+	uint64_t known = 0;
+
+	if (job && m && hash_get(&t->judged, (uint64_t)(uintptr_t)m, &known) && known & JUDGED_MPI)
+		ranks_see(t->ranks, exec->tgid, exec->inc, job, &handles);
+}
+
+void targets_free_coming(struct targets *t)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	while ((e = hash_next(&t->jobs, &pos, &zero)))
+		free((void *)(uintptr_t)e->value);
+	hash_free(&t->jobs);
+	hash_free(&t->judged);
+}

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * When what a process has mapped is known: its own dynamic linker tells of it (named processes), or the kernel does, a moment later.
+ */
+#include "capture/process_tracker_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attach/mappings.h"
+#include "target/linker.h"
+#include "target/proc.h"
+
+/*
+ * How often it is asked whether the dynamic linker of a process is done. That costs some microseconds; what the process crosses before it
+ * is known is lost. One that takes long, as it was stopped, is asked after a part of that time.
+ */
+#define LINKER_NS   500000u
+#define LINKER_LONG 1000000000u
+#define LINKER_PART 8
+
+/* A process that maps code before its beginning has been reported is not forgotten for so long. */
+#define UNREPORTED_NS 1000000000u
+
+/* More of the processes that were named have no probe of their own in their dynamic linkers. */
+#define NAMED_MAX 64
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint32_t mapped_times(const struct targets *t, uint32_t tgid)
+{
+	uint64_t n;
+
+	return hash_get(&t->changes, tgid, &n) ? (uint32_t)n : 0;
+}
+
+/*
+ * Code that a process has mapped. Of those that were named their dynamic linkers report, before any of the code runs; of the others
+ * it is known a moment later.
+ */
+static void on_mapped(void *ctx, const struct mappings_event *m)
+{
+	struct targets *t = ctx;
+	struct sbt_event *all = t->mapped, *e;
+	uint32_t cap = t->mapped_cap ? 2 * t->mapped_cap : 64, inc = 0;
+	uint64_t named;
+	bool traced, born;
+
+	if (m->exec)
+		targets_birth(t, m);
+	/* Its own linker may report it, too: that says nothing of the file. */
+	born = m->file && t->options.discover_all && targets_birth_maps(t, m);
+	if (!m->file || hash_get(&t->named, m->tgid, &named))
+		return;
+	traced = attach_traces(t->attach, m->tgid, &inc);
+	if (!traced && (inc || born || !t->options.discover_all))
+		return;
+	if (t->nmapped == t->mapped_cap) {
+		all = realloc(all, cap * sizeof(*all));
+		if (!all)
+			return;
+		t->mapped = all;
+		t->mapped_cap = cap;
+	}
+	if (traced) {
+		hash_put(&t->changes, m->tgid, mapped_times(t, m->tgid) + 1);
+		attach_code_changed(t->attach);
+	}
+	e = &t->mapped[t->nmapped++];
+	*e = (struct sbt_event){ .type = SBT_REC_MAP,
+				 .t_ns = m->t_ns,
+				 .tgid = m->tgid,
+				 .tid = m->tid,
+				 .inc = inc,
+				 .seq = mapped_times(t, m->tgid) };
+}
+
+static void read_mappings(struct targets *t)
+{
+	/* Which those were that there was no room for is not known: all are looked at. */
+	uint64_t unseen = t->mappings ? mappings_read(t->mappings, on_mapped, t) : 0;
+
+	t->unseen += unseen;
+	t->missed |= unseen > 0;
+}
+
+bool targets_follows(struct targets *t, uint32_t tgid)
+{
+	read_mappings(t);
+	return targets_is_birth(t, tgid);
+}
+
+int targets_mapped_fd(const struct targets *t, uint32_t i)
+{
+	return t->mappings ? mappings_fd(t->mappings, i) : -1;
+}
+
+/*
+ * What processes map wakes us up, whoever they are: it is asked for only while some of them have no probe of their own, and for a
+ * while after that (targets_step()), for to begin and to end that interrupts all CPUs. Returns whether it is asked for from now
+ * on.
+ */
+bool targets_watch(struct targets *t)
+{
+	bool wanted = t->options.discover_all || hash_count(&t->unnamed) > 0;
+
+	if (!t->mappings || wanted == t->watching)
+		return false;
+	t->watching = wanted;
+	mappings_enable(t->mappings, wanted);
+	return wanted;
+}
+
+/* How often the process has changed what it maps: also what nobody has acted on yet. */
+int targets_changes(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
+{
+	struct targets *t = ctx;
+	int err = attach_mappings(t->attach, tgid, inc, n);
+
+	if (err)
+		return err;
+	read_mappings(t);
+	*n += mapped_times(t, tgid);
+	return 0;
+}
+
+/* @changed: to be looked at as soon as what is known of other processes has been read. Without memory: at once. */
+int targets_starting_add(struct targets *t, uint32_t tgid, uint32_t inc, bool changed)
+{
+	uint64_t now = now_ns();
+	struct starting *s;
+	uint32_t i, cap;
+
+	for (i = 0; i < t->nstarting; i++) {
+		s = &t->starting[i];
+		if (s->tgid == tgid && s->inc == inc) {
+			s->changed |= changed;
+			if (changed)
+				s->due_ns = now;
+			return 0;
+		}
+	}
+	if (t->nstarting == t->starting_cap) {
+		cap = t->starting_cap ? 2 * t->starting_cap : 16;
+		s = realloc(t->starting, cap * sizeof(*s));
+		if (!s)
+			return -ENOMEM;
+		t->starting = s;
+		t->starting_cap = cap;
+	}
+	t->starting[t->nstarting++] =
+		(struct starting){ .tgid = tgid,
+				   .inc = inc,
+				   .changed = changed,
+				   .since_ns = now,
+				   .due_ns = changed ? now : now + LINKER_NS };
+	return 0;
+}
+
+/* What a process had mapped up to now has been looked at. */
+void targets_starting_done(struct targets *t, uint32_t tgid, uint32_t inc)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->nstarting; i++)
+		if (t->starting[i].tgid == tgid && t->starting[i].inc == inc)
+			t->starting[i].changed = false;
+}
+
+/* Has one thread alone run in the process, as far as that is known? Threads may have ended, and leave few traces in /proc. */
+static bool was_alone(const struct targets *t, uint32_t tgid)
+{
+	uint64_t thread_ns, child_ns;
+
+	attach_forked(t->attach, tgid, &thread_ns, &child_ns);
+	return !thread_ns && !child_ns && proc_was_alone((int)tgid);
+}
+
+/* Has the process the name of those that are traced? */
+static bool is_wanted(const struct targets *t, uint32_t tgid)
+{
+	char comm[16];
+
+	return !t->options.comm || proc_comm((int)tgid, (int)tgid, comm) ||
+	       !strcmp(comm, t->options.comm);
+}
+
+/*
+ * Looks at a process whose dynamic linker is at work, or that has mapped code before its beginning was reported. Returns whether that
+ * is to be repeated.
+ */
+static bool starting_look(struct targets *t, struct starting *s)
+{
+	int busy = linker_busy((int)s->tgid);
+	struct targets_scan scan;
+	struct space *space;
+
+	if (busy == 1 && !s->changed)
+		return true;
+	/* There is nothing left of it to be looked at, whatever is reported of it later. */
+	if (busy < 0 && !proc_alive((int)s->tgid))
+		return false;
+	if (!s->inc) {
+		s->changed = false;
+		scan = targets_scan_once(t, (int)s->tgid);
+		if (scan.fresh && is_wanted(t, s->tgid) && !was_alone(t, s->tgid))
+			targets_count_late(t, s->tgid);
+		return scan.partial;
+	}
+	space = space_find(t->spaces, s->tgid, s->inc);
+	if (!space || !space->read)
+		return now_ns() - s->since_ns < UNREPORTED_NS;
+	space->runs = true;
+	/* What was read with the last event is older than the linker's end. */
+	if ((space->settled && !s->changed) || space_look(t->spaces, space) ||
+	    targets_examine(t, space))
+		return false;
+	s->changed = false;
+	if (space->settled)
+		targets_settled(t, space);
+	return !space->settled && space->partial;
+}
+
+void targets_settle(struct targets *t)
+{
+	uint64_t now = now_ns(), took;
+	struct starting s;
+	uint32_t i;
+
+	targets_births_settle(t, read_mappings);
+	/* Others may be added meanwhile, and what is there may move. */
+	for (i = t->nstarting; i-- > 0;) {
+		if (t->starting[i].due_ns > now)
+			continue;
+		s = t->starting[i];
+		if (!starting_look(t, &s)) {
+			t->starting[i] = t->starting[--t->nstarting];
+			continue;
+		}
+		took = now - s.since_ns;
+		s.due_ns = now + (took > LINKER_LONG ? took / LINKER_PART : LINKER_NS);
+		t->starting[i] = s;
+	}
+}
+
+static void look_again(void *ctx, uint32_t tgid)
+{
+	struct targets *t = ctx;
+	uint32_t inc;
+
+	if (attach_traces(t->attach, tgid, &inc))
+		targets_starting_add(t, tgid, inc, true);
+}
+
+void targets_mapped(struct targets *t, void (*each)(void *ctx, const struct sbt_event *event),
+		    void *ctx)
+{
+	const struct space *space;
+	struct sbt_event e;
+	uint32_t i;
+
+	read_mappings(t);
+	targets_births_examine(t);
+	/* More may come meanwhile. */
+	for (i = 0; i < t->nmapped; i++) {
+		e = t->mapped[i];
+		space = e.inc ? space_find(t->spaces, e.tgid, e.inc) : NULL;
+		if (e.inc && (!space || !space->read))
+			targets_starting_add(t, e.tgid, e.inc, true);
+		else
+			each(ctx, &e);
+	}
+	t->nmapped = 0;
+	if (!t->missed)
+		return;
+	t->missed = false;
+	attach_each_process(t->attach, look_again, t);
+	if (t->options.discover_all)
+		targets_scan_all(t);
+}
+
+void targets_end(struct targets *t, uint64_t end_ns)
+{
+	read_mappings(t);
+	targets_births_end(t, end_ns);
+}
+
+uint64_t targets_due(const struct targets *t)
+{
+	uint64_t due = targets_births_due(t);
+	uint32_t i;
+
+	for (i = 0; i < t->nstarting; i++)
+		if (!due || t->starting[i].due_ns < due)
+			due = t->starting[i].due_ns;
+	return due;
+}
+
+void targets_unseen(const struct targets *t, uint64_t *late, uint64_t *unseen)
+{
+	*late = t->late;
+	*unseen = t->options.discover_all ? t->unseen : 0;
+}
+
+/* The process is one of those whose dynamic linkers report before what they mapped runs. */
+int targets_name(struct targets *t, int pid)
+{
+	int err;
+
+	if (!t->mappings || hash_count(&t->named) < NAMED_MAX)
+		return hash_put(&t->named, (uint64_t)pid, 0);
+	err = hash_put(&t->unnamed, (uint64_t)pid, 1);
+	targets_watch(t);
+	return err;
+}
+
+/* A process that will execute a program, by the dynamic linker that we have ourselves, as nearly all have. */
+int targets_name_coming(struct targets *t, int pid)
+{
+	struct maps maps;
+	int err = targets_name(t, pid);
+	uint64_t value;
+	size_t i;
+
+	if (err || !hash_get(&t->named, (uint64_t)pid, &value))
+		return err;
+	err = maps_read(getpid(), &maps);
+	if (err)
+		return err;
+	for (i = 0; i < maps.n; i++) {
+		struct module *m = targets_mapped_at(t, getpid(), &maps.entries[i]);
+
+		if (m)
+			probes_loader(&t->probes, m, (uint32_t)pid, 0);
+	}
+	maps_free(&maps);
+	return 0;
+}
+
+/*
+ * Until what a process that executes a program is still to map is there and has been looked at its crossings are lost, and which rank
+ * it is is not known. Its dynamic linker tells of it the sooner. Only the first ones: each probe stays until tracing ends.
+ */
+int targets_name_starting(struct targets *t, struct space *space)
+{
+	uint64_t value;
+	int err;
+
+	if (!t->mappings || t->options.discover_all || space->settled ||
+	    hash_get(&t->named, space->tgid, &value) || hash_count(&t->probes.loaders) >= NAMED_MAX)
+		return 0;
+	err = hash_put(&t->named, space->tgid, 0);
+	if (err)
+		return err;
+	hash_del(&t->unnamed, space->tgid);
+	targets_watch(t);
+	return targets_examine(t, space);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Ranks of MPI that may wait for one another in calls that are not traced. One that crosses no barrier is in no figure: a remark names it. */
+#include "capture/process_tracker_internal.h"
+
+#include <stdlib.h>
+
+#include "base/remark.h"
+#include "ingest/ranks.h"
+#include "elf/untraced.h"
+#include "target/job.h"
+
+#define RANKS_MOST 65536
+
+/* A rank whose code calls such functions. */
+struct silent_rank {
+	const char *program; /* a path, untrusted */
+	const char *calls; /* the functions; both texts live as long as the spaces */
+};
+
+/* Ranks of one program that call the same functions. */
+struct silent_program {
+	struct silent_rank rank;
+	uint32_t n, pid; /* ranks; the number of one */
+};
+
+void targets_note_rank(struct targets *t, uint32_t tgid, const struct job *job,
+		       const struct untraced *untraced, const char *program)
+{
+	struct silent_rank *r = hash_get_ptr(&t->silent_ranks, tgid);
+	struct untraced calls = *untraced;
+	char names[UNTRACED_NAMES];
+
+	/* One that is alone waits for no other. */
+	if (job->rank == JOB_NONE || job->size == 1 || !untraced_has_mpi(untraced))
+		return;
+	if (!r && hash_count(&t->silent_ranks) < RANKS_MOST) {
+		r = calloc(1, sizeof(*r));
+		if (r && hash_put_ptr(&t->silent_ranks, tgid, r)) {
+			free(r);
+			r = NULL;
+		}
+	}
+	if (!r)
+		return;
+	calls.openmp = 0;
+	calls.in_line = false;
+	r->program = spaces_keep(t->spaces, program ? program : "a program");
+	r->calls = spaces_keep(t->spaces, untraced_names(&calls, names));
+}
+
+void targets_scan_rank(struct targets *t, int pid, const struct maps *maps)
+{
+	struct job job = { .rank = JOB_NONE, .size = JOB_NONE };
+	struct untraced untraced = { 0 };
+	const char *program = NULL;
+	bool mpi = false;
+	size_t i;
+
+	for (i = 0; i < maps->n; i++) {
+		const struct module *m = targets_mapped_at(t, pid, &maps->entries[i]);
+
+		if (!m)
+			continue;
+		mpi |= m->mpi;
+		if (m->traits.executable)
+			program = m->path;
+		untraced_join(&untraced, &m->untraced);
+	}
+	if (!mpi)
+		return;
+	job_read(pid, &job);
+	targets_note_rank(t, (uint32_t)pid, &job, &untraced, program);
+}
+
+void targets_forget_rank(struct targets *t, uint32_t tgid)
+{
+	free(hash_get_ptr(&t->silent_ranks, tgid));
+	hash_del(&t->silent_ranks, tgid);
+}
+
+void targets_free_ranks(struct targets *t)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	while ((e = hash_next(&t->silent_ranks, &pos, &zero)))
+		free((void *)(uintptr_t)e->value);
+	hash_free(&t->silent_ranks);
+}
+
+static bool add_rank(struct silent_program **all, uint32_t *n, const struct silent_rank *r,
+		     uint32_t pid)
+{
+	struct silent_program *more, *p;
+	uint32_t i;
+
+	for (i = 0; i < *n; i++) {
+		p = &(*all)[i];
+		if (p->rank.program == r->program && p->rank.calls == r->calls) {
+			p->n++;
+			p->pid = pid < p->pid ? pid : p->pid;
+			return true;
+		}
+	}
+	more = realloc(*all, (*n + 1) * sizeof(*more));
+	if (!more)
+		return false;
+	*all = more;
+	more[(*n)++] = (struct silent_program){ .rank = *r, .n = 1, .pid = pid };
+	return true;
+}
+
+static void tell_program(const struct silent_program *p)
+{
+	const char *calls = p->rank.calls ? p->rank.calls : "functions of MPI";
+	const char *program = p->rank.program ? p->rank.program : "a program";
+
+	if (p->n == 1)
+		remark_note(REMARK_WARN, "untraced", p->pid,
+			    "process %u (%s) crossed no barrier that is traced, but its code calls "
+			    "%s, in which it may wait for other ranks of MPI: these calls are not "
+			    "traced, and how long it waits in them is not known",
+			    p->pid, program, calls);
+	else
+		remark_note(REMARK_WARN, "untraced", p->pid,
+			    "%u processes of %s (one is %u) crossed no barrier that is traced, but "
+			    "their code calls %s, in which they may wait for other ranks of MPI: "
+			    "these calls are not traced, and how long they wait in them is not "
+			    "known",
+			    p->n, program, p->pid, calls);
+}
+
+void targets_tell_ranks(const struct targets *t, const struct model *model)
+{
+	struct silent_program *all = NULL;
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	struct hash crossed = { 0 };
+	uint32_t i, n = 0;
+	uint64_t value;
+	size_t pos = 0;
+	int err = 0;
+
+	if (!hash_count(&t->silent_ranks))
+		return;
+	for (i = 0; i < model_nprocs(model) && !err; i++)
+		if (model_proc(model, i)->crossings)
+			err = hash_put(&crossed, model_proc(model, i)->tgid, 1);
+	while (!err && (e = hash_next(&t->silent_ranks, &pos, &zero)))
+		if (!hash_get(&crossed, e->key, &value) &&
+		    !add_rank(&all, &n, (const struct silent_rank *)(uintptr_t)e->value,
+			      (uint32_t)e->key))
+			break;
+	for (i = 0; i < n; i++)
+		tell_program(&all[i]);
+	free(all);
+	hash_free(&crossed);
+}

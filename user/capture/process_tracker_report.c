@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* What is said of the files in which barriers were looked for. */
+#include "capture/process_tracker_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/remark.h"
+
+struct explain {
+	int shown;
+	int unread;
+	int hidden;
+};
+
+static void explain_module(void *ctx, struct module *m)
+{
+	char names[FAMILY_NAMES];
+	struct explain *e = ctx;
+
+	if (!m->in_target)
+		return;
+	if (m->left_out)
+		remark_note(REMARK_ERROR, "looked_at", 0,
+			    "%s: has those of %s, which --aggregate leaves out", m->path,
+			    family_list(m->left_out, names, sizeof(names)));
+	if (m->error && m->error != -ENOEXEC) {
+		e->unread++;
+		remark_note(REMARK_ERROR, "looked_at", 0, "%s: not read: %s", m->path,
+			    module_why(m->error));
+	} else if (m->nplaces) {
+		remark_note(REMARK_ERROR, "looked_at", 0, "%s: has %u of them, %s", m->path,
+			    m->nplaces, m->probed ? "probed; no threads met there" : "not probed");
+	} else if (m->is_elf && m->traits.executable && !m->traits.dynamic && m->traits.stripped) {
+		e->hidden++;
+		remark_note(
+			REMARK_ERROR, "looked_at", 0,
+			"%s: static and stripped: functions in it have no names to be found by, "
+			"and none was recognised by its code",
+			m->path);
+	} else if (m->tbb) {
+		remark_note(REMARK_ERROR, "looked_at", 0,
+			    "%s: oneTBB's tasks are waited for by one thread, and those who work "
+			    "on them "
+			    "pass no function of their own: not seen",
+			    m->path);
+	} else if (m->is_elf && !m->left_out && e->shown++ < 12) {
+		remark_note(REMARK_ERROR, "looked_at", 0, "%s: has none", m->path);
+	}
+}
+
+static bool has_std(const struct module *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nplaces && m->places[i].spec.family != SBT_FAMILY_STD; i++)
+		;
+	return i < m->nplaces;
+}
+
+static void tell_inlined(void *ctx, struct module *m)
+{
+	(void)ctx;
+	if (m->in_target && m->inlined_waits)
+		remark_note(
+			REMARK_HINT, "inlined", 0,
+			"%s uses std::barrier, std::latch, std::atomic::wait() or a C++20 "
+			"semaphore in line, where sbt-trace does not know the code: barriers of "
+			"this kind may be missing. With --discover they are found where all "
+			"waiting threads sleep; or name a function around the barrier with -b",
+			m->path);
+	if (m->in_target && m->scopes && !m->joins.nentries)
+		remark_note(REMARK_HINT, "inlined", 0,
+			    "%s is a program in Rust that makes threads: rounds of "
+			    "std::thread::scope()%s are not seen where their waits are in line or "
+			    "have no name, as after link-time optimisation or without symbols",
+			    m->path, has_std(m) ? "" : " and of std::sync::Barrier");
+}
+
+void targets_tell_inlined(const struct targets *t)
+{
+	modules_each(t->modules, tell_inlined, NULL);
+}
+
+void targets_explain(const struct targets *t, bool aggregate)
+{
+	struct explain e = { 0 };
+
+	remark_note(REMARK_ERROR, "nothing_crossed", 0,
+		    "no barrier was crossed. Looked for %s (sbt-trace list FILE names %s) in:",
+		    aggregate ? "pthread_barrier_wait alone, as --aggregate does"
+			      : "functions of pthread, OpenMP, MPI and others",
+		    aggregate ? "others that are there" : "them");
+	modules_each(t->modules, explain_module, &e);
+	if (e.shown > 12)
+		remark_note(REMARK_ERROR, "looked_at", 0, "and %d more files that have none",
+			    e.shown - 12);
+}

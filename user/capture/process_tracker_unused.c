@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Files that no traced process runs any more are closed, and lose their probes. */
+#include "capture/process_tracker_internal.h"
+
+#include <sys/stat.h>
+
+#include "base/msg.h"
+#include "target/proc.h"
+
+#define CLOSE_NS 2000000000u /* how often files that are not used are closed */
+
+#define UNUSED_MAX 64 /* files of which probes are removed at a time */
+
+struct unused {
+	struct targets *t;
+	struct module *modules
+		[UNUSED_MAX]; /* that have probes, and no process that is known to map them */
+	bool mapped[UNUSED_MAX]; /* a process was found that does */
+	uint32_t n, nmapped;
+	dev_t root;
+};
+
+static bool settle_module(void *ctx, struct module *m)
+{
+	struct targets *t = ctx;
+
+	return spaces_settle_module(t->spaces, m);
+}
+
+static bool maps_module(const struct maps *maps, const struct module *m)
+{
+	size_t i;
+
+	for (i = 0; i < maps->n; i++)
+		if (maps->entries[i].exec && maps->entries[i].ino == m->ino &&
+		    maps->entries[i].dev == m->dev)
+			return true;
+	return false;
+}
+
+static void find_mapped(void *ctx, int pid)
+{
+	struct unused *u = ctx;
+	struct maps maps;
+	uint32_t i;
+
+	if (u->nmapped == u->n || maps_read(pid, &maps))
+		return;
+	for (i = 0; i < u->n; i++) {
+		if (u->mapped[i] || !maps_module(&maps, u->modules[i]))
+			continue;
+		u->mapped[i] = true;
+		u->modules[i]->pid = pid;
+		u->nmapped++;
+	}
+	maps_free(&maps);
+}
+
+bool targets_still_mapped(const struct module *m)
+{
+	struct maps maps;
+	bool mapped;
+
+	if (m->pid <= 0 || maps_read(m->pid, &maps))
+		return false;
+	mapped = maps_module(&maps, m);
+	maps_free(&maps);
+	return mapped;
+}
+
+/* Libraries of the machine keep their probes: there are few, and a process that starts needs them at once. */
+static bool is_kept(const struct unused *u, const struct module *m)
+{
+	struct stat st;
+
+	return m->identity.st_dev == u->root && !stat(m->path, &st) &&
+	       st.st_ino == m->identity.st_ino;
+}
+
+static void find_unused(void *ctx, struct module *m)
+{
+	struct unused *u = ctx;
+
+	if (m->linked && m->identified && !m->used && u->n < UNUSED_MAX && !is_kept(u, m) &&
+	    !targets_still_mapped(m))
+		u->modules[u->n++] = m;
+}
+
+/* -a: the probes of programs that have ended would hold their file systems, and pile up. */
+static void remove_unused(struct targets *t)
+{
+	struct unused u = { .t = t };
+	struct stat root;
+	uint32_t i;
+
+	u.root = stat("/", &root) ? 0 : root.st_dev;
+	modules_each(t->modules, find_unused, &u);
+	if (u.n)
+		proc_each(find_mapped, &u);
+	for (i = 0; i < u.n; i++) {
+		if (u.mapped[i])
+			continue;
+		probes_remove_file(&t->probes, u.modules[i]);
+		msg_verbose(t->options.verbose, "probes of %s removed: no process runs it",
+			    u.modules[i]->path);
+	}
+}
+
+void targets_step(struct targets *t, uint64_t now)
+{
+	/* Processes that are there as tracing begins are about to be seen: their files stay open until then. */
+	if (!t->closed_ns)
+		t->closed_ns = now;
+	if (now - t->closed_ns < CLOSE_NS)
+		return;
+	t->closed_ns = now;
+	targets_watch(t);
+	targets_copied_forget(t);
+	spaces_mark_used(t->spaces);
+	if (t->options.discover_all)
+		remove_unused(t);
+	modules_close_unused(t->modules, settle_module, t);
+}

@@ -1,0 +1,618 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "capture/run_facts_live.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "base/remark.h"
+#include "capture/diagnostics.h"
+#include "ingest/ring.h"
+#include "target/proc.h"
+
+/* --- what the report asks ----------------------------------------------------------------------------- */
+
+static const struct site_name *env_site(void *ctx, uint32_t site)
+{
+	struct present *p = ctx;
+
+	return spaces_site(p->spaces, site);
+}
+
+static const char *env_barrier_name(void *ctx, const struct model_barrier *barrier)
+{
+	struct present *p = ctx;
+
+	return p->watch ? watch_name(p->watch, barrier) : NULL;
+}
+
+static struct space *space_of(const struct present *p, uint32_t proc)
+{
+	const struct model_proc *m = model_proc(p->model, proc);
+
+	return space_find(p->spaces, m->tgid, m->inc);
+}
+
+static const char *env_object_name(void *ctx, const struct model_barrier *barrier)
+{
+	struct present *p = ctx;
+	const struct space *space = space_of(p, barrier->proc);
+
+	if (barrier->family == SBT_FAMILY_USER && rule_is_everybody(barrier->object))
+		return "all callers";
+	return space ? space_object_name(p->spaces, space, barrier->object) : NULL;
+}
+
+static const char *env_departures(void *ctx, const struct model_proc *proc)
+{
+	struct present *p = ctx;
+	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
+
+	return space ? space->departures : NULL;
+}
+
+static const char *env_untraced(void *ctx, const struct model_proc *proc)
+{
+	struct present *p = ctx;
+	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
+	const char *names = space ? space_untraced(p->spaces, space) : NULL;
+
+	if (!names && pump_waited_unseen(p->pump, proc->tgid, proc->inc))
+		names = "pthread_cond_wait";
+	return names;
+}
+
+static bool env_tasks(void *ctx, const struct model_proc *proc)
+{
+	struct present *p = ctx;
+	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
+
+	return space && space_tasks(p->spaces, space);
+}
+
+static uint64_t env_looks(void *ctx, const struct model_proc *proc, uint64_t *paused_ns)
+{
+	const struct present *p = ctx;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	*paused_ns = hot_paused_ns(p->hot, proc->tgid, proc->inc,
+				   proc->exited ? proc->end_ns
+						: (uint64_t)now.tv_sec * 1000000000u +
+							  (uint64_t)now.tv_nsec);
+	return hot_looks(p->hot, proc->tgid, proc->inc);
+}
+
+static const char *env_unit_name(void *ctx, const struct model_proc *proc, uint8_t unit)
+{
+	const struct present *p = ctx;
+	const char *name = family_unit_name(unit);
+
+	(void)proc;
+	return name ? name : attach_user_unit_name(p->attach, unit);
+}
+
+/* What a crossing of this process cost when nothing else was done. */
+static const struct attach_price *price_of(const struct present *p, const struct space *space)
+{
+	if (attach_only_exits(p->attach) || (space && space->by_exit))
+		return &p->price_exit;
+	/* Of a process that nobody has looked at all there is may be stepped. */
+	return p->stepped && (!space || space->stepped) ? &p->price_stepped : &p->price;
+}
+
+/* So many crossings must have told what they took for their mean to say anything. */
+#define SPENT_LEAST 8
+
+/*
+ * Between crossings a program fills the caches with its own, other threads share the core, the host runs others: what our
+ * program took there, against what it took when the price was measured, goes for all that a crossing takes. Of a process that
+ * has told too little: as for all of them. 1: nothing is known.
+ */
+static double dearer(const struct present *p, const struct space *space)
+{
+	const struct attach_price *price = price_of(p, space);
+	uint64_t ns = p->spent_ns, n = p->spent;
+
+	if (space && space->spent >= SPENT_LEAST) {
+		ns = space->spent_ns;
+		n = space->spent;
+	}
+	return n >= SPENT_LEAST && price->spent_ns > 0 ? (double)ns / (double)n / price->spent_ns
+						       : 1;
+}
+
+static double env_price(void *ctx, const struct model_proc *proc)
+{
+	struct present *p = ctx;
+	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
+
+	return price_of(p, space)->ns * dearer(p, space);
+}
+
+double present_price(struct present *p, const struct model_proc *proc)
+{
+	return env_price(p, proc);
+}
+
+double present_price_excluded(struct present *p, const struct model_proc *proc)
+{
+	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
+	double stepping = price_of(p, space)->ns - p->price.ns;
+
+	/* Where the kernel steps, it does so for whoever comes. */
+	return (p->price_excluded + (stepping > 0 ? stepping : 0)) * dearer(p, space);
+}
+
+/* By their numbers in struct present; what there is of each is counted later. */
+static const struct report_loss losses[PRESENT_LOSSES] = {
+	{ "ring_full", "the buffers were full: the reader did not get the CPU in time", 0 },
+	{ "no_thread_slot", "more threads than there are slots for", 0 },
+	{ "no_process_slot", "more processes than there are slots for", 0 },
+	{ "not_examined", "first crossings of a program before it was known how to trace it", 0 },
+	{ "event_ring_full", "beginnings and ends of threads and processes, buffer full", 0 },
+	{ "tail_ring_full", "what threads did after their last barrier, buffer full", 0 },
+	{ "mark_ring_full", "beginnings and ends of phases that the program marks, buffer full",
+	  0 },
+	{ "candidate_lost",
+	  "waits and wakings that may have been a barrier's: no slot, or no room in a buffer", 0 },
+	{ "wait_unprobed",
+	  "waits for the others of a meeting, or wakings, that no probe saw, as in "
+	  "processes that "
+	  "had just begun: those meetings are missing, or not whole",
+	  0 },
+	{ "wait_uncounted",
+	  "barriers of processes that ran before they had probes where their threads wait: "
+	  "whether their first meetings are missing is not known",
+	  0 },
+	{ "caller_unknown",
+	  "crossings at barriers written by hand that are told at a site of their own, for "
+	  "there "
+	  "was no room in a buffer to say who called them",
+	  0 },
+	{ "no_sum_slot",
+	  "more threads at more barriers than there is room for in the kernel's sums", 0 },
+	{ "place_untold",
+	  "crossings of who came last and ended before it had left, as where another "
+	  "thread "
+	  "calls exec: sums are told only then from where it came",
+	  0 },
+	{ "barrier_given_up",
+	  "waits and wakings at condition variables and futexes, and ends of threads that "
+	  "are "
+	  "waited for, that were dropped before it was known that they are a barrier's, or "
+	  "because there was no telling whom they met",
+	  0 },
+	{ "probed_late",
+	  "processes that may have met at barriers before the probes of their files were "
+	  "in place: their first crossings are missing then",
+	  0 },
+	{ "mapped_unseen",
+	  "reports of code that processes mapped, buffer full: processes that ended soon "
+	  "after that may be missing",
+	  0 },
+	{ "candidate_not_examined",
+	  "waits and wakings that may have been a barrier's, of a program before it was known "
+	  "how to trace it, or of a process that ended before it was known what memory it "
+	  "shares",
+	  0 },
+};
+
+void present_init(struct present *p, const struct options *options, struct attach *attach,
+		  struct stream *stream, struct modules *modules, struct spaces *spaces)
+{
+	static const struct attach_price none = { NAN, NAN };
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	p->options = options;
+	p->attach = attach;
+	p->stream = stream;
+	p->modules = modules;
+	p->spaces = spaces;
+	p->price = p->price_stepped = p->price_exit = p->shown = none;
+	p->price_excluded = NAN;
+	memcpy(p->losses, losses, sizeof(losses));
+	p->env = (struct report_env){
+		.ctx = p,
+		.site = env_site,
+		.barrier_name = env_barrier_name,
+		.object_name = env_object_name,
+		.family_name = family_name,
+		.kind_name = family_kind_name,
+		.unit_family = family_of_unit,
+		.unit_name = env_unit_name,
+		.departures = env_departures,
+		.untraced = env_untraced,
+		.tasks = env_tasks,
+		.looks = env_looks,
+		.crossing_cost = env_price,
+		.crossing_cost_ns = NAN,
+		.switch_cost_ns = NAN,
+		.switches_cost_ns = REPORT_UNKNOWN,
+		.rested_ns = REPORT_UNKNOWN,
+		.ncpus = cpus > 0 ? (uint32_t)cpus : 0,
+		.tracer_cpu_ns = REPORT_UNKNOWN,
+		.losses = p->losses,
+		.nlosses = PRESENT_LOSSES,
+		.aggregate = options->aggregate,
+	};
+}
+
+void present_counting(struct present *p, const struct counting *counting)
+{
+	p->counting = counting;
+	p->env.ncounters = counting->n;
+	p->env.counters = counting->names;
+	p->env.nuncounted = counting->nabsent;
+	p->env.uncounted = counting->absent;
+}
+
+void present_account(struct present *p, struct causes *causes)
+{
+	p->env.causes = causes;
+	if (!proc_cpu_nodes(&p->cpu_node, &p->env.ncpu_node))
+		p->env.cpu_node = p->cpu_node;
+}
+
+void present_free(struct present *p)
+{
+	free(p->cpu_node);
+}
+
+const struct report_env *present_env(const struct present *p)
+{
+	return &p->env;
+}
+
+/* --- counting -------------------------------------------------------------------------------------- */
+
+void present_prices(struct present *p, struct attach_price price)
+{
+	if (attach_only_exits(p->attach))
+		p->price_exit = price;
+	else
+		p->price = price;
+	p->shown = price;
+}
+
+int present_prices_all(struct present *p, void (*drain)(void *ctx), void *ctx)
+{
+	struct attach_price price;
+
+	p->price_excluded = attach_calibrate_excluded(p->attach, drain, ctx);
+	price = attach_calibrate_quick(p->attach, drain, ctx);
+	if (isnan(price.ns))
+		return -ENOTSUP;
+	present_prices(p, price);
+	if (!attach_only_exits(p->attach)) {
+		p->price_stepped = attach_calibrate(p->attach, true, false, drain, ctx);
+		p->price_exit = attach_calibrate(p->attach, false, true, drain, ctx);
+	}
+	/* It may turn out that nothing is stepped; until then each process says it of itself. */
+	p->stepped = true;
+	return 0;
+}
+
+void present_base(struct present *p)
+{
+	attach_counts(p->attach, &p->base);
+	p->produced_base = attach_produced(p->attach, &p->base);
+	targets_unseen(p->targets, &p->late_base, &p->unseen_base);
+	p->consumed_base = ring_consumed(p->stream);
+}
+
+static void count_records(struct present *p)
+{
+	attach_counts(p->attach, &p->last);
+	p->env.produced = attach_produced(p->attach, &p->last) - p->produced_base;
+	p->env.consumed = ring_consumed(p->stream) - p->consumed_base;
+	if (p->options->aggregate)
+		p->env.consumed += attach_summed(p->attach);
+}
+
+/* What all processes have told so far, and what a crossing of theirs cost at the mean. */
+static void price_all(struct present *p)
+{
+	uint32_t i, n = model_nprocs(p->model);
+	const struct model_proc *proc;
+	const struct space *space;
+	double price, sum = 0;
+	uint64_t crossings = 0;
+
+	p->spent_ns = p->spent = 0;
+	for (i = 0; i < n; i++) {
+		space = space_of(p, i);
+		p->spent_ns += space ? space->spent_ns : 0;
+		p->spent += space ? space->spent : 0;
+	}
+	for (i = 0; i < n; i++) {
+		proc = model_proc(p->model, i);
+		price = env_price(p, proc);
+		if (isnan(price))
+			continue;
+		sum += price * (double)proc->crossings;
+		crossings += proc->crossings;
+	}
+	p->env.crossing_cost_ns = crossings ? sum / (double)crossings : p->shown.ns;
+}
+
+const struct report_env *present_priced(struct present *p)
+{
+	if (!p->ended)
+		count_records(p);
+	price_all(p);
+	p->env.switch_cost_ns = attach_switch_ns(&p->base, &p->last);
+	if (isfinite(p->env.switch_cost_ns)) {
+		p->env.switches_cost_ns = attach_switches_ns(&p->base, &p->last);
+		p->env.rested_ns = p->last.rested_ns - p->base.rested_ns;
+	}
+	return &p->env;
+}
+
+void present_counts(struct present *p)
+{
+	count_records(p);
+	p->ended = true;
+}
+
+void present_calibrate(struct present *p, bool stepped, void (*drain)(void *ctx), void *ctx)
+{
+	bool exits = false;
+	uint32_t i;
+
+	p->stepped = stepped;
+	for (i = 0; i < model_nprocs(p->model) && !exits; i++) {
+		const struct space *space = space_of(p, i);
+
+		exits = space && space->by_exit;
+	}
+	if (stepped && !attach_only_exits(p->attach)) {
+		p->price_stepped = attach_calibrate(p->attach, true, false, drain, ctx);
+		p->shown = p->price_stepped;
+	}
+	if (exits)
+		p->price_exit = attach_calibrate(p->attach, stepped, true, drain, ctx);
+}
+
+static void count_unseen(struct present *p)
+{
+	uint64_t late, unseen;
+
+	targets_unseen(p->targets, &late, &unseen);
+	p->losses[14].count = late - p->late_base;
+	p->losses[15].count = unseen - p->unseen_base;
+	p->losses[16].count = p->last.lost_candidate_early - p->base.lost_candidate_early +
+			      pump_unshared(p->pump);
+}
+
+static void fill_counts(struct present *p)
+{
+	const struct sbt_counts *b = &p->base, *n = &p->last;
+
+	if (p->options->aggregate &&
+	    *family_list(modules_left_out(p->modules), p->left_out, sizeof(p->left_out)))
+		p->env.left_out = p->left_out;
+	present_priced(p);
+	p->losses[0].count = n->lost_ring - b->lost_ring;
+	p->losses[1].count = n->lost_thread - b->lost_thread;
+	p->losses[2].count = n->lost_process - b->lost_process;
+	p->losses[3].count = n->lost_early - b->lost_early;
+	p->losses[4].count = n->lost_event - b->lost_event;
+	p->losses[5].count = n->lost_tail - b->lost_tail;
+	p->losses[6].count = n->lost_mark - b->lost_mark;
+	p->losses[7].count = n->lost_candidate - b->lost_candidate;
+	p->losses[8].count = pump_unseen(p->pump).waits + targets_unprobed(p->targets);
+	p->losses[9].count = pump_unseen(p->pump).uncounted;
+	p->losses[10].count = p->pump ? feed_unsampled(pump_feed(p->pump)) : 0;
+	p->losses[11].count = n->lost_sum - b->lost_sum;
+	p->losses[12].count = n->lost_untold - b->lost_untold;
+	p->losses[13].count = pump_unseen(p->pump).given_up;
+	count_unseen(p);
+}
+
+static void name_thread(struct present *p, uint32_t index)
+{
+	const struct model_thread *t = model_thread(p->model, index);
+	const struct model_proc *proc;
+	char comm[16];
+
+	/* An empty place: its thread was folded into sums. */
+	if (t->proc == MODEL_NONE)
+		return;
+	proc = model_proc(p->model, t->proc);
+	if (t->exited || proc_comm((int)proc->tgid, (int)t->tid, comm))
+		return;
+	model_name_thread(p->model, proc->tgid, proc->inc, t->tid, comm);
+}
+
+void present_folded(struct present *p, const struct model_proc *from, const struct model_proc *into)
+{
+	struct hot_name one = { from->tgid, from->inc }, sum = { into->tgid, into->inc };
+	const struct space *space = space_find(p->spaces, from->tgid, from->inc);
+	struct space *to = space_find(p->spaces, into->tgid, into->inc);
+
+	if (space && to) {
+		to->spent_ns += space->spent_ns;
+		to->spent += space->spent;
+	}
+	/* Without memory for it the estimate of what tracing cost lacks this process's looks. */
+	if (p->hot)
+		hot_fold(p->hot, &one, &sum);
+}
+
+void present_hangs(struct present *p, struct hanging *hanging, uint64_t now_ns)
+{
+	p->env.hangs = hanging_last(hanging, now_ns, &p->env.nhangs);
+}
+
+void present_names(struct present *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < model_nthreads(p->model); i++)
+		name_thread(p, i);
+}
+
+/* --- the session record ------------------------------------------------------------------------------- */
+
+struct probes {
+	struct present *present;
+	struct emit_probe *probes;
+	uint32_t n;
+};
+
+/* The kernel cannot put a probe into a child before it runs, nor a session into one process alone. */
+static bool is_for_all(const struct present *p)
+{
+	return p->options->follow || p->options->mode == OPTIONS_SYSTEM ||
+	       !attach_for_one(p->attach);
+}
+
+static void add_probe(void *ctx, struct module *m)
+{
+	struct probes *c = ctx;
+	struct emit_probe *more;
+	uint32_t i;
+
+	for (i = 0; m->attached && i < m->nplaces; i++) {
+		const struct module_place *place = &m->places[i];
+
+		/* Markers of remote data have a probe only for who keeps them. */
+		if (place->error ||
+		    (place->spec.role == SBT_ROLE_MARK_ACCESS && !c->present->recording))
+			continue;
+		more = realloc(c->probes, (c->n + 1) * sizeof(*more));
+		if (!more)
+			return;
+		c->probes = more;
+		more[c->n++] = (struct emit_probe){
+			.family = family_name(place->spec.family),
+			.binary = m->path,
+			.symbol = place->symbol,
+			.method = attach_method_name(attach_method(c->present->attach)),
+			.offset = place->offset,
+			.scope = is_for_all(c->present) ? "inode" : "process",
+			.insn = place->entry.insn.text,
+			.why = *attach_reason(c->present->attach)
+				       ? attach_reason(c->present->attach)
+				       : place->entry.why,
+		};
+	}
+}
+
+static char *join(char *const words[])
+{
+	size_t len = 1;
+	char *out, *at;
+	int i;
+
+	for (i = 0; words && words[i]; i++)
+		len += strlen(words[i]) + 1;
+	out = at = malloc(len);
+	if (!out)
+		return NULL;
+	*at = '\0';
+	for (i = 0; words && words[i]; i++)
+		at += sprintf(at, "%s%s", i ? " " : "", words[i]);
+	return out;
+}
+
+static char *join_watch(const struct options *o)
+{
+	char **words = calloc(o->nwatch + 1, sizeof(*words)), *out;
+	size_t i;
+
+	if (!words)
+		return NULL;
+	for (i = 0; i < o->nwatch; i++)
+		words[i] = (char *)(uintptr_t)o->watch[i];
+	out = join(words);
+	free(words);
+	return out;
+}
+
+void present_session(struct present *p, struct emit *emit, uint64_t start_ns, uint64_t armed_ns)
+{
+	static const char *const modes[] = {
+		[OPTIONS_COMMAND] = "command", [OPTIONS_PIDS] = "pid", [OPTIONS_SYSTEM] = "system"
+	};
+	const struct options *o = p->options;
+	char *command = o->mode == OPTIONS_COMMAND ? join(o->command) : NULL;
+	char *watch = join_watch(o), warn_time[32];
+	struct probes probes = { .present = p };
+	struct utsname uts;
+	struct emit_setting settings[] = {
+		{ "SBT_WATCH", watch && *watch ? watch : "(none)" },
+		{ "SBT_WATCH_ALL", o->watch_all ? "1" : "0" },
+		{ "SBT_WARNINGS", o->warnings ? "1" : "0" },
+		{ "SBT_WARN_TIME", warn_time },
+		{ "SBT_PHASE_TIMES", o->phase_times ? "1" : "0" },
+		{ "SBT_NO_DEBUG", "0" },
+	};
+	struct emit_session session = {
+		.version = SBT_VERSION,
+		.mode = modes[o->mode],
+		.command = command,
+		.clock_start_ns = start_ns,
+		.banner = o->banner,
+		.armed_ns = armed_ns,
+		.settings = settings,
+		.nsettings = sizeof(settings) / sizeof(settings[0]),
+	};
+
+	session.counters = p->counting->shown;
+	session.ncounters = p->counting->n;
+	session.uncounted = p->counting->absent;
+	session.nuncounted = p->counting->nabsent;
+	snprintf(warn_time, sizeof(warn_time), "%llu", (unsigned long long)(o->warn_ns / 1000000));
+	modules_each(p->modules, add_probe, &probes);
+	p->env.for_all = probes.n && is_for_all(p);
+	session.probes = probes.probes;
+	session.nprobes = probes.n;
+	session.kernel = uname(&uts) ? NULL : uts.release;
+	emit_session(emit, &session);
+	if (p->recording)
+		recording_session(p->recording, &session, p->realtime_offset_ns);
+	free(probes.probes);
+	free(command);
+	free(watch);
+}
+
+int present_report(struct present *p, struct emit *emit, uint64_t end_ns, bool interim)
+{
+	struct report report;
+	int err;
+
+	fill_counts(p);
+	if (interim)
+		present_names(p);
+	p->env.end_ns = end_ns;
+	p->env.interim = interim;
+	p->env.remarks = remarks_all(&p->env.nremarks);
+	p->env.tracer_cpu_ns = proc_own_cpu_ns();
+	if (!interim)
+		progress_begin(p->progress, "looking up names");
+	err = report_build(p->model, &p->env, &report);
+	if (!err && p->recording && !interim)
+		recording_names(p->recording);
+	if (!interim)
+		progress_end(p->progress);
+	if (err)
+		return err;
+	remarks_unnamed(p->spaces);
+	p->env.remarks = remarks_all(&p->env.nremarks);
+	report.remarks = p->env.remarks;
+	report.nremarks = p->env.nremarks;
+	emit_report(emit, &report);
+	if (p->recording && !interim)
+		recording_ending(p->recording, end_ns);
+	report_free(&report);
+	return emit_flush(emit);
+}

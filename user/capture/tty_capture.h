@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * While a picture is on the terminal, nobody else may write there: what we say, and what COMMAND prints, goes to a pipe,
+ * and to the terminal when the picture has gone.
+ */
+#ifndef CAPTURE_TTY_CAPTURE_H
+#define CAPTURE_TTY_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define ASIDE_BYTES 65536 /* the last of it that are kept */
+
+struct aside {
+	bool begun;
+	bool command; /* COMMAND writes there, too */
+	int saved[3]; /* stdin, stdout, stderr as they were; -1: untouched */
+	int pipe;
+	pid_t relay;
+	char *kept;
+	size_t len;
+	size_t dropped; /* bytes before them */
+	char line[160]; /* our own last complete line, as yet unread; "" none */
+};
+
+/*
+ * Those of stdout and stderr that are a terminal go aside. @command: stdin, too, is then nothing to read, for keys are
+ * ours. Returns 0 or -errno: then nothing has changed.
+ */
+int aside_begin(struct aside *aside, bool command);
+/* Takes in what has been written. */
+void aside_read(struct aside *aside);
+/*
+ * All is as it was, and what was kept is printed. With a COMMAND that is still running a process of ours goes on passing
+ * on what it prints.
+ */
+void aside_end(struct aside *aside);
+/* Waits a moment for that process, when COMMAND has ended. */
+void aside_wait(struct aside *aside);
+
+#endif /* CMD_ASIDE_H */

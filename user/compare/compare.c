@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "compare/compare.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/compare_internal.h"
+#include "analyse/internal.h"
+
+/* --- rows -------------------------------------------------------------------------------------------------------- */
+
+struct comparing {
+	struct compare *c;
+	const struct compare_options *o;
+	const void **in; /* by report, what a row is of; NULL: it is not there */
+	double *values; /* by report; NAN unknown */
+	const struct blocks_times **blocks; /* by report; NULL: none */
+	bool *asked; /* by options.quantities: something has it */
+	uint32_t cap;
+	struct compare_row *rows; /* grown by realloc() */
+};
+
+/* What several rows have in common. */
+struct subject {
+	struct compare_row base;
+	const struct report_counter *(*counters)(const void *in, uint32_t *n);
+};
+
+static bool is_called(const char *word, const char *name)
+{
+	size_t n = strlen(word);
+
+	return !strncmp(word, name, n) && (!name[n] || !strcmp(name + n, "_ns"));
+}
+
+static bool is_wanted(struct comparing *k, const struct compare_row *row)
+{
+	bool wanted = !k->o->nquantities;
+	const char *word;
+	uint32_t i;
+
+	for (i = 0; i < k->o->nquantities; i++) {
+		word = k->o->quantities[i];
+		if (!(row->counter && !strcmp(word, "counters")) &&
+		    !(row->unit == COMPARE_RATIO && !strcmp(word, "efficiency")) &&
+		    !is_called(word, row->quantity))
+			continue;
+		k->asked[i] = true;
+		wanted = true;
+	}
+	return wanted;
+}
+
+/* The place of the one that is known of a side; of several the first. */
+static uint32_t only_of(const struct comparing *k, uint32_t from, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = from; i + 1 < from + n && !isfinite(k->values[i]); i++)
+		;
+	return i;
+}
+
+static void row_test(const struct comparing *k, struct compare_row *row, const struct stats *a,
+		     const struct stats *b)
+{
+	struct compare_evidence e = { .a = *a, .b = *b };
+	uint32_t i = only_of(k, 0, k->c->a.n), j = only_of(k, k->c->a.n, k->c->b.n);
+
+	if (a->n == 1 && b->n == 1 && k->blocks[i] && k->blocks[j]) {
+		e.blocks_a = k->blocks[i];
+		e.blocks_b = k->blocks[j];
+	}
+	compare_test_row(row, &e, k->c->confidence, k->c->fail_above);
+}
+
+static int row_add(struct comparing *k, const struct compare_row *row)
+{
+	struct compare *c = k->c;
+	uint32_t cap = k->cap ? 2 * k->cap : 64;
+	struct compare_row *rows;
+
+	if (c->nrows == k->cap) {
+		rows = reallocarray(k->rows, cap, sizeof(*rows));
+		if (!rows)
+			return -ENOMEM;
+		k->rows = rows;
+		k->cap = cap;
+	}
+	k->rows[c->nrows++] = *row;
+	return 0;
+}
+
+/* The row of k->values, if it is wanted and known of somebody. */
+static int row_make(struct comparing *k, const struct subject *s, const char *name,
+		    enum compare_unit unit, bool counter)
+{
+	struct compare_row row = s->base;
+	struct stats a, b;
+
+	row.quantity = name;
+	row.unit = unit;
+	row.counter = counter;
+	a = stats_of(k->values, k->c->a.n);
+	b = stats_of(k->values + k->c->a.n, k->c->b.n);
+	if ((!a.n && !b.n) || !is_wanted(k, &row))
+		return 0;
+	row.runs_a = a.n;
+	row.runs_b = b.n;
+	row.a = a.mean;
+	row.b = b.mean;
+	row.stddev_a = a.stddev;
+	row.stddev_b = b.stddev;
+	row.difference = b.mean - a.mean;
+	row.ratio = a.mean > 0 ? b.mean / a.mean : NAN;
+	row_test(k, &row, &a, &b);
+	return row_add(k, &row);
+}
+
+static const struct blocks_times *blocks_of(const struct comparing *k, uint32_t i,
+					    enum compare_blocks which)
+{
+	const struct blocks *all = k->o->blocks ? k->o->blocks[i] : NULL;
+	const struct report_barrier *b = k->in[i];
+
+	if (!all || which == COMPARE_NO_BLOCKS || b->index >= all->n)
+		return NULL;
+	return which == COMPARE_PHASE_BLOCKS ? &all->barriers[b->index].phase
+					     : &all->barriers[b->index].within;
+}
+
+static int rows_quantities(struct comparing *k, const struct subject *s,
+			   const struct compare_quantity *q)
+{
+	uint32_t i;
+	int err = 0;
+
+	for (; !err && q->name; q++) {
+		for (i = 0; i < k->c->match.nreports; i++) {
+			k->values[i] = k->in[i] ? q->of(k->in[i]) : NAN;
+			k->blocks[i] = k->in[i] ? blocks_of(k, i, q->blocks) : NULL;
+		}
+		err = row_make(k, s, q->name, q->unit, false);
+	}
+	return err;
+}
+
+/* --- counters ---------------------------------------------------------------------------------------------------- */
+
+static const struct report_counter *site_counters(const void *in, uint32_t *n)
+{
+	const struct report_barrier *b = in;
+
+	*n = b->ncounters;
+	return b->counters;
+}
+
+static const struct report_counter *process_counters(const void *in, uint32_t *n)
+{
+	const struct report_process *p = in;
+
+	*n = p->ncounters;
+	return p->counters;
+}
+
+static double counter_value(const struct subject *s, const void *in, const char *name)
+{
+	const struct report_counter *c;
+	uint32_t n, i;
+
+	if (!in)
+		return NAN;
+	c = s->counters(in, &n);
+	for (i = 0; i < n; i++)
+		if (c[i].name && !strcmp(c[i].name, name))
+			return c[i].value == REPORT_UNKNOWN ? NAN : (double)c[i].value;
+	return NAN;
+}
+
+/* Whether a report before @r, or the same before its @n-th, has a counter of this name. */
+static bool counter_before(const struct comparing *k, const struct subject *s, uint32_t r,
+			   uint32_t n, const char *name)
+{
+	const struct report_counter *c;
+	uint32_t i, j, count;
+
+	for (i = 0; i <= r; i++) {
+		if (!k->in[i])
+			continue;
+		c = s->counters(k->in[i], &count);
+		for (j = 0; j < (i == r ? n : count); j++)
+			if (c[j].name && !strcmp(c[j].name, name))
+				return true;
+	}
+	return false;
+}
+
+static int rows_counters(struct comparing *k, const struct subject *s)
+{
+	const struct report_counter *c;
+	uint32_t r, i, j, n;
+	int err = 0;
+
+	for (r = 0; !err && r < k->c->match.nreports; r++) {
+		c = k->in[r] ? s->counters(k->in[r], &n) : NULL;
+		for (i = 0; !err && c && i < n; i++) {
+			if (!c[i].name || counter_before(k, s, r, i, c[i].name))
+				continue;
+			for (j = 0; j < k->c->match.nreports; j++) {
+				k->values[j] = counter_value(s, k->in[j], c[i].name);
+				k->blocks[j] = NULL;
+			}
+			err = row_make(k, s, c[i].name, COMPARE_COUNT, true);
+		}
+	}
+	return err;
+}
+
+/* --- subjects ---------------------------------------------------------------------------------------------------- */
+
+/* The first of a side that is there. */
+static const void *first_of(const struct comparing *k, uint32_t from, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = from; i < from + n; i++)
+		if (k->in[i])
+			return k->in[i];
+	return NULL;
+}
+
+static enum compare_only only(const void *a, const void *b)
+{
+	return a && b ? COMPARE_BOTH : a ? COMPARE_ONLY_A : COMPARE_ONLY_B;
+}
+
+static void set_in(struct comparing *k, const void *const *in, size_t add)
+{
+	uint32_t i;
+
+	for (i = 0; i < k->c->match.nreports; i++)
+		k->in[i] = in[i] ? (const char *)in[i] + add : NULL;
+}
+
+static struct subject subject(enum compare_scope scope)
+{
+	return (struct subject){ .base = { .scope = scope,
+					   .site = MATCH_NONE,
+					   .process = MATCH_NONE,
+					   .how = MATCH_NOTHING,
+					   .pid_a = UINT32_MAX,
+					   .pid_b = UINT32_MAX } };
+}
+
+static int rows_run(struct comparing *k, const struct report *const *a,
+		    const struct report *const *b)
+{
+	struct subject s = subject(COMPARE_RUN);
+	uint32_t i;
+
+	for (i = 0; i < k->c->a.n; i++)
+		k->in[i] = a[i];
+	for (i = 0; i < k->c->b.n; i++)
+		k->in[k->c->a.n + i] = b[i];
+	return rows_quantities(k, &s, compare_run_quantities);
+}
+
+/* k->in are processes, or groups taken together. */
+static int rows_process(struct comparing *k, enum compare_scope scope, uint32_t slot)
+{
+	const struct report_process *a = first_of(k, 0, k->c->a.n);
+	const struct report_process *b = first_of(k, k->c->a.n, k->c->b.n);
+	struct subject s = subject(scope);
+	int err;
+
+	s.base.process = slot;
+	s.base.pid_a = a ? a->pid : UINT32_MAX;
+	s.base.pid_b = b ? b->pid : UINT32_MAX;
+	s.base.comm = a ? a->comm : b ? b->comm : NULL;
+	s.base.only = only(a, b);
+	s.counters = process_counters;
+	err = rows_quantities(k, &s, compare_process_quantities);
+	return err ? err : rows_counters(k, &s);
+}
+
+static int rows_site(struct comparing *k, uint32_t slot)
+{
+	const struct match_site *site = &k->c->match.sites[slot];
+	const struct report_barrier *a, *b, *one;
+	struct subject s = subject(COMPARE_BARRIER);
+	int err;
+
+	set_in(k, (const void *const *)site->in, 0);
+	a = first_of(k, 0, k->c->a.n);
+	b = first_of(k, k->c->a.n, k->c->b.n);
+	one = a ? a : b;
+	if (!one)
+		return 0;
+	s.base.site = slot;
+	s.base.process = site->process;
+	s.base.pid_a = a ? a->pid : UINT32_MAX;
+	s.base.pid_b = b ? b->pid : UINT32_MAX;
+	s.base.comm = one->comm;
+	s.base.id = one->id;
+	s.base.id_b = a && b && strcmp(a->id, b->id) != 0 ? b->id : NULL;
+	s.base.label = one->label;
+	s.base.only = only(a, b);
+	if (s.base.only == COMPARE_BOTH)
+		s.base.how = site->how;
+	s.counters = site_counters;
+	k->c->only_a += s.base.only == COMPARE_ONLY_A;
+	k->c->only_b += s.base.only == COMPARE_ONLY_B;
+	k->c->moved += s.base.only == COMPARE_BOTH && site->how != MATCH_ID;
+	err = rows_quantities(k, &s, compare_site_quantities);
+	return err ? err : rows_counters(k, &s);
+}
+
+static double sum_phases(const struct match_site *s, uint32_t from, uint32_t n)
+{
+	double sum = 0, known = 0;
+	uint32_t i;
+
+	for (i = from; i < from + n; i++) {
+		if (!s->in[i] || !s->in[i]->phase_ns.n)
+			continue;
+		sum += (double)s->in[i]->phase_ns.sum;
+		known++;
+	}
+	return known > 0 ? sum / known : 0;
+}
+
+/* A site, and what its phase time changed by; one that is on one side only by all of it. */
+struct weighted {
+	double by;
+	uint32_t slot;
+};
+
+static int by_weight(const void *x, const void *y)
+{
+	const struct weighted *a = x, *b = y;
+
+	if (a->by != b->by)
+		return a->by > b->by ? -1 : 1;
+	return a->slot < b->slot ? -1 : a->slot > b->slot;
+}
+
+static int rows_sites(struct comparing *k)
+{
+	const struct match *m = &k->c->match;
+	struct weighted *order = calloc(m->nsites ? m->nsites : 1, sizeof(*order));
+	uint32_t na = k->c->a.n, i;
+	int err = order ? 0 : -ENOMEM;
+
+	for (i = 0; !err && i < m->nsites; i++)
+		order[i] = (struct weighted){ fabs(sum_phases(&m->sites[i], na, k->c->b.n) -
+						   sum_phases(&m->sites[i], 0, na)),
+					      i };
+	if (!err)
+		qsort(order, m->nsites, sizeof(*order), by_weight);
+	for (i = 0; !err && i < m->nsites; i++)
+		err = rows_site(k, order[i].slot);
+	free(order);
+	return err;
+}
+
+static int rows_all(struct comparing *k, const struct report *const *a,
+		    const struct report *const *b)
+{
+	const struct match *m = &k->c->match;
+	int err = rows_run(k, a, b);
+	uint32_t i;
+
+	for (i = 0; !err && i < m->ngroups; i++) {
+		set_in(k, (const void *const *)m->groups[i].in, offsetof(struct report_group, all));
+		err = rows_process(k, COMPARE_GROUP, m->groups[i].process);
+	}
+	for (i = 0; !err && i < m->nprocesses; i++) {
+		set_in(k, (const void *const *)m->processes[i].in, 0);
+		err = rows_process(k, COMPARE_PROCESS, i);
+	}
+	return err ? err : rows_sites(k);
+}
+
+/* --- all --------------------------------------------------------------------------------------------------------- */
+
+static void side_fill(struct compare_side *s, const struct report *const *reports, uint32_t n)
+{
+	double sum = 0, known = 0, t;
+	uint32_t i;
+
+	s->n = n;
+	for (i = 0; i < n; i++) {
+		s->lossy += !reports[i]->lossless;
+		t = compare_elapsed(reports[i]);
+		if (!isfinite(t))
+			continue;
+		sum += t;
+		known++;
+	}
+	s->elapsed_ns = known > 0 ? sum / known : NAN;
+}
+
+static int match_both(struct match *m, const struct report *const *a, uint32_t na,
+		      const struct report *const *b, uint32_t nb)
+{
+	const struct report **all = calloc((size_t)na + nb + 1, sizeof(void *));
+	int err = -ENOMEM;
+
+	if (!all)
+		return err;
+	memcpy(all, a, na * sizeof(void *));
+	memcpy(all + na, b, nb * sizeof(void *));
+	err = match_reports(all, na + nb, m);
+	free(all);
+	return err;
+}
+
+int compare_reports(const struct report *const *a, uint32_t na, const struct report *const *b,
+		    uint32_t nb, const struct compare_options *o, struct compare *out)
+{
+	struct comparing k = { .c = out, .o = o };
+	uint32_t i;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	out->confidence = o->confidence;
+	out->fail_above = o->fail_above;
+	side_fill(&out->a, a, na);
+	side_fill(&out->b, b, nb);
+	err = match_both(&out->match, a, na, b, nb);
+	if (err)
+		return err;
+	k.in = calloc((size_t)na + nb + 1, sizeof(*k.in));
+	k.values = calloc((size_t)na + nb + 1, sizeof(*k.values));
+	k.blocks = calloc((size_t)na + nb + 1, sizeof(void *));
+	k.asked = calloc(o->nquantities + 1, sizeof(*k.asked));
+	err = k.in && k.values && k.blocks && k.asked ? rows_all(&k, a, b) : -ENOMEM;
+	out->rows = k.rows;
+	if (!err)
+		err = compare_judge(out, o);
+	for (i = 0; !err && !out->unknown && i < o->nquantities; i++)
+		if (!k.asked[i])
+			out->unknown = o->quantities[i];
+	free(k.in);
+	free(k.values);
+	free(k.blocks);
+	free(k.asked);
+	if (err)
+		compare_free(out);
+	return err;
+}
+
+void compare_free(struct compare *c)
+{
+	match_free(&c->match);
+	free(c->rows);
+	memset(c, 0, sizeof(*c));
+}

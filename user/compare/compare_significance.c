@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Whether a change is more than noise, and what that means for who asked. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/compare_internal.h"
+
+/* --- one row ------------------------------------------------------------------------------------------------------- */
+
+/* How many times A's value B's may be without being a regression. */
+static double allowed(const struct compare_row *row, double fail_above)
+{
+	return row->unit == COMPARE_RATIO ? 1 - fail_above : 1 + fail_above;
+}
+
+static struct stats_test over_runs(const struct compare_evidence *e, double times,
+				   double confidence)
+{
+	double va = times * times * e->a.stddev * e->a.stddev / e->a.n;
+	double vb = e->b.stddev * e->b.stddev / e->b.n;
+
+	return stats_welch(e->b.mean - times * e->a.mean, vb, e->b.n, va, e->a.n, confidence);
+}
+
+/* Of one side one recording, and that varies as the others do. */
+static struct stats_test over_others(const struct compare_evidence *e, double times,
+				     double confidence)
+{
+	struct stats sample = e->a.n > 1 ? e->a : e->b;
+
+	if (e->a.n > 1)
+		sample.stddev *= times;
+	return stats_single(e->b.mean - times * e->a.mean, &sample, confidence);
+}
+
+/* Parts of one run against those of another: as ratios, so that long parts do not outweigh short ones. */
+static struct stats_test over_blocks(const struct compare_evidence *e, double times,
+				     double confidence)
+{
+	double changes[BLOCKS_PARTS];
+	uint32_t n = 0;
+
+	if (e->blocks_a && e->blocks_b)
+		n = blocks_changes(e->blocks_a, e->blocks_b, changes);
+	if (n < BLOCKS_LEAST || !(times > 0))
+		n = 0;
+	return stats_spread(changes, n, log(times), confidence);
+}
+
+static struct stats_test test_by(enum compare_test test, const struct compare_evidence *e,
+				 double times, double confidence)
+{
+	switch (test) {
+	case COMPARE_WELCH:
+		return over_runs(e, times, confidence);
+	case COMPARE_SINGLE:
+		return over_others(e, times, confidence);
+	case COMPARE_EPISODES:
+		return over_blocks(e, times, confidence);
+	default:
+		return (struct stats_test){ NAN, NAN, NAN, NAN, NAN };
+	}
+}
+
+void compare_test_row(struct compare_row *row, const struct compare_evidence *e, double confidence,
+		      double fail_above)
+{
+	struct stats_test r;
+
+	row->p_holm = row->p_worse = NAN;
+	row->significant = row->regression = COMPARE_UNKNOWN;
+	if (e->a.n > 1 && e->b.n > 1)
+		row->test = COMPARE_WELCH;
+	else if (e->a.n + e->b.n > 2 && e->a.n && e->b.n)
+		row->test = COMPARE_SINGLE;
+	else if (e->a.n && e->b.n)
+		row->test = COMPARE_EPISODES;
+	r = test_by(row->test, e, 1, confidence);
+	if (isnan(r.p))
+		row->test = COMPARE_UNTESTED;
+	/* Of blocks it is of a logarithm. */
+	if (row->test == COMPARE_EPISODES) {
+		r.low = row->a * expm1(r.low);
+		r.high = row->a * expm1(r.high);
+	}
+	row->t = r.t;
+	row->df = r.df;
+	row->p = r.p;
+	row->low = r.low;
+	row->high = r.high;
+	if (isnan(fail_above))
+		return;
+	r = test_by(row->test, e, allowed(row, fail_above), confidence);
+	if (isnan(r.p))
+		return;
+	row->p_worse = stats_greater(&r);
+	if (row->unit == COMPARE_RATIO)
+		row->p_worse = 1 - row->p_worse;
+}
+
+/* --- all rows ---------------------------------------------------------------------------------------------------- */
+
+struct family {
+	enum compare_scope scope;
+	const char *quantity;
+	uint32_t row;
+};
+
+static int by_family(const void *x, const void *y)
+{
+	const struct family *a = x, *b = y;
+	int order = strcmp(a->quantity, b->quantity);
+
+	if (a->scope != b->scope)
+		return a->scope < b->scope ? -1 : 1;
+	if (order)
+		return order;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* Adjusts one family: @n rows from @f on. */
+static int adjust(struct compare *c, const struct family *f, uint32_t n, double *p)
+{
+	uint32_t i;
+	int err;
+
+	for (i = 0; i < n; i++)
+		p[i] = c->rows[f[i].row].p;
+	err = stats_holm(p, n);
+	for (i = 0; !err && i < n; i++)
+		c->rows[f[i].row].p_holm = p[i];
+	return err;
+}
+
+static int adjust_all(struct compare *c)
+{
+	struct family *f = calloc(c->nrows ? c->nrows : 1, sizeof(*f));
+	double *p = calloc(c->nrows ? c->nrows : 1, sizeof(*p));
+	int err = f && p ? 0 : -ENOMEM;
+	uint32_t i, n;
+
+	if (err || !c->rows)
+		goto out;
+	for (i = 0; i < c->nrows; i++)
+		f[i] = (struct family){ c->rows[i].scope, c->rows[i].quantity, i };
+	qsort(f, c->nrows, sizeof(*f), by_family);
+	for (i = 0; !err && i < c->nrows; i += n) {
+		for (n = 1; i + n < c->nrows && f[i + n].scope == f[i].scope &&
+			    !strcmp(f[i + n].quantity, f[i].quantity);
+		     n++)
+			;
+		err = adjust(c, f + i, n, p);
+	}
+out:
+	free(f);
+	free(p);
+	return err;
+}
+
+static bool is_gate(const struct compare_row *row)
+{
+	const struct compare_quantity *q = row->scope == COMPARE_RUN ? compare_run_quantities
+					   : row->scope == COMPARE_BARRIER
+						   ? compare_site_quantities
+						   : compare_process_quantities;
+
+	for (; !row->counter && q->name; q++)
+		if (!strcmp(q->name, row->quantity))
+			return q->gate;
+	return false;
+}
+
+/* Of what was chosen, all that can be worse. */
+static bool counts(const struct compare_row *row, const struct compare_options *o)
+{
+	if (!o->nquantities)
+		return is_gate(row);
+	return row->unit != COMPARE_COUNT || row->counter;
+}
+
+/*
+ * Those that count are one family: of all that --fail-above looks at together the answer is wrong no more often than was
+ * asked for.
+ */
+static int adjust_worse(struct compare *c, const struct compare_options *o)
+{
+	double *p = calloc(c->nrows ? c->nrows : 1, sizeof(*p));
+	uint32_t i;
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	for (i = 0; i < c->nrows; i++)
+		p[i] = counts(&c->rows[i], o) ? c->rows[i].p_worse : NAN;
+	err = stats_holm(p, c->nrows);
+	for (i = 0; !err && i < c->nrows; i++)
+		c->rows[i].p_worse = p[i];
+	free(p);
+	return err;
+}
+
+static void judge_regression(struct compare *c, struct compare_row *row,
+			     const struct compare_options *o)
+{
+	double most = allowed(row, o->fail_above);
+	bool above;
+
+	if (isnan(o->fail_above) || !counts(row, o) || isnan(row->ratio))
+		return;
+	above = row->unit == COMPARE_RATIO ? row->ratio < most : row->ratio > most;
+	row->regression = above && row->p_worse < 1 - c->confidence;
+	c->regressions += row->regression;
+	c->suspects += above && !row->regression;
+}
+
+static void judge(struct compare *c, struct compare_row *row, const struct compare_options *o)
+{
+	bool up = row->difference > 0, more_is_worse = row->unit == COMPARE_NS;
+
+	if (row->test != COMPARE_UNTESTED) {
+		row->significant = row->p_holm < 1 - c->confidence;
+		c->tested++;
+		c->significant += row->significant;
+	}
+	if (row->significant == 1 && row->unit == COMPARE_COUNT)
+		row->change = up ? COMPARE_MORE : COMPARE_LESS;
+	else if (row->significant == 1)
+		row->change = up == more_is_worse ? COMPARE_WORSE : COMPARE_BETTER;
+	judge_regression(c, row, o);
+}
+
+int compare_judge(struct compare *c, const struct compare_options *o)
+{
+	int err = adjust_all(c);
+	uint32_t i;
+
+	if (!err && c->rows)
+		err = adjust_worse(c, o);
+	for (i = 0; !err && c->rows && i < c->nrows; i++)
+		judge(c, &c->rows[i], o);
+	return err;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* What is compared: the value of each quantity in one recording. */
+#include <math.h>
+
+#include "compare/compare_internal.h"
+
+static double of_ns(uint64_t ns)
+{
+	return ns == REPORT_UNKNOWN ? NAN : (double)ns;
+}
+
+static double of_times(const struct report_times *t)
+{
+	return t->n && t->sum != REPORT_UNKNOWN ? (double)t->sum : NAN;
+}
+
+/* Sums of a part of a run, of whatever length, cannot be held against those of a whole one. */
+static bool is_part(const struct report_barrier *b)
+{
+	return b->shed_ns != REPORT_UNKNOWN;
+}
+
+/* Their phases have in them what was done at barriers that were not traced to the end. */
+static bool is_beside(const struct report_barrier *b)
+{
+	return b->shed_beside_ns != REPORT_UNKNOWN;
+}
+
+static double site_phase(const void *in)
+{
+	return is_part(in) || is_beside(in)
+		       ? NAN
+		       : of_times(&((const struct report_barrier *)in)->phase_ns);
+}
+
+static double site_barrier(const void *in)
+{
+	return is_part(in) ? NAN : of_times(&((const struct report_barrier *)in)->barrier_ns);
+}
+
+static double site_lost(const void *in)
+{
+	return is_part(in) ? NAN : of_ns(((const struct report_barrier *)in)->lost_ns);
+}
+
+static double site_release(const void *in)
+{
+	const struct report_times *t = &((const struct report_barrier *)in)->release_ns;
+
+	return is_part(in) ? NAN : of_ns(t->n ? t->sum : REPORT_UNKNOWN);
+}
+
+static double site_load_balance(const void *in)
+{
+	return ((const struct report_barrier *)in)->load_balance;
+}
+
+static double site_serialisation(const void *in)
+{
+	return ((const struct report_barrier *)in)->serialisation;
+}
+
+static double site_episodes(const void *in)
+{
+	return is_part(in) ? NAN : of_ns(((const struct report_barrier *)in)->episodes);
+}
+
+static double process_elapsed(const void *in)
+{
+	const struct report_process *p = in;
+
+	return p->shed_ns != REPORT_UNKNOWN ? NAN : of_ns(p->elapsed_ns);
+}
+
+static double process_lost(const void *in)
+{
+	const struct report_process *p = in;
+
+	return p->shed_ns != REPORT_UNKNOWN || p->nsheds ? NAN : of_ns(p->wait_ns);
+}
+
+static double process_threads(const void *in)
+{
+	return ((const struct report_process *)in)->threads;
+}
+
+#define EFFICIENCY(name)                                                     \
+	static double process_##name(const void *in)                         \
+	{                                                                    \
+		return ((const struct report_process *)in)->efficiency.name; \
+	}
+
+EFFICIENCY(parallel)
+EFFICIENCY(load_balance)
+EFFICIENCY(serialisation)
+EFFICIENCY(transfer)
+EFFICIENCY(communication)
+
+static double run_elapsed(const void *in)
+{
+	return compare_elapsed(in);
+}
+
+const struct compare_quantity compare_run_quantities[] = {
+	{ "elapsed_ns", COMPARE_NS, true, run_elapsed, COMPARE_NO_BLOCKS },
+	{ NULL, COMPARE_NS, false, NULL, COMPARE_NO_BLOCKS },
+};
+
+const struct compare_quantity compare_process_quantities[] = {
+	{ "elapsed_ns", COMPARE_NS, false, process_elapsed, COMPARE_NO_BLOCKS },
+	{ "lost_ns", COMPARE_NS, false, process_lost, COMPARE_NO_BLOCKS },
+	{ "parallel", COMPARE_RATIO, false, process_parallel, COMPARE_NO_BLOCKS },
+	{ "load_balance", COMPARE_RATIO, false, process_load_balance, COMPARE_NO_BLOCKS },
+	{ "serialisation", COMPARE_RATIO, false, process_serialisation, COMPARE_NO_BLOCKS },
+	{ "transfer", COMPARE_RATIO, false, process_transfer, COMPARE_NO_BLOCKS },
+	{ "communication", COMPARE_RATIO, false, process_communication, COMPARE_NO_BLOCKS },
+	{ "nthreads", COMPARE_COUNT, false, process_threads, COMPARE_NO_BLOCKS },
+	{ NULL, COMPARE_NS, false, NULL, COMPARE_NO_BLOCKS },
+};
+
+const struct compare_quantity compare_site_quantities[] = {
+	{ "phase_ns", COMPARE_NS, true, site_phase, COMPARE_PHASE_BLOCKS },
+	{ "barrier_ns", COMPARE_NS, false, site_barrier, COMPARE_BARRIER_BLOCKS },
+	{ "lost_ns", COMPARE_NS, false, site_lost, COMPARE_NO_BLOCKS },
+	{ "release_ns", COMPARE_NS, false, site_release, COMPARE_NO_BLOCKS },
+	{ "load_balance", COMPARE_RATIO, false, site_load_balance, COMPARE_NO_BLOCKS },
+	{ "serialisation", COMPARE_RATIO, false, site_serialisation, COMPARE_NO_BLOCKS },
+	{ "episodes", COMPARE_COUNT, false, site_episodes, COMPARE_NO_BLOCKS },
+	{ NULL, COMPARE_NS, false, NULL, COMPARE_NO_BLOCKS },
+};
+
+double compare_elapsed(const struct report *r)
+{
+	double longest = NAN;
+	uint32_t i;
+
+	if (r->nshed)
+		return NAN;
+	/* What a process did before its threads began to meet, and after, is of its run, too. */
+	for (i = 0; i < r->nprocesses; i++) {
+		const struct report_process *p = &r->processes[i];
+
+		if (p->life_ns && p->life_ns != REPORT_UNKNOWN)
+			longest = fmax(longest, (double)p->life_ns);
+		else if (p->elapsed_ns != REPORT_UNKNOWN)
+			longest = fmax(longest, (double)p->elapsed_ns);
+	}
+	for (i = 0; i < r->ngroups; i++)
+		if (r->groups[i].all.elapsed_ns != REPORT_UNKNOWN)
+			longest = fmax(longest, (double)r->groups[i].all.elapsed_ns);
+	return longest;
+}

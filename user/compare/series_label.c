@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* What a recording is labelled by, and the points that labels make. */
+#include <errno.h>
+#include <string.h>
+
+#include "compare/series_internal.h"
+
+#define WORDS 64 /* of a command, that are looked at */
+
+uint32_t series_threads(const struct report *r)
+{
+	uint32_t sum = 0, i;
+
+	for (i = 0; i < r->nprocesses; i++)
+		sum += r->processes[i].threads;
+	return sum ? sum : SERIES_NONE;
+}
+
+static const char *label_file(struct series_making *k, const char *file)
+{
+	const char *slash = file ? strrchr(file, '/') : NULL;
+	char *label, *dot;
+
+	if (!file)
+		return "?";
+	label = arena_string(k->arena, slash && slash[1] ? slash + 1 : file);
+	dot = label ? strrchr(label, '.') : NULL;
+	/* A name that begins with its only dot has no other. */
+	if (dot && dot != label)
+		*dot = '\0';
+	return label;
+}
+
+static const char *label_threads(struct series_making *k, const struct report *r)
+{
+	uint32_t n = series_threads(r);
+
+	if (n == SERIES_NONE)
+		return "no threads";
+	return arena_printf(k->arena, "%u thread%s", n, n == 1 ? "" : "s");
+}
+
+/* Where the program's name begins, behind its directories. */
+static size_t directories(const char *command)
+{
+	const char *end = strchrnul(command, ' '), *at, *name = command;
+
+	for (at = command; at < end; at++)
+		if (*at == '/' && at + 1 < end)
+			name = at + 1;
+	return (size_t)(name - command);
+}
+
+static const char *label_command(struct series_making *k, const struct series_input *in)
+{
+	if (!in->command)
+		return label_file(k, in->file);
+	return arena_string(k->arena, in->command + (k->bare ? directories(in->command) : 0));
+}
+
+/* What differs among the recordings without a label: the commands, the numbers of threads. */
+static void differing(struct series_making *k, uint32_t n, bool *commands, bool *threads)
+{
+	const struct series_input *first = NULL, *in;
+	size_t length;
+	uint32_t i;
+
+	*commands = *threads = false;
+	k->bare = true;
+	for (i = 0; i < n; i++) {
+		in = &k->inputs[i];
+		if (in->label)
+			continue;
+		first = first ? first : in;
+		*threads |= series_threads(in->report) != series_threads(first->report);
+		if (!in->command || !first->command) {
+			*commands = true;
+			k->bare = false;
+			continue;
+		}
+		*commands |= strcmp(in->command, first->command) != 0;
+		length = directories(in->command);
+		k->bare &= length == directories(first->command) &&
+			   !strncmp(in->command, first->command, length);
+	}
+}
+
+/* The @index-th word of @command, and how long it is; NULL: there is none. */
+static const char *word_at(const char *command, uint32_t index, size_t *length)
+{
+	const char *at = command + strspn(command, " ");
+
+	for (; *at && index; index--) {
+		at += strcspn(at, " ");
+		at += strspn(at, " ");
+	}
+	*length = strcspn(at, " ");
+	return *length ? at : NULL;
+}
+
+static uint32_t count_words(const char *command)
+{
+	uint32_t n = 0;
+	size_t length;
+
+	while (n <= WORDS && word_at(command, n, &length))
+		n++;
+	return n;
+}
+
+static bool same_word(const char *a, const char *b, uint32_t index)
+{
+	size_t m, n;
+
+	a = word_at(a, index, &m);
+	b = word_at(b, index, &n);
+	return a && b && m == n && !strncmp(a, b, n);
+}
+
+/* Which words all commands have in common, if they have as many. */
+static void compare_words(struct series_making *k, uint32_t n)
+{
+	const char *first = NULL, *command;
+	uint32_t i, w;
+
+	k->same = UINT64_MAX;
+	for (i = 0; i < n; i++) {
+		command = k->inputs[i].label ? NULL : k->inputs[i].command;
+		if (!command)
+			continue;
+		if (!first) {
+			first = command;
+			k->words = count_words(first);
+		}
+		if (count_words(command) != k->words)
+			k->words = 0;
+		for (w = 0; w < k->words && w < WORDS; w++)
+			if (!same_word(first, command, w))
+				k->same &= ~(1ull << w);
+	}
+	if (k->words > WORDS)
+		k->words = 0;
+}
+
+static bool differs(const struct series_making *k, uint32_t word)
+{
+	return word < k->words && !(k->same >> word & 1);
+}
+
+/* The program, and what differs, each with the option that it is the value of. */
+static const char *label_differing(struct series_making *k, const struct series_input *in)
+{
+	const char *command = label_command(k, in), *word;
+	size_t length, at = 0;
+	char *out;
+	uint32_t i;
+
+	if (!command || !in->command || !k->words)
+		return command;
+	out = arena_alloc(k->arena, strlen(command) + 1);
+	if (!out)
+		return NULL;
+	for (i = 0; i < k->words; i++) {
+		word = word_at(command, i, &length);
+		if (!word || (i && !differs(k, i) && !(*word == '-' && differs(k, i + 1))))
+			continue;
+		if (at)
+			out[at++] = ' ';
+		memcpy(out + at, word, length);
+		at += length;
+	}
+	out[at] = '\0';
+	return out;
+}
+
+static const char *label_run(struct series_making *k, const struct series_input *in, bool commands,
+			     bool threads)
+{
+	const char *c, *t;
+
+	if (!threads)
+		return commands ? label_differing(k, in) : label_command(k, in);
+	t = label_threads(k, in->report);
+	if (!commands)
+		return t;
+	c = label_differing(k, in);
+	return c && t ? arena_printf(k->arena, "%s, %s", c, t) : NULL;
+}
+
+static const char *label_of(struct series_making *k, const struct series_input *in,
+			    enum series_by by, bool commands, bool threads)
+{
+	if (in->label)
+		return arena_string(k->arena, in->label);
+	switch (by) {
+	case SERIES_BY_FILE:
+		return label_file(k, in->file);
+	case SERIES_BY_COMMAND:
+		return label_command(k, in);
+	case SERIES_BY_THREADS:
+		return label_threads(k, in->report);
+	default:
+		return label_run(k, in, commands, threads);
+	}
+}
+
+/* Cuts ROW/COLUMN at the last slash, if there is something on both sides. */
+static int point_split(struct series_making *k, struct series_point *p, bool user)
+{
+	const char *slash = user ? strrchr(p->label, '/') : NULL;
+	char *row;
+
+	p->row = p->label;
+	if (!slash || slash == p->label || !slash[1])
+		return 0;
+	row = arena_string(k->arena, p->label);
+	if (!row)
+		return -ENOMEM;
+	row[slash - p->label] = '\0';
+	p->row = row;
+	p->column = slash + 1;
+	return 0;
+}
+
+int series_label(struct series_making *k, uint32_t n, enum series_by by)
+{
+	struct series *s = k->s;
+	bool commands, threads;
+	const char *label;
+	uint32_t i, j;
+
+	differing(k, n, &commands, &threads);
+	compare_words(k, n);
+	for (i = 0; i < n; i++) {
+		label = label_of(k, &k->inputs[i], by, commands, threads);
+		if (!label)
+			return -ENOMEM;
+		for (j = 0; j < s->npoints && strcmp(s->points[j].label, label) != 0; j++)
+			;
+		k->point[i] = j;
+		if (j < s->npoints)
+			continue;
+		s->points[j] = (struct series_point){ .label = label, .base = SERIES_NONE };
+		if (point_split(k, &s->points[j], k->inputs[i].label != NULL))
+			return -ENOMEM;
+		s->npoints++;
+	}
+	return 0;
+}

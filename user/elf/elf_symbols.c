@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "elf/elf_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define ELF_MATCH_MAX 4096 /* symbols of one name looked at: more is an attack */
+
+Elf64_Sym elf_symbol(const struct elf_symbols *t, size_t i)
+{
+	Elf64_Sym sym;
+
+	memcpy(&sym, t->syms.bytes + i * sizeof(sym), sizeof(sym));
+	return sym;
+}
+
+/* Linkers write versions into .symtab names: "name@@GLIBC_2.34". */
+bool elf_name_is(const char *have, const char *want)
+{
+	size_t len = strlen(want);
+
+	return !strncmp(have, want, len) && (!have[len] || have[len] == '@');
+}
+
+/* One more address of the function, or more about one already there. Returns the new number. */
+static int elf_add_function(const struct elf_file *elf, const Elf64_Sym *sym, bool from_symtab,
+			    struct elf_symbol *out, int max, int found)
+{
+	uint64_t offset;
+	int i;
+
+	if (elf_vaddr_to_offset(elf, sym->st_value, &offset))
+		return found;
+	for (i = 0; i < found && i < max; i++) {
+		if (out[i].vaddr != sym->st_value)
+			continue;
+		if (sym->st_size > out[i].size)
+			out[i].size = sym->st_size;
+		return found;
+	}
+	if (found < max)
+		out[found] = (struct elf_symbol){ .vaddr = sym->st_value,
+						  .offset = offset,
+						  .size = sym->st_size,
+						  .from_symtab = from_symtab };
+	return found + 1;
+}
+
+int elf_find_function(const struct elf_file *elf, const char *name, struct elf_symbol *out, int max)
+{
+	const struct elf_symbols *tables[] = { &elf->dynsym, &elf->symtab };
+	Elf64_Sym sym;
+	size_t t, i, matches = 0;
+	int found = 0;
+
+	for (t = 0; t < 2; t++) {
+		for (i = 0; i < tables[t]->count; i++) {
+			sym = elf_symbol(tables[t], i);
+			if (sym.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(sym.st_info) != STT_FUNC)
+				continue;
+			if (!elf_name_is(elf_string(&tables[t]->strs, sym.st_name), name))
+				continue;
+			/* Beyond @max nothing can be compared any more: stop telling apart. */
+			if (found > max || ++matches > ELF_MATCH_MAX)
+				return found;
+			found = elf_add_function(elf, &sym, t == 1, out, max, found);
+		}
+	}
+	return !found && elf->broken ? -EBADMSG : found;
+}
+
+uint16_t elf_machine(const struct elf_file *elf)
+{
+	return elf->ehdr.e_machine;
+}
+
+int elf_find_object(const struct elf_file *elf, const char *name, uint64_t *vaddr)
+{
+	const struct elf_symbols *tables[] = { &elf->dynsym, &elf->symtab };
+	bool found = false;
+	Elf64_Sym sym;
+	size_t t, i;
+
+	for (t = 0; t < 2; t++) {
+		for (i = 0; i < tables[t]->count; i++) {
+			sym = elf_symbol(tables[t], i);
+			if (sym.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(sym.st_info) != STT_OBJECT ||
+			    !elf_name_is(elf_string(&tables[t]->strs, sym.st_name), name))
+				continue;
+			if (found && sym.st_value != *vaddr)
+				return -EEXIST;
+			*vaddr = sym.st_value;
+			found = true;
+		}
+	}
+	if (found)
+		return 0;
+	return elf->broken ? -EBADMSG : -ENOENT;
+}
+
+int elf_each_function(const struct elf_file *elf,
+		      int (*each)(void *ctx, const char *name, const struct elf_symbol *symbol),
+		      void *ctx)
+{
+	const struct elf_symbols *tables[] = { &elf->dynsym, &elf->symtab };
+	struct elf_symbol symbol;
+	Elf64_Sym sym;
+	size_t t, i;
+	int err;
+
+	for (t = 0; t < 2; t++) {
+		for (i = 0; i < tables[t]->count; i++) {
+			sym = elf_symbol(tables[t], i);
+			if (sym.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(sym.st_info) != STT_FUNC)
+				continue;
+			symbol = (struct elf_symbol){ .vaddr = sym.st_value,
+						      .size = sym.st_size,
+						      .from_symtab = t == 1 };
+			if (elf_vaddr_to_offset(elf, sym.st_value, &symbol.offset))
+				continue;
+			err = each(ctx, elf_string(&tables[t]->strs, sym.st_name), &symbol);
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+#define SLOTS_AT_ONCE 4096
+
+/* Is this the type of relocation by which a word becomes the address of a symbol? */
+static bool is_slot(uint16_t machine, uint32_t type)
+{
+	if (machine == EM_AARCH64)
+		return type == R_AARCH64_GLOB_DAT || type == R_AARCH64_JUMP_SLOT;
+	return machine == EM_X86_64 && (type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT);
+}
+
+/* The relocations of one section. */
+static void slots_of(const struct elf_file *elf, const struct elf_range *range,
+		     void (*each)(void *ctx, const char *name, uint64_t vaddr), void *ctx)
+{
+	const uint8_t *bytes;
+	uint64_t at, index;
+	Elf64_Rela rela;
+	size_t len, i;
+	Elf64_Sym sym;
+
+	for (at = 0; at + sizeof(rela) <= range->size; at += len) {
+		len = SLOTS_AT_ONCE * sizeof(rela);
+		if (len > range->size - at)
+			len = (size_t)(range->size - at);
+		len = elf_bytes(elf, range->offset + at, len, &bytes);
+		len -= len % sizeof(rela);
+		if (!len)
+			return;
+		for (i = 0; i < len; i += sizeof(rela)) {
+			memcpy(&rela, bytes + i, sizeof(rela));
+			index = ELF64_R_SYM(rela.r_info);
+			if (!is_slot(elf->ehdr.e_machine, (uint32_t)ELF64_R_TYPE(rela.r_info)) ||
+			    index >= elf->dynsym.count)
+				continue;
+			sym = elf_symbol(&elf->dynsym, index);
+			each(ctx, elf_string(&elf->dynsym.strs, sym.st_name), rela.r_offset);
+		}
+	}
+}
+
+void elf_each_slot(const struct elf_file *elf,
+		   void (*each)(void *ctx, const char *name, uint64_t vaddr), void *ctx)
+{
+	static const char *const sections[] = { ".rela.plt", ".rela.dyn" };
+	struct elf_range range;
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		if (elf_section(elf, sections[i], 0, &range))
+			slots_of(elf, &range, each, ctx);
+}

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "elf/held_args.h"
+
+#include <capstone/capstone.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf/insn_group.h"
+#include "elf/x86_register.h"
+
+#define BYTES_MAX    65536
+#define SLOTS	     48 /* words of the stack that may hold an argument */
+#define REGISTERS    16
+#define REGISTER_SP  7 /* DWARF's numbers */
+#define IN_REGISTERS 6 /* arguments that come in registers */
+#define NOTHING	     -1
+#define PASSES_MAX   64
+
+/* What is known before one instruction: which argument each place holds, NOTHING if none. */
+struct state {
+	bool reached;
+	bool lost; /* paths disagree about the stack pointer: nothing on the stack is known */
+	int32_t sp; /* from the CFA */
+	int8_t reg[REGISTERS];
+	struct {
+		int32_t offset; /* from the CFA, or from what register .base points to */
+		int8_t base; /* REGISTER_SP: the CFA */
+		uint8_t size; /* bytes */
+		int8_t arg;
+	} slot[SLOTS];
+};
+
+struct flow {
+	csh handle;
+	const uint8_t *bytes;
+	size_t len;
+	uint32_t *
+		index; /* by offset: 1 + the number of the instruction that begins there; 0: none */
+	cs_insn *insn;
+	size_t n;
+	struct state *before; /* by instruction */
+	bool changed;
+};
+
+/* Of the registers that a call may change, by the System V ABI. */
+static bool is_callers(int reg)
+{
+	return reg == 0 || reg == 1 || reg == 2 || reg == 4 || reg == 5 || (reg >= 8 && reg <= 11);
+}
+
+/* Where the first arguments come in. */
+static const uint8_t in[IN_REGISTERS] = { 5, 4, 1, 2, 8, 9 };
+
+static void at_entry(struct state *s)
+{
+	int i;
+
+	memset(s, 0, sizeof(*s));
+	s->reached = true;
+	s->sp = -8;
+	memset(s->reg, NOTHING, sizeof(s->reg));
+	for (i = 0; i < SLOTS; i++)
+		s->slot[i].arg = NOTHING;
+	for (i = 0; i < IN_REGISTERS; i++)
+		s->reg[in[i]] = (int8_t)i;
+	for (i = IN_REGISTERS; i < HELD_ARGS_MAX; i++) {
+		s->slot[i].arg = (int8_t)i;
+		s->slot[i].base = REGISTER_SP;
+		s->slot[i].size = 8;
+		s->slot[i].offset = 8 * (i - IN_REGISTERS);
+	}
+}
+
+/* --- one instruction ---------------------------------------------------------------------------- */
+
+static int slot_find(const struct state *s, int base, int32_t offset)
+{
+	int i;
+
+	for (i = 0; i < SLOTS; i++)
+		if (s->slot[i].arg != NOTHING && s->slot[i].base == base &&
+		    s->slot[i].offset == offset)
+			return i;
+	return NOTHING;
+}
+
+/* What lies there, or next to it, is overwritten by @size bytes; then it holds @arg. */
+static void slot_put(struct state *s, int base, int32_t offset, unsigned int size, int arg)
+{
+	int i;
+
+	for (i = 0; i < SLOTS; i++)
+		if (s->slot[i].arg != NOTHING && s->slot[i].base == base &&
+		    s->slot[i].offset < offset + (int32_t)size &&
+		    s->slot[i].offset + s->slot[i].size > offset)
+			s->slot[i].arg = NOTHING;
+	for (i = 0; arg != NOTHING && i < SLOTS; i++) {
+		if (s->slot[i].arg != NOTHING)
+			continue;
+		s->slot[i].arg = (int8_t)arg;
+		s->slot[i].base = (int8_t)base;
+		s->slot[i].size = (uint8_t)size;
+		s->slot[i].offset = offset;
+		return;
+	}
+}
+
+static void forget_based(struct state *s, int base)
+{
+	int i;
+
+	for (i = 0; i < SLOTS; i++)
+		if (s->slot[i].base == base)
+			s->slot[i].arg = NOTHING;
+}
+
+static void forget_stack(struct state *s)
+{
+	s->lost = true;
+	forget_based(s, REGISTER_SP);
+}
+
+/* The register has new contents: what it pointed to is elsewhere. */
+static void set_register(struct state *s, int reg, int arg)
+{
+	s->reg[reg] = (int8_t)arg;
+	forget_based(s, reg);
+}
+
+/* The place in memory that an operand names. False: none that can be told. */
+static bool slot_of(const struct state *s, const cs_x86_op *op, int *base, int32_t *offset)
+{
+	bool wide = false;
+
+	if (op->type != X86_OP_MEM || op->mem.index != X86_REG_INVALID ||
+	    op->mem.segment != X86_REG_INVALID)
+		return false;
+	*base = x86_register(op->mem.base, &wide);
+	if (*base == NOTHING || !wide || (*base == REGISTER_SP && s->lost))
+		return false;
+	*offset = (int32_t)op->mem.disp + (*base == REGISTER_SP ? s->sp : 0);
+	return true;
+}
+
+static void move_stack_pointer(struct state *s, const cs_insn *ci)
+{
+	const cs_x86 *x = &ci->detail->x86;
+
+	if (x->op_count == 2 && x->operands[0].type == X86_OP_REG &&
+	    x->operands[0].reg == X86_REG_RSP && x->operands[1].type == X86_OP_IMM &&
+	    (ci->id == X86_INS_SUB || ci->id == X86_INS_ADD))
+		s->sp +=
+			(int32_t)(ci->id == X86_INS_ADD ? x->operands[1].imm : -x->operands[1].imm);
+	else
+		forget_stack(s);
+}
+
+/* Copies from a register or slot to another. False: it is something else. */
+static bool copies(struct state *s, const cs_insn *ci)
+{
+	const cs_x86 *x = &ci->detail->x86;
+	const cs_x86_op *to = &x->operands[0], *from = &x->operands[1];
+	bool wide = false, whole = false;
+	int reg, arg = NOTHING, slot, base;
+	int32_t offset;
+
+	if ((ci->id != X86_INS_MOV && ci->id != X86_INS_MOVSXD) || x->op_count != 2)
+		return false;
+	if (from->type == X86_OP_REG) {
+		reg = x86_register(from->reg, &wide);
+		arg = reg != NOTHING && wide ? s->reg[reg] : NOTHING;
+	} else if (slot_of(s, from, &base, &offset)) {
+		slot = slot_find(s, base, offset);
+		arg = slot != NOTHING ? s->slot[slot].arg : NOTHING;
+	}
+	if (to->type == X86_OP_REG) {
+		reg = x86_register(to->reg, &whole);
+		if (reg == REGISTER_SP)
+			forget_stack(s);
+		else if (reg != NOTHING)
+			set_register(s, reg, whole ? arg : NOTHING);
+	} else if (slot_of(s, to, &base, &offset)) {
+		slot_put(s, base, offset, to->size, to->size >= 4 ? arg : NOTHING);
+	}
+	return true;
+}
+
+static void forget_written(struct flow *f, struct state *s, const cs_insn *ci)
+{
+	const cs_x86 *x = &ci->detail->x86;
+	cs_regs read, written;
+	uint8_t nread, nwritten, i;
+	int32_t offset;
+	int reg, base;
+	bool wide;
+
+	if (cs_regs_access(f->handle, ci, read, &nread, written, &nwritten))
+		nwritten = 0;
+	for (i = 0; i < nwritten; i++) {
+		reg = x86_register(written[i], &wide);
+		if (reg == REGISTER_SP)
+			move_stack_pointer(s, ci);
+		else if (reg != NOTHING)
+			set_register(s, reg, NOTHING);
+	}
+	for (i = 0; i < x->op_count; i++)
+		if (x->operands[i].access & CS_AC_WRITE &&
+		    slot_of(s, &x->operands[i], &base, &offset))
+			slot_put(s, base, offset, x->operands[i].size, NOTHING);
+}
+
+static void clobber(struct state *s)
+{
+	int i;
+
+	for (i = 0; i < REGISTERS; i++)
+		if (is_callers(i))
+			set_register(s, i, NOTHING);
+	/* What lies below the stack pointer is the callee's. */
+	for (i = 0; i < SLOTS; i++)
+		if (s->slot[i].arg != NOTHING && s->slot[i].base == REGISTER_SP &&
+		    s->slot[i].offset < s->sp)
+			s->slot[i].arg = NOTHING;
+}
+
+static void execute(struct flow *f, struct state *s, const cs_insn *ci)
+{
+	const cs_x86_op *op = &ci->detail->x86.operands[0];
+	bool wide = false;
+	int reg, slot;
+
+	if (ci->id == X86_INS_PUSH) {
+		reg = op->type == X86_OP_REG ? x86_register(op->reg, &wide) : NOTHING;
+		s->sp -= 8;
+		if (!s->lost)
+			slot_put(s, REGISTER_SP, s->sp, 8, reg != NOTHING ? s->reg[reg] : NOTHING);
+	} else if (ci->id == X86_INS_POP && op->type == X86_OP_REG) {
+		reg = x86_register(op->reg, &wide);
+		slot = s->lost ? NOTHING : slot_find(s, REGISTER_SP, s->sp);
+		if (reg != NOTHING)
+			set_register(s, reg, slot != NOTHING ? s->slot[slot].arg : NOTHING);
+		s->sp += 8;
+	} else if (ci->id == X86_INS_CALL) {
+		clobber(s);
+	} else if (!copies(s, ci)) {
+		forget_written(f, s, ci);
+	}
+}
+
+/* --- all paths ------------------------------------------------------------------------------------ */
+
+/* Only what all paths agree about is known. */
+static void merge(struct flow *f, struct state *to, const struct state *from)
+{
+	int i, at;
+
+	if (!to->reached) {
+		*to = *from;
+		f->changed = true;
+		return;
+	}
+	for (i = 0; i < REGISTERS; i++)
+		if (to->reg[i] != NOTHING && to->reg[i] != from->reg[i]) {
+			to->reg[i] = NOTHING;
+			f->changed = true;
+		}
+	if (!to->lost && (from->lost || to->sp != from->sp)) {
+		forget_stack(to);
+		f->changed = true;
+	}
+	for (i = 0; i < SLOTS; i++) {
+		if (to->slot[i].arg == NOTHING)
+			continue;
+		at = slot_find(from, to->slot[i].base, to->slot[i].offset);
+		if (at == NOTHING || from->slot[at].arg != to->slot[i].arg ||
+		    from->slot[at].size != to->slot[i].size) {
+			to->slot[i].arg = NOTHING;
+			f->changed = true;
+		}
+	}
+}
+
+static void merge_at(struct flow *f, int64_t offset, const struct state *from)
+{
+	if (offset >= 0 && (size_t)offset < f->len && f->index[offset])
+		merge(f, &f->before[f->index[offset] - 1], from);
+}
+
+/*
+ * Carries what is known along all edges until nothing changes. A jump through a register leads anywhere: where it
+ * leads is reached by other paths, or stays unreached.
+ */
+static void spread(struct flow *f)
+{
+	int passes;
+	size_t i;
+
+	for (passes = 0; f->changed && passes < PASSES_MAX; passes++) {
+		f->changed = false;
+		for (i = 0; i < f->n; i++) {
+			const cs_insn *ci = &f->insn[i];
+			const cs_x86_op *op = &ci->detail->x86.operands[0];
+			struct state s = f->before[i];
+
+			if (!s.reached || insn_in_group(ci, CS_GRP_RET))
+				continue;
+			if (insn_in_group(ci, CS_GRP_JUMP)) {
+				if (op->type == X86_OP_IMM)
+					merge_at(f, op->imm, &s);
+				if (ci->id == X86_INS_JMP)
+					continue;
+			} else {
+				execute(f, &s, ci);
+			}
+			merge_at(f, (int64_t)ci->address + ci->size, &s);
+		}
+	}
+}
+
+static int decode(struct flow *f)
+{
+	size_t i;
+
+	if (cs_open(CS_ARCH_X86, CS_MODE_64, &f->handle))
+		return -ENOMEM;
+	cs_option(f->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	f->n = cs_disasm(f->handle, f->bytes, f->len, 0, 0, &f->insn);
+	if (!f->n)
+		return -ENOTSUP;
+	f->index = calloc(f->len, sizeof(*f->index));
+	f->before = calloc(f->n, sizeof(*f->before));
+	if (!f->index || !f->before)
+		return -ENOMEM;
+	for (i = 0; i < f->n; i++)
+		f->index[f->insn[i].address] = (uint32_t)i + 1;
+	return 0;
+}
+
+static void hold(struct held_arg *arg, enum held_how how, uint8_t reg, int32_t offset)
+{
+	arg->how = how;
+	arg->reg = reg;
+	arg->offset = offset;
+}
+
+/* The state after the call: what callees preserve. */
+static int answer(struct flow *f, uint32_t after, struct held_arg *out)
+{
+	const struct state *s = NULL;
+	struct state kept;
+	size_t i;
+	int k;
+
+	for (i = 0; i < f->n; i++)
+		if (f->insn[i].id == X86_INS_CALL &&
+		    f->insn[i].address + f->insn[i].size == after && f->before[i].reached)
+			s = &f->before[i];
+	if (!s)
+		return -ENOENT;
+	for (k = 0; k < IN_REGISTERS; k++)
+		if (s->reg[in[k]] != NOTHING)
+			out[s->reg[in[k]]].passed = (int8_t)k;
+	kept = *s;
+	clobber(&kept);
+	/* The surest last: it stays. */
+	for (k = 0; k < 2 * SLOTS; k++) {
+		i = (size_t)k % SLOTS;
+		if (kept.slot[i].arg != NOTHING &&
+		    (kept.slot[i].base == REGISTER_SP) == (k >= SLOTS)) {
+			hold(&out[kept.slot[i].arg], k >= SLOTS ? HELD_ON_STACK : HELD_AT_REGISTER,
+			     (uint8_t)kept.slot[i].base, kept.slot[i].offset);
+			out[kept.slot[i].arg].size = kept.slot[i].size;
+		}
+	}
+	for (k = 0; k < REGISTERS; k++)
+		if (kept.reg[k] != NOTHING)
+			hold(&out[kept.reg[k]], HELD_IN_REGISTER, (uint8_t)k, 0);
+	return 0;
+}
+
+int held_args_find(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t after,
+		   struct held_arg out[HELD_ARGS_MAX])
+{
+	struct flow f = { .bytes = bytes, .len = len, .changed = true };
+	int err, i;
+
+	for (i = 0; i < HELD_ARGS_MAX; i++)
+		out[i] = (struct held_arg){ .how = HELD_NOWHERE, .passed = NOTHING };
+	if (machine != EM_X86_64 || !len || len > BYTES_MAX)
+		return -ENOTSUP;
+	err = decode(&f);
+	if (!err) {
+		at_entry(&f.before[0]);
+		spread(&f);
+		err = answer(&f, after, out);
+	}
+	free(f.before);
+	free(f.index);
+	if (f.insn)
+		cs_free(f.insn, f.n);
+	if (f.handle)
+		cs_close(&f.handle);
+	return err;
+}

@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "elf/inline_wait.h"
+
+#include <capstone/capstone.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf/insn.h"
+#include "elf/insn_group.h"
+#include "elf/sdt.h"
+#include "elf/x86_register.h"
+
+#define BYTES_MAX  65536
+#define REGION_MAX 96 /* instructions of a wait, without what follows its calls */
+#define PC_OFFSET  (8 * 16) /* of the program counter in the kernel's struct pt_regs */
+
+struct code {
+	csh handle;
+	size_t len;
+	cs_insn *insn;
+	size_t n;
+	uint32_t *
+		index; /* by offset: 1 + the number of the instruction that begins there; 0: none */
+	uint8_t *seen; /* by instruction: reached by the walk under way */
+	uint8_t *target; /* by instruction: a jump leads there */
+	const uint8_t *bytes;
+};
+
+/* The part of a function that a wait is, in the order in which it is reached. */
+struct region {
+	size_t at[REGION_MAX];
+	uint32_t n;
+	bool spins; /* it has a pause instruction */
+	bool broken; /* it reaches something that no wait has */
+	uint32_t nleaves;
+	uint32_t leaves[INLINE_WAIT_LEAVES];
+};
+
+static bool is_locked(const cs_insn *ci)
+{
+	return ci->detail->x86.prefix[0] == X86_PREFIX_LOCK;
+}
+
+/* By how much an atomic instruction changes four bytes in memory; 0: it is none, or does something else. */
+static int64_t changes_by(const cs_insn *ci)
+{
+	const cs_x86 *x = &ci->detail->x86;
+	int64_t by = 1;
+
+	if (!is_locked(ci) || !x->op_count || x->operands[0].type != X86_OP_MEM ||
+	    x->operands[0].size != 4)
+		return 0;
+	if (x->op_count == 2 && x->operands[1].type == X86_OP_IMM)
+		by = (int32_t)x->operands[1].imm;
+	else if (x->op_count != 1)
+		return 0;
+	if (ci->id == X86_INS_ADD || ci->id == X86_INS_INC)
+		return by;
+	return ci->id == X86_INS_SUB || ci->id == X86_INS_DEC ? -by : 0;
+}
+
+static void add_leave(struct region *r, uint32_t offset)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->nleaves; i++)
+		if (r->leaves[i] == offset)
+			return;
+	if (r->nleaves == INLINE_WAIT_LEAVES)
+		r->broken = true;
+	else
+		r->leaves[r->nleaves++] = offset;
+}
+
+static void reach(const struct code *c, struct region *r, int64_t offset)
+{
+	size_t i;
+
+	if (offset < 0 || (size_t)offset >= c->len || !c->index[offset])
+		return;
+	i = c->index[offset] - 1;
+	if (c->seen[i] || r->n == REGION_MAX)
+		return;
+	c->seen[i] = 1;
+	r->at[r->n++] = i;
+}
+
+/*
+ * Walk from the instruction after @enter up to the subtractions. @calls: go on after calls, too. What lies behind a call
+ * that does not return is another part of the function, so that only what is reached without is a proof.
+ */
+static void walk(const struct code *c, size_t enter, bool calls, struct region *r)
+{
+	const cs_insn *ci = &c->insn[enter];
+	uint32_t next;
+
+	memset(c->seen, 0, c->n);
+	memset(r, 0, sizeof(*r));
+	reach(c, r, (int64_t)ci->address + ci->size);
+	for (next = 0; next < r->n; next++) {
+		ci = &c->insn[r->at[next]];
+		if (changes_by(ci) == -1) {
+			add_leave(r, (uint32_t)ci->address);
+			continue;
+		}
+		if (is_locked(ci) || insn_in_group(ci, CS_GRP_RET)) {
+			r->broken = true;
+			continue;
+		}
+		r->spins |= ci->id == X86_INS_PAUSE;
+		if (insn_in_group(ci, CS_GRP_JUMP) &&
+		    ci->detail->x86.operands[0].type == X86_OP_IMM)
+			reach(c, r, ci->detail->x86.operands[0].imm);
+		if (ci->id != X86_INS_JMP && (calls || ci->id != X86_INS_CALL))
+			reach(c, r, (int64_t)ci->address + ci->size);
+	}
+	r->broken |= r->n == REGION_MAX && !calls;
+}
+
+/* --- what it waits for --------------------------------------------------------------------------------- */
+
+#define REGISTERS 16
+#define SLOTS	  16
+#define PATH_MAX  64 /* instructions from the probe to the test */
+
+enum value_how { VALUE_UNKNOWN, VALUE_REGISTER, VALUE_STACK, VALUE_CODE };
+
+/* What a register or a place on the stack holds, by what was where when the probe was hit. */
+struct value {
+	uint8_t how;
+	uint8_t reg; /* VALUE_REGISTER: what was in it, and @add; VALUE_STACK: the base of the place */
+	int64_t add; /* VALUE_STACK: of the place, from the base; VALUE_CODE: from the function's start */
+};
+
+struct path {
+	const struct code *c;
+	struct value reg[REGISTERS];
+	struct {
+		uint8_t base;
+		int64_t disp;
+		struct value value;
+	} slot[SLOTS]; /* places on the stack that were written on the way */
+	uint32_t nslots;
+	bool lost; /* more than can be followed */
+};
+
+static bool on_stack(const cs_x86_op *op, uint8_t *base)
+{
+	if (op->type != X86_OP_MEM || op->mem.index != X86_REG_INVALID ||
+	    (op->mem.base != X86_REG_RSP && op->mem.base != X86_REG_RBP))
+		return false;
+	*base = op->mem.base == X86_REG_RSP ? 7 : 6;
+	return true;
+}
+
+/* Is the register still what the stack is addressed by? */
+static bool is_base(const struct path *p, uint8_t base)
+{
+	return p->reg[base].how == VALUE_REGISTER && p->reg[base].reg == base && !p->reg[base].add;
+}
+
+static struct value value_of(const struct path *p, const cs_x86_op *op)
+{
+	struct value v = { 0 };
+	bool wide = false;
+	uint8_t base = 0;
+	uint32_t i;
+	int reg;
+
+	if (op->type == X86_OP_REG) {
+		reg = x86_register(op->reg, &wide);
+		return reg < 0 ? v : p->reg[reg];
+	}
+	if (!on_stack(op, &base) || !is_base(p, base))
+		return v;
+	for (i = 0; i < p->nslots; i++)
+		if (p->slot[i].base == base && p->slot[i].disp == op->mem.disp)
+			return p->slot[i].value;
+	v = (struct value){ .how = VALUE_STACK, .reg = base, .add = op->mem.disp };
+	return v;
+}
+
+/* The address that an operand in memory names. */
+static struct value address_in(const struct path *p, const cs_insn *ci, const cs_x86_op *op)
+{
+	struct value v = { 0 };
+	bool wide = false;
+	int reg;
+
+	if (op->type != X86_OP_MEM || op->mem.index != X86_REG_INVALID ||
+	    op->mem.segment != X86_REG_INVALID)
+		return v;
+	if (op->mem.base == X86_REG_RIP) {
+		v.how = VALUE_CODE;
+		v.add = op->mem.disp + (int64_t)(ci->address + ci->size);
+		return v;
+	}
+	reg = x86_register(op->mem.base, &wide);
+	if (reg < 0)
+		return v;
+	v = p->reg[reg];
+	/* Of a value that lies in memory the probe can tell no more than that. */
+	if (v.how == VALUE_STACK && op->mem.disp)
+		v.how = VALUE_UNKNOWN;
+	else if (v.how == VALUE_REGISTER || v.how == VALUE_CODE)
+		v.add += op->mem.disp;
+	return v;
+}
+
+static void store(struct path *p, const cs_x86_op *op, struct value v)
+{
+	uint8_t base;
+	uint32_t i;
+
+	if (!on_stack(op, &base))
+		return;
+	for (i = 0; i < p->nslots; i++)
+		if (p->slot[i].base == base && p->slot[i].disp == op->mem.disp)
+			break;
+	if (i == SLOTS) {
+		p->lost = true;
+		return;
+	}
+	p->nslots += i == p->nslots;
+	p->slot[i].base = base;
+	p->slot[i].disp = op->mem.disp;
+	p->slot[i].value = v;
+}
+
+static void execute(struct path *p, const cs_insn *ci)
+{
+	const cs_x86 *x = &ci->detail->x86;
+	bool moves = x->op_count == 2 && (ci->id == X86_INS_MOV || ci->id == X86_INS_MOVZX);
+	struct value v = { 0 };
+	cs_regs read, written;
+	uint8_t nread, nwritten, i;
+	bool wide = false;
+	int reg;
+
+	if (moves)
+		v = value_of(p, &x->operands[1]);
+	else if (ci->id == X86_INS_LEA)
+		v = address_in(p, ci, &x->operands[1]);
+	/* A value in memory is read anew by the probe, the narrow part of one as it is asked for there. */
+	if (cs_regs_access(p->c->handle, ci, read, &nread, written, &nwritten)) {
+		p->lost = true;
+		return;
+	}
+	for (i = 0; i < nwritten; i++) {
+		reg = x86_register(written[i], &wide);
+		if (reg >= 0)
+			p->reg[reg] = (struct value){ 0 };
+	}
+	for (i = 0; i < x->op_count; i++)
+		if (x->operands[i].type == X86_OP_MEM && x->operands[i].access & CS_AC_WRITE)
+			store(p, &x->operands[i], moves && !i ? v : (struct value){ 0 });
+	if ((moves || ci->id == X86_INS_LEA) && x->operands[0].type == X86_OP_REG) {
+		reg = x86_register(x->operands[0].reg, &wide);
+		if (reg >= 0)
+			p->reg[reg] = v;
+	}
+}
+
+/* What the probe at @at is to be told. @size: of the value, in bytes. */
+static bool tell_value(const struct value *v, uint32_t at, uint8_t size, struct sbt_arg *out)
+{
+	*out = (struct sbt_arg){ .size = size, .index = SBT_ARG_NO_REG, .disp = v->add };
+	switch (v->how) {
+	case VALUE_REGISTER:
+		out->how = SBT_ARG_REG;
+		out->reg = (uint16_t)sdt_regs_offset(EM_X86_64, v->reg);
+		out->flags = SBT_ARG_ADDS;
+		return true;
+	case VALUE_STACK:
+		out->how = SBT_ARG_MEM;
+		out->reg = (uint16_t)sdt_regs_offset(EM_X86_64, v->reg);
+		return true;
+	case VALUE_CODE:
+		out->how = SBT_ARG_REG;
+		out->reg = PC_OFFSET;
+		out->flags = SBT_ARG_ADDS;
+		out->disp -= (int64_t)at;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The comparison right after a load of a register, and the jump after that. */
+struct test {
+	const cs_insn *load, *compare, *jump;
+	const cs_x86_op *other; /* what is compared with */
+	uint8_t size; /* of what was loaded */
+};
+
+static bool test_at(const struct code *c, size_t i, struct test *t)
+{
+	const cs_x86 *x;
+	bool wide = false, wide_too = false;
+	int reg, a, b;
+
+	if (i + 2 >= c->n)
+		return false;
+	t->load = &c->insn[i];
+	t->compare = &c->insn[i + 1];
+	t->jump = &c->insn[i + 2];
+	x = &t->load->detail->x86;
+	if ((t->load->id != X86_INS_MOV && t->load->id != X86_INS_MOVZX) || x->op_count != 2 ||
+	    x->operands[0].type != X86_OP_REG || x->operands[1].type != X86_OP_MEM ||
+	    !insn_in_group(t->jump, CS_GRP_JUMP))
+		return false;
+	reg = x86_register(x->operands[0].reg, &wide);
+	t->size = x->operands[1].size;
+	x = &t->compare->detail->x86;
+	if ((t->compare->id != X86_INS_CMP && t->compare->id != X86_INS_TEST) || x->op_count != 2 ||
+	    reg < 0)
+		return false;
+	a = x->operands[0].type == X86_OP_REG ? x86_register(x->operands[0].reg, &wide) : -1;
+	b = x->operands[1].type == X86_OP_REG ? x86_register(x->operands[1].reg, &wide_too) : -1;
+	if (a != reg && b != reg)
+		return false;
+	t->other = &x->operands[a == reg];
+	return true;
+}
+
+/* Does the jump, or what follows if it is not taken, end the wait when the test finds equality? */
+static bool equal_leaves(const struct code *c, const struct region *r, const struct test *t)
+{
+	int64_t taken = t->jump->detail->x86.operands[0].imm,
+		next = t->jump->address + t->jump->size;
+	int64_t equal = t->jump->id == X86_INS_JE ? taken : next;
+	uint32_t hops, i;
+
+	for (hops = 0; hops < 4; hops++) {
+		const cs_insn *ci;
+
+		for (i = 0; i < r->nleaves; i++)
+			if (r->leaves[i] == equal)
+				return true;
+		if (equal < 0 || (size_t)equal >= c->len || !c->index[equal])
+			return false;
+		ci = &c->insn[c->index[equal] - 1];
+		if (insn_in_group(ci, CS_GRP_JUMP) && ci->id != X86_INS_JMP)
+			return false;
+		equal = ci->id == X86_INS_JMP ? ci->detail->x86.operands[0].imm
+					      : (int64_t)ci->address + ci->size;
+	}
+	return false;
+}
+
+/* What kind of wait has this test, and where it finds what it waits for. */
+static void take_test(const struct path *p, const struct region *r, const struct test *t,
+		      struct inline_wait *out)
+{
+	const cs_x86_op *loaded = &t->load->detail->x86.operands[1];
+	struct value address = address_in(p, t->load, loaded), old;
+
+	out->kind = INLINE_WAIT_OTHER;
+	if (t->size == 1 && t->compare->id == X86_INS_CMP && t->other->type != X86_OP_IMM) {
+		old = value_of(p, t->other);
+		out->kind = tell_value(&address, out->enter, 8, &out->object) &&
+					    tell_value(&old, out->enter, 1, &out->old)
+				    ? INLINE_WAIT_BARRIER
+				    : INLINE_WAIT_UNKNOWN;
+	} else if (t->size == 4 && t->compare->id == X86_INS_TEST && equal_leaves(p->c, r, t)) {
+		out->kind = tell_value(&address, out->enter, 8, &out->object) ? INLINE_WAIT_LATCH
+									      : INLINE_WAIT_UNKNOWN;
+	}
+}
+
+/* Follow one way from the probe to the test: on all ways it is the same that is waited for. */
+static void classify(const struct code *c, const struct region *r, struct inline_wait *out)
+{
+	struct path p = { .c = c };
+	int64_t at = out->enter;
+	struct test t;
+	uint32_t n, i;
+
+	for (i = 0; i < REGISTERS; i++)
+		p.reg[i] = (struct value){ .how = VALUE_REGISTER, .reg = (uint8_t)i };
+	out->kind = INLINE_WAIT_UNKNOWN;
+	for (n = 0; n < PATH_MAX && !p.lost; n++) {
+		const cs_insn *ci;
+
+		if (at < 0 || (size_t)at >= c->len || !c->index[at])
+			return;
+		i = c->index[at] - 1;
+		ci = &c->insn[i];
+		if (test_at(c, i, &t)) {
+			take_test(&p, r, &t, out);
+			return;
+		}
+		if (ci->id == X86_INS_CALL || insn_in_group(ci, CS_GRP_RET))
+			return;
+		execute(&p, ci);
+		at = ci->id == X86_INS_JMP ? ci->detail->x86.operands[0].imm
+					   : (int64_t)ci->address + ci->size;
+	}
+}
+
+/* --- where probes go ------------------------------------------------------------------------------------- */
+
+static bool may_probe(const struct code *c, const cs_insn *ci)
+{
+	struct insn insn;
+
+	insn_decode(EM_X86_64, c->bytes + ci->address, c->len - ci->address, &insn);
+	return insn.class == INSN_EMULATED || insn.class == INSN_STEPPED;
+}
+
+/* The instruction that is executed after number @i, past what must not have a probe and does nothing. */
+static bool probe_after(const struct code *c, size_t i, uint32_t *out)
+{
+	while (++i < c->n) {
+		if (may_probe(c, &c->insn[i])) {
+			*out = (uint32_t)c->insn[i].address;
+			return true;
+		}
+		if (c->insn[i].id != X86_INS_NOP)
+			return false;
+	}
+	return false;
+}
+
+static bool moves_stack(const struct code *c, const cs_insn *ci)
+{
+	cs_regs read, written;
+	uint8_t nread, nwritten, i;
+
+	if (cs_regs_access(c->handle, ci, read, &nread, written, &nwritten))
+		return true;
+	for (i = 0; i < nwritten; i++)
+		if (written[i] == X86_REG_RSP)
+			return true;
+	return false;
+}
+
+/*
+ * The instruction before the addition is executed once in each wait, if there is no other way to the addition. The one after
+ * it may be in the loop of the wait. The stack pointer must be the same there and at the end: a departure is known by it.
+ */
+static bool is_before(const struct code *c, size_t enter)
+{
+	const cs_insn *ci;
+
+	if (!enter || c->target[enter])
+		return false;
+	ci = &c->insn[enter - 1];
+	return ci->address + ci->size == c->insn[enter].address &&
+	       !insn_in_group(ci, CS_GRP_JUMP) && !insn_in_group(ci, CS_GRP_RET) &&
+	       !insn_in_group(ci, CS_GRP_CALL) && !moves_stack(c, ci) && may_probe(c, ci);
+}
+
+static bool wait_at(const struct code *c, size_t enter, struct inline_wait *out)
+{
+	struct region proof, all;
+	uint32_t i;
+
+	if (changes_by(&c->insn[enter]) != 1)
+		return false;
+	walk(c, enter, false, &proof);
+	if (proof.broken || !proof.spins || !proof.nleaves)
+		return false;
+	walk(c, enter, true, &all);
+	memset(out, 0, sizeof(*out));
+	out->kind = INLINE_WAIT_UNKNOWN;
+	if (all.nleaves < proof.nleaves)
+		all = proof;
+	for (i = 0; i < all.nleaves; i++)
+		if (!probe_after(c, c->index[all.leaves[i]] - 1, &out->leaves[out->nleaves++]))
+			return true;
+	if (is_before(c, enter)) {
+		out->enter = (uint32_t)c->insn[enter - 1].address;
+		classify(c, &proof, out);
+	}
+	if (out->kind == INLINE_WAIT_UNKNOWN && probe_after(c, enter, &out->enter))
+		classify(c, &proof, out);
+	return true;
+}
+
+static int decode(struct code *c)
+{
+	size_t i;
+
+	if (cs_open(CS_ARCH_X86, CS_MODE_64, &c->handle))
+		return -ENOMEM;
+	cs_option(c->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	c->n = cs_disasm(c->handle, c->bytes, c->len, 0, 0, &c->insn);
+	c->index = calloc(c->len, sizeof(*c->index));
+	c->seen = calloc(c->n + 1, 1);
+	c->target = calloc(c->n + 1, 1);
+	if (!c->index || !c->seen || !c->target)
+		return -ENOMEM;
+	for (i = 0; i < c->n; i++)
+		c->index[c->insn[i].address] = (uint32_t)i + 1;
+	for (i = 0; i < c->n; i++) {
+		const cs_insn *ci = &c->insn[i];
+		int64_t to = ci->detail->x86.operands[0].imm;
+
+		if (insn_in_group(ci, CS_GRP_JUMP) &&
+		    ci->detail->x86.operands[0].type == X86_OP_IMM && to >= 0 &&
+		    (size_t)to < c->len && c->index[to])
+			c->target[c->index[to] - 1] = 1;
+	}
+	return 0;
+}
+
+int inline_waits_find(uint16_t machine, const uint8_t *bytes, size_t len, struct inline_wait *out,
+		      int max)
+{
+	struct code c = { .len = len, .bytes = bytes };
+	int err, n = 0;
+	size_t i;
+
+	if (machine != EM_X86_64 || !len || len > BYTES_MAX)
+		return -ENOTSUP;
+	err = decode(&c);
+	for (i = 0; !err && i < c.n && n < max; i++)
+		n += wait_at(&c, i, &out[n]);
+	free(c.target);
+	free(c.seen);
+	free(c.index);
+	if (c.insn)
+		cs_free(c.insn, c.n);
+	if (c.handle)
+		cs_close(&c.handle);
+	return err ? err : n;
+}
+
+/* lock add $1 and lock inc of four bytes. */
+static bool is_enter(const uint8_t *b, size_t len)
+{
+	size_t at = 1;
+
+	if (len < 10 || b[0] != 0xf0)
+		return false;
+	if ((b[at] & 0xf8) == 0x40) /* a prefix for the registers beyond eight */
+		at++;
+	return (b[at] == 0x83 || b[at] == 0xff) && (b[at + 1] & 0x38) == 0 && b[at + 1] < 0xc0;
+}
+
+#define PAUSE_NEAR 512 /* bytes to the pause instruction of the spin */
+
+size_t inline_wait_hint(const uint8_t *bytes, size_t len, size_t from)
+{
+	size_t i, k;
+
+	for (i = from; i < len; i++) {
+		if (!is_enter(bytes + i, len - i))
+			continue;
+		for (k = i + 4; k + 1 < len && k < i + PAUSE_NEAR; k++)
+			if (bytes[k] == 0xf3 && bytes[k + 1] == 0x90)
+				return i;
+	}
+	return len;
+}

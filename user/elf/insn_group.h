@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* What kinds of instructions a decoded one belongs to. */
+#ifndef ELF_INSN_GROUP_H
+#define ELF_INSN_GROUP_H
+
+#include <capstone/capstone.h>
+#include <stdbool.h>
+
+/* Return whether @ci, decoded with its details, is of @group (enum cs_group_type). */
+static inline bool insn_in_group(const cs_insn *ci, uint8_t group)
+{
+	uint8_t i;
+
+	for (i = 0; i < ci->detail->groups_count; i++)
+		if (ci->detail->groups[i] == group)
+			return true;
+	return false;
+}
+
+#endif /* SITES_INSN_GROUP_H */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* What is said while the program runs, in the shape of the thesis's figures 3.6, 3.10 and 5.12. */
+#ifndef EMIT_LIVE_TEXT_H
+#define EMIT_LIVE_TEXT_H
+
+#include "emit/fields.h"
+#include "emit/textout.h"
+
+void live_banner(struct textout *t, const struct emit_session *session);
+void live_probes(struct textout *t, const struct emit_session *session,
+		 const struct fields_context *context);
+void live_watched(struct textout *t, const struct emit_episode *episode,
+		  const struct fields_context *context);
+void live_named(struct textout *t, const struct emit_episode *episode,
+		const struct fields_context *context);
+void live_warning(struct textout *t, const struct emit_episode *episode, uint64_t threshold_ns,
+		  const struct fields_context *context);
+void live_phase_time(struct textout *t, const struct emit_episode *episode,
+		     const struct fields_context *context);
+
+#endif /* EMIT_LIVE_H */

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "hang/hang_collect_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attach/link.h"
+#include "attach/regs.h"
+#include "sites/family.h"
+#include "elf/insn.h"
+#include "target/proc.h"
+
+#define STACKS_MAX  128 /* threads up to which those that have come are shown with stacks, too */
+#define APART_NS    120000000ULL /* between the two looks */
+#define THREADS_MAX 1024 /* of one process, beside those that have come */
+/* Of a space of the snapshot's own: nobody traces by this number. */
+#define SPACE_INC   UINT32_MAX
+
+uint64_t inquest_clock(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static const struct site_name *env_site(void *ctx, uint32_t site)
+{
+	const struct inquest *s = ctx;
+
+	return spaces_site(s->spaces, site);
+}
+
+int inquest_new(struct spaces *spaces, struct snapshots *snapshots, struct inquest **out)
+{
+	struct inquest *s = calloc(1, sizeof(*s));
+
+	*out = NULL;
+	if (!s || locks_new(spaces, &s->locks)) {
+		free(s);
+		return -ENOMEM;
+	}
+	s->spaces = spaces;
+	s->snapshots = snapshots;
+	s->env = (struct report_env){ .ctx = s, .site = env_site, .family_name = family_name };
+	*out = s;
+	return 0;
+}
+
+void inquest_free(struct inquest *s)
+{
+	if (!s)
+		return;
+	locks_free(s->locks);
+	free(s);
+}
+
+void inquest_question_free(struct inquest_question *q)
+{
+	uint32_t i, j;
+
+	for (i = 0; q->barriers && i < q->nbarriers; i++) {
+		for (j = 0; j < q->barriers[i].nteam; j++)
+			free((char *)(uintptr_t)q->barriers[i].team[j].comm);
+		free(q->barriers[i].arrived);
+		free(q->barriers[i].team);
+		free(q->barriers[i].pids);
+		free(q->barriers[i].named);
+		report_arena_free(q->barriers[i].named_arena);
+	}
+	free(q->barriers);
+	free(q->numbers);
+	free(q->pids);
+	memset(q, 0, sizeof(*q));
+}
+
+static void close_returns(struct inquest_process *p)
+{
+	uint32_t i;
+
+	for (i = 0; p->returns && i < p->nreturns; i++)
+		if (p->returns[i] >= 0)
+			link_close(p->returns[i]);
+	free(p->returns);
+	free(p->left);
+}
+
+void inquest_answer_free(struct inquest_answer *a)
+{
+	uint32_t i;
+
+	if (!a)
+		return;
+	for (i = 0; i < a->nlooked; i++) {
+		snapshot_free(a->looked[i].arrived);
+		snapshot_free(a->looked[i].others);
+		snapshot_free(a->looked[i].again);
+		close_returns(&a->looked[i]);
+		snapshot_free(a->looked[i].calls_again);
+		free(a->looked[i].tids);
+	}
+	for (i = 0; a->arrivals && i < a->in.nbarriers; i++)
+		free(a->arrivals[i]);
+	for (i = 0; a->arenas && i < a->in.nbarriers; i++)
+		report_arena_free(a->arenas[i]);
+	for (i = 0; a->threads && i < a->in.nthreads; i++)
+		free((void *)(uintptr_t)a->threads[i].frames);
+	free(a->both);
+	free(a->looked);
+	free(a->threads);
+	free(a->locks);
+	free(a->barriers);
+	free(a->arrivals);
+	free(a->arenas);
+	free(a);
+}
+
+/* The mappings as they are now; what is in none of them is not looked for again. */
+static struct space *read_space(const struct inquest *s, uint32_t pid)
+{
+	struct space *space = space_get(s->spaces, pid, SPACE_INC);
+	int err;
+
+	if (!space)
+		return NULL;
+	space->gone = false;
+	err = space_read(s->spaces, space);
+	space->gone = true;
+	return err ? NULL : space;
+}
+
+/* --- looking ---------------------------------------------------------------------------------- */
+
+static bool has_come(const struct inquest_question *q, uint32_t tid)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < q->nbarriers; i++)
+		for (j = 0; j < q->barriers[i].narrived; j++)
+			if (q->barriers[i].arrived[j].tid == tid)
+				return true;
+	return false;
+}
+
+struct splitting {
+	const struct inquest_question *question;
+	struct inquest_process *looked;
+	uint32_t *others;
+	uint32_t nothers, cap, cap_others;
+	bool failed;
+};
+
+static void add_tid(struct splitting *s, uint32_t **list, uint32_t *n, uint32_t *cap, uint32_t tid)
+{
+	uint32_t *more;
+
+	if (*n == *cap) {
+		more = realloc(*list, (*cap * 2 + 64) * sizeof(*more));
+		if (!more) {
+			s->failed = true;
+			return;
+		}
+		*list = more;
+		*cap = *cap * 2 + 64;
+	}
+	(*list)[(*n)++] = tid;
+}
+
+static void split_thread(void *ctx, int tid)
+{
+	struct splitting *s = ctx;
+
+	if (has_come(s->question, (uint32_t)tid))
+		add_tid(s, &s->looked->tids, &s->looked->n, &s->cap, (uint32_t)tid);
+	else if (s->nothers < THREADS_MAX)
+		add_tid(s, &s->others, &s->nothers, &s->cap_others, (uint32_t)tid);
+	else
+		s->looked->partly = true;
+}
+
+/* Its threads: those that have come to a barrier, then the others. */
+static int list_threads(const struct inquest_question *q, struct inquest_process *p)
+{
+	struct splitting s = { .question = q, .looked = p };
+	uint32_t i;
+	int err = proc_each_thread((int)p->pid, split_thread, &s);
+
+	p->narrived = p->n;
+	for (i = 0; i < s.nothers && !s.failed; i++)
+		add_tid(&s, &p->tids, &p->n, &s.cap, s.others[i]);
+	free(s.others);
+	return err < 0 ? err : s.failed ? -ENOMEM : 0;
+}
+
+/* @stacks: of those that have come to a barrier, too, for they may be missing at another. */
+static int look_first(struct inquest *s, struct inquest_process *p, bool stacks)
+{
+	int err = 0;
+
+	p->space = read_space(s, p->pid);
+	if (p->narrived && stacks && p->n <= STACKS_MAX)
+		err = snapshot_take(s->snapshots, p->pid, p->tids, p->narrived, &p->arrived);
+	else if (p->narrived)
+		err = snapshot_glance(s->snapshots, p->pid, p->tids, p->narrived, &p->arrived);
+	if (!err && p->n > p->narrived)
+		err = snapshot_take(s->snapshots, p->pid, p->tids + p->narrived, p->n - p->narrived,
+				    &p->others);
+	return err;
+}
+
+static bool add_pid(struct inquest_answer *a, uint32_t pid)
+{
+	struct inquest_process *more;
+	uint32_t i;
+
+	for (i = 0; i < a->nlooked; i++)
+		if (a->looked[i].pid == pid)
+			return true;
+	more = realloc(a->looked, (a->nlooked + 1) * sizeof(*more));
+	if (!more)
+		return false;
+	a->looked = more;
+	more[a->nlooked++] = (struct inquest_process){ .pid = pid };
+	return true;
+}
+
+static int add_pids(struct inquest_answer *a, const struct inquest_question *q)
+{
+	bool ok = true;
+	uint32_t i, j;
+
+	for (i = 0; i < q->nbarriers; i++) {
+		ok &= add_pid(a, q->barriers[i].pid);
+		for (j = 0; j < q->barriers[i].narrived; j++)
+			ok &= add_pid(a, q->barriers[i].arrived[j].pid);
+		for (j = 0; j < q->barriers[i].npids; j++)
+			ok &= add_pid(a, q->barriers[i].pids[j]);
+	}
+	for (i = 0; i < q->npids; i++)
+		ok &= add_pid(a, q->pids[i]);
+	return ok ? 0 : -ENOMEM;
+}
+
+static int each_thread(struct inquest_answer *a,
+		       int (*each)(struct inquest *, struct inquest_answer *,
+				   const struct inquest_question *, const struct inquest_process *,
+				   const struct snapshot_thread *),
+		       struct inquest *s, const struct inquest_question *q)
+{
+	const struct snapshot *looks[2];
+	uint32_t i, j, k;
+	int err = 0;
+
+	for (i = 0; i < a->nlooked; i++) {
+		looks[0] = a->looked[i].arrived;
+		looks[1] = a->looked[i].others;
+		for (k = 0; k < 2; k++)
+			for (j = 0; looks[k] && j < looks[k]->n && !err; j++)
+				err = each(s, a, q, &a->looked[i], &looks[k]->threads[j]);
+	}
+	return err;
+}
+
+static int see_lock(struct inquest *s, struct inquest_answer *a, const struct inquest_question *q,
+		    const struct inquest_process *p, const struct snapshot_thread *t)
+{
+	(void)q;
+	locks_see(s->locks, p->space, t, t, &a->locks[a->in.nthreads++]);
+	return 0;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static void wait_until(uint64_t ns)
+{
+	uint64_t now = inquest_clock(CLOCK_MONOTONIC);
+	struct timespec t;
+
+	if (now >= ns)
+		return;
+	t.tv_sec = (time_t)((ns - now) / 1000000000u);
+	t.tv_nsec = (long)((ns - now) % 1000000000u);
+	nanosleep(&t, NULL);
+}
+
+/*
+ * Begins to count how often the thread comes to where its call returns to: a place in the program, seen in this process
+ * alone. (A hardware breakpoint would need no change of its code, but counts nothing, without a word, in some virtual
+ * machines.) Returns as regs_count_returns().
+ */
+static int count_returns(const struct inquest *s, const struct inquest_process *p,
+			 const struct snapshot_thread *t, uint32_t slot)
+{
+	struct regs *regs = snapshots_regs(s->snapshots);
+	struct space_code at;
+	enum insn_class class;
+
+	if (!regs || slot >= REGS_SLOTS)
+		return -ENOTSUP;
+	if (!t->call.site || !p->space || !space_code(s->spaces, p->space, t->call.site + 1, &at) ||
+	    !at.module->is_elf)
+		return -ENOENT;
+	class = module_insn(at.module, at.offset);
+	if (class != INSN_EMULATED && class != INSN_STEPPED)
+		return -ENOTSUP;
+	return regs_count_returns(regs, slot, module_fd(at.module), at.offset, t->pid, t->tid);
+}
+
+/*
+ * A thread that spins in a call of MPI runs all the time, and one that exchanges messages in a loop is in the same call on
+ * every look. First it is counted whether each returns from its call, then their stacks are read again, then all are given
+ * time: who has not returned by then was in its call, together with all others, for that time.
+ */
+static int look_calls_again(struct inquest *s, struct inquest_process *p)
+{
+	const struct snapshot *looks[2] = { p->arrived, p->others };
+	uint32_t *tids = calloc(p->n + 1u, sizeof(*tids)), n = 0, i, k;
+	int err = -ENOMEM;
+
+	p->returns = calloc(p->n + 1u, sizeof(*p->returns));
+	p->left = calloc(p->n + 1u, sizeof(*p->left));
+	if (!tids || !p->returns || !p->left)
+		goto out;
+	for (k = 0; k < 2; k++)
+		for (i = 0; looks[k] && i < looks[k]->n; i++) {
+			const struct snapshot_thread *t = &looks[k]->threads[i];
+
+			if (!t->call.name)
+				continue;
+			p->left[n] = true;
+			p->returns[n] = count_returns(s, p, t, p->slot + n);
+			tids[n++] = t->tid;
+		}
+	p->nreturns = n;
+	err = n ? snapshot_take(s->snapshots, p->pid, tids, n, &p->calls_again) : 0;
+out:
+	free(tids);
+	return err;
+}
+
+static void see_returns(const struct inquest *s, struct inquest_process *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->nreturns; i++)
+		p->left[i] = p->returns[i] < 0 ||
+			     regs_returned(snapshots_regs(s->snapshots), p->slot + i);
+}
+
+static int look_twice(struct inquest *s, struct inquest_answer *a, const struct inquest_question *q)
+{
+	bool stacks = q->nbarriers > 1;
+	uint32_t i, n = 0, nlooked = 0, slot = 0;
+	uint64_t begun;
+	int err = 0, one;
+
+	/* Which of MPI's operations a rank is in is what its stack says. */
+	for (i = 0; i < q->nbarriers; i++)
+		stacks |= q->barriers[i].of_processes;
+	locks_forget(s->locks);
+	a->in.now_ns = inquest_clock(CLOCK_MONOTONIC);
+	for (i = 0; i < a->nlooked && err != -ENOMEM; i++) {
+		struct inquest_process *p = &a->looked[i];
+
+		one = list_threads(q, p);
+		if (!one)
+			one = look_first(s, p, stacks);
+		/* A process that has ended is one of the answers; but not all of them. */
+		if (!one)
+			nlooked++;
+		else
+			err = one;
+		n += p->n;
+	}
+	if (err == -ENOMEM || !nlooked)
+		return err;
+	a->threads = calloc(n + 1u, sizeof(*a->threads));
+	a->locks = calloc(n + 1u, sizeof(*a->locks));
+	if (!a->threads || !a->locks)
+		return -ENOMEM;
+	for (i = 0; i < a->nlooked; i++) {
+		a->looked[i].slot = slot;
+		if (look_calls_again(s, &a->looked[i]) == -ENOMEM)
+			return -ENOMEM;
+		slot += a->looked[i].nreturns;
+	}
+	begun = inquest_clock(CLOCK_MONOTONIC);
+	each_thread(a, see_lock, s, q);
+	a->in.nthreads = 0;
+	wait_until(begun + APART_NS);
+	a->apart_ns = inquest_clock(CLOCK_MONOTONIC) - begun;
+	for (i = 0; i < a->nlooked; i++)
+		if (a->looked[i].n &&
+		    snapshot_glance(s->snapshots, a->looked[i].pid, a->looked[i].tids,
+				    a->looked[i].n, &a->looked[i].again) == -ENOMEM)
+			return -ENOMEM;
+	for (i = 0; i < a->nlooked; i++)
+		see_returns(s, &a->looked[i]);
+	return each_thread(a, inquest_add_thread, s, q);
+}
+
+/* A lock may be held by a process that nobody looks at: then not all that matters is known. */
+static bool is_all(const struct inquest_answer *a)
+{
+	uint32_t i, j;
+	int tgid;
+
+	for (i = 0; i < a->nlooked; i++)
+		if (a->looked[i].partly)
+			return false;
+	for (i = 0; i < a->in.nthreads; i++) {
+		uint32_t holder = a->threads[i].holder;
+
+		for (j = 0; holder && j < a->in.nthreads && a->threads[j].tid != holder; j++)
+			;
+		if (holder && j == a->in.nthreads && !proc_tgid((int)holder, &tgid) &&
+		    !inquest_looked(a, (uint32_t)tgid))
+			return false;
+	}
+	return true;
+}
+
+int inquest_look(struct inquest *s, struct inquest_question *q, struct inquest_answer **out)
+{
+	struct inquest_answer *a = calloc(1, sizeof(*a));
+	uint32_t i;
+	int err;
+
+	*out = NULL;
+	if (!a)
+		return -ENOMEM;
+	err = add_pids(a, q);
+	if (!err)
+		err = look_twice(s, a, q);
+	a->barriers = calloc(q->nbarriers + 2u, sizeof(*a->barriers));
+	a->arrivals = calloc(q->nbarriers + 2u, sizeof(struct hang_arrival *));
+	a->arenas = calloc(q->nbarriers + 2u, sizeof(*a->arenas));
+	if (!a->barriers || !a->arrivals || !a->arenas)
+		err = -ENOMEM;
+	inquest_mark_idle(a);
+	inquest_add_peers(a);
+	a->in.all = !err && is_all(a);
+	a->in.threads = a->threads;
+	a->in.barriers = a->barriers;
+	for (i = 0; i < q->nbarriers && !err; i++) {
+		a->in.nbarriers = i + 1;
+		err = inquest_add_barrier(s, a, &q->barriers[i], i);
+	}
+	a->circle = HANG_NONE;
+	if (!err && q->npids)
+		err = inquest_add_circle(s, a);
+	if (err) {
+		inquest_answer_free(a);
+		return err;
+	}
+	*out = a;
+	return 0;
+}
+
+int inquest_judge(const struct inquest_answer *a, uint32_t barrier, struct report_hang *out)
+{
+	if (barrier == HANG_NONE)
+		barrier = a->circle;
+	if (barrier >= a->in.nbarriers || !a->in.barriers[barrier].narrived) {
+		memset(out, 0, sizeof(*out));
+		return -ENOENT;
+	}
+	return hang_judge(&a->in, barrier, out);
+}

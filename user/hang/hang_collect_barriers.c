@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Barriers and who is in them, for hang/hang.h. */
+#include "hang/hang_collect_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sites/family.h"
+
+const struct inquest_process *inquest_looked(const struct inquest_answer *a, uint32_t pid)
+{
+	uint32_t i;
+
+	for (i = 0; i < a->nlooked; i++)
+		if (a->looked[i].pid == pid)
+			return &a->looked[i];
+	return NULL;
+}
+
+/*
+ * At a function's entry its return address is where the stack ends; elsewhere it is in a register.
+ */
+#if defined(__x86_64__)
+#define RETURNS_ON_STACK true
+#else
+#define RETURNS_ON_STACK false
+#endif
+
+/* What a return probe puts in place of the return address. */
+static bool is_trampoline(const struct space *space, uint64_t address)
+{
+	const struct maps_entry *e = space ? maps_find(&space->maps, address) : NULL;
+
+	return e && !strcmp(e->path, "[uprobes]");
+}
+
+/*
+ * Has the thread left without a word (longjmp, an exception)? Its stack is shorter than it was, or
+ * another.
+ */
+static bool is_stale(const struct inquest_answer *a, const struct inquest_arrival *at)
+{
+	const struct inquest_process *p = inquest_looked(a, at->pid);
+	const struct snapshot_thread *t =
+		p && p->arrived ? snapshot_find(p->arrived, at->tid) : NULL;
+	uint64_t back = 0;
+
+	if (!t || t->wait == SNAPSHOT_GONE || t->wait == SNAPSHOT_ZOMBIE)
+		return true;
+	if (!at->sp || !t->sp)
+		return false;
+	if (t->sp > at->sp)
+		return true;
+	if (RETURNS_ON_STACK && at->returns && at->ip &&
+	    !snapshot_read(at->pid, at->sp, &back, sizeof(back)))
+		return back != at->ip && !is_trampoline(p->space, back);
+	return false;
+}
+
+/* Who has come to one barrier may be missing at another: then it is shown where it came in. */
+static void show_site(struct inquest_answer *a, uint32_t tid, const struct hang_frame *site)
+{
+	uint32_t i;
+
+	for (i = 0; i < a->in.nthreads; i++) {
+		struct hang_thread *t = &a->threads[i];
+
+		/* There is always room for one. */
+		if (t->tid == tid && !t->nframes && t->frames && site->module)
+			((struct hang_frame *)(uintptr_t)t->frames)[t->nframes++] = *site;
+	}
+}
+
+static struct hang_frame frame_of(const struct site_name *name)
+{
+	const struct site_frame *f = name && name->nframes ? &name->frames[0] : NULL;
+
+	return (struct hang_frame){ .function = f ? f->function : NULL,
+				    .file = f ? f->file : NULL,
+				    .line = f ? f->line : 0,
+				    .module = name ? name->module : NULL };
+}
+
+static uint32_t site_of(struct inquest *s, const struct inquest_answer *a, uint32_t pid,
+			uint64_t ip)
+{
+	const struct inquest_process *p = inquest_looked(a, pid);
+
+	return p && p->space && ip ? space_site(s->spaces, p->space, ip) : SPACE_SITE_NONE;
+}
+
+static void note_site(uint32_t *sites, uint32_t *n, uint32_t site)
+{
+	uint32_t i;
+
+	for (i = 0; i < *n; i++)
+		if (sites[i] == site)
+			return;
+	if (site != SPACE_SITE_NONE)
+		sites[(*n)++] = site;
+}
+
+static int name_barrier(struct inquest *s, const struct inquest_barrier *from,
+			const uint32_t *sites, uint32_t nsites, struct hang_barrier *to,
+			void **arena)
+{
+	struct report_barrier named = { 0 };
+	const struct report_barrier *b = from->named;
+	int err = 0;
+
+	if (!b) {
+		err = report_place_name(&s->env, from->family, sites, nsites, from->name, &named,
+					arena);
+		b = &named;
+	}
+	if (err)
+		return err;
+	memcpy(to->id, b->id, sizeof(to->id));
+	memcpy(to->label, b->label, sizeof(to->label));
+	to->site = (struct hang_frame){
+		.function = b->function, .file = b->file, .line = b->line, .module = b->module
+	};
+	return 0;
+}
+
+/* Threads that were in it before anybody looked: their stacks say so, and of which barrier. */
+static bool is_silent(const struct inquest_answer *a, const struct inquest_barrier *b, uint32_t i)
+{
+	uint32_t k;
+
+	for (k = 0; k < b->narrived; k++)
+		if (b->arrived[k].tid == a->threads[i].tid)
+			return false;
+	return b->family == SBT_FAMILY_PTHREAD && a->threads[i].on == HANG_ON_BARRIER &&
+	       a->threads[i].pid == b->pid && a->locks[i].object == b->object;
+}
+
+/* Nobody has said who meets there, and it need not be this process alone. */
+static bool may_be_elsewhere(struct inquest *s, const struct inquest_answer *a,
+			     const struct inquest_barrier *b)
+{
+	const struct inquest_process *p = inquest_looked(a, b->pid);
+
+	if (b->nteam || b->npids > 1)
+		return false;
+	return b->of_processes || (b->family == SBT_FAMILY_PTHREAD && p && p->space &&
+				   space_shared_key(s->spaces, p->space, b->object, NULL));
+}
+
+/* Do all ranks of the job meet there? */
+static bool is_world(const struct inquest *s, const struct inquest_answer *a,
+		     const struct inquest_barrier *b)
+{
+	const struct inquest_process *p = inquest_looked(a, b->pid);
+
+	if (!b->of_processes || b->world || !b->object || !p || !p->space)
+		return b->world;
+	return mpi_call_is_world(s->spaces, p->space, b->object);
+}
+
+int inquest_add_barrier(struct inquest *s, struct inquest_answer *a,
+			const struct inquest_barrier *from, uint32_t index)
+{
+	struct hang_barrier *to = &a->barriers[index];
+	uint32_t i, site, nsites = 0, *sites = calloc(from->narrived + 1u, sizeof(*sites));
+	struct hang_arrival *arrived =
+		calloc((size_t)from->narrived + a->in.nthreads + 1, sizeof(*arrived));
+	int err;
+
+	a->arrivals[index] = arrived;
+	if (!sites || !arrived) {
+		free(sites);
+		return -ENOMEM;
+	}
+	*to = (struct hang_barrier){
+		.pid = from->pid,
+		.comm = *from->comm ? from->comm : NULL,
+		.name = from->name,
+		.family = family_name(from->family),
+		.count = from->count,
+		.nteam = from->nteam,
+		.team = from->team,
+		.team_told = from->team_told,
+		.team_ns = from->team_ns,
+		.of_processes = from->of_processes,
+		.world = is_world(s, a, from),
+		.open = from->open || may_be_elsewhere(s, a, from),
+		.of_regions = from->family == SBT_FAMILY_GOMP || from->family == SBT_FAMILY_LIBOMP,
+		.npids = from->npids,
+		.pids = from->pids,
+	};
+	for (i = 0; i < from->narrived; i++) {
+		struct inquest_arrival *at = &from->arrived[i];
+
+		at->stale = is_stale(a, at);
+		if (at->stale)
+			continue;
+		site = site_of(s, a, at->pid, at->ip);
+		note_site(sites, &nsites, site);
+		arrived[to->narrived++] = (struct hang_arrival){
+			.tid = at->tid,
+			.since_ns = at->since_ns,
+			.site = frame_of(spaces_site(s->spaces, site)),
+		};
+		show_site(a, at->tid, &arrived[to->narrived - 1].site);
+	}
+	for (i = 0; to->narrived && i < a->in.nthreads; i++)
+		if (is_silent(a, from, i) && !a->looked[0].partly)
+			arrived[to->narrived++] = (struct hang_arrival){
+				.tid = a->threads[i].tid,
+				.since_ns = MODEL_UNKNOWN,
+				.site = arrived[0].site,
+			};
+	to->arrived = arrived;
+	err = name_barrier(s, from, sites, nsites, to, &a->arenas[index]);
+	free(sites);
+	return err;
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Threads as they were seen, for hang/hang.h. */
+#include "hang/hang_collect_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/job.h"
+#include "target/look.h"
+
+static enum hang_state state_of(const struct snapshot_thread *t)
+{
+	switch (t->wait) {
+	case SNAPSHOT_RUNNING:
+		return HANG_RUNNING;
+	case SNAPSHOT_RUNNABLE:
+		return HANG_RUNNABLE;
+	case SNAPSHOT_STOPPED:
+		return HANG_STOPPED;
+	case SNAPSHOT_ZOMBIE:
+	case SNAPSHOT_GONE:
+		return HANG_GONE;
+	case SNAPSHOT_UNKNOWN:
+		return HANG_STATE_UNKNOWN;
+	default:
+		return HANG_BLOCKED;
+	}
+}
+
+static enum hang_on wait_of(const struct snapshot_thread *t, const struct lock_seen *lock)
+{
+	switch (t->wait) {
+	case SNAPSHOT_FUTEX:
+		return lock->on;
+	case SNAPSHOT_IO:
+		return HANG_ON_IO;
+	case SNAPSHOT_SLEEP:
+		return HANG_ON_SLEEP;
+	case SNAPSHOT_CHILD:
+		return HANG_ON_CHILD;
+	case SNAPSHOT_DISK:
+		return HANG_ON_DISK;
+	default:
+		return HANG_ON_OTHER;
+	}
+}
+
+static bool same_count(uint64_t a, uint64_t b)
+{
+	return a == b && a != UINT64_MAX;
+}
+
+/* Did it wait for one thing all the time, without any end in sight? */
+static bool stood_still(const struct snapshot_thread *a, const struct lock_seen *first,
+			const struct snapshot_thread *b, const struct lock_seen *second)
+{
+	if (a->wait != SNAPSHOT_FUTEX || b->wait != SNAPSHOT_FUTEX || first->timed || second->timed)
+		return false;
+	if (a->syscall != b->syscall || memcmp(a->args, b->args, 3 * sizeof(a->args[0])) != 0 ||
+	    a->start_ticks != b->start_ticks)
+		return false;
+	if (first->on != second->on || first->object != second->object ||
+	    first->holder != second->holder)
+		return false;
+	return same_count(a->switches, b->switches) && a->cpu_ns == b->cpu_ns;
+}
+
+/* What it is in when it has left all that it could meet the others at; NULL. */
+static const char *last_call(const struct snapshot_thread *t)
+{
+	static const char *const calls[] = { "MPI_Finalize",   "PMPI_Finalize",	    "mpi_finalize_",
+					     "pmpi_finalize_", "ompi_mpi_finalize", "MPI_Abort" };
+	uint32_t i;
+	size_t k;
+
+	for (i = 0; i < t->nframes; i++)
+		for (k = 0; t->frames[i].function && k < sizeof(calls) / sizeof(calls[0]); k++)
+			if (!strcmp(t->frames[i].function, calls[k]))
+				/* Open MPI's own, which it calls in the place of a return. */
+				return strncmp(calls[k], "ompi_", 5) ? calls[k] : "MPI_Finalize";
+	return NULL;
+}
+
+static struct hang_frame *copy_frames(const struct snapshot_thread *t)
+{
+	struct hang_frame *out = calloc(t->nframes + 1u, sizeof(*out));
+	uint32_t i;
+
+	for (i = 0; out && i < t->nframes; i++) {
+		const struct snapshot_frame *f = &t->frames[i];
+
+		out[i] = (struct hang_frame){ .function = f->function,
+					      .file = f->file,
+					      .module = f->module,
+					      .line = f->line,
+					      .inlined = f->inlined,
+					      .address = f->address };
+	}
+	return out;
+}
+
+static void number_thread(const struct inquest_question *q, struct hang_thread *t)
+{
+	uint32_t i;
+
+	t->index = HANG_NONE;
+	for (i = 0; i < q->nnumbers; i++) {
+		if (q->numbers[i].tid != t->tid)
+			continue;
+		t->index = q->numbers[i].index;
+		t->ranked = q->numbers[i].ranked;
+		return;
+	}
+}
+
+/* What it waits in of MPI: .on, .holder is for inquest_add_peers(). */
+static void add_call(const struct inquest_process *p, const struct snapshot_thread *first,
+		     struct hang_thread *t)
+{
+	const struct snapshot_thread *again =
+		p->calls_again ? snapshot_find(p->calls_again, first->tid) : NULL;
+	const struct mpi_call *c = &first->call;
+	uint32_t i;
+
+	t->call_frame = t->peer = HANG_NONE;
+	if (!c->name)
+		return;
+	t->call = c->name;
+	t->world = c->world;
+	t->on = c->collective ? HANG_ON_COLLECTIVE : HANG_ON_MESSAGE;
+	t->holder = 0;
+	if (c->peer >= 0)
+		t->peer = (uint32_t)c->peer;
+	for (i = 0; i < t->nframes && t->call_frame == HANG_NONE; i++)
+		if (c->site && t->frames[i].address == c->site)
+			t->call_frame = i;
+	t->still = again && again->call.name == c->name && again->call.site == c->site &&
+		   again->call.cfa == c->cfa && again->start_ticks == first->start_ticks &&
+		   !p->left[again - p->calls_again->threads];
+}
+
+/* A rank speaks by the thread that is in a call, else by its first. */
+static const struct hang_thread *speaker(const struct inquest_answer *a, uint32_t pid)
+{
+	const struct hang_thread *first = NULL;
+	uint32_t i;
+
+	for (i = 0; i < a->in.nthreads; i++) {
+		const struct hang_thread *t = &a->threads[i];
+
+		if (t->pid != pid)
+			continue;
+		if (t->call || t->on == HANG_ON_BARRIER)
+			return t;
+		if (t->tid == pid)
+			first = t;
+	}
+	return first;
+}
+
+/* Of MPI_COMM_WORLD it is known which process a rank is. */
+void inquest_add_peers(struct inquest_answer *a)
+{
+	const struct hang_thread *peer;
+	uint32_t i, j;
+	struct job job;
+
+	for (i = 0; i < a->in.nthreads; i++) {
+		struct hang_thread *t = &a->threads[i];
+
+		for (j = 0; t->call && t->world && t->peer != HANG_NONE && j < a->nlooked; j++) {
+			if (job_read((int)a->looked[j].pid, &job) || job.rank != t->peer)
+				continue;
+			peer = speaker(a, a->looked[j].pid);
+			t->holder = peer ? peer->tid : 0;
+		}
+	}
+}
+
+static uint64_t start_of(const struct snapshot_thread *t)
+{
+	long hz = sysconf(_SC_CLK_TCK);
+	uint64_t off = inquest_clock(CLOCK_BOOTTIME) - inquest_clock(CLOCK_MONOTONIC), ns;
+
+	if (!t->start_ticks || hz <= 0)
+		return 0;
+	ns = t->start_ticks * (1000000000u / (uint64_t)hz);
+	return ns > off ? ns - off : 0;
+}
+
+/* @first has the stack, if there is one; @lock was seen with it. */
+int inquest_add_thread(struct inquest *s, struct inquest_answer *a,
+		       const struct inquest_question *q, const struct inquest_process *p,
+		       const struct snapshot_thread *first)
+{
+	const struct snapshot_thread *second =
+		p->again ? snapshot_find(p->again, first->tid) : NULL;
+	struct lock_seen *lock = &a->locks[a->in.nthreads], after = { 0 };
+	struct hang_thread *t = &a->threads[a->in.nthreads];
+
+	*t = (struct hang_thread){ .pid = first->pid,
+				   .tid = first->tid,
+				   .comm = first->comm,
+				   .start_ns = start_of(first),
+				   .state = state_of(first),
+				   .on = wait_of(first, lock),
+				   .cpu_ns = MODEL_UNKNOWN,
+				   .barrier = HANG_NONE,
+				   .object = *lock->words ? lock->words : NULL,
+				   .waits_for = first->waits_for,
+				   .syscall = look_call_name(first->syscall),
+				   .wchan = *first->wchan ? first->wchan : NULL,
+				   .left = last_call(first),
+				   .sampled = first->sampled };
+	number_thread(q, t);
+	if (second && first->start_ticks == second->start_ticks) {
+		locks_see(s->locks, p->space, second, first, &after);
+		t->still = stood_still(first, lock, second, &after);
+		t->apart_ns = a->apart_ns;
+		if (first->cpu_ns != UINT64_MAX && second->cpu_ns >= first->cpu_ns)
+			t->cpu_ns = second->cpu_ns - first->cpu_ns;
+	}
+	t->holder = lock->holder;
+	t->frames = copy_frames(first);
+	t->nframes = t->frames ? first->nframes : 0;
+	add_call(p, first, t);
+	a->in.nthreads++;
+	return t->frames ? 0 : -ENOMEM;
+}
+
+/* Workers of OpenMP that are in nothing but the runtime wait for the next region. */
+void inquest_mark_idle(struct inquest_answer *a)
+{
+	uint32_t i, k;
+	bool omp;
+
+	for (i = 0; i < a->in.nthreads; i++) {
+		struct hang_thread *t = &a->threads[i];
+
+		for (k = 0, omp = false; k < t->nframes; k++) {
+			const char *m = t->frames[k].module;
+
+			if (!m || !hang_is_runtime(m))
+				break;
+			omp |= strstr(m, "/libgomp") || strstr(m, "/libomp") ||
+			       strstr(m, "/libiomp");
+		}
+		t->idle = omp && k == t->nframes;
+	}
+}

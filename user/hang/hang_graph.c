@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Who waits for whom, who can go on, and circles of those that cannot. */
+#include "hang/hang_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/*
+ * A thread that was on a CPU for more than this share of the time between two looks is at work,
+ * whatever it waits for.
+ */
+#define BUSY_SHARE 0.1
+
+uint32_t graph_thread(const struct graph *g, uint32_t tid)
+{
+	uint64_t i;
+
+	return tid && hash_get(&g->by_tid, tid, &i) ? (uint32_t)i : HANG_NONE;
+}
+
+bool thread_waits_for_holder(const struct hang_thread *t)
+{
+	/* MPI's libraries spin. */
+	if (t->on == HANG_ON_MESSAGE)
+		return t->holder && t->state != HANG_GONE;
+	return t->state == HANG_BLOCKED && t->holder &&
+	       (t->on == HANG_ON_MUTEX || t->on == HANG_ON_RWLOCK || t->on == HANG_ON_JOIN);
+}
+
+uint32_t graph_holder(const struct graph *g, uint32_t i)
+{
+	const struct hang_thread *t = &g->in->threads[i];
+
+	return thread_waits_for_holder(t) ? graph_thread(g, t->holder) : HANG_NONE;
+}
+
+uint32_t graph_end(const struct graph *g, uint32_t i)
+{
+	uint32_t steps, next;
+
+	for (steps = 0; steps < g->in->nthreads; steps++) {
+		next = graph_holder(g, i);
+		if (next == HANG_NONE)
+			break;
+		i = next;
+	}
+	return i;
+}
+
+bool thread_is_busy(const struct hang_thread *t)
+{
+	if (t->call)
+		return false;
+	if (t->state == HANG_RUNNING || t->state == HANG_RUNNABLE)
+		return true;
+	return t->state == HANG_BLOCKED && t->apart_ns && t->cpu_ns != MODEL_UNKNOWN &&
+	       (double)t->cpu_ns > BUSY_SHARE * (double)t->apart_ns;
+}
+
+bool thread_is_outside(const struct hang_thread *t)
+{
+	if (t->state == HANG_STOPPED)
+		return true;
+	return !t->call && t->state == HANG_BLOCKED &&
+	       (t->on == HANG_ON_IO || t->on == HANG_ON_SLEEP || t->on == HANG_ON_CHILD ||
+		t->on == HANG_ON_DISK);
+}
+
+/* --- who can go on ---------------------------------------------------------------------------- */
+
+static bool can_fill(const struct graph *g, uint32_t barrier)
+{
+	const struct need *need = &g->needs[barrier];
+	bool replaceable = g->strict && !g->in->barriers[barrier].team_told;
+	uint32_t i, n = 0;
+
+	if (need->odd != HANG_NONE)
+		return false;
+	if (need->unclear)
+		return true;
+	for (i = 0; i < need->n; i++) {
+		const struct candidate *c = &need->candidates[i];
+		/* Of those that nobody has looked at nothing is proven. */
+		bool can = !c->lost && !c->barred && (c->thread == HANG_NONE || g->can[c->thread]);
+
+		if (need->exact && !can && !replaceable)
+			return false;
+		n += can;
+	}
+	if (need->exact && replaceable)
+		return n == need->n || n + need_outsiders(g, barrier) >= need->n;
+	return need->exact || n >= need->k || !need_knows_all(g, &g->in->barriers[barrier]);
+}
+
+/* The barrier of the same communicator at which others wait, while this thread is in another collective; HANG_NONE. */
+uint32_t graph_crossed(const struct graph *g, uint32_t i)
+{
+	const struct hang_thread *t = &g->in->threads[i];
+	uint32_t b;
+
+	if (t->on != HANG_ON_COLLECTIVE || !t->world || !t->still)
+		return HANG_NONE;
+	for (b = 0; b < g->in->nbarriers; b++)
+		if (g->in->barriers[b].of_processes && g->in->barriers[b].world &&
+		    g->in->barriers[b].narrived)
+			return b;
+	return HANG_NONE;
+}
+
+/*
+ * Can a thread that is in another collective than those at @barrier leave it? Not by them: some collectives let a rank go
+ * that has done its part, but then the others have what they need of it. By ranks that are in neither yet.
+ */
+static bool others_may_help(const struct graph *g, uint32_t i, uint32_t barrier)
+{
+	const struct need *need = &g->needs[barrier];
+	uint32_t c, at;
+
+	if (!need->exact)
+		return true;
+	for (c = 0; c < need->n; c++) {
+		at = need->candidates[c].thread;
+		if (at == HANG_NONE ? !need->candidates[c].lost : at != i && g->can[at])
+			return true;
+	}
+	return false;
+}
+
+static bool can_go_on(const struct graph *g, uint32_t i)
+{
+	const struct hang_thread *t = &g->in->threads[i];
+	uint32_t holder;
+
+	if (t->state == HANG_GONE)
+		return false;
+	if (g->at[i] != HANG_NONE)
+		return g->needs[g->at[i]].fills;
+	if (graph_crossed(g, i) != HANG_NONE)
+		return others_may_help(g, i, graph_crossed(g, i));
+	if (!t->still || !thread_waits_for_holder(t))
+		return true;
+	holder = graph_thread(g, t->holder);
+	if (holder == HANG_NONE)
+		return t->on == HANG_ON_JOIN || !g->in->all;
+	if (g->in->threads[holder].state == HANG_GONE)
+		return t->on == HANG_ON_JOIN;
+	return g->can[holder];
+}
+
+/* The least that holds: nobody can go on but for a reason. */
+void graph_find_who_can(struct graph *g)
+{
+	bool more = true;
+	uint32_t i;
+
+	while (more) {
+		more = false;
+		for (i = 0; i < g->in->nthreads; i++) {
+			if (g->can[i] || !can_go_on(g, i))
+				continue;
+			g->can[i] = more = true;
+		}
+		for (i = 0; i < g->in->nbarriers; i++) {
+			struct need *need = &g->needs[i];
+
+			if (need->fills || !can_fill(g, i))
+				continue;
+			need->fills = more = true;
+		}
+	}
+}
+
+/* --- cycles ----------------------------------------------------------------------------------- */
+
+struct search {
+	uint32_t *from; /* by thread: from whom it was reached; HANG_NONE not yet */
+	uint32_t *queue;
+	uint32_t n;
+};
+
+static void reach(const struct graph *g, struct search *s, uint32_t from, uint32_t to)
+{
+	/* Whoever can go on is in no cycle that lasts. */
+	if (to == HANG_NONE || g->can[to] || s->from[to] != HANG_NONE)
+		return;
+	s->from[to] = from;
+	s->queue[s->n++] = to;
+}
+
+static void reach_next(const struct graph *g, struct search *s, uint32_t i)
+{
+	const struct need *need;
+	uint32_t c;
+
+	if (g->at[i] == HANG_NONE) {
+		uint32_t crossed = graph_crossed(g, i);
+
+		reach(g, s, i,
+		      crossed != HANG_NONE
+			      ? graph_thread(g, g->in->barriers[crossed].arrived[0].tid)
+			      : graph_holder(g, i));
+		return;
+	}
+	need = &g->needs[g->at[i]];
+	for (c = 0; c < need->n; c++)
+		if (!need->candidates[c].barred && !need->candidates[c].lost)
+			reach(g, s, i, need->candidates[c].thread);
+}
+
+/* The shortest way from @start back to it is kept if it is shorter than what there is. */
+static void search_from(struct graph *g, struct search *s, uint32_t start)
+{
+	uint32_t i, at, len, done = 0;
+	bool locked = false;
+
+	for (i = 0; i < g->in->nthreads; i++)
+		s->from[i] = HANG_NONE;
+	s->n = 0;
+	reach_next(g, s, start);
+	while (done < s->n && s->from[start] == HANG_NONE)
+		reach_next(g, s, s->queue[done++]);
+	if (s->from[start] == HANG_NONE)
+		return;
+	for (at = start, len = 0; !len || at != start; at = s->from[at], len++)
+		locked |= g->at[at] == HANG_NONE;
+	/* Of two as long one of barriers alone is the lesser news. */
+	if (g->nsteps && (g->nsteps < len || (g->nsteps == len && g->locked >= locked)))
+		return;
+	g->nsteps = len;
+	g->locked = locked;
+	for (at = start, i = len; i; i--) {
+		at = s->from[at];
+		g->steps[i - 1] = (struct step){ at, g->at[at] };
+	}
+}
+
+/* Cycles that a candidate of this barrier is in, or waits for. */
+int graph_find_cycle(struct graph *g, uint32_t barrier)
+{
+	const struct need *need = &g->needs[barrier];
+	size_t n = (size_t)g->in->nthreads + 1;
+	struct search s = { 0 };
+	uint32_t i, end, steps;
+	int err = -ENOMEM;
+
+	s.from = calloc(n, sizeof(*s.from));
+	s.queue = calloc(n, sizeof(*s.queue));
+	g->steps = arena_alloc(g->arena, n * sizeof(*g->steps));
+	if (!s.from || !s.queue || !g->steps)
+		goto out;
+	for (i = 0; i < need->n; i++) {
+		end = need->candidates[i].thread;
+		/* What a candidate waits for may be the cycle. */
+		for (steps = 0; steps <= g->in->nthreads && end != HANG_NONE && !g->can[end];
+		     steps++) {
+			search_from(g, &s, end);
+			if (s.from[end] != HANG_NONE)
+				break;
+			end = graph_holder(g, end);
+		}
+	}
+	err = 0;
+out:
+	free(s.from);
+	free(s.queue);
+	return err;
+}
+
+void graph_cross(struct graph *g, uint32_t barrier)
+{
+	const struct hang_barrier *b = &g->in->barriers[barrier];
+	const struct need *need = &g->needs[barrier];
+
+	/* There is room for all threads. */
+	g->steps[0] = (struct step){ graph_thread(g, b->arrived[need->odd].tid), barrier };
+	g->steps[1] = (struct step){ graph_thread(g, b->arrived[need->even].tid), barrier };
+	g->nsteps = 2;
+	g->locked = true;
+}

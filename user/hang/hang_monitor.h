@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * While tracing: barriers that some have reached and others have not, for longer than --hang. Once
+ * a second it is looked who has come and not left; when that is long ago a thread of our own looks
+ * at the program, so that the reading of records never waits for it.
+ */
+#ifndef HANG_HANG_MONITOR_H
+#define HANG_HANG_MONITOR_H
+
+#include <stdint.h>
+
+#include "hang/hang.h"
+#include "attach/attach.h"
+#include "ingest/ranks.h"
+#include "capture/live_output.h"
+#include "emit/emit.h"
+#include "model/model.h"
+#include "sites/space.h"
+
+struct hanging;
+
+/* All of these must outlive it. */
+struct hanging_env {
+	struct attach *attach;
+	struct spaces *spaces; /* the tracer's own: asked for what is known already */
+	struct ranks *ranks;
+	struct model *model;
+	const struct watch *watch;
+	const struct report_env *report_env;
+	struct emit *emit;
+	uint64_t after_ns; /* --hang */
+	bool debuginfod;
+};
+
+/* Returns 0 or -ENOMEM. */
+int hanging_new(const struct hanging_env *env, struct hanging **out);
+/* Ends the look that is under way. */
+void hanging_free(struct hanging *hanging);
+/*
+ * To be called often: does nothing most of the time. Tells of what was found. Returns 0 or -ENOMEM.
+ */
+int hanging_step(struct hanging *hanging, uint64_t now_ns);
+/*
+ * The end, with the programs still as they are: waits for the look that is under way, and tells
+ * what it found.
+ */
+void hanging_settle(struct hanging *hanging);
+/*
+ * When all records have been fed: those that have not ended. *n of them; valid as long as @hanging.
+ */
+const struct report_hang *hanging_last(struct hanging *hanging, uint64_t now_ns, uint32_t *n);
+
+#endif /* CMD_HANGING_H */

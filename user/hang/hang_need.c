@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Who is missing at a barrier. */
+#include "hang/hang_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Times of threads' beginnings come in ticks. */
+#define START_SLACK_NS 20000000ULL
+
+static bool may_come(const struct hang_barrier *b, const struct hang_thread *t)
+{
+	uint32_t i;
+
+	if (t->state == HANG_GONE)
+		return false;
+	if (t->pid == b->pid)
+		return true;
+	for (i = 0; i < b->npids; i++)
+		if (t->pid == b->pids[i])
+			return true;
+	return false;
+}
+
+static const struct hang_member *member_of(const struct hang_barrier *b, uint32_t tid)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->nteam; i++)
+		if (b->team[i].tid == tid)
+			return &b->team[i];
+	return NULL;
+}
+
+static bool has_arrived(const struct hang_barrier *b, uint32_t tid)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->narrived; i++)
+		if (b->arrived[i].tid == tid)
+			return true;
+	return false;
+}
+
+/* Those that were there the last time are those that must come again. */
+static bool team_stays(const struct hang_barrier *b)
+{
+	uint32_t i;
+
+	if (!b->nteam || (b->count && b->nteam != b->count))
+		return false;
+	for (i = 0; i < b->narrived; i++)
+		if (!member_of(b, b->arrived[i].tid))
+			return false;
+	return true;
+}
+
+static void add_candidate(const struct graph *g, const struct hang_barrier *b, struct need *need,
+			  uint32_t thread, const struct hang_member *m, enum hang_known why)
+{
+	const struct hang_thread *t = thread != HANG_NONE ? &g->in->threads[thread] : NULL;
+	struct candidate *c = &need->candidates[need->n++];
+
+	*c = (struct candidate){ .thread = thread, .member = m, .why = why };
+	c->lost = m && (m->gone || m->left);
+	if (t)
+		c->lost |= t->state == HANG_GONE || t->left || (b->of_regions && t->idle);
+}
+
+static void add_team(const struct graph *g, const struct hang_barrier *b, struct need *need)
+{
+	const struct hang_member *m;
+	uint32_t i;
+
+	for (i = 0; i < b->nteam; i++) {
+		m = &b->team[i];
+		if (!has_arrived(b, m->tid))
+			add_candidate(g, b, need, m->gone ? HANG_NONE : graph_thread(g, m->tid), m,
+				      b->call	     ? HANG_BY_CALL
+				      : b->team_told ? HANG_BY_TEAM
+						     : HANG_BY_PAST);
+	}
+}
+
+/* Is it in the function that those who have come called the barrier from? */
+static bool is_within(const struct hang_barrier *b, const struct hang_thread *t)
+{
+	uint32_t i;
+
+	for (i = 0; b->site.function && i < t->nframes; i++)
+		if (t->frames[i].function && !strcmp(t->frames[i].function, b->site.function))
+			return true;
+	return false;
+}
+
+/*
+ * It waits for one that has come here to end: unless it was seen here, that is all that it has to
+ * do with it.
+ */
+static bool joins_arrived(const struct graph *g, const struct hang_barrier *b, uint32_t i)
+{
+	const struct hang_thread *t = &g->in->threads[i];
+	uint32_t steps, next = i;
+
+	if (t->on != HANG_ON_JOIN || member_of(b, t->tid) || is_within(b, t))
+		return false;
+	for (steps = 0; steps <= g->in->nthreads && next != HANG_NONE; steps++) {
+		if (g->in->threads[next].on != HANG_ON_JOIN)
+			break;
+		next = graph_holder(g, next);
+		if (next != HANG_NONE && has_arrived(b, g->in->threads[next].tid))
+			return true;
+	}
+	return false;
+}
+
+/* One of each process comes: the first, unless another has been seen. */
+static bool speaks_for_process(const struct graph *g, const struct hang_barrier *b,
+			       const struct hang_thread *t)
+{
+	uint32_t i;
+
+	if (!b->of_processes)
+		return true;
+	for (i = 0; i < b->narrived; i++) {
+		uint32_t a = graph_thread(g, b->arrived[i].tid);
+
+		if (a != HANG_NONE && g->in->threads[a].pid == t->pid)
+			return false;
+	}
+	for (i = 0; i < b->nteam; i++)
+		if (b->team[i].pid == t->pid)
+			return b->team[i].tid == t->tid;
+	return t->tid == t->pid;
+}
+
+/* @newer: only those that began after the last meeting, in place of those that have ended. */
+static void add_others(const struct graph *g, const struct hang_barrier *b, struct need *need,
+		       bool newer)
+{
+	const struct hang_thread *t;
+	uint32_t i;
+
+	for (i = 0; i < g->in->nthreads; i++) {
+		t = &g->in->threads[i];
+		if (!may_come(b, t) || has_arrived(b, t->tid) || graph_thread(g, t->tid) != i ||
+		    !speaks_for_process(g, b, t))
+			continue;
+		if (newer && (member_of(b, t->tid) || !t->start_ns ||
+			      t->start_ns + START_SLACK_NS < b->team_ns))
+			continue;
+		add_candidate(g, b, need, i, member_of(b, t->tid),
+			      member_of(b, t->tid) ? HANG_BY_PAST : HANG_BY_PROCESS);
+		need->candidates[need->n - 1].barred = joins_arrived(g, b, i);
+	}
+}
+
+/* Is everybody that may come among the threads? */
+bool need_knows_all(const struct graph *g, const struct hang_barrier *b)
+{
+	return g->in->all && !b->open;
+}
+
+static void count_able(struct need *need)
+{
+	uint32_t i;
+
+	need->able = 0;
+	for (i = 0; i < need->n; i++)
+		need->able += !need->candidates[i].lost && !need->candidates[i].barred;
+}
+
+static void need_team(const struct graph *g, const struct hang_barrier *b, struct need *need)
+{
+	uint32_t i, lost = 0;
+
+	add_team(g, b, need);
+	need->k = need->n;
+	need->exact = true;
+	for (i = 0; i < need->n; i++)
+		lost += need->candidates[i].lost;
+	/* Threads come and go: new ones may take the places of those that have ended. */
+	if (lost && !b->team_told) {
+		add_others(g, b, need, true);
+		need->exact = need->n == need->k;
+	}
+}
+
+static void need_others(const struct graph *g, const struct hang_barrier *b, struct need *need)
+{
+	uint32_t i;
+
+	add_others(g, b, need, false);
+	need->k = b->count ? b->count - b->narrived : 1;
+	if (!b->count || !need_knows_all(g, b))
+		return;
+	/* As many as there are: each of them is needed. */
+	if (need->n == need->k) {
+		for (i = 0; i < need->n; i++)
+			if (need->candidates[i].why == HANG_BY_PROCESS)
+				need->candidates[i].why = HANG_BY_COUNT;
+	}
+	count_able(need);
+	need->exact = need->able == need->k && need->n == need->k;
+}
+
+static const char *call_of(const struct graph *g, const struct hang_barrier *b, uint32_t arrived)
+{
+	uint32_t i = graph_thread(g, b->arrived[arrived].tid);
+
+	return i != HANG_NONE ? g->in->threads[i].call : NULL;
+}
+
+/*
+ * All ranks must call the same operation of a communicator. Where they do not, nobody leaves: no rank leaves one of the
+ * operations that are barriers before all have called it. The odd one is of the fewer.
+ */
+static void find_odd(const struct graph *g, const struct hang_barrier *b, struct need *need)
+{
+	const char *first = b->narrived ? call_of(g, b, 0) : NULL, *call;
+	uint32_t i, same = 0, others = 0, other = HANG_NONE;
+
+	need->odd = need->even = HANG_NONE;
+	if (!b->of_processes || !first)
+		return;
+	for (i = 0; i < b->narrived; i++) {
+		call = call_of(g, b, i);
+		if (!call)
+			return;
+		same += !strcmp(call, first);
+		if (!strcmp(call, first))
+			continue;
+		others++;
+		other = other == HANG_NONE ? i : other;
+	}
+	if (!others)
+		return;
+	need->odd = same < others ? 0 : other;
+	need->even = same < others ? other : 0;
+}
+
+int need_find(struct graph *g, uint32_t barrier)
+{
+	const struct hang_barrier *b = &g->in->barriers[barrier];
+	struct need *need = &g->needs[barrier];
+
+	need->candidates = arena_alloc(g->arena, ((size_t)b->nteam + g->in->nthreads + 1) *
+							 sizeof(*need->candidates));
+	if (!need->candidates)
+		return -ENOMEM;
+	find_odd(g, b, need);
+	if (need->odd != HANG_NONE) {
+		need_team(g, b, need);
+	} else if (b->count && b->narrived >= b->count) {
+		need->unclear = true;
+		need->fills = true;
+	} else if (team_stays(b)) {
+		need_team(g, b, need);
+	} else {
+		need_others(g, b, need);
+	}
+	count_able(need);
+	return 0;
+}
+
+/* Threads that were not there the last time, and could come in place of those that were. */
+uint32_t need_outsiders(const struct graph *g, uint32_t barrier)
+{
+	const struct hang_barrier *b = &g->in->barriers[barrier];
+	const struct need *need = &g->needs[barrier];
+	const struct hang_thread *t;
+	uint32_t i, c, n = 0;
+
+	for (i = 0; i < g->in->nthreads; i++) {
+		t = &g->in->threads[i];
+		if (!g->can[i] || !may_come(b, t) || has_arrived(b, t->tid) ||
+		    !speaks_for_process(g, b, t) || joins_arrived(g, b, i))
+			continue;
+		for (c = 0; c < need->n && need->candidates[c].thread != i; c++)
+			;
+		n += c == need->n;
+	}
+	return n;
+}
+
+/* Might somebody who can go on come to this barrier, or make a thread that does? */
+bool need_somebody_may_come(const struct graph *g, const struct hang_barrier *b)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->in->nthreads; i++)
+		if (g->can[i] && !g->in->threads[i].left && may_come(b, &g->in->threads[i]))
+			return true;
+	return false;
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "hang/hang_query.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/proc.h"
+
+#define TEAM_MAX 4096
+
+struct members {
+	struct inquest_barrier *barrier;
+	uint32_t in_team, entered;
+	bool failed;
+};
+
+static struct hang_member *add_member(struct inquest_barrier *b)
+{
+	struct hang_member *more = realloc(b->team, (b->nteam + 1u) * sizeof(*more));
+
+	if (!more)
+		return NULL;
+	b->team = more;
+	more[b->nteam] = (struct hang_member){ .index = HANG_NONE };
+	return &more[b->nteam++];
+}
+
+static struct hang_member *find_member(struct inquest_barrier *b, uint32_t tid)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->nteam; i++)
+		if (b->team[i].tid == tid)
+			return &b->team[i];
+	return NULL;
+}
+
+static void describe(const struct hanging_env *env, uint32_t thread, bool is_rank,
+		     struct hang_member *m)
+{
+	const struct model_thread *t = model_thread(env->model, thread);
+	const struct model_proc *p = model_proc(env->model, t->proc);
+
+	m->pid = p->tgid;
+	m->index = t->place != MODEL_NONE ? t->place : t->ordinal;
+	m->ranked = is_rank && t->place != MODEL_NONE;
+	m->comm = *t->comm ? strndup(t->comm, sizeof(t->comm)) : NULL;
+	m->gone = t->exited || p->exited;
+}
+
+/* Who met there the last time. */
+static int add_past(const struct hanging_env *env, const struct pending *p,
+		    struct inquest_barrier *b, struct model_team *team)
+{
+	struct model_met *met = calloc(TEAM_MAX, sizeof(*met));
+	struct model_crossing at = pending_crossing(p);
+	struct hang_member *m;
+	uint32_t i;
+
+	if (!met)
+		return -ENOMEM;
+	if (!model_team(env->model, &at, met, TEAM_MAX, team) || team->changes ||
+	    team->n > TEAM_MAX)
+		team->n = 0;
+	for (i = 0; i < team->n; i++) {
+		m = add_member(b);
+		if (!m) {
+			free(met);
+			return -ENOMEM;
+		}
+		m->tid = met[i].tid;
+		m->pid = p->pid;
+		m->gone = met[i].thread == MODEL_NONE;
+		if (!m->gone)
+			describe(env, met[i].thread, p->family == SBT_FAMILY_MPI, m);
+	}
+	b->team_ns = team->release_ns;
+	free(met);
+	return 0;
+}
+
+static void note_member(void *ctx, uint32_t tid, uint64_t team, uint32_t entered)
+{
+	struct members *m = ctx;
+	struct hang_member *member;
+
+	if (team != m->barrier->object)
+		return;
+	m->in_team++;
+	if (entered > m->entered)
+		m->entered = entered;
+	member = find_member(m->barrier, tid);
+	if (!member) {
+		member = add_member(m->barrier);
+		if (!member) {
+			m->failed = true;
+			return;
+		}
+		member->tid = tid;
+		member->pid = m->barrier->pid;
+	}
+	member->left = false;
+}
+
+/*
+ * OpenMP: who is in the team now is known, and how many have entered the region. Those of the last
+ * meeting that are not in it have left it, where the numbers say that all had entered.
+ */
+static int add_region(const struct hanging_env *env, struct inquest_barrier *b)
+{
+	struct members m = { .barrier = b };
+	uint32_t i, past = b->nteam;
+
+	for (i = 0; i < past; i++)
+		b->team[i].left = true;
+	attach_each_member(env->attach, b->pid, note_member, &m);
+	if (m.failed)
+		return -ENOMEM;
+	if (!m.in_team || !m.entered) {
+		/* Nothing is known of it after all. */
+		for (i = 0; i < past; i++)
+			b->team[i].left = false;
+		return 0;
+	}
+	b->team_told = true;
+	b->count = m.entered;
+	if (b->nteam > m.entered) {
+		/* A team of another size met before: who of them should be here is not known. */
+		for (i = 0, past = 0; i < b->nteam; i++)
+			if (!b->team[i].left)
+				b->team[past++] = b->team[i];
+		b->nteam = past;
+	}
+	return 0;
+}
+
+struct processes {
+	struct inquest_barrier *barrier;
+	bool failed;
+};
+
+static void note_process(void *ctx, uint32_t tgid, uint32_t rank)
+{
+	struct processes *r = ctx;
+	struct inquest_barrier *b = r->barrier;
+	uint32_t *pids = realloc(b->pids, (b->npids + 1u) * sizeof(*pids)), i;
+
+	b->pids = pids ? pids : b->pids;
+	(void)rank;
+	for (i = 0; pids && i < b->npids; i++)
+		if (pids[i] == tgid)
+			return;
+	if (!pids) {
+		r->failed = true;
+		return;
+	}
+	pids[b->npids++] = tgid;
+}
+
+static int add_ranks(const struct hanging_env *env, const struct pending *p,
+		     struct inquest_barrier *b)
+{
+	struct processes r = { .barrier = b };
+	struct ranks_comm comm;
+
+	ranks_look(env->ranks, p->pid, p->inc, p->object, &comm);
+	b->count = comm.size;
+	b->of_processes = true;
+	ranks_each(env->ranks, p->pid, p->inc, note_process, &r);
+	b->open = !b->npids;
+	return r.failed ? -ENOMEM : 0;
+}
+
+/* One that processes share: those who were there the last time; who else may come nobody knows. */
+static int add_sharers(struct inquest_barrier *b)
+{
+	struct processes r = { .barrier = b };
+	uint32_t i;
+
+	for (i = 0; i < b->narrived; i++)
+		note_process(&r, b->arrived[i].pid, 0);
+	for (i = 0; i < b->nteam; i++) {
+		b->team[i].index = HANG_NONE;
+		if (!b->team[i].gone)
+			note_process(&r, b->team[i].pid, 0);
+	}
+	b->open = !b->nteam;
+	return r.failed ? -ENOMEM : 0;
+}
+
+/*
+ * What the model calls it is better where the site is no plain call: it needs names looked up, here
+ * and now.
+ */
+static int add_name(const struct hanging_env *env, const struct pending *p,
+		    struct inquest_barrier *b, uint32_t barrier)
+{
+	const struct model_barrier *mb;
+	int err;
+
+	if (barrier == MODEL_NONE)
+		return 0;
+	mb = model_barrier(env->model, barrier);
+	b->name = watch_name(env->watch, mb);
+	if (p->family != SBT_FAMILY_COND && p->family != SBT_FAMILY_FUTEX &&
+	    p->family != SBT_FAMILY_USDT && mb->nsites == 1)
+		return 0;
+	b->named = calloc(1, sizeof(*b->named));
+	if (!b->named)
+		return -ENOMEM;
+	err = report_barrier_name(env->model, env->report_env, barrier, b->named, &b->named_arena);
+	if (err) {
+		free(b->named);
+		b->named = NULL;
+	}
+	return err;
+}
+
+/* Is the return address of the call still at the stack pointer that was seen? */
+static bool is_plain_call(const struct pending *p)
+{
+	return !p->marked && !(p->how & SBT_SPEC_PAIR) && p->kind != SBT_KIND_JOIN &&
+	       (p->family == SBT_FAMILY_PTHREAD || p->family == SBT_FAMILY_GOMP ||
+		p->family == SBT_FAMILY_LIBOMP || p->family == SBT_FAMILY_MPI);
+}
+
+int ask_add_barrier(const struct hanging_env *env, const struct pendings *pendings, uint32_t group,
+		    struct inquest_question *q)
+{
+	const struct pending_group *g = &pendings->groups[group];
+	const struct pending *first = &pendings->all[g->first];
+	struct inquest_barrier *b = &q->barriers[q->nbarriers++];
+	struct family_team words = pending_team(env, first);
+	struct model_team team;
+	uint32_t i;
+	int err;
+
+	*b = (struct inquest_barrier){ .pid = first->pid,
+				       .family = first->family,
+				       .object = first->object,
+				       .count = words.known ? words.count : 0 };
+	proc_comm((int)first->pid, (int)first->pid, b->comm);
+	b->arrived = calloc(g->n, sizeof(*b->arrived));
+	if (!b->arrived)
+		return -ENOMEM;
+	for (i = g->first; i < pendings->n; i++) {
+		const struct pending *p = &pendings->all[i];
+
+		if (p->group != group)
+			continue;
+		b->arrived[b->narrived++] = (struct inquest_arrival){
+			.pid = p->pid,
+			.tid = p->tid,
+			.since_ns = p->since_ns,
+			.ip = p->ip,
+			.sp = p->marked || p->how & SBT_SPEC_PAIR ? 0 : p->sp,
+			.returns = is_plain_call(p),
+		};
+	}
+	err = add_past(env, first, b, &team);
+	if (!err && (first->family == SBT_FAMILY_GOMP || first->family == SBT_FAMILY_LIBOMP))
+		err = add_region(env, b);
+	if (!err && first->family == SBT_FAMILY_MPI)
+		err = add_ranks(env, first, b);
+	else if (!err && first->shared)
+		err = add_sharers(b);
+	return err ? err : add_name(env, first, b, team.barrier);
+}
+
+bool ask_is_of(const struct inquest_question *q, uint32_t pid)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < q->npids; i++)
+		if (q->pids[i] == pid)
+			return true;
+	for (i = 0; i < q->nbarriers; i++) {
+		if (q->barriers[i].pid == pid)
+			return true;
+		for (j = 0; j < q->barriers[i].narrived; j++)
+			if (q->barriers[i].arrived[j].pid == pid)
+				return true;
+		for (j = 0; j < q->barriers[i].npids; j++)
+			if (q->barriers[i].pids[j] == pid)
+				return true;
+	}
+	return false;
+}
+
+/* What reports call the threads of these processes. */
+int ask_add_numbers(const struct hanging_env *env, struct inquest_question *q)
+{
+	bool ranks = !q->nbarriers || q->barriers[0].of_processes;
+	uint32_t i, n = model_nthreads(env->model);
+
+	/* Numbers of several processes' threads tell nobody apart, unless they are ranks. */
+	if (!ranks && q->barriers[0].npids > 1)
+		return 0;
+	q->numbers = calloc(n + 1u, sizeof(*q->numbers));
+	if (!q->numbers)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		const struct model_thread *t = model_thread(env->model, i);
+		struct hang_member m = { 0 };
+
+		if (t->proc == MODEL_NONE || t->exited ||
+		    !ask_is_of(q, model_proc(env->model, t->proc)->tgid))
+			continue;
+		describe(env, i, ranks, &m);
+		free((char *)(uintptr_t)m.comm);
+		if (m.index != MODEL_NONE)
+			q->numbers[q->nnumbers++] =
+				(struct inquest_number){ t->tid, m.index, m.ranked };
+	}
+	return 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * What is asked of a barrier that hangs: who has come, who met there before, who is to come as its runtime has it, and what
+ * reports call it and them.
+ */
+#ifndef HANG_HANG_QUERY_H
+#define HANG_HANG_QUERY_H
+
+#include "hang/hang_monitor.h"
+#include "hang/hang_collect.h"
+#include "ingest/arrivals.h"
+
+/* Appends the barrier of a group to a question that has room for it. Returns 0 or -errno. */
+int ask_add_barrier(const struct hanging_env *env, const struct pendings *pendings, uint32_t group,
+		    struct inquest_question *question);
+/* Has a barrier of the question to do with this process? */
+bool ask_is_of(const struct inquest_question *question, uint32_t pid);
+/* What reports call the threads of these processes. Returns 0 or -ENOMEM. */
+int ask_add_numbers(const struct hanging_env *env, struct inquest_question *question);
+
+#endif /* CMD_HANGING_ASK_H */

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "hang/locks.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/hash.h"
+#include "target/proc.h"
+
+/* So far in does a stack say which function of the C library waits. */
+#define LOCK_FRAMES 8
+
+/* glibc, struct __pthread_mutex_s: lock, count, owner, nusers, kind. */
+#define MUTEX_OWNER    8
+#define MUTEX_KIND     16
+#define MUTEX_BYTES    20
+#define MUTEX_KINDS    0x3ffu /* all bits that a kind has */
+#define MUTEX_WAITERS  2u /* of the lock word: locked, and others wait */
+/*
+ * glibc since 2.25, struct __pthread_rwlock_arch_t: readers, writers, wrphase_futex, writers_futex,
+ * pad, pad, cur_writer. Threads wait at the two futexes.
+ */
+#define RWLOCK_WRPHASE 8
+#define RWLOCK_WRITERS 12
+#define RWLOCK_WRITER  24
+/* glibc since 2.25, struct pthread_barrier: in, current_round; threads wait at the latter. */
+#define BARRIER_ROUND  4
+/* musl, pthread_mutex_t: type, lock (the owner's number, but for the plain type), waiters. */
+#define MUSL_LOCK      4
+
+struct locks {
+	struct spaces *spaces;
+	struct hash inner; /* process, number in its own namespace -> number here; 0: none */
+	struct hash namespaced; /* process -> whether it has numbers of its own */
+};
+
+int locks_new(struct spaces *spaces, struct locks **out)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->spaces = spaces;
+	return 0;
+}
+
+void locks_free(struct locks *l)
+{
+	if (!l)
+		return;
+	locks_forget(l);
+	free(l);
+}
+
+void locks_forget(struct locks *l)
+{
+	hash_free(&l->inner);
+	hash_free(&l->namespaced);
+}
+
+/* --- threads by their own numbers ------------------------------------------------------------- */
+
+/*
+ * The number of a thread in its innermost namespace; 0 if there is no such thread. *own: it has
+ * more than one number.
+ */
+static uint32_t inner_number(uint32_t pid, uint32_t tid, bool *own)
+{
+	unsigned long number = 0, last = 0;
+	char path[64], line[256], *at, *end;
+	FILE *f;
+	int n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/status", pid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "NSpid:", 6) != 0)
+			continue;
+		for (at = line + 6;; at = end, n++) {
+			number = strtoul(at, &end, 10);
+			if (end == at)
+				break;
+			last = number;
+		}
+		break;
+	}
+	fclose(f);
+	*own = n > 1;
+	return n ? (uint32_t)last : tid;
+}
+
+struct numbering {
+	struct locks *locks;
+	uint32_t pid;
+};
+
+static void note_number(void *ctx, int tid)
+{
+	const struct numbering *n = ctx;
+	bool own;
+	uint32_t inner = inner_number(n->pid, (uint32_t)tid, &own);
+
+	if (inner)
+		hash_put(&n->locks->inner, (uint64_t)n->pid << 32 | inner, (uint32_t)tid);
+}
+
+static bool is_namespaced(struct locks *l, uint32_t pid)
+{
+	struct numbering numbering = { l, pid };
+	uint64_t known;
+	bool own = false;
+
+	if (hash_get(&l->namespaced, pid, &known))
+		return known;
+	inner_number(pid, pid, &own);
+	hash_put(&l->namespaced, pid, own);
+	if (own)
+		proc_each_thread((int)pid, note_number, &numbering);
+	return own;
+}
+
+/* The thread that the process calls @number; 0: it has none. */
+static uint32_t thread_of(struct locks *l, uint32_t pid, uint32_t number)
+{
+	uint64_t tid;
+	bool own;
+
+	if (!number)
+		return 0;
+	if (!is_namespaced(l, pid))
+		return inner_number(pid, number, &own) ? number : 0;
+	return hash_get(&l->inner, (uint64_t)pid << 32 | number, &tid) ? (uint32_t)tid : 0;
+}
+
+/* --- which function --------------------------------------------------------------------------- */
+
+static const struct {
+	const char *begins;
+	enum hang_on on;
+} functions[] = {
+	{ "pthread_mutex_", HANG_ON_MUTEX },
+	{ "lll_lock_wait", HANG_ON_MUTEX },
+	{ "mtx_", HANG_ON_MUTEX },
+	{ "pthread_rwlock_", HANG_ON_RWLOCK },
+	{ "pthread_cond_", HANG_ON_COND },
+	{ "cnd_", HANG_ON_COND },
+	{ "sem_wait", HANG_ON_SEM },
+	{ "sem_timedwait", HANG_ON_SEM },
+	{ "sem_clockwait", HANG_ON_SEM },
+	{ "new_sem_wait", HANG_ON_SEM },
+	{ "pthread_join", HANG_ON_JOIN },
+	{ "pthread_timedjoin", HANG_ON_JOIN },
+	{ "pthread_clockjoin", HANG_ON_JOIN },
+	{ "thrd_join", HANG_ON_JOIN },
+	{ "pthread_barrier_wait", HANG_ON_BARRIER },
+};
+
+/* Libraries have their own names for what others call them by: __GI___pthread_mutex_lock. */
+static const char *plain(const char *function)
+{
+	const char *before;
+
+	do {
+		before = function;
+		while (*function == '_')
+			function++;
+		if (!strncmp(function, "GI_", 3))
+			function += 3;
+	} while (function != before);
+	return function;
+}
+
+static enum hang_on by_function(const struct snapshot_thread *stack)
+{
+	uint32_t i;
+	size_t k;
+
+	for (i = 0; i < stack->nframes && i < LOCK_FRAMES; i++) {
+		const char *name = stack->frames[i].function;
+
+		if (!name)
+			continue;
+		name = plain(name);
+		for (k = 0; k < sizeof(functions) / sizeof(functions[0]); k++)
+			if (!strncmp(name, functions[k].begins, strlen(functions[k].begins)))
+				return functions[k].on;
+	}
+	return HANG_ON_FUTEX;
+}
+
+/* --- who has it ------------------------------------------------------------------------------- */
+
+struct word {
+	uint32_t pid;
+	uint64_t at;
+	uint32_t now; /* what is there */
+	uint32_t expected; /* what the thread saw there */
+};
+
+static bool read_u32(uint32_t pid, uint64_t at, uint32_t *out)
+{
+	return !snapshot_read(pid, at, out, sizeof(*out));
+}
+
+static uint32_t u32_at(const uint8_t *bytes, size_t at)
+{
+	uint32_t v;
+
+	memcpy(&v, bytes + at, sizeof(v));
+	return v;
+}
+
+/*
+ * glibc's mutex, at its lock word: locked with others waiting, and who owns it, alive or not.
+ * *holder stays 0 where that cannot be told. False: it does not look like one.
+ */
+static bool see_mutex(struct locks *l, const struct word *w, uint32_t *holder)
+{
+	uint32_t lock, owner, kind;
+	uint8_t m[MUTEX_BYTES];
+
+	if (snapshot_read(w->pid, w->at, m, sizeof(m)))
+		return false;
+	lock = u32_at(m, 0);
+	owner = u32_at(m, MUTEX_OWNER);
+	kind = u32_at(m, MUTEX_KIND);
+	if (kind > MUTEX_KINDS)
+		return false;
+	/* Robust ones have the owner's number in the lock word as well. */
+	if (lock != MUTEX_WAITERS && (lock & FUTEX_TID_MASK) != owner)
+		return false;
+	*holder = thread_of(l, w->pid, owner);
+	/*
+	 * It has ended with the lock in its hands; or is of another process, for one that is
+	 * shared.
+	 */
+	if (!*holder && !is_namespaced(l, w->pid))
+		*holder = owner;
+	return true;
+}
+
+static void see_musl_mutex(struct locks *l, const struct word *w, struct lock_seen *out)
+{
+	uint32_t owner = w->now & FUTEX_TID_MASK;
+
+	out->object = w->at - MUSL_LOCK;
+	if (owner != EBUSY)
+		out->holder = thread_of(l, w->pid, owner);
+}
+
+static void see_rwlock(struct locks *l, const struct word *w, struct lock_seen *out)
+{
+	uint32_t writer = 0;
+
+	/* The lock begins at a multiple of 8. */
+	out->object = w->at - (w->at % 8 ? RWLOCK_WRITERS : RWLOCK_WRPHASE);
+	if (out->object % 8 || !read_u32(w->pid, out->object + RWLOCK_WRITER, &writer))
+		return;
+	out->holder = thread_of(l, w->pid, writer);
+}
+
+static bool is_plain_wait(const struct snapshot_thread *t)
+{
+	uint64_t op = t->args[1] & FUTEX_CMD_MASK;
+
+	return op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET;
+}
+
+static bool is_pi_wait(const struct snapshot_thread *t)
+{
+	uint64_t op = t->args[1] & FUTEX_CMD_MASK;
+
+	return op == FUTEX_LOCK_PI || op == 13 /* FUTEX_LOCK_PI2, since 5.14 */;
+}
+
+/*
+ * A thread waits for another's end at the word with its number: not private, for the kernel wakes
+ * it.
+ */
+static bool see_join(struct locks *l, const struct snapshot_thread *t, const struct word *w,
+		     struct lock_seen *out)
+{
+	if (!is_plain_wait(t) || w->now != w->expected || t->args[1] & FUTEX_PRIVATE_FLAG)
+		return false;
+	out->holder = thread_of(l, t->pid, w->now);
+	return out->holder != 0;
+}
+
+/* Without a name for the function: only what cannot well be anything else. */
+static void see_nameless(struct locks *l, const struct snapshot_thread *t, const struct word *w,
+			 struct lock_seen *out)
+{
+	uint32_t holder = 0;
+
+	if (see_join(l, t, w, out)) {
+		out->on = HANG_ON_JOIN;
+	} else if (w->now == MUTEX_WAITERS && w->expected == MUTEX_WAITERS &&
+		   see_mutex(l, w, &holder) && holder && thread_of(l, t->pid, holder) == holder) {
+		out->on = HANG_ON_MUTEX;
+		out->holder = holder;
+	}
+}
+
+/* A wait that ends by being given a mutex back is one for that mutex. */
+static bool is_mutex_wait(struct locks *l, const struct word *w, uint32_t *holder)
+{
+	return w->now == MUTEX_WAITERS && w->expected == MUTEX_WAITERS && see_mutex(l, w, holder) &&
+	       *holder;
+}
+
+static void see_word(struct locks *l, const struct space *space, const struct snapshot_thread *t,
+		     const struct word *w, struct lock_seen *out)
+{
+	uint32_t holder = 0;
+
+	switch (out->on) {
+	case HANG_ON_MUTEX:
+		if (space && space->flavour == FAMILY_FLAVOUR_MUSL)
+			see_musl_mutex(l, w, out);
+		else if (see_mutex(l, w, &holder))
+			out->holder = holder;
+		break;
+	case HANG_ON_RWLOCK:
+		see_rwlock(l, w, out);
+		break;
+	case HANG_ON_JOIN:
+		see_join(l, t, w, out);
+		break;
+	case HANG_ON_COND:
+		if (is_mutex_wait(l, w, &holder)) {
+			out->on = HANG_ON_MUTEX;
+			out->holder = holder;
+		}
+		break;
+	case HANG_ON_BARRIER:
+		out->object = w->at - BARRIER_ROUND;
+		break;
+	case HANG_ON_FUTEX:
+		see_nameless(l, t, w, out);
+		break;
+	default:
+		break;
+	}
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static const char *kind_words(enum hang_on on)
+{
+	switch (on) {
+	case HANG_ON_MUTEX:
+		return "mutex";
+	case HANG_ON_RWLOCK:
+		return "read-write lock";
+	case HANG_ON_COND:
+		return "condition variable";
+	case HANG_ON_SEM:
+		return "semaphore";
+	case HANG_ON_FUTEX:
+		return "futex";
+	default:
+		return NULL;
+	}
+}
+
+static void name_lock(const struct locks *l, const struct space *space, struct lock_seen *out)
+{
+	const char *kind = kind_words(out->on);
+	const char *name = kind && space ? space_object_name(l->spaces, space, out->object) : NULL;
+
+	if (!kind)
+		return;
+	if (name && *name)
+		snprintf(out->words, sizeof(out->words), "the %s `%s`", kind, name);
+	else
+		snprintf(out->words, sizeof(out->words), "the %s at 0x%" PRIx64, kind, out->object);
+}
+
+void locks_see(struct locks *l, const struct space *space, const struct snapshot_thread *t,
+	       const struct snapshot_thread *stack, struct lock_seen *out)
+{
+	struct word w = { .pid = t->pid, .at = t->args[0], .expected = (uint32_t)t->args[2] };
+
+	memset(out, 0, sizeof(*out));
+	if (t->wait != SNAPSHOT_FUTEX)
+		return;
+	out->on = HANG_ON_FUTEX;
+	if (t->syscall != SYS_futex)
+		return;
+	out->object = w.at;
+	out->timed = t->args[3] != 0;
+	if (!read_u32(w.pid, w.at, &w.now))
+		return;
+	if (is_pi_wait(t)) {
+		out->on = HANG_ON_MUTEX;
+		out->holder = thread_of(l, t->pid, w.now & FUTEX_TID_MASK);
+	} else {
+		out->on = by_function(stack);
+		see_word(l, space, t, &w, out);
+	}
+	name_lock(l, space, out);
+}

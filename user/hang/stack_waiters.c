@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "hang/stack_waiters.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf/insn.h"
+#include "sites/module.h"
+
+#define COUNT_MOST    1000000u /* threads of a team: more is no team */
+#define LINKAGE_BYTES 32
+#define WORDS_OFFSET  8 /* of glibc's barrier: what family_read_words() takes */
+
+/* One thread's place, while barriers are being made of them. */
+struct found {
+	const struct module_place *place;
+	const struct module *module;
+	uint32_t site; /* index of the frame; UINT32_MAX: none */
+};
+
+struct search {
+	struct spaces *spaces;
+	struct space *space;
+	const struct snapshot *look;
+	struct stuck *out;
+};
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+static bool is_meeting(const struct module_place *p)
+{
+	return p->spec.role == SBT_ROLE_BARRIER || p->spec.role == SBT_ROLE_REGION;
+}
+
+/* The barrier's function that begins at @offset of its file. */
+static const struct module_place *place_at(const struct module *m, uint64_t offset)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nplaces; i++)
+		if (m->places[i].start == offset && is_meeting(&m->places[i]))
+			return &m->places[i];
+	return NULL;
+}
+
+/* Whether the code is in a barrier's function. */
+static const struct module_place *place_around(const struct space_code *at)
+{
+	uint64_t start, offset;
+
+	if (!at->module->nplaces || !module_function(at->module, at->vaddr, &start) ||
+	    module_vaddr_to_offset(at->module, start, &offset))
+		return NULL;
+	return place_at(at->module, offset);
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static uint64_t relative(uint64_t next, const uint8_t *bytes)
+{
+	int32_t distance;
+
+	memcpy(&distance, bytes, sizeof(distance));
+	return next + (uint64_t)(int64_t)distance;
+}
+
+static uint64_t word_at(const struct search *s, uint64_t address)
+{
+	uint64_t value;
+
+	return snapshot_read(s->look->pid, address, &value, sizeof(value)) ? 0 : value;
+}
+
+/*
+ * What is called through the entry of a procedure linkage table (PLT) at @target, whose word has been filled in by now; @target
+ * itself if that is none.
+ */
+static uint64_t through_linkage_x86(const struct search *s, uint64_t target, const uint8_t *code)
+{
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	const uint8_t *at = code;
+
+	if (!memcmp(at, endbr, sizeof(endbr)))
+		at += sizeof(endbr);
+	if (*at == 0xf2)
+		at++;
+	if (at[0] != 0xff || at[1] != 0x25)
+		return target;
+	return word_at(s, relative(target + (uint64_t)(at - code) + 6, at + 2));
+}
+
+/* The same: adrp x16, PAGE; ldr x17, [x16, #OFFSET] */
+static uint64_t through_linkage_arm64(const struct search *s, uint64_t target, const uint8_t *code)
+{
+	uint32_t words[3], page, load;
+	uint64_t at = target, address;
+
+	memcpy(words, code, sizeof(words));
+	page = words[0];
+	load = words[1];
+	if (page == 0xd503245f) { /* bti c */
+		page = words[1];
+		load = words[2];
+		at += 4;
+	}
+	if ((page & 0x9f00001f) != 0x90000010 || (load & 0xffc003ff) != 0xf9400211)
+		return target;
+	address = ((uint64_t)(page >> 5 & 0x7ffff) << 2 | (page >> 29 & 3)) << 12;
+	if (address & 1ull << 32)
+		address |= ~((1ull << 33) - 1);
+	address += at & ~0xfffull;
+	return word_at(s, address + (uint64_t)(load >> 10 & 0xfff) * 8);
+}
+
+/* What the call in front of @back leads to, as it is in memory; 0: it does not say. */
+static uint64_t call_target(const struct search *s, uint64_t back, uint16_t machine)
+{
+	uint8_t before[8], entry[LINKAGE_BYTES];
+	uint64_t target;
+	uint32_t word;
+
+	if (snapshot_read(s->look->pid, back - sizeof(before), before, sizeof(before)))
+		return 0;
+	if (machine == EM_AARCH64) {
+		memcpy(&word, before + 4, sizeof(word));
+		if ((word & 0xfc000000) != 0x94000000)
+			return 0;
+		target = back - 4 + (uint64_t)((int64_t)(int32_t)(word << 6) >> 4);
+	} else if (before[2] == 0xff && before[3] == 0x15) {
+		return word_at(s, relative(back, before + 4));
+	} else if (before[3] == 0xe8) {
+		target = relative(back, before + 4);
+	} else {
+		return 0;
+	}
+	if (snapshot_read(s->look->pid, target, entry, sizeof(entry)))
+		return target;
+	return machine == EM_AARCH64 ? through_linkage_arm64(s, target, entry)
+				     : through_linkage_x86(s, target, entry);
+}
+
+static const struct module_place *place_called(const struct search *s, uint64_t back,
+					       const struct module *caller,
+					       const struct module **callee)
+{
+	uint64_t target = call_target(s, back, caller->traits.machine);
+	struct space_code at;
+
+	if (!target || !space_code(s->spaces, s->space, target + 1, &at))
+		return NULL;
+	*callee = at.module;
+	return place_at(at.module, at.offset - 1);
+}
+
+/* --- stacks ----------------------------------------------------------------------------------- */
+
+/* Is what is there part of how threads wait, and not of the program? */
+static bool is_runtime(const struct module *m, const struct module *of_place)
+{
+	if (m->traits.executable)
+		return false;
+	return m == of_place || m->c_library || m->runtime || m->mpi;
+}
+
+/* The next frame outwards that is another real function's. */
+static uint32_t next_frame(const struct snapshot_thread *t, uint32_t i)
+{
+	uint64_t address = t->frames[i].address;
+
+	while (i < t->nframes && t->frames[i].address == address)
+		i++;
+	return i;
+}
+
+/* The first frame from @i on that is the program's. */
+static uint32_t user_frame(const struct search *s, const struct snapshot_thread *t, uint32_t i,
+			   const struct module *of_place)
+{
+	struct space_code at;
+
+	for (; i < t->nframes; i = next_frame(t, i))
+		if (!space_code(s->spaces, s->space, t->frames[i].address + 1, &at) ||
+		    !is_runtime(at.module, of_place))
+			return i;
+	return UINT32_MAX;
+}
+
+/* Of a region: does the thread wait at its end, rather than run what is inside? */
+static bool waits_in(const struct search *s, const struct snapshot_thread *t, uint32_t end,
+		     const struct module *of_place)
+{
+	return user_frame(s, t, 0, of_place) >= end;
+}
+
+/* Of C++'s standard library, or Boost's: "void std::wait<...>(...)". */
+static bool is_library_name(const char *name)
+{
+	size_t len = strcspn(name, "<(");
+	const char *space = memrchr(name, ' ', len);
+
+	if (space)
+		name = space + 1;
+	return !strncmp(name, "std::", 5) || !strncmp(name, "boost::", 7);
+}
+
+/* Templates and what is inline are in the program, and not the program's. */
+static uint32_t program_frame(const struct search *s, const struct snapshot_thread *t, uint32_t i,
+			      const struct module *of_place)
+{
+	uint32_t first = user_frame(s, t, i, of_place), at = first;
+
+	while (at < t->nframes) {
+		const char *real = t->frames[next_frame(t, at) - 1].function;
+
+		if (!real || !is_library_name(real))
+			return at;
+		at = user_frame(s, t, next_frame(t, at), of_place);
+	}
+	return first;
+}
+
+static bool find_place(const struct search *s, const struct snapshot_thread *t, struct found *out)
+{
+	struct space_code at;
+	uint32_t i, own;
+
+	for (i = 0; i < t->nframes; i = next_frame(t, i)) {
+		if (!space_code(s->spaces, s->space, t->frames[i].address + 1, &at))
+			continue;
+		out->module = at.module;
+		out->place = place_around(&at);
+		own = next_frame(t, i);
+		if (!out->place && i) {
+			out->place =
+				place_called(s, t->frames[i].address + 1, at.module, &out->module);
+			own = i;
+		}
+		if (!out->place)
+			continue;
+		if (out->place->spec.role == SBT_ROLE_REGION && !waits_in(s, t, own, out->module))
+			continue;
+		out->site = out->place->spec.family == SBT_FAMILY_STD
+				    ? program_frame(s, t, own, out->module)
+				    : user_frame(s, t, own, out->module);
+		return true;
+	}
+	return false;
+}
+
+/* --- objects ---------------------------------------------------------------------------------- */
+
+/*
+ * glibc's threads sleep at the second word (the first, before 2.25); the count tells whether it is
+ * one.
+ */
+static uint32_t read_pthread(const struct search *s, uint64_t word, uint64_t *object)
+{
+	static const uint8_t before[] = { 4, 0 };
+	struct family_team team;
+	uint64_t words;
+	size_t i;
+
+	for (i = 0; i < sizeof(before); i++) {
+		if (snapshot_read(s->look->pid, word - before[i] + WORDS_OFFSET, &words,
+				  sizeof(words)))
+			continue;
+		team = family_read_words(SBT_FAMILY_PTHREAD, s->space->flavour, words);
+		if (!team.known || team.count > COUNT_MOST)
+			continue;
+		*object = word - before[i];
+		return team.count;
+	}
+	return 0;
+}
+
+/* libgomp's sleep at the generation, in front of which is how many there are. */
+static uint32_t read_gomp(const struct search *s, uint64_t word, uint64_t *object)
+{
+	uint32_t total;
+
+	if (snapshot_read(s->look->pid, word - 4, &total, sizeof(total)) || !total ||
+	    total > COUNT_MOST)
+		return 0;
+	*object = word - 4;
+	return total;
+}
+
+static uint32_t read_object(const struct search *s, const struct snapshot_thread *t, uint8_t family,
+			    uint64_t *object)
+{
+	*object = 0;
+	if (t->wait != SNAPSHOT_FUTEX)
+		return 0;
+	if (family == SBT_FAMILY_PTHREAD && s->space->flavour == FAMILY_FLAVOUR_GLIBC)
+		return read_pthread(s, t->args[0], object);
+	if (family == SBT_FAMILY_GOMP)
+		return read_gomp(s, t->args[0], object);
+	return 0;
+}
+
+/* --- barriers --------------------------------------------------------------------------------- */
+
+/* Functions of MPI have several names. */
+static const char *mpi_name(const char *symbol)
+{
+	return !strncmp(symbol, "PMPI_", 5) ? symbol + 1 : symbol;
+}
+
+static bool same_barrier(const struct stuck_barrier *b, const struct stuck_barrier *key)
+{
+	if (b->family != key->family || (b->kind == SBT_KIND_JOIN) != (key->kind == SBT_KIND_JOIN))
+		return false;
+	/* All ranks have to call the same operation of a communicator: where they do not, that is what hangs. */
+	if (key->of_processes)
+		return b->of_processes &&
+		       (!strcmp(b->function, key->function) || (b->world && key->world));
+	if (b->pid != key->pid)
+		return false;
+	/* A thread on its way in or out has no object that could be read. */
+	if (!b->object || !key->object)
+		return !strcmp(b->function, key->function);
+	return b->object == key->object;
+}
+
+static int add_arrival(struct stuck *out, const struct stuck_barrier *key,
+		       const struct stuck_arrival *arrival)
+{
+	struct stuck_barrier *b = NULL, *all;
+	struct stuck_arrival *arrivals;
+	uint32_t i;
+
+	for (i = 0; i < out->n && !b; i++)
+		if (same_barrier(&out->barriers[i], key))
+			b = &out->barriers[i];
+	if (!b) {
+		all = realloc(out->barriers, (out->n + 1) * sizeof(*all));
+		if (!all)
+			return -ENOMEM;
+		out->barriers = all;
+		b = &all[out->n++];
+		*b = *key;
+	}
+	if (!b->object && key->object) {
+		b->object = key->object;
+		b->count = key->count;
+	}
+	arrivals = realloc(b->arrivals, (b->n + 1) * sizeof(*arrivals));
+	if (!arrivals)
+		return -ENOMEM;
+	b->arrivals = arrivals;
+	b->arrivals[b->n++] = *arrival;
+	return 0;
+}
+
+static int add_thread(const struct search *s, const struct snapshot_thread *t)
+{
+	struct stuck_arrival arrival = { .thread = t };
+	struct stuck_barrier key = { .pid = t->pid };
+	struct found found;
+
+	if (!find_place(s, t, &found))
+		return 0;
+	key.family = found.place->spec.family;
+	key.kind = found.place->spec.kind;
+	key.of_processes = key.family == SBT_FAMILY_MPI;
+	key.world = key.of_processes && t->call.world;
+	snprintf(key.function, sizeof(key.function), "%s",
+		 key.of_processes ? mpi_name(found.place->symbol) : found.place->symbol);
+	key.count = read_object(s, t, key.family, &key.object);
+	if (found.site != UINT32_MAX)
+		arrival.site = &t->frames[found.site];
+	return add_arrival(s->out, &key, &arrival);
+}
+
+int stuck_find(struct spaces *spaces, struct snapshots *snapshots,
+	       const struct snapshot *const *looks, uint32_t n, struct stuck *out)
+{
+	struct search s = { .spaces = spaces, .out = out };
+	uint32_t i, j;
+	int err = 0;
+
+	memset(out, 0, sizeof(*out));
+	for (i = 0; i < n; i++) {
+		s.look = looks[i];
+		s.space = snapshot_space(snapshots, looks[i]->pid);
+		if (!s.space)
+			continue;
+		for (j = 0; !err && j < looks[i]->n; j++)
+			err = add_thread(&s, &looks[i]->threads[j]);
+	}
+	return err;
+}
+
+void stuck_free(struct stuck *stuck)
+{
+	while (stuck->n)
+		free(stuck->barriers[--stuck->n].arrivals);
+	free(stuck->barriers);
+	stuck->barriers = NULL;
+}

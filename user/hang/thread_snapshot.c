@@ -1,0 +1,764 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "hang/thread_snapshot.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "attach/regs.h"
+#include "attach/sample.h"
+#include "base/text.h"
+#include "symbols/walk.h"
+#include "target/look.h"
+#include "target/proc.h"
+
+#define SPACE_INC \
+	UINT32_MAX /* no incarnation of a traced process: the mappings are the snapshot's own */
+#define ROUNDS	     3 /* for a thread that goes on while it is being looked at */
+#define SAMPLE_MS    50 /* in all */
+#define COPY_BYTES   16384 /* of each stack at once; most hold all frames in less */
+#define COPIES_BYTES (64u << 20) /* all of them; what is beyond is read when it is needed */
+
+/* The frames of one place in the code, as snapshot_frame has them but for the address. */
+struct place {
+	uint32_t n;
+	struct snapshot_frame *frames; /* NULL: not asked for yet */
+};
+
+struct snapshots {
+	struct spaces *spaces;
+	struct regs *regs; /* NULL: no iterator */
+	char why[160];
+	struct walk *walk;
+	struct place *places; /* by site */
+	uint32_t nplaces;
+};
+
+/* A thread while it is being looked at. */
+struct subject {
+	struct snapshot_thread *thread;
+	struct look look;
+	uint64_t switches; /* when the registers were read */
+	uint64_t returns[REGS_RETURNS];
+	uint32_t nreturns;
+	bool done; /* registers and stack are of one moment */
+	bool running; /* a sample is to be taken */
+	uint8_t *copy; /* of the stack */
+	uint64_t copy_at;
+	size_t copy_len;
+};
+
+struct taking {
+	struct snapshots *snapshots;
+	struct snapshot *snapshot;
+	struct space *space; /* NULL: the process cannot be read */
+	struct subject *subjects;
+	uint32_t n;
+	size_t copied;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int snapshots_new(struct spaces *spaces, struct snapshots **out)
+{
+	struct snapshots *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->spaces = spaces;
+	if (walk_new(spaces, &s->walk)) {
+		free(s);
+		return -ENOMEM;
+	}
+	regs_new(&s->regs, s->why, sizeof(s->why));
+	*out = s;
+	return 0;
+}
+
+void snapshots_free(struct snapshots *s)
+{
+	uint32_t i, j;
+
+	if (!s)
+		return;
+	for (i = 0; i < s->nplaces; i++) {
+		for (j = 0; j < s->places[i].n; j++) {
+			free((char *)(uintptr_t)s->places[i].frames[j].function);
+			free((char *)(uintptr_t)s->places[i].frames[j].file);
+		}
+		/* The module is one text for all. */
+		if (s->places[i].n)
+			free((char *)(uintptr_t)s->places[i].frames[0].module);
+		free(s->places[i].frames);
+	}
+	free(s->places);
+	walk_free(s->walk);
+	regs_free(s->regs);
+	free(s);
+}
+
+const char *snapshots_no_iterator(const struct snapshots *s)
+{
+	return s->regs ? NULL : s->why;
+}
+
+int snapshot_read(uint32_t pid, uint64_t address, void *to, size_t size)
+{
+	return look_read((int)pid, address, to, size);
+}
+
+void snapshot_free(struct snapshot *snapshot)
+{
+	uint32_t i;
+
+	if (!snapshot)
+		return;
+	for (i = 0; snapshot->threads && i < snapshot->n; i++) {
+		free((void *)(uintptr_t)snapshot->threads[i].frames);
+		free((char *)(uintptr_t)snapshot->threads[i].waits_for);
+	}
+	free(snapshot->threads);
+	free(snapshot);
+}
+
+const struct snapshot_thread *snapshot_find(const struct snapshot *snapshot, uint32_t tid)
+{
+	uint32_t i;
+
+	for (i = 0; i < snapshot->n; i++)
+		if (snapshot->threads[i].tid == tid)
+			return &snapshot->threads[i];
+	return NULL;
+}
+
+/* --- who -------------------------------------------------------------------------------------- */
+
+struct tids {
+	uint32_t *all;
+	uint32_t n, cap;
+	bool failed;
+};
+
+static void note_tid(void *ctx, int tid)
+{
+	struct tids *t = ctx;
+
+	if (t->n == t->cap) {
+		uint32_t *all = realloc(t->all, (t->cap * 2 + 64) * sizeof(*all));
+
+		if (!all) {
+			t->failed = true;
+			return;
+		}
+		t->all = all;
+		t->cap = t->cap * 2 + 64;
+	}
+	t->all[t->n++] = (uint32_t)tid;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static int snapshot_new(uint32_t pid, const uint32_t *tids, uint32_t n, struct snapshot **out)
+{
+	struct snapshot *s = calloc(1, sizeof(*s));
+	struct tids found = { 0 };
+	int err = s ? 0 : -ENOMEM;
+	uint32_t i;
+
+	if (!err && !n) {
+		err = proc_each_thread((int)pid, note_tid, &found);
+		err = err < 0 ? err : found.failed ? -ENOMEM : 0;
+		if (found.n)
+			qsort(found.all, found.n, sizeof(*found.all), by_number);
+		tids = found.all;
+		n = found.n;
+		if (!err && !n)
+			err = -ESRCH;
+	}
+	if (!err) {
+		s->pid = pid;
+		s->taken_ns = now_ns();
+		s->threads = calloc(n, sizeof(*s->threads));
+		err = s->threads ? 0 : -ENOMEM;
+	}
+	if (!err) {
+		s->n = n;
+		for (i = 0; i < n; i++) {
+			s->threads[i].pid = pid;
+			s->threads[i].tid = tids[i];
+		}
+	} else {
+		snapshot_free(s);
+		s = NULL;
+	}
+	free(found.all);
+	*out = s;
+	return err;
+}
+
+/* --- state ------------------------------------------------------------------------------------ */
+
+static enum snapshot_wait wait_of(const struct look *look)
+{
+	switch (look->state) {
+	case 'R':
+		return SNAPSHOT_RUNNABLE;
+	case 'T':
+	case 't':
+		return SNAPSHOT_STOPPED;
+	case 'Z':
+		return SNAPSHOT_ZOMBIE;
+	case 'X':
+	case 0:
+		return SNAPSHOT_GONE;
+	default:
+		break;
+	}
+	if (look->syscall == LOOK_UNKNOWN_CALL)
+		return look->state == 'D' ? SNAPSHOT_DISK : SNAPSHOT_UNKNOWN;
+	switch (look_call_wait(look)) {
+	case LOOK_FUTEX:
+		return SNAPSHOT_FUTEX;
+	case LOOK_IO:
+		return SNAPSHOT_IO;
+	case LOOK_SLEEP:
+		return SNAPSHOT_SLEEP;
+	case LOOK_CHILD:
+		return SNAPSHOT_CHILD;
+	case LOOK_OTHER:
+	case LOOK_NOTHING:
+		break;
+	}
+	return look->state == 'D' ? SNAPSHOT_DISK : SNAPSHOT_OTHER;
+}
+
+static void take_state(struct snapshot_thread *t, const struct look *look)
+{
+	memcpy(t->comm, look->comm, sizeof(t->comm));
+	t->state = look->state;
+	t->syscall = look->syscall;
+	memcpy(t->args, look->args, sizeof(t->args));
+	memcpy(t->wchan, look->wchan, sizeof(t->wchan));
+	t->cpu_ns = look->cpu_ns;
+	t->runq_ns = look->runq_ns;
+	t->start_ticks = look->start_ticks;
+	t->switches = look->switches;
+	t->sp = look->sp;
+	t->pc = look->pc;
+	t->wait = wait_of(look);
+}
+
+/* One that is gone is one of the answers. */
+static void look_at(struct snapshot_thread *t, struct look *look)
+{
+	look_thread((int)t->pid, (int)t->tid, look);
+	take_state(t, look);
+}
+
+/* --- registers -------------------------------------------------------------------------------- */
+
+static int compare_tid(const void *key, const void *element)
+{
+	uint32_t tid = *(const uint32_t *)key, other = ((const struct regs_thread *)element)->tid;
+
+	return (tid > other) - (tid < other);
+}
+
+static const struct regs_thread *regs_of(const struct regs_thread *all, uint32_t n, uint32_t tid)
+{
+	return n ? bsearch(&tid, all, n, sizeof(*all), compare_tid) : NULL;
+}
+
+static bool has_stack(const struct snapshot_thread *t)
+{
+	return t->wait != SNAPSHOT_GONE && t->wait != SNAPSHOT_ZOMBIE;
+}
+
+static void take_registers(struct subject *u, const struct regs_thread *r)
+{
+	struct snapshot_thread *t = u->thread;
+
+	t->regs = r->regs;
+	t->sp = r->regs.value[STACK_SP];
+	t->pc = r->regs.value[STACK_PC];
+	t->source = SNAPSHOT_ITERATOR;
+	u->switches = r->switches;
+}
+
+/* sp and pc are enough for code whose frames are counted from the stack pointer. */
+static void take_proc_registers(struct subject *u)
+{
+	struct snapshot_thread *t = u->thread;
+
+	memset(&t->regs, 0, sizeof(t->regs));
+	stack_set(&t->regs, STACK_SP, u->look.sp);
+	stack_set(&t->regs, STACK_PC, u->look.pc);
+	t->regs.exact = 1;
+	t->source = SNAPSHOT_PROC;
+	u->switches = u->look.switches;
+}
+
+static void copy_stack(struct taking *k, struct subject *u)
+{
+	long n;
+
+	if (k->copied > COPIES_BYTES)
+		return;
+	if (!u->copy)
+		u->copy = malloc(COPY_BYTES);
+	if (!u->copy)
+		return;
+	n = look_read_some((int)u->thread->pid, u->thread->sp, u->copy, COPY_BYTES);
+	u->copy_at = u->thread->sp;
+	u->copy_len = n > 0 ? (size_t)n : 0;
+	k->copied += u->copy_len;
+}
+
+/* Did it stand still while it was looked at? */
+static bool stood_still(const struct subject *u)
+{
+	struct look again;
+
+	if (u->switches == UINT64_MAX)
+		return true; /* nobody can tell */
+	return !look_again((int)u->thread->pid, (int)u->thread->tid, &again) &&
+	       again.switches == u->switches;
+}
+
+/* One look at a thread whose registers may be @r; NULL: none are known. */
+static void look_once(struct taking *k, struct subject *u, const struct regs_thread *r)
+{
+	struct snapshot_thread *t = u->thread;
+
+	u->running = false;
+	u->nreturns = r ? r->nreturns : 0;
+	if (r)
+		memcpy(u->returns, r->returns, sizeof(u->returns));
+	t->source = SNAPSHOT_NO_STACK;
+	look_at(t, &u->look);
+	if (!has_stack(t)) {
+		u->done = true;
+		return;
+	}
+	if (r && r->regs.known && !r->on_cpu && r->switches == u->look.switches)
+		take_registers(u, r);
+	else if (u->look.sp)
+		take_proc_registers(u);
+	else if (t->state == 'R')
+		u->running = true;
+	if (t->source == SNAPSHOT_NO_STACK)
+		return;
+	copy_stack(k, u);
+	u->done = stood_still(u);
+}
+
+static bool all_done(const struct taking *k)
+{
+	uint32_t i;
+
+	for (i = 0; i < k->n; i++)
+		if (!k->subjects[i].done)
+			return false;
+	return true;
+}
+
+/* --- those that run --------------------------------------------------------------------------- */
+
+static void take_sample(struct subject *u, struct sample *sample)
+{
+	struct snapshot_thread *t = u->thread;
+
+	t->regs = sample->regs;
+	t->sp = sample->sp;
+	t->pc = sample->regs.value[STACK_PC];
+	t->source = SNAPSHOT_SAMPLE;
+	t->sampled = true;
+	t->state = 'R';
+	t->wait = SNAPSHOT_RUNNING;
+	t->syscall = LOOK_NO_CALL;
+	t->wchan[0] = '\0';
+	free(u->copy);
+	u->copy = sample->bytes;
+	u->copy_at = sample->sp;
+	u->copy_len = sample->len;
+	sample->bytes = NULL;
+	u->done = true;
+}
+
+static int sample_running(struct taking *k, int wait_ms)
+{
+	struct sample *samples = calloc(k->n, sizeof(*samples));
+	uint32_t i, n = 0;
+
+	if (!samples)
+		return -ENOMEM;
+	for (i = 0; i < k->n; i++)
+		if (!k->subjects[i].done && k->subjects[i].running)
+			samples[n++].tid = k->subjects[i].thread->tid;
+	if (n && sample_take(samples, n, wait_ms) > 0) {
+		n = 0;
+		for (i = 0; i < k->n; i++) {
+			struct subject *u = &k->subjects[i];
+
+			if (u->done || !u->running)
+				continue;
+			if (samples[n].taken)
+				take_sample(u, &samples[n]);
+			n++;
+		}
+	}
+	sample_release(samples, n);
+	free(samples);
+	return 0;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+/*
+ * Registers first, then the rest: a thread that has not been on a CPU from then until its stack was
+ * copied was at one place all the time.
+ */
+static int look_round(struct taking *k)
+{
+	struct regs_thread *all = NULL;
+	uint32_t i, n = 0;
+
+	if (k->snapshots->regs)
+		regs_read(k->snapshots->regs, k->snapshot->pid, &all, &n);
+	for (i = 0; i < k->n; i++) {
+		struct subject *u = &k->subjects[i];
+
+		if (!u->done)
+			look_once(k, u, regs_of(all, n, u->thread->tid));
+	}
+	free(all);
+	return 0;
+}
+
+static int look_at_all(struct taking *k)
+{
+	uint64_t end = 0, now;
+	int round, err = 0;
+
+	for (round = 0; !err && round < ROUNDS; round++) {
+		look_round(k);
+		if (all_done(k))
+			break;
+		now = now_ns();
+		if (!end)
+			end = now + SAMPLE_MS * 1000000ull;
+		/* Most of the time first, but not all: who has blocked meanwhile has no sample. */
+		err = sample_running(k, now >= end ? 0 : (int)((end - now) * 3 / 4000000u));
+		if (all_done(k))
+			break;
+	}
+	/* One that has lost its CPU without having been sampled is where it lost it. */
+	if (!err && round == ROUNDS)
+		look_round(k);
+	return err;
+}
+
+/* --- stacks ----------------------------------------------------------------------------------- */
+
+static const char *printable(const char *raw)
+{
+	return raw && *raw ? text_printable(raw) : NULL;
+}
+
+static const struct place *place_of(struct snapshots *s, uint32_t site)
+{
+	const struct site_name *name;
+	struct place *p, *all;
+	const char *module;
+	uint32_t i, n;
+
+	if (site >= s->nplaces) {
+		n = (site + 1) * 2;
+		all = realloc(s->places, n * sizeof(*all));
+		if (!all)
+			return NULL;
+		memset(all + s->nplaces, 0, (n - s->nplaces) * sizeof(*all));
+		s->places = all;
+		s->nplaces = n;
+	}
+	p = &s->places[site];
+	if (p->frames)
+		return p;
+	name = spaces_site(s->spaces, site);
+	if (!name)
+		return NULL;
+	n = name->nframes ? name->nframes : 1;
+	p->frames = calloc(n, sizeof(*p->frames));
+	if (!p->frames)
+		return NULL;
+	p->n = n;
+	module = printable(name->module);
+	for (i = 0; i < n; i++) {
+		p->frames[i].module = module;
+		if (i >= name->nframes)
+			continue;
+		p->frames[i].function = printable(name->frames[i].function);
+		p->frames[i].file = printable(name->frames[i].file);
+		p->frames[i].line = name->frames[i].line;
+	}
+	for (i = 0; i + 1 < n; i++)
+		p->frames[i].inlined = p->frames[i + 1].function ? p->frames[i + 1].function : "";
+	return p;
+}
+
+/* What was copied while it stood still; beyond that, as it is now. */
+static long read_stack(void *ctx, uint64_t address, void *to, size_t size)
+{
+	const struct subject *u = ctx;
+	uint64_t at = address - u->copy_at;
+
+	if (address >= u->copy_at && at < u->copy_len) {
+		if (size > u->copy_len - at) {
+			/* The rest is behind it, if it is more than what there was. */
+			size_t have = u->copy_len - at;
+			long more = look_read_some((int)u->thread->pid, address + have,
+						   (uint8_t *)to + have, size - have);
+
+			memcpy(to, u->copy + at, have);
+			return (long)have + (more > 0 ? more : 0);
+		}
+		memcpy(to, u->copy + at, size);
+		return (long)size;
+	}
+	return look_read_some((int)u->thread->pid, address, to, size);
+}
+
+static int add_frames(struct snapshots *s, struct snapshot_thread *t,
+		      const struct walk_frame *frames, uint32_t n)
+{
+	struct snapshot_frame *all = calloc(SNAPSHOT_FRAMES_MAX, sizeof(*all));
+	uint32_t i, j;
+
+	if (!all)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		const struct place *p = place_of(s, frames[i].site);
+
+		if (!p) {
+			free(all);
+			return -ENOMEM;
+		}
+		for (j = 0; j < p->n; j++) {
+			if (t->nframes == SNAPSHOT_FRAMES_MAX) {
+				t->truncated = true;
+				break;
+			}
+			all[t->nframes] = p->frames[j];
+			all[t->nframes++].address = frames[i].address;
+		}
+	}
+	t->frames = all;
+	return 0;
+}
+
+/* What the thread waits for in MPI: the arguments of its call need all registers of the frames. */
+static int take_call(struct taking *k, struct walk_thread *walk, struct walk_frame *frames,
+		     uint32_t *n, bool *whole, struct snapshot_thread *t)
+{
+	struct mpi_stack stack = { .spaces = k->snapshots->spaces,
+				   .space = k->space,
+				   .frames = frames,
+				   .n = *n,
+				   .read = walk->read,
+				   .ctx = walk->ctx };
+	int err;
+
+	if (!mpi_call_likely(&stack))
+		return 0;
+	walk->registers = true;
+	err = walk_up(k->snapshots->walk, k->space, walk, frames, SNAPSHOT_FRAMES_MAX, n, whole);
+	stack.n = *n;
+	if (!err)
+		mpi_call_find(&stack, &t->call);
+	return err;
+}
+
+static int take_stack(struct taking *k, struct subject *u)
+{
+	struct snapshot_thread *t = u->thread;
+	struct walk_thread walk = { .regs = t->regs, .read = read_stack, .ctx = u };
+	struct walk_frame frames[SNAPSHOT_FRAMES_MAX];
+	bool whole = false;
+	uint32_t n = 0;
+	int err;
+
+	if (t->source == SNAPSHOT_NO_STACK || !k->space)
+		return 0;
+	walk.in_call = t->source != SNAPSHOT_SAMPLE && t->syscall >= 0;
+	walk.returns = u->returns;
+	walk.nreturns = u->nreturns;
+	err = walk_up(k->snapshots->walk, k->space, &walk, frames, SNAPSHOT_FRAMES_MAX, &n, &whole);
+	if (!err)
+		err = take_call(k, &walk, frames, &n, &whole, t);
+	t->truncated = !whole;
+	return err ? err : add_frames(k->snapshots, t, frames, n);
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+/*
+ * Who waits for a thread's end waits at the word in which the C library keeps its number until the
+ * kernel clears it: not private, for the kernel's waking is not (glibc's pthread_join).
+ */
+static uint32_t joined(const struct snapshot *s, const struct snapshot_thread *t)
+{
+	uint64_t op = t->args[1] & 0x7f;
+	uint32_t word = 0;
+
+	if (t->wait != SNAPSHOT_FUTEX || t->syscall != SYS_futex ||
+	    t->args[1] & FUTEX_PRIVATE_FLAG || (op != FUTEX_WAIT && op != FUTEX_WAIT_BITSET) ||
+	    (uint32_t)t->args[2] == t->tid || !snapshot_find(s, (uint32_t)t->args[2]))
+		return 0;
+	if (snapshot_read(t->pid, t->args[0], &word, sizeof(word)) || word != (uint32_t)t->args[2])
+		return 0;
+	return word;
+}
+
+static int take_words(struct taking *k, struct subject *u)
+{
+	struct snapshot_thread *t = u->thread;
+	char words[1400] = "";
+	uint32_t other;
+
+	if (t->sampled || !has_stack(t)) {
+		t->waits_for = strdup("");
+		return t->waits_for ? 0 : -ENOMEM;
+	}
+	other = joined(k->snapshot, t);
+	if (other)
+		snprintf(words, sizeof(words), "join of thread %u", other);
+	else if (t->state != 'R' && t->state != 'T' && t->state != 't')
+		look_words((int)t->pid, &u->look, words, sizeof(words));
+	t->waits_for = strdup(words);
+	return t->waits_for ? 0 : -ENOMEM;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+/*
+ * The mappings once, at the beginning: an address in none of them is no code, which shall not cost
+ * another look.
+ */
+static void read_space(struct taking *k)
+{
+	struct space *space = space_get(k->snapshots->spaces, k->snapshot->pid, SPACE_INC);
+
+	if (!space)
+		return;
+	space->gone = false;
+	if (!space_read(k->snapshots->spaces, space))
+		k->space = space;
+	space->gone = true;
+}
+
+struct space *snapshot_space(struct snapshots *s, uint32_t pid)
+{
+	return space_find(s->spaces, pid, SPACE_INC);
+}
+
+/* Nothing of any thread could be read but that it is there. */
+static bool nothing_known(const struct snapshot *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->threads[i].syscall != LOOK_UNKNOWN_CALL || s->threads[i].nframes ||
+		    !has_stack(&s->threads[i]))
+			return false;
+	return true;
+}
+
+int snapshot_take(struct snapshots *s, uint32_t pid, const uint32_t *tids, uint32_t n,
+		  struct snapshot **out)
+{
+	struct taking k = { .snapshots = s };
+	uint32_t i;
+	int err;
+
+	*out = NULL;
+	err = snapshot_new(pid, tids, n, &k.snapshot);
+	if (err)
+		return err;
+	k.n = k.snapshot->n;
+	k.subjects = calloc(k.n, sizeof(*k.subjects));
+	if (!k.subjects)
+		err = -ENOMEM;
+	for (i = 0; !err && i < k.n; i++)
+		k.subjects[i].thread = &k.snapshot->threads[i];
+	if (!err)
+		err = look_at_all(&k);
+	if (!err)
+		read_space(&k);
+	for (i = 0; !err && i < k.n; i++) {
+		err = take_stack(&k, &k.subjects[i]);
+		if (!err)
+			err = take_words(&k, &k.subjects[i]);
+	}
+	for (i = 0; k.subjects && i < k.n; i++)
+		free(k.subjects[i].copy);
+	free(k.subjects);
+	if (!err && nothing_known(k.snapshot))
+		err = -EACCES;
+	if (err) {
+		snapshot_free(k.snapshot);
+		return err;
+	}
+	k.snapshot->cost_ns = now_ns() - k.snapshot->taken_ns;
+	*out = k.snapshot;
+	return 0;
+}
+
+int snapshot_glance(struct snapshots *s, uint32_t pid, const uint32_t *tids, uint32_t n,
+		    struct snapshot **out)
+{
+	struct snapshot *snapshot;
+	uint32_t i;
+	int err;
+
+	(void)s;
+	*out = NULL;
+	err = snapshot_new(pid, tids, n, &snapshot);
+	for (i = 0; !err && i < snapshot->n; i++) {
+		struct snapshot_thread *t = &snapshot->threads[i];
+		struct look look;
+
+		look_at(t, &look);
+		t->waits_for = strdup("");
+		if (!t->waits_for)
+			err = -ENOMEM;
+	}
+	if (err) {
+		snapshot_free(snapshot);
+		return err;
+	}
+	snapshot->cost_ns = now_ns() - snapshot->taken_ns;
+	*out = snapshot;
+	return 0;
+}
+
+struct regs *snapshots_regs(const struct snapshots *s)
+{
+	return s->regs;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "ingest/arrivals.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "ingest/ranks.h"
+
+void pendings_free(struct pendings *s)
+{
+	hash_free(&s->stale);
+	free(s->all);
+	free(s->groups);
+}
+
+int pendings_set_stale(struct pendings *s, uint32_t tid, uint64_t since_ns)
+{
+	return hash_put(&s->stale, tid, since_ns);
+}
+
+bool pendings_is_stale(const struct pendings *s, uint32_t tid, uint64_t since_ns)
+{
+	uint64_t since;
+
+	return hash_get(&s->stale, tid, &since) && since == since_ns;
+}
+
+/*
+ * Where somebody waits for the others to come: not for threads to end, nor at what is no meeting.
+ */
+static bool is_meeting(const struct sbt_thread *t)
+{
+	return t->family != SBT_FAMILY_FORKJOIN && t->family != SBT_FAMILY_NONE &&
+	       t->kind != SBT_KIND_PHASE;
+}
+
+static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
+{
+	struct pendings *s = ctx;
+	uint64_t since = __atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE);
+	struct pending *more;
+
+	/* One that is traced no more may have left, or its process have been let go of in there. */
+	if (!since || !is_meeting(t) || attach_is_shed(s->attach, t) ||
+	    pendings_is_stale(s, tid, since))
+		return;
+	if (s->n == s->cap) {
+		more = realloc(s->all, (s->cap * 2 + 64) * sizeof(*more));
+		if (!more) {
+			s->failed = true;
+			return;
+		}
+		s->all = more;
+		s->cap = s->cap * 2 + 64;
+	}
+	s->all[s->n++] = (struct pending){
+		.pid = t->tgid,
+		.inc = t->inc,
+		.tid = tid,
+		.since_ns = since,
+		.object = t->object,
+		.ip = t->ip,
+		.sp = t->sp,
+		.words = t->flags & SBT_CROSSING_NO_WORDS ? 0 : t->words,
+		.family = t->family,
+		.kind = t->kind,
+		.how = t->how,
+		.marked = t->marked,
+	};
+	/* It left while it was copied: the copy may be of two arrivals. */
+	if (__atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE) != since)
+		s->n--;
+}
+
+int pendings_look(struct pendings *s, const struct hanging_env *env)
+{
+	s->n = s->ngroups = 0;
+	s->attach = env->attach;
+	attach_each_pending(env->attach, note_pending, s);
+	return s->failed ? -ENOMEM : 0;
+}
+
+bool pendings_old(const struct pendings *s, uint64_t now, uint64_t after_ns)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (now > s->all[i].since_ns && now - s->all[i].since_ns >= after_ns)
+			return true;
+	return false;
+}
+
+struct family_team pending_team(const struct hanging_env *env, const struct pending *p)
+{
+	const struct space *space = space_find(env->spaces, p->pid, p->inc);
+	struct family_team none = { 0 };
+
+	/* Of a team of OpenMP's it is known only when it leaves. */
+	if (!space || !p->words || p->family == SBT_FAMILY_GOMP || p->family == SBT_FAMILY_LIBOMP ||
+	    p->family == SBT_FAMILY_COND || p->family == SBT_FAMILY_FUTEX ||
+	    p->family == SBT_FAMILY_STD)
+		return none;
+	return family_read_words(p->family, space->flavour, p->words);
+}
+
+/* By what processes know it as one. */
+static uint64_t shared_key(const struct hanging_env *env, const struct pending *p)
+{
+	struct space *space = space_find(env->spaces, p->pid, p->inc);
+	struct family_team team = pending_team(env, p);
+	struct ranks_comm comm;
+
+	if (p->family == SBT_FAMILY_MPI) {
+		ranks_look(env->ranks, p->pid, p->inc, p->object, &comm);
+		return comm.shared;
+	}
+	if (space && ((team.known && team.sharing_known && team.process_shared) ||
+		      p->family == SBT_FAMILY_COND || p->family == SBT_FAMILY_FUTEX))
+		return space_shared_key(env->spaces, space, p->object, NULL);
+	return 0;
+}
+
+static bool same_group(const struct pending *a, const struct pending *b)
+{
+	if (a->family != b->family || (a->kind == SBT_KIND_JOIN) != (b->kind == SBT_KIND_JOIN) ||
+	    a->shared != b->shared)
+		return false;
+	return a->shared || (a->pid == b->pid && a->inc == b->inc && a->object == b->object);
+}
+
+/* The first arrival of each group goes first. */
+static int by_arrival(const void *a, const void *b)
+{
+	const struct pending *x = a, *y = b;
+
+	return x->since_ns < y->since_ns ? -1 : x->since_ns > y->since_ns;
+}
+
+static uint64_t group_key(const struct pending *p)
+{
+	uint64_t key = p->shared ? p->shared
+				 : hash_mix(p->object ^ hash_mix((uint64_t)p->pid << 32 | p->inc));
+
+	return hash_mix(key ^ (uint64_t)p->family << 8 ^ (p->kind == SBT_KIND_JOIN));
+}
+
+int pendings_group(struct pendings *s, const struct hanging_env *env)
+{
+	struct hash by_key = { 0 };
+	struct pending_group *groups = realloc(s->groups, (s->n + 1u) * sizeof(*groups));
+	uint64_t at;
+	uint32_t i;
+	int err = 0;
+
+	if (!groups)
+		return -ENOMEM;
+	s->groups = groups;
+	s->ngroups = 0;
+	qsort(s->all, s->n, sizeof(*s->all), by_arrival);
+	for (i = 0; i < s->n && !err; i++) {
+		struct pending *p = &s->all[i];
+
+		p->shared = shared_key(env, p);
+		if (hash_get(&by_key, group_key(p), &at) &&
+		    same_group(&s->all[groups[at].first], p)) {
+			p->group = (uint32_t)at;
+			groups[at].n++;
+			continue;
+		}
+		p->group = s->ngroups;
+		groups[s->ngroups] = (struct pending_group){ .first = i, .n = 1 };
+		err = hash_put(&by_key, group_key(p), s->ngroups++);
+	}
+	hash_free(&by_key);
+	return err;
+}
+
+struct model_crossing pending_crossing(const struct pending *p)
+{
+	return (struct model_crossing){ .tgid = p->pid,
+					.inc = p->inc,
+					.tid = p->tid,
+					.object = p->object,
+					.shared = p->shared,
+					.family = p->family };
+}

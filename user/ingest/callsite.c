@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "ingest/callsite.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "model/enclose.h"
+#include "sites/callers.h"
+
+/* A power of two: what is in use at one time is little, and a miss only costs a look-up. */
+#define CACHE_SLOTS 1024u
+
+_Static_assert(CALLERS_MAX == SBT_CHAIN_MAX, "one length of chains");
+
+/* Return addresses, innermost first. */
+struct chain {
+	uint32_t n;
+	uint64_t ip[CALLERS_MAX];
+};
+
+/* A way up from a wait, or a waking. What its functions are is asked only where a barrier has been found. */
+struct way {
+	struct chain chain;
+	struct space *space;
+	bool wake, helpers, known;
+};
+
+/* What was made of a wait, or a waking, with its callers. */
+struct noted {
+	uint64_t ip, words;
+	uint32_t tgid, inc;
+	uint32_t mappings; /* space.reads then */
+	bool wake, used;
+	uint32_t own; /* the program's own call */
+	uint32_t site; /* SPACE_SITE_NONE: not asked for yet */
+};
+
+struct callsites {
+	struct attach *attach;
+	struct spaces *spaces;
+	struct callers *callers;
+	struct enclose *enclose;
+	struct hash samples; /* name -> struct chain */
+	struct hash ways; /* -> struct way */
+	uint32_t unknown_ways;
+	uint32_t frames;
+	uint64_t shorter;
+	uint64_t unsampled;
+	char why[512];
+	struct noted noted[CACHE_SLOTS];
+};
+
+int callsites_new(struct attach *attach, struct spaces *spaces, struct callsites **out)
+{
+	struct callsites *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	c->attach = attach;
+	c->spaces = spaces;
+	c->enclose = enclose_new();
+	if (!c->enclose || callers_new(spaces, &c->callers)) {
+		callsites_free(c);
+		return -ENOMEM;
+	}
+	*out = c;
+	return 0;
+}
+
+void callsites_free(struct callsites *c)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	if (!c)
+		return;
+	while ((e = hash_next(&c->samples, &pos, &zero)))
+		free((void *)(uintptr_t)e->value);
+	hash_free(&c->samples);
+	pos = 0;
+	while ((e = hash_next(&c->ways, &pos, &zero)))
+		free((void *)(uintptr_t)e->value);
+	hash_free(&c->ways);
+	enclose_free(c->enclose);
+	callers_free(c->callers);
+	free(c);
+}
+
+void callsites_set_frames(struct callsites *c, uint32_t frames)
+{
+	c->frames = frames;
+}
+
+uint64_t callsites_short(const struct callsites *c, const char **why)
+{
+	*why = c->why;
+	return c->shorter;
+}
+
+uint64_t callsites_unsampled(const struct callsites *c)
+{
+	return c->unsampled;
+}
+
+static void is_short(struct callsites *c, const char *why)
+{
+	if (!c->shorter++ && why)
+		snprintf(c->why, sizeof(c->why), "%s", why);
+}
+
+/* --- samples ------------------------------------------------------------------------------------- */
+
+static void tell(void *ctx, const struct sbt_callers *sample, uint64_t ip,
+		 const struct sbt_frame_rule *rule)
+{
+	struct callsites *c = ctx;
+
+	/* Where that fails, samples go on to come. */
+	attach_frame_rule(c->attach, sample->head.tgid, sample->head.inc, ip, rule);
+}
+
+int callsites_sample(struct callsites *c, struct space *space, const struct sbt_callers *sample)
+{
+	struct chain *chain = calloc(1, sizeof(*chain));
+
+	if (!chain)
+		return -ENOMEM;
+	chain->n = callers_follow(c->callers, space, sample, chain->ip, tell, c);
+	free(hash_get_ptr(&c->samples, sample->head.object));
+	if (!hash_put_ptr(&c->samples, sample->head.object, chain))
+		return 0;
+	free(chain);
+	return -ENOMEM;
+}
+
+static bool is_sample(uint64_t name)
+{
+	return (name & SBT_SAMPLE_NAME) && !(name & SBT_CHAIN_NAME);
+}
+
+static void sample_done(struct callsites *c, uint64_t name)
+{
+	if (!is_sample(name))
+		return;
+	free(hash_get_ptr(&c->samples, name));
+	hash_del(&c->samples, name);
+}
+
+void callsites_done(struct callsites *c, const struct sbt_crossing *crossing)
+{
+	if (!hash_count(&c->samples))
+		return;
+	sample_done(c, crossing->ip);
+	sample_done(c, crossing->words);
+}
+
+/* --- chains --------------------------------------------------------------------------------------- */
+
+/* False: what has this name is no more. */
+static bool chain_named(struct callsites *c, uint64_t name, struct chain *out)
+{
+	const struct chain *sampled;
+	struct sbt_chain chain;
+
+	if (is_sample(name)) {
+		sampled = hash_get_ptr(&c->samples, name);
+		if (sampled)
+			*out = *sampled;
+		return sampled != NULL;
+	}
+	if (attach_chain(c->attach, name, &chain) || !chain.n || chain.n > CALLERS_MAX)
+		return false;
+	out->n = (uint32_t)chain.n;
+	memcpy(out->ip, chain.ip, out->n * sizeof(out->ip[0]));
+	return true;
+}
+
+/* What is no call is none of the chain, nor what is above. */
+static const char *chain_check(struct callsites *c, struct space *space, struct chain *chain)
+{
+	const char *why;
+	uint32_t i;
+
+	for (i = 1; i < chain->n; i++) {
+		why = callers_no_call(c->callers, space, chain->ip[i]);
+		if (why) {
+			chain->n = i;
+			return why;
+		}
+	}
+	return NULL;
+}
+
+/* The site @up callers above the one at @from, wrappers not counted; else the furthest there is. */
+static uint32_t site_up(struct callsites *c, struct space *space, const struct chain *chain,
+			uint32_t from, uint32_t up, const char *why)
+{
+	const struct caller_code *code = NULL;
+	uint32_t i = from;
+
+	while (up) {
+		code = callers_rule(c->callers, space, chain->ip[i]);
+		if (i + 1 >= chain->n) {
+			is_short(c, why			? why
+				    : code && code->why ? code->why
+							: "a frame is too large");
+			break;
+		}
+		if (!code || !(code->rule.flags & SBT_FRAME_THROUGH))
+			up--;
+		i++;
+	}
+	return space_site(c->spaces, space, chain->ip[i]);
+}
+
+uint32_t callsites_function(struct callsites *c, struct space *space, uint64_t ip)
+{
+	struct chain chain;
+	const char *why;
+
+	if (!(ip & (SBT_CHAIN_NAME | SBT_SAMPLE_NAME)))
+		return space_site(c->spaces, space, ip);
+	if (!chain_named(c, ip, &chain)) {
+		is_short(c, NULL);
+		return space_site(c->spaces, space, 0);
+	}
+	why = chain_check(c, space, &chain);
+	return site_up(c, space, &chain, 0, c->frames, why);
+}
+
+/* --- barriers written by hand ------------------------------------------------------------------- */
+
+/* Functions that have made their last call in the place of a return, as optimised ones do, come in between. */
+static void chain_complete(struct callsites *c, struct space *space, bool probed,
+			   struct chain *chain)
+{
+	uint64_t ip;
+	uint32_t i;
+
+	for (i = probed ? 0 : 1; i < chain->n && chain->n < CALLERS_MAX; i++) {
+		ip = callers_between(c->callers, space, i ? chain->ip[i - 1] : 0, chain->ip[i]);
+		if (!ip)
+			continue;
+		memmove(&chain->ip[i + 1], &chain->ip[i], (chain->n - i) * sizeof(chain->ip[0]));
+		chain->ip[i++] = ip;
+		chain->n++;
+	}
+}
+
+/* What is known of the callers of a wait. Returns the same as chain_check(). */
+static const char *chain_of(struct callsites *c, struct space *space, const struct sbt_crossing *r,
+			    struct chain *chain)
+{
+	bool named = r->words & (SBT_CHAIN_NAME | SBT_SAMPLE_NAME);
+	const char *why;
+
+	if (!named || !chain_named(c, r->words, chain)) {
+		chain->n = 1;
+		chain->ip[0] = r->ip;
+		if (!named && r->words)
+			chain->ip[chain->n++] = r->words;
+	}
+	why = chain_check(c, space, chain);
+	chain_complete(c, space, r->family == SBT_FAMILY_COND, chain);
+	return why;
+}
+
+static void steps_of(struct callsites *c, struct space *space, const struct chain *chain,
+		     struct enclose_step *steps)
+{
+	const struct caller_code *code;
+	uint32_t i;
+
+	for (i = 0; i < chain->n; i++) {
+		code = callers_code(c->callers, space, chain->ip[i]);
+		steps[i] =
+			(struct enclose_step){ .site = space_site(c->spaces, space, chain->ip[i]) };
+		if (!code)
+			continue;
+		steps[i].function = code->function;
+		steps[i].through = code->rule.flags & SBT_FRAME_THROUGH;
+		steps[i].outer = code->outer;
+		steps[i].inlined = code->inlined;
+		steps[i].large = !spaces_small(c->spaces, steps[i].site);
+		steps[i].line = spaces_line(c->spaces, steps[i].site, 0);
+	}
+}
+
+/* The program's own innermost call. */
+static uint32_t own_site(struct callsites *c, struct space *space, const struct chain *chain)
+{
+	const struct caller_code *code;
+	uint32_t i = 0;
+
+	while (i + 1 < chain->n) {
+		code = callers_rule(c->callers, space, chain->ip[i]);
+		if (!code || !(code->rule.flags & SBT_FRAME_THROUGH))
+			break;
+		i++;
+	}
+	return space_site(c->spaces, space, chain->ip[i]);
+}
+
+static int way_add(struct callsites *c, struct space *space, const struct chain *chain, bool wake,
+		   bool helpers, bool known)
+{
+	uint64_t key =
+		hash_mix((uintptr_t)space + (wake ? 1 : 0) + (helpers ? 2 : 0) + (known ? 4 : 0));
+	struct way *way;
+	uint32_t i;
+
+	for (i = 0; i < chain->n; i++)
+		key = hash_mix(key ^ chain->ip[i]);
+	if (hash_get_ptr(&c->ways, key))
+		return 0;
+	way = calloc(1, sizeof(*way));
+	if (!way)
+		return -ENOMEM;
+	way->chain = *chain;
+	way->space = space;
+	way->wake = wake;
+	way->helpers = helpers;
+	way->known = known;
+	if (hash_put_ptr(&c->ways, key, way)) {
+		free(way);
+		return -ENOMEM;
+	}
+	c->unknown_ways += !known;
+	return 0;
+}
+
+void callsites_forget(struct callsites *c, const struct space *space)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	struct way *way;
+	size_t pos = 0;
+
+	while ((e = hash_next(&c->ways, &pos, &zero))) {
+		way = (void *)(uintptr_t)e->value;
+		if (way->space != space)
+			continue;
+		c->unknown_ways -= !way->known;
+		hash_del(&c->ways, e->key);
+		free(way);
+		/* What came after it may have moved into its place. */
+		if (pos > 1)
+			pos--;
+	}
+}
+
+/* All that was seen in this process: a barrier has been found there. */
+static void ways_look_up(struct callsites *c, const struct space *space)
+{
+	struct enclose_step steps[CALLERS_MAX];
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	while (c->unknown_ways && (e = hash_next(&c->ways, &pos, &zero))) {
+		struct way *way = (void *)(uintptr_t)e->value;
+
+		if (way->known || way->space != space)
+			continue;
+		way->known = true;
+		c->unknown_ways--;
+		steps_of(c, way->space, &way->chain, steps);
+		/* Out of memory: less is known of the function. */
+		enclose_note(c->enclose, steps, way->chain.n, way->wake, way->helpers);
+	}
+}
+
+static struct noted *noted_slot(struct callsites *c, const struct sbt_crossing *r)
+{
+	uint64_t h = hash_mix(r->ip ^ hash_mix(r->words ^ (uint64_t)r->tgid << 40));
+
+	return &c->noted[h >> 40 & (CACHE_SLOTS - 1)];
+}
+
+static bool noted_is(const struct noted *n, const struct space *space, const struct sbt_crossing *r,
+		     bool wake)
+{
+	return n->used && n->ip == r->ip && n->words == r->words && n->tgid == r->tgid &&
+	       n->inc == r->inc && n->wake == wake && n->mappings == space->reads;
+}
+
+static bool is_wake(const struct sbt_crossing *r)
+{
+	return r->arrive_ns == r->depart_ns;
+}
+
+int callsites_consider(struct callsites *c, struct space *space, const struct sbt_crossing *r,
+		       bool wake, uint32_t *site)
+{
+	struct noted *slot = noted_slot(c, r);
+	struct chain chain;
+	int err;
+
+	if (noted_is(slot, space, r, wake)) {
+		*site = slot->own;
+		return 0;
+	}
+	chain_of(c, space, r, &chain);
+	*site = own_site(c, space, &chain);
+	err = way_add(c, space, &chain, wake, r->family == SBT_FAMILY_FUTEX, false);
+	/* The maps may have been read anew meanwhile. */
+	*slot = (struct noted){ .ip = r->ip,
+				.words = r->words,
+				.mappings = space->reads,
+				.tgid = r->tgid,
+				.inc = r->inc,
+				.wake = wake,
+				.used = !err,
+				.own = *site,
+				.site = SPACE_SITE_NONE };
+	return err;
+}
+
+uint32_t callsites_semaphore(struct callsites *c, struct space *space, const struct sbt_crossing *r,
+			     uint32_t *above)
+{
+	struct chain chain;
+	uint32_t i, site;
+
+	chain_of(c, space, r, &chain);
+	site = own_site(c, space, &chain);
+	for (i = 0; i < chain.n && space_site(c->spaces, space, chain.ip[i]) != site; i++)
+		;
+	while (i + 1 < chain.n && spaces_tiny(c->spaces, site))
+		site = space_site(c->spaces, space, chain.ip[++i]);
+	chain.n -= i < chain.n ? i : chain.n;
+	memmove(chain.ip, chain.ip + i, chain.n * sizeof(chain.ip[0]));
+	*above = chain.n > 1 ? space_site(c->spaces, space, chain.ip[1]) : SPACE_SITE_NONE;
+	/* Out of memory: what a thread begins with may be named as a barrier. */
+	way_add(c, space, &chain, false, false, true);
+	if (chain.n > 1) {
+		chain.n--;
+		memmove(chain.ip, chain.ip + 1, chain.n * sizeof(chain.ip[0]));
+		way_add(c, space, &chain, false, false, true);
+	}
+	return site;
+}
+
+/* The index of the step that own_site() names. */
+static bool is_first(struct callsites *c, const struct way *way, uint32_t site)
+{
+	const struct caller_code *code;
+	uint32_t i = 0;
+
+	while (i + 1 < way->chain.n) {
+		code = callers_rule(c->callers, way->space, way->chain.ip[i]);
+		if (!code || !(code->rule.flags & SBT_FRAME_THROUGH))
+			break;
+		i++;
+	}
+	if (space_site(c->spaces, way->space, way->chain.ip[i]) != site || i + 1 >= way->chain.n)
+		return false;
+	code = callers_code(c->callers, way->space, way->chain.ip[i + 1]);
+	return code && code->outer;
+}
+
+bool callsites_first(struct callsites *c, uint32_t site)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	while ((e = hash_next(&c->ways, &pos, &zero)))
+		if (is_first(c, (void *)(uintptr_t)e->value, site))
+			return true;
+	return false;
+}
+
+static uint32_t find_site(struct callsites *c, struct space *space, const struct sbt_crossing *r)
+{
+	struct enclose_step steps[CALLERS_MAX];
+	const struct caller_code *code;
+	struct chain chain;
+	const char *why;
+	bool through;
+	uint32_t i, site;
+
+	ways_look_up(c, space);
+	c->unsampled += is_sample(r->words) && !hash_get_ptr(&c->samples, r->words);
+	why = chain_of(c, space, r, &chain);
+	steps_of(c, space, &chain, steps);
+	i = enclose_site(c->enclose, steps, chain.n, r->family == SBT_FAMILY_FUTEX, &through);
+	site = site_up(c, space, &chain, i, c->frames, why);
+	if (!through || site != steps[i].site)
+		return site;
+	code = callers_code(c->callers, space, chain.ip[i - 1]);
+	if (code && code->name)
+		spaces_set_through(c->spaces, site, code->name);
+	return site;
+}
+
+uint32_t callsites_found(struct callsites *c, struct space *space, const struct sbt_crossing *r)
+{
+	struct noted *slot = noted_slot(c, r);
+
+	if (!noted_is(slot, space, r, is_wake(r)))
+		return find_site(c, space, r);
+	if (slot->site == SPACE_SITE_NONE)
+		slot->site = find_site(c, space, r);
+	return slot->site;
+}

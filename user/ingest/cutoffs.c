@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "ingest/cutoffs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+
+/* Of a process. MODEL_UNKNOWN: to the end. */
+struct cut {
+	uint64_t whole_ns;
+	uint64_t unit_ns[SBT_UNITS];
+};
+
+static uint64_t key_of(uint32_t tgid, uint32_t inc)
+{
+	return (uint64_t)tgid << 32 | inc;
+}
+
+void cuts_free(struct cuts *cuts)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	while ((e = hash_next(&cuts->all, &pos, &zero)))
+		free((void *)(uintptr_t)e->value);
+	hash_free(&cuts->all);
+}
+
+/* NULL: out of memory. */
+static struct cut *cut_new(struct cuts *cuts, uint64_t key)
+{
+	struct cut *cut = malloc(sizeof(*cut));
+
+	if (!cut)
+		return NULL;
+	memset(cut, 0xff, sizeof(*cut)); /* MODEL_UNKNOWN */
+	if (hash_put_ptr(&cuts->all, key, cut)) {
+		free(cut);
+		return NULL;
+	}
+	return cut;
+}
+
+int cuts_add(struct cuts *cuts, uint32_t tgid, uint32_t inc, uint64_t units, uint64_t t_ns)
+{
+	struct cut *cut = hash_get_ptr(&cuts->all, key_of(tgid, inc));
+	uint32_t i;
+
+	if (!cut)
+		cut = cut_new(cuts, key_of(tgid, inc));
+	if (!cut)
+		return -ENOMEM;
+	if (units == MODEL_SHED_WHOLE) {
+		if (cut->whole_ns == MODEL_UNKNOWN)
+			cut->whole_ns = t_ns;
+		return 0;
+	}
+	for (i = 0; i < SBT_UNITS; i++)
+		if (units & SBT_UNIT(i) && cut->unit_ns[i] == MODEL_UNKNOWN)
+			cut->unit_ns[i] = t_ns;
+	return 0;
+}
+
+static const struct cut *cut_of(const struct cuts *cuts, const struct sbt_crossing *c)
+{
+	return hash_count(&cuts->all) ? hash_get_ptr(&cuts->all, key_of(c->tgid, c->inc)) : NULL;
+}
+
+bool cuts_any(const struct cuts *cuts, const struct sbt_crossing *c)
+{
+	return cut_of(cuts, c) != NULL;
+}
+
+enum cut_fate cuts_fate(const struct cuts *cuts, const struct sbt_crossing *c)
+{
+	const struct cut *cut = cut_of(cuts, c);
+	bool gave_up = c->flags & SBT_CROSSING_ABANDONED, left = c->depart_ns && !gave_up;
+	uint64_t end = cut ? cut->whole_ns : MODEL_UNKNOWN;
+
+	if (end == MODEL_UNKNOWN || c->type == SBT_REC_CALLERS)
+		return CUT_FED;
+	if (c->arrive_ns > end)
+		return CUT_GONE;
+	/* Of a worker that waits at the end of a region nobody will see how it goes on. */
+	if (left ? c->depart_ns <= end : c->flags & SBT_CROSSING_NO_DEPART)
+		return CUT_FED;
+	if (c->type == SBT_REC_CROSSING && !(gave_up && c->depart_ns <= end))
+		return CUT_INSIDE;
+	return c->depart_ns <= end ? CUT_FED : CUT_GONE;
+}
+
+static uint64_t part_end(const struct cuts *cuts, const struct sbt_crossing *c, uint8_t unit)
+{
+	const struct cut *cut = cut_of(cuts, c);
+
+	return cut ? cut->unit_ns[unit % SBT_UNITS] : MODEL_UNKNOWN;
+}
+
+bool cuts_is_shed(const struct cuts *cuts, const struct sbt_crossing *c, uint8_t unit)
+{
+	return c->arrive_ns > part_end(cuts, c, unit);
+}
+
+bool cuts_of_part(const struct cuts *cuts, const struct sbt_crossing *c, uint8_t unit)
+{
+	return part_end(cuts, c, unit) != MODEL_UNKNOWN;
+}

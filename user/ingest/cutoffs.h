@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * --cost-limit: up to when crossings of a process, or of some of its barriers, are fed. What came later was on its way
+ * when the kernel was told. Pure.
+ */
+#ifndef INGEST_CUTOFFS_H
+#define INGEST_CUTOFFS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "sbt/record.h"
+
+/* Zeroed: nothing is cut. */
+struct cuts {
+	struct hash all; /* (tgid, inc) -> struct cut */
+};
+
+/* What becomes of a record of a process that is traced no more. */
+enum cut_fate {
+	CUT_FED, /* of before, or nothing was cut */
+	CUT_INSIDE, /* who was inside of a barrier then is noted to have been */
+	CUT_GONE, /* nothing of it is fed */
+};
+
+void cuts_free(struct cuts *cuts);
+/*
+ * From @t_ns on all of the process (@units MODEL_SHED_WHOLE), or these (SBT_UNIT()); for each the first time counts.
+ * Returns 0 or -ENOMEM.
+ */
+int cuts_add(struct cuts *cuts, uint32_t tgid, uint32_t inc, uint64_t units, uint64_t t_ns);
+/* Has anything of its process been cut, so that its crossings are not all there? */
+bool cuts_any(const struct cuts *cuts, const struct sbt_crossing *c);
+enum cut_fate cuts_fate(const struct cuts *cuts, const struct sbt_crossing *c);
+/* Of a unit (its number) that is fed no more, and later than that: the kernel has numbered it, and that is all. */
+bool cuts_is_shed(const struct cuts *cuts, const struct sbt_crossing *c, uint8_t unit);
+/*
+ * Of such a unit at all: who had come when its probes went, and was not seen to leave for that, did not give up. When it left
+ * nobody knows.
+ */
+bool cuts_of_part(const struct cuts *cuts, const struct sbt_crossing *c, uint8_t unit);
+
+#endif /* CMD_CUTS_H */

@@ -1,0 +1,804 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "ingest/feed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "ingest/start_adjust.h"
+#include "ingest/spin_suspects.h"
+#include "ingest/callsite.h"
+#include "ingest/cutoffs.h"
+#include "ingest/feed_parts.h"
+#include "model/waits.h"
+
+/* A power of two: call sites in use at one time are few, and a miss only costs a look-up. */
+#define CACHE_SLOTS 1024u
+
+#define FORGET_NS    3000000000ULL /* so long after its end no record of a thread comes */
+#define FORGET_LEAST 1024
+
+struct shared_slot {
+	uint64_t object;
+	uint64_t generation;
+	uint32_t tgid, inc;
+	uint64_t key;
+	bool known;
+	bool unknown; /* nothing is known of the memory there */
+};
+
+/* A thread with crossings that the kernel did not count, or counted for nothing. */
+struct renumbered {
+	uint32_t shift; /* added to its numbers */
+	uint64_t ended_ns; /* its end; 0: it lives */
+	bool reaches_back; /* the next parts of its phase are older than its last departure */
+};
+
+struct feed {
+	struct attach *attach;
+	struct spaces *spaces;
+	struct targets *targets;
+	struct model *model;
+	int (*mark)(void *ctx, uint32_t site, const struct conceptual_mark *mark);
+	void (*message)(void *ctx, const struct predict_message *message);
+	void *mark_ctx;
+	uint64_t noted; /* how often a process was told of to have other memory than before */
+	uint64_t fault_outside_ns; /* see attach_fault_outside_ns() */
+	uint32_t
+		self; /* the thread that reads what others are traced to do, and runs beside them */
+	struct callsites *callsites;
+	struct waits *waits;
+	struct hash renumbered; /* (inc, tid) -> struct renumbered */
+	size_t nrenumbered; /* of them: so many were there when those that ended were last forgotten */
+	struct busy busy;
+	struct hash current; /* tgid -> incarnation */
+	struct hash labels; /* sbt_crossing.label -> site */
+	struct began began;
+	struct cuts cuts;
+	struct feed_site sites[CACHE_SLOTS];
+	struct shared_slot shared[CACHE_SLOTS];
+	uint64_t crossings[RULES_MAX + 1];
+};
+
+int feed_new(const struct feed_options *options, struct feed **out)
+{
+	struct feed *f = calloc(1, sizeof(*f));
+
+	if (f)
+		f->waits = waits_new();
+	if (!f || !f->waits || callsites_new(options->attach, options->spaces, &f->callsites)) {
+		feed_free(f);
+		return -ENOMEM;
+	}
+	f->attach = options->attach;
+	f->spaces = options->spaces;
+	f->targets = options->targets;
+	f->model = options->model;
+	f->mark = options->mark;
+	f->message = options->message;
+	f->mark_ctx = options->mark_ctx;
+	f->self = (uint32_t)getpid();
+	f->fault_outside_ns = attach_fault_outside_ns(options->attach);
+	callsites_set_frames(f->callsites, options->frames);
+	*out = f;
+	return 0;
+}
+
+void feed_free(struct feed *f)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	if (!f)
+		return;
+	hash_free(&f->current);
+	busy_free(&f->busy);
+	hash_free(&f->labels);
+	began_free(&f->began);
+	cuts_free(&f->cuts);
+	while ((e = hash_next(&f->renumbered, &pos, &zero)))
+		free((void *)(uintptr_t)e->value);
+	hash_free(&f->renumbered);
+	waits_free(f->waits);
+	callsites_free(f->callsites);
+	free(f);
+}
+
+struct callsites *feed_callsites(const struct feed *f)
+{
+	return f->callsites;
+}
+
+bool feed_incarnation(const struct feed *f, uint32_t tgid, uint32_t *inc)
+{
+	uint64_t value;
+
+	if (!hash_get(&f->current, tgid, &value))
+		return false;
+	*inc = (uint32_t)value;
+	return true;
+}
+
+int feed_held(struct feed *f, const struct sbt_event *e, uint64_t now_ns)
+{
+	return began_held(&f->began, f->model, e, now_ns);
+}
+
+/* The parts of @c's phase, without what we held it. @ends: it is over with that. */
+static bool parts_of(struct feed *f, const struct sbt_crossing *c, bool ends,
+		     struct model_detail *d)
+{
+	bool apart = feed_parts(c, f->fault_outside_ns, f->self, d);
+
+	began_take_off(&f->began, c->inc, c->tid, apart ? d : NULL);
+	if (ends)
+		began_forget(&f->began, c->inc, c->tid);
+	return apart;
+}
+
+static uint32_t slot_of(uint32_t tgid, uint64_t address)
+{
+	return (uint32_t)(hash_mix(address ^ (uint64_t)tgid << 40) >> 40) & (CACHE_SLOTS - 1);
+}
+
+const struct feed_site *feed_site(struct feed *f, const struct sbt_crossing *c)
+{
+	uint64_t generation = targets_generation(f->targets);
+	struct feed_site *slot = &f->sites[slot_of(c->tgid, c->ip)];
+	struct space_code code;
+
+	if (slot->space && slot->ip == c->ip && slot->tgid == c->tgid && slot->inc == c->inc &&
+	    slot->generation == generation)
+		return slot;
+	slot->space = space_get(f->spaces, c->tgid, c->inc);
+	if (!slot->space)
+		return NULL;
+	slot->site = callsites_function(f->callsites, slot->space, c->ip);
+	slot->runtime = space_code(f->spaces, slot->space, c->ip, &code) && code.module &&
+			code.module->runtime;
+	slot->ip = c->ip;
+	slot->tgid = c->tgid;
+	slot->inc = c->inc;
+	slot->generation = generation;
+	return slot;
+}
+
+static const struct shared_slot *shared_slot(struct feed *f, const struct sbt_crossing *c,
+					     struct space *space)
+{
+	uint64_t generation = targets_generation(f->targets) + f->noted;
+	struct shared_slot *slot = &f->shared[slot_of(c->tgid, c->object)];
+
+	if (slot->object != c->object || slot->tgid != c->tgid || slot->inc != c->inc ||
+	    slot->generation != generation) {
+		slot->key = space_shared_key(f->spaces, space, c->object, &slot->known);
+		slot->unknown = !slot->key && space_shared_unknown(f->spaces, space, c->object);
+		slot->object = c->object;
+		slot->tgid = c->tgid;
+		slot->inc = c->inc;
+		slot->generation = generation;
+	}
+	return slot;
+}
+
+uint64_t feed_shared(struct feed *f, const struct sbt_crossing *c, struct space *space)
+{
+	return shared_slot(f, c, space)->key;
+}
+
+bool feed_shared_unknown(struct feed *f, const struct sbt_crossing *c, struct space *space)
+{
+	return shared_slot(f, c, space)->unknown;
+}
+
+static struct renumbered *renumbered_of(const struct feed *f, const struct sbt_crossing *c)
+{
+	return hash_count(&f->renumbered)
+		       ? hash_get_ptr(&f->renumbered, (uint64_t)c->inc << 32 | c->tid)
+		       : NULL;
+}
+
+/* NULL: out of memory. */
+static struct renumbered *renumber(struct feed *f, const struct sbt_crossing *c)
+{
+	struct renumbered *r = renumbered_of(f, c);
+
+	if (r)
+		return r;
+	r = calloc(1, sizeof(*r));
+	if (r && hash_put_ptr(&f->renumbered, (uint64_t)c->inc << 32 | c->tid, r)) {
+		free(r);
+		r = NULL;
+	}
+	return r;
+}
+
+int feed_tail(struct feed *f, const struct sbt_crossing_full *tail)
+{
+	const struct renumbered *r = renumbered_of(f, &tail->crossing);
+	struct model_detail detail;
+	bool apart;
+
+	if (r && r->reaches_back)
+		return 0;
+	apart = parts_of(f, &tail->crossing, true, &detail);
+	return model_add_tail(f->model, tail->crossing.tgid, tail->crossing.inc, tail->crossing.tid,
+			      tail->crossing.arrive_ns, apart ? &detail : NULL);
+}
+
+/* Who comes to such an object is of its team, however many it had before. */
+static bool of_team(const struct sbt_crossing *c)
+{
+	return c->family == SBT_FAMILY_GOMP || c->family == SBT_FAMILY_LIBOMP;
+}
+
+static int feed_resume(struct feed *f, const struct sbt_crossing *c)
+{
+	struct model_crossing m = {
+		.tgid = c->tgid,
+		.inc = c->inc,
+		.tid = c->tid,
+		.seq = c->seq,
+		.arrive_ns = c->object && c->object < c->depart_ns ? c->object : c->depart_ns,
+		.depart_ns = c->depart_ns,
+		.flags = MODEL_CROSSING_RESUMES |
+			 (c->flags & SBT_CROSSING_ACCOUNTED ? MODEL_CROSSING_ACCOUNTED : 0),
+	};
+	const struct renumbered *r = renumbered_of(f, c);
+	struct model_detail detail;
+
+	if (r)
+		m.seq += r->shift;
+	if (parts_of(f, c, true, &detail))
+		m.detail = &detail;
+	return model_add_crossing(f->model, &m);
+}
+
+/* C++: of some barriers only the wait is seen, after the arrival. */
+static int feed_wait(struct feed *f, const struct sbt_crossing *c, struct model_crossing *m)
+{
+	struct waits_seen wait = {
+		.latch = c->result & SBT_RESULT_LATCH,
+		.over = c->result & SBT_RESULT_OVER,
+		.value = c->result & SBT_RESULT_VALUE,
+		.words = m->count,
+	};
+
+	return c->family == SBT_FAMILY_STD && c->result & SBT_RESULT_PASSED
+		       ? waits_add(f->waits, &wait, m)
+		       : 0;
+}
+
+static struct model_crossing crossing_of(const struct sbt_crossing *c)
+{
+	return (struct model_crossing){
+		.tgid = c->tgid,
+		.inc = c->inc,
+		.tid = c->tid,
+		.seq = c->seq,
+		.object = c->object,
+		.arrive_ns = c->arrive_ns,
+		.depart_ns = c->depart_ns && !(c->flags & SBT_CROSSING_ABANDONED) ? c->depart_ns
+										  : MODEL_UNKNOWN,
+		.arrive_cpu = c->arrive_cpu,
+		.depart_cpu = c->depart_cpu,
+		.family = c->family,
+		.kind = c->kind,
+		/* GCC's teams do not say, and in nested ones several have the same. */
+		.place = of_team(c) ? 0 : c->index,
+		.flags = (c->flags & SBT_CROSSING_ABANDONED ? MODEL_CROSSING_ABANDONED : 0) |
+			 (c->flags & SBT_CROSSING_NO_DEPART ? MODEL_CROSSING_STAYS : 0) |
+			 (of_team(c) ? MODEL_CROSSING_TEAM : 0) |
+			 (c->flags & SBT_CROSSING_ACCOUNTED ? MODEL_CROSSING_ACCOUNTED : 0),
+		.depth = c->depth,
+		.round = c->flags & SBT_CROSSING_ROUND ? c->round : 0,
+	};
+}
+
+static uint32_t site_of(struct feed *f, const struct sbt_crossing *c, const struct feed_site *slot,
+			const struct feed_found *found)
+{
+	uint64_t site;
+
+	if (c->type != SBT_REC_CANDIDATE && c->label &&
+	    !(c->flags & (SBT_CROSSING_MAKES | SBT_CROSSING_ROUND)) &&
+	    hash_get(&f->labels, c->label, &site))
+		return (uint32_t)site;
+	if (found && found->site_known)
+		return found->site;
+	return found ? callsites_found(f->callsites, slot->space, c) : slot->site;
+}
+
+/*
+ * Whose barrier it is. Of a process that ended before its mappings were read it is known by the probe alone, and where
+ * else its barriers lie is not: what it has of a meeting must not be taken for all of it.
+ */
+static enum family_flavour flavour_of(const struct feed *f, const struct sbt_crossing *c,
+				      const struct space *space)
+{
+	if (space->flavour != FAMILY_FLAVOUR_UNKNOWN || space->read)
+		return space->flavour;
+	return attach_less_one(f->attach, c->spec) ? FAMILY_FLAVOUR_MUSL : FAMILY_FLAVOUR_GLIBC;
+}
+
+/* How many meet, and where else the object is. */
+static void fill_team(struct feed *f, const struct sbt_crossing *c, const struct feed_site *slot,
+		      struct model_crossing *m)
+{
+	const struct shared_slot *shared;
+	struct family_team team = { 0 };
+
+	if (!(c->flags & SBT_CROSSING_NO_WORDS))
+		team = family_read_words(c->family, flavour_of(f, c, slot->space), c->words);
+	if (team.known)
+		m->count = team.count;
+	if (!team.sharing_known || !team.process_shared)
+		return;
+	shared = shared_slot(f, c, slot->space);
+	m->shared = shared->key;
+	/* It ended, or ran another program, before it could be read which memory that is. */
+	if (!shared->known)
+		m->flags |= MODEL_CROSSING_UNMET;
+}
+
+static void fill_member(struct feed *f, const struct sbt_crossing *c, const struct feed_site *slot,
+			const struct discover_member *member, struct model_crossing *m)
+{
+	m->shared = feed_shared(f, c, slot->space);
+	m->arrive_ns = member->arrive_ns;
+	m->depart_ns = member->depart_ns;
+	m->count = member->team;
+}
+
+/* Its number among the thread's crossings, and where its phase went, where that is of this phase alone. */
+static int fill_order(struct feed *f, const struct sbt_crossing *c,
+		      const struct discover_member *member, struct model_crossing *m,
+		      struct model_detail *detail)
+{
+	struct renumbered *r = renumbered_of(f, c);
+
+	if (c->type == SBT_REC_CANDIDATE) {
+		r = renumber(f, c);
+		if (!r)
+			return -ENOMEM;
+		r->shift++;
+		r->reaches_back = true;
+		began_forget(&f->began, c->inc, c->tid);
+	} else if ((r && r->reaches_back) || (member && member->merged)) {
+		m->flags &= ~MODEL_CROSSING_ACCOUNTED;
+		if (r)
+			r->reaches_back = false;
+		began_forget(&f->began, c->inc, c->tid);
+	} else if (parts_of(f, c, true, detail)) {
+		m->detail = detail;
+	}
+	if (r)
+		m->seq += r->shift;
+	return 0;
+}
+
+/* Nothing of it is fed, but what it made there may be met on. */
+static int feed_shed(struct feed *f, const struct sbt_crossing *c, struct model_crossing *m)
+{
+	int err = ranks_crossing(targets_ranks(f->targets), c, m);
+
+	return err ? err : feed_none(f, c);
+}
+
+int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct feed_found *found)
+{
+	const struct discover_member *member = found ? found->member : NULL;
+	const struct feed_site *slot = feed_site(f, c);
+	uint8_t unit = attach_unit(f->attach, c->family, c->spec);
+	struct model_crossing m = crossing_of(c);
+	struct model_detail detail;
+	int err;
+
+	if (cuts_is_shed(&f->cuts, c, unit))
+		return feed_shed(f, c, &m);
+	if (!slot)
+		return -ENOMEM;
+	m.unit = unit;
+	if (c->flags & SBT_CROSSING_ABANDONED && cuts_of_part(&f->cuts, c, unit))
+		m.flags = (m.flags & ~MODEL_CROSSING_ABANDONED) | MODEL_CROSSING_STAYS;
+	if (c->spent_ns && c->type == SBT_REC_CROSSING) {
+		slot->space->spent_ns += c->spent_ns;
+		slot->space->spent++;
+	}
+	if (c->family == SBT_FAMILY_USER)
+		f->crossings[attach_rule(f->attach, c->spec)]++;
+	m.site = site_of(f, c, slot, found);
+	if (member)
+		fill_member(f, c, slot, member, &m);
+	else
+		fill_team(f, c, slot, &m);
+	err = fill_order(f, c, member, &m, &detail);
+	if (!err)
+		err = ranks_crossing(targets_ranks(f->targets), c, &m);
+	/* Those that are not recorded any more are not counted. */
+	if (c->family == SBT_FAMILY_MPI && cuts_any(&f->cuts, c))
+		m.round = 0;
+	if (!err)
+		err = feed_wait(f, c, &m);
+	if (!err && m.seq == 1)
+		err = model_add_found(f->model, c->tgid, c->inc, c->tid,
+				      targets_was_waiting(f->targets, c->tid));
+	return err ? err : model_add_crossing(f->model, &m);
+}
+
+/* Threads that ended some time ago, so that no record of theirs is still to come. */
+static void forget_renumbered(struct feed *f, uint64_t now_ns)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	struct renumbered *r;
+	size_t pos = 0;
+
+	while ((e = hash_next(&f->renumbered, &pos, &zero))) {
+		r = (void *)(uintptr_t)e->value;
+		if (!r->ended_ns || r->ended_ns + FORGET_NS > now_ns)
+			continue;
+		hash_del(&f->renumbered, e->key);
+		free(r);
+		/* What came after it may have moved into its place. */
+		pos--;
+	}
+	f->nrenumbered = hash_count(&f->renumbered);
+}
+
+static void end_renumbered(struct feed *f, const struct sbt_event *e)
+{
+	struct renumbered *r = hash_get_ptr(&f->renumbered, (uint64_t)e->inc << 32 | e->tid);
+
+	if (!r)
+		return;
+	r->ended_ns = e->t_ns;
+	if (hash_count(&f->renumbered) > 2 * f->nrenumbered + FORGET_LEAST)
+		forget_renumbered(f, e->t_ns);
+}
+
+/* The program of a process ends: by exit, or because it runs another. */
+static int end_process(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t t_ns)
+{
+	struct space *space = space_find(f->spaces, tgid, inc);
+	int err = 0;
+
+	if (space) {
+		space->gone = true;
+		err = model_add_program(f->model, tgid, inc, space_program_key(f->spaces, space));
+	}
+	return err ? err : model_end_process(f->model, tgid, inc, t_ns);
+}
+
+/* What was told of its parent until then holds for a child. */
+static void feed_fork(struct feed *f, const struct sbt_event *e)
+{
+	const struct space *parent = space_find(f->spaces, e->parent_tgid, e->parent_inc);
+	struct space *child = parent ? space_get(f->spaces, e->tgid, e->inc) : NULL;
+
+	if (child)
+		space_inherit_notes(child, parent);
+}
+
+static int feed_memory(struct feed *f, const struct sbt_event *e)
+{
+	struct space *space = space_get(f->spaces, e->tgid, e->inc);
+	struct space_memory memory = { .start = e->address,
+				       .end = e->code_end,
+				       .offset = e->stack,
+				       .ino = e->caller,
+				       .dev = e->family,
+				       .unknown = e->flags & SBT_EVENT_UNSEEN };
+	int n = space ? space_note_memory(f->spaces, space, &memory) : -ENOMEM;
+
+	f->noted += n != 0;
+	return n < 0 ? n : 0;
+}
+
+static int feed_label(struct feed *f, const struct sbt_label *label)
+{
+	struct space *space = space_get(f->spaces, label->event.tgid, label->event.inc);
+	uint32_t site = space ? space_label_site(f->spaces, space, label) : SPACE_SITE_NONE;
+
+	if (site == SPACE_SITE_NONE)
+		return -ENOMEM;
+	return hash_put(&f->labels, label->label, site);
+}
+
+/*
+ * A thread that was found at its first crossing began before that; if before tracing, it is there from the beginning: where
+ * crossings come as sums nothing else is heard of it until its end.
+ */
+static int feed_thread(struct feed *f, const struct sbt_event *e)
+{
+	uint64_t start = e->start_ns ? e->start_ns : e->t_ns;
+
+	return start > model_start(f->model)
+		       ? model_add_thread(f->model, e->tgid, e->inc, e->tid, start)
+		       : model_add_found(f->model, e->tgid, e->inc, e->tid, 0);
+}
+
+/*
+ * The first crossing of a process. One that began while tracing has its first phase from there, unless it may have crossed before
+ * and was not seen: waits that are missing would count as work.
+ */
+static int feed_seen(struct feed *f, const struct sbt_event *e)
+{
+	bool late = e->seq || targets_is_late(f->targets, e->tgid, e->start_ns);
+	bool began = e->start_ns > model_start(f->model);
+	uint64_t old, start = late ? e->t_ns : began ? e->start_ns : 0;
+	int err = late ? ranks_missed(targets_ranks(f->targets), e->tgid, e->inc) : 0;
+
+	if (err)
+		return err;
+	/* It has its name: its first thread may have taken one of its own since. */
+	if (hash_get(&f->current, e->tgid, &old) && old == e->inc)
+		return late ? model_add_process(f->model, e->tgid, e->inc, 0, 0, start, false, NULL)
+			    : 0;
+	if (began && !late)
+		err = ranks_began(targets_ranks(f->targets), e->tgid, e->inc);
+	if (!err)
+		err = model_add_process(f->model, e->tgid, e->inc, 0, 0, start, began && !late,
+					e->comm);
+	return err ? err : hash_put(&f->current, e->tgid, e->inc);
+}
+
+static int feed_event(struct feed *f, const struct sbt_event *e)
+{
+	uint64_t old;
+	int err = 0;
+
+	switch (e->type) {
+	case SBT_REC_SEEN:
+		return feed_seen(f, e);
+	case SBT_REC_SHARED:
+		return feed_memory(f, e);
+	case SBT_REC_FORK:
+		feed_fork(f, e);
+		err = model_add_process(f->model, e->tgid, e->inc, e->parent_tgid, e->parent_inc,
+					e->t_ns, true, e->comm);
+		if (!err)
+			err = model_add_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns);
+		return err ? err : hash_put(&f->current, e->tgid, e->inc);
+	case SBT_REC_THREAD:
+		targets_was_waiting(f->targets, e->tid); /* an earlier thread of this number */
+		return feed_thread(f, e);
+	case SBT_REC_EXEC:
+		if (hash_get(&f->current, e->tgid, &old) && old != e->inc)
+			err = end_process(f, e->tgid, (uint32_t)old, e->t_ns);
+		if (!err)
+			err = model_add_process(f->model, e->tgid, e->inc, 0, 0, e->t_ns, true,
+						e->comm);
+		if (!err)
+			err = model_add_thread(f->model, e->tgid, e->inc, e->tgid, e->t_ns);
+		if (!err)
+			err = ranks_began(targets_ranks(f->targets), e->tgid, e->inc);
+		if (!err)
+			err = began_fed(&f->began, f->model, e);
+		return err ? err : hash_put(&f->current, e->tgid, e->inc);
+	case SBT_REC_JOINED:
+		return model_add_joined(f->model, e->tgid, e->inc, e->tid, e->t_ns - e->start_ns,
+					e->t_ns, e->address);
+	case SBT_REC_LABEL:
+		return feed_label(f, (const struct sbt_label *)e);
+	case SBT_REC_EXIT:
+		if (!e->seq && e->t_ns > e->start_ns)
+			busy_note(&f->busy, e->tgid, e->tid, e->t_ns - e->start_ns, e->busy_ns);
+		began_forget(&f->began, e->inc, e->tid);
+		end_renumbered(f, e);
+		err = model_end_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns, e->comm);
+		if (!err && (e->flags & SBT_EVENT_LEADER)) {
+			hash_del(&f->current, e->tgid);
+			err = end_process(f, e->tgid, e->inc, e->t_ns);
+		}
+		return err;
+	default:
+		return 0;
+	}
+}
+
+static int feed_mark(struct feed *f, const struct sbt_crossing *c)
+{
+	struct model_detail detail;
+	struct conceptual_mark mark = {
+		.begins = c->result == SBT_MARK_BEGIN,
+		.tid = c->tid,
+		.seq = c->seq,
+		.t_ns = c->depart_ns,
+	};
+	uint64_t site;
+	int err = 0;
+
+	if (!f->mark || !hash_get(&f->labels, c->label, &site) ||
+	    (!mark.begins && c->result != SBT_MARK_END))
+		return 0;
+	if (parts_of(f, c, false, &detail))
+		mark.detail = &detail;
+	mark.thread = model_find_thread(f->model, c->tgid, c->inc, c->tid);
+	if (mark.thread == MODEL_NONE) {
+		err = model_add_found(f->model, c->tgid, c->inc, c->tid, 0);
+		mark.thread = model_find_thread(f->model, c->tgid, c->inc, c->tid);
+	}
+	if (err)
+		return err;
+	mark.proc = model_thread(f->model, mark.thread)->proc;
+	return f->mark(f->mark_ctx, (uint32_t)site, &mark);
+}
+
+/* What a thread touches of another one's data is of no interest to who only traces. */
+static void feed_message(struct feed *f, const struct sbt_crossing *c)
+{
+	struct model_detail detail;
+	struct predict_message m = {
+		.tgid = c->tgid,
+		.inc = c->inc,
+		.tid = c->tid,
+		.t_ns = c->depart_ns,
+		.oncpu_ns = MODEL_UNKNOWN,
+		.owner = c->object < UINT32_MAX ? (uint32_t)c->object : UINT32_MAX,
+		.bytes = c->words < UINT32_MAX ? (uint32_t)c->words : UINT32_MAX,
+		.write = c->result == SBT_MARK_WRITE,
+	};
+
+	if (parts_of(f, c, false, &detail))
+		m.oncpu_ns = detail.oncpu_ns;
+	if (f->message)
+		f->message(f->mark_ctx, &m);
+}
+
+/* --- what is traced no more ---------------------------------------------------------------- */
+
+int feed_cut(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t units, uint64_t t_ns)
+{
+	return cuts_add(&f->cuts, tgid, inc, units, t_ns);
+}
+
+bool feed_is_shed(const struct feed *f, const struct sbt_crossing *c)
+{
+	return cuts_is_shed(&f->cuts, c, attach_unit(f->attach, c->family, c->spec));
+}
+
+bool feed_is_cut(struct feed *f, const struct sbt_crossing *c, int *err)
+{
+	enum cut_fate fate = cuts_fate(&f->cuts, c);
+
+	*err = fate == CUT_INSIDE ? model_add_pending(f->model, c->tgid, c->inc, c->tid, c->object,
+						      c->arrive_ns)
+				  : 0;
+	return fate != CUT_FED;
+}
+
+int feed_record(struct feed *f, const struct stream_record *record)
+{
+	if (record->event)
+		return feed_event(f, record->event);
+	if (record->crossing->type == SBT_REC_TAIL)
+		return feed_tail(f, (const void *)record->crossing);
+	if (record->crossing->type == SBT_REC_RESUME)
+		return feed_resume(f, record->crossing);
+	if (record->crossing->type == SBT_REC_MARK && !record->crossing->label &&
+	    (record->crossing->result == SBT_MARK_READ ||
+	     record->crossing->result == SBT_MARK_WRITE)) {
+		feed_message(f, record->crossing);
+		return 0;
+	}
+	if (record->crossing->type == SBT_REC_MARK)
+		return feed_mark(f, record->crossing);
+	return feed_crossing(f, record->crossing, NULL);
+}
+
+int feed_none(struct feed *f, const struct sbt_crossing *c)
+{
+	struct renumbered *r;
+
+	if (c->type == SBT_REC_CANDIDATE)
+		return 0;
+	r = renumber(f, c);
+	if (!r)
+		return -ENOMEM;
+	r->shift--;
+	r->reaches_back = true;
+	return 0;
+}
+
+/* A worker's end, of which nobody sees what came after: it has none. */
+static int feed_worker(struct feed *f, const struct forkjoin_round *round,
+		       const struct forkjoin_member *mem)
+{
+	const struct renumbered *r;
+	struct sbt_crossing key = { .inc = round->inc, .tid = mem->tid };
+	struct model_crossing m = {
+		.tgid = round->tgid,
+		.inc = round->inc,
+		.tid = mem->tid,
+		.seq = mem->seq + 1,
+		.site = round->site,
+		.count = round->n + 1,
+		.object = round->tid,
+		.arrive_ns = mem->arrive_ns,
+		.depart_ns = MODEL_UNKNOWN,
+		.arrive_cpu = (uint16_t)mem->cpu,
+		.depart_cpu = (uint16_t)mem->cpu,
+		.family = SBT_FAMILY_FORKJOIN,
+		.kind = SBT_KIND_JOIN,
+		.flags = MODEL_CROSSING_STAYS | MODEL_CROSSING_TEAM,
+	};
+
+	r = renumbered_of(f, &key);
+	if (r)
+		m.seq += r->shift;
+	return model_add_crossing(f->model, &m);
+}
+
+/* It waited for another thread to end, in no round of fork and join. */
+int feed_joined(struct feed *f, const struct sbt_crossing *c)
+{
+	int err = 0;
+
+	if (c->depart_ns > c->arrive_ns && !(c->flags & SBT_CROSSING_ABANDONED))
+		err = model_add_joined(f->model, c->tgid, c->inc, c->tid,
+				       c->depart_ns - c->arrive_ns, c->depart_ns, 0);
+	return err ? err : feed_none(f, c);
+}
+
+int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjoin_round *round)
+{
+	struct model_crossing m = {
+		.tgid = c->tgid,
+		.inc = c->inc,
+		.tid = c->tid,
+		.site = round->site,
+		.count = round->n + 1,
+		.object = c->tid,
+		.arrive_ns = round->arrive_ns,
+		.depart_ns = round->depart_ns,
+		.arrive_cpu = c->arrive_cpu,
+		.depart_cpu = c->depart_cpu,
+		.family = SBT_FAMILY_FORKJOIN,
+		.kind = SBT_KIND_JOIN,
+		.flags = round->joins_only ? MODEL_CROSSING_JOINS : MODEL_CROSSING_TEAM,
+	};
+	struct renumbered *r = renumber(f, c);
+	uint32_t i;
+	int err = 0;
+
+	if (!r)
+		return -ENOMEM;
+	for (i = 0; i < round->n && !err; i++)
+		err = feed_worker(f, round, &round->members[i]);
+	m.seq = c->seq + ++r->shift;
+	r->reaches_back = true;
+	if (!err && m.seq == 1)
+		err = model_add_found(f->model, c->tgid, c->inc, c->tid,
+				      targets_was_waiting(f->targets, c->tid));
+	return err ? err : model_add_crossing(f->model, &m);
+}
+
+void feed_alive(struct feed *f, uint32_t tgid, uint32_t tid, uint64_t life_ns, uint64_t busy_ns)
+{
+	busy_note(&f->busy, tgid, tid, life_ns, busy_ns);
+}
+
+uint32_t feed_busy(struct feed *f, uint32_t *tgid)
+{
+	return busy_most(&f->busy, f->model, tgid);
+}
+
+uint64_t feed_crossings(const struct feed *f, uint32_t rule)
+{
+	return rule <= RULES_MAX ? f->crossings[rule] : 0;
+}
+
+uint64_t feed_unsampled(const struct feed *f)
+{
+	return callsites_unsampled(f->callsites);
+}
+
+uint64_t feed_short_chains(const struct feed *f, const char **why)
+{
+	return callsites_short(f->callsites, why);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "ingest/feed_parts.h"
+
+#include <string.h>
+
+static void fill_counters(struct model_detail *d, const struct sbt_counters *c)
+{
+	d->ncounters = c->n <= MODEL_COUNTERS_MAX ? c->n : MODEL_COUNTERS_MAX;
+	d->scaled = c->scaled;
+	d->unknown = c->unknown;
+	memcpy(d->counters, c->phase, d->ncounters * sizeof(d->counters[0]));
+	memcpy(d->inside_counters, c->inside, d->ncounters * sizeof(d->inside_counters[0]));
+}
+
+static struct model_block block_of(const struct sbt_block *b)
+{
+	return (struct model_block){
+		.ns = b->ns,
+		.addr = b->addr,
+		.stack = b->stack,
+		.doing_ns = b->doing_ns,
+		.waker = b->waker,
+		.holder = b->holder,
+		.culprit = b->culprit,
+		.reason = b->reason,
+		.doing = b->doing,
+		.among = b->among,
+		.waited = b->waited,
+	};
+}
+
+static void fill_parts(struct model_detail *d, const struct sbt_parts *p, uint64_t fault_outside_ns)
+{
+	d->oncpu_ns = p->oncpu_ns;
+	d->runq_ns = p->runq_ns;
+	memcpy(d->blocked_ns, p->blocked_ns, sizeof(d->blocked_ns));
+	d->fault_ns = p->fault_ns + p->faults * fault_outside_ns;
+	if (d->fault_ns > d->oncpu_ns)
+		d->fault_ns = d->oncpu_ns;
+	d->stolen_ns = p->stolen_ns;
+	d->turn_ns = p->turn_ns;
+	d->turn_oncpu_ns = p->turn_oncpu_ns;
+	d->begin_ns = p->begin_ns;
+	d->fault_addr = p->fault_addr;
+	d->ran_ns = p->ran_ns;
+	d->ran = p->ran;
+	d->switches = p->switches;
+	d->migrations = p->migrations;
+	d->faults = p->faults;
+	d->cpus_allowed = p->cpus_allowed;
+	d->block = block_of(&p->block);
+	d->second = block_of(&p->second);
+}
+
+_Static_assert((int)MODEL_BLOCKED_REASONS == (int)SBT_BLOCKED_REASONS, "one list of reasons");
+_Static_assert(MODEL_COUNTERS_MAX == SBT_COUNTERS_MAX, "one number of counters");
+_Static_assert((int)MODEL_WAITED_WAKER == (int)SBT_WAITED_WAKER, "one list of waits");
+_Static_assert((int)MODEL_OTHER_SIGNAL == (int)SBT_OTHER_SIGNAL, "one list of others");
+_Static_assert((int)MODEL_DOING_BLOCKED == (int)SBT_DOING_BLOCKED, "one list of doings");
+
+bool feed_parts(const struct sbt_crossing *c, uint64_t fault_outside_ns, uint32_t self,
+		struct model_detail *d)
+{
+	const struct sbt_inside *inside = (const void *)(c + 1);
+	const void *next = inside + 1;
+
+	if (!(c->flags & SBT_CROSSING_INSIDE))
+		return false;
+	memset(d, 0, sizeof(*d));
+	d->oncpu_ns = MODEL_UNKNOWN;
+	d->inside_oncpu_ns = inside->oncpu_ns;
+	d->inside_runq_ns = inside->runq_ns;
+	d->inside_ran = inside->ran;
+	d->inside_switches = inside->switches;
+	d->inside_taken_ns = inside->ran == self ? inside->ran_ns : 0;
+	if (c->flags & SBT_CROSSING_PARTS) {
+		fill_parts(d, next, fault_outside_ns);
+		d->taken_ns = d->ran == self ? d->ran_ns : 0;
+		next = (const struct sbt_parts *)next + 1;
+	}
+	if (c->flags & SBT_CROSSING_COUNTERS)
+		fill_counters(d, next);
+	return true;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* --aggregate: sums that the kernel kept, as the model takes them. */
+#ifndef INGEST_FEED_SUMS_H
+#define INGEST_FEED_SUMS_H
+
+#include "attach/attach.h"
+#include "model/model.h"
+#include "sites/space.h"
+
+/* What a thread did at one place: at the end, before model_finish(). Returns 0 or -errno. */
+int feed_sums(struct attach *attach, struct spaces *spaces, struct model *model,
+	      const struct sbt_sums *sums);
+
+#endif /* CMD_FEED_SUMS_H */

@@ -1,0 +1,647 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "ingest/ingest.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ingest/callsite.h"
+#include "ingest/reorder.h"
+#include "model/turnstile.h"
+
+/*
+ * How long it may take to find out that something is a barrier: where nothing else waits for it; where crossings do, or
+ * only two threads have met; where nobody has been seen to wait.
+ */
+#define HOLD_LONG_NS  60000000000ULL
+#define HOLD_NS	      2000000000ULL
+#define HOLD_EMPTY_NS 200000000ULL
+#define HOLD_MAX      65536
+
+#define LOOK_EACH 64 /* records, after which the clock is read */
+#define LOOK_NS	  5000000u
+
+#define FORKS_MAX 16 /* of processes one from another that are gone through */
+
+struct pump {
+	struct stream *stream;
+	struct spaces *spaces;
+	struct model *model;
+	struct attach *attach;
+	struct feed *feed;
+	struct discover *discover; /* NULL: not wanted */
+	struct forkjoin *forkjoin; /* as that */
+	struct turnstiles *turnstiles; /* as that */
+	struct held held;
+	uint64_t unshared; /* pump_unshared() */
+	void (*between)(void *ctx);
+	void *between_ctx;
+};
+
+static uint64_t discover_function(void *ctx, uint32_t site, bool *exact)
+{
+	struct pump *p = ctx;
+
+	return spaces_function(p->spaces, site, exact);
+}
+
+static uint64_t discover_outer(void *ctx, uint32_t site)
+{
+	struct pump *p = ctx;
+
+	return spaces_outer_function(p->spaces, site);
+}
+
+_Static_assert(DISCOVER_INNERMOST == SPACE_INNERMOST, "one depth for both");
+
+static uint64_t discover_line(void *ctx, uint32_t site, uint32_t depth)
+{
+	struct pump *p = ctx;
+
+	return spaces_line(p->spaces, site, depth);
+}
+
+/* On one line, as a macro is; or in a small function that is not what a thread begins with. */
+static bool discover_compact(void *ctx, uint32_t wait, uint32_t wake)
+{
+	struct pump *p = ctx;
+	uint64_t line = spaces_line(p->spaces, wait, 0);
+
+	return spaces_compact(p->spaces, wait, wake) &&
+	       ((line && line == spaces_line(p->spaces, wake, 0)) ||
+		!callsites_first(feed_callsites(p->feed), wait));
+}
+
+static void discover_take(void *ctx, uint64_t cookie, const struct discover_member *member)
+{
+	struct pump *p = ctx;
+	struct held_item *item = held_at(&p->held, cookie);
+
+	if (!item)
+		return;
+	item->fate = HELD_TAKEN;
+	item->member = *member;
+}
+
+static void discover_drop(void *ctx, uint64_t cookie)
+{
+	struct pump *p = ctx;
+	struct held_item *item = held_at(&p->held, cookie);
+
+	if (item)
+		item->fate = HELD_DROPPED;
+}
+
+/* From now on the kernel knows; what is on its way comes as it was. */
+static void discover_judged(void *ctx, const struct discover_object *o)
+{
+	struct pump *p = ctx;
+	static const uint32_t states[] = {
+		[DISCOVER_OPEN] = SBT_OBJECT_OPEN,
+		[DISCOVER_BARRIER] = SBT_OBJECT_BARRIER,
+		[DISCOVER_OTHER] = SBT_OBJECT_OTHER,
+	};
+
+	/*
+	 * What threads do at a former barrier is counted. What processes share is looked at anew when another one comes, who is
+	 * not to find that those who were there before are not recorded any more.
+	 */
+	if (o->verdict == DISCOVER_OTHER && (o->was_barrier || o->shared))
+		return;
+	attach_judge(p->attach, o->tgid, o->inc, o->object, states[o->verdict]);
+}
+
+static void forkjoin_take(void *ctx, uint64_t cookie, struct forkjoin_round *round)
+{
+	struct pump *p = ctx;
+	struct held_item *item = held_at(&p->held, cookie);
+
+	if (!item) {
+		free(round);
+		return;
+	}
+	item->fate = HELD_TAKEN;
+	item->round = round;
+}
+
+static int start_discovery(struct pump *p)
+{
+	struct discover_ops ops = {
+		.ctx = p,
+		.function = discover_function,
+		.outer = discover_outer,
+		.line = discover_line,
+		.compact = discover_compact,
+		.take = discover_take,
+		.drop = discover_drop,
+		.judged = discover_judged,
+	};
+	struct forkjoin_ops joins = { .ctx = p, .take = forkjoin_take, .drop = discover_drop };
+
+	p->discover = discover_new(&ops);
+	p->forkjoin = forkjoin_new(&joins);
+	p->turnstiles = turnstiles_new();
+	return p->discover && p->forkjoin && p->turnstiles ? 0 : -ENOMEM;
+}
+
+int pump_new(const struct feed_options *options, struct stream *stream, bool discover,
+	     struct pump **out)
+{
+	struct pump *p = calloc(1, sizeof(*p));
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	p->stream = stream;
+	p->spaces = options->spaces;
+	p->model = options->model;
+	p->attach = options->attach;
+	err = feed_new(options, &p->feed);
+	if (!err && discover)
+		err = start_discovery(p);
+	if (err) {
+		pump_free(p);
+		return err;
+	}
+	*out = p;
+	return 0;
+}
+
+void pump_free(struct pump *p)
+{
+	if (!p)
+		return;
+	held_free(&p->held);
+	discover_free(p->discover);
+	forkjoin_free(p->forkjoin);
+	turnstiles_free(p->turnstiles);
+	feed_free(p->feed);
+	free(p);
+}
+
+struct feed *pump_feed(const struct pump *p)
+{
+	return p->feed;
+}
+
+const struct discover *pump_discover(const struct pump *p)
+{
+	return p->discover;
+}
+
+const struct turnstiles *pump_turnstiles(const struct pump *p)
+{
+	return p->turnstiles;
+}
+
+uint64_t pump_unshared(const struct pump *p)
+{
+	return p ? p->unshared : 0;
+}
+
+struct discover_unseen pump_unseen(const struct pump *p)
+{
+	struct discover_unseen unseen = { 0 };
+
+	if (!p || !p->discover)
+		return unseen;
+	unseen = discover_unseen(p->discover);
+	unseen.given_up += forkjoin_untold(p->forkjoin);
+	return unseen;
+}
+
+bool pump_waited_unseen(const struct pump *p, uint32_t tgid, uint32_t inc)
+{
+	return p && p->discover && discover_waited_unseen(p->discover, tgid, inc);
+}
+
+/* --- threads that are made and joined ------------------------------------------------------------- */
+
+static int consider_join(struct pump *p, const struct stream_record *record)
+{
+	const struct sbt_crossing *c = record->crossing;
+	const struct feed_site *slot = feed_site(p->feed, c);
+	struct forkjoin_join j = {
+		.tgid = c->tgid,
+		.inc = c->inc,
+		.tid = c->tid,
+		.handle = c->object,
+		.enter_ns = c->arrive_ns,
+		.leave_ns = c->depart_ns,
+		/* A wait for all returns nothing. */
+		.result = c->object == SBT_JOIN_ALL ? 0 : c->result,
+	};
+	int err;
+
+	if (!slot)
+		return -ENOMEM;
+	j.site = slot->site;
+	err = held_add(&p->held, record, HELD_WAITS, &j.cookie);
+	return err ? err : forkjoin_join(p->forkjoin, &j);
+}
+
+/* Before it waits with the others: ends of threads decide on joins that came before. */
+static int consider_threads(struct pump *p, const struct sbt_event *e)
+{
+	uint32_t old;
+
+	switch (e->type) {
+	case SBT_REC_FORK:
+		return forkjoin_begin(p->forkjoin, e->tgid, e->inc, e->tid);
+	case SBT_REC_EXEC:
+		if (feed_incarnation(p->feed, e->tgid, &old))
+			forkjoin_end_process(p->forkjoin, e->tgid, old);
+		return forkjoin_begin(p->forkjoin, e->tgid, e->inc, e->tgid);
+	case SBT_REC_THREAD:
+		/* Of one that was found later nobody knows the thread that made it. */
+		return e->creator ? forkjoin_made(p->forkjoin, e->tgid, e->inc, e->creator, e->tid,
+						  e->address, e->t_ns)
+				  : 0;
+	case SBT_REC_EXIT:
+		forkjoin_ended(p->forkjoin, e->tgid, e->inc, e->tid, e->t_ns, e->seq, e->cpu);
+		if (e->flags & SBT_EVENT_LEADER)
+			forkjoin_end_process(p->forkjoin, e->tgid, e->inc);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* --- barriers that nobody named ----------------------------------------------------------------- */
+
+static bool is_candidate(const struct stream_record *r)
+{
+	return r->crossing && (r->crossing->type == SBT_REC_CANDIDATE ||
+			       (r->crossing->type == SBT_REC_CROSSING &&
+				(r->crossing->family == SBT_FAMILY_COND ||
+				 r->crossing->family == SBT_FAMILY_FUTEX)));
+}
+
+static int feed_item(struct pump *p, const struct held_item *item)
+{
+	struct feed_found found = {
+		.site_known = item->plain_site,
+		.site = item->site,
+		.member = item->fate == HELD_TAKEN ? &item->member : NULL,
+	};
+
+	return feed_crossing(p->feed, item->record.crossing, &found);
+}
+
+static int let_go(struct pump *p)
+{
+	struct held_item *item;
+	int err = 0;
+
+	while (!err && (item = held_ready(&p->held))) {
+		if (item->fate == HELD_DROPPED &&
+		    item->record.crossing->family == SBT_FAMILY_FORKJOIN)
+			err = feed_joined(p->feed, item->record.crossing);
+		else if (item->fate == HELD_DROPPED)
+			err = feed_none(p->feed, item->record.crossing);
+		else if (item->round)
+			err = feed_round(p->feed, item->record.crossing, item->round);
+		else if (item->fate == HELD_TAKEN || item->plain_site)
+			err = feed_item(p, item);
+		else
+			err = feed_record(p->feed, &item->record);
+		if (item->record.crossing)
+			callsites_done(feed_callsites(p->feed), item->record.crossing);
+		held_pop(&p->held);
+	}
+	return err;
+}
+
+static uint32_t candidate_flags(const struct sbt_crossing *c)
+{
+	uint32_t flags = c->family == SBT_FAMILY_FUTEX ? DISCOVER_FUTEX : 0;
+
+	if (c->arrive_ns == c->depart_ns)
+		return flags | DISCOVER_WAKE;
+	if (c->family == SBT_FAMILY_FUTEX && c->result == EAGAIN)
+		return flags | DISCOVER_AGAIN;
+	/* The others are the kernel's own, of calls that go on after a signal. */
+	if (c->result == ETIMEDOUT ||
+	    (c->family == SBT_FAMILY_FUTEX && (c->result == EINTR || c->result >= 512)))
+		return flags | DISCOVER_OVER;
+	return flags;
+}
+
+/* Memory that processes share, and that is of no file: it cannot be older than the process that all of them are forked from. */
+static bool is_anonymous(const struct space *space, uint64_t address)
+{
+	static const char anonymous[] = "/dev/zero";
+	const struct maps_entry *e = maps_find(&space->maps, address);
+
+	return e && e->shared && !strncmp(e->path, anonymous, sizeof(anonymous) - 1);
+}
+
+/*
+ * May the object be older than what was traced, so that nobody knows what was waited for there before? A forked process
+ * begins with copies of what its parent had, and with their counts.
+ */
+static bool may_be_older(const struct pump *p, const struct space *space, uint64_t object,
+			 bool shared)
+{
+	uint32_t steps;
+
+	if (shared && !is_anonymous(space, object))
+		return true;
+	for (steps = 0; space && space->young && steps < FORKS_MAX; steps++) {
+		if (!space->parent_tgid)
+			return false;
+		space = space_find(p->spaces, space->parent_tgid, space->parent_inc);
+		if (space && !shared && discover_has(p->discover, space->tgid, space->inc, object))
+			return true;
+	}
+	return true;
+}
+
+static uint32_t tally_flags(const struct pump *p, const struct sbt_crossing *c,
+			    const struct space *space, uint64_t shared)
+{
+	uint32_t flags = 0;
+
+	if (c->family != SBT_FAMILY_COND)
+		return 0;
+	if (c->type != SBT_REC_CANDIDATE)
+		return DISCOVER_KNOWN;
+	if (!(c->flags & SBT_CROSSING_NO_WORDS))
+		flags |= DISCOVER_COUNT;
+	if (space->blind)
+		flags |= DISCOVER_BLIND;
+	if (may_be_older(p, space, c->object, shared))
+		flags |= DISCOVER_OLDER;
+	return flags;
+}
+
+static int consider(struct pump *p, const struct stream_record *record)
+{
+	const struct sbt_crossing *c = record->crossing;
+	struct discover_record r = {
+		.tgid = c->tgid,
+		.inc = c->inc,
+		.tid = c->tid,
+		.flags = candidate_flags(c),
+		.wakes = c->family == SBT_FAMILY_FUTEX && c->result != UINT16_MAX ? c->result
+										  : UINT32_MAX,
+		.object = c->object,
+		.value = c->value,
+		.arrive_ns = c->arrive_ns,
+		.depart_ns = c->depart_ns,
+	};
+	const struct feed_site *slot = feed_site(p->feed, c);
+	struct held_item *item;
+	uint64_t id = 0;
+	int err;
+
+	if (!slot)
+		return -ENOMEM;
+	r.shared = feed_shared(p->feed, c, slot->space);
+	p->unshared += !r.shared && feed_shared_unknown(p->feed, c, slot->space);
+	r.flags |= tally_flags(p, c, slot->space, r.shared);
+	err = held_add(&p->held, record, HELD_WAITS, &r.cookie);
+	if (err)
+		return err;
+	err = callsites_consider(feed_callsites(p->feed), slot->space, c, r.flags & DISCOVER_WAKE,
+				 &r.site);
+	if (err)
+		return err;
+	if (c->flags & SBT_CROSSING_ABANDONED || slot->runtime)
+		discover_drop(p, r.cookie);
+	else
+		err = discover_add(p->discover, &r, &id);
+	item = held_at(&p->held, r.cookie);
+	if (!err && item && item->fate == HELD_WAITS)
+		item->id = id;
+	return err;
+}
+
+/* On semaphores threads may meet, which is spoken of; but there are no meetings. */
+static int consider_semaphore(struct pump *p, const struct sbt_crossing *c)
+{
+	const struct feed_site *slot = feed_site(p->feed, c);
+	struct turnstile_wait w = {
+		.tgid = c->tgid,
+		.inc = c->inc,
+		.tid = c->tid,
+		.object = c->object,
+		.arrive_ns = c->arrive_ns,
+		.depart_ns = c->depart_ns,
+	};
+
+	if (!slot)
+		return -ENOMEM;
+	/* Of one that was given up, or interrupted, nothing is known. */
+	if (!c->result && !slot->runtime) {
+		w.site = callsites_semaphore(feed_callsites(p->feed), slot->space, c, &w.above);
+		if (!turnstiles_add(p->turnstiles, &w))
+			attach_judge(p->attach, c->tgid, c->inc, c->object, SBT_OBJECT_OTHER);
+	}
+	callsites_done(feed_callsites(p->feed), c);
+	return 0;
+}
+
+/* What its objects may be is decided with it. */
+static void consider_end(struct pump *p, const struct sbt_event *e)
+{
+	uint32_t old;
+
+	if (e->type == SBT_REC_EXIT && e->flags & SBT_EVENT_LEADER)
+		discover_end_process(p->discover, e->tgid, e->inc);
+	else if (e->type == SBT_REC_EXEC && feed_incarnation(p->feed, e->tgid, &old))
+		discover_end_process(p->discover, e->tgid, old);
+}
+
+static int feed_at_once(struct pump *p, const struct stream_record *record)
+{
+	int err = feed_record(p->feed, record);
+
+	if (record->crossing)
+		callsites_done(feed_callsites(p->feed), record->crossing);
+	return err;
+}
+
+static int take_callers(struct pump *p, const struct sbt_callers *sample)
+{
+	struct space *space = space_get(p->spaces, sample->head.tgid, sample->head.inc);
+
+	return space ? callsites_sample(feed_callsites(p->feed), space, sample) : -ENOMEM;
+}
+
+/* Its site is told now: by the time that it is fed something else may be mapped there. */
+static int hold_plain(struct pump *p, const struct stream_record *record)
+{
+	const struct sbt_crossing *c = record->crossing;
+	const struct feed_site *slot;
+	struct held_item *item;
+	uint64_t cookie;
+	int err = held_add(&p->held, record, HELD_PLAIN, &cookie);
+
+	if (err || !c || c->type != SBT_REC_CROSSING)
+		return err;
+	slot = feed_site(p->feed, c);
+	if (!slot)
+		return -ENOMEM;
+	item = held_at(&p->held, cookie);
+	item->site = slot->site;
+	item->plain_site = true;
+	return 0;
+}
+
+static int take_record(struct pump *p, const struct stream_record *record)
+{
+	int err = 0;
+
+	if (record->crossing && feed_is_cut(p->feed, record->crossing, &err))
+		return err;
+	if (record->crossing && record->crossing->type == SBT_REC_CALLERS)
+		return take_callers(p, (const void *)record->crossing);
+	if (!p->discover)
+		return feed_at_once(p, record);
+	if (record->event) {
+		consider_end(p, record->event);
+		err = consider_threads(p, record->event);
+	}
+	if (err)
+		return err;
+	if (record->crossing && record->crossing->type == SBT_REC_CANDIDATE &&
+	    record->crossing->kind == SBT_KIND_SEMAPHORE)
+		return consider_semaphore(p, record->crossing);
+	/* What is shed is of no meeting any more. */
+	if (is_candidate(record) && !feed_is_shed(p->feed, record->crossing))
+		err = record->crossing->family == SBT_FAMILY_FORKJOIN ? consider_join(p, record)
+								      : consider(p, record);
+	else if (p->held.n)
+		err = hold_plain(p, record);
+	else
+		return feed_at_once(p, record);
+	return err ? err : let_go(p);
+}
+
+static bool is_overdue(const struct pump *p, const struct held_item *first, uint64_t now_ns)
+{
+	uint32_t team = discover_team(p->discover, first->id);
+	uint64_t crossing_ns = held_crossing_ns(&p->held);
+	bool joins = first->record.crossing->family == SBT_FAMILY_FORKJOIN;
+
+	if (!team && !joins)
+		return now_ns > first->record.key_ns + HOLD_EMPTY_NS;
+	if (team < 3 && !joins)
+		return now_ns > first->record.key_ns + HOLD_NS;
+	return now_ns > first->record.key_ns + HOLD_LONG_NS ||
+	       (crossing_ns != UINT64_MAX && now_ns > crossing_ns + HOLD_NS);
+}
+
+/* Others cannot wait for ever. */
+static int give_up(struct pump *p, uint64_t now_ns)
+{
+	const struct held_item *first;
+	int err = 0;
+
+	while (!err && p->held.n) {
+		first = held_at(&p->held, p->held.cookie);
+		if (p->held.n < HOLD_MAX && !is_overdue(p, first, now_ns))
+			break;
+		if (first->id)
+			discover_give_up(p->discover, first->id);
+		else
+			forkjoin_give_up(p->forkjoin, p->held.cookie);
+		/* Whatever it is: it must not stay. */
+		if (held_at(&p->held, p->held.cookie)->fate == HELD_WAITS)
+			discover_drop(p, p->held.cookie);
+		err = let_go(p);
+	}
+	return err;
+}
+
+/* Up to when everything has been fed. */
+static uint64_t fed_until(const struct pump *p, uint64_t until_ns)
+{
+	uint64_t first = p->held.n ? held_at(&p->held, p->held.cookie)->record.key_ns : until_ns;
+
+	return first < until_ns ? first : until_ns;
+}
+
+void pump_between(struct pump *p, void (*between)(void *ctx), void *ctx)
+{
+	p->between = between;
+	p->between_ctx = ctx;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Much that is to be fed, or names that take their time: others are not to wait for all of it. */
+static void look_between(struct pump *p, uint32_t n, uint64_t *begin_ns)
+{
+	uint64_t now;
+
+	if (!p->between || n % LOOK_EACH)
+		return;
+	now = now_ns();
+	if (!*begin_ns)
+		*begin_ns = now;
+	if (now - *begin_ns < LOOK_NS)
+		return;
+	p->between(p->between_ctx);
+	*begin_ns = now_ns();
+}
+
+int pump_run(struct pump *p, uint64_t until_ns)
+{
+	struct stream_record record;
+	uint64_t begin_ns = 0;
+	uint32_t n = 0;
+	int err;
+
+	while ((err = stream_next(p->stream, until_ns, &record)) > 0) {
+		if (record.soon)
+			model_expect(p->model, record.soon->tid);
+		err = take_record(p, &record);
+		if (err)
+			return err;
+		look_between(p, n++, &begin_ns);
+	}
+	if (!err && p->held.n && until_ns != UINT64_MAX)
+		err = give_up(p, until_ns);
+	return err ? err : model_advance(p->model, fed_until(p, until_ns));
+}
+
+void pump_pause(struct pump *p, uint32_t tgid, uint32_t inc)
+{
+	if (p->discover)
+		discover_pause(p->discover, tgid, inc);
+}
+
+void pump_end_units(struct pump *p, uint32_t tgid, uint32_t inc, uint64_t units)
+{
+	if (!p->discover)
+		return;
+	if (units & SBT_UNIT(SBT_FAMILY_COND))
+		discover_end_kind(p->discover, tgid, inc, false);
+	if (units & SBT_UNIT(SBT_FAMILY_FUTEX))
+		discover_end_kind(p->discover, tgid, inc, true);
+	if (units & SBT_UNIT(SBT_FAMILY_FORKJOIN))
+		forkjoin_end_process(p->forkjoin, tgid, inc);
+}
+
+int pump_finish(struct pump *p)
+{
+	int err;
+
+	if (!p->discover)
+		return 0;
+	discover_finish(p->discover);
+	forkjoin_finish(p->forkjoin);
+	err = let_go(p);
+	return err ? err : model_advance(p->model, UINT64_MAX);
+}

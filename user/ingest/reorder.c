@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "ingest/reorder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct held_item *item_at(const struct held *h, uint32_t i)
+{
+	return &h->items[(h->first + i) & (h->cap - 1)];
+}
+
+static void item_free(struct held_item *item)
+{
+	free((void *)(uintptr_t)item->record.crossing);
+	free((void *)(uintptr_t)item->record.event);
+	free(item->round);
+}
+
+void held_free(struct held *h)
+{
+	while (h->n)
+		held_pop(h);
+	free(h->items);
+	memset(h, 0, sizeof(*h));
+}
+
+static int grow(struct held *h)
+{
+	uint32_t cap = h->cap ? 2 * h->cap : 64, i;
+	struct held_item *items;
+
+	if (h->n < h->cap)
+		return 0;
+	items = malloc(cap * sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	for (i = 0; i < h->n; i++)
+		items[i] = *item_at(h, i);
+	free(h->items);
+	h->items = items;
+	h->first = 0;
+	h->cap = cap;
+	return 0;
+}
+
+static size_t crossing_size(const struct sbt_crossing *c)
+{
+	size_t size = sizeof(*c);
+
+	if (c->flags & SBT_CROSSING_INSIDE)
+		size += sizeof(struct sbt_inside);
+	if (c->flags & SBT_CROSSING_PARTS)
+		size += sizeof(struct sbt_parts);
+	if (c->flags & SBT_CROSSING_COUNTERS)
+		size += sizeof(struct sbt_counters);
+	return size;
+}
+
+static size_t event_size(const struct sbt_event *e)
+{
+	return e->type == SBT_REC_LABEL ? sizeof(struct sbt_label) : sizeof(*e);
+}
+
+int held_add(struct held *h, const struct stream_record *r, enum held_fate fate, uint64_t *cookie)
+{
+	size_t size = r->event ? event_size(r->event) : crossing_size(r->crossing);
+	const void *from = r->event ? (const void *)r->event : r->crossing;
+	struct held_item item = { .record = { .key_ns = r->key_ns }, .fate = fate };
+	void *copy = malloc(size);
+	int err = copy ? grow(h) : -ENOMEM;
+
+	if (err) {
+		free(copy);
+		return err;
+	}
+	memcpy(copy, from, size);
+	if (r->event)
+		item.record.event = copy;
+	else
+		item.record.crossing = copy;
+	*cookie = h->cookie + h->n;
+	*item_at(h, h->n++) = item;
+	return 0;
+}
+
+struct held_item *held_at(const struct held *h, uint64_t cookie)
+{
+	return cookie - h->cookie < h->n ? item_at(h, (uint32_t)(cookie - h->cookie)) : NULL;
+}
+
+struct held_item *held_ready(const struct held *h)
+{
+	struct held_item *item = h->n ? item_at(h, 0) : NULL;
+
+	return item && item->fate != HELD_WAITS ? item : NULL;
+}
+
+void held_pop(struct held *h)
+{
+	item_free(item_at(h, 0));
+	h->first = (h->first + 1) & (h->cap - 1);
+	h->n--;
+	h->cookie++;
+}
+
+uint64_t held_crossing_ns(const struct held *h)
+{
+	uint32_t i;
+
+	for (i = 0; i < h->n; i++)
+		if (item_at(h, i)->fate == HELD_PLAIN && item_at(h, i)->record.crossing)
+			return item_at(h, i)->record.key_ns;
+	return UINT64_MAX;
+}

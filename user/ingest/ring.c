@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "ingest/ring.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ingest/merge_order.h"
+
+/* Of what was saved a ring's positions go on in memory of ours. Whole records only. */
+struct saved {
+	struct saved *next;
+	uint64_t from, to; /* positions in the ring */
+	size_t room;
+	uint8_t bytes[] __attribute__((aligned(8)));
+};
+
+/* What a piece has room for at least, and how full a ring is that is worth saving. */
+#define SAVED_BYTES   (256u << 10)
+#define SAVE_FRACTION 8
+#define SAVE_EACH     64 /* records, after which it is looked at whether a ring is half full */
+
+/* A record that was handed out stays where it is while others are saved: it is a copy. */
+#define RECORD_MAX 16384u
+_Static_assert(sizeof(struct sbt_callers) <= RECORD_MAX, "room for the longest crossing");
+_Static_assert(sizeof(struct sbt_label) <= RECORD_MAX, "room for a label");
+
+/*
+ * One ring as the kernel lays it out: a page with the consumer's position (ours to write), a page with the
+ * producer's, the data twice in a row so that a record is never torn.
+ */
+struct ring {
+	uint64_t *consumer;
+	const uint64_t *producer;
+	const uint8_t *data;
+	size_t bytes;
+	uint64_t pos; /* where we read */
+	uint64_t given; /* up to where the kernel may write again: *consumer, without touching it */
+	uint64_t
+		saved; /* up to where records were saved; those that were not read yet lie in the list */
+	struct saved *first, *last;
+	uint64_t end; /* the producer's position when last looked at */
+	const void *head; /* the next record, or NULL */
+	uint32_t head_len; /* with its header, rounded */
+	uint64_t key_ns;
+	uint64_t shown; /* events: how far they were shown ahead of their turn */
+	uint64_t glanced; /* and how far they were glanced at before that */
+};
+
+struct ring_stream {
+	struct stream stream;
+	struct ring *rings; /* the last is the events' */
+	uint32_t n;
+	struct turns turns; /* of the rings with a record of this pass */
+	uint32_t
+		taken; /* whose head was handed out and must be released: whose turn it is; n: nobody's */
+	uint64_t until_ns; /* of the pass under way */
+	uint64_t crossings;
+	uint32_t handed; /* records, around and around */
+	size_t saved_bytes; /* of all rings, that are not read yet */
+	uint8_t *record, *event; /* what was handed out, and what is shown */
+};
+
+static int ring_map(struct ring *ring, int fd, size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *p;
+
+	p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	ring->consumer = p;
+	p = mmap(NULL, page + 2 * bytes, PROT_READ, MAP_SHARED, fd, (off_t)page);
+	if (p == MAP_FAILED) {
+		munmap(ring->consumer, page);
+		ring->consumer = NULL;
+		return -errno;
+	}
+	ring->producer = p;
+	ring->data = (const uint8_t *)p + page;
+	ring->bytes = bytes;
+	return 0;
+}
+
+static void ring_unmap(struct ring *ring)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	while (ring->first) {
+		struct saved *next = ring->first->next;
+
+		free(ring->first);
+		ring->first = next;
+	}
+	if (!ring->consumer)
+		return;
+	munmap(ring->consumer, page);
+	munmap((void *)(uintptr_t)ring->producer, page + 2 * ring->bytes);
+}
+
+/* The record at a position, as far as it is written: as saved, or in the ring. */
+static const uint8_t *ring_at(const struct ring *ring, uint64_t pos)
+{
+	const struct saved *s;
+
+	for (s = pos < ring->saved ? ring->first : NULL; s; s = s->next)
+		if (pos < s->to)
+			return s->bytes + (pos - s->from);
+	return ring->data + (pos & (ring->bytes - 1));
+}
+
+/* Finds the next record that is written; one still being written ends the pass over this ring. */
+static void ring_peek(struct ring *ring, bool events)
+{
+	ring->head = NULL;
+	while (ring->pos < (events ? ring->shown : ring->end)) {
+		const uint8_t *at = ring_at(ring, ring->pos);
+		uint32_t len =
+			__atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
+
+		if (len & BPF_RINGBUF_BUSY_BIT)
+			return;
+		ring->head_len = ((len & ~BPF_RINGBUF_DISCARD_BIT) + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
+		if (!(len & BPF_RINGBUF_DISCARD_BIT)) {
+			ring->head = at + BPF_RINGBUF_HDR_SZ;
+			if (events) {
+				ring->key_ns = ((const struct sbt_event *)ring->head)->t_ns;
+			} else {
+				const struct sbt_crossing *c = ring->head;
+
+				ring->key_ns = c->depart_ns ? c->depart_ns : c->arrive_ns;
+				/* By the time that it is its turn. */
+				__builtin_prefetch(at + ring->head_len);
+				__builtin_prefetch(at + ring->head_len + 64);
+			}
+			return;
+		}
+		ring->pos += ring->head_len;
+	}
+}
+
+static void ring_refresh(struct ring *ring, bool events)
+{
+	ring->end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
+	if (!ring->head)
+		ring_peek(ring, events);
+}
+
+/* --- the order of them: on a tie the event goes first, for a thread is born before it arrives -- */
+
+static bool is_due(const struct ring_stream *s, uint32_t ring)
+{
+	return s->rings[ring].head && s->rings[ring].key_ns <= s->until_ns;
+}
+
+static void begin_pass(struct ring_stream *s, uint64_t until_ns)
+{
+	uint32_t i;
+
+	s->until_ns = until_ns;
+	turns_clear(&s->turns);
+	for (i = 0; i < s->n; i++) {
+		ring_refresh(&s->rings[i], i == s->n - 1);
+		if (is_due(s, i))
+			turns_add(&s->turns, i, s->rings[i].key_ns);
+	}
+	turns_begin(&s->turns);
+}
+
+/* What was saved is given back already. */
+static void give_back(struct ring *ring)
+{
+	if (ring->pos <= ring->given)
+		return;
+	ring->given = ring->pos;
+	__atomic_store_n(ring->consumer, ring->pos, __ATOMIC_RELEASE);
+}
+
+static void forget_saved(struct ring_stream *s, struct ring *ring)
+{
+	struct saved *first;
+
+	while ((first = ring->first) && ring->pos >= first->to) {
+		s->saved_bytes -= first->room;
+		ring->first = first->next;
+		if (!ring->first)
+			ring->last = NULL;
+		free(first);
+	}
+}
+
+/* Goes on behind the record that was handed out. Returns the next of its ring, if that is a crossing, or NULL. */
+static const struct sbt_crossing *release(struct ring_stream *s)
+{
+	bool events = s->taken == s->n - 1;
+	struct ring *ring;
+
+	if (s->taken >= s->n)
+		return NULL;
+	ring = &s->rings[s->taken];
+	ring->pos += ring->head_len;
+	/* Given back now and then, not each time: the line is shared with the producers. */
+	if (ring->pos > ring->given + ring->bytes / 16 || ring->pos >= ring->end)
+		give_back(ring);
+	if (ring->first)
+		forget_saved(s, ring);
+	ring_peek(ring, events);
+	if (is_due(s, s->taken))
+		turns_next(&s->turns, ring->key_ns);
+	else
+		turns_leave(&s->turns);
+	s->taken = s->n;
+	return events ? NULL : ring->head;
+}
+
+/* Room for @len more bytes from position @from on, in the last piece or a new one. */
+static struct saved *saved_room(struct ring_stream *s, struct ring *ring, uint64_t from, size_t len,
+				size_t max_bytes)
+{
+	size_t room = len > SAVED_BYTES ? len : SAVED_BYTES;
+	struct saved *last = ring->last;
+
+	if (last && last->to == from && last->room - (last->to - last->from) >= len)
+		return last;
+	if (s->saved_bytes + room > max_bytes)
+		return NULL;
+	last = malloc(sizeof(*last) + room);
+	if (!last)
+		return NULL;
+	last->next = NULL;
+	last->from = last->to = from;
+	last->room = room;
+	if (ring->last)
+		ring->last->next = last;
+	else
+		ring->first = last;
+	ring->last = last;
+	s->saved_bytes += room;
+	return last;
+}
+
+/* Up to where all records are written. */
+static uint64_t written_up_to(const struct ring *ring, uint64_t from, uint64_t end)
+{
+	while (from < end) {
+		const uint8_t *at = ring->data + (from & (ring->bytes - 1));
+		uint32_t len =
+			__atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
+
+		if (len & BPF_RINGBUF_BUSY_BIT)
+			break;
+		from += ((len & ~BPF_RINGBUF_DISCARD_BIT) + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
+	}
+	return from;
+}
+
+/* Of a ring with @least bytes in it. */
+static void save(struct ring_stream *s, struct ring *ring, size_t least, size_t max_bytes)
+{
+	uint64_t from = ring->pos > ring->saved ? ring->pos : ring->saved;
+	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
+	struct saved *to;
+	size_t len;
+
+	if (end - from < least)
+		return;
+	len = written_up_to(ring, from, end) - from;
+	to = len ? saved_room(s, ring, from, len, max_bytes) : NULL;
+	if (!to)
+		return;
+	memcpy(to->bytes + (to->to - to->from), ring->data + (from & (ring->bytes - 1)), len);
+	to->to += len;
+	ring->saved = ring->given = to->to;
+	__atomic_store_n(ring->consumer, ring->given, __ATOMIC_RELEASE);
+	/* What is next in turn was looked at where it was. */
+	if (ring->head)
+		ring->head = ring_at(ring, ring->pos) + BPF_RINGBUF_HDR_SZ;
+}
+
+/* Whoever handles records slower than they come reads on all the same. */
+static void save_full(struct ring_stream *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->n; i++)
+		save(s, &s->rings[i], s->rings[i].bytes / 2, RING_SAVED_BYTES);
+}
+
+/* A copy that stays as it is until the next one. */
+static const void *keep_record(uint8_t *to, const void *record, uint32_t len)
+{
+	/* There are none that long. */
+	memcpy(to, record, len < RECORD_MAX ? len : RECORD_MAX);
+	return to;
+}
+
+static int ring_next(struct stream *stream, uint64_t until_ns, struct stream_record *out)
+{
+	struct ring_stream *s = (struct ring_stream *)stream;
+	const struct ring *ring;
+	uint32_t i, last = s->taken;
+
+	if (!(++s->handed % SAVE_EACH))
+		save_full(s);
+	out->soon = release(s);
+	if (until_ns != s->until_ns)
+		begin_pass(s, until_ns);
+	if (!turns_first(&s->turns, &s->taken)) {
+		s->taken = s->n;
+		for (i = 0; i < s->n; i++)
+			give_back(&s->rings[i]);
+		s->until_ns = 0;
+		return 0;
+	}
+	ring = &s->rings[s->taken];
+	out->key_ns = ring->key_ns;
+	out->crossing = NULL;
+	out->event = NULL;
+	/* Its turn has come already. */
+	if (s->taken == last)
+		out->soon = NULL;
+	if (s->taken == s->n - 1) {
+		out->event =
+			keep_record(s->record, ring->head, ring->head_len - BPF_RINGBUF_HDR_SZ);
+	} else {
+		out->crossing =
+			keep_record(s->record, ring->head, ring->head_len - BPF_RINGBUF_HDR_SZ);
+		s->crossings += out->crossing->type == SBT_REC_CROSSING ||
+				out->crossing->type == SBT_REC_RESUME;
+	}
+	return 1;
+}
+
+static void ring_free(struct stream *stream)
+{
+	struct ring_stream *s = (struct ring_stream *)stream;
+	uint32_t i;
+
+	for (i = 0; s->rings && i < s->n; i++)
+		ring_unmap(&s->rings[i]);
+	free(s->rings);
+	free(s->record);
+	free(s->event);
+	turns_free(&s->turns);
+	free(s);
+}
+
+static const struct stream_ops ring_ops = { .next = ring_next, .free = ring_free };
+
+int ring_open(const int *fds, uint32_t n, size_t bytes, int events_fd, size_t events_bytes,
+	      struct stream **out)
+{
+	struct ring_stream *s = calloc(1, sizeof(*s));
+	int err = -ENOMEM;
+	uint32_t i;
+
+	if (!s)
+		return -ENOMEM;
+	s->stream.ops = &ring_ops;
+	s->n = n + 1;
+	s->taken = s->n;
+	s->rings = calloc(s->n, sizeof(*s->rings));
+	s->record = malloc(RECORD_MAX);
+	s->event = malloc(RECORD_MAX);
+	if (!s->rings || !s->record || !s->event || turns_init(&s->turns, s->n))
+		goto fail;
+	for (i = 0; i < n; i++) {
+		err = ring_map(&s->rings[i], fds[i], bytes);
+		if (err)
+			goto fail;
+	}
+	err = ring_map(&s->rings[n], events_fd, events_bytes);
+	if (err)
+		goto fail;
+	*out = &s->stream;
+	return 0;
+fail:
+	ring_free(&s->stream);
+	return err;
+}
+
+/* The next event at *pos and its length, if it is written; *pos is behind it then. NULL: there is none. */
+static const uint8_t *next_event(const struct ring *ring, uint64_t *pos, uint64_t end,
+				 uint32_t *len)
+{
+	while (*pos < end) {
+		const uint8_t *at = ring_at(ring, *pos);
+
+		*len = __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
+		if (*len & BPF_RINGBUF_BUSY_BIT)
+			return NULL;
+		*pos += ((*len & ~BPF_RINGBUF_DISCARD_BIT) + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
+		if (!(*len & BPF_RINGBUF_DISCARD_BIT))
+			return at + BPF_RINGBUF_HDR_SZ;
+	}
+	return NULL;
+}
+
+void ring_show_events(struct stream *stream, void (*each)(void *ctx, const struct sbt_event *event),
+		      void *ctx)
+{
+	struct ring_stream *s = (struct ring_stream *)stream;
+	struct ring *ring = &s->rings[s->n - 1];
+	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
+	const uint8_t *event;
+	uint32_t len;
+
+	while ((event = next_event(ring, &ring->shown, end, &len)))
+		each(ctx, keep_record(s->event, event, len));
+}
+
+void ring_glance_events(struct stream *stream,
+			void (*each)(void *ctx, const struct sbt_event *event), void *ctx)
+{
+	struct ring_stream *s = (struct ring_stream *)stream;
+	struct ring *ring = &s->rings[s->n - 1];
+	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
+	const uint8_t *event;
+	uint32_t len;
+
+	if (ring->glanced < ring->shown)
+		ring->glanced = ring->shown;
+	while ((event = next_event(ring, &ring->glanced, end, &len)))
+		each(ctx, (const struct sbt_event *)(const void *)event);
+}
+
+void ring_save(struct stream *stream, size_t max_bytes)
+{
+	struct ring_stream *s = (struct ring_stream *)stream;
+	uint32_t i;
+
+	for (i = 0; i < s->n; i++)
+		save(s, &s->rings[i], s->rings[i].bytes / SAVE_FRACTION, max_bytes);
+}
+
+uint64_t ring_read(const struct stream *stream)
+{
+	const struct ring_stream *s = (const struct ring_stream *)stream;
+	uint64_t bytes = 0;
+	uint32_t i;
+
+	for (i = 0; i < s->n; i++)
+		bytes += s->rings[i].pos;
+	return bytes;
+}
+
+uint64_t ring_consumed(const struct stream *stream)
+{
+	return ((const struct ring_stream *)stream)->crossings;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "ingest/start_adjust.h"
+
+void began_free(struct began *b)
+{
+	hash_free(&b->held);
+	hash_free(&b->later);
+}
+
+static bool is_held(const struct sbt_event *e)
+{
+	return (e->type == SBT_REC_EXEC || e->type == SBT_REC_MAP || e->type == SBT_REC_OUTLINED ||
+		e->type == SBT_REC_COPY) &&
+	       e->flags & SBT_EVENT_HELD;
+}
+
+static uint64_t thread_key(uint32_t inc, uint32_t tid)
+{
+	return (uint64_t)inc << 32 | tid;
+}
+
+int began_fed(struct began *b, struct model *model, const struct sbt_event *e)
+{
+	uint32_t thread = model_find_thread(model, e->tgid, e->inc, e->tgid);
+	uint64_t key = thread_key(e->inc, e->tgid), ns, all = 0;
+	const struct model_thread *t;
+	uint64_t start;
+	int err;
+
+	/* Before the news of its beginning it waits for these. */
+	if (thread == MODEL_NONE || !hash_get(&b->held, e->tgid, &ns))
+		return 0;
+	hash_del(&b->held, e->tgid);
+	t = model_thread(model, thread);
+	if (!t->start_seen || t->crossings)
+		return 0;
+	start = t->start_ns + ns;
+	hash_get(&b->later, key, &all);
+	err = hash_put(&b->later, key, all + ns);
+	if (!err)
+		err = model_add_process(model, e->tgid, e->inc, 0, 0, start, true, NULL);
+	return err ? err : model_add_thread(model, e->tgid, e->inc, e->tgid, start);
+}
+
+int began_held(struct began *b, struct model *model, const struct sbt_event *e, uint64_t now_ns)
+{
+	uint64_t ns = 0;
+	int err;
+
+	if (!is_held(e) || now_ns <= e->t_ns)
+		return 0;
+	hash_get(&b->held, e->tgid, &ns);
+	err = hash_put(&b->held, e->tgid, ns + now_ns - e->t_ns);
+	return err ? err : began_fed(b, model, e);
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static void block_shorten(struct model_block *b, uint64_t ns)
+{
+	if (b->reason != MODEL_BLOCKED_OTHER || b->addr != MODEL_OTHER_STOPPED || !b->ns)
+		return;
+	b->ns = less(b->ns, ns);
+	if (!b->ns)
+		*b = (struct model_block){ 0 };
+}
+
+void began_forget(struct began *b, uint32_t inc, uint32_t tid)
+{
+	if (hash_count(&b->later))
+		hash_del(&b->later, thread_key(inc, tid));
+}
+
+void began_take_off(const struct began *b, uint32_t inc, uint32_t tid, struct model_detail *d)
+{
+	uint64_t ns;
+
+	if (!d || !hash_count(&b->later) || !hash_get(&b->later, thread_key(inc, tid), &ns))
+		return;
+	d->blocked_ns[MODEL_BLOCKED_OTHER] = less(d->blocked_ns[MODEL_BLOCKED_OTHER], ns);
+	block_shorten(&d->block, ns);
+	block_shorten(&d->second, ns);
+}

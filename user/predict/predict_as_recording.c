@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "predict/predict_as_recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "base/output.h"
+#include "recording/contents.h"
+
+#define MODE	"prediction" /* of the session */
+#define ADVANCE 1000 /* crossings, after which what is decided is said to be */
+
+struct crossed {
+	uint32_t thread, meeting, processor, seq;
+	uint64_t arrive_ns, depart_ns; /* since the start */
+	uint64_t oncpu_ns, runq_ns, inside_runq_ns;
+};
+
+struct thread {
+	uint32_t tid, tgid, inc;
+	uint32_t place; /* as model_crossing has it */
+	const char *comm; /* the model's; NULL unknown */
+	uint32_t seq;
+	double work_ns, queue_ns; /* of what was no crossing of the program's */
+	uint64_t depart_ns;
+	uint64_t end_ns, tail_ns, tail_runq_ns;
+};
+
+struct predicted {
+	const struct replay *replay;
+	const struct model *model;
+	const struct predict_input *in;
+	const struct predict_machine *m;
+	uint32_t processors, nbarriers;
+	struct thread *threads;
+	struct crossed *crossed;
+	uint64_t n, cap;
+	uint32_t *first; /* by meeting: the first of its threads, which tells teams apart */
+	uint64_t start_ns;
+	uint64_t begin_ns; /* of the threads, since then: before it one was alone */
+	uint64_t all_ns; /* of the run */
+	struct tape_writer *tape;
+	int err; /* the first */
+};
+
+/* --- the simulation ---------------------------------------------------------------------------------------- */
+
+static uint64_t whole(double ns)
+{
+	return ns > 0 ? (uint64_t)llround(fmin(ns, 9e18))
+		      : 0; /* from a file: times may be absurd */
+}
+
+static struct crossed *next_place(struct predicted *p)
+{
+	uint64_t cap = p->cap ? p->cap * 2 : 1024;
+	struct crossed *all;
+
+	if (p->n == p->cap) {
+		all = realloc(p->crossed, cap * sizeof(*all));
+		if (!all) {
+			p->err = -ENOMEM;
+			return NULL;
+		}
+		p->crossed = all;
+		p->cap = cap;
+	}
+	return &p->crossed[p->n++];
+}
+
+static void keep(void *ctx, const struct predict_crossed *c)
+{
+	struct predicted *p = ctx;
+	struct thread *t = &p->threads[c->thread];
+	struct crossed *to;
+
+	t->work_ns += c->work_ns;
+	t->queue_ns += c->queue_ns;
+	if (c->meeting == PREDICT_NONE) {
+		t->end_ns = whole(c->arrive_ns);
+		t->tail_ns = whole(t->work_ns);
+		t->tail_runq_ns = whole(t->queue_ns);
+		return;
+	}
+	/* Where a parallel part begins is no barrier of the program's. */
+	if (p->in->meetings[c->meeting].site >= p->nbarriers) {
+		t->queue_ns += c->inside_queue_ns;
+		return;
+	}
+	to = next_place(p);
+	if (!to)
+		return;
+	*to = (struct crossed){
+		.thread = c->thread,
+		.meeting = c->meeting,
+		.processor = c->processor,
+		.seq = ++t->seq,
+		.arrive_ns = whole(c->arrive_ns),
+		.depart_ns = whole(c->depart_ns),
+		.oncpu_ns = whole(t->work_ns),
+		.runq_ns = whole(t->queue_ns),
+		.inside_runq_ns = whole(c->inside_queue_ns),
+	};
+	t->work_ns = t->queue_ns = 0;
+	if (c->thread < p->first[c->meeting])
+		p->first[c->meeting] = c->thread;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct crossed *x = a, *y = b;
+
+	if (x->depart_ns != y->depart_ns)
+		return x->depart_ns < y->depart_ns ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+static int simulate(struct predicted *p, const struct predict_feed *feed)
+{
+	struct predict_run run;
+	uint32_t i;
+	int err;
+
+	p->threads = calloc((size_t)p->in->nthreads + 1, sizeof(*p->threads));
+	p->first = malloc(((size_t)p->in->nmeetings + 1) * sizeof(*p->first));
+	if (!p->threads || !p->first)
+		return -ENOMEM;
+	memset(p->first, 0xff, ((size_t)p->in->nmeetings + 1) * sizeof(*p->first));
+	for (i = 0; i < p->in->nthreads; i++) {
+		struct thread *t = &p->threads[i];
+		const struct model_thread *mt =
+			model_thread(p->model, predict_feed_thread(feed, i, &t->tid));
+		bool same = mt->proc != MODEL_NONE && mt->tid == t->tid;
+
+		if (!same) {
+			/* Forgotten by the model: a process of its own is all that can be made of it. */
+			t->tgid = t->tid;
+			t->inc = UINT32_MAX - i;
+			continue;
+		}
+		t->tgid = model_proc(p->model, mt->proc)->tgid;
+		t->inc = model_proc(p->model, mt->proc)->inc;
+		t->comm = mt->comm[0] ? mt->comm : NULL;
+		t->place = mt->place == MODEL_NONE ? 0 : mt->place + 1;
+	}
+	err = predict_simulate(p->in, p->m, p->processors, keep, p, &run);
+	if (err)
+		return err;
+	p->begin_ns = whole((double)p->in->before_ns * p->m->mips_ratio);
+	p->all_ns = whole(run.time_ns);
+	predict_run_free(&run);
+	if (p->n)
+		qsort(p->crossed, p->n, sizeof(*p->crossed), compare);
+	return p->err;
+}
+
+/* --- as a recording ------------------------------------------------------------------------------------------ */
+
+static int write_session(struct predicted *p)
+{
+	const struct tape_session *was = replay_session(p->replay);
+	struct tape_session s = {
+		.session = was->session,
+		.host = was->host,
+		.machine = was->machine,
+		.model_start_ns = was->model_start_ns,
+		.realtime_offset_ns = was->realtime_offset_ns,
+		.accounted = true,
+		.instructions = MODEL_NONE,
+		.cycles = MODEL_NONE,
+		.ncpus = p->processors,
+	};
+	char *command;
+
+	p->start_ns = was->model_start_ns;
+	s.session.nprobes = s.session.ncounters = s.session.nuncounted = 0;
+	if (asprintf(&command, "%s (predicted: %u processors of %s)",
+		     was->session.command ? was->session.command : "?", p->processors,
+		     p->m->name) < 0)
+		return -ENOMEM;
+	s.session.command = command;
+	s.session.mode = MODE;
+	/* Tells it from others; the time would do as well. */
+	if (getrandom(s.ids, sizeof(s.ids), GRND_NONBLOCK) != (ssize_t)sizeof(s.ids))
+		s.ids[0] = p->start_ns;
+	tape_session(p->tape, &s);
+	free(command);
+	return 0;
+}
+
+/* What the barriers are called, and the places where they are. */
+static void write_names(struct predicted *p)
+{
+	const struct report_env *env = replay_env(p->replay);
+	uint32_t i, k;
+
+	for (i = 0; i < p->nbarriers; i++) {
+		const struct model_barrier *b = model_barrier(p->model, i);
+		const struct site_name *name;
+
+		for (k = 0; k < b->nsites; k++) {
+			name = env->site(env->ctx, b->sites[k]);
+			if (name)
+				tape_site(p->tape, b->sites[k], name);
+		}
+	}
+}
+
+/* There is one of its process before it. */
+static bool is_later(const struct predicted *p, uint32_t i)
+{
+	uint32_t k;
+
+	for (k = 0; k < i; k++)
+		if (p->threads[k].tgid == p->threads[i].tgid &&
+		    p->threads[k].inc == p->threads[i].inc)
+			return true;
+	return false;
+}
+
+static void write_thread(struct predicted *p, uint32_t i)
+{
+	struct thread *t = &p->threads[i];
+	struct model_input in = {
+		.tgid = t->tgid, .inc = t->inc, .tid = t->tid, .t_ns = p->start_ns
+	};
+
+	if (!is_later(p, i)) {
+		in.type = MODEL_INPUT_PROCESS;
+		in.seen = true;
+		in.comm = t->comm;
+		tape_input(p->tape, &in);
+	}
+	in.seen = false;
+	in.comm = NULL;
+	in.t_ns += p->begin_ns;
+	if (t->tid != t->tgid) {
+		in.type = MODEL_INPUT_THREAD;
+		tape_input(p->tape, &in);
+	}
+	if (t->comm) {
+		in.type = MODEL_INPUT_NAME;
+		in.comm = t->comm;
+		tape_input(p->tape, &in);
+	}
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* What is neither computing nor waiting for a processor of @all. */
+static void fill_detail(struct model_detail *d, uint64_t all, uint64_t oncpu, uint64_t runq)
+{
+	d->oncpu_ns = oncpu < all ? oncpu : all;
+	d->runq_ns = runq < all - d->oncpu_ns ? runq : all - d->oncpu_ns;
+	d->blocked_ns[MODEL_BLOCKED_OTHER] = all - d->oncpu_ns - d->runq_ns;
+}
+
+static void write_crossing(struct predicted *p, const struct crossed *c)
+{
+	struct thread *t = &p->threads[c->thread];
+	const struct model_barrier *b = model_barrier(p->model, p->in->meetings[c->meeting].site);
+	struct model_detail d = { .inside_runq_ns = c->inside_runq_ns };
+	struct model_crossing x = {
+		.tgid = t->tgid,
+		.inc = t->inc,
+		.tid = t->tid,
+		.seq = c->seq,
+		.site = b->nsites ? b->sites[0] : 0,
+		.count = p->in->meetings[c->meeting].n,
+		/* Several teams at one place have an object each. */
+		.object = b->object + (b->objects > 1 ? 64 * (uint64_t)p->first[c->meeting] : 0),
+		.shared = b->shared ? 1 + (uint64_t)p->in->meetings[c->meeting].site : 0,
+		.arrive_ns = p->start_ns + c->arrive_ns,
+		.depart_ns = p->start_ns + c->depart_ns,
+		.arrive_cpu = (uint16_t)c->processor,
+		.depart_cpu = (uint16_t)c->processor,
+		.family = b->family,
+		.kind = b->kind,
+		.place = (uint16_t)t->place,
+		.detail = &d,
+	};
+	struct model_input in = { .type = MODEL_INPUT_CROSSING, .crossing = &x };
+
+	fill_detail(&d, less(c->arrive_ns, t->depart_ns), c->oncpu_ns, c->runq_ns);
+	t->depart_ns = c->depart_ns;
+	tape_input(p->tape, &in);
+}
+
+static void write_crossings(struct predicted *p)
+{
+	struct model_input in = { .type = MODEL_INPUT_ADVANCE };
+	uint64_t i;
+
+	for (i = 0; i < p->n; i++) {
+		write_crossing(p, &p->crossed[i]);
+		if (i % ADVANCE != ADVANCE - 1)
+			continue;
+		in.t_ns = p->start_ns + p->crossed[i].depart_ns;
+		tape_input(p->tape, &in);
+	}
+}
+
+static void write_end(struct predicted *p, const struct thread *t)
+{
+	struct model_detail d = { .oncpu_ns = 0 };
+	struct model_input in = { .type = MODEL_INPUT_TAIL,
+				  .tgid = t->tgid,
+				  .inc = t->inc,
+				  .tid = t->tid,
+				  .t_ns = p->start_ns + t->end_ns,
+				  .detail = &d };
+
+	fill_detail(&d, less(t->end_ns, t->depart_ns), t->tail_ns, t->tail_runq_ns);
+	tape_input(p->tape, &in);
+	in.type = MODEL_INPUT_END_THREAD;
+	in.detail = NULL;
+	in.comm = t->comm;
+	tape_input(p->tape, &in);
+}
+
+static void write_ending(struct predicted *p)
+{
+	struct tape_ending e = { .crossing_cost_ns = NAN,
+				 .switch_cost_ns = NAN,
+				 .switches_cost_ns = REPORT_UNKNOWN,
+				 .rested_ns = REPORT_UNKNOWN,
+				 .tracer_cpu_ns = REPORT_UNKNOWN,
+				 .produced = p->n,
+				 .consumed = p->n };
+	struct model_input in = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < p->in->nthreads; i++)
+		write_end(p, &p->threads[i]);
+	in.t_ns = e.end_ns = p->start_ns + p->all_ns;
+	in.type = MODEL_INPUT_END_PROCESS;
+	for (i = 0; i < p->in->nthreads; i++) {
+		in.tgid = p->threads[i].tgid;
+		in.inc = p->threads[i].inc;
+		if (!is_later(p, i))
+			tape_input(p->tape, &in);
+	}
+	in = (struct model_input){ .type = MODEL_INPUT_FINISH, .t_ns = e.end_ns };
+	tape_input(p->tape, &in);
+	tape_ending(p->tape, &e);
+}
+
+static int write_all(struct predicted *p, int fd)
+{
+	int err = tape_create(fd, &p->tape), closed;
+	uint32_t i;
+
+	if (err)
+		return err;
+	err = write_session(p);
+	if (!err) {
+		write_names(p);
+		for (i = 0; i < p->in->nthreads; i++)
+			write_thread(p, i);
+		write_crossings(p);
+		write_ending(p);
+	}
+	closed = tape_close(p->tape);
+	return err ? err : closed;
+}
+
+uint32_t predicted_processors(const struct replay *replay)
+{
+	const struct tape_session *s = replay_session(replay);
+
+	return s->session.mode && !strcmp(s->session.mode, MODE) ? s->ncpus : 0;
+}
+
+int predicted_record(const char *path, const struct replay *replay, const struct predict_feed *feed,
+		     const struct predict_machine *m, uint32_t processors)
+{
+	struct predicted p = {
+		.replay = replay,
+		.model = replay_model(replay),
+		.in = predict_feed_input(feed),
+		.m = m,
+		.processors = processors,
+		.nbarriers = model_nbarriers(replay_model(replay)),
+	};
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, OUTPUT_MODE), err;
+
+	if (fd < 0) {
+		err = -errno;
+		msg_error("cannot write %s: %s", path, strerror(errno));
+		return err;
+	}
+	err = simulate(&p, feed);
+	if (!err)
+		err = write_all(&p, fd);
+	if (close(fd) && !err)
+		err = -errno;
+	if (err)
+		msg_error("cannot write the prediction to %s: %s", path, strerror(-err));
+	free(p.threads);
+	free(p.crossed);
+	free(p.first);
+	return err;
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Barriers: from when each member has entered to when each may go on. Each model is the recurrence of its
+ * algorithm over the members' arrivals. What entering and leaving cost a member itself (EntryTime, ExitTime) is
+ * the processor's affair: see predict_sim.c.
+ */
+#include "predict/predict_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* What it costs to tell another member something. */
+struct signal {
+	double send; /* of the sender: it can do nothing else meanwhile */
+	double way;
+};
+
+static struct signal signal_between(const struct predict_net *net, const struct predict_arrival *a,
+				    const struct predict_arrival *b)
+{
+	const struct predict_machine *m = net->m;
+
+	/* Nothing leaves the processor: it only goes on with the other one, which is SwitchTime. */
+	if (a->home == b->home)
+		return (struct signal){ 0, 0 };
+	if (m->by_msgs != 0 && predict_net_distance(net, a->home, b->home) == PREDICT_CLUSTER)
+		return (struct signal){ m->cluster_startup, m->msg_size * m->cluster_byte };
+	if (m->by_msgs != 0)
+		return (struct signal){ m->build_time + m->startup_time,
+					predict_net_transit(net, a->home, b->home, m->msg_size) };
+	return (struct signal){ 0, m->flag_time +
+					   predict_net_hops(net, a->home, b->home) * m->hop_time };
+}
+
+/*
+ * One that looks every @period, for the first time at the end of the first look after @from, sees at this time what
+ * became true at @when.
+ */
+static double seen_at(double from, double when, double period)
+{
+	double looks;
+
+	if (period <= 0)
+		return fmax(from, when);
+	looks = ceil((when - from) / period);
+	return from + fmax(looks, 1) * period;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Mostly they come nearly sorted, and are few. */
+static void sort(double *t, uint32_t n)
+{
+	uint32_t i, j;
+	double x;
+
+	if (n > 64) {
+		qsort(t, n, sizeof(*t), compare);
+		return;
+	}
+	for (i = 1; i < n; i++) {
+		x = t[i];
+		for (j = i; j && t[j - 1] > x; j--)
+			t[j] = t[j - 1];
+		t[j] = x;
+	}
+}
+
+static double last_of(const struct predict_arrival *m, uint32_t n)
+{
+	double last = m[0].arrive_ns;
+	uint32_t i;
+
+	for (i = 1; i < n; i++)
+		last = fmax(last, m[i].arrive_ns);
+	return last;
+}
+
+/*
+ * The paper's (section 3.3.3), in memory: the master looks every CheckTime whether all have come, takes ModelTime to
+ * lower the barrier, and each slave looks every ExitCheckTime since it came whether it is lowered.
+ */
+static void linear_flags(const struct predict_machine *m, struct predict_arrival *a, uint32_t n)
+{
+	double lowered = seen_at(a[0].arrive_ns, last_of(a, n), m->check_time) + m->model_time;
+	uint32_t i;
+
+	a[0].leave_ns = lowered;
+	for (i = 1; i < n; i++)
+		a[i].leave_ns = seen_at(a[i].arrive_ns, lowered, m->exit_check_time);
+}
+
+/*
+ * By messages: the master takes them one by one, a CheckTime each; then it sends one to each slave, one after the
+ * other, and the slave looks once more.
+ */
+static void linear_msgs(const struct predict_net *net, struct predict_arrival *a, uint32_t n,
+			double *came)
+{
+	const struct predict_machine *m = net->m;
+	double t = a[0].arrive_ns;
+	struct signal s;
+	uint32_t i;
+
+	for (i = 1; i < n; i++) {
+		s = signal_between(net, &a[i], &a[0]);
+		came[i - 1] = a[i].arrive_ns + s.send + s.way;
+	}
+	sort(came, n - 1);
+	for (i = 0; i + 1 < n; i++)
+		t = fmax(t, came[i]) + m->check_time;
+	t += m->model_time;
+	for (i = 1; i < n; i++) {
+		s = signal_between(net, &a[0], &a[i]);
+		t += s.send;
+		a[i].leave_ns = t + s.way + m->exit_check_time;
+	}
+	a[0].leave_ns = t;
+}
+
+/*
+ * One counter, as in the C library: each updates it, one after the other; who finds that all have come takes ModelTime,
+ * and wakes those of other processors one after the other, each of which then sees it after the way of a flag.
+ */
+static void central(const struct predict_net *net, struct predict_arrival *a, uint32_t n,
+		    double *scratch)
+{
+	const struct predict_machine *m = net->m;
+	double t = 0, wake;
+	uint32_t i, last = 0;
+
+	for (i = 0; i < n; i++) {
+		scratch[i] = a[i].arrive_ns;
+		if (a[i].arrive_ns >= a[last].arrive_ns)
+			last = i;
+	}
+	sort(scratch, n);
+	for (i = 0; i < n; i++)
+		t = fmax(t, scratch[i]) + m->counter_time;
+	t += m->model_time;
+	wake = t;
+	for (i = 0; i < n; i++) {
+		struct signal s;
+
+		if (i == last)
+			continue;
+		s = signal_between(net, &a[last], &a[i]);
+		/* One of its own processor is only put in line there: what that takes is SwitchTime. */
+		if (a[i].home != a[last].home)
+			wake += m->wake_time + s.send;
+		a[i].leave_ns = wake + s.way + m->exit_check_time;
+	}
+	a[last].leave_ns = wake; /* it returns when it has woken them */
+}
+
+/* Member i's parent is (i - 1) / arity: up, each takes its children's signals one by one; down, it sends them so. */
+static void tree(const struct predict_net *net, struct predict_arrival *a, uint32_t n,
+		 double *scratch)
+{
+	const struct predict_machine *m = net->m;
+	uint32_t k = (uint32_t)m->arity, i, c, end;
+	double *up = scratch, *came = scratch + n, t;
+	struct signal s;
+
+	for (i = n; i-- > 0;) {
+		uint32_t children = 0;
+
+		t = a[i].arrive_ns;
+		end = k * i + k < n - 1 ? k * i + k : n - 1;
+		for (c = k * i + 1; c <= end; c++) {
+			s = signal_between(net, &a[c], &a[i]);
+			came[children++] = up[c] + s.send + s.way;
+		}
+		sort(came, children);
+		for (c = 0; c < children; c++)
+			t = fmax(t, came[c]) + m->check_time;
+		up[i] = t;
+	}
+	a[0].leave_ns = up[0] + m->model_time;
+	for (i = 0; i < n; i++) {
+		end = k * i + k < n - 1 ? k * i + k : n - 1;
+		for (c = k * i + 1; c <= end; c++) {
+			s = signal_between(net, &a[i], &a[c]);
+			a[i].leave_ns += s.send;
+			a[c].leave_ns = a[i].leave_ns + s.way + m->exit_check_time;
+		}
+	}
+}
+
+/* In round r each tells the one 2^r further, and waits for the one 2^r before it. */
+static void dissemination(const struct predict_net *net, struct predict_arrival *a, uint32_t n,
+			  double *scratch)
+{
+	double *t = scratch, *next = scratch + n, *swap;
+	uint32_t i, from, r;
+	struct signal s, own;
+
+	for (i = 0; i < n; i++)
+		t[i] = a[i].arrive_ns;
+	for (r = 1; r < n; r *= 2) {
+		for (i = 0; i < n; i++) {
+			from = (i + n - r) % n;
+			s = signal_between(net, &a[from], &a[i]);
+			own = signal_between(net, &a[i], &a[(i + r) % n]);
+			next[i] = fmax(t[i] + own.send, t[from] + s.send + s.way) +
+				  net->m->check_time;
+		}
+		swap = t;
+		t = next;
+		next = swap;
+	}
+	for (i = 0; i < n; i++)
+		a[i].leave_ns = t[i];
+}
+
+void predict_barrier_leave(const struct predict_net *net, struct predict_arrival *a, uint32_t n,
+			   double *scratch)
+{
+	const struct predict_machine *m = net->m;
+	double last = last_of(a, n);
+	uint32_t i;
+
+	if (n == 1) {
+		a[0].leave_ns = last; /* nobody to wait for: no model has a cost for it */
+		return;
+	}
+	switch ((enum predict_barrier)m->barrier) {
+	case PREDICT_LINEAR:
+		if (m->by_msgs != 0)
+			linear_msgs(net, a, n, scratch);
+		else
+			linear_flags(m, a, n);
+		break;
+	case PREDICT_CENTRAL:
+		central(net, a, n, scratch);
+		break;
+	case PREDICT_TREE:
+		tree(net, a, n, scratch);
+		break;
+	case PREDICT_DISSEMINATION:
+		dissemination(net, a, n, scratch);
+		break;
+	case PREDICT_FREE:
+		for (i = 0; i < n; i++)
+			a[i].leave_ns = last;
+		break;
+	}
+}

@@ -1,0 +1,778 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "predict/predict_input.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/number.h"
+
+#define FORK UINT32_MAX /* site of a meeting, until it is known how many there are */
+
+struct feed_thread {
+	uint32_t tid;
+	uint32_t thread; /* in the input; PREDICT_NONE: none yet */
+	uint32_t meeting; /* its last; PREDICT_NONE */
+	uint64_t release_ns; /* of it */
+	uint64_t begin_ns; /* since when its phase has run: the moment it left it, or started */
+	uint64_t pending_ns, pending_delay; /* of phases whose end was no meeting */
+	uint64_t oncpu_ns; /* all that was seen */
+	bool stays; /* it did not leave its last meeting: who goes on makes it */
+};
+
+/* In the model. */
+struct origin {
+	uint32_t thread, tid;
+	uint32_t proc; /* MODEL_NONE: it has gone */
+};
+
+/* Messages of a thread whose phase has not ended yet; by the model's index. */
+struct queue {
+	uint32_t tid;
+	uint32_t n, cap, taken;
+	struct predict_message *messages;
+};
+
+struct predict_feed {
+	const struct report_env *env;
+	struct queue *queues;
+	uint32_t nqueues;
+	struct predict_input in;
+	struct predict_facts facts;
+	struct feed_thread *threads; /* by the model's index */
+	uint32_t nthreads;
+	struct origin *origins; /* by thread of the input */
+	uint32_t cap_origins;
+	uint64_t *releases; /* by meeting */
+	uint32_t cap_releases;
+	uint64_t start_ns, end_ns;
+	uint64_t from_ns, to_ns; /* the window */
+};
+
+struct predict_feed *predict_feed_new(const struct report_env *env)
+{
+	struct predict_feed *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->env = env;
+	f->start_ns = MODEL_UNKNOWN;
+	f->to_ns = UINT64_MAX;
+	return f;
+}
+
+void predict_feed_window(struct predict_feed *f, uint64_t from_ns, uint64_t to_ns)
+{
+	f->from_ns = from_ns;
+	f->to_ns = to_ns;
+	f->facts.windowed = true;
+}
+
+void predict_feed_free(struct predict_feed *f)
+{
+	uint32_t i;
+
+	if (!f)
+		return;
+	predict_input_free(&f->in);
+	for (i = 0; i < f->nqueues; i++)
+		free(f->queues[i].messages);
+	free(f->queues);
+	free(f->threads);
+	free(f->origins);
+	free(f->releases);
+	free(f);
+}
+
+const struct predict_input *predict_feed_input(const struct predict_feed *f)
+{
+	return &f->in;
+}
+
+const struct predict_facts *predict_feed_facts(const struct predict_feed *f)
+{
+	return &f->facts;
+}
+
+uint32_t predict_feed_thread(const struct predict_feed *f, uint32_t thread, uint32_t *tid)
+{
+	*tid = f->origins[thread].tid;
+	return f->origins[thread].thread;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* --- threads -------------------------------------------------------------------------------------------- */
+
+static int grow_threads(struct predict_feed *f, uint32_t need)
+{
+	uint32_t cap = f->nthreads ? f->nthreads * 2 : 64, i;
+	struct feed_thread *all;
+
+	if (need <= f->nthreads)
+		return 0;
+	cap = cap < need ? need : cap;
+	all = realloc(f->threads, cap * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	f->threads = all;
+	for (i = f->nthreads; i < cap; i++)
+		all[i] = (struct feed_thread){ .thread = PREDICT_NONE };
+	f->nthreads = cap;
+	return 0;
+}
+
+static int keep_origin(struct predict_feed *f, uint32_t thread, struct origin origin)
+{
+	uint32_t cap = f->cap_origins ? f->cap_origins * 2 : 64;
+	struct origin *all;
+
+	if (thread >= f->cap_origins) {
+		all = realloc(f->origins, cap * sizeof(*all));
+		if (!all)
+			return -ENOMEM;
+		f->origins = all;
+		f->cap_origins = cap;
+	}
+	f->origins[thread] = origin;
+	return 0;
+}
+
+/* The thread of a member. The model's place may have been another's before. */
+static int thread_of(struct predict_feed *f, const struct model *model,
+		     const struct model_member *m, struct feed_thread **out)
+{
+	struct feed_thread *t;
+	int err = grow_threads(f, m->thread + 1);
+
+	if (err)
+		return err;
+	t = &f->threads[m->thread];
+	*out = t;
+	if (t->thread != PREDICT_NONE && t->tid == m->tid)
+		return 0;
+	err = predict_add_thread(&f->in);
+	if (err < 0)
+		return err;
+	*t = (struct feed_thread){ .tid = m->tid,
+				   .thread = (uint32_t)err,
+				   .meeting = PREDICT_NONE };
+	return keep_origin(f, t->thread,
+			   (struct origin){ .thread = m->thread,
+					    .tid = m->tid,
+					    .proc = model_thread(model, m->thread)->proc });
+}
+
+/* --- phases ------------------------------------------------------------------------------------------------ */
+
+struct phase {
+	uint64_t computing_ns, delay_ns, oncpu_ns;
+};
+
+static uint64_t take_out(uint64_t *from, uint64_t ns)
+{
+	ns = smaller(ns, *from);
+	*from -= ns;
+	return ns;
+}
+
+static struct phase phase_parts(struct predict_feed *f, const struct model_detail *d,
+				uint64_t work_ns)
+{
+	static const uint8_t delays[] = { MODEL_BLOCKED_IO, MODEL_BLOCKED_FAULT,
+					  MODEL_BLOCKED_SLEEP, MODEL_BLOCKED_OTHER };
+	/* Who spins for its turn waits for a lock. */
+	uint64_t computing = less(d->oncpu_ns, d->turn_oncpu_ns);
+	struct phase p = { .computing_ns = computing, .oncpu_ns = computing };
+	uint64_t all = d->oncpu_ns + d->runq_ns;
+	size_t i;
+
+	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
+		all += d->blocked_ns[i];
+	for (i = 0; i < sizeof(delays); i++)
+		p.delay_ns += d->blocked_ns[delays[i]];
+	f->facts.runq_ns += d->runq_ns;
+	f->facts.lock_ns += d->blocked_ns[MODEL_BLOCKED_LOCK] + d->oncpu_ns - computing;
+	f->facts.throttled_ns += d->blocked_ns[MODEL_BLOCKED_THROTTLED];
+	f->facts.unattributed_ns += less(work_ns, all);
+	f->facts.stolen_ns += take_out(&p.computing_ns, d->stolen_ns);
+	return p;
+}
+
+/* What was made of the phase that ended with this crossing. */
+static struct phase phase_of(struct predict_feed *f, const struct model_member *m,
+			     const struct feed_thread *t)
+{
+	const struct model_detail *d = m->detail;
+	struct phase p = { 0 };
+
+	/* It began before the window: how much of it lies inside is not known. */
+	if (f->facts.windowed && t->meeting == PREDICT_NONE && !t->stays &&
+	    m->work_ns != MODEL_UNKNOWN && less(m->arrive_ns, m->work_ns) <= f->from_ns) {
+		f->facts.cut++;
+		return p;
+	}
+	if (m->work_ns == MODEL_UNKNOWN) {
+		f->facts.unknown++;
+		return p;
+	}
+	if (d && d->oncpu_ns != MODEL_UNKNOWN) {
+		p = phase_parts(f, d, m->work_ns);
+	} else {
+		p.computing_ns = p.oncpu_ns = m->work_ns;
+		if (!(m->flags & MODEL_CROSSING_ACCOUNTED))
+			f->facts.wall_ns += m->work_ns;
+	}
+	f->facts.computing_ns += p.computing_ns;
+	f->facts.delay_ns += p.delay_ns;
+	return p;
+}
+
+/* --- meetings ----------------------------------------------------------------------------------------------- */
+
+static int add_meeting(struct predict_feed *f, uint32_t site, uint64_t release_ns, uint32_t *out)
+{
+	uint32_t cap = f->cap_releases ? f->cap_releases * 2 : 256;
+	uint64_t *all;
+	int err = predict_add_meeting(&f->in, 0, out);
+
+	if (err)
+		return err;
+	f->in.meetings[*out].site = site;
+	if (*out >= f->cap_releases) {
+		all = realloc(f->releases, cap * sizeof(*all));
+		if (!all)
+			return -ENOMEM;
+		f->releases = all;
+		f->cap_releases = cap;
+	}
+	f->releases[*out] = release_ns;
+	return 0;
+}
+
+/*
+ * Episodes come in the order of their releases within a process. Where processes share barriers, one may come late: its
+ * step, and the delay before it, goes where it belongs, so that all threads have their meetings in one order.
+ */
+static void put_in_order(struct predict_feed *f, struct feed_thread *ft, uint64_t first,
+			 uint64_t release_ns)
+{
+	struct predict_thread *t = &f->in.threads[ft->thread];
+	struct predict_step moved[2];
+	uint64_t n = t->n - first, at = first;
+
+	while (at > 0) {
+		const struct predict_step *s = &t->steps[at - 1];
+
+		if (s->op == PREDICT_MEET && f->releases[s->what] <= release_ns)
+			break;
+		at--;
+	}
+	if (at == first || n > 2)
+		return;
+	memcpy(moved, &t->steps[first], n * sizeof(*moved));
+	memmove(&t->steps[at + n], &t->steps[at], (first - at) * sizeof(*moved));
+	memcpy(&t->steps[at], moved, n * sizeof(*moved));
+}
+
+static int add_member(struct predict_feed *f, struct feed_thread *t, uint32_t meeting,
+		      const struct phase *p)
+{
+	uint64_t first = f->in.threads[t->thread].n, delay = t->pending_delay + p->delay_ns;
+	int err = 0;
+
+	if (delay)
+		err = predict_add_step(&f->in, t->thread, PREDICT_DELAY, delay, 0, 0);
+	if (!err)
+		err = predict_add_step(&f->in, t->thread, PREDICT_MEET,
+				       t->pending_ns + p->computing_ns, meeting, 0);
+	if (err)
+		return err;
+	t->pending_ns = t->pending_delay = 0;
+	if (f->releases[meeting] < t->release_ns)
+		put_in_order(f, t, first, f->releases[meeting]);
+	else
+		t->release_ns = f->releases[meeting];
+	t->meeting = meeting;
+	return 0;
+}
+
+/* --- messages ----------------------------------------------------------------------------------------------- */
+
+static struct queue *queue_of(struct predict_feed *f, uint32_t thread)
+{
+	uint32_t cap = f->nqueues ? f->nqueues * 2 : 64;
+	struct queue *all;
+
+	if (thread < f->nqueues)
+		return &f->queues[thread];
+	cap = cap <= thread ? thread + 1 : cap;
+	all = realloc(f->queues, cap * sizeof(*all));
+	if (!all)
+		return NULL;
+	memset(all + f->nqueues, 0, (cap - f->nqueues) * sizeof(*all));
+	f->queues = all;
+	f->nqueues = cap;
+	return &f->queues[thread];
+}
+
+int predict_feed_message(struct predict_feed *f, const struct model *model, uint32_t thread,
+			 const struct predict_message *message)
+{
+	struct queue *q = queue_of(f, thread);
+	struct predict_message *all;
+	uint32_t cap;
+
+	(void)model;
+	if (!q)
+		return -ENOMEM;
+	if (q->tid != message->tid) {
+		/* The place was another's, who met nobody any more. */
+		f->facts.strangers += q->n - q->taken;
+		q->n = q->taken = 0;
+		q->tid = message->tid;
+	}
+	if (q->taken == q->n)
+		q->taken = q->n = 0;
+	if (q->n == q->cap) {
+		cap = q->cap ? q->cap * 2 : 16;
+		all = realloc(q->messages, cap * sizeof(*all));
+		if (!all)
+			return -ENOMEM;
+		q->messages = all;
+		q->cap = cap;
+	}
+	q->messages[q->n++] = *message;
+	return 0;
+}
+
+/* What of @p's computing was before the message; @done: before those that were earlier. */
+static uint64_t before_message(const struct phase *p, const struct predict_message *m,
+			       uint64_t begin_ns, uint64_t end_ns, uint64_t done)
+{
+	double share;
+
+	if (m->oncpu_ns != MODEL_UNKNOWN)
+		return less(m->oncpu_ns, done);
+	/* By the clock: as if it had computed evenly. */
+	if (m->t_ns <= begin_ns || end_ns <= begin_ns)
+		return 0;
+	share = (double)(m->t_ns - begin_ns) / (double)(end_ns - begin_ns);
+	return less(number_whole(share * (double)p->oncpu_ns), done);
+}
+
+/*
+ * The messages of a phase that lasted from @begin_ns to @end_ns become steps, with what was computed before each; that
+ * is taken out of @p. What was asleep in it goes before them all: when it was is not known.
+ */
+static int add_messages(struct predict_feed *f, struct feed_thread *t, uint32_t index,
+			uint64_t begin_ns, uint64_t end_ns, struct phase *p)
+{
+	struct queue *q = index < f->nqueues ? &f->queues[index] : NULL;
+	uint64_t done = 0, ns;
+	int err = 0;
+
+	if (!q || q->tid != t->tid || q->taken == q->n || q->messages[q->taken].t_ns > end_ns)
+		return 0;
+	if (t->pending_delay + p->delay_ns)
+		err = predict_add_step(&f->in, t->thread, PREDICT_DELAY,
+				       t->pending_delay + p->delay_ns, 0, 0);
+	t->pending_delay = p->delay_ns = 0;
+	for (; !err && q->taken < q->n && q->messages[q->taken].t_ns <= end_ns; q->taken++) {
+		const struct predict_message *m = &q->messages[q->taken];
+
+		ns = before_message(p, m, begin_ns, end_ns, done);
+		done += ns;
+		ns = take_out(&p->computing_ns, ns) + t->pending_ns;
+		t->pending_ns = 0;
+		if (m->owner >= PREDICT_THREADS_MAX) {
+			f->facts.strangers++;
+			t->pending_ns = ns;
+			continue;
+		}
+		/* The number in the program for now: which thread that is, is known at the end. */
+		err = predict_add_step(&f->in, t->thread, m->write ? PREDICT_WRITE : PREDICT_READ,
+				       ns, m->owner,
+				       (uint32_t)smaller(m->bytes, PREDICT_BYTES_MAX));
+	}
+	return err;
+}
+
+static uint64_t number_key(const struct model_thread *t, uint32_t number)
+{
+	return (uint64_t)t->proc << 32 | number;
+}
+
+/* Threads by their process and number. */
+static int find_numbers(struct predict_feed *f, const struct model *model, struct hash *numbers)
+{
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < f->in.nthreads && !err; i++) {
+		const struct model_thread *t = model_thread(model, f->origins[i].thread);
+
+		if (t->proc != MODEL_NONE && t->tid == f->origins[i].tid && t->place != MODEL_NONE)
+			err = hash_put(numbers, number_key(t, t->place), i);
+	}
+	return err;
+}
+
+/* One's steps name threads of the input; what has no such thread is only computing. */
+static void name_owners(struct predict_feed *f, const struct model *model,
+			const struct hash *numbers, uint32_t thread)
+{
+	const struct model_thread *mt = model_thread(model, f->origins[thread].thread);
+	struct predict_thread *t = &f->in.threads[thread];
+	uint64_t k, kept = 0, over = 0, owner;
+
+	for (k = 0; k < t->n; k++) {
+		struct predict_step s = t->steps[k];
+
+		if (s.op == PREDICT_READ || s.op == PREDICT_WRITE) {
+			if (!hash_get(numbers, number_key(mt, s.what), &owner)) {
+				f->facts.strangers++;
+				over += s.ns;
+				continue;
+			}
+			s.what = (uint32_t)owner;
+			f->facts.messages++;
+		}
+		if (s.op != PREDICT_DELAY) {
+			s.ns += over;
+			over = 0;
+		}
+		t->steps[kept++] = s;
+	}
+	t->n = kept;
+}
+
+static int add_owners(struct predict_feed *f, const struct model *model)
+{
+	struct hash numbers = { 0 };
+	uint32_t i;
+	int err = 0;
+
+	if (f->nqueues)
+		err = find_numbers(f, model, &numbers);
+	for (i = 0; i < f->in.nthreads && !err && f->nqueues; i++)
+		name_owners(f, model, &numbers, i);
+	hash_free(&numbers);
+	return err;
+}
+
+/* --- where parallel parts begin -------------------------------------------------------------------------------- */
+
+static uint64_t begin_of(const struct model_member *m)
+{
+	return m->arrive_ns - m->work_ns;
+}
+
+/* When its maker had got there: what a worker takes to begin is no work of its maker's. */
+static uint64_t made_at(const struct model_member *m)
+{
+	return begin_of(m) - (m->team_start_ns == MODEL_UNKNOWN ? 0 : m->team_start_ns);
+}
+
+/* It waited for another to make it: at its first phase, or after the end of a region. */
+static bool was_made(const struct model *model, const struct model_member *m,
+		     const struct feed_thread *t)
+{
+	const struct model_thread *mt = model_thread(model, m->thread);
+
+	if (m->work_ns == MODEL_UNKNOWN || mt->proc == MODEL_NONE)
+		return false;
+	if (t->meeting != PREDICT_NONE)
+		return t->stays;
+	return mt->start_seen && m->tid != model_proc(model, mt->proc)->tgid;
+}
+
+/* Who made them: of the same process, with the same past, going on by itself. */
+static bool may_make(const struct model *model, const struct model_member *m,
+		     const struct feed_thread *t, const struct model_member *made,
+		     const struct feed_thread *made_t)
+{
+	const struct model_thread *mt = model_thread(model, m->thread);
+
+	if (m->work_ns == MODEL_UNKNOWN || was_made(model, m, t) || t->meeting != made_t->meeting ||
+	    mt->proc != model_thread(model, made->thread)->proc)
+		return false;
+	return t->meeting != PREDICT_NONE ||
+	       (mt->proc != MODEL_NONE && m->tid == model_proc(model, mt->proc)->tgid);
+}
+
+/* Those of @ep's members that were made; their maker in *@maker, ep->n if there is none. */
+static uint32_t find_made(struct predict_feed *f, const struct model *model,
+			  const struct model_episode *ep, uint32_t *maker, uint64_t *begin)
+{
+	const struct feed_thread *ts = f->threads;
+	uint32_t i, n = 0, one = 0;
+
+	*maker = ep->n;
+	*begin = MODEL_UNKNOWN;
+	for (i = 0; i < ep->n; i++) {
+		const struct model_member *m = &ep->members[i];
+
+		if (!was_made(model, m, &ts[m->thread]))
+			continue;
+		n++;
+		one = i;
+		*begin = smaller(*begin, made_at(m));
+	}
+	for (i = 0; n && i < ep->n && *maker == ep->n; i++)
+		if (may_make(model, &ep->members[i], &ts[ep->members[i].thread], &ep->members[one],
+			     &ts[ep->members[one].thread]))
+			*maker = i;
+	return n;
+}
+
+/*
+ * A region begins, or the workers are made: they cannot begin before their maker has got there. What it had
+ * computed by then is not known: as much as it had time to, on a CPU of its own, which is what it had while they
+ * waited.
+ */
+static int add_fork(struct predict_feed *f, const struct model *model,
+		    const struct model_episode *ep, struct phase *phases)
+{
+	struct feed_thread *mt;
+	struct phase none = { 0 }, before = { 0 };
+	uint32_t maker, meeting, i;
+	uint64_t begin, time;
+	int err;
+
+	if (!find_made(f, model, ep, &maker, &begin) || maker == ep->n)
+		return 0;
+	mt = &f->threads[ep->members[maker].thread];
+	time = less(begin, begin_of(&ep->members[maker]));
+	before.computing_ns = take_out(&phases[maker].computing_ns, time);
+	before.delay_ns = take_out(&phases[maker].delay_ns, time - before.computing_ns);
+	if (!before.computing_ns && !before.delay_ns)
+		return 0;
+	/* Between the last meeting of all of them and this one. */
+	err = add_meeting(f, FORK, mt->release_ns, &meeting);
+	if (!err)
+		err = add_member(f, mt, meeting, &before);
+	for (i = 0; i < ep->n && !err; i++) {
+		const struct model_member *m = &ep->members[i];
+
+		if (i != maker && was_made(model, m, &f->threads[m->thread]) &&
+		    f->threads[m->thread].release_ns <= mt->release_ns)
+			err = add_member(f, &f->threads[m->thread], meeting, &none);
+	}
+	f->facts.forks++;
+	return err;
+}
+
+/* --- episodes --------------------------------------------------------------------------------------------------- */
+
+static int add_episode(struct predict_feed *f, const struct model *model,
+		       const struct model_episode *ep, struct phase *phases)
+{
+	uint32_t i, meeting;
+	int err;
+
+	err = add_fork(f, model, ep, phases);
+	if (!err)
+		err = add_meeting(f, ep->barrier, ep->release_ns, &meeting);
+	for (i = 0; i < ep->n && !err; i++)
+		err = add_member(f, &f->threads[ep->members[i].thread], meeting, &phases[i]);
+	f->facts.meetings++;
+	f->facts.crossings += ep->n;
+	f->facts.ambiguous += ep->state == MODEL_AMBIGUOUS;
+	f->facts.rivals += (ep->why & MODEL_WHY_RIVALS) != 0;
+	return err;
+}
+
+static int add_phase_messages(struct predict_feed *f, struct feed_thread *t,
+			      const struct model_member *m, struct phase *p)
+{
+	uint64_t work = m->work_ns == MODEL_UNKNOWN ? 0 : m->work_ns;
+
+	return add_messages(f, t, m->thread, less(m->arrive_ns, work), m->arrive_ns, p);
+}
+
+int predict_feed_episode(struct predict_feed *f, const struct model *model,
+			 const struct model_episode *ep)
+{
+	struct feed_thread *t;
+	struct phase *phases;
+	uint32_t i;
+	int err = 0;
+
+	if (ep->nested || !ep->n)
+		return 0;
+	phases = calloc(ep->n, sizeof(*phases));
+	if (!phases)
+		return -ENOMEM;
+	for (i = 0; i < ep->n && !err; i++) {
+		err = thread_of(f, model, &ep->members[i], &t);
+		if (err)
+			break;
+		phases[i] = phase_of(f, &ep->members[i], t);
+		t->oncpu_ns += phases[i].oncpu_ns;
+		err = add_phase_messages(f, t, &ep->members[i], &phases[i]);
+	}
+	if (!err && ep->state != MODEL_INCOMPLETE)
+		err = add_episode(f, model, ep, phases);
+	else
+		f->facts.left_out++;
+	for (i = 0; i < ep->n && !err; i++) {
+		t = &f->threads[ep->members[i].thread];
+		t->stays = ep->members[i].flags & MODEL_CROSSING_STAYS;
+		if (ep->state != MODEL_INCOMPLETE)
+			continue;
+		t->pending_ns += phases[i].computing_ns;
+		t->pending_delay += phases[i].delay_ns;
+	}
+	free(phases);
+	return err;
+}
+
+/* --- the end ------------------------------------------------------------------------------------------------------ */
+
+/* What it computed after its last meeting: what the sums have more than was seen. */
+static uint64_t tail_of(struct predict_feed *f, const struct feed_thread *t,
+			const struct model_thread *mt)
+{
+	uint64_t ns = 0, until = mt->pending_ns < mt->end_ns ? mt->pending_ns : mt->end_ns;
+
+	if (mt->sums.known_ns) {
+		ns = less(mt->sums.oncpu_ns, t->oncpu_ns);
+	} else if (mt->depart_ns != MODEL_UNKNOWN && until != MODEL_UNKNOWN) {
+		ns = less(until, mt->depart_ns);
+		f->facts.wall_ns += ns;
+	}
+	f->facts.computing_ns += ns;
+	return ns;
+}
+
+static int add_tail(struct predict_feed *f, const struct model *model, uint32_t index)
+{
+	struct feed_thread *t = &f->threads[index];
+	const struct model_thread *mt;
+	struct phase p = { 0 };
+	uint64_t tail = 0;
+
+	if (t->thread == PREDICT_NONE)
+		return 0;
+	mt = model_thread(model, index);
+	if (mt->proc != MODEL_NONE && mt->tid == t->tid) {
+		tail = f->facts.windowed ? 0 : tail_of(f, t, mt);
+		f->start_ns = smaller(f->start_ns, mt->start_ns);
+		if (mt->end_ns != MODEL_UNKNOWN && mt->end_ns > f->end_ns)
+			f->end_ns = mt->end_ns;
+	}
+	p.computing_ns = p.oncpu_ns = tail;
+	if (mt->tid == t->tid && add_messages(f, t, index, mt->depart_ns, MODEL_UNKNOWN, &p))
+		return -ENOMEM;
+	tail = p.computing_ns;
+	if (t->pending_delay &&
+	    predict_add_step(&f->in, t->thread, PREDICT_DELAY, t->pending_delay, 0, 0))
+		return -ENOMEM;
+	return predict_add_step(&f->in, t->thread, PREDICT_END, t->pending_ns + tail, 0, 0);
+}
+
+/* The price of a crossing of this process, ns; 0 if it is not known. */
+static uint64_t crossing_cost(struct predict_feed *f, const struct model_proc *proc)
+{
+	double cost = NAN;
+
+	if (f->env && f->env->crossing_cost)
+		cost = f->env->crossing_cost(f->env->ctx, proc);
+	else if (f->env)
+		cost = f->env->crossing_cost_ns;
+	if (!(cost > 0))
+		return 0;
+	f->facts.cost_known = true;
+	return number_whole(cost);
+}
+
+/* Each phase that ends at a crossing has one's price in it. What that is, is known at the end of tracing only. */
+static void take_out_cost(struct predict_feed *f, const struct model *model, uint32_t thread)
+{
+	struct predict_thread *t = &f->in.threads[thread];
+	uint64_t cost, k, ns;
+
+	if (f->origins[thread].proc == MODEL_NONE)
+		return;
+	cost = crossing_cost(f, model_proc(model, f->origins[thread].proc));
+	for (k = 0; k < t->n && cost; k++) {
+		const struct predict_step *s = &t->steps[k];
+		bool message = s->op == PREDICT_READ || s->op == PREDICT_WRITE;
+
+		if (!message && (s->op != PREDICT_MEET || f->in.meetings[s->what].site == FORK))
+			continue;
+		ns = s->ns;
+		/* A marker is one probe, a crossing two: half of its price, about. */
+		f->facts.cost_ns += take_out(&ns, message ? cost / 2 : cost);
+		t->steps[k].ns = ns;
+	}
+}
+
+/*
+ * The thread that made the others and met nobody is not in the input. While it was the only one, it was what the run
+ * waited for; what it does beside the others is not known to hold anybody up.
+ */
+static void add_alone(struct predict_feed *f, const struct model *model)
+{
+	uint64_t start = MODEL_UNKNOWN, end = 0;
+	uint32_t i;
+
+	for (i = 0; i < f->in.nthreads; i++) {
+		const struct model_proc *p;
+
+		if (f->origins[i].proc == MODEL_NONE)
+			continue;
+		p = model_proc(model, f->origins[i].proc);
+		if (!p->start_seen || !p->exited || p->end_ns == MODEL_UNKNOWN ||
+		    p->shed.t_ns != MODEL_UNKNOWN)
+			return;
+		start = smaller(start, p->start_ns);
+		end = p->end_ns > end ? p->end_ns : end;
+	}
+	if (start == MODEL_UNKNOWN || f->facts.windowed)
+		return;
+	f->in.before_ns = f->facts.before_ns = less(f->start_ns, start);
+	f->in.after_ns = f->facts.after_ns = less(end, f->end_ns);
+}
+
+int predict_feed_finish(struct predict_feed *f, const struct model *model)
+{
+	uint32_t i, nbarriers = model_nbarriers(model);
+	int err = 0;
+
+	for (i = 0; i < f->nthreads && i < model_nthreads(model) && !err; i++)
+		err = add_tail(f, model, i);
+	if (!err)
+		err = add_owners(f, model);
+	for (i = 0; i < f->in.nthreads && !err; i++)
+		take_out_cost(f, model, i);
+	f->facts.computing_ns = less(f->facts.computing_ns, f->facts.cost_ns);
+	f->in.nsites = nbarriers + (f->facts.forks > 0);
+	for (i = 0; i < f->in.nmeetings; i++)
+		if (f->in.meetings[i].site == FORK)
+			f->in.meetings[i].site = nbarriers;
+	f->start_ns = f->start_ns < f->from_ns ? f->from_ns : f->start_ns;
+	f->end_ns = smaller(f->end_ns, f->to_ns);
+	f->facts.recorded_ns = less(f->end_ns, f->start_ns);
+	for (i = 0; i < model_nprocs(model); i++) {
+		const struct model_proc *p = model_proc(model, i);
+
+		f->facts.shed += p->shed.t_ns != MODEL_UNKNOWN;
+		f->facts.tasks += f->env && f->env->tasks && f->env->tasks(f->env->ctx, p);
+		f->facts.shed_parts += p->shed.t_ns == MODEL_UNKNOWN && p->nparts;
+	}
+	add_alone(f, model);
+	return err;
+}

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Parameters of machines: their names, the machines that are built in, and files. */
+#include "predict/predict.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define SECOND 1e9
+
+static const char *const schedulers[] = { "global", "block", "cyclic", NULL };
+static const char *const barriers[] = {
+	"linear", "central", "tree", "dissemination", "free", NULL
+};
+static const char *const services[] = { "none", "interrupt", "poll", NULL };
+static const char *const topologies[] = { "crossbar",  "bus",	  "ring", "mesh",
+					  "hypercube", "fattree", NULL };
+
+/* clang-format off */
+#define P(m) offsetof(struct predict_machine, m)
+#define TIME(name, m, help) { name, NULL, P(m), PREDICT_TIME, 0, 3600 * SECOND, NULL, help }
+const struct predict_param predict_params[] = {
+	{ "MipsRatio", NULL, P(mips_ratio), PREDICT_NUMBER, 1e-6, 1e6, NULL,
+	  "what computing times are multiplied with: 2 is a processor half as fast as the recorded one" },
+	{ "Scheduler", NULL, P(scheduler), PREDICT_WORD, 0, 2, schedulers,
+	  "threads to processors: global (any free one, first come first served), block, cyclic (fixed)" },
+	TIME("Quantum", quantum, "after so long another thread that is ready has its turn; 0: never"),
+	TIME("SwitchTime", switch_time, "of a processor, to another thread than it ran before"),
+	{ "CoresPerCluster", NULL, P(cores_per_cluster), PREDICT_WHOLE, 1, PREDICT_PROCESSORS_MAX, NULL,
+	  "processors that share memory; 1: none do" },
+	{ "BarrierModel", NULL, P(barrier), PREDICT_WORD, 0, 4, barriers,
+	  "linear (master and slaves), central (one counter), tree, dissemination, free" },
+	{ "BarrierArity", NULL, P(arity), PREDICT_WHOLE, 2, 1024, NULL, "children of a node of the tree" },
+	TIME("EntryTime", entry_time, "of each thread, to enter a barrier"),
+	TIME("ExitTime", exit_time, "of each thread, to come out of a barrier that has been lowered"),
+	TIME("CheckTime", check_time, "of the master, each time it checks if all have come; of others, each signal"),
+	TIME("ExitCheckTime", exit_check_time, "of a slave, each time it checks if the barrier is lowered"),
+	{ "ModelTime", "BarrierModelTime", P(model_time), PREDICT_TIME, 0, 3600 * SECOND, NULL,
+	  "to begin lowering the barrier after all have come" },
+	{ "BarrierByMsgs", NULL, P(by_msgs), PREDICT_WHOLE, 0, 1, NULL, "1: barriers are made of messages" },
+	{ "BarrierMsgSize", NULL, P(msg_size), PREDICT_BYTES, 0, PREDICT_BYTES_MAX, NULL, "of each of those" },
+	TIME("CounterTime", counter_time, "central: to update the counter, one thread after the other"),
+	TIME("WakeTime", wake_time, "central: of the last thread, for each of another processor that it wakes"),
+	TIME("FlagTime", flag_time, "from writing a flag to another processor's going on"),
+	{ "ServicePolicy", NULL, P(service), PREDICT_WORD, 0, 2, services,
+	  "of messages that come while a thread computes: none (served when it waits), interrupt, poll" },
+	TIME("PollInterval", poll_interval, "of computing, between two looks for messages"),
+	TIME("PollTime", poll_time, "of one look"),
+	TIME("InterruptTime", interrupt_time, "to interrupt a computation, and to go back to it"),
+	TIME("ReceiveTime", receive_time, "to take one message from the queue"),
+	TIME("MsgBuildTime", build_time, "to make one"),
+	TIME("CommStartupTime", startup_time, "to send one"),
+	{ "ByteTransferTime", NULL, P(byte_time), PREDICT_TIME_A_BYTE, 0, SECOND, NULL, "on the way" },
+	{ "RequestSize", NULL, P(request_size), PREDICT_BYTES, 0, PREDICT_BYTES_MAX, NULL,
+	  "of a message that asks for data" },
+	TIME("ClusterStartupTime", cluster_startup, "to begin reading another's data in memory that is shared"),
+	{ "ClusterByteTime", NULL, P(cluster_byte), PREDICT_TIME_A_BYTE, 0, SECOND, NULL, "to read them" },
+	{ "Topology", NULL, P(topology), PREDICT_WORD, 0, 5, topologies,
+	  "of the clusters: crossbar, bus, ring, mesh, hypercube, fattree (of four branches)" },
+	TIME("HopTime", hop_time, "from one cluster to the next"),
+	{ "Contention", NULL, P(contention), PREDICT_NUMBER, 0, 1000, NULL,
+	  "0: none; 1: messages on the way share the links across the middle evenly" },
+	{ NULL, NULL, 0, PREDICT_NUMBER, 0, 0, NULL, NULL },
+};
+/* clang-format on */
+
+/*
+ * The built-in ones, as files would have them. laptop and two-socket are of the usual size of such machines, for
+ * what the C library's barrier does under Linux; --calibrate measures one.
+ */
+static const struct {
+	const char *name, *what, *text;
+} machines[] = {
+	{ "ideal", "all costs nothing", "ServicePolicy = interrupt\n" },
+	{ "laptop", "8 cores that share memory; the C library's barrier under Linux",
+	  "Scheduler = global\nQuantum = 3 ms\nSwitchTime = 1.5 us\nCoresPerCluster = 8\n"
+	  "BarrierModel = central\nEntryTime = 0.1 us\nExitTime = 0.5 us\nCounterTime = 0.05 us\n"
+	  "WakeTime = 0.7 us\nFlagTime = 4 us\nModelTime = 0.3 us\n"
+	  "ClusterStartupTime = 0.1 us\nClusterByteTime = 10 GB/s\nHopTime = 1 us\n"
+	  "ByteTransferTime = 10 GB/s\n" },
+	{ "two-socket", "2 x 32 cores, memory shared within a socket and across at a price",
+	  "Scheduler = global\nQuantum = 3 ms\nSwitchTime = 1.5 us\nCoresPerCluster = 32\n"
+	  "BarrierModel = central\nEntryTime = 0.1 us\nExitTime = 0.5 us\nCounterTime = 0.12 us\n"
+	  "WakeTime = 0.9 us\nFlagTime = 5 us\nModelTime = 0.3 us\n"
+	  "ClusterStartupTime = 0.1 us\nClusterByteTime = 12 GB/s\n"
+	  "HopTime = 0.15 us\nCommStartupTime = 0.2 us\nByteTransferTime = 8 GB/s\n"
+	  "ServicePolicy = interrupt\n" },
+	{ "cm5", "the paper's table 3: what matches a CM-5, from a Sun 4",
+	  "MipsRatio = 0.41\nScheduler = block\nBarrierModel = linear\nBarrierModelTime = 5 us\n"
+	  "CommStartupTime = 10 us\nByteTransferTime = 0.118 us/B\nServicePolicy = interrupt\n"
+	  "Topology = fattree\n" },
+	{ "distributed", "the paper's: table 1's barrier, 20 MB/s, messages dear to begin",
+	  "Scheduler = block\nBarrierModel = linear\nEntryTime = 5 us\nExitTime = 5 us\n"
+	  "CheckTime = 2 us\nExitCheckTime = 2 us\nModelTime = 10 us\nBarrierByMsgs = 1\n"
+	  "BarrierMsgSize = 128 B\nServicePolicy = interrupt\nInterruptTime = 5 us\n"
+	  "ReceiveTime = 2 us\nMsgBuildTime = 5 us\nCommStartupTime = 100 us\n"
+	  "ByteTransferTime = 20 MB/s\nRequestSize = 16 B\nTopology = hypercube\nHopTime = 0.5 us\n"
+	  "PollInterval = 100 us\nPollTime = 1 us\n" },
+};
+
+#define NMACHINES (sizeof(machines) / sizeof(machines[0]))
+
+const char *predict_machine_name(unsigned i)
+{
+	return i < NMACHINES ? machines[i].name : NULL;
+}
+
+const char *predict_machine_text(unsigned i)
+{
+	return i < NMACHINES ? machines[i].what : NULL;
+}
+
+/* All zero, but for what zero is no value of. */
+static void machine_init(struct predict_machine *m, const char *name)
+{
+	memset(m, 0, sizeof(*m));
+	snprintf(m->name, sizeof(m->name), "%s", name);
+	m->mips_ratio = 1;
+	m->cores_per_cluster = 1;
+	m->arity = 4;
+	m->barrier = PREDICT_LINEAR;
+}
+
+int predict_machine_find(const char *name, struct predict_machine *out)
+{
+	char why[256];
+	size_t i;
+
+	for (i = 0; i < NMACHINES; i++) {
+		if (strcmp(name, machines[i].name) != 0)
+			continue;
+		machine_init(out, name);
+		return predict_machine_parse(out, machines[i].text, why, sizeof(why)) ? -EINVAL : 0;
+	}
+	return -ENOENT;
+}
+
+/* --- values ------------------------------------------------------------------------------------------- */
+
+struct unit {
+	const char *name;
+	double ns; /* a TIME_A_BYTE of a bandwidth: its inverse */
+};
+
+static const struct unit times[] = { { "ns", 1 },     { "us", 1e3 }, { "\302\265s", 1e3 },
+				     { "usec", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
+				     { NULL, 0 } };
+static const struct unit byte_times[] = { { "ns/B", 1 },	  { "us/B", 1e3 },
+					  { "\302\265s/B", 1e3 }, { "ns/byte", 1 },
+					  { "us/byte", 1e3 },	  { NULL, 0 } };
+static const struct unit bandwidths[] = {
+	{ "B/s", 1e9 }, { "kB/s", 1e6 }, { "MB/s", 1e3 }, { "GB/s", 1 }, { NULL, 0 }
+};
+static const struct unit sizes[] = { { "", 1 },	      { "B", 1 },	  { "bytes", 1 },
+				     { "KiB", 1024 }, { "MiB", 1048576 }, { NULL, 0 } };
+static const struct unit none[] = { { "", 1 }, { NULL, 0 } };
+
+static int complain(char *why, size_t size, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int complain(char *why, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, size, fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+static const struct unit *unit_find(const struct unit *units, const char *name)
+{
+	for (; units->name; units++)
+		if (!strcmp(units->name, name))
+			return units;
+	return NULL;
+}
+
+static const struct unit *units_of(enum predict_unit unit)
+{
+	switch (unit) {
+	case PREDICT_TIME:
+		return times;
+	case PREDICT_TIME_A_BYTE:
+		return byte_times;
+	case PREDICT_BYTES:
+		return sizes;
+	default:
+		return none;
+	}
+}
+
+static const char *units_expected(enum predict_unit unit)
+{
+	switch (unit) {
+	case PREDICT_TIME:
+		return "a time with its unit: ns, us, ms or s";
+	case PREDICT_TIME_A_BYTE:
+		return "a time a byte (ns/B, us/B) or a bandwidth (MB/s, GB/s)";
+	case PREDICT_BYTES:
+		return "a number of bytes";
+	default:
+		return "a number without a unit";
+	}
+}
+
+static int parse_word(const struct predict_param *p, const char *value, double *out, char *why,
+		      size_t size)
+{
+	char all[160] = "";
+	size_t i, len;
+
+	for (i = 0; p->words[i]; i++) {
+		if (!strcasecmp(p->words[i], value)) {
+			*out = (double)i;
+			return 0;
+		}
+		len = strlen(all);
+		snprintf(all + len, sizeof(all) - len, "%s%s", i ? ", " : "", p->words[i]);
+	}
+	return complain(why, size, "%s is one of %s, not %.40s", p->name, all, value);
+}
+
+static int parse_number(const struct predict_param *p, const char *value, double *out, char *why,
+			size_t size)
+{
+	const struct unit *unit, *bandwidth = NULL;
+	char *end;
+
+	/* No hexadecimal, no inf, no nan. */
+	if (strspn(value, "0123456789.") == 0 || value[strspn(value, "0")] == 'x')
+		return complain(why, size, "%s is %s, not \"%.40s\"", p->name,
+				units_expected(p->unit), value);
+	*out = strtod(value, &end);
+	while (*end == ' ' || *end == '\t')
+		end++;
+	unit = unit_find(units_of(p->unit), end);
+	if (!unit && p->unit == PREDICT_TIME_A_BYTE)
+		bandwidth = unit_find(bandwidths, end);
+	if (unit)
+		*out *= unit->ns;
+	else if (bandwidth && *out > 0)
+		*out = bandwidth->ns / *out;
+	else if (*end || *out != 0) /* nothing is nothing in any unit */
+		return complain(why, size, "%s is %s, not \"%.40s\"", p->name,
+				units_expected(p->unit), value);
+	if (p->unit == PREDICT_WHOLE && *out != floor(*out))
+		return complain(why, size, "%s is a whole number, not %.40s", p->name, value);
+	if (!(*out >= p->least && *out <= p->most))
+		return complain(why, size, "%s is %.40s: from %g to %g is possible%s", p->name,
+				value, p->least, p->most,
+				p->unit == PREDICT_TIME || p->unit == PREDICT_TIME_A_BYTE ? " (ns)"
+											  : "");
+	return 0;
+}
+
+static const struct predict_param *param_find(const char *name)
+{
+	const struct predict_param *p;
+
+	for (p = predict_params; p->name; p++)
+		if (!strcasecmp(p->name, name) || (p->also && !strcasecmp(p->also, name)))
+			return p;
+	return NULL;
+}
+
+double predict_param_get(const struct predict_machine *m, const struct predict_param *p)
+{
+	double value;
+
+	memcpy(&value, (const char *)m + p->offset, sizeof(value));
+	return value;
+}
+
+static int assign(struct predict_machine *m, const char *name, const char *value, char *why,
+		  size_t size)
+{
+	const struct predict_param *p = param_find(name);
+	double number = 0;
+	int err;
+
+	if (!p)
+		return complain(why, size,
+				"there is no parameter %.40s (see sbt-trace predict --help)", name);
+	err = p->words ? parse_word(p, value, &number, why, size)
+		       : parse_number(p, value, &number, why, size);
+	if (!err)
+		memcpy((char *)m + p->offset, &number, sizeof(number));
+	return err;
+}
+
+/* Cuts the blanks off both ends of *@s, in place. */
+static char *trim(char *s)
+{
+	char *end;
+
+	s += strspn(s, " \t\r");
+	for (end = s + strlen(s); end > s && strchr(" \t\r", end[-1]); end--)
+		;
+	*end = '\0';
+	return s;
+}
+
+static int parse_name(struct predict_machine *m, const char *value, char *why, size_t size)
+{
+	if (!*value || strlen(value) >= sizeof(m->name))
+		return complain(why, size, "a machine's name has 1 to %zu bytes",
+				sizeof(m->name) - 1);
+	snprintf(m->name, sizeof(m->name), "%s", value);
+	return 0;
+}
+
+static int parse_like(struct predict_machine *m, const char *value, char *why, size_t size)
+{
+	char name[sizeof(m->name)];
+
+	memcpy(name, m->name, sizeof(name));
+	if (predict_machine_find(value, m))
+		return complain(why, size, "no machine %.40s is built in", value);
+	memcpy(m->name, name, sizeof(name));
+	return 0;
+}
+
+/* One line, which is cut up. */
+static int parse_line(struct predict_machine *m, char *line, char *why, size_t size)
+{
+	char *eq, *name, *value;
+
+	line[strcspn(line, "#")] = '\0';
+	line = trim(line);
+	if (!*line)
+		return 0;
+	eq = strchr(line, '=');
+	if (!eq)
+		return complain(why, size, "NAME = VALUE UNIT is expected, not \"%.40s\"", line);
+	*eq = '\0';
+	name = trim(line);
+	value = trim(eq + 1);
+	if (!strcmp(name, "machine"))
+		return parse_name(m, value, why, size);
+	if (!strcmp(name, "like"))
+		return parse_like(m, value, why, size);
+	return assign(m, name, value, why, size);
+}
+
+int predict_machine_set(struct predict_machine *m, const char *assignment, char *why, size_t size)
+{
+	char *copy = strdup(assignment);
+	int err;
+
+	if (!copy)
+		return complain(why, size, "%s", strerror(ENOMEM));
+	err = strpbrk(copy, "#\n") ? complain(why, size, "NAME=VALUE is expected")
+	      : *copy		   ? parse_line(m, copy, why, size)
+				   : complain(why, size, "NAME=VALUE is expected");
+	free(copy);
+	return err;
+}
+
+int predict_machine_parse(struct predict_machine *m, const char *text, char *why, size_t size)
+{
+	char *copy = strdup(text), *line, *end, reason[200];
+	unsigned number = 1;
+	int err = 0;
+
+	if (!copy)
+		return complain(why, size, "%s", strerror(ENOMEM));
+	if (!m->arity) {
+		char name[sizeof(m->name)];
+
+		memcpy(name, m->name, sizeof(name));
+		machine_init(m, *name ? name : "unnamed");
+	}
+	for (line = copy; line && !err; line = end, number++) {
+		end = strchr(line, '\n');
+		if (end)
+			*end++ = '\0';
+		err = parse_line(m, line, reason, sizeof(reason));
+		if (err)
+			complain(why, size, "line %u: %s", number, reason);
+	}
+	free(copy);
+	return err;
+}
+
+int predict_machine_check(const struct predict_machine *m, char *why, size_t size)
+{
+	const struct predict_param *p;
+	double value;
+
+	for (p = predict_params; p->name; p++) {
+		value = predict_param_get(m, p);
+		if (!(value >= p->least && value <= p->most))
+			return complain(why, size, "%s is %g: from %g to %g is possible", p->name,
+					value, p->least, p->most);
+	}
+	if ((enum predict_service)m->service == PREDICT_POLL && m->poll_interval <= 0)
+		return complain(why, size, "ServicePolicy is poll: PollInterval must be above 0");
+	return 0;
+}
+
+void predict_param_print(const struct predict_machine *m, const struct predict_param *p, char *out,
+			 size_t size)
+{
+	double value = predict_param_get(m, p);
+	const struct unit *u = units_of(p->unit);
+
+	if (p->words)
+		snprintf(out, size, "%s", p->words[(size_t)value]);
+	else if (p->unit == PREDICT_TIME && value >= 1e6)
+		snprintf(out, size, "%.9g ms", value / 1e6);
+	else if (p->unit == PREDICT_TIME && value > 0)
+		snprintf(out, size, "%.9g us", value / 1e3);
+	else if (p->unit == PREDICT_BYTES)
+		snprintf(out, size, "%.9g B", value);
+	else
+		snprintf(out, size, "%.9g%s%s", value, *u->name ? " " : "", u->name);
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* What the threads did, and its ideal parallel time. */
+#include "predict/predict.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for one more. 0 or -ENOMEM. */
+static int grow(void **array, uint64_t n, uint64_t *cap, size_t size)
+{
+	uint64_t more = *cap ? *cap * 2 : 64;
+	void *all;
+
+	if (n < *cap)
+		return 0;
+	all = realloc(*array, more * size);
+	if (!all)
+		return -ENOMEM;
+	*array = all;
+	*cap = more;
+	return 0;
+}
+
+int predict_add_thread(struct predict_input *in)
+{
+	uint64_t cap = in->cap_threads;
+
+	if (in->nthreads == PREDICT_THREADS_MAX)
+		return -E2BIG;
+	if (grow((void **)&in->threads, in->nthreads, &cap, sizeof(*in->threads)))
+		return -ENOMEM;
+	in->cap_threads = (uint32_t)cap;
+	memset(&in->threads[in->nthreads], 0, sizeof(*in->threads));
+	return (int)in->nthreads++;
+}
+
+int predict_add_meeting(struct predict_input *in, uint32_t site, uint32_t *out)
+{
+	uint64_t cap = in->cap_meetings;
+
+	if (in->nmeetings >= UINT32_MAX / 2)
+		return -E2BIG;
+	if (grow((void **)&in->meetings, in->nmeetings, &cap, sizeof(*in->meetings)))
+		return -ENOMEM;
+	in->cap_meetings = (uint32_t)cap;
+	in->meetings[in->nmeetings] = (struct predict_meeting){ .site = site };
+	if (site >= in->nsites)
+		in->nsites = site + 1;
+	*out = in->nmeetings++;
+	return 0;
+}
+
+static bool step_known(const struct predict_input *in, enum predict_op op, uint32_t what)
+{
+	switch (op) {
+	case PREDICT_MEET:
+		return what < in->nmeetings;
+	case PREDICT_READ:
+	case PREDICT_WRITE:
+		return what <
+		       PREDICT_THREADS_MAX; /* it may be added later: predict_simulate() looks */
+	default:
+		return true;
+	}
+}
+
+int predict_add_step(struct predict_input *in, uint32_t thread, enum predict_op op, uint64_t ns,
+		     uint32_t what, uint32_t bytes)
+{
+	struct predict_thread *t;
+
+	if (thread >= in->nthreads || bytes > PREDICT_BYTES_MAX || !step_known(in, op, what))
+		return -EINVAL;
+	t = &in->threads[thread];
+	if (grow((void **)&t->steps, t->n, &t->cap, sizeof(*t->steps)))
+		return -ENOMEM;
+	t->steps[t->n++] = (struct predict_step){
+		.ns = ns, .what = what, .bytes = bytes, .op = (uint32_t)op & 7
+	};
+	if (op == PREDICT_MEET)
+		in->meetings[what].n++;
+	return 0;
+}
+
+void predict_input_free(struct predict_input *in)
+{
+	uint32_t i;
+
+	for (i = 0; i < in->nthreads; i++)
+		free(in->threads[i].steps);
+	free(in->threads);
+	free(in->meetings);
+	memset(in, 0, sizeof(*in));
+}
+
+/* --- translation ------------------------------------------------------------------------------------ */
+
+struct translate {
+	const struct predict_input *in;
+	struct {
+		uint64_t next; /* step */
+		double t;
+		uint32_t
+			waits; /* the next of those that wait with it, PREDICT_NONE after the last */
+	} * threads;
+	struct {
+		uint32_t come, first; /* of those that wait */
+		double last;
+	} * meetings;
+	uint32_t *ready, nready;
+	double *released;
+};
+
+/* Lets all members go on from the last arrival. */
+static void translate_release(struct translate *tr, uint32_t meeting)
+{
+	uint32_t i = tr->meetings[meeting].first, next;
+
+	for (; i != PREDICT_NONE; i = next) {
+		next = tr->threads[i].waits;
+		tr->threads[i].t = tr->meetings[meeting].last;
+		tr->ready[tr->nready++] = i;
+	}
+	if (tr->released)
+		tr->released[meeting] = tr->meetings[meeting].last;
+}
+
+static void translate_arrive(struct translate *tr, uint32_t i, uint32_t meeting)
+{
+	double t = tr->threads[i].t;
+
+	if (!tr->meetings[meeting].come++)
+		tr->meetings[meeting].first = PREDICT_NONE;
+	tr->threads[i].waits = tr->meetings[meeting].first;
+	tr->meetings[meeting].first = i;
+	if (t > tr->meetings[meeting].last)
+		tr->meetings[meeting].last = t;
+	if (tr->meetings[meeting].come == tr->in->meetings[meeting].n)
+		translate_release(tr, meeting);
+}
+
+/* Each event keeps its distance from the one before it, up to the next meeting. True: it has ended. */
+static bool translate_thread(struct translate *tr, uint32_t i)
+{
+	const struct predict_thread *t = &tr->in->threads[i];
+
+	while (tr->threads[i].next < t->n) {
+		const struct predict_step *s = &t->steps[tr->threads[i].next++];
+
+		tr->threads[i].t += (double)s->ns;
+		if (s->op == PREDICT_MEET) {
+			translate_arrive(tr, i, s->what);
+			return false;
+		}
+	}
+	return true;
+}
+
+int predict_translate(const struct predict_input *in, double *released, double *total_ns)
+{
+	struct translate tr = { .in = in, .released = released };
+	uint32_t i, ended = 0;
+	int err = 0;
+
+	*total_ns = 0;
+	tr.threads = calloc(in->nthreads + 1, sizeof(*tr.threads));
+	tr.meetings = calloc(in->nmeetings + 1, sizeof(*tr.meetings));
+	tr.ready = calloc(in->nthreads + 1, sizeof(*tr.ready));
+	if (!tr.threads || !tr.meetings || !tr.ready) {
+		err = -ENOMEM;
+		goto out;
+	}
+	for (i = 0; i < in->nthreads; i++)
+		tr.ready[tr.nready++] = i;
+	while (tr.nready) {
+		i = tr.ready[--tr.nready];
+		if (!translate_thread(&tr, i))
+			continue;
+		ended++;
+		if (tr.threads[i].t > *total_ns)
+			*total_ns = tr.threads[i].t;
+	}
+	if (ended < in->nthreads)
+		err = -EDEADLK;
+	*total_ns += (double)in->before_ns + (double)in->after_ns;
+out:
+	free(tr.threads);
+	free(tr.meetings);
+	free(tr.ready);
+	return err;
+}

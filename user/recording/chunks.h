@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * A file of blocks: each whole by itself, compressed and checksummed, so that a file that was cut short reads up to its last
+ * whole one. man/sbt-trace-recording.5 describes it. What is in the blocks is others' affair.
+ */
+#ifndef RECORDING_CHUNKS_H
+#define RECORDING_CHUNKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BLOCKS_VERSION 1 /* files of a higher one are refused */
+#define BLOCKS_MAX     (1u << 20) /* bytes of one block's content */
+
+struct blocks_writer;
+
+/*
+ * Begins a file at @fd, which stays the caller's. Returns 0 and *out, or -ENOMEM or -errno.
+ */
+int blocks_create(int fd, struct blocks_writer **out);
+/* Writes one block of @size bytes, 1 to BLOCKS_MAX. Returns 0 or -errno: then the file ends before it. */
+int blocks_write(struct blocks_writer *writer, uint16_t kind, const void *content, size_t size);
+/* Bytes of the file so far. */
+uint64_t blocks_written(const struct blocks_writer *writer);
+void blocks_writer_free(struct blocks_writer *writer);
+
+struct blocks_reader;
+
+struct block {
+	uint16_t kind;
+	const uint8_t *content; /* valid until the next call */
+	size_t size;
+};
+
+/* Why a file is not read, in words; and how a reading ended. */
+enum blocks_end {
+	BLOCKS_MORE, /* not yet */
+	BLOCKS_WHOLE, /* the file ends behind a block */
+	BLOCKS_CUT, /* in the midst of one */
+	BLOCKS_DAMAGED, /* a checksum is wrong, or what must be is not */
+};
+
+/*
+ * Reads the file at @fd, which must be seekable and stays the caller's. Returns 0 and *out; -EBADMSG: it is none of ours;
+ * -EPROTONOSUPPORT: a newer version's; -ENODATA: it is empty; -EILSEQ: of a machine of another byte order; -ENOMEM or -errno.
+ */
+int blocks_open(int fd, struct blocks_reader **out);
+/*
+ * The next block whose kind has its bit in @kinds, the others passed over. Returns 1, 0 at the end (blocks_ended()), -ENOMEM or
+ * -errno.
+ */
+int blocks_next(struct blocks_reader *reader, uint64_t kinds, struct block *out);
+/* Before the first block again. Returns 0 or -errno. */
+int blocks_rewind(struct blocks_reader *reader);
+enum blocks_end blocks_ended(const struct blocks_reader *reader);
+void blocks_reader_free(struct blocks_reader *reader);
+
+#endif /* STREAM_BLOCKS_H */

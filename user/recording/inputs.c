@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/*
+ * Crossings, which are nearly all of a recording: of one only what differs from the thread's last is written, times as what
+ * went by since.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "recording/internal.h"
+
+/* --- where time went ------------------------------------------------------------------------------- */
+
+/*
+ * The fields of struct model_detail, each with a bit in the mask of those that are not 0. Known: MODEL_UNKNOWN is its most
+ * frequent value, and 0 after it. Append only.
+ */
+#define DETAIL_EACH(X)                                \
+	X(oncpu_ns, true)                             \
+	X(inside_oncpu_ns, true)                      \
+	X(runq_ns, false)                             \
+	X(inside_runq_ns, false)                      \
+	X(blocked_ns[MODEL_BLOCKED_LOCK], false)      \
+	X(blocked_ns[MODEL_BLOCKED_IO], false)        \
+	X(blocked_ns[MODEL_BLOCKED_FAULT], false)     \
+	X(blocked_ns[MODEL_BLOCKED_SLEEP], false)     \
+	X(blocked_ns[MODEL_BLOCKED_THROTTLED], false) \
+	X(blocked_ns[MODEL_BLOCKED_OTHER], false)     \
+	X(fault_ns, false)                            \
+	X(stolen_ns, false)                           \
+	X(fault_addr, false)                          \
+	X(ran_ns, false)                              \
+	X(ran, false)                                 \
+	X(switches, false)                            \
+	X(migrations, false)                          \
+	X(faults, false)                              \
+	X(cpus_allowed, false)                        \
+	X(inside_ran, false)                          \
+	X(block.ns, false)                            \
+	X(block.addr, false)                          \
+	X(block.stack, false)                         \
+	X(block.doing_ns, false)                      \
+	X(block.waker, false)                         \
+	X(block.holder, false)                        \
+	X(block.culprit, false)                       \
+	X(block.reason, false)                        \
+	X(block.doing, false)                         \
+	X(block.among, false)                         \
+	X(block.waited, false)                        \
+	X(scaled, false)                              \
+	X(unknown, false)                             \
+	X(inside_switches, false)                     \
+	X(second.ns, false)                           \
+	X(second.addr, false)                         \
+	X(second.stack, false)                        \
+	X(second.doing_ns, false)                     \
+	X(second.waker, false)                        \
+	X(second.holder, false)                       \
+	X(second.culprit, false)                      \
+	X(second.reason, false)                       \
+	X(second.doing, false)                        \
+	X(second.among, false)                        \
+	X(second.waited, false)                       \
+	X(taken_ns, false)                            \
+	X(inside_taken_ns, false)                     \
+	X(turn_ns, false)                             \
+	X(turn_oncpu_ns, false)                       \
+	X(begin_ns, false)
+
+static const struct {
+	uint16_t at;
+	uint8_t size;
+	bool known;
+} detail_fields[] = {
+#define DETAIL(name, known) \
+	{ offsetof(struct model_detail, name), sizeof(((struct model_detail *)NULL)->name), known },
+	DETAIL_EACH(DETAIL)
+#undef DETAIL
+};
+
+#define DETAIL_FIELDS (sizeof(detail_fields) / sizeof(detail_fields[0]))
+#define KNOWN_FIELDS  2 /* the first of them: absent, they are MODEL_UNKNOWN */
+
+_Static_assert(DETAIL_FIELDS < 64, "a bit each");
+
+static uint64_t field_get(const struct model_detail *d, size_t i)
+{
+	const void *at = (const char *)d + detail_fields[i].at;
+	uint64_t v;
+
+	switch (detail_fields[i].size) {
+	case 1:
+		v = *(const uint8_t *)at;
+		break;
+	case 4:
+		v = *(const uint32_t *)at;
+		break;
+	default:
+		v = *(const uint64_t *)at;
+	}
+	return detail_fields[i].known ? v + 1 : v;
+}
+
+/* False: it has not so many bits. */
+static bool field_set(struct model_detail *d, size_t i, uint64_t v)
+{
+	void *at = (char *)d + detail_fields[i].at;
+
+	v = detail_fields[i].known ? v - 1 : v;
+	switch (detail_fields[i].size) {
+	case 1:
+		*(uint8_t *)at = (uint8_t)v;
+		return v <= UINT8_MAX;
+	case 4:
+		*(uint32_t *)at = (uint32_t)v;
+		return v <= UINT32_MAX;
+	default:
+		*(uint64_t *)at = v;
+		return true;
+	}
+}
+
+static void bound_block(struct model_block *b)
+{
+	if (b->reason >= MODEL_BLOCKED_REASONS)
+		b->reason = MODEL_BLOCKED_OTHER;
+	if (b->doing >= MODEL_DOING_BLOCKED + MODEL_BLOCKED_REASONS)
+		b->doing = MODEL_DOING_UNKNOWN;
+	if (b->waited > MODEL_WAITED_WAKER)
+		b->waited = MODEL_WAITED_UNKNOWN;
+}
+
+/* What indexes tables elsewhere. */
+static void bound_detail(struct model_detail *d)
+{
+	bound_block(&d->block);
+	bound_block(&d->second);
+	if (d->ncounters > MODEL_COUNTERS_MAX)
+		d->ncounters = MODEL_COUNTERS_MAX;
+}
+
+/* Of every crossing: straight on, not field by field through the table. */
+static uint64_t detail_mask(const struct model_detail *d)
+{
+	uint64_t mask = 0;
+	unsigned int bit = 0;
+
+#define DETAIL(name, known) mask |= (uint64_t)(d->name != ((known) ? MODEL_UNKNOWN : 0)) << bit++;
+	DETAIL_EACH(DETAIL)
+#undef DETAIL
+	return mask;
+}
+
+static void code_detail(struct coder *c, struct model_detail *d)
+{
+	uint64_t mask = c->writing ? detail_mask(d) : 0, left, v = 0;
+	size_t i;
+
+	if (!c->writing)
+		memset(d, 0, offsetof(struct model_detail, counters));
+	for (i = 0; !c->writing && i < KNOWN_FIELDS; i++)
+		field_set(d, i, 0);
+	code_u64(c, &mask);
+	for (left = mask; left; left &= left - 1) {
+		i = (size_t)__builtin_ctzll(left);
+		if (c->writing)
+			v = field_get(d, i);
+		code_u64(c, &v);
+		/* Fields of a later version are passed over. */
+		if (!c->writing && i < DETAIL_FIELDS && !field_set(d, i, v))
+			c->failed = true;
+	}
+	code_u32(c, &d->ncounters);
+	if (!c->writing)
+		bound_detail(d);
+	for (i = 0; i < d->ncounters; i++) {
+		code_u64(c, &d->counters[i]);
+		code_u64(c, &d->inside_counters[i]);
+	}
+}
+
+/* --- crossings ------------------------------------------------------------------------------------- */
+
+/* What is not as in the thread's last crossing. Append only. */
+#define DIFFERS_SITE	0x001
+#define DIFFERS_COUNT	0x002
+#define DIFFERS_OBJECT	0x004
+#define DIFFERS_SHARED	0x008
+#define DIFFERS_WHAT	0x010 /* family, kind, depth */
+#define DIFFERS_FLAGS	0x020
+#define DIFFERS_PLACE	0x040
+#define DIFFERS_REST	0x080
+#define DIFFERS_ARRIVED 0x100 /* the CPU */
+#define DIFFERS_LEFT	0x200 /* not on the CPU where it arrived */
+#define DIFFERS_SEQ	0x400 /* not the next number */
+#define HAS_DETAIL	0x800
+#define NO_DEPARTURE	0x1000
+#define DIFFERS_UNIT	0x2000
+#define DIFFERS_ROUND	0x4000
+
+static uint64_t differences(const struct model_crossing *last, const struct model_crossing *x)
+{
+	return (x->site != last->site ? DIFFERS_SITE : 0) |
+	       (x->count != last->count ? DIFFERS_COUNT : 0) |
+	       (x->object != last->object ? DIFFERS_OBJECT : 0) |
+	       (x->shared != last->shared ? DIFFERS_SHARED : 0) |
+	       (x->family != last->family || x->kind != last->kind || x->depth != last->depth
+			? DIFFERS_WHAT
+			: 0) |
+	       (x->flags != last->flags ? DIFFERS_FLAGS : 0) |
+	       (x->place != last->place ? DIFFERS_PLACE : 0) |
+	       (x->rest != last->rest ? DIFFERS_REST : 0) |
+	       (x->arrive_cpu != last->arrive_cpu ? DIFFERS_ARRIVED : 0) |
+	       (x->depart_cpu != x->arrive_cpu ? DIFFERS_LEFT : 0) |
+	       (x->seq != last->seq + 1 ? DIFFERS_SEQ : 0) | (x->detail ? HAS_DETAIL : 0) |
+	       (x->depart_ns == MODEL_UNKNOWN ? NO_DEPARTURE : 0) |
+	       (x->unit != last->unit ? DIFFERS_UNIT : 0) |
+	       (x->round != last->round ? DIFFERS_ROUND : 0);
+}
+
+void code_crossing(struct coder *c, struct tape_thread *t, struct model_crossing *x,
+		   struct model_detail *d, bool *detailed)
+{
+	uint64_t differs = c->writing ? differences(&t->last, x) : 0,
+		 round = c->writing ? x->round : 0;
+
+	code_u64(c, &differs);
+	if (!c->writing) {
+		*x = t->last;
+		x->seq++;
+		x->detail = NULL;
+	}
+	code_delta(c, &x->arrive_ns, t->left_ns);
+	if (differs & NO_DEPARTURE)
+		x->depart_ns = MODEL_UNKNOWN;
+	else
+		code_delta(c, &x->depart_ns, x->arrive_ns);
+	if (differs & DIFFERS_SEQ)
+		code_u32(c, &x->seq);
+	if (differs & DIFFERS_SITE)
+		code_u32(c, &x->site);
+	if (differs & DIFFERS_COUNT)
+		code_u32(c, &x->count);
+	if (differs & DIFFERS_OBJECT)
+		code_delta(c, &x->object, t->last.object);
+	if (differs & DIFFERS_SHARED)
+		code_u64(c, &x->shared);
+	if (differs & DIFFERS_WHAT) {
+		code_u8(c, &x->family);
+		code_u8(c, &x->kind);
+		code_u8(c, &x->depth);
+	}
+	if (differs & DIFFERS_FLAGS)
+		code_u8(c, &x->flags);
+	if (differs & DIFFERS_PLACE)
+		code_u16(c, &x->place);
+	if (differs & DIFFERS_REST)
+		code_u16(c, &x->rest);
+	if (differs & DIFFERS_ARRIVED)
+		code_u16(c, &x->arrive_cpu);
+	if (differs & DIFFERS_LEFT)
+		code_u16(c, &x->depart_cpu);
+	else
+		x->depart_cpu = x->arrive_cpu;
+	*detailed = differs & HAS_DETAIL;
+	if (*detailed)
+		code_detail(c, d);
+	if (differs & DIFFERS_UNIT)
+		code_u8(c, &x->unit);
+	if (differs & DIFFERS_ROUND) {
+		code_delta(c, &round, t->last.round);
+		x->round = (uint32_t)round;
+	}
+	t->last = *x;
+	t->last.detail = NULL;
+	t->left_ns = x->depart_ns == MODEL_UNKNOWN ? x->arrive_ns : x->depart_ns;
+}
+
+/* --- the rest -------------------------------------------------------------------------------------- */
+
+void code_input(struct coder *c, struct model_input *in, char comm[16], struct model_detail *d,
+		bool *detailed)
+{
+	bool named = c->writing && in->comm;
+
+	code_u8(c, &in->type);
+	code_bool(c, &in->seen);
+	code_u32(c, &in->tgid);
+	code_u32(c, &in->inc);
+	code_u32(c, &in->tid);
+	code_u32(c, &in->parent_tgid);
+	code_u32(c, &in->parent_inc);
+	code_u64(c, &in->t_ns);
+	code_u64(c, &in->object);
+	code_bool(c, &named);
+	if (named)
+		code_name(c, c->writing ? (char *)(uintptr_t)in->comm : comm, 16);
+	if (!c->writing)
+		in->comm = named ? comm : NULL;
+	*detailed = c->writing && in->detail;
+	code_bool(c, detailed);
+	if (*detailed)
+		code_detail(c, d);
+}
+
+void code_message(struct coder *c, struct predict_message *m)
+{
+	code_u32(c, &m->tgid);
+	code_u32(c, &m->inc);
+	code_u32(c, &m->tid);
+	code_u64(c, &m->t_ns);
+	code_u64(c, &m->oncpu_ns);
+	code_u32(c, &m->owner);
+	code_u32(c, &m->bytes);
+	code_bool(c, &m->write);
+}
+
+void code_mark(struct coder *c, struct conceptual_mark *m, struct model_detail *d, bool *detailed)
+{
+	code_bool(c, &m->begins);
+	code_u32(c, &m->tid);
+	code_u32(c, &m->seq);
+	code_u64(c, &m->t_ns);
+	*detailed = c->writing && m->detail;
+	code_bool(c, detailed);
+	if (*detailed)
+		code_detail(c, d);
+}

@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "recording/merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "sbt/record.h"
+#include "recording/ordinal.h"
+
+struct source {
+	struct tape *tape;
+	struct tape_item item; /* the next */
+	bool has;
+	uint64_t key_ns; /* what orders it, by the first clock: never back */
+	uint64_t known_ns; /* all that departed before has been handed out */
+	struct hash sites; /* its number -> the merge's */
+	struct hash teams; /* MPI's communicator -> how many of its ranks are there */
+	uint64_t salt; /* 0: what its processes share is what the first's share */
+	struct ordinals ordinals;
+	bool numbered; /* the ordinals are right: no loss can have shifted them */
+	uint64_t ordinal; /* of the next item; 0 none or not known */
+	uint64_t unnumbered; /* crossings that should have one */
+	int64_t day_ns; /* by the time of day: what is to be added */
+	struct align_found found;
+};
+
+struct merge {
+	uint32_t n;
+	struct source *sources;
+	struct align *align; /* NULL: one recording alone */
+	struct ordinal_order order;
+	struct hash by_place; /* hash of a site's facts -> the merge's number */
+	const struct site_name **names; /* by that number */
+	uint32_t nnames, cap;
+	uint64_t end_ns; /* the last end */
+	uint64_t advanced_ns;
+	bool finished;
+};
+
+/* --- clocks ------------------------------------------------------------------------------------------ */
+
+static uint64_t by_first(const struct merge *m, const struct source *s, uint64_t t)
+{
+	uint64_t there;
+
+	/* 0: of what has no time. */
+	if (!m->align || t == MODEL_UNKNOWN || !t)
+		return t;
+	there = s->found.meetings || s == m->sources
+			? align_time(m->align, (uint32_t)(s - m->sources), t)
+			: t + (uint64_t)s->day_ns;
+	/* Before the first's clock began: no time of this run, but of a file that may say anything. */
+	return there > INT64_MAX ? 1 : there;
+}
+
+static bool same_host(const struct tape *a, const struct tape *b)
+{
+	const char *x = tape_began(a)->host, *y = tape_began(b)->host;
+
+	return x && y && !strcmp(x, y);
+}
+
+/* Each recording counts the ranks that it could see: of several, those are the sum. */
+static int note_team(struct source *s, const struct model_input *in)
+{
+	const struct model_crossing *x = in->crossing;
+	uint64_t had = 0;
+
+	if (in->type != MODEL_INPUT_CROSSING || x->family != SBT_FAMILY_MPI || !x->shared)
+		return 0;
+	hash_get(&s->teams, x->shared, &had);
+	return x->count > had ? hash_put(&s->teams, x->shared, x->count) : 0;
+}
+
+static uint32_t team_of(const struct merge *m, uint64_t shared)
+{
+	uint64_t sum = 0, n;
+	uint32_t i;
+
+	for (i = 0; i < m->n; i++)
+		if (hash_get(&m->sources[i].teams, shared, &n))
+			sum += n;
+	return sum < UINT32_MAX ? (uint32_t)sum : 0;
+}
+
+/* Losses that no record's number shows: of calls before the first that was recorded, or of whole threads. */
+static bool shows_all_losses(const struct tape *tape)
+{
+	static const char *const hidden[] = { "not_examined", "no_thread_slot", "no_process_slot" };
+	const struct tape_ending *e = tape_ended(tape);
+	uint32_t i, k;
+
+	for (i = 0; e && i < e->nlosses; i++)
+		for (k = 0; k < sizeof(hidden) / sizeof(hidden[0]); k++)
+			if (e->losses[i].count && e->losses[i].cause &&
+			    !strcmp(e->losses[i].cause, hidden[k]))
+				return false;
+	return true;
+}
+
+static int learn_item(struct merge *m, uint32_t i, const struct model_input *in, bool first)
+{
+	struct source *s = &m->sources[i];
+	uint64_t ordinal;
+	int err = ordinals_take(&s->ordinals, in, &ordinal);
+
+	if (!err && ordinal)
+		err = first ? ordinal_order_add(&m->order, in->crossing->shared, ordinal)
+			    : ordinal_order_remove(&m->order, in->crossing->shared, ordinal);
+	if (err || !first)
+		return err;
+	if (ordinal)
+		err = align_crossing(m->align, i, in->crossing, ordinal);
+	return err ? err : note_team(s, in);
+}
+
+static int learn_all(struct merge *m, uint32_t i, bool first)
+{
+	struct source *s = &m->sources[i];
+	struct tape_item item;
+	int got = 0, err = 0;
+
+	while (!err && (got = tape_next(s->tape, &item)) > 0)
+		if (item.kind == TAPE_ITEM_INPUT)
+			err = learn_item(m, i, &item.input, first);
+	ordinals_free(&s->ordinals);
+	if (err || got < 0)
+		return err ? err : got;
+	return tape_rewind(s->tape);
+}
+
+/* Only at its end a recording says what was lost. */
+static int learn_source(struct merge *m, uint32_t i)
+{
+	struct source *s = &m->sources[i];
+	int err = learn_all(m, i, true);
+
+	if (err)
+		return err;
+	s->numbered = shows_all_losses(s->tape);
+	if (s->numbered)
+		return 0;
+	align_drop(m->align, i);
+	return learn_all(m, i, false);
+}
+
+static int compare_clocks(struct merge *m)
+{
+	uint32_t i;
+	int err;
+
+	m->align = align_new(m->n);
+	if (!m->align)
+		return -ENOMEM;
+	for (i = 0; i < m->n; i++) {
+		err = learn_source(m, i);
+		if (err)
+			return err;
+	}
+	ordinal_order_rewind(&m->order);
+	err = align_solve(m->align);
+	for (i = 0; i < m->n; i++) {
+		struct source *s = &m->sources[i];
+
+		align_look(m->align, i, &s->found);
+		s->day_ns = tape_began(s->tape)->realtime_offset_ns -
+			    tape_began(m->sources[0].tape)->realtime_offset_ns;
+		if (!same_host(s->tape, m->sources[0].tape))
+			s->salt = hash_mix(i + 1);
+	}
+	return err;
+}
+
+int merge_new(struct tape **tapes, uint32_t n, struct merge **out)
+{
+	struct merge *m = calloc(1, sizeof(*m));
+	uint32_t i;
+	int err = 0;
+
+	if (m)
+		m->sources = calloc(n, sizeof(*m->sources));
+	if (!m || !m->sources) {
+		for (i = 0; i < n; i++)
+			tape_free(tapes[i]);
+		free(m);
+		return -ENOMEM;
+	}
+	m->n = n;
+	for (i = 0; i < n; i++)
+		m->sources[i].tape = tapes[i];
+	if (n > 1)
+		err = compare_clocks(m);
+	if (err) {
+		merge_free(m);
+		return err;
+	}
+	*out = m;
+	return 0;
+}
+
+void merge_free(struct merge *m)
+{
+	uint32_t i;
+
+	if (!m)
+		return;
+	for (i = 0; i < m->n; i++) {
+		tape_free(m->sources[i].tape);
+		hash_free(&m->sources[i].sites);
+		hash_free(&m->sources[i].teams);
+		ordinals_free(&m->sources[i].ordinals);
+	}
+	ordinal_order_free(&m->order);
+	align_free(m->align);
+	hash_free(&m->by_place);
+	free(m->names);
+	free(m->sources);
+	free(m);
+}
+
+uint64_t merge_start(const struct merge *m)
+{
+	uint64_t first = UINT64_MAX;
+	uint32_t i;
+
+	for (i = 0; i < m->n; i++) {
+		uint64_t t =
+			by_first(m, &m->sources[i], tape_began(m->sources[i].tape)->model_start_ns);
+
+		first = t < first ? t : first;
+	}
+	return first;
+}
+
+/* --- sites ------------------------------------------------------------------------------------------- */
+
+/* What makes two sites of two recordings the same: the place in the file, and the file's contents where they are known. */
+static uint64_t place_of(const struct site_name *name)
+{
+	const char *module = name->build_id ? name->build_id : name->module ? name->module : "";
+	uint64_t h = text_hash(TEXT_HASH_INIT, module, strlen(module));
+
+	h = text_hash(h, &name->offset, sizeof(name->offset));
+	return name->label ? text_hash(h, name->label, strlen(name->label)) : h;
+}
+
+/* MODEL_NONE: out of memory. */
+static uint32_t site_of(struct merge *m, struct source *s, uint32_t site)
+{
+	const struct site_name *name = tape_site_name(s->tape, site), **more;
+	uint64_t number, place = name ? place_of(name) : 0;
+
+	if (!m->align)
+		return site;
+	if (hash_get(&s->sites, site, &number))
+		return (uint32_t)number;
+	if (!name || !hash_get(&m->by_place, place, &number)) {
+		if (m->nnames == m->cap) {
+			more = realloc(m->names, ((size_t)m->cap * 2 + 64) *
+							 sizeof(const struct site_name *));
+			if (!more)
+				return MODEL_NONE;
+			m->names = more;
+			m->cap = m->cap * 2 + 64;
+		}
+		number = m->nnames;
+		m->names[m->nnames++] = name;
+		if (name && hash_put(&m->by_place, place, number))
+			return MODEL_NONE;
+	}
+	return hash_put(&s->sites, site, number) ? MODEL_NONE : (uint32_t)number;
+}
+
+const struct site_name *merge_site_name(const struct merge *m, uint32_t site)
+{
+	if (!m->align)
+		return tape_site_name(m->sources[0].tape, site);
+	return site < m->nnames ? m->names[site] : NULL;
+}
+
+/* --- answers ----------------------------------------------------------------------------------------- */
+
+static bool same_answer(const struct tape_answer *a, const struct tape_answer *b)
+{
+	return a->text && b->text ? !strcmp(a->text, b->text) : a->text == b->text;
+}
+
+/* Is it asked of one process, whose number and time of birth no other machine's has? */
+static bool is_of_process(const struct tape_question *q)
+{
+	return q->kind != TAPE_TASK && q->kind != TAPE_FILE;
+}
+
+static const struct tape_answer *find(const struct merge *m, const struct tape_question *q,
+				      uint32_t *by)
+{
+	const struct tape_answer *found = NULL, *a;
+	uint32_t i;
+
+	for (i = 0; i < m->n; i++) {
+		a = tape_find(m->sources[i].tape, q);
+		if (a && found && !same_answer(a, found))
+			return NULL;
+		if (a && !found) {
+			found = a;
+			*by = i;
+		}
+		if (found && is_of_process(q))
+			break;
+	}
+	return found;
+}
+
+const struct tape_answer *merge_find(const struct merge *m, const struct tape_question *q)
+{
+	uint32_t by;
+
+	return find(m, q, &by);
+}
+
+uint32_t merge_stack(struct merge *m, const struct tape_question *q, uint32_t *sites, uint32_t max)
+{
+	uint32_t by = 0, i;
+	const struct tape_answer *a = find(m, q, &by);
+
+	for (i = 0; a && i < a->nsites && i < max; i++)
+		sites[i] = site_of(m, &m->sources[by], a->sites[i]);
+	return i;
+}
+
+/* --- in order ---------------------------------------------------------------------------------------- */
+
+/* Which call on its communicator it is: that, and not the time, says whom it is matched with. */
+static int number(struct source *s, const struct tape_item *item)
+{
+	int err;
+
+	s->ordinal = 0;
+	if (item->kind != TAPE_ITEM_INPUT)
+		return 0;
+	err = s->numbered ? ordinals_take(&s->ordinals, &item->input, &s->ordinal) : 0;
+	if (err || !ordinal_is_due(&item->input))
+		return err;
+	if (s->ordinal > UINT32_MAX)
+		s->ordinal = 0;
+	s->unnumbered += !s->ordinal;
+	if (s->ordinal) {
+		item->crossing->round = (uint32_t)s->ordinal;
+		item->crossing->ordinal = true;
+	}
+	return 0;
+}
+
+/* Times and sites as the first recording would have them. */
+static int translate(struct merge *m, struct source *s)
+{
+	struct tape_item *item = &s->item;
+	struct model_crossing *x = item->crossing;
+	struct report_hang *h = item->own_hang;
+	uint32_t i;
+
+	if (!m->align)
+		return 0;
+	if (item->kind == TAPE_ITEM_MARK) {
+		item->mark.t_ns = by_first(m, s, item->mark.t_ns);
+		item->site = site_of(m, s, item->site);
+		return item->site == MODEL_NONE ? -ENOMEM : 0;
+	}
+	if (item->kind == TAPE_ITEM_HANG) {
+		h->t_ns = by_first(m, s, h->t_ns);
+		h->since_ns = by_first(m, s, h->since_ns);
+		for (i = 0; i < h->narrived; i++)
+			h->arrived[i].arrive_ns = by_first(m, s, h->arrived[i].arrive_ns);
+		return 0;
+	}
+	if (item->kind == TAPE_ITEM_MESSAGE) {
+		item->message.t_ns = by_first(m, s, item->message.t_ns);
+		return 0;
+	}
+	if (item->input.type != MODEL_INPUT_CROSSING) {
+		item->input.t_ns = by_first(m, s, item->input.t_ns);
+		return 0;
+	}
+	x->arrive_ns = by_first(m, s, x->arrive_ns);
+	x->depart_ns = by_first(m, s, x->depart_ns);
+	x->site = site_of(m, s, x->site);
+	/* Memory that processes share is a machine's own; MPI's communicators are the job's. */
+	if (x->shared && x->family != SBT_FAMILY_MPI)
+		x->shared ^= s->salt;
+	else if (x->shared && x->count)
+		x->count = team_of(m, x->shared);
+	return x->site == MODEL_NONE ? -ENOMEM : 0;
+}
+
+static uint64_t key_of(const struct tape_item *item)
+{
+	const struct model_input *in = &item->input;
+
+	if (item->kind == TAPE_ITEM_MARK)
+		return item->mark.t_ns;
+	if (item->kind == TAPE_ITEM_HANG)
+		return item->hang->t_ns;
+	if (item->kind == TAPE_ITEM_MESSAGE)
+		return item->message.t_ns;
+	if (in->type != MODEL_INPUT_CROSSING)
+		return in->t_ns;
+	return in->crossing->depart_ns == MODEL_UNKNOWN ? in->crossing->arrive_ns
+							: in->crossing->depart_ns;
+}
+
+/* Makes sure of the next item of @s, if there is one. Returns 0 or -errno. */
+static int look_ahead(struct merge *m, struct source *s)
+{
+	uint64_t key;
+	int got;
+
+	if (s->has || s->key_ns == UINT64_MAX)
+		return 0;
+	got = tape_next(s->tape, &s->item);
+	if (got <= 0) {
+		s->key_ns = s->known_ns = UINT64_MAX;
+		return got;
+	}
+	got = m->align ? number(s, &s->item) : 0;
+	if (!got)
+		got = translate(m, s);
+	key = key_of(&s->item);
+	/* The end of all comes behind everything else that has no time. */
+	if (key > s->key_ns && key != UINT64_MAX)
+		s->key_ns = key;
+	s->has = !got;
+	return got;
+}
+
+/* What was known of one clock's past is known of all only as far as it is of each. False: it says nothing new. */
+static bool advance(struct merge *m, struct source *s, struct tape_item *item)
+{
+	uint64_t known = UINT64_MAX;
+	uint32_t i;
+
+	if (item->input.t_ns > s->known_ns)
+		s->known_ns = item->input.t_ns;
+	for (i = 0; i < m->n; i++)
+		known = m->sources[i].known_ns < known ? m->sources[i].known_ns : known;
+	item->input.t_ns = known;
+	if (known <= m->advanced_ns)
+		return false;
+	m->advanced_ns = known;
+	return true;
+}
+
+static bool handed_out(struct merge *m, struct source *s, struct tape_item *item)
+{
+	if (!m->align || item->kind != TAPE_ITEM_INPUT)
+		return true;
+	if (item->input.type == MODEL_INPUT_ADVANCE)
+		return advance(m, s, item);
+	if (item->input.type != MODEL_INPUT_FINISH)
+		return true;
+	if (item->input.t_ns > m->end_ns)
+		m->end_ns = item->input.t_ns;
+	s->known_ns = UINT64_MAX;
+	return false;
+}
+
+static int finish(struct merge *m, struct tape_item *out)
+{
+	if (!m->align || m->finished || !m->end_ns)
+		return 0;
+	m->finished = true;
+	*out = (struct tape_item){ .kind = TAPE_ITEM_INPUT,
+				   .input = { .type = MODEL_INPUT_FINISH, .t_ns = m->end_ns } };
+	return 1;
+}
+
+static bool is_due(const struct merge *m, const struct source *s)
+{
+	return !s->ordinal ||
+	       ordinal_order_is_due(&m->order, s->item.input.crossing->shared, s->ordinal);
+}
+
+/* Looks ahead in all of them: the earliest that is due, or the earliest where none is. NULL: there is nothing more. */
+static int find_next(struct merge *m, struct source **out)
+{
+	struct source *due = NULL, *first = NULL;
+	uint32_t i;
+	int err;
+
+	for (i = 0; i < m->n; i++) {
+		struct source *s = &m->sources[i];
+
+		err = look_ahead(m, s);
+		if (err)
+			return err;
+		if (!s->has)
+			continue;
+		if (!first || s->key_ns < first->key_ns)
+			first = s;
+		if ((!due || s->key_ns < due->key_ns) && is_due(m, s))
+			due = s;
+	}
+	if (!due && first)
+		ordinal_order_drop(&m->order, first->item.input.crossing->shared);
+	*out = due ? due : first;
+	return 0;
+}
+
+int merge_next(struct merge *m, struct tape_item *out)
+{
+	struct source *first;
+	int err;
+
+	if (!m->align)
+		return tape_next(m->sources[0].tape, out);
+	do {
+		err = find_next(m, &first);
+		if (err)
+			return err;
+		if (!first)
+			return finish(m, out);
+		first->has = false;
+		*out = first->item;
+		if (first->ordinal)
+			ordinal_order_give(&m->order, out->input.crossing->shared, first->ordinal);
+	} while (!handed_out(m, first, out));
+	return 1;
+}
+
+int merge_rewind(struct merge *m)
+{
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < m->n && !err; i++) {
+		m->sources[i].has = false;
+		m->sources[i].key_ns = m->sources[i].known_ns = 0;
+		m->sources[i].unnumbered = 0;
+		ordinals_free(&m->sources[i].ordinals);
+		err = tape_rewind(m->sources[i].tape);
+	}
+	ordinal_order_rewind(&m->order);
+	m->end_ns = m->advanced_ns = 0;
+	m->finished = false;
+	return err;
+}
+
+/* --- facts ------------------------------------------------------------------------------------------- */
+
+uint32_t merge_count(const struct merge *m)
+{
+	return m->n;
+}
+
+const struct tape *merge_tape(const struct merge *m, uint32_t i)
+{
+	return m->sources[i].tape;
+}
+
+void merge_clock(const struct merge *m, uint32_t i, struct merge_clock *out)
+{
+	*out = (struct merge_clock){ .found = m->sources[i].found,
+				     .unnumbered = m->sources[i].unnumbered,
+				     .host = tape_began(m->sources[i].tape)->host };
+}
+
+enum tape_state merge_state(const struct merge *m)
+{
+	enum tape_state worst = TAPE_WHOLE, state;
+	uint32_t i;
+
+	for (i = 0; i < m->n; i++) {
+		state = tape_state(m->sources[i].tape);
+		worst = state > worst ? state : worst;
+	}
+	return worst;
+}

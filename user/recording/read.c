@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "recording/chunks.h"
+#include "recording/internal.h"
+
+/*
+ * What the reader keeps of a file is no more than these: the same over and over, which takes a file next to nothing as it is
+ * compressed, must not take all memory there is.
+ */
+#define KEEP_LEAST    (64u << 20)
+#define KEEP_PER_BYTE 64 /* of the file */
+
+/* An answer, among those whose questions share a key. */
+struct kept {
+	struct kept *next;
+	struct tape_question question;
+	struct tape_answer answer;
+};
+
+struct tape {
+	struct blocks_reader *blocks;
+	struct pool pool; /* facts */
+	struct pool kept; /* answers, until it is read again */
+	bool began;
+	struct tape_session session;
+	struct tape_ending *ending;
+	struct hash sites; /* -> struct site_name */
+	struct hash answers; /* -> struct kept */
+	struct tape_thread *threads;
+	uint32_t nthreads, cap;
+	struct coder block; /* what is left of the one being read */
+	bool damaged, facts_damaged;
+	/* What the last item points to. */
+	struct model_crossing crossing;
+	struct model_detail detail;
+	struct report_hang hang;
+	struct pool passing;
+	char comm[16];
+};
+
+/* --- records --------------------------------------------------------------------------------------- */
+
+/* The next record of a block, as a coder of its own. False: there is none. */
+static bool next_record(struct coder *block, uint8_t *type, struct pool *pool, struct coder *out)
+{
+	uint64_t size = 0;
+
+	if (block->at == block->size)
+		return false;
+	code_u8(block, type);
+	code_u64(block, &size);
+	if (block->failed || size > block->size - block->at) {
+		block->failed = true;
+		return false;
+	}
+	coder_read(out, block->bytes + block->at, size, pool);
+	block->at += size;
+	return true;
+}
+
+static int no_memory(const struct tape *t)
+{
+	return t->pool.full || t->kept.full ? -EBADMSG : -ENOMEM;
+}
+
+static int keep_site(struct tape *t, struct coder *c)
+{
+	struct site_name *name = pool_alloc(&t->pool, sizeof(*name));
+	uint32_t site = 0;
+
+	if (!name)
+		return no_memory(t);
+	code_u32(c, &site);
+	code_site(c, name);
+	return c->failed ? -EBADMSG : hash_put_ptr(&t->sites, site, name);
+}
+
+static int keep_ending(struct tape *t, struct coder *c)
+{
+	struct tape_ending *e = pool_alloc(&t->pool, sizeof(*e));
+
+	if (!e)
+		return no_memory(t);
+	code_ending(c, e);
+	if (c->failed)
+		return -EBADMSG;
+	t->ending = e;
+	return 0;
+}
+
+static int take_fact(struct tape *t, uint8_t type, struct coder *c)
+{
+	switch (type) {
+	case TAPE_RECORD_SESSION:
+		if (t->began)
+			return 0;
+		code_session(c, &t->session);
+		t->began = !c->failed;
+		return c->failed ? -EBADMSG : 0;
+	case TAPE_RECORD_SITE:
+		return keep_site(t, c);
+	case TAPE_RECORD_ENDING:
+		return t->ending ? 0 : keep_ending(t, c);
+	default:
+		return 0;
+	}
+}
+
+static int read_facts(struct tape *t)
+{
+	struct block block;
+	int more, err = 0;
+
+	while (!err && !t->damaged &&
+	       (more = blocks_next(t->blocks, 1u << TAPE_FACTS, &block)) != 0) {
+		struct coder c, record;
+		uint8_t type = 0;
+
+		if (more < 0)
+			return more;
+		coder_read(&c, block.content, block.size, &t->pool);
+		while (!err && next_record(&c, &type, &t->pool, &record))
+			err = take_fact(t, type, &record);
+		t->damaged |= c.failed || err == -EBADMSG;
+	}
+	t->facts_damaged = t->damaged;
+	return err == -ENOMEM ? err : 0;
+}
+
+int tape_open(int fd, struct tape **out)
+{
+	struct tape *t = calloc(1, sizeof(*t));
+	struct stat st;
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	err = fstat(fd, &st) ? -errno : blocks_open(fd, &t->blocks);
+	if (!err)
+		t->pool.max = t->kept.max = (KEEP_LEAST + (size_t)st.st_size * KEEP_PER_BYTE) / 4;
+	if (!err)
+		err = read_facts(t);
+	if (!err && !t->began)
+		err = -EBADMSG;
+	if (!err)
+		err = tape_rewind(t);
+	if (err) {
+		tape_free(t);
+		return err;
+	}
+	*out = t;
+	return 0;
+}
+
+void tape_free(struct tape *t)
+{
+	if (!t)
+		return;
+	blocks_reader_free(t->blocks);
+	hash_free(&t->sites);
+	hash_free(&t->answers);
+	free(t->threads);
+	pool_free(&t->passing);
+	pool_free(&t->kept);
+	pool_free(&t->pool);
+	free(t);
+}
+
+const struct tape_session *tape_began(const struct tape *t)
+{
+	return &t->session;
+}
+
+const struct tape_ending *tape_ended(const struct tape *t)
+{
+	return t->ending;
+}
+
+enum tape_state tape_state(const struct tape *t)
+{
+	if (t->damaged || blocks_ended(t->blocks) == BLOCKS_DAMAGED)
+		return TAPE_DAMAGED;
+	return t->ending && blocks_ended(t->blocks) == BLOCKS_WHOLE ? TAPE_WHOLE : TAPE_CUT;
+}
+
+/* --- questions ------------------------------------------------------------------------------------- */
+
+const struct site_name *tape_site_name(const struct tape *t, uint32_t site)
+{
+	return hash_get_ptr(&t->sites, site);
+}
+
+static bool same_question(const struct tape_question *a, const struct tape_question *b)
+{
+	return a->kind == b->kind && a->which == b->which && a->tgid == b->tgid &&
+	       a->inc == b->inc && a->what == b->what;
+}
+
+static struct kept *find_kept(const struct tape *t, const struct tape_question *q)
+{
+	struct kept *k = hash_get_ptr(&t->answers, question_key(q));
+
+	while (k && !same_question(&k->question, q))
+		k = k->next;
+	return k;
+}
+
+const struct tape_answer *tape_find(const struct tape *t, const struct tape_question *q)
+{
+	const struct kept *k = find_kept(t, q);
+
+	return k ? &k->answer : NULL;
+}
+
+static int take_answer(struct tape *t, struct coder *c)
+{
+	struct tape_question q = { 0 };
+	struct tape_answer a = { 0 };
+	struct kept *k;
+
+	code_question(c, &q);
+	code_answer(c, &a);
+	if (c->failed)
+		return -EBADMSG;
+	k = find_kept(t, &q);
+	if (!k) {
+		k = pool_alloc(&t->kept, sizeof(*k));
+		if (!k)
+			return no_memory(t);
+		k->question = q;
+		k->next = hash_get_ptr(&t->answers, question_key(&q));
+		if (hash_put_ptr(&t->answers, question_key(&q), k))
+			return -ENOMEM;
+	}
+	k->answer = a;
+	return 0;
+}
+
+/* --- inputs ---------------------------------------------------------------------------------------- */
+
+static int take_thread(struct tape *t, struct coder *c)
+{
+	struct tape_thread thread = { 0 }, *more;
+	uint32_t number = t->nthreads;
+
+	code_u32(c, &thread.last.tgid);
+	code_u32(c, &thread.last.inc);
+	code_u32(c, &thread.last.tid);
+	if (c->at < c->size)
+		code_u32(c, &number);
+	if (c->failed || number > t->nthreads)
+		return -EBADMSG;
+	if (number == t->cap) {
+		/* The same number over and over takes a compressed file nothing. */
+		if (((size_t)t->cap * 2 + 64) * sizeof(*more) > t->kept.max / 2)
+			return -EBADMSG;
+		more = realloc(t->threads, ((size_t)t->cap * 2 + 64) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		t->threads = more;
+		t->cap = t->cap * 2 + 64;
+	}
+	t->nthreads += number == t->nthreads;
+	t->threads[number] = thread;
+	return 0;
+}
+
+static int take_crossing(struct tape *t, struct coder *c, struct tape_item *out)
+{
+	uint32_t number = 0;
+	bool detailed = false;
+
+	code_u32(c, &number);
+	if (c->failed || number >= t->nthreads)
+		return -EBADMSG;
+	code_crossing(c, &t->threads[number], &t->crossing, &t->detail, &detailed);
+	if (c->failed)
+		return -EBADMSG;
+	t->crossing.detail = detailed ? &t->detail : NULL;
+	out->kind = TAPE_ITEM_INPUT;
+	out->input = (struct model_input){ .type = MODEL_INPUT_CROSSING, .crossing = &t->crossing };
+	out->crossing = &t->crossing;
+	return 1;
+}
+
+static int take_input(struct tape *t, struct coder *c, struct tape_item *out)
+{
+	struct model_input *in = &out->input;
+	bool detailed = false;
+
+	*in = (struct model_input){ 0 };
+	code_input(c, in, t->comm, &t->detail, &detailed);
+	if (c->failed)
+		return -EBADMSG;
+	/* Of a later version. */
+	if (in->type == MODEL_INPUT_CROSSING || in->type > MODEL_INPUT_PROGRAM)
+		return 0;
+	in->detail = detailed ? &t->detail : NULL;
+	out->kind = TAPE_ITEM_INPUT;
+	return 1;
+}
+
+static int take_mark(struct tape *t, struct coder *c, struct tape_item *out)
+{
+	bool detailed = false;
+
+	out->mark = (struct conceptual_mark){ 0 };
+	code_u32(c, &out->tgid);
+	code_u32(c, &out->inc);
+	code_u32(c, &out->site);
+	code_mark(c, &out->mark, &t->detail, &detailed);
+	if (c->failed)
+		return -EBADMSG;
+	out->mark.detail = detailed ? &t->detail : NULL;
+	out->kind = TAPE_ITEM_MARK;
+	return 1;
+}
+
+static int take_message(struct coder *c, struct tape_item *out)
+{
+	out->message = (struct predict_message){ 0 };
+	code_message(c, &out->message);
+	if (c->failed)
+		return -EBADMSG;
+	out->kind = TAPE_ITEM_MESSAGE;
+	return 1;
+}
+
+static int take_hang(struct tape *t, struct coder *c, struct tape_item *out)
+{
+	pool_free(&t->passing);
+	c->pool = &t->passing;
+	memset(&t->hang, 0, sizeof(t->hang));
+	code_hang(c, &t->hang);
+	if (c->failed)
+		return -EBADMSG;
+	out->kind = TAPE_ITEM_HANG;
+	out->hang = out->own_hang = &t->hang;
+	return 1;
+}
+
+/* Returns 1 and *out, 0: it was something else, or -ENOMEM or -EBADMSG. */
+static int take_record(struct tape *t, uint8_t type, struct coder *c, struct tape_item *out)
+{
+	switch (type) {
+	case TAPE_RECORD_CROSSING:
+		return take_crossing(t, c, out);
+	case TAPE_RECORD_THREAD:
+		return take_thread(t, c);
+	case TAPE_RECORD_INPUT:
+		return take_input(t, c, out);
+	case TAPE_RECORD_ANSWER:
+		return take_answer(t, c);
+	case TAPE_RECORD_MARK:
+		return take_mark(t, c, out);
+	case TAPE_RECORD_HANG:
+		return take_hang(t, c, out);
+	case TAPE_RECORD_MESSAGE:
+		return take_message(c, out);
+	default:
+		return 0;
+	}
+}
+
+int tape_next(struct tape *t, struct tape_item *out)
+{
+	struct coder record;
+	struct block block;
+	uint8_t type = 0;
+	int got = 0;
+
+	while (!got && !t->damaged) {
+		if (next_record(&t->block, &type, &t->kept, &record)) {
+			got = take_record(t, type, &record, out);
+			continue;
+		}
+		t->damaged = t->block.failed;
+		if (t->damaged)
+			break;
+		got = blocks_next(t->blocks, 1u << TAPE_INPUTS, &block);
+		if (got <= 0)
+			return got;
+		coder_read(&t->block, block.content, block.size, &t->kept);
+		got = 0;
+	}
+	t->damaged |= got == -EBADMSG;
+	return t->damaged ? 0 : got;
+}
+
+int tape_rewind(struct tape *t)
+{
+	t->nthreads = 0;
+	t->damaged = t->facts_damaged;
+	hash_free(&t->answers);
+	pool_free(&t->kept);
+	coder_read(&t->block, NULL, 0, &t->kept);
+	return blocks_rewind(t->blocks);
+}

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "recording/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "base/output.h"
+#include "recording/contents.h"
+
+/* What a crash may cost at most. */
+#define STEP_NS 1000000000u
+
+struct recording {
+	char *path;
+	int file; /* where it is to be kept; -1: it is, and fd is that */
+	bool made; /* the file was not there before */
+	int fd; /* where it is written */
+	struct tape_writer *tape;
+	struct report_env *env, asked; /* of whom is asked now, and who answers */
+	struct cause_env *causes, asked_causes;
+	struct model *model;
+	uint64_t step_ns; /* the last */
+	int error; /* of writing; told */
+};
+
+/* Existing or new. *made: it was not there. */
+static int open_file(const char *path, bool *made)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, OUTPUT_MODE);
+
+	*made = fd >= 0;
+	/* Also where a link leads to nothing yet. */
+	if (fd < 0 && errno == EEXIST)
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, OUTPUT_MODE);
+	return fd < 0 ? -errno : fd;
+}
+
+int recording_open(const char *path, struct recording **out)
+{
+	struct recording *r = calloc(1, sizeof(*r));
+	int err = -ENOMEM;
+
+	if (!r)
+		return -ENOMEM;
+	r->path = strdup(path);
+	r->file = open_file(path, &r->made);
+	/* What is there is only written over once what is to be traced runs. */
+	r->fd = memfd_create("recording", MFD_CLOEXEC);
+	if (r->file < 0)
+		err = r->file;
+	else if (r->fd < 0)
+		err = -errno;
+	else if (r->path)
+		err = 0;
+	if (err) {
+		msg_error("cannot write the recording %s: %s", path, strerror(-err));
+		recording_close(r, false);
+		return err;
+	}
+	*out = r;
+	return 0;
+}
+
+int recording_begin(struct recording *r, struct model *model)
+{
+	int err = tape_create(r->fd, &r->tape);
+
+	if (err) {
+		msg_error("cannot write the recording %s: %s", r->path, strerror(-err));
+		return err;
+	}
+	r->model = model;
+	model_tap(model, tape_input, r->tape);
+	return 0;
+}
+
+static int copy(int from, int to)
+{
+	char buffer[16384], *at;
+	off_t offset = 0;
+	ssize_t n, done;
+
+	while ((n = pread(from, buffer, sizeof(buffer), offset)) > 0) {
+		offset += n;
+		for (at = buffer; n > 0; at += done, n -= done) {
+			done = write(to, at, (size_t)n);
+			if (done < 0 && errno == EINTR)
+				done = 0;
+			else if (done <= 0)
+				return done ? -errno : -ENOSPC;
+		}
+	}
+	return n < 0 ? -errno : 0;
+}
+
+int recording_keep(struct recording *r)
+{
+	struct stat st;
+	int err = 0;
+
+	if (!r->tape || r->file < 0)
+		return 0;
+	if (fstat(r->file, &st) || (S_ISREG(st.st_mode) && ftruncate(r->file, 0)))
+		err = -errno;
+	if (!err)
+		err = copy(r->fd, r->file);
+	/* From here on what is written goes there. */
+	if (!err && dup3(r->file, r->fd, O_CLOEXEC) < 0)
+		err = -errno;
+	close(r->file);
+	r->file = -1;
+	if (err) {
+		msg_error("cannot write the recording %s: %s", r->path, strerror(-err));
+		r->error = err;
+	}
+	return err;
+}
+
+/* --- who is asked, answers, and is heard ------------------------------------------------------------ */
+
+static void note_text(struct recording *r, struct tape_question q, const char *text)
+{
+	struct tape_answer a = { .text = text, .number = NAN };
+
+	if (r->tape)
+		tape_answer(r->tape, &q, &a);
+}
+
+static const struct site_name *heard_site(void *ctx, uint32_t site)
+{
+	struct recording *r = ctx;
+	const struct site_name *name = r->asked.site(r->asked.ctx, site);
+
+	if (name && r->tape)
+		tape_site(r->tape, site, name);
+	return name;
+}
+
+static const char *heard_barrier_name(void *ctx, const struct model_barrier *barrier)
+{
+	struct recording *r = ctx;
+
+	/* From the command line, or from the site: who reads asks those. */
+	return r->asked.barrier_name(r->asked.ctx, barrier);
+}
+
+static const char *heard_object_name(void *ctx, const struct model_barrier *b)
+{
+	struct recording *r = ctx;
+	const struct model_proc *p = model_proc(r->model, b->proc);
+	const char *name = r->asked.object_name(r->asked.ctx, b);
+
+	note_text(r,
+		  (struct tape_question){ .kind = TAPE_OBJECT,
+					  .which = b->family,
+					  .tgid = p->tgid,
+					  .inc = p->inc,
+					  .what = b->object },
+		  name);
+	return name;
+}
+
+static const char *heard_departures(void *ctx, const struct model_proc *p)
+{
+	struct recording *r = ctx;
+	const char *how = r->asked.departures(r->asked.ctx, p);
+
+	note_text(r,
+		  (struct tape_question){ .kind = TAPE_DEPARTURES, .tgid = p->tgid, .inc = p->inc },
+		  how);
+	return how;
+}
+
+static const char *heard_untraced(void *ctx, const struct model_proc *p)
+{
+	struct recording *r = ctx;
+	const char *names = r->asked.untraced(r->asked.ctx, p);
+
+	if (names)
+		note_text(r,
+			  (struct tape_question){
+				  .kind = TAPE_UNTRACED, .tgid = p->tgid, .inc = p->inc },
+			  names);
+	return names;
+}
+
+static bool heard_tasks(void *ctx, const struct model_proc *p)
+{
+	struct recording *r = ctx;
+	bool tasks = r->asked.tasks(r->asked.ctx, p);
+
+	if (tasks)
+		note_text(
+			r,
+			(struct tape_question){
+				.kind = TAPE_UNTRACED, .which = 1, .tgid = p->tgid, .inc = p->inc },
+			"tasks");
+	return tasks;
+}
+
+static const char *heard_unit_name(void *ctx, const struct model_proc *p, uint8_t unit)
+{
+	struct recording *r = ctx;
+	const char *name = r->asked.unit_name(r->asked.ctx, p, unit);
+
+	note_text(r,
+		  (struct tape_question){
+			  .kind = TAPE_UNIT, .tgid = p->tgid, .inc = p->inc, .what = unit },
+		  name);
+	return name;
+}
+
+static uint64_t heard_looks(void *ctx, const struct model_proc *p, uint64_t *paused_ns)
+{
+	struct recording *r = ctx;
+	struct tape_question q = { .kind = TAPE_LOOKS, .tgid = p->tgid, .inc = p->inc };
+	uint64_t looks = r->asked.looks(r->asked.ctx, p, paused_ns);
+	struct tape_answer a = { .number = (double)looks };
+
+	if (!looks && !*paused_ns)
+		return 0;
+	tape_answer(r->tape, &q, &a);
+	q.which = 1;
+	a.number = (double)*paused_ns;
+	tape_answer(r->tape, &q, &a);
+	return looks;
+}
+
+static double heard_price(void *ctx, const struct model_proc *p)
+{
+	struct recording *r = ctx;
+	struct tape_question q = { .kind = TAPE_PRICE, .tgid = p->tgid, .inc = p->inc };
+	struct tape_answer a = { .number = r->asked.crossing_cost(r->asked.ctx, p) };
+
+	tape_answer(r->tape, &q, &a);
+	return a.number;
+}
+
+static const char *heard_task(void *ctx, uint32_t tid)
+{
+	struct recording *r = ctx;
+	const char *name = r->asked_causes.task(r->asked_causes.ctx, tid);
+
+	note_text(r, (struct tape_question){ .kind = TAPE_TASK, .what = tid }, name);
+	return name;
+}
+
+static const char *heard_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
+{
+	struct recording *r = ctx;
+	const char *name = r->asked_causes.lock(r->asked_causes.ctx, tgid, inc, addr);
+
+	note_text(
+		r,
+		(struct tape_question){ .kind = TAPE_LOCK, .tgid = tgid, .inc = inc, .what = addr },
+		name);
+	return name;
+}
+
+static const char *heard_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
+{
+	struct recording *r = ctx;
+	const char *name = r->asked_causes.mapping(r->asked_causes.ctx, tgid, inc, addr);
+
+	note_text(r,
+		  (struct tape_question){
+			  .kind = TAPE_MAPPING, .tgid = tgid, .inc = inc, .what = addr },
+		  name);
+	return name;
+}
+
+static const char *heard_file(void *ctx, uint64_t inode)
+{
+	struct recording *r = ctx;
+	const char *name = r->asked_causes.file(r->asked_causes.ctx, inode);
+
+	note_text(r, (struct tape_question){ .kind = TAPE_FILE, .what = inode }, name);
+	return name;
+}
+
+static uint32_t heard_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
+			    uint32_t max)
+{
+	struct recording *r = ctx;
+	struct tape_question q = { .kind = TAPE_STACK, .tgid = tgid, .inc = inc, .what = key };
+	struct tape_answer a = { .number = NAN, .sites = sites };
+
+	a.nsites = r->asked_causes.stack(r->asked_causes.ctx, tgid, inc, key, sites, max);
+	tape_answer(r->tape, &q, &a);
+	return a.nsites;
+}
+
+void recording_listen(struct recording *r, struct report_env *env, struct cause_env *causes)
+{
+	r->env = env;
+	r->asked = *env;
+	env->ctx = r;
+	env->site = heard_site;
+	env->barrier_name = heard_barrier_name;
+	env->object_name = heard_object_name;
+	env->departures = heard_departures;
+	env->untraced = heard_untraced;
+	env->tasks = heard_tasks;
+	env->looks = heard_looks;
+	env->crossing_cost = heard_price;
+	env->unit_name = heard_unit_name;
+	r->causes = causes;
+	if (!causes)
+		return;
+	r->asked_causes = *causes;
+	causes->ctx = r;
+	causes->task = heard_task;
+	causes->lock = heard_lock;
+	causes->mapping = heard_mapping;
+	causes->file = heard_file;
+	causes->stack = heard_stack;
+}
+
+void recording_process(struct recording *r, const struct model_proc *p)
+{
+	uint64_t paused_ns;
+
+	heard_departures(r, p);
+	heard_untraced(r, p);
+	heard_tasks(r, p);
+	heard_looks(r, p, &paused_ns);
+	heard_price(r, p);
+}
+
+/* --- what happens ----------------------------------------------------------------------------------- */
+
+void recording_mark(struct recording *r, uint32_t site, const struct conceptual_mark *mark)
+{
+	const struct model_proc *p = model_proc(r->model, mark->proc);
+
+	tape_mark(r->tape, p->tgid, p->inc, site, mark);
+}
+
+void recording_message(struct recording *r, const struct predict_message *message)
+{
+	tape_message(r->tape, message);
+}
+
+void recording_hang(struct recording *r, const struct report_hang *hang)
+{
+	tape_hang(r->tape, hang);
+}
+
+void recording_session(struct recording *r, const struct emit_session *session,
+		       int64_t realtime_offset_ns)
+{
+	struct tape_session s = {
+		.session = *session,
+		.model_start_ns = model_start(r->model),
+		.realtime_offset_ns = realtime_offset_ns,
+		.accounted = r->causes != NULL,
+		.instructions = r->causes ? r->causes->instructions : MODEL_NONE,
+		.cycles = r->causes ? r->causes->cycles : MODEL_NONE,
+		.ncpus = r->env->ncpus,
+		.ncpu_node = r->env->ncpu_node,
+		.cpu_node = r->env->cpu_node,
+	};
+	struct utsname uts;
+
+	if (!uname(&uts)) {
+		s.host = uts.nodename;
+		s.machine = uts.machine;
+	}
+	if (getrandom(s.ids, sizeof(s.ids), GRND_NONBLOCK) != (ssize_t)sizeof(s.ids))
+		s.ids[0] = s.model_start_ns;
+	tape_session(r->tape, &s);
+	tape_flush(r->tape);
+}
+
+static void name_site(void *ctx, uint32_t site)
+{
+	heard_site(ctx, site);
+}
+
+static int flush(struct recording *r)
+{
+	int err = tape_flush(r->tape);
+
+	if (err && !r->error) {
+		msg_error("cannot write the recording %s: %s; it reads up to here", r->path,
+			  strerror(-err));
+		r->error = err;
+	}
+	return r->error;
+}
+
+int recording_now(struct recording *r)
+{
+	tape_new_sites(r->tape, name_site, r);
+	return flush(r);
+}
+
+int recording_step(struct recording *r, uint64_t now_ns)
+{
+	if (now_ns - r->step_ns < STEP_NS)
+		return r->error;
+	r->step_ns = now_ns;
+	return recording_now(r);
+}
+
+void recording_names(struct recording *r)
+{
+	/* What else was crossed is named, for who asks otherwise; new ones come up as stacks are. */
+	tape_new_sites(r->tape, name_site, r);
+}
+
+void recording_ending(struct recording *r, uint64_t end_ns)
+{
+	struct tape_ending e = {
+		.end_ns = end_ns,
+		.crossing_cost_ns = r->env->crossing_cost_ns,
+		.switch_cost_ns = r->env->switch_cost_ns,
+		.switches_cost_ns = r->env->switches_cost_ns,
+		.rested_ns = r->env->rested_ns,
+		.tracer_cpu_ns = r->env->tracer_cpu_ns,
+		.produced = r->env->produced,
+		.consumed = r->env->consumed,
+		.nlosses = r->env->nlosses,
+		.losses = r->env->losses,
+		.nhangs = r->env->nhangs,
+		.hangs = r->env->hangs,
+		.nremarks = r->env->nremarks,
+		.remarks = r->env->remarks,
+	};
+
+	tape_ending(r->tape, &e);
+}
+
+/* Nothing was kept: a file that was not there before is to be gone again, if it is still the empty one. */
+static void forget_file(const struct recording *r)
+{
+	struct stat own, there;
+
+	if (r->file < 0)
+		return;
+	if (r->made && r->path && !fstat(r->file, &own) && !own.st_size &&
+	    !lstat(r->path, &there) && there.st_ino == own.st_ino && there.st_dev == own.st_dev)
+		unlink(r->path);
+	close(r->file);
+}
+
+int recording_close(struct recording *r, bool brag)
+{
+	bool kept;
+	uint64_t bytes;
+	int err;
+
+	if (!r)
+		return 0;
+	kept = r->file < 0;
+	err = r->tape ? flush(r) : r->error;
+	bytes = r->tape ? tape_bytes(r->tape) : 0;
+	if (r->tape)
+		tape_close(r->tape);
+	if (r->fd >= 0 && close(r->fd) && !err) {
+		err = -errno;
+		msg_error("cannot write the recording %s: %s", r->path, strerror(-err));
+	}
+	forget_file(r);
+	if (brag && !err && bytes && kept)
+		msg_verbose(1, "recorded %.1f %s: sbt-trace report %s",
+			    (double)bytes / (bytes < 100000 ? 1e3 : 1e6),
+			    bytes < 100000 ? "KB" : "MB", r->path);
+	free(r->path);
+	free(r);
+	return err;
+}

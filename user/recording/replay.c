@@ -1,0 +1,616 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "recording/replay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "base/remark.h"
+#include "base/progress.h"
+#include "recording/run_facts_file.h"
+#include "capture/live_output.h"
+#include "recording/time_window.h"
+#include "recording/merge.h"
+
+/* The memory that reading may take: so much, and so much for each byte of the files. */
+#define MEMORY_LEAST	(64ULL << 20)
+#define MEMORY_PER_BYTE 64
+#define MEMORY_EVERY	256 /* records between two looks at what has been taken */
+
+struct replay {
+	struct replay_options options;
+	const char *const *paths; /* the caller's, or &one */
+	char *one;
+	uint32_t n;
+	int *fds;
+	struct merge *merge;
+	struct model *model;
+	struct watch *watch;
+	struct recalled recalled;
+	struct window *window; /* NULL: all of the run */
+	FILE *nowhere; /* until somebody wants to be told */
+	struct emit *emit;
+	uint64_t from_ns, to_ns; /* what of it */
+	uint64_t last_ns; /* of what was seen last */
+	uint64_t crossings;
+	uint64_t resident; /* bytes of this process before it read anything; 0 unknown */
+	uint64_t
+		memory; /* bytes that reading may take: half of what is permitted, the report has the rest */
+	bool too_large; /* it would have taken more: the rest of the files was left */
+	bool finished;
+};
+
+/* --- opening ------------------------------------------------------------------------------------------ */
+
+static void explain(const char *path, int err)
+{
+	switch (err) {
+	case -EBADMSG:
+		msg_error("%s is no recording of sbt-trace, or its beginning is damaged", path);
+		break;
+	case -ENODATA:
+		msg_error("%s is empty: nothing was recorded there", path);
+		break;
+	case -EPROTONOSUPPORT:
+		msg_error("%s was recorded by a later sbt-trace, whose format this one does not "
+			  "know: read it with that one",
+			  path);
+		break;
+	case -EILSEQ:
+		msg_error("%s was recorded on a machine of another byte order: read it there",
+			  path);
+		break;
+	default:
+		msg_error("cannot read %s: %s", path, strerror(-err));
+	}
+}
+
+/* Returns 0 and *out, or -errno. */
+static int open_tape(const char *path, int *fd, struct tape **out)
+{
+	struct stat st;
+
+	*fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (*fd < 0)
+		return -errno;
+	if (fstat(*fd, &st))
+		return -errno;
+	/* It is read twice. */
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (!S_ISREG(st.st_mode))
+		return -ESPIPE;
+	return tape_open(*fd, out);
+}
+
+/* One recording twice would be its threads twice. Returns 0 or -EINVAL, told. */
+static int check_different(const struct replay *r, struct tape *const *tapes)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < r->n; i++)
+		for (k = 0; k < i; k++) {
+			const struct tape_session *a = tape_began(tapes[i]);
+
+			if (memcmp(a->ids, tape_began(tapes[k])->ids, sizeof(a->ids)) != 0)
+				continue;
+			msg_error("%s and %s are the same recording", r->paths[k], r->paths[i]);
+			return -EINVAL;
+		}
+	return 0;
+}
+
+/* Return the bytes of memory that this process holds; 0 unknown. */
+static uint64_t resident_bytes(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long long pages = 0;
+
+	if (f) {
+		if (fscanf(f, "%*u %llu", &pages) != 1)
+			pages = 0;
+		fclose(f);
+	}
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * A file that says the same over and over takes next to nothing when it is compressed: what the model makes of it must not
+ * take all memory there is.
+ */
+static void set_memory(struct replay *r)
+{
+	uint64_t size = 0;
+	struct stat st;
+	uint32_t i;
+
+	for (i = 0; i < r->n; i++)
+		size += fstat(r->fds[i], &st) ? 0 : (uint64_t)st.st_size;
+	r->memory = (MEMORY_LEAST + MEMORY_PER_BYTE * size) / 2;
+}
+
+static bool within_memory(struct replay *r, uint64_t item)
+{
+	if (!r->resident || item % MEMORY_EVERY)
+		return true;
+	r->too_large = resident_bytes() > r->resident + r->memory;
+	return !r->too_large;
+}
+
+/* Returns 0, or -errno, told. */
+static int open_tapes(struct replay *r)
+{
+	struct tape **tapes = calloc(r->n, sizeof(struct tape *));
+	uint32_t i, n = 0;
+	int err = tapes ? 0 : -ENOMEM;
+
+	for (i = 0; i < r->n; i++)
+		r->fds[i] = -1;
+	for (i = 0; i < r->n && !err; i++) {
+		err = open_tape(r->paths[i], &r->fds[i], &tapes[i]);
+		if (err)
+			explain(r->paths[i], err);
+		else
+			n++;
+	}
+	if (!err)
+		err = check_different(r, tapes);
+	if (!err) {
+		err = merge_new(tapes, n, &r->merge);
+		n = 0;
+		if (err)
+			explain(r->paths[0], err);
+	}
+	for (i = 0; i < n; i++)
+		tape_free(tapes[i]);
+	free(tapes);
+	return err;
+}
+
+static void on_episode(void *ctx, const struct model *model, const struct model_episode *e)
+{
+	struct replay *r = ctx;
+
+	watch_episode(r->watch, model, e);
+	if (r->options.episode)
+		r->options.episode(r->options.ctx, model, e);
+}
+
+static void on_barrier(void *ctx, const struct model *model, uint32_t index,
+		       struct model_barrier *barrier)
+{
+	struct replay *r = ctx;
+
+	watch_barrier(r->watch, model, index, barrier);
+}
+
+static bool on_may_fold(void *ctx, const struct model *model, uint32_t proc)
+{
+	struct replay *r = ctx;
+
+	return watch_may_fold(r->watch, model, proc);
+}
+
+static void on_barrier_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into)
+{
+	struct replay *r = ctx;
+
+	watch_barrier_folded(r->watch, model, from, into);
+}
+
+static void on_process_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into)
+{
+	struct replay *r = ctx;
+
+	watch_process_folded(r->watch, model, from, into);
+}
+
+static uint32_t on_number(void *ctx, const struct model *model, uint32_t thread, uint32_t next)
+{
+	struct replay *r = ctx;
+
+	return window_number(r->window, model, thread, next);
+}
+
+static uint64_t add_up(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+static int build(struct replay *r)
+{
+	struct model_ops ops = { .ctx = r,
+				 .barrier = on_barrier,
+				 .episode = on_episode,
+				 .may_fold = on_may_fold,
+				 .barrier_folded = on_barrier_folded,
+				 .process_folded = on_process_folded };
+	uint64_t start = replay_session(r)->session.clock_start_ns;
+	int err;
+
+	/* Windows are by the times that are printed. */
+	r->from_ns = r->options.from_ns ? add_up(start, r->options.from_ns) : merge_start(r->merge);
+	r->to_ns = add_up(start, r->options.to_ns);
+	if (r->options.from_ns || r->to_ns != UINT64_MAX) {
+		r->window = window_new(r->from_ns, r->to_ns);
+		if (!r->window)
+			return -ENOMEM;
+		ops.number = on_number;
+	}
+	err = recalled_begin(&r->recalled, r->merge);
+	if (err)
+		return err;
+	r->model = model_new(&ops, r->from_ns);
+	r->recalled.model = r->model;
+	if (!r->model)
+		return -ENOMEM;
+	/* Only a whole run is as it was when it was recorded. */
+	if (r->options.folds && !r->window && r->n == 1)
+		model_keep(r->model, r->options.options->keep);
+	return 0;
+}
+
+/* Whoever tells of what happens, once it is known where to. */
+static int begin_watch(struct replay *r)
+{
+	struct emit_options quiet = { .format = EMIT_TEXT, .quiet = true };
+	int err;
+
+	if (!r->emit) {
+		r->nowhere = fopen("/dev/null", "we");
+		r->emit = r->nowhere ? emit_new(r->nowhere, &quiet) : NULL;
+	}
+	err = r->emit ? watch_new(r->options.options, &r->recalled.env, r->emit, &r->watch)
+		      : -ENOMEM;
+	if (err)
+		return err;
+	if (r->options.rows)
+		watch_only(r->watch, r->options.rows);
+	r->recalled.watch = r->watch;
+	r->recalled.env.openmp = watch_openmp(r->watch);
+	r->recalled.env.conceptual = watch_conceptual(r->watch);
+	return 0;
+}
+
+int replay_print_to(struct replay *r, FILE *out, const struct emit_options *options)
+{
+	r->emit = emit_new(out, options);
+	if (!r->emit)
+		msg_error("cannot read %s: %s", r->paths[0], strerror(ENOMEM));
+	return r->emit ? 0 : -ENOMEM;
+}
+
+struct emit *replay_emit(struct replay *r)
+{
+	return r->emit;
+}
+
+int replay_open_all(const char *const *paths, uint32_t n, const struct replay_options *options,
+		    struct replay **out)
+{
+	struct replay *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (r)
+		r->fds = calloc(n, sizeof(*r->fds));
+	if (!r || !r->fds) {
+		explain(paths[0], -ENOMEM);
+		free(r);
+		return -ENOMEM;
+	}
+	r->options = *options;
+	r->paths = paths;
+	r->n = n;
+	r->resident = resident_bytes();
+	err = open_tapes(r);
+	if (!err) {
+		set_memory(r);
+		err = build(r);
+		if (err)
+			explain(paths[0], err);
+	}
+	if (err) {
+		replay_free(r);
+		return err;
+	}
+	*out = r;
+	return 0;
+}
+
+int replay_open(const char *path, const struct replay_options *options, struct replay **out)
+{
+	struct replay *r;
+	int err = replay_open_all(&path, 1, options, &r);
+
+	if (err)
+		return err;
+	/* The caller's variable is its own again. */
+	r->one = strdup(path);
+	if (!r->one) {
+		replay_free(r);
+		return -ENOMEM;
+	}
+	r->paths = (const char *const *)&r->one;
+	*out = r;
+	return 0;
+}
+
+/* --- running ------------------------------------------------------------------------------------------ */
+
+/* What is in a window goes by the numbers of the whole: first all of it for those alone. Returns 0 or -errno. */
+static int learn(struct replay *r)
+{
+	uint64_t start = merge_start(r->merge);
+	struct tape_item item;
+	uint64_t n = 0;
+	int got = 0, err = 0;
+
+	while (!err && within_memory(r, ++n) && (got = merge_next(r->merge, &item)) > 0)
+		if (item.kind == TAPE_ITEM_INPUT)
+			err = window_learn(r->window, start, &item.input);
+	if (!err && got < 0)
+		err = got;
+	return err ? err : merge_rewind(r->merge);
+}
+
+static int on_input(struct replay *r, const struct model_input *in)
+{
+	if (r->finished)
+		return 0;
+	if (in->type == MODEL_INPUT_CROSSING) {
+		uint64_t t = in->crossing->depart_ns == MODEL_UNKNOWN ? in->crossing->arrive_ns
+								      : in->crossing->depart_ns;
+
+		r->crossings++;
+		r->last_ns = t > r->last_ns ? t : r->last_ns;
+	} else if (in->type == MODEL_INPUT_FINISH) {
+		r->finished = true;
+		r->last_ns = in->t_ns;
+	}
+	return r->window ? window_take(r->window, r->model, in) : model_take(r->model, in);
+}
+
+static int on_mark(struct replay *r, const struct tape_item *item)
+{
+	struct conceptual_mark m = item->mark;
+
+	if (m.t_ns < r->from_ns || m.t_ns >= r->to_ns)
+		return 0;
+	m.thread = model_find_thread(r->model, item->tgid, item->inc, m.tid);
+	if (m.thread == MODEL_NONE)
+		return 0;
+	m.proc = model_thread(r->model, m.thread)->proc;
+	return watch_mark(r->watch, item->site, &m);
+}
+
+static int on_message(struct replay *r, const struct predict_message *m)
+{
+	uint32_t thread;
+
+	if (!r->options.message || m->t_ns < r->from_ns || m->t_ns >= r->to_ns)
+		return 0;
+	thread = model_find_thread(r->model, m->tgid, m->inc, m->tid);
+	if (thread == MODEL_NONE)
+		return 0;
+	return r->options.message(r->options.ctx, r->model, thread, m);
+}
+
+static int on_item(struct replay *r, const struct tape_item *item)
+{
+	switch (item->kind) {
+	case TAPE_ITEM_INPUT:
+		return on_input(r, &item->input);
+	case TAPE_ITEM_MARK:
+		return on_mark(r, item);
+	case TAPE_ITEM_MESSAGE:
+		return on_message(r, &item->message);
+	case TAPE_ITEM_HANG:
+		if (item->hang->t_ns >= r->from_ns && item->hang->t_ns < r->to_ns)
+			emit_hang(r->emit, item->hang);
+		return 0;
+	}
+	return 0;
+}
+
+/* --- the end ------------------------------------------------------------------------------------------ */
+
+/* A recording that is not whole says so. */
+static void tell_state(const struct replay *r, uint32_t i)
+{
+	double s = (double)(r->last_ns - merge_start(r->merge)) / 1e9;
+
+	switch (tape_state(merge_tape(r->merge, i))) {
+	case TAPE_DAMAGED:
+		msg_warn("%s is damaged: read up to the last part that is whole, %.3f s from the "
+			 "start",
+			 r->paths[i], s);
+		break;
+	case TAPE_CUT:
+		msg_warn("%s was cut short, or is still being recorded: it has no end, and reads "
+			 "up to %.3f s from the start",
+			 r->paths[i], s);
+		break;
+	case TAPE_WHOLE:
+		break;
+	}
+}
+
+/* How the clocks of several recordings were put together, and what could be matched by time only. */
+static void note_clock(const struct replay *r, uint32_t i)
+{
+	struct merge_clock clock;
+
+	merge_clock(r->merge, i, &clock);
+	if (i && !clock.found.meetings)
+		remark_note(
+			REMARK_WARN, "clocks", 0,
+			"%s and %s have no call of MPI in common that both recorded from the "
+			"program's beginning: their clocks are put together by the time of day, "
+			"as far as that was right",
+			r->paths[0], r->paths[i]);
+	else if (i)
+		msg_verbose(1,
+			    "%s: its clock is put together with that of %s at %llu meetings, to "
+			    "within %.1f us",
+			    r->paths[i], r->paths[0], (unsigned long long)clock.found.meetings,
+			    (double)clock.found.uncertain_ns / 1e3);
+	if (clock.found.contradicts)
+		remark_note(REMARK_WARN, "clocks", 0,
+			    "%s: its times contradict those of the other recordings: a clock has "
+			    "jumped, or records were lost; times between machines are uncertain",
+			    r->paths[i]);
+	if (clock.unnumbered)
+		remark_note(REMARK_WARN, "clocks", 0,
+			    "%s: %llu crossings of MPI are matched with those of other recordings "
+			    "by time, not by the ordinal of the call on the communicator, which is "
+			    "not known (the rank already ran, or records were lost): where clocks "
+			    "differ by more than a phase lasts, they are matched wrongly",
+			    r->paths[i], (unsigned long long)clock.unnumbered);
+}
+
+static int note_clocks(struct replay *r)
+{
+	const struct remark *all;
+	uint32_t i, n, before;
+
+	remarks_all(&before);
+	for (i = 0; i < r->n; i++)
+		note_clock(r, i);
+	all = remarks_all(&n);
+	remarks_say(before, r->options.options->quiet);
+	return recalled_remarks(&r->recalled, all + before, n - before);
+}
+
+static int end(struct replay *r)
+{
+	struct model_input finish = { .type = MODEL_INPUT_FINISH };
+	uint32_t i;
+	int err = 0;
+
+	if (r->too_large)
+		msg_warn("%s needs more memory than a recording of its size may take: read up to "
+			 "%.3f s from the start",
+			 r->paths[0], (double)(r->last_ns - merge_start(r->merge)) / 1e9);
+	for (i = 0; i < r->n; i++)
+		tell_state(r, i);
+	if (r->last_ns <= r->from_ns && (r->options.from_ns || !r->crossings)) {
+		if (r->options.from_ns && r->finished) {
+			msg_error("%s ends %.3f s from the start: there is nothing from %.3f s on",
+				  r->paths[0], (double)(r->last_ns - merge_start(r->merge)) / 1e9,
+				  (double)r->options.from_ns / 1e9);
+			return -ERANGE;
+		}
+		if (merge_state(r->merge) != TAPE_WHOLE) {
+			msg_error("%s holds nothing that can be read", r->paths[0]);
+			return -ENODATA;
+		}
+	}
+	if (r->last_ns > r->to_ns)
+		r->last_ns = r->to_ns;
+	if (!r->finished) {
+		finish.t_ns = r->last_ns;
+		err = model_take(r->model, &finish);
+	}
+	if (!err)
+		err = conceptual_finish(watch_conceptual(r->watch));
+	if (r->window)
+		r->recalled.env.extent = (struct report_extent){
+			.window = true,
+			.from_ns = r->options.from_ns,
+			.to_ns = r->last_ns - replay_session(r)->session.clock_start_ns,
+		};
+	if (!err)
+		err = recalled_end(&r->recalled, r->last_ns, r->crossings, r->to_ns);
+	r->recalled.env.cut |= r->too_large;
+	if (!err && r->n > 1)
+		err = note_clocks(r);
+	return err;
+}
+
+int replay_run(struct replay *r)
+{
+	struct tape_item item;
+	uint64_t n = 0;
+	int got = 1, err;
+
+	r->last_ns = r->from_ns;
+	progress_begin(r->options.progress, "reading %s", r->paths[0]);
+	err = begin_watch(r);
+	if (!err && r->window)
+		err = learn(r);
+	while (!err && within_memory(r, ++n) && (got = merge_next(r->merge, &item)) > 0)
+		err = on_item(r, &item);
+	progress_end(r->options.progress);
+	if (!err)
+		err = got < 0 ? got : end(r);
+	if (err && err != -ERANGE && err != -ENODATA)
+		msg_error("cannot read %s: %s", r->paths[0], strerror(-err));
+	return err;
+}
+
+int replay_report(struct replay *r, struct report *out)
+{
+	return report_build(r->model, &r->recalled.env, out);
+}
+
+const struct tape_session *replay_session(const struct replay *r)
+{
+	return tape_began(merge_tape(r->merge, 0));
+}
+
+const struct model *replay_model(const struct replay *r)
+{
+	return r->model;
+}
+
+const struct report_env *replay_env(const struct replay *r)
+{
+	return &r->recalled.env;
+}
+
+bool replay_is(const struct replay *r, const struct report_barrier *b, const char *spec)
+{
+	return watch_is(r->watch, model_barrier(r->model, b->index), b->id, spec);
+}
+
+int replay_unmet(struct replay *r, bool say)
+{
+	const struct remark *all;
+	uint32_t n, before;
+
+	remarks_all(&before);
+	watch_unmet(r->watch);
+	all = remarks_all(&n);
+	if (say)
+		remarks_say(before, r->options.options->quiet);
+	return recalled_remarks(&r->recalled, all + before, n - before);
+}
+
+void replay_free(struct replay *r)
+{
+	uint32_t i;
+
+	if (!r)
+		return;
+	model_free(r->model);
+	watch_free(r->watch);
+	recalled_free(&r->recalled);
+	window_free(r->window);
+	if (r->emit)
+		emit_free(r->emit);
+	if (r->nowhere)
+		fclose(r->nowhere);
+	merge_free(r->merge);
+	for (i = 0; i < r->n; i++)
+		if (r->fds[i] >= 0)
+			close(r->fds[i]);
+	free(r->fds);
+	free(r->one);
+	free(r);
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "recording/run_facts_file.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sites/family.h"
+
+/* There are eight causes; a file may say that there are more. */
+#define LOSSES_MOST 64
+
+/* --- what the report asks --------------------------------------------------------------------------- */
+
+static const struct tape_answer *find(const struct recalled *r, struct tape_question q)
+{
+	return merge_find(r->merge, &q);
+}
+
+static const char *find_text(const struct recalled *r, struct tape_question q)
+{
+	const struct tape_answer *a = find(r, q);
+
+	return a ? a->text : NULL;
+}
+
+static const struct site_name *env_site(void *ctx, uint32_t site)
+{
+	struct recalled *r = ctx;
+
+	return merge_site_name(r->merge, site);
+}
+
+static const char *env_barrier_name(void *ctx, const struct model_barrier *barrier)
+{
+	struct recalled *r = ctx;
+
+	return watch_name(r->watch, barrier);
+}
+
+static const char *env_object_name(void *ctx, const struct model_barrier *b)
+{
+	struct recalled *r = ctx;
+	const struct model_proc *p = model_proc(r->model, b->proc);
+
+	return find_text(r, (struct tape_question){ .kind = TAPE_OBJECT,
+						    .which = b->family,
+						    .tgid = p->tgid,
+						    .inc = p->inc,
+						    .what = b->object });
+}
+
+static const char *env_departures(void *ctx, const struct model_proc *p)
+{
+	return find_text(ctx, (struct tape_question){
+				      .kind = TAPE_DEPARTURES, .tgid = p->tgid, .inc = p->inc });
+}
+
+static const char *env_untraced(void *ctx, const struct model_proc *p)
+{
+	return find_text(ctx, (struct tape_question){
+				      .kind = TAPE_UNTRACED, .tgid = p->tgid, .inc = p->inc });
+}
+
+static bool env_tasks(void *ctx, const struct model_proc *p)
+{
+	return find(ctx,
+		    (struct tape_question){
+			    .kind = TAPE_UNTRACED, .which = 1, .tgid = p->tgid, .inc = p->inc }) !=
+	       NULL;
+}
+
+static double look_number(struct recalled *r, const struct model_proc *p, uint8_t which)
+{
+	const struct tape_answer *a = find(
+		r, (struct tape_question){
+			   .kind = TAPE_LOOKS, .which = which, .tgid = p->tgid, .inc = p->inc });
+
+	return a && a->number >= 0 && a->number < 1e18 ? a->number : 0;
+}
+
+static uint64_t env_looks(void *ctx, const struct model_proc *p, uint64_t *paused_ns)
+{
+	*paused_ns = (uint64_t)look_number(ctx, p, 1);
+	return (uint64_t)look_number(ctx, p, 0);
+}
+
+static const char *env_unit_name(void *ctx, const struct model_proc *p, uint8_t unit)
+{
+	const char *name = find_text(
+		ctx, (struct tape_question){
+			     .kind = TAPE_UNIT, .tgid = p->tgid, .inc = p->inc, .what = unit });
+
+	if (!name && unit >= SBT_UNITS_USER)
+		return "a function whose name is not known";
+	return name ? name : family_unit_name(unit);
+}
+
+static double env_price(void *ctx, const struct model_proc *p)
+{
+	struct recalled *r = ctx;
+	const struct tape_answer *a = find(
+		r, (struct tape_question){ .kind = TAPE_PRICE, .tgid = p->tgid, .inc = p->inc });
+
+	return a ? a->number : r->env.crossing_cost_ns;
+}
+
+static const char *why_task(void *ctx, uint32_t tid)
+{
+	return find_text(ctx, (struct tape_question){ .kind = TAPE_TASK, .what = tid });
+}
+
+static const char *why_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
+{
+	return find_text(ctx, (struct tape_question){
+				      .kind = TAPE_LOCK, .tgid = tgid, .inc = inc, .what = addr });
+}
+
+static const char *why_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
+{
+	return find_text(ctx,
+			 (struct tape_question){
+				 .kind = TAPE_MAPPING, .tgid = tgid, .inc = inc, .what = addr });
+}
+
+static const char *why_file(void *ctx, uint64_t inode)
+{
+	return find_text(ctx, (struct tape_question){ .kind = TAPE_FILE, .what = inode });
+}
+
+static uint32_t why_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
+			  uint32_t max)
+{
+	struct recalled *r = ctx;
+	struct tape_question q = { .kind = TAPE_STACK, .tgid = tgid, .inc = inc, .what = key };
+
+	return merge_stack(r->merge, &q, sites, max);
+}
+
+int recalled_begin(struct recalled *r, struct merge *merge)
+{
+	const struct tape_session *s = tape_began(merge_tape(merge, 0));
+	const struct emit_session *session = &s->session;
+	uint32_t i, n = session->ncounters < MODEL_COUNTERS_MAX ? session->ncounters
+								: MODEL_COUNTERS_MAX;
+
+	r->merge = merge;
+	for (i = 0; i < n; i++)
+		r->counters[i] = session->counters[i].name ? session->counters[i].name : "?";
+	r->env = (struct report_env){
+		.ctx = r,
+		.site = env_site,
+		.barrier_name = env_barrier_name,
+		.object_name = env_object_name,
+		.family_name = family_name,
+		.kind_name = family_kind_name,
+		.unit_family = family_of_unit,
+		.unit_name = env_unit_name,
+		.departures = env_departures,
+		.untraced = env_untraced,
+		.tasks = env_tasks,
+		.looks = env_looks,
+		.crossing_cost = env_price,
+		.crossing_cost_ns = NAN,
+		.switch_cost_ns = NAN,
+		.switches_cost_ns = REPORT_UNKNOWN,
+		.rested_ns = REPORT_UNKNOWN,
+		.tracer_cpu_ns = REPORT_UNKNOWN,
+		.ncounters = n,
+		.counters = r->counters,
+		.nuncounted = session->nuncounted,
+		.uncounted = session->uncounted,
+		.ncpus = s->ncpus,
+		.ncpu_node = s->ncpu_node,
+		.cpu_node = s->ncpu_node ? s->cpu_node : NULL,
+	};
+	r->cause_env = (struct cause_env){
+		.ctx = r,
+		.task = why_task,
+		.lock = why_lock,
+		.mapping = why_mapping,
+		.file = why_file,
+		.stack = why_stack,
+		.instructions = s->instructions < n ? s->instructions : MODEL_NONE,
+		.cycles = s->cycles < n ? s->cycles : MODEL_NONE,
+	};
+	if (!s->accounted)
+		return 0;
+	r->causes = causes_new(&r->cause_env, &r->env);
+	r->env.causes = r->causes;
+	return r->causes ? 0 : -ENOMEM;
+}
+
+/* --- the end ------------------------------------------------------------------------------------------ */
+
+/* All recordings have the same list of causes; one of another version is added below. */
+static int add_losses(struct recalled *r, const struct tape_ending *e)
+{
+	struct report_loss *more;
+	uint32_t i, k;
+
+	for (i = 0; i < e->nlosses; i++) {
+		const struct report_loss *l = &e->losses[i];
+
+		if (!l->cause || !l->text)
+			continue;
+		for (k = 0; k < r->env.nlosses && strcmp(r->losses[k].cause, l->cause) != 0; k++)
+			;
+		if (k == LOSSES_MOST)
+			continue;
+		if (k == r->env.nlosses) {
+			more = realloc(r->losses, (k + 1) * sizeof(*more));
+			if (!more)
+				return -ENOMEM;
+			r->losses = more;
+			more[r->env.nlosses++] = (struct report_loss){ l->cause, l->text, 0 };
+		}
+		r->losses[k].count += l->count;
+	}
+	r->env.losses = r->losses;
+	return 0;
+}
+
+static int add_hangs(struct recalled *r, const struct tape_ending *e, uint64_t to_ns)
+{
+	struct report_hang *more;
+	uint32_t i;
+
+	if (!e->nhangs)
+		return 0;
+	more = realloc(r->hangs, ((size_t)r->env.nhangs + e->nhangs) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	r->hangs = more;
+	r->env.hangs = more;
+	for (i = 0; i < e->nhangs; i++)
+		if (e->hangs[i].since_ns < to_ns)
+			more[r->env.nhangs++] = e->hangs[i];
+	return 0;
+}
+
+int recalled_remarks(struct recalled *r, const struct remark *more, uint32_t n)
+{
+	struct remark *all;
+
+	if (!n)
+		return 0;
+	all = realloc(r->remarks, ((size_t)r->env.nremarks + n) * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	memcpy(all + r->env.nremarks, more, n * sizeof(*all));
+	r->remarks = all;
+	r->env.remarks = all;
+	r->env.nremarks += n;
+	return 0;
+}
+
+/* Of what only some recordings know, the sum of those. */
+static void add_known(uint64_t *sum, uint64_t more)
+{
+	if (more != REPORT_UNKNOWN)
+		*sum = more + (*sum == REPORT_UNKNOWN ? 0 : *sum);
+}
+
+static int take_ending(struct recalled *r, const struct tape_ending *e, uint64_t to_ns)
+{
+	int err = add_losses(r, e);
+
+	if (!err)
+		err = add_hangs(r, e, to_ns);
+	if (!err)
+		err = recalled_remarks(r, e->remarks, e->nremarks);
+	r->env.produced += e->produced;
+	r->env.consumed += e->consumed;
+	if (isnan(r->env.crossing_cost_ns))
+		r->env.crossing_cost_ns = e->crossing_cost_ns;
+	if (isnan(r->env.switch_cost_ns))
+		r->env.switch_cost_ns = e->switch_cost_ns;
+	add_known(&r->env.switches_cost_ns, e->switches_cost_ns);
+	add_known(&r->env.rested_ns, e->rested_ns);
+	add_known(&r->env.tracer_cpu_ns, e->tracer_cpu_ns);
+	return err;
+}
+
+/* Were probes in every process that ran their files? */
+static bool was_for_all(const struct emit_session *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->nprobes; i++)
+		if (s->probes[i].scope && !strcmp(s->probes[i].scope, "inode"))
+			return true;
+	return false;
+}
+
+int recalled_end(struct recalled *r, uint64_t end_ns, uint64_t crossings, uint64_t to_ns)
+{
+	uint32_t i, ended = 0, n = merge_count(r->merge);
+	int err = 0;
+
+	r->env.end_ns = end_ns;
+	r->env.cut = merge_state(r->merge) != TAPE_WHOLE;
+	for (i = 0; i < n && !err; i++) {
+		const struct tape_ending *e = tape_ended(merge_tape(r->merge, i));
+
+		r->env.for_all |= was_for_all(&tape_began(merge_tape(r->merge, i))->session);
+		ended += e != NULL;
+		err = e ? take_ending(r, e, to_ns) : 0;
+	}
+	/* How many there would have been is not known. */
+	if (ended < n)
+		r->env.produced = r->env.consumed = crossings;
+	return err;
+}
+
+void recalled_free(struct recalled *r)
+{
+	causes_free(r->causes);
+	free(r->losses);
+	free(r->hangs);
+	free(r->remarks);
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "recording/time_window.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+/* Of so many threads that had one number, one after the other, the last are looked at. */
+#define NAMESAKES 64
+
+/* A thread that was shown in the whole run. */
+struct numbered {
+	uint64_t start_ns;
+	uint32_t tgid, number;
+	uint32_t before; /* the one before it that had its tid, plus 1; 0 none */
+};
+
+struct window {
+	uint64_t from_ns, to_ns;
+	struct model *whole; /* while it is gone through for the first time */
+	struct numbered *numbered;
+	uint32_t n, cap;
+	struct hash last; /* (inc, tid) -> the last of them, plus 1 */
+	struct hash shown; /* (tgid, inc) -> how many of the process */
+	struct hash
+		cut; /* (inc, tid) -> its arrival at a meeting to which another came before the window */
+	struct hash
+		left_out; /* (inc, tid) -> its last crossing before the window, twice; 1: the next is the first in it */
+};
+
+static uint64_t key_of(uint32_t inc, uint32_t id)
+{
+	return (uint64_t)inc << 32 | id;
+}
+
+struct window *window_new(uint64_t from_ns, uint64_t to_ns)
+{
+	struct window *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->from_ns = from_ns;
+	w->to_ns = to_ns;
+	return w;
+}
+
+void window_free(struct window *w)
+{
+	if (!w)
+		return;
+	model_free(w->whole);
+	free(w->numbered);
+	hash_free(&w->last);
+	hash_free(&w->shown);
+	hash_free(&w->cut);
+	hash_free(&w->left_out);
+	free(w);
+}
+
+/* --- numbers ------------------------------------------------------------------------------------------- */
+
+static int note(struct window *w, const struct model_thread *t, const struct model_proc *p,
+		uint32_t number)
+{
+	struct numbered *more;
+	uint64_t before = 0;
+
+	if (w->n == w->cap) {
+		more = realloc(w->numbered, ((size_t)w->cap * 2 + 64) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		w->numbered = more;
+		w->cap = w->cap * 2 + 64;
+	}
+	hash_get(&w->last, key_of(p->inc, t->tid), &before);
+	w->numbered[w->n++] = (struct numbered){
+		.start_ns = t->start_ns,
+		.tgid = p->tgid,
+		.number = number,
+		.before = (uint32_t)before,
+	};
+	if (hash_put(&w->last, key_of(p->inc, t->tid), w->n))
+		return -ENOMEM;
+	return hash_put(&w->shown, key_of(p->inc, p->tgid), (uint64_t)number + 1);
+}
+
+/* Without memory a thread is unknown to the window, which then gives it a number that nobody has. */
+static uint32_t learn_number(void *ctx, const struct model *model, uint32_t thread, uint32_t next)
+{
+	const struct model_thread *t = model_thread(model, thread);
+
+	note(ctx, t, model_proc(model, t->proc), next);
+	return next;
+}
+
+uint32_t window_number(void *ctx, const struct model *model, uint32_t thread, uint32_t next)
+{
+	const struct window *w = ctx;
+	const struct model_thread *t = model_thread(model, thread);
+	const struct model_proc *p = model_proc(model, t->proc);
+	const struct numbered *found = NULL;
+	uint64_t at = 0, shown = 0;
+	uint32_t i;
+
+	/* Of several that had its tid: the last that began before it is seen to. */
+	hash_get(&w->last, key_of(p->inc, t->tid), &at);
+	for (i = 0; at && i < NAMESAKES; i++, at = w->numbered[at - 1].before) {
+		if (w->numbered[at - 1].tgid != p->tgid)
+			continue;
+		found = &w->numbered[at - 1];
+		if (found->start_ns <= t->start_ns)
+			break;
+	}
+	if (found)
+		return found->number;
+	hash_get(&w->shown, key_of(p->inc, p->tgid), &shown);
+	return (uint32_t)shown + next;
+}
+
+/*
+ * Of a meeting that began before the window those who came before are left out. The others would be taken for members of the next
+ * one, by their number: who has left may be back before another has woken up.
+ */
+static void learn_cut(void *ctx, const struct model *model, const struct model_episode *e)
+{
+	struct window *w = ctx;
+	const struct model_proc *p;
+	uint32_t i;
+
+	if (!e->n || e->members[0].arrive_ns >= w->from_ns)
+		return;
+	for (i = 0; i < e->n; i++) {
+		if (e->members[i].arrive_ns < w->from_ns)
+			continue;
+		p = model_proc(model, model_thread(model, e->members[i].thread)->proc);
+		/* Without memory it is taken for one of the window's. */
+		(void)!hash_put(&w->cut, key_of(p->inc, e->members[i].tid),
+				e->members[i].arrive_ns);
+	}
+}
+
+int window_learn(struct window *w, uint64_t start_ns, const struct model_input *in)
+{
+	const struct model_ops ops = { .ctx = w, .number = learn_number, .episode = learn_cut };
+
+	if (!w->whole) {
+		w->whole = model_new(&ops, start_ns);
+		if (!w->whole)
+			return -ENOMEM;
+	}
+	return model_take(w->whole, in);
+}
+
+/* --- what is in it ------------------------------------------------------------------------------------- */
+
+/*
+ * It waited when the window began, or at a meeting that is left out: from when it left on it is known to be outside. The
+ * first such departure is the first that is known of it; a second one is numbered as any other.
+ */
+static int come_out(struct window *w, struct model *m, const struct model_crossing *x)
+{
+	uint64_t key = key_of(x->inc, x->tid), before;
+	struct model_crossing out = {
+		.tgid = x->tgid,
+		.inc = x->inc,
+		.tid = x->tid,
+		.flags = MODEL_CROSSING_RESUMES,
+	};
+
+	if (!hash_get(&w->left_out, key, &before) || before & 1 || x->seq <= before >> 1) {
+		before = (uint64_t)(x->seq - 1) << 1;
+		/* Its next phase begins here, and is known. */
+		if (hash_put(&w->left_out, key, before))
+			return -ENOMEM;
+	}
+	out.seq = x->seq - (uint32_t)(before >> 1);
+	out.arrive_ns = out.depart_ns = x->depart_ns < w->to_ns ? x->depart_ns : w->to_ns;
+	return model_add_crossing(m, &out);
+}
+
+/* Or it met somebody who did. */
+static bool came_before(const struct window *w, const struct model_crossing *x)
+{
+	uint64_t cut;
+
+	return x->arrive_ns < w->from_ns ||
+	       (hash_get(&w->cut, key_of(x->inc, x->tid), &cut) && cut == x->arrive_ns);
+}
+
+/*
+ * Who came before the window is left out, and the thread's later crossings are numbered as if it had not been: it was
+ * there, and is not lost. Of the first one that is kept the phase began before, and so its parts are not known.
+ */
+static int take_crossing(struct window *w, struct model *m, const struct model_crossing *crossing)
+{
+	uint64_t key = key_of(crossing->inc, crossing->tid), before = 0;
+	struct model_crossing x = *crossing;
+
+	if (x.arrive_ns >= w->to_ns)
+		return 0;
+	if (came_before(w, &x)) {
+		if (x.depart_ns != MODEL_UNKNOWN && x.depart_ns > w->from_ns && x.seq)
+			return come_out(w, m, &x);
+		return hash_put(&w->left_out, key, (uint64_t)x.seq << 1 | 1);
+	}
+	hash_get(&w->left_out, key, &before);
+	/* Another thread with that number by now: it begins to count again. */
+	if (before && x.seq <= before >> 1) {
+		before = 0;
+		if (hash_put(&w->left_out, key, 0))
+			return -ENOMEM;
+	}
+	if (before & 1) {
+		x.detail = NULL;
+		x.flags &= (uint8_t)~MODEL_CROSSING_ACCOUNTED;
+		before &= ~(uint64_t)1;
+		if (hash_put(&w->left_out, key, before))
+			return -ENOMEM;
+	}
+	x.seq -= (uint32_t)(before >> 1);
+	/* What lies behind the window is of no sum. */
+	if (x.depart_ns != MODEL_UNKNOWN && x.depart_ns > w->to_ns)
+		x.depart_ns = w->to_ns;
+	return model_add_crossing(m, &x);
+}
+
+/* What comes to be or ends after the window is, in it, not yet there or still there; its name may be told with its end. */
+static int take_later(struct model *m, const struct model_input *in)
+{
+	struct model_input name = *in;
+
+	if (in->type != MODEL_INPUT_END_THREAD || !in->comm || !*in->comm)
+		return 0;
+	name.type = MODEL_INPUT_NAME;
+	return model_take(m, &name);
+}
+
+int window_take(struct window *w, struct model *m, const struct model_input *in)
+{
+	struct model_input cut = *in;
+
+	switch (in->type) {
+	case MODEL_INPUT_CROSSING:
+		return take_crossing(w, m, in->crossing);
+	case MODEL_INPUT_TAIL:
+		return 0;
+	case MODEL_INPUT_PROCESS:
+	case MODEL_INPUT_THREAD:
+	case MODEL_INPUT_END_THREAD:
+	case MODEL_INPUT_END_PROCESS:
+	case MODEL_INPUT_SHED:
+		if (in->t_ns >= w->to_ns)
+			return take_later(m, in);
+		break;
+	case MODEL_INPUT_SHED_PART:
+		if (in->t_ns >= w->to_ns)
+			return 0;
+		break;
+	case MODEL_INPUT_JOINED:
+		if (in->t_ns > w->to_ns) {
+			cut.object -=
+				in->t_ns - w->to_ns < in->object ? in->t_ns - w->to_ns : in->object;
+			cut.t_ns = w->to_ns;
+		}
+		break;
+	case MODEL_INPUT_PENDING:
+		if (in->t_ns >= w->to_ns)
+			return 0;
+		/* All the time: it is not outside. */
+		if (in->t_ns < w->from_ns)
+			cut.t_ns = w->from_ns;
+		break;
+	case MODEL_INPUT_FINISH:
+		if (in->t_ns > w->to_ns)
+			cut.t_ns = w->to_ns;
+		break;
+	default:
+		break;
+	}
+	return model_take(m, &cut);
+}

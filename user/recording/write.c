@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "recording/chunks.h"
+#include "recording/internal.h"
+
+/* A block is written when it has so much: large enough to compress, small beside what a full disk may cost. */
+#define BLOCK_BYTES (64u << 10)
+
+#define ANSWERS_MOST (1u << 18)
+
+struct tape_writer {
+	struct blocks_writer *blocks;
+	int error; /* the first */
+	struct coder inputs, facts; /* the blocks to come */
+	struct coder record; /* the one that is being made */
+	struct hash threads; /* (tgid, inc, tid) -> number + 1 */
+	struct tape_thread *known; /* by number */
+	uint32_t nknown, cap;
+	uint32_t *ended; /* numbers that are free again */
+	uint32_t nended, cap_ended;
+	struct hash answers; /* question -> hash of the last answer */
+	struct hash sites; /* that came up */
+	uint32_t *fresh; /* of these: not handed out yet */
+	uint32_t nfresh, cap_fresh;
+};
+
+static void fail(struct tape_writer *w, int err)
+{
+	if (!w->error)
+		w->error = err;
+}
+
+int tape_create(int fd, struct tape_writer **out)
+{
+	struct tape_writer *w = calloc(1, sizeof(*w));
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	err = blocks_create(fd, &w->blocks);
+	if (err) {
+		free(w);
+		return err;
+	}
+	coder_write(&w->inputs);
+	coder_write(&w->facts);
+	coder_write(&w->record);
+	*out = w;
+	return 0;
+}
+
+static void write_block(struct tape_writer *w, uint16_t kind, struct coder *block)
+{
+	int err;
+
+	if (block->failed)
+		fail(w, -ENOMEM);
+	if (!block->at || w->error)
+		return;
+	err = blocks_write(w->blocks, kind, block->bytes, block->at);
+	if (err)
+		fail(w, err);
+	coder_write(block);
+}
+
+int tape_flush(struct tape_writer *w)
+{
+	write_block(w, TAPE_FACTS, &w->facts);
+	write_block(w, TAPE_INPUTS, &w->inputs);
+	return w->error;
+}
+
+/* The record that has been made goes into a block. */
+static void commit(struct tape_writer *w, struct coder *block, uint16_t kind, uint8_t type)
+{
+	struct coder *r = &w->record;
+	uint64_t size = r->at;
+
+	if (r->failed) {
+		fail(w, -ENOMEM);
+	} else if (r->at + 16 > BLOCKS_MAX) {
+		/* No name or stack is so long: what it was about is not known, then. */
+		coder_write(r);
+		return;
+	}
+	if (block->at + r->at + 16 > BLOCKS_MAX || block->at >= BLOCK_BYTES)
+		write_block(w, kind, block);
+	code_u8(block, &type);
+	code_u64(block, &size);
+	coder_append(block, r);
+	coder_write(r);
+}
+
+static struct coder *record(struct tape_writer *w)
+{
+	coder_write(&w->record);
+	return &w->record;
+}
+
+void tape_session(struct tape_writer *w, const struct tape_session *session)
+{
+	struct tape_session s = *session;
+
+	code_session(record(w), &s);
+	commit(w, &w->facts, TAPE_FACTS, TAPE_RECORD_SESSION);
+}
+
+void tape_ending(struct tape_writer *w, const struct tape_ending *ending)
+{
+	struct tape_ending e = *ending;
+
+	code_ending(record(w), &e);
+	commit(w, &w->facts, TAPE_FACTS, TAPE_RECORD_ENDING);
+}
+
+/* --- sites and answers ----------------------------------------------------------------------------- */
+
+static void note_site(struct tape_writer *w, uint32_t site)
+{
+	uint64_t was;
+	uint32_t *more;
+
+	if (hash_get(&w->sites, site, &was))
+		return;
+	if (w->nfresh == w->cap_fresh) {
+		more = realloc(w->fresh, (w->cap_fresh * 2 + 64) * sizeof(*more));
+		if (!more) {
+			fail(w, -ENOMEM);
+			return;
+		}
+		w->fresh = more;
+		w->cap_fresh = w->cap_fresh * 2 + 64;
+	}
+	if (hash_put(&w->sites, site, 1))
+		fail(w, -ENOMEM);
+	w->fresh[w->nfresh++] = site;
+}
+
+void tape_new_sites(struct tape_writer *w, void (*each)(void *ctx, uint32_t site), void *ctx)
+{
+	uint32_t i;
+
+	/* To name one may bring others. */
+	for (i = 0; i < w->nfresh; i++)
+		each(ctx, w->fresh[i]);
+	w->nfresh = 0;
+}
+
+/* Is what the record says other than what was said last under this key? */
+static bool is_news(struct tape_writer *w, uint64_t key)
+{
+	uint64_t was, now = text_hash(TEXT_HASH_INIT, w->record.bytes, w->record.at);
+
+	if (hash_get(&w->answers, key, &was) && was == now)
+		return false;
+	/* Who records for long is asked ever new things: old answers are given again, then. */
+	if (hash_count(&w->answers) >= ANSWERS_MOST)
+		hash_free(&w->answers);
+	if (hash_put(&w->answers, key, now))
+		fail(w, -ENOMEM);
+	return true;
+}
+
+void tape_site(struct tape_writer *w, uint32_t site, const struct site_name *name)
+{
+	struct tape_question key = { .kind = UINT8_MAX, .what = site };
+	struct site_name n = *name;
+	struct coder *c = record(w);
+
+	code_u32(c, &site);
+	code_site(c, &n);
+	if (is_news(w, question_key(&key)))
+		commit(w, &w->facts, TAPE_FACTS, TAPE_RECORD_SITE);
+}
+
+void tape_answer(struct tape_writer *w, const struct tape_question *question,
+		 const struct tape_answer *answer)
+{
+	struct tape_question q = *question;
+	struct tape_answer a = *answer;
+	struct coder *c = record(w);
+	uint32_t i;
+
+	for (i = 0; i < a.nsites; i++)
+		note_site(w, a.sites[i]);
+	code_question(c, &q);
+	code_answer(c, &a);
+	if (is_news(w, question_key(&q)))
+		commit(w, &w->inputs, TAPE_INPUTS, TAPE_RECORD_ANSWER);
+}
+
+void tape_hang(struct tape_writer *w, const struct report_hang *hang)
+{
+	struct report_hang h = *hang;
+
+	code_hang(record(w), &h);
+	commit(w, &w->inputs, TAPE_INPUTS, TAPE_RECORD_HANG);
+}
+
+/* --- inputs ---------------------------------------------------------------------------------------- */
+
+static uint64_t thread_key(uint32_t tgid, uint32_t inc, uint32_t tid)
+{
+	return hash_mix((uint64_t)tgid << 32 | tid) ^ inc;
+}
+
+static bool is_thread(const struct tape_thread *t, uint32_t tgid, uint32_t inc, uint32_t tid)
+{
+	return t->last.tid == tid && t->last.tgid == tgid && t->last.inc == inc;
+}
+
+/* A number for another thread: one that is free again, or the next. UINT32_MAX: no memory. */
+static uint32_t new_number(struct tape_writer *w)
+{
+	struct tape_thread *more;
+
+	if (w->nended)
+		return w->ended[--w->nended];
+	if (w->nknown == w->cap) {
+		more = realloc(w->known, (w->cap * 2 + 64) * sizeof(*more));
+		if (!more)
+			return UINT32_MAX;
+		w->known = more;
+		w->cap = w->cap * 2 + 64;
+	}
+	return w->nknown++;
+}
+
+/* The number of a thread, which is new if it has not been heard of; UINT32_MAX: no memory. */
+static uint32_t thread_number(struct tape_writer *w, uint32_t tgid, uint32_t inc, uint32_t tid)
+{
+	uint64_t key = thread_key(tgid, inc, tid), known;
+	uint32_t number;
+	struct coder *c;
+
+	if (hash_get(&w->threads, key, &known) && is_thread(&w->known[known], tgid, inc, tid))
+		return (uint32_t)known;
+	number = new_number(w);
+	if (number == UINT32_MAX || hash_put(&w->threads, key, number))
+		return UINT32_MAX;
+	w->known[number] = (struct tape_thread){ .last = { .tgid = tgid, .inc = inc, .tid = tid } };
+	c = record(w);
+	code_u32(c, &tgid);
+	code_u32(c, &inc);
+	code_u32(c, &tid);
+	code_u32(c, &number);
+	commit(w, &w->inputs, TAPE_INPUTS, TAPE_RECORD_THREAD);
+	return number;
+}
+
+/* Threads come and go for as long as somebody records: memory is for those that are there. */
+static void forget_thread(struct tape_writer *w, const struct model_input *in)
+{
+	uint64_t key = thread_key(in->tgid, in->inc, in->tid), known;
+	uint32_t *more;
+
+	if (!hash_get(&w->threads, key, &known) ||
+	    !is_thread(&w->known[known], in->tgid, in->inc, in->tid))
+		return;
+	if (w->nended == w->cap_ended) {
+		more = realloc(w->ended, (w->cap_ended * 2 + 64) * sizeof(*more));
+		/* Then its number is not used again. */
+		if (!more)
+			return;
+		w->ended = more;
+		w->cap_ended = w->cap_ended * 2 + 64;
+	}
+	hash_del(&w->threads, key);
+	w->ended[w->nended++] = (uint32_t)known;
+}
+
+static void write_crossing(struct tape_writer *w, const struct model_crossing *crossing)
+{
+	uint32_t number = thread_number(w, crossing->tgid, crossing->inc, crossing->tid);
+	struct model_crossing x = *crossing;
+	bool detailed;
+	struct coder *c;
+
+	if (number == UINT32_MAX) {
+		fail(w, -ENOMEM);
+		return;
+	}
+	/* It has been noted if it is as the last time; of a thread's first it may seem so. */
+	if (x.site != w->known[number].last.site || !w->known[number].left_ns)
+		note_site(w, x.site);
+	c = record(w);
+	code_u32(c, &number);
+	/* Written, it is only looked at. */
+	code_crossing(c, &w->known[number], &x, (struct model_detail *)(uintptr_t)crossing->detail,
+		      &detailed);
+	commit(w, &w->inputs, TAPE_INPUTS, TAPE_RECORD_CROSSING);
+}
+
+void tape_input(void *ctx, const struct model_input *input)
+{
+	struct tape_writer *w = ctx;
+	struct model_input in;
+	bool detailed;
+
+	if (input->type == MODEL_INPUT_CROSSING) {
+		write_crossing(w, input->crossing);
+		return;
+	}
+	in = *input;
+	code_input(record(w), &in, NULL, (struct model_detail *)(uintptr_t)in.detail, &detailed);
+	commit(w, &w->inputs, TAPE_INPUTS, TAPE_RECORD_INPUT);
+	if (in.type == MODEL_INPUT_END_THREAD)
+		forget_thread(w, &in);
+}
+
+void tape_mark(struct tape_writer *w, uint32_t tgid, uint32_t inc, uint32_t site,
+	       const struct conceptual_mark *mark)
+{
+	struct conceptual_mark m = *mark;
+	struct coder *c = record(w);
+	bool detailed;
+
+	note_site(w, site);
+	code_u32(c, &tgid);
+	code_u32(c, &inc);
+	code_u32(c, &site);
+	code_mark(c, &m, (struct model_detail *)(uintptr_t)m.detail, &detailed);
+	commit(w, &w->inputs, TAPE_INPUTS, TAPE_RECORD_MARK);
+}
+
+void tape_message(struct tape_writer *w, const struct predict_message *message)
+{
+	struct predict_message m = *message;
+
+	code_message(record(w), &m);
+	commit(w, &w->inputs, TAPE_INPUTS, TAPE_RECORD_MESSAGE);
+}
+
+uint64_t tape_bytes(const struct tape_writer *w)
+{
+	return blocks_written(w->blocks);
+}
+
+int tape_close(struct tape_writer *w)
+{
+	int err;
+
+	if (!w)
+		return 0;
+	err = tape_flush(w);
+	blocks_writer_free(w->blocks);
+	coder_free(&w->inputs);
+	coder_free(&w->facts);
+	coder_free(&w->record);
+	hash_free(&w->threads);
+	hash_free(&w->answers);
+	hash_free(&w->sites);
+	free(w->known);
+	free(w->ended);
+	free(w->fresh);
+	free(w);
+	return err;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "symbols/child.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "symbols/child_internal.h"
+
+#ifndef P_PIDFD
+#define P_PIDFD 3
+#endif
+
+#define LONGEST_MS 60000 /* an answer: what reads has to share its CPU with others */
+#define SLICE_MS   2 /* how often it is looked at meanwhile */
+#define STEP_NS	   100000 /* CPU time in a slice: it goes on */
+/* A child that was killed ends at once; one that may not be killed ends with this process (PR_SET_PDEATHSIG). */
+#define END_MS	   1000
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+uint64_t child_cpu_ns(const struct child *child)
+{
+	struct timespec ts;
+	clockid_t clock;
+
+	if (child->sock < 0 || clock_getcpuclockid(child->pid, &clock) || clock_gettime(clock, &ts))
+		return 0;
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+void child_stop(struct child *child)
+{
+	struct pollfd pfd = { .fd = child->pidfd, .events = POLLIN };
+	int64_t now = now_ms(), end = now + END_MS;
+	siginfo_t info;
+
+	if (child->sock >= 0)
+		close(child->sock);
+	child->sock = -1;
+	if (child->pidfd < 0)
+		return;
+	syscall(SYS_pidfd_send_signal, child->pidfd, SIGKILL, NULL, 0);
+	while (now < end && poll(&pfd, 1, (int)(end - now)) < 0 && errno == EINTR)
+		now = now_ms();
+	waitid(P_PIDFD, (id_t)child->pidfd, &info, WEXITED | WNOHANG);
+	close(child->pidfd);
+	child->pidfd = -1;
+}
+
+int child_start(struct child *child, const struct child_kind *kind)
+{
+	pid_t parent = getpid(), pid;
+	int pair[2], err;
+
+	if (child->sock >= 0)
+		return 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	pid = fork();
+	if (pid < 0) {
+		err = -errno;
+		close(pair[0]);
+		close(pair[1]);
+		return err;
+	}
+	if (!pid)
+		child_live(kind, pair[1], parent);
+	close(pair[1]);
+	child->sock = pair[0];
+	child->pid = pid;
+	child->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (child->pidfd < 0) {
+		err = -errno;
+		close(child->sock); /* the child ends at the end of its input */
+		child->sock = -1;
+		waitpid(pid, NULL, WNOHANG);
+		return err;
+	}
+	return 0;
+}
+
+int child_send(int sock, const struct iovec *parts, size_t n, int fd)
+{
+	char control[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct msghdr msg = { .msg_iov = (struct iovec *)(uintptr_t)parts, .msg_iovlen = n };
+	struct cmsghdr *cmsg;
+
+	if (fd >= 0) {
+		msg.msg_control = control;
+		msg.msg_controllen = sizeof(control);
+		cmsg = CMSG_FIRSTHDR(&msg);
+		cmsg->cmsg_level = SOL_SOCKET;
+		cmsg->cmsg_type = SCM_RIGHTS;
+		cmsg->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(cmsg), &fd, sizeof(fd));
+	}
+	while (sendmsg(sock, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return 0;
+}
+
+/* 0: go on to wait. */
+static int impatience(const struct child *child, struct child_patience *p)
+{
+	int64_t now = now_ms();
+	uint64_t cpu = child_cpu_ns(child);
+
+	if (cpu > p->begin_ns && cpu - p->begin_ns > p->most_ns)
+		return -EDQUOT;
+	if (cpu >= p->seen_ns + STEP_NS) {
+		p->seen_ns = cpu;
+		p->progress_ms = now;
+	}
+	return now - p->progress_ms >= p->silent_ms || now - p->begin_ms >= LONGEST_MS ? -ETIMEDOUT
+										       : 0;
+}
+
+int child_wait(const struct child *child, struct child_patience *p)
+{
+	struct pollfd pfd = { .fd = child->sock, .events = POLLIN };
+	int ready, err;
+
+	if (!p->begun) {
+		p->begin_ms = p->progress_ms = now_ms();
+		p->begin_ns = p->seen_ns = child_cpu_ns(child);
+		p->begun = true;
+	}
+	/* However much it has to say. */
+	err = impatience(child, p);
+	if (err)
+		return err;
+	for (;;) {
+		ready = poll(&pfd, 1, SLICE_MS);
+		if (ready < 0 && errno != EINTR)
+			return -errno;
+		if (ready > 0)
+			return 0;
+		if (p->idle)
+			p->idle(p->idle_ctx);
+		err = impatience(child, p);
+		if (err)
+			return err;
+	}
+}
+
+int child_identify(int fd, struct child_file *out, uid_t *owner)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EBADMSG;
+	memset(out, 0, sizeof(*out));
+	out->dev = st.st_dev;
+	out->ino = st.st_ino;
+	out->size = (uint64_t)st.st_size;
+	out->mtime_s = st.st_mtim.tv_sec;
+	out->mtime_ns = st.st_mtim.tv_nsec;
+	if (owner)
+		*owner = st.st_uid;
+	return 0;
+}

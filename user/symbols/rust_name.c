@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "symbols/rust_name.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define HASH_LEN 17 /* "h" and 16 digits */
+#define DIFFERENT \
+	5 /* digits that differ, in a hash: what has fewer is a name of C++ that looks like one */
+#define ESCAPE_MAX 10 /* bytes between two $ */
+
+struct out {
+	char *s;
+	size_t size, n;
+};
+
+static void put(struct out *o, const char *s, size_t n)
+{
+	/* A character is there whole or not at all. */
+	if (o->n + n + 1 > o->size) {
+		o->size = o->n + 1;
+		return;
+	}
+	memcpy(o->s + o->n, s, n);
+	o->n += n;
+}
+
+static void put_char(struct out *o, uint32_t c)
+{
+	char s[4];
+
+	if (c < 0x80) {
+		s[0] = (char)c;
+		put(o, s, 1);
+	} else if (c < 0x800) {
+		s[0] = (char)(0xc0 | c >> 6);
+		s[1] = (char)(0x80 | (c & 0x3f));
+		put(o, s, 2);
+	} else if (c < 0x10000) {
+		s[0] = (char)(0xe0 | c >> 12);
+		s[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		s[2] = (char)(0x80 | (c & 0x3f));
+		put(o, s, 3);
+	} else {
+		s[0] = (char)(0xf0 | c >> 18);
+		s[1] = (char)(0x80 | (c >> 12 & 0x3f));
+		s[2] = (char)(0x80 | (c >> 6 & 0x3f));
+		s[3] = (char)(0x80 | (c & 0x3f));
+		put(o, s, 4);
+	}
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* The value of a digit of a hash or an escape, which are lower case; -1: it is none. */
+static int hex(char c)
+{
+	return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* What stands between two $, or 0: nothing that is known. */
+static uint32_t unescape(const char *s, size_t n)
+{
+	static const struct {
+		char name[3];
+		char c;
+	} known[] = {
+		{ "SP", '@' }, { "BP", '*' }, { "RF", '&' }, { "LT", '<' },
+		{ "GT", '>' }, { "LP", '(' }, { "RP", ')' }, { "C", ',' },
+	};
+	uint32_t c = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strlen(known[i].name) == n && !memcmp(known[i].name, s, n))
+			return (uint32_t)known[i].c;
+	if (n < 2 || n > 7 || s[0] != 'u')
+		return 0;
+	for (i = 1; i < n; i++) {
+		if (hex(s[i]) < 0)
+			return 0;
+		c = c << 4 | (uint32_t)hex(s[i]);
+	}
+	/* No control characters, halves of pairs, or more than there are. */
+	if (c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
+		return 0;
+	return c;
+}
+
+static void put_part(struct out *o, const char *s, size_t n)
+{
+	const char *end;
+	size_t i = 0, len;
+	uint32_t c;
+
+	/* A part that would begin with an escape has a _ before it. */
+	if (n > 1 && s[0] == '_' && s[1] == '$')
+		i = 1;
+	while (i < n) {
+		if (s[i] == '.' && i + 1 < n && s[i + 1] == '.') {
+			put(o, "::", 2);
+			i += 2;
+			continue;
+		}
+		end = s[i] == '$' ? memchr(s + i + 1, '$', n - i - 1) : NULL;
+		len = end ? (size_t)(end - s) - i - 1 : 0;
+		c = end && len <= ESCAPE_MAX ? unescape(s + i + 1, len) : 0;
+		if (c) {
+			put_char(o, c);
+			i += len + 2;
+		} else {
+			put(o, s + i, 1);
+			i++;
+		}
+	}
+}
+
+static bool is_hash(const char *s, size_t n)
+{
+	unsigned seen = 0;
+	size_t i;
+
+	if (n != HASH_LEN || s[0] != 'h')
+		return false;
+	for (i = 1; i < n; i++) {
+		if (hex(s[i]) < 0)
+			return false;
+		seen |= 1u << hex(s[i]);
+	}
+	return __builtin_popcount(seen) >= DIFFERENT;
+}
+
+/* The part at *s, with its length before it: *len its bytes. NULL: there is none. */
+static const char *next_part(const char **s, size_t *len)
+{
+	const char *part;
+	size_t n = 0;
+
+	if (!is_digit(**s) || **s == '0')
+		return NULL;
+	while (is_digit(**s)) {
+		n = n * 10 + (size_t)(**s - '0');
+		if (n > 65536)
+			return NULL;
+		++*s;
+	}
+	if (strnlen(*s, n) < n)
+		return NULL;
+	part = *s;
+	*s += n;
+	*len = n;
+	return part;
+}
+
+bool rust_name_legacy(const char *raw, char *name, size_t size)
+{
+	struct out o = { .s = name, .size = size };
+	const char *s, *part, *first, *hash = NULL;
+	size_t len, hash_len = 0, i, parts = 0;
+
+	if (strncmp(raw, "_ZN", 3) != 0 || !size)
+		return false;
+	first = s = raw + 3;
+	for (; (part = next_part(&s, &len)); parts++) {
+		for (i = 0; i < len; i++)
+			if ((unsigned char)part[i] <= ' ' || (unsigned char)part[i] >= 0x7f)
+				return false;
+		hash = part;
+		hash_len = len;
+	}
+	/* Behind it may stand what a pass of the compiler added: ".llvm.1234". */
+	if (s[0] != 'E' || (s[1] && s[1] != '.') || parts < 2 || !is_hash(hash, hash_len))
+		return false;
+	for (s = first; parts > 1; parts--) {
+		part = next_part(&s, &len);
+		put_part(&o, part, len);
+		if (parts > 2)
+			put(&o, "::", 2);
+	}
+	name[o.n] = '\0';
+	return true;
+}

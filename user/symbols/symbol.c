@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "symbols/symbol.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "symbols/symbol_wire.h"
+
+/*
+ * How long a child is waited for that neither answers nor takes CPU time, because somebody stopped it, or because it waits for a
+ * disk; debuginfod downloads.
+ */
+#define SYMBOL_TIMEOUT_MS	5000
+#define SYMBOL_FETCH_TIMEOUT_MS 60000
+/* CPU time that the names of one file may take. */
+#define SYMBOL_FILE_NS		(SYMBOL_FILE_S * 1000000000ULL)
+#define SYMBOL_NOTED_NS		10000000ULL /* an answer that took less is not worth remembering */
+#define SYMBOL_FILES_MAX	512 /* files remembered for what they cost, or for having ended a child */
+
+struct symbol_file {
+	struct child_file identity;
+	uint64_t cpu_ns;
+	bool plain; /* its debug information is not read any more */
+	int err; /* not 0: nothing of it is */
+	bool owner; /* not asked any more because of other files of its owner */
+	char *path; /* of one that is to be told of */
+};
+
+struct symbol_server {
+	bool debuginfod; /* may be asked */
+	bool fetch_at_once;
+	bool fetches; /* this child does */
+	bool fetch_failed; /* it has waited in vain, and nobody is asked any more */
+	char *debug_path; /* as libdwfl takes it */
+	struct child child;
+	uint32_t serial;
+	uint32_t answers; /* of this child */
+	struct symbol_file files[SYMBOL_FILES_MAX];
+	uint32_t nfiles; /* ever; the oldest is overwritten */
+	uint32_t untold; /* files that were overwritten and were to be told of */
+	struct hash owners; /* user -> CPU time of answers from its files, ns */
+	int64_t begin_ms;
+	void (*idle)(void *ctx);
+	void *idle_ctx;
+};
+
+static int64_t symbol_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static int symbol_start(struct symbol_server *server)
+{
+	struct child_kind kind = { .name = "sbt-names",
+				   .opens = true,
+				   .data = (uint64_t)SYMBOL_MIB << 20,
+				   .run = symbol_child_run,
+				   .ctx = server->debug_path };
+
+	if (server->child.sock >= 0)
+		return 0;
+	server->fetches = server->debuginfod && (!server->idle || server->fetch_at_once);
+	server->answers = 0;
+	kind.network = server->fetches;
+	return child_start(&server->child, &kind);
+}
+
+int symbol_server_new(const struct symbol_options *options, struct symbol_server **out)
+{
+	const char *dir = options && options->debug_dir ? options->debug_dir : "/usr/lib/debug";
+	struct symbol_server *server;
+
+	*out = NULL;
+	server = calloc(1, sizeof(*server));
+	if (!server)
+		return -ENOMEM;
+	server->child = CHILD_NONE;
+	server->debuginfod = options && options->debuginfod;
+	server->fetch_at_once = options && options->fetch_at_once;
+	server->begin_ms = symbol_now_ms();
+	hash_init(&server->owners);
+	/* Beside the file, in .debug beside it, then below the directory, where build ids are too. */
+	if (asprintf(&server->debug_path, ":.debug:%s", dir) < 0) {
+		free(server);
+		return -ENOMEM;
+	}
+	*out = server;
+	return 0;
+}
+
+void symbol_server_idle(struct symbol_server *server, void (*idle)(void *ctx), void *ctx)
+{
+	/* The next child may ask others. */
+	if (server->idle && !idle && server->debuginfod && !server->fetches)
+		child_stop(&server->child);
+	server->idle = idle;
+	server->idle_ctx = ctx;
+}
+
+bool symbol_server_fetches_later(const struct symbol_server *server)
+{
+	return server->debuginfod && server->idle && !server->fetch_at_once;
+}
+
+bool symbol_server_fetch_failed(const struct symbol_server *server)
+{
+	return server->fetch_failed;
+}
+
+bool symbol_server_is_later(const struct symbol_server *server)
+{
+	return !server->idle;
+}
+
+void symbol_server_free(struct symbol_server *server)
+{
+	uint32_t i;
+
+	if (!server)
+		return;
+	child_stop(&server->child);
+	for (i = 0; i < SYMBOL_FILES_MAX; i++)
+		free(server->files[i].path);
+	hash_free(&server->owners);
+	free(server->debug_path);
+	free(server);
+}
+
+static int symbol_send(const struct symbol_server *server, struct symbol_request *req,
+		       const struct symbol_unwind *unwind, int fd)
+{
+	const struct iovec parts[] = { { .iov_base = req, .iov_len = sizeof(*req) },
+				       { .iov_base = (void *)(uintptr_t)unwind,
+					 .iov_len = sizeof(*unwind) } };
+
+	return child_send(server->child.sock, parts, unwind ? 2 : 1, fd);
+}
+
+/* 0, -ETIMEDOUT, -EDQUOT, or -EPIPE when the child ended or said something that is no answer. */
+static int symbol_wait(const struct symbol_server *server, uint32_t serial, uint64_t most_ns,
+		       struct symbol_reply *reply)
+{
+	struct child_patience patience = { .silent_ms = server->fetches ? SYMBOL_FETCH_TIMEOUT_MS
+									: SYMBOL_TIMEOUT_MS,
+					   .most_ns = most_ns,
+					   .idle = server->idle,
+					   .idle_ctx = server->idle_ctx };
+	int err = child_wait(&server->child, &patience);
+	ssize_t n;
+
+	if (err)
+		return err;
+	n = recv(server->child.sock, reply, sizeof(*reply), MSG_DONTWAIT);
+	return n == sizeof(*reply) && reply->serial == serial ? 0 : -EPIPE;
+}
+
+/* What the child says may come from a file that took it over: lengths and ends are made good. */
+static void symbol_sanitise(struct symbol_reply *reply)
+{
+	struct symbol_frame *frame;
+	int i;
+
+	reply->data[sizeof(reply->data) - 1] = 0;
+	reply->text[sizeof(reply->text) - 1] = 0;
+	if (reply->step.result > UNWIND_END)
+		reply->step.result = UNWIND_END;
+	if (reply->code.nframes < 0 || reply->code.nframes > SYMBOL_FRAMES_MAX)
+		reply->code.nframes = 0;
+	for (i = 0; i < SYMBOL_FRAMES_MAX; i++) {
+		frame = &reply->code.frames[i];
+		frame->function[sizeof(frame->function) - 1] = 0;
+		frame->file[sizeof(frame->file) - 1] = 0;
+	}
+}
+
+static struct symbol_file *symbol_find_file(struct symbol_server *server,
+					    const struct child_file *id)
+{
+	uint32_t i, n = server->nfiles < SYMBOL_FILES_MAX ? server->nfiles : SYMBOL_FILES_MAX;
+
+	for (i = 0; i < n; i++)
+		if (!memcmp(&server->files[i].identity, id, sizeof(*id)))
+			return &server->files[i];
+	return NULL;
+}
+
+/* The one that is known, or one in the place of the oldest. */
+static struct symbol_file *symbol_note_file(struct symbol_server *server,
+					    const struct child_file *id)
+{
+	struct symbol_file *file = symbol_find_file(server, id);
+
+	if (file)
+		return file;
+	file = &server->files[server->nfiles++ % SYMBOL_FILES_MAX];
+	server->untold += file->path != NULL;
+	free(file->path);
+	*file = (struct symbol_file){ .identity = *id };
+	return file;
+}
+
+/* One answer, from a child that may have to be begun; @spent_ns: what it has taken. */
+static int symbol_try(struct symbol_server *server, struct symbol_request *req,
+		      const struct symbol_unwind *unwind, int fd, uint64_t most_ns,
+		      struct symbol_reply *reply, uint64_t *spent_ns)
+{
+	uint64_t before;
+	int err;
+
+	err = symbol_start(server);
+	if (err)
+		return err;
+	req->serial = ++server->serial;
+	before = child_cpu_ns(&server->child);
+	err = symbol_send(server, req, unwind, fd);
+	if (err) {
+		/* It ended between two questions, so this file is not to blame. Once more. */
+		child_stop(&server->child);
+		err = symbol_start(server);
+		before = 0;
+		if (!err)
+			err = symbol_send(server, req, unwind, fd);
+		if (err)
+			return err;
+	}
+	err = symbol_wait(server, req->serial, most_ns, reply);
+	*spent_ns = child_cpu_ns(&server->child);
+	*spent_ns -= *spent_ns > before ? before : *spent_ns;
+	return err;
+}
+
+/* Is it the fault of who asked? */
+static bool symbol_is_failure(int err)
+{
+	return err == -EPIPE || err == -ETIMEDOUT || err == -EDQUOT;
+}
+
+/*
+ * What the file has cost, and what that means: one that takes too much is asked by its symbol table and its unwind tables
+ * alone, which are small; if that fails, too, or if the child stands still, not at all. Whether to ask once more.
+ */
+static bool symbol_charge(struct symbol_server *server, const struct symbol_request *req,
+			  uint64_t spent_ns, int err)
+{
+	struct symbol_file *file;
+
+	if (!err && spent_ns < SYMBOL_NOTED_NS)
+		return false;
+	file = symbol_note_file(server, &req->identity);
+	file->cpu_ns += spent_ns;
+	if (!err)
+		return false;
+	if (!file->path)
+		file->path = strdup(req->path);
+	if (file->plain || err == -ETIMEDOUT || req->question == SYMBOL_ASK_NAME) {
+		file->err = err;
+		return false;
+	}
+	file->plain = true;
+	file->cpu_ns = 0;
+	return true;
+}
+
+/* Whoever has many files that each take little less than too much. */
+static bool symbol_owner_may(const struct symbol_server *server, uid_t owner)
+{
+	uint64_t most_ms =
+		SYMBOL_OWNER_S * 1000 + (uint64_t)(symbol_now_ms() - server->begin_ms) / 100;
+	uint64_t spent_ns = 0;
+
+	if (!server->idle && (owner == 0 || owner == getuid()))
+		return true;
+	hash_get(&server->owners, owner, &spent_ns);
+	return spent_ns / 1000000 < (server->idle ? most_ms : 3 * most_ms);
+}
+
+static void symbol_charge_owner(struct symbol_server *server, uid_t owner, uint64_t ns)
+{
+	uint64_t before = 0;
+
+	hash_get(&server->owners, owner, &before);
+	/* Out of memory: it costs nothing. */
+	(void)hash_put(&server->owners, owner, before + ns);
+}
+
+static int symbol_refuse(struct symbol_server *server, const struct symbol_request *req)
+{
+	struct symbol_file *file;
+
+	if (server->idle)
+		return -EAGAIN;
+	file = symbol_note_file(server, &req->identity);
+	file->owner = true;
+	if (!file->path)
+		file->path = strdup(req->path);
+	return -EAGAIN;
+}
+
+static int symbol_ask(struct symbol_server *server, struct symbol_request *req,
+		      const struct symbol_unwind *unwind, int fd, uid_t owner,
+		      struct symbol_reply *reply)
+{
+	const struct symbol_file *file;
+	uint64_t spent_ns = 0, cost;
+	bool more = true, fresh, fetches;
+	int err = 0;
+
+	while (more) {
+		file = symbol_find_file(server, &req->identity);
+		/* Such a file is not open there. */
+		if (file && file->err)
+			return req->question == SYMBOL_FORGET ? 0 : file->err;
+		if (req->question != SYMBOL_FORGET && !symbol_owner_may(server, owner))
+			return symbol_refuse(server, req);
+		cost = file ? file->cpu_ns : 0;
+		req->plain = file && file->plain;
+		fresh = server->child.sock < 0 || !server->answers;
+		spent_ns = 0;
+		err = symbol_try(server, req, unwind, fd,
+				 SYMBOL_FILE_NS > cost ? SYMBOL_FILE_NS - cost : 0, reply,
+				 &spent_ns);
+		fetches = server->fetches;
+		if (err && !symbol_is_failure(err))
+			return err;
+		symbol_charge_owner(server, owner, spent_ns);
+		if (err)
+			child_stop(&server->child);
+		/* No file's fault: what is here is read all the same. */
+		if (err == -ETIMEDOUT && fetches) {
+			server->debuginfod = false;
+			server->fetch_failed = true;
+			continue;
+		}
+		/* Its memory may have been full of other files. */
+		if (err == -EPIPE && !fresh)
+			continue;
+		more = symbol_charge(server, req, spent_ns, err);
+	}
+	if (err)
+		return err;
+	server->answers++;
+	symbol_sanitise(reply);
+	return 0;
+}
+
+static int symbol_question(struct symbol_server *server, enum symbol_question question, int fd,
+			   const char *path, uint64_t vaddr, const struct symbol_unwind *unwind,
+			   struct symbol_reply *reply)
+{
+	struct symbol_request *req;
+	uid_t owner = 0;
+	int err;
+
+	req = calloc(1, sizeof(*req));
+	if (!req)
+		return -ENOMEM;
+	req->question = question;
+	req->vaddr = vaddr;
+	symbol_copy(req->path, sizeof(req->path), path ? path : "");
+	err = child_identify(fd, &req->identity, &owner);
+	if (!err)
+		err = symbol_ask(server, req, unwind, fd, owner, reply);
+	free(req);
+	return err;
+}
+
+int symbol_lookup(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
+		  struct symbol *out)
+{
+	struct symbol_reply *reply;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	reply = calloc(1, sizeof(*reply));
+	if (!reply)
+		return -ENOMEM;
+	err = symbol_question(server, SYMBOL_ASK_CODE, fd, path, vaddr, NULL, reply);
+	if (!err)
+		*out = reply->code;
+	free(reply);
+	return err;
+}
+
+void symbol_forget(struct symbol_server *server, int fd)
+{
+	struct symbol_reply *reply;
+
+	/* A child that does not run has nothing open. */
+	if (!server || server->child.sock < 0)
+		return;
+	reply = calloc(1, sizeof(*reply));
+	if (reply && symbol_question(server, SYMBOL_FORGET, fd, NULL, 0, NULL, reply))
+		child_stop(&server->child);
+	free(reply);
+}
+
+bool symbol_data_name(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
+		      char name[SYMBOL_NAME_MAX])
+{
+	struct symbol_reply *reply;
+	bool known = false;
+
+	name[0] = 0;
+	reply = calloc(1, sizeof(*reply));
+	if (!reply)
+		return false;
+	if (!symbol_question(server, SYMBOL_ASK_DATA, fd, path, vaddr, NULL, reply) &&
+	    reply->known) {
+		symbol_copy(name, SYMBOL_NAME_MAX, reply->data);
+		known = true;
+	}
+	free(reply);
+	return known;
+}
+
+int symbol_unwind(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
+		  const struct stack_regs *regs, const struct sbt_stack *stack,
+		  struct unwind_step *step)
+{
+	struct symbol_unwind *unwind;
+	struct symbol_reply *reply;
+	int err = -ENOMEM;
+
+	memset(step, 0, sizeof(*step));
+	unwind = calloc(1, sizeof(*unwind));
+	reply = calloc(1, sizeof(*reply));
+	if (!unwind || !reply)
+		goto out;
+	unwind->regs = *regs;
+	unwind->stack = *stack;
+	err = symbol_question(server, SYMBOL_ASK_UNWIND, fd, path, vaddr, unwind, reply);
+	if (!err)
+		*step = reply->step;
+out:
+	free(reply);
+	free(unwind);
+	return err;
+}
+
+bool symbol_source_name(struct symbol_server *server, int fd, const char *raw, char *name,
+			size_t size)
+{
+	struct symbol_reply *reply;
+	bool known;
+
+	if (strlen(raw) >= SYMBOL_PATH_MAX)
+		return false;
+	reply = calloc(1, sizeof(*reply));
+	if (!reply)
+		return false;
+	known = !symbol_question(server, SYMBOL_ASK_NAME, fd, raw, 0, NULL, reply) && reply->known;
+	if (known)
+		snprintf(name, size, "%s", reply->text);
+	free(reply);
+	return known;
+}
+
+bool symbol_parameters(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
+		       uint32_t *n)
+{
+	struct symbol_reply *reply = calloc(1, sizeof(*reply));
+	bool known;
+
+	if (!reply)
+		return false;
+	known = !symbol_question(server, SYMBOL_ASK_PARAMETERS, fd, path, vaddr, NULL, reply) &&
+		reply->known;
+	*n = reply->parameters;
+	free(reply);
+	return known;
+}
+
+bool symbol_frame_rule(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
+		       struct sbt_frame_rule *rule)
+{
+	struct symbol_reply *reply = calloc(1, sizeof(*reply));
+	bool known;
+
+	if (!reply)
+		return false;
+	known = !symbol_question(server, SYMBOL_ASK_RULE, fd, path, vaddr, NULL, reply) &&
+		reply->known;
+	if (known)
+		*rule = reply->rule;
+	free(reply);
+	return known;
+}
+
+uint32_t symbol_unnamed(const struct symbol_server *server,
+			void (*each)(void *ctx, const char *path, enum symbol_unnamed why),
+			void *ctx)
+{
+	const struct symbol_file *file;
+	uint32_t i;
+
+	for (i = 0; i < SYMBOL_FILES_MAX; i++) {
+		file = &server->files[i];
+		if (!file->path)
+			continue;
+		if (file->owner && !file->err)
+			each(ctx, file->path, SYMBOL_UNNAMED_OWNER);
+		else
+			each(ctx, file->path,
+			     !file->err		       ? SYMBOL_UNNAMED_LINES
+			     : file->err == -ETIMEDOUT ? SYMBOL_UNNAMED_SILENT
+						       : SYMBOL_UNNAMED_ALL);
+	}
+	return server->untold;
+}

@@ -1,0 +1,636 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* The child of the symboliser: all that parses what is in files. */
+#include <dlfcn.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#ifdef HAVE_LIBIBERTY
+#include <libiberty/demangle.h>
+#endif
+
+#include "base/function_name.h"
+#include "base/plugin.h"
+#include "base/text.h"
+#include "symbols/rust_name.h"
+#include "symbols/symbol_wire.h"
+
+#define SYMBOL_MODULES_MAX 64 /* files the child keeps open */
+#define SYMBOL_DEPTH_MAX   64 /* nested scopes */
+#define SYMBOL_MANGLED_MAX 4096 /* longer names are not demangled */
+
+/* --- names --------------------------------------------------------------------- */
+
+typedef char *(*symbol_demangle_fn)(const char *name, char *buf, size_t *len, int *status);
+
+struct symbol_module {
+	struct child_file identity;
+	Dwfl *dwfl;
+	Dwfl_Module *mod;
+	uint64_t used; /* clock of requests, for the least recently used */
+};
+
+struct symbol_child {
+	int sock;
+	char *debug_path;
+	Dwfl_Callbacks callbacks;
+	struct symbol_module modules[SYMBOL_MODULES_MAX];
+	uint64_t clock;
+	bool demangle_tried;
+	symbol_demangle_fn demangle;
+};
+
+/* libstdc++ is heavy and not everywhere: it is asked only once a mangled name turns up. */
+static symbol_demangle_fn symbol_demangler(struct symbol_child *c)
+{
+	void *lib, *fn;
+
+	if (c->demangle_tried)
+		return c->demangle;
+	c->demangle_tried = true;
+	lib = plugin_open("libstdc++.so.6");
+	fn = lib ? dlsym(lib, "__cxa_demangle") : NULL;
+	/* ISO C has no conversion from an object pointer to a function pointer. */
+	memcpy(&c->demangle, &fn, sizeof(fn));
+	return c->demangle;
+}
+
+#ifdef HAVE_LIBIBERTY
+/* Rust's newer names, which libstdc++ does not know. A suffix that a compiler's pass has put behind one is dropped. */
+static char *symbol_demangle_rust(const char *raw)
+{
+	return rust_demangle(raw, 0);
+}
+
+/* The same code as libstdc++'s. */
+static char *symbol_demangle_cxx(const char *raw)
+{
+	return cplus_demangle_v3(raw, DMGL_PARAMS | DMGL_TYPES);
+}
+#else
+static char *symbol_demangle_rust(const char *raw)
+{
+	(void)raw;
+	return NULL;
+}
+
+static char *symbol_demangle_cxx(const char *raw)
+{
+	(void)raw;
+	return NULL;
+}
+#endif
+
+/* What is too long loses what its templates are made with first; if that does not help it ends in "...". */
+static void symbol_copy_name(char *to, size_t size, const char *from)
+{
+	char *own = strlen(from) >= size ? strdup(from) : NULL;
+	size_t len;
+
+	if (own && function_name_shorten(own))
+		from = own;
+	len = strlen(from);
+	if (len >= size && size > 4) {
+		for (len = size - 4; len && ((uint8_t)from[len] & 0xc0) == 0x80; len--)
+			;
+		memcpy(to, from, len);
+		memset(to + len, 0, size - len);
+		memcpy(to + len, "...", 4);
+	} else {
+		symbol_copy(to, size, from);
+	}
+	free(own);
+}
+
+/* Writes the name as in the source if @raw is mangled and can be read; whether it did. */
+static bool symbol_demangle_into(struct symbol_child *c, const char *raw, char *name, size_t size)
+{
+	char rust[SYMBOL_MANGLED_MAX];
+	symbol_demangle_fn demangle;
+	int status = -1;
+	char *text;
+
+	if (raw[0] != '_' || strnlen(raw, SYMBOL_MANGLED_MAX) == SYMBOL_MANGLED_MAX)
+		return false;
+	if (rust_name_legacy(raw, rust, sizeof(rust))) {
+		symbol_copy_name(name, size, rust);
+		return true;
+	}
+	if (raw[1] == 'R') {
+		text = symbol_demangle_rust(raw);
+	} else if (raw[1] == 'Z') {
+		demangle = symbol_demangler(c);
+		text = demangle ? demangle(raw, NULL, NULL, &status) : symbol_demangle_cxx(raw);
+	} else {
+		return false;
+	}
+	if (!text)
+		return false;
+	symbol_copy_name(name, size, text);
+	free(text);
+	return true;
+}
+
+static bool symbol_demangle(struct symbol_child *c, const char *raw, char *name)
+{
+	return symbol_demangle_into(c, raw, name, SYMBOL_NAME_MAX);
+}
+
+/* A name from a symbol table: without the version that linkers append, demangled if possible. */
+static void symbol_table_name(struct symbol_child *c, const char *raw, char *name)
+{
+	char *plain, *at;
+
+	plain = strdup(raw);
+	if (!plain)
+		return;
+	at = strchr(plain, '@');
+	if (at && at != plain)
+		*at = 0;
+	if (!symbol_demangle(c, plain, name))
+		symbol_copy_name(name, SYMBOL_NAME_MAX, plain);
+	free(plain);
+}
+
+static void symbol_die_name(struct symbol_child *c, Dwarf_Die *die, char *name)
+{
+	Dwarf_Attribute attr;
+	const char *raw = NULL;
+
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr) ||
+	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr))
+		raw = dwarf_formstring(&attr);
+	if (raw && symbol_demangle(c, raw, name))
+		return;
+	raw = dwarf_diename(die);
+	/* What GCC makes of a region of C++ has the mangled name alone. */
+	if (raw && !symbol_demangle(c, raw, name))
+		symbol_copy_name(name, SYMBOL_NAME_MAX, raw);
+}
+
+/* The declaration of what @die is a copy of, or a part. */
+static Dwarf_Die symbol_origin(Dwarf_Die die)
+{
+	static const unsigned int ways[] = { DW_AT_abstract_origin, DW_AT_specification };
+	Dwarf_Attribute attr;
+	Dwarf_Die next;
+	int i, depth;
+
+	for (depth = 0; depth < SYMBOL_DEPTH_MAX; depth++) {
+		for (i = 0; i < 2; i++)
+			if (dwarf_attr(&die, ways[i], &attr) && dwarf_formref_die(&attr, &next))
+				break;
+		if (i == 2)
+			break;
+		die = next;
+	}
+	return die;
+}
+
+/* The last part of the name of the file that @die is declared in, or NULL. dwarf_decl_file() ends the process at split units. */
+static const char *symbol_declared_file(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Files *files;
+	const char *name, *base;
+	Dwarf_Word index;
+	Dwarf_Die unit;
+	size_t nfiles;
+
+	if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attr) || dwarf_formudata(&attr, &index) ||
+	    !dwarf_cu_die(attr.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
+	    dwarf_getsrcfiles(&unit, &files, &nfiles) || index >= nfiles)
+		return NULL;
+	name = dwarf_filesrc(files, index, NULL, NULL);
+	base = name ? strrchr(name, '/') : NULL;
+	return base ? base + 1 : name;
+}
+
+/*
+ * The same number for the same place: the last part of the file's name, a line, a column. Lambdas have none of their own: each is
+ * an entry of the debugging information.
+ */
+static uint32_t symbol_declared(Dwarf_Die *die)
+{
+	Dwarf_Die origin = symbol_origin(*die);
+	const char *file = symbol_declared_file(die);
+	int line = 0, column = 0;
+	Dwarf_Off offset;
+	uint64_t h;
+
+	if (file && !dwarf_decl_line(die, &line) && line > 0) {
+		dwarf_decl_column(die, &column);
+		h = text_hash((uint64_t)line << 32 | (uint32_t)column, file, strlen(file));
+	} else {
+		offset = dwarf_dieoffset(&origin);
+		h = text_hash(1, &offset, sizeof(offset));
+	}
+	return (uint32_t)h ? (uint32_t)h : 1;
+}
+
+/* --- code ---------------------------------------------------------------------- */
+
+/* Compilers other than gcc write no .debug_aranges, so that libdwfl finds no unit: look at each. */
+static Dwarf_Die *symbol_find_unit(Dwfl_Module *mod, Dwarf_Addr addr, Dwarf_Addr *bias)
+{
+	Dwarf_Die *unit = dwfl_module_addrdie(mod, addr, bias);
+
+	if (unit)
+		return unit;
+	while ((unit = dwfl_module_nextcu(mod, unit, bias)))
+		if (dwarf_haspc(unit, addr - *bias) == 1)
+			return unit;
+	return NULL;
+}
+
+static void symbol_set_line(struct symbol_frame *frame, const char *file, int line)
+{
+	if (file)
+		symbol_copy(frame->file, sizeof(frame->file), file);
+	frame->line = line > 0 ? (uint32_t)line : 0;
+}
+
+/* Where the inlined function @die was called: the position of the frame around it. */
+static void symbol_call_site(Dwarf_Die *unit, Dwarf_Die *die, struct symbol_frame *frame)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word file = 0, line = 0;
+	Dwarf_Files *files;
+	size_t nfiles;
+	const char *name = NULL;
+
+	if (dwarf_attr(die, DW_AT_call_line, &attr) && dwarf_formudata(&attr, &line))
+		line = 0;
+	if (dwarf_attr(die, DW_AT_call_file, &attr) && !dwarf_formudata(&attr, &file) &&
+	    !dwarf_getsrcfiles(unit, &files, &nfiles) && file < nfiles)
+		name = dwarf_filesrc(files, file, NULL, NULL);
+	symbol_set_line(frame, name, line <= INT32_MAX ? (int)line : 0);
+}
+
+/* With -gsplit-dwarf the unit in the file is a skeleton, and the functions are in another one. */
+static void symbol_full_unit(Dwarf_Die *unit, Dwarf_Die *full)
+{
+	Dwarf_Die sub;
+	uint8_t type = 0;
+
+	*full = *unit;
+	memset(&sub, 0, sizeof(sub));
+	if (!dwarf_cu_info(unit->cu, NULL, &type, NULL, &sub, NULL, NULL, NULL) &&
+	    type == DW_UT_skeleton && sub.addr)
+		*full = sub;
+}
+
+/* The frame to fill next: when there are too many, the outermost replaces the last. */
+static struct symbol_frame *symbol_next_frame(struct symbol *out)
+{
+	struct symbol_frame *frame;
+
+	if (out->nframes < SYMBOL_FRAMES_MAX)
+		out->nframes++;
+	frame = &out->frames[out->nframes - 1];
+	memset(frame, 0, sizeof(*frame));
+	return frame;
+}
+
+/* The nest of scopes around an address, outermost first. */
+struct symbol_scopes {
+	Dwarf_Die dies[SYMBOL_DEPTH_MAX];
+	int n;
+};
+
+static bool symbol_may_hold(int tag, bool thorough)
+{
+	switch (tag) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		return true;
+	case DW_TAG_subprogram: /* that does not contain the address: outlined parts may be inside */
+	case DW_TAG_lexical_block:
+		return thorough;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Descends from @parent to what contains @pc. Our own walk, for dwarf_getscopes() does not look
+ * into namespaces, where clang puts functions. Whether anything was found.
+ */
+static bool symbol_find_scopes(Dwarf_Die *parent, Dwarf_Addr pc, bool thorough, int depth,
+			       struct symbol_scopes *scopes)
+{
+	Dwarf_Die die;
+	int tag;
+
+	if (depth >= SYMBOL_DEPTH_MAX || dwarf_child(parent, &die))
+		return false;
+	do {
+		tag = dwarf_tag(&die);
+		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+		    tag == DW_TAG_lexical_block || tag == DW_TAG_try_block ||
+		    tag == DW_TAG_catch_block) {
+			if (dwarf_haspc(&die, pc) == 1) {
+				scopes->dies[scopes->n++] = die;
+				symbol_find_scopes(&die, pc, thorough, depth + 1, scopes);
+				return true;
+			}
+		}
+		if (symbol_may_hold(tag, thorough) &&
+		    symbol_find_scopes(&die, pc, thorough, depth + 1, scopes))
+			return true;
+	} while (!dwarf_siblingof(&die, &die));
+	return false;
+}
+
+/*
+ * Fills the frames from the scopes around @pc, innermost first. @at is where the code stands by the
+ * line table. Returns whether the real function was reached.
+ */
+static bool symbol_walk_scopes(struct symbol_child *c, Dwarf_Die *unit, Dwarf_Addr pc,
+			       struct symbol_frame at, struct symbol *out)
+{
+	struct symbol_scopes scopes;
+	struct symbol_frame *frame;
+	Dwarf_Addr entry;
+	Dwarf_Die full;
+	int tag;
+
+	symbol_full_unit(unit, &full);
+	scopes.n = 0;
+	if (!symbol_find_scopes(&full, pc, false, 0, &scopes))
+		symbol_find_scopes(&full, pc, true, 0, &scopes);
+	while (scopes.n--) {
+		tag = dwarf_tag(&scopes.dies[scopes.n]);
+		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
+			continue;
+		frame = symbol_next_frame(out);
+		*frame = at;
+		symbol_die_name(c, &scopes.dies[scopes.n], frame->function);
+		frame->declared = symbol_declared(&scopes.dies[scopes.n]);
+		memset(&at, 0, sizeof(at));
+		if (tag == DW_TAG_inlined_subroutine) {
+			symbol_call_site(&full, &scopes.dies[scopes.n], &at);
+			continue;
+		}
+		/* A cold part may lie before the entry: then there is no meaningful distance. */
+		if (!dwarf_entrypc(&scopes.dies[scopes.n], &entry) && pc >= entry)
+			out->function_offset = pc - entry;
+		return true;
+	}
+	return false;
+}
+
+/* By DWARF. Leaves nframes 0 when there is none for the address. */
+static bool symbol_by_dwarf(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr,
+			    struct symbol *out)
+{
+	struct symbol_frame at;
+	Dwarf_Addr bias = 0;
+	Dwarf_Die *unit;
+	Dwarf_Line *line;
+	int lineno = 0;
+
+	unit = symbol_find_unit(mod, addr, &bias);
+	if (!unit)
+		return false;
+	memset(&at, 0, sizeof(at));
+	line = dwarf_getsrc_die(unit, addr - bias);
+	if (line) {
+		dwarf_lineno(line, &lineno);
+		symbol_set_line(&at, dwarf_linesrc(line, NULL, NULL), lineno);
+	}
+	if (symbol_walk_scopes(c, unit, addr - bias, at, out))
+		return true;
+	/* No function there (assembler), but a line: kept for the symbol table's name. */
+	if (line && !out->nframes)
+		*symbol_next_frame(out) = at;
+	return false;
+}
+
+static void symbol_code(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr, bool plain,
+			struct symbol *out)
+{
+	struct symbol_frame *last;
+	GElf_Off offset = 0;
+	const char *name;
+	GElf_Sym sym;
+	bool real;
+
+	real = !plain && symbol_by_dwarf(c, mod, addr, out);
+	last = out->nframes ? &out->frames[out->nframes - 1] : NULL;
+	if (real && last && last->function[0])
+		return;
+	name = dwfl_module_addrinfo(mod, addr, &offset, &sym, NULL, NULL, NULL);
+	if (!name || !name[0] || GELF_ST_TYPE(sym.st_info) == STT_OBJECT)
+		return;
+	/* Frames without a real function (a damaged tree) would be misread: only lines are kept. */
+	if (!last || (!real && last->function[0]))
+		last = symbol_next_frame(out);
+	symbol_table_name(c, name, last->function);
+	out->function_offset = offset;
+}
+
+static bool symbol_data(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr, char *name)
+{
+	int n = dwfl_module_getsymtab(mod), i;
+	const char *raw;
+	GElf_Addr value;
+	GElf_Sym sym;
+
+	for (i = 1; i < n; i++) {
+		raw = dwfl_module_getsym_info(mod, i, &sym, &value, NULL, NULL, NULL);
+		if (!raw || !raw[0] || GELF_ST_TYPE(sym.st_info) != STT_OBJECT ||
+		    sym.st_shndx == SHN_UNDEF || addr < value || addr - value >= sym.st_size)
+			continue;
+		symbol_table_name(c, raw, name);
+		return true;
+	}
+	return false;
+}
+
+/* The parameters among the children of a function; -1: it cannot be told. */
+static int symbol_count_parameters(Dwarf_Die *function)
+{
+	Dwarf_Die die;
+	int n = 0;
+
+	if (dwarf_child(function, &die))
+		return 0;
+	do {
+		if (dwarf_tag(&die) == DW_TAG_unspecified_parameters)
+			return -1;
+		n += dwarf_tag(&die) == DW_TAG_formal_parameter;
+	} while (!dwarf_siblingof(&die, &die));
+	return n;
+}
+
+static bool symbol_find_parameters(Dwfl_Module *mod, uint64_t addr, uint32_t *out)
+{
+	struct symbol_scopes scopes;
+	Dwarf_Addr bias = 0;
+	Dwarf_Die full, *unit = symbol_find_unit(mod, addr, &bias);
+	int n;
+
+	if (!unit)
+		return false;
+	symbol_full_unit(unit, &full);
+	scopes.n = 0;
+	symbol_find_scopes(&full, addr - bias, false, 0, &scopes);
+	/* The outermost: what is inlined at its very beginning is another function. */
+	if (!scopes.n || dwarf_tag(&scopes.dies[0]) != DW_TAG_subprogram)
+		return false;
+	n = symbol_count_parameters(&scopes.dies[0]);
+	*out = n < 0 ? 0 : (uint32_t)n;
+	return n >= 0;
+}
+
+/* --- files ---------------------------------------------------------------------- */
+
+static void symbol_close_module(struct symbol_module *m)
+{
+	if (m->dwfl)
+		dwfl_end(m->dwfl);
+	memset(m, 0, sizeof(*m));
+}
+
+/* Consumes @fd. At a bias of 0, so that addresses are as linked. */
+static int symbol_open_module(struct symbol_child *c, struct symbol_module *m, int fd,
+			      const struct symbol_request *req)
+{
+	symbol_close_module(m);
+	m->dwfl = dwfl_begin(&c->callbacks);
+	if (!m->dwfl)
+		goto out;
+	dwfl_report_begin(m->dwfl);
+	m->mod = dwfl_report_elf(m->dwfl, req->path, req->path, fd, 0, true);
+	if (m->mod)
+		fd = -1; /* now libdwfl's */
+	dwfl_report_end(m->dwfl, NULL, NULL);
+	if (!m->mod)
+		goto out;
+	m->identity = req->identity;
+	return 0;
+out:
+	if (fd >= 0)
+		close(fd);
+	symbol_close_module(m);
+	return -EBADMSG;
+}
+
+static Dwfl_Module *symbol_module(struct symbol_child *c, int fd, const struct symbol_request *req)
+{
+	struct symbol_module *m, *oldest = &c->modules[0];
+	size_t i;
+
+	for (i = 0; i < SYMBOL_MODULES_MAX; i++) {
+		m = &c->modules[i];
+		if (m->dwfl && !memcmp(&m->identity, &req->identity, sizeof(m->identity))) {
+			close(fd);
+			goto out;
+		}
+		if (m->used < oldest->used)
+			oldest = m;
+	}
+	m = oldest;
+	if (symbol_open_module(c, m, fd, req))
+		return NULL;
+out:
+	m->used = ++c->clock;
+	return m->mod;
+}
+
+static void symbol_forget_module(struct symbol_child *c, const struct symbol_request *req)
+{
+	size_t i;
+
+	for (i = 0; i < SYMBOL_MODULES_MAX; i++)
+		if (c->modules[i].dwfl &&
+		    !memcmp(&c->modules[i].identity, &req->identity, sizeof(req->identity)))
+			symbol_close_module(&c->modules[i]);
+}
+
+static void symbol_answer(struct symbol_child *c, int fd, const struct symbol_request *req,
+			  const struct symbol_unwind *unwind, struct symbol_reply *reply)
+{
+	Dwfl_Module *mod;
+
+	memset(reply, 0, sizeof(*reply));
+	reply->serial = req->serial;
+	if (req->question == SYMBOL_ASK_NAME) {
+		close(fd);
+		reply->known = symbol_demangle_into(c, req->path, reply->text, SYMBOL_TEXT_MAX);
+		return;
+	}
+	if (req->question == SYMBOL_FORGET) {
+		close(fd);
+		symbol_forget_module(c, req);
+		return;
+	}
+	mod = symbol_module(c, fd, req);
+	if (!mod)
+		return;
+	if (req->question == SYMBOL_ASK_CODE)
+		symbol_code(c, mod, req->vaddr, req->plain, &reply->code);
+	else if (req->question == SYMBOL_ASK_UNWIND)
+		unwind_step(mod, req->vaddr, &unwind->regs, &unwind->stack, &reply->step);
+	else if (req->question == SYMBOL_ASK_RULE)
+		reply->known = unwind_rule(mod, req->vaddr, &reply->rule);
+	else if (req->question == SYMBOL_ASK_PARAMETERS)
+		reply->known =
+			!req->plain && symbol_find_parameters(mod, req->vaddr, &reply->parameters);
+	else
+		reply->known = symbol_data(c, mod, req->vaddr, reply->data);
+}
+
+/* Returns the descriptor that came along, or -EPIPE. */
+static int symbol_receive(int sock, struct symbol_request *req, struct symbol_unwind *unwind)
+{
+	const struct iovec parts[] = { { .iov_base = req, .iov_len = sizeof(*req) },
+				       { .iov_base = unwind, .iov_len = sizeof(*unwind) } };
+	int fd;
+	size_t n = child_receive(sock, parts, 2, &fd), want = sizeof(*req);
+
+	if (n >= want && req->question == SYMBOL_ASK_UNWIND)
+		want += sizeof(*unwind);
+	return n == want && fd >= 0 ? fd : -EPIPE;
+}
+
+void symbol_child_run(void *debug_path, int sock)
+{
+	struct symbol_child *c;
+	struct symbol_request *req;
+	struct symbol_unwind *unwind;
+	struct symbol_reply *reply;
+	int fd;
+
+	c = calloc(1, sizeof(*c));
+	req = calloc(1, sizeof(*req));
+	unwind = calloc(1, sizeof(*unwind));
+	reply = calloc(1, sizeof(*reply));
+	if (!c || !req || !unwind || !reply)
+		_exit(1);
+	c->sock = sock;
+	c->debug_path = debug_path;
+	c->callbacks.find_elf = dwfl_build_id_find_elf;
+	c->callbacks.find_debuginfo = dwfl_standard_find_debuginfo;
+	c->callbacks.section_address = dwfl_offline_section_address;
+	c->callbacks.debuginfo_path = &c->debug_path;
+	while ((fd = symbol_receive(c->sock, req, unwind)) >= 0) {
+		child_limit_cpu(SYMBOL_FILE_S);
+		symbol_answer(c, fd, req, unwind, reply);
+		if (send(c->sock, reply, sizeof(*reply), MSG_NOSIGNAL) != sizeof(*reply))
+			break;
+	}
+	free(reply);
+	free(unwind);
+	free(req);
+	free(c);
+}

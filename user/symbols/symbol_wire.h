@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* What the symboliser and its child say to each other. Of this room only. */
+#ifndef SYMBOLS_SYMBOL_WIRE_H
+#define SYMBOLS_SYMBOL_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "symbols/child.h"
+#include "symbols/stack.h"
+#include "symbols/symbol.h"
+#include "symbols/unwind.h"
+
+#define SYMBOL_PATH_MAX 4096
+#define SYMBOL_TEXT_MAX 2048
+
+enum symbol_question {
+	SYMBOL_ASK_CODE = 1,
+	SYMBOL_ASK_DATA = 2,
+	SYMBOL_ASK_UNWIND = 3, /* with a struct symbol_unwind after the request */
+	SYMBOL_ASK_NAME = 4, /* of no file: what the mangled name in `path` reads in the source */
+	SYMBOL_ASK_PARAMETERS = 5,
+	SYMBOL_ASK_RULE = 6,
+	SYMBOL_FORGET = 7, /* nothing is asked: the file is to be closed */
+};
+
+struct symbol_request {
+	uint32_t question;
+	uint32_t serial;
+	uint32_t plain; /* not 0: without the debug information */
+	uint32_t pad;
+	uint64_t vaddr;
+	struct child_file identity;
+	char path[SYMBOL_PATH_MAX];
+};
+
+/* What the code is asked about when a stack is unwound. */
+struct symbol_unwind {
+	struct stack_regs regs;
+	struct sbt_stack stack;
+};
+
+struct symbol_reply {
+	uint32_t serial;
+	uint32_t known; /* data, text, parameters, rule */
+	uint32_t parameters;
+	char data[SYMBOL_NAME_MAX];
+	char text[SYMBOL_TEXT_MAX];
+	struct symbol code;
+	struct unwind_step step;
+	struct sbt_frame_rule rule;
+};
+
+/* Fills @to, of @size bytes, to its end: nothing of the sender's memory goes along. */
+static inline void symbol_copy(char *to, size_t size, const char *from)
+{
+	size_t len = strnlen(from, size - 1);
+
+	memcpy(to, from, len);
+	memset(to + len, 0, size - len);
+}
+
+/* The child's whole life: answers what comes over @sock. @debug_path is as libdwfl takes it. */
+void symbol_child_run(void *debug_path, int sock);
+
+#endif /* SITES_SYMBOL_WIRE_H */

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "symbols/unwind.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNWIND_STACK_MAX 32 /* operands of an expression */
+#define UNWIND_OPS_MAX	 256
+
+/* What expressions are worked out from. */
+struct unwind_frame {
+	const struct stack_regs *regs;
+	const struct sbt_stack *stack;
+	uint64_t cfa;
+	bool has_cfa;
+};
+
+/* An expression under way. */
+struct unwind_machine {
+	uint64_t operand[UNWIND_STACK_MAX];
+	unsigned int n;
+	bool is_value; /* DW_OP_stack_value or a register: the top is no address */
+};
+
+enum unwind_outcome {
+	UNWIND_OK,
+	UNWIND_BAD, /* no sense in it, or not in the sample */
+	UNWIND_UNKNOWN, /* needs a register that is not known */
+};
+
+static enum unwind_outcome unwind_push(struct unwind_machine *m, uint64_t value)
+{
+	if (m->n == UNWIND_STACK_MAX)
+		return UNWIND_BAD;
+	m->operand[m->n++] = value;
+	return UNWIND_OK;
+}
+
+static enum unwind_outcome unwind_push_register(const struct unwind_frame *f,
+						struct unwind_machine *m, uint64_t reg,
+						uint64_t offset)
+{
+	if (reg >= STACK_NREGS || !stack_knows(f->regs, (unsigned int)reg))
+		return UNWIND_UNKNOWN;
+	return unwind_push(m, f->regs->value[reg] + offset);
+}
+
+static enum unwind_outcome unwind_deref(const struct unwind_frame *f, struct unwind_machine *m,
+					uint64_t size)
+{
+	uint64_t *top;
+
+	if (!m->n || size > 8)
+		return UNWIND_BAD;
+	top = &m->operand[m->n - 1];
+	return stack_read(f->stack, *top, (unsigned int)size, top) ? UNWIND_OK : UNWIND_BAD;
+}
+
+/* Two operands become one. False: no such operation. */
+static bool unwind_binary(unsigned int atom, uint64_t a, uint64_t b, uint64_t *out)
+{
+	switch (atom) {
+	case DW_OP_and:
+		*out = a & b;
+		return true;
+	case DW_OP_or:
+		*out = a | b;
+		return true;
+	case DW_OP_xor:
+		*out = a ^ b;
+		return true;
+	case DW_OP_plus:
+		*out = a + b;
+		return true;
+	case DW_OP_minus:
+		*out = a - b;
+		return true;
+	case DW_OP_mul:
+		*out = a * b;
+		return true;
+	case DW_OP_shl:
+		*out = b < 64 ? a << b : 0;
+		return true;
+	case DW_OP_shr:
+		*out = b < 64 ? a >> b : 0;
+		return true;
+	case DW_OP_eq:
+		*out = a == b;
+		return true;
+	case DW_OP_ne:
+		*out = a != b;
+		return true;
+	case DW_OP_ge:
+		*out = (int64_t)a >= (int64_t)b;
+		return true;
+	case DW_OP_gt:
+		*out = (int64_t)a > (int64_t)b;
+		return true;
+	case DW_OP_le:
+		*out = (int64_t)a <= (int64_t)b;
+		return true;
+	case DW_OP_lt:
+		*out = (int64_t)a < (int64_t)b;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static enum unwind_outcome unwind_operate(struct unwind_machine *m, unsigned int atom)
+{
+	uint64_t a, b;
+
+	if (atom == DW_OP_drop || atom == DW_OP_dup || atom == DW_OP_neg || atom == DW_OP_not) {
+		if (!m->n)
+			return UNWIND_BAD;
+		a = m->operand[m->n - 1];
+		if (atom == DW_OP_dup)
+			return unwind_push(m, a);
+		if (atom == DW_OP_drop)
+			m->n--;
+		else
+			m->operand[m->n - 1] = atom == DW_OP_neg ? 0 - a : ~a;
+		return UNWIND_OK;
+	}
+	if (m->n < 2)
+		return UNWIND_BAD;
+	a = m->operand[m->n - 2];
+	b = m->operand[m->n - 1];
+	if (atom == DW_OP_over)
+		return unwind_push(m, a);
+	if (atom == DW_OP_swap) {
+		m->operand[m->n - 2] = b;
+		m->operand[m->n - 1] = a;
+		return UNWIND_OK;
+	}
+	m->n--;
+	return unwind_binary(atom, a, b, &m->operand[m->n - 1]) ? UNWIND_OK : UNWIND_BAD;
+}
+
+/* No jumps: every expression ends. Compilers write none into unwind tables. */
+static enum unwind_outcome unwind_operation(const struct unwind_frame *f, struct unwind_machine *m,
+					    const Dwarf_Op *op)
+{
+	unsigned int atom = op->atom;
+
+	if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31)
+		return unwind_push(m, atom - DW_OP_lit0);
+	if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31)
+		return unwind_push_register(f, m, atom - DW_OP_breg0, op->number);
+	if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31) {
+		m->is_value = true;
+		return unwind_push_register(f, m, atom - DW_OP_reg0, 0);
+	}
+	switch (atom) {
+	case DW_OP_nop:
+		return UNWIND_OK;
+	case DW_OP_bregx:
+		return unwind_push_register(f, m, op->number, op->number2);
+	case DW_OP_regx:
+		m->is_value = true;
+		return unwind_push_register(f, m, op->number, 0);
+	case DW_OP_stack_value:
+		m->is_value = true;
+		return UNWIND_OK;
+	case DW_OP_call_frame_cfa:
+		return f->has_cfa ? unwind_push(m, f->cfa) : UNWIND_BAD;
+	case DW_OP_const1u:
+	case DW_OP_const1s:
+	case DW_OP_const2u:
+	case DW_OP_const2s:
+	case DW_OP_const4u:
+	case DW_OP_const4s:
+	case DW_OP_const8u:
+	case DW_OP_const8s:
+	case DW_OP_constu:
+	case DW_OP_consts:
+		return unwind_push(m, op->number);
+	case DW_OP_plus_uconst:
+		if (!m->n)
+			return UNWIND_BAD;
+		m->operand[m->n - 1] += op->number;
+		return UNWIND_OK;
+	case DW_OP_deref:
+		return unwind_deref(f, m, 8);
+	case DW_OP_deref_size:
+		return unwind_deref(f, m, op->number);
+	default:
+		return unwind_operate(m, atom);
+	}
+}
+
+/* What the expression yields: the value of a register, or with @address that of an address. */
+static enum unwind_outcome unwind_evaluate(const struct unwind_frame *f, const Dwarf_Op *ops,
+					   size_t nops, bool address, uint64_t *out)
+{
+	struct unwind_machine m = { .n = 0 };
+	enum unwind_outcome outcome;
+	size_t i;
+
+	if (nops > UNWIND_OPS_MAX)
+		return UNWIND_BAD;
+	for (i = 0; i < nops; i++) {
+		outcome = unwind_operation(f, &m, &ops[i]);
+		if (outcome != UNWIND_OK)
+			return outcome;
+	}
+	if (!m.n)
+		return UNWIND_BAD;
+	if (!address && !m.is_value && unwind_deref(f, &m, 8) != UNWIND_OK)
+		return UNWIND_BAD;
+	*out = m.operand[m.n - 1];
+	return UNWIND_OK;
+}
+
+/* One register of the caller. False: its value is not known. */
+static bool unwind_register(const struct unwind_frame *f, Dwarf_Frame *rules, unsigned int reg,
+			    uint64_t *out)
+{
+	Dwarf_Op own[3], *ops;
+	size_t nops;
+
+	if (dwarf_frame_register(rules, (int)reg, own, &ops, &nops))
+		return false;
+	if (nops)
+		return unwind_evaluate(f, ops, nops, false, out) == UNWIND_OK;
+	if (ops)
+		return false; /* undefined */
+	*out = f->regs->value[reg]; /* unchanged */
+	return stack_knows(f->regs, reg);
+}
+
+static void unwind_registers(struct unwind_frame *f, Dwarf_Frame *rules, int ra, bool signal,
+			     struct unwind_step *step)
+{
+	struct stack_regs *caller = &step->caller;
+	unsigned int reg;
+	uint64_t value;
+
+	step->result = UNWIND_END;
+	if (ra < 0 || ra >= STACK_NREGS || !unwind_register(f, rules, (unsigned int)ra, &value) ||
+	    !stack_pc_of(value))
+		return;
+	stack_set(caller, STACK_PC, stack_pc_of(value));
+	caller->exact = signal;
+	for (reg = 0; reg < STACK_PC; reg++)
+		if (unwind_register(f, rules, reg, &value))
+			stack_set(caller, reg, value);
+	/* A handler's may have another stack, so there the rule counts; else it is so by definition. */
+	if (!signal)
+		stack_set(caller, STACK_SP, f->cfa);
+	if (stack_knows(caller, STACK_SP))
+		step->result = UNWIND_CALLER;
+}
+
+static Dwarf_Frame *unwind_rules(Dwfl_Module *module, uint64_t vaddr)
+{
+	Dwarf_Frame *rules = NULL;
+	Dwarf_Addr bias = 0;
+	Dwarf_CFI *cfi;
+
+	cfi = dwfl_module_eh_cfi(module, &bias);
+	if (cfi && !dwarf_cfi_addrframe(cfi, vaddr - bias, &rules))
+		return rules;
+	/* .debug_frame: what there is with -fno-asynchronous-unwind-tables, and from Go. */
+	cfi = dwfl_module_dwarf_cfi(module, &bias);
+	if (cfi && !dwarf_cfi_addrframe(cfi, vaddr - bias, &rules))
+		return rules;
+	return NULL;
+}
+
+void unwind_step(Dwfl_Module *module, uint64_t vaddr, const struct stack_regs *regs,
+		 const struct sbt_stack *stack, struct unwind_step *step)
+{
+	struct unwind_frame f = { .regs = regs, .stack = stack };
+	enum unwind_outcome outcome;
+	Dwarf_Frame *rules;
+	bool signal = false;
+	Dwarf_Op *ops;
+	size_t nops;
+	int ra;
+
+	memset(step, 0, sizeof(*step));
+	step->result = UNWIND_NO_RULES;
+	rules = unwind_rules(module, vaddr);
+	if (!rules)
+		return;
+	step->result = UNWIND_END;
+	ra = dwarf_frame_info(rules, NULL, NULL, &signal);
+	step->signal = signal;
+	if (ra < 0 || dwarf_frame_cfa(rules, &ops, &nops))
+		goto out;
+	outcome = unwind_evaluate(&f, ops, nops, true, &f.cfa);
+	if (outcome == UNWIND_UNKNOWN)
+		step->result = UNWIND_NO_RULES;
+	if (outcome != UNWIND_OK)
+		goto out;
+	f.has_cfa = true;
+	unwind_registers(&f, rules, ra, signal, step);
+out:
+	free(rules);
+}
+
+/* --- as a rule that fits everywhere ------------------------------------------------------------------ */
+
+static bool fits(uint64_t value, int32_t *out)
+{
+	*out = (int32_t)(uint32_t)value;
+	return (uint64_t)(int64_t)*out == value;
+}
+
+static bool rule_cfa(Dwarf_Frame *rules, struct sbt_frame_rule *rule)
+{
+	unsigned int reg;
+	uint64_t offset;
+	Dwarf_Op *ops;
+	size_t nops;
+
+	if (dwarf_frame_cfa(rules, &ops, &nops) || nops != 1)
+		return false;
+	if (ops[0].atom == DW_OP_bregx) {
+		reg = (unsigned int)ops[0].number;
+		offset = ops[0].number2;
+	} else if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31) {
+		reg = ops[0].atom - DW_OP_breg0;
+		offset = ops[0].number;
+	} else {
+		return false;
+	}
+	if (reg == STACK_FP)
+		rule->flags |= SBT_FRAME_BY_FP;
+	return (reg == STACK_FP || reg == STACK_SP) && fits(offset, &rule->cfa);
+}
+
+enum saved { SAVED_NOWHERE, SAVED_SAME, SAVED_AT, SAVED_ELSE };
+
+/* Where the caller's register is: *at bytes from the CFA. */
+static enum saved saved_at(Dwarf_Frame *rules, unsigned int reg, int32_t *at)
+{
+	Dwarf_Op own[3], *ops;
+	uint64_t offset = 0;
+	size_t nops;
+
+	if (dwarf_frame_register(rules, (int)reg, own, &ops, &nops))
+		return SAVED_ELSE;
+	if (!nops)
+		return ops ? SAVED_NOWHERE : SAVED_SAME;
+	if (nops > 2 || ops[0].atom != DW_OP_call_frame_cfa)
+		return SAVED_ELSE;
+	if (nops == 2) {
+		if (ops[1].atom != DW_OP_plus_uconst)
+			return SAVED_ELSE;
+		offset = ops[1].number;
+	}
+	return fits(offset, at) ? SAVED_AT : SAVED_ELSE;
+}
+
+static bool rule_registers(Dwarf_Frame *rules, int ra, struct sbt_frame_rule *rule)
+{
+	enum saved fp = saved_at(rules, STACK_FP, &rule->fp);
+
+	if (fp == SAVED_AT)
+		rule->flags |= SBT_FRAME_SAVES_FP;
+	else if (fp == SAVED_ELSE)
+		return false;
+	switch (saved_at(rules, (unsigned int)ra, &rule->ret)) {
+	case SAVED_AT:
+		return true;
+	case SAVED_SAME:
+		rule->flags |= SBT_FRAME_LINK;
+		return true;
+	case SAVED_NOWHERE:
+		rule->flags |= SBT_FRAME_LAST;
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool unwind_rule(Dwfl_Module *module, uint64_t vaddr, struct sbt_frame_rule *rule)
+{
+	Dwarf_Frame *rules = unwind_rules(module, vaddr);
+	bool signal = false, ok = false;
+	int ra;
+
+	memset(rule, 0, sizeof(*rule));
+	if (!rules)
+		return false;
+	ra = dwarf_frame_info(rules, NULL, NULL, &signal);
+	if (ra >= 0 && ra < STACK_NREGS && !signal)
+		ok = rule_registers(rules, ra, rule) &&
+		     (rule->flags & SBT_FRAME_LAST || rule_cfa(rules, rule));
+	free(rules);
+	return ok;
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "symbols/walk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "symbols/symbol.h"
+
+#define LINK_REGISTER 30 /* arm64 */
+
+/* How to get from the code at an address of a file to its caller. */
+struct learned {
+	bool known;
+	struct sbt_frame_rule rule;
+};
+
+struct walk {
+	struct spaces *spaces;
+	struct hash rules; /* (module, offset) -> struct learned */
+	struct sbt_stack window; /* what the symboliser is shown of a stack */
+};
+
+/* One walk under way. */
+struct way {
+	struct walk *walk;
+	struct space *space;
+	const struct walk_thread *thread;
+	uint32_t nreturns; /* used up */
+};
+
+int walk_new(struct spaces *spaces, struct walk **out)
+{
+	struct walk *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w->spaces = spaces;
+	*out = w;
+	return 0;
+}
+
+void walk_free(struct walk *w)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	if (!w)
+		return;
+	while ((e = hash_next(&w->rules, &pos, &zero)))
+		free((void *)(uintptr_t)e->value);
+	hash_free(&w->rules);
+	free(w);
+}
+
+/* --- by rules --------------------------------------------------------------------------------- */
+
+static const struct learned *learn(struct walk *w, const struct space_code *at)
+{
+	uint64_t key = hash_mix((uint64_t)(uintptr_t)at->module ^ hash_mix(at->offset));
+	struct learned *l = hash_get_ptr(&w->rules, key);
+
+	/* Two places of one number: 64 bits, and nobody chooses them. */
+	if (l)
+		return l;
+	l = calloc(1, sizeof(*l));
+	if (!l || hash_put_ptr(&w->rules, key, l)) {
+		free(l);
+		return NULL;
+	}
+	l->known = symbol_frame_rule(spaces_symbols(w->spaces), module_fd(at->module),
+				     at->module->path, at->vaddr, &l->rule);
+	return l;
+}
+
+static bool read_word(const struct way *way, uint64_t address, uint64_t *value)
+{
+	*value = 0;
+	return way->thread->read(way->thread->ctx, address, value, sizeof(*value)) ==
+	       (long)sizeof(*value);
+}
+
+/* Where a leaf function of arm64 returns to. */
+static bool link_register(const struct stack_regs *regs, uint64_t *value)
+{
+#if defined(__aarch64__)
+	*value = regs->value[LINK_REGISTER];
+	return stack_knows(regs, LINK_REGISTER);
+#else
+	(void)regs;
+	*value = 0;
+	return false;
+#endif
+}
+
+/*
+ * Registers that functions save, but for the frame pointer, are unknown from here on: no rule of
+ * this kind needs them.
+ */
+static bool step_by_rule(const struct way *way, const struct sbt_frame_rule *rule,
+			 const struct stack_regs *regs, struct stack_regs *caller)
+{
+	unsigned int base = rule->flags & SBT_FRAME_BY_FP ? STACK_FP : STACK_SP;
+	uint64_t cfa, value;
+
+	if (!stack_knows(regs, base))
+		return false;
+	cfa = regs->value[base] + (uint64_t)(int64_t)rule->cfa;
+	memset(caller, 0, sizeof(*caller));
+	if (rule->flags & SBT_FRAME_LINK) {
+		if (!link_register(regs, &value))
+			return false;
+	} else if (!read_word(way, cfa + (uint64_t)(int64_t)rule->ret, &value)) {
+		return false;
+	}
+	stack_set(caller, STACK_PC, stack_pc_of(value));
+	stack_set(caller, STACK_SP, cfa);
+	if (!(rule->flags & SBT_FRAME_SAVES_FP)) {
+		if (stack_knows(regs, STACK_FP))
+			stack_set(caller, STACK_FP, regs->value[STACK_FP]);
+	} else if (read_word(way, cfa + (uint64_t)(int64_t)rule->fp, &value)) {
+		stack_set(caller, STACK_FP, value);
+	}
+	return caller->value[STACK_PC] != 0;
+}
+
+/* --- by all that the file says ---------------------------------------------------------------- */
+
+static void window_at(const struct way *way, uint64_t address)
+{
+	struct sbt_stack *window = &way->walk->window;
+	long n = way->thread->read(way->thread->ctx, address, window->bytes, SBT_STACK_BYTES);
+
+	window->sp = address;
+	window->len = n > 0 ? (uint32_t)n : 0;
+	window->tgid = way->space->tgid;
+}
+
+static bool ask(const struct way *way, const struct space_code *at, const struct stack_regs *regs,
+		struct unwind_step *step)
+{
+	memset(step, 0, sizeof(*step));
+	if (at->module)
+		symbol_unwind(spaces_symbols(way->walk->spaces), module_fd(at->module),
+			      at->module->path, at->vaddr, regs, &way->walk->window, step);
+	return step->result == UNWIND_CALLER;
+}
+
+/* Where no simple rule holds: signal frames, realigned stacks, code that has no tables. */
+static bool step_by_file(const struct way *way, const struct space_code *at,
+			 const struct stack_regs *regs, struct unwind_step *step)
+{
+	uint64_t sp = regs->value[STACK_SP], fp = regs->value[STACK_FP];
+
+	window_at(way, sp);
+	if (ask(way, at, regs, step))
+		return true;
+	if (!stack_knows(regs, STACK_FP) || fp < sp)
+		return false;
+	/* A large frame: what is wanted is near its other end. */
+	if (fp - sp > SBT_STACK_BYTES / 2) {
+		window_at(way, fp - SBT_STACK_BYTES / 2);
+		if (ask(way, at, regs, step))
+			return true;
+	}
+	if (step->result != UNWIND_NO_RULES)
+		return false;
+	return stack_frame_pointer_step(&way->walk->window, regs, &step->caller);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+/* A return probe's own address leads back to where the call really returns to, if that is known. */
+static void undo_probe(struct way *way, struct stack_regs *regs)
+{
+	const struct maps_entry *e = maps_find(&way->space->maps, regs->value[STACK_PC]);
+
+	/* Innermost it is an instruction being stepped. */
+	if (e && !regs->exact && !strcmp(e->path, "[uprobes]") &&
+	    way->nreturns < way->thread->nreturns)
+		stack_set(regs, STACK_PC, way->thread->returns[way->nreturns++]);
+}
+
+static bool is_code(const struct space *space, uint64_t address)
+{
+	const struct maps_entry *e = maps_find(&space->maps, address);
+
+	return e && e->exec && strcmp(e->path, "[uprobes]") != 0;
+}
+
+/* Where the frame's code is, in a file or not. False: it is no code. */
+static bool code_at(const struct way *way, const struct stack_regs *regs, struct space_code *at)
+{
+	uint64_t ip = regs->value[STACK_PC] + (regs->exact ? 1 : 0);
+
+	if (!is_code(way->space, ip - 1))
+		return false;
+	if (!space_code(way->walk->spaces, way->space, ip, at))
+		memset(at, 0, sizeof(*at));
+	return true;
+}
+
+int walk_up(struct walk *w, struct space *space, const struct walk_thread *thread,
+	    struct walk_frame *frames, uint32_t max, uint32_t *n, bool *whole)
+{
+	struct way way = { .walk = w, .space = space, .thread = thread };
+	struct stack_regs regs = thread->regs;
+	bool more = true;
+
+	*n = 0;
+	*whole = false;
+	while (more && *n < max) {
+		const struct learned *l = NULL;
+		struct unwind_step step = { 0 };
+		struct space_code at;
+		bool stands;
+
+		undo_probe(&way, &regs);
+		if (!code_at(&way, &regs, &at))
+			break;
+		if (at.module) {
+			l = learn(w, &at);
+			if (!l)
+				return -ENOMEM;
+		}
+		if (l && l->known && l->rule.flags & SBT_FRAME_LAST) {
+			*whole = true;
+			more = false;
+		} else if (!thread->registers && l && l->known &&
+			   step_by_rule(&way, &l->rule, &regs, &step.caller)) {
+			more = true;
+		} else {
+			more = step_by_file(&way, &at, &regs, &step) ||
+			       (l && l->known && step_by_rule(&way, &l->rule, &regs, &step.caller));
+		}
+		more = more && stack_grows(&regs, &step.caller);
+		/* In a system call the pc is behind it already, perhaps on the next line. */
+		stands = (regs.exact || step.signal) && !(!*n && thread->in_call);
+		frames[*n].address = regs.value[STACK_PC] - !stands;
+		frames[*n].site = space_site(w->spaces, space, frames[*n].address + 1);
+		if (frames[*n].site == SPACE_SITE_NONE)
+			return -ENOMEM;
+		frames[*n].regs = regs;
+		frames[*n].cfa = more && stack_knows(&step.caller, STACK_SP)
+					 ? step.caller.value[STACK_SP]
+					 : 0;
+		++*n;
+		regs = step.caller;
+	}
+	return 0;
+}

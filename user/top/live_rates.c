@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "top/live_rates_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* What ended stays to be seen for so long. */
+#define KEEP_NS 5000000000ULL
+
+struct rates *rates_new(void)
+{
+	return calloc(1, sizeof(struct rates));
+}
+
+static void place_free(struct rates_place *p)
+{
+	if (!p)
+		return;
+	free(p->threads_was);
+	free(p->threads);
+	free(p);
+}
+
+void rates_free(struct rates *r)
+{
+	uint32_t i;
+
+	if (!r)
+		return;
+	for (i = 0; i < r->nplaces; i++)
+		place_free(r->places[i]);
+	for (i = 0; i < r->nunmet; i++)
+		place_free(r->unmet[i]);
+	for (i = 0; i < r->nprocs; i++)
+		place_free(r->procs[i]);
+	free(r->places);
+	free(r->unmet);
+	free(r->procs);
+	free(r->shown);
+	free(r->shown_procs);
+	free(r->waiting);
+	hash_free(&r->by_tid);
+	hash_free(&r->by_proc);
+	hash_free(&r->by_site);
+	hash_free(&r->by_object);
+	free(r);
+}
+
+/* --- rows ------------------------------------------------------------------------------------------- */
+
+/* What had been told of it while nobody had left it. */
+static void inherit(struct rates *r, struct rates_place *p)
+{
+	struct rates_place *u;
+	uint32_t i;
+
+	for (i = 0; i < r->nunmet; i++) {
+		u = r->unmet[i];
+		if (u->row.proc != p->row.proc || u->row.object != p->row.object)
+			continue;
+		p->credit = u->credit;
+		p->row.sum_lost_ns = u->row.sum_lost_ns;
+		r->unmet[i] = r->unmet[--r->nunmet];
+		place_free(u);
+		return;
+	}
+}
+
+static int add_place(struct rates *r, const struct model *m, uint32_t index)
+{
+	const struct model_barrier *b = model_barrier(m, index);
+	struct rates_place *p = calloc(1, sizeof(*p));
+	uint64_t other;
+	uint32_t i;
+	int err = 0;
+
+	if (!p)
+		return -ENOMEM;
+	r->places[index] = p;
+	p->row.barrier = index;
+	p->row.proc = b->proc;
+	p->row.site = MODEL_NONE;
+	p->row.key = (uint64_t)index + 1;
+	p->row.nested = b->nested;
+	p->row.object = b->object;
+	inherit(r, p);
+	for (i = 0; i < b->nsites && !b->nested && !err; i++) {
+		/* One of its own rather than one among several. */
+		if (b->nsites == 1 ||
+		    !hash_get(&r->by_site, rates_place_key(b->proc, b->sites[i]), &other))
+			err = hash_put(&r->by_site, rates_place_key(b->proc, b->sites[i]), index);
+	}
+	return err;
+}
+
+/* Before the waits are put where they belong: what is new. */
+static int meet(struct rates *r, const struct model *m)
+{
+	uint32_t i, n = model_nbarriers(m);
+	const struct model_barrier *b;
+	int err = grow_zeroed((void **)&r->places, &r->cap_places, n, sizeof(struct rates_place *));
+
+	for (i = 0; i < n && !err; i++) {
+		b = model_barrier(m, i);
+		if (i >= r->nplaces)
+			err = add_place(r, m, i);
+		if (err)
+			break;
+		r->nplaces = i < r->nplaces ? r->nplaces : i + 1;
+		r->places[i]->row.object = b->object;
+	}
+	return err;
+}
+
+static void hide(struct rates_place *p)
+{
+	free(p->threads_was);
+	free(p->threads);
+	p->threads_was = NULL;
+	p->threads = NULL;
+	p->nwas = p->cap_was = p->nthreads = p->cap_threads = 0;
+	p->hidden = true;
+}
+
+static int show(const struct rates_row ***list, uint32_t *n, uint32_t *cap, struct rates_place *p)
+{
+	int err = grow_zeroed((void **)list, cap, *n + 1, sizeof(const struct rates_row *));
+
+	if (err)
+		return err;
+	p->row.threads = p->threads;
+	p->row.nthreads = p->nthreads;
+	(*list)[(*n)++] = &p->row;
+	return 0;
+}
+
+static int look_at(struct rates *r, const struct model *m, const struct causes *causes, uint32_t i)
+{
+	const struct model_barrier *b = model_barrier(m, i);
+	struct rates_place *p = r->places[i];
+	bool active = b->crossings != p->was.crossings || p->row.waiting;
+	struct rates_sums now;
+
+	p->row.exited = model_proc(m, b->proc)->exited;
+	p->row.team = b->team_max;
+	if (active)
+		p->active_ns = r->now_ns;
+	p->row.quiet_ns = r->now_ns - p->active_ns;
+	if (!active && (p->still || p->hidden)) {
+		if (p->row.exited && p->row.quiet_ns > KEEP_NS && !p->hidden)
+			hide(p);
+		return 0;
+	}
+	p->hidden = false;
+	p->still = !active && !p->credit.ns;
+	rates_take_sums(b, causes, i, &now);
+	rates_take_row(p, &now);
+	return rates_take_threads(r, m, p, b);
+}
+
+static void look_at_unmet(struct rates *r)
+{
+	struct rates_place *p;
+	uint32_t i, kept = 0;
+
+	for (i = 0; i < r->nunmet; i++) {
+		p = r->unmet[i];
+		if (!p->row.waiting) {
+			place_free(p);
+			continue;
+		}
+		p->row.lost_ns = rates_settle(&p->credit, 0, p->open_ns);
+		p->row.sum_lost_ns += p->row.lost_ns;
+		p->row.last_thread = MODEL_NONE;
+		r->unmet[kept++] = p;
+	}
+	r->nunmet = kept;
+}
+
+static int show_all(struct rates *r)
+{
+	struct rates_place *p;
+	uint32_t i;
+	int err = 0;
+
+	r->nshown = r->nshown_procs = 0;
+	for (i = 0; i < r->nplaces + r->nunmet && !err; i++) {
+		p = i < r->nplaces ? r->places[i] : r->unmet[i - r->nplaces];
+		if (p->hidden)
+			continue;
+		err = show(&r->shown, &r->nshown, &r->cap_shown, p);
+		if (!err)
+			err = rates_add_to_process(r, p);
+	}
+	for (i = 0; i < r->nprocs && !err; i++) {
+		p = r->procs[i];
+		if (!p)
+			continue;
+		if (p->active_ns != r->now_ns) {
+			place_free(p);
+			r->procs[i] = NULL;
+			continue;
+		}
+		rates_merge_threads(p);
+		err = show(&r->shown_procs, &r->nshown_procs, &r->cap_shown_procs, p);
+	}
+	return err;
+}
+
+/* --- a look ---------------------------------------------------------------------------------------- */
+
+int rates_look(struct rates *r, const struct model *m, const struct causes *causes, uint64_t now_ns)
+{
+	uint32_t i;
+	int err;
+
+	r->begin_ns = r->looked ? r->now_ns : model_start(m);
+	r->now_ns = now_ns > r->begin_ns ? now_ns : r->begin_ns;
+	r->looked = true;
+	err = rates_know_procs(r, m);
+	if (!err)
+		err = meet(r, m);
+	if (err)
+		return err;
+	rates_clear_waiting(r);
+	err = rates_know_objects(r);
+	for (i = 0; i < r->nwaiting && !err; i++)
+		err = rates_put_waiting(r, &r->waiting[i]);
+	rates_count_waiting(r, r->now_ns);
+	for (i = 0; i < r->nplaces && !err; i++)
+		err = look_at(r, m, causes, i);
+	look_at_unmet(r);
+	if (!err)
+		err = rates_take_newcomers(r);
+	if (!err)
+		err = show_all(r);
+	r->nwaiting = 0;
+	hash_free(&r->by_tid);
+	return err;
+}
+
+uint64_t rates_interval_ns(const struct rates *r)
+{
+	return r->now_ns - r->begin_ns;
+}
+
+uint32_t rates_nbarriers(const struct rates *r)
+{
+	return r->nshown;
+}
+
+const struct rates_row *rates_barrier(const struct rates *r, uint32_t i)
+{
+	return r->shown[i];
+}
+
+uint32_t rates_nprocesses(const struct rates *r)
+{
+	return r->nshown_procs;
+}
+
+const struct rates_row *rates_process(const struct rates *r, uint32_t i)
+{
+	return r->shown_procs[i];
+}
+
+double rates_per_second(const struct rates *r, uint64_t amount)
+{
+	uint64_t ns = rates_interval_ns(r);
+
+	return ns ? (double)amount * 1e9 / (double)ns : NAN;
+}
+
+double rates_imbalance(const struct rates_row *row)
+{
+	double share;
+
+	if (!row->phase_thread_ns)
+		return NAN;
+	share = (double)row->phase_wait_ns / (double)row->phase_thread_ns;
+	return share > 1 ? 1 : share;
+}
+
+const char *rates_cause(const struct rates_row *row, double *share, bool *balanced)
+{
+	enum cause_kind top = CAUSE_NONE;
+	double named = 0;
+	unsigned k;
+
+	*balanced = false;
+	for (k = 0; k < CAUSE_KINDS; k++) {
+		named += row->weight[k];
+		if (row->weight[k] > 0 && (top == CAUSE_NONE || row->weight[k] > row->weight[top]))
+			top = k;
+	}
+	/* Waits of which no cause was found are no balance. */
+	*balanced = row->weighed_thread_ns > 0 && named < CAUSE_LITTLE * row->weighed_thread_ns &&
+		    !(rates_imbalance(row) >= CAUSE_LITTLE);
+	if (top == CAUSE_NONE || named < CAUSE_LITTLE * row->weighed_thread_ns)
+		return NULL;
+	*share = row->weight[top] / row->weighed;
+	return cause_name(top);
+}

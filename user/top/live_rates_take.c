@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* What is new since the last look: differences of the sums of barriers and of their threads. */
+#include "top/live_rates_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A barrier's waits that ended come late, by records on their way; those that were dropped never come. */
+uint64_t rates_settle(struct rates_credit *c, uint64_t ended, uint64_t open)
+{
+	uint64_t before = c->ns;
+
+	if (ended + open >= before) {
+		c->ns = open;
+		c->overdue = false;
+		return ended + open - before;
+	}
+	if (c->overdue) {
+		c->ns = open;
+		c->overdue = false;
+	} else {
+		c->ns = before > ended ? before - ended : 0;
+		c->overdue = true;
+	}
+	return 0;
+}
+
+void rates_take_sums(const struct model_barrier *b, const struct causes *causes, uint32_t index,
+		     struct rates_sums *s)
+{
+	uint32_t i;
+
+	memset(s, 0, sizeof(*s));
+	s->episodes = b->episodes;
+	s->incomplete = b->incomplete;
+	s->crossings = b->crossings;
+	s->wait_ns = b->wait.sum;
+	s->phase_n = b->phase.n;
+	s->phase_ns = b->phase.sum;
+	s->release_n = b->release.n;
+	s->release_ns = b->release.sum;
+	for (i = 0; i < b->nphases; i++) {
+		s->phase_wait_ns += b->phases[i].wait_ns;
+		s->phase_thread_ns += b->phases[i].thread_ns;
+	}
+	if (causes && !b->nested)
+		causes_weights(causes, index, s->weight, &s->weighed, &s->weighed_thread_ns);
+}
+
+void rates_take_row(struct rates_place *p, const struct rates_sums *now)
+{
+	const struct rates_sums *was = &p->was;
+	struct rates_row *row = &p->row;
+	unsigned k;
+
+	row->episodes = now->episodes - was->episodes;
+	row->incomplete = now->incomplete - was->incomplete;
+	row->crossings = now->crossings - was->crossings;
+	row->phase_n = now->phase_n - was->phase_n;
+	row->phase_ns = now->phase_ns - was->phase_ns;
+	row->phase_wait_ns = now->phase_wait_ns - was->phase_wait_ns;
+	row->phase_thread_ns = now->phase_thread_ns - was->phase_thread_ns;
+	row->release_n = now->release_n - was->release_n;
+	row->release_ns = now->release_ns - was->release_ns;
+	for (k = 0; k < CAUSE_KINDS; k++)
+		row->weight[k] = now->weight[k] - was->weight[k];
+	row->weighed = now->weighed - was->weighed;
+	row->weighed_thread_ns = now->weighed_thread_ns - was->weighed_thread_ns;
+	row->lost_ns = rates_settle(&p->credit, now->wait_ns - was->wait_ns, p->open_ns);
+	row->sum_lost_ns += row->lost_ns;
+	p->was = *now;
+}
+
+static uint64_t blocked_of(const struct model_sums *s)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
+		sum += s->blocked_ns[i];
+	return sum;
+}
+
+static struct rates_thread *add_thread(struct rates_place *p)
+{
+	if (grow_zeroed((void **)&p->threads, &p->cap_threads, p->nthreads + 1,
+			sizeof(*p->threads)))
+		return NULL;
+	memset(&p->threads[p->nthreads], 0, sizeof(*p->threads));
+	p->threads[p->nthreads].waiting_ns = MODEL_UNKNOWN;
+	return &p->threads[p->nthreads++];
+}
+
+/* The wait of this thread, if it is one at this very barrier. */
+static struct rates_wait *waiting_of(const struct rates *r, const struct rates_place *p,
+				     uint32_t tid)
+{
+	uint64_t i;
+
+	if (!hash_get(&r->by_tid, tid, &i) || r->waiting[i - 1].place != p)
+		return NULL;
+	return &r->waiting[i - 1];
+}
+
+static uint64_t waited(const struct rates *r, struct rates_wait *w, struct rates_thread *out)
+{
+	uint64_t ns = r->now_ns > w->w.arrive_ns ? r->now_ns - w->w.arrive_ns : 0;
+
+	w->shown = true;
+	out->waiting_ns = ns;
+	return ns;
+}
+
+static int take_thread(struct rates *r, struct rates_place *p, const struct model_thread *t,
+		       const struct model_barrier_thread *bt, struct rates_thread_was *was)
+{
+	bool fresh = !was->crossings;
+	struct rates_wait *w = t->exited ? NULL : waiting_of(r, p, t->tid);
+	struct rates_thread *out;
+	uint64_t open = 0;
+
+	if (t->exited && bt->crossings == was->crossings)
+		return 0;
+	out = add_thread(p);
+	if (!out)
+		return -ENOMEM;
+	if (w)
+		open = waited(r, w, out);
+	out->thread = bt->thread;
+	out->tid = t->tid;
+	out->crossings = bt->crossings - was->crossings;
+	out->last = bt->last - was->last;
+	out->idle_ns = bt->idle_ns - was->idle_ns;
+	out->work_ns = bt->work_ns - was->work_ns;
+	out->known_ns = bt->sums.known_ns - was->sums.known_ns;
+	out->oncpu_ns = bt->sums.oncpu_ns - was->sums.oncpu_ns;
+	out->runq_ns = bt->sums.runq_ns - was->sums.runq_ns;
+	out->blocked_ns = blocked_of(&bt->sums) - blocked_of(&was->sums);
+	out->lost_ns = rates_settle(&was->credit, bt->wait_ns - was->wait_ns, open);
+	/* The beginning of its first wait has been told of already. */
+	if (fresh && out->lost_ns > r->now_ns - r->begin_ns)
+		out->lost_ns = r->now_ns - r->begin_ns;
+	if (out->last > p->row.last_count) {
+		p->row.last_count = out->last;
+		p->row.last_thread = bt->thread;
+	}
+	return 0;
+}
+
+/* Where it stood at the last look. Threads that were folded since have moved the others. */
+static const struct rates_thread_was *find_was(const struct rates_place *p, uint32_t i,
+					       uint32_t thread, struct hash *moved)
+{
+	uint64_t at;
+	uint32_t j;
+
+	if (i < p->nwas && p->threads_was[i].thread == thread)
+		return &p->threads_was[i];
+	if (!hash_count(moved))
+		for (j = 0; j < p->nwas; j++)
+			if (hash_put(moved, p->threads_was[j].thread, j))
+				return NULL;
+	return hash_get(moved, thread, &at) ? &p->threads_was[at] : NULL;
+}
+
+int rates_take_threads(struct rates *r, const struct model *m, struct rates_place *p,
+		       const struct model_barrier *b)
+{
+	struct rates_thread_was *now = NULL, *w;
+	const struct rates_thread_was *was;
+	struct hash moved = { 0 };
+	uint32_t i, cap = 0;
+	int err = grow_zeroed((void **)&now, &cap, b->nthreads, sizeof(*now));
+
+	p->row.last_thread = MODEL_NONE;
+	p->row.last_count = 0;
+	p->nthreads = 0;
+	for (i = 0; i < b->nthreads && !err; i++) {
+		const struct model_barrier_thread *bt = &b->threads[i];
+
+		w = &now[i];
+		was = find_was(p, i, bt->thread, &moved);
+		/* Another thread may have its place by now. */
+		if (was && was->crossings <= bt->crossings)
+			*w = *was;
+		w->thread = bt->thread;
+		/* Not of those kept as a sum: others join it. */
+		if (bt->thread != MODEL_NONE)
+			err = take_thread(r, p, model_thread(m, bt->thread), bt, w);
+		w->crossings = bt->crossings;
+		w->last = bt->last;
+		w->wait_ns = bt->wait_ns;
+		w->idle_ns = bt->idle_ns;
+		w->work_ns = bt->work_ns;
+		w->sums = bt->sums;
+	}
+	hash_free(&moved);
+	free(p->threads_was);
+	p->threads_was = now;
+	p->nwas = err ? 0 : b->nthreads;
+	p->cap_was = cap;
+	return err;
+}
+
+/* Those who have not left this barrier before. */
+int rates_take_newcomers(struct rates *r)
+{
+	struct rates_thread *out;
+	struct rates_wait *w;
+	uint32_t i;
+
+	for (i = 0; i < r->nwaiting; i++) {
+		w = &r->waiting[i];
+		if (!w->place || w->shown)
+			continue;
+		out = add_thread(w->place);
+		if (!out)
+			return -ENOMEM;
+		out->thread = MODEL_NONE;
+		out->tid = w->w.tid;
+		out->lost_ns = waited(r, w, out);
+		/* All its wait so far, but what was before this interval. */
+		if (out->lost_ns > r->now_ns - r->begin_ns)
+			out->lost_ns = r->now_ns - r->begin_ns;
+	}
+	return 0;
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Which waits are where. */
+#include "top/live_rates_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int rates_add_waiting(struct rates *r, const struct rates_waiting *waiting)
+{
+	int err = grow_zeroed((void **)&r->waiting, &r->cap_waiting, r->nwaiting + 1,
+			      sizeof(*r->waiting));
+
+	if (!err)
+		err = hash_put(&r->by_tid, waiting->tid, r->nwaiting + 1);
+	if (!err)
+		r->waiting[r->nwaiting++] = (struct rates_wait){ .w = *waiting };
+	return err;
+}
+
+uint64_t rates_place_key(uint32_t proc, uint64_t what)
+{
+	return hash_mix(what ^ hash_mix((uint64_t)proc + 1));
+}
+
+int rates_know_procs(struct rates *r, const struct model *m)
+{
+	const struct model_proc *p;
+	int err = 0;
+
+	for (; r->known_procs < model_nprocs(m) && !err; r->known_procs++) {
+		p = model_proc(m, r->known_procs);
+		err = hash_put(&r->by_proc, (uint64_t)p->tgid << 32 | p->inc, r->known_procs);
+	}
+	return err;
+}
+
+static struct rates_place *find_unmet(const struct rates *r, uint32_t proc,
+				      const struct rates_waiting *w)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->nunmet; i++)
+		if (r->unmet[i]->row.proc == proc && r->unmet[i]->row.object == w->object &&
+		    r->unmet[i]->row.site == w->site)
+			return r->unmet[i];
+	return NULL;
+}
+
+static int add_unmet(struct rates *r, uint32_t proc, const struct rates_waiting *w,
+		     struct rates_place **out)
+{
+	struct rates_place *p = calloc(1, sizeof(*p));
+
+	if (!p || grow_zeroed((void **)&r->unmet, &r->cap_unmet, r->nunmet + 1,
+			      sizeof(struct rates_place *))) {
+		free(p);
+		return -ENOMEM;
+	}
+	p->row.barrier = MODEL_NONE;
+	p->row.proc = proc;
+	p->row.site = w->site;
+	p->row.object = w->object;
+	/* Beyond all barriers and processes. */
+	p->row.key = 1ULL << 62 | ++r->unmet_key;
+	*out = r->unmet[r->nunmet++] = p;
+	return 0;
+}
+
+/* Objects come and go, and what lies at their addresses: made anew each time. */
+int rates_know_objects(struct rates *r)
+{
+	const struct rates_row *row;
+	uint32_t i;
+	int err = 0;
+
+	hash_free(&r->by_object);
+	for (i = 0; i < r->nplaces && r->nwaiting && !err; i++) {
+		row = &r->places[i]->row;
+		if (!r->places[i]->hidden && !row->nested && !row->exited)
+			err = hash_put(&r->by_object, rates_place_key(row->proc, row->object), i);
+	}
+	return err;
+}
+
+int rates_put_waiting(struct rates *r, struct rates_wait *w)
+{
+	uint64_t proc, i;
+
+	if (!hash_get(&r->by_proc, (uint64_t)w->w.tgid << 32 | w->w.inc, &proc))
+		return 0;
+	if ((w->w.site != MODEL_NONE &&
+	     hash_get(&r->by_site, rates_place_key(proc, w->w.site), &i)) ||
+	    hash_get(&r->by_object, rates_place_key(proc, w->w.object), &i)) {
+		w->place = r->places[i];
+		return 0;
+	}
+	w->place = find_unmet(r, proc, &w->w);
+	return w->place ? 0 : add_unmet(r, proc, &w->w, &w->place);
+}
+
+void rates_count_waiting(struct rates *r, uint64_t now)
+{
+	struct rates_place *p;
+	uint64_t ns;
+	uint32_t i;
+
+	for (i = 0; i < r->nwaiting; i++) {
+		p = r->waiting[i].place;
+		if (!p)
+			continue;
+		ns = now > r->waiting[i].w.arrive_ns ? now - r->waiting[i].w.arrive_ns : 0;
+		p->row.waiting++;
+		p->open_ns += ns;
+		if (ns > p->row.waiting_ns)
+			p->row.waiting_ns = ns;
+	}
+}
+
+void rates_clear_waiting(struct rates *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->nplaces + r->nunmet; i++) {
+		struct rates_place *p = i < r->nplaces ? r->places[i] : r->unmet[i - r->nplaces];
+
+		p->row.waiting = 0;
+		p->row.waiting_ns = p->open_ns = 0;
+		if (i >= r->nplaces)
+			p->nthreads = 0;
+	}
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "top/screen_clip.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emit/textout.h"
+
+static void add_run(struct pen *p, size_t from, enum screen_style style)
+{
+	struct screen_lines *o = p->out;
+	struct screen_run *last = o->nruns ? &o->runs[o->nruns - 1] : NULL, *more;
+
+	if (last && last->line == p->line && last->style == style && last->to == from) {
+		last->to = o->text.len;
+		return;
+	}
+	if (!o->runs || o->nruns == o->cap) {
+		more = reallocarray(o->runs, o->cap ? 2 * o->cap : 64, sizeof(*more));
+		if (!more) {
+			p->failed = true;
+			return;
+		}
+		o->runs = more;
+		o->cap = o->cap ? 2 * o->cap : 64;
+	}
+	o->runs[o->nruns++] = (struct screen_run){ p->line, from, o->text.len, style };
+}
+
+static void draw(struct pen *p, enum screen_style style, const char *s)
+{
+	size_t from = p->out->text.len;
+
+	if (p->ascii)
+		textout_ascii(&p->out->text, s);
+	else
+		buf_str(&p->out->text, s);
+	add_run(p, from, p->solid ? p->base : style);
+}
+
+void pen_put(struct pen *p, enum screen_style style, const char *s)
+{
+	unsigned room = p->width > p->column ? p->width - p->column : 0;
+	char *fit = textout_fit(s, room);
+	unsigned after = 0;
+	size_t n;
+
+	if (!fit) {
+		p->failed = true;
+		return;
+	}
+	for (n = strlen(fit); n && fit[n - 1] == ' '; after++)
+		fit[--n] = '\0';
+	if (n) {
+		size_t from = p->out->text.len;
+
+		for (; p->blanks; p->blanks--)
+			buf_char(&p->out->text, ' ');
+		if (p->out->text.len > from)
+			add_run(p, from, p->base);
+		draw(p, style, fit);
+		p->column += textout_columns(fit);
+	}
+	p->blanks += after;
+	p->column += after;
+	free(fit);
+}
+
+void pen_put_if_room(struct pen *p, enum screen_style style, const char *s)
+{
+	if (p->column + textout_columns(s) <= p->width)
+		pen_put(p, style, s);
+}
+
+void pen_skip(struct pen *p, unsigned n)
+{
+	if (n > p->width - p->column)
+		n = p->width - p->column;
+	p->blanks += n;
+	p->column += n;
+}
+
+void pen_end_line(struct pen *p)
+{
+	buf_char(&p->out->text, '\n');
+	p->line++;
+	p->column = p->blanks = 0;
+	p->base = SCREEN_PLAIN;
+	p->solid = false;
+}
+
+void pen_cell(struct pen *p, enum screen_style style, unsigned width, bool right, const char *s)
+{
+	char *fit = textout_fit(s, width);
+	unsigned n;
+
+	if (!fit) {
+		p->failed = true;
+		return;
+	}
+	n = textout_columns(fit);
+	if (right)
+		pen_skip(p, width - n);
+	pen_put(p, style, fit);
+	if (!right)
+		pen_skip(p, width - n);
+	free(fit);
+}
