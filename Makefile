@@ -66,7 +66,7 @@ TERM_LIBS := -l:libncursesw.a -l:libtinfo.a
 LIBS := $(BPF_LIBS) $(INSN_LIBS) $(TERM_LIBS) -l:libzstd.a -ldw -lelf -lz -lm
 
 # The rooms, in the order that data passes them.
-ROOMS := base target sites attach stream model analyse emit tape cmd
+ROOMS := $(shell sed -n 's/^\([a-z]\+\) .*/\1/p' user/ROOMS)
 SRC := $(foreach r,$(ROOMS),$(wildcard user/$(r)/*.c))
 OBJ := $(SRC:%.c=$(B)/%.o)
 
@@ -146,15 +146,13 @@ $(B)/sbt-trace: $(OBJ)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # --- unit tests: user-space code under the sanitizers, no root ------------------------------------
-# A test named test_ROOM_*.c links that room and those before it; cmd has none, and of attach only what knows nothing of
-# libbpf: the names of events, samples, places of probes.
-PURE := base target sites stream model analyse emit tape
+# A test named test_ROOM_*.c is of that room. All link the pure rooms, and of the others only what calls nothing of libbpf either.
+PURE := $(shell sed -n 's/^\([a-z]\+\) *pure .*/\1/p' user/ROOMS)
+PURE_SRC := $(foreach r,$(PURE),$(wildcard user/$(r)/*.c)) $(wildcard user/attach/event*.c) \
+	$(patsubst %,user/%.c,attach/sample attach/places attach/mappings attach/copies ingest/ring ingest/merge_order \
+	hang/hang hang/hang_fill hang/hang_graph hang/hang_need hang/hang_text) $(wildcard user/top/live_rates*.c user/top/screen*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(B)/unit/%)
-rooms_upto = $(if $(filter base,$1),base,$(if $(filter attach,$1),attach base,$(if $(filter target,$1),target base,$(if $(filter sites,$1),sites target \
-	base,$(if $(filter stream,$1),stream base,$(if $(filter model,$1),model base,$(if $(filter analyse,$1),analyse model base,$(if $(filter \
-	tape,$1),tape emit analyse model stream base,emit analyse model base))))))))
-unit_room = $(word 2,$(subst _, ,$(notdir $1)))
 
 $(B)/san/%.o: %.c
 	@mkdir -p $(@D)
@@ -166,15 +164,13 @@ $(B)/counted/%.o: %.c
 	$(call say,CCCOUNT)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(COUNTED) -c $< -o $@
 
-define room_lib
-$(B)/$(2)/$(1).a: $$(patsubst %.c,$(B)/$(2)/%.o,$$(wildcard user/$(1)/*.c))
+define pure_lib
+$(B)/$(1)/pure.a: $(patsubst %.c,$(B)/$(1)/%.o,$(2))
 	@rm -f $$@; $(AR) rcs $$@ $$^
 endef
-$(foreach r,$(PURE),$(eval $(call room_lib,$(r),san)))
-$(foreach r,$(PURE),$(eval $(call room_lib,$(r),counted)))
-
-$(B)/san/attach.a: $(patsubst %.c,$(B)/san/%.o,$(wildcard user/attach/event*.c) user/attach/sample.c user/attach/places.c user/attach/mappings.c user/attach/copies.c)
-	@rm -f $@; $(AR) rcs $@ $^
+$(eval $(call pure_lib,.,$(PURE_SRC)))
+$(eval $(call pure_lib,san,$(PURE_SRC)))
+$(eval $(call pure_lib,counted,$(wildcard user/base/*.c user/model/*.c user/analyse/*.c)))
 
 # Tests of how work grows have their code count it, in place of the sanitizers.
 counts = $(filter test_analyse_many,$1)
@@ -182,8 +178,7 @@ counts = $(filter test_analyse_many,$1)
 comma := ,
 
 define unit_test
-$(B)/unit/$(1): $(patsubst %,$(B)/$(if $(call counts,$1),counted,san)/%,tests/unit/$(1).o \
-	$(patsubst %,%.a,$(call rooms_upto,$(call unit_room,$(1)))))
+$(B)/unit/$(1): $(patsubst %,$(B)/$(if $(call counts,$1),counted,san)/%,tests/unit/$(1).o pure.a)
 	@mkdir -p $$(@D)
 	$$(call say,LD)
 	$$(Q)$$(CC) $(if $(call counts,$1),$$(COUNTED) -Wl$$(comma)--wrap=memcpy$$(comma)--wrap=memmove,$$(SAN)) -o $$@ $$^ $$(INSN_LIBS) -lcmocka -ljansson -ldw -lelf -l:libzstd.a -lz -lm
@@ -258,7 +253,7 @@ $(B)/bench/empty.bpf.o: tests/bench/empty.bpf.c
 	$(call say,BPF)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-$(B)/bench/bench_empty: $(B)/tests/bench/bench_empty.o $(B)/user/attach/link.o $(B)/user/attach/uninterruptible.o $(filter $(B)/user/sites/elf%,$(OBJ)) \
+$(B)/bench/bench_empty: $(B)/tests/bench/bench_empty.o $(B)/user/attach/link.o $(B)/user/attach/uninterruptible.o $(filter $(B)/user/elf/elf%,$(OBJ)) \
 		$(B)/user/elf/insn.o $(B)/user/base/text.o $(B)/user/base/msg.o
 	@mkdir -p $(@D)
 	$(call say,LD)
@@ -275,14 +270,14 @@ $(B)/bench/bench_streams: $(B)/tests/bench/bench_streams.o $(B)/user/ingest/ring
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
-$(B)/bench/bench_predict: $(B)/tests/bench/bench_predict.o $(patsubst %,$(B)/user/analyse/predict%.o,_barrier _heap \
+$(B)/bench/bench_predict: $(B)/tests/bench/bench_predict.o $(patsubst %,$(B)/user/predict/predict%.o,_barrier _heap \
 		_machine _message _net _processor _sim _trace)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
 # --- a run made up, for tests of the pictures -------------------------------------------------------------
-$(B)/pictures/made: $(B)/tests/pictures/made.o $(foreach r,emit analyse model base,$(filter $(B)/user/$(r)/%,$(OBJ)))
+$(B)/pictures/made: $(B)/tests/pictures/made.o $(B)/./pure.a
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include "test_sites_assembled.h"
+#include "test_elf_assembled.h"
 
 #include <elf.h>
 
