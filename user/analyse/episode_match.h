@@ -60,4 +60,4 @@ struct match {
 int match_reports(const struct report *const *reports, uint32_t n, struct match *out);
 void match_free(struct match *m);
 
-#endif /* ANALYSE_MATCH_H */
+#endif /* ANALYSE_EPISODE_MATCH_H */

@@ -25,4 +25,4 @@ uint32_t marked_phases(const struct marked *marked);
 int marked_report(const struct marked *marked, const struct phase_build *build,
 		  const struct model_proc *procs, struct report *out);
 
-#endif /* ANALYSE_MARKED_H */
+#endif /* ANALYSE_USER_PHASES_H */

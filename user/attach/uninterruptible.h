@@ -16,4 +16,4 @@
  */
 int apart(int (*fn)(void *arg), void *arg);
 
-#endif /* ATTACH_APART_H */
+#endif /* ATTACH_UNINTERRUPTIBLE_H */

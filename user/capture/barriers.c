@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "capture/preflight.h"
 #include "emit/json.h"
-#include "elf/needed.h"
+#include "sites/needed.h"
 #include "symbols/symbol.h"
 #include "target/maps.h"
 #include "target/proc.h"

@@ -22,4 +22,4 @@ struct barriers_options {
  */
 int barriers_list(const struct barriers_options *options, struct buf *out);
 
-#endif /* CMD_BARRIERS_H */
+#endif /* CAPTURE_BARRIERS_H */

@@ -20,4 +20,4 @@ struct cause_env *why_env(struct why *why);
 /* To be fed with every episode. */
 struct causes *why_causes(const struct why *why);
 
-#endif /* CMD_WHY_H */
+#endif /* CAPTURE_CAUSE_NAMES_H */

@@ -36,4 +36,4 @@ void counting_drop(struct counting *counting, const char *reason);
 int counting_connect(const struct counting *counting, struct attach *attach);
 void counting_close(struct counting *counting);
 
-#endif /* CMD_COUNTING_H */
+#endif /* CAPTURE_COUNTING_H */

@@ -35,4 +35,4 @@ void remarks_find(const struct remarks *remarks);
 /* And which files could not be read for names: known once all have been looked up. */
 void remarks_unnamed(const struct spaces *spaces);
 
-#endif /* CMD_REMARKS_H */
+#endif /* CAPTURE_DIAGNOSTICS_H */

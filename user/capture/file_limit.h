@@ -14,4 +14,4 @@ void loading_options(const struct options *options, const struct counting *count
 /* As many open files as we may have: what is examined stays open, to be named after it is gone. */
 void loading_raise_limits(void);
 
-#endif /* CMD_LOADING_H */
+#endif /* CAPTURE_FILE_LIMIT_H */

@@ -52,4 +52,4 @@ struct handover_told {
  */
 int handover_follow(const struct job *job, struct handover_told *told);
 
-#endif /* CMD_HANDOVER_H */
+#endif /* CAPTURE_HANDOVER_H */

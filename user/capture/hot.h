@@ -42,4 +42,4 @@ uint64_t hot_looks(const struct hot *hot, uint32_t tgid, uint32_t inc);
 /* For how long up to @until_ns it was not looked at where its threads wait on condition variables. Likewise. */
 uint64_t hot_paused_ns(const struct hot *hot, uint32_t tgid, uint32_t inc, uint64_t until_ns);
 
-#endif /* CMD_HOT_H */
+#endif /* CAPTURE_HOT_H */

@@ -9,4 +9,4 @@
 /* Fills what @facts says of names. Looks in the usual places only; what is not found may be elsewhere. */
 void seen_look(struct doctor_facts *facts);
 
-#endif /* CMD_SEEN_H */
+#endif /* CAPTURE_INSTALLED_LIBS_H */

@@ -31,4 +31,4 @@ int limit_step(struct limit *limit, uint64_t until_ns);
 /* At the end, when all has been fed and before model_finish(). NULL as above. Returns 0 or -errno. */
 int limit_settle(struct limit *limit);
 
-#endif /* CMD_LIMIT_H */
+#endif /* CAPTURE_LIMIT_H */

@@ -53,4 +53,4 @@ bool watch_is(const struct watch *watch, const struct model_barrier *barrier, co
 /* Says which -w, --name and --phase never met their barrier. */
 void watch_unmet(const struct watch *watch);
 
-#endif /* CMD_WATCH_H */
+#endif /* CAPTURE_LIVE_OUTPUT_H */

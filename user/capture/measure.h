@@ -18,4 +18,4 @@ struct measured {
  */
 int measure_machine(struct predict_machine *m, struct measured *out);
 
-#endif /* CMD_MEASURE_H */
+#endif /* CAPTURE_MEASURE_H */

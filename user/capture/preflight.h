@@ -23,4 +23,4 @@ void permit_drop(uint64_t keep, int verbose);
 /* The id and depth of a cgroup (v2) directory. Returns 0, or -errno with a sentence printed. */
 int permit_cgroup(const char *path, uint64_t *id, uint8_t *level);
 
-#endif /* CMD_PERMIT_H */
+#endif /* CAPTURE_PREFLIGHT_H */

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf/needed.h"
+#include "sites/needed.h"
 
 /* So much of a script is looked at for programs, and so many paths in it. */
 #define SCRIPT_BYTES	(64u << 10)

@@ -30,4 +30,4 @@ void mapped_mpi(struct mapped *mapped);
 void mapped_words(struct mapped *mapped, struct modules *modules, char *const command[]);
 void mapped_free(struct mapped *mapped);
 
-#endif /* CMD_MAPPED_H */
+#endif /* CAPTURE_PRELOAD_PROBE_MAPS_H */

@@ -103,4 +103,4 @@ int probes_remove(struct probes *probes, struct module *module, uint32_t tgid, u
 void probes_note_outlined(struct probes *probes, uint32_t tgid, const struct maps_entry *entry,
 			  const struct module *module);
 
-#endif /* CMD_PROBES_H */
+#endif /* CAPTURE_PROBES_H */

@@ -138,4 +138,4 @@ bool targets_have_places(const struct targets *targets);
 uint32_t targets_probed(const struct targets *targets, uint32_t rule);
 bool targets_stepped(const struct targets *targets);
 
-#endif /* CMD_TARGETS_H */
+#endif /* CAPTURE_PROCESS_TRACKER_H */

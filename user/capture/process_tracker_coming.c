@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "capture/process_tracker_internal.h"
-#include "elf/needed.h"
+#include "sites/needed.h"
 
 #define NEEDED_MAX 256
 

@@ -157,4 +157,4 @@ int targets_name(struct targets *t, int pid);
 int targets_name_coming(struct targets *t, int pid);
 int targets_name_starting(struct targets *t, struct space *space);
 
-#endif /* CMD_TARGETS_INTERNAL_H */
+#endif /* CAPTURE_PROCESS_TRACKER_INTERNAL_H */

@@ -7,7 +7,7 @@
 
 #include "base/remark.h"
 #include "ingest/ranks.h"
-#include "elf/untraced.h"
+#include "sites/untraced.h"
 #include "target/job.h"
 
 #define RANKS_MOST 65536

@@ -94,4 +94,4 @@ void present_session(struct present *present, struct emit *emit, uint64_t start_
 /* Builds and prints. Returns 0 or -ENOMEM. */
 int present_report(struct present *present, struct emit *emit, uint64_t end_ns, bool interim);
 
-#endif /* CMD_PRESENT_H */
+#endif /* CAPTURE_RUN_FACTS_LIVE_H */

@@ -40,4 +40,4 @@ void aside_end(struct aside *aside);
 /* Waits a moment for that process, when COMMAND has ended. */
 void aside_wait(struct aside *aside);
 
-#endif /* CMD_ASIDE_H */
+#endif /* CAPTURE_TTY_CAPTURE_H */

@@ -126,4 +126,4 @@ void compare_free(struct compare *c);
 /* T of a whole recording: of the longest of its processes and groups, in ns; NAN: nobody crossed a barrier. */
 double compare_elapsed(const struct report *r);
 
-#endif /* ANALYSE_COMPARE_H */
+#endif /* COMPARE_COMPARE_H */

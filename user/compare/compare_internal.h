@@ -41,4 +41,4 @@ void compare_test_row(struct compare_row *row, const struct compare_evidence *e,
 /* Adjusts the p values, and says what all rows mean. Returns 0 or -ENOMEM. */
 int compare_judge(struct compare *c, const struct compare_options *o);
 
-#endif /* ANALYSE_COMPARE_INTERNAL_H */
+#endif /* COMPARE_COMPARE_INTERNAL_H */

@@ -129,4 +129,4 @@ const struct series_point *series_at(const struct series *s, uint32_t row, uint3
 /* The mean over the rows of how much more time points of a column take than their bases; NAN: none is known. */
 double series_average(const struct series *s, uint32_t column);
 
-#endif /* ANALYSE_SERIES_H */
+#endif /* COMPARE_SERIES_H */

@@ -42,4 +42,4 @@ int series_sites(struct series_making *k, uint32_t index, const struct series_me
 /* All sites in the order in which they are met; to be freed; NULL: out of memory. */
 struct series_met *series_order(const struct match *m);
 
-#endif /* ANALYSE_SERIES_INTERNAL_H */
+#endif /* COMPARE_SERIES_INTERNAL_H */

@@ -142,4 +142,4 @@ void elf_each_import(const struct elf_file *elf, void (*each)(void *ctx, const c
 void elf_each_slot(const struct elf_file *elf,
 		   void (*each)(void *ctx, const char *name, uint64_t vaddr), void *ctx);
 
-#endif /* SITES_ELF_H */
+#endif /* ELF_ELF_H */

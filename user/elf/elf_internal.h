@@ -68,4 +68,4 @@ int elf_locate(const struct elf_file *elf, uint64_t vaddr, uint32_t flags, uint6
 Elf64_Sym elf_symbol(const struct elf_symbols *t, size_t i);
 bool elf_name_is(const char *have, const char *want);
 
-#endif /* SITES_ELF_INTERNAL_H */
+#endif /* ELF_ELF_INTERNAL_H */

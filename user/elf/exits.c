@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sites/frames.h"
+#include "elf/frames.h"
 #include "elf/insn.h"
 
 #define PARTS_MAX 24

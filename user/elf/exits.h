@@ -47,4 +47,4 @@ void exits_find(const struct elf_file *elf, uint16_t machine, const struct elf_s
  */
 bool exits_function_around(const struct elf_file *elf, uint64_t vaddr, struct elf_symbol *out);
 
-#endif /* SITES_EXITS_H */
+#endif /* ELF_EXITS_H */

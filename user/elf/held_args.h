@@ -37,4 +37,4 @@ struct held_arg {
 int held_args_find(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t after,
 		   struct held_arg out[HELD_ARGS_MAX]);
 
-#endif /* SITES_HELD_ARGS_H */
+#endif /* ELF_HELD_ARGS_H */

@@ -48,4 +48,4 @@ int inline_waits_find(uint16_t machine, const uint8_t *bytes, size_t len, struct
  */
 size_t inline_wait_hint(const uint8_t *bytes, size_t len, size_t from);
 
-#endif /* SITES_INLINE_WAIT_H */
+#endif /* ELF_INLINE_WAIT_H */

@@ -110,4 +110,4 @@ bool insn_is_linkage(uint16_t machine, const uint8_t *code, size_t len);
 bool insn_linkage_slot(uint16_t machine, uint64_t vaddr, const uint8_t *code, size_t len,
 		       uint64_t *slot);
 
-#endif /* SITES_INSN_H */
+#endif /* ELF_INSN_H */

@@ -18,4 +18,4 @@ static inline bool insn_in_group(const cs_insn *ci, uint8_t group)
 	return false;
 }
 
-#endif /* SITES_INSN_GROUP_H */
+#endif /* ELF_INSN_GROUP_H */

@@ -28,4 +28,4 @@ struct returns {
 void returns_find(const struct elf_file *elf, uint16_t machine, const uint64_t *regions,
 		  uint32_t nregions, uint64_t invoke, struct returns *out);
 
-#endif /* SITES_RETURNS_H */
+#endif /* ELF_RETURNS_H */

@@ -86,4 +86,4 @@ int sdt_regs_offset(uint16_t machine, int reg);
  */
 int sdt_probe_arg(uint16_t machine, const struct sdt_note *note, uint32_t i, struct sbt_arg *out);
 
-#endif /* SITES_SDT_H */
+#endif /* ELF_SDT_H */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sites/frames.h"
+#include "elf/frames.h"
 
 #define BODY_MAX      2048u /* bytes of a function; the longest known is musl's, 1145 */
 #define BODY_MIN      32u

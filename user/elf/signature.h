@@ -25,4 +25,4 @@ struct signature {
  */
 int signature_find(const struct elf_file *elf, uint16_t machine, struct signature *out);
 
-#endif /* SITES_SIGNATURE_H */
+#endif /* ELF_SIGNATURE_H */

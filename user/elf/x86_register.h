@@ -12,4 +12,4 @@
  */
 int x86_register(unsigned int reg, bool *wide);
 
-#endif /* SITES_X86_REGISTER_H */
+#endif /* ELF_X86_REGISTER_H */

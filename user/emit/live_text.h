@@ -19,4 +19,4 @@ void live_warning(struct textout *t, const struct emit_episode *episode, uint64_
 void live_phase_time(struct textout *t, const struct emit_episode *episode,
 		     const struct fields_context *context);
 
-#endif /* EMIT_LIVE_H */
+#endif /* EMIT_LIVE_TEXT_H */

@@ -17,4 +17,4 @@ typedef uint64_t crowd_value(const struct report_thread *thread, uint32_t what);
 int crowd_outliers(const struct report_thread *threads, uint32_t n, crowd_value *value,
 		   uint32_t nwhat, uint32_t *out, uint32_t max);
 
-#endif /* EMIT_CROWD_H */
+#endif /* EMIT_OUTLIER_THREADS_H */

@@ -238,4 +238,4 @@ const char *hang_preposition(const char *words);
  */
 const struct hang_frame *hang_user_frame(const struct hang_frame *frames, uint32_t n);
 
-#endif /* ANALYSE_HANG_H */
+#endif /* HANG_HANG_H */

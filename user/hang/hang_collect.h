@@ -82,4 +82,4 @@ int inquest_look(struct inquest *inquest, struct inquest_question *question,
 int inquest_judge(const struct inquest_answer *answer, uint32_t barrier, struct report_hang *out);
 void inquest_answer_free(struct inquest_answer *answer);
 
-#endif /* CMD_INQUEST_H */
+#endif /* HANG_HANG_COLLECT_H */

@@ -71,4 +71,4 @@ int inquest_add_barrier(struct inquest *s, struct inquest_answer *a,
 /* Looks for ranks that wait for one another's messages: .circle. Behind all barriers. Returns 0 or -ENOMEM. */
 int inquest_add_circle(struct inquest *s, struct inquest_answer *a);
 
-#endif /* CMD_INQUEST_INTERNAL_H */
+#endif /* HANG_HANG_COLLECT_INTERNAL_H */

@@ -114,4 +114,4 @@ const char *say_step(const struct graph *g, const struct step *step, const struc
 void say_hang(const struct graph *g, uint32_t barrier, enum hang_verdict likely,
 	      struct report_hang *out);
 
-#endif /* ANALYSE_HANG_INTERNAL_H */
+#endif /* HANG_HANG_INTERNAL_H */

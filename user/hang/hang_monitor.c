@@ -10,7 +10,7 @@
 #include "base/msg.h"
 #include "hang/hang_query.h"
 #include "hang/hang_worker.h"
-#include "ingest/arrivals.h"
+#include "hang/arrivals.h"
 #include "target/proc.h"
 
 #define LOOK_NS	 1000000000ULL /* between two looks at who has come */

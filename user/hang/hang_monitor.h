@@ -51,4 +51,4 @@ void hanging_settle(struct hanging *hanging);
  */
 const struct report_hang *hanging_last(struct hanging *hanging, uint64_t now_ns, uint32_t *n);
 
-#endif /* CMD_HANGING_H */
+#endif /* HANG_HANG_MONITOR_H */

@@ -9,7 +9,7 @@
 
 #include "hang/hang_monitor.h"
 #include "hang/hang_collect.h"
-#include "ingest/arrivals.h"
+#include "hang/arrivals.h"
 
 /* Appends the barrier of a group to a question that has room for it. Returns 0 or -errno. */
 int ask_add_barrier(const struct hanging_env *env, const struct pendings *pendings, uint32_t group,
@@ -19,4 +19,4 @@ bool ask_is_of(const struct inquest_question *question, uint32_t pid);
 /* What reports call the threads of these processes. Returns 0 or -ENOMEM. */
 int ask_add_numbers(const struct hanging_env *env, struct inquest_question *question);
 
-#endif /* CMD_HANGING_ASK_H */
+#endif /* HANG_HANG_QUERY_H */

@@ -42,4 +42,4 @@ bool looker_has(const struct looker *looker);
 /* The errand, when it is done, or NULL; @wait: until it is. To be freed by the caller. */
 struct errand *looker_take(struct looker *looker, bool wait);
 
-#endif /* CMD_LOOKER_H */
+#endif /* HANG_HANG_WORKER_H */

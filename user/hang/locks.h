@@ -38,4 +38,4 @@ void locks_forget(struct locks *locks);
 void locks_see(struct locks *locks, const struct space *space, const struct snapshot_thread *thread,
 	       const struct snapshot_thread *stack, struct lock_seen *out);
 
-#endif /* CMD_LOCKS_H */
+#endif /* HANG_LOCKS_H */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "sites/space.h"
-#include "symbols/walk.h"
+#include "sites/walk.h"
 
 struct mpi_call {
 	const char *name; /* "MPI_Recv", static; NULL: it is in no such call */
@@ -41,4 +41,4 @@ void mpi_call_find(const struct mpi_stack *stack, struct mpi_call *out);
 /* Is @handle MPI_COMM_WORLD in this process, in C? */
 bool mpi_call_is_world(struct spaces *spaces, const struct space *space, uint64_t handle);
 
-#endif /* CMD_MPI_CALL_H */
+#endif /* HANG_MPI_CALL_H */

@@ -47,4 +47,4 @@ int stuck_find(struct spaces *spaces, struct snapshots *snapshots,
 	       const struct snapshot *const *looks, uint32_t n, struct stuck *out);
 void stuck_free(struct stuck *stuck);
 
-#endif /* CMD_STUCK_H */
+#endif /* HANG_STACK_WAITERS_H */

@@ -14,7 +14,7 @@
 #include "attach/regs.h"
 #include "attach/sample.h"
 #include "base/text.h"
-#include "symbols/walk.h"
+#include "sites/walk.h"
 #include "target/look.h"
 #include "target/proc.h"
 

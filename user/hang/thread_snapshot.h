@@ -132,4 +132,4 @@ const struct snapshot_thread *snapshot_find(const struct snapshot *snapshot, uin
 /* Copies @size bytes at @address in @pid, whole or -errno (-EFAULT: not mapped; -ESRCH; -EPERM). */
 int snapshot_read(uint32_t pid, uint64_t address, void *to, size_t size);
 
-#endif /* CMD_SNAPSHOT_H */
+#endif /* HANG_THREAD_SNAPSHOT_H */

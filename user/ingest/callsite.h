@@ -46,4 +46,4 @@ uint64_t callsites_short(const struct callsites *c, const char **why);
 /* Crossings at barriers written by hand of which nobody knows who called them: there was no room for their stacks. */
 uint64_t callsites_unsampled(const struct callsites *c);
 
-#endif /* CMD_CALLSITE_H */
+#endif /* INGEST_CALLSITE_H */

@@ -42,4 +42,4 @@ bool cuts_is_shed(const struct cuts *cuts, const struct sbt_crossing *c, uint8_t
  */
 bool cuts_of_part(const struct cuts *cuts, const struct sbt_crossing *c, uint8_t unit);
 
-#endif /* CMD_CUTS_H */
+#endif /* INGEST_CUTOFFS_H */

@@ -106,4 +106,4 @@ uint64_t feed_unsampled(const struct feed *feed);
 /* --frames: how often fewer could be told, and why the first time: half a sentence, "" if not known. */
 uint64_t feed_short_chains(const struct feed *feed, const char **why);
 
-#endif /* CMD_FEED_H */
+#endif /* INGEST_FEED_H */

@@ -17,4 +17,4 @@
 bool feed_parts(const struct sbt_crossing *c, uint64_t fault_outside_ns, uint32_t self,
 		struct model_detail *d);
 
-#endif /* CMD_FEED_PARTS_H */
+#endif /* INGEST_FEED_PARTS_H */

@@ -12,4 +12,4 @@
 int feed_sums(struct attach *attach, struct spaces *spaces, struct model *model,
 	      const struct sbt_sums *sums);
 
-#endif /* CMD_FEED_SUMS_H */
+#endif /* INGEST_FEED_SUMS_H */

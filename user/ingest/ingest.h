@@ -44,4 +44,4 @@ uint64_t pump_unshared(const struct pump *pump);
 /* Did this process wait there unseen? */
 bool pump_waited_unseen(const struct pump *pump, uint32_t tgid, uint32_t inc);
 
-#endif /* CMD_PUMP_H */
+#endif /* INGEST_INGEST_H */

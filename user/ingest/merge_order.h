@@ -37,4 +37,4 @@ void turns_next(struct turns *t, uint64_t key_ns);
 /* The first leaves. */
 void turns_leave(struct turns *t);
 
-#endif /* STREAM_TURNS_H */
+#endif /* INGEST_MERGE_ORDER_H */

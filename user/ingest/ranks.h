@@ -71,4 +71,4 @@ struct ranks_sums {
 
 void ranks_sums(const struct ranks *ranks, struct ranks_sums *out);
 
-#endif /* CMD_RANKS_H */
+#endif /* INGEST_RANKS_H */

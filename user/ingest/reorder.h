@@ -50,4 +50,4 @@ void held_pop(struct held *held);
 /* When the first crossing departed that waits for others alone; UINT64_MAX: none does. */
 uint64_t held_crossing_ns(const struct held *held);
 
-#endif /* CMD_HELD_H */
+#endif /* INGEST_REORDER_H */

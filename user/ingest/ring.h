@@ -50,4 +50,4 @@ uint64_t ring_read(const struct stream *stream);
 /* Crossings handed out so far. */
 uint64_t ring_consumed(const struct stream *stream);
 
-#endif /* STREAM_RING_H */
+#endif /* INGEST_RING_H */

@@ -23,4 +23,4 @@ void busy_note(struct busy *busy, uint32_t tgid, uint32_t tid, uint64_t life_ns,
 /* Of the process that had most of them, how many, and *tgid. Who met anybody in @model is none of them. */
 uint32_t busy_most(struct busy *busy, const struct model *model, uint32_t *tgid);
 
-#endif /* CMD_BUSY_H */
+#endif /* INGEST_SPIN_SUSPECTS_H */

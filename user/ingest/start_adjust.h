@@ -30,4 +30,4 @@ void began_take_off(const struct began *began, uint32_t inc, uint32_t tid, struc
 /* A thread's first phase is over. */
 void began_forget(struct began *began, uint32_t inc, uint32_t tid);
 
-#endif /* CMD_BEGAN_H */
+#endif /* INGEST_START_ADJUST_H */

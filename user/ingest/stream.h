@@ -44,4 +44,4 @@ static inline void stream_free(struct stream *s)
 		s->ops->free(s);
 }
 
-#endif /* STREAM_STREAM_H */
+#endif /* INGEST_STREAM_H */

@@ -276,4 +276,4 @@ uint32_t predict_counts(uint32_t threads, uint32_t *out, uint32_t max);
 /* "1,2,4-8": numbers in order, each once. How many, or -EINVAL, -E2BIG. */
 int predict_counts_parse(const char *list, uint32_t *out, uint32_t max);
 
-#endif /* ANALYSE_PREDICT_H */
+#endif /* PREDICT_PREDICT_H */

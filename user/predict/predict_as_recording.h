@@ -21,4 +21,4 @@ int predicted_record(const char *path, const struct replay *replay, const struct
 /* Of a recording that predicted_record() has made: for how many processors; 0: it was measured. */
 uint32_t predicted_processors(const struct replay *replay);
 
-#endif /* CMD_PREDICTED_H */
+#endif /* PREDICT_PREDICT_AS_RECORDING_H */

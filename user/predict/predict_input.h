@@ -89,4 +89,4 @@ const struct predict_facts *predict_feed_facts(const struct predict_feed *f);
 /* The model's thread that a thread of the input is, with its number then: the place may be another's since. */
 uint32_t predict_feed_thread(const struct predict_feed *f, uint32_t thread, uint32_t *tid);
 
-#endif /* ANALYSE_PREDICT_INPUT_H */
+#endif /* PREDICT_PREDICT_INPUT_H */

@@ -61,4 +61,4 @@ int predict_heap_push(struct predict_heap *h, struct predict_event event);
 /* False: there is none. */
 bool predict_heap_pop(struct predict_heap *h, struct predict_event *out);
 
-#endif /* ANALYSE_PREDICT_INTERNAL_H */
+#endif /* PREDICT_PREDICT_INTERNAL_H */

@@ -81,4 +81,4 @@ int predictions_join(const struct predictions *of, const char *const *names, uin
 		     struct predictions *out);
 void predictions_free(struct predictions *p);
 
-#endif /* ANALYSE_PREDICTION_H */
+#endif /* PREDICT_PREDICT_REPORT_H */

@@ -128,4 +128,4 @@ void sim_arrived(struct sim *s, uint32_t message);
 /* The message that the processor was serving is done with. */
 void sim_served(struct sim *s, uint32_t processor);
 
-#endif /* ANALYSE_PREDICT_SIM_H */
+#endif /* PREDICT_PREDICT_SIM_H */

@@ -38,4 +38,4 @@ void align_look(const struct align *align, uint32_t clock, struct align_found *o
 /* @t_ns by that clock, as the first clock has it. Of a clock that is not known it is @t_ns. */
 uint64_t align_time(const struct align *align, uint32_t clock, uint64_t t_ns);
 
-#endif /* TAPE_ALIGN_H */
+#endif /* RECORDING_ALIGN_H */

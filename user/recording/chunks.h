@@ -57,4 +57,4 @@ int blocks_rewind(struct blocks_reader *reader);
 enum blocks_end blocks_ended(const struct blocks_reader *reader);
 void blocks_reader_free(struct blocks_reader *reader);
 
-#endif /* STREAM_BLOCKS_H */
+#endif /* RECORDING_CHUNKS_H */

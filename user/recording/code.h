@@ -68,4 +68,4 @@ void code_sentence(struct coder *c, char *s, size_t size);
  */
 void *code_array(struct coder *c, uint32_t *n, const void *from, size_t size);
 
-#endif /* TAPE_CODE_H */
+#endif /* RECORDING_CODE_H */

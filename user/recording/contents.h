@@ -159,4 +159,4 @@ int tape_next(struct tape *tape, struct tape_item *out);
 /* From the beginning again, as if nothing had been read but the facts. Returns 0 or -errno. */
 int tape_rewind(struct tape *tape);
 
-#endif /* TAPE_TAPE_H */
+#endif /* RECORDING_CONTENTS_H */

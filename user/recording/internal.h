@@ -59,4 +59,4 @@ static inline uint64_t question_key(const struct tape_question *q)
 	return hash_mix(key ^ ((uint64_t)q->tgid << 32 | q->inc) ^ (uint64_t)q->which << 56);
 }
 
-#endif /* TAPE_INTERNAL_H */
+#endif /* RECORDING_INTERNAL_H */

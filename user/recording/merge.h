@@ -52,4 +52,4 @@ void merge_clock(const struct merge *merge, uint32_t i, struct merge_clock *out)
 /* The worst of them. */
 enum tape_state merge_state(const struct merge *merge);
 
-#endif /* TAPE_MERGE_H */
+#endif /* RECORDING_MERGE_H */

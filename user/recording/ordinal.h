@@ -64,4 +64,4 @@ void ordinal_order_give(struct ordinal_order *order, uint64_t shared, uint64_t o
 /* Calls on @shared are handed out in any order from here on. */
 void ordinal_order_drop(struct ordinal_order *order, uint64_t shared);
 
-#endif /* TAPE_ORDINAL_H */
+#endif /* RECORDING_ORDINAL_H */

@@ -53,4 +53,4 @@ void recording_ending(struct recording *recording, uint64_t end_ns);
  */
 int recording_close(struct recording *recording, bool brag);
 
-#endif /* CMD_RECORDING_H */
+#endif /* RECORDING_RECORDING_H */

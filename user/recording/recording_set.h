@@ -64,4 +64,4 @@ int recordings_words(char *list, const char ***words, uint32_t *n);
  */
 int recordings_spare(const char *output, const char *const *paths, uint32_t n);
 
-#endif /* CMD_RECORDED_H */
+#endif /* RECORDING_RECORDING_SET_H */

@@ -59,4 +59,4 @@ bool replay_is(const struct replay *replay, const struct report_barrier *barrier
 int replay_unmet(struct replay *replay, bool say);
 void replay_free(struct replay *replay);
 
-#endif /* CMD_REPLAY_H */
+#endif /* RECORDING_REPLAY_H */

@@ -35,4 +35,4 @@ int recalled_end(struct recalled *recalled, uint64_t end_ns, uint64_t crossings,
 int recalled_remarks(struct recalled *recalled, const struct remark *more, uint32_t n);
 void recalled_free(struct recalled *recalled);
 
-#endif /* CMD_RECALLED_H */
+#endif /* RECORDING_RUN_FACTS_FILE_H */

@@ -24,4 +24,4 @@ int window_take(struct window *window, struct model *model, const struct model_i
 /* For model_ops.number of that model, with the window as ctx. */
 uint32_t window_number(void *window, const struct model *model, uint32_t thread, uint32_t next);
 
-#endif /* CMD_WINDOW_H */
+#endif /* RECORDING_TIME_WINDOW_H */

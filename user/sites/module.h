@@ -22,7 +22,7 @@
 #include "elf/returns.h"
 #include "sites/rule.h"
 #include "symbols/symbol.h"
-#include "elf/untraced.h"
+#include "sites/untraced.h"
 #include "target/maps.h"
 
 #define MODULE_EXITS_MAX    EXITS_MAX

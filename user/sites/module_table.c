@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "sites/module_internal.h"
-#include "elf/outlined.h"
+#include "sites/outlined.h"
 #include "elf/sdt.h"
 #include "elf/signature.h"
-#include "elf/untraced.h"
+#include "sites/untraced.h"
 
 /* Where a probe may sit at the beginning of a function; 0: nowhere, or there is none. */
 static uint64_t find_entry(const struct module *m, const struct elf_symbol *symbol)

@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 #include "sites/space_internal.h"
-#include "elf/untraced.h"
+#include "sites/untraced.h"
 #include "target/linker.h"
 
 struct object_name {

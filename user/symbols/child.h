@@ -85,4 +85,4 @@ size_t child_receive(int sock, const struct iovec *parts, size_t n, int *fd);
 /* Gives the next answer @seconds of CPU time. It is ended by SIGXCPU when it has used them up. */
 void child_limit_cpu(unsigned int seconds);
 
-#endif /* SITES_CHILD_H */
+#endif /* SYMBOLS_CHILD_H */

@@ -12,4 +12,4 @@
  */
 _Noreturn void child_live(const struct child_kind *kind, int sock, pid_t parent);
 
-#endif /* SITES_CHILD_INTERNAL_H */
+#endif /* SYMBOLS_CHILD_INTERNAL_H */

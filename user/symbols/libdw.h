@@ -7,4 +7,4 @@
 /* The version of the library that is loaded, "0.188"; never freed. */
 const char *libdw_version(void);
 
-#endif /* SITES_LIBDW_H */
+#endif /* SYMBOLS_LIBDW_H */

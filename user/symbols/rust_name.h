@@ -13,4 +13,4 @@
 /* Writes the path without its hash, cut to @size with its NUL. False: @raw is no such name, and @name is untouched. */
 bool rust_name_legacy(const char *raw, char *name, size_t size);
 
-#endif /* SITES_RUST_NAME_H */
+#endif /* SYMBOLS_RUST_NAME_H */

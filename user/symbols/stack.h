@@ -62,4 +62,4 @@ bool stack_frame_pointer_step(const struct sbt_stack *stack, const struct stack_
 /* Whether @caller can be the caller of @regs: stacks grow downwards, so every chain has an end. */
 bool stack_grows(const struct stack_regs *regs, const struct stack_regs *caller);
 
-#endif /* SITES_STACK_H */
+#endif /* SYMBOLS_STACK_H */

@@ -130,4 +130,4 @@ int symbol_unwind(struct symbol_server *server, int fd, const char *path, uint64
 		  const struct stack_regs *regs, const struct sbt_stack *stack,
 		  struct unwind_step *step);
 
-#endif /* SITES_SYMBOL_H */
+#endif /* SYMBOLS_SYMBOL_H */

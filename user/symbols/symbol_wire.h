@@ -67,4 +67,4 @@ static inline void symbol_copy(char *to, size_t size, const char *from)
 /* The child's whole life: answers what comes over @sock. @debug_path is as libdwfl takes it. */
 void symbol_child_run(void *debug_path, int sock);
 
-#endif /* SITES_SYMBOL_WIRE_H */
+#endif /* SYMBOLS_SYMBOL_WIRE_H */

@@ -39,4 +39,4 @@ bool unwind_rule(struct Dwfl_Module *module, uint64_t vaddr, struct sbt_frame_ru
 void unwind_step(struct Dwfl_Module *module, uint64_t vaddr, const struct stack_regs *regs,
 		 const struct sbt_stack *stack, struct unwind_step *step);
 
-#endif /* SITES_UNWIND_H */
+#endif /* SYMBOLS_UNWIND_H */

@@ -37,4 +37,4 @@ void wire_free(struct wire *w);
 #define WIRE_BOOL(w, variable) WIRE(w, variable, 1)
 #define WIRE_TEXT(w, array)    wire_text(w, array, sizeof(array))
 
-#endif /* SITES_WIRE_H */
+#endif /* SYMBOLS_WIRE_H */

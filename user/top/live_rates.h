@@ -98,4 +98,4 @@ double rates_imbalance(const struct rates_row *row);
  */
 const char *rates_cause(const struct rates_row *row, double *share, bool *balanced);
 
-#endif /* ANALYSE_RATES_H */
+#endif /* TOP_LIVE_RATES_H */

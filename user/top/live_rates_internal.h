@@ -108,4 +108,4 @@ int rates_add_to_process(struct rates *r, const struct rates_place *p);
 /* When all have been added: a thread that crossed several barriers is one. */
 void rates_merge_threads(struct rates_place *p);
 
-#endif /* ANALYSE_RATES_INTERNAL_H */
+#endif /* TOP_LIVE_RATES_INTERNAL_H */

@@ -127,4 +127,4 @@ void screen_lines_free(struct screen_lines *lines);
 void screen_plain(const struct screen_facts *facts, const struct screen_item *items, uint32_t n,
 		  bool ascii, struct buf *out);
 
-#endif /* EMIT_SCREEN_H */
+#endif /* TOP_SCREEN_H */

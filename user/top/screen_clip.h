@@ -26,4 +26,4 @@ void pen_end_line(struct pen *p);
 /* What is put into so many columns. @right: at their end. */
 void pen_cell(struct pen *p, enum screen_style style, unsigned width, bool right, const char *s);
 
-#endif /* EMIT_SCREEN_PEN_H */
+#endif /* TOP_SCREEN_CLIP_H */

@@ -45,4 +45,4 @@ void screen_draw_title(struct pen *p, const struct screen *s);
 /* The answer, before anything else; one line. */
 void screen_draw_answer(struct pen *p, const struct screen *s);
 
-#endif /* EMIT_SCREEN_INTERNAL_H */
+#endif /* TOP_SCREEN_INTERNAL_H */

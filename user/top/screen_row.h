@@ -67,4 +67,4 @@ void screen_draw_heads(struct pen *p, const struct screen_layout *l, const struc
 void screen_draw_row(struct pen *p, const struct screen_layout *l, const struct screen_item *it,
 		     bool chosen, enum screen_names names);
 
-#endif /* EMIT_SCREEN_ROW_H */
+#endif /* TOP_SCREEN_ROW_H */

@@ -36,4 +36,4 @@ void terminal_show(const struct screen_lines *lines);
 /* Passes on what has not been taken yet. Returns whether the terminal is ready and a dropped frame is to be drawn. */
 bool terminal_flush(void);
 
-#endif /* CMD_TERMINAL_H */
+#endif /* TOP_TERMINAL_H */

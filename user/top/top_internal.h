@@ -70,4 +70,4 @@ int top_parse(struct top *t, int argc, char **argv);
 /* The rows of the last look, given to the screen where there is one. Returns 0 or -ENOMEM. */
 int top_make_items(struct top *t);
 
-#endif /* CMD_TOP_INTERNAL_H */
+#endif /* TOP_TOP_INTERNAL_H */

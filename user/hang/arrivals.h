@@ -3,8 +3,8 @@
 /*
  * Who has come to a barrier and not left, as the kernel side has it now; by the barriers at which they are.
  */
-#ifndef INGEST_ARRIVALS_H
-#define INGEST_ARRIVALS_H
+#ifndef HANG_ARRIVALS_H
+#define HANG_ARRIVALS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,4 +54,4 @@ struct family_team pending_team(const struct hanging_env *env, const struct pend
 /* As the model knows arrivals. */
 struct model_crossing pending_crossing(const struct pending *arrival);
 
-#endif /* CMD_PENDING_H */
+#endif /* HANG_ARRIVALS_H */

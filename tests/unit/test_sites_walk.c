@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-#include "symbols/walk.h"
+#include "sites/walk.h"
 #include "target/look.h"
 
 #define DEPTH  300

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include "elf/needed.h"
+#include "sites/needed.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#include "elf/outlined.h"
+#include "sites/outlined.h"
 
 #define FUNCTION(name) "begin " name "\n nop\n ret\nend " name "\n"
 

@@ -4,8 +4,8 @@
  * The functions that OpenMP regions and tasks run, where names do not tell: by where the runtime is called from and what
  * is put into the argument there. Pure: an ELF file in, addresses out.
  */
-#ifndef ELF_OUTLINED_H
-#define ELF_OUTLINED_H
+#ifndef SITES_OUTLINED_H
+#define SITES_OUTLINED_H
 
 #include <stdint.h>
 

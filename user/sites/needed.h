@@ -5,8 +5,8 @@
  * LD_PRELOAD, dlopen() or a container adds is not known; libraries built for kinds of processors (glibc-hwcaps) are only
  * found by the linker's cache.
  */
-#ifndef ELF_NEEDED_H
-#define ELF_NEEDED_H
+#ifndef SITES_NEEDED_H
+#define SITES_NEEDED_H
 
 #include "sites/module.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/in_line.h"
 #include "sites/family.h"
-#include "elf/untraced.h"
+#include "sites/untraced.h"
 
 static struct untraced calls_of(const char *symbol)
 {

@@ -4,8 +4,8 @@
  * Functions in which a thread may wait for other threads or processes, and which are not traced: the time inside them
  * counts as work. A report must say so of each program whose code calls them.
  */
-#ifndef ELF_UNTRACED_H
-#define ELF_UNTRACED_H
+#ifndef SITES_UNTRACED_H
+#define SITES_UNTRACED_H
 
 #include <stdbool.h>
 #include <stdint.h>

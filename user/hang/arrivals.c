@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include "ingest/arrivals.h"
+#include "hang/arrivals.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  * by the unwind tables of the files, by frame pointers through code that has none. What is learned
  * of an address serves all threads that come by it.
  */
-#ifndef SYMBOLS_WALK_H
-#define SYMBOLS_WALK_H
+#ifndef SITES_WALK_H
+#define SITES_WALK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include "elf/outlined.h"
+#include "sites/outlined.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "sites/family.h"
-#include "sites/frames.h"
+#include "elf/frames.h"
 
 #define TARGETS_MAX 256
 #define CODE_MAX    (256u << 20)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /* Where functions begin and end in a file that has lost its symbols: .eh_frame, which unwinding needs, tells. */
-#ifndef SITES_FRAMES_H
-#define SITES_FRAMES_H
+#ifndef ELF_FRAMES_H
+#define ELF_FRAMES_H
 
 #include <stdint.h>
 
@@ -14,4 +14,4 @@ typedef int (*frames_fn)(void *ctx, uint64_t start, uint64_t len);
 /* Calls @each for every range, addresses as linked. Returns 0, what @each returned, or -ENOMEM. */
 int frames_each(const struct elf_file *elf, frames_fn each, void *ctx);
 
-#endif /* SITES_FRAMES_H */
+#endif /* ELF_FRAMES_H */
