@@ -13,8 +13,7 @@
 #include <sys/types.h>
 
 #include "../bpf/state.h"
-
-enum attach_method { ATTACH_SESSION, ATTACH_MULTI, ATTACH_PERF, ATTACH_METHODS };
+#include "base/options.h"
 
 const char *attach_method_name(enum attach_method method);
 /* -EINVAL if there is no such method. */

@@ -38,11 +38,11 @@ static void say_lonely(const struct remarks *r)
 /* What the user named and nobody met: silence would be taken for an answer. */
 static void say_rules(const struct remarks *r)
 {
-	const struct rules *rules = &r->options->rules;
+	const struct rules *rules = r->options->rules;
 	size_t i;
 	int k;
 
-	for (i = 0; i < rules->n; i++) {
+	for (i = 0; rules && i < rules->n; i++) {
 		const struct rule *rule = rules->all[i];
 
 		for (k = 0; k < 1 + rule->pair && rule->at[k].found; k++)

@@ -4,7 +4,7 @@
 #ifndef CAPTURE_DIAGNOSTICS_H
 #define CAPTURE_DIAGNOSTICS_H
 
-#include "cmd/options.h"
+#include "base/options.h"
 #include "ingest/ingest.h"
 #include "capture/process_tracker.h"
 

@@ -6,7 +6,7 @@
 
 #include "attach/attach.h"
 #include "capture/counting.h"
-#include "cmd/options.h"
+#include "base/options.h"
 
 /* Without --comm and --cgroup. The strings of @options are not kept. */
 void loading_options(const struct options *options, const struct counting *counting,

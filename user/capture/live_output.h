@@ -6,7 +6,7 @@
 
 #include "analyse/conceptual.h"
 #include "analyse/report.h"
-#include "cmd/options.h"
+#include "base/options.h"
 #include "emit/emit.h"
 #include "model/model.h"
 

@@ -9,7 +9,7 @@
 #include "capture/counting.h"
 #include "hang/hang_monitor.h"
 #include "capture/hot.h"
-#include "cmd/options.h"
+#include "base/options.h"
 #include "ingest/ingest.h"
 #include "recording/recording.h"
 #include "capture/live_output.h"

@@ -9,9 +9,12 @@
 #include <string.h>
 
 #include "analyse/conceptual.h"
+#include "attach/attach.h"
 #include "base/msg.h"
 #include "base/output.h"
 #include "cmd/option_rows.h"
+#include "emit/emit.h"
+#include "sites/rule.h"
 
 #define RING_BYTES     (2u << 20)
 #define HANG_NS	       10000000000ULL
@@ -290,7 +293,11 @@ static int wrong_value(const char *option, const char *value, const char *expect
 static int add_rule(struct options *o, const char *spec)
 {
 	char why[256];
-	int err = rules_add(&o->rules, spec, why, sizeof(why));
+	int err;
+
+	if (!o->rules)
+		o->rules = calloc(1, sizeof(*o->rules));
+	err = o->rules ? rules_add(o->rules, spec, why, sizeof(why)) : -ENOMEM;
 
 	if (err == -ENOMEM)
 		msg_error("-b %s: %s", spec, strerror(ENOMEM));
@@ -496,7 +503,7 @@ static int check_aggregate(const struct options *o)
 		{ o->nphases, "--phase" },
 		{ o->phase_times, "--phase-times" },
 		{ o->frames, "--frames" },
-		{ o->rules.n, "-b" },
+		{ o->rules, "-b" },
 		{ o->discover_given && o->discover, "--discover" },
 		/* Sums are read at the end: what each process does meanwhile is not known. */
 		{ o->cost_limit > 0, "--cost-limit" },
@@ -763,5 +770,7 @@ void options_free(struct options *o)
 	free(o->watch);
 	free(o->names);
 	free(o->phases);
-	rules_free(&o->rules);
+	if (o->rules)
+		rules_free(o->rules);
+	free(o->rules);
 }

@@ -161,6 +161,13 @@ static int begin_hook(struct trace *t)
 	return t->hook->begin(t->hook->ctx, &view);
 }
 
+static void on_hang(void *ctx, const struct report_hang *hang)
+{
+	struct trace *t = ctx;
+
+	emit_hang(t->emit, hang);
+}
+
 static int begin_hanging(struct trace *t)
 {
 	struct hanging_env env = {
@@ -168,9 +175,9 @@ static int begin_hanging(struct trace *t)
 		.spaces = t->spaces,
 		.ranks = targets_ranks(t->targets),
 		.model = t->model,
-		.watch = t->watch,
 		.report_env = present_env(&t->present),
-		.emit = t->emit,
+		.report = on_hang,
+		.report_ctx = t,
 		.after_ns = t->options.hang_ns,
 		.debuginfod = t->options.debuginfod,
 	};

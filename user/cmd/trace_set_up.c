@@ -158,7 +158,7 @@ static int build_rooms(struct trace *t)
 	if (!err)
 		symbol_server_idle(t->symbols, trace_save, t);
 	if (!err)
-		err = modules_new(&t->options.rules, t->symbols, &t->modules);
+		err = modules_new(t->options.rules, t->symbols, &t->modules);
 	if (!err) {
 		modules_set_progress(t->modules, t->progress);
 		modules_idle(t->modules, trace_save, t);

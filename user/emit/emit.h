@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/options.h"
 #include "compare/compare.h"
 #include "analyse/doctor.h"
 #include "hang/hang.h"
@@ -21,9 +22,6 @@
 #include "analyse/report.h"
 #include "compare/series.h"
 #include "model/model.h"
-
-/* EMIT_MARKDOWN is the text, its tables as tables. */
-enum emit_format { EMIT_TEXT, EMIT_JSON, EMIT_CSV, EMIT_MARKDOWN };
 
 struct emit_options {
 	enum emit_format format;

@@ -128,7 +128,7 @@ static void tell_over(struct hanging *h, struct known *k, uint64_t now)
 	k->hang.t_ns = now;
 	k->hang.waited_ns = now - k->since_ns;
 	k->hang.told = k->told;
-	emit_hang(h->env.emit, &k->hang);
+	h->env.report(h->env.report_ctx, &k->hang);
 }
 
 /* Those of which nobody is inside any more. @end: there is no later. */
@@ -346,7 +346,7 @@ static void tell(struct hanging *h, struct known *k, struct report_hang *found)
 	if (k->circle)
 		k->pid = found->pid;
 	found->told = k->told++;
-	emit_hang(h->env.emit, found);
+	h->env.report(h->env.report_ctx, found);
 	report_hang_free(&k->hang);
 	k->hang = *found;
 	memset(found, 0, sizeof(*found));

@@ -13,8 +13,7 @@
 #include "hang/hang.h"
 #include "attach/attach.h"
 #include "ingest/ranks.h"
-#include "capture/live_output.h"
-#include "emit/emit.h"
+#include "analyse/report.h"
 #include "model/model.h"
 #include "sites/space.h"
 
@@ -26,9 +25,10 @@ struct hanging_env {
 	struct spaces *spaces; /* the tracer's own: asked for what is known already */
 	struct ranks *ranks;
 	struct model *model;
-	const struct watch *watch;
 	const struct report_env *report_env;
-	struct emit *emit;
+	/* Is shown each hang, and each that has ended (hang->over). */
+	void (*report)(void *ctx, const struct report_hang *hang);
+	void *report_ctx;
 	uint64_t after_ns; /* --hang */
 	bool debuginfod;
 };

@@ -203,7 +203,7 @@ static int add_name(const struct hanging_env *env, const struct pending *p,
 	if (barrier == MODEL_NONE)
 		return 0;
 	mb = model_barrier(env->model, barrier);
-	b->name = watch_name(env->watch, mb);
+	b->name = env->report_env->barrier_name(env->report_env->ctx, mb);
 	if (p->family != SBT_FAMILY_COND && p->family != SBT_FAMILY_FUTEX &&
 	    p->family != SBT_FAMILY_USDT && mb->nsites == 1)
 		return 0;

@@ -11,7 +11,7 @@
 
 #include "base/msg.h"
 #include "base/output.h"
-#include "cmd/options.h"
+#include "base/options.h"
 #include "recording/recording_set.h"
 
 int recordings_load(char *const *paths, uint32_t n, struct recordings *out)

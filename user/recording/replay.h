@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "analyse/report.h"
-#include "cmd/options.h"
+#include "base/options.h"
 #include "emit/emit.h"
 #include "model/model.h"
 #include "recording/contents.h"
