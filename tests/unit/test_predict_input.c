@@ -251,7 +251,7 @@ static void test_start_of_team(void **state)
 static void say_touched(struct fixture *f, uint32_t tid, uint64_t t_ns, uint64_t oncpu_ns,
 			uint32_t owner)
 {
-	struct predict_message m = { .tgid = PID,
+	struct model_message m = { .tgid = PID,
 				     .inc = INC,
 				     .tid = tid,
 				     .t_ns = t_ns,

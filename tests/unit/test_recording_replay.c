@@ -56,7 +56,7 @@ struct sink {
 	const char *task; /* what task 7 was called when the last input came */
 };
 
-static void see_message(struct sink *s, const struct predict_message *m)
+static void see_message(struct sink *s, const struct model_message *m)
 {
 	s->messages++;
 	assert_int_equal(m->tgid, PID);
@@ -410,7 +410,7 @@ static int a_tape(bool whole)
 	struct conceptual_mark mark = {
 		.begins = true, .tid = 5, .seq = 9, .t_ns = 123456789, .detail = &detail
 	};
-	struct predict_message message = { PID, INC, 7, 123456790, 1ull << 40, 3, 4096, true };
+	struct model_message message = { PID, INC, 7, 123456790, 1ull << 40, 3, 4096, true };
 	struct site_frame frame = { "f", "x.c", 12, 0 };
 	struct site_name site = { .nframes = 1, .frames = &frame, .module = "/m", .offset = 5 };
 	struct report_loss loss = { "ring_full", "the buffers were full", 3 };

@@ -852,9 +852,23 @@ struct ranks *targets_ranks(const struct targets *t)
 	return t->ranks;
 }
 
-uint64_t targets_generation(const struct targets *t)
+static uint64_t was_waiting(void *ctx, uint32_t tid)
 {
-	return t->generation;
+	return targets_was_waiting(ctx, tid);
+}
+
+static bool is_late(void *ctx, uint32_t tgid, uint64_t start_ns)
+{
+	return targets_is_late(ctx, tgid, start_ns);
+}
+
+struct feed_processes targets_for_feed(struct targets *t)
+{
+	return (struct feed_processes){ .ctx = t,
+					.ranks = targets_ranks(t),
+					.generation = &t->generation,
+					.was_waiting = was_waiting,
+					.is_late = is_late };
 }
 
 bool targets_have_places(const struct targets *t)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "attach/attach.h"
-#include "ingest/ranks.h"
+#include "ingest/feed.h"
 #include "sbt/record.h"
 #include "sites/space.h"
 
@@ -100,8 +100,6 @@ uint64_t targets_unprobed(const struct targets *targets);
  * was no room for, so far.
  */
 void targets_unseen(const struct targets *targets, uint64_t *late, uint64_t *unseen);
-/* Is the process, made at @start_ns, one of the former? */
-bool targets_is_late(const struct targets *targets, uint32_t tgid, uint64_t start_ns);
 /* Processes that traced ones have made so far, and programs that these have executed; COMMAND itself is not counted. */
 void targets_made(const struct targets *targets, uint64_t *made, uint64_t *executed);
 /* Readable when a file that has probes is written to (-1: that is not known), and what is to be done then, as long as nobody runs what is new there. */
@@ -109,20 +107,14 @@ int targets_written_fd(const struct targets *targets);
 void targets_written(struct targets *targets);
 /* What is known of the ranks of MPI among them. */
 struct ranks *targets_ranks(const struct targets *targets);
-/* The process was read anew since: its addresses may mean something else. Counts up. */
-uint64_t targets_generation(const struct targets *targets);
+/* What feed_new() has to know of processes. */
+struct feed_processes targets_for_feed(struct targets *targets);
 
 /*
  * Notes which threads of a process (of every process, with @pid 0) wait at a futex now and were not seen
  * to arrive: they may be inside a barrier since before its probe was there.
  */
 void targets_note_waiting(struct targets *targets, int pid);
-/*
- * Where a thread was waiting then: an address, 0 if it was not, MODEL_UNKNOWN if that is not certain. Asked once a
- * thread: the note is gone afterwards.
- */
-uint64_t targets_was_waiting(struct targets *targets, uint32_t tid);
-
 /* Prints what was looked for and where: nothing was found. @aggregate: for pthread barriers alone. */
 void targets_explain(const struct targets *targets, bool aggregate);
 /* Says which files wait in code of which no function is left. */

@@ -157,4 +157,8 @@ int targets_name(struct targets *t, int pid);
 int targets_name_coming(struct targets *t, int pid);
 int targets_name_starting(struct targets *t, struct space *space);
 
+/* For feed_processes. */
+uint64_t targets_was_waiting(struct targets *t, uint32_t tid);
+bool targets_is_late(const struct targets *t, uint32_t tgid, uint64_t start_ns);
+
 #endif /* CAPTURE_PROCESS_TRACKER_INTERNAL_H */

@@ -293,7 +293,7 @@ static void on_episode(void *ctx, const struct model *model, const struct model_
 }
 
 static int on_message(void *ctx, const struct model *model, uint32_t thread,
-		      const struct predict_message *message)
+		      const struct model_message *message)
 {
 	struct one *one = ctx;
 

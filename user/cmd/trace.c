@@ -195,7 +195,7 @@ static int on_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark)
 }
 
 /* A report has no use for it: it is for predictions from the recording. */
-static void on_message(void *ctx, const struct predict_message *message)
+static void on_message(void *ctx, const struct model_message *message)
 {
 	struct trace *t = ctx;
 
@@ -286,7 +286,7 @@ static int begin(struct trace *t)
 	watch_set_model(t->watch, t->model);
 	feed = (struct feed_options){ .attach = t->attach,
 				      .spaces = t->spaces,
-				      .targets = t->targets,
+				      .processes = targets_for_feed(t->targets),
 				      .model = t->model,
 				      .frames = t->options.frames,
 				      .mark = on_mark,

@@ -40,10 +40,10 @@ struct renumbered {
 struct feed {
 	struct attach *attach;
 	struct spaces *spaces;
-	struct targets *targets;
+	struct feed_processes processes;
 	struct model *model;
 	int (*mark)(void *ctx, uint32_t site, const struct conceptual_mark *mark);
-	void (*message)(void *ctx, const struct predict_message *message);
+	void (*message)(void *ctx, const struct model_message *message);
 	void *mark_ctx;
 	uint64_t noted; /* how often a process was told of to have other memory than before */
 	uint64_t fault_outside_ns; /* see attach_fault_outside_ns() */
@@ -75,7 +75,7 @@ int feed_new(const struct feed_options *options, struct feed **out)
 	}
 	f->attach = options->attach;
 	f->spaces = options->spaces;
-	f->targets = options->targets;
+	f->processes = options->processes;
 	f->model = options->model;
 	f->mark = options->mark;
 	f->message = options->message;
@@ -140,6 +140,16 @@ static bool parts_of(struct feed *f, const struct sbt_crossing *c, bool ends,
 	return apart;
 }
 
+static uint64_t was_waiting(const struct feed *f, uint32_t tid)
+{
+	return f->processes.was_waiting(f->processes.ctx, tid);
+}
+
+static bool is_late(const struct feed *f, uint32_t tgid, uint64_t start_ns)
+{
+	return f->processes.is_late(f->processes.ctx, tgid, start_ns);
+}
+
 static uint32_t slot_of(uint32_t tgid, uint64_t address)
 {
 	return (uint32_t)(hash_mix(address ^ (uint64_t)tgid << 40) >> 40) & (CACHE_SLOTS - 1);
@@ -147,7 +157,7 @@ static uint32_t slot_of(uint32_t tgid, uint64_t address)
 
 const struct feed_site *feed_site(struct feed *f, const struct sbt_crossing *c)
 {
-	uint64_t generation = targets_generation(f->targets);
+	uint64_t generation = *f->processes.generation;
 	struct feed_site *slot = &f->sites[slot_of(c->tgid, c->ip)];
 	struct space_code code;
 
@@ -170,7 +180,7 @@ const struct feed_site *feed_site(struct feed *f, const struct sbt_crossing *c)
 static const struct shared_slot *shared_slot(struct feed *f, const struct sbt_crossing *c,
 					     struct space *space)
 {
-	uint64_t generation = targets_generation(f->targets) + f->noted;
+	uint64_t generation = *f->processes.generation + f->noted;
 	struct shared_slot *slot = &f->shared[slot_of(c->tgid, c->object)];
 
 	if (slot->object != c->object || slot->tgid != c->tgid || slot->inc != c->inc ||
@@ -384,7 +394,7 @@ static int fill_order(struct feed *f, const struct sbt_crossing *c,
 /* Nothing of it is fed, but what it made there may be met on. */
 static int feed_shed(struct feed *f, const struct sbt_crossing *c, struct model_crossing *m)
 {
-	int err = ranks_crossing(targets_ranks(f->targets), c, m);
+	int err = ranks_crossing(f->processes.ranks, c, m);
 
 	return err ? err : feed_none(f, c);
 }
@@ -418,7 +428,7 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 		fill_team(f, c, slot, &m);
 	err = fill_order(f, c, member, &m, &detail);
 	if (!err)
-		err = ranks_crossing(targets_ranks(f->targets), c, &m);
+		err = ranks_crossing(f->processes.ranks, c, &m);
 	/* Those that are not recorded any more are not counted. */
 	if (c->family == SBT_FAMILY_MPI && cuts_any(&f->cuts, c))
 		m.round = 0;
@@ -426,7 +436,7 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 		err = feed_wait(f, c, &m);
 	if (!err && m.seq == 1)
 		err = model_add_found(f->model, c->tgid, c->inc, c->tid,
-				      targets_was_waiting(f->targets, c->tid));
+				      was_waiting(f, c->tid));
 	return err ? err : model_add_crossing(f->model, &m);
 }
 
@@ -528,10 +538,10 @@ static int feed_thread(struct feed *f, const struct sbt_event *e)
  */
 static int feed_seen(struct feed *f, const struct sbt_event *e)
 {
-	bool late = e->seq || targets_is_late(f->targets, e->tgid, e->start_ns);
+	bool late = e->seq || is_late(f, e->tgid, e->start_ns);
 	bool began = e->start_ns > model_start(f->model);
 	uint64_t old, start = late ? e->t_ns : began ? e->start_ns : 0;
-	int err = late ? ranks_missed(targets_ranks(f->targets), e->tgid, e->inc) : 0;
+	int err = late ? ranks_missed(f->processes.ranks, e->tgid, e->inc) : 0;
 
 	if (err)
 		return err;
@@ -540,7 +550,7 @@ static int feed_seen(struct feed *f, const struct sbt_event *e)
 		return late ? model_add_process(f->model, e->tgid, e->inc, 0, 0, start, false, NULL)
 			    : 0;
 	if (began && !late)
-		err = ranks_began(targets_ranks(f->targets), e->tgid, e->inc);
+		err = ranks_began(f->processes.ranks, e->tgid, e->inc);
 	if (!err)
 		err = model_add_process(f->model, e->tgid, e->inc, 0, 0, start, began && !late,
 					e->comm);
@@ -565,7 +575,7 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 			err = model_add_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns);
 		return err ? err : hash_put(&f->current, e->tgid, e->inc);
 	case SBT_REC_THREAD:
-		targets_was_waiting(f->targets, e->tid); /* an earlier thread of this number */
+		was_waiting(f, e->tid); /* an earlier thread of this number */
 		return feed_thread(f, e);
 	case SBT_REC_EXEC:
 		if (hash_get(&f->current, e->tgid, &old) && old != e->inc)
@@ -576,7 +586,7 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 		if (!err)
 			err = model_add_thread(f->model, e->tgid, e->inc, e->tgid, e->t_ns);
 		if (!err)
-			err = ranks_began(targets_ranks(f->targets), e->tgid, e->inc);
+			err = ranks_began(f->processes.ranks, e->tgid, e->inc);
 		if (!err)
 			err = began_fed(&f->began, f->model, e);
 		return err ? err : hash_put(&f->current, e->tgid, e->inc);
@@ -633,7 +643,7 @@ static int feed_mark(struct feed *f, const struct sbt_crossing *c)
 static void feed_message(struct feed *f, const struct sbt_crossing *c)
 {
 	struct model_detail detail;
-	struct predict_message m = {
+	struct model_message m = {
 		.tgid = c->tgid,
 		.inc = c->inc,
 		.tid = c->tid,
@@ -774,7 +784,7 @@ int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjo
 	r->reaches_back = true;
 	if (!err && m.seq == 1)
 		err = model_add_found(f->model, c->tgid, c->inc, c->tid,
-				      targets_was_waiting(f->targets, c->tid));
+				      was_waiting(f, c->tid));
 	return err ? err : model_add_crossing(f->model, &m);
 }
 

@@ -8,9 +8,10 @@
 #include <stdint.h>
 
 #include "analyse/conceptual.h"
-#include "predict/predict_input.h"
+#include "model/message.h"
 #include "ingest/callsite.h"
-#include "capture/process_tracker.h"
+#include "attach/attach.h"
+#include "ingest/ranks.h"
 #include "model/discover.h"
 #include "model/forkjoin.h"
 #include "model/model.h"
@@ -19,17 +20,32 @@
 
 struct feed; /* opaque */
 
+/* Facts about processes, which capture/ finds out. All must outlive the feed. */
+struct feed_processes {
+	void *ctx;
+	struct ranks *ranks; /* of MPI */
+	/* Counts up each time that the mappings of a process were read anew: an address may mean something else from then on. */
+	const uint64_t *generation;
+	/*
+	 * Where a thread waited when probes were put in: an address, 0 if it did not wait, MODEL_UNKNOWN if that is not certain. Is asked
+	 * once a thread: the note is gone afterwards.
+	 */
+	uint64_t (*was_waiting)(void *ctx, uint32_t tid);
+	/* May the process, made at @start_ns, have crossed barriers before the probes of its files were there? */
+	bool (*is_late)(void *ctx, uint32_t tgid, uint64_t start_ns);
+};
+
 /* All of these must outlive it. */
 struct feed_options {
 	struct attach *attach;
 	struct spaces *spaces;
-	struct targets *targets;
+	struct feed_processes processes;
 	struct model *model;
 	uint32_t frames; /* --frames: sites are so many callers further up */
 	/* A conceptual phase that the program marks begins or ends at a site with a label. Returns 0 or -errno. */
 	int (*mark)(void *ctx, uint32_t site, const struct conceptual_mark *mark);
 	/* A thread touched another one's data. */
-	void (*message)(void *ctx, const struct predict_message *message);
+	void (*message)(void *ctx, const struct model_message *message);
 	void *mark_ctx; /* of both */
 };
 

@@ -33,7 +33,7 @@ struct origin {
 struct queue {
 	uint32_t tid;
 	uint32_t n, cap, taken;
-	struct predict_message *messages;
+	struct model_message *messages;
 };
 
 struct predict_feed {
@@ -328,10 +328,10 @@ static struct queue *queue_of(struct predict_feed *f, uint32_t thread)
 }
 
 int predict_feed_message(struct predict_feed *f, const struct model *model, uint32_t thread,
-			 const struct predict_message *message)
+			 const struct model_message *message)
 {
 	struct queue *q = queue_of(f, thread);
-	struct predict_message *all;
+	struct model_message *all;
 	uint32_t cap;
 
 	(void)model;
@@ -358,7 +358,7 @@ int predict_feed_message(struct predict_feed *f, const struct model *model, uint
 }
 
 /* What of @p's computing was before the message; @done: before those that were earlier. */
-static uint64_t before_message(const struct phase *p, const struct predict_message *m,
+static uint64_t before_message(const struct phase *p, const struct model_message *m,
 			       uint64_t begin_ns, uint64_t end_ns, uint64_t done)
 {
 	double share;
@@ -390,7 +390,7 @@ static int add_messages(struct predict_feed *f, struct feed_thread *t, uint32_t 
 				       t->pending_delay + p->delay_ns, 0, 0);
 	t->pending_delay = p->delay_ns = 0;
 	for (; !err && q->taken < q->n && q->messages[q->taken].t_ns <= end_ns; q->taken++) {
-		const struct predict_message *m = &q->messages[q->taken];
+		const struct model_message *m = &q->messages[q->taken];
 
 		ns = before_message(p, m, begin_ns, end_ns, done);
 		done += ns;

@@ -21,6 +21,7 @@
 
 #include "predict/predict.h"
 #include "analyse/report.h"
+#include "model/message.h"
 #include "model/model.h"
 
 /* Sums over all threads, ns unless said otherwise. */
@@ -50,17 +51,6 @@ struct predict_facts {
 	uint32_t shed; /* processes that were traced up to some moment only (--cost-limit) */
 };
 
-/* A thread touched another one's data, as it said by a marker. */
-struct predict_message {
-	uint32_t tgid, inc, tid; /* who did */
-	uint64_t t_ns;
-	uint64_t oncpu_ns; /* how much of its phase it had computed by then; MODEL_UNKNOWN */
-	uint32_t
-		owner; /* the other one's number in the program; less than PREDICT_THREADS_MAX, or it is left out */
-	uint32_t bytes;
-	bool write;
-};
-
 struct predict_feed;
 
 /* @env: what a crossing costs; may be NULL, and must outlive the feed. NULL: out of memory. */
@@ -78,7 +68,7 @@ int predict_feed_episode(struct predict_feed *f, const struct model *model,
  * Of @thread of the model, in the order of its messages, and before the episode that ends its phase. 0 or -ENOMEM.
  */
 int predict_feed_message(struct predict_feed *f, const struct model *model, uint32_t thread,
-			 const struct predict_message *message);
+			 const struct model_message *message);
 /*
  * After model_finish(): the tails. The input is then whole: its sites are the model's barriers, and one more, where
  * parallel parts begin (model_nbarriers()), if there are such. The same.

@@ -98,7 +98,7 @@ void tape_answer(struct tape_writer *tape, const struct tape_question *question,
 		 const struct tape_answer *answer);
 void tape_site(struct tape_writer *tape, uint32_t site, const struct site_name *name);
 /* A thread touched another one's data. */
-void tape_message(struct tape_writer *tape, const struct predict_message *message);
+void tape_message(struct tape_writer *tape, const struct model_message *message);
 /* As it was told. */
 void tape_hang(struct tape_writer *tape, const struct report_hang *hang);
 void tape_ending(struct tape_writer *tape, const struct tape_ending *ending);
@@ -145,7 +145,7 @@ struct tape_item {
 	uint32_t tgid, inc, site; /* of the mark */
 	struct conceptual_mark mark; /* but for what only a model can say */
 	const struct report_hang *hang;
-	struct predict_message message;
+	struct model_message message;
 	/* The same as input.crossing and hang, for whoever reads to change before anybody else looks. */
 	struct model_crossing *crossing;
 	struct report_hang *own_hang;

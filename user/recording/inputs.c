@@ -303,7 +303,7 @@ void code_input(struct coder *c, struct model_input *in, char comm[16], struct m
 		code_detail(c, d);
 }
 
-void code_message(struct coder *c, struct predict_message *m)
+void code_message(struct coder *c, struct model_message *m)
 {
 	code_u32(c, &m->tgid);
 	code_u32(c, &m->inc);

@@ -43,7 +43,7 @@ void code_question(struct coder *c, struct tape_question *q);
 void code_answer(struct coder *c, struct tape_answer *a);
 void code_hang(struct coder *c, struct report_hang *h);
 void code_mark(struct coder *c, struct conceptual_mark *m, struct model_detail *d, bool *detailed);
-void code_message(struct coder *c, struct predict_message *m);
+void code_message(struct coder *c, struct model_message *m);
 /* All but crossings. comm[]: where a name is read to. *detailed: there is a detail. */
 void code_input(struct coder *c, struct model_input *in, char comm[16], struct model_detail *d,
 		bool *detailed);

@@ -323,7 +323,7 @@ static int take_mark(struct tape *t, struct coder *c, struct tape_item *out)
 
 static int take_message(struct coder *c, struct tape_item *out)
 {
-	out->message = (struct predict_message){ 0 };
+	out->message = (struct model_message){ 0 };
 	code_message(c, &out->message);
 	if (c->failed)
 		return -EBADMSG;

@@ -346,7 +346,7 @@ void recording_mark(struct recording *r, uint32_t site, const struct conceptual_
 	tape_mark(r->tape, p->tgid, p->inc, site, mark);
 }
 
-void recording_message(struct recording *r, const struct predict_message *message)
+void recording_message(struct recording *r, const struct model_message *message)
 {
 	tape_message(r->tape, message);
 }

@@ -30,7 +30,7 @@ int recording_begin(struct recording *recording, struct model *model);
 /* What a report would ask of the process, which will not be known any more at the end. */
 void recording_process(struct recording *recording, const struct model_proc *process);
 /* That a thread touched another one's data. */
-void recording_message(struct recording *recording, const struct predict_message *message);
+void recording_message(struct recording *recording, const struct model_message *message);
 /*
  * What is traced runs: what there is goes into the file, and from here on all else. More than once does no harm. Returns 0 or a
  * negative errno, told.

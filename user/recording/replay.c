@@ -389,7 +389,7 @@ static int on_mark(struct replay *r, const struct tape_item *item)
 	return watch_mark(r->watch, item->site, &m);
 }
 
-static int on_message(struct replay *r, const struct predict_message *m)
+static int on_message(struct replay *r, const struct model_message *m)
 {
 	uint32_t thread;
 

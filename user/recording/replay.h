@@ -28,7 +28,7 @@ struct replay_options {
 	void (*episode)(void *ctx, const struct model *model, const struct model_episode *episode);
 	/* Is shown what a thread of the model touched of others' data. Returns 0 or -errno, which ends it. Optional. */
 	int (*message)(void *ctx, const struct model *model, uint32_t thread,
-		       const struct predict_message *message);
+		       const struct model_message *message);
 	void *ctx;
 	struct progress *progress; /* NULL: nowhere */
 	bool folds; /* of processes that have exited only so many are kept as they are (--keep-processes) */

@@ -328,9 +328,9 @@ void tape_mark(struct tape_writer *w, uint32_t tgid, uint32_t inc, uint32_t site
 	commit(w, &w->inputs, TAPE_INPUTS, TAPE_RECORD_MARK);
 }
 
-void tape_message(struct tape_writer *w, const struct predict_message *message)
+void tape_message(struct tape_writer *w, const struct model_message *message)
 {
-	struct predict_message m = *message;
+	struct model_message m = *message;
 
 	code_message(record(w), &m);
 	commit(w, &w->inputs, TAPE_INPUTS, TAPE_RECORD_MESSAGE);
