@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* The model's figures in the order in which a person wants them. */
 #include "analyse/conceptual.h"
-#include "hang/hang.h"
+#include "analyse/hang_report.h"
 #include "analyse/internal.h"
 #include "analyse/openmp.h"
 

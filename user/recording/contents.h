@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "analyse/conceptual.h"
-#include "hang/hang.h"
+#include "analyse/hang_report.h"
 #include "analyse/report.h"
 #include "emit/emit.h"
 #include "model/model.h"

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* What is reported of a barrier that does not fill: hang/ works it out, recordings keep it, emit/ prints it. */
+#ifndef ANALYSE_HANG_REPORT_H
+#define ANALYSE_HANG_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HANG_NONE UINT32_MAX
+
+enum hang_verdict {
+	HANG_UNKNOWN, /* none of these */
+	HANG_DEADLOCK, /* a cycle of waits, proven */
+	HANG_NEVER_FILLS, /* somebody it needs is gone, or waits where it cannot go on */
+	HANG_LONG_PHASE, /* the missing thread uses a CPU, or wants one */
+	HANG_OUTSIDE, /* it waits for a file, a child, a time */
+};
+
+enum hang_state {
+	HANG_STATE_UNKNOWN,
+	HANG_RUNNING,
+	HANG_RUNNABLE,
+	HANG_BLOCKED,
+	HANG_STOPPED, /* by a signal or a debugger */
+	HANG_GONE, /* it has ended */
+};
+
+/* Why somebody is believed to be missing. */
+enum hang_known {
+	HANG_BY_PAST, /* was at this barrier the last time */
+	HANG_BY_TEAM, /* is of the team, says the runtime */
+	HANG_BY_COUNT, /* the barrier counts as many as the process has threads */
+	HANG_BY_PROCESS, /* a thread of the process: a guess */
+	HANG_BY_CALL, /* the rank that a call of MPI waits for: no barrier has to do with it */
+};
+
+/* A place in a program. Strings are untrusted, NULL unknown. */
+struct hang_frame {
+	const char *function, *file, *module;
+	uint32_t line; /* 0 unknown */
+	const char *inlined; /* the function it was inlined into; NULL: none */
+	uint64_t address; /* in the process; 0 unknown */
+};
+
+/* --- what comes out: all strings are the report's own ----------------------------------------- */
+
+struct report_hang_arrived {
+	uint32_t pid, tid, index;
+	const char *comm;
+	uint64_t arrive_ns; /* CLOCK_MONOTONIC */
+	uint64_t waited_ns;
+	const char *function, *file, *module;
+	uint32_t line;
+};
+
+struct report_hang_missing {
+	uint32_t pid, tid, index;
+	const char *comm;
+	enum hang_known why;
+	enum hang_state state;
+	const char *blocked_on; /* in words; NULL: it is not, or not known */
+	const char *syscall, *wchan;
+	uint32_t holder; /* whom it waits for; 0 nobody, or not known */
+	bool sampled;
+	uint32_t nframes;
+	const struct hang_frame *frames;
+};
+
+/* One step of a cycle: this thread waits for the next one, the last for the first. */
+struct report_hang_link {
+	uint32_t pid, tid, index;
+	const char *comm;
+	const char *waits_for; /* "the mutex `m`", "the barrier at x.c:30", "the end of thread 3" */
+	uint32_t next; /* tid */
+};
+
+struct report_hang {
+	char id[17];
+	char label[192];
+	const char *name, *comm, *family;
+	uint32_t pid;
+	const char *function, *file, *module;
+	uint32_t line;
+	uint32_t count; /* 0 unknown */
+	uint64_t t_ns; /* when this was found */
+	uint64_t since_ns; /* first arrival */
+	uint64_t waited_ns; /* since then */
+	uint32_t told; /* how often before */
+	bool over; /* it has resolved after all: told for the last time */
+	enum hang_verdict verdict;
+	bool guess; /* who is missing is a guess */
+	uint32_t narrived;
+	struct report_hang_arrived *arrived; /* by arrival */
+	uint32_t nmissing;
+	struct report_hang_missing *missing; /* those that matter most first */
+	uint32_t ncycle;
+	struct report_hang_link *cycle;
+	char text[1024]; /* one sentence */
+	void *arena; /* owns strings and arrays */
+};
+
+void report_hang_free(struct report_hang *hang);
+
+#endif /* ANALYSE_HANG_REPORT_H */
