@@ -468,14 +468,14 @@ static inline void data_episode(struct emit_episode *e, const struct report_barr
 	data_cause(&e->cause);
 }
 
-static inline struct emit_session data_session(void)
+static inline struct session data_session(void)
 {
-	static const struct emit_probe probes[] = {
+	static const struct session_probe probes[] = {
 		{ "pthread", "/usr/lib/x86_64-linux-gnu/libc.so.6", "pthread_barrier_wait",
 		  "session", 0x8f2a4, "inode", "push %rbp (emulated)",
 		  "past endbr64: emulated, not single-stepped" },
 	};
-	static const struct emit_counter counters[] = {
+	static const struct session_counter counters[] = {
 		{ "cycles", "hardware", "cycles" },
 		{ "instructions", "hardware", "instructions" },
 		{ "PAPI_L2_TCM", "hardware", "misses" },
@@ -484,12 +484,12 @@ static inline struct emit_session data_session(void)
 		{ "PAPI_FP_OPS", "PAPI_FP_OPS has no counterpart here" },
 		{ "nosuch", "there is no such event" },
 	};
-	static const struct emit_setting settings[] = {
+	static const struct session_setting settings[] = {
 		{ "SBT_WATCH", NULL },	     { "SBT_WATCH_ALL", "1" },	 { "SBT_WARNINGS", "1" },
 		{ "SBT_WARN_TIME", "1000" }, { "SBT_PHASE_TIMES", "1" }, { "SBT_NO_DEBUG", "0" },
 	};
 
-	return (struct emit_session){ .version = "0.1.0",
+	return (struct session){ .version = "0.1.0",
 				      .kernel = "6.12.0",
 				      .mode = "command",
 				      .command = "./lu_block 1024 8",
@@ -606,7 +606,7 @@ static inline void data_hang_free(struct report_hang *h)
 static inline char *data_all(const struct emit_options *options, const struct report *r,
 			     size_t *len)
 {
-	struct emit_session session = data_session();
+	struct session session = data_session();
 	struct emit_member members[DATA_THREADS];
 	struct report_hang hang;
 	struct emit_episode e;

@@ -413,7 +413,7 @@ static void test_unknown(void **state)
 static int write_to(const char *path, enum emit_format format)
 {
 	struct emit_options options = { .format = format };
-	struct emit_session session = data_session();
+	struct session session = data_session();
 	FILE *f = fopen(path, "w");
 	struct emit *emit;
 	struct report r;
@@ -443,7 +443,7 @@ static void test_full_disk(void **state)
 
 static void test_pipe(void **state)
 {
-	struct emit_session session = data_session();
+	struct session session = data_session();
 	struct emit *emit;
 	int fds[2];
 	FILE *f;

@@ -26,7 +26,7 @@ struct run {
 
 static void run_begin(struct run *run, const struct emit_options *options)
 {
-	struct emit_session session = data_session();
+	struct session session = data_session();
 
 	run->f = open_memstream(&run->out, &run->len);
 	run->emit = emit_new(run->f, options);
@@ -44,7 +44,7 @@ static void run_end(struct run *run)
 static void test_live(void **state)
 {
 	struct emit_member members[DATA_THREADS];
-	struct emit_session session = data_session();
+	struct session session = data_session();
 	struct emit_options options = text_options;
 	struct emit_episode e;
 	struct report r;

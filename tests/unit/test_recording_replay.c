@@ -19,9 +19,9 @@ static int new_file(void)
 	return fd;
 }
 
-static const struct emit_counter counters[] = { { "cycles", "hardware", "1" } };
-static const struct emit_setting settings[] = { { "SBT_WATCH", "(none)" } };
-static const struct emit_probe probes[] = { { "pthread", "/lib/libc.so", "pthread_barrier_wait",
+static const struct session_counter counters[] = { { "cycles", "hardware", "1" } };
+static const struct session_setting settings[] = { { "SBT_WATCH", "(none)" } };
+static const struct session_probe probes[] = { { "pthread", "/lib/libc.so", "pthread_barrier_wait",
 					      "session", 0x87510, "inode", "push", "why" } };
 
 static struct tape_session a_session(void)

@@ -24,7 +24,7 @@ static void add(struct counting *c, uint32_t event)
 		msg_warn("%s: %s", s->name, reason);
 	c->at[i] = event;
 	c->names[i] = s->name;
-	c->shown[i] = (struct emit_counter){
+	c->shown[i] = (struct session_counter){
 		.name = s->name,
 		.source = event_source_name(s->source),
 		.unit = s->unit,

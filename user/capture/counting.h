@@ -17,7 +17,7 @@ struct counting {
 	const char *names[COUNTERS_MAX];
 	uint32_t plain; /* a bit each: software events, which count all the time */
 	uint32_t switches, faults; /* of those, what is counted with a thread's time */
-	struct emit_counter shown[COUNTERS_MAX];
+	struct session_counter shown[COUNTERS_MAX];
 	uint32_t instructions, cycles; /* which of them these are; MODEL_NONE: none */
 	uint32_t nabsent; /* and those that cannot be had */
 	struct report_uncounted absent[COUNTERS_MAX];

@@ -464,7 +464,7 @@ void present_names(struct present *p)
 
 struct probes {
 	struct present *present;
-	struct emit_probe *probes;
+	struct session_probe *probes;
 	uint32_t n;
 };
 
@@ -478,7 +478,7 @@ static bool is_for_all(const struct present *p)
 static void add_probe(void *ctx, struct module *m)
 {
 	struct probes *c = ctx;
-	struct emit_probe *more;
+	struct session_probe *more;
 	uint32_t i;
 
 	for (i = 0; m->attached && i < m->nplaces; i++) {
@@ -492,7 +492,7 @@ static void add_probe(void *ctx, struct module *m)
 		if (!more)
 			return;
 		c->probes = more;
-		more[c->n++] = (struct emit_probe){
+		more[c->n++] = (struct session_probe){
 			.family = family_name(place->spec.family),
 			.binary = m->path,
 			.symbol = place->symbol,
@@ -548,7 +548,7 @@ void present_session(struct present *p, struct emit *emit, uint64_t start_ns, ui
 	char *watch = join_watch(o), warn_time[32];
 	struct probes probes = { .present = p };
 	struct utsname uts;
-	struct emit_setting settings[] = {
+	struct session_setting settings[] = {
 		{ "SBT_WATCH", watch && *watch ? watch : "(none)" },
 		{ "SBT_WATCH_ALL", o->watch_all ? "1" : "0" },
 		{ "SBT_WARNINGS", o->warnings ? "1" : "0" },
@@ -556,7 +556,7 @@ void present_session(struct present *p, struct emit *emit, uint64_t start_ns, ui
 		{ "SBT_PHASE_TIMES", o->phase_times ? "1" : "0" },
 		{ "SBT_NO_DEBUG", "0" },
 	};
-	struct emit_session session = {
+	struct session session = {
 		.version = SBT_VERSION,
 		.mode = modes[o->mode],
 		.command = command,

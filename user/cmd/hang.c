@@ -401,7 +401,7 @@ static uint64_t clock_ns(clockid_t clock)
 static int open_output(struct hang *h)
 {
 	struct emit_options options = { .format = h->format };
-	struct emit_session session = { .version = SBT_VERSION, .mode = "hang" };
+	struct session session = { .version = SBT_VERSION, .mode = "hang" };
 	struct utsname kernel;
 
 	h->out = h->output ? output_open(h->output) : stdout;

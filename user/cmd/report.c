@@ -324,7 +324,7 @@ static int print(void *ctx, const struct options *o, FILE *out)
 	struct replay *replay = NULL;
 	struct pictures *pictures = NULL;
 	struct beside *beside = NULL;
-	struct emit_session session;
+	struct session session;
 	struct report report;
 	char *rows = NULL;
 	uint32_t n = 0;

@@ -106,7 +106,7 @@ static bool emit_live(const struct emit *emit)
 	return !emit->err && emit_is_text(emit) && !emit->options.quiet;
 }
 
-void emit_session(struct emit *emit, const struct emit_session *session)
+void emit_session(struct emit *emit, const struct session *session)
 {
 	struct fields_session rec = {
 		.schema = FIELDS_SCHEMA_VERSION,

@@ -20,6 +20,7 @@
 #include "hang/hang.h"
 #include "predict/predict_report.h"
 #include "analyse/report.h"
+#include "analyse/session.h"
 #include "compare/series.h"
 #include "model/model.h"
 
@@ -36,16 +37,6 @@ struct emit_options {
 	void *on_hang_ctx;
 };
 
-/* One probe, for the session record and for -v. */
-struct emit_probe {
-	const char *family, *binary, *symbol;
-	const char *method; /* "session", "multi", "perf" */
-	uint64_t offset; /* in the file */
-	const char *scope; /* "inode" (whoever runs the file) or "process" */
-	const char *insn; /* what lies under it, with its class */
-	const char *why; /* why this place and this method */
-};
-
 /* Where a thread is. Strings are untrusted, NULL unknown. */
 struct emit_thread {
 	uint32_t pid, tid;
@@ -59,35 +50,6 @@ struct emit_thread {
 	bool truncated; /* its outermost function is not among the frames */
 	uint32_t nframes;
 	const struct hang_frame *frames; /* innermost first */
-};
-
-/* One option as the thesis names it, for the banner. */
-struct emit_setting {
-	const char *name, *value;
-};
-
-/* One counter, for the session record. */
-struct emit_counter {
-	const char *name;
-	const char *source; /* "hardware", "software" */
-	const char *unit;
-};
-
-struct emit_session {
-	const char *version, *kernel;
-	const char *mode; /* command, pid, system, hang */
-	const char *command; /* joined by spaces; NULL */
-	uint64_t clock_start_ns;
-	uint32_t nprobes;
-	const struct emit_probe *probes;
-	uint32_t ncounters;
-	const struct emit_counter *counters;
-	uint32_t nuncounted;
-	const struct report_uncounted *uncounted; /* those that cannot be had */
-	uint32_t nsettings;
-	const struct emit_setting *settings;
-	bool banner; /* SBT_OPTIONS */
-	uint64_t armed_ns; /* from the start of sbt-trace to the first record possible */
 };
 
 /* An episode as it happens: what the model gives, with names. Times are absolute here. */
@@ -132,7 +94,7 @@ struct emit; /* opaque */
 /* @out stays the caller's (it is flushed, not closed). NULL when out of memory. */
 struct emit *emit_new(FILE *out, const struct emit_options *options);
 /* The start: session record, or the banner of options (figure 3.6, lines 1 to 10). */
-void emit_session(struct emit *emit, const struct emit_session *session);
+void emit_session(struct emit *emit, const struct session *session);
 /* A watched barrier in full (figure 3.6, lines 15 to 24; figure 3.10, lines 16 to 30). */
 void emit_watched(struct emit *emit, const struct emit_episode *episode);
 /* A named one that is not watched: two short lines (figure 3.6, lines 12 and 13). Text only. */

@@ -99,7 +99,7 @@ const struct emit_record fields_rec_times = {
 	"times", sizeof(struct report_times), times_fields, "A quantity in ns over many episodes"
 };
 
-#define P(m) AT(emit_probe, m)
+#define P(m) AT(session_probe, m)
 static const struct emit_field probe_fields[] = {
 	{ "family", EMIT_STRING, P(family), .heading = "family", .look = EMIT_ID,
 	  .help = "the barriers' family" },
@@ -118,7 +118,7 @@ static const struct emit_field probe_fields[] = {
 	END
 };
 const struct emit_record fields_rec_probe = {
-	"probe", sizeof(struct emit_probe), probe_fields, "One probe"
+	"probe", sizeof(struct session_probe), probe_fields, "One probe"
 };
 
 #define UN(m) AT(report_uncounted, m)
@@ -132,7 +132,7 @@ static const struct emit_record rec_uncounted = {
 	"One counter that cannot be had"
 };
 
-#define C(m) AT(emit_counter, m)
+#define C(m) AT(session_counter, m)
 static const struct emit_field counter_fields[] = {
 	{ "name", EMIT_STRING, C(name), .help = "as asked for" },
 	{ "source", EMIT_STRING, C(source), .help = "hardware or software" },
@@ -140,17 +140,17 @@ static const struct emit_field counter_fields[] = {
 	END
 };
 static const struct emit_record rec_counter = {
-	"counter", sizeof(struct emit_counter), counter_fields, "One counter"
+	"counter", sizeof(struct session_counter), counter_fields, "One counter"
 };
 
-#define S(m) AT(emit_setting, m)
+#define S(m) AT(session_setting, m)
 static const struct emit_field setting_fields[] = {
 	{ "name", EMIT_STRING, S(name), .help = "of the option" },
 	{ "value", EMIT_STRING, S(value), .help = "as it holds for this run" },
 	END
 };
 static const struct emit_record rec_setting = {
-	"setting", sizeof(struct emit_setting), setting_fields, "One option"
+	"setting", sizeof(struct session_setting), setting_fields, "One option"
 };
 
 #define M(m) AT(emit_member, m)
@@ -293,7 +293,7 @@ static const struct emit_record rec_loss = {
 /* --- session ---------------------------------------------------------------------------------- */
 
 #define SV VIA(fields_session, session)
-#define SE(m) SV, AT(emit_session, m)
+#define SE(m) SV, AT(session, m)
 static const struct emit_field session_fields[] = {
 	{ "schema", EMIT_U32, AT(fields_session, schema), .help = "version of these names" },
 	{ "version", EMIT_STRING, SE(version), .help = "of sbt-trace" },
@@ -306,13 +306,13 @@ static const struct emit_field session_fields[] = {
 	  .help = "CLOCK_REALTIME - CLOCK_MONOTONIC" },
 	{ "armed_ns", EMIT_NS, SE(armed_ns), .flags = FIELDS_ZERO,
 	  .help = "from the start of sbt-trace to the first record possible" },
-	{ "probes", EMIT_ARRAY, SV, LIST(emit_session, probes, nprobes),
+	{ "probes", EMIT_ARRAY, SV, LIST(session, probes, nprobes),
 	  .sub = &fields_rec_probe, .help = "what is probed, how, and why there" },
-	{ "counters", EMIT_ARRAY, SV, LIST(emit_session, counters, ncounters),
+	{ "counters", EMIT_ARRAY, SV, LIST(session, counters, ncounters),
 	  .sub = &rec_counter, .help = "what is counted" },
-	{ "counters_unavailable", EMIT_ARRAY, SV, LIST(emit_session, uncounted, nuncounted),
+	{ "counters_unavailable", EMIT_ARRAY, SV, LIST(session, uncounted, nuncounted),
 	  .sub = &rec_uncounted, .help = "what is not counted though it was asked for" },
-	{ "settings", EMIT_ARRAY, SV, LIST(emit_session, settings, nsettings),
+	{ "settings", EMIT_ARRAY, SV, LIST(session, settings, nsettings),
 	  .sub = &rec_setting, .help = "options, by their SBT_ names" },
 	END
 };

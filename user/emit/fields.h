@@ -108,7 +108,7 @@ struct emit_record {
 /* Structs that exist only to be printed. */
 struct fields_session {
 	uint32_t schema;
-	const struct emit_session *session;
+	const struct session *session;
 	int64_t realtime_offset_ns; /* INT64_MIN unknown */
 };
 

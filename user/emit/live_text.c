@@ -15,9 +15,9 @@
 #define LIVE_FRAMES 3 /* of a stack */
 #define LIVE_ENDS   8 /* of more than that: the first and the last of them */
 
-void live_banner(struct textout *t, const struct emit_session *session)
+void live_banner(struct textout *t, const struct session *session)
 {
-	const struct emit_probe *p = session->probes;
+	const struct session_probe *p = session->probes;
 	char families[80] = "";
 	size_t n = 0;
 	uint32_t i;
@@ -44,7 +44,7 @@ void live_banner(struct textout *t, const struct emit_session *session)
 	textout_blank(t);
 }
 
-void live_probes(struct textout *t, const struct emit_session *session,
+void live_probes(struct textout *t, const struct session *session,
 		 const struct fields_context *context)
 {
 	struct table table = { 0 };

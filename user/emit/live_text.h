@@ -7,8 +7,8 @@
 #include "emit/fields.h"
 #include "emit/textout.h"
 
-void live_banner(struct textout *t, const struct emit_session *session);
-void live_probes(struct textout *t, const struct emit_session *session,
+void live_banner(struct textout *t, const struct session *session);
+void live_probes(struct textout *t, const struct session *session,
 		 const struct fields_context *context);
 void live_watched(struct textout *t, const struct emit_episode *episode,
 		  const struct fields_context *context);

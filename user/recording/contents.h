@@ -14,7 +14,8 @@
 #include "analyse/conceptual.h"
 #include "analyse/hang_report.h"
 #include "analyse/report.h"
-#include "emit/emit.h"
+#include "analyse/session.h"
+#include "model/message.h"
 #include "model/model.h"
 #include "sites/site.h"
 
@@ -22,7 +23,7 @@
 
 /* Once, at the beginning. */
 struct tape_session {
-	struct emit_session session;
+	struct session session;
 	const char *host, *machine; /* as uname() has them */
 	uint64_t model_start_ns;
 	int64_t realtime_offset_ns;

@@ -10,7 +10,7 @@
 
 /* --- the session ----------------------------------------------------------------------------------- */
 
-static void code_probe(struct coder *c, struct emit_probe *p)
+static void code_probe(struct coder *c, struct session_probe *p)
 {
 	code_word(c, &p->family);
 	code_text(c, &p->binary);
@@ -22,7 +22,7 @@ static void code_probe(struct coder *c, struct emit_probe *p)
 	code_word(c, &p->why);
 }
 
-static void code_counter(struct coder *c, struct emit_counter *e)
+static void code_counter(struct coder *c, struct session_counter *e)
 {
 	code_word(c, &e->name);
 	code_word(c, &e->source);
@@ -35,7 +35,7 @@ static void code_uncounted(struct coder *c, struct report_uncounted *u)
 	code_label(c, &u->reason);
 }
 
-static void code_setting(struct coder *c, struct emit_setting *s)
+static void code_setting(struct coder *c, struct session_setting *s)
 {
 	code_label(c, &s->name);
 	code_word(c, &s->value);
@@ -53,7 +53,7 @@ static void code_setting(struct coder *c, struct emit_setting *s)
 			(array) = code_to_;                                               \
 	} while (0)
 
-static void code_emit_session(struct coder *c, struct emit_session *s)
+static void code_emit_session(struct coder *c, struct session *s)
 {
 	code_word(c, &s->version);
 	code_word(c, &s->kernel);

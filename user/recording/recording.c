@@ -356,7 +356,7 @@ void recording_hang(struct recording *r, const struct report_hang *hang)
 	tape_hang(r->tape, hang);
 }
 
-void recording_session(struct recording *r, const struct emit_session *session,
+void recording_session(struct recording *r, const struct session *session,
 		       int64_t realtime_offset_ns)
 {
 	struct tape_session s = {

@@ -9,7 +9,8 @@
 #include "analyse/cause.h"
 #include "analyse/conceptual.h"
 #include "analyse/report.h"
-#include "emit/emit.h"
+#include "analyse/session.h"
+#include "model/message.h"
 #include "model/model.h"
 
 struct recording;
@@ -39,7 +40,7 @@ int recording_keep(struct recording *recording);
 /* Of a marker of the program's. */
 void recording_mark(struct recording *recording, uint32_t site, const struct conceptual_mark *mark);
 void recording_hang(struct recording *recording, const struct report_hang *hang);
-void recording_session(struct recording *recording, const struct emit_session *session,
+void recording_session(struct recording *recording, const struct session *session,
 		       int64_t realtime_offset_ns);
 /* Now and then: what there is reaches the file. Returns 0, or the first error of writing. */
 int recording_step(struct recording *recording, uint64_t now_ns);

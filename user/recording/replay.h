@@ -11,6 +11,7 @@
 #include "analyse/report.h"
 #include "base/options.h"
 #include "emit/emit.h"
+#include "model/message.h"
 #include "model/model.h"
 #include "recording/contents.h"
 

@@ -142,7 +142,7 @@ static uint32_t why_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, 
 int recalled_begin(struct recalled *r, struct merge *merge)
 {
 	const struct tape_session *s = tape_began(merge_tape(merge, 0));
-	const struct emit_session *session = &s->session;
+	const struct session *session = &s->session;
 	uint32_t i, n = session->ncounters < MODEL_COUNTERS_MAX ? session->ncounters
 								: MODEL_COUNTERS_MAX;
 
@@ -285,7 +285,7 @@ static int take_ending(struct recalled *r, const struct tape_ending *e, uint64_t
 }
 
 /* Were probes in every process that ran their files? */
-static bool was_for_all(const struct emit_session *s)
+static bool was_for_all(const struct session *s)
 {
 	uint32_t i;
 
