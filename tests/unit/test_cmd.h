@@ -7,7 +7,7 @@
 #include <getopt.h>
 #include <unistd.h>
 
-#include "recording/recording_set.h"
+#include "compare/recording_set.h"
 #include "emit/html.h"
 #include "test_recordings.h"
 

@@ -10,7 +10,7 @@
 
 #include "cmd/diff.c"
 #include "cmd/pictures.c"
-#include "recording/recording_set_options.c"
+#include "cmd/view_options.c"
 #include "test_cmd.h"
 
 static int diff(const char *words, char **out)
@@ -107,13 +107,13 @@ static void test_words(void **state)
 	double share;
 
 	(void)state;
-	assert_int_equal(recordings_percent("2.5", &share), 0);
+	assert_int_equal(view_percent("2.5", &share), 0);
 	assert_true(share == 0.025);
-	assert_int_equal(recordings_percent("inf", &share), -EINVAL);
-	assert_int_equal(recordings_percent("nan", &share), -EINVAL);
-	assert_int_equal(recordings_percent("", &share), -EINVAL);
-	assert_int_equal(recordings_percent("5x", &share), -EINVAL);
-	assert_int_equal(recordings_percent("1e999", &share), -EINVAL);
+	assert_int_equal(view_percent("inf", &share), -EINVAL);
+	assert_int_equal(view_percent("nan", &share), -EINVAL);
+	assert_int_equal(view_percent("", &share), -EINVAL);
+	assert_int_equal(view_percent("5x", &share), -EINVAL);
+	assert_int_equal(view_percent("1e999", &share), -EINVAL);
 }
 
 static void test_forms(void **state)

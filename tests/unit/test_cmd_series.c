@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "cmd/pictures.c"
-#include "recording/recording_set_options.c"
+#include "cmd/view_options.c"
 #include "cmd/series.c"
 #include "test_cmd.h"
 

@@ -17,7 +17,7 @@
 #define HOSTILE "\033[31mred\033]0;t\007\n\r\t\"',;\\ <script>\xff\xc3\x28 \xe2\x80\xae"
 
 static const struct compare_options plain = { .confidence = 0.95, .fail_above = NAN };
-static const struct emit_input inputs[] = {
+static const struct compare_input inputs[] = {
 	{ "cont-1.sbt", true, false, false }, { "cont-2.sbt", true, false, false },
 	{ "cont-3.sbt", true, false, false }, { "cont-4.sbt", true, false, false },
 	{ "cont-5.sbt", true, false, false }, { "non-1.sbt", true, false, false },
@@ -25,7 +25,7 @@ static const struct emit_input inputs[] = {
 	{ "non-4.sbt", true, false, true },   { "non-5.sbt", true, false, false },
 };
 
-static char *print(const struct compare *c, const struct emit_input *in, enum emit_format format,
+static char *print(const struct compare *c, const struct compare_input *in, enum emit_format format,
 		   unsigned width)
 {
 	struct emit_options options = { .format = format, .width = width };
@@ -62,7 +62,7 @@ static struct recording *lu(unsigned na, unsigned nb, const struct compare_optio
 	return r;
 }
 
-static void golden(const char *name, const struct compare *c, const struct emit_input *in)
+static void golden(const char *name, const struct compare *c, const struct compare_input *in)
 {
 	char *out = print(c, in, EMIT_TEXT, 0);
 
@@ -163,8 +163,8 @@ static void hostile(struct recording r[2], struct compare *c)
 
 static void test_hostile(void **state)
 {
-	static const struct emit_input in[] = { { HOSTILE, true, false, false },
-						{ NULL, false, false, false } };
+	static const struct compare_input in[] = { { HOSTILE, true, false, false },
+						   { NULL, false, false, false } };
 	static const unsigned widths[] = { 0, 40, 60, 80, 100, 200 };
 	struct recording *r = calloc(2, sizeof(*r));
 	struct compare c;
@@ -267,8 +267,8 @@ static void test_json(void **state)
 static void test_csv(void **state)
 {
 	struct recording *r = calloc(2, sizeof(*r));
-	static const struct emit_input in[] = { { "a,b", true, false, false },
-						{ "=cmd", true, false, false } };
+	static const struct compare_input in[] = { { "a,b", true, false, false },
+						   { "=cmd", true, false, false } };
 	struct compare c;
 	char *out, *line, *save;
 	unsigned commas, columns = 0, rows = 0;

@@ -217,8 +217,8 @@ static char *write_threads(const struct emit_options *options)
 static char *compare_lines(const struct report *r)
 {
 	static const struct compare_options o = { .confidence = 0.95, .fail_above = 0.1 };
-	static const struct emit_input in[] = { { "a", true, false, false },
-						{ NULL, false, false, false } };
+	static const struct compare_input in[] = { { "a", true, false, false },
+						   { NULL, false, false, false } };
 	struct emit_options options = { .format = EMIT_JSON };
 	struct report none = { .interim = false };
 	const struct report *a = r, *b = &none;

@@ -84,8 +84,8 @@ static void test_series(void **state)
 
 static void test_compare(void **state)
 {
-	const struct emit_input inputs[] = { { HOSTILE, true, false, false },
-					     { "b", false, false, false } };
+	const struct compare_input inputs[] = { { HOSTILE, true, false, false },
+						{ "b", false, false, false } };
 	struct compare_options options = { .confidence = 0.95, .fail_above = NAN };
 	const struct report *a, *b;
 	struct recording r[2];

@@ -13,7 +13,8 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/pictures.h"
-#include "recording/recording_set.h"
+#include "cmd/view_options.h"
+#include "compare/recording_set.h"
 #include "emit/emit.h"
 #include "emit/html_tables.h"
 
@@ -75,7 +76,7 @@ static const char diff_help[] =
 /* clang-format on */
 
 struct diff {
-	struct recordings_output out;
+	struct view_output out;
 	const char *html; /* NULL: no page */
 	struct compare_options options;
 	const char **quantities;
@@ -86,7 +87,7 @@ struct diff {
 
 struct diff_shown {
 	const struct compare *compare;
-	const struct emit_input *inputs;
+	const struct compare_input *inputs;
 };
 
 static void diff_print(struct emit *emit, const void *ctx)
@@ -158,8 +159,8 @@ static int diff_run(const struct diff *d)
 	struct compare c = { 0 };
 	int status = EXIT_FAILED, err;
 
-	if (recordings_spare(d->out.path, (const char *const *)d->paths, d->npaths) ||
-	    recordings_spare(d->html, (const char *const *)d->paths, d->npaths))
+	if (view_spare(d->out.path, (const char *const *)d->paths, d->npaths) ||
+	    view_spare(d->html, (const char *const *)d->paths, d->npaths))
 		return EXIT_USAGE;
 	if (pictures_page_possible(d->html))
 		return EXIT_FAILED;
@@ -178,7 +179,7 @@ static int diff_run(const struct diff *d)
 		goto out;
 	}
 	shown = (struct diff_shown){ &c, r.inputs };
-	status = recordings_print(&d->out, diff_print, &shown);
+	status = view_print(&d->out, diff_print, &shown);
 	if (pictures_page(d->html, diff_draw, &shown))
 		status = EXIT_FAILED;
 	if (!status && diff_common(&c))
@@ -218,18 +219,18 @@ static int diff_option(struct diff *d, int c, char *arg)
 		d->html = arg;
 		return 0;
 	case DIFF_QUANTITY:
-		if (!recordings_words(arg, &d->quantities, &d->nquantities))
+		if (!view_words(arg, &d->quantities, &d->nquantities))
 			return 0;
 		msg_error("diff: --quantity: names with commas between them are expected");
 		return -EINVAL;
 	case DIFF_FAIL:
-		if (!recordings_percent(arg, &d->options.fail_above))
+		if (!view_percent(arg, &d->options.fail_above))
 			return 0;
 		msg_error("diff: --fail-above %s: a number of per cent is expected", arg);
 		return -EINVAL;
 	case DIFF_CONFIDENCE:
-		if (!recordings_percent(arg, &d->options.confidence) &&
-		    d->options.confidence >= 0.5 && d->options.confidence < 1)
+		if (!view_percent(arg, &d->options.confidence) && d->options.confidence >= 0.5 &&
+		    d->options.confidence < 1)
 			return 0;
 		msg_error("diff: --confidence %s: a number of per cent from 50 to below 100 is "
 			  "expected",
@@ -270,7 +271,7 @@ static int diff_parse(struct diff *d, int argc, char **argv)
 			d->paths[d->npaths++] = optarg;
 			break;
 		case 'h':
-			return recordings_help(diff_help);
+			return view_help(diff_help);
 		case ':':
 			msg_error("diff: option %s needs a value (see sbt-trace diff --help)",
 				  argv[optind - 1]);

@@ -20,7 +20,7 @@
 #include "cmd/options.h"
 #include "cmd/pictures.h"
 #include "predict/predict_as_recording.h"
-#include "recording/recording_set.h"
+#include "cmd/view_options.h"
 #include "recording/replay.h"
 #include "emit/html_tables.h"
 
@@ -132,9 +132,9 @@ static int take(void *ctx, int c, char *arg)
 		p->parameters = true;
 		return 0;
 	case OPT_FROM:
-		return recordings_seconds("--from", arg, &p->from_s);
+		return view_seconds("--from", arg, &p->from_s);
 	case OPT_TO:
-		return recordings_seconds("--to", arg, &p->to_s);
+		return view_seconds("--to", arg, &p->to_s);
 	default:
 		return -EINVAL;
 	}
@@ -628,9 +628,9 @@ static int check(const struct predict *p, const struct options *o)
 		msg_error("predict: from which recording? (see sbt-trace predict --help)");
 		return -EINVAL;
 	}
-	if (recordings_spare(o->output, (const char *const *)o->command, files) ||
-	    recordings_spare(p->record, (const char *const *)o->command, files) ||
-	    recordings_spare(p->html, (const char *const *)o->command, files))
+	if (view_spare(o->output, (const char *const *)o->command, files) ||
+	    view_spare(p->record, (const char *const *)o->command, files) ||
+	    view_spare(p->html, (const char *const *)o->command, files))
 		return -EINVAL;
 	if (p->to_s <= p->from_s) {
 		msg_error("predict: --to is not after --from");

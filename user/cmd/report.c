@@ -17,7 +17,7 @@
 #include "cmd/options.h"
 #include "cmd/pictures.h"
 #include "predict/predict_as_recording.h"
-#include "recording/recording_set.h"
+#include "cmd/view_options.h"
 #include "recording/replay.h"
 #include "capture/live_output.h"
 
@@ -69,9 +69,9 @@ static int take(void *ctx, int c, char *arg)
 
 	switch (c) {
 	case OPT_FROM:
-		return recordings_seconds("--from", arg, &w->from_s);
+		return view_seconds("--from", arg, &w->from_s);
 	case OPT_TO:
-		return recordings_seconds("--to", arg, &w->to_s);
+		return view_seconds("--to", arg, &w->to_s);
 	case OPT_SITE:
 		return add_word(&w->sites, &w->nsites, arg);
 	case OPT_THREAD:
@@ -415,8 +415,8 @@ static int check(void *ctx, const struct options *o)
 	while (o->command[n])
 		n++;
 	for (i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++)
-		if (recordings_spare(outputs[i], (const char *const *)o->command, n) ||
-		    recordings_spare(outputs[i], (const char *const *)w->with, (uint32_t)w->nwith))
+		if (view_spare(outputs[i], (const char *const *)o->command, n) ||
+		    view_spare(outputs[i], (const char *const *)w->with, (uint32_t)w->nwith))
 			return -EINVAL;
 	if (w->to_s <= w->from_s) {
 		msg_error("report: --to is not after --from");

@@ -12,7 +12,8 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/pictures.h"
-#include "recording/recording_set.h"
+#include "cmd/view_options.h"
+#include "compare/recording_set.h"
 #include "emit/emit.h"
 #include "emit/html_tables.h"
 
@@ -58,7 +59,7 @@ static const char series_help[] =
 /* clang-format on */
 
 struct many {
-	struct recordings_output out;
+	struct view_output out;
 	const char *html; /* NULL: no page */
 	struct series_options options;
 	char **paths;
@@ -88,8 +89,8 @@ static int many_run(const struct many *m)
 		msg_error("%s", strerror(ENOMEM));
 		return status;
 	}
-	if (recordings_spare(m->out.path, (const char *const *)m->paths, m->n) ||
-	    recordings_spare(m->html, (const char *const *)m->paths, m->n) ||
+	if (view_spare(m->out.path, (const char *const *)m->paths, m->n) ||
+	    view_spare(m->html, (const char *const *)m->paths, m->n) ||
 	    pictures_page_possible(m->html) || recordings_load(m->paths, m->n, &r))
 		goto out;
 	for (i = 0; i < m->n; i++)
@@ -104,7 +105,7 @@ static int many_run(const struct many *m)
 			  s.base_label);
 		status = EXIT_USAGE;
 	} else {
-		status = recordings_print(&m->out, many_print, &s);
+		status = view_print(&m->out, many_print, &s);
 		if (pictures_page(m->html, many_draw, &s))
 			status = EXIT_FAILED;
 	}
@@ -206,7 +207,7 @@ static int many_parse(struct many *m, int argc, char **argv)
 			m->paths[m->n++] = optarg;
 			break;
 		case 'h':
-			return recordings_help(series_help);
+			return view_help(series_help);
 		case ':':
 			msg_error("series: option %s needs a value (see sbt-trace series --help)",
 				  argv[optind - 1]);

@@ -28,6 +28,14 @@
 #include "analyse/episode_match.h"
 #include "analyse/report.h"
 
+/* A recording that others are compared with. Strings are untrusted. */
+struct compare_input {
+	const char *file;
+	bool complete; /* nothing was lost */
+	bool shed; /* a process was not traced to its end (--cost-limit) */
+	bool shed_parts; /* some barriers of a process were not */
+};
+
 enum compare_scope {
 	COMPARE_RUN, /* the longest of its processes and groups */
 	COMPARE_GROUP, /* processes that meet one another */

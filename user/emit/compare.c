@@ -165,7 +165,8 @@ static void print_regressions(struct textout *t, const struct compare *c)
 
 /* --- what it rests on ------------------------------------------------------------------------------------------- */
 
-static void print_side(struct textout *t, const char *name, const struct emit_input *in, uint32_t n)
+static void print_side(struct textout *t, const char *name, const struct compare_input *in,
+		       uint32_t n)
 {
 	struct buf names = { 0 };
 	uint32_t i;

@@ -293,7 +293,8 @@ static void emit_only(struct emit *emit, const struct emit_record *const *record
 		emit_fail(emit, ENOMEM);
 }
 
-void emit_compare(struct emit *emit, const struct compare *compare, const struct emit_input *inputs)
+void emit_compare(struct emit *emit, const struct compare *compare,
+		  const struct compare_input *inputs)
 {
 	struct fields_comparison rec = {
 		.compare = compare,

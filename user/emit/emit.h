@@ -81,14 +81,6 @@ struct emit_episode {
 	const struct report_counter *counters;
 };
 
-/* A recording that others are compared with. Strings are untrusted. */
-struct emit_input {
-	const char *file;
-	bool complete; /* nothing was lost */
-	bool shed; /* a process was not traced to its end (--cost-limit) */
-	bool shed_parts; /* some barriers of a process were not */
-};
-
 struct emit; /* opaque */
 
 /* @out stays the caller's (it is flushed, not closed). NULL when out of memory. */
@@ -116,7 +108,7 @@ void emit_report(struct emit *emit, const struct report *report);
 void emit_doctor(struct emit *emit, const struct doctor *doctor);
 /* diff: the answer, then what changed. @inputs: A's, then B's. */
 void emit_compare(struct emit *emit, const struct compare *compare,
-		  const struct emit_input *inputs);
+		  const struct compare_input *inputs);
 /* predict: a record for each number of processors, then one for each assumption and warning. */
 void emit_predictions(struct emit *emit, const struct predictions *predictions);
 /* A file of a machine's parameters, whatever the format. */

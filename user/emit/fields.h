@@ -120,7 +120,7 @@ struct fields_warning {
 
 struct fields_comparison {
 	const struct compare *compare;
-	const struct emit_input *a, *b;
+	const struct compare_input *a, *b;
 	uint32_t na, nb;
 };
 

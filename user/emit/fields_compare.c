@@ -94,7 +94,7 @@ static void cell_verdict(const void *rec, char *out, size_t size)
 
 /* --- comparison ------------------------------------------------------------------------------------------------- */
 
-#define IN(m) AT(emit_input, m)
+#define IN(m) AT(compare_input, m)
 static const struct emit_field input_fields[] = {
 	{ "file", EMIT_STRING, IN(file), .help = "the recording" },
 	{ "complete", EMIT_BOOL, IN(complete), .help = "nothing was lost in it" },
@@ -105,10 +105,10 @@ static const struct emit_field input_fields[] = {
 	END
 };
 static const struct emit_record rec_a = {
-	"a", sizeof(struct emit_input), input_fields, "A recording of side A"
+	"a", sizeof(struct compare_input), input_fields, "A recording of side A"
 };
 static const struct emit_record rec_b = {
-	"b", sizeof(struct emit_input), input_fields, "A recording of side B"
+	"b", sizeof(struct compare_input), input_fields, "A recording of side B"
 };
 
 #define CV VIA(fields_comparison, compare)

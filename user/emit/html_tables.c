@@ -94,7 +94,7 @@ int html_series(FILE *file, const struct series *s, const char *title)
 	return tables_end(&t, html_series_js, html_series_js_size);
 }
 
-int html_compare(FILE *file, const struct compare *c, const struct emit_input *inputs,
+int html_compare(FILE *file, const struct compare *c, const struct compare_input *inputs,
 		 const char *title)
 {
 	const struct fields_comparison rec = {

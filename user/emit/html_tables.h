@@ -18,7 +18,7 @@
 /* All return 0, -ENOSYS (no charting library), or -ENOMEM or the error of a write. @title: untrusted. */
 int html_series(FILE *file, const struct series *series, const char *title);
 /* @inputs: A's, then B's. */
-int html_compare(FILE *file, const struct compare *compare, const struct emit_input *inputs,
+int html_compare(FILE *file, const struct compare *compare, const struct compare_input *inputs,
 		 const char *title);
 int html_predictions(FILE *file, const struct predictions *predictions, const char *title);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include "recording/recording_set.h"
+#include "compare/recording_set.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/msg.h"
@@ -49,5 +50,44 @@ void recorded_free(struct recorded *r)
 	report_free(&r->report);
 	blocks_free(&r->blocks);
 	replay_free(r->owner);
+	memset(r, 0, sizeof(*r));
+}
+
+int recordings_load(char *const *paths, uint32_t n, struct recordings *out)
+{
+	int err = 0;
+
+	memset(out, 0, sizeof(*out));
+	out->all = calloc(n + 1, sizeof(*out->all));
+	out->reports = calloc(n + 1, sizeof(void *));
+	out->blocks = calloc(n + 1, sizeof(void *));
+	out->inputs = calloc(n + 1, sizeof(*out->inputs));
+	if (!out->all || !out->reports || !out->blocks || !out->inputs) {
+		msg_error("%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	while (!err && out->n < n) {
+		err = recorded_load(paths[out->n], &out->all[out->n]);
+		if (err)
+			break;
+		out->reports[out->n] = &out->all[out->n].report;
+		out->blocks[out->n] = &out->all[out->n].blocks;
+		out->inputs[out->n].file = paths[out->n];
+		out->inputs[out->n].complete = out->all[out->n].report.lossless;
+		out->inputs[out->n].shed = out->all[out->n].report.nshed > 0;
+		out->inputs[out->n].shed_parts = out->all[out->n].report.nshed_parts > 0;
+		out->n++;
+	}
+	return err;
+}
+
+void recordings_free(struct recordings *r)
+{
+	while (r->n)
+		recorded_free(&r->all[--r->n]);
+	free(r->all);
+	free(r->reports);
+	free(r->blocks);
+	free(r->inputs);
 	memset(r, 0, sizeof(*r));
 }

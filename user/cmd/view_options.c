@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
+#include "cmd/view_options.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,49 +13,9 @@
 
 #include "base/msg.h"
 #include "base/output.h"
-#include "base/options.h"
-#include "recording/recording_set.h"
+#include "emit/emit.h"
 
-int recordings_load(char *const *paths, uint32_t n, struct recordings *out)
-{
-	int err = 0;
-
-	memset(out, 0, sizeof(*out));
-	out->all = calloc(n + 1, sizeof(*out->all));
-	out->reports = calloc(n + 1, sizeof(void *));
-	out->blocks = calloc(n + 1, sizeof(void *));
-	out->inputs = calloc(n + 1, sizeof(*out->inputs));
-	if (!out->all || !out->reports || !out->blocks || !out->inputs) {
-		msg_error("%s", strerror(ENOMEM));
-		return -ENOMEM;
-	}
-	while (!err && out->n < n) {
-		err = recorded_load(paths[out->n], &out->all[out->n]);
-		if (err)
-			break;
-		out->reports[out->n] = &out->all[out->n].report;
-		out->blocks[out->n] = &out->all[out->n].blocks;
-		out->inputs[out->n].file = paths[out->n];
-		out->inputs[out->n].complete = out->all[out->n].report.lossless;
-		out->inputs[out->n].shed = out->all[out->n].report.nshed > 0;
-		out->inputs[out->n].shed_parts = out->all[out->n].report.nshed_parts > 0;
-		out->n++;
-	}
-	return err;
-}
-
-void recordings_free(struct recordings *r)
-{
-	while (r->n)
-		recorded_free(&r->all[--r->n]);
-	free(r->all);
-	free(r->reports);
-	free(r->blocks);
-	free(r->inputs);
-	memset(r, 0, sizeof(*r));
-}
-
-int recordings_spare(const char *output, const char *const *paths, uint32_t n)
+int view_spare(const char *output, const char *const *paths, uint32_t n)
 {
 	struct stat out, in;
 	uint32_t i;
@@ -76,8 +38,8 @@ static unsigned width_of(FILE *out)
 	return !ioctl(fileno(out), TIOCGWINSZ, &size) ? size.ws_col : 0;
 }
 
-int recordings_print(const struct recordings_output *o,
-		     void (*print)(struct emit *emit, const void *ctx), const void *ctx)
+int view_print(const struct view_output *o, void (*print)(struct emit *emit, const void *ctx),
+	       const void *ctx)
 {
 	FILE *out = o->path ? output_open(o->path) : stdout;
 	struct emit_options options = { .format = o->format };
@@ -101,7 +63,7 @@ int recordings_print(const struct recordings_output *o,
 	return err ? EXIT_FAILED : 0;
 }
 
-int recordings_help(const char *text)
+int view_help(const char *text)
 {
 	if (fputs(text, stdout) < 0 || fflush(stdout)) {
 		msg_error("cannot write to stdout: %s", strerror(errno));
@@ -110,7 +72,7 @@ int recordings_help(const char *text)
 	return 0;
 }
 
-int recordings_percent(const char *s, double *share)
+int view_percent(const char *s, double *share)
 {
 	char *end;
 	double v;
@@ -127,7 +89,7 @@ int recordings_percent(const char *s, double *share)
 	return 0;
 }
 
-int recordings_seconds(const char *option, const char *arg, double *out)
+int view_seconds(const char *option, const char *arg, double *out)
 {
 	char *end;
 
@@ -139,7 +101,7 @@ int recordings_seconds(const char *option, const char *arg, double *out)
 	return -EINVAL;
 }
 
-int recordings_words(char *list, const char ***words, uint32_t *n)
+int view_words(char *list, const char ***words, uint32_t *n)
 {
 	const char **grown;
 	char *word;
