@@ -69,7 +69,9 @@ static int report_as(const char *path, enum emit_format format, bool drawn, int 
 				     .from_ns = way == WINDOW ? 2000000 : 0,
 				     .to_ns = way == WINDOW ? 9000000 : UINT64_MAX };
 	struct emit_options emit = { .format = format, .verbose = true };
+	struct observer_output shown;
 	struct report report;
+	struct emit *e;
 	struct replay *r;
 	int err;
 
@@ -83,9 +85,12 @@ static int report_as(const char *path, enum emit_format format, bool drawn, int 
 		return err;
 	}
 	emit.realtime_offset_ns = replay_session(r)->realtime_offset_ns;
-	err = replay_print_to(r, out, &emit);
+	e = emit_new(out, &emit);
+	err = e ? 0 : -ENOMEM;
 	if (!err) {
-		emit_session(replay_emit(r), &replay_session(r)->session);
+		shown = emit_output(e);
+		replay_show(r, &shown);
+		emit_session(e, &replay_session(r)->session);
 		if (pictures &&
 		    pictures_begin(pictures, replay_env(r), model_start(replay_model(r)),
 				   replay_session(r)->session.command, path, 0))
@@ -97,13 +102,15 @@ static int report_as(const char *path, enum emit_format format, bool drawn, int 
 	if (!err)
 		err = replay_report(r, &report);
 	if (!err) {
-		emit_report(replay_emit(r), &report);
+		emit_report(e, &report);
 		if (pictures && pictures_end(pictures, replay_model(r), &report))
 			abort();
 		report_free(&report);
 	}
 	pictures_free(pictures);
 	replay_free(r);
+	if (e)
+		emit_free(e);
 	remarks_forget(0);
 	return err;
 }

@@ -423,8 +423,8 @@ static inline void data_hostile(struct report *r, char path[4097])
 }
 
 /* The order of arrival of figure 3.10. */
-static inline void data_episode(struct emit_episode *e, const struct report_barrier *b,
-				struct emit_member members[DATA_THREADS])
+static inline void data_episode(struct observed_episode *e, const struct report_barrier *b,
+				struct observed_member members[DATA_THREADS])
 {
 	static const unsigned order[] = { 0, 3, 1, 2, 4, 6, 5, 7 };
 	static struct report_counter counters[DATA_THREADS + 1][DATA_COUNTERS];
@@ -436,7 +436,7 @@ static inline void data_episode(struct emit_episode *e, const struct report_barr
 		last += inter[i];
 	for (i = 0; i < DATA_THREADS; i++) {
 		t += inter[i];
-		members[i] = (struct emit_member){ .tid = 4711 + order[i],
+		members[i] = (struct observed_member){ .tid = 4711 + order[i],
 						   .index = order[i],
 						   .comm = "lu_block",
 						   .order = i,
@@ -451,7 +451,7 @@ static inline void data_episode(struct emit_episode *e, const struct report_barr
 						   .counters = counters[i] };
 		data_counters(counters[i], members[i].work_ns);
 	}
-	*e = (struct emit_episode){ .barrier = b,
+	*e = (struct observed_episode){ .barrier = b,
 				    .pid = 4711,
 				    .seq = 1070,
 				    .number = 1071,
@@ -607,9 +607,9 @@ static inline char *data_all(const struct emit_options *options, const struct re
 			     size_t *len)
 {
 	struct session session = data_session();
-	struct emit_member members[DATA_THREADS];
+	struct observed_member members[DATA_THREADS];
 	struct report_hang hang;
-	struct emit_episode e;
+	struct observed_episode e;
 	char *out = NULL;
 	FILE *f = open_memstream(&out, len);
 	struct emit *emit = emit_new(f, options);

@@ -383,7 +383,7 @@ static void test_hostile(void **state)
 /* Times before the clock's start have no place on it, and infinities no number. */
 static void test_unknown(void **state)
 {
-	struct emit_member member = { .comm = NULL,
+	struct observed_member member = { .comm = NULL,
 				      .arrive_ns = DATA_START - 1,
 				      .depart_ns = MODEL_UNKNOWN,
 				      .inter_ns = MODEL_UNKNOWN,

@@ -43,10 +43,10 @@ static void run_end(struct run *run)
 
 static void test_live(void **state)
 {
-	struct emit_member members[DATA_THREADS];
+	struct observed_member members[DATA_THREADS];
 	struct session session = data_session();
 	struct emit_options options = text_options;
-	struct emit_episode e;
+	struct observed_episode e;
 	struct report r;
 	struct run run;
 
@@ -153,8 +153,8 @@ static void test_hang(void **state)
 /* A thousand members: the first and the last of them, and fewer of what they did. */
 static void test_crowd(void **state)
 {
-	struct emit_member *members = calloc(1000, sizeof(*members));
-	struct emit_episode e;
+	struct observed_member *members = calloc(1000, sizeof(*members));
+	struct observed_episode e;
 	struct report r;
 	struct run run;
 	unsigned i, lines = 0;
@@ -463,10 +463,10 @@ static void test_reasons(void **state)
 /* Nobody's time was accounted for, nothing was counted: nothing is said of it, and no zeros. */
 static void test_unaccounted(void **state)
 {
-	struct emit_member members[DATA_THREADS];
+	struct observed_member members[DATA_THREADS];
 	static const char *const never[] = { "Why",	 "on CPU",    "time went", "ounted",
 					     "COUNTERS", "by thread", "on a CPU",  "  at " };
-	struct emit_episode e;
+	struct observed_episode e;
 	struct report r;
 	struct run run;
 	unsigned i;

@@ -48,6 +48,7 @@ struct options {
 	int verbose;
 	bool banner; /* SBT_OPTIONS */
 	bool no_debug; /* SBT_NO_DEBUG */
+	bool only_record; /* sbt-trace record: nothing is printed */
 
 	const char **watch;
 	size_t nwatch;

@@ -30,7 +30,7 @@ static const char *env_barrier_name(void *ctx, const struct model_barrier *barri
 {
 	struct present *p = ctx;
 
-	return p->watch ? watch_name(p->watch, barrier) : NULL;
+	return p->observer ? observer_barrier_name(p->observer, barrier) : NULL;
 }
 
 static struct space *space_of(const struct present *p, uint32_t proc)

@@ -12,7 +12,7 @@
 #include "base/options.h"
 #include "ingest/ingest.h"
 #include "recording/recording.h"
-#include "capture/live_output.h"
+#include "analyse/observer.h"
 #include "emit/emit.h"
 #include "model/model.h"
 #include "sites/space.h"
@@ -28,7 +28,7 @@ struct present {
 	struct modules *modules;
 	struct spaces *spaces;
 	struct model *model;
-	struct watch *watch;
+	struct observer *observer;
 	const struct counting *counting;
 	const struct pump *pump; /* who finds barriers that nobody named; NULL: nobody */
 	struct hot *hot; /* NULL: nothing is looked at that may be no barrier */

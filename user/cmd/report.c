@@ -19,7 +19,7 @@
 #include "predict/predict_as_recording.h"
 #include "cmd/view_options.h"
 #include "recording/replay.h"
-#include "capture/live_output.h"
+#include "analyse/observer.h"
 
 struct which {
 	double from_s, to_s; /* to_s: NAN: to the end */
@@ -319,11 +319,13 @@ static int print(void *ctx, const struct options *o, FILE *out)
 				     .quiet = o->quiet,
 				     .verbose = o->verbose };
 	struct replay_options ro = { .options = o, .to_ns = UINT64_MAX };
-	const struct watch_rows told = { w->sites, w->nsites, w->threads, w->nthreads };
+	const struct observer_rows told = { w->sites, w->nsites, w->threads, w->nthreads };
 	struct progress *progress = o->quiet ? NULL : progress_new(STDERR_FILENO);
+	struct observer_output shown;
 	struct replay *replay = NULL;
 	struct pictures *pictures = NULL;
 	struct beside *beside = NULL;
+	struct emit *e = NULL;
 	struct session session;
 	struct report report;
 	char *rows = NULL;
@@ -350,12 +352,17 @@ static int print(void *ctx, const struct options *o, FILE *out)
 	if (err)
 		goto out;
 	emit.realtime_offset_ns = replay_session(replay)->realtime_offset_ns;
-	err = replay_print_to(replay, out, &emit);
-	if (err)
+	e = emit_new(out, &emit);
+	if (!e) {
+		msg_error("cannot print the report: %s", strerror(ENOMEM));
+		err = -ENOMEM;
 		goto out;
+	}
+	shown = emit_output(e);
+	replay_show(replay, &shown);
 	session = replay_session(replay)->session;
 	session.banner &= o->banner;
-	emit_session(replay_emit(replay), &session);
+	emit_session(e, &session);
 	err = begin_pictures(pictures, o, replay, session.command);
 	if (!err)
 		err = replay_run(replay);
@@ -377,9 +384,9 @@ static int print(void *ctx, const struct options *o, FILE *out)
 	/* First: nobody need read the text to its end. */
 	if (pictures && !pictured)
 		pictured = pictures_end(pictures, replay_model(replay), &report);
-	emit_report(replay_emit(replay), &report);
+	emit_report(e, &report);
 	report_free(&report);
-	err = emit_flush(replay_emit(replay));
+	err = emit_flush(e);
 	if (err)
 		msg_error("cannot write %s: %s", o->output ? o->output : "the output",
 			  strerror(-err));
@@ -388,6 +395,8 @@ out:
 	pictures_free(pictures);
 	free_beside(beside, w->nwith);
 	replay_free(replay);
+	if (e)
+		emit_free(e);
 	progress_free(progress);
 	return err ? err : pictured;
 }

@@ -16,6 +16,7 @@
 #include "top/top_internal.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/trace.h"
 #include "top/terminal.h"
 #include "sbt/record.h"
 #include "target/proc.h"
@@ -157,7 +158,7 @@ static int draw(struct top *t)
 
 /* --- while it runs -------------------------------------------------------------------------------------- */
 
-static int begin(void *ctx, const struct trace_view *view)
+static int begin(void *ctx, const struct capture_view *view)
 {
 	struct top *t = ctx;
 	struct timespec now;
@@ -351,7 +352,7 @@ static void top_free(struct top *t)
 int cmd_top(int argc, char **argv)
 {
 	struct top t = { .interval_ns = 1000000000u, .in = -1, .out = -1 };
-	struct trace_hook hook = {
+	struct capture_hook hook = {
 		.ctx = &t, .begin = begin, .tick = tick, .end = end, .rescue = terminal_rescue
 	};
 	int err, status = EXIT_FAILED;

@@ -130,7 +130,7 @@ void emit_session(struct emit *emit, const struct session *session)
 	emit_put(emit);
 }
 
-void emit_watched(struct emit *emit, const struct emit_episode *episode)
+void emit_watched(struct emit *emit, const struct observed_episode *episode)
 {
 	if (emit->err)
 		return;
@@ -142,7 +142,7 @@ void emit_watched(struct emit *emit, const struct emit_episode *episode)
 	}
 }
 
-void emit_named(struct emit *emit, const struct emit_episode *episode)
+void emit_named(struct emit *emit, const struct observed_episode *episode)
 {
 	if (!emit_live(emit))
 		return;
@@ -150,7 +150,7 @@ void emit_named(struct emit *emit, const struct emit_episode *episode)
 	emit_put(emit);
 }
 
-void emit_warning(struct emit *emit, const struct emit_episode *episode, uint64_t threshold_ns)
+void emit_warning(struct emit *emit, const struct observed_episode *episode, uint64_t threshold_ns)
 {
 	struct fields_warning rec = {
 		.episode = episode,
@@ -217,12 +217,47 @@ void emit_threads(struct emit *emit, uint32_t pid, const char *comm,
 		emit_record(emit, &fields_rec_where, &threads[i]);
 }
 
-void emit_phase_time(struct emit *emit, const struct emit_episode *episode)
+void emit_phase_time(struct emit *emit, const struct observed_episode *episode)
 {
 	if (!emit_live(emit))
 		return;
 	live_phase_time(&emit->text, episode, &emit->context);
 	emit_put(emit);
+}
+
+static void on_watched(void *ctx, const struct observed_episode *episode)
+{
+	emit_watched(ctx, episode);
+}
+
+static void on_named(void *ctx, const struct observed_episode *episode)
+{
+	emit_named(ctx, episode);
+}
+
+static void on_warning(void *ctx, const struct observed_episode *episode, uint64_t threshold_ns)
+{
+	emit_warning(ctx, episode, threshold_ns);
+}
+
+static void on_phase_time(void *ctx, const struct observed_episode *episode)
+{
+	emit_phase_time(ctx, episode);
+}
+
+static void on_hang(void *ctx, const struct report_hang *hang)
+{
+	emit_hang(ctx, hang);
+}
+
+struct observer_output emit_output(struct emit *emit)
+{
+	return (struct observer_output){ .watched = on_watched,
+					 .named = on_named,
+					 .warning = on_warning,
+					 .phase_time = on_phase_time,
+					 .hang = on_hang,
+					 .ctx = emit };
 }
 
 static void emit_records(struct emit *emit, const struct report *report)

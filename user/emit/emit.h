@@ -17,6 +17,7 @@
 #include "base/options.h"
 #include "compare/compare.h"
 #include "analyse/doctor.h"
+#include "analyse/observer.h"
 #include "hang/hang.h"
 #include "predict/predict_report.h"
 #include "analyse/report.h"
@@ -52,35 +53,6 @@ struct emit_thread {
 	const struct hang_frame *frames; /* innermost first */
 };
 
-/* An episode as it happens: what the model gives, with names. Times are absolute here. */
-struct emit_member {
-	uint32_t tid, index;
-	const char *comm;
-	const char *site; /* label of the call site; NULL unless mixed */
-	uint32_t order; /* from 0 */
-	uint64_t arrive_ns, inter_ns, wait_ns, depart_ns, work_ns; /* MODEL_UNKNOWN: unknown */
-	uint32_t cpu;
-	struct report_parts parts; /* of the phase that ended here, and inside this barrier */
-	uint32_t ncounters;
-	const struct report_counter *counters;
-};
-
-struct emit_episode {
-	const struct report_barrier *barrier; /* only the naming fields are set */
-	uint32_t pid;
-	uint64_t seq, number;
-	uint64_t release_ns, phase_ns, barrier_ns;
-	uint32_t participants;
-	enum model_state state;
-	uint32_t why;
-	bool nested;
-	uint32_t nmembers;
-	const struct emit_member *members; /* by arrival */
-	struct report_cause cause; /* nparts 0: nothing can be said */
-	uint32_t ncounters; /* summed over the members */
-	const struct report_counter *counters;
-};
-
 struct emit; /* opaque */
 
 /* @out stays the caller's (it is flushed, not closed). NULL when out of memory. */
@@ -88,11 +60,11 @@ struct emit *emit_new(FILE *out, const struct emit_options *options);
 /* The start: session record, or the banner of options (figure 3.6, lines 1 to 10). */
 void emit_session(struct emit *emit, const struct session *session);
 /* A watched barrier in full (figure 3.6, lines 15 to 24; figure 3.10, lines 16 to 30). */
-void emit_watched(struct emit *emit, const struct emit_episode *episode);
+void emit_watched(struct emit *emit, const struct observed_episode *episode);
 /* A named one that is not watched: two short lines (figure 3.6, lines 12 and 13). Text only. */
-void emit_named(struct emit *emit, const struct emit_episode *episode);
+void emit_named(struct emit *emit, const struct observed_episode *episode);
 /* Any past the threshold (figure 3.10, lines 12 and 13). */
-void emit_warning(struct emit *emit, const struct emit_episode *episode, uint64_t threshold_ns);
+void emit_warning(struct emit *emit, const struct observed_episode *episode, uint64_t threshold_ns);
 /* A barrier that does not fill; or that has, in the end (hang->over). */
 void emit_hang(struct emit *emit, const struct report_hang *hang);
 /* hang: no thread waits at a barrier; @ranks wait for messages of ranks that cannot be told. Text only. */
@@ -101,7 +73,9 @@ void emit_no_hang(struct emit *emit, uint32_t ranks);
 void emit_threads(struct emit *emit, uint32_t pid, const char *comm,
 		  const struct emit_thread *threads, uint32_t n);
 /* --phase-times: one line an episode. Text only. */
-void emit_phase_time(struct emit *emit, const struct emit_episode *episode);
+void emit_phase_time(struct emit *emit, const struct observed_episode *episode);
+/* What @emit does as the output of an observer; valid as long as @emit is. */
+struct observer_output emit_output(struct emit *emit);
 /* The end, or an interim report. */
 void emit_report(struct emit *emit, const struct report *report);
 /* What can be done here: the verdict, then a row a feature. JSON has the verdict as the feature "trace". No CSV. */

@@ -153,7 +153,7 @@ static const struct emit_record rec_setting = {
 	"setting", sizeof(struct session_setting), setting_fields, "One option"
 };
 
-#define M(m) AT(emit_member, m)
+#define M(m) AT(observed_member, m)
 static const struct emit_field member_fields[] = {
 	{ "tid", EMIT_U32, M(tid), .flags = FIELDS_KEY, .help = "thread" },
 	{ "index", EMIT_U32, M(index), .heading = "id", .look = EMIT_NUMBER, .views = FIELDS_EACH,
@@ -176,8 +176,8 @@ static const struct emit_field member_fields[] = {
 	  .help = "the thread's phase: from its last departure to this arrival" },
 	{ NULL, EMIT_NS, M(work_ns), .heading = "work", .look = EMIT_COMMON, .views = FIELDS_PARTS,
 	  .help = "the thread's phase" },
-	FIELDS_PARTS_OF(emit_member),
-	FIELDS_COUNTERS_OF(emit_member),
+	FIELDS_PARTS_OF(observed_member),
+	FIELDS_COUNTERS_OF(observed_member),
 	{ NULL, EMIT_T_NS, M(arrive_ns), .heading = "from start", .look = EMIT_CLOCK,
 	  .help = "arrival, from the start" },
 	{ NULL, EMIT_T_NS, M(arrive_ns), .heading = "time of day", .look = EMIT_DAY,
@@ -185,7 +185,7 @@ static const struct emit_field member_fields[] = {
 	END
 };
 const struct emit_record fields_rec_member = {
-	"thread", sizeof(struct emit_member), member_fields, "One thread of an episode"
+	"thread", sizeof(struct observed_member), member_fields, "One thread of an episode"
 };
 
 #define H(m) AT(report_thread, m)
@@ -322,8 +322,8 @@ const struct emit_record fields_rec_session = {
 
 /* --- episode and warning ---------------------------------------------------------------------- */
 
-#define EP(m) AT(emit_episode, m)
-#define EB(m) VIA(emit_episode, barrier), AT(report_barrier, m)
+#define EP(m) AT(observed_episode, m)
+#define EB(m) VIA(observed_episode, barrier), AT(report_barrier, m)
 static const struct emit_field episode_fields[] = {
 	{ "barrier", EMIT_CHARS, EB(id), .flags = FIELDS_KEY, .help = "id of the barrier" },
 	{ "label", EMIT_CHARS, EB(label), .help = "what text output calls it" },
@@ -345,18 +345,18 @@ static const struct emit_field episode_fields[] = {
 	{ "why", EMIT_SET, EP(why), .names = fields_why,
 	  .help = "what makes it incomplete or ambiguous" },
 	{ "nested", EMIT_BOOL, EP(nested), .help = "inside another barrier's wait: enters no sum" },
-	{ "threads", EMIT_ARRAY, LIST(emit_episode, members, nmembers), .sub = &fields_rec_member,
+	{ "threads", EMIT_ARRAY, LIST(observed_episode, members, nmembers), .sub = &fields_rec_member,
 	  .help = "its members, by arrival" },
-	FIELDS_COUNTERS_OF(emit_episode),
-	{ "cause", EMIT_OBJECT, LIST(emit_episode, cause, cause.nparts),
+	FIELDS_COUNTERS_OF(observed_episode),
+	{ "cause", EMIT_OBJECT, LIST(observed_episode, cause, cause.nparts),
 	  .sub = &fields_rec_episode_cause, .help = "why its last thread was late" },
 	END
 };
 const struct emit_record fields_rec_episode = {
-	"episode", sizeof(struct emit_episode), episode_fields, "One meeting at a watched barrier"
+	"episode", sizeof(struct observed_episode), episode_fields, "One meeting at a watched barrier"
 };
 
-#define WE(m) VIA(fields_warning, episode), AT(emit_episode, m)
+#define WE(m) VIA(fields_warning, episode), AT(observed_episode, m)
 #define WB(m) VIA(fields_warning, barrier), AT(report_barrier, m)
 static const struct emit_field warning_fields[] = {
 	{ "barrier", EMIT_CHARS, WB(id), .flags = FIELDS_KEY, .help = "id of the barrier" },
@@ -369,7 +369,7 @@ static const struct emit_field warning_fields[] = {
 	{ "threshold_ns", EMIT_NS, AT(fields_warning, threshold_ns),
 	  .help = "warnings are for barrier times past this" },
 	{ "cause", EMIT_OBJECT, VIA(fields_warning, episode),
-	  LIST(emit_episode, cause, cause.nparts), .sub = &fields_rec_episode_cause,
+	  LIST(observed_episode, cause, cause.nparts), .sub = &fields_rec_episode_cause,
 	  .help = "why its last thread was late" },
 	END
 };

@@ -113,7 +113,7 @@ struct fields_session {
 };
 
 struct fields_warning {
-	const struct emit_episode *episode;
+	const struct observed_episode *episode;
 	const struct report_barrier *barrier;
 	uint64_t threshold_ns;
 };

@@ -89,7 +89,7 @@ static uint64_t since_start(uint64_t t_ns, const struct fields_context *context)
 }
 
 /* Anything but a complete episode says what is wrong with it, and what that means. */
-static void live_state(struct textout *t, const struct emit_episode *e)
+static void live_state(struct textout *t, const struct observed_episode *e)
 {
 	const struct emit_names *why;
 	struct buf reasons = { 0 };
@@ -113,7 +113,7 @@ static void live_state(struct textout *t, const struct emit_episode *e)
 	buf_free(&reasons);
 }
 
-static void live_members(struct textout *t, const struct emit_episode *e,
+static void live_members(struct textout *t, const struct observed_episode *e,
 			 const struct fields_context *context)
 {
 	uint32_t n = e->nmembers, ends = n > LIVE_ALL ? LIVE_ENDS : n, i;
@@ -133,7 +133,7 @@ static void live_members(struct textout *t, const struct emit_episode *e,
 }
 
 /* The counters, and where the phase went: of the same threads (figure 3.10, lines 32 to 41). */
-static void live_accounts(struct textout *t, const struct emit_episode *e,
+static void live_accounts(struct textout *t, const struct observed_episode *e,
 			  const struct fields_context *context)
 {
 	struct account account = { .record = &fields_rec_member,
@@ -149,7 +149,7 @@ static void live_accounts(struct textout *t, const struct emit_episode *e,
 	account_both(t, &account, 6, context);
 }
 
-void live_watched(struct textout *t, const struct emit_episode *e,
+void live_watched(struct textout *t, const struct observed_episode *e,
 		  const struct fields_context *context)
 {
 	const struct report_barrier *b = e->barrier;
@@ -175,7 +175,7 @@ void live_watched(struct textout *t, const struct emit_episode *e,
 	free(place);
 }
 
-static void live_times(struct textout *t, enum textout_style style, const struct emit_episode *e,
+static void live_times(struct textout *t, enum textout_style style, const struct observed_episode *e,
 		       const char *past, const struct fields_context *context)
 {
 	char barrier[TEXTOUT_CELL], phase[TEXTOUT_CELL], total[TEXTOUT_CELL];
@@ -189,7 +189,7 @@ static void live_times(struct textout *t, enum textout_style style, const struct
 						    : " ambiguous");
 }
 
-void live_named(struct textout *t, const struct emit_episode *e,
+void live_named(struct textout *t, const struct observed_episode *e,
 		const struct fields_context *context)
 {
 	char *place = live_place(e->barrier);
@@ -199,7 +199,7 @@ void live_named(struct textout *t, const struct emit_episode *e,
 	free(place);
 }
 
-void live_warning(struct textout *t, const struct emit_episode *e, uint64_t threshold_ns,
+void live_warning(struct textout *t, const struct observed_episode *e, uint64_t threshold_ns,
 		  const struct fields_context *context)
 {
 	const struct report_barrier *b = e->barrier;
@@ -214,7 +214,7 @@ void live_warning(struct textout *t, const struct emit_episode *e, uint64_t thre
 	free(place);
 }
 
-void live_phase_time(struct textout *t, const struct emit_episode *e,
+void live_phase_time(struct textout *t, const struct observed_episode *e,
 		     const struct fields_context *context)
 {
 	char *place = live_place(e->barrier);

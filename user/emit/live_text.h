@@ -10,13 +10,13 @@
 void live_banner(struct textout *t, const struct session *session);
 void live_probes(struct textout *t, const struct session *session,
 		 const struct fields_context *context);
-void live_watched(struct textout *t, const struct emit_episode *episode,
+void live_watched(struct textout *t, const struct observed_episode *episode,
 		  const struct fields_context *context);
-void live_named(struct textout *t, const struct emit_episode *episode,
+void live_named(struct textout *t, const struct observed_episode *episode,
 		const struct fields_context *context);
-void live_warning(struct textout *t, const struct emit_episode *episode, uint64_t threshold_ns,
+void live_warning(struct textout *t, const struct observed_episode *episode, uint64_t threshold_ns,
 		  const struct fields_context *context);
-void live_phase_time(struct textout *t, const struct emit_episode *episode,
+void live_phase_time(struct textout *t, const struct observed_episode *episode,
 		     const struct fields_context *context);
 
 #endif /* EMIT_LIVE_TEXT_H */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,10 +14,9 @@
 #include "base/msg.h"
 #include "base/remark.h"
 #include "base/progress.h"
-#include "recording/run_facts_file.h"
-#include "capture/live_output.h"
-#include "recording/time_window.h"
 #include "recording/merge.h"
+#include "recording/run_facts_file.h"
+#include "recording/time_window.h"
 
 /* The memory that reading may take: so much, and so much for each byte of the files. */
 #define MEMORY_LEAST	(64ULL << 20)
@@ -31,11 +31,10 @@ struct replay {
 	int *fds;
 	struct merge *merge;
 	struct model *model;
-	struct watch *watch;
+	struct observer *observer;
 	struct recalled recalled;
 	struct window *window; /* NULL: all of the run */
-	FILE *nowhere; /* until somebody wants to be told */
-	struct emit *emit;
+	struct observer_output output;
 	uint64_t from_ns, to_ns; /* what of it */
 	uint64_t last_ns; /* of what was seen last */
 	uint64_t crossings;
@@ -177,7 +176,7 @@ static void on_episode(void *ctx, const struct model *model, const struct model_
 {
 	struct replay *r = ctx;
 
-	watch_episode(r->watch, model, e);
+	observer_episode(r->observer, model, e);
 	if (r->options.episode)
 		r->options.episode(r->options.ctx, model, e);
 }
@@ -187,28 +186,28 @@ static void on_barrier(void *ctx, const struct model *model, uint32_t index,
 {
 	struct replay *r = ctx;
 
-	watch_barrier(r->watch, model, index, barrier);
+	observer_barrier(r->observer, model, index, barrier);
 }
 
 static bool on_may_fold(void *ctx, const struct model *model, uint32_t proc)
 {
 	struct replay *r = ctx;
 
-	return watch_may_fold(r->watch, model, proc);
+	return observer_may_fold(r->observer, model, proc);
 }
 
 static void on_barrier_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into)
 {
 	struct replay *r = ctx;
 
-	watch_barrier_folded(r->watch, model, from, into);
+	observer_barrier_folded(r->observer, model, from, into);
 }
 
 static void on_process_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into)
 {
 	struct replay *r = ctx;
 
-	watch_process_folded(r->watch, model, from, into);
+	observer_process_folded(r->observer, model, from, into);
 }
 
 static uint32_t on_number(void *ctx, const struct model *model, uint32_t thread, uint32_t next)
@@ -256,39 +255,23 @@ static int build(struct replay *r)
 	return 0;
 }
 
-/* Whoever tells of what happens, once it is known where to. */
-static int begin_watch(struct replay *r)
+static int begin_observer(struct replay *r)
 {
-	struct emit_options quiet = { .format = EMIT_TEXT, .quiet = true };
-	int err;
+	int err = observer_new(r->options.options, &r->recalled.env, &r->output, &r->observer);
 
-	if (!r->emit) {
-		r->nowhere = fopen("/dev/null", "we");
-		r->emit = r->nowhere ? emit_new(r->nowhere, &quiet) : NULL;
-	}
-	err = r->emit ? watch_new(r->options.options, &r->recalled.env, r->emit, &r->watch)
-		      : -ENOMEM;
 	if (err)
 		return err;
 	if (r->options.rows)
-		watch_only(r->watch, r->options.rows);
-	r->recalled.watch = r->watch;
-	r->recalled.env.openmp = watch_openmp(r->watch);
-	r->recalled.env.conceptual = watch_conceptual(r->watch);
+		observer_show_only(r->observer, r->options.rows);
+	r->recalled.observer = r->observer;
+	r->recalled.env.openmp = observer_openmp(r->observer);
+	r->recalled.env.conceptual = observer_conceptual(r->observer);
 	return 0;
 }
 
-int replay_print_to(struct replay *r, FILE *out, const struct emit_options *options)
+void replay_show(struct replay *r, const struct observer_output *output)
 {
-	r->emit = emit_new(out, options);
-	if (!r->emit)
-		msg_error("cannot read %s: %s", r->paths[0], strerror(ENOMEM));
-	return r->emit ? 0 : -ENOMEM;
-}
-
-struct emit *replay_emit(struct replay *r)
-{
-	return r->emit;
+	r->output = *output;
 }
 
 int replay_open_all(const char *const *paths, uint32_t n, const struct replay_options *options,
@@ -386,7 +369,7 @@ static int on_mark(struct replay *r, const struct tape_item *item)
 	if (m.thread == MODEL_NONE)
 		return 0;
 	m.proc = model_thread(r->model, m.thread)->proc;
-	return watch_mark(r->watch, item->site, &m);
+	return observer_mark(r->observer, item->site, &m);
 }
 
 static int on_message(struct replay *r, const struct model_message *m)
@@ -411,8 +394,8 @@ static int on_item(struct replay *r, const struct tape_item *item)
 	case TAPE_ITEM_MESSAGE:
 		return on_message(r, &item->message);
 	case TAPE_ITEM_HANG:
-		if (item->hang->t_ns >= r->from_ns && item->hang->t_ns < r->to_ns)
-			emit_hang(r->emit, item->hang);
+		if (r->output.hang && item->hang->t_ns >= r->from_ns && item->hang->t_ns < r->to_ns)
+			r->output.hang(r->output.ctx, item->hang);
 		return 0;
 	}
 	return 0;
@@ -518,7 +501,7 @@ static int end(struct replay *r)
 		err = model_take(r->model, &finish);
 	}
 	if (!err)
-		err = conceptual_finish(watch_conceptual(r->watch));
+		err = conceptual_finish(observer_conceptual(r->observer));
 	if (r->window)
 		r->recalled.env.extent = (struct report_extent){
 			.window = true,
@@ -541,7 +524,7 @@ int replay_run(struct replay *r)
 
 	r->last_ns = r->from_ns;
 	progress_begin(r->options.progress, "reading %s", r->paths[0]);
-	err = begin_watch(r);
+	err = begin_observer(r);
 	if (!err && r->window)
 		err = learn(r);
 	while (!err && within_memory(r, ++n) && (got = merge_next(r->merge, &item)) > 0)
@@ -576,7 +559,7 @@ const struct report_env *replay_env(const struct replay *r)
 
 bool replay_is(const struct replay *r, const struct report_barrier *b, const char *spec)
 {
-	return watch_is(r->watch, model_barrier(r->model, b->index), b->id, spec);
+	return observer_is(r->observer, model_barrier(r->model, b->index), b->id, spec);
 }
 
 int replay_unmet(struct replay *r, bool say)
@@ -585,7 +568,7 @@ int replay_unmet(struct replay *r, bool say)
 	uint32_t n, before;
 
 	remarks_all(&before);
-	watch_unmet(r->watch);
+	observer_unmet(r->observer);
 	all = remarks_all(&n);
 	if (say)
 		remarks_say(before, r->options.options->quiet);
@@ -599,13 +582,9 @@ void replay_free(struct replay *r)
 	if (!r)
 		return;
 	model_free(r->model);
-	watch_free(r->watch);
+	observer_free(r->observer);
 	recalled_free(&r->recalled);
 	window_free(r->window);
-	if (r->emit)
-		emit_free(r->emit);
-	if (r->nowhere)
-		fclose(r->nowhere);
 	merge_free(r->merge);
 	for (i = 0; i < r->n; i++)
 		if (r->fds[i] >= 0)

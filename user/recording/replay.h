@@ -6,17 +6,15 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
+#include "analyse/observer.h"
 #include "analyse/report.h"
 #include "base/options.h"
-#include "emit/emit.h"
 #include "model/message.h"
 #include "model/model.h"
 #include "recording/contents.h"
 
 struct replay;
-struct watch_rows;
 
 struct replay_options {
 	const struct options *
@@ -24,7 +22,7 @@ struct replay_options {
 	/* Only what threads came to from there on and before that, in ns since the start; UINT64_MAX: to the end. */
 	uint64_t from_ns, to_ns;
 	/* Of what is told as it happens, only this; must outlive the replay. Optional. */
-	const struct watch_rows *rows;
+	const struct observer_rows *rows;
 	/* Is shown every episode, after all that is said of it. Optional. */
 	void (*episode)(void *ctx, const struct model *model, const struct model_episode *episode);
 	/* Is shown what a thread of the model touched of others' data. Returns 0 or -errno, which ends it. Optional. */
@@ -43,9 +41,8 @@ int replay_open_all(const char *const *paths, uint32_t n, const struct replay_op
 		    struct replay **out);
 /* Of one. */
 int replay_open(const char *path, const struct replay_options *options, struct replay **out);
-/* What is told as it happens goes to @out from here on, which stays the caller's; else nowhere. Returns 0, or -ENOMEM, told. */
-int replay_print_to(struct replay *replay, FILE *out, const struct emit_options *options);
-struct emit *replay_emit(struct replay *replay);
+/* Before replay_run(): pass what the program showed while it ran to @output. Without an output it is shown nowhere. */
+void replay_show(struct replay *replay, const struct observer_output *output);
 /* Feeds the model with all of it, once. Returns 0, or a negative errno, told. A recording that was cut short is said to be. */
 int replay_run(struct replay *replay);
 /* After replay_run(). To be released by report_free(). Returns 0 or -ENOMEM. */

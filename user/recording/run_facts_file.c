@@ -37,7 +37,7 @@ static const char *env_barrier_name(void *ctx, const struct model_barrier *barri
 {
 	struct recalled *r = ctx;
 
-	return watch_name(r->watch, barrier);
+	return observer_barrier_name(r->observer, barrier);
 }
 
 static const char *env_object_name(void *ctx, const struct model_barrier *b)

@@ -8,13 +8,13 @@
 
 #include "analyse/cause.h"
 #include "analyse/report.h"
-#include "capture/live_output.h"
+#include "analyse/observer.h"
 #include "recording/merge.h"
 
 struct recalled {
 	struct merge *merge;
 	const struct model *model; /* both are to be set before anything is asked */
-	const struct watch *watch;
+	const struct observer *observer;
 	struct report_env env; /* for everybody who asks */
 	struct cause_env cause_env;
 	struct causes *causes;

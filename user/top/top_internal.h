@@ -10,7 +10,7 @@
 
 #include "top/live_rates.h"
 #include "capture/tty_capture.h"
-#include "cmd/trace.h"
+#include "capture/capture.h"
 #include "top/screen.h"
 
 /* The strings that are made for a row. */
@@ -44,7 +44,7 @@ struct top {
 	struct screen_lines lines;
 
 	/* What is looked at. */
-	struct trace_view view;
+	struct capture_view view;
 	bool begun;
 	struct rates *rates;
 	struct top_name *names; /* by barrier */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /* One run of sbt-trace trace, from its words to its report. */
-#ifndef CMD_TRACE_INTERNAL_H
-#define CMD_TRACE_INTERNAL_H
+#ifndef CAPTURE_CAPTURE_INTERNAL_H
+#define CAPTURE_CAPTURE_INTERNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,17 +12,17 @@
 #include "capture/counting.h"
 #include "capture/handover.h"
 #include "capture/hot.h"
-#include "cmd/options.h"
+#include "base/options.h"
 #include "capture/diagnostics.h"
-#include "cmd/trace.h"
+#include "capture/capture.h"
 #include "target/launch.h"
 
-/* What is waited for: epoll's data. From FD_PIDS on: a process, by its place in trace.pidfds. */
+/* What is waited for: epoll's data. From FD_PIDS on: a process, by its place in capture.pidfds. */
 enum { FD_SIGNALS = 1, FD_RINGS, FD_COMMAND, FD_HOOK, FD_WRITTEN, FD_PIDS };
 
-struct trace {
+struct capture {
 	struct options options;
-	const struct trace_hook *hook; /* NULL: the output is ours */
+	const struct capture_hook *hook; /* NULL: the output is ours */
 	struct present present; /* what the report needs to know */
 	struct attach *attach;
 	struct counting counting;
@@ -34,13 +34,12 @@ struct trace {
 	struct spaces *spaces;
 	struct targets *targets;
 	struct model *model;
-	struct watch *watch;
+	struct observer *observer;
 	struct pump *pump;
 	struct hanging *hanging;
 	struct hot *hot; /* condition variables that are looked at for nothing; NULL: none are */
 	struct limit *limit; /* --cost-limit; NULL: none */
 	struct recording *recording; /* NULL: none */
-	bool only_record; /* nothing else is to come of it */
 	struct emit *emit;
 	FILE *out;
 	struct launch launch;
@@ -68,22 +67,22 @@ struct trace {
 	int write_error; /* of writing: the same */
 };
 
-/* The words, and what they ask for. Returns -1, or the exit status: there is nothing to be traced. */
-int trace_read_words(struct trace *t, int argc, char **argv, enum options_help what);
+/* SBT_NO_DEBUG: run COMMAND as if sbt-trace were not there. Return the exit status. */
+int capture_run_untraced(const struct options *o);
 /*
  * Probes in place, and COMMAND held before its first instruction; nothing is recorded yet. Returns 0 or negative errno.
  */
-int trace_set_up(struct trace *t);
+int capture_set_up(struct capture *c);
 /* For it: signals that end tracing, and what else is waited for. Return 0 or negative errno. */
-int trace_set_up_signals(struct trace *t);
-int trace_watch_fd(struct trace *t, int fd, uint64_t data, uint32_t events);
-/* Empties the rings of what a calibration left there. @ctx: struct trace. */
+int capture_set_up_signals(struct capture *c);
+int capture_watch_fd(struct capture *c, int fd, uint64_t data, uint32_t events);
+/* Empties the rings of what a calibration left there. @ctx: struct capture. */
 /* Makes room in the rings, while something is waited for. */
-void trace_save(void *ctx);
-void trace_drain(void *ctx);
+void capture_save(void *ctx);
+void capture_drain(void *ctx);
 /* mpirun sbt-trace COMMAND: one report for all. Not 0: there is nothing more to do, *status is the exit status. */
-int trace_meet_ranks(struct trace *t, int *status);
+int capture_meet_ranks(struct capture *c, int *status);
 /* Says that COMMAND could not be executed, for @err (negative errno). Returns the exit status. */
-int trace_cannot_run(const struct options *o, int err);
+int capture_cannot_run(const struct options *o, int err);
 
-#endif /* CMD_TRACE_INTERNAL_H */
+#endif /* CAPTURE_CAPTURE_INTERNAL_H */

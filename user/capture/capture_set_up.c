@@ -20,48 +20,48 @@
 #include "capture/run_facts_live.h"
 #include "recording/recording.h"
 #include "capture/process_tracker.h"
-#include "cmd/trace_internal.h"
+#include "capture/capture_internal.h"
 #include "capture/cause_names.h"
 #include "ingest/ring.h"
 #include "target/proc.h"
 
 static void on_hang(void *ctx, const struct report_hang *hang)
 {
-	struct trace *t = ctx;
+	struct capture *c = ctx;
 
-	if (t->recording)
-		recording_hang(t->recording, hang);
+	if (c->recording)
+		recording_hang(c->recording, hang);
 }
 
-static int open_output(struct trace *t)
+static int open_output(struct capture *c)
 {
-	const struct options *o = &t->options;
+	const struct options *o = &c->options;
 	struct emit_options emit = { .format = o->format,
 				     .quiet = o->quiet,
 				     .verbose = o->verbose,
 				     .on_hang = on_hang,
-				     .on_hang_ctx = t };
+				     .on_hang_ctx = c };
 	struct timespec real, mono;
 
 	if (o->output) {
-		t->out = output_open(o->output);
-		if (!t->out) {
+		c->out = output_open(o->output);
+		if (!c->out) {
 			msg_error("cannot write %s: %s", o->output, strerror(errno));
 			return -errno;
 		}
 	} else {
-		t->out = o->mode == OPTIONS_COMMAND ? stderr : stdout;
+		c->out = o->mode == OPTIONS_COMMAND ? stderr : stdout;
 	}
-	emit.colour = isatty(fileno(t->out)) && !getenv("NO_COLOR");
+	emit.colour = isatty(fileno(c->out)) && !getenv("NO_COLOR");
 	clock_gettime(CLOCK_REALTIME, &real);
 	clock_gettime(CLOCK_MONOTONIC, &mono);
 	emit.realtime_offset_ns =
 		(int64_t)(real.tv_sec - mono.tv_sec) * 1000000000 + (real.tv_nsec - mono.tv_nsec);
-	t->present.realtime_offset_ns = emit.realtime_offset_ns;
-	t->emit = emit_new(t->out, &emit);
-	if (!t->emit)
+	c->present.realtime_offset_ns = emit.realtime_offset_ns;
+	c->emit = emit_new(c->out, &emit);
+	if (!c->emit)
 		return -ENOMEM;
-	return o->record ? recording_open(o->record, &t->recording) : 0;
+	return o->record ? recording_open(o->record, &c->recording) : 0;
 }
 
 /* What the kernel makes of probes on so many CPUs is in every figure that follows. */
@@ -76,15 +76,15 @@ static void warn_of_cpus(void)
 		msg_warn("%s", why);
 }
 
-static int load(struct trace *t)
+static int load(struct capture *c)
 {
-	const struct options *o = &t->options;
+	const struct options *o = &c->options;
 	struct attach_options a;
 	char why[512] = "";
 	uint64_t cgroup;
 	int err;
 
-	loading_options(o, &t->counting, &a);
+	loading_options(o, &c->counting, &a);
 	if (o->comm) {
 		a.config.by_comm = 1;
 		memcpy(a.config.comm, o->comm, strlen(o->comm));
@@ -96,89 +96,90 @@ static int load(struct trace *t)
 		a.config.cgroup_id = cgroup;
 		a.config.by_cgroup = 1;
 	}
-	err = attach_new(&a, &t->attach, why, sizeof(why));
+	err = attach_new(&a, &c->attach, why, sizeof(why));
 	if (err) {
 		permit_explain(err, why);
 		return err;
 	}
 	warn_of_cpus();
-	if (*attach_account_reason(t->attach))
-		msg_warn("%s", attach_account_reason(t->attach));
-	err = o->discover_futex ? attach_futexes(t->attach) : 0;
+	if (*attach_account_reason(c->attach))
+		msg_warn("%s", attach_account_reason(c->attach));
+	err = o->discover_futex ? attach_futexes(c->attach) : 0;
 	if (err)
 		remark_warn("not_looked_for", 0, "barriers on futexes cannot be looked for: %s",
 			    strerror(-err));
-	if (attach_accounts(t->attach))
-		return counting_connect(&t->counting, t->attach);
-	counting_drop(&t->counting, attach_account_reason(t->attach));
+	if (attach_accounts(c->attach))
+		return counting_connect(&c->counting, c->attach);
+	counting_drop(&c->counting, attach_account_reason(c->attach));
 	return 0;
 }
 
-static int open_stream(struct trace *t)
+static int open_stream(struct capture *c)
 {
-	uint32_t n = attach_nrings(t->attach), i;
+	uint32_t n = attach_nrings(c->attach), i;
 	int *fds = calloc(n, sizeof(*fds)), err;
 
 	if (!fds)
 		return -ENOMEM;
 	for (i = 0; i < n; i++)
-		fds[i] = attach_ring_fd(t->attach, i);
-	err = ring_open(fds, n, attach_ring_bytes(t->attach), attach_events_fd(t->attach),
-			attach_events_bytes(t->attach), &t->stream);
+		fds[i] = attach_ring_fd(c->attach, i);
+	err = ring_open(fds, n, attach_ring_bytes(c->attach), attach_events_fd(c->attach),
+			attach_events_bytes(c->attach), &c->stream);
 	free(fds);
 	for (i = 0; i < n && !err; i++)
-		err = trace_watch_fd(t, attach_ring_fd(t->attach, i), FD_RINGS, EPOLLIN | EPOLLET);
+		err = capture_watch_fd(c, attach_ring_fd(c->attach, i), FD_RINGS,
+				       EPOLLIN | EPOLLET);
 	return err ? err
-		   : trace_watch_fd(t, attach_events_fd(t->attach), FD_RINGS, EPOLLIN | EPOLLET);
+		   : capture_watch_fd(c, attach_events_fd(c->attach), FD_RINGS, EPOLLIN | EPOLLET);
 }
 
-static int build_rooms(struct trace *t)
+static int build_rooms(struct capture *c)
 {
-	const struct options *o = &t->options;
-	bool by_process = !o->follow && attach_for_one(t->attach);
+	const struct options *o = &c->options;
+	bool by_process = !o->follow && attach_for_one(c->attach);
 	struct targets_options to = { .by_process = by_process,
 				      .children = o->follow || o->mode == OPTIONS_SYSTEM,
 				      .comm = o->comm,
 				      .apart = o->cost_limit > 0,
 				      .discover = o->discover,
-				      .waits_told = attach_accounts(t->attach),
-				      .turns = attach_accounts(t->attach) && !o->aggregate,
+				      .waits_told = attach_accounts(c->attach),
+				      .turns = attach_accounts(c->attach) && !o->aggregate,
 				      .accesses = o->record != NULL,
 				      .discover_all = o->mode == OPTIONS_SYSTEM,
 				      .verbose = o->verbose };
 	struct symbol_options so = { .debuginfod = o->debuginfod,
 				     /* It shows names all the time. */
-				     .fetch_at_once = t->hook != NULL };
+				     .fetch_at_once = c->hook != NULL };
 	int err, fd;
 	uint32_t i;
 
 	if (!o->quiet)
-		t->progress = progress_new(STDERR_FILENO);
-	err = symbol_server_new(&so, &t->symbols);
+		c->progress = progress_new(STDERR_FILENO);
+	err = symbol_server_new(&so, &c->symbols);
 	if (!err)
-		symbol_server_idle(t->symbols, trace_save, t);
+		symbol_server_idle(c->symbols, capture_save, c);
 	if (!err)
-		err = modules_new(t->options.rules, t->symbols, &t->modules);
+		err = modules_new(c->options.rules, c->symbols, &c->modules);
 	if (!err) {
-		modules_set_progress(t->modules, t->progress);
-		modules_idle(t->modules, trace_save, t);
+		modules_set_progress(c->modules, c->progress);
+		modules_idle(c->modules, capture_save, c);
 	}
 	if (!err && o->aggregate)
-		modules_only_pthread(t->modules);
+		modules_only_pthread(c->modules);
 	if (!err)
-		err = spaces_new(t->modules, t->symbols, &t->spaces);
+		err = spaces_new(c->modules, c->symbols, &c->spaces);
 	if (!err)
-		err = targets_new(t->attach, t->modules, t->spaces, &to, &t->targets);
-	for (i = 0; !err && (fd = targets_mapped_fd(t->targets, i)) >= 0; i++)
-		err = trace_watch_fd(t, fd, FD_RINGS, EPOLLIN | EPOLLET);
-	if (!err && (fd = targets_written_fd(t->targets)) >= 0)
-		err = trace_watch_fd(t, fd, FD_WRITTEN, EPOLLIN);
+		err = targets_new(c->attach, c->modules, c->spaces, &to, &c->targets);
+	for (i = 0; !err && (fd = targets_mapped_fd(c->targets, i)) >= 0; i++)
+		err = capture_watch_fd(c, fd, FD_RINGS, EPOLLIN | EPOLLET);
+	if (!err && (fd = targets_written_fd(c->targets)) >= 0)
+		err = capture_watch_fd(c, fd, FD_WRITTEN, EPOLLIN);
 	return err;
 }
 
-static int add_pid(struct trace *t, size_t i)
+static int add_pid(struct capture *c, size_t i)
 {
-	int pid = t->options.pids[i], tgid, err;
+	int pid = c->options.pids[i], tgid, err;
 
 	err = proc_may_look(pid);
 	if (!err)
@@ -193,11 +194,11 @@ static int add_pid(struct trace *t, size_t i)
 		msg_error("%d is sbt-trace itself", pid);
 		return -EINVAL;
 	}
-	t->pidfds[i] = err ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
-	if (!err && t->pidfds[i] < 0)
+	c->pidfds[i] = err ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
+	if (!err && c->pidfds[i] < 0)
 		err = -errno;
 	if (!err)
-		err = targets_add_pid(t->targets, pid);
+		err = targets_add_pid(c->targets, pid);
 	if (err == -ESRCH)
 		msg_error("process %d does not exist, or ended as it was being attached to", pid);
 	else if (err == -EACCES || err == -EPERM)
@@ -206,22 +207,22 @@ static int add_pid(struct trace *t, size_t i)
 		msg_error("cannot attach to process %d: %s", pid, strerror(-err));
 	if (err)
 		return err;
-	t->nlive++;
-	return trace_watch_fd(t, t->pidfds[i], FD_PIDS + i, EPOLLIN);
+	c->nlive++;
+	return capture_watch_fd(c, c->pidfds[i], FD_PIDS + i, EPOLLIN);
 }
 
-static int add_words(struct trace *t, int pid)
+static int add_words(struct capture *c, int pid)
 {
-	int err = targets_add_words(t->targets, pid);
+	int err = targets_add_words(c->targets, pid);
 
 	/* Gone by now, or not to be read: what it executes is examined when it does. */
 	return err == -ENOMEM ? err : 0;
 }
 
 /* The other ranks of an mpirun are ours to trace. */
-static int add_ranks(struct trace *t)
+static int add_ranks(struct capture *c)
 {
-	struct handover *h = &t->handover;
+	struct handover *h = &c->handover;
 	size_t i;
 	int err;
 
@@ -232,140 +233,140 @@ static int add_ranks(struct trace *t)
 			"%zu of the %zu other ranks on this machine have not come: they are not "
 			"in this report",
 			h->expected - h->n, h->expected);
-	t->pidfds = calloc(h->n + 1, sizeof(*t->pidfds));
-	if (!t->pidfds)
+	c->pidfds = calloc(h->n + 1, sizeof(*c->pidfds));
+	if (!c->pidfds)
 		return -ENOMEM;
 	for (i = 0; i < h->n; i++) {
 		int fd = (int)syscall(SYS_pidfd_open, h->ranks[i].pid, 0);
 
-		t->pidfds[t->npidfds++] = fd;
+		c->pidfds[c->npidfds++] = fd;
 		if (fd < 0)
 			continue;
-		err = targets_add_other(t->targets, h->ranks[i].pid);
+		err = targets_add_other(c->targets, h->ranks[i].pid);
 		if (!err)
-			err = trace_watch_fd(t, fd, FD_PIDS + i, EPOLLIN);
+			err = capture_watch_fd(c, fd, FD_PIDS + i, EPOLLIN);
 		if (err)
 			return err;
-		t->nlive++;
+		c->nlive++;
 	}
 	return 0;
 }
 
-static int find_targets(struct trace *t)
+static int find_targets(struct capture *c)
 {
-	const struct options *o = &t->options;
+	const struct options *o = &c->options;
 	int err = 0;
 	size_t i;
 
 	switch (o->mode) {
 	case OPTIONS_COMMAND:
-		err = targets_add_own(t->targets, o->command);
+		err = targets_add_own(c->targets, o->command);
 		if (!err)
-			err = targets_add_child(t->targets, t->launch.pid);
-		return err || t->handover.listener < 0 ? err : add_ranks(t);
+			err = targets_add_child(c->targets, c->launch.pid);
+		return err || c->handover.listener < 0 ? err : add_ranks(c);
 	case OPTIONS_SYSTEM:
 		permit_warn_others();
-		err = targets_add_own(t->targets, NULL);
-		return err ? err : targets_scan_all(t->targets);
+		err = targets_add_own(c->targets, NULL);
+		return err ? err : targets_scan_all(c->targets);
 	case OPTIONS_PIDS:
-		t->pidfds = calloc(o->npids, sizeof(*t->pidfds));
-		if (!t->pidfds)
+		c->pidfds = calloc(o->npids, sizeof(*c->pidfds));
+		if (!c->pidfds)
 			return -ENOMEM;
-		memset(t->pidfds, -1, o->npids * sizeof(*t->pidfds));
-		t->npidfds = o->npids;
+		memset(c->pidfds, -1, o->npids * sizeof(*c->pidfds));
+		c->npidfds = o->npids;
 		for (i = 0; i < o->npids && !err; i++)
-			err = add_pid(t, i);
-		if (!err && !targets_have_places(t->targets))
+			err = add_pid(c, i);
+		if (!err && !targets_have_places(c->targets))
 			msg_warn("no barrier function is mapped there yet: looked for "
 				 "pthread_barrier_wait in every file of the process; libraries "
 				 "opened later will be looked at");
 		for (i = 0; i < o->npids && !err; i++)
-			err = add_words(t, o->pids[i]);
+			err = add_words(c, o->pids[i]);
 		return err;
 	}
 	return -EINVAL;
 }
 
-static int prepare_command(struct trace *t)
+static int prepare_command(struct capture *c)
 {
 	struct launch_user user;
 	int err;
 
-	if (t->options.mode != OPTIONS_COMMAND)
+	if (c->options.mode != OPTIONS_COMMAND)
 		return 0;
-	err = launch_find_user(t->options.user, &user);
+	err = launch_find_user(c->options.user, &user);
 	if (err) {
 		msg_error("cannot run the command as user %s: %s",
-			  t->options.user ? t->options.user : "behind sudo",
+			  c->options.user ? c->options.user : "behind sudo",
 			  err == -ENOENT ? "there is no such user" : strerror(-err));
 		return err;
 	}
 	err = user.change ? permit_user(user.name) : 0;
 	if (err)
 		return err;
-	err = launch_prepare(t->options.command, &user, &t->launch);
+	err = launch_prepare(c->options.command, &user, &c->launch);
 	if (err) {
 		msg_error("cannot start the command: %s", strerror(-err));
 		return err;
 	}
-	t->launched = true;
+	c->launched = true;
 	return 0;
 }
 
-int trace_set_up(struct trace *t)
+int capture_set_up(struct capture *c)
 {
 	int err;
 
 	err = permit_check();
 	if (!err)
-		err = open_output(t);
+		err = open_output(c);
 	/* First: the command inherits signals and limits as they were given to us. */
 	if (!err)
-		err = prepare_command(t);
+		err = prepare_command(c);
 	if (!err)
-		err = trace_set_up_signals(t);
+		err = capture_set_up_signals(c);
 	if (!err)
 		loading_raise_limits();
 	if (!err)
-		err = counting_open(&t->counting);
+		err = counting_open(&c->counting);
 	if (!err)
-		err = load(t);
+		err = load(c);
 	if (!err)
-		err = open_stream(t);
+		err = open_stream(c);
 	if (!err)
-		err = build_rooms(t);
+		err = build_rooms(c);
 	if (err)
 		return err;
-	present_init(&t->present, &t->options, t->attach, t->stream, t->modules, t->spaces);
-	t->present.targets = t->targets;
-	t->present.progress = t->progress;
-	if (attach_accounts(t->attach))
-		err = why_new(t->attach, t->spaces, &t->counting, present_env(&t->present),
-			      &t->why);
+	present_init(&c->present, &c->options, c->attach, c->stream, c->modules, c->spaces);
+	c->present.targets = c->targets;
+	c->present.progress = c->progress;
+	if (attach_accounts(c->attach))
+		err = why_new(c->attach, c->spaces, &c->counting, present_env(&c->present),
+			      &c->why);
 	if (err)
 		return err;
-	present_counting(&t->present, &t->counting);
-	if (t->why)
-		present_account(&t->present, why_causes(t->why));
-	if (t->recording) {
-		t->present.recording = t->recording;
-		recording_listen(t->recording, &t->present.env, t->why ? why_env(t->why) : NULL);
+	present_counting(&c->present, &c->counting);
+	if (c->why)
+		present_account(&c->present, why_causes(c->why));
+	if (c->recording) {
+		c->present.recording = c->recording;
+		recording_listen(c->recording, &c->present.env, c->why ? why_env(c->why) : NULL);
 	}
 	/* Before any other probe is there. */
-	if (t->options.cost_limit > 0) {
-		t->priced = !present_prices_all(&t->present, trace_drain, t);
-		trace_drain(t);
+	if (c->options.cost_limit > 0) {
+		c->priced = !present_prices_all(&c->present, capture_drain, c);
+		capture_drain(c);
 	}
-	err = guard_start(t->attach, &t->guard);
+	err = guard_start(c->attach, &c->guard);
 	if (!err)
-		err = find_targets(t);
+		err = find_targets(c);
 	if (err)
 		return err;
 	/* The reader must get the CPU when the rings fill; it uses little of it. */
 	if (setpriority(PRIO_PROCESS, 0, -10))
-		msg_verbose(t->options.verbose, "cannot raise the priority: %s", strerror(errno));
-	modules_follow_priority(t->modules);
-	permit_drop(rights_while_tracing(attach_method(t->attach) == ATTACH_PERF),
-		    t->options.verbose);
+		msg_verbose(c->options.verbose, "cannot raise the priority: %s", strerror(errno));
+	modules_follow_priority(c->modules);
+	permit_drop(rights_while_tracing(attach_method(c->attach) == ATTACH_PERF),
+		    c->options.verbose);
 	return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include "capture/live_output.h"
+#include "analyse/observer.h"
 
 #include <errno.h>
 #include <math.h>
@@ -32,11 +32,11 @@ struct named {
 	uint64_t warned; /* episodes past the threshold */
 };
 
-struct watch {
+struct observer {
 	const struct options *options;
 	const struct report_env *env;
-	struct emit *emit;
-	struct watch_rows rows;
+	struct observer_output output;
+	struct observer_rows rows;
 	struct model *model;
 	struct openmp *openmp;
 	struct conceptual *conceptual;
@@ -47,16 +47,16 @@ struct watch {
 	bool *met_watch; /* by -w */
 	bool *met_name; /* by --name */
 	uint32_t met_begin, met_end; /* by --phase, a bit each */
-	struct emit_member *members;
+	struct observed_member *members;
 	struct report_counter *counters; /* of the members, then of all of them */
 	uint32_t cap_members;
-	watch_folded folded; /* who else is told of processes that are folded */
+	observer_folded folded; /* who else is told of processes that are folded */
 	void *folded_ctx;
 	struct hash
 		labels; /* by call site: a recording may number them as it likes; made when first needed */
 };
 
-static int name_phases(struct watch *w)
+static int name_phases(struct observer *w)
 {
 	const struct options *o = w->options;
 	size_t i;
@@ -75,29 +75,29 @@ static int name_phases(struct watch *w)
 	return 0;
 }
 
-int watch_new(const struct options *options, const struct report_env *env, struct emit *emit,
-	      struct watch **out)
+int observer_new(const struct options *options, const struct report_env *env,
+		 const struct observer_output *output, struct observer **out)
 {
-	struct watch *w = calloc(1, sizeof(*w));
+	struct observer *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return -ENOMEM;
 	w->options = options;
 	w->env = env;
-	w->emit = emit;
+	w->output = *output;
 	w->met_watch = calloc(options->nwatch + 1, sizeof(*w->met_watch));
 	w->met_name = calloc(options->nnames + 1, sizeof(*w->met_name));
 	w->openmp = openmp_new();
 	w->namer = report_namer_new();
 	if (!w->met_watch || !w->met_name || !w->openmp || !w->namer || name_phases(w)) {
-		watch_free(w);
+		observer_free(w);
 		return -ENOMEM;
 	}
 	*out = w;
 	return 0;
 }
 
-void watch_free(struct watch *w)
+void observer_free(struct observer *w)
 {
 	const struct hash_entry *label;
 	struct hash_entry zero;
@@ -123,22 +123,22 @@ void watch_free(struct watch *w)
 	free(w);
 }
 
-struct openmp *watch_openmp(const struct watch *w)
+struct openmp *observer_openmp(const struct observer *w)
 {
 	return w->openmp;
 }
 
-struct conceptual *watch_conceptual(const struct watch *w)
+struct conceptual *observer_conceptual(const struct observer *w)
 {
 	return w->conceptual;
 }
 
-void watch_set_model(struct watch *w, struct model *model)
+void observer_name_threads(struct observer *w, struct model *model)
 {
 	w->model = model;
 }
 
-void watch_only(struct watch *w, const struct watch_rows *rows)
+void observer_show_only(struct observer *w, const struct observer_rows *rows)
 {
 	w->rows = *rows;
 }
@@ -181,7 +181,7 @@ static bool matches_site(const struct site_name *name, const char *spec)
 	return false;
 }
 
-static struct named *get_named(struct watch *w, const struct model *model, uint32_t index)
+static struct named *get_named(struct observer *w, const struct model *model, uint32_t index)
 {
 	struct named *n;
 
@@ -205,7 +205,7 @@ static struct named *get_named(struct watch *w, const struct model *model, uint3
 }
 
 /* @id: of the barrier, "#1a2b..."; a spec of "#" and a beginning of it will do. */
-static bool matches(const struct watch *w, const struct model_barrier *b, const char *id,
+static bool matches(const struct observer *w, const struct model_barrier *b, const char *id,
 		    const char *name, const char *spec)
 {
 	uint32_t i;
@@ -221,13 +221,13 @@ static bool matches(const struct watch *w, const struct model_barrier *b, const 
 	return false;
 }
 
-bool watch_is(const struct watch *w, const struct model_barrier *b, const char *id,
-	      const char *spec)
+bool observer_is(const struct observer *w, const struct model_barrier *b, const char *id,
+		 const char *spec)
 {
-	return matches(w, b, id, watch_name(w, b), spec);
+	return matches(w, b, id, observer_barrier_name(w, b), spec);
 }
 
-const char *watch_name(const struct watch *w, const struct model_barrier *b)
+const char *observer_barrier_name(const struct observer *w, const struct model_barrier *b)
 {
 	const struct site_name *site = NULL;
 	uint32_t i = b->flags >> WATCH_NAME_SHIFT;
@@ -240,7 +240,7 @@ const char *watch_name(const struct watch *w, const struct model_barrier *b)
 }
 
 /* Does the program say that only the sum over all its episodes is of interest? */
-static bool in_loop(const struct watch *w, const struct model_barrier *b)
+static bool in_loop(const struct observer *w, const struct model_barrier *b)
 {
 	const struct site_name *site = b->family == SBT_FAMILY_USDT && b->nsites
 					       ? w->env->site(w->env->ctx, b->sites[0])
@@ -249,7 +249,7 @@ static bool in_loop(const struct watch *w, const struct model_barrier *b)
 	return site && site->loop;
 }
 
-static void bound_phases(struct watch *w, uint32_t index, const struct model_barrier *b,
+static void bound_phases(struct observer *w, uint32_t index, const struct model_barrier *b,
 			 const char *id, const char *name)
 {
 	const struct options *o = w->options;
@@ -269,9 +269,9 @@ static void bound_phases(struct watch *w, uint32_t index, const struct model_bar
 		conceptual_barrier(w->conceptual, index, begins, ends);
 }
 
-void watch_barrier(void *ctx, const struct model *model, uint32_t index, struct model_barrier *b)
+void observer_barrier(void *ctx, const struct model *model, uint32_t index, struct model_barrier *b)
 {
-	struct watch *w = ctx;
+	struct observer *w = ctx;
 	const struct options *o = w->options;
 	const char *name;
 	struct named *n;
@@ -281,7 +281,7 @@ void watch_barrier(void *ctx, const struct model *model, uint32_t index, struct 
 		b->flags |= WATCH_LOOP;
 	if (o->watch_all)
 		b->flags |= WATCH_WATCHED;
-	if (b->family == SBT_FAMILY_USDT && watch_name(w, b))
+	if (b->family == SBT_FAMILY_USDT && observer_barrier_name(w, b))
 		b->flags |= WATCH_NAMED;
 	/* To look names up takes time: only when somebody asked for one. */
 	if (!o->nwatch && !o->nnames && !o->nphases && !w->rows.nsites)
@@ -297,7 +297,7 @@ void watch_barrier(void *ctx, const struct model *model, uint32_t index, struct 
 			b->flags |= WATCH_NAMED | (uint32_t)(i + 1) << WATCH_NAME_SHIFT;
 		w->met_name[i] = true;
 	}
-	name = watch_name(w, b);
+	name = observer_barrier_name(w, b);
 	for (i = 0; i < o->nwatch; i++) {
 		if (!matches(w, b, n->barrier.id, name, o->watch[i]))
 			continue;
@@ -315,9 +315,9 @@ void watch_barrier(void *ctx, const struct model *model, uint32_t index, struct 
 	memset(n, 0, sizeof(*n));
 }
 
-int watch_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark)
+int observer_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark)
 {
-	const struct watch *w = ctx;
+	const struct observer *w = ctx;
 	const struct site_name *name = w->env->site(w->env->ctx, site);
 	struct conceptual_mark named = *mark;
 
@@ -326,24 +326,24 @@ int watch_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark)
 	return conceptual_mark(w->conceptual, &named);
 }
 
-void watch_on_folded(struct watch *w, watch_folded folded, void *ctx)
+void observer_on_folded(struct observer *w, observer_folded folded, void *ctx)
 {
 	w->folded = folded;
 	w->folded_ctx = ctx;
 }
 
-bool watch_may_fold(void *ctx, const struct model *model, uint32_t proc)
+bool observer_may_fold(void *ctx, const struct model *model, uint32_t proc)
 {
-	const struct watch *w = ctx;
+	const struct observer *w = ctx;
 
 	(void)model;
 	/* Its phases are of threads that are told apart. */
 	return !w->options->nphases && !conceptual_marks(w->conceptual, proc);
 }
 
-void watch_barrier_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into)
+void observer_barrier_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into)
 {
-	struct watch *w = ctx;
+	struct observer *w = ctx;
 
 	(void)model;
 	if (from < w->nnamed) {
@@ -356,9 +356,9 @@ void watch_barrier_folded(void *ctx, const struct model *model, uint32_t from, u
 		causes_fold_barrier(w->env->causes, from, into);
 }
 
-void watch_process_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into)
+void observer_process_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into)
 {
-	struct watch *w = ctx;
+	struct observer *w = ctx;
 
 	openmp_fold_process(w->openmp, from);
 	if (w->env->causes)
@@ -367,7 +367,7 @@ void watch_process_folded(void *ctx, const struct model *model, uint32_t from, u
 		w->folded(w->folded_ctx, model_proc(model, from), model_proc(model, into));
 }
 
-void watch_unmet(const struct watch *w)
+void observer_unmet(const struct observer *w)
 {
 	uint64_t refused = conceptual_refused(w->conceptual);
 	size_t i;
@@ -456,12 +456,12 @@ static void fill_counters(const struct report_env *env, const struct model_detai
 }
 
 /* Of the @i-th member, after the last one their sum; NULL where nothing is counted. */
-static struct report_counter *member_counters(const struct watch *w, uint32_t i)
+static struct report_counter *member_counters(const struct observer *w, uint32_t i)
 {
 	return w->env->ncounters ? w->counters + (size_t)i * w->env->ncounters : NULL;
 }
 
-static int grow_counters(struct watch *w, uint32_t members)
+static int grow_counters(struct observer *w, uint32_t members)
 {
 	size_t n = ((size_t)members + 1) * w->env->ncounters;
 	struct report_counter *c;
@@ -474,7 +474,7 @@ static int grow_counters(struct watch *w, uint32_t members)
 	return 0;
 }
 
-static bool wanted_thread(const struct watch *w, uint32_t tid)
+static bool wanted_thread(const struct observer *w, uint32_t tid)
 {
 	size_t i;
 
@@ -485,7 +485,7 @@ static bool wanted_thread(const struct watch *w, uint32_t tid)
 }
 
 /* Is any of it to be shown? */
-static bool wanted(const struct watch *w, uint32_t flags, const struct model_episode *e)
+static bool wanted(const struct observer *w, uint32_t flags, const struct model_episode *e)
 {
 	uint32_t i;
 
@@ -498,7 +498,7 @@ static bool wanted(const struct watch *w, uint32_t flags, const struct model_epi
 }
 
 /* Rows are left out when all of them have been summed up. Returns how many there are still. */
-static uint32_t keep_members(struct watch *w, uint32_t n)
+static uint32_t keep_members(struct observer *w, uint32_t n)
 {
 	uint32_t i, kept = 0;
 
@@ -509,7 +509,7 @@ static uint32_t keep_members(struct watch *w, uint32_t n)
 }
 
 /* What a call site is called; NULL when out of memory. */
-static const char *site_label(struct watch *w, uint32_t site)
+static const char *site_label(struct observer *w, uint32_t site)
 {
 	char *label = hash_get_ptr(&w->labels, site), s[LABEL_BYTES];
 
@@ -527,14 +527,15 @@ static const char *site_label(struct watch *w, uint32_t site)
 	return label;
 }
 
-static int fill_members(struct watch *w, const struct model *model, const struct model_episode *e)
+static int fill_members(struct observer *w, const struct model *model,
+			const struct model_episode *e)
 {
 	bool mixed = model_barrier(model, e->barrier)->nsites > 1;
 	struct report_counter *sum;
 	uint32_t i;
 
 	if (e->n > w->cap_members) {
-		struct emit_member *m = realloc(w->members, e->n * sizeof(*m));
+		struct observed_member *m = realloc(w->members, e->n * sizeof(*m));
 
 		if (!m)
 			return -ENOMEM;
@@ -549,7 +550,7 @@ static int fill_members(struct watch *w, const struct model *model, const struct
 	for (i = 0; i < e->n; i++) {
 		const struct model_member *from = &e->members[i];
 		const struct model_thread *thread = model_thread(model, from->thread);
-		struct emit_member *m = &w->members[i];
+		struct observed_member *m = &w->members[i];
 		char comm[16];
 
 		if (w->model && !*thread->comm && !thread->exited) {
@@ -577,16 +578,33 @@ static int fill_members(struct watch *w, const struct model *model, const struct
 	return 0;
 }
 
-static bool has_tasks(const struct watch *w, const struct model *model,
+static bool has_tasks(const struct observer *w, const struct model *model,
 		      const struct model_episode *e)
 {
 	return w->env->tasks && openmp_is_barrier(model_barrier(model, e->barrier)) &&
 	       w->env->tasks(w->env->ctx, model_proc(model, e->proc));
 }
 
-void watch_episode(void *ctx, const struct model *model, const struct model_episode *e)
+static void show(struct observer *w, struct named *n, const struct observed_episode *e,
+		 uint32_t flags, bool told, bool late)
 {
-	struct watch *w = ctx;
+	const struct observer_output *out = &w->output;
+
+	if (told && (flags & WATCH_WATCHED)) {
+		if (out->watched)
+			out->watched(out->ctx, e);
+	} else if (told && out->named) {
+		out->named(out->ctx, e);
+	}
+	if (late && n->warned++ % w->options->warn_every == 0 && out->warning)
+		out->warning(out->ctx, e, w->options->warn_ns);
+	if (w->options->phase_times && out->phase_time)
+		out->phase_time(out->ctx, e);
+}
+
+void observer_episode(void *ctx, const struct model *model, const struct model_episode *e)
+{
+	struct observer *w = ctx;
 	const struct options *o = w->options;
 	uint32_t flags = model_barrier(model, e->barrier)->flags;
 	bool late = o->warnings && e->barrier_ns >= o->warn_ns && e->state != MODEL_INCOMPLETE;
@@ -594,7 +612,7 @@ void watch_episode(void *ctx, const struct model *model, const struct model_epis
 	bool shown = (told || late || o->phase_times) && wanted(w, flags, e);
 	struct report_cause cause = { 0 };
 	struct blame *const *blames = NULL;
-	struct emit_episode out;
+	struct observed_episode out;
 	uint32_t nblames = 0;
 	struct named *n;
 
@@ -613,7 +631,7 @@ void watch_episode(void *ctx, const struct model *model, const struct model_epis
 	n = get_named(w, model, e->barrier);
 	if (!n || fill_members(w, model, e))
 		return;
-	out = (struct emit_episode){
+	out = (struct observed_episode){
 		.barrier = &n->barrier,
 		.pid = model_proc(model, e->proc)->tgid,
 		.seq = e->seq,
@@ -631,12 +649,5 @@ void watch_episode(void *ctx, const struct model *model, const struct model_epis
 		.ncounters = w->env->ncounters,
 		.counters = member_counters(w, e->n),
 	};
-	if (told && (flags & WATCH_WATCHED))
-		emit_watched(w->emit, &out);
-	else if (told)
-		emit_named(w->emit, &out);
-	if (late && n->warned++ % o->warn_every == 0)
-		emit_warning(w->emit, &out, o->warn_ns);
-	if (o->phase_times)
-		emit_phase_time(w->emit, &out);
+	show(w, n, &out, flags, told, late);
 }

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/*
+ * The observer of a model: gets every episode that the model finishes, gives it to the analyses that need all of them (causes,
+ * OpenMP, the phases that the user names), and passes those that the user asked to see on to an output.
+ */
+#ifndef ANALYSE_OBSERVER_H
+#define ANALYSE_OBSERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyse/conceptual.h"
+#include "analyse/report.h"
+#include "base/options.h"
+#include "model/model.h"
+
+struct observer;
+
+/* One thread of an observed episode. Times are absolute, in ns; MODEL_UNKNOWN: unknown. */
+struct observed_member {
+	uint32_t tid, index;
+	const char *comm; /* NULL: unknown */
+	const char *site; /* label of the call site; NULL where the barrier has a single one */
+	uint32_t order; /* of arrival, from 0 */
+	uint64_t arrive_ns, inter_ns, wait_ns, depart_ns, work_ns;
+	uint32_t cpu;
+	struct report_parts parts; /* of the phase that ended here, and inside this barrier */
+	uint32_t ncounters;
+	const struct report_counter *counters;
+};
+
+/* An episode as it happens: what the model gives, with names. Times are absolute, in ns. */
+struct observed_episode {
+	const struct report_barrier *barrier; /* only the naming fields are set */
+	uint32_t pid;
+	uint64_t seq, number;
+	uint64_t release_ns, phase_ns, barrier_ns;
+	uint32_t participants;
+	enum model_state state;
+	uint32_t why;
+	bool nested;
+	uint32_t nmembers;
+	const struct observed_member *members; /* by arrival */
+	struct report_cause cause; /* nparts 0: unknown */
+	uint32_t ncounters; /* summed over the members */
+	const struct report_counter *counters;
+};
+
+/* The output for what is shown while the program runs. The episodes are valid during the call. A NULL function: not shown. */
+struct observer_output {
+	void (*watched)(void *ctx, const struct observed_episode *episode); /* -w */
+	void (*named)(void *ctx, const struct observed_episode *episode); /* --name, markers */
+	/* An episode whose barrier time is @threshold_ns or more. */
+	void (*warning)(void *ctx, const struct observed_episode *episode, uint64_t threshold_ns);
+	void (*phase_time)(void *ctx, const struct observed_episode *episode);
+	void (*hang)(void *ctx, const struct report_hang *hang);
+	void *ctx;
+};
+
+/* Shows only these rows. A kind of which nothing is given is shown whole. Must outlive the observer. */
+struct observer_rows {
+	char *const *sites; /* barriers, as -w takes them */
+	size_t nsites;
+	const uint32_t *
+		threads; /* numbers: the episodes that one of these threads arrived at, and its rows */
+	size_t nthreads;
+};
+
+/* @options, @env and @output must outlive the observer. Return 0 and *out, or -ENOMEM. */
+int observer_new(const struct options *options, const struct report_env *env,
+		 const struct observer_output *output, struct observer **out);
+void observer_free(struct observer *observer);
+/* Add a thread's name to @model when the thread is first shown. For a model of a run that goes on. */
+void observer_name_threads(struct observer *observer, struct model *model);
+/* Before the first episode. */
+void observer_show_only(struct observer *observer, const struct observer_rows *rows);
+/* OpenMP teams, for report_env; owned by the observer. */
+struct openmp *observer_openmp(const struct observer *observer);
+/* The phases that --phase and the program's markers name, for report_env; owned by the observer. */
+struct conceptual *observer_conceptual(const struct observer *observer);
+/* For model_ops, with the observer as ctx. */
+void observer_barrier(void *ctx, const struct model *model, uint32_t index,
+		      struct model_barrier *barrier);
+void observer_episode(void *ctx, const struct model *model, const struct model_episode *episode);
+/* For model_ops: processes that are folded into their program. */
+bool observer_may_fold(void *ctx, const struct model *model, uint32_t proc);
+void observer_barrier_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into);
+void observer_process_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into);
+/* Also call @folded for each process that is folded, with its program. */
+typedef void (*observer_folded)(void *ctx, const struct model_proc *from,
+				const struct model_proc *into);
+void observer_on_folded(struct observer *observer, observer_folded folded, void *ctx);
+/* For feed_options, with the observer as mark_ctx. */
+int observer_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark);
+/* Return the name that --name gave a barrier, or NULL; for report_env. */
+const char *observer_barrier_name(const struct observer *observer,
+				  const struct model_barrier *barrier);
+/* Does @spec, in the form that -w takes, name the barrier with this id? */
+bool observer_is(const struct observer *observer, const struct model_barrier *barrier,
+		 const char *id, const char *spec);
+/* Note, as remarks, each -w, --name and --phase whose barrier was never met. */
+void observer_unmet(const struct observer *observer);
+
+#endif /* ANALYSE_OBSERVER_H */

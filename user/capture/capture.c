@@ -1,0 +1,810 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* A tracing session: from the options to the report. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attach/rights.h"
+#include "base/msg.h"
+#include "base/remark.h"
+#include "ingest/feed_sums.h"
+#include "hang/hang_monitor.h"
+#include "capture/limit.h"
+#include "capture/preflight.h"
+#include "capture/run_facts_live.h"
+#include "ingest/ingest.h"
+#include "recording/recording.h"
+#include "capture/diagnostics.h"
+#include "capture/process_tracker.h"
+#include "capture/capture_internal.h"
+#include "analyse/observer.h"
+#include "capture/cause_names.h"
+#include "ingest/ring.h"
+
+/*
+ * How often the rings are read. To wake up for it takes a CPU 0.1 ms, which a team that fills the machine waits for: seldom,
+ * unless there is much in them. They say so themselves when they fill up before that.
+ */
+#define POLL_MS		   10
+#define POLL_IDLE_MS	   50
+#define MANY_BYTES	   (64u << 10)
+#define IDLE_NS		   100000000u
+/* How often the slots of threads that have exited are returned (--aggregate): 16,384 serve 30,000 threads a second. */
+#define RETURN_NS	   200000000u
+/* A terminal's ^C goes to the command as well: how long it is given to end of it. */
+#define INTERRUPT_GRACE_MS 300
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* --- signals, and what else is waited for ---------------------------------------------------------- */
+
+int capture_watch_fd(struct capture *c, int fd, uint64_t data, uint32_t events)
+{
+	struct epoll_event e = { .events = events, .data.u64 = data };
+
+	return epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
+}
+
+/* Set by a signal that ends tracing; a handler can reach nothing else. */
+static volatile sig_atomic_t end_asked;
+static void (*volatile rescue)(void);
+
+/* The second ends at once, whatever we are doing: even if nobody reads what we write. */
+static void on_end_signal(int number)
+{
+	if (end_asked++) {
+		if (rescue)
+			rescue();
+		signal(number, SIG_DFL);
+		raise(number);
+	}
+}
+
+int capture_set_up_signals(struct capture *c)
+{
+	struct sigaction end = { .sa_handler = on_end_signal, .sa_flags = SA_RESTART | SA_NODEFER };
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction old;
+	sigset_t set;
+	size_t i;
+
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		/* What we were told to ignore (nohup, a shell's background job) stays ignored. */
+		if (sigaction(ends[i], NULL, &old) ||
+		    (old.sa_handler != SIG_IGN && sigaction(ends[i], &end, NULL)))
+			return -errno;
+	}
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -errno;
+	signal(SIGPIPE, SIG_IGN);
+	c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	c->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (c->signals < 0 || c->epoll < 0)
+		return -errno;
+	if (c->hook && c->hook->fd >= 0 && capture_watch_fd(c, c->hook->fd, FD_HOOK, EPOLLIN))
+		return -errno;
+	if (c->launched && c->launch.pidfd >= 0 &&
+	    capture_watch_fd(c, c->launch.pidfd, FD_COMMAND, EPOLLIN))
+		return -errno;
+	return capture_watch_fd(c, c->signals, FD_SIGNALS, EPOLLIN);
+}
+
+static void glance(void *ctx, const struct sbt_event *event)
+{
+	struct capture *c = ctx;
+
+	targets_glance(c->targets, event);
+}
+
+void capture_save(void *ctx)
+{
+	struct capture *c = ctx;
+
+	if (!c->stream)
+		return;
+	ring_save(c->stream, RING_SAVED_BYTES);
+	if (c->targets)
+		ring_glance_events(c->stream, glance, c);
+}
+
+void capture_drain(void *ctx)
+{
+	struct capture *c = ctx;
+	struct stream_record record;
+
+	while (stream_next(c->stream, now_ns(), &record) > 0)
+		;
+}
+
+/* --- the model's beginning ------------------------------------------------------------------------- */
+
+static void note_waiting(struct capture *c)
+{
+	size_t i;
+
+	if (c->options.mode == OPTIONS_SYSTEM)
+		targets_note_waiting(c->targets, 0);
+	for (i = 0; i < c->options.npids; i++)
+		targets_note_waiting(c->targets, c->options.pids[i]);
+	/* With --delay the command runs already. */
+	if (c->launched && c->options.delay_s > 0)
+		targets_note_waiting(c->targets, c->launch.pid);
+}
+
+static int begin_hook(struct capture *c)
+{
+	struct capture_view view = { .attach = c->attach,
+				     .spaces = c->spaces,
+				     .model = c->model,
+				     .present = &c->present,
+				     .causes = c->why ? why_causes(c->why) : NULL };
+
+	return c->hook->begin(c->hook->ctx, &view);
+}
+
+static void on_hang(void *ctx, const struct report_hang *hang)
+{
+	struct capture *c = ctx;
+
+	emit_hang(c->emit, hang);
+}
+
+static int begin_hanging(struct capture *c)
+{
+	struct hanging_env env = {
+		.attach = c->attach,
+		.spaces = c->spaces,
+		.ranks = targets_ranks(c->targets),
+		.model = c->model,
+		.report_env = present_env(&c->present),
+		.report = on_hang,
+		.report_ctx = c,
+		.after_ns = c->options.hang_ns,
+		.debuginfod = c->options.debuginfod,
+	};
+
+	return hanging_new(&env, &c->hanging);
+}
+
+static int on_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark)
+{
+	struct capture *c = ctx;
+
+	if (c->recording)
+		recording_mark(c->recording, site, mark);
+	return observer_mark(c->observer, site, mark);
+}
+
+/* A report has no use for it: it is for predictions from the recording. */
+static void on_message(void *ctx, const struct model_message *message)
+{
+	struct capture *c = ctx;
+
+	if (c->recording)
+		recording_message(c->recording, message);
+}
+
+static int begin_limit(struct capture *c)
+{
+	struct limit_env env = {
+		.limit = c->options.cost_limit,
+		.attach = c->attach,
+		.model = c->model,
+		.pump = c->pump,
+		.present = &c->present,
+	};
+
+	return c->options.cost_limit > 0 ? limit_new(&env, c->arm_ns, &c->limit) : 0;
+}
+
+static void show_events(void *ctx);
+
+/* What a crossing costs, unless that is known already. */
+static int price_crossings(struct capture *c)
+{
+	struct attach_price price;
+
+	if (c->priced)
+		return 0;
+	price = attach_calibrate_quick(c->attach, capture_drain, c);
+	if (isnan(price.ns)) {
+		msg_error(
+			"a probe on sbt-trace itself saw nothing: in a pid namespace the kernel "
+			"counts "
+			"processes by other numbers; run sbt-trace in the first one (on the host)");
+		return -ENOTSUP;
+	}
+	present_prices(&c->present, price);
+	return 0;
+}
+
+/* The process is part of its program's sum: what is to be known of it beside that is asked for now, and forgotten. */
+static void on_folded(void *ctx, const struct model_proc *from, const struct model_proc *into)
+{
+	struct capture *c = ctx;
+	const struct space *space = space_find(c->spaces, from->tgid, from->inc);
+
+	if (space)
+		callsites_forget(feed_callsites(pump_feed(c->pump)), space);
+	if (c->recording)
+		recording_process(c->recording, from);
+	present_folded(&c->present, from, into);
+	if (from->crossings)
+		targets_forget_rank(c->targets, from->tgid);
+	targets_forget(c->targets, from->tgid, from->inc);
+}
+
+static int begin(struct capture *c)
+{
+	struct observer_output shown = emit_output(c->emit);
+	struct feed_options feed;
+	struct model_ops ops = { .barrier = observer_barrier,
+				 .episode = observer_episode,
+				 .may_fold = observer_may_fold,
+				 .barrier_folded = observer_barrier_folded,
+				 .process_folded = observer_process_folded };
+	int err = price_crossings(c);
+
+	if (err)
+		return err;
+	present_base(&c->present);
+	c->arm_ns = now_ns();
+	err = observer_new(&c->options, present_env(&c->present), &shown, &c->observer);
+	if (err)
+		return err;
+	ops.ctx = c->observer;
+	c->model = model_new(&ops, c->arm_ns);
+	if (!c->model)
+		return -ENOMEM;
+	model_keep(c->model, c->options.keep);
+	observer_on_folded(c->observer, on_folded, c);
+	err = c->recording ? recording_begin(c->recording, c->model) : 0;
+	if (err)
+		return err;
+	c->present.model = c->model;
+	c->present.observer = c->observer;
+	c->present.env.openmp = observer_openmp(c->observer);
+	c->present.env.conceptual = observer_conceptual(c->observer);
+	observer_name_threads(c->observer, c->model);
+	feed = (struct feed_options){ .attach = c->attach,
+				      .spaces = c->spaces,
+				      .processes = targets_for_feed(c->targets),
+				      .model = c->model,
+				      .frames = c->options.frames,
+				      .mark = on_mark,
+				      .message = on_message,
+				      .mark_ctx = c };
+	err = pump_new(&feed, c->stream, c->options.discover, &c->pump);
+	if (err)
+		return err;
+	pump_between(c->pump, show_events, c);
+	c->present.pump = c->pump;
+	c->hot = hot_new(c->attach, c->targets, c->pump, c->options.verbose);
+	if (!c->hot)
+		return -ENOMEM;
+	c->present.hot = c->hot;
+	err = begin_limit(c);
+	if (err)
+		return err;
+	err = begin_hanging(c);
+	if (err)
+		return err;
+	err = attach_account_found(c->attach);
+	if (err)
+		remark_warn("unattributed", 0,
+			    "where the time of threads that run already goes is not known up to "
+			    "their first barrier: %s",
+			    strerror(-err));
+	attach_arm(c->attach, true);
+	c->armed = true;
+	note_waiting(c);
+	if (c->options.duration_s > 0)
+		c->end_ns = c->arm_ns + (uint64_t)(c->options.duration_s * 1e9);
+	present_session(&c->present, c->emit, c->arm_ns, c->arm_ns - c->begin_ns);
+	emit_flush(c->emit);
+	return c->hook ? begin_hook(c) : 0;
+}
+
+/* --- while it runs ------------------------------------------------------------------------------------ */
+
+static void on_event(void *ctx, const struct sbt_event *event)
+{
+	struct capture *c = ctx;
+
+	/* To act on one may take longer than the others live. */
+	ring_glance_events(c->stream, glance, c);
+	/* What came before belongs to the addresses as they were. */
+	if ((event->type == SBT_REC_MAP || event->type == SBT_REC_OUTLINED) && event->inc &&
+	    c->pump && !c->error) {
+		targets_look(c->targets, event);
+		c->error = pump_run(c->pump, event->t_ns);
+	}
+	targets_event(c->targets, event);
+	if (!c->error)
+		c->error = hot_event(c->hot, event);
+	if (c->pump && !c->error)
+		c->error = feed_held(pump_feed(c->pump), event, now_ns());
+}
+
+/* New programs and libraries get their probes, whatever the records before them take. */
+static void show_events(void *ctx)
+{
+	struct capture *c = ctx;
+
+	if (c->showing)
+		return;
+	c->showing = true;
+	ring_show_events(c->stream, on_event, c);
+	c->showing = false;
+}
+
+/* Each in turn, too: no other event comes between what is handled for one. */
+static void show_mapped(struct capture *c)
+{
+	c->showing = true;
+	targets_mapped(c->targets, on_event, c);
+	c->showing = false;
+	targets_settle(c->targets);
+}
+
+static void add_sums(void *ctx, const struct sbt_sums *sums)
+{
+	struct capture *c = ctx;
+
+	if (!c->error)
+		c->error = feed_sums(c->attach, c->spaces, c->model, sums);
+}
+
+/* Sums of threads that have exited go into the model: the kernel has room for a limited number. */
+static int return_sums(struct capture *c, uint64_t now)
+{
+	int err;
+
+	if (!c->options.aggregate || !c->armed || now - c->returned_ns < RETURN_NS)
+		return 0;
+	c->returned_ns = now;
+	err = attach_return_sums(c->attach, add_sums, c);
+	return err ? err : c->error;
+}
+
+/* A command that cannot be run leaves no recording, and none of what was there. */
+static void keep_recording(struct capture *c)
+{
+	if (c->recording && c->armed && (!c->launched || launch_result(&c->launch) > 0))
+		recording_keep(c->recording);
+}
+
+static int work(struct capture *c)
+{
+	uint64_t now = now_ns(), before = ring_read(c->stream);
+	int err = 0;
+
+	show_events(c);
+	show_mapped(c);
+	if (c->pump)
+		err = pump_run(c->pump, now - RING_SLACK_NS);
+	else
+		capture_drain(c);
+	if (!err)
+		err = limit_step(c->limit, now - RING_SLACK_NS);
+	if (!err)
+		err = hot_step(c->hot, now, now - RING_SLACK_NS);
+	if (!err && c->hanging)
+		err = hanging_step(c->hanging, now);
+	if (!err)
+		err = return_sums(c, now);
+	if (!err && c->armed)
+		targets_step(c->targets, now);
+	if (ring_read(c->stream) - before >= MANY_BYTES)
+		c->last_many_ns = now;
+	if (!c->write_error)
+		c->write_error = emit_flush(c->emit);
+	keep_recording(c);
+	if (!err && c->recording && c->armed && recording_step(c->recording, now) &&
+	    c->options.only_record)
+		err = -EIO;
+	return err;
+}
+
+static void reap(struct capture *c)
+{
+	int status;
+
+	if (!c->launched || c->command_status >= 0)
+		return;
+	if (waitpid(c->launch.pid, &status, WNOHANG) != c->launch.pid)
+		return;
+	c->command_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	c->stop = !c->nlive;
+}
+
+static void find_remarks(struct capture *c)
+{
+	const struct remarks remarks = { .options = &c->options,
+					 .attach = c->attach,
+					 .modules = c->modules,
+					 .spaces = c->spaces,
+					 .targets = c->targets,
+					 .pump = c->pump,
+					 .model = c->model,
+					 .left = c->left,
+					 .elapsed_ns = now_ns() - c->arm_ns,
+					 .cut = c->write_error != 0 };
+
+	observer_unmet(c->observer);
+	remarks_find(&remarks);
+}
+
+/* An interim report, or, where only a recording is made, that it can be read up to now. */
+static void report_now(struct capture *c)
+{
+	uint64_t now = now_ns();
+	uint32_t before;
+
+	if (!c->options.only_record) {
+		present_hangs(&c->present, c->hanging, now);
+		/* What was not seen may be seen yet. */
+		remarks_all(&before);
+		find_remarks(c);
+		present_report(&c->present, c->emit, now, true);
+		remarks_forget(before);
+	}
+	if (c->recording && !recording_now(c->recording) && c->options.only_record &&
+	    !c->options.quiet)
+		msg_verbose(1, "recorded up to %.3f s: sbt-trace report %s",
+			    (double)(now - c->arm_ns) / 1e9, c->options.record);
+}
+
+static void on_signals(struct capture *c)
+{
+	struct signalfd_siginfo info;
+
+	while (read(c->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		/* SIGCHLD only wakes us: who ended is seen each round. */
+		if (info.ssi_signo == SIGUSR1 && c->options.aggregate)
+			msg_warn("the sums of --aggregate are read at the end: no report until "
+				 "then");
+		else if (info.ssi_signo == SIGUSR1 && c->pump && c->emit &&
+			 !pump_run(c->pump, now_ns() - RING_SLACK_NS))
+			report_now(c);
+	}
+}
+
+static void on_pid_exit(struct capture *c, size_t i)
+{
+	if (c->pidfds[i] < 0)
+		return;
+	close(c->pidfds[i]);
+	c->pidfds[i] = -1;
+	if (!--c->nlive)
+		c->stop = !c->launched || c->command_status >= 0;
+}
+
+static uint64_t timeout_ns(const struct capture *c, uint64_t now)
+{
+	uint64_t wake =
+		c->armed ? c->end_ns : c->begin_ns + (uint64_t)(c->options.delay_s * 1e9) + 1;
+	uint64_t ns = (now - c->last_many_ns > IDLE_NS ? POLL_IDLE_MS : POLL_MS) * 1000000ULL;
+	uint64_t due = targets_due(c->targets), told = hot_told_ns(c->hot);
+
+	if (due && (!wake || due < wake))
+		wake = due;
+	/* What is hot hits its probes all the while. It has as long as if others wrote much to turn out to be a barrier. */
+	if (told && (!wake || told + POLL_MS * 1000000ULL < wake))
+		wake = told + POLL_MS * 1000000ULL;
+	if (wake && wake <= now)
+		return 0;
+	return wake && wake - now < ns ? wake - now : ns;
+}
+
+/* Before Linux 5.11 to the next millisecond. */
+static int wait_events(const struct capture *c, struct epoll_event *events, int max, uint64_t ns)
+{
+	struct timespec timeout = { .tv_nsec = (long)ns };
+	int n = epoll_pwait2(c->epoll, events, max, &timeout, NULL);
+
+	if (n < 0 && errno == ENOSYS)
+		n = epoll_wait(c->epoll, events, max, (int)((ns + 999999) / 1000000));
+	return n;
+}
+
+static int loop(struct capture *c)
+{
+	struct epoll_event events[16];
+	int n, i, err;
+
+	c->last_many_ns = now_ns();
+	while (!c->stop && !c->error && !c->write_error && !end_asked) {
+		uint64_t now = now_ns();
+
+		if (!c->armed && now >= c->begin_ns + (uint64_t)(c->options.delay_s * 1e9)) {
+			err = begin(c);
+			if (err)
+				return err;
+		}
+		if (c->end_ns && now >= c->end_ns)
+			break;
+		n = wait_events(c, events, 16, timeout_ns(c, now));
+		for (i = 0; i < n; i++) {
+			if (events[i].data.u64 == FD_SIGNALS)
+				on_signals(c);
+			else if (events[i].data.u64 == FD_HOOK)
+				c->stop |= (events[i].events & (EPOLLHUP | EPOLLERR)) != 0;
+			else if (events[i].data.u64 == FD_WRITTEN)
+				targets_written(c->targets);
+			else if (events[i].data.u64 >= FD_PIDS)
+				on_pid_exit(c, events[i].data.u64 - FD_PIDS);
+		}
+		err = work(c);
+		if (!err && c->hook && c->armed)
+			err = c->hook->tick(c->hook->ctx, now_ns());
+		if (err)
+			return err < 0 ? err : 0;
+		reap(c);
+		if (c->launched && launch_result(&c->launch) < 0)
+			break;
+	}
+	return c->error;
+}
+
+/* --- the end --------------------------------------------------------------------------------------------- */
+
+static void add_pending(void *ctx, uint32_t tid, const struct sbt_thread *thread)
+{
+	struct capture *c = ctx;
+
+	/* --cost-limit: of such a process what is known of is told already; of such a barrier nobody saw who left. */
+	if (attach_is_shed(c->attach, thread))
+		return;
+	model_add_pending(c->model, thread->tgid, thread->inc, tid, thread->object,
+			  thread->arrive_ns);
+}
+
+static void add_tail(void *ctx, const struct sbt_crossing_full *tail)
+{
+	struct capture *c = ctx;
+
+	if (!c->error)
+		c->error = feed_tail(pump_feed(c->pump), tail);
+}
+
+/*
+ * Ends it all, whatever went before: nothing is recorded or held any more, and whoever is held goes on, which
+ * happens as the events that tell of it are shown. Only then may anybody wait for COMMAND.
+ */
+static void stop_tracing(struct capture *c)
+{
+	if (c->pump)
+		pump_between(c->pump, NULL, NULL);
+	if (c->attach)
+		attach_stop(c->attach);
+	if (c->stream && c->targets)
+		show_events(c);
+	/* Showing them may have put probes on what was new. */
+	if (c->attach)
+		attach_remove_probes(c->attach);
+	guard_stop(&c->guard);
+}
+
+static int finish(struct capture *c)
+{
+	uint64_t end = now_ns();
+	int err;
+
+	if (!c->armed) {
+		msg_warn("all has ended before --delay was over: nothing was traced");
+		err = begin(c);
+		if (err)
+			return err;
+	}
+	keep_recording(c);
+	hanging_settle(c->hanging);
+	present_names(&c->present);
+	attach_arm(c->attach, false);
+	if (c->launched && c->command_status >= 0)
+		c->left = remarks_left(c->attach, (uint32_t)c->launch.pid);
+	attach_each_pending(c->attach, add_pending, c);
+	stop_tracing(c);
+	targets_end(c->targets, end);
+	/* Nothing can be written any more: what is there is all there will be. */
+	err = pump_run(c->pump, UINT64_MAX);
+	if (!err)
+		err = pump_finish(c->pump);
+	if (!err)
+		err = limit_settle(c->limit);
+	attach_each_tail(c->attach, end, add_tail, c);
+	attach_each_sums(c->attach, add_sums, c);
+	present_counts(&c->present);
+	if (!err)
+		err = model_finish(c->model, end);
+	if (!err)
+		err = conceptual_finish(observer_conceptual(c->observer));
+	if (err)
+		return err;
+	/* No record waits for a name any more. */
+	symbol_server_idle(c->symbols, NULL, NULL);
+	modules_idle(c->modules, NULL, NULL);
+	present_hangs(&c->present, c->hanging, end);
+	present_calibrate(&c->present, targets_stepped(c->targets), capture_drain, c);
+	permit_drop(rights_for_report(), c->options.verbose);
+	find_remarks(c);
+	/* An error of writing is kept, and told once, when the output is closed. */
+	err = present_report(&c->present, c->emit, end, false);
+	if (err != -ENOMEM)
+		err = 0;
+	/* The text has them already. */
+	if (c->options.only_record || c->options.output || c->options.format != EMIT_TEXT)
+		remarks_say(0, c->options.quiet);
+	return err;
+}
+
+/* The command's own status, once it has one; it is left running when we were told to stop. */
+static int wait_command(struct capture *c)
+{
+	int i;
+
+	for (i = 0; end_asked && c->command_status < 0 && i < INTERRUPT_GRACE_MS / 10; i++) {
+		reap(c);
+		if (c->command_status < 0)
+			usleep(10000);
+	}
+	if (c->command_status >= 0)
+		return c->command_status;
+	if (end_asked)
+		return 0;
+	/* --duration is over, or the output failed: the command goes on unwatched until it ends. */
+	while (c->command_status < 0 && !end_asked) {
+		struct epoll_event e;
+
+		if (epoll_wait(c->epoll, &e, 1, 100) > 0 && e.data.u64 == FD_SIGNALS)
+			on_signals(c);
+		reap(c);
+	}
+	return c->command_status < 0 ? 0 : c->command_status;
+}
+
+static void tear_down(struct capture *c)
+{
+	size_t i;
+
+	for (i = 0; c->pidfds && i < c->npidfds; i++) {
+		if (c->pidfds[i] >= 0)
+			close(c->pidfds[i]);
+	}
+	free(c->pidfds);
+	if (c->signals >= 0)
+		close(c->signals);
+	if (c->epoll >= 0)
+		close(c->epoll);
+	handover_close(&c->handover);
+	free(c->own_output);
+	free(c->own_record);
+	hanging_free(c->hanging);
+	limit_free(c->limit);
+	hot_free(c->hot);
+	recording_close(c->recording, false);
+	pump_free(c->pump);
+	stream_free(c->stream);
+	c->stream = NULL;
+	attach_free(c->attach);
+	observer_free(c->observer);
+	why_free(c->why);
+	counting_close(&c->counting);
+	model_free(c->model);
+	targets_free(c->targets);
+	spaces_free(c->spaces);
+	modules_free(c->modules);
+	symbol_server_free(c->symbols);
+	progress_free(c->progress);
+	present_free(&c->present);
+}
+
+static int close_output(struct capture *c)
+{
+	int err = c->emit ? emit_free(c->emit) : 0;
+
+	if (c->write_error)
+		err = c->write_error;
+	if (c->out && fflush(c->out) && !err)
+		err = -errno;
+	if (c->options.output && c->out && fclose(c->out) && !err)
+		err = -errno;
+	if (err)
+		msg_error("cannot write %s: %s; the report is not complete",
+			  c->options.output ? c->options.output : "the output", strerror(-err));
+	c->emit = NULL;
+	c->out = NULL;
+	c->write_error = 0; /* told */
+	return err;
+}
+
+int capture_run(const struct options *options, const struct capture_hook *hook)
+{
+	struct capture *c = calloc(1, sizeof(*c));
+	int err, exec_err, status;
+
+	if (!c)
+		return EXIT_FAILED;
+	c->begin_ns = now_ns();
+	c->hook = hook;
+	c->options = *options;
+	rescue = hook ? hook->rescue : NULL;
+	c->command_status = -1;
+	c->epoll = c->signals = -1;
+	c->handover.listener = -1;
+	if (options->no_debug) {
+		status = capture_run_untraced(options);
+		goto out;
+	}
+	err = counting_read(options->events_from, options->events, &c->counting);
+	if (err) {
+		status = err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+		goto out;
+	}
+	status = EXIT_FAILED;
+	if (capture_meet_ranks(c, &status))
+		goto out;
+	err = capture_set_up(c);
+	if (!err && c->options.delay_s <= 0)
+		err = begin(c);
+	if (err) {
+		if (c->launched)
+			launch_abort(&c->launch);
+		goto out;
+	}
+	handover_go(&c->handover, c->options.record,
+		    c->options.only_record ? NULL : c->options.output);
+	err = c->launched ? launch_go(&c->launch) : 0;
+	if (!err)
+		err = loop(c);
+	exec_err = c->launched ? launch_result(&c->launch) : 1;
+	if (exec_err < 0) {
+		status = capture_cannot_run(&c->options, exec_err);
+		goto out;
+	}
+	if (!err && !hook)
+		err = finish(c);
+	else if (!err && c->armed) {
+		find_remarks(c);
+		remarks_unnamed(c->spaces);
+	}
+	stop_tracing(c);
+	if (hook)
+		hook->end(hook->ctx);
+	if (!err)
+		err = c->error;
+	if (err)
+		msg_error("tracing ended early: %s", strerror(-err));
+	if (close_output(c))
+		err = -EIO;
+	if (recording_close(c->recording, !err && c->options.only_record && !c->options.quiet))
+		err = -EIO;
+	c->recording = NULL;
+	status = c->launched ? wait_command(c) : 0;
+	if (err)
+		status = EXIT_FAILED;
+out:
+	stop_tracing(c);
+	close_output(c);
+	tear_down(c);
+	free(c);
+	return status;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* What comes before tracing: whether anything is to be traced, and by whom, if we are one of several ranks. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "capture/capture_internal.h"
+#include "target/job.h"
+
+int capture_cannot_run(const struct options *o, int err)
+{
+	msg_error("cannot run %s: %s", o->command[0],
+		  err == -ENOENT ? "command not found" : strerror(-err));
+	return EXIT_FAILED;
+}
+
+int capture_run_untraced(const struct options *o)
+{
+	struct launch_user user;
+	struct launch l;
+	int status, err;
+
+	if (o->mode != OPTIONS_COMMAND) {
+		msg_warn("SBT_NO_DEBUG is set: nothing is traced");
+		return 0;
+	}
+	err = launch_find_user(o->user, &user);
+	if (!err)
+		err = launch_prepare(o->command, &user, &l);
+	if (!err)
+		err = launch_go(&l);
+	if (err) {
+		msg_error("cannot run %s: %s", o->command[0], strerror(-err));
+		return EXIT_FAILED;
+	}
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	while (waitpid(l.pid, &status, 0) < 0 && errno == EINTR)
+		;
+	err = launch_result(&l);
+	if (err < 0)
+		return capture_cannot_run(o, err);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Of @own nothing will come: what it was to hold is in @first, another file. */
+static void tell_elsewhere(const struct job *job, const char *what, const char *own,
+			   const char *first)
+{
+	struct stat a, b;
+
+	if (!own ||
+	    (!stat(own, &a) && !stat(first, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino))
+		return;
+	if (*first)
+		msg_warn("rank %u is %s together with all ranks on this machine in %s; %s is not "
+			 "written",
+			 job->rank, what, first, own);
+	else
+		msg_warn("rank %u is traced by the sbt-trace of the first rank on this machine, "
+			 "which was told of no such file: %s is not written",
+			 job->rank, own);
+}
+
+/* Of a rank left alone: FILE.RANK. */
+static int own_files(struct capture *c, uint32_t rank)
+{
+	struct options *o = &c->options;
+
+	if (o->output && !c->options.only_record) {
+		if (asprintf(&c->own_output, "%s.%u", o->output, rank) < 0)
+			return -ENOMEM;
+		o->output = c->own_output;
+	}
+	if (o->record) {
+		if (asprintf(&c->own_record, "%s.%u", o->record, rank) < 0)
+			return -ENOMEM;
+		o->record = c->own_record;
+	}
+	return 0;
+}
+
+/* Hands this process over: does not come back if all is well. */
+static int follow_first(struct capture *c, const struct job *job, int *status)
+{
+	struct handover_told told;
+	struct launch_user user;
+	int err = handover_follow(job, &told);
+
+	if (!err) {
+		tell_elsewhere(job, "recorded", c->options.record, told.record);
+		if (!c->options.only_record)
+			tell_elsewhere(job, "reported on", c->options.output, told.output);
+		err = launch_find_user(c->options.user, &user);
+		if (!err)
+			err = launch_here(c->options.command, &user);
+		*status = capture_cannot_run(&c->options, err);
+		return -1;
+	}
+	msg_warn("rank %u is traced on its own: the sbt-trace of the first rank here %s", job->rank,
+		 err == -ECONNABORTED ? "gave up" : "was not there");
+	/* Not into the same file. */
+	return own_files(c, job->rank);
+}
+
+int capture_meet_ranks(struct capture *c, int *status)
+{
+	struct job job;
+	int err;
+
+	if (c->options.mode != OPTIONS_COMMAND || job_read(getpid(), &job) ||
+	    !handover_wanted(&job))
+		return 0;
+	if (job.local_rank)
+		return follow_first(c, &job, status);
+	err = handover_listen(&job, &c->handover);
+	if (err)
+		msg_warn("the other ranks cannot be traced in one report: %s", strerror(-err));
+	return 0;
+}
