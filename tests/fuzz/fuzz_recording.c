@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-// fuzz-sources: user/cmd/pictures.c user/capture/live_output.c user/recording/*.c user/emit/*.c user/analyse/*.c user/hang/hang*.c user/predict/*.c user/compare/*.c
+// fuzz-sources: user/cmd/pictures.c user/recording/*.c user/emit/*.c user/analyse/*.c user/hang/hang.c user/hang/hang_fill.c user/hang/hang_graph.c user/hang/hang_need.c user/hang/hang_text.c user/predict/*.c user/compare/*.c
 // fuzz-sources: user/model/*.c user/base/function_name.c user/base/hash.c user/base/remark.c user/base/text.c user/base/progress.c user/sites/family.c user/target/proc.c
 // fuzz-sources: tests/fuzz/mutate_recording.c
 // fuzz-libs: -l:libzstd.a -lz -lm
@@ -18,6 +18,7 @@
 #include "base/msg.h"
 #include "base/remark.h"
 #include "cmd/pictures.h"
+#include "emit/emit.h"
 #include "recording/replay.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,51 +7,6 @@
 #include <string.h>
 
 #include "base/msg.h"
-#include "recording/replay.h"
-
-static void on_episode(void *ctx, const struct model *model, const struct model_episode *episode)
-{
-	(void)model;
-	blocks_episode(ctx, episode);
-}
-
-int recorded_load(const char *path, struct recorded *out)
-{
-	/* Nothing is watched, named or warned of: the report alone is wanted. */
-	static const struct options nothing;
-	struct replay_options ro = {
-		.options = &nothing, .to_ns = UINT64_MAX, .episode = on_episode, .ctx = &out->blocks
-	};
-	struct replay *replay = NULL;
-	int err;
-
-	memset(out, 0, sizeof(*out));
-	err = replay_open(path, &ro, &replay);
-	if (err)
-		return err;
-	err = replay_run(replay);
-	if (!err) {
-		err = replay_report(replay, &out->report);
-		if (err)
-			msg_error("cannot read %s: %s", path, strerror(-err));
-	}
-	if (err) {
-		blocks_free(&out->blocks);
-		replay_free(replay);
-		return err;
-	}
-	out->command = replay_session(replay)->session.command;
-	out->owner = replay;
-	return 0;
-}
-
-void recorded_free(struct recorded *r)
-{
-	report_free(&r->report);
-	blocks_free(&r->blocks);
-	replay_free(r->owner);
-	memset(r, 0, sizeof(*r));
-}
 
 int recordings_load(char *const *paths, uint32_t n, struct recordings *out)
 {
