@@ -208,7 +208,7 @@ static int begin_limit(struct capture *c)
 		.limit = c->options.cost_limit,
 		.attach = c->attach,
 		.model = c->model,
-		.pump = c->pump,
+		.ingest = c->ingest,
 		.present = &c->present,
 	};
 
@@ -243,7 +243,7 @@ static void on_folded(void *ctx, const struct model_proc *from, const struct mod
 	const struct space *space = space_find(c->spaces, from->tgid, from->inc);
 
 	if (space)
-		callsites_forget(feed_callsites(pump_feed(c->pump)), space);
+		callsites_forget(feed_callsites(ingest_feed(c->ingest)), space);
 	if (c->recording)
 		recording_process(c->recording, from);
 	present_folded(&c->present, from, into);
@@ -292,12 +292,12 @@ static int begin(struct capture *c)
 				      .mark = on_mark,
 				      .message = on_message,
 				      .mark_ctx = c };
-	err = pump_new(&feed, c->stream, c->options.discover, &c->pump);
+	err = ingest_new(&feed, c->stream, c->options.discover, &c->ingest);
 	if (err)
 		return err;
-	pump_between(c->pump, show_events, c);
-	c->present.pump = c->pump;
-	c->hot = hot_new(c->attach, c->targets, c->pump, c->options.verbose);
+	ingest_between(c->ingest, show_events, c);
+	c->present.ingest = c->ingest;
+	c->hot = hot_new(c->attach, c->targets, c->ingest, c->options.verbose);
 	if (!c->hot)
 		return -ENOMEM;
 	c->present.hot = c->hot;
@@ -333,15 +333,15 @@ static void on_event(void *ctx, const struct sbt_event *event)
 	ring_glance_events(c->stream, glance, c);
 	/* What came before belongs to the addresses as they were. */
 	if ((event->type == SBT_REC_MAP || event->type == SBT_REC_OUTLINED) && event->inc &&
-	    c->pump && !c->error) {
+	    c->ingest && !c->error) {
 		targets_look(c->targets, event);
-		c->error = pump_run(c->pump, event->t_ns);
+		c->error = ingest_run(c->ingest, event->t_ns);
 	}
 	targets_event(c->targets, event);
 	if (!c->error)
 		c->error = hot_event(c->hot, event);
-	if (c->pump && !c->error)
-		c->error = feed_held(pump_feed(c->pump), event, now_ns());
+	if (c->ingest && !c->error)
+		c->error = feed_held(ingest_feed(c->ingest), event, now_ns());
 }
 
 /* New programs and libraries get their probes, whatever the records before them take. */
@@ -399,8 +399,8 @@ static int work(struct capture *c)
 
 	show_events(c);
 	show_mapped(c);
-	if (c->pump)
-		err = pump_run(c->pump, now - RING_SLACK_NS);
+	if (c->ingest)
+		err = ingest_run(c->ingest, now - RING_SLACK_NS);
 	else
 		capture_drain(c);
 	if (!err)
@@ -443,7 +443,7 @@ static void find_remarks(struct capture *c)
 					 .modules = c->modules,
 					 .spaces = c->spaces,
 					 .targets = c->targets,
-					 .pump = c->pump,
+					 .ingest = c->ingest,
 					 .model = c->model,
 					 .left = c->left,
 					 .elapsed_ns = now_ns() - c->arm_ns,
@@ -482,8 +482,8 @@ static void on_signals(struct capture *c)
 		if (info.ssi_signo == SIGUSR1 && c->options.aggregate)
 			msg_warn("the sums of --aggregate are read at the end: no report until "
 				 "then");
-		else if (info.ssi_signo == SIGUSR1 && c->pump && c->emit &&
-			 !pump_run(c->pump, now_ns() - RING_SLACK_NS))
+		else if (info.ssi_signo == SIGUSR1 && c->ingest && c->emit &&
+			 !ingest_run(c->ingest, now_ns() - RING_SLACK_NS))
 			report_now(c);
 	}
 }
@@ -583,7 +583,7 @@ static void add_tail(void *ctx, const struct sbt_crossing_full *tail)
 	struct capture *c = ctx;
 
 	if (!c->error)
-		c->error = feed_tail(pump_feed(c->pump), tail);
+		c->error = feed_tail(ingest_feed(c->ingest), tail);
 }
 
 /*
@@ -592,8 +592,8 @@ static void add_tail(void *ctx, const struct sbt_crossing_full *tail)
  */
 static void stop_tracing(struct capture *c)
 {
-	if (c->pump)
-		pump_between(c->pump, NULL, NULL);
+	if (c->ingest)
+		ingest_between(c->ingest, NULL, NULL);
 	if (c->attach)
 		attach_stop(c->attach);
 	if (c->stream && c->targets)
@@ -625,9 +625,9 @@ static int finish(struct capture *c)
 	stop_tracing(c);
 	targets_end(c->targets, end);
 	/* Nothing can be written any more: what is there is all there will be. */
-	err = pump_run(c->pump, UINT64_MAX);
+	err = ingest_run(c->ingest, UINT64_MAX);
 	if (!err)
-		err = pump_finish(c->pump);
+		err = ingest_finish(c->ingest);
 	if (!err)
 		err = limit_settle(c->limit);
 	attach_each_tail(c->attach, end, add_tail, c);
@@ -701,7 +701,7 @@ static void tear_down(struct capture *c)
 	limit_free(c->limit);
 	hot_free(c->hot);
 	recording_close(c->recording, false);
-	pump_free(c->pump);
+	ingest_free(c->ingest);
 	stream_free(c->stream);
 	c->stream = NULL;
 	attach_free(c->attach);

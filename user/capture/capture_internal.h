@@ -35,7 +35,7 @@ struct capture {
 	struct targets *targets;
 	struct model *model;
 	struct observer *observer;
-	struct pump *pump;
+	struct ingest *ingest;
 	struct hanging *hanging;
 	struct hot *hot; /* condition variables that are looked at for nothing; NULL: none are */
 	struct limit *limit; /* --cost-limit; NULL: none */

@@ -55,7 +55,7 @@ static void say_rules(const struct remarks *r)
 				    rule->file ? " of that name" : "");
 		else if (!targets_probed(r->targets, (uint32_t)i + 1))
 			continue; /* why not has been said */
-		else if (!feed_crossings(pump_feed(r->pump), (uint32_t)i + 1))
+		else if (!feed_crossings(ingest_feed(r->ingest), (uint32_t)i + 1))
 			remark_note(REMARK_WARN, "user_barrier", 0,
 				    "-b %s: found %u time%s, but nobody called it", rule->text,
 				    rule->at[0].found, rule->at[0].found == 1 ? "" : "s");
@@ -110,7 +110,7 @@ static void note_process(void *ctx, uint32_t tgid)
 /* Nothing invisible is passed over in silence. Returns whether there was something to say. */
 static bool hint_at_spinning(const struct remarks *r)
 {
-	struct alive alive = { .feed = pump_feed(r->pump) };
+	struct alive alive = { .feed = ingest_feed(r->ingest) };
 	long ticks = sysconf(_SC_CLK_TCK);
 	uint32_t tgid = 0, n;
 	struct timespec now;
@@ -195,7 +195,7 @@ static const char *nameable(const struct remarks *r, uint32_t site)
 	const char *name = spaces_rule_name(r->spaces, site);
 
 	if (name &&
-	    (!strcmp(name, "main") || callsites_first(feed_callsites(pump_feed(r->pump)), site)))
+	    (!strcmp(name, "main") || callsites_first(feed_callsites(ingest_feed(r->ingest)), site)))
 		return NULL;
 	return name;
 }
@@ -205,7 +205,7 @@ static const char *advice_at(const struct remarks *r, uint32_t site, char text[A
 {
 	struct same_place same = { .site = site };
 
-	discover_each(pump_discover(r->pump), count_place, &same);
+	discover_each(ingest_discover(r->ingest), count_place, &same);
 	return advice_named(nameable(r, site), same.n > 1, text);
 }
 
@@ -381,19 +381,19 @@ static void tell_sem(void *ctx, const struct turnstile *o)
 
 	if (!turnstile_is(o))
 		return;
-	turnstiles_each(pump_turnstiles(r->pump), compare_sem, &compared);
+	turnstiles_each(ingest_turnstiles(r->ingest), compare_sem, &compared);
 	/* What waits for whoever calls it, as an interpreter's locks, is no barrier. */
 	if (compared.lock)
 		return;
 	/* A function that waits for another one, at several of its places. */
 	above = compared.around && !compared.elsewhere &&
-		!callsites_first(feed_callsites(pump_feed(r->pump)), o->above);
+		!callsites_first(feed_callsites(ingest_feed(r->ingest)), o->above);
 	if (above)
 		site = o->above;
 	name = compared.helper && !above ? spaces_rule_name_around(r->spaces, site)
 					 : spaces_rule_name(r->spaces, site);
 	/* What a thread begins with is no barrier; and who calls it from several functions may do so for parts of one. */
-	if (compared.elsewhere || callsites_first(feed_callsites(pump_feed(r->pump)), site))
+	if (compared.elsewhere || callsites_first(feed_callsites(ingest_feed(r->ingest)), site))
 		name = NULL;
 	place_of(r, site, text);
 	if (is_named(s, name ? name : spaces_keep(r->spaces, text)) ||
@@ -514,13 +514,13 @@ static void tell_candidates(const struct remarks *r)
 	struct candidates c = { .remarks = r };
 	struct sems sems = { .c = &c };
 
-	if (!pump_discover(r->pump))
+	if (!ingest_discover(r->ingest))
 		return;
-	discover_each(pump_discover(r->pump), tell_candidate, &c);
+	discover_each(ingest_discover(r->ingest), tell_candidate, &c);
 	if (!model_totals(r->model)->crossings) {
-		discover_each(pump_discover(r->pump), tell_led, &c);
-		discover_each(pump_discover(r->pump), tell_alone, &c);
-		turnstiles_each(pump_turnstiles(r->pump), tell_sem, &sems);
+		discover_each(ingest_discover(r->ingest), tell_led, &c);
+		discover_each(ingest_discover(r->ingest), tell_alone, &c);
+		turnstiles_each(ingest_turnstiles(r->ingest), tell_sem, &sems);
 	}
 	if (c.n > CANDIDATES_SHOWN)
 		remark_note(REMARK_HINT, "candidate", 0,
@@ -569,7 +569,7 @@ static void say_chains(const struct remarks *r)
 	const char *why;
 	uint64_t chains;
 
-	chains = feed_short_chains(pump_feed(r->pump), &why);
+	chains = feed_short_chains(ingest_feed(r->ingest), &why);
 	if (chains)
 		remark_note(
 			REMARK_WARN, "frames", 0,

@@ -21,7 +21,7 @@ struct remarks {
 	struct modules *modules;
 	struct spaces *spaces;
 	const struct targets *targets;
-	struct pump *pump;
+	struct ingest *ingest;
 	const struct model *model;
 	struct remarks_left left; /* as COMMAND ended, and tracing with it */
 	uint64_t elapsed_ns; /* since tracing began */

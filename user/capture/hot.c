@@ -33,7 +33,7 @@ struct hot_process {
 struct hot {
 	struct attach *attach;
 	struct targets *targets;
-	struct pump *pump;
+	struct ingest *ingest;
 	struct hash by_process; /* -> struct hot_process */
 	struct hot_process **active; /* that live */
 	uint32_t nactive, cap;
@@ -47,13 +47,13 @@ static uint64_t key_of(uint32_t tgid, uint32_t inc)
 	return (uint64_t)inc << 32 | tgid;
 }
 
-struct hot *hot_new(struct attach *attach, struct targets *targets, struct pump *pump, int verbose)
+struct hot *hot_new(struct attach *attach, struct targets *targets, struct ingest *ingest, int verbose)
 {
 	struct hot *h = calloc(1, sizeof(*h));
 
 	if (h)
 		*h = (struct hot){
-			.attach = attach, .targets = targets, .pump = pump, .verbose = verbose
+			.attach = attach, .targets = targets, .ingest = ingest, .verbose = verbose
 		};
 	return h;
 }
@@ -184,7 +184,7 @@ int hot_event(struct hot *h, const struct sbt_event *e)
 /* Is it to lose its probes on condition variables? */
 static bool is_hopeless(struct hot *h, struct hot_process *p)
 {
-	enum discover_hope hope = discover_hope(pump_discover(h->pump), p->tgid, p->inc);
+	enum discover_hope hope = discover_hope(ingest_discover(h->ingest), p->tgid, p->inc);
 
 	if (hope == DISCOVER_HOPE_BARRIER)
 		return false;
@@ -276,7 +276,7 @@ static int step(struct hot *h, enum hot_kind kind, uint64_t now_ns)
 		err = attach_waits_remove(h->attach, h->tgids, n, waits[kind]);
 	for (i = 0; i < h->nactive && n && kind == HOT_CONDS; i++)
 		if (h->active[i]->probes[kind].since_ns == now_ns)
-			pump_pause(h->pump, h->active[i]->tgid, h->active[i]->inc);
+			ingest_pause(h->ingest, h->active[i]->tgid, h->active[i]->inc);
 	if (err)
 		return err;
 	n = changed(h, kind, now_ns, end_pause);

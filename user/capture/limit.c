@@ -490,7 +490,7 @@ static int shed(struct limit *l, uint32_t proc, const struct ceiling_process *al
 	if (err == -ENOENT)
 		return 0;
 	if (!err)
-		err = feed_cut(pump_feed(l->env.pump), p->tgid, p->inc, v->units, t_ns);
+		err = feed_cut(ingest_feed(l->env.ingest), p->tgid, p->inc, v->units, t_ns);
 	if (err)
 		return err;
 	tell(p, l, v, &new->shed);
@@ -706,7 +706,7 @@ static int leave(struct limit *l, const struct leaving *leaving)
 
 	if (whole)
 		attach_each_pending(l->env.attach, note_inside, &inside);
-	pump_end_units(l->env.pump, leaving->tgid, leaving->inc, leaving->shed.units);
+	ingest_end_units(l->env.ingest, leaving->tgid, leaving->inc, leaving->shed.units);
 	if (!whole)
 		return l->error;
 	err = model_shed(l->env.model, leaving->tgid, leaving->inc, &leaving->shed);

@@ -19,7 +19,7 @@ struct limit_env {
 	double limit; /* share of a process's threads' time */
 	struct attach *attach;
 	struct model *model;
-	struct pump *pump;
+	struct ingest *ingest;
 	struct present *present;
 };
 

@@ -64,7 +64,7 @@ static const char *env_untraced(void *ctx, const struct model_proc *proc)
 	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
 	const char *names = space ? space_untraced(p->spaces, space) : NULL;
 
-	if (!names && pump_waited_unseen(p->pump, proc->tgid, proc->inc))
+	if (!names && ingest_waited_unseen(p->ingest, proc->tgid, proc->inc))
 		names = "pthread_cond_wait";
 	return names;
 }
@@ -389,7 +389,7 @@ static void count_unseen(struct present *p)
 	p->losses[14].count = late - p->late_base;
 	p->losses[15].count = unseen - p->unseen_base;
 	p->losses[16].count = p->last.lost_candidate_early - p->base.lost_candidate_early +
-			      pump_unshared(p->pump);
+			      ingest_unshared(p->ingest);
 }
 
 static void fill_counts(struct present *p)
@@ -408,12 +408,12 @@ static void fill_counts(struct present *p)
 	p->losses[5].count = n->lost_tail - b->lost_tail;
 	p->losses[6].count = n->lost_mark - b->lost_mark;
 	p->losses[7].count = n->lost_candidate - b->lost_candidate;
-	p->losses[8].count = pump_unseen(p->pump).waits + targets_unprobed(p->targets);
-	p->losses[9].count = pump_unseen(p->pump).uncounted;
-	p->losses[10].count = p->pump ? feed_unsampled(pump_feed(p->pump)) : 0;
+	p->losses[8].count = ingest_unseen(p->ingest).waits + targets_unprobed(p->targets);
+	p->losses[9].count = ingest_unseen(p->ingest).uncounted;
+	p->losses[10].count = p->ingest ? feed_unsampled(ingest_feed(p->ingest)) : 0;
 	p->losses[11].count = n->lost_sum - b->lost_sum;
 	p->losses[12].count = n->lost_untold - b->lost_untold;
-	p->losses[13].count = pump_unseen(p->pump).given_up;
+	p->losses[13].count = ingest_unseen(p->ingest).given_up;
 	count_unseen(p);
 }
 

@@ -30,7 +30,7 @@ struct present {
 	struct model *model;
 	struct observer *observer;
 	const struct counting *counting;
-	const struct pump *pump; /* who finds barriers that nobody named; NULL: nobody */
+	const struct ingest *ingest; /* who finds barriers that nobody named; NULL: nobody */
 	struct hot *hot; /* NULL: nothing is looked at that may be no barrier */
 	uint32_t *cpu_node;
 	struct report_env env;

@@ -26,7 +26,7 @@
 
 #define FORKS_MAX 16 /* of processes one from another that are gone through */
 
-struct pump {
+struct ingest {
 	struct stream *stream;
 	struct spaces *spaces;
 	struct model *model;
@@ -36,21 +36,21 @@ struct pump {
 	struct forkjoin *forkjoin; /* as that */
 	struct turnstiles *turnstiles; /* as that */
 	struct held held;
-	uint64_t unshared; /* pump_unshared() */
+	uint64_t unshared; /* ingest_unshared() */
 	void (*between)(void *ctx);
 	void *between_ctx;
 };
 
 static uint64_t discover_function(void *ctx, uint32_t site, bool *exact)
 {
-	struct pump *p = ctx;
+	struct ingest *p = ctx;
 
 	return spaces_function(p->spaces, site, exact);
 }
 
 static uint64_t discover_outer(void *ctx, uint32_t site)
 {
-	struct pump *p = ctx;
+	struct ingest *p = ctx;
 
 	return spaces_outer_function(p->spaces, site);
 }
@@ -59,7 +59,7 @@ _Static_assert(DISCOVER_INNERMOST == SPACE_INNERMOST, "one depth for both");
 
 static uint64_t discover_line(void *ctx, uint32_t site, uint32_t depth)
 {
-	struct pump *p = ctx;
+	struct ingest *p = ctx;
 
 	return spaces_line(p->spaces, site, depth);
 }
@@ -67,7 +67,7 @@ static uint64_t discover_line(void *ctx, uint32_t site, uint32_t depth)
 /* On one line, as a macro is; or in a small function that is not what a thread begins with. */
 static bool discover_compact(void *ctx, uint32_t wait, uint32_t wake)
 {
-	struct pump *p = ctx;
+	struct ingest *p = ctx;
 	uint64_t line = spaces_line(p->spaces, wait, 0);
 
 	return spaces_compact(p->spaces, wait, wake) &&
@@ -77,7 +77,7 @@ static bool discover_compact(void *ctx, uint32_t wait, uint32_t wake)
 
 static void discover_take(void *ctx, uint64_t cookie, const struct discover_member *member)
 {
-	struct pump *p = ctx;
+	struct ingest *p = ctx;
 	struct held_item *item = held_at(&p->held, cookie);
 
 	if (!item)
@@ -88,7 +88,7 @@ static void discover_take(void *ctx, uint64_t cookie, const struct discover_memb
 
 static void discover_drop(void *ctx, uint64_t cookie)
 {
-	struct pump *p = ctx;
+	struct ingest *p = ctx;
 	struct held_item *item = held_at(&p->held, cookie);
 
 	if (item)
@@ -98,7 +98,7 @@ static void discover_drop(void *ctx, uint64_t cookie)
 /* From now on the kernel knows; what is on its way comes as it was. */
 static void discover_judged(void *ctx, const struct discover_object *o)
 {
-	struct pump *p = ctx;
+	struct ingest *p = ctx;
 	static const uint32_t states[] = {
 		[DISCOVER_OPEN] = SBT_OBJECT_OPEN,
 		[DISCOVER_BARRIER] = SBT_OBJECT_BARRIER,
@@ -116,7 +116,7 @@ static void discover_judged(void *ctx, const struct discover_object *o)
 
 static void forkjoin_take(void *ctx, uint64_t cookie, struct forkjoin_round *round)
 {
-	struct pump *p = ctx;
+	struct ingest *p = ctx;
 	struct held_item *item = held_at(&p->held, cookie);
 
 	if (!item) {
@@ -127,7 +127,7 @@ static void forkjoin_take(void *ctx, uint64_t cookie, struct forkjoin_round *rou
 	item->round = round;
 }
 
-static int start_discovery(struct pump *p)
+static int start_discovery(struct ingest *p)
 {
 	struct discover_ops ops = {
 		.ctx = p,
@@ -147,10 +147,10 @@ static int start_discovery(struct pump *p)
 	return p->discover && p->forkjoin && p->turnstiles ? 0 : -ENOMEM;
 }
 
-int pump_new(const struct feed_options *options, struct stream *stream, bool discover,
-	     struct pump **out)
+int ingest_new(const struct feed_options *options, struct stream *stream, bool discover,
+	     struct ingest **out)
 {
-	struct pump *p = calloc(1, sizeof(*p));
+	struct ingest *p = calloc(1, sizeof(*p));
 	int err;
 
 	if (!p)
@@ -163,14 +163,14 @@ int pump_new(const struct feed_options *options, struct stream *stream, bool dis
 	if (!err && discover)
 		err = start_discovery(p);
 	if (err) {
-		pump_free(p);
+		ingest_free(p);
 		return err;
 	}
 	*out = p;
 	return 0;
 }
 
-void pump_free(struct pump *p)
+void ingest_free(struct ingest *p)
 {
 	if (!p)
 		return;
@@ -182,27 +182,27 @@ void pump_free(struct pump *p)
 	free(p);
 }
 
-struct feed *pump_feed(const struct pump *p)
+struct feed *ingest_feed(const struct ingest *p)
 {
 	return p->feed;
 }
 
-const struct discover *pump_discover(const struct pump *p)
+const struct discover *ingest_discover(const struct ingest *p)
 {
 	return p->discover;
 }
 
-const struct turnstiles *pump_turnstiles(const struct pump *p)
+const struct turnstiles *ingest_turnstiles(const struct ingest *p)
 {
 	return p->turnstiles;
 }
 
-uint64_t pump_unshared(const struct pump *p)
+uint64_t ingest_unshared(const struct ingest *p)
 {
 	return p ? p->unshared : 0;
 }
 
-struct discover_unseen pump_unseen(const struct pump *p)
+struct discover_unseen ingest_unseen(const struct ingest *p)
 {
 	struct discover_unseen unseen = { 0 };
 
@@ -213,14 +213,14 @@ struct discover_unseen pump_unseen(const struct pump *p)
 	return unseen;
 }
 
-bool pump_waited_unseen(const struct pump *p, uint32_t tgid, uint32_t inc)
+bool ingest_waited_unseen(const struct ingest *p, uint32_t tgid, uint32_t inc)
 {
 	return p && p->discover && discover_waited_unseen(p->discover, tgid, inc);
 }
 
 /* --- threads that are made and joined ------------------------------------------------------------- */
 
-static int consider_join(struct pump *p, const struct stream_record *record)
+static int consider_join(struct ingest *p, const struct stream_record *record)
 {
 	const struct sbt_crossing *c = record->crossing;
 	const struct feed_site *slot = feed_site(p->feed, c);
@@ -244,7 +244,7 @@ static int consider_join(struct pump *p, const struct stream_record *record)
 }
 
 /* Before it waits with the others: ends of threads decide on joins that came before. */
-static int consider_threads(struct pump *p, const struct sbt_event *e)
+static int consider_threads(struct ingest *p, const struct sbt_event *e)
 {
 	uint32_t old;
 
@@ -280,7 +280,7 @@ static bool is_candidate(const struct stream_record *r)
 				 r->crossing->family == SBT_FAMILY_FUTEX)));
 }
 
-static int feed_item(struct pump *p, const struct held_item *item)
+static int feed_item(struct ingest *p, const struct held_item *item)
 {
 	struct feed_found found = {
 		.site_known = item->plain_site,
@@ -291,7 +291,7 @@ static int feed_item(struct pump *p, const struct held_item *item)
 	return feed_crossing(p->feed, item->record.crossing, &found);
 }
 
-static int let_go(struct pump *p)
+static int let_go(struct ingest *p)
 {
 	struct held_item *item;
 	int err = 0;
@@ -343,7 +343,7 @@ static bool is_anonymous(const struct space *space, uint64_t address)
  * May the object be older than what was traced, so that nobody knows what was waited for there before? A forked process
  * begins with copies of what its parent had, and with their counts.
  */
-static bool may_be_older(const struct pump *p, const struct space *space, uint64_t object,
+static bool may_be_older(const struct ingest *p, const struct space *space, uint64_t object,
 			 bool shared)
 {
 	uint32_t steps;
@@ -360,7 +360,7 @@ static bool may_be_older(const struct pump *p, const struct space *space, uint64
 	return true;
 }
 
-static uint32_t tally_flags(const struct pump *p, const struct sbt_crossing *c,
+static uint32_t tally_flags(const struct ingest *p, const struct sbt_crossing *c,
 			    const struct space *space, uint64_t shared)
 {
 	uint32_t flags = 0;
@@ -378,7 +378,7 @@ static uint32_t tally_flags(const struct pump *p, const struct sbt_crossing *c,
 	return flags;
 }
 
-static int consider(struct pump *p, const struct stream_record *record)
+static int consider(struct ingest *p, const struct stream_record *record)
 {
 	const struct sbt_crossing *c = record->crossing;
 	struct discover_record r = {
@@ -421,7 +421,7 @@ static int consider(struct pump *p, const struct stream_record *record)
 }
 
 /* On semaphores threads may meet, which is spoken of; but there are no meetings. */
-static int consider_semaphore(struct pump *p, const struct sbt_crossing *c)
+static int consider_semaphore(struct ingest *p, const struct sbt_crossing *c)
 {
 	const struct feed_site *slot = feed_site(p->feed, c);
 	struct turnstile_wait w = {
@@ -446,7 +446,7 @@ static int consider_semaphore(struct pump *p, const struct sbt_crossing *c)
 }
 
 /* What its objects may be is decided with it. */
-static void consider_end(struct pump *p, const struct sbt_event *e)
+static void consider_end(struct ingest *p, const struct sbt_event *e)
 {
 	uint32_t old;
 
@@ -456,7 +456,7 @@ static void consider_end(struct pump *p, const struct sbt_event *e)
 		discover_end_process(p->discover, e->tgid, old);
 }
 
-static int feed_at_once(struct pump *p, const struct stream_record *record)
+static int feed_at_once(struct ingest *p, const struct stream_record *record)
 {
 	int err = feed_record(p->feed, record);
 
@@ -465,7 +465,7 @@ static int feed_at_once(struct pump *p, const struct stream_record *record)
 	return err;
 }
 
-static int take_callers(struct pump *p, const struct sbt_callers *sample)
+static int take_callers(struct ingest *p, const struct sbt_callers *sample)
 {
 	struct space *space = space_get(p->spaces, sample->head.tgid, sample->head.inc);
 
@@ -473,7 +473,7 @@ static int take_callers(struct pump *p, const struct sbt_callers *sample)
 }
 
 /* Its site is told now: by the time that it is fed something else may be mapped there. */
-static int hold_plain(struct pump *p, const struct stream_record *record)
+static int hold_plain(struct ingest *p, const struct stream_record *record)
 {
 	const struct sbt_crossing *c = record->crossing;
 	const struct feed_site *slot;
@@ -492,7 +492,7 @@ static int hold_plain(struct pump *p, const struct stream_record *record)
 	return 0;
 }
 
-static int take_record(struct pump *p, const struct stream_record *record)
+static int take_record(struct ingest *p, const struct stream_record *record)
 {
 	int err = 0;
 
@@ -522,7 +522,7 @@ static int take_record(struct pump *p, const struct stream_record *record)
 	return err ? err : let_go(p);
 }
 
-static bool is_overdue(const struct pump *p, const struct held_item *first, uint64_t now_ns)
+static bool is_overdue(const struct ingest *p, const struct held_item *first, uint64_t now_ns)
 {
 	uint32_t team = discover_team(p->discover, first->id);
 	uint64_t crossing_ns = held_crossing_ns(&p->held);
@@ -537,7 +537,7 @@ static bool is_overdue(const struct pump *p, const struct held_item *first, uint
 }
 
 /* Others cannot wait for ever. */
-static int give_up(struct pump *p, uint64_t now_ns)
+static int give_up(struct ingest *p, uint64_t now_ns)
 {
 	const struct held_item *first;
 	int err = 0;
@@ -559,14 +559,14 @@ static int give_up(struct pump *p, uint64_t now_ns)
 }
 
 /* Up to when everything has been fed. */
-static uint64_t fed_until(const struct pump *p, uint64_t until_ns)
+static uint64_t fed_until(const struct ingest *p, uint64_t until_ns)
 {
 	uint64_t first = p->held.n ? held_at(&p->held, p->held.cookie)->record.key_ns : until_ns;
 
 	return first < until_ns ? first : until_ns;
 }
 
-void pump_between(struct pump *p, void (*between)(void *ctx), void *ctx)
+void ingest_between(struct ingest *p, void (*between)(void *ctx), void *ctx)
 {
 	p->between = between;
 	p->between_ctx = ctx;
@@ -581,7 +581,7 @@ static uint64_t now_ns(void)
 }
 
 /* Much that is to be fed, or names that take their time: others are not to wait for all of it. */
-static void look_between(struct pump *p, uint32_t n, uint64_t *begin_ns)
+static void look_between(struct ingest *p, uint32_t n, uint64_t *begin_ns)
 {
 	uint64_t now;
 
@@ -596,7 +596,7 @@ static void look_between(struct pump *p, uint32_t n, uint64_t *begin_ns)
 	*begin_ns = now_ns();
 }
 
-int pump_run(struct pump *p, uint64_t until_ns)
+int ingest_run(struct ingest *p, uint64_t until_ns)
 {
 	struct stream_record record;
 	uint64_t begin_ns = 0;
@@ -616,13 +616,13 @@ int pump_run(struct pump *p, uint64_t until_ns)
 	return err ? err : model_advance(p->model, fed_until(p, until_ns));
 }
 
-void pump_pause(struct pump *p, uint32_t tgid, uint32_t inc)
+void ingest_pause(struct ingest *p, uint32_t tgid, uint32_t inc)
 {
 	if (p->discover)
 		discover_pause(p->discover, tgid, inc);
 }
 
-void pump_end_units(struct pump *p, uint32_t tgid, uint32_t inc, uint64_t units)
+void ingest_end_units(struct ingest *p, uint32_t tgid, uint32_t inc, uint64_t units)
 {
 	if (!p->discover)
 		return;
@@ -634,7 +634,7 @@ void pump_end_units(struct pump *p, uint32_t tgid, uint32_t inc, uint64_t units)
 		forkjoin_end_process(p->forkjoin, tgid, inc);
 }
 
-int pump_finish(struct pump *p)
+int ingest_finish(struct ingest *p)
 {
 	int err;
 
