@@ -41,46 +41,46 @@ static struct player *find_first(struct player *p, uint32_t n)
 	return first;
 }
 
-static void play(struct turns *t, uint32_t n)
+static void play(struct merge_order *t, uint32_t n)
 {
 	struct player p[MOST], *first;
 	uint32_t i, source;
 
-	turns_clear(t);
+	merge_order_clear(t);
 	for (i = 0; i < n; i++) {
 		p[i] = (struct player){ 3 * i + 1, rnd() % 16, 1 + (unsigned int)(rnd() % 9) };
 		/* The last of all keys is one, too. */
 		if (rnd() % 8 == 0)
 			p[i].key_ns = UINT64_MAX;
-		turns_add(t, p[i].source, p[i].key_ns);
+		merge_order_add(t, p[i].source, p[i].key_ns);
 	}
-	turns_begin(t);
+	merge_order_begin(t);
 	while ((first = find_first(p, n))) {
-		assert_true(turns_first(t, &source));
+		assert_true(merge_order_first(t, &source));
 		assert_int_equal(source, first->source);
 		if (--first->left) {
 			/* Many ties; and the clock of one may go back. */
 			first->key_ns += rnd() % 3;
 			first->key_ns -= first->key_ns && rnd() % 10 == 0;
-			turns_next(t, first->key_ns);
+			merge_order_next(t, first->key_ns);
 		} else {
-			turns_leave(t);
+			merge_order_leave(t);
 		}
 	}
-	assert_false(turns_first(t, &source));
+	assert_false(merge_order_first(t, &source));
 }
 
 static void test_as_by_looking(void **unused)
 {
-	struct turns t;
+	struct merge_order t;
 	uint32_t n, again;
 
 	(void)unused;
-	assert_int_equal(turns_init(&t, MOST), 0);
+	assert_int_equal(merge_order_init(&t, MOST), 0);
 	for (n = 0; n <= MOST; n++)
 		for (again = 0; again < 50; again++)
 			play(&t, n);
-	turns_free(&t);
+	merge_order_free(&t);
 }
 
 int main(void)

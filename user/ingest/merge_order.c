@@ -8,7 +8,7 @@
 
 #define LEFT (~(turn)0) /* later than whoever has the last of all keys */
 
-int turns_init(struct turns *t, uint32_t cap)
+int merge_order_init(struct merge_order *t, uint32_t cap)
 {
 	memset(t, 0, sizeof(*t));
 	t->tree = calloc(cap, 2 * sizeof(*t->tree));
@@ -17,14 +17,14 @@ int turns_init(struct turns *t, uint32_t cap)
 	return t->tree && t->sources ? 0 : -ENOMEM;
 }
 
-void turns_free(struct turns *t)
+void merge_order_free(struct merge_order *t)
 {
 	free(t->tree);
 	free(t->sources);
 	memset(t, 0, sizeof(*t));
 }
 
-void turns_clear(struct turns *t)
+void merge_order_clear(struct merge_order *t)
 {
 	t->n = 0;
 }
@@ -45,14 +45,14 @@ static turn earlier(turn a, turn b)
 	return a < b ? a : b;
 }
 
-void turns_add(struct turns *t, uint32_t source, uint64_t key_ns)
+void merge_order_add(struct merge_order *t, uint32_t source, uint64_t key_ns)
 {
 	/* Where they play from is known only once all are there. */
 	t->tree[t->cap + t->n] = turn_of(key_ns, t->n);
 	t->sources[t->n++] = source;
 }
 
-void turns_begin(struct turns *t)
+void merge_order_begin(struct merge_order *t)
 {
 	uint32_t i;
 
@@ -61,7 +61,7 @@ void turns_begin(struct turns *t)
 		t->tree[i] = earlier(t->tree[2 * i], t->tree[2 * i + 1]);
 }
 
-bool turns_first(const struct turns *t, uint32_t *source)
+bool merge_order_first(const struct merge_order *t, uint32_t *source)
 {
 	if (!t->n || t->tree[1] == LEFT)
 		return false;
@@ -73,7 +73,7 @@ bool turns_first(const struct turns *t, uint32_t *source)
  * Plays the first's meetings again. Whom it meets does not depend on how they end: with a thousand sources a heap takes twice
  * as long, for it waits at each level for what it finds there, and guesses wrongly where to go on.
  */
-static void play(struct turns *t, turn mine)
+static void play(struct merge_order *t, turn mine)
 {
 	uint32_t i = t->n + player_of(t->tree[1]);
 
@@ -84,12 +84,12 @@ static void play(struct turns *t, turn mine)
 	}
 }
 
-void turns_next(struct turns *t, uint64_t key_ns)
+void merge_order_next(struct merge_order *t, uint64_t key_ns)
 {
 	play(t, turn_of(key_ns, player_of(t->tree[1])));
 }
 
-void turns_leave(struct turns *t)
+void merge_order_leave(struct merge_order *t)
 {
 	play(t, LEFT);
 }

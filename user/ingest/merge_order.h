@@ -13,28 +13,28 @@
 /* A key, and who has it: the earlier is the smaller number. */
 typedef unsigned __int128 turn;
 
-/* An all-zero struct turns has no room. */
-struct turns {
+/* An all-zero struct merge_order has no room. */
+struct merge_order {
 	turn *tree; /* 1: the first of all; behind the n - 1 meetings the players themselves */
 	uint32_t *sources; /* of the players */
 	uint32_t n, cap;
 };
 
-/* Room for @cap players. Returns 0 or -ENOMEM; turns_free() in either case. */
-int turns_init(struct turns *t, uint32_t cap);
-void turns_free(struct turns *t);
+/* Room for @cap players. Returns 0 or -ENOMEM; merge_order_free() in either case. */
+int merge_order_init(struct merge_order *t, uint32_t cap);
+void merge_order_free(struct merge_order *t);
 
 /* Nobody plays. */
-void turns_clear(struct turns *t);
-/* @source plays with its first key, in ascending order of sources and at most `cap` of them; then turns_begin(). */
-void turns_add(struct turns *t, uint32_t source, uint64_t key_ns);
-void turns_begin(struct turns *t);
+void merge_order_clear(struct merge_order *t);
+/* @source plays with its first key, in ascending order of sources and at most `cap` of them; then merge_order_begin(). */
+void merge_order_add(struct merge_order *t, uint32_t source, uint64_t key_ns);
+void merge_order_begin(struct merge_order *t);
 
 /* Who is first; of those with one key the last source. False: nobody is left. */
-bool turns_first(const struct turns *t, uint32_t *source);
+bool merge_order_first(const struct merge_order *t, uint32_t *source);
 /* The first has @key_ns now. */
-void turns_next(struct turns *t, uint64_t key_ns);
+void merge_order_next(struct merge_order *t, uint64_t key_ns);
 /* The first leaves. */
-void turns_leave(struct turns *t);
+void merge_order_leave(struct merge_order *t);
 
 #endif /* INGEST_MERGE_ORDER_H */

@@ -55,7 +55,7 @@ struct ring_stream {
 	struct stream stream;
 	struct ring *rings; /* the last is the events' */
 	uint32_t n;
-	struct turns turns; /* of the rings with a record of this pass */
+	struct merge_order merge_order; /* of the rings with a record of this pass */
 	uint32_t
 		taken; /* whose head was handed out and must be released: whose turn it is; n: nobody's */
 	uint64_t until_ns; /* of the pass under way */
@@ -162,13 +162,13 @@ static void begin_pass(struct ring_stream *s, uint64_t until_ns)
 	uint32_t i;
 
 	s->until_ns = until_ns;
-	turns_clear(&s->turns);
+	merge_order_clear(&s->merge_order);
 	for (i = 0; i < s->n; i++) {
 		ring_refresh(&s->rings[i], i == s->n - 1);
 		if (is_due(s, i))
-			turns_add(&s->turns, i, s->rings[i].key_ns);
+			merge_order_add(&s->merge_order, i, s->rings[i].key_ns);
 	}
-	turns_begin(&s->turns);
+	merge_order_begin(&s->merge_order);
 }
 
 /* What was saved is given back already. */
@@ -210,9 +210,9 @@ static const struct sbt_crossing *release(struct ring_stream *s)
 		forget_saved(s, ring);
 	ring_peek(ring, events);
 	if (is_due(s, s->taken))
-		turns_next(&s->turns, ring->key_ns);
+		merge_order_next(&s->merge_order, ring->key_ns);
 	else
-		turns_leave(&s->turns);
+		merge_order_leave(&s->merge_order);
 	s->taken = s->n;
 	return events ? NULL : ring->head;
 }
@@ -309,7 +309,7 @@ static int ring_next(struct stream *stream, uint64_t until_ns, struct stream_rec
 	out->soon = release(s);
 	if (until_ns != s->until_ns)
 		begin_pass(s, until_ns);
-	if (!turns_first(&s->turns, &s->taken)) {
+	if (!merge_order_first(&s->merge_order, &s->taken)) {
 		s->taken = s->n;
 		for (i = 0; i < s->n; i++)
 			give_back(&s->rings[i]);
@@ -345,7 +345,7 @@ static void ring_free(struct stream *stream)
 	free(s->rings);
 	free(s->record);
 	free(s->event);
-	turns_free(&s->turns);
+	merge_order_free(&s->merge_order);
 	free(s);
 }
 
@@ -366,7 +366,7 @@ int ring_open(const int *fds, uint32_t n, size_t bytes, int events_fd, size_t ev
 	s->rings = calloc(s->n, sizeof(*s->rings));
 	s->record = malloc(RECORD_MAX);
 	s->event = malloc(RECORD_MAX);
-	if (!s->rings || !s->record || !s->event || turns_init(&s->turns, s->n))
+	if (!s->rings || !s->record || !s->event || merge_order_init(&s->merge_order, s->n))
 		goto fail;
 	for (i = 0; i < n; i++) {
 		err = ring_map(&s->rings[i], fds[i], bytes);
