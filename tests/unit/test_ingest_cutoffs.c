@@ -34,21 +34,21 @@ static struct sbt_crossing crossing(uint8_t family, uint64_t arrive, uint64_t de
 
 static int add(void **state, uint64_t units, uint64_t t_ns)
 {
-	return cuts_add(*state, PID, INC, units, t_ns);
+	return cutoffs_add(*state, PID, INC, units, t_ns);
 }
 
-static enum cut_fate fate(void **state, uint64_t arrive, uint64_t depart, uint16_t flags)
+static enum cutoff_fate fate(void **state, uint64_t arrive, uint64_t depart, uint16_t flags)
 {
 	struct sbt_crossing c = crossing(SBT_FAMILY_PTHREAD, arrive, depart, flags);
 
-	return cuts_fate(*state, &c);
+	return cutoffs_fate(*state, &c);
 }
 
 static bool is_shed(void **state, uint8_t unit, uint64_t arrive)
 {
 	struct sbt_crossing c = crossing(SBT_FAMILY_NONE, arrive, arrive + 5, 0);
 
-	return cuts_is_shed(*state, &c, unit);
+	return cutoffs_is_shed(*state, &c, unit);
 }
 
 static int begin(void **state)
@@ -59,7 +59,7 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	cuts_free(*state);
+	cutoffs_free(*state);
 	free(*state);
 	return 0;
 }
@@ -68,22 +68,22 @@ static void test_whole(void **state)
 {
 	struct sbt_crossing other = crossing(SBT_FAMILY_PTHREAD, UNTIL + 1, UNTIL + 2, 0);
 
-	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUT_FED);
+	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUTOFF_FED);
 	assert_int_equal(add(state, MODEL_SHED_WHOLE, UNTIL), 0);
-	assert_int_equal(fate(state, 900, UNTIL, 0), CUT_FED);
-	assert_int_equal(fate(state, UNTIL, UNTIL + 1, 0), CUT_INSIDE);
-	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUT_GONE);
+	assert_int_equal(fate(state, 900, UNTIL, 0), CUTOFF_FED);
+	assert_int_equal(fate(state, UNTIL, UNTIL + 1, 0), CUTOFF_INSIDE);
+	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUTOFF_GONE);
 	/* It gave up before, or later: the record is of when that was noticed. */
-	assert_int_equal(fate(state, 900, 950, SBT_CROSSING_ABANDONED), CUT_FED);
-	assert_int_equal(fate(state, 900, UNTIL + 1, SBT_CROSSING_ABANDONED), CUT_INSIDE);
+	assert_int_equal(fate(state, 900, 950, SBT_CROSSING_ABANDONED), CUTOFF_FED);
+	assert_int_equal(fate(state, 900, UNTIL + 1, SBT_CROSSING_ABANDONED), CUTOFF_INSIDE);
 	/* At the end of a region: nobody sees when it goes on. */
-	assert_int_equal(fate(state, 900, 0, SBT_CROSSING_NO_DEPART), CUT_FED);
+	assert_int_equal(fate(state, 900, 0, SBT_CROSSING_NO_DEPART), CUTOFF_FED);
 	/* Another program of the same process. */
 	other.inc++;
-	assert_int_equal(cuts_fate(*state, &other), CUT_FED);
+	assert_int_equal(cutoffs_fate(*state, &other), CUTOFF_FED);
 	/* What is said twice holds from the first time on. */
 	assert_int_equal(add(state, MODEL_SHED_WHOLE, UNTIL + 100), 0);
-	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUT_GONE);
+	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUTOFF_GONE);
 }
 
 static void test_parts(void **state)
@@ -91,18 +91,18 @@ static void test_parts(void **state)
 	struct sbt_crossing c = crossing(SBT_FAMILY_COND, 900, 0, SBT_CROSSING_ABANDONED);
 
 	assert_int_equal(add(state, PTHREAD, UNTIL), 0);
-	assert_false(cuts_of_part(*state, &c, c.family));
+	assert_false(cutoffs_of_part(*state, &c, c.family));
 	assert_int_equal(add(state, PTHREAD | COND, UNTIL + 100), 0);
-	assert_true(cuts_of_part(*state, &c, c.family));
+	assert_true(cutoffs_of_part(*state, &c, c.family));
 	assert_false(is_shed(state, SBT_FAMILY_PTHREAD, UNTIL));
 	assert_true(is_shed(state, SBT_FAMILY_PTHREAD, UNTIL + 1));
 	assert_false(is_shed(state, SBT_FAMILY_COND, UNTIL + 100));
 	assert_true(is_shed(state, SBT_FAMILY_COND, UNTIL + 101));
 	assert_false(is_shed(state, SBT_FAMILY_GOMP, UNTIL + 101));
 	/* The process itself goes on. */
-	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUT_FED);
+	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUTOFF_FED);
 	assert_int_equal(add(state, MODEL_SHED_WHOLE, UNTIL + 200), 0);
-	assert_int_equal(fate(state, UNTIL + 201, UNTIL + 202, 0), CUT_GONE);
+	assert_int_equal(fate(state, UNTIL + 201, UNTIL + 202, 0), CUTOFF_GONE);
 	assert_true(is_shed(state, SBT_FAMILY_PTHREAD, UNTIL + 1));
 }
 
@@ -117,8 +117,8 @@ static void test_functions(void **state)
 	assert_false(is_shed(state, HOT + 1, UNTIL + 1));
 	assert_false(is_shed(state, SBT_UNITS - 1, UNTIL + 1));
 	assert_false(is_shed(state, SBT_FAMILY_USER, UNTIL + 1));
-	assert_true(cuts_of_part(*state, &c, HOT));
-	assert_false(cuts_of_part(*state, &c, HOT + 1));
+	assert_true(cutoffs_of_part(*state, &c, HOT));
+	assert_false(cutoffs_of_part(*state, &c, HOT + 1));
 	assert_int_equal(add(state, SBT_UNIT(SBT_UNITS - 1), UNTIL + 10), 0);
 	assert_true(is_shed(state, SBT_UNITS - 1, UNTIL + 11));
 }

@@ -9,7 +9,7 @@
 #include "model/model.h"
 
 /* Of a process. MODEL_UNKNOWN: to the end. */
-struct cut {
+struct cutoff {
 	uint64_t whole_ns;
 	uint64_t unit_ns[SBT_UNITS];
 };
@@ -19,39 +19,39 @@ static uint64_t key_of(uint32_t tgid, uint32_t inc)
 	return (uint64_t)tgid << 32 | inc;
 }
 
-void cuts_free(struct cuts *cuts)
+void cutoffs_free(struct cutoffs *cutoffs)
 {
 	const struct hash_entry *e;
 	struct hash_entry zero;
 	size_t pos = 0;
 
-	while ((e = hash_next(&cuts->all, &pos, &zero)))
+	while ((e = hash_next(&cutoffs->all, &pos, &zero)))
 		free((void *)(uintptr_t)e->value);
-	hash_free(&cuts->all);
+	hash_free(&cutoffs->all);
 }
 
 /* NULL: out of memory. */
-static struct cut *cut_new(struct cuts *cuts, uint64_t key)
+static struct cutoff *cutoff_new(struct cutoffs *cutoffs, uint64_t key)
 {
-	struct cut *cut = malloc(sizeof(*cut));
+	struct cutoff *cut = malloc(sizeof(*cut));
 
 	if (!cut)
 		return NULL;
 	memset(cut, 0xff, sizeof(*cut)); /* MODEL_UNKNOWN */
-	if (hash_put_ptr(&cuts->all, key, cut)) {
+	if (hash_put_ptr(&cutoffs->all, key, cut)) {
 		free(cut);
 		return NULL;
 	}
 	return cut;
 }
 
-int cuts_add(struct cuts *cuts, uint32_t tgid, uint32_t inc, uint64_t units, uint64_t t_ns)
+int cutoffs_add(struct cutoffs *cutoffs, uint32_t tgid, uint32_t inc, uint64_t units, uint64_t t_ns)
 {
-	struct cut *cut = hash_get_ptr(&cuts->all, key_of(tgid, inc));
+	struct cutoff *cut = hash_get_ptr(&cutoffs->all, key_of(tgid, inc));
 	uint32_t i;
 
 	if (!cut)
-		cut = cut_new(cuts, key_of(tgid, inc));
+		cut = cutoff_new(cutoffs, key_of(tgid, inc));
 	if (!cut)
 		return -ENOMEM;
 	if (units == MODEL_SHED_WHOLE) {
@@ -65,47 +65,47 @@ int cuts_add(struct cuts *cuts, uint32_t tgid, uint32_t inc, uint64_t units, uin
 	return 0;
 }
 
-static const struct cut *cut_of(const struct cuts *cuts, const struct sbt_crossing *c)
+static const struct cutoff *cutoff_of(const struct cutoffs *cutoffs, const struct sbt_crossing *c)
 {
-	return hash_count(&cuts->all) ? hash_get_ptr(&cuts->all, key_of(c->tgid, c->inc)) : NULL;
+	return hash_count(&cutoffs->all) ? hash_get_ptr(&cutoffs->all, key_of(c->tgid, c->inc)) : NULL;
 }
 
-bool cuts_any(const struct cuts *cuts, const struct sbt_crossing *c)
+bool cutoffs_any(const struct cutoffs *cutoffs, const struct sbt_crossing *c)
 {
-	return cut_of(cuts, c) != NULL;
+	return cutoff_of(cutoffs, c) != NULL;
 }
 
-enum cut_fate cuts_fate(const struct cuts *cuts, const struct sbt_crossing *c)
+enum cutoff_fate cutoffs_fate(const struct cutoffs *cutoffs, const struct sbt_crossing *c)
 {
-	const struct cut *cut = cut_of(cuts, c);
+	const struct cutoff *cut = cutoff_of(cutoffs, c);
 	bool gave_up = c->flags & SBT_CROSSING_ABANDONED, left = c->depart_ns && !gave_up;
 	uint64_t end = cut ? cut->whole_ns : MODEL_UNKNOWN;
 
 	if (end == MODEL_UNKNOWN || c->type == SBT_REC_CALLERS)
-		return CUT_FED;
+		return CUTOFF_FED;
 	if (c->arrive_ns > end)
-		return CUT_GONE;
+		return CUTOFF_GONE;
 	/* Of a worker that waits at the end of a region nobody will see how it goes on. */
 	if (left ? c->depart_ns <= end : c->flags & SBT_CROSSING_NO_DEPART)
-		return CUT_FED;
+		return CUTOFF_FED;
 	if (c->type == SBT_REC_CROSSING && !(gave_up && c->depart_ns <= end))
-		return CUT_INSIDE;
-	return c->depart_ns <= end ? CUT_FED : CUT_GONE;
+		return CUTOFF_INSIDE;
+	return c->depart_ns <= end ? CUTOFF_FED : CUTOFF_GONE;
 }
 
-static uint64_t part_end(const struct cuts *cuts, const struct sbt_crossing *c, uint8_t unit)
+static uint64_t part_end(const struct cutoffs *cutoffs, const struct sbt_crossing *c, uint8_t unit)
 {
-	const struct cut *cut = cut_of(cuts, c);
+	const struct cutoff *cut = cutoff_of(cutoffs, c);
 
 	return cut ? cut->unit_ns[unit % SBT_UNITS] : MODEL_UNKNOWN;
 }
 
-bool cuts_is_shed(const struct cuts *cuts, const struct sbt_crossing *c, uint8_t unit)
+bool cutoffs_is_shed(const struct cutoffs *cutoffs, const struct sbt_crossing *c, uint8_t unit)
 {
-	return c->arrive_ns > part_end(cuts, c, unit);
+	return c->arrive_ns > part_end(cutoffs, c, unit);
 }
 
-bool cuts_of_part(const struct cuts *cuts, const struct sbt_crossing *c, uint8_t unit)
+bool cutoffs_of_part(const struct cutoffs *cutoffs, const struct sbt_crossing *c, uint8_t unit)
 {
-	return part_end(cuts, c, unit) != MODEL_UNKNOWN;
+	return part_end(cutoffs, c, unit) != MODEL_UNKNOWN;
 }

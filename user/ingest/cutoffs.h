@@ -14,32 +14,32 @@
 #include "sbt/record.h"
 
 /* Zeroed: nothing is cut. */
-struct cuts {
-	struct hash all; /* (tgid, inc) -> struct cut */
+struct cutoffs {
+	struct hash all; /* (tgid, inc) -> struct cutoff */
 };
 
 /* What becomes of a record of a process that is traced no more. */
-enum cut_fate {
-	CUT_FED, /* of before, or nothing was cut */
-	CUT_INSIDE, /* who was inside of a barrier then is noted to have been */
-	CUT_GONE, /* nothing of it is fed */
+enum cutoff_fate {
+	CUTOFF_FED, /* of before, or nothing was cut */
+	CUTOFF_INSIDE, /* who was inside of a barrier then is noted to have been */
+	CUTOFF_GONE, /* nothing of it is fed */
 };
 
-void cuts_free(struct cuts *cuts);
+void cutoffs_free(struct cutoffs *cutoffs);
 /*
  * From @t_ns on all of the process (@units MODEL_SHED_WHOLE), or these (SBT_UNIT()); for each the first time counts.
  * Returns 0 or -ENOMEM.
  */
-int cuts_add(struct cuts *cuts, uint32_t tgid, uint32_t inc, uint64_t units, uint64_t t_ns);
+int cutoffs_add(struct cutoffs *cutoffs, uint32_t tgid, uint32_t inc, uint64_t units, uint64_t t_ns);
 /* Has anything of its process been cut, so that its crossings are not all there? */
-bool cuts_any(const struct cuts *cuts, const struct sbt_crossing *c);
-enum cut_fate cuts_fate(const struct cuts *cuts, const struct sbt_crossing *c);
+bool cutoffs_any(const struct cutoffs *cutoffs, const struct sbt_crossing *c);
+enum cutoff_fate cutoffs_fate(const struct cutoffs *cutoffs, const struct sbt_crossing *c);
 /* Of a unit (its number) that is fed no more, and later than that: the kernel has numbered it, and that is all. */
-bool cuts_is_shed(const struct cuts *cuts, const struct sbt_crossing *c, uint8_t unit);
+bool cutoffs_is_shed(const struct cutoffs *cutoffs, const struct sbt_crossing *c, uint8_t unit);
 /*
  * Of such a unit at all: who had come when its probes went, and was not seen to leave for that, did not give up. When it left
  * nobody knows.
  */
-bool cuts_of_part(const struct cuts *cuts, const struct sbt_crossing *c, uint8_t unit);
+bool cutoffs_of_part(const struct cutoffs *cutoffs, const struct sbt_crossing *c, uint8_t unit);
 
 #endif /* INGEST_CUTOFFS_H */

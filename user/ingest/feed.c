@@ -57,7 +57,7 @@ struct feed {
 	struct hash current; /* tgid -> incarnation */
 	struct hash labels; /* sbt_crossing.label -> site */
 	struct began began;
-	struct cuts cuts;
+	struct cutoffs cutoffs;
 	struct feed_site sites[CACHE_SLOTS];
 	struct shared_slot shared[CACHE_SLOTS];
 	uint64_t crossings[RULES_MAX + 1];
@@ -99,7 +99,7 @@ void feed_free(struct feed *f)
 	busy_free(&f->busy);
 	hash_free(&f->labels);
 	began_free(&f->began);
-	cuts_free(&f->cuts);
+	cutoffs_free(&f->cutoffs);
 	while ((e = hash_next(&f->renumbered, &pos, &zero)))
 		free((void *)(uintptr_t)e->value);
 	hash_free(&f->renumbered);
@@ -408,12 +408,12 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 	struct model_detail detail;
 	int err;
 
-	if (cuts_is_shed(&f->cuts, c, unit))
+	if (cutoffs_is_shed(&f->cutoffs, c, unit))
 		return feed_shed(f, c, &m);
 	if (!slot)
 		return -ENOMEM;
 	m.unit = unit;
-	if (c->flags & SBT_CROSSING_ABANDONED && cuts_of_part(&f->cuts, c, unit))
+	if (c->flags & SBT_CROSSING_ABANDONED && cutoffs_of_part(&f->cutoffs, c, unit))
 		m.flags = (m.flags & ~MODEL_CROSSING_ABANDONED) | MODEL_CROSSING_STAYS;
 	if (c->spent_ns && c->type == SBT_REC_CROSSING) {
 		slot->space->spent_ns += c->spent_ns;
@@ -430,7 +430,7 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 	if (!err)
 		err = ranks_crossing(f->processes.ranks, c, &m);
 	/* Those that are not recorded any more are not counted. */
-	if (c->family == SBT_FAMILY_MPI && cuts_any(&f->cuts, c))
+	if (c->family == SBT_FAMILY_MPI && cutoffs_any(&f->cutoffs, c))
 		m.round = 0;
 	if (!err)
 		err = feed_wait(f, c, &m);
@@ -664,22 +664,22 @@ static void feed_message(struct feed *f, const struct sbt_crossing *c)
 
 int feed_cut(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t units, uint64_t t_ns)
 {
-	return cuts_add(&f->cuts, tgid, inc, units, t_ns);
+	return cutoffs_add(&f->cutoffs, tgid, inc, units, t_ns);
 }
 
 bool feed_is_shed(const struct feed *f, const struct sbt_crossing *c)
 {
-	return cuts_is_shed(&f->cuts, c, attach_unit(f->attach, c->family, c->spec));
+	return cutoffs_is_shed(&f->cutoffs, c, attach_unit(f->attach, c->family, c->spec));
 }
 
 bool feed_is_cut(struct feed *f, const struct sbt_crossing *c, int *err)
 {
-	enum cut_fate fate = cuts_fate(&f->cuts, c);
+	enum cutoff_fate fate = cutoffs_fate(&f->cutoffs, c);
 
-	*err = fate == CUT_INSIDE ? model_add_pending(f->model, c->tgid, c->inc, c->tid, c->object,
+	*err = fate == CUTOFF_INSIDE ? model_add_pending(f->model, c->tgid, c->inc, c->tid, c->object,
 						      c->arrive_ns)
 				  : 0;
-	return fate != CUT_FED;
+	return fate != CUTOFF_FED;
 }
 
 int feed_record(struct feed *f, const struct stream_record *record)
