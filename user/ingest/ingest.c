@@ -35,7 +35,7 @@ struct ingest {
 	struct discover *discover; /* NULL: not wanted */
 	struct forkjoin *forkjoin; /* as that */
 	struct turnstiles *turnstiles; /* as that */
-	struct held held;
+	struct reorder reorder;
 	uint64_t unshared; /* ingest_unshared() */
 	void (*between)(void *ctx);
 	void *between_ctx;
@@ -78,21 +78,21 @@ static bool discover_compact(void *ctx, uint32_t wait, uint32_t wake)
 static void discover_take(void *ctx, uint64_t cookie, const struct discover_member *member)
 {
 	struct ingest *p = ctx;
-	struct held_item *item = held_at(&p->held, cookie);
+	struct reorder_item *item = reorder_at(&p->reorder, cookie);
 
 	if (!item)
 		return;
-	item->fate = HELD_TAKEN;
+	item->fate = REORDER_TAKEN;
 	item->member = *member;
 }
 
 static void discover_drop(void *ctx, uint64_t cookie)
 {
 	struct ingest *p = ctx;
-	struct held_item *item = held_at(&p->held, cookie);
+	struct reorder_item *item = reorder_at(&p->reorder, cookie);
 
 	if (item)
-		item->fate = HELD_DROPPED;
+		item->fate = REORDER_DROPPED;
 }
 
 /* From now on the kernel knows; what is on its way comes as it was. */
@@ -117,13 +117,13 @@ static void discover_judged(void *ctx, const struct discover_object *o)
 static void forkjoin_take(void *ctx, uint64_t cookie, struct forkjoin_round *round)
 {
 	struct ingest *p = ctx;
-	struct held_item *item = held_at(&p->held, cookie);
+	struct reorder_item *item = reorder_at(&p->reorder, cookie);
 
 	if (!item) {
 		free(round);
 		return;
 	}
-	item->fate = HELD_TAKEN;
+	item->fate = REORDER_TAKEN;
 	item->round = round;
 }
 
@@ -174,7 +174,7 @@ void ingest_free(struct ingest *p)
 {
 	if (!p)
 		return;
-	held_free(&p->held);
+	reorder_free(&p->reorder);
 	discover_free(p->discover);
 	forkjoin_free(p->forkjoin);
 	turnstiles_free(p->turnstiles);
@@ -239,7 +239,7 @@ static int consider_join(struct ingest *p, const struct stream_record *record)
 	if (!slot)
 		return -ENOMEM;
 	j.site = slot->site;
-	err = held_add(&p->held, record, HELD_WAITS, &j.cookie);
+	err = reorder_add(&p->reorder, record, REORDER_WAITS, &j.cookie);
 	return err ? err : forkjoin_join(p->forkjoin, &j);
 }
 
@@ -280,12 +280,12 @@ static bool is_candidate(const struct stream_record *r)
 				 r->crossing->family == SBT_FAMILY_FUTEX)));
 }
 
-static int feed_item(struct ingest *p, const struct held_item *item)
+static int feed_item(struct ingest *p, const struct reorder_item *item)
 {
 	struct feed_found found = {
 		.site_known = item->plain_site,
 		.site = item->site,
-		.member = item->fate == HELD_TAKEN ? &item->member : NULL,
+		.member = item->fate == REORDER_TAKEN ? &item->member : NULL,
 	};
 
 	return feed_crossing(p->feed, item->record.crossing, &found);
@@ -293,24 +293,24 @@ static int feed_item(struct ingest *p, const struct held_item *item)
 
 static int let_go(struct ingest *p)
 {
-	struct held_item *item;
+	struct reorder_item *item;
 	int err = 0;
 
-	while (!err && (item = held_ready(&p->held))) {
-		if (item->fate == HELD_DROPPED &&
+	while (!err && (item = reorder_ready(&p->reorder))) {
+		if (item->fate == REORDER_DROPPED &&
 		    item->record.crossing->family == SBT_FAMILY_FORKJOIN)
 			err = feed_joined(p->feed, item->record.crossing);
-		else if (item->fate == HELD_DROPPED)
+		else if (item->fate == REORDER_DROPPED)
 			err = feed_none(p->feed, item->record.crossing);
 		else if (item->round)
 			err = feed_round(p->feed, item->record.crossing, item->round);
-		else if (item->fate == HELD_TAKEN || item->plain_site)
+		else if (item->fate == REORDER_TAKEN || item->plain_site)
 			err = feed_item(p, item);
 		else
 			err = feed_record(p->feed, &item->record);
 		if (item->record.crossing)
 			callsites_done(feed_callsites(p->feed), item->record.crossing);
-		held_pop(&p->held);
+		reorder_pop(&p->reorder);
 	}
 	return err;
 }
@@ -394,7 +394,7 @@ static int consider(struct ingest *p, const struct stream_record *record)
 		.depart_ns = c->depart_ns,
 	};
 	const struct feed_site *slot = feed_site(p->feed, c);
-	struct held_item *item;
+	struct reorder_item *item;
 	uint64_t id = 0;
 	int err;
 
@@ -403,7 +403,7 @@ static int consider(struct ingest *p, const struct stream_record *record)
 	r.shared = feed_shared(p->feed, c, slot->space);
 	p->unshared += !r.shared && feed_shared_unknown(p->feed, c, slot->space);
 	r.flags |= tally_flags(p, c, slot->space, r.shared);
-	err = held_add(&p->held, record, HELD_WAITS, &r.cookie);
+	err = reorder_add(&p->reorder, record, REORDER_WAITS, &r.cookie);
 	if (err)
 		return err;
 	err = callsites_consider(feed_callsites(p->feed), slot->space, c, r.flags & DISCOVER_WAKE,
@@ -414,8 +414,8 @@ static int consider(struct ingest *p, const struct stream_record *record)
 		discover_drop(p, r.cookie);
 	else
 		err = discover_add(p->discover, &r, &id);
-	item = held_at(&p->held, r.cookie);
-	if (!err && item && item->fate == HELD_WAITS)
+	item = reorder_at(&p->reorder, r.cookie);
+	if (!err && item && item->fate == REORDER_WAITS)
 		item->id = id;
 	return err;
 }
@@ -477,16 +477,16 @@ static int hold_plain(struct ingest *p, const struct stream_record *record)
 {
 	const struct sbt_crossing *c = record->crossing;
 	const struct feed_site *slot;
-	struct held_item *item;
+	struct reorder_item *item;
 	uint64_t cookie;
-	int err = held_add(&p->held, record, HELD_PLAIN, &cookie);
+	int err = reorder_add(&p->reorder, record, REORDER_PLAIN, &cookie);
 
 	if (err || !c || c->type != SBT_REC_CROSSING)
 		return err;
 	slot = feed_site(p->feed, c);
 	if (!slot)
 		return -ENOMEM;
-	item = held_at(&p->held, cookie);
+	item = reorder_at(&p->reorder, cookie);
 	item->site = slot->site;
 	item->plain_site = true;
 	return 0;
@@ -515,17 +515,17 @@ static int take_record(struct ingest *p, const struct stream_record *record)
 	if (is_candidate(record) && !feed_is_shed(p->feed, record->crossing))
 		err = record->crossing->family == SBT_FAMILY_FORKJOIN ? consider_join(p, record)
 								      : consider(p, record);
-	else if (p->held.n)
+	else if (p->reorder.n)
 		err = hold_plain(p, record);
 	else
 		return feed_at_once(p, record);
 	return err ? err : let_go(p);
 }
 
-static bool is_overdue(const struct ingest *p, const struct held_item *first, uint64_t now_ns)
+static bool is_overdue(const struct ingest *p, const struct reorder_item *first, uint64_t now_ns)
 {
 	uint32_t team = discover_team(p->discover, first->id);
-	uint64_t crossing_ns = held_crossing_ns(&p->held);
+	uint64_t crossing_ns = reorder_crossing_ns(&p->reorder);
 	bool joins = first->record.crossing->family == SBT_FAMILY_FORKJOIN;
 
 	if (!team && !joins)
@@ -539,20 +539,20 @@ static bool is_overdue(const struct ingest *p, const struct held_item *first, ui
 /* Others cannot wait for ever. */
 static int give_up(struct ingest *p, uint64_t now_ns)
 {
-	const struct held_item *first;
+	const struct reorder_item *first;
 	int err = 0;
 
-	while (!err && p->held.n) {
-		first = held_at(&p->held, p->held.cookie);
-		if (p->held.n < HOLD_MAX && !is_overdue(p, first, now_ns))
+	while (!err && p->reorder.n) {
+		first = reorder_at(&p->reorder, p->reorder.cookie);
+		if (p->reorder.n < HOLD_MAX && !is_overdue(p, first, now_ns))
 			break;
 		if (first->id)
 			discover_give_up(p->discover, first->id);
 		else
-			forkjoin_give_up(p->forkjoin, p->held.cookie);
+			forkjoin_give_up(p->forkjoin, p->reorder.cookie);
 		/* Whatever it is: it must not stay. */
-		if (held_at(&p->held, p->held.cookie)->fate == HELD_WAITS)
-			discover_drop(p, p->held.cookie);
+		if (reorder_at(&p->reorder, p->reorder.cookie)->fate == REORDER_WAITS)
+			discover_drop(p, p->reorder.cookie);
 		err = let_go(p);
 	}
 	return err;
@@ -561,7 +561,7 @@ static int give_up(struct ingest *p, uint64_t now_ns)
 /* Up to when everything has been fed. */
 static uint64_t fed_until(const struct ingest *p, uint64_t until_ns)
 {
-	uint64_t first = p->held.n ? held_at(&p->held, p->held.cookie)->record.key_ns : until_ns;
+	uint64_t first = p->reorder.n ? reorder_at(&p->reorder, p->reorder.cookie)->record.key_ns : until_ns;
 
 	return first < until_ns ? first : until_ns;
 }
@@ -611,7 +611,7 @@ int ingest_run(struct ingest *p, uint64_t until_ns)
 			return err;
 		look_between(p, n++, &begin_ns);
 	}
-	if (!err && p->held.n && until_ns != UINT64_MAX)
+	if (!err && p->reorder.n && until_ns != UINT64_MAX)
 		err = give_up(p, until_ns);
 	return err ? err : model_advance(p->model, fed_until(p, until_ns));
 }

@@ -6,30 +6,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct held_item *item_at(const struct held *h, uint32_t i)
+static struct reorder_item *item_at(const struct reorder *h, uint32_t i)
 {
 	return &h->items[(h->first + i) & (h->cap - 1)];
 }
 
-static void item_free(struct held_item *item)
+static void item_free(struct reorder_item *item)
 {
 	free((void *)(uintptr_t)item->record.crossing);
 	free((void *)(uintptr_t)item->record.event);
 	free(item->round);
 }
 
-void held_free(struct held *h)
+void reorder_free(struct reorder *h)
 {
 	while (h->n)
-		held_pop(h);
+		reorder_pop(h);
 	free(h->items);
 	memset(h, 0, sizeof(*h));
 }
 
-static int grow(struct held *h)
+static int grow(struct reorder *h)
 {
 	uint32_t cap = h->cap ? 2 * h->cap : 64, i;
-	struct held_item *items;
+	struct reorder_item *items;
 
 	if (h->n < h->cap)
 		return 0;
@@ -63,11 +63,11 @@ static size_t event_size(const struct sbt_event *e)
 	return e->type == SBT_REC_LABEL ? sizeof(struct sbt_label) : sizeof(*e);
 }
 
-int held_add(struct held *h, const struct stream_record *r, enum held_fate fate, uint64_t *cookie)
+int reorder_add(struct reorder *h, const struct stream_record *r, enum reorder_fate fate, uint64_t *cookie)
 {
 	size_t size = r->event ? event_size(r->event) : crossing_size(r->crossing);
 	const void *from = r->event ? (const void *)r->event : r->crossing;
-	struct held_item item = { .record = { .key_ns = r->key_ns }, .fate = fate };
+	struct reorder_item item = { .record = { .key_ns = r->key_ns }, .fate = fate };
 	void *copy = malloc(size);
 	int err = copy ? grow(h) : -ENOMEM;
 
@@ -85,19 +85,19 @@ int held_add(struct held *h, const struct stream_record *r, enum held_fate fate,
 	return 0;
 }
 
-struct held_item *held_at(const struct held *h, uint64_t cookie)
+struct reorder_item *reorder_at(const struct reorder *h, uint64_t cookie)
 {
 	return cookie - h->cookie < h->n ? item_at(h, (uint32_t)(cookie - h->cookie)) : NULL;
 }
 
-struct held_item *held_ready(const struct held *h)
+struct reorder_item *reorder_ready(const struct reorder *h)
 {
-	struct held_item *item = h->n ? item_at(h, 0) : NULL;
+	struct reorder_item *item = h->n ? item_at(h, 0) : NULL;
 
-	return item && item->fate != HELD_WAITS ? item : NULL;
+	return item && item->fate != REORDER_WAITS ? item : NULL;
 }
 
-void held_pop(struct held *h)
+void reorder_pop(struct reorder *h)
 {
 	item_free(item_at(h, 0));
 	h->first = (h->first + 1) & (h->cap - 1);
@@ -105,12 +105,12 @@ void held_pop(struct held *h)
 	h->cookie++;
 }
 
-uint64_t held_crossing_ns(const struct held *h)
+uint64_t reorder_crossing_ns(const struct reorder *h)
 {
 	uint32_t i;
 
 	for (i = 0; i < h->n; i++)
-		if (item_at(h, i)->fate == HELD_PLAIN && item_at(h, i)->record.crossing)
+		if (item_at(h, i)->fate == REORDER_PLAIN && item_at(h, i)->record.crossing)
 			return item_at(h, i)->record.key_ns;
 	return UINT64_MAX;
 }

@@ -14,40 +14,40 @@
 #include "model/forkjoin.h"
 #include "ingest/stream.h"
 
-enum held_fate {
-	HELD_WAITS,
-	HELD_PLAIN, /* no candidate: waits for those before it alone */
-	HELD_TAKEN, /* of a barrier */
-	HELD_DROPPED,
+enum reorder_fate {
+	REORDER_WAITS,
+	REORDER_PLAIN, /* no candidate: waits for those before it alone */
+	REORDER_TAKEN, /* of a barrier */
+	REORDER_DROPPED,
 };
 
 /* One record, copied. */
-struct held_item {
+struct reorder_item {
 	struct stream_record record;
-	enum held_fate fate;
-	bool plain_site; /* HELD_PLAIN, a crossing: `site` is known, from when its library was still there */
+	enum reorder_fate fate;
+	bool plain_site; /* REORDER_PLAIN, a crossing: `site` is known, from when its library was still there */
 	uint32_t site;
 	uint64_t id; /* of discover_add() */
-	struct discover_member member; /* HELD_TAKEN */
+	struct discover_member member; /* REORDER_TAKEN */
 	struct forkjoin_round *round; /* the same, of FORKJOIN; owned */
 };
 
-struct held {
-	struct held_item *items; /* a ring */
+struct reorder {
+	struct reorder_item *items; /* a ring */
 	uint32_t first, n, cap;
 	uint64_t cookie; /* of the first */
 };
 
-void held_free(struct held *held);
+void reorder_free(struct reorder *reorder);
 /* Returns 0 and *cookie, which names it, or -ENOMEM. */
-int held_add(struct held *held, const struct stream_record *record, enum held_fate fate,
+int reorder_add(struct reorder *reorder, const struct stream_record *record, enum reorder_fate fate,
 	     uint64_t *cookie);
 /* NULL: it has been let go. */
-struct held_item *held_at(const struct held *held, uint64_t cookie);
-/* The oldest, if it need not wait any longer; held_pop() frees it. */
-struct held_item *held_ready(const struct held *held);
-void held_pop(struct held *held);
+struct reorder_item *reorder_at(const struct reorder *reorder, uint64_t cookie);
+/* The oldest, if it need not wait any longer; reorder_pop() frees it. */
+struct reorder_item *reorder_ready(const struct reorder *reorder);
+void reorder_pop(struct reorder *reorder);
 /* When the first crossing departed that waits for others alone; UINT64_MAX: none does. */
-uint64_t held_crossing_ns(const struct held *held);
+uint64_t reorder_crossing_ns(const struct reorder *reorder);
 
 #endif /* INGEST_REORDER_H */
