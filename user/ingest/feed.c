@@ -56,7 +56,7 @@ struct feed {
 	struct busy busy;
 	struct hash current; /* tgid -> incarnation */
 	struct hash labels; /* sbt_crossing.label -> site */
-	struct began began;
+	struct start_adjust start_adjust;
 	struct cutoffs cutoffs;
 	struct feed_site sites[CACHE_SLOTS];
 	struct shared_slot shared[CACHE_SLOTS];
@@ -98,7 +98,7 @@ void feed_free(struct feed *f)
 	hash_free(&f->current);
 	busy_free(&f->busy);
 	hash_free(&f->labels);
-	began_free(&f->began);
+	start_adjust_free(&f->start_adjust);
 	cutoffs_free(&f->cutoffs);
 	while ((e = hash_next(&f->renumbered, &pos, &zero)))
 		free((void *)(uintptr_t)e->value);
@@ -125,7 +125,7 @@ bool feed_incarnation(const struct feed *f, uint32_t tgid, uint32_t *inc)
 
 int feed_held(struct feed *f, const struct sbt_event *e, uint64_t now_ns)
 {
-	return began_held(&f->began, f->model, e, now_ns);
+	return start_adjust_held(&f->start_adjust, f->model, e, now_ns);
 }
 
 /* The parts of @c's phase, without what we held it. @ends: it is over with that. */
@@ -134,9 +134,9 @@ static bool parts_of(struct feed *f, const struct sbt_crossing *c, bool ends,
 {
 	bool apart = feed_parts(c, f->fault_outside_ns, f->self, d);
 
-	began_take_off(&f->began, c->inc, c->tid, apart ? d : NULL);
+	start_adjust_take_off(&f->start_adjust, c->inc, c->tid, apart ? d : NULL);
 	if (ends)
-		began_forget(&f->began, c->inc, c->tid);
+		start_adjust_forget(&f->start_adjust, c->inc, c->tid);
 	return apart;
 }
 
@@ -377,12 +377,12 @@ static int fill_order(struct feed *f, const struct sbt_crossing *c,
 			return -ENOMEM;
 		r->shift++;
 		r->reaches_back = true;
-		began_forget(&f->began, c->inc, c->tid);
+		start_adjust_forget(&f->start_adjust, c->inc, c->tid);
 	} else if ((r && r->reaches_back) || (member && member->merged)) {
 		m->flags &= ~MODEL_CROSSING_ACCOUNTED;
 		if (r)
 			r->reaches_back = false;
-		began_forget(&f->began, c->inc, c->tid);
+		start_adjust_forget(&f->start_adjust, c->inc, c->tid);
 	} else if (parts_of(f, c, true, detail)) {
 		m->detail = detail;
 	}
@@ -539,8 +539,8 @@ static int feed_thread(struct feed *f, const struct sbt_event *e)
 static int feed_seen(struct feed *f, const struct sbt_event *e)
 {
 	bool late = e->seq || is_late(f, e->tgid, e->start_ns);
-	bool began = e->start_ns > model_start(f->model);
-	uint64_t old, start = late ? e->t_ns : began ? e->start_ns : 0;
+	bool start_adjust = e->start_ns > model_start(f->model);
+	uint64_t old, start = late ? e->t_ns : start_adjust ? e->start_ns : 0;
 	int err = late ? ranks_missed(f->processes.ranks, e->tgid, e->inc) : 0;
 
 	if (err)
@@ -549,10 +549,10 @@ static int feed_seen(struct feed *f, const struct sbt_event *e)
 	if (hash_get(&f->current, e->tgid, &old) && old == e->inc)
 		return late ? model_add_process(f->model, e->tgid, e->inc, 0, 0, start, false, NULL)
 			    : 0;
-	if (began && !late)
+	if (start_adjust && !late)
 		err = ranks_began(f->processes.ranks, e->tgid, e->inc);
 	if (!err)
-		err = model_add_process(f->model, e->tgid, e->inc, 0, 0, start, began && !late,
+		err = model_add_process(f->model, e->tgid, e->inc, 0, 0, start, start_adjust && !late,
 					e->comm);
 	return err ? err : hash_put(&f->current, e->tgid, e->inc);
 }
@@ -588,7 +588,7 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 		if (!err)
 			err = ranks_began(f->processes.ranks, e->tgid, e->inc);
 		if (!err)
-			err = began_fed(&f->began, f->model, e);
+			err = start_adjust_fed(&f->start_adjust, f->model, e);
 		return err ? err : hash_put(&f->current, e->tgid, e->inc);
 	case SBT_REC_JOINED:
 		return model_add_joined(f->model, e->tgid, e->inc, e->tid, e->t_ns - e->start_ns,
@@ -598,7 +598,7 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 	case SBT_REC_EXIT:
 		if (!e->seq && e->t_ns > e->start_ns)
 			busy_note(&f->busy, e->tgid, e->tid, e->t_ns - e->start_ns, e->busy_ns);
-		began_forget(&f->began, e->inc, e->tid);
+		start_adjust_forget(&f->start_adjust, e->inc, e->tid);
 		end_renumbered(f, e);
 		err = model_end_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns, e->comm);
 		if (!err && (e->flags & SBT_EVENT_LEADER)) {

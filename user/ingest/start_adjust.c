@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "ingest/start_adjust.h"
 
-void began_free(struct began *b)
+void start_adjust_free(struct start_adjust *b)
 {
 	hash_free(&b->held);
 	hash_free(&b->later);
@@ -20,7 +20,7 @@ static uint64_t thread_key(uint32_t inc, uint32_t tid)
 	return (uint64_t)inc << 32 | tid;
 }
 
-int began_fed(struct began *b, struct model *model, const struct sbt_event *e)
+int start_adjust_fed(struct start_adjust *b, struct model *model, const struct sbt_event *e)
 {
 	uint32_t thread = model_find_thread(model, e->tgid, e->inc, e->tgid);
 	uint64_t key = thread_key(e->inc, e->tgid), ns, all = 0;
@@ -43,7 +43,7 @@ int began_fed(struct began *b, struct model *model, const struct sbt_event *e)
 	return err ? err : model_add_thread(model, e->tgid, e->inc, e->tgid, start);
 }
 
-int began_held(struct began *b, struct model *model, const struct sbt_event *e, uint64_t now_ns)
+int start_adjust_held(struct start_adjust *b, struct model *model, const struct sbt_event *e, uint64_t now_ns)
 {
 	uint64_t ns = 0;
 	int err;
@@ -52,7 +52,7 @@ int began_held(struct began *b, struct model *model, const struct sbt_event *e, 
 		return 0;
 	hash_get(&b->held, e->tgid, &ns);
 	err = hash_put(&b->held, e->tgid, ns + now_ns - e->t_ns);
-	return err ? err : began_fed(b, model, e);
+	return err ? err : start_adjust_fed(b, model, e);
 }
 
 static uint64_t less(uint64_t a, uint64_t b)
@@ -69,13 +69,13 @@ static void block_shorten(struct model_block *b, uint64_t ns)
 		*b = (struct model_block){ 0 };
 }
 
-void began_forget(struct began *b, uint32_t inc, uint32_t tid)
+void start_adjust_forget(struct start_adjust *b, uint32_t inc, uint32_t tid)
 {
 	if (hash_count(&b->later))
 		hash_del(&b->later, thread_key(inc, tid));
 }
 
-void began_take_off(const struct began *b, uint32_t inc, uint32_t tid, struct model_detail *d)
+void start_adjust_take_off(const struct start_adjust *b, uint32_t inc, uint32_t tid, struct model_detail *d)
 {
 	uint64_t ns;
 
