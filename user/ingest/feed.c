@@ -53,7 +53,7 @@ struct feed {
 	struct waits *waits;
 	struct hash renumbered; /* (inc, tid) -> struct renumbered */
 	size_t nrenumbered; /* of them: so many were there when those that ended were last forgotten */
-	struct busy busy;
+	struct spin_suspects spin_suspects;
 	struct hash current; /* tgid -> incarnation */
 	struct hash labels; /* sbt_crossing.label -> site */
 	struct start_adjust start_adjust;
@@ -96,7 +96,7 @@ void feed_free(struct feed *f)
 	if (!f)
 		return;
 	hash_free(&f->current);
-	busy_free(&f->busy);
+	spin_suspects_free(&f->spin_suspects);
 	hash_free(&f->labels);
 	start_adjust_free(&f->start_adjust);
 	cutoffs_free(&f->cutoffs);
@@ -597,7 +597,7 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 		return feed_label(f, (const struct sbt_label *)e);
 	case SBT_REC_EXIT:
 		if (!e->seq && e->t_ns > e->start_ns)
-			busy_note(&f->busy, e->tgid, e->tid, e->t_ns - e->start_ns, e->busy_ns);
+			spin_suspects_note(&f->spin_suspects, e->tgid, e->tid, e->t_ns - e->start_ns, e->spin_suspects_ns);
 		start_adjust_forget(&f->start_adjust, e->inc, e->tid);
 		end_renumbered(f, e);
 		err = model_end_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns, e->comm);
@@ -788,14 +788,14 @@ int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjo
 	return err ? err : model_add_crossing(f->model, &m);
 }
 
-void feed_alive(struct feed *f, uint32_t tgid, uint32_t tid, uint64_t life_ns, uint64_t busy_ns)
+void feed_alive(struct feed *f, uint32_t tgid, uint32_t tid, uint64_t life_ns, uint64_t spin_suspects_ns)
 {
-	busy_note(&f->busy, tgid, tid, life_ns, busy_ns);
+	spin_suspects_note(&f->spin_suspects, tgid, tid, life_ns, spin_suspects_ns);
 }
 
 uint32_t feed_busy(struct feed *f, uint32_t *tgid)
 {
-	return busy_most(&f->busy, f->model, tgid);
+	return spin_suspects_most(&f->spin_suspects, f->model, tgid);
 }
 
 uint64_t feed_crossings(const struct feed *f, uint32_t rule)

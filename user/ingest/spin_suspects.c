@@ -3,27 +3,27 @@
 #include "ingest/spin_suspects.h"
 
 /* A thread that lived so long, and was busy for this share of it, may have waited by spinning. */
-#define BUSY_LEAST_NS 5000000ULL
-#define BUSY_PERCENT  80
-#define BUSY_MOST     65536
+#define SPIN_SUSPECTS_LEAST_NS 5000000ULL
+#define SPIN_SUSPECTS_PERCENT  80
+#define SPIN_SUSPECTS_MOST     65536
 
-void busy_free(struct busy *b)
+void spin_suspects_free(struct spin_suspects *b)
 {
 	hash_free(&b->threads);
 }
 
-void busy_note(struct busy *b, uint32_t tgid, uint32_t tid, uint64_t life_ns, uint64_t busy_ns)
+void spin_suspects_note(struct spin_suspects *b, uint32_t tgid, uint32_t tid, uint64_t life_ns, uint64_t spin_suspects_ns)
 {
 	uint64_t key = (uint64_t)tgid << 32 | tid;
 
-	if (life_ns < BUSY_LEAST_NS || busy_ns < life_ns / 100 * BUSY_PERCENT)
+	if (life_ns < SPIN_SUSPECTS_LEAST_NS || spin_suspects_ns < life_ns / 100 * SPIN_SUSPECTS_PERCENT)
 		hash_del(&b->threads, key);
-	else if (hash_count(&b->threads) < BUSY_MOST)
+	else if (hash_count(&b->threads) < SPIN_SUSPECTS_MOST)
 		hash_put(&b->threads, key, 1);
 }
 
 /* Whoever took part in some meeting, by whatever it was found, waits there. */
-static void forget_met(struct busy *b, const struct model *model)
+static void forget_met(struct spin_suspects *b, const struct model *model)
 {
 	uint32_t i, n = model_nthreads(model);
 
@@ -36,7 +36,7 @@ static void forget_met(struct busy *b, const struct model *model)
 	}
 }
 
-uint32_t busy_most(struct busy *b, const struct model *model, uint32_t *tgid)
+uint32_t spin_suspects_most(struct spin_suspects *b, const struct model *model, uint32_t *tgid)
 {
 	const struct hash_entry *e;
 	struct hash_entry zero;
