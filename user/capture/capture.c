@@ -111,7 +111,7 @@ static void glance(void *ctx, const struct sbt_event *event)
 {
 	struct capture *c = ctx;
 
-	targets_glance(c->targets, event);
+	tracker_glance(c->tracker, event);
 }
 
 void capture_save(void *ctx)
@@ -121,7 +121,7 @@ void capture_save(void *ctx)
 	if (!c->stream)
 		return;
 	ring_save(c->stream, RING_SAVED_BYTES);
-	if (c->targets)
+	if (c->tracker)
 		ring_glance_events(c->stream, glance, c);
 }
 
@@ -141,12 +141,12 @@ static void note_waiting(struct capture *c)
 	size_t i;
 
 	if (c->options.mode == OPTIONS_SYSTEM)
-		targets_note_waiting(c->targets, 0);
+		tracker_note_waiting(c->tracker, 0);
 	for (i = 0; i < c->options.npids; i++)
-		targets_note_waiting(c->targets, c->options.pids[i]);
+		tracker_note_waiting(c->tracker, c->options.pids[i]);
 	/* With --delay the command runs already. */
 	if (c->launched && c->options.delay_s > 0)
-		targets_note_waiting(c->targets, c->launch.pid);
+		tracker_note_waiting(c->tracker, c->launch.pid);
 }
 
 static int begin_hook(struct capture *c)
@@ -172,7 +172,7 @@ static int begin_hanging(struct capture *c)
 	struct hanging_env env = {
 		.attach = c->attach,
 		.spaces = c->spaces,
-		.ranks = targets_ranks(c->targets),
+		.ranks = tracker_ranks(c->tracker),
 		.model = c->model,
 		.report_env = present_env(&c->present),
 		.report = on_hang,
@@ -248,8 +248,8 @@ static void on_folded(void *ctx, const struct model_proc *from, const struct mod
 		recording_process(c->recording, from);
 	present_folded(&c->present, from, into);
 	if (from->crossings)
-		targets_forget_rank(c->targets, from->tgid);
-	targets_forget(c->targets, from->tgid, from->inc);
+		tracker_forget_rank(c->tracker, from->tgid);
+	tracker_forget(c->tracker, from->tgid, from->inc);
 }
 
 static int begin(struct capture *c)
@@ -286,7 +286,7 @@ static int begin(struct capture *c)
 	observer_name_threads(c->observer, c->model);
 	feed = (struct feed_options){ .attach = c->attach,
 				      .spaces = c->spaces,
-				      .processes = targets_for_feed(c->targets),
+				      .processes = tracker_for_feed(c->tracker),
 				      .model = c->model,
 				      .frames = c->options.frames,
 				      .mark = on_mark,
@@ -297,7 +297,7 @@ static int begin(struct capture *c)
 		return err;
 	ingest_between(c->ingest, show_events, c);
 	c->present.ingest = c->ingest;
-	c->hot = hot_new(c->attach, c->targets, c->ingest, c->options.verbose);
+	c->hot = hot_new(c->attach, c->tracker, c->ingest, c->options.verbose);
 	if (!c->hot)
 		return -ENOMEM;
 	c->present.hot = c->hot;
@@ -334,10 +334,10 @@ static void on_event(void *ctx, const struct sbt_event *event)
 	/* What came before belongs to the addresses as they were. */
 	if ((event->type == SBT_REC_MAP || event->type == SBT_REC_OUTLINED) && event->inc &&
 	    c->ingest && !c->error) {
-		targets_look(c->targets, event);
+		tracker_look(c->tracker, event);
 		c->error = ingest_run(c->ingest, event->t_ns);
 	}
-	targets_event(c->targets, event);
+	tracker_event(c->tracker, event);
 	if (!c->error)
 		c->error = hot_event(c->hot, event);
 	if (c->ingest && !c->error)
@@ -360,9 +360,9 @@ static void show_events(void *ctx)
 static void show_mapped(struct capture *c)
 {
 	c->showing = true;
-	targets_mapped(c->targets, on_event, c);
+	tracker_mapped(c->tracker, on_event, c);
 	c->showing = false;
-	targets_settle(c->targets);
+	tracker_settle(c->tracker);
 }
 
 static void add_sums(void *ctx, const struct sbt_sums *sums)
@@ -412,7 +412,7 @@ static int work(struct capture *c)
 	if (!err)
 		err = return_sums(c, now);
 	if (!err && c->armed)
-		targets_step(c->targets, now);
+		tracker_step(c->tracker, now);
 	if (ring_read(c->stream) - before >= MANY_BYTES)
 		c->last_many_ns = now;
 	if (!c->write_error)
@@ -442,7 +442,7 @@ static void find_remarks(struct capture *c)
 					 .attach = c->attach,
 					 .modules = c->modules,
 					 .spaces = c->spaces,
-					 .targets = c->targets,
+					 .tracker = c->tracker,
 					 .ingest = c->ingest,
 					 .model = c->model,
 					 .left = c->left,
@@ -503,7 +503,7 @@ static uint64_t timeout_ns(const struct capture *c, uint64_t now)
 	uint64_t wake =
 		c->armed ? c->end_ns : c->begin_ns + (uint64_t)(c->options.delay_s * 1e9) + 1;
 	uint64_t ns = (now - c->last_many_ns > IDLE_NS ? POLL_IDLE_MS : POLL_MS) * 1000000ULL;
-	uint64_t due = targets_due(c->targets), told = hot_told_ns(c->hot);
+	uint64_t due = tracker_due(c->tracker), told = hot_told_ns(c->hot);
 
 	if (due && (!wake || due < wake))
 		wake = due;
@@ -549,7 +549,7 @@ static int loop(struct capture *c)
 			else if (events[i].data.u64 == FD_HOOK)
 				c->stop |= (events[i].events & (EPOLLHUP | EPOLLERR)) != 0;
 			else if (events[i].data.u64 == FD_WRITTEN)
-				targets_written(c->targets);
+				tracker_written(c->tracker);
 			else if (events[i].data.u64 >= FD_PIDS)
 				on_pid_exit(c, events[i].data.u64 - FD_PIDS);
 		}
@@ -596,7 +596,7 @@ static void stop_tracing(struct capture *c)
 		ingest_between(c->ingest, NULL, NULL);
 	if (c->attach)
 		attach_stop(c->attach);
-	if (c->stream && c->targets)
+	if (c->stream && c->tracker)
 		show_events(c);
 	/* Showing them may have put probes on what was new. */
 	if (c->attach)
@@ -623,7 +623,7 @@ static int finish(struct capture *c)
 		c->left = remarks_left(c->attach, (uint32_t)c->launch.pid);
 	attach_each_pending(c->attach, add_pending, c);
 	stop_tracing(c);
-	targets_end(c->targets, end);
+	tracker_end(c->tracker, end);
 	/* Nothing can be written any more: what is there is all there will be. */
 	err = ingest_run(c->ingest, UINT64_MAX);
 	if (!err)
@@ -643,7 +643,7 @@ static int finish(struct capture *c)
 	symbol_server_idle(c->symbols, NULL, NULL);
 	modules_idle(c->modules, NULL, NULL);
 	present_hangs(&c->present, c->hanging, end);
-	present_calibrate(&c->present, targets_stepped(c->targets), capture_drain, c);
+	present_calibrate(&c->present, tracker_stepped(c->tracker), capture_drain, c);
 	permit_drop(rights_for_report(), c->options.verbose);
 	find_remarks(c);
 	/* An error of writing is kept, and told once, when the output is closed. */
@@ -709,7 +709,7 @@ static void tear_down(struct capture *c)
 	why_free(c->why);
 	counting_close(&c->counting);
 	model_free(c->model);
-	targets_free(c->targets);
+	tracker_free(c->tracker);
 	spaces_free(c->spaces);
 	modules_free(c->modules);
 	symbol_server_free(c->symbols);

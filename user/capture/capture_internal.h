@@ -32,7 +32,7 @@ struct capture {
 	struct modules *modules;
 	struct symbol_server *symbols;
 	struct spaces *spaces;
-	struct targets *targets;
+	struct tracker *tracker;
 	struct model *model;
 	struct observer *observer;
 	struct ingest *ingest;

@@ -137,7 +137,7 @@ static int build_rooms(struct capture *c)
 {
 	const struct options *o = &c->options;
 	bool by_process = !o->follow && attach_for_one(c->attach);
-	struct targets_options to = { .by_process = by_process,
+	struct tracker_options to = { .by_process = by_process,
 				      .children = o->follow || o->mode == OPTIONS_SYSTEM,
 				      .comm = o->comm,
 				      .apart = o->cost_limit > 0,
@@ -169,10 +169,10 @@ static int build_rooms(struct capture *c)
 	if (!err)
 		err = spaces_new(c->modules, c->symbols, &c->spaces);
 	if (!err)
-		err = targets_new(c->attach, c->modules, c->spaces, &to, &c->targets);
-	for (i = 0; !err && (fd = targets_mapped_fd(c->targets, i)) >= 0; i++)
+		err = tracker_new(c->attach, c->modules, c->spaces, &to, &c->tracker);
+	for (i = 0; !err && (fd = tracker_mapped_fd(c->tracker, i)) >= 0; i++)
 		err = capture_watch_fd(c, fd, FD_RINGS, EPOLLIN | EPOLLET);
-	if (!err && (fd = targets_written_fd(c->targets)) >= 0)
+	if (!err && (fd = tracker_written_fd(c->tracker)) >= 0)
 		err = capture_watch_fd(c, fd, FD_WRITTEN, EPOLLIN);
 	return err;
 }
@@ -198,7 +198,7 @@ static int add_pid(struct capture *c, size_t i)
 	if (!err && c->pidfds[i] < 0)
 		err = -errno;
 	if (!err)
-		err = targets_add_pid(c->targets, pid);
+		err = tracker_add_pid(c->tracker, pid);
 	if (err == -ESRCH)
 		msg_error("process %d does not exist, or ended as it was being attached to", pid);
 	else if (err == -EACCES || err == -EPERM)
@@ -213,7 +213,7 @@ static int add_pid(struct capture *c, size_t i)
 
 static int add_words(struct capture *c, int pid)
 {
-	int err = targets_add_words(c->targets, pid);
+	int err = tracker_add_words(c->tracker, pid);
 
 	/* Gone by now, or not to be read: what it executes is examined when it does. */
 	return err == -ENOMEM ? err : 0;
@@ -242,7 +242,7 @@ static int add_ranks(struct capture *c)
 		c->pidfds[c->npidfds++] = fd;
 		if (fd < 0)
 			continue;
-		err = targets_add_other(c->targets, h->ranks[i].pid);
+		err = tracker_add_other(c->tracker, h->ranks[i].pid);
 		if (!err)
 			err = capture_watch_fd(c, fd, FD_PIDS + i, EPOLLIN);
 		if (err)
@@ -260,14 +260,14 @@ static int find_targets(struct capture *c)
 
 	switch (o->mode) {
 	case OPTIONS_COMMAND:
-		err = targets_add_own(c->targets, o->command);
+		err = tracker_add_own(c->tracker, o->command);
 		if (!err)
-			err = targets_add_child(c->targets, c->launch.pid);
+			err = tracker_add_child(c->tracker, c->launch.pid);
 		return err || c->handover.listener < 0 ? err : add_ranks(c);
 	case OPTIONS_SYSTEM:
 		permit_warn_others();
-		err = targets_add_own(c->targets, NULL);
-		return err ? err : targets_scan_all(c->targets);
+		err = tracker_add_own(c->tracker, NULL);
+		return err ? err : tracker_scan_all(c->tracker);
 	case OPTIONS_PIDS:
 		c->pidfds = calloc(o->npids, sizeof(*c->pidfds));
 		if (!c->pidfds)
@@ -276,7 +276,7 @@ static int find_targets(struct capture *c)
 		c->npidfds = o->npids;
 		for (i = 0; i < o->npids && !err; i++)
 			err = add_pid(c, i);
-		if (!err && !targets_have_places(c->targets))
+		if (!err && !tracker_have_places(c->tracker))
 			msg_warn("no barrier function is mapped there yet: looked for "
 				 "pthread_barrier_wait in every file of the process; libraries "
 				 "opened later will be looked at");
@@ -338,7 +338,7 @@ int capture_set_up(struct capture *c)
 	if (err)
 		return err;
 	present_init(&c->present, &c->options, c->attach, c->stream, c->modules, c->spaces);
-	c->present.targets = c->targets;
+	c->present.tracker = c->tracker;
 	c->present.progress = c->progress;
 	if (attach_accounts(c->attach))
 		err = why_new(c->attach, c->spaces, &c->counting, present_env(&c->present),

@@ -53,7 +53,7 @@ static void say_rules(const struct remarks *r)
 				    rule->pair ? k ? "the second of " : "the first of " : "",
 				    rule->pair ? "its functions" : "such a function",
 				    rule->file ? " of that name" : "");
-		else if (!targets_probed(r->targets, (uint32_t)i + 1))
+		else if (!tracker_probed(r->tracker, (uint32_t)i + 1))
 			continue; /* why not has been said */
 		else if (!feed_crossings(ingest_feed(r->ingest), (uint32_t)i + 1))
 			remark_note(REMARK_WARN, "user_barrier", 0,
@@ -532,7 +532,7 @@ static void say_ranks(const struct remarks *r)
 {
 	struct ranks_sums sums;
 
-	ranks_sums(targets_ranks(r->targets), &sums);
+	ranks_sums(tracker_ranks(r->tracker), &sums);
 	if (sums.no_job)
 		remark_note(
 			REMARK_WARN, "ranks", 0,
@@ -667,7 +667,7 @@ static void say_elsewhere(const struct remarks *r)
 {
 	const struct options *o = r->options;
 
-	targets_explain(r->targets, o->aggregate);
+	tracker_explain(r->tracker, o->aggregate);
 	if (o->mode == OPTIONS_PIDS)
 		remark_note(REMARK_ERROR, "elsewhere", (uint32_t)o->pids[0],
 			    "who waited already when tracing began crosses nothing: sbt-trace hang "
@@ -712,7 +712,7 @@ static void say_made(const struct remarks *r)
 {
 	uint64_t made, executed, ns;
 
-	targets_made(r->targets, &made, &executed);
+	tracker_made(r->tracker, &made, &executed);
 	ns = made * MADE_NS + executed * EXECUTED_NS;
 	if (made < MADE_LEAST || ns < r->elapsed_ns / MADE_PART)
 		return;
@@ -748,8 +748,8 @@ void remarks_find(const struct remarks *r)
 			"threads that wait by spinning in code of their own cannot be seen from "
 			"outside: if they do, put the markers of sbt/sbt.h there, or name the "
 			"function that waits with -b");
-	targets_tell_inlined(r->targets);
-	targets_tell_ranks(r->targets, r->model);
+	tracker_tell_inlined(r->tracker);
+	tracker_tell_ranks(r->tracker, r->model);
 	tell_candidates(r);
 }
 

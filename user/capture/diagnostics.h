@@ -20,7 +20,7 @@ struct remarks {
 	const struct attach *attach;
 	struct modules *modules;
 	struct spaces *spaces;
-	const struct targets *targets;
+	const struct tracker *tracker;
 	struct ingest *ingest;
 	const struct model *model;
 	struct remarks_left left; /* as COMMAND ended, and tracing with it */

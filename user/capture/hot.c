@@ -32,7 +32,7 @@ struct hot_process {
 
 struct hot {
 	struct attach *attach;
-	struct targets *targets;
+	struct tracker *tracker;
 	struct ingest *ingest;
 	struct hash by_process; /* -> struct hot_process */
 	struct hot_process **active; /* that live */
@@ -47,13 +47,13 @@ static uint64_t key_of(uint32_t tgid, uint32_t inc)
 	return (uint64_t)inc << 32 | tgid;
 }
 
-struct hot *hot_new(struct attach *attach, struct targets *targets, struct ingest *ingest, int verbose)
+struct hot *hot_new(struct attach *attach, struct tracker *tracker, struct ingest *ingest, int verbose)
 {
 	struct hot *h = calloc(1, sizeof(*h));
 
 	if (h)
 		*h = (struct hot){
-			.attach = attach, .targets = targets, .ingest = ingest, .verbose = verbose
+			.attach = attach, .tracker = tracker, .ingest = ingest, .verbose = verbose
 		};
 	return h;
 }
@@ -199,11 +199,11 @@ static int rest(struct hot *h, const struct hot_process *p, enum hot_kind kind, 
 {
 	switch (kind) {
 	case HOT_TURNS:
-		return targets_rest_turns(h->targets, p->tgid, p->inc, on);
+		return tracker_rest_turns(h->tracker, p->tgid, p->inc, on);
 	case HOT_SEMS:
-		return targets_rest_sems(h->targets, p->tgid, p->inc, on);
+		return tracker_rest_sems(h->tracker, p->tgid, p->inc, on);
 	default:
-		return targets_rest(h->targets, p->tgid, p->inc, on);
+		return tracker_rest(h->tracker, p->tgid, p->inc, on);
 	}
 }
 

@@ -19,7 +19,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-void probes_init(struct probes *p, struct attach *attach, const struct targets_options *options)
+void probes_init(struct probes *p, struct attach *attach, const struct tracker_options *options)
 {
 	*p = (struct probes){ .attach = attach, .options = options };
 	written_init(&p->written);

@@ -14,7 +14,7 @@
 
 struct probes {
 	struct attach *attach;
-	const struct targets_options *options;
+	const struct tracker_options *options;
 	struct hash waits; /* (module, tgid, inc) that has probes where threads wait */
 	int waits_refused; /* for which reason, as last said */
 	struct hash
@@ -35,7 +35,7 @@ struct probes {
 
 /* @attach and @options must outlive it. */
 void probes_init(struct probes *probes, struct attach *attach,
-		 const struct targets_options *options);
+		 const struct tracker_options *options);
 void probes_free(struct probes *probes);
 
 /*

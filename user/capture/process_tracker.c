@@ -24,10 +24,10 @@
 
 #define WORDS_MAX 64 /* of a process's command line are looked at */
 
-int targets_new(struct attach *attach, struct modules *modules, struct spaces *spaces,
-		const struct targets_options *options, struct targets **out)
+int tracker_new(struct attach *attach, struct modules *modules, struct spaces *spaces,
+		const struct tracker_options *options, struct tracker **out)
 {
-	struct targets *t = calloc(1, sizeof(*t));
+	struct tracker *t = calloc(1, sizeof(*t));
 	int err;
 
 	if (!t)
@@ -36,7 +36,7 @@ int targets_new(struct attach *attach, struct modules *modules, struct spaces *s
 	t->modules = modules;
 	t->spaces = spaces;
 	t->options = *options;
-	spaces_set_changes(spaces, targets_changes, t);
+	spaces_set_changes(spaces, tracker_changes, t);
 	t->options.all_loaders = false;
 	if (options->children) {
 		err = mappings_open(options->discover_all, &t->mappings);
@@ -51,7 +51,7 @@ int targets_new(struct attach *attach, struct modules *modules, struct spaces *s
 				strerror(-err));
 	}
 	probes_init(&t->probes, attach, &t->options);
-	targets_watch(t);
+	tracker_watch(t);
 	if (ranks_new(&t->ranks)) {
 		mappings_free(t->mappings);
 		free(t);
@@ -61,20 +61,20 @@ int targets_new(struct attach *attach, struct modules *modules, struct spaces *s
 	return 0;
 }
 
-void targets_free(struct targets *t)
+void tracker_free(struct tracker *t)
 {
 	if (!t)
 		return;
 	ranks_free(t->ranks);
-	targets_free_ranks(t);
+	tracker_free_ranks(t);
 	probes_free(&t->probes);
 	hash_free(&t->waiting);
 	hash_free(&t->seen);
 	hash_free(&t->changes);
 	hash_free(&t->named);
 	hash_free(&t->unnamed);
-	targets_births_free(t);
-	targets_free_coming(t);
+	tracker_births_free(t);
+	tracker_free_coming(t);
 	hash_free(&t->copied);
 	mappings_free(t->mappings);
 	free(t->mapped);
@@ -84,17 +84,17 @@ void targets_free(struct targets *t)
 
 /* --- what a process runs --------------------------------------------------------------------------- */
 
-struct module *targets_mapped_at(struct targets *t, int pid, const struct maps_entry *e)
+struct module *tracker_mapped_at(struct tracker *t, int pid, const struct maps_entry *e)
 {
 	return e->exec && e->ino ? modules_get(t->modules, pid, e) : NULL;
 }
 
-struct module *targets_module(struct targets *t, const struct space *space, size_t i)
+struct module *tracker_module(struct tracker *t, const struct space *space, size_t i)
 {
-	return targets_mapped_at(t, (int)space->tgid, &space->maps.entries[i]);
+	return tracker_mapped_at(t, (int)space->tgid, &space->maps.entries[i]);
 }
 
-static void refuse(struct targets *t, struct space *space, const char *comm)
+static void refuse(struct tracker *t, struct space *space, const char *comm)
 {
 	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_EXCLUDED, 0);
 	space->departures = "none: not traced";
@@ -107,7 +107,7 @@ static void refuse(struct targets *t, struct space *space, const char *comm)
  * What is seen where the functions of parallel regions return to: probes_returns(). *runtime: there is what begins regions,
  * which at a program's start is not yet mapped.
  */
-static uint32_t see_returns(struct targets *t, int pid, const struct maps *maps, bool *runtime)
+static uint32_t see_returns(struct tracker *t, int pid, const struct maps *maps, bool *runtime)
 {
 	uint32_t returns = 0;
 	size_t i;
@@ -129,7 +129,7 @@ static uint32_t see_returns(struct targets *t, int pid, const struct maps *maps,
 }
 
 /* How departures may be seen, once it is known what the process runs. */
-static void choose_departures(struct targets *t, struct space *space)
+static void choose_departures(struct tracker *t, struct space *space)
 {
 	bool runtime = false;
 	uint32_t returns;
@@ -143,7 +143,7 @@ static void choose_departures(struct targets *t, struct space *space)
 			  ? see_returns(t, (int)space->tgid, &space->maps, &runtime)
 			  : 0;
 	for (i = 0; i < space->maps.n && runtime; i++) {
-		struct module *m = targets_module(t, space, i);
+		struct module *m = tracker_module(t, space, i);
 
 		if (m)
 			probes_say_ends(&t->probes, m, returns);
@@ -156,7 +156,7 @@ static void choose_departures(struct targets *t, struct space *space)
 		return;
 	proc_comm((int)space->tgid, (int)space->tgid, comm);
 	for (i = 0; i < space->maps.n && !err; i++) {
-		struct module *m = targets_module(t, space, i);
+		struct module *m = tracker_module(t, space, i);
 
 		if (m && m->nplaces)
 			err = probes_exits(&t->probes, m, returns);
@@ -183,27 +183,27 @@ static void choose_departures(struct targets *t, struct space *space)
 }
 
 /* Which rank it is must be asked while it lives. */
-static int see_rank(struct targets *t, const struct space *space, const char *program)
+static int see_rank(struct tracker *t, const struct space *space, const char *program)
 {
 	struct ranks_handles handles = { .addresses = false };
 	struct job job = { .rank = JOB_NONE, .size = JOB_NONE };
 	size_t i;
 
 	for (i = 0; i < space->maps.n; i++) {
-		const struct module *m = targets_module(t, space, i);
+		const struct module *m = tracker_module(t, space, i);
 
 		if (m)
 			ranks_find_handles(m, &space->maps.entries[i], &handles);
 	}
-	targets_job(t, space->tgid, space->inc, &job);
+	tracker_job(t, space->tgid, space->inc, &job);
 	/* What a rank forks has its code, and takes no part in MPI. */
 	if (!space->parent_tgid)
-		targets_note_rank(t, space->tgid, &job, &space->untraced, program);
+		tracker_note_rank(t, space->tgid, &job, &space->untraced, program);
 	return ranks_see(t->ranks, space->tgid, space->inc, &job, &handles);
 }
 
 /* Reads what the process has mapped and probes what is in it. */
-int targets_examine(struct targets *t, struct space *space)
+int tracker_examine(struct tracker *t, struct space *space)
 {
 	int err = space_read(t->spaces, space);
 	bool mpi = false, tasks = false, named;
@@ -216,7 +216,7 @@ int targets_examine(struct targets *t, struct space *space)
 	named = hash_get(&t->named, space->tgid, &leader);
 	t->generation++;
 	for (i = 0; i < space->maps.n; i++) {
-		struct module *m = targets_module(t, space, i);
+		struct module *m = tracker_module(t, space, i);
 
 		if (!m)
 			continue;
@@ -233,12 +233,12 @@ int targets_examine(struct targets *t, struct space *space)
 		space->stepped |= m->stepped;
 	}
 	for (i = 0; i < space->maps.n && !space->tasks && (tasks || space->untraced.tasks); i++) {
-		struct module *m = targets_module(t, space, i);
+		struct module *m = tracker_module(t, space, i);
 
 		if (m && m->tasks)
 			probes_tasks(&t->probes, m, space->tgid);
 	}
-	targets_examine_turns(t, space);
+	tracker_examine_turns(t, space);
 	choose_departures(t, space);
 	return mpi ? see_rank(t, space, program) : 0;
 }
@@ -246,7 +246,7 @@ int targets_examine(struct targets *t, struct space *space)
 /* --- who is inside already ------------------------------------------------------------------------- */
 
 struct waiting {
-	struct targets *t;
+	struct tracker *t;
 	int pid;
 };
 
@@ -275,7 +275,7 @@ static void note_process(void *ctx, int pid)
 		proc_each_thread(pid, note_thread, &w);
 }
 
-void targets_note_waiting(struct targets *t, int pid)
+void tracker_note_waiting(struct tracker *t, int pid)
 {
 	if (pid)
 		note_process(t, pid);
@@ -283,7 +283,7 @@ void targets_note_waiting(struct targets *t, int pid)
 		proc_each(note_process, t);
 }
 
-uint64_t targets_was_waiting(struct targets *t, uint32_t tid)
+uint64_t tracker_was_waiting(struct tracker *t, uint32_t tid)
 {
 	uint64_t address;
 
@@ -299,7 +299,7 @@ uint64_t targets_was_waiting(struct targets *t, uint32_t tid)
  * Examines all that is mapped here now. @named: programs among it will be run by who is traced; @ranks: as ranks of MPI, which need more
  * libraries than those that are mapped.
  */
-static int examine_own(struct targets *t, bool named, bool ranks)
+static int examine_own(struct tracker *t, bool named, bool ranks)
 {
 	struct maps maps;
 	size_t i;
@@ -309,20 +309,20 @@ static int examine_own(struct targets *t, bool named, bool ranks)
 	if (err)
 		return err;
 	for (i = 0; i < maps.n; i++) {
-		struct module *m = targets_mapped_at(t, getpid(), &maps.entries[i]);
+		struct module *m = tracker_mapped_at(t, getpid(), &maps.entries[i]);
 
 		if (!m)
 			continue;
 		probes_module(&t->probes, m, 0, false);
 		if (m->traits.executable && named)
-			targets_judge_coming(t, &maps.entries[i], m, ranks);
+			tracker_judge_coming(t, &maps.entries[i], m, ranks);
 	}
 	maps_free(&maps);
 	return 0;
 }
 
 /* Reads OpenMP's libraries, and puts in no probes: a child may need them at once, and others may run them. */
-static void read_openmp(struct targets *t)
+static void read_openmp(struct tracker *t)
 {
 	struct mapped mapped = { .n = 0 };
 	struct maps maps;
@@ -331,13 +331,13 @@ static void read_openmp(struct targets *t)
 	mapped_openmp(&mapped);
 	if (!maps_read(getpid(), &maps)) {
 		for (i = 0; i < maps.n; i++)
-			targets_mapped_at(t, getpid(), &maps.entries[i]);
+			tracker_mapped_at(t, getpid(), &maps.entries[i]);
 		maps_free(&maps);
 	}
 	mapped_free(&mapped);
 }
 
-int targets_add_own(struct targets *t, char *const command[])
+int tracker_add_own(struct tracker *t, char *const command[])
 {
 	struct mapped mapped = { .n = 0 };
 	int err;
@@ -357,7 +357,7 @@ int targets_add_own(struct targets *t, char *const command[])
 	return err;
 }
 
-int targets_add_words(struct targets *t, int pid)
+int tracker_add_words(struct tracker *t, int pid)
 {
 	struct mapped mapped = { .n = 0 };
 	char *words[WORDS_MAX + 1];
@@ -378,46 +378,46 @@ int targets_add_words(struct targets *t, int pid)
 	return err;
 }
 
-int targets_add_pid(struct targets *t, int pid)
+int tracker_add_pid(struct tracker *t, int pid)
 {
 	struct space *space = space_get(t->spaces, (uint32_t)pid, INC_FOUND);
 	int err;
 
 	if (!space)
 		return -ENOMEM;
-	err = targets_name(t, pid);
+	err = tracker_name(t, pid);
 	if (!err)
 		err = attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
 	if (!err)
 		err = attach_teams_unknown(t->attach, (uint32_t)pid);
 	if (!err)
-		err = targets_examine(t, space);
+		err = tracker_examine(t, space);
 	if (err)
 		return err;
 	/* What it may load later must be told from what it may become. */
 	proc_image(pid, &space->program.image);
-	targets_examine_waits(t, space, false);
+	tracker_examine_waits(t, space, false);
 	return 0;
 }
 
-int targets_add_child(struct targets *t, int pid)
+int tracker_add_child(struct tracker *t, int pid)
 {
 	/* Its own mappings are ours, and mean nothing: it is about to execute something else. */
-	int err = targets_name_coming(t, pid);
+	int err = tracker_name_coming(t, pid);
 
 	t->child = (uint32_t)pid;
 	return err ? err : attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
 }
 
-int targets_add_other(struct targets *t, int pid)
+int tracker_add_other(struct tracker *t, int pid)
 {
-	int err = targets_name_coming(t, pid);
+	int err = tracker_name_coming(t, pid);
 
 	return err ? err : attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
 }
 
 /* Tells the kernel side what is to be known of the program that a process runs. */
-static void know_program(struct targets *t, uint32_t tgid, const struct maps *maps, uint32_t flags,
+static void know_program(struct tracker *t, uint32_t tgid, const struct maps *maps, uint32_t flags,
 			 bool settled)
 {
 	char path[32];
@@ -437,7 +437,7 @@ static void know_program(struct targets *t, uint32_t tgid, const struct maps *ma
 	}
 }
 
-uint32_t targets_scan_departures(struct targets *t, int pid, const struct maps *maps,
+uint32_t tracker_scan_departures(struct tracker *t, int pid, const struct maps *maps,
 				 const char *refusal)
 {
 	uint32_t returns;
@@ -458,9 +458,9 @@ uint32_t targets_scan_departures(struct targets *t, int pid, const struct maps *
 	return SBT_PROC_BY_EXIT;
 }
 
-bool targets_probe_file(struct targets *t, int pid, const struct maps_entry *entry)
+bool tracker_probe_file(struct tracker *t, int pid, const struct maps_entry *entry)
 {
-	struct module *m = targets_mapped_at(t, pid, entry);
+	struct module *m = tracker_mapped_at(t, pid, entry);
 	bool fresh;
 
 	if (!m)
@@ -472,25 +472,25 @@ bool targets_probe_file(struct targets *t, int pid, const struct maps_entry *ent
 	return fresh;
 }
 
-struct targets_scan targets_scan_once(struct targets *t, int pid)
+struct tracker_scan tracker_scan_once(struct tracker *t, int pid)
 {
-	struct targets_scan scan = { .partial = linker_busy(pid) == 1 };
+	struct tracker_scan scan = { .partial = linker_busy(pid) == 1 };
 	struct space_facts facts;
 	struct maps maps;
 	size_t i;
 
 	if (maps_read(pid, &maps))
-		return (struct targets_scan){ false, false };
+		return (struct tracker_scan){ false, false };
 	for (i = 0; i < maps.n; i++)
-		scan.fresh |= targets_probe_file(t, pid, &maps.entries[i]);
-	targets_scan_rank(t, pid, &maps);
+		scan.fresh |= tracker_probe_file(t, pid, &maps.entries[i]);
+	tracker_scan_rank(t, pid, &maps);
 	facts = spaces_judge(t->spaces, pid, &maps, scan.partial);
 	/* A probe came to a process that runs: who is inside a barrier of it already? */
 	if (scan.fresh)
-		targets_note_waiting(t, pid);
+		tracker_note_waiting(t, pid);
 	if (facts.decided)
 		know_program(t, (uint32_t)pid, &maps,
-			     targets_scan_departures(t, pid, &maps, facts.refusal), facts.settled);
+			     tracker_scan_departures(t, pid, &maps, facts.refusal), facts.settled);
 	maps_free(&maps);
 	return scan;
 }
@@ -506,19 +506,19 @@ static bool linker_done_meanwhile(bool partial, int pid)
 
 static void scan_one(void *ctx, int pid)
 {
-	struct targets *t = ctx;
+	struct tracker *t = ctx;
 	bool partial;
 
 	if (pid == getpid())
 		return;
-	partial = targets_scan_once(t, pid).partial;
+	partial = tracker_scan_once(t, pid).partial;
 	if (linker_done_meanwhile(partial, pid))
-		targets_scan_once(t, pid);
+		tracker_scan_once(t, pid);
 	else if (partial && t->mappings)
-		targets_starting_add(t, (uint32_t)pid, 0, false);
+		tracker_starting_add(t, (uint32_t)pid, 0, false);
 }
 
-int targets_scan_all(struct targets *t)
+int tracker_scan_all(struct tracker *t)
 {
 	int n = proc_each(scan_one, t);
 
@@ -539,26 +539,26 @@ static struct space_program program_of(const struct sbt_event *event)
 }
 
 /* That a process runs a program: as the kernel saw it then, whatever has become of it since. */
-static int examine_program(struct targets *t, struct space *space, const struct sbt_event *event)
+static int examine_program(struct tracker *t, struct space *space, const struct sbt_event *event)
 {
 	int err;
 
 	space->program = program_of(event);
-	err = targets_examine(t, space);
+	err = tracker_examine(t, space);
 	if (err)
 		space_assume(t->spaces, space);
 	return err;
 }
 
 /* Its crossings count from now on: nothing that is still to be mapped changes how its departures may be seen. */
-void targets_settled(struct targets *t, struct space *space)
+void tracker_settled(struct tracker *t, struct space *space)
 {
 	know_program(t, space->tgid, &space->maps, space->by_exit ? SBT_PROC_BY_EXIT : 0,
 		     space->settled);
 	attach_flag_process(t->attach, space->tgid, space->inc, 0, SBT_PROC_FRESH);
 }
 
-static void on_changed(struct targets *t, const struct sbt_event *event)
+static void on_changed(struct tracker *t, const struct sbt_event *event)
 {
 	bool held = event->flags & SBT_EVENT_HELD;
 	struct space *space;
@@ -569,19 +569,19 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 		return;
 	if (!event->inc) {
 		/* -a: nobody traced yet, but it runs what nobody knows. */
-		if (targets_follows(t, event->tgid))
+		if (tracker_follows(t, event->tgid))
 			return;
-		if (!t->mappings || targets_starting_add(t, event->tgid, 0, true))
+		if (!t->mappings || tracker_starting_add(t, event->tgid, 0, true))
 			scan_one(t, (int)event->tgid);
 		return;
 	}
-	targets_written(t);
+	tracker_written(t);
 	space = space_get(t->spaces, event->tgid, event->inc);
 	if (space)
 		space->runs = !held;
 	/* The linker maps one library after the other: they are looked at together. */
 	if (space && event->type == SBT_REC_MAP && space->read && !space->settled && !held &&
-	    t->mappings && !targets_starting_add(t, event->tgid, event->inc, true)) {
+	    t->mappings && !tracker_starting_add(t, event->tgid, event->inc, true)) {
 		space->changes = event->seq;
 		return;
 	}
@@ -595,33 +595,33 @@ static void on_changed(struct targets *t, const struct sbt_event *event)
 			hash_put(&t->named, event->tgid, leader + 1);
 		err = examine_program(t, space, event);
 		if (err)
-			targets_rank_gone(t, event);
+			tracker_rank_gone(t, event);
 		if (!err && !held && !space->settled)
-			targets_judge_executed(t, space);
+			tracker_judge_executed(t, space);
 		if (!err)
-			err = targets_name_starting(t, space);
+			err = tracker_name_starting(t, space);
 	} else {
 		space->changes = event->seq;
 		t->generation++;
-		err = targets_examine(t, space);
+		err = tracker_examine(t, space);
 	}
 	if (!err && linker_done_meanwhile(space->partial, (int)event->tgid))
-		err = targets_examine(t, space);
+		err = tracker_examine(t, space);
 	/* A process that is held is to be held again. */
 	if (!err && space->settled)
-		targets_settled(t, space);
+		tracker_settled(t, space);
 	if (!err && event->type == SBT_REC_EXEC)
-		targets_starting_done(t, event->tgid, event->inc);
+		tracker_starting_done(t, event->tgid, event->inc);
 	if (!err && !space->settled && !held && t->mappings)
-		targets_starting_add(t, event->tgid, event->inc, false);
+		tracker_starting_add(t, event->tgid, event->inc, false);
 	/* While it is held nothing is missed. */
 	if (space && held)
-		targets_examine_waits(t, space, false);
+		tracker_examine_waits(t, space, false);
 	if (held)
 		kill((pid_t)event->tgid, SIGCONT);
 }
 
-static void on_fork(struct targets *t, const struct sbt_event *event)
+static void on_fork(struct tracker *t, const struct sbt_event *event)
 {
 	const struct space *parent = space_find(t->spaces, event->parent_tgid, event->parent_inc);
 	struct space *child = space_get(t->spaces, event->tgid, event->inc);
@@ -637,10 +637,10 @@ static void on_fork(struct targets *t, const struct sbt_event *event)
 	t->generation++;
 	hash_put(&t->unnamed, event->tgid, 1);
 	/* What it has mapped before the mappings were looked at. */
-	if (targets_watch(t))
-		targets_starting_add(t, event->tgid, event->inc, true);
+	if (tracker_watch(t))
+		tracker_starting_add(t, event->tgid, event->inc, true);
 	if (child)
-		targets_examine_forked(t, child);
+		tracker_examine_forked(t, child);
 	/* The parent may have been let go between the fork and now: the child's copy of the mark stays. */
 	if (parent && parent->settled)
 		attach_flag_process(t->attach, event->tgid, event->inc, 0, SBT_PROC_FRESH);
@@ -667,7 +667,7 @@ static const struct maps_entry *mapped_at(const struct space *space, uint64_t ad
  * A region runs a function that has no name. All of its like are looked for at once, for most processes can only be
  * held before their first region: then they have one thread.
  */
-static int find_outlined(struct targets *t, struct space *space, const struct sbt_event *event)
+static int find_outlined(struct tracker *t, struct space *space, const struct sbt_event *event)
 {
 	const struct maps_entry *e, *from;
 	uint64_t offset = 0, caller = 0;
@@ -695,18 +695,18 @@ static int find_outlined(struct targets *t, struct space *space, const struct sb
 	if (err)
 		return err;
 	for (i = 0; i < space->maps.n; i++)
-		if (targets_module(t, space, i) == m)
+		if (tracker_module(t, space, i) == m)
 			probes_note_outlined(&t->probes, space->tgid, &space->maps.entries[i], m);
 	return 0;
 }
 
-static void on_outlined(struct targets *t, const struct sbt_event *event)
+static void on_outlined(struct tracker *t, const struct sbt_event *event)
 {
 	struct space *space = space_get(t->spaces, event->tgid, event->inc);
 	int err = -ENOMEM;
 
 	if (space && !space->read)
-		targets_examine(t, space);
+		tracker_examine(t, space);
 	if (space)
 		err = find_outlined(t, space, event);
 	if (err) {
@@ -728,7 +728,7 @@ static void on_outlined(struct targets *t, const struct sbt_event *event)
 }
 
 /* A probe has told that the process has tasks. */
-static void on_tasks(struct targets *t, const struct sbt_event *event)
+static void on_tasks(struct tracker *t, const struct sbt_event *event)
 {
 	struct space *space = space_find(t->spaces, event->tgid, event->inc);
 	const struct maps_entry *e;
@@ -746,7 +746,7 @@ static void on_tasks(struct targets *t, const struct sbt_event *event)
 		spaces_tasks_unseen(t->spaces);
 }
 
-void targets_look(struct targets *t, const struct sbt_event *event)
+void tracker_look(struct tracker *t, const struct sbt_event *event)
 {
 	struct space *space = space_find(t->spaces, event->tgid, event->inc);
 
@@ -754,7 +754,7 @@ void targets_look(struct targets *t, const struct sbt_event *event)
 		space_look(t->spaces, space);
 }
 
-void targets_event(struct targets *t, const struct sbt_event *event)
+void tracker_event(struct tracker *t, const struct sbt_event *event)
 {
 	struct space *space;
 
@@ -772,7 +772,7 @@ void targets_event(struct targets *t, const struct sbt_event *event)
 	case SBT_REC_UNPROBED: /* of one thread it may be, if it shares memory with others */
 	case SBT_REC_THREAD:
 		space = t->options.discover ? space_find(t->spaces, event->tgid, event->inc) : NULL;
-		if (space && targets_examine_waits(t, space, true) == -ESRCH)
+		if (space && tracker_examine_waits(t, space, true) == -ESRCH)
 			t->unprobed += event->type == SBT_REC_UNPROBED;
 		break;
 	case SBT_REC_EXEC:
@@ -793,7 +793,7 @@ void targets_event(struct targets *t, const struct sbt_event *event)
 			hash_del(&t->named, event->tgid);
 			hash_del(&t->unnamed, event->tgid);
 			hash_del(&t->copied, event->tgid);
-			targets_forget_job(t, event->tgid, event->inc);
+			tracker_forget_job(t, event->tgid, event->inc);
 		}
 		break;
 	case SBT_REC_OUTLINED:
@@ -803,14 +803,14 @@ void targets_event(struct targets *t, const struct sbt_event *event)
 		on_tasks(t, event);
 		break;
 	case SBT_REC_COPY:
-		targets_copied(t, event);
+		tracker_copied(t, event);
 		break;
 	default:
 		break;
 	}
 }
 
-void targets_forget(struct targets *t, uint32_t tgid, uint32_t inc)
+void tracker_forget(struct tracker *t, uint32_t tgid, uint32_t inc)
 {
 	spaces_forget(t->spaces, tgid, inc);
 	ranks_forget(t->ranks, tgid, inc);
@@ -819,69 +819,69 @@ void targets_forget(struct targets *t, uint32_t tgid, uint32_t inc)
 	t->generation++;
 }
 
-void targets_made(const struct targets *t, uint64_t *made, uint64_t *executed)
+void tracker_made(const struct tracker *t, uint64_t *made, uint64_t *executed)
 {
 	*made = t->made;
 	*executed = t->executed;
 }
 
-int targets_written_fd(const struct targets *t)
+int tracker_written_fd(const struct tracker *t)
 {
 	return t->probes.written.fd;
 }
 
-void targets_written(struct targets *t)
+void tracker_written(struct tracker *t)
 {
 	struct module *m;
 
 	while ((m = written_next(&t->probes.written))) {
 		msg_verbose(t->options.verbose, "probes of %s removed: it is written to", m->path);
-		if (targets_still_mapped(m))
+		if (tracker_still_mapped(m))
 			remark_warn(
 				"unread", 0,
 				"%s was written to while a process ran it: barriers there are not "
 				"seen from then on",
 				m->path);
 		modules_forget(t->modules, m);
-		targets_forget_file(t, m);
+		tracker_forget_file(t, m);
 	}
 }
 
-struct ranks *targets_ranks(const struct targets *t)
+struct ranks *tracker_ranks(const struct tracker *t)
 {
 	return t->ranks;
 }
 
 static uint64_t was_waiting(void *ctx, uint32_t tid)
 {
-	return targets_was_waiting(ctx, tid);
+	return tracker_was_waiting(ctx, tid);
 }
 
 static bool is_late(void *ctx, uint32_t tgid, uint64_t start_ns)
 {
-	return targets_is_late(ctx, tgid, start_ns);
+	return tracker_is_late(ctx, tgid, start_ns);
 }
 
-struct feed_processes targets_for_feed(struct targets *t)
+struct feed_processes tracker_for_feed(struct tracker *t)
 {
 	return (struct feed_processes){ .ctx = t,
-					.ranks = targets_ranks(t),
+					.ranks = tracker_ranks(t),
 					.generation = &t->generation,
 					.was_waiting = was_waiting,
 					.is_late = is_late };
 }
 
-bool targets_have_places(const struct targets *t)
+bool tracker_have_places(const struct tracker *t)
 {
 	return t->probes.places > 0;
 }
 
-uint32_t targets_probed(const struct targets *t, uint32_t rule)
+uint32_t tracker_probed(const struct tracker *t, uint32_t rule)
 {
 	return rule <= RULES_MAX ? t->probes.by_rule[rule] : 0;
 }
 
-bool targets_stepped(const struct targets *t)
+bool tracker_stepped(const struct tracker *t)
 {
 	return t->probes.stepped;
 }

@@ -61,19 +61,19 @@ static void files_free(struct birth *b)
 	b->cap = 0;
 }
 
-static struct birth *birth_of(const struct targets *t, uint32_t tgid)
+static struct birth *birth_of(const struct tracker *t, uint32_t tgid)
 {
 	uint64_t i;
 
 	return hash_get(&t->birth_of, tgid, &i) ? &t->births[i] : NULL;
 }
 
-bool targets_is_birth(const struct targets *t, uint32_t tgid)
+bool tracker_is_birth(const struct tracker *t, uint32_t tgid)
 {
 	return birth_of(t, tgid) != NULL;
 }
 
-static void birth_drop(struct targets *t, uint32_t i)
+static void birth_drop(struct tracker *t, uint32_t i)
 {
 	struct birth *last = &t->births[--t->nbirths];
 
@@ -85,7 +85,7 @@ static void birth_drop(struct targets *t, uint32_t i)
 	hash_put(&t->birth_of, last->tgid, i);
 }
 
-void targets_births_free(struct targets *t)
+void tracker_births_free(struct tracker *t)
 {
 	while (t->nbirths)
 		birth_drop(t, t->nbirths - 1);
@@ -95,10 +95,10 @@ void targets_births_free(struct targets *t)
 	hash_free(&t->late_of);
 }
 
-static void count_late(struct targets *t, struct birth *b, uint64_t until_ns, bool ranks);
+static void count_late(struct tracker *t, struct birth *b, uint64_t until_ns, bool ranks);
 
 /* Without memory for it the process is looked at like one that was there before. */
-void targets_birth(struct targets *t, const struct mappings_event *exec)
+void tracker_birth(struct tracker *t, const struct mappings_event *exec)
 {
 	const char *comm = t->options.comm;
 	struct birth *b = birth_of(t, exec->tgid), *all;
@@ -127,7 +127,7 @@ void targets_birth(struct targets *t, const struct mappings_event *exec)
 	t->births[t->nbirths++] = born;
 }
 
-bool targets_birth_maps(struct targets *t, const struct mappings_event *m)
+bool tracker_birth_maps(struct tracker *t, const struct mappings_event *m)
 {
 	struct birth *b = birth_of(t, m->tgid);
 	struct maps_entry *all;
@@ -163,7 +163,7 @@ bool targets_birth_maps(struct targets *t, const struct mappings_event *m)
 	return true;
 }
 
-void targets_forget_file(struct targets *t, struct module *m)
+void tracker_forget_file(struct tracker *t, struct module *m)
 {
 	struct maps_entry e = { .dev = m->dev, .ino = m->ino };
 
@@ -173,16 +173,16 @@ void targets_forget_file(struct targets *t, struct module *m)
 }
 
 /* Something else may have been written to a file that was examined: probes would lie anywhere in it. */
-static void look_for_changes(struct targets *t, uint32_t tgid, const struct maps_entry *e)
+static void look_for_changes(struct tracker *t, uint32_t tgid, const struct maps_entry *e)
 {
 	struct module *old = modules_replaced(t->modules, (int)tgid, e);
 
 	if (!old)
 		return;
-	targets_forget_file(t, old);
+	tracker_forget_file(t, old);
 }
 
-void targets_births_examine(struct targets *t)
+void tracker_births_examine(struct tracker *t)
 {
 	const struct module *m;
 	struct maps_entry e;
@@ -194,8 +194,8 @@ void targets_births_examine(struct targets *t)
 		while (t->births[i].examined < t->births[i].maps.n) {
 			e = t->births[i].maps.entries[t->births[i].examined++];
 			look_for_changes(t, t->births[i].tgid, &e);
-			if (targets_probe_file(t, (int)t->births[i].tgid, &e))
-				targets_note_waiting(t, (int)t->births[i].tgid);
+			if (tracker_probe_file(t, (int)t->births[i].tgid, &e))
+				tracker_note_waiting(t, (int)t->births[i].tgid);
 			/* Before its first region begins. */
 			m = modules_find(t->modules, e.dev, e.ino);
 			if (m)
@@ -205,12 +205,12 @@ void targets_births_examine(struct targets *t)
 			continue;
 		/* How it is to be traced may be known already: then its crossings are recorded from here on. */
 		count_late(t, &t->births[i], now_ns(), false);
-		targets_scan_rank(t, (int)t->births[i].tgid, &t->births[i].maps);
+		tracker_scan_rank(t, (int)t->births[i].tgid, &t->births[i].maps);
 	}
 }
 
 /* Does any of these files call one of the library's functions of barriers? */
-static bool calls_barriers(const struct targets *t, const struct maps *maps,
+static bool calls_barriers(const struct tracker *t, const struct maps *maps,
 			   const struct module *library)
 {
 	const struct module *m;
@@ -227,7 +227,7 @@ static bool calls_barriers(const struct targets *t, const struct maps *maps,
 }
 
 /* May barriers of this file have been crossed before it had probes? @began: when the process's own code could run first. */
-static bool is_late(const struct targets *t, const struct birth *b, const struct module *m,
+static bool is_late(const struct tracker *t, const struct birth *b, const struct module *m,
 		    uint64_t began)
 {
 	/* Every process maps a C library: there the barriers count only if they are called. */
@@ -239,7 +239,7 @@ static bool is_late(const struct targets *t, const struct birth *b, const struct
  * When the process, as it ran this program until @until_ns, made its first thread or, with @children, its first child, whichever came
  * first. 0: it has made none, and met nobody.
  */
-static uint64_t forked_ns(const struct targets *t, const struct birth *b, uint64_t until_ns,
+static uint64_t forked_ns(const struct tracker *t, const struct birth *b, uint64_t until_ns,
 			  bool children)
 {
 	uint64_t thread_ns, child_ns, first = until_ns;
@@ -256,7 +256,7 @@ static uint64_t forked_ns(const struct targets *t, const struct birth *b, uint64
  * Returns whether the process may have crossed barriers before its files had probes. What one thread alone has done is no meeting, but for
  * ranks of MPI. *path: that of the file.
  */
-static bool ran_before_probes(const struct targets *t, const struct birth *b, uint64_t until_ns,
+static bool ran_before_probes(const struct tracker *t, const struct birth *b, uint64_t until_ns,
 			      bool ranks, const char **path)
 {
 	uint64_t began = b->spin_suspects_ns > b->last_ns ? b->spin_suspects_ns : b->last_ns;
@@ -282,7 +282,7 @@ static bool ran_before_probes(const struct targets *t, const struct birth *b, ui
 /* Nothing is told of the end of a process that is not traced: of so many the numbers are kept. */
 #define LATE_MAX 4096
 
-void targets_count_late(struct targets *t, uint32_t tgid)
+void tracker_count_late(struct tracker *t, uint32_t tgid)
 {
 	t->late++;
 	if (hash_count(&t->late_of) >= LATE_MAX)
@@ -291,7 +291,7 @@ void targets_count_late(struct targets *t, uint32_t tgid)
 	hash_put(&t->late_of, tgid, now_ns());
 }
 
-bool targets_is_late(const struct targets *t, uint32_t tgid, uint64_t start_ns)
+bool tracker_is_late(const struct tracker *t, uint32_t tgid, uint64_t start_ns)
 {
 	uint64_t found_ns;
 
@@ -300,20 +300,20 @@ bool targets_is_late(const struct targets *t, uint32_t tgid, uint64_t start_ns)
 }
 
 /* As far as it ran this program until then. @ranks: its dynamic linker is done, and one thread alone may be a rank of MPI. */
-static void count_late(struct targets *t, struct birth *b, uint64_t until_ns, bool ranks)
+static void count_late(struct tracker *t, struct birth *b, uint64_t until_ns, bool ranks)
 {
 	const char *path = NULL;
 
 	if (b->unwanted || b->late || !ran_before_probes(t, b, until_ns, ranks, &path))
 		return;
 	b->late = true;
-	targets_count_late(t, b->tgid);
+	tracker_count_late(t, b->tgid);
 	msg_verbose(t->options.verbose, "process %u ran %s before that had its probes", b->tgid,
 		    path);
 }
 
 /* Returns whether that is to be repeated. */
-static bool birth_judge(struct targets *t, struct birth *b)
+static bool birth_judge(struct tracker *t, struct birth *b)
 {
 	struct space_facts facts = { 0 };
 
@@ -322,7 +322,7 @@ static bool birth_judge(struct targets *t, struct birth *b)
 	if (facts.decided)
 		attach_know_program(
 			t->attach, b->maps.entries->dev, b->maps.entries->ino,
-			targets_scan_departures(t, (int)b->tgid, &b->maps, facts.refusal),
+			tracker_scan_departures(t, (int)b->tgid, &b->maps, facts.refusal),
 			facts.settled);
 	/* Before its first crossing that is recorded. */
 	if (facts.decided && !b->busy)
@@ -337,7 +337,7 @@ static bool birth_judge(struct targets *t, struct birth *b)
 	return false;
 }
 
-void targets_births_settle(struct targets *t, void (*read)(struct targets *t))
+void tracker_births_settle(struct tracker *t, void (*read)(struct tracker *t))
 {
 	uint64_t now = now_ns(), took;
 	bool any = false;
@@ -360,7 +360,7 @@ void targets_births_settle(struct targets *t, void (*read)(struct targets *t))
 	if (!any)
 		return;
 	read(t);
-	targets_births_examine(t);
+	tracker_births_examine(t);
 	for (i = t->nbirths; i-- > 0;) {
 		b = &t->births[i];
 		if (b->due_ns > now)
@@ -374,7 +374,7 @@ void targets_births_settle(struct targets *t, void (*read)(struct targets *t))
 	}
 }
 
-uint64_t targets_births_due(const struct targets *t)
+uint64_t tracker_births_due(const struct tracker *t)
 {
 	uint64_t due = 0;
 	uint32_t i;
@@ -385,7 +385,7 @@ uint64_t targets_births_due(const struct targets *t)
 	return due;
 }
 
-void targets_births_end(struct targets *t, uint64_t end_ns)
+void tracker_births_end(struct tracker *t, uint64_t end_ns)
 {
 	struct birth *b;
 	size_t k;
@@ -394,7 +394,7 @@ void targets_births_end(struct targets *t, uint64_t end_ns)
 		/* What was never examined has no probes: of no use now, but it has barriers or not. */
 		for (k = t->births[t->nbirths - 1].examined; k < t->births[t->nbirths - 1].maps.n;
 		     k++)
-			(void)targets_mapped_at(t, (int)t->births[t->nbirths - 1].tgid,
+			(void)tracker_mapped_at(t, (int)t->births[t->nbirths - 1].tgid,
 						&t->births[t->nbirths - 1].maps.entries[k]);
 		b = &t->births[t->nbirths - 1];
 		if (b->exec_ns < end_ns)

@@ -46,7 +46,7 @@ static void add_file(void *ctx, const char *name, struct module *m)
 }
 
 /* JUDGED and the flags of a verdict, once the files have their probes. 0: all of it will be known only when the program runs. */
-static uint64_t judge_needed(struct targets *t, const struct module *program)
+static uint64_t judge_needed(struct tracker *t, const struct module *program)
 {
 	struct coming c = { .program = program,
 			    .unknown = getenv("LD_PRELOAD") || getenv("LD_AUDIT") };
@@ -72,7 +72,7 @@ static uint64_t judge_needed(struct targets *t, const struct module *program)
 }
 
 /* By the program alone. */
-static bool judge_alone(struct targets *t, struct maps_entry *e, struct module *m, uint32_t *flags)
+static bool judge_alone(struct tracker *t, struct maps_entry *e, struct module *m, uint32_t *flags)
 {
 	struct maps alone = { .entries = e, .n = 1 };
 	struct space_facts facts = spaces_judge(t->spaces, getpid(), &alone, false);
@@ -89,7 +89,7 @@ static bool judge_alone(struct targets *t, struct maps_entry *e, struct module *
 }
 
 /* Says what is known of a program that needs other files, once. */
-static uint64_t judge_once(struct targets *t, const struct maps_entry *e, struct module *m)
+static uint64_t judge_once(struct tracker *t, const struct maps_entry *e, struct module *m)
 {
 	uint64_t key = (uint64_t)(uintptr_t)m, known = 0;
 
@@ -116,7 +116,7 @@ static bool needs_openmp(const struct module *program)
 	return false;
 }
 
-void targets_judge_coming(struct targets *t, const struct maps_entry *entry, struct module *m,
+void tracker_judge_coming(struct tracker *t, const struct maps_entry *entry, struct module *m,
 			  bool rank)
 {
 	struct maps_entry e = *entry;
@@ -133,14 +133,14 @@ static uint64_t job_key(uint32_t tgid, uint32_t inc)
 	return (uint64_t)inc << 32 | tgid;
 }
 
-static struct module *program_of(struct targets *t, const struct space *space,
+static struct module *program_of(struct tracker *t, const struct space *space,
 				 const struct maps_entry **entry)
 {
 	struct module *m;
 	size_t i;
 
 	for (i = 0; i < space->maps.n; i++) {
-		m = targets_module(t, space, i);
+		m = tracker_module(t, space, i);
 		if (m && m->is_elf && m->traits.executable) {
 			*entry = &space->maps.entries[i];
 			return m;
@@ -149,7 +149,7 @@ static struct module *program_of(struct targets *t, const struct space *space,
 	return NULL;
 }
 
-void targets_judge_executed(struct targets *t, const struct space *space)
+void tracker_judge_executed(struct tracker *t, const struct space *space)
 {
 	const struct maps_entry *entry = NULL;
 	struct module *m;
@@ -170,7 +170,7 @@ void targets_judge_executed(struct targets *t, const struct space *space)
 
 /* --- who it is -------------------------------------------------------------------------------------- */
 
-void targets_glance(struct targets *t, const struct sbt_event *event)
+void tracker_glance(struct tracker *t, const struct sbt_event *event)
 {
 	struct job job = { .rank = JOB_NONE }, *kept;
 
@@ -181,12 +181,12 @@ void targets_glance(struct targets *t, const struct sbt_event *event)
 	if (!kept)
 		return;
 	*kept = job;
-	targets_forget_job(t, event->tgid, event->inc);
+	tracker_forget_job(t, event->tgid, event->inc);
 	if (hash_put_ptr(&t->jobs, job_key(event->tgid, event->inc), kept))
 		free(kept);
 }
 
-void targets_job(struct targets *t, uint32_t tgid, uint32_t inc, struct job *out)
+void tracker_job(struct tracker *t, uint32_t tgid, uint32_t inc, struct job *out)
 {
 	const struct job *kept = hash_get_ptr(&t->jobs, job_key(tgid, inc));
 
@@ -196,13 +196,13 @@ void targets_job(struct targets *t, uint32_t tgid, uint32_t inc, struct job *out
 		job_read((int)tgid, out);
 }
 
-void targets_forget_job(struct targets *t, uint32_t tgid, uint32_t inc)
+void tracker_forget_job(struct tracker *t, uint32_t tgid, uint32_t inc)
 {
 	free(hash_get_ptr(&t->jobs, job_key(tgid, inc)));
 	hash_del(&t->jobs, job_key(tgid, inc));
 }
 
-void targets_rank_gone(struct targets *t, const struct sbt_event *exec)
+void tracker_rank_gone(struct tracker *t, const struct sbt_event *exec)
 {
 	const struct job *job = hash_get_ptr(&t->jobs, job_key(exec->tgid, exec->inc));
 	const struct module *m = modules_find(t->modules, exec->family, exec->caller);
@@ -213,7 +213,7 @@ void targets_rank_gone(struct targets *t, const struct sbt_event *exec)
 		ranks_see(t->ranks, exec->tgid, exec->inc, job, &handles);
 }
 
-void targets_free_coming(struct targets *t)
+void tracker_free_coming(struct tracker *t)
 {
 	const struct hash_entry *e;
 	struct hash_entry zero;

@@ -340,7 +340,7 @@ static void search_close(struct search *s)
 }
 
 /* @traced: else it met a probe that is for all processes, and the report is not about it. */
-static void say(const struct targets *t, const struct search *s, bool traced)
+static void say(const struct tracker *t, const struct search *s, bool traced)
 {
 	char comm[16] = "?";
 
@@ -365,7 +365,7 @@ static void say(const struct targets *t, const struct search *s, bool traced)
 			    s->pid, comm);
 }
 
-void targets_copied(struct targets *t, const struct sbt_event *event)
+void tracker_copied(struct tracker *t, const struct sbt_event *event)
 {
 	struct search s = { .copies = attach_copies(t->attach), .pagemap = -1, .mem = -1 };
 	uint64_t before = 0, most;
@@ -392,7 +392,7 @@ void targets_copied(struct targets *t, const struct sbt_event *event)
 		kill((pid_t)event->tgid, SIGCONT);
 }
 
-void targets_copied_forget(struct targets *t)
+void tracker_copied_forget(struct tracker *t)
 {
 	struct hash left = { 0 };
 	const struct hash_entry *e;

@@ -17,11 +17,11 @@ struct starting {
 	uint64_t since_ns, due_ns;
 };
 
-struct targets {
+struct tracker {
 	struct attach *attach;
 	struct modules *modules;
 	struct spaces *spaces;
-	struct targets_options options;
+	struct tracker_options options;
 	struct probes probes;
 	struct hash waiting; /* tid -> futex word, as its probe came */
 	struct hash seen; /* inc << 32 | tgid: there are probes where its threads wait */
@@ -44,7 +44,7 @@ struct targets {
 	struct hash late_of; /* tgid of these -> when that was found */
 	uint64_t made,
 		executed; /* processes that traced ones made; programs that traced ones executed, COMMAND not counted */
-	uint64_t unprobed; /* targets_unprobed() */
+	uint64_t unprobed; /* tracker_unprobed() */
 	uint64_t unseen; /* reports of mapped code that there was no room for */
 	struct starting *starting;
 	uint32_t nstarting, starting_cap;
@@ -58,27 +58,27 @@ struct targets {
 	uint64_t generation;
 	uint64_t closed_ns; /* when files that are not used were closed last */
 	struct ranks *ranks;
-	struct hash silent_ranks; /* tgid -> targets_ranks.c's */
+	struct hash silent_ranks; /* tgid -> tracker_ranks.c's */
 };
 
 /* targets.c */
 /* The module that a process has mapped there, or NULL: no code of a file. Likewise of mapping @i of a space. */
-struct module *targets_mapped_at(struct targets *t, int pid, const struct maps_entry *entry);
-struct module *targets_module(struct targets *t, const struct space *space, size_t i);
+struct module *tracker_mapped_at(struct tracker *t, int pid, const struct maps_entry *entry);
+struct module *tracker_module(struct tracker *t, const struct space *space, size_t i);
 /* Reads what the process has mapped and probes what is in it. Returns 0 or -errno. */
-int targets_examine(struct targets *t, struct space *space);
+int tracker_examine(struct tracker *t, struct space *space);
 /* Its crossings count from now on: nothing that is still to be mapped changes how its departures may be seen. */
-void targets_settled(struct targets *t, struct space *space);
+void tracker_settled(struct tracker *t, struct space *space);
 /* -a, a process that is not traced yet: probes what it has mapped. */
-struct targets_scan {
+struct tracker_scan {
 	bool partial; /* its dynamic linker was at work */
 	bool fresh; /* files with barriers had no probes before */
 };
-struct targets_scan targets_scan_once(struct targets *t, int pid);
+struct tracker_scan tracker_scan_once(struct tracker *t, int pid);
 /* -a: probes a file that a process has mapped. Returns whether it has barriers, and had no probes before. */
-bool targets_probe_file(struct targets *t, int pid, const struct maps_entry *entry);
+bool tracker_probe_file(struct tracker *t, int pid, const struct maps_entry *entry);
 /* -a: probes the exits of what this process runs, if return probes could hurt it. Returns the verdict's flags. */
-uint32_t targets_scan_departures(struct targets *t, int pid, const struct maps *maps,
+uint32_t tracker_scan_departures(struct tracker *t, int pid, const struct maps *maps,
 				 const char *refusal);
 
 /* targets_coming.c */
@@ -86,79 +86,79 @@ uint32_t targets_scan_departures(struct targets *t, int pid, const struct maps *
  * A program that will be run by who is traced, and may not be held then: @entry is our own mapping of it. Says to the kernel's side what can be
  * said now. @rank: all the files that it needs are looked for, as of programs of OpenMP's.
  */
-void targets_judge_coming(struct targets *t, const struct maps_entry *entry, struct module *module,
+void tracker_judge_coming(struct tracker *t, const struct maps_entry *entry, struct module *module,
 			  bool rank);
 /* The same of a process that has executed a program and is not held: its crossings count from now on, if what it will map is known. */
-void targets_judge_executed(struct targets *t, const struct space *space);
+void tracker_judge_executed(struct tracker *t, const struct space *space);
 
 /* It has ended, or runs another program: who it was is known, if it was glanced at. */
-void targets_rank_gone(struct targets *t, const struct sbt_event *exec);
+void tracker_rank_gone(struct tracker *t, const struct sbt_event *exec);
 /* The job of a process, as it was when it was glanced at, or as it is. */
-void targets_job(struct targets *t, uint32_t tgid, uint32_t inc, struct job *out);
-void targets_forget_job(struct targets *t, uint32_t tgid, uint32_t inc);
-void targets_free_coming(struct targets *t);
+void tracker_job(struct tracker *t, uint32_t tgid, uint32_t inc, struct job *out);
+void tracker_forget_job(struct tracker *t, uint32_t tgid, uint32_t inc);
+void tracker_free_coming(struct tracker *t);
 
 /* targets_births.c */
 /* A process has executed a program. */
-void targets_birth(struct targets *t, const struct mappings_event *exec);
-bool targets_is_birth(const struct targets *t, uint32_t tgid);
+void tracker_birth(struct tracker *t, const struct mappings_event *exec);
+bool tracker_is_birth(const struct tracker *t, uint32_t tgid);
 /* A process has mapped code of a file. False: it is none that was seen to execute a program, or its program has been decided. */
-bool targets_birth_maps(struct targets *t, const struct mappings_event *m);
+bool tracker_birth_maps(struct tracker *t, const struct mappings_event *m);
 /* Probes the files that were mapped since. */
-void targets_births_examine(struct targets *t);
+void tracker_births_examine(struct tracker *t);
 /* Decides how programs are to be traced, where that is due; @read reads what was mapped until now. */
-void targets_births_settle(struct targets *t, void (*read)(struct targets *t));
+void tracker_births_settle(struct tracker *t, void (*read)(struct tracker *t));
 /* Tracing ended at @end_ns: counts those that may have crossed barriers by then, of all that are still to be decided. */
-void targets_births_end(struct targets *t, uint64_t end_ns);
+void tracker_births_end(struct tracker *t, uint64_t end_ns);
 /* Does the process that mapped the file last still do so? */
-bool targets_still_mapped(const struct module *module);
+bool tracker_still_mapped(const struct module *module);
 /* Removes the probes of a file that was written anew, and all that is known of the program in it. */
-void targets_forget_file(struct targets *t, struct module *module);
+void tracker_forget_file(struct tracker *t, struct module *module);
 /* CLOCK_MONOTONIC, 0 never. */
-uint64_t targets_births_due(const struct targets *t);
+uint64_t tracker_births_due(const struct tracker *t);
 /* Counts a process that may have crossed barriers before their files had probes. */
-void targets_count_late(struct targets *t, uint32_t tgid);
-void targets_births_free(struct targets *t);
+void tracker_count_late(struct tracker *t, uint32_t tgid);
+void tracker_births_free(struct tracker *t);
 
 /* targets_copies.c */
 /* SBT_REC_COPY: replaces breakpoints in copies of code by what they stand for, and resumes the process. */
-void targets_copied(struct targets *t, const struct sbt_event *event);
+void tracker_copied(struct tracker *t, const struct sbt_event *event);
 /* Nobody tells of the end of processes that are not traced: what is known of those that have ended is dropped. */
-void targets_copied_forget(struct targets *t);
+void tracker_copied_forget(struct tracker *t);
 
 /* targets_waits.c */
-void targets_examine_turns(struct targets *t, struct space *space);
+void tracker_examine_turns(struct tracker *t, struct space *space);
 /* @running: it was not held, and may have waited before. */
-int targets_examine_waits(struct targets *t, struct space *space, bool running);
+int tracker_examine_waits(struct tracker *t, struct space *space, bool running);
 /* A process was forked. */
-void targets_examine_forked(struct targets *t, struct space *child);
+void tracker_examine_forked(struct tracker *t, struct space *child);
 
-/* targets_ranks.c */
+/* tracker_ranks.c */
 /* A process that has MPI mapped, each time that it is looked at: what its code calls. @program: a path; NULL not known. */
-void targets_note_rank(struct targets *t, uint32_t tgid, const struct job *job,
+void tracker_note_rank(struct tracker *t, uint32_t tgid, const struct job *job,
 		       const struct untraced *untraced, const char *program);
 /* The same with -a, of a process that is not traced yet, nor ever is if it crosses no barrier. */
-void targets_scan_rank(struct targets *t, int pid, const struct maps *maps);
-void targets_free_ranks(struct targets *t);
+void tracker_scan_rank(struct tracker *t, int pid, const struct maps *maps);
+void tracker_free_ranks(struct tracker *t);
 
 /* targets_linker.c */
 /* spaces_set_changes(): how often the process has changed what it maps. */
-int targets_changes(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n);
+int tracker_changes(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n);
 /* Asks the kernel for what processes map, or no longer. Returns whether it is asked from now on. */
-bool targets_watch(struct targets *t);
+bool tracker_watch(struct tracker *t);
 /* Has the process executed a program that is still to be decided, by what the kernel said of it up to now? */
-bool targets_follows(struct targets *t, uint32_t tgid);
+bool tracker_follows(struct tracker *t, uint32_t tgid);
 /* @changed: to be looked at as soon as what is known of other processes has been read. Returns 0 or -ENOMEM. */
-int targets_starting_add(struct targets *t, uint32_t tgid, uint32_t inc, bool changed);
+int tracker_starting_add(struct tracker *t, uint32_t tgid, uint32_t inc, bool changed);
 /* What the process had mapped up to now has been looked at. */
-void targets_starting_done(struct targets *t, uint32_t tgid, uint32_t inc);
+void tracker_starting_done(struct tracker *t, uint32_t tgid, uint32_t inc);
 /* Processes of which their own dynamic linkers tell: one that runs, one that is about to execute, one that has. Return 0 or -errno. */
-int targets_name(struct targets *t, int pid);
-int targets_name_coming(struct targets *t, int pid);
-int targets_name_starting(struct targets *t, struct space *space);
+int tracker_name(struct tracker *t, int pid);
+int tracker_name_coming(struct tracker *t, int pid);
+int tracker_name_starting(struct tracker *t, struct space *space);
 
 /* For feed_processes. */
-uint64_t targets_was_waiting(struct targets *t, uint32_t tid);
-bool targets_is_late(const struct targets *t, uint32_t tgid, uint64_t start_ns);
+uint64_t tracker_was_waiting(struct tracker *t, uint32_t tid);
+bool tracker_is_late(const struct tracker *t, uint32_t tgid, uint64_t start_ns);
 
 #endif /* CAPTURE_PROCESS_TRACKER_INTERNAL_H */

@@ -37,7 +37,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static uint32_t mapped_times(const struct targets *t, uint32_t tgid)
+static uint32_t mapped_times(const struct tracker *t, uint32_t tgid)
 {
 	uint64_t n;
 
@@ -50,16 +50,16 @@ static uint32_t mapped_times(const struct targets *t, uint32_t tgid)
  */
 static void on_mapped(void *ctx, const struct mappings_event *m)
 {
-	struct targets *t = ctx;
+	struct tracker *t = ctx;
 	struct sbt_event *all = t->mapped, *e;
 	uint32_t cap = t->mapped_cap ? 2 * t->mapped_cap : 64, inc = 0;
 	uint64_t named;
 	bool traced, born;
 
 	if (m->exec)
-		targets_birth(t, m);
+		tracker_birth(t, m);
 	/* Its own linker may report it, too: that says nothing of the file. */
-	born = m->file && t->options.discover_all && targets_birth_maps(t, m);
+	born = m->file && t->options.discover_all && tracker_birth_maps(t, m);
 	if (!m->file || hash_get(&t->named, m->tgid, &named))
 		return;
 	traced = attach_traces(t->attach, m->tgid, &inc);
@@ -85,7 +85,7 @@ static void on_mapped(void *ctx, const struct mappings_event *m)
 				 .seq = mapped_times(t, m->tgid) };
 }
 
-static void read_mappings(struct targets *t)
+static void read_mappings(struct tracker *t)
 {
 	/* Which those were that there was no room for is not known: all are looked at. */
 	uint64_t unseen = t->mappings ? mappings_read(t->mappings, on_mapped, t) : 0;
@@ -94,23 +94,23 @@ static void read_mappings(struct targets *t)
 	t->missed |= unseen > 0;
 }
 
-bool targets_follows(struct targets *t, uint32_t tgid)
+bool tracker_follows(struct tracker *t, uint32_t tgid)
 {
 	read_mappings(t);
-	return targets_is_birth(t, tgid);
+	return tracker_is_birth(t, tgid);
 }
 
-int targets_mapped_fd(const struct targets *t, uint32_t i)
+int tracker_mapped_fd(const struct tracker *t, uint32_t i)
 {
 	return t->mappings ? mappings_fd(t->mappings, i) : -1;
 }
 
 /*
  * What processes map wakes us up, whoever they are: it is asked for only while some of them have no probe of their own, and for a
- * while after that (targets_step()), for to begin and to end that interrupts all CPUs. Returns whether it is asked for from now
+ * while after that (tracker_step()), for to begin and to end that interrupts all CPUs. Returns whether it is asked for from now
  * on.
  */
-bool targets_watch(struct targets *t)
+bool tracker_watch(struct tracker *t)
 {
 	bool wanted = t->options.discover_all || hash_count(&t->unnamed) > 0;
 
@@ -122,9 +122,9 @@ bool targets_watch(struct targets *t)
 }
 
 /* How often the process has changed what it maps: also what nobody has acted on yet. */
-int targets_changes(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
+int tracker_changes(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
 {
-	struct targets *t = ctx;
+	struct tracker *t = ctx;
 	int err = attach_mappings(t->attach, tgid, inc, n);
 
 	if (err)
@@ -135,7 +135,7 @@ int targets_changes(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
 }
 
 /* @changed: to be looked at as soon as what is known of other processes has been read. Without memory: at once. */
-int targets_starting_add(struct targets *t, uint32_t tgid, uint32_t inc, bool changed)
+int tracker_starting_add(struct tracker *t, uint32_t tgid, uint32_t inc, bool changed)
 {
 	uint64_t now = now_ns();
 	struct starting *s;
@@ -168,7 +168,7 @@ int targets_starting_add(struct targets *t, uint32_t tgid, uint32_t inc, bool ch
 }
 
 /* What a process had mapped up to now has been looked at. */
-void targets_starting_done(struct targets *t, uint32_t tgid, uint32_t inc)
+void tracker_starting_done(struct tracker *t, uint32_t tgid, uint32_t inc)
 {
 	uint32_t i;
 
@@ -178,7 +178,7 @@ void targets_starting_done(struct targets *t, uint32_t tgid, uint32_t inc)
 }
 
 /* Has one thread alone run in the process, as far as that is known? Threads may have ended, and leave few traces in /proc. */
-static bool was_alone(const struct targets *t, uint32_t tgid)
+static bool was_alone(const struct tracker *t, uint32_t tgid)
 {
 	uint64_t thread_ns, child_ns;
 
@@ -187,7 +187,7 @@ static bool was_alone(const struct targets *t, uint32_t tgid)
 }
 
 /* Has the process the name of those that are traced? */
-static bool is_wanted(const struct targets *t, uint32_t tgid)
+static bool is_wanted(const struct tracker *t, uint32_t tgid)
 {
 	char comm[16];
 
@@ -199,10 +199,10 @@ static bool is_wanted(const struct targets *t, uint32_t tgid)
  * Looks at a process whose dynamic linker is at work, or that has mapped code before its beginning was reported. Returns whether that
  * is to be repeated.
  */
-static bool starting_look(struct targets *t, struct starting *s)
+static bool starting_look(struct tracker *t, struct starting *s)
 {
 	int busy = linker_busy((int)s->tgid);
-	struct targets_scan scan;
+	struct tracker_scan scan;
 	struct space *space;
 
 	if (busy == 1 && !s->changed)
@@ -212,9 +212,9 @@ static bool starting_look(struct targets *t, struct starting *s)
 		return false;
 	if (!s->inc) {
 		s->changed = false;
-		scan = targets_scan_once(t, (int)s->tgid);
+		scan = tracker_scan_once(t, (int)s->tgid);
 		if (scan.fresh && is_wanted(t, s->tgid) && !was_alone(t, s->tgid))
-			targets_count_late(t, s->tgid);
+			tracker_count_late(t, s->tgid);
 		return scan.partial;
 	}
 	space = space_find(t->spaces, s->tgid, s->inc);
@@ -223,21 +223,21 @@ static bool starting_look(struct targets *t, struct starting *s)
 	space->runs = true;
 	/* What was read with the last event is older than the linker's end. */
 	if ((space->settled && !s->changed) || space_look(t->spaces, space) ||
-	    targets_examine(t, space))
+	    tracker_examine(t, space))
 		return false;
 	s->changed = false;
 	if (space->settled)
-		targets_settled(t, space);
+		tracker_settled(t, space);
 	return !space->settled && space->partial;
 }
 
-void targets_settle(struct targets *t)
+void tracker_settle(struct tracker *t)
 {
 	uint64_t now = now_ns(), took;
 	struct starting s;
 	uint32_t i;
 
-	targets_births_settle(t, read_mappings);
+	tracker_births_settle(t, read_mappings);
 	/* Others may be added meanwhile, and what is there may move. */
 	for (i = t->nstarting; i-- > 0;) {
 		if (t->starting[i].due_ns > now)
@@ -255,14 +255,14 @@ void targets_settle(struct targets *t)
 
 static void look_again(void *ctx, uint32_t tgid)
 {
-	struct targets *t = ctx;
+	struct tracker *t = ctx;
 	uint32_t inc;
 
 	if (attach_traces(t->attach, tgid, &inc))
-		targets_starting_add(t, tgid, inc, true);
+		tracker_starting_add(t, tgid, inc, true);
 }
 
-void targets_mapped(struct targets *t, void (*each)(void *ctx, const struct sbt_event *event),
+void tracker_mapped(struct tracker *t, void (*each)(void *ctx, const struct sbt_event *event),
 		    void *ctx)
 {
 	const struct space *space;
@@ -270,13 +270,13 @@ void targets_mapped(struct targets *t, void (*each)(void *ctx, const struct sbt_
 	uint32_t i;
 
 	read_mappings(t);
-	targets_births_examine(t);
+	tracker_births_examine(t);
 	/* More may come meanwhile. */
 	for (i = 0; i < t->nmapped; i++) {
 		e = t->mapped[i];
 		space = e.inc ? space_find(t->spaces, e.tgid, e.inc) : NULL;
 		if (e.inc && (!space || !space->read))
-			targets_starting_add(t, e.tgid, e.inc, true);
+			tracker_starting_add(t, e.tgid, e.inc, true);
 		else
 			each(ctx, &e);
 	}
@@ -286,18 +286,18 @@ void targets_mapped(struct targets *t, void (*each)(void *ctx, const struct sbt_
 	t->missed = false;
 	attach_each_process(t->attach, look_again, t);
 	if (t->options.discover_all)
-		targets_scan_all(t);
+		tracker_scan_all(t);
 }
 
-void targets_end(struct targets *t, uint64_t end_ns)
+void tracker_end(struct tracker *t, uint64_t end_ns)
 {
 	read_mappings(t);
-	targets_births_end(t, end_ns);
+	tracker_births_end(t, end_ns);
 }
 
-uint64_t targets_due(const struct targets *t)
+uint64_t tracker_due(const struct tracker *t)
 {
-	uint64_t due = targets_births_due(t);
+	uint64_t due = tracker_births_due(t);
 	uint32_t i;
 
 	for (i = 0; i < t->nstarting; i++)
@@ -306,29 +306,29 @@ uint64_t targets_due(const struct targets *t)
 	return due;
 }
 
-void targets_unseen(const struct targets *t, uint64_t *late, uint64_t *unseen)
+void tracker_unseen(const struct tracker *t, uint64_t *late, uint64_t *unseen)
 {
 	*late = t->late;
 	*unseen = t->options.discover_all ? t->unseen : 0;
 }
 
 /* The process is one of those whose dynamic linkers report before what they mapped runs. */
-int targets_name(struct targets *t, int pid)
+int tracker_name(struct tracker *t, int pid)
 {
 	int err;
 
 	if (!t->mappings || hash_count(&t->named) < NAMED_MAX)
 		return hash_put(&t->named, (uint64_t)pid, 0);
 	err = hash_put(&t->unnamed, (uint64_t)pid, 1);
-	targets_watch(t);
+	tracker_watch(t);
 	return err;
 }
 
 /* A process that will execute a program, by the dynamic linker that we have ourselves, as nearly all have. */
-int targets_name_coming(struct targets *t, int pid)
+int tracker_name_coming(struct tracker *t, int pid)
 {
 	struct maps maps;
-	int err = targets_name(t, pid);
+	int err = tracker_name(t, pid);
 	uint64_t value;
 	size_t i;
 
@@ -338,7 +338,7 @@ int targets_name_coming(struct targets *t, int pid)
 	if (err)
 		return err;
 	for (i = 0; i < maps.n; i++) {
-		struct module *m = targets_mapped_at(t, getpid(), &maps.entries[i]);
+		struct module *m = tracker_mapped_at(t, getpid(), &maps.entries[i]);
 
 		if (m)
 			probes_loader(&t->probes, m, (uint32_t)pid, 0);
@@ -351,7 +351,7 @@ int targets_name_coming(struct targets *t, int pid)
  * Until what a process that executes a program is still to map is there and has been looked at its crossings are lost, and which rank
  * it is is not known. Its dynamic linker tells of it the sooner. Only the first ones: each probe stays until tracing ends.
  */
-int targets_name_starting(struct targets *t, struct space *space)
+int tracker_name_starting(struct tracker *t, struct space *space)
 {
 	uint64_t value;
 	int err;
@@ -363,6 +363,6 @@ int targets_name_starting(struct targets *t, struct space *space)
 	if (err)
 		return err;
 	hash_del(&t->unnamed, space->tgid);
-	targets_watch(t);
-	return targets_examine(t, space);
+	tracker_watch(t);
+	return tracker_examine(t, space);
 }

@@ -24,7 +24,7 @@ struct silent_program {
 	uint32_t n, pid; /* ranks; the number of one */
 };
 
-void targets_note_rank(struct targets *t, uint32_t tgid, const struct job *job,
+void tracker_note_rank(struct tracker *t, uint32_t tgid, const struct job *job,
 		       const struct untraced *untraced, const char *program)
 {
 	struct silent_rank *r = hash_get_ptr(&t->silent_ranks, tgid);
@@ -49,7 +49,7 @@ void targets_note_rank(struct targets *t, uint32_t tgid, const struct job *job,
 	r->calls = spaces_keep(t->spaces, untraced_names(&calls, names));
 }
 
-void targets_scan_rank(struct targets *t, int pid, const struct maps *maps)
+void tracker_scan_rank(struct tracker *t, int pid, const struct maps *maps)
 {
 	struct job job = { .rank = JOB_NONE, .size = JOB_NONE };
 	struct untraced untraced = { 0 };
@@ -58,7 +58,7 @@ void targets_scan_rank(struct targets *t, int pid, const struct maps *maps)
 	size_t i;
 
 	for (i = 0; i < maps->n; i++) {
-		const struct module *m = targets_mapped_at(t, pid, &maps->entries[i]);
+		const struct module *m = tracker_mapped_at(t, pid, &maps->entries[i]);
 
 		if (!m)
 			continue;
@@ -70,16 +70,16 @@ void targets_scan_rank(struct targets *t, int pid, const struct maps *maps)
 	if (!mpi)
 		return;
 	job_read(pid, &job);
-	targets_note_rank(t, (uint32_t)pid, &job, &untraced, program);
+	tracker_note_rank(t, (uint32_t)pid, &job, &untraced, program);
 }
 
-void targets_forget_rank(struct targets *t, uint32_t tgid)
+void tracker_forget_rank(struct tracker *t, uint32_t tgid)
 {
 	free(hash_get_ptr(&t->silent_ranks, tgid));
 	hash_del(&t->silent_ranks, tgid);
 }
 
-void targets_free_ranks(struct targets *t)
+void tracker_free_ranks(struct tracker *t)
 {
 	const struct hash_entry *e;
 	struct hash_entry zero;
@@ -132,7 +132,7 @@ static void tell_program(const struct silent_program *p)
 			    p->n, program, p->pid, calls);
 }
 
-void targets_tell_ranks(const struct targets *t, const struct model *model)
+void tracker_tell_ranks(const struct tracker *t, const struct model *model)
 {
 	struct silent_program *all = NULL;
 	const struct hash_entry *e;

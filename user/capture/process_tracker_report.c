@@ -78,12 +78,12 @@ static void tell_inlined(void *ctx, struct module *m)
 			    m->path, has_std(m) ? "" : " and of std::sync::Barrier");
 }
 
-void targets_tell_inlined(const struct targets *t)
+void tracker_tell_inlined(const struct tracker *t)
 {
 	modules_each(t->modules, tell_inlined, NULL);
 }
 
-void targets_explain(const struct targets *t, bool aggregate)
+void tracker_explain(const struct tracker *t, bool aggregate)
 {
 	struct explain e = { 0 };
 

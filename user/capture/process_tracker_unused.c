@@ -13,7 +13,7 @@
 #define UNUSED_MAX 64 /* files of which probes are removed at a time */
 
 struct unused {
-	struct targets *t;
+	struct tracker *t;
 	struct module *modules
 		[UNUSED_MAX]; /* that have probes, and no process that is known to map them */
 	bool mapped[UNUSED_MAX]; /* a process was found that does */
@@ -23,7 +23,7 @@ struct unused {
 
 static bool settle_module(void *ctx, struct module *m)
 {
-	struct targets *t = ctx;
+	struct tracker *t = ctx;
 
 	return spaces_settle_module(t->spaces, m);
 }
@@ -57,7 +57,7 @@ static void find_mapped(void *ctx, int pid)
 	maps_free(&maps);
 }
 
-bool targets_still_mapped(const struct module *m)
+bool tracker_still_mapped(const struct module *m)
 {
 	struct maps maps;
 	bool mapped;
@@ -83,12 +83,12 @@ static void find_unused(void *ctx, struct module *m)
 	struct unused *u = ctx;
 
 	if (m->linked && m->identified && !m->used && u->n < UNUSED_MAX && !is_kept(u, m) &&
-	    !targets_still_mapped(m))
+	    !tracker_still_mapped(m))
 		u->modules[u->n++] = m;
 }
 
 /* -a: the probes of programs that have ended would hold their file systems, and pile up. */
-static void remove_unused(struct targets *t)
+static void remove_unused(struct tracker *t)
 {
 	struct unused u = { .t = t };
 	struct stat root;
@@ -107,7 +107,7 @@ static void remove_unused(struct targets *t)
 	}
 }
 
-void targets_step(struct targets *t, uint64_t now)
+void tracker_step(struct tracker *t, uint64_t now)
 {
 	/* Processes that are there as tracing begins are about to be seen: their files stay open until then. */
 	if (!t->closed_ns)
@@ -115,8 +115,8 @@ void targets_step(struct targets *t, uint64_t now)
 	if (now - t->closed_ns < CLOSE_NS)
 		return;
 	t->closed_ns = now;
-	targets_watch(t);
-	targets_copied_forget(t);
+	tracker_watch(t);
+	tracker_copied_forget(t);
 	spaces_mark_used(t->spaces);
 	if (t->options.discover_all)
 		remove_unused(t);

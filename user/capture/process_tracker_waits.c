@@ -6,25 +6,25 @@
 #include <errno.h>
 
 /* Is it the module of a mapping before this one, too? */
-static bool is_earlier(struct targets *t, struct space *space, size_t n, const struct module *m)
+static bool is_earlier(struct tracker *t, struct space *space, size_t n, const struct module *m)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (targets_module(t, space, i) == m)
+		if (tracker_module(t, space, i) == m)
 			return true;
 	return false;
 }
 
 /* Probes where its threads wait for their turn, if its code calls such functions. */
-void targets_examine_turns(struct targets *t, struct space *space)
+void tracker_examine_turns(struct tracker *t, struct space *space)
 {
 	size_t i;
 
 	if (!t->options.turns || !untraced_has_turns(&space->untraced))
 		return;
 	for (i = 0; i < space->maps.n; i++) {
-		struct module *m = targets_module(t, space, i);
+		struct module *m = tracker_module(t, space, i);
 
 		if (!m || !m->turns.nentries)
 			continue;
@@ -36,7 +36,7 @@ void targets_examine_turns(struct targets *t, struct space *space)
 	}
 }
 
-int targets_rest_turns(struct targets *t, uint32_t tgid, uint32_t inc, bool rest)
+int tracker_rest_turns(struct tracker *t, uint32_t tgid, uint32_t inc, bool rest)
 {
 	struct space *space = space_find(t->spaces, tgid, inc);
 	int err = space ? 0 : -ENOENT;
@@ -45,7 +45,7 @@ int targets_rest_turns(struct targets *t, uint32_t tgid, uint32_t inc, bool rest
 	if (space)
 		space->turns = SPACE_TURNS_PARTLY;
 	for (i = 0; !err && !rest && i < space->maps.n; i++) {
-		struct module *m = targets_module(t, space, i);
+		struct module *m = tracker_module(t, space, i);
 
 		if (m && !is_earlier(t, space, i, m))
 			err = probes_turns_again(&t->probes, m, tgid, inc);
@@ -57,26 +57,26 @@ int targets_rest_turns(struct targets *t, uint32_t tgid, uint32_t inc, bool rest
  * The same where they wait on semaphores, if its code does. Where it cannot be, nothing is spoken of that would have been a
  * candidate only.
  */
-static void examine_sems(struct targets *t, struct space *space)
+static void examine_sems(struct tracker *t, struct space *space)
 {
 	size_t i;
 
 	for (i = 0; i < space->maps.n && space->untraced.semaphores; i++) {
-		struct module *m = targets_module(t, space, i);
+		struct module *m = tracker_module(t, space, i);
 
 		if (m && m->sems.nentries)
 			probes_sems(&t->probes, m, space->tgid, space->inc);
 	}
 }
 
-int targets_rest_sems(struct targets *t, uint32_t tgid, uint32_t inc, bool rest)
+int tracker_rest_sems(struct tracker *t, uint32_t tgid, uint32_t inc, bool rest)
 {
 	struct space *space = space_find(t->spaces, tgid, inc);
 	int err = space ? 0 : -ENOENT;
 	size_t i;
 
 	for (i = 0; !err && !rest && i < space->maps.n; i++) {
-		struct module *m = targets_module(t, space, i);
+		struct module *m = tracker_module(t, space, i);
 
 		if (m && !is_earlier(t, space, i, m))
 			err = probes_sems_again(&t->probes, m, tgid, inc);
@@ -88,7 +88,7 @@ int targets_rest_sems(struct targets *t, uint32_t tgid, uint32_t inc, bool rest)
  * Probes where the process's threads wait for others. Of processes of one thread, which are most of those that a
  * build or a shell starts, there is nothing to be found. Returns -ESRCH if it had ended before.
  */
-int targets_examine_waits(struct targets *t, struct space *space, bool running)
+int tracker_examine_waits(struct tracker *t, struct space *space, bool running)
 {
 	uint64_t key = (uint64_t)space->inc << 32 | space->tgid, seen;
 	int err = 0;
@@ -99,7 +99,7 @@ int targets_examine_waits(struct targets *t, struct space *space, bool running)
 	if (!hash_get(&t->seen, key, &seen))
 		space_see_inherited(space);
 	for (i = 0; i < space->maps.n; i++) {
-		struct module *m = targets_module(t, space, i);
+		struct module *m = tracker_module(t, space, i);
 
 		if (m && probes_waits(&t->probes, m, space->tgid, space->inc) == -ESRCH)
 			err = -ESRCH;
@@ -131,31 +131,31 @@ static bool shares_memory(uint32_t tgid)
  * Where nobody is told of processes of one thread that begin to wait, those that share memory with their parent may meet there:
  * both have their probes at once.
  */
-void targets_examine_forked(struct targets *t, struct space *child)
+void tracker_examine_forked(struct tracker *t, struct space *child)
 {
 	struct space *parent = space_find(t->spaces, child->parent_tgid, child->parent_inc);
 
 	if (!t->options.discover || t->options.discover_all || t->options.waits_told ||
 	    !shares_memory(child->tgid))
 		return;
-	t->unprobed += targets_examine_waits(t, child, true) == -ESRCH;
+	t->unprobed += tracker_examine_waits(t, child, true) == -ESRCH;
 	if (parent)
-		targets_examine_waits(t, parent, true);
+		tracker_examine_waits(t, parent, true);
 }
 
-uint64_t targets_unprobed(const struct targets *t)
+uint64_t tracker_unprobed(const struct tracker *t)
 {
 	return t->unprobed;
 }
 
-int targets_rest(struct targets *t, uint32_t tgid, uint32_t inc, bool rest)
+int tracker_rest(struct tracker *t, uint32_t tgid, uint32_t inc, bool rest)
 {
 	struct space *space = space_find(t->spaces, tgid, inc);
 	int err = space ? 0 : -ENOENT;
 	size_t i;
 
 	for (i = 0; !err && i < space->maps.n; i++) {
-		struct module *m = targets_module(t, space, i);
+		struct module *m = tracker_module(t, space, i);
 
 		/* A file has several mappings, and its probes once. */
 		if (m && !is_earlier(t, space, i, m))

@@ -304,7 +304,7 @@ void present_base(struct present *p)
 {
 	attach_counts(p->attach, &p->base);
 	p->produced_base = attach_produced(p->attach, &p->base);
-	targets_unseen(p->targets, &p->late_base, &p->unseen_base);
+	tracker_unseen(p->tracker, &p->late_base, &p->unseen_base);
 	p->consumed_base = ring_consumed(p->stream);
 }
 
@@ -385,7 +385,7 @@ static void count_unseen(struct present *p)
 {
 	uint64_t late, unseen;
 
-	targets_unseen(p->targets, &late, &unseen);
+	tracker_unseen(p->tracker, &late, &unseen);
 	p->losses[14].count = late - p->late_base;
 	p->losses[15].count = unseen - p->unseen_base;
 	p->losses[16].count = p->last.lost_candidate_early - p->base.lost_candidate_early +
@@ -408,7 +408,7 @@ static void fill_counts(struct present *p)
 	p->losses[5].count = n->lost_tail - b->lost_tail;
 	p->losses[6].count = n->lost_mark - b->lost_mark;
 	p->losses[7].count = n->lost_candidate - b->lost_candidate;
-	p->losses[8].count = ingest_unseen(p->ingest).waits + targets_unprobed(p->targets);
+	p->losses[8].count = ingest_unseen(p->ingest).waits + tracker_unprobed(p->tracker);
 	p->losses[9].count = ingest_unseen(p->ingest).uncounted;
 	p->losses[10].count = p->ingest ? feed_unsampled(ingest_feed(p->ingest)) : 0;
 	p->losses[11].count = n->lost_sum - b->lost_sum;

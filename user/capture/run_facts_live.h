@@ -23,7 +23,7 @@
 struct present {
 	const struct options *options;
 	struct attach *attach;
-	const struct targets *targets;
+	const struct tracker *tracker;
 	struct stream *stream;
 	struct modules *modules;
 	struct spaces *spaces;
