@@ -155,7 +155,7 @@ static int begin_hook(struct capture *c)
 				     .spaces = c->spaces,
 				     .model = c->model,
 				     .present = &c->present,
-				     .causes = c->why ? why_causes(c->why) : NULL };
+				     .causes = c->cause_names ? cause_names_causes(c->cause_names) : NULL };
 
 	return c->hook->begin(c->hook->ctx, &view);
 }
@@ -706,7 +706,7 @@ static void tear_down(struct capture *c)
 	c->stream = NULL;
 	attach_free(c->attach);
 	observer_free(c->observer);
-	why_free(c->why);
+	cause_names_free(c->cause_names);
 	counting_close(&c->counting);
 	model_free(c->model);
 	tracker_free(c->tracker);

@@ -68,19 +68,19 @@ static int open_output(struct capture *c)
 static void warn_of_cpus(void)
 {
 	struct doctor_facts machine;
-	char why[200];
+	char cause_names[200];
 
 	doctor_begin(&machine);
 	doctor_look_machine(&machine);
-	if (doctor_cpus_wait(&machine, why, sizeof(why)))
-		msg_warn("%s", why);
+	if (doctor_cpus_wait(&machine, cause_names, sizeof(cause_names)))
+		msg_warn("%s", cause_names);
 }
 
 static int load(struct capture *c)
 {
 	const struct options *o = &c->options;
 	struct attach_options a;
-	char why[512] = "";
+	char cause_names[512] = "";
 	uint64_t cgroup;
 	int err;
 
@@ -96,9 +96,9 @@ static int load(struct capture *c)
 		a.config.cgroup_id = cgroup;
 		a.config.by_cgroup = 1;
 	}
-	err = attach_new(&a, &c->attach, why, sizeof(why));
+	err = attach_new(&a, &c->attach, cause_names, sizeof(cause_names));
 	if (err) {
-		permit_explain(err, why);
+		permit_explain(err, cause_names);
 		return err;
 	}
 	warn_of_cpus();
@@ -341,16 +341,16 @@ int capture_set_up(struct capture *c)
 	c->present.tracker = c->tracker;
 	c->present.progress = c->progress;
 	if (attach_accounts(c->attach))
-		err = why_new(c->attach, c->spaces, &c->counting, present_env(&c->present),
-			      &c->why);
+		err = cause_names_new(c->attach, c->spaces, &c->counting, present_env(&c->present),
+			      &c->cause_names);
 	if (err)
 		return err;
 	present_counting(&c->present, &c->counting);
-	if (c->why)
-		present_account(&c->present, why_causes(c->why));
+	if (c->cause_names)
+		present_account(&c->present, cause_names_causes(c->cause_names));
 	if (c->recording) {
 		c->present.recording = c->recording;
-		recording_listen(c->recording, &c->present.env, c->why ? why_env(c->why) : NULL);
+		recording_listen(c->recording, &c->present.env, c->cause_names ? cause_names_env(c->cause_names) : NULL);
 	}
 	/* Before any other probe is there. */
 	if (c->options.cost_limit > 0) {

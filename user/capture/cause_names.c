@@ -19,7 +19,7 @@ struct told_stack {
 	uint32_t sites[];
 };
 
-struct why {
+struct cause_names {
 	const struct attach *attach;
 	struct spaces *spaces;
 	struct causes *causes;
@@ -31,9 +31,9 @@ struct why {
 	struct hash stacks; /* by process and key: struct told_stack */
 };
 
-static const char *why_task(void *ctx, uint32_t tid)
+static const char *cause_names_task(void *ctx, uint32_t tid)
 {
-	struct why *w = ctx;
+	struct cause_names *w = ctx;
 
 	/* As it was called then; a traced thread that held nobody's CPU is in no list but /proc. */
 	if (attach_task_name(w->attach, tid, &w->task) &&
@@ -42,17 +42,17 @@ static const char *why_task(void *ctx, uint32_t tid)
 	return w->task.comm;
 }
 
-static const char *why_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
+static const char *cause_names_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
 {
-	struct why *w = ctx;
+	struct cause_names *w = ctx;
 	const struct space *space = space_find(w->spaces, tgid, inc);
 
 	return space ? space_object_name(w->spaces, space, addr) : NULL;
 }
 
-static const char *why_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
+static const char *cause_names_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
 {
-	struct why *w = ctx;
+	struct cause_names *w = ctx;
 
 	(void)inc;
 	if (attach_mapping_name(w->attach, tgid, addr, &w->file))
@@ -95,9 +95,9 @@ static const char *anonymous_words(const char *name)
 	return NULL;
 }
 
-static const char *why_file(void *ctx, uint64_t inode)
+static const char *cause_names_file(void *ctx, uint64_t inode)
 {
-	struct why *w = ctx;
+	struct cause_names *w = ctx;
 	const char *name = w->file.name, *words = NULL;
 
 	if (attach_file_name(w->attach, inode, &w->file))
@@ -130,7 +130,7 @@ static const char *why_file(void *ctx, uint64_t inode)
 	return *name ? name : NULL;
 }
 
-static uint32_t unwind(struct why *w, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
+static uint32_t unwind(struct cause_names *w, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
 		       uint32_t max)
 {
 	struct space *space = space_find(w->spaces, tgid, inc);
@@ -142,7 +142,7 @@ static uint32_t unwind(struct why *w, uint32_t tgid, uint32_t inc, uint64_t key,
 	return n;
 }
 
-static void forget_stacks(struct why *w)
+static void forget_stacks(struct cause_names *w)
 {
 	const struct hash_entry *e;
 	struct hash_entry zero;
@@ -154,7 +154,7 @@ static void forget_stacks(struct why *w)
 }
 
 /* Without memory for it, it is asked for again. */
-static void remember_stack(struct why *w, uint64_t at, const struct told_stack *told,
+static void remember_stack(struct cause_names *w, uint64_t at, const struct told_stack *told,
 			   const uint32_t *sites)
 {
 	size_t bytes = told->n * sizeof(*sites);
@@ -175,10 +175,10 @@ static void remember_stack(struct why *w, uint64_t at, const struct told_stack *
  * Who asks twice is told no less the second time, though the kernel keeps the last few hundred stacks only: a recording has what
  * was said last. It may be more, when more of the program has been read.
  */
-static uint32_t why_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
+static uint32_t cause_names_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
 			  uint32_t max)
 {
-	struct why *w = ctx;
+	struct cause_names *w = ctx;
 	uint64_t at = hash_mix(key ^ ((uint64_t)tgid << 32 | inc));
 	const struct told_stack *known = hash_get_ptr(&w->stacks, at);
 	struct told_stack told = { .tgid = tgid, .inc = inc };
@@ -195,10 +195,10 @@ static uint32_t why_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, 
 	return told.n;
 }
 
-int why_new(const struct attach *attach, struct spaces *spaces, const struct counting *counting,
-	    const struct report_env *env, struct why **out)
+int cause_names_new(const struct attach *attach, struct spaces *spaces, const struct counting *counting,
+	    const struct report_env *env, struct cause_names **out)
 {
-	struct why *w = calloc(1, sizeof(*w));
+	struct cause_names *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return -ENOMEM;
@@ -206,11 +206,11 @@ int why_new(const struct attach *attach, struct spaces *spaces, const struct cou
 	w->spaces = spaces;
 	w->env = (struct cause_env){
 		.ctx = w,
-		.task = why_task,
-		.lock = why_lock,
-		.mapping = why_mapping,
-		.file = why_file,
-		.stack = why_stack,
+		.task = cause_names_task,
+		.lock = cause_names_lock,
+		.mapping = cause_names_mapping,
+		.file = cause_names_file,
+		.stack = cause_names_stack,
 		.instructions = counting->instructions,
 		.cycles = counting->cycles,
 	};
@@ -223,7 +223,7 @@ int why_new(const struct attach *attach, struct spaces *spaces, const struct cou
 	return 0;
 }
 
-void why_free(struct why *w)
+void cause_names_free(struct cause_names *w)
 {
 	if (!w)
 		return;
@@ -232,12 +232,12 @@ void why_free(struct why *w)
 	free(w);
 }
 
-struct cause_env *why_env(struct why *w)
+struct cause_env *cause_names_env(struct cause_names *w)
 {
 	return &w->env;
 }
 
-struct causes *why_causes(const struct why *w)
+struct causes *cause_names_causes(const struct cause_names *w)
 {
 	return w->causes;
 }

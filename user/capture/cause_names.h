@@ -9,15 +9,15 @@
 #include "capture/counting.h"
 #include "sites/space.h"
 
-struct why;
+struct cause_names;
 
 /* Returns 0 and *out, or -ENOMEM. All that is given must outlive it. */
-int why_new(const struct attach *attach, struct spaces *spaces, const struct counting *counting,
-	    const struct report_env *env, struct why **out);
-void why_free(struct why *why);
+int cause_names_new(const struct attach *attach, struct spaces *spaces, const struct counting *counting,
+	    const struct report_env *env, struct cause_names **out);
+void cause_names_free(struct cause_names *cause_names);
 /* Whom the causes ask: theirs, to be listened to before the first episode. */
-struct cause_env *why_env(struct why *why);
+struct cause_env *cause_names_env(struct cause_names *cause_names);
 /* To be fed with every episode. */
-struct causes *why_causes(const struct why *why);
+struct causes *cause_names_causes(const struct cause_names *cause_names);
 
 #endif /* CAPTURE_CAUSE_NAMES_H */

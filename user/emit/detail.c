@@ -495,7 +495,7 @@ static void detail_one(struct textout *t, const struct report *r, const struct r
 	if (*b->advice)
 		textout_wrap(t, TEXTOUT_PLAIN, "    -> ", 7, "%s", b->advice);
 	why_sentence(t, TEXTOUT_PLAIN, &b->cause, 4);
-	why_stack(t, &b->cause, 8, FRAMES);
+	cause_names_stack(t, &b->cause, 8, FRAMES);
 	why_parts(t, &b->cause, 6);
 	barrier_episodes(t, b);
 	barrier_delays(t, b);

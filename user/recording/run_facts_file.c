@@ -107,30 +107,30 @@ static double env_price(void *ctx, const struct model_proc *p)
 	return a ? a->number : r->env.crossing_cost_ns;
 }
 
-static const char *why_task(void *ctx, uint32_t tid)
+static const char *cause_names_task(void *ctx, uint32_t tid)
 {
 	return find_text(ctx, (struct tape_question){ .kind = TAPE_TASK, .what = tid });
 }
 
-static const char *why_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
+static const char *cause_names_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
 {
 	return find_text(ctx, (struct tape_question){
 				      .kind = TAPE_LOCK, .tgid = tgid, .inc = inc, .what = addr });
 }
 
-static const char *why_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
+static const char *cause_names_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
 {
 	return find_text(ctx,
 			 (struct tape_question){
 				 .kind = TAPE_MAPPING, .tgid = tgid, .inc = inc, .what = addr });
 }
 
-static const char *why_file(void *ctx, uint64_t inode)
+static const char *cause_names_file(void *ctx, uint64_t inode)
 {
 	return find_text(ctx, (struct tape_question){ .kind = TAPE_FILE, .what = inode });
 }
 
-static uint32_t why_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
+static uint32_t cause_names_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
 			  uint32_t max)
 {
 	struct recalled *r = ctx;
@@ -178,11 +178,11 @@ int recalled_begin(struct recalled *r, struct merge *merge)
 	};
 	r->cause_env = (struct cause_env){
 		.ctx = r,
-		.task = why_task,
-		.lock = why_lock,
-		.mapping = why_mapping,
-		.file = why_file,
-		.stack = why_stack,
+		.task = cause_names_task,
+		.lock = cause_names_lock,
+		.mapping = cause_names_mapping,
+		.file = cause_names_file,
+		.stack = cause_names_stack,
 		.instructions = s->instructions < n ? s->instructions : MODEL_NONE,
 		.cycles = s->cycles < n ? s->cycles : MODEL_NONE,
 	};
