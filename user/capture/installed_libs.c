@@ -159,7 +159,7 @@ static void look_mpi(struct doctor_facts *f)
 		free(m.real[i]);
 }
 
-void seen_look(struct doctor_facts *f)
+void installed_libs_look(struct doctor_facts *f)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
 	void *lib = plugin_open("libdebuginfod.so.1");

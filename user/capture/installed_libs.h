@@ -7,6 +7,6 @@
 #include "attach/doctor.h"
 
 /* Fills what @facts says of names. Looks in the usual places only; what is not found may be elsewhere. */
-void seen_look(struct doctor_facts *facts);
+void installed_libs_look(struct doctor_facts *facts);
 
 #endif /* CAPTURE_INSTALLED_LIBS_H */

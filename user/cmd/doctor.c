@@ -211,7 +211,7 @@ static void examine(struct doctor_facts *f)
 	loading_raise_limits();
 	apart(doctor_look, f, log);
 	apart(doctor_try, f, log);
-	apart(seen_look, f, log);
+	apart(installed_libs_look, f, log);
 	try_main(f);
 	if (log >= 0)
 		close(log);
