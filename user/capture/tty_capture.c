@@ -15,7 +15,7 @@
 #define WAIT_MS	   1000
 #define PIPE_BYTES 1048576
 
-static void put_back(struct aside *a)
+static void put_back(struct tty_capture *a)
 {
 	int fd;
 
@@ -30,20 +30,20 @@ static void put_back(struct aside *a)
 }
 
 /* @fd goes to @to, and is kept. */
-static int redirect(struct aside *a, int fd, int to)
+static int redirect(struct tty_capture *a, int fd, int to)
 {
 	a->saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	return a->saved[fd] < 0 || dup2(to, fd) < 0 ? -errno : 0;
 }
 
-int aside_begin(struct aside *a, bool command)
+int tty_capture_begin(struct tty_capture *a, bool command)
 {
 	int ends[2], null, fd, err = 0;
 
 	memset(a, 0, sizeof(*a));
 	a->saved[0] = a->saved[1] = a->saved[2] = a->pipe = -1;
 	a->command = command;
-	a->kept = malloc(ASIDE_BYTES);
+	a->kept = malloc(TTY_CAPTURE_BYTES);
 	if (!a->kept)
 		return -ENOMEM;
 	if (pipe2(ends, O_CLOEXEC)) {
@@ -79,17 +79,17 @@ int aside_begin(struct aside *a, bool command)
 	return 0;
 }
 
-static void keep(struct aside *a, const char *s, size_t n)
+static void keep(struct tty_capture *a, const char *s, size_t n)
 {
 	size_t over;
 
-	if (n > ASIDE_BYTES) {
-		a->dropped += n - ASIDE_BYTES;
-		s += n - ASIDE_BYTES;
-		n = ASIDE_BYTES;
+	if (n > TTY_CAPTURE_BYTES) {
+		a->dropped += n - TTY_CAPTURE_BYTES;
+		s += n - TTY_CAPTURE_BYTES;
+		n = TTY_CAPTURE_BYTES;
 	}
-	if (a->len + n > ASIDE_BYTES) {
-		over = a->len + n - ASIDE_BYTES;
+	if (a->len + n > TTY_CAPTURE_BYTES) {
+		over = a->len + n - TTY_CAPTURE_BYTES;
 		memmove(a->kept, a->kept + over, a->len - over);
 		a->len -= over;
 		a->dropped += over;
@@ -99,7 +99,7 @@ static void keep(struct aside *a, const char *s, size_t n)
 }
 
 /* With a COMMAND nobody can tell whose it is. */
-static void note_line(struct aside *a)
+static void note_line(struct tty_capture *a)
 {
 	size_t end = a->len, from;
 
@@ -114,7 +114,7 @@ static void note_line(struct aside *a)
 	snprintf(a->line, sizeof(a->line), "%.*s", (int)(end - 1 - from), a->kept + from);
 }
 
-void aside_read(struct aside *a)
+void tty_capture_read(struct tty_capture *a)
 {
 	char bytes[4096];
 	ssize_t n;
@@ -163,14 +163,14 @@ static void __attribute__((noreturn)) relay(int from, int to)
 	_exit(0);
 }
 
-void aside_end(struct aside *a)
+void tty_capture_end(struct tty_capture *a)
 {
 	int to;
 
 	if (!a->begun)
 		return;
 	fflush(NULL);
-	aside_read(a);
+	tty_capture_read(a);
 	to = a->saved[2] >= 0 ? 2 : 1;
 	put_back(a);
 	if (a->dropped)
@@ -186,7 +186,7 @@ void aside_end(struct aside *a)
 	a->begun = false;
 }
 
-void aside_wait(struct aside *a)
+void tty_capture_wait(struct tty_capture *a)
 {
 	int i;
 

@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define ASIDE_BYTES 65536 /* the last of it that are kept */
+#define TTY_CAPTURE_BYTES 65536 /* the last of it that are kept */
 
-struct aside {
+struct tty_capture {
 	bool begun;
 	bool command; /* COMMAND writes there, too */
 	int saved[3]; /* stdin, stdout, stderr as they were; -1: untouched */
@@ -29,15 +29,15 @@ struct aside {
  * Those of stdout and stderr that are a terminal go aside. @command: stdin, too, is then nothing to read, for keys are
  * ours. Returns 0 or -errno: then nothing has changed.
  */
-int aside_begin(struct aside *aside, bool command);
+int tty_capture_begin(struct tty_capture *tty_capture, bool command);
 /* Takes in what has been written. */
-void aside_read(struct aside *aside);
+void tty_capture_read(struct tty_capture *tty_capture);
 /*
  * All is as it was, and what was kept is printed. With a COMMAND that is still running a process of ours goes on passing
  * on what it prints.
  */
-void aside_end(struct aside *aside);
+void tty_capture_end(struct tty_capture *tty_capture);
 /* Waits a moment for that process, when COMMAND has ended. */
-void aside_wait(struct aside *aside);
+void tty_capture_wait(struct tty_capture *tty_capture);
 
 #endif /* CAPTURE_TTY_CAPTURE_H */

@@ -92,10 +92,10 @@ static void set_facts(struct top *t)
 				   ? "Nobody who has crossed a barrier is left."
 				   : t->nothing;
 	t->facts.alert = NULL;
-	aside_read(&t->aside);
-	if (*t->aside.line) {
-		snprintf(t->said, sizeof(t->said), "%s", t->aside.line);
-		t->aside.line[0] = '\0';
+	tty_capture_read(&t->tty_capture);
+	if (*t->tty_capture.line) {
+		snprintf(t->said, sizeof(t->said), "%s", t->tty_capture.line);
+		t->tty_capture.line[0] = '\0';
 		t->said_ns = t->now_ns;
 	}
 	if (lost) {
@@ -209,7 +209,7 @@ static int tick(void *ctx, uint64_t now_ns)
 	bool go = true, dirty;
 	int err = 0;
 
-	aside_read(&t->aside);
+	tty_capture_read(&t->tty_capture);
 	dirty = t->drawn && take_keys(t, &go);
 	dirty |= t->drawn && terminal_flush();
 	if (!go) {
@@ -263,7 +263,7 @@ static void end(void *ctx)
 	if (t->again)
 		return;
 	terminal_close();
-	aside_end(&t->aside);
+	tty_capture_end(&t->tty_capture);
 }
 
 /* --- the whole ------------------------------------------------------------------------------------------ */
@@ -292,7 +292,7 @@ static int choose_output(struct top *t)
 	t->screen = screen_new(t->ascii);
 	if (!t->screen)
 		return -ENOMEM;
-	err = aside_begin(&t->aside, t->command);
+	err = tty_capture_begin(&t->tty_capture, t->command);
 	t->drawn = !err;
 	return err;
 }
@@ -379,8 +379,8 @@ int cmd_top(int argc, char **argv)
 	if (t.error)
 		status = EXIT_FAILED;
 	terminal_close();
-	aside_end(&t.aside);
-	aside_wait(&t.aside);
+	tty_capture_end(&t.tty_capture);
+	tty_capture_wait(&t.tty_capture);
 	if (!status) {
 		say_why(&t);
 		remarks_say(0, false);

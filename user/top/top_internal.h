@@ -39,7 +39,7 @@ struct top {
 	bool ascii;
 	FILE *plain;
 	int in, out; /* of the terminal */
-	struct aside aside;
+	struct tty_capture tty_capture;
 	struct screen *screen;
 	struct screen_lines lines;
 
