@@ -21,13 +21,13 @@
 /* Between the words of a shell's script. */
 #define SEPARATORS " \t\n;&|()<>'\"`$"
 
-static bool map_file(struct mapped *mapped, const char *path, bool library)
+static bool map_file(struct preload_maps *preload_maps, const char *path, bool library)
 {
 	void *p = MAP_FAILED;
 	struct stat st;
 	int fd;
 
-	if (mapped->n == MAPPED_MAX)
+	if (preload_maps->n == PRELOAD_MAPS_MAX)
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -39,12 +39,12 @@ static bool map_file(struct mapped *mapped, const char *path, bool library)
 	close(fd);
 	if (p == MAP_FAILED)
 		return false;
-	mapped->at[mapped->n++] = p;
+	preload_maps->at[preload_maps->n++] = p;
 	return true;
 }
 
 /* C libraries that programs started later may use, though nobody runs one now. */
-void mapped_common(struct mapped *mapped)
+void preload_maps_common(struct preload_maps *preload_maps)
 {
 	static const char *const paths[] = { "/lib/ld-musl-x86_64.so.1",
 					     "/lib/ld-musl-aarch64.so.1",
@@ -57,7 +57,7 @@ void mapped_common(struct mapped *mapped)
 	size_t i;
 
 	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-		map_file(mapped, paths[i], false);
+		map_file(preload_maps, paths[i], false);
 }
 
 /*
@@ -78,7 +78,7 @@ static bool launches_ranks(const char *word)
 	return false;
 }
 
-static void map_pattern(struct mapped *mapped, const char *pattern)
+static void map_pattern(struct preload_maps *preload_maps, const char *pattern)
 {
 	glob_t found;
 	size_t i;
@@ -86,31 +86,31 @@ static void map_pattern(struct mapped *mapped, const char *pattern)
 	if (glob(pattern, 0, NULL, &found))
 		return;
 	for (i = 0; i < found.gl_pathc; i++)
-		map_file(mapped, found.gl_pathv[i], true);
+		map_file(preload_maps, found.gl_pathv[i], true);
 	globfree(&found);
 }
 
 /* OpenMP's, whose first regions begin before the library could be examined. */
-void mapped_openmp(struct mapped *mapped)
+void preload_maps_openmp(struct preload_maps *preload_maps)
 {
-	map_pattern(mapped, "/usr/lib/*-linux-gnu/libgomp.so.1");
-	map_pattern(mapped, "/usr/lib64/libgomp.so.1");
-	map_pattern(mapped, "/usr/lib/*-linux-gnu/libomp.so.5");
-	map_pattern(mapped, "/usr/lib64/libomp.so");
+	map_pattern(preload_maps, "/usr/lib/*-linux-gnu/libgomp.so.1");
+	map_pattern(preload_maps, "/usr/lib64/libgomp.so.1");
+	map_pattern(preload_maps, "/usr/lib/*-linux-gnu/libomp.so.5");
+	map_pattern(preload_maps, "/usr/lib64/libomp.so");
 }
 
-void mapped_mpi(struct mapped *mapped)
+void preload_maps_mpi(struct preload_maps *preload_maps)
 {
 	static const char *const patterns[] = { "/usr/lib/*-linux-gnu/libmpi*.so.[0-9]*",
 						"/usr/lib64/*/lib/libmpi*.so.[0-9]*",
 						"/usr/local/lib/libmpi*.so.[0-9]*" };
 	size_t i;
 
-	if (mapped->mpi)
+	if (preload_maps->mpi)
 		return;
-	mapped->mpi = true;
+	preload_maps->mpi = true;
 	for (i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
-		map_pattern(mapped, patterns[i]);
+		map_pattern(preload_maps, patterns[i]);
 }
 
 static void map_if_mpi(void *ctx, const char *name, struct module *m)
@@ -121,26 +121,26 @@ static void map_if_mpi(void *ctx, const char *name, struct module *m)
 }
 
 /* Of a rank's program also the MPI that it needs, wherever that is. */
-static void map_program(struct mapped *mapped, struct modules *modules, const char *path)
+static void map_program(struct preload_maps *preload_maps, struct modules *modules, const char *path)
 {
-	if (map_file(mapped, path, false) && mapped->mpi)
-		needed_each(modules, path, map_if_mpi, mapped);
+	if (map_file(preload_maps, path, false) && preload_maps->mpi)
+		needed_each(modules, path, map_if_mpi, preload_maps);
 }
 
-static void map_named(struct mapped *mapped, struct modules *modules, const char *word)
+static void map_named(struct preload_maps *preload_maps, struct modules *modules, const char *word)
 {
 	const char *path = getenv("PATH"), *end;
 	char file[PATH_MAX];
 
 	if (strchr(word, '/')) {
-		map_program(mapped, modules, word);
+		map_program(preload_maps, modules, word);
 		return;
 	}
 	for (; path; path = *end ? end + 1 : NULL) {
 		end = strchrnul(path, ':');
 		if ((size_t)snprintf(file, sizeof(file), "%.*s/%s", (int)(end - path), path, word) <
 		    sizeof(file))
-			map_program(mapped, modules, file);
+			map_program(preload_maps, modules, file);
 	}
 }
 
@@ -172,7 +172,7 @@ static char *script_read(const char *path)
 }
 
 /* Programs that a script names by their paths. Those that it names otherwise are mostly the system's own tools. */
-static void map_script(struct mapped *mapped, struct modules *modules, const char *path)
+static void map_script(struct preload_maps *preload_maps, struct modules *modules, const char *path)
 {
 	char *text = script_read(path), *save = NULL, *word;
 	unsigned int left = SCRIPT_PROGRAMS;
@@ -181,31 +181,31 @@ static void map_script(struct mapped *mapped, struct modules *modules, const cha
 	     word = strtok_r(NULL, SEPARATORS, &save)) {
 		if (*word == '#' || !strchr(word, '/'))
 			continue;
-		map_program(mapped, modules, word);
+		map_program(preload_maps, modules, word);
 		left--;
 	}
 	free(text);
 }
 
 /* Each word, and each word within one: a shell's script is one argument, or a file. */
-void mapped_words(struct mapped *mapped, struct modules *modules, char *const command[])
+void preload_maps_words(struct preload_maps *preload_maps, struct modules *modules, char *const command[])
 {
 	for (; command && *command; command++) {
 		char *copy = strdup(*command), *save = NULL, *word;
 
 		for (word = copy ? strtok_r(copy, SEPARATORS, &save) : NULL; word;
 		     word = strtok_r(NULL, SEPARATORS, &save)) {
-			map_named(mapped, modules, word);
-			map_script(mapped, modules, word);
+			map_named(preload_maps, modules, word);
+			map_script(preload_maps, modules, word);
 			if (launches_ranks(word))
-				mapped_mpi(mapped);
+				preload_maps_mpi(preload_maps);
 		}
 		free(copy);
 	}
 }
 
-void mapped_free(struct mapped *mapped)
+void preload_maps_free(struct preload_maps *preload_maps)
 {
-	while (mapped->n)
-		munmap(mapped->at[--mapped->n], (size_t)sysconf(_SC_PAGESIZE));
+	while (preload_maps->n)
+		munmap(preload_maps->at[--preload_maps->n], (size_t)sysconf(_SC_PAGESIZE));
 }

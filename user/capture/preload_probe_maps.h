@@ -9,25 +9,25 @@
 
 struct modules;
 
-#define MAPPED_MAX 64
+#define PRELOAD_MAPS_MAX 64
 
-struct mapped {
-	void *at[MAPPED_MAX];
+struct preload_maps {
+	void *at[PRELOAD_MAPS_MAX];
 	size_t n;
 	bool mpi; /* its libraries are among them */
 };
 
 /* C libraries that programs started later may use, though nobody runs one now. */
-void mapped_common(struct mapped *mapped);
+void preload_maps_common(struct preload_maps *preload_maps);
 /* The usual libraries of OpenMP. */
-void mapped_openmp(struct mapped *mapped);
-void mapped_mpi(struct mapped *mapped);
+void preload_maps_openmp(struct preload_maps *preload_maps);
+void preload_maps_mpi(struct preload_maps *preload_maps);
 /*
  * Programs named by each word of a command, and by each word within one, for a shell's script is one argument; and by their paths in
  * a script that is a file. Behind a word that
  * launches ranks also the MPI that they need.
  */
-void mapped_words(struct mapped *mapped, struct modules *modules, char *const command[]);
-void mapped_free(struct mapped *mapped);
+void preload_maps_words(struct preload_maps *preload_maps, struct modules *modules, char *const command[]);
+void preload_maps_free(struct preload_maps *preload_maps);
 
 #endif /* CAPTURE_PRELOAD_PROBE_MAPS_H */

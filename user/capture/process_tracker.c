@@ -77,7 +77,7 @@ void tracker_free(struct tracker *t)
 	tracker_free_coming(t);
 	hash_free(&t->copied);
 	mappings_free(t->mappings);
-	free(t->mapped);
+	free(t->preload_maps);
 	free(t->starting);
 	free(t);
 }
@@ -324,42 +324,42 @@ static int examine_own(struct tracker *t, bool named, bool ranks)
 /* Reads OpenMP's libraries, and puts in no probes: a child may need them at once, and others may run them. */
 static void read_openmp(struct tracker *t)
 {
-	struct mapped mapped = { .n = 0 };
+	struct preload_maps preload_maps = { .n = 0 };
 	struct maps maps;
 	size_t i;
 
-	mapped_openmp(&mapped);
+	preload_maps_openmp(&preload_maps);
 	if (!maps_read(getpid(), &maps)) {
 		for (i = 0; i < maps.n; i++)
 			tracker_mapped_at(t, getpid(), &maps.entries[i]);
 		maps_free(&maps);
 	}
-	mapped_free(&mapped);
+	preload_maps_free(&preload_maps);
 }
 
 int tracker_add_own(struct tracker *t, char *const command[])
 {
-	struct mapped mapped = { .n = 0 };
+	struct preload_maps preload_maps = { .n = 0 };
 	int err;
 
 	if (t->options.by_process)
 		return 0;
-	mapped_common(&mapped);
+	preload_maps_common(&preload_maps);
 	if (!command)
-		mapped_openmp(&mapped);
+		preload_maps_openmp(&preload_maps);
 	else
 		read_openmp(t);
 	if (command && (getenv("OMPI_COMM_WORLD_RANK") || getenv("PMI_RANK")))
-		mapped_mpi(&mapped);
-	mapped_words(&mapped, t->modules, command);
-	err = examine_own(t, command != NULL, mapped.mpi);
-	mapped_free(&mapped);
+		preload_maps_mpi(&preload_maps);
+	preload_maps_words(&preload_maps, t->modules, command);
+	err = examine_own(t, command != NULL, preload_maps.mpi);
+	preload_maps_free(&preload_maps);
 	return err;
 }
 
 int tracker_add_words(struct tracker *t, int pid)
 {
-	struct mapped mapped = { .n = 0 };
+	struct preload_maps preload_maps = { .n = 0 };
 	char *words[WORDS_MAX + 1];
 	int n, err = 0;
 
@@ -369,10 +369,10 @@ int tracker_add_words(struct tracker *t, int pid)
 	if (n < 0)
 		return n;
 	/* What it runs already has been examined. */
-	mapped_words(&mapped, t->modules, n ? words + 1 : words);
-	if (mapped.n)
-		err = examine_own(t, true, mapped.mpi);
-	mapped_free(&mapped);
+	preload_maps_words(&preload_maps, t->modules, n ? words + 1 : words);
+	if (preload_maps.n)
+		err = examine_own(t, true, preload_maps.mpi);
+	preload_maps_free(&preload_maps);
 	if (n)
 		free(words[0]);
 	return err;
