@@ -84,7 +84,7 @@ static int load(struct capture *c)
 	uint64_t cgroup;
 	int err;
 
-	loading_options(o, &c->counting, &a);
+	file_limit_options(o, &c->counting, &a);
 	if (o->comm) {
 		a.config.by_comm = 1;
 		memcpy(a.config.comm, o->comm, strlen(o->comm));
@@ -326,7 +326,7 @@ int capture_set_up(struct capture *c)
 	if (!err)
 		err = capture_set_up_signals(c);
 	if (!err)
-		loading_raise_limits();
+		file_limit_raise_limits();
 	if (!err)
 		err = counting_open(&c->counting);
 	if (!err)

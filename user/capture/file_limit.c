@@ -11,7 +11,7 @@
 #define RING_BYTES_LEAST (256u << 10)
 
 /* Every file that is examined stays open, to be named after it is gone: under -a these are many. */
-void loading_raise_limits(void)
+void file_limit_raise_limits(void)
 {
 	struct rlimit files;
 
@@ -32,7 +32,7 @@ static size_t ring_bytes(const struct options *o)
 	return bytes;
 }
 
-void loading_options(const struct options *o, const struct counting *counting,
+void file_limit_options(const struct options *o, const struct counting *counting,
 		     struct attach_options *out)
 {
 	*out = (struct attach_options){

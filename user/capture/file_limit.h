@@ -9,9 +9,9 @@
 #include "base/options.h"
 
 /* Without --comm and --cgroup. The strings of @options are not kept. */
-void loading_options(const struct options *options, const struct counting *counting,
+void file_limit_options(const struct options *options, const struct counting *counting,
 		     struct attach_options *out);
 /* As many open files as we may have: what is examined stays open, to be named after it is gone. */
-void loading_raise_limits(void);
+void file_limit_raise_limits(void);
 
 #endif /* CAPTURE_FILE_LIMIT_H */

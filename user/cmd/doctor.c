@@ -152,7 +152,7 @@ static void trial(struct doctor_facts *f)
 	f->trial = -EINVAL;
 	if (default_options(&o))
 		return;
-	loading_options(&o, &none, &ao);
+	file_limit_options(&o, &none, &ao);
 	ao.verbose = 2; /* libbpf speaks */
 	err = attach_new(&ao, &attach, f->trial_why, sizeof(f->trial_why));
 	options_free(&o);
@@ -208,7 +208,7 @@ static void examine(struct doctor_facts *f)
 	int log = make_log();
 
 	doctor_begin(f);
-	loading_raise_limits();
+	file_limit_raise_limits();
 	apart(doctor_look, f, log);
 	apart(doctor_try, f, log);
 	apart(installed_libs_look, f, log);
