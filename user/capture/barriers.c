@@ -546,7 +546,7 @@ static int from_process(struct listing *l)
 	if (err) {
 		msg_error("list: cannot look at process %d: %s", l->options->pid,
 			  err == -ESRCH			    ? "there is none"
-			  : err == -EACCES || err == -EPERM ? permit_why_not()
+			  : err == -EACCES || err == -EPERM ? preflight_why_not()
 							    : strerror(-err));
 		return err;
 	}

@@ -644,7 +644,7 @@ static int finish(struct capture *c)
 	modules_idle(c->modules, NULL, NULL);
 	present_hangs(&c->present, c->hanging, end);
 	present_calibrate(&c->present, tracker_stepped(c->tracker), capture_drain, c);
-	permit_drop(rights_for_report(), c->options.verbose);
+	preflight_drop(rights_for_report(), c->options.verbose);
 	find_remarks(c);
 	/* An error of writing is kept, and told once, when the output is closed. */
 	err = present_report(&c->present, c->emit, end, false);

@@ -90,7 +90,7 @@ static int load(struct capture *c)
 		memcpy(a.config.comm, o->comm, strlen(o->comm));
 	}
 	if (o->cgroup) {
-		err = permit_cgroup(o->cgroup, &cgroup, &a.config.cgroup_level);
+		err = preflight_cgroup(o->cgroup, &cgroup, &a.config.cgroup_level);
 		if (err)
 			return err;
 		a.config.cgroup_id = cgroup;
@@ -98,7 +98,7 @@ static int load(struct capture *c)
 	}
 	err = attach_new(&a, &c->attach, cause_names, sizeof(cause_names));
 	if (err) {
-		permit_explain(err, cause_names);
+		preflight_explain(err, cause_names);
 		return err;
 	}
 	warn_of_cpus();
@@ -202,7 +202,7 @@ static int add_pid(struct capture *c, size_t i)
 	if (err == -ESRCH)
 		msg_error("process %d does not exist, or ended as it was being attached to", pid);
 	else if (err == -EACCES || err == -EPERM)
-		permit_explain_pid(pid);
+		preflight_explain_pid(pid);
 	else if (err)
 		msg_error("cannot attach to process %d: %s", pid, strerror(-err));
 	if (err)
@@ -265,7 +265,7 @@ static int find_targets(struct capture *c)
 			err = tracker_add_child(c->tracker, c->launch.pid);
 		return err || c->handover.listener < 0 ? err : add_ranks(c);
 	case OPTIONS_SYSTEM:
-		permit_warn_others();
+		preflight_warn_others();
 		err = tracker_add_own(c->tracker, NULL);
 		return err ? err : tracker_scan_all(c->tracker);
 	case OPTIONS_PIDS:
@@ -301,7 +301,7 @@ static int prepare_command(struct capture *c)
 			  err == -ENOENT ? "there is no such user" : strerror(-err));
 		return err;
 	}
-	err = user.change ? permit_user(user.name) : 0;
+	err = user.change ? preflight_user(user.name) : 0;
 	if (err)
 		return err;
 	err = launch_prepare(c->options.command, &user, &c->launch);
@@ -317,7 +317,7 @@ int capture_set_up(struct capture *c)
 {
 	int err;
 
-	err = permit_check();
+	err = preflight_check();
 	if (!err)
 		err = open_output(c);
 	/* First: the command inherits signals and limits as they were given to us. */
@@ -366,7 +366,7 @@ int capture_set_up(struct capture *c)
 	if (setpriority(PRIO_PROCESS, 0, -10))
 		msg_verbose(c->options.verbose, "cannot raise the priority: %s", strerror(errno));
 	modules_follow_priority(c->modules);
-	permit_drop(rights_while_tracing(attach_method(c->attach) == ATTACH_PERF),
+	preflight_drop(rights_while_tracing(attach_method(c->attach) == ATTACH_PERF),
 		    c->options.verbose);
 	return 0;
 }

@@ -33,7 +33,7 @@ static void say_sysctls(bool no_bpf)
 			  bpf);
 }
 
-int permit_check(void)
+int preflight_check(void)
 {
 	uint64_t caps = rights_effective();
 	const struct right *r;
@@ -66,7 +66,7 @@ int permit_check(void)
 	return 0;
 }
 
-void permit_explain(int err, const char *why)
+void preflight_explain(int err, const char *why)
 {
 	msg_error("cannot attach: %s", why);
 	if (err == -EPERM || err == -EACCES) {
@@ -85,20 +85,20 @@ void permit_explain(int err, const char *why)
 	}
 }
 
-const char *permit_why_not(void)
+const char *preflight_why_not(void)
 {
 	return rights_have(CAP_SYS_PTRACE)
 		       ? "the kernel refuses although CAP_SYS_PTRACE is there"
 		       : "it is another user's, or guarded, and CAP_SYS_PTRACE is missing";
 }
 
-void permit_explain_pid(int pid)
+void preflight_explain_pid(int pid)
 {
 	msg_error("cannot attach to process %d: it may not be looked into: %s", pid,
-		  permit_why_not());
+		  preflight_why_not());
 }
 
-int permit_user(const char *name)
+int preflight_user(const char *name)
 {
 	if (rights_have(CAP_SETUID) && rights_have(CAP_SETGID))
 		return 0;
@@ -106,7 +106,7 @@ int permit_user(const char *name)
 	return -EPERM;
 }
 
-void permit_warn_others(void)
+void preflight_warn_others(void)
 {
 	if (!rights_have(CAP_SYS_PTRACE))
 		msg_warn("CAP_SYS_PTRACE is missing: other users' processes are not looked into; "
@@ -114,7 +114,7 @@ void permit_warn_others(void)
 			 "they cross is shown without names, if at all");
 }
 
-void permit_drop(uint64_t keep, int verbose)
+void preflight_drop(uint64_t keep, int verbose)
 {
 	int err = rights_reduce(keep);
 
@@ -147,7 +147,7 @@ static int cgroup_level(const char *real, uint8_t *level)
 	return 0;
 }
 
-int permit_cgroup(const char *path, uint64_t *id, uint8_t *level)
+int preflight_cgroup(const char *path, uint64_t *id, uint8_t *level)
 {
 	union {
 		struct file_handle handle;

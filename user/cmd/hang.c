@@ -299,7 +299,7 @@ static int say(struct hang *h)
 	int err = say_hangs(h);
 
 	/* Nobody is looked at any more. */
-	permit_drop(rights_for_report(), h->verbose);
+	preflight_drop(rights_for_report(), h->verbose);
 	/* All its processes have ended since: where they were is known. */
 	if (err == -ESRCH)
 		err = 0;
@@ -444,14 +444,14 @@ static int run(struct hang *h)
 		msg_error("hang: %s", strerror(-err));
 	/* What it reads is untrusted: from here on with no more than looking takes. */
 	if (!err)
-		permit_drop(rights_while_looking(h->output != NULL), h->verbose);
+		preflight_drop(rights_while_looking(h->output != NULL), h->verbose);
 	/* Looked at first: an answer that cannot be had makes no file. */
 	if (!err)
 		err = look(h);
 	if (!err)
 		err = open_output(h);
 	if (!err) {
-		permit_drop(rights_while_looking(false), h->verbose);
+		preflight_drop(rights_while_looking(false), h->verbose);
 		err = say(h);
 		if (err)
 			msg_error("hang: %s", strerror(-err));
