@@ -154,7 +154,7 @@ static int begin_hook(struct capture *c)
 	struct capture_view view = { .attach = c->attach,
 				     .spaces = c->spaces,
 				     .model = c->model,
-				     .present = &c->present,
+				     .run_facts_live = &c->run_facts_live,
 				     .causes = c->cause_names ? cause_names_causes(c->cause_names) : NULL };
 
 	return c->hook->begin(c->hook->ctx, &view);
@@ -174,7 +174,7 @@ static int begin_hanging(struct capture *c)
 		.spaces = c->spaces,
 		.ranks = tracker_ranks(c->tracker),
 		.model = c->model,
-		.report_env = present_env(&c->present),
+		.report_env = run_facts_live_env(&c->run_facts_live),
 		.report = on_hang,
 		.report_ctx = c,
 		.after_ns = c->options.hang_ns,
@@ -209,7 +209,7 @@ static int begin_limit(struct capture *c)
 		.attach = c->attach,
 		.model = c->model,
 		.ingest = c->ingest,
-		.present = &c->present,
+		.run_facts_live = &c->run_facts_live,
 	};
 
 	return c->options.cost_limit > 0 ? limit_new(&env, c->arm_ns, &c->limit) : 0;
@@ -232,7 +232,7 @@ static int price_crossings(struct capture *c)
 			"processes by other numbers; run sbt-trace in the first one (on the host)");
 		return -ENOTSUP;
 	}
-	present_prices(&c->present, price);
+	run_facts_live_prices(&c->run_facts_live, price);
 	return 0;
 }
 
@@ -246,7 +246,7 @@ static void on_folded(void *ctx, const struct model_proc *from, const struct mod
 		callsites_forget(feed_callsites(ingest_feed(c->ingest)), space);
 	if (c->recording)
 		recording_process(c->recording, from);
-	present_folded(&c->present, from, into);
+	run_facts_live_folded(&c->run_facts_live, from, into);
 	if (from->crossings)
 		tracker_forget_rank(c->tracker, from->tgid);
 	tracker_forget(c->tracker, from->tgid, from->inc);
@@ -265,9 +265,9 @@ static int begin(struct capture *c)
 
 	if (err)
 		return err;
-	present_base(&c->present);
+	run_facts_live_base(&c->run_facts_live);
 	c->arm_ns = now_ns();
-	err = observer_new(&c->options, present_env(&c->present), &shown, &c->observer);
+	err = observer_new(&c->options, run_facts_live_env(&c->run_facts_live), &shown, &c->observer);
 	if (err)
 		return err;
 	ops.ctx = c->observer;
@@ -279,10 +279,10 @@ static int begin(struct capture *c)
 	err = c->recording ? recording_begin(c->recording, c->model) : 0;
 	if (err)
 		return err;
-	c->present.model = c->model;
-	c->present.observer = c->observer;
-	c->present.env.openmp = observer_openmp(c->observer);
-	c->present.env.conceptual = observer_conceptual(c->observer);
+	c->run_facts_live.model = c->model;
+	c->run_facts_live.observer = c->observer;
+	c->run_facts_live.env.openmp = observer_openmp(c->observer);
+	c->run_facts_live.env.conceptual = observer_conceptual(c->observer);
 	observer_name_threads(c->observer, c->model);
 	feed = (struct feed_options){ .attach = c->attach,
 				      .spaces = c->spaces,
@@ -296,11 +296,11 @@ static int begin(struct capture *c)
 	if (err)
 		return err;
 	ingest_between(c->ingest, show_events, c);
-	c->present.ingest = c->ingest;
+	c->run_facts_live.ingest = c->ingest;
 	c->hot = hot_new(c->attach, c->tracker, c->ingest, c->options.verbose);
 	if (!c->hot)
 		return -ENOMEM;
-	c->present.hot = c->hot;
+	c->run_facts_live.hot = c->hot;
 	err = begin_limit(c);
 	if (err)
 		return err;
@@ -318,7 +318,7 @@ static int begin(struct capture *c)
 	note_waiting(c);
 	if (c->options.duration_s > 0)
 		c->end_ns = c->arm_ns + (uint64_t)(c->options.duration_s * 1e9);
-	present_session(&c->present, c->emit, c->arm_ns, c->arm_ns - c->begin_ns);
+	run_facts_live_session(&c->run_facts_live, c->emit, c->arm_ns, c->arm_ns - c->begin_ns);
 	emit_flush(c->emit);
 	return c->hook ? begin_hook(c) : 0;
 }
@@ -460,11 +460,11 @@ static void report_now(struct capture *c)
 	uint32_t before;
 
 	if (!c->options.only_record) {
-		present_hangs(&c->present, c->hanging, now);
+		run_facts_live_hangs(&c->run_facts_live, c->hanging, now);
 		/* What was not seen may be seen yet. */
 		remarks_all(&before);
 		find_remarks(c);
-		present_report(&c->present, c->emit, now, true);
+		run_facts_live_report(&c->run_facts_live, c->emit, now, true);
 		remarks_forget(before);
 	}
 	if (c->recording && !recording_now(c->recording) && c->options.only_record &&
@@ -617,7 +617,7 @@ static int finish(struct capture *c)
 	}
 	keep_recording(c);
 	hanging_settle(c->hanging);
-	present_names(&c->present);
+	run_facts_live_names(&c->run_facts_live);
 	attach_arm(c->attach, false);
 	if (c->launched && c->command_status >= 0)
 		c->left = remarks_left(c->attach, (uint32_t)c->launch.pid);
@@ -632,7 +632,7 @@ static int finish(struct capture *c)
 		err = limit_settle(c->limit);
 	attach_each_tail(c->attach, end, add_tail, c);
 	attach_each_sums(c->attach, add_sums, c);
-	present_counts(&c->present);
+	run_facts_live_counts(&c->run_facts_live);
 	if (!err)
 		err = model_finish(c->model, end);
 	if (!err)
@@ -642,12 +642,12 @@ static int finish(struct capture *c)
 	/* No record waits for a name any more. */
 	symbol_server_idle(c->symbols, NULL, NULL);
 	modules_idle(c->modules, NULL, NULL);
-	present_hangs(&c->present, c->hanging, end);
-	present_calibrate(&c->present, tracker_stepped(c->tracker), capture_drain, c);
+	run_facts_live_hangs(&c->run_facts_live, c->hanging, end);
+	run_facts_live_calibrate(&c->run_facts_live, tracker_stepped(c->tracker), capture_drain, c);
 	preflight_drop(rights_for_report(), c->options.verbose);
 	find_remarks(c);
 	/* An error of writing is kept, and told once, when the output is closed. */
-	err = present_report(&c->present, c->emit, end, false);
+	err = run_facts_live_report(&c->run_facts_live, c->emit, end, false);
 	if (err != -ENOMEM)
 		err = 0;
 	/* The text has them already. */
@@ -714,7 +714,7 @@ static void tear_down(struct capture *c)
 	modules_free(c->modules);
 	symbol_server_free(c->symbols);
 	progress_free(c->progress);
-	present_free(&c->present);
+	run_facts_live_free(&c->run_facts_live);
 }
 
 static int close_output(struct capture *c)

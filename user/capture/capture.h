@@ -19,7 +19,7 @@ struct capture_view {
 	struct attach *attach;
 	struct spaces *spaces;
 	struct model *model;
-	struct present *present;
+	struct run_facts_live *run_facts_live;
 	struct causes *causes; /* NULL: nobody's time is accounted for */
 };
 

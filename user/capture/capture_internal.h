@@ -23,7 +23,7 @@ enum { FD_SIGNALS = 1, FD_RINGS, FD_COMMAND, FD_HOOK, FD_WRITTEN, FD_PIDS };
 struct capture {
 	struct options options;
 	const struct capture_hook *hook; /* NULL: the output is ours */
-	struct present present; /* what the report needs to know */
+	struct run_facts_live run_facts_live; /* what the report needs to know */
 	struct attach *attach;
 	struct counting counting;
 	struct why *why;

@@ -57,7 +57,7 @@ static int open_output(struct capture *c)
 	clock_gettime(CLOCK_MONOTONIC, &mono);
 	emit.realtime_offset_ns =
 		(int64_t)(real.tv_sec - mono.tv_sec) * 1000000000 + (real.tv_nsec - mono.tv_nsec);
-	c->present.realtime_offset_ns = emit.realtime_offset_ns;
+	c->run_facts_live.realtime_offset_ns = emit.realtime_offset_ns;
 	c->emit = emit_new(c->out, &emit);
 	if (!c->emit)
 		return -ENOMEM;
@@ -337,24 +337,24 @@ int capture_set_up(struct capture *c)
 		err = build_rooms(c);
 	if (err)
 		return err;
-	present_init(&c->present, &c->options, c->attach, c->stream, c->modules, c->spaces);
-	c->present.tracker = c->tracker;
-	c->present.progress = c->progress;
+	run_facts_live_init(&c->run_facts_live, &c->options, c->attach, c->stream, c->modules, c->spaces);
+	c->run_facts_live.tracker = c->tracker;
+	c->run_facts_live.progress = c->progress;
 	if (attach_accounts(c->attach))
-		err = cause_names_new(c->attach, c->spaces, &c->counting, present_env(&c->present),
+		err = cause_names_new(c->attach, c->spaces, &c->counting, run_facts_live_env(&c->run_facts_live),
 			      &c->cause_names);
 	if (err)
 		return err;
-	present_counting(&c->present, &c->counting);
+	run_facts_live_counting(&c->run_facts_live, &c->counting);
 	if (c->cause_names)
-		present_account(&c->present, cause_names_causes(c->cause_names));
+		run_facts_live_account(&c->run_facts_live, cause_names_causes(c->cause_names));
 	if (c->recording) {
-		c->present.recording = c->recording;
-		recording_listen(c->recording, &c->present.env, c->cause_names ? cause_names_env(c->cause_names) : NULL);
+		c->run_facts_live.recording = c->recording;
+		recording_listen(c->recording, &c->run_facts_live.env, c->cause_names ? cause_names_env(c->cause_names) : NULL);
 	}
 	/* Before any other probe is there. */
 	if (c->options.cost_limit > 0) {
-		c->priced = !present_prices_all(&c->present, capture_drain, c);
+		c->priced = !run_facts_live_prices_all(&c->run_facts_live, capture_drain, c);
 		capture_drain(c);
 	}
 	err = guard_start(c->attach, &c->guard);

@@ -132,7 +132,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 /* Since the last look: those that cross barriers, whether they work or wait. */
 static void note_times(struct limit *l, uint64_t until)
 {
-	const struct report_env *env = present_env(l->env.present);
+	const struct report_env *env = run_facts_live_env(l->env.run_facts_live);
 	uint32_t i, n = model_nthreads(l->env.model);
 
 	for (i = 0; i < n; i++) {
@@ -251,7 +251,7 @@ static uint64_t units_with(const struct limit *l, uint32_t tgid, uint64_t units)
 /* What cannot be shed alone: markers that name phases, which would end with them and not say so. */
 static uint64_t never_alone(const struct limit *l, uint32_t proc)
 {
-	bool phases = conceptual_marks(present_env(l->env.present)->conceptual, proc);
+	bool phases = conceptual_marks(run_facts_live_env(l->env.run_facts_live)->conceptual, proc);
 
 	return phases ? SBT_UNIT(SBT_FAMILY_USDT) : 0;
 }
@@ -317,7 +317,7 @@ static void spread_lost(uint64_t known, struct ceiling_process *out)
  */
 static double read_ns(const struct limit *l)
 {
-	const struct report_env *env = present_env(l->env.present);
+	const struct report_env *env = run_facts_live_env(l->env.run_facts_live);
 	uint64_t crossings = 0;
 	double cost = 0;
 	uint32_t i;
@@ -340,7 +340,7 @@ static double read_ns(const struct limit *l)
 static void fill_switches(const struct limit *l, const struct watched *w,
 			  struct ceiling_process *out)
 {
-	const struct report_env *env = present_env(l->env.present);
+	const struct report_env *env = run_facts_live_env(l->env.run_facts_live);
 	struct model_sums since = { .slept = grown(w->sums.slept, w->slept) };
 	double slept_ns = report_cost(env, 0, out->crossings, &since, 0);
 
@@ -354,7 +354,7 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 {
 	const struct model_proc *p = model_proc(l->env.model, proc);
 	struct watched *w = &l->procs[proc];
-	double price = present_price(l->env.present, p);
+	double price = run_facts_live_price(l->env.run_facts_live, p);
 	uint64_t units = units_with(l, p->tgid, w->units & ~w->shed) & ~w->shed;
 	/* What was taken for lost may come after all, and be one of several. */
 	uint64_t crossings = grown(p->crossings + p->lost, w->crossings), gone = 0;
@@ -372,7 +372,7 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 		.crossings = grown(crossings, gone),
 		.time_ns = w->time_ns,
 		.price_ns = w->time_ns < LEAST_NS ? NAN : price,
-		.excluded_ns = present_price_excluded(l->env.present, p),
+		.excluded_ns = run_facts_live_price_excluded(l->env.run_facts_live, p),
 	};
 	fill_switches(l, w, out);
 	out->price_ns += l->read_ns;
@@ -389,7 +389,7 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 static void name_units(const struct limit *l, const struct model_proc *p, uint64_t units, char *out,
 		       size_t size)
 {
-	const struct report_env *env = present_env(l->env.present);
+	const struct report_env *env = run_facts_live_env(l->env.run_facts_live);
 	size_t n = 0;
 	uint8_t i;
 
@@ -643,7 +643,7 @@ static int look(struct limit *l, uint64_t until)
 		err = grow_stands(l);
 	if (err)
 		return err;
-	present_priced(l->env.present);
+	run_facts_live_priced(l->env.run_facts_live);
 	note_times(l, until);
 	note_barriers(l);
 	l->read_ns = read_ns(l);

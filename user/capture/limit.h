@@ -20,7 +20,7 @@ struct limit_env {
 	struct attach *attach;
 	struct model *model;
 	struct ingest *ingest;
-	struct present *present;
+	struct run_facts_live *run_facts_live;
 };
 
 /* @env is copied; what it points to must outlive the limit. @now_ns: tracing begins. Returns 0 and *out, or -ENOMEM. */

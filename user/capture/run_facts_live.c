@@ -21,19 +21,19 @@
 
 static const struct site_name *env_site(void *ctx, uint32_t site)
 {
-	struct present *p = ctx;
+	struct run_facts_live *p = ctx;
 
 	return spaces_site(p->spaces, site);
 }
 
 static const char *env_barrier_name(void *ctx, const struct model_barrier *barrier)
 {
-	struct present *p = ctx;
+	struct run_facts_live *p = ctx;
 
 	return p->observer ? observer_barrier_name(p->observer, barrier) : NULL;
 }
 
-static struct space *space_of(const struct present *p, uint32_t proc)
+static struct space *space_of(const struct run_facts_live *p, uint32_t proc)
 {
 	const struct model_proc *m = model_proc(p->model, proc);
 
@@ -42,7 +42,7 @@ static struct space *space_of(const struct present *p, uint32_t proc)
 
 static const char *env_object_name(void *ctx, const struct model_barrier *barrier)
 {
-	struct present *p = ctx;
+	struct run_facts_live *p = ctx;
 	const struct space *space = space_of(p, barrier->proc);
 
 	if (barrier->family == SBT_FAMILY_USER && rule_is_everybody(barrier->object))
@@ -52,7 +52,7 @@ static const char *env_object_name(void *ctx, const struct model_barrier *barrie
 
 static const char *env_departures(void *ctx, const struct model_proc *proc)
 {
-	struct present *p = ctx;
+	struct run_facts_live *p = ctx;
 	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
 
 	return space ? space->departures : NULL;
@@ -60,7 +60,7 @@ static const char *env_departures(void *ctx, const struct model_proc *proc)
 
 static const char *env_untraced(void *ctx, const struct model_proc *proc)
 {
-	struct present *p = ctx;
+	struct run_facts_live *p = ctx;
 	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
 	const char *names = space ? space_untraced(p->spaces, space) : NULL;
 
@@ -71,7 +71,7 @@ static const char *env_untraced(void *ctx, const struct model_proc *proc)
 
 static bool env_tasks(void *ctx, const struct model_proc *proc)
 {
-	struct present *p = ctx;
+	struct run_facts_live *p = ctx;
 	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
 
 	return space && space_tasks(p->spaces, space);
@@ -79,7 +79,7 @@ static bool env_tasks(void *ctx, const struct model_proc *proc)
 
 static uint64_t env_looks(void *ctx, const struct model_proc *proc, uint64_t *paused_ns)
 {
-	const struct present *p = ctx;
+	const struct run_facts_live *p = ctx;
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -92,7 +92,7 @@ static uint64_t env_looks(void *ctx, const struct model_proc *proc, uint64_t *pa
 
 static const char *env_unit_name(void *ctx, const struct model_proc *proc, uint8_t unit)
 {
-	const struct present *p = ctx;
+	const struct run_facts_live *p = ctx;
 	const char *name = family_unit_name(unit);
 
 	(void)proc;
@@ -100,7 +100,7 @@ static const char *env_unit_name(void *ctx, const struct model_proc *proc, uint8
 }
 
 /* What a crossing of this process cost when nothing else was done. */
-static const struct attach_price *price_of(const struct present *p, const struct space *space)
+static const struct attach_price *price_of(const struct run_facts_live *p, const struct space *space)
 {
 	if (attach_only_exits(p->attach) || (space && space->by_exit))
 		return &p->price_exit;
@@ -116,7 +116,7 @@ static const struct attach_price *price_of(const struct present *p, const struct
  * program took there, against what it took when the price was measured, goes for all that a crossing takes. Of a process that
  * has told too little: as for all of them. 1: nothing is known.
  */
-static double dearer(const struct present *p, const struct space *space)
+static double dearer(const struct run_facts_live *p, const struct space *space)
 {
 	const struct attach_price *price = price_of(p, space);
 	uint64_t ns = p->spent_ns, n = p->spent;
@@ -131,18 +131,18 @@ static double dearer(const struct present *p, const struct space *space)
 
 static double env_price(void *ctx, const struct model_proc *proc)
 {
-	struct present *p = ctx;
+	struct run_facts_live *p = ctx;
 	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
 
 	return price_of(p, space)->ns * dearer(p, space);
 }
 
-double present_price(struct present *p, const struct model_proc *proc)
+double run_facts_live_price(struct run_facts_live *p, const struct model_proc *proc)
 {
 	return env_price(p, proc);
 }
 
-double present_price_excluded(struct present *p, const struct model_proc *proc)
+double run_facts_live_price_excluded(struct run_facts_live *p, const struct model_proc *proc)
 {
 	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
 	double stepping = price_of(p, space)->ns - p->price.ns;
@@ -151,8 +151,8 @@ double present_price_excluded(struct present *p, const struct model_proc *proc)
 	return (p->price_excluded + (stepping > 0 ? stepping : 0)) * dearer(p, space);
 }
 
-/* By their numbers in struct present; what there is of each is counted later. */
-static const struct report_loss losses[PRESENT_LOSSES] = {
+/* By their numbers in struct run_facts_live; what there is of each is counted later. */
+static const struct report_loss losses[RUN_FACTS_LIVE_LOSSES] = {
 	{ "ring_full", "the buffers were full: the reader did not get the CPU in time", 0 },
 	{ "no_thread_slot", "more threads than there are slots for", 0 },
 	{ "no_process_slot", "more processes than there are slots for", 0 },
@@ -205,7 +205,7 @@ static const struct report_loss losses[PRESENT_LOSSES] = {
 	  0 },
 };
 
-void present_init(struct present *p, const struct options *options, struct attach *attach,
+void run_facts_live_init(struct run_facts_live *p, const struct options *options, struct attach *attach,
 		  struct stream *stream, struct modules *modules, struct spaces *spaces)
 {
 	static const struct attach_price none = { NAN, NAN };
@@ -240,12 +240,12 @@ void present_init(struct present *p, const struct options *options, struct attac
 		.ncpus = cpus > 0 ? (uint32_t)cpus : 0,
 		.tracer_cpu_ns = REPORT_UNKNOWN,
 		.losses = p->losses,
-		.nlosses = PRESENT_LOSSES,
+		.nlosses = RUN_FACTS_LIVE_LOSSES,
 		.aggregate = options->aggregate,
 	};
 }
 
-void present_counting(struct present *p, const struct counting *counting)
+void run_facts_live_counting(struct run_facts_live *p, const struct counting *counting)
 {
 	p->counting = counting;
 	p->env.ncounters = counting->n;
@@ -254,26 +254,26 @@ void present_counting(struct present *p, const struct counting *counting)
 	p->env.uncounted = counting->absent;
 }
 
-void present_account(struct present *p, struct causes *causes)
+void run_facts_live_account(struct run_facts_live *p, struct causes *causes)
 {
 	p->env.causes = causes;
 	if (!proc_cpu_nodes(&p->cpu_node, &p->env.ncpu_node))
 		p->env.cpu_node = p->cpu_node;
 }
 
-void present_free(struct present *p)
+void run_facts_live_free(struct run_facts_live *p)
 {
 	free(p->cpu_node);
 }
 
-const struct report_env *present_env(const struct present *p)
+const struct report_env *run_facts_live_env(const struct run_facts_live *p)
 {
 	return &p->env;
 }
 
 /* --- counting -------------------------------------------------------------------------------------- */
 
-void present_prices(struct present *p, struct attach_price price)
+void run_facts_live_prices(struct run_facts_live *p, struct attach_price price)
 {
 	if (attach_only_exits(p->attach))
 		p->price_exit = price;
@@ -282,7 +282,7 @@ void present_prices(struct present *p, struct attach_price price)
 	p->shown = price;
 }
 
-int present_prices_all(struct present *p, void (*drain)(void *ctx), void *ctx)
+int run_facts_live_prices_all(struct run_facts_live *p, void (*drain)(void *ctx), void *ctx)
 {
 	struct attach_price price;
 
@@ -290,7 +290,7 @@ int present_prices_all(struct present *p, void (*drain)(void *ctx), void *ctx)
 	price = attach_calibrate_quick(p->attach, drain, ctx);
 	if (isnan(price.ns))
 		return -ENOTSUP;
-	present_prices(p, price);
+	run_facts_live_prices(p, price);
 	if (!attach_only_exits(p->attach)) {
 		p->price_stepped = attach_calibrate(p->attach, true, false, drain, ctx);
 		p->price_exit = attach_calibrate(p->attach, false, true, drain, ctx);
@@ -300,7 +300,7 @@ int present_prices_all(struct present *p, void (*drain)(void *ctx), void *ctx)
 	return 0;
 }
 
-void present_base(struct present *p)
+void run_facts_live_base(struct run_facts_live *p)
 {
 	attach_counts(p->attach, &p->base);
 	p->produced_base = attach_produced(p->attach, &p->base);
@@ -308,7 +308,7 @@ void present_base(struct present *p)
 	p->consumed_base = ring_consumed(p->stream);
 }
 
-static void count_records(struct present *p)
+static void count_records(struct run_facts_live *p)
 {
 	attach_counts(p->attach, &p->last);
 	p->env.produced = attach_produced(p->attach, &p->last) - p->produced_base;
@@ -318,7 +318,7 @@ static void count_records(struct present *p)
 }
 
 /* What all processes have told so far, and what a crossing of theirs cost at the mean. */
-static void price_all(struct present *p)
+static void price_all(struct run_facts_live *p)
 {
 	uint32_t i, n = model_nprocs(p->model);
 	const struct model_proc *proc;
@@ -343,7 +343,7 @@ static void price_all(struct present *p)
 	p->env.crossing_cost_ns = crossings ? sum / (double)crossings : p->shown.ns;
 }
 
-const struct report_env *present_priced(struct present *p)
+const struct report_env *run_facts_live_priced(struct run_facts_live *p)
 {
 	if (!p->ended)
 		count_records(p);
@@ -356,13 +356,13 @@ const struct report_env *present_priced(struct present *p)
 	return &p->env;
 }
 
-void present_counts(struct present *p)
+void run_facts_live_counts(struct run_facts_live *p)
 {
 	count_records(p);
 	p->ended = true;
 }
 
-void present_calibrate(struct present *p, bool stepped, void (*drain)(void *ctx), void *ctx)
+void run_facts_live_calibrate(struct run_facts_live *p, bool stepped, void (*drain)(void *ctx), void *ctx)
 {
 	bool exits = false;
 	uint32_t i;
@@ -381,7 +381,7 @@ void present_calibrate(struct present *p, bool stepped, void (*drain)(void *ctx)
 		p->price_exit = attach_calibrate(p->attach, stepped, true, drain, ctx);
 }
 
-static void count_unseen(struct present *p)
+static void count_unseen(struct run_facts_live *p)
 {
 	uint64_t late, unseen;
 
@@ -392,14 +392,14 @@ static void count_unseen(struct present *p)
 			      ingest_unshared(p->ingest);
 }
 
-static void fill_counts(struct present *p)
+static void fill_counts(struct run_facts_live *p)
 {
 	const struct sbt_counts *b = &p->base, *n = &p->last;
 
 	if (p->options->aggregate &&
 	    *family_list(modules_left_out(p->modules), p->left_out, sizeof(p->left_out)))
 		p->env.left_out = p->left_out;
-	present_priced(p);
+	run_facts_live_priced(p);
 	p->losses[0].count = n->lost_ring - b->lost_ring;
 	p->losses[1].count = n->lost_thread - b->lost_thread;
 	p->losses[2].count = n->lost_process - b->lost_process;
@@ -417,7 +417,7 @@ static void fill_counts(struct present *p)
 	count_unseen(p);
 }
 
-static void name_thread(struct present *p, uint32_t index)
+static void name_thread(struct run_facts_live *p, uint32_t index)
 {
 	const struct model_thread *t = model_thread(p->model, index);
 	const struct model_proc *proc;
@@ -432,7 +432,7 @@ static void name_thread(struct present *p, uint32_t index)
 	model_name_thread(p->model, proc->tgid, proc->inc, t->tid, comm);
 }
 
-void present_folded(struct present *p, const struct model_proc *from, const struct model_proc *into)
+void run_facts_live_folded(struct run_facts_live *p, const struct model_proc *from, const struct model_proc *into)
 {
 	struct hot_name one = { from->tgid, from->inc }, sum = { into->tgid, into->inc };
 	const struct space *space = space_find(p->spaces, from->tgid, from->inc);
@@ -447,12 +447,12 @@ void present_folded(struct present *p, const struct model_proc *from, const stru
 		hot_fold(p->hot, &one, &sum);
 }
 
-void present_hangs(struct present *p, struct hanging *hanging, uint64_t now_ns)
+void run_facts_live_hangs(struct run_facts_live *p, struct hanging *hanging, uint64_t now_ns)
 {
 	p->env.hangs = hanging_last(hanging, now_ns, &p->env.nhangs);
 }
 
-void present_names(struct present *p)
+void run_facts_live_names(struct run_facts_live *p)
 {
 	uint32_t i;
 
@@ -463,13 +463,13 @@ void present_names(struct present *p)
 /* --- the session record ------------------------------------------------------------------------------- */
 
 struct probes {
-	struct present *present;
+	struct run_facts_live *run_facts_live;
 	struct session_probe *probes;
 	uint32_t n;
 };
 
 /* The kernel cannot put a probe into a child before it runs, nor a session into one process alone. */
-static bool is_for_all(const struct present *p)
+static bool is_for_all(const struct run_facts_live *p)
 {
 	return p->options->follow || p->options->mode == OPTIONS_SYSTEM ||
 	       !attach_for_one(p->attach);
@@ -486,7 +486,7 @@ static void add_probe(void *ctx, struct module *m)
 
 		/* Markers of remote data have a probe only for who keeps them. */
 		if (place->error ||
-		    (place->spec.role == SBT_ROLE_MARK_ACCESS && !c->present->recording))
+		    (place->spec.role == SBT_ROLE_MARK_ACCESS && !c->run_facts_live->recording))
 			continue;
 		more = realloc(c->probes, (c->n + 1) * sizeof(*more));
 		if (!more)
@@ -496,12 +496,12 @@ static void add_probe(void *ctx, struct module *m)
 			.family = family_name(place->spec.family),
 			.binary = m->path,
 			.symbol = place->symbol,
-			.method = attach_method_name(attach_method(c->present->attach)),
+			.method = attach_method_name(attach_method(c->run_facts_live->attach)),
 			.offset = place->offset,
-			.scope = is_for_all(c->present) ? "inode" : "process",
+			.scope = is_for_all(c->run_facts_live) ? "inode" : "process",
 			.insn = place->entry.insn.text,
-			.why = *attach_reason(c->present->attach)
-				       ? attach_reason(c->present->attach)
+			.why = *attach_reason(c->run_facts_live->attach)
+				       ? attach_reason(c->run_facts_live->attach)
 				       : place->entry.why,
 		};
 	}
@@ -538,7 +538,7 @@ static char *join_watch(const struct options *o)
 	return out;
 }
 
-void present_session(struct present *p, struct emit *emit, uint64_t start_ns, uint64_t armed_ns)
+void run_facts_live_session(struct run_facts_live *p, struct emit *emit, uint64_t start_ns, uint64_t armed_ns)
 {
 	static const char *const modes[] = {
 		[OPTIONS_COMMAND] = "command", [OPTIONS_PIDS] = "pid", [OPTIONS_SYSTEM] = "system"
@@ -546,7 +546,7 @@ void present_session(struct present *p, struct emit *emit, uint64_t start_ns, ui
 	const struct options *o = p->options;
 	char *command = o->mode == OPTIONS_COMMAND ? join(o->command) : NULL;
 	char *watch = join_watch(o), warn_time[32];
-	struct probes probes = { .present = p };
+	struct probes probes = { .run_facts_live = p };
 	struct utsname uts;
 	struct session_setting settings[] = {
 		{ "SBT_WATCH", watch && *watch ? watch : "(none)" },
@@ -585,14 +585,14 @@ void present_session(struct present *p, struct emit *emit, uint64_t start_ns, ui
 	free(watch);
 }
 
-int present_report(struct present *p, struct emit *emit, uint64_t end_ns, bool interim)
+int run_facts_live_report(struct run_facts_live *p, struct emit *emit, uint64_t end_ns, bool interim)
 {
 	struct report report;
 	int err;
 
 	fill_counts(p);
 	if (interim)
-		present_names(p);
+		run_facts_live_names(p);
 	p->env.end_ns = end_ns;
 	p->env.interim = interim;
 	p->env.remarks = remarks_all(&p->env.nremarks);

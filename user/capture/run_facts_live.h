@@ -18,9 +18,9 @@
 #include "sites/space.h"
 #include "ingest/stream.h"
 
-#define PRESENT_LOSSES 17
+#define RUN_FACTS_LIVE_LOSSES 17
 
-struct present {
+struct run_facts_live {
 	const struct options *options;
 	struct attach *attach;
 	const struct tracker *tracker;
@@ -37,7 +37,7 @@ struct present {
 	struct progress *progress; /* NULL: nowhere */
 	struct recording *recording; /* NULL: none */
 	int64_t realtime_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
-	struct report_loss losses[PRESENT_LOSSES];
+	struct report_loss losses[RUN_FACTS_LIVE_LOSSES];
 	struct sbt_counts base; /* what the calibration produced is not the user's */
 	uint64_t produced_base, consumed_base;
 	uint64_t late_base, unseen_base;
@@ -54,44 +54,44 @@ struct present {
 	bool stepped;
 };
 
-/* To be released by present_free(). */
-void present_init(struct present *present, const struct options *options, struct attach *attach,
+/* To be released by run_facts_live_free(). */
+void run_facts_live_init(struct run_facts_live *run_facts_live, const struct options *options, struct attach *attach,
 		  struct stream *stream, struct modules *modules, struct spaces *spaces);
 /* What is counted, and what is not. @counting must outlive the present. */
-void present_counting(struct present *present, const struct counting *counting);
+void run_facts_live_counting(struct run_facts_live *run_facts_live, const struct counting *counting);
 /* Where threads' time goes is accounted for. */
-void present_account(struct present *present, struct causes *causes);
-void present_free(struct present *present);
-const struct report_env *present_env(const struct present *present);
+void run_facts_live_account(struct run_facts_live *run_facts_live, struct causes *causes);
+void run_facts_live_free(struct run_facts_live *run_facts_live);
+const struct report_env *run_facts_live_env(const struct run_facts_live *run_facts_live);
 /* What one crossing costs, as measured before the start. */
-void present_prices(struct present *present, struct attach_price price);
+void run_facts_live_prices(struct run_facts_live *run_facts_live, struct attach_price price);
 /*
  * The same of all kinds of probes, at once: for who must know what tracing costs while it runs. Before any other probe is put,
- * and instead of present_prices(). @drain as attach_calibrate() has it. Returns 0 or -ENOTSUP: our own hits are not seen.
+ * and instead of run_facts_live_prices(). @drain as attach_calibrate() has it. Returns 0 or -ENOTSUP: our own hits are not seen.
  */
-int present_prices_all(struct present *present, void (*drain)(void *ctx), void *ctx);
-/* What tracing cost since present_base(): the prices that are not of a process are brought up to date. */
-const struct report_env *present_priced(struct present *present);
+int run_facts_live_prices_all(struct run_facts_live *run_facts_live, void (*drain)(void *ctx), void *ctx);
+/* What tracing cost since run_facts_live_base(): the prices that are not of a process are brought up to date. */
+const struct report_env *run_facts_live_priced(struct run_facts_live *run_facts_live);
 /* What one crossing costs this process, as far as is known now: ns, NAN unknown. */
-double present_price(struct present *present, const struct model_proc *proc);
+double run_facts_live_price(struct run_facts_live *run_facts_live, const struct model_proc *proc);
 /* And what a hit costs it of which nothing is recorded. */
-double present_price_excluded(struct present *present, const struct model_proc *proc);
+double run_facts_live_price_excluded(struct run_facts_live *run_facts_live, const struct model_proc *proc);
 /* Counting begins here. */
-void present_base(struct present *present);
+void run_facts_live_base(struct run_facts_live *run_facts_live);
 /* The last look at the counters. */
-void present_counts(struct present *present);
+void run_facts_live_counts(struct run_facts_live *run_facts_live);
 /* Measures what is still unknown of the prices; probes must be gone. */
-void present_calibrate(struct present *present, bool stepped, void (*drain)(void *ctx), void *ctx);
+void run_facts_live_calibrate(struct run_facts_live *run_facts_live, bool stepped, void (*drain)(void *ctx), void *ctx);
 /* @from is part of the program's sum that has the numbers of @into. */
-void present_folded(struct present *present, const struct model_proc *from,
+void run_facts_live_folded(struct run_facts_live *run_facts_live, const struct model_proc *from,
 		    const struct model_proc *into);
 /* Hangs that have not ended: for the report. @hanging must outlive it. */
-void present_hangs(struct present *present, struct hanging *hanging, uint64_t now_ns);
+void run_facts_live_hangs(struct run_facts_live *run_facts_live, struct hanging *hanging, uint64_t now_ns);
 /* Names of threads that are still there. */
-void present_names(struct present *present);
-void present_session(struct present *present, struct emit *emit, uint64_t start_ns,
+void run_facts_live_names(struct run_facts_live *run_facts_live);
+void run_facts_live_session(struct run_facts_live *run_facts_live, struct emit *emit, uint64_t start_ns,
 		     uint64_t armed_ns);
 /* Builds and prints. Returns 0 or -ENOMEM. */
-int present_report(struct present *present, struct emit *emit, uint64_t end_ns, bool interim);
+int run_facts_live_report(struct run_facts_live *run_facts_live, struct emit *emit, uint64_t end_ns, bool interim);
 
 #endif /* CAPTURE_RUN_FACTS_LIVE_H */

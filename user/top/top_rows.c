@@ -153,7 +153,7 @@ static int add_unmet(struct top *t, const struct rates_row *row)
 	if (err || row->site == MODEL_NONE)
 		return err;
 	w = &t->words[t->nitems - 1];
-	return report_site_label(present_env(t->view.present), row->site, w->name, sizeof(w->name));
+	return report_site_label(run_facts_live_env(t->view.run_facts_live), row->site, w->name, sizeof(w->name));
 }
 
 static int add_thread(struct top *t, const struct rates_row *row, const struct rates_thread *th)
@@ -219,7 +219,7 @@ int top_make_items(struct top *t)
 	int err = 0;
 
 	if (t->nnames < model_nbarriers(t->view.model))
-		err = report_barrier_names(t->view.model, present_env(t->view.present), t->nnames,
+		err = report_barrier_names(t->view.model, run_facts_live_env(t->view.run_facts_live), t->nnames,
 					   keep_name, t);
 	t->nitems = 0;
 	for (i = 0; i < rates_nprocesses(t->rates) && !err; i++)
