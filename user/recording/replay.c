@@ -32,7 +32,7 @@ struct replay {
 	struct merge *merge;
 	struct model *model;
 	struct observer *observer;
-	struct recalled recalled;
+	struct run_facts_file run_facts_file;
 	struct window *window; /* NULL: all of the run */
 	struct observer_output output;
 	uint64_t from_ns, to_ns; /* what of it */
@@ -242,11 +242,11 @@ static int build(struct replay *r)
 			return -ENOMEM;
 		ops.number = on_number;
 	}
-	err = recalled_begin(&r->recalled, r->merge);
+	err = run_facts_file_begin(&r->run_facts_file, r->merge);
 	if (err)
 		return err;
 	r->model = model_new(&ops, r->from_ns);
-	r->recalled.model = r->model;
+	r->run_facts_file.model = r->model;
 	if (!r->model)
 		return -ENOMEM;
 	/* Only a whole run is as it was when it was recorded. */
@@ -257,15 +257,15 @@ static int build(struct replay *r)
 
 static int begin_observer(struct replay *r)
 {
-	int err = observer_new(r->options.options, &r->recalled.env, &r->output, &r->observer);
+	int err = observer_new(r->options.options, &r->run_facts_file.env, &r->output, &r->observer);
 
 	if (err)
 		return err;
 	if (r->options.rows)
 		observer_show_only(r->observer, r->options.rows);
-	r->recalled.observer = r->observer;
-	r->recalled.env.openmp = observer_openmp(r->observer);
-	r->recalled.env.conceptual = observer_conceptual(r->observer);
+	r->run_facts_file.observer = r->observer;
+	r->run_facts_file.env.openmp = observer_openmp(r->observer);
+	r->run_facts_file.env.conceptual = observer_conceptual(r->observer);
 	return 0;
 }
 
@@ -467,7 +467,7 @@ static int note_clocks(struct replay *r)
 		note_clock(r, i);
 	all = remarks_all(&n);
 	remarks_say(before, r->options.options->quiet);
-	return recalled_remarks(&r->recalled, all + before, n - before);
+	return run_facts_file_remarks(&r->run_facts_file, all + before, n - before);
 }
 
 static int end(struct replay *r)
@@ -503,14 +503,14 @@ static int end(struct replay *r)
 	if (!err)
 		err = conceptual_finish(observer_conceptual(r->observer));
 	if (r->window)
-		r->recalled.env.extent = (struct report_extent){
+		r->run_facts_file.env.extent = (struct report_extent){
 			.window = true,
 			.from_ns = r->options.from_ns,
 			.to_ns = r->last_ns - replay_session(r)->session.clock_start_ns,
 		};
 	if (!err)
-		err = recalled_end(&r->recalled, r->last_ns, r->crossings, r->to_ns);
-	r->recalled.env.cut |= r->too_large;
+		err = run_facts_file_end(&r->run_facts_file, r->last_ns, r->crossings, r->to_ns);
+	r->run_facts_file.env.cut |= r->too_large;
 	if (!err && r->n > 1)
 		err = note_clocks(r);
 	return err;
@@ -539,7 +539,7 @@ int replay_run(struct replay *r)
 
 int replay_report(struct replay *r, struct report *out)
 {
-	return report_build(r->model, &r->recalled.env, out);
+	return report_build(r->model, &r->run_facts_file.env, out);
 }
 
 const struct tape_session *replay_session(const struct replay *r)
@@ -554,7 +554,7 @@ const struct model *replay_model(const struct replay *r)
 
 const struct report_env *replay_env(const struct replay *r)
 {
-	return &r->recalled.env;
+	return &r->run_facts_file.env;
 }
 
 bool replay_is(const struct replay *r, const struct report_barrier *b, const char *spec)
@@ -572,7 +572,7 @@ int replay_unmet(struct replay *r, bool say)
 	all = remarks_all(&n);
 	if (say)
 		remarks_say(before, r->options.options->quiet);
-	return recalled_remarks(&r->recalled, all + before, n - before);
+	return run_facts_file_remarks(&r->run_facts_file, all + before, n - before);
 }
 
 void replay_free(struct replay *r)
@@ -583,7 +583,7 @@ void replay_free(struct replay *r)
 		return;
 	model_free(r->model);
 	observer_free(r->observer);
-	recalled_free(&r->recalled);
+	run_facts_file_free(&r->run_facts_file);
 	window_free(r->window);
 	merge_free(r->merge);
 	for (i = 0; i < r->n; i++)

@@ -14,12 +14,12 @@
 
 /* --- what the report asks --------------------------------------------------------------------------- */
 
-static const struct tape_answer *find(const struct recalled *r, struct tape_question q)
+static const struct tape_answer *find(const struct run_facts_file *r, struct tape_question q)
 {
 	return merge_find(r->merge, &q);
 }
 
-static const char *find_text(const struct recalled *r, struct tape_question q)
+static const char *find_text(const struct run_facts_file *r, struct tape_question q)
 {
 	const struct tape_answer *a = find(r, q);
 
@@ -28,21 +28,21 @@ static const char *find_text(const struct recalled *r, struct tape_question q)
 
 static const struct site_name *env_site(void *ctx, uint32_t site)
 {
-	struct recalled *r = ctx;
+	struct run_facts_file *r = ctx;
 
 	return merge_site_name(r->merge, site);
 }
 
 static const char *env_barrier_name(void *ctx, const struct model_barrier *barrier)
 {
-	struct recalled *r = ctx;
+	struct run_facts_file *r = ctx;
 
 	return observer_barrier_name(r->observer, barrier);
 }
 
 static const char *env_object_name(void *ctx, const struct model_barrier *b)
 {
-	struct recalled *r = ctx;
+	struct run_facts_file *r = ctx;
 	const struct model_proc *p = model_proc(r->model, b->proc);
 
 	return find_text(r, (struct tape_question){ .kind = TAPE_OBJECT,
@@ -72,7 +72,7 @@ static bool env_tasks(void *ctx, const struct model_proc *p)
 	       NULL;
 }
 
-static double look_number(struct recalled *r, const struct model_proc *p, uint8_t which)
+static double look_number(struct run_facts_file *r, const struct model_proc *p, uint8_t which)
 {
 	const struct tape_answer *a = find(
 		r, (struct tape_question){
@@ -100,7 +100,7 @@ static const char *env_unit_name(void *ctx, const struct model_proc *p, uint8_t 
 
 static double env_price(void *ctx, const struct model_proc *p)
 {
-	struct recalled *r = ctx;
+	struct run_facts_file *r = ctx;
 	const struct tape_answer *a = find(
 		r, (struct tape_question){ .kind = TAPE_PRICE, .tgid = p->tgid, .inc = p->inc });
 
@@ -133,13 +133,13 @@ static const char *cause_names_file(void *ctx, uint64_t inode)
 static uint32_t cause_names_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
 			  uint32_t max)
 {
-	struct recalled *r = ctx;
+	struct run_facts_file *r = ctx;
 	struct tape_question q = { .kind = TAPE_STACK, .tgid = tgid, .inc = inc, .what = key };
 
 	return merge_stack(r->merge, &q, sites, max);
 }
 
-int recalled_begin(struct recalled *r, struct merge *merge)
+int run_facts_file_begin(struct run_facts_file *r, struct merge *merge)
 {
 	const struct tape_session *s = tape_began(merge_tape(merge, 0));
 	const struct session *session = &s->session;
@@ -196,7 +196,7 @@ int recalled_begin(struct recalled *r, struct merge *merge)
 /* --- the end ------------------------------------------------------------------------------------------ */
 
 /* All recordings have the same list of causes; one of another version is added below. */
-static int add_losses(struct recalled *r, const struct tape_ending *e)
+static int add_losses(struct run_facts_file *r, const struct tape_ending *e)
 {
 	struct report_loss *more;
 	uint32_t i, k;
@@ -223,7 +223,7 @@ static int add_losses(struct recalled *r, const struct tape_ending *e)
 	return 0;
 }
 
-static int add_hangs(struct recalled *r, const struct tape_ending *e, uint64_t to_ns)
+static int add_hangs(struct run_facts_file *r, const struct tape_ending *e, uint64_t to_ns)
 {
 	struct report_hang *more;
 	uint32_t i;
@@ -241,7 +241,7 @@ static int add_hangs(struct recalled *r, const struct tape_ending *e, uint64_t t
 	return 0;
 }
 
-int recalled_remarks(struct recalled *r, const struct remark *more, uint32_t n)
+int run_facts_file_remarks(struct run_facts_file *r, const struct remark *more, uint32_t n)
 {
 	struct remark *all;
 
@@ -264,14 +264,14 @@ static void add_known(uint64_t *sum, uint64_t more)
 		*sum = more + (*sum == REPORT_UNKNOWN ? 0 : *sum);
 }
 
-static int take_ending(struct recalled *r, const struct tape_ending *e, uint64_t to_ns)
+static int take_ending(struct run_facts_file *r, const struct tape_ending *e, uint64_t to_ns)
 {
 	int err = add_losses(r, e);
 
 	if (!err)
 		err = add_hangs(r, e, to_ns);
 	if (!err)
-		err = recalled_remarks(r, e->remarks, e->nremarks);
+		err = run_facts_file_remarks(r, e->remarks, e->nremarks);
 	r->env.produced += e->produced;
 	r->env.consumed += e->consumed;
 	if (isnan(r->env.crossing_cost_ns))
@@ -295,7 +295,7 @@ static bool was_for_all(const struct session *s)
 	return false;
 }
 
-int recalled_end(struct recalled *r, uint64_t end_ns, uint64_t crossings, uint64_t to_ns)
+int run_facts_file_end(struct run_facts_file *r, uint64_t end_ns, uint64_t crossings, uint64_t to_ns)
 {
 	uint32_t i, ended = 0, n = merge_count(r->merge);
 	int err = 0;
@@ -315,7 +315,7 @@ int recalled_end(struct recalled *r, uint64_t end_ns, uint64_t crossings, uint64
 	return err;
 }
 
-void recalled_free(struct recalled *r)
+void run_facts_file_free(struct run_facts_file *r)
 {
 	causes_free(r->causes);
 	free(r->losses);

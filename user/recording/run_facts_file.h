@@ -11,7 +11,7 @@
 #include "analyse/observer.h"
 #include "recording/merge.h"
 
-struct recalled {
+struct run_facts_file {
 	struct merge *merge;
 	const struct model *model; /* both are to be set before anything is asked */
 	const struct observer *observer;
@@ -25,14 +25,14 @@ struct recalled {
 };
 
 /* All that can be known before the run is read; @merge must outlive it. Returns 0 or -ENOMEM. */
-int recalled_begin(struct recalled *recalled, struct merge *merge);
+int run_facts_file_begin(struct run_facts_file *run_facts_file, struct merge *merge);
 /*
  * What is known once it has been read: up to @end_ns, so many @crossings; hangs since @to_ns are of later. Returns 0 or
  * -ENOMEM.
  */
-int recalled_end(struct recalled *recalled, uint64_t end_ns, uint64_t crossings, uint64_t to_ns);
+int run_facts_file_end(struct run_facts_file *run_facts_file, uint64_t end_ns, uint64_t crossings, uint64_t to_ns);
 /* Those, and @n more, which must outlive it. Returns 0 or -ENOMEM. */
-int recalled_remarks(struct recalled *recalled, const struct remark *more, uint32_t n);
-void recalled_free(struct recalled *recalled);
+int run_facts_file_remarks(struct run_facts_file *run_facts_file, const struct remark *more, uint32_t n);
+void run_facts_file_free(struct run_facts_file *run_facts_file);
 
 #endif /* RECORDING_RUN_FACTS_FILE_H */
