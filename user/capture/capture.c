@@ -438,7 +438,7 @@ static void reap(struct capture *c)
 
 static void find_remarks(struct capture *c)
 {
-	const struct remarks remarks = { .options = &c->options,
+	const struct diagnostics remarks = { .options = &c->options,
 					 .attach = c->attach,
 					 .modules = c->modules,
 					 .spaces = c->spaces,
@@ -450,7 +450,7 @@ static void find_remarks(struct capture *c)
 					 .cut = c->write_error != 0 };
 
 	observer_unmet(c->observer);
-	remarks_find(&remarks);
+	diagnostics_find(&remarks);
 }
 
 /* An interim report, or, where only a recording is made, that it can be read up to now. */
@@ -620,7 +620,7 @@ static int finish(struct capture *c)
 	run_facts_live_names(&c->run_facts_live);
 	attach_arm(c->attach, false);
 	if (c->launched && c->command_status >= 0)
-		c->left = remarks_left(c->attach, (uint32_t)c->launch.pid);
+		c->left = diagnostics_left(c->attach, (uint32_t)c->launch.pid);
 	attach_each_pending(c->attach, add_pending, c);
 	stop_tracing(c);
 	tracker_end(c->tracker, end);
@@ -784,7 +784,7 @@ int capture_run(const struct options *options, const struct capture_hook *hook)
 		err = finish(c);
 	else if (!err && c->armed) {
 		find_remarks(c);
-		remarks_unnamed(c->spaces);
+		diagnostics_unnamed(c->spaces);
 	}
 	stop_tracing(c);
 	if (hook)

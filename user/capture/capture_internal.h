@@ -46,7 +46,7 @@ struct capture {
 	struct guard guard;
 	bool launched;
 	int command_status; /* as an exit status; -1: not ended */
-	struct remarks_left left; /* COMMAND's, once it has ended */
+	struct diagnostics_left left; /* COMMAND's, once it has ended */
 	int epoll;
 	int signals;
 	int *pidfds; /* of -p; of ranks handed over */

@@ -16,7 +16,7 @@
 #include "target/proc.h"
 
 /* A barrier that each thread has for itself is none: the object is most likely another. */
-static void say_lonely(const struct remarks *r)
+static void say_lonely(const struct diagnostics *r)
 {
 	uint32_t i;
 
@@ -36,7 +36,7 @@ static void say_lonely(const struct remarks *r)
 }
 
 /* What the user named and nobody met: silence would be taken for an answer. */
-static void say_rules(const struct remarks *r)
+static void say_rules(const struct diagnostics *r)
 {
 	const struct rules *rules = r->options->rules;
 	size_t i;
@@ -63,7 +63,7 @@ static void say_rules(const struct remarks *r)
 }
 
 /* Regions that run the same function with the same data at one time, or more than four deep. */
-static void say_teams(const struct remarks *r)
+static void say_teams(const struct diagnostics *r)
 {
 	struct sbt_counts counts;
 
@@ -108,7 +108,7 @@ static void note_process(void *ctx, uint32_t tgid)
 }
 
 /* Nothing invisible is passed over in silence. Returns whether there was something to say. */
-static bool hint_at_spinning(const struct remarks *r)
+static bool hint_at_spinning(const struct diagnostics *r)
 {
 	struct alive alive = { .feed = ingest_feed(r->ingest) };
 	long ticks = sysconf(_SC_CLK_TCK);
@@ -142,11 +142,11 @@ static bool hint_at_spinning(const struct remarks *r)
 #define UNEVEN_LEAST	 8 /* rounds of other members than before */
 
 struct candidates {
-	const struct remarks *remarks;
+	const struct diagnostics *remarks;
 	uint32_t n;
 };
 
-static const char *place_of(const struct remarks *r, uint32_t site, char text[256])
+static const char *place_of(const struct diagnostics *r, uint32_t site, char text[256])
 {
 	const struct site_name *name = spaces_site(r->spaces, site);
 	const struct site_frame *f = name && name->nframes ? &name->frames[0] : NULL;
@@ -190,7 +190,7 @@ static const char *advice_named(const char *name, bool several, char text[ADVICE
 }
 
 /* The function at @site, if -b can name it as a barrier's. What a thread begins with is none. */
-static const char *nameable(const struct remarks *r, uint32_t site)
+static const char *nameable(const struct diagnostics *r, uint32_t site)
 {
 	const char *name = spaces_rule_name(r->spaces, site);
 
@@ -201,7 +201,7 @@ static const char *nameable(const struct remarks *r, uint32_t site)
 }
 
 /* The command that traces what is at @site as a barrier, or what to do where there is no function to name. */
-static const char *advice_at(const struct remarks *r, uint32_t site, char text[ADVICE_LEN])
+static const char *advice_at(const struct diagnostics *r, uint32_t site, char text[ADVICE_LEN])
 {
 	struct same_place same = { .site = site };
 
@@ -213,7 +213,7 @@ static const char *advice_at(const struct remarks *r, uint32_t site, char text[A
  * The same of an object. Functions that only wait, or wake, on a futex for those who call them are usual: what -b made of one
  * would be meetings of those that wait alone.
  */
-static const char *advice_of(const struct remarks *r, const struct discover_object *o,
+static const char *advice_of(const struct diagnostics *r, const struct discover_object *o,
 			     char text[ADVICE_LEN])
 {
 	bool exact;
@@ -229,7 +229,7 @@ static const char *advice_of(const struct remarks *r, const struct discover_obje
 }
 
 /* Waits in one function, and the waking in another: what to do about it. */
-static const char *advice_split(const struct remarks *r, const struct discover_object *o,
+static const char *advice_split(const struct diagnostics *r, const struct discover_object *o,
 				char text[ADVICE_LEN])
 {
 	const char *arrive = nameable(r, o->wake_site), *leave = nameable(r, o->wait_site);
@@ -249,7 +249,7 @@ static const char *advice_split(const struct remarks *r, const struct discover_o
 }
 
 /* Where the waking is, in the words that are true of two places in one function of the source, or of the machine's code. */
-static const char *woken_from(const struct remarks *r, const struct discover_object *o)
+static const char *woken_from(const struct diagnostics *r, const struct discover_object *o)
 {
 	bool exact;
 	uint64_t wait = spaces_function(r->spaces, o->wait_site, &exact);
@@ -262,7 +262,7 @@ static const char *woken_from(const struct remarks *r, const struct discover_obj
 	return "and woken from another function, at";
 }
 
-static void tell_split(const struct remarks *r, const struct discover_object *o)
+static void tell_split(const struct diagnostics *r, const struct discover_object *o)
 {
 	char wait[256], wake[256], text[ADVICE_LEN];
 
@@ -274,7 +274,7 @@ static void tell_split(const struct remarks *r, const struct discover_object *o)
 }
 
 /* A virtual machine's own monitors are no barriers of the program. */
-static bool is_of_machine(const struct remarks *r, const struct discover_object *o)
+static bool is_of_machine(const struct diagnostics *r, const struct discover_object *o)
 {
 	const struct site_name *name = spaces_site(r->spaces, o->wait_site);
 
@@ -372,7 +372,7 @@ static bool is_named(struct sems *s, const char *name)
 static void tell_sem(void *ctx, const struct turnstile *o)
 {
 	struct sems *s = ctx;
-	const struct remarks *r = s->c->remarks;
+	const struct diagnostics *r = s->c->remarks;
 	struct sems compared = { .c = s->c, .one = o };
 	char text[256], advice[ADVICE_LEN];
 	uint32_t site = o->site;
@@ -408,7 +408,7 @@ static void tell_sem(void *ctx, const struct turnstile *o)
 }
 
 /* A barrier whose threads are woken twice in each meeting: the report has the first. */
-static void tell_echo(const struct remarks *r, const struct discover_object *o)
+static void tell_echo(const struct diagnostics *r, const struct discover_object *o)
 {
 	char text[256];
 
@@ -421,7 +421,7 @@ static void tell_echo(const struct remarks *r, const struct discover_object *o)
 }
 
 /* What was taken for the second half of a meeting lasts: threads may do something else before it. */
-static void tell_echo_long(const struct remarks *r, const struct discover_object *o)
+static void tell_echo_long(const struct diagnostics *r, const struct discover_object *o)
 {
 	char text[256];
 
@@ -435,7 +435,7 @@ static void tell_echo_long(const struct remarks *r, const struct discover_object
 }
 
 /* Return whether the object is one of those that a sentence of its own describes. */
-static bool tell_other(const struct remarks *r, const struct discover_object *o)
+static bool tell_other(const struct diagnostics *r, const struct discover_object *o)
 {
 	char text[256], advice[ADVICE_LEN];
 
@@ -509,7 +509,7 @@ static void tell_candidate(void *ctx, const struct discover_object *o)
 			    advice_of(c->remarks, o, advice));
 }
 
-static void tell_candidates(const struct remarks *r)
+static void tell_candidates(const struct diagnostics *r)
 {
 	struct candidates c = { .remarks = r };
 	struct sems sems = { .c = &c };
@@ -528,7 +528,7 @@ static void tell_candidates(const struct remarks *r)
 			    c.n - CANDIDATES_SHOWN);
 }
 
-static void say_ranks(const struct remarks *r)
+static void say_ranks(const struct diagnostics *r)
 {
 	struct ranks_sums sums;
 
@@ -564,7 +564,7 @@ static void say_ranks(const struct remarks *r)
 }
 
 /* Where callers could not be told to the end. */
-static void say_chains(const struct remarks *r)
+static void say_chains(const struct diagnostics *r)
 {
 	const char *why;
 	uint64_t chains;
@@ -580,7 +580,7 @@ static void say_chains(const struct remarks *r)
 
 struct left_count {
 	uint32_t command;
-	struct remarks_left left;
+	struct diagnostics_left left;
 };
 
 static void count_left(void *ctx, uint32_t tgid)
@@ -593,7 +593,7 @@ static void count_left(void *ctx, uint32_t tgid)
 	c->left.pid = tgid;
 }
 
-struct remarks_left remarks_left(const struct attach *attach, uint32_t command)
+struct diagnostics_left diagnostics_left(const struct attach *attach, uint32_t command)
 {
 	struct left_count c = { .command = command };
 
@@ -602,9 +602,9 @@ struct remarks_left remarks_left(const struct attach *attach, uint32_t command)
 }
 
 /* A command that leaves a process behind (a daemon, a job in the background) is not followed to its end. */
-static void say_left(const struct remarks *r)
+static void say_left(const struct diagnostics *r)
 {
-	struct remarks_left left = r->left;
+	struct diagnostics_left left = r->left;
 
 	if (left.n == 1)
 		remark_note(REMARK_WARN, "still_running", left.pid,
@@ -619,7 +619,7 @@ static void say_left(const struct remarks *r)
 }
 
 /* --aggregate: what is there, and of which there are no sums. */
-static void say_left_out(const struct remarks *r)
+static void say_left_out(const struct diagnostics *r)
 {
 	char names[FAMILY_NAMES];
 
@@ -651,7 +651,7 @@ static void say_unread_file(void *ctx, struct module *m)
 }
 
 /* Files that the reader has been given up for. */
-static void say_unread(const struct remarks *r)
+static void say_unread(const struct diagnostics *r)
 {
 	uint32_t n = 0;
 
@@ -663,7 +663,7 @@ static void say_unread(const struct remarks *r)
 }
 
 /* Where to look when no thread crossed anything. */
-static void say_elsewhere(const struct remarks *r)
+static void say_elsewhere(const struct diagnostics *r)
 {
 	const struct options *o = r->options;
 
@@ -683,7 +683,7 @@ static void say_elsewhere(const struct remarks *r)
 }
 
 /* Silence would be taken for an answer: nobody asked for less, but for --no-discover. */
-static void say_not_looked_for(const struct remarks *r)
+static void say_not_looked_for(const struct diagnostics *r)
 {
 	const struct options *o = r->options;
 	bool asked = o->discover_given && !o->discover;
@@ -708,7 +708,7 @@ static void say_not_looked_for(const struct remarks *r)
 #define MADE_LEAST  100
 #define MADE_PART   100
 
-static void say_made(const struct remarks *r)
+static void say_made(const struct diagnostics *r)
 {
 	uint64_t made, executed, ns;
 
@@ -725,7 +725,7 @@ static void say_made(const struct remarks *r)
 		(unsigned long long)made, (unsigned long long)executed);
 }
 
-void remarks_find(const struct remarks *r)
+void diagnostics_find(const struct diagnostics *r)
 {
 	say_made(r);
 	say_left_out(r);
@@ -794,7 +794,7 @@ static void tell_unnamed(void *ctx, const char *path, enum symbol_unnamed why)
 	}
 }
 
-void remarks_unnamed(const struct spaces *spaces)
+void diagnostics_unnamed(const struct spaces *spaces)
 {
 	struct unnamed u = { 0 };
 	uint32_t more;

@@ -9,13 +9,13 @@
 #include "capture/process_tracker.h"
 
 /* Processes that COMMAND started and left running. */
-struct remarks_left {
+struct diagnostics_left {
 	uint32_t n;
 	uint32_t pid; /* one of them */
 };
 
 /* Whose run it was; all of it outlives this. */
-struct remarks {
+struct diagnostics {
 	const struct options *options;
 	const struct attach *attach;
 	struct modules *modules;
@@ -23,16 +23,16 @@ struct remarks {
 	const struct tracker *tracker;
 	struct ingest *ingest;
 	const struct model *model;
-	struct remarks_left left; /* as COMMAND ended, and tracing with it */
+	struct diagnostics_left left; /* as COMMAND ended, and tracing with it */
 	uint64_t elapsed_ns; /* since tracing began */
 	bool cut; /* it ended early, as nothing could be written: what was not crossed then says nothing of the program */
 };
 
 /* Which are there now. To be asked as tracing ends: by the time of the report they may have ended, too. @command: COMMAND's process. */
-struct remarks_left remarks_left(const struct attach *attach, uint32_t command);
+struct diagnostics_left diagnostics_left(const struct attach *attach, uint32_t command);
 /* Note all that is known now. */
-void remarks_find(const struct remarks *remarks);
+void diagnostics_find(const struct diagnostics *remarks);
 /* And which files could not be read for names: known once all have been looked up. */
-void remarks_unnamed(const struct spaces *spaces);
+void diagnostics_unnamed(const struct spaces *spaces);
 
 #endif /* CAPTURE_DIAGNOSTICS_H */

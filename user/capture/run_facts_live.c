@@ -606,7 +606,7 @@ int run_facts_live_report(struct run_facts_live *p, struct emit *emit, uint64_t 
 		progress_end(p->progress);
 	if (err)
 		return err;
-	remarks_unnamed(p->spaces);
+	diagnostics_unnamed(p->spaces);
 	p->env.remarks = remarks_all(&p->env.nremarks);
 	report.remarks = p->env.remarks;
 	report.nremarks = p->env.nremarks;

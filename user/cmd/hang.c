@@ -458,7 +458,7 @@ static int run(struct hang *h)
 	}
 	closed = close_output(h);
 	if (h->spaces)
-		remarks_unnamed(h->spaces);
+		diagnostics_unnamed(h->spaces);
 	remarks_say(0, false);
 	end(h);
 	return err ? err : closed;
