@@ -7,19 +7,19 @@
 
 #include "ingest/ranks.h"
 
-void pendings_free(struct pendings *s)
+void arrivals_free(struct arrivals *s)
 {
 	hash_free(&s->stale);
 	free(s->all);
 	free(s->groups);
 }
 
-int pendings_set_stale(struct pendings *s, uint32_t tid, uint64_t since_ns)
+int arrivals_set_stale(struct arrivals *s, uint32_t tid, uint64_t since_ns)
 {
 	return hash_put(&s->stale, tid, since_ns);
 }
 
-bool pendings_is_stale(const struct pendings *s, uint32_t tid, uint64_t since_ns)
+bool arrivals_is_stale(const struct arrivals *s, uint32_t tid, uint64_t since_ns)
 {
 	uint64_t since;
 
@@ -37,13 +37,13 @@ static bool is_meeting(const struct sbt_thread *t)
 
 static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 {
-	struct pendings *s = ctx;
+	struct arrivals *s = ctx;
 	uint64_t since = __atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE);
-	struct pending *more;
+	struct arrival *more;
 
 	/* One that is traced no more may have left, or its process have been let go of in there. */
 	if (!since || !is_meeting(t) || attach_is_shed(s->attach, t) ||
-	    pendings_is_stale(s, tid, since))
+	    arrivals_is_stale(s, tid, since))
 		return;
 	if (s->n == s->cap) {
 		more = realloc(s->all, (s->cap * 2 + 64) * sizeof(*more));
@@ -54,7 +54,7 @@ static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 		s->all = more;
 		s->cap = s->cap * 2 + 64;
 	}
-	s->all[s->n++] = (struct pending){
+	s->all[s->n++] = (struct arrival){
 		.pid = t->tgid,
 		.inc = t->inc,
 		.tid = tid,
@@ -73,7 +73,7 @@ static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 		s->n--;
 }
 
-int pendings_look(struct pendings *s, const struct hanging_env *env)
+int arrivals_look(struct arrivals *s, const struct hanging_env *env)
 {
 	s->n = s->ngroups = 0;
 	s->attach = env->attach;
@@ -81,7 +81,7 @@ int pendings_look(struct pendings *s, const struct hanging_env *env)
 	return s->failed ? -ENOMEM : 0;
 }
 
-bool pendings_old(const struct pendings *s, uint64_t now, uint64_t after_ns)
+bool arrivals_old(const struct arrivals *s, uint64_t now, uint64_t after_ns)
 {
 	uint32_t i;
 
@@ -91,7 +91,7 @@ bool pendings_old(const struct pendings *s, uint64_t now, uint64_t after_ns)
 	return false;
 }
 
-struct family_team pending_team(const struct hanging_env *env, const struct pending *p)
+struct family_team arrival_team(const struct hanging_env *env, const struct arrival *p)
 {
 	const struct space *space = space_find(env->spaces, p->pid, p->inc);
 	struct family_team none = { 0 };
@@ -105,10 +105,10 @@ struct family_team pending_team(const struct hanging_env *env, const struct pend
 }
 
 /* By what processes know it as one. */
-static uint64_t shared_key(const struct hanging_env *env, const struct pending *p)
+static uint64_t shared_key(const struct hanging_env *env, const struct arrival *p)
 {
 	struct space *space = space_find(env->spaces, p->pid, p->inc);
-	struct family_team team = pending_team(env, p);
+	struct family_team team = arrival_team(env, p);
 	struct ranks_comm comm;
 
 	if (p->family == SBT_FAMILY_MPI) {
@@ -121,7 +121,7 @@ static uint64_t shared_key(const struct hanging_env *env, const struct pending *
 	return 0;
 }
 
-static bool same_group(const struct pending *a, const struct pending *b)
+static bool same_group(const struct arrival *a, const struct arrival *b)
 {
 	if (a->family != b->family || (a->kind == SBT_KIND_JOIN) != (b->kind == SBT_KIND_JOIN) ||
 	    a->shared != b->shared)
@@ -132,12 +132,12 @@ static bool same_group(const struct pending *a, const struct pending *b)
 /* The first arrival of each group goes first. */
 static int by_arrival(const void *a, const void *b)
 {
-	const struct pending *x = a, *y = b;
+	const struct arrival *x = a, *y = b;
 
 	return x->since_ns < y->since_ns ? -1 : x->since_ns > y->since_ns;
 }
 
-static uint64_t group_key(const struct pending *p)
+static uint64_t group_key(const struct arrival *p)
 {
 	uint64_t key = p->shared ? p->shared
 				 : hash_mix(p->object ^ hash_mix((uint64_t)p->pid << 32 | p->inc));
@@ -145,10 +145,10 @@ static uint64_t group_key(const struct pending *p)
 	return hash_mix(key ^ (uint64_t)p->family << 8 ^ (p->kind == SBT_KIND_JOIN));
 }
 
-int pendings_group(struct pendings *s, const struct hanging_env *env)
+int arrivals_group(struct arrivals *s, const struct hanging_env *env)
 {
 	struct hash by_key = { 0 };
-	struct pending_group *groups = realloc(s->groups, (s->n + 1u) * sizeof(*groups));
+	struct arrival_group *groups = realloc(s->groups, (s->n + 1u) * sizeof(*groups));
 	uint64_t at;
 	uint32_t i;
 	int err = 0;
@@ -159,7 +159,7 @@ int pendings_group(struct pendings *s, const struct hanging_env *env)
 	s->ngroups = 0;
 	qsort(s->all, s->n, sizeof(*s->all), by_arrival);
 	for (i = 0; i < s->n && !err; i++) {
-		struct pending *p = &s->all[i];
+		struct arrival *p = &s->all[i];
 
 		p->shared = shared_key(env, p);
 		if (hash_get(&by_key, group_key(p), &at) &&
@@ -169,14 +169,14 @@ int pendings_group(struct pendings *s, const struct hanging_env *env)
 			continue;
 		}
 		p->group = s->ngroups;
-		groups[s->ngroups] = (struct pending_group){ .first = i, .n = 1 };
+		groups[s->ngroups] = (struct arrival_group){ .first = i, .n = 1 };
 		err = hash_put(&by_key, group_key(p), s->ngroups++);
 	}
 	hash_free(&by_key);
 	return err;
 }
 
-struct model_crossing pending_crossing(const struct pending *p)
+struct model_crossing arrival_crossing(const struct arrival *p)
 {
 	return (struct model_crossing){ .tgid = p->pid,
 					.inc = p->inc,

@@ -15,7 +15,7 @@
 #include "sites/family.h"
 
 /* An arrival that has not departed. */
-struct pending {
+struct arrival {
 	uint32_t pid, inc, tid;
 	uint64_t since_ns, object, ip, sp, words, shared;
 	uint8_t family, kind, how;
@@ -24,34 +24,34 @@ struct pending {
 };
 
 /* Arrivals at one barrier. */
-struct pending_group {
+struct arrival_group {
 	uint32_t first; /* index of the earliest arrival */
 	uint32_t n;
 };
 
-struct pendings {
-	struct pending *all; /* after pendings_group(): by time */
+struct arrivals {
+	struct arrival *all; /* after arrivals_group(): by time */
 	uint32_t n, cap;
-	struct pending_group *groups;
+	struct arrival_group *groups;
 	uint32_t ngroups;
 	const struct attach *attach; /* while they are looked at */
 	struct hash stale; /* tid -> arrival that is none any more */
 	bool failed; /* out of memory */
 };
 
-void pendings_free(struct pendings *pendings);
+void arrivals_free(struct arrivals *arrivals);
 /* Copies all arrivals that are at a meeting and not stale; no groups. Returns 0 or -ENOMEM. */
-int pendings_look(struct pendings *pendings, const struct hanging_env *env);
+int arrivals_look(struct arrivals *arrivals, const struct hanging_env *env);
 /* Has one of them been there for @after_ns? */
-bool pendings_old(const struct pendings *pendings, uint64_t now_ns, uint64_t after_ns);
+bool arrivals_old(const struct arrivals *arrivals, uint64_t now_ns, uint64_t after_ns);
 /* Which of them are at one barrier. Returns 0 or -errno. */
-int pendings_group(struct pendings *pendings, const struct hanging_env *env);
+int arrivals_group(struct arrivals *arrivals, const struct hanging_env *env);
 /* It has left without a word: until it comes again it is in no barrier. Returns 0 or -ENOMEM. */
-int pendings_set_stale(struct pendings *pendings, uint32_t tid, uint64_t since_ns);
-bool pendings_is_stale(const struct pendings *pendings, uint32_t tid, uint64_t since_ns);
+int arrivals_set_stale(struct arrivals *arrivals, uint32_t tid, uint64_t since_ns);
+bool arrivals_is_stale(const struct arrivals *arrivals, uint32_t tid, uint64_t since_ns);
 /* What the object's own words say of who meets there. */
-struct family_team pending_team(const struct hanging_env *env, const struct pending *arrival);
+struct family_team arrival_team(const struct hanging_env *env, const struct arrival *arrival);
 /* As the model knows arrivals. */
-struct model_crossing pending_crossing(const struct pending *arrival);
+struct model_crossing arrival_crossing(const struct arrival *arrival);
 
 #endif /* HANG_ARRIVALS_H */

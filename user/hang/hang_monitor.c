@@ -38,7 +38,7 @@ struct known {
 struct hanging {
 	struct hanging_env env;
 	uint64_t next_look_ns;
-	struct pendings pendings;
+	struct arrivals arrivals;
 	struct matter *matters; /* by group of .pendings */
 	struct known *known;
 	uint32_t nknown;
@@ -71,7 +71,7 @@ void hanging_free(struct hanging *h)
 	looker_free(h->looker);
 	for (i = 0; i < h->nknown; i++)
 		report_hang_free(&h->known[i].hang);
-	pendings_free(&h->pendings);
+	arrivals_free(&h->arrivals);
 	free(h->matters);
 	free(h->known);
 	free(h->last);
@@ -80,7 +80,7 @@ void hanging_free(struct hanging *h)
 
 /* --- what is known of hangs ------------------------------------------------------------------- */
 
-static uint32_t find_known(struct hanging *h, const struct pending *p)
+static uint32_t find_known(struct hanging *h, const struct arrival *p)
 {
 	struct known *more;
 	uint32_t i;
@@ -102,7 +102,7 @@ static uint32_t find_known(struct hanging *h, const struct pending *p)
 					  .inc = p->inc,
 					  .tid = p->tid,
 					  .since_ns = p->since_ns,
-					  .at = pending_crossing(p),
+					  .at = arrival_crossing(p),
 					  .next_ns = p->since_ns + h->env.after_ns };
 	return h->nknown++;
 }
@@ -176,8 +176,8 @@ static bool find_due(struct hanging *h, uint64_t now)
 	for (i = 0; i < h->nknown; i++)
 		h->known[i].seen = h->known[i].circle && h->known[i].since_ns == h->quiet_ns &&
 				   proc_alive((int)h->known[i].pid);
-	for (i = 0; i < h->pendings.ngroups; i++) {
-		const struct pending *p = &h->pendings.all[h->pendings.groups[i].first];
+	for (i = 0; i < h->arrivals.ngroups; i++) {
+		const struct arrival *p = &h->arrivals.all[h->arrivals.groups[i].first];
 		struct matter *m = &h->matters[i];
 
 		*m = (struct matter){ .known = HANG_NONE };
@@ -197,7 +197,7 @@ static bool find_due(struct hanging *h, uint64_t now)
 
 static int add_group(struct hanging *h, uint32_t group, struct errand *job)
 {
-	int err = ask_add_barrier(&h->env, &h->pendings, group, &job->question);
+	int err = ask_add_barrier(&h->env, &h->arrivals, group, &job->question);
 
 	if (err || !h->matters[group].due)
 		return err;
@@ -215,22 +215,22 @@ static int ask(struct hanging *h)
 	uint32_t i, first;
 	int err;
 
-	for (first = 0; first < h->pendings.ngroups && !h->matters[first].due; first++)
+	for (first = 0; first < h->arrivals.ngroups && !h->matters[first].due; first++)
 		;
-	if (first == h->pendings.ngroups)
+	if (first == h->arrivals.ngroups)
 		return 0;
-	taken = calloc(h->pendings.ngroups, sizeof(*taken));
-	err = taken ? errand_new(h->pendings.ngroups, &job) : -ENOMEM;
+	taken = calloc(h->arrivals.ngroups, sizeof(*taken));
+	err = taken ? errand_new(h->arrivals.ngroups, &job) : -ENOMEM;
 	if (!err) {
 		taken[first] = true;
 		err = add_group(h, first, job);
 	}
 	while (!err && more) {
 		more = false;
-		for (i = 0; i < h->pendings.n && !err; i++) {
-			uint32_t g = h->pendings.all[i].group;
+		for (i = 0; i < h->arrivals.n && !err; i++) {
+			uint32_t g = h->arrivals.all[i].group;
 
-			if (taken[g] || !ask_is_of(&job->question, h->pendings.all[i].pid))
+			if (taken[g] || !ask_is_of(&job->question, h->arrivals.all[i].pid))
 				continue;
 			taken[g] = more = true;
 			err = add_group(h, g, job);
@@ -362,7 +362,7 @@ static void note_stale(struct hanging *h, const struct inquest_question *q)
 		for (j = 0; j < q->barriers[i].narrived; j++) {
 			const struct inquest_arrival *a = &q->barriers[i].arrived[j];
 
-			if (a->stale && pendings_set_stale(&h->pendings, a->tid, a->since_ns))
+			if (a->stale && arrivals_set_stale(&h->arrivals, a->tid, a->since_ns))
 				h->failed = true;
 		}
 }
@@ -375,7 +375,7 @@ static void take_errand(struct hanging *h, struct errand *job)
 	for (i = 0; i < job->n; i++) {
 		struct known *k = &h->known[job->known[i]];
 
-		if (pendings_is_stale(&h->pendings, k->tid, k->since_ns))
+		if (arrivals_is_stale(&h->arrivals, k->tid, k->since_ns))
 			k->over = true; /* what of it remains is another one */
 		else if (!job->err[i])
 			tell(h, k, &job->out[i]);
@@ -394,15 +394,15 @@ static void take_errand(struct hanging *h, struct errand *job)
 static int look(struct hanging *h, uint64_t now)
 {
 	struct matter *matters;
-	int err = pendings_look(&h->pendings, &h->env);
+	int err = arrivals_look(&h->arrivals, &h->env);
 
 	if (!err)
 		err = ask_circle(h, now);
 	if (err || looker_has(h->looker) ||
-	    (!h->nknown && !pendings_old(&h->pendings, now, h->env.after_ns)))
+	    (!h->nknown && !arrivals_old(&h->arrivals, now, h->env.after_ns)))
 		return err;
-	err = pendings_group(&h->pendings, &h->env);
-	matters = err ? NULL : realloc(h->matters, (h->pendings.ngroups + 1u) * sizeof(*matters));
+	err = arrivals_group(&h->arrivals, &h->env);
+	matters = err ? NULL : realloc(h->matters, (h->arrivals.ngroups + 1u) * sizeof(*matters));
 	if (!matters)
 		return err ? err : -ENOMEM;
 	h->matters = matters;

@@ -51,11 +51,11 @@ static void describe(const struct hanging_env *env, uint32_t thread, bool is_ran
 }
 
 /* Who met there the last time. */
-static int add_past(const struct hanging_env *env, const struct pending *p,
+static int add_past(const struct hanging_env *env, const struct arrival *p,
 		    struct inquest_barrier *b, struct model_team *team)
 {
 	struct model_met *met = calloc(TEAM_MAX, sizeof(*met));
-	struct model_crossing at = pending_crossing(p);
+	struct model_crossing at = arrival_crossing(p);
 	struct hang_member *m;
 	uint32_t i;
 
@@ -159,7 +159,7 @@ static void note_process(void *ctx, uint32_t tgid, uint32_t rank)
 	pids[b->npids++] = tgid;
 }
 
-static int add_ranks(const struct hanging_env *env, const struct pending *p,
+static int add_ranks(const struct hanging_env *env, const struct arrival *p,
 		     struct inquest_barrier *b)
 {
 	struct processes r = { .barrier = b };
@@ -194,7 +194,7 @@ static int add_sharers(struct inquest_barrier *b)
  * What the model calls it is better where the site is no plain call: it needs names looked up, here
  * and now.
  */
-static int add_name(const struct hanging_env *env, const struct pending *p,
+static int add_name(const struct hanging_env *env, const struct arrival *p,
 		    struct inquest_barrier *b, uint32_t barrier)
 {
 	const struct model_barrier *mb;
@@ -219,20 +219,20 @@ static int add_name(const struct hanging_env *env, const struct pending *p,
 }
 
 /* Is the return address of the call still at the stack pointer that was seen? */
-static bool is_plain_call(const struct pending *p)
+static bool is_plain_call(const struct arrival *p)
 {
 	return !p->marked && !(p->how & SBT_SPEC_PAIR) && p->kind != SBT_KIND_JOIN &&
 	       (p->family == SBT_FAMILY_PTHREAD || p->family == SBT_FAMILY_GOMP ||
 		p->family == SBT_FAMILY_LIBOMP || p->family == SBT_FAMILY_MPI);
 }
 
-int ask_add_barrier(const struct hanging_env *env, const struct pendings *pendings, uint32_t group,
+int ask_add_barrier(const struct hanging_env *env, const struct arrivals *arrivals, uint32_t group,
 		    struct inquest_question *q)
 {
-	const struct pending_group *g = &pendings->groups[group];
-	const struct pending *first = &pendings->all[g->first];
+	const struct arrival_group *g = &arrivals->groups[group];
+	const struct arrival *first = &arrivals->all[g->first];
 	struct inquest_barrier *b = &q->barriers[q->nbarriers++];
-	struct family_team words = pending_team(env, first);
+	struct family_team words = arrival_team(env, first);
 	struct model_team team;
 	uint32_t i;
 	int err;
@@ -245,8 +245,8 @@ int ask_add_barrier(const struct hanging_env *env, const struct pendings *pendin
 	b->arrived = calloc(g->n, sizeof(*b->arrived));
 	if (!b->arrived)
 		return -ENOMEM;
-	for (i = g->first; i < pendings->n; i++) {
-		const struct pending *p = &pendings->all[i];
+	for (i = g->first; i < arrivals->n; i++) {
+		const struct arrival *p = &arrivals->all[i];
 
 		if (p->group != group)
 			continue;

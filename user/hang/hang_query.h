@@ -12,7 +12,7 @@
 #include "hang/arrivals.h"
 
 /* Appends the barrier of a group to a question that has room for it. Returns 0 or -errno. */
-int ask_add_barrier(const struct hanging_env *env, const struct pendings *pendings, uint32_t group,
+int ask_add_barrier(const struct hanging_env *env, const struct arrivals *arrivals, uint32_t group,
 		    struct inquest_question *question);
 /* Has a barrier of the question to do with this process? */
 bool ask_is_of(const struct inquest_question *question, uint32_t pid);
