@@ -42,7 +42,7 @@ struct hang {
 	struct modules *modules;
 	struct spaces *spaces;
 	struct snapshots *snapshots;
-	struct inquest *inquest;
+	struct hang_collect *hang_collect;
 	struct snapshot **looks; /* one a process */
 	uint32_t nhangs;
 };
@@ -161,12 +161,12 @@ static int say_process(struct hang *h, const struct snapshot *s)
 }
 
 static int question_of(const struct hang *h, const struct stuck_barrier *from,
-		       struct inquest_barrier *to)
+		       struct hang_collect_barrier *to)
 {
 	const struct snapshot_thread *first = from->arrivals[0].thread;
 	uint32_t i;
 
-	*to = (struct inquest_barrier){ .pid = from->pid,
+	*to = (struct hang_collect_barrier){ .pid = from->pid,
 					.family = from->family,
 					.object = from->object,
 					.count = from->count,
@@ -181,7 +181,7 @@ static int question_of(const struct hang *h, const struct stuck_barrier *from,
 	for (i = 0; i < from->n; i++) {
 		const struct stuck_arrival *a = &from->arrivals[i];
 
-		to->arrived[to->narrived++] = (struct inquest_arrival){
+		to->arrived[to->narrived++] = (struct hang_collect_arrival){
 			.pid = a->thread->pid,
 			.tid = a->thread->tid,
 			.since_ns = MODEL_UNKNOWN,
@@ -194,7 +194,7 @@ static int question_of(const struct hang *h, const struct stuck_barrier *from,
 }
 
 /* Of MPI_COMM_WORLD it is known how many ranks there are; and processes have numbers of their own. */
-static int add_ranks(const struct hang *h, struct inquest_question *q)
+static int add_ranks(const struct hang *h, struct hang_collect_question *q)
 {
 	struct job job;
 	uint32_t i, k;
@@ -207,7 +207,7 @@ static int add_ranks(const struct hang *h, struct inquest_question *q)
 		q->pids[q->npids++] = h->pids[i];
 		if (job_read((int)h->pids[i], &job) || job.rank == JOB_NONE)
 			continue;
-		q->numbers[q->nnumbers++] = (struct inquest_number){ h->pids[i], job.rank, true };
+		q->numbers[q->nnumbers++] = (struct hang_collect_number){ h->pids[i], job.rank, true };
 		for (k = 0; k < q->nbarriers; k++)
 			if (q->barriers[k].world && job.size != JOB_NONE && job.size <= h->npids)
 				q->barriers[k].count = job.size;
@@ -215,16 +215,16 @@ static int add_ranks(const struct hang *h, struct inquest_question *q)
 	return 0;
 }
 
-static int judge(struct hang *h, struct inquest_question *q)
+static int judge(struct hang *h, struct hang_collect_question *q)
 {
-	struct inquest_answer *answer = NULL;
+	struct hang_collect_answer *answer = NULL;
 	struct report_hang report;
 	uint32_t i;
-	int err = inquest_look(h->inquest, q, &answer);
+	int err = hang_collect_look(h->hang_collect, q, &answer);
 
 	/* The last is a circle of messages. */
 	for (i = 0; !err && i < q->nbarriers + (q->npids > 0); i++) {
-		err = inquest_judge(answer, i < q->nbarriers ? i : HANG_NONE, &report);
+		err = hang_collect_judge(answer, i < q->nbarriers ? i : HANG_NONE, &report);
 		if (err == -ENOENT) {
 			err = 0; /* it has opened meanwhile */
 			continue;
@@ -234,7 +234,7 @@ static int judge(struct hang *h, struct inquest_question *q)
 		report_hang_free(&report);
 		h->nhangs++;
 	}
-	inquest_answer_free(answer);
+	hang_collect_answer_free(answer);
 	return err;
 }
 
@@ -252,7 +252,7 @@ static bool is_job(const struct hang *h)
 
 static int say_hangs(struct hang *h)
 {
-	struct inquest_question q = { 0 };
+	struct hang_collect_question q = { 0 };
 	struct stuck stuck;
 	uint32_t i;
 	int err;
@@ -271,7 +271,7 @@ static int say_hangs(struct hang *h)
 		err = add_ranks(h, &q);
 	if (!err && (stuck.n || q.npids))
 		err = judge(h, &q);
-	inquest_question_free(&q);
+	hang_collect_question_free(&q);
 	stuck_free(&stuck);
 	return err;
 }
@@ -347,7 +347,7 @@ static int begin(struct hang *h)
 		msg_verbose(h->verbose, "registers of blocked threads, but for two: %s",
 			    snapshots_no_iterator(h->snapshots));
 	if (!err)
-		err = inquest_new(h->spaces, h->snapshots, &h->inquest);
+		err = hang_collect_new(h->spaces, h->snapshots, &h->hang_collect);
 	if (!err) {
 		h->looks = calloc(h->npids, sizeof(struct snapshot *));
 		err = h->looks ? 0 : -ENOMEM;
@@ -362,7 +362,7 @@ static void end(struct hang *h)
 	for (i = 0; h->looks && i < h->npids; i++)
 		snapshot_free(h->looks[i]);
 	free(h->looks);
-	inquest_free(h->inquest);
+	hang_collect_free(h->hang_collect);
 	snapshots_free(h->snapshots);
 	spaces_free(h->spaces);
 	modules_free(h->modules);

@@ -20,7 +20,7 @@
 /* Of a space of the snapshot's own: nobody traces by this number. */
 #define SPACE_INC   UINT32_MAX
 
-uint64_t inquest_clock(clockid_t clock)
+uint64_t hang_collect_clock(clockid_t clock)
 {
 	struct timespec t;
 
@@ -32,14 +32,14 @@ uint64_t inquest_clock(clockid_t clock)
 
 static const struct site_name *env_site(void *ctx, uint32_t site)
 {
-	const struct inquest *s = ctx;
+	const struct hang_collect *s = ctx;
 
 	return spaces_site(s->spaces, site);
 }
 
-int inquest_new(struct spaces *spaces, struct snapshots *snapshots, struct inquest **out)
+int hang_collect_new(struct spaces *spaces, struct snapshots *snapshots, struct hang_collect **out)
 {
-	struct inquest *s = calloc(1, sizeof(*s));
+	struct hang_collect *s = calloc(1, sizeof(*s));
 
 	*out = NULL;
 	if (!s || locks_new(spaces, &s->locks)) {
@@ -53,7 +53,7 @@ int inquest_new(struct spaces *spaces, struct snapshots *snapshots, struct inque
 	return 0;
 }
 
-void inquest_free(struct inquest *s)
+void hang_collect_free(struct hang_collect *s)
 {
 	if (!s)
 		return;
@@ -61,7 +61,7 @@ void inquest_free(struct inquest *s)
 	free(s);
 }
 
-void inquest_question_free(struct inquest_question *q)
+void hang_collect_question_free(struct hang_collect_question *q)
 {
 	uint32_t i, j;
 
@@ -80,7 +80,7 @@ void inquest_question_free(struct inquest_question *q)
 	memset(q, 0, sizeof(*q));
 }
 
-static void close_returns(struct inquest_process *p)
+static void close_returns(struct hang_collect_process *p)
 {
 	uint32_t i;
 
@@ -91,7 +91,7 @@ static void close_returns(struct inquest_process *p)
 	free(p->left);
 }
 
-void inquest_answer_free(struct inquest_answer *a)
+void hang_collect_answer_free(struct hang_collect_answer *a)
 {
 	uint32_t i;
 
@@ -122,7 +122,7 @@ void inquest_answer_free(struct inquest_answer *a)
 }
 
 /* The mappings as they are now; what is in none of them is not looked for again. */
-static struct space *read_space(const struct inquest *s, uint32_t pid)
+static struct space *read_space(const struct hang_collect *s, uint32_t pid)
 {
 	struct space *space = space_get(s->spaces, pid, SPACE_INC);
 	int err;
@@ -137,7 +137,7 @@ static struct space *read_space(const struct inquest *s, uint32_t pid)
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
-static bool has_come(const struct inquest_question *q, uint32_t tid)
+static bool has_come(const struct hang_collect_question *q, uint32_t tid)
 {
 	uint32_t i, j;
 
@@ -149,8 +149,8 @@ static bool has_come(const struct inquest_question *q, uint32_t tid)
 }
 
 struct splitting {
-	const struct inquest_question *question;
-	struct inquest_process *looked;
+	const struct hang_collect_question *question;
+	struct hang_collect_process *looked;
 	uint32_t *others;
 	uint32_t nothers, cap, cap_others;
 	bool failed;
@@ -185,7 +185,7 @@ static void split_thread(void *ctx, int tid)
 }
 
 /* Its threads: those that have come to a barrier, then the others. */
-static int list_threads(const struct inquest_question *q, struct inquest_process *p)
+static int list_threads(const struct hang_collect_question *q, struct hang_collect_process *p)
 {
 	struct splitting s = { .question = q, .looked = p };
 	uint32_t i;
@@ -199,7 +199,7 @@ static int list_threads(const struct inquest_question *q, struct inquest_process
 }
 
 /* @stacks: of those that have come to a barrier, too, for they may be missing at another. */
-static int look_first(struct inquest *s, struct inquest_process *p, bool stacks)
+static int look_first(struct hang_collect *s, struct hang_collect_process *p, bool stacks)
 {
 	int err = 0;
 
@@ -214,9 +214,9 @@ static int look_first(struct inquest *s, struct inquest_process *p, bool stacks)
 	return err;
 }
 
-static bool add_pid(struct inquest_answer *a, uint32_t pid)
+static bool add_pid(struct hang_collect_answer *a, uint32_t pid)
 {
-	struct inquest_process *more;
+	struct hang_collect_process *more;
 	uint32_t i;
 
 	for (i = 0; i < a->nlooked; i++)
@@ -226,11 +226,11 @@ static bool add_pid(struct inquest_answer *a, uint32_t pid)
 	if (!more)
 		return false;
 	a->looked = more;
-	more[a->nlooked++] = (struct inquest_process){ .pid = pid };
+	more[a->nlooked++] = (struct hang_collect_process){ .pid = pid };
 	return true;
 }
 
-static int add_pids(struct inquest_answer *a, const struct inquest_question *q)
+static int add_pids(struct hang_collect_answer *a, const struct hang_collect_question *q)
 {
 	bool ok = true;
 	uint32_t i, j;
@@ -247,11 +247,11 @@ static int add_pids(struct inquest_answer *a, const struct inquest_question *q)
 	return ok ? 0 : -ENOMEM;
 }
 
-static int each_thread(struct inquest_answer *a,
-		       int (*each)(struct inquest *, struct inquest_answer *,
-				   const struct inquest_question *, const struct inquest_process *,
+static int each_thread(struct hang_collect_answer *a,
+		       int (*each)(struct hang_collect *, struct hang_collect_answer *,
+				   const struct hang_collect_question *, const struct hang_collect_process *,
 				   const struct snapshot_thread *),
-		       struct inquest *s, const struct inquest_question *q)
+		       struct hang_collect *s, const struct hang_collect_question *q)
 {
 	const struct snapshot *looks[2];
 	uint32_t i, j, k;
@@ -267,8 +267,8 @@ static int each_thread(struct inquest_answer *a,
 	return err;
 }
 
-static int see_lock(struct inquest *s, struct inquest_answer *a, const struct inquest_question *q,
-		    const struct inquest_process *p, const struct snapshot_thread *t)
+static int see_lock(struct hang_collect *s, struct hang_collect_answer *a, const struct hang_collect_question *q,
+		    const struct hang_collect_process *p, const struct snapshot_thread *t)
 {
 	(void)q;
 	locks_see(s->locks, p->space, t, t, &a->locks[a->in.nthreads++]);
@@ -279,7 +279,7 @@ static int see_lock(struct inquest *s, struct inquest_answer *a, const struct in
 
 static void wait_until(uint64_t ns)
 {
-	uint64_t now = inquest_clock(CLOCK_MONOTONIC);
+	uint64_t now = hang_collect_clock(CLOCK_MONOTONIC);
 	struct timespec t;
 
 	if (now >= ns)
@@ -294,7 +294,7 @@ static void wait_until(uint64_t ns)
  * alone. (A hardware breakpoint would need no change of its code, but counts nothing, without a word, in some virtual
  * machines.) Returns as regs_count_returns().
  */
-static int count_returns(const struct inquest *s, const struct inquest_process *p,
+static int count_returns(const struct hang_collect *s, const struct hang_collect_process *p,
 			 const struct snapshot_thread *t, uint32_t slot)
 {
 	struct regs *regs = snapshots_regs(s->snapshots);
@@ -317,7 +317,7 @@ static int count_returns(const struct inquest *s, const struct inquest_process *
  * every look. First it is counted whether each returns from its call, then their stacks are read again, then all are given
  * time: who has not returned by then was in its call, together with all others, for that time.
  */
-static int look_calls_again(struct inquest *s, struct inquest_process *p)
+static int look_calls_again(struct hang_collect *s, struct hang_collect_process *p)
 {
 	const struct snapshot *looks[2] = { p->arrived, p->others };
 	uint32_t *tids = calloc(p->n + 1u, sizeof(*tids)), n = 0, i, k;
@@ -344,7 +344,7 @@ out:
 	return err;
 }
 
-static void see_returns(const struct inquest *s, struct inquest_process *p)
+static void see_returns(const struct hang_collect *s, struct hang_collect_process *p)
 {
 	uint32_t i;
 
@@ -353,7 +353,7 @@ static void see_returns(const struct inquest *s, struct inquest_process *p)
 			     regs_returned(snapshots_regs(s->snapshots), p->slot + i);
 }
 
-static int look_twice(struct inquest *s, struct inquest_answer *a, const struct inquest_question *q)
+static int look_twice(struct hang_collect *s, struct hang_collect_answer *a, const struct hang_collect_question *q)
 {
 	bool stacks = q->nbarriers > 1;
 	uint32_t i, n = 0, nlooked = 0, slot = 0;
@@ -364,9 +364,9 @@ static int look_twice(struct inquest *s, struct inquest_answer *a, const struct 
 	for (i = 0; i < q->nbarriers; i++)
 		stacks |= q->barriers[i].of_processes;
 	locks_forget(s->locks);
-	a->in.now_ns = inquest_clock(CLOCK_MONOTONIC);
+	a->in.now_ns = hang_collect_clock(CLOCK_MONOTONIC);
 	for (i = 0; i < a->nlooked && err != -ENOMEM; i++) {
-		struct inquest_process *p = &a->looked[i];
+		struct hang_collect_process *p = &a->looked[i];
 
 		one = list_threads(q, p);
 		if (!one)
@@ -390,11 +390,11 @@ static int look_twice(struct inquest *s, struct inquest_answer *a, const struct 
 			return -ENOMEM;
 		slot += a->looked[i].nreturns;
 	}
-	begun = inquest_clock(CLOCK_MONOTONIC);
+	begun = hang_collect_clock(CLOCK_MONOTONIC);
 	each_thread(a, see_lock, s, q);
 	a->in.nthreads = 0;
 	wait_until(begun + APART_NS);
-	a->apart_ns = inquest_clock(CLOCK_MONOTONIC) - begun;
+	a->apart_ns = hang_collect_clock(CLOCK_MONOTONIC) - begun;
 	for (i = 0; i < a->nlooked; i++)
 		if (a->looked[i].n &&
 		    snapshot_glance(s->snapshots, a->looked[i].pid, a->looked[i].tids,
@@ -402,11 +402,11 @@ static int look_twice(struct inquest *s, struct inquest_answer *a, const struct 
 			return -ENOMEM;
 	for (i = 0; i < a->nlooked; i++)
 		see_returns(s, &a->looked[i]);
-	return each_thread(a, inquest_add_thread, s, q);
+	return each_thread(a, hang_collect_add_thread, s, q);
 }
 
 /* A lock may be held by a process that nobody looks at: then not all that matters is known. */
-static bool is_all(const struct inquest_answer *a)
+static bool is_all(const struct hang_collect_answer *a)
 {
 	uint32_t i, j;
 	int tgid;
@@ -420,15 +420,15 @@ static bool is_all(const struct inquest_answer *a)
 		for (j = 0; holder && j < a->in.nthreads && a->threads[j].tid != holder; j++)
 			;
 		if (holder && j == a->in.nthreads && !proc_tgid((int)holder, &tgid) &&
-		    !inquest_looked(a, (uint32_t)tgid))
+		    !hang_collect_looked(a, (uint32_t)tgid))
 			return false;
 	}
 	return true;
 }
 
-int inquest_look(struct inquest *s, struct inquest_question *q, struct inquest_answer **out)
+int hang_collect_look(struct hang_collect *s, struct hang_collect_question *q, struct hang_collect_answer **out)
 {
-	struct inquest_answer *a = calloc(1, sizeof(*a));
+	struct hang_collect_answer *a = calloc(1, sizeof(*a));
 	uint32_t i;
 	int err;
 
@@ -443,27 +443,27 @@ int inquest_look(struct inquest *s, struct inquest_question *q, struct inquest_a
 	a->arenas = calloc(q->nbarriers + 2u, sizeof(*a->arenas));
 	if (!a->barriers || !a->arrivals || !a->arenas)
 		err = -ENOMEM;
-	inquest_mark_idle(a);
-	inquest_add_peers(a);
+	hang_collect_mark_idle(a);
+	hang_collect_add_peers(a);
 	a->in.all = !err && is_all(a);
 	a->in.threads = a->threads;
 	a->in.barriers = a->barriers;
 	for (i = 0; i < q->nbarriers && !err; i++) {
 		a->in.nbarriers = i + 1;
-		err = inquest_add_barrier(s, a, &q->barriers[i], i);
+		err = hang_collect_add_barrier(s, a, &q->barriers[i], i);
 	}
 	a->circle = HANG_NONE;
 	if (!err && q->npids)
-		err = inquest_add_circle(s, a);
+		err = hang_collect_add_circle(s, a);
 	if (err) {
-		inquest_answer_free(a);
+		hang_collect_answer_free(a);
 		return err;
 	}
 	*out = a;
 	return 0;
 }
 
-int inquest_judge(const struct inquest_answer *a, uint32_t barrier, struct report_hang *out)
+int hang_collect_judge(const struct hang_collect_answer *a, uint32_t barrier, struct report_hang *out)
 {
 	if (barrier == HANG_NONE)
 		barrier = a->circle;

@@ -17,7 +17,7 @@
 #include "sites/space.h"
 
 /* One that has come to a barrier and not left. */
-struct inquest_arrival {
+struct hang_collect_arrival {
 	uint32_t pid, tid;
 	uint64_t since_ns; /* CLOCK_MONOTONIC; MODEL_UNKNOWN */
 	uint64_t ip; /* where its call returns to; 0 unknown */
@@ -26,7 +26,7 @@ struct inquest_arrival {
 	bool stale; /* out: it has left without a word (longjmp, an exception), or is no more */
 };
 
-struct inquest_barrier {
+struct hang_collect_barrier {
 	uint32_t pid; /* of the first that came */
 	uint8_t family;
 	uint64_t object; /* address there */
@@ -39,7 +39,7 @@ struct inquest_barrier {
 	bool of_processes, world, team_told, open; /* as in struct hang_barrier */
 	uint64_t team_ns;
 	uint32_t narrived;
-	struct inquest_arrival *arrived;
+	struct hang_collect_arrival *arrived;
 	uint32_t nteam;
 	struct hang_member *team; /* with .comm, which is freed with it */
 	uint32_t npids; /* whose threads may come; 0: those of .pid alone */
@@ -47,39 +47,39 @@ struct inquest_barrier {
 };
 
 /* What reports call a thread. */
-struct inquest_number {
+struct hang_collect_number {
 	uint32_t tid, index;
 	bool ranked;
 };
 
-struct inquest_question {
+struct hang_collect_question {
 	uint32_t nbarriers;
-	struct inquest_barrier *barriers;
+	struct hang_collect_barrier *barriers;
 	uint32_t nnumbers;
-	struct inquest_number *numbers;
+	struct hang_collect_number *numbers;
 	uint32_t
 		npids; /* of a job of MPI: may its ranks wait for one another's messages, without any barrier? */
 	uint32_t *pids;
 };
 
 /* Frees what is in it. */
-void inquest_question_free(struct inquest_question *question);
+void hang_collect_question_free(struct hang_collect_question *question);
 
-struct inquest;
-struct inquest_answer;
+struct hang_collect;
+struct hang_collect_answer;
 
 /* Both must outlive it. Returns 0 or -ENOMEM. */
-int inquest_new(struct spaces *spaces, struct snapshots *snapshots, struct inquest **out);
-void inquest_free(struct inquest *inquest);
+int hang_collect_new(struct spaces *spaces, struct snapshots *snapshots, struct hang_collect **out);
+void hang_collect_free(struct hang_collect *hang_collect);
 /*
  * Looks at all of it, twice, 100 ms apart and more. @question must outlive the answer. Returns 0,
  * or as snapshot_take() of the first process.
  */
-int inquest_look(struct inquest *inquest, struct inquest_question *question,
-		 struct inquest_answer **out);
+int hang_collect_look(struct hang_collect *hang_collect, struct hang_collect_question *question,
+		 struct hang_collect_answer **out);
 /*
  * Judges one of the barriers; HANG_NONE: the circle of ranks that wait for messages, or -ENOENT: there is none. Returns as hang_judge(), or -ENOENT: nobody is in it any more. */
-int inquest_judge(const struct inquest_answer *answer, uint32_t barrier, struct report_hang *out);
-void inquest_answer_free(struct inquest_answer *answer);
+int hang_collect_judge(const struct hang_collect_answer *answer, uint32_t barrier, struct report_hang *out);
+void hang_collect_answer_free(struct hang_collect_answer *answer);
 
 #endif /* HANG_HANG_COLLECT_H */

@@ -9,7 +9,7 @@
 
 #include "sites/family.h"
 
-const struct inquest_process *inquest_looked(const struct inquest_answer *a, uint32_t pid)
+const struct hang_collect_process *hang_collect_looked(const struct hang_collect_answer *a, uint32_t pid)
 {
 	uint32_t i;
 
@@ -40,9 +40,9 @@ static bool is_trampoline(const struct space *space, uint64_t address)
  * Has the thread left without a word (longjmp, an exception)? Its stack is shorter than it was, or
  * another.
  */
-static bool is_stale(const struct inquest_answer *a, const struct inquest_arrival *at)
+static bool is_stale(const struct hang_collect_answer *a, const struct hang_collect_arrival *at)
 {
-	const struct inquest_process *p = inquest_looked(a, at->pid);
+	const struct hang_collect_process *p = hang_collect_looked(a, at->pid);
 	const struct snapshot_thread *t =
 		p && p->arrived ? snapshot_find(p->arrived, at->tid) : NULL;
 	uint64_t back = 0;
@@ -60,7 +60,7 @@ static bool is_stale(const struct inquest_answer *a, const struct inquest_arriva
 }
 
 /* Who has come to one barrier may be missing at another: then it is shown where it came in. */
-static void show_site(struct inquest_answer *a, uint32_t tid, const struct hang_frame *site)
+static void show_site(struct hang_collect_answer *a, uint32_t tid, const struct hang_frame *site)
 {
 	uint32_t i;
 
@@ -83,10 +83,10 @@ static struct hang_frame frame_of(const struct site_name *name)
 				    .module = name ? name->module : NULL };
 }
 
-static uint32_t site_of(struct inquest *s, const struct inquest_answer *a, uint32_t pid,
+static uint32_t site_of(struct hang_collect *s, const struct hang_collect_answer *a, uint32_t pid,
 			uint64_t ip)
 {
-	const struct inquest_process *p = inquest_looked(a, pid);
+	const struct hang_collect_process *p = hang_collect_looked(a, pid);
 
 	return p && p->space && ip ? space_site(s->spaces, p->space, ip) : SPACE_SITE_NONE;
 }
@@ -102,7 +102,7 @@ static void note_site(uint32_t *sites, uint32_t *n, uint32_t site)
 		sites[(*n)++] = site;
 }
 
-static int name_barrier(struct inquest *s, const struct inquest_barrier *from,
+static int name_barrier(struct hang_collect *s, const struct hang_collect_barrier *from,
 			const uint32_t *sites, uint32_t nsites, struct hang_barrier *to,
 			void **arena)
 {
@@ -126,7 +126,7 @@ static int name_barrier(struct inquest *s, const struct inquest_barrier *from,
 }
 
 /* Threads that were in it before anybody looked: their stacks say so, and of which barrier. */
-static bool is_silent(const struct inquest_answer *a, const struct inquest_barrier *b, uint32_t i)
+static bool is_silent(const struct hang_collect_answer *a, const struct hang_collect_barrier *b, uint32_t i)
 {
 	uint32_t k;
 
@@ -138,10 +138,10 @@ static bool is_silent(const struct inquest_answer *a, const struct inquest_barri
 }
 
 /* Nobody has said who meets there, and it need not be this process alone. */
-static bool may_be_elsewhere(struct inquest *s, const struct inquest_answer *a,
-			     const struct inquest_barrier *b)
+static bool may_be_elsewhere(struct hang_collect *s, const struct hang_collect_answer *a,
+			     const struct hang_collect_barrier *b)
 {
-	const struct inquest_process *p = inquest_looked(a, b->pid);
+	const struct hang_collect_process *p = hang_collect_looked(a, b->pid);
 
 	if (b->nteam || b->npids > 1)
 		return false;
@@ -150,18 +150,18 @@ static bool may_be_elsewhere(struct inquest *s, const struct inquest_answer *a,
 }
 
 /* Do all ranks of the job meet there? */
-static bool is_world(const struct inquest *s, const struct inquest_answer *a,
-		     const struct inquest_barrier *b)
+static bool is_world(const struct hang_collect *s, const struct hang_collect_answer *a,
+		     const struct hang_collect_barrier *b)
 {
-	const struct inquest_process *p = inquest_looked(a, b->pid);
+	const struct hang_collect_process *p = hang_collect_looked(a, b->pid);
 
 	if (!b->of_processes || b->world || !b->object || !p || !p->space)
 		return b->world;
 	return mpi_call_is_world(s->spaces, p->space, b->object);
 }
 
-int inquest_add_barrier(struct inquest *s, struct inquest_answer *a,
-			const struct inquest_barrier *from, uint32_t index)
+int hang_collect_add_barrier(struct hang_collect *s, struct hang_collect_answer *a,
+			const struct hang_collect_barrier *from, uint32_t index)
 {
 	struct hang_barrier *to = &a->barriers[index];
 	uint32_t i, site, nsites = 0, *sites = calloc(from->narrived + 1u, sizeof(*sites));
@@ -192,7 +192,7 @@ int inquest_add_barrier(struct inquest *s, struct inquest_answer *a,
 		.pids = from->pids,
 	};
 	for (i = 0; i < from->narrived; i++) {
-		struct inquest_arrival *at = &from->arrived[i];
+		struct hang_collect_arrival *at = &from->arrived[i];
 
 		at->stale = is_stale(a, at);
 		if (at->stale)

@@ -12,7 +12,7 @@
 #include "sites/family.h"
 
 /* The index of the thread that thread @i waits for in a call of MPI, twice looked at; HANG_NONE. */
-static uint32_t waits_for(const struct inquest_answer *a, uint32_t i)
+static uint32_t waits_for(const struct hang_collect_answer *a, uint32_t i)
 {
 	const struct hang_thread *t = &a->threads[i];
 	uint32_t k;
@@ -26,7 +26,7 @@ static uint32_t waits_for(const struct inquest_answer *a, uint32_t i)
 }
 
 /* The first thread that is part of a circle; HANG_NONE. */
-static uint32_t find_first(const struct inquest_answer *a)
+static uint32_t find_first(const struct hang_collect_answer *a)
 {
 	uint32_t i, at, steps;
 
@@ -49,10 +49,10 @@ static struct hang_member member_of(const struct hang_thread *t)
 				     .comm = t->comm };
 }
 
-int inquest_add_circle(struct inquest *s, struct inquest_answer *a)
+int hang_collect_add_circle(struct hang_collect *s, struct hang_collect_answer *a)
 {
 	uint32_t first = find_first(a), index = a->in.nbarriers, site = SPACE_SITE_NONE;
-	const struct inquest_process *p;
+	const struct hang_collect_process *p;
 	struct report_barrier named = { 0 };
 	struct hang_thread *t, *peer;
 	struct hang_barrier *b;
@@ -86,7 +86,7 @@ int inquest_add_circle(struct inquest *s, struct inquest_answer *a)
 				    .team = a->both,
 				    .team_told = true,
 				    .of_processes = true };
-	p = inquest_looked(a, t->pid);
+	p = hang_collect_looked(a, t->pid);
 	if (p && p->space && b->site.address)
 		site = space_site(s->spaces, p->space, b->site.address + 1);
 	if (site == SPACE_SITE_NONE)

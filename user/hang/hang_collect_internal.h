@@ -9,7 +9,7 @@
 #include "hang/hang_collect.h"
 #include "hang/locks.h"
 
-struct inquest {
+struct hang_collect {
 	struct spaces *spaces;
 	struct snapshots *snapshots;
 	struct locks *locks;
@@ -17,7 +17,7 @@ struct inquest {
 };
 
 /* One process, looked at twice. */
-struct inquest_process {
+struct hang_collect_process {
 	uint32_t pid;
 	bool partly; /* it has more threads than were looked at */
 	struct space *space;
@@ -32,9 +32,9 @@ struct inquest_process {
 	bool *left; /* of each: it has returned from that call meanwhile, or this is not known */
 };
 
-struct inquest_answer {
+struct hang_collect_answer {
 	struct hang_input in;
-	struct inquest_process *looked;
+	struct hang_collect_process *looked;
 	uint32_t nlooked;
 	struct hang_thread *threads;
 	struct lock_seen *locks; /* by thread */
@@ -42,33 +42,33 @@ struct inquest_answer {
 	struct hang_arrival **arrivals; /* by barrier */
 	void **arenas; /* by barrier: their names */
 	uint32_t
-		circle; /* the barrier's place is taken by a call of MPI: inquest_add_circle(); HANG_NONE */
+		circle; /* the barrier's place is taken by a call of MPI: hang_collect_add_circle(); HANG_NONE */
 	struct hang_member *both; /* who is there, and who is missing */
 	uint64_t apart_ns;
 };
 
 /* In ns. */
-uint64_t inquest_clock(clockid_t clock);
+uint64_t hang_collect_clock(clockid_t clock);
 
 /* inquest_threads.c */
 /* Appends a thread of a process that was looked at. Returns 0 or -ENOMEM. */
-int inquest_add_thread(struct inquest *s, struct inquest_answer *a,
-		       const struct inquest_question *q, const struct inquest_process *p,
+int hang_collect_add_thread(struct hang_collect *s, struct hang_collect_answer *a,
+		       const struct hang_collect_question *q, const struct hang_collect_process *p,
 		       const struct snapshot_thread *first);
 /* Which threads those wait for that wait for a rank. */
-void inquest_add_peers(struct inquest_answer *a);
+void hang_collect_add_peers(struct hang_collect_answer *a);
 /* Workers of OpenMP that are in nothing but the runtime wait for the next region. */
-void inquest_mark_idle(struct inquest_answer *a);
+void hang_collect_mark_idle(struct hang_collect_answer *a);
 
 /* inquest_barriers.c */
 /* The process, if it was looked at; NULL. */
-const struct inquest_process *inquest_looked(const struct inquest_answer *a, uint32_t pid);
+const struct hang_collect_process *hang_collect_looked(const struct hang_collect_answer *a, uint32_t pid);
 /* Fills the barrier of this index, and notes who of the arrived has left it. Returns 0 or -errno. */
-int inquest_add_barrier(struct inquest *s, struct inquest_answer *a,
-			const struct inquest_barrier *from, uint32_t index);
+int hang_collect_add_barrier(struct hang_collect *s, struct hang_collect_answer *a,
+			const struct hang_collect_barrier *from, uint32_t index);
 
 /* inquest_circle.c */
 /* Looks for ranks that wait for one another's messages: .circle. Behind all barriers. Returns 0 or -ENOMEM. */
-int inquest_add_circle(struct inquest *s, struct inquest_answer *a);
+int hang_collect_add_circle(struct hang_collect *s, struct hang_collect_answer *a);
 
 #endif /* HANG_HANG_COLLECT_INTERNAL_H */

@@ -102,7 +102,7 @@ static struct hang_frame *copy_frames(const struct snapshot_thread *t)
 	return out;
 }
 
-static void number_thread(const struct inquest_question *q, struct hang_thread *t)
+static void number_thread(const struct hang_collect_question *q, struct hang_thread *t)
 {
 	uint32_t i;
 
@@ -116,8 +116,8 @@ static void number_thread(const struct inquest_question *q, struct hang_thread *
 	}
 }
 
-/* What it waits in of MPI: .on, .holder is for inquest_add_peers(). */
-static void add_call(const struct inquest_process *p, const struct snapshot_thread *first,
+/* What it waits in of MPI: .on, .holder is for hang_collect_add_peers(). */
+static void add_call(const struct hang_collect_process *p, const struct snapshot_thread *first,
 		     struct hang_thread *t)
 {
 	const struct snapshot_thread *again =
@@ -143,7 +143,7 @@ static void add_call(const struct inquest_process *p, const struct snapshot_thre
 }
 
 /* A rank speaks by the thread that is in a call, else by its first. */
-static const struct hang_thread *speaker(const struct inquest_answer *a, uint32_t pid)
+static const struct hang_thread *speaker(const struct hang_collect_answer *a, uint32_t pid)
 {
 	const struct hang_thread *first = NULL;
 	uint32_t i;
@@ -162,7 +162,7 @@ static const struct hang_thread *speaker(const struct inquest_answer *a, uint32_
 }
 
 /* Of MPI_COMM_WORLD it is known which process a rank is. */
-void inquest_add_peers(struct inquest_answer *a)
+void hang_collect_add_peers(struct hang_collect_answer *a)
 {
 	const struct hang_thread *peer;
 	uint32_t i, j;
@@ -183,7 +183,7 @@ void inquest_add_peers(struct inquest_answer *a)
 static uint64_t start_of(const struct snapshot_thread *t)
 {
 	long hz = sysconf(_SC_CLK_TCK);
-	uint64_t off = inquest_clock(CLOCK_BOOTTIME) - inquest_clock(CLOCK_MONOTONIC), ns;
+	uint64_t off = hang_collect_clock(CLOCK_BOOTTIME) - hang_collect_clock(CLOCK_MONOTONIC), ns;
 
 	if (!t->start_ticks || hz <= 0)
 		return 0;
@@ -192,8 +192,8 @@ static uint64_t start_of(const struct snapshot_thread *t)
 }
 
 /* @first has the stack, if there is one; @lock was seen with it. */
-int inquest_add_thread(struct inquest *s, struct inquest_answer *a,
-		       const struct inquest_question *q, const struct inquest_process *p,
+int hang_collect_add_thread(struct hang_collect *s, struct hang_collect_answer *a,
+		       const struct hang_collect_question *q, const struct hang_collect_process *p,
 		       const struct snapshot_thread *first)
 {
 	const struct snapshot_thread *second =
@@ -232,7 +232,7 @@ int inquest_add_thread(struct inquest *s, struct inquest_answer *a,
 }
 
 /* Workers of OpenMP that are in nothing but the runtime wait for the next region. */
-void inquest_mark_idle(struct inquest_answer *a)
+void hang_collect_mark_idle(struct hang_collect_answer *a)
 {
 	uint32_t i, k;
 	bool omp;

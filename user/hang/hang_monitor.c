@@ -248,7 +248,7 @@ static int ask(struct hanging *h)
 
 static void note_rank(void *ctx, uint32_t tgid, uint32_t rank)
 {
-	struct inquest_question *q = ctx;
+	struct hang_collect_question *q = ctx;
 	uint32_t *pids = realloc(q->pids, (q->npids + 1) * sizeof(*pids));
 
 	(void)rank;
@@ -260,7 +260,7 @@ static void note_rank(void *ctx, uint32_t tgid, uint32_t rank)
 }
 
 /* Ranks of one job that are alive, if there are several. */
-static void find_job(const struct hanging *h, struct inquest_question *q)
+static void find_job(const struct hanging *h, struct hang_collect_question *q)
 {
 	uint32_t i;
 
@@ -354,13 +354,13 @@ static void tell(struct hanging *h, struct known *k, struct report_hang *found)
 }
 
 /* Until it comes again such a thread is in no barrier, whatever was seen of it. */
-static void note_stale(struct hanging *h, const struct inquest_question *q)
+static void note_stale(struct hanging *h, const struct hang_collect_question *q)
 {
 	uint32_t i, j;
 
 	for (i = 0; i < q->nbarriers; i++)
 		for (j = 0; j < q->barriers[i].narrived; j++) {
-			const struct inquest_arrival *a = &q->barriers[i].arrived[j];
+			const struct hang_collect_arrival *a = &q->barriers[i].arrived[j];
 
 			if (a->stale && arrivals_set_stale(&h->arrivals, a->tid, a->since_ns))
 				h->failed = true;

@@ -11,12 +11,12 @@
 #define TEAM_MAX 4096
 
 struct members {
-	struct inquest_barrier *barrier;
+	struct hang_collect_barrier *barrier;
 	uint32_t in_team, entered;
 	bool failed;
 };
 
-static struct hang_member *add_member(struct inquest_barrier *b)
+static struct hang_member *add_member(struct hang_collect_barrier *b)
 {
 	struct hang_member *more = realloc(b->team, (b->nteam + 1u) * sizeof(*more));
 
@@ -27,7 +27,7 @@ static struct hang_member *add_member(struct inquest_barrier *b)
 	return &more[b->nteam++];
 }
 
-static struct hang_member *find_member(struct inquest_barrier *b, uint32_t tid)
+static struct hang_member *find_member(struct hang_collect_barrier *b, uint32_t tid)
 {
 	uint32_t i;
 
@@ -52,7 +52,7 @@ static void describe(const struct hanging_env *env, uint32_t thread, bool is_ran
 
 /* Who met there the last time. */
 static int add_past(const struct hanging_env *env, const struct arrival *p,
-		    struct inquest_barrier *b, struct model_team *team)
+		    struct hang_collect_barrier *b, struct model_team *team)
 {
 	struct model_met *met = calloc(TEAM_MAX, sizeof(*met));
 	struct model_crossing at = arrival_crossing(p);
@@ -108,7 +108,7 @@ static void note_member(void *ctx, uint32_t tid, uint64_t team, uint32_t entered
  * OpenMP: who is in the team now is known, and how many have entered the region. Those of the last
  * meeting that are not in it have left it, where the numbers say that all had entered.
  */
-static int add_region(const struct hanging_env *env, struct inquest_barrier *b)
+static int add_region(const struct hanging_env *env, struct hang_collect_barrier *b)
 {
 	struct members m = { .barrier = b };
 	uint32_t i, past = b->nteam;
@@ -137,14 +137,14 @@ static int add_region(const struct hanging_env *env, struct inquest_barrier *b)
 }
 
 struct processes {
-	struct inquest_barrier *barrier;
+	struct hang_collect_barrier *barrier;
 	bool failed;
 };
 
 static void note_process(void *ctx, uint32_t tgid, uint32_t rank)
 {
 	struct processes *r = ctx;
-	struct inquest_barrier *b = r->barrier;
+	struct hang_collect_barrier *b = r->barrier;
 	uint32_t *pids = realloc(b->pids, (b->npids + 1u) * sizeof(*pids)), i;
 
 	b->pids = pids ? pids : b->pids;
@@ -160,7 +160,7 @@ static void note_process(void *ctx, uint32_t tgid, uint32_t rank)
 }
 
 static int add_ranks(const struct hanging_env *env, const struct arrival *p,
-		     struct inquest_barrier *b)
+		     struct hang_collect_barrier *b)
 {
 	struct processes r = { .barrier = b };
 	struct ranks_comm comm;
@@ -174,7 +174,7 @@ static int add_ranks(const struct hanging_env *env, const struct arrival *p,
 }
 
 /* One that processes share: those who were there the last time; who else may come nobody knows. */
-static int add_sharers(struct inquest_barrier *b)
+static int add_sharers(struct hang_collect_barrier *b)
 {
 	struct processes r = { .barrier = b };
 	uint32_t i;
@@ -195,7 +195,7 @@ static int add_sharers(struct inquest_barrier *b)
  * and now.
  */
 static int add_name(const struct hanging_env *env, const struct arrival *p,
-		    struct inquest_barrier *b, uint32_t barrier)
+		    struct hang_collect_barrier *b, uint32_t barrier)
 {
 	const struct model_barrier *mb;
 	int err;
@@ -227,17 +227,17 @@ static bool is_plain_call(const struct arrival *p)
 }
 
 int ask_add_barrier(const struct hanging_env *env, const struct arrivals *arrivals, uint32_t group,
-		    struct inquest_question *q)
+		    struct hang_collect_question *q)
 {
 	const struct arrival_group *g = &arrivals->groups[group];
 	const struct arrival *first = &arrivals->all[g->first];
-	struct inquest_barrier *b = &q->barriers[q->nbarriers++];
+	struct hang_collect_barrier *b = &q->barriers[q->nbarriers++];
 	struct family_team words = arrival_team(env, first);
 	struct model_team team;
 	uint32_t i;
 	int err;
 
-	*b = (struct inquest_barrier){ .pid = first->pid,
+	*b = (struct hang_collect_barrier){ .pid = first->pid,
 				       .family = first->family,
 				       .object = first->object,
 				       .count = words.known ? words.count : 0 };
@@ -250,7 +250,7 @@ int ask_add_barrier(const struct hanging_env *env, const struct arrivals *arriva
 
 		if (p->group != group)
 			continue;
-		b->arrived[b->narrived++] = (struct inquest_arrival){
+		b->arrived[b->narrived++] = (struct hang_collect_arrival){
 			.pid = p->pid,
 			.tid = p->tid,
 			.since_ns = p->since_ns,
@@ -269,7 +269,7 @@ int ask_add_barrier(const struct hanging_env *env, const struct arrivals *arriva
 	return err ? err : add_name(env, first, b, team.barrier);
 }
 
-bool ask_is_of(const struct inquest_question *q, uint32_t pid)
+bool ask_is_of(const struct hang_collect_question *q, uint32_t pid)
 {
 	uint32_t i, j;
 
@@ -290,7 +290,7 @@ bool ask_is_of(const struct inquest_question *q, uint32_t pid)
 }
 
 /* What reports call the threads of these processes. */
-int ask_add_numbers(const struct hanging_env *env, struct inquest_question *q)
+int ask_add_numbers(const struct hanging_env *env, struct hang_collect_question *q)
 {
 	bool ranks = !q->nbarriers || q->barriers[0].of_processes;
 	uint32_t i, n = model_nthreads(env->model);
@@ -312,7 +312,7 @@ int ask_add_numbers(const struct hanging_env *env, struct inquest_question *q)
 		free((char *)(uintptr_t)m.comm);
 		if (m.index != MODEL_NONE)
 			q->numbers[q->nnumbers++] =
-				(struct inquest_number){ t->tid, m.index, m.ranked };
+				(struct hang_collect_number){ t->tid, m.index, m.ranked };
 	}
 	return 0;
 }

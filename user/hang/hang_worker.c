@@ -47,7 +47,7 @@ void errand_free(struct errand *job)
 
 	if (!job)
 		return;
-	inquest_question_free(&job->question);
+	hang_collect_question_free(&job->question);
 	for (i = 0; job->out && i < job->n; i++)
 		report_hang_free(&job->out[i]);
 	free(job->which);
@@ -63,7 +63,7 @@ struct rooms {
 	struct modules *modules;
 	struct spaces *spaces;
 	struct snapshots *snapshots;
-	struct inquest *inquest;
+	struct hang_collect *hang_collect;
 };
 
 static int rooms_open(struct rooms *r, bool debuginfod)
@@ -71,7 +71,7 @@ static int rooms_open(struct rooms *r, bool debuginfod)
 	struct symbol_options so = { .debuginfod = debuginfod };
 	int err;
 
-	if (r->inquest)
+	if (r->hang_collect)
 		return 0;
 	err = r->symbols ? 0 : symbol_server_new(&so, &r->symbols);
 	if (!err && !r->modules)
@@ -80,12 +80,12 @@ static int rooms_open(struct rooms *r, bool debuginfod)
 		err = spaces_new(r->modules, r->symbols, &r->spaces);
 	if (!err && !r->snapshots)
 		err = snapshots_new(r->spaces, &r->snapshots);
-	return err ? err : inquest_new(r->spaces, r->snapshots, &r->inquest);
+	return err ? err : hang_collect_new(r->spaces, r->snapshots, &r->hang_collect);
 }
 
 static void rooms_close(struct rooms *r)
 {
-	inquest_free(r->inquest);
+	hang_collect_free(r->hang_collect);
 	snapshots_free(r->snapshots);
 	spaces_free(r->spaces);
 	modules_free(r->modules);
@@ -94,16 +94,16 @@ static void rooms_close(struct rooms *r)
 
 static void do_job(struct rooms *r, struct errand *job, bool debuginfod)
 {
-	struct inquest_answer *answer = NULL;
+	struct hang_collect_answer *answer = NULL;
 	uint32_t i;
 
 	job->look_err = rooms_open(r, debuginfod);
 	if (!job->look_err)
-		job->look_err = inquest_look(r->inquest, &job->question, &answer);
+		job->look_err = hang_collect_look(r->hang_collect, &job->question, &answer);
 	for (i = 0; i < job->n; i++)
 		job->err[i] = job->look_err ? job->look_err
-					    : inquest_judge(answer, job->which[i], &job->out[i]);
-	inquest_answer_free(answer);
+					    : hang_collect_judge(answer, job->which[i], &job->out[i]);
+	hang_collect_answer_free(answer);
 }
 
 static void *run_jobs(void *ctx)

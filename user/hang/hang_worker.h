@@ -17,7 +17,7 @@ struct looker;
 
 /* What it is asked, and what it has found. */
 struct errand {
-	struct inquest_question question;
+	struct hang_collect_question question;
 	uint32_t n; /* barriers to be judged: */
 	uint32_t *which; /* of the question */
 	uint32_t *known; /* the asker's own note of each */
