@@ -169,7 +169,7 @@ static void on_hang(void *ctx, const struct report_hang *hang)
 
 static int begin_hanging(struct capture *c)
 {
-	struct hanging_env env = {
+	struct hang_monitor_env env = {
 		.attach = c->attach,
 		.spaces = c->spaces,
 		.ranks = tracker_ranks(c->tracker),
@@ -181,7 +181,7 @@ static int begin_hanging(struct capture *c)
 		.debuginfod = c->options.debuginfod,
 	};
 
-	return hanging_new(&env, &c->hanging);
+	return hang_monitor_new(&env, &c->hang_monitor);
 }
 
 static int on_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark)
@@ -407,8 +407,8 @@ static int work(struct capture *c)
 		err = limit_step(c->limit, now - RING_SLACK_NS);
 	if (!err)
 		err = hot_step(c->hot, now, now - RING_SLACK_NS);
-	if (!err && c->hanging)
-		err = hanging_step(c->hanging, now);
+	if (!err && c->hang_monitor)
+		err = hang_monitor_step(c->hang_monitor, now);
 	if (!err)
 		err = return_sums(c, now);
 	if (!err && c->armed)
@@ -460,7 +460,7 @@ static void report_now(struct capture *c)
 	uint32_t before;
 
 	if (!c->options.only_record) {
-		run_facts_live_hangs(&c->run_facts_live, c->hanging, now);
+		run_facts_live_hangs(&c->run_facts_live, c->hang_monitor, now);
 		/* What was not seen may be seen yet. */
 		remarks_all(&before);
 		find_remarks(c);
@@ -616,7 +616,7 @@ static int finish(struct capture *c)
 			return err;
 	}
 	keep_recording(c);
-	hanging_settle(c->hanging);
+	hang_monitor_settle(c->hang_monitor);
 	run_facts_live_names(&c->run_facts_live);
 	attach_arm(c->attach, false);
 	if (c->launched && c->command_status >= 0)
@@ -642,7 +642,7 @@ static int finish(struct capture *c)
 	/* No record waits for a name any more. */
 	symbol_server_idle(c->symbols, NULL, NULL);
 	modules_idle(c->modules, NULL, NULL);
-	run_facts_live_hangs(&c->run_facts_live, c->hanging, end);
+	run_facts_live_hangs(&c->run_facts_live, c->hang_monitor, end);
 	run_facts_live_calibrate(&c->run_facts_live, tracker_stepped(c->tracker), capture_drain, c);
 	preflight_drop(rights_for_report(), c->options.verbose);
 	find_remarks(c);
@@ -697,7 +697,7 @@ static void tear_down(struct capture *c)
 	handover_close(&c->handover);
 	free(c->own_output);
 	free(c->own_record);
-	hanging_free(c->hanging);
+	hang_monitor_free(c->hang_monitor);
 	limit_free(c->limit);
 	hot_free(c->hot);
 	recording_close(c->recording, false);

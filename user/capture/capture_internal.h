@@ -36,7 +36,7 @@ struct capture {
 	struct model *model;
 	struct observer *observer;
 	struct ingest *ingest;
-	struct hanging *hanging;
+	struct hang_monitor *hang_monitor;
 	struct hot *hot; /* condition variables that are looked at for nothing; NULL: none are */
 	struct limit *limit; /* --cost-limit; NULL: none */
 	struct recording *recording; /* NULL: none */

@@ -447,9 +447,9 @@ void run_facts_live_folded(struct run_facts_live *p, const struct model_proc *fr
 		hot_fold(p->hot, &one, &sum);
 }
 
-void run_facts_live_hangs(struct run_facts_live *p, struct hanging *hanging, uint64_t now_ns)
+void run_facts_live_hangs(struct run_facts_live *p, struct hang_monitor *hang_monitor, uint64_t now_ns)
 {
-	p->env.hangs = hanging_last(hanging, now_ns, &p->env.nhangs);
+	p->env.hangs = hang_monitor_last(hang_monitor, now_ns, &p->env.nhangs);
 }
 
 void run_facts_live_names(struct run_facts_live *p)

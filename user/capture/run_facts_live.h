@@ -86,7 +86,7 @@ void run_facts_live_calibrate(struct run_facts_live *run_facts_live, bool steppe
 void run_facts_live_folded(struct run_facts_live *run_facts_live, const struct model_proc *from,
 		    const struct model_proc *into);
 /* Hangs that have not ended: for the report. @hanging must outlive it. */
-void run_facts_live_hangs(struct run_facts_live *run_facts_live, struct hanging *hanging, uint64_t now_ns);
+void run_facts_live_hangs(struct run_facts_live *run_facts_live, struct hang_monitor *hang_monitor, uint64_t now_ns);
 /* Names of threads that are still there. */
 void run_facts_live_names(struct run_facts_live *run_facts_live);
 void run_facts_live_session(struct run_facts_live *run_facts_live, struct emit *emit, uint64_t start_ns,

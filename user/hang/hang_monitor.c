@@ -35,22 +35,22 @@ struct known {
 	struct report_hang hang; /* as it was told last; .told of it is not 0 */
 };
 
-struct hanging {
-	struct hanging_env env;
+struct hang_monitor {
+	struct hang_monitor_env env;
 	uint64_t next_look_ns;
 	struct arrivals arrivals;
 	struct matter *matters; /* by group of .pendings */
 	struct known *known;
 	uint32_t nknown;
-	struct report_hang *last; /* hanging_last() */
+	struct report_hang *last; /* hang_monitor_last() */
 	struct looker *looker;
 	uint64_t crossings, quiet_ns; /* so many, and none since then */
 	bool failed, refused;
 };
 
-int hanging_new(const struct hanging_env *env, struct hanging **out)
+int hang_monitor_new(const struct hang_monitor_env *env, struct hang_monitor **out)
 {
-	struct hanging *h = calloc(1, sizeof(*h));
+	struct hang_monitor *h = calloc(1, sizeof(*h));
 
 	*out = NULL;
 	if (!h || looker_new(env->debuginfod, &h->looker)) {
@@ -62,7 +62,7 @@ int hanging_new(const struct hanging_env *env, struct hanging **out)
 	return 0;
 }
 
-void hanging_free(struct hanging *h)
+void hang_monitor_free(struct hang_monitor *h)
 {
 	uint32_t i;
 
@@ -80,7 +80,7 @@ void hanging_free(struct hanging *h)
 
 /* --- what is known of hangs ------------------------------------------------------------------- */
 
-static uint32_t find_known(struct hanging *h, const struct arrival *p)
+static uint32_t find_known(struct hang_monitor *h, const struct arrival *p)
 {
 	struct known *more;
 	uint32_t i;
@@ -108,7 +108,7 @@ static uint32_t find_known(struct hanging *h, const struct arrival *p)
 }
 
 /* They have met after all, as far as has been fed. */
-static bool has_opened(const struct hanging *h, const struct known *k)
+static bool has_opened(const struct hang_monitor *h, const struct known *k)
 {
 	struct model_team team;
 	struct model_met one;
@@ -119,7 +119,7 @@ static bool has_opened(const struct hanging *h, const struct known *k)
 	       team.release_ns >= k->since_ns;
 }
 
-static void tell_over(struct hanging *h, struct known *k, uint64_t now)
+static void tell_over(struct hang_monitor *h, struct known *k, uint64_t now)
 {
 	k->over = true;
 	if (!k->told)
@@ -132,7 +132,7 @@ static void tell_over(struct hanging *h, struct known *k, uint64_t now)
 }
 
 /* Those of which nobody is inside any more. @end: there is no later. */
-static void close_known(struct hanging *h, uint64_t now)
+static void close_known(struct hang_monitor *h, uint64_t now)
 {
 	uint32_t i;
 
@@ -152,7 +152,7 @@ static void close_known(struct hanging *h, uint64_t now)
 }
 
 /* What nobody was ever told of need not be kept. */
-static void forget_known(struct hanging *h)
+static void forget_known(struct hang_monitor *h)
 {
 	uint32_t i, n = 0;
 
@@ -168,7 +168,7 @@ static void forget_known(struct hanging *h)
 	h->nknown = n;
 }
 
-static bool find_due(struct hanging *h, uint64_t now)
+static bool find_due(struct hang_monitor *h, uint64_t now)
 {
 	bool any = false;
 	uint32_t i;
@@ -195,7 +195,7 @@ static bool find_due(struct hanging *h, uint64_t now)
 
 /* --- the question ----------------------------------------------------------------------------- */
 
-static int add_group(struct hanging *h, uint32_t group, struct errand *job)
+static int add_group(struct hang_monitor *h, uint32_t group, struct errand *job)
 {
 	int err = ask_add_barrier(&h->env, &h->arrivals, group, &job->question);
 
@@ -208,7 +208,7 @@ static int add_group(struct hanging *h, uint32_t group, struct errand *job)
 }
 
 /* One that is due, and all others that its processes have to do with. */
-static int ask(struct hanging *h)
+static int ask(struct hang_monitor *h)
 {
 	struct errand *job = NULL;
 	bool *taken = NULL, more = true;
@@ -260,7 +260,7 @@ static void note_rank(void *ctx, uint32_t tgid, uint32_t rank)
 }
 
 /* Ranks of one job that are alive, if there are several. */
-static void find_job(const struct hanging *h, struct hang_collect_question *q)
+static void find_job(const struct hang_monitor *h, struct hang_collect_question *q)
 {
 	uint32_t i;
 
@@ -273,7 +273,7 @@ static void find_job(const struct hanging *h, struct hang_collect_question *q)
 	}
 }
 
-static uint32_t find_circle(struct hanging *h)
+static uint32_t find_circle(struct hang_monitor *h)
 {
 	struct known *more;
 	uint32_t i;
@@ -296,7 +296,7 @@ static uint32_t find_circle(struct hanging *h)
  * Ranks that wait for one another's messages come to no barrier: where no record has come for so long as --hang says, they are
  * looked at.
  */
-static int ask_circle(struct hanging *h, uint64_t now)
+static int ask_circle(struct hang_monitor *h, uint64_t now)
 {
 	uint64_t crossings = model_totals(h->env.model)->crossings;
 	struct errand *job = NULL;
@@ -336,7 +336,7 @@ static int ask_circle(struct hanging *h, uint64_t now)
 
 /* --- what was found --------------------------------------------------------------------------- */
 
-static void tell(struct hanging *h, struct known *k, struct report_hang *found)
+static void tell(struct hang_monitor *h, struct known *k, struct report_hang *found)
 {
 	uint64_t age = found->t_ns > k->since_ns ? found->t_ns - k->since_ns : 0;
 
@@ -354,7 +354,7 @@ static void tell(struct hanging *h, struct known *k, struct report_hang *found)
 }
 
 /* Until it comes again such a thread is in no barrier, whatever was seen of it. */
-static void note_stale(struct hanging *h, const struct hang_collect_question *q)
+static void note_stale(struct hang_monitor *h, const struct hang_collect_question *q)
 {
 	uint32_t i, j;
 
@@ -367,7 +367,7 @@ static void note_stale(struct hanging *h, const struct hang_collect_question *q)
 		}
 }
 
-static void take_errand(struct hanging *h, struct errand *job)
+static void take_errand(struct hang_monitor *h, struct errand *job)
 {
 	uint32_t i;
 
@@ -391,7 +391,7 @@ static void take_errand(struct hanging *h, struct errand *job)
 	errand_free(job);
 }
 
-static int look(struct hanging *h, uint64_t now)
+static int look(struct hang_monitor *h, uint64_t now)
 {
 	struct matter *matters;
 	int err = arrivals_look(&h->arrivals, &h->env);
@@ -421,7 +421,7 @@ static int look(struct hanging *h, uint64_t now)
 	return h->failed ? -ENOMEM : err;
 }
 
-int hanging_step(struct hanging *h, uint64_t now)
+int hang_monitor_step(struct hang_monitor *h, uint64_t now)
 {
 	uint64_t every = h->env.after_ns / LOOK_MIN;
 	struct errand *job;
@@ -440,7 +440,7 @@ int hanging_step(struct hanging *h, uint64_t now)
 	return look(h, now);
 }
 
-void hanging_settle(struct hanging *h)
+void hang_monitor_settle(struct hang_monitor *h)
 {
 	struct errand *job = looker_take(h->looker, true);
 
@@ -448,7 +448,7 @@ void hanging_settle(struct hanging *h)
 		take_errand(h, job);
 }
 
-const struct report_hang *hanging_last(struct hanging *h, uint64_t now, uint32_t *n)
+const struct report_hang *hang_monitor_last(struct hang_monitor *h, uint64_t now, uint32_t *n)
 {
 	uint32_t i;
 

@@ -17,10 +17,10 @@
 #include "model/model.h"
 #include "sites/space.h"
 
-struct hanging;
+struct hang_monitor;
 
 /* All of these must outlive it. */
-struct hanging_env {
+struct hang_monitor_env {
 	struct attach *attach;
 	struct spaces *spaces; /* the tracer's own: asked for what is known already */
 	struct ranks *ranks;
@@ -34,21 +34,21 @@ struct hanging_env {
 };
 
 /* Returns 0 or -ENOMEM. */
-int hanging_new(const struct hanging_env *env, struct hanging **out);
+int hang_monitor_new(const struct hang_monitor_env *env, struct hang_monitor **out);
 /* Ends the look that is under way. */
-void hanging_free(struct hanging *hanging);
+void hang_monitor_free(struct hang_monitor *hang_monitor);
 /*
  * To be called often: does nothing most of the time. Tells of what was found. Returns 0 or -ENOMEM.
  */
-int hanging_step(struct hanging *hanging, uint64_t now_ns);
+int hang_monitor_step(struct hang_monitor *hang_monitor, uint64_t now_ns);
 /*
  * The end, with the programs still as they are: waits for the look that is under way, and tells
  * what it found.
  */
-void hanging_settle(struct hanging *hanging);
+void hang_monitor_settle(struct hang_monitor *hang_monitor);
 /*
  * When all records have been fed: those that have not ended. *n of them; valid as long as @hanging.
  */
-const struct report_hang *hanging_last(struct hanging *hanging, uint64_t now_ns, uint32_t *n);
+const struct report_hang *hang_monitor_last(struct hang_monitor *hang_monitor, uint64_t now_ns, uint32_t *n);
 
 #endif /* HANG_HANG_MONITOR_H */
