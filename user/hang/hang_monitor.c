@@ -197,7 +197,7 @@ static bool find_due(struct hang_monitor *h, uint64_t now)
 
 static int add_group(struct hang_monitor *h, uint32_t group, struct errand *job)
 {
-	int err = ask_add_barrier(&h->env, &h->arrivals, group, &job->question);
+	int err = hang_query_add_barrier(&h->env, &h->arrivals, group, &job->question);
 
 	if (err || !h->matters[group].due)
 		return err;
@@ -230,14 +230,14 @@ static int ask(struct hang_monitor *h)
 		for (i = 0; i < h->arrivals.n && !err; i++) {
 			uint32_t g = h->arrivals.all[i].group;
 
-			if (taken[g] || !ask_is_of(&job->question, h->arrivals.all[i].pid))
+			if (taken[g] || !hang_query_is_of(&job->question, h->arrivals.all[i].pid))
 				continue;
 			taken[g] = more = true;
 			err = add_group(h, g, job);
 		}
 	}
 	if (!err)
-		err = ask_add_numbers(&h->env, &job->question);
+		err = hang_query_add_numbers(&h->env, &job->question);
 	if (!err)
 		err = looker_start(h->looker, job);
 	if (err)
@@ -326,7 +326,7 @@ static int ask_circle(struct hang_monitor *h, uint64_t now)
 	h->known[known].pid = job->question.pids[0];
 	job->which[job->n] = HANG_NONE;
 	job->known[job->n++] = known;
-	err = ask_add_numbers(&h->env, &job->question);
+	err = hang_query_add_numbers(&h->env, &job->question);
 	if (!err)
 		err = looker_start(h->looker, job);
 	if (err)

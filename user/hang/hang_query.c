@@ -226,7 +226,7 @@ static bool is_plain_call(const struct arrival *p)
 		p->family == SBT_FAMILY_LIBOMP || p->family == SBT_FAMILY_MPI);
 }
 
-int ask_add_barrier(const struct hang_monitor_env *env, const struct arrivals *arrivals, uint32_t group,
+int hang_query_add_barrier(const struct hang_monitor_env *env, const struct arrivals *arrivals, uint32_t group,
 		    struct hang_collect_question *q)
 {
 	const struct arrival_group *g = &arrivals->groups[group];
@@ -269,7 +269,7 @@ int ask_add_barrier(const struct hang_monitor_env *env, const struct arrivals *a
 	return err ? err : add_name(env, first, b, team.barrier);
 }
 
-bool ask_is_of(const struct hang_collect_question *q, uint32_t pid)
+bool hang_query_is_of(const struct hang_collect_question *q, uint32_t pid)
 {
 	uint32_t i, j;
 
@@ -290,7 +290,7 @@ bool ask_is_of(const struct hang_collect_question *q, uint32_t pid)
 }
 
 /* What reports call the threads of these processes. */
-int ask_add_numbers(const struct hang_monitor_env *env, struct hang_collect_question *q)
+int hang_query_add_numbers(const struct hang_monitor_env *env, struct hang_collect_question *q)
 {
 	bool ranks = !q->nbarriers || q->barriers[0].of_processes;
 	uint32_t i, n = model_nthreads(env->model);
@@ -306,7 +306,7 @@ int ask_add_numbers(const struct hang_monitor_env *env, struct hang_collect_ques
 		struct hang_member m = { 0 };
 
 		if (t->proc == MODEL_NONE || t->exited ||
-		    !ask_is_of(q, model_proc(env->model, t->proc)->tgid))
+		    !hang_query_is_of(q, model_proc(env->model, t->proc)->tgid))
 			continue;
 		describe(env, i, ranks, &m);
 		free((char *)(uintptr_t)m.comm);
