@@ -43,7 +43,7 @@ struct hang_monitor {
 	struct known *known;
 	uint32_t nknown;
 	struct report_hang *last; /* hang_monitor_last() */
-	struct looker *looker;
+	struct hang_worker *hang_worker;
 	uint64_t crossings, quiet_ns; /* so many, and none since then */
 	bool failed, refused;
 };
@@ -53,7 +53,7 @@ int hang_monitor_new(const struct hang_monitor_env *env, struct hang_monitor **o
 	struct hang_monitor *h = calloc(1, sizeof(*h));
 
 	*out = NULL;
-	if (!h || looker_new(env->debuginfod, &h->looker)) {
+	if (!h || hang_worker_new(env->debuginfod, &h->hang_worker)) {
 		free(h);
 		return -ENOMEM;
 	}
@@ -68,7 +68,7 @@ void hang_monitor_free(struct hang_monitor *h)
 
 	if (!h)
 		return;
-	looker_free(h->looker);
+	hang_worker_free(h->hang_worker);
 	for (i = 0; i < h->nknown; i++)
 		report_hang_free(&h->known[i].hang);
 	arrivals_free(&h->arrivals);
@@ -239,7 +239,7 @@ static int ask(struct hang_monitor *h)
 	if (!err)
 		err = hang_query_add_numbers(&h->env, &job->question);
 	if (!err)
-		err = looker_start(h->looker, job);
+		err = hang_worker_start(h->hang_worker, job);
 	if (err)
 		errand_free(job);
 	free(taken);
@@ -307,7 +307,7 @@ static int ask_circle(struct hang_monitor *h, uint64_t now)
 		h->crossings = crossings;
 		h->quiet_ns = now;
 	}
-	if (now - h->quiet_ns < h->env.after_ns || looker_has(h->looker))
+	if (now - h->quiet_ns < h->env.after_ns || hang_worker_has(h->hang_worker))
 		return 0;
 	known = find_circle(h);
 	if (known == HANG_NONE)
@@ -328,7 +328,7 @@ static int ask_circle(struct hang_monitor *h, uint64_t now)
 	job->known[job->n++] = known;
 	err = hang_query_add_numbers(&h->env, &job->question);
 	if (!err)
-		err = looker_start(h->looker, job);
+		err = hang_worker_start(h->hang_worker, job);
 	if (err)
 		errand_free(job);
 	return err;
@@ -398,7 +398,7 @@ static int look(struct hang_monitor *h, uint64_t now)
 
 	if (!err)
 		err = ask_circle(h, now);
-	if (err || looker_has(h->looker) ||
+	if (err || hang_worker_has(h->hang_worker) ||
 	    (!h->nknown && !arrivals_old(&h->arrivals, now, h->env.after_ns)))
 		return err;
 	err = arrivals_group(&h->arrivals, &h->env);
@@ -413,7 +413,7 @@ static int look(struct hang_monitor *h, uint64_t now)
 		h->env.after_ns = 0;
 		err = 0;
 	}
-	if (!looker_has(h->looker)) {
+	if (!hang_worker_has(h->hang_worker)) {
 		/* While there is an errand it knows hangs by their places here. */
 		close_known(h, now);
 		forget_known(h);
@@ -428,13 +428,13 @@ int hang_monitor_step(struct hang_monitor *h, uint64_t now)
 
 	if (!h->env.after_ns)
 		return 0;
-	job = looker_take(h->looker, false);
+	job = hang_worker_take(h->hang_worker, false);
 	if (job) {
 		take_errand(h, job);
 		/* Others may be due, too. */
 		h->next_look_ns = now;
 	}
-	if (looker_has(h->looker) || now < h->next_look_ns)
+	if (hang_worker_has(h->hang_worker) || now < h->next_look_ns)
 		return 0;
 	h->next_look_ns = now + (every < LOOK_NS ? every : LOOK_NS);
 	return look(h, now);
@@ -442,7 +442,7 @@ int hang_monitor_step(struct hang_monitor *h, uint64_t now)
 
 void hang_monitor_settle(struct hang_monitor *h)
 {
-	struct errand *job = looker_take(h->looker, true);
+	struct errand *job = hang_worker_take(h->hang_worker, true);
 
 	if (job)
 		take_errand(h, job);

@@ -12,7 +12,7 @@
 #include "hang/thread_snapshot.h"
 #include "sites/space.h"
 
-struct looker {
+struct hang_worker {
 	bool debuginfod;
 	pthread_t thread;
 	bool running; /* the thread */
@@ -108,7 +108,7 @@ static void do_job(struct rooms *r, struct errand *job, bool debuginfod)
 
 static void *run_jobs(void *ctx)
 {
-	struct looker *l = ctx;
+	struct hang_worker *l = ctx;
 	struct rooms rooms = { 0 };
 
 	/* What reads the records goes first; on Linux this is of the thread alone. */
@@ -131,9 +131,9 @@ static void *run_jobs(void *ctx)
 	return NULL;
 }
 
-int looker_new(bool debuginfod, struct looker **out)
+int hang_worker_new(bool debuginfod, struct hang_worker **out)
 {
-	struct looker *l = calloc(1, sizeof(*l));
+	struct hang_worker *l = calloc(1, sizeof(*l));
 
 	*out = l;
 	if (!l)
@@ -144,7 +144,7 @@ int looker_new(bool debuginfod, struct looker **out)
 	return 0;
 }
 
-void looker_free(struct looker *l)
+void hang_worker_free(struct hang_worker *l)
 {
 	if (!l)
 		return;
@@ -162,7 +162,7 @@ void looker_free(struct looker *l)
 }
 
 /* Signals are the first thread's. */
-static int start_thread(struct looker *l)
+static int start_thread(struct hang_worker *l)
 {
 	sigset_t all, before;
 	int err;
@@ -177,7 +177,7 @@ static int start_thread(struct looker *l)
 	return -err;
 }
 
-int looker_start(struct looker *l, struct errand *job)
+int hang_worker_start(struct hang_worker *l, struct errand *job)
 {
 	int err = start_thread(l);
 
@@ -191,12 +191,12 @@ int looker_start(struct looker *l, struct errand *job)
 	return 0;
 }
 
-bool looker_has(const struct looker *l)
+bool hang_worker_has(const struct hang_worker *l)
 {
 	return l->job;
 }
 
-struct errand *looker_take(struct looker *l, bool wait)
+struct errand *hang_worker_take(struct hang_worker *l, bool wait)
 {
 	struct errand *job = NULL;
 

@@ -13,7 +13,7 @@
 #include "hang/hang.h"
 #include "hang/hang_collect.h"
 
-struct looker;
+struct hang_worker;
 
 /* What it is asked, and what it has found. */
 struct errand {
@@ -32,14 +32,14 @@ int errand_new(uint32_t nbarriers, struct errand **out);
 void errand_free(struct errand *errand);
 
 /* The thread itself begins with the first errand. @debuginfod: names may be asked for there. Returns 0 or -ENOMEM. */
-int looker_new(bool debuginfod, struct looker **out);
+int hang_worker_new(bool debuginfod, struct hang_worker **out);
 /* Ends the look that is under way. */
-void looker_free(struct looker *looker);
+void hang_worker_free(struct hang_worker *hang_worker);
 /* Not while it has one. The errand is its own from then on. Returns 0, or -errno: no thread could be made. */
-int looker_start(struct looker *looker, struct errand *errand);
+int hang_worker_start(struct hang_worker *hang_worker, struct errand *errand);
 /* It has been given an errand and nobody has taken it back. */
-bool looker_has(const struct looker *looker);
+bool hang_worker_has(const struct hang_worker *hang_worker);
 /* The errand, when it is done, or NULL; @wait: until it is. To be freed by the caller. */
-struct errand *looker_take(struct looker *looker, bool wait);
+struct errand *hang_worker_take(struct hang_worker *hang_worker, bool wait);
 
 #endif /* HANG_HANG_WORKER_H */
