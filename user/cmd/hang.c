@@ -160,7 +160,7 @@ static int say_process(struct hang *h, const struct snapshot *s)
 	return err;
 }
 
-static int question_of(const struct hang *h, const struct stuck_barrier *from,
+static int question_of(const struct hang *h, const struct stack_waiters_barrier *from,
 		       struct hang_collect_barrier *to)
 {
 	const struct snapshot_thread *first = from->arrivals[0].thread;
@@ -179,7 +179,7 @@ static int question_of(const struct hang *h, const struct stuck_barrier *from,
 	if (!to->arrived || (from->of_processes && !to->pids))
 		return -ENOMEM;
 	for (i = 0; i < from->n; i++) {
-		const struct stuck_arrival *a = &from->arrivals[i];
+		const struct stack_waiters_arrival *a = &from->arrivals[i];
 
 		to->arrived[to->narrived++] = (struct hang_collect_arrival){
 			.pid = a->thread->pid,
@@ -253,26 +253,26 @@ static bool is_job(const struct hang *h)
 static int say_hangs(struct hang *h)
 {
 	struct hang_collect_question q = { 0 };
-	struct stuck stuck;
+	struct stack_waiters stack_waiters;
 	uint32_t i;
 	int err;
 
-	err = stuck_find(h->spaces, h->snapshots, (const struct snapshot *const *)h->looks,
-			 (uint32_t)h->npids, &stuck);
-	if (!err && stuck.n) {
-		q.barriers = calloc(stuck.n, sizeof(*q.barriers));
+	err = stack_waiters_find(h->spaces, h->snapshots, (const struct snapshot *const *)h->looks,
+			 (uint32_t)h->npids, &stack_waiters);
+	if (!err && stack_waiters.n) {
+		q.barriers = calloc(stack_waiters.n, sizeof(*q.barriers));
 		err = q.barriers ? 0 : -ENOMEM;
 	}
-	for (i = 0; !err && i < stuck.n; i++) {
+	for (i = 0; !err && i < stack_waiters.n; i++) {
 		q.nbarriers++;
-		err = question_of(h, &stuck.barriers[i], &q.barriers[i]);
+		err = question_of(h, &stack_waiters.barriers[i], &q.barriers[i]);
 	}
 	if (!err && is_job(h))
 		err = add_ranks(h, &q);
-	if (!err && (stuck.n || q.npids))
+	if (!err && (stack_waiters.n || q.npids))
 		err = judge(h, &q);
 	hang_collect_question_free(&q);
-	stuck_free(&stuck);
+	stack_waiters_free(&stack_waiters);
 	return err;
 }
 

@@ -26,7 +26,7 @@ struct search {
 	struct spaces *spaces;
 	struct space *space;
 	const struct snapshot *look;
-	struct stuck *out;
+	struct stack_waiters *out;
 };
 
 /* --- functions -------------------------------------------------------------------------------- */
@@ -310,7 +310,7 @@ static const char *mpi_name(const char *symbol)
 	return !strncmp(symbol, "PMPI_", 5) ? symbol + 1 : symbol;
 }
 
-static bool same_barrier(const struct stuck_barrier *b, const struct stuck_barrier *key)
+static bool same_barrier(const struct stack_waiters_barrier *b, const struct stack_waiters_barrier *key)
 {
 	if (b->family != key->family || (b->kind == SBT_KIND_JOIN) != (key->kind == SBT_KIND_JOIN))
 		return false;
@@ -326,11 +326,11 @@ static bool same_barrier(const struct stuck_barrier *b, const struct stuck_barri
 	return b->object == key->object;
 }
 
-static int add_arrival(struct stuck *out, const struct stuck_barrier *key,
-		       const struct stuck_arrival *arrival)
+static int add_arrival(struct stack_waiters *out, const struct stack_waiters_barrier *key,
+		       const struct stack_waiters_arrival *arrival)
 {
-	struct stuck_barrier *b = NULL, *all;
-	struct stuck_arrival *arrivals;
+	struct stack_waiters_barrier *b = NULL, *all;
+	struct stack_waiters_arrival *arrivals;
 	uint32_t i;
 
 	for (i = 0; i < out->n && !b; i++)
@@ -358,8 +358,8 @@ static int add_arrival(struct stuck *out, const struct stuck_barrier *key,
 
 static int add_thread(const struct search *s, const struct snapshot_thread *t)
 {
-	struct stuck_arrival arrival = { .thread = t };
-	struct stuck_barrier key = { .pid = t->pid };
+	struct stack_waiters_arrival arrival = { .thread = t };
+	struct stack_waiters_barrier key = { .pid = t->pid };
 	struct found found;
 
 	if (!find_place(s, t, &found))
@@ -376,8 +376,8 @@ static int add_thread(const struct search *s, const struct snapshot_thread *t)
 	return add_arrival(s->out, &key, &arrival);
 }
 
-int stuck_find(struct spaces *spaces, struct snapshots *snapshots,
-	       const struct snapshot *const *looks, uint32_t n, struct stuck *out)
+int stack_waiters_find(struct spaces *spaces, struct snapshots *snapshots,
+	       const struct snapshot *const *looks, uint32_t n, struct stack_waiters *out)
 {
 	struct search s = { .spaces = spaces, .out = out };
 	uint32_t i, j;
@@ -395,10 +395,10 @@ int stuck_find(struct spaces *spaces, struct snapshots *snapshots,
 	return err;
 }
 
-void stuck_free(struct stuck *stuck)
+void stack_waiters_free(struct stack_waiters *stack_waiters)
 {
-	while (stuck->n)
-		free(stuck->barriers[--stuck->n].arrivals);
-	free(stuck->barriers);
-	stuck->barriers = NULL;
+	while (stack_waiters->n)
+		free(stack_waiters->barriers[--stack_waiters->n].arrivals);
+	free(stack_waiters->barriers);
+	stack_waiters->barriers = NULL;
 }

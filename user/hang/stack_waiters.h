@@ -14,13 +14,13 @@
 #include "hang/thread_snapshot.h"
 #include "sites/space.h"
 
-struct stuck_arrival {
+struct stack_waiters_arrival {
 	const struct snapshot_thread *thread;
 	const struct snapshot_frame *site; /* the program's call; NULL: its stack does not say */
 };
 
 /* Threads that wait for the same meeting, as far as can be told. */
-struct stuck_barrier {
+struct stack_waiters_barrier {
 	uint8_t family; /* enum sbt_family */
 	uint8_t kind; /* enum sbt_kind */
 	bool of_processes; /* one thread of each process comes: MPI */
@@ -31,20 +31,20 @@ struct stuck_barrier {
 	uint32_t count; /* how many must come, by the object; 0 not known */
 	char function[128]; /* that is called; as its file has it: untrusted */
 	uint32_t n;
-	struct stuck_arrival *arrivals;
+	struct stack_waiters_arrival *arrivals;
 };
 
-struct stuck {
+struct stack_waiters {
 	uint32_t n;
-	struct stuck_barrier *barriers;
+	struct stack_waiters_barrier *barriers;
 };
 
 /*
  * Looks through @n snapshots of different processes, which must outlive the result, as must
- * @spaces. Returns 0 or -ENOMEM; stuck_free() in any case.
+ * @spaces. Returns 0 or -ENOMEM; stack_waiters_free() in any case.
  */
-int stuck_find(struct spaces *spaces, struct snapshots *snapshots,
-	       const struct snapshot *const *looks, uint32_t n, struct stuck *out);
-void stuck_free(struct stuck *stuck);
+int stack_waiters_find(struct spaces *spaces, struct snapshots *snapshots,
+	       const struct snapshot *const *looks, uint32_t n, struct stack_waiters *out);
+void stack_waiters_free(struct stack_waiters *stack_waiters);
 
 #endif /* HANG_STACK_WAITERS_H */
