@@ -33,7 +33,7 @@ struct replay {
 	struct model *model;
 	struct observer *observer;
 	struct run_facts_file run_facts_file;
-	struct window *window; /* NULL: all of the run */
+	struct time_window *time_window; /* NULL: all of the run */
 	struct observer_output output;
 	uint64_t from_ns, to_ns; /* what of it */
 	uint64_t last_ns; /* of what was seen last */
@@ -214,7 +214,7 @@ static uint32_t on_number(void *ctx, const struct model *model, uint32_t thread,
 {
 	struct replay *r = ctx;
 
-	return window_number(r->window, model, thread, next);
+	return time_window_number(r->time_window, model, thread, next);
 }
 
 static uint64_t add_up(uint64_t a, uint64_t b)
@@ -237,8 +237,8 @@ static int build(struct replay *r)
 	r->from_ns = r->options.from_ns ? add_up(start, r->options.from_ns) : merge_start(r->merge);
 	r->to_ns = add_up(start, r->options.to_ns);
 	if (r->options.from_ns || r->to_ns != UINT64_MAX) {
-		r->window = window_new(r->from_ns, r->to_ns);
-		if (!r->window)
+		r->time_window = time_window_new(r->from_ns, r->to_ns);
+		if (!r->time_window)
 			return -ENOMEM;
 		ops.number = on_number;
 	}
@@ -250,7 +250,7 @@ static int build(struct replay *r)
 	if (!r->model)
 		return -ENOMEM;
 	/* Only a whole run is as it was when it was recorded. */
-	if (r->options.folds && !r->window && r->n == 1)
+	if (r->options.folds && !r->time_window && r->n == 1)
 		model_keep(r->model, r->options.options->keep);
 	return 0;
 }
@@ -336,7 +336,7 @@ static int learn(struct replay *r)
 
 	while (!err && within_memory(r, ++n) && (got = merge_next(r->merge, &item)) > 0)
 		if (item.kind == TAPE_ITEM_INPUT)
-			err = window_learn(r->window, start, &item.input);
+			err = time_window_learn(r->time_window, start, &item.input);
 	if (!err && got < 0)
 		err = got;
 	return err ? err : merge_rewind(r->merge);
@@ -356,7 +356,7 @@ static int on_input(struct replay *r, const struct model_input *in)
 		r->finished = true;
 		r->last_ns = in->t_ns;
 	}
-	return r->window ? window_take(r->window, r->model, in) : model_take(r->model, in);
+	return r->time_window ? time_window_take(r->time_window, r->model, in) : model_take(r->model, in);
 }
 
 static int on_mark(struct replay *r, const struct tape_item *item)
@@ -502,9 +502,9 @@ static int end(struct replay *r)
 	}
 	if (!err)
 		err = conceptual_finish(observer_conceptual(r->observer));
-	if (r->window)
+	if (r->time_window)
 		r->run_facts_file.env.extent = (struct report_extent){
-			.window = true,
+			.time_window = true,
 			.from_ns = r->options.from_ns,
 			.to_ns = r->last_ns - replay_session(r)->session.clock_start_ns,
 		};
@@ -525,7 +525,7 @@ int replay_run(struct replay *r)
 	r->last_ns = r->from_ns;
 	progress_begin(r->options.progress, "reading %s", r->paths[0]);
 	err = begin_observer(r);
-	if (!err && r->window)
+	if (!err && r->time_window)
 		err = learn(r);
 	while (!err && within_memory(r, ++n) && (got = merge_next(r->merge, &item)) > 0)
 		err = on_item(r, &item);
@@ -584,7 +584,7 @@ void replay_free(struct replay *r)
 	model_free(r->model);
 	observer_free(r->observer);
 	run_facts_file_free(&r->run_facts_file);
-	window_free(r->window);
+	time_window_free(r->time_window);
 	merge_free(r->merge);
 	for (i = 0; i < r->n; i++)
 		if (r->fds[i] >= 0)

@@ -19,7 +19,7 @@ struct numbered {
 	uint32_t before; /* the one before it that had its tid, plus 1; 0 none */
 };
 
-struct window {
+struct time_window {
 	uint64_t from_ns, to_ns;
 	struct model *whole; /* while it is gone through for the first time */
 	struct numbered *numbered;
@@ -37,9 +37,9 @@ static uint64_t key_of(uint32_t inc, uint32_t id)
 	return (uint64_t)inc << 32 | id;
 }
 
-struct window *window_new(uint64_t from_ns, uint64_t to_ns)
+struct time_window *time_window_new(uint64_t from_ns, uint64_t to_ns)
 {
-	struct window *w = calloc(1, sizeof(*w));
+	struct time_window *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return NULL;
@@ -48,7 +48,7 @@ struct window *window_new(uint64_t from_ns, uint64_t to_ns)
 	return w;
 }
 
-void window_free(struct window *w)
+void time_window_free(struct time_window *w)
 {
 	if (!w)
 		return;
@@ -63,7 +63,7 @@ void window_free(struct window *w)
 
 /* --- numbers ------------------------------------------------------------------------------------------- */
 
-static int note(struct window *w, const struct model_thread *t, const struct model_proc *p,
+static int note(struct time_window *w, const struct model_thread *t, const struct model_proc *p,
 		uint32_t number)
 {
 	struct numbered *more;
@@ -97,9 +97,9 @@ static uint32_t learn_number(void *ctx, const struct model *model, uint32_t thre
 	return next;
 }
 
-uint32_t window_number(void *ctx, const struct model *model, uint32_t thread, uint32_t next)
+uint32_t time_window_number(void *ctx, const struct model *model, uint32_t thread, uint32_t next)
 {
-	const struct window *w = ctx;
+	const struct time_window *w = ctx;
 	const struct model_thread *t = model_thread(model, thread);
 	const struct model_proc *p = model_proc(model, t->proc);
 	const struct numbered *found = NULL;
@@ -127,7 +127,7 @@ uint32_t window_number(void *ctx, const struct model *model, uint32_t thread, ui
  */
 static void learn_cut(void *ctx, const struct model *model, const struct model_episode *e)
 {
-	struct window *w = ctx;
+	struct time_window *w = ctx;
 	const struct model_proc *p;
 	uint32_t i;
 
@@ -143,7 +143,7 @@ static void learn_cut(void *ctx, const struct model *model, const struct model_e
 	}
 }
 
-int window_learn(struct window *w, uint64_t start_ns, const struct model_input *in)
+int time_window_learn(struct time_window *w, uint64_t start_ns, const struct model_input *in)
 {
 	const struct model_ops ops = { .ctx = w, .number = learn_number, .episode = learn_cut };
 
@@ -161,7 +161,7 @@ int window_learn(struct window *w, uint64_t start_ns, const struct model_input *
  * It waited when the window began, or at a meeting that is left out: from when it left on it is known to be outside. The
  * first such departure is the first that is known of it; a second one is numbered as any other.
  */
-static int come_out(struct window *w, struct model *m, const struct model_crossing *x)
+static int come_out(struct time_window *w, struct model *m, const struct model_crossing *x)
 {
 	uint64_t key = key_of(x->inc, x->tid), before;
 	struct model_crossing out = {
@@ -183,7 +183,7 @@ static int come_out(struct window *w, struct model *m, const struct model_crossi
 }
 
 /* Or it met somebody who did. */
-static bool came_before(const struct window *w, const struct model_crossing *x)
+static bool came_before(const struct time_window *w, const struct model_crossing *x)
 {
 	uint64_t cut;
 
@@ -195,7 +195,7 @@ static bool came_before(const struct window *w, const struct model_crossing *x)
  * Who came before the window is left out, and the thread's later crossings are numbered as if it had not been: it was
  * there, and is not lost. Of the first one that is kept the phase began before, and so its parts are not known.
  */
-static int take_crossing(struct window *w, struct model *m, const struct model_crossing *crossing)
+static int take_crossing(struct time_window *w, struct model *m, const struct model_crossing *crossing)
 {
 	uint64_t key = key_of(crossing->inc, crossing->tid), before = 0;
 	struct model_crossing x = *crossing;
@@ -239,7 +239,7 @@ static int take_later(struct model *m, const struct model_input *in)
 	return model_take(m, &name);
 }
 
-int window_take(struct window *w, struct model *m, const struct model_input *in)
+int time_window_take(struct time_window *w, struct model *m, const struct model_input *in)
 {
 	struct model_input cut = *in;
 
