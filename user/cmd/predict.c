@@ -402,7 +402,7 @@ static int record_prediction(const struct predict *p, const struct predict_machi
 
 	/* One, as was checked. */
 	return choose_counts(p, false, 1, counts) == 1
-		       ? predicted_record(p->record, replay, feed, m, counts[0])
+		       ? predict_as_recording_record(p->record, replay, feed, m, counts[0])
 		       : -EINVAL;
 }
 

@@ -297,7 +297,7 @@ static int put_beside(const struct which *w, const struct options *o, struct pic
 		err = read_beside(&(*out)[i], w->with[i], o);
 		if (!err)
 			err = pictures_beside(pictures, base_name(w->with[i]), &(*out)[i].report,
-					      predicted_processors((*out)[i].replay));
+					      predict_as_recording_processors((*out)[i].replay));
 	}
 	return err;
 }
@@ -309,7 +309,7 @@ static int begin_pictures(struct pictures *pictures, const struct options *o, st
 	if (!pictures)
 		return 0;
 	return pictures_begin(pictures, replay_env(replay), model_start(replay_model(replay)),
-			      command, base_name(o->command[0]), predicted_processors(replay));
+			      command, base_name(o->command[0]), predict_as_recording_processors(replay));
 }
 
 static int print(void *ctx, const struct options *o, FILE *out)

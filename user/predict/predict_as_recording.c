@@ -34,7 +34,7 @@ struct thread {
 	uint64_t end_ns, tail_ns, tail_runq_ns;
 };
 
-struct predicted {
+struct predict_as_recording {
 	const struct replay *replay;
 	const struct model *model;
 	const struct predict_input *in;
@@ -59,7 +59,7 @@ static uint64_t whole(double ns)
 		      : 0; /* from a file: times may be absurd */
 }
 
-static struct crossed *next_place(struct predicted *p)
+static struct crossed *next_place(struct predict_as_recording *p)
 {
 	uint64_t cap = p->cap ? p->cap * 2 : 1024;
 	struct crossed *all;
@@ -78,7 +78,7 @@ static struct crossed *next_place(struct predicted *p)
 
 static void keep(void *ctx, const struct predict_crossed *c)
 {
-	struct predicted *p = ctx;
+	struct predict_as_recording *p = ctx;
 	struct thread *t = &p->threads[c->thread];
 	struct crossed *to;
 
@@ -123,7 +123,7 @@ static int compare(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-static int simulate(struct predicted *p, const struct predict_feed *feed)
+static int simulate(struct predict_as_recording *p, const struct predict_feed *feed)
 {
 	struct predict_run run;
 	uint32_t i;
@@ -164,7 +164,7 @@ static int simulate(struct predicted *p, const struct predict_feed *feed)
 
 /* --- as a recording ------------------------------------------------------------------------------------------ */
 
-static int write_session(struct predicted *p)
+static int write_session(struct predict_as_recording *p)
 {
 	const struct tape_session *was = replay_session(p->replay);
 	struct tape_session s = {
@@ -197,7 +197,7 @@ static int write_session(struct predicted *p)
 }
 
 /* What the barriers are called, and the places where they are. */
-static void write_names(struct predicted *p)
+static void write_names(struct predict_as_recording *p)
 {
 	const struct report_env *env = replay_env(p->replay);
 	uint32_t i, k;
@@ -215,7 +215,7 @@ static void write_names(struct predicted *p)
 }
 
 /* There is one of its process before it. */
-static bool is_later(const struct predicted *p, uint32_t i)
+static bool is_later(const struct predict_as_recording *p, uint32_t i)
 {
 	uint32_t k;
 
@@ -226,7 +226,7 @@ static bool is_later(const struct predicted *p, uint32_t i)
 	return false;
 }
 
-static void write_thread(struct predicted *p, uint32_t i)
+static void write_thread(struct predict_as_recording *p, uint32_t i)
 {
 	struct thread *t = &p->threads[i];
 	struct model_input in = {
@@ -266,7 +266,7 @@ static void fill_detail(struct model_detail *d, uint64_t all, uint64_t oncpu, ui
 	d->blocked_ns[MODEL_BLOCKED_OTHER] = all - d->oncpu_ns - d->runq_ns;
 }
 
-static void write_crossing(struct predicted *p, const struct crossed *c)
+static void write_crossing(struct predict_as_recording *p, const struct crossed *c)
 {
 	struct thread *t = &p->threads[c->thread];
 	const struct model_barrier *b = model_barrier(p->model, p->in->meetings[c->meeting].site);
@@ -297,7 +297,7 @@ static void write_crossing(struct predicted *p, const struct crossed *c)
 	tape_input(p->tape, &in);
 }
 
-static void write_crossings(struct predicted *p)
+static void write_crossings(struct predict_as_recording *p)
 {
 	struct model_input in = { .type = MODEL_INPUT_ADVANCE };
 	uint64_t i;
@@ -311,7 +311,7 @@ static void write_crossings(struct predicted *p)
 	}
 }
 
-static void write_end(struct predicted *p, const struct thread *t)
+static void write_end(struct predict_as_recording *p, const struct thread *t)
 {
 	struct model_detail d = { .oncpu_ns = 0 };
 	struct model_input in = { .type = MODEL_INPUT_TAIL,
@@ -329,7 +329,7 @@ static void write_end(struct predicted *p, const struct thread *t)
 	tape_input(p->tape, &in);
 }
 
-static void write_ending(struct predicted *p)
+static void write_ending(struct predict_as_recording *p)
 {
 	struct tape_ending e = { .crossing_cost_ns = NAN,
 				 .switch_cost_ns = NAN,
@@ -356,7 +356,7 @@ static void write_ending(struct predicted *p)
 	tape_ending(p->tape, &e);
 }
 
-static int write_all(struct predicted *p, int fd)
+static int write_all(struct predict_as_recording *p, int fd)
 {
 	int err = tape_create(fd, &p->tape), closed;
 	uint32_t i;
@@ -375,17 +375,17 @@ static int write_all(struct predicted *p, int fd)
 	return err ? err : closed;
 }
 
-uint32_t predicted_processors(const struct replay *replay)
+uint32_t predict_as_recording_processors(const struct replay *replay)
 {
 	const struct tape_session *s = replay_session(replay);
 
 	return s->session.mode && !strcmp(s->session.mode, MODE) ? s->ncpus : 0;
 }
 
-int predicted_record(const char *path, const struct replay *replay, const struct predict_feed *feed,
+int predict_as_recording_record(const char *path, const struct replay *replay, const struct predict_feed *feed,
 		     const struct predict_machine *m, uint32_t processors)
 {
-	struct predicted p = {
+	struct predict_as_recording p = {
 		.replay = replay,
 		.model = replay_model(replay),
 		.in = predict_feed_input(feed),
