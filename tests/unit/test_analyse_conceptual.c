@@ -461,7 +461,7 @@ static void test_marked_many(void **state)
 
 	(void)state;
 	begin(&t, 0);
-	for (i = 0; i < MARKED_MAX + 5; i++) {
+	for (i = 0; i < USER_PHASES_MAX + 5; i++) {
 		snprintf(name, sizeof(name), "n%u", i);
 		mark(&t, 0, name, true, i, i);
 	}
@@ -469,7 +469,7 @@ static void test_marked_many(void **state)
 	for (i = 0; i < 100000; i++)
 		mark(&t, 1, "n0", i % 2 == 0, 1000 + i, i);
 	finish(&t, 200000);
-	assert_int_equal(t.rep.nconceptuals, MARKED_MAX);
+	assert_int_equal(t.rep.nconceptuals, USER_PHASES_MAX);
 	p = &t.rep.conceptuals[0];
 	/* Thread 0 never leaves the first. */
 	assert_int_equal(p->unfinished, 1);

@@ -30,9 +30,9 @@ struct conceptual {
 	uint32_t nbounds;
 	struct bounded **procs; /* by index: n phases each, or NULL */
 	uint32_t nprocs;
-	struct marked *marked;
+	struct user_phases *user_phases;
 	uint32_t nblames;
-	struct blame *blames[CONCEPTUAL_MAX + MARKED_MAX];
+	struct blame *blames[CONCEPTUAL_MAX + USER_PHASES_MAX];
 };
 
 struct conceptual *conceptual_new(const char *const *names, uint32_t n)
@@ -40,8 +40,8 @@ struct conceptual *conceptual_new(const char *const *names, uint32_t n)
 	struct conceptual *c = calloc(1, sizeof(*c));
 
 	if (c)
-		c->marked = marked_new();
-	if (!c || !c->marked) {
+		c->user_phases = user_phases_new();
+	if (!c || !c->user_phases) {
 		free(c);
 		return NULL;
 	}
@@ -63,7 +63,7 @@ void conceptual_free(struct conceptual *c)
 		}
 		free(c->procs[i]);
 	}
-	marked_free(c->marked);
+	user_phases_free(c->user_phases);
 	free(c->procs);
 	free(c->bounds);
 	free(c);
@@ -186,27 +186,27 @@ int conceptual_episode(struct conceptual *c, const struct model *model,
 		return 0;
 	if (c->n)
 		err = bounded_episode(c, model, ep);
-	return err ? err : marked_episode(c->marked, ep, c->blames, &c->nblames);
+	return err ? err : user_phases_episode(c->user_phases, ep, c->blames, &c->nblames);
 }
 
 int conceptual_mark(struct conceptual *c, const struct conceptual_mark *mark)
 {
-	return marked_add(c->marked, mark);
+	return user_phases_add(c->user_phases, mark);
 }
 
 int conceptual_finish(struct conceptual *c)
 {
-	return marked_finish(c->marked);
+	return user_phases_finish(c->user_phases);
 }
 
 uint64_t conceptual_marks(const struct conceptual *c, uint32_t proc)
 {
-	return c ? marked_n(c->marked, proc) : 0;
+	return c ? user_phases_n(c->user_phases, proc) : 0;
 }
 
 uint64_t conceptual_refused(const struct conceptual *c)
 {
-	return marked_refused(c->marked);
+	return user_phases_refused(c->user_phases);
 }
 
 struct blame *const *conceptual_blames(const struct conceptual *c, uint32_t *n)
@@ -222,7 +222,7 @@ int conceptual_report(const struct conceptual *c, const struct report_env *env,
 		      const uint32_t *position, struct arena *arena, struct report *out)
 {
 	struct phase_build b = { env, threads, position, arena };
-	size_t most = (size_t)c->nprocs * c->n + marked_phases(c->marked);
+	size_t most = (size_t)c->nprocs * c->n + user_phases_phases(c->user_phases);
 	struct report_conceptual *row;
 	const struct bounded *p;
 	uint32_t i, k;
@@ -243,5 +243,5 @@ int conceptual_report(const struct conceptual *c, const struct report_env *env,
 			err = phase_out(&b, &p->phase, p->open && p->now.shares.n, &procs[i], row);
 		}
 	}
-	return err ? err : marked_report(c->marked, &b, procs, out);
+	return err ? err : user_phases_report(c->user_phases, &b, procs, out);
 }

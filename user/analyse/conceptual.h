@@ -19,7 +19,7 @@
 #include "model/model.h"
 
 #define CONCEPTUAL_MAX 32 /* phases of one run */
-#define MARKED_MAX     64 /* names of marked phases, in one process */
+#define USER_PHASES_MAX     64 /* names of marked phases, in one process */
 
 struct blame;
 struct conceptual;
@@ -53,7 +53,7 @@ int conceptual_mark(struct conceptual *conceptual, const struct conceptual_mark 
 int conceptual_finish(struct conceptual *conceptual);
 /* How many marks a process has passed, as the model counts processes; each has its price. NULL: 0. */
 uint64_t conceptual_marks(const struct conceptual *conceptual, uint32_t proc);
-/* Marks of phases beyond the first MARKED_MAX names of a process: nothing is known of those phases. */
+/* Marks of phases beyond the first USER_PHASES_MAX names of a process: nothing is known of those phases. */
 uint64_t conceptual_refused(const struct conceptual *conceptual);
 /* What blames the causes of that episode, too, have to be added to (causes_episode()); until the next one. */
 struct blame *const *conceptual_blames(const struct conceptual *conceptual, uint32_t *n);

@@ -375,7 +375,7 @@ void observer_unmet(const struct observer *w)
 	if (refused)
 		remark_note(REMARK_WARN, "unmet", 0,
 			    "%llu marks of phases are left out: a process has more than %d of them",
-			    (unsigned long long)refused, MARKED_MAX);
+			    (unsigned long long)refused, USER_PHASES_MAX);
 
 	for (i = 0; i < w->options->nwatch; i++) {
 		if (!w->met_watch[i])

@@ -40,7 +40,7 @@ struct member {
 };
 
 /* Of one name in one process. */
-struct marked_phase {
+struct user_phases_phase {
 	char *name;
 	uint32_t proc;
 	struct phase phase;
@@ -50,9 +50,9 @@ struct marked_phase {
 	struct member *members;
 };
 
-struct marked {
+struct user_phases {
 	uint32_t n, cap;
-	struct marked_phase *phases;
+	struct user_phases_phase *phases;
 	uint32_t nqueue, first, cap_queue; /* those before `first` are done */
 	struct mark *queue;
 	uint64_t refused;
@@ -60,9 +60,9 @@ struct marked {
 	uint32_t cap_nmarks;
 };
 
-struct marked *marked_new(void)
+struct user_phases *user_phases_new(void)
 {
-	return calloc(1, sizeof(struct marked));
+	return calloc(1, sizeof(struct user_phases));
 }
 
 static void open_free(struct open *o)
@@ -71,7 +71,7 @@ static void open_free(struct open *o)
 	free(o);
 }
 
-void marked_free(struct marked *m)
+void user_phases_free(struct user_phases *m)
 {
 	struct open *o, *next;
 	uint32_t i;
@@ -93,23 +93,23 @@ void marked_free(struct marked *m)
 	free(m);
 }
 
-uint64_t marked_n(const struct marked *m, uint32_t proc)
+uint64_t user_phases_n(const struct user_phases *m, uint32_t proc)
 {
 	return proc < m->cap_nmarks ? m->nmarks[proc] : 0;
 }
 
-uint64_t marked_refused(const struct marked *m)
+uint64_t user_phases_refused(const struct user_phases *m)
 {
 	return m->refused;
 }
 
-uint32_t marked_phases(const struct marked *m)
+uint32_t user_phases_phases(const struct user_phases *m)
 {
 	return m->n;
 }
 
 /* *out: index; MODEL_NONE: there are too many. */
-static int phase_of(struct marked *m, uint32_t proc, const char *name, uint32_t *out)
+static int phase_of(struct user_phases *m, uint32_t proc, const char *name, uint32_t *out)
 {
 	uint32_t i, n = 0;
 	char *copy;
@@ -125,7 +125,7 @@ static int phase_of(struct marked *m, uint32_t proc, const char *name, uint32_t 
 		}
 	}
 	*out = MODEL_NONE;
-	if (n >= MARKED_MAX)
+	if (n >= USER_PHASES_MAX)
 		return 0;
 	copy = strdup(name);
 	err = copy ? grow_zeroed((void **)&m->phases, &m->cap, m->n + 1, sizeof(*m->phases))
@@ -141,7 +141,7 @@ static int phase_of(struct marked *m, uint32_t proc, const char *name, uint32_t 
 }
 
 /* NULL: it has never marked the phase. */
-static struct member *member_find(const struct marked_phase *p, uint32_t thread, uint32_t tid)
+static struct member *member_find(const struct user_phases_phase *p, uint32_t thread, uint32_t tid)
 {
 	uint32_t i;
 
@@ -151,7 +151,7 @@ static struct member *member_find(const struct marked_phase *p, uint32_t thread,
 	return NULL;
 }
 
-static struct member *member_get(struct marked_phase *p, uint32_t thread, uint32_t tid)
+static struct member *member_get(struct user_phases_phase *p, uint32_t thread, uint32_t tid)
 {
 	struct member *t = member_find(p, thread, tid);
 
@@ -232,7 +232,7 @@ static void add_work(struct share *s, const struct member *t, const struct model
 
 /* --- marks ------------------------------------------------------------------------------------------------- */
 
-static int begin(struct marked_phase *p, struct member *t, const struct mark *mark)
+static int begin(struct user_phases_phase *p, struct member *t, const struct mark *mark)
 {
 	struct open *o = p->open;
 	struct share *s;
@@ -266,7 +266,7 @@ static int begin(struct marked_phase *p, struct member *t, const struct mark *ma
 	return 0;
 }
 
-static int leave(struct marked_phase *p, struct open *o, uint64_t t_ns)
+static int leave(struct user_phases_phase *p, struct open *o, uint64_t t_ns)
 {
 	struct open **at = &p->open;
 	int err;
@@ -281,7 +281,7 @@ static int leave(struct marked_phase *p, struct open *o, uint64_t t_ns)
 	return err;
 }
 
-static int end(struct marked_phase *p, struct member *t, const struct mark *mark)
+static int end(struct user_phases_phase *p, struct member *t, const struct mark *mark)
 {
 	uint64_t from = t->crossed ? t->depart_ns : t->begin.t_ns;
 	struct open *o = t->in;
@@ -308,9 +308,9 @@ static int end(struct marked_phase *p, struct member *t, const struct mark *mark
 	return leave(p, o, mark->t_ns);
 }
 
-static int apply(struct marked *m, const struct mark *mark)
+static int apply(struct user_phases *m, const struct mark *mark)
 {
-	struct marked_phase *p = &m->phases[mark->phase];
+	struct user_phases_phase *p = &m->phases[mark->phase];
 	struct member *t = member_get(p, mark->thread, mark->tid);
 
 	if (!t)
@@ -319,7 +319,7 @@ static int apply(struct marked *m, const struct mark *mark)
 }
 
 /* Up to @t_ns; of all processes, for the queue is one in the order of time. */
-static int apply_until(struct marked *m, uint64_t t_ns)
+static int apply_until(struct user_phases *m, uint64_t t_ns)
 {
 	int err = 0;
 
@@ -330,7 +330,7 @@ static int apply_until(struct marked *m, uint64_t t_ns)
 	return err;
 }
 
-int marked_add(struct marked *m, const struct conceptual_mark *from)
+int user_phases_add(struct user_phases *m, const struct conceptual_mark *from)
 {
 	struct mark *mark;
 	uint32_t phase;
@@ -374,7 +374,7 @@ int marked_add(struct marked *m, const struct conceptual_mark *from)
 	return 0;
 }
 
-int marked_finish(struct marked *m)
+int user_phases_finish(struct user_phases *m)
 {
 	return apply_until(m, UINT64_MAX);
 }
@@ -406,12 +406,12 @@ static void take_marked(struct member *t, const struct model_member *m, struct s
 	t->depart_ns = m->depart_ns;
 }
 
-static struct open *where(struct marked_phase *p, struct member *t)
+static struct open *where(struct user_phases_phase *p, struct member *t)
 {
 	return t ? t->in : p->open;
 }
 
-static int take_member(struct marked_phase *p, const struct model_episode *ep, uint32_t i)
+static int take_member(struct user_phases_phase *p, const struct model_episode *ep, uint32_t i)
 {
 	const struct model_member *m = &ep->members[i];
 	struct member *t = member_find(p, m->thread, m->tid);
@@ -454,7 +454,7 @@ static void join_paths(struct open *o, const struct model_episode *ep)
 	}
 }
 
-static int phase_episode(struct marked_phase *p, const struct model_episode *ep, bool *met)
+static int phase_episode(struct user_phases_phase *p, const struct model_episode *ep, bool *met)
 {
 	struct open *o;
 	uint32_t i;
@@ -473,7 +473,7 @@ static int phase_episode(struct marked_phase *p, const struct model_episode *ep,
 	return err;
 }
 
-int marked_episode(struct marked *m, const struct model_episode *ep, struct blame **blames,
+int user_phases_episode(struct user_phases *m, const struct model_episode *ep, struct blame **blames,
 		   uint32_t *nblames)
 {
 	uint32_t i;
@@ -496,7 +496,7 @@ int marked_episode(struct marked *m, const struct model_episode *ep, struct blam
 
 /* --- what comes out ---------------------------------------------------------------------------------------- */
 
-int marked_report(const struct marked *m, const struct phase_build *build,
+int user_phases_report(const struct user_phases *m, const struct phase_build *build,
 		  const struct model_proc *procs, struct report *out)
 {
 	struct report_conceptual *row;
@@ -505,7 +505,7 @@ int marked_report(const struct marked *m, const struct phase_build *build,
 	int err = 0;
 
 	for (i = 0; i < m->n && !err; i++) {
-		struct marked_phase *p = &m->phases[i];
+		struct user_phases_phase *p = &m->phases[i];
 		uint32_t open = 0;
 
 		for (o = p->open; o; o = o->next)

@@ -6,23 +6,23 @@
 
 #include "analyse/phase.h"
 
-struct marked;
+struct user_phases;
 
 /* NULL: out of memory. */
-struct marked *marked_new(void);
-void marked_free(struct marked *marked);
+struct user_phases *user_phases_new(void);
+void user_phases_free(struct user_phases *user_phases);
 /* These return 0 or -ENOMEM. */
-int marked_add(struct marked *marked, const struct conceptual_mark *mark);
-/* Adds to @blames[*@nblames] one for each phase that the episode lies in, MARKED_MAX at most. */
-int marked_episode(struct marked *marked, const struct model_episode *episode,
+int user_phases_add(struct user_phases *user_phases, const struct conceptual_mark *mark);
+/* Adds to @blames[*@nblames] one for each phase that the episode lies in, USER_PHASES_MAX at most. */
+int user_phases_episode(struct user_phases *user_phases, const struct model_episode *episode,
 		   struct blame **blames, uint32_t *nblames);
-int marked_finish(struct marked *marked);
-uint64_t marked_refused(const struct marked *marked);
+int user_phases_finish(struct user_phases *user_phases);
+uint64_t user_phases_refused(const struct user_phases *user_phases);
 /* Of one process, as the model counts them. */
-uint64_t marked_n(const struct marked *marked, uint32_t proc);
-uint32_t marked_phases(const struct marked *marked);
-/* Appends to @out's conceptual phases, where there is room for marked_phases(). */
-int marked_report(const struct marked *marked, const struct phase_build *build,
+uint64_t user_phases_n(const struct user_phases *user_phases, uint32_t proc);
+uint32_t user_phases_phases(const struct user_phases *user_phases);
+/* Appends to @out's conceptual phases, where there is room for user_phases_phases(). */
+int user_phases_report(const struct user_phases *user_phases, const struct phase_build *build,
 		  const struct model_proc *procs, struct report *out);
 
 #endif /* ANALYSE_USER_PHASES_H */
