@@ -54,21 +54,21 @@ static struct recording *recordings(unsigned n)
 
 /* --- matching ---------------------------------------------------------------------------------------------------- */
 
-static int match_of(const struct match *m, uint32_t r, uint32_t slot, const struct recording *all)
+static int match_of(const struct episode_match *m, uint32_t r, uint32_t slot, const struct recording *all)
 {
 	const struct report_barrier *b = m->sites[slot].in[r];
 
 	return b ? (int)(b - all[r].barriers) : -1;
 }
 
-static void match(struct recording *r, uint32_t n, struct match *m)
+static void match(struct recording *r, uint32_t n, struct episode_match *m)
 {
 	const struct report *all[4];
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
 		all[i] = &r[i].report;
-	assert_int_equal(match_reports(all, n, m), 0);
+	assert_int_equal(episode_match_reports(all, n, m), 0);
 }
 
 /*
@@ -78,7 +78,7 @@ static void match(struct recording *r, uint32_t n, struct match *m)
 static void test_sites(void **state)
 {
 	struct recording *r = recordings(2);
-	struct match m;
+	struct episode_match m;
 
 	(void)state;
 	recording_process(&r[0], "a", 1);
@@ -98,18 +98,18 @@ static void test_sites(void **state)
 	match(r, 2, &m);
 	assert_int_equal(m.nsites, 7);
 	assert_int_equal(match_of(&m, 1, 0, r), 4);
-	assert_int_equal(m.sites[0].how, MATCH_ID);
+	assert_int_equal(m.sites[0].how, EPISODE_MATCH_ID);
 	assert_int_equal(match_of(&m, 1, 1, r), 3);
-	assert_int_equal(m.sites[1].how, MATCH_NAME);
+	assert_int_equal(m.sites[1].how, EPISODE_MATCH_NAME);
 	assert_int_equal(match_of(&m, 1, 2, r), 2);
-	assert_int_equal(m.sites[2].how, MATCH_PLACE);
+	assert_int_equal(m.sites[2].how, EPISODE_MATCH_PLACE);
 	assert_int_equal(match_of(&m, 1, 3, r), 1);
 	assert_int_equal(match_of(&m, 1, 4, r), 0);
-	assert_int_equal(m.sites[4].how, MATCH_FUNCTION);
+	assert_int_equal(m.sites[4].how, EPISODE_MATCH_FUNCTION);
 	assert_int_equal(match_of(&m, 1, 5, r), -1);
 	assert_int_equal(match_of(&m, 0, 6, r), -1);
 	assert_int_equal(match_of(&m, 1, 6, r), 5);
-	match_free(&m);
+	episode_match_free(&m);
 	free(r);
 }
 
@@ -117,7 +117,7 @@ static void test_sites(void **state)
 static void test_sites_unclear(void **state)
 {
 	struct recording *r = recordings(2);
-	struct match m;
+	struct episode_match m;
 	unsigned i;
 
 	(void)state;
@@ -136,7 +136,7 @@ static void test_sites_unclear(void **state)
 	assert_int_equal(m.nsites, 9);
 	for (i = 0; i < 5; i++)
 		assert_int_equal(match_of(&m, 1, i, r), -1);
-	match_free(&m);
+	episode_match_free(&m);
 	free(r);
 }
 
@@ -144,7 +144,7 @@ static void test_sites_unclear(void **state)
 static void test_sites_followed(void **state)
 {
 	struct recording *r = recordings(4);
-	struct match m;
+	struct episode_match m;
 
 	(void)state;
 	recording_process(&r[0], "a", 1);
@@ -157,8 +157,8 @@ static void test_sites_followed(void **state)
 	recording_site(&r[3], "#1", "f", 10, 1, 1, 0);
 	match(r, 4, &m);
 	assert_int_equal(m.nsites, 1);
-	assert_int_equal(m.sites[0].how, MATCH_FUNCTION);
-	match_free(&m);
+	assert_int_equal(m.sites[0].how, EPISODE_MATCH_FUNCTION);
+	episode_match_free(&m);
 	free(r);
 }
 
@@ -168,7 +168,7 @@ static void test_processes(void **state)
 	struct report_thread rank[4] = { { .ranked = true, .index = 0 },
 					 { .ranked = true, .index = 1 } };
 	struct report_process *p;
-	struct match m;
+	struct episode_match m;
 
 	(void)state;
 	/* Ranks 0 and 1, reported the other way round; and a helper that is there once only. */
@@ -193,7 +193,7 @@ static void test_processes(void **state)
 	assert_ptr_equal(m.processes[1].in[1], &r[1].processes[2]);
 	assert_null(m.processes[2].in[0]);
 	assert_false(m.processes[0].by_order);
-	match_free(&m);
+	episode_match_free(&m);
 	free(r);
 }
 
@@ -201,7 +201,7 @@ static void test_processes(void **state)
 static void test_processes_renamed(void **state)
 {
 	struct recording *r = recordings(3);
-	struct match m;
+	struct episode_match m;
 
 	(void)state;
 	recording_process(&r[0], "lu_cont", 1);
@@ -217,8 +217,8 @@ static void test_processes_renamed(void **state)
 	assert_string_equal(m.processes[0].comm, "lu_cont");
 	assert_null(m.processes[0].in[2]);
 	assert_int_equal(m.nsites, 1);
-	assert_int_equal(m.sites[0].how, MATCH_PLACE);
-	match_free(&m);
+	assert_int_equal(m.sites[0].how, EPISODE_MATCH_PLACE);
+	episode_match_free(&m);
 	free(r);
 }
 

@@ -25,7 +25,7 @@ static void *more(struct arena *a, void *array, uint32_t n, size_t size)
 /* --- processes ----------------------------------------------------------------------------------------------- */
 
 struct joining {
-	struct match *m;
+	struct episode_match *m;
 	struct arena *arena;
 	struct hash names; /* of processes -> first slot */
 	uint32_t *next; /* by slot: the next of the same name */
@@ -48,7 +48,7 @@ static uint64_t hash_of(const char *s)
 
 static uint32_t rank_of(const struct report_process *p)
 {
-	return p->nmembers && p->members[0].ranked ? p->members[0].index : MATCH_NONE;
+	return p->nmembers && p->members[0].ranked ? p->members[0].index : EPISODE_MATCH_NONE;
 }
 
 /* By rank, then as they began. */
@@ -64,7 +64,7 @@ static int by_rank(const void *x, const void *y)
 
 static int process_new(struct joining *j, const struct report_process *p, uint32_t *slot)
 {
-	struct match *m = j->m;
+	struct episode_match *m = j->m;
 	uint32_t n = m->nprocesses;
 	uint64_t first, key = hash_of(comm_of(p));
 
@@ -73,34 +73,34 @@ static int process_new(struct joining *j, const struct report_process *p, uint32
 	j->cursor = more(j->arena, j->cursor, n, sizeof(*j->cursor));
 	if (!m->processes || !j->next || !j->cursor)
 		return -ENOMEM;
-	m->processes[n] = (struct match_process){ .comm = p->comm };
+	m->processes[n] = (struct episode_match_process){ .comm = p->comm };
 	m->processes[n].in = arena_alloc(j->arena, m->nreports * sizeof(void *));
 	if (!m->processes[n].in)
 		return -ENOMEM;
-	j->next[n] = MATCH_NONE;
-	j->cursor[n] = MATCH_NONE;
+	j->next[n] = EPISODE_MATCH_NONE;
+	j->cursor[n] = EPISODE_MATCH_NONE;
 	m->nprocesses++;
 	*slot = n;
 	if (!hash_get(&j->names, key, &first))
 		return hash_put(&j->names, key, n);
-	while (j->next[first] != MATCH_NONE)
+	while (j->next[first] != EPISODE_MATCH_NONE)
 		first = j->next[first];
 	j->next[first] = n;
 	return 0;
 }
 
-/* A slot of this name that nobody of this report has taken; MATCH_NONE: there is none. */
+/* A slot of this name that nobody of this report has taken; EPISODE_MATCH_NONE: there is none. */
 static uint32_t process_find(struct joining *j, const struct report_process *p)
 {
 	uint64_t first;
 	uint32_t at;
 
 	if (!j->cursor || !hash_get(&j->names, hash_of(comm_of(p)), &first))
-		return MATCH_NONE;
-	at = j->cursor[first] == MATCH_NONE ? (uint32_t)first : j->cursor[first];
-	while (at != MATCH_NONE && j->m->processes[at].in[j->r])
+		return EPISODE_MATCH_NONE;
+	at = j->cursor[first] == EPISODE_MATCH_NONE ? (uint32_t)first : j->cursor[first];
+	while (at != EPISODE_MATCH_NONE && j->m->processes[at].in[j->r])
 		at = j->next[at];
-	if (at != MATCH_NONE)
+	if (at != EPISODE_MATCH_NONE)
 		j->cursor[first] = at;
 	return at;
 }
@@ -121,14 +121,14 @@ static int processes_join(struct joining *j)
 	int err = order ? 0 : -ENOMEM;
 
 	for (i = 0; j->cursor && i < known; i++)
-		j->cursor[i] = MATCH_NONE;
+		j->cursor[i] = EPISODE_MATCH_NONE;
 	for (i = 0; !err && i < n; i++)
 		order[i] = &j->report->processes[i];
 	if (!err)
 		qsort(order, n, sizeof(void *), by_rank);
 	for (i = 0; !err && i < n; i++) {
 		slot = process_find(j, order[i]);
-		if (slot == MATCH_NONE)
+		if (slot == EPISODE_MATCH_NONE)
 			continue;
 		err = process_take(j, order[i], slot);
 		order[i] = NULL;
@@ -155,7 +155,7 @@ static int processes_join(struct joining *j)
 /* A site of this report, or one that is not in it yet, by what it may be known by. */
 struct candidate {
 	uint64_t key; /* 0: by nothing */
-	uint32_t line, slot; /* of the site; MATCH_NONE in those of the report */
+	uint32_t line, slot; /* of the site; EPISODE_MATCH_NONE in those of the report */
 	uint64_t offset;
 	const struct report_barrier *b;
 	uint32_t process;
@@ -173,17 +173,17 @@ static uint64_t mix(uint64_t seed, const char *s)
 	return text_hash(seed, s, strlen(s) + 1);
 }
 
-static uint64_t key_of(enum match_how how, uint32_t process, const struct report_barrier *b)
+static uint64_t key_of(enum episode_match_how how, uint32_t process, const struct report_barrier *b)
 {
 	uint64_t key = text_hash(TEXT_HASH_INIT, &process, sizeof(process));
 
 	key = mix(key, b->family ? b->family : "");
 	switch (how) {
-	case MATCH_ID:
+	case EPISODE_MATCH_ID:
 		return mix(key, b->id);
-	case MATCH_NAME:
+	case EPISODE_MATCH_NAME:
 		return b->name ? mix(key, b->name) : 0;
-	case MATCH_PLACE:
+	case EPISODE_MATCH_PLACE:
 		if (!b->function || !b->file || !b->line)
 			return 0;
 		key = mix(mix(key, b->function), base_of(b->file));
@@ -197,18 +197,18 @@ static uint32_t process_of(const struct joining *j, const struct report_barrier 
 {
 	uint64_t slot;
 
-	return hash_get(&j->pids, b->pid, &slot) ? (uint32_t)slot : MATCH_NONE;
+	return hash_get(&j->pids, b->pid, &slot) ? (uint32_t)slot : EPISODE_MATCH_NONE;
 }
 
 static int site_new(struct joining *j, uint32_t process, uint32_t *slot)
 {
-	struct match *m = j->m;
+	struct episode_match *m = j->m;
 	uint32_t n = m->nsites;
 
 	m->sites = more(j->arena, m->sites, n, sizeof(*m->sites));
 	if (!m->sites)
 		return -ENOMEM;
-	m->sites[n] = (struct match_site){ .process = process };
+	m->sites[n] = (struct episode_match_site){ .process = process };
 	m->sites[n].in = arena_alloc(j->arena, m->nreports * sizeof(void *));
 	if (!m->sites[n].in)
 		return -ENOMEM;
@@ -218,15 +218,15 @@ static int site_new(struct joining *j, uint32_t process, uint32_t *slot)
 }
 
 static int site_take(struct joining *j, uint32_t process, const struct report_barrier *b,
-		     uint32_t slot, enum match_how how)
+		     uint32_t slot, enum episode_match_how how)
 {
-	struct match_site *s = &j->m->sites[slot];
+	struct episode_match_site *s = &j->m->sites[slot];
 
 	s->in[j->r] = b;
 	s->last = b;
 	if (how > s->how)
 		s->how = how;
-	return hash_put(&j->ids, key_of(MATCH_ID, process, b), slot);
+	return hash_put(&j->ids, key_of(EPISODE_MATCH_ID, process, b), slot);
 }
 
 static int by_key(const void *x, const void *y)
@@ -252,7 +252,7 @@ static uint32_t run_of(const struct candidate *c, uint32_t n, uint32_t from)
 	return i - from;
 }
 
-static void candidates_sort(enum match_how how, struct candidate *c, uint32_t n)
+static void candidates_sort(enum episode_match_how how, struct candidate *c, uint32_t n)
 {
 	uint32_t i;
 
@@ -262,7 +262,7 @@ static void candidates_sort(enum match_how how, struct candidate *c, uint32_t n)
 }
 
 /* Those of one key are paired, line by line, if both have as many: else nobody knows which is new. */
-static int candidates_pair(struct joining *j, enum match_how how, struct candidate *old,
+static int candidates_pair(struct joining *j, enum episode_match_how how, struct candidate *old,
 			   uint32_t nold, struct candidate *new, uint32_t nnew)
 {
 	uint32_t o = 0, n = 0, no, nn, i;
@@ -309,11 +309,11 @@ static int sites_by_id(struct joining *j, struct candidate *new, uint32_t *nnew)
 	for (i = 0; !err && i < j->report->nbarriers; i++) {
 		b = &j->report->barriers[i];
 		process = process_of(j, b);
-		if (hash_get(&j->ids, key_of(MATCH_ID, process, b), &slot) &&
+		if (hash_get(&j->ids, key_of(EPISODE_MATCH_ID, process, b), &slot) &&
 		    !j->m->sites[slot].in[j->r])
-			err = site_take(j, process, b, (uint32_t)slot, MATCH_ID);
+			err = site_take(j, process, b, (uint32_t)slot, EPISODE_MATCH_ID);
 		else
-			new[(*nnew)++] = candidate(process, b, MATCH_NONE);
+			new[(*nnew)++] = candidate(process, b, EPISODE_MATCH_NONE);
 	}
 	return err;
 }
@@ -333,7 +333,7 @@ static int sites_join(struct joining *j)
 	uint32_t known = j->m->nsites, all = j->report->nbarriers, nold = 0, nnew = 0, i, slot;
 	struct candidate *old = calloc(known ? known : 1, sizeof(*old));
 	struct candidate *new = calloc(all ? all : 1, sizeof(*new));
-	enum match_how how;
+	enum episode_match_how how;
 	int err = old && new ? 0 : -ENOMEM;
 
 	if (!err)
@@ -341,14 +341,14 @@ static int sites_join(struct joining *j)
 	for (i = 0; !err && nnew && i < known; i++)
 		if (!j->m->sites[i].in[j->r])
 			old[nold++] = candidate(j->m->sites[i].process, j->m->sites[i].last, i);
-	for (how = MATCH_NAME; !err && nold && nnew && how <= MATCH_FUNCTION; how++)
+	for (how = EPISODE_MATCH_NAME; !err && nold && nnew && how <= EPISODE_MATCH_FUNCTION; how++)
 		err = candidates_pair(j, how, old, nold, new, nnew);
 	if (!err)
 		qsort(new, nnew, sizeof(*new), by_order);
 	for (i = 0; !err && i < nnew && new[i].b; i++) {
 		err = site_new(j, new[i].process, &slot);
 		if (!err)
-			err = site_take(j, new[i].process, new[i].b, slot, MATCH_ID);
+			err = site_take(j, new[i].process, new[i].b, slot, EPISODE_MATCH_ID);
 	}
 	free(old);
 	free(new);
@@ -359,7 +359,7 @@ static int sites_join(struct joining *j)
 
 static uint32_t group_process(const struct joining *j, const struct report_group *g)
 {
-	uint32_t least = MATCH_NONE, i;
+	uint32_t least = EPISODE_MATCH_NONE, i;
 	uint64_t slot;
 
 	for (i = 0; i < g->nprocesses; i++)
@@ -370,7 +370,7 @@ static uint32_t group_process(const struct joining *j, const struct report_group
 
 static int groups_join(struct joining *j)
 {
-	struct match *m = j->m;
+	struct episode_match *m = j->m;
 	uint32_t i, g, process;
 
 	for (i = 0; i < j->report->ngroups; i++) {
@@ -395,7 +395,7 @@ static int groups_join(struct joining *j)
 
 /* --- all -------------------------------------------------------------------------------------------------------- */
 
-int match_reports(const struct report *const *reports, uint32_t n, struct match *out)
+int episode_match_reports(const struct report *const *reports, uint32_t n, struct episode_match *out)
 {
 	struct joining j = { .m = out, .arena = arena_new() };
 	int err = j.arena ? 0 : -ENOMEM;
@@ -415,11 +415,11 @@ int match_reports(const struct report *const *reports, uint32_t n, struct match 
 	hash_free(&j.names);
 	hash_free(&j.ids);
 	if (err)
-		match_free(out);
+		episode_match_free(out);
 	return err;
 }
 
-void match_free(struct match *m)
+void episode_match_free(struct episode_match *m)
 {
 	if (m->arena)
 		arena_free(m->arena);

@@ -132,7 +132,7 @@ static int diff_comparable(const struct diff *d, const struct recordings *r)
 /* What is looked at must be in both; and other names may be another program's. Returns 0, or -ENODATA, told. */
 static int diff_common(const struct compare *c)
 {
-	const struct match *m = &c->match;
+	const struct episode_match *m = &c->match;
 	uint32_t i;
 
 	if (isnan(c->fail_above))

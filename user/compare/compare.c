@@ -248,9 +248,9 @@ static void set_in(struct comparing *k, const void *const *in, size_t add)
 static struct subject subject(enum compare_scope scope)
 {
 	return (struct subject){ .base = { .scope = scope,
-					   .site = MATCH_NONE,
-					   .process = MATCH_NONE,
-					   .how = MATCH_NOTHING,
+					   .site = EPISODE_MATCH_NONE,
+					   .process = EPISODE_MATCH_NONE,
+					   .how = EPISODE_MATCH_NOTHING,
 					   .pid_a = UINT32_MAX,
 					   .pid_b = UINT32_MAX } };
 }
@@ -288,7 +288,7 @@ static int rows_process(struct comparing *k, enum compare_scope scope, uint32_t 
 
 static int rows_site(struct comparing *k, uint32_t slot)
 {
-	const struct match_site *site = &k->c->match.sites[slot];
+	const struct episode_match_site *site = &k->c->match.sites[slot];
 	const struct report_barrier *a, *b, *one;
 	struct subject s = subject(COMPARE_BARRIER);
 	int err;
@@ -313,12 +313,12 @@ static int rows_site(struct comparing *k, uint32_t slot)
 	s.counters = site_counters;
 	k->c->only_a += s.base.only == COMPARE_ONLY_A;
 	k->c->only_b += s.base.only == COMPARE_ONLY_B;
-	k->c->moved += s.base.only == COMPARE_BOTH && site->how != MATCH_ID;
+	k->c->moved += s.base.only == COMPARE_BOTH && site->how != EPISODE_MATCH_ID;
 	err = rows_quantities(k, &s, compare_site_quantities);
 	return err ? err : rows_counters(k, &s);
 }
 
-static double sum_phases(const struct match_site *s, uint32_t from, uint32_t n)
+static double sum_phases(const struct episode_match_site *s, uint32_t from, uint32_t n)
 {
 	double sum = 0, known = 0;
 	uint32_t i;
@@ -349,7 +349,7 @@ static int by_weight(const void *x, const void *y)
 
 static int rows_sites(struct comparing *k)
 {
-	const struct match *m = &k->c->match;
+	const struct episode_match *m = &k->c->match;
 	struct weighted *order = calloc(m->nsites ? m->nsites : 1, sizeof(*order));
 	uint32_t na = k->c->a.n, i;
 	int err = order ? 0 : -ENOMEM;
@@ -369,7 +369,7 @@ static int rows_sites(struct comparing *k)
 static int rows_all(struct comparing *k, const struct report *const *a,
 		    const struct report *const *b)
 {
-	const struct match *m = &k->c->match;
+	const struct episode_match *m = &k->c->match;
 	int err = rows_run(k, a, b);
 	uint32_t i;
 
@@ -403,7 +403,7 @@ static void side_fill(struct compare_side *s, const struct report *const *report
 	s->elapsed_ns = known > 0 ? sum / known : NAN;
 }
 
-static int match_both(struct match *m, const struct report *const *a, uint32_t na,
+static int match_both(struct episode_match *m, const struct report *const *a, uint32_t na,
 		      const struct report *const *b, uint32_t nb)
 {
 	const struct report **all = calloc((size_t)na + nb + 1, sizeof(void *));
@@ -413,7 +413,7 @@ static int match_both(struct match *m, const struct report *const *a, uint32_t n
 		return err;
 	memcpy(all, a, na * sizeof(void *));
 	memcpy(all + na, b, nb * sizeof(void *));
-	err = match_reports(all, na + nb, m);
+	err = episode_match_reports(all, na + nb, m);
 	free(all);
 	return err;
 }
@@ -455,7 +455,7 @@ int compare_reports(const struct report *const *a, uint32_t na, const struct rep
 
 void compare_free(struct compare *c)
 {
-	match_free(&c->match);
+	episode_match_free(&c->match);
 	free(c->rows);
 	memset(c, 0, sizeof(*c));
 }

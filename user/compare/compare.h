@@ -67,13 +67,13 @@ enum compare_only { COMPARE_BOTH, COMPARE_ONLY_A, COMPARE_ONLY_B };
 /* Strings are the reports' or this file's. Values in ns, as ratios or as counts; NAN unknown. */
 struct compare_row {
 	enum compare_scope scope;
-	uint32_t site, process; /* slots of the match; MATCH_NONE: none */
+	uint32_t site, process; /* slots of the match; EPISODE_MATCH_NONE: none */
 	uint32_t pid_a, pid_b; /* in the first recording that has it; UINT32_MAX: none */
 	const char *comm;
 	const char *id,
 		*id_b; /* the barrier's in A (in B if A has it not), and in B where that is another; NULL */
 	const char *label;
-	enum match_how how; /* of a barrier: what it was known by */
+	enum episode_match_how how; /* of a barrier: what it was known by */
 	enum compare_only only; /* a side has no such barrier or process */
 	const char *quantity; /* "phase_ns", ..., or a counter's name */
 	bool counter;
@@ -123,7 +123,7 @@ struct compare {
 	uint32_t moved; /* sites not known by their id */
 	uint32_t only_a, only_b; /* sites */
 	const char *unknown; /* the first of options.quantities that nothing has; NULL */
-	struct match match; /* A's reports, then B's */
+	struct episode_match match; /* A's reports, then B's */
 };
 
 /* Returns 0 and fills *out (to be released by compare_free(), and outlived by the reports and options), or -ENOMEM. */

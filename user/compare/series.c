@@ -160,7 +160,7 @@ static int series_match(struct series_making *k, uint32_t n)
 		return err;
 	for (i = 0; i < n; i++)
 		reports[i] = k->inputs[i].report;
-	err = match_reports(reports, n, &k->s->match);
+	err = episode_match_reports(reports, n, &k->s->match);
 	free(reports);
 	return err;
 }
@@ -215,7 +215,7 @@ int series_build(const struct series_input *inputs, uint32_t n, const struct ser
 
 void series_free(struct series *s)
 {
-	match_free(&s->match);
+	episode_match_free(&s->match);
 	if (s->arena)
 		arena_free(s->arena);
 	memset(s, 0, sizeof(*s));

@@ -115,7 +115,7 @@ struct series {
 	const char **rows, **columns; /* likewise; columns: of two ways only */
 	uint32_t fastest, slowest; /* SERIES_NONE */
 	const char *base_label; /* one that no point has; NULL: all is well */
-	struct match match;
+	struct episode_match match;
 	void *arena;
 };
 

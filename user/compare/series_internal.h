@@ -40,6 +40,6 @@ struct series_time series_time_of(const double *values, uint32_t n);
 int series_counters(struct series_making *k, uint32_t index);
 int series_sites(struct series_making *k, uint32_t index, const struct series_met *order);
 /* All sites in the order in which they are met; to be freed; NULL: out of memory. */
-struct series_met *series_order(const struct match *m);
+struct series_met *series_order(const struct episode_match *m);
 
 #endif /* COMPARE_SERIES_INTERNAL_H */

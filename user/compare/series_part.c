@@ -287,7 +287,7 @@ int series_sites(struct series_making *k, uint32_t index, const struct series_me
 	return 0;
 }
 
-struct series_met *series_order(const struct match *m)
+struct series_met *series_order(const struct episode_match *m)
 {
 	struct series_met *order = calloc(m->nsites + 1, sizeof(*order));
 	uint32_t i, r;

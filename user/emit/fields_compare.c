@@ -149,8 +149,8 @@ static const struct emit_names scopes[] = {
 };
 
 static const struct emit_names hows[] = {
-	{ MATCH_ID, "id", NULL }, { MATCH_NAME, "name", NULL }, { MATCH_PLACE, "place", NULL },
-	{ MATCH_FUNCTION, "function", NULL }, { 0, NULL, NULL },
+	{ EPISODE_MATCH_ID, "id", NULL }, { EPISODE_MATCH_NAME, "name", NULL }, { EPISODE_MATCH_PLACE, "place", NULL },
+	{ EPISODE_MATCH_FUNCTION, "function", NULL }, { 0, NULL, NULL },
 };
 
 static const struct emit_names sides[] = {
