@@ -61,7 +61,7 @@ static double distance(const struct fences *f, uint64_t value)
 	return (v < f->low || v > f->high) && far > 1 ? far : 0;
 }
 
-static void score_one(const struct report_thread *threads, uint32_t n, crowd_value *value,
+static void score_one(const struct report_thread *threads, uint32_t n, outliers_value *value,
 		      uint32_t what, uint64_t *values, struct score *scores)
 {
 	struct fences f;
@@ -85,7 +85,7 @@ static void score_one(const struct report_thread *threads, uint32_t n, crowd_val
 	}
 }
 
-int crowd_outliers(const struct report_thread *threads, uint32_t n, crowd_value *value,
+int outliers_outliers(const struct report_thread *threads, uint32_t n, outliers_value *value,
 		   uint32_t nwhat, uint32_t *out, uint32_t max)
 {
 	struct score *scores = calloc(n ? n : 1, sizeof(*scores));
