@@ -14,27 +14,27 @@
 
 struct fixture {
 	struct run *run;
-	struct rates *rates;
+	struct live_rates *live_rates;
 };
 
 static void set_up(struct fixture *f)
 {
 	f->run = run_new(0);
-	f->rates = rates_new();
-	assert_non_null(f->rates);
+	f->live_rates = live_rates_new();
+	assert_non_null(f->live_rates);
 	run_launched(f->run, 0);
 }
 
 static void tear_down(struct fixture *f)
 {
-	rates_free(f->rates);
+	live_rates_free(f->live_rates);
 	run_free(f->run);
 }
 
 static void look(struct fixture *f, uint64_t now)
 {
 	assert_int_equal(model_advance(f->run->model, now), 0);
-	assert_int_equal(rates_look(f->rates, f->run->model, NULL, now), 0);
+	assert_int_equal(live_rates_look(f->live_rates, f->run->model, NULL, now), 0);
 }
 
 /* @n meetings of two threads from @from on, every @period: 11 comes @wait before 12. */
@@ -74,12 +74,12 @@ static void set_up_one(struct fixture *f)
 
 static void waits(struct fixture *f, uint32_t tid, uint64_t object, uint32_t site, uint64_t since)
 {
-	struct rates_waiting w = { PID, INC, tid, site, object, since };
+	struct live_rates_waiting w = { PID, INC, tid, site, object, since };
 
-	assert_int_equal(rates_add_waiting(f->rates, &w), 0);
+	assert_int_equal(live_rates_add_waiting(f->live_rates, &w), 0);
 }
 
-static const struct rates_thread *thread_at(const struct rates_row *row, uint32_t tid)
+static const struct live_rates_thread *thread_at(const struct live_rates_row *row, uint32_t tid)
 {
 	uint32_t i;
 
@@ -98,20 +98,20 @@ static void assert_near(double a, double b, double eps)
 static void test_one_interval(void **state)
 {
 	struct fixture f;
-	const struct rates_row *row;
+	const struct live_rates_row *row;
 
 	(void)state;
 	set_up_ten(&f);
-	assert_int_equal(rates_nbarriers(f.rates), 1);
-	row = rates_barrier(f.rates, 0);
+	assert_int_equal(live_rates_nbarriers(f.live_rates), 1);
+	row = live_rates_barrier(f.live_rates, 0);
 	assert_int_equal(row->episodes, 10);
 	assert_int_equal(row->lost_ns, 300 * MS);
 	assert_int_equal(row->team, 2);
 	assert_int_equal(row->last_count, 10);
 	assert_int_equal(model_thread(f.run->model, row->last_thread)->tid, 12);
-	assert_near(rates_per_second(f.rates, row->episodes), 10 / 1.01, 1e-6);
+	assert_near(live_rates_per_second(f.live_rates, row->episodes), 10 / 1.01, 1e-6);
 	/* 30 of 100 ms of one of two. */
-	assert_near(rates_imbalance(row), 0.15, 1e-6);
+	assert_near(live_rates_imbalance(row), 0.15, 1e-6);
 	assert_int_equal(thread_at(row, 11)->lost_ns, 300 * MS);
 	assert_int_equal(thread_at(row, 12)->lost_ns, 0);
 	assert_int_equal(thread_at(row, 12)->last, 10);
@@ -123,28 +123,28 @@ static void test_one_interval(void **state)
 static void test_differences(void **state)
 {
 	struct fixture f;
-	const struct rates_row *row;
+	const struct live_rates_row *row;
 
 	(void)state;
 	set_up_ten(&f);
 	meet(&f, A, 1, SEC, 5, 200 * MS, 100 * MS);
 	look(&f, 2 * SEC + 10 * MS);
-	row = rates_barrier(f.rates, 0);
-	assert_int_equal(rates_interval_ns(f.rates), SEC);
+	row = live_rates_barrier(f.live_rates, 0);
+	assert_int_equal(live_rates_interval_ns(f.live_rates), SEC);
 	assert_int_equal(row->episodes, 5);
 	assert_int_equal(row->crossings, 10);
 	assert_int_equal(row->lost_ns, 500 * MS);
 	assert_int_equal(row->sum_lost_ns, 800 * MS);
-	assert_near(rates_imbalance(row), 0.25, 1e-6);
+	assert_near(live_rates_imbalance(row), 0.25, 1e-6);
 	assert_int_equal(row->phase_n, 5);
 	assert_int_equal(row->phase_ns, 1000 * MS);
 	assert_int_equal(row->quiet_ns, 0);
 	look(&f, 3 * SEC);
-	row = rates_barrier(f.rates, 0);
+	row = live_rates_barrier(f.live_rates, 0);
 	assert_int_equal(row->episodes, 0);
 	assert_int_equal(row->lost_ns, 0);
 	assert_int_equal(row->last_thread, MODEL_NONE);
-	assert_true(isnan(rates_imbalance(row)));
+	assert_true(isnan(live_rates_imbalance(row)));
 	assert_int_equal(thread_at(row, 11)->lost_ns, 0);
 	assert_int_equal(row->quiet_ns, 3 * SEC - (2 * SEC + 10 * MS));
 	tear_down(&f);
@@ -158,24 +158,24 @@ static void test_barriers_appear(void **state)
 	(void)state;
 	set_up(&f);
 	look(&f, SEC / 2);
-	assert_int_equal(rates_nbarriers(f.rates), 0);
-	assert_int_equal(rates_nprocesses(f.rates), 0);
+	assert_int_equal(live_rates_nbarriers(f.live_rates), 0);
+	assert_int_equal(live_rates_nprocesses(f.live_rates), 0);
 	meet(&f, A, 1, SEC / 2, 4, 100 * MS, 10 * MS);
 	look(&f, SEC);
-	assert_int_equal(rates_nbarriers(f.rates), 1);
-	key = rates_barrier(f.rates, 0)->key;
+	assert_int_equal(live_rates_nbarriers(f.live_rates), 1);
+	key = live_rates_barrier(f.live_rates, 0)->key;
 	meet(&f, B, 2, SEC, 4, 100 * MS, 20 * MS);
 	look(&f, 2 * SEC);
-	assert_int_equal(rates_nbarriers(f.rates), 2);
-	assert_int_equal(rates_barrier(f.rates, 0)->key, key);
-	assert_int_not_equal(rates_barrier(f.rates, 1)->key, key);
-	assert_int_equal(rates_barrier(f.rates, 1)->lost_ns, 80 * MS);
+	assert_int_equal(live_rates_nbarriers(f.live_rates), 2);
+	assert_int_equal(live_rates_barrier(f.live_rates, 0)->key, key);
+	assert_int_not_equal(live_rates_barrier(f.live_rates, 1)->key, key);
+	assert_int_equal(live_rates_barrier(f.live_rates, 1)->lost_ns, 80 * MS);
 	/* The process: what its barriers have, its threads once. */
-	assert_int_equal(rates_nprocesses(f.rates), 1);
-	assert_int_equal(rates_process(f.rates, 0)->lost_ns, 80 * MS);
-	assert_int_equal(rates_process(f.rates, 0)->sum_lost_ns, 120 * MS);
-	assert_int_equal(rates_process(f.rates, 0)->nthreads, 2);
-	assert_int_equal(thread_at(rates_process(f.rates, 0), 11)->crossings, 4);
+	assert_int_equal(live_rates_nprocesses(f.live_rates), 1);
+	assert_int_equal(live_rates_process(f.live_rates, 0)->lost_ns, 80 * MS);
+	assert_int_equal(live_rates_process(f.live_rates, 0)->sum_lost_ns, 120 * MS);
+	assert_int_equal(live_rates_process(f.live_rates, 0)->nthreads, 2);
+	assert_int_equal(thread_at(live_rates_process(f.live_rates, 0), 11)->crossings, 4);
 	tear_down(&f);
 }
 
@@ -184,14 +184,14 @@ static void test_pid_again(void **state)
 {
 	struct fixture f;
 	struct model_crossing c;
-	const struct rates_row *row;
+	const struct live_rates_row *row;
 	uint64_t key;
 
 	(void)state;
 	set_up(&f);
 	meet(&f, A, 1, 0, 5, 100 * MS, 10 * MS);
 	look(&f, SEC);
-	key = rates_process(f.rates, 0)->key;
+	key = live_rates_process(f.live_rates, 0)->key;
 	assert_int_equal(model_end_process(f.run->model, PID, INC, SEC + 1), 0);
 	assert_int_equal(model_add_process(f.run->model, PID, INC + 1, 0, 0, SEC + 2, true, "next"),
 			 0);
@@ -204,17 +204,17 @@ static void test_pid_again(void **state)
 	c.seq = 1;
 	assert_int_equal(model_add_crossing(f.run->model, &c), 0);
 	look(&f, 2 * SEC);
-	assert_int_equal(rates_nprocesses(f.rates), 2);
-	assert_true(rates_process(f.rates, 0)->exited);
-	assert_int_equal(rates_process(f.rates, 0)->lost_ns, 0);
-	row = rates_process(f.rates, 1);
+	assert_int_equal(live_rates_nprocesses(f.live_rates), 2);
+	assert_true(live_rates_process(f.live_rates, 0)->exited);
+	assert_int_equal(live_rates_process(f.live_rates, 0)->lost_ns, 0);
+	row = live_rates_process(f.live_rates, 1);
 	assert_int_not_equal(row->key, key);
 	assert_false(row->exited);
 	assert_int_equal(row->lost_ns, 100 * MS);
 	look(&f, 20 * SEC);
-	assert_int_equal(rates_nprocesses(f.rates), 1);
-	assert_int_equal(rates_nbarriers(f.rates), 1);
-	assert_int_not_equal(rates_process(f.rates, 0)->key, key);
+	assert_int_equal(live_rates_nprocesses(f.live_rates), 1);
+	assert_int_equal(live_rates_nbarriers(f.live_rates), 1);
+	assert_int_not_equal(live_rates_process(f.live_rates, 0)->key, key);
 	tear_down(&f);
 }
 
@@ -227,12 +227,12 @@ static void test_no_time(void **state)
 	meet(&f, A, 1, 0, 5, 100 * MS, 10 * MS);
 	look(&f, SEC);
 	look(&f, SEC);
-	assert_int_equal(rates_interval_ns(f.rates), 0);
-	assert_true(isnan(rates_per_second(f.rates, 5)));
-	assert_int_equal(rates_barrier(f.rates, 0)->lost_ns, 0);
+	assert_int_equal(live_rates_interval_ns(f.live_rates), 0);
+	assert_true(isnan(live_rates_per_second(f.live_rates, 5)));
+	assert_int_equal(live_rates_barrier(f.live_rates, 0)->lost_ns, 0);
 	/* A clock that goes back is one that stands still. */
 	look(&f, SEC / 2);
-	assert_int_equal(rates_interval_ns(f.rates), 0);
+	assert_int_equal(live_rates_interval_ns(f.live_rates), 0);
 	tear_down(&f);
 }
 
@@ -240,15 +240,15 @@ static void test_no_time(void **state)
 static void test_long_wait(void **state)
 {
 	struct fixture f;
-	const struct rates_row *row;
+	const struct live_rates_row *row;
 	uint64_t sum = 0;
 
 	(void)state;
 	set_up_one(&f);
-	sum += rates_barrier(f.rates, 0)->lost_ns;
+	sum += live_rates_barrier(f.live_rates, 0)->lost_ns;
 	waits(&f, 11, A, 1, SEC + 250 * MS);
 	look(&f, 2 * SEC);
-	row = rates_barrier(f.rates, 0);
+	row = live_rates_barrier(f.live_rates, 0);
 	assert_int_equal(row->lost_ns, 750 * MS);
 	assert_int_equal(row->waiting, 1);
 	assert_int_equal(row->waiting_ns, 750 * MS);
@@ -258,14 +258,14 @@ static void test_long_wait(void **state)
 	sum += row->lost_ns;
 	waits(&f, 11, A, 1, SEC + 250 * MS);
 	look(&f, 3 * SEC);
-	row = rates_barrier(f.rates, 0);
+	row = live_rates_barrier(f.live_rates, 0);
 	assert_int_equal(row->lost_ns, SEC);
 	assert_int_equal(thread_at(row, 11)->lost_ns, SEC);
 	sum += row->lost_ns;
 	cross(f.run, 11, A, 2, SEC + 250 * MS, 3751 * MS);
 	cross(f.run, 12, A, 2, 3750 * MS, 3751 * MS);
 	look(&f, 4 * SEC);
-	row = rates_barrier(f.rates, 0);
+	row = live_rates_barrier(f.live_rates, 0);
 	assert_int_equal(row->lost_ns, 750 * MS);
 	assert_int_equal(thread_at(row, 11)->lost_ns, 750 * MS);
 	assert_int_equal(row->waiting, 0);
@@ -283,13 +283,13 @@ static void test_late_record(void **state)
 	set_up_one(&f);
 	waits(&f, 11, A, 1, SEC);
 	look(&f, 3 * SEC);
-	assert_int_equal(rates_barrier(f.rates, 0)->lost_ns, 2 * SEC);
+	assert_int_equal(live_rates_barrier(f.live_rates, 0)->lost_ns, 2 * SEC);
 	look(&f, 4 * SEC);
-	assert_int_equal(rates_barrier(f.rates, 0)->lost_ns, 0);
+	assert_int_equal(live_rates_barrier(f.live_rates, 0)->lost_ns, 0);
 	cross(f.run, 11, A, 2, SEC, 4 * SEC);
 	cross(f.run, 12, A, 2, 4 * SEC - MS, 4 * SEC);
 	look(&f, 5 * SEC);
-	assert_int_equal(rates_barrier(f.rates, 0)->lost_ns, SEC - MS);
+	assert_int_equal(live_rates_barrier(f.live_rates, 0)->lost_ns, SEC - MS);
 	tear_down(&f);
 }
 
@@ -304,10 +304,10 @@ static void test_dropped(void **state)
 	look(&f, 60 * SEC);
 	look(&f, 61 * SEC);
 	look(&f, 62 * SEC);
-	assert_int_equal(rates_barrier(f.rates, 0)->lost_ns, 0);
+	assert_int_equal(live_rates_barrier(f.live_rates, 0)->lost_ns, 0);
 	meet(&f, A, 1, 62 * SEC, 1, 500 * MS, 100 * MS);
 	look(&f, 63 * SEC);
-	assert_int_equal(rates_barrier(f.rates, 0)->lost_ns, 100 * MS);
+	assert_int_equal(live_rates_barrier(f.live_rates, 0)->lost_ns, 100 * MS);
 	tear_down(&f);
 }
 
@@ -315,7 +315,7 @@ static void test_dropped(void **state)
 static void test_unmet(void **state)
 {
 	struct fixture f;
-	const struct rates_row *row;
+	const struct live_rates_row *row;
 
 	(void)state;
 	set_up(&f);
@@ -323,8 +323,8 @@ static void test_unmet(void **state)
 	waits(&f, 11, A, 1, SEC);
 	waits(&f, 12, A, 1, SEC + 500 * MS);
 	look(&f, 2 * SEC);
-	assert_int_equal(rates_nbarriers(f.rates), 1);
-	row = rates_barrier(f.rates, 0);
+	assert_int_equal(live_rates_nbarriers(f.live_rates), 1);
+	row = live_rates_barrier(f.live_rates, 0);
 	assert_int_equal(row->barrier, MODEL_NONE);
 	assert_int_equal(row->site, 1);
 	assert_int_equal(row->waiting, 2);
@@ -332,18 +332,18 @@ static void test_unmet(void **state)
 	assert_int_equal(row->lost_ns, 1500 * MS);
 	assert_int_equal(row->nthreads, 2);
 	assert_int_equal(thread_at(row, 12)->waiting_ns, 500 * MS);
-	assert_int_equal(rates_process(f.rates, 0)->lost_ns, 1500 * MS);
-	assert_int_equal(rates_process(f.rates, 0)->waiting, 2);
+	assert_int_equal(live_rates_process(f.live_rates, 0)->lost_ns, 1500 * MS);
+	assert_int_equal(live_rates_process(f.live_rates, 0)->waiting, 2);
 	waits(&f, 11, A, 1, SEC);
 	waits(&f, 12, A, 1, SEC + 500 * MS);
 	look(&f, 3 * SEC);
-	assert_int_equal(rates_barrier(f.rates, 0)->lost_ns, 2 * SEC);
+	assert_int_equal(live_rates_barrier(f.live_rates, 0)->lost_ns, 2 * SEC);
 	cross(f.run, 11, A, 3, SEC, 3501 * MS);
 	cross(f.run, 12, A, 3, SEC + 500 * MS, 3501 * MS);
 	cross(f.run, 13, A, 3, 3500 * MS, 3501 * MS);
 	look(&f, 4 * SEC);
-	assert_int_equal(rates_nbarriers(f.rates), 1);
-	row = rates_barrier(f.rates, 0);
+	assert_int_equal(live_rates_nbarriers(f.live_rates), 1);
+	row = live_rates_barrier(f.live_rates, 0);
 	assert_int_not_equal(row->barrier, MODEL_NONE);
 	assert_int_equal(row->episodes, 1);
 	assert_int_equal(row->lost_ns, SEC);
@@ -360,10 +360,10 @@ static void test_unmet_goes(void **state)
 	set_up(&f);
 	waits(&f, 11, A, 1, 0);
 	look(&f, SEC);
-	assert_int_equal(rates_nbarriers(f.rates), 1);
+	assert_int_equal(live_rates_nbarriers(f.live_rates), 1);
 	look(&f, 2 * SEC);
-	assert_int_equal(rates_nbarriers(f.rates), 0);
-	assert_int_equal(rates_nprocesses(f.rates), 0);
+	assert_int_equal(live_rates_nbarriers(f.live_rates), 0);
+	assert_int_equal(live_rates_nprocesses(f.live_rates), 0);
 	tear_down(&f);
 }
 
@@ -380,39 +380,39 @@ static void test_which_barrier(void **state)
 	waits(&f, 11, A, 1, SEC);
 	waits(&f, 12, A, MODEL_NONE, SEC);
 	look(&f, 2 * SEC);
-	assert_int_equal(rates_nbarriers(f.rates), 2);
-	assert_int_equal(rates_barrier(f.rates, 0)->waiting + rates_barrier(f.rates, 1)->waiting,
+	assert_int_equal(live_rates_nbarriers(f.live_rates), 2);
+	assert_int_equal(live_rates_barrier(f.live_rates, 0)->waiting + live_rates_barrier(f.live_rates, 1)->waiting,
 			 2);
-	assert_non_null(thread_at(rates_barrier(f.rates, 0), 11));
-	assert_int_equal(thread_at(rates_barrier(f.rates, 0), 11)->waiting_ns, SEC);
+	assert_non_null(thread_at(live_rates_barrier(f.live_rates, 0), 11));
+	assert_int_equal(thread_at(live_rates_barrier(f.live_rates, 0), 11)->waiting_ns, SEC);
 	/* A process that the model does not know is nobody's row. */
 	{
-		struct rates_waiting w = { 4711, 1, 99, 1, A, SEC };
+		struct live_rates_waiting w = { 4711, 1, 99, 1, A, SEC };
 
-		assert_int_equal(rates_add_waiting(f.rates, &w), 0);
+		assert_int_equal(live_rates_add_waiting(f.live_rates, &w), 0);
 	}
 	look(&f, 3 * SEC);
-	assert_int_equal(rates_nbarriers(f.rates), 2);
+	assert_int_equal(live_rates_nbarriers(f.live_rates), 2);
 	tear_down(&f);
 }
 
 /* The cause that most of the interval's lost time goes to. */
 static void test_cause(void **state)
 {
-	struct rates_row row = { .weighed = 100, .weighed_thread_ns = 1000 };
+	struct live_rates_row row = { .weighed = 100, .weighed_thread_ns = 1000 };
 	double share = NAN;
 	bool balanced;
 
 	(void)state;
-	assert_null(rates_cause(&row, &share, &balanced));
+	assert_null(live_rates_cause(&row, &share, &balanced));
 	row.weight[CAUSE_LOCK] = 60;
 	row.weight[CAUSE_IO] = 30;
-	assert_string_equal(rates_cause(&row, &share, &balanced), cause_name(CAUSE_LOCK));
+	assert_string_equal(live_rates_cause(&row, &share, &balanced), cause_name(CAUSE_LOCK));
 	assert_near(share, 0.6, 1e-9);
 	assert_false(balanced);
 	/* A site that loses next to nothing has none. */
 	row.weighed_thread_ns = 10000;
-	assert_null(rates_cause(&row, &share, &balanced));
+	assert_null(live_rates_cause(&row, &share, &balanced));
 	assert_true(balanced);
 }
 
@@ -421,7 +421,7 @@ static void test_folded(void **state)
 {
 	struct fixture f;
 	struct model_crossing c;
-	const struct rates_row *row;
+	const struct live_rates_row *row;
 	uint64_t t = 0, before;
 	uint32_t i;
 
@@ -440,14 +440,14 @@ static void test_folded(void **state)
 		assert_int_equal(model_end_thread(f.run->model, PID, INC, tid, t + 60, "x"), 0);
 		if (i % 10000 == 9999) {
 			look(&f, t + 90);
-			row = rates_barrier(f.rates, 0);
+			row = live_rates_barrier(f.live_rates, 0);
 			assert_int_equal(row->episodes, 10000);
 			assert_int_equal(row->lost_ns, 400000);
 			assert_int_equal(thread_at(row, 11)->crossings, 10000);
 			assert_int_equal(thread_at(row, 11)->lost_ns, 400000);
 		}
 	}
-	before = rates_barrier(f.rates, 0)->nthreads;
+	before = live_rates_barrier(f.live_rates, 0)->nthreads;
 	assert_true(before <= 10001);
 	tear_down(&f);
 }

@@ -34,7 +34,7 @@
 static void note_waiting(void *ctx, uint32_t tid, const struct sbt_thread *thread)
 {
 	struct top *t = ctx;
-	struct rates_waiting w = {
+	struct live_rates_waiting w = {
 		.tgid = thread->tgid,
 		.inc = thread->inc,
 		.tid = tid,
@@ -51,7 +51,7 @@ static void note_waiting(void *ctx, uint32_t tid, const struct sbt_thread *threa
 	space = space_find(t->view.spaces, w.tgid, w.inc);
 	if (space && thread->ip && !t->view.present->options->frames)
 		w.site = space_site(t->view.spaces, space, thread->ip);
-	t->error = rates_add_waiting(t->rates, &w);
+	t->error = live_rates_add_waiting(t->live_rates, &w);
 }
 
 /* Our own memory that is no file's and nobody else's, in bytes; 0 unknown. */
@@ -113,7 +113,7 @@ static int look(struct top *t)
 	int err;
 
 	attach_each_pending(t->view.attach, note_waiting, t);
-	err = t->error ? t->error : rates_look(t->rates, t->view.model, t->view.causes, t->now_ns);
+	err = t->error ? t->error : live_rates_look(t->live_rates, t->view.model, t->view.causes, t->now_ns);
 	set_facts(t);
 	if (!err)
 		err = top_make_items(t);
@@ -172,8 +172,8 @@ static int begin(void *ctx, const struct capture_view *view)
 	t->next_ns = t->now_ns + t->interval_ns;
 	if (!t->first_ns)
 		t->first_ns = t->now_ns;
-	t->rates = rates_new();
-	if (!t->rates)
+	t->live_rates = live_rates_new();
+	if (!t->live_rates)
 		return -ENOMEM;
 	set_facts(t);
 	if (!t->drawn || t->opened)
@@ -240,8 +240,8 @@ static void forget(struct top *t)
 {
 	uint32_t i;
 
-	rates_free(t->rates);
-	t->rates = NULL;
+	live_rates_free(t->live_rates);
+	t->live_rates = NULL;
 	for (i = 0; i < t->nnames; i++) {
 		free(t->names[i].label);
 		free(t->names[i].id);

@@ -9,12 +9,12 @@
 /* What ended stays to be seen for so long. */
 #define KEEP_NS 5000000000ULL
 
-struct rates *rates_new(void)
+struct live_rates *live_rates_new(void)
 {
-	return calloc(1, sizeof(struct rates));
+	return calloc(1, sizeof(struct live_rates));
 }
 
-static void place_free(struct rates_place *p)
+static void place_free(struct live_rates_place *p)
 {
 	if (!p)
 		return;
@@ -23,7 +23,7 @@ static void place_free(struct rates_place *p)
 	free(p);
 }
 
-void rates_free(struct rates *r)
+void live_rates_free(struct live_rates *r)
 {
 	uint32_t i;
 
@@ -51,9 +51,9 @@ void rates_free(struct rates *r)
 /* --- rows ------------------------------------------------------------------------------------------- */
 
 /* What had been told of it while nobody had left it. */
-static void inherit(struct rates *r, struct rates_place *p)
+static void inherit(struct live_rates *r, struct live_rates_place *p)
 {
-	struct rates_place *u;
+	struct live_rates_place *u;
 	uint32_t i;
 
 	for (i = 0; i < r->nunmet; i++) {
@@ -68,10 +68,10 @@ static void inherit(struct rates *r, struct rates_place *p)
 	}
 }
 
-static int add_place(struct rates *r, const struct model *m, uint32_t index)
+static int add_place(struct live_rates *r, const struct model *m, uint32_t index)
 {
 	const struct model_barrier *b = model_barrier(m, index);
-	struct rates_place *p = calloc(1, sizeof(*p));
+	struct live_rates_place *p = calloc(1, sizeof(*p));
 	uint64_t other;
 	uint32_t i;
 	int err = 0;
@@ -89,18 +89,18 @@ static int add_place(struct rates *r, const struct model *m, uint32_t index)
 	for (i = 0; i < b->nsites && !b->nested && !err; i++) {
 		/* One of its own rather than one among several. */
 		if (b->nsites == 1 ||
-		    !hash_get(&r->by_site, rates_place_key(b->proc, b->sites[i]), &other))
-			err = hash_put(&r->by_site, rates_place_key(b->proc, b->sites[i]), index);
+		    !hash_get(&r->by_site, live_rates_place_key(b->proc, b->sites[i]), &other))
+			err = hash_put(&r->by_site, live_rates_place_key(b->proc, b->sites[i]), index);
 	}
 	return err;
 }
 
 /* Before the waits are put where they belong: what is new. */
-static int meet(struct rates *r, const struct model *m)
+static int meet(struct live_rates *r, const struct model *m)
 {
 	uint32_t i, n = model_nbarriers(m);
 	const struct model_barrier *b;
-	int err = grow_zeroed((void **)&r->places, &r->cap_places, n, sizeof(struct rates_place *));
+	int err = grow_zeroed((void **)&r->places, &r->cap_places, n, sizeof(struct live_rates_place *));
 
 	for (i = 0; i < n && !err; i++) {
 		b = model_barrier(m, i);
@@ -114,7 +114,7 @@ static int meet(struct rates *r, const struct model *m)
 	return err;
 }
 
-static void hide(struct rates_place *p)
+static void hide(struct live_rates_place *p)
 {
 	free(p->threads_was);
 	free(p->threads);
@@ -124,9 +124,9 @@ static void hide(struct rates_place *p)
 	p->hidden = true;
 }
 
-static int show(const struct rates_row ***list, uint32_t *n, uint32_t *cap, struct rates_place *p)
+static int show(const struct live_rates_row ***list, uint32_t *n, uint32_t *cap, struct live_rates_place *p)
 {
-	int err = grow_zeroed((void **)list, cap, *n + 1, sizeof(const struct rates_row *));
+	int err = grow_zeroed((void **)list, cap, *n + 1, sizeof(const struct live_rates_row *));
 
 	if (err)
 		return err;
@@ -136,12 +136,12 @@ static int show(const struct rates_row ***list, uint32_t *n, uint32_t *cap, stru
 	return 0;
 }
 
-static int look_at(struct rates *r, const struct model *m, const struct causes *causes, uint32_t i)
+static int look_at(struct live_rates *r, const struct model *m, const struct causes *causes, uint32_t i)
 {
 	const struct model_barrier *b = model_barrier(m, i);
-	struct rates_place *p = r->places[i];
+	struct live_rates_place *p = r->places[i];
 	bool active = b->crossings != p->was.crossings || p->row.waiting;
-	struct rates_sums now;
+	struct live_rates_sums now;
 
 	p->row.exited = model_proc(m, b->proc)->exited;
 	p->row.team = b->team_max;
@@ -155,14 +155,14 @@ static int look_at(struct rates *r, const struct model *m, const struct causes *
 	}
 	p->hidden = false;
 	p->still = !active && !p->credit.ns;
-	rates_take_sums(b, causes, i, &now);
-	rates_take_row(p, &now);
-	return rates_take_threads(r, m, p, b);
+	live_rates_take_sums(b, causes, i, &now);
+	live_rates_take_row(p, &now);
+	return live_rates_take_threads(r, m, p, b);
 }
 
-static void look_at_unmet(struct rates *r)
+static void look_at_unmet(struct live_rates *r)
 {
-	struct rates_place *p;
+	struct live_rates_place *p;
 	uint32_t i, kept = 0;
 
 	for (i = 0; i < r->nunmet; i++) {
@@ -171,7 +171,7 @@ static void look_at_unmet(struct rates *r)
 			place_free(p);
 			continue;
 		}
-		p->row.lost_ns = rates_settle(&p->credit, 0, p->open_ns);
+		p->row.lost_ns = live_rates_settle(&p->credit, 0, p->open_ns);
 		p->row.sum_lost_ns += p->row.lost_ns;
 		p->row.last_thread = MODEL_NONE;
 		r->unmet[kept++] = p;
@@ -179,9 +179,9 @@ static void look_at_unmet(struct rates *r)
 	r->nunmet = kept;
 }
 
-static int show_all(struct rates *r)
+static int show_all(struct live_rates *r)
 {
-	struct rates_place *p;
+	struct live_rates_place *p;
 	uint32_t i;
 	int err = 0;
 
@@ -192,7 +192,7 @@ static int show_all(struct rates *r)
 			continue;
 		err = show(&r->shown, &r->nshown, &r->cap_shown, p);
 		if (!err)
-			err = rates_add_to_process(r, p);
+			err = live_rates_add_to_process(r, p);
 	}
 	for (i = 0; i < r->nprocs && !err; i++) {
 		p = r->procs[i];
@@ -203,7 +203,7 @@ static int show_all(struct rates *r)
 			r->procs[i] = NULL;
 			continue;
 		}
-		rates_merge_threads(p);
+		live_rates_merge_threads(p);
 		err = show(&r->shown_procs, &r->nshown_procs, &r->cap_shown_procs, p);
 	}
 	return err;
@@ -211,7 +211,7 @@ static int show_all(struct rates *r)
 
 /* --- a look ---------------------------------------------------------------------------------------- */
 
-int rates_look(struct rates *r, const struct model *m, const struct causes *causes, uint64_t now_ns)
+int live_rates_look(struct live_rates *r, const struct model *m, const struct causes *causes, uint64_t now_ns)
 {
 	uint32_t i;
 	int err;
@@ -219,21 +219,21 @@ int rates_look(struct rates *r, const struct model *m, const struct causes *caus
 	r->begin_ns = r->looked ? r->now_ns : model_start(m);
 	r->now_ns = now_ns > r->begin_ns ? now_ns : r->begin_ns;
 	r->looked = true;
-	err = rates_know_procs(r, m);
+	err = live_rates_know_procs(r, m);
 	if (!err)
 		err = meet(r, m);
 	if (err)
 		return err;
-	rates_clear_waiting(r);
-	err = rates_know_objects(r);
+	live_rates_clear_waiting(r);
+	err = live_rates_know_objects(r);
 	for (i = 0; i < r->nwaiting && !err; i++)
-		err = rates_put_waiting(r, &r->waiting[i]);
-	rates_count_waiting(r, r->now_ns);
+		err = live_rates_put_waiting(r, &r->waiting[i]);
+	live_rates_count_waiting(r, r->now_ns);
 	for (i = 0; i < r->nplaces && !err; i++)
 		err = look_at(r, m, causes, i);
 	look_at_unmet(r);
 	if (!err)
-		err = rates_take_newcomers(r);
+		err = live_rates_take_newcomers(r);
 	if (!err)
 		err = show_all(r);
 	r->nwaiting = 0;
@@ -241,39 +241,39 @@ int rates_look(struct rates *r, const struct model *m, const struct causes *caus
 	return err;
 }
 
-uint64_t rates_interval_ns(const struct rates *r)
+uint64_t live_rates_interval_ns(const struct live_rates *r)
 {
 	return r->now_ns - r->begin_ns;
 }
 
-uint32_t rates_nbarriers(const struct rates *r)
+uint32_t live_rates_nbarriers(const struct live_rates *r)
 {
 	return r->nshown;
 }
 
-const struct rates_row *rates_barrier(const struct rates *r, uint32_t i)
+const struct live_rates_row *live_rates_barrier(const struct live_rates *r, uint32_t i)
 {
 	return r->shown[i];
 }
 
-uint32_t rates_nprocesses(const struct rates *r)
+uint32_t live_rates_nprocesses(const struct live_rates *r)
 {
 	return r->nshown_procs;
 }
 
-const struct rates_row *rates_process(const struct rates *r, uint32_t i)
+const struct live_rates_row *live_rates_process(const struct live_rates *r, uint32_t i)
 {
 	return r->shown_procs[i];
 }
 
-double rates_per_second(const struct rates *r, uint64_t amount)
+double live_rates_per_second(const struct live_rates *r, uint64_t amount)
 {
-	uint64_t ns = rates_interval_ns(r);
+	uint64_t ns = live_rates_interval_ns(r);
 
 	return ns ? (double)amount * 1e9 / (double)ns : NAN;
 }
 
-double rates_imbalance(const struct rates_row *row)
+double live_rates_imbalance(const struct live_rates_row *row)
 {
 	double share;
 
@@ -283,7 +283,7 @@ double rates_imbalance(const struct rates_row *row)
 	return share > 1 ? 1 : share;
 }
 
-const char *rates_cause(const struct rates_row *row, double *share, bool *balanced)
+const char *live_rates_cause(const struct live_rates_row *row, double *share, bool *balanced)
 {
 	enum cause_kind top = CAUSE_NONE;
 	double named = 0;
@@ -297,7 +297,7 @@ const char *rates_cause(const struct rates_row *row, double *share, bool *balanc
 	}
 	/* Waits of which no cause was found are no balance. */
 	*balanced = row->weighed_thread_ns > 0 && named < CAUSE_LITTLE * row->weighed_thread_ns &&
-		    !(rates_imbalance(row) >= CAUSE_LITTLE);
+		    !(live_rates_imbalance(row) >= CAUSE_LITTLE);
 	if (top == CAUSE_NONE || named < CAUSE_LITTLE * row->weighed_thread_ns)
 		return NULL;
 	*share = row->weight[top] / row->weighed;

@@ -17,10 +17,10 @@
 #include "analyse/cause.h"
 #include "model/model.h"
 
-struct rates;
+struct live_rates;
 
 /* A thread that has arrived and not left. */
-struct rates_waiting {
+struct live_rates_waiting {
 	uint32_t tgid, inc, tid;
 	uint32_t site; /* as model_crossing.site; MODEL_NONE not known */
 	uint64_t object;
@@ -28,7 +28,7 @@ struct rates_waiting {
 };
 
 /* Of one thread at a barrier, or over all barriers of its process. Times in ns, of the interval. */
-struct rates_thread {
+struct live_rates_thread {
 	uint32_t thread; /* index in the model; MODEL_NONE: it has not left a barrier yet */
 	uint32_t tid;
 	uint64_t crossings, last; /* how often it crossed, and came last */
@@ -41,7 +41,7 @@ struct rates_thread {
 };
 
 /* A barrier, or a process: then all that follow are sums over its barriers, nested ones left out. */
-struct rates_row {
+struct live_rates_row {
 	uint32_t barrier; /* index in the model; MODEL_NONE: nobody has left it yet, or a process */
 	uint32_t proc; /* index in the model */
 	uint32_t site; /* of a barrier that nobody has left; MODEL_NONE not known */
@@ -68,34 +68,34 @@ struct rates_row {
 	uint64_t sum_lost_ns; /* since the first look */
 
 	uint32_t nthreads;
-	const struct rates_thread *threads; /* who did something; until the next look */
+	const struct live_rates_thread *threads; /* who did something; until the next look */
 };
 
 /* NULL: out of memory. */
-struct rates *rates_new(void);
-void rates_free(struct rates *rates);
+struct live_rates *live_rates_new(void);
+void live_rates_free(struct live_rates *live_rates);
 
-/* Before each rates_look(): everybody who is waiting. Returns 0 or -ENOMEM. */
-int rates_add_waiting(struct rates *rates, const struct rates_waiting *waiting);
+/* Before each live_rates_look(): everybody who is waiting. Returns 0 or -ENOMEM. */
+int live_rates_add_waiting(struct live_rates *live_rates, const struct live_rates_waiting *waiting);
 /* @causes may be NULL. The first interval begins with the model. Returns 0 or -ENOMEM. */
-int rates_look(struct rates *rates, const struct model *model, const struct causes *causes,
+int live_rates_look(struct live_rates *live_rates, const struct model *model, const struct causes *causes,
 	       uint64_t now_ns);
 
 /* Of the last look, valid until the next one. Rows of processes that ended go some seconds later. */
-uint64_t rates_interval_ns(const struct rates *rates); /* 0: nothing can be divided by it */
-uint32_t rates_nbarriers(const struct rates *rates);
-const struct rates_row *rates_barrier(const struct rates *rates, uint32_t i);
-uint32_t rates_nprocesses(const struct rates *rates);
-const struct rates_row *rates_process(const struct rates *rates, uint32_t i);
+uint64_t live_rates_interval_ns(const struct live_rates *live_rates); /* 0: nothing can be divided by it */
+uint32_t live_rates_nbarriers(const struct live_rates *live_rates);
+const struct live_rates_row *live_rates_barrier(const struct live_rates *live_rates, uint32_t i);
+uint32_t live_rates_nprocesses(const struct live_rates *live_rates);
+const struct live_rates_row *live_rates_process(const struct live_rates *live_rates, uint32_t i);
 
 /* What an amount of the interval is each second; NAN if it had no length. */
-double rates_per_second(const struct rates *rates, uint64_t amount);
+double live_rates_per_second(const struct live_rates *live_rates, uint64_t amount);
 /* Share of its phases' thread time that was lost waiting, 0 to 1; NAN if no phase ended. */
-double rates_imbalance(const struct rates_row *row);
+double live_rates_imbalance(const struct live_rates_row *row);
 /*
  * The cause that explains most of the lost time, and its share of it; NULL: not known, or so little is lost (*balanced)
  * that it needs none.
  */
-const char *rates_cause(const struct rates_row *row, double *share, bool *balanced);
+const char *live_rates_cause(const struct live_rates_row *row, double *share, bool *balanced);
 
 #endif /* TOP_LIVE_RATES_H */

@@ -9,21 +9,21 @@
 #include "base/hash.h"
 
 /* The waits still going on that have been told as lost: what their end brings is less by them. */
-struct rates_credit {
+struct live_rates_credit {
 	uint64_t ns;
 	bool overdue; /* they have ended, and the records of it have not come */
 };
 
 /* What a thread's sums at a barrier were at the last look. */
-struct rates_thread_was {
+struct live_rates_thread_was {
 	uint32_t thread;
-	struct rates_credit credit;
+	struct live_rates_credit credit;
 	uint64_t crossings, last, wait_ns, idle_ns, work_ns;
 	struct model_sums sums;
 };
 
 /* The sums of a barrier, as they were. */
-struct rates_sums {
+struct live_rates_sums {
 	uint64_t episodes, incomplete, crossings, wait_ns;
 	uint64_t phase_n, phase_ns, phase_wait_ns, phase_thread_ns;
 	uint64_t release_n, release_ns;
@@ -31,13 +31,13 @@ struct rates_sums {
 };
 
 /* Where threads meet: a barrier, one that nobody has left yet, or all of a process. */
-struct rates_place {
-	struct rates_row row;
-	struct rates_sums was;
-	struct rates_credit credit;
-	struct rates_thread_was *threads_was; /* as the model's */
+struct live_rates_place {
+	struct live_rates_row row;
+	struct live_rates_sums was;
+	struct live_rates_credit credit;
+	struct live_rates_thread_was *threads_was; /* as the model's */
 	uint32_t nwas, cap_was;
-	struct rates_thread *threads;
+	struct live_rates_thread *threads;
 	uint32_t nthreads, cap_threads;
 	uint64_t active_ns; /* the last look at which something had happened */
 	uint64_t open_ns; /* scratch: what the threads waiting now have waited in all */
@@ -46,22 +46,22 @@ struct rates_place {
 };
 
 /* A thread that waits now. */
-struct rates_wait {
-	struct rates_waiting w;
-	struct rates_place *place; /* where it waits; NULL: not known */
+struct live_rates_wait {
+	struct live_rates_waiting w;
+	struct live_rates_place *place; /* where it waits; NULL: not known */
 	bool shown;
 };
 
-struct rates {
-	struct rates_place **places; /* by barrier; NULL: not looked at yet */
+struct live_rates {
+	struct live_rates_place **places; /* by barrier; NULL: not looked at yet */
 	uint32_t nplaces, cap_places;
-	struct rates_place **unmet; /* barriers that nobody has left yet */
+	struct live_rates_place **unmet; /* barriers that nobody has left yet */
 	uint32_t nunmet, cap_unmet;
-	struct rates_place **procs; /* by process; NULL: none of its own to show */
+	struct live_rates_place **procs; /* by process; NULL: none of its own to show */
 	uint32_t nprocs, cap_procs;
-	const struct rates_row **shown, **shown_procs;
+	const struct live_rates_row **shown, **shown_procs;
 	uint32_t nshown, cap_shown, nshown_procs, cap_shown_procs;
-	struct rates_wait *waiting;
+	struct live_rates_wait *waiting;
 	uint32_t nwaiting, cap_waiting;
 	struct hash by_tid; /* of those waiting: tid -> index, plus 1 */
 	struct hash by_proc; /* tgid << 32 | incarnation -> index of the process */
@@ -74,38 +74,38 @@ struct rates {
 
 /* rates_where.c: all return 0 or -ENOMEM. */
 /* A process and what is in it, a site or an object, as one number. */
-uint64_t rates_place_key(uint32_t proc, uint64_t what);
+uint64_t live_rates_place_key(uint32_t proc, uint64_t what);
 /* New processes. */
-int rates_know_procs(struct rates *r, const struct model *m);
+int live_rates_know_procs(struct live_rates *r, const struct model *m);
 /* Objects come and go, and what lies at their addresses: made anew each time. */
-int rates_know_objects(struct rates *r);
+int live_rates_know_objects(struct live_rates *r);
 /* Finds the place of a wait, making one where nobody has left the barrier yet. */
-int rates_put_waiting(struct rates *r, struct rates_wait *w);
+int live_rates_put_waiting(struct live_rates *r, struct live_rates_wait *w);
 /* Of all waits: how many there are at each place, and how long. @now: CLOCK_MONOTONIC, ns. */
-void rates_count_waiting(struct rates *r, uint64_t now);
-void rates_clear_waiting(struct rates *r);
+void live_rates_count_waiting(struct live_rates *r, uint64_t now);
+void live_rates_clear_waiting(struct live_rates *r);
 
 /* rates_take.c */
 /*
  * The lost time of an interval: @ended ns of waits that ended in it, @open ns of those that go on, both from their
  * beginning; what was told of them before is the credit's.
  */
-uint64_t rates_settle(struct rates_credit *c, uint64_t ended, uint64_t open);
+uint64_t live_rates_settle(struct live_rates_credit *c, uint64_t ended, uint64_t open);
 /* The barrier's sums as they are. @causes may be NULL. */
-void rates_take_sums(const struct model_barrier *b, const struct causes *causes, uint32_t index,
-		     struct rates_sums *s);
+void live_rates_take_sums(const struct model_barrier *b, const struct causes *causes, uint32_t index,
+		     struct live_rates_sums *s);
 /* The row of what is new in @now, which is kept for the next time. */
-void rates_take_row(struct rates_place *p, const struct rates_sums *now);
+void live_rates_take_row(struct live_rates_place *p, const struct live_rates_sums *now);
 /* The same of the barrier's threads. Returns 0 or -ENOMEM. */
-int rates_take_threads(struct rates *r, const struct model *m, struct rates_place *p,
+int live_rates_take_threads(struct live_rates *r, const struct model *m, struct live_rates_place *p,
 		       const struct model_barrier *b);
 /* Those who have not left their barrier before. Returns 0 or -ENOMEM. */
-int rates_take_newcomers(struct rates *r);
+int live_rates_take_newcomers(struct live_rates *r);
 
-/* rates_process.c */
+/* live_rates_process.c */
 /* Adds a barrier's row to its process's. Returns 0 or -ENOMEM. */
-int rates_add_to_process(struct rates *r, const struct rates_place *p);
+int live_rates_add_to_process(struct live_rates *r, const struct live_rates_place *p);
 /* When all have been added: a thread that crossed several barriers is one. */
-void rates_merge_threads(struct rates_place *p);
+void live_rates_merge_threads(struct live_rates_place *p);
 
 #endif /* TOP_LIVE_RATES_INTERNAL_H */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_row(struct rates_row *to, const struct rates_row *row)
+static void add_row(struct live_rates_row *to, const struct live_rates_row *row)
 {
 	unsigned k;
 
@@ -38,7 +38,7 @@ static void add_row(struct rates_row *to, const struct rates_row *row)
 	to->weighed_thread_ns += row->weighed_thread_ns;
 }
 
-static int add_threads(struct rates_place *to, const struct rates_place *p)
+static int add_threads(struct live_rates_place *to, const struct live_rates_place *p)
 {
 	int err = grow_zeroed((void **)&to->threads, &to->cap_threads, to->nthreads + p->nthreads,
 			      sizeof(*to->threads));
@@ -50,12 +50,12 @@ static int add_threads(struct rates_place *to, const struct rates_place *p)
 	return 0;
 }
 
-int rates_add_to_process(struct rates *r, const struct rates_place *p)
+int live_rates_add_to_process(struct live_rates *r, const struct live_rates_place *p)
 {
 	uint32_t i = p->row.proc;
-	struct rates_place *to;
+	struct live_rates_place *to;
 	int err =
-		grow_zeroed((void **)&r->procs, &r->cap_procs, i + 1, sizeof(struct rates_place *));
+		grow_zeroed((void **)&r->procs, &r->cap_procs, i + 1, sizeof(struct live_rates_place *));
 
 	if (err)
 		return err;
@@ -69,7 +69,7 @@ int rates_add_to_process(struct rates *r, const struct rates_place *p)
 	if (to->active_ns != r->now_ns) {
 		to->active_ns = r->now_ns;
 		to->nthreads = 0;
-		to->row = (struct rates_row){ .barrier = MODEL_NONE,
+		to->row = (struct live_rates_row){ .barrier = MODEL_NONE,
 					      .proc = i,
 					      .site = MODEL_NONE,
 					      .key = 1ULL << 63 | i,
@@ -82,20 +82,20 @@ int rates_add_to_process(struct rates *r, const struct rates_place *p)
 
 static int tid_cmp(const void *a, const void *b)
 {
-	const struct rates_thread *x = a, *y = b;
+	const struct live_rates_thread *x = a, *y = b;
 
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
 /* A thread that crossed several barriers is one. */
-void rates_merge_threads(struct rates_place *p)
+void live_rates_merge_threads(struct live_rates_place *p)
 {
-	struct rates_thread *to;
+	struct live_rates_thread *to;
 	uint32_t i, kept = 0;
 
 	qsort(p->threads, p->nthreads, sizeof(*p->threads), tid_cmp);
 	for (i = 0; i < p->nthreads; i++) {
-		const struct rates_thread *t = &p->threads[i];
+		const struct live_rates_thread *t = &p->threads[i];
 
 		to = kept ? &p->threads[kept - 1] : NULL;
 		if (!to || to->tid != t->tid) {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A barrier's waits that ended come late, by records on their way; those that were dropped never come. */
-uint64_t rates_settle(struct rates_credit *c, uint64_t ended, uint64_t open)
+uint64_t live_rates_settle(struct live_rates_credit *c, uint64_t ended, uint64_t open)
 {
 	uint64_t before = c->ns;
 
@@ -27,8 +27,8 @@ uint64_t rates_settle(struct rates_credit *c, uint64_t ended, uint64_t open)
 	return 0;
 }
 
-void rates_take_sums(const struct model_barrier *b, const struct causes *causes, uint32_t index,
-		     struct rates_sums *s)
+void live_rates_take_sums(const struct model_barrier *b, const struct causes *causes, uint32_t index,
+		     struct live_rates_sums *s)
 {
 	uint32_t i;
 
@@ -49,10 +49,10 @@ void rates_take_sums(const struct model_barrier *b, const struct causes *causes,
 		causes_weights(causes, index, s->weight, &s->weighed, &s->weighed_thread_ns);
 }
 
-void rates_take_row(struct rates_place *p, const struct rates_sums *now)
+void live_rates_take_row(struct live_rates_place *p, const struct live_rates_sums *now)
 {
-	const struct rates_sums *was = &p->was;
-	struct rates_row *row = &p->row;
+	const struct live_rates_sums *was = &p->was;
+	struct live_rates_row *row = &p->row;
 	unsigned k;
 
 	row->episodes = now->episodes - was->episodes;
@@ -68,7 +68,7 @@ void rates_take_row(struct rates_place *p, const struct rates_sums *now)
 		row->weight[k] = now->weight[k] - was->weight[k];
 	row->weighed = now->weighed - was->weighed;
 	row->weighed_thread_ns = now->weighed_thread_ns - was->weighed_thread_ns;
-	row->lost_ns = rates_settle(&p->credit, now->wait_ns - was->wait_ns, p->open_ns);
+	row->lost_ns = live_rates_settle(&p->credit, now->wait_ns - was->wait_ns, p->open_ns);
 	row->sum_lost_ns += row->lost_ns;
 	p->was = *now;
 }
@@ -83,7 +83,7 @@ static uint64_t blocked_of(const struct model_sums *s)
 	return sum;
 }
 
-static struct rates_thread *add_thread(struct rates_place *p)
+static struct live_rates_thread *add_thread(struct live_rates_place *p)
 {
 	if (grow_zeroed((void **)&p->threads, &p->cap_threads, p->nthreads + 1,
 			sizeof(*p->threads)))
@@ -94,7 +94,7 @@ static struct rates_thread *add_thread(struct rates_place *p)
 }
 
 /* The wait of this thread, if it is one at this very barrier. */
-static struct rates_wait *waiting_of(const struct rates *r, const struct rates_place *p,
+static struct live_rates_wait *waiting_of(const struct live_rates *r, const struct live_rates_place *p,
 				     uint32_t tid)
 {
 	uint64_t i;
@@ -104,7 +104,7 @@ static struct rates_wait *waiting_of(const struct rates *r, const struct rates_p
 	return &r->waiting[i - 1];
 }
 
-static uint64_t waited(const struct rates *r, struct rates_wait *w, struct rates_thread *out)
+static uint64_t waited(const struct live_rates *r, struct live_rates_wait *w, struct live_rates_thread *out)
 {
 	uint64_t ns = r->now_ns > w->w.arrive_ns ? r->now_ns - w->w.arrive_ns : 0;
 
@@ -113,12 +113,12 @@ static uint64_t waited(const struct rates *r, struct rates_wait *w, struct rates
 	return ns;
 }
 
-static int take_thread(struct rates *r, struct rates_place *p, const struct model_thread *t,
-		       const struct model_barrier_thread *bt, struct rates_thread_was *was)
+static int take_thread(struct live_rates *r, struct live_rates_place *p, const struct model_thread *t,
+		       const struct model_barrier_thread *bt, struct live_rates_thread_was *was)
 {
 	bool fresh = !was->crossings;
-	struct rates_wait *w = t->exited ? NULL : waiting_of(r, p, t->tid);
-	struct rates_thread *out;
+	struct live_rates_wait *w = t->exited ? NULL : waiting_of(r, p, t->tid);
+	struct live_rates_thread *out;
 	uint64_t open = 0;
 
 	if (t->exited && bt->crossings == was->crossings)
@@ -138,7 +138,7 @@ static int take_thread(struct rates *r, struct rates_place *p, const struct mode
 	out->oncpu_ns = bt->sums.oncpu_ns - was->sums.oncpu_ns;
 	out->runq_ns = bt->sums.runq_ns - was->sums.runq_ns;
 	out->blocked_ns = blocked_of(&bt->sums) - blocked_of(&was->sums);
-	out->lost_ns = rates_settle(&was->credit, bt->wait_ns - was->wait_ns, open);
+	out->lost_ns = live_rates_settle(&was->credit, bt->wait_ns - was->wait_ns, open);
 	/* The beginning of its first wait has been told of already. */
 	if (fresh && out->lost_ns > r->now_ns - r->begin_ns)
 		out->lost_ns = r->now_ns - r->begin_ns;
@@ -150,7 +150,7 @@ static int take_thread(struct rates *r, struct rates_place *p, const struct mode
 }
 
 /* Where it stood at the last look. Threads that were folded since have moved the others. */
-static const struct rates_thread_was *find_was(const struct rates_place *p, uint32_t i,
+static const struct live_rates_thread_was *find_was(const struct live_rates_place *p, uint32_t i,
 					       uint32_t thread, struct hash *moved)
 {
 	uint64_t at;
@@ -165,11 +165,11 @@ static const struct rates_thread_was *find_was(const struct rates_place *p, uint
 	return hash_get(moved, thread, &at) ? &p->threads_was[at] : NULL;
 }
 
-int rates_take_threads(struct rates *r, const struct model *m, struct rates_place *p,
+int live_rates_take_threads(struct live_rates *r, const struct model *m, struct live_rates_place *p,
 		       const struct model_barrier *b)
 {
-	struct rates_thread_was *now = NULL, *w;
-	const struct rates_thread_was *was;
+	struct live_rates_thread_was *now = NULL, *w;
+	const struct live_rates_thread_was *was;
 	struct hash moved = { 0 };
 	uint32_t i, cap = 0;
 	int err = grow_zeroed((void **)&now, &cap, b->nthreads, sizeof(*now));
@@ -205,10 +205,10 @@ int rates_take_threads(struct rates *r, const struct model *m, struct rates_plac
 }
 
 /* Those who have not left this barrier before. */
-int rates_take_newcomers(struct rates *r)
+int live_rates_take_newcomers(struct live_rates *r)
 {
-	struct rates_thread *out;
-	struct rates_wait *w;
+	struct live_rates_thread *out;
+	struct live_rates_wait *w;
 	uint32_t i;
 
 	for (i = 0; i < r->nwaiting; i++) {

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int rates_add_waiting(struct rates *r, const struct rates_waiting *waiting)
+int live_rates_add_waiting(struct live_rates *r, const struct live_rates_waiting *waiting)
 {
 	int err = grow_zeroed((void **)&r->waiting, &r->cap_waiting, r->nwaiting + 1,
 			      sizeof(*r->waiting));
@@ -14,16 +14,16 @@ int rates_add_waiting(struct rates *r, const struct rates_waiting *waiting)
 	if (!err)
 		err = hash_put(&r->by_tid, waiting->tid, r->nwaiting + 1);
 	if (!err)
-		r->waiting[r->nwaiting++] = (struct rates_wait){ .w = *waiting };
+		r->waiting[r->nwaiting++] = (struct live_rates_wait){ .w = *waiting };
 	return err;
 }
 
-uint64_t rates_place_key(uint32_t proc, uint64_t what)
+uint64_t live_rates_place_key(uint32_t proc, uint64_t what)
 {
 	return hash_mix(what ^ hash_mix((uint64_t)proc + 1));
 }
 
-int rates_know_procs(struct rates *r, const struct model *m)
+int live_rates_know_procs(struct live_rates *r, const struct model *m)
 {
 	const struct model_proc *p;
 	int err = 0;
@@ -35,8 +35,8 @@ int rates_know_procs(struct rates *r, const struct model *m)
 	return err;
 }
 
-static struct rates_place *find_unmet(const struct rates *r, uint32_t proc,
-				      const struct rates_waiting *w)
+static struct live_rates_place *find_unmet(const struct live_rates *r, uint32_t proc,
+				      const struct live_rates_waiting *w)
 {
 	uint32_t i;
 
@@ -47,13 +47,13 @@ static struct rates_place *find_unmet(const struct rates *r, uint32_t proc,
 	return NULL;
 }
 
-static int add_unmet(struct rates *r, uint32_t proc, const struct rates_waiting *w,
-		     struct rates_place **out)
+static int add_unmet(struct live_rates *r, uint32_t proc, const struct live_rates_waiting *w,
+		     struct live_rates_place **out)
 {
-	struct rates_place *p = calloc(1, sizeof(*p));
+	struct live_rates_place *p = calloc(1, sizeof(*p));
 
 	if (!p || grow_zeroed((void **)&r->unmet, &r->cap_unmet, r->nunmet + 1,
-			      sizeof(struct rates_place *))) {
+			      sizeof(struct live_rates_place *))) {
 		free(p);
 		return -ENOMEM;
 	}
@@ -68,9 +68,9 @@ static int add_unmet(struct rates *r, uint32_t proc, const struct rates_waiting 
 }
 
 /* Objects come and go, and what lies at their addresses: made anew each time. */
-int rates_know_objects(struct rates *r)
+int live_rates_know_objects(struct live_rates *r)
 {
-	const struct rates_row *row;
+	const struct live_rates_row *row;
 	uint32_t i;
 	int err = 0;
 
@@ -78,20 +78,20 @@ int rates_know_objects(struct rates *r)
 	for (i = 0; i < r->nplaces && r->nwaiting && !err; i++) {
 		row = &r->places[i]->row;
 		if (!r->places[i]->hidden && !row->nested && !row->exited)
-			err = hash_put(&r->by_object, rates_place_key(row->proc, row->object), i);
+			err = hash_put(&r->by_object, live_rates_place_key(row->proc, row->object), i);
 	}
 	return err;
 }
 
-int rates_put_waiting(struct rates *r, struct rates_wait *w)
+int live_rates_put_waiting(struct live_rates *r, struct live_rates_wait *w)
 {
 	uint64_t proc, i;
 
 	if (!hash_get(&r->by_proc, (uint64_t)w->w.tgid << 32 | w->w.inc, &proc))
 		return 0;
 	if ((w->w.site != MODEL_NONE &&
-	     hash_get(&r->by_site, rates_place_key(proc, w->w.site), &i)) ||
-	    hash_get(&r->by_object, rates_place_key(proc, w->w.object), &i)) {
+	     hash_get(&r->by_site, live_rates_place_key(proc, w->w.site), &i)) ||
+	    hash_get(&r->by_object, live_rates_place_key(proc, w->w.object), &i)) {
 		w->place = r->places[i];
 		return 0;
 	}
@@ -99,9 +99,9 @@ int rates_put_waiting(struct rates *r, struct rates_wait *w)
 	return w->place ? 0 : add_unmet(r, proc, &w->w, &w->place);
 }
 
-void rates_count_waiting(struct rates *r, uint64_t now)
+void live_rates_count_waiting(struct live_rates *r, uint64_t now)
 {
-	struct rates_place *p;
+	struct live_rates_place *p;
 	uint64_t ns;
 	uint32_t i;
 
@@ -117,12 +117,12 @@ void rates_count_waiting(struct rates *r, uint64_t now)
 	}
 }
 
-void rates_clear_waiting(struct rates *r)
+void live_rates_clear_waiting(struct live_rates *r)
 {
 	uint32_t i;
 
 	for (i = 0; i < r->nplaces + r->nunmet; i++) {
-		struct rates_place *p = i < r->nplaces ? r->places[i] : r->unmet[i - r->nplaces];
+		struct live_rates_place *p = i < r->nplaces ? r->places[i] : r->unmet[i - r->nplaces];
 
 		p->row.waiting = 0;
 		p->row.waiting_ns = p->open_ns = 0;

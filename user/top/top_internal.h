@@ -46,7 +46,7 @@ struct top {
 	/* What is looked at. */
 	struct capture_view view;
 	bool begun;
-	struct rates *rates;
+	struct live_rates *live_rates;
 	struct top_name *names; /* by barrier */
 	uint32_t nnames, cap_names;
 	struct screen_item *items;

@@ -48,7 +48,7 @@ static uint32_t thread_number(const struct model_thread *th)
 	return th->place != MODEL_NONE ? th->place : th->ordinal;
 }
 
-static void say_last(struct top *t, const struct rates_row *row, char out[48])
+static void say_last(struct top *t, const struct live_rates_row *row, char out[48])
 {
 	const struct model_thread *th = model_thread(t->view.model, row->last_thread);
 	const struct model_proc *p = model_proc(t->view.model, th->proc);
@@ -108,7 +108,7 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : NAN;
 }
 
-static int add_row(struct top *t, const struct rates_row *row, bool process)
+static int add_row(struct top *t, const struct live_rates_row *row, bool process)
 {
 	const struct model_proc *p = model_proc(t->view.model, row->proc);
 	struct screen_item *it;
@@ -122,9 +122,9 @@ static int add_row(struct top *t, const struct rates_row *row, bool process)
 	it->process = 1ULL << 63 | row->proc;
 	it->pid = p->tgid;
 	it->comm = *p->comm ? p->comm : NULL;
-	it->lost_ns = rates_per_second(t->rates, row->lost_ns);
-	it->rate = rates_per_second(t->rates, row->episodes + row->incomplete);
-	it->imbalance = rates_imbalance(row);
+	it->lost_ns = live_rates_per_second(t->live_rates, row->lost_ns);
+	it->rate = live_rates_per_second(t->live_rates, row->episodes + row->incomplete);
+	it->imbalance = live_rates_imbalance(row);
 	it->phase_ns = row->phase_n ? (double)row->phase_ns / (double)row->phase_n : NAN;
 	it->team = row->team;
 	it->waiting = row->waiting;
@@ -132,7 +132,7 @@ static int add_row(struct top *t, const struct rates_row *row, bool process)
 	it->exited = row->exited;
 	it->nested = row->nested;
 	it->cause_share = it->last_share = NAN;
-	it->cause = rates_cause(row, &it->cause_share, &it->balanced);
+	it->cause = live_rates_cause(row, &it->cause_share, &it->balanced);
 	if (row->last_thread != MODEL_NONE) {
 		say_last(t, row, w->last);
 		it->last_share = share(row->last_count, row->episodes);
@@ -145,7 +145,7 @@ static int add_row(struct top *t, const struct rates_row *row, bool process)
 }
 
 /* A barrier that nobody has left has no name in the model yet. */
-static int add_unmet(struct top *t, const struct rates_row *row)
+static int add_unmet(struct top *t, const struct live_rates_row *row)
 {
 	struct top_words *w;
 	int err = add_row(t, row, false);
@@ -156,7 +156,7 @@ static int add_unmet(struct top *t, const struct rates_row *row)
 	return report_site_label(run_facts_live_env(t->view.run_facts_live), row->site, w->name, sizeof(w->name));
 }
 
-static int add_thread(struct top *t, const struct rates_row *row, const struct rates_thread *th)
+static int add_thread(struct top *t, const struct live_rates_row *row, const struct live_rates_thread *th)
 {
 	const struct model_thread *m =
 		th->thread == MODEL_NONE ? NULL : model_thread(t->view.model, th->thread);
@@ -177,8 +177,8 @@ static int add_thread(struct top *t, const struct rates_row *row, const struct r
 	it->tid = th->tid;
 	it->index = m ? thread_number(m) : UINT32_MAX;
 	snprintf(w->name, sizeof(w->name), "%s", comm ? comm : "?");
-	it->lost_ns = rates_per_second(t->rates, th->lost_ns);
-	it->rate = rates_per_second(t->rates, th->crossings);
+	it->lost_ns = live_rates_per_second(t->live_rates, th->lost_ns);
+	it->rate = live_rates_per_second(t->live_rates, th->crossings);
 	it->last_share = share(th->last, row->episodes);
 	it->waiting_ns = th->waiting_ns;
 	it->oncpu = share(th->oncpu_ns, t->view.causes ? th->known_ns : 0);
@@ -193,14 +193,14 @@ static int add_threads(struct top *t)
 	enum screen_kind kind;
 	uint64_t key = screen_opened(t->screen, &kind);
 	bool process = kind == SCREEN_PROCESS;
-	uint32_t i, j, n = process ? rates_nprocesses(t->rates) : rates_nbarriers(t->rates);
+	uint32_t i, j, n = process ? live_rates_nprocesses(t->live_rates) : live_rates_nbarriers(t->live_rates);
 	int err = 0;
 
 	t->opened_shown = key;
 	t->why[0] = '\0';
 	for (i = 0; i < n && key && !err; i++) {
-		const struct rates_row *row =
-			process ? rates_process(t->rates, i) : rates_barrier(t->rates, i);
+		const struct live_rates_row *row =
+			process ? live_rates_process(t->live_rates, i) : live_rates_barrier(t->live_rates, i);
 
 		if (row->key != key)
 			continue;
@@ -222,10 +222,10 @@ int top_make_items(struct top *t)
 		err = report_barrier_names(t->view.model, run_facts_live_env(t->view.run_facts_live), t->nnames,
 					   keep_name, t);
 	t->nitems = 0;
-	for (i = 0; i < rates_nprocesses(t->rates) && !err; i++)
-		err = add_row(t, rates_process(t->rates, i), true);
-	for (i = 0; i < rates_nbarriers(t->rates) && !err; i++) {
-		const struct rates_row *row = rates_barrier(t->rates, i);
+	for (i = 0; i < live_rates_nprocesses(t->live_rates) && !err; i++)
+		err = add_row(t, live_rates_process(t->live_rates, i), true);
+	for (i = 0; i < live_rates_nbarriers(t->live_rates) && !err; i++) {
+		const struct live_rates_row *row = live_rates_barrier(t->live_rates, i);
 
 		err = row->barrier == MODEL_NONE ? add_unmet(t, row) : add_row(t, row, false);
 	}
