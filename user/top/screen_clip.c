@@ -7,7 +7,7 @@
 
 #include "emit/textout.h"
 
-static void add_run(struct pen *p, size_t from, enum screen_style style)
+static void add_run(struct clip *p, size_t from, enum screen_style style)
 {
 	struct screen_lines *o = p->out;
 	struct screen_run *last = o->nruns ? &o->runs[o->nruns - 1] : NULL, *more;
@@ -28,7 +28,7 @@ static void add_run(struct pen *p, size_t from, enum screen_style style)
 	o->runs[o->nruns++] = (struct screen_run){ p->line, from, o->text.len, style };
 }
 
-static void draw(struct pen *p, enum screen_style style, const char *s)
+static void draw(struct clip *p, enum screen_style style, const char *s)
 {
 	size_t from = p->out->text.len;
 
@@ -39,7 +39,7 @@ static void draw(struct pen *p, enum screen_style style, const char *s)
 	add_run(p, from, p->solid ? p->base : style);
 }
 
-void pen_put(struct pen *p, enum screen_style style, const char *s)
+void clip_put(struct clip *p, enum screen_style style, const char *s)
 {
 	unsigned room = p->width > p->column ? p->width - p->column : 0;
 	char *fit = textout_fit(s, room);
@@ -67,13 +67,13 @@ void pen_put(struct pen *p, enum screen_style style, const char *s)
 	free(fit);
 }
 
-void pen_put_if_room(struct pen *p, enum screen_style style, const char *s)
+void clip_put_if_room(struct clip *p, enum screen_style style, const char *s)
 {
 	if (p->column + textout_columns(s) <= p->width)
-		pen_put(p, style, s);
+		clip_put(p, style, s);
 }
 
-void pen_skip(struct pen *p, unsigned n)
+void clip_skip(struct clip *p, unsigned n)
 {
 	if (n > p->width - p->column)
 		n = p->width - p->column;
@@ -81,7 +81,7 @@ void pen_skip(struct pen *p, unsigned n)
 	p->column += n;
 }
 
-void pen_end_line(struct pen *p)
+void clip_end_line(struct clip *p)
 {
 	buf_char(&p->out->text, '\n');
 	p->line++;
@@ -90,7 +90,7 @@ void pen_end_line(struct pen *p)
 	p->solid = false;
 }
 
-void pen_cell(struct pen *p, enum screen_style style, unsigned width, bool right, const char *s)
+void clip_cell(struct clip *p, enum screen_style style, unsigned width, bool right, const char *s)
 {
 	char *fit = textout_fit(s, width);
 	unsigned n;
@@ -101,9 +101,9 @@ void pen_cell(struct pen *p, enum screen_style style, unsigned width, bool right
 	}
 	n = textout_columns(fit);
 	if (right)
-		pen_skip(p, width - n);
-	pen_put(p, style, fit);
+		clip_skip(p, width - n);
+	clip_put(p, style, fit);
 	if (!right)
-		pen_skip(p, width - n);
+		clip_skip(p, width - n);
 	free(fit);
 }

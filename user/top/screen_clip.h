@@ -6,7 +6,7 @@
 
 #include "top/screen.h"
 
-struct pen {
+struct clip {
 	struct screen_lines *out;
 	unsigned width, line, column;
 	unsigned blanks; /* not drawn yet: nothing may follow them */
@@ -17,13 +17,13 @@ struct pen {
 };
 
 /* What does not fit is left out of its middle. */
-void pen_put(struct pen *p, enum screen_style style, const char *s);
+void clip_put(struct clip *p, enum screen_style style, const char *s);
 /* All of it or nothing. */
-void pen_put_if_room(struct pen *p, enum screen_style style, const char *s);
+void clip_put_if_room(struct clip *p, enum screen_style style, const char *s);
 /* @n columns on. */
-void pen_skip(struct pen *p, unsigned n);
-void pen_end_line(struct pen *p);
+void clip_skip(struct clip *p, unsigned n);
+void clip_end_line(struct clip *p);
 /* What is put into so many columns. @right: at their end. */
-void pen_cell(struct pen *p, enum screen_style style, unsigned width, bool right, const char *s);
+void clip_cell(struct clip *p, enum screen_style style, unsigned width, bool right, const char *s);
 
 #endif /* TOP_SCREEN_CLIP_H */

@@ -9,7 +9,7 @@
 
 #include "top/screen_row.h"
 
-static void draw_foot(struct pen *p, const struct screen *s)
+static void draw_foot(struct clip *p, const struct screen *s)
 {
 	static const char *const keys[] = { "q quit", "Enter threads", "/ filter",   "? help",
 					    "s sort", "t flat",	       "Space pause" };
@@ -20,25 +20,25 @@ static void draw_foot(struct pen *p, const struct screen *s)
 				  : sizeof(keys) / sizeof(keys[0]);
 
 	if (s->typing || *s->filter) {
-		pen_put(p, SCREEN_BOLD, s->typing ? "filter: " : "only: ");
-		pen_put(p, SCREEN_PLAIN, s->filter);
-		pen_put_if_room(p, SCREEN_DIM,
+		clip_put(p, SCREEN_BOLD, s->typing ? "filter: " : "only: ");
+		clip_put(p, SCREEN_PLAIN, s->filter);
+		clip_put_if_room(p, SCREEN_DIM,
 				s->typing ? "_  Enter keeps it  Esc clears it"
 					  : "  / changes it  Esc clears it");
-		pen_end_line(p);
+		clip_end_line(p);
 		return;
 	}
 	for (i = 0; i < n; i++) {
 		if (p->column + (i ? 2 : 0) + strlen(list[i]) > p->width)
 			break;
 		if (i)
-			pen_skip(p, 2);
-		pen_put(p, SCREEN_DIM, list[i]);
+			clip_skip(p, 2);
+		clip_put(p, SCREEN_DIM, list[i]);
 	}
-	pen_end_line(p);
+	clip_end_line(p);
 }
 
-static void draw_help(struct pen *p, unsigned height)
+static void draw_help(struct clip *p, unsigned height)
 {
 	static const char *const lines[] = {
 		"Up Down PgUp PgDn   choose a row; Home: the first one",
@@ -63,13 +63,13 @@ static void draw_help(struct pen *p, unsigned height)
 	unsigned i;
 
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]) && i < height; i++) {
-		pen_put(p, SCREEN_PLAIN, lines[i]);
-		pen_end_line(p);
+		clip_put(p, SCREEN_PLAIN, lines[i]);
+		clip_end_line(p);
 	}
 }
 
 /* A paragraph of at most @most lines; how many it took. */
-static unsigned draw_paragraph(struct pen *p, enum screen_style style, const char *s, unsigned most)
+static unsigned draw_paragraph(struct clip *p, enum screen_style style, const char *s, unsigned most)
 {
 	struct textout t = { .buf = &(struct buf){ 0 }, .width = p->width };
 	unsigned n = 0;
@@ -79,8 +79,8 @@ static unsigned draw_paragraph(struct pen *p, enum screen_style style, const cha
 	p->failed |= t.buf->failed;
 	for (line = t.buf->s ? strtok_r(t.buf->s, "\n", &save) : NULL; line && n < most;
 	     line = strtok_r(NULL, "\n", &save)) {
-		pen_put(p, style, line);
-		pen_end_line(p);
+		clip_put(p, style, line);
+		clip_end_line(p);
 		n++;
 	}
 	buf_free(t.buf);
@@ -88,15 +88,15 @@ static unsigned draw_paragraph(struct pen *p, enum screen_style style, const cha
 }
 
 /* Whose threads these are, and why it is as it is. Returns how many lines it took. */
-static unsigned draw_opened(struct pen *p, const struct screen *s, unsigned most)
+static unsigned draw_opened(struct clip *p, const struct screen *s, unsigned most)
 {
 	const struct screen_item *it = screen_opened_item(s);
 	char process[64], text[512], number[TEXTOUT_CELL], lost[TEXTOUT_CELL];
 	unsigned n = 1;
 
 	if (!it) {
-		pen_put(p, SCREEN_ALARM, "It has ended.");
-		pen_end_line(p);
+		clip_put(p, SCREEN_ALARM, "It has ended.");
+		clip_end_line(p);
 		return 1;
 	}
 	screen_say_process(process, sizeof(process), it);
@@ -105,17 +105,17 @@ static unsigned draw_opened(struct pen *p, const struct screen *s, unsigned most
 			 it->id ? it->id : "");
 	else
 		snprintf(text, sizeof(text), "%s, at all its barriers", process);
-	pen_put(p, SCREEN_BOLD, text);
-	pen_end_line(p);
+	clip_put(p, SCREEN_BOLD, text);
+	clip_end_line(p);
 	if (most < 3)
 		return n;
 	screen_say_lost(lost, it->lost_ns);
 	screen_say_rate(number, it->rate);
 	snprintf(text, sizeof(text), "%s lost each second, %s meetings", lost, number);
-	pen_put(p, SCREEN_PLAIN, text);
+	clip_put(p, SCREEN_PLAIN, text);
 	if (isfinite(it->imbalance)) {
 		snprintf(text, sizeof(text), ", imbalance %.0f %%", it->imbalance * 100);
-		pen_put_if_room(p,
+		clip_put_if_room(p,
 				it->imbalance >= SCREEN_BAD_IMBALANCE ? SCREEN_ALARM : SCREEN_PLAIN,
 				text);
 	}
@@ -124,9 +124,9 @@ static unsigned draw_opened(struct pen *p, const struct screen *s, unsigned most
 
 		screen_say_with_share(cause, sizeof(cause), it->cause, it->cause_share);
 		snprintf(text, sizeof(text), ", %s", cause);
-		pen_put_if_room(p, SCREEN_PLAIN, text);
+		clip_put_if_room(p, SCREEN_PLAIN, text);
 	}
-	pen_end_line(p);
+	clip_end_line(p);
 	n++;
 	if (s->facts && s->facts->why && most > n + 1)
 		n += draw_paragraph(p, SCREEN_DIM, s->facts->why,
@@ -134,7 +134,7 @@ static unsigned draw_opened(struct pen *p, const struct screen *s, unsigned most
 	return n;
 }
 
-static void draw_rows(struct pen *p, struct screen *s, unsigned height)
+static void draw_rows(struct clip *p, struct screen *s, unsigned height)
 {
 	struct screen_layout layout = { 0 };
 	unsigned i;
@@ -163,13 +163,13 @@ static void draw_rows(struct pen *p, struct screen *s, unsigned height)
 	}
 }
 
-static void fill_to(struct pen *p, unsigned line)
+static void fill_to(struct clip *p, unsigned line)
 {
 	while (p->line < line)
-		pen_end_line(p);
+		clip_end_line(p);
 }
 
-static void draw_all(struct pen *p, struct screen *s, unsigned height)
+static void draw_all(struct clip *p, struct screen *s, unsigned height)
 {
 	unsigned foot = height >= 5;
 
@@ -180,15 +180,15 @@ static void draw_all(struct pen *p, struct screen *s, unsigned height)
 	if (height >= 4)
 		screen_draw_title(p, s);
 	if (s->facts && s->facts->alert && height >= 6) {
-		pen_put(p, SCREEN_ALARM, s->facts->alert);
-		pen_end_line(p);
+		clip_put(p, SCREEN_ALARM, s->facts->alert);
+		clip_end_line(p);
 	}
 	if (s->opened)
 		draw_opened(p, s, height > p->line + foot + 3 ? height - p->line - foot - 3 : 1);
 	else
 		screen_draw_answer(p, s);
 	if (height >= 16)
-		pen_end_line(p);
+		clip_end_line(p);
 	if (height > p->line + foot)
 		draw_rows(p, s, height - p->line - foot);
 	if (foot) {
@@ -199,7 +199,7 @@ static void draw_all(struct pen *p, struct screen *s, unsigned height)
 
 int screen_draw(struct screen *s, unsigned width, unsigned height, struct screen_lines *out)
 {
-	struct pen p = { .out = out, .width = width, .ascii = s->ascii };
+	struct clip p = { .out = out, .width = width, .ascii = s->ascii };
 
 	buf_clear(&out->text);
 	out->nruns = 0;
@@ -228,7 +228,7 @@ void screen_plain(const struct screen_facts *facts, const struct screen_item *it
 	struct screen_layout layout = { 0 };
 	struct screen s = { .items = items, .n = n, .facts = facts, .ascii = ascii };
 	struct screen_lines lines = { 0 };
-	struct pen p = { .out = &lines, .width = 400, .ascii = ascii };
+	struct clip p = { .out = &lines, .width = 400, .ascii = ascii };
 	char day[TEXTOUT_CELL];
 	uint32_t i;
 
@@ -245,25 +245,25 @@ void screen_plain(const struct screen_facts *facts, const struct screen_item *it
 	screen_lay(&layout, COL_CAUSE, 22);
 	screen_lay(&layout, COL_ID, 9);
 	screen_lay(&layout, COL_NAME, 0);
-	pen_put(&p, SCREEN_PLAIN, day);
-	pen_skip(&p, 1);
+	clip_put(&p, SCREEN_PLAIN, day);
+	clip_skip(&p, 1);
 	screen_draw_heads(&p, &layout, NULL);
 	if (screen_arrange(&s))
 		out->failed = true;
 	for (i = 0; i < s.nrows; i++) {
 		if (!happens(s.rows[i]))
 			continue;
-		pen_put(&p, SCREEN_PLAIN, day);
-		pen_skip(&p, 1);
+		clip_put(&p, SCREEN_PLAIN, day);
+		clip_skip(&p, 1);
 		screen_draw_row(&p, &layout, s.rows[i], false, NAMES_LINES);
 	}
 	if (p.line == 1) {
-		pen_put(&p, SCREEN_PLAIN, day);
-		pen_skip(&p, 1);
-		pen_put(&p, SCREEN_PLAIN, n ? "nothing in this interval" : facts->nothing);
-		pen_end_line(&p);
+		clip_put(&p, SCREEN_PLAIN, day);
+		clip_skip(&p, 1);
+		clip_put(&p, SCREEN_PLAIN, n ? "nothing in this interval" : facts->nothing);
+		clip_end_line(&p);
 	}
-	pen_end_line(&p);
+	clip_end_line(&p);
 	buf_add(out, lines.text.s ? lines.text.s : "", lines.text.len);
 	out->failed |= p.failed || lines.text.failed;
 	free(s.rows);

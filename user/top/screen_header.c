@@ -23,7 +23,7 @@ static void say_seconds(char out[TEXTOUT_CELL], uint64_t ns)
 		textout_time(out, ns);
 }
 
-void screen_draw_title(struct pen *p, const struct screen *s)
+void screen_draw_title(struct clip *p, const struct screen *s)
 {
 	char text[TEXTOUT_CELL], time[64], right[160], number[TEXTOUT_CELL];
 	uint32_t i, n[SCREEN_THREAD + 1] = { 0 };
@@ -36,26 +36,26 @@ void screen_draw_title(struct pen *p, const struct screen *s)
 		snprintf(right, sizeof(right), "1 process, %s", number);
 	else
 		snprintf(right, sizeof(right), "%u processes, %s", n[SCREEN_PROCESS], number);
-	pen_put(p, SCREEN_BOLD, "sbt-trace top");
+	clip_put(p, SCREEN_BOLD, "sbt-trace top");
 	if (s->facts) {
-		pen_put_if_room(p, SCREEN_PLAIN, "  ");
-		pen_put(p, SCREEN_PLAIN, s->facts->what);
+		clip_put_if_room(p, SCREEN_PLAIN, "  ");
+		clip_put(p, SCREEN_PLAIN, s->facts->what);
 		say_seconds(text, s->facts->elapsed_ns / 1000000000 * 1000000000);
 		snprintf(time, sizeof(time), "  for %s", text);
-		pen_put_if_room(p, SCREEN_DIM, time);
+		clip_put_if_room(p, SCREEN_DIM, time);
 		say_seconds(text, s->facts->interval_ns);
 		snprintf(time, sizeof(time), ", every %s", text);
 		if (s->facts->interval_ns != 1000000000)
-			pen_put_if_room(p, SCREEN_DIM, time);
+			clip_put_if_room(p, SCREEN_DIM, time);
 		if (s->paused)
-			pen_put_if_room(p, SCREEN_ALARM, "  paused");
+			clip_put_if_room(p, SCREEN_ALARM, "  paused");
 	}
 	len = textout_columns(right);
 	if (p->column + 2 + len <= p->width) {
-		pen_skip(p, p->width - p->column - len);
-		pen_put(p, SCREEN_DIM, right);
+		clip_skip(p, p->width - p->column - len);
+		clip_put(p, SCREEN_DIM, right);
 	}
-	pen_end_line(p);
+	clip_end_line(p);
 }
 
 /* Who loses most: the item of this kind, of @process if that is not 0. */
@@ -77,25 +77,25 @@ static const struct screen_item *worst(const struct screen *s, enum screen_kind 
 }
 
 /* "A, b, c": as many of the clauses as there is room for. */
-static void draw_clauses(struct pen *p, enum screen_style style, char clauses[][256], unsigned n)
+static void draw_clauses(struct clip *p, enum screen_style style, char clauses[][256], unsigned n)
 {
 	unsigned i;
 
-	pen_put(p, style, clauses[0]);
+	clip_put(p, style, clauses[0]);
 	for (i = 1; i < n; i++) {
 		char *fit = textout_fit(clauses[i], 10000);
 		bool room = fit && p->column + textout_columns(fit) <= p->width;
 
 		if (room)
-			pen_put(p, style, fit);
+			clip_put(p, style, fit);
 		free(fit);
 		if (!room)
 			break;
 	}
-	pen_end_line(p);
+	clip_end_line(p);
 }
 
-static void draw_stuck(struct pen *p, const struct screen_item *process,
+static void draw_stuck(struct clip *p, const struct screen_item *process,
 		       const struct screen_item *barrier)
 {
 	char clauses[3][256], who[64], time[TEXTOUT_CELL];
@@ -111,14 +111,14 @@ static void draw_stuck(struct pen *p, const struct screen_item *process,
 }
 
 /* The answer, before anything else. */
-void screen_draw_answer(struct pen *p, const struct screen *s)
+void screen_draw_answer(struct clip *p, const struct screen *s)
 {
 	const struct screen_item *it = worst(s, SCREEN_PROCESS, 0), *at;
 	char clauses[5][256], who[64], lost[TEXTOUT_CELL];
 	unsigned n = 0;
 
 	if (!it) {
-		pen_end_line(p);
+		clip_end_line(p);
 		return;
 	}
 	at = worst(s, SCREEN_BARRIER, it->key);
@@ -129,8 +129,8 @@ void screen_draw_answer(struct pen *p, const struct screen *s)
 	screen_say_process(who, sizeof(who), it);
 	screen_say_lost(lost, it->lost_ns);
 	if (!(it->lost_ns > 0)) {
-		pen_put(p, SCREEN_PLAIN, "Nothing is lost just now");
-		pen_end_line(p);
+		clip_put(p, SCREEN_PLAIN, "Nothing is lost just now");
+		clip_end_line(p);
 		return;
 	}
 	if (it->imbalance < LITTLE) {

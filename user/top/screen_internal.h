@@ -39,10 +39,10 @@ const struct screen_item *screen_opened_item(const struct screen *s);
 /* Which rows are to be seen, and where the chosen one stands. Returns 0 or -ENOMEM. */
 int screen_arrange(struct screen *s);
 
-struct pen;
+struct clip;
 /* What is looked at, for how long; one line. */
-void screen_draw_title(struct pen *p, const struct screen *s);
+void screen_draw_title(struct clip *p, const struct screen *s);
 /* The answer, before anything else; one line. */
-void screen_draw_answer(struct pen *p, const struct screen *s);
+void screen_draw_answer(struct clip *p, const struct screen *s);
 
 #endif /* TOP_SCREEN_INTERNAL_H */

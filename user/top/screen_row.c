@@ -124,7 +124,7 @@ void screen_lay_threads(struct screen_layout *l, unsigned width)
 	screen_lay(l, COL_NAME, 0);
 }
 
-void screen_draw_heads(struct pen *p, const struct screen_layout *l, const struct screen *s)
+void screen_draw_heads(struct clip *p, const struct screen_layout *l, const struct screen *s)
 {
 	bool threads = s && s->opened;
 	enum screen_sort sort = !s ? SCREEN_SORTS : threads ? s->thread_sort : s->sort;
@@ -144,11 +144,11 @@ void screen_draw_heads(struct pen *p, const struct screen_layout *l, const struc
 			by = SCREEN_IMBALANCE;
 		snprintf(text, sizeof(text), "%s%s", heading, s && by == sort ? "▼" : "");
 		if (i)
-			pen_skip(p, 1);
-		pen_cell(p, SCREEN_HEAD, l->cols[i].width ? l->cols[i].width : p->width - p->column,
+			clip_skip(p, 1);
+		clip_cell(p, SCREEN_HEAD, l->cols[i].width ? l->cols[i].width : p->width - p->column,
 			 columns[c].right, text);
 	}
-	pen_end_line(p);
+	clip_end_line(p);
 }
 
 static enum screen_style row_style(const struct screen_item *it)
@@ -158,7 +158,7 @@ static enum screen_style row_style(const struct screen_item *it)
 	return it->kind == SCREEN_PROCESS ? SCREEN_BOLD : SCREEN_PLAIN;
 }
 
-static void last_cell(struct pen *p, const struct screen_item *it, enum screen_style style,
+static void last_cell(struct clip *p, const struct screen_item *it, enum screen_style style,
 		      unsigned width)
 {
 	char text[128] = "-", share[TEXTOUT_CELL];
@@ -166,7 +166,7 @@ static void last_cell(struct pen *p, const struct screen_item *it, enum screen_s
 
 	if (it->kind == SCREEN_THREAD) {
 		say_share(share, it->last_share);
-		pen_cell(p, it->last_share >= 0.5 ? SCREEN_ALARM : style, width, true, share);
+		clip_cell(p, it->last_share >= 0.5 ? SCREEN_ALARM : style, width, true, share);
 		return;
 	}
 	/* The name gives way, the share stays. */
@@ -176,10 +176,10 @@ static void last_cell(struct pen *p, const struct screen_item *it, enum screen_s
 		snprintf(text, sizeof(text), "%s %s", who ? who : "?", share);
 		free(who);
 	}
-	pen_cell(p, style, width, false, text);
+	clip_cell(p, style, width, false, text);
 }
 
-static void cause_cell(struct pen *p, const struct screen_item *it, enum screen_style style,
+static void cause_cell(struct clip *p, const struct screen_item *it, enum screen_style style,
 		       unsigned width)
 {
 	char text[160] = "-", time[TEXTOUT_CELL];
@@ -198,10 +198,10 @@ static void cause_cell(struct pen *p, const struct screen_item *it, enum screen_
 		snprintf(text, sizeof(text), "balanced");
 		style = SCREEN_DIM;
 	}
-	pen_cell(p, style, width, false, text);
+	clip_cell(p, style, width, false, text);
 }
 
-static void name_cell(struct pen *p, const struct screen_item *it, enum screen_style style,
+static void name_cell(struct clip *p, const struct screen_item *it, enum screen_style style,
 		      unsigned width, enum screen_names names)
 {
 	const char *name = it->name ? it->name : "?", *comm = it->comm ? it->comm : "?";
@@ -221,13 +221,13 @@ static void name_cell(struct pen *p, const struct screen_item *it, enum screen_s
 	else
 		snprintf(text, sizeof(text), "%s%s", name, nested);
 	if (names == NAMES_TREE && it->kind == SCREEN_BARRIER) {
-		pen_skip(p, 2);
+		clip_skip(p, 2);
 		width = width > 2 ? width - 2 : 0;
 	}
-	pen_cell(p, style, width, false, text);
+	clip_cell(p, style, width, false, text);
 }
 
-static void number_cell(struct pen *p, const struct screen_item *it, enum screen_column c,
+static void number_cell(struct clip *p, const struct screen_item *it, enum screen_column c,
 			enum screen_style style, unsigned width)
 {
 	char text[TEXTOUT_CELL] = "-";
@@ -271,10 +271,10 @@ static void number_cell(struct pen *p, const struct screen_item *it, enum screen
 	default:
 		break;
 	}
-	pen_cell(p, style, width, true, text);
+	clip_cell(p, style, width, true, text);
 }
 
-static void draw_cell(struct pen *p, const struct screen_item *it, enum screen_column c,
+static void draw_cell(struct clip *p, const struct screen_item *it, enum screen_column c,
 		      unsigned width, enum screen_names names)
 {
 	enum screen_style style = row_style(it);
@@ -290,10 +290,10 @@ static void draw_cell(struct pen *p, const struct screen_item *it, enum screen_c
 		name_cell(p, it, style, width, names);
 		break;
 	case COL_ID:
-		pen_cell(p, style, width, false, it->id ? it->id : "-");
+		clip_cell(p, style, width, false, it->id ? it->id : "-");
 		break;
 	case COL_WHAT:
-		pen_cell(p, style, width, false,
+		clip_cell(p, style, width, false,
 			 it->kind == SCREEN_PROCESS ? "process" : "barrier");
 		break;
 	default:
@@ -301,7 +301,7 @@ static void draw_cell(struct pen *p, const struct screen_item *it, enum screen_c
 	}
 }
 
-void screen_draw_row(struct pen *p, const struct screen_layout *l, const struct screen_item *it,
+void screen_draw_row(struct clip *p, const struct screen_layout *l, const struct screen_item *it,
 		     bool chosen, enum screen_names names)
 {
 	unsigned i;
@@ -310,9 +310,9 @@ void screen_draw_row(struct pen *p, const struct screen_layout *l, const struct 
 	p->solid = chosen;
 	for (i = 0; i < l->n; i++) {
 		if (i)
-			pen_skip(p, 1);
+			clip_skip(p, 1);
 		draw_cell(p, it, l->cols[i].column,
 			  l->cols[i].width ? l->cols[i].width : p->width - p->column, names);
 	}
-	pen_end_line(p);
+	clip_end_line(p);
 }

@@ -63,8 +63,8 @@ void screen_lay(struct screen_layout *l, enum screen_column column, unsigned wid
 void screen_lay_main(struct screen_layout *l, unsigned width);
 void screen_lay_threads(struct screen_layout *l, unsigned width);
 /* @s: whose order is marked; NULL: none is. */
-void screen_draw_heads(struct pen *p, const struct screen_layout *l, const struct screen *s);
-void screen_draw_row(struct pen *p, const struct screen_layout *l, const struct screen_item *it,
+void screen_draw_heads(struct clip *p, const struct screen_layout *l, const struct screen *s);
+void screen_draw_row(struct clip *p, const struct screen_layout *l, const struct screen_item *it,
 		     bool chosen, enum screen_names names);
 
 #endif /* TOP_SCREEN_ROW_H */
