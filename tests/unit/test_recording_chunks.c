@@ -42,21 +42,21 @@ static int new_file(void)
 
 static int written_file(void)
 {
-	struct blocks_writer *w;
+	struct chunks_writer *w;
 	uint8_t bytes[1024];
 	unsigned int n;
 	int fd = new_file();
 
-	assert_int_equal(blocks_create(fd, &w), 0);
+	assert_int_equal(chunks_create(fd, &w), 0);
 	for (n = 0; n < NBLOCKS; n++)
-		assert_int_equal(blocks_write(w, (uint16_t)(1 + n % 2), bytes, content(n, bytes)),
+		assert_int_equal(chunks_write(w, (uint16_t)(1 + n % 2), bytes, content(n, bytes)),
 				 0);
-	assert_int_equal(blocks_written(w), lseek(fd, 0, SEEK_END));
-	blocks_writer_free(w);
+	assert_int_equal(chunks_written(w), lseek(fd, 0, SEEK_END));
+	chunks_writer_free(w);
 	return fd;
 }
 
-static void same_as_written(const struct block *b, unsigned int n)
+static void same_as_written(const struct chunk *b, unsigned int n)
 {
 	uint8_t bytes[1024];
 
@@ -68,27 +68,27 @@ static void same_as_written(const struct block *b, unsigned int n)
 static void test_there_and_back(void **unused)
 {
 	int fd = written_file();
-	struct blocks_reader *r;
-	struct block b;
+	struct chunks_reader *r;
+	struct chunk b;
 	unsigned int n;
 
 	(void)unused;
-	assert_int_equal(blocks_open(fd, &r), 0);
+	assert_int_equal(chunks_open(fd, &r), 0);
 	for (n = 0; n < NBLOCKS; n++) {
-		assert_int_equal(blocks_next(r, ~0ull, &b), 1);
+		assert_int_equal(chunks_next(r, ~0ull, &b), 1);
 		same_as_written(&b, n);
 	}
-	assert_int_equal(blocks_next(r, ~0ull, &b), 0);
-	assert_int_equal(blocks_ended(r), BLOCKS_WHOLE);
+	assert_int_equal(chunks_next(r, ~0ull, &b), 0);
+	assert_int_equal(chunks_ended(r), CHUNKS_WHOLE);
 	/* Only one kind, from the beginning again. */
-	assert_int_equal(blocks_rewind(r), 0);
+	assert_int_equal(chunks_rewind(r), 0);
 	for (n = 1; n < NBLOCKS; n += 2) {
-		assert_int_equal(blocks_next(r, 1u << 2, &b), 1);
+		assert_int_equal(chunks_next(r, 1u << 2, &b), 1);
 		same_as_written(&b, n);
 	}
-	assert_int_equal(blocks_next(r, 1u << 2, &b), 0);
-	assert_int_equal(blocks_ended(r), BLOCKS_WHOLE);
-	blocks_reader_free(r);
+	assert_int_equal(chunks_next(r, 1u << 2, &b), 0);
+	assert_int_equal(chunks_ended(r), CHUNKS_WHOLE);
+	chunks_reader_free(r);
 	close(fd);
 }
 
@@ -103,26 +103,26 @@ static void test_cut(void **unused)
 	(void)unused;
 	assert_int_equal(pread(whole, bytes, (size_t)size, 0), size);
 	for (at = 0; at < size; at++) {
-		struct blocks_reader *r;
-		struct block b;
+		struct chunks_reader *r;
+		struct chunk b;
 		unsigned int n = 0;
 		int fd = new_file(), err;
 
 		assert_int_equal(pwrite(fd, bytes, (size_t)at, 0), at);
-		err = blocks_open(fd, &r);
+		err = chunks_open(fd, &r);
 		if (at < 16) {
 			assert_int_equal(err, at ? -EBADMSG : -ENODATA);
 			close(fd);
 			continue;
 		}
 		assert_int_equal(err, 0);
-		while (blocks_next(r, ~0ull, &b) == 1)
+		while (chunks_next(r, ~0ull, &b) == 1)
 			same_as_written(&b, n++);
 		assert_true(n < NBLOCKS);
 		assert_true(n >= most);
 		most = n;
-		assert_true(blocks_ended(r) == BLOCKS_CUT || blocks_ended(r) == BLOCKS_WHOLE);
-		blocks_reader_free(r);
+		assert_true(chunks_ended(r) == CHUNKS_CUT || chunks_ended(r) == CHUNKS_WHOLE);
+		chunks_reader_free(r);
 		close(fd);
 	}
 	assert_int_equal(most, NBLOCKS - 1);
@@ -140,20 +140,20 @@ static void test_damaged(void **unused)
 	(void)unused;
 	for (at = 0; at < size; at++) {
 		for (bit = 0; bit < 8; bit += 3) {
-			struct blocks_reader *r;
-			struct block b;
+			struct chunks_reader *r;
+			struct chunk b;
 			unsigned int n = 0;
 			uint8_t was, is;
 
 			assert_int_equal(pread(fd, &was, 1, at), 1);
 			is = was ^ (uint8_t)(1u << bit);
 			assert_int_equal(pwrite(fd, &is, 1, at), 1);
-			if (!blocks_open(fd, &r)) {
-				while (blocks_next(r, ~0ull, &b) == 1)
+			if (!chunks_open(fd, &r)) {
+				while (chunks_next(r, ~0ull, &b) == 1)
 					same_as_written(&b, n++);
-				damaged += blocks_ended(r) == BLOCKS_DAMAGED;
-				assert_true(blocks_ended(r) != BLOCKS_WHOLE || n == NBLOCKS);
-				blocks_reader_free(r);
+				damaged += chunks_ended(r) == CHUNKS_DAMAGED;
+				assert_true(chunks_ended(r) != CHUNKS_WHOLE || n == NBLOCKS);
+				chunks_reader_free(r);
 			}
 			assert_int_equal(pwrite(fd, &was, 1, at), 1);
 		}
@@ -165,12 +165,12 @@ static void test_damaged(void **unused)
 static int open_with(const void *bytes, size_t at, size_t n)
 {
 	int fd = written_file(), err;
-	struct blocks_reader *r;
+	struct chunks_reader *r;
 
 	assert_int_equal(pwrite(fd, bytes, n, (off_t)at), n);
-	err = blocks_open(fd, &r);
+	err = chunks_open(fd, &r);
 	if (!err)
-		blocks_reader_free(r);
+		chunks_reader_free(r);
 	close(fd);
 	return err;
 }
@@ -178,7 +178,7 @@ static int open_with(const void *bytes, size_t at, size_t n)
 static void test_of_others(void **unused)
 {
 	const uint32_t other_order = 0x04030201;
-	const uint16_t later = BLOCKS_VERSION + 1;
+	const uint16_t later = CHUNKS_VERSION + 1;
 
 	(void)unused;
 	assert_int_equal(open_with("\x7f"
@@ -195,10 +195,10 @@ static void test_of_others(void **unused)
 static void test_no_room(void **unused)
 {
 	struct rlimit was, limit;
-	struct blocks_writer *w;
-	struct blocks_reader *r;
+	struct chunks_writer *w;
+	struct chunks_reader *r;
 	uint8_t bytes[1024];
-	struct block b;
+	struct chunk b;
 	unsigned int n = 0, read = 0;
 	char path[] = "/tmp/blocks.XXXXXX";
 	int fd = mkstemp(path);
@@ -211,20 +211,20 @@ static void test_no_room(void **unused)
 	limit = was;
 	limit.rlim_cur = 500;
 	setrlimit(RLIMIT_FSIZE, &limit);
-	assert_int_equal(blocks_create(fd, &w), 0);
-	while (n < NBLOCKS && !blocks_write(w, (uint16_t)(1 + n % 2), bytes, content(n, bytes)))
+	assert_int_equal(chunks_create(fd, &w), 0);
+	while (n < NBLOCKS && !chunks_write(w, (uint16_t)(1 + n % 2), bytes, content(n, bytes)))
 		n++;
 	setrlimit(RLIMIT_FSIZE, &was);
 	assert_true(n > 0 && n < NBLOCKS);
 	/* Nothing comes after what failed. */
-	assert_int_equal(blocks_write(w, 1, bytes, 10), -EFBIG);
-	blocks_writer_free(w);
-	assert_int_equal(blocks_open(fd, &r), 0);
-	while (blocks_next(r, ~0ull, &b) == 1)
+	assert_int_equal(chunks_write(w, 1, bytes, 10), -EFBIG);
+	chunks_writer_free(w);
+	assert_int_equal(chunks_open(fd, &r), 0);
+	while (chunks_next(r, ~0ull, &b) == 1)
 		same_as_written(&b, read++);
 	assert_int_equal(read, n);
-	assert_int_equal(blocks_ended(r), BLOCKS_CUT);
-	blocks_reader_free(r);
+	assert_int_equal(chunks_ended(r), CHUNKS_CUT);
+	chunks_reader_free(r);
 	close(fd);
 }
 

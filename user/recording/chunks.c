@@ -13,8 +13,8 @@
 /* The byte above 0x7f and the two ends of line tell a file that was sent as text. */
 static const uint8_t magic[8] = { 0x93, 'S', 'B', 'T', '\r', '\n', 0x1a, '\n' };
 
-#define BLOCK_MAGIC   0x42544253u /* "SBTB" */
-#define BLOCK_ZSTD    0x1u
+#define CHUNK_MAGIC   0x42544253u /* "SBTB" */
+#define CHUNK_ZSTD    0x1u
 #define LEVEL	      1 /* of zstd: the target's CPU is better used otherwise */
 #define SAME_ORDER    0x01020304u
 #define ANOTHER_ORDER 0x04030201u
@@ -26,7 +26,7 @@ struct file_header {
 	uint16_t header_size; /* where the first block begins */
 };
 
-struct block_header {
+struct chunk_header {
 	uint32_t magic;
 	uint16_t kind;
 	uint16_t flags;
@@ -38,7 +38,7 @@ struct block_header {
 };
 
 _Static_assert(sizeof(struct file_header) == 16, "no holes");
-_Static_assert(sizeof(struct block_header) == 32, "no holes");
+_Static_assert(sizeof(struct chunk_header) == 32, "no holes");
 
 static uint32_t checksum(const void *bytes, size_t size)
 {
@@ -47,7 +47,7 @@ static uint32_t checksum(const void *bytes, size_t size)
 
 /* --- writing -------------------------------------------------------------------------------------- */
 
-struct blocks_writer {
+struct chunks_writer {
 	int fd;
 	int error; /* the first; nothing is written after it */
 	uint64_t number, bytes;
@@ -56,7 +56,7 @@ struct blocks_writer {
 	uint8_t buffer[]; /* a header and what it is of */
 };
 
-static int write_all(struct blocks_writer *w, const void *from, size_t size)
+static int write_all(struct chunks_writer *w, const void *from, size_t size)
 {
 	const uint8_t *at = from;
 
@@ -74,13 +74,13 @@ static int write_all(struct blocks_writer *w, const void *from, size_t size)
 	return 0;
 }
 
-int blocks_create(int fd, struct blocks_writer **out)
+int chunks_create(int fd, struct chunks_writer **out)
 {
 	struct file_header header = { .order = SAME_ORDER,
-				      .version = BLOCKS_VERSION,
+				      .version = CHUNKS_VERSION,
 				      .header_size = sizeof(header) };
-	size_t cap = sizeof(struct block_header) + ZSTD_compressBound(BLOCKS_MAX);
-	struct blocks_writer *w = calloc(1, sizeof(*w) + cap);
+	size_t cap = sizeof(struct chunk_header) + ZSTD_compressBound(CHUNKS_MAX);
+	struct chunks_writer *w = calloc(1, sizeof(*w) + cap);
 	int err;
 
 	if (!w)
@@ -91,22 +91,22 @@ int blocks_create(int fd, struct blocks_writer **out)
 	memcpy(header.magic, magic, sizeof(magic));
 	err = w->zstd ? write_all(w, &header, sizeof(header)) : -ENOMEM;
 	if (err) {
-		blocks_writer_free(w);
+		chunks_writer_free(w);
 		return err;
 	}
 	*out = w;
 	return 0;
 }
 
-int blocks_write(struct blocks_writer *w, uint16_t kind, const void *content, size_t size)
+int chunks_write(struct chunks_writer *w, uint16_t kind, const void *content, size_t size)
 {
-	struct block_header header = { .magic = BLOCK_MAGIC, .kind = kind, .flags = BLOCK_ZSTD };
+	struct chunk_header header = { .magic = CHUNK_MAGIC, .kind = kind, .flags = CHUNK_ZSTD };
 	uint8_t *to = w->buffer + sizeof(header);
 	size_t stored;
 
 	if (w->error)
 		return w->error;
-	if (!size || size > BLOCKS_MAX)
+	if (!size || size > CHUNKS_MAX)
 		return -EINVAL;
 	stored = ZSTD_compressCCtx(w->zstd, to, w->cap - sizeof(header), content, size, LEVEL);
 	if (ZSTD_isError(stored) || stored >= size) {
@@ -118,7 +118,7 @@ int blocks_write(struct blocks_writer *w, uint16_t kind, const void *content, si
 	header.size = (uint32_t)size;
 	header.number = w->number;
 	header.content_crc = checksum(to, stored);
-	header.header_crc = checksum(&header, offsetof(struct block_header, header_crc));
+	header.header_crc = checksum(&header, offsetof(struct chunk_header, header_crc));
 	memcpy(w->buffer, &header, sizeof(header));
 	/* In one piece, as far as the system goes along. */
 	w->error = write_all(w, w->buffer, sizeof(header) + stored);
@@ -127,12 +127,12 @@ int blocks_write(struct blocks_writer *w, uint16_t kind, const void *content, si
 	return w->error;
 }
 
-uint64_t blocks_written(const struct blocks_writer *w)
+uint64_t chunks_written(const struct chunks_writer *w)
 {
 	return w->bytes;
 }
 
-void blocks_writer_free(struct blocks_writer *w)
+void chunks_writer_free(struct chunks_writer *w)
 {
 	if (!w)
 		return;
@@ -142,13 +142,13 @@ void blocks_writer_free(struct blocks_writer *w)
 
 /* --- reading -------------------------------------------------------------------------------------- */
 
-struct blocks_reader {
+struct chunks_reader {
 	int fd;
 	uint64_t first, at; /* offsets in the file */
 	uint64_t number;
-	enum blocks_end end;
+	enum chunks_end end;
 	ZSTD_DCtx *zstd;
-	uint8_t *stored; /* BLOCKS_MAX bytes, and as many after them for the content */
+	uint8_t *stored; /* CHUNKS_MAX bytes, and as many after them for the content */
 	uint8_t *content;
 };
 
@@ -181,15 +181,15 @@ static int check_file(const struct file_header *h, ssize_t n)
 		return -EILSEQ;
 	if (h->order != SAME_ORDER || !h->version)
 		return -EBADMSG;
-	if (h->version > BLOCKS_VERSION)
+	if (h->version > CHUNKS_VERSION)
 		return -EPROTONOSUPPORT;
 	return h->header_size == sizeof(*h) ? 0 : -EBADMSG;
 }
 
-int blocks_open(int fd, struct blocks_reader **out)
+int chunks_open(int fd, struct chunks_reader **out)
 {
 	struct file_header header = { 0 };
-	struct blocks_reader *r;
+	struct chunks_reader *r;
 	ssize_t n = read_some(fd, 0, &header, sizeof(header));
 	int err = n < 0 ? (int)n : check_file(&header, n);
 
@@ -201,10 +201,10 @@ int blocks_open(int fd, struct blocks_reader **out)
 	r->fd = fd;
 	r->first = r->at = header.header_size;
 	r->zstd = ZSTD_createDCtx();
-	r->stored = malloc(BLOCKS_MAX);
-	r->content = malloc(BLOCKS_MAX);
+	r->stored = malloc(CHUNKS_MAX);
+	r->content = malloc(CHUNKS_MAX);
 	if (!r->zstd || !r->stored || !r->content) {
-		blocks_reader_free(r);
+		chunks_reader_free(r);
 		return -ENOMEM;
 	}
 	*out = r;
@@ -222,52 +222,52 @@ static bool sums_right(const void *bytes, size_t size, uint32_t crc)
 #endif
 }
 
-static bool header_right(const struct blocks_reader *r, const struct block_header *h)
+static bool header_right(const struct chunks_reader *r, const struct chunk_header *h)
 {
-	return h->magic == BLOCK_MAGIC && h->number == r->number && h->size &&
-	       h->size <= BLOCKS_MAX && h->stored && h->stored <= h->size &&
-	       sums_right(h, offsetof(struct block_header, header_crc), h->header_crc);
+	return h->magic == CHUNK_MAGIC && h->number == r->number && h->size &&
+	       h->size <= CHUNKS_MAX && h->stored && h->stored <= h->size &&
+	       sums_right(h, offsetof(struct chunk_header, header_crc), h->header_crc);
 }
 
 /* Returns 1 and the content, 0: it is damaged. */
-static int unpack(struct blocks_reader *r, const struct block_header *h, struct block *out)
+static int unpack(struct chunks_reader *r, const struct chunk_header *h, struct chunk *out)
 {
 	size_t n;
 
-	*out = (struct block){ .kind = h->kind, .content = r->stored, .size = h->size };
+	*out = (struct chunk){ .kind = h->kind, .content = r->stored, .size = h->size };
 	if (!sums_right(r->stored, h->stored, h->content_crc))
 		return 0;
-	if (!(h->flags & BLOCK_ZSTD))
+	if (!(h->flags & CHUNK_ZSTD))
 		return h->stored == h->size;
-	n = ZSTD_decompressDCtx(r->zstd, r->content, BLOCKS_MAX, r->stored, h->stored);
+	n = ZSTD_decompressDCtx(r->zstd, r->content, CHUNKS_MAX, r->stored, h->stored);
 	out->content = r->content;
 	return !ZSTD_isError(n) && n == h->size;
 }
 
-static int ended(struct blocks_reader *r, enum blocks_end end)
+static int ended(struct chunks_reader *r, enum chunks_end end)
 {
 	r->end = end;
 	return 0;
 }
 
-int blocks_next(struct blocks_reader *r, uint64_t kinds, struct block *out)
+int chunks_next(struct chunks_reader *r, uint64_t kinds, struct chunk *out)
 {
-	struct block_header h;
+	struct chunk_header h;
 	uint8_t last;
 	ssize_t n;
 
-	while (r->end == BLOCKS_MORE) {
+	while (r->end == CHUNKS_MORE) {
 		bool wanted;
 
 		n = read_some(r->fd, r->at, &h, sizeof(h));
 		if (n < 0)
 			return (int)n;
 		if (!n)
-			return ended(r, BLOCKS_WHOLE);
+			return ended(r, CHUNKS_WHOLE);
 		if ((size_t)n < sizeof(h))
-			return ended(r, BLOCKS_CUT);
+			return ended(r, CHUNKS_CUT);
 		if (!header_right(r, &h))
-			return ended(r, BLOCKS_DAMAGED);
+			return ended(r, CHUNKS_DAMAGED);
 		wanted = h.kind < 64 && kinds >> h.kind & 1;
 		/* Of one that is passed over its last byte must be there. */
 		n = wanted ? read_some(r->fd, r->at + sizeof(h), r->stored, h.stored)
@@ -275,9 +275,9 @@ int blocks_next(struct blocks_reader *r, uint64_t kinds, struct block *out)
 		if (n < 0)
 			return (int)n;
 		if ((uint64_t)n < (wanted ? h.stored : 1))
-			return ended(r, BLOCKS_CUT);
+			return ended(r, CHUNKS_CUT);
 		if (wanted && !unpack(r, &h, out))
-			return ended(r, BLOCKS_DAMAGED);
+			return ended(r, CHUNKS_DAMAGED);
 		r->at += sizeof(h) + h.stored;
 		r->number++;
 		if (wanted)
@@ -286,20 +286,20 @@ int blocks_next(struct blocks_reader *r, uint64_t kinds, struct block *out)
 	return 0;
 }
 
-int blocks_rewind(struct blocks_reader *r)
+int chunks_rewind(struct chunks_reader *r)
 {
 	r->at = r->first;
 	r->number = 0;
-	r->end = BLOCKS_MORE;
+	r->end = CHUNKS_MORE;
 	return 0;
 }
 
-enum blocks_end blocks_ended(const struct blocks_reader *r)
+enum chunks_end chunks_ended(const struct chunks_reader *r)
 {
 	return r->end;
 }
 
-void blocks_reader_free(struct blocks_reader *r)
+void chunks_reader_free(struct chunks_reader *r)
 {
 	if (!r)
 		return;

@@ -11,50 +11,50 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BLOCKS_VERSION 1 /* files of a higher one are refused */
-#define BLOCKS_MAX     (1u << 20) /* bytes of one block's content */
+#define CHUNKS_VERSION 1 /* files of a higher one are refused */
+#define CHUNKS_MAX     (1u << 20) /* bytes of one block's content */
 
-struct blocks_writer;
+struct chunks_writer;
 
 /*
  * Begins a file at @fd, which stays the caller's. Returns 0 and *out, or -ENOMEM or -errno.
  */
-int blocks_create(int fd, struct blocks_writer **out);
-/* Writes one block of @size bytes, 1 to BLOCKS_MAX. Returns 0 or -errno: then the file ends before it. */
-int blocks_write(struct blocks_writer *writer, uint16_t kind, const void *content, size_t size);
+int chunks_create(int fd, struct chunks_writer **out);
+/* Writes one block of @size bytes, 1 to CHUNKS_MAX. Returns 0 or -errno: then the file ends before it. */
+int chunks_write(struct chunks_writer *writer, uint16_t kind, const void *content, size_t size);
 /* Bytes of the file so far. */
-uint64_t blocks_written(const struct blocks_writer *writer);
-void blocks_writer_free(struct blocks_writer *writer);
+uint64_t chunks_written(const struct chunks_writer *writer);
+void chunks_writer_free(struct chunks_writer *writer);
 
-struct blocks_reader;
+struct chunks_reader;
 
-struct block {
+struct chunk {
 	uint16_t kind;
 	const uint8_t *content; /* valid until the next call */
 	size_t size;
 };
 
 /* Why a file is not read, in words; and how a reading ended. */
-enum blocks_end {
-	BLOCKS_MORE, /* not yet */
-	BLOCKS_WHOLE, /* the file ends behind a block */
-	BLOCKS_CUT, /* in the midst of one */
-	BLOCKS_DAMAGED, /* a checksum is wrong, or what must be is not */
+enum chunks_end {
+	CHUNKS_MORE, /* not yet */
+	CHUNKS_WHOLE, /* the file ends behind a block */
+	CHUNKS_CUT, /* in the midst of one */
+	CHUNKS_DAMAGED, /* a checksum is wrong, or what must be is not */
 };
 
 /*
  * Reads the file at @fd, which must be seekable and stays the caller's. Returns 0 and *out; -EBADMSG: it is none of ours;
  * -EPROTONOSUPPORT: a newer version's; -ENODATA: it is empty; -EILSEQ: of a machine of another byte order; -ENOMEM or -errno.
  */
-int blocks_open(int fd, struct blocks_reader **out);
+int chunks_open(int fd, struct chunks_reader **out);
 /*
- * The next block whose kind has its bit in @kinds, the others passed over. Returns 1, 0 at the end (blocks_ended()), -ENOMEM or
+ * The next block whose kind has its bit in @kinds, the others passed over. Returns 1, 0 at the end (chunks_ended()), -ENOMEM or
  * -errno.
  */
-int blocks_next(struct blocks_reader *reader, uint64_t kinds, struct block *out);
+int chunks_next(struct chunks_reader *reader, uint64_t kinds, struct chunk *out);
 /* Before the first block again. Returns 0 or -errno. */
-int blocks_rewind(struct blocks_reader *reader);
-enum blocks_end blocks_ended(const struct blocks_reader *reader);
-void blocks_reader_free(struct blocks_reader *reader);
+int chunks_rewind(struct chunks_reader *reader);
+enum chunks_end chunks_ended(const struct chunks_reader *reader);
+void chunks_reader_free(struct chunks_reader *reader);
 
 #endif /* RECORDING_CHUNKS_H */

@@ -123,7 +123,7 @@ enum tape_state {
 
 /*
  * Opens the recording in @fd, which must be seekable and stays the caller's, and reads its facts. Returns 0 and *out; what
- * blocks_open() returns; -EBADMSG: it does not say how it began; or -ENOMEM.
+ * chunks_open() returns; -EBADMSG: it does not say how it began; or -ENOMEM.
  */
 int tape_open(int fd, struct tape **out);
 void tape_free(struct tape *tape);

@@ -23,7 +23,7 @@ struct kept {
 };
 
 struct tape {
-	struct blocks_reader *blocks;
+	struct chunks_reader *chunks;
 	struct pool pool; /* facts */
 	struct pool kept; /* answers, until it is read again */
 	bool began;
@@ -113,11 +113,11 @@ static int take_fact(struct tape *t, uint8_t type, struct coder *c)
 
 static int read_facts(struct tape *t)
 {
-	struct block block;
+	struct chunk block;
 	int more, err = 0;
 
 	while (!err && !t->damaged &&
-	       (more = blocks_next(t->blocks, 1u << TAPE_FACTS, &block)) != 0) {
+	       (more = chunks_next(t->chunks, 1u << TAPE_FACTS, &block)) != 0) {
 		struct coder c, record;
 		uint8_t type = 0;
 
@@ -140,7 +140,7 @@ int tape_open(int fd, struct tape **out)
 
 	if (!t)
 		return -ENOMEM;
-	err = fstat(fd, &st) ? -errno : blocks_open(fd, &t->blocks);
+	err = fstat(fd, &st) ? -errno : chunks_open(fd, &t->chunks);
 	if (!err)
 		t->pool.max = t->kept.max = (KEEP_LEAST + (size_t)st.st_size * KEEP_PER_BYTE) / 4;
 	if (!err)
@@ -161,7 +161,7 @@ void tape_free(struct tape *t)
 {
 	if (!t)
 		return;
-	blocks_reader_free(t->blocks);
+	chunks_reader_free(t->chunks);
 	hash_free(&t->sites);
 	hash_free(&t->answers);
 	free(t->threads);
@@ -183,9 +183,9 @@ const struct tape_ending *tape_ended(const struct tape *t)
 
 enum tape_state tape_state(const struct tape *t)
 {
-	if (t->damaged || blocks_ended(t->blocks) == BLOCKS_DAMAGED)
+	if (t->damaged || chunks_ended(t->chunks) == CHUNKS_DAMAGED)
 		return TAPE_DAMAGED;
-	return t->ending && blocks_ended(t->blocks) == BLOCKS_WHOLE ? TAPE_WHOLE : TAPE_CUT;
+	return t->ending && chunks_ended(t->chunks) == CHUNKS_WHOLE ? TAPE_WHOLE : TAPE_CUT;
 }
 
 /* --- questions ------------------------------------------------------------------------------------- */
@@ -370,7 +370,7 @@ static int take_record(struct tape *t, uint8_t type, struct coder *c, struct tap
 int tape_next(struct tape *t, struct tape_item *out)
 {
 	struct coder record;
-	struct block block;
+	struct chunk block;
 	uint8_t type = 0;
 	int got = 0;
 
@@ -382,7 +382,7 @@ int tape_next(struct tape *t, struct tape_item *out)
 		t->damaged = t->block.failed;
 		if (t->damaged)
 			break;
-		got = blocks_next(t->blocks, 1u << TAPE_INPUTS, &block);
+		got = chunks_next(t->chunks, 1u << TAPE_INPUTS, &block);
 		if (got <= 0)
 			return got;
 		coder_read(&t->block, block.content, block.size, &t->kept);
@@ -399,5 +399,5 @@ int tape_rewind(struct tape *t)
 	hash_free(&t->answers);
 	pool_free(&t->kept);
 	coder_read(&t->block, NULL, 0, &t->kept);
-	return blocks_rewind(t->blocks);
+	return chunks_rewind(t->chunks);
 }

@@ -14,7 +14,7 @@
 #define ANSWERS_MOST (1u << 18)
 
 struct tape_writer {
-	struct blocks_writer *blocks;
+	struct chunks_writer *chunks;
 	int error; /* the first */
 	struct coder inputs, facts; /* the blocks to come */
 	struct coder record; /* the one that is being made */
@@ -42,7 +42,7 @@ int tape_create(int fd, struct tape_writer **out)
 
 	if (!w)
 		return -ENOMEM;
-	err = blocks_create(fd, &w->blocks);
+	err = chunks_create(fd, &w->chunks);
 	if (err) {
 		free(w);
 		return err;
@@ -62,7 +62,7 @@ static void write_block(struct tape_writer *w, uint16_t kind, struct coder *bloc
 		fail(w, -ENOMEM);
 	if (!block->at || w->error)
 		return;
-	err = blocks_write(w->blocks, kind, block->bytes, block->at);
+	err = chunks_write(w->chunks, kind, block->bytes, block->at);
 	if (err)
 		fail(w, err);
 	coder_write(block);
@@ -83,12 +83,12 @@ static void commit(struct tape_writer *w, struct coder *block, uint16_t kind, ui
 
 	if (r->failed) {
 		fail(w, -ENOMEM);
-	} else if (r->at + 16 > BLOCKS_MAX) {
+	} else if (r->at + 16 > CHUNKS_MAX) {
 		/* No name or stack is so long: what it was about is not known, then. */
 		coder_write(r);
 		return;
 	}
-	if (block->at + r->at + 16 > BLOCKS_MAX || block->at >= BLOCK_BYTES)
+	if (block->at + r->at + 16 > CHUNKS_MAX || block->at >= BLOCK_BYTES)
 		write_block(w, kind, block);
 	code_u8(block, &type);
 	code_u64(block, &size);
@@ -338,7 +338,7 @@ void tape_message(struct tape_writer *w, const struct model_message *message)
 
 uint64_t tape_bytes(const struct tape_writer *w)
 {
-	return blocks_written(w->blocks);
+	return chunks_written(w->chunks);
 }
 
 int tape_close(struct tape_writer *w)
@@ -348,7 +348,7 @@ int tape_close(struct tape_writer *w)
 	if (!w)
 		return 0;
 	err = tape_flush(w);
-	blocks_writer_free(w->blocks);
+	chunks_writer_free(w->chunks);
 	coder_free(&w->inputs);
 	coder_free(&w->facts);
 	coder_free(&w->record);
