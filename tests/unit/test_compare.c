@@ -307,10 +307,10 @@ static void test_ratio(void **state)
 /* One of each: the first two of @r. */
 static void compare_one(struct recording *r, const struct compare_options *o, struct compare *c)
 {
-	const struct blocks *blocks[] = { &r[0].blocks, &r[1].blocks };
+	const struct batches *batches[] = { &r[0].batches, &r[1].batches };
 	struct compare_options with = *o;
 
-	with.blocks = blocks;
+	with.batches = batches;
 	compare(r, 1, 1, &with, c);
 }
 
@@ -335,9 +335,9 @@ static void test_episodes(void **state)
 	compare_one(r, &plain, &c);
 	row = find(&c, COMPARE_BARRIER, "#1", "phase_ns");
 	assert_int_equal(row->test, COMPARE_EPISODES);
-	t = (log(1.11) + log(1.09)) / 2 / (deviation * sqrt(1 + 1.0 / BLOCKS_PARTS));
+	t = (log(1.11) + log(1.09)) / 2 / (deviation * sqrt(1 + 1.0 / BATCHES_PARTS));
 	near(row->t, t, 1e-9);
-	near(row->df, BLOCKS_PARTS - 1, 0);
+	near(row->df, BATCHES_PARTS - 1, 0);
 	assert_int_equal(row->significant, 1);
 	assert_int_equal(row->change, COMPARE_WORSE);
 	assert_true(row->low < 100 && row->high > 100);
@@ -362,7 +362,7 @@ static void test_episodes(void **state)
 	assert_int_equal(c.regressions, 0);
 	compare_free(&c);
 	/* Too few. */
-	r[1].of_blocks[0].phase.n = BLOCKS_LEAST - 1;
+	r[1].of_blocks[0].phase.n = BATCHES_LEAST - 1;
 	r[1].of_blocks[0].phase.per = 1;
 	compare_one(r, &o, &c);
 	assert_int_equal(find(&c, COMPARE_BARRIER, "#1", "phase_ns")->test, COMPARE_UNTESTED);
@@ -389,7 +389,7 @@ static void test_false_alarms(void **state)
 			struct model_episode e = { .state = MODEL_COMPLETE };
 			double noise = 0;
 
-			blocks_free(&r[side].blocks);
+			batches_free(&r[side].batches);
 			recording_init(&r[side]);
 			recording_process(&r[side], "a", 1);
 			recording_site(&r[side], "#1", "f", 10, 500, 500000, 2);
@@ -399,7 +399,7 @@ static void test_false_alarms(void **state)
 					0.02 * ((double)(random >> 8) / (1 << 23) - 1);
 				e.phase_ns =
 					(uint64_t)(1e6 * exp(noise) * (side && slow ? 1.1 : 1));
-				blocks_episode(&r[side].blocks, &e);
+				batches_episode(&r[side].batches, &e);
 			}
 		}
 		r[1].barriers[0].phase_ns.sum = slow ? 550000 : 526000;
@@ -407,8 +407,8 @@ static void test_false_alarms(void **state)
 		*(slow ? &found : &alarms) += c.regressions > 0;
 		compare_free(&c);
 	}
-	blocks_free(&r[0].blocks);
-	blocks_free(&r[1].blocks);
+	batches_free(&r[0].batches);
+	batches_free(&r[1].batches);
 	free(r);
 	if (alarms > 20 || found < 1200)
 		fail_msg("%u false alarms, %u found, of 2000 each", alarms, found);

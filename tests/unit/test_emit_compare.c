@@ -46,7 +46,7 @@ static struct recording *lu(unsigned na, unsigned nb, const struct compare_optio
 			    struct compare *c)
 {
 	struct recording *r = calloc(na + nb, sizeof(*r));
-	const struct blocks *blocks[16];
+	const struct batches *batches[16];
 	struct compare_options with = *o;
 	const struct report *all[16];
 	unsigned i;
@@ -55,9 +55,9 @@ static struct recording *lu(unsigned na, unsigned nb, const struct compare_optio
 		recording_lu(&r[i], i < na ? i : i - na, i >= na);
 		recording_blocks(&r[i], 0.05, i);
 		all[i] = &r[i].report;
-		blocks[i] = &r[i].blocks;
+		batches[i] = &r[i].batches;
 	}
-	with.blocks = blocks;
+	with.batches = batches;
 	assert_int_equal(compare_reports(all, na, all + na, nb, &with, c), 0);
 	return r;
 }

@@ -25,8 +25,8 @@ struct recording {
 	struct report_group_process members[RECORDING_PROCESSES];
 	struct report_counter counters[RECORDING_PROCESSES + RECORDING_SITES][2];
 	struct report_thread threads[RECORDING_SITES][RECORDING_THREADS];
-	struct blocks_barrier of_blocks[RECORDING_SITES];
-	struct blocks blocks;
+	struct batches_barrier of_blocks[RECORDING_SITES];
+	struct batches batches;
 };
 
 static inline void recording_init(struct recording *r)
@@ -119,13 +119,13 @@ static inline void recording_counter(struct recording *r, bool site, const char 
 static inline void recording_blocks(struct recording *r, double varies, unsigned seed)
 {
 	uint32_t i, k, state = seed * 2654435761u + 1;
-	struct blocks_barrier *to;
+	struct batches_barrier *to;
 	double off;
 
 	for (i = 0; i < r->report.nbarriers; i++) {
 		to = &r->of_blocks[i];
 		to->phase = to->within =
-			(struct blocks_times){ .n = BLOCKS / 2,
+			(struct batches_times){ .n = BLOCKS / 2,
 					       .per = r->barriers[i].phase_ns.n / (BLOCKS / 2) };
 		for (k = 0; k < BLOCKS / 2; k++) {
 			state = state * 1664525u + 1013904223u;
@@ -135,7 +135,7 @@ static inline void recording_blocks(struct recording *r, double varies, unsigned
 			to->within.sum[k] = to->phase.sum[k] / 4;
 		}
 	}
-	r->blocks = (struct blocks){ .n = r->report.nbarriers, .barriers = r->of_blocks };
+	r->batches = (struct batches){ .n = r->report.nbarriers, .barriers = r->of_blocks };
 }
 
 /*

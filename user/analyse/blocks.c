@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void merge(struct blocks_times *t)
+static void merge(struct batches_times *t)
 {
 	uint32_t i;
 
@@ -22,7 +22,7 @@ static void merge(struct blocks_times *t)
 	t->per *= 2;
 }
 
-static void add(struct blocks_times *t, uint64_t ns)
+static void add(struct batches_times *t, uint64_t ns)
 {
 	if (!t->per)
 		t->per = 1;
@@ -36,16 +36,16 @@ static void add(struct blocks_times *t, uint64_t ns)
 		merge(t);
 }
 
-void blocks_free(struct blocks *b)
+void batches_free(struct batches *b)
 {
 	free(b->barriers);
 	memset(b, 0, sizeof(*b));
 }
 
-void blocks_episode(struct blocks *b, const struct model_episode *e)
+void batches_episode(struct batches *b, const struct model_episode *e)
 {
 	uint32_t n = b->n ? b->n : 16;
-	struct blocks_barrier *all;
+	struct batches_barrier *all;
 
 	if (b->err || e->state != MODEL_COMPLETE)
 		return;
@@ -54,7 +54,7 @@ void blocks_episode(struct blocks *b, const struct model_episode *e)
 			n *= 2;
 		all = reallocarray(b->barriers, n, sizeof(*all));
 		if (!all) {
-			blocks_free(b);
+			batches_free(b);
 			b->err = -ENOMEM;
 			return;
 		}
@@ -67,13 +67,13 @@ void blocks_episode(struct blocks *b, const struct model_episode *e)
 		add(&b->barriers[e->barrier].phase, e->phase_ns);
 }
 
-static double episodes(const struct blocks_times *t)
+static double episodes(const struct batches_times *t)
 {
 	return (double)t->n * (double)t->per + (double)t->fill;
 }
 
 /* What the first @count episodes took; within a block all as long. */
-static double upto(const struct blocks_times *t, double count)
+static double upto(const struct batches_times *t, double count)
 {
 	double per = (double)t->per, sum = 0;
 	uint32_t i;
@@ -85,17 +85,17 @@ static double upto(const struct blocks_times *t, double count)
 	return t->fill ? sum + t->open * fmin(1, count / (double)t->fill) : sum;
 }
 
-static double part(const struct blocks_times *t, uint32_t i, uint32_t n)
+static double part(const struct batches_times *t, uint32_t i, uint32_t n)
 {
 	double all = episodes(t);
 
 	return upto(t, all * (i + 1) / n) - upto(t, all * i / n);
 }
 
-uint32_t blocks_changes(const struct blocks_times *a, const struct blocks_times *b, double *out)
+uint32_t batches_changes(const struct batches_times *a, const struct batches_times *b, double *out)
 {
 	double least = fmin(episodes(a), episodes(b)), x, y;
-	uint32_t all = least < BLOCKS_PARTS ? (uint32_t)least : BLOCKS_PARTS, i, n = 0;
+	uint32_t all = least < BATCHES_PARTS ? (uint32_t)least : BATCHES_PARTS, i, n = 0;
 
 	for (i = 0; i < all; i++) {
 		x = part(a, i, all);

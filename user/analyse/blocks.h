@@ -13,10 +13,10 @@
 #include "model/model.h"
 
 #define BLOCKS	     64 /* at most; as they get full, two become one: from half of it on */
-#define BLOCKS_PARTS 16 /* that runs are compared by */
-#define BLOCKS_LEAST 8 /* parts: fewer say nothing of how much they vary */
+#define BATCHES_PARTS 16 /* that runs are compared by */
+#define BATCHES_LEAST 8 /* parts: fewer say nothing of how much they vary */
 
-struct blocks_times {
+struct batches_times {
 	uint32_t n; /* blocks that are full */
 	uint64_t per; /* episodes of each; 0: none was added */
 	uint64_t fill; /* of the one that is not */
@@ -24,25 +24,25 @@ struct blocks_times {
 	double sum[BLOCKS]; /* ns */
 };
 
-struct blocks_barrier {
-	struct blocks_times phase, within;
+struct batches_barrier {
+	struct batches_times phase, within;
 };
 
-/* Zeroed to begin with; released by blocks_free(). */
-struct blocks {
+/* Zeroed to begin with; released by batches_free(). */
+struct batches {
 	uint32_t n;
-	struct blocks_barrier *barriers; /* by the model's index */
+	struct batches_barrier *barriers; /* by the model's index */
 	int err; /* -ENOMEM: it is not complete, and holds nothing */
 };
 
 /* What the report's times are of: complete episodes. */
-void blocks_episode(struct blocks *b, const struct model_episode *e);
-void blocks_free(struct blocks *b);
+void batches_episode(struct batches *b, const struct model_episode *e);
+void batches_free(struct batches *b);
 
 /*
  * Both runs cut into as many parts of equal numbers of episodes: the changes from @a to @b, part by part in the order of
- * time, as logarithms of the ratio, into out[BLOCKS_PARTS]. Returns how many; parts of no length are left out.
+ * time, as logarithms of the ratio, into out[BATCHES_PARTS]. Returns how many; parts of no length are left out.
  */
-uint32_t blocks_changes(const struct blocks_times *a, const struct blocks_times *b, double *out);
+uint32_t batches_changes(const struct batches_times *a, const struct batches_times *b, double *out);
 
 #endif /* ANALYSE_BLOCKS_H */

@@ -17,7 +17,7 @@ struct comparing {
 	const struct compare_options *o;
 	const void **in; /* by report, what a row is of; NULL: it is not there */
 	double *values; /* by report; NAN unknown */
-	const struct blocks_times **blocks; /* by report; NULL: none */
+	const struct batches_times **batches; /* by report; NULL: none */
 	bool *asked; /* by options.quantities: something has it */
 	uint32_t cap;
 	struct compare_row *rows; /* grown by realloc() */
@@ -70,9 +70,9 @@ static void row_test(const struct comparing *k, struct compare_row *row, const s
 	struct compare_evidence e = { .a = *a, .b = *b };
 	uint32_t i = only_of(k, 0, k->c->a.n), j = only_of(k, k->c->a.n, k->c->b.n);
 
-	if (a->n == 1 && b->n == 1 && k->blocks[i] && k->blocks[j]) {
-		e.blocks_a = k->blocks[i];
-		e.blocks_b = k->blocks[j];
+	if (a->n == 1 && b->n == 1 && k->batches[i] && k->batches[j]) {
+		e.blocks_a = k->batches[i];
+		e.blocks_b = k->batches[j];
 	}
 	compare_test_row(row, &e, k->c->confidence, k->c->fail_above);
 }
@@ -120,10 +120,10 @@ static int row_make(struct comparing *k, const struct subject *s, const char *na
 	return row_add(k, &row);
 }
 
-static const struct blocks_times *blocks_of(const struct comparing *k, uint32_t i,
+static const struct batches_times *blocks_of(const struct comparing *k, uint32_t i,
 					    enum compare_blocks which)
 {
-	const struct blocks *all = k->o->blocks ? k->o->blocks[i] : NULL;
+	const struct batches *all = k->o->batches ? k->o->batches[i] : NULL;
 	const struct report_barrier *b = k->in[i];
 
 	if (!all || which == COMPARE_NO_BLOCKS || b->index >= all->n)
@@ -141,7 +141,7 @@ static int rows_quantities(struct comparing *k, const struct subject *s,
 	for (; !err && q->name; q++) {
 		for (i = 0; i < k->c->match.nreports; i++) {
 			k->values[i] = k->in[i] ? q->of(k->in[i]) : NAN;
-			k->blocks[i] = k->in[i] ? blocks_of(k, i, q->blocks) : NULL;
+			k->batches[i] = k->in[i] ? blocks_of(k, i, q->batches) : NULL;
 		}
 		err = row_make(k, s, q->name, q->unit, false);
 	}
@@ -211,7 +211,7 @@ static int rows_counters(struct comparing *k, const struct subject *s)
 				continue;
 			for (j = 0; j < k->c->match.nreports; j++) {
 				k->values[j] = counter_value(s, k->in[j], c[i].name);
-				k->blocks[j] = NULL;
+				k->batches[j] = NULL;
 			}
 			err = row_make(k, s, c[i].name, COMPARE_COUNT, true);
 		}
@@ -435,9 +435,9 @@ int compare_reports(const struct report *const *a, uint32_t na, const struct rep
 		return err;
 	k.in = calloc((size_t)na + nb + 1, sizeof(*k.in));
 	k.values = calloc((size_t)na + nb + 1, sizeof(*k.values));
-	k.blocks = calloc((size_t)na + nb + 1, sizeof(void *));
+	k.batches = calloc((size_t)na + nb + 1, sizeof(void *));
 	k.asked = calloc(o->nquantities + 1, sizeof(*k.asked));
-	err = k.in && k.values && k.blocks && k.asked ? rows_all(&k, a, b) : -ENOMEM;
+	err = k.in && k.values && k.batches && k.asked ? rows_all(&k, a, b) : -ENOMEM;
 	out->rows = k.rows;
 	if (!err)
 		err = compare_judge(out, o);
@@ -446,7 +446,7 @@ int compare_reports(const struct report *const *a, uint32_t na, const struct rep
 			out->unknown = o->quantities[i];
 	free(k.in);
 	free(k.values);
-	free(k.blocks);
+	free(k.batches);
 	free(k.asked);
 	if (err)
 		compare_free(out);

@@ -8,7 +8,7 @@
  *
  * The test. With two recordings and more on both sides: Welch's t on the recordings' values. With one on one side: that
  * value against the other side's spread (stats_single()). With one on both: phase time and barrier time are tested by
- * how much the change varies along the runs (stats_spread() of blocks_changes()): what makes whole runs differ does not
+ * how much the change varies along the runs (stats_spread() of batches_changes()): what makes whole runs differ does not
  * show in them, which is said. In all else nothing is tested, and significant is unknown.
  *
  * Several rows are several chances to be wrong: p values are adjusted by Holm's method over all rows of one quantity
@@ -101,8 +101,8 @@ struct compare_options {
 	 * which more is.
 	 */
 	double fail_above;
-	const struct blocks *const
-		*blocks; /* by report, A's then B's, each may be NULL; NULL: none */
+	const struct batches *const
+		*batches; /* by report, A's then B's, each may be NULL; NULL: none */
 };
 
 /* What a side is made of. */

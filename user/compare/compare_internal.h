@@ -32,7 +32,7 @@ extern const struct compare_quantity compare_run_quantities[], compare_process_q
 struct compare_evidence {
 	struct stats a, b; /* over the recordings of each side */
 	/* Of the one recording that each side has, in blocks; NULL: its spread is not known. */
-	const struct blocks_times *blocks_a, *blocks_b;
+	const struct batches_times *blocks_a, *blocks_b;
 };
 
 /* Fills what the row says of its tests; but for what depends on all rows. */

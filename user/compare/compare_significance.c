@@ -40,12 +40,12 @@ static struct stats_test over_others(const struct compare_evidence *e, double ti
 static struct stats_test over_blocks(const struct compare_evidence *e, double times,
 				     double confidence)
 {
-	double changes[BLOCKS_PARTS];
+	double changes[BATCHES_PARTS];
 	uint32_t n = 0;
 
 	if (e->blocks_a && e->blocks_b)
-		n = blocks_changes(e->blocks_a, e->blocks_b, changes);
-	if (n < BLOCKS_LEAST || !(times > 0))
+		n = batches_changes(e->blocks_a, e->blocks_b, changes);
+	if (n < BATCHES_LEAST || !(times > 0))
 		n = 0;
 	return stats_spread(changes, n, log(times), confidence);
 }

@@ -12,7 +12,7 @@
 static void on_episode(void *ctx, const struct model *model, const struct model_episode *episode)
 {
 	(void)model;
-	blocks_episode(ctx, episode);
+	batches_episode(ctx, episode);
 }
 
 int recorded_load(const char *path, struct recorded *out)
@@ -20,7 +20,7 @@ int recorded_load(const char *path, struct recorded *out)
 	/* Nothing is watched, named or warned of: the report alone is wanted. */
 	static const struct options nothing;
 	struct replay_options ro = {
-		.options = &nothing, .to_ns = UINT64_MAX, .episode = on_episode, .ctx = &out->blocks
+		.options = &nothing, .to_ns = UINT64_MAX, .episode = on_episode, .ctx = &out->batches
 	};
 	struct replay *replay = NULL;
 	int err;
@@ -36,7 +36,7 @@ int recorded_load(const char *path, struct recorded *out)
 			msg_error("cannot read %s: %s", path, strerror(-err));
 	}
 	if (err) {
-		blocks_free(&out->blocks);
+		batches_free(&out->batches);
 		replay_free(replay);
 		return err;
 	}
@@ -48,7 +48,7 @@ int recorded_load(const char *path, struct recorded *out)
 void recorded_free(struct recorded *r)
 {
 	report_free(&r->report);
-	blocks_free(&r->blocks);
+	batches_free(&r->batches);
 	replay_free(r->owner);
 	memset(r, 0, sizeof(*r));
 }

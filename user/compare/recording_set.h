@@ -12,7 +12,7 @@
 
 struct recorded {
 	struct report report;
-	struct blocks blocks; /* of its barriers */
+	struct batches batches; /* of its barriers */
 	const char *command; /* what was recorded, joined by spaces; NULL unknown */
 	void *owner; /* of what the report and command point into */
 };
@@ -29,7 +29,7 @@ struct recordings {
 	uint32_t n;
 	struct recorded *all;
 	const struct report **reports; /* of all, for who compares them */
-	const struct blocks **blocks; /* of all, likewise */
+	const struct batches **batches; /* of all, likewise */
 	struct compare_input *inputs; /* their names */
 };
 
