@@ -19,7 +19,7 @@ static inline const char *run_of(const char *path)
 }
 
 /* "cont-3" and "non-2" are runs of two versions; "none" has no barrier, "other" is another program; all else is no file. */
-int recorded_load(const char *path, struct recorded *out)
+int compare_recording_load(const char *path, struct compare_recording *out)
 {
 	struct recording *r = calloc(1, sizeof(*r));
 	unsigned run;
@@ -40,14 +40,14 @@ int recorded_load(const char *path, struct recorded *out)
 		return -ENOENT;
 	}
 	recording_blocks(r, 0.02, (unsigned)loaded);
-	*out = (struct recorded){
+	*out = (struct compare_recording){
 		.report = r->report, .blocks = r->blocks, .owner = r, .command = run_of(path)
 	};
 	loaded++;
 	return 0;
 }
 
-void recorded_free(struct recorded *r)
+void compare_recording_free(struct compare_recording *r)
 {
 	free(r->owner);
 	freed++;

@@ -117,7 +117,7 @@ static bool diff_met(const struct report *const *reports, uint32_t n)
 }
 
 /* --fail-above is asked for by who goes on if nothing is said: a run that broke off at once is no good news. */
-static int diff_comparable(const struct diff *d, const struct recordings *r)
+static int diff_comparable(const struct diff *d, const struct recording_set *r)
 {
 	bool a = diff_met(r->reports, d->na), b = diff_met(r->reports + d->na, d->npaths - d->na);
 
@@ -154,7 +154,7 @@ static int diff_common(const struct compare *c)
 static int diff_run(const struct diff *d)
 {
 	struct compare_options options = d->options;
-	struct recordings r = { 0 };
+	struct recording_set r = { 0 };
 	struct diff_shown shown;
 	struct compare c = { 0 };
 	int status = EXIT_FAILED, err;
@@ -164,7 +164,7 @@ static int diff_run(const struct diff *d)
 		return EXIT_USAGE;
 	if (pictures_page_possible(d->html))
 		return EXIT_FAILED;
-	if (recordings_load(d->paths, d->npaths, &r) || diff_comparable(d, &r))
+	if (recording_set_load(d->paths, d->npaths, &r) || diff_comparable(d, &r))
 		goto out;
 	options.blocks = r.blocks;
 	err = compare_reports(r.reports, d->na, r.reports + d->na, d->npaths - d->na, &options, &c);
@@ -188,7 +188,7 @@ static int diff_run(const struct diff *d)
 		status = EXIT_REGRESSION;
 out:
 	compare_free(&c);
-	recordings_free(&r);
+	recording_set_free(&r);
 	return status;
 }
 

@@ -80,7 +80,7 @@ static int many_draw(FILE *file, const void *ctx)
 static int many_run(const struct many *m)
 {
 	struct series_input *in = calloc((size_t)m->n + 1, sizeof(*in));
-	struct recordings r = { 0 };
+	struct recording_set r = { 0 };
 	struct series s = { 0 };
 	int status = EXIT_FAILED, err;
 	uint32_t i;
@@ -91,7 +91,7 @@ static int many_run(const struct many *m)
 	}
 	if (view_spare(m->out.path, (const char *const *)m->paths, m->n) ||
 	    view_spare(m->html, (const char *const *)m->paths, m->n) ||
-	    pictures_page_possible(m->html) || recordings_load(m->paths, m->n, &r))
+	    pictures_page_possible(m->html) || recording_set_load(m->paths, m->n, &r))
 		goto out;
 	for (i = 0; i < m->n; i++)
 		in[i] = (struct series_input){ r.reports[i], m->labels[i], m->paths[i],
@@ -111,7 +111,7 @@ static int many_run(const struct many *m)
 	}
 out:
 	series_free(&s);
-	recordings_free(&r);
+	recording_set_free(&r);
 	free(in);
 	return status;
 }

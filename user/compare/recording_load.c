@@ -15,7 +15,7 @@ static void on_episode(void *ctx, const struct model *model, const struct model_
 	batches_episode(ctx, episode);
 }
 
-int recorded_load(const char *path, struct recorded *out)
+int compare_recording_load(const char *path, struct compare_recording *out)
 {
 	/* Nothing is watched, named or warned of: the report alone is wanted. */
 	static const struct options nothing;
@@ -45,7 +45,7 @@ int recorded_load(const char *path, struct recorded *out)
 	return 0;
 }
 
-void recorded_free(struct recorded *r)
+void compare_recording_free(struct compare_recording *r)
 {
 	report_free(&r->report);
 	batches_free(&r->batches);

@@ -8,7 +8,7 @@
 
 #include "base/msg.h"
 
-int recordings_load(char *const *paths, uint32_t n, struct recordings *out)
+int recording_set_load(char *const *paths, uint32_t n, struct recording_set *out)
 {
 	int err = 0;
 
@@ -22,7 +22,7 @@ int recordings_load(char *const *paths, uint32_t n, struct recordings *out)
 		return -ENOMEM;
 	}
 	while (!err && out->n < n) {
-		err = recorded_load(paths[out->n], &out->all[out->n]);
+		err = compare_recording_load(paths[out->n], &out->all[out->n]);
 		if (err)
 			break;
 		out->reports[out->n] = &out->all[out->n].report;
@@ -36,10 +36,10 @@ int recordings_load(char *const *paths, uint32_t n, struct recordings *out)
 	return err;
 }
 
-void recordings_free(struct recordings *r)
+void recording_set_free(struct recording_set *r)
 {
 	while (r->n)
-		recorded_free(&r->all[--r->n]);
+		compare_recording_free(&r->all[--r->n]);
 	free(r->all);
 	free(r->reports);
 	free(r->blocks);

@@ -10,7 +10,7 @@
 #include "analyse/report.h"
 #include "compare/compare.h"
 
-struct recorded {
+struct compare_recording {
 	struct report report;
 	struct batches batches; /* of its barriers */
 	const char *command; /* what was recorded, joined by spaces; NULL unknown */
@@ -18,23 +18,23 @@ struct recorded {
 };
 
 /*
- * Reads one recording to its end. Returns 0 and fills *out, to be released by recorded_free(); or -errno, and has said
+ * Reads one recording to its end. Returns 0 and fills *out, to be released by compare_recording_free(); or -errno, and has said
  * in a sentence what is wrong with the file.
  */
-int recorded_load(const char *path, struct recorded *out);
-void recorded_free(struct recorded *r);
+int compare_recording_load(const char *path, struct compare_recording *out);
+void compare_recording_free(struct compare_recording *r);
 
 /* A list of them, in order. */
-struct recordings {
+struct recording_set {
 	uint32_t n;
-	struct recorded *all;
+	struct compare_recording *all;
 	const struct report **reports; /* of all, for who compares them */
 	const struct batches **batches; /* of all, likewise */
 	struct compare_input *inputs; /* their names */
 };
 
 /* Loads @n files; the first that cannot be read ends it. Returns 0 or -errno; *out is to be released in any case. */
-int recordings_load(char *const *paths, uint32_t n, struct recordings *out);
-void recordings_free(struct recordings *r);
+int recording_set_load(char *const *paths, uint32_t n, struct recording_set *out);
+void recording_set_free(struct recording_set *r);
 
 #endif /* COMPARE_RECORDING_SET_H */
