@@ -15,17 +15,17 @@
 
 struct node {
 	int fd;
-	struct tape_writer *tape;
+	struct contents_writer *contents;
 	uint32_t tgid;
 	uint64_t ahead;
 	uint32_t met; /* meetings of its rank so far */
 	bool found_running; /* its rank was */
-	struct tape_ending ending; /* what was lost there */
+	struct contents_ending ending; /* what was lost there */
 };
 
 static void begin_node(struct node *n, const char *host, const char *module, uint32_t site)
 {
-	struct tape_session s = { .host = host,
+	struct contents_session s = { .host = host,
 				  .model_start_ns = 1000 + n->ahead,
 				  .realtime_offset_ns = -(int64_t)n->ahead,
 				  .ids = { n->tgid, 1 } };
@@ -42,16 +42,16 @@ static void begin_node(struct node *n, const char *host, const char *module, uin
 
 	n->fd = memfd_create("node", MFD_CLOEXEC);
 	assert_true(n->fd >= 0);
-	assert_int_equal(tape_create(n->fd, &n->tape), 0);
-	tape_session(n->tape, &s);
-	tape_site(n->tape, site, &name);
-	tape_input(n->tape, &in);
+	assert_int_equal(contents_create(n->fd, &n->contents), 0);
+	contents_session(n->contents, &s);
+	contents_site(n->contents, site, &name);
+	contents_input(n->contents, &in);
 	in = (struct model_input){ .type = MODEL_INPUT_THREAD,
 				   .tgid = n->tgid,
 				   .inc = 1,
 				   .tid = n->tgid,
 				   .t_ns = 2000 + n->ahead };
-	tape_input(n->tape, &in);
+	contents_input(n->contents, &in);
 }
 
 static void meet_at(struct node *n, uint32_t round, uint64_t comm, uint32_t site, uint64_t arrive,
@@ -73,9 +73,9 @@ static void meet_at(struct node *n, uint32_t round, uint64_t comm, uint32_t site
 	struct model_input in = { .type = MODEL_INPUT_CROSSING, .crossing = &x };
 	struct model_input advance = { .type = MODEL_INPUT_ADVANCE, .t_ns = depart + n->ahead };
 
-	tape_input(n->tape, &in);
+	contents_input(n->contents, &in);
 	if (round % 5 == 0)
-		tape_input(n->tape, &advance);
+		contents_input(n->contents, &advance);
 }
 
 static void meet(struct node *n, uint32_t round, uint32_t site, uint64_t arrive, uint64_t depart)
@@ -85,10 +85,10 @@ static void meet(struct node *n, uint32_t round, uint32_t site, uint64_t arrive,
 
 static void name_task(struct node *n, uint32_t tid, const char *name)
 {
-	struct tape_question q = { .kind = TAPE_TASK, .what = tid };
-	struct tape_answer a = { .text = name, .number = NAN };
+	struct contents_question q = { .kind = CONTENTS_TASK, .what = tid };
+	struct contents_answer a = { .text = name, .number = NAN };
 
-	tape_answer(n->tape, &q, &a);
+	contents_answer(n->contents, &q, &a);
 }
 
 static void end_node(struct node *n, uint64_t t)
@@ -97,15 +97,15 @@ static void end_node(struct node *n, uint64_t t)
 
 	n->ending.end_ns = t + n->ahead;
 	n->ending.produced = n->ending.consumed = ROUNDS;
-	tape_input(n->tape, &in);
-	tape_ending(n->tape, &n->ending);
-	assert_int_equal(tape_close(n->tape), 0);
+	contents_input(n->contents, &in);
+	contents_ending(n->contents, &n->ending);
+	assert_int_equal(contents_close(n->contents), 0);
 }
 
 static const char *task_name(const struct merge *m, uint32_t tid)
 {
-	struct tape_question q = { .kind = TAPE_TASK, .what = tid };
-	const struct tape_answer *a = merge_find(m, &q);
+	struct contents_question q = { .kind = CONTENTS_TASK, .what = tid };
+	const struct contents_answer *a = merge_find(m, &q);
 
 	return a ? a->text : NULL;
 }
@@ -114,8 +114,8 @@ static void test_two_nodes(void **unused)
 {
 	struct node nodes[2] = { { .tgid = 100 }, { .tgid = 200, .ahead = AHEAD } };
 	uint64_t seed = 3, t = 10000, barrier[ROUNDS], uncertain;
-	struct tape *tapes[2];
-	struct tape_item item;
+	struct contents *tapes[2];
+	struct contents_item item;
 	struct merge_clock clock;
 	struct merge *merge;
 	struct run *r;
@@ -142,7 +142,7 @@ static void test_two_nodes(void **unused)
 	end_node(&nodes[0], t);
 	end_node(&nodes[1], t + 500);
 	for (i = 0; i < 2; i++)
-		assert_int_equal(tape_open(nodes[i].fd, &tapes[i]), 0);
+		assert_int_equal(contents_open(nodes[i].fd, &tapes[i]), 0);
 	assert_int_equal(merge_new(tapes, 2, &merge), 0);
 	merge_clock(merge, 1, &clock);
 	assert_int_equal(clock.found.meetings, ROUNDS);
@@ -153,11 +153,11 @@ static void test_two_nodes(void **unused)
 
 	r = run_new(merge_start(merge));
 	while ((got = merge_next(merge, &item)) > 0) {
-		assert_int_equal(item.kind, TAPE_ITEM_INPUT);
+		assert_int_equal(item.kind, CONTENTS_ITEM_INPUT);
 		assert_int_equal(model_take(r->model, &item.input), 0);
 	}
 	assert_int_equal(got, 0);
-	assert_int_equal(merge_state(merge), TAPE_WHOLE);
+	assert_int_equal(merge_state(merge), CONTENTS_WHOLE);
 	/* One place of one file, though it lies elsewhere there. */
 	assert_int_equal(model_nbarriers(r->model), 1);
 	assert_int_equal(model_barrier(r->model, 0)->nsites, 1);
@@ -197,15 +197,15 @@ struct tally {
 /* Read @nodes as one run and count its episodes; those of members of different numbers are wrong. */
 static void count(struct node *nodes, uint32_t n, struct tally *out, struct merge_clock *last)
 {
-	struct tape *tapes[NODES];
-	struct tape_item item;
+	struct contents *tapes[NODES];
+	struct contents_item item;
 	struct merge *merge;
 	struct run *r;
 	uint32_t i, k;
 
 	*out = (struct tally){ 0 };
 	for (i = 0; i < n; i++)
-		assert_int_equal(tape_open(nodes[i].fd, &tapes[i]), 0);
+		assert_int_equal(contents_open(nodes[i].fd, &tapes[i]), 0);
 	assert_int_equal(merge_new(tapes, n, &merge), 0);
 	r = run_new(merge_start(merge));
 	while (merge_next(merge, &item) > 0)

@@ -24,9 +24,9 @@ static const struct session_setting settings[] = { { "SBT_WATCH", "(none)" } };
 static const struct session_probe probes[] = { { "pthread", "/lib/libc.so", "pthread_barrier_wait",
 					      "session", 0x87510, "inode", "push", "why" } };
 
-static struct tape_session a_session(void)
+static struct contents_session a_session(void)
 {
-	return (struct tape_session){
+	return (struct contents_session){
 		.session = { .version = "1",
 			     .kernel = "6.1",
 			     .mode = "command",
@@ -51,7 +51,7 @@ static struct tape_session a_session(void)
 
 struct sink {
 	struct model *model;
-	struct tape *tape;
+	struct contents *contents;
 	uint32_t marks, messages, hangs, inputs;
 	const char *task; /* what task 7 was called when the last input came */
 };
@@ -71,15 +71,15 @@ static void see_message(struct sink *s, const struct model_message *m)
 
 static void see_input(struct sink *s, const struct model_input *in)
 {
-	struct tape_question q = { .kind = TAPE_TASK, .what = 7 };
-	const struct tape_answer *a = tape_find(s->tape, &q);
+	struct contents_question q = { .kind = CONTENTS_TASK, .what = 7 };
+	const struct contents_answer *a = contents_find(s->contents, &q);
 
 	s->inputs++;
 	s->task = a ? a->text : NULL;
 	assert_int_equal(model_take(s->model, in), 0);
 }
 
-static void see_mark(struct sink *s, const struct tape_item *item)
+static void see_mark(struct sink *s, const struct contents_item *item)
 {
 	const struct conceptual_mark *mark = &item->mark;
 
@@ -111,24 +111,24 @@ static void see_hang(struct sink *s, const struct report_hang *h)
 	s->hangs++;
 }
 
-static void run_tape(int fd, struct sink *s, enum tape_state state)
+static void run_tape(int fd, struct sink *s, enum contents_state state)
 {
-	struct tape_item item;
+	struct contents_item item;
 	int got;
 
-	assert_int_equal(tape_open(fd, &s->tape), 0);
-	while ((got = tape_next(s->tape, &item)) > 0) {
-		if (item.kind == TAPE_ITEM_INPUT)
+	assert_int_equal(contents_open(fd, &s->contents), 0);
+	while ((got = contents_next(s->contents, &item)) > 0) {
+		if (item.kind == CONTENTS_ITEM_INPUT)
 			see_input(s, &item.input);
-		else if (item.kind == TAPE_ITEM_MARK)
+		else if (item.kind == CONTENTS_ITEM_MARK)
 			see_mark(s, &item);
-		else if (item.kind == TAPE_ITEM_MESSAGE)
+		else if (item.kind == CONTENTS_ITEM_MESSAGE)
 			see_message(s, &item.message);
 		else
 			see_hang(s, item.hang);
 	}
 	assert_int_equal(got, 0);
-	assert_int_equal(tape_state(s->tape), state);
+	assert_int_equal(contents_state(s->contents), state);
 }
 
 /* --- the same model ---------------------------------------------------------------------------------- */
@@ -219,12 +219,12 @@ static struct model_detail a_detail(uint64_t *seed, uint64_t work)
 }
 
 /* A run of random programs, each of its inputs on tape. */
-static void record_run(struct sim *s, struct run *r, struct tape_writer *w)
+static void record_run(struct sim *s, struct run *r, struct contents_writer *w)
 {
 	uint64_t seed = s->seed;
 	uint32_t i;
 
-	model_tap(r->model, tape_input, w);
+	model_tap(r->model, contents_input, w);
 	play(s, 60);
 	for (i = 0; i < s->nrecs; i++) {
 		struct rec *rec = &s->recs[i];
@@ -248,25 +248,25 @@ static void test_random_runs(void **unused)
 	(void)unused;
 	for (seed = 1; seed <= 60; seed++) {
 		struct model_ops nothing = { 0 };
-		struct tape_session session = a_session();
+		struct contents_session session = a_session();
 		struct sink sink = { .model = model_new(&nothing, 1000000) };
 		struct run *r = run_new(1000000);
-		struct tape_ending ending = { .end_ns = 5 };
-		struct tape_writer *w;
+		struct contents_ending ending = { .end_ns = 5 };
+		struct contents_writer *w;
 		struct sim s;
 		int fd = new_file();
 
-		assert_int_equal(tape_create(fd, &w), 0);
-		tape_session(w, &session);
+		assert_int_equal(contents_create(fd, &w), 0);
+		contents_session(w, &session);
 		sim_setup(&s, seed);
 		s.loss = seed % 3 ? 0 : 30;
 		record_run(&s, r, w);
-		tape_ending(w, &ending);
-		assert_int_equal(tape_close(w), 0);
-		run_tape(fd, &sink, TAPE_WHOLE);
+		contents_ending(w, &ending);
+		assert_int_equal(contents_close(w), 0);
+		run_tape(fd, &sink, CONTENTS_WHOLE);
 		same_models(r->model, sink.model);
 		model_free(sink.model);
-		tape_free(sink.tape);
+		contents_free(sink.contents);
 		close(fd);
 		run_free(r);
 		sim_free(&s);
@@ -286,26 +286,26 @@ static void test_shed(void **unused)
 	};
 	struct model_shed part = { .t_ns = 4000, .cost_ppm = 90000, .units = 6 | 1ULL << 40 };
 	struct model_ops nothing = { 0 };
-	struct tape_session session = a_session();
+	struct contents_session session = a_session();
 	struct sink sink = { .model = model_new(&nothing, 1000) };
 	struct run *r = run_new(1000);
-	struct tape_ending ending = { .end_ns = 9000 };
-	struct tape_writer *w;
+	struct contents_ending ending = { .end_ns = 9000 };
+	struct contents_writer *w;
 	int fd = new_file();
 
 	(void)unused;
-	assert_int_equal(tape_create(fd, &w), 0);
-	tape_session(w, &session);
-	model_tap(r->model, tape_input, w);
+	assert_int_equal(contents_create(fd, &w), 0);
+	contents_session(w, &session);
+	model_tap(r->model, contents_input, w);
 	run_launched(r, 1000);
 	cross(r, 1, 0x1000, 2, 2000, 3001);
 	cross(r, 2, 0x1000, 2, 3000, 3002);
 	assert_int_equal(model_shed(r->model, PID, INC, &part), 0);
 	assert_int_equal(model_shed(r->model, PID, INC, &shed), 0);
 	assert_int_equal(model_finish(r->model, 9000), 0);
-	tape_ending(w, &ending);
-	assert_int_equal(tape_close(w), 0);
-	run_tape(fd, &sink, TAPE_WHOLE);
+	contents_ending(w, &ending);
+	assert_int_equal(contents_close(w), 0);
+	run_tape(fd, &sink, CONTENTS_WHOLE);
 	same_models(r->model, sink.model);
 	assert_int_equal(model_proc(sink.model, 0)->shed.t_ns, 5000);
 	assert_int_equal(model_proc(sink.model, 0)->shed.cost_ppm, 4000000);
@@ -314,7 +314,7 @@ static void test_shed(void **unused)
 	assert_int_equal(model_proc(sink.model, 0)->parts[0].t_ns, 4000);
 	assert_int_equal(model_proc(sink.model, 0)->parts[0].cost_ppm, 90000);
 	model_free(sink.model);
-	tape_free(sink.tape);
+	contents_free(sink.contents);
 	close(fd);
 	run_free(r);
 }
@@ -323,19 +323,19 @@ static void test_shed(void **unused)
 static void test_threads_that_come_and_go(void **unused)
 {
 	struct model_ops nothing = { 0 };
-	struct tape_session session = a_session();
+	struct contents_session session = a_session();
 	struct sink sink = { .model = model_new(&nothing, 1000000) };
-	struct tape_ending ending = { .end_ns = 5 };
+	struct contents_ending ending = { .end_ns = 5 };
 	struct run *r = run_new(1000000);
-	struct tape_writer *w;
+	struct contents_writer *w;
 	int fd = new_file();
 	uint64_t t = 2000000;
 	uint32_t i, k;
 
 	(void)unused;
-	assert_int_equal(tape_create(fd, &w), 0);
-	tape_session(w, &session);
-	model_tap(r->model, tape_input, w);
+	assert_int_equal(contents_create(fd, &w), 0);
+	contents_session(w, &session);
+	model_tap(r->model, contents_input, w);
 	assert_int_equal(model_add_process(r->model, PID, INC, 0, 0, t, true, "p"), 0);
 	for (i = 1; i <= 500; i++) {
 		assert_int_equal(model_add_thread(r->model, PID, INC, i, t), 0);
@@ -351,20 +351,20 @@ static void test_threads_that_come_and_go(void **unused)
 			assert_int_equal(model_end_thread(r->model, PID, INC, i, t, "t"), 0);
 	}
 	assert_int_equal(model_finish(r->model, t), 0);
-	tape_ending(w, &ending);
-	assert_int_equal(tape_close(w), 0);
-	run_tape(fd, &sink, TAPE_WHOLE);
+	contents_ending(w, &ending);
+	assert_int_equal(contents_close(w), 0);
+	run_tape(fd, &sink, CONTENTS_WHOLE);
 	assert_int_equal(model_totals(sink.model)->lost, 0);
 	same_models(r->model, sink.model);
 	model_free(sink.model);
-	tape_free(sink.tape);
+	contents_free(sink.contents);
 	close(fd);
 	run_free(r);
 }
 
 /* --- everything else ----------------------------------------------------------------------------------- */
 
-static void name_process(struct tape_writer *w, const char *comm)
+static void name_process(struct contents_writer *w, const char *comm)
 {
 	struct model_input in = { .type = MODEL_INPUT_PROCESS,
 				  .tgid = PID,
@@ -373,18 +373,18 @@ static void name_process(struct tape_writer *w, const char *comm)
 				  .seen = true,
 				  .comm = comm };
 
-	tape_input(w, &in);
+	contents_input(w, &in);
 }
 
-static void name_task(struct tape_writer *w, const char *name)
+static void name_task(struct contents_writer *w, const char *name)
 {
-	struct tape_question q = { .kind = TAPE_TASK, .what = 7 };
-	struct tape_answer a = { .text = name, .number = NAN };
+	struct contents_question q = { .kind = CONTENTS_TASK, .what = 7 };
+	struct contents_answer a = { .text = name, .number = NAN };
 
-	tape_answer(w, &q, &a);
+	contents_answer(w, &q, &a);
 }
 
-static void write_hang(struct tape_writer *w)
+static void write_hang(struct contents_writer *w)
 {
 	struct hang_frame frames[] = { { .function = "inner" },
 				       { .function = "outer", .line = 3 } };
@@ -400,12 +400,12 @@ static void write_hang(struct tape_writer *w)
 				    .ncycle = 1,
 				    .cycle = &link };
 
-	tape_hang(w, &hang);
+	contents_hang(w, &hang);
 }
 
 static int a_tape(bool whole)
 {
-	struct tape_session session = a_session();
+	struct contents_session session = a_session();
 	struct model_detail detail = { .runq_ns = 77 };
 	struct conceptual_mark mark = {
 		.begins = true, .tid = 5, .seq = 9, .t_ns = 123456789, .detail = &detail
@@ -414,7 +414,7 @@ static int a_tape(bool whole)
 	struct site_frame frame = { "f", "x.c", 12, 0 };
 	struct site_name site = { .nframes = 1, .frames = &frame, .module = "/m", .offset = 5 };
 	struct report_loss loss = { "ring_full", "the buffers were full", 3 };
-	struct tape_ending ending = { .end_ns = 2000000,
+	struct contents_ending ending = { .end_ns = 2000000,
 				      .crossing_cost_ns = 1.5,
 				      .switch_cost_ns = 3.5,
 				      .tracer_cpu_ns = MODEL_UNKNOWN,
@@ -422,27 +422,27 @@ static int a_tape(bool whole)
 				      .consumed = 7,
 				      .nlosses = 1,
 				      .losses = &loss };
-	struct tape_question q = { .kind = TAPE_STACK, .tgid = PID, .inc = INC, .what = 99 };
+	struct contents_question q = { .kind = CONTENTS_STACK, .tgid = PID, .inc = INC, .what = 99 };
 	const uint32_t sites[] = { 4, 5 };
-	struct tape_answer stack = { .number = NAN, .nsites = 2, .sites = sites };
-	struct tape_writer *w;
+	struct contents_answer stack = { .number = NAN, .nsites = 2, .sites = sites };
+	struct contents_writer *w;
 	int fd = new_file();
 
-	assert_int_equal(tape_create(fd, &w), 0);
-	tape_session(w, &session);
+	assert_int_equal(contents_create(fd, &w), 0);
+	contents_session(w, &session);
 	name_task(w, "first");
-	tape_answer(w, &q, &stack);
+	contents_answer(w, &q, &stack);
 	name_process(w, "p");
 	name_task(w, "first");
 	name_task(w, "second");
 	name_process(w, "p");
-	tape_mark(w, PID, INC, 33, &mark);
-	tape_message(w, &message);
+	contents_mark(w, PID, INC, 33, &mark);
+	contents_message(w, &message);
 	write_hang(w);
-	tape_site(w, 4, &site);
+	contents_site(w, 4, &site);
 	if (whole)
-		tape_ending(w, &ending);
-	assert_int_equal(tape_close(w), 0);
+		contents_ending(w, &ending);
+	assert_int_equal(contents_close(w), 0);
 	return fd;
 }
 
@@ -450,20 +450,20 @@ static void test_the_rest(void **unused)
 {
 	struct model_ops nothing = { 0 };
 	struct sink sink = { .model = model_new(&nothing, 1000000) };
-	struct tape_question q = { .kind = TAPE_STACK, .tgid = PID, .inc = INC, .what = 99 };
-	const struct tape_session *began;
-	const struct tape_ending *ended;
-	const struct tape_answer *a;
+	struct contents_question q = { .kind = CONTENTS_STACK, .tgid = PID, .inc = INC, .what = 99 };
+	const struct contents_session *began;
+	const struct contents_ending *ended;
+	const struct contents_answer *a;
 	int fd = a_tape(true);
 
 	(void)unused;
-	run_tape(fd, &sink, TAPE_WHOLE);
+	run_tape(fd, &sink, CONTENTS_WHOLE);
 	assert_int_equal(sink.marks, 1);
 	assert_int_equal(sink.messages, 1);
 	assert_int_equal(sink.hangs, 1);
 	assert_int_equal(sink.inputs, 2);
 	assert_string_equal(sink.task, "second");
-	began = tape_began(sink.tape);
+	began = contents_began(sink.contents);
 	assert_string_equal(began->session.command, "./a \x1b[31m");
 	assert_string_equal(began->session.probes[0].symbol, "pthread_barrier_wait");
 	assert_int_equal(began->session.probes[0].offset, 0x87510);
@@ -471,23 +471,23 @@ static void test_the_rest(void **unused)
 	assert_int_equal(began->realtime_offset_ns, -5);
 	assert_int_equal(began->instructions, MODEL_NONE);
 	assert_null(began->machine);
-	ended = tape_ended(sink.tape);
+	ended = contents_ended(sink.contents);
 	assert_non_null(ended);
 	assert_true(ended->crossing_cost_ns == 1.5);
 	assert_true(ended->switch_cost_ns == 3.5);
 	assert_true(ended->tracer_cpu_ns == MODEL_UNKNOWN);
 	assert_int_equal(ended->losses[0].count, 3);
 	assert_string_equal(ended->losses[0].cause, "ring_full");
-	assert_string_equal(tape_site_name(sink.tape, 4)->frames[0].function, "f");
-	assert_null(tape_site_name(sink.tape, 5));
-	a = tape_find(sink.tape, &q);
+	assert_string_equal(contents_site_name(sink.contents, 4)->frames[0].function, "f");
+	assert_null(contents_site_name(sink.contents, 5));
+	a = contents_find(sink.contents, &q);
 	assert_non_null(a);
 	assert_int_equal(a->nsites, 2);
 	assert_int_equal(a->sites[1], 5);
 	q.what = 98;
-	assert_null(tape_find(sink.tape, &q));
+	assert_null(contents_find(sink.contents, &q));
 	model_free(sink.model);
-	tape_free(sink.tape);
+	contents_free(sink.contents);
 	close(fd);
 }
 
@@ -498,11 +498,11 @@ static void test_without_its_end(void **unused)
 	int fd = a_tape(false);
 
 	(void)unused;
-	run_tape(fd, &sink, TAPE_CUT);
-	assert_null(tape_ended(sink.tape));
+	run_tape(fd, &sink, CONTENTS_CUT);
+	assert_null(contents_ended(sink.contents));
 	assert_int_equal(sink.inputs, 2);
 	model_free(sink.model);
-	tape_free(sink.tape);
+	contents_free(sink.contents);
 	close(fd);
 }
 
@@ -589,16 +589,16 @@ static void test_the_same_over_and_over(void **unused)
 {
 	struct model_ops nothing = { 0 };
 	struct sink sink = { .model = model_new(&nothing, 1000000) };
-	struct tape_session session = a_session();
-	struct tape_question q = { .kind = TAPE_TASK, .what = 8 };
-	struct tape_answer a = { .number = NAN };
+	struct contents_session session = a_session();
+	struct contents_question q = { .kind = CONTENTS_TASK, .what = 8 };
+	struct contents_answer a = { .number = NAN };
 	static char text[1000000];
-	struct tape_writer *w;
+	struct contents_writer *w;
 	int i, fd = new_file();
 
 	(void)unused;
-	assert_int_equal(tape_create(fd, &w), 0);
-	tape_session(w, &session);
+	assert_int_equal(contents_create(fd, &w), 0);
+	contents_session(w, &session);
 	name_task(w, "first");
 	name_process(w, "p");
 	memset(text, 'x', sizeof(text) - 1);
@@ -606,16 +606,16 @@ static void test_the_same_over_and_over(void **unused)
 	/* Each is other than the one before, or it would not be written. */
 	for (i = 0; i < 100; i++) {
 		text[0] = (char)('a' + i % 2);
-		tape_answer(w, &q, &a);
+		contents_answer(w, &q, &a);
 	}
 	name_process(w, "q");
-	assert_int_equal(tape_close(w), 0);
+	assert_int_equal(contents_close(w), 0);
 	assert_true(lseek(fd, 0, SEEK_END) < 200000);
-	run_tape(fd, &sink, TAPE_DAMAGED);
+	run_tape(fd, &sink, CONTENTS_DAMAGED);
 	assert_int_equal(sink.inputs, 1);
 	assert_string_equal(sink.task, "first");
 	model_free(sink.model);
-	tape_free(sink.tape);
+	contents_free(sink.contents);
 	close(fd);
 }
 
@@ -623,36 +623,36 @@ static void test_the_same_over_and_over(void **unused)
 static void test_prices(void **unused)
 {
 	const double prices[] = { 0, 850.5, 1e12, NAN, -1, 1e13, INFINITY };
-	struct tape_question q = { .kind = TAPE_PRICE, .tgid = PID, .inc = INC };
+	struct contents_question q = { .kind = CONTENTS_PRICE, .tgid = PID, .inc = INC };
 	uint32_t i;
 
 	(void)unused;
 	for (i = 0; i < sizeof(prices) / sizeof(prices[0]); i++) {
 		struct model_ops nothing = { 0 };
 		struct sink sink = { .model = model_new(&nothing, 1000000) };
-		struct tape_session session = a_session();
-		struct tape_ending ending = { .end_ns = 9, .crossing_cost_ns = prices[i] };
-		struct tape_answer a = { .number = prices[i] };
-		const struct tape_answer *read;
-		struct tape_writer *w;
+		struct contents_session session = a_session();
+		struct contents_ending ending = { .end_ns = 9, .crossing_cost_ns = prices[i] };
+		struct contents_answer a = { .number = prices[i] };
+		const struct contents_answer *read;
+		struct contents_writer *w;
 		int fd = new_file();
 
-		assert_int_equal(tape_create(fd, &w), 0);
-		tape_session(w, &session);
-		tape_answer(w, &q, &a);
-		tape_ending(w, &ending);
-		assert_int_equal(tape_close(w), 0);
-		run_tape(fd, &sink, TAPE_WHOLE);
-		read = tape_find(sink.tape, &q);
+		assert_int_equal(contents_create(fd, &w), 0);
+		contents_session(w, &session);
+		contents_answer(w, &q, &a);
+		contents_ending(w, &ending);
+		assert_int_equal(contents_close(w), 0);
+		run_tape(fd, &sink, CONTENTS_WHOLE);
+		read = contents_find(sink.contents, &q);
 		assert_non_null(read);
 		if (i < 3)
 			assert_true(read->number == prices[i] &&
-				    tape_ended(sink.tape)->crossing_cost_ns == prices[i]);
+				    contents_ended(sink.contents)->crossing_cost_ns == prices[i]);
 		else
 			assert_true(isnan(read->number) &&
-				    isnan(tape_ended(sink.tape)->crossing_cost_ns));
+				    isnan(contents_ended(sink.contents)->crossing_cost_ns));
 		model_free(sink.model);
-		tape_free(sink.tape);
+		contents_free(sink.contents);
 		close(fd);
 	}
 }

@@ -47,7 +47,7 @@ struct predict_as_recording {
 	uint64_t start_ns;
 	uint64_t begin_ns; /* of the threads, since then: before it one was alone */
 	uint64_t all_ns; /* of the run */
-	struct tape_writer *tape;
+	struct contents_writer *contents;
 	int err; /* the first */
 };
 
@@ -166,8 +166,8 @@ static int simulate(struct predict_as_recording *p, const struct predict_feed *f
 
 static int write_session(struct predict_as_recording *p)
 {
-	const struct tape_session *was = replay_session(p->replay);
-	struct tape_session s = {
+	const struct contents_session *was = replay_session(p->replay);
+	struct contents_session s = {
 		.session = was->session,
 		.host = was->host,
 		.machine = was->machine,
@@ -191,7 +191,7 @@ static int write_session(struct predict_as_recording *p)
 	/* Tells it from others; the time would do as well. */
 	if (getrandom(s.ids, sizeof(s.ids), GRND_NONBLOCK) != (ssize_t)sizeof(s.ids))
 		s.ids[0] = p->start_ns;
-	tape_session(p->tape, &s);
+	contents_session(p->contents, &s);
 	free(command);
 	return 0;
 }
@@ -209,7 +209,7 @@ static void write_names(struct predict_as_recording *p)
 		for (k = 0; k < b->nsites; k++) {
 			name = env->site(env->ctx, b->sites[k]);
 			if (name)
-				tape_site(p->tape, b->sites[k], name);
+				contents_site(p->contents, b->sites[k], name);
 		}
 	}
 }
@@ -237,19 +237,19 @@ static void write_thread(struct predict_as_recording *p, uint32_t i)
 		in.type = MODEL_INPUT_PROCESS;
 		in.seen = true;
 		in.comm = t->comm;
-		tape_input(p->tape, &in);
+		contents_input(p->contents, &in);
 	}
 	in.seen = false;
 	in.comm = NULL;
 	in.t_ns += p->begin_ns;
 	if (t->tid != t->tgid) {
 		in.type = MODEL_INPUT_THREAD;
-		tape_input(p->tape, &in);
+		contents_input(p->contents, &in);
 	}
 	if (t->comm) {
 		in.type = MODEL_INPUT_NAME;
 		in.comm = t->comm;
-		tape_input(p->tape, &in);
+		contents_input(p->contents, &in);
 	}
 }
 
@@ -294,7 +294,7 @@ static void write_crossing(struct predict_as_recording *p, const struct crossed 
 
 	fill_detail(&d, less(c->arrive_ns, t->depart_ns), c->oncpu_ns, c->runq_ns);
 	t->depart_ns = c->depart_ns;
-	tape_input(p->tape, &in);
+	contents_input(p->contents, &in);
 }
 
 static void write_crossings(struct predict_as_recording *p)
@@ -307,7 +307,7 @@ static void write_crossings(struct predict_as_recording *p)
 		if (i % ADVANCE != ADVANCE - 1)
 			continue;
 		in.t_ns = p->start_ns + p->crossed[i].depart_ns;
-		tape_input(p->tape, &in);
+		contents_input(p->contents, &in);
 	}
 }
 
@@ -322,16 +322,16 @@ static void write_end(struct predict_as_recording *p, const struct thread *t)
 				  .detail = &d };
 
 	fill_detail(&d, less(t->end_ns, t->depart_ns), t->tail_ns, t->tail_runq_ns);
-	tape_input(p->tape, &in);
+	contents_input(p->contents, &in);
 	in.type = MODEL_INPUT_END_THREAD;
 	in.detail = NULL;
 	in.comm = t->comm;
-	tape_input(p->tape, &in);
+	contents_input(p->contents, &in);
 }
 
 static void write_ending(struct predict_as_recording *p)
 {
-	struct tape_ending e = { .crossing_cost_ns = NAN,
+	struct contents_ending e = { .crossing_cost_ns = NAN,
 				 .switch_cost_ns = NAN,
 				 .switches_cost_ns = REPORT_UNKNOWN,
 				 .rested_ns = REPORT_UNKNOWN,
@@ -349,16 +349,16 @@ static void write_ending(struct predict_as_recording *p)
 		in.tgid = p->threads[i].tgid;
 		in.inc = p->threads[i].inc;
 		if (!is_later(p, i))
-			tape_input(p->tape, &in);
+			contents_input(p->contents, &in);
 	}
 	in = (struct model_input){ .type = MODEL_INPUT_FINISH, .t_ns = e.end_ns };
-	tape_input(p->tape, &in);
-	tape_ending(p->tape, &e);
+	contents_input(p->contents, &in);
+	contents_ending(p->contents, &e);
 }
 
 static int write_all(struct predict_as_recording *p, int fd)
 {
-	int err = tape_create(fd, &p->tape), closed;
+	int err = contents_create(fd, &p->contents), closed;
 	uint32_t i;
 
 	if (err)
@@ -371,13 +371,13 @@ static int write_all(struct predict_as_recording *p, int fd)
 		write_crossings(p);
 		write_ending(p);
 	}
-	closed = tape_close(p->tape);
+	closed = contents_close(p->contents);
 	return err ? err : closed;
 }
 
 uint32_t predict_as_recording_processors(const struct replay *replay)
 {
-	const struct tape_session *s = replay_session(replay);
+	const struct contents_session *s = replay_session(replay);
 
 	return s->session.mode && !strcmp(s->session.mode, MODE) ? s->ncpus : 0;
 }

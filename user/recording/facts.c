@@ -68,7 +68,7 @@ static void code_emit_session(struct coder *c, struct session *s)
 	CODE_ARRAY(c, s->nsettings, s->settings, code_setting);
 }
 
-void code_session(struct coder *c, struct tape_session *s)
+void code_session(struct coder *c, struct contents_session *s)
 {
 	uint64_t offset = (uint64_t)s->realtime_offset_ns;
 
@@ -111,7 +111,7 @@ static void code_remark(struct coder *c, struct remark *r)
 	code_label(c, &r->text);
 }
 
-void code_ending(struct coder *c, struct tape_ending *e)
+void code_ending(struct coder *c, struct contents_ending *e)
 {
 	double slept = NAN;
 
@@ -164,7 +164,7 @@ void code_site(struct coder *c, struct site_name *name)
 	code_bool(c, &name->loop);
 }
 
-void code_question(struct coder *c, struct tape_question *q)
+void code_question(struct coder *c, struct contents_question *q)
 {
 	code_u8(c, &q->kind);
 	code_u8(c, &q->which);
@@ -173,7 +173,7 @@ void code_question(struct coder *c, struct tape_question *q)
 	code_u64(c, &q->what);
 }
 
-void code_answer(struct coder *c, struct tape_answer *a)
+void code_answer(struct coder *c, struct contents_answer *a)
 {
 	bool counted = c->writing && !isnan(a->number);
 

@@ -218,7 +218,7 @@ static uint64_t differences(const struct model_crossing *last, const struct mode
 	       (x->round != last->round ? DIFFERS_ROUND : 0);
 }
 
-void code_crossing(struct coder *c, struct tape_thread *t, struct model_crossing *x,
+void code_crossing(struct coder *c, struct contents_thread *t, struct model_crossing *x,
 		   struct model_detail *d, bool *detailed)
 {
 	uint64_t differs = c->writing ? differences(&t->last, x) : 0,

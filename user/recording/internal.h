@@ -9,38 +9,38 @@
 #include "recording/contents.h"
 
 /* Kinds of blocks. Facts are read ahead of all else. */
-#define TAPE_FACTS  1
-#define TAPE_INPUTS 2
+#define CONTENTS_FACTS  1
+#define CONTENTS_INPUTS 2
 
 /* What a record is: its type, the bytes that follow, and those. Unknown ones are passed over. Append only. */
-enum tape_record {
+enum contents_record {
 	/* in blocks of facts */
-	TAPE_RECORD_SESSION = 1,
-	TAPE_RECORD_SITE = 2,
-	TAPE_RECORD_ENDING = 3,
+	CONTENTS_RECORD_SESSION = 1,
+	CONTENTS_RECORD_SITE = 2,
+	CONTENTS_RECORD_ENDING = 3,
 	/* in blocks of inputs */
-	TAPE_RECORD_THREAD =
+	CONTENTS_RECORD_THREAD =
 		16, /* a number is its from here on: the next one, or one that was another's */
-	TAPE_RECORD_CROSSING = 17,
-	TAPE_RECORD_INPUT = 18,
-	TAPE_RECORD_ANSWER = 19,
-	TAPE_RECORD_MARK = 20,
-	TAPE_RECORD_HANG = 21,
-	TAPE_RECORD_MESSAGE = 22,
+	CONTENTS_RECORD_CROSSING = 17,
+	CONTENTS_RECORD_INPUT = 18,
+	CONTENTS_RECORD_ANSWER = 19,
+	CONTENTS_RECORD_MARK = 20,
+	CONTENTS_RECORD_HANG = 21,
+	CONTENTS_RECORD_MESSAGE = 22,
 };
 
 /* A thread as crossings refer to it, and the last of them: what is the same in the next is not written. */
-struct tape_thread {
+struct contents_thread {
 	struct model_crossing last;
 	uint64_t left_ns; /* its last departure, or arrival */
 };
 
 /* Each writes what is there, or reads it; strings and arrays that are read are in the coder's pool. */
-void code_session(struct coder *c, struct tape_session *s);
-void code_ending(struct coder *c, struct tape_ending *e);
+void code_session(struct coder *c, struct contents_session *s);
+void code_ending(struct coder *c, struct contents_ending *e);
 void code_site(struct coder *c, struct site_name *name);
-void code_question(struct coder *c, struct tape_question *q);
-void code_answer(struct coder *c, struct tape_answer *a);
+void code_question(struct coder *c, struct contents_question *q);
+void code_answer(struct coder *c, struct contents_answer *a);
 void code_hang(struct coder *c, struct report_hang *h);
 void code_mark(struct coder *c, struct conceptual_mark *m, struct model_detail *d, bool *detailed);
 void code_message(struct coder *c, struct model_message *m);
@@ -48,11 +48,11 @@ void code_message(struct coder *c, struct model_message *m);
 void code_input(struct coder *c, struct model_input *in, char comm[16], struct model_detail *d,
 		bool *detailed);
 /* @t: its thread, of which what is written or read is the last crossing then. */
-void code_crossing(struct coder *c, struct tape_thread *t, struct model_crossing *x,
+void code_crossing(struct coder *c, struct contents_thread *t, struct model_crossing *x,
 		   struct model_detail *d, bool *detailed);
 
 /* A question as the key of a hash: different ones may share it. */
-static inline uint64_t question_key(const struct tape_question *q)
+static inline uint64_t question_key(const struct contents_question *q)
 {
 	uint64_t key = hash_mix(q->what + (uint64_t)q->kind * 0x9e3779b97f4a7c15ULL);
 

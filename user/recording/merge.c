@@ -12,8 +12,8 @@
 #include "recording/ordinal.h"
 
 struct source {
-	struct tape *tape;
-	struct tape_item item; /* the next */
+	struct contents *contents;
+	struct contents_item item; /* the next */
 	bool has;
 	uint64_t key_ns; /* what orders it, by the first clock: never back */
 	uint64_t known_ns; /* all that departed before has been handed out */
@@ -57,9 +57,9 @@ static uint64_t by_first(const struct merge *m, const struct source *s, uint64_t
 	return there > INT64_MAX ? 1 : there;
 }
 
-static bool same_host(const struct tape *a, const struct tape *b)
+static bool same_host(const struct contents *a, const struct contents *b)
 {
-	const char *x = tape_began(a)->host, *y = tape_began(b)->host;
+	const char *x = contents_began(a)->host, *y = contents_began(b)->host;
 
 	return x && y && !strcmp(x, y);
 }
@@ -88,10 +88,10 @@ static uint32_t team_of(const struct merge *m, uint64_t shared)
 }
 
 /* Losses that no record's number shows: of calls before the first that was recorded, or of whole threads. */
-static bool shows_all_losses(const struct tape *tape)
+static bool shows_all_losses(const struct contents *contents)
 {
 	static const char *const hidden[] = { "not_examined", "no_thread_slot", "no_process_slot" };
-	const struct tape_ending *e = tape_ended(tape);
+	const struct contents_ending *e = contents_ended(contents);
 	uint32_t i, k;
 
 	for (i = 0; e && i < e->nlosses; i++)
@@ -121,16 +121,16 @@ static int learn_item(struct merge *m, uint32_t i, const struct model_input *in,
 static int learn_all(struct merge *m, uint32_t i, bool first)
 {
 	struct source *s = &m->sources[i];
-	struct tape_item item;
+	struct contents_item item;
 	int got = 0, err = 0;
 
-	while (!err && (got = tape_next(s->tape, &item)) > 0)
-		if (item.kind == TAPE_ITEM_INPUT)
+	while (!err && (got = contents_next(s->contents, &item)) > 0)
+		if (item.kind == CONTENTS_ITEM_INPUT)
 			err = learn_item(m, i, &item.input, first);
 	ordinals_free(&s->ordinals);
 	if (err || got < 0)
 		return err ? err : got;
-	return tape_rewind(s->tape);
+	return contents_rewind(s->contents);
 }
 
 /* Only at its end a recording says what was lost. */
@@ -141,7 +141,7 @@ static int learn_source(struct merge *m, uint32_t i)
 
 	if (err)
 		return err;
-	s->numbered = shows_all_losses(s->tape);
+	s->numbered = shows_all_losses(s->contents);
 	if (s->numbered)
 		return 0;
 	align_drop(m->align, i);
@@ -167,15 +167,15 @@ static int compare_clocks(struct merge *m)
 		struct source *s = &m->sources[i];
 
 		align_look(m->align, i, &s->found);
-		s->day_ns = tape_began(s->tape)->realtime_offset_ns -
-			    tape_began(m->sources[0].tape)->realtime_offset_ns;
-		if (!same_host(s->tape, m->sources[0].tape))
+		s->day_ns = contents_began(s->contents)->realtime_offset_ns -
+			    contents_began(m->sources[0].contents)->realtime_offset_ns;
+		if (!same_host(s->contents, m->sources[0].contents))
 			s->salt = hash_mix(i + 1);
 	}
 	return err;
 }
 
-int merge_new(struct tape **tapes, uint32_t n, struct merge **out)
+int merge_new(struct contents **tapes, uint32_t n, struct merge **out)
 {
 	struct merge *m = calloc(1, sizeof(*m));
 	uint32_t i;
@@ -185,13 +185,13 @@ int merge_new(struct tape **tapes, uint32_t n, struct merge **out)
 		m->sources = calloc(n, sizeof(*m->sources));
 	if (!m || !m->sources) {
 		for (i = 0; i < n; i++)
-			tape_free(tapes[i]);
+			contents_free(tapes[i]);
 		free(m);
 		return -ENOMEM;
 	}
 	m->n = n;
 	for (i = 0; i < n; i++)
-		m->sources[i].tape = tapes[i];
+		m->sources[i].contents = tapes[i];
 	if (n > 1)
 		err = compare_clocks(m);
 	if (err) {
@@ -209,7 +209,7 @@ void merge_free(struct merge *m)
 	if (!m)
 		return;
 	for (i = 0; i < m->n; i++) {
-		tape_free(m->sources[i].tape);
+		contents_free(m->sources[i].contents);
 		hash_free(&m->sources[i].sites);
 		hash_free(&m->sources[i].teams);
 		ordinals_free(&m->sources[i].ordinals);
@@ -229,7 +229,7 @@ uint64_t merge_start(const struct merge *m)
 
 	for (i = 0; i < m->n; i++) {
 		uint64_t t =
-			by_first(m, &m->sources[i], tape_began(m->sources[i].tape)->model_start_ns);
+			by_first(m, &m->sources[i], contents_began(m->sources[i].contents)->model_start_ns);
 
 		first = t < first ? t : first;
 	}
@@ -251,7 +251,7 @@ static uint64_t place_of(const struct site_name *name)
 /* MODEL_NONE: out of memory. */
 static uint32_t site_of(struct merge *m, struct source *s, uint32_t site)
 {
-	const struct site_name *name = tape_site_name(s->tape, site), **more;
+	const struct site_name *name = contents_site_name(s->contents, site), **more;
 	uint64_t number, place = name ? place_of(name) : 0;
 
 	if (!m->align)
@@ -278,31 +278,31 @@ static uint32_t site_of(struct merge *m, struct source *s, uint32_t site)
 const struct site_name *merge_site_name(const struct merge *m, uint32_t site)
 {
 	if (!m->align)
-		return tape_site_name(m->sources[0].tape, site);
+		return contents_site_name(m->sources[0].contents, site);
 	return site < m->nnames ? m->names[site] : NULL;
 }
 
 /* --- answers ----------------------------------------------------------------------------------------- */
 
-static bool same_answer(const struct tape_answer *a, const struct tape_answer *b)
+static bool same_answer(const struct contents_answer *a, const struct contents_answer *b)
 {
 	return a->text && b->text ? !strcmp(a->text, b->text) : a->text == b->text;
 }
 
 /* Is it asked of one process, whose number and time of birth no other machine's has? */
-static bool is_of_process(const struct tape_question *q)
+static bool is_of_process(const struct contents_question *q)
 {
-	return q->kind != TAPE_TASK && q->kind != TAPE_FILE;
+	return q->kind != CONTENTS_TASK && q->kind != CONTENTS_FILE;
 }
 
-static const struct tape_answer *find(const struct merge *m, const struct tape_question *q,
+static const struct contents_answer *find(const struct merge *m, const struct contents_question *q,
 				      uint32_t *by)
 {
-	const struct tape_answer *found = NULL, *a;
+	const struct contents_answer *found = NULL, *a;
 	uint32_t i;
 
 	for (i = 0; i < m->n; i++) {
-		a = tape_find(m->sources[i].tape, q);
+		a = contents_find(m->sources[i].contents, q);
 		if (a && found && !same_answer(a, found))
 			return NULL;
 		if (a && !found) {
@@ -315,17 +315,17 @@ static const struct tape_answer *find(const struct merge *m, const struct tape_q
 	return found;
 }
 
-const struct tape_answer *merge_find(const struct merge *m, const struct tape_question *q)
+const struct contents_answer *merge_find(const struct merge *m, const struct contents_question *q)
 {
 	uint32_t by;
 
 	return find(m, q, &by);
 }
 
-uint32_t merge_stack(struct merge *m, const struct tape_question *q, uint32_t *sites, uint32_t max)
+uint32_t merge_stack(struct merge *m, const struct contents_question *q, uint32_t *sites, uint32_t max)
 {
 	uint32_t by = 0, i;
-	const struct tape_answer *a = find(m, q, &by);
+	const struct contents_answer *a = find(m, q, &by);
 
 	for (i = 0; a && i < a->nsites && i < max; i++)
 		sites[i] = site_of(m, &m->sources[by], a->sites[i]);
@@ -335,12 +335,12 @@ uint32_t merge_stack(struct merge *m, const struct tape_question *q, uint32_t *s
 /* --- in order ---------------------------------------------------------------------------------------- */
 
 /* Which call on its communicator it is: that, and not the time, says whom it is matched with. */
-static int number(struct source *s, const struct tape_item *item)
+static int number(struct source *s, const struct contents_item *item)
 {
 	int err;
 
 	s->ordinal = 0;
-	if (item->kind != TAPE_ITEM_INPUT)
+	if (item->kind != CONTENTS_ITEM_INPUT)
 		return 0;
 	err = s->numbered ? ordinals_take(&s->ordinals, &item->input, &s->ordinal) : 0;
 	if (err || !ordinal_is_due(&item->input))
@@ -358,26 +358,26 @@ static int number(struct source *s, const struct tape_item *item)
 /* Times and sites as the first recording would have them. */
 static int translate(struct merge *m, struct source *s)
 {
-	struct tape_item *item = &s->item;
+	struct contents_item *item = &s->item;
 	struct model_crossing *x = item->crossing;
 	struct report_hang *h = item->own_hang;
 	uint32_t i;
 
 	if (!m->align)
 		return 0;
-	if (item->kind == TAPE_ITEM_MARK) {
+	if (item->kind == CONTENTS_ITEM_MARK) {
 		item->mark.t_ns = by_first(m, s, item->mark.t_ns);
 		item->site = site_of(m, s, item->site);
 		return item->site == MODEL_NONE ? -ENOMEM : 0;
 	}
-	if (item->kind == TAPE_ITEM_HANG) {
+	if (item->kind == CONTENTS_ITEM_HANG) {
 		h->t_ns = by_first(m, s, h->t_ns);
 		h->since_ns = by_first(m, s, h->since_ns);
 		for (i = 0; i < h->narrived; i++)
 			h->arrived[i].arrive_ns = by_first(m, s, h->arrived[i].arrive_ns);
 		return 0;
 	}
-	if (item->kind == TAPE_ITEM_MESSAGE) {
+	if (item->kind == CONTENTS_ITEM_MESSAGE) {
 		item->message.t_ns = by_first(m, s, item->message.t_ns);
 		return 0;
 	}
@@ -396,15 +396,15 @@ static int translate(struct merge *m, struct source *s)
 	return x->site == MODEL_NONE ? -ENOMEM : 0;
 }
 
-static uint64_t key_of(const struct tape_item *item)
+static uint64_t key_of(const struct contents_item *item)
 {
 	const struct model_input *in = &item->input;
 
-	if (item->kind == TAPE_ITEM_MARK)
+	if (item->kind == CONTENTS_ITEM_MARK)
 		return item->mark.t_ns;
-	if (item->kind == TAPE_ITEM_HANG)
+	if (item->kind == CONTENTS_ITEM_HANG)
 		return item->hang->t_ns;
-	if (item->kind == TAPE_ITEM_MESSAGE)
+	if (item->kind == CONTENTS_ITEM_MESSAGE)
 		return item->message.t_ns;
 	if (in->type != MODEL_INPUT_CROSSING)
 		return in->t_ns;
@@ -420,7 +420,7 @@ static int look_ahead(struct merge *m, struct source *s)
 
 	if (s->has || s->key_ns == UINT64_MAX)
 		return 0;
-	got = tape_next(s->tape, &s->item);
+	got = contents_next(s->contents, &s->item);
 	if (got <= 0) {
 		s->key_ns = s->known_ns = UINT64_MAX;
 		return got;
@@ -437,7 +437,7 @@ static int look_ahead(struct merge *m, struct source *s)
 }
 
 /* What was known of one clock's past is known of all only as far as it is of each. False: it says nothing new. */
-static bool advance(struct merge *m, struct source *s, struct tape_item *item)
+static bool advance(struct merge *m, struct source *s, struct contents_item *item)
 {
 	uint64_t known = UINT64_MAX;
 	uint32_t i;
@@ -453,9 +453,9 @@ static bool advance(struct merge *m, struct source *s, struct tape_item *item)
 	return true;
 }
 
-static bool handed_out(struct merge *m, struct source *s, struct tape_item *item)
+static bool handed_out(struct merge *m, struct source *s, struct contents_item *item)
 {
-	if (!m->align || item->kind != TAPE_ITEM_INPUT)
+	if (!m->align || item->kind != CONTENTS_ITEM_INPUT)
 		return true;
 	if (item->input.type == MODEL_INPUT_ADVANCE)
 		return advance(m, s, item);
@@ -467,12 +467,12 @@ static bool handed_out(struct merge *m, struct source *s, struct tape_item *item
 	return false;
 }
 
-static int finish(struct merge *m, struct tape_item *out)
+static int finish(struct merge *m, struct contents_item *out)
 {
 	if (!m->align || m->finished || !m->end_ns)
 		return 0;
 	m->finished = true;
-	*out = (struct tape_item){ .kind = TAPE_ITEM_INPUT,
+	*out = (struct contents_item){ .kind = CONTENTS_ITEM_INPUT,
 				   .input = { .type = MODEL_INPUT_FINISH, .t_ns = m->end_ns } };
 	return 1;
 }
@@ -509,13 +509,13 @@ static int find_next(struct merge *m, struct source **out)
 	return 0;
 }
 
-int merge_next(struct merge *m, struct tape_item *out)
+int merge_next(struct merge *m, struct contents_item *out)
 {
 	struct source *first;
 	int err;
 
 	if (!m->align)
-		return tape_next(m->sources[0].tape, out);
+		return contents_next(m->sources[0].contents, out);
 	do {
 		err = find_next(m, &first);
 		if (err)
@@ -540,7 +540,7 @@ int merge_rewind(struct merge *m)
 		m->sources[i].key_ns = m->sources[i].known_ns = 0;
 		m->sources[i].unnumbered = 0;
 		ordinals_free(&m->sources[i].ordinals);
-		err = tape_rewind(m->sources[i].tape);
+		err = contents_rewind(m->sources[i].contents);
 	}
 	ordinal_order_rewind(&m->order);
 	m->end_ns = m->advanced_ns = 0;
@@ -555,25 +555,25 @@ uint32_t merge_count(const struct merge *m)
 	return m->n;
 }
 
-const struct tape *merge_tape(const struct merge *m, uint32_t i)
+const struct contents *merge_tape(const struct merge *m, uint32_t i)
 {
-	return m->sources[i].tape;
+	return m->sources[i].contents;
 }
 
 void merge_clock(const struct merge *m, uint32_t i, struct merge_clock *out)
 {
 	*out = (struct merge_clock){ .found = m->sources[i].found,
 				     .unnumbered = m->sources[i].unnumbered,
-				     .host = tape_began(m->sources[i].tape)->host };
+				     .host = contents_began(m->sources[i].contents)->host };
 }
 
-enum tape_state merge_state(const struct merge *m)
+enum contents_state merge_state(const struct merge *m)
 {
-	enum tape_state worst = TAPE_WHOLE, state;
+	enum contents_state worst = CONTENTS_WHOLE, state;
 	uint32_t i;
 
 	for (i = 0; i < m->n; i++) {
-		state = tape_state(m->sources[i].tape);
+		state = contents_state(m->sources[i].contents);
 		worst = state > worst ? state : worst;
 	}
 	return worst;

@@ -27,29 +27,29 @@ struct merge_clock {
  * Of @tapes[@n], which are the merge's from here on, also on failure; of several, all are read to compare their clocks.
  * Returns 0 and *out, -ENOMEM or -errno.
  */
-int merge_new(struct tape **tapes, uint32_t n, struct merge **out);
+int merge_new(struct contents **tapes, uint32_t n, struct merge **out);
 void merge_free(struct merge *merge);
 /* When the first of them began, by the first's clock. */
 uint64_t merge_start(const struct merge *merge);
-/* As tape_next(). Of all that ends, the model's input of type MODEL_INPUT_FINISH comes once, at the end of the last. */
-int merge_next(struct merge *merge, struct tape_item *out);
-/* As tape_rewind(). */
+/* As contents_next(). Of all that ends, the model's input of type MODEL_INPUT_FINISH comes once, at the end of the last. */
+int merge_next(struct merge *merge, struct contents_item *out);
+/* As contents_rewind(). */
 int merge_rewind(struct merge *merge);
 /*
- * As tape_find(). What a number means on one machine says nothing of another: where several have an answer, and not the same,
+ * As contents_find(). What a number means on one machine says nothing of another: where several have an answer, and not the same,
  * there is none.
  */
-const struct tape_answer *merge_find(const struct merge *merge,
-				     const struct tape_question *question);
+const struct contents_answer *merge_find(const struct merge *merge,
+				     const struct contents_question *question);
 /* By the merge's number of the site. */
 const struct site_name *merge_site_name(const struct merge *merge, uint32_t site);
 /* The same of a stack: its sites by the merge's numbers, at most @max of them. Returns how many; 0: there is no answer. */
-uint32_t merge_stack(struct merge *merge, const struct tape_question *question, uint32_t *sites,
+uint32_t merge_stack(struct merge *merge, const struct contents_question *question, uint32_t *sites,
 		     uint32_t max);
 uint32_t merge_count(const struct merge *merge);
-const struct tape *merge_tape(const struct merge *merge, uint32_t i);
+const struct contents *merge_tape(const struct merge *merge, uint32_t i);
 void merge_clock(const struct merge *merge, uint32_t i, struct merge_clock *out);
 /* The worst of them. */
-enum tape_state merge_state(const struct merge *merge);
+enum contents_state merge_state(const struct merge *merge);
 
 #endif /* RECORDING_MERGE_H */

@@ -18,8 +18,8 @@
 /* An answer, among those whose questions share a key. */
 struct kept {
 	struct kept *next;
-	struct tape_question question;
-	struct tape_answer answer;
+	struct contents_question question;
+	struct contents_answer answer;
 };
 
 struct tape {
@@ -27,11 +27,11 @@ struct tape {
 	struct pool pool; /* facts */
 	struct pool kept; /* answers, until it is read again */
 	bool began;
-	struct tape_session session;
-	struct tape_ending *ending;
+	struct contents_session session;
+	struct contents_ending *ending;
 	struct hash sites; /* -> struct site_name */
 	struct hash answers; /* -> struct kept */
-	struct tape_thread *threads;
+	struct contents_thread *threads;
 	uint32_t nthreads, cap;
 	struct coder block; /* what is left of the one being read */
 	bool damaged, facts_damaged;
@@ -82,7 +82,7 @@ static int keep_site(struct tape *t, struct coder *c)
 
 static int keep_ending(struct tape *t, struct coder *c)
 {
-	struct tape_ending *e = pool_alloc(&t->pool, sizeof(*e));
+	struct contents_ending *e = pool_alloc(&t->pool, sizeof(*e));
 
 	if (!e)
 		return no_memory(t);
@@ -96,15 +96,15 @@ static int keep_ending(struct tape *t, struct coder *c)
 static int take_fact(struct tape *t, uint8_t type, struct coder *c)
 {
 	switch (type) {
-	case TAPE_RECORD_SESSION:
+	case CONTENTS_RECORD_SESSION:
 		if (t->began)
 			return 0;
 		code_session(c, &t->session);
 		t->began = !c->failed;
 		return c->failed ? -EBADMSG : 0;
-	case TAPE_RECORD_SITE:
+	case CONTENTS_RECORD_SITE:
 		return keep_site(t, c);
-	case TAPE_RECORD_ENDING:
+	case CONTENTS_RECORD_ENDING:
 		return t->ending ? 0 : keep_ending(t, c);
 	default:
 		return 0;
@@ -117,7 +117,7 @@ static int read_facts(struct tape *t)
 	int more, err = 0;
 
 	while (!err && !t->damaged &&
-	       (more = chunks_next(t->chunks, 1u << TAPE_FACTS, &block)) != 0) {
+	       (more = chunks_next(t->chunks, 1u << CONTENTS_FACTS, &block)) != 0) {
 		struct coder c, record;
 		uint8_t type = 0;
 
@@ -132,7 +132,7 @@ static int read_facts(struct tape *t)
 	return err == -ENOMEM ? err : 0;
 }
 
-int tape_open(int fd, struct tape **out)
+int contents_open(int fd, struct tape **out)
 {
 	struct tape *t = calloc(1, sizeof(*t));
 	struct stat st;
@@ -148,16 +148,16 @@ int tape_open(int fd, struct tape **out)
 	if (!err && !t->began)
 		err = -EBADMSG;
 	if (!err)
-		err = tape_rewind(t);
+		err = contents_rewind(t);
 	if (err) {
-		tape_free(t);
+		contents_free(t);
 		return err;
 	}
 	*out = t;
 	return 0;
 }
 
-void tape_free(struct tape *t)
+void contents_free(struct tape *t)
 {
 	if (!t)
 		return;
@@ -171,37 +171,37 @@ void tape_free(struct tape *t)
 	free(t);
 }
 
-const struct tape_session *tape_began(const struct tape *t)
+const struct contents_session *contents_began(const struct tape *t)
 {
 	return &t->session;
 }
 
-const struct tape_ending *tape_ended(const struct tape *t)
+const struct contents_ending *contents_ended(const struct tape *t)
 {
 	return t->ending;
 }
 
-enum tape_state tape_state(const struct tape *t)
+enum contents_state contents_state(const struct tape *t)
 {
 	if (t->damaged || chunks_ended(t->chunks) == CHUNKS_DAMAGED)
-		return TAPE_DAMAGED;
-	return t->ending && chunks_ended(t->chunks) == CHUNKS_WHOLE ? TAPE_WHOLE : TAPE_CUT;
+		return CONTENTS_DAMAGED;
+	return t->ending && chunks_ended(t->chunks) == CHUNKS_WHOLE ? CONTENTS_WHOLE : CONTENTS_CUT;
 }
 
 /* --- questions ------------------------------------------------------------------------------------- */
 
-const struct site_name *tape_site_name(const struct tape *t, uint32_t site)
+const struct site_name *contents_site_name(const struct tape *t, uint32_t site)
 {
 	return hash_get_ptr(&t->sites, site);
 }
 
-static bool same_question(const struct tape_question *a, const struct tape_question *b)
+static bool same_question(const struct contents_question *a, const struct contents_question *b)
 {
 	return a->kind == b->kind && a->which == b->which && a->tgid == b->tgid &&
 	       a->inc == b->inc && a->what == b->what;
 }
 
-static struct kept *find_kept(const struct tape *t, const struct tape_question *q)
+static struct kept *find_kept(const struct tape *t, const struct contents_question *q)
 {
 	struct kept *k = hash_get_ptr(&t->answers, question_key(q));
 
@@ -210,7 +210,7 @@ static struct kept *find_kept(const struct tape *t, const struct tape_question *
 	return k;
 }
 
-const struct tape_answer *tape_find(const struct tape *t, const struct tape_question *q)
+const struct contents_answer *contents_find(const struct tape *t, const struct contents_question *q)
 {
 	const struct kept *k = find_kept(t, q);
 
@@ -219,8 +219,8 @@ const struct tape_answer *tape_find(const struct tape *t, const struct tape_ques
 
 static int take_answer(struct tape *t, struct coder *c)
 {
-	struct tape_question q = { 0 };
-	struct tape_answer a = { 0 };
+	struct contents_question q = { 0 };
+	struct contents_answer a = { 0 };
 	struct kept *k;
 
 	code_question(c, &q);
@@ -245,7 +245,7 @@ static int take_answer(struct tape *t, struct coder *c)
 
 static int take_thread(struct tape *t, struct coder *c)
 {
-	struct tape_thread thread = { 0 }, *more;
+	struct contents_thread thread = { 0 }, *more;
 	uint32_t number = t->nthreads;
 
 	code_u32(c, &thread.last.tgid);
@@ -270,7 +270,7 @@ static int take_thread(struct tape *t, struct coder *c)
 	return 0;
 }
 
-static int take_crossing(struct tape *t, struct coder *c, struct tape_item *out)
+static int take_crossing(struct tape *t, struct coder *c, struct contents_item *out)
 {
 	uint32_t number = 0;
 	bool detailed = false;
@@ -282,13 +282,13 @@ static int take_crossing(struct tape *t, struct coder *c, struct tape_item *out)
 	if (c->failed)
 		return -EBADMSG;
 	t->crossing.detail = detailed ? &t->detail : NULL;
-	out->kind = TAPE_ITEM_INPUT;
+	out->kind = CONTENTS_ITEM_INPUT;
 	out->input = (struct model_input){ .type = MODEL_INPUT_CROSSING, .crossing = &t->crossing };
 	out->crossing = &t->crossing;
 	return 1;
 }
 
-static int take_input(struct tape *t, struct coder *c, struct tape_item *out)
+static int take_input(struct tape *t, struct coder *c, struct contents_item *out)
 {
 	struct model_input *in = &out->input;
 	bool detailed = false;
@@ -301,11 +301,11 @@ static int take_input(struct tape *t, struct coder *c, struct tape_item *out)
 	if (in->type == MODEL_INPUT_CROSSING || in->type > MODEL_INPUT_PROGRAM)
 		return 0;
 	in->detail = detailed ? &t->detail : NULL;
-	out->kind = TAPE_ITEM_INPUT;
+	out->kind = CONTENTS_ITEM_INPUT;
 	return 1;
 }
 
-static int take_mark(struct tape *t, struct coder *c, struct tape_item *out)
+static int take_mark(struct tape *t, struct coder *c, struct contents_item *out)
 {
 	bool detailed = false;
 
@@ -317,21 +317,21 @@ static int take_mark(struct tape *t, struct coder *c, struct tape_item *out)
 	if (c->failed)
 		return -EBADMSG;
 	out->mark.detail = detailed ? &t->detail : NULL;
-	out->kind = TAPE_ITEM_MARK;
+	out->kind = CONTENTS_ITEM_MARK;
 	return 1;
 }
 
-static int take_message(struct coder *c, struct tape_item *out)
+static int take_message(struct coder *c, struct contents_item *out)
 {
 	out->message = (struct model_message){ 0 };
 	code_message(c, &out->message);
 	if (c->failed)
 		return -EBADMSG;
-	out->kind = TAPE_ITEM_MESSAGE;
+	out->kind = CONTENTS_ITEM_MESSAGE;
 	return 1;
 }
 
-static int take_hang(struct tape *t, struct coder *c, struct tape_item *out)
+static int take_hang(struct tape *t, struct coder *c, struct contents_item *out)
 {
 	pool_free(&t->passing);
 	c->pool = &t->passing;
@@ -339,35 +339,35 @@ static int take_hang(struct tape *t, struct coder *c, struct tape_item *out)
 	code_hang(c, &t->hang);
 	if (c->failed)
 		return -EBADMSG;
-	out->kind = TAPE_ITEM_HANG;
+	out->kind = CONTENTS_ITEM_HANG;
 	out->hang = out->own_hang = &t->hang;
 	return 1;
 }
 
 /* Returns 1 and *out, 0: it was something else, or -ENOMEM or -EBADMSG. */
-static int take_record(struct tape *t, uint8_t type, struct coder *c, struct tape_item *out)
+static int take_record(struct tape *t, uint8_t type, struct coder *c, struct contents_item *out)
 {
 	switch (type) {
-	case TAPE_RECORD_CROSSING:
+	case CONTENTS_RECORD_CROSSING:
 		return take_crossing(t, c, out);
-	case TAPE_RECORD_THREAD:
+	case CONTENTS_RECORD_THREAD:
 		return take_thread(t, c);
-	case TAPE_RECORD_INPUT:
+	case CONTENTS_RECORD_INPUT:
 		return take_input(t, c, out);
-	case TAPE_RECORD_ANSWER:
+	case CONTENTS_RECORD_ANSWER:
 		return take_answer(t, c);
-	case TAPE_RECORD_MARK:
+	case CONTENTS_RECORD_MARK:
 		return take_mark(t, c, out);
-	case TAPE_RECORD_HANG:
+	case CONTENTS_RECORD_HANG:
 		return take_hang(t, c, out);
-	case TAPE_RECORD_MESSAGE:
+	case CONTENTS_RECORD_MESSAGE:
 		return take_message(c, out);
 	default:
 		return 0;
 	}
 }
 
-int tape_next(struct tape *t, struct tape_item *out)
+int contents_next(struct tape *t, struct contents_item *out)
 {
 	struct coder record;
 	struct chunk block;
@@ -382,7 +382,7 @@ int tape_next(struct tape *t, struct tape_item *out)
 		t->damaged = t->block.failed;
 		if (t->damaged)
 			break;
-		got = chunks_next(t->chunks, 1u << TAPE_INPUTS, &block);
+		got = chunks_next(t->chunks, 1u << CONTENTS_INPUTS, &block);
 		if (got <= 0)
 			return got;
 		coder_read(&t->block, block.content, block.size, &t->kept);
@@ -392,7 +392,7 @@ int tape_next(struct tape *t, struct tape_item *out)
 	return t->damaged ? 0 : got;
 }
 
-int tape_rewind(struct tape *t)
+int contents_rewind(struct tape *t)
 {
 	t->nthreads = 0;
 	t->damaged = t->facts_damaged;

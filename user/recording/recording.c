@@ -25,7 +25,7 @@ struct recording {
 	int file; /* where it is to be kept; -1: it is, and fd is that */
 	bool made; /* the file was not there before */
 	int fd; /* where it is written */
-	struct tape_writer *tape;
+	struct contents_writer *contents;
 	struct report_env *env, asked; /* of whom is asked now, and who answers */
 	struct cause_env *causes, asked_causes;
 	struct model *model;
@@ -73,14 +73,14 @@ int recording_open(const char *path, struct recording **out)
 
 int recording_begin(struct recording *r, struct model *model)
 {
-	int err = tape_create(r->fd, &r->tape);
+	int err = contents_create(r->fd, &r->contents);
 
 	if (err) {
 		msg_error("cannot write the recording %s: %s", r->path, strerror(-err));
 		return err;
 	}
 	r->model = model;
-	model_tap(model, tape_input, r->tape);
+	model_tap(model, contents_input, r->contents);
 	return 0;
 }
 
@@ -108,7 +108,7 @@ int recording_keep(struct recording *r)
 	struct stat st;
 	int err = 0;
 
-	if (!r->tape || r->file < 0)
+	if (!r->contents || r->file < 0)
 		return 0;
 	if (fstat(r->file, &st) || (S_ISREG(st.st_mode) && ftruncate(r->file, 0)))
 		err = -errno;
@@ -128,12 +128,12 @@ int recording_keep(struct recording *r)
 
 /* --- who is asked, answers, and is heard ------------------------------------------------------------ */
 
-static void note_text(struct recording *r, struct tape_question q, const char *text)
+static void note_text(struct recording *r, struct contents_question q, const char *text)
 {
-	struct tape_answer a = { .text = text, .number = NAN };
+	struct contents_answer a = { .text = text, .number = NAN };
 
-	if (r->tape)
-		tape_answer(r->tape, &q, &a);
+	if (r->contents)
+		contents_answer(r->contents, &q, &a);
 }
 
 static const struct site_name *heard_site(void *ctx, uint32_t site)
@@ -141,8 +141,8 @@ static const struct site_name *heard_site(void *ctx, uint32_t site)
 	struct recording *r = ctx;
 	const struct site_name *name = r->asked.site(r->asked.ctx, site);
 
-	if (name && r->tape)
-		tape_site(r->tape, site, name);
+	if (name && r->contents)
+		contents_site(r->contents, site, name);
 	return name;
 }
 
@@ -161,7 +161,7 @@ static const char *heard_object_name(void *ctx, const struct model_barrier *b)
 	const char *name = r->asked.object_name(r->asked.ctx, b);
 
 	note_text(r,
-		  (struct tape_question){ .kind = TAPE_OBJECT,
+		  (struct contents_question){ .kind = CONTENTS_OBJECT,
 					  .which = b->family,
 					  .tgid = p->tgid,
 					  .inc = p->inc,
@@ -176,7 +176,7 @@ static const char *heard_departures(void *ctx, const struct model_proc *p)
 	const char *how = r->asked.departures(r->asked.ctx, p);
 
 	note_text(r,
-		  (struct tape_question){ .kind = TAPE_DEPARTURES, .tgid = p->tgid, .inc = p->inc },
+		  (struct contents_question){ .kind = CONTENTS_DEPARTURES, .tgid = p->tgid, .inc = p->inc },
 		  how);
 	return how;
 }
@@ -188,8 +188,8 @@ static const char *heard_untraced(void *ctx, const struct model_proc *p)
 
 	if (names)
 		note_text(r,
-			  (struct tape_question){
-				  .kind = TAPE_UNTRACED, .tgid = p->tgid, .inc = p->inc },
+			  (struct contents_question){
+				  .kind = CONTENTS_UNTRACED, .tgid = p->tgid, .inc = p->inc },
 			  names);
 	return names;
 }
@@ -202,8 +202,8 @@ static bool heard_tasks(void *ctx, const struct model_proc *p)
 	if (tasks)
 		note_text(
 			r,
-			(struct tape_question){
-				.kind = TAPE_UNTRACED, .which = 1, .tgid = p->tgid, .inc = p->inc },
+			(struct contents_question){
+				.kind = CONTENTS_UNTRACED, .which = 1, .tgid = p->tgid, .inc = p->inc },
 			"tasks");
 	return tasks;
 }
@@ -214,8 +214,8 @@ static const char *heard_unit_name(void *ctx, const struct model_proc *p, uint8_
 	const char *name = r->asked.unit_name(r->asked.ctx, p, unit);
 
 	note_text(r,
-		  (struct tape_question){
-			  .kind = TAPE_UNIT, .tgid = p->tgid, .inc = p->inc, .what = unit },
+		  (struct contents_question){
+			  .kind = CONTENTS_UNIT, .tgid = p->tgid, .inc = p->inc, .what = unit },
 		  name);
 	return name;
 }
@@ -223,26 +223,26 @@ static const char *heard_unit_name(void *ctx, const struct model_proc *p, uint8_
 static uint64_t heard_looks(void *ctx, const struct model_proc *p, uint64_t *paused_ns)
 {
 	struct recording *r = ctx;
-	struct tape_question q = { .kind = TAPE_LOOKS, .tgid = p->tgid, .inc = p->inc };
+	struct contents_question q = { .kind = CONTENTS_LOOKS, .tgid = p->tgid, .inc = p->inc };
 	uint64_t looks = r->asked.looks(r->asked.ctx, p, paused_ns);
-	struct tape_answer a = { .number = (double)looks };
+	struct contents_answer a = { .number = (double)looks };
 
 	if (!looks && !*paused_ns)
 		return 0;
-	tape_answer(r->tape, &q, &a);
+	contents_answer(r->contents, &q, &a);
 	q.which = 1;
 	a.number = (double)*paused_ns;
-	tape_answer(r->tape, &q, &a);
+	contents_answer(r->contents, &q, &a);
 	return looks;
 }
 
 static double heard_price(void *ctx, const struct model_proc *p)
 {
 	struct recording *r = ctx;
-	struct tape_question q = { .kind = TAPE_PRICE, .tgid = p->tgid, .inc = p->inc };
-	struct tape_answer a = { .number = r->asked.crossing_cost(r->asked.ctx, p) };
+	struct contents_question q = { .kind = CONTENTS_PRICE, .tgid = p->tgid, .inc = p->inc };
+	struct contents_answer a = { .number = r->asked.crossing_cost(r->asked.ctx, p) };
 
-	tape_answer(r->tape, &q, &a);
+	contents_answer(r->contents, &q, &a);
 	return a.number;
 }
 
@@ -251,7 +251,7 @@ static const char *heard_task(void *ctx, uint32_t tid)
 	struct recording *r = ctx;
 	const char *name = r->asked_causes.task(r->asked_causes.ctx, tid);
 
-	note_text(r, (struct tape_question){ .kind = TAPE_TASK, .what = tid }, name);
+	note_text(r, (struct contents_question){ .kind = CONTENTS_TASK, .what = tid }, name);
 	return name;
 }
 
@@ -262,7 +262,7 @@ static const char *heard_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t a
 
 	note_text(
 		r,
-		(struct tape_question){ .kind = TAPE_LOCK, .tgid = tgid, .inc = inc, .what = addr },
+		(struct contents_question){ .kind = CONTENTS_LOCK, .tgid = tgid, .inc = inc, .what = addr },
 		name);
 	return name;
 }
@@ -273,8 +273,8 @@ static const char *heard_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_
 	const char *name = r->asked_causes.mapping(r->asked_causes.ctx, tgid, inc, addr);
 
 	note_text(r,
-		  (struct tape_question){
-			  .kind = TAPE_MAPPING, .tgid = tgid, .inc = inc, .what = addr },
+		  (struct contents_question){
+			  .kind = CONTENTS_MAPPING, .tgid = tgid, .inc = inc, .what = addr },
 		  name);
 	return name;
 }
@@ -284,7 +284,7 @@ static const char *heard_file(void *ctx, uint64_t inode)
 	struct recording *r = ctx;
 	const char *name = r->asked_causes.file(r->asked_causes.ctx, inode);
 
-	note_text(r, (struct tape_question){ .kind = TAPE_FILE, .what = inode }, name);
+	note_text(r, (struct contents_question){ .kind = CONTENTS_FILE, .what = inode }, name);
 	return name;
 }
 
@@ -292,11 +292,11 @@ static uint32_t heard_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key
 			    uint32_t max)
 {
 	struct recording *r = ctx;
-	struct tape_question q = { .kind = TAPE_STACK, .tgid = tgid, .inc = inc, .what = key };
-	struct tape_answer a = { .number = NAN, .sites = sites };
+	struct contents_question q = { .kind = CONTENTS_STACK, .tgid = tgid, .inc = inc, .what = key };
+	struct contents_answer a = { .number = NAN, .sites = sites };
 
 	a.nsites = r->asked_causes.stack(r->asked_causes.ctx, tgid, inc, key, sites, max);
-	tape_answer(r->tape, &q, &a);
+	contents_answer(r->contents, &q, &a);
 	return a.nsites;
 }
 
@@ -343,23 +343,23 @@ void recording_mark(struct recording *r, uint32_t site, const struct conceptual_
 {
 	const struct model_proc *p = model_proc(r->model, mark->proc);
 
-	tape_mark(r->tape, p->tgid, p->inc, site, mark);
+	contents_mark(r->contents, p->tgid, p->inc, site, mark);
 }
 
 void recording_message(struct recording *r, const struct model_message *message)
 {
-	tape_message(r->tape, message);
+	contents_message(r->contents, message);
 }
 
 void recording_hang(struct recording *r, const struct report_hang *hang)
 {
-	tape_hang(r->tape, hang);
+	contents_hang(r->contents, hang);
 }
 
 void recording_session(struct recording *r, const struct session *session,
 		       int64_t realtime_offset_ns)
 {
-	struct tape_session s = {
+	struct contents_session s = {
 		.session = *session,
 		.model_start_ns = model_start(r->model),
 		.realtime_offset_ns = realtime_offset_ns,
@@ -378,8 +378,8 @@ void recording_session(struct recording *r, const struct session *session,
 	}
 	if (getrandom(s.ids, sizeof(s.ids), GRND_NONBLOCK) != (ssize_t)sizeof(s.ids))
 		s.ids[0] = s.model_start_ns;
-	tape_session(r->tape, &s);
-	tape_flush(r->tape);
+	contents_session(r->contents, &s);
+	contents_flush(r->contents);
 }
 
 static void name_site(void *ctx, uint32_t site)
@@ -389,7 +389,7 @@ static void name_site(void *ctx, uint32_t site)
 
 static int flush(struct recording *r)
 {
-	int err = tape_flush(r->tape);
+	int err = contents_flush(r->contents);
 
 	if (err && !r->error) {
 		msg_error("cannot write the recording %s: %s; it reads up to here", r->path,
@@ -401,7 +401,7 @@ static int flush(struct recording *r)
 
 int recording_now(struct recording *r)
 {
-	tape_new_sites(r->tape, name_site, r);
+	contents_new_sites(r->contents, name_site, r);
 	return flush(r);
 }
 
@@ -416,12 +416,12 @@ int recording_step(struct recording *r, uint64_t now_ns)
 void recording_names(struct recording *r)
 {
 	/* What else was crossed is named, for who asks otherwise; new ones come up as stacks are. */
-	tape_new_sites(r->tape, name_site, r);
+	contents_new_sites(r->contents, name_site, r);
 }
 
 void recording_ending(struct recording *r, uint64_t end_ns)
 {
-	struct tape_ending e = {
+	struct contents_ending e = {
 		.end_ns = end_ns,
 		.crossing_cost_ns = r->env->crossing_cost_ns,
 		.switch_cost_ns = r->env->switch_cost_ns,
@@ -438,7 +438,7 @@ void recording_ending(struct recording *r, uint64_t end_ns)
 		.remarks = r->env->remarks,
 	};
 
-	tape_ending(r->tape, &e);
+	contents_ending(r->contents, &e);
 }
 
 /* Nothing was kept: a file that was not there before is to be gone again, if it is still the empty one. */
@@ -463,10 +463,10 @@ int recording_close(struct recording *r, bool brag)
 	if (!r)
 		return 0;
 	kept = r->file < 0;
-	err = r->tape ? flush(r) : r->error;
-	bytes = r->tape ? tape_bytes(r->tape) : 0;
-	if (r->tape)
-		tape_close(r->tape);
+	err = r->contents ? flush(r) : r->error;
+	bytes = r->contents ? contents_bytes(r->contents) : 0;
+	if (r->contents)
+		contents_close(r->contents);
 	if (r->fd >= 0 && close(r->fd) && !err) {
 		err = -errno;
 		msg_error("cannot write the recording %s: %s", r->path, strerror(-err));

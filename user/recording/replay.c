@@ -71,7 +71,7 @@ static void explain(const char *path, int err)
 }
 
 /* Returns 0 and *out, or -errno. */
-static int open_tape(const char *path, int *fd, struct tape **out)
+static int open_tape(const char *path, int *fd, struct contents **out)
 {
 	struct stat st;
 
@@ -85,19 +85,19 @@ static int open_tape(const char *path, int *fd, struct tape **out)
 		return -EISDIR;
 	if (!S_ISREG(st.st_mode))
 		return -ESPIPE;
-	return tape_open(*fd, out);
+	return contents_open(*fd, out);
 }
 
 /* One recording twice would be its threads twice. Returns 0 or -EINVAL, told. */
-static int check_different(const struct replay *r, struct tape *const *tapes)
+static int check_different(const struct replay *r, struct contents *const *tapes)
 {
 	uint32_t i, k;
 
 	for (i = 0; i < r->n; i++)
 		for (k = 0; k < i; k++) {
-			const struct tape_session *a = tape_began(tapes[i]);
+			const struct contents_session *a = contents_began(tapes[i]);
 
-			if (memcmp(a->ids, tape_began(tapes[k])->ids, sizeof(a->ids)) != 0)
+			if (memcmp(a->ids, contents_began(tapes[k])->ids, sizeof(a->ids)) != 0)
 				continue;
 			msg_error("%s and %s are the same recording", r->paths[k], r->paths[i]);
 			return -EINVAL;
@@ -145,7 +145,7 @@ static bool within_memory(struct replay *r, uint64_t item)
 /* Returns 0, or -errno, told. */
 static int open_tapes(struct replay *r)
 {
-	struct tape **tapes = calloc(r->n, sizeof(struct tape *));
+	struct contents **tapes = calloc(r->n, sizeof(struct contents *));
 	uint32_t i, n = 0;
 	int err = tapes ? 0 : -ENOMEM;
 
@@ -167,7 +167,7 @@ static int open_tapes(struct replay *r)
 			explain(r->paths[0], err);
 	}
 	for (i = 0; i < n; i++)
-		tape_free(tapes[i]);
+		contents_free(tapes[i]);
 	free(tapes);
 	return err;
 }
@@ -330,12 +330,12 @@ int replay_open(const char *path, const struct replay_options *options, struct r
 static int learn(struct replay *r)
 {
 	uint64_t start = merge_start(r->merge);
-	struct tape_item item;
+	struct contents_item item;
 	uint64_t n = 0;
 	int got = 0, err = 0;
 
 	while (!err && within_memory(r, ++n) && (got = merge_next(r->merge, &item)) > 0)
-		if (item.kind == TAPE_ITEM_INPUT)
+		if (item.kind == CONTENTS_ITEM_INPUT)
 			err = time_window_learn(r->time_window, start, &item.input);
 	if (!err && got < 0)
 		err = got;
@@ -359,7 +359,7 @@ static int on_input(struct replay *r, const struct model_input *in)
 	return r->time_window ? time_window_take(r->time_window, r->model, in) : model_take(r->model, in);
 }
 
-static int on_mark(struct replay *r, const struct tape_item *item)
+static int on_mark(struct replay *r, const struct contents_item *item)
 {
 	struct conceptual_mark m = item->mark;
 
@@ -384,16 +384,16 @@ static int on_message(struct replay *r, const struct model_message *m)
 	return r->options.message(r->options.ctx, r->model, thread, m);
 }
 
-static int on_item(struct replay *r, const struct tape_item *item)
+static int on_item(struct replay *r, const struct contents_item *item)
 {
 	switch (item->kind) {
-	case TAPE_ITEM_INPUT:
+	case CONTENTS_ITEM_INPUT:
 		return on_input(r, &item->input);
-	case TAPE_ITEM_MARK:
+	case CONTENTS_ITEM_MARK:
 		return on_mark(r, item);
-	case TAPE_ITEM_MESSAGE:
+	case CONTENTS_ITEM_MESSAGE:
 		return on_message(r, &item->message);
-	case TAPE_ITEM_HANG:
+	case CONTENTS_ITEM_HANG:
 		if (r->output.hang && item->hang->t_ns >= r->from_ns && item->hang->t_ns < r->to_ns)
 			r->output.hang(r->output.ctx, item->hang);
 		return 0;
@@ -408,18 +408,18 @@ static void tell_state(const struct replay *r, uint32_t i)
 {
 	double s = (double)(r->last_ns - merge_start(r->merge)) / 1e9;
 
-	switch (tape_state(merge_tape(r->merge, i))) {
-	case TAPE_DAMAGED:
+	switch (contents_state(merge_tape(r->merge, i))) {
+	case CONTENTS_DAMAGED:
 		msg_warn("%s is damaged: read up to the last part that is whole, %.3f s from the "
 			 "start",
 			 r->paths[i], s);
 		break;
-	case TAPE_CUT:
+	case CONTENTS_CUT:
 		msg_warn("%s was cut short, or is still being recorded: it has no end, and reads "
 			 "up to %.3f s from the start",
 			 r->paths[i], s);
 		break;
-	case TAPE_WHOLE:
+	case CONTENTS_WHOLE:
 		break;
 	}
 }
@@ -489,7 +489,7 @@ static int end(struct replay *r)
 				  (double)r->options.from_ns / 1e9);
 			return -ERANGE;
 		}
-		if (merge_state(r->merge) != TAPE_WHOLE) {
+		if (merge_state(r->merge) != CONTENTS_WHOLE) {
 			msg_error("%s holds nothing that can be read", r->paths[0]);
 			return -ENODATA;
 		}
@@ -518,7 +518,7 @@ static int end(struct replay *r)
 
 int replay_run(struct replay *r)
 {
-	struct tape_item item;
+	struct contents_item item;
 	uint64_t n = 0;
 	int got = 1, err;
 
@@ -542,9 +542,9 @@ int replay_report(struct replay *r, struct report *out)
 	return report_build(r->model, &r->run_facts_file.env, out);
 }
 
-const struct tape_session *replay_session(const struct replay *r)
+const struct contents_session *replay_session(const struct replay *r)
 {
-	return tape_began(merge_tape(r->merge, 0));
+	return contents_began(merge_tape(r->merge, 0));
 }
 
 const struct model *replay_model(const struct replay *r)

@@ -48,7 +48,7 @@ int replay_run(struct replay *replay);
 /* After replay_run(). To be released by report_free(). Returns 0 or -ENOMEM. */
 int replay_report(struct replay *replay, struct report *out);
 /* All three are the replay's; the session is the first recording's. */
-const struct tape_session *replay_session(const struct replay *replay);
+const struct contents_session *replay_session(const struct replay *replay);
 const struct model *replay_model(const struct replay *replay);
 const struct report_env *replay_env(const struct replay *replay);
 /* Is the report's barrier what the user calls @spec, as -w takes it? */

@@ -14,14 +14,14 @@
 
 /* --- what the report asks --------------------------------------------------------------------------- */
 
-static const struct tape_answer *find(const struct run_facts_file *r, struct tape_question q)
+static const struct contents_answer *find(const struct run_facts_file *r, struct contents_question q)
 {
 	return merge_find(r->merge, &q);
 }
 
-static const char *find_text(const struct run_facts_file *r, struct tape_question q)
+static const char *find_text(const struct run_facts_file *r, struct contents_question q)
 {
-	const struct tape_answer *a = find(r, q);
+	const struct contents_answer *a = find(r, q);
 
 	return a ? a->text : NULL;
 }
@@ -45,7 +45,7 @@ static const char *env_object_name(void *ctx, const struct model_barrier *b)
 	struct run_facts_file *r = ctx;
 	const struct model_proc *p = model_proc(r->model, b->proc);
 
-	return find_text(r, (struct tape_question){ .kind = TAPE_OBJECT,
+	return find_text(r, (struct contents_question){ .kind = CONTENTS_OBJECT,
 						    .which = b->family,
 						    .tgid = p->tgid,
 						    .inc = p->inc,
@@ -54,29 +54,29 @@ static const char *env_object_name(void *ctx, const struct model_barrier *b)
 
 static const char *env_departures(void *ctx, const struct model_proc *p)
 {
-	return find_text(ctx, (struct tape_question){
-				      .kind = TAPE_DEPARTURES, .tgid = p->tgid, .inc = p->inc });
+	return find_text(ctx, (struct contents_question){
+				      .kind = CONTENTS_DEPARTURES, .tgid = p->tgid, .inc = p->inc });
 }
 
 static const char *env_untraced(void *ctx, const struct model_proc *p)
 {
-	return find_text(ctx, (struct tape_question){
-				      .kind = TAPE_UNTRACED, .tgid = p->tgid, .inc = p->inc });
+	return find_text(ctx, (struct contents_question){
+				      .kind = CONTENTS_UNTRACED, .tgid = p->tgid, .inc = p->inc });
 }
 
 static bool env_tasks(void *ctx, const struct model_proc *p)
 {
 	return find(ctx,
-		    (struct tape_question){
-			    .kind = TAPE_UNTRACED, .which = 1, .tgid = p->tgid, .inc = p->inc }) !=
+		    (struct contents_question){
+			    .kind = CONTENTS_UNTRACED, .which = 1, .tgid = p->tgid, .inc = p->inc }) !=
 	       NULL;
 }
 
 static double look_number(struct run_facts_file *r, const struct model_proc *p, uint8_t which)
 {
-	const struct tape_answer *a = find(
-		r, (struct tape_question){
-			   .kind = TAPE_LOOKS, .which = which, .tgid = p->tgid, .inc = p->inc });
+	const struct contents_answer *a = find(
+		r, (struct contents_question){
+			   .kind = CONTENTS_LOOKS, .which = which, .tgid = p->tgid, .inc = p->inc });
 
 	return a && a->number >= 0 && a->number < 1e18 ? a->number : 0;
 }
@@ -90,8 +90,8 @@ static uint64_t env_looks(void *ctx, const struct model_proc *p, uint64_t *pause
 static const char *env_unit_name(void *ctx, const struct model_proc *p, uint8_t unit)
 {
 	const char *name = find_text(
-		ctx, (struct tape_question){
-			     .kind = TAPE_UNIT, .tgid = p->tgid, .inc = p->inc, .what = unit });
+		ctx, (struct contents_question){
+			     .kind = CONTENTS_UNIT, .tgid = p->tgid, .inc = p->inc, .what = unit });
 
 	if (!name && unit >= SBT_UNITS_USER)
 		return "a function whose name is not known";
@@ -101,47 +101,47 @@ static const char *env_unit_name(void *ctx, const struct model_proc *p, uint8_t 
 static double env_price(void *ctx, const struct model_proc *p)
 {
 	struct run_facts_file *r = ctx;
-	const struct tape_answer *a = find(
-		r, (struct tape_question){ .kind = TAPE_PRICE, .tgid = p->tgid, .inc = p->inc });
+	const struct contents_answer *a = find(
+		r, (struct contents_question){ .kind = CONTENTS_PRICE, .tgid = p->tgid, .inc = p->inc });
 
 	return a ? a->number : r->env.crossing_cost_ns;
 }
 
 static const char *cause_names_task(void *ctx, uint32_t tid)
 {
-	return find_text(ctx, (struct tape_question){ .kind = TAPE_TASK, .what = tid });
+	return find_text(ctx, (struct contents_question){ .kind = CONTENTS_TASK, .what = tid });
 }
 
 static const char *cause_names_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
 {
-	return find_text(ctx, (struct tape_question){
-				      .kind = TAPE_LOCK, .tgid = tgid, .inc = inc, .what = addr });
+	return find_text(ctx, (struct contents_question){
+				      .kind = CONTENTS_LOCK, .tgid = tgid, .inc = inc, .what = addr });
 }
 
 static const char *cause_names_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
 {
 	return find_text(ctx,
-			 (struct tape_question){
-				 .kind = TAPE_MAPPING, .tgid = tgid, .inc = inc, .what = addr });
+			 (struct contents_question){
+				 .kind = CONTENTS_MAPPING, .tgid = tgid, .inc = inc, .what = addr });
 }
 
 static const char *cause_names_file(void *ctx, uint64_t inode)
 {
-	return find_text(ctx, (struct tape_question){ .kind = TAPE_FILE, .what = inode });
+	return find_text(ctx, (struct contents_question){ .kind = CONTENTS_FILE, .what = inode });
 }
 
 static uint32_t cause_names_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
 			  uint32_t max)
 {
 	struct run_facts_file *r = ctx;
-	struct tape_question q = { .kind = TAPE_STACK, .tgid = tgid, .inc = inc, .what = key };
+	struct contents_question q = { .kind = CONTENTS_STACK, .tgid = tgid, .inc = inc, .what = key };
 
 	return merge_stack(r->merge, &q, sites, max);
 }
 
 int run_facts_file_begin(struct run_facts_file *r, struct merge *merge)
 {
-	const struct tape_session *s = tape_began(merge_tape(merge, 0));
+	const struct contents_session *s = contents_began(merge_tape(merge, 0));
 	const struct session *session = &s->session;
 	uint32_t i, n = session->ncounters < MODEL_COUNTERS_MAX ? session->ncounters
 								: MODEL_COUNTERS_MAX;
@@ -196,7 +196,7 @@ int run_facts_file_begin(struct run_facts_file *r, struct merge *merge)
 /* --- the end ------------------------------------------------------------------------------------------ */
 
 /* All recordings have the same list of causes; one of another version is added below. */
-static int add_losses(struct run_facts_file *r, const struct tape_ending *e)
+static int add_losses(struct run_facts_file *r, const struct contents_ending *e)
 {
 	struct report_loss *more;
 	uint32_t i, k;
@@ -223,7 +223,7 @@ static int add_losses(struct run_facts_file *r, const struct tape_ending *e)
 	return 0;
 }
 
-static int add_hangs(struct run_facts_file *r, const struct tape_ending *e, uint64_t to_ns)
+static int add_hangs(struct run_facts_file *r, const struct contents_ending *e, uint64_t to_ns)
 {
 	struct report_hang *more;
 	uint32_t i;
@@ -264,7 +264,7 @@ static void add_known(uint64_t *sum, uint64_t more)
 		*sum = more + (*sum == REPORT_UNKNOWN ? 0 : *sum);
 }
 
-static int take_ending(struct run_facts_file *r, const struct tape_ending *e, uint64_t to_ns)
+static int take_ending(struct run_facts_file *r, const struct contents_ending *e, uint64_t to_ns)
 {
 	int err = add_losses(r, e);
 
@@ -301,11 +301,11 @@ int run_facts_file_end(struct run_facts_file *r, uint64_t end_ns, uint64_t cross
 	int err = 0;
 
 	r->env.end_ns = end_ns;
-	r->env.cut = merge_state(r->merge) != TAPE_WHOLE;
+	r->env.cut = merge_state(r->merge) != CONTENTS_WHOLE;
 	for (i = 0; i < n && !err; i++) {
-		const struct tape_ending *e = tape_ended(merge_tape(r->merge, i));
+		const struct contents_ending *e = contents_ended(merge_tape(r->merge, i));
 
-		r->env.for_all |= was_for_all(&tape_began(merge_tape(r->merge, i))->session);
+		r->env.for_all |= was_for_all(&contents_began(merge_tape(r->merge, i))->session);
 		ended += e != NULL;
 		err = e ? take_ending(r, e, to_ns) : 0;
 	}

@@ -13,13 +13,13 @@
 
 #define ANSWERS_MOST (1u << 18)
 
-struct tape_writer {
+struct contents_writer {
 	struct chunks_writer *chunks;
 	int error; /* the first */
 	struct coder inputs, facts; /* the blocks to come */
 	struct coder record; /* the one that is being made */
 	struct hash threads; /* (tgid, inc, tid) -> number + 1 */
-	struct tape_thread *known; /* by number */
+	struct contents_thread *known; /* by number */
 	uint32_t nknown, cap;
 	uint32_t *ended; /* numbers that are free again */
 	uint32_t nended, cap_ended;
@@ -29,15 +29,15 @@ struct tape_writer {
 	uint32_t nfresh, cap_fresh;
 };
 
-static void fail(struct tape_writer *w, int err)
+static void fail(struct contents_writer *w, int err)
 {
 	if (!w->error)
 		w->error = err;
 }
 
-int tape_create(int fd, struct tape_writer **out)
+int contents_create(int fd, struct contents_writer **out)
 {
-	struct tape_writer *w = calloc(1, sizeof(*w));
+	struct contents_writer *w = calloc(1, sizeof(*w));
 	int err;
 
 	if (!w)
@@ -54,7 +54,7 @@ int tape_create(int fd, struct tape_writer **out)
 	return 0;
 }
 
-static void write_block(struct tape_writer *w, uint16_t kind, struct coder *block)
+static void write_block(struct contents_writer *w, uint16_t kind, struct coder *block)
 {
 	int err;
 
@@ -68,15 +68,15 @@ static void write_block(struct tape_writer *w, uint16_t kind, struct coder *bloc
 	coder_write(block);
 }
 
-int tape_flush(struct tape_writer *w)
+int contents_flush(struct contents_writer *w)
 {
-	write_block(w, TAPE_FACTS, &w->facts);
-	write_block(w, TAPE_INPUTS, &w->inputs);
+	write_block(w, CONTENTS_FACTS, &w->facts);
+	write_block(w, CONTENTS_INPUTS, &w->inputs);
 	return w->error;
 }
 
 /* The record that has been made goes into a block. */
-static void commit(struct tape_writer *w, struct coder *block, uint16_t kind, uint8_t type)
+static void commit(struct contents_writer *w, struct coder *block, uint16_t kind, uint8_t type)
 {
 	struct coder *r = &w->record;
 	uint64_t size = r->at;
@@ -96,31 +96,31 @@ static void commit(struct tape_writer *w, struct coder *block, uint16_t kind, ui
 	coder_write(r);
 }
 
-static struct coder *record(struct tape_writer *w)
+static struct coder *record(struct contents_writer *w)
 {
 	coder_write(&w->record);
 	return &w->record;
 }
 
-void tape_session(struct tape_writer *w, const struct tape_session *session)
+void contents_session(struct contents_writer *w, const struct contents_session *session)
 {
-	struct tape_session s = *session;
+	struct contents_session s = *session;
 
 	code_session(record(w), &s);
-	commit(w, &w->facts, TAPE_FACTS, TAPE_RECORD_SESSION);
+	commit(w, &w->facts, CONTENTS_FACTS, CONTENTS_RECORD_SESSION);
 }
 
-void tape_ending(struct tape_writer *w, const struct tape_ending *ending)
+void contents_ending(struct contents_writer *w, const struct contents_ending *ending)
 {
-	struct tape_ending e = *ending;
+	struct contents_ending e = *ending;
 
 	code_ending(record(w), &e);
-	commit(w, &w->facts, TAPE_FACTS, TAPE_RECORD_ENDING);
+	commit(w, &w->facts, CONTENTS_FACTS, CONTENTS_RECORD_ENDING);
 }
 
 /* --- sites and answers ----------------------------------------------------------------------------- */
 
-static void note_site(struct tape_writer *w, uint32_t site)
+static void note_site(struct contents_writer *w, uint32_t site)
 {
 	uint64_t was;
 	uint32_t *more;
@@ -141,7 +141,7 @@ static void note_site(struct tape_writer *w, uint32_t site)
 	w->fresh[w->nfresh++] = site;
 }
 
-void tape_new_sites(struct tape_writer *w, void (*each)(void *ctx, uint32_t site), void *ctx)
+void contents_new_sites(struct contents_writer *w, void (*each)(void *ctx, uint32_t site), void *ctx)
 {
 	uint32_t i;
 
@@ -152,7 +152,7 @@ void tape_new_sites(struct tape_writer *w, void (*each)(void *ctx, uint32_t site
 }
 
 /* Is what the record says other than what was said last under this key? */
-static bool is_news(struct tape_writer *w, uint64_t key)
+static bool is_news(struct contents_writer *w, uint64_t key)
 {
 	uint64_t was, now = text_hash(TEXT_HASH_INIT, w->record.bytes, w->record.at);
 
@@ -166,23 +166,23 @@ static bool is_news(struct tape_writer *w, uint64_t key)
 	return true;
 }
 
-void tape_site(struct tape_writer *w, uint32_t site, const struct site_name *name)
+void contents_site(struct contents_writer *w, uint32_t site, const struct site_name *name)
 {
-	struct tape_question key = { .kind = UINT8_MAX, .what = site };
+	struct contents_question key = { .kind = UINT8_MAX, .what = site };
 	struct site_name n = *name;
 	struct coder *c = record(w);
 
 	code_u32(c, &site);
 	code_site(c, &n);
 	if (is_news(w, question_key(&key)))
-		commit(w, &w->facts, TAPE_FACTS, TAPE_RECORD_SITE);
+		commit(w, &w->facts, CONTENTS_FACTS, CONTENTS_RECORD_SITE);
 }
 
-void tape_answer(struct tape_writer *w, const struct tape_question *question,
-		 const struct tape_answer *answer)
+void contents_answer(struct contents_writer *w, const struct contents_question *question,
+		 const struct contents_answer *answer)
 {
-	struct tape_question q = *question;
-	struct tape_answer a = *answer;
+	struct contents_question q = *question;
+	struct contents_answer a = *answer;
 	struct coder *c = record(w);
 	uint32_t i;
 
@@ -191,15 +191,15 @@ void tape_answer(struct tape_writer *w, const struct tape_question *question,
 	code_question(c, &q);
 	code_answer(c, &a);
 	if (is_news(w, question_key(&q)))
-		commit(w, &w->inputs, TAPE_INPUTS, TAPE_RECORD_ANSWER);
+		commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_ANSWER);
 }
 
-void tape_hang(struct tape_writer *w, const struct report_hang *hang)
+void contents_hang(struct contents_writer *w, const struct report_hang *hang)
 {
 	struct report_hang h = *hang;
 
 	code_hang(record(w), &h);
-	commit(w, &w->inputs, TAPE_INPUTS, TAPE_RECORD_HANG);
+	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_HANG);
 }
 
 /* --- inputs ---------------------------------------------------------------------------------------- */
@@ -209,15 +209,15 @@ static uint64_t thread_key(uint32_t tgid, uint32_t inc, uint32_t tid)
 	return hash_mix((uint64_t)tgid << 32 | tid) ^ inc;
 }
 
-static bool is_thread(const struct tape_thread *t, uint32_t tgid, uint32_t inc, uint32_t tid)
+static bool is_thread(const struct contents_thread *t, uint32_t tgid, uint32_t inc, uint32_t tid)
 {
 	return t->last.tid == tid && t->last.tgid == tgid && t->last.inc == inc;
 }
 
 /* A number for another thread: one that is free again, or the next. UINT32_MAX: no memory. */
-static uint32_t new_number(struct tape_writer *w)
+static uint32_t new_number(struct contents_writer *w)
 {
-	struct tape_thread *more;
+	struct contents_thread *more;
 
 	if (w->nended)
 		return w->ended[--w->nended];
@@ -232,7 +232,7 @@ static uint32_t new_number(struct tape_writer *w)
 }
 
 /* The number of a thread, which is new if it has not been heard of; UINT32_MAX: no memory. */
-static uint32_t thread_number(struct tape_writer *w, uint32_t tgid, uint32_t inc, uint32_t tid)
+static uint32_t thread_number(struct contents_writer *w, uint32_t tgid, uint32_t inc, uint32_t tid)
 {
 	uint64_t key = thread_key(tgid, inc, tid), known;
 	uint32_t number;
@@ -243,18 +243,18 @@ static uint32_t thread_number(struct tape_writer *w, uint32_t tgid, uint32_t inc
 	number = new_number(w);
 	if (number == UINT32_MAX || hash_put(&w->threads, key, number))
 		return UINT32_MAX;
-	w->known[number] = (struct tape_thread){ .last = { .tgid = tgid, .inc = inc, .tid = tid } };
+	w->known[number] = (struct contents_thread){ .last = { .tgid = tgid, .inc = inc, .tid = tid } };
 	c = record(w);
 	code_u32(c, &tgid);
 	code_u32(c, &inc);
 	code_u32(c, &tid);
 	code_u32(c, &number);
-	commit(w, &w->inputs, TAPE_INPUTS, TAPE_RECORD_THREAD);
+	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_THREAD);
 	return number;
 }
 
 /* Threads come and go for as long as somebody records: memory is for those that are there. */
-static void forget_thread(struct tape_writer *w, const struct model_input *in)
+static void forget_thread(struct contents_writer *w, const struct model_input *in)
 {
 	uint64_t key = thread_key(in->tgid, in->inc, in->tid), known;
 	uint32_t *more;
@@ -274,7 +274,7 @@ static void forget_thread(struct tape_writer *w, const struct model_input *in)
 	w->ended[w->nended++] = (uint32_t)known;
 }
 
-static void write_crossing(struct tape_writer *w, const struct model_crossing *crossing)
+static void write_crossing(struct contents_writer *w, const struct model_crossing *crossing)
 {
 	uint32_t number = thread_number(w, crossing->tgid, crossing->inc, crossing->tid);
 	struct model_crossing x = *crossing;
@@ -293,12 +293,12 @@ static void write_crossing(struct tape_writer *w, const struct model_crossing *c
 	/* Written, it is only looked at. */
 	code_crossing(c, &w->known[number], &x, (struct model_detail *)(uintptr_t)crossing->detail,
 		      &detailed);
-	commit(w, &w->inputs, TAPE_INPUTS, TAPE_RECORD_CROSSING);
+	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_CROSSING);
 }
 
-void tape_input(void *ctx, const struct model_input *input)
+void contents_input(void *ctx, const struct model_input *input)
 {
-	struct tape_writer *w = ctx;
+	struct contents_writer *w = ctx;
 	struct model_input in;
 	bool detailed;
 
@@ -308,12 +308,12 @@ void tape_input(void *ctx, const struct model_input *input)
 	}
 	in = *input;
 	code_input(record(w), &in, NULL, (struct model_detail *)(uintptr_t)in.detail, &detailed);
-	commit(w, &w->inputs, TAPE_INPUTS, TAPE_RECORD_INPUT);
+	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_INPUT);
 	if (in.type == MODEL_INPUT_END_THREAD)
 		forget_thread(w, &in);
 }
 
-void tape_mark(struct tape_writer *w, uint32_t tgid, uint32_t inc, uint32_t site,
+void contents_mark(struct contents_writer *w, uint32_t tgid, uint32_t inc, uint32_t site,
 	       const struct conceptual_mark *mark)
 {
 	struct conceptual_mark m = *mark;
@@ -325,29 +325,29 @@ void tape_mark(struct tape_writer *w, uint32_t tgid, uint32_t inc, uint32_t site
 	code_u32(c, &inc);
 	code_u32(c, &site);
 	code_mark(c, &m, (struct model_detail *)(uintptr_t)m.detail, &detailed);
-	commit(w, &w->inputs, TAPE_INPUTS, TAPE_RECORD_MARK);
+	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_MARK);
 }
 
-void tape_message(struct tape_writer *w, const struct model_message *message)
+void contents_message(struct contents_writer *w, const struct model_message *message)
 {
 	struct model_message m = *message;
 
 	code_message(record(w), &m);
-	commit(w, &w->inputs, TAPE_INPUTS, TAPE_RECORD_MESSAGE);
+	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_MESSAGE);
 }
 
-uint64_t tape_bytes(const struct tape_writer *w)
+uint64_t contents_bytes(const struct contents_writer *w)
 {
 	return chunks_written(w->chunks);
 }
 
-int tape_close(struct tape_writer *w)
+int contents_close(struct contents_writer *w)
 {
 	int err;
 
 	if (!w)
 		return 0;
-	err = tape_flush(w);
+	err = contents_flush(w);
 	chunks_writer_free(w->chunks);
 	coder_free(&w->inputs);
 	coder_free(&w->facts);
