@@ -217,10 +217,8 @@ static void test_who_is_in(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_closed_forms),
-		cmocka_unit_test(test_one_definition),
-		cmocka_unit_test(test_seen_late),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_one_definition),
+		cmocka_unit_test(test_seen_late),    cmocka_unit_test(test_names),
 		cmocka_unit_test(test_who_is_in),
 	};
 

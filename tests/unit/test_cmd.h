@@ -39,9 +39,9 @@ int compare_recording_load(const char *path, struct compare_recording *out)
 		free(r);
 		return -ENOENT;
 	}
-	recording_blocks(r, 0.02, (unsigned)loaded);
+	recording_batches(r, 0.02, (unsigned)loaded);
 	*out = (struct compare_recording){
-		.report = r->report, .blocks = r->blocks, .owner = r, .command = run_of(path)
+		.report = r->report, .batches = r->batches, .owner = r, .command = run_of(path)
 	};
 	loaded++;
 	return 0;

@@ -54,7 +54,8 @@ static struct recording *recordings(unsigned n)
 
 /* --- matching ---------------------------------------------------------------------------------------------------- */
 
-static int match_of(const struct episode_match *m, uint32_t r, uint32_t slot, const struct recording *all)
+static int match_of(const struct episode_match *m, uint32_t r, uint32_t slot,
+		    const struct recording *all)
 {
 	const struct report_barrier *b = m->sites[slot].in[r];
 
@@ -328,10 +329,10 @@ static void test_episodes(void **state)
 	for (i = 0; i < 2; i++) {
 		recording_process(&r[i], "a", 1);
 		recording_site(&r[i], "#1", "f", 10, 64, i ? 1100 : 1000, 2);
-		recording_blocks(&r[i], 0, i);
+		recording_batches(&r[i], 0, i);
 	}
 	for (i = 0; i < BLOCKS / 2; i++)
-		r[1].of_blocks[0].phase.sum[i] *= i / 2 % 2 ? 1.11 / 1.1 : 1.09 / 1.1;
+		r[1].of_batches[0].phase.sum[i] *= i / 2 % 2 ? 1.11 / 1.1 : 1.09 / 1.1;
 	compare_one(r, &plain, &c);
 	row = find(&c, COMPARE_BARRIER, "#1", "phase_ns");
 	assert_int_equal(row->test, COMPARE_EPISODES);
@@ -355,15 +356,15 @@ static void test_episodes(void **state)
 	assert_int_equal(c.suspects, 1);
 	compare_free(&c);
 	/* One part that is much longer says nothing of the others. */
-	r[1].of_blocks[0].phase = r[0].of_blocks[0].phase;
-	r[1].of_blocks[0].phase.sum[7] *= 50;
+	r[1].of_batches[0].phase = r[0].of_batches[0].phase;
+	r[1].of_batches[0].phase.sum[7] *= 50;
 	o.fail_above = 0;
 	compare_one(r, &o, &c);
 	assert_int_equal(c.regressions, 0);
 	compare_free(&c);
 	/* Too few. */
-	r[1].of_blocks[0].phase.n = BATCHES_LEAST - 1;
-	r[1].of_blocks[0].phase.per = 1;
+	r[1].of_batches[0].phase.n = BATCHES_LEAST - 1;
+	r[1].of_batches[0].phase.per = 1;
 	compare_one(r, &o, &c);
 	assert_int_equal(find(&c, COMPARE_BARRIER, "#1", "phase_ns")->test, COMPARE_UNTESTED);
 	compare_free(&c);

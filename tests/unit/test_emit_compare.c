@@ -53,7 +53,7 @@ static struct recording *lu(unsigned na, unsigned nb, const struct compare_optio
 
 	for (i = 0; i < na + nb; i++) {
 		recording_lu(&r[i], i < na ? i : i - na, i >= na);
-		recording_blocks(&r[i], 0.05, i);
+		recording_batches(&r[i], 0.05, i);
 		all[i] = &r[i].report;
 		batches[i] = &r[i].batches;
 	}

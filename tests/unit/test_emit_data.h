@@ -437,33 +437,33 @@ static inline void data_episode(struct observed_episode *e, const struct report_
 	for (i = 0; i < DATA_THREADS; i++) {
 		t += inter[i];
 		members[i] = (struct observed_member){ .tid = 4711 + order[i],
-						   .index = order[i],
-						   .comm = "lu_block",
-						   .order = i,
-						   .arrive_ns = t,
-						   .inter_ns = inter[i],
-						   .wait_ns = last - t,
-						   .depart_ns = last + 20000 + i,
-						   .work_ns = 1900000 + inter[i],
-						   .cpu = order[i] % 4,
-						   .parts = data_parts(1900000 + inter[i]),
-						   .ncounters = DATA_COUNTERS,
-						   .counters = counters[i] };
+						       .index = order[i],
+						       .comm = "lu_block",
+						       .order = i,
+						       .arrive_ns = t,
+						       .inter_ns = inter[i],
+						       .wait_ns = last - t,
+						       .depart_ns = last + 20000 + i,
+						       .work_ns = 1900000 + inter[i],
+						       .cpu = order[i] % 4,
+						       .parts = data_parts(1900000 + inter[i]),
+						       .ncounters = DATA_COUNTERS,
+						       .counters = counters[i] };
 		data_counters(counters[i], members[i].work_ns);
 	}
 	*e = (struct observed_episode){ .barrier = b,
-				    .pid = 4711,
-				    .seq = 1070,
-				    .number = 1071,
-				    .release_ns = last,
-				    .phase_ns = 50400000,
-				    .barrier_ns = last - members[0].arrive_ns,
-				    .participants = DATA_THREADS,
-				    .state = MODEL_COMPLETE,
-				    .nmembers = DATA_THREADS,
-				    .members = members,
-				    .ncounters = DATA_COUNTERS,
-				    .counters = counters[DATA_THREADS] };
+					.pid = 4711,
+					.seq = 1070,
+					.number = 1071,
+					.release_ns = last,
+					.phase_ns = 50400000,
+					.barrier_ns = last - members[0].arrive_ns,
+					.participants = DATA_THREADS,
+					.state = MODEL_COMPLETE,
+					.nmembers = DATA_THREADS,
+					.members = members,
+					.ncounters = DATA_COUNTERS,
+					.counters = counters[DATA_THREADS] };
 	data_counters(counters[DATA_THREADS], DATA_THREADS * 1900000 + last - t + 48453310);
 	data_cause(&e->cause);
 }
@@ -490,20 +490,20 @@ static inline struct session data_session(void)
 	};
 
 	return (struct session){ .version = "0.1.0",
-				      .kernel = "6.12.0",
-				      .mode = "command",
-				      .command = "./lu_block 1024 8",
-				      .clock_start_ns = DATA_START,
-				      .nprobes = 1,
-				      .probes = probes,
-				      .ncounters = DATA_COUNTERS,
-				      .counters = counters,
-				      .nuncounted = 2,
-				      .uncounted = uncounted,
-				      .nsettings = 6,
-				      .settings = settings,
-				      .banner = true,
-				      .armed_ns = 48000000 };
+				 .kernel = "6.12.0",
+				 .mode = "command",
+				 .command = "./lu_block 1024 8",
+				 .clock_start_ns = DATA_START,
+				 .nprobes = 1,
+				 .probes = probes,
+				 .ncounters = DATA_COUNTERS,
+				 .counters = counters,
+				 .nuncounted = 2,
+				 .uncounted = uncounted,
+				 .nsettings = 6,
+				 .settings = settings,
+				 .banner = true,
+				 .armed_ns = 48000000 };
 }
 
 static inline void data_frames(struct report_hang_missing *m, const char *function, uint32_t line)

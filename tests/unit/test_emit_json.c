@@ -384,12 +384,12 @@ static void test_hostile(void **state)
 static void test_unknown(void **state)
 {
 	struct observed_member member = { .comm = NULL,
-				      .arrive_ns = DATA_START - 1,
-				      .depart_ns = MODEL_UNKNOWN,
-				      .inter_ns = MODEL_UNKNOWN,
-				      .wait_ns = UINT64_MAX - 1,
-				      .work_ns = 0,
-				      .index = MODEL_NONE };
+					  .arrive_ns = DATA_START - 1,
+					  .depart_ns = MODEL_UNKNOWN,
+					  .inter_ns = MODEL_UNKNOWN,
+					  .wait_ns = UINT64_MAX - 1,
+					  .work_ns = 0,
+					  .index = MODEL_NONE };
 	struct report_efficiency e = { NAN, INFINITY, -INFINITY, 0, 1 };
 	struct fields_context context = { .clock_start_ns = DATA_START };
 	struct buf buf = { 0 };

@@ -53,7 +53,7 @@ static bool is_shed(void **state, uint8_t unit, uint64_t arrive)
 
 static int begin(void **state)
 {
-	*state = calloc(1, sizeof(struct cuts));
+	*state = calloc(1, sizeof(struct cutoffs));
 	return *state ? 0 : -1;
 }
 

@@ -252,12 +252,12 @@ static void say_touched(struct fixture *f, uint32_t tid, uint64_t t_ns, uint64_t
 			uint32_t owner)
 {
 	struct model_message m = { .tgid = PID,
-				     .inc = INC,
-				     .tid = tid,
-				     .t_ns = t_ns,
-				     .oncpu_ns = oncpu_ns,
-				     .owner = owner,
-				     .bytes = 64 };
+				   .inc = INC,
+				   .tid = tid,
+				   .t_ns = t_ns,
+				   .oncpu_ns = oncpu_ns,
+				   .owner = owner,
+				   .bytes = 64 };
 	uint32_t thread = model_find_thread(f->run->model, PID, INC, tid);
 
 	assert_true(thread != MODEL_NONE);

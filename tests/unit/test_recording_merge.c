@@ -26,9 +26,9 @@ struct node {
 static void begin_node(struct node *n, const char *host, const char *module, uint32_t site)
 {
 	struct contents_session s = { .host = host,
-				  .model_start_ns = 1000 + n->ahead,
-				  .realtime_offset_ns = -(int64_t)n->ahead,
-				  .ids = { n->tgid, 1 } };
+				      .model_start_ns = 1000 + n->ahead,
+				      .realtime_offset_ns = -(int64_t)n->ahead,
+				      .ids = { n->tgid, 1 } };
 	struct site_frame frame = { "work", "x.c", 3, 0 };
 	struct site_name name = {
 		.nframes = 1, .frames = &frame, .module = module, .build_id = "abcd", .offset = 77

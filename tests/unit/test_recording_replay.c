@@ -22,7 +22,7 @@ static int new_file(void)
 static const struct session_counter counters[] = { { "cycles", "hardware", "1" } };
 static const struct session_setting settings[] = { { "SBT_WATCH", "(none)" } };
 static const struct session_probe probes[] = { { "pthread", "/lib/libc.so", "pthread_barrier_wait",
-					      "session", 0x87510, "inode", "push", "why" } };
+						 "session", 0x87510, "inode", "push", "why" } };
 
 static struct contents_session a_session(void)
 {
@@ -415,14 +415,16 @@ static int a_tape(bool whole)
 	struct site_name site = { .nframes = 1, .frames = &frame, .module = "/m", .offset = 5 };
 	struct report_loss loss = { "ring_full", "the buffers were full", 3 };
 	struct contents_ending ending = { .end_ns = 2000000,
-				      .crossing_cost_ns = 1.5,
-				      .switch_cost_ns = 3.5,
-				      .tracer_cpu_ns = MODEL_UNKNOWN,
-				      .produced = 10,
-				      .consumed = 7,
-				      .nlosses = 1,
-				      .losses = &loss };
-	struct contents_question q = { .kind = CONTENTS_STACK, .tgid = PID, .inc = INC, .what = 99 };
+					  .crossing_cost_ns = 1.5,
+					  .switch_cost_ns = 3.5,
+					  .tracer_cpu_ns = MODEL_UNKNOWN,
+					  .produced = 10,
+					  .consumed = 7,
+					  .nlosses = 1,
+					  .losses = &loss };
+	struct contents_question q = {
+		.kind = CONTENTS_STACK, .tgid = PID, .inc = INC, .what = 99
+	};
 	const uint32_t sites[] = { 4, 5 };
 	struct contents_answer stack = { .number = NAN, .nsites = 2, .sites = sites };
 	struct contents_writer *w;
@@ -450,7 +452,9 @@ static void test_the_rest(void **unused)
 {
 	struct model_ops nothing = { 0 };
 	struct sink sink = { .model = model_new(&nothing, 1000000) };
-	struct contents_question q = { .kind = CONTENTS_STACK, .tgid = PID, .inc = INC, .what = 99 };
+	struct contents_question q = {
+		.kind = CONTENTS_STACK, .tgid = PID, .inc = INC, .what = 99
+	};
 	const struct contents_session *began;
 	const struct contents_ending *ended;
 	const struct contents_answer *a;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/blocks.h"
+#include "analyse/batches.h"
 #include "analyse/report.h"
 
 #define RECORDING_SITES	    8
@@ -25,7 +25,7 @@ struct recording {
 	struct report_group_process members[RECORDING_PROCESSES];
 	struct report_counter counters[RECORDING_PROCESSES + RECORDING_SITES][2];
 	struct report_thread threads[RECORDING_SITES][RECORDING_THREADS];
-	struct batches_barrier of_blocks[RECORDING_SITES];
+	struct batches_barrier of_batches[RECORDING_SITES];
 	struct batches batches;
 };
 
@@ -116,17 +116,17 @@ static inline void recording_counter(struct recording *r, bool site, const char 
 }
 
 /* Its sites' times in blocks: phases each @varies (a share) more or less than their mean, as made up by @seed. */
-static inline void recording_blocks(struct recording *r, double varies, unsigned seed)
+static inline void recording_batches(struct recording *r, double varies, unsigned seed)
 {
 	uint32_t i, k, state = seed * 2654435761u + 1;
 	struct batches_barrier *to;
 	double off;
 
 	for (i = 0; i < r->report.nbarriers; i++) {
-		to = &r->of_blocks[i];
+		to = &r->of_batches[i];
 		to->phase = to->within =
 			(struct batches_times){ .n = BLOCKS / 2,
-					       .per = r->barriers[i].phase_ns.n / (BLOCKS / 2) };
+						.per = r->barriers[i].phase_ns.n / (BLOCKS / 2) };
 		for (k = 0; k < BLOCKS / 2; k++) {
 			state = state * 1664525u + 1013904223u;
 			off = (double)(state >> 8) / (1 << 23) - 1;
@@ -135,7 +135,7 @@ static inline void recording_blocks(struct recording *r, double varies, unsigned
 			to->within.sum[k] = to->phase.sum[k] / 4;
 		}
 	}
-	r->batches = (struct batches){ .n = r->report.nbarriers, .barriers = r->of_blocks };
+	r->batches = (struct batches){ .n = r->report.nbarriers, .barriers = r->of_batches };
 }
 
 /*

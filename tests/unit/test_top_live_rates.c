@@ -381,7 +381,8 @@ static void test_which_barrier(void **state)
 	waits(&f, 12, A, MODEL_NONE, SEC);
 	look(&f, 2 * SEC);
 	assert_int_equal(live_rates_nbarriers(f.live_rates), 2);
-	assert_int_equal(live_rates_barrier(f.live_rates, 0)->waiting + live_rates_barrier(f.live_rates, 1)->waiting,
+	assert_int_equal(live_rates_barrier(f.live_rates, 0)->waiting +
+				 live_rates_barrier(f.live_rates, 1)->waiting,
 			 2);
 	assert_non_null(thread_at(live_rates_barrier(f.live_rates, 0), 11));
 	assert_int_equal(thread_at(live_rates_barrier(f.live_rates, 0), 11)->waiting_ns, SEC);

@@ -18,8 +18,8 @@
 
 #include "model/model.h"
 
-#define CONCEPTUAL_MAX 32 /* phases of one run */
-#define USER_PHASES_MAX     64 /* names of marked phases, in one process */
+#define CONCEPTUAL_MAX	32 /* phases of one run */
+#define USER_PHASES_MAX 64 /* names of marked phases, in one process */
 
 struct blame;
 struct conceptual;

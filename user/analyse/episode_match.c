@@ -395,7 +395,8 @@ static int groups_join(struct joining *j)
 
 /* --- all -------------------------------------------------------------------------------------------------------- */
 
-int episode_match_reports(const struct report *const *reports, uint32_t n, struct episode_match *out)
+int episode_match_reports(const struct report *const *reports, uint32_t n,
+			  struct episode_match *out)
 {
 	struct joining j = { .m = out, .arena = arena_new() };
 	int err = j.arena ? 0 : -ENOMEM;

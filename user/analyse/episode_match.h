@@ -57,7 +57,8 @@ struct episode_match {
 };
 
 /* Returns 0 and fills *out (to be released by episode_match_free()), or -ENOMEM. */
-int episode_match_reports(const struct report *const *reports, uint32_t n, struct episode_match *out);
+int episode_match_reports(const struct report *const *reports, uint32_t n,
+			  struct episode_match *out);
 void episode_match_free(struct episode_match *m);
 
 #endif /* ANALYSE_EPISODE_MATCH_H */

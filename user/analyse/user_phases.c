@@ -473,8 +473,8 @@ static int phase_episode(struct user_phases_phase *p, const struct model_episode
 	return err;
 }
 
-int user_phases_episode(struct user_phases *m, const struct model_episode *ep, struct blame **blames,
-		   uint32_t *nblames)
+int user_phases_episode(struct user_phases *m, const struct model_episode *ep,
+			struct blame **blames, uint32_t *nblames)
 {
 	uint32_t i;
 	int err;
@@ -497,7 +497,7 @@ int user_phases_episode(struct user_phases *m, const struct model_episode *ep, s
 /* --- what comes out ---------------------------------------------------------------------------------------- */
 
 int user_phases_report(const struct user_phases *m, const struct phase_build *build,
-		  const struct model_proc *procs, struct report *out)
+		       const struct model_proc *procs, struct report *out)
 {
 	struct report_conceptual *row;
 	const struct open *o;

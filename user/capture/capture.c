@@ -155,7 +155,8 @@ static int begin_hook(struct capture *c)
 				     .spaces = c->spaces,
 				     .model = c->model,
 				     .run_facts_live = &c->run_facts_live,
-				     .causes = c->cause_names ? cause_names_causes(c->cause_names) : NULL };
+				     .causes = c->cause_names ? cause_names_causes(c->cause_names)
+							      : NULL };
 
 	return c->hook->begin(c->hook->ctx, &view);
 }
@@ -267,7 +268,8 @@ static int begin(struct capture *c)
 		return err;
 	run_facts_live_base(&c->run_facts_live);
 	c->arm_ns = now_ns();
-	err = observer_new(&c->options, run_facts_live_env(&c->run_facts_live), &shown, &c->observer);
+	err = observer_new(&c->options, run_facts_live_env(&c->run_facts_live), &shown,
+			   &c->observer);
 	if (err)
 		return err;
 	ops.ctx = c->observer;
@@ -439,15 +441,15 @@ static void reap(struct capture *c)
 static void find_remarks(struct capture *c)
 {
 	const struct diagnostics remarks = { .options = &c->options,
-					 .attach = c->attach,
-					 .modules = c->modules,
-					 .spaces = c->spaces,
-					 .tracker = c->tracker,
-					 .ingest = c->ingest,
-					 .model = c->model,
-					 .left = c->left,
-					 .elapsed_ns = now_ns() - c->arm_ns,
-					 .cut = c->write_error != 0 };
+					     .attach = c->attach,
+					     .modules = c->modules,
+					     .spaces = c->spaces,
+					     .tracker = c->tracker,
+					     .ingest = c->ingest,
+					     .model = c->model,
+					     .left = c->left,
+					     .elapsed_ns = now_ns() - c->arm_ns,
+					     .cut = c->write_error != 0 };
 
 	observer_unmet(c->observer);
 	diagnostics_find(&remarks);

@@ -26,7 +26,7 @@ struct capture {
 	struct run_facts_live run_facts_live; /* what the report needs to know */
 	struct attach *attach;
 	struct counting counting;
-	struct why *why;
+	struct cause_names *cause_names;
 	struct stream *stream;
 	struct progress *progress; /* NULL: nowhere */
 	struct modules *modules;

@@ -337,12 +337,13 @@ int capture_set_up(struct capture *c)
 		err = build_rooms(c);
 	if (err)
 		return err;
-	run_facts_live_init(&c->run_facts_live, &c->options, c->attach, c->stream, c->modules, c->spaces);
+	run_facts_live_init(&c->run_facts_live, &c->options, c->attach, c->stream, c->modules,
+			    c->spaces);
 	c->run_facts_live.tracker = c->tracker;
 	c->run_facts_live.progress = c->progress;
 	if (attach_accounts(c->attach))
-		err = cause_names_new(c->attach, c->spaces, &c->counting, run_facts_live_env(&c->run_facts_live),
-			      &c->cause_names);
+		err = cause_names_new(c->attach, c->spaces, &c->counting,
+				      run_facts_live_env(&c->run_facts_live), &c->cause_names);
 	if (err)
 		return err;
 	run_facts_live_counting(&c->run_facts_live, &c->counting);
@@ -350,7 +351,8 @@ int capture_set_up(struct capture *c)
 		run_facts_live_account(&c->run_facts_live, cause_names_causes(c->cause_names));
 	if (c->recording) {
 		c->run_facts_live.recording = c->recording;
-		recording_listen(c->recording, &c->run_facts_live.env, c->cause_names ? cause_names_env(c->cause_names) : NULL);
+		recording_listen(c->recording, &c->run_facts_live.env,
+				 c->cause_names ? cause_names_env(c->cause_names) : NULL);
 	}
 	/* Before any other probe is there. */
 	if (c->options.cost_limit > 0) {
@@ -367,6 +369,6 @@ int capture_set_up(struct capture *c)
 		msg_verbose(c->options.verbose, "cannot raise the priority: %s", strerror(errno));
 	modules_follow_priority(c->modules);
 	preflight_drop(rights_while_tracing(attach_method(c->attach) == ATTACH_PERF),
-		    c->options.verbose);
+		       c->options.verbose);
 	return 0;
 }

@@ -130,8 +130,8 @@ static const char *cause_names_file(void *ctx, uint64_t inode)
 	return *name ? name : NULL;
 }
 
-static uint32_t unwind(struct cause_names *w, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
-		       uint32_t max)
+static uint32_t unwind(struct cause_names *w, uint32_t tgid, uint32_t inc, uint64_t key,
+		       uint32_t *sites, uint32_t max)
 {
 	struct space *space = space_find(w->spaces, tgid, inc);
 	uint32_t n = 0;
@@ -175,8 +175,8 @@ static void remember_stack(struct cause_names *w, uint64_t at, const struct told
  * Who asks twice is told no less the second time, though the kernel keeps the last few hundred stacks only: a recording has what
  * was said last. It may be more, when more of the program has been read.
  */
-static uint32_t cause_names_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
-			  uint32_t max)
+static uint32_t cause_names_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key,
+				  uint32_t *sites, uint32_t max)
 {
 	struct cause_names *w = ctx;
 	uint64_t at = hash_mix(key ^ ((uint64_t)tgid << 32 | inc));
@@ -195,8 +195,9 @@ static uint32_t cause_names_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64
 	return told.n;
 }
 
-int cause_names_new(const struct attach *attach, struct spaces *spaces, const struct counting *counting,
-	    const struct report_env *env, struct cause_names **out)
+int cause_names_new(const struct attach *attach, struct spaces *spaces,
+		    const struct counting *counting, const struct report_env *env,
+		    struct cause_names **out)
 {
 	struct cause_names *w = calloc(1, sizeof(*w));
 

@@ -12,8 +12,9 @@
 struct cause_names;
 
 /* Returns 0 and *out, or -ENOMEM. All that is given must outlive it. */
-int cause_names_new(const struct attach *attach, struct spaces *spaces, const struct counting *counting,
-	    const struct report_env *env, struct cause_names **out);
+int cause_names_new(const struct attach *attach, struct spaces *spaces,
+		    const struct counting *counting, const struct report_env *env,
+		    struct cause_names **out);
 void cause_names_free(struct cause_names *cause_names);
 /* Whom the causes ask: theirs, to be listened to before the first episode. */
 struct cause_env *cause_names_env(struct cause_names *cause_names);

@@ -194,8 +194,8 @@ static const char *nameable(const struct diagnostics *r, uint32_t site)
 {
 	const char *name = spaces_rule_name(r->spaces, site);
 
-	if (name &&
-	    (!strcmp(name, "main") || callsites_first(feed_callsites(ingest_feed(r->ingest)), site)))
+	if (name && (!strcmp(name, "main") ||
+		     callsites_first(feed_callsites(ingest_feed(r->ingest)), site)))
 		return NULL;
 	return name;
 }

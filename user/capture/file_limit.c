@@ -33,7 +33,7 @@ static size_t ring_bytes(const struct options *o)
 }
 
 void file_limit_options(const struct options *o, const struct counting *counting,
-		     struct attach_options *out)
+			struct attach_options *out)
 {
 	*out = (struct attach_options){
 		.config = { .system = o->mode == OPTIONS_SYSTEM,

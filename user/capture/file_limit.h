@@ -10,7 +10,7 @@
 
 /* Without --comm and --cgroup. The strings of @options are not kept. */
 void file_limit_options(const struct options *options, const struct counting *counting,
-		     struct attach_options *out);
+			struct attach_options *out);
 /* As many open files as we may have: what is examined stays open, to be named after it is gone. */
 void file_limit_raise_limits(void);
 

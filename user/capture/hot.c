@@ -47,7 +47,8 @@ static uint64_t key_of(uint32_t tgid, uint32_t inc)
 	return (uint64_t)inc << 32 | tgid;
 }
 
-struct hot *hot_new(struct attach *attach, struct tracker *tracker, struct ingest *ingest, int verbose)
+struct hot *hot_new(struct attach *attach, struct tracker *tracker, struct ingest *ingest,
+		    int verbose)
 {
 	struct hot *h = calloc(1, sizeof(*h));
 

@@ -18,7 +18,8 @@
 struct hot; /* opaque */
 
 /* NULL: out of memory. All must outlive it. @pump finds the barriers. */
-struct hot *hot_new(struct attach *attach, struct tracker *tracker, struct ingest *ingest, int verbose);
+struct hot *hot_new(struct attach *attach, struct tracker *tracker, struct ingest *ingest,
+		    int verbose);
 void hot_free(struct hot *hot);
 
 /* The moment it is known; hot_step() acts on it. Returns 0 or -ENOMEM. */

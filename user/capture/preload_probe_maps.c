@@ -121,7 +121,8 @@ static void map_if_mpi(void *ctx, const char *name, struct module *m)
 }
 
 /* Of a rank's program also the MPI that it needs, wherever that is. */
-static void map_program(struct preload_maps *preload_maps, struct modules *modules, const char *path)
+static void map_program(struct preload_maps *preload_maps, struct modules *modules,
+			const char *path)
 {
 	if (map_file(preload_maps, path, false) && preload_maps->mpi)
 		needed_each(modules, path, map_if_mpi, preload_maps);
@@ -188,7 +189,8 @@ static void map_script(struct preload_maps *preload_maps, struct modules *module
 }
 
 /* Each word, and each word within one: a shell's script is one argument, or a file. */
-void preload_maps_words(struct preload_maps *preload_maps, struct modules *modules, char *const command[])
+void preload_maps_words(struct preload_maps *preload_maps, struct modules *modules,
+			char *const command[])
 {
 	for (; command && *command; command++) {
 		char *copy = strdup(*command), *save = NULL, *word;

@@ -27,7 +27,8 @@ void preload_maps_mpi(struct preload_maps *preload_maps);
  * a script that is a file. Behind a word that
  * launches ranks also the MPI that they need.
  */
-void preload_maps_words(struct preload_maps *preload_maps, struct modules *modules, char *const command[]);
+void preload_maps_words(struct preload_maps *preload_maps, struct modules *modules,
+			char *const command[]);
 void preload_maps_free(struct preload_maps *preload_maps);
 
 #endif /* CAPTURE_PRELOAD_PROBE_MAPS_H */

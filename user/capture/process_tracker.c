@@ -77,7 +77,7 @@ void tracker_free(struct tracker *t)
 	tracker_free_coming(t);
 	hash_free(&t->copied);
 	mappings_free(t->mappings);
-	free(t->preload_maps);
+	free(t->mapped);
 	free(t->starting);
 	free(t);
 }

@@ -100,7 +100,8 @@ static const char *env_unit_name(void *ctx, const struct model_proc *proc, uint8
 }
 
 /* What a crossing of this process cost when nothing else was done. */
-static const struct attach_price *price_of(const struct run_facts_live *p, const struct space *space)
+static const struct attach_price *price_of(const struct run_facts_live *p,
+					   const struct space *space)
 {
 	if (attach_only_exits(p->attach) || (space && space->by_exit))
 		return &p->price_exit;
@@ -205,8 +206,9 @@ static const struct report_loss losses[RUN_FACTS_LIVE_LOSSES] = {
 	  0 },
 };
 
-void run_facts_live_init(struct run_facts_live *p, const struct options *options, struct attach *attach,
-		  struct stream *stream, struct modules *modules, struct spaces *spaces)
+void run_facts_live_init(struct run_facts_live *p, const struct options *options,
+			 struct attach *attach, struct stream *stream, struct modules *modules,
+			 struct spaces *spaces)
 {
 	static const struct attach_price none = { NAN, NAN };
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -362,7 +364,8 @@ void run_facts_live_counts(struct run_facts_live *p)
 	p->ended = true;
 }
 
-void run_facts_live_calibrate(struct run_facts_live *p, bool stepped, void (*drain)(void *ctx), void *ctx)
+void run_facts_live_calibrate(struct run_facts_live *p, bool stepped, void (*drain)(void *ctx),
+			      void *ctx)
 {
 	bool exits = false;
 	uint32_t i;
@@ -432,7 +435,8 @@ static void name_thread(struct run_facts_live *p, uint32_t index)
 	model_name_thread(p->model, proc->tgid, proc->inc, t->tid, comm);
 }
 
-void run_facts_live_folded(struct run_facts_live *p, const struct model_proc *from, const struct model_proc *into)
+void run_facts_live_folded(struct run_facts_live *p, const struct model_proc *from,
+			   const struct model_proc *into)
 {
 	struct hot_name one = { from->tgid, from->inc }, sum = { into->tgid, into->inc };
 	const struct space *space = space_find(p->spaces, from->tgid, from->inc);
@@ -447,7 +451,8 @@ void run_facts_live_folded(struct run_facts_live *p, const struct model_proc *fr
 		hot_fold(p->hot, &one, &sum);
 }
 
-void run_facts_live_hangs(struct run_facts_live *p, struct hang_monitor *hang_monitor, uint64_t now_ns)
+void run_facts_live_hangs(struct run_facts_live *p, struct hang_monitor *hang_monitor,
+			  uint64_t now_ns)
 {
 	p->env.hangs = hang_monitor_last(hang_monitor, now_ns, &p->env.nhangs);
 }
@@ -538,7 +543,8 @@ static char *join_watch(const struct options *o)
 	return out;
 }
 
-void run_facts_live_session(struct run_facts_live *p, struct emit *emit, uint64_t start_ns, uint64_t armed_ns)
+void run_facts_live_session(struct run_facts_live *p, struct emit *emit, uint64_t start_ns,
+			    uint64_t armed_ns)
 {
 	static const char *const modes[] = {
 		[OPTIONS_COMMAND] = "command", [OPTIONS_PIDS] = "pid", [OPTIONS_SYSTEM] = "system"
@@ -585,7 +591,8 @@ void run_facts_live_session(struct run_facts_live *p, struct emit *emit, uint64_
 	free(watch);
 }
 
-int run_facts_live_report(struct run_facts_live *p, struct emit *emit, uint64_t end_ns, bool interim)
+int run_facts_live_report(struct run_facts_live *p, struct emit *emit, uint64_t end_ns,
+			  bool interim)
 {
 	struct report report;
 	int err;

@@ -55,10 +55,12 @@ struct run_facts_live {
 };
 
 /* To be released by run_facts_live_free(). */
-void run_facts_live_init(struct run_facts_live *run_facts_live, const struct options *options, struct attach *attach,
-		  struct stream *stream, struct modules *modules, struct spaces *spaces);
+void run_facts_live_init(struct run_facts_live *run_facts_live, const struct options *options,
+			 struct attach *attach, struct stream *stream, struct modules *modules,
+			 struct spaces *spaces);
 /* What is counted, and what is not. @counting must outlive the present. */
-void run_facts_live_counting(struct run_facts_live *run_facts_live, const struct counting *counting);
+void run_facts_live_counting(struct run_facts_live *run_facts_live,
+			     const struct counting *counting);
 /* Where threads' time goes is accounted for. */
 void run_facts_live_account(struct run_facts_live *run_facts_live, struct causes *causes);
 void run_facts_live_free(struct run_facts_live *run_facts_live);
@@ -69,29 +71,34 @@ void run_facts_live_prices(struct run_facts_live *run_facts_live, struct attach_
  * The same of all kinds of probes, at once: for who must know what tracing costs while it runs. Before any other probe is put,
  * and instead of run_facts_live_prices(). @drain as attach_calibrate() has it. Returns 0 or -ENOTSUP: our own hits are not seen.
  */
-int run_facts_live_prices_all(struct run_facts_live *run_facts_live, void (*drain)(void *ctx), void *ctx);
+int run_facts_live_prices_all(struct run_facts_live *run_facts_live, void (*drain)(void *ctx),
+			      void *ctx);
 /* What tracing cost since run_facts_live_base(): the prices that are not of a process are brought up to date. */
 const struct report_env *run_facts_live_priced(struct run_facts_live *run_facts_live);
 /* What one crossing costs this process, as far as is known now: ns, NAN unknown. */
 double run_facts_live_price(struct run_facts_live *run_facts_live, const struct model_proc *proc);
 /* And what a hit costs it of which nothing is recorded. */
-double run_facts_live_price_excluded(struct run_facts_live *run_facts_live, const struct model_proc *proc);
+double run_facts_live_price_excluded(struct run_facts_live *run_facts_live,
+				     const struct model_proc *proc);
 /* Counting begins here. */
 void run_facts_live_base(struct run_facts_live *run_facts_live);
 /* The last look at the counters. */
 void run_facts_live_counts(struct run_facts_live *run_facts_live);
 /* Measures what is still unknown of the prices; probes must be gone. */
-void run_facts_live_calibrate(struct run_facts_live *run_facts_live, bool stepped, void (*drain)(void *ctx), void *ctx);
+void run_facts_live_calibrate(struct run_facts_live *run_facts_live, bool stepped,
+			      void (*drain)(void *ctx), void *ctx);
 /* @from is part of the program's sum that has the numbers of @into. */
 void run_facts_live_folded(struct run_facts_live *run_facts_live, const struct model_proc *from,
-		    const struct model_proc *into);
+			   const struct model_proc *into);
 /* Hangs that have not ended: for the report. @hanging must outlive it. */
-void run_facts_live_hangs(struct run_facts_live *run_facts_live, struct hang_monitor *hang_monitor, uint64_t now_ns);
+void run_facts_live_hangs(struct run_facts_live *run_facts_live, struct hang_monitor *hang_monitor,
+			  uint64_t now_ns);
 /* Names of threads that are still there. */
 void run_facts_live_names(struct run_facts_live *run_facts_live);
-void run_facts_live_session(struct run_facts_live *run_facts_live, struct emit *emit, uint64_t start_ns,
-		     uint64_t armed_ns);
+void run_facts_live_session(struct run_facts_live *run_facts_live, struct emit *emit,
+			    uint64_t start_ns, uint64_t armed_ns);
 /* Builds and prints. Returns 0 or -ENOMEM. */
-int run_facts_live_report(struct run_facts_live *run_facts_live, struct emit *emit, uint64_t end_ns, bool interim);
+int run_facts_live_report(struct run_facts_live *run_facts_live, struct emit *emit, uint64_t end_ns,
+			  bool interim);
 
 #endif /* CAPTURE_RUN_FACTS_LIVE_H */

@@ -166,7 +166,7 @@ static int diff_run(const struct diff *d)
 		return EXIT_FAILED;
 	if (recording_set_load(d->paths, d->npaths, &r) || diff_comparable(d, &r))
 		goto out;
-	options.blocks = r.blocks;
+	options.batches = r.batches;
 	err = compare_reports(r.reports, d->na, r.reports + d->na, d->npaths - d->na, &options, &c);
 	if (err) {
 		msg_error("cannot compare the recordings: %s", strerror(-err));

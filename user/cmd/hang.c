@@ -167,11 +167,11 @@ static int question_of(const struct hang *h, const struct stack_waiters_barrier 
 	uint32_t i;
 
 	*to = (struct hang_collect_barrier){ .pid = from->pid,
-					.family = from->family,
-					.object = from->object,
-					.count = from->count,
-					.of_processes = from->of_processes,
-					.world = from->of_processes && from->world };
+					     .family = from->family,
+					     .object = from->object,
+					     .count = from->count,
+					     .of_processes = from->of_processes,
+					     .world = from->of_processes && from->world };
 	memcpy(to->comm, first->comm, sizeof(to->comm));
 	to->arrived = calloc(from->n, sizeof(*to->arrived));
 	if (from->of_processes)
@@ -207,7 +207,8 @@ static int add_ranks(const struct hang *h, struct hang_collect_question *q)
 		q->pids[q->npids++] = h->pids[i];
 		if (job_read((int)h->pids[i], &job) || job.rank == JOB_NONE)
 			continue;
-		q->numbers[q->nnumbers++] = (struct hang_collect_number){ h->pids[i], job.rank, true };
+		q->numbers[q->nnumbers++] =
+			(struct hang_collect_number){ h->pids[i], job.rank, true };
 		for (k = 0; k < q->nbarriers; k++)
 			if (q->barriers[k].world && job.size != JOB_NONE && job.size <= h->npids)
 				q->barriers[k].count = job.size;
@@ -258,7 +259,7 @@ static int say_hangs(struct hang *h)
 	int err;
 
 	err = stack_waiters_find(h->spaces, h->snapshots, (const struct snapshot *const *)h->looks,
-			 (uint32_t)h->npids, &stack_waiters);
+				 (uint32_t)h->npids, &stack_waiters);
 	if (!err && stack_waiters.n) {
 		q.barriers = calloc(stack_waiters.n, sizeof(*q.barriers));
 		err = q.barriers ? 0 : -ENOMEM;

@@ -309,7 +309,8 @@ static int begin_pictures(struct pictures *pictures, const struct options *o, st
 	if (!pictures)
 		return 0;
 	return pictures_begin(pictures, replay_env(replay), model_start(replay_model(replay)),
-			      command, base_name(o->command[0]), predict_as_recording_processors(replay));
+			      command, base_name(o->command[0]),
+			      predict_as_recording_processors(replay));
 }
 
 static int print(void *ctx, const struct options *o, FILE *out)

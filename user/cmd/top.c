@@ -49,7 +49,7 @@ static void note_waiting(void *ctx, uint32_t tid, const struct sbt_thread *threa
 	    !w.arrive_ns || t->error)
 		return;
 	space = space_find(t->view.spaces, w.tgid, w.inc);
-	if (space && thread->ip && !t->view.present->options->frames)
+	if (space && thread->ip && !t->view.run_facts_live->options->frames)
 		w.site = space_site(t->view.spaces, space, thread->ip);
 	t->error = live_rates_add_waiting(t->live_rates, &w);
 }
@@ -113,7 +113,8 @@ static int look(struct top *t)
 	int err;
 
 	attach_each_pending(t->view.attach, note_waiting, t);
-	err = t->error ? t->error : live_rates_look(t->live_rates, t->view.model, t->view.causes, t->now_ns);
+	err = t->error ? t->error
+		       : live_rates_look(t->live_rates, t->view.model, t->view.causes, t->now_ns);
 	set_facts(t);
 	if (!err)
 		err = top_make_items(t);

@@ -71,8 +71,8 @@ static void row_test(const struct comparing *k, struct compare_row *row, const s
 	uint32_t i = only_of(k, 0, k->c->a.n), j = only_of(k, k->c->a.n, k->c->b.n);
 
 	if (a->n == 1 && b->n == 1 && k->batches[i] && k->batches[j]) {
-		e.blocks_a = k->batches[i];
-		e.blocks_b = k->batches[j];
+		e.batches_a = k->batches[i];
+		e.batches_b = k->batches[j];
 	}
 	compare_test_row(row, &e, k->c->confidence, k->c->fail_above);
 }
@@ -120,16 +120,16 @@ static int row_make(struct comparing *k, const struct subject *s, const char *na
 	return row_add(k, &row);
 }
 
-static const struct batches_times *blocks_of(const struct comparing *k, uint32_t i,
-					    enum compare_blocks which)
+static const struct batches_times *batches_of(const struct comparing *k, uint32_t i,
+					      enum compare_batches which)
 {
 	const struct batches *all = k->o->batches ? k->o->batches[i] : NULL;
 	const struct report_barrier *b = k->in[i];
 
-	if (!all || which == COMPARE_NO_BLOCKS || b->index >= all->n)
+	if (!all || which == COMPARE_NO_BATCHES || b->index >= all->n)
 		return NULL;
-	return which == COMPARE_PHASE_BLOCKS ? &all->barriers[b->index].phase
-					     : &all->barriers[b->index].within;
+	return which == COMPARE_PHASE_BATCHES ? &all->barriers[b->index].phase
+					      : &all->barriers[b->index].within;
 }
 
 static int rows_quantities(struct comparing *k, const struct subject *s,
@@ -141,7 +141,7 @@ static int rows_quantities(struct comparing *k, const struct subject *s,
 	for (; !err && q->name; q++) {
 		for (i = 0; i < k->c->match.nreports; i++) {
 			k->values[i] = k->in[i] ? q->of(k->in[i]) : NAN;
-			k->batches[i] = k->in[i] ? blocks_of(k, i, q->batches) : NULL;
+			k->batches[i] = k->in[i] ? batches_of(k, i, q->batches) : NULL;
 		}
 		err = row_make(k, s, q->name, q->unit, false);
 	}

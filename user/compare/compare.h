@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyse/blocks.h"
+#include "analyse/batches.h"
 #include "analyse/episode_match.h"
 #include "analyse/report.h"
 

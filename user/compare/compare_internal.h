@@ -6,21 +6,21 @@
 
 #include <stdbool.h>
 
-#include "analyse/blocks.h"
+#include "analyse/batches.h"
 #include "compare/compare.h"
 #include "analyse/stats.h"
 
 /* --- compare_value.c: what is compared */
 
-/* Which of a barrier's blocks a quantity is the sum of. */
-enum compare_blocks { COMPARE_NO_BLOCKS, COMPARE_PHASE_BLOCKS, COMPARE_BARRIER_BLOCKS };
+/* Which of a barrier's batches a quantity is the sum of. */
+enum compare_batches { COMPARE_NO_BATCHES, COMPARE_PHASE_BATCHES, COMPARE_BARRIER_BATCHES };
 
 struct compare_quantity {
 	const char *name; /* NULL: after the last */
 	enum compare_unit unit;
 	bool gate; /* of those that --fail-above looks at unless told otherwise */
 	double (*of)(const void *in); /* a report, process or barrier; NAN unknown */
-	enum compare_blocks blocks; /* of a barrier's */
+	enum compare_batches batches; /* of a barrier's */
 };
 
 extern const struct compare_quantity compare_run_quantities[], compare_process_quantities[],
@@ -31,8 +31,8 @@ extern const struct compare_quantity compare_run_quantities[], compare_process_q
 /* What a row's test rests on. */
 struct compare_evidence {
 	struct stats a, b; /* over the recordings of each side */
-	/* Of the one recording that each side has, in blocks; NULL: its spread is not known. */
-	const struct batches_times *blocks_a, *blocks_b;
+	/* Of the one recording that each side has, in batches; NULL: its spread is not known. */
+	const struct batches_times *batches_a, *batches_b;
 };
 
 /* Fills what the row says of its tests; but for what depends on all rows. */

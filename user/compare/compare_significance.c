@@ -37,14 +37,14 @@ static struct stats_test over_others(const struct compare_evidence *e, double ti
 }
 
 /* Parts of one run against those of another: as ratios, so that long parts do not outweigh short ones. */
-static struct stats_test over_blocks(const struct compare_evidence *e, double times,
-				     double confidence)
+static struct stats_test over_batches(const struct compare_evidence *e, double times,
+				      double confidence)
 {
 	double changes[BATCHES_PARTS];
 	uint32_t n = 0;
 
-	if (e->blocks_a && e->blocks_b)
-		n = batches_changes(e->blocks_a, e->blocks_b, changes);
+	if (e->batches_a && e->batches_b)
+		n = batches_changes(e->batches_a, e->batches_b, changes);
 	if (n < BATCHES_LEAST || !(times > 0))
 		n = 0;
 	return stats_spread(changes, n, log(times), confidence);
@@ -59,7 +59,7 @@ static struct stats_test test_by(enum compare_test test, const struct compare_ev
 	case COMPARE_SINGLE:
 		return over_others(e, times, confidence);
 	case COMPARE_EPISODES:
-		return over_blocks(e, times, confidence);
+		return over_batches(e, times, confidence);
 	default:
 		return (struct stats_test){ NAN, NAN, NAN, NAN, NAN };
 	}
@@ -81,7 +81,7 @@ void compare_test_row(struct compare_row *row, const struct compare_evidence *e,
 	r = test_by(row->test, e, 1, confidence);
 	if (isnan(r.p))
 		row->test = COMPARE_UNTESTED;
-	/* Of blocks it is of a logarithm. */
+	/* Of batches it is of a logarithm. */
 	if (row->test == COMPARE_EPISODES) {
 		r.low = row->a * expm1(r.low);
 		r.high = row->a * expm1(r.high);

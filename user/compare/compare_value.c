@@ -103,31 +103,31 @@ static double run_elapsed(const void *in)
 }
 
 const struct compare_quantity compare_run_quantities[] = {
-	{ "elapsed_ns", COMPARE_NS, true, run_elapsed, COMPARE_NO_BLOCKS },
-	{ NULL, COMPARE_NS, false, NULL, COMPARE_NO_BLOCKS },
+	{ "elapsed_ns", COMPARE_NS, true, run_elapsed, COMPARE_NO_BATCHES },
+	{ NULL, COMPARE_NS, false, NULL, COMPARE_NO_BATCHES },
 };
 
 const struct compare_quantity compare_process_quantities[] = {
-	{ "elapsed_ns", COMPARE_NS, false, process_elapsed, COMPARE_NO_BLOCKS },
-	{ "lost_ns", COMPARE_NS, false, process_lost, COMPARE_NO_BLOCKS },
-	{ "parallel", COMPARE_RATIO, false, process_parallel, COMPARE_NO_BLOCKS },
-	{ "load_balance", COMPARE_RATIO, false, process_load_balance, COMPARE_NO_BLOCKS },
-	{ "serialisation", COMPARE_RATIO, false, process_serialisation, COMPARE_NO_BLOCKS },
-	{ "transfer", COMPARE_RATIO, false, process_transfer, COMPARE_NO_BLOCKS },
-	{ "communication", COMPARE_RATIO, false, process_communication, COMPARE_NO_BLOCKS },
-	{ "nthreads", COMPARE_COUNT, false, process_threads, COMPARE_NO_BLOCKS },
-	{ NULL, COMPARE_NS, false, NULL, COMPARE_NO_BLOCKS },
+	{ "elapsed_ns", COMPARE_NS, false, process_elapsed, COMPARE_NO_BATCHES },
+	{ "lost_ns", COMPARE_NS, false, process_lost, COMPARE_NO_BATCHES },
+	{ "parallel", COMPARE_RATIO, false, process_parallel, COMPARE_NO_BATCHES },
+	{ "load_balance", COMPARE_RATIO, false, process_load_balance, COMPARE_NO_BATCHES },
+	{ "serialisation", COMPARE_RATIO, false, process_serialisation, COMPARE_NO_BATCHES },
+	{ "transfer", COMPARE_RATIO, false, process_transfer, COMPARE_NO_BATCHES },
+	{ "communication", COMPARE_RATIO, false, process_communication, COMPARE_NO_BATCHES },
+	{ "nthreads", COMPARE_COUNT, false, process_threads, COMPARE_NO_BATCHES },
+	{ NULL, COMPARE_NS, false, NULL, COMPARE_NO_BATCHES },
 };
 
 const struct compare_quantity compare_site_quantities[] = {
-	{ "phase_ns", COMPARE_NS, true, site_phase, COMPARE_PHASE_BLOCKS },
-	{ "barrier_ns", COMPARE_NS, false, site_barrier, COMPARE_BARRIER_BLOCKS },
-	{ "lost_ns", COMPARE_NS, false, site_lost, COMPARE_NO_BLOCKS },
-	{ "release_ns", COMPARE_NS, false, site_release, COMPARE_NO_BLOCKS },
-	{ "load_balance", COMPARE_RATIO, false, site_load_balance, COMPARE_NO_BLOCKS },
-	{ "serialisation", COMPARE_RATIO, false, site_serialisation, COMPARE_NO_BLOCKS },
-	{ "episodes", COMPARE_COUNT, false, site_episodes, COMPARE_NO_BLOCKS },
-	{ NULL, COMPARE_NS, false, NULL, COMPARE_NO_BLOCKS },
+	{ "phase_ns", COMPARE_NS, true, site_phase, COMPARE_PHASE_BATCHES },
+	{ "barrier_ns", COMPARE_NS, false, site_barrier, COMPARE_BARRIER_BATCHES },
+	{ "lost_ns", COMPARE_NS, false, site_lost, COMPARE_NO_BATCHES },
+	{ "release_ns", COMPARE_NS, false, site_release, COMPARE_NO_BATCHES },
+	{ "load_balance", COMPARE_RATIO, false, site_load_balance, COMPARE_NO_BATCHES },
+	{ "serialisation", COMPARE_RATIO, false, site_serialisation, COMPARE_NO_BATCHES },
+	{ "episodes", COMPARE_COUNT, false, site_episodes, COMPARE_NO_BATCHES },
+	{ NULL, COMPARE_NS, false, NULL, COMPARE_NO_BATCHES },
 };
 
 double compare_elapsed(const struct report *r)

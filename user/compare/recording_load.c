@@ -19,9 +19,10 @@ int compare_recording_load(const char *path, struct compare_recording *out)
 {
 	/* Nothing is watched, named or warned of: the report alone is wanted. */
 	static const struct options nothing;
-	struct replay_options ro = {
-		.options = &nothing, .to_ns = UINT64_MAX, .episode = on_episode, .ctx = &out->batches
-	};
+	struct replay_options ro = { .options = &nothing,
+				     .to_ns = UINT64_MAX,
+				     .episode = on_episode,
+				     .ctx = &out->batches };
 	struct replay *replay = NULL;
 	int err;
 

@@ -15,9 +15,9 @@ int recording_set_load(char *const *paths, uint32_t n, struct recording_set *out
 	memset(out, 0, sizeof(*out));
 	out->all = calloc(n + 1, sizeof(*out->all));
 	out->reports = calloc(n + 1, sizeof(void *));
-	out->blocks = calloc(n + 1, sizeof(void *));
+	out->batches = calloc(n + 1, sizeof(void *));
 	out->inputs = calloc(n + 1, sizeof(*out->inputs));
-	if (!out->all || !out->reports || !out->blocks || !out->inputs) {
+	if (!out->all || !out->reports || !out->batches || !out->inputs) {
 		msg_error("%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
@@ -26,7 +26,7 @@ int recording_set_load(char *const *paths, uint32_t n, struct recording_set *out
 		if (err)
 			break;
 		out->reports[out->n] = &out->all[out->n].report;
-		out->blocks[out->n] = &out->all[out->n].blocks;
+		out->batches[out->n] = &out->all[out->n].batches;
 		out->inputs[out->n].file = paths[out->n];
 		out->inputs[out->n].complete = out->all[out->n].report.lossless;
 		out->inputs[out->n].shed = out->all[out->n].report.nshed > 0;
@@ -42,7 +42,7 @@ void recording_set_free(struct recording_set *r)
 		compare_recording_free(&r->all[--r->n]);
 	free(r->all);
 	free(r->reports);
-	free(r->blocks);
+	free(r->batches);
 	free(r->inputs);
 	memset(r, 0, sizeof(*r));
 }

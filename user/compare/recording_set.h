@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "analyse/blocks.h"
+#include "analyse/batches.h"
 #include "analyse/report.h"
 #include "compare/compare.h"
 

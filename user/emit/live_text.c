@@ -175,8 +175,9 @@ void live_watched(struct textout *t, const struct observed_episode *e,
 	free(place);
 }
 
-static void live_times(struct textout *t, enum textout_style style, const struct observed_episode *e,
-		       const char *past, const struct fields_context *context)
+static void live_times(struct textout *t, enum textout_style style,
+		       const struct observed_episode *e, const char *past,
+		       const struct fields_context *context)
 {
 	char barrier[TEXTOUT_CELL], phase[TEXTOUT_CELL], total[TEXTOUT_CELL];
 

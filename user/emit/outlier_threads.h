@@ -15,6 +15,6 @@ typedef uint64_t outliers_value(const struct report_thread *thread, uint32_t wha
  * more than a tenth of the median. At most @max of their places go to @out. Returns how many, or -ENOMEM.
  */
 int outliers_outliers(const struct report_thread *threads, uint32_t n, outliers_value *value,
-		   uint32_t nwhat, uint32_t *out, uint32_t max);
+		      uint32_t nwhat, uint32_t *out, uint32_t max);
 
 #endif /* EMIT_OUTLIER_THREADS_H */

@@ -401,7 +401,7 @@ static uint32_t pick_counted(struct textout *t, const struct report_process *p,
 {
 	uint32_t odd[CROWD / 2], i, n = 0;
 	int j, found = outliers_outliers(p->members, p->nmembers, counter_value, p->ncounters, odd,
-				      CROWD / 2);
+					 CROWD / 2);
 
 	if (found < 0)
 		t->buf->failed = true;

@@ -249,7 +249,8 @@ static int add_pids(struct hang_collect_answer *a, const struct hang_collect_que
 
 static int each_thread(struct hang_collect_answer *a,
 		       int (*each)(struct hang_collect *, struct hang_collect_answer *,
-				   const struct hang_collect_question *, const struct hang_collect_process *,
+				   const struct hang_collect_question *,
+				   const struct hang_collect_process *,
 				   const struct snapshot_thread *),
 		       struct hang_collect *s, const struct hang_collect_question *q)
 {
@@ -267,8 +268,9 @@ static int each_thread(struct hang_collect_answer *a,
 	return err;
 }
 
-static int see_lock(struct hang_collect *s, struct hang_collect_answer *a, const struct hang_collect_question *q,
-		    const struct hang_collect_process *p, const struct snapshot_thread *t)
+static int see_lock(struct hang_collect *s, struct hang_collect_answer *a,
+		    const struct hang_collect_question *q, const struct hang_collect_process *p,
+		    const struct snapshot_thread *t)
 {
 	(void)q;
 	locks_see(s->locks, p->space, t, t, &a->locks[a->in.nthreads++]);
@@ -353,7 +355,8 @@ static void see_returns(const struct hang_collect *s, struct hang_collect_proces
 			     regs_returned(snapshots_regs(s->snapshots), p->slot + i);
 }
 
-static int look_twice(struct hang_collect *s, struct hang_collect_answer *a, const struct hang_collect_question *q)
+static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
+		      const struct hang_collect_question *q)
 {
 	bool stacks = q->nbarriers > 1;
 	uint32_t i, n = 0, nlooked = 0, slot = 0;
@@ -426,7 +429,8 @@ static bool is_all(const struct hang_collect_answer *a)
 	return true;
 }
 
-int hang_collect_look(struct hang_collect *s, struct hang_collect_question *q, struct hang_collect_answer **out)
+int hang_collect_look(struct hang_collect *s, struct hang_collect_question *q,
+		      struct hang_collect_answer **out)
 {
 	struct hang_collect_answer *a = calloc(1, sizeof(*a));
 	uint32_t i;
@@ -463,7 +467,8 @@ int hang_collect_look(struct hang_collect *s, struct hang_collect_question *q, s
 	return 0;
 }
 
-int hang_collect_judge(const struct hang_collect_answer *a, uint32_t barrier, struct report_hang *out)
+int hang_collect_judge(const struct hang_collect_answer *a, uint32_t barrier,
+		       struct report_hang *out)
 {
 	if (barrier == HANG_NONE)
 		barrier = a->circle;

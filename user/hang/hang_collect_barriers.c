@@ -9,7 +9,8 @@
 
 #include "sites/family.h"
 
-const struct hang_collect_process *hang_collect_looked(const struct hang_collect_answer *a, uint32_t pid)
+const struct hang_collect_process *hang_collect_looked(const struct hang_collect_answer *a,
+						       uint32_t pid)
 {
 	uint32_t i;
 
@@ -126,7 +127,8 @@ static int name_barrier(struct hang_collect *s, const struct hang_collect_barrie
 }
 
 /* Threads that were in it before anybody looked: their stacks say so, and of which barrier. */
-static bool is_silent(const struct hang_collect_answer *a, const struct hang_collect_barrier *b, uint32_t i)
+static bool is_silent(const struct hang_collect_answer *a, const struct hang_collect_barrier *b,
+		      uint32_t i)
 {
 	uint32_t k;
 
@@ -161,7 +163,7 @@ static bool is_world(const struct hang_collect *s, const struct hang_collect_ans
 }
 
 int hang_collect_add_barrier(struct hang_collect *s, struct hang_collect_answer *a,
-			const struct hang_collect_barrier *from, uint32_t index)
+			     const struct hang_collect_barrier *from, uint32_t index)
 {
 	struct hang_barrier *to = &a->barriers[index];
 	uint32_t i, site, nsites = 0, *sites = calloc(from->narrived + 1u, sizeof(*sites));

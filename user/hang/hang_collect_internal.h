@@ -53,8 +53,9 @@ uint64_t hang_collect_clock(clockid_t clock);
 /* inquest_threads.c */
 /* Appends a thread of a process that was looked at. Returns 0 or -ENOMEM. */
 int hang_collect_add_thread(struct hang_collect *s, struct hang_collect_answer *a,
-		       const struct hang_collect_question *q, const struct hang_collect_process *p,
-		       const struct snapshot_thread *first);
+			    const struct hang_collect_question *q,
+			    const struct hang_collect_process *p,
+			    const struct snapshot_thread *first);
 /* Which threads those wait for that wait for a rank. */
 void hang_collect_add_peers(struct hang_collect_answer *a);
 /* Workers of OpenMP that are in nothing but the runtime wait for the next region. */
@@ -62,10 +63,11 @@ void hang_collect_mark_idle(struct hang_collect_answer *a);
 
 /* inquest_barriers.c */
 /* The process, if it was looked at; NULL. */
-const struct hang_collect_process *hang_collect_looked(const struct hang_collect_answer *a, uint32_t pid);
+const struct hang_collect_process *hang_collect_looked(const struct hang_collect_answer *a,
+						       uint32_t pid);
 /* Fills the barrier of this index, and notes who of the arrived has left it. Returns 0 or -errno. */
 int hang_collect_add_barrier(struct hang_collect *s, struct hang_collect_answer *a,
-			const struct hang_collect_barrier *from, uint32_t index);
+			     const struct hang_collect_barrier *from, uint32_t index);
 
 /* inquest_circle.c */
 /* Looks for ranks that wait for one another's messages: .circle. Behind all barriers. Returns 0 or -ENOMEM. */

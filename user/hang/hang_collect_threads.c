@@ -193,8 +193,9 @@ static uint64_t start_of(const struct snapshot_thread *t)
 
 /* @first has the stack, if there is one; @lock was seen with it. */
 int hang_collect_add_thread(struct hang_collect *s, struct hang_collect_answer *a,
-		       const struct hang_collect_question *q, const struct hang_collect_process *p,
-		       const struct snapshot_thread *first)
+			    const struct hang_collect_question *q,
+			    const struct hang_collect_process *p,
+			    const struct snapshot_thread *first)
 {
 	const struct snapshot_thread *second =
 		p->again ? snapshot_find(p->again, first->tid) : NULL;

@@ -49,6 +49,7 @@ void hang_monitor_settle(struct hang_monitor *hang_monitor);
 /*
  * When all records have been fed: those that have not ended. *n of them; valid as long as @hanging.
  */
-const struct report_hang *hang_monitor_last(struct hang_monitor *hang_monitor, uint64_t now_ns, uint32_t *n);
+const struct report_hang *hang_monitor_last(struct hang_monitor *hang_monitor, uint64_t now_ns,
+					    uint32_t *n);
 
 #endif /* HANG_HANG_MONITOR_H */

@@ -226,8 +226,8 @@ static bool is_plain_call(const struct arrival *p)
 		p->family == SBT_FAMILY_LIBOMP || p->family == SBT_FAMILY_MPI);
 }
 
-int hang_query_add_barrier(const struct hang_monitor_env *env, const struct arrivals *arrivals, uint32_t group,
-		    struct hang_collect_question *q)
+int hang_query_add_barrier(const struct hang_monitor_env *env, const struct arrivals *arrivals,
+			   uint32_t group, struct hang_collect_question *q)
 {
 	const struct arrival_group *g = &arrivals->groups[group];
 	const struct arrival *first = &arrivals->all[g->first];
@@ -238,9 +238,9 @@ int hang_query_add_barrier(const struct hang_monitor_env *env, const struct arri
 	int err;
 
 	*b = (struct hang_collect_barrier){ .pid = first->pid,
-				       .family = first->family,
-				       .object = first->object,
-				       .count = words.known ? words.count : 0 };
+					    .family = first->family,
+					    .object = first->object,
+					    .count = words.known ? words.count : 0 };
 	proc_comm((int)first->pid, (int)first->pid, b->comm);
 	b->arrived = calloc(g->n, sizeof(*b->arrived));
 	if (!b->arrived)

@@ -101,8 +101,9 @@ static void do_job(struct rooms *r, struct errand *job, bool debuginfod)
 	if (!job->look_err)
 		job->look_err = hang_collect_look(r->hang_collect, &job->question, &answer);
 	for (i = 0; i < job->n; i++)
-		job->err[i] = job->look_err ? job->look_err
-					    : hang_collect_judge(answer, job->which[i], &job->out[i]);
+		job->err[i] = job->look_err
+				      ? job->look_err
+				      : hang_collect_judge(answer, job->which[i], &job->out[i]);
 	hang_collect_answer_free(answer);
 }
 

@@ -310,7 +310,8 @@ static const char *mpi_name(const char *symbol)
 	return !strncmp(symbol, "PMPI_", 5) ? symbol + 1 : symbol;
 }
 
-static bool same_barrier(const struct stack_waiters_barrier *b, const struct stack_waiters_barrier *key)
+static bool same_barrier(const struct stack_waiters_barrier *b,
+			 const struct stack_waiters_barrier *key)
 {
 	if (b->family != key->family || (b->kind == SBT_KIND_JOIN) != (key->kind == SBT_KIND_JOIN))
 		return false;
@@ -377,7 +378,7 @@ static int add_thread(const struct search *s, const struct snapshot_thread *t)
 }
 
 int stack_waiters_find(struct spaces *spaces, struct snapshots *snapshots,
-	       const struct snapshot *const *looks, uint32_t n, struct stack_waiters *out)
+		       const struct snapshot *const *looks, uint32_t n, struct stack_waiters *out)
 {
 	struct search s = { .spaces = spaces, .out = out };
 	uint32_t i, j;

@@ -44,7 +44,7 @@ struct stack_waiters {
  * @spaces. Returns 0 or -ENOMEM; stack_waiters_free() in any case.
  */
 int stack_waiters_find(struct spaces *spaces, struct snapshots *snapshots,
-	       const struct snapshot *const *looks, uint32_t n, struct stack_waiters *out);
+		       const struct snapshot *const *looks, uint32_t n, struct stack_waiters *out);
 void stack_waiters_free(struct stack_waiters *stack_waiters);
 
 #endif /* HANG_STACK_WAITERS_H */

@@ -67,7 +67,8 @@ int cutoffs_add(struct cutoffs *cutoffs, uint32_t tgid, uint32_t inc, uint64_t u
 
 static const struct cutoff *cutoff_of(const struct cutoffs *cutoffs, const struct sbt_crossing *c)
 {
-	return hash_count(&cutoffs->all) ? hash_get_ptr(&cutoffs->all, key_of(c->tgid, c->inc)) : NULL;
+	return hash_count(&cutoffs->all) ? hash_get_ptr(&cutoffs->all, key_of(c->tgid, c->inc))
+					 : NULL;
 }
 
 bool cutoffs_any(const struct cutoffs *cutoffs, const struct sbt_crossing *c)

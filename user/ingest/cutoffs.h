@@ -30,7 +30,8 @@ void cutoffs_free(struct cutoffs *cutoffs);
  * From @t_ns on all of the process (@units MODEL_SHED_WHOLE), or these (SBT_UNIT()); for each the first time counts.
  * Returns 0 or -ENOMEM.
  */
-int cutoffs_add(struct cutoffs *cutoffs, uint32_t tgid, uint32_t inc, uint64_t units, uint64_t t_ns);
+int cutoffs_add(struct cutoffs *cutoffs, uint32_t tgid, uint32_t inc, uint64_t units,
+		uint64_t t_ns);
 /* Has anything of its process been cut, so that its crossings are not all there? */
 bool cutoffs_any(const struct cutoffs *cutoffs, const struct sbt_crossing *c);
 enum cutoff_fate cutoffs_fate(const struct cutoffs *cutoffs, const struct sbt_crossing *c);

@@ -435,8 +435,7 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 	if (!err)
 		err = feed_wait(f, c, &m);
 	if (!err && m.seq == 1)
-		err = model_add_found(f->model, c->tgid, c->inc, c->tid,
-				      was_waiting(f, c->tid));
+		err = model_add_found(f->model, c->tgid, c->inc, c->tid, was_waiting(f, c->tid));
 	return err ? err : model_add_crossing(f->model, &m);
 }
 
@@ -552,8 +551,8 @@ static int feed_seen(struct feed *f, const struct sbt_event *e)
 	if (start_adjust && !late)
 		err = ranks_began(f->processes.ranks, e->tgid, e->inc);
 	if (!err)
-		err = model_add_process(f->model, e->tgid, e->inc, 0, 0, start, start_adjust && !late,
-					e->comm);
+		err = model_add_process(f->model, e->tgid, e->inc, 0, 0, start,
+					start_adjust && !late, e->comm);
 	return err ? err : hash_put(&f->current, e->tgid, e->inc);
 }
 
@@ -597,7 +596,8 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 		return feed_label(f, (const struct sbt_label *)e);
 	case SBT_REC_EXIT:
 		if (!e->seq && e->t_ns > e->start_ns)
-			spin_suspects_note(&f->spin_suspects, e->tgid, e->tid, e->t_ns - e->start_ns, e->spin_suspects_ns);
+			spin_suspects_note(&f->spin_suspects, e->tgid, e->tid,
+					   e->t_ns - e->start_ns, e->spin_suspects_ns);
 		start_adjust_forget(&f->start_adjust, e->inc, e->tid);
 		end_renumbered(f, e);
 		err = model_end_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns, e->comm);
@@ -676,9 +676,9 @@ bool feed_is_cut(struct feed *f, const struct sbt_crossing *c, int *err)
 {
 	enum cutoff_fate fate = cutoffs_fate(&f->cutoffs, c);
 
-	*err = fate == CUTOFF_INSIDE ? model_add_pending(f->model, c->tgid, c->inc, c->tid, c->object,
-						      c->arrive_ns)
-				  : 0;
+	*err = fate == CUTOFF_INSIDE ? model_add_pending(f->model, c->tgid, c->inc, c->tid,
+							 c->object, c->arrive_ns)
+				     : 0;
 	return fate != CUTOFF_FED;
 }
 
@@ -783,12 +783,12 @@ int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjo
 	m.seq = c->seq + ++r->shift;
 	r->reaches_back = true;
 	if (!err && m.seq == 1)
-		err = model_add_found(f->model, c->tgid, c->inc, c->tid,
-				      was_waiting(f, c->tid));
+		err = model_add_found(f->model, c->tgid, c->inc, c->tid, was_waiting(f, c->tid));
 	return err ? err : model_add_crossing(f->model, &m);
 }
 
-void feed_alive(struct feed *f, uint32_t tgid, uint32_t tid, uint64_t life_ns, uint64_t spin_suspects_ns)
+void feed_alive(struct feed *f, uint32_t tgid, uint32_t tid, uint64_t life_ns,
+		uint64_t spin_suspects_ns)
 {
 	spin_suspects_note(&f->spin_suspects, tgid, tid, life_ns, spin_suspects_ns);
 }

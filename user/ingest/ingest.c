@@ -148,7 +148,7 @@ static int start_discovery(struct ingest *p)
 }
 
 int ingest_new(const struct feed_options *options, struct stream *stream, bool discover,
-	     struct ingest **out)
+	       struct ingest **out)
 {
 	struct ingest *p = calloc(1, sizeof(*p));
 	int err;
@@ -561,7 +561,8 @@ static int give_up(struct ingest *p, uint64_t now_ns)
 /* Up to when everything has been fed. */
 static uint64_t fed_until(const struct ingest *p, uint64_t until_ns)
 {
-	uint64_t first = p->reorder.n ? reorder_at(&p->reorder, p->reorder.cookie)->record.key_ns : until_ns;
+	uint64_t first =
+		p->reorder.n ? reorder_at(&p->reorder, p->reorder.cookie)->record.key_ns : until_ns;
 
 	return first < until_ns ? first : until_ns;
 }

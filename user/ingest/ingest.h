@@ -13,7 +13,7 @@ struct ingest;
 
 /* @discover: barriers that nobody named are looked for. Returns 0 and *out, or -ENOMEM. */
 int ingest_new(const struct feed_options *options, struct stream *stream, bool discover,
-	     struct ingest **out);
+	       struct ingest **out);
 void ingest_free(struct ingest *ingest);
 /* What it feeds the model with. */
 struct feed *ingest_feed(const struct ingest *ingest);

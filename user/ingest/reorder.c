@@ -63,7 +63,8 @@ static size_t event_size(const struct sbt_event *e)
 	return e->type == SBT_REC_LABEL ? sizeof(struct sbt_label) : sizeof(*e);
 }
 
-int reorder_add(struct reorder *h, const struct stream_record *r, enum reorder_fate fate, uint64_t *cookie)
+int reorder_add(struct reorder *h, const struct stream_record *r, enum reorder_fate fate,
+		uint64_t *cookie)
 {
 	size_t size = r->event ? event_size(r->event) : crossing_size(r->crossing);
 	const void *from = r->event ? (const void *)r->event : r->crossing;

@@ -41,7 +41,7 @@ struct reorder {
 void reorder_free(struct reorder *reorder);
 /* Returns 0 and *cookie, which names it, or -ENOMEM. */
 int reorder_add(struct reorder *reorder, const struct stream_record *record, enum reorder_fate fate,
-	     uint64_t *cookie);
+		uint64_t *cookie);
 /* NULL: it has been let go. */
 struct reorder_item *reorder_at(const struct reorder *reorder, uint64_t cookie);
 /* The oldest, if it need not wait any longer; reorder_pop() frees it. */

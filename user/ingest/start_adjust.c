@@ -43,7 +43,8 @@ int start_adjust_fed(struct start_adjust *b, struct model *model, const struct s
 	return err ? err : model_add_thread(model, e->tgid, e->inc, e->tgid, start);
 }
 
-int start_adjust_held(struct start_adjust *b, struct model *model, const struct sbt_event *e, uint64_t now_ns)
+int start_adjust_held(struct start_adjust *b, struct model *model, const struct sbt_event *e,
+		      uint64_t now_ns)
 {
 	uint64_t ns = 0;
 	int err;
@@ -75,7 +76,8 @@ void start_adjust_forget(struct start_adjust *b, uint32_t inc, uint32_t tid)
 		hash_del(&b->later, thread_key(inc, tid));
 }
 
-void start_adjust_take_off(const struct start_adjust *b, uint32_t inc, uint32_t tid, struct model_detail *d)
+void start_adjust_take_off(const struct start_adjust *b, uint32_t inc, uint32_t tid,
+			   struct model_detail *d)
 {
 	uint64_t ns;
 

@@ -21,12 +21,14 @@ struct start_adjust {
 
 void start_adjust_free(struct start_adjust *start_adjust);
 /* A process that @event says is held, if it does, has been let go @now_ns. Returns 0 or -ENOMEM. */
-int start_adjust_held(struct start_adjust *start_adjust, struct model *model, const struct sbt_event *event,
-	       uint64_t now_ns);
+int start_adjust_held(struct start_adjust *start_adjust, struct model *model,
+		      const struct sbt_event *event, uint64_t now_ns);
 /* The beginning of a process is fed: here or there, whichever comes last, its start is put right. Returns 0 or -ENOMEM. */
-int start_adjust_fed(struct start_adjust *start_adjust, struct model *model, const struct sbt_event *event);
+int start_adjust_fed(struct start_adjust *start_adjust, struct model *model,
+		     const struct sbt_event *event);
 /* Takes off the parts of a thread's first phase what it was held. @d: NULL, they are not known. */
-void start_adjust_take_off(const struct start_adjust *start_adjust, uint32_t inc, uint32_t tid, struct model_detail *d);
+void start_adjust_take_off(const struct start_adjust *start_adjust, uint32_t inc, uint32_t tid,
+			   struct model_detail *d);
 /* A thread's first phase is over. */
 void start_adjust_forget(struct start_adjust *start_adjust, uint32_t inc, uint32_t tid);
 

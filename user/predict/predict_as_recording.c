@@ -332,12 +332,12 @@ static void write_end(struct predict_as_recording *p, const struct thread *t)
 static void write_ending(struct predict_as_recording *p)
 {
 	struct contents_ending e = { .crossing_cost_ns = NAN,
-				 .switch_cost_ns = NAN,
-				 .switches_cost_ns = REPORT_UNKNOWN,
-				 .rested_ns = REPORT_UNKNOWN,
-				 .tracer_cpu_ns = REPORT_UNKNOWN,
-				 .produced = p->n,
-				 .consumed = p->n };
+				     .switch_cost_ns = NAN,
+				     .switches_cost_ns = REPORT_UNKNOWN,
+				     .rested_ns = REPORT_UNKNOWN,
+				     .tracer_cpu_ns = REPORT_UNKNOWN,
+				     .produced = p->n,
+				     .consumed = p->n };
 	struct model_input in = { 0 };
 	uint32_t i;
 
@@ -382,8 +382,9 @@ uint32_t predict_as_recording_processors(const struct replay *replay)
 	return s->session.mode && !strcmp(s->session.mode, MODE) ? s->ncpus : 0;
 }
 
-int predict_as_recording_record(const char *path, const struct replay *replay, const struct predict_feed *feed,
-		     const struct predict_machine *m, uint32_t processors)
+int predict_as_recording_record(const char *path, const struct replay *replay,
+				const struct predict_feed *feed, const struct predict_machine *m,
+				uint32_t processors)
 {
 	struct predict_as_recording p = {
 		.replay = replay,

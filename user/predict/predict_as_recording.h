@@ -15,8 +15,9 @@
  * threads' time went is in it: computing, waiting for a processor, and the rest (sleep, remote data, a parallel
  * part that has not begun) as blocked. Returns 0 or a negative errno, told.
  */
-int predict_as_recording_record(const char *path, const struct replay *replay, const struct predict_feed *feed,
-		     const struct predict_machine *m, uint32_t processors);
+int predict_as_recording_record(const char *path, const struct replay *replay,
+				const struct predict_feed *feed, const struct predict_machine *m,
+				uint32_t processors);
 
 /* Of a recording that predict_as_recording_record() has made: for how many processors; 0: it was measured. */
 uint32_t predict_as_recording_processors(const struct replay *replay);

@@ -62,7 +62,8 @@ enum contents_asked {
 	CONTENTS_UNIT = 10, /* of the process; what: number of what was shed */
 	CONTENTS_UNTRACED =
 		11, /* of the process; which: 0 functions in which it waits unseen; 1 text: it runs tasks */
-	CONTENTS_LOOKS = 12, /* of the process; which: 0 report_process.looks, 1 paused_ns; number */
+	CONTENTS_LOOKS =
+		12, /* of the process; which: 0 report_process.looks, 1 paused_ns; number */
 };
 
 struct contents_question {
@@ -93,10 +94,10 @@ void contents_session(struct contents_writer *contents, const struct contents_se
 void contents_input(void *contents, const struct model_input *input);
 /* A marker of the program's, at a site with a label. */
 void contents_mark(struct contents_writer *contents, uint32_t tgid, uint32_t inc, uint32_t site,
-	       const struct conceptual_mark *mark);
+		   const struct conceptual_mark *mark);
 /* Before the input that it was asked about. Nothing is written where the last answer was the same. */
 void contents_answer(struct contents_writer *contents, const struct contents_question *question,
-		 const struct contents_answer *answer);
+		     const struct contents_answer *answer);
 void contents_site(struct contents_writer *contents, uint32_t site, const struct site_name *name);
 /* A thread touched another one's data. */
 void contents_message(struct contents_writer *contents, const struct model_message *message);
@@ -104,7 +105,8 @@ void contents_message(struct contents_writer *contents, const struct model_messa
 void contents_hang(struct contents_writer *contents, const struct report_hang *hang);
 void contents_ending(struct contents_writer *contents, const struct contents_ending *ending);
 /* Calls @each with every site that came up since the last time. */
-void contents_new_sites(struct contents_writer *contents, void (*each)(void *ctx, uint32_t site), void *ctx);
+void contents_new_sites(struct contents_writer *contents, void (*each)(void *ctx, uint32_t site),
+			void *ctx);
 /* What there is becomes a block. Returns 0 or the first error, as -errno. */
 int contents_flush(struct contents_writer *contents);
 uint64_t contents_bytes(const struct contents_writer *contents);
@@ -135,9 +137,15 @@ enum contents_state contents_state(const struct contents *contents);
 /* The name of a site; NULL: there is none. The tape's own. */
 const struct site_name *contents_site_name(const struct contents *contents, uint32_t site);
 /* The last answer so far; NULL: it was not asked. The tape's own. */
-const struct contents_answer *contents_find(const struct contents *contents, const struct contents_question *question);
+const struct contents_answer *contents_find(const struct contents *contents,
+					    const struct contents_question *question);
 
-enum contents_item_kind { CONTENTS_ITEM_INPUT, CONTENTS_ITEM_MARK, CONTENTS_ITEM_HANG, CONTENTS_ITEM_MESSAGE };
+enum contents_item_kind {
+	CONTENTS_ITEM_INPUT,
+	CONTENTS_ITEM_MARK,
+	CONTENTS_ITEM_HANG,
+	CONTENTS_ITEM_MESSAGE
+};
 
 /* One thing that happened. What it points to is valid until the next. */
 struct contents_item {

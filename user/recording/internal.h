@@ -9,7 +9,7 @@
 #include "recording/contents.h"
 
 /* Kinds of blocks. Facts are read ahead of all else. */
-#define CONTENTS_FACTS  1
+#define CONTENTS_FACTS	1
 #define CONTENTS_INPUTS 2
 
 /* What a record is: its type, the bytes that follow, and those. Unknown ones are passed over. Append only. */

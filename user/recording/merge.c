@@ -228,8 +228,8 @@ uint64_t merge_start(const struct merge *m)
 	uint32_t i;
 
 	for (i = 0; i < m->n; i++) {
-		uint64_t t =
-			by_first(m, &m->sources[i], contents_began(m->sources[i].contents)->model_start_ns);
+		uint64_t t = by_first(m, &m->sources[i],
+				      contents_began(m->sources[i].contents)->model_start_ns);
 
 		first = t < first ? t : first;
 	}
@@ -296,7 +296,7 @@ static bool is_of_process(const struct contents_question *q)
 }
 
 static const struct contents_answer *find(const struct merge *m, const struct contents_question *q,
-				      uint32_t *by)
+					  uint32_t *by)
 {
 	const struct contents_answer *found = NULL, *a;
 	uint32_t i;
@@ -322,7 +322,8 @@ const struct contents_answer *merge_find(const struct merge *m, const struct con
 	return find(m, q, &by);
 }
 
-uint32_t merge_stack(struct merge *m, const struct contents_question *q, uint32_t *sites, uint32_t max)
+uint32_t merge_stack(struct merge *m, const struct contents_question *q, uint32_t *sites,
+		     uint32_t max)
 {
 	uint32_t by = 0, i;
 	const struct contents_answer *a = find(m, q, &by);
@@ -473,7 +474,7 @@ static int finish(struct merge *m, struct contents_item *out)
 		return 0;
 	m->finished = true;
 	*out = (struct contents_item){ .kind = CONTENTS_ITEM_INPUT,
-				   .input = { .type = MODEL_INPUT_FINISH, .t_ns = m->end_ns } };
+				       .input = { .type = MODEL_INPUT_FINISH, .t_ns = m->end_ns } };
 	return 1;
 }
 

@@ -40,7 +40,7 @@ int merge_rewind(struct merge *merge);
  * there is none.
  */
 const struct contents_answer *merge_find(const struct merge *merge,
-				     const struct contents_question *question);
+					 const struct contents_question *question);
 /* By the merge's number of the site. */
 const struct site_name *merge_site_name(const struct merge *merge, uint32_t site);
 /* The same of a stack: its sites by the merge's numbers, at most @max of them. Returns how many; 0: there is no answer. */

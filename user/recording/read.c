@@ -22,7 +22,7 @@ struct kept {
 	struct contents_answer answer;
 };
 
-struct tape {
+struct contents {
 	struct chunks_reader *chunks;
 	struct pool pool; /* facts */
 	struct pool kept; /* answers, until it is read again */
@@ -63,12 +63,12 @@ static bool next_record(struct coder *block, uint8_t *type, struct pool *pool, s
 	return true;
 }
 
-static int no_memory(const struct tape *t)
+static int no_memory(const struct contents *t)
 {
 	return t->pool.full || t->kept.full ? -EBADMSG : -ENOMEM;
 }
 
-static int keep_site(struct tape *t, struct coder *c)
+static int keep_site(struct contents *t, struct coder *c)
 {
 	struct site_name *name = pool_alloc(&t->pool, sizeof(*name));
 	uint32_t site = 0;
@@ -80,7 +80,7 @@ static int keep_site(struct tape *t, struct coder *c)
 	return c->failed ? -EBADMSG : hash_put_ptr(&t->sites, site, name);
 }
 
-static int keep_ending(struct tape *t, struct coder *c)
+static int keep_ending(struct contents *t, struct coder *c)
 {
 	struct contents_ending *e = pool_alloc(&t->pool, sizeof(*e));
 
@@ -93,7 +93,7 @@ static int keep_ending(struct tape *t, struct coder *c)
 	return 0;
 }
 
-static int take_fact(struct tape *t, uint8_t type, struct coder *c)
+static int take_fact(struct contents *t, uint8_t type, struct coder *c)
 {
 	switch (type) {
 	case CONTENTS_RECORD_SESSION:
@@ -111,7 +111,7 @@ static int take_fact(struct tape *t, uint8_t type, struct coder *c)
 	}
 }
 
-static int read_facts(struct tape *t)
+static int read_facts(struct contents *t)
 {
 	struct chunk block;
 	int more, err = 0;
@@ -132,9 +132,9 @@ static int read_facts(struct tape *t)
 	return err == -ENOMEM ? err : 0;
 }
 
-int contents_open(int fd, struct tape **out)
+int contents_open(int fd, struct contents **out)
 {
-	struct tape *t = calloc(1, sizeof(*t));
+	struct contents *t = calloc(1, sizeof(*t));
 	struct stat st;
 	int err;
 
@@ -157,7 +157,7 @@ int contents_open(int fd, struct tape **out)
 	return 0;
 }
 
-void contents_free(struct tape *t)
+void contents_free(struct contents *t)
 {
 	if (!t)
 		return;
@@ -171,17 +171,17 @@ void contents_free(struct tape *t)
 	free(t);
 }
 
-const struct contents_session *contents_began(const struct tape *t)
+const struct contents_session *contents_began(const struct contents *t)
 {
 	return &t->session;
 }
 
-const struct contents_ending *contents_ended(const struct tape *t)
+const struct contents_ending *contents_ended(const struct contents *t)
 {
 	return t->ending;
 }
 
-enum contents_state contents_state(const struct tape *t)
+enum contents_state contents_state(const struct contents *t)
 {
 	if (t->damaged || chunks_ended(t->chunks) == CHUNKS_DAMAGED)
 		return CONTENTS_DAMAGED;
@@ -190,7 +190,7 @@ enum contents_state contents_state(const struct tape *t)
 
 /* --- questions ------------------------------------------------------------------------------------- */
 
-const struct site_name *contents_site_name(const struct tape *t, uint32_t site)
+const struct site_name *contents_site_name(const struct contents *t, uint32_t site)
 {
 	return hash_get_ptr(&t->sites, site);
 }
@@ -201,7 +201,7 @@ static bool same_question(const struct contents_question *a, const struct conten
 	       a->inc == b->inc && a->what == b->what;
 }
 
-static struct kept *find_kept(const struct tape *t, const struct contents_question *q)
+static struct kept *find_kept(const struct contents *t, const struct contents_question *q)
 {
 	struct kept *k = hash_get_ptr(&t->answers, question_key(q));
 
@@ -210,14 +210,15 @@ static struct kept *find_kept(const struct tape *t, const struct contents_questi
 	return k;
 }
 
-const struct contents_answer *contents_find(const struct tape *t, const struct contents_question *q)
+const struct contents_answer *contents_find(const struct contents *t,
+					    const struct contents_question *q)
 {
 	const struct kept *k = find_kept(t, q);
 
 	return k ? &k->answer : NULL;
 }
 
-static int take_answer(struct tape *t, struct coder *c)
+static int take_answer(struct contents *t, struct coder *c)
 {
 	struct contents_question q = { 0 };
 	struct contents_answer a = { 0 };
@@ -243,7 +244,7 @@ static int take_answer(struct tape *t, struct coder *c)
 
 /* --- inputs ---------------------------------------------------------------------------------------- */
 
-static int take_thread(struct tape *t, struct coder *c)
+static int take_thread(struct contents *t, struct coder *c)
 {
 	struct contents_thread thread = { 0 }, *more;
 	uint32_t number = t->nthreads;
@@ -270,7 +271,7 @@ static int take_thread(struct tape *t, struct coder *c)
 	return 0;
 }
 
-static int take_crossing(struct tape *t, struct coder *c, struct contents_item *out)
+static int take_crossing(struct contents *t, struct coder *c, struct contents_item *out)
 {
 	uint32_t number = 0;
 	bool detailed = false;
@@ -288,7 +289,7 @@ static int take_crossing(struct tape *t, struct coder *c, struct contents_item *
 	return 1;
 }
 
-static int take_input(struct tape *t, struct coder *c, struct contents_item *out)
+static int take_input(struct contents *t, struct coder *c, struct contents_item *out)
 {
 	struct model_input *in = &out->input;
 	bool detailed = false;
@@ -305,7 +306,7 @@ static int take_input(struct tape *t, struct coder *c, struct contents_item *out
 	return 1;
 }
 
-static int take_mark(struct tape *t, struct coder *c, struct contents_item *out)
+static int take_mark(struct contents *t, struct coder *c, struct contents_item *out)
 {
 	bool detailed = false;
 
@@ -331,7 +332,7 @@ static int take_message(struct coder *c, struct contents_item *out)
 	return 1;
 }
 
-static int take_hang(struct tape *t, struct coder *c, struct contents_item *out)
+static int take_hang(struct contents *t, struct coder *c, struct contents_item *out)
 {
 	pool_free(&t->passing);
 	c->pool = &t->passing;
@@ -345,7 +346,7 @@ static int take_hang(struct tape *t, struct coder *c, struct contents_item *out)
 }
 
 /* Returns 1 and *out, 0: it was something else, or -ENOMEM or -EBADMSG. */
-static int take_record(struct tape *t, uint8_t type, struct coder *c, struct contents_item *out)
+static int take_record(struct contents *t, uint8_t type, struct coder *c, struct contents_item *out)
 {
 	switch (type) {
 	case CONTENTS_RECORD_CROSSING:
@@ -367,7 +368,7 @@ static int take_record(struct tape *t, uint8_t type, struct coder *c, struct con
 	}
 }
 
-int contents_next(struct tape *t, struct contents_item *out)
+int contents_next(struct contents *t, struct contents_item *out)
 {
 	struct coder record;
 	struct chunk block;
@@ -392,7 +393,7 @@ int contents_next(struct tape *t, struct contents_item *out)
 	return t->damaged ? 0 : got;
 }
 
-int contents_rewind(struct tape *t)
+int contents_rewind(struct contents *t)
 {
 	t->nthreads = 0;
 	t->damaged = t->facts_damaged;

@@ -162,10 +162,10 @@ static const char *heard_object_name(void *ctx, const struct model_barrier *b)
 
 	note_text(r,
 		  (struct contents_question){ .kind = CONTENTS_OBJECT,
-					  .which = b->family,
-					  .tgid = p->tgid,
-					  .inc = p->inc,
-					  .what = b->object },
+					      .which = b->family,
+					      .tgid = p->tgid,
+					      .inc = p->inc,
+					      .what = b->object },
 		  name);
 	return name;
 }
@@ -176,7 +176,8 @@ static const char *heard_departures(void *ctx, const struct model_proc *p)
 	const char *how = r->asked.departures(r->asked.ctx, p);
 
 	note_text(r,
-		  (struct contents_question){ .kind = CONTENTS_DEPARTURES, .tgid = p->tgid, .inc = p->inc },
+		  (struct contents_question){
+			  .kind = CONTENTS_DEPARTURES, .tgid = p->tgid, .inc = p->inc },
 		  how);
 	return how;
 }
@@ -200,11 +201,12 @@ static bool heard_tasks(void *ctx, const struct model_proc *p)
 	bool tasks = r->asked.tasks(r->asked.ctx, p);
 
 	if (tasks)
-		note_text(
-			r,
-			(struct contents_question){
-				.kind = CONTENTS_UNTRACED, .which = 1, .tgid = p->tgid, .inc = p->inc },
-			"tasks");
+		note_text(r,
+			  (struct contents_question){ .kind = CONTENTS_UNTRACED,
+						      .which = 1,
+						      .tgid = p->tgid,
+						      .inc = p->inc },
+			  "tasks");
 	return tasks;
 }
 
@@ -260,10 +262,10 @@ static const char *heard_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t a
 	struct recording *r = ctx;
 	const char *name = r->asked_causes.lock(r->asked_causes.ctx, tgid, inc, addr);
 
-	note_text(
-		r,
-		(struct contents_question){ .kind = CONTENTS_LOCK, .tgid = tgid, .inc = inc, .what = addr },
-		name);
+	note_text(r,
+		  (struct contents_question){
+			  .kind = CONTENTS_LOCK, .tgid = tgid, .inc = inc, .what = addr },
+		  name);
 	return name;
 }
 
@@ -292,7 +294,9 @@ static uint32_t heard_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key
 			    uint32_t max)
 {
 	struct recording *r = ctx;
-	struct contents_question q = { .kind = CONTENTS_STACK, .tgid = tgid, .inc = inc, .what = key };
+	struct contents_question q = {
+		.kind = CONTENTS_STACK, .tgid = tgid, .inc = inc, .what = key
+	};
 	struct contents_answer a = { .number = NAN, .sites = sites };
 
 	a.nsites = r->asked_causes.stack(r->asked_causes.ctx, tgid, inc, key, sites, max);

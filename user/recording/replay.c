@@ -257,7 +257,8 @@ static int build(struct replay *r)
 
 static int begin_observer(struct replay *r)
 {
-	int err = observer_new(r->options.options, &r->run_facts_file.env, &r->output, &r->observer);
+	int err =
+		observer_new(r->options.options, &r->run_facts_file.env, &r->output, &r->observer);
 
 	if (err)
 		return err;
@@ -356,7 +357,8 @@ static int on_input(struct replay *r, const struct model_input *in)
 		r->finished = true;
 		r->last_ns = in->t_ns;
 	}
-	return r->time_window ? time_window_take(r->time_window, r->model, in) : model_take(r->model, in);
+	return r->time_window ? time_window_take(r->time_window, r->model, in)
+			      : model_take(r->model, in);
 }
 
 static int on_mark(struct replay *r, const struct contents_item *item)
@@ -504,7 +506,7 @@ static int end(struct replay *r)
 		err = conceptual_finish(observer_conceptual(r->observer));
 	if (r->time_window)
 		r->run_facts_file.env.extent = (struct report_extent){
-			.time_window = true,
+			.window = true,
 			.from_ns = r->options.from_ns,
 			.to_ns = r->last_ns - replay_session(r)->session.clock_start_ns,
 		};

@@ -14,7 +14,8 @@
 
 /* --- what the report asks --------------------------------------------------------------------------- */
 
-static const struct contents_answer *find(const struct run_facts_file *r, struct contents_question q)
+static const struct contents_answer *find(const struct run_facts_file *r,
+					  struct contents_question q)
 {
 	return merge_find(r->merge, &q);
 }
@@ -46,16 +47,17 @@ static const char *env_object_name(void *ctx, const struct model_barrier *b)
 	const struct model_proc *p = model_proc(r->model, b->proc);
 
 	return find_text(r, (struct contents_question){ .kind = CONTENTS_OBJECT,
-						    .which = b->family,
-						    .tgid = p->tgid,
-						    .inc = p->inc,
-						    .what = b->object });
+							.which = b->family,
+							.tgid = p->tgid,
+							.inc = p->inc,
+							.what = b->object });
 }
 
 static const char *env_departures(void *ctx, const struct model_proc *p)
 {
-	return find_text(ctx, (struct contents_question){
-				      .kind = CONTENTS_DEPARTURES, .tgid = p->tgid, .inc = p->inc });
+	return find_text(ctx, (struct contents_question){ .kind = CONTENTS_DEPARTURES,
+							  .tgid = p->tgid,
+							  .inc = p->inc });
 }
 
 static const char *env_untraced(void *ctx, const struct model_proc *p)
@@ -66,17 +68,18 @@ static const char *env_untraced(void *ctx, const struct model_proc *p)
 
 static bool env_tasks(void *ctx, const struct model_proc *p)
 {
-	return find(ctx,
-		    (struct contents_question){
-			    .kind = CONTENTS_UNTRACED, .which = 1, .tgid = p->tgid, .inc = p->inc }) !=
-	       NULL;
+	return find(ctx, (struct contents_question){ .kind = CONTENTS_UNTRACED,
+						     .which = 1,
+						     .tgid = p->tgid,
+						     .inc = p->inc }) != NULL;
 }
 
 static double look_number(struct run_facts_file *r, const struct model_proc *p, uint8_t which)
 {
 	const struct contents_answer *a = find(
-		r, (struct contents_question){
-			   .kind = CONTENTS_LOOKS, .which = which, .tgid = p->tgid, .inc = p->inc });
+		r,
+		(struct contents_question){
+			.kind = CONTENTS_LOOKS, .which = which, .tgid = p->tgid, .inc = p->inc });
 
 	return a && a->number >= 0 && a->number < 1e18 ? a->number : 0;
 }
@@ -101,8 +104,9 @@ static const char *env_unit_name(void *ctx, const struct model_proc *p, uint8_t 
 static double env_price(void *ctx, const struct model_proc *p)
 {
 	struct run_facts_file *r = ctx;
-	const struct contents_answer *a = find(
-		r, (struct contents_question){ .kind = CONTENTS_PRICE, .tgid = p->tgid, .inc = p->inc });
+	const struct contents_answer *a =
+		find(r, (struct contents_question){
+				.kind = CONTENTS_PRICE, .tgid = p->tgid, .inc = p->inc });
 
 	return a ? a->number : r->env.crossing_cost_ns;
 }
@@ -114,15 +118,16 @@ static const char *cause_names_task(void *ctx, uint32_t tid)
 
 static const char *cause_names_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
 {
-	return find_text(ctx, (struct contents_question){
-				      .kind = CONTENTS_LOCK, .tgid = tgid, .inc = inc, .what = addr });
+	return find_text(ctx,
+			 (struct contents_question){
+				 .kind = CONTENTS_LOCK, .tgid = tgid, .inc = inc, .what = addr });
 }
 
 static const char *cause_names_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
 {
-	return find_text(ctx,
-			 (struct contents_question){
-				 .kind = CONTENTS_MAPPING, .tgid = tgid, .inc = inc, .what = addr });
+	return find_text(
+		ctx, (struct contents_question){
+			     .kind = CONTENTS_MAPPING, .tgid = tgid, .inc = inc, .what = addr });
 }
 
 static const char *cause_names_file(void *ctx, uint64_t inode)
@@ -130,11 +135,13 @@ static const char *cause_names_file(void *ctx, uint64_t inode)
 	return find_text(ctx, (struct contents_question){ .kind = CONTENTS_FILE, .what = inode });
 }
 
-static uint32_t cause_names_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
-			  uint32_t max)
+static uint32_t cause_names_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key,
+				  uint32_t *sites, uint32_t max)
 {
 	struct run_facts_file *r = ctx;
-	struct contents_question q = { .kind = CONTENTS_STACK, .tgid = tgid, .inc = inc, .what = key };
+	struct contents_question q = {
+		.kind = CONTENTS_STACK, .tgid = tgid, .inc = inc, .what = key
+	};
 
 	return merge_stack(r->merge, &q, sites, max);
 }
@@ -295,7 +302,8 @@ static bool was_for_all(const struct session *s)
 	return false;
 }
 
-int run_facts_file_end(struct run_facts_file *r, uint64_t end_ns, uint64_t crossings, uint64_t to_ns)
+int run_facts_file_end(struct run_facts_file *r, uint64_t end_ns, uint64_t crossings,
+		       uint64_t to_ns)
 {
 	uint32_t i, ended = 0, n = merge_count(r->merge);
 	int err = 0;

@@ -30,9 +30,11 @@ int run_facts_file_begin(struct run_facts_file *run_facts_file, struct merge *me
  * What is known once it has been read: up to @end_ns, so many @crossings; hangs since @to_ns are of later. Returns 0 or
  * -ENOMEM.
  */
-int run_facts_file_end(struct run_facts_file *run_facts_file, uint64_t end_ns, uint64_t crossings, uint64_t to_ns);
+int run_facts_file_end(struct run_facts_file *run_facts_file, uint64_t end_ns, uint64_t crossings,
+		       uint64_t to_ns);
 /* Those, and @n more, which must outlive it. Returns 0 or -ENOMEM. */
-int run_facts_file_remarks(struct run_facts_file *run_facts_file, const struct remark *more, uint32_t n);
+int run_facts_file_remarks(struct run_facts_file *run_facts_file, const struct remark *more,
+			   uint32_t n);
 void run_facts_file_free(struct run_facts_file *run_facts_file);
 
 #endif /* RECORDING_RUN_FACTS_FILE_H */

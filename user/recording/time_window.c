@@ -195,7 +195,8 @@ static bool came_before(const struct time_window *w, const struct model_crossing
  * Who came before the window is left out, and the thread's later crossings are numbered as if it had not been: it was
  * there, and is not lost. Of the first one that is kept the phase began before, and so its parts are not known.
  */
-static int take_crossing(struct time_window *w, struct model *m, const struct model_crossing *crossing)
+static int take_crossing(struct time_window *w, struct model *m,
+			 const struct model_crossing *crossing)
 {
 	uint64_t key = key_of(crossing->inc, crossing->tid), before = 0;
 	struct model_crossing x = *crossing;

@@ -141,7 +141,8 @@ static void note_site(struct contents_writer *w, uint32_t site)
 	w->fresh[w->nfresh++] = site;
 }
 
-void contents_new_sites(struct contents_writer *w, void (*each)(void *ctx, uint32_t site), void *ctx)
+void contents_new_sites(struct contents_writer *w, void (*each)(void *ctx, uint32_t site),
+			void *ctx)
 {
 	uint32_t i;
 
@@ -179,7 +180,7 @@ void contents_site(struct contents_writer *w, uint32_t site, const struct site_n
 }
 
 void contents_answer(struct contents_writer *w, const struct contents_question *question,
-		 const struct contents_answer *answer)
+		     const struct contents_answer *answer)
 {
 	struct contents_question q = *question;
 	struct contents_answer a = *answer;
@@ -243,7 +244,8 @@ static uint32_t thread_number(struct contents_writer *w, uint32_t tgid, uint32_t
 	number = new_number(w);
 	if (number == UINT32_MAX || hash_put(&w->threads, key, number))
 		return UINT32_MAX;
-	w->known[number] = (struct contents_thread){ .last = { .tgid = tgid, .inc = inc, .tid = tid } };
+	w->known[number] =
+		(struct contents_thread){ .last = { .tgid = tgid, .inc = inc, .tid = tid } };
 	c = record(w);
 	code_u32(c, &tgid);
 	code_u32(c, &inc);
@@ -314,7 +316,7 @@ void contents_input(void *ctx, const struct model_input *input)
 }
 
 void contents_mark(struct contents_writer *w, uint32_t tgid, uint32_t inc, uint32_t site,
-	       const struct conceptual_mark *mark)
+		   const struct conceptual_mark *mark)
 {
 	struct conceptual_mark m = *mark;
 	struct coder *c = record(w);

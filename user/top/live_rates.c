@@ -90,7 +90,8 @@ static int add_place(struct live_rates *r, const struct model *m, uint32_t index
 		/* One of its own rather than one among several. */
 		if (b->nsites == 1 ||
 		    !hash_get(&r->by_site, live_rates_place_key(b->proc, b->sites[i]), &other))
-			err = hash_put(&r->by_site, live_rates_place_key(b->proc, b->sites[i]), index);
+			err = hash_put(&r->by_site, live_rates_place_key(b->proc, b->sites[i]),
+				       index);
 	}
 	return err;
 }
@@ -100,7 +101,8 @@ static int meet(struct live_rates *r, const struct model *m)
 {
 	uint32_t i, n = model_nbarriers(m);
 	const struct model_barrier *b;
-	int err = grow_zeroed((void **)&r->places, &r->cap_places, n, sizeof(struct live_rates_place *));
+	int err = grow_zeroed((void **)&r->places, &r->cap_places, n,
+			      sizeof(struct live_rates_place *));
 
 	for (i = 0; i < n && !err; i++) {
 		b = model_barrier(m, i);
@@ -124,7 +126,8 @@ static void hide(struct live_rates_place *p)
 	p->hidden = true;
 }
 
-static int show(const struct live_rates_row ***list, uint32_t *n, uint32_t *cap, struct live_rates_place *p)
+static int show(const struct live_rates_row ***list, uint32_t *n, uint32_t *cap,
+		struct live_rates_place *p)
 {
 	int err = grow_zeroed((void **)list, cap, *n + 1, sizeof(const struct live_rates_row *));
 
@@ -136,7 +139,8 @@ static int show(const struct live_rates_row ***list, uint32_t *n, uint32_t *cap,
 	return 0;
 }
 
-static int look_at(struct live_rates *r, const struct model *m, const struct causes *causes, uint32_t i)
+static int look_at(struct live_rates *r, const struct model *m, const struct causes *causes,
+		   uint32_t i)
 {
 	const struct model_barrier *b = model_barrier(m, i);
 	struct live_rates_place *p = r->places[i];
@@ -211,7 +215,8 @@ static int show_all(struct live_rates *r)
 
 /* --- a look ---------------------------------------------------------------------------------------- */
 
-int live_rates_look(struct live_rates *r, const struct model *m, const struct causes *causes, uint64_t now_ns)
+int live_rates_look(struct live_rates *r, const struct model *m, const struct causes *causes,
+		    uint64_t now_ns)
 {
 	uint32_t i;
 	int err;

@@ -78,11 +78,12 @@ void live_rates_free(struct live_rates *live_rates);
 /* Before each live_rates_look(): everybody who is waiting. Returns 0 or -ENOMEM. */
 int live_rates_add_waiting(struct live_rates *live_rates, const struct live_rates_waiting *waiting);
 /* @causes may be NULL. The first interval begins with the model. Returns 0 or -ENOMEM. */
-int live_rates_look(struct live_rates *live_rates, const struct model *model, const struct causes *causes,
-	       uint64_t now_ns);
+int live_rates_look(struct live_rates *live_rates, const struct model *model,
+		    const struct causes *causes, uint64_t now_ns);
 
 /* Of the last look, valid until the next one. Rows of processes that ended go some seconds later. */
-uint64_t live_rates_interval_ns(const struct live_rates *live_rates); /* 0: nothing can be divided by it */
+uint64_t
+live_rates_interval_ns(const struct live_rates *live_rates); /* 0: nothing can be divided by it */
 uint32_t live_rates_nbarriers(const struct live_rates *live_rates);
 const struct live_rates_row *live_rates_barrier(const struct live_rates *live_rates, uint32_t i);
 uint32_t live_rates_nprocesses(const struct live_rates *live_rates);

@@ -92,13 +92,13 @@ void live_rates_clear_waiting(struct live_rates *r);
  */
 uint64_t live_rates_settle(struct live_rates_credit *c, uint64_t ended, uint64_t open);
 /* The barrier's sums as they are. @causes may be NULL. */
-void live_rates_take_sums(const struct model_barrier *b, const struct causes *causes, uint32_t index,
-		     struct live_rates_sums *s);
+void live_rates_take_sums(const struct model_barrier *b, const struct causes *causes,
+			  uint32_t index, struct live_rates_sums *s);
 /* The row of what is new in @now, which is kept for the next time. */
 void live_rates_take_row(struct live_rates_place *p, const struct live_rates_sums *now);
 /* The same of the barrier's threads. Returns 0 or -ENOMEM. */
 int live_rates_take_threads(struct live_rates *r, const struct model *m, struct live_rates_place *p,
-		       const struct model_barrier *b);
+			    const struct model_barrier *b);
 /* Those who have not left their barrier before. Returns 0 or -ENOMEM. */
 int live_rates_take_newcomers(struct live_rates *r);
 

@@ -54,8 +54,8 @@ int live_rates_add_to_process(struct live_rates *r, const struct live_rates_plac
 {
 	uint32_t i = p->row.proc;
 	struct live_rates_place *to;
-	int err =
-		grow_zeroed((void **)&r->procs, &r->cap_procs, i + 1, sizeof(struct live_rates_place *));
+	int err = grow_zeroed((void **)&r->procs, &r->cap_procs, i + 1,
+			      sizeof(struct live_rates_place *));
 
 	if (err)
 		return err;
@@ -70,11 +70,11 @@ int live_rates_add_to_process(struct live_rates *r, const struct live_rates_plac
 		to->active_ns = r->now_ns;
 		to->nthreads = 0;
 		to->row = (struct live_rates_row){ .barrier = MODEL_NONE,
-					      .proc = i,
-					      .site = MODEL_NONE,
-					      .key = 1ULL << 63 | i,
-					      .quiet_ns = MODEL_UNKNOWN,
-					      .last_thread = MODEL_NONE };
+						   .proc = i,
+						   .site = MODEL_NONE,
+						   .key = 1ULL << 63 | i,
+						   .quiet_ns = MODEL_UNKNOWN,
+						   .last_thread = MODEL_NONE };
 	}
 	add_row(&to->row, &p->row);
 	return p->row.nested ? 0 : add_threads(to, p);

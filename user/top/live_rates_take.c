@@ -27,8 +27,8 @@ uint64_t live_rates_settle(struct live_rates_credit *c, uint64_t ended, uint64_t
 	return 0;
 }
 
-void live_rates_take_sums(const struct model_barrier *b, const struct causes *causes, uint32_t index,
-		     struct live_rates_sums *s)
+void live_rates_take_sums(const struct model_barrier *b, const struct causes *causes,
+			  uint32_t index, struct live_rates_sums *s)
 {
 	uint32_t i;
 
@@ -94,8 +94,8 @@ static struct live_rates_thread *add_thread(struct live_rates_place *p)
 }
 
 /* The wait of this thread, if it is one at this very barrier. */
-static struct live_rates_wait *waiting_of(const struct live_rates *r, const struct live_rates_place *p,
-				     uint32_t tid)
+static struct live_rates_wait *waiting_of(const struct live_rates *r,
+					  const struct live_rates_place *p, uint32_t tid)
 {
 	uint64_t i;
 
@@ -104,7 +104,8 @@ static struct live_rates_wait *waiting_of(const struct live_rates *r, const stru
 	return &r->waiting[i - 1];
 }
 
-static uint64_t waited(const struct live_rates *r, struct live_rates_wait *w, struct live_rates_thread *out)
+static uint64_t waited(const struct live_rates *r, struct live_rates_wait *w,
+		       struct live_rates_thread *out)
 {
 	uint64_t ns = r->now_ns > w->w.arrive_ns ? r->now_ns - w->w.arrive_ns : 0;
 
@@ -113,8 +114,9 @@ static uint64_t waited(const struct live_rates *r, struct live_rates_wait *w, st
 	return ns;
 }
 
-static int take_thread(struct live_rates *r, struct live_rates_place *p, const struct model_thread *t,
-		       const struct model_barrier_thread *bt, struct live_rates_thread_was *was)
+static int take_thread(struct live_rates *r, struct live_rates_place *p,
+		       const struct model_thread *t, const struct model_barrier_thread *bt,
+		       struct live_rates_thread_was *was)
 {
 	bool fresh = !was->crossings;
 	struct live_rates_wait *w = t->exited ? NULL : waiting_of(r, p, t->tid);
@@ -151,7 +153,7 @@ static int take_thread(struct live_rates *r, struct live_rates_place *p, const s
 
 /* Where it stood at the last look. Threads that were folded since have moved the others. */
 static const struct live_rates_thread_was *find_was(const struct live_rates_place *p, uint32_t i,
-					       uint32_t thread, struct hash *moved)
+						    uint32_t thread, struct hash *moved)
 {
 	uint64_t at;
 	uint32_t j;
@@ -166,7 +168,7 @@ static const struct live_rates_thread_was *find_was(const struct live_rates_plac
 }
 
 int live_rates_take_threads(struct live_rates *r, const struct model *m, struct live_rates_place *p,
-		       const struct model_barrier *b)
+			    const struct model_barrier *b)
 {
 	struct live_rates_thread_was *now = NULL, *w;
 	const struct live_rates_thread_was *was;

@@ -36,7 +36,7 @@ int live_rates_know_procs(struct live_rates *r, const struct model *m)
 }
 
 static struct live_rates_place *find_unmet(const struct live_rates *r, uint32_t proc,
-				      const struct live_rates_waiting *w)
+					   const struct live_rates_waiting *w)
 {
 	uint32_t i;
 
@@ -78,7 +78,8 @@ int live_rates_know_objects(struct live_rates *r)
 	for (i = 0; i < r->nplaces && r->nwaiting && !err; i++) {
 		row = &r->places[i]->row;
 		if (!r->places[i]->hidden && !row->nested && !row->exited)
-			err = hash_put(&r->by_object, live_rates_place_key(row->proc, row->object), i);
+			err = hash_put(&r->by_object, live_rates_place_key(row->proc, row->object),
+				       i);
 	}
 	return err;
 }
@@ -122,7 +123,8 @@ void live_rates_clear_waiting(struct live_rates *r)
 	uint32_t i;
 
 	for (i = 0; i < r->nplaces + r->nunmet; i++) {
-		struct live_rates_place *p = i < r->nplaces ? r->places[i] : r->unmet[i - r->nplaces];
+		struct live_rates_place *p =
+			i < r->nplaces ? r->places[i] : r->unmet[i - r->nplaces];
 
 		p->row.waiting = 0;
 		p->row.waiting_ns = p->open_ns = 0;

@@ -23,8 +23,8 @@ static void draw_foot(struct clip *p, const struct screen *s)
 		clip_put(p, SCREEN_BOLD, s->typing ? "filter: " : "only: ");
 		clip_put(p, SCREEN_PLAIN, s->filter);
 		clip_put_if_room(p, SCREEN_DIM,
-				s->typing ? "_  Enter keeps it  Esc clears it"
-					  : "  / changes it  Esc clears it");
+				 s->typing ? "_  Enter keeps it  Esc clears it"
+					   : "  / changes it  Esc clears it");
 		clip_end_line(p);
 		return;
 	}
@@ -69,7 +69,8 @@ static void draw_help(struct clip *p, unsigned height)
 }
 
 /* A paragraph of at most @most lines; how many it took. */
-static unsigned draw_paragraph(struct clip *p, enum screen_style style, const char *s, unsigned most)
+static unsigned draw_paragraph(struct clip *p, enum screen_style style, const char *s,
+			       unsigned most)
 {
 	struct textout t = { .buf = &(struct buf){ 0 }, .width = p->width };
 	unsigned n = 0;
@@ -115,9 +116,9 @@ static unsigned draw_opened(struct clip *p, const struct screen *s, unsigned mos
 	clip_put(p, SCREEN_PLAIN, text);
 	if (isfinite(it->imbalance)) {
 		snprintf(text, sizeof(text), ", imbalance %.0f %%", it->imbalance * 100);
-		clip_put_if_room(p,
-				it->imbalance >= SCREEN_BAD_IMBALANCE ? SCREEN_ALARM : SCREEN_PLAIN,
-				text);
+		clip_put_if_room(
+			p, it->imbalance >= SCREEN_BAD_IMBALANCE ? SCREEN_ALARM : SCREEN_PLAIN,
+			text);
 	}
 	if (it->cause) {
 		char cause[128];

@@ -145,8 +145,9 @@ void screen_draw_heads(struct clip *p, const struct screen_layout *l, const stru
 		snprintf(text, sizeof(text), "%s%s", heading, s && by == sort ? "▼" : "");
 		if (i)
 			clip_skip(p, 1);
-		clip_cell(p, SCREEN_HEAD, l->cols[i].width ? l->cols[i].width : p->width - p->column,
-			 columns[c].right, text);
+		clip_cell(p, SCREEN_HEAD,
+			  l->cols[i].width ? l->cols[i].width : p->width - p->column,
+			  columns[c].right, text);
 	}
 	clip_end_line(p);
 }
@@ -294,7 +295,7 @@ static void draw_cell(struct clip *p, const struct screen_item *it, enum screen_
 		break;
 	case COL_WHAT:
 		clip_cell(p, style, width, false,
-			 it->kind == SCREEN_PROCESS ? "process" : "barrier");
+			  it->kind == SCREEN_PROCESS ? "process" : "barrier");
 		break;
 	default:
 		number_cell(p, it, c, style, width);

@@ -153,10 +153,12 @@ static int add_unmet(struct top *t, const struct live_rates_row *row)
 	if (err || row->site == MODEL_NONE)
 		return err;
 	w = &t->words[t->nitems - 1];
-	return report_site_label(run_facts_live_env(t->view.run_facts_live), row->site, w->name, sizeof(w->name));
+	return report_site_label(run_facts_live_env(t->view.run_facts_live), row->site, w->name,
+				 sizeof(w->name));
 }
 
-static int add_thread(struct top *t, const struct live_rates_row *row, const struct live_rates_thread *th)
+static int add_thread(struct top *t, const struct live_rates_row *row,
+		      const struct live_rates_thread *th)
 {
 	const struct model_thread *m =
 		th->thread == MODEL_NONE ? NULL : model_thread(t->view.model, th->thread);
@@ -193,14 +195,16 @@ static int add_threads(struct top *t)
 	enum screen_kind kind;
 	uint64_t key = screen_opened(t->screen, &kind);
 	bool process = kind == SCREEN_PROCESS;
-	uint32_t i, j, n = process ? live_rates_nprocesses(t->live_rates) : live_rates_nbarriers(t->live_rates);
+	uint32_t i, j,
+		n = process ? live_rates_nprocesses(t->live_rates)
+			    : live_rates_nbarriers(t->live_rates);
 	int err = 0;
 
 	t->opened_shown = key;
 	t->why[0] = '\0';
 	for (i = 0; i < n && key && !err; i++) {
-		const struct live_rates_row *row =
-			process ? live_rates_process(t->live_rates, i) : live_rates_barrier(t->live_rates, i);
+		const struct live_rates_row *row = process ? live_rates_process(t->live_rates, i)
+							   : live_rates_barrier(t->live_rates, i);
 
 		if (row->key != key)
 			continue;
@@ -219,7 +223,8 @@ int top_make_items(struct top *t)
 	int err = 0;
 
 	if (t->nnames < model_nbarriers(t->view.model))
-		err = report_barrier_names(t->view.model, run_facts_live_env(t->view.run_facts_live), t->nnames,
+		err = report_barrier_names(t->view.model,
+					   run_facts_live_env(t->view.run_facts_live), t->nnames,
 					   keep_name, t);
 	t->nitems = 0;
 	for (i = 0; i < live_rates_nprocesses(t->live_rates) && !err; i++)

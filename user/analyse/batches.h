@@ -5,14 +5,14 @@
  * what has no second run to be told from. Episodes follow one another, and what slows one slows the next: means of
  * blocks hang together less than episodes do. Pure, and of constant size for each barrier.
  */
-#ifndef ANALYSE_BLOCKS_H
-#define ANALYSE_BLOCKS_H
+#ifndef ANALYSE_BATCHES_H
+#define ANALYSE_BATCHES_H
 
 #include <stdint.h>
 
 #include "model/model.h"
 
-#define BLOCKS	     64 /* at most; as they get full, two become one: from half of it on */
+#define BLOCKS	      64 /* at most; as they get full, two become one: from half of it on */
 #define BATCHES_PARTS 16 /* that runs are compared by */
 #define BATCHES_LEAST 8 /* parts: fewer say nothing of how much they vary */
 
@@ -45,4 +45,4 @@ void batches_free(struct batches *b);
  */
 uint32_t batches_changes(const struct batches_times *a, const struct batches_times *b, double *out);
 
-#endif /* ANALYSE_BLOCKS_H */
+#endif /* ANALYSE_BATCHES_H */

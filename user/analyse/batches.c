@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include "analyse/blocks.h"
+#include "analyse/batches.h"
 
 #include <errno.h>
 #include <math.h>
