@@ -167,7 +167,7 @@ static void test_another(void **state)
 	assert_int_equal(space_read(w->spaces, space), -ESTALE);
 	assert_true(space->gone && !space->read);
 	assert_int_equal(space->maps.n, 0);
-	assert_int_equal(space->flavour, FAMILY_FLAVOUR_UNKNOWN);
+	assert_int_equal(space->libc, FAMILY_LIBC_UNKNOWN);
 	assert_int_equal(space_assume(w->spaces, space), 0);
 	check_named(w, space);
 	/* What else it had mapped nobody knows. */

@@ -13,9 +13,9 @@ static uint64_t words_of(uint32_t third, uint32_t fourth)
 	return (uint64_t)fourth << 32 | third;
 }
 
-static struct family_team read_pthread(enum family_flavour flavour, uint32_t third, uint32_t fourth)
+static struct family_team read_pthread(enum family_libc libc, uint32_t third, uint32_t fourth)
 {
-	return family_read_words(SBT_FAMILY_PTHREAD, flavour, words_of(third, fourth));
+	return family_read_words(SBT_FAMILY_PTHREAD, libc, words_of(third, fourth));
 }
 
 static const struct family_function *wait_row(void)
@@ -83,15 +83,15 @@ static void test_glibc_now(void **state)
 	struct family_team t;
 
 	(void)state;
-	t = read_pthread(FAMILY_FLAVOUR_GLIBC, 4, 0);
+	t = read_pthread(FAMILY_LIBC_GLIBC, 4, 0);
 	assert_true(t.known && t.sharing_known && !t.process_shared);
 	assert_int_equal(t.count, 4);
-	t = read_pthread(FAMILY_FLAVOUR_GLIBC, 300, 128);
+	t = read_pthread(FAMILY_LIBC_GLIBC, 300, 128);
 	assert_true(t.known && t.sharing_known && t.process_shared);
 	assert_int_equal(t.count, 300);
-	assert_false(read_pthread(FAMILY_FLAVOUR_GLIBC, 0, 0).known);
-	assert_false(read_pthread(FAMILY_FLAVOUR_GLIBC, 0x80000000u, 0).known);
-	assert_true(read_pthread(FAMILY_FLAVOUR_GLIBC, 0x7fffffffu, 0).known);
+	assert_false(read_pthread(FAMILY_LIBC_GLIBC, 0, 0).known);
+	assert_false(read_pthread(FAMILY_LIBC_GLIBC, 0x80000000u, 0).known);
+	assert_true(read_pthread(FAMILY_LIBC_GLIBC, 0x7fffffffu, 0).known);
 }
 
 static void test_glibc_before_2_25(void **state)
@@ -99,15 +99,15 @@ static void test_glibc_before_2_25(void **state)
 	struct family_team t;
 
 	(void)state;
-	t = read_pthread(FAMILY_FLAVOUR_GLIBC, 3, 4);
+	t = read_pthread(FAMILY_LIBC_GLIBC, 3, 4);
 	assert_true(t.known && !t.sharing_known);
 	assert_int_equal(t.count, 4);
-	t = read_pthread(FAMILY_FLAVOUR_GLIBC, 0, 2);
+	t = read_pthread(FAMILY_LIBC_GLIBC, 0, 2);
 	assert_true(t.known);
 	assert_int_equal(t.count, 2);
 	/* More left than there are: no barrier. */
-	assert_false(read_pthread(FAMILY_FLAVOUR_GLIBC, 5, 4).known);
-	assert_false(read_pthread(FAMILY_FLAVOUR_GLIBC, 1, 0x80000000u).known);
+	assert_false(read_pthread(FAMILY_LIBC_GLIBC, 5, 4).known);
+	assert_false(read_pthread(FAMILY_LIBC_GLIBC, 1, 0x80000000u).known);
 }
 
 static void test_musl(void **state)
@@ -115,25 +115,25 @@ static void test_musl(void **state)
 	struct family_team t;
 
 	(void)state;
-	t = read_pthread(FAMILY_FLAVOUR_MUSL, 3, 77);
+	t = read_pthread(FAMILY_LIBC_MUSL, 3, 77);
 	assert_true(t.known && t.sharing_known && !t.process_shared);
 	assert_int_equal(t.count, 4);
-	t = read_pthread(FAMILY_FLAVOUR_MUSL, 0x80000007u, 0);
+	t = read_pthread(FAMILY_LIBC_MUSL, 0x80000007u, 0);
 	assert_true(t.known && t.process_shared);
 	assert_int_equal(t.count, 8);
-	assert_int_equal(read_pthread(FAMILY_FLAVOUR_MUSL, 0, 0).count, 1);
-	assert_false(read_pthread(FAMILY_FLAVOUR_MUSL, 0xffffffffu, 0).known);
+	assert_int_equal(read_pthread(FAMILY_LIBC_MUSL, 0, 0).count, 1);
+	assert_false(read_pthread(FAMILY_LIBC_MUSL, 0xffffffffu, 0).known);
 }
 
 static void test_unknown(void **state)
 {
 	(void)state;
-	assert_false(read_pthread(FAMILY_FLAVOUR_UNKNOWN, 4, 0).known);
-	assert_false(family_read_words(SBT_FAMILY_NONE, FAMILY_FLAVOUR_GLIBC, 4).known);
-	assert_int_equal(family_flavour_of(true, false), FAMILY_FLAVOUR_GLIBC);
-	assert_int_equal(family_flavour_of(false, true), FAMILY_FLAVOUR_MUSL);
-	assert_int_equal(family_flavour_of(false, false), FAMILY_FLAVOUR_UNKNOWN);
-	assert_int_equal(family_flavour_of(true, true), FAMILY_FLAVOUR_UNKNOWN);
+	assert_false(read_pthread(FAMILY_LIBC_UNKNOWN, 4, 0).known);
+	assert_false(family_read_words(SBT_FAMILY_NONE, FAMILY_LIBC_GLIBC, 4).known);
+	assert_int_equal(family_libc_of(true, false), FAMILY_LIBC_GLIBC);
+	assert_int_equal(family_libc_of(false, true), FAMILY_LIBC_MUSL);
+	assert_int_equal(family_libc_of(false, false), FAMILY_LIBC_UNKNOWN);
+	assert_int_equal(family_libc_of(true, true), FAMILY_LIBC_UNKNOWN);
 }
 
 /* The C library that this test runs with is the independent witness. */
@@ -153,7 +153,7 @@ static void test_live_barrier(void **state)
 							     : PTHREAD_PROCESS_PRIVATE);
 		assert_int_equal(pthread_barrier_init(&barrier, &attr, 37), 0);
 		memcpy(&words, (const char *)&barrier + at, sizeof(words));
-		t = family_read_words(SBT_FAMILY_PTHREAD, FAMILY_FLAVOUR_GLIBC, words);
+		t = family_read_words(SBT_FAMILY_PTHREAD, FAMILY_LIBC_GLIBC, words);
 		assert_true(t.known && t.sharing_known);
 		assert_int_equal(t.count, 37);
 		assert_int_equal(t.process_shared, shared);
@@ -177,7 +177,7 @@ static void test_live_musl(void **state)
 		      "printf(\"%llx\\n\", w); return 0; }\n");
 	fixture_run(f, "musl-gcc -static -o m m.c");
 	fixture_output(f, out, sizeof(out), "./m");
-	t = family_read_words(SBT_FAMILY_PTHREAD, FAMILY_FLAVOUR_MUSL, strtoull(out, NULL, 16));
+	t = family_read_words(SBT_FAMILY_PTHREAD, FAMILY_LIBC_MUSL, strtoull(out, NULL, 16));
 	assert_true(t.known && !t.process_shared);
 	assert_int_equal(t.count, 9);
 }

@@ -101,7 +101,7 @@ struct family_team arrival_team(const struct hang_monitor_env *env, const struct
 	    p->family == SBT_FAMILY_COND || p->family == SBT_FAMILY_FUTEX ||
 	    p->family == SBT_FAMILY_STD)
 		return none;
-	return family_read_words(p->family, space->flavour, p->words);
+	return family_read_words(p->family, space->libc, p->words);
 }
 
 /* By what processes know it as one. */

@@ -322,7 +322,7 @@ static void see_word(struct locks *l, const struct space *space, const struct sn
 
 	switch (out->on) {
 	case HANG_ON_MUTEX:
-		if (space && space->flavour == FAMILY_FLAVOUR_MUSL)
+		if (space && space->libc == FAMILY_LIBC_MUSL)
 			see_musl_mutex(l, w, out);
 		else if (see_mutex(l, w, &holder))
 			out->holder = holder;

@@ -268,7 +268,7 @@ static uint32_t read_pthread(const struct search *s, uint64_t word, uint64_t *ob
 		if (snapshot_read(s->look->pid, word - before[i] + WORDS_OFFSET, &words,
 				  sizeof(words)))
 			continue;
-		team = family_read_words(SBT_FAMILY_PTHREAD, s->space->flavour, words);
+		team = family_read_words(SBT_FAMILY_PTHREAD, s->space->libc, words);
 		if (!team.known || team.count > COUNT_MOST)
 			continue;
 		*object = word - before[i];
@@ -295,7 +295,7 @@ static uint32_t read_object(const struct search *s, const struct snapshot_thread
 	*object = 0;
 	if (t->wait != SNAPSHOT_FUTEX)
 		return 0;
-	if (family == SBT_FAMILY_PTHREAD && s->space->flavour == FAMILY_FLAVOUR_GLIBC)
+	if (family == SBT_FAMILY_PTHREAD && s->space->libc == FAMILY_LIBC_GLIBC)
 		return read_pthread(s, t->args[0], object);
 	if (family == SBT_FAMILY_GOMP)
 		return read_gomp(s, t->args[0], object);

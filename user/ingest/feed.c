@@ -327,12 +327,12 @@ static uint32_t site_of(struct feed *f, const struct sbt_crossing *c, const stru
  * Whose barrier it is. Of a process that ended before its mappings were read it is known by the probe alone, and where
  * else its barriers lie is not: what it has of a meeting must not be taken for all of it.
  */
-static enum family_flavour flavour_of(const struct feed *f, const struct sbt_crossing *c,
+static enum family_libc libc_of(const struct feed *f, const struct sbt_crossing *c,
 				      const struct space *space)
 {
-	if (space->flavour != FAMILY_FLAVOUR_UNKNOWN || space->read)
-		return space->flavour;
-	return attach_less_one(f->attach, c->spec) ? FAMILY_FLAVOUR_MUSL : FAMILY_FLAVOUR_GLIBC;
+	if (space->libc != FAMILY_LIBC_UNKNOWN || space->read)
+		return space->libc;
+	return attach_less_one(f->attach, c->spec) ? FAMILY_LIBC_MUSL : FAMILY_LIBC_GLIBC;
 }
 
 /* How many meet, and where else the object is. */
@@ -343,7 +343,7 @@ static void fill_team(struct feed *f, const struct sbt_crossing *c, const struct
 	struct family_team team = { 0 };
 
 	if (!(c->flags & SBT_CROSSING_NO_WORDS))
-		team = family_read_words(c->family, flavour_of(f, c, slot->space), c->words);
+		team = family_read_words(c->family, libc_of(f, c, slot->space), c->words);
 	if (team.known)
 		m->count = team.count;
 	if (!team.sharing_known || !team.process_shared)

@@ -517,11 +517,11 @@ const char *family_kind_name(uint8_t kind)
 	return kind < SBT_KINDS ? family_kinds[kind] : NULL;
 }
 
-enum family_flavour family_flavour_of(bool glibc, bool musl)
+enum family_libc family_libc_of(bool glibc, bool musl)
 {
 	if (glibc == musl)
-		return FAMILY_FLAVOUR_UNKNOWN;
-	return glibc ? FAMILY_FLAVOUR_GLIBC : FAMILY_FLAVOUR_MUSL;
+		return FAMILY_LIBC_UNKNOWN;
+	return glibc ? FAMILY_LIBC_GLIBC : FAMILY_LIBC_MUSL;
 }
 
 /*
@@ -563,7 +563,7 @@ static struct family_team family_read_musl(uint32_t limit)
 	return team;
 }
 
-struct family_team family_read_words(enum sbt_family family, enum family_flavour flavour,
+struct family_team family_read_words(enum sbt_family family, enum family_libc libc,
 				     uint64_t words)
 {
 	uint32_t third = (uint32_t)words, fourth = (uint32_t)(words >> 32);
@@ -574,12 +574,12 @@ struct family_team family_read_words(enum sbt_family family, enum family_flavour
 		unknown.count = unknown.known ? (uint32_t)words : 0;
 		return unknown;
 	}
-	switch (flavour) {
-	case FAMILY_FLAVOUR_GLIBC:
+	switch (libc) {
+	case FAMILY_LIBC_GLIBC:
 		return family_read_glibc(third, fourth);
-	case FAMILY_FLAVOUR_MUSL:
+	case FAMILY_LIBC_MUSL:
 		return family_read_musl(third);
-	case FAMILY_FLAVOUR_UNKNOWN:
+	case FAMILY_LIBC_UNKNOWN:
 		break;
 	}
 	return unknown;

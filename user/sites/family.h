@@ -94,13 +94,13 @@ const char *family_list(uint32_t bits, char *out, size_t size);
 const char *family_kind_name(uint8_t kind);
 
 /* Whose layout a barrier object has: by struct elf_traits of the file with the probed function. */
-enum family_flavour {
-	FAMILY_FLAVOUR_UNKNOWN = 0,
-	FAMILY_FLAVOUR_GLIBC,
-	FAMILY_FLAVOUR_MUSL,
+enum family_libc {
+	FAMILY_LIBC_UNKNOWN = 0,
+	FAMILY_LIBC_GLIBC,
+	FAMILY_LIBC_MUSL,
 };
 
-enum family_flavour family_flavour_of(bool glibc, bool musl);
+enum family_libc family_libc_of(bool glibc, bool musl);
 
 struct family_team {
 	bool known; /* else nothing below is */
@@ -113,7 +113,7 @@ struct family_team {
  * What the words of a crossing (sbt_crossing.words) say about the barrier. Never guesses: an
  * unknown flavour, or values that no initialised barrier has, give known = false.
  */
-struct family_team family_read_words(enum sbt_family family, enum family_flavour flavour,
+struct family_team family_read_words(enum sbt_family family, enum family_libc libc,
 				     uint64_t words);
 
 #endif /* SITES_FAMILY_H */

@@ -195,7 +195,7 @@ int space_inherit(struct space *child, const struct space *parent)
 	if (!child->read && !child->maps.n)
 		err = maps_copy(&parent->maps, &child->maps);
 	child->program = parent->program;
-	child->flavour = parent->flavour;
+	child->libc = parent->libc;
 	child->has_place = parent->has_place;
 	child->by_exit = parent->by_exit;
 	child->stepped = parent->stepped;
@@ -254,7 +254,7 @@ static void judge_module(struct judged *j, const struct module *m)
 
 	j->facts.has_place |= m->nplaces > 0;
 	if (m->c_library)
-		j->facts.flavour = family_flavour_of(m->traits.glibc, m->traits.musl);
+		j->facts.libc = family_libc_of(m->traits.glibc, m->traits.musl);
 	j->go |= m->traits.go;
 	j->throws |= m->traits.imports_throw;
 	/* A static program has its own symbols and the library's: what is in it may be used. */
@@ -410,7 +410,7 @@ int space_read(struct spaces *s, struct space *space)
 	space->settled = facts.settled;
 	space->refusal = facts.refusal;
 	if (facts.has_place)
-		space->flavour = facts.flavour;
+		space->libc = facts.libc;
 	return 0;
 }
 

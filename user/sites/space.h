@@ -55,7 +55,7 @@ struct space {
 	uint32_t looked_changes, maps_changes, changes;
 	bool partial; /* of what was looked at: the dynamic linker was still at it */
 	bool read; /* maps are of this very program, not inherited */
-	enum family_flavour flavour; /* whose barrier objects these are */
+	enum family_libc libc; /* whose barrier objects these are */
 	bool has_place; /* a barrier function is mapped */
 	bool settled; /* its libraries are there: nothing more is to be waited for */
 	bool by_exit; /* return probes could hurt here */
@@ -82,7 +82,7 @@ struct space_facts {
 	bool has_place;
 	bool settled;
 	bool decided; /* nothing that is still to be mapped can change the refusal */
-	enum family_flavour flavour;
+	enum family_libc libc;
 	const char *refusal;
 };
 
