@@ -210,7 +210,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	}
 	if (last) {
 		bpf_map_delete_elem(&procs, &tgid);
-		bpf_map_delete_elem(&judged, &tgid);
+		bpf_map_delete_elem(&classified, &tgid);
 	}
 	return 0;
 }

@@ -52,8 +52,8 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
 	__type(key, __u32);
-	__type(value, struct sbt_judged);
-} judged SEC(".maps") __weak;
+	__type(value, struct sbt_classified);
+} classified SEC(".maps") __weak;
 
 /* Mapped by user space, which writes nothing but proc_flags and shed there. */
 struct {
@@ -304,14 +304,14 @@ static __always_inline __u32 incarnation(__u64 now)
 /* SBT_PROC_*, as they are now. */
 static __always_inline __u32 proc_flags(const struct sbt_proc *p, __u32 tgid)
 {
-	struct sbt_judged *found;
+	struct sbt_classified *found;
 	__u64 word;
 	int i;
 
 	/* Again if another process's has just taken its place. */
 #pragma unroll
 	for (i = 0; i < 2; i++) {
-		found = bpf_map_lookup_elem(&judged, &tgid);
+		found = bpf_map_lookup_elem(&classified, &tgid);
 		if (!found)
 			break;
 		word = *(volatile __u64 *)&found->word;
@@ -324,7 +324,7 @@ static __always_inline __u32 proc_flags(const struct sbt_proc *p, __u32 tgid)
 /* Likewise: the units of which nothing is recorded any more. */
 static __always_inline __u64 proc_shed(const struct sbt_proc *p, __u32 tgid)
 {
-	struct sbt_judged *found = bpf_map_lookup_elem(&judged, &tgid);
+	struct sbt_classified *found = bpf_map_lookup_elem(&classified, &tgid);
 	__u64 shed;
 
 	if (!found || !*(volatile __u64 *)&found->shed)

@@ -68,7 +68,7 @@ struct sbt_copied {
 };
 
 /* What user space has found out about a process. Key: tgid. */
-struct sbt_judged {
+struct sbt_classified {
 	__u64 word; /* inc << 32 | flags */
 	__u64 shed; /* units */
 };

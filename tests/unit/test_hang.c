@@ -154,10 +154,10 @@ static void come(struct scene *s, uint32_t b, uint32_t n, uint32_t ncome)
 		arrives(s, b, i);
 }
 
-static const struct report_hang *judge(struct scene *s, uint32_t b)
+static const struct report_hang *classify(struct scene *s, uint32_t b)
 {
 	report_hang_free(&s->out);
-	assert_int_equal(hang_judge(&s->in, b, &s->out), 0);
+	assert_int_equal(hang_classify(&s->in, b, &s->out), 0);
 	return &s->out;
 }
 
@@ -198,7 +198,7 @@ static void test_long_phase(void **state)
 
 	(void)state;
 	come(s, 0, 4, 3);
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_LONG_PHASE);
 	assert_text(h, "long phase: the barrier at x.c:30 waits for thread 3 (tid 104), which is "
 		       "running in work() at x.c:55");
@@ -215,14 +215,14 @@ static void test_long_phase(void **state)
 
 	/* Ready to run counts, and so does one that sleeps for a moment at a time. */
 	s->threads[3].state = HANG_RUNNABLE;
-	assert_verdict(judge(s, 0), HANG_LONG_PHASE);
+	assert_verdict(classify(s, 0), HANG_LONG_PHASE);
 	blocked(s, 3, HANG_ON_SLEEP)->cpu_ns = S / 50;
 	s->threads[3].still = false;
-	assert_verdict(judge(s, 0), HANG_LONG_PHASE);
+	assert_verdict(classify(s, 0), HANG_LONG_PHASE);
 	s->threads[3].cpu_ns = S / 200;
-	assert_verdict(judge(s, 0), HANG_OUTSIDE);
+	assert_verdict(classify(s, 0), HANG_OUTSIDE);
 	s->threads[3].cpu_ns = MODEL_UNKNOWN;
-	assert_verdict(judge(s, 0), HANG_OUTSIDE);
+	assert_verdict(classify(s, 0), HANG_OUTSIDE);
 	scene_free(s);
 }
 
@@ -238,14 +238,14 @@ static void test_outside(void **state)
 	come(s, 0, 4, 3);
 	for (i = 0; i < 4; i++) {
 		blocked(s, 3, ways[i])->waits_for = "read() of a pipe";
-		h = judge(s, 0);
+		h = classify(s, 0);
 		assert_verdict(h, HANG_OUTSIDE);
 		assert_text(h, "outside: the barrier at x.c:30 waits for thread 3 (tid 104), which "
 			       "waits in read() of a pipe, in work() at x.c:55");
 		assert_string_equal(h->missing[0].blocked_on, "read() of a pipe");
 	}
 	s->threads[3].state = HANG_STOPPED;
-	assert_verdict(judge(s, 0), HANG_OUTSIDE);
+	assert_verdict(classify(s, 0), HANG_OUTSIDE);
 	scene_free(s);
 }
 
@@ -260,15 +260,15 @@ static void test_unknown(void **state)
 	come(s, 0, 2, 1);
 	for (i = 0; i < 5; i++) {
 		blocked(s, 1, ways[i])->waits_for = "a condition variable";
-		assert_verdict(judge(s, 0), HANG_UNKNOWN);
+		assert_verdict(classify(s, 0), HANG_UNKNOWN);
 	}
 	assert_text(&s->out, "unknown: the barrier at x.c:30 waits for thread 1 (tid 102), which "
 			     "waits for a condition variable, in work() at x.c:55");
 	s->threads[1].state = HANG_STATE_UNKNOWN;
-	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	assert_verdict(classify(s, 0), HANG_UNKNOWN);
 	/* As many have come as it counts: it is about to open. */
 	arrives(s, 0, 1);
-	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	assert_verdict(classify(s, 0), HANG_UNKNOWN);
 	assert_int_equal(s->out.nmissing, 0);
 	scene_free(s);
 }
@@ -282,13 +282,13 @@ static void test_several(void **state)
 
 	(void)state;
 	come(s, 0, 8, 1);
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_LONG_PHASE);
 	assert_non_null(strstr(h->text, "; 6 more are missing"));
 	for (i = 0; i < 7; i++)
 		assert_missing(h, i, i + 1, HANG_BY_PAST);
 	blocked(s, 5, HANG_ON_IO)->waits_for = "read() of a pipe";
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_OUTSIDE);
 	assert_non_null(strstr(h->text, "thread 5"));
 	scene_free(s);
@@ -305,7 +305,7 @@ static void test_gone(void **state)
 	come(s, 0, 4, 3);
 	s->in.nthreads = 3;
 	s->team[0][3].gone = true;
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_NEVER_FILLS);
 	assert_text(h, "never fills: the barrier at x.c:30 needs thread 3 (tid 104), which was "
 		       "there the last time and has ended");
@@ -317,14 +317,14 @@ static void test_gone(void **state)
 	s->in.nthreads = 4;
 	s->threads[3].tid = PID;
 	joins(s, 3, 0);
-	assert_verdict(judge(s, 0), HANG_NEVER_FILLS);
+	assert_verdict(classify(s, 0), HANG_NEVER_FILLS);
 	/* One that began since then may have been made to take the place. */
 	s->threads[3] = s->threads[2];
 	s->threads[3].tid = TID(9);
 	s->threads[3].state = HANG_RUNNING;
 	s->threads[3].on = HANG_ON_UNKNOWN;
 	s->threads[3].start_ns = 60 * S;
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_LONG_PHASE);
 	assert_true(h->guess);
 	scene_free(s);
@@ -343,7 +343,7 @@ static void test_left_region(void **state)
 	arrives(s, 0, 3);
 	s->team[0][2].left = true;
 	blocked(s, 2, HANG_ON_FUTEX);
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_NEVER_FILLS);
 	assert_non_null(strstr(h->text, "thread 2 (tid 103), which has left the parallel region"));
 	assert_missing(h, 0, 2, HANG_BY_TEAM);
@@ -362,12 +362,12 @@ static void test_idle_worker(void **state)
 	arrives(s, 0, 1);
 	arrives(s, 0, 3);
 	blocked(s, 2, HANG_ON_FUTEX)->idle = true;
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_NEVER_FILLS);
 	assert_non_null(strstr(h->text, "thread 2 (tid 103), which has left the parallel region"));
 	/* To other barriers such a thread may come. */
 	s->barriers[0].of_regions = false;
-	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	assert_verdict(classify(s, 0), HANG_UNKNOWN);
 	scene_free(s);
 }
 
@@ -379,7 +379,7 @@ static void test_finalized(void **state)
 	(void)state;
 	come(s, 0, 2, 1);
 	s->threads[1].left = "MPI_Finalize";
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_NEVER_FILLS);
 	assert_text(h, "never fills: the barrier at x.c:30 needs thread 1 (tid 102), which is in "
 		       "MPI_Finalize");
@@ -404,7 +404,7 @@ static void test_count_too_large(void **state)
 	s->threads[4].index = HANG_NONE;
 	s->threads[4].frames = &main_frame;
 	joins(s, 4, 0);
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_int_equal(h->nmissing, 0);
 	assert_verdict(h, HANG_NEVER_FILLS);
 	assert_text(h, "never fills: the barrier at x.c:30 counts 5, 4 have come, and nobody else "
@@ -412,15 +412,15 @@ static void test_count_too_large(void **state)
 		       "which waits at the barrier at x.c:30");
 	/* Nobody there at all. */
 	s->in.nthreads = 4;
-	assert_verdict(judge(s, 0), HANG_NEVER_FILLS);
+	assert_verdict(classify(s, 0), HANG_NEVER_FILLS);
 	assert_int_equal(s->out.nmissing, 0);
 	/* Others may come, nobody knows from where. */
 	s->barriers[0].open = true;
-	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	assert_verdict(classify(s, 0), HANG_UNKNOWN);
 	s->barriers[0].open = false;
 	/* Too many to look at all of them: nothing is proven. */
 	s->in.all = false;
-	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	assert_verdict(classify(s, 0), HANG_UNKNOWN);
 	scene_free(s);
 }
 
@@ -433,12 +433,12 @@ static void test_by_count(void **state)
 	(void)state;
 	barrier(s, 0, 3);
 	arrives(s, 0, 0);
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_LONG_PHASE);
 	assert_false(h->guess);
 	assert_missing(h, 0, 1, HANG_BY_COUNT);
 	blocked(s, 2, HANG_ON_IO);
-	assert_verdict(judge(s, 0), HANG_OUTSIDE);
+	assert_verdict(classify(s, 0), HANG_OUTSIDE);
 	scene_free(s);
 }
 
@@ -452,20 +452,20 @@ static void test_guess(void **state)
 	arrives(s, 0, 0);
 	blocked(s, 1, HANG_ON_IO);
 	blocked(s, 2, HANG_ON_IO);
-	h = judge(s, 0);
+	h = classify(s, 0);
 	/* One of three will do, and one of them works. */
 	assert_verdict(h, HANG_LONG_PHASE);
 	assert_true(h->guess);
 	assert_missing(h, 0, 3, HANG_BY_PROCESS);
 	assert_non_null(strstr(h->text, "a guess"));
 	blocked(s, 3, HANG_ON_COND);
-	assert_verdict(judge(s, 0), HANG_OUTSIDE);
+	assert_verdict(classify(s, 0), HANG_OUTSIDE);
 	/* No count at all. */
 	s->barriers[0].count = 0;
-	assert_verdict(judge(s, 0), HANG_OUTSIDE);
+	assert_verdict(classify(s, 0), HANG_OUTSIDE);
 	/* The process's others are not the barrier's. */
 	s->threads[1].pid = s->threads[2].pid = 7;
-	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	assert_verdict(classify(s, 0), HANG_UNKNOWN);
 	assert_int_equal(s->out.nmissing, 1);
 	scene_free(s);
 }
@@ -484,7 +484,7 @@ static void test_other_team(void **state)
 	s->threads[2].tid = TID(8);
 	arrives(s, 0, 0);
 	arrives(s, 0, 2);
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_LONG_PHASE);
 	assert_true(h->guess);
 	assert_int_equal(h->nmissing, 2);
@@ -503,7 +503,7 @@ static void test_self(void **state)
 	(void)state;
 	come(s, 0, 2, 1);
 	waits_for_lock(s, 1, "the mutex `m`", TID(1));
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_DEADLOCK);
 	assert_int_equal(h->ncycle, 1);
 	assert_text(h, "deadlock: thread 1 (tid 102) waits for the mutex `m`, which it holds "
@@ -529,7 +529,7 @@ static void test_rings(void **state)
 		arrives(s, 0, len + 1);
 		for (i = 0; i < len; i++)
 			waits_for_lock(s, i, locks[i], TID((i + 1) % len));
-		h = judge(s, 0);
+		h = classify(s, 0);
 		assert_verdict(h, HANG_DEADLOCK);
 		assert_int_equal(h->ncycle, len);
 		for (i = 0; i < len; i++) {
@@ -546,10 +546,10 @@ static void test_rings(void **state)
 		 * proven.
 		 */
 		s->threads[len - 1].still = false;
-		assert_verdict(judge(s, 0), HANG_UNKNOWN);
+		assert_verdict(classify(s, 0), HANG_UNKNOWN);
 		assert_int_equal(s->out.ncycle, 0);
 		s->threads[len - 1].state = HANG_RUNNING;
-		assert_verdict(judge(s, 0), HANG_LONG_PHASE);
+		assert_verdict(classify(s, 0), HANG_LONG_PHASE);
 		scene_free(s);
 	}
 }
@@ -563,7 +563,7 @@ static void test_through_barrier(void **state)
 	(void)state;
 	come(s, 0, 3, 2);
 	waits_for_lock(s, 2, "the mutex `lock_a`", TID(1));
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_DEADLOCK);
 	assert_text(h, "deadlock: thread 2 (tid 103) waits for the mutex `lock_a` held by thread 1 "
 		       "(tid 102), which waits at the barrier at x.c:30 for thread 2");
@@ -573,7 +573,7 @@ static void test_through_barrier(void **state)
 
 	/* Who came before is not known, but there is nobody else. */
 	s->barriers[0].nteam = 0;
-	assert_verdict(judge(s, 0), HANG_DEADLOCK);
+	assert_verdict(classify(s, 0), HANG_DEADLOCK);
 	/* There is: that one may come instead. */
 	s->in.nthreads = 4;
 	s->threads[3] = s->threads[0];
@@ -581,11 +581,11 @@ static void test_through_barrier(void **state)
 	s->threads[3].state = HANG_RUNNING;
 	s->threads[3].on = HANG_ON_UNKNOWN;
 	s->threads[3].barrier = HANG_NONE;
-	assert_verdict(judge(s, 0), HANG_LONG_PHASE);
+	assert_verdict(classify(s, 0), HANG_LONG_PHASE);
 	assert_int_equal(s->out.ncycle, 0);
 	/* Even where the same have always met, until now. */
 	team(s, 0, 3);
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_UNKNOWN);
 	assert_text(h,
 		    "perhaps a deadlock: thread 2 (tid 103) waits for the mutex `lock_a` held by "
@@ -595,13 +595,13 @@ static void test_through_barrier(void **state)
 	assert_true(h->guess);
 	/* Not where the runtime says who is of the team, nor from a thread that waits for one of them to end. */
 	s->barriers[0].team_told = true;
-	assert_verdict(judge(s, 0), HANG_DEADLOCK);
+	assert_verdict(classify(s, 0), HANG_DEADLOCK);
 	s->barriers[0].team_told = false;
 	s->threads[3].state = s->threads[0].state;
 	s->threads[3].still = true;
 	s->threads[3].on = HANG_ON_JOIN;
 	s->threads[3].holder = TID(0);
-	assert_verdict(judge(s, 0), HANG_DEADLOCK);
+	assert_verdict(classify(s, 0), HANG_DEADLOCK);
 	scene_free(s);
 }
 
@@ -613,14 +613,14 @@ static void test_through_join(void **state)
 	(void)state;
 	come(s, 0, 3, 2);
 	joins(s, 2, 0);
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_DEADLOCK);
 	assert_text(h, "deadlock: thread 2 (tid 103) waits for the end of thread 0 (tid 101), "
 		       "which waits at the barrier at x.c:30 for thread 2");
 	assert_string_equal(h->cycle[0].waits_for, "the end of thread 0");
 	/* Of one that has ended nobody waits for long. */
 	s->threads[2].holder = TID(7);
-	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	assert_verdict(classify(s, 0), HANG_UNKNOWN);
 	scene_free(s);
 }
 
@@ -637,12 +637,12 @@ static void test_join_within(void **state)
 	s->threads[0].tid = PID;
 	s->threads[0].index = HANG_NONE;
 	joins(s, 0, 1);
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_DEADLOCK);
 	assert_text(h, "deadlock: the main thread (tid 100) waits for the end of thread 1 (tid "
 		       "102), which waits at the barrier at x.c:30 for the main thread");
 	s->threads[0].frames = &main_frame;
-	assert_verdict(judge(s, 0), HANG_NEVER_FILLS);
+	assert_verdict(classify(s, 0), HANG_NEVER_FILLS);
 	scene_free(s);
 }
 
@@ -660,7 +660,7 @@ static void test_behind_cycle(void **state)
 	waits_for_lock(s, 1, "the mutex `a`", TID(2));
 	waits_for_lock(s, 2, "the mutex `b`", TID(3));
 	waits_for_lock(s, 3, "the mutex `a`", TID(2));
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_DEADLOCK);
 	assert_int_equal(h->ncycle, 2);
 	assert_non_null(strstr(h->text, "the barrier at x.c:30 waits for thread 1 (tid 102), which "
@@ -675,7 +675,7 @@ static void test_dead_holder(void **state)
 	(void)state;
 	come(s, 0, 2, 1);
 	waits_for_lock(s, 1, "the mutex `m`", TID(7));
-	assert_verdict(judge(s, 0), HANG_NEVER_FILLS);
+	assert_verdict(classify(s, 0), HANG_NEVER_FILLS);
 	assert_non_null(strstr(s->out.text, "whose holder, thread 108, has ended"));
 	scene_free(s);
 }
@@ -694,20 +694,20 @@ static void test_chains(void **state)
 	waits_for_lock(s, 1, "the mutex `a`", TID(2));
 	waits_for_lock(s, 2, "the mutex `b`", TID(3));
 	joins(s, 3, 4);
-	assert_verdict(judge(s, 0), HANG_LONG_PHASE);
+	assert_verdict(classify(s, 0), HANG_LONG_PHASE);
 	blocked(s, 4, HANG_ON_IO)->waits_for = "read() of a socket";
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_OUTSIDE);
 	assert_text(h, "outside: the barrier at x.c:30 waits for thread 1 (tid 102), which waits "
 		       "for the mutex `a` held by thread 2 (tid 103), which waits for the mutex "
 		       "`b` held by thread 3 (tid 104), which waits for the end of thread 4 (tid "
 		       "105), which waits in read() of a socket, in work() at x.c:55");
 	s->threads[3].holder = 0;
-	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	assert_verdict(classify(s, 0), HANG_UNKNOWN);
 	/* A lock that readers hold: nobody knows which. */
 	blocked(s, 1, HANG_ON_RWLOCK)->holder = 0;
 	s->threads[1].object = "the read-write lock `r`";
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_UNKNOWN);
 	assert_string_equal(h->missing[0].blocked_on, "the read-write lock `r`");
 	scene_free(s);
@@ -730,12 +730,12 @@ static void test_two_barriers(void **state)
 	for (i = 0; i < 3; i++)
 		arrives(s, 0, i);
 	arrives(s, 1, 3);
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_NEVER_FILLS);
 	assert_int_equal(h->nmissing, 1);
 	assert_string_equal(h->missing[0].blocked_on, "the barrier at x.c:31");
 	assert_non_null(strstr(h->text, "thread 3 (tid 104) waits at the barrier at x.c:31 for"));
-	assert_verdict(judge(s, 1), HANG_NEVER_FILLS);
+	assert_verdict(classify(s, 1), HANG_NEVER_FILLS);
 	/* A main thread that waits for one of them to end makes no deadlock of it. */
 	s->barriers[1].nteam = 0;
 	s->in.nthreads = 5;
@@ -744,8 +744,8 @@ static void test_two_barriers(void **state)
 	s->threads[4].barrier = HANG_NONE;
 	s->threads[4].frames = &main_frame;
 	joins(s, 4, 0);
-	assert_verdict(judge(s, 0), HANG_NEVER_FILLS);
-	assert_verdict(judge(s, 1), HANG_NEVER_FILLS);
+	assert_verdict(classify(s, 0), HANG_NEVER_FILLS);
+	assert_verdict(classify(s, 1), HANG_NEVER_FILLS);
 	/* At a barrier that others can fill it is only late. */
 	s->barriers[1].nteam = 0;
 	s->barriers[1].count = 2;
@@ -754,7 +754,7 @@ static void test_two_barriers(void **state)
 	s->threads[4].tid = TID(4);
 	s->threads[4].state = HANG_RUNNING;
 	s->threads[4].barrier = HANG_NONE;
-	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	assert_verdict(classify(s, 0), HANG_UNKNOWN);
 	scene_free(s);
 }
 
@@ -775,10 +775,10 @@ static void test_two_barriers_and_lock(void **state)
 	waits_for_lock(s, 1, "the mutex `a`", TID(2));
 	arrives(s, 1, 2);
 	waits_for_lock(s, 3, "the mutex `b`", TID(0));
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_DEADLOCK);
 	assert_int_equal(h->ncycle, 4);
-	assert_verdict(judge(s, 1), HANG_DEADLOCK);
+	assert_verdict(classify(s, 1), HANG_DEADLOCK);
 	scene_free(s);
 }
 
@@ -810,7 +810,7 @@ static void test_ranks(void **state)
 	arrives(s, 0, 0);
 	arrives(s, 0, 2);
 	blocked(s, 4, HANG_ON_SLEEP)->waits_for = "sleep";
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_OUTSIDE);
 	assert_int_equal(h->nmissing, 1);
 	assert_int_equal(h->missing[0].pid, 300);
@@ -823,7 +823,7 @@ static void test_ranks(void **state)
 		.pid = 300, .tid = 300, .index = 2, .ranked = true, .gone = true
 	};
 	s->in.nthreads = 4;
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_NEVER_FILLS);
 	assert_non_null(strstr(h->text, "rank 2 (pid 300), which was there the last time and has "
 					"ended"));
@@ -850,7 +850,7 @@ static void test_processes(void **state)
 	arrives(s, 0, 0);
 	arrives(s, 0, 2);
 	waits_for_lock(s, 1, "the mutex `m`", 200);
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_DEADLOCK);
 	assert_text(h, "deadlock: thread 101 of process 100 waits for the mutex `m` held by "
 		       "process 200, which waits at the barrier at x.c:30 for thread 101");
@@ -893,14 +893,14 @@ static void test_hostile(void **state)
 	s->barriers[0].comm = s->threads[1].comm = "\033[31m";
 	memset(s->barriers[0].label, 'y', sizeof(s->barriers[0].label));
 	memset(s->barriers[0].id, 'z', sizeof(s->barriers[0].id));
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_DEADLOCK);
 	for (p = h->text; *p; p++)
 		assert_true((unsigned char)*p >= ' ' && *p != 0x7f);
 	s->barriers[0].name = NULL;
 	s->barriers[0].site = (struct hang_frame){ 0 };
 	s->threads[1].object = NULL;
-	assert_verdict(judge(s, 0), HANG_DEADLOCK);
+	assert_verdict(classify(s, 0), HANG_DEADLOCK);
 	scene_free(s);
 }
 
@@ -1004,7 +1004,7 @@ static void test_random(void **state)
 		s = scene_new(1 + rnd(&seed, THREADS));
 		scramble(s, &seed);
 		for (b = 0; b < BARRIERS; b++) {
-			const struct report_hang *h = judge(s, b);
+			const struct report_hang *h = classify(s, b);
 
 			assert_non_null(name_of(h->verdict));
 			assert_true(strlen(h->text) > 8);
@@ -1044,7 +1044,7 @@ static void test_healthy(void **state)
 			if (rnd(&seed, 2))
 				waits_for_lock(s, i, "the mutex `m`",
 					       TID(i + 1 + rnd(&seed, n - i - 1)));
-		assert_verdict(judge(s, 0), HANG_LONG_PHASE);
+		assert_verdict(classify(s, 0), HANG_LONG_PHASE);
 		scene_free(s);
 	}
 }
@@ -1087,18 +1087,18 @@ static void test_other_collective(void **state)
 
 	(void)state;
 	calls(s, 2, "MPI_Bcast", HANG_ON_COLLECTIVE);
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_DEADLOCK);
 	assert_text(h, "deadlock: rank 2 (pid 103) is in MPI_Bcast at x.c:55, a different "
 		       "collective of that "
 		       "communicator; rank 0 (pid 101) waits at the barrier at x.c:30 for rank 2");
 	/* Of another communicator, or which is not known: nothing is proven. */
 	s->threads[2].world = false;
-	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	assert_verdict(classify(s, 0), HANG_UNKNOWN);
 	/* It may have returned from it meanwhile. */
 	s->threads[2].world = true;
 	s->threads[2].still = false;
-	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	assert_verdict(classify(s, 0), HANG_UNKNOWN);
 	scene_free(s);
 }
 
@@ -1113,7 +1113,7 @@ static void test_other_collective_waits_for_work(void **state)
 	s->threads[1].on = HANG_ON_UNKNOWN;
 	s->threads[1].still = false;
 	calls(s, 2, "MPI_Bcast", HANG_ON_COLLECTIVE);
-	assert_int_not_equal(judge(s, 0)->verdict, HANG_DEADLOCK);
+	assert_int_not_equal(classify(s, 0)->verdict, HANG_DEADLOCK);
 	scene_free(s);
 }
 
@@ -1128,12 +1128,12 @@ static void test_odd_one(void **state)
 	arrives(s, 0, 2);
 	for (i = 0; i < 3; i++)
 		s->threads[i].call = i == 2 ? "MPI_Allreduce" : "MPI_Barrier";
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_DEADLOCK);
 	assert_non_null(strstr(h->text, "rank 2 (pid 103) is in MPI_Allreduce"));
 	assert_non_null(strstr(h->text, "rank 0 (pid 101) is in MPI_Barrier"));
 	s->threads[2].call = "MPI_Barrier";
-	assert_verdict(judge(s, 0), HANG_UNKNOWN);
+	assert_verdict(classify(s, 0), HANG_UNKNOWN);
 	scene_free(s);
 }
 
@@ -1144,14 +1144,14 @@ static void test_message(void **state)
 
 	(void)state;
 	calls(s, 2, "MPI_Recv", HANG_ON_MESSAGE)->holder = TID(0);
-	h = judge(s, 0);
+	h = classify(s, 0);
 	assert_verdict(h, HANG_DEADLOCK);
 	assert_text(h, "deadlock: rank 2 (pid 103) waits in MPI_Recv at x.c:55 for rank 0 (pid "
 		       "101), which waits at "
 		       "the barrier at x.c:30 for rank 2");
 	/* Who exchanges messages all the time waits for nobody for good. */
 	s->threads[2].still = false;
-	assert_int_not_equal(judge(s, 0)->verdict, HANG_DEADLOCK);
+	assert_int_not_equal(classify(s, 0)->verdict, HANG_DEADLOCK);
 	scene_free(s);
 }
 

@@ -64,7 +64,7 @@ static void drop(void *ctx, uint64_t cookie)
 	p->dropped++;
 }
 
-static void judged(void *ctx, const struct discover_object *o)
+static void classified(void *ctx, const struct discover_object *o)
 {
 	struct play *p = ctx;
 
@@ -77,7 +77,7 @@ static int set_up(void **state)
 {
 	struct play *p = calloc(1, sizeof(*p));
 	struct discover_ops ops = {
-		.ctx = p, .function = function_of, .take = take, .drop = drop, .judged = judged
+		.ctx = p, .function = function_of, .take = take, .drop = drop, .classified = classified
 	};
 
 	p->d = discover_new(&ops);

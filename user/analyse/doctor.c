@@ -31,7 +31,7 @@ static bool missing_rights(const struct doctor_facts *x, char *out, size_t len)
 }
 
 /* The first thing that is needed and not there. */
-static void judge(struct doctor *d, const struct doctor_facts *x)
+static void classify(struct doctor *d, const struct doctor_facts *x)
 {
 	const struct doctor_feature *f, *missing = NULL;
 	struct doctor_feature *v = &d->verdict;
@@ -66,5 +66,5 @@ void doctor_diagnose(const struct doctor_facts *x, struct doctor *d)
 	doctor_say_rights(d, x);
 	doctor_say_probes(d, x);
 	doctor_say_measures(d, x);
-	judge(d, x);
+	classify(d, x);
 }

@@ -770,7 +770,7 @@ static void add_longest_waits(struct report_process *p, const struct report_barr
 }
 
 /* What its barriers say of a process. */
-struct judged {
+struct classified {
 	const struct report_barrier *top; /* where it loses most */
 	struct verdict_shares shares;
 };
@@ -789,11 +789,11 @@ static uint32_t *where_processes(struct build *b)
 }
 
 /* The barriers are in order by now: the first of a process is where it loses most. */
-static int judge_processes(struct build *b)
+static int classify_processes(struct build *b)
 {
 	struct report *out = b->out;
 	uint32_t i, *where = where_processes(b);
-	struct judged *all = arena_alloc(b->arena, (out->nprocesses + 1) * sizeof(*all));
+	struct classified *all = arena_alloc(b->arena, (out->nprocesses + 1) * sizeof(*all));
 	struct hash hung = { 0 };
 	uint64_t yes;
 	int err = where && all ? 0 : -ENOMEM;
@@ -977,7 +977,7 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	if (!err)
 		err = groups_build(b.arena, model, b.procs, b.threads, out);
 	if (!err)
-		err = judge_processes(&b);
+		err = classify_processes(&b);
 	if (!err)
 		err = findings_build(b.arena, model, env, b.threads, out);
 	forget_losses(out);

@@ -995,7 +995,7 @@ void verdict_costs(const struct report_process *p, char *advice, size_t size)
 			   : "Trace with --aggregate or --no-causes, or make the phases longer.");
 }
 
-static void judge_process(struct report_process *p, const struct report_barrier *top,
+static void classify_process(struct report_process *p, const struct report_barrier *top,
 			  const struct verdict_shares *shares)
 {
 	double share = shares->top;
@@ -1052,7 +1052,7 @@ void verdict_process(struct report_process *p, const struct report_barrier *top,
 	p->imbalance = known && !p->meets_others && p->phase_thread_ns
 			       ? fmin(1, (double)p->phase_wait_ns / (double)p->phase_thread_ns)
 			       : NAN;
-	judge_process(p, top, shares);
+	classify_process(p, top, shares);
 	if (p->counted_from_ns != REPORT_UNKNOWN)
 		verdict_late(p);
 	if (p->pattern != REPORT_FEW && !p->hung)

@@ -515,7 +515,7 @@ int attach_futexes(struct attach *a)
 	return err;
 }
 
-int attach_judge(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t object, uint32_t verdict)
+int attach_classify(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t object, uint32_t verdict)
 {
 	struct sbt_object key = { .address = object, .tgid = tgid, .inc = inc };
 	/* Somebody may wait there now. */

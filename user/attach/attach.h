@@ -170,7 +170,7 @@ int attach_futexes(struct attach *attach);
 /* Can probes be put for one process alone? Else attach_waits() is for all whatever it is told. */
 bool attach_filters_process(const struct attach *attach);
 /* What a traced process does at @object is a barrier, or is none: SBT_OBJECT_*. Returns 0 or -errno. */
-int attach_judge(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t object,
+int attach_classify(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t object,
 		 uint32_t verdict);
 
 /*

@@ -390,14 +390,14 @@ int event_pmu_each(const struct events_host *host, int (*each)(void *ctx, const 
 	return each_pmu(host, list_pmu, &l);
 }
 
-struct judge {
+struct classify {
 	const struct events_host *host;
 	struct event_spec *spec;
 };
 
-static int judge_pmu(void *ctx, const char *pmu)
+static int classify_pmu(void *ctx, const char *pmu)
 {
-	const struct judge *j = ctx;
+	const struct classify *j = ctx;
 	uint32_t type;
 
 	if (read_type(j->host, pmu, &type) || type != j->spec->type)
@@ -412,9 +412,9 @@ static int judge_pmu(void *ctx, const char *pmu)
 
 void event_pmu_judge(const struct events_host *host, struct event_spec *spec)
 {
-	struct judge j = { host, spec };
+	struct classify j = { host, spec };
 
 	if (!*spec->why && spec->type != PERF_TYPE_HARDWARE && spec->type != PERF_TYPE_HW_CACHE &&
 	    spec->type != PERF_TYPE_SOFTWARE && spec->type != PERF_TYPE_RAW)
-		each_pmu(host, judge_pmu, &j);
+		each_pmu(host, classify_pmu, &j);
 }

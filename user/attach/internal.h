@@ -107,14 +107,14 @@ void shed_wait(struct attach *attach);
 
 /* state.c */
 /* What is found out about a process: flags that are set and cleared, units that are shed. */
-struct judgement {
+struct classification {
 	uint32_t set, clear;
 	uint64_t shed;
 };
 
 /* For threads that come later. -ENOENT: the process is gone, or another. */
-int judge_process(struct attach *attach, uint32_t tgid, uint32_t inc,
-		  const struct judgement *judgement);
+int classify_process(struct attach *attach, uint32_t tgid, uint32_t inc,
+		  const struct classification *classification);
 /* Calls @each with every thread's slot that is taken, by what the programs noted. */
 void each_thread(const struct attach *attach, void (*each)(void *ctx, struct sbt_thread *thread),
 		 void *ctx);

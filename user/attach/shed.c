@@ -40,8 +40,8 @@ int attach_exclude(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t units
 {
 	bool whole = units == ATTACH_ALL_UNITS;
 	struct excluded e = { a, tgid, inc, units };
-	int err = judge_process(a, tgid, inc,
-				&(struct judgement){ .set = whole ? SBT_PROC_EXCLUDED : 0,
+	int err = classify_process(a, tgid, inc,
+				&(struct classification){ .set = whole ? SBT_PROC_EXCLUDED : 0,
 						     .shed = whole ? 0 : units });
 
 	if (!err)

@@ -81,37 +81,37 @@ static void flag_thread(void *ctx, struct sbt_thread *thread)
 }
 
 /* What the programs go by, as they do: SBT_PROC_* of a process, but for SBT_PROC_SEEN. */
-static struct sbt_judged judged_now(const struct attach *a, uint32_t tgid,
+static struct sbt_classified classified_now(const struct attach *a, uint32_t tgid,
 				    const struct sbt_proc *proc)
 {
-	struct sbt_judged judged;
+	struct sbt_classified classified;
 
-	if (!bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.judged), &tgid, &judged) &&
-	    judged.word >> 32 == proc->inc)
-		return judged;
-	return (struct sbt_judged){ .word = proc->flags & ~SBT_PROC_SEEN };
+	if (!bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.classified), &tgid, &classified) &&
+	    classified.word >> 32 == proc->inc)
+		return classified;
+	return (struct sbt_classified){ .word = proc->flags & ~SBT_PROC_SEEN };
 }
 
 /* Of processes that ended just as they were judged. */
 static void forget_gone(const struct attach *a)
 {
-	int procs = bpf_map__fd(a->skel->maps.procs), judged = bpf_map__fd(a->skel->maps.judged);
+	int procs = bpf_map__fd(a->skel->maps.procs), classified = bpf_map__fd(a->skel->maps.classified);
 	uint32_t key, next;
 	struct sbt_proc proc;
-	bool more = !bpf_map_get_next_key(judged, NULL, &next);
+	bool more = !bpf_map_get_next_key(classified, NULL, &next);
 
 	while (more) {
 		key = next;
-		more = !bpf_map_get_next_key(judged, &key, &next);
+		more = !bpf_map_get_next_key(classified, &key, &next);
 		if (bpf_map_lookup_elem(procs, &key, &proc))
-			bpf_map_delete_elem(judged, &key);
+			bpf_map_delete_elem(classified, &key);
 	}
 }
 
-int judge_process(struct attach *a, uint32_t tgid, uint32_t inc, const struct judgement *j)
+int classify_process(struct attach *a, uint32_t tgid, uint32_t inc, const struct classification *j)
 {
-	int map = bpf_map__fd(a->skel->maps.judged);
-	struct sbt_judged judged;
+	int map = bpf_map__fd(a->skel->maps.classified);
+	struct sbt_classified classified;
 	struct sbt_proc proc;
 
 	if (bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.procs), &tgid, &proc))
@@ -119,21 +119,21 @@ int judge_process(struct attach *a, uint32_t tgid, uint32_t inc, const struct ju
 	if (proc.inc != inc)
 		return -ENOENT;
 	/* It may execute another program at any moment: then this is of no account. */
-	judged = judged_now(a, tgid, &proc);
-	judged.word = (uint64_t)inc << 32 | (((uint32_t)judged.word | j->set) & ~j->clear);
-	judged.shed |= j->shed;
-	if (!bpf_map_update_elem(map, &tgid, &judged, BPF_ANY))
+	classified = classified_now(a, tgid, &proc);
+	classified.word = (uint64_t)inc << 32 | (((uint32_t)classified.word | j->set) & ~j->clear);
+	classified.shed |= j->shed;
+	if (!bpf_map_update_elem(map, &tgid, &classified, BPF_ANY))
 		return 0;
 	if (errno != E2BIG)
 		return -errno;
 	forget_gone(a);
-	return bpf_map_update_elem(map, &tgid, &judged, BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(map, &tgid, &classified, BPF_ANY) ? -errno : 0;
 }
 
 int attach_flag_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t set, uint32_t clear)
 {
 	struct flag flag = { tgid, set, clear };
-	int err = judge_process(a, tgid, inc, &(struct judgement){ .set = set, .clear = clear });
+	int err = classify_process(a, tgid, inc, &(struct classification){ .set = set, .clear = clear });
 
 	/* What threads have no copy of need not be changed there. */
 	if (!err && (set | clear) & ~(SBT_PROC_FRESH | SBT_PROC_WAITS))
@@ -232,7 +232,7 @@ void attach_each_process(const struct attach *a, void (*each)(void *ctx, uint32_
 		key = next;
 		first = false;
 		if (!bpf_map_lookup_elem(procs, &key, &proc) &&
-		    !(judged_now(a, key, &proc).word & SBT_PROC_EXCLUDED))
+		    !(classified_now(a, key, &proc).word & SBT_PROC_EXCLUDED))
 			each(ctx, key);
 	}
 }
@@ -244,7 +244,7 @@ bool attach_traces(const struct attach *a, uint32_t tgid, uint32_t *inc)
 	if (bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.procs), &tgid, &proc))
 		return false;
 	*inc = proc.inc;
-	return !((proc.flags | judged_now(a, tgid, &proc).word) & SBT_PROC_EXCLUDED);
+	return !((proc.flags | classified_now(a, tgid, &proc).word) & SBT_PROC_EXCLUDED);
 }
 
 uint64_t attach_looks(const struct attach *a, uint32_t tgid, uint32_t inc)

@@ -315,7 +315,7 @@ static int examine_own(struct tracker *t, bool named, bool ranks)
 			continue;
 		probes_module(&t->probes, m, 0, false);
 		if (m->traits.executable && named)
-			tracker_judge_coming(t, &maps.entries[i], m, ranks);
+			tracker_classify_coming(t, &maps.entries[i], m, ranks);
 	}
 	maps_free(&maps);
 	return 0;
@@ -484,7 +484,7 @@ struct tracker_scan tracker_scan_once(struct tracker *t, int pid)
 	for (i = 0; i < maps.n; i++)
 		scan.fresh |= tracker_probe_file(t, pid, &maps.entries[i]);
 	tracker_scan_rank(t, pid, &maps);
-	facts = spaces_judge(t->spaces, pid, &maps, scan.partial);
+	facts = spaces_classify(t->spaces, pid, &maps, scan.partial);
 	/* A probe came to a process that runs: who is inside a barrier of it already? */
 	if (scan.fresh)
 		tracker_note_waiting(t, pid);
@@ -597,7 +597,7 @@ static void on_changed(struct tracker *t, const struct sbt_event *event)
 		if (err)
 			tracker_rank_gone(t, event);
 		if (!err && !held && !space->settled)
-			tracker_judge_executed(t, space);
+			tracker_classify_executed(t, space);
 		if (!err)
 			err = tracker_name_starting(t, space);
 	} else {

@@ -313,12 +313,12 @@ static void count_late(struct tracker *t, struct birth *b, uint64_t until_ns, bo
 }
 
 /* Returns whether that is to be repeated. */
-static bool birth_judge(struct tracker *t, struct birth *b)
+static bool birth_classify(struct tracker *t, struct birth *b)
 {
 	struct space_facts facts = { 0 };
 
 	if (b->maps.n)
-		facts = spaces_judge(t->spaces, (int)b->tgid, &b->maps, b->busy);
+		facts = spaces_classify(t->spaces, (int)b->tgid, &b->maps, b->busy);
 	if (facts.decided)
 		attach_know_program(
 			t->attach, b->maps.entries->dev, b->maps.entries->ino,
@@ -365,7 +365,7 @@ void tracker_births_settle(struct tracker *t, void (*read)(struct tracker *t))
 		b = &t->births[i];
 		if (b->due_ns > now)
 			continue;
-		if (!birth_judge(t, b)) {
+		if (!birth_classify(t, b)) {
 			birth_drop(t, i);
 			continue;
 		}

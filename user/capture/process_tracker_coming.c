@@ -15,8 +15,8 @@
 #define NEEDED_MAX 256
 
 /* targets.judged; below these the flags of a verdict. */
-#define JUDGED	   (1ULL << 32)
-#define JUDGED_MPI (1ULL << 33)
+#define CLASSIFIED	   (1ULL << 32)
+#define CLASSIFIED_MPI (1ULL << 33)
 
 /* What a program needs. */
 struct coming {
@@ -46,7 +46,7 @@ static void add_file(void *ctx, const char *name, struct module *m)
 }
 
 /* JUDGED and the flags of a verdict, once the files have their probes. 0: all of it will be known only when the program runs. */
-static uint64_t judge_needed(struct tracker *t, const struct module *program)
+static uint64_t classify_needed(struct tracker *t, const struct module *program)
 {
 	struct coming c = { .program = program,
 			    .unknown = getenv("LD_PRELOAD") || getenv("LD_AUDIT") };
@@ -56,7 +56,7 @@ static uint64_t judge_needed(struct tracker *t, const struct module *program)
 	if (c.unknown || needed_each(t->modules, program->path, add_file, &c) || c.unknown ||
 	    !c.found)
 		return 0;
-	facts = spaces_judge_files(c.files, c.n);
+	facts = spaces_classify_files(c.files, c.n);
 	if (!facts.decided)
 		return 0;
 	/* Where regions return to is probed in each process. */
@@ -68,14 +68,14 @@ static uint64_t judge_needed(struct tracker *t, const struct module *program)
 		    probes_exits(&t->probes, c.files[i], UINT32_MAX))
 			return 0;
 	}
-	return JUDGED | (c.mpi ? JUDGED_MPI : 0) | (facts.refusal ? SBT_PROC_BY_EXIT : 0);
+	return CLASSIFIED | (c.mpi ? CLASSIFIED_MPI : 0) | (facts.refusal ? SBT_PROC_BY_EXIT : 0);
 }
 
 /* By the program alone. */
-static bool judge_alone(struct tracker *t, struct maps_entry *e, struct module *m, uint32_t *flags)
+static bool classify_alone(struct tracker *t, struct maps_entry *e, struct module *m, uint32_t *flags)
 {
 	struct maps alone = { .entries = e, .n = 1 };
-	struct space_facts facts = spaces_judge(t->spaces, getpid(), &alone, false);
+	struct space_facts facts = spaces_classify(t->spaces, getpid(), &alone, false);
 
 	*flags = 0;
 	if (!facts.decided)
@@ -89,16 +89,16 @@ static bool judge_alone(struct tracker *t, struct maps_entry *e, struct module *
 }
 
 /* Says what is known of a program that needs other files, once. */
-static uint64_t judge_once(struct tracker *t, const struct maps_entry *e, struct module *m)
+static uint64_t classify_once(struct tracker *t, const struct maps_entry *e, struct module *m)
 {
 	uint64_t key = (uint64_t)(uintptr_t)m, known = 0;
 
-	if (hash_get(&t->judged, key, &known))
+	if (hash_get(&t->classified, key, &known))
 		return known;
-	known = judge_needed(t, m);
+	known = classify_needed(t, m);
 	if (known)
 		attach_know_program(t->attach, e->dev, e->ino, (uint32_t)known, false);
-	hash_put(&t->judged, key, known);
+	hash_put(&t->classified, key, known);
 	return known;
 }
 
@@ -116,16 +116,16 @@ static bool needs_openmp(const struct module *program)
 	return false;
 }
 
-void tracker_judge_coming(struct tracker *t, const struct maps_entry *entry, struct module *m,
+void tracker_classify_coming(struct tracker *t, const struct maps_entry *entry, struct module *m,
 			  bool rank)
 {
 	struct maps_entry e = *entry;
 	uint32_t flags;
 
-	if (judge_alone(t, &e, m, &flags))
+	if (classify_alone(t, &e, m, &flags))
 		attach_know_program(t->attach, e.dev, e.ino, flags, false);
 	else if (rank || needs_openmp(m))
-		judge_once(t, &e, m);
+		classify_once(t, &e, m);
 }
 
 static uint64_t job_key(uint32_t tgid, uint32_t inc)
@@ -149,7 +149,7 @@ static struct module *program_of(struct tracker *t, const struct space *space,
 	return NULL;
 }
 
-void tracker_judge_executed(struct tracker *t, const struct space *space)
+void tracker_classify_executed(struct tracker *t, const struct space *space)
 {
 	const struct maps_entry *entry = NULL;
 	struct module *m;
@@ -162,7 +162,7 @@ void tracker_judge_executed(struct tracker *t, const struct space *space)
 	    !job_links_as_we((int)space->tgid))
 		return;
 	m = program_of(t, space, &entry);
-	known = m ? judge_once(t, entry, m) : 0;
+	known = m ? classify_once(t, entry, m) : 0;
 	if (known)
 		attach_flag_process(t->attach, space->tgid, space->inc, (uint32_t)known,
 				    SBT_PROC_FRESH);
@@ -209,7 +209,7 @@ void tracker_rank_gone(struct tracker *t, const struct sbt_event *exec)
 	struct ranks_handles handles = { .addresses = false };
 	uint64_t known = 0;
 
-	if (job && m && hash_get(&t->judged, (uint64_t)(uintptr_t)m, &known) && known & JUDGED_MPI)
+	if (job && m && hash_get(&t->classified, (uint64_t)(uintptr_t)m, &known) && known & CLASSIFIED_MPI)
 		ranks_see(t->ranks, exec->tgid, exec->inc, job, &handles);
 }
 
@@ -222,5 +222,5 @@ void tracker_free_coming(struct tracker *t)
 	while ((e = hash_next(&t->jobs, &pos, &zero)))
 		free((void *)(uintptr_t)e->value);
 	hash_free(&t->jobs);
-	hash_free(&t->judged);
+	hash_free(&t->classified);
 }

@@ -53,7 +53,7 @@ struct tracker {
 	struct hash
 		jobs; /* inc << 32 | tgid -> struct job, of ranks that have executed a program */
 	struct hash
-		judged; /* struct module of a rank's program -> what targets_coming.c says of it */
+		classified; /* struct module of a rank's program -> what targets_coming.c says of it */
 	uint32_t child; /* COMMAND before it is executed: our own image */
 	uint64_t generation;
 	uint64_t closed_ns; /* when files that are not used were closed last */
@@ -86,10 +86,10 @@ uint32_t tracker_scan_departures(struct tracker *t, int pid, const struct maps *
  * A program that will be run by who is traced, and may not be held then: @entry is our own mapping of it. Says to the kernel's side what can be
  * said now. @rank: all the files that it needs are looked for, as of programs of OpenMP's.
  */
-void tracker_judge_coming(struct tracker *t, const struct maps_entry *entry, struct module *module,
+void tracker_classify_coming(struct tracker *t, const struct maps_entry *entry, struct module *module,
 			  bool rank);
 /* The same of a process that has executed a program and is not held: its crossings count from now on, if what it will map is known. */
-void tracker_judge_executed(struct tracker *t, const struct space *space);
+void tracker_classify_executed(struct tracker *t, const struct space *space);
 
 /* It has ended, or runs another program: who it was is known, if it was glanced at. */
 void tracker_rank_gone(struct tracker *t, const struct sbt_event *exec);

@@ -216,7 +216,7 @@ static int add_ranks(const struct hang *h, struct hang_collect_question *q)
 	return 0;
 }
 
-static int judge(struct hang *h, struct hang_collect_question *q)
+static int classify(struct hang *h, struct hang_collect_question *q)
 {
 	struct hang_collect_answer *answer = NULL;
 	struct report_hang report;
@@ -225,7 +225,7 @@ static int judge(struct hang *h, struct hang_collect_question *q)
 
 	/* The last is a circle of messages. */
 	for (i = 0; !err && i < q->nbarriers + (q->npids > 0); i++) {
-		err = hang_collect_judge(answer, i < q->nbarriers ? i : HANG_NONE, &report);
+		err = hang_collect_classify(answer, i < q->nbarriers ? i : HANG_NONE, &report);
 		if (err == -ENOENT) {
 			err = 0; /* it has opened meanwhile */
 			continue;
@@ -271,7 +271,7 @@ static int say_hangs(struct hang *h)
 	if (!err && is_job(h))
 		err = add_ranks(h, &q);
 	if (!err && (stack_waiters.n || q.npids))
-		err = judge(h, &q);
+		err = classify(h, &q);
 	hang_collect_question_free(&q);
 	stack_waiters_free(&stack_waiters);
 	return err;

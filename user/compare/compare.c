@@ -440,7 +440,7 @@ int compare_reports(const struct report *const *a, uint32_t na, const struct rep
 	err = k.in && k.values && k.batches && k.asked ? rows_all(&k, a, b) : -ENOMEM;
 	out->rows = k.rows;
 	if (!err)
-		err = compare_judge(out, o);
+		err = compare_classify(out, o);
 	for (i = 0; !err && !out->unknown && i < o->nquantities; i++)
 		if (!k.asked[i])
 			out->unknown = o->quantities[i];

@@ -39,6 +39,6 @@ struct compare_evidence {
 void compare_test_row(struct compare_row *row, const struct compare_evidence *e, double confidence,
 		      double fail_above);
 /* Adjusts the p values, and says what all rows mean. Returns 0 or -ENOMEM. */
-int compare_judge(struct compare *c, const struct compare_options *o);
+int compare_classify(struct compare *c, const struct compare_options *o);
 
 #endif /* COMPARE_COMPARE_INTERNAL_H */

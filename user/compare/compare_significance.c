@@ -202,7 +202,7 @@ static int adjust_worse(struct compare *c, const struct compare_options *o)
 	return err;
 }
 
-static void judge_regression(struct compare *c, struct compare_row *row,
+static void classify_regression(struct compare *c, struct compare_row *row,
 			     const struct compare_options *o)
 {
 	double most = allowed(row, o->fail_above);
@@ -216,7 +216,7 @@ static void judge_regression(struct compare *c, struct compare_row *row,
 	c->suspects += above && !row->regression;
 }
 
-static void judge(struct compare *c, struct compare_row *row, const struct compare_options *o)
+static void classify(struct compare *c, struct compare_row *row, const struct compare_options *o)
 {
 	bool up = row->difference > 0, more_is_worse = row->unit == COMPARE_NS;
 
@@ -229,10 +229,10 @@ static void judge(struct compare *c, struct compare_row *row, const struct compa
 		row->change = up ? COMPARE_MORE : COMPARE_LESS;
 	else if (row->significant == 1)
 		row->change = up == more_is_worse ? COMPARE_WORSE : COMPARE_BETTER;
-	judge_regression(c, row, o);
+	classify_regression(c, row, o);
 }
 
-int compare_judge(struct compare *c, const struct compare_options *o)
+int compare_classify(struct compare *c, const struct compare_options *o)
 {
 	int err = adjust_all(c);
 	uint32_t i;
@@ -240,6 +240,6 @@ int compare_judge(struct compare *c, const struct compare_options *o)
 	if (!err && c->rows)
 		err = adjust_worse(c, o);
 	for (i = 0; !err && c->rows && i < c->nrows; i++)
-		judge(c, &c->rows[i], o);
+		classify(c, &c->rows[i], o);
 	return err;
 }

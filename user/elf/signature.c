@@ -745,7 +745,7 @@ static void hunt_take(struct hunt *h, struct elf_symbol *symbol, const struct bo
 		symbol->size = w->extent;
 }
 
-static int hunt_judge(struct hunt *h, const struct body *body, uint32_t *decoded)
+static int hunt_classify(struct hunt *h, const struct body *body, uint32_t *decoded)
 {
 	const uint8_t *bytes;
 	bool glibc, musl;
@@ -775,7 +775,7 @@ static int hunt_judge(struct hunt *h, const struct body *body, uint32_t *decoded
 	return 0;
 }
 
-static int hunt_judge_all(struct hunt *h)
+static int hunt_classify_all(struct hunt *h)
 {
 	uint32_t i, decoded = 0;
 	int err = 0;
@@ -783,7 +783,7 @@ static int hunt_judge_all(struct hunt *h)
 	hunt_unique(h);
 	h->waits = h->inits = 0;
 	for (i = 0; i < h->nbodies && !err; i++)
-		err = hunt_judge(h, &h->bodies[i], &decoded);
+		err = hunt_classify(h, &h->bodies[i], &decoded);
 	return err;
 }
 
@@ -796,12 +796,12 @@ static int hunt_run(struct hunt *h)
 	qsort(h->anchors, h->nanchors, sizeof(*h->anchors), compare_u64);
 	err = hunt_frames(h);
 	if (!err)
-		err = hunt_judge_all(h);
+		err = hunt_classify_all(h);
 	if (!err && !h->waits) {
 		h->nbodies = 0;
 		err = each_chunk(h, hunt_calls);
 		if (!err)
-			err = hunt_judge_all(h);
+			err = hunt_classify_all(h);
 	}
 	if (err)
 		return err;

@@ -119,7 +119,7 @@ static int graph_build(struct graph *g)
 	return err;
 }
 
-int hang_judge(const struct hang_input *in, uint32_t barrier, struct report_hang *out)
+int hang_classify(const struct hang_input *in, uint32_t barrier, struct report_hang *out)
 {
 	struct graph g = { .in = in, .arena = arena_new() };
 	enum hang_verdict likely;

@@ -130,7 +130,7 @@ struct hang_input {
  * report_hang_free()), or -ENOMEM. Numbers of threads that are in no list are taken for unknown
  * ones: whatever is put in, something sensible comes out.
  */
-int hang_judge(const struct hang_input *in, uint32_t barrier, struct report_hang *out);
+int hang_classify(const struct hang_input *in, uint32_t barrier, struct report_hang *out);
 
 /*
  * Is it a library in which nobody's program hangs, but its callers do: the C library, runtimes of

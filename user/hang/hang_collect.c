@@ -467,7 +467,7 @@ int hang_collect_look(struct hang_collect *s, struct hang_collect_question *q,
 	return 0;
 }
 
-int hang_collect_judge(const struct hang_collect_answer *a, uint32_t barrier,
+int hang_collect_classify(const struct hang_collect_answer *a, uint32_t barrier,
 		       struct report_hang *out)
 {
 	if (barrier == HANG_NONE)
@@ -476,5 +476,5 @@ int hang_collect_judge(const struct hang_collect_answer *a, uint32_t barrier,
 		memset(out, 0, sizeof(*out));
 		return -ENOENT;
 	}
-	return hang_judge(&a->in, barrier, out);
+	return hang_classify(&a->in, barrier, out);
 }

@@ -78,8 +78,8 @@ void hang_collect_free(struct hang_collect *hang_collect);
 int hang_collect_look(struct hang_collect *hang_collect, struct hang_collect_question *question,
 		      struct hang_collect_answer **out);
 /*
- * Judges one of the barriers; HANG_NONE: the circle of ranks that wait for messages, or -ENOENT: there is none. Returns as hang_judge(), or -ENOENT: nobody is in it any more. */
-int hang_collect_judge(const struct hang_collect_answer *answer, uint32_t barrier,
+ * Judges one of the barriers; HANG_NONE: the circle of ranks that wait for messages, or -ENOENT: there is none. Returns as hang_classify(), or -ENOENT: nobody is in it any more. */
+int hang_collect_classify(const struct hang_collect_answer *answer, uint32_t barrier,
 		       struct report_hang *out);
 void hang_collect_answer_free(struct hang_collect_answer *answer);
 

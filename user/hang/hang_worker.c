@@ -103,7 +103,7 @@ static void do_job(struct rooms *r, struct errand *job, bool debuginfod)
 	for (i = 0; i < job->n; i++)
 		job->err[i] = job->look_err
 				      ? job->look_err
-				      : hang_collect_judge(answer, job->which[i], &job->out[i]);
+				      : hang_collect_classify(answer, job->which[i], &job->out[i]);
 	hang_collect_answer_free(answer);
 }
 

@@ -96,7 +96,7 @@ static void discover_drop(void *ctx, uint64_t cookie)
 }
 
 /* From now on the kernel knows; what is on its way comes as it was. */
-static void discover_judged(void *ctx, const struct discover_object *o)
+static void discover_classified(void *ctx, const struct discover_object *o)
 {
 	struct ingest *p = ctx;
 	static const uint32_t states[] = {
@@ -111,7 +111,7 @@ static void discover_judged(void *ctx, const struct discover_object *o)
 	 */
 	if (o->verdict == DISCOVER_OTHER && (o->was_barrier || o->shared))
 		return;
-	attach_judge(p->attach, o->tgid, o->inc, o->object, states[o->verdict]);
+	attach_classify(p->attach, o->tgid, o->inc, o->object, states[o->verdict]);
 }
 
 static void forkjoin_take(void *ctx, uint64_t cookie, struct forkjoin_round *round)
@@ -137,7 +137,7 @@ static int start_discovery(struct ingest *p)
 		.compact = discover_compact,
 		.take = discover_take,
 		.drop = discover_drop,
-		.judged = discover_judged,
+		.classified = discover_classified,
 	};
 	struct forkjoin_ops joins = { .ctx = p, .take = forkjoin_take, .drop = discover_drop };
 
@@ -439,7 +439,7 @@ static int consider_semaphore(struct ingest *p, const struct sbt_crossing *c)
 	if (!c->result && !slot->runtime) {
 		w.site = callsites_semaphore(feed_callsites(p->feed), slot->space, c, &w.above);
 		if (!turnstiles_add(p->turnstiles, &w))
-			attach_judge(p->attach, c->tgid, c->inc, c->object, SBT_OBJECT_OTHER);
+			attach_classify(p->attach, c->tgid, c->inc, c->object, SBT_OBJECT_OTHER);
 	}
 	callsites_done(feed_callsites(p->feed), c);
 	return 0;

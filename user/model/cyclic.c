@@ -109,7 +109,7 @@ int cyclic_enter(struct model *m, struct object *o)
 	o->cyclic.blind = o->nclosed;
 	o->cyclic.unsure = o->nclosed ? MODEL_WHY_SWAP : 0;
 	if (o->limbo && episode_is_former(o->limbo)) {
-		err = object_judge(m, o, false);
+		err = object_classify(m, o, false);
 	} else if (o->limbo) {
 		err = buf_take(m, o, o->limbo);
 		o->limbo = NULL;

@@ -188,7 +188,7 @@ static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 	d->unseen.given_up++;
 	if (++o->wrong >= BREAKS_MAX) {
 		discover_drop_pending(d, o);
-		discover_judge(d, o, DISCOVER_OTHER);
+		discover_classify(d, o, DISCOVER_OTHER);
 	}
 	return 0;
 }
@@ -210,7 +210,7 @@ static int add_echo(struct discover *d, struct object *o, const struct discover_
 	discover_echo_end(d, o);
 	discover_drop_from(d, o, 0);
 	discover_drop_pending(d, o);
-	discover_judge(d, o, DISCOVER_OTHER);
+	discover_classify(d, o, DISCOVER_OTHER);
 	return 0;
 }
 
@@ -274,7 +274,7 @@ static int add_wait_over(struct discover *d, struct object *o, const struct disc
 		d->ops.drop(d->ops.ctx, r->cookie);
 		discover_drop_from(d, o, 0);
 		discover_drop_pending(d, o);
-		discover_judge(d, o, DISCOVER_OTHER);
+		discover_classify(d, o, DISCOVER_OTHER);
 		return 0;
 	}
 	return pending_add(d, o, r);
@@ -415,7 +415,7 @@ static void begin_anew(struct discover *d, struct object *o)
 	o->anew++;
 	o->breaks = o->empty = o->over = o->wrong = 0;
 	if (o->pub.verdict == DISCOVER_OTHER)
-		discover_judge(d, o, DISCOVER_OPEN);
+		discover_classify(d, o, DISCOVER_OPEN);
 }
 
 int discover_add(struct discover *d, const struct discover_record *r, uint64_t *id)

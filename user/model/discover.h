@@ -146,7 +146,7 @@ struct discover_ops {
 	/* The record is of none. */
 	void (*drop)(void *ctx, uint64_t cookie);
 	/* The verdict has changed: to DISCOVER_OPEN when another process comes to what was taken for nothing. Optional. */
-	void (*judged)(void *ctx, const struct discover_object *object);
+	void (*classified)(void *ctx, const struct discover_object *object);
 };
 
 /* NULL: out of memory. */

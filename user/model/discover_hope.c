@@ -53,6 +53,6 @@ void discover_pause(struct discover *d, uint32_t tgid, uint32_t inc)
 		/* What it will be looked at for again begins anew then. */
 		o->breaks = o->empty = o->over = o->wrong = 0;
 		if (o->pub.verdict == DISCOVER_OTHER)
-			discover_judge(d, o, DISCOVER_OPEN);
+			discover_classify(d, o, DISCOVER_OPEN);
 	}
 }

@@ -176,7 +176,7 @@ void discover_streak_end(struct discover *d, struct object *o);
 bool discover_worth_telling(const struct discover_object *o);
 void discover_object_forget(struct discover *d, struct object *o);
 struct object *discover_object_get(struct discover *d, const struct discover_record *r);
-void discover_judge(struct discover *d, struct object *o, enum discover_verdict verdict);
+void discover_classify(struct discover *d, struct object *o, enum discover_verdict verdict);
 void discover_broken(struct discover *d, struct object *o);
 int discover_hold(struct object *o, const struct discover_record *r, uint64_t arrive_ns,
 		  uint64_t depart_ns, bool merged);

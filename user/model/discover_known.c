@@ -55,7 +55,7 @@ static void is_wrong(struct discover *d, struct object *o)
 	if (++o->wrong < BREAKS_MAX)
 		return;
 	discover_drop_pending(d, o);
-	discover_judge(d, o, DISCOVER_OTHER);
+	discover_classify(d, o, DISCOVER_OTHER);
 }
 
 /* The members of the round under way, in whatever order they are. */

@@ -239,7 +239,7 @@ bool discover_has(const struct discover *d, uint32_t tgid, uint32_t inc, uint64_
 	return o && same_object(&o->pub, &want);
 }
 
-void discover_judge(struct discover *d, struct object *o, enum discover_verdict verdict)
+void discover_classify(struct discover *d, struct object *o, enum discover_verdict verdict)
 {
 	bool given_up = o->pub.verdict == DISCOVER_BARRIER && verdict == DISCOVER_OTHER;
 
@@ -247,8 +247,8 @@ void discover_judge(struct discover *d, struct object *o, enum discover_verdict 
 		discover_unsettle(d, o);
 	o->pub.verdict = verdict;
 	o->pub.was_barrier = given_up;
-	if (d->ops.judged)
-		d->ops.judged(d->ops.ctx, &o->pub);
+	if (d->ops.classified)
+		d->ops.classified(d->ops.ctx, &o->pub);
 }
 
 /* The rule was broken, by the round under way or outside of any. */
@@ -262,7 +262,7 @@ void discover_broken(struct discover *d, struct object *o)
 		return;
 	discover_drop_from(d, o, 0);
 	discover_drop_pending(d, o);
-	discover_judge(d, o, DISCOVER_OTHER);
+	discover_classify(d, o, DISCOVER_OTHER);
 }
 
 int discover_hold(struct object *o, const struct discover_record *r, uint64_t arrive_ns,

@@ -181,7 +181,7 @@ static void is_barrier(struct discover *d, struct object *o, uint32_t team)
 	discover_take_held(d, o, o->pub.futex ? o->nset : team);
 	o->told = true;
 	o->wrong = o->nshort = 0;
-	discover_judge(d, o, DISCOVER_BARRIER);
+	discover_classify(d, o, DISCOVER_BARRIER);
 }
 
 /* A barrier was found: what it is made of is known, and others may be made of it. */
@@ -371,7 +371,7 @@ void discover_round_end(struct discover *d, struct object *o)
 		if (++o->empty >= EMPTY_MAX) {
 			discover_drop_from(d, o, 0);
 			discover_drop_pending(d, o);
-			discover_judge(d, o, DISCOVER_OTHER);
+			discover_classify(d, o, DISCOVER_OTHER);
 		}
 		return;
 	}
@@ -389,7 +389,7 @@ void discover_round_end(struct discover *d, struct object *o)
 		if (o->pub.rounds && ++o->breaks >= BREAKS_MAX) {
 			discover_drop_from(d, o, 0);
 			discover_drop_pending(d, o);
-			discover_judge(d, o, DISCOVER_OTHER);
+			discover_classify(d, o, DISCOVER_OTHER);
 			return;
 		}
 	}

@@ -516,7 +516,7 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 int object_advance(struct model *m, struct object *o);
 int object_finish(struct model *m, struct object *o);
 /* The full episode in limbo gets its verdict; @final: nothing more comes. Returns 0, or -ENOMEM: it is still there. */
-int object_judge(struct model *m, struct object *o, bool final);
+int object_classify(struct model *m, struct object *o, bool final);
 void object_free(struct model *m, struct object *o);
 /* Before that: it is found no more. */
 int object_unlink(struct model *m, struct object *o);

@@ -249,7 +249,7 @@ static void note_open(struct object *o, const struct episode *e)
 }
 
 /* The full episode in limbo gets its verdict: the next is full too, or nothing more comes. */
-int object_judge(struct model *m, struct object *o, bool final)
+int object_classify(struct model *m, struct object *o, bool final)
 {
 	struct episode *e = o->limbo;
 	bool certain = true;
@@ -327,7 +327,7 @@ static int object_full(struct model *m, struct object *o, struct episode *e)
 	if (e->arrive_max > o->full_arrive_ns)
 		o->full_arrive_ns = e->arrive_max;
 	if (o->limbo)
-		err = object_judge(m, o, false);
+		err = object_classify(m, o, false);
 	if (!err && e->ntainted) {
 		taint_again(o, e);
 		note_open(o, e);
@@ -713,7 +713,7 @@ static int object_remade(struct model *m, struct object *o, const struct model_c
 		err = cyclic_leave(m, o, true);
 	/* The next one that would tell never comes; what records are missing may still be known from those that do. */
 	if (!err && o->limbo && (o->limbo->nabandoned || episode_is_former(o->limbo)))
-		err = object_judge(m, o, false);
+		err = object_classify(m, o, false);
 	/* It may be that the count was not known before. */
 	if (o->count) {
 		slots_reset(o);
@@ -837,7 +837,7 @@ int object_finish(struct model *m, struct object *o)
 	if (o->is_cyclic)
 		err = cyclic_decide(m, o, true);
 	if (!err && o->limbo)
-		err = object_judge(m, o, true);
+		err = object_classify(m, o, true);
 	while (!err && o->nopen)
 		err = close_short(m, o, o->open[0]);
 	set_busy(m, o);

@@ -242,13 +242,13 @@ static const char *return_probe_refusal(bool go, bool setcanceltype, bool throws
 }
 
 /* What is known of the files that a process has mapped, one after the other. */
-struct judged {
+struct classified {
 	struct space_facts facts;
 	bool go, setcanceltype, throws, signals, interp;
 	bool beyond; /* more than the program and its dynamic linker; or the linker is the C library (musl) */
 };
 
-static void judge_module(struct judged *j, const struct module *m)
+static void classify_module(struct classified *j, const struct module *m)
 {
 	bool program;
 
@@ -269,7 +269,7 @@ static void judge_module(struct judged *j, const struct module *m)
 	j->beyond |= (!m->loader && !m->traits.executable) || (m->loader && m->c_library);
 }
 
-static struct space_facts judge_end(struct judged *j, bool partial)
+static struct space_facts classify_end(struct classified *j, bool partial)
 {
 	struct space_facts *facts = &j->facts;
 
@@ -280,9 +280,9 @@ static struct space_facts judge_end(struct judged *j, bool partial)
 	return *facts;
 }
 
-struct space_facts spaces_judge(struct spaces *s, int pid, const struct maps *maps, bool partial)
+struct space_facts spaces_classify(struct spaces *s, int pid, const struct maps *maps, bool partial)
 {
-	struct judged judged = { .beyond = false };
+	struct classified classified = { .beyond = false };
 	size_t i;
 
 	for (i = 0; i < maps->n; i++) {
@@ -292,20 +292,20 @@ struct space_facts spaces_judge(struct spaces *s, int pid, const struct maps *ma
 			continue;
 		m = modules_get(s->modules, pid, &maps->entries[i]);
 		if (m && m->is_elf)
-			judge_module(&judged, m);
+			classify_module(&classified, m);
 	}
-	return judge_end(&judged, partial);
+	return classify_end(&classified, partial);
 }
 
-struct space_facts spaces_judge_files(struct module *const files[], size_t n)
+struct space_facts spaces_classify_files(struct module *const files[], size_t n)
 {
-	struct judged judged = { .beyond = false };
+	struct classified classified = { .beyond = false };
 	size_t i;
 
 	for (i = 0; i < n; i++)
 		if (files[i]->is_elf)
-			judge_module(&judged, files[i]);
-	return judge_end(&judged, false);
+			classify_module(&classified, files[i]);
+	return classify_end(&classified, false);
 }
 
 /*
@@ -405,7 +405,7 @@ int space_read(struct spaces *s, struct space *space)
 	memset(&space->looked, 0, sizeof(space->looked));
 	space->reads++;
 	space->read = true;
-	facts = spaces_judge(s, (int)space->tgid, &space->maps, space->partial);
+	facts = spaces_classify(s, (int)space->tgid, &space->maps, space->partial);
 	space->has_place = facts.has_place;
 	space->settled = facts.settled;
 	space->refusal = facts.refusal;

@@ -117,10 +117,10 @@ uint64_t space_program_key(struct spaces *spaces, const struct space *space);
  * Judges a process by its mappings, which need not be those of a space. @partial: when they were read the dynamic linker
  * was still to map more.
  */
-struct space_facts spaces_judge(struct spaces *spaces, int pid, const struct maps *maps,
+struct space_facts spaces_classify(struct spaces *spaces, int pid, const struct maps *maps,
 				bool partial);
 /* The same of a program by all the files that it will map. */
-struct space_facts spaces_judge_files(struct module *const files[], size_t n);
+struct space_facts spaces_classify_files(struct module *const files[], size_t n);
 /* A child begins with what its parent had mapped. */
 int space_inherit(struct space *child, const struct space *parent);
 /*
