@@ -216,9 +216,9 @@ static __noinline MAYBE_UNUSED int crossing_drop(struct sbt_thread *t, __u32 ind
 		return 0;
 	account_run(a, account_busy(a, &now));
 	a->inside = 0;
-	for (i = 1; a->phase_dirty && i < SBT_TIMES; i++)
+	for (i = 1; a->phase_uncertain && i < SBT_TIMES; i++)
 		a->mark.times[i] -= a->phase.times[i];
-	if (a->phase_dirty) {
+	if (a->phase_uncertain) {
 		a->mark.fault_ns -= a->phase.fault_ns;
 		a->mark.stolen_ns -= a->phase.stolen_ns;
 		a->mark.turn_ns -= a->phase.turn_ns;
@@ -230,8 +230,8 @@ static __noinline MAYBE_UNUSED int crossing_drop(struct sbt_thread *t, __u32 ind
 	}
 	if (of)
 		a->mark.times[SBT_TIME_ONCPU] = of->mark_oncpu;
-	a->dirty |= a->phase_dirty;
-	a->phase_dirty = 0;
+	a->uncertain |= a->phase_uncertain;
+	a->phase_uncertain = 0;
 	counters_undo(index);
 	account_done(a);
 	return 0;

@@ -207,12 +207,12 @@ static int tick(void *ctx, uint64_t now_ns)
 {
 	struct top *t = ctx;
 	enum screen_kind kind;
-	bool go = true, dirty;
+	bool go = true, uncertain;
 	int err = 0;
 
 	tty_capture_read(&t->tty_capture);
-	dirty = t->drawn && take_keys(t, &go);
-	dirty |= t->drawn && terminal_flush();
+	uncertain = t->drawn && take_keys(t, &go);
+	uncertain |= t->drawn && terminal_flush();
 	if (!go) {
 		t->quit = true;
 		return 1;
@@ -226,11 +226,11 @@ static int tick(void *ctx, uint64_t now_ns)
 		err = look(t);
 		if (!err && !t->drawn)
 			err = print(t);
-		dirty = t->drawn;
+		uncertain = t->drawn;
 	} else if (t->drawn && screen_opened(t->screen, &kind) != t->opened_shown && t->looks) {
 		err = top_make_items(t);
 	}
-	if (!err && dirty)
+	if (!err && uncertain)
 		err = draw(t);
 	if (!err && t->iterations && t->looks >= t->iterations)
 		t->quit = true;

@@ -267,7 +267,7 @@ static int chunk_close(struct model *m, struct object *o, uint32_t upto, enum mo
 				e->depart_min == MODEL_UNKNOWN ? e->arrive_max : e->depart_min)) {
 		state = MODEL_AMBIGUOUS;
 		why |= MODEL_WHY_LOST;
-	} else if ((c->unsure || e->ntainted) && shift_possible(o, e)) {
+	} else if ((c->unsure || e->nuncertain) && shift_possible(o, e)) {
 		state = MODEL_AMBIGUOUS;
 		why |= c->unsure == MODEL_WHY_SWAP ? MODEL_WHY_SWAP : MODEL_WHY_LOST;
 	}

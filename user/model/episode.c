@@ -85,7 +85,7 @@ int episode_add(struct model *m, struct episode *e, const struct member *mem)
 		e->round = mem->round;
 	e->ordinal |= mem->ordinal;
 	e->units |= SBT_UNIT(mem->unit);
-	e->ntainted += mem->tainted;
+	e->nuncertain += mem->uncertain;
 	e->nested |= mem->depth > 0;
 	e->detailed |= mem->pub.detail != NULL;
 	if (mem->pub.arrive_ns < e->arrive_min)
@@ -223,7 +223,7 @@ int episode_certain(struct model *m, struct object *o, struct episode *e, bool f
 	}
 	/* Who left before the last came is of another episode, if records are missing. */
 	*certain = e->depart_min >= e->arrive_max;
-	for (i = e->n - 1; i > 0 && e->members[i].tainted; i--) {
+	for (i = e->n - 1; i > 0 && e->members[i].uncertain; i--) {
 		depart = e->members[i].pub.depart_ns;
 		if (depart < earliest)
 			earliest = depart;
@@ -311,8 +311,8 @@ static void mark_places(struct object *o, const struct episode *e)
 	for (i = 0; i < e->n; i++) {
 		mem = &e->members[i];
 		if (e->state != MODEL_COMPLETE)
-			slot_dirty(o, mem->thread, mem->seq);
-		else if (o->ndirty || mem->thread->has_gap)
+			slot_uncertain(o, mem->thread, mem->seq);
+		else if (o->nuncertain || mem->thread->has_gap)
 			slot_clear(o, mem->thread, mem->seq);
 	}
 }

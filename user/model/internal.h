@@ -218,7 +218,7 @@ struct member {
 	uint8_t unit;
 	bool late; /* came after its place was given up */
 	bool was_inside; /* when tracing began: not of the object's first episode again */
-	bool tainted; /* a record of this thread is missing between its last certain place and here */
+	bool uncertain; /* a record of this thread is missing between its last certain place and here */
 };
 
 struct episode {
@@ -232,7 +232,7 @@ struct episode {
 	bool ordinal; /* some member has one */
 	uint64_t units; /* of its members */
 	uint32_t n, cap;
-	uint32_t ntainted;
+	uint32_t nuncertain;
 	uint32_t nabandoned;
 	bool nested;
 	bool cyclic; /* cut from more threads than the count */
@@ -266,8 +266,8 @@ struct slot {
 	uint32_t thread;
 	uint32_t clear_seq; /* its records up to here are in their right places */
 	bool clear;
-	bool dirty; /* its place on the object was not certain, with */
-	uint32_t dirty_seq;
+	bool uncertain; /* its place on the object was not certain, with */
+	uint32_t uncertain_seq;
 	uint64_t arrive_ns; /* last; kept in cyclic mode only */
 	uint64_t crossing; /* the object's crossings then */
 	uint64_t next_for; /* serial of the episode in limbo, */
@@ -313,7 +313,7 @@ struct object {
 	uint64_t arrived_ns; /* the newest arrival with that count */
 	uint8_t family;
 	bool seen_episode;
-	uint32_t ndirty; /* slots that are */
+	uint32_t nuncertain; /* slots that are */
 	bool is_cyclic;
 	bool partial; /* MODEL_CROSSING_PARTIAL */
 	uint32_t unfinished; /* episodes that point here */
@@ -528,8 +528,8 @@ struct slot *slot_find(struct object *o, struct thread *t);
 void slots_purge(struct model *m, struct object *o, uint64_t idle_before);
 void slots_reset(struct object *o);
 void slot_note_next(struct slot *s, const struct episode *limbo, const struct member *mem);
-bool slot_tainted(const struct slot *s, const struct thread *t);
-void slot_dirty(struct object *o, struct thread *t, uint32_t seq);
+bool slot_uncertain(const struct slot *s, const struct thread *t);
+void slot_uncertain(struct object *o, struct thread *t, uint32_t seq);
 void slot_clear(struct object *o, struct thread *t, uint32_t seq);
 bool slots_settled(const struct model *m, const struct object *o, uint64_t until);
 uint32_t slots_missing_why(const struct model *m, const struct object *o, const struct episode *e);

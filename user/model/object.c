@@ -203,30 +203,30 @@ static void remove_open(struct object *o, const struct episode *e)
 }
 
 /* Could it be of another meeting than the one it seems to be of? */
-static bool is_tainted(const struct member *mem, const struct slot *s)
+static bool is_uncertain(const struct member *mem, const struct slot *s)
 {
-	return !mem->round && (mem->late || slot_tainted(s, mem->thread));
+	return !mem->round && (mem->late || slot_uncertain(s, mem->thread));
 }
 
-static void taint_again(struct object *o, struct episode *e)
+static void uncertainty_again(struct object *o, struct episode *e)
 {
 	struct member *mem;
 	uint32_t i;
 
-	e->ntainted = 0;
+	e->nuncertain = 0;
 	for (i = 0; i < e->n; i++) {
 		mem = &e->members[i];
-		mem->tainted = is_tainted(mem, slot_find(o, mem->thread));
-		e->ntainted += mem->tainted;
+		mem->uncertain = is_uncertain(mem, slot_find(o, mem->thread));
+		e->nuncertain += mem->uncertain;
 	}
 }
 
-static uint32_t taint_why(const struct episode *e)
+static uint32_t uncertainty_why(const struct episode *e)
 {
 	uint32_t i;
 
 	for (i = 0; i < e->n; i++)
-		if (e->members[i].tainted && e->members[i].thread->pub.lost)
+		if (e->members[i].uncertain && e->members[i].thread->pub.lost)
 			return MODEL_WHY_LOST;
 	return MODEL_WHY_BEFORE;
 }
@@ -258,8 +258,8 @@ int object_classify(struct model *m, struct object *o, bool final)
 	o->limbo = NULL;
 	/* Of a former barrier's members nothing is known any more but what was then. */
 	if (!episode_is_former(e))
-		taint_again(o, e);
-	if (e->ntainted)
+		uncertainty_again(o, e);
+	if (e->nuncertain)
 		err = episode_certain(m, o, e, final, &certain);
 	if (err) {
 		o->limbo = e;
@@ -267,7 +267,7 @@ int object_classify(struct model *m, struct object *o, bool final)
 	}
 	if (certain)
 		return episode_close(m, e, MODEL_COMPLETE, 0);
-	return episode_close(m, e, MODEL_AMBIGUOUS, taint_why(e));
+	return episode_close(m, e, MODEL_AMBIGUOUS, uncertainty_why(e));
 }
 
 /* Older ones of this barrier still lack members: those who are in them may have been in @e instead. */
@@ -283,9 +283,9 @@ static void doubt_older(const struct model *m, struct object *o, struct episode 
 		    episode_others_were_inside(o, older))
 			continue;
 		for (j = 0; j < older->n; j++)
-			slot_dirty(o, older->members[j].thread, older->members[j].seq);
+			slot_uncertain(o, older->members[j].thread, older->members[j].seq);
 	}
-	taint_again(o, e);
+	uncertainty_again(o, e);
 }
 
 /*
@@ -295,7 +295,7 @@ static void doubt_older(const struct model *m, struct object *o, struct episode 
 static int former_full(struct model *m, struct object *o, struct episode *e)
 {
 	bool certain = true;
-	int err = e->ntainted ? episode_certain(m, o, e, false, &certain) : 0;
+	int err = e->nuncertain ? episode_certain(m, o, e, false, &certain) : 0;
 
 	certain = certain && !e->nabandoned;
 	if (err) {
@@ -304,7 +304,7 @@ static int former_full(struct model *m, struct object *o, struct episode *e)
 		return err;
 	}
 	return episode_close(m, e, certain ? MODEL_COMPLETE : MODEL_AMBIGUOUS,
-			     e->ntainted && !certain ? taint_why(e) : 0);
+			     e->nuncertain && !certain ? uncertainty_why(e) : 0);
 }
 
 /*
@@ -322,16 +322,16 @@ static int object_full(struct model *m, struct object *o, struct episode *e)
 		return former_full(m, o, e);
 	if (o->nopen)
 		doubt_older(m, o, e);
-	if (!e->ntainted && !e->nabandoned && !o->limbo)
+	if (!e->nuncertain && !e->nabandoned && !o->limbo)
 		return episode_close(m, e, MODEL_COMPLETE, 0);
 	if (e->arrive_max > o->full_arrive_ns)
 		o->full_arrive_ns = e->arrive_max;
 	if (o->limbo)
 		err = object_classify(m, o, false);
-	if (!err && e->ntainted) {
-		taint_again(o, e);
+	if (!err && e->nuncertain) {
+		uncertainty_again(o, e);
 		note_open(o, e);
-		if (e->ntainted)
+		if (e->nuncertain)
 			err = episode_certain(m, o, e, false, &certain);
 	}
 	if (err) {
@@ -363,8 +363,8 @@ static int close_short(struct model *m, struct object *o, struct episode *e)
 	/* No count: whoever came is all, unless a record is known to be missing. */
 	if (why & MODEL_WHY_LOST)
 		return episode_close(m, e, MODEL_INCOMPLETE, MODEL_WHY_LOST);
-	taint_again(o, e);
-	if (e->ntainted) {
+	uncertainty_again(o, e);
+	if (e->nuncertain) {
 		err = episode_certain(m, o, e, false, &certain);
 		if (err) {
 			queue_unopen(queue_of(m, o->proc), &e->open);
@@ -372,7 +372,7 @@ static int close_short(struct model *m, struct object *o, struct episode *e)
 			return err;
 		}
 	}
-	if (!certain && (taint_why(e) & MODEL_WHY_LOST))
+	if (!certain && (uncertainty_why(e) & MODEL_WHY_LOST))
 		return episode_close(m, e, MODEL_AMBIGUOUS, MODEL_WHY_LOST);
 	return episode_close(m, e, MODEL_COMPLETE, 0);
 }
@@ -511,7 +511,7 @@ static struct episode *find_open(const struct model *m, const struct object *o,
 		if (episode_is_former(e) && !former_agrees(o, e, mem, count))
 			continue;
 		/* Where records are missing there are likelier reasons than clocks that disagree. */
-		skew = mem->tainted || e->ntainted ? 0 : MODEL_SKEW_NS;
+		skew = mem->uncertain || e->nuncertain ? 0 : MODEL_SKEW_NS;
 		if (!(mem->was_inside && e->first) && counts_agree(count, e->count) &&
 		    rounds_agree(mem->round, e->round) &&
 		    in_time(mem, e->arrive_max, e->depart_min, skew) && !comes_again(e, mem) &&
@@ -616,7 +616,7 @@ static int limbo_replace(struct model *m, struct object *o, const struct member 
 	e->members[found] = *mem;
 	e->nabandoned--;
 	e->detailed |= mem->pub.detail != NULL;
-	e->ntainted += mem->tainted - stale.tainted;
+	e->nuncertain += mem->uncertain - stale.uncertain;
 	e->arrive_max = 0;
 	e->arrive_min = e->depart_min = MODEL_UNKNOWN;
 	if (mem->pub.depart_ns != MODEL_UNKNOWN && mem->pub.depart_ns > e->depart_max)
@@ -639,7 +639,7 @@ static int limbo_replace(struct model *m, struct object *o, const struct member 
 		return err;
 	}
 	err = episode_close(m, alone, MODEL_INCOMPLETE, 0);
-	if (!err && !e->nabandoned && !e->ntainted) {
+	if (!err && !e->nabandoned && !e->nuncertain) {
 		o->limbo = NULL;
 		err = episode_close(m, e, MODEL_COMPLETE, 0);
 	}
@@ -772,7 +772,7 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 	o->partial |= c->flags & MODEL_CROSSING_PARTIAL;
 	o->crossings++;
 	o->nwere_inside += mem->was_inside;
-	mem->tainted = is_tainted(mem, NULL);
+	mem->uncertain = is_uncertain(mem, NULL);
 	if (is_of_former(o, c) || fits_former(m, o, mem, c->count)) {
 		err = object_place(m, o, mem, c->count);
 		set_busy(m, o);
@@ -791,7 +791,7 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 	err = slot_get(m, o, t, &s, &fresh);
 	if (err)
 		return err;
-	mem->tainted = is_tainted(mem, s);
+	mem->uncertain = is_uncertain(mem, s);
 	if (o->limbo)
 		slot_note_next(s, o->limbo, mem);
 	if (o->is_cyclic) {

@@ -90,14 +90,14 @@ void slots_purge(struct model *m, struct object *o, uint64_t idle_before)
 	struct slot *s;
 	bool idle;
 
-	o->ndirty = 0;
+	o->nuncertain = 0;
 	for (i = 0; i < o->nslots; i++) {
 		s = &o->slots[i];
 		idle = s->arrive_ns < idle_before &&
 		       o->crossings - s->crossing > 8ULL * o->count + 64;
 		if (idle || thread_at(m, s->thread)->pub.exited)
 			continue;
-		o->ndirty += s->dirty;
+		o->nuncertain += s->uncertain;
 		o->slots[kept++] = *s;
 	}
 	if (kept < o->nslots)
@@ -109,7 +109,7 @@ void slots_reset(struct object *o)
 {
 	unfile_slots(o);
 	o->nslots = 0;
-	o->ndirty = 0;
+	o->nuncertain = 0;
 }
 
 /* @mem comes after the episode in limbo: when did its thread come again? */
@@ -126,23 +126,23 @@ void slot_note_next(struct slot *s, const struct episode *limbo, const struct me
  * Can the thread's next crossing be in another's place: a record is missing since its last certain
  * place on the object, or that place was not certain itself?
  */
-bool slot_tainted(const struct slot *s, const struct thread *t)
+bool slot_uncertain(const struct slot *s, const struct thread *t)
 {
 	if (!s)
 		return t->has_gap;
-	return s->dirty || (t->has_gap && !(s->clear && !seq_after(t->gap_seq, s->clear_seq)));
+	return s->uncertain || (t->has_gap && !(s->clear && !seq_after(t->gap_seq, s->clear_seq)));
 }
 
 /* Its crossing number @seq may be in a wrong place. */
-void slot_dirty(struct object *o, struct thread *t, uint32_t seq)
+void slot_uncertain(struct object *o, struct thread *t, uint32_t seq)
 {
 	struct slot *s = slot_find(o, t);
 
-	if (!s || (s->dirty && seq_after(s->dirty_seq, seq)))
+	if (!s || (s->uncertain && seq_after(s->uncertain_seq, seq)))
 		return;
-	o->ndirty += !s->dirty;
-	s->dirty = true;
-	s->dirty_seq = seq;
+	o->nuncertain += !s->uncertain;
+	s->uncertain = true;
+	s->uncertain_seq = seq;
 }
 
 /* Its crossing number @seq is in the right place. */
@@ -152,9 +152,9 @@ void slot_clear(struct object *o, struct thread *t, uint32_t seq)
 
 	if (!s)
 		return;
-	if (s->dirty && !seq_after(s->dirty_seq, seq)) {
-		s->dirty = false;
-		o->ndirty--;
+	if (s->uncertain && !seq_after(s->uncertain_seq, seq)) {
+		s->uncertain = false;
+		o->nuncertain--;
 	}
 	if (!s->clear || seq_after(seq, s->clear_seq)) {
 		s->clear = true;
