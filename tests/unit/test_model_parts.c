@@ -490,7 +490,7 @@ static void test_parked_left(void **state)
 }
 
 /* A member that never left is replaced by the one that was meant: limbo. */
-static void test_limbo(void **state)
+static void test_pending(void **state)
 {
 	struct run *r = run_new(0);
 
@@ -1039,7 +1039,7 @@ int main(void)
 		cmocka_unit_test(test_late),	       cmocka_unit_test(test_abandoned),
 		cmocka_unit_test(test_nested),	       cmocka_unit_test(test_incomplete),
 		cmocka_unit_test(test_late_news),      cmocka_unit_test(test_parked),
-		cmocka_unit_test(test_parked_left),    cmocka_unit_test(test_limbo),
+		cmocka_unit_test(test_parked_left),    cmocka_unit_test(test_pending),
 		cmocka_unit_test(test_stray),	       cmocka_unit_test(test_cyclic),
 		cmocka_unit_test(test_evicted),	       cmocka_unit_test(test_folded),
 		cmocka_unit_test(test_tail),	       cmocka_unit_test(test_tail_first),

@@ -108,11 +108,11 @@ int cyclic_enter(struct model *m, struct object *o)
 	/* Those before were put together on another supposition. */
 	o->cyclic.blind = o->nclosed;
 	o->cyclic.unsure = o->nclosed ? MODEL_WHY_SWAP : 0;
-	if (o->limbo && episode_is_former(o->limbo)) {
+	if (o->pending && episode_is_former(o->pending)) {
 		err = object_classify(m, o, false);
-	} else if (o->limbo) {
-		err = buf_take(m, o, o->limbo);
-		o->limbo = NULL;
+	} else if (o->pending) {
+		err = buf_take(m, o, o->pending);
+		o->pending = NULL;
 	}
 	if (!err)
 		err = take_open(m, o);

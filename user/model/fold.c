@@ -31,8 +31,8 @@ void thread_mark_busy(struct model *m)
 		o = container_of(l, struct object, lru);
 		for (i = 0; i < o->nopen; i++)
 			mark_members(o->open[i]->members, o->open[i]->n);
-		if (o->limbo)
-			mark_members(o->limbo->members, o->limbo->n);
+		if (o->pending)
+			mark_members(o->pending->members, o->pending->n);
 		mark_members(o->cyclic.buf, o->cyclic.n);
 	}
 	for (i = 0; i < m->procs.n; i++) {

@@ -334,7 +334,7 @@ struct object {
 	struct model_met *met; /* those in its newest complete episode */
 	uint64_t met_ns; /* when they were released */
 	const struct episode *first; /* its first episode, while that is undecided */
-	struct episode *limbo; /* full, to be judged when the next one is full */
+	struct episode *pending; /* full, to be judged when the next one is full */
 	struct episode *open[OBJECT_OPEN_MAX]; /* oldest first */
 	struct closed closed[OBJECT_CLOSED];
 	struct cyclic cyclic;
@@ -527,7 +527,7 @@ int slot_get(struct model *m, struct object *o, struct thread *t, struct slot **
 struct slot *slot_find(struct object *o, struct thread *t);
 void slots_purge(struct model *m, struct object *o, uint64_t idle_before);
 void slots_reset(struct object *o);
-void slot_note_next(struct slot *s, const struct episode *limbo, const struct member *mem);
+void slot_note_next(struct slot *s, const struct episode *pending, const struct member *mem);
 bool slot_uncertain(const struct slot *s, const struct thread *t);
 void slot_uncertain(struct object *o, struct thread *t, uint32_t seq);
 void slot_clear(struct object *o, struct thread *t, uint32_t seq);

@@ -54,8 +54,8 @@ void object_free(struct model *m, struct object *o)
 
 	for (i = 0; i < o->nopen; i++)
 		episode_free(m, o->open[i]);
-	if (o->limbo)
-		episode_free(m, o->limbo);
+	if (o->pending)
+		episode_free(m, o->pending);
 	list_del(&o->lru);
 	list_del(&o->busy);
 	for (i = 0; i < o->cyclic.n; i++)
@@ -178,7 +178,7 @@ bool model_team(const struct model *m, const struct model_crossing *at, struct m
 		met[i] = still_there(m, o->met[i]);
 	/* What is not closed yet may be newer: where nobody says how many meet, only the next meeting closes one. */
 	for (i = 0; i <= o->nopen; i++) {
-		e = i ? o->open[i - 1] : o->limbo;
+		e = i ? o->open[i - 1] : o->pending;
 		if (!has_met(e) || e->arrive_max < out->release_ns)
 			continue;
 		out->n = copy_members(e, met, max);
@@ -251,18 +251,18 @@ static void note_open(struct object *o, const struct episode *e)
 /* The full episode in limbo gets its verdict: the next is full too, or nothing more comes. */
 int object_classify(struct model *m, struct object *o, bool final)
 {
-	struct episode *e = o->limbo;
+	struct episode *e = o->pending;
 	bool certain = true;
 	int err = 0;
 
-	o->limbo = NULL;
+	o->pending = NULL;
 	/* Of a former barrier's members nothing is known any more but what was then. */
 	if (!episode_is_former(e))
 		uncertainty_again(o, e);
 	if (e->nuncertain)
 		err = episode_certain(m, o, e, final, &certain);
 	if (err) {
-		o->limbo = e;
+		o->pending = e;
 		return err;
 	}
 	if (certain)
@@ -322,11 +322,11 @@ static int object_full(struct model *m, struct object *o, struct episode *e)
 		return former_full(m, o, e);
 	if (o->nopen)
 		doubt_older(m, o, e);
-	if (!e->nuncertain && !e->nabandoned && !o->limbo)
+	if (!e->nuncertain && !e->nabandoned && !o->pending)
 		return episode_close(m, e, MODEL_COMPLETE, 0);
 	if (e->arrive_max > o->full_arrive_ns)
 		o->full_arrive_ns = e->arrive_max;
-	if (o->limbo)
+	if (o->pending)
 		err = object_classify(m, o, false);
 	if (!err && e->nuncertain) {
 		uncertainty_again(o, e);
@@ -341,7 +341,7 @@ static int object_full(struct model *m, struct object *o, struct episode *e)
 	}
 	if (certain && !e->nabandoned)
 		return episode_close(m, e, MODEL_COMPLETE, 0);
-	o->limbo = e;
+	o->pending = e;
 	return 0;
 }
 
@@ -600,9 +600,9 @@ static int object_open_new(struct model *m, struct object *o, const struct membe
  * A full episode with a member that never left has one member too many: the abandoned one was a
  * left-over, and @mem is the member.
  */
-static int limbo_replace(struct model *m, struct object *o, const struct member *mem)
+static int pending_replace(struct model *m, struct object *o, const struct member *mem)
 {
-	struct episode *e = o->limbo, *alone;
+	struct episode *e = o->pending, *alone;
 	struct member stale;
 	uint32_t i, found = MODEL_NONE;
 	int err;
@@ -640,15 +640,15 @@ static int limbo_replace(struct model *m, struct object *o, const struct member 
 	}
 	err = episode_close(m, alone, MODEL_INCOMPLETE, 0);
 	if (!err && !e->nabandoned && !e->nuncertain) {
-		o->limbo = NULL;
+		o->pending = NULL;
 		err = episode_close(m, e, MODEL_COMPLETE, 0);
 	}
 	return err;
 }
 
-static bool limbo_has_stale(const struct object *o, const struct member *mem, uint32_t count)
+static bool pending_has_stale(const struct object *o, const struct member *mem, uint32_t count)
 {
-	const struct episode *e = o->limbo;
+	const struct episode *e = o->pending;
 
 	return e && e->nabandoned && e->nabandoned < e->n && counts_agree(count, e->count) &&
 	       rounds_agree(mem->round, e->round) && in_time(mem, e->arrive_max, e->depart_min, 0);
@@ -664,8 +664,8 @@ int object_place(struct model *m, struct object *o, const struct member *mem, ui
 	if (e) {
 		err = episode_put(m, e, mem, count);
 	} else {
-		if (limbo_has_stale(o, mem, count))
-			return limbo_replace(m, o, mem);
+		if (pending_has_stale(o, mem, count))
+			return pending_replace(m, o, mem);
 		switch (mem->was_inside ? FIT_NEW : fit_closed(o, mem, count)) {
 		case FIT_STRAY:
 			detail_release(m, mem->pub.detail);
@@ -696,7 +696,7 @@ int object_place(struct model *m, struct object *o, const struct member *mem, ui
 
 static void set_busy(struct model *m, struct object *o)
 {
-	bool busy = o->nopen || o->limbo || o->cyclic.n;
+	bool busy = o->nopen || o->pending || o->cyclic.n;
 
 	if (busy && list_empty(&o->busy))
 		list_add_tail(&m->busy, &o->busy);
@@ -712,7 +712,7 @@ static int object_remade(struct model *m, struct object *o, const struct model_c
 	if (o->is_cyclic)
 		err = cyclic_leave(m, o, true);
 	/* The next one that would tell never comes; what records are missing may still be known from those that do. */
-	if (!err && o->limbo && (o->limbo->nabandoned || episode_is_former(o->limbo)))
+	if (!err && o->pending && (o->pending->nabandoned || episode_is_former(o->pending)))
 		err = object_classify(m, o, false);
 	/* It may be that the count was not known before. */
 	if (o->count) {
@@ -792,8 +792,8 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 	if (err)
 		return err;
 	mem->uncertain = is_uncertain(mem, s);
-	if (o->limbo)
-		slot_note_next(s, o->limbo, mem);
+	if (o->pending)
+		slot_note_next(s, o->pending, mem);
 	if (o->is_cyclic) {
 		s->arrive_ns = c->arrive_ns;
 		s->crossing = o->crossings;
@@ -836,7 +836,7 @@ int object_finish(struct model *m, struct object *o)
 
 	if (o->is_cyclic)
 		err = cyclic_decide(m, o, true);
-	if (!err && o->limbo)
+	if (!err && o->pending)
 		err = object_classify(m, o, true);
 	while (!err && o->nopen)
 		err = close_short(m, o, o->open[0]);

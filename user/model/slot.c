@@ -113,11 +113,11 @@ void slots_reset(struct object *o)
 }
 
 /* @mem comes after the episode in limbo: when did its thread come again? */
-void slot_note_next(struct slot *s, const struct episode *limbo, const struct member *mem)
+void slot_note_next(struct slot *s, const struct episode *pending, const struct member *mem)
 {
-	if (s->next_for == limbo->serial && s->next_arrive_ns <= mem->pub.arrive_ns)
+	if (s->next_for == pending->serial && s->next_arrive_ns <= mem->pub.arrive_ns)
 		return;
-	s->next_for = limbo->serial;
+	s->next_for = pending->serial;
 	s->next_arrive_ns = mem->pub.arrive_ns;
 	s->next_gaps = mem->gaps;
 }
