@@ -16,7 +16,7 @@
 #include "target/proc.h"
 
 /* A barrier that each thread has for itself is none: the object is most likely another. */
-static void say_lonely(const struct diagnostics *r)
+static void say_single_thread(const struct diagnostics *r)
 {
 	uint32_t i;
 
@@ -733,7 +733,7 @@ void diagnostics_find(const struct diagnostics *r)
 	say_left(r);
 	say_ranks(r);
 	say_rules(r);
-	say_lonely(r);
+	say_single_thread(r);
 	say_chains(r);
 	say_teams(r);
 	if (r->cut)

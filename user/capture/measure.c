@@ -240,7 +240,7 @@ static int run_median(void (*run)(struct side *s), int a, int b, double *ns)
 /* --- what one does ----------------------------------------------------------------------------------------- */
 
 /* In and out of a barrier where nobody waits, without the call that would wake somebody: WakeTime has that. */
-static int lonely_barrier(double *ns)
+static int single_thread_barrier(double *ns)
 {
 	_Atomic uint32_t word = 0;
 	pthread_barrier_t barrier;
@@ -386,7 +386,7 @@ static void round_times(struct predict_machine *m)
 int measure_machine(struct predict_machine *m, struct measured *out)
 {
 	int cpus[2] = { 0, 0 }, err = predict_machine_find("laptop", m);
-	double lonely = 0;
+	double single_thread = 0;
 
 	*out = (struct measured){ .cpus = find_cpus(cpus), .episode_ns = NAN, .predicted_ns = NAN };
 	if (err || !out->cpus)
@@ -394,12 +394,12 @@ int measure_machine(struct predict_machine *m, struct measured *out)
 	snprintf(m->name, sizeof(m->name), "this machine");
 	m->cores_per_cluster = out->cpus;
 	read_slice(&m->quantum);
-	err = lonely_barrier(&lonely);
+	err = single_thread_barrier(&single_thread);
 	if (!err)
 		err = copying(&m->cluster_byte);
 	if (!err)
 		err = run_median(run_switches, cpus[0], cpus[0], &m->switch_time);
-	m->entry_time = m->exit_time = lonely / 2;
+	m->entry_time = m->exit_time = single_thread / 2;
 	m->model_time = 0;
 	m->byte_time = m->cluster_byte;
 	if (!err && out->cpus > 1)
