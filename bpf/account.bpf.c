@@ -242,7 +242,7 @@ static __noinline bool rest_begin(struct sbt_account *a, __u64 now)
 	a->ticks_from = now - (bpf_jiffies64() + 1) * config.tick_ns;
 	a->off = 1;
 	a->holder = 0;
-	a->stolen_at = 0; /* it may come to another CPU */
+	a->steal_at = 0; /* it may come to another CPU */
 	count_add(rested_ns, bpf_get_smp_processor_id(), a->rest_ns - now);
 	return true;
 }
@@ -343,7 +343,7 @@ static __always_inline void switch_out(struct sbt_account *a, __u32 index, struc
 		if (a->fault_since_ns)
 			fault_out(a, prev, now);
 		if (!a->inside)
-			stolen_take(a);
+			steal_take(a);
 	}
 	a->since_ns = now;
 	a->exec_ns = prev->se.sum_exec_runtime;
@@ -373,7 +373,7 @@ static __always_inline void moved_to(struct sbt_account *a, __u32 cpu)
 	if (cpu != a->cpu) {
 		a->migrations += a->cpu != ACCOUNT_NO_CPU;
 		a->cpu = cpu;
-		a->stolen_at = 0;
+		a->steal_at = 0;
 	}
 }
 
@@ -451,9 +451,9 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
 	a->run_ns = now - a->away_ns;
 	a->uncertain = 1;
 	moved_to(a, cpu);
-	if (!a->stolen_at)
-		a->stolen_at = stolen_at(next);
-	a->stolen_base = stolen_time(a);
+	if (!a->steal_at)
+		a->steal_at = steal_at(next);
+	a->steal_base = steal_time(a);
 	if (c)
 		counters_take(c, a, false);
 }

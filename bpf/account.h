@@ -204,7 +204,7 @@ static __always_inline struct sbt_counting *counting_at(__u32 index)
  * Where the kernel adds up what the host has taken from the CPU that the task is on. It looks at each tick and each
  * switch: shorter thefts show late. 0: this kernel does not.
  */
-static __always_inline __u64 stolen_at(struct task_struct *task)
+static __always_inline __u64 steal_at(struct task_struct *task)
 {
 	struct cfs_rq *queue = NULL;
 	struct rq *rq = NULL;
@@ -217,23 +217,23 @@ static __always_inline __u64 stolen_at(struct task_struct *task)
 }
 
 /* What was stolen from its CPU until now; where that is not known, nothing since it was last looked at. */
-static __always_inline __u64 stolen_time(const struct sbt_account *a)
+static __always_inline __u64 steal_time(const struct sbt_account *a)
 {
-	__u64 stolen = a->stolen_base;
+	__u64 steal = a->steal_base;
 
-	if (a->stolen_at)
-		bpf_probe_read_kernel(&stolen, sizeof(stolen), (void *)a->stolen_at);
-	return stolen;
+	if (a->steal_at)
+		bpf_probe_read_kernel(&steal, sizeof(steal), (void *)a->steal_at);
+	return steal;
 }
 
-static __always_inline void stolen_take(struct sbt_account *a)
+static __always_inline void steal_take(struct sbt_account *a)
 {
-	__u64 stolen = stolen_time(a);
+	__u64 steal = steal_time(a);
 
-	if (stolen == a->stolen_base)
+	if (steal == a->steal_base)
 		return;
-	a->stolen_ns += stolen - a->stolen_base;
-	a->stolen_base = stolen;
+	a->steal_ns += steal - a->steal_base;
+	a->steal_base = steal;
 	a->uncertain = 1;
 }
 
@@ -329,7 +329,7 @@ static __always_inline void account_mark(struct sbt_account *a)
 {
 	__builtin_memcpy(a->mark.times, a->times, sizeof(a->times));
 	a->mark.fault_ns = a->fault_ns;
-	a->mark.stolen_ns = a->stolen_ns;
+	a->mark.steal_ns = a->steal_ns;
 	a->mark.turn_ns = a->turn_ns;
 	a->mark.turn_oncpu_ns = a->turn_oncpu_ns;
 	a->mark.begin_ns = a->begin_ns;
@@ -353,7 +353,7 @@ static __noinline MAYBE_UNUSED int account_phase(struct sbt_account *a)
 	for (i = 0; i < SBT_TIMES; i++)
 		a->phase.times[i] = a->times[i] - a->mark.times[i];
 	a->phase.fault_ns = a->fault_ns - a->mark.fault_ns;
-	a->phase.stolen_ns = a->stolen_ns - a->mark.stolen_ns;
+	a->phase.steal_ns = a->steal_ns - a->mark.steal_ns;
 	a->phase.turn_ns = a->turn_ns - a->mark.turn_ns;
 	a->phase.turn_oncpu_ns = a->turn_oncpu_ns - a->mark.turn_oncpu_ns;
 	a->phase.begin_ns = a->begin_ns - a->mark.begin_ns;
@@ -499,7 +499,7 @@ static __always_inline void fill_parts(struct sbt_parts *p, const struct sbt_acc
 	}
 	p->fault_ns = a->phase.fault_ns;
 	p->fault_addr = a->fault_max_addr;
-	p->stolen_ns = a->phase.stolen_ns;
+	p->steal_ns = a->phase.steal_ns;
 	p->turn_ns = a->phase.turn_ns;
 	p->turn_oncpu_ns = a->phase.turn_oncpu_ns;
 	p->begin_ns = a->phase.begin_ns;
@@ -551,7 +551,7 @@ static __always_inline void fill_so_far(struct sbt_parts *p, const struct sbt_ac
 		p->blocked_ns[i] =
 			a->times[SBT_TIME_BLOCKED + i] - a->mark.times[SBT_TIME_BLOCKED + i];
 	p->fault_ns = a->fault_ns - a->mark.fault_ns;
-	p->stolen_ns = a->stolen_ns - a->mark.stolen_ns;
+	p->steal_ns = a->steal_ns - a->mark.steal_ns;
 	p->turn_ns = a->turn_ns - a->mark.turn_ns;
 	p->turn_oncpu_ns = a->turn_oncpu_ns - a->mark.turn_oncpu_ns;
 	p->begin_ns = a->begin_ns - a->mark.begin_ns;

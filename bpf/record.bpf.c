@@ -34,7 +34,7 @@ static __always_inline void account_arrive(struct sbt_account *a, __u32 index, _
 	rest_not(a);
 	a->inside = 1;
 	a->fault_since_ns = 0;
-	stolen_take(a);
+	steal_take(a);
 	account_run(a, own);
 	if (a->uncertain) {
 		account_phase(a);
@@ -198,7 +198,7 @@ __noinline int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now
 	if (a) {
 		account_run(a, account_busy(a, &now));
 		/* What was stolen in here is of no phase. */
-		a->stolen_base = stolen_time(a);
+		a->steal_base = steal_time(a);
 	}
 	if (!depart_ns && !(t->flags & SBT_CROSSING_NO_DEPART)) {
 		t->flags |= SBT_CROSSING_ABANDONED;

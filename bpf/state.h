@@ -351,19 +351,19 @@ struct sbt_account {
 	__u64 file_seen,
 		file_ns; /* what the last file was that it waited for, and when its name was read; */
 	__u64 file_key; /* under which key that is kept */
-	__u64 stolen_at; /* where the kernel keeps what was stolen from the CPU that it runs on; 0: not known */
-	__u64 stolen_base; /* that, when it began to run there or was last looked at */
+	__u64 steal_at; /* where the kernel keeps what was stolen from the CPU that it runs on; 0: not known */
+	__u64 steal_base; /* that, when it began to run there or was last looked at */
 	__u64 throttled_mark; /* its cgroups' throttled time when it became runnable */
 	__u64 times[SBT_TIMES];
 	__u64 fault_ns;
-	__u64 stolen_ns;
+	__u64 steal_ns;
 	__u64 turn_ns, turn_oncpu_ns, begin_ns; /* as in struct sbt_parts */
 	/* Of page faults: those that were handled, and all that began. A switch is of whoever loses the CPU. */
 	__u32 switches, migrations, faults, faults_begun;
 	struct {
 		__u64 times[SBT_TIMES];
 		__u64 fault_ns;
-		__u64 stolen_ns;
+		__u64 steal_ns;
 		__u64 turn_ns, turn_oncpu_ns, begin_ns;
 		__u32 switches, migrations, faults, pad;
 	} mark, phase;

@@ -220,7 +220,7 @@ static __noinline MAYBE_UNUSED int crossing_drop(struct sbt_thread *t, __u32 ind
 		a->mark.times[i] -= a->phase.times[i];
 	if (a->phase_uncertain) {
 		a->mark.fault_ns -= a->phase.fault_ns;
-		a->mark.stolen_ns -= a->phase.stolen_ns;
+		a->mark.steal_ns -= a->phase.steal_ns;
 		a->mark.turn_ns -= a->phase.turn_ns;
 		a->mark.turn_oncpu_ns -= a->phase.turn_oncpu_ns;
 		a->mark.begin_ns -= a->phase.begin_ns;

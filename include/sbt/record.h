@@ -287,7 +287,7 @@ struct sbt_parts {
 	__u64 blocked_ns[SBT_BLOCKED_REASONS];
 	__u64 fault_ns; /* on a CPU, handling page faults */
 	__u64 fault_addr; /* that of the longest */
-	__u64 stolen_ns; /* of oncpu_ns: a guest's CPU was not run by the host, as its ticks found out */
+	__u64 steal_ns; /* of oncpu_ns: a guest's CPU was not run by the host, as its ticks found out */
 	__u64 turn_ns; /* of all of them: it waited for its turn (SBT_ROLE_TURN) */
 	__u64 turn_oncpu_ns; /* of turn_ns and begin_ns: spinning */
 	__u64 begin_ns; /* beside turn_ns: it had begun a region, and waited for its team */

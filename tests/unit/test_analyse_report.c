@@ -1147,7 +1147,7 @@ static void test_cost_formula(void **state)
 	assert_near(report_cost(&e, 1000, 60, &sums, 2), 60000, 1e-6);
 	assert_true(isnan(report_cost(&e, NAN, 60, &sums, 2)));
 	/* For whoever has no CPU all wait, as far as there are CPUs for them. */
-	sums.taken_ns = 9000;
+	sums.interference_ns = 9000;
 	assert_near(report_cost(&e, 1000, 60, &sums, 3), 60000 + 3 * 9000, 1e-6);
 	e.ncpus = 2;
 	assert_near(report_cost(&e, 1000, 60, &sums, 3), 60000 + 2 * 9000, 1e-6);

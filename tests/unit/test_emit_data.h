@@ -301,7 +301,7 @@ static inline void data_report(struct report *r)
 	p->departures = "return probe";
 	p->cost_ns = 9926000;
 	p->cost_share = 0.00045;
-	p->cost_taken_ns = 931000;
+	p->cost_interference_ns = 931000;
 	p->crossing_cost_ns = 1325.25;
 	p->shed_ns = p->counted_from_ns = REPORT_UNKNOWN;
 	p->shed_cost = p->shed_limit = NAN;

@@ -140,8 +140,8 @@ static const struct model_detail first = {
 	.inside_oncpu_ns = 40,
 	.inside_runq_ns = 8,
 	.inside_ran = 78,
-	.taken_ns = 6,
-	.inside_taken_ns = 3,
+	.interference_ns = 6,
+	.inside_interference_ns = 3,
 	.ncounters = 2,
 	.scaled = 1,
 	.block = { .ns = 12, .addr = 0xf0, .waker = 2, .holder = 2, .reason = MODEL_BLOCKED_LOCK },
@@ -199,7 +199,7 @@ static void test_by_hand(void **state)
 	assert_int_equal(s->inside_known_ns, 70);
 	assert_int_equal(s->inside_oncpu_ns, 41);
 	assert_int_equal(s->inside_runq_ns, 8);
-	assert_int_equal(s->taken_ns, 9);
+	assert_int_equal(s->interference_ns, 9);
 	assert_int_equal(s->switches, 5);
 	assert_int_equal(s->migrations, 1);
 	assert_int_equal(s->faults, 2);
@@ -255,7 +255,7 @@ static void test_clipped(void **state)
 	d.blocked_ns[MODEL_BLOCKED_IO] = UINT64_MAX - 3;
 	d.runq_ns = UINT64_MAX - 5;
 	d.inside_runq_ns = UINT64_MAX - 7;
-	d.taken_ns = d.inside_taken_ns = UINT64_MAX - 9;
+	d.interference_ns = d.inside_interference_ns = UINT64_MAX - 9;
 	d.ncounters = 200;
 	d.block.reason = d.second.reason = 99;
 	cross_with(r, 1, 230, 241, d); /* senseless */
@@ -271,8 +271,8 @@ static void test_clipped(void **state)
 	assert_int_equal(detail_of(r, 1, 1)->inside_runq_ns, 11);
 	assert_int_equal(detail_of(r, 1, 1)->inside_oncpu_ns, 0);
 	/* No part of what is waited for a CPU is more than that. */
-	assert_int_equal(detail_of(r, 1, 1)->taken_ns, detail_of(r, 1, 1)->runq_ns);
-	assert_int_equal(detail_of(r, 1, 1)->inside_taken_ns, 11);
+	assert_int_equal(detail_of(r, 1, 1)->interference_ns, detail_of(r, 1, 1)->runq_ns);
+	assert_int_equal(detail_of(r, 1, 1)->inside_interference_ns, 11);
 	assert_int_equal(detail_of(r, 1, 1)->ncounters, MODEL_COUNTERS_MAX);
 	assert_int_equal(detail_of(r, 1, 1)->block.reason, MODEL_BLOCKED_OTHER);
 	assert_int_equal(detail_of(r, 1, 1)->second.reason, MODEL_BLOCKED_OTHER);

@@ -70,7 +70,7 @@ static void expect_step(const struct predict_input *in, uint32_t thread, uint32_
 static void test_parts(void **state)
 {
 	struct model_detail d = {
-		.oncpu_ns = 500, .runq_ns = 200, .stolen_ns = 40, .inside_oncpu_ns = 0
+		.oncpu_ns = 500, .runq_ns = 200, .steal_ns = 40, .inside_oncpu_ns = 0
 	};
 	const struct predict_facts *facts;
 	const struct predict_input *in;
@@ -98,7 +98,7 @@ static void test_parts(void **state)
 	assert_int_equal(facts->lock_ns, 90);
 	assert_int_equal(facts->throttled_ns, 60);
 	assert_int_equal(facts->unattributed_ns, 50);
-	assert_int_equal(facts->stolen_ns, 40);
+	assert_int_equal(facts->steal_ns, 40);
 	assert_int_equal(facts->cost_ns, 20);
 	assert_true(facts->cost_known);
 	assert_int_equal(facts->delay_ns, 100);

@@ -188,8 +188,8 @@ static struct model_detail a_detail(uint64_t *seed, uint64_t work)
 				  .inside_oncpu_ns = rnd_to(seed, 2) ? 5 : MODEL_UNKNOWN,
 				  .runq_ns = rnd_to(seed, 2) ? rnd_to(seed, 1000) : 0,
 				  .inside_runq_ns = rnd_to(seed, 2) ? 1 : 0,
-				  .taken_ns = rnd_to(seed, 2) ? rnd_to(seed, 1000) : 0,
-				  .inside_taken_ns = rnd_to(seed, 2),
+				  .interference_ns = rnd_to(seed, 2) ? rnd_to(seed, 1000) : 0,
+				  .inside_interference_ns = rnd_to(seed, 2),
 				  .switches = (uint32_t)rnd_to(seed, 3),
 				  .fault_addr = rnd_to(seed, 2) ? 0x7f0012345678 : 0,
 				  .ncounters = 2 };

@@ -25,7 +25,7 @@ enum cause_kind {
 	CAUSE_FAULT, /* page faults: blocked, or on a CPU handling them */
 	CAUSE_SLEEP,
 	CAUSE_THROTTLED,
-	CAUSE_STOLEN, /* the host of this guest ran something else on its CPU */
+	CAUSE_STEAL, /* the host of this guest ran something else on its CPU */
 	CAUSE_OTHER, /* blocked for another reason */
 	CAUSE_RELEASED_LATE, /* it left the barrier before later */
 	CAUSE_UNATTRIBUTED,

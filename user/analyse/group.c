@@ -268,7 +268,7 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 	all->parallel_least = all->parallel_most = all->inside_oncpu = NAN;
 	all->useful_oncpu = all->omp_load_balance = all->omp_scheduling = all->omp_start =
 		all->omp_serialisation = all->omp_turns = NAN;
-	all->cost_ns = all->cost_taken_ns = REPORT_UNKNOWN;
+	all->cost_ns = all->cost_interference_ns = REPORT_UNKNOWN;
 	all->cost_share = all->crossing_cost_ns = all->shed_cost = all->shed_limit = NAN;
 	all->shed_ns = REPORT_UNKNOWN;
 	shares = shares_of(g, head, all, top);

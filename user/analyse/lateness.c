@@ -8,7 +8,7 @@
 /* A member's phase. Differences are taken modulo 2^64, so that nothing overflows and all adds up. */
 struct spent {
 	uint64_t from; /* when it left the barrier before */
-	uint64_t oncpu, fault, stolen, runq, rest;
+	uint64_t oncpu, fault, steal, runq, rest;
 	uint64_t blocked[MODEL_BLOCKED_REASONS]; /* that of faults is in fault */
 };
 
@@ -37,8 +37,8 @@ static bool spent_of(const struct model_member *m, struct spent *s)
 	s->rest = m->work_ns - known - s->oncpu;
 	on_fault = d->fault_ns < s->oncpu ? d->fault_ns : s->oncpu;
 	s->oncpu -= on_fault;
-	s->stolen = d->stolen_ns < s->oncpu ? d->stolen_ns : s->oncpu;
-	s->oncpu -= s->stolen;
+	s->steal = d->steal_ns < s->oncpu ? d->steal_ns : s->oncpu;
+	s->oncpu -= s->steal;
 	/* Who spins for its turn does no work: it waits for who has the lock. */
 	spins = d->turn_oncpu_ns < s->oncpu ? d->turn_oncpu_ns : s->oncpu;
 	s->oncpu -= spins;
@@ -96,7 +96,7 @@ bool lateness_parts(uint32_t instructions, const struct model_member *l,
 		p->ns[by_reason[i]] = (int64_t)(a.blocked[i] - b.blocked[i]);
 	p->ns[CAUSE_FAULT] = (int64_t)(a.fault - b.fault);
 	p->ns[CAUSE_CPU] = (int64_t)(a.runq - b.runq);
-	p->ns[CAUSE_STOLEN] = (int64_t)(a.stolen - b.stolen);
+	p->ns[CAUSE_STEAL] = (int64_t)(a.steal - b.steal);
 	p->ns[CAUSE_WORK] = (int64_t)(a.oncpu - b.oncpu);
 	p->ns[CAUSE_RELEASED_LATE] = (int64_t)(a.from - b.from);
 	p->ns[CAUSE_UNATTRIBUTED] = (int64_t)(a.rest - b.rest);

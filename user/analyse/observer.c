@@ -421,7 +421,7 @@ static void fill_parts(struct report_parts *parts, const struct model_member *m)
 	parts->oncpu_ns = d->oncpu_ns;
 	parts->runq_ns = d->runq_ns;
 	parts->fault_ns = d->fault_ns;
-	parts->stolen_ns = d->stolen_ns;
+	parts->steal_ns = d->steal_ns;
 	parts->turn_ns = d->turn_ns;
 	parts->begin_ns = d->begin_ns;
 	sum = d->oncpu_ns + d->runq_ns;

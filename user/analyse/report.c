@@ -474,7 +474,7 @@ double report_cost(const struct report_env *env, double crossing_ns, uint64_t cr
 
 	return crossing_ns * (double)crossings +
 	       cost_of(env->switch_cost_ns, with_sleepers(crossings, sums) + sums->switches) +
-	       (double)sums->taken_ns * held;
+	       (double)sums->interference_ns * held;
 }
 
 uint64_t report_time(const struct report_env *env, uint64_t threads_ns, uint64_t elapsed_ns)
@@ -502,7 +502,7 @@ static void process_cost(struct build *b, const struct model_proc *p,
 	out->cost_ns = REPORT_UNKNOWN;
 	out->cost_share = NAN;
 	out->crossing_cost_ns = price;
-	out->cost_taken_ns = env->causes ? spent->taken_ns : REPORT_UNKNOWN;
+	out->cost_interference_ns = env->causes ? spent->interference_ns : REPORT_UNKNOWN;
 	if (isnan(cost) || cost < 0)
 		return;
 	/* Phases are from release to release: what the threads wait is part of them. */

@@ -51,7 +51,7 @@ struct report_parts {
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	uint64_t unattributed_ns;
 	uint64_t fault_ns; /* of oncpu_ns: handling page faults */
-	uint64_t stolen_ns; /* of oncpu_ns: taken by the host of this guest */
+	uint64_t steal_ns; /* of oncpu_ns: taken by the host of this guest */
 	uint64_t
 		turn_ns; /* of all of them: it waited for its turn in OpenMP's critical, ordered or locks */
 	uint64_t begin_ns; /* the same: it had begun an OpenMP region, and waited for its team */
@@ -312,7 +312,7 @@ struct report_process {
 	uint64_t
 		paused_ns; /* how long its condition variables were not looked at, because they were hot */
 	uint64_t
-		cost_taken_ns; /* how long its threads waited for CPUs that the tracer had; REPORT_UNKNOWN */
+		cost_interference_ns; /* how long its threads waited for CPUs that the tracer had; REPORT_UNKNOWN */
 	double cost_share; /* of its threads' time, as far as there are CPUs for them */
 	/*
 	 * Its threads do so little between barriers (REPORT_ROUGH_NS, at the mean of all, their beginnings and ends included)

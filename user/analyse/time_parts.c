@@ -30,7 +30,7 @@ struct report_parts parts_of(const struct model_sums *s)
 	}
 	p.unattributed_ns = minus(s->known_ns, known);
 	p.fault_ns = s->fault_ns;
-	p.stolen_ns = s->stolen_ns;
+	p.steal_ns = s->steal_ns;
 	p.turn_ns = s->turn_ns;
 	p.begin_ns = s->begin_ns;
 	p.spin_ns = s->inside_known_ns ? s->inside_oncpu_ns : REPORT_UNKNOWN;

@@ -194,7 +194,7 @@ static void between(const struct model_detail *all, const struct model_detail *h
 	out->oncpu_ns = fit(less(all->oncpu_ns, head->oncpu_ns), &left);
 	left = out->oncpu_ns;
 	out->fault_ns = fit(less(all->fault_ns, head->fault_ns), &left);
-	out->stolen_ns = fit(less(all->stolen_ns, head->stolen_ns), &left);
+	out->steal_ns = fit(less(all->steal_ns, head->steal_ns), &left);
 	out->turn_ns = less(all->turn_ns, head->turn_ns);
 	if (out->turn_ns > ns)
 		out->turn_ns = ns;

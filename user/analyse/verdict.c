@@ -442,7 +442,7 @@ static const char *cause_advice(const struct report_cause *cause)
 			       "all." },
 		{ CAUSE_THROTTLED, "Raise the cgroup's quota of CPU time, or use no more threads "
 				   "than it pays for." },
-		{ CAUSE_STOLEN,
+		{ CAUSE_STEAL,
 		  "The host of this guest runs something else on its CPUs: new shares will "
 		  "not help, CPUs of its own will." },
 		{ CAUSE_OTHER,

@@ -26,7 +26,7 @@
 struct watched {
 	uint32_t inc; /* whose it is: places are used again */
 	uint64_t crossings; /* at the last look, all */
-	uint64_t switches, slept, taken_ns; /* likewise: as in the sums */
+	uint64_t switches, slept, interference_ns; /* likewise: as in the sums */
 	struct model_sums sums; /* at this one */
 	uint64_t by_unit[SBT_UNITS]; /* the same, by its barriers */
 	uint64_t now[SBT_UNITS]; /* at this one */
@@ -325,7 +325,7 @@ static double read_ns(const struct limit *l)
 	for (i = 0; i < l->nprocs; i++) {
 		const struct model_proc *p = model_proc(l->env.model, i);
 		const struct watched *w = &l->procs[i];
-		struct model_sums since = { .taken_ns = grown(w->sums.taken_ns, w->taken_ns) };
+		struct model_sums since = { .interference_ns = grown(w->sums.interference_ns, w->interference_ns) };
 
 		/* What is added to a program has been counted. */
 		if (p->processes > 1)
@@ -661,7 +661,7 @@ static int look(struct limit *l, uint64_t until)
 		l->procs[i].crossings = p->crossings + p->lost;
 		l->procs[i].slept = l->procs[i].sums.slept;
 		l->procs[i].switches = l->procs[i].sums.switches;
-		l->procs[i].taken_ns = l->procs[i].sums.taken_ns;
+		l->procs[i].interference_ns = l->procs[i].sums.interference_ns;
 		memcpy(l->procs[i].by_unit, l->procs[i].now, sizeof(l->procs[i].now));
 	}
 	if (!err && n) {

@@ -608,7 +608,7 @@ static const struct emit_field process_fields[] = {
 	  .help = "tracing's own, estimated: of its crossings, of its threads' switches, and of sbt-trace's running in their place" },
 	{ "crossing_cost_ns", EMIT_DOUBLE, PR(crossing_cost_ns),
 	  .help = "of it, one crossing: its price back to back, times how much longer our program in the kernel took in this process" },
-	{ "cost_taken_ns", EMIT_NS, PR(cost_taken_ns),
+	{ "cost_taken_ns", EMIT_NS, PR(cost_interference_ns),
 	  .help = "how long its threads waited for a CPU that sbt-trace had, as it reads; cost_ns has it for each of its threads that meet" },
 	{ "discovery_hits", EMIT_U64, PR(looks),
 	  .help = "how often probes were hit that look for barriers on condition variables, and it was no crossing of one, that see threads wait for their turn, or that tell of OpenMP tasks; cost_ns has it" },

@@ -57,7 +57,7 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 	{ "unattributed_ns", EMIT_NS, AT(s, parts.unattributed_ns), \
 	  .heading = "unattri-\nbuted", PART, .help = "of work_ns: what is left" }, \
 	{ "fault_ns", EMIT_NS, AT(s, parts.fault_ns), .help = "of oncpu_ns: handling page faults" }, \
-	{ "stolen_ns", EMIT_NS, AT(s, parts.stolen_ns), .heading = "stolen\nby host", PART, \
+	{ "stolen_ns", EMIT_NS, AT(s, parts.steal_ns), .heading = "stolen\nby host", PART, \
 	  .help = "of oncpu_ns: the host of this guest ran something else, as its ticks show" }, \
 	{ "turn_ns", EMIT_NS, AT(s, parts.turn_ns), .heading = "waits\nfor turn", PART, \
 	  .help = "of work_ns, spinning or blocked: waits for a turn in OpenMP's critical, ordered or locks; no work for the efficiencies" }, \

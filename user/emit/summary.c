@@ -631,13 +631,13 @@ static void cost_of(struct textout *t, const struct report_process *p)
 		textout_line(t, TEXTOUT_PLAIN, "  %s (%s): unknown", name_of(p->comm), pid);
 		return;
 	}
-	taken = p->cost_taken_ns != REPORT_UNKNOWN && p->cost_taken_ns > p->cost_ns / TAKEN_TOLD;
+	taken = p->cost_interference_ns != REPORT_UNKNOWN && p->cost_interference_ns > p->cost_ns / TAKEN_TOLD;
 	textout_wrap(t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "  ", 4,
 		     "%s%s (%s): %s, %s of its phases%s%s%s%s", high ? "WARNING: " : "",
 		     name_of(p->comm), pid, textout_time(cost, p->cost_ns),
 		     textout_percent(share, p->cost_share),
 		     taken ? "; sbt-trace itself had its threads' CPUs for " : "",
-		     taken ? textout_time(had, p->cost_taken_ns) : "",
+		     taken ? textout_time(had, p->cost_interference_ns) : "",
 		     p->departures ? "; departures by " : "", p->departures ? p->departures : "");
 	if (p->paused_ns)
 		textout_wrap(

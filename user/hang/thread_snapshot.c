@@ -194,7 +194,7 @@ static int snapshot_new(uint32_t pid, const uint32_t *tids, uint32_t n, struct s
 	}
 	if (!err) {
 		s->pid = pid;
-		s->taken_ns = now_ns();
+		s->interference_ns = now_ns();
 		s->threads = calloc(n, sizeof(*s->threads));
 		err = s->threads ? 0 : -ENOMEM;
 	}
@@ -725,7 +725,7 @@ int snapshot_take(struct snapshots *s, uint32_t pid, const uint32_t *tids, uint3
 		snapshot_free(k.snapshot);
 		return err;
 	}
-	k.snapshot->cost_ns = now_ns() - k.snapshot->taken_ns;
+	k.snapshot->cost_ns = now_ns() - k.snapshot->interference_ns;
 	*out = k.snapshot;
 	return 0;
 }
@@ -753,7 +753,7 @@ int snapshot_glance(struct snapshots *s, uint32_t pid, const uint32_t *tids, uin
 		snapshot_free(snapshot);
 		return err;
 	}
-	snapshot->cost_ns = now_ns() - snapshot->taken_ns;
+	snapshot->cost_ns = now_ns() - snapshot->interference_ns;
 	*out = snapshot;
 	return 0;
 }

@@ -82,7 +82,7 @@ struct snapshot_thread {
 /* Owned by whom snapshot_take() gave it to: snapshot_free(). */
 struct snapshot {
 	uint32_t pid;
-	uint64_t taken_ns; /* CLOCK_MONOTONIC, when the states were read */
+	uint64_t interference_ns; /* CLOCK_MONOTONIC, when the states were read */
 	uint64_t cost_ns; /* how long all of it took */
 	uint32_t n;
 	struct snapshot_thread *threads; /* in the order asked for; of all: by tid */

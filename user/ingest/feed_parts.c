@@ -38,7 +38,7 @@ static void fill_parts(struct model_detail *d, const struct sbt_parts *p, uint64
 	d->fault_ns = p->fault_ns + p->faults * fault_outside_ns;
 	if (d->fault_ns > d->oncpu_ns)
 		d->fault_ns = d->oncpu_ns;
-	d->stolen_ns = p->stolen_ns;
+	d->steal_ns = p->steal_ns;
 	d->turn_ns = p->turn_ns;
 	d->turn_oncpu_ns = p->turn_oncpu_ns;
 	d->begin_ns = p->begin_ns;
@@ -73,10 +73,10 @@ bool feed_parts(const struct sbt_crossing *c, uint64_t fault_outside_ns, uint32_
 	d->inside_runq_ns = inside->runq_ns;
 	d->inside_ran = inside->ran;
 	d->inside_switches = inside->switches;
-	d->inside_taken_ns = inside->ran == self ? inside->ran_ns : 0;
+	d->inside_interference_ns = inside->ran == self ? inside->ran_ns : 0;
 	if (c->flags & SBT_CROSSING_PARTS) {
 		fill_parts(d, next, fault_outside_ns);
-		d->taken_ns = d->ran == self ? d->ran_ns : 0;
+		d->interference_ns = d->ran == self ? d->ran_ns : 0;
 		next = (const struct sbt_parts *)next + 1;
 	}
 	if (c->flags & SBT_CROSSING_COUNTERS)

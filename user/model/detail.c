@@ -91,8 +91,8 @@ static void settle_phase(struct model_detail *d, uint64_t work)
 	take(&d->oncpu_ns, &left);
 	if (d->fault_ns > d->oncpu_ns)
 		d->fault_ns = d->oncpu_ns;
-	if (d->stolen_ns > d->oncpu_ns - d->fault_ns)
-		d->stolen_ns = d->oncpu_ns - d->fault_ns;
+	if (d->steal_ns > d->oncpu_ns - d->fault_ns)
+		d->steal_ns = d->oncpu_ns - d->fault_ns;
 	if (d->turn_ns > work)
 		d->turn_ns = work;
 	if (d->begin_ns > work - d->turn_ns)
@@ -103,8 +103,8 @@ static void settle_phase(struct model_detail *d, uint64_t work)
 		d->turn_oncpu_ns = d->oncpu_ns;
 	if (d->ran_ns > d->runq_ns)
 		d->ran_ns = d->runq_ns;
-	if (d->taken_ns > d->runq_ns)
-		d->taken_ns = d->runq_ns;
+	if (d->interference_ns > d->runq_ns)
+		d->interference_ns = d->runq_ns;
 	if (d->block.ns > d->blocked_ns[d->block.reason])
 		d->block.ns = d->blocked_ns[d->block.reason];
 	if (d->second.ns > d->blocked_ns[d->second.reason])
@@ -121,7 +121,7 @@ static void forget_phase(struct model_detail *d)
 		.inside_runq_ns = d->inside_runq_ns,
 		.inside_ran = d->inside_ran,
 		.inside_switches = d->inside_switches,
-		.inside_taken_ns = d->inside_taken_ns,
+		.inside_interference_ns = d->inside_interference_ns,
 		.ncounters = d->ncounters,
 		.scaled = d->scaled,
 		.unknown = d->unknown,
@@ -137,8 +137,8 @@ static void settle_inside(struct model_detail *d, uint64_t wait)
 
 	take(&d->inside_runq_ns, &left);
 	take(&d->inside_oncpu_ns, &left);
-	if (d->inside_taken_ns > d->inside_runq_ns)
-		d->inside_taken_ns = d->inside_runq_ns;
+	if (d->inside_interference_ns > d->inside_runq_ns)
+		d->inside_interference_ns = d->inside_runq_ns;
 }
 
 static void forget_inside(struct model_detail *d)
@@ -147,7 +147,7 @@ static void forget_inside(struct model_detail *d)
 	d->inside_runq_ns = 0;
 	d->inside_ran = 0;
 	d->inside_switches = 0;
-	d->inside_taken_ns = 0;
+	d->inside_interference_ns = 0;
 	memset(d->inside_counters, 0, sizeof(d->inside_counters));
 }
 
@@ -173,9 +173,9 @@ static void add_phase(struct model_sums *s, const struct model_detail *d, uint64
 	s->known_ns += work;
 	s->oncpu_ns += d->oncpu_ns;
 	s->runq_ns += d->runq_ns;
-	s->taken_ns += d->taken_ns;
+	s->interference_ns += d->interference_ns;
 	s->fault_ns += d->fault_ns;
-	s->stolen_ns += d->stolen_ns;
+	s->steal_ns += d->steal_ns;
 	s->turn_ns += d->turn_ns;
 	s->begin_ns += d->begin_ns;
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
@@ -194,7 +194,7 @@ static void add_inside(struct model_sums *s, const struct model_detail *d, uint6
 	s->inside_known_ns += inside;
 	s->inside_oncpu_ns += d->inside_oncpu_ns;
 	s->inside_runq_ns += d->inside_runq_ns;
-	s->taken_ns += d->inside_taken_ns;
+	s->interference_ns += d->inside_interference_ns;
 	s->inside_switches += d->inside_switches;
 	s->slept += d->inside_switches > 0;
 	for (i = 0; i < d->ncounters; i++)
@@ -238,8 +238,8 @@ void sums_shorten(struct model_sums *s, uint64_t ns)
 		s->oncpu_ns = rest;
 	if (s->fault_ns > s->oncpu_ns)
 		s->fault_ns = s->oncpu_ns;
-	if (s->stolen_ns > s->oncpu_ns - s->fault_ns)
-		s->stolen_ns = s->oncpu_ns - s->fault_ns;
+	if (s->steal_ns > s->oncpu_ns - s->fault_ns)
+		s->steal_ns = s->oncpu_ns - s->fault_ns;
 	if (s->turn_ns > s->known_ns)
 		s->turn_ns = s->known_ns;
 	if (s->begin_ns > s->known_ns - s->turn_ns)
@@ -254,7 +254,7 @@ void model_sums_join(struct model_sums *to, const struct model_sums *from)
 	to->oncpu_ns += from->oncpu_ns;
 	to->runq_ns += from->runq_ns;
 	to->fault_ns += from->fault_ns;
-	to->stolen_ns += from->stolen_ns;
+	to->steal_ns += from->steal_ns;
 	to->turn_ns += from->turn_ns;
 	to->begin_ns += from->begin_ns;
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
@@ -263,7 +263,7 @@ void model_sums_join(struct model_sums *to, const struct model_sums *from)
 	to->inside_oncpu_ns += from->inside_oncpu_ns;
 	to->inside_runq_ns += from->inside_runq_ns;
 	to->inside_switches += from->inside_switches;
-	to->taken_ns += from->taken_ns;
+	to->interference_ns += from->interference_ns;
 	to->slept += from->slept;
 	to->switches += from->switches;
 	to->migrations += from->migrations;

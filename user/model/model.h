@@ -125,7 +125,7 @@ struct model_detail {
 	uint64_t runq_ns;
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	uint64_t fault_ns; /* of oncpu_ns: handling page faults */
-	uint64_t stolen_ns; /* of oncpu_ns: the host ran something else on this guest's CPU */
+	uint64_t steal_ns; /* of oncpu_ns: the host ran something else on this guest's CPU */
 	uint64_t
 		turn_ns; /* of all of them: it waited for its turn in OpenMP's critical, ordered or locks */
 	uint64_t
@@ -139,8 +139,8 @@ struct model_detail {
 	uint64_t inside_oncpu_ns; /* spinning */
 	uint64_t inside_runq_ns; /* released and waiting for a CPU */
 	uint32_t inside_ran; /* who had it */
-	uint64_t taken_ns,
-		inside_taken_ns; /* of these two: while the tracer had the CPU, as far as is known */
+	uint64_t interference_ns,
+		inside_interference_ns; /* of these two: while the tracer had the CPU, as far as is known */
 	uint32_t inside_switches;
 	uint32_t ncounters;
 	uint8_t scaled; /* a bit a counter: multiplexed */
@@ -221,14 +221,14 @@ struct model_sums {
 	uint64_t inside_known_ns; /* time in barriers of which the parts are known */
 	uint64_t
 		inside_oncpu_ns; /* so far: of threads that were on a CPU all the time, all there is */
-	uint64_t runq_ns, fault_ns, stolen_ns;
+	uint64_t runq_ns, fault_ns, steal_ns;
 	uint64_t turn_ns; /* of all parts: waits for a turn */
 	uint64_t begin_ns; /* of all parts: waits for the team of a region that it began */
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	uint64_t inside_runq_ns;
 	uint64_t switches, migrations, faults;
 	uint64_t inside_switches;
-	uint64_t taken_ns; /* of runq_ns and inside_runq_ns: while the tracer had the CPU */
+	uint64_t interference_ns; /* of runq_ns and inside_runq_ns: while the tracer had the CPU */
 	uint64_t slept; /* crossings of a thread that was switched out inside */
 	uint64_t counters[MODEL_COUNTERS_MAX]; /* phases */
 	uint64_t inside_counters[MODEL_COUNTERS_MAX];

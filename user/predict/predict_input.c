@@ -206,7 +206,7 @@ static struct phase phase_parts(struct predict_feed *f, const struct model_detai
 	f->facts.lock_ns += d->blocked_ns[MODEL_BLOCKED_LOCK] + d->oncpu_ns - computing;
 	f->facts.throttled_ns += d->blocked_ns[MODEL_BLOCKED_THROTTLED];
 	f->facts.unattributed_ns += less(work_ns, all);
-	f->facts.stolen_ns += take_out(&p.computing_ns, d->stolen_ns);
+	f->facts.steal_ns += take_out(&p.computing_ns, d->steal_ns);
 	return p;
 }
 

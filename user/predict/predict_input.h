@@ -43,7 +43,7 @@ struct predict_facts {
 	uint64_t wall_ns; /* of that, not accounted for: by the clock on the wall */
 	uint64_t delay_ns;
 	uint64_t runq_ns, lock_ns, throttled_ns, unattributed_ns; /* dropped */
-	uint64_t stolen_ns, cost_ns; /* taken out */
+	uint64_t steal_ns, cost_ns; /* taken out */
 	bool cost_known;
 	uint32_t shed_parts; /* processes of which some barriers were (--cost-limit) */
 	uint32_t

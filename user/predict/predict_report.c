@@ -294,11 +294,11 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 	if (f->delay_ns)
 		ASSUME(n, "Sleep, I/O and page waits (%s) take as long there, and no processor.",
 		       time_of(t, f->delay_ns));
-	if (f->stolen_ns || f->throttled_ns)
+	if (f->steal_ns || f->throttled_ns)
 		ASSUME(n,
 		       "What the host took of this guest's CPUs (%s) and cgroup throttling (%s) "
 		       "are dropped.",
-		       time_of(t, f->stolen_ns), time_of(u, f->throttled_ns));
+		       time_of(t, f->steal_ns), time_of(u, f->throttled_ns));
 	if (f->before_ns + f->after_ns > 0)
 		ASSUME(n,
 		       "%s before the threads that meet began, and %s after they had ended, one "

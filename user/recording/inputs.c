@@ -27,7 +27,7 @@
 	X(blocked_ns[MODEL_BLOCKED_THROTTLED], false) \
 	X(blocked_ns[MODEL_BLOCKED_OTHER], false)     \
 	X(fault_ns, false)                            \
-	X(stolen_ns, false)                           \
+	X(steal_ns, false)                           \
 	X(fault_addr, false)                          \
 	X(ran_ns, false)                              \
 	X(ran, false)                                 \
@@ -61,8 +61,8 @@
 	X(second.doing, false)                        \
 	X(second.among, false)                        \
 	X(second.waited, false)                       \
-	X(taken_ns, false)                            \
-	X(inside_taken_ns, false)                     \
+	X(interference_ns, false)                            \
+	X(inside_interference_ns, false)                     \
 	X(turn_ns, false)                             \
 	X(turn_oncpu_ns, false)                       \
 	X(begin_ns, false)
