@@ -549,12 +549,12 @@ static __always_inline void sums_departed(struct sbt_thread *t, __u32 index, __u
 	sums_crossed(sum, s, m, t->arrive_ns, now);
 	sum->depart_ns = s->depart_ns = now;
 	t->arrive_ns = 0;
-	if (UNLIKELY(t->spent_ns)) {
+	if (UNLIKELY(t->handler_ns)) {
 		/* What the departure took belongs to it: most of what is in no cache is looked at here. */
-		t->spent_last = t->spent_ns + (bpf_ktime_get_ns() - now);
-		sum->spent_ns += t->spent_last;
+		t->handler_last = t->handler_ns + (bpf_ktime_get_ns() - now);
+		sum->handler_ns += t->handler_last;
 		sum->spent++;
-		t->spent_ns = 0;
+		t->handler_ns = 0;
 	}
 }
 

@@ -104,24 +104,24 @@ static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
 /* What takes longer was not this program, but the host that ran something else. */
 #define SPENT_MOST	  8000
 
-/* When the program began, if this arrival is to be timed; else 0, which spent_look() and spent_note() keep. */
-static __always_inline __u64 spent_begin(const struct sbt_thread *t)
+/* When the program began, if this arrival is to be timed; else 0, which handler_look() and handler_note() keep. */
+static __always_inline __u64 handler_begin(const struct sbt_thread *t)
 {
 	return UNLIKELY(IS_SPENT_TIMED(t)) ? bpf_ktime_get_ns() : 0;
 }
 
-static __always_inline __u64 spent_look(__u64 began)
+static __always_inline __u64 handler_look(__u64 began)
 {
 	return UNLIKELY(began) ? bpf_ktime_get_ns() : 0;
 }
 
-static __always_inline void spent_note(struct sbt_thread *t, __u64 began, __u64 until)
+static __always_inline void handler_note(struct sbt_thread *t, __u64 began, __u64 until)
 {
 	__u64 ns = until - began;
 
-	t->spent_ns = 0;
+	t->handler_ns = 0;
 	if (UNLIKELY(began && ns < SPENT_MOST))
-		t->spent_ns = t->spent_last = ns;
+		t->handler_ns = t->handler_last = ns;
 }
 
 #endif /* BPF_ARRIVE_H */

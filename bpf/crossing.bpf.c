@@ -224,7 +224,7 @@ static __always_inline int arrive(struct pt_regs *ctx)
 
 	if (!t)
 		return 1;
-	began = spent_begin(t);
+	began = handler_begin(t);
 	number = spec_index(ctx);
 	spec = bpf_map_lookup_elem(&specs, &number);
 	if (!spec || ((t->proc_flags & SBT_PROC_BY_EXIT) && (spec->flags & SBT_SPEC_NO_EXITS)))
@@ -256,7 +256,7 @@ static __always_inline int arrive(struct pt_regs *ctx)
 		t->ip = 0;
 		flags |= SBT_CROSSING_NO_IP;
 	}
-	paused = spent_look(began);
+	paused = handler_look(began);
 	if (spec->object.how == SBT_ARG_TEAM) {
 		team = team_find(t->tgid, t->tid, index, &object, &place);
 		if (!team)
@@ -279,9 +279,9 @@ static __always_inline int arrive(struct pt_regs *ctx)
 		team_note(t, index);
 		flags |= team_round(t, index);
 	}
-	began += spent_look(began) - paused;
+	began += handler_look(began) - paused;
 	arrive_now(ctx, t, index, spec, number, flags);
-	spent_note(t, began, t->arrive_ns);
+	handler_note(t, began, t->arrive_ns);
 	if (team) {
 		if (place)
 			t->index = place;

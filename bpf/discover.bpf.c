@@ -172,7 +172,7 @@ static __noinline int candidate_write(struct sbt_thread *t, __u64 depart_ns, __u
 	c->index = 0;
 	c->result = result;
 	c->value = t->waiting.value;
-	c->spent_ns = 0;
+	c->handler_ns = 0;
 	bpf_ringbuf_submit(c, ring_wake(cpu));
 	return 0;
 }

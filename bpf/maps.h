@@ -489,7 +489,7 @@ static __always_inline void crossing_fill(struct sbt_crossing *c, const struct s
 	c->index = t->index;
 	c->result = t->result;
 	c->label = t->label;
-	c->spent_ns = t->spent_ns;
+	c->handler_ns = t->handler_ns;
 }
 
 static __always_inline struct sbt_event *event_new(__u32 type, __u64 now)

@@ -226,6 +226,6 @@ __noinline int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now
 		account_done(a);
 	}
 	t->arrive_ns = 0;
-	t->spent_ns = 0;
+	t->handler_ns = 0;
 	return 0;
 }

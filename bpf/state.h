@@ -186,8 +186,8 @@ struct sbt_thread {
 	__u8 team; /* enum sbt_team_use */
 	__u8 how; /* SBT_SPEC_* of that probe */
 	__u8 pad2;
-	__u32 spent_ns; /* of the crossing under way: struct sbt_crossing */
-	__u32 spent_last; /* the last that there was */
+	__u32 handler_ns; /* of the crossing under way: struct sbt_crossing */
+	__u32 handler_last; /* the last that there was */
 	struct sbt_for_turn turn;
 	/* Nothing is looked for where crossings are summed. */
 	union {
@@ -644,7 +644,7 @@ struct sbt_sums {
 	__u64 unknown_ns; /* in what it abandoned */
 	__u64 work_ns, work_n; /* of phases that ended here in whole episodes */
 	__u64 thread_ns; /* phase times x members, of those in `phase` */
-	__u64 spent_ns, spent; /* sbt_crossing.spent_ns of those of which it is known; how many */
+	__u64 handler_ns, spent; /* sbt_crossing.handler_ns of those of which it is known; how many */
 	__u32 team_min, team_max, team; /* the last */
 	__u8 family, kind;
 	__u8 pad[2];

@@ -75,18 +75,18 @@ static __always_inline int sums_arrive(struct pt_regs *ctx, __u64 id, struct sbt
 			return 1;
 		crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
 	}
-	began = spent_begin(t);
+	began = handler_begin(t);
 	if (UNLIKELY(t->entry != PT_REGS_IP(ctx) || t->object != PT_REGS_PARM1(ctx) ||
 		     t->summing.epoch != now)) {
-		paused = spent_look(began);
+		paused = handler_look(began);
 		if (!sums_look_up(ctx, t, index, now))
 			return 1;
-		began += spent_look(began) - paused;
+		began += handler_look(began) - paused;
 	}
 	t->sp = PT_REGS_SP(ctx);
 	by_exit = t->proc_flags & SBT_PROC_BY_EXIT;
 	sums_arrived(ctx, t, index, by_exit);
-	spent_note(t, began, t->arrive_ns + SPENT_UNSEEN);
+	handler_note(t, began, t->arrive_ns + SPENT_UNSEEN);
 	return by_exit ? 1 : 0;
 }
 

@@ -211,7 +211,7 @@ static __noinline MAYBE_UNUSED int crossing_drop(struct sbt_thread *t, __u32 ind
 		return 0;
 	team_round_undo(t, of);
 	t->arrive_ns = 0;
-	t->spent_ns = 0;
+	t->handler_ns = 0;
 	if (!a)
 		return 0;
 	account_run(a, account_busy(a, &now));

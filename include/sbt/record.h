@@ -204,7 +204,7 @@ struct sbt_crossing {
 	 * How long our program took at the arrival, until arrive_ns, without what differs between families. Of some crossings
 	 * only, and of none at joins, condition variables, futexes and markers; 0: not of this one.
 	 */
-	__u32 spent_ns;
+	__u32 handler_ns;
 };
 
 /* Not one thread, but all that the thread has made. */

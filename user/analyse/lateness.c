@@ -12,7 +12,7 @@ struct spent {
 	uint64_t blocked[MODEL_BLOCKED_REASONS]; /* that of faults is in fault */
 };
 
-static bool spent_of(const struct model_member *m, struct spent *s)
+static bool handler_of(const struct model_member *m, struct spent *s)
 {
 	const struct model_detail *d = m->detail;
 	uint64_t known, on_fault, spins;
@@ -88,7 +88,7 @@ bool lateness_parts(uint32_t instructions, const struct model_member *l,
 	struct spent a, b;
 	unsigned i;
 
-	if (!spent_of(l, &a) || !spent_of(ref, &b))
+	if (!handler_of(l, &a) || !handler_of(ref, &b))
 		return false;
 	memset(p, 0, sizeof(*p));
 	p->lateness_ns = (int64_t)(l->arrive_ns - ref->arrive_ns);

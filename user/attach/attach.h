@@ -335,7 +335,7 @@ uint64_t attach_summed(const struct attach *attach);
 /* What one crossing costs a thread. */
 struct attach_price {
 	double ns; /* NAN: it could not be had */
-	double spent_ns; /* of it, what sbt_crossing.spent_ns or sbt_sums.spent_ns says; NAN: nothing was told */
+	double handler_ns; /* of it, what sbt_crossing.handler_ns or sbt_sums.handler_ns says; NAN: nothing was told */
 };
 
 /*

@@ -162,7 +162,7 @@ double calibrate_run(bool stepped, void (*drain)(void *ctx), void *ctx)
 	return quartile(run, RUNS);
 }
 
-double calibrate_spent(bool stepped, void (*drain)(void *ctx), void *ctx, uint32_t *spent)
+double calibrate_handler(bool stepped, void (*drain)(void *ctx), void *ctx, uint32_t *spent)
 {
 	void (*volatile call)(void *) = stand_in(stepped);
 	uint64_t object[4] = { 0, 1 }, sum, n;

@@ -24,6 +24,6 @@ double calibrate_run(bool stepped, void (*drain)(void *ctx), void *ctx);
  * What the programs tell of some calls in *@spent, from where it is taken: the lower quartile of several runs' means. NAN: they
  * told nothing. In calls of their own, for to look costs something, too.
  */
-double calibrate_spent(bool stepped, void (*drain)(void *ctx), void *ctx, uint32_t *spent);
+double calibrate_handler(bool stepped, void (*drain)(void *ctx), void *ctx, uint32_t *spent);
 
 #endif /* ATTACH_CALIBRATE_H */

@@ -53,7 +53,7 @@ static struct attach_price calibrate_self(struct attach *a, bool stepped, bool b
 					  void (*drain)(void *ctx), void *ctx)
 {
 	uint32_t self = (uint32_t)getpid(), armed = a->skel->bss->armed;
-	struct attach_price price = { .ns = NAN, .spent_ns = NAN };
+	struct attach_price price = { .ns = NAN, .handler_ns = NAN };
 	int procs = bpf_map__fd(a->skel->maps.procs);
 	struct sbt_counts none = { 0 };
 	uint64_t before = attach_produced(a, &none);
@@ -68,7 +68,7 @@ static struct attach_price calibrate_self(struct attach *a, bool stepped, bool b
 	slot = own_slot(a, self);
 	price.ns = calibrate_run(stepped, drain, ctx);
 	if (slot)
-		price.spent_ns = calibrate_spent(stepped, drain, ctx, &slot->spent_last);
+		price.handler_ns = calibrate_handler(stepped, drain, ctx, &slot->handler_last);
 	account = own_account(a, self);
 	if (account && !a->fault_outside_ns)
 		account_calibrate_faults(a, account);
@@ -84,7 +84,7 @@ static struct attach_price calibrate_self(struct attach *a, bool stepped, bool b
 struct attach_price attach_calibrate(struct attach *a, bool stepped, bool by_exit,
 				     void (*drain)(void *ctx), void *ctx)
 {
-	struct attach_price price = { .ns = NAN, .spent_ns = NAN };
+	struct attach_price price = { .ns = NAN, .handler_ns = NAN };
 	struct attach_place place;
 	uint64_t exits[1];
 

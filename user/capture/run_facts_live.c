@@ -120,13 +120,13 @@ static const struct attach_price *price_of(const struct run_facts_live *p,
 static double dearer(const struct run_facts_live *p, const struct space *space)
 {
 	const struct attach_price *price = price_of(p, space);
-	uint64_t ns = p->spent_ns, n = p->spent;
+	uint64_t ns = p->handler_ns, n = p->spent;
 
 	if (space && space->spent >= SPENT_LEAST) {
-		ns = space->spent_ns;
+		ns = space->handler_ns;
 		n = space->spent;
 	}
-	return n >= SPENT_LEAST && price->spent_ns > 0 ? (double)ns / (double)n / price->spent_ns
+	return n >= SPENT_LEAST && price->handler_ns > 0 ? (double)ns / (double)n / price->handler_ns
 						       : 1;
 }
 
@@ -328,10 +328,10 @@ static void price_all(struct run_facts_live *p)
 	double price, sum = 0;
 	uint64_t crossings = 0;
 
-	p->spent_ns = p->spent = 0;
+	p->handler_ns = p->spent = 0;
 	for (i = 0; i < n; i++) {
 		space = space_of(p, i);
-		p->spent_ns += space ? space->spent_ns : 0;
+		p->handler_ns += space ? space->handler_ns : 0;
 		p->spent += space ? space->spent : 0;
 	}
 	for (i = 0; i < n; i++) {
@@ -443,7 +443,7 @@ void run_facts_live_folded(struct run_facts_live *p, const struct model_proc *fr
 	struct space *to = space_find(p->spaces, into->tgid, into->inc);
 
 	if (space && to) {
-		to->spent_ns += space->spent_ns;
+		to->handler_ns += space->handler_ns;
 		to->spent += space->spent;
 	}
 	/* Without memory for it the estimate of what tracing cost lacks this process's looks. */

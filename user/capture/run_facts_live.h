@@ -50,7 +50,7 @@ struct run_facts_live {
 	double price_excluded; /* ns, a hit of which nothing is recorded; NAN not needed */
 	struct attach_price shown; /* of these, what stands for all where nothing was crossed */
 	char left_out[FAMILY_NAMES]; /* report_env.left_out */
-	uint64_t spent_ns, spent; /* sbt_crossing.spent_ns of all processes, as of the last look */
+	uint64_t handler_ns, spent; /* sbt_crossing.handler_ns of all processes, as of the last look */
 	bool stepped;
 };
 

@@ -415,8 +415,8 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 	m.unit = unit;
 	if (c->flags & SBT_CROSSING_ABANDONED && cutoffs_of_part(&f->cutoffs, c, unit))
 		m.flags = (m.flags & ~MODEL_CROSSING_ABANDONED) | MODEL_CROSSING_STAYS;
-	if (c->spent_ns && c->type == SBT_REC_CROSSING) {
-		slot->space->spent_ns += c->spent_ns;
+	if (c->handler_ns && c->type == SBT_REC_CROSSING) {
+		slot->space->handler_ns += c->handler_ns;
 		slot->space->spent++;
 	}
 	if (c->family == SBT_FAMILY_USER)

@@ -86,7 +86,7 @@ int feed_sums(struct attach *attach, struct spaces *spaces, struct model *model,
 	if (!space)
 		return -ENOMEM;
 	m.site = site_of(attach, spaces, space, s);
-	space->spent_ns += s->spent_ns;
+	space->handler_ns += s->handler_ns;
 	space->spent += s->spent;
 	return model_add_summed(model, &m);
 }

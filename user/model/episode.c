@@ -311,7 +311,7 @@ static void mark_places(struct object *o, const struct episode *e)
 	for (i = 0; i < e->n; i++) {
 		mem = &e->members[i];
 		if (e->state != MODEL_COMPLETE)
-			slot_uncertain(o, mem->thread, mem->seq);
+			slot_mark_uncertain(o, mem->thread, mem->seq);
 		else if (o->nuncertain || mem->thread->has_gap)
 			slot_clear(o, mem->thread, mem->seq);
 	}

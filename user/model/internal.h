@@ -529,7 +529,7 @@ void slots_purge(struct model *m, struct object *o, uint64_t idle_before);
 void slots_reset(struct object *o);
 void slot_note_next(struct slot *s, const struct episode *pending, const struct member *mem);
 bool slot_uncertain(const struct slot *s, const struct thread *t);
-void slot_uncertain(struct object *o, struct thread *t, uint32_t seq);
+void slot_mark_uncertain(struct object *o, struct thread *t, uint32_t seq);
 void slot_clear(struct object *o, struct thread *t, uint32_t seq);
 bool slots_settled(const struct model *m, const struct object *o, uint64_t until);
 uint32_t slots_missing_why(const struct model *m, const struct object *o, const struct episode *e);

@@ -283,7 +283,7 @@ static void doubt_older(const struct model *m, struct object *o, struct episode 
 		    episode_others_were_inside(o, older))
 			continue;
 		for (j = 0; j < older->n; j++)
-			slot_uncertain(o, older->members[j].thread, older->members[j].seq);
+			slot_mark_uncertain(o, older->members[j].thread, older->members[j].seq);
 	}
 	uncertainty_again(o, e);
 }

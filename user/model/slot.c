@@ -134,7 +134,7 @@ bool slot_uncertain(const struct slot *s, const struct thread *t)
 }
 
 /* Its crossing number @seq may be in a wrong place. */
-void slot_uncertain(struct object *o, struct thread *t, uint32_t seq)
+void slot_mark_uncertain(struct object *o, struct thread *t, uint32_t seq)
 {
 	struct slot *s = slot_find(o, t);
 

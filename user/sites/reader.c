@@ -172,9 +172,9 @@ static int hear(struct reader *r, const struct reader_request *req, int fd, cons
 
 /* One try, by a child that may have to be begun. */
 static int try_once(struct reader *r, struct reader_request *req, const char *text, int fd,
-		    uint64_t *spent_ns, struct wire *answer, int *error)
+		    uint64_t *handler_ns, struct wire *answer, int *error)
 {
-	uint64_t before, after, most = FILE_NS > *spent_ns ? FILE_NS - *spent_ns : 0;
+	uint64_t before, after, most = FILE_NS > *handler_ns ? FILE_NS - *handler_ns : 0;
 	int err = begin(r);
 
 	if (err)
@@ -194,11 +194,11 @@ static int try_once(struct reader *r, struct reader_request *req, const char *te
 	}
 	err = hear(r, req, fd, text, most, answer, error);
 	after = child_cpu_ns(&r->child);
-	*spent_ns += after > before ? after - before : 0;
+	*handler_ns += after > before ? after - before : 0;
 	return err;
 }
 
-int reader_ask(struct reader *r, int fd, const struct reader_asks *asks, uint64_t *spent_ns,
+int reader_ask(struct reader *r, int fd, const struct reader_asks *asks, uint64_t *handler_ns,
 	       struct wire *answer)
 {
 	const char *text = asks->text ? asks->text : "";
@@ -221,7 +221,7 @@ int reader_ask(struct reader *r, int fd, const struct reader_asks *asks, uint64_
 		return err;
 	for (i = 0; i < 2; i++) {
 		fresh = r->child.sock < 0 || !r->answers;
-		err = try_once(r, &req, text, fd, spent_ns ? spent_ns : &spent, answer, &error);
+		err = try_once(r, &req, text, fd, handler_ns ? handler_ns : &spent, answer, &error);
 		if (!err && (error != -ENOMEM || fresh))
 			break;
 		child_stop(&r->child);

@@ -59,9 +59,9 @@ int reader_examine(struct reader *reader, struct module *module);
 /*
  * One question about the file that is open as @fd. Returns 0, and *answer, to be read and given to wire_free(). Or -errno of the answer; -ETIMEDOUT
  * (the child stood still), -EDQUOT (too much CPU time), -EPIPE (it ended, which too much memory makes it do, too), -EBADMSG (no regular
- * file). @spent_ns (may be NULL): CPU time that the file has taken, and takes.
+ * file). @handler_ns (may be NULL): CPU time that the file has taken, and takes.
  */
-int reader_ask(struct reader *reader, int fd, const struct reader_asks *asks, uint64_t *spent_ns,
+int reader_ask(struct reader *reader, int fd, const struct reader_asks *asks, uint64_t *handler_ns,
 	       struct wire *answer);
 /* The same about a file of the module: nothing more after a failure of the child. */
 int reader_ask_module(const struct module *module, const struct reader_asks *asks,

@@ -60,8 +60,8 @@ struct space {
 	bool settled; /* its libraries are there: nothing more is to be waited for */
 	bool by_exit; /* return probes could hurt here */
 	bool stepped; /* under one of its probes the kernel must step an instruction */
-	uint64_t spent_ns,
-		spent; /* sbt_crossing.spent_ns, sbt_sums.spent_ns of those that told it; how many did */
+	uint64_t handler_ns,
+		spent; /* sbt_crossing.handler_ns, sbt_sums.handler_ns of those that told it; how many did */
 	const char *departures; /* how they are seen, in words; ours */
 	const char *refusal; /* why no return probes; NULL; ours */
 	uint32_t reads; /* how often the mappings have been read */

@@ -209,10 +209,10 @@ static struct symbol_file *symbol_note_file(struct symbol_server *server,
 	return file;
 }
 
-/* One answer, from a child that may have to be begun; @spent_ns: what it has taken. */
+/* One answer, from a child that may have to be begun; @handler_ns: what it has taken. */
 static int symbol_try(struct symbol_server *server, struct symbol_request *req,
 		      const struct symbol_unwind *unwind, int fd, uint64_t most_ns,
-		      struct symbol_reply *reply, uint64_t *spent_ns)
+		      struct symbol_reply *reply, uint64_t *handler_ns)
 {
 	uint64_t before;
 	int err;
@@ -234,8 +234,8 @@ static int symbol_try(struct symbol_server *server, struct symbol_request *req,
 			return err;
 	}
 	err = symbol_wait(server, req->serial, most_ns, reply);
-	*spent_ns = child_cpu_ns(&server->child);
-	*spent_ns -= *spent_ns > before ? before : *spent_ns;
+	*handler_ns = child_cpu_ns(&server->child);
+	*handler_ns -= *handler_ns > before ? before : *handler_ns;
 	return err;
 }
 
@@ -250,14 +250,14 @@ static bool symbol_is_failure(int err)
  * alone, which are small; if that fails, too, or if the child stands still, not at all. Whether to ask once more.
  */
 static bool symbol_charge(struct symbol_server *server, const struct symbol_request *req,
-			  uint64_t spent_ns, int err)
+			  uint64_t handler_ns, int err)
 {
 	struct symbol_file *file;
 
-	if (!err && spent_ns < SYMBOL_NOTED_NS)
+	if (!err && handler_ns < SYMBOL_NOTED_NS)
 		return false;
 	file = symbol_note_file(server, &req->identity);
-	file->cpu_ns += spent_ns;
+	file->cpu_ns += handler_ns;
 	if (!err)
 		return false;
 	if (!file->path)
@@ -276,12 +276,12 @@ static bool symbol_owner_may(const struct symbol_server *server, uid_t owner)
 {
 	uint64_t most_ms =
 		SYMBOL_OWNER_S * 1000 + (uint64_t)(symbol_now_ms() - server->begin_ms) / 100;
-	uint64_t spent_ns = 0;
+	uint64_t handler_ns = 0;
 
 	if (!server->idle && (owner == 0 || owner == getuid()))
 		return true;
-	hash_get(&server->owners, owner, &spent_ns);
-	return spent_ns / 1000000 < (server->idle ? most_ms : 3 * most_ms);
+	hash_get(&server->owners, owner, &handler_ns);
+	return handler_ns / 1000000 < (server->idle ? most_ms : 3 * most_ms);
 }
 
 static void symbol_charge_owner(struct symbol_server *server, uid_t owner, uint64_t ns)
@@ -311,7 +311,7 @@ static int symbol_ask(struct symbol_server *server, struct symbol_request *req,
 		      struct symbol_reply *reply)
 {
 	const struct symbol_file *file;
-	uint64_t spent_ns = 0, cost;
+	uint64_t handler_ns = 0, cost;
 	bool more = true, fresh, fetches;
 	int err = 0;
 
@@ -325,14 +325,14 @@ static int symbol_ask(struct symbol_server *server, struct symbol_request *req,
 		cost = file ? file->cpu_ns : 0;
 		req->plain = file && file->plain;
 		fresh = server->child.sock < 0 || !server->answers;
-		spent_ns = 0;
+		handler_ns = 0;
 		err = symbol_try(server, req, unwind, fd,
 				 SYMBOL_FILE_NS > cost ? SYMBOL_FILE_NS - cost : 0, reply,
-				 &spent_ns);
+				 &handler_ns);
 		fetches = server->fetches;
 		if (err && !symbol_is_failure(err))
 			return err;
-		symbol_charge_owner(server, owner, spent_ns);
+		symbol_charge_owner(server, owner, handler_ns);
 		if (err)
 			child_stop(&server->child);
 		/* No file's fault: what is here is read all the same. */
@@ -344,7 +344,7 @@ static int symbol_ask(struct symbol_server *server, struct symbol_request *req,
 		/* Its memory may have been full of other files. */
 		if (err == -EPIPE && !fresh)
 			continue;
-		more = symbol_charge(server, req, spent_ns, err);
+		more = symbol_charge(server, req, handler_ns, err);
 	}
 	if (err)
 		return err;
