@@ -229,7 +229,7 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	spec = bpf_map_lookup_elem(&specs, &number);
 	if (!spec || ((t->proc_flags & SBT_PROC_BY_EXIT) && (spec->flags & SBT_SPEC_NO_EXITS)))
 		return 1;
-	if (is_shed(t, spec))
+	if (is_detached(t, spec))
 		return 1;
 	if (t->arrive_ns) {
 		/* Inside already: of a function called from there, or the first never returned. */
@@ -666,7 +666,7 @@ int mark(struct pt_regs *ctx)
 		return 0;
 	}
 	/* A thread that is inside of one leaves as it came. */
-	if (is_shed(t, spec))
+	if (is_detached(t, spec))
 		return 0;
 	phase = spec->role == SBT_ROLE_MARK_PHASE;
 	value = phase ? arg_fetch(ctx, number, what) : arg_or(ctx, number, object, 0);

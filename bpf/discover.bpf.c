@@ -316,7 +316,7 @@ static __always_inline struct sbt_thread *cond_begin(struct pt_regs *ctx, __u32 
 		return NULL;
 	number = spec_index(ctx);
 	spec = bpf_map_lookup_elem(&specs, &number);
-	if (!spec || is_shed(t, spec))
+	if (!spec || is_detached(t, spec))
 		return NULL;
 	if (spec->object.how != SBT_ARG_FIRST)
 		object = arg_fetch(ctx, number, object);
@@ -641,7 +641,7 @@ int BPF_PROG(futex_enter, struct pt_regs *user, long nr)
 #endif
 	t = traced_thread(&index);
 	/* The call itself cannot be spared this: who asks for no more is told at once. */
-	if (!t || t->shed & SBT_UNIT(SBT_FAMILY_FUTEX))
+	if (!t || t->detached & SBT_UNIT(SBT_FAMILY_FUTEX))
 		return 0;
 	if (futex_inside(t, index, BPF_CORE_READ(regs, sp)) || !futex_understand(regs, nr, &call))
 		return 0;

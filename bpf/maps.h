@@ -322,22 +322,22 @@ static __always_inline __u32 proc_flags(const struct sbt_proc *p, __u32 tgid)
 }
 
 /* Likewise: the units of which nothing is recorded any more. */
-static __always_inline __u64 proc_shed(const struct sbt_proc *p, __u32 tgid)
+static __always_inline __u64 proc_detached(const struct sbt_proc *p, __u32 tgid)
 {
 	struct sbt_classified *found = bpf_map_lookup_elem(&classified, &tgid);
-	__u64 shed;
+	__u64 detached;
 
-	if (!found || !*(volatile __u64 *)&found->shed)
+	if (!found || !*(volatile __u64 *)&found->detached)
 		return 0;
-	shed = *(volatile __u64 *)&found->shed;
+	detached = *(volatile __u64 *)&found->detached;
 	/* Another process's may just be taking its place: the word comes first then. */
-	return *(volatile __u64 *)&found->word >> 32 == p->inc ? shed : 0;
+	return *(volatile __u64 *)&found->word >> 32 == p->inc ? detached : 0;
 }
 
 /* Is nothing recorded any more of who comes here (--cost-limit)? */
-static __always_inline bool is_shed(const struct sbt_thread *t, const struct sbt_spec *spec)
+static __always_inline bool is_detached(const struct sbt_thread *t, const struct sbt_spec *spec)
 {
-	return t->shed & spec->unit;
+	return t->detached & spec->unit;
 }
 
 /* The slot of a thread and its index, or NULL. */

@@ -62,7 +62,7 @@ static __always_inline bool here_enter(struct here *h, struct pt_regs *ctx)
 	h->number = spec_index(ctx);
 	h->spec = bpf_map_lookup_elem(&specs, &h->number);
 	/* Of an outlined function the beginning alone is worth something: who is in which team. */
-	return h->spec && !is_shed(h->t, h->spec) &&
+	return h->spec && !is_detached(h->t, h->spec) &&
 	       (h->spec->role == SBT_ROLE_OUTLINED ||
 		!((h->t->proc_flags & SBT_PROC_BY_EXIT) && (h->spec->flags & SBT_SPEC_NO_EXITS)));
 }

@@ -70,7 +70,7 @@ struct sbt_copied {
 /* What user space has found out about a process. Key: tgid. */
 struct sbt_classified {
 	__u64 word; /* inc << 32 | flags */
-	__u64 shed; /* units */
+	__u64 detached; /* units */
 };
 
 /*
@@ -167,7 +167,7 @@ struct sbt_thread {
 	__u32 inc;
 	__u32 seq;
 	__u32 proc_flags; /* as of its first crossing, kept up to date by user space */
-	__u64 shed; /* likewise: units of which no arrival is recorded any more (--cost-limit) */
+	__u64 detached; /* likewise: units of which no arrival is recorded any more (--cost-limit) */
 	__u16 arrive_cpu;
 	__u16 flags; /* SBT_CROSSING_* of the crossing under way */
 	__u8 family;

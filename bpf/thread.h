@@ -184,7 +184,7 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 	}
 	t->inc = p->inc;
 	t->proc_flags = flags;
-	t->shed = proc_shed(p, tgid);
+	t->detached = proc_detached(p, tgid);
 	if (!(flags & SBT_PROC_SEEN)) {
 		/* Two threads may both say so; saying it twice is harmless. */
 		p->flags |= SBT_PROC_SEEN;

@@ -41,7 +41,7 @@ static struct bench *bench_new(void)
 		.pid = PID,
 		.threads = 4,
 		.elapsed_ns = 10 * SECOND,
-		.shed_ns = REPORT_UNKNOWN,
+		.detached_ns = REPORT_UNKNOWN,
 		.counted_from_ns = REPORT_UNKNOWN,
 		.nmembers = 4,
 		.members = b->members,
@@ -120,16 +120,16 @@ static void test_nothing(void **state)
 }
 
 /* --cost-limit: up to when, why, and what it is not about. */
-static void test_shed(void **state)
+static void test_detached(void **state)
 {
 	struct bench *b = bench_new();
 	const struct report_finding *f;
 
 	(void)state;
 	b->rep.start_ns = 2 * SECOND;
-	b->process.shed_ns = 3 * SECOND + SECOND / 4;
-	b->process.shed_cost = 0.34;
-	b->process.shed_limit = 0.05;
+	b->process.detached_ns = 3 * SECOND + SECOND / 4;
+	b->process.detached_cost = 0.34;
+	b->process.detached_limit = 0.05;
 	f = only(b);
 	assert_non_null(f);
 	assert_string_equal(f->kind, "cost_limit");
@@ -137,10 +137,10 @@ static void test_shed(void **state)
 	assert_string_equal(f->text,
 			    "Traced up to 1.250 s only: tracing cost it 34 % of its threads' time "
 			    "(estimated; --cost-limit 5). What it did later is in no figure.");
-	b->process.shed_because = 4294967295;
-	b->process.shed_probed = true;
-	b->process.shed_cost = 4294.967;
-	b->process.shed_limit = 0.00012345;
+	b->process.detached_because = 4294967295;
+	b->process.detached_probed = true;
+	b->process.detached_cost = 4294.967;
+	b->process.detached_limit = 0.00012345;
 	f = only(b);
 	assert_non_null(f);
 	/* The longest that there is fits. */
@@ -150,9 +150,9 @@ static void test_shed(void **state)
 }
 
 /* The same of some of its barriers. */
-static void test_shed_parts(void **state)
+static void test_detached_parts(void **state)
 {
-	struct report_shed sheds[1] = { { .family = "pthread",
+	struct report_detached sheds[1] = { { .family = "pthread",
 					  .t_ns = 3 * SECOND + SECOND / 4,
 					  .cost = 0.34,
 					  .limit = 0.05 } };
@@ -176,7 +176,7 @@ static void test_shed_parts(void **state)
 	f = only(b);
 	assert_non_null(f);
 	assert_says(f->text, "Barriers of pthread (my_barrier) traced up to 1.250 s only: ");
-	sheds[0] = (struct report_shed){
+	sheds[0] = (struct report_detached){
 		.family = "forkjoin",
 		.function =
 			"a::name::that::is::longer::than::any::line::of::a::report::can::hold(it)",
@@ -506,7 +506,7 @@ static void test_site_unknown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shed),	    cmocka_unit_test(test_shed_parts),
+		cmocka_unit_test(test_detached),	    cmocka_unit_test(test_detached_parts),
 		cmocka_unit_test(test_nothing),	    cmocka_unit_test(test_oversubscribed),
 		cmocka_unit_test(test_not_at_once), cmocka_unit_test(test_spinning),
 		cmocka_unit_test(test_pinned),	    cmocka_unit_test(test_migrating),

@@ -633,7 +633,7 @@ static void test_lossy(void **state)
 }
 
 /* What was seen of a part only is not held against a whole: sums are unknown, shares are not. */
-static void test_shed(void **state)
+static void test_detached(void **state)
 {
 	struct recording *r = six();
 	struct compare c;
@@ -646,11 +646,11 @@ static void test_shed(void **state)
 	for (i = 3; i < 6; i++) {
 		uint32_t k;
 
-		r[i].report.nshed = 1;
+		r[i].report.ndetached = 1;
 		for (k = 0; k < r[i].report.nprocesses; k++)
-			r[i].processes[k].shed_ns = 500;
+			r[i].processes[k].detached_ns = 500;
 		for (k = 0; k < r[i].report.nbarriers; k++)
-			r[i].barriers[k].shed_ns = 500;
+			r[i].barriers[k].detached_ns = 500;
 	}
 	compare(r, 3, 3, &plain, &c);
 	assert_true(isfinite(find(&c, COMPARE_RUN, NULL, "elapsed_ns")->a));
@@ -665,10 +665,10 @@ static void test_shed(void **state)
 }
 
 /* Barriers of a process that were not traced to its end: their sums are unknown, beside them those of phases, and its own. */
-static void test_shed_parts(void **state)
+static void test_detached_parts(void **state)
 {
 	struct recording *r = six();
-	struct report_shed sheds[1] = { { .family = "pthread", .t_ns = 500 } };
+	struct report_detached sheds[1] = { { .family = "pthread", .t_ns = 500 } };
 	struct compare c;
 	uint32_t i;
 
@@ -676,10 +676,10 @@ static void test_shed_parts(void **state)
 	for (i = 0; i < 6; i++)
 		r[i].processes[0].wait_ns = 1000;
 	for (i = 3; i < 6; i++) {
-		r[i].report.nshed_parts = 1;
+		r[i].report.ndetached_parts = 1;
 		r[i].processes[0].nsheds = 1;
 		r[i].processes[0].sheds = sheds;
-		r[i].barriers[0].shed_beside_ns = 500;
+		r[i].barriers[0].detached_beside_ns = 500;
 	}
 	compare(r, 3, 3, &plain, &c);
 	assert_true(isfinite(find(&c, COMPARE_RUN, NULL, "elapsed_ns")->b));
@@ -689,7 +689,7 @@ static void test_shed_parts(void **state)
 	assert_true(isnan(find(&c, COMPARE_PROCESS, NULL, "lost_ns")->b));
 	compare_free(&c);
 	for (i = 3; i < 6; i++)
-		r[i].barriers[0].shed_ns = 500;
+		r[i].barriers[0].detached_ns = 500;
 	compare(r, 3, 3, &plain, &c);
 	assert_true(isnan(find(&c, COMPARE_BARRIER, "#1", "barrier_ns")->b));
 	assert_true(isnan(find(&c, COMPARE_BARRIER, "#1", "episodes")->b));
@@ -701,8 +701,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sites),
-		cmocka_unit_test(test_shed),
-		cmocka_unit_test(test_shed_parts),
+		cmocka_unit_test(test_detached),
+		cmocka_unit_test(test_detached_parts),
 		cmocka_unit_test(test_sites_unclear),
 		cmocka_unit_test(test_sites_followed),
 		cmocka_unit_test(test_processes),

@@ -102,7 +102,7 @@ static inline void data_site(struct report_barrier *b, const char *id, const cha
 	strcpy(b->id, id);
 	b->pid = 4711;
 	b->comm = "lu_block";
-	b->shed_ns = b->shed_beside_ns = REPORT_UNKNOWN;
+	b->detached_ns = b->detached_beside_ns = REPORT_UNKNOWN;
 	b->family = "pthread";
 	b->kind = "explicit";
 	b->name = name;
@@ -303,8 +303,8 @@ static inline void data_report(struct report *r)
 	p->cost_share = 0.00045;
 	p->cost_interference_ns = 931000;
 	p->crossing_cost_ns = 1325.25;
-	p->shed_ns = p->counted_from_ns = REPORT_UNKNOWN;
-	p->shed_cost = p->shed_limit = NAN;
+	p->detached_ns = p->counted_from_ns = REPORT_UNKNOWN;
+	p->detached_cost = p->detached_limit = NAN;
 	p->nmembers = DATA_THREADS;
 	p->members = calloc(DATA_THREADS, sizeof(*p->members));
 	data_threads(p->members, 4130000000, 1024);

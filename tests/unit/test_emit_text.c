@@ -583,11 +583,11 @@ static void make_large(struct report *r)
 		r->processes[i].cost_share = NAN;
 		r->processes[i].verdict[0] = r->processes[i].advice[0] = '\0';
 	}
-	r->processes[2].shed_ns = r->start_ns + 1250000000;
-	r->processes[2].shed_cost = 0.071;
-	r->processes[2].shed_limit = 0.05;
-	r->nshed = 1;
-	r->nshed_parts = 2;
+	r->processes[2].detached_ns = r->start_ns + 1250000000;
+	r->processes[2].detached_cost = 0.071;
+	r->processes[2].detached_limit = 0.05;
+	r->ndetached = 1;
+	r->ndetached_parts = 2;
 	r->nprocesses = 3;
 	r->consumed = r->produced - 812;
 	r->lost = 812;

@@ -44,11 +44,11 @@ static enum cutoff_fate fate(void **state, uint64_t arrive, uint64_t depart, uin
 	return cutoffs_fate(*state, &c);
 }
 
-static bool is_shed(void **state, uint8_t unit, uint64_t arrive)
+static bool is_detached(void **state, uint8_t unit, uint64_t arrive)
 {
 	struct sbt_crossing c = crossing(SBT_FAMILY_NONE, arrive, arrive + 5, 0);
 
-	return cutoffs_is_shed(*state, &c, unit);
+	return cutoffs_is_detached(*state, &c, unit);
 }
 
 static int begin(void **state)
@@ -69,7 +69,7 @@ static void test_whole(void **state)
 	struct sbt_crossing other = crossing(SBT_FAMILY_PTHREAD, UNTIL + 1, UNTIL + 2, 0);
 
 	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUTOFF_FED);
-	assert_int_equal(add(state, MODEL_SHED_WHOLE, UNTIL), 0);
+	assert_int_equal(add(state, MODEL_DETACHED_WHOLE, UNTIL), 0);
 	assert_int_equal(fate(state, 900, UNTIL, 0), CUTOFF_FED);
 	assert_int_equal(fate(state, UNTIL, UNTIL + 1, 0), CUTOFF_INSIDE);
 	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUTOFF_GONE);
@@ -82,7 +82,7 @@ static void test_whole(void **state)
 	other.inc++;
 	assert_int_equal(cutoffs_fate(*state, &other), CUTOFF_FED);
 	/* What is said twice holds from the first time on. */
-	assert_int_equal(add(state, MODEL_SHED_WHOLE, UNTIL + 100), 0);
+	assert_int_equal(add(state, MODEL_DETACHED_WHOLE, UNTIL + 100), 0);
 	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUTOFF_GONE);
 }
 
@@ -94,16 +94,16 @@ static void test_parts(void **state)
 	assert_false(cutoffs_of_part(*state, &c, c.family));
 	assert_int_equal(add(state, PTHREAD | COND, UNTIL + 100), 0);
 	assert_true(cutoffs_of_part(*state, &c, c.family));
-	assert_false(is_shed(state, SBT_FAMILY_PTHREAD, UNTIL));
-	assert_true(is_shed(state, SBT_FAMILY_PTHREAD, UNTIL + 1));
-	assert_false(is_shed(state, SBT_FAMILY_COND, UNTIL + 100));
-	assert_true(is_shed(state, SBT_FAMILY_COND, UNTIL + 101));
-	assert_false(is_shed(state, SBT_FAMILY_GOMP, UNTIL + 101));
+	assert_false(is_detached(state, SBT_FAMILY_PTHREAD, UNTIL));
+	assert_true(is_detached(state, SBT_FAMILY_PTHREAD, UNTIL + 1));
+	assert_false(is_detached(state, SBT_FAMILY_COND, UNTIL + 100));
+	assert_true(is_detached(state, SBT_FAMILY_COND, UNTIL + 101));
+	assert_false(is_detached(state, SBT_FAMILY_GOMP, UNTIL + 101));
 	/* The process itself goes on. */
 	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUTOFF_FED);
-	assert_int_equal(add(state, MODEL_SHED_WHOLE, UNTIL + 200), 0);
+	assert_int_equal(add(state, MODEL_DETACHED_WHOLE, UNTIL + 200), 0);
 	assert_int_equal(fate(state, UNTIL + 201, UNTIL + 202, 0), CUTOFF_GONE);
-	assert_true(is_shed(state, SBT_FAMILY_PTHREAD, UNTIL + 1));
+	assert_true(is_detached(state, SBT_FAMILY_PTHREAD, UNTIL + 1));
 }
 
 /* One function of several: the others of its family go on. */
@@ -112,15 +112,15 @@ static void test_functions(void **state)
 	struct sbt_crossing c = crossing(SBT_FAMILY_USER, 900, 0, SBT_CROSSING_ABANDONED);
 
 	assert_int_equal(add(state, SBT_UNIT(HOT), UNTIL), 0);
-	assert_false(is_shed(state, HOT, UNTIL));
-	assert_true(is_shed(state, HOT, UNTIL + 1));
-	assert_false(is_shed(state, HOT + 1, UNTIL + 1));
-	assert_false(is_shed(state, SBT_UNITS - 1, UNTIL + 1));
-	assert_false(is_shed(state, SBT_FAMILY_USER, UNTIL + 1));
+	assert_false(is_detached(state, HOT, UNTIL));
+	assert_true(is_detached(state, HOT, UNTIL + 1));
+	assert_false(is_detached(state, HOT + 1, UNTIL + 1));
+	assert_false(is_detached(state, SBT_UNITS - 1, UNTIL + 1));
+	assert_false(is_detached(state, SBT_FAMILY_USER, UNTIL + 1));
 	assert_true(cutoffs_of_part(*state, &c, HOT));
 	assert_false(cutoffs_of_part(*state, &c, HOT + 1));
 	assert_int_equal(add(state, SBT_UNIT(SBT_UNITS - 1), UNTIL + 10), 0);
-	assert_true(is_shed(state, SBT_UNITS - 1, UNTIL + 11));
+	assert_true(is_detached(state, SBT_UNITS - 1, UNTIL + 11));
 }
 
 int main(void)

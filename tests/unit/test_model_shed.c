@@ -33,13 +33,13 @@ static struct run *process_runs(void)
 	return r;
 }
 
-static const struct model_shed shed = {
+static const struct model_detached detached = {
 	.t_ns = UNTIL,
 	.cost_ppm = 80000,
 	.limit_ppm = 50000,
 	.because = 77,
 	.probed = true,
-	.units = MODEL_SHED_WHOLE,
+	.units = MODEL_DETACHED_WHOLE,
 };
 
 static void test_ends_there(void **state)
@@ -49,7 +49,7 @@ static void test_ends_there(void **state)
 	uint32_t tid;
 
 	(void)state;
-	assert_int_equal(model_shed(r->model, PID, INC, &shed), 0);
+	assert_int_equal(model_detached(r->model, PID, INC, &detached), 0);
 	/* Another process goes on, a thread of the same number among its own. */
 	other_crosses(r, 11, 2000, 2011);
 	other_crosses(r, 12, 2010, 2012);
@@ -58,13 +58,13 @@ static void test_ends_there(void **state)
 	assert_int_equal(model_finish(plain->model, UNTIL), 0);
 	p = model_proc(r->model, 0);
 	q = model_proc(plain->model, 0);
-	assert_int_equal(p->shed.t_ns, UNTIL);
-	assert_int_equal(p->shed.cost_ppm, 80000);
-	assert_int_equal(p->shed.limit_ppm, 50000);
-	assert_int_equal(p->shed.because, 77);
-	assert_true(p->shed.probed);
-	assert_int_equal(q->shed.t_ns, MODEL_UNKNOWN);
-	assert_int_equal(model_proc(r->model, 1)->shed.t_ns, MODEL_UNKNOWN);
+	assert_int_equal(p->detached.t_ns, UNTIL);
+	assert_int_equal(p->detached.cost_ppm, 80000);
+	assert_int_equal(p->detached.limit_ppm, 50000);
+	assert_int_equal(p->detached.because, 77);
+	assert_true(p->detached.probed);
+	assert_int_equal(q->detached.t_ns, MODEL_UNKNOWN);
+	assert_int_equal(model_proc(r->model, 1)->detached.t_ns, MODEL_UNKNOWN);
 	assert_int_equal(model_proc(r->model, 1)->episodes, 1);
 	assert_int_equal(p->end_ns, UNTIL);
 	assert_int_equal(p->episodes, 3);
@@ -97,7 +97,7 @@ static void test_late(void **state)
 	cross(r, 1, A, 2, 100, 201);
 	cross(r, 2, A, 2, 200, 202);
 	cross(r, 1, A, 2, 400, 411);
-	assert_int_equal(model_shed(r->model, PID, INC, &shed), 0);
+	assert_int_equal(model_detached(r->model, PID, INC, &detached), 0);
 	assert_int_equal(model_end_process(r->model, PID, INC, 5000), 0);
 	cross(r, 2, A, 2, 410, 412);
 	assert_int_equal(model_finish(r->model, LATER), 0);
@@ -114,9 +114,9 @@ static void test_gone(void **state)
 
 	(void)state;
 	assert_int_equal(model_end_process(r->model, PID, INC, 900), 0);
-	assert_int_equal(model_shed(r->model, PID, INC, &shed), 0);
-	assert_int_equal(model_shed(r->model, 12345, INC, &shed), 0);
-	assert_int_equal(model_proc(r->model, 0)->shed.t_ns, MODEL_UNKNOWN);
+	assert_int_equal(model_detached(r->model, PID, INC, &detached), 0);
+	assert_int_equal(model_detached(r->model, 12345, INC, &detached), 0);
+	assert_int_equal(model_proc(r->model, 0)->detached.t_ns, MODEL_UNKNOWN);
 	assert_int_equal(model_nprocs(r->model), 1);
 	run_free(r);
 }
@@ -132,8 +132,8 @@ static void copy_input(void *ctx, const struct model_input *in)
 {
 	struct copied *c = ctx;
 
-	c->whole += in->type == MODEL_INPUT_SHED;
-	c->parts += in->type == MODEL_INPUT_SHED_PART;
+	c->whole += in->type == MODEL_INPUT_DETACHED;
+	c->parts += in->type == MODEL_INPUT_DETACHED_PART;
 	assert_int_equal(model_take(c->copy, in), 0);
 }
 
@@ -163,9 +163,9 @@ static int copied_end(void **state)
 	return 0;
 }
 
-static const struct model_proc *copied_shed(struct copied *c, const struct model_shed *what)
+static const struct model_proc *copied_detached(struct copied *c, const struct model_detached *what)
 {
-	assert_int_equal(model_shed(c->run->model, PID, INC, what), 0);
+	assert_int_equal(model_detached(c->run->model, PID, INC, what), 0);
 	return model_proc(c->run->model, 0);
 }
 
@@ -173,10 +173,10 @@ static const struct model_proc *copied_shed(struct copied *c, const struct model
 static void test_tapped(void **state)
 {
 	struct copied *c = *state;
-	const struct model_proc *p = copied_shed(c, &shed), *q = model_proc(c->copy, 0);
+	const struct model_proc *p = copied_detached(c, &detached), *q = model_proc(c->copy, 0);
 
 	assert_int_equal(c->whole, 1);
-	assert_memory_equal(&q->shed, &p->shed, sizeof(shed));
+	assert_memory_equal(&q->detached, &p->detached, sizeof(detached));
 	assert_int_equal(q->end_ns, UNTIL);
 }
 
@@ -184,19 +184,19 @@ static void test_tapped(void **state)
 static void test_parts(void **state)
 {
 	struct copied *c = *state;
-	struct model_shed part = shed;
+	struct model_detached part = detached;
 	const struct model_proc *p;
 
 	part.units = SBT_UNIT(SBT_FAMILY_PTHREAD);
-	copied_shed(c, &part);
+	copied_detached(c, &part);
 	part.t_ns = UNTIL + 100;
 	part.units |= SBT_UNIT(SBT_UNITS_USER + 3) | SBT_UNIT(SBT_FAMILY_COND);
 	part.because = 0;
-	copied_shed(c, &part);
-	p = copied_shed(c, &part);
-	assert_int_equal(model_shed(c->run->model, PID + 1, INC, &part), 0);
+	copied_detached(c, &part);
+	p = copied_detached(c, &part);
+	assert_int_equal(model_detached(c->run->model, PID + 1, INC, &part), 0);
 	assert_false(p->exited);
-	assert_int_equal(p->shed.t_ns, MODEL_UNKNOWN);
+	assert_int_equal(p->detached.t_ns, MODEL_UNKNOWN);
 	assert_int_equal(p->nparts, 2);
 	assert_int_equal(p->parts[0].units, SBT_UNIT(SBT_FAMILY_PTHREAD));
 	assert_int_equal(p->parts[0].t_ns, UNTIL);
@@ -208,8 +208,8 @@ static void test_parts(void **state)
 	assert_int_equal(model_proc(c->copy, 0)->nparts, 2);
 	assert_memory_equal(model_proc(c->copy, 0)->parts, p->parts, 2 * sizeof(*p->parts));
 	/* And then all of it. */
-	p = copied_shed(c, &shed);
-	assert_int_equal(p->shed.t_ns, UNTIL);
+	p = copied_detached(c, &detached);
+	assert_int_equal(p->detached.t_ns, UNTIL);
 	assert_int_equal(p->nparts, 2);
 }
 
@@ -229,7 +229,7 @@ static void meet_by(struct run *r, uint8_t unit, uint32_t tid, uint64_t arrive, 
 static void test_function(void **state)
 {
 	struct run *r = run_new(0);
-	struct model_shed part = shed;
+	struct model_detached part = detached;
 	const struct model_proc *p;
 	uint32_t i;
 
@@ -240,7 +240,7 @@ static void test_function(void **state)
 	meet_by(r, HOT, 2, 200, 202);
 	meet_by(r, COLD, 2, 400, 411);
 	meet_by(r, COLD, 1, 410, 412);
-	assert_int_equal(model_shed(r->model, PID, INC, &part), 0);
+	assert_int_equal(model_detached(r->model, PID, INC, &part), 0);
 	/* Thread 2 came too late to be seen, left at once, and came to the next before this one was on its way. */
 	for (i = 0; i < 3; i++) {
 		uint64_t at = UNTIL + 1000 * (uint64_t)i;
@@ -286,7 +286,7 @@ static void goes_on(struct run *r, uint32_t tid, uint64_t at)
 static void test_team(void **state)
 {
 	struct run *r = run_new(0);
-	struct model_shed part = shed;
+	struct model_detached part = detached;
 	const struct model_proc *p;
 	uint64_t at;
 
@@ -298,7 +298,7 @@ static void test_team(void **state)
 	team_comes(r, 0, 2, 300, NEVER);
 	team_comes(r, 0, 1, 310, 320);
 	goes_on(r, 2, 400);
-	assert_int_equal(model_shed(r->model, PID, INC, &part), 0);
+	assert_int_equal(model_detached(r->model, PID, INC, &part), 0);
 	team_comes(r, BARRIER, 1, UNTIL - 30, UNTIL + 30);
 	team_comes(r, BARRIER, 2, UNTIL - 20, UNTIL - 15);
 	team_comes(r, BARRIER, 2, UNTIL - 10, UNTIL + 40);
@@ -320,7 +320,7 @@ static void test_team(void **state)
 static void test_uncounted(void **state)
 {
 	struct run *r = run_new(0);
-	struct model_shed part = shed;
+	struct model_detached part = detached;
 	struct model_crossing c;
 	const struct model_proc *p;
 	uint32_t i;
@@ -335,7 +335,7 @@ static void test_uncounted(void **state)
 		c.unit = HOT;
 		run_feed(r, c);
 	}
-	assert_int_equal(model_shed(r->model, PID, INC, &part), 0);
+	assert_int_equal(model_detached(r->model, PID, INC, &part), 0);
 	assert_int_equal(model_finish(r->model, LATER), 0);
 	p = model_proc(r->model, 0);
 	assert_int_equal(p->episodes, 2);

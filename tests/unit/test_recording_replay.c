@@ -274,17 +274,17 @@ static void test_random_runs(void **unused)
 }
 
 /* A process that was let go of: what there is to say of it, and that it ended, for who only knows of ends. */
-static void test_shed(void **unused)
+static void test_detached(void **unused)
 {
-	struct model_shed shed = {
+	struct model_detached detached = {
 		.t_ns = 5000,
 		.cost_ppm = 4000000,
 		.limit_ppm = 50000,
 		.because = 7,
 		.probed = true,
-		.units = MODEL_SHED_WHOLE,
+		.units = MODEL_DETACHED_WHOLE,
 	};
-	struct model_shed part = { .t_ns = 4000, .cost_ppm = 90000, .units = 6 | 1ULL << 40 };
+	struct model_detached part = { .t_ns = 4000, .cost_ppm = 90000, .units = 6 | 1ULL << 40 };
 	struct model_ops nothing = { 0 };
 	struct contents_session session = a_session();
 	struct sink sink = { .model = model_new(&nothing, 1000) };
@@ -300,15 +300,15 @@ static void test_shed(void **unused)
 	run_launched(r, 1000);
 	cross(r, 1, 0x1000, 2, 2000, 3001);
 	cross(r, 2, 0x1000, 2, 3000, 3002);
-	assert_int_equal(model_shed(r->model, PID, INC, &part), 0);
-	assert_int_equal(model_shed(r->model, PID, INC, &shed), 0);
+	assert_int_equal(model_detached(r->model, PID, INC, &part), 0);
+	assert_int_equal(model_detached(r->model, PID, INC, &detached), 0);
 	assert_int_equal(model_finish(r->model, 9000), 0);
 	contents_ending(w, &ending);
 	assert_int_equal(contents_close(w), 0);
 	run_tape(fd, &sink, CONTENTS_WHOLE);
 	same_models(r->model, sink.model);
-	assert_int_equal(model_proc(sink.model, 0)->shed.t_ns, 5000);
-	assert_int_equal(model_proc(sink.model, 0)->shed.cost_ppm, 4000000);
+	assert_int_equal(model_proc(sink.model, 0)->detached.t_ns, 5000);
+	assert_int_equal(model_proc(sink.model, 0)->detached.cost_ppm, 4000000);
 	assert_int_equal(model_proc(sink.model, 0)->nparts, 1);
 	assert_int_equal(model_proc(sink.model, 0)->parts[0].units, 6 | 1ULL << 40);
 	assert_int_equal(model_proc(sink.model, 0)->parts[0].t_ns, 4000);
@@ -665,7 +665,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_runs),
-		cmocka_unit_test(test_shed),
+		cmocka_unit_test(test_detached),
 		cmocka_unit_test(test_threads_that_come_and_go),
 		cmocka_unit_test(test_the_rest),
 		cmocka_unit_test(test_without_its_end),

@@ -52,7 +52,7 @@ static inline struct report_process *recording_process(struct recording *r, cons
 				      .elapsed_ns = elapsed_ns,
 				      .threads = RECORDING_THREADS,
 				      .wait_ns = REPORT_UNKNOWN,
-				      .shed_ns = REPORT_UNKNOWN,
+				      .detached_ns = REPORT_UNKNOWN,
 				      .counted_from_ns = REPORT_UNKNOWN,
 				      .efficiency = { NAN, NAN, NAN, NAN, NAN } };
 	if (r->report.start_ns + elapsed_ns > r->report.end_ns)
@@ -73,8 +73,8 @@ static inline struct report_barrier *recording_site(struct recording *r, const c
 	*b = (struct report_barrier){ .index = r->report.nbarriers++,
 				      .pid = p->pid,
 				      .comm = p->comm,
-				      .shed_ns = p->shed_ns,
-				      .shed_beside_ns = REPORT_UNKNOWN,
+				      .detached_ns = p->detached_ns,
+				      .detached_beside_ns = REPORT_UNKNOWN,
 				      .family = "pthread",
 				      .kind = "explicit",
 				      .function = function,

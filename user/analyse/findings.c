@@ -70,42 +70,42 @@ static double seconds(uint64_t ns)
 
 /* The most CPUs that any of its threads may run on; all if that is not known. */
 /* --cost-limit: of a process that was not traced to its end nobody is to read figures as if it had been. */
-static int shed(struct findings *f, const struct report_process *p)
+static int detached(struct findings *f, const struct report_process *p)
 {
 	struct report_finding *out;
 	char why[112];
 
-	if (p->shed_ns == REPORT_UNKNOWN)
+	if (p->detached_ns == REPORT_UNKNOWN)
 		return 0;
-	out = add(f, "cost_limit", p->pid, p->shed_cost);
+	out = add(f, "cost_limit", p->pid, p->detached_cost);
 	if (!out)
 		return -ENOMEM;
-	if (p->shed_because)
+	if (p->detached_because)
 		snprintf(why, sizeof(why),
 			 "it met the same probes as process %u, which tracing cost %.3g %% of its "
 			 "threads' time",
-			 p->shed_because, 100 * p->shed_cost);
+			 p->detached_because, 100 * p->detached_cost);
 	else
 		snprintf(why, sizeof(why), "tracing cost it %.3g %% of its threads' time",
-			 100 * p->shed_cost);
+			 100 * p->detached_cost);
 	snprintf(
 		out->text, sizeof(out->text),
 		"Traced up to %.3f s only: %s (estimated; --cost-limit %.3g). What it did later is "
 		"in no figure.%s",
-		(double)(p->shed_ns - f->out->start_ns) / 1e9, why, 100 * p->shed_limit,
-		p->shed_probed ? " Its probes are still there, and cost it something." : "");
+		(double)(p->detached_ns - f->out->start_ns) / 1e9, why, 100 * p->detached_limit,
+		p->detached_probed ? " Its probes are still there, and cost it something." : "");
 	return 0;
 }
 
 /* The same, of some of its barriers. */
-static int shed_parts(struct findings *f, const struct report_process *p)
+static int detached_parts(struct findings *f, const struct report_process *p)
 {
 	struct report_finding *out;
 	char whom[48] = "", what[96];
 	uint32_t i;
 
 	for (i = 0; i < p->nsheds; i++) {
-		const struct report_shed *s = &p->sheds[i];
+		const struct report_detached *s = &p->sheds[i];
 
 		out = add(f, "cost_limit", p->pid, s->cost);
 		if (!out)
@@ -528,7 +528,7 @@ int findings_build(struct arena *a, const struct model *model, const struct repo
 		   const struct model_thread *threads, struct report *out)
 {
 	static int (*const of_process[])(struct findings *, const struct report_process *) = {
-		shed,	   shed_parts,	 oversubscribed, spinning,     pinned, migrating,
+		detached,	   detached_parts,	 oversubscribed, spinning,     pinned, migrating,
 		throttled, site_unknown, untraced,	 counted_from, tasks,  arrivals_unseen,
 	};
 	struct findings f = {

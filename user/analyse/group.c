@@ -237,7 +237,7 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 		    (all->counted_from_ns == REPORT_UNKNOWN ||
 		     p->counted_from_ns > all->counted_from_ns))
 			all->counted_from_ns = p->counted_from_ns;
-		all->shed_some |= p->shed_some;
+		all->detached_some |= p->detached_some;
 		all->tasks |= p->tasks;
 		if (!all->untraced)
 			all->untraced = p->untraced;
@@ -260,7 +260,7 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 	sums.ideal_ns = all->ideal_ns;
 	sums.elapsed_ns = all->elapsed_ns;
 	all->efficiency = efficiency_of(&sums);
-	if (!all->episodes || all->shed_some || all->tasks ||
+	if (!all->episodes || all->detached_some || all->tasks ||
 	    unseen_time(g, head, start) > all->elapsed_ns / UNSEEN_PART * all->threads)
 		all->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
 	efficiency_losses(&all->efficiency, &all->lost_static, &all->lost_rotating,
@@ -269,8 +269,8 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 	all->useful_oncpu = all->omp_load_balance = all->omp_scheduling = all->omp_start =
 		all->omp_serialisation = all->omp_turns = NAN;
 	all->cost_ns = all->cost_interference_ns = REPORT_UNKNOWN;
-	all->cost_share = all->crossing_cost_ns = all->shed_cost = all->shed_limit = NAN;
-	all->shed_ns = REPORT_UNKNOWN;
+	all->cost_share = all->crossing_cost_ns = all->detached_cost = all->detached_limit = NAN;
+	all->detached_ns = REPORT_UNKNOWN;
 	shares = shares_of(g, head, all, top);
 	verdict_process(all, top, &shares);
 	return 0;

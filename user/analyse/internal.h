@@ -413,10 +413,10 @@ int findings_build(struct arena *a, const struct model *model, const struct repo
 const char *report_family(const struct report_env *env, uint8_t family);
 
 /* shed.c: up to when all of a process, some of its barriers, or this one of it was traced. */
-void shed_barrier(const struct model_proc *p, const struct model_barrier *barrier,
+void detached_barrier(const struct model_proc *p, const struct model_barrier *barrier,
 		  struct report_barrier *out);
 /* out->shed* and out->sheds. Returns 0 or -ENOMEM. */
-int shed_process(struct arena *arena, const struct report_env *env, const struct model_proc *p,
+int detached_process(struct arena *arena, const struct report_env *env, const struct model_proc *p,
 		 struct report_process *out);
 
 /* parts.c: the model's sums as the report has them. */

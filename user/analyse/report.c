@@ -223,7 +223,7 @@ static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *
 
 	if (err)
 		return err;
-	shed_barrier(&b->procs[mb->proc], mb, out);
+	detached_barrier(&b->procs[mb->proc], mb, out);
 	out->episodes = mb->episodes;
 	out->incomplete = mb->incomplete;
 	out->ambiguous = mb->ambiguous;
@@ -521,7 +521,7 @@ static void process_facts(struct build *b, const struct model_proc *p, struct re
 {
 	out->pid = p->tgid;
 	out->parent = p->parent == MODEL_NONE ? 0 : b->procs[p->parent].tgid;
-	out->exited = p->exited && p->shed.t_ns == MODEL_UNKNOWN;
+	out->exited = p->exited && p->detached.t_ns == MODEL_UNKNOWN;
 	out->start_seen = p->start_seen;
 	/* What was there before tracing counts from there. */
 	out->counted_from_ns =
@@ -628,7 +628,7 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	out->members = arena_alloc(b->arena, (n + 2) * sizeof(*out->members));
 	if (!out->members || (p->comm[0] && !out->comm))
 		return -ENOMEM;
-	err = shed_process(b->arena, b->env, p, out);
+	err = detached_process(b->arena, b->env, p, out);
 	for (i = 0; i < n && !err; i++)
 		err = process_member(b, &b->threads[members[i]], out, &sums, &spent);
 	if (!err)
@@ -657,7 +657,7 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	 * Without a complete episode no thread's path is known. Where some barriers were not traced, what threads waited for
 	 * there is not known, nor where it is not known which threads met.
 	 */
-	if (!out->episodes || out->shed_some || out->unmet ||
+	if (!out->episodes || out->detached_some || out->unmet ||
 	    (out->nmembers > 1 && is_alone(b->model, index)))
 		out->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
 	/* Of processes that are kept as a sum it is not known which threads were late each time. */
@@ -820,9 +820,9 @@ static int classify_processes(struct build *b)
 		struct report_process *p = &out->processes[i];
 		const struct report_barrier *top = all[i].top;
 
-		out->nshed += p->shed_ns != REPORT_UNKNOWN;
+		out->ndetached += p->detached_ns != REPORT_UNKNOWN;
 		out->ntasks += p->tasks;
-		out->nshed_parts += p->shed_ns == REPORT_UNKNOWN && p->nsheds;
+		out->ndetached_parts += p->detached_ns == REPORT_UNKNOWN && p->nsheds;
 
 		p->hung = hash_get(&hung, p->pid, &yes);
 		all[i].shares.top = top ? share_of((double)top->lost_ns, (double)p->wait_ns) : NAN;
@@ -986,7 +986,7 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	out->waits_unseen = has_remark(out, "untraced");
 	out->complete = out->lossless && !has_remark(out, "unread") && !has_remark(out, "copied") &&
 			!has_remark(out, "ranks_gone") && !has_remark(out, "trapped") &&
-			!has_remark(out, "regions_unseen") && !out->nshed && !out->nshed_parts &&
+			!has_remark(out, "regions_unseen") && !out->ndetached && !out->ndetached_parts &&
 			!out->unmet && !out->arrivals_unseen && !out->left_out && !out->ntasks &&
 			!out->nuntraced && !out->waits_unseen;
 	if (err)

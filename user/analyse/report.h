@@ -132,14 +132,14 @@ enum report_pattern {
 };
 
 /* Barriers of a process that were traced up to some moment only, while others of it were traced on. */
-struct report_shed {
+struct report_detached {
 	const char *family;
 	const char *
 		function; /* by which they are met; NULL: all of the family that is not told of apart */
 	uint64_t t_ns;
 	double cost,
 		limit; /* shares of its threads' time: all that tracing cost then, and what it was to cost */
-	uint32_t because; /* as report_process.shed_because */
+	uint32_t because; /* as report_process.detached_because */
 	bool probed;
 };
 
@@ -150,12 +150,12 @@ struct report_barrier {
 	const char *comm;
 	uint32_t processes; /* as of its process */
 	/* Traced up to this moment only, alone or with all of its process (--cost-limit). REPORT_UNKNOWN: to the end. */
-	uint64_t shed_ns;
+	uint64_t detached_ns;
 	/*
 	 * From this moment on others of its process were not traced, while it was: phases and work since then have in them what
 	 * was done there. REPORT_UNKNOWN: there is none.
 	 */
-	uint64_t shed_beside_ns;
+	uint64_t detached_beside_ns;
 	const char *family; /* "pthread" */
 	const char *kind; /* "explicit" */
 	const char *name; /* given by program or user; NULL */
@@ -324,13 +324,13 @@ struct report_process {
 	 * It was traced up to this moment only, for tracing cost too much (--cost-limit): all figures are of the time before.
 	 * REPORT_UNKNOWN: to its end.
 	 */
-	uint64_t shed_ns;
-	double shed_cost, shed_limit; /* shares of its threads' time, as estimated then; NAN */
-	uint32_t shed_because; /* pid of the process that cost so much, if it is another one; 0 */
-	bool shed_probed; /* its probes were left, and still cost it something */
-	bool shed_some; /* there are such, here or in a process of the group that this is */
+	uint64_t detached_ns;
+	double detached_cost, detached_limit; /* shares of its threads' time, as estimated then; NAN */
+	uint32_t detached_because; /* pid of the process that cost so much, if it is another one; 0 */
+	bool detached_probed; /* its probes were left, and still cost it something */
+	bool detached_some; /* there are such, here or in a process of the group that this is */
 	uint32_t nsheds; /* in the order of time */
-	struct report_shed *sheds;
+	struct report_detached *sheds;
 	uint32_t nmembers;
 	struct report_thread *members; /* over all barriers, by index */
 };
@@ -408,8 +408,8 @@ struct report {
 	uint32_t nremarks;
 	const struct remark *remarks; /* likewise */
 	uint32_t
-		nshed_parts; /* of the others, processes of which some barriers were not: report_process.sheds */
-	uint32_t nshed; /* processes that were not traced to their end: report_process.shed_ns */
+		ndetached_parts; /* of the others, processes of which some barriers were not: report_process.sheds */
+	uint32_t ndetached; /* processes that were not traced to their end: report_process.detached_ns */
 	uint32_t ntasks; /* processes that run OpenMP tasks: report_process.tasks */
 	bool lossless; /* nothing was lost */
 	uint32_t nuntraced; /* processes whose code may wait at barriers that are not traced */

@@ -8,14 +8,14 @@
 
 #include "sbt/record.h"
 
-void shed_barrier(const struct model_proc *p, const struct model_barrier *b,
+void detached_barrier(const struct model_proc *p, const struct model_barrier *b,
 		  struct report_barrier *out)
 {
-	uint64_t beside = REPORT_UNKNOWN, own = p->shed.t_ns;
+	uint64_t beside = REPORT_UNKNOWN, own = p->detached.t_ns;
 	uint32_t i;
 
 	for (i = 0; i < p->nparts; i++) {
-		const struct model_shed *part = &p->parts[i];
+		const struct model_detached *part = &p->parts[i];
 
 		/* Of several by the first: what came later is not all there is. */
 		if (!(part->units & b->units))
@@ -23,19 +23,19 @@ void shed_barrier(const struct model_proc *p, const struct model_barrier *b,
 		else if (part->t_ns < own)
 			own = part->t_ns;
 	}
-	out->shed_ns = own;
-	out->shed_beside_ns = beside < own ? beside : REPORT_UNKNOWN;
+	out->detached_ns = own;
+	out->detached_beside_ns = beside < own ? beside : REPORT_UNKNOWN;
 }
 
 static void whole_process(const struct model_proc *p, struct report_process *out)
 {
-	bool shed = p->shed.t_ns != MODEL_UNKNOWN;
+	bool detached = p->detached.t_ns != MODEL_UNKNOWN;
 
-	out->shed_ns = p->shed.t_ns;
-	out->shed_cost = shed ? p->shed.cost_ppm / 1e6 : NAN;
-	out->shed_limit = shed ? p->shed.limit_ppm / 1e6 : NAN;
-	out->shed_because = p->shed.because;
-	out->shed_probed = p->shed.probed;
+	out->detached_ns = p->detached.t_ns;
+	out->detached_cost = detached ? p->detached.cost_ppm / 1e6 : NAN;
+	out->detached_limit = detached ? p->detached.limit_ppm / 1e6 : NAN;
+	out->detached_because = p->detached.because;
+	out->detached_probed = p->detached.probed;
 }
 
 static uint8_t family_of(const struct report_env *env, uint8_t unit)
@@ -52,13 +52,13 @@ static bool is_within(const struct report_env *env, uint64_t units, uint8_t unit
 }
 
 static void tell_part(const struct report_env *env, const struct model_proc *p,
-		      const struct model_shed *part, struct report_process *out)
+		      const struct model_detached *part, struct report_process *out)
 {
 	uint8_t unit;
 
 	for (unit = 0; unit < SBT_UNITS; unit++)
 		if (part->units & SBT_UNIT(unit) && !is_within(env, part->units, unit))
-			out->sheds[out->nsheds++] = (struct report_shed){
+			out->sheds[out->nsheds++] = (struct report_detached){
 				.family = report_family(env, family_of(env, unit)),
 				.function =
 					env->unit_name ? env->unit_name(env->ctx, p, unit) : NULL,
@@ -70,7 +70,7 @@ static void tell_part(const struct report_env *env, const struct model_proc *p,
 			};
 }
 
-int shed_process(struct arena *arena, const struct report_env *env, const struct model_proc *p,
+int detached_process(struct arena *arena, const struct report_env *env, const struct model_proc *p,
 		 struct report_process *out)
 {
 	uint32_t i, n = 0;
@@ -78,7 +78,7 @@ int shed_process(struct arena *arena, const struct report_env *env, const struct
 	whole_process(p, out);
 	for (i = 0; i < p->nparts; i++)
 		n += (uint32_t)__builtin_popcountll(p->parts[i].units);
-	out->shed_some = n > 0;
+	out->detached_some = n > 0;
 	out->sheds = NULL;
 	if (!n)
 		return 0;

@@ -760,7 +760,7 @@ static bool verdict_apart(struct report_process *p, const struct report_barrier 
 		add(t, "One thread, which waits for no other.");
 		return true;
 	}
-	if (p->shed_some) {
+	if (p->detached_some) {
 		p->pattern = share_waiting < VERDICT_LITTLE ? REPORT_BALANCED : REPORT_MIXED_LOSS;
 		add(t, "%d %% of its threads' time is lost waiting at barriers that were traced",
 		    waiting);

@@ -276,7 +276,7 @@ uint64_t attach_units_with(const struct attach *attach, uint32_t tgid, uint64_t 
 /* Those of these units whose probes the process has for itself, or that need none. */
 uint64_t attach_own_units(const struct attach *attach, uint32_t tgid, uint64_t units);
 /* Is what this thread does where it is now not recorded any more, or nothing of its process? */
-bool attach_is_shed(const struct attach *attach, const struct sbt_thread *thread);
+bool attach_is_detached(const struct attach *attach, const struct sbt_thread *thread);
 
 struct attach_removal {
 	uint32_t tgid; /* whose own probes; 0: those that are for all */

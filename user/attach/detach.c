@@ -61,7 +61,7 @@ void attach_remove_probes(struct attach *a)
 
 	close_all(&c);
 	a->nlinks = 0;
-	shed_wait(a);
+	detached_wait(a);
 }
 
 void links_close(const struct attach_link *links, uint32_t n)

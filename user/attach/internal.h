@@ -103,13 +103,13 @@ void rings_close(struct attach *attach);
 /* No thread of the process waits for its turn, as far as is known. */
 void forget_turns(struct attach *attach, uint32_t tgid);
 /* Until what is being removed has been. */
-void shed_wait(struct attach *attach);
+void detached_wait(struct attach *attach);
 
 /* state.c */
 /* What is found out about a process: flags that are set and cleared, units that are shed. */
 struct classification {
 	uint32_t set, clear;
-	uint64_t shed;
+	uint64_t detached;
 };
 
 /* For threads that come later. -ENOENT: the process is gone, or another. */

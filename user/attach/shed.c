@@ -29,7 +29,7 @@ static void exclude_thread(void *ctx, struct sbt_thread *thread)
 	if (thread->tgid != e->tgid || (thread->inc && thread->inc != e->inc))
 		return;
 	if (e->units != ATTACH_ALL_UNITS) {
-		__atomic_fetch_or(&thread->shed, e->units, __ATOMIC_RELAXED);
+		__atomic_fetch_or(&thread->detached, e->units, __ATOMIC_RELAXED);
 		return;
 	}
 	__atomic_fetch_or(&thread->proc_flags, SBT_PROC_EXCLUDED, __ATOMIC_RELAXED);
@@ -42,17 +42,17 @@ int attach_exclude(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t units
 	struct excluded e = { a, tgid, inc, units };
 	int err = classify_process(a, tgid, inc,
 				&(struct classification){ .set = whole ? SBT_PROC_EXCLUDED : 0,
-						     .shed = whole ? 0 : units });
+						     .detached = whole ? 0 : units });
 
 	if (!err)
 		each_thread(a, exclude_thread, &e);
 	return err;
 }
 
-bool attach_is_shed(const struct attach *a, const struct sbt_thread *t)
+bool attach_is_detached(const struct attach *a, const struct sbt_thread *t)
 {
 	return (t->proc_flags & SBT_PROC_EXCLUDED) ||
-	       (t->shed & SBT_UNIT(attach_unit(a, t->family, t->spec)));
+	       (t->detached & SBT_UNIT(attach_unit(a, t->family, t->spec)));
 }
 
 /* --- which probes go ------------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ struct removals {
 	uint32_t n;
 };
 
-static bool is_shed_link(const struct attach_link *link, const void *ctx)
+static bool is_detached_link(const struct attach_link *link, const void *ctx)
 {
 	const struct removals *removals = ctx;
 	const struct attach_removal *all = removals->all;
@@ -162,7 +162,7 @@ static struct gone_links **gone_place(struct attach *a)
 		if (!a->gone[i])
 			return &a->gone[i];
 	}
-	shed_wait(a);
+	detached_wait(a);
 	return &a->gone[0];
 }
 
@@ -185,7 +185,7 @@ static void close_aside(struct attach *a, struct gone_links *gone)
 	free(gone);
 }
 
-void shed_wait(struct attach *a)
+void detached_wait(struct attach *a)
 {
 	uint32_t i;
 
@@ -226,7 +226,7 @@ int attach_remove(struct attach *a, const struct attach_removal *removals, uint3
 {
 	struct removals all = { removals, n };
 
-	return remove_links(a, is_shed_link, &all);
+	return remove_links(a, is_detached_link, &all);
 }
 
 struct filed {

@@ -121,7 +121,7 @@ int classify_process(struct attach *a, uint32_t tgid, uint32_t inc, const struct
 	/* It may execute another program at any moment: then this is of no account. */
 	classified = classified_now(a, tgid, &proc);
 	classified.word = (uint64_t)inc << 32 | (((uint32_t)classified.word | j->set) & ~j->clear);
-	classified.shed |= j->shed;
+	classified.detached |= j->detached;
 	if (!bpf_map_update_elem(map, &tgid, &classified, BPF_ANY))
 		return 0;
 	if (errno != E2BIG)

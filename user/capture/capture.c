@@ -574,7 +574,7 @@ static void add_pending(void *ctx, uint32_t tid, const struct sbt_thread *thread
 	struct capture *c = ctx;
 
 	/* --cost-limit: of such a process what is known of is told already; of such a barrier nobody saw who left. */
-	if (attach_is_shed(c->attach, thread))
+	if (attach_is_detached(c->attach, thread))
 		return;
 	model_add_pending(c->model, thread->tgid, thread->inc, tid, thread->object,
 			  thread->arrive_ns);

@@ -31,7 +31,7 @@ struct watched {
 	uint64_t by_unit[SBT_UNITS]; /* the same, by its barriers */
 	uint64_t now[SBT_UNITS]; /* at this one */
 	uint64_t units;
-	uint64_t shed; /* of them are not traced any more */
+	uint64_t detached; /* of them are not traced any more */
 	uint32_t group;
 	uint64_t time_ns; /* of its threads, since the last look */
 	bool gone; /* it was let go as a whole */
@@ -40,7 +40,7 @@ struct watched {
 /* Let go, or some of its barriers, and not all that it did there before has been fed. */
 struct leaving {
 	uint32_t tgid, inc;
-	struct model_shed shed;
+	struct model_detached detached;
 	uint64_t known_ns; /* when all has been fed up to here, it has */
 };
 
@@ -52,7 +52,7 @@ struct limit {
 	uint32_t nprocs;
 	struct leaving *leaving;
 	uint32_t nleaving;
-	struct model_shed *removed; /* of what the probes for all have gone, and because of whom */
+	struct model_detached *removed; /* of what the probes for all have gone, and because of whom */
 	uint32_t nremoved;
 	uint64_t met[SBT_UNITS]; /* with whom threads met that came by this one */
 	uint8_t *stands; /* of each barrier: under which unit it is counted; SBT_UNITS: none yet */
@@ -211,7 +211,7 @@ static void note_shared(struct limit *l, uint32_t barrier, const struct model_ba
 		if (proc >= l->nprocs)
 			continue;
 		note_crossings(l, proc, barrier, b->threads[j].crossings);
-		if (!(l->procs[proc].shed & b->units))
+		if (!(l->procs[proc].detached & b->units))
 			l->procs[group_of(l, proc)].group = group_of(l, b->proc);
 	}
 }
@@ -268,7 +268,7 @@ static uint8_t unit_at(uint32_t place)
 static void fill_sets(const struct limit *l, uint32_t proc, struct ceiling_process *out)
 {
 	const struct watched *w = &l->procs[proc];
-	uint64_t done = w->shed, with, left;
+	uint64_t done = w->detached, with, left;
 	uint32_t i;
 
 	for (i = 0; i < SBT_UNITS; i++) {
@@ -296,7 +296,7 @@ static uint64_t known_crossings(const struct watched *w)
 	uint32_t i;
 
 	for (i = 0; i < SBT_UNITS; i++)
-		if (!(w->shed & SBT_UNIT(i)))
+		if (!(w->detached & SBT_UNIT(i)))
 			known += grown(w->now[i], w->by_unit[i]);
 	return known;
 }
@@ -355,14 +355,14 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 	const struct model_proc *p = model_proc(l->env.model, proc);
 	struct watched *w = &l->procs[proc];
 	double price = run_facts_live_price(l->env.run_facts_live, p);
-	uint64_t units = units_with(l, p->tgid, w->units & ~w->shed) & ~w->shed;
+	uint64_t units = units_with(l, p->tgid, w->units & ~w->detached) & ~w->detached;
 	/* What was taken for lost may come after all, and be one of several. */
 	uint64_t crossings = grown(p->crossings + p->lost, w->crossings), gone = 0;
 	uint64_t known = known_crossings(w);
 	uint32_t i;
 
 	for (i = 0; i < SBT_UNITS; i++)
-		if (w->shed & SBT_UNIT(i))
+		if (w->detached & SBT_UNIT(i))
 			gone += grown(w->now[i], w->by_unit[i]);
 	*out = (struct ceiling_process){
 		.tgid = p->tgid,
@@ -415,18 +415,18 @@ static double cost_share(const struct ceiling_verdict *v)
 }
 
 static void tell(const struct model_proc *p, const struct limit *l, const struct ceiling_verdict *v,
-		 const struct model_shed *shed)
+		 const struct model_detached *detached)
 {
-	double at = (double)(shed->t_ns - model_start(l->env.model)) / 1e9;
+	double at = (double)(detached->t_ns - model_start(l->env.model)) / 1e9;
 	char why[96], what[512] = "";
 
-	if (shed->units != MODEL_SHED_WHOLE) {
+	if (detached->units != MODEL_DETACHED_WHOLE) {
 		size_t n = (size_t)snprintf(what, sizeof(what), "of the barriers of ");
 
-		name_units(l, p, shed->units, what + n, sizeof(what) - n);
+		name_units(l, p, detached->units, what + n, sizeof(what) - n);
 	}
-	if (shed->because)
-		snprintf(why, sizeof(why), "with process %u, which tracing cost", shed->because);
+	if (detached->because)
+		snprintf(why, sizeof(why), "with process %u, which tracing cost", detached->because);
 	else
 		snprintf(why, sizeof(why), "tracing cost it");
 	msg_warn("--cost-limit %.3g: process %u (%s) is traced up to %.3f s only%s%s: %s about "
@@ -461,7 +461,7 @@ static uint32_t cost_ppm(const struct ceiling_verdict *v)
 }
 
 /* From now on: what it did before is still on its way. */
-static int shed(struct limit *l, uint32_t proc, const struct ceiling_process *all,
+static int detached(struct limit *l, uint32_t proc, const struct ceiling_process *all,
 		const struct ceiling_verdict *v, uint64_t t_ns)
 {
 	const struct model_proc *p = model_proc(l->env.model, proc);
@@ -476,14 +476,14 @@ static int shed(struct limit *l, uint32_t proc, const struct ceiling_process *al
 	*new = (struct leaving){
 		.tgid = p->tgid,
 		.inc = p->inc,
-		.shed = { .t_ns = t_ns,
+		.detached = { .t_ns = t_ns,
 			  .cost_ppm = cost_ppm(v),
 			  .limit_ppm = (uint32_t)lround(l->env.limit * 1e6),
 			  .because = all[v->culprit].tgid == p->tgid ? 0 : all[v->culprit].tgid,
 			  .probed = v->way == CEILING_EXCLUDE,
 			  .units = v->units },
 	};
-	l->procs[proc].shed |= v->units;
+	l->procs[proc].detached |= v->units;
 	l->procs[proc].gone = whole;
 	err = attach_exclude(l->env.attach, p->tgid, p->inc, v->units);
 	/* It ended, or executes another program, at this moment. */
@@ -493,10 +493,10 @@ static int shed(struct limit *l, uint32_t proc, const struct ceiling_process *al
 		err = feed_cut(ingest_feed(l->env.ingest), p->tgid, p->inc, v->units, t_ns);
 	if (err)
 		return err;
-	tell(p, l, v, &new->shed);
+	tell(p, l, v, &new->detached);
 	l->nleaving++;
 	if (!whole)
-		return model_shed(l->env.model, p->tgid, p->inc, &new->shed);
+		return model_detached(l->env.model, p->tgid, p->inc, &new->detached);
 	name_threads(l, p->tgid, p->inc);
 	return 0;
 }
@@ -543,7 +543,7 @@ static void let_leave(struct limit *l, const struct ceiling_process *all,
 static int note_removed(struct limit *l, const struct ceiling_process *all,
 			const struct ceiling_verdict *v, uint32_t n, uint64_t units, uint64_t t_ns)
 {
-	struct model_shed *more = realloc(l->removed, (l->nremoved + 1) * sizeof(*more));
+	struct model_detached *more = realloc(l->removed, (l->nremoved + 1) * sizeof(*more));
 	uint32_t i = 0;
 
 	if (!more)
@@ -552,7 +552,7 @@ static int note_removed(struct limit *l, const struct ceiling_process *all,
 	while (i < n && v[i].way != CEILING_ALL)
 		i++;
 	if (i < n)
-		more[l->nremoved++] = (struct model_shed){
+		more[l->nremoved++] = (struct model_detached){
 			.t_ns = t_ns,
 			.cost_ppm = cost_ppm(&v[i]),
 			.limit_ppm = (uint32_t)lround(l->env.limit * 1e6),
@@ -565,7 +565,7 @@ static int note_removed(struct limit *l, const struct ceiling_process *all,
 /* What a process lives through that had not met these probes when they went: nobody sees whether it would have since. */
 static int mark_others(struct limit *l)
 {
-	struct model_shed shed;
+	struct model_detached detached;
 	uint32_t i, k;
 	int err = 0;
 
@@ -573,13 +573,13 @@ static int mark_others(struct limit *l)
 		const struct model_proc *p = model_proc(l->env.model, i);
 
 		for (k = 0; k < l->nremoved && !err && p->crossings; k++) {
-			shed = l->removed[k];
-			shed.units &= ~l->procs[i].shed;
-			shed.units &= ~attach_own_units(l->env.attach, p->tgid, shed.units);
-			if (!shed.units || (p->exited && p->end_ns <= shed.t_ns))
+			detached = l->removed[k];
+			detached.units &= ~l->procs[i].detached;
+			detached.units &= ~attach_own_units(l->env.attach, p->tgid, detached.units);
+			if (!detached.units || (p->exited && p->end_ns <= detached.t_ns))
 				continue;
-			l->procs[i].shed |= shed.units;
-			err = model_shed(l->env.model, p->tgid, p->inc, &shed);
+			l->procs[i].detached |= detached.units;
+			err = model_detached(l->env.model, p->tgid, p->inc, &detached);
 		}
 	}
 	return err;
@@ -621,7 +621,7 @@ static int act(struct limit *l, const uint32_t *procs, const struct ceiling_proc
 	for (i = 0; i < n && !err; i++) {
 		if (v[i].way == CEILING_KEEP)
 			continue;
-		err = shed(l, procs[i], all, &v[i], t_ns);
+		err = detached(l, procs[i], all, &v[i], t_ns);
 		any = true;
 	}
 	if (!err && any)
@@ -690,7 +690,7 @@ static void note_inside(void *ctx, uint32_t tid, const struct sbt_thread *thread
 	int err;
 
 	if (thread->tgid != in->leaving->tgid || thread->inc != in->leaving->inc || !arrive_ns ||
-	    arrive_ns > in->leaving->shed.t_ns)
+	    arrive_ns > in->leaving->detached.t_ns)
 		return;
 	err = model_add_pending(in->limit->env.model, thread->tgid, thread->inc, tid,
 				thread->object, arrive_ns);
@@ -700,20 +700,20 @@ static void note_inside(void *ctx, uint32_t tid, const struct sbt_thread *thread
 
 static int leave(struct limit *l, const struct leaving *leaving)
 {
-	bool whole = leaving->shed.units == MODEL_SHED_WHOLE;
+	bool whole = leaving->detached.units == MODEL_DETACHED_WHOLE;
 	struct inside inside = { l, leaving };
 	int err;
 
 	if (whole)
 		attach_each_pending(l->env.attach, note_inside, &inside);
-	ingest_end_units(l->env.ingest, leaving->tgid, leaving->inc, leaving->shed.units);
+	ingest_end_units(l->env.ingest, leaving->tgid, leaving->inc, leaving->detached.units);
 	if (!whole)
 		return l->error;
-	err = model_shed(l->env.model, leaving->tgid, leaving->inc, &leaving->shed);
+	err = model_detached(l->env.model, leaving->tgid, leaving->inc, &leaving->detached);
 	/* For who reads the recording and has not heard of --cost-limit. */
 	if (!err)
 		err = model_end_process(l->env.model, leaving->tgid, leaving->inc,
-					leaving->shed.t_ns);
+					leaving->detached.t_ns);
 	return err ? err : l->error;
 }
 

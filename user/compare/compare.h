@@ -32,8 +32,8 @@
 struct compare_input {
 	const char *file;
 	bool complete; /* nothing was lost */
-	bool shed; /* a process was not traced to its end (--cost-limit) */
-	bool shed_parts; /* some barriers of a process were not */
+	bool detached; /* a process was not traced to its end (--cost-limit) */
+	bool detached_parts; /* some barriers of a process were not */
 };
 
 enum compare_scope {

@@ -18,13 +18,13 @@ static double of_times(const struct report_times *t)
 /* Sums of a part of a run, of whatever length, cannot be held against those of a whole one. */
 static bool is_part(const struct report_barrier *b)
 {
-	return b->shed_ns != REPORT_UNKNOWN;
+	return b->detached_ns != REPORT_UNKNOWN;
 }
 
 /* Their phases have in them what was done at barriers that were not traced to the end. */
 static bool is_beside(const struct report_barrier *b)
 {
-	return b->shed_beside_ns != REPORT_UNKNOWN;
+	return b->detached_beside_ns != REPORT_UNKNOWN;
 }
 
 static double site_phase(const void *in)
@@ -70,14 +70,14 @@ static double process_elapsed(const void *in)
 {
 	const struct report_process *p = in;
 
-	return p->shed_ns != REPORT_UNKNOWN ? NAN : of_ns(p->elapsed_ns);
+	return p->detached_ns != REPORT_UNKNOWN ? NAN : of_ns(p->elapsed_ns);
 }
 
 static double process_lost(const void *in)
 {
 	const struct report_process *p = in;
 
-	return p->shed_ns != REPORT_UNKNOWN || p->nsheds ? NAN : of_ns(p->wait_ns);
+	return p->detached_ns != REPORT_UNKNOWN || p->nsheds ? NAN : of_ns(p->wait_ns);
 }
 
 static double process_threads(const void *in)
@@ -135,7 +135,7 @@ double compare_elapsed(const struct report *r)
 	double longest = NAN;
 	uint32_t i;
 
-	if (r->nshed)
+	if (r->ndetached)
 		return NAN;
 	/* What a process did before its threads began to meet, and after, is of its run, too. */
 	for (i = 0; i < r->nprocesses; i++) {

@@ -29,8 +29,8 @@ int recording_set_load(char *const *paths, uint32_t n, struct recording_set *out
 		out->batches[out->n] = &out->all[out->n].batches;
 		out->inputs[out->n].file = paths[out->n];
 		out->inputs[out->n].complete = out->all[out->n].report.lossless;
-		out->inputs[out->n].shed = out->all[out->n].report.nshed > 0;
-		out->inputs[out->n].shed_parts = out->all[out->n].report.nshed_parts > 0;
+		out->inputs[out->n].detached = out->all[out->n].report.ndetached > 0;
+		out->inputs[out->n].detached_parts = out->all[out->n].report.ndetached_parts > 0;
 		out->n++;
 	}
 	return err;

@@ -60,8 +60,8 @@ static void point_time(struct series_making *k, uint32_t index)
 		threads = series_threads(r);
 		p->threads = !p->runs || p->threads == threads ? threads : SERIES_NONE;
 		p->lossy += !r->lossless;
-		p->shed += r->nshed > 0;
-		p->shed_parts += r->nshed_parts > 0;
+		p->detached += r->ndetached > 0;
+		p->detached_parts += r->ndetached_parts > 0;
 		k->values[p->runs++] = t;
 	}
 	p->time = series_time_of(k->values, p->runs);

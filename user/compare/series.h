@@ -92,8 +92,8 @@ struct series_point {
 	uint32_t runs;
 	uint32_t lossy; /* of them lost records */
 	uint32_t
-		shed; /* of them have a process that was not traced to its end: their time is unknown */
-	uint32_t shed_parts; /* of them have a process of which some barriers were not */
+		detached; /* of them have a process that was not traced to its end: their time is unknown */
+	uint32_t detached_parts; /* of them have a process of which some barriers were not */
 	uint32_t
 		threads; /* that crossed barriers; SERIES_NONE: not the same in all its runs, or none did */
 	struct series_time

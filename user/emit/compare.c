@@ -174,10 +174,10 @@ static void print_side(struct textout *t, const char *name, const struct compare
 	for (i = 0; i < n && i < FILES; i++)
 		buf_printf(&names, "%s%s%s%s%s", i ? ", " : "", in[i].file ? in[i].file : "?",
 			   in[i].complete ? "" : " (records lost)",
-			   in[i].shed ? " (a process was not traced to its end, --cost-limit: its "
+			   in[i].detached ? " (a process was not traced to its end, --cost-limit: its "
 					"sums are unknown)"
 				      : "",
-			   in[i].shed_parts ? " (some barriers were not traced to the end, "
+			   in[i].detached_parts ? " (some barriers were not traced to the end, "
 					      "--cost-limit: their sums are unknown)"
 					    : "");
 	if (n > FILES)

@@ -463,20 +463,20 @@ static void barrier_delays(struct textout *t, const struct report_barrier *b)
 }
 
 /* --cost-limit: up to when it was traced, and those beside it. */
-static void barrier_shed(struct textout *t, const struct report *r, const struct report_barrier *b)
+static void barrier_detached(struct textout *t, const struct report *r, const struct report_barrier *b)
 {
-	if (b->shed_ns != REPORT_UNKNOWN)
+	if (b->detached_ns != REPORT_UNKNOWN)
 		textout_wrap(t, TEXTOUT_RED, "    ", 4,
 			     "Traced up to %.3f s only (--cost-limit): all of this is of the time "
 			     "before.",
-			     (double)(b->shed_ns - r->start_ns) / 1e9);
-	if (b->shed_beside_ns != REPORT_UNKNOWN)
+			     (double)(b->detached_ns - r->start_ns) / 1e9);
+	if (b->detached_beside_ns != REPORT_UNKNOWN)
 		textout_wrap(
 			t, TEXTOUT_RED, "    ", 4,
 			"From %.3f s on other barriers of its process were not traced "
 			"(--cost-limit): phases and work since then have in them what was done "
 			"there.",
-			(double)(b->shed_beside_ns - r->start_ns) / 1e9);
+			(double)(b->detached_beside_ns - r->start_ns) / 1e9);
 }
 
 static void detail_one(struct textout *t, const struct report *r, const struct report_barrier *b,
@@ -489,7 +489,7 @@ static void detail_one(struct textout *t, const struct report *r, const struct r
 		head = NULL;
 	textout_line(t, TEXTOUT_BOLD, "%s", head ? head : b->id);
 	free(head);
-	barrier_shed(t, r, b);
+	barrier_detached(t, r, b);
 	if (*b->verdict)
 		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4, "%s", b->verdict);
 	if (*b->advice)

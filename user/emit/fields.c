@@ -233,8 +233,8 @@ static const struct emit_record rec_callsite = {
 	"callsite", sizeof(struct report_callsite), callsite_fields, "One place that waits"
 };
 
-#define SH(m) AT(report_shed, m)
-static const struct emit_field shed_fields[] = {
+#define SH(m) AT(report_detached, m)
+static const struct emit_field detached_fields[] = {
 	{ "family", EMIT_STRING, SH(family), .help = "of barriers" },
 	{ "function", EMIT_STRING, SH(function),
 	  .help = "those that are met by this function; null: all of the family that is not told of apart" },
@@ -248,8 +248,8 @@ static const struct emit_field shed_fields[] = {
 	  .help = "their probes were left where they were, and cost it something still" },
 	END
 };
-static const struct emit_record rec_shed = {
-	"shed", sizeof(struct report_shed), shed_fields,
+static const struct emit_record rec_detached = {
+	"shed", sizeof(struct report_detached), detached_fields,
 	"Barriers that were not traced to the end of their process"
 };
 
@@ -389,9 +389,9 @@ static const struct emit_field barrier_fields[] = {
 	{ "comm", EMIT_STRING, B(comm), .help = "the process's name" },
 	{ "processes", EMIT_U32, B(processes),
 	  .help = "1; more: of so many processes of one program that have exited, as a sum" },
-	{ "shed_ns", EMIT_T_NS, B(shed_ns),
+	{ "shed_ns", EMIT_T_NS, B(detached_ns),
 	  .help = "--cost-limit: traced up to then only, from clock_start_ns; null: to its end" },
-	{ "shed_beside_ns", EMIT_T_NS, B(shed_beside_ns),
+	{ "shed_beside_ns", EMIT_T_NS, B(detached_beside_ns),
 	  .help = "the same of others of its process: phases and work since then contain what was done there; null: none" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "family", EMIT_STRING, B(family), .help = "pthread, gomp, ..." },
@@ -618,16 +618,16 @@ static const struct emit_field process_fields[] = {
 	  .help = "cost_ns over its threads' time, as far as there are CPUs for them" },
 	{ "cost_rough", EMIT_BOOL, PR(cost_rough),
 	  .help = "its threads do less than 5 us between barriers: what tracing costs where they sleep there may be nothing, or many times this" },
-	{ "shed_ns", EMIT_T_NS, PR(shed_ns),
+	{ "shed_ns", EMIT_T_NS, PR(detached_ns),
 	  .help = "--cost-limit: traced up to then only, from clock_start_ns; null: to its end" },
-	{ "shed_cost", EMIT_RATIO, PR(shed_cost),
+	{ "shed_cost", EMIT_RATIO, PR(detached_cost),
 	  .help = "the share of its threads' time that tracing cost then, estimated" },
-	{ "shed_limit", EMIT_RATIO, PR(shed_limit), .help = "and what it was to cost at most" },
-	{ "shed_because", EMIT_U32, PR(shed_because), .flags = FIELDS_ZERO,
+	{ "shed_limit", EMIT_RATIO, PR(detached_limit), .help = "and what it was to cost at most" },
+	{ "shed_because", EMIT_U32, PR(detached_because), .flags = FIELDS_ZERO,
 	  .help = "the process that it cost so much, if another one of the same probes" },
-	{ "shed_probed", EMIT_BOOL, PR(shed_probed),
+	{ "shed_probed", EMIT_BOOL, PR(detached_probed),
 	  .help = "its probes were left where they were, and cost it something still" },
-	{ "sheds", EMIT_ARRAY, LIST(report_process, sheds, nsheds), .sub = &rec_shed,
+	{ "sheds", EMIT_ARRAY, LIST(report_process, sheds, nsheds), .sub = &rec_detached,
 	  .help = "those of its barriers that were not traced to its end, while others were (--cost-limit): its sums are without what came there later, and no efficiency is known" },
 	FIELDS_COUNTERS_OF(report_process),
 	{ "threads", EMIT_ARRAY, LIST(report_process, members, nmembers), .sub = &fields_rec_thread,
@@ -808,9 +808,9 @@ static const struct emit_field end_fields[] = {
 	  .help = "records lost, by cause" },
 	{ "complete", EMIT_BOOL, RE(complete),
 	  .help = "nothing was lost, and nothing left out: neither shed, nor unmet, nor arrivals_unseen, nor left_out, nor a file unread (remarks); and no process has barriers that are not traced (untraced) or may wait unseen and is in no figure (remark untraced); nor ran a copy of code that holds probes (remarks copied, trapped); and of each rank of MPI it is known which it was (ranks_gone)" },
-	{ "shed", EMIT_U32, RE(nshed),
+	{ "shed", EMIT_U32, RE(ndetached),
 	  .help = "processes that were not traced to their end (--cost-limit): see their shed_ns" },
-	{ "shed_parts", EMIT_U32, RE(nshed_parts),
+	{ "shed_parts", EMIT_U32, RE(ndetached_parts),
 	  .help = "others of which some barriers were not (--cost-limit): see their sheds" },
 	{ "tasks", EMIT_U32, RE(ntasks),
 	  .help = "processes that run OpenMP tasks, so that their efficiencies are not known" },

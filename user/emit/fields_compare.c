@@ -98,9 +98,9 @@ static void cell_verdict(const void *rec, char *out, size_t size)
 static const struct emit_field input_fields[] = {
 	{ "file", EMIT_STRING, IN(file), .help = "the recording" },
 	{ "complete", EMIT_BOOL, IN(complete), .help = "nothing was lost in it" },
-	{ "shed", EMIT_BOOL, IN(shed),
+	{ "shed", EMIT_BOOL, IN(detached),
 	  .help = "--cost-limit: a process was not traced to its end, and its sums are unknown" },
-	{ "shed_parts", EMIT_BOOL, IN(shed_parts),
+	{ "shed_parts", EMIT_BOOL, IN(detached_parts),
 	  .help = "some barriers of a process were not traced to its end, --cost-limit: what is of these, or of all, is unknown" },
 	END
 };

@@ -58,24 +58,24 @@ static void print_headline(struct textout *t, const struct series *s)
 
 static void print_remarks(struct textout *t, const struct series *s)
 {
-	uint32_t i, lossy = 0, shed = 0, parts = 0;
+	uint32_t i, lossy = 0, detached = 0, parts = 0;
 
 	for (i = 0; i < s->npoints; i++) {
 		lossy += s->points[i].lossy;
-		shed += s->points[i].shed;
-		parts += s->points[i].shed_parts;
+		detached += s->points[i].detached;
+		parts += s->points[i].detached_parts;
 		if (s->points[i].whole)
 			textout_wrap(t, TEXTOUT_PLAIN, "", 2,
 				     "%s: nobody crossed a barrier; its time is the recording's "
 				     "length.",
 				     s->points[i].label);
 	}
-	if (shed)
+	if (detached)
 		textout_wrap(t, TEXTOUT_RED, "", 2,
 			     "In %u of the recordings a process was not traced to its end "
 			     "(--cost-limit): how long it took is unknown, and its sums are of "
 			     "the time before.",
-			     shed);
+			     detached);
 	if (parts)
 		textout_wrap(t, TEXTOUT_RED, "", 2,
 			     "In %u of the recordings some barriers were not traced to the end "

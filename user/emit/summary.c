@@ -798,25 +798,25 @@ static void summary_incomplete(struct textout *t, const struct report *r)
 			     "INCOMPLETE: the recording ends before the run did; what came then is "
 			     "not there.");
 	}
-	if (r->nshed) {
+	if (r->ndetached) {
 		textout_blank(t);
 		textout_wrap(
 			t, TEXTOUT_RED, "", 2,
 			"INCOMPLETE: %s %s not traced to the end (--cost-limit); all figures of "
 			"%s are of the time before.",
-			textout_count(n, r->nshed),
-			r->nshed == 1 ? "process was" : "processes were",
-			r->nshed == 1 ? "it" : "them");
+			textout_count(n, r->ndetached),
+			r->ndetached == 1 ? "process was" : "processes were",
+			r->ndetached == 1 ? "it" : "them");
 	}
-	if (r->nshed_parts) {
+	if (r->ndetached_parts) {
 		textout_blank(t);
 		textout_wrap(t, TEXTOUT_RED, "", 2,
 			     "INCOMPLETE: of %s process%s some barriers were not traced to the end "
 			     "(--cost-limit); all figures of these are of the time before, and "
 			     "sums over %s are "
 			     "without what came there later.",
-			     textout_count(n, r->nshed_parts), r->nshed_parts == 1 ? "" : "es",
-			     r->nshed_parts == 1 ? "it" : "them");
+			     textout_count(n, r->ndetached_parts), r->ndetached_parts == 1 ? "" : "es",
+			     r->ndetached_parts == 1 ? "it" : "them");
 	}
 	if (r->unmet) {
 		textout_blank(t);

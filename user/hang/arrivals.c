@@ -42,7 +42,7 @@ static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 	struct arrival *more;
 
 	/* One that is traced no more may have left, or its process have been let go of in there. */
-	if (!since || !is_meeting(t) || attach_is_shed(s->attach, t) ||
+	if (!since || !is_meeting(t) || attach_is_detached(s->attach, t) ||
 	    arrivals_is_stale(s, tid, since))
 		return;
 	if (s->n == s->cap) {

@@ -54,7 +54,7 @@ int cutoffs_add(struct cutoffs *cutoffs, uint32_t tgid, uint32_t inc, uint64_t u
 		cut = cutoff_new(cutoffs, key_of(tgid, inc));
 	if (!cut)
 		return -ENOMEM;
-	if (units == MODEL_SHED_WHOLE) {
+	if (units == MODEL_DETACHED_WHOLE) {
 		if (cut->whole_ns == MODEL_UNKNOWN)
 			cut->whole_ns = t_ns;
 		return 0;
@@ -101,7 +101,7 @@ static uint64_t part_end(const struct cutoffs *cutoffs, const struct sbt_crossin
 	return cut ? cut->unit_ns[unit % SBT_UNITS] : MODEL_UNKNOWN;
 }
 
-bool cutoffs_is_shed(const struct cutoffs *cutoffs, const struct sbt_crossing *c, uint8_t unit)
+bool cutoffs_is_detached(const struct cutoffs *cutoffs, const struct sbt_crossing *c, uint8_t unit)
 {
 	return c->arrive_ns > part_end(cutoffs, c, unit);
 }

@@ -392,7 +392,7 @@ static int fill_order(struct feed *f, const struct sbt_crossing *c,
 }
 
 /* Nothing of it is fed, but what it made there may be met on. */
-static int feed_shed(struct feed *f, const struct sbt_crossing *c, struct model_crossing *m)
+static int feed_detached(struct feed *f, const struct sbt_crossing *c, struct model_crossing *m)
 {
 	int err = ranks_crossing(f->processes.ranks, c, m);
 
@@ -408,8 +408,8 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 	struct model_detail detail;
 	int err;
 
-	if (cutoffs_is_shed(&f->cutoffs, c, unit))
-		return feed_shed(f, c, &m);
+	if (cutoffs_is_detached(&f->cutoffs, c, unit))
+		return feed_detached(f, c, &m);
 	if (!slot)
 		return -ENOMEM;
 	m.unit = unit;
@@ -667,9 +667,9 @@ int feed_cut(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t units, uint64
 	return cutoffs_add(&f->cutoffs, tgid, inc, units, t_ns);
 }
 
-bool feed_is_shed(const struct feed *f, const struct sbt_crossing *c)
+bool feed_is_detached(const struct feed *f, const struct sbt_crossing *c)
 {
-	return cutoffs_is_shed(&f->cutoffs, c, attach_unit(f->attach, c->family, c->spec));
+	return cutoffs_is_detached(&f->cutoffs, c, attach_unit(f->attach, c->family, c->spec));
 }
 
 bool feed_is_cut(struct feed *f, const struct sbt_crossing *c, int *err)

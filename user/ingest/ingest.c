@@ -512,7 +512,7 @@ static int take_record(struct ingest *p, const struct stream_record *record)
 	    record->crossing->kind == SBT_KIND_SEMAPHORE)
 		return consider_semaphore(p, record->crossing);
 	/* What is shed is of no meeting any more. */
-	if (is_candidate(record) && !feed_is_shed(p->feed, record->crossing))
+	if (is_candidate(record) && !feed_is_detached(p->feed, record->crossing))
 		err = record->crossing->family == SBT_FAMILY_FORKJOIN ? consider_join(p, record)
 								      : consider(p, record);
 	else if (p->reorder.n)

@@ -331,7 +331,7 @@ static void keep_team(struct object *o, const struct episode *e)
 	o->met_ns = e->arrive_max;
 }
 
-bool episode_shed_before(const struct model *m, const struct episode *e, uint64_t t_ns)
+bool episode_detached_before(const struct model *m, const struct episode *e, uint64_t t_ns)
 {
 	const struct model_proc *p = &proc_at(m, e->proc)->pub;
 	uint32_t i;
@@ -345,7 +345,7 @@ bool episode_shed_before(const struct model *m, const struct episode *e, uint64_
 bool episode_was_cut(const struct model *m, const struct episode *e)
 {
 	/* MODEL_UNKNOWN, too. */
-	return episode_shed_before(m, e, e->depart_min);
+	return episode_detached_before(m, e, e->depart_min);
 }
 
 /* @e leaves the hands of its object. Whatever happens, it is not the caller's any more. */

@@ -33,10 +33,10 @@ static int take(struct model *m, const struct model_input *in)
 		return take_program(m, in->tgid, in->inc, in->object);
 	case MODEL_INPUT_ADVANCE:
 		return take_advance(m, in->t_ns);
-	case MODEL_INPUT_SHED:
-		return take_shed(m, in);
-	case MODEL_INPUT_SHED_PART:
-		return take_shed_part(m, in);
+	case MODEL_INPUT_DETACHED:
+		return take_detached(m, in);
+	case MODEL_INPUT_DETACHED_PART:
+		return take_detached_part(m, in);
 	case MODEL_INPUT_FINISH:
 		return take_finish(m, in->t_ns);
 	default:
@@ -191,18 +191,18 @@ int model_advance(struct model *m, uint64_t t_ns)
 	return model_take(m, &in);
 }
 
-int model_shed(struct model *m, uint32_t tgid, uint32_t inc, const struct model_shed *shed)
+int model_detached(struct model *m, uint32_t tgid, uint32_t inc, const struct model_detached *detached)
 {
-	bool whole = shed->units == MODEL_SHED_WHOLE;
-	struct model_input in = { .type = whole ? MODEL_INPUT_SHED : MODEL_INPUT_SHED_PART,
+	bool whole = detached->units == MODEL_DETACHED_WHOLE;
+	struct model_input in = { .type = whole ? MODEL_INPUT_DETACHED : MODEL_INPUT_DETACHED_PART,
 				  .tgid = tgid,
 				  .inc = inc,
-				  .parent_tgid = shed->because,
-				  .tid = whole ? 0 : (uint32_t)(shed->units >> 32),
-				  .parent_inc = whole ? 0 : (uint32_t)shed->units,
-				  .t_ns = shed->t_ns,
-				  .object = (uint64_t)shed->cost_ppm << 32 | shed->limit_ppm,
-				  .seen = shed->probed };
+				  .parent_tgid = detached->because,
+				  .tid = whole ? 0 : (uint32_t)(detached->units >> 32),
+				  .parent_inc = whole ? 0 : (uint32_t)detached->units,
+				  .t_ns = detached->t_ns,
+				  .object = (uint64_t)detached->cost_ppm << 32 | detached->limit_ppm,
+				  .seen = detached->probed };
 
 	return model_take(m, &in);
 }

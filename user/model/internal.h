@@ -548,8 +548,8 @@ int episode_sort(struct model *m, struct episode *e);
 int episode_certain(struct model *m, struct object *o, struct episode *e, bool final,
 		    bool *certain);
 int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why);
-/* Had what its members came to been shed by then (model_shed())? Who comes then comes to something else. */
-bool episode_shed_before(const struct model *m, const struct episode *e, uint64_t t_ns);
+/* Had what its members came to been shed by then (model_detached())? Who comes then comes to something else. */
+bool episode_detached_before(const struct model *m, const struct episode *e, uint64_t t_ns);
 bool episode_others_were_inside(const struct object *o, const struct episode *e);
 /* Was it, before they left? Who came to it later was not seen. */
 bool episode_was_cut(const struct model *m, const struct episode *e);
@@ -618,8 +618,8 @@ int take_end_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, 
 		    const char *comm);
 int take_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_ns);
 int take_program(struct model *m, uint32_t tgid, uint32_t inc, uint64_t program);
-int take_shed(struct model *m, const struct model_input *in);
-int take_shed_part(struct model *m, const struct model_input *in);
+int take_detached(struct model *m, const struct model_input *in);
+int take_detached_part(struct model *m, const struct model_input *in);
 int take_joined(struct model *m, const struct model_input *in);
 int take_pending(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t object,
 		 uint64_t arrive_ns);

@@ -336,7 +336,7 @@ struct model_barrier {
 	uint64_t object; /* the last one seen */
 	uint32_t objects; /* how many different ones (1, 2 = two or more) */
 	uint32_t flags; /* the caller's own: watched, named; set in ops.barrier */
-	uint64_t units; /* of all that came here: a bit each, as in struct model_shed */
+	uint64_t units; /* of all that came here: a bit each, as in struct model_detached */
 
 	uint64_t episodes; /* complete */
 	uint64_t incomplete;
@@ -417,17 +417,17 @@ struct model_episode {
 	const struct model_member *members; /* by arrival; valid during the callback */
 };
 
-#define MODEL_SHED_WHOLE UINT64_MAX
+#define MODEL_DETACHED_WHOLE UINT64_MAX
 
 /* A process of which all, or some of its barriers, were traced up to some moment only, for that cost it too much (--cost-limit). */
-struct model_shed {
+struct model_detached {
 	uint64_t t_ns; /* from then on it was not; MODEL_UNKNOWN: it always was */
 	uint32_t cost_ppm; /* of its threads' time, as it was estimated then, in millionths */
 	uint32_t limit_ppm;
 	uint32_t because; /* tgid of the process that cost so much, if that is another one; 0 */
 	bool probed; /* its probes are still there and cost it something */
 	uint64_t
-		units; /* a bit each; MODEL_SHED_WHOLE: the whole process, all that it does later */
+		units; /* a bit each; MODEL_DETACHED_WHOLE: the whole process, all that it does later */
 };
 
 struct model_proc {
@@ -481,10 +481,10 @@ struct model_proc {
 	uint64_t elapsed_ns;
 	uint64_t ideal_ns; /* MODEL_UNKNOWN where `summed` */
 	bool summed; /* what its threads did came as sums: model_add_summed() */
-	struct model_shed
-		shed; /* the whole of it: then `exited` is set, and end_ns is that moment */
+	struct model_detached
+		detached; /* the whole of it: then `exited` is set, and end_ns is that moment */
 	/* What of it was shed before, in the order of time; no unit twice. The model's. */
-	struct model_shed *parts;
+	struct model_detached *parts;
 	uint32_t nparts;
 };
 
@@ -547,8 +547,8 @@ enum model_input_type {
 	MODEL_INPUT_PENDING = 9,
 	MODEL_INPUT_ADVANCE = 10,
 	MODEL_INPUT_FINISH = 11,
-	MODEL_INPUT_SHED = 12,
-	MODEL_INPUT_SHED_PART = 13,
+	MODEL_INPUT_DETACHED = 12,
+	MODEL_INPUT_DETACHED_PART = 13,
 	MODEL_INPUT_JOINED = 14,
 	MODEL_INPUT_PROGRAM = 15,
 };
@@ -567,7 +567,7 @@ struct model_input {
 };
 
 /*
- * In a struct model_input after_ns of a join is in `parent_tgid` (the upper half) and `parent_inc`. What a struct model_shed has beside t_ns is in `object`, `parent_tgid` and `seen`, and of a part in
+ * In a struct model_input after_ns of a join is in `parent_tgid` (the upper half) and `parent_inc`. What a struct model_detached has beside t_ns is in `object`, `parent_tgid` and `seen`, and of a part in
  * `parent_inc` and, the upper half, `tid` its units.
  */
 
@@ -664,7 +664,7 @@ int model_advance(struct model *model, uint64_t t_ns);
  * From shed->t_ns on the process is not traced: as far as it is concerned tracing ended then. What it did before may still
  * be fed; nothing it did later. Of shed->units only, that holds for crossings of these.
  */
-int model_shed(struct model *model, uint32_t tgid, uint32_t inc, const struct model_shed *shed);
+int model_detached(struct model *model, uint32_t tgid, uint32_t inc, const struct model_detached *detached);
 /* The end: closes what is open, adds the tails. Nothing may be fed afterwards. */
 int model_finish(struct model *model, uint64_t end_ns);
 

@@ -279,7 +279,7 @@ static void doubt_older(const struct model *m, struct object *o, struct episode 
 	for (i = 0; i < o->nopen; i++) {
 		older = o->open[i];
 		if (episode_is_former(older) || older->arrive_max > e->arrive_max ||
-		    episode_shed_before(m, older, e->arrive_min) ||
+		    episode_detached_before(m, older, e->arrive_min) ||
 		    episode_others_were_inside(o, older))
 			continue;
 		for (j = 0; j < older->n; j++)
@@ -515,7 +515,7 @@ static struct episode *find_open(const struct model *m, const struct object *o,
 		if (!(mem->was_inside && e->first) && counts_agree(count, e->count) &&
 		    rounds_agree(mem->round, e->round) &&
 		    in_time(mem, e->arrive_max, e->depart_min, skew) && !comes_again(e, mem) &&
-		    team_agrees(e, mem) && !episode_shed_before(m, e, mem->pub.arrive_ns))
+		    team_agrees(e, mem) && !episode_detached_before(m, e, mem->pub.arrive_ns))
 			return e;
 	}
 	return NULL;

@@ -67,7 +67,7 @@ static bool may_fold(const struct model *m, const struct proc *p)
 {
 	uint32_t i;
 
-	if (m->queues[p->index]->joined || p->pub.nparts || p->pub.shed.t_ns != MODEL_UNKNOWN)
+	if (m->queues[p->index]->joined || p->pub.nparts || p->pub.detached.t_ns != MODEL_UNKNOWN)
 		return false;
 	for (i = p->rows; i != MODEL_NONE; i = row_at(m, i)->pub.before)
 		if (row_at(m, i)->pub.shared)

@@ -37,7 +37,7 @@ void proc_init(const struct model *m, struct proc *p, uint32_t index)
 	p->pub.parent = MODEL_NONE;
 	p->pub.start_ns = m->start_ns;
 	p->pub.end_ns = MODEL_UNKNOWN;
-	p->pub.shed.t_ns = MODEL_UNKNOWN;
+	p->pub.detached.t_ns = MODEL_UNKNOWN;
 }
 
 void proc_forget_number(struct model *m, const struct proc *p)
@@ -394,9 +394,9 @@ int take_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_ns
 	return program_exited(m, p);
 }
 
-static struct model_shed shed_of(const struct model_input *in, uint64_t units)
+static struct model_detached detached_of(const struct model_input *in, uint64_t units)
 {
-	return (struct model_shed){ .t_ns = in->t_ns,
+	return (struct model_detached){ .t_ns = in->t_ns,
 				    .cost_ppm = (uint32_t)(in->object >> 32),
 				    .limit_ppm = (uint32_t)in->object,
 				    .because = in->parent_tgid,
@@ -405,14 +405,14 @@ static struct model_shed shed_of(const struct model_input *in, uint64_t units)
 }
 
 /* Its threads go on, and whoever feeds leaves out what they do there. */
-int take_shed_part(struct model *m, const struct model_input *in)
+int take_detached_part(struct model *m, const struct model_input *in)
 {
 	struct proc *p = proc_find(m, in->tgid, in->inc);
 	uint64_t units = in->parent_inc | (uint64_t)in->tid << 32;
-	struct model_shed *more;
+	struct model_detached *more;
 	uint32_t i;
 
-	if (!p || p->pub.shed.t_ns != MODEL_UNKNOWN)
+	if (!p || p->pub.detached.t_ns != MODEL_UNKNOWN)
 		return 0;
 	for (i = 0; i < p->pub.nparts; i++)
 		units &= ~p->pub.parts[i].units;
@@ -422,18 +422,18 @@ int take_shed_part(struct model *m, const struct model_input *in)
 	if (!more)
 		return -ENOMEM;
 	p->pub.parts = more;
-	more[p->pub.nparts++] = shed_of(in, units);
+	more[p->pub.nparts++] = detached_of(in, units);
 	return 0;
 }
 
 /* For its threads this is the end, as if they had exited then; that of the process itself is not known. */
-int take_shed(struct model *m, const struct model_input *in)
+int take_detached(struct model *m, const struct model_input *in)
 {
 	struct proc *p = proc_find(m, in->tgid, in->inc);
 
 	if (!p || p->pub.exited)
 		return 0;
-	p->pub.shed = shed_of(in, MODEL_SHED_WHOLE);
+	p->pub.detached = detached_of(in, MODEL_DETACHED_WHOLE);
 	return take_end_process(m, in->tgid, in->inc, in->t_ns);
 }
 

@@ -736,7 +736,7 @@ static void add_alone(struct predict_feed *f, const struct model *model)
 			continue;
 		p = model_proc(model, f->origins[i].proc);
 		if (!p->start_seen || !p->exited || p->end_ns == MODEL_UNKNOWN ||
-		    p->shed.t_ns != MODEL_UNKNOWN)
+		    p->detached.t_ns != MODEL_UNKNOWN)
 			return;
 		start = smaller(start, p->start_ns);
 		end = p->end_ns > end ? p->end_ns : end;
@@ -769,9 +769,9 @@ int predict_feed_finish(struct predict_feed *f, const struct model *model)
 	for (i = 0; i < model_nprocs(model); i++) {
 		const struct model_proc *p = model_proc(model, i);
 
-		f->facts.shed += p->shed.t_ns != MODEL_UNKNOWN;
+		f->facts.detached += p->detached.t_ns != MODEL_UNKNOWN;
 		f->facts.tasks += f->env && f->env->tasks && f->env->tasks(f->env->ctx, p);
-		f->facts.shed_parts += p->shed.t_ns == MODEL_UNKNOWN && p->nparts;
+		f->facts.detached_parts += p->detached.t_ns == MODEL_UNKNOWN && p->nparts;
 	}
 	add_alone(f, model);
 	return err;

@@ -45,10 +45,10 @@ struct predict_facts {
 	uint64_t runq_ns, lock_ns, throttled_ns, unattributed_ns; /* dropped */
 	uint64_t steal_ns, cost_ns; /* taken out */
 	bool cost_known;
-	uint32_t shed_parts; /* processes of which some barriers were (--cost-limit) */
+	uint32_t detached_parts; /* processes of which some barriers were (--cost-limit) */
 	uint32_t
 		tasks; /* processes that run OpenMP tasks: what is computed in their barriers is not in the input */
-	uint32_t shed; /* processes that were traced up to some moment only (--cost-limit) */
+	uint32_t detached; /* processes that were traced up to some moment only (--cost-limit) */
 };
 
 struct predict_feed;

@@ -311,17 +311,17 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 		       "meeting in it, "
 		       "and all after the last, is left out.",
 		       f->cut, plural(f->cut));
-	if (f->shed)
+	if (f->detached)
 		ASSUME(n,
 		       "%u process%s not traced to %s end (--cost-limit): the prediction is of the "
 		       "time before, as if nothing came after it.",
-		       f->shed, f->shed == 1 ? " was" : "es were", f->shed == 1 ? "its" : "their");
-	if (f->shed_parts)
+		       f->detached, f->detached == 1 ? " was" : "es were", f->detached == 1 ? "its" : "their");
+	if (f->detached_parts)
 		ASSUME(n,
 		       "Of %u process%s some barriers were not traced to the end (--cost-limit): "
 		       "what "
 		       "was done there later, and waited, is taken for computing.",
-		       f->shed_parts, f->shed_parts == 1 ? "" : "es");
+		       f->detached_parts, f->detached_parts == 1 ? "" : "es");
 	if (f->forks)
 		ASSUME(n,
 		       "%llu begin%s of a parallel part %s worked out (a guess): until then one "

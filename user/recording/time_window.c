@@ -253,11 +253,11 @@ int time_window_take(struct time_window *w, struct model *m, const struct model_
 	case MODEL_INPUT_THREAD:
 	case MODEL_INPUT_END_THREAD:
 	case MODEL_INPUT_END_PROCESS:
-	case MODEL_INPUT_SHED:
+	case MODEL_INPUT_DETACHED:
 		if (in->t_ns >= w->to_ns)
 			return take_later(m, in);
 		break;
-	case MODEL_INPUT_SHED_PART:
+	case MODEL_INPUT_DETACHED_PART:
 		if (in->t_ns >= w->to_ns)
 			return 0;
 		break;
