@@ -641,7 +641,7 @@ int BPF_PROG(futex_enter, struct pt_regs *user, long nr)
 #endif
 	t = traced_thread(&index);
 	/* The call itself cannot be spared this: who asks for no more is told at once. */
-	if (!t || t->detached & SBT_UNIT(SBT_FAMILY_FUTEX))
+	if (!t || t->detached & SBT_PROBE_GROUP(SBT_FAMILY_FUTEX))
 		return 0;
 	if (futex_inside(t, index, BPF_CORE_READ(regs, sp)) || !futex_understand(regs, nr, &call))
 		return 0;

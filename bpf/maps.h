@@ -337,7 +337,7 @@ static __always_inline __u64 proc_detached(const struct sbt_proc *p, __u32 tgid)
 /* Is nothing recorded any more of who comes here (--cost-limit)? */
 static __always_inline bool is_detached(const struct sbt_thread *t, const struct sbt_spec *spec)
 {
-	return t->detached & spec->unit;
+	return t->detached & spec->probe_group;
 }
 
 /* The slot of a thread and its index, or NULL. */

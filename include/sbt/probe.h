@@ -132,7 +132,7 @@ struct sbt_spec {
 	__u8 role; /* enum sbt_role */
 	__u8 flags; /* SBT_SPEC_* */
 	__u32 words_offset; /* pthread: from the object; SBT_WORDS_NONE: `words` says how many meet */
-	__u64 unit; /* SBT_UNIT() of what it is shed with; 0 stands for its family's */
+	__u64 probe_group; /* SBT_PROBE_GROUP() of what it is shed with; 0 stands for its family's */
 	struct sbt_arg object;
 	struct sbt_arg words; /* how many meet, or what it is for the roles and flags above */
 	struct sbt_arg index; /* of the thread in its team */

@@ -31,14 +31,14 @@ enum sbt_family {
 };
 
 /*
- * What can be shed alone (--cost-limit), by number: functions that have a name in sites/family.c, from SBT_UNITS_NAMED on,
- * and those that the user named, from SBT_UNITS_USER on; what else there is of a family has the family's number. Sets of units
+ * What can be shed alone (--cost-limit), by number: functions that have a name in sites/family.c, from SBT_PROBE_GROUPS_NAMED on,
+ * and those that the user named, from SBT_PROBE_GROUPS_USER on; what else there is of a family has the family's number. Sets of units
  * have a bit each.
  */
-#define SBT_UNITS	 64
-#define SBT_UNITS_NAMED	 16
-#define SBT_UNITS_USER	 32
-#define SBT_UNIT(number) (1ULL << ((number) & (SBT_UNITS - 1)))
+#define SBT_PROBE_GROUPS	64
+#define SBT_PROBE_GROUPS_NAMED	16
+#define SBT_PROBE_GROUPS_USER	32
+#define SBT_PROBE_GROUP(number) (1ULL << ((number) & (SBT_PROBE_GROUPS - 1)))
 
 /* What in the program makes threads meet. Append only. */
 enum sbt_kind {

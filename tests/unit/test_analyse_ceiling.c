@@ -19,12 +19,12 @@
 #define N	4
 
 /* Of probes that all meet: a crossing costs 1 us, and 0.4 us where nothing is recorded. @share: what that comes to. */
-static struct ceiling_process process(uint32_t index, uint64_t units, double share)
+static struct ceiling_process process(uint32_t index, uint64_t probe_groups, double share)
 {
 	return (struct ceiling_process){
 		.tgid = 100 + index,
 		.group = index,
-		.units = units,
+		.probe_groups = probe_groups,
 		.crossings = (uint64_t)llround(share * 2e6),
 		.time_ns = 2 * SECOND,
 		.price_ns = 1000,
@@ -86,7 +86,7 @@ static void test_alone(void **state)
 	/* Nobody else meets them: they need not stay. */
 	assert_int_equal(ceiling_decide(p, 2, 0.05, v), PTHREAD);
 	assert_int_equal(v[0].way, CEILING_ALL);
-	assert_int_equal(v[0].units, CEILING_WHOLE);
+	assert_int_equal(v[0].probe_groups, CEILING_WHOLE);
 	assert_int_equal(v[0].culprit, 0);
 	assert_true(fabs(v[0].share - 0.06) < 1e-6);
 	assert_int_equal(v[1].way, CEILING_KEEP);
@@ -152,7 +152,7 @@ static void test_groups(void **state)
 		assert_int_equal(v[i].way, CEILING_ALL);
 	/* Each with its own. */
 	for (i = 0; i < N; i++)
-		p[i].own = p[i].units;
+		p[i].own = p[i].probe_groups;
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
 	for (i = 0; i < 3; i++)
 		assert_int_equal(v[i].way, CEILING_OWN);
@@ -161,7 +161,7 @@ static void test_groups(void **state)
 
 /* Barriers that can go alone, crossed so often, in thousandths of all. */
 struct part {
-	uint64_t units;
+	uint64_t probe_groups;
 	uint32_t thousandths;
 };
 
@@ -171,18 +171,19 @@ static struct ceiling_process of_parts(uint32_t index, double share, const struc
 {
 	struct ceiling_process p = process(index, 0, share);
 
-	for (; parts->units; parts++) {
-		p.units |= parts->units;
-		p.sets[p.nsets++] = (struct ceiling_set){ parts->units,
+	for (; parts->probe_groups; parts++) {
+		p.probe_groups |= parts->probe_groups;
+		p.sets[p.nsets++] = (struct ceiling_set){ parts->probe_groups,
 							  p.crossings / 1000 * parts->thousandths };
 	}
 	return p;
 }
 
-static void assert_verdict(const struct ceiling_verdict *v, enum ceiling_way way, uint64_t units)
+static void assert_verdict(const struct ceiling_verdict *v, enum ceiling_way way,
+			   uint64_t probe_groups)
 {
 	assert_int_equal(v->way, way);
-	assert_int_equal(v->units, units);
+	assert_int_equal(v->probe_groups, probe_groups);
 }
 
 static void test_choice(void **state)
@@ -202,7 +203,7 @@ static void test_choice(void **state)
 	assert_int_equal(ceiling_choose(&p, 0.1), PTHREAD | GOMP);
 	/* What could go alone would not be enough: most of it is what cannot. */
 	p = of_parts(0, 0.5, PARTS({ PTHREAD, 100 }));
-	p.units |= USDT;
+	p.probe_groups |= USDT;
 	assert_int_equal(ceiling_choose(&p, 0.1), CEILING_WHOLE);
 	/* Nothing else is there. */
 	p = of_parts(0, 0.5, PARTS({ PTHREAD, 1000 }));
@@ -223,7 +224,7 @@ static void test_choice(void **state)
 static void test_dear_traps(void **state)
 {
 	struct ceiling_process p = {
-		.units = PTHREAD | GOMP,
+		.probe_groups = PTHREAD | GOMP,
 		.crossings = 107320,
 		.time_ns = 1998842000,
 		.nsets = 2,
@@ -327,7 +328,7 @@ static void test_part_of_group(void **state)
 	p[1] = of_parts(0, 0.01, PARTS({ MPI, 10 }, { PTHREAD | USDT, 990 }));
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD | MPI | USDT);
 	for (i = 0; i < 3; i++)
-		assert_int_equal(v[i].units, CEILING_WHOLE);
+		assert_int_equal(v[i].probe_groups, CEILING_WHOLE);
 	/* What is hot is all that the third one has. */
 	p[0] = of_parts(0, 0.5, PARTS({ MPI, 990 }, { PTHREAD, 10 }));
 	p[1] = of_parts(0, 0.01, PARTS({ MPI, 990 }, { PTHREAD, 10 }));
@@ -351,7 +352,7 @@ static void test_functions(void **state)
 
 	(void)state;
 	p[0] = of_parts(0, 0.5, parts);
-	p[0].units = MPI | HOT | COLD | GOMP;
+	p[0].probe_groups = MPI | HOT | COLD | GOMP;
 	/* 0.1 of a second's half is left. */
 	assert_true(ceiling_choose(&p[0], 0.06) == HOT);
 	assert_true(ceiling_choose(&p[0], 0.02) == (HOT | COLD));
@@ -359,15 +360,15 @@ static void test_functions(void **state)
 	/* Its probes are there for all: who crosses it loses it, and who crosses the others does not. */
 	p[1] = of_parts(1, 0.01, PARTS({ COLD, 1000 }));
 	assert_true(ceiling_decide(p, 2, 0.06, v) == HOT);
-	assert_true(v[0].way == CEILING_ALL && v[0].units == HOT);
+	assert_true(v[0].way == CEILING_ALL && v[0].probe_groups == HOT);
 	assert_int_equal(v[1].way, CEILING_KEEP);
 	p[1] = of_parts(1, 0.01, PARTS({ COLD, 500 }, { HOT, 500 }));
 	assert_true(ceiling_decide(p, 2, 0.06, v) == HOT);
-	assert_true(v[1].way == CEILING_ALL && v[1].units == HOT);
+	assert_true(v[1].way == CEILING_ALL && v[1].probe_groups == HOT);
 	/* One of its own. */
 	p[0].own = p[1].own = HOT;
 	assert_int_equal(ceiling_decide(p, 2, 0.06, v), 0);
-	assert_true(v[0].way == CEILING_OWN && v[0].units == HOT);
+	assert_true(v[0].way == CEILING_OWN && v[0].probe_groups == HOT);
 	assert_int_equal(v[1].way, CEILING_KEEP);
 }
 

@@ -13,9 +13,9 @@
 #define PID	100
 #define INC	7
 #define UNTIL	1000
-#define PTHREAD SBT_UNIT(SBT_FAMILY_PTHREAD)
-#define COND	SBT_UNIT(SBT_FAMILY_COND)
-#define HOT	(SBT_UNITS_USER + 1)
+#define PTHREAD SBT_PROBE_GROUP(SBT_FAMILY_PTHREAD)
+#define COND	SBT_PROBE_GROUP(SBT_FAMILY_COND)
+#define HOT	(SBT_PROBE_GROUPS_USER + 1)
 
 /* @depart: 0 not seen. */
 static struct sbt_crossing crossing(uint8_t family, uint64_t arrive, uint64_t depart,
@@ -32,9 +32,9 @@ static struct sbt_crossing crossing(uint8_t family, uint64_t arrive, uint64_t de
 	};
 }
 
-static int add(void **state, uint64_t units, uint64_t t_ns)
+static int add(void **state, uint64_t probe_groups, uint64_t t_ns)
 {
-	return cutoffs_add(*state, PID, INC, units, t_ns);
+	return cutoffs_add(*state, PID, INC, probe_groups, t_ns);
 }
 
 static enum cutoff_fate fate(void **state, uint64_t arrive, uint64_t depart, uint16_t flags)
@@ -44,11 +44,11 @@ static enum cutoff_fate fate(void **state, uint64_t arrive, uint64_t depart, uin
 	return cutoffs_fate(*state, &c);
 }
 
-static bool is_detached(void **state, uint8_t unit, uint64_t arrive)
+static bool is_detached(void **state, uint8_t probe_group, uint64_t arrive)
 {
 	struct sbt_crossing c = crossing(SBT_FAMILY_NONE, arrive, arrive + 5, 0);
 
-	return cutoffs_is_detached(*state, &c, unit);
+	return cutoffs_is_detached(*state, &c, probe_group);
 }
 
 static int begin(void **state)
@@ -111,16 +111,16 @@ static void test_functions(void **state)
 {
 	struct sbt_crossing c = crossing(SBT_FAMILY_USER, 900, 0, SBT_CROSSING_ABANDONED);
 
-	assert_int_equal(add(state, SBT_UNIT(HOT), UNTIL), 0);
+	assert_int_equal(add(state, SBT_PROBE_GROUP(HOT), UNTIL), 0);
 	assert_false(is_detached(state, HOT, UNTIL));
 	assert_true(is_detached(state, HOT, UNTIL + 1));
 	assert_false(is_detached(state, HOT + 1, UNTIL + 1));
-	assert_false(is_detached(state, SBT_UNITS - 1, UNTIL + 1));
+	assert_false(is_detached(state, SBT_PROBE_GROUPS - 1, UNTIL + 1));
 	assert_false(is_detached(state, SBT_FAMILY_USER, UNTIL + 1));
 	assert_true(cutoffs_of_part(*state, &c, HOT));
 	assert_false(cutoffs_of_part(*state, &c, HOT + 1));
-	assert_int_equal(add(state, SBT_UNIT(SBT_UNITS - 1), UNTIL + 10), 0);
-	assert_true(is_detached(state, SBT_UNITS - 1, UNTIL + 11));
+	assert_int_equal(add(state, SBT_PROBE_GROUP(SBT_PROBE_GROUPS - 1), UNTIL + 10), 0);
+	assert_true(is_detached(state, SBT_PROBE_GROUPS - 1, UNTIL + 11));
 }
 
 int main(void)

@@ -39,7 +39,7 @@ static const struct model_detached detached = {
 	.limit_ppm = 50000,
 	.because = 77,
 	.probed = true,
-	.units = MODEL_DETACHED_WHOLE,
+	.probe_groups = MODEL_DETACHED_WHOLE,
 };
 
 static void test_ends_there(void **state)
@@ -187,10 +187,11 @@ static void test_parts(void **state)
 	struct model_detached part = detached;
 	const struct model_proc *p;
 
-	part.units = SBT_UNIT(SBT_FAMILY_PTHREAD);
+	part.probe_groups = SBT_PROBE_GROUP(SBT_FAMILY_PTHREAD);
 	copied_detached(c, &part);
 	part.t_ns = UNTIL + 100;
-	part.units |= SBT_UNIT(SBT_UNITS_USER + 3) | SBT_UNIT(SBT_FAMILY_COND);
+	part.probe_groups |=
+		SBT_PROBE_GROUP(SBT_PROBE_GROUPS_USER + 3) | SBT_PROBE_GROUP(SBT_FAMILY_COND);
 	part.because = 0;
 	copied_detached(c, &part);
 	p = copied_detached(c, &part);
@@ -198,11 +199,11 @@ static void test_parts(void **state)
 	assert_false(p->exited);
 	assert_int_equal(p->detached.t_ns, MODEL_UNKNOWN);
 	assert_int_equal(p->nparts, 2);
-	assert_int_equal(p->parts[0].units, SBT_UNIT(SBT_FAMILY_PTHREAD));
+	assert_int_equal(p->parts[0].probe_groups, SBT_PROBE_GROUP(SBT_FAMILY_PTHREAD));
 	assert_int_equal(p->parts[0].t_ns, UNTIL);
 	assert_int_equal(p->parts[0].because, 77);
-	assert_int_equal(p->parts[1].units,
-			 SBT_UNIT(SBT_UNITS_USER + 3) | SBT_UNIT(SBT_FAMILY_COND));
+	assert_int_equal(p->parts[1].probe_groups, SBT_PROBE_GROUP(SBT_PROBE_GROUPS_USER + 3) |
+							   SBT_PROBE_GROUP(SBT_FAMILY_COND));
 	assert_int_equal(p->parts[1].t_ns, UNTIL + 100);
 	assert_true(c->parts >= 2);
 	assert_int_equal(model_proc(c->copy, 0)->nparts, 2);
@@ -213,15 +214,16 @@ static void test_parts(void **state)
 	assert_int_equal(p->nparts, 2);
 }
 
-#define HOT  (SBT_UNITS_USER + 3)
-#define COLD (SBT_UNITS_USER + 4)
+#define HOT  (SBT_PROBE_GROUPS_USER + 3)
+#define COLD (SBT_PROBE_GROUPS_USER + 4)
 
-static void meet_by(struct run *r, uint8_t unit, uint32_t tid, uint64_t arrive, uint64_t depart)
+static void meet_by(struct run *r, uint8_t probe_group, uint32_t tid, uint64_t arrive,
+		    uint64_t depart)
 {
 	struct model_crossing c = crossing(tid, A, 2, arrive, depart);
 
 	c.family = SBT_FAMILY_USER;
-	c.unit = unit;
+	c.probe_group = probe_group;
 	run_feed(r, c);
 }
 
@@ -234,7 +236,7 @@ static void test_function(void **state)
 	uint32_t i;
 
 	(void)state;
-	part.units = SBT_UNIT(HOT);
+	part.probe_groups = SBT_PROBE_GROUP(HOT);
 	run_launched(r, 0);
 	meet_by(r, HOT, 1, 100, 201);
 	meet_by(r, HOT, 2, 200, 202);
@@ -256,20 +258,21 @@ static void test_function(void **state)
 	assert_int_equal(p->incomplete, 1);
 	assert_int_equal(p->ambiguous, 0);
 	assert_int_equal(p->nparts, 1);
-	assert_true(p->parts[0].units == SBT_UNIT(HOT));
+	assert_true(p->parts[0].probe_groups == SBT_PROBE_GROUP(HOT));
 	run_free(r);
 }
 
-#define BARRIER (SBT_UNITS_NAMED + 9)
+#define BARRIER (SBT_PROBE_GROUPS_NAMED + 9)
 
 /* Of a team of two: at a barrier (@unit) or, with their family's, at the end of a region. */
-static void team_comes(struct run *r, uint8_t unit, uint32_t tid, uint64_t arrive, uint64_t depart)
+static void team_comes(struct run *r, uint8_t probe_group, uint32_t tid, uint64_t arrive,
+		       uint64_t depart)
 {
 	struct model_crossing c = crossing(tid, A, depart == NEVER ? 0 : 2, arrive, depart);
 
 	c.family = SBT_FAMILY_GOMP;
-	c.kind = unit ? SBT_KIND_EXPLICIT : SBT_KIND_JOIN;
-	c.unit = unit;
+	c.kind = probe_group ? SBT_KIND_EXPLICIT : SBT_KIND_JOIN;
+	c.probe_group = probe_group;
 	c.flags = MODEL_CROSSING_TEAM | (depart == NEVER ? MODEL_CROSSING_STAYS : 0);
 	run_feed(r, c);
 }
@@ -291,7 +294,7 @@ static void test_team(void **state)
 	uint64_t at;
 
 	(void)state;
-	part.units = SBT_UNIT(BARRIER);
+	part.probe_groups = SBT_PROBE_GROUP(BARRIER);
 	run_launched(r, 0);
 	team_comes(r, BARRIER, 1, 100, 201);
 	team_comes(r, BARRIER, 2, 200, 202);
@@ -326,13 +329,13 @@ static void test_uncounted(void **state)
 	uint32_t i;
 
 	(void)state;
-	part.units = SBT_UNIT(HOT);
+	part.probe_groups = SBT_PROBE_GROUP(HOT);
 	run_launched(r, 0);
 	for (i = 0; i < 5; i++) {
 		c = crossing(1 + i % 2, A, 0, i < 4 ? 100 + 100 * (i / 2) + i : UNTIL - 10,
 			     i < 4 ? 150 + 100 * (i / 2) + i : UNTIL + 10);
 		c.family = SBT_FAMILY_USER;
-		c.unit = HOT;
+		c.probe_group = HOT;
 		run_feed(r, c);
 	}
 	assert_int_equal(model_detached(r->model, PID, INC, &part), 0);
@@ -344,7 +347,7 @@ static void test_uncounted(void **state)
 }
 
 /* By which functions threads came to a barrier; without a number it is their family's. */
-static void test_units(void **state)
+static void test_probe_groups(void **state)
 {
 	struct run *r = run_new(0);
 
@@ -357,8 +360,9 @@ static void test_units(void **state)
 	assert_int_equal(model_finish(r->model, LATER), 0);
 	assert_int_equal(model_nbarriers(r->model), 1);
 	assert_int_equal(model_barrier(r->model, 0)->episodes, 2);
-	assert_true(model_barrier(r->model, 0)->units ==
-		    (SBT_UNIT(HOT) | SBT_UNIT(COLD) | SBT_UNIT(SBT_FAMILY_USER)));
+	assert_true(
+		model_barrier(r->model, 0)->probe_groups ==
+		(SBT_PROBE_GROUP(HOT) | SBT_PROBE_GROUP(COLD) | SBT_PROBE_GROUP(SBT_FAMILY_USER)));
 	run_free(r);
 }
 
@@ -371,7 +375,7 @@ int main(void)
 		cmocka_unit_test(test_function),
 		cmocka_unit_test(test_team),
 		cmocka_unit_test(test_uncounted),
-		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_probe_groups),
 		cmocka_unit_test_setup_teardown(test_parts, copied_begin, copied_end),
 		cmocka_unit_test_setup_teardown(test_tapped, copied_begin, copied_end),
 	};

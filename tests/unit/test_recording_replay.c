@@ -282,9 +282,11 @@ static void test_detached(void **unused)
 		.limit_ppm = 50000,
 		.because = 7,
 		.probed = true,
-		.units = MODEL_DETACHED_WHOLE,
+		.probe_groups = MODEL_DETACHED_WHOLE,
 	};
-	struct model_detached part = { .t_ns = 4000, .cost_ppm = 90000, .units = 6 | 1ULL << 40 };
+	struct model_detached part = { .t_ns = 4000,
+				       .cost_ppm = 90000,
+				       .probe_groups = 6 | 1ULL << 40 };
 	struct model_ops nothing = { 0 };
 	struct contents_session session = a_session();
 	struct sink sink = { .model = model_new(&nothing, 1000) };
@@ -310,7 +312,7 @@ static void test_detached(void **unused)
 	assert_int_equal(model_proc(sink.model, 0)->detached.t_ns, 5000);
 	assert_int_equal(model_proc(sink.model, 0)->detached.cost_ppm, 4000000);
 	assert_int_equal(model_proc(sink.model, 0)->nparts, 1);
-	assert_int_equal(model_proc(sink.model, 0)->parts[0].units, 6 | 1ULL << 40);
+	assert_int_equal(model_proc(sink.model, 0)->parts[0].probe_groups, 6 | 1ULL << 40);
 	assert_int_equal(model_proc(sink.model, 0)->parts[0].t_ns, 4000);
 	assert_int_equal(model_proc(sink.model, 0)->parts[0].cost_ppm, 90000);
 	model_free(sink.model);

@@ -218,54 +218,50 @@ static void test_mpi(void **state)
 }
 
 /* What can be shed alone has a number that its names in all languages share; makers of communicators have their family's. */
-static void test_units(void **state)
+static void test_probe_groups(void **state)
 {
 	static const char *const barriers[] = { "MPI_Barrier", "PMPI_Barrier", "mpi_barrier_",
 						"mpi_barrier_f08_", "MPI_BARRIER" };
 	static const char *const reduces[] = { "MPI_Allreduce", "PMPI_Allreduce_c",
 					       "mpi_allreduce_f08ts_large_", "pmpi_allreduce_" };
-	uint8_t barrier = family_unit(family_function("MPI_Barrier", NULL));
-	uint8_t reduce = family_unit(family_function("MPI_Allreduce", NULL));
+	uint8_t barrier = family_probe_group(family_function("MPI_Barrier", NULL));
+	uint8_t reduce = family_probe_group(family_function("MPI_Allreduce", NULL));
 	uint32_t i;
 
 	(void)state;
 	assert_int_not_equal(barrier, reduce);
-	assert_string_equal(family_unit_name(reduce), "MPI_Allreduce");
-	assert_int_equal(family_of_unit(reduce), SBT_FAMILY_MPI);
+	assert_string_equal(family_probe_group_name(reduce), "MPI_Allreduce");
+	assert_int_equal(family_of_probe_group(reduce), SBT_FAMILY_MPI);
 	for (i = 0; i < sizeof(barriers) / sizeof(barriers[0]); i++)
-		assert_int_equal(family_unit(family_function(barriers[i], NULL)), barrier);
+		assert_int_equal(family_probe_group(family_function(barriers[i], NULL)), barrier);
 	for (i = 0; i < sizeof(reduces) / sizeof(reduces[0]); i++)
-		assert_int_equal(family_unit(family_function(reduces[i], NULL)), reduce);
-	assert_int_equal(family_unit(family_function("MPI_Comm_dup", NULL)), SBT_FAMILY_MPI);
-	assert_int_equal(family_unit(family_function("GOMP_parallel", NULL)), SBT_FAMILY_GOMP);
-	assert_int_equal(family_unit(family_function("pthread_barrier_wait", NULL)),
+		assert_int_equal(family_probe_group(family_function(reduces[i], NULL)), reduce);
+	assert_int_equal(family_probe_group(family_function("MPI_Comm_dup", NULL)), SBT_FAMILY_MPI);
+	assert_int_equal(family_probe_group(family_function("GOMP_parallel", NULL)),
+			 SBT_FAMILY_GOMP);
+	assert_int_equal(family_probe_group(family_function("pthread_barrier_wait", NULL)),
 			 SBT_FAMILY_PTHREAD);
-	assert_string_equal(
-		family_unit_name(family_unit(family_function("GOMP_barrier_cancel", NULL))),
-		"GOMP_barrier");
+	assert_string_equal(family_probe_group_name(family_probe_group(
+				    family_function("GOMP_barrier_cancel", NULL))),
+			    "GOMP_barrier");
 	/* In recordings: as they are. */
-	assert_int_equal(barrier, SBT_UNITS_NAMED);
-	assert_int_equal(family_unit(family_function("__kmpc_copyprivate", NULL)),
-			 SBT_UNITS_NAMED + 14);
-	assert_null(family_unit_name(SBT_FAMILY_MPI));
-	assert_null(family_unit_name(SBT_UNITS_USER));
-	assert_int_equal(family_of_unit(SBT_UNITS - 1), SBT_FAMILY_USER);
-	assert_int_equal(family_of_unit(SBT_FAMILY_COND), SBT_FAMILY_COND);
+	assert_int_equal(barrier, SBT_PROBE_GROUPS_NAMED);
+	assert_int_equal(family_probe_group(family_function("__kmpc_copyprivate", NULL)),
+			 SBT_PROBE_GROUPS_NAMED + 14);
+	assert_null(family_probe_group_name(SBT_FAMILY_MPI));
+	assert_null(family_probe_group_name(SBT_PROBE_GROUPS_USER));
+	assert_int_equal(family_of_probe_group(SBT_PROBE_GROUPS - 1), SBT_FAMILY_USER);
+	assert_int_equal(family_of_probe_group(SBT_FAMILY_COND), SBT_FAMILY_COND);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_units),
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_arguments),
-		cmocka_unit_test(test_glibc_now),
-		cmocka_unit_test(test_glibc_before_2_25),
-		cmocka_unit_test(test_musl),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_live_barrier),
-		cmocka_unit_test(test_live_musl),
-		cmocka_unit_test(test_mpi),
+		cmocka_unit_test(test_probe_groups),	  cmocka_unit_test(test_table),
+		cmocka_unit_test(test_arguments),	  cmocka_unit_test(test_glibc_now),
+		cmocka_unit_test(test_glibc_before_2_25), cmocka_unit_test(test_musl),
+		cmocka_unit_test(test_unknown),		  cmocka_unit_test(test_live_barrier),
+		cmocka_unit_test(test_live_musl),	  cmocka_unit_test(test_mpi),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -20,24 +20,24 @@ double ceiling_share(const struct ceiling_process *p)
 }
 
 /* Crossings of these units, as far as they can be told from the others. */
-static uint64_t crossings_of(const struct ceiling_process *p, uint64_t units)
+static uint64_t crossings_of(const struct ceiling_process *p, uint64_t probe_groups)
 {
 	uint64_t sum = 0;
 	uint32_t i;
 
-	if (units == CEILING_WHOLE)
+	if (probe_groups == CEILING_WHOLE)
 		return p->crossings;
 	for (i = 0; i < p->nsets; i++)
-		if (!(p->sets[i].units & ~units))
+		if (!(p->sets[i].probe_groups & ~probe_groups))
 			sum += p->sets[i].crossings;
 	return sum < p->crossings ? sum : p->crossings;
 }
 
 /* Without what is saved it crosses more often: so many crossings take less time. */
-double ceiling_share_excluded(const struct ceiling_process *p, uint64_t units)
+double ceiling_share_excluded(const struct ceiling_process *p, uint64_t probe_groups)
 {
-	double saved = (double)crossings_of(p, units) * (p->price_ns - p->excluded_ns) +
-		       (units == CEILING_WHOLE ? p->other_ns : 0);
+	double saved = (double)crossings_of(p, probe_groups) * (p->price_ns - p->excluded_ns) +
+		       (probe_groups == CEILING_WHOLE ? p->other_ns : 0);
 	double left = cost_of(p) - saved;
 	double time = (double)p->time_ns - saved;
 
@@ -50,13 +50,13 @@ double ceiling_share_excluded(const struct ceiling_process *p, uint64_t units)
 }
 
 /* The dearest set of which some are not among @units; NULL: there is none with any crossing. */
-static const struct ceiling_set *dearest(const struct ceiling_process *p, uint64_t units)
+static const struct ceiling_set *dearest(const struct ceiling_process *p, uint64_t probe_groups)
 {
 	const struct ceiling_set *most = NULL;
 	uint32_t i;
 
 	for (i = 0; i < p->nsets; i++)
-		if (p->sets[i].units & ~units && p->sets[i].crossings &&
+		if (p->sets[i].probe_groups & ~probe_groups && p->sets[i].crossings &&
 		    (!most || p->sets[i].crossings > most->crossings))
 			most = &p->sets[i];
 	return most;
@@ -67,9 +67,9 @@ static const struct ceiling_set *dearest(const struct ceiling_process *p, uint64
  * often: how much more nobody knows. What is saved may be all of the time but a hundredth, and as much that estimate may
  * err, so that an answer in what is left of the time would be the error's.
  */
-static double share_of_rest(const struct ceiling_process *p, uint64_t units)
+static double share_of_rest(const struct ceiling_process *p, uint64_t probe_groups)
 {
-	double crossings = (double)(p->crossings - crossings_of(p, units));
+	double crossings = (double)(p->crossings - crossings_of(p, probe_groups));
 
 	return (crossings * p->price_ns + p->other_ns) / (double)p->time_ns;
 }
@@ -77,48 +77,49 @@ static double share_of_rest(const struct ceiling_process *p, uint64_t units)
 uint64_t ceiling_choose(const struct ceiling_process *p, double limit)
 {
 	const struct ceiling_set *set;
-	uint64_t units = 0;
+	uint64_t probe_groups = 0;
 
-	while ((set = dearest(p, units))) {
-		units |= set->units;
+	while ((set = dearest(p, probe_groups))) {
+		probe_groups |= set->probe_groups;
 		/* Nothing would be left. */
-		if (!(p->units & ~units))
+		if (!(p->probe_groups & ~probe_groups))
 			break;
-		if (share_of_rest(p, units) <= limit)
-			return units;
+		if (share_of_rest(p, probe_groups) <= limit)
+			return probe_groups;
 	}
 	return CEILING_WHOLE;
 }
 
 /* Can the process go on without these, if it has others? */
-static bool is_apart(const struct ceiling_process *p, uint64_t units)
+static bool is_apart(const struct ceiling_process *p, uint64_t probe_groups)
 {
-	uint64_t lost = p->units & units, apart = 0;
+	uint64_t lost = p->probe_groups & probe_groups, apart = 0;
 	uint32_t i;
 
 	for (i = 0; i < p->nsets; i++)
-		if (!(p->sets[i].units & ~units))
-			apart |= p->sets[i].units;
-	return lost == p->units || !(lost & ~apart);
+		if (!(p->sets[i].probe_groups & ~probe_groups))
+			apart |= p->sets[i].probe_groups;
+	return lost == p->probe_groups || !(lost & ~apart);
 }
 
 /* Can all of a group? */
-static bool all_apart(const struct ceiling_process *p, uint32_t n, uint32_t group, uint64_t units)
+static bool all_apart(const struct ceiling_process *p, uint32_t n, uint32_t group,
+		      uint64_t probe_groups)
 {
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		if (p[i].group == group && !is_apart(&p[i], units))
+		if (p[i].group == group && !is_apart(&p[i], probe_groups))
 			return false;
 	return true;
 }
 
 /* What it loses where these go: all, if it has no others. */
-static uint64_t loss_of(const struct ceiling_process *p, uint64_t units)
+static uint64_t loss_of(const struct ceiling_process *p, uint64_t probe_groups)
 {
-	uint64_t lost = p->units & units;
+	uint64_t lost = p->probe_groups & probe_groups;
 
-	return units == CEILING_WHOLE || lost == p->units ? CEILING_WHOLE : lost;
+	return probe_groups == CEILING_WHOLE || lost == p->probe_groups ? CEILING_WHOLE : lost;
 }
 
 static bool is_over(const struct ceiling_process *p, double limit)
@@ -142,13 +143,13 @@ static uint32_t find_culprit(const struct ceiling_process *p, uint32_t n, double
 
 /* Would it be enough that nothing is recorded of these units of this group any more? */
 static bool exclusion_does(const struct ceiling_process *p, uint32_t n, uint32_t group,
-			   uint64_t units, double limit)
+			   uint64_t probe_groups, double limit)
 {
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
 		if (p[i].group == group && is_over(&p[i], limit) &&
-		    !(ceiling_share_excluded(&p[i], units) <= limit))
+		    !(ceiling_share_excluded(&p[i], probe_groups) <= limit))
 			return false;
 	return true;
 }
@@ -156,17 +157,18 @@ static bool exclusion_does(const struct ceiling_process *p, uint32_t n, uint32_t
 /* Of whose probes others meet some, too. */
 static uint64_t shared_of(const struct ceiling_process *p)
 {
-	return p->units & ~p->own;
+	return p->probe_groups & ~p->own;
 }
 
 /* Does anybody else cross what this group is to lose? */
-static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t group, uint64_t units,
-			const struct ceiling_verdict *v)
+static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t group,
+			uint64_t probe_groups, const struct ceiling_verdict *v)
 {
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		if (p[i].group != group && v[i].way == CEILING_KEEP && shared_of(&p[i]) & units)
+		if (p[i].group != group && v[i].way == CEILING_KEEP &&
+		    shared_of(&p[i]) & probe_groups)
 			return true;
 	return false;
 }
@@ -176,36 +178,36 @@ static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t gr
  * them can only go as a whole, all do.
  */
 static void decide_group(const struct ceiling_process *p, uint32_t n, uint32_t group,
-			 uint64_t units, enum ceiling_way way, uint32_t culprit,
+			 uint64_t probe_groups, enum ceiling_way way, uint32_t culprit,
 			 struct ceiling_verdict *v)
 {
 	uint32_t i;
 
-	if (!all_apart(p, n, group, units))
-		units = CEILING_WHOLE;
+	if (!all_apart(p, n, group, probe_groups))
+		probe_groups = CEILING_WHOLE;
 	for (i = 0; i < n; i++) {
 		if (p[i].group != group || v[i].way >= way ||
-		    (units != CEILING_WHOLE && !(p[i].units & units)))
+		    (probe_groups != CEILING_WHOLE && !(p[i].probe_groups & probe_groups)))
 			continue;
 		v[i] = (struct ceiling_verdict){ way, culprit, ceiling_share(&p[culprit]),
-						 loss_of(&p[i], units) | v[i].units };
+						 loss_of(&p[i], probe_groups) | v[i].probe_groups };
 	}
 }
 
 /* Everybody who meets these probes, and whoever meets them at barriers. */
 static void decide_all(const struct ceiling_process *p, uint32_t n, uint32_t culprit,
-		       uint64_t units, struct ceiling_verdict *v)
+		       uint64_t probe_groups, struct ceiling_verdict *v)
 {
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		if (v[i].way != CEILING_ALL && shared_of(&p[i]) & units)
-			decide_group(p, n, p[i].group, units, CEILING_ALL, culprit, v);
+		if (v[i].way != CEILING_ALL && shared_of(&p[i]) & probe_groups)
+			decide_group(p, n, p[i].group, probe_groups, CEILING_ALL, culprit, v);
 }
 
 /* Of these units probes that all meet, and such that are one process's. */
-static void probes_of(const struct ceiling_process *p, uint32_t n, uint32_t group, uint64_t units,
-		      uint64_t *shared, uint64_t *own)
+static void probes_of(const struct ceiling_process *p, uint32_t n, uint32_t group,
+		      uint64_t probe_groups, uint64_t *shared, uint64_t *own)
 {
 	uint32_t i;
 
@@ -213,8 +215,8 @@ static void probes_of(const struct ceiling_process *p, uint32_t n, uint32_t grou
 	for (i = 0; i < n; i++) {
 		if (p[i].group != group)
 			continue;
-		*shared |= shared_of(&p[i]) & units;
-		*own |= p[i].units & p[i].own & units;
+		*shared |= shared_of(&p[i]) & probe_groups;
+		*own |= p[i].probe_groups & p[i].own & probe_groups;
 	}
 }
 
@@ -222,22 +224,24 @@ static void probes_of(const struct ceiling_process *p, uint32_t n, uint32_t grou
 static uint64_t decide(const struct ceiling_process *p, uint32_t n, uint32_t culprit, double limit,
 		       struct ceiling_verdict *v)
 {
-	uint64_t units = ceiling_choose(&p[culprit], limit), shared, own;
+	uint64_t probe_groups = ceiling_choose(&p[culprit], limit), shared, own;
 	uint32_t group = p[culprit].group;
 
-	if (!all_apart(p, n, group, units))
-		units = CEILING_WHOLE;
-	probes_of(p, n, group, units, &shared, &own);
+	if (!all_apart(p, n, group, probe_groups))
+		probe_groups = CEILING_WHOLE;
+	probes_of(p, n, group, probe_groups, &shared, &own);
 	if (!shared) {
 		/* What nobody can name cannot be removed. */
-		decide_group(p, n, group, units, own ? CEILING_OWN : CEILING_EXCLUDE, culprit, v);
+		decide_group(p, n, group, probe_groups, own ? CEILING_OWN : CEILING_EXCLUDE,
+			     culprit, v);
 		return 0;
 	}
-	if (has_company(p, n, group, shared, v) && exclusion_does(p, n, group, units, limit)) {
-		decide_group(p, n, group, units, CEILING_EXCLUDE, culprit, v);
+	if (has_company(p, n, group, shared, v) &&
+	    exclusion_does(p, n, group, probe_groups, limit)) {
+		decide_group(p, n, group, probe_groups, CEILING_EXCLUDE, culprit, v);
 		return 0;
 	}
-	decide_group(p, n, group, units, CEILING_ALL, culprit, v);
+	decide_group(p, n, group, probe_groups, CEILING_ALL, culprit, v);
 	decide_all(p, n, culprit, shared, v);
 	return shared;
 }

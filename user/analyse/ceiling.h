@@ -13,9 +13,9 @@
 #define CEILING_SETS  64
 #define CEILING_WHOLE UINT64_MAX /* of units: all that the process crosses, now and later */
 
-/* Units (SBT_UNIT()) that can be shed without the others of the process. One set may hold another. */
+/* Units (SBT_PROBE_GROUP()) that can be shed without the others of the process. One set may hold another. */
 struct ceiling_set {
-	uint64_t units;
+	uint64_t probe_groups;
 	uint64_t crossings; /* in the interval; in no other set of the process */
 };
 
@@ -24,7 +24,7 @@ struct ceiling_process {
 	uint32_t tgid;
 	uint32_t
 		group; /* processes of one group meet one another: they are traced together or not at all */
-	uint64_t units; /* that it crosses, with all that these cannot be shed without */
+	uint64_t probe_groups; /* that it crosses, with all that these cannot be shed without */
 	uint64_t own; /* of these units the probes are its own */
 	uint64_t crossings; /* in the interval */
 	uint64_t time_ns; /* of its threads, in the interval */
@@ -49,7 +49,7 @@ struct ceiling_verdict {
 		culprit; /* index of the process that costs too much: itself, or of its group or probes */
 	double share; /* that process's cost */
 	uint64_t
-		units; /* that are traced no more; CEILING_WHOLE: nothing is; 0 with CEILING_KEEP */
+		probe_groups; /* that are traced no more; CEILING_WHOLE: nothing is; 0 with CEILING_KEEP */
 };
 
 /* The share of its threads' time that tracing costs it; NAN unknown. */
@@ -58,7 +58,7 @@ double ceiling_share(const struct ceiling_process *p);
  * What it would still cost with the same work done between crossings, if nothing were recorded of @units of it any more,
  * whose probes stay; NAN unknown.
  */
-double ceiling_share_excluded(const struct ceiling_process *p, uint64_t units);
+double ceiling_share_excluded(const struct ceiling_process *p, uint64_t probe_groups);
 /*
  * The units of the process to shed: sets, the dearest first, as few as bring its cost to @limit or below once their probes
  * are gone, if the others are crossed as often as now. Where they are crossed more often then, the next interval will show it:

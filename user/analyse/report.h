@@ -325,8 +325,10 @@ struct report_process {
 	 * REPORT_UNKNOWN: to its end.
 	 */
 	uint64_t detached_ns;
-	double detached_cost, detached_limit; /* shares of its threads' time, as estimated then; NAN */
-	uint32_t detached_because; /* pid of the process that cost so much, if it is another one; 0 */
+	double detached_cost,
+		detached_limit; /* shares of its threads' time, as estimated then; NAN */
+	uint32_t
+		detached_because; /* pid of the process that cost so much, if it is another one; 0 */
 	bool detached_probed; /* its probes were left, and still cost it something */
 	bool detached_some; /* there are such, here or in a process of the group that this is */
 	uint32_t nsheds; /* in the order of time */
@@ -409,7 +411,8 @@ struct report {
 	const struct remark *remarks; /* likewise */
 	uint32_t
 		ndetached_parts; /* of the others, processes of which some barriers were not: report_process.sheds */
-	uint32_t ndetached; /* processes that were not traced to their end: report_process.detached_ns */
+	uint32_t
+		ndetached; /* processes that were not traced to their end: report_process.detached_ns */
 	uint32_t ntasks; /* processes that run OpenMP tasks: report_process.tasks */
 	bool lossless; /* nothing was lost */
 	uint32_t nuntraced; /* processes whose code may wait at barriers that are not traced */
@@ -445,8 +448,9 @@ struct report_env {
 	 * Of what can be shed alone, by number: its family, and the function by which its barriers are met (NULL: it is what else
 	 * there is of the family). Without them all are families.
 	 */
-	uint8_t (*unit_family)(uint8_t unit);
-	const char *(*unit_name)(void *ctx, const struct model_proc *proc, uint8_t unit);
+	uint8_t (*probe_group_family)(uint8_t probe_group);
+	const char *(*probe_group_name)(void *ctx, const struct model_proc *proc,
+					uint8_t probe_group);
 	/* How departures of the process are seen. */
 	const char *(*departures)(void *ctx, const struct model_proc *proc);
 	/* Names of functions that its code calls and in which it waits unseen, for one sentence; NULL: none is known. */

@@ -9,7 +9,7 @@
 #include "sbt/record.h"
 
 void detached_barrier(const struct model_proc *p, const struct model_barrier *b,
-		  struct report_barrier *out)
+		      struct report_barrier *out)
 {
 	uint64_t beside = REPORT_UNKNOWN, own = p->detached.t_ns;
 	uint32_t i;
@@ -18,7 +18,7 @@ void detached_barrier(const struct model_proc *p, const struct model_barrier *b,
 		const struct model_detached *part = &p->parts[i];
 
 		/* Of several by the first: what came later is not all there is. */
-		if (!(part->units & b->units))
+		if (!(part->probe_groups & b->probe_groups))
 			beside = part->t_ns < beside ? part->t_ns : beside;
 		else if (part->t_ns < own)
 			own = part->t_ns;
@@ -38,30 +38,33 @@ static void whole_process(const struct model_proc *p, struct report_process *out
 	out->detached_probed = p->detached.probed;
 }
 
-static uint8_t family_of(const struct report_env *env, uint8_t unit)
+static uint8_t family_of(const struct report_env *env, uint8_t probe_group)
 {
-	return env->unit_family ? env->unit_family(unit) : unit;
+	return env->probe_group_family ? env->probe_group_family(probe_group) : probe_group;
 }
 
 /* Is it told of with its family, which goes as a whole? */
-static bool is_within(const struct report_env *env, uint64_t units, uint8_t unit)
+static bool is_within(const struct report_env *env, uint64_t probe_groups, uint8_t probe_group)
 {
-	uint8_t family = family_of(env, unit);
+	uint8_t family = family_of(env, probe_group);
 
-	return family != unit && units & SBT_UNIT(family);
+	return family != probe_group && probe_groups & SBT_PROBE_GROUP(family);
 }
 
 static void tell_part(const struct report_env *env, const struct model_proc *p,
 		      const struct model_detached *part, struct report_process *out)
 {
-	uint8_t unit;
+	uint8_t probe_group;
 
-	for (unit = 0; unit < SBT_UNITS; unit++)
-		if (part->units & SBT_UNIT(unit) && !is_within(env, part->units, unit))
+	for (probe_group = 0; probe_group < SBT_PROBE_GROUPS; probe_group++)
+		if (part->probe_groups & SBT_PROBE_GROUP(probe_group) &&
+		    !is_within(env, part->probe_groups, probe_group))
 			out->sheds[out->nsheds++] = (struct report_detached){
-				.family = report_family(env, family_of(env, unit)),
+				.family = report_family(env, family_of(env, probe_group)),
 				.function =
-					env->unit_name ? env->unit_name(env->ctx, p, unit) : NULL,
+					env->probe_group_name
+						? env->probe_group_name(env->ctx, p, probe_group)
+						: NULL,
 				.t_ns = part->t_ns,
 				.cost = part->cost_ppm / 1e6,
 				.limit = part->limit_ppm / 1e6,
@@ -71,13 +74,13 @@ static void tell_part(const struct report_env *env, const struct model_proc *p,
 }
 
 int detached_process(struct arena *arena, const struct report_env *env, const struct model_proc *p,
-		 struct report_process *out)
+		     struct report_process *out)
 {
 	uint32_t i, n = 0;
 
 	whole_process(p, out);
 	for (i = 0; i < p->nparts; i++)
-		n += (uint32_t)__builtin_popcountll(p->parts[i].units);
+		n += (uint32_t)__builtin_popcountll(p->parts[i].probe_groups);
 	out->detached_some = n > 0;
 	out->sheds = NULL;
 	if (!n)

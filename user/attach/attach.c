@@ -16,8 +16,8 @@ static int spec_number(struct attach *a, const struct sbt_spec *spec)
 	struct sbt_spec told = *spec;
 	uint32_t i;
 
-	if (!told.unit)
-		told.unit = SBT_UNIT(told.family);
+	if (!told.probe_group)
+		told.probe_group = SBT_PROBE_GROUP(told.family);
 	for (i = 0; i < a->nspecs; i++)
 		if (!memcmp(&a->specs[i], &told, sizeof(told)))
 			return (int)i;
@@ -80,7 +80,7 @@ static int claim_place(struct attach *a, int fd, uint64_t offset, uint32_t numbe
 }
 
 /* @file: the open file that the probes of @fd are in. */
-static int keep_link(struct attach *a, int fd, int file, int pid, uint64_t units)
+static int keep_link(struct attach *a, int fd, int file, int pid, uint64_t probe_groups)
 {
 	struct attach_link *links;
 	struct stat st = { 0 };
@@ -98,7 +98,7 @@ static int keep_link(struct attach *a, int fd, int file, int pid, uint64_t units
 		st.st_ino = 0;
 	links[a->nlinks++] = (struct attach_link){ .fd = fd,
 						   .pid = pid > 0 ? pid : 0,
-						   .units = units,
+						   .probe_groups = probe_groups,
 						   .dev = st.st_dev,
 						   .ino = st.st_ino };
 	return 0;
@@ -113,24 +113,24 @@ static int all_or_none(struct attach *a, uint32_t before, int err)
 }
 
 /* What a probe is there for, in attach_link.units. */
-static uint64_t unit_of(const struct sbt_spec *spec)
+static uint64_t probe_group_of(const struct sbt_spec *spec)
 {
 	/* Markers, where tasks are made, turns and semaphores: no meeting is told of there. */
 	if (spec->role == SBT_ROLE_MARK_THREAD || spec->role == SBT_ROLE_MARK_ACCESS ||
 	    spec->role == SBT_ROLE_TASK || spec->role == SBT_ROLE_TURN ||
 	    spec->role == SBT_ROLE_SEM_WAIT)
 		return 0;
-	return spec->unit ? spec->unit : SBT_UNIT(spec->family);
+	return spec->probe_group ? spec->probe_group : SBT_PROBE_GROUP(spec->family);
 }
 
-static uint64_t units_of(const struct attach_place *p, uint32_t n)
+static uint64_t probe_groups_of(const struct attach_place *p, uint32_t n)
 {
-	uint64_t units = 0;
+	uint64_t probe_groups = 0;
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		units |= unit_of(&p[i].spec);
-	return units;
+		probe_groups |= probe_group_of(&p[i].spec);
+	return probe_groups;
 }
 
 /*
@@ -143,7 +143,7 @@ static int pid_of(const struct attach *a, int type, int pid)
 }
 
 static int put(struct attach *a, struct bpf_program *program, int fd, const uint64_t *offsets,
-	       uint32_t n, int pid, uint32_t number, uint64_t units)
+	       uint32_t n, int pid, uint32_t number, uint64_t probe_groups)
 {
 	int prog_fd = bpf_program__fd(program), err = 0;
 	uint32_t before = a->nlinks, i;
@@ -157,7 +157,7 @@ static int put(struct attach *a, struct bpf_program *program, int fd, const uint
 		/* A kernel that filters by thread would lose the others' hits without a word. */
 		pid = pid_of(a, type, pid);
 		return keep_link(a, link_multi(prog_fd, type, fd, offsets, n, pid, number), fd, pid,
-				 units);
+				 probe_groups);
 	}
 	for (i = 0; i < n && !err; i++)
 		err = claim_place(a, fd, offsets[i], PLACES_NONE);
@@ -165,7 +165,7 @@ static int put(struct attach *a, struct bpf_program *program, int fd, const uint
 		err = keep_link(
 			a,
 			link_perf(prog_fd, fd, offsets[i], pid ? pid : -1, a->cookies ? number : 0),
-			fd, pid, units);
+			fd, pid, probe_groups);
 	return all_or_none(a, before, err);
 }
 
@@ -188,36 +188,37 @@ bool attach_less_one(const struct attach *a, uint16_t spec)
 	return spec < a->nspecs && a->specs[spec].less_one;
 }
 
-uint8_t attach_user_unit(struct attach *a, const char *name)
+uint8_t attach_user_probe_group(struct attach *a, const char *name)
 {
-	uint32_t i, n = a->nuser_units;
+	uint32_t i, n = a->nuser_probe_groups;
 
-	for (i = 0; i < n && strcmp(a->user_units[i], name) != 0; i++)
+	for (i = 0; i < n && strcmp(a->user_probe_groups[i], name) != 0; i++)
 		;
-	if (i == SBT_UNITS - SBT_UNITS_USER)
+	if (i == SBT_PROBE_GROUPS - SBT_PROBE_GROUPS_USER)
 		return 0;
 	if (i == n) {
-		a->user_units[i] = strdup(name);
-		if (!a->user_units[i])
+		a->user_probe_groups[i] = strdup(name);
+		if (!a->user_probe_groups[i])
 			return 0;
-		a->nuser_units++;
+		a->nuser_probe_groups++;
 	}
-	return (uint8_t)(SBT_UNITS_USER + i);
+	return (uint8_t)(SBT_PROBE_GROUPS_USER + i);
 }
 
-const char *attach_user_unit_name(const struct attach *a, uint8_t unit)
+const char *attach_user_probe_group_name(const struct attach *a, uint8_t probe_group)
 {
-	return unit >= SBT_UNITS_USER && unit < SBT_UNITS_USER + a->nuser_units
-		       ? a->user_units[unit - SBT_UNITS_USER]
+	return probe_group >= SBT_PROBE_GROUPS_USER &&
+			       probe_group < SBT_PROBE_GROUPS_USER + a->nuser_probe_groups
+		       ? a->user_probe_groups[probe_group - SBT_PROBE_GROUPS_USER]
 		       : NULL;
 }
 
-uint8_t attach_unit(const struct attach *a, uint8_t family, uint16_t spec)
+uint8_t attach_probe_group(const struct attach *a, uint8_t family, uint16_t spec)
 {
 	/* Of what is seen in system calls there is no spec. */
 	if (spec >= a->nspecs || a->specs[spec].family != family)
 		return family;
-	return (uint8_t)__builtin_ctzll(a->specs[spec].unit);
+	return (uint8_t)__builtin_ctzll(a->specs[spec].probe_group);
 }
 
 bool attach_for_one(const struct attach *a)
@@ -243,7 +244,7 @@ int attach_place(struct attach *a, const struct attach_place *p, int pid, bool b
 	uint32_t before = a->nlinks;
 	bool pair = p->spec.flags & SBT_SPEC_PAIR;
 	bool exits = by_exit || a->only_exits || (p->spec.flags & SBT_SPEC_RETS);
-	uint64_t unit = unit_of(&p->spec);
+	uint64_t probe_group = probe_group_of(&p->spec);
 	int number, err;
 
 	number = spec_number(a, &p->spec);
@@ -252,7 +253,7 @@ int attach_place(struct attach *a, const struct attach_place *p, int pid, bool b
 		return err;
 	if (program_of(a->skel, p->spec.role)) {
 		err = put(a, program_of(a->skel, p->spec.role), p->fd, &p->entry, 1, pid,
-			  (uint32_t)number, unit);
+			  (uint32_t)number, probe_group);
 		return tag_links(a, before, p->tag, err);
 	}
 	/* Never a return probe instead: who would meet it may unwind. */
@@ -262,10 +263,10 @@ int attach_place(struct attach *a, const struct attach_place *p, int pid, bool b
 	if (pair || (exits && !p->nexits))
 		err = 0; /* at another function: attach_end(); or who is in which team is worth something without it */
 	else if (exits)
-		err = put(a, ends.exit, p->fd, p->exits, p->nexits, pid, 0, unit);
+		err = put(a, ends.exit, p->fd, p->exits, p->nexits, pid, 0, probe_group);
 	if (!err)
 		err = put(a, a->method == ATTACH_SESSION ? ends.session : ends.enter, p->fd,
-			  &p->entry, 1, pid, (uint32_t)number, unit);
+			  &p->entry, 1, pid, (uint32_t)number, probe_group);
 	return tag_links(a, before, p->tag, all_or_none(a, before, err));
 }
 
@@ -283,13 +284,13 @@ int attach_end(struct attach *a, const struct attach_place *p, int pid)
 		err = claim_place(a, p->fd, p->exits[i], (uint32_t)number);
 	return err ? err
 		   : put(a, a->skel->progs.barrier_end, p->fd, p->exits, p->nexits, pid,
-			 (uint32_t)number, unit_of(&p->spec));
+			 (uint32_t)number, probe_group_of(&p->spec));
 }
 
 int attach_returns(struct attach *a, int fd, const uint64_t *offsets, uint32_t n, int pid,
-		   uint64_t units)
+		   uint64_t probe_groups)
 {
-	return put(a, a->skel->progs.outlined_returned, fd, offsets, n, pid, 0, units);
+	return put(a, a->skel->progs.outlined_returned, fd, offsets, n, pid, 0, probe_groups);
 }
 
 /* All exits, each once: functions may share them. Returns how many, or -ENOMEM. */
@@ -338,7 +339,7 @@ static int put_entries(struct attach *a, const struct attach_place *p, uint32_t 
 		err = keep_link(a,
 				link_multi_each(bpf_program__fd(program), type, p->fd, offsets,
 						cookies, n, pid),
-				p->fd, pid, units_of(p, n));
+				p->fd, pid, probe_groups_of(p, n));
 	free(offsets);
 	free(cookies);
 	return err;
@@ -383,11 +384,11 @@ static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 {
 	uint64_t *offsets, *cookies;
 	uint32_t i, j, entries = 0, exits = 0, k = 0;
-	uint64_t units = 0;
+	uint64_t probe_groups = 0;
 	int err;
 
 	for (i = 0; i < n; i++) {
-		units |= unit_of(&g[i].spec);
+		probe_groups |= probe_group_of(&g[i].spec);
 		entries += g[i].nentries;
 		exits += g[i].nexits;
 	}
@@ -405,7 +406,7 @@ static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 			offsets[k++] = g[i].exits[j];
 	if (!err)
 		err = put(a, a->skel->progs.cond_waited, g->fd, offsets + entries, exits, pid, 0,
-			  units);
+			  probe_groups);
 	pid = pid_of(a, LINK_ATTACH_MULTI, pid);
 	if (!err)
 		copies_note(&a->copies, g->fd, offsets, entries);
@@ -414,7 +415,7 @@ static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 				link_multi_each(bpf_program__fd(a->skel->progs.cond_wait),
 						LINK_ATTACH_MULTI, g->fd, offsets, cookies, entries,
 						pid),
-				g->fd, pid, units);
+				g->fd, pid, probe_groups);
 	free(offsets);
 	free(cookies);
 	return err;
@@ -423,14 +424,14 @@ static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 static int put_group(struct attach *a, const struct attach_group *g, int pid, uint32_t number)
 {
 	struct bpf_program *end = program_end(a->skel, g->spec.role);
-	uint64_t unit = unit_of(&g->spec);
+	uint64_t probe_group = probe_group_of(&g->spec);
 	int err = 0;
 
 	if (end)
-		err = put(a, end, g->fd, g->exits, g->nexits, pid, 0, unit);
+		err = put(a, end, g->fd, g->exits, g->nexits, pid, 0, probe_group);
 	if (!err)
 		err = put(a, program_of(a->skel, g->spec.role), g->fd, g->entries, g->nentries, pid,
-			  number, unit);
+			  number, probe_group);
 	return err;
 }
 
@@ -515,7 +516,8 @@ int attach_futexes(struct attach *a)
 	return err;
 }
 
-int attach_classify(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t object, uint32_t verdict)
+int attach_classify(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t object,
+		    uint32_t verdict)
 {
 	struct sbt_object key = { .address = object, .tgid = tgid, .inc = inc };
 	/* Somebody may wait there now. */
@@ -546,7 +548,7 @@ int attach_exits(struct attach *a, const struct attach_place *p, uint32_t n, int
 		return found;
 	err = !found ? -ENOTSUP
 		     : put(a, program_ends(a->skel, p->spec.role).exit, p->fd, exits,
-			   (uint32_t)found, pid, 0, units_of(p, n));
+			   (uint32_t)found, pid, 0, probe_groups_of(p, n));
 	free(exits);
 	return tag_links(a, before, n == 1 ? p->tag : 0, err);
 }

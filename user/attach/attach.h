@@ -91,11 +91,11 @@ bool attach_less_one(const struct attach *attach, uint16_t spec);
  * The number of the unit of a function that the user named, new or known by @name; 0: there are too many, or no memory: it is
  * shed with its family.
  */
-uint8_t attach_user_unit(struct attach *attach, const char *name);
+uint8_t attach_user_probe_group(struct attach *attach, const char *name);
 /* What that function is called; NULL: there is no such unit. */
-const char *attach_user_unit_name(const struct attach *attach, uint8_t unit);
-/* The number of the unit (SBT_UNITS) that a crossing of @family at the probe with this spec is shed with. */
-uint8_t attach_unit(const struct attach *attach, uint8_t family, uint16_t spec);
+const char *attach_user_probe_group_name(const struct attach *attach, uint8_t probe_group);
+/* The number of the unit (SBT_PROBE_GROUPS) that a crossing of @family at the probe with this spec is shed with. */
+uint8_t attach_probe_group(const struct attach *attach, uint8_t family, uint16_t spec);
 /*
  * The same as attach_place() for many functions of one file at once: each attachment costs tens of milliseconds to
  * make and undo, whatever is in it. All or none; -ENOTSUP: these must be put one by one.
@@ -114,10 +114,10 @@ int attach_exits(struct attach *attach, const struct attach_place *places, uint3
 
 /*
  * Where the functions of parallel regions return to in their runtime: for every process that runs the file, or with @pid
- * for one. Of use where there are no return probes. @units: of these runtimes, SBT_UNIT(). Returns 0 or -errno.
+ * for one. Of use where there are no return probes. @units: of these runtimes, SBT_PROBE_GROUP(). Returns 0 or -errno.
  */
 int attach_returns(struct attach *attach, int fd, const uint64_t *offsets, uint32_t n, int pid,
-		   uint64_t units);
+		   uint64_t probe_groups);
 
 /* Functions of one file that are told the same. */
 struct attach_group {
@@ -171,7 +171,7 @@ int attach_futexes(struct attach *attach);
 bool attach_filters_process(const struct attach *attach);
 /* What a traced process does at @object is a barrier, or is none: SBT_OBJECT_*. Returns 0 or -errno. */
 int attach_classify(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t object,
-		 uint32_t verdict);
+		    uint32_t verdict);
 
 /*
  * Probe the place in a dynamic linker that is reached when libraries have come or gone (SBT_REC_MAP), for one process, or for all
@@ -259,28 +259,29 @@ bool attach_is_inside(const struct attach *attach, uint32_t tid);
 
 /* --- a process is traced no more, or not all of it (shed.c) ---------------------------------------------------------- */
 
-#define ATTACH_ALL_UNITS UINT64_MAX
+#define ATTACH_ALL_PROBE_GROUPS UINT64_MAX
 
 /*
- * No arrival of the process at barriers of these units (SBT_UNIT()) is seen any more; with ATTACH_ALL_UNITS none
+ * No arrival of the process at barriers of these units (SBT_PROBE_GROUP()) is seen any more; with ATTACH_ALL_PROBE_GROUPS none
  * at all, and its threads' time is not accounted for. Who is inside of a barrier may still be seen to leave. Until it executes
  * another program. -ENOENT: it is gone, or another.
  */
-int attach_exclude(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t units);
+int attach_exclude(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t probe_groups);
 /*
  * All units that go with these: probes that several share cannot be removed for one alone; without what else there is of a family
  * its functions tell nothing (regions of OpenMP's, MPI's communicators); and what waits by futexes would seem to be those
  * where they are looked at. Of probes that the process meets.
  */
-uint64_t attach_units_with(const struct attach *attach, uint32_t tgid, uint64_t units);
+uint64_t attach_probe_groups_with(const struct attach *attach, uint32_t tgid,
+				  uint64_t probe_groups);
 /* Those of these units whose probes the process has for itself, or that need none. */
-uint64_t attach_own_units(const struct attach *attach, uint32_t tgid, uint64_t units);
+uint64_t attach_own_probe_groups(const struct attach *attach, uint32_t tgid, uint64_t probe_groups);
 /* Is what this thread does where it is now not recorded any more, or nothing of its process? */
 bool attach_is_detached(const struct attach *attach, const struct sbt_thread *thread);
 
 struct attach_removal {
 	uint32_t tgid; /* whose own probes; 0: those that are for all */
-	uint64_t units; /* what they are for, ATTACH_ALL_UNITS: whatever it is */
+	uint64_t probe_groups; /* what they are for, ATTACH_ALL_PROBE_GROUPS: whatever it is */
 };
 
 /* Removes probes: soon, not at once. Returns 0 or -ENOMEM: all are still there. */

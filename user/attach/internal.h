@@ -24,7 +24,7 @@
 struct attach_link {
 	int fd;
 	int pid; /* whose alone; 0: for all that run the file */
-	uint64_t units; /* SBT_UNIT(); 0: not of barriers, as the loader's */
+	uint64_t probe_groups; /* SBT_PROBE_GROUP(); 0: not of barriers, as the loader's */
 	uint8_t waits; /* enum attach_waits_kind; 0: no probes where threads wait */
 	uint64_t tag; /* attach_place.tag */
 	dev_t dev; /* of the file, as fstat() says; ino 0: not known */
@@ -61,8 +61,8 @@ struct attach {
 	uint64_t *counter_end; /* what they said when tracing ended */
 	struct sbt_spec specs[SBT_SPECS]; /* what the programs are told of the probes */
 	uint32_t nspecs;
-	char *user_units[SBT_UNITS - SBT_UNITS_USER]; /* names */
-	uint32_t nuser_units;
+	char *user_probe_groups[SBT_PROBE_GROUPS - SBT_PROBE_GROUPS_USER]; /* names */
+	uint32_t nuser_probe_groups;
 	struct places places; /* of the probes that there are, without cookies */
 	struct copies copies; /* what the code is where probes are, or have been */
 	struct attach_link *links;
@@ -114,7 +114,7 @@ struct classification {
 
 /* For threads that come later. -ENOENT: the process is gone, or another. */
 int classify_process(struct attach *attach, uint32_t tgid, uint32_t inc,
-		  const struct classification *classification);
+		     const struct classification *classification);
 /* Calls @each with every thread's slot that is taken, by what the programs noted. */
 void each_thread(const struct attach *attach, void (*each)(void *ctx, struct sbt_thread *thread),
 		 void *ctx);

@@ -287,8 +287,8 @@ void attach_free(struct attach *a)
 	detach_kernel(a);
 	unload(a);
 	free(a->links);
-	while (a->nuser_units)
-		free(a->user_units[--a->nuser_units]);
+	while (a->nuser_probe_groups)
+		free(a->user_probe_groups[--a->nuser_probe_groups]);
 	places_free(&a->places);
 	copies_free(&a->copies);
 	free(a);

@@ -15,7 +15,7 @@
 struct excluded {
 	const struct attach *attach;
 	uint32_t tgid, inc;
-	uint64_t units;
+	uint64_t probe_groups;
 };
 
 /*
@@ -28,21 +28,22 @@ static void exclude_thread(void *ctx, struct sbt_thread *thread)
 
 	if (thread->tgid != e->tgid || (thread->inc && thread->inc != e->inc))
 		return;
-	if (e->units != ATTACH_ALL_UNITS) {
-		__atomic_fetch_or(&thread->detached, e->units, __ATOMIC_RELAXED);
+	if (e->probe_groups != ATTACH_ALL_PROBE_GROUPS) {
+		__atomic_fetch_or(&thread->detached, e->probe_groups, __ATOMIC_RELAXED);
 		return;
 	}
 	__atomic_fetch_or(&thread->proc_flags, SBT_PROC_EXCLUDED, __ATOMIC_RELAXED);
 	account_forget(e->attach, (uint32_t)(thread - e->attach->threads));
 }
 
-int attach_exclude(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t units)
+int attach_exclude(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t probe_groups)
 {
-	bool whole = units == ATTACH_ALL_UNITS;
-	struct excluded e = { a, tgid, inc, units };
-	int err = classify_process(a, tgid, inc,
-				&(struct classification){ .set = whole ? SBT_PROC_EXCLUDED : 0,
-						     .detached = whole ? 0 : units });
+	bool whole = probe_groups == ATTACH_ALL_PROBE_GROUPS;
+	struct excluded e = { a, tgid, inc, probe_groups };
+	int err =
+		classify_process(a, tgid, inc,
+				 &(struct classification){ .set = whole ? SBT_PROC_EXCLUDED : 0,
+							   .detached = whole ? 0 : probe_groups });
 
 	if (!err)
 		each_thread(a, exclude_thread, &e);
@@ -52,7 +53,7 @@ int attach_exclude(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t units
 bool attach_is_detached(const struct attach *a, const struct sbt_thread *t)
 {
 	return (t->proc_flags & SBT_PROC_EXCLUDED) ||
-	       (t->detached & SBT_UNIT(attach_unit(a, t->family, t->spec)));
+	       (t->detached & SBT_PROBE_GROUP(attach_probe_group(a, t->family, t->spec)));
 }
 
 /* --- which probes go ------------------------------------------------------------------------------- */
@@ -63,49 +64,50 @@ static bool is_met_by(const struct attach_link *link, uint32_t tgid)
 }
 
 /* Functions of families that go. */
-static uint64_t functions_of(const struct attach *a, uint64_t units)
+static uint64_t functions_of(const struct attach *a, uint64_t probe_groups)
 {
 	uint64_t more = 0;
 	uint32_t i;
 
 	for (i = 0; i < a->nspecs; i++)
-		if (units & SBT_UNIT(a->specs[i].family))
-			more |= a->specs[i].unit;
+		if (probe_groups & SBT_PROBE_GROUP(a->specs[i].family))
+			more |= a->specs[i].probe_group;
 	return more;
 }
 
-uint64_t attach_units_with(const struct attach *a, uint32_t tgid, uint64_t units)
+uint64_t attach_probe_groups_with(const struct attach *a, uint32_t tgid, uint64_t probe_groups)
 {
 	uint64_t before;
 	uint32_t i;
 
 	/* Who waits there does so by futexes: without these probes they would seem to be barriers of their own. */
-	if (units && a->futexes)
-		units |= SBT_UNIT(SBT_FAMILY_FUTEX);
+	if (probe_groups && a->futexes)
+		probe_groups |= SBT_PROBE_GROUP(SBT_FAMILY_FUTEX);
 	do {
-		before = units;
-		units |= functions_of(a, units);
+		before = probe_groups;
+		probe_groups |= functions_of(a, probe_groups);
 		for (i = 0; i < a->nlinks; i++)
-			if (is_met_by(&a->links[i], tgid) && a->links[i].units & units)
-				units |= a->links[i].units;
-	} while (units != before);
-	return units;
+			if (is_met_by(&a->links[i], tgid) &&
+			    a->links[i].probe_groups & probe_groups)
+				probe_groups |= a->links[i].probe_groups;
+	} while (probe_groups != before);
+	return probe_groups;
 }
 
-uint64_t attach_own_units(const struct attach *a, uint32_t tgid, uint64_t units)
+uint64_t attach_own_probe_groups(const struct attach *a, uint32_t tgid, uint64_t probe_groups)
 {
 	uint64_t own = 0, shared = 0;
 	uint32_t i;
 
 	for (i = 0; i < a->nlinks; i++) {
 		if (!a->links[i].pid)
-			shared |= a->links[i].units;
+			shared |= a->links[i].probe_groups;
 		else if ((uint32_t)a->links[i].pid == tgid)
-			own |= a->links[i].units;
+			own |= a->links[i].probe_groups;
 	}
 	/* Seen in system calls, whoever makes them. Others that have no link any more had one that was not theirs alone. */
-	own |= SBT_UNIT(SBT_FAMILY_FUTEX);
-	return units & own & ~shared;
+	own |= SBT_PROBE_GROUP(SBT_FAMILY_FUTEX);
+	return probe_groups & own & ~shared;
 }
 
 /* --- and go ---------------------------------------------------------------------------------------- */
@@ -124,11 +126,12 @@ static bool is_detached_link(const struct attach_link *link, const void *ctx)
 	for (i = 0; i < removals->n; i++) {
 		if ((uint32_t)link->pid != all[i].tgid)
 			continue;
-		if (!link->pid && link->units & all[i].units)
+		if (!link->pid && link->probe_groups & all[i].probe_groups)
 			return true;
 		/* Its own: all of them, the loader's, too; or such as nothing else of it needs. */
-		if (link->pid && (all[i].units == ATTACH_ALL_UNITS ||
-				  (link->units && !(link->units & ~all[i].units))))
+		if (link->pid &&
+		    (all[i].probe_groups == ATTACH_ALL_PROBE_GROUPS ||
+		     (link->probe_groups && !(link->probe_groups & ~all[i].probe_groups))))
 			return true;
 	}
 	return false;

@@ -28,9 +28,9 @@ struct watched {
 	uint64_t crossings; /* at the last look, all */
 	uint64_t switches, slept, interference_ns; /* likewise: as in the sums */
 	struct model_sums sums; /* at this one */
-	uint64_t by_unit[SBT_UNITS]; /* the same, by its barriers */
-	uint64_t now[SBT_UNITS]; /* at this one */
-	uint64_t units;
+	uint64_t by_probe_group[SBT_PROBE_GROUPS]; /* the same, by its barriers */
+	uint64_t now[SBT_PROBE_GROUPS]; /* at this one */
+	uint64_t probe_groups;
 	uint64_t detached; /* of them are not traced any more */
 	uint32_t group;
 	uint64_t time_ns; /* of its threads, since the last look */
@@ -52,10 +52,12 @@ struct limit {
 	uint32_t nprocs;
 	struct leaving *leaving;
 	uint32_t nleaving;
-	struct model_detached *removed; /* of what the probes for all have gone, and because of whom */
+	struct model_detached
+		*removed; /* of what the probes for all have gone, and because of whom */
 	uint32_t nremoved;
-	uint64_t met[SBT_UNITS]; /* with whom threads met that came by this one */
-	uint8_t *stands; /* of each barrier: under which unit it is counted; SBT_UNITS: none yet */
+	uint64_t met[SBT_PROBE_GROUPS]; /* with whom threads met that came by this one */
+	uint8_t *
+		stands; /* of each barrier: under which unit it is counted; SBT_PROBE_GROUPS: none yet */
 	uint32_t nstands;
 	int error;
 };
@@ -111,7 +113,7 @@ static int note_procs(struct limit *l)
 			memset(&l->procs[i], 0, sizeof(l->procs[i]));
 		l->procs[i].inc = model_proc(l->env.model, i)->inc;
 		l->procs[i].group = i;
-		l->procs[i].units = 0;
+		l->procs[i].probe_groups = 0;
 		l->procs[i].time_ns = 0;
 		l->procs[i].sums = model_proc(l->env.model, i)->folded.sums;
 		memset(l->procs[i].now, 0, sizeof(l->procs[i].now));
@@ -168,7 +170,7 @@ static int grow_stands(struct limit *l)
 	more = realloc(l->stands, n);
 	if (!more)
 		return -ENOMEM;
-	memset(more + l->nstands, SBT_UNITS, n - l->nstands);
+	memset(more + l->nstands, SBT_PROBE_GROUPS, n - l->nstands);
 	l->stands = more;
 	l->nstands = n;
 	return 0;
@@ -178,24 +180,25 @@ static int grow_stands(struct limit *l)
  * Where threads came by several units these go together, and one of them stands for all: the same at every look, for what was
  * crossed since the last is a difference.
  */
-static void note_units(struct limit *l, uint32_t barrier, uint64_t units)
+static void note_probe_groups(struct limit *l, uint32_t barrier, uint64_t probe_groups)
 {
 	uint64_t left;
 
-	for (left = units; left; left &= left - 1)
-		l->met[__builtin_ctzll(left)] |= units;
+	for (left = probe_groups; left; left &= left - 1)
+		l->met[__builtin_ctzll(left)] |= probe_groups;
 	/* The place of a barrier may be another one's. */
-	if (units && (l->stands[barrier] == SBT_UNITS || !(units & SBT_UNIT(l->stands[barrier]))))
-		l->stands[barrier] = (uint8_t)__builtin_ctzll(units);
+	if (probe_groups && (l->stands[barrier] == SBT_PROBE_GROUPS ||
+			     !(probe_groups & SBT_PROBE_GROUP(l->stands[barrier]))))
+		l->stands[barrier] = (uint8_t)__builtin_ctzll(probe_groups);
 }
 
 static void note_crossings(struct limit *l, uint32_t proc, uint32_t barrier, uint64_t n)
 {
-	uint64_t units = model_barrier(l->env.model, barrier)->units;
+	uint64_t probe_groups = model_barrier(l->env.model, barrier)->probe_groups;
 
-	if (!units)
+	if (!probe_groups)
 		return;
-	l->procs[proc].units |= units;
+	l->procs[proc].probe_groups |= probe_groups;
 	l->procs[proc].now[l->stands[barrier]] += n;
 }
 
@@ -211,7 +214,7 @@ static void note_shared(struct limit *l, uint32_t barrier, const struct model_ba
 		if (proc >= l->nprocs)
 			continue;
 		note_crossings(l, proc, barrier, b->threads[j].crossings);
-		if (!(l->procs[proc].detached & b->units))
+		if (!(l->procs[proc].detached & b->probe_groups))
 			l->procs[group_of(l, proc)].group = group_of(l, b->proc);
 	}
 }
@@ -226,7 +229,7 @@ static void note_barriers(struct limit *l)
 
 		if (b->proc >= l->nprocs)
 			continue;
-		note_units(l, i, b->units);
+		note_probe_groups(l, i, b->probe_groups);
 		if (b->shared)
 			note_shared(l, i, b);
 		else
@@ -235,17 +238,17 @@ static void note_barriers(struct limit *l)
 }
 
 /* All that go with these: whose probes do, or with whom they meet. */
-static uint64_t units_with(const struct limit *l, uint32_t tgid, uint64_t units)
+static uint64_t probe_groups_with(const struct limit *l, uint32_t tgid, uint64_t probe_groups)
 {
 	uint64_t before, left;
 
 	do {
-		before = units;
-		units = attach_units_with(l->env.attach, tgid, units);
-		for (left = units; left; left &= left - 1)
-			units |= l->met[__builtin_ctzll(left)];
-	} while (units != before);
-	return units;
+		before = probe_groups;
+		probe_groups = attach_probe_groups_with(l->env.attach, tgid, probe_groups);
+		for (left = probe_groups; left; left &= left - 1)
+			probe_groups |= l->met[__builtin_ctzll(left)];
+	} while (probe_groups != before);
+	return probe_groups;
 }
 
 /* What cannot be shed alone: markers that name phases, which would end with them and not say so. */
@@ -253,16 +256,16 @@ static uint64_t never_alone(const struct limit *l, uint32_t proc)
 {
 	bool phases = conceptual_marks(run_facts_live_env(l->env.run_facts_live)->conceptual, proc);
 
-	return phases ? SBT_UNIT(SBT_FAMILY_USDT) : 0;
+	return phases ? SBT_PROBE_GROUP(SBT_FAMILY_USDT) : 0;
 }
 
 /*
  * Crossings of a unit are in one set alone. Futexes go with whatever is shed, but alone as well: they come first. Functions
  * go with what else there is of their family, but without it as well: they come before it.
  */
-static uint8_t unit_at(uint32_t place)
+static uint8_t probe_group_at(uint32_t place)
 {
-	return place ? (uint8_t)(SBT_UNITS - place) : SBT_FAMILY_FUTEX;
+	return place ? (uint8_t)(SBT_PROBE_GROUPS - place) : SBT_FAMILY_FUTEX;
 }
 
 static void fill_sets(const struct limit *l, uint32_t proc, struct ceiling_process *out)
@@ -271,18 +274,18 @@ static void fill_sets(const struct limit *l, uint32_t proc, struct ceiling_proce
 	uint64_t done = w->detached, with, left;
 	uint32_t i;
 
-	for (i = 0; i < SBT_UNITS; i++) {
+	for (i = 0; i < SBT_PROBE_GROUPS; i++) {
 		struct ceiling_set *set = &out->sets[out->nsets];
-		uint64_t unit = SBT_UNIT(unit_at(i));
+		uint64_t probe_group = SBT_PROBE_GROUP(probe_group_at(i));
 
-		if (done & unit || !(out->units & unit))
+		if (done & probe_group || !(out->probe_groups & probe_group))
 			continue;
-		with = units_with(l, out->tgid, unit);
+		with = probe_groups_with(l, out->tgid, probe_group);
 		if (!(with & never_alone(l, proc))) {
-			*set = (struct ceiling_set){ .units = with & out->units };
+			*set = (struct ceiling_set){ .probe_groups = with & out->probe_groups };
 			for (left = with & ~done; left; left &= left - 1)
 				set->crossings += grown(w->now[__builtin_ctzll(left)],
-							w->by_unit[__builtin_ctzll(left)]);
+							w->by_probe_group[__builtin_ctzll(left)]);
 			out->nsets++;
 		}
 		done |= with;
@@ -295,9 +298,9 @@ static uint64_t known_crossings(const struct watched *w)
 	uint64_t known = 0;
 	uint32_t i;
 
-	for (i = 0; i < SBT_UNITS; i++)
-		if (!(w->detached & SBT_UNIT(i)))
-			known += grown(w->now[i], w->by_unit[i]);
+	for (i = 0; i < SBT_PROBE_GROUPS; i++)
+		if (!(w->detached & SBT_PROBE_GROUP(i)))
+			known += grown(w->now[i], w->by_probe_group[i]);
 	return known;
 }
 
@@ -325,7 +328,8 @@ static double read_ns(const struct limit *l)
 	for (i = 0; i < l->nprocs; i++) {
 		const struct model_proc *p = model_proc(l->env.model, i);
 		const struct watched *w = &l->procs[i];
-		struct model_sums since = { .interference_ns = grown(w->sums.interference_ns, w->interference_ns) };
+		struct model_sums since = { .interference_ns = grown(w->sums.interference_ns,
+								     w->interference_ns) };
 
 		/* What is added to a program has been counted. */
 		if (p->processes > 1)
@@ -355,20 +359,21 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 	const struct model_proc *p = model_proc(l->env.model, proc);
 	struct watched *w = &l->procs[proc];
 	double price = run_facts_live_price(l->env.run_facts_live, p);
-	uint64_t units = units_with(l, p->tgid, w->units & ~w->detached) & ~w->detached;
+	uint64_t probe_groups =
+		probe_groups_with(l, p->tgid, w->probe_groups & ~w->detached) & ~w->detached;
 	/* What was taken for lost may come after all, and be one of several. */
 	uint64_t crossings = grown(p->crossings + p->lost, w->crossings), gone = 0;
 	uint64_t known = known_crossings(w);
 	uint32_t i;
 
-	for (i = 0; i < SBT_UNITS; i++)
-		if (w->detached & SBT_UNIT(i))
-			gone += grown(w->now[i], w->by_unit[i]);
+	for (i = 0; i < SBT_PROBE_GROUPS; i++)
+		if (w->detached & SBT_PROBE_GROUP(i))
+			gone += grown(w->now[i], w->by_probe_group[i]);
 	*out = (struct ceiling_process){
 		.tgid = p->tgid,
 		.group = group_of(l, proc),
-		.units = units,
-		.own = attach_own_units(l->env.attach, p->tgid, units),
+		.probe_groups = probe_groups,
+		.own = attach_own_probe_groups(l->env.attach, p->tgid, probe_groups),
 		.crossings = grown(crossings, gone),
 		.time_ns = w->time_ns,
 		.price_ns = w->time_ns < LEAST_NS ? NAN : price,
@@ -386,21 +391,24 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 /* --- letting go ------------------------------------------------------------------------------------ */
 
 /* "pthread, user (hot)" */
-static void name_units(const struct limit *l, const struct model_proc *p, uint64_t units, char *out,
-		       size_t size)
+static void name_probe_groups(const struct limit *l, const struct model_proc *p,
+			      uint64_t probe_groups, char *out, size_t size)
 {
 	const struct report_env *env = run_facts_live_env(l->env.run_facts_live);
 	size_t n = 0;
 	uint8_t i;
 
 	*out = '\0';
-	for (i = 0; i < SBT_UNITS && n < size; i++) {
-		uint8_t family = family_of_unit(i);
+	for (i = 0; i < SBT_PROBE_GROUPS && n < size; i++) {
+		uint8_t family = family_of_probe_group(i);
 		/* Asked here, it is in the recording however that ends. */
-		const char *name = units & SBT_UNIT(i) ? env->unit_name(env->ctx, p, i) : NULL;
+		const char *name = probe_groups & SBT_PROBE_GROUP(i)
+					   ? env->probe_group_name(env->ctx, p, i)
+					   : NULL;
 
 		/* It goes with all of its family, or is not among them. */
-		if (!(units & SBT_UNIT(i)) || (family != i && units & SBT_UNIT(family)))
+		if (!(probe_groups & SBT_PROBE_GROUP(i)) ||
+		    (family != i && probe_groups & SBT_PROBE_GROUP(family)))
 			continue;
 		n += (size_t)snprintf(out + n, size - n, "%s%s%s%.60s%s", n ? ", " : "",
 				      family_name(family) ? family_name(family) : "?",
@@ -420,13 +428,14 @@ static void tell(const struct model_proc *p, const struct limit *l, const struct
 	double at = (double)(detached->t_ns - model_start(l->env.model)) / 1e9;
 	char why[96], what[512] = "";
 
-	if (detached->units != MODEL_DETACHED_WHOLE) {
+	if (detached->probe_groups != MODEL_DETACHED_WHOLE) {
 		size_t n = (size_t)snprintf(what, sizeof(what), "of the barriers of ");
 
-		name_units(l, p, detached->units, what + n, sizeof(what) - n);
+		name_probe_groups(l, p, detached->probe_groups, what + n, sizeof(what) - n);
 	}
 	if (detached->because)
-		snprintf(why, sizeof(why), "with process %u, which tracing cost", detached->because);
+		snprintf(why, sizeof(why), "with process %u, which tracing cost",
+			 detached->because);
 	else
 		snprintf(why, sizeof(why), "tracing cost it");
 	msg_warn("--cost-limit %.3g: process %u (%s) is traced up to %.3f s only%s%s: %s about "
@@ -462,11 +471,11 @@ static uint32_t cost_ppm(const struct ceiling_verdict *v)
 
 /* From now on: what it did before is still on its way. */
 static int detached(struct limit *l, uint32_t proc, const struct ceiling_process *all,
-		const struct ceiling_verdict *v, uint64_t t_ns)
+		    const struct ceiling_verdict *v, uint64_t t_ns)
 {
 	const struct model_proc *p = model_proc(l->env.model, proc);
 	struct leaving *more = realloc(l->leaving, (l->nleaving + 1) * sizeof(*more)), *new;
-	bool whole = v->units == CEILING_WHOLE;
+	bool whole = v->probe_groups == CEILING_WHOLE;
 	int err;
 
 	if (!more)
@@ -477,20 +486,20 @@ static int detached(struct limit *l, uint32_t proc, const struct ceiling_process
 		.tgid = p->tgid,
 		.inc = p->inc,
 		.detached = { .t_ns = t_ns,
-			  .cost_ppm = cost_ppm(v),
-			  .limit_ppm = (uint32_t)lround(l->env.limit * 1e6),
-			  .because = all[v->culprit].tgid == p->tgid ? 0 : all[v->culprit].tgid,
-			  .probed = v->way == CEILING_EXCLUDE,
-			  .units = v->units },
+			      .cost_ppm = cost_ppm(v),
+			      .limit_ppm = (uint32_t)lround(l->env.limit * 1e6),
+			      .because = all[v->culprit].tgid == p->tgid ? 0 : all[v->culprit].tgid,
+			      .probed = v->way == CEILING_EXCLUDE,
+			      .probe_groups = v->probe_groups },
 	};
-	l->procs[proc].detached |= v->units;
+	l->procs[proc].detached |= v->probe_groups;
 	l->procs[proc].gone = whole;
-	err = attach_exclude(l->env.attach, p->tgid, p->inc, v->units);
+	err = attach_exclude(l->env.attach, p->tgid, p->inc, v->probe_groups);
 	/* It ended, or executes another program, at this moment. */
 	if (err == -ENOENT)
 		return 0;
 	if (!err)
-		err = feed_cut(ingest_feed(l->env.ingest), p->tgid, p->inc, v->units, t_ns);
+		err = feed_cut(ingest_feed(l->env.ingest), p->tgid, p->inc, v->probe_groups, t_ns);
 	if (err)
 		return err;
 	tell(p, l, v, &new->detached);
@@ -515,9 +524,9 @@ static void count_inside(void *ctx, uint32_t tid, const struct sbt_thread *threa
 
 	(void)tid;
 	for (i = 0; i < in->n; i++)
-		if (in->all[i].tgid == thread->tgid && in->v[i].units != CEILING_WHOLE &&
-		    in->v[i].units &
-			    SBT_UNIT(attach_unit(in->attach, thread->family, thread->spec)))
+		if (in->all[i].tgid == thread->tgid && in->v[i].probe_groups != CEILING_WHOLE &&
+		    in->v[i].probe_groups & SBT_PROBE_GROUP(attach_probe_group(
+						    in->attach, thread->family, thread->spec)))
 			in->inside++;
 }
 
@@ -541,7 +550,8 @@ static void let_leave(struct limit *l, const struct ceiling_process *all,
 
 /* For those who would meet them later: mark_others(). */
 static int note_removed(struct limit *l, const struct ceiling_process *all,
-			const struct ceiling_verdict *v, uint32_t n, uint64_t units, uint64_t t_ns)
+			const struct ceiling_verdict *v, uint32_t n, uint64_t probe_groups,
+			uint64_t t_ns)
 {
 	struct model_detached *more = realloc(l->removed, (l->nremoved + 1) * sizeof(*more));
 	uint32_t i = 0;
@@ -557,7 +567,7 @@ static int note_removed(struct limit *l, const struct ceiling_process *all,
 			.cost_ppm = cost_ppm(&v[i]),
 			.limit_ppm = (uint32_t)lround(l->env.limit * 1e6),
 			.because = all[v[i].culprit].tgid,
-			.units = units,
+			.probe_groups = probe_groups,
 		};
 	return 0;
 }
@@ -574,11 +584,12 @@ static int mark_others(struct limit *l)
 
 		for (k = 0; k < l->nremoved && !err && p->crossings; k++) {
 			detached = l->removed[k];
-			detached.units &= ~l->procs[i].detached;
-			detached.units &= ~attach_own_units(l->env.attach, p->tgid, detached.units);
-			if (!detached.units || (p->exited && p->end_ns <= detached.t_ns))
+			detached.probe_groups &= ~l->procs[i].detached;
+			detached.probe_groups &= ~attach_own_probe_groups(l->env.attach, p->tgid,
+									  detached.probe_groups);
+			if (!detached.probe_groups || (p->exited && p->end_ns <= detached.t_ns))
 				continue;
-			l->procs[i].detached |= detached.units;
+			l->procs[i].detached |= detached.probe_groups;
 			err = model_detached(l->env.model, p->tgid, p->inc, &detached);
 		}
 	}
@@ -586,7 +597,8 @@ static int mark_others(struct limit *l)
 }
 
 static int remove_probes(struct limit *l, const struct ceiling_process *all,
-			 const struct ceiling_verdict *v, uint32_t n, uint64_t units, uint64_t t_ns)
+			 const struct ceiling_verdict *v, uint32_t n, uint64_t probe_groups,
+			 uint64_t t_ns)
 {
 	struct attach_removal *removals = calloc(n + 1, sizeof(*removals));
 	uint32_t i, nremovals = 0;
@@ -596,22 +608,23 @@ static int remove_probes(struct limit *l, const struct ceiling_process *all,
 		return -ENOMEM;
 	for (i = 0; i < n; i++)
 		if (v[i].way == CEILING_OWN || v[i].way == CEILING_ALL)
-			removals[nremovals++] = (struct attach_removal){ all[i].tgid, v[i].units };
-	if (units)
-		removals[nremovals++] = (struct attach_removal){ 0, units };
+			removals[nremovals++] =
+				(struct attach_removal){ all[i].tgid, v[i].probe_groups };
+	if (probe_groups)
+		removals[nremovals++] = (struct attach_removal){ 0, probe_groups };
 	let_leave(l, all, v, n);
 	err = nremovals ? attach_remove(l->env.attach, removals, nremovals) : 0;
-	if (!err && units) {
+	if (!err && probe_groups) {
 		msg_warn("--cost-limit: the probes that it met are removed: processes that begin "
 			 "later are not traced there either");
-		err = note_removed(l, all, v, n, units, t_ns);
+		err = note_removed(l, all, v, n, probe_groups, t_ns);
 	}
 	free(removals);
 	return err;
 }
 
 static int act(struct limit *l, const uint32_t *procs, const struct ceiling_process *all,
-	       const struct ceiling_verdict *v, uint32_t n, uint64_t units)
+	       const struct ceiling_verdict *v, uint32_t n, uint64_t probe_groups)
 {
 	uint32_t i, before = l->nleaving;
 	uint64_t t_ns = now_ns();
@@ -625,7 +638,7 @@ static int act(struct limit *l, const uint32_t *procs, const struct ceiling_proc
 		any = true;
 	}
 	if (!err && any)
-		err = remove_probes(l, all, v, n, units, t_ns);
+		err = remove_probes(l, all, v, n, probe_groups, t_ns);
 	for (i = before; i < l->nleaving; i++)
 		l->leaving[i].known_ns = now_ns();
 	return err;
@@ -636,7 +649,7 @@ static int look(struct limit *l, uint64_t until)
 	struct ceiling_process *all;
 	struct ceiling_verdict *v;
 	uint32_t *procs, i, n = 0;
-	uint64_t units;
+	uint64_t probe_groups;
 	int err = note_procs(l);
 
 	if (!err)
@@ -662,11 +675,11 @@ static int look(struct limit *l, uint64_t until)
 		l->procs[i].slept = l->procs[i].sums.slept;
 		l->procs[i].switches = l->procs[i].sums.switches;
 		l->procs[i].interference_ns = l->procs[i].sums.interference_ns;
-		memcpy(l->procs[i].by_unit, l->procs[i].now, sizeof(l->procs[i].now));
+		memcpy(l->procs[i].by_probe_group, l->procs[i].now, sizeof(l->procs[i].now));
 	}
 	if (!err && n) {
-		units = ceiling_decide(all, n, l->env.limit, v);
-		err = act(l, procs, all, v, n, units);
+		probe_groups = ceiling_decide(all, n, l->env.limit, v);
+		err = act(l, procs, all, v, n, probe_groups);
 	}
 	if (!err)
 		err = mark_others(l);
@@ -700,13 +713,14 @@ static void note_inside(void *ctx, uint32_t tid, const struct sbt_thread *thread
 
 static int leave(struct limit *l, const struct leaving *leaving)
 {
-	bool whole = leaving->detached.units == MODEL_DETACHED_WHOLE;
+	bool whole = leaving->detached.probe_groups == MODEL_DETACHED_WHOLE;
 	struct inside inside = { l, leaving };
 	int err;
 
 	if (whole)
 		attach_each_pending(l->env.attach, note_inside, &inside);
-	ingest_end_units(l->env.ingest, leaving->tgid, leaving->inc, leaving->detached.units);
+	ingest_end_probe_groups(l->env.ingest, leaving->tgid, leaving->inc,
+				leaving->detached.probe_groups);
 	if (!whole)
 		return l->error;
 	err = model_detached(l->env.model, leaving->tgid, leaving->inc, &leaving->detached);

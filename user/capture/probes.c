@@ -56,16 +56,17 @@ static bool already(struct probes *p, struct module *m, uint32_t tgid)
 }
 
 /* What the function is shed with: 0 stands for its family. */
-static uint8_t unit_of(const struct probes *p, const struct module_place *place)
+static uint8_t probe_group_of(const struct probes *p, const struct module_place *place)
 {
 	const struct family_function *f = place->function;
 
 	if (!p->options->apart)
 		return 0;
 	if (f->family != SBT_FAMILY_USER)
-		return family_unit(f);
+		return family_probe_group(f);
 	/* Two functions that are one barrier go by what was said of them. */
-	return attach_user_unit(p->attach, f->flags & SBT_SPEC_PAIR ? f->symbol : place->symbol);
+	return attach_user_probe_group(p->attach,
+				       f->flags & SBT_SPEC_PAIR ? f->symbol : place->symbol);
 }
 
 /* What its probes are removed by. */
@@ -77,11 +78,11 @@ static uint64_t tag_of(const struct module *m, const struct module_place *place)
 static void fill_place(const struct probes *p, const struct module *m,
 		       const struct module_place *from, struct attach_place *place)
 {
-	uint8_t unit = unit_of(p, from);
+	uint8_t probe_group = probe_group_of(p, from);
 
 	place->fd = module_fd(m);
 	place->spec = from->spec;
-	place->spec.unit = unit ? SBT_UNIT(unit) : 0;
+	place->spec.probe_group = probe_group ? SBT_PROBE_GROUP(probe_group) : 0;
 	place->entry = from->offset;
 	place->exits = from->exits;
 	place->nexits = from->nexits;
@@ -367,11 +368,11 @@ static bool is_common(const struct probes *p, const struct module_place *place)
 static uint32_t fill_alike(const struct probes *p, const struct module *m, uint32_t first,
 			   struct attach_place *places, uint32_t *which)
 {
-	uint8_t unit = unit_of(p, &m->places[first]);
+	uint8_t probe_group = probe_group_of(p, &m->places[first]);
 	uint32_t i, n = 0;
 
 	for (i = first; i < m->nplaces; i++) {
-		if (!is_common(p, &m->places[i]) || unit_of(p, &m->places[i]) != unit)
+		if (!is_common(p, &m->places[i]) || probe_group_of(p, &m->places[i]) != probe_group)
 			continue;
 		fill_place(p, m, &m->places[i], &places[n]);
 		which[n++] = i;
@@ -598,7 +599,7 @@ static int attach_all_exits(struct probes *p, struct attach_place *places, uint3
 
 	for (; n && !err; places += k, n -= k) {
 		for (i = k = 1; i < n; i++) {
-			if (places[i].spec.unit != places[0].spec.unit)
+			if (places[i].spec.probe_group != places[0].spec.probe_group)
 				continue;
 			place = places[k];
 			places[k++] = places[i];

@@ -90,13 +90,14 @@ static uint64_t env_looks(void *ctx, const struct model_proc *proc, uint64_t *pa
 	return hot_looks(p->hot, proc->tgid, proc->inc);
 }
 
-static const char *env_unit_name(void *ctx, const struct model_proc *proc, uint8_t unit)
+static const char *env_probe_group_name(void *ctx, const struct model_proc *proc,
+					uint8_t probe_group)
 {
 	const struct run_facts_live *p = ctx;
-	const char *name = family_unit_name(unit);
+	const char *name = family_probe_group_name(probe_group);
 
 	(void)proc;
-	return name ? name : attach_user_unit_name(p->attach, unit);
+	return name ? name : attach_user_probe_group_name(p->attach, probe_group);
 }
 
 /* What a crossing of this process cost when nothing else was done. */
@@ -126,8 +127,9 @@ static double dearer(const struct run_facts_live *p, const struct space *space)
 		ns = space->handler_ns;
 		n = space->spent;
 	}
-	return n >= SPENT_LEAST && price->handler_ns > 0 ? (double)ns / (double)n / price->handler_ns
-						       : 1;
+	return n >= SPENT_LEAST && price->handler_ns > 0
+		       ? (double)ns / (double)n / price->handler_ns
+		       : 1;
 }
 
 static double env_price(void *ctx, const struct model_proc *proc)
@@ -228,8 +230,8 @@ void run_facts_live_init(struct run_facts_live *p, const struct options *options
 		.object_name = env_object_name,
 		.family_name = family_name,
 		.kind_name = family_kind_name,
-		.unit_family = family_of_unit,
-		.unit_name = env_unit_name,
+		.probe_group_family = family_of_probe_group,
+		.probe_group_name = env_probe_group_name,
 		.departures = env_departures,
 		.untraced = env_untraced,
 		.tasks = env_tasks,

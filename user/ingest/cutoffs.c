@@ -11,7 +11,7 @@
 /* Of a process. MODEL_UNKNOWN: to the end. */
 struct cutoff {
 	uint64_t whole_ns;
-	uint64_t unit_ns[SBT_UNITS];
+	uint64_t unit_ns[SBT_PROBE_GROUPS];
 };
 
 static uint64_t key_of(uint32_t tgid, uint32_t inc)
@@ -45,7 +45,8 @@ static struct cutoff *cutoff_new(struct cutoffs *cutoffs, uint64_t key)
 	return cut;
 }
 
-int cutoffs_add(struct cutoffs *cutoffs, uint32_t tgid, uint32_t inc, uint64_t units, uint64_t t_ns)
+int cutoffs_add(struct cutoffs *cutoffs, uint32_t tgid, uint32_t inc, uint64_t probe_groups,
+		uint64_t t_ns)
 {
 	struct cutoff *cut = hash_get_ptr(&cutoffs->all, key_of(tgid, inc));
 	uint32_t i;
@@ -54,13 +55,13 @@ int cutoffs_add(struct cutoffs *cutoffs, uint32_t tgid, uint32_t inc, uint64_t u
 		cut = cutoff_new(cutoffs, key_of(tgid, inc));
 	if (!cut)
 		return -ENOMEM;
-	if (units == MODEL_DETACHED_WHOLE) {
+	if (probe_groups == MODEL_DETACHED_WHOLE) {
 		if (cut->whole_ns == MODEL_UNKNOWN)
 			cut->whole_ns = t_ns;
 		return 0;
 	}
-	for (i = 0; i < SBT_UNITS; i++)
-		if (units & SBT_UNIT(i) && cut->unit_ns[i] == MODEL_UNKNOWN)
+	for (i = 0; i < SBT_PROBE_GROUPS; i++)
+		if (probe_groups & SBT_PROBE_GROUP(i) && cut->unit_ns[i] == MODEL_UNKNOWN)
 			cut->unit_ns[i] = t_ns;
 	return 0;
 }
@@ -94,19 +95,22 @@ enum cutoff_fate cutoffs_fate(const struct cutoffs *cutoffs, const struct sbt_cr
 	return c->depart_ns <= end ? CUTOFF_FED : CUTOFF_GONE;
 }
 
-static uint64_t part_end(const struct cutoffs *cutoffs, const struct sbt_crossing *c, uint8_t unit)
+static uint64_t part_end(const struct cutoffs *cutoffs, const struct sbt_crossing *c,
+			 uint8_t probe_group)
 {
 	const struct cutoff *cut = cutoff_of(cutoffs, c);
 
-	return cut ? cut->unit_ns[unit % SBT_UNITS] : MODEL_UNKNOWN;
+	return cut ? cut->unit_ns[probe_group % SBT_PROBE_GROUPS] : MODEL_UNKNOWN;
 }
 
-bool cutoffs_is_detached(const struct cutoffs *cutoffs, const struct sbt_crossing *c, uint8_t unit)
+bool cutoffs_is_detached(const struct cutoffs *cutoffs, const struct sbt_crossing *c,
+			 uint8_t probe_group)
 {
-	return c->arrive_ns > part_end(cutoffs, c, unit);
+	return c->arrive_ns > part_end(cutoffs, c, probe_group);
 }
 
-bool cutoffs_of_part(const struct cutoffs *cutoffs, const struct sbt_crossing *c, uint8_t unit)
+bool cutoffs_of_part(const struct cutoffs *cutoffs, const struct sbt_crossing *c,
+		     uint8_t probe_group)
 {
-	return part_end(cutoffs, c, unit) != MODEL_UNKNOWN;
+	return part_end(cutoffs, c, probe_group) != MODEL_UNKNOWN;
 }

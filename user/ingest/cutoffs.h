@@ -27,20 +27,22 @@ enum cutoff_fate {
 
 void cutoffs_free(struct cutoffs *cutoffs);
 /*
- * From @t_ns on all of the process (@units MODEL_DETACHED_WHOLE), or these (SBT_UNIT()); for each the first time counts.
+ * From @t_ns on all of the process (@units MODEL_DETACHED_WHOLE), or these (SBT_PROBE_GROUP()); for each the first time counts.
  * Returns 0 or -ENOMEM.
  */
-int cutoffs_add(struct cutoffs *cutoffs, uint32_t tgid, uint32_t inc, uint64_t units,
+int cutoffs_add(struct cutoffs *cutoffs, uint32_t tgid, uint32_t inc, uint64_t probe_groups,
 		uint64_t t_ns);
 /* Has anything of its process been cut, so that its crossings are not all there? */
 bool cutoffs_any(const struct cutoffs *cutoffs, const struct sbt_crossing *c);
 enum cutoff_fate cutoffs_fate(const struct cutoffs *cutoffs, const struct sbt_crossing *c);
 /* Of a unit (its number) that is fed no more, and later than that: the kernel has numbered it, and that is all. */
-bool cutoffs_is_detached(const struct cutoffs *cutoffs, const struct sbt_crossing *c, uint8_t unit);
+bool cutoffs_is_detached(const struct cutoffs *cutoffs, const struct sbt_crossing *c,
+			 uint8_t probe_group);
 /*
  * Of such a unit at all: who had come when its probes went, and was not seen to leave for that, did not give up. When it left
  * nobody knows.
  */
-bool cutoffs_of_part(const struct cutoffs *cutoffs, const struct sbt_crossing *c, uint8_t unit);
+bool cutoffs_of_part(const struct cutoffs *cutoffs, const struct sbt_crossing *c,
+		     uint8_t probe_group);
 
 #endif /* INGEST_CUTOFFS_H */

@@ -328,7 +328,7 @@ static uint32_t site_of(struct feed *f, const struct sbt_crossing *c, const stru
  * else its barriers lie is not: what it has of a meeting must not be taken for all of it.
  */
 static enum family_libc libc_of(const struct feed *f, const struct sbt_crossing *c,
-				      const struct space *space)
+				const struct space *space)
 {
 	if (space->libc != FAMILY_LIBC_UNKNOWN || space->read)
 		return space->libc;
@@ -403,17 +403,17 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 {
 	const struct discover_member *member = found ? found->member : NULL;
 	const struct feed_site *slot = feed_site(f, c);
-	uint8_t unit = attach_unit(f->attach, c->family, c->spec);
+	uint8_t probe_group = attach_probe_group(f->attach, c->family, c->spec);
 	struct model_crossing m = crossing_of(c);
 	struct model_detail detail;
 	int err;
 
-	if (cutoffs_is_detached(&f->cutoffs, c, unit))
+	if (cutoffs_is_detached(&f->cutoffs, c, probe_group))
 		return feed_detached(f, c, &m);
 	if (!slot)
 		return -ENOMEM;
-	m.unit = unit;
-	if (c->flags & SBT_CROSSING_ABANDONED && cutoffs_of_part(&f->cutoffs, c, unit))
+	m.probe_group = probe_group;
+	if (c->flags & SBT_CROSSING_ABANDONED && cutoffs_of_part(&f->cutoffs, c, probe_group))
 		m.flags = (m.flags & ~MODEL_CROSSING_ABANDONED) | MODEL_CROSSING_STAYS;
 	if (c->handler_ns && c->type == SBT_REC_CROSSING) {
 		slot->space->handler_ns += c->handler_ns;
@@ -662,14 +662,15 @@ static void feed_message(struct feed *f, const struct sbt_crossing *c)
 
 /* --- what is traced no more ---------------------------------------------------------------- */
 
-int feed_cut(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t units, uint64_t t_ns)
+int feed_cut(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t probe_groups, uint64_t t_ns)
 {
-	return cutoffs_add(&f->cutoffs, tgid, inc, units, t_ns);
+	return cutoffs_add(&f->cutoffs, tgid, inc, probe_groups, t_ns);
 }
 
 bool feed_is_detached(const struct feed *f, const struct sbt_crossing *c)
 {
-	return cutoffs_is_detached(&f->cutoffs, c, attach_unit(f->attach, c->family, c->spec));
+	return cutoffs_is_detached(&f->cutoffs, c,
+				   attach_probe_group(f->attach, c->family, c->spec));
 }
 
 bool feed_is_cut(struct feed *f, const struct sbt_crossing *c, int *err)

@@ -81,10 +81,10 @@ int feed_record(struct feed *feed, const struct stream_record *record);
 int feed_held(struct feed *feed, const struct sbt_event *event, uint64_t now_ns);
 /*
  * Of this process nothing is fed any more that came later than @t_ns: who was inside of a barrier then is noted to have
- * been, as at the end of tracing. Of @units (SBT_UNIT()), unless they are MODEL_DETACHED_WHOLE, no crossing whose arrival
+ * been, as at the end of tracing. Of @units (SBT_PROBE_GROUP()), unless they are MODEL_DETACHED_WHOLE, no crossing whose arrival
  * was later. Returns 0 or -ENOMEM.
  */
-int feed_cut(struct feed *feed, uint32_t tgid, uint32_t inc, uint64_t units, uint64_t t_ns);
+int feed_cut(struct feed *feed, uint32_t tgid, uint32_t inc, uint64_t probe_groups, uint64_t t_ns);
 /* Is the record of a process of which nothing is fed any more? *err: of noting it. */
 bool feed_is_cut(struct feed *feed, const struct sbt_crossing *c, int *err);
 /* Is the crossing of a unit that is fed no more, and later than that? Then feed_record() feeds nothing of it. */

@@ -623,15 +623,15 @@ void ingest_pause(struct ingest *p, uint32_t tgid, uint32_t inc)
 		discover_pause(p->discover, tgid, inc);
 }
 
-void ingest_end_units(struct ingest *p, uint32_t tgid, uint32_t inc, uint64_t units)
+void ingest_end_probe_groups(struct ingest *p, uint32_t tgid, uint32_t inc, uint64_t probe_groups)
 {
 	if (!p->discover)
 		return;
-	if (units & SBT_UNIT(SBT_FAMILY_COND))
+	if (probe_groups & SBT_PROBE_GROUP(SBT_FAMILY_COND))
 		discover_end_kind(p->discover, tgid, inc, false);
-	if (units & SBT_UNIT(SBT_FAMILY_FUTEX))
+	if (probe_groups & SBT_PROBE_GROUP(SBT_FAMILY_FUTEX))
 		discover_end_kind(p->discover, tgid, inc, true);
-	if (units & SBT_UNIT(SBT_FAMILY_FORKJOIN))
+	if (probe_groups & SBT_PROBE_GROUP(SBT_FAMILY_FORKJOIN))
 		forkjoin_end_process(p->forkjoin, tgid, inc);
 }
 

@@ -27,10 +27,11 @@ void ingest_between(struct ingest *ingest, void (*between)(void *ctx), void *ctx
 /* The process is not looked at where its threads wait on condition variables, for a while. */
 void ingest_pause(struct ingest *ingest, uint32_t tgid, uint32_t inc);
 /*
- * What was to be found out about a process that is traced no more, or about its barriers of these units (SBT_UNIT()), is
+ * What was to be found out about a process that is traced no more, or about its barriers of these units (SBT_PROBE_GROUP()), is
  * decided with it.
  */
-void ingest_end_units(struct ingest *ingest, uint32_t tgid, uint32_t inc, uint64_t units);
+void ingest_end_probe_groups(struct ingest *ingest, uint32_t tgid, uint32_t inc,
+			     uint64_t probe_groups);
 /* Nothing more will come: what cannot be decided is no barrier. Returns 0 or -errno. */
 int ingest_finish(struct ingest *ingest);
 /* What looked like a barrier; NULL if it was not looked for. */

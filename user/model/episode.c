@@ -84,7 +84,7 @@ int episode_add(struct model *m, struct episode *e, const struct member *mem)
 	if (mem->round)
 		e->round = mem->round;
 	e->ordinal |= mem->ordinal;
-	e->units |= SBT_UNIT(mem->unit);
+	e->probe_groups |= SBT_PROBE_GROUP(mem->probe_group);
 	e->nuncertain += mem->uncertain;
 	e->nested |= mem->depth > 0;
 	e->detailed |= mem->pub.detail != NULL;
@@ -337,7 +337,7 @@ bool episode_detached_before(const struct model *m, const struct episode *e, uin
 	uint32_t i;
 
 	for (i = 0; i < p->nparts; i++)
-		if (p->parts[i].units & e->units && t_ns > p->parts[i].t_ns)
+		if (p->parts[i].probe_groups & e->probe_groups && t_ns > p->parts[i].t_ns)
 			return true;
 	return false;
 }

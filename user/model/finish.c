@@ -474,7 +474,7 @@ int episode_emit(struct model *m, struct episode *e)
 	if (err)
 		return err;
 	r = row_at(m, row);
-	r->pub.units |= e->units;
+	r->pub.probe_groups |= e->probe_groups;
 	expect_members(r, e);
 	fill_members(e);
 	number_members(m, e);

@@ -254,11 +254,11 @@ static void round_drop(struct forkjoin *f, struct forkjoin_round *round)
  * the work, and what was said of it then. That stays, for a team whose members change from round to round is none: in
  * single rounds the creator may have waited for a CPU.
  */
-#define PARTS_ROUND	     1ULL
-#define PARTS_OWN	     (1ULL << 24)
-#define PARTS_MEMBER	     (1ULL << 62)
-#define PARTS_JOINER	     (1ULL << 63)
-#define PARTS_N(parts, unit) ((parts) / (unit)&0xffffff)
+#define PARTS_ROUND		    1ULL
+#define PARTS_OWN		    (1ULL << 24)
+#define PARTS_MEMBER		    (1ULL << 62)
+#define PARTS_JOINER		    (1ULL << 63)
+#define PARTS_N(parts, probe_group) ((parts) / (probe_group)&0xffffff)
 
 static bool joins_only(struct process *p, uint32_t site)
 {

@@ -191,17 +191,19 @@ int model_advance(struct model *m, uint64_t t_ns)
 	return model_take(m, &in);
 }
 
-int model_detached(struct model *m, uint32_t tgid, uint32_t inc, const struct model_detached *detached)
+int model_detached(struct model *m, uint32_t tgid, uint32_t inc,
+		   const struct model_detached *detached)
 {
-	bool whole = detached->units == MODEL_DETACHED_WHOLE;
+	bool whole = detached->probe_groups == MODEL_DETACHED_WHOLE;
 	struct model_input in = { .type = whole ? MODEL_INPUT_DETACHED : MODEL_INPUT_DETACHED_PART,
 				  .tgid = tgid,
 				  .inc = inc,
 				  .parent_tgid = detached->because,
-				  .tid = whole ? 0 : (uint32_t)(detached->units >> 32),
-				  .parent_inc = whole ? 0 : (uint32_t)detached->units,
+				  .tid = whole ? 0 : (uint32_t)(detached->probe_groups >> 32),
+				  .parent_inc = whole ? 0 : (uint32_t)detached->probe_groups,
 				  .t_ns = detached->t_ns,
-				  .object = (uint64_t)detached->cost_ppm << 32 | detached->limit_ppm,
+				  .object =
+					  (uint64_t)detached->cost_ppm << 32 | detached->limit_ppm,
 				  .seen = detached->probed };
 
 	return model_take(m, &in);

@@ -215,7 +215,7 @@ struct member {
 	bool ordinal; /* of the crossing */
 	uint16_t rest, place; /* of the crossing */
 	uint8_t depth;
-	uint8_t unit;
+	uint8_t probe_group;
 	bool late; /* came after its place was given up */
 	bool was_inside; /* when tracing began: not of the object's first episode again */
 	bool uncertain; /* a record of this thread is missing between its last certain place and here */
@@ -230,7 +230,7 @@ struct episode {
 	uint32_t count;
 	uint32_t round; /* 0: no member has one */
 	bool ordinal; /* some member has one */
-	uint64_t units; /* of its members */
+	uint64_t probe_groups; /* of its members */
 	uint32_t n, cap;
 	uint32_t nuncertain;
 	uint32_t nabandoned;

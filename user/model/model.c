@@ -197,7 +197,7 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 		.thread = t,
 		.seq = c->seq,
 		.depth = c->depth,
-		.unit = c->unit ? c->unit : c->family,
+		.probe_group = c->probe_group ? c->probe_group : c->family,
 		.rest = c->rest,
 		.place = c->place,
 		.round = c->round,

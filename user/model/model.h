@@ -167,7 +167,7 @@ struct model_crossing {
 	uint8_t kind; /* opaque: what makes them meet there */
 	uint8_t flags;
 	uint8_t depth; /* > 0: nested; kept apart, enters no sum */
-	uint8_t unit; /* what it is shed with: a number below 64; 0 stands for `family` */
+	uint8_t probe_group; /* what it is shed with: a number below 64; 0 stands for `family` */
 	uint16_t place; /* of the thread in its team, as the program counts, plus 1; 0 not known */
 	/*
 	 * How many were still to come when it had arrived, plus 1; 0 not known. With MODEL_CROSSING_BOUND 1: nobody. Of
@@ -336,7 +336,7 @@ struct model_barrier {
 	uint64_t object; /* the last one seen */
 	uint32_t objects; /* how many different ones (1, 2 = two or more) */
 	uint32_t flags; /* the caller's own: watched, named; set in ops.barrier */
-	uint64_t units; /* of all that came here: a bit each, as in struct model_detached */
+	uint64_t probe_groups; /* of all that came here: a bit each, as in struct model_detached */
 
 	uint64_t episodes; /* complete */
 	uint64_t incomplete;
@@ -427,7 +427,7 @@ struct model_detached {
 	uint32_t because; /* tgid of the process that cost so much, if that is another one; 0 */
 	bool probed; /* its probes are still there and cost it something */
 	uint64_t
-		units; /* a bit each; MODEL_DETACHED_WHOLE: the whole process, all that it does later */
+		probe_groups; /* a bit each; MODEL_DETACHED_WHOLE: the whole process, all that it does later */
 };
 
 struct model_proc {
@@ -664,7 +664,8 @@ int model_advance(struct model *model, uint64_t t_ns);
  * From shed->t_ns on the process is not traced: as far as it is concerned tracing ended then. What it did before may still
  * be fed; nothing it did later. Of shed->units only, that holds for crossings of these.
  */
-int model_detached(struct model *model, uint32_t tgid, uint32_t inc, const struct model_detached *detached);
+int model_detached(struct model *model, uint32_t tgid, uint32_t inc,
+		   const struct model_detached *detached);
 /* The end: closes what is open, adds the tails. Nothing may be fed afterwards. */
 int model_finish(struct model *model, uint64_t end_ns);
 

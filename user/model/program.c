@@ -141,7 +141,7 @@ static void join_row(struct row *to, const struct row *from)
 
 	a->summed |= b->summed;
 	a->has_user |= b->has_user;
-	a->units |= b->units;
+	a->probe_groups |= b->probe_groups;
 	/* Its address means nothing in another process. */
 	a->objects = 2;
 	a->episodes += b->episodes;

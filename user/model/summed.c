@@ -138,7 +138,7 @@ int model_add_summed(struct model *m, const struct model_summed *in)
 	if (err)
 		return err;
 	row_at(m, row)->pub.summed = true;
-	row_at(m, row)->pub.units |= SBT_UNIT(in->family);
+	row_at(m, row)->pub.probe_groups |= SBT_PROBE_GROUP(in->family);
 	add_to_thread(m, p, t, in);
 	return add_to_row(row_at(m, row), t, in);
 }

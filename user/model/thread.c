@@ -394,35 +394,35 @@ int take_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_ns
 	return program_exited(m, p);
 }
 
-static struct model_detached detached_of(const struct model_input *in, uint64_t units)
+static struct model_detached detached_of(const struct model_input *in, uint64_t probe_groups)
 {
 	return (struct model_detached){ .t_ns = in->t_ns,
-				    .cost_ppm = (uint32_t)(in->object >> 32),
-				    .limit_ppm = (uint32_t)in->object,
-				    .because = in->parent_tgid,
-				    .probed = in->seen,
-				    .units = units };
+					.cost_ppm = (uint32_t)(in->object >> 32),
+					.limit_ppm = (uint32_t)in->object,
+					.because = in->parent_tgid,
+					.probed = in->seen,
+					.probe_groups = probe_groups };
 }
 
 /* Its threads go on, and whoever feeds leaves out what they do there. */
 int take_detached_part(struct model *m, const struct model_input *in)
 {
 	struct proc *p = proc_find(m, in->tgid, in->inc);
-	uint64_t units = in->parent_inc | (uint64_t)in->tid << 32;
+	uint64_t probe_groups = in->parent_inc | (uint64_t)in->tid << 32;
 	struct model_detached *more;
 	uint32_t i;
 
 	if (!p || p->pub.detached.t_ns != MODEL_UNKNOWN)
 		return 0;
 	for (i = 0; i < p->pub.nparts; i++)
-		units &= ~p->pub.parts[i].units;
-	if (!units)
+		probe_groups &= ~p->pub.parts[i].probe_groups;
+	if (!probe_groups)
 		return 0;
 	more = realloc(p->pub.parts, (p->pub.nparts + 1) * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	p->pub.parts = more;
-	more[p->pub.nparts++] = detached_of(in, units);
+	more[p->pub.nparts++] = detached_of(in, probe_groups);
 	return 0;
 }
 

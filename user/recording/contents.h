@@ -59,7 +59,7 @@ enum contents_asked {
 	CONTENTS_DEPARTURES = 7, /* of the process */
 	CONTENTS_PRICE = 8, /* of the process; number */
 	CONTENTS_LABEL = 9, /* what: site */
-	CONTENTS_UNIT = 10, /* of the process; what: number of what was shed */
+	CONTENTS_PROBE_GROUP = 10, /* of the process; what: number of what was shed */
 	CONTENTS_UNTRACED =
 		11, /* of the process; which: 0 functions in which it waits unseen; 1 text: it runs tasks */
 	CONTENTS_LOOKS =

@@ -27,7 +27,7 @@
 	X(blocked_ns[MODEL_BLOCKED_THROTTLED], false) \
 	X(blocked_ns[MODEL_BLOCKED_OTHER], false)     \
 	X(fault_ns, false)                            \
-	X(steal_ns, false)                           \
+	X(steal_ns, false)                            \
 	X(fault_addr, false)                          \
 	X(ran_ns, false)                              \
 	X(ran, false)                                 \
@@ -61,8 +61,8 @@
 	X(second.doing, false)                        \
 	X(second.among, false)                        \
 	X(second.waited, false)                       \
-	X(interference_ns, false)                            \
-	X(inside_interference_ns, false)                     \
+	X(interference_ns, false)                     \
+	X(inside_interference_ns, false)              \
 	X(turn_ns, false)                             \
 	X(turn_oncpu_ns, false)                       \
 	X(begin_ns, false)
@@ -214,7 +214,7 @@ static uint64_t differences(const struct model_crossing *last, const struct mode
 	       (x->depart_cpu != x->arrive_cpu ? DIFFERS_LEFT : 0) |
 	       (x->seq != last->seq + 1 ? DIFFERS_SEQ : 0) | (x->detail ? HAS_DETAIL : 0) |
 	       (x->depart_ns == MODEL_UNKNOWN ? NO_DEPARTURE : 0) |
-	       (x->unit != last->unit ? DIFFERS_UNIT : 0) |
+	       (x->probe_group != last->probe_group ? DIFFERS_UNIT : 0) |
 	       (x->round != last->round ? DIFFERS_ROUND : 0);
 }
 
@@ -266,7 +266,7 @@ void code_crossing(struct coder *c, struct contents_thread *t, struct model_cros
 	if (*detailed)
 		code_detail(c, d);
 	if (differs & DIFFERS_UNIT)
-		code_u8(c, &x->unit);
+		code_u8(c, &x->probe_group);
 	if (differs & DIFFERS_ROUND) {
 		code_delta(c, &round, t->last.round);
 		x->round = (uint32_t)round;

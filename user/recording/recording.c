@@ -210,14 +210,17 @@ static bool heard_tasks(void *ctx, const struct model_proc *p)
 	return tasks;
 }
 
-static const char *heard_unit_name(void *ctx, const struct model_proc *p, uint8_t unit)
+static const char *heard_probe_group_name(void *ctx, const struct model_proc *p,
+					  uint8_t probe_group)
 {
 	struct recording *r = ctx;
-	const char *name = r->asked.unit_name(r->asked.ctx, p, unit);
+	const char *name = r->asked.probe_group_name(r->asked.ctx, p, probe_group);
 
 	note_text(r,
-		  (struct contents_question){
-			  .kind = CONTENTS_UNIT, .tgid = p->tgid, .inc = p->inc, .what = unit },
+		  (struct contents_question){ .kind = CONTENTS_PROBE_GROUP,
+					      .tgid = p->tgid,
+					      .inc = p->inc,
+					      .what = probe_group },
 		  name);
 	return name;
 }
@@ -317,7 +320,7 @@ void recording_listen(struct recording *r, struct report_env *env, struct cause_
 	env->tasks = heard_tasks;
 	env->looks = heard_looks;
 	env->crossing_cost = heard_price;
-	env->unit_name = heard_unit_name;
+	env->probe_group_name = heard_probe_group_name;
 	r->causes = causes;
 	if (!causes)
 		return;

@@ -90,15 +90,16 @@ static uint64_t env_looks(void *ctx, const struct model_proc *p, uint64_t *pause
 	return (uint64_t)look_number(ctx, p, 0);
 }
 
-static const char *env_unit_name(void *ctx, const struct model_proc *p, uint8_t unit)
+static const char *env_probe_group_name(void *ctx, const struct model_proc *p, uint8_t probe_group)
 {
-	const char *name = find_text(
-		ctx, (struct contents_question){
-			     .kind = CONTENTS_UNIT, .tgid = p->tgid, .inc = p->inc, .what = unit });
+	const char *name = find_text(ctx, (struct contents_question){ .kind = CONTENTS_PROBE_GROUP,
+								      .tgid = p->tgid,
+								      .inc = p->inc,
+								      .what = probe_group });
 
-	if (!name && unit >= SBT_UNITS_USER)
+	if (!name && probe_group >= SBT_PROBE_GROUPS_USER)
 		return "a function whose name is not known";
-	return name ? name : family_unit_name(unit);
+	return name ? name : family_probe_group_name(probe_group);
 }
 
 static double env_price(void *ctx, const struct model_proc *p)
@@ -163,8 +164,8 @@ int run_facts_file_begin(struct run_facts_file *r, struct merge *merge)
 		.object_name = env_object_name,
 		.family_name = family_name,
 		.kind_name = family_kind_name,
-		.unit_family = family_of_unit,
-		.unit_name = env_unit_name,
+		.probe_group_family = family_of_probe_group,
+		.probe_group_name = env_probe_group_name,
 		.departures = env_departures,
 		.untraced = env_untraced,
 		.tasks = env_tasks,

@@ -53,7 +53,7 @@ static const char *const family_kinds[SBT_KINDS] = {
 #define KMPC_REDUCE(what_)                                                          \
 	SBT_FAMILY_LIBOMP, SBT_KIND_LOOP, SBT_ROLE_BARRIER,                         \
 		.object = TEAM, .what = { .how = SBT_ARG_CONST, .value = (what_) }, \
-		.flags = SBT_SPEC_REDUCE, .unit = "__kmpc_reduce"
+		.flags = SBT_SPEC_REDUCE, .probe_group = "__kmpc_reduce"
 
 #define JOIN_ALL                                            \
 	{                                                   \
@@ -96,14 +96,14 @@ static const char *const family_kinds[SBT_KINDS] = {
 		MPI_F("pmpi_" lower "_f08_", kind, comm, __VA_ARGS__),  \
 		MPI_F("pmpir_" lower "_f08_", kind, comm, __VA_ARGS__), \
 		MPI_F("pmpir_" lower "_f08ts_", kind, comm, __VA_ARGS__)
-#define MPI_MEETING(name, upper, lower, kind, comm)      \
-	MPI_IN_C(name, kind, comm, .unit = "MPI_" name), \
-		MPI_IN_FORTRAN(upper, lower, kind, comm, .unit = "MPI_" name)
-#define MPI_DATA(name, upper, lower, comm)                                           \
-	MPI_MEETING(name, upper, lower, SBT_KIND_COLLECTIVE, comm),                  \
-		MPI_IN_C(name "_c", SBT_KIND_COLLECTIVE, comm, .unit = "MPI_" name), \
-		MPI_F("mpi_" lower "_f08ts_large_", SBT_KIND_COLLECTIVE, comm,       \
-		      .unit = "MPI_" name)
+#define MPI_MEETING(name, upper, lower, kind, comm)             \
+	MPI_IN_C(name, kind, comm, .probe_group = "MPI_" name), \
+		MPI_IN_FORTRAN(upper, lower, kind, comm, .probe_group = "MPI_" name)
+#define MPI_DATA(name, upper, lower, comm)                                                  \
+	MPI_MEETING(name, upper, lower, SBT_KIND_COLLECTIVE, comm),                         \
+		MPI_IN_C(name "_c", SBT_KIND_COLLECTIVE, comm, .probe_group = "MPI_" name), \
+		MPI_F("mpi_" lower "_f08ts_large_", SBT_KIND_COLLECTIVE, comm,              \
+		      .probe_group = "MPI_" name)
 /* Makes a communicator of all ranks, of the ranks of each colour, or nobody can tell of whom. */
 #define MPI_MAKES_ONE(name, upper, lower, made)                                \
 	MPI_IN_C(name, SBT_KIND_COLLECTIVE, 0, .words = FAMILY_ARGUMENT(made), \
@@ -132,22 +132,22 @@ static const struct family_function family_rows[] = {
 	{ "pthread_barrier_init", SBT_FAMILY_PTHREAD, SBT_KIND_EXPLICIT, SBT_ROLE_MAKER,
 	  .words_offset = 0 },
 	{ "GOMP_barrier", SBT_FAMILY_GOMP, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER, .object = TEAM,
-	  .unit = "GOMP_barrier" },
+	  .probe_group = "GOMP_barrier" },
 	{ "GOMP_barrier_cancel", SBT_FAMILY_GOMP, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER,
-	  .object = TEAM, .unit = "GOMP_barrier" },
+	  .object = TEAM, .probe_group = "GOMP_barrier" },
 	{ "GOMP_loop_end", SBT_FAMILY_GOMP, SBT_KIND_LOOP, SBT_ROLE_BARRIER, .object = TEAM,
-	  .unit = "GOMP_loop_end" },
+	  .probe_group = "GOMP_loop_end" },
 	{ "GOMP_loop_end_cancel", SBT_FAMILY_GOMP, SBT_KIND_LOOP, SBT_ROLE_BARRIER, .object = TEAM,
-	  .unit = "GOMP_loop_end" },
+	  .probe_group = "GOMP_loop_end" },
 	{ "GOMP_sections_end", SBT_FAMILY_GOMP, SBT_KIND_SECTIONS, SBT_ROLE_BARRIER, .object = TEAM,
-	  .unit = "GOMP_sections_end" },
+	  .probe_group = "GOMP_sections_end" },
 	{ "GOMP_sections_end_cancel", SBT_FAMILY_GOMP, SBT_KIND_SECTIONS, SBT_ROLE_BARRIER,
-	  .object = TEAM, .unit = "GOMP_sections_end" },
+	  .object = TEAM, .probe_group = "GOMP_sections_end" },
 	/* Of a single with copyprivate: who executes it gets nothing from the first, and meets the others in the second. */
 	{ "GOMP_single_copy_start", SBT_FAMILY_GOMP, SBT_KIND_SINGLE, SBT_ROLE_BARRIER,
-	  .object = TEAM, .flags = SBT_SPEC_WAITED, .unit = "GOMP_single_copy" },
+	  .object = TEAM, .flags = SBT_SPEC_WAITED, .probe_group = "GOMP_single_copy" },
 	{ "GOMP_single_copy_end", SBT_FAMILY_GOMP, SBT_KIND_SINGLE, SBT_ROLE_BARRIER,
-	  .object = TEAM, .unit = "GOMP_single_copy" },
+	  .object = TEAM, .probe_group = "GOMP_single_copy" },
 	{ "GOMP_parallel", GOMP_REGION },
 	{ "GOMP_parallel_loop_static", GOMP_REGION },
 	{ "GOMP_parallel_loop_dynamic", GOMP_REGION },
@@ -165,11 +165,11 @@ static const struct family_function family_rows[] = {
 	{ "*._omp_fn.*", SBT_FAMILY_GOMP, SBT_KIND_JOIN, SBT_ROLE_OUTLINED,
 	  .object = FAMILY_ARGUMENT(0) },
 	{ "__kmpc_barrier", SBT_FAMILY_LIBOMP, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER, .object = TEAM,
-	  .words = IDENT, .unit = "__kmpc_barrier" },
+	  .words = IDENT, .probe_group = "__kmpc_barrier" },
 	{ "__kmpc_cancel_barrier", SBT_FAMILY_LIBOMP, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER,
-	  .object = TEAM, .words = IDENT, .unit = "__kmpc_barrier" },
+	  .object = TEAM, .words = IDENT, .probe_group = "__kmpc_barrier" },
 	{ "__kmpc_copyprivate", SBT_FAMILY_LIBOMP, SBT_KIND_SINGLE, SBT_ROLE_BARRIER,
-	  .object = TEAM, .unit = "__kmpc_copyprivate" },
+	  .object = TEAM, .probe_group = "__kmpc_copyprivate" },
 	{ "__kmpc_reduce", KMPC_REDUCE(SBT_REDUCE_BEGIN) },
 	{ "__kmpc_reduce_nowait", KMPC_REDUCE(SBT_REDUCE_ONLY) },
 	{ "__kmpc_end_reduce", KMPC_REDUCE(SBT_REDUCE_END) },
@@ -262,11 +262,11 @@ static bool row_matches(const struct family_function *row, const char *symbol)
 	return !strncmp(row->symbol, symbol, len) && (!symbol[len] || symbol[len] == '@');
 }
 
-/* By number, from SBT_UNITS_NAMED on. Append only: numbers end up in recordings. */
+/* By number, from SBT_PROBE_GROUPS_NAMED on. Append only: numbers end up in recordings. */
 static const struct {
 	const char *name;
 	uint8_t family;
-} family_units[] = {
+} family_probe_groups[] = {
 	{ "MPI_Barrier", SBT_FAMILY_MPI },
 	{ "MPI_Allreduce", SBT_FAMILY_MPI },
 	{ "MPI_Allgather", SBT_FAMILY_MPI },
@@ -285,32 +285,34 @@ static const struct {
 	{ "__kmpc_reduce", SBT_FAMILY_LIBOMP },
 };
 
-#define FAMILY_UNITS (sizeof(family_units) / sizeof(family_units[0]))
+#define FAMILY_PROBE_GROUPS (sizeof(family_probe_groups) / sizeof(family_probe_groups[0]))
 
-_Static_assert(FAMILY_UNITS <= SBT_UNITS_USER - SBT_UNITS_NAMED, "the user's come behind them");
+_Static_assert(FAMILY_PROBE_GROUPS <= SBT_PROBE_GROUPS_USER - SBT_PROBE_GROUPS_NAMED,
+	       "the user's come behind them");
 
-uint8_t family_unit(const struct family_function *f)
+uint8_t family_probe_group(const struct family_function *f)
 {
 	uint8_t i;
 
-	for (i = 0; f->unit && i < FAMILY_UNITS; i++)
-		if (!strcmp(family_units[i].name, f->unit))
-			return (uint8_t)(SBT_UNITS_NAMED + i);
+	for (i = 0; f->probe_group && i < FAMILY_PROBE_GROUPS; i++)
+		if (!strcmp(family_probe_groups[i].name, f->probe_group))
+			return (uint8_t)(SBT_PROBE_GROUPS_NAMED + i);
 	return f->family;
 }
 
-const char *family_unit_name(uint8_t unit)
+const char *family_probe_group_name(uint8_t probe_group)
 {
-	return unit >= SBT_UNITS_NAMED && unit < SBT_UNITS_NAMED + FAMILY_UNITS
-		       ? family_units[unit - SBT_UNITS_NAMED].name
+	return probe_group >= SBT_PROBE_GROUPS_NAMED &&
+			       probe_group < SBT_PROBE_GROUPS_NAMED + FAMILY_PROBE_GROUPS
+		       ? family_probe_groups[probe_group - SBT_PROBE_GROUPS_NAMED].name
 		       : NULL;
 }
 
-uint8_t family_of_unit(uint8_t unit)
+uint8_t family_of_probe_group(uint8_t probe_group)
 {
-	if (family_unit_name(unit))
-		return family_units[unit - SBT_UNITS_NAMED].family;
-	return unit < SBT_UNITS_USER ? unit : SBT_FAMILY_USER;
+	if (family_probe_group_name(probe_group))
+		return family_probe_groups[probe_group - SBT_PROBE_GROUPS_NAMED].family;
+	return probe_group < SBT_PROBE_GROUPS_USER ? probe_group : SBT_FAMILY_USER;
 }
 
 /* Most rows are MPI's, which come last, and hardly a symbol is. */
@@ -563,8 +565,7 @@ static struct family_team family_read_musl(uint32_t limit)
 	return team;
 }
 
-struct family_team family_read_words(enum sbt_family family, enum family_libc libc,
-				     uint64_t words)
+struct family_team family_read_words(enum sbt_family family, enum family_libc libc, uint64_t words)
 {
 	uint32_t third = (uint32_t)words, fourth = (uint32_t)(words >> 32);
 	struct family_team unknown = { 0 };

@@ -41,8 +41,8 @@ struct family_function {
 	uint8_t flags; /* SBT_SPEC_* */
 	uint32_t words_offset; /* of struct sbt_spec; 0: SBT_WORDS_NONE */
 	uint32_t rule; /* of the user's, from 1; 0: a row of the table */
-	const char
-		*unit; /* what it is called where it is shed alone; NULL: it goes with its family */
+	const char *
+		probe_group; /* what it is called where it is shed alone; NULL: it goes with its family */
 	struct family_arg object;
 	struct family_arg words;
 	struct family_arg index;
@@ -78,12 +78,12 @@ bool family_number(const struct family_function *function, uint32_t *number);
 /* What is to be told to the probe at such a function. Returns 0, or -ENOTSUP: not on this machine. */
 int family_spec(const struct family_function *function, uint16_t machine, struct sbt_spec *out);
 
-/* The number of the unit (SBT_UNITS) that a row of the table is of: its family's, where it has no other. */
-uint8_t family_unit(const struct family_function *function);
+/* The number of the unit (SBT_PROBE_GROUPS) that a row of the table is of: its family's, where it has no other. */
+uint8_t family_probe_group(const struct family_function *function);
 /* "MPI_Barrier"; NULL: it is a family's, or the user's. */
-const char *family_unit_name(uint8_t unit);
+const char *family_probe_group_name(uint8_t probe_group);
 /* Of all units. */
-uint8_t family_of_unit(uint8_t unit);
+uint8_t family_of_probe_group(uint8_t probe_group);
 
 /* "pthread"; NULL if there is no such family. */
 const char *family_name(uint8_t family);
@@ -113,7 +113,6 @@ struct family_team {
  * What the words of a crossing (sbt_crossing.words) say about the barrier. Never guesses: an
  * unknown flavour, or values that no initialised barrier has, give known = false.
  */
-struct family_team family_read_words(enum sbt_family family, enum family_libc libc,
-				     uint64_t words);
+struct family_team family_read_words(enum sbt_family family, enum family_libc libc, uint64_t words);
 
 #endif /* SITES_FAMILY_H */

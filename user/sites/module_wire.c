@@ -84,7 +84,7 @@ static void wire_spec(struct wire *w, struct sbt_spec *spec)
 	WIRE(w, spec->role, SBT_ROLES - 1);
 	WIRE(w, spec->flags, UINT8_MAX);
 	WIRE(w, spec->words_offset, UINT32_MAX);
-	WIRE(w, spec->unit, UINT64_MAX);
+	WIRE(w, spec->probe_group, UINT64_MAX);
 	wire_arg(w, &spec->object);
 	wire_arg(w, &spec->words);
 	wire_arg(w, &spec->index);
