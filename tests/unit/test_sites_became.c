@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "sites/space.h"
+#include "sites/address_space.h"
 #include "target/look.h"
 
 /* A place in this program, which the child runs, too. */
@@ -60,8 +60,8 @@ static void wait_asleep(pid_t pid)
 struct world {
 	struct modules *modules;
 	struct symbol_server *symbols;
-	struct spaces *spaces;
-	struct space_program program; /* what the child ran at first */
+	struct address_spaces *spaces;
+	struct address_space_program program; /* what the child ran at first */
 	uint64_t ip; /* in place(), as it lay there */
 	pid_t pid;
 };
@@ -71,12 +71,12 @@ static int world_new(void **state)
 	static struct world w;
 	struct proc_image own;
 	const struct maps_entry *e;
-	struct space *space;
+	struct address_space *space;
 
 	memset(&w, 0, sizeof(w));
 	assert_int_equal(modules_new(NULL, NULL, &w.modules), 0);
 	assert_int_equal(symbol_server_new(NULL, &w.symbols), 0);
-	assert_int_equal(spaces_new(w.modules, w.symbols, &w.spaces), 0);
+	assert_int_equal(address_spaces_new(w.modules, w.symbols, &w.spaces), 0);
 	w.pid = fork();
 	assert_true(w.pid >= 0);
 	if (!w.pid) {
@@ -88,9 +88,9 @@ static int world_new(void **state)
 	assert_int_equal(proc_image(getpid(), &own), 0);
 	w.ip = (uint64_t)(uintptr_t)place - own.code + w.program.image.code + 1;
 	/* So its file is known, under the numbers that the kernel tells. */
-	space = space_get(w.spaces, (uint32_t)w.pid, 1);
+	space = address_space_get(w.spaces, (uint32_t)w.pid, 1);
 	assert_non_null(space);
-	assert_int_equal(space_read(w.spaces, space), 0);
+	assert_int_equal(address_space_read(w.spaces, space), 0);
 	e = maps_find(&space->maps, w.program.image.code);
 	assert_non_null(e);
 	w.program.dev = e->dev;
@@ -105,7 +105,7 @@ static int world_free(void **state)
 
 	kill(w->pid, SIGKILL);
 	waitpid(w->pid, NULL, 0);
-	spaces_free(w->spaces);
+	address_spaces_free(w->spaces);
 	symbol_server_free(w->symbols);
 	modules_free(w->modules);
 	return 0;
@@ -126,9 +126,9 @@ static void become(const struct world *w)
 	wait_asleep(w->pid);
 }
 
-static struct space *space_new(const struct world *w, bool told)
+static struct address_space *address_space_new(const struct world *w, bool told)
 {
-	struct space *space = space_get(w->spaces, (uint32_t)w->pid, 2);
+	struct address_space *space = address_space_get(w->spaces, (uint32_t)w->pid, 2);
 
 	assert_non_null(space);
 	if (told)
@@ -136,9 +136,10 @@ static struct space *space_new(const struct world *w, bool told)
 	return space;
 }
 
-static void check_named(const struct world *w, struct space *space)
+static void check_named(const struct world *w, struct address_space *space)
 {
-	const struct site_name *name = spaces_site(w->spaces, space_site(w->spaces, space, w->ip));
+	const struct site_name *name =
+		address_spaces_site(w->spaces, address_space_site(w->spaces, space, w->ip));
 
 	assert_non_null(name);
 	assert_int_equal(name->nframes, 1);
@@ -149,9 +150,9 @@ static void check_named(const struct world *w, struct space *space)
 static void test_there(void **state)
 {
 	const struct world *w = *state;
-	struct space *space = space_new(w, true);
+	struct address_space *space = address_space_new(w, true);
 
-	assert_int_equal(space_read(w->spaces, space), 0);
+	assert_int_equal(address_space_read(w->spaces, space), 0);
 	assert_false(space->gone);
 	check_named(w, space);
 }
@@ -160,34 +161,34 @@ static void test_there(void **state)
 static void test_another(void **state)
 {
 	const struct world *w = *state;
-	struct space *space = space_new(w, true);
+	struct address_space *space = address_space_new(w, true);
 	uint32_t site;
 
 	become(w);
-	assert_int_equal(space_read(w->spaces, space), -ESTALE);
+	assert_int_equal(address_space_read(w->spaces, space), -ESTALE);
 	assert_true(space->gone && !space->read);
 	assert_int_equal(space->maps.n, 0);
 	assert_int_equal(space->libc, FAMILY_LIBC_UNKNOWN);
-	assert_int_equal(space_assume(w->spaces, space), 0);
+	assert_int_equal(address_space_assume(w->spaces, space), 0);
 	check_named(w, space);
 	/* What else it had mapped nobody knows. */
 	assert_null(maps_find(&space->maps, w->program.image.stack));
-	site = space_site(w->spaces, space, w->program.image.stack);
-	assert_null(spaces_site(w->spaces, site)->module);
+	site = address_space_site(w->spaces, space, w->program.image.stack);
+	assert_null(address_spaces_site(w->spaces, site)->module);
 }
 
 /* It was, and is looked at again too late: what is known stays. */
 static void test_later(void **state)
 {
 	const struct world *w = *state;
-	struct space *space = space_new(w, true);
+	struct address_space *space = address_space_new(w, true);
 	size_t n;
 
-	assert_int_equal(space_read(w->spaces, space), 0);
+	assert_int_equal(address_space_read(w->spaces, space), 0);
 	n = space->maps.n;
 	become(w);
-	assert_int_equal(space_look(w->spaces, space), -ESTALE);
-	assert_int_equal(space_read(w->spaces, space), -ESTALE);
+	assert_int_equal(address_space_look(w->spaces, space), -ESTALE);
+	assert_int_equal(address_space_read(w->spaces, space), -ESTALE);
 	assert_int_equal(space->maps.n, n);
 	check_named(w, space);
 }
@@ -196,14 +197,14 @@ static void test_later(void **state)
 static void test_child(void **state)
 {
 	const struct world *w = *state;
-	struct space *parent = space_new(w, true);
-	struct space *child = space_get(w->spaces, (uint32_t)w->pid, 3);
+	struct address_space *parent = address_space_new(w, true);
+	struct address_space *child = address_space_get(w->spaces, (uint32_t)w->pid, 3);
 
-	assert_int_equal(space_read(w->spaces, parent), 0);
+	assert_int_equal(address_space_read(w->spaces, parent), 0);
 	assert_non_null(child);
-	assert_int_equal(space_inherit(child, parent), 0);
+	assert_int_equal(address_space_inherit(child, parent), 0);
 	become(w);
-	assert_int_equal(space_read(w->spaces, child), -ESTALE);
+	assert_int_equal(address_space_read(w->spaces, child), -ESTALE);
 	check_named(w, child);
 }
 
@@ -211,10 +212,10 @@ static void test_child(void **state)
 static void test_untold(void **state)
 {
 	const struct world *w = *state;
-	struct space *space = space_new(w, false);
+	struct address_space *space = address_space_new(w, false);
 
 	become(w);
-	assert_int_equal(space_read(w->spaces, space), 0);
+	assert_int_equal(address_space_read(w->spaces, space), 0);
 	assert_false(space->gone);
 }
 
@@ -222,15 +223,15 @@ static void test_untold(void **state)
 static void test_ended(void **state)
 {
 	const struct world *w = *state;
-	struct space *space = space_new(w, true);
+	struct address_space *space = address_space_new(w, true);
 	struct proc_image image;
 	siginfo_t info;
 
 	kill(w->pid, SIGKILL);
 	assert_int_equal(waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOWAIT), 0);
 	assert_int_equal(proc_image(w->pid, &image), -ESRCH);
-	assert_int_equal(space_read(w->spaces, space), -ESRCH);
-	assert_int_equal(space_assume(w->spaces, space), 0);
+	assert_int_equal(address_space_read(w->spaces, space), -ESRCH);
+	assert_int_equal(address_space_assume(w->spaces, space), 0);
 	check_named(w, space);
 }
 

@@ -160,16 +160,16 @@ static void test_own_stack(void **state)
 	uint64_t ips[CALLERS_MAX];
 	struct modules *modules;
 	struct callers *callers;
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct told told = { 0 };
-	struct space *space;
+	struct address_space *space;
 
 	(void)state;
 	assert_int_equal(symbol_server_new(NULL, &server), 0);
 	assert_int_equal(modules_new(NULL, server, &modules), 0);
-	assert_int_equal(spaces_new(modules, server, &spaces), 0);
+	assert_int_equal(address_spaces_new(modules, server, &spaces), 0);
 	assert_int_equal(callers_new(spaces, &callers), 0);
-	space = space_get(spaces, (uint32_t)getpid(), 1);
+	space = address_space_get(spaces, (uint32_t)getpid(), 1);
 	assert_non_null(space);
 	sink += outer(3);
 
@@ -193,7 +193,7 @@ static void test_own_stack(void **state)
 	assert_int_equal(callers_follow(callers, space, &sample, ips, note_told, &told), 1);
 
 	callers_free(callers);
-	spaces_free(spaces);
+	address_spaces_free(spaces);
 	modules_free(modules);
 	symbol_server_free(server);
 }

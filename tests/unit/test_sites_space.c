@@ -6,14 +6,14 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 
-#include "sites/space.h"
+#include "sites/address_space.h"
 
 struct world {
 	struct fixture *fixture;
 	struct modules *modules;
 	struct symbol_server *symbols;
-	struct spaces *spaces;
-	struct space *space;
+	struct address_spaces *spaces;
+	struct address_space *space;
 };
 
 static void world_new(struct world *w, struct fixture *f)
@@ -22,14 +22,14 @@ static void world_new(struct world *w, struct fixture *f)
 	w->fixture = f;
 	assert_int_equal(modules_new(NULL, NULL, &w->modules), 0);
 	assert_int_equal(symbol_server_new(NULL, &w->symbols), 0);
-	assert_int_equal(spaces_new(w->modules, w->symbols, &w->spaces), 0);
-	w->space = space_get(w->spaces, (uint32_t)getpid(), 1);
+	assert_int_equal(address_spaces_new(w->modules, w->symbols, &w->spaces), 0);
+	w->space = address_space_get(w->spaces, (uint32_t)getpid(), 1);
 	assert_non_null(w->space);
 }
 
 static void world_free(struct world *w)
 {
-	spaces_free(w->spaces);
+	address_spaces_free(w->spaces);
 	symbol_server_free(w->symbols);
 	modules_free(w->modules);
 }
@@ -45,7 +45,7 @@ static void make_library(const struct fixture *f, const char *name)
 }
 
 /* The function of that library, which is then mapped; and what the kernel would say of an address in it. */
-static void *load(const struct world *w, const char *name, struct space_place *place)
+static void *load(const struct world *w, const char *name, struct address_space_place *place)
 {
 	char path[128];
 	struct maps maps;
@@ -69,32 +69,32 @@ static void *load(const struct world *w, const char *name, struct space_place *p
 
 static const char *function_of(const struct world *w, uint32_t site)
 {
-	const struct site_name *name = spaces_site(w->spaces, site);
+	const struct site_name *name = address_spaces_site(w->spaces, site);
 
 	assert_non_null(name);
 	return name->nframes ? name->frames[0].function : NULL;
 }
 
-static const char *placed(const struct world *w, const struct space_place *place)
+static const char *placed(const struct world *w, const struct address_space_place *place)
 {
-	uint32_t site = space_place_site(w->spaces, w->space, place);
+	uint32_t site = address_space_place_site(w->spaces, w->space, place);
 
-	assert_int_not_equal(site, SPACE_SITE_NONE);
+	assert_int_not_equal(site, ADDRESS_SPACE_SITE_NONE);
 	return function_of(w, site);
 }
 
 /* The same without help. */
 static const char *sited(const struct world *w, uint64_t ip)
 {
-	uint32_t site = space_site(w->spaces, w->space, ip);
+	uint32_t site = address_space_site(w->spaces, w->space, ip);
 
-	assert_int_not_equal(site, SPACE_SITE_NONE);
+	assert_int_not_equal(site, ADDRESS_SPACE_SITE_NONE);
 	return function_of(w, site);
 }
 
 static void test_another_at_its_address(void **state)
 {
-	struct space_place first = { 0 }, second = { 0 };
+	struct address_space_place first = { 0 }, second = { 0 };
 	struct world w;
 	void *handle;
 
@@ -102,15 +102,15 @@ static void test_another_at_its_address(void **state)
 	make_library(w.fixture, "early");
 	make_library(w.fixture, "later");
 	handle = load(&w, "early", &first);
-	assert_int_equal(space_read(w.spaces, w.space), 0);
+	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	assert_string_equal(placed(&w, &first), "early");
 	assert_int_equal(dlclose(handle), 0);
 	handle = load(&w, "later", &second);
-	assert_int_equal(space_read(w.spaces, w.space), 0);
+	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	/* As the address has it now, and as it was then. */
 	if (second.ip == first.ip)
-		assert_string_equal(function_of(&w, space_site(w.spaces, w.space, first.ip)),
-				    "later");
+		assert_string_equal(
+			function_of(&w, address_space_site(w.spaces, w.space, first.ip)), "later");
 	else
 		print_message("the second library is elsewhere\n");
 	assert_string_equal(placed(&w, &first), "early");
@@ -123,19 +123,19 @@ static void test_another_at_its_address(void **state)
 static void test_never_examined(void **state)
 {
 	const struct site_name *name;
-	struct space_place place = { 0 };
+	struct address_space_place place = { 0 };
 	struct world w;
 	uint32_t site;
 	void *handle;
 
 	world_new(&w, *state);
 	make_library(w.fixture, "there");
-	assert_int_equal(space_read(w.spaces, w.space), 0);
+	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	handle = load(&w, "there", &place);
-	assert_int_equal(space_read(w.spaces, w.space), 0);
+	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	place.ino++;
-	site = space_place_site(w.spaces, w.space, &place);
-	name = spaces_site(w.spaces, site);
+	site = address_space_place_site(w.spaces, w.space, &place);
+	name = address_spaces_site(w.spaces, site);
 	assert_null(name->module);
 	assert_int_equal(name->nframes, 0);
 	assert_int_equal(name->offset, place.ip - 1);
@@ -149,20 +149,22 @@ static void test_never_examined(void **state)
 /* What the program was linked with cannot have gone meanwhile: it need not be known what the kernel saw. */
 static void test_from_the_beginning(void **state)
 {
-	struct space_place place = { .ip = (uint64_t)(uintptr_t)test_another_at_its_address + 1 };
-	struct space_place library = { 0 };
+	struct address_space_place place = {
+		.ip = (uint64_t)(uintptr_t)test_another_at_its_address + 1
+	};
+	struct address_space_place library = { 0 };
 	struct world w;
 	void *handle;
 
 	world_new(&w, *state);
-	assert_int_equal(space_read(w.spaces, w.space), 0);
+	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	assert_string_equal(placed(&w, &place), "test_another_at_its_address");
 	make_library(w.fixture, "came");
 	handle = load(&w, "came", &library);
 	library.unseen = true;
 	library.ino = 0;
-	assert_int_equal(space_read(w.spaces, w.space), 0);
-	assert_int_equal(space_read(w.spaces, w.space), 0);
+	assert_int_equal(address_space_read(w.spaces, w.space), 0);
+	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	assert_string_equal(placed(&w, &place), "test_another_at_its_address");
 	assert_null(placed(&w, &library));
 	assert_int_equal(dlclose(handle), 0);
@@ -183,20 +185,20 @@ static int changes_now(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
  */
 static void test_read_too_late(void **state)
 {
-	struct space_place place = { 0 };
+	struct address_space_place place = { 0 };
 	uint64_t own = (uint64_t)(uintptr_t)test_never_examined + 1;
 	uint32_t changes = 0;
 	struct world w;
 	void *handle;
 
 	world_new(&w, *state);
-	spaces_set_changes(w.spaces, changes_now, &changes);
-	assert_int_equal(space_read(w.spaces, w.space), 0);
+	address_spaces_set_changes(w.spaces, changes_now, &changes);
+	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	make_library(w.fixture, "gone");
 	handle = load(&w, "gone", &place);
 	changes = 4;
 	w.space->changes = 2;
-	assert_int_equal(space_read(w.spaces, w.space), 0);
+	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	assert_string_equal(sited(&w, place.ip), "gone");
 	w.space->changes = 1;
 	assert_null(sited(&w, place.ip));
@@ -210,44 +212,46 @@ static void test_read_too_late(void **state)
 }
 
 /* A process that cannot be read any more: forked @from, if not NULL. */
-static struct space *gone(const struct world *w, uint32_t inc, const struct space *from)
+static struct address_space *gone(const struct world *w, uint32_t inc,
+				  const struct address_space *from)
 {
-	struct space *space = space_get(w->spaces, 1u << 30, inc);
+	struct address_space *space = address_space_get(w->spaces, 1u << 30, inc);
 
 	assert_non_null(space);
 	space->gone = true;
 	if (!from)
 		return space;
-	assert_int_equal(space_inherit(space, from), 0);
-	space_inherit_notes(space, from);
+	assert_int_equal(address_space_inherit(space, from), 0);
+	address_space_inherit_notes(space, from);
 	return space;
 }
 
-static void assert_shared(const struct world *w, struct space *space, const void *at, bool known,
-			  uint64_t key)
+static void assert_shared(const struct world *w, struct address_space *space, const void *at,
+			  bool known, uint64_t key)
 {
 	bool is_known = !known;
 
-	assert_int_equal(space_shared_key(w->spaces, space, (uint64_t)(uintptr_t)at, &is_known),
-			 key);
+	assert_int_equal(
+		address_space_shared_key(w->spaces, space, (uint64_t)(uintptr_t)at, &is_known),
+		key);
 	assert_int_equal(is_known, known);
 }
 
 /* As the kernel tells of it. */
-static struct space_memory memory_at(const void *at)
+static struct address_space_memory memory_at(const void *at)
 {
 	const struct maps_entry *e;
-	struct space_memory m;
+	struct address_space_memory m;
 	struct maps maps;
 
 	assert_int_equal(maps_read(getpid(), &maps), 0);
 	e = maps_find(&maps, (uint64_t)(uintptr_t)at);
 	assert_non_null(e);
-	m = (struct space_memory){ .start = e->start,
-				   .end = e->end,
-				   .offset = e->offset,
-				   .ino = e->shared ? e->ino : 0,
-				   .dev = e->dev };
+	m = (struct address_space_memory){ .start = e->start,
+					   .end = e->end,
+					   .offset = e->offset,
+					   .ino = e->shared ? e->ino : 0,
+					   .dev = e->dev };
 	maps_free(&maps);
 	return m;
 }
@@ -265,20 +269,20 @@ static char *shared_pages(void *at)
 static void test_shared(void **state)
 {
 	char *pages = shared_pages(NULL), *at = pages + 4096 + 64;
-	struct space_memory m = memory_at(at);
-	struct space *parent, *child, *later, *other;
+	struct address_space_memory m = memory_at(at);
+	struct address_space *parent, *child, *later, *other;
 	uint64_t key, other_key;
 	struct world w;
 
 	world_new(&w, *state);
-	key = space_shared_key(w.spaces, w.space, (uint64_t)(uintptr_t)at, NULL);
+	key = address_space_shared_key(w.spaces, w.space, (uint64_t)(uintptr_t)at, NULL);
 	assert_int_not_equal(key, 0);
 	assert_shared(&w, w.space, &w, true, 0);
 	other = gone(&w, 4, NULL);
 	parent = gone(&w, 1, NULL);
 	assert_shared(&w, parent, at, false, 0);
-	assert_int_equal(space_note_memory(w.spaces, parent, &m), 1);
-	assert_int_equal(space_note_memory(w.spaces, parent, &m), 0);
+	assert_int_equal(address_space_note_memory(w.spaces, parent, &m), 1);
+	assert_int_equal(address_space_note_memory(w.spaces, parent, &m), 0);
 	child = gone(&w, 3, gone(&w, 2, parent));
 	assert_shared(&w, child, at, true, key);
 	assert_shared(&w, child, pages + (1 << 16), false, 0);
@@ -286,24 +290,24 @@ static void test_shared(void **state)
 	/* Other memory at that address, after the fork; then the parent's own; then what nobody could see. */
 	shared_pages(pages);
 	m = memory_at(at);
-	assert_int_equal(space_note_memory(w.spaces, parent, &m), 1);
+	assert_int_equal(address_space_note_memory(w.spaces, parent, &m), 1);
 	later = gone(&w, 5, parent);
-	other_key = space_shared_key(w.spaces, later, (uint64_t)(uintptr_t)at, NULL);
+	other_key = address_space_shared_key(w.spaces, later, (uint64_t)(uintptr_t)at, NULL);
 	assert_true(other_key && other_key != key);
 	m.ino = 0;
-	assert_int_equal(space_note_memory(w.spaces, parent, &m), 1);
+	assert_int_equal(address_space_note_memory(w.spaces, parent, &m), 1);
 	assert_shared(&w, parent, at, true, 0);
 	m.unknown = true;
-	assert_int_equal(space_note_memory(w.spaces, parent, &m), 1);
+	assert_int_equal(address_space_note_memory(w.spaces, parent, &m), 1);
 	assert_shared(&w, parent, at, false, 0);
 	assert_shared(&w, later, at, true, other_key);
 	assert_shared(&w, child, at, true, key);
 	/* Who lives is read again where what was read is not what was told; where that does not help, nothing is known. */
 	m = memory_at(at);
-	assert_int_equal(space_note_memory(w.spaces, w.space, &m), 1);
+	assert_int_equal(address_space_note_memory(w.spaces, w.space, &m), 1);
 	assert_shared(&w, w.space, at, true, other_key);
 	shared_pages(pages);
-	assert_int_equal(space_read(w.spaces, w.space), 0);
+	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	assert_shared(&w, w.space, at, false, 0);
 	munmap(pages, 1 << 16);
 	world_free(&w);
@@ -312,29 +316,30 @@ static void test_shared(void **state)
 /* A process that was forked and had ended before it was read shares with its parent what that one has mapped since it was read. */
 static void test_shared_with_parent(void **state)
 {
-	struct space *child, *other;
+	struct address_space *child, *other;
 	struct world w;
 	uint64_t addr;
 	char *pages;
 
 	world_new(&w, *state);
-	assert_int_equal(space_read(w.spaces, w.space), 0);
+	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	child = gone(&w, 3, w.space);
 	child->parent_tgid = w.space->tgid;
 	child->parent_inc = w.space->inc;
 	pages = shared_pages(NULL);
 	addr = (uint64_t)(uintptr_t)pages + 64;
-	assert_int_equal(space_shared_key(w.spaces, child, addr, NULL),
-			 space_shared_key(w.spaces, w.space, addr, NULL));
-	assert_int_not_equal(space_shared_key(w.spaces, child, addr, NULL), 0);
-	assert_false(space_shared_unknown(w.spaces, child, addr));
+	assert_int_equal(address_space_shared_key(w.spaces, child, addr, NULL),
+			 address_space_shared_key(w.spaces, w.space, addr, NULL));
+	assert_int_not_equal(address_space_shared_key(w.spaces, child, addr, NULL), 0);
+	assert_false(address_space_shared_unknown(w.spaces, child, addr));
 	/* What the parent has for itself, and what neither has. */
-	assert_int_equal(space_shared_key(w.spaces, child, (uint64_t)(uintptr_t)&w, NULL), 0);
-	assert_false(space_shared_unknown(w.spaces, child, (uint64_t)(uintptr_t)&w));
-	assert_true(space_shared_unknown(w.spaces, child, 64));
+	assert_int_equal(address_space_shared_key(w.spaces, child, (uint64_t)(uintptr_t)&w, NULL),
+			 0);
+	assert_false(address_space_shared_unknown(w.spaces, child, (uint64_t)(uintptr_t)&w));
+	assert_true(address_space_shared_unknown(w.spaces, child, 64));
 	/* Of one that was not forked as far as is known nothing is said. */
 	other = gone(&w, 4, NULL);
-	assert_false(space_shared_unknown(w.spaces, other, 64));
+	assert_false(address_space_shared_unknown(w.spaces, other, 64));
 	munmap(pages, 1 << 16);
 	world_free(&w);
 }
@@ -348,10 +353,10 @@ static void test_see_inherited(void **state)
 
 	world_new(&w, *state);
 	w.space->parent_tgid = 1u << 30;
-	space_see_inherited(w.space);
+	address_space_see_inherited(w.space);
 	assert_false(w.space->read);
 	w.space->gone = true;
-	assert_int_not_equal(space_shared_key(w.spaces, w.space, addr, NULL), 0);
+	assert_int_not_equal(address_space_shared_key(w.spaces, w.space, addr, NULL), 0);
 	munmap(pages, 1 << 16);
 	world_free(&w);
 }
@@ -359,8 +364,8 @@ static void test_see_inherited(void **state)
 /* A program that makes barriers in ever other memory does not fill ours. */
 static void test_shared_without_end(void **state)
 {
-	struct space_memory m = { .ino = 7 };
-	struct space *space;
+	struct address_space_memory m = { .ino = 7 };
+	struct address_space *space;
 	struct world w;
 	uint32_t i;
 
@@ -369,10 +374,10 @@ static void test_shared_without_end(void **state)
 	for (i = 0; i < 10000; i++) {
 		m.start = 0x10000ULL * (i + 1);
 		m.end = m.start + 4096;
-		assert_int_equal(space_note_memory(w.spaces, space, &m), 1);
+		assert_int_equal(address_space_note_memory(w.spaces, space, &m), 1);
 	}
 	assert_shared(&w, space, (void *)0x10000, false, 0);
-	assert_int_not_equal(space_shared_key(w.spaces, space, m.start, NULL), 0);
+	assert_int_not_equal(address_space_shared_key(w.spaces, space, m.start, NULL), 0);
 	world_free(&w);
 }
 

@@ -98,8 +98,8 @@ static void capture(pid_t pid, struct stack_regs *regs)
 struct world {
 	struct modules *modules;
 	struct symbol_server *symbols;
-	struct spaces *spaces;
-	struct space *space;
+	struct address_spaces *spaces;
+	struct address_space *space;
 	struct walk *walk;
 	struct walk_frame frames[FRAMES];
 	uint32_t n;
@@ -111,25 +111,25 @@ static void world_new(struct world *w, pid_t pid)
 	memset(w, 0, sizeof(*w));
 	assert_int_equal(modules_new(NULL, NULL, &w->modules), 0);
 	assert_int_equal(symbol_server_new(NULL, &w->symbols), 0);
-	assert_int_equal(spaces_new(w->modules, w->symbols, &w->spaces), 0);
+	assert_int_equal(address_spaces_new(w->modules, w->symbols, &w->spaces), 0);
 	assert_int_equal(walk_new(w->spaces, &w->walk), 0);
-	w->space = space_get(w->spaces, (uint32_t)pid, 1);
+	w->space = address_space_get(w->spaces, (uint32_t)pid, 1);
 	assert_non_null(w->space);
-	assert_int_equal(space_read(w->spaces, w->space), 0);
+	assert_int_equal(address_space_read(w->spaces, w->space), 0);
 	w->space->gone = true;
 }
 
 static void world_free(struct world *w)
 {
 	walk_free(w->walk);
-	spaces_free(w->spaces);
+	address_spaces_free(w->spaces);
 	symbol_server_free(w->symbols);
 	modules_free(w->modules);
 }
 
 static const char *function_of(struct world *w, uint32_t i)
 {
-	const struct site_name *name = spaces_site(w->spaces, w->frames[i].site);
+	const struct site_name *name = address_spaces_site(w->spaces, w->frames[i].site);
 
 	assert_non_null(name);
 	if (!name->nframes || !name->frames[name->nframes - 1].function)

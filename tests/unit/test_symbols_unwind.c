@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "sites/space.h"
+#include "sites/address_space.h"
 #include "symbols/stack.h"
 #include "symbols/symbol.h"
 
@@ -251,9 +251,9 @@ static void capture(pid_t pid, pid_t tid, struct sbt_stack *sample)
 struct world {
 	struct modules *modules;
 	struct symbol_server *symbols;
-	struct spaces *spaces;
-	struct space *space;
-	uint32_t sites[SPACE_UNWIND_MAX];
+	struct address_spaces *spaces;
+	struct address_space *space;
+	uint32_t sites[ADDRESS_SPACE_UNWIND_MAX];
 	uint32_t n;
 };
 
@@ -262,29 +262,30 @@ static void world_new(struct world *w, pid_t pid)
 	memset(w, 0, sizeof(*w));
 	assert_int_equal(modules_new(NULL, NULL, &w->modules), 0);
 	assert_int_equal(symbol_server_new(NULL, &w->symbols), 0);
-	assert_int_equal(spaces_new(w->modules, w->symbols, &w->spaces), 0);
-	w->space = space_get(w->spaces, (uint32_t)pid, 1);
+	assert_int_equal(address_spaces_new(w->modules, w->symbols, &w->spaces), 0);
+	w->space = address_space_get(w->spaces, (uint32_t)pid, 1);
 	assert_non_null(w->space);
 }
 
 static void world_free(struct world *w)
 {
-	spaces_free(w->spaces);
+	address_spaces_free(w->spaces);
 	symbol_server_free(w->symbols);
 	modules_free(w->modules);
 }
 
 static void unwind(struct world *w, const struct sbt_stack *sample)
 {
-	assert_int_equal(
-		space_unwind(w->spaces, w->space, sample, w->sites, SPACE_UNWIND_MAX, &w->n), 0);
+	assert_int_equal(address_space_unwind(w->spaces, w->space, sample, w->sites,
+					      ADDRESS_SPACE_UNWIND_MAX, &w->n),
+			 0);
 }
 
 /* The real function of frame @i, inlined ones left out; "" unknown. */
 static const struct site_frame *frame_of(struct world *w, uint32_t i)
 {
 	static const struct site_frame none = { .function = "", .file = "" };
-	const struct site_name *name = spaces_site(w->spaces, w->sites[i]);
+	const struct site_name *name = address_spaces_site(w->spaces, w->sites[i]);
 
 	assert_non_null(name);
 	if (!name->nframes || !name->frames[name->nframes - 1].function)
@@ -306,7 +307,7 @@ static void show(struct world *w)
 	uint32_t i;
 
 	for (i = 0; i < w->n; i++) {
-		const struct site_name *name = spaces_site(w->spaces, w->sites[i]);
+		const struct site_name *name = address_spaces_site(w->spaces, w->sites[i]);
 
 		print_message("#%u %s:%u in %s+%#llx\n", i, frame_of(w, i)->function,
 			      frame_of(w, i)->line, name->module ? name->module : "?",
@@ -384,7 +385,7 @@ static void expect_sleep(const struct fixture *f, const char *program)
 	first = expect_frames(&w, sleep_source, sleep_frames);
 	/* The system call's stub is in libc, or in the program that carries it. */
 	assert_in_range(first, 1, 3);
-	assert_non_null(spaces_site(w.spaces, w.sites[0])->module);
+	assert_non_null(address_spaces_site(w.spaces, w.sites[0])->module);
 	/* And on to the outermost. */
 	assert_in_range(w.n, first + 5, first + 8);
 	assert_string_equal(frame_of(&w, w.n - 1)->function, "_start");
@@ -572,7 +573,7 @@ static void test_gone(void **state)
 	capture(pid, wait_for(pid, SYS_nanosleep, SYS_clock_nanosleep), &sample);
 	fixture_run(f, "rm go");
 	world_new(&w, pid);
-	assert_int_equal(space_read(w.spaces, w.space), 0);
+	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	stop(pid);
 	w.space->gone = true;
 	unwind(&w, &sample);
@@ -589,7 +590,7 @@ static void test_gone(void **state)
 static void test_truncated(void **state)
 {
 	const struct fixture *f = *state;
-	uint32_t all[SPACE_UNWIND_MAX], n, last = 0, len, full, i;
+	uint32_t all[ADDRESS_SPACE_UNWIND_MAX], n, last = 0, len, full, i;
 	struct sbt_stack sample;
 	struct world w;
 	pid_t pid;
@@ -617,9 +618,9 @@ static void test_truncated(void **state)
 	sample.len = UINT32_MAX;
 	unwind(&w, &sample);
 	assert_int_equal(w.n, n);
-	assert_int_equal(space_unwind(w.spaces, w.space, &sample, w.sites, 2, &w.n), 0);
+	assert_int_equal(address_space_unwind(w.spaces, w.space, &sample, w.sites, 2, &w.n), 0);
 	assert_int_equal(w.n, 2);
-	assert_int_equal(space_unwind(w.spaces, w.space, &sample, w.sites, 0, &w.n), 0);
+	assert_int_equal(address_space_unwind(w.spaces, w.space, &sample, w.sites, 0, &w.n), 0);
 	assert_int_equal(w.n, 0);
 	world_free(&w);
 	stop(pid);
@@ -672,7 +673,7 @@ static void test_garbage(void **state)
 		if (i % 7 == 0)
 			sample.sp = UINT64_MAX - any(&seed) % 8192;
 		unwind(&w, &sample);
-		assert_in_range(w.n, 0, SPACE_UNWIND_MAX);
+		assert_in_range(w.n, 0, ADDRESS_SPACE_UNWIND_MAX);
 	}
 	memset(&sample, 0xff, sizeof(sample));
 	unwind(&w, &sample);
@@ -821,10 +822,10 @@ static void test_mapping_names(void **state)
 		name[0] = 0;
 		assert_true(sscanf(line, "%lx-%lx %*s %*s %*s %*s %299[^\n]", &start_at, &end_at,
 				   name) >= 2);
-		got = space_mapping_name(w.spaces, w.space, start_at);
+		got = address_space_mapping_name(w.spaces, w.space, start_at);
 		assert_non_null(got);
 		assert_string_equal(got, name[0] ? name : "anonymous memory");
-		assert_ptr_equal(space_mapping_name(w.spaces, w.space, end_at - 1), got);
+		assert_ptr_equal(address_space_mapping_name(w.spaces, w.space, end_at - 1), got);
 		heap |= !strcmp(got, "[heap]");
 		stack |= !strcmp(got, "[stack]");
 		none |= !strcmp(got, "anonymous memory");
@@ -832,13 +833,14 @@ static void test_mapping_names(void **state)
 	}
 	fclose(maps);
 	assert_true(checked > 8 && heap && stack && none);
-	assert_null(space_mapping_name(w.spaces, w.space, 0));
-	assert_null(space_mapping_name(w.spaces, w.space, UINT64_MAX));
+	assert_null(address_space_mapping_name(w.spaces, w.space, 0));
+	assert_null(address_space_mapping_name(w.spaces, w.space, UINT64_MAX));
 	stop(pid);
 	w.space->gone = true;
 	snprintf(path, sizeof(path), "%s/ma two", f->dir);
-	assert_string_equal(space_mapping_name(w.spaces, w.space, w.space->maps.entries[0].start),
-			    path);
+	assert_string_equal(
+		address_space_mapping_name(w.spaces, w.space, w.space->maps.entries[0].start),
+		path);
 	world_free(&w);
 }
 
@@ -853,7 +855,7 @@ static void test_mapping_fresh(void **state)
 
 	needs_root();
 	world_new(&w, getpid());
-	assert_int_equal(space_read(w.spaces, w.space), 0);
+	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	fixture_write(f, "data", "some bytes\n");
 	fd = fixture_open(f, "data");
 	file = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -864,9 +866,10 @@ static void test_mapping_fresh(void **state)
 	assert_ptr_not_equal(file, MAP_FAILED);
 	assert_ptr_not_equal(anon, MAP_FAILED);
 	snprintf(path, sizeof(path), "%s/data", f->dir);
-	assert_string_equal(space_mapping_name(w.spaces, w.space, (uintptr_t)anon + 5),
+	assert_string_equal(address_space_mapping_name(w.spaces, w.space, (uintptr_t)anon + 5),
 			    "anonymous memory");
-	assert_string_equal(space_mapping_name(w.spaces, w.space, (uintptr_t)file + 5), path);
+	assert_string_equal(address_space_mapping_name(w.spaces, w.space, (uintptr_t)file + 5),
+			    path);
 	munmap(anon, 4096);
 	munmap(file, 4096);
 	world_free(&w);

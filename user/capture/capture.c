@@ -241,7 +241,7 @@ static int price_crossings(struct capture *c)
 static void on_folded(void *ctx, const struct model_proc *from, const struct model_proc *into)
 {
 	struct capture *c = ctx;
-	const struct space *space = space_find(c->spaces, from->tgid, from->inc);
+	const struct address_space *space = address_space_find(c->spaces, from->tgid, from->inc);
 
 	if (space)
 		callsites_forget(feed_callsites(ingest_feed(c->ingest)), space);
@@ -712,7 +712,7 @@ static void tear_down(struct capture *c)
 	counting_close(&c->counting);
 	model_free(c->model);
 	tracker_free(c->tracker);
-	spaces_free(c->spaces);
+	address_spaces_free(c->spaces);
 	modules_free(c->modules);
 	symbol_server_free(c->symbols);
 	progress_free(c->progress);

@@ -12,12 +12,12 @@
 #include "base/options.h"
 #include "capture/run_facts_live.h"
 #include "model/model.h"
-#include "sites/space.h"
+#include "sites/address_space.h"
 
 /* What can be looked at while tracing goes on; all of it is the tracer's. */
 struct capture_view {
 	struct attach *attach;
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct model *model;
 	struct run_facts_live *run_facts_live;
 	struct causes *causes; /* NULL: nobody's time is accounted for */

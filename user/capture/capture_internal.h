@@ -31,7 +31,7 @@ struct capture {
 	struct progress *progress; /* NULL: nowhere */
 	struct modules *modules;
 	struct symbol_server *symbols;
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct tracker *tracker;
 	struct model *model;
 	struct observer *observer;

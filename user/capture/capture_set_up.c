@@ -167,7 +167,7 @@ static int build_rooms(struct capture *c)
 	if (!err && o->aggregate)
 		modules_only_pthread(c->modules);
 	if (!err)
-		err = spaces_new(c->modules, c->symbols, &c->spaces);
+		err = address_spaces_new(c->modules, c->symbols, &c->spaces);
 	if (!err)
 		err = tracker_new(c->attach, c->modules, c->spaces, &to, &c->tracker);
 	for (i = 0; !err && (fd = tracker_mapped_fd(c->tracker, i)) >= 0; i++)

@@ -21,7 +21,7 @@ struct told_stack {
 
 struct cause_names {
 	const struct attach *attach;
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct causes *causes;
 	struct cause_env env;
 	struct sbt_name task; /* the last that was asked for */
@@ -45,9 +45,9 @@ static const char *cause_names_task(void *ctx, uint32_t tid)
 static const char *cause_names_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
 {
 	struct cause_names *w = ctx;
-	const struct space *space = space_find(w->spaces, tgid, inc);
+	const struct address_space *space = address_space_find(w->spaces, tgid, inc);
 
-	return space ? space_object_name(w->spaces, space, addr) : NULL;
+	return space ? address_space_object_name(w->spaces, space, addr) : NULL;
 }
 
 static const char *cause_names_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
@@ -133,11 +133,11 @@ static const char *cause_names_file(void *ctx, uint64_t inode)
 static uint32_t unwind(struct cause_names *w, uint32_t tgid, uint32_t inc, uint64_t key,
 		       uint32_t *sites, uint32_t max)
 {
-	struct space *space = space_find(w->spaces, tgid, inc);
+	struct address_space *space = address_space_find(w->spaces, tgid, inc);
 	uint32_t n = 0;
 
 	if (!space || attach_stack(w->attach, key, &w->stack) || w->stack.tgid != tgid ||
-	    space_unwind(w->spaces, space, &w->stack, sites, max, &n))
+	    address_space_unwind(w->spaces, space, &w->stack, sites, max, &n))
 		return 0;
 	return n;
 }
@@ -195,7 +195,7 @@ static uint32_t cause_names_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64
 	return told.n;
 }
 
-int cause_names_new(const struct attach *attach, struct spaces *spaces,
+int cause_names_new(const struct attach *attach, struct address_spaces *spaces,
 		    const struct counting *counting, const struct report_env *env,
 		    struct cause_names **out)
 {

@@ -7,12 +7,12 @@
 #include "analyse/cause.h"
 #include "attach/attach.h"
 #include "capture/counting.h"
-#include "sites/space.h"
+#include "sites/address_space.h"
 
 struct cause_names;
 
 /* Returns 0 and *out, or -ENOMEM. All that is given must outlive it. */
-int cause_names_new(const struct attach *attach, struct spaces *spaces,
+int cause_names_new(const struct attach *attach, struct address_spaces *spaces,
 		    const struct counting *counting, const struct report_env *env,
 		    struct cause_names **out);
 void cause_names_free(struct cause_names *cause_names);

@@ -148,7 +148,7 @@ struct candidates {
 
 static const char *place_of(const struct diagnostics *r, uint32_t site, char text[256])
 {
-	const struct site_name *name = spaces_site(r->spaces, site);
+	const struct site_name *name = address_spaces_site(r->spaces, site);
 	const struct site_frame *f = name && name->nframes ? &name->frames[0] : NULL;
 
 	if (f && f->function && f->file)
@@ -192,7 +192,7 @@ static const char *advice_named(const char *name, bool several, char text[ADVICE
 /* The function at @site, if -b can name it as a barrier's. What a thread begins with is none. */
 static const char *nameable(const struct diagnostics *r, uint32_t site)
 {
-	const char *name = spaces_rule_name(r->spaces, site);
+	const char *name = address_spaces_rule_name(r->spaces, site);
 
 	if (name && (!strcmp(name, "main") ||
 		     callsites_first(feed_callsites(ingest_feed(r->ingest)), site)))
@@ -219,8 +219,8 @@ static const char *advice_of(const struct diagnostics *r, const struct discover_
 	bool exact;
 
 	if (!o->futex || (o->wait_site != o->wake_site &&
-			  spaces_function(r->spaces, o->wait_site, &exact) ==
-				  spaces_function(r->spaces, o->wake_site, &exact)))
+			  address_spaces_function(r->spaces, o->wait_site, &exact) ==
+				  address_spaces_function(r->spaces, o->wake_site, &exact)))
 		return advice_at(r, o->wait_site, text);
 	snprintf(text, ADVICE_LEN,
 		 "if it is a barrier, name the function that holds both its wait and its waking "
@@ -252,12 +252,12 @@ static const char *advice_split(const struct diagnostics *r, const struct discov
 static const char *woken_from(const struct diagnostics *r, const struct discover_object *o)
 {
 	bool exact;
-	uint64_t wait = spaces_function(r->spaces, o->wait_site, &exact);
+	uint64_t wait = address_spaces_function(r->spaces, o->wait_site, &exact);
 
-	if (wait && wait == spaces_function(r->spaces, o->wake_site, &exact))
+	if (wait && wait == address_spaces_function(r->spaces, o->wake_site, &exact))
 		return "in rounds among other uses of it, and woken at";
-	wait = spaces_outer_function(r->spaces, o->wait_site);
-	if (wait && wait == spaces_outer_function(r->spaces, o->wake_site))
+	wait = address_spaces_outer_function(r->spaces, o->wait_site);
+	if (wait && wait == address_spaces_outer_function(r->spaces, o->wake_site))
 		return "and woken at another place of one function, at";
 	return "and woken from another function, at";
 }
@@ -276,7 +276,7 @@ static void tell_split(const struct diagnostics *r, const struct discover_object
 /* A virtual machine's own monitors are no barriers of the program. */
 static bool is_of_machine(const struct diagnostics *r, const struct discover_object *o)
 {
-	const struct site_name *name = spaces_site(r->spaces, o->wait_site);
+	const struct site_name *name = address_spaces_site(r->spaces, o->wait_site);
 
 	return name && name->module && strstr(name->module, "/libjvm.so");
 }
@@ -329,12 +329,12 @@ struct sems {
 
 static void compare_calls(struct sems *s, const struct turnstile *o)
 {
-	struct spaces *spaces = s->c->remarks->spaces;
+	struct address_spaces *spaces = s->c->remarks->spaces;
 	bool exact;
 
-	if (o->above == SPACE_SITE_NONE || s->one->above == SPACE_SITE_NONE ||
-	    spaces_function(spaces, o->above, &exact) !=
-		    spaces_function(spaces, s->one->above, &exact)) {
+	if (o->above == ADDRESS_SPACE_SITE_NONE || s->one->above == ADDRESS_SPACE_SITE_NONE ||
+	    address_spaces_function(spaces, o->above, &exact) !=
+		    address_spaces_function(spaces, s->one->above, &exact)) {
 		s->elsewhere = true;
 		s->lock |= !turnstile_is(o);
 	} else {
@@ -345,15 +345,16 @@ static void compare_calls(struct sems *s, const struct turnstile *o)
 static void compare_sem(void *ctx, const struct turnstile *o)
 {
 	struct sems *s = ctx;
-	struct spaces *spaces = s->c->remarks->spaces;
+	struct address_spaces *spaces = s->c->remarks->spaces;
 
 	if (o->tgid != s->one->tgid || o->inc != s->one->inc)
 		return;
 	if (o->site == s->one->site && o->above != s->one->above)
 		compare_calls(s, o);
 	s->several |= o->site == s->one->site && turnstile_is(o) && !turnstile_shares(o, s->one);
-	s->helper |= o->site != s->one->site && spaces_line(spaces, o->site, true) &&
-		     spaces_line(spaces, o->site, true) == spaces_line(spaces, s->one->site, true);
+	s->helper |= o->site != s->one->site && address_spaces_line(spaces, o->site, true) &&
+		     address_spaces_line(spaces, o->site, true) ==
+			     address_spaces_line(spaces, s->one->site, true);
 }
 
 /* Turnstiles of one barrier are one candidate. */
@@ -390,13 +391,13 @@ static void tell_sem(void *ctx, const struct turnstile *o)
 		!callsites_first(feed_callsites(ingest_feed(r->ingest)), o->above);
 	if (above)
 		site = o->above;
-	name = compared.helper && !above ? spaces_rule_name_around(r->spaces, site)
-					 : spaces_rule_name(r->spaces, site);
+	name = compared.helper && !above ? address_spaces_rule_name_around(r->spaces, site)
+					 : address_spaces_rule_name(r->spaces, site);
 	/* What a thread begins with is no barrier; and who calls it from several functions may do so for parts of one. */
 	if (compared.elsewhere || callsites_first(feed_callsites(ingest_feed(r->ingest)), site))
 		name = NULL;
 	place_of(r, site, text);
-	if (is_named(s, name ? name : spaces_keep(r->spaces, text)) ||
+	if (is_named(s, name ? name : address_spaces_keep(r->spaces, text)) ||
 	    s->c->n++ >= CANDIDATES_SHOWN)
 		return;
 	remark_note(REMARK_HINT, "candidate", o->tgid,
@@ -794,16 +795,16 @@ static void tell_unnamed(void *ctx, const char *path, enum symbol_unnamed why)
 	}
 }
 
-void diagnostics_unnamed(const struct spaces *spaces)
+void diagnostics_unnamed(const struct address_spaces *spaces)
 {
 	struct unnamed u = { 0 };
 	uint32_t more;
 
-	if (!spaces_symbols(spaces))
+	if (!address_spaces_symbols(spaces))
 		return;
-	more = symbol_unnamed(spaces_symbols(spaces), tell_unnamed, &u);
+	more = symbol_unnamed(address_spaces_symbols(spaces), tell_unnamed, &u);
 	more += u.n > UNNAMED_SHOWN ? u.n - UNNAMED_SHOWN : 0;
-	if (symbol_server_fetch_failed(spaces_symbols(spaces)))
+	if (symbol_server_fetch_failed(address_spaces_symbols(spaces)))
 		remark_note(REMARK_WARN, "unnamed", 0,
 			    "--debuginfod: the servers did not answer in a minute, and no more was "
 			    "asked of them: names are those of the files that are here");

@@ -19,7 +19,7 @@ struct diagnostics {
 	const struct options *options;
 	const struct attach *attach;
 	struct modules *modules;
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	const struct tracker *tracker;
 	struct ingest *ingest;
 	const struct model *model;
@@ -33,6 +33,6 @@ struct diagnostics_left diagnostics_left(const struct attach *attach, uint32_t c
 /* Note all that is known now. */
 void diagnostics_find(const struct diagnostics *remarks);
 /* And which files could not be read for names: known once all have been looked up. */
-void diagnostics_unnamed(const struct spaces *spaces);
+void diagnostics_unnamed(const struct address_spaces *spaces);
 
 #endif /* CAPTURE_DIAGNOSTICS_H */

@@ -711,7 +711,7 @@ static struct module_place *outlined_at(const struct module *m, uint64_t offset)
 	return NULL;
 }
 
-int probes_find_outlined(struct probes *p, struct module *m, const struct space *space,
+int probes_find_outlined(struct probes *p, struct module *m, const struct address_space *space,
 			 uint8_t family, uint64_t offset, uint64_t caller)
 {
 	int pid = p->options->by_process ? (int)space->tgid : 0, err;

@@ -10,7 +10,7 @@
 #include "capture/written.h"
 #include "sites/module.h"
 #include "sites/rule.h"
-#include "sites/space.h"
+#include "sites/address_space.h"
 
 struct probes {
 	struct attach *attach;
@@ -91,8 +91,9 @@ void probes_say_ends(struct probes *probes, struct module *module, uint32_t retu
  * The function at @offset of the file is run by parallel regions, begun at @caller of the same file (0: not known): it
  * and all of its like get probes. Returns 0 or -errno: it is not known where it begins and ends.
  */
-int probes_find_outlined(struct probes *probes, struct module *module, const struct space *space,
-			 uint8_t family, uint64_t offset, uint64_t caller);
+int probes_find_outlined(struct probes *probes, struct module *module,
+			 const struct address_space *space, uint8_t family, uint64_t offset,
+			 uint64_t caller);
 /*
  * The probe at @offset of the file has told all that it can (SBT_REC_TASKS): it is removed, from the process and where it is for
  * all from all. @unseen: of others it is not told from now on that they have tasks. Returns 0, -ENOENT: there is none, or -ENOMEM.

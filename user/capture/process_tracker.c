@@ -24,7 +24,7 @@
 
 #define WORDS_MAX 64 /* of a process's command line are looked at */
 
-int tracker_new(struct attach *attach, struct modules *modules, struct spaces *spaces,
+int tracker_new(struct attach *attach, struct modules *modules, struct address_spaces *spaces,
 		const struct tracker_options *options, struct tracker **out)
 {
 	struct tracker *t = calloc(1, sizeof(*t));
@@ -36,7 +36,7 @@ int tracker_new(struct attach *attach, struct modules *modules, struct spaces *s
 	t->modules = modules;
 	t->spaces = spaces;
 	t->options = *options;
-	spaces_set_changes(spaces, tracker_changes, t);
+	address_spaces_set_changes(spaces, tracker_changes, t);
 	t->options.all_loaders = false;
 	if (options->children) {
 		err = mappings_open(options->discover_all, &t->mappings);
@@ -89,12 +89,12 @@ struct module *tracker_mapped_at(struct tracker *t, int pid, const struct maps_e
 	return e->exec && e->ino ? modules_get(t->modules, pid, e) : NULL;
 }
 
-struct module *tracker_module(struct tracker *t, const struct space *space, size_t i)
+struct module *tracker_module(struct tracker *t, const struct address_space *space, size_t i)
 {
 	return tracker_mapped_at(t, (int)space->tgid, &space->maps.entries[i]);
 }
 
-static void refuse(struct tracker *t, struct space *space, const char *comm)
+static void refuse(struct tracker *t, struct address_space *space, const char *comm)
 {
 	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_EXCLUDED, 0);
 	space->departures = "none: not traced";
@@ -129,7 +129,7 @@ static uint32_t see_returns(struct tracker *t, int pid, const struct maps *maps,
 }
 
 /* How departures may be seen, once it is known what the process runs. */
-static void choose_departures(struct tracker *t, struct space *space)
+static void choose_departures(struct tracker *t, struct address_space *space)
 {
 	bool runtime = false;
 	uint32_t returns;
@@ -183,7 +183,7 @@ static void choose_departures(struct tracker *t, struct space *space)
 }
 
 /* Which rank it is must be asked while it lives. */
-static int see_rank(struct tracker *t, const struct space *space, const char *program)
+static int see_rank(struct tracker *t, const struct address_space *space, const char *program)
 {
 	struct ranks_handles handles = { .addresses = false };
 	struct job job = { .rank = JOB_NONE, .size = JOB_NONE };
@@ -203,9 +203,9 @@ static int see_rank(struct tracker *t, const struct space *space, const char *pr
 }
 
 /* Reads what the process has mapped and probes what is in it. */
-int tracker_examine(struct tracker *t, struct space *space)
+int tracker_examine(struct tracker *t, struct address_space *space)
 {
-	int err = space_read(t->spaces, space);
+	int err = address_space_read(t->spaces, space);
 	bool mpi = false, tasks = false, named;
 	const char *program = NULL;
 	uint64_t leader = 0;
@@ -380,7 +380,7 @@ int tracker_add_words(struct tracker *t, int pid)
 
 int tracker_add_pid(struct tracker *t, int pid)
 {
-	struct space *space = space_get(t->spaces, (uint32_t)pid, INC_FOUND);
+	struct address_space *space = address_space_get(t->spaces, (uint32_t)pid, INC_FOUND);
 	int err;
 
 	if (!space)
@@ -475,7 +475,7 @@ bool tracker_probe_file(struct tracker *t, int pid, const struct maps_entry *ent
 struct tracker_scan tracker_scan_once(struct tracker *t, int pid)
 {
 	struct tracker_scan scan = { .partial = linker_busy(pid) == 1 };
-	struct space_facts facts;
+	struct address_space_facts facts;
 	struct maps maps;
 	size_t i;
 
@@ -484,7 +484,7 @@ struct tracker_scan tracker_scan_once(struct tracker *t, int pid)
 	for (i = 0; i < maps.n; i++)
 		scan.fresh |= tracker_probe_file(t, pid, &maps.entries[i]);
 	tracker_scan_rank(t, pid, &maps);
-	facts = spaces_classify(t->spaces, pid, &maps, scan.partial);
+	facts = address_spaces_classify(t->spaces, pid, &maps, scan.partial);
 	/* A probe came to a process that runs: who is inside a barrier of it already? */
 	if (scan.fresh)
 		tracker_note_waiting(t, pid);
@@ -527,9 +527,9 @@ int tracker_scan_all(struct tracker *t)
 
 /* --- events -------------------------------------------------------------------------------------------- */
 
-static struct space_program program_of(const struct sbt_event *event)
+static struct address_space_program program_of(const struct sbt_event *event)
 {
-	return (struct space_program){
+	return (struct address_space_program){
 		.dev = event->family,
 		.ino = event->caller,
 		.image = { .code = event->address,
@@ -539,19 +539,20 @@ static struct space_program program_of(const struct sbt_event *event)
 }
 
 /* That a process runs a program: as the kernel saw it then, whatever has become of it since. */
-static int examine_program(struct tracker *t, struct space *space, const struct sbt_event *event)
+static int examine_program(struct tracker *t, struct address_space *space,
+			   const struct sbt_event *event)
 {
 	int err;
 
 	space->program = program_of(event);
 	err = tracker_examine(t, space);
 	if (err)
-		space_assume(t->spaces, space);
+		address_space_assume(t->spaces, space);
 	return err;
 }
 
 /* Its crossings count from now on: nothing that is still to be mapped changes how its departures may be seen. */
-void tracker_settled(struct tracker *t, struct space *space)
+void tracker_settled(struct tracker *t, struct address_space *space)
 {
 	know_program(t, space->tgid, &space->maps, space->by_exit ? SBT_PROC_BY_EXIT : 0,
 		     space->settled);
@@ -561,7 +562,7 @@ void tracker_settled(struct tracker *t, struct space *space)
 static void on_changed(struct tracker *t, const struct sbt_event *event)
 {
 	bool held = event->flags & SBT_EVENT_HELD;
-	struct space *space;
+	struct address_space *space;
 	uint64_t leader;
 	int err;
 
@@ -576,7 +577,7 @@ static void on_changed(struct tracker *t, const struct sbt_event *event)
 		return;
 	}
 	tracker_written(t);
-	space = space_get(t->spaces, event->tgid, event->inc);
+	space = address_space_get(t->spaces, event->tgid, event->inc);
 	if (space)
 		space->runs = !held;
 	/* The linker maps one library after the other: they are looked at together. */
@@ -623,12 +624,13 @@ static void on_changed(struct tracker *t, const struct sbt_event *event)
 
 static void on_fork(struct tracker *t, const struct sbt_event *event)
 {
-	const struct space *parent = space_find(t->spaces, event->parent_tgid, event->parent_inc);
-	struct space *child = space_get(t->spaces, event->tgid, event->inc);
+	const struct address_space *parent =
+		address_space_find(t->spaces, event->parent_tgid, event->parent_inc);
+	struct address_space *child = address_space_get(t->spaces, event->tgid, event->inc);
 
 	t->made++;
 	if (parent && child)
-		space_inherit(child, parent);
+		address_space_inherit(child, parent);
 	if (child) {
 		child->young = true;
 		child->parent_tgid = event->parent_tgid;
@@ -647,7 +649,7 @@ static void on_fork(struct tracker *t, const struct sbt_event *event)
 }
 
 /* What of the process is mapped at @addr, and *offset: where that is in its file; or NULL. */
-static const struct maps_entry *mapped_at(const struct space *space, uint64_t addr,
+static const struct maps_entry *mapped_at(const struct address_space *space, uint64_t addr,
 					  uint64_t *offset)
 {
 	size_t i;
@@ -667,7 +669,8 @@ static const struct maps_entry *mapped_at(const struct space *space, uint64_t ad
  * A region runs a function that has no name. All of its like are looked for at once, for most processes can only be
  * held before their first region: then they have one thread.
  */
-static int find_outlined(struct tracker *t, struct space *space, const struct sbt_event *event)
+static int find_outlined(struct tracker *t, struct address_space *space,
+			 const struct sbt_event *event)
 {
 	const struct maps_entry *e, *from;
 	uint64_t offset = 0, caller = 0;
@@ -702,7 +705,7 @@ static int find_outlined(struct tracker *t, struct space *space, const struct sb
 
 static void on_outlined(struct tracker *t, const struct sbt_event *event)
 {
-	struct space *space = space_get(t->spaces, event->tgid, event->inc);
+	struct address_space *space = address_space_get(t->spaces, event->tgid, event->inc);
 	int err = -ENOMEM;
 
 	if (space && !space->read)
@@ -730,7 +733,7 @@ static void on_outlined(struct tracker *t, const struct sbt_event *event)
 /* A probe has told that the process has tasks. */
 static void on_tasks(struct tracker *t, const struct sbt_event *event)
 {
-	struct space *space = space_find(t->spaces, event->tgid, event->inc);
+	struct address_space *space = address_space_find(t->spaces, event->tgid, event->inc);
 	const struct maps_entry *e;
 	struct module *m = NULL;
 	uint64_t offset = 0;
@@ -743,27 +746,27 @@ static void on_tasks(struct tracker *t, const struct sbt_event *event)
 	if (e && e->exec)
 		m = modules_get(t->modules, (int)space->tgid, e);
 	if (m && !probes_remove(&t->probes, m, space->tgid, offset, &unseen) && unseen)
-		spaces_tasks_unseen(t->spaces);
+		address_spaces_tasks_unseen(t->spaces);
 }
 
 void tracker_look(struct tracker *t, const struct sbt_event *event)
 {
-	struct space *space = space_find(t->spaces, event->tgid, event->inc);
+	struct address_space *space = address_space_find(t->spaces, event->tgid, event->inc);
 
 	if (space && !(event->tgid == t->child && event->inc == INC_FOUND))
-		space_look(t->spaces, space);
+		address_space_look(t->spaces, space);
 }
 
 void tracker_event(struct tracker *t, const struct sbt_event *event)
 {
-	struct space *space;
+	struct address_space *space;
 
 	switch (event->type) {
 	case SBT_REC_FORK:
 		on_fork(t, event);
 		break;
 	case SBT_REC_SEEN:
-		space = space_get(t->spaces, event->tgid, event->inc);
+		space = address_space_get(t->spaces, event->tgid, event->inc);
 		if (!space || space->read)
 			break;
 		space->runs = true;
@@ -771,7 +774,8 @@ void tracker_event(struct tracker *t, const struct sbt_event *event)
 		break;
 	case SBT_REC_UNPROBED: /* of one thread it may be, if it shares memory with others */
 	case SBT_REC_THREAD:
-		space = t->options.discover ? space_find(t->spaces, event->tgid, event->inc) : NULL;
+		space = t->options.discover ? address_space_find(t->spaces, event->tgid, event->inc)
+					    : NULL;
 		if (space && tracker_examine_waits(t, space, true) == -ESRCH)
 			t->unprobed += event->type == SBT_REC_UNPROBED;
 		break;
@@ -812,7 +816,7 @@ void tracker_event(struct tracker *t, const struct sbt_event *event)
 
 void tracker_forget(struct tracker *t, uint32_t tgid, uint32_t inc)
 {
-	spaces_forget(t->spaces, tgid, inc);
+	address_spaces_forget(t->spaces, tgid, inc);
 	ranks_forget(t->ranks, tgid, inc);
 	hash_del(&t->seen, (uint64_t)inc << 32 | tgid);
 	/* Who remembers where its calls are asks anew. */

@@ -13,7 +13,7 @@
 #include "attach/attach.h"
 #include "ingest/feed.h"
 #include "sbt/record.h"
-#include "sites/space.h"
+#include "sites/address_space.h"
 
 struct tracker;
 
@@ -31,7 +31,7 @@ struct tracker_options {
 	int verbose;
 };
 
-int tracker_new(struct attach *attach, struct modules *modules, struct spaces *spaces,
+int tracker_new(struct attach *attach, struct modules *modules, struct address_spaces *spaces,
 		const struct tracker_options *options, struct tracker **out);
 void tracker_free(struct tracker *tracker);
 

@@ -315,10 +315,10 @@ static void count_late(struct tracker *t, struct birth *b, uint64_t until_ns, bo
 /* Returns whether that is to be repeated. */
 static bool birth_classify(struct tracker *t, struct birth *b)
 {
-	struct space_facts facts = { 0 };
+	struct address_space_facts facts = { 0 };
 
 	if (b->maps.n)
-		facts = spaces_classify(t->spaces, (int)b->tgid, &b->maps, b->busy);
+		facts = address_spaces_classify(t->spaces, (int)b->tgid, &b->maps, b->busy);
 	if (facts.decided)
 		attach_know_program(
 			t->attach, b->maps.entries->dev, b->maps.entries->ino,

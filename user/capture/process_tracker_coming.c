@@ -15,7 +15,7 @@
 #define NEEDED_MAX 256
 
 /* targets.judged; below these the flags of a verdict. */
-#define CLASSIFIED	   (1ULL << 32)
+#define CLASSIFIED     (1ULL << 32)
 #define CLASSIFIED_MPI (1ULL << 33)
 
 /* What a program needs. */
@@ -50,13 +50,13 @@ static uint64_t classify_needed(struct tracker *t, const struct module *program)
 {
 	struct coming c = { .program = program,
 			    .unknown = getenv("LD_PRELOAD") || getenv("LD_AUDIT") };
-	struct space_facts facts;
+	struct address_space_facts facts;
 	size_t i;
 
 	if (c.unknown || needed_each(t->modules, program->path, add_file, &c) || c.unknown ||
 	    !c.found)
 		return 0;
-	facts = spaces_classify_files(c.files, c.n);
+	facts = address_spaces_classify_files(c.files, c.n);
 	if (!facts.decided)
 		return 0;
 	/* Where regions return to is probed in each process. */
@@ -72,10 +72,12 @@ static uint64_t classify_needed(struct tracker *t, const struct module *program)
 }
 
 /* By the program alone. */
-static bool classify_alone(struct tracker *t, struct maps_entry *e, struct module *m, uint32_t *flags)
+static bool classify_alone(struct tracker *t, struct maps_entry *e, struct module *m,
+			   uint32_t *flags)
 {
 	struct maps alone = { .entries = e, .n = 1 };
-	struct space_facts facts = spaces_classify(t->spaces, getpid(), &alone, false);
+	struct address_space_facts facts =
+		address_spaces_classify(t->spaces, getpid(), &alone, false);
 
 	*flags = 0;
 	if (!facts.decided)
@@ -117,7 +119,7 @@ static bool needs_openmp(const struct module *program)
 }
 
 void tracker_classify_coming(struct tracker *t, const struct maps_entry *entry, struct module *m,
-			  bool rank)
+			     bool rank)
 {
 	struct maps_entry e = *entry;
 	uint32_t flags;
@@ -133,7 +135,7 @@ static uint64_t job_key(uint32_t tgid, uint32_t inc)
 	return (uint64_t)inc << 32 | tgid;
 }
 
-static struct module *program_of(struct tracker *t, const struct space *space,
+static struct module *program_of(struct tracker *t, const struct address_space *space,
 				 const struct maps_entry **entry)
 {
 	struct module *m;
@@ -149,7 +151,7 @@ static struct module *program_of(struct tracker *t, const struct space *space,
 	return NULL;
 }
 
-void tracker_classify_executed(struct tracker *t, const struct space *space)
+void tracker_classify_executed(struct tracker *t, const struct address_space *space)
 {
 	const struct maps_entry *entry = NULL;
 	struct module *m;
@@ -209,7 +211,8 @@ void tracker_rank_gone(struct tracker *t, const struct sbt_event *exec)
 	struct ranks_handles handles = { .addresses = false };
 	uint64_t known = 0;
 
-	if (job && m && hash_get(&t->classified, (uint64_t)(uintptr_t)m, &known) && known & CLASSIFIED_MPI)
+	if (job && m && hash_get(&t->classified, (uint64_t)(uintptr_t)m, &known) &&
+	    known & CLASSIFIED_MPI)
 		ranks_see(t->ranks, exec->tgid, exec->inc, job, &handles);
 }
 

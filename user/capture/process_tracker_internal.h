@@ -20,7 +20,7 @@ struct starting {
 struct tracker {
 	struct attach *attach;
 	struct modules *modules;
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct tracker_options options;
 	struct probes probes;
 	struct hash waiting; /* tid -> futex word, as its probe came */
@@ -64,11 +64,11 @@ struct tracker {
 /* targets.c */
 /* The module that a process has mapped there, or NULL: no code of a file. Likewise of mapping @i of a space. */
 struct module *tracker_mapped_at(struct tracker *t, int pid, const struct maps_entry *entry);
-struct module *tracker_module(struct tracker *t, const struct space *space, size_t i);
+struct module *tracker_module(struct tracker *t, const struct address_space *space, size_t i);
 /* Reads what the process has mapped and probes what is in it. Returns 0 or -errno. */
-int tracker_examine(struct tracker *t, struct space *space);
+int tracker_examine(struct tracker *t, struct address_space *space);
 /* Its crossings count from now on: nothing that is still to be mapped changes how its departures may be seen. */
-void tracker_settled(struct tracker *t, struct space *space);
+void tracker_settled(struct tracker *t, struct address_space *space);
 /* -a, a process that is not traced yet: probes what it has mapped. */
 struct tracker_scan {
 	bool partial; /* its dynamic linker was at work */
@@ -86,10 +86,10 @@ uint32_t tracker_scan_departures(struct tracker *t, int pid, const struct maps *
  * A program that will be run by who is traced, and may not be held then: @entry is our own mapping of it. Says to the kernel's side what can be
  * said now. @rank: all the files that it needs are looked for, as of programs of OpenMP's.
  */
-void tracker_classify_coming(struct tracker *t, const struct maps_entry *entry, struct module *module,
-			  bool rank);
+void tracker_classify_coming(struct tracker *t, const struct maps_entry *entry,
+			     struct module *module, bool rank);
 /* The same of a process that has executed a program and is not held: its crossings count from now on, if what it will map is known. */
-void tracker_classify_executed(struct tracker *t, const struct space *space);
+void tracker_classify_executed(struct tracker *t, const struct address_space *space);
 
 /* It has ended, or runs another program: who it was is known, if it was glanced at. */
 void tracker_rank_gone(struct tracker *t, const struct sbt_event *exec);
@@ -127,11 +127,11 @@ void tracker_copied(struct tracker *t, const struct sbt_event *event);
 void tracker_copied_forget(struct tracker *t);
 
 /* targets_waits.c */
-void tracker_examine_turns(struct tracker *t, struct space *space);
+void tracker_examine_turns(struct tracker *t, struct address_space *space);
 /* @running: it was not held, and may have waited before. */
-int tracker_examine_waits(struct tracker *t, struct space *space, bool running);
+int tracker_examine_waits(struct tracker *t, struct address_space *space, bool running);
 /* A process was forked. */
-void tracker_examine_forked(struct tracker *t, struct space *child);
+void tracker_examine_forked(struct tracker *t, struct address_space *child);
 
 /* tracker_ranks.c */
 /* A process that has MPI mapped, each time that it is looked at: what its code calls. @program: a path; NULL not known. */
@@ -142,7 +142,7 @@ void tracker_scan_rank(struct tracker *t, int pid, const struct maps *maps);
 void tracker_free_ranks(struct tracker *t);
 
 /* targets_linker.c */
-/* spaces_set_changes(): how often the process has changed what it maps. */
+/* address_spaces_set_changes(): how often the process has changed what it maps. */
 int tracker_changes(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n);
 /* Asks the kernel for what processes map, or no longer. Returns whether it is asked from now on. */
 bool tracker_watch(struct tracker *t);
@@ -155,7 +155,7 @@ void tracker_starting_done(struct tracker *t, uint32_t tgid, uint32_t inc);
 /* Processes of which their own dynamic linkers tell: one that runs, one that is about to execute, one that has. Return 0 or -errno. */
 int tracker_name(struct tracker *t, int pid);
 int tracker_name_coming(struct tracker *t, int pid);
-int tracker_name_starting(struct tracker *t, struct space *space);
+int tracker_name_starting(struct tracker *t, struct address_space *space);
 
 /* For feed_processes. */
 uint64_t tracker_was_waiting(struct tracker *t, uint32_t tid);

@@ -203,7 +203,7 @@ static bool starting_look(struct tracker *t, struct starting *s)
 {
 	int busy = linker_busy((int)s->tgid);
 	struct tracker_scan scan;
-	struct space *space;
+	struct address_space *space;
 
 	if (busy == 1 && !s->changed)
 		return true;
@@ -217,12 +217,12 @@ static bool starting_look(struct tracker *t, struct starting *s)
 			tracker_count_late(t, s->tgid);
 		return scan.partial;
 	}
-	space = space_find(t->spaces, s->tgid, s->inc);
+	space = address_space_find(t->spaces, s->tgid, s->inc);
 	if (!space || !space->read)
 		return now_ns() - s->since_ns < UNREPORTED_NS;
 	space->runs = true;
 	/* What was read with the last event is older than the linker's end. */
-	if ((space->settled && !s->changed) || space_look(t->spaces, space) ||
+	if ((space->settled && !s->changed) || address_space_look(t->spaces, space) ||
 	    tracker_examine(t, space))
 		return false;
 	s->changed = false;
@@ -265,7 +265,7 @@ static void look_again(void *ctx, uint32_t tgid)
 void tracker_mapped(struct tracker *t, void (*each)(void *ctx, const struct sbt_event *event),
 		    void *ctx)
 {
-	const struct space *space;
+	const struct address_space *space;
 	struct sbt_event e;
 	uint32_t i;
 
@@ -274,7 +274,7 @@ void tracker_mapped(struct tracker *t, void (*each)(void *ctx, const struct sbt_
 	/* More may come meanwhile. */
 	for (i = 0; i < t->nmapped; i++) {
 		e = t->mapped[i];
-		space = e.inc ? space_find(t->spaces, e.tgid, e.inc) : NULL;
+		space = e.inc ? address_space_find(t->spaces, e.tgid, e.inc) : NULL;
 		if (e.inc && (!space || !space->read))
 			tracker_starting_add(t, e.tgid, e.inc, true);
 		else
@@ -351,7 +351,7 @@ int tracker_name_coming(struct tracker *t, int pid)
  * Until what a process that executes a program is still to map is there and has been looked at its crossings are lost, and which rank
  * it is is not known. Its dynamic linker tells of it the sooner. Only the first ones: each probe stays until tracing ends.
  */
-int tracker_name_starting(struct tracker *t, struct space *space)
+int tracker_name_starting(struct tracker *t, struct address_space *space)
 {
 	uint64_t value;
 	int err;

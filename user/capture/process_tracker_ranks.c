@@ -45,8 +45,8 @@ void tracker_note_rank(struct tracker *t, uint32_t tgid, const struct job *job,
 		return;
 	calls.openmp = 0;
 	calls.in_line = false;
-	r->program = spaces_keep(t->spaces, program ? program : "a program");
-	r->calls = spaces_keep(t->spaces, untraced_names(&calls, names));
+	r->program = address_spaces_keep(t->spaces, program ? program : "a program");
+	r->calls = address_spaces_keep(t->spaces, untraced_names(&calls, names));
 }
 
 void tracker_scan_rank(struct tracker *t, int pid, const struct maps *maps)

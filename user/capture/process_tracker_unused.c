@@ -25,7 +25,7 @@ static bool settle_module(void *ctx, struct module *m)
 {
 	struct tracker *t = ctx;
 
-	return spaces_settle_module(t->spaces, m);
+	return address_spaces_settle_module(t->spaces, m);
 }
 
 static bool maps_module(const struct maps *maps, const struct module *m)
@@ -117,7 +117,7 @@ void tracker_step(struct tracker *t, uint64_t now)
 	t->closed_ns = now;
 	tracker_watch(t);
 	tracker_copied_forget(t);
-	spaces_mark_used(t->spaces);
+	address_spaces_mark_used(t->spaces);
 	if (t->options.discover_all)
 		remove_unused(t);
 	modules_close_unused(t->modules, settle_module, t);

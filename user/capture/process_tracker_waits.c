@@ -6,7 +6,8 @@
 #include <errno.h>
 
 /* Is it the module of a mapping before this one, too? */
-static bool is_earlier(struct tracker *t, struct space *space, size_t n, const struct module *m)
+static bool is_earlier(struct tracker *t, struct address_space *space, size_t n,
+		       const struct module *m)
 {
 	size_t i;
 
@@ -17,7 +18,7 @@ static bool is_earlier(struct tracker *t, struct space *space, size_t n, const s
 }
 
 /* Probes where its threads wait for their turn, if its code calls such functions. */
-void tracker_examine_turns(struct tracker *t, struct space *space)
+void tracker_examine_turns(struct tracker *t, struct address_space *space)
 {
 	size_t i;
 
@@ -30,20 +31,21 @@ void tracker_examine_turns(struct tracker *t, struct space *space)
 			continue;
 		untraced_join(&space->turns_unseen, &m->turns_unseen);
 		if (probes_turns(&t->probes, m, space->tgid, space->inc))
-			space->turns = SPACE_TURNS_PARTLY;
-		else if (space->turns == SPACE_TURNS_NONE)
-			space->turns = space->runs ? SPACE_TURNS_PARTLY : SPACE_TURNS_SEEN;
+			space->turns = ADDRESS_SPACE_TURNS_PARTLY;
+		else if (space->turns == ADDRESS_SPACE_TURNS_NONE)
+			space->turns =
+				space->runs ? ADDRESS_SPACE_TURNS_PARTLY : ADDRESS_SPACE_TURNS_SEEN;
 	}
 }
 
 int tracker_rest_turns(struct tracker *t, uint32_t tgid, uint32_t inc, bool rest)
 {
-	struct space *space = space_find(t->spaces, tgid, inc);
+	struct address_space *space = address_space_find(t->spaces, tgid, inc);
 	int err = space ? 0 : -ENOENT;
 	size_t i;
 
 	if (space)
-		space->turns = SPACE_TURNS_PARTLY;
+		space->turns = ADDRESS_SPACE_TURNS_PARTLY;
 	for (i = 0; !err && !rest && i < space->maps.n; i++) {
 		struct module *m = tracker_module(t, space, i);
 
@@ -57,7 +59,7 @@ int tracker_rest_turns(struct tracker *t, uint32_t tgid, uint32_t inc, bool rest
  * The same where they wait on semaphores, if its code does. Where it cannot be, nothing is spoken of that would have been a
  * candidate only.
  */
-static void examine_sems(struct tracker *t, struct space *space)
+static void examine_sems(struct tracker *t, struct address_space *space)
 {
 	size_t i;
 
@@ -71,7 +73,7 @@ static void examine_sems(struct tracker *t, struct space *space)
 
 int tracker_rest_sems(struct tracker *t, uint32_t tgid, uint32_t inc, bool rest)
 {
-	struct space *space = space_find(t->spaces, tgid, inc);
+	struct address_space *space = address_space_find(t->spaces, tgid, inc);
 	int err = space ? 0 : -ENOENT;
 	size_t i;
 
@@ -88,7 +90,7 @@ int tracker_rest_sems(struct tracker *t, uint32_t tgid, uint32_t inc, bool rest)
  * Probes where the process's threads wait for others. Of processes of one thread, which are most of those that a
  * build or a shell starts, there is nothing to be found. Returns -ESRCH if it had ended before.
  */
-int tracker_examine_waits(struct tracker *t, struct space *space, bool running)
+int tracker_examine_waits(struct tracker *t, struct address_space *space, bool running)
 {
 	uint64_t key = (uint64_t)space->inc << 32 | space->tgid, seen;
 	int err = 0;
@@ -97,7 +99,7 @@ int tracker_examine_waits(struct tracker *t, struct space *space, bool running)
 	if (!t->options.discover)
 		return 0;
 	if (!hash_get(&t->seen, key, &seen))
-		space_see_inherited(space);
+		address_space_see_inherited(space);
 	for (i = 0; i < space->maps.n; i++) {
 		struct module *m = tracker_module(t, space, i);
 
@@ -131,9 +133,10 @@ static bool shares_memory(uint32_t tgid)
  * Where nobody is told of processes of one thread that begin to wait, those that share memory with their parent may meet there:
  * both have their probes at once.
  */
-void tracker_examine_forked(struct tracker *t, struct space *child)
+void tracker_examine_forked(struct tracker *t, struct address_space *child)
 {
-	struct space *parent = space_find(t->spaces, child->parent_tgid, child->parent_inc);
+	struct address_space *parent =
+		address_space_find(t->spaces, child->parent_tgid, child->parent_inc);
 
 	if (!t->options.discover || t->options.discover_all || t->options.waits_told ||
 	    !shares_memory(child->tgid))
@@ -150,7 +153,7 @@ uint64_t tracker_unprobed(const struct tracker *t)
 
 int tracker_rest(struct tracker *t, uint32_t tgid, uint32_t inc, bool rest)
 {
-	struct space *space = space_find(t->spaces, tgid, inc);
+	struct address_space *space = address_space_find(t->spaces, tgid, inc);
 	int err = space ? 0 : -ENOENT;
 	size_t i;
 

@@ -23,7 +23,7 @@ static const struct site_name *env_site(void *ctx, uint32_t site)
 {
 	struct run_facts_live *p = ctx;
 
-	return spaces_site(p->spaces, site);
+	return address_spaces_site(p->spaces, site);
 }
 
 static const char *env_barrier_name(void *ctx, const struct model_barrier *barrier)
@@ -33,27 +33,27 @@ static const char *env_barrier_name(void *ctx, const struct model_barrier *barri
 	return p->observer ? observer_barrier_name(p->observer, barrier) : NULL;
 }
 
-static struct space *space_of(const struct run_facts_live *p, uint32_t proc)
+static struct address_space *address_space_of(const struct run_facts_live *p, uint32_t proc)
 {
 	const struct model_proc *m = model_proc(p->model, proc);
 
-	return space_find(p->spaces, m->tgid, m->inc);
+	return address_space_find(p->spaces, m->tgid, m->inc);
 }
 
 static const char *env_object_name(void *ctx, const struct model_barrier *barrier)
 {
 	struct run_facts_live *p = ctx;
-	const struct space *space = space_of(p, barrier->proc);
+	const struct address_space *space = address_space_of(p, barrier->proc);
 
 	if (barrier->family == SBT_FAMILY_USER && rule_is_everybody(barrier->object))
 		return "all callers";
-	return space ? space_object_name(p->spaces, space, barrier->object) : NULL;
+	return space ? address_space_object_name(p->spaces, space, barrier->object) : NULL;
 }
 
 static const char *env_departures(void *ctx, const struct model_proc *proc)
 {
 	struct run_facts_live *p = ctx;
-	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
+	const struct address_space *space = address_space_find(p->spaces, proc->tgid, proc->inc);
 
 	return space ? space->departures : NULL;
 }
@@ -61,8 +61,8 @@ static const char *env_departures(void *ctx, const struct model_proc *proc)
 static const char *env_untraced(void *ctx, const struct model_proc *proc)
 {
 	struct run_facts_live *p = ctx;
-	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
-	const char *names = space ? space_untraced(p->spaces, space) : NULL;
+	const struct address_space *space = address_space_find(p->spaces, proc->tgid, proc->inc);
+	const char *names = space ? address_space_untraced(p->spaces, space) : NULL;
 
 	if (!names && ingest_waited_unseen(p->ingest, proc->tgid, proc->inc))
 		names = "pthread_cond_wait";
@@ -72,9 +72,9 @@ static const char *env_untraced(void *ctx, const struct model_proc *proc)
 static bool env_tasks(void *ctx, const struct model_proc *proc)
 {
 	struct run_facts_live *p = ctx;
-	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
+	const struct address_space *space = address_space_find(p->spaces, proc->tgid, proc->inc);
 
-	return space && space_tasks(p->spaces, space);
+	return space && address_space_tasks(p->spaces, space);
 }
 
 static uint64_t env_looks(void *ctx, const struct model_proc *proc, uint64_t *paused_ns)
@@ -102,7 +102,7 @@ static const char *env_probe_group_name(void *ctx, const struct model_proc *proc
 
 /* What a crossing of this process cost when nothing else was done. */
 static const struct attach_price *price_of(const struct run_facts_live *p,
-					   const struct space *space)
+					   const struct address_space *space)
 {
 	if (attach_only_exits(p->attach) || (space && space->by_exit))
 		return &p->price_exit;
@@ -118,7 +118,7 @@ static const struct attach_price *price_of(const struct run_facts_live *p,
  * program took there, against what it took when the price was measured, goes for all that a crossing takes. Of a process that
  * has told too little: as for all of them. 1: nothing is known.
  */
-static double dearer(const struct run_facts_live *p, const struct space *space)
+static double dearer(const struct run_facts_live *p, const struct address_space *space)
 {
 	const struct attach_price *price = price_of(p, space);
 	uint64_t ns = p->handler_ns, n = p->spent;
@@ -135,7 +135,7 @@ static double dearer(const struct run_facts_live *p, const struct space *space)
 static double env_price(void *ctx, const struct model_proc *proc)
 {
 	struct run_facts_live *p = ctx;
-	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
+	const struct address_space *space = address_space_find(p->spaces, proc->tgid, proc->inc);
 
 	return price_of(p, space)->ns * dearer(p, space);
 }
@@ -147,7 +147,7 @@ double run_facts_live_price(struct run_facts_live *p, const struct model_proc *p
 
 double run_facts_live_price_excluded(struct run_facts_live *p, const struct model_proc *proc)
 {
-	const struct space *space = space_find(p->spaces, proc->tgid, proc->inc);
+	const struct address_space *space = address_space_find(p->spaces, proc->tgid, proc->inc);
 	double stepping = price_of(p, space)->ns - p->price.ns;
 
 	/* Where the kernel steps, it does so for whoever comes. */
@@ -210,7 +210,7 @@ static const struct report_loss losses[RUN_FACTS_LIVE_LOSSES] = {
 
 void run_facts_live_init(struct run_facts_live *p, const struct options *options,
 			 struct attach *attach, struct stream *stream, struct modules *modules,
-			 struct spaces *spaces)
+			 struct address_spaces *spaces)
 {
 	static const struct attach_price none = { NAN, NAN };
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -326,13 +326,13 @@ static void price_all(struct run_facts_live *p)
 {
 	uint32_t i, n = model_nprocs(p->model);
 	const struct model_proc *proc;
-	const struct space *space;
+	const struct address_space *space;
 	double price, sum = 0;
 	uint64_t crossings = 0;
 
 	p->handler_ns = p->spent = 0;
 	for (i = 0; i < n; i++) {
-		space = space_of(p, i);
+		space = address_space_of(p, i);
 		p->handler_ns += space ? space->handler_ns : 0;
 		p->spent += space ? space->spent : 0;
 	}
@@ -374,7 +374,7 @@ void run_facts_live_calibrate(struct run_facts_live *p, bool stepped, void (*dra
 
 	p->stepped = stepped;
 	for (i = 0; i < model_nprocs(p->model) && !exits; i++) {
-		const struct space *space = space_of(p, i);
+		const struct address_space *space = address_space_of(p, i);
 
 		exits = space && space->by_exit;
 	}
@@ -441,8 +441,8 @@ void run_facts_live_folded(struct run_facts_live *p, const struct model_proc *fr
 			   const struct model_proc *into)
 {
 	struct hot_name one = { from->tgid, from->inc }, sum = { into->tgid, into->inc };
-	const struct space *space = space_find(p->spaces, from->tgid, from->inc);
-	struct space *to = space_find(p->spaces, into->tgid, into->inc);
+	const struct address_space *space = address_space_find(p->spaces, from->tgid, from->inc);
+	struct address_space *to = address_space_find(p->spaces, into->tgid, into->inc);
 
 	if (space && to) {
 		to->handler_ns += space->handler_ns;

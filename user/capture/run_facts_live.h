@@ -15,7 +15,7 @@
 #include "analyse/observer.h"
 #include "emit/emit.h"
 #include "model/model.h"
-#include "sites/space.h"
+#include "sites/address_space.h"
 #include "ingest/stream.h"
 
 #define RUN_FACTS_LIVE_LOSSES 17
@@ -26,7 +26,7 @@ struct run_facts_live {
 	const struct tracker *tracker;
 	struct stream *stream;
 	struct modules *modules;
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct model *model;
 	struct observer *observer;
 	const struct counting *counting;
@@ -50,14 +50,15 @@ struct run_facts_live {
 	double price_excluded; /* ns, a hit of which nothing is recorded; NAN not needed */
 	struct attach_price shown; /* of these, what stands for all where nothing was crossed */
 	char left_out[FAMILY_NAMES]; /* report_env.left_out */
-	uint64_t handler_ns, spent; /* sbt_crossing.handler_ns of all processes, as of the last look */
+	uint64_t handler_ns,
+		spent; /* sbt_crossing.handler_ns of all processes, as of the last look */
 	bool stepped;
 };
 
 /* To be released by run_facts_live_free(). */
 void run_facts_live_init(struct run_facts_live *run_facts_live, const struct options *options,
 			 struct attach *attach, struct stream *stream, struct modules *modules,
-			 struct spaces *spaces);
+			 struct address_spaces *spaces);
 /* What is counted, and what is not. @counting must outlive the present. */
 void run_facts_live_counting(struct run_facts_live *run_facts_live,
 			     const struct counting *counting);

@@ -40,7 +40,7 @@ struct hang {
 	struct symbol_server *symbols;
 	struct progress *progress;
 	struct modules *modules;
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct snapshots *snapshots;
 	struct hang_collect *hang_collect;
 	struct snapshot **looks; /* one a process */
@@ -339,7 +339,7 @@ static int begin(struct hang *h)
 	if (!err)
 		err = modules_new(&h->rules, h->symbols, &h->modules);
 	if (!err)
-		err = spaces_new(h->modules, h->symbols, &h->spaces);
+		err = address_spaces_new(h->modules, h->symbols, &h->spaces);
 	if (!err)
 		modules_set_progress(h->modules, h->progress);
 	if (!err)
@@ -365,7 +365,7 @@ static void end(struct hang *h)
 	free(h->looks);
 	hang_collect_free(h->hang_collect);
 	snapshots_free(h->snapshots);
-	spaces_free(h->spaces);
+	address_spaces_free(h->spaces);
 	modules_free(h->modules);
 	progress_free(h->progress);
 	symbol_server_free(h->symbols);

@@ -42,15 +42,15 @@ static void note_waiting(void *ctx, uint32_t tid, const struct sbt_thread *threa
 		.object = thread->object,
 		.arrive_ns = thread->arrive_ns,
 	};
-	struct space *space;
+	struct address_space *space;
 
 	/* Nobody waits at a marker, and OpenMP's workers are idle between regions. It may have left since. */
 	if (thread->kind == SBT_KIND_PHASE || thread->flags & SBT_CROSSING_NO_DEPART ||
 	    !w.arrive_ns || t->error)
 		return;
-	space = space_find(t->view.spaces, w.tgid, w.inc);
+	space = address_space_find(t->view.spaces, w.tgid, w.inc);
 	if (space && thread->ip && !t->view.run_facts_live->options->frames)
-		w.site = space_site(t->view.spaces, space, thread->ip);
+		w.site = address_space_site(t->view.spaces, space, thread->ip);
 	t->error = live_rates_add_waiting(t->live_rates, &w);
 }
 

@@ -93,7 +93,7 @@ bool arrivals_old(const struct arrivals *s, uint64_t now, uint64_t after_ns)
 
 struct family_team arrival_team(const struct hang_monitor_env *env, const struct arrival *p)
 {
-	const struct space *space = space_find(env->spaces, p->pid, p->inc);
+	const struct address_space *space = address_space_find(env->spaces, p->pid, p->inc);
 	struct family_team none = { 0 };
 
 	/* Of a team of OpenMP's it is known only when it leaves. */
@@ -107,7 +107,7 @@ struct family_team arrival_team(const struct hang_monitor_env *env, const struct
 /* By what processes know it as one. */
 static uint64_t shared_key(const struct hang_monitor_env *env, const struct arrival *p)
 {
-	struct space *space = space_find(env->spaces, p->pid, p->inc);
+	struct address_space *space = address_space_find(env->spaces, p->pid, p->inc);
 	struct family_team team = arrival_team(env, p);
 	struct ranks_comm comm;
 
@@ -117,7 +117,7 @@ static uint64_t shared_key(const struct hang_monitor_env *env, const struct arri
 	}
 	if (space && ((team.known && team.sharing_known && team.process_shared) ||
 		      p->family == SBT_FAMILY_COND || p->family == SBT_FAMILY_FUTEX))
-		return space_shared_key(env->spaces, space, p->object, NULL);
+		return address_space_shared_key(env->spaces, space, p->object, NULL);
 	return 0;
 }
 

@@ -14,11 +14,11 @@
 #include "elf/insn.h"
 #include "target/proc.h"
 
-#define STACKS_MAX  128 /* threads up to which those that have come are shown with stacks, too */
-#define APART_NS    120000000ULL /* between the two looks */
-#define THREADS_MAX 1024 /* of one process, beside those that have come */
+#define STACKS_MAX	  128 /* threads up to which those that have come are shown with stacks, too */
+#define APART_NS	  120000000ULL /* between the two looks */
+#define THREADS_MAX	  1024 /* of one process, beside those that have come */
 /* Of a space of the snapshot's own: nobody traces by this number. */
-#define SPACE_INC   UINT32_MAX
+#define ADDRESS_SPACE_INC UINT32_MAX
 
 uint64_t hang_collect_clock(clockid_t clock)
 {
@@ -34,10 +34,11 @@ static const struct site_name *env_site(void *ctx, uint32_t site)
 {
 	const struct hang_collect *s = ctx;
 
-	return spaces_site(s->spaces, site);
+	return address_spaces_site(s->spaces, site);
 }
 
-int hang_collect_new(struct spaces *spaces, struct snapshots *snapshots, struct hang_collect **out)
+int hang_collect_new(struct address_spaces *spaces, struct snapshots *snapshots,
+		     struct hang_collect **out)
 {
 	struct hang_collect *s = calloc(1, sizeof(*s));
 
@@ -122,15 +123,15 @@ void hang_collect_answer_free(struct hang_collect_answer *a)
 }
 
 /* The mappings as they are now; what is in none of them is not looked for again. */
-static struct space *read_space(const struct hang_collect *s, uint32_t pid)
+static struct address_space *read_address_space(const struct hang_collect *s, uint32_t pid)
 {
-	struct space *space = space_get(s->spaces, pid, SPACE_INC);
+	struct address_space *space = address_space_get(s->spaces, pid, ADDRESS_SPACE_INC);
 	int err;
 
 	if (!space)
 		return NULL;
 	space->gone = false;
-	err = space_read(s->spaces, space);
+	err = address_space_read(s->spaces, space);
 	space->gone = true;
 	return err ? NULL : space;
 }
@@ -203,7 +204,7 @@ static int look_first(struct hang_collect *s, struct hang_collect_process *p, bo
 {
 	int err = 0;
 
-	p->space = read_space(s, p->pid);
+	p->space = read_address_space(s, p->pid);
 	if (p->narrived && stacks && p->n <= STACKS_MAX)
 		err = snapshot_take(s->snapshots, p->pid, p->tids, p->narrived, &p->arrived);
 	else if (p->narrived)
@@ -300,13 +301,13 @@ static int count_returns(const struct hang_collect *s, const struct hang_collect
 			 const struct snapshot_thread *t, uint32_t slot)
 {
 	struct regs *regs = snapshots_regs(s->snapshots);
-	struct space_code at;
+	struct address_space_code at;
 	enum insn_class class;
 
 	if (!regs || slot >= REGS_SLOTS)
 		return -ENOTSUP;
-	if (!t->call.site || !p->space || !space_code(s->spaces, p->space, t->call.site + 1, &at) ||
-	    !at.module->is_elf)
+	if (!t->call.site || !p->space ||
+	    !address_space_code(s->spaces, p->space, t->call.site + 1, &at) || !at.module->is_elf)
 		return -ENOENT;
 	class = module_insn(at.module, at.offset);
 	if (class != INSN_EMULATED && class != INSN_STEPPED)
@@ -468,7 +469,7 @@ int hang_collect_look(struct hang_collect *s, struct hang_collect_question *q,
 }
 
 int hang_collect_classify(const struct hang_collect_answer *a, uint32_t barrier,
-		       struct report_hang *out)
+			  struct report_hang *out)
 {
 	if (barrier == HANG_NONE)
 		barrier = a->circle;

@@ -14,7 +14,7 @@
 #include "hang/hang.h"
 #include "analyse/report.h"
 #include "hang/thread_snapshot.h"
-#include "sites/space.h"
+#include "sites/address_space.h"
 
 /* One that has come to a barrier and not left. */
 struct hang_collect_arrival {
@@ -69,7 +69,8 @@ struct hang_collect;
 struct hang_collect_answer;
 
 /* Both must outlive it. Returns 0 or -ENOMEM. */
-int hang_collect_new(struct spaces *spaces, struct snapshots *snapshots, struct hang_collect **out);
+int hang_collect_new(struct address_spaces *spaces, struct snapshots *snapshots,
+		     struct hang_collect **out);
 void hang_collect_free(struct hang_collect *hang_collect);
 /*
  * Looks at all of it, twice, 100 ms apart and more. @question must outlive the answer. Returns 0,
@@ -80,7 +81,7 @@ int hang_collect_look(struct hang_collect *hang_collect, struct hang_collect_que
 /*
  * Judges one of the barriers; HANG_NONE: the circle of ranks that wait for messages, or -ENOENT: there is none. Returns as hang_classify(), or -ENOENT: nobody is in it any more. */
 int hang_collect_classify(const struct hang_collect_answer *answer, uint32_t barrier,
-		       struct report_hang *out);
+			  struct report_hang *out);
 void hang_collect_answer_free(struct hang_collect_answer *answer);
 
 #endif /* HANG_HANG_COLLECT_H */

@@ -30,7 +30,7 @@ const struct hang_collect_process *hang_collect_looked(const struct hang_collect
 #endif
 
 /* What a return probe puts in place of the return address. */
-static bool is_trampoline(const struct space *space, uint64_t address)
+static bool is_trampoline(const struct address_space *space, uint64_t address)
 {
 	const struct maps_entry *e = space ? maps_find(&space->maps, address) : NULL;
 
@@ -89,7 +89,8 @@ static uint32_t site_of(struct hang_collect *s, const struct hang_collect_answer
 {
 	const struct hang_collect_process *p = hang_collect_looked(a, pid);
 
-	return p && p->space && ip ? space_site(s->spaces, p->space, ip) : SPACE_SITE_NONE;
+	return p && p->space && ip ? address_space_site(s->spaces, p->space, ip)
+				   : ADDRESS_SPACE_SITE_NONE;
 }
 
 static void note_site(uint32_t *sites, uint32_t *n, uint32_t site)
@@ -99,7 +100,7 @@ static void note_site(uint32_t *sites, uint32_t *n, uint32_t site)
 	for (i = 0; i < *n; i++)
 		if (sites[i] == site)
 			return;
-	if (site != SPACE_SITE_NONE)
+	if (site != ADDRESS_SPACE_SITE_NONE)
 		sites[(*n)++] = site;
 }
 
@@ -148,7 +149,7 @@ static bool may_be_elsewhere(struct hang_collect *s, const struct hang_collect_a
 	if (b->nteam || b->npids > 1)
 		return false;
 	return b->of_processes || (b->family == SBT_FAMILY_PTHREAD && p && p->space &&
-				   space_shared_key(s->spaces, p->space, b->object, NULL));
+				   address_space_shared_key(s->spaces, p->space, b->object, NULL));
 }
 
 /* Do all ranks of the job meet there? */
@@ -204,7 +205,7 @@ int hang_collect_add_barrier(struct hang_collect *s, struct hang_collect_answer 
 		arrived[to->narrived++] = (struct hang_arrival){
 			.tid = at->tid,
 			.since_ns = at->since_ns,
-			.site = frame_of(spaces_site(s->spaces, site)),
+			.site = frame_of(address_spaces_site(s->spaces, site)),
 		};
 		show_site(a, at->tid, &arrived[to->narrived - 1].site);
 	}

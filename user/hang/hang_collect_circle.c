@@ -51,7 +51,7 @@ static struct hang_member member_of(const struct hang_thread *t)
 
 int hang_collect_add_circle(struct hang_collect *s, struct hang_collect_answer *a)
 {
-	uint32_t first = find_first(a), index = a->in.nbarriers, site = SPACE_SITE_NONE;
+	uint32_t first = find_first(a), index = a->in.nbarriers, site = ADDRESS_SPACE_SITE_NONE;
 	const struct hang_collect_process *p;
 	struct report_barrier named = { 0 };
 	struct hang_thread *t, *peer;
@@ -88,8 +88,8 @@ int hang_collect_add_circle(struct hang_collect *s, struct hang_collect_answer *
 				    .of_processes = true };
 	p = hang_collect_looked(a, t->pid);
 	if (p && p->space && b->site.address)
-		site = space_site(s->spaces, p->space, b->site.address + 1);
-	if (site == SPACE_SITE_NONE)
+		site = address_space_site(s->spaces, p->space, b->site.address + 1);
+	if (site == ADDRESS_SPACE_SITE_NONE)
 		return 0;
 	err = report_place_name(&s->env, SBT_FAMILY_MPI, &site, 1, NULL, &named, &a->arenas[index]);
 	if (err)

@@ -10,7 +10,7 @@
 #include "hang/locks.h"
 
 struct hang_collect {
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct snapshots *snapshots;
 	struct locks *locks;
 	struct report_env env; /* to name barriers */
@@ -20,7 +20,7 @@ struct hang_collect {
 struct hang_collect_process {
 	uint32_t pid;
 	bool partly; /* it has more threads than were looked at */
-	struct space *space;
+	struct address_space *space;
 	uint32_t n, narrived; /* of them, those that have come to a barrier: first in .tids */
 	uint32_t *tids;
 	struct snapshot *arrived, *others, *again; /* NULL: nobody */

@@ -15,14 +15,14 @@
 #include "ingest/ranks.h"
 #include "analyse/report.h"
 #include "model/model.h"
-#include "sites/space.h"
+#include "sites/address_space.h"
 
 struct hang_monitor;
 
 /* All of these must outlive it. */
 struct hang_monitor_env {
 	struct attach *attach;
-	struct spaces *spaces; /* the tracer's own: asked for what is known already */
+	struct address_spaces *spaces; /* the tracer's own: asked for what is known already */
 	struct ranks *ranks;
 	struct model *model;
 	const struct report_env *report_env;

@@ -10,7 +10,7 @@
 
 #include "base/msg.h"
 #include "hang/thread_snapshot.h"
-#include "sites/space.h"
+#include "sites/address_space.h"
 
 struct hang_worker {
 	bool debuginfod;
@@ -61,7 +61,7 @@ void errand_free(struct errand *job)
 struct rooms {
 	struct symbol_server *symbols;
 	struct modules *modules;
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct snapshots *snapshots;
 	struct hang_collect *hang_collect;
 };
@@ -77,7 +77,7 @@ static int rooms_open(struct rooms *r, bool debuginfod)
 	if (!err && !r->modules)
 		err = modules_new(NULL, r->symbols, &r->modules);
 	if (!err && !r->spaces)
-		err = spaces_new(r->modules, r->symbols, &r->spaces);
+		err = address_spaces_new(r->modules, r->symbols, &r->spaces);
 	if (!err && !r->snapshots)
 		err = snapshots_new(r->spaces, &r->snapshots);
 	return err ? err : hang_collect_new(r->spaces, r->snapshots, &r->hang_collect);
@@ -87,7 +87,7 @@ static void rooms_close(struct rooms *r)
 {
 	hang_collect_free(r->hang_collect);
 	snapshots_free(r->snapshots);
-	spaces_free(r->spaces);
+	address_spaces_free(r->spaces);
 	modules_free(r->modules);
 	symbol_server_free(r->symbols);
 }

@@ -35,12 +35,12 @@
 #define MUSL_LOCK      4
 
 struct locks {
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct hash inner; /* process, number in its own namespace -> number here; 0: none */
 	struct hash namespaced; /* process -> whether it has numbers of its own */
 };
 
-int locks_new(struct spaces *spaces, struct locks **out)
+int locks_new(struct address_spaces *spaces, struct locks **out)
 {
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
@@ -315,8 +315,8 @@ static bool is_mutex_wait(struct locks *l, const struct word *w, uint32_t *holde
 	       *holder;
 }
 
-static void see_word(struct locks *l, const struct space *space, const struct snapshot_thread *t,
-		     const struct word *w, struct lock_seen *out)
+static void see_word(struct locks *l, const struct address_space *space,
+		     const struct snapshot_thread *t, const struct word *w, struct lock_seen *out)
 {
 	uint32_t holder = 0;
 
@@ -370,10 +370,12 @@ static const char *kind_words(enum hang_on on)
 	}
 }
 
-static void name_lock(const struct locks *l, const struct space *space, struct lock_seen *out)
+static void name_lock(const struct locks *l, const struct address_space *space,
+		      struct lock_seen *out)
 {
 	const char *kind = kind_words(out->on);
-	const char *name = kind && space ? space_object_name(l->spaces, space, out->object) : NULL;
+	const char *name =
+		kind && space ? address_space_object_name(l->spaces, space, out->object) : NULL;
 
 	if (!kind)
 		return;
@@ -383,7 +385,7 @@ static void name_lock(const struct locks *l, const struct space *space, struct l
 		snprintf(out->words, sizeof(out->words), "the %s at 0x%" PRIx64, kind, out->object);
 }
 
-void locks_see(struct locks *l, const struct space *space, const struct snapshot_thread *t,
+void locks_see(struct locks *l, const struct address_space *space, const struct snapshot_thread *t,
 	       const struct snapshot_thread *stack, struct lock_seen *out)
 {
 	struct word w = { .pid = t->pid, .at = t->args[0], .expected = (uint32_t)t->args[2] };

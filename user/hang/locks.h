@@ -13,7 +13,7 @@
 
 #include "hang/hang.h"
 #include "hang/thread_snapshot.h"
-#include "sites/space.h"
+#include "sites/address_space.h"
 
 struct lock_seen {
 	enum hang_on on; /* HANG_ON_UNKNOWN: it is at no futex */
@@ -26,7 +26,7 @@ struct lock_seen {
 struct locks;
 
 /* @spaces must outlive it: its symbols name locks. Returns 0 or -ENOMEM. */
-int locks_new(struct spaces *spaces, struct locks **out);
+int locks_new(struct address_spaces *spaces, struct locks **out);
 void locks_free(struct locks *locks);
 /* The numbers of a process's threads are looked up anew. */
 void locks_forget(struct locks *locks);
@@ -35,7 +35,8 @@ void locks_forget(struct locks *locks);
  * process's, to name the lock, NULL: it is not named. Reads the target's memory: microseconds, but
  * for the first name of a file.
  */
-void locks_see(struct locks *locks, const struct space *space, const struct snapshot_thread *thread,
-	       const struct snapshot_thread *stack, struct lock_seen *out);
+void locks_see(struct locks *locks, const struct address_space *space,
+	       const struct snapshot_thread *thread, const struct snapshot_thread *stack,
+	       struct lock_seen *out);
 
 #endif /* HANG_LOCKS_H */

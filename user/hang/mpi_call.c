@@ -59,7 +59,7 @@ static const struct {
 /* The function that the frame is of, without those inlined into it; NULL. */
 static const char *function_of(const struct mpi_stack *s, uint32_t i)
 {
-	const struct site_name *name = spaces_site(s->spaces, s->frames[i].site);
+	const struct site_name *name = address_spaces_site(s->spaces, s->frames[i].site);
 
 	return name && name->nframes ? name->frames[name->nframes - 1].function : NULL;
 }
@@ -118,9 +118,10 @@ static bool value_in(const struct mpi_stack *s, const struct walk_frame *f,
 /* Where the function that frame @i is of keeps its arguments. The innermost is in no call: of it nothing is known. */
 static bool held_by(const struct mpi_stack *s, uint32_t i, struct held_arg held[HELD_ARGS_MAX])
 {
-	struct space_code at;
+	struct address_space_code at;
 
-	return i && i < s->n && space_code(s->spaces, s->space, s->frames[i].address + 1, &at) &&
+	return i && i < s->n &&
+	       address_space_code(s->spaces, s->space, s->frames[i].address + 1, &at) &&
 	       module_held_args(at.module, at.vaddr, held);
 }
 
@@ -166,7 +167,8 @@ static bool inner_communicator(const struct mpi_stack *s, uint32_t i, uint64_t *
 	return false;
 }
 
-bool mpi_call_is_world(struct spaces *spaces, const struct space *space, uint64_t handle)
+bool mpi_call_is_world(struct address_spaces *spaces, const struct address_space *space,
+		       uint64_t handle)
 {
 	struct ranks_handles handles = { .addresses = false };
 	size_t i;
@@ -174,7 +176,7 @@ bool mpi_call_is_world(struct spaces *spaces, const struct space *space, uint64_
 
 	for (i = 0; i < space->maps.n; i++) {
 		const struct maps_entry *e = &space->maps.entries[i];
-		const struct module *m = e->exec ? space_module(spaces, space, e) : NULL;
+		const struct module *m = e->exec ? address_space_module(spaces, space, e) : NULL;
 
 		if (m)
 			ranks_find_handles(m, e, &handles);
@@ -191,11 +193,11 @@ bool mpi_call_is_world(struct spaces *spaces, const struct space *space, uint64_
 
 bool mpi_call_likely(const struct mpi_stack *s)
 {
-	struct space_code at;
+	struct address_space_code at;
 	uint32_t i;
 
 	for (i = 0; i < s->n; i++)
-		if (space_code(s->spaces, s->space, s->frames[i].address + 1, &at) &&
+		if (address_space_code(s->spaces, s->space, s->frames[i].address + 1, &at) &&
 		    at.module->mpi)
 			return true;
 	return false;

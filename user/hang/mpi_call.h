@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sites/space.h"
+#include "sites/address_space.h"
 #include "sites/walk.h"
 
 struct mpi_call {
@@ -25,8 +25,8 @@ struct mpi_call {
 
 /* A stack as walk_up() gave it, with all registers. */
 struct mpi_stack {
-	struct spaces *spaces;
-	struct space *space;
+	struct address_spaces *spaces;
+	struct address_space *space;
 	const struct walk_frame *frames; /* innermost first */
 	uint32_t n;
 	walk_read_fn read;
@@ -39,6 +39,7 @@ bool mpi_call_likely(const struct mpi_stack *stack);
 void mpi_call_find(const struct mpi_stack *stack, struct mpi_call *out);
 
 /* Is @handle MPI_COMM_WORLD in this process, in C? */
-bool mpi_call_is_world(struct spaces *spaces, const struct space *space, uint64_t handle);
+bool mpi_call_is_world(struct address_spaces *spaces, const struct address_space *space,
+		       uint64_t handle);
 
 #endif /* HANG_MPI_CALL_H */

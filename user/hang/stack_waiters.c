@@ -23,8 +23,8 @@ struct found {
 };
 
 struct search {
-	struct spaces *spaces;
-	struct space *space;
+	struct address_spaces *spaces;
+	struct address_space *space;
 	const struct snapshot *look;
 	struct stack_waiters *out;
 };
@@ -48,7 +48,7 @@ static const struct module_place *place_at(const struct module *m, uint64_t offs
 }
 
 /* Whether the code is in a barrier's function. */
-static const struct module_place *place_around(const struct space_code *at)
+static const struct module_place *place_around(const struct address_space_code *at)
 {
 	uint64_t start, offset;
 
@@ -148,9 +148,9 @@ static const struct module_place *place_called(const struct search *s, uint64_t 
 					       const struct module **callee)
 {
 	uint64_t target = call_target(s, back, caller->traits.machine);
-	struct space_code at;
+	struct address_space_code at;
 
-	if (!target || !space_code(s->spaces, s->space, target + 1, &at))
+	if (!target || !address_space_code(s->spaces, s->space, target + 1, &at))
 		return NULL;
 	*callee = at.module;
 	return place_at(at.module, at.offset - 1);
@@ -180,10 +180,10 @@ static uint32_t next_frame(const struct snapshot_thread *t, uint32_t i)
 static uint32_t user_frame(const struct search *s, const struct snapshot_thread *t, uint32_t i,
 			   const struct module *of_place)
 {
-	struct space_code at;
+	struct address_space_code at;
 
 	for (; i < t->nframes; i = next_frame(t, i))
-		if (!space_code(s->spaces, s->space, t->frames[i].address + 1, &at) ||
+		if (!address_space_code(s->spaces, s->space, t->frames[i].address + 1, &at) ||
 		    !is_runtime(at.module, of_place))
 			return i;
 	return UINT32_MAX;
@@ -225,11 +225,11 @@ static uint32_t program_frame(const struct search *s, const struct snapshot_thre
 
 static bool find_place(const struct search *s, const struct snapshot_thread *t, struct found *out)
 {
-	struct space_code at;
+	struct address_space_code at;
 	uint32_t i, own;
 
 	for (i = 0; i < t->nframes; i = next_frame(t, i)) {
-		if (!space_code(s->spaces, s->space, t->frames[i].address + 1, &at))
+		if (!address_space_code(s->spaces, s->space, t->frames[i].address + 1, &at))
 			continue;
 		out->module = at.module;
 		out->place = place_around(&at);
@@ -377,7 +377,7 @@ static int add_thread(const struct search *s, const struct snapshot_thread *t)
 	return add_arrival(s->out, &key, &arrival);
 }
 
-int stack_waiters_find(struct spaces *spaces, struct snapshots *snapshots,
+int stack_waiters_find(struct address_spaces *spaces, struct snapshots *snapshots,
 		       const struct snapshot *const *looks, uint32_t n, struct stack_waiters *out)
 {
 	struct search s = { .spaces = spaces, .out = out };
@@ -387,7 +387,7 @@ int stack_waiters_find(struct spaces *spaces, struct snapshots *snapshots,
 	memset(out, 0, sizeof(*out));
 	for (i = 0; i < n; i++) {
 		s.look = looks[i];
-		s.space = snapshot_space(snapshots, looks[i]->pid);
+		s.space = snapshot_address_space(snapshots, looks[i]->pid);
 		if (!s.space)
 			continue;
 		for (j = 0; !err && j < looks[i]->n; j++)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "hang/thread_snapshot.h"
-#include "sites/space.h"
+#include "sites/address_space.h"
 
 struct stack_waiters_arrival {
 	const struct snapshot_thread *thread;
@@ -43,7 +43,7 @@ struct stack_waiters {
  * Looks through @n snapshots of different processes, which must outlive the result, as must
  * @spaces. Returns 0 or -ENOMEM; stack_waiters_free() in any case.
  */
-int stack_waiters_find(struct spaces *spaces, struct snapshots *snapshots,
+int stack_waiters_find(struct address_spaces *spaces, struct snapshots *snapshots,
 		       const struct snapshot *const *looks, uint32_t n, struct stack_waiters *out);
 void stack_waiters_free(struct stack_waiters *stack_waiters);
 

@@ -18,7 +18,7 @@
 #include "target/look.h"
 #include "target/proc.h"
 
-#define SPACE_INC \
+#define ADDRESS_SPACE_INC \
 	UINT32_MAX /* no incarnation of a traced process: the mappings are the snapshot's own */
 #define ROUNDS	     3 /* for a thread that goes on while it is being looked at */
 #define SAMPLE_MS    50 /* in all */
@@ -32,7 +32,7 @@ struct place {
 };
 
 struct snapshots {
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct regs *regs; /* NULL: no iterator */
 	char why[160];
 	struct walk *walk;
@@ -57,7 +57,7 @@ struct subject {
 struct taking {
 	struct snapshots *snapshots;
 	struct snapshot *snapshot;
-	struct space *space; /* NULL: the process cannot be read */
+	struct address_space *space; /* NULL: the process cannot be read */
 	struct subject *subjects;
 	uint32_t n;
 	size_t copied;
@@ -71,7 +71,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-int snapshots_new(struct spaces *spaces, struct snapshots **out)
+int snapshots_new(struct address_spaces *spaces, struct snapshots **out)
 {
 	struct snapshots *s = calloc(1, sizeof(*s));
 
@@ -501,7 +501,7 @@ static const struct place *place_of(struct snapshots *s, uint32_t site)
 	p = &s->places[site];
 	if (p->frames)
 		return p;
-	name = spaces_site(s->spaces, site);
+	name = address_spaces_site(s->spaces, site);
 	if (!name)
 		return NULL;
 	n = name->nframes ? name->nframes : 1;
@@ -661,21 +661,22 @@ static int take_words(struct taking *k, struct subject *u)
  * The mappings once, at the beginning: an address in none of them is no code, which shall not cost
  * another look.
  */
-static void read_space(struct taking *k)
+static void read_address_space(struct taking *k)
 {
-	struct space *space = space_get(k->snapshots->spaces, k->snapshot->pid, SPACE_INC);
+	struct address_space *space =
+		address_space_get(k->snapshots->spaces, k->snapshot->pid, ADDRESS_SPACE_INC);
 
 	if (!space)
 		return;
 	space->gone = false;
-	if (!space_read(k->snapshots->spaces, space))
+	if (!address_space_read(k->snapshots->spaces, space))
 		k->space = space;
 	space->gone = true;
 }
 
-struct space *snapshot_space(struct snapshots *s, uint32_t pid)
+struct address_space *snapshot_address_space(struct snapshots *s, uint32_t pid)
 {
-	return space_find(s->spaces, pid, SPACE_INC);
+	return address_space_find(s->spaces, pid, ADDRESS_SPACE_INC);
 }
 
 /* Nothing of any thread could be read but that it is there. */
@@ -710,7 +711,7 @@ int snapshot_take(struct snapshots *s, uint32_t pid, const uint32_t *tids, uint3
 	if (!err)
 		err = look_at_all(&k);
 	if (!err)
-		read_space(&k);
+		read_address_space(&k);
 	for (i = 0; !err && i < k.n; i++) {
 		err = take_stack(&k, &k.subjects[i]);
 		if (!err)

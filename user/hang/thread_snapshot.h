@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "hang/mpi_call.h"
-#include "sites/space.h"
+#include "sites/address_space.h"
 
 #define SNAPSHOT_FRAMES_MAX 64
 
@@ -96,7 +96,7 @@ struct regs;
  * and is used by snapshot_take(): not from two threads at once. Returns 0 or -ENOMEM; where the
  * kernel has no iterator or does not let us, snapshot_source says what was used instead.
  */
-int snapshots_new(struct spaces *spaces, struct snapshots **out);
+int snapshots_new(struct address_spaces *spaces, struct snapshots **out);
 void snapshots_free(struct snapshots *snapshots);
 /*
  * Why there is no iterator, in words that go on from "registers of blocked threads: "; NULL: there
@@ -126,7 +126,7 @@ void snapshot_free(struct snapshot *snapshot);
  * The mappings by which the last snapshot of the process was taken; NULL: none. They are not read
  * again by being used.
  */
-struct space *snapshot_space(struct snapshots *snapshots, uint32_t pid);
+struct address_space *snapshot_address_space(struct snapshots *snapshots, uint32_t pid);
 /* The thread, or NULL. */
 const struct snapshot_thread *snapshot_find(const struct snapshot *snapshot, uint32_t tid);
 /* Copies @size bytes at @address in @pid, whole or -errno (-EFAULT: not mapped; -ESRCH; -EPERM). */

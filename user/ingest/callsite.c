@@ -25,7 +25,7 @@ struct chain {
 /* A way up from a wait, or a waking. What its functions are is asked only where a barrier has been found. */
 struct way {
 	struct chain chain;
-	struct space *space;
+	struct address_space *space;
 	bool wake, helpers, known;
 };
 
@@ -36,12 +36,12 @@ struct noted {
 	uint32_t mappings; /* space.reads then */
 	bool wake, used;
 	uint32_t own; /* the program's own call */
-	uint32_t site; /* SPACE_SITE_NONE: not asked for yet */
+	uint32_t site; /* ADDRESS_SPACE_SITE_NONE: not asked for yet */
 };
 
 struct callsites {
 	struct attach *attach;
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct callers *callers;
 	struct enclose *enclose;
 	struct hash samples; /* name -> struct chain */
@@ -54,7 +54,7 @@ struct callsites {
 	struct noted noted[CACHE_SLOTS];
 };
 
-int callsites_new(struct attach *attach, struct spaces *spaces, struct callsites **out)
+int callsites_new(struct attach *attach, struct address_spaces *spaces, struct callsites **out)
 {
 	struct callsites *c = calloc(1, sizeof(*c));
 
@@ -124,7 +124,8 @@ static void tell(void *ctx, const struct sbt_callers *sample, uint64_t ip,
 	attach_frame_rule(c->attach, sample->head.tgid, sample->head.inc, ip, rule);
 }
 
-int callsites_sample(struct callsites *c, struct space *space, const struct sbt_callers *sample)
+int callsites_sample(struct callsites *c, struct address_space *space,
+		     const struct sbt_callers *sample)
 {
 	struct chain *chain = calloc(1, sizeof(*chain));
 
@@ -181,7 +182,8 @@ static bool chain_named(struct callsites *c, uint64_t name, struct chain *out)
 }
 
 /* What is no call is none of the chain, nor what is above. */
-static const char *chain_check(struct callsites *c, struct space *space, struct chain *chain)
+static const char *chain_check(struct callsites *c, struct address_space *space,
+			       struct chain *chain)
 {
 	const char *why;
 	uint32_t i;
@@ -197,7 +199,7 @@ static const char *chain_check(struct callsites *c, struct space *space, struct 
 }
 
 /* The site @up callers above the one at @from, wrappers not counted; else the furthest there is. */
-static uint32_t site_up(struct callsites *c, struct space *space, const struct chain *chain,
+static uint32_t site_up(struct callsites *c, struct address_space *space, const struct chain *chain,
 			uint32_t from, uint32_t up, const char *why)
 {
 	const struct caller_code *code = NULL;
@@ -215,19 +217,19 @@ static uint32_t site_up(struct callsites *c, struct space *space, const struct c
 			up--;
 		i++;
 	}
-	return space_site(c->spaces, space, chain->ip[i]);
+	return address_space_site(c->spaces, space, chain->ip[i]);
 }
 
-uint32_t callsites_function(struct callsites *c, struct space *space, uint64_t ip)
+uint32_t callsites_function(struct callsites *c, struct address_space *space, uint64_t ip)
 {
 	struct chain chain;
 	const char *why;
 
 	if (!(ip & (SBT_CHAIN_NAME | SBT_SAMPLE_NAME)))
-		return space_site(c->spaces, space, ip);
+		return address_space_site(c->spaces, space, ip);
 	if (!chain_named(c, ip, &chain)) {
 		is_short(c, NULL);
-		return space_site(c->spaces, space, 0);
+		return address_space_site(c->spaces, space, 0);
 	}
 	why = chain_check(c, space, &chain);
 	return site_up(c, space, &chain, 0, c->frames, why);
@@ -236,7 +238,7 @@ uint32_t callsites_function(struct callsites *c, struct space *space, uint64_t i
 /* --- barriers written by hand ------------------------------------------------------------------- */
 
 /* Functions that have made their last call in the place of a return, as optimised ones do, come in between. */
-static void chain_complete(struct callsites *c, struct space *space, bool probed,
+static void chain_complete(struct callsites *c, struct address_space *space, bool probed,
 			   struct chain *chain)
 {
 	uint64_t ip;
@@ -253,8 +255,8 @@ static void chain_complete(struct callsites *c, struct space *space, bool probed
 }
 
 /* What is known of the callers of a wait. Returns the same as chain_check(). */
-static const char *chain_of(struct callsites *c, struct space *space, const struct sbt_crossing *r,
-			    struct chain *chain)
+static const char *chain_of(struct callsites *c, struct address_space *space,
+			    const struct sbt_crossing *r, struct chain *chain)
 {
 	bool named = r->words & (SBT_CHAIN_NAME | SBT_SAMPLE_NAME);
 	const char *why;
@@ -270,7 +272,7 @@ static const char *chain_of(struct callsites *c, struct space *space, const stru
 	return why;
 }
 
-static void steps_of(struct callsites *c, struct space *space, const struct chain *chain,
+static void steps_of(struct callsites *c, struct address_space *space, const struct chain *chain,
 		     struct enclose_step *steps)
 {
 	const struct caller_code *code;
@@ -278,21 +280,22 @@ static void steps_of(struct callsites *c, struct space *space, const struct chai
 
 	for (i = 0; i < chain->n; i++) {
 		code = callers_code(c->callers, space, chain->ip[i]);
-		steps[i] =
-			(struct enclose_step){ .site = space_site(c->spaces, space, chain->ip[i]) };
+		steps[i] = (struct enclose_step){ .site = address_space_site(c->spaces, space,
+									     chain->ip[i]) };
 		if (!code)
 			continue;
 		steps[i].function = code->function;
 		steps[i].through = code->rule.flags & SBT_FRAME_THROUGH;
 		steps[i].outer = code->outer;
 		steps[i].inlined = code->inlined;
-		steps[i].large = !spaces_small(c->spaces, steps[i].site);
-		steps[i].line = spaces_line(c->spaces, steps[i].site, 0);
+		steps[i].large = !address_spaces_small(c->spaces, steps[i].site);
+		steps[i].line = address_spaces_line(c->spaces, steps[i].site, 0);
 	}
 }
 
 /* The program's own innermost call. */
-static uint32_t own_site(struct callsites *c, struct space *space, const struct chain *chain)
+static uint32_t own_site(struct callsites *c, struct address_space *space,
+			 const struct chain *chain)
 {
 	const struct caller_code *code;
 	uint32_t i = 0;
@@ -303,11 +306,11 @@ static uint32_t own_site(struct callsites *c, struct space *space, const struct 
 			break;
 		i++;
 	}
-	return space_site(c->spaces, space, chain->ip[i]);
+	return address_space_site(c->spaces, space, chain->ip[i]);
 }
 
-static int way_add(struct callsites *c, struct space *space, const struct chain *chain, bool wake,
-		   bool helpers, bool known)
+static int way_add(struct callsites *c, struct address_space *space, const struct chain *chain,
+		   bool wake, bool helpers, bool known)
 {
 	uint64_t key =
 		hash_mix((uintptr_t)space + (wake ? 1 : 0) + (helpers ? 2 : 0) + (known ? 4 : 0));
@@ -334,7 +337,7 @@ static int way_add(struct callsites *c, struct space *space, const struct chain 
 	return 0;
 }
 
-void callsites_forget(struct callsites *c, const struct space *space)
+void callsites_forget(struct callsites *c, const struct address_space *space)
 {
 	const struct hash_entry *e;
 	struct hash_entry zero;
@@ -355,7 +358,7 @@ void callsites_forget(struct callsites *c, const struct space *space)
 }
 
 /* All that was seen in this process: a barrier has been found there. */
-static void ways_look_up(struct callsites *c, const struct space *space)
+static void ways_look_up(struct callsites *c, const struct address_space *space)
 {
 	struct enclose_step steps[CALLERS_MAX];
 	const struct hash_entry *e;
@@ -382,8 +385,8 @@ static struct noted *noted_slot(struct callsites *c, const struct sbt_crossing *
 	return &c->noted[h >> 40 & (CACHE_SLOTS - 1)];
 }
 
-static bool noted_is(const struct noted *n, const struct space *space, const struct sbt_crossing *r,
-		     bool wake)
+static bool noted_is(const struct noted *n, const struct address_space *space,
+		     const struct sbt_crossing *r, bool wake)
 {
 	return n->used && n->ip == r->ip && n->words == r->words && n->tgid == r->tgid &&
 	       n->inc == r->inc && n->wake == wake && n->mappings == space->reads;
@@ -394,8 +397,8 @@ static bool is_wake(const struct sbt_crossing *r)
 	return r->arrive_ns == r->depart_ns;
 }
 
-int callsites_consider(struct callsites *c, struct space *space, const struct sbt_crossing *r,
-		       bool wake, uint32_t *site)
+int callsites_consider(struct callsites *c, struct address_space *space,
+		       const struct sbt_crossing *r, bool wake, uint32_t *site)
 {
 	struct noted *slot = noted_slot(c, r);
 	struct chain chain;
@@ -417,25 +420,26 @@ int callsites_consider(struct callsites *c, struct space *space, const struct sb
 				.wake = wake,
 				.used = !err,
 				.own = *site,
-				.site = SPACE_SITE_NONE };
+				.site = ADDRESS_SPACE_SITE_NONE };
 	return err;
 }
 
-uint32_t callsites_semaphore(struct callsites *c, struct space *space, const struct sbt_crossing *r,
-			     uint32_t *above)
+uint32_t callsites_semaphore(struct callsites *c, struct address_space *space,
+			     const struct sbt_crossing *r, uint32_t *above)
 {
 	struct chain chain;
 	uint32_t i, site;
 
 	chain_of(c, space, r, &chain);
 	site = own_site(c, space, &chain);
-	for (i = 0; i < chain.n && space_site(c->spaces, space, chain.ip[i]) != site; i++)
+	for (i = 0; i < chain.n && address_space_site(c->spaces, space, chain.ip[i]) != site; i++)
 		;
-	while (i + 1 < chain.n && spaces_tiny(c->spaces, site))
-		site = space_site(c->spaces, space, chain.ip[++i]);
+	while (i + 1 < chain.n && address_spaces_tiny(c->spaces, site))
+		site = address_space_site(c->spaces, space, chain.ip[++i]);
 	chain.n -= i < chain.n ? i : chain.n;
 	memmove(chain.ip, chain.ip + i, chain.n * sizeof(chain.ip[0]));
-	*above = chain.n > 1 ? space_site(c->spaces, space, chain.ip[1]) : SPACE_SITE_NONE;
+	*above = chain.n > 1 ? address_space_site(c->spaces, space, chain.ip[1])
+			     : ADDRESS_SPACE_SITE_NONE;
 	/* Out of memory: what a thread begins with may be named as a barrier. */
 	way_add(c, space, &chain, false, false, true);
 	if (chain.n > 1) {
@@ -458,7 +462,8 @@ static bool is_first(struct callsites *c, const struct way *way, uint32_t site)
 			break;
 		i++;
 	}
-	if (space_site(c->spaces, way->space, way->chain.ip[i]) != site || i + 1 >= way->chain.n)
+	if (address_space_site(c->spaces, way->space, way->chain.ip[i]) != site ||
+	    i + 1 >= way->chain.n)
 		return false;
 	code = callers_code(c->callers, way->space, way->chain.ip[i + 1]);
 	return code && code->outer;
@@ -476,7 +481,8 @@ bool callsites_first(struct callsites *c, uint32_t site)
 	return false;
 }
 
-static uint32_t find_site(struct callsites *c, struct space *space, const struct sbt_crossing *r)
+static uint32_t find_site(struct callsites *c, struct address_space *space,
+			  const struct sbt_crossing *r)
 {
 	struct enclose_step steps[CALLERS_MAX];
 	const struct caller_code *code;
@@ -495,17 +501,18 @@ static uint32_t find_site(struct callsites *c, struct space *space, const struct
 		return site;
 	code = callers_code(c->callers, space, chain.ip[i - 1]);
 	if (code && code->name)
-		spaces_set_through(c->spaces, site, code->name);
+		address_spaces_set_through(c->spaces, site, code->name);
 	return site;
 }
 
-uint32_t callsites_found(struct callsites *c, struct space *space, const struct sbt_crossing *r)
+uint32_t callsites_found(struct callsites *c, struct address_space *space,
+			 const struct sbt_crossing *r)
 {
 	struct noted *slot = noted_slot(c, r);
 
 	if (!noted_is(slot, space, r, is_wake(r)))
 		return find_site(c, space, r);
-	if (slot->site == SPACE_SITE_NONE)
+	if (slot->site == ADDRESS_SPACE_SITE_NONE)
 		slot->site = find_site(c, space, r);
 	return slot->site;
 }

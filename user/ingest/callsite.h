@@ -8,37 +8,38 @@
 #define INGEST_CALLSITE_H
 
 #include "attach/attach.h"
-#include "sites/space.h"
+#include "sites/address_space.h"
 
 struct callsites;
 
 /* @frames: callers up that a site is. */
-int callsites_new(struct attach *attach, struct spaces *spaces, struct callsites **out);
+int callsites_new(struct attach *attach, struct address_spaces *spaces, struct callsites **out);
 void callsites_free(struct callsites *c);
 void callsites_set_frames(struct callsites *c, uint32_t frames);
 
 /* A sample, of which the crossings that follow have the name. Returns 0 or -ENOMEM. */
-int callsites_sample(struct callsites *c, struct space *space, const struct sbt_callers *sample);
+int callsites_sample(struct callsites *c, struct address_space *space,
+		     const struct sbt_callers *sample);
 /* The crossing has been fed, or is none: its sample is not needed any longer. */
 void callsites_done(struct callsites *c, const struct sbt_crossing *crossing);
 
 /* The site of a call of a barrier's function: sbt_crossing.ip as an address, or the name of its callers. */
-uint32_t callsites_function(struct callsites *c, struct space *space, uint64_t ip);
+uint32_t callsites_function(struct callsites *c, struct address_space *space, uint64_t ip);
 /*
  * A candidate of what may be a barrier written by hand: the program's own call in which it waits, or with @wake wakes
  * others, is *site. Returns 0 or -ENOMEM.
  */
-int callsites_consider(struct callsites *c, struct space *space,
+int callsites_consider(struct callsites *c, struct address_space *space,
 		       const struct sbt_crossing *crossing, bool wake, uint32_t *site);
-/* The same of a wait on a semaphore: functions that do nothing else do not count. *above: who called it, SPACE_SITE_NONE not known. */
-uint32_t callsites_semaphore(struct callsites *c, struct space *space,
+/* The same of a wait on a semaphore: functions that do nothing else do not count. *above: who called it, ADDRESS_SPACE_SITE_NONE not known. */
+uint32_t callsites_semaphore(struct callsites *c, struct address_space *space,
 			     const struct sbt_crossing *crossing, uint32_t *above);
 /* The space is about to be forgotten. */
-void callsites_forget(struct callsites *c, const struct space *space);
+void callsites_forget(struct callsites *c, const struct address_space *space);
 /* Is a thread's, or a program's, first function what waits or wakes at this site, as far as has been seen? */
 bool callsites_first(struct callsites *c, uint32_t site);
 /* The site of the same, found to be a barrier's. */
-uint32_t callsites_found(struct callsites *c, struct space *space,
+uint32_t callsites_found(struct callsites *c, struct address_space *space,
 			 const struct sbt_crossing *crossing);
 /* How often fewer callers could be told, and why the first time: half a sentence, "" if not known. */
 uint64_t callsites_short(const struct callsites *c, const char **why);

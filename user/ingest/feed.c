@@ -39,7 +39,7 @@ struct renumbered {
 
 struct feed {
 	struct attach *attach;
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct feed_processes processes;
 	struct model *model;
 	int (*mark)(void *ctx, uint32_t site, const struct conceptual_mark *mark);
@@ -159,16 +159,16 @@ const struct feed_site *feed_site(struct feed *f, const struct sbt_crossing *c)
 {
 	uint64_t generation = *f->processes.generation;
 	struct feed_site *slot = &f->sites[slot_of(c->tgid, c->ip)];
-	struct space_code code;
+	struct address_space_code code;
 
 	if (slot->space && slot->ip == c->ip && slot->tgid == c->tgid && slot->inc == c->inc &&
 	    slot->generation == generation)
 		return slot;
-	slot->space = space_get(f->spaces, c->tgid, c->inc);
+	slot->space = address_space_get(f->spaces, c->tgid, c->inc);
 	if (!slot->space)
 		return NULL;
 	slot->site = callsites_function(f->callsites, slot->space, c->ip);
-	slot->runtime = space_code(f->spaces, slot->space, c->ip, &code) && code.module &&
+	slot->runtime = address_space_code(f->spaces, slot->space, c->ip, &code) && code.module &&
 			code.module->runtime;
 	slot->ip = c->ip;
 	slot->tgid = c->tgid;
@@ -178,15 +178,16 @@ const struct feed_site *feed_site(struct feed *f, const struct sbt_crossing *c)
 }
 
 static const struct shared_slot *shared_slot(struct feed *f, const struct sbt_crossing *c,
-					     struct space *space)
+					     struct address_space *space)
 {
 	uint64_t generation = *f->processes.generation + f->noted;
 	struct shared_slot *slot = &f->shared[slot_of(c->tgid, c->object)];
 
 	if (slot->object != c->object || slot->tgid != c->tgid || slot->inc != c->inc ||
 	    slot->generation != generation) {
-		slot->key = space_shared_key(f->spaces, space, c->object, &slot->known);
-		slot->unknown = !slot->key && space_shared_unknown(f->spaces, space, c->object);
+		slot->key = address_space_shared_key(f->spaces, space, c->object, &slot->known);
+		slot->unknown =
+			!slot->key && address_space_shared_unknown(f->spaces, space, c->object);
 		slot->object = c->object;
 		slot->tgid = c->tgid;
 		slot->inc = c->inc;
@@ -195,12 +196,12 @@ static const struct shared_slot *shared_slot(struct feed *f, const struct sbt_cr
 	return slot;
 }
 
-uint64_t feed_shared(struct feed *f, const struct sbt_crossing *c, struct space *space)
+uint64_t feed_shared(struct feed *f, const struct sbt_crossing *c, struct address_space *space)
 {
 	return shared_slot(f, c, space)->key;
 }
 
-bool feed_shared_unknown(struct feed *f, const struct sbt_crossing *c, struct space *space)
+bool feed_shared_unknown(struct feed *f, const struct sbt_crossing *c, struct address_space *space)
 {
 	return shared_slot(f, c, space)->unknown;
 }
@@ -328,7 +329,7 @@ static uint32_t site_of(struct feed *f, const struct sbt_crossing *c, const stru
  * else its barriers lie is not: what it has of a meeting must not be taken for all of it.
  */
 static enum family_libc libc_of(const struct feed *f, const struct sbt_crossing *c,
-				const struct space *space)
+				const struct address_space *space)
 {
 	if (space->libc != FAMILY_LIBC_UNKNOWN || space->read)
 		return space->libc;
@@ -473,12 +474,13 @@ static void end_renumbered(struct feed *f, const struct sbt_event *e)
 /* The program of a process ends: by exit, or because it runs another. */
 static int end_process(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t t_ns)
 {
-	struct space *space = space_find(f->spaces, tgid, inc);
+	struct address_space *space = address_space_find(f->spaces, tgid, inc);
 	int err = 0;
 
 	if (space) {
 		space->gone = true;
-		err = model_add_program(f->model, tgid, inc, space_program_key(f->spaces, space));
+		err = model_add_program(f->model, tgid, inc,
+					address_space_program_key(f->spaces, space));
 	}
 	return err ? err : model_end_process(f->model, tgid, inc, t_ns);
 }
@@ -486,23 +488,24 @@ static int end_process(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t t_n
 /* What was told of its parent until then holds for a child. */
 static void feed_fork(struct feed *f, const struct sbt_event *e)
 {
-	const struct space *parent = space_find(f->spaces, e->parent_tgid, e->parent_inc);
-	struct space *child = parent ? space_get(f->spaces, e->tgid, e->inc) : NULL;
+	const struct address_space *parent =
+		address_space_find(f->spaces, e->parent_tgid, e->parent_inc);
+	struct address_space *child = parent ? address_space_get(f->spaces, e->tgid, e->inc) : NULL;
 
 	if (child)
-		space_inherit_notes(child, parent);
+		address_space_inherit_notes(child, parent);
 }
 
 static int feed_memory(struct feed *f, const struct sbt_event *e)
 {
-	struct space *space = space_get(f->spaces, e->tgid, e->inc);
-	struct space_memory memory = { .start = e->address,
-				       .end = e->code_end,
-				       .offset = e->stack,
-				       .ino = e->caller,
-				       .dev = e->family,
-				       .unknown = e->flags & SBT_EVENT_UNSEEN };
-	int n = space ? space_note_memory(f->spaces, space, &memory) : -ENOMEM;
+	struct address_space *space = address_space_get(f->spaces, e->tgid, e->inc);
+	struct address_space_memory memory = { .start = e->address,
+					       .end = e->code_end,
+					       .offset = e->stack,
+					       .ino = e->caller,
+					       .dev = e->family,
+					       .unknown = e->flags & SBT_EVENT_UNSEEN };
+	int n = space ? address_space_note_memory(f->spaces, space, &memory) : -ENOMEM;
 
 	f->noted += n != 0;
 	return n < 0 ? n : 0;
@@ -510,10 +513,12 @@ static int feed_memory(struct feed *f, const struct sbt_event *e)
 
 static int feed_label(struct feed *f, const struct sbt_label *label)
 {
-	struct space *space = space_get(f->spaces, label->event.tgid, label->event.inc);
-	uint32_t site = space ? space_label_site(f->spaces, space, label) : SPACE_SITE_NONE;
+	struct address_space *space =
+		address_space_get(f->spaces, label->event.tgid, label->event.inc);
+	uint32_t site =
+		space ? address_space_label_site(f->spaces, space, label) : ADDRESS_SPACE_SITE_NONE;
 
-	if (site == SPACE_SITE_NONE)
+	if (site == ADDRESS_SPACE_SITE_NONE)
 		return -ENOMEM;
 	return hash_put(&f->labels, label->label, site);
 }

@@ -15,7 +15,7 @@
 #include "model/discover.h"
 #include "model/forkjoin.h"
 #include "model/model.h"
-#include "sites/space.h"
+#include "sites/address_space.h"
 #include "ingest/stream.h"
 
 struct feed; /* opaque */
@@ -38,7 +38,7 @@ struct feed_processes {
 /* All of these must outlive it. */
 struct feed_options {
 	struct attach *attach;
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct feed_processes processes;
 	struct model *model;
 	uint32_t frames; /* --frames: sites are so many callers further up */
@@ -54,7 +54,7 @@ struct feed_site {
 	uint64_t ip;
 	uint64_t generation;
 	uint32_t tgid, inc;
-	struct space *space;
+	struct address_space *space;
 	uint32_t site;
 	bool runtime; /* in a library of OpenMP's */
 };
@@ -101,9 +101,10 @@ int feed_round(struct feed *feed, const struct sbt_crossing *c, const struct for
 /* NULL: out of memory. */
 const struct feed_site *feed_site(struct feed *feed, const struct sbt_crossing *c);
 /* The name of @c's object among all processes that may share it. */
-uint64_t feed_shared(struct feed *feed, const struct sbt_crossing *c, struct space *space);
+uint64_t feed_shared(struct feed *feed, const struct sbt_crossing *c, struct address_space *space);
 /* Did the process end before anybody could know whether it shares @c's object? */
-bool feed_shared_unknown(struct feed *feed, const struct sbt_crossing *c, struct space *space);
+bool feed_shared_unknown(struct feed *feed, const struct sbt_crossing *c,
+			 struct address_space *space);
 /* The program that the process runs now: false if it is not known. */
 bool feed_incarnation(const struct feed *feed, uint32_t tgid, uint32_t *inc);
 struct callsites *feed_callsites(const struct feed *feed);

@@ -31,24 +31,24 @@ static struct model_stat stat_of(const struct sbt_sum *s)
 }
 
 /* By what was there when its thread came by; now there may be another library, or none. */
-static uint32_t site_of(struct attach *attach, struct spaces *spaces, struct space *space,
-			const struct sbt_sums *s)
+static uint32_t site_of(struct attach *attach, struct address_spaces *spaces,
+			struct address_space *space, const struct sbt_sums *s)
 {
-	struct space_place place = { .ip = s->key.ip,
-				     .ino = s->key.ino,
-				     .offset = s->key.offset,
-				     .dev = s->key.dev,
-				     .unseen = s->key.dev == SBT_SUM_UNSEEN };
+	struct address_space_place place = { .ip = s->key.ip,
+					     .ino = s->key.ino,
+					     .offset = s->key.offset,
+					     .dev = s->key.dev,
+					     .unseen = s->key.dev == SBT_SUM_UNSEEN };
 
 	if (place.unseen && attach_sums_mapped(attach, s))
-		return space_site(spaces, space, s->key.ip);
-	return space_place_site(spaces, space, &place);
+		return address_space_site(spaces, space, s->key.ip);
+	return address_space_place_site(spaces, space, &place);
 }
 
-int feed_sums(struct attach *attach, struct spaces *spaces, struct model *model,
+int feed_sums(struct attach *attach, struct address_spaces *spaces, struct model *model,
 	      const struct sbt_sums *s)
 {
-	struct space *space = space_get(spaces, s->key.tgid, s->key.inc);
+	struct address_space *space = address_space_get(spaces, s->key.tgid, s->key.inc);
 	/* Where its first was not whole, what came before is of no phase. */
 	bool first = s->first_arrive_ns && sbt_sum_values(&s->wait) > s->work_n;
 	struct model_summed m = {

@@ -6,10 +6,10 @@
 
 #include "attach/attach.h"
 #include "model/model.h"
-#include "sites/space.h"
+#include "sites/address_space.h"
 
 /* What a thread did at one place: at the end, before model_finish(). Returns 0 or -errno. */
-int feed_sums(struct attach *attach, struct spaces *spaces, struct model *model,
+int feed_sums(struct attach *attach, struct address_spaces *spaces, struct model *model,
 	      const struct sbt_sums *sums);
 
 #endif /* INGEST_FEED_SUMS_H */

@@ -28,7 +28,7 @@
 
 struct ingest {
 	struct stream *stream;
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct model *model;
 	struct attach *attach;
 	struct feed *feed;
@@ -45,33 +45,33 @@ static uint64_t discover_function(void *ctx, uint32_t site, bool *exact)
 {
 	struct ingest *p = ctx;
 
-	return spaces_function(p->spaces, site, exact);
+	return address_spaces_function(p->spaces, site, exact);
 }
 
 static uint64_t discover_outer(void *ctx, uint32_t site)
 {
 	struct ingest *p = ctx;
 
-	return spaces_outer_function(p->spaces, site);
+	return address_spaces_outer_function(p->spaces, site);
 }
 
-_Static_assert(DISCOVER_INNERMOST == SPACE_INNERMOST, "one depth for both");
+_Static_assert(DISCOVER_INNERMOST == ADDRESS_SPACE_INNERMOST, "one depth for both");
 
 static uint64_t discover_line(void *ctx, uint32_t site, uint32_t depth)
 {
 	struct ingest *p = ctx;
 
-	return spaces_line(p->spaces, site, depth);
+	return address_spaces_line(p->spaces, site, depth);
 }
 
 /* On one line, as a macro is; or in a small function that is not what a thread begins with. */
 static bool discover_compact(void *ctx, uint32_t wait, uint32_t wake)
 {
 	struct ingest *p = ctx;
-	uint64_t line = spaces_line(p->spaces, wait, 0);
+	uint64_t line = address_spaces_line(p->spaces, wait, 0);
 
-	return spaces_compact(p->spaces, wait, wake) &&
-	       ((line && line == spaces_line(p->spaces, wake, 0)) ||
+	return address_spaces_compact(p->spaces, wait, wake) &&
+	       ((line && line == address_spaces_line(p->spaces, wake, 0)) ||
 		!callsites_first(feed_callsites(p->feed), wait));
 }
 
@@ -331,7 +331,7 @@ static uint32_t candidate_flags(const struct sbt_crossing *c)
 }
 
 /* Memory that processes share, and that is of no file: it cannot be older than the process that all of them are forked from. */
-static bool is_anonymous(const struct space *space, uint64_t address)
+static bool is_anonymous(const struct address_space *space, uint64_t address)
 {
 	static const char anonymous[] = "/dev/zero";
 	const struct maps_entry *e = maps_find(&space->maps, address);
@@ -343,7 +343,7 @@ static bool is_anonymous(const struct space *space, uint64_t address)
  * May the object be older than what was traced, so that nobody knows what was waited for there before? A forked process
  * begins with copies of what its parent had, and with their counts.
  */
-static bool may_be_older(const struct ingest *p, const struct space *space, uint64_t object,
+static bool may_be_older(const struct ingest *p, const struct address_space *space, uint64_t object,
 			 bool shared)
 {
 	uint32_t steps;
@@ -353,7 +353,7 @@ static bool may_be_older(const struct ingest *p, const struct space *space, uint
 	for (steps = 0; space && space->young && steps < FORKS_MAX; steps++) {
 		if (!space->parent_tgid)
 			return false;
-		space = space_find(p->spaces, space->parent_tgid, space->parent_inc);
+		space = address_space_find(p->spaces, space->parent_tgid, space->parent_inc);
 		if (space && !shared && discover_has(p->discover, space->tgid, space->inc, object))
 			return true;
 	}
@@ -361,7 +361,7 @@ static bool may_be_older(const struct ingest *p, const struct space *space, uint
 }
 
 static uint32_t tally_flags(const struct ingest *p, const struct sbt_crossing *c,
-			    const struct space *space, uint64_t shared)
+			    const struct address_space *space, uint64_t shared)
 {
 	uint32_t flags = 0;
 
@@ -467,7 +467,8 @@ static int feed_at_once(struct ingest *p, const struct stream_record *record)
 
 static int take_callers(struct ingest *p, const struct sbt_callers *sample)
 {
-	struct space *space = space_get(p->spaces, sample->head.tgid, sample->head.inc);
+	struct address_space *space =
+		address_space_get(p->spaces, sample->head.tgid, sample->head.inc);
 
 	return space ? callsites_sample(feed_callsites(p->feed), space, sample) : -ENOMEM;
 }

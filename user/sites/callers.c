@@ -16,7 +16,7 @@
 
 struct code {
 	struct caller_code pub;
-	struct space_code at;
+	struct address_space_code at;
 	bool named; /* function and what follows are known */
 	uint64_t
 		target; /* as linked: the function that the call names; 0: none, or in another file */
@@ -24,11 +24,11 @@ struct code {
 };
 
 struct callers {
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct hash codes; /* (module, offset) -> struct code */
 };
 
-int callers_new(struct spaces *spaces, struct callers **out)
+int callers_new(struct address_spaces *spaces, struct callers **out)
 {
 	struct callers *c = calloc(1, sizeof(*c));
 
@@ -108,13 +108,13 @@ static bool is_behind_call(uint16_t machine, const uint8_t *before, size_t len)
 	return false;
 }
 
-const char *callers_no_call(struct callers *c, struct space *space, uint64_t ip)
+const char *callers_no_call(struct callers *c, struct address_space *space, uint64_t ip)
 {
-	struct space_code at;
+	struct address_space_code at;
 	uint8_t before[7];
 	size_t len;
 
-	if (!space_code(c->spaces, space, ip, &at) || at.offset < 8)
+	if (!address_space_code(c->spaces, space, ip, &at) || at.offset < 8)
 		return "the way up led to what is no code";
 	len = module_bytes(at.module, at.offset - sizeof(before), before, sizeof(before));
 	if (!is_behind_call(at.module->traits.machine, before, len))
@@ -123,7 +123,7 @@ const char *callers_no_call(struct callers *c, struct space *space, uint64_t ip)
 }
 
 /* Where the call leads, as linked; 0: it does not say, or into another file. */
-static uint64_t call_target(const struct space_code *at)
+static uint64_t call_target(const struct address_space_code *at)
 {
 	const struct module *m = at->module;
 	uint64_t back = at->vaddr + 1, target, offset;
@@ -154,7 +154,7 @@ static uint64_t call_target(const struct space_code *at)
 
 /* --- rules -------------------------------------------------------------------------------------- */
 
-static bool keeps_frame(const struct space_code *at)
+static bool keeps_frame(const struct address_space_code *at)
 {
 	const struct module *m = at->module;
 	uint64_t start, offset;
@@ -188,7 +188,7 @@ static void code_name(struct callers *c, struct code *code)
 	symbol = calloc(1, sizeof(*symbol));
 	if (!symbol)
 		return;
-	if (!symbol_lookup(spaces_symbols(c->spaces), module_fd(m), m->path, code->at.vaddr,
+	if (!symbol_lookup(address_spaces_symbols(c->spaces), module_fd(m), m->path, code->at.vaddr,
 			   symbol) &&
 	    symbol->nframes) {
 		code->pub.inlined = symbol->nframes > 1;
@@ -200,7 +200,7 @@ static void code_name(struct callers *c, struct code *code)
 }
 
 /* By frame pointers where the unwind tables say nothing and the code keeps one. */
-static bool rule_by_frame_pointer(const struct space_code *at, struct sbt_frame_rule *rule)
+static bool rule_by_frame_pointer(const struct address_space_code *at, struct sbt_frame_rule *rule)
 {
 	if (!keeps_frame(at))
 		return false;
@@ -224,8 +224,8 @@ static void code_rule(struct callers *c, struct code *code)
 		code->pub.why = "the caller is in no file";
 		return;
 	}
-	if (!symbol_frame_rule(spaces_symbols(c->spaces), module_fd(m), m->path, code->at.vaddr,
-			       rule) &&
+	if (!symbol_frame_rule(address_spaces_symbols(c->spaces), module_fd(m), m->path,
+			       code->at.vaddr, rule) &&
 	    !rule_by_frame_pointer(&code->at, rule)) {
 		memset(rule, 0, sizeof(*rule));
 		rule->flags = SBT_FRAME_LAST;
@@ -246,17 +246,17 @@ static void code_rule(struct callers *c, struct code *code)
 		rule->flags |= SBT_FRAME_THROUGH;
 }
 
-static uint64_t code_key(const struct space_code *at)
+static uint64_t code_key(const struct address_space_code *at)
 {
 	return hash_mix((uint64_t)(uintptr_t)at->module ^ hash_mix(at->offset));
 }
 
-static struct code *code_get(struct callers *c, struct space *space, uint64_t ip)
+static struct code *code_get(struct callers *c, struct address_space *space, uint64_t ip)
 {
-	struct space_code at;
+	struct address_space_code at;
 	struct code *code;
 
-	if (!space_code(c->spaces, space, ip, &at))
+	if (!address_space_code(c->spaces, space, ip, &at))
 		memset(&at, 0, sizeof(at));
 	code = hash_get_ptr(&c->codes, code_key(&at));
 	/* Two places of one number: 64 bits, and nobody chooses them; then it is the other's. */
@@ -274,7 +274,7 @@ static struct code *code_get(struct callers *c, struct space *space, uint64_t ip
 	return code;
 }
 
-const struct caller_code *callers_rule(struct callers *c, struct space *space, uint64_t ip)
+const struct caller_code *callers_rule(struct callers *c, struct address_space *space, uint64_t ip)
 {
 	struct code *code = code_get(c, space, ip);
 
@@ -355,7 +355,7 @@ static void code_function(struct callers *c, struct code *code)
 	pub->function = h ? h : 1;
 }
 
-const struct caller_code *callers_code(struct callers *c, struct space *space, uint64_t ip)
+const struct caller_code *callers_code(struct callers *c, struct address_space *space, uint64_t ip)
 {
 	struct code *code = code_get(c, space, ip);
 
@@ -383,11 +383,12 @@ static bool is_probed(const struct module *m, uint64_t start)
 	return false;
 }
 
-uint64_t callers_between(struct callers *c, struct space *space, uint64_t below, uint64_t ip)
+uint64_t callers_between(struct callers *c, struct address_space *space, uint64_t below,
+			 uint64_t ip)
 {
 	const struct code *code = code_get(c, space, ip);
 	uint64_t start, other;
-	struct space_code at;
+	struct address_space_code at;
 
 	if (!code || !code->target || !module_function(code->at.module, code->target, &start) ||
 	    start != code->target)
@@ -395,7 +396,7 @@ uint64_t callers_between(struct callers *c, struct space *space, uint64_t below,
 	if (!below) {
 		if (is_probed(code->at.module, start))
 			return 0;
-	} else if (!space_code(c->spaces, space, below, &at) ||
+	} else if (!address_space_code(c->spaces, space, below, &at) ||
 		   (at.module == code->at.module && module_function(at.module, at.vaddr, &other) &&
 		    other == start)) {
 		return 0;
@@ -439,7 +440,7 @@ static bool step_up(const struct sbt_callers *s, const struct sbt_frame_rule *ru
 	return *ip != 0;
 }
 
-uint32_t callers_follow(struct callers *c, struct space *space, const struct sbt_callers *s,
+uint32_t callers_follow(struct callers *c, struct address_space *space, const struct sbt_callers *s,
 			uint64_t *ips,
 			void (*tell)(void *ctx, const struct sbt_callers *sample, uint64_t ip,
 				     const struct sbt_frame_rule *rule),

@@ -18,7 +18,7 @@ struct learned {
 };
 
 struct walk {
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct hash rules; /* (module, offset) -> struct learned */
 	struct sbt_stack window; /* what the symboliser is shown of a stack */
 };
@@ -26,12 +26,12 @@ struct walk {
 /* One walk under way. */
 struct way {
 	struct walk *walk;
-	struct space *space;
+	struct address_space *space;
 	const struct walk_thread *thread;
 	uint32_t nreturns; /* used up */
 };
 
-int walk_new(struct spaces *spaces, struct walk **out)
+int walk_new(struct address_spaces *spaces, struct walk **out)
 {
 	struct walk *w = calloc(1, sizeof(*w));
 
@@ -58,7 +58,7 @@ void walk_free(struct walk *w)
 
 /* --- by rules --------------------------------------------------------------------------------- */
 
-static const struct learned *learn(struct walk *w, const struct space_code *at)
+static const struct learned *learn(struct walk *w, const struct address_space_code *at)
 {
 	uint64_t key = hash_mix((uint64_t)(uintptr_t)at->module ^ hash_mix(at->offset));
 	struct learned *l = hash_get_ptr(&w->rules, key);
@@ -71,7 +71,7 @@ static const struct learned *learn(struct walk *w, const struct space_code *at)
 		free(l);
 		return NULL;
 	}
-	l->known = symbol_frame_rule(spaces_symbols(w->spaces), module_fd(at->module),
+	l->known = symbol_frame_rule(address_spaces_symbols(w->spaces), module_fd(at->module),
 				     at->module->path, at->vaddr, &l->rule);
 	return l;
 }
@@ -139,18 +139,18 @@ static void window_at(const struct way *way, uint64_t address)
 	window->tgid = way->space->tgid;
 }
 
-static bool ask(const struct way *way, const struct space_code *at, const struct stack_regs *regs,
-		struct unwind_step *step)
+static bool ask(const struct way *way, const struct address_space_code *at,
+		const struct stack_regs *regs, struct unwind_step *step)
 {
 	memset(step, 0, sizeof(*step));
 	if (at->module)
-		symbol_unwind(spaces_symbols(way->walk->spaces), module_fd(at->module),
+		symbol_unwind(address_spaces_symbols(way->walk->spaces), module_fd(at->module),
 			      at->module->path, at->vaddr, regs, &way->walk->window, step);
 	return step->result == UNWIND_CALLER;
 }
 
 /* Where no simple rule holds: signal frames, realigned stacks, code that has no tables. */
-static bool step_by_file(const struct way *way, const struct space_code *at,
+static bool step_by_file(const struct way *way, const struct address_space_code *at,
 			 const struct stack_regs *regs, struct unwind_step *step)
 {
 	uint64_t sp = regs->value[STACK_SP], fp = regs->value[STACK_FP];
@@ -184,7 +184,7 @@ static void undo_probe(struct way *way, struct stack_regs *regs)
 		stack_set(regs, STACK_PC, way->thread->returns[way->nreturns++]);
 }
 
-static bool is_code(const struct space *space, uint64_t address)
+static bool is_code(const struct address_space *space, uint64_t address)
 {
 	const struct maps_entry *e = maps_find(&space->maps, address);
 
@@ -192,18 +192,19 @@ static bool is_code(const struct space *space, uint64_t address)
 }
 
 /* Where the frame's code is, in a file or not. False: it is no code. */
-static bool code_at(const struct way *way, const struct stack_regs *regs, struct space_code *at)
+static bool code_at(const struct way *way, const struct stack_regs *regs,
+		    struct address_space_code *at)
 {
 	uint64_t ip = regs->value[STACK_PC] + (regs->exact ? 1 : 0);
 
 	if (!is_code(way->space, ip - 1))
 		return false;
-	if (!space_code(way->walk->spaces, way->space, ip, at))
+	if (!address_space_code(way->walk->spaces, way->space, ip, at))
 		memset(at, 0, sizeof(*at));
 	return true;
 }
 
-int walk_up(struct walk *w, struct space *space, const struct walk_thread *thread,
+int walk_up(struct walk *w, struct address_space *space, const struct walk_thread *thread,
 	    struct walk_frame *frames, uint32_t max, uint32_t *n, bool *whole)
 {
 	struct way way = { .walk = w, .space = space, .thread = thread };
@@ -215,7 +216,7 @@ int walk_up(struct walk *w, struct space *space, const struct walk_thread *threa
 	while (more && *n < max) {
 		const struct learned *l = NULL;
 		struct unwind_step step = { 0 };
-		struct space_code at;
+		struct address_space_code at;
 		bool stands;
 
 		undo_probe(&way, &regs);
@@ -240,8 +241,8 @@ int walk_up(struct walk *w, struct space *space, const struct walk_thread *threa
 		/* In a system call the pc is behind it already, perhaps on the next line. */
 		stands = (regs.exact || step.signal) && !(!*n && thread->in_call);
 		frames[*n].address = regs.value[STACK_PC] - !stands;
-		frames[*n].site = space_site(w->spaces, space, frames[*n].address + 1);
-		if (frames[*n].site == SPACE_SITE_NONE)
+		frames[*n].site = address_space_site(w->spaces, space, frames[*n].address + 1);
+		if (frames[*n].site == ADDRESS_SPACE_SITE_NONE)
 			return -ENOMEM;
 		frames[*n].regs = regs;
 		frames[*n].cfa = more && stack_knows(&step.caller, STACK_SP)

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sites/space.h"
+#include "sites/address_space.h"
 #include "symbols/stack.h"
 
 struct walk; /* what has been learned */
@@ -40,20 +40,20 @@ struct walk_thread {
 
 struct walk_frame {
 	uint64_t address; /* of the call; innermost: where the thread stands */
-	uint32_t site; /* spaces_site() */
+	uint32_t site; /* address_spaces_site() */
 	struct stack_regs regs; /* as the frame has them, those that are known */
 	uint64_t cfa; /* its caller's stack pointer after the call; 0 unknown */
 };
 
 /* @spaces must outlive it. Returns 0 or -ENOMEM. */
-int walk_new(struct spaces *spaces, struct walk **out);
+int walk_new(struct address_spaces *spaces, struct walk **out);
 void walk_free(struct walk *walk);
 /*
  * *n <= @max frames, innermost first. *whole: the last is the outermost of the thread. The mappings
  * are taken as @space has them. Takes a question or two to the symboliser's child for each address
  * that is new. Returns 0 or -ENOMEM.
  */
-int walk_up(struct walk *walk, struct space *space, const struct walk_thread *thread,
+int walk_up(struct walk *walk, struct address_space *space, const struct walk_thread *thread,
 	    struct walk_frame *frames, uint32_t max, uint32_t *n, bool *whole);
 
 #endif /* SITES_WALK_H */

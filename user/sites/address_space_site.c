@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "sites/space_internal.h"
+#include "sites/address_space_internal.h"
 
 #define SETTLE_NS     20000000u /* so long at a time, for records are to be read meanwhile */
 #define TINY_BYTES    64
@@ -52,7 +52,7 @@ static void nothing(void *p)
 	(void)p;
 }
 
-void sites_free(struct spaces *s)
+void sites_free(struct address_spaces *s)
 {
 	uint32_t i;
 
@@ -62,7 +62,7 @@ void sites_free(struct spaces *s)
 	free(s->sites);
 }
 
-static uint32_t site_get(struct spaces *s, const struct site *key)
+static uint32_t site_get(struct address_spaces *s, const struct site *key)
 {
 	struct site *const *found = tfind(key, &s->site_tree, compare_sites);
 	struct site *site, **all;
@@ -72,26 +72,26 @@ static uint32_t site_get(struct spaces *s, const struct site *key)
 	if (s->nsites == s->cap_sites) {
 		all = realloc(s->sites, (s->cap_sites * 2 + 64) * sizeof(struct site *));
 		if (!all)
-			return SPACE_SITE_NONE;
+			return ADDRESS_SPACE_SITE_NONE;
 		s->sites = all;
 		s->cap_sites = s->cap_sites * 2 + 64;
 	}
 	site = malloc(sizeof(*site));
 	if (!site)
-		return SPACE_SITE_NONE;
+		return ADDRESS_SPACE_SITE_NONE;
 	*site = *key;
 	site->id = s->nsites;
 	if (!tsearch(site, &s->site_tree, compare_sites)) {
 		free(site);
-		return SPACE_SITE_NONE;
+		return ADDRESS_SPACE_SITE_NONE;
 	}
 	s->sites[s->nsites] = site;
 	return s->nsites++;
 }
 
 /* Where the instruction at @addr is, in which mapping or NULL. */
-static void site_place(struct site *key, struct spaces *s, const struct space *space,
-		       const struct maps_entry *e, uint64_t addr)
+static void site_place(struct site *key, struct address_spaces *s,
+		       const struct address_space *space, const struct maps_entry *e, uint64_t addr)
 {
 	if (e && e->exec && e->ino)
 		key->module = modules_get(s->modules, (int)space->tgid, e);
@@ -103,8 +103,8 @@ static void site_place(struct site *key, struct spaces *s, const struct space *s
 	}
 }
 
-uint32_t site_at(struct spaces *s, const struct space *space, const struct maps_entry *e,
-		 uint64_t call)
+uint32_t site_at(struct address_spaces *s, const struct address_space *space,
+		 const struct maps_entry *e, uint64_t call)
 {
 	struct site key = { 0 };
 
@@ -119,7 +119,7 @@ uint32_t site_at(struct spaces *s, const struct space *space, const struct maps_
 #define CHANGES_SURE 2
 
 /* Were the mappings read too late for what came after the last change that was told of, or too early? */
-static bool is_late(const struct space *space)
+static bool is_late(const struct address_space *space)
 {
 	return space->maps_changes - space->changes > CHANGES_SURE;
 }
@@ -129,21 +129,21 @@ static bool is_file(const struct maps_entry *e)
 	return e && e->exec && e->ino;
 }
 
-uint32_t space_site(struct spaces *s, struct space *space, uint64_t ip)
+uint32_t address_space_site(struct address_spaces *s, struct address_space *space, uint64_t ip)
 {
 	/* The call stands before the address it returns to. */
 	uint64_t call = ip ? ip - 1 : 0;
 	const struct maps_entry *e = maps_find(&space->maps, call);
 
-	if (!is_file(e) && !space->gone && !space_read(s, space))
+	if (!is_file(e) && !space->gone && !address_space_read(s, space))
 		e = maps_find(&space->maps, call);
 	if (ip && is_late(space) && (!is_file(e) || e->came))
 		e = NULL;
 	return site_at(s, space, e, call);
 }
 
-uint32_t space_place_site(struct spaces *s, const struct space *space,
-			  const struct space_place *place)
+uint32_t address_space_place_site(struct address_spaces *s, const struct address_space *space,
+				  const struct address_space_place *place)
 {
 	uint64_t call = place->ip ? place->ip - 1 : 0;
 	const struct maps_entry *e = maps_find(&space->maps, call);
@@ -164,8 +164,8 @@ static const char *keep(const char *text)
 }
 
 /* A text that a marker names: as it was read, or, a page that nobody had touched yet, from the file behind it. */
-static void label_text(struct spaces *s, struct space *space, const char *read, uint64_t addr,
-		       char out[SBT_LABEL_LEN + 1])
+static void label_text(struct address_spaces *s, struct address_space *space, const char *read,
+		       uint64_t addr, char out[SBT_LABEL_LEN + 1])
 {
 	const struct maps_entry *e;
 	const struct module *m = NULL;
@@ -174,7 +174,7 @@ static void label_text(struct spaces *s, struct space *space, const char *read, 
 	snprintf(out, SBT_LABEL_LEN + 1, "%.*s", SBT_LABEL_LEN, read);
 	if (*out || !addr)
 		return;
-	e = space_find_mapping(s, space, addr);
+	e = address_space_find_mapping(s, space, addr);
 	/* A program's constants: what may have been written to is not in the file. */
 	if (e && e->ino && !e->shared)
 		m = modules_get(s->modules, (int)space->tgid, e);
@@ -183,9 +183,10 @@ static void label_text(struct spaces *s, struct space *space, const char *read, 
 	out[n > 0 ? n : 0] = '\0';
 }
 
-uint32_t space_label_site(struct spaces *s, struct space *space, const struct sbt_label *label)
+uint32_t address_space_label_site(struct address_spaces *s, struct address_space *space,
+				  const struct sbt_label *label)
 {
-	const struct maps_entry *e = space_find_mapping(s, space, label->ip);
+	const struct maps_entry *e = address_space_find_mapping(s, space, label->ip);
 	char file[SBT_LABEL_LEN + 1], name[SBT_LABEL_LEN + 1], text[2 * SBT_LABEL_LEN + 16];
 	struct site key = { 0 };
 	struct site_frame *frame;
@@ -195,20 +196,20 @@ uint32_t space_label_site(struct spaces *s, struct space *space, const struct sb
 	label_text(s, space, label->file, label->file_at, file);
 	label_text(s, space, label->name, label->name_at, name);
 	snprintf(text, sizeof(text), "%s:%u %s", file, label->line, name);
-	key.label = spaces_keep(s, text);
+	key.label = address_spaces_keep(s, text);
 	if (!key.label)
-		return SPACE_SITE_NONE;
+		return ADDRESS_SPACE_SITE_NONE;
 	site_place(&key, s, space, e, label->ip);
 	id = site_get(s, &key);
-	if (id == SPACE_SITE_NONE || s->sites[id]->named)
+	if (id == ADDRESS_SPACE_SITE_NONE || s->sites[id]->named)
 		return id;
 	site = s->sites[id];
 	frame = calloc(1, sizeof(*frame));
 	if (!frame)
-		return SPACE_SITE_NONE;
+		return ADDRESS_SPACE_SITE_NONE;
 	frame->file = *file ? strdup(file) : NULL;
 	frame->line = label->line;
-	site->name.label = *name ? spaces_keep(s, name) : NULL;
+	site->name.label = *name ? address_spaces_keep(s, name) : NULL;
 	site->name.loop = label->loop != 0;
 	site->name.frames = frame;
 	site->name.nframes = 1;
@@ -239,7 +240,7 @@ static int first_of_user(const struct symbol *symbol)
 	return i < symbol->nframes ? i : 0;
 }
 
-static void site_look_up(struct spaces *s, struct site *site)
+static void site_look_up(struct address_spaces *s, struct site *site)
 {
 	const struct module *m = site->module;
 	struct site_frame *frames;
@@ -292,7 +293,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-bool spaces_settle_module(struct spaces *s, struct module *m)
+bool address_spaces_settle_module(struct address_spaces *s, struct module *m)
 {
 	uint64_t begin = now_ns();
 	uint32_t i;
@@ -312,7 +313,7 @@ bool spaces_settle_module(struct spaces *s, struct module *m)
 	return true;
 }
 
-const struct site_name *spaces_site(struct spaces *s, uint32_t id)
+const struct site_name *address_spaces_site(struct address_spaces *s, uint32_t id)
 {
 	if (id >= s->nsites)
 		return NULL;
@@ -368,9 +369,9 @@ static uint64_t function_hash(const struct site_name *n, const struct site_frame
 	return h ? h : 1;
 }
 
-uint64_t spaces_function(struct spaces *s, uint32_t site, bool *exact)
+uint64_t address_spaces_function(struct address_spaces *s, uint32_t site, bool *exact)
 {
-	const struct site_name *n = spaces_site(s, site);
+	const struct site_name *n = address_spaces_site(s, site);
 	const struct site_frame *f = NULL;
 	uint32_t i;
 
@@ -387,9 +388,9 @@ uint64_t spaces_function(struct spaces *s, uint32_t site, bool *exact)
 	return function_hash(n, f);
 }
 
-uint64_t spaces_outer_function(struct spaces *s, uint32_t site)
+uint64_t address_spaces_outer_function(struct address_spaces *s, uint32_t site)
 {
-	const struct site_name *n = spaces_site(s, site);
+	const struct site_name *n = address_spaces_site(s, site);
 	const struct site_frame *f = n && n->nframes ? &n->frames[n->nframes - 1] : NULL;
 
 	if (!n || !n->module)
@@ -398,9 +399,9 @@ uint64_t spaces_outer_function(struct spaces *s, uint32_t site)
 						: nameless_function(s->sites[site]);
 }
 
-uint64_t spaces_line(struct spaces *s, uint32_t site, uint32_t depth)
+uint64_t address_spaces_line(struct address_spaces *s, uint32_t site, uint32_t depth)
 {
-	const struct site_name *n = spaces_site(s, site);
+	const struct site_name *n = address_spaces_site(s, site);
 	const struct site_frame *f;
 	uint32_t inner = 0;
 	uint64_t h;
@@ -409,7 +410,7 @@ uint64_t spaces_line(struct spaces *s, uint32_t site, uint32_t depth)
 		return 0;
 	while (inner + 1 < n->nframes && is_wrapper(&n->frames[inner]))
 		inner++;
-	if (depth == SPACE_INNERMOST)
+	if (depth == ADDRESS_SPACE_INNERMOST)
 		depth = n->nframes - 1 - inner;
 	if (depth > n->nframes - 1 - inner)
 		return 0;
@@ -421,9 +422,9 @@ uint64_t spaces_line(struct spaces *s, uint32_t site, uint32_t depth)
 }
 
 /* Is the call in a function that was inlined into another? */
-static bool is_inlined(struct spaces *s, uint32_t site)
+static bool is_inlined(struct address_spaces *s, uint32_t site)
 {
-	const struct site_name *n = spaces_site(s, site);
+	const struct site_name *n = address_spaces_site(s, site);
 	uint32_t i = 0;
 
 	while (n && i < n->nframes && is_wrapper(&n->frames[i]))
@@ -441,12 +442,12 @@ static bool extent(const struct site *site, struct elf_symbol *around)
 	       module_around(site->module, vaddr, around);
 }
 
-bool spaces_compact(struct spaces *s, uint32_t a, uint32_t b)
+bool address_spaces_compact(struct address_spaces *s, uint32_t a, uint32_t b)
 {
 	struct elf_symbol fa, fb;
-	uint64_t line = spaces_line(s, a, 0);
+	uint64_t line = address_spaces_line(s, a, 0);
 
-	if (line && line == spaces_line(s, b, 0))
+	if (line && line == address_spaces_line(s, b, 0))
 		return true;
 	if (is_inlined(s, a) || is_inlined(s, b) || a >= s->nsites || b >= s->nsites)
 		return false;
@@ -454,7 +455,7 @@ bool spaces_compact(struct spaces *s, uint32_t a, uint32_t b)
 	       fb.size <= COMPACT_BYTES;
 }
 
-bool spaces_small(struct spaces *s, uint32_t site)
+bool address_spaces_small(struct address_spaces *s, uint32_t site)
 {
 	struct elf_symbol around;
 
@@ -462,7 +463,7 @@ bool spaces_small(struct spaces *s, uint32_t site)
 	       around.size <= COMPACT_BYTES;
 }
 
-bool spaces_tiny(struct spaces *s, uint32_t site)
+bool address_spaces_tiny(struct address_spaces *s, uint32_t site)
 {
 	struct elf_symbol around;
 
@@ -470,7 +471,8 @@ bool spaces_tiny(struct spaces *s, uint32_t site)
 	       around.size <= TINY_BYTES;
 }
 
-static const char *rule_name(const struct spaces *s, uint32_t site, const struct site_name *n)
+static const char *rule_name(const struct address_spaces *s, uint32_t site,
+			     const struct site_name *n)
 {
 	const struct site *at = site < s->nsites ? s->sites[site] : NULL;
 	const char *name;
@@ -486,24 +488,24 @@ static const char *rule_name(const struct spaces *s, uint32_t site, const struct
 	return name && module_knows_ends(at->module, name) ? name : NULL;
 }
 
-const char *spaces_rule_name(struct spaces *s, uint32_t site)
+const char *address_spaces_rule_name(struct address_spaces *s, uint32_t site)
 {
-	const struct site_name *n = spaces_site(s, site);
+	const struct site_name *n = address_spaces_site(s, site);
 
 	return n && n->nframes && !is_inlined(s, site) ? rule_name(s, site, n) : NULL;
 }
 
-const char *spaces_rule_name_around(struct spaces *s, uint32_t site)
+const char *address_spaces_rule_name_around(struct address_spaces *s, uint32_t site)
 {
-	const struct site_name *n = spaces_site(s, site);
+	const struct site_name *n = address_spaces_site(s, site);
 
 	return n && n->nframes == 2 ? rule_name(s, site, n) : NULL;
 }
 
-void spaces_set_through(struct spaces *s, uint32_t site, const char *function)
+void address_spaces_set_through(struct address_spaces *s, uint32_t site, const char *function)
 {
 	struct site_name *name = site < s->nsites ? &s->sites[site]->name : NULL;
 
 	if (name && !name->through)
-		name->through = spaces_keep(s, function);
+		name->through = address_spaces_keep(s, function);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "sites/space_internal.h"
+#include "sites/address_space_internal.h"
 
 #define NOTES_MOST \
 	4096 /* of one process, with those that it was forked with: then it begins anew */
@@ -16,14 +16,14 @@
 #define PARENTS_MOST 8 /* that are looked through */
 
 /* Never changed: who is forked has what its parent had then. */
-struct space_note {
-	const struct space_note *older;
+struct address_space_note {
+	const struct address_space_note *older;
 	uint32_t n; /* with the older ones */
-	struct space_memory memory;
-	struct space_note *next; /* of all, to be freed */
+	struct address_space_memory memory;
+	struct address_space_note *next; /* of all, to be freed */
 };
 
-static uint64_t key_of(const struct space_memory *m, uint64_t addr)
+static uint64_t key_of(const struct address_space_memory *m, uint64_t addr)
 {
 	uint64_t hash = TEXT_HASH_INIT, offset = addr - m->start + m->offset;
 
@@ -35,9 +35,9 @@ static uint64_t key_of(const struct space_memory *m, uint64_t addr)
 	return hash ? hash : 1;
 }
 
-static const struct space_memory *noted_at(const struct space *space, uint64_t addr)
+static const struct address_space_memory *noted_at(const struct address_space *space, uint64_t addr)
 {
-	const struct space_note *n;
+	const struct address_space_note *n;
 
 	for (n = space->notes; n; n = n->older)
 		if (addr >= n->memory.start && addr < n->memory.end)
@@ -45,17 +45,18 @@ static const struct space_memory *noted_at(const struct space *space, uint64_t a
 	return NULL;
 }
 
-static bool same_memory(const struct space_memory *a, const struct space_memory *b)
+static bool same_memory(const struct address_space_memory *a, const struct address_space_memory *b)
 {
 	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
 	       a->ino == b->ino && a->dev == b->dev && a->unknown == b->unknown;
 }
 
-int space_note_memory(struct spaces *s, struct space *space, const struct space_memory *memory)
+int address_space_note_memory(struct address_spaces *s, struct address_space *space,
+			      const struct address_space_memory *memory)
 {
-	const struct space_memory *was = noted_at(space, memory->start);
-	const struct space_note *older = space->notes;
-	struct space_note *n;
+	const struct address_space_memory *was = noted_at(space, memory->start);
+	const struct address_space_note *older = space->notes;
+	struct address_space_note *n;
 
 	if (was && same_memory(was, memory))
 		return 0;
@@ -66,7 +67,7 @@ int space_note_memory(struct spaces *s, struct space *space, const struct space_
 		return -ENOMEM;
 	if (older && older->n >= NOTES_MOST)
 		older = NULL;
-	*n = (struct space_note){
+	*n = (struct address_space_note){
 		.older = older, .n = older ? older->n + 1 : 1, .memory = *memory, .next = s->notes
 	};
 	s->notes = n;
@@ -74,14 +75,14 @@ int space_note_memory(struct spaces *s, struct space *space, const struct space_
 	return 1;
 }
 
-void space_inherit_notes(struct space *child, const struct space *parent)
+void address_space_inherit_notes(struct address_space *child, const struct address_space *parent)
 {
 	child->notes = parent->notes;
 }
 
-void space_notes_free(struct spaces *s)
+void address_space_notes_free(struct address_spaces *s)
 {
-	struct space_note *n;
+	struct address_space_note *n;
 
 	while ((n = s->notes)) {
 		s->notes = n->next;
@@ -91,7 +92,7 @@ void space_notes_free(struct spaces *s)
 
 static uint64_t key_at(const struct maps_entry *e, uint64_t addr)
 {
-	struct space_memory m = {
+	struct address_space_memory m = {
 		.start = e->start, .offset = e->offset, .ino = e->shared ? e->ino : 0, .dev = e->dev
 	};
 
@@ -99,7 +100,7 @@ static uint64_t key_at(const struct maps_entry *e, uint64_t addr)
 }
 
 /* By what was read. Of what was inherited only that it was shared counts: since then other memory may have come there. */
-static bool read_key(const struct space *space, uint64_t addr, uint64_t *key)
+static bool read_key(const struct address_space *space, uint64_t addr, uint64_t *key)
 {
 	const struct maps_entry *e = maps_find(&space->maps, addr);
 
@@ -113,26 +114,27 @@ static bool read_key(const struct space *space, uint64_t addr, uint64_t *key)
  * What lies at @addr in memory that was copied when the process was forked, by what is known of its parents: of one that ended before
  * it was read. It may be newer than what it inherited of what was read then. NULL: nothing is known.
  */
-static const struct maps_entry *inherited_at(struct spaces *s, const struct space *space,
-					     uint64_t addr)
+static const struct maps_entry *inherited_at(struct address_spaces *s,
+					     const struct address_space *space, uint64_t addr)
 {
 	const struct maps_entry *e = maps_find(&space->maps, addr);
-	struct space *parent;
+	struct address_space *parent;
 	uint32_t steps;
 
 	for (steps = 0; !e && space->parent_tgid && steps < PARENTS_MOST; steps++) {
-		parent = space_find(s, space->parent_tgid, space->parent_inc);
+		parent = address_space_find(s, space->parent_tgid, space->parent_inc);
 		if (!parent)
 			return NULL;
 		e = maps_find(&parent->maps, addr);
-		if (!e && !parent->gone && !space_read(s, parent))
+		if (!e && !parent->gone && !address_space_read(s, parent))
 			e = maps_find(&parent->maps, addr);
 		space = parent;
 	}
 	return e;
 }
 
-static bool inherited_key(struct spaces *s, const struct space *space, uint64_t addr, uint64_t *key)
+static bool inherited_key(struct address_spaces *s, const struct address_space *space,
+			  uint64_t addr, uint64_t *key)
 {
 	const struct maps_entry *e = space->read ? NULL : inherited_at(s, space, addr);
 
@@ -142,22 +144,25 @@ static bool inherited_key(struct spaces *s, const struct space *space, uint64_t 
 	return true;
 }
 
-bool space_shared_unknown(struct spaces *s, struct space *space, uint64_t addr)
+bool address_space_shared_unknown(struct address_spaces *s, struct address_space *space,
+				  uint64_t addr)
 {
 	return !space->read && space->parent_tgid && !noted_at(space, addr) &&
 	       !inherited_at(s, space, addr);
 }
 
-uint64_t space_shared_key(struct spaces *s, struct space *space, uint64_t addr, bool *known)
+uint64_t address_space_shared_key(struct address_spaces *s, struct address_space *space,
+				  uint64_t addr, bool *known)
 {
-	const struct space_memory *m = noted_at(space, addr);
+	const struct address_space_memory *m = noted_at(space, addr);
 	uint64_t key = 0, noted = 0;
 	bool is_noted = m && !m->unknown, is_read = read_key(space, addr, &key);
 
 	if (is_noted)
 		noted = key_of(m, addr);
 	/* Mapped since it was read, perhaps. */
-	if ((!is_read || (is_noted && noted != key)) && !space->gone && !space_read(s, space))
+	if ((!is_read || (is_noted && noted != key)) && !space->gone &&
+	    !address_space_read(s, space))
 		is_read = read_key(space, addr, &key);
 	if (!is_read && !is_noted)
 		is_read = inherited_key(s, space, addr, &key);

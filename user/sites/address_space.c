@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include "sites/space.h"
+#include "sites/address_space.h"
 
 #include <errno.h>
 #include <search.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "sites/space_internal.h"
+#include "sites/address_space_internal.h"
 #include "sites/untraced.h"
 #include "target/linker.h"
 
@@ -23,9 +23,9 @@ struct object_name {
 
 /* --- spaces ------------------------------------------------------------------------------------- */
 
-static int compare_spaces(const void *a, const void *b)
+static int compare_address_spaces(const void *a, const void *b)
 {
-	const struct space *x = a, *y = b;
+	const struct address_space *x = a, *y = b;
 
 	if (x->tgid != y->tgid)
 		return x->tgid < y->tgid ? -1 : 1;
@@ -46,9 +46,10 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-int spaces_new(struct modules *modules, struct symbol_server *symbols, struct spaces **out)
+int address_spaces_new(struct modules *modules, struct symbol_server *symbols,
+		       struct address_spaces **out)
 {
-	struct spaces *s = calloc(1, sizeof(*s));
+	struct address_spaces *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return -ENOMEM;
@@ -58,9 +59,9 @@ int spaces_new(struct modules *modules, struct symbol_server *symbols, struct sp
 	return 0;
 }
 
-void spaces_set_changes(struct spaces *s,
-			int (*changes)(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n),
-			void *ctx)
+void address_spaces_set_changes(struct address_spaces *s,
+				int (*changes)(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n),
+				void *ctx)
 {
 	s->changes = changes;
 	s->changes_ctx = ctx;
@@ -79,57 +80,60 @@ static void nothing(void *p)
 	(void)p;
 }
 
-static void space_free(struct space *space)
+static void address_space_free(struct address_space *space)
 {
 	maps_free(&space->maps);
 	maps_free(&space->looked);
 	free(space);
 }
 
-void spaces_free(struct spaces *s)
+void address_spaces_free(struct address_spaces *s)
 {
 	size_t i;
 
 	if (!s)
 		return;
 	sites_free(s);
-	space_notes_free(s);
-	tdestroy(s->space_tree, nothing);
+	address_space_notes_free(s);
+	tdestroy(s->address_space_tree, nothing);
 	tdestroy(s->object_tree, object_free);
 	tdestroy(s->text_tree, free);
 	for (i = 0; i < s->nspaces; i++)
-		space_free(s->spaces[i]);
+		address_space_free(s->spaces[i]);
 	free(s->spaces);
 	free(s);
 }
 
-struct space *space_find(const struct spaces *s, uint32_t tgid, uint32_t inc)
+struct address_space *address_space_find(const struct address_spaces *s, uint32_t tgid,
+					 uint32_t inc)
 {
-	struct space key = { .tgid = tgid, .inc = inc };
-	struct space *const *found = tfind(&key, &s->space_tree, compare_spaces);
+	struct address_space key = { .tgid = tgid, .inc = inc };
+	struct address_space *const *found =
+		tfind(&key, &s->address_space_tree, compare_address_spaces);
 
 	return found ? *found : NULL;
 }
 
-struct space *space_get(struct spaces *s, uint32_t tgid, uint32_t inc)
+struct address_space *address_space_get(struct address_spaces *s, uint32_t tgid, uint32_t inc)
 {
-	struct space *space = space_find(s, tgid, inc), **all;
+	struct address_space *space = address_space_find(s, tgid, inc), **all;
 
 	if (space)
 		return space;
-	if (s->nspaces == s->cap_spaces) {
-		all = realloc(s->spaces, (s->cap_spaces * 2 + 16) * sizeof(struct space *));
+	if (s->nspaces == s->cap_address_spaces) {
+		all = realloc(s->spaces,
+			      (s->cap_address_spaces * 2 + 16) * sizeof(struct address_space *));
 		if (!all)
 			return NULL;
 		s->spaces = all;
-		s->cap_spaces = s->cap_spaces * 2 + 16;
+		s->cap_address_spaces = s->cap_address_spaces * 2 + 16;
 	}
 	space = calloc(1, sizeof(*space));
 	if (!space)
 		return NULL;
 	space->tgid = tgid;
 	space->inc = inc;
-	if (!tsearch(space, &s->space_tree, compare_spaces)) {
+	if (!tsearch(space, &s->address_space_tree, compare_address_spaces)) {
 		free(space);
 		return NULL;
 	}
@@ -137,22 +141,23 @@ struct space *space_get(struct spaces *s, uint32_t tgid, uint32_t inc)
 	return space;
 }
 
-void spaces_forget(struct spaces *s, uint32_t tgid, uint32_t inc)
+void address_spaces_forget(struct address_spaces *s, uint32_t tgid, uint32_t inc)
 {
-	struct space *space = space_find(s, tgid, inc);
+	struct address_space *space = address_space_find(s, tgid, inc);
 	size_t i;
 
 	if (!space)
 		return;
-	tdelete(space, &s->space_tree, compare_spaces);
+	tdelete(space, &s->address_space_tree, compare_address_spaces);
 	for (i = 0; s->spaces[i] != space; i++)
 		;
 	s->spaces[i] = s->spaces[--s->nspaces];
-	space_free(space);
+	address_space_free(space);
 }
 
 /* The file that is the program, as far as it is known: a static one's name is in the mappings alone. */
-static const struct module *program_of(const struct spaces *s, const struct space *space)
+static const struct module *program_of(const struct address_spaces *s,
+				       const struct address_space *space)
 {
 	const struct module *m = modules_find(s->modules, space->program.dev, space->program.ino);
 	size_t i;
@@ -169,10 +174,10 @@ static uint64_t hash_text(uint64_t h, const char *text)
 	return text ? text_hash(h, text, strlen(text) + 1) : text_hash(h, "", 1);
 }
 
-uint64_t space_program_key(struct spaces *s, const struct space *space)
+uint64_t address_space_program_key(struct address_spaces *s, const struct address_space *space)
 {
 	const struct module *m = program_of(s, space);
-	bool tasks = space_tasks(s, space);
+	bool tasks = address_space_tasks(s, space);
 	uint64_t h = TEXT_HASH_INIT;
 
 	if (m) {
@@ -183,12 +188,12 @@ uint64_t space_program_key(struct spaces *s, const struct space *space)
 	}
 	/* What a report says of a process holds for all that it is the sum of. */
 	h = hash_text(h, space->refusal);
-	h = hash_text(h, space_untraced(s, space));
+	h = hash_text(h, address_space_untraced(s, space));
 	h = text_hash(h, &tasks, sizeof(tasks));
 	return h ? h : 1;
 }
 
-int space_inherit(struct space *child, const struct space *parent)
+int address_space_inherit(struct address_space *child, const struct address_space *parent)
 {
 	int err = 0;
 
@@ -243,7 +248,7 @@ static const char *return_probe_refusal(bool go, bool setcanceltype, bool throws
 
 /* What is known of the files that a process has mapped, one after the other. */
 struct classified {
-	struct space_facts facts;
+	struct address_space_facts facts;
 	bool go, setcanceltype, throws, signals, interp;
 	bool beyond; /* more than the program and its dynamic linker; or the linker is the C library (musl) */
 };
@@ -269,9 +274,9 @@ static void classify_module(struct classified *j, const struct module *m)
 	j->beyond |= (!m->loader && !m->traits.executable) || (m->loader && m->c_library);
 }
 
-static struct space_facts classify_end(struct classified *j, bool partial)
+static struct address_space_facts classify_end(struct classified *j, bool partial)
 {
-	struct space_facts *facts = &j->facts;
+	struct address_space_facts *facts = &j->facts;
 
 	facts->settled = !j->interp || (j->beyond && !partial);
 	facts->refusal = return_probe_refusal(j->go, j->setcanceltype, j->throws, j->signals);
@@ -280,7 +285,8 @@ static struct space_facts classify_end(struct classified *j, bool partial)
 	return *facts;
 }
 
-struct space_facts spaces_classify(struct spaces *s, int pid, const struct maps *maps, bool partial)
+struct address_space_facts address_spaces_classify(struct address_spaces *s, int pid,
+						   const struct maps *maps, bool partial)
 {
 	struct classified classified = { .beyond = false };
 	size_t i;
@@ -297,7 +303,7 @@ struct space_facts spaces_classify(struct spaces *s, int pid, const struct maps 
 	return classify_end(&classified, partial);
 }
 
-struct space_facts spaces_classify_files(struct module *const files[], size_t n)
+struct address_space_facts address_spaces_classify_files(struct module *const files[], size_t n)
 {
 	struct classified classified = { .beyond = false };
 	size_t i;
@@ -312,7 +318,7 @@ struct space_facts spaces_classify_files(struct module *const files[], size_t n)
  * Does the process run the program that the space is of? One program only follows another: then what was read of the
  * process before is of this one, too.
  */
-static bool runs_still(const struct space *space)
+static bool runs_still(const struct address_space *space)
 {
 	const struct proc_image *was = &space->program.image;
 	struct proc_image is;
@@ -326,7 +332,7 @@ static bool runs_still(const struct space *space)
 	return is.code == was->code && is.code_end == was->code_end && is.stack == was->stack;
 }
 
-int space_look(struct spaces *s, struct space *space)
+int address_space_look(struct address_spaces *s, struct address_space *space)
 {
 	/* In this order: once the linker is done, all is mapped. */
 	bool partial = linker_busy((int)space->tgid) == 1;
@@ -360,7 +366,7 @@ int space_look(struct spaces *s, struct space *space)
  * What a program was linked with stays where it is until its end. What comes when all of that is there may go, and something else come in
  * its place, before anybody looks.
  */
-static void note_those_that_came(struct space *space)
+static void note_those_that_came(struct address_space *space)
 {
 	const struct maps_entry *was;
 	struct maps_entry *e;
@@ -377,7 +383,7 @@ static void note_those_that_came(struct space *space)
 	}
 }
 
-void space_see_inherited(struct space *space)
+void address_space_see_inherited(struct address_space *space)
 {
 	struct maps maps;
 
@@ -391,10 +397,10 @@ void space_see_inherited(struct space *space)
 	space->maps = maps;
 }
 
-int space_read(struct spaces *s, struct space *space)
+int address_space_read(struct address_spaces *s, struct address_space *space)
 {
-	struct space_facts facts;
-	int err = space->looked.n ? 0 : space_look(s, space);
+	struct address_space_facts facts;
+	int err = space->looked.n ? 0 : address_space_look(s, space);
 
 	if (err)
 		return err;
@@ -405,7 +411,7 @@ int space_read(struct spaces *s, struct space *space)
 	memset(&space->looked, 0, sizeof(space->looked));
 	space->reads++;
 	space->read = true;
-	facts = spaces_classify(s, (int)space->tgid, &space->maps, space->partial);
+	facts = address_spaces_classify(s, (int)space->tgid, &space->maps, space->partial);
 	space->has_place = facts.has_place;
 	space->settled = facts.settled;
 	space->refusal = facts.refusal;
@@ -426,9 +432,9 @@ static bool lowest_code(const struct module *m, uint64_t *vaddr)
 	return *vaddr != UINT64_MAX;
 }
 
-int space_assume(struct spaces *s, struct space *space)
+int address_space_assume(struct address_spaces *s, struct address_space *space)
 {
-	const struct space_program *program = &space->program;
+	const struct address_space_program *program = &space->program;
 	const struct module *m = modules_find(s->modules, program->dev, program->ino);
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), start = program->image.code, lowest, below;
 	const struct module_segment *part;
@@ -467,18 +473,19 @@ int space_assume(struct spaces *s, struct space *space)
 /* --- code ------------------------------------------------------------------------------------------ */
 
 /* Code at @addr. Not "[uprobes]": an address there has taken the place of the real one. */
-static const struct maps_entry *find_code(const struct space *space, uint64_t addr)
+static const struct maps_entry *find_code(const struct address_space *space, uint64_t addr)
 {
 	const struct maps_entry *e = maps_find(&space->maps, addr);
 
 	return e && e->exec && strcmp(e->path, "[uprobes]") != 0 ? e : NULL;
 }
 
-bool space_code(struct spaces *s, struct space *space, uint64_t ip, struct space_code *out)
+bool address_space_code(struct address_spaces *s, struct address_space *space, uint64_t ip,
+			struct address_space_code *out)
 {
 	const struct maps_entry *e = find_code(space, ip - 1);
 
-	if ((!e || !e->ino) && !space->gone && !space_read(s, space))
+	if ((!e || !e->ino) && !space->gone && !address_space_read(s, space))
 		e = find_code(space, ip - 1);
 	memset(out, 0, sizeof(*out));
 	out->module = e && e->ino ? modules_get(s->modules, (int)space->tgid, e) : NULL;
@@ -488,7 +495,7 @@ bool space_code(struct spaces *s, struct space *space, uint64_t ip, struct space
 	return !module_offset_to_vaddr(out->module, out->offset - 1, &out->vaddr);
 }
 
-struct symbol_server *spaces_symbols(const struct spaces *s)
+struct symbol_server *address_spaces_symbols(const struct address_spaces *s)
 {
 	return s->symbols;
 }
@@ -496,9 +503,9 @@ struct symbol_server *spaces_symbols(const struct spaces *s)
 /* --- stacks --------------------------------------------------------------------------------------- */
 
 /* From one frame to its caller. False: there is none, or none that is known. */
-static bool unwind_one(struct spaces *s, const struct space *space, const struct maps_entry *e,
-		       const struct sbt_stack *sample, const struct stack_regs *regs, uint64_t call,
-		       struct unwind_step *step)
+static bool unwind_one(struct address_spaces *s, const struct address_space *space,
+		       const struct maps_entry *e, const struct sbt_stack *sample,
+		       const struct stack_regs *regs, uint64_t call, struct unwind_step *step)
 {
 	const struct module *m = e->ino ? modules_get(s->modules, (int)space->tgid, e) : NULL;
 	uint64_t vaddr;
@@ -525,8 +532,8 @@ static uint64_t unwind_named(const struct sbt_stack *sample, const struct stack_
 	return stands ? pc : pc - 1;
 }
 
-int space_unwind(struct spaces *s, struct space *space, const struct sbt_stack *sample,
-		 uint32_t *sites, uint32_t max, uint32_t *n)
+int address_space_unwind(struct address_spaces *s, struct address_space *space,
+			 const struct sbt_stack *sample, uint32_t *sites, uint32_t max, uint32_t *n)
 {
 	const struct maps_entry *e;
 	bool fresh = space->gone, more = true;
@@ -537,10 +544,10 @@ int space_unwind(struct spaces *s, struct space *space, const struct sbt_stack *
 
 	*n = 0;
 	err = stack_first(sample, &regs);
-	while (!err && more && *n < max && *n < SPACE_UNWIND_MAX) {
+	while (!err && more && *n < max && *n < ADDRESS_SPACE_UNWIND_MAX) {
 		call = regs.value[STACK_PC] - (regs.exact ? 0 : 1);
 		e = find_code(space, call);
-		if (!e && !fresh && !space_read(s, space))
+		if (!e && !fresh && !address_space_read(s, space))
 			e = find_code(space, call);
 		fresh = true;
 		if (!e)
@@ -548,7 +555,7 @@ int space_unwind(struct spaces *s, struct space *space, const struct sbt_stack *
 		more = unwind_one(s, space, e, sample, &regs, call, &step);
 		call = unwind_named(sample, &regs, &step, !*n);
 		sites[*n] = site_at(s, space, maps_find(&space->maps, call), call);
-		if (sites[*n] == SPACE_SITE_NONE)
+		if (sites[*n] == ADDRESS_SPACE_SITE_NONE)
 			err = -ENOMEM;
 		else
 			++*n;
@@ -557,7 +564,7 @@ int space_unwind(struct spaces *s, struct space *space, const struct sbt_stack *
 	return err;
 }
 
-const char *spaces_keep(struct spaces *s, const char *text)
+const char *address_spaces_keep(struct address_spaces *s, const char *text)
 {
 	void *const *found = tfind(text, &s->text_tree, compare_texts);
 	char *copy;
@@ -572,29 +579,31 @@ const char *spaces_keep(struct spaces *s, const char *text)
 	return copy;
 }
 
-const struct maps_entry *space_find_mapping(struct spaces *s, struct space *space, uint64_t addr)
+const struct maps_entry *address_space_find_mapping(struct address_spaces *s,
+						    struct address_space *space, uint64_t addr)
 {
 	const struct maps_entry *e = maps_find(&space->maps, addr);
 
-	if (!e && !space->gone && !space_read(s, space))
+	if (!e && !space->gone && !address_space_read(s, space))
 		e = maps_find(&space->maps, addr);
 	return e;
 }
 
 /* --- mappings -------------------------------------------------------------------------------------- */
 
-const char *space_mapping_name(struct spaces *s, struct space *space, uint64_t addr)
+const char *address_space_mapping_name(struct address_spaces *s, struct address_space *space,
+				       uint64_t addr)
 {
-	const struct maps_entry *e = space_find_mapping(s, space, addr);
+	const struct maps_entry *e = address_space_find_mapping(s, space, addr);
 
 	if (!e)
 		return NULL;
-	return spaces_keep(s, *e->path ? e->path : "anonymous memory");
+	return address_spaces_keep(s, *e->path ? e->path : "anonymous memory");
 }
 
 /* --- objects --------------------------------------------------------------------------------------- */
 
-static const char *object_look_up(struct spaces *s, const struct module *m, uint64_t vaddr)
+static const char *object_look_up(struct address_spaces *s, const struct module *m, uint64_t vaddr)
 {
 	struct object_name key = { .module = m, .vaddr = vaddr }, *object;
 	struct object_name *const *found = tfind(&key, &s->object_tree, compare_objects);
@@ -615,7 +624,8 @@ static const char *object_look_up(struct spaces *s, const struct module *m, uint
 	return object->name;
 }
 
-const char *space_object_name(struct spaces *s, const struct space *space, uint64_t addr)
+const char *address_space_object_name(struct address_spaces *s, const struct address_space *space,
+				      uint64_t addr)
 {
 	const char *name = NULL;
 	size_t i;
@@ -641,17 +651,17 @@ const char *space_object_name(struct spaces *s, const struct space *space, uint6
 	return name;
 }
 
-bool space_tasks(const struct spaces *s, const struct space *space)
+bool address_space_tasks(const struct address_spaces *s, const struct address_space *space)
 {
 	return space->tasks || (s->tasks_unseen && space->untraced.tasks);
 }
 
-void spaces_tasks_unseen(struct spaces *s)
+void address_spaces_tasks_unseen(struct address_spaces *s)
 {
 	s->tasks_unseen = true;
 }
 
-static void mark_maps(const struct spaces *s, const struct maps *maps)
+static void mark_maps(const struct address_spaces *s, const struct maps *maps)
 {
 	struct module *m;
 	size_t i;
@@ -665,12 +675,12 @@ static void mark_maps(const struct spaces *s, const struct maps *maps)
 	}
 }
 
-void spaces_mark_used(struct spaces *s)
+void address_spaces_mark_used(struct address_spaces *s)
 {
 	size_t i;
 
 	for (i = 0; i < s->nspaces; i++) {
-		struct space *space = s->spaces[i];
+		struct address_space *space = s->spaces[i];
 
 		/* The news of its exit may have been lost. */
 		if (!space->gone && kill((pid_t)space->tgid, 0) && errno == ESRCH)
@@ -682,18 +692,19 @@ void spaces_mark_used(struct spaces *s)
 	}
 }
 
-const char *space_untraced(struct spaces *s, const struct space *space)
+const char *address_space_untraced(struct address_spaces *s, const struct address_space *space)
 {
 	struct untraced calls = space->untraced;
 	char names[UNTRACED_NAMES];
 
-	if (space->turns == SPACE_TURNS_SEEN)
+	if (space->turns == ADDRESS_SPACE_TURNS_SEEN)
 		untraced_drop_turns(&calls, &space->turns_unseen);
-	return *untraced_names(&calls, names) ? spaces_keep(s, names) : NULL;
+	return *untraced_names(&calls, names) ? address_spaces_keep(s, names) : NULL;
 }
 
-const struct module *space_module(struct spaces *s, const struct space *space,
-				  const struct maps_entry *e)
+const struct module *address_space_module(struct address_spaces *s,
+					  const struct address_space *space,
+					  const struct maps_entry *e)
 {
 	return e->ino ? modules_get(s->modules, (int)space->tgid, e) : NULL;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /* What the files of spaces and of sites share. */
-#ifndef SITES_SPACE_INTERNAL_H
-#define SITES_SPACE_INTERNAL_H
+#ifndef SITES_ADDRESS_SPACE_INTERNAL_H
+#define SITES_ADDRESS_SPACE_INTERNAL_H
 
-#include "sites/space.h"
+#include "sites/address_space.h"
 
 struct site {
 	uint32_t id;
@@ -19,31 +19,32 @@ struct site {
 	uint32_t nbefore;
 };
 
-struct spaces {
+struct address_spaces {
 	struct modules *modules;
 	struct symbol_server *symbols;
 	int (*changes)(void *ctx, uint32_t tgid, uint32_t inc,
 		       uint32_t *n); /* NULL: nobody knows */
 	void *changes_ctx;
-	void *space_tree;
-	struct space **spaces;
-	size_t nspaces, cap_spaces;
+	void *address_space_tree;
+	struct address_space **spaces;
+	size_t nspaces, cap_address_spaces;
 	void *site_tree;
 	struct site **sites;
 	uint32_t nsites, cap_sites;
 	void *object_tree;
 	void *text_tree; /* names of mappings */
-	struct space_note *notes; /* all, of all spaces */
-	bool tasks_unseen; /* spaces_tasks_unseen() */
+	struct address_space_note *notes; /* all, of all spaces */
+	bool tasks_unseen; /* address_spaces_tasks_unseen() */
 };
 
-/* The site of the call at @call, with the mapping that it is in, or NULL. SPACE_SITE_NONE: out of memory. */
-uint32_t site_at(struct spaces *s, const struct space *space, const struct maps_entry *e,
-		 uint64_t call);
+/* The site of the call at @call, with the mapping that it is in, or NULL. ADDRESS_SPACE_SITE_NONE: out of memory. */
+uint32_t site_at(struct address_spaces *s, const struct address_space *space,
+		 const struct maps_entry *e, uint64_t call);
 /* All of them, with their names. */
-void sites_free(struct spaces *s);
-void space_notes_free(struct spaces *s);
+void sites_free(struct address_spaces *s);
+void address_space_notes_free(struct address_spaces *s);
 /* The mapping at @addr, after a second look if need be. */
-const struct maps_entry *space_find_mapping(struct spaces *s, struct space *space, uint64_t addr);
+const struct maps_entry *address_space_find_mapping(struct address_spaces *s,
+						    struct address_space *space, uint64_t addr);
 
-#endif /* SITES_SPACE_INTERNAL_H */
+#endif /* SITES_ADDRESS_SPACE_INTERNAL_H */
