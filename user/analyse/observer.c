@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/remark.h"
 #include "sbt/record.h"
+#include "sites/family.h"
 #include "target/proc.h"
 
 /* model_barrier.flags */
@@ -242,7 +243,7 @@ const char *observer_barrier_name(const struct observer *w, const struct model_b
 /* Does the program say that only the sum over all its episodes is of interest? */
 static bool in_loop(const struct observer *w, const struct model_barrier *b)
 {
-	const struct site_name *site = b->family == SBT_FAMILY_USDT && b->nsites
+	const struct site_name *site = family_has(b->family, FAMILY_MARKERS) && b->nsites
 					       ? w->env->site(w->env->ctx, b->sites[0])
 					       : NULL;
 
@@ -281,7 +282,7 @@ void observer_barrier(void *ctx, const struct model *model, uint32_t index, stru
 		b->flags |= WATCH_LOOP;
 	if (o->watch_all)
 		b->flags |= WATCH_WATCHED;
-	if (b->family == SBT_FAMILY_USDT && observer_barrier_name(w, b))
+	if (family_has(b->family, FAMILY_MARKERS) && observer_barrier_name(w, b))
 		b->flags |= WATCH_NAMED;
 	/* To look names up takes time: only when somebody asked for one. */
 	if (!o->nwatch && !o->nnames && !o->nphases && !w->rows.nsites)

@@ -15,6 +15,7 @@
 
 #include "analyse/internal.h"
 #include "sbt/record.h"
+#include "sites/family.h"
 
 /* More regions than this share not seen whole, or more time of which nothing is known: no figures. */
 #define KNOWN_LEAST 0.95
@@ -54,7 +55,7 @@ struct openmp {
 
 bool openmp_is_barrier(const struct model_barrier *b)
 {
-	return b->family == SBT_FAMILY_GOMP || b->family == SBT_FAMILY_LIBOMP;
+	return family_has(b->family, FAMILY_OPENMP);
 }
 
 struct openmp *openmp_new(void)

@@ -16,6 +16,7 @@
 #include "base/in_line.h"
 #include "base/number.h"
 #include "sbt/record.h"
+#include "sites/family.h"
 
 struct build {
 	struct arena *arena;
@@ -131,7 +132,8 @@ static int barrier_threads(struct build *b, const struct model_barrier *mb,
 				    : t->place != MODEL_NONE ? t->place
 							     : t->ordinal;
 			rt->comm = thread_comm(b, t, &err);
-			rt->ranked = mb->family == SBT_FAMILY_MPI && bt->place != MODEL_NONE;
+			rt->ranked =
+				family_has(mb->family, FAMILY_RANKS) && bt->place != MODEL_NONE;
 		}
 		rt->crossings = bt->crossings;
 		rt->wait_ns = bt->wait_ns;
@@ -601,7 +603,7 @@ static bool is_alone(const struct model *m, uint32_t process)
 
 		if (b->proc != process)
 			continue;
-		if (b->family != SBT_FAMILY_USER || b->team_max > 1)
+		if (!family_has(b->family, FAMILY_RULES) || b->team_max > 1)
 			return false;
 		alone |= b->episodes > 0;
 	}
@@ -986,9 +988,9 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	out->waits_unseen = has_remark(out, "untraced");
 	out->complete = out->lossless && !has_remark(out, "unread") && !has_remark(out, "copied") &&
 			!has_remark(out, "ranks_gone") && !has_remark(out, "trapped") &&
-			!has_remark(out, "regions_unseen") && !out->ndetached && !out->ndetached_parts &&
-			!out->unmet && !out->arrivals_unseen && !out->left_out && !out->ntasks &&
-			!out->nuntraced && !out->waits_unseen;
+			!has_remark(out, "regions_unseen") && !out->ndetached &&
+			!out->ndetached_parts && !out->unmet && !out->arrivals_unseen &&
+			!out->left_out && !out->ntasks && !out->nuntraced && !out->waits_unseen;
 	if (err)
 		report_free(out);
 	return err;

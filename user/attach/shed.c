@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "attach/internal.h"
+#include "sites/family.h"
 
 /* --- who is no longer recorded --------------------------------------------------------------------- */
 
@@ -82,7 +83,7 @@ uint64_t attach_probe_groups_with(const struct attach *a, uint32_t tgid, uint64_
 
 	/* Who waits there does so by futexes: without these probes they would seem to be barriers of their own. */
 	if (probe_groups && a->futexes)
-		probe_groups |= SBT_PROBE_GROUP(SBT_FAMILY_FUTEX);
+		probe_groups |= family_probe_groups_with(FAMILY_FUTEX_WORD);
 	do {
 		before = probe_groups;
 		probe_groups |= functions_of(a, probe_groups);
@@ -106,7 +107,7 @@ uint64_t attach_own_probe_groups(const struct attach *a, uint32_t tgid, uint64_t
 			own |= a->links[i].probe_groups;
 	}
 	/* Seen in system calls, whoever makes them. Others that have no link any more had one that was not theirs alone. */
-	own |= SBT_PROBE_GROUP(SBT_FAMILY_FUTEX);
+	own |= family_probe_groups_with(FAMILY_FUTEX_WORD);
 	return probe_groups & own & ~shared;
 }
 
@@ -305,7 +306,7 @@ static void forget_wait(void *ctx, struct sbt_thread *thread)
 {
 	const struct resting *r = ctx;
 
-	if (thread->waiting.family == SBT_FAMILY_COND &&
+	if (family_has(thread->waiting.family, FAMILY_COND_VAR) &&
 	    (r->kind == ATTACH_WAITS_SEMS) == (thread->waiting.kind == SBT_KIND_SEMAPHORE) &&
 	    is_among(r->tgids, r->n, thread->tgid))
 		__atomic_store_n(&thread->waiting.since_ns, 0, __ATOMIC_RELAXED);

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "capture/preflight.h"
 #include "emit/json.h"
+#include "sites/family.h"
 #include "sites/needed.h"
 #include "symbols/symbol.h"
 #include "target/maps.h"
@@ -151,7 +152,7 @@ static bool is_in_line(const struct module_place *p)
 /* How the end of a crossing is seen that begins there. */
 static void end_of(const struct module_place *p, char *text, size_t len)
 {
-	if (p->spec.family == SBT_FAMILY_STD && is_in_line(p))
+	if (family_has(p->spec.family, FAMILY_CXX) && is_in_line(p))
 		snprintf(text, len, "its end, in line");
 	else if (is_point(p))
 		snprintf(text, len, "a marker");

@@ -12,6 +12,7 @@
 #include "ingest/ranks.h"
 #include "model/discover.h"
 #include "model/turnstile.h"
+#include "sites/family.h"
 #include "target/look.h"
 #include "target/proc.h"
 
@@ -23,8 +24,8 @@ static void say_single_thread(const struct diagnostics *r)
 	for (i = 0; i < model_nbarriers(r->model); i++) {
 		const struct model_barrier *b = model_barrier(r->model, i);
 
-		if (b->proc != MODEL_NONE && b->family == SBT_FAMILY_USER && b->team_max == 1 &&
-		    b->objects > 1) {
+		if (b->proc != MODEL_NONE && family_has(b->family, FAMILY_RULES) &&
+		    b->team_max == 1 && b->objects > 1) {
 			remark_note(
 				REMARK_WARN, "user_barrier", 0,
 				"-b: where the barriers of user functions were told apart by an "

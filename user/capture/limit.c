@@ -256,7 +256,7 @@ static uint64_t never_alone(const struct limit *l, uint32_t proc)
 {
 	bool phases = conceptual_marks(run_facts_live_env(l->env.run_facts_live)->conceptual, proc);
 
-	return phases ? SBT_PROBE_GROUP(SBT_FAMILY_USDT) : 0;
+	return phases ? family_probe_groups_with(FAMILY_MARKERS) : 0;
 }
 
 /*

@@ -10,6 +10,7 @@
 
 #include "base/msg.h"
 #include "base/remark.h"
+#include "sites/family.h"
 
 static uint64_t now_ns(void)
 {
@@ -62,7 +63,7 @@ static uint8_t probe_group_of(const struct probes *p, const struct module_place 
 
 	if (!p->options->apart)
 		return 0;
-	if (f->family != SBT_FAMILY_USER)
+	if (!family_has(f->family, FAMILY_RULES))
 		return family_probe_group(f);
 	/* Two functions that are one barrier go by what was said of them. */
 	return attach_user_probe_group(p->attach,
@@ -644,7 +645,7 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 				first = from;
 			continue;
 		}
-		if (!from->nexits && from->spec.family != SBT_FAMILY_PTHREAD) {
+		if (!from->nexits && !family_has(from->spec.family, FAMILY_COUNTED)) {
 			/* The programs know: struct sbt_spec. */
 			from->exits_used = true;
 			remark_warn(

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/remark.h"
+#include "sites/family.h"
 
 struct explain {
 	int shown;
@@ -54,7 +55,7 @@ static bool has_std(const struct module *m)
 {
 	uint32_t i;
 
-	for (i = 0; i < m->nplaces && m->places[i].spec.family != SBT_FAMILY_STD; i++)
+	for (i = 0; i < m->nplaces && !family_has(m->places[i].spec.family, FAMILY_CXX); i++)
 		;
 	return i < m->nplaces;
 }

@@ -15,6 +15,7 @@
 #include "base/remark.h"
 #include "capture/diagnostics.h"
 #include "ingest/ring.h"
+#include "sites/family.h"
 #include "target/proc.h"
 
 /* --- what the report asks ----------------------------------------------------------------------------- */
@@ -45,7 +46,7 @@ static const char *env_object_name(void *ctx, const struct model_barrier *barrie
 	struct run_facts_live *p = ctx;
 	const struct address_space *space = address_space_of(p, barrier->proc);
 
-	if (barrier->family == SBT_FAMILY_USER && rule_is_everybody(barrier->object))
+	if (family_has(barrier->family, FAMILY_RULES) && rule_is_everybody(barrier->object))
 		return "all callers";
 	return space ? address_space_object_name(p->spaces, space, barrier->object) : NULL;
 }

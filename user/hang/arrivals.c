@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "ingest/ranks.h"
+#include "sites/family.h"
 
 void arrivals_free(struct arrivals *s)
 {
@@ -31,7 +32,7 @@ bool arrivals_is_stale(const struct arrivals *s, uint32_t tid, uint64_t since_ns
  */
 static bool is_meeting(const struct sbt_thread *t)
 {
-	return t->family != SBT_FAMILY_FORKJOIN && t->family != SBT_FAMILY_NONE &&
+	return !family_has(t->family, FAMILY_JOINS) && t->family != SBT_FAMILY_NONE &&
 	       t->kind != SBT_KIND_PHASE;
 }
 
@@ -97,9 +98,8 @@ struct family_team arrival_team(const struct hang_monitor_env *env, const struct
 	struct family_team none = { 0 };
 
 	/* Of a team of OpenMP's it is known only when it leaves. */
-	if (!space || !p->words || p->family == SBT_FAMILY_GOMP || p->family == SBT_FAMILY_LIBOMP ||
-	    p->family == SBT_FAMILY_COND || p->family == SBT_FAMILY_FUTEX ||
-	    p->family == SBT_FAMILY_STD)
+	if (!space || !p->words ||
+	    family_has(p->family, FAMILY_OPENMP | FAMILY_DISCOVERED | FAMILY_CXX))
 		return none;
 	return family_read_words(p->family, space->libc, p->words);
 }
@@ -111,12 +111,12 @@ static uint64_t shared_key(const struct hang_monitor_env *env, const struct arri
 	struct family_team team = arrival_team(env, p);
 	struct ranks_comm comm;
 
-	if (p->family == SBT_FAMILY_MPI) {
+	if (family_has(p->family, FAMILY_RANKS)) {
 		ranks_look(env->ranks, p->pid, p->inc, p->object, &comm);
 		return comm.shared;
 	}
 	if (space && ((team.known && team.sharing_known && team.process_shared) ||
-		      p->family == SBT_FAMILY_COND || p->family == SBT_FAMILY_FUTEX))
+		      family_has(p->family, FAMILY_DISCOVERED)))
 		return address_space_shared_key(env->spaces, space, p->object, NULL);
 	return 0;
 }

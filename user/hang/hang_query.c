@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sites/family.h"
 #include "target/proc.h"
 
 #define TEAM_MAX 4096
@@ -74,7 +75,7 @@ static int add_past(const struct hang_monitor_env *env, const struct arrival *p,
 		m->pid = p->pid;
 		m->gone = met[i].thread == MODEL_NONE;
 		if (!m->gone)
-			describe(env, met[i].thread, p->family == SBT_FAMILY_MPI, m);
+			describe(env, met[i].thread, family_has(p->family, FAMILY_RANKS), m);
 	}
 	b->team_ns = team->release_ns;
 	free(met);
@@ -204,8 +205,7 @@ static int add_name(const struct hang_monitor_env *env, const struct arrival *p,
 		return 0;
 	mb = model_barrier(env->model, barrier);
 	b->name = env->report_env->barrier_name(env->report_env->ctx, mb);
-	if (p->family != SBT_FAMILY_COND && p->family != SBT_FAMILY_FUTEX &&
-	    p->family != SBT_FAMILY_USDT && mb->nsites == 1)
+	if (!family_has(p->family, FAMILY_DISCOVERED | FAMILY_MARKERS) && mb->nsites == 1)
 		return 0;
 	b->named = calloc(1, sizeof(*b->named));
 	if (!b->named)
@@ -222,8 +222,7 @@ static int add_name(const struct hang_monitor_env *env, const struct arrival *p,
 static bool is_plain_call(const struct arrival *p)
 {
 	return !p->marked && !(p->how & SBT_SPEC_PAIR) && p->kind != SBT_KIND_JOIN &&
-	       (p->family == SBT_FAMILY_PTHREAD || p->family == SBT_FAMILY_GOMP ||
-		p->family == SBT_FAMILY_LIBOMP || p->family == SBT_FAMILY_MPI);
+	       family_has(p->family, FAMILY_COUNTED | FAMILY_OPENMP | FAMILY_RANKS);
 }
 
 int hang_query_add_barrier(const struct hang_monitor_env *env, const struct arrivals *arrivals,
@@ -260,9 +259,9 @@ int hang_query_add_barrier(const struct hang_monitor_env *env, const struct arri
 		};
 	}
 	err = add_past(env, first, b, &team);
-	if (!err && (first->family == SBT_FAMILY_GOMP || first->family == SBT_FAMILY_LIBOMP))
+	if (!err && family_has(first->family, FAMILY_OPENMP))
 		err = add_region(env, b);
-	if (!err && first->family == SBT_FAMILY_MPI)
+	if (!err && family_has(first->family, FAMILY_RANKS))
 		err = add_ranks(env, first, b);
 	else if (!err && first->shared)
 		err = add_sharers(b);

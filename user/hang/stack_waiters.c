@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "elf/insn.h"
+#include "sites/family.h"
 #include "sites/module.h"
 
 #define COUNT_MOST    1000000u /* threads of a team: more is no team */
@@ -243,7 +244,7 @@ static bool find_place(const struct search *s, const struct snapshot_thread *t, 
 			continue;
 		if (out->place->spec.role == SBT_ROLE_REGION && !waits_in(s, t, own, out->module))
 			continue;
-		out->site = out->place->spec.family == SBT_FAMILY_STD
+		out->site = family_has(out->place->spec.family, FAMILY_CXX)
 				    ? program_frame(s, t, own, out->module)
 				    : user_frame(s, t, own, out->module);
 		return true;
@@ -295,7 +296,7 @@ static uint32_t read_object(const struct search *s, const struct snapshot_thread
 	*object = 0;
 	if (t->wait != SNAPSHOT_FUTEX)
 		return 0;
-	if (family == SBT_FAMILY_PTHREAD && s->space->libc == FAMILY_LIBC_GLIBC)
+	if (family_has(family, FAMILY_COUNTED) && s->space->libc == FAMILY_LIBC_GLIBC)
 		return read_pthread(s, t->args[0], object);
 	if (family == SBT_FAMILY_GOMP)
 		return read_gomp(s, t->args[0], object);
@@ -367,7 +368,7 @@ static int add_thread(const struct search *s, const struct snapshot_thread *t)
 		return 0;
 	key.family = found.place->spec.family;
 	key.kind = found.place->spec.kind;
-	key.of_processes = key.family == SBT_FAMILY_MPI;
+	key.of_processes = family_has(key.family, FAMILY_RANKS);
 	key.world = key.of_processes && t->call.world;
 	snprintf(key.function, sizeof(key.function), "%s",
 		 key.of_processes ? mpi_name(found.place->symbol) : found.place->symbol);

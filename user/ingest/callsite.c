@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "model/enclose.h"
 #include "sites/callers.h"
+#include "sites/family.h"
 
 /* A power of two: what is in use at one time is little, and a miss only costs a look-up. */
 #define CACHE_SLOTS 1024u
@@ -268,7 +269,7 @@ static const char *chain_of(struct callsites *c, struct address_space *space,
 			chain->ip[chain->n++] = r->words;
 	}
 	why = chain_check(c, space, chain);
-	chain_complete(c, space, r->family == SBT_FAMILY_COND, chain);
+	chain_complete(c, space, family_has(r->family, FAMILY_COND_VAR), chain);
 	return why;
 }
 
@@ -410,7 +411,7 @@ int callsites_consider(struct callsites *c, struct address_space *space,
 	}
 	chain_of(c, space, r, &chain);
 	*site = own_site(c, space, &chain);
-	err = way_add(c, space, &chain, wake, r->family == SBT_FAMILY_FUTEX, false);
+	err = way_add(c, space, &chain, wake, family_has(r->family, FAMILY_FUTEX_WORD), false);
 	/* The maps may have been read anew meanwhile. */
 	*slot = (struct noted){ .ip = r->ip,
 				.words = r->words,
@@ -495,7 +496,8 @@ static uint32_t find_site(struct callsites *c, struct address_space *space,
 	c->unsampled += is_sample(r->words) && !hash_get_ptr(&c->samples, r->words);
 	why = chain_of(c, space, r, &chain);
 	steps_of(c, space, &chain, steps);
-	i = enclose_site(c->enclose, steps, chain.n, r->family == SBT_FAMILY_FUTEX, &through);
+	i = enclose_site(c->enclose, steps, chain.n, family_has(r->family, FAMILY_FUTEX_WORD),
+			 &through);
 	site = site_up(c, space, &chain, i, c->frames, why);
 	if (!through || site != steps[i].site)
 		return site;

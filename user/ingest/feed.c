@@ -14,6 +14,7 @@
 #include "ingest/cutoffs.h"
 #include "ingest/feed_parts.h"
 #include "model/waits.h"
+#include "sites/family.h"
 
 /* A power of two: call sites in use at one time are few, and a miss only costs a look-up. */
 #define CACHE_SLOTS 1024u
@@ -244,7 +245,7 @@ int feed_tail(struct feed *f, const struct sbt_crossing_full *tail)
 /* Who comes to such an object is of its team, however many it had before. */
 static bool of_team(const struct sbt_crossing *c)
 {
-	return c->family == SBT_FAMILY_GOMP || c->family == SBT_FAMILY_LIBOMP;
+	return family_has(c->family, FAMILY_OPENMP);
 }
 
 static int feed_resume(struct feed *f, const struct sbt_crossing *c)
@@ -279,7 +280,7 @@ static int feed_wait(struct feed *f, const struct sbt_crossing *c, struct model_
 		.words = m->count,
 	};
 
-	return c->family == SBT_FAMILY_STD && c->result & SBT_RESULT_PASSED
+	return family_has(c->family, FAMILY_CXX) && c->result & SBT_RESULT_PASSED
 		       ? waits_add(f->waits, &wait, m)
 		       : 0;
 }
@@ -420,7 +421,7 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 		slot->space->handler_ns += c->handler_ns;
 		slot->space->spent++;
 	}
-	if (c->family == SBT_FAMILY_USER)
+	if (family_has(c->family, FAMILY_RULES))
 		f->crossings[attach_rule(f->attach, c->spec)]++;
 	m.site = site_of(f, c, slot, found);
 	if (member)
@@ -431,7 +432,7 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 	if (!err)
 		err = ranks_crossing(f->processes.ranks, c, &m);
 	/* Those that are not recorded any more are not counted. */
-	if (c->family == SBT_FAMILY_MPI && cutoffs_any(&f->cutoffs, c))
+	if (family_has(c->family, FAMILY_RANKS) && cutoffs_any(&f->cutoffs, c))
 		m.round = 0;
 	if (!err)
 		err = feed_wait(f, c, &m);

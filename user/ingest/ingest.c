@@ -11,6 +11,7 @@
 #include "ingest/callsite.h"
 #include "ingest/reorder.h"
 #include "model/turnstile.h"
+#include "sites/family.h"
 
 /*
  * How long it may take to find out that something is a barrier: where nothing else waits for it; where crossings do, or
@@ -276,8 +277,7 @@ static bool is_candidate(const struct stream_record *r)
 {
 	return r->crossing && (r->crossing->type == SBT_REC_CANDIDATE ||
 			       (r->crossing->type == SBT_REC_CROSSING &&
-				(r->crossing->family == SBT_FAMILY_COND ||
-				 r->crossing->family == SBT_FAMILY_FUTEX)));
+				family_has(r->crossing->family, FAMILY_DISCOVERED)));
 }
 
 static int feed_item(struct ingest *p, const struct reorder_item *item)
@@ -298,7 +298,7 @@ static int let_go(struct ingest *p)
 
 	while (!err && (item = reorder_ready(&p->reorder))) {
 		if (item->fate == REORDER_DROPPED &&
-		    item->record.crossing->family == SBT_FAMILY_FORKJOIN)
+		    family_has(item->record.crossing->family, FAMILY_JOINS))
 			err = feed_joined(p->feed, item->record.crossing);
 		else if (item->fate == REORDER_DROPPED)
 			err = feed_none(p->feed, item->record.crossing);
@@ -317,15 +317,15 @@ static int let_go(struct ingest *p)
 
 static uint32_t candidate_flags(const struct sbt_crossing *c)
 {
-	uint32_t flags = c->family == SBT_FAMILY_FUTEX ? DISCOVER_FUTEX : 0;
+	uint32_t flags = family_has(c->family, FAMILY_FUTEX_WORD) ? DISCOVER_FUTEX : 0;
 
 	if (c->arrive_ns == c->depart_ns)
 		return flags | DISCOVER_WAKE;
-	if (c->family == SBT_FAMILY_FUTEX && c->result == EAGAIN)
+	if (family_has(c->family, FAMILY_FUTEX_WORD) && c->result == EAGAIN)
 		return flags | DISCOVER_AGAIN;
 	/* The others are the kernel's own, of calls that go on after a signal. */
 	if (c->result == ETIMEDOUT ||
-	    (c->family == SBT_FAMILY_FUTEX && (c->result == EINTR || c->result >= 512)))
+	    (family_has(c->family, FAMILY_FUTEX_WORD) && (c->result == EINTR || c->result >= 512)))
 		return flags | DISCOVER_OVER;
 	return flags;
 }
@@ -365,7 +365,7 @@ static uint32_t tally_flags(const struct ingest *p, const struct sbt_crossing *c
 {
 	uint32_t flags = 0;
 
-	if (c->family != SBT_FAMILY_COND)
+	if (!family_has(c->family, FAMILY_COND_VAR))
 		return 0;
 	if (c->type != SBT_REC_CANDIDATE)
 		return DISCOVER_KNOWN;
@@ -386,8 +386,9 @@ static int consider(struct ingest *p, const struct stream_record *record)
 		.inc = c->inc,
 		.tid = c->tid,
 		.flags = candidate_flags(c),
-		.wakes = c->family == SBT_FAMILY_FUTEX && c->result != UINT16_MAX ? c->result
-										  : UINT32_MAX,
+		.wakes = family_has(c->family, FAMILY_FUTEX_WORD) && c->result != UINT16_MAX
+				 ? c->result
+				 : UINT32_MAX,
 		.object = c->object,
 		.value = c->value,
 		.arrive_ns = c->arrive_ns,
@@ -514,8 +515,8 @@ static int take_record(struct ingest *p, const struct stream_record *record)
 		return consider_semaphore(p, record->crossing);
 	/* What is shed is of no meeting any more. */
 	if (is_candidate(record) && !feed_is_detached(p->feed, record->crossing))
-		err = record->crossing->family == SBT_FAMILY_FORKJOIN ? consider_join(p, record)
-								      : consider(p, record);
+		err = family_has(record->crossing->family, FAMILY_JOINS) ? consider_join(p, record)
+									 : consider(p, record);
 	else if (p->reorder.n)
 		err = hold_plain(p, record);
 	else
@@ -527,7 +528,7 @@ static bool is_overdue(const struct ingest *p, const struct reorder_item *first,
 {
 	uint32_t team = discover_team(p->discover, first->id);
 	uint64_t crossing_ns = reorder_crossing_ns(&p->reorder);
-	bool joins = first->record.crossing->family == SBT_FAMILY_FORKJOIN;
+	bool joins = family_has(first->record.crossing->family, FAMILY_JOINS);
 
 	if (!team && !joins)
 		return now_ns > first->record.key_ns + HOLD_EMPTY_NS;
@@ -628,11 +629,11 @@ void ingest_end_probe_groups(struct ingest *p, uint32_t tgid, uint32_t inc, uint
 {
 	if (!p->discover)
 		return;
-	if (probe_groups & SBT_PROBE_GROUP(SBT_FAMILY_COND))
+	if (probe_groups & family_probe_groups_with(FAMILY_COND_VAR))
 		discover_end_kind(p->discover, tgid, inc, false);
-	if (probe_groups & SBT_PROBE_GROUP(SBT_FAMILY_FUTEX))
+	if (probe_groups & family_probe_groups_with(FAMILY_FUTEX_WORD))
 		discover_end_kind(p->discover, tgid, inc, true);
-	if (probe_groups & SBT_PROBE_GROUP(SBT_FAMILY_FORKJOIN))
+	if (probe_groups & family_probe_groups_with(FAMILY_JOINS))
 		forkjoin_end_process(p->forkjoin, tgid, inc);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "sites/family.h"
 
 /* Handles of MPICH and all that share its ABI; those of Open MPI in Fortran. */
 #define MPICH_WORLD	0x44000000u
@@ -378,7 +379,7 @@ int ranks_crossing(struct ranks *r, const struct sbt_crossing *c, struct model_c
 		p = hash_get_ptr(&r->by_process, process_key(c->tgid, c->inc));
 	if (p)
 		err = check_seq(r, p, c);
-	if (err || c->family != SBT_FAMILY_MPI)
+	if (err || !family_has(c->family, FAMILY_RANKS))
 		return err;
 	out->count = 0;
 	if (p) {

@@ -6,6 +6,7 @@
  * the next. More threads than the count: cyclic.c.
  */
 #include "model/internal.h"
+#include "sites/family.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -749,7 +750,7 @@ static bool fits_former(const struct model *m, const struct object *o, const str
 /* Of a barrier by hand no program says how many meet, but what was seen there: that may have been too few. */
 static bool is_found_out(const struct model_crossing *c)
 {
-	return c->family == SBT_FAMILY_COND && !c->count;
+	return family_has(c->family, FAMILY_COND_VAR) && !c->count;
 }
 
 int object_add(struct model *m, const struct model_crossing *c, struct member *mem)

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "sbt/record.h"
 #include "recording/ordinal.h"
+#include "sites/family.h"
 
 struct source {
 	struct contents *contents;
@@ -70,7 +71,7 @@ static int note_team(struct source *s, const struct model_input *in)
 	const struct model_crossing *x = in->crossing;
 	uint64_t had = 0;
 
-	if (in->type != MODEL_INPUT_CROSSING || x->family != SBT_FAMILY_MPI || !x->shared)
+	if (in->type != MODEL_INPUT_CROSSING || !family_has(x->family, FAMILY_RANKS) || !x->shared)
 		return 0;
 	hash_get(&s->teams, x->shared, &had);
 	return x->count > had ? hash_put(&s->teams, x->shared, x->count) : 0;
@@ -390,7 +391,7 @@ static int translate(struct merge *m, struct source *s)
 	x->depart_ns = by_first(m, s, x->depart_ns);
 	x->site = site_of(m, s, x->site);
 	/* Memory that processes share is a machine's own; MPI's communicators are the job's. */
-	if (x->shared && x->family != SBT_FAMILY_MPI)
+	if (x->shared && !family_has(x->family, FAMILY_RANKS))
 		x->shared ^= s->salt;
 	else if (x->shared && x->count)
 		x->count = team_of(m, x->shared);

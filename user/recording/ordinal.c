@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "sbt/record.h"
+#include "sites/family.h"
 
 #define STATE_WHOLE 1 /* traced from its beginning */
 #define STATE_LOST  2 /* and a record was lost since */
@@ -33,8 +34,8 @@ bool ordinal_is_due(const struct model_input *in)
 {
 	const struct model_crossing *x = in->crossing;
 
-	return in->type == MODEL_INPUT_CROSSING && x->family == SBT_FAMILY_MPI && x->shared &&
-	       !x->depth && !(x->flags & MODEL_CROSSING_RESUMES);
+	return in->type == MODEL_INPUT_CROSSING && family_has(x->family, FAMILY_RANKS) &&
+	       x->shared && !x->depth && !(x->flags & MODEL_CROSSING_RESUMES);
 }
 
 /* Was the process traced from its beginning, and is this the next record of its thread? */

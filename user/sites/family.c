@@ -13,13 +13,29 @@
 #define GLIBC_COUNT_MAX	     0x7fffffffu /* pthread_barrier_init() refuses more */
 #define MUSL_PROCESS_SHARED  0x80000000u
 
-static const char *const family_names[SBT_FAMILIES] = {
-	[SBT_FAMILY_PTHREAD] = "pthread", [SBT_FAMILY_GOMP] = "gomp",
-	[SBT_FAMILY_LIBOMP] = "libomp",	  [SBT_FAMILY_MPI] = "mpi",
-	[SBT_FAMILY_STD] = "std",	  [SBT_FAMILY_USDT] = "usdt",
-	[SBT_FAMILY_USER] = "user",	  [SBT_FAMILY_COND] = "cond",
-	[SBT_FAMILY_FUTEX] = "futex",	  [SBT_FAMILY_FORKJOIN] = "forkjoin",
+const struct family family_table[SBT_FAMILIES] = {
+	[SBT_FAMILY_PTHREAD] = { "pthread", FAMILY_COUNTED },
+	[SBT_FAMILY_GOMP] = { "gomp", FAMILY_OPENMP },
+	[SBT_FAMILY_LIBOMP] = { "libomp", FAMILY_OPENMP },
+	[SBT_FAMILY_MPI] = { "mpi", FAMILY_RANKS },
+	[SBT_FAMILY_STD] = { "std", FAMILY_CXX },
+	[SBT_FAMILY_USDT] = { "usdt", FAMILY_MARKERS },
+	[SBT_FAMILY_USER] = { "user", FAMILY_RULES },
+	[SBT_FAMILY_COND] = { "cond", FAMILY_COND_VAR },
+	[SBT_FAMILY_FUTEX] = { "futex", FAMILY_FUTEX_WORD },
+	[SBT_FAMILY_FORKJOIN] = { "forkjoin", FAMILY_JOINS },
 };
+
+uint64_t family_probe_groups_with(unsigned int traits)
+{
+	uint64_t groups = 0;
+	uint8_t i;
+
+	for (i = 0; i < SBT_FAMILIES; i++)
+		if (family_has(i, traits))
+			groups |= SBT_PROBE_GROUP(i);
+	return groups;
+}
 
 static const char *const family_kinds[SBT_KINDS] = {
 	[SBT_KIND_EXPLICIT] = "explicit",
@@ -498,7 +514,7 @@ int family_spec(const struct family_function *f, uint16_t machine, struct sbt_sp
 
 const char *family_name(uint8_t family)
 {
-	return family < SBT_FAMILIES ? family_names[family] : NULL;
+	return family < SBT_FAMILIES ? family_table[family].name : NULL;
 }
 
 const char *family_list(uint32_t bits, char *out, size_t size)

@@ -85,6 +85,46 @@ const char *family_probe_group_name(uint8_t probe_group);
 /* Of all units. */
 uint8_t family_of_probe_group(uint8_t probe_group);
 
+/*
+ * Traits: what is special about a family, by name. Other rooms ask for a trait and do not compare families, so that a new family
+ * is a row of the table in family.c.
+ */
+enum family_trait {
+	FAMILY_COUNTED =
+		1u
+		<< 0, /* the object's memory holds how many threads meet there: family_read_words() */
+	FAMILY_OPENMP = 1u << 1, /* teams of parallel regions of an OpenMP runtime */
+	FAMILY_RANKS = 1u << 2, /* collective operations of processes on a communicator */
+	FAMILY_CXX = 1u << 3, /* std::barrier and std::latch, whose waits compilers put in line */
+	FAMILY_MARKERS =
+		1u << 4, /* markers that the program has in its source: include/sbt/sbt.h */
+	FAMILY_RULES = 1u << 5, /* functions that the user named */
+	FAMILY_COND_VAR =
+		1u
+		<< 6, /* condition variables and semaphores: model/discover finds the barriers among them */
+	FAMILY_FUTEX_WORD =
+		1u << 7, /* futex words, likewise; results are those of the system call */
+	FAMILY_JOINS = 1u << 8, /* a thread waits for the end of threads that it made */
+	FAMILY_DISCOVERED = FAMILY_COND_VAR | FAMILY_FUTEX_WORD,
+};
+
+/* One row for each family, by enum sbt_family; of the numbers without a family the name is NULL. */
+struct family {
+	const char *name; /* "pthread" */
+	unsigned int traits; /* enum family_trait */
+};
+
+extern const struct family family_table[SBT_FAMILIES];
+
+/* Does the family have any of these traits? False for a number that is no family's. */
+static inline bool family_has(uint8_t family, unsigned int traits)
+{
+	return family < SBT_FAMILIES && family_table[family].traits & traits;
+}
+
+/* The probe groups of all families with any of these traits, bits SBT_PROBE_GROUP(). */
+uint64_t family_probe_groups_with(unsigned int traits);
+
 /* "pthread"; NULL if there is no such family. */
 const char *family_name(uint8_t family);
 #define FAMILY_NAMES 256 /* room for the names of all */

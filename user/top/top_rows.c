@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sites/family.h"
 #include "target/proc.h"
 
 static int keep_name(void *ctx, const struct report_barrier *barrier)
@@ -56,7 +57,7 @@ static void say_last(struct top *t, const struct live_rates_row *row, char out[4
 	uint32_t number = thread_number(th);
 
 	if (row->barrier != MODEL_NONE && th->place != MODEL_NONE &&
-	    model_barrier(t->view.model, row->barrier)->family == SBT_FAMILY_MPI)
+	    family_has(model_barrier(t->view.model, row->barrier)->family, FAMILY_RANKS))
 		snprintf(out, 48, "rank %u", number);
 	else if (number == MODEL_NONE)
 		snprintf(out, 48, "thread %u", th->tid);
