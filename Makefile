@@ -170,7 +170,7 @@ $(B)/$(1)/pure.a: $(patsubst %.c,$(B)/$(1)/%.o,$(2))
 endef
 $(eval $(call pure_lib,.,$(PURE_SRC)))
 $(eval $(call pure_lib,san,$(PURE_SRC)))
-$(eval $(call pure_lib,counted,$(wildcard user/base/*.c user/model/*.c user/analyse/*.c)))
+$(eval $(call pure_lib,counted,$(wildcard user/base/*.c user/sites/family.c user/model/*.c user/analyse/*.c)))
 
 # Tests of how work grows have their code count it, in place of the sanitizers.
 counts = $(filter test_analyse_many,$1)

@@ -227,7 +227,7 @@ static void test_work(void **state)
 	(void)state;
 	late_one(b, 12 * MS);
 	take(b);
-	assert_string_equal(b->out.dominant, "work");
+	assert_string_equal(b->out.dominant->name, "work");
 	assert_near(b->out.share, 1, 1e-12);
 	assert_int_equal(b->out.nparts, 1);
 	assert_int_equal(b->out.lateness_ns, 12 * MS);
@@ -238,13 +238,13 @@ static void test_work(void **state)
 	/* What it spun for its turn is no work. */
 	detail_of(&b->m, 2)->turn_ns = detail_of(&b->m, 2)->turn_oncpu_ns = 9 * MS;
 	take(b);
-	assert_string_equal(b->out.dominant, "lock");
+	assert_string_equal(b->out.dominant->name, "lock");
 	assert_near(b->out.share, 0.75, 1e-12);
 	assert_int_equal(part(&b->out, CAUSE_WORK), 3 * MS);
 	/* Without detail but accounted for, it was all on a CPU; else nothing is known. */
 	b->m.members[1].detail = b->m.members[3].detail = NULL;
 	take(b);
-	assert_string_equal(b->out.dominant, "work");
+	assert_string_equal(b->out.dominant->name, "work");
 	b->m.members[3].flags = 0;
 	take(b);
 	assert_int_equal(b->out.nparts, 0);
@@ -285,7 +285,7 @@ static void test_folded(void **state)
 	assert_int_equal(out.dominated, 2);
 	assert_int_equal(out.lateness_ns, 32 * MS);
 	assert_int_equal(part(&out, CAUSE_WORK), 32 * MS);
-	assert_string_equal(out.dominant, "work");
+	assert_string_equal(out.dominant->name, "work");
 	arena_free(a);
 	bench_free(b);
 }
@@ -306,7 +306,7 @@ static void test_instructions(void **state)
 	set_instructions(b, 1, 5000);
 	set_instructions(b, 2, 5000);
 	take(b);
-	assert_string_equal(b->out.dominant, "slower work");
+	assert_string_equal(b->out.dominant->name, "slower work");
 	assert_int_equal(part(&b->out, CAUSE_SLOWER_WORK), 20 * MS);
 	/* Fewer instructions: negative, and made up for. */
 	late_one(b, 20 * MS);
@@ -319,13 +319,13 @@ static void test_instructions(void **state)
 	/* Not counted all the time: not split. */
 	detail_of(&b->m, 2)->unknown = 2;
 	take(b);
-	assert_string_equal(b->out.dominant, "work");
+	assert_string_equal(b->out.dominant->name, "work");
 	/* Absurd counts do no harm. */
 	set_instructions(b, 1, 1);
 	set_instructions(b, 2, UINT64_MAX);
 	detail_of(&b->m, 2)->unknown = 0;
 	take(b);
-	assert_string_equal(b->out.dominant, "work");
+	assert_string_equal(b->out.dominant->name, "work");
 	bench_free(b);
 }
 
@@ -342,7 +342,7 @@ static void test_cpu(void **state)
 	d->ran = STRESS;
 	d->ran_ns = 11 * MS;
 	take(b);
-	assert_string_equal(b->out.dominant, "no cpu");
+	assert_string_equal(b->out.dominant->name, "no cpu");
 	assert_string_equal(b->out.culprit, "stress-ng (4711)");
 	assert_says(b->out.text,
 		    "it was ready to run and waited for a CPU that stress-ng (4711) had.");
@@ -373,7 +373,7 @@ static void test_places(void **state)
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS)->addr = INODE;
 	take(b);
-	assert_string_equal(b->out.dominant, "i/o");
+	assert_string_equal(b->out.dominant->name, "i/o");
 	assert_string_equal(b->out.culprit, "/var/log/out");
 	assert_says(b->out.text, "because it waited for I/O on /var/log/out.");
 
@@ -381,7 +381,7 @@ static void test_places(void **state)
 	blocked(&b->m, 2, MODEL_BLOCKED_FAULT, 2 * MS)->addr = PAGE;
 	detail_of(&b->m, 2)->fault_ns = 10 * MS; /* on a CPU */
 	take(b);
-	assert_string_equal(b->out.dominant, "page faults");
+	assert_string_equal(b->out.dominant->name, "page faults");
 	assert_int_equal(part(&b->out, CAUSE_FAULT), 12 * MS);
 	assert_string_equal(b->out.culprit, "[heap]");
 
@@ -389,7 +389,7 @@ static void test_places(void **state)
 	k = blocked(&b->m, 2, MODEL_BLOCKED_SLEEP, 12 * MS);
 	k->stack = STACK;
 	take(b);
-	assert_string_equal(b->out.dominant, "sleep");
+	assert_string_equal(b->out.dominant->name, "sleep");
 	assert_string_equal(b->out.culprit, "snooze");
 	assert_says(b->out.text, "it slept in snooze.");
 	assert_int_equal(b->out.nframes, 3);
@@ -406,12 +406,12 @@ static void test_places(void **state)
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_THROTTLED, 12 * MS);
 	take(b);
-	assert_string_equal(b->out.dominant, "throttled");
+	assert_string_equal(b->out.dominant->name, "throttled");
 
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_OTHER, 12 * MS);
 	take(b);
-	assert_string_equal(b->out.dominant, "other");
+	assert_string_equal(b->out.dominant->name, "other");
 
 	/* The longest block was for another reason than what dominates: nothing is made of it. */
 	late_one(b, 12 * MS);
@@ -419,7 +419,7 @@ static void test_places(void **state)
 	k->addr = INODE;
 	k->reason = MODEL_BLOCKED_SLEEP;
 	take(b);
-	assert_string_equal(b->out.dominant, "i/o");
+	assert_string_equal(b->out.dominant->name, "i/o");
 	assert_null(b->out.culprit);
 
 	/* Or the next one is for that. */
@@ -429,13 +429,13 @@ static void test_places(void **state)
 	detail_of(&b->m, 2)->second.addr = INODE;
 	k->reason = MODEL_BLOCKED_SLEEP;
 	take(b);
-	assert_string_equal(b->out.dominant, "i/o");
+	assert_string_equal(b->out.dominant->name, "i/o");
 	assert_string_equal(b->out.culprit, "/var/log/out");
 
 	late_one(b, 12 * MS);
 	detail_of(&b->m, 2)->oncpu_ns -= 12 * MS;
 	take(b);
-	assert_string_equal(b->out.dominant, "unattributed");
+	assert_string_equal(b->out.dominant->name, "unattributed");
 	bench_free(b);
 }
 
@@ -461,7 +461,7 @@ static void test_lock(void **state)
 	(void)state;
 	k = locked(b);
 	take(b);
-	assert_string_equal(b->out.dominant, "lock");
+	assert_string_equal(b->out.dominant->name, "lock");
 	assert_string_equal(b->out.culprit, "the lock `m`, held by thread 3");
 	assert_says(b->out.text, "it waited for the lock `m` held by thread 3.");
 	/* Nobody is called the holder who is not known to be. */
@@ -489,7 +489,7 @@ static void test_no_lock(void **state)
 	k->doing = MODEL_DOING_ONCPU;
 	k->doing_ns = 11 * MS;
 	take(b);
-	assert_string_equal(b->out.dominant, "lock");
+	assert_string_equal(b->out.dominant->name, "lock");
 	assert_string_equal(b->out.culprit, "the end of thread 3");
 	assert_says(b->out.text, "because it waited for thread 3 to end, which was on a CPU.");
 	assert_int_equal(b->out.waited, WAITED_JOIN);
@@ -591,7 +591,7 @@ static void test_released_late(void **state)
 	(void)state;
 	left_late(b); /* there was none before */
 	take(b);
-	assert_string_equal(b->out.dominant, "released late");
+	assert_string_equal(b->out.dominant->name, "released late");
 	assert_int_equal(part(&b->out, CAUSE_RELEASED_LATE), 8 * MS);
 	assert_says(b->out.text, "because it began later.");
 
@@ -602,7 +602,7 @@ static void test_released_late(void **state)
 	take(b);
 	left_late(b);
 	take(b);
-	assert_string_equal(b->out.dominant, "released late");
+	assert_string_equal(b->out.dominant->name, "released late");
 	assert_string_equal(b->out.culprit, "stress-ng (4711)");
 	assert_says(b->out.text, "it left the barrier before later, having waited for a CPU that "
 				 "stress-ng (4711) had when it was released.");
@@ -635,7 +635,7 @@ static void test_team_after_a_serial_part(void **state)
 		blocked(&b->m, 2, MODEL_BLOCKED_SLEEP, 8 * MS);
 		b->now = b->m.ep.release_ns;
 		take(b);
-		assert_string_equal(b->out.dominant, i ? "released late" : "sleep");
+		assert_string_equal(b->out.dominant->name, i ? "released late" : "sleep");
 		assert_int_equal(part(&b->out, CAUSE_RELEASED_LATE), i ? 20 * MS : 0);
 	}
 	bench_free(b);
@@ -662,7 +662,7 @@ static void test_held_up_elsewhere(void **state)
 	meet_at(&b->m, 0, 4, NULL, from, work);
 	b->m.ep.phase_ns = 10 * MS;
 	take(b);
-	assert_string_equal(b->out.dominant, "released late");
+	assert_string_equal(b->out.dominant->name, "released late");
 	assert_says(b->out.text, "Thread 1 came 9.0 ms after thread 2");
 	assert_says(b->out.text,
 		    "it came from another meeting, which ended later, having waited there for "
@@ -685,7 +685,7 @@ static void test_mixed(void **state)
 	d->ran = STRESS;
 	d->oncpu_ns -= 5 * MS; /* and it had less to do: 9 ms instead of 10 */
 	take(b);
-	assert_string_equal(b->out.dominant, "i/o");
+	assert_string_equal(b->out.dominant->name, "i/o");
 	assert_near(b->out.share, 6.0 / 11, 1e-12);
 	assert_int_equal(part(&b->out, CAUSE_IO), 6 * MS);
 	assert_int_equal(part(&b->out, CAUSE_CPU), 5 * MS);
@@ -721,7 +721,7 @@ static void test_site(void **state)
 		take(b);
 	}
 	site_cause(b, a, &c);
-	assert_string_equal(c.dominant, "lock");
+	assert_string_equal(c.dominant->name, "lock");
 	assert_int_equal(c.episodes, 200);
 	assert_int_equal(c.dominated, 190);
 	assert_int_equal(c.lateness_ns, 190 * 12 * MS + 10 * 24 * MS);
@@ -759,7 +759,7 @@ static void test_largest_part(void **state)
 		take(b);
 	}
 	site_cause(b, a, &c);
-	assert_string_equal(c.dominant, "no cpu");
+	assert_string_equal(c.dominant->name, "no cpu");
 	assert_near(c.share, 12.0 / 22, 1e-9);
 	assert_int_equal(c.dominated, 20);
 	assert_says(c.text, "55 % of the lateness, in 20 of 40 episodes");
@@ -865,7 +865,7 @@ static void test_short_phases(void **state)
 	work[1] = 31000;
 	meet_at(&b->m, 0, 2, NULL, from, work);
 	take(b);
-	assert_string_equal(b->out.dominant, "work");
+	assert_string_equal(b->out.dominant->name, "work");
 	bench_free(b);
 }
 
@@ -1149,7 +1149,7 @@ static void test_reuse(void **state)
 	left_late(b);
 	b->m.members[3].tid = 9999;
 	take(b);
-	assert_string_equal(b->out.dominant, "released late");
+	assert_string_equal(b->out.dominant->name, "released late");
 	assert_null(b->out.culprit); /* that was the other one's */
 	late_one(b, 12 * MS);
 	d = detail_of(&b->m, 2);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "analyse/cause.h"
 #include "analyse/internal.h"
 #include "analyse/report.h"
 #include "sbt/record.h"
@@ -236,19 +237,21 @@ static void play_teams(struct run *r, uint32_t teams, uint32_t rounds, struct re
 static void test_headline_by_cause(void **state)
 {
 	static const struct {
-		const char *dominant;
+		enum cause_kind dominant;
 		double share;
 		const char *says, *advice;
 	} cases[] = {
-		{ "work", 0.9, "the same threads always have more to do", "Divide the work anew" },
-		{ "more work", 0.6, "the same threads always have more to do", "Divide the work" },
-		{ "work", 0.4, "the same threads always come late", "Divide the work anew" },
-		{ NULL, NAN, "the same threads always come late", "Divide the work anew" },
-		{ "unattributed", 0.9, "always come late", "Divide the work anew" },
-		{ "other", 0.9, "always come late", "see what they wait for" },
-		{ "sleep", 0.9, "always come late", "They sleep" },
-		{ "i/o", 0.9, "always come late", "input and output" },
-		{ "stolen", 0.9, "always come late", "host" },
+		{ CAUSE_WORK, 0.9, "the same threads always have more to do",
+		  "Divide the work anew" },
+		{ CAUSE_MORE_WORK, 0.6, "the same threads always have more to do",
+		  "Divide the work" },
+		{ CAUSE_WORK, 0.4, "the same threads always come late", "Divide the work anew" },
+		{ CAUSE_NONE, NAN, "the same threads always come late", "Divide the work anew" },
+		{ CAUSE_UNATTRIBUTED, 0.9, "always come late", "Divide the work anew" },
+		{ CAUSE_OTHER, 0.9, "always come late", "see what they wait for" },
+		{ CAUSE_SLEEP, 0.9, "always come late", "They sleep" },
+		{ CAUSE_IO, 0.9, "always come late", "input and output" },
+		{ CAUSE_STEAL, 0.9, "always come late", "host" },
 	};
 	struct run *r = run_new(0);
 	struct report_barrier *b;
@@ -262,7 +265,7 @@ static void test_headline_by_cause(void **state)
 	b = &rep.barriers[0];
 	p = &rep.processes[0];
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		b->cause.dominant = cases[i].dominant;
+		b->cause.dominant = cause_row(cases[i].dominant);
 		b->cause.share = cases[i].share;
 		p->verdict[0] = b->verdict[0] = '\0';
 		verdict_barrier(b);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/cause.h"
 #include "emit/emit.h"
 
 #define DATA_START   1000000000000ULL /* clock_start_ns */
@@ -137,7 +138,7 @@ static inline void data_cause(struct report_cause *cause)
 		{ "start_thread", NULL, "/usr/lib/libc.so.6", 0, 0x5f0, NULL, NULL },
 	};
 
-	*cause = (struct report_cause){ .dominant = "lock",
+	*cause = (struct report_cause){ .dominant = cause_row(CAUSE_LOCK),
 					.share = 0.8125,
 					.nparts = 5,
 					.parts = { { "lock", 39000000 },

@@ -337,7 +337,7 @@ int blame_out(const struct blame *s, const struct cause_env *env,
 	if (top == CAUSE_NONE || named < CAUSE_LITTLE * s->thread_ns)
 		return 0;
 	of = shares_of(s, &top, lost, shares);
-	out->dominant = cause_name(top);
+	out->dominant = cause_row(top);
 	out->share = shares[top];
 	out->dominated = s->dominated[top];
 	c = site_culprit(s, top);

@@ -414,7 +414,7 @@ static int episode_out(struct causes *c, const struct culprit_env *env,
 	if (dominant == CAUSE_NONE)
 		return 0;
 	out->dominated = 1;
-	out->dominant = cause_name(dominant);
+	out->dominant = cause_row(dominant);
 	out->share = (double)p->ns[dominant] / sum;
 	next = lateness_largest(p->ns, dominant);
 	if (next != CAUSE_NONE) {

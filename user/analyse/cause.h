@@ -8,6 +8,7 @@
 #ifndef ANALYSE_CAUSE_H
 #define ANALYSE_CAUSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,8 +34,18 @@ enum cause_kind {
 	CAUSE_NONE = CAUSE_KINDS,
 };
 
-/* "more work", ...: for JSON and for people. */
+/* A cause and its name: "more work", ...: for JSON and for people. */
+struct cause_row {
+	enum cause_kind kind;
+	const char *name;
+};
+
+/* Return the row of a cause; NULL: CAUSE_NONE. */
+const struct cause_row *cause_row(enum cause_kind kind);
+/* Return its name; NULL: CAUSE_NONE. */
 const char *cause_name(enum cause_kind kind);
+/* Is this cause the dominant one? */
+bool cause_is(const struct report_cause *cause, enum cause_kind kind);
 
 /* Who and what: looked up by the caller, NULL where unknown. Strings are copied at once. */
 struct cause_env {

@@ -172,25 +172,36 @@ static const char *many_files(const struct culprit_env *env, const struct culpri
 
 /* --- clauses ----------------------------------------------------------------------------------------- */
 
+/* By enum cause_kind. */
+static const struct cause_row cause_rows[CAUSE_KINDS] = {
+	[CAUSE_WORK] = { CAUSE_WORK, "work" },
+	[CAUSE_MORE_WORK] = { CAUSE_MORE_WORK, "more work" },
+	[CAUSE_SLOWER_WORK] = { CAUSE_SLOWER_WORK, "slower work" },
+	[CAUSE_CPU] = { CAUSE_CPU, "no cpu" },
+	[CAUSE_LOCK] = { CAUSE_LOCK, "lock" },
+	[CAUSE_IO] = { CAUSE_IO, "i/o" },
+	[CAUSE_FAULT] = { CAUSE_FAULT, "page faults" },
+	[CAUSE_SLEEP] = { CAUSE_SLEEP, "sleep" },
+	[CAUSE_THROTTLED] = { CAUSE_THROTTLED, "throttled" },
+	[CAUSE_STEAL] = { CAUSE_STEAL, "stolen" },
+	[CAUSE_OTHER] = { CAUSE_OTHER, "other" },
+	[CAUSE_RELEASED_LATE] = { CAUSE_RELEASED_LATE, "released late" },
+	[CAUSE_UNATTRIBUTED] = { CAUSE_UNATTRIBUTED, "unattributed" },
+};
+
+const struct cause_row *cause_row(enum cause_kind kind)
+{
+	return kind < CAUSE_KINDS ? &cause_rows[kind] : NULL;
+}
+
 const char *cause_name(enum cause_kind kind)
 {
-	static const char *const names[] = {
-		[CAUSE_WORK] = "work",
-		[CAUSE_MORE_WORK] = "more work",
-		[CAUSE_SLOWER_WORK] = "slower work",
-		[CAUSE_CPU] = "no cpu",
-		[CAUSE_LOCK] = "lock",
-		[CAUSE_IO] = "i/o",
-		[CAUSE_FAULT] = "page faults",
-		[CAUSE_SLEEP] = "sleep",
-		[CAUSE_THROTTLED] = "throttled",
-		[CAUSE_STEAL] = "stolen",
-		[CAUSE_OTHER] = "other",
-		[CAUSE_RELEASED_LATE] = "released late",
-		[CAUSE_UNATTRIBUTED] = "unattributed",
-	};
+	return kind < CAUSE_KINDS ? cause_rows[kind].name : NULL;
+}
 
-	return (unsigned)kind < CAUSE_KINDS ? names[kind] : NULL;
+bool cause_is(const struct report_cause *cause, enum cause_kind kind)
+{
+	return cause->dominant && cause->dominant->kind == kind;
 }
 
 const char *culprit_clause(enum cause_kind kind)

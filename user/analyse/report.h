@@ -78,8 +78,11 @@ struct report_part {
 
 #define REPORT_PARTS_MAX 16
 
+struct cause_row;
+
 struct report_cause {
-	const char *dominant; /* name of a part; NULL: no cause is to be named */
+	const struct cause_row *
+		dominant; /* the part that explains most (analyse/cause.h); NULL: no cause is to be named */
 	double share; /* its, of the positive parts; NAN if none */
 	uint32_t nparts; /* those that are not 0, largest first */
 	struct report_part parts[REPORT_PARTS_MAX];

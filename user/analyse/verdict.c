@@ -373,11 +373,6 @@ static const char *advice(enum report_pattern pattern)
 	return "";
 }
 
-static bool is_dominant(const struct report_cause *c, enum cause_kind kind)
-{
-	return c->dominant && strcmp(c->dominant, cause_name(kind)) == 0;
-}
-
 /* What to do about the thread that the late ones wait for, by what it does meanwhile. */
 static const char *await_advice(enum model_doing doing)
 {
@@ -411,9 +406,9 @@ static bool await_thread(const struct report_cause *cause)
 	case WAITED_CONDITION:
 	case WAITED_EVENT:
 	case WAITED_VALUE:
-		return is_dominant(cause, CAUSE_LOCK);
+		return cause_is(cause, CAUSE_LOCK);
 	case WAITED_THREAD:
-		return is_dominant(cause, CAUSE_IO) || is_dominant(cause, CAUSE_LOCK);
+		return cause_is(cause, CAUSE_IO) || cause_is(cause, CAUSE_LOCK);
 	default:
 		return false;
 	}
@@ -464,16 +459,15 @@ static const char *cause_advice(const struct report_cause *cause)
 
 	if (await_thread(cause))
 		return await_advice(cause->doing);
-	if (cause->dominant && !strcmp(cause->dominant, cause_name(CAUSE_LOCK)) &&
-	    cause->waited < sizeof(waits) / sizeof(waits[0]) && waits[cause->waited])
+	if (cause_is(cause, CAUSE_LOCK) && cause->waited < sizeof(waits) / sizeof(waits[0]) &&
+	    waits[cause->waited])
 		return waits[cause->waited];
-	if (cause->dominant && !strcmp(cause->dominant, cause_name(CAUSE_RELEASED_LATE)) &&
-	    cause->waited == WAITED_ELSEWHERE)
+	if (cause_is(cause, CAUSE_RELEASED_LATE) && cause->waited == WAITED_ELSEWHERE)
 		return "The late ones come from other meetings, which ended later: look at the "
 		       "phases "
 		       "that end there.";
-	for (i = 0; cause->dominant && i < sizeof(advices) / sizeof(advices[0]); i++) {
-		if (!strcmp(cause->dominant, cause_name(advices[i].kind)))
+	for (i = 0; i < sizeof(advices) / sizeof(advices[0]); i++) {
+		if (cause_is(cause, advices[i].kind))
 			return advices[i].advice;
 	}
 	return "";
@@ -482,15 +476,15 @@ static const char *cause_advice(const struct report_cause *cause)
 /* Is it known why the late ones are late, and is it not that they have more to do? */
 static bool by_another(const struct report_cause *c)
 {
-	return c->dominant && !is_dominant(c, CAUSE_WORK) && !is_dominant(c, CAUSE_MORE_WORK) &&
-	       !is_dominant(c, CAUSE_UNATTRIBUTED);
+	return c->dominant && !cause_is(c, CAUSE_WORK) && !cause_is(c, CAUSE_MORE_WORK) &&
+	       !cause_is(c, CAUSE_UNATTRIBUTED);
 }
 
 bool verdict_by_work(const struct report_barrier *b)
 {
 	const struct report_cause *c = &b->cause;
 
-	return c->share >= 0.5 && (is_dominant(c, CAUSE_WORK) || is_dominant(c, CAUSE_MORE_WORK));
+	return c->share >= 0.5 && (cause_is(c, CAUSE_WORK) || cause_is(c, CAUSE_MORE_WORK));
 }
 
 /* Does one thread come last nearly always? It need not work more than the others: it may be the last to have its turn. */
@@ -996,7 +990,7 @@ void verdict_costs(const struct report_process *p, char *advice, size_t size)
 }
 
 static void classify_process(struct report_process *p, const struct report_barrier *top,
-			  const struct verdict_shares *shares)
+			     const struct verdict_shares *shares)
 {
 	double share = shares->top;
 

@@ -463,7 +463,8 @@ static void barrier_delays(struct textout *t, const struct report_barrier *b)
 }
 
 /* --cost-limit: up to when it was traced, and those beside it. */
-static void barrier_detached(struct textout *t, const struct report *r, const struct report_barrier *b)
+static void barrier_detached(struct textout *t, const struct report *r,
+			     const struct report_barrier *b)
 {
 	if (b->detached_ns != REPORT_UNKNOWN)
 		textout_wrap(t, TEXTOUT_RED, "    ", 4,
@@ -495,7 +496,7 @@ static void detail_one(struct textout *t, const struct report *r, const struct r
 	if (*b->advice)
 		textout_wrap(t, TEXTOUT_PLAIN, "    -> ", 7, "%s", b->advice);
 	why_sentence(t, TEXTOUT_PLAIN, &b->cause, 4);
-	cause_names_stack(t, &b->cause, 8, FRAMES);
+	why_stack(t, &b->cause, 8, FRAMES);
 	why_parts(t, &b->cause, 6);
 	barrier_episodes(t, b);
 	barrier_delays(t, b);

@@ -64,7 +64,7 @@ static const char *part_key(unsigned k)
 
 #define C(m) AT(report_cause, m)
 #define CAUSE_WHAT \
-	{ "dominant", EMIT_STRING, C(dominant), .help = "the part that explains most; null: none" }, \
+	{ "dominant", EMIT_STRING, VIA(report_cause, dominant), AT(cause_row, name), .help = "the part that explains most; null: none" }, \
 	{ "share", EMIT_RATIO, C(share), .help = "of the positive parts that it is" }, \
 	{ "parts", EMIT_MAP, LIST(report_cause, parts, nparts), .sub = &rec_part, \
 	  .flags = FIELDS_HERE, .keys = part_key, \

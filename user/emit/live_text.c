@@ -170,7 +170,7 @@ void live_watched(struct textout *t, const struct observed_episode *e,
 	live_members(t, e, context);
 	live_accounts(t, e, context);
 	why_sentence(t, TEXTOUT_BOLD, &e->cause, 4);
-	cause_names_stack(t, &e->cause, 8, LIVE_FRAMES);
+	why_stack(t, &e->cause, 8, LIVE_FRAMES);
 	textout_blank(t);
 	free(place);
 }

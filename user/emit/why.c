@@ -143,8 +143,7 @@ static void frame_line(struct textout *t, const struct report_callsite *f, unsig
 	free(place);
 }
 
-void cause_names_stack(struct textout *t, const struct report_cause *cause, unsigned indent,
-		       uint32_t most)
+void why_stack(struct textout *t, const struct report_cause *cause, unsigned indent, uint32_t most)
 {
 	uint32_t first = 0, end = cause->nframes, i;
 	char n[TEXTOUT_CELL];

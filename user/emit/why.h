@@ -13,7 +13,6 @@ void why_sentence(struct textout *t, enum textout_style style, const struct repo
 /* The parts of the lateness, where it has more than one that counts. */
 void why_parts(struct textout *t, const struct report_cause *cause, unsigned indent);
 /* Where it was blocked for longest: at most @most frames, those that say something. */
-void cause_names_stack(struct textout *t, const struct report_cause *cause, unsigned indent,
-		       uint32_t most);
+void why_stack(struct textout *t, const struct report_cause *cause, unsigned indent, uint32_t most);
 
 #endif /* EMIT_WHY_H */

@@ -112,32 +112,32 @@ static double env_price(void *ctx, const struct model_proc *p)
 	return a ? a->number : r->env.crossing_cost_ns;
 }
 
-static const char *cause_names_task(void *ctx, uint32_t tid)
+static const char *find_task(void *ctx, uint32_t tid)
 {
 	return find_text(ctx, (struct contents_question){ .kind = CONTENTS_TASK, .what = tid });
 }
 
-static const char *cause_names_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
+static const char *find_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
 {
 	return find_text(ctx,
 			 (struct contents_question){
 				 .kind = CONTENTS_LOCK, .tgid = tgid, .inc = inc, .what = addr });
 }
 
-static const char *cause_names_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
+static const char *find_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
 {
 	return find_text(
 		ctx, (struct contents_question){
 			     .kind = CONTENTS_MAPPING, .tgid = tgid, .inc = inc, .what = addr });
 }
 
-static const char *cause_names_file(void *ctx, uint64_t inode)
+static const char *find_file(void *ctx, uint64_t inode)
 {
 	return find_text(ctx, (struct contents_question){ .kind = CONTENTS_FILE, .what = inode });
 }
 
-static uint32_t cause_names_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key,
-				  uint32_t *sites, uint32_t max)
+static uint32_t find_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
+			   uint32_t max)
 {
 	struct run_facts_file *r = ctx;
 	struct contents_question q = {
@@ -186,11 +186,11 @@ int run_facts_file_begin(struct run_facts_file *r, struct merge *merge)
 	};
 	r->cause_env = (struct cause_env){
 		.ctx = r,
-		.task = cause_names_task,
-		.lock = cause_names_lock,
-		.mapping = cause_names_mapping,
-		.file = cause_names_file,
-		.stack = cause_names_stack,
+		.task = find_task,
+		.lock = find_lock,
+		.mapping = find_mapping,
+		.file = find_file,
+		.stack = find_stack,
 		.instructions = s->instructions < n ? s->instructions : MODEL_NONE,
 		.cycles = s->cycles < n ? s->cycles : MODEL_NONE,
 	};
