@@ -103,7 +103,7 @@ BPF_OBJ := $(BPF_SRC:%.c=$(B)/%.o)
 BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -I$(BPF_ASM) -Iinclude -Ibpf \
 	-Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-declarations
 
-$(B)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) include/sbt/record.h include/sbt/probe.h
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard include/sbt/*.h)
 	@mkdir -p $(@D)
 	$(call say,BPF)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@

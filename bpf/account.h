@@ -325,17 +325,18 @@ static __always_inline __u32 runs_most(const struct sbt_account *a)
 	return which & (SBT_RUNS - 1);
 }
 
+/* A statement for each part of sbt/parts.h. */
+#define MARK_PART(member, ...)	      a->mark.member = a->member;
+#define PHASE_PART(member, ...)	      a->phase.member = a->member - a->mark.member;
+#define UNDO_PART(member, ...)	      a->mark.member -= a->phase.member;
+#define FILL_PART(member, ...)	      p->member = a->phase.member;
+#define FILL_PART_SO_FAR(member, ...) p->member = a->member - a->mark.member;
+
 static __always_inline void account_mark(struct sbt_account *a)
 {
 	__builtin_memcpy(a->mark.times, a->times, sizeof(a->times));
-	a->mark.fault_ns = a->fault_ns;
-	a->mark.steal_ns = a->steal_ns;
-	a->mark.turn_ns = a->turn_ns;
+	SBT_PARTS(MARK_PART, )
 	a->mark.turn_oncpu_ns = a->turn_oncpu_ns;
-	a->mark.begin_ns = a->begin_ns;
-	a->mark.switches = a->switches;
-	a->mark.migrations = a->migrations;
-	a->mark.faults = a->faults;
 	__builtin_memset(a->runs, 0, sizeof(a->runs));
 	a->fault_max_ns = 0;
 	a->fault_tries = FAULT_TRIES;
@@ -352,14 +353,8 @@ static __noinline MAYBE_UNUSED int account_phase(struct sbt_account *a)
 		return 0;
 	for (i = 0; i < SBT_TIMES; i++)
 		a->phase.times[i] = a->times[i] - a->mark.times[i];
-	a->phase.fault_ns = a->fault_ns - a->mark.fault_ns;
-	a->phase.steal_ns = a->steal_ns - a->mark.steal_ns;
-	a->phase.turn_ns = a->turn_ns - a->mark.turn_ns;
+	SBT_PARTS(PHASE_PART, )
 	a->phase.turn_oncpu_ns = a->turn_oncpu_ns - a->mark.turn_oncpu_ns;
-	a->phase.begin_ns = a->begin_ns - a->mark.begin_ns;
-	a->phase.switches = a->switches - a->mark.switches;
-	a->phase.migrations = a->migrations - a->mark.migrations;
-	a->phase.faults = a->faults - a->mark.faults;
 	i = runs_most(a);
 	a->phase_ran = a->runs[i].tid;
 	a->phase_ran_ns = a->runs[i].ns;
@@ -497,19 +492,12 @@ static __always_inline void fill_parts(struct sbt_parts *p, const struct sbt_acc
 		longest = either(first, i, longest);
 		most = either(first, ns, most);
 	}
-	p->fault_ns = a->phase.fault_ns;
+	SBT_PARTS(FILL_PART, )
 	p->fault_addr = a->fault_max_addr;
-	p->steal_ns = a->phase.steal_ns;
-	p->turn_ns = a->phase.turn_ns;
 	p->turn_oncpu_ns = a->phase.turn_oncpu_ns;
-	p->begin_ns = a->phase.begin_ns;
 	p->ran_ns = a->phase_ran_ns;
 	p->ran = a->phase_ran;
-	p->switches = a->phase.switches;
-	p->migrations = a->phase.migrations;
-	p->faults = a->phase.faults;
 	p->cpus_allowed = a->cpus_allowed;
-	p->pad = 0;
 	if (longest < SBT_BLOCKED_REASONS)
 		p->block = a->blocks[longest];
 	/* What all of them are blocked by for long makes nobody late: it may be the other that does. */
@@ -550,14 +538,8 @@ static __always_inline void fill_so_far(struct sbt_parts *p, const struct sbt_ac
 	for (i = 0; i < SBT_BLOCKED_REASONS; i++)
 		p->blocked_ns[i] =
 			a->times[SBT_TIME_BLOCKED + i] - a->mark.times[SBT_TIME_BLOCKED + i];
-	p->fault_ns = a->fault_ns - a->mark.fault_ns;
-	p->steal_ns = a->steal_ns - a->mark.steal_ns;
-	p->turn_ns = a->turn_ns - a->mark.turn_ns;
+	SBT_PARTS(FILL_PART_SO_FAR, )
 	p->turn_oncpu_ns = a->turn_oncpu_ns - a->mark.turn_oncpu_ns;
-	p->begin_ns = a->begin_ns - a->mark.begin_ns;
-	p->switches = a->switches - a->mark.switches;
-	p->migrations = a->migrations - a->mark.migrations;
-	p->faults = a->faults - a->mark.faults;
 }
 
 static __always_inline void fill_counters_so_far(struct sbt_counters *out, struct sbt_counting *c)

@@ -355,17 +355,16 @@ struct sbt_account {
 	__u64 steal_base; /* that, when it began to run there or was last looked at */
 	__u64 throttled_mark; /* its cgroups' throttled time when it became runnable */
 	__u64 times[SBT_TIMES];
-	__u64 fault_ns;
-	__u64 steal_ns;
-	__u64 turn_ns, turn_oncpu_ns, begin_ns; /* as in struct sbt_parts */
-	/* Of page faults: those that were handled, and all that began. A switch is of whoever loses the CPU. */
-	__u32 switches, migrations, faults, faults_begun;
+	SBT_PART_TIMES(SBT_PART_MEMBER, __u64)
+	__u64 turn_oncpu_ns; /* as in struct sbt_parts */
+	/* faults: those that were handled. A switch is counted for the thread that loses the CPU. */
+	SBT_PART_COUNTS(SBT_PART_MEMBER, __u32)
+	__u32 faults_begun; /* all that began */
 	struct {
 		__u64 times[SBT_TIMES];
-		__u64 fault_ns;
-		__u64 steal_ns;
-		__u64 turn_ns, turn_oncpu_ns, begin_ns;
-		__u32 switches, migrations, faults, pad;
+		SBT_PART_TIMES(SBT_PART_MEMBER, __u64)
+		__u64 turn_oncpu_ns;
+		SBT_PART_COUNTS(SBT_PART_MEMBER, __u32)
 	} mark, phase;
 	__u64 phase_ran_ns;
 	__u32 phase_ran;

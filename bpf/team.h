@@ -219,14 +219,8 @@ static __noinline MAYBE_UNUSED int crossing_drop(struct sbt_thread *t, __u32 ind
 	for (i = 1; a->phase_uncertain && i < SBT_TIMES; i++)
 		a->mark.times[i] -= a->phase.times[i];
 	if (a->phase_uncertain) {
-		a->mark.fault_ns -= a->phase.fault_ns;
-		a->mark.steal_ns -= a->phase.steal_ns;
-		a->mark.turn_ns -= a->phase.turn_ns;
+		SBT_PARTS(UNDO_PART, )
 		a->mark.turn_oncpu_ns -= a->phase.turn_oncpu_ns;
-		a->mark.begin_ns -= a->phase.begin_ns;
-		a->mark.switches -= a->phase.switches;
-		a->mark.migrations -= a->phase.migrations;
-		a->mark.faults -= a->phase.faults;
 	}
 	if (of)
 		a->mark.times[SBT_TIME_ONCPU] = of->mark_oncpu;

@@ -12,6 +12,8 @@
 #include <linux/types.h>
 #endif
 
+#include "sbt/parts.h"
+
 #define SBT_COMM_LEN 16
 
 /* Append only: numbers end up in recordings. */
@@ -285,19 +287,13 @@ struct sbt_parts {
 	__u64 oncpu_ns; /* fault_ns included */
 	__u64 runq_ns; /* runnable, not running */
 	__u64 blocked_ns[SBT_BLOCKED_REASONS];
-	__u64 fault_ns; /* on a CPU, handling page faults */
-	__u64 fault_addr; /* that of the longest */
-	__u64 steal_ns; /* of oncpu_ns: a guest's CPU was not run by the host, as its ticks found out */
-	__u64 turn_ns; /* of all of them: it waited for its turn (SBT_ROLE_TURN) */
+	SBT_PART_TIMES(SBT_PART_MEMBER, __u64)
+	__u64 fault_addr; /* that of the longest page fault */
 	__u64 turn_oncpu_ns; /* of turn_ns and begin_ns: spinning */
-	__u64 begin_ns; /* beside turn_ns: it had begun a region, and waited for its team */
 	__u64 ran_ns; /* of runq_ns: while `ran` had the CPU */
+	SBT_PART_COUNTS(SBT_PART_MEMBER, __u32)
 	__u32 ran;
-	__u32 switches;
-	__u32 migrations;
-	__u32 faults;
 	__u32 cpus_allowed;
-	__u32 pad;
 	struct sbt_block block, second; /* of the reason that cost most; of the next */
 };
 

@@ -405,6 +405,8 @@ void observer_unmet(const struct observer *w)
 
 /* --- what ------------------------------------------------------------------------------------------- */
 
+#define COPY_PART(member, ...) parts->member = d->member;
+
 /* Where the member's time went; all unknown if it was not accounted for. */
 static void fill_parts(struct report_parts *parts, const struct model_member *m)
 {
@@ -421,19 +423,13 @@ static void fill_parts(struct report_parts *parts, const struct model_member *m)
 		return;
 	parts->oncpu_ns = d->oncpu_ns;
 	parts->runq_ns = d->runq_ns;
-	parts->fault_ns = d->fault_ns;
-	parts->steal_ns = d->steal_ns;
-	parts->turn_ns = d->turn_ns;
-	parts->begin_ns = d->begin_ns;
+	SBT_PARTS(COPY_PART, )
 	sum = d->oncpu_ns + d->runq_ns;
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++) {
 		parts->blocked_ns[i] = d->blocked_ns[i];
 		sum += d->blocked_ns[i];
 	}
 	parts->unattributed_ns = m->work_ns > sum ? m->work_ns - sum : 0;
-	parts->switches = d->switches;
-	parts->migrations = d->migrations;
-	parts->faults = d->faults;
 }
 
 static struct report_counter counted(const struct model_detail *d, uint32_t i, const char *name)

@@ -50,14 +50,10 @@ struct report_parts {
 	uint64_t runq_ns; /* runnable, not running */
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	uint64_t unattributed_ns;
-	uint64_t fault_ns; /* of oncpu_ns: handling page faults */
-	uint64_t steal_ns; /* of oncpu_ns: taken by the host of this guest */
-	uint64_t
-		turn_ns; /* of all of them: it waited for its turn in OpenMP's critical, ordered or locks */
-	uint64_t begin_ns; /* the same: it had begun an OpenMP region, and waited for its team */
+	SBT_PART_TIMES(SBT_PART_MEMBER, uint64_t)
 	uint64_t spin_ns; /* on a CPU inside barriers: not part of the work */
 	uint64_t late_ns; /* released, and waiting for a CPU: the same */
-	uint64_t switches, migrations, faults;
+	SBT_PART_COUNTS(SBT_PART_MEMBER, uint64_t)
 };
 
 /* A counter over whatever it stands beside. */

@@ -11,6 +11,8 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+#define COPY_PART(member, ...) p.member = s->member;
+
 struct report_parts parts_of(const struct model_sums *s)
 {
 	struct report_parts p;
@@ -29,15 +31,9 @@ struct report_parts parts_of(const struct model_sums *s)
 		known += s->blocked_ns[i];
 	}
 	p.unattributed_ns = minus(s->known_ns, known);
-	p.fault_ns = s->fault_ns;
-	p.steal_ns = s->steal_ns;
-	p.turn_ns = s->turn_ns;
-	p.begin_ns = s->begin_ns;
+	SBT_PARTS(COPY_PART, )
 	p.spin_ns = s->inside_known_ns ? s->inside_oncpu_ns : REPORT_UNKNOWN;
 	p.late_ns = s->inside_known_ns ? s->inside_runq_ns : REPORT_UNKNOWN;
-	p.switches = s->switches;
-	p.migrations = s->migrations;
-	p.faults = s->faults;
 	return p;
 }
 

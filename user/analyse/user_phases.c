@@ -180,6 +180,8 @@ static uint64_t fit(uint64_t ns, uint64_t *left)
 	return ns;
 }
 
+#define LESS_PART(member, ...) out->member = (uint32_t)less(all->member, head->member);
+
 /* @all: from the phase's start to the later point, @head: to the earlier one. @ns between them. */
 static void between(const struct model_detail *all, const struct model_detail *head, uint64_t ns,
 		    struct model_detail *out)
@@ -204,9 +206,7 @@ static void between(const struct model_detail *all, const struct model_detail *h
 	out->turn_oncpu_ns = less(all->turn_oncpu_ns, head->turn_oncpu_ns);
 	if (out->turn_oncpu_ns > out->turn_ns + out->begin_ns)
 		out->turn_oncpu_ns = out->turn_ns + out->begin_ns;
-	out->switches = (uint32_t)less(all->switches, head->switches);
-	out->migrations = (uint32_t)less(all->migrations, head->migrations);
-	out->faults = (uint32_t)less(all->faults, head->faults);
+	SBT_PART_COUNTS(LESS_PART, )
 	out->scaled |= head->scaled;
 	out->unknown |= head->unknown;
 	for (i = 0; i < all->ncounters && i < MODEL_COUNTERS_MAX; i++)

@@ -331,6 +331,8 @@ static void tail_counters(const struct attach *a, const struct sbt_account *acc,
 	}
 }
 
+#define TAIL_PART(member, ...) out->parts.member = acc->member - acc->mark.member;
+
 static void tail_fill(const struct attach *a, uint32_t index, uint64_t end_ns,
 		      struct sbt_crossing_full *out)
 {
@@ -361,10 +363,8 @@ static void tail_fill(const struct attach *a, uint32_t index, uint64_t end_ns,
 	out->parts.oncpu_ns = times[SBT_TIME_ONCPU];
 	out->parts.runq_ns = times[SBT_TIME_RUNQ];
 	memcpy(out->parts.blocked_ns, &times[SBT_TIME_BLOCKED], sizeof(out->parts.blocked_ns));
-	out->parts.fault_ns = acc->fault_ns - acc->mark.fault_ns;
-	out->parts.switches = acc->switches - acc->mark.switches;
-	out->parts.migrations = acc->migrations - acc->mark.migrations;
-	out->parts.faults = acc->faults - acc->mark.faults;
+	SBT_PARTS(TAIL_PART, )
+	out->parts.turn_oncpu_ns = acc->turn_oncpu_ns - acc->mark.turn_oncpu_ns;
 	out->parts.cpus_allowed = acc->cpus_allowed;
 	if (a->countings)
 		tail_counters(a, acc, &a->countings[index], &out->counters);

@@ -176,7 +176,7 @@ static const struct emit_field member_fields[] = {
 	  .help = "the thread's phase: from its last departure to this arrival" },
 	{ NULL, EMIT_NS, M(work_ns), .heading = "work", .look = EMIT_COMMON, .views = FIELDS_PARTS,
 	  .help = "the thread's phase" },
-	FIELDS_PARTS_OF(observed_member),
+	FIELDS_PARTS_OF(observed_member)
 	FIELDS_COUNTERS_OF(observed_member),
 	{ NULL, EMIT_T_NS, M(arrive_ns), .heading = "from start", .look = EMIT_CLOCK,
 	  .help = "arrival, from the start" },
@@ -210,7 +210,7 @@ static const struct emit_field thread_fields[] = {
 	  .cell = cell_thread_last, .help = "how often it came last" },
 	{ "last_share", EMIT_RATIO, H(last_share), .help = "last over the complete episodes" },
 	{ NULL, EMIT_NS, H(wait_ns), .heading = "wait", .look = EMIT_BAR, .help = "as a bar" },
-	FIELDS_PARTS_OF(report_thread),
+	FIELDS_PARTS_OF(report_thread)
 	FIELDS_COUNTERS_OF(report_thread),
 	END
 };

@@ -32,6 +32,12 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 
 #define PART .look = EMIT_COMMON, .views = FIELDS_PARTS, .flags = FIELDS_DROP
 
+/* The rows that include/sbt/parts.h has, of struct s. */
+#define FIELDS_PART_TIME(member, s, name_, heading_, help_) \
+	{ name_, EMIT_NS, AT(s, parts.member), .heading = heading_, PART, .help = help_ },
+#define FIELDS_PART_COUNT(member, s, name_, heading_, help_) \
+	{ name_, EMIT_U64, AT(s, parts.member), .heading = heading_, PART, .help = help_ },
+
 /* struct report_parts parts, of struct s. */
 #define FIELDS_PARTS_OF(s) \
 	{ "oncpu_ns", EMIT_NS, AT(s, parts.oncpu_ns), .heading = "on CPU", PART, \
@@ -56,20 +62,12 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 	  .heading = "blocked\nelse", PART, .help = "blocked for another reason" }, \
 	{ "unattributed_ns", EMIT_NS, AT(s, parts.unattributed_ns), \
 	  .heading = "unattri-\nbuted", PART, .help = "of work_ns: what is left" }, \
-	{ "fault_ns", EMIT_NS, AT(s, parts.fault_ns), .help = "of oncpu_ns: handling page faults" }, \
-	{ "stolen_ns", EMIT_NS, AT(s, parts.steal_ns), .heading = "stolen\nby host", PART, \
-	  .help = "of oncpu_ns: the host of this guest ran something else, as its ticks show" }, \
-	{ "turn_ns", EMIT_NS, AT(s, parts.turn_ns), .heading = "waits\nfor turn", PART, \
-	  .help = "of work_ns, spinning or blocked: waits for a turn in OpenMP's critical, ordered or locks; no work for the efficiencies" }, \
-	{ "begin_ns", EMIT_NS, AT(s, parts.begin_ns), .heading = "waits\nfor team", PART, \
-	  .help = "of work_ns, beside turn_ns: it had begun an OpenMP region, and its team was not there yet; no work for the efficiencies" }, \
+	SBT_PART_TIMES(FIELDS_PART_TIME, s) \
 	{ "spin_ns", EMIT_NS, AT(s, parts.spin_ns), .heading = "spins in\nbarrier", PART, \
 	  .help = "on a CPU inside the barrier: not of work_ns" }, \
 	{ "late_ns", EMIT_NS, AT(s, parts.late_ns), .heading = "out late:\nno CPU", PART, \
 	  .help = "inside the barrier, ready to run: not of work_ns" }, \
-	{ "switches", EMIT_U64, AT(s, parts.switches), .help = "context switches" }, \
-	{ "migrations", EMIT_U64, AT(s, parts.migrations), .help = "moves to another CPU" }, \
-	{ "faults", EMIT_U64, AT(s, parts.faults), .help = "page faults" }
+	SBT_PART_COUNTS(FIELDS_PART_COUNT, s)
 
 /* struct report_counter *counters, of struct s. */
 #define FIELDS_COUNTERS_OF(s) \

@@ -30,24 +30,21 @@ static struct model_block block_of(const struct sbt_block *b)
 	};
 }
 
+#define COPY_PART(member, ...) d->member = p->member;
+
 static void fill_parts(struct model_detail *d, const struct sbt_parts *p, uint64_t fault_outside_ns)
 {
 	d->oncpu_ns = p->oncpu_ns;
 	d->runq_ns = p->runq_ns;
 	memcpy(d->blocked_ns, p->blocked_ns, sizeof(d->blocked_ns));
-	d->fault_ns = p->fault_ns + p->faults * fault_outside_ns;
+	SBT_PARTS(COPY_PART, )
+	d->fault_ns += p->faults * fault_outside_ns;
 	if (d->fault_ns > d->oncpu_ns)
 		d->fault_ns = d->oncpu_ns;
-	d->steal_ns = p->steal_ns;
-	d->turn_ns = p->turn_ns;
 	d->turn_oncpu_ns = p->turn_oncpu_ns;
-	d->begin_ns = p->begin_ns;
 	d->fault_addr = p->fault_addr;
 	d->ran_ns = p->ran_ns;
 	d->ran = p->ran;
-	d->switches = p->switches;
-	d->migrations = p->migrations;
-	d->faults = p->faults;
 	d->cpus_allowed = p->cpus_allowed;
 	d->block = block_of(&p->block);
 	d->second = block_of(&p->second);

@@ -166,6 +166,9 @@ void detail_settle(const struct model_detail *detail, uint64_t work_ns, uint64_t
 		settle_inside(d, inside_ns);
 }
 
+#define ADD_PART(member, ...)  s->member += d->member;
+#define JOIN_PART(member, ...) to->member += from->member;
+
 static void add_phase(struct model_sums *s, const struct model_detail *d, uint64_t work)
 {
 	unsigned i;
@@ -174,15 +177,9 @@ static void add_phase(struct model_sums *s, const struct model_detail *d, uint64
 	s->oncpu_ns += d->oncpu_ns;
 	s->runq_ns += d->runq_ns;
 	s->interference_ns += d->interference_ns;
-	s->fault_ns += d->fault_ns;
-	s->steal_ns += d->steal_ns;
-	s->turn_ns += d->turn_ns;
-	s->begin_ns += d->begin_ns;
+	SBT_PARTS(ADD_PART, )
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
 		s->blocked_ns[i] += d->blocked_ns[i];
-	s->switches += d->switches;
-	s->migrations += d->migrations;
-	s->faults += d->faults;
 	for (i = 0; i < d->ncounters; i++)
 		s->counters[i] += d->counters[i];
 }
@@ -253,10 +250,7 @@ void model_sums_join(struct model_sums *to, const struct model_sums *from)
 	to->known_ns += from->known_ns;
 	to->oncpu_ns += from->oncpu_ns;
 	to->runq_ns += from->runq_ns;
-	to->fault_ns += from->fault_ns;
-	to->steal_ns += from->steal_ns;
-	to->turn_ns += from->turn_ns;
-	to->begin_ns += from->begin_ns;
+	SBT_PARTS(JOIN_PART, )
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
 		to->blocked_ns[i] += from->blocked_ns[i];
 	to->inside_known_ns += from->inside_known_ns;
@@ -265,9 +259,6 @@ void model_sums_join(struct model_sums *to, const struct model_sums *from)
 	to->inside_switches += from->inside_switches;
 	to->interference_ns += from->interference_ns;
 	to->slept += from->slept;
-	to->switches += from->switches;
-	to->migrations += from->migrations;
-	to->faults += from->faults;
 	for (i = 0; i < MODEL_COUNTERS_MAX; i++) {
 		to->counters[i] += from->counters[i];
 		to->inside_counters[i] += from->inside_counters[i];

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sbt/parts.h"
+
 #define MODEL_UNKNOWN UINT64_MAX /* a time that is not known: never shown as 0 */
 #define MODEL_NONE    UINT32_MAX /* no such index */
 
@@ -124,17 +126,12 @@ struct model_detail {
 	uint64_t oncpu_ns; /* fault_ns included */
 	uint64_t runq_ns;
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
-	uint64_t fault_ns; /* of oncpu_ns: handling page faults */
-	uint64_t steal_ns; /* of oncpu_ns: the host ran something else on this guest's CPU */
-	uint64_t
-		turn_ns; /* of all of them: it waited for its turn in OpenMP's critical, ordered or locks */
-	uint64_t
-		begin_ns; /* of all of them, beside turn_ns: it had begun an OpenMP region, and waited for its team */
+	SBT_PART_TIMES(SBT_PART_MEMBER, uint64_t)
 	uint64_t turn_oncpu_ns; /* of turn_ns and begin_ns, and of oncpu_ns: spinning */
 	uint64_t fault_addr;
 	uint64_t ran_ns; /* of runq_ns: while the task `ran` had the CPU */
 	uint32_t ran;
-	uint32_t switches, migrations, faults;
+	SBT_PART_COUNTS(SBT_PART_MEMBER, uint32_t)
 	uint32_t cpus_allowed; /* 0 unknown */
 	uint64_t inside_oncpu_ns; /* spinning */
 	uint64_t inside_runq_ns; /* released and waiting for a CPU */
@@ -221,12 +218,11 @@ struct model_sums {
 	uint64_t inside_known_ns; /* time in barriers of which the parts are known */
 	uint64_t
 		inside_oncpu_ns; /* so far: of threads that were on a CPU all the time, all there is */
-	uint64_t runq_ns, fault_ns, steal_ns;
-	uint64_t turn_ns; /* of all parts: waits for a turn */
-	uint64_t begin_ns; /* of all parts: waits for the team of a region that it began */
+	uint64_t runq_ns;
+	SBT_PART_TIMES(SBT_PART_MEMBER, uint64_t)
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	uint64_t inside_runq_ns;
-	uint64_t switches, migrations, faults;
+	SBT_PART_COUNTS(SBT_PART_MEMBER, uint64_t)
 	uint64_t inside_switches;
 	uint64_t interference_ns; /* of runq_ns and inside_runq_ns: while the tracer had the CPU */
 	uint64_t slept; /* crossings of a thread that was switched out inside */

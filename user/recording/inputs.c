@@ -83,6 +83,9 @@ static const struct {
 
 _Static_assert(DETAIL_FIELDS < 64, "a bit each");
 
+#define ONE_PART(member, ...) +1
+_Static_assert(DETAIL_FIELDS == 43 SBT_PARTS(ONE_PART, ), "append a row for a new part of sbt/parts.h");
+
 static uint64_t field_get(const struct model_detail *d, size_t i)
 {
 	const void *at = (const char *)d + detail_fields[i].at;
