@@ -360,6 +360,7 @@ static __always_inline void switch_out(struct sbt_account *a, __u32 index, struc
 		a->out_ran = next->pid;
 		return;
 	}
+	a->voluntary++;
 	a->state = ACCOUNT_BLOCKED;
 	a->out_ran = 0;
 	if (a->inside)

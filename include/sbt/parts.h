@@ -26,7 +26,8 @@
 #define SBT_PART_COUNTS(X, arg)                                        \
 	X(switches, arg, "switches", NULL, "context switches")         \
 	X(migrations, arg, "migrations", NULL, "moves to another CPU") \
-	X(faults, arg, "faults", NULL, "page faults")
+	X(faults, arg, "faults", NULL, "page faults")                  \
+	X(voluntary, arg, "voluntary_switches", NULL, "of switches: the thread blocked")
 
 /* Both. */
 #define SBT_PARTS(X, arg) SBT_PART_TIMES(X, arg) SBT_PART_COUNTS(X, arg)

@@ -8,6 +8,7 @@ import csv
 import json
 import os
 import statistics
+import subprocess
 
 from harness import WORKLOADS, Skip, check, check_between, check_equal, check_in, switch_ns, workload
 
@@ -252,3 +253,61 @@ def test_list_of_events(t):
             if reason.startswith(name + " "):
                 reason = "it" + reason[len(name):]
             check_in(f"note of {name}", f"{words[1]} {reason}", notes)
+
+
+VOLUNTARY = """
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+static pthread_barrier_t barrier;
+static long in_phases[3];
+static long switches(void)
+{
+	struct rusage u;
+	getrusage(RUSAGE_THREAD, &u);
+	return u.ru_nvcsw;
+}
+static void *run(void *arg)
+{
+	long me = (long)arg, before;
+	pthread_barrier_wait(&barrier);
+	for (int round = 0; round < 20; round++) {
+		before = switches();
+		for (long i = 0; i <= 5 * me; i++)
+			usleep(200);
+		in_phases[me] += switches() - before;
+		pthread_barrier_wait(&barrier);
+	}
+	return 0;
+}
+int main(void)
+{
+	pthread_t t[3];
+	pthread_barrier_init(&barrier, 0, 3);
+	for (long i = 0; i < 3; i++)
+		pthread_create(&t[i], 0, run, (void *)i);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], 0);
+	printf("%ld %ld %ld\\n", in_phases[0], in_phases[1], in_phases[2]);
+	return 0;
+}
+"""
+
+
+def test_voluntary_switches(t):
+    """Of each thread and phase, beside what the kernel tells the program of itself."""
+    source, program = t.path("voluntary.c"), t.path("voluntary")
+    with open(source, "w", encoding="ascii") as f:
+        f.write(VOLUNTARY)
+    subprocess.run(["cc", "-O1", "-pthread", "-o", program, source], check=True)
+    trace = t.trace([program], "-W")
+    own = sorted(int(n) for n in trace.result.out.split())
+    members = [m for e in trace.all("episode")[1:] for m in e["threads"]]
+    threads = {m["tid"] for m in members}
+    got = sorted(sum(m["voluntary_switches"] for m in members if m["tid"] == tid) for tid in threads)
+    for mine, theirs in zip(own, got):
+        # What is not in the program's own counts: from a departure to its first reading, and back, nothing waits.
+        check_between("voluntary switches", theirs, mine, mine + 2)
+    check(all(m["voluntary_switches"] <= m["switches"] for m in members), "more of them than switches")

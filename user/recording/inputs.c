@@ -65,7 +65,8 @@
 	X(inside_interference_ns, false)              \
 	X(turn_ns, false)                             \
 	X(turn_oncpu_ns, false)                       \
-	X(begin_ns, false)
+	X(begin_ns, false) \
+	X(voluntary, false)
 
 static const struct {
 	uint16_t at;
