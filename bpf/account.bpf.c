@@ -347,7 +347,7 @@ static __always_inline void switch_out(struct sbt_account *a, __u32 index, struc
 	}
 	a->since_ns = now;
 	a->exec_ns = prev->se.sum_exec_runtime;
-	a->uncertain = 1;
+	a->changed = 1;
 	a->cpus_allowed = prev->nr_cpus_allowed > 0xffff ? 0xffff : prev->nr_cpus_allowed;
 	if (c)
 		counters_take(c, a, true);
@@ -387,7 +387,7 @@ static __always_inline void came_back(struct sbt_account *a, struct sbt_counting
 	a->away_at_ns = 0;
 	a->away_ns += away;
 	a->times[SBT_TIME_RUNQ] += away;
-	a->uncertain = 1;
+	a->changed = 1;
 	moved_to(a, cpu);
 	if (c)
 		counters_away(c, true);
@@ -450,7 +450,7 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
 	a->since_ns = now;
 	a->woken_ns = 0;
 	a->run_ns = now - a->away_ns;
-	a->uncertain = 1;
+	a->changed = 1;
 	moved_to(a, cpu);
 	if (!a->steal_at)
 		a->steal_at = steal_at(next);
@@ -655,7 +655,7 @@ static __always_inline int fault_done(bool name)
 	all = now - a->fault_since_ns;
 	a->fault_since_ns = 0;
 	a->faults++;
-	a->uncertain = 1;
+	a->changed = 1;
 	if (a->inside || (all <= a->fault_max_ns && !a->fault_tries))
 		return 0;
 	if (all > a->fault_max_ns)

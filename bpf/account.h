@@ -234,7 +234,7 @@ static __always_inline void steal_take(struct sbt_account *a)
 		return;
 	a->steal_ns += steal - a->steal_base;
 	a->steal_base = steal;
-	a->uncertain = 1;
+	a->changed = 1;
 }
 
 /* --- crossings ------------------------------------------------------------------------------------ */
@@ -278,7 +278,7 @@ static __always_inline void account_start(__u32 index, struct task_struct *task,
 	a->state = state;
 	a->since_ns = now;
 	a->run_ns = now;
-	a->uncertain = !fresh;
+	a->changed = !fresh;
 	a->fault_tries = FAULT_TRIES;
 	a->throttled_mark = THROTTLED_UNKNOWN;
 	a->cpu = state == ACCOUNT_RUNNING ? bpf_get_smp_processor_id() : ACCOUNT_NO_CPU;
@@ -341,7 +341,7 @@ static __always_inline void account_mark(struct sbt_account *a)
 	a->fault_max_ns = 0;
 	a->fault_tries = FAULT_TRIES;
 	a->tried_ns = 0;
-	a->uncertain = 0;
+	a->changed = 0;
 }
 
 /* Its phase is over: what it came to. Not inlined: only for those that were switched out. */
@@ -359,7 +359,7 @@ static __noinline MAYBE_UNUSED int account_phase(struct sbt_account *a)
 	a->phase_ran = a->runs[i].tid;
 	a->phase_ran_ns = a->runs[i].ns;
 	account_mark(a);
-	a->phase_uncertain = 1;
+	a->phase_changed = 1;
 	return 0;
 }
 
@@ -429,7 +429,7 @@ static __noinline int found_running(struct sbt_account *a)
 	a->missed = 1;
 	a->since_ns = from;
 	a->run_ns = from - a->away_ns;
-	a->uncertain = 1;
+	a->changed = 1;
 	return 0;
 }
 

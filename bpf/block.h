@@ -793,7 +793,7 @@ __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 	if (reason == SBT_BLOCKED_LOCK)
 		waited_longest(&a->for_lock, a->waited == SBT_WAITED_JOIN ? 0 : a->holder, ns, now);
 	b = &a->blocks[reason];
-	a->blocks_uncertain = 1;
+	a->blocks_changed = 1;
 	leads = block_leads(a, b, reason, ns);
 	if (leads) {
 		b->ns = ns;

@@ -197,7 +197,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 			e->tid = tid;
 			e->inc = p->inc;
 			e->start_ns = task->start_time;
-			e->spin_suspects_ns = busy_time(task);
+			e->busy_ns = busy_time(task);
 			e->seq = seq;
 			e->cpu = bpf_get_smp_processor_id();
 			e->caller = last ? p->looks : 0;
@@ -210,7 +210,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	}
 	if (last) {
 		bpf_map_delete_elem(&procs, &tgid);
-		bpf_map_delete_elem(&classified, &tgid);
+		bpf_map_delete_elem(&judged, &tgid);
 	}
 	return 0;
 }

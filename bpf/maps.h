@@ -53,7 +53,7 @@ struct {
 	__uint(max_entries, 16384);
 	__type(key, __u32);
 	__type(value, struct sbt_classified);
-} classified SEC(".maps") __weak;
+} judged SEC(".maps") __weak;
 
 /* Mapped by user space, which writes nothing but proc_flags and shed there. */
 struct {
@@ -311,7 +311,7 @@ static __always_inline __u32 proc_flags(const struct sbt_proc *p, __u32 tgid)
 	/* Again if another process's has just taken its place. */
 #pragma unroll
 	for (i = 0; i < 2; i++) {
-		found = bpf_map_lookup_elem(&classified, &tgid);
+		found = bpf_map_lookup_elem(&judged, &tgid);
 		if (!found)
 			break;
 		word = *(volatile __u64 *)&found->word;
@@ -324,7 +324,7 @@ static __always_inline __u32 proc_flags(const struct sbt_proc *p, __u32 tgid)
 /* Likewise: the units of which nothing is recorded any more. */
 static __always_inline __u64 proc_detached(const struct sbt_proc *p, __u32 tgid)
 {
-	struct sbt_classified *found = bpf_map_lookup_elem(&classified, &tgid);
+	struct sbt_classified *found = bpf_map_lookup_elem(&judged, &tgid);
 	__u64 detached;
 
 	if (!found || !*(volatile __u64 *)&found->detached)

@@ -156,7 +156,7 @@ static __noinline int team_there(void)
 	if (waited >= SBT_TURN_NS) {
 		a->begin_ns += waited;
 		a->turn_oncpu_ns += a->times[SBT_TIME_ONCPU] - t->turn.oncpu_ns;
-		a->uncertain = 1;
+		a->changed = 1;
 	}
 	account_done(a);
 	return 0;

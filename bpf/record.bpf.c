@@ -36,10 +36,10 @@ static __always_inline void account_arrive(struct sbt_account *a, __u32 index, _
 	a->fault_since_ns = 0;
 	steal_take(a);
 	account_run(a, own);
-	if (a->uncertain) {
+	if (a->changed) {
 		account_phase(a);
 	} else {
-		a->phase_uncertain = 0;
+		a->phase_changed = 0;
 		a->mark.times[SBT_TIME_ONCPU] = a->times[SBT_TIME_ONCPU];
 	}
 }
@@ -89,7 +89,7 @@ static __noinline int crossing_write_counters(struct sbt_thread *t, struct sbt_a
 	if (!t || !a || !c)
 		return 0;
 	counters_take(c, a, true);
-	if (a->phase_uncertain) {
+	if (a->phase_changed) {
 		f = crossing_reserve(cpu, sizeof(*f));
 		if (!f)
 			return 0;
@@ -132,15 +132,15 @@ static __always_inline void account_leave(struct sbt_account *a)
 {
 	a->inside = 0;
 	rest_not(a);
-	if (a->uncertain)
+	if (a->changed)
 		account_mark(a);
 	else
 		a->mark.times[SBT_TIME_ONCPU] = a->times[SBT_TIME_ONCPU];
-	a->phase_uncertain = 0;
-	if (a->blocks_uncertain) {
+	a->phase_changed = 0;
+	if (a->blocks_changed) {
 		__builtin_memset(a->blocks, 0, sizeof(a->blocks));
 		__builtin_memset(a->votes, 0, sizeof(a->votes));
-		a->blocks_uncertain = 0;
+		a->blocks_changed = 0;
 	}
 }
 
@@ -206,9 +206,9 @@ __noinline int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now
 	}
 	if (a && config.ncounters) {
 		crossing_write_counters(t, a, index, depart_ns);
-	} else if (a && a->phase_uncertain) {
+	} else if (a && a->phase_changed) {
 		crossing_write_parts(t, a, depart_ns);
-	} else if (a && a->uncertain) {
+	} else if (a && a->changed) {
 		crossing_write_inside(t, a, depart_ns);
 	} else {
 		c = crossing_reserve(cpu, sizeof(*c));
@@ -220,7 +220,7 @@ __noinline int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now
 	if (a) {
 		/* Who is at the end of a region stays there: what it does is told when it goes on. */
 		if (t->flags & SBT_CROSSING_NO_DEPART)
-			a->phase_uncertain = 0;
+			a->phase_changed = 0;
 		else
 			account_leave(a);
 		account_done(a);

@@ -312,9 +312,9 @@ struct sbt_account {
 	__u8 state; /* enum sbt_account_state */
 	__u8 reason; /* ACCOUNT_BLOCKED: enum sbt_blocked */
 	__u8 inside; /* a barrier: what it is blocked by is known */
-	__u8 uncertain; /* it was switched out, or had a fault, since the mark */
-	__u8 phase_uncertain; /* the same of the phase: `phase` holds its parts */
-	__u8 blocks_uncertain;
+	__u8 changed; /* it was switched out, or had a fault, since the mark */
+	__u8 phase_changed; /* the same of the phase: `phase` holds its parts */
+	__u8 blocks_changed;
 	__u8 was_throttled; /* when it became runnable */
 	__u8 busy; /* one of its own programs is at it */
 	__u8 last_reason; /* of the block before, unless it was stopped in that */

@@ -216,16 +216,16 @@ static __noinline MAYBE_UNUSED int crossing_drop(struct sbt_thread *t, __u32 ind
 		return 0;
 	account_run(a, account_busy(a, &now));
 	a->inside = 0;
-	for (i = 1; a->phase_uncertain && i < SBT_TIMES; i++)
+	for (i = 1; a->phase_changed && i < SBT_TIMES; i++)
 		a->mark.times[i] -= a->phase.times[i];
-	if (a->phase_uncertain) {
+	if (a->phase_changed) {
 		SBT_PARTS(UNDO_PART, )
 		a->mark.turn_oncpu_ns -= a->phase.turn_oncpu_ns;
 	}
 	if (of)
 		a->mark.times[SBT_TIME_ONCPU] = of->mark_oncpu;
-	a->uncertain |= a->phase_uncertain;
-	a->phase_uncertain = 0;
+	a->changed |= a->phase_changed;
+	a->phase_changed = 0;
 	counters_undo(index);
 	account_done(a);
 	return 0;

@@ -78,7 +78,7 @@ int turn_end(struct pt_regs *ctx)
 	if (waited >= SBT_TURN_NS) {
 		a->turn_ns += waited;
 		a->turn_oncpu_ns += a->times[SBT_TIME_ONCPU] - t->turn.oncpu_ns;
-		a->uncertain = 1;
+		a->changed = 1;
 	}
 	account_done(a);
 	turn_look(t, waited < SBT_TURN_WORTH_NS);

@@ -368,7 +368,7 @@ struct sbt_event {
 	__u32 creator; /* SBT_REC_THREAD: the thread that made it */
 	/* SBT_REC_SEEN: when the process was made; _JOINED: see there; _EXIT: the thread; _THREAD: the same if that was before t_ns, else 0 */
 	__u64 start_ns;
-	__u64 spin_suspects_ns; /* SBT_REC_EXIT: how long it was on a CPU, or waited for one; 0 not known */
+	__u64 busy_ns; /* SBT_REC_EXIT: how long it was on a CPU, or waited for one; 0 not known */
 	/*
 	 * SBT_REC_OUTLINED; _THREAD: its thread pointer, which its program's pthread_t is, or lies just below; _EXEC, _SEEN:
 	 * where the program's code begins, 0 not known

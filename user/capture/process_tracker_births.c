@@ -31,7 +31,7 @@ struct birth {
 	struct maps maps; /* code of files that it has mapped, in this order; paths are their own */
 	size_t cap, examined; /* the first ones have their probes */
 	uint64_t exec_ns, last_ns; /* when it executed the program, and mapped the last of these */
-	uint64_t spin_suspects_ns; /* when its dynamic linker was seen at work last; 0 never */
+	uint64_t busy_ns; /* when its dynamic linker was seen at work last; 0 never */
 	uint64_t due_ns;
 	bool unwanted; /* it has another name than those that are traced */
 	bool late; /* it is counted */
@@ -259,7 +259,7 @@ static uint64_t forked_ns(const struct tracker *t, const struct birth *b, uint64
 static bool ran_before_probes(const struct tracker *t, const struct birth *b, uint64_t until_ns,
 			      bool ranks, const char **path)
 {
-	uint64_t began = b->spin_suspects_ns > b->last_ns ? b->spin_suspects_ns : b->last_ns;
+	uint64_t began = b->busy_ns > b->last_ns ? b->busy_ns : b->last_ns;
 	uint64_t thread_ns = forked_ns(t, b, until_ns, false);
 	uint64_t any_ns = forked_ns(t, b, until_ns, true);
 	size_t i;
@@ -354,7 +354,7 @@ void tracker_births_settle(struct tracker *t, void (*read)(struct tracker *t))
 		b->busy = busy == 1;
 		b->gone = busy == -ESRCH || (busy < 0 && !proc_alive((int)b->tgid));
 		if (b->busy)
-			b->spin_suspects_ns = now_ns();
+			b->busy_ns = now_ns();
 		any = true;
 	}
 	if (!any)

@@ -603,7 +603,7 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 	case SBT_REC_EXIT:
 		if (!e->seq && e->t_ns > e->start_ns)
 			spin_suspects_note(&f->spin_suspects, e->tgid, e->tid,
-					   e->t_ns - e->start_ns, e->spin_suspects_ns);
+					   e->t_ns - e->start_ns, e->busy_ns);
 		start_adjust_forget(&f->start_adjust, e->inc, e->tid);
 		end_renumbered(f, e);
 		err = model_end_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns, e->comm);
@@ -795,9 +795,9 @@ int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjo
 }
 
 void feed_alive(struct feed *f, uint32_t tgid, uint32_t tid, uint64_t life_ns,
-		uint64_t spin_suspects_ns)
+		uint64_t busy_ns)
 {
-	spin_suspects_note(&f->spin_suspects, tgid, tid, life_ns, spin_suspects_ns);
+	spin_suspects_note(&f->spin_suspects, tgid, tid, life_ns, busy_ns);
 }
 
 uint32_t feed_busy(struct feed *f, uint32_t *tgid)

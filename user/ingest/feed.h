@@ -116,7 +116,7 @@ struct callsites *feed_callsites(const struct feed *feed);
 uint32_t feed_busy(struct feed *feed, uint32_t *tgid);
 /* Note how long a thread that still runs has lived, and for how much of that it was busy: for feed_busy(). */
 void feed_alive(struct feed *feed, uint32_t tgid, uint32_t tid, uint64_t life_ns,
-		uint64_t spin_suspects_ns);
+		uint64_t busy_ns);
 /* How many crossings there were by the rule of this number (from 1) of the user's. */
 uint64_t feed_crossings(const struct feed *feed, uint32_t rule);
 /* As callsites_unsampled(). */

@@ -13,12 +13,12 @@ void spin_suspects_free(struct spin_suspects *b)
 }
 
 void spin_suspects_note(struct spin_suspects *b, uint32_t tgid, uint32_t tid, uint64_t life_ns,
-			uint64_t spin_suspects_ns)
+			uint64_t busy_ns)
 {
 	uint64_t key = (uint64_t)tgid << 32 | tid;
 
 	if (life_ns < SPIN_SUSPECTS_LEAST_NS ||
-	    spin_suspects_ns < life_ns / 100 * SPIN_SUSPECTS_PERCENT)
+	    busy_ns < life_ns / 100 * SPIN_SUSPECTS_PERCENT)
 		hash_del(&b->threads, key);
 	else if (hash_count(&b->threads) < SPIN_SUSPECTS_MOST)
 		hash_put(&b->threads, key, 1);

@@ -20,7 +20,7 @@ void spin_suspects_free(struct spin_suspects *spin_suspects);
  * or, as often as is wanted, while it lives. Where there is no memory for it, it is not reported.
  */
 void spin_suspects_note(struct spin_suspects *spin_suspects, uint32_t tgid, uint32_t tid,
-			uint64_t life_ns, uint64_t spin_suspects_ns);
+			uint64_t life_ns, uint64_t busy_ns);
 /* Of the process that had most of them, how many, and *tgid. Who met anybody in @model is none of them. */
 uint32_t spin_suspects_most(struct spin_suspects *spin_suspects, const struct model *model,
 			    uint32_t *tgid);
