@@ -115,7 +115,7 @@ static int try_load(struct attach *a, const struct attach_options *o, enum attac
 	config->by_exit = a->only_exits;
 	config->cookies = a->cookies = has_cookies(method);
 	bpf_map__set_max_entries(skel->maps.procs, o->max_processes);
-	bpf_map__set_max_entries(skel->maps.classified, o->max_processes);
+	bpf_map__set_max_entries(skel->maps.judged, o->max_processes);
 	bpf_map__set_max_entries(skel->maps.threads, o->max_threads);
 	bpf_map__set_max_entries(skel->maps.owners, o->max_threads);
 	bpf_map__set_max_entries(skel->maps.teams, o->max_threads);

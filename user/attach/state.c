@@ -86,7 +86,7 @@ static struct sbt_classified classified_now(const struct attach *a, uint32_t tgi
 {
 	struct sbt_classified classified;
 
-	if (!bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.classified), &tgid, &classified) &&
+	if (!bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.judged), &tgid, &classified) &&
 	    classified.word >> 32 == proc->inc)
 		return classified;
 	return (struct sbt_classified){ .word = proc->flags & ~SBT_PROC_SEEN };
@@ -95,7 +95,7 @@ static struct sbt_classified classified_now(const struct attach *a, uint32_t tgi
 /* Of processes that ended just as they were judged. */
 static void forget_gone(const struct attach *a)
 {
-	int procs = bpf_map__fd(a->skel->maps.procs), classified = bpf_map__fd(a->skel->maps.classified);
+	int procs = bpf_map__fd(a->skel->maps.procs), classified = bpf_map__fd(a->skel->maps.judged);
 	uint32_t key, next;
 	struct sbt_proc proc;
 	bool more = !bpf_map_get_next_key(classified, NULL, &next);
@@ -110,7 +110,7 @@ static void forget_gone(const struct attach *a)
 
 int classify_process(struct attach *a, uint32_t tgid, uint32_t inc, const struct classification *j)
 {
-	int map = bpf_map__fd(a->skel->maps.classified);
+	int map = bpf_map__fd(a->skel->maps.judged);
 	struct sbt_classified classified;
 	struct sbt_proc proc;
 
