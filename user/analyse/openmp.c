@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "analyse/internal.h"
+#include "base/number.h"
 #include "sbt/record.h"
 #include "sites/family.h"
 
@@ -288,11 +289,6 @@ int openmp_episode(struct openmp *o, const struct model *model, const struct mod
 
 /* --- what comes out -------------------------------------------------------------------------------- */
 
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 /* Waits in regions of which the end was not seen, or has not come yet. */
 static uint64_t open_waits(const struct openmp *o, uint32_t proc)
 {
@@ -348,7 +344,7 @@ bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thre
 	if (__builtin_mul_overflow(elapsed_ns, at_once, &all))
 		return false;
 	/* What is left is between regions, and before a worker was made: what the threads do then one of them does alone. */
-	out->serialisation_ns = minus(all, out->useful_ns + out->turns_ns + out->imbalance_ns +
+	out->serialisation_ns = number_less(all, out->useful_ns + out->turns_ns + out->imbalance_ns +
 						   out->scheduling_ns + (p->starts ? start : 0));
 	return (double)unknown <= (1 - KNOWN_LEAST) * (double)all;
 }

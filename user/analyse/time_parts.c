@@ -2,14 +2,10 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* Where time went, and counters: the model's sums as the report has them. */
 #include "analyse/internal.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <string.h>
-
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
 
 #define COPY_PART(member, ...) p.member = s->member;
 
@@ -30,7 +26,7 @@ struct report_parts parts_of(const struct model_sums *s)
 		p.blocked_ns[i] = s->blocked_ns[i];
 		known += s->blocked_ns[i];
 	}
-	p.unattributed_ns = minus(s->known_ns, known);
+	p.unattributed_ns = number_less(s->known_ns, known);
 	SBT_PARTS(COPY_PART, )
 	p.spin_ns = s->inside_known_ns ? s->inside_oncpu_ns : REPORT_UNKNOWN;
 	p.late_ns = s->inside_known_ns ? s->inside_runq_ns : REPORT_UNKNOWN;

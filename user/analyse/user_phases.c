@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 #include "analyse/user_phases.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -167,11 +168,6 @@ static struct member *member_get(struct user_phases_phase *p, uint32_t thread, u
 
 /* --- what a thread did between two points of one phase of its own ------------------------------------------ */
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 /* What fits into what is left of the time. */
 static uint64_t fit(uint64_t ns, uint64_t *left)
 {
@@ -180,7 +176,7 @@ static uint64_t fit(uint64_t ns, uint64_t *left)
 	return ns;
 }
 
-#define LESS_PART(member, ...) out->member = (uint32_t)less(all->member, head->member);
+#define LESS_PART(member, ...) out->member = (uint32_t)number_less(all->member, head->member);
 
 /* @all: from the phase's start to the later point, @head: to the earlier one. @ns between them. */
 static void between(const struct model_detail *all, const struct model_detail *head, uint64_t ns,
@@ -190,27 +186,27 @@ static void between(const struct model_detail *all, const struct model_detail *h
 	uint32_t i;
 
 	*out = *all;
-	out->runq_ns = fit(less(all->runq_ns, head->runq_ns), &left);
+	out->runq_ns = fit(number_less(all->runq_ns, head->runq_ns), &left);
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
-		out->blocked_ns[i] = fit(less(all->blocked_ns[i], head->blocked_ns[i]), &left);
-	out->oncpu_ns = fit(less(all->oncpu_ns, head->oncpu_ns), &left);
+		out->blocked_ns[i] = fit(number_less(all->blocked_ns[i], head->blocked_ns[i]), &left);
+	out->oncpu_ns = fit(number_less(all->oncpu_ns, head->oncpu_ns), &left);
 	left = out->oncpu_ns;
-	out->fault_ns = fit(less(all->fault_ns, head->fault_ns), &left);
-	out->steal_ns = fit(less(all->steal_ns, head->steal_ns), &left);
-	out->turn_ns = less(all->turn_ns, head->turn_ns);
+	out->fault_ns = fit(number_less(all->fault_ns, head->fault_ns), &left);
+	out->steal_ns = fit(number_less(all->steal_ns, head->steal_ns), &left);
+	out->turn_ns = number_less(all->turn_ns, head->turn_ns);
 	if (out->turn_ns > ns)
 		out->turn_ns = ns;
-	out->begin_ns = less(all->begin_ns, head->begin_ns);
+	out->begin_ns = number_less(all->begin_ns, head->begin_ns);
 	if (out->begin_ns > ns - out->turn_ns)
 		out->begin_ns = ns - out->turn_ns;
-	out->turn_oncpu_ns = less(all->turn_oncpu_ns, head->turn_oncpu_ns);
+	out->turn_oncpu_ns = number_less(all->turn_oncpu_ns, head->turn_oncpu_ns);
 	if (out->turn_oncpu_ns > out->turn_ns + out->begin_ns)
 		out->turn_oncpu_ns = out->turn_ns + out->begin_ns;
 	SBT_PART_COUNTS(LESS_PART, )
 	out->scaled |= head->scaled;
 	out->unknown |= head->unknown;
 	for (i = 0; i < all->ncounters && i < MODEL_COUNTERS_MAX; i++)
-		out->counters[i] = less(all->counters[i], head->counters[i]);
+		out->counters[i] = number_less(all->counters[i], head->counters[i]);
 }
 
 /* Work of @ns up to where the phase had come to @all (NULL: not known), since the thread's mark or departure. */
@@ -257,7 +253,7 @@ static int begin(struct user_phases_phase *p, struct member *t, const struct mar
 		return -ENOMEM;
 	/* Its path begins where it does; that of one that was met before goes on. */
 	if (o->now.shares.n > known)
-		s->ideal_ns = less(mark->t_ns, o->now.start_ns);
+		s->ideal_ns = number_less(mark->t_ns, o->now.start_ns);
 	o->inside++;
 	t->in = o;
 	t->serial = o->serial;

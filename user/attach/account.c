@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "attach/internal.h"
+#include "base/clock.h"
 
 /* --- loading ------------------------------------------------------------------------------------------ */
 
@@ -237,14 +238,6 @@ int attach_account_found(struct attach *a)
 
 #define FAULT_PAGES 64
 #define FAULT_RUNS  5
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static uint64_t touch_pages(volatile char *pages, size_t page)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 #include "attach/calibrate.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -108,14 +109,6 @@ int calibrate_place(bool stepped, struct attach_place *place, uint64_t exits[1])
 	place->exits = exits;
 	place->nexits = 1;
 	return 0;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 static int compare(const void *a, const void *b)

@@ -19,4 +19,10 @@ static inline int64_t number_signed(double x)
 	return isnan(x) ? 0 : (int64_t)fmax(-0x1p62, fmin(x, 0x1p62));
 }
 
+/* @a less @b, at least 0. */
+static inline uint64_t number_less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
 #endif /* BASE_NUMBER_H */

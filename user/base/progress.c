@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 
 #define QUIET_NS  500000000ULL
@@ -33,14 +34,6 @@ struct progress {
 	uint64_t since_ns; /* the outermost */
 	char text[DEPTH_MAX][TEXT_MAX];
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 struct progress *progress_new(int fd)
 {

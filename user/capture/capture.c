@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "attach/rights.h"
+#include "base/clock.h"
 #include "base/msg.h"
 #include "base/remark.h"
 #include "ingest/feed_sums.h"
@@ -42,14 +43,6 @@
 #define RETURN_NS	   200000000u
 /* A terminal's ^C goes to the command as well: how long it is given to end of it. */
 #define INTERRUPT_GRACE_MS 300
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* --- signals, and what else is waited for ---------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "analyse/ceiling.h"
+#include "base/clock.h"
 #include "base/msg.h"
 #include "sites/family.h"
 #include "target/proc.h"
@@ -61,14 +62,6 @@ struct limit {
 	uint32_t nstands;
 	int error;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 int limit_new(const struct limit_env *env, uint64_t now, struct limit **out)
 {

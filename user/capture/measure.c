@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
+#include "base/clock.h"
 #include "capture/measure.h"
 
 #include <errno.h>
@@ -38,14 +39,6 @@ struct pair {
 	_Alignas(64) _Atomic uint64_t counter;
 	struct side sides[2];
 };
-
-static double now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
 
 static int compare(const void *a, const void *b)
 {

@@ -8,17 +8,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/msg.h"
 #include "base/remark.h"
 #include "sites/family.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 void probes_init(struct probes *p, struct attach *attach, const struct tracker_options *options)
 {

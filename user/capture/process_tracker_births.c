@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/msg.h"
 #include "target/linker.h"
 #include "target/proc.h"
@@ -37,14 +38,6 @@ struct birth {
 	bool late; /* it is counted */
 	bool busy, gone; /* as of the look under way */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t program_key(const struct maps_entry *e)
 {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "attach/mappings.h"
+#include "base/clock.h"
 #include "target/linker.h"
 #include "target/proc.h"
 
@@ -28,14 +29,6 @@
 
 /* More of the processes that were named have no probe of their own in their dynamic linkers. */
 #define NAMED_MAX 64
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static uint32_t mapped_times(const struct tracker *t, uint32_t tgid)
 {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "attach/rights.h"
+#include "base/clock.h"
 #include "base/msg.h"
 #include "base/output.h"
 #include "cmd/cmd.h"
@@ -390,14 +391,6 @@ static int look(struct hang *h)
 }
 
 /* --- output ----------------------------------------------------------------------------------- */
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static int open_output(struct hang *h)
 {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "emit/buf.h"
 #include "emit/json.h"
 
@@ -264,11 +265,6 @@ static uint64_t blocked_ns(const struct model_detail *d)
 	return sum;
 }
 
-static uint64_t less(uint64_t whole, uint64_t part)
-{
-	return whole > part ? whole - part : 0;
-}
-
 /* Whether the parts of its phase are known. */
 static bool parts_known(const struct model_member *m)
 {
@@ -287,7 +283,7 @@ static void put_parts(struct chrome *c, const struct model_member *m, const char
 	uint64_t left;
 	int i;
 
-	left = less(m->work_ns, d->oncpu_ns + d->runq_ns + blocked_ns(d));
+	left = number_less(m->work_ns, d->oncpu_ns + d->runq_ns + blocked_ns(d));
 	arg_more(c, comma, "oncpu_ns", d->oncpu_ns);
 	arg_more(c, comma, "runq_ns", d->runq_ns);
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++) {
@@ -414,7 +410,7 @@ static void put_shares(struct chrome *c, struct chrome_track *t, uint32_t pid, u
 	static const char *const names[] = { "on CPU", "run queue", "blocked", "unattributed" };
 	uint64_t blocked = blocked_ns(d);
 	const uint64_t parts[] = { d->oncpu_ns, d->runq_ns, blocked,
-				   less(work_ns, d->oncpu_ns + d->runq_ns + blocked) };
+				   number_less(work_ns, d->oncpu_ns + d->runq_ns + blocked) };
 	const char *comma = "";
 	uint32_t now = 0, i;
 

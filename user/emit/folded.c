@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "emit/buf.h"
 
@@ -53,11 +54,6 @@ struct folded {
 	int err; /* the first */
 };
 
-static uint64_t less(uint64_t whole, uint64_t part)
-{
-	return whole > part ? whole - part : 0;
-}
-
 static void take_parts(const struct report_thread *t, uint64_t ns[PARTS])
 {
 	const struct report_parts *p = &t->parts;
@@ -75,12 +71,12 @@ static void take_parts(const struct report_thread *t, uint64_t ns[PARTS])
 			known += p->blocked_ns[i];
 		}
 		if (t->work_ns != REPORT_UNKNOWN)
-			ns[WORK] = less(t->work_ns, known);
+			ns[WORK] = number_less(t->work_ns, known);
 	} else if (t->work_ns != REPORT_UNKNOWN) {
 		ns[WORK] = t->work_ns;
 	}
 	ns[WAIT] = t->wait_ns;
-	ns[LEAVE] = t->idle_ns == REPORT_UNKNOWN ? 0 : less(t->idle_ns, t->wait_ns);
+	ns[LEAVE] = t->idle_ns == REPORT_UNKNOWN ? 0 : number_less(t->idle_ns, t->wait_ns);
 }
 
 /* A frame: ";" ends one, and a line is one stack. */
@@ -170,7 +166,7 @@ static void put_barrier(struct folded *f, const struct report_barrier *b)
 		alone.thread = &b->threads[i];
 		put_stack(f, l ? l : &alone, b->label, ns);
 		for (k = 0; k < PARTS && l; k++)
-			l->ns[k] = less(l->ns[k], ns[k]);
+			l->ns[k] = number_less(l->ns[k], ns[k]);
 	}
 	folded_flush(f);
 }

@@ -10,6 +10,7 @@
 
 #include "attach/link.h"
 #include "attach/regs.h"
+#include "base/clock.h"
 #include "sites/family.h"
 #include "elf/insn.h"
 #include "target/proc.h"
@@ -19,14 +20,6 @@
 #define THREADS_MAX	  1024 /* of one process, beside those that have come */
 /* Of a space of the snapshot's own: nobody traces by this number. */
 #define ADDRESS_SPACE_INC UINT32_MAX
-
-uint64_t hang_collect_clock(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -282,7 +275,7 @@ static int see_lock(struct hang_collect *s, struct hang_collect_answer *a,
 
 static void wait_until(uint64_t ns)
 {
-	uint64_t now = hang_collect_clock(CLOCK_MONOTONIC);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	struct timespec t;
 
 	if (now >= ns)
@@ -368,7 +361,7 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 	for (i = 0; i < q->nbarriers; i++)
 		stacks |= q->barriers[i].of_processes;
 	locks_forget(s->locks);
-	a->in.now_ns = hang_collect_clock(CLOCK_MONOTONIC);
+	a->in.now_ns = clock_ns(CLOCK_MONOTONIC);
 	for (i = 0; i < a->nlooked && err != -ENOMEM; i++) {
 		struct hang_collect_process *p = &a->looked[i];
 
@@ -394,11 +387,11 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 			return -ENOMEM;
 		slot += a->looked[i].nreturns;
 	}
-	begun = hang_collect_clock(CLOCK_MONOTONIC);
+	begun = clock_ns(CLOCK_MONOTONIC);
 	each_thread(a, see_lock, s, q);
 	a->in.nthreads = 0;
 	wait_until(begun + APART_NS);
-	a->apart_ns = hang_collect_clock(CLOCK_MONOTONIC) - begun;
+	a->apart_ns = clock_ns(CLOCK_MONOTONIC) - begun;
 	for (i = 0; i < a->nlooked; i++)
 		if (a->looked[i].n &&
 		    snapshot_glance(s->snapshots, a->looked[i].pid, a->looked[i].tids,

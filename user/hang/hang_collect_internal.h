@@ -47,8 +47,6 @@ struct hang_collect_answer {
 	uint64_t apart_ns;
 };
 
-/* In ns. */
-uint64_t hang_collect_clock(clockid_t clock);
 
 /* inquest_threads.c */
 /* Appends a thread of a process that was looked at. Returns 0 or -ENOMEM. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "target/job.h"
 #include "target/look.h"
 
@@ -183,7 +184,7 @@ void hang_collect_add_peers(struct hang_collect_answer *a)
 static uint64_t start_of(const struct snapshot_thread *t)
 {
 	long hz = sysconf(_SC_CLK_TCK);
-	uint64_t off = hang_collect_clock(CLOCK_BOOTTIME) - hang_collect_clock(CLOCK_MONOTONIC), ns;
+	uint64_t off = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC), ns;
 
 	if (!t->start_ticks || hz <= 0)
 		return 0;

@@ -13,6 +13,7 @@
 
 #include "attach/regs.h"
 #include "attach/sample.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "sites/walk.h"
 #include "target/look.h"
@@ -62,14 +63,6 @@ struct taking {
 	uint32_t n;
 	size_t copied;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 int snapshots_new(struct address_spaces *spaces, struct snapshots **out)
 {

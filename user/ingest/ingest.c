@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "ingest/callsite.h"
 #include "ingest/reorder.h"
 #include "model/turnstile.h"
@@ -573,14 +574,6 @@ void ingest_between(struct ingest *p, void (*between)(void *ctx), void *ctx)
 {
 	p->between = between;
 	p->between_ctx = ctx;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* Much that is to be fed, or names that take their time: others are not to wait for all of it. */

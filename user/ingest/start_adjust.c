@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
+#include "base/number.h"
 #include "ingest/start_adjust.h"
 
 void start_adjust_free(struct start_adjust *b)
@@ -56,16 +57,11 @@ int start_adjust_held(struct start_adjust *b, struct model *model, const struct 
 	return err ? err : start_adjust_fed(b, model, e);
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 static void block_shorten(struct model_block *b, uint64_t ns)
 {
 	if (b->reason != MODEL_BLOCKED_OTHER || b->addr != MODEL_OTHER_STOPPED || !b->ns)
 		return;
-	b->ns = less(b->ns, ns);
+	b->ns = number_less(b->ns, ns);
 	if (!b->ns)
 		*b = (struct model_block){ 0 };
 }
@@ -83,7 +79,7 @@ void start_adjust_take_off(const struct start_adjust *b, uint32_t inc, uint32_t 
 
 	if (!d || !hash_count(&b->later) || !hash_get(&b->later, thread_key(inc, tid), &ns))
 		return;
-	d->blocked_ns[MODEL_BLOCKED_OTHER] = less(d->blocked_ns[MODEL_BLOCKED_OTHER], ns);
+	d->blocked_ns[MODEL_BLOCKED_OTHER] = number_less(d->blocked_ns[MODEL_BLOCKED_OTHER], ns);
 	block_shorten(&d->block, ns);
 	block_shorten(&d->second, ns);
 }

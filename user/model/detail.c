@@ -227,10 +227,10 @@ void sums_shorten(struct model_sums *s, uint64_t ns)
 	uint64_t rest;
 	unsigned i;
 
-	s->known_ns = minus(s->known_ns, ns);
-	rest = minus(s->known_ns, s->runq_ns);
+	s->known_ns = number_less(s->known_ns, ns);
+	rest = number_less(s->known_ns, s->runq_ns);
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
-		rest = minus(rest, s->blocked_ns[i]);
+		rest = number_less(rest, s->blocked_ns[i]);
 	if (s->oncpu_ns > rest)
 		s->oncpu_ns = rest;
 	if (s->fault_ns > s->oncpu_ns)
@@ -281,13 +281,13 @@ void tail_add(const struct thread *t, uint64_t until, struct model_sums *sums)
 
 	if (!t->tail_ns || t->tail_done || !t->known_sure)
 		return;
-	work = minus(minus(until < t->tail_ns ? until : t->tail_ns, t->known_ns), t->joined_ns);
+	work = number_less(number_less(until < t->tail_ns ? until : t->tail_ns, t->known_ns), t->joined_ns);
 	if (!t->tail) {
 		model_sums_add(sums, NULL, work, MODEL_UNKNOWN);
 		return;
 	}
 	d = *t->tail;
-	d.blocked_ns[MODEL_BLOCKED_LOCK] = minus(d.blocked_ns[MODEL_BLOCKED_LOCK], t->joined_ns);
+	d.blocked_ns[MODEL_BLOCKED_LOCK] = number_less(d.blocked_ns[MODEL_BLOCKED_LOCK], t->joined_ns);
 	settle_phase(&d, work);
 	model_sums_add(sums, &d, work, MODEL_UNKNOWN);
 }

@@ -10,7 +10,7 @@ static uint64_t wait_of(const struct model_member *mem, uint64_t release)
 {
 	uint64_t until = mem->depart_ns < release ? mem->depart_ns : release;
 
-	return minus(until, mem->arrive_ns);
+	return number_less(until, mem->arrive_ns);
 }
 
 static void fill_members(struct episode *e)
@@ -23,7 +23,7 @@ static void fill_members(struct episode *e)
 		mem->wait_ns = wait_of(mem, e->arrive_max);
 		mem->latency_ns = mem->depart_ns == MODEL_UNKNOWN
 					  ? MODEL_UNKNOWN
-					  : minus(mem->depart_ns, e->arrive_max);
+					  : number_less(mem->depart_ns, e->arrive_max);
 	}
 }
 
@@ -148,7 +148,7 @@ static int add_member(struct row *r, const struct episode *e, const struct membe
 	if (mem->pub.wait_ns > bt->wait_max_ns)
 		bt->wait_max_ns = mem->pub.wait_ns;
 	if (mem->pub.depart_ns != MODEL_UNKNOWN)
-		bt->idle_ns += minus(mem->pub.depart_ns, mem->pub.arrive_ns);
+		bt->idle_ns += number_less(mem->pub.depart_ns, mem->pub.arrive_ns);
 	else
 		bt->undeparted++;
 	if (mem->pub.work_ns != MODEL_UNKNOWN) {

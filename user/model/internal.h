@@ -5,6 +5,7 @@
 #define MODEL_INTERNAL_H
 
 #include "base/hash.h"
+#include "base/number.h"
 #include "model/model.h"
 #include "sbt/record.h"
 
@@ -448,11 +449,6 @@ static inline bool member_accounted(const struct member *mem)
 	return mem->pub.detail || mem->pub.flags & MODEL_CROSSING_ACCOUNTED;
 }
 
-static inline uint64_t minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 static inline bool member_stays(const struct member *mem)
 {
 	return mem->pub.flags & MODEL_CROSSING_STAYS;
@@ -462,7 +458,7 @@ static inline bool member_stays(const struct member *mem)
 static inline uint64_t member_inside(const struct member *mem)
 {
 	return mem->pub.depart_ns == MODEL_UNKNOWN ? MODEL_UNKNOWN
-						   : minus(mem->pub.depart_ns, mem->pub.arrive_ns);
+						   : number_less(mem->pub.depart_ns, mem->pub.arrive_ns);
 }
 
 /* Grows *array to at least @want elements of @size bytes. Returns 0 or -ENOMEM. */

@@ -501,8 +501,8 @@ void model_proc_at(const struct model *m, uint32_t index, uint64_t end_ns, struc
 	if (m->finished || out->processes > 1)
 		return;
 	proc_span(m, p, end_ns, &start, &end, &ideal);
-	out->elapsed_ns = minus(end, start);
-	out->ideal_ns = minus(ideal, start);
+	out->elapsed_ns = number_less(end, start);
+	out->ideal_ns = number_less(ideal, start);
 	if (!out->exited)
 		out->end_ns = end_ns;
 }
@@ -533,7 +533,7 @@ static void end_process(struct model *m, struct proc *p, uint64_t end_ns)
 	for (i = p->threads; i != MODEL_NONE; i = t->next) {
 		t = thread_at(m, i);
 		thread_at_end(t, end_ns, &th, &ideal);
-		th.ideal_ns = p->pub.summed ? MODEL_UNKNOWN : minus(ideal, start);
+		th.ideal_ns = p->pub.summed ? MODEL_UNKNOWN : number_less(ideal, start);
 		t->pub = th;
 	}
 	if (p->pub.summed)

@@ -233,7 +233,7 @@ static uint64_t life_of(const struct proc *p)
 {
 	if (p->pub.processes > 1)
 		return p->pub.life_ns;
-	return p->pub.start_seen ? minus(p->pub.end_ns, p->pub.start_ns) : MODEL_UNKNOWN;
+	return p->pub.start_seen ? number_less(p->pub.end_ns, p->pub.start_ns) : MODEL_UNKNOWN;
 }
 
 static uint64_t plus(uint64_t a, uint64_t b)

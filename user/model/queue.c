@@ -82,8 +82,8 @@ static int heap_add(struct model *m, struct queue *q, struct episode *e)
  */
 static uint64_t earliest_open(const struct model *m, const struct queue *q)
 {
-	uint64_t stale = minus(m->watermark, MODEL_HOLD_NS), bound = MODEL_UNKNOWN;
-	uint64_t decided = minus(stale, MODEL_DECIDE_NS);
+	uint64_t stale = number_less(m->watermark, MODEL_HOLD_NS), bound = MODEL_UNKNOWN;
+	uint64_t decided = number_less(stale, MODEL_DECIDE_NS);
 	const struct list *l;
 	const struct open *o;
 

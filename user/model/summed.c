@@ -77,7 +77,7 @@ static void add_to_thread(struct model *m, struct proc *p, struct thread *t,
 
 static int add_to_row(struct row *r, struct thread *t, const struct model_summed *in)
 {
-	uint64_t first = in->first_arrive_ns ? minus(in->first_arrive_ns, t->pub.start_ns) : 0;
+	uint64_t first = in->first_arrive_ns ? number_less(in->first_arrive_ns, t->pub.start_ns) : 0;
 	struct model_barrier *b = &r->pub;
 	struct model_barrier_thread *bt;
 	int err = barrier_thread(r, t, &bt);
@@ -170,7 +170,7 @@ static void number_threads(const struct model *m, struct proc *p, struct thread 
 
 uint64_t summed_outside(const struct thread *t)
 {
-	return minus(minus(t->known_ns, t->pub.start_ns), t->pub.idle_ns + t->pub.unknown_ns);
+	return number_less(number_less(t->known_ns, t->pub.start_ns), t->pub.idle_ns + t->pub.unknown_ns);
 }
 
 /* Outside is what is neither inside nor unknown, up to the last departure. */

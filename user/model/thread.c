@@ -345,7 +345,7 @@ int take_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint
 	if (t && t->pub.crossings == 1 && !t->pub.exited && t->known_sure &&
 	    t_ns >= t->pub.start_ns && t_ns <= t->last_arrive_ns) {
 		/* The news came after its first crossing: its phase 0 was counted from too early. */
-		t->pub.outside_ns = minus(t->pub.outside_ns, t_ns - t->pub.start_ns);
+		t->pub.outside_ns = number_less(t->pub.outside_ns, t_ns - t->pub.start_ns);
 		sums_shorten(&t->pub.sums, t_ns - t->pub.start_ns);
 		t->pub.start_ns = t_ns;
 		t->pub.start_seen = true;
@@ -461,7 +461,7 @@ int take_joined(struct model *m, const struct model_input *in)
 {
 	uint64_t after_ns = (uint64_t)in->parent_tgid << 32 | in->parent_inc;
 	struct thread *t = thread_find(m, in->tgid, in->inc, in->tid);
-	uint64_t since = t ? minus(in->t_ns, t->known_ns) : 0;
+	uint64_t since = t ? number_less(in->t_ns, t->known_ns) : 0;
 
 	if (!t || t->pub.exited || !t->known_sure)
 		return 0;
@@ -504,12 +504,12 @@ bool thread_gap_covers(const struct thread *t, uint64_t from, uint64_t to)
 
 static void account_late(struct thread *t, const struct model_crossing *c)
 {
-	uint64_t inside = minus(c->depart_ns, c->arrive_ns);
+	uint64_t inside = number_less(c->depart_ns, c->arrive_ns);
 
 	if (c->depart_ns == MODEL_UNKNOWN)
 		return;
 	t->pub.idle_ns += inside;
-	t->pub.unknown_ns = minus(t->pub.unknown_ns, inside);
+	t->pub.unknown_ns = number_less(t->pub.unknown_ns, inside);
 }
 
 /*
@@ -520,7 +520,7 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 		    struct member *mem)
 {
 	struct proc *p = proc_at(m, t->pub.proc);
-	uint64_t before = minus(c->arrive_ns, t->known_ns);
+	uint64_t before = number_less(c->arrive_ns, t->known_ns);
 	bool left = c->depart_ns != MODEL_UNKNOWN, joins = model_joins(c->flags);
 
 	mem->gaps = t->ngaps;
@@ -557,7 +557,7 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 	t->known_sure = left;
 	t->stays = c->flags & MODEL_CROSSING_STAYS;
 	if (left) {
-		*(joins ? &t->pub.away_ns : &t->pub.idle_ns) += minus(c->depart_ns, c->arrive_ns);
+		*(joins ? &t->pub.away_ns : &t->pub.idle_ns) += number_less(c->depart_ns, c->arrive_ns);
 		if (c->depart_ns > t->known_ns)
 			t->known_ns = c->depart_ns;
 		if (c->depart_ns > t->seen_ns)
@@ -573,7 +573,7 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
  */
 int thread_resume(struct model *m, struct thread *t, const struct model_crossing *c, bool late)
 {
-	uint64_t since = minus(c->depart_ns, t->known_ns);
+	uint64_t since = number_less(c->depart_ns, t->known_ns);
 	const struct model_detail *detail;
 	int err;
 
@@ -625,7 +625,7 @@ void thread_at_end(const struct thread *t, uint64_t end_ns, struct model_thread 
 	if (!out->exited || out->end_ns > end_ns)
 		out->end_ns = end_ns;
 	until = thread_until(t, out->end_ns);
-	since = minus(until, t->known_ns);
+	since = number_less(until, t->known_ns);
 	joined = t->joined_ns < since ? t->joined_ns : since;
 	if (t->known_sure) {
 		out->outside_ns += since - joined;
@@ -636,5 +636,5 @@ void thread_at_end(const struct thread *t, uint64_t end_ns, struct model_thread 
 		out->unknown_ns += since;
 	}
 	tail_add(t, until, &out->sums);
-	*ideal = t->ideal + minus(out->outside_ns, t->outside_joined);
+	*ideal = t->ideal + number_less(out->outside_ns, t->outside_joined);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "base/number.h"
 #include "base/output.h"
 #include "recording/contents.h"
 
@@ -253,11 +254,6 @@ static void write_thread(struct predict_as_recording *p, uint32_t i)
 	}
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 /* What is neither computing nor waiting for a processor of @all. */
 static void fill_detail(struct model_detail *d, uint64_t all, uint64_t oncpu, uint64_t runq)
 {
@@ -292,7 +288,7 @@ static void write_crossing(struct predict_as_recording *p, const struct crossed 
 	};
 	struct model_input in = { .type = MODEL_INPUT_CROSSING, .crossing = &x };
 
-	fill_detail(&d, less(c->arrive_ns, t->depart_ns), c->oncpu_ns, c->runq_ns);
+	fill_detail(&d, number_less(c->arrive_ns, t->depart_ns), c->oncpu_ns, c->runq_ns);
 	t->depart_ns = c->depart_ns;
 	contents_input(p->contents, &in);
 }
@@ -321,7 +317,7 @@ static void write_end(struct predict_as_recording *p, const struct thread *t)
 				  .t_ns = p->start_ns + t->end_ns,
 				  .detail = &d };
 
-	fill_detail(&d, less(t->end_ns, t->depart_ns), t->tail_ns, t->tail_runq_ns);
+	fill_detail(&d, number_less(t->end_ns, t->depart_ns), t->tail_ns, t->tail_runq_ns);
 	contents_input(p->contents, &in);
 	in.type = MODEL_INPUT_END_THREAD;
 	in.detail = NULL;

@@ -103,11 +103,6 @@ uint32_t predict_feed_thread(const struct predict_feed *f, uint32_t thread, uint
 	return f->origins[thread].thread;
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -193,7 +188,7 @@ static struct phase phase_parts(struct predict_feed *f, const struct model_detai
 	static const uint8_t delays[] = { MODEL_BLOCKED_IO, MODEL_BLOCKED_FAULT,
 					  MODEL_BLOCKED_SLEEP, MODEL_BLOCKED_OTHER };
 	/* Who spins for its turn waits for a lock. */
-	uint64_t computing = less(d->oncpu_ns, d->turn_oncpu_ns);
+	uint64_t computing = number_less(d->oncpu_ns, d->turn_oncpu_ns);
 	struct phase p = { .computing_ns = computing, .oncpu_ns = computing };
 	uint64_t all = d->oncpu_ns + d->runq_ns;
 	size_t i;
@@ -205,7 +200,7 @@ static struct phase phase_parts(struct predict_feed *f, const struct model_detai
 	f->facts.runq_ns += d->runq_ns;
 	f->facts.lock_ns += d->blocked_ns[MODEL_BLOCKED_LOCK] + d->oncpu_ns - computing;
 	f->facts.throttled_ns += d->blocked_ns[MODEL_BLOCKED_THROTTLED];
-	f->facts.unattributed_ns += less(work_ns, all);
+	f->facts.unattributed_ns += number_less(work_ns, all);
 	f->facts.steal_ns += take_out(&p.computing_ns, d->steal_ns);
 	return p;
 }
@@ -219,7 +214,7 @@ static struct phase phase_of(struct predict_feed *f, const struct model_member *
 
 	/* It began before the window: how much of it lies inside is not known. */
 	if (f->facts.windowed && t->meeting == PREDICT_NONE && !t->stays &&
-	    m->work_ns != MODEL_UNKNOWN && less(m->arrive_ns, m->work_ns) <= f->from_ns) {
+	    m->work_ns != MODEL_UNKNOWN && number_less(m->arrive_ns, m->work_ns) <= f->from_ns) {
 		f->facts.cut++;
 		return p;
 	}
@@ -364,12 +359,12 @@ static uint64_t before_message(const struct phase *p, const struct model_message
 	double share;
 
 	if (m->oncpu_ns != MODEL_UNKNOWN)
-		return less(m->oncpu_ns, done);
+		return number_less(m->oncpu_ns, done);
 	/* By the clock: as if it had computed evenly. */
 	if (m->t_ns <= begin_ns || end_ns <= begin_ns)
 		return 0;
 	share = (double)(m->t_ns - begin_ns) / (double)(end_ns - begin_ns);
-	return less(number_whole(share * (double)p->oncpu_ns), done);
+	return number_less(number_whole(share * (double)p->oncpu_ns), done);
 }
 
 /*
@@ -554,7 +549,7 @@ static int add_fork(struct predict_feed *f, const struct model *model,
 	if (!find_made(f, model, ep, &maker, &begin) || maker == ep->n)
 		return 0;
 	mt = &f->threads[ep->members[maker].thread];
-	time = less(begin, begin_of(&ep->members[maker]));
+	time = number_less(begin, begin_of(&ep->members[maker]));
 	before.computing_ns = take_out(&phases[maker].computing_ns, time);
 	before.delay_ns = take_out(&phases[maker].delay_ns, time - before.computing_ns);
 	if (!before.computing_ns && !before.delay_ns)
@@ -599,7 +594,7 @@ static int add_phase_messages(struct predict_feed *f, struct feed_thread *t,
 {
 	uint64_t work = m->work_ns == MODEL_UNKNOWN ? 0 : m->work_ns;
 
-	return add_messages(f, t, m->thread, less(m->arrive_ns, work), m->arrive_ns, p);
+	return add_messages(f, t, m->thread, number_less(m->arrive_ns, work), m->arrive_ns, p);
 }
 
 int predict_feed_episode(struct predict_feed *f, const struct model *model,
@@ -648,9 +643,9 @@ static uint64_t tail_of(struct predict_feed *f, const struct feed_thread *t,
 	uint64_t ns = 0, until = mt->pending_ns < mt->end_ns ? mt->pending_ns : mt->end_ns;
 
 	if (mt->sums.known_ns) {
-		ns = less(mt->sums.oncpu_ns, t->oncpu_ns);
+		ns = number_less(mt->sums.oncpu_ns, t->oncpu_ns);
 	} else if (mt->depart_ns != MODEL_UNKNOWN && until != MODEL_UNKNOWN) {
-		ns = less(until, mt->depart_ns);
+		ns = number_less(until, mt->depart_ns);
 		f->facts.wall_ns += ns;
 	}
 	f->facts.computing_ns += ns;
@@ -743,8 +738,8 @@ static void add_alone(struct predict_feed *f, const struct model *model)
 	}
 	if (start == MODEL_UNKNOWN || f->facts.windowed)
 		return;
-	f->in.before_ns = f->facts.before_ns = less(f->start_ns, start);
-	f->in.after_ns = f->facts.after_ns = less(end, f->end_ns);
+	f->in.before_ns = f->facts.before_ns = number_less(f->start_ns, start);
+	f->in.after_ns = f->facts.after_ns = number_less(end, f->end_ns);
 }
 
 int predict_feed_finish(struct predict_feed *f, const struct model *model)
@@ -758,14 +753,14 @@ int predict_feed_finish(struct predict_feed *f, const struct model *model)
 		err = add_owners(f, model);
 	for (i = 0; i < f->in.nthreads && !err; i++)
 		take_out_cost(f, model, i);
-	f->facts.computing_ns = less(f->facts.computing_ns, f->facts.cost_ns);
+	f->facts.computing_ns = number_less(f->facts.computing_ns, f->facts.cost_ns);
 	f->in.nsites = nbarriers + (f->facts.forks > 0);
 	for (i = 0; i < f->in.nmeetings; i++)
 		if (f->in.meetings[i].site == FORK)
 			f->in.meetings[i].site = nbarriers;
 	f->start_ns = f->start_ns < f->from_ns ? f->from_ns : f->start_ns;
 	f->end_ns = smaller(f->end_ns, f->to_ns);
-	f->facts.recorded_ns = less(f->end_ns, f->start_ns);
+	f->facts.recorded_ns = number_less(f->end_ns, f->start_ns);
 	for (i = 0; i < model_nprocs(model); i++) {
 		const struct model_proc *p = model_proc(model, i);
 

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "sites/address_space_internal.h"
 
@@ -283,14 +284,6 @@ static void site_look_up(struct address_spaces *s, struct site *site)
 		}
 	}
 	free(symbol);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 bool address_spaces_settle_module(struct address_spaces *s, struct module *m)
