@@ -130,16 +130,6 @@ def test_words_win_over_everything(t):
     check_not_in("not for others", "no barrier \"x\"", result.err)
 
 
-@shared
-def test_numbers_of_perfex(t):
-    text = t.text([workload("thesis/pmm"), "T5_EVENT0", "0", "T5_EVENT1", "17"])
-    for event in ("cycles", "instructions"):
-        check(re.search(rf"counter \d: {event}|not counted: {event}", text), text[:1200])
-    result = t.sbt("--", workload("thesis/pmm"), "T5_EVENT0", "5")
-    check_equal("status", result.rc, 2)
-    check_in("why", "T5_EVENT0", result.err)
-
-
 def test_phases(t):
     """One thread, no barrier: phases by their names, as long as they were."""
     trace = t.trace([workload("sbtphases")]).nothing_lost()

@@ -110,23 +110,6 @@ static int raw_event(struct event_spec *spec, const char *name)
 	return 0;
 }
 
-/*
- * T5_EVENT0 and T5_EVENT1 of the thesis (table 3.4): its two numbers of the MIPS R10000's events.
- */
-static int r10000_event(struct reader *r, struct event_spec *spec, const char *name)
-{
-	if (!*name || strspn(name, "0123456789") != strlen(name))
-		return -ENOENT;
-	if (!strcmp(name, "0"))
-		return event_generic(spec, "cycles");
-	if (!strcmp(name, "17"))
-		return event_generic(spec, "instructions");
-	return event_fail(r->said, sizeof(r->said),
-			  "of the R10000's event numbers only 0 (cycles) and 17 (instructions) are "
-			  "known, not '%s'; a raw event is written r%s",
-			  name, name);
-}
-
 /* By everything but libpfm4. 0, -ENOENT, or -EINVAL with a sentence in r->said. */
 static int resolve(struct reader *r, struct event_spec *spec, const char *name)
 {
@@ -137,8 +120,6 @@ static int resolve(struct reader *r, struct event_spec *spec, const char *name)
 		err = event_generic(spec, name);
 	if (err == -ENOENT)
 		err = raw_event(spec, name);
-	if (err == -ENOENT)
-		err = r10000_event(r, spec, name);
 	if (err == -ENOENT)
 		err = event_papi(r->host, spec, name, r->said, sizeof(r->said));
 	if (err == -ENOENT)

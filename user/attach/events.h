@@ -13,8 +13,6 @@
  *   page-faults, context-switches, ...  its software events
  *   L1-dcache-load-misses, ...          its generic cache events
  *   rNNN                                raw: a hexadecimal number for the CPU's counter
- *   0, 17                               the R10000's cycles and graduated instructions, as in
- *                                       T5_EVENT0 and T5_EVENT1
  *   PAPI_TOT_CYC, ...                   PAPI's presets, where the kernel has the same event
  *   l2d_cache_refill, ...               a name of the kernel's for the CPU's PMU, without its PMU
  *   INST_RETIRED:ANY_P, ...             libpfm4's names for this CPU, if its library is installed

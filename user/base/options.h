@@ -76,7 +76,6 @@ struct options {
 	bool discover_given;
 	const char *events; /* counters by phase; NULL none */
 	const char *events_from; /* who asked for them: -e, or a variable */
-	char perfex[32]; /* what T5_EVENT0 and T5_EVENT1 ask for */
 	uint8_t frames; /* callers up that the site is */
 	bool causes; /* account for where threads' time goes */
 	bool aggregate; /* crossings are summed in the kernel */

@@ -175,38 +175,6 @@ static void take_bool(const struct variables *v, const char *name, bool *out)
 		*out = strcmp(value, "0") != 0;
 }
 
-/* perfex's two counters, by its numbers. What else it could count is named otherwise today. */
-static int take_perfex(const struct variables *v, struct options *o)
-{
-	static const char *const names[] = { "T5_EVENT0", "T5_EVENT1" };
-	const char *value, *event;
-	size_t i;
-
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		value = variable(v, names[i]);
-		if (!value)
-			continue;
-		event = !strcmp(value, "0")    ? "cycles"
-			: !strcmp(value, "17") ? "instructions"
-					       : NULL;
-		if (!event) {
-			msg_error("%s is \"%s\": of perfex's numbers 0 (cycles) and 17 "
-				  "(instructions) are "
-				  "known; for other counters there is SBT_EVENTS",
-				  names[i], value);
-			return -EINVAL;
-		}
-		if (o->events == o->perfex)
-			snprintf(o->perfex + strlen(o->perfex),
-				 sizeof(o->perfex) - strlen(o->perfex), ",%s", event);
-		else
-			snprintf(o->perfex, sizeof(o->perfex), "%s", event);
-		o->events = o->perfex;
-		o->events_from = names[i];
-	}
-	return 0;
-}
-
 static void print_environment(void)
 {
 	fputs("SBT_WATCH        the barrier to watch: a line number, or a name\n"
@@ -227,7 +195,6 @@ static int read_variables(const struct variables *v, struct options *o)
 	const char *value = variable(v, "SBT_WATCH");
 	bool list = false;
 	uint64_t ms;
-	int err;
 
 	if (value) {
 		o->nwatch = 0;
@@ -254,9 +221,6 @@ static int read_variables(const struct variables *v, struct options *o)
 		}
 		o->warn_ns = ms * 1000000;
 	}
-	err = take_perfex(v, o);
-	if (err)
-		return err;
 	value = variable(v, "SBT_EVENTS");
 	if (value) {
 		o->events = value;
