@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 // fuzz-sources: user/cmd/pictures.c user/recording/*.c user/emit/*.c user/analyse/*.c user/hang/hang.c user/hang/hang_fill.c user/hang/hang_graph.c user/hang/hang_need.c user/hang/hang_text.c user/predict/*.c user/compare/*.c
-// fuzz-sources: user/model/*.c user/base/function_name.c user/base/hash.c user/base/remark.c user/base/text.c user/base/progress.c user/sites/family.c user/target/proc.c
+// fuzz-sources: user/model/*.c user/base/function_name.c user/base/grow.c user/base/hash.c user/base/remark.c user/base/text.c user/base/progress.c user/sites/family.c user/target/proc.c
 // fuzz-sources: tests/fuzz/mutate_recording.c
 // fuzz-libs: -l:libzstd.a -lz -lm
 // fuzz-flags: -fno-sanitize-coverage=trace-cmp -UHTML_CHART -DHTML_CHART='"build/fuzz/chart/"'

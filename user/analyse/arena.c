@@ -93,21 +93,3 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	va_end(args);
 	return p;
 }
-
-int grow_zeroed(void **array, uint32_t *cap, uint32_t need, size_t size)
-{
-	uint32_t n = *cap ? *cap : 8;
-	void *p;
-
-	if (need <= *cap)
-		return 0;
-	while (n < need)
-		n = n > UINT32_MAX / 2 ? UINT32_MAX : 2 * n;
-	p = reallocarray(*array, n, size);
-	if (!p)
-		return -ENOMEM;
-	memset((char *)p + *cap * size, 0, (n - *cap) * size);
-	*array = p;
-	*cap = n;
-	return 0;
-}

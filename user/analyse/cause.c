@@ -5,6 +5,7 @@
  * design's model, "Why a thread was late"), and the same summed up by site.
  */
 #include "analyse/internal.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <math.h>
@@ -86,7 +87,7 @@ int causes_fold_barrier(struct causes *c, uint32_t from, uint32_t into)
 	int err = 0;
 
 	if (from < c->nsites) {
-		err = grow_zeroed((void **)&c->sites, &c->nsites, into + 1, sizeof(*c->sites));
+		err = grow_zeroed(c->sites, c->nsites, into + 1);
 		if (!err)
 			err = blame_join(&c->sites[into], &c->sites[from]);
 		blame_free(&c->sites[from]);
@@ -102,7 +103,7 @@ int causes_fold_process(struct causes *c, uint32_t from, uint32_t into)
 
 	if (from >= c->nprocs)
 		return 0;
-	err = grow_zeroed((void **)&c->procs, &c->nprocs, into + 1, sizeof(*c->procs));
+	err = grow_zeroed(c->procs, c->nprocs, into + 1);
 	if (err)
 		return err;
 	a = &c->procs[into];
@@ -474,12 +475,11 @@ static int prepare(struct causes *c, const struct model *model, const struct mod
 	for (i = 0; i < ep->n; i++)
 		if (ep->members[i].thread >= most)
 			most = ep->members[i].thread + 1;
-	err = grow_zeroed((void **)&c->threads, &c->nthreads, most, sizeof(*c->threads));
+	err = grow_zeroed(c->threads, c->nthreads, most);
 	if (!err)
-		err = grow_zeroed((void **)&c->sites, &c->nsites, ep->barrier + 1,
-				  sizeof(*c->sites));
+		err = grow_zeroed(c->sites, c->nsites, ep->barrier + 1);
 	if (!err)
-		err = grow_zeroed((void **)&c->procs, &c->nprocs, ep->proc + 1, sizeof(*c->procs));
+		err = grow_zeroed(c->procs, c->nprocs, ep->proc + 1);
 	for (i = 0; i < ep->n && !err; i++)
 		err = thread_fresh(c, model, &ep->members[i]);
 	return err;
@@ -497,7 +497,7 @@ static int note_cycles(struct causes *c, const struct thread_state *t, const str
 	    d->scaled & 1u << i || d->switches || d->migrations || t->cpu != m->arrive_cpu ||
 	    m->work_ns == MODEL_UNKNOWN || !m->work_ns)
 		return 0;
-	err = grow_zeroed((void **)&c->cpus, &c->ncpus, m->arrive_cpu + 1u, sizeof(*c->cpus));
+	err = grow_zeroed(c->cpus, c->ncpus, m->arrive_cpu + 1u);
 	if (err)
 		return err;
 	cpu = &c->cpus[m->arrive_cpu];

@@ -8,6 +8,7 @@
 
 #include "analyse/user_phases.h"
 #include "analyse/phase.h"
+#include "base/grow.h"
 
 /* Which phases begin and end at a barrier. */
 struct bounds {
@@ -80,7 +81,7 @@ int conceptual_barrier(struct conceptual *c, uint32_t barrier, uint32_t begins, 
 
 	if (!begins && !ends)
 		return 0;
-	err = grow_zeroed((void **)&c->bounds, &c->nbounds, barrier + 1, sizeof(*c->bounds));
+	err = grow_zeroed(c->bounds, c->nbounds, barrier + 1);
 	if (!err)
 		c->bounds[barrier] = (struct bounds){ begins, ends };
 	return err;
@@ -92,7 +93,7 @@ static struct bounded *phases_of(struct conceptual *c, const struct model *model
 	struct bounded *all;
 	uint32_t k;
 
-	if (grow_zeroed((void **)&c->procs, &c->nprocs, proc + 1, sizeof(struct bounded *)))
+	if (grow_zeroed(c->procs, c->nprocs, proc + 1))
 		return NULL;
 	all = c->procs[proc];
 	if (all)

@@ -11,6 +11,7 @@
  * meeting before had the same members, needs none of it.
  */
 #include "analyse/internal.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -97,7 +98,7 @@ int delay_fold(struct delay *d, uint32_t from, uint32_t into)
 
 	if (from >= d->nrows)
 		return 0;
-	err = grow_zeroed((void **)&d->rows, &d->nrows, into + 1, sizeof(*d->rows));
+	err = grow_zeroed(d->rows, d->nrows, into + 1);
 	if (err)
 		return err;
 	d->rows[into].any |= d->rows[from].any;
@@ -400,13 +401,13 @@ static int prepare(struct delay *d, const struct model_episode *ep)
 	const struct model_member *m;
 	struct history *h;
 	uint32_t i, most = 0;
-	int err = grow_zeroed((void **)&d->rows, &d->nrows, ep->barrier + 1, sizeof(*d->rows));
+	int err = grow_zeroed(d->rows, d->nrows, ep->barrier + 1);
 
 	for (i = 0; i < ep->n; i++)
 		if (ep->members[i].thread >= most)
 			most = ep->members[i].thread + 1;
 	if (!err)
-		err = grow_zeroed((void **)&d->threads, &d->nthreads, most, sizeof(void *));
+		err = grow_zeroed(d->threads, d->nthreads, most);
 	for (i = 0; i < ep->n && !err; i++) {
 		m = &ep->members[i];
 		h = d->threads[m->thread];

@@ -27,9 +27,6 @@ void *arena_alloc(struct arena *a, size_t size);
 char *arena_string(struct arena *a, const char *s);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* At least @need zeroed places of @size bytes in *array, which has *cap. Returns 0 or -ENOMEM. */
-int grow_zeroed(void **array, uint32_t *cap, uint32_t need, size_t size);
-
 /* name.c */
 struct name_table {
 	uint32_t n;
@@ -414,10 +411,10 @@ const char *report_family(const struct report_env *env, uint8_t family);
 
 /* shed.c: up to when all of a process, some of its barriers, or this one of it was traced. */
 void detached_barrier(const struct model_proc *p, const struct model_barrier *barrier,
-		  struct report_barrier *out);
+		      struct report_barrier *out);
 /* out->shed* and out->sheds. Returns 0 or -ENOMEM. */
 int detached_process(struct arena *arena, const struct report_env *env, const struct model_proc *p,
-		 struct report_process *out);
+		     struct report_process *out);
 
 /* parts.c: the model's sums as the report has them. */
 struct report_parts parts_of(const struct model_sums *s);

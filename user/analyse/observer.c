@@ -10,6 +10,7 @@
 #include "analyse/cause.h"
 #include "analyse/conceptual.h"
 #include "analyse/openmp.h"
+#include "base/grow.h"
 #include "base/hash.h"
 #include "base/remark.h"
 #include "sbt/record.h"
@@ -186,16 +187,8 @@ static struct named *get_named(struct observer *w, const struct model *model, ui
 {
 	struct named *n;
 
-	if (index >= w->nnamed) {
-		uint32_t count = index * 2 + 16;
-
-		n = realloc(w->named, count * sizeof(*n));
-		if (!n)
-			return NULL;
-		memset(n + w->nnamed, 0, (count - w->nnamed) * sizeof(*n));
-		w->named = n;
-		w->nnamed = count;
-	}
+	if (grow_zeroed(w->named, w->nnamed, index + 1))
+		return NULL;
 	n = &w->named[index];
 	if (!n->made) {
 		if (report_namer_name(w->namer, model, w->env, index, &n->barrier, &n->arena))

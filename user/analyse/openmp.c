@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "analyse/internal.h"
+#include "base/grow.h"
 #include "base/number.h"
 #include "sbt/record.h"
 #include "sites/family.h"
@@ -113,15 +114,14 @@ void openmp_fold_process(struct openmp *o, uint32_t from)
 
 static int prepare(struct openmp *o, const struct model_episode *ep)
 {
-	int err = grow_zeroed((void **)&o->procs, &o->nprocs, ep->proc + 1, sizeof(*o->procs));
+	int err = grow_zeroed(o->procs, o->nprocs, ep->proc + 1);
 	uint32_t i;
 
 	for (i = 0; i < ep->n && !err; i++) {
 		const struct model_member *m = &ep->members[i];
 		struct omp_thread *t;
 
-		err = grow_zeroed((void **)&o->threads, &o->nthreads, m->thread + 1,
-				  sizeof(*o->threads));
+		err = grow_zeroed(o->threads, o->nthreads, m->thread + 1);
 		if (err)
 			break;
 		t = &o->threads[m->thread];
@@ -173,7 +173,7 @@ static struct waited *region_thread(struct region *r, struct omp_thread *t, uint
 	t->at = i;
 	if (i < r->n)
 		return &r->waited[i];
-	if (grow_zeroed((void **)&r->waited, &r->cap, r->n + 1, sizeof(*r->waited)))
+	if (grow_zeroed(r->waited, r->cap, r->n + 1))
 		return NULL;
 	w = &r->waited[r->n++];
 	*w = (struct waited){ .thread = thread };
@@ -344,7 +344,8 @@ bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thre
 	if (__builtin_mul_overflow(elapsed_ns, at_once, &all))
 		return false;
 	/* What is left is between regions, and before a worker was made: what the threads do then one of them does alone. */
-	out->serialisation_ns = number_less(all, out->useful_ns + out->turns_ns + out->imbalance_ns +
-						   out->scheduling_ns + (p->starts ? start : 0));
+	out->serialisation_ns =
+		number_less(all, out->useful_ns + out->turns_ns + out->imbalance_ns +
+					 out->scheduling_ns + (p->starts ? start : 0));
 	return (double)unknown <= (1 - KNOWN_LEAST) * (double)all;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 #include "analyse/phase.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,13 +12,13 @@ struct share *share_of(struct shares *s, uint32_t thread, uint32_t tid)
 {
 	struct share *t;
 
-	if (grow_zeroed((void **)&s->places, &s->nplaces, thread + 1, sizeof(*s->places)))
+	if (grow_zeroed(s->places, s->nplaces, thread + 1))
 		return NULL;
 	t = s->places[thread] ? &s->all[s->places[thread] - 1] : NULL;
 	/* Another thread in its place is somebody else. */
 	if (t && t->tid == tid)
 		return t;
-	if (grow_zeroed((void **)&s->all, &s->cap, s->n + 1, sizeof(*s->all)))
+	if (grow_zeroed(s->all, s->cap, s->n + 1))
 		return NULL;
 	t = &s->all[s->n++];
 	s->places[thread] = s->n;

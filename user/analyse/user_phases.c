@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 #include "analyse/user_phases.h"
+#include "base/grow.h"
 #include "base/number.h"
 
 #include <errno.h>
@@ -129,8 +130,7 @@ static int phase_of(struct user_phases *m, uint32_t proc, const char *name, uint
 	if (n >= USER_PHASES_MAX)
 		return 0;
 	copy = strdup(name);
-	err = copy ? grow_zeroed((void **)&m->phases, &m->cap, m->n + 1, sizeof(*m->phases))
-		   : -ENOMEM;
+	err = copy ? grow_zeroed(m->phases, m->cap, m->n + 1) : -ENOMEM;
 	if (err) {
 		free(copy);
 		return err;
@@ -158,7 +158,7 @@ static struct member *member_get(struct user_phases_phase *p, uint32_t thread, u
 
 	if (t)
 		return t;
-	if (grow_zeroed((void **)&p->members, &p->cap, p->n + 1, sizeof(*p->members)))
+	if (grow_zeroed(p->members, p->cap, p->n + 1))
 		return NULL;
 	t = &p->members[p->n++];
 	t->thread = thread;
@@ -188,7 +188,8 @@ static void between(const struct model_detail *all, const struct model_detail *h
 	*out = *all;
 	out->runq_ns = fit(number_less(all->runq_ns, head->runq_ns), &left);
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
-		out->blocked_ns[i] = fit(number_less(all->blocked_ns[i], head->blocked_ns[i]), &left);
+		out->blocked_ns[i] =
+			fit(number_less(all->blocked_ns[i], head->blocked_ns[i]), &left);
 	out->oncpu_ns = fit(number_less(all->oncpu_ns, head->oncpu_ns), &left);
 	left = out->oncpu_ns;
 	out->fault_ns = fit(number_less(all->fault_ns, head->fault_ns), &left);
@@ -330,8 +331,7 @@ int user_phases_add(struct user_phases *m, const struct conceptual_mark *from)
 {
 	struct mark *mark;
 	uint32_t phase;
-	int err = grow_zeroed((void **)&m->nmarks, &m->cap_nmarks, from->proc + 1,
-			      sizeof(*m->nmarks));
+	int err = grow_zeroed(m->nmarks, m->cap_nmarks, from->proc + 1);
 
 	if (err)
 		return err;
@@ -352,7 +352,7 @@ int user_phases_add(struct user_phases *m, const struct conceptual_mark *from)
 		m->nqueue -= m->first;
 		m->first = 0;
 	}
-	err = grow_zeroed((void **)&m->queue, &m->cap_queue, m->nqueue + 1, sizeof(*m->queue));
+	err = grow_zeroed(m->queue, m->cap_queue, m->nqueue + 1);
 	if (err)
 		return err;
 	mark = &m->queue[m->nqueue++];

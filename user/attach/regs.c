@@ -14,6 +14,7 @@
 
 #include "../bpf/regs.h"
 #include "attach/link.h"
+#include "base/grow.h"
 #include "regs.skel.h"
 
 #define READ_BYTES 32768 /* what the kernel gives at most in one go is less */
@@ -98,13 +99,8 @@ static int add(struct regs_thread **all, uint32_t *n, uint32_t *cap, const struc
 {
 	struct regs_thread *t;
 
-	if (*n == *cap) {
-		t = realloc(*all, (*cap * 2 + 64) * sizeof(*t));
-		if (!t)
-			return -ENOMEM;
-		*all = t;
-		*cap = *cap * 2 + 64;
-	}
+	if (grow(*all, *cap, *n + 1))
+		return -ENOMEM;
 	t = &(*all)[(*n)++];
 	t->tid = from->tid;
 	t->on_cpu = from->on_cpu;

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/msg.h"
 #include "target/linker.h"
 #include "target/proc.h"
@@ -94,12 +95,11 @@ static void count_late(struct tracker *t, struct birth *b, uint64_t until_ns, bo
 void tracker_birth(struct tracker *t, const struct mappings_event *exec)
 {
 	const char *comm = t->options.comm;
-	struct birth *b = birth_of(t, exec->tgid), *all;
+	struct birth *b = birth_of(t, exec->tgid);
 	struct birth born = { .tgid = exec->tgid,
 			      .exec_ns = exec->t_ns,
 			      .due_ns = exec->t_ns,
 			      .unwanted = comm && strcmp(comm, exec->comm) != 0 };
-	uint32_t cap = t->births_cap ? 2 * t->births_cap : 16;
 
 	if (b) {
 		/* The program before it is over. */
@@ -108,13 +108,8 @@ void tracker_birth(struct tracker *t, const struct mappings_event *exec)
 		*b = born;
 		return;
 	}
-	if (t->nbirths == t->births_cap) {
-		all = realloc(t->births, cap * sizeof(*all));
-		if (!all)
-			return;
-		t->births = all;
-		t->births_cap = cap;
-	}
+	if (grow(t->births, t->births_cap, t->nbirths + 1))
+		return;
 	if (hash_put(&t->birth_of, born.tgid, t->nbirths))
 		return;
 	t->births[t->nbirths++] = born;
@@ -123,21 +118,13 @@ void tracker_birth(struct tracker *t, const struct mappings_event *exec)
 bool tracker_birth_maps(struct tracker *t, const struct mappings_event *m)
 {
 	struct birth *b = birth_of(t, m->tgid);
-	struct maps_entry *all;
 	uint64_t decided;
-	size_t cap;
 	char *path;
 
 	if (!b || b->maps.n == FILES_MAX)
 		return false;
-	if (b->maps.n == b->cap) {
-		cap = b->cap ? 2 * b->cap : 8;
-		all = realloc(b->maps.entries, cap * sizeof(*all));
-		if (!all)
-			return false;
-		b->maps.entries = all;
-		b->cap = cap;
-	}
+	if (grow(b->maps.entries, b->cap, b->maps.n + 1))
+		return false;
 	path = strdup(m->path);
 	if (!path)
 		return false;

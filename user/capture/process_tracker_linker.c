@@ -13,6 +13,7 @@
 
 #include "attach/mappings.h"
 #include "base/clock.h"
+#include "base/grow.h"
 #include "target/linker.h"
 #include "target/proc.h"
 
@@ -132,7 +133,7 @@ int tracker_starting_add(struct tracker *t, uint32_t tgid, uint32_t inc, bool ch
 {
 	uint64_t now = now_ns();
 	struct starting *s;
-	uint32_t i, cap;
+	uint32_t i;
 
 	for (i = 0; i < t->nstarting; i++) {
 		s = &t->starting[i];
@@ -143,14 +144,8 @@ int tracker_starting_add(struct tracker *t, uint32_t tgid, uint32_t inc, bool ch
 			return 0;
 		}
 	}
-	if (t->nstarting == t->starting_cap) {
-		cap = t->starting_cap ? 2 * t->starting_cap : 16;
-		s = realloc(t->starting, cap * sizeof(*s));
-		if (!s)
-			return -ENOMEM;
-		t->starting = s;
-		t->starting_cap = cap;
-	}
+	if (grow(t->starting, t->starting_cap, t->nstarting + 1))
+		return -ENOMEM;
 	t->starting[t->nstarting++] =
 		(struct starting){ .tgid = tgid,
 				   .inc = inc,

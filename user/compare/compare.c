@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "compare/compare_internal.h"
 #include "analyse/internal.h"
 
@@ -80,16 +81,9 @@ static void row_test(const struct comparing *k, struct compare_row *row, const s
 static int row_add(struct comparing *k, const struct compare_row *row)
 {
 	struct compare *c = k->c;
-	uint32_t cap = k->cap ? 2 * k->cap : 64;
-	struct compare_row *rows;
 
-	if (c->nrows == k->cap) {
-		rows = reallocarray(k->rows, cap, sizeof(*rows));
-		if (!rows)
-			return -ENOMEM;
-		k->rows = rows;
-		k->cap = cap;
-	}
+	if (grow(k->rows, k->cap, c->nrows + 1))
+		return -ENOMEM;
 	k->rows[c->nrows++] = *row;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "emit/buf.h"
 #include "emit/json.h"
@@ -166,17 +167,9 @@ static void arg_more(struct chrome *c, const char **comma, const char *name, uin
 static struct chrome_track *track_of(struct chrome *c, const struct model_member *m)
 {
 	struct chrome_track *t;
-	uint32_t n;
 
-	if (m->thread >= c->ntracks) {
-		n = m->thread + m->thread / 2 + 16;
-		t = reallocarray(c->tracks, n, sizeof(*t));
-		if (!t)
-			return NULL;
-		memset(t + c->ntracks, 0, (n - c->ntracks) * sizeof(*t));
-		c->tracks = t;
-		c->ntracks = n;
-	}
+	if (grow_zeroed(c->tracks, c->ntracks, m->thread + 1))
+		return NULL;
 	t = &c->tracks[m->thread];
 	if (t->tid != m->tid)
 		*t = (struct chrome_track){ .tid = m->tid };
@@ -187,18 +180,9 @@ static const char *label_of(struct chrome *c, const struct model *model, uint32_
 {
 	struct report_barrier named;
 	void *arena = NULL;
-	char **more;
-	uint32_t n;
 
-	if (barrier >= c->nlabels) {
-		n = barrier + barrier / 2 + 16;
-		more = reallocarray(c->labels, n, sizeof(*more));
-		if (!more)
-			return NULL;
-		memset(more + c->nlabels, 0, (n - c->nlabels) * sizeof(*more));
-		c->labels = more;
-		c->nlabels = n;
-	}
+	if (grow_zeroed(c->labels, c->nlabels, barrier + 1))
+		return NULL;
 	if (!c->labels[barrier]) {
 		if (report_namer_name(c->namer, model, c->env, barrier, &named, &arena))
 			return NULL;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "hang/hang.h"
 #include "emit/buf.h"
 #include "emit/fields.h"
@@ -93,8 +94,6 @@ static void keep_none(struct html *h)
 
 static int keep_episode(struct html *h, const struct model_episode *e)
 {
-	uint32_t cap = h->cap_met ? 2 * h->cap_met : 256;
-	struct episode *more;
 
 	if (h->many)
 		return 0;
@@ -102,13 +101,8 @@ static int keep_episode(struct html *h, const struct model_episode *e)
 		keep_none(h);
 		return 0;
 	}
-	if (h->nmet == h->cap_met) {
-		more = reallocarray(h->met, cap, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		h->met = more;
-		h->cap_met = cap;
-	}
+	if (grow(h->met, h->cap_met, h->nmet + 1))
+		return -ENOMEM;
 	h->met[h->nmet++] = (struct episode){
 		.barrier = e->barrier,
 		.number = e->number > UINT32_MAX ? UINT32_MAX : (uint32_t)e->number,
@@ -119,19 +113,12 @@ static int keep_episode(struct html *h, const struct model_episode *e)
 static int keep_crossing(struct html *h, const struct model_member *m, uint32_t lane,
 			 enum grid_kind kind)
 {
-	uint32_t cap = h->cap_each ? 2 * h->cap_each : 1024;
 	bool left = m->depart_ns != MODEL_UNKNOWN;
-	struct crossing *more;
 
 	if (h->many || lane == GRID_LANES)
 		return 0;
-	if (h->neach == h->cap_each) {
-		more = reallocarray(h->each, cap, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		h->each = more;
-		h->cap_each = cap;
-	}
+	if (grow(h->each, h->cap_each, h->neach + 1))
+		return -ENOMEM;
 	h->each[h->neach++] = (struct crossing){
 		.lane = lane,
 		.episode = h->nmet - 1,

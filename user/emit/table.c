@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 
 #define GAP    2 /* blanks between columns */
@@ -29,17 +30,11 @@ void table_column(struct table *table, const char *heading, enum emit_look look)
 
 static struct table_cell *table_next(struct table *table)
 {
-	unsigned cap = table->cap ? table->cap * 2 : 128;
 	struct table_cell *cells;
 
-	if (table->ncells == table->cap) {
-		cells = realloc(table->cells, cap * sizeof(*cells));
-		if (!cells) {
-			table->failed = true;
-			return NULL;
-		}
-		table->cells = cells;
-		table->cap = cap;
+	if (grow(table->cells, table->cap, table->ncells + 1)) {
+		table->failed = true;
+		return NULL;
 	}
 	table->measured = false;
 	cells = &table->cells[table->ncells++];

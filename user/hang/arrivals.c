@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "ingest/ranks.h"
 #include "sites/family.h"
 
@@ -40,20 +41,14 @@ static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 {
 	struct arrivals *s = ctx;
 	uint64_t since = __atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE);
-	struct arrival *more;
 
 	/* One that is traced no more may have left, or its process have been let go of in there. */
 	if (!since || !is_meeting(t) || attach_is_detached(s->attach, t) ||
 	    arrivals_is_stale(s, tid, since))
 		return;
-	if (s->n == s->cap) {
-		more = realloc(s->all, (s->cap * 2 + 64) * sizeof(*more));
-		if (!more) {
-			s->failed = true;
-			return;
-		}
-		s->all = more;
-		s->cap = s->cap * 2 + 64;
+	if (grow(s->all, s->cap, s->n + 1)) {
+		s->failed = true;
+		return;
 	}
 	s->all[s->n++] = (struct arrival){
 		.pid = t->tgid,

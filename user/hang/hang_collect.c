@@ -11,6 +11,7 @@
 #include "attach/link.h"
 #include "attach/regs.h"
 #include "base/clock.h"
+#include "base/grow.h"
 #include "sites/family.h"
 #include "elf/insn.h"
 #include "target/proc.h"
@@ -152,16 +153,10 @@ struct splitting {
 
 static void add_tid(struct splitting *s, uint32_t **list, uint32_t *n, uint32_t *cap, uint32_t tid)
 {
-	uint32_t *more;
 
-	if (*n == *cap) {
-		more = realloc(*list, (*cap * 2 + 64) * sizeof(*more));
-		if (!more) {
-			s->failed = true;
-			return;
-		}
-		*list = more;
-		*cap = *cap * 2 + 64;
+	if (grow(*list, *cap, *n + 1)) {
+		s->failed = true;
+		return;
 	}
 	(*list)[(*n)++] = tid;
 }

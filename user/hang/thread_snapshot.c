@@ -14,6 +14,7 @@
 #include "attach/regs.h"
 #include "attach/sample.h"
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "sites/walk.h"
 #include "target/look.h"
@@ -478,19 +479,12 @@ static const char *printable(const char *raw)
 static const struct place *place_of(struct snapshots *s, uint32_t site)
 {
 	const struct site_name *name;
-	struct place *p, *all;
+	struct place *p;
 	const char *module;
 	uint32_t i, n;
 
-	if (site >= s->nplaces) {
-		n = (site + 1) * 2;
-		all = realloc(s->places, n * sizeof(*all));
-		if (!all)
-			return NULL;
-		memset(all + s->nplaces, 0, (n - s->nplaces) * sizeof(*all));
-		s->places = all;
-		s->nplaces = n;
-	}
+	if (grow_zeroed(s->places, s->nplaces, site + 1))
+		return NULL;
 	p = &s->places[site];
 	if (p->frames)
 		return p;

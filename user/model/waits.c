@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/hash.h"
 
 /* Objects that are remembered; who is late at one that was forgotten is not put where the others are. */
@@ -146,15 +147,9 @@ static void begin(struct waited *o, const struct waits_seen *w)
 
 static int join(struct meeting *g, uint32_t tid)
 {
-	uint32_t cap = g->cap ? 2 * g->cap : 8, *tids;
 
-	if (g->n == g->cap) {
-		tids = realloc(g->tids, cap * sizeof(*tids));
-		if (!tids)
-			return -ENOMEM;
-		g->tids = tids;
-		g->cap = cap;
-	}
+	if (grow(g->tids, g->cap, g->n + 1))
+		return -ENOMEM;
 	g->tids[g->n++] = tid;
 	return 0;
 }

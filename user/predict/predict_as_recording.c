@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/msg.h"
 #include "base/number.h"
 #include "base/output.h"
@@ -62,17 +63,10 @@ static uint64_t whole(double ns)
 
 static struct crossed *next_place(struct predict_as_recording *p)
 {
-	uint64_t cap = p->cap ? p->cap * 2 : 1024;
-	struct crossed *all;
 
-	if (p->n == p->cap) {
-		all = realloc(p->crossed, cap * sizeof(*all));
-		if (!all) {
-			p->err = -ENOMEM;
-			return NULL;
-		}
-		p->crossed = all;
-		p->cap = cap;
+	if (grow(p->crossed, p->cap, p->n + 1)) {
+		p->err = -ENOMEM;
+		return NULL;
 	}
 	return &p->crossed[p->n++];
 }

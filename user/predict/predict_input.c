@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/hash.h"
 #include "base/number.h"
 
@@ -326,8 +327,6 @@ int predict_feed_message(struct predict_feed *f, const struct model *model, uint
 			 const struct model_message *message)
 {
 	struct queue *q = queue_of(f, thread);
-	struct model_message *all;
-	uint32_t cap;
 
 	(void)model;
 	if (!q)
@@ -340,14 +339,8 @@ int predict_feed_message(struct predict_feed *f, const struct model *model, uint
 	}
 	if (q->taken == q->n)
 		q->taken = q->n = 0;
-	if (q->n == q->cap) {
-		cap = q->cap ? q->cap * 2 : 16;
-		all = realloc(q->messages, cap * sizeof(*all));
-		if (!all)
-			return -ENOMEM;
-		q->messages = all;
-		q->cap = cap;
-	}
+	if (grow(q->messages, q->cap, q->n + 1))
+		return -ENOMEM;
 	q->messages[q->n++] = *message;
 	return 0;
 }

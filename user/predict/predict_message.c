@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Messages: sent, on the way, in a queue, served by one of three policies. */
+#include "base/grow.h"
 #include "predict/predict_sim.h"
 
 #include <errno.h>
@@ -11,22 +12,15 @@
 
 static uint32_t new_message(struct sim *s)
 {
-	uint32_t i = s->unused, cap;
-	struct sim_message *all;
+	uint32_t i = s->unused;
 
 	if (i != PREDICT_NONE) {
 		s->unused = s->messages[i].next;
 		return i;
 	}
-	if (s->nmessages == s->cap_messages) {
-		cap = s->cap_messages ? s->cap_messages * 2 : 64;
-		all = realloc(s->messages, cap * sizeof(*all));
-		if (!all) {
-			s->err = -ENOMEM;
-			return PREDICT_NONE;
-		}
-		s->messages = all;
-		s->cap_messages = cap;
+	if (grow(s->messages, s->cap_messages, s->nmessages + 1)) {
+		s->err = -ENOMEM;
+		return PREDICT_NONE;
 	}
 	return s->nmessages++;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/hash.h"
 #include "base/number.h"
 
@@ -82,7 +83,7 @@ static bool is_kept(uint64_t number)
 
 static int add_meeting(struct clock *c, uint64_t key, const struct model_crossing *x)
 {
-	struct meeting *m, *more;
+	struct meeting *m;
 	uint64_t at;
 
 	if (hash_get(&c->by_key, key, &at)) {
@@ -93,13 +94,8 @@ static int add_meeting(struct clock *c, uint64_t key, const struct model_crossin
 			m->first_ns = x->depart_ns;
 		return 0;
 	}
-	if (c->n == c->cap) {
-		more = realloc(c->meetings, ((size_t)c->cap * 2 + 64) * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		c->meetings = more;
-		c->cap = c->cap * 2 + 64;
-	}
+	if (grow(c->meetings, c->cap, c->n + 1))
+		return -ENOMEM;
 	c->meetings[c->n] = (struct meeting){ key, x->arrive_ns, x->depart_ns };
 	return hash_put(&c->by_key, key, c->n++);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "sbt/record.h"
@@ -252,7 +253,7 @@ static uint64_t place_of(const struct site_name *name)
 /* MODEL_NONE: out of memory. */
 static uint32_t site_of(struct merge *m, struct source *s, uint32_t site)
 {
-	const struct site_name *name = contents_site_name(s->contents, site), **more;
+	const struct site_name *name = contents_site_name(s->contents, site);
 	uint64_t number, place = name ? place_of(name) : 0;
 
 	if (!m->align)
@@ -260,14 +261,8 @@ static uint32_t site_of(struct merge *m, struct source *s, uint32_t site)
 	if (hash_get(&s->sites, site, &number))
 		return (uint32_t)number;
 	if (!name || !hash_get(&m->by_place, place, &number)) {
-		if (m->nnames == m->cap) {
-			more = realloc(m->names, ((size_t)m->cap * 2 + 64) *
-							 sizeof(const struct site_name *));
-			if (!more)
-				return MODEL_NONE;
-			m->names = more;
-			m->cap = m->cap * 2 + 64;
-		}
+		if (grow(m->names, m->cap, m->nnames + 1))
+			return MODEL_NONE;
 		number = m->nnames;
 		m->names[m->nnames++] = name;
 		if (name && hash_put(&m->by_place, place, number))

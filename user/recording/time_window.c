@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/hash.h"
 
 /* Of so many threads that had one number, one after the other, the last are looked at. */
@@ -66,16 +67,10 @@ void time_window_free(struct time_window *w)
 static int note(struct time_window *w, const struct model_thread *t, const struct model_proc *p,
 		uint32_t number)
 {
-	struct numbered *more;
 	uint64_t before = 0;
 
-	if (w->n == w->cap) {
-		more = realloc(w->numbered, ((size_t)w->cap * 2 + 64) * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		w->numbered = more;
-		w->cap = w->cap * 2 + 64;
-	}
+	if (grow(w->numbered, w->cap, w->n + 1))
+		return -ENOMEM;
 	hash_get(&w->last, key_of(p->inc, t->tid), &before);
 	w->numbered[w->n++] = (struct numbered){
 		.start_ns = t->start_ns,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 #include "recording/chunks.h"
 #include "recording/internal.h"
@@ -123,18 +124,12 @@ void contents_ending(struct contents_writer *w, const struct contents_ending *en
 static void note_site(struct contents_writer *w, uint32_t site)
 {
 	uint64_t was;
-	uint32_t *more;
 
 	if (hash_get(&w->sites, site, &was))
 		return;
-	if (w->nfresh == w->cap_fresh) {
-		more = realloc(w->fresh, (w->cap_fresh * 2 + 64) * sizeof(*more));
-		if (!more) {
-			fail(w, -ENOMEM);
-			return;
-		}
-		w->fresh = more;
-		w->cap_fresh = w->cap_fresh * 2 + 64;
+	if (grow(w->fresh, w->cap_fresh, w->nfresh + 1)) {
+		fail(w, -ENOMEM);
+		return;
 	}
 	if (hash_put(&w->sites, site, 1))
 		fail(w, -ENOMEM);
@@ -218,17 +213,11 @@ static bool is_thread(const struct contents_thread *t, uint32_t tgid, uint32_t i
 /* A number for another thread: one that is free again, or the next. UINT32_MAX: no memory. */
 static uint32_t new_number(struct contents_writer *w)
 {
-	struct contents_thread *more;
 
 	if (w->nended)
 		return w->ended[--w->nended];
-	if (w->nknown == w->cap) {
-		more = realloc(w->known, (w->cap * 2 + 64) * sizeof(*more));
-		if (!more)
-			return UINT32_MAX;
-		w->known = more;
-		w->cap = w->cap * 2 + 64;
-	}
+	if (grow(w->known, w->cap, w->nknown + 1))
+		return UINT32_MAX;
 	return w->nknown++;
 }
 
@@ -259,19 +248,12 @@ static uint32_t thread_number(struct contents_writer *w, uint32_t tgid, uint32_t
 static void forget_thread(struct contents_writer *w, const struct model_input *in)
 {
 	uint64_t key = thread_key(in->tgid, in->inc, in->tid), known;
-	uint32_t *more;
 
 	if (!hash_get(&w->threads, key, &known) ||
 	    !is_thread(&w->known[known], in->tgid, in->inc, in->tid))
 		return;
-	if (w->nended == w->cap_ended) {
-		more = realloc(w->ended, (w->cap_ended * 2 + 64) * sizeof(*more));
-		/* Then its number is not used again. */
-		if (!more)
-			return;
-		w->ended = more;
-		w->cap_ended = w->cap_ended * 2 + 64;
-	}
+	if (grow(w->ended, w->cap_ended, w->nended + 1))
+		return;
 	hash_del(&w->threads, key);
 	w->ended[w->nended++] = (uint32_t)known;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "sites/address_space_internal.h"
 
@@ -66,17 +67,12 @@ void sites_free(struct address_spaces *s)
 static uint32_t site_get(struct address_spaces *s, const struct site *key)
 {
 	struct site *const *found = tfind(key, &s->site_tree, compare_sites);
-	struct site *site, **all;
+	struct site *site;
 
 	if (found)
 		return (*found)->id;
-	if (s->nsites == s->cap_sites) {
-		all = realloc(s->sites, (s->cap_sites * 2 + 64) * sizeof(struct site *));
-		if (!all)
-			return ADDRESS_SPACE_SITE_NONE;
-		s->sites = all;
-		s->cap_sites = s->cap_sites * 2 + 64;
-	}
+	if (grow(s->sites, s->cap_sites, s->nsites + 1))
+		return ADDRESS_SPACE_SITE_NONE;
 	site = malloc(sizeof(*site));
 	if (!site)
 		return ADDRESS_SPACE_SITE_NONE;

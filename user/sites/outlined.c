@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "sites/family.h"
 #include "elf/frames.h"
 
@@ -27,15 +28,9 @@ struct table {
 static int table_add(void *ctx, uint64_t start, uint64_t len)
 {
 	struct table *t = ctx;
-	struct elf_symbol *functions;
 
-	if (t->n == t->cap) {
-		functions = realloc(t->functions, (t->cap * 2 + 256) * sizeof(*functions));
-		if (!functions)
-			return -ENOMEM;
-		t->functions = functions;
-		t->cap = t->cap * 2 + 256;
-	}
+	if (grow(t->functions, t->cap, t->n + 1))
+		return -ENOMEM;
 	t->functions[t->n++] = (struct elf_symbol){ .vaddr = start, .size = len };
 	return 0;
 }

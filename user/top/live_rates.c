@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
+#include "base/grow.h"
 #include "top/live_rates_internal.h"
 
 #include <errno.h>
@@ -101,8 +102,7 @@ static int meet(struct live_rates *r, const struct model *m)
 {
 	uint32_t i, n = model_nbarriers(m);
 	const struct model_barrier *b;
-	int err = grow_zeroed((void **)&r->places, &r->cap_places, n,
-			      sizeof(struct live_rates_place *));
+	int err = grow_zeroed(r->places, r->cap_places, n);
 
 	for (i = 0; i < n && !err; i++) {
 		b = model_barrier(m, i);
@@ -129,7 +129,7 @@ static void hide(struct live_rates_place *p)
 static int show(const struct live_rates_row ***list, uint32_t *n, uint32_t *cap,
 		struct live_rates_place *p)
 {
-	int err = grow_zeroed((void **)list, cap, *n + 1, sizeof(const struct live_rates_row *));
+	int err = grow_zeroed(*list, *cap, *n + 1);
 
 	if (err)
 		return err;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Processes: sums over their barriers. */
+#include "base/grow.h"
 #include "top/live_rates_internal.h"
 
 #include <errno.h>
@@ -40,8 +41,7 @@ static void add_row(struct live_rates_row *to, const struct live_rates_row *row)
 
 static int add_threads(struct live_rates_place *to, const struct live_rates_place *p)
 {
-	int err = grow_zeroed((void **)&to->threads, &to->cap_threads, to->nthreads + p->nthreads,
-			      sizeof(*to->threads));
+	int err = grow_zeroed(to->threads, to->cap_threads, to->nthreads + p->nthreads);
 
 	if (err || !p->nthreads)
 		return err;
@@ -54,8 +54,7 @@ int live_rates_add_to_process(struct live_rates *r, const struct live_rates_plac
 {
 	uint32_t i = p->row.proc;
 	struct live_rates_place *to;
-	int err = grow_zeroed((void **)&r->procs, &r->cap_procs, i + 1,
-			      sizeof(struct live_rates_place *));
+	int err = grow_zeroed(r->procs, r->cap_procs, i + 1);
 
 	if (err)
 		return err;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* What is new since the last look: differences of the sums of barriers and of their threads. */
+#include "base/grow.h"
 #include "top/live_rates_internal.h"
 
 #include <errno.h>
@@ -85,8 +86,7 @@ static uint64_t blocked_of(const struct model_sums *s)
 
 static struct live_rates_thread *add_thread(struct live_rates_place *p)
 {
-	if (grow_zeroed((void **)&p->threads, &p->cap_threads, p->nthreads + 1,
-			sizeof(*p->threads)))
+	if (grow_zeroed(p->threads, p->cap_threads, p->nthreads + 1))
 		return NULL;
 	memset(&p->threads[p->nthreads], 0, sizeof(*p->threads));
 	p->threads[p->nthreads].waiting_ns = MODEL_UNKNOWN;
@@ -174,7 +174,7 @@ int live_rates_take_threads(struct live_rates *r, const struct model *m, struct 
 	const struct live_rates_thread_was *was;
 	struct hash moved = { 0 };
 	uint32_t i, cap = 0;
-	int err = grow_zeroed((void **)&now, &cap, b->nthreads, sizeof(*now));
+	int err = grow_zeroed(now, cap, b->nthreads);
 
 	p->row.last_thread = MODEL_NONE;
 	p->row.last_count = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Which waits are where. */
+#include "base/grow.h"
 #include "top/live_rates_internal.h"
 
 #include <errno.h>
@@ -8,8 +9,7 @@
 
 int live_rates_add_waiting(struct live_rates *r, const struct live_rates_waiting *waiting)
 {
-	int err = grow_zeroed((void **)&r->waiting, &r->cap_waiting, r->nwaiting + 1,
-			      sizeof(*r->waiting));
+	int err = grow_zeroed(r->waiting, r->cap_waiting, r->nwaiting + 1);
 
 	if (!err)
 		err = hash_put(&r->by_tid, waiting->tid, r->nwaiting + 1);
@@ -52,8 +52,7 @@ static int add_unmet(struct live_rates *r, uint32_t proc, const struct live_rate
 {
 	struct live_rates_place *p = calloc(1, sizeof(*p));
 
-	if (!p || grow_zeroed((void **)&r->unmet, &r->cap_unmet, r->nunmet + 1,
-			      sizeof(struct live_rates_place *))) {
+	if (!p || grow_zeroed(r->unmet, r->cap_unmet, r->nunmet + 1)) {
 		free(p);
 		return -ENOMEM;
 	}

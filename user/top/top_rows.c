@@ -9,23 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "sites/family.h"
 #include "target/proc.h"
 
 static int keep_name(void *ctx, const struct report_barrier *barrier)
 {
 	struct top *t = ctx;
-	struct top_name *name, *more;
+	struct top_name *name;
 
-	if (t->nnames == t->cap_names) {
-		uint32_t cap = t->cap_names ? 2 * t->cap_names : 64;
-
-		more = reallocarray(t->names, cap, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		t->names = more;
-		t->cap_names = cap;
-	}
+	if (grow(t->names, t->cap_names, t->nnames + 1))
+		return -ENOMEM;
 	name = &t->names[t->nnames++];
 	name->label = strdup(barrier->label);
 	name->id = strdup(barrier->id);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* Arrays that grow. */
+#ifndef BASE_GROW_H
+#define BASE_GROW_H
+
+#include <errno.h>
+#include <stddef.h>
+
+/*
+ * Return @array, or its copy at another address, with room for at least @n elements of @size bytes, and put the number of elements
+ * that there is room for into *@cap; or NULL, with both unchanged. For grow() and grow_zeroed() alone.
+ */
+void *grow_array(void *array, size_t *cap, size_t n, size_t size, int zeroed);
+
+#define GROW(array, cap, n, zeroed)                                                      \
+	({                                                                               \
+		size_t grow_cap = (cap);                                                 \
+		__typeof__(array) grow_new =                                             \
+			grow_array((array), &grow_cap, (n), sizeof(*(array)), (zeroed)); \
+		if (grow_new) {                                                          \
+			(array) = grow_new;                                              \
+			(cap) = (__typeof__(cap))grow_cap;                               \
+		}                                                                        \
+		grow_new ? 0 : -ENOMEM;                                                  \
+	})
+
+/* Make room in @array, which has room for @cap elements, for @n of them; twice as much as before where it has to grow. 0 or -ENOMEM. */
+#define grow(array, cap, n)	   GROW(array, cap, n, 0)
+/* As grow(), with elements beyond @cap all zero. */
+#define grow_zeroed(array, cap, n) GROW(array, cap, n, 1)
+
+#endif /* BASE_GROW_H */
