@@ -320,6 +320,22 @@ static int begin(struct capture *c)
 
 /* --- while it runs ------------------------------------------------------------------------------------ */
 
+static void apply_verdict(void *ctx, const struct ingest_verdict *v)
+{
+	struct capture *c = ctx;
+
+	attach_classify(c->attach, v->tgid, v->inc, v->object, v->state);
+}
+
+/* Feed the model, and tell the kernel side what that has found out. */
+static int ingest_until(struct capture *c, uint64_t until_ns)
+{
+	int err = ingest_run(c->ingest, until_ns);
+
+	ingest_take_verdicts(c->ingest, apply_verdict, c);
+	return err;
+}
+
 static void on_event(void *ctx, const struct sbt_event *event)
 {
 	struct capture *c = ctx;
@@ -330,7 +346,7 @@ static void on_event(void *ctx, const struct sbt_event *event)
 	if ((event->type == SBT_REC_MAP || event->type == SBT_REC_OUTLINED) && event->inc &&
 	    c->ingest && !c->error) {
 		tracker_look(c->tracker, event);
-		c->error = ingest_run(c->ingest, event->t_ns);
+		c->error = ingest_until(c, event->t_ns);
 	}
 	tracker_event(c->tracker, event);
 	if (!c->error)
@@ -347,6 +363,8 @@ static void show_events(void *ctx)
 	if (c->showing)
 		return;
 	c->showing = true;
+	if (c->ingest)
+		ingest_take_verdicts(c->ingest, apply_verdict, c);
 	ring_show_events(c->stream, on_event, c);
 	c->showing = false;
 }
@@ -395,7 +413,7 @@ static int work(struct capture *c)
 	show_events(c);
 	show_mapped(c);
 	if (c->ingest)
-		err = ingest_run(c->ingest, now - RING_SLACK_NS);
+		err = ingest_until(c, now - RING_SLACK_NS);
 	else
 		capture_drain(c);
 	if (!err)
@@ -478,7 +496,7 @@ static void on_signals(struct capture *c)
 			msg_warn("the sums of --aggregate are read at the end: no report until "
 				 "then");
 		else if (info.ssi_signo == SIGUSR1 && c->ingest && c->emit &&
-			 !ingest_run(c->ingest, now_ns() - RING_SLACK_NS))
+			 !ingest_until(c, now_ns() - RING_SLACK_NS))
 			report_now(c);
 	}
 }

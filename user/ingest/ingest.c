@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/grow.h"
 #include "ingest/callsite.h"
 #include "ingest/reorder.h"
 #include "model/turnstile.h"
@@ -32,13 +33,14 @@ struct ingest {
 	struct stream *stream;
 	struct address_spaces *spaces;
 	struct model *model;
-	struct attach *attach;
 	struct feed *feed;
 	struct discover *discover; /* NULL: not wanted */
 	struct forkjoin *forkjoin; /* as that */
 	struct turnstiles *turnstiles; /* as that */
 	struct reorder reorder;
 	uint64_t unshared; /* ingest_unshared() */
+	struct ingest_verdict *verdicts; /* that nobody has taken yet */
+	size_t nverdicts, cap_verdicts;
 	void (*between)(void *ctx);
 	void *between_ctx;
 };
@@ -97,7 +99,27 @@ static void discover_drop(void *ctx, uint64_t cookie)
 		item->fate = REORDER_DROPPED;
 }
 
-/* From now on the kernel knows; what is on its way comes as it was. */
+/* Without memory for it the kernel goes on as before: that costs time, no result. */
+static void add_verdict(struct ingest *p, uint32_t tgid, uint32_t inc, uint64_t object,
+			uint32_t state)
+{
+	if (!grow(p->verdicts, p->cap_verdicts, p->nverdicts + 1))
+		p->verdicts[p->nverdicts++] = (struct ingest_verdict){
+			.tgid = tgid, .inc = inc, .state = state, .object = object
+		};
+}
+
+void ingest_take_verdicts(struct ingest *p,
+			  void (*apply)(void *ctx, const struct ingest_verdict *verdict), void *ctx)
+{
+	size_t i;
+
+	for (i = 0; i < p->nverdicts; i++)
+		apply(ctx, &p->verdicts[i]);
+	p->nverdicts = 0;
+}
+
+/* The kernel side is told soon; what is on its way comes as it was. */
 static void discover_classified(void *ctx, const struct discover_object *o)
 {
 	struct ingest *p = ctx;
@@ -113,7 +135,7 @@ static void discover_classified(void *ctx, const struct discover_object *o)
 	 */
 	if (o->verdict == DISCOVER_OTHER && (o->was_barrier || o->shared))
 		return;
-	attach_classify(p->attach, o->tgid, o->inc, o->object, states[o->verdict]);
+	add_verdict(p, o->tgid, o->inc, o->object, states[o->verdict]);
 }
 
 static void forkjoin_take(void *ctx, uint64_t cookie, struct forkjoin_round *round)
@@ -160,7 +182,6 @@ int ingest_new(const struct feed_options *options, struct stream *stream, bool d
 	p->stream = stream;
 	p->spaces = options->spaces;
 	p->model = options->model;
-	p->attach = options->attach;
 	err = feed_new(options, &p->feed);
 	if (!err && discover)
 		err = start_discovery(p);
@@ -181,6 +202,7 @@ void ingest_free(struct ingest *p)
 	forkjoin_free(p->forkjoin);
 	turnstiles_free(p->turnstiles);
 	feed_free(p->feed);
+	free(p->verdicts);
 	free(p);
 }
 
@@ -441,7 +463,7 @@ static int consider_semaphore(struct ingest *p, const struct sbt_crossing *c)
 	if (!c->result && !slot->runtime) {
 		w.site = callsites_semaphore(feed_callsites(p->feed), slot->space, c, &w.above);
 		if (!turnstiles_add(p->turnstiles, &w))
-			attach_classify(p->attach, c->tgid, c->inc, c->object, SBT_OBJECT_OTHER);
+			add_verdict(p, c->tgid, c->inc, c->object, SBT_OBJECT_OTHER);
 	}
 	callsites_done(feed_callsites(p->feed), c);
 	return 0;

@@ -22,6 +22,16 @@ struct feed *ingest_feed(const struct ingest *ingest);
  * them. Returns 0, or -errno.
  */
 int ingest_run(struct ingest *ingest, uint64_t until_ns);
+/* What discovery found an object to be: for the kernel side, which records fewer waits there from then on. */
+struct ingest_verdict {
+	uint32_t tgid, inc;
+	uint32_t state; /* SBT_OBJECT_* of bpf/state.h */
+	uint64_t object;
+};
+
+/* Pass each verdict since the last call to @apply, in order. */
+void ingest_take_verdicts(struct ingest *ingest,
+			  void (*apply)(void *ctx, const struct ingest_verdict *verdict), void *ctx);
 /* What is called now and then, between two records, while that takes long. It may call ingest_run(). */
 void ingest_between(struct ingest *ingest, void (*between)(void *ctx), void *ctx);
 /* The process is not looked at where its threads wait on condition variables, for a while. */
