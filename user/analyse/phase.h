@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What phases between barriers (conceptual.c) and between markers (marked.c) share. Nobody else includes it. */
+/* What phases between barriers (conceptual.c) and between markers (user_phases.c) share. Nobody else includes it. */
 #ifndef ANALYSE_PHASE_H
 #define ANALYSE_PHASE_H
 
-#include "analyse/conceptual.h"
 #include "analyse/internal.h"
 
 /* What one thread did inside; of one occurrence, or of all. */

@@ -163,7 +163,7 @@ static void on_hang(void *ctx, const struct report_hang *hang)
 
 static int begin_hanging(struct capture *c)
 {
-	struct hang_monitor_env env = {
+	struct hang_env env = {
 		.attach = c->attach,
 		.spaces = c->spaces,
 		.ranks = tracker_ranks(c->tracker),

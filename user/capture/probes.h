@@ -6,7 +6,7 @@
 
 #include "attach/attach.h"
 #include "base/hash.h"
-#include "capture/process_tracker.h"
+#include "capture/tracker_options.h"
 #include "capture/written.h"
 #include "sites/module.h"
 #include "sites/rule.h"

@@ -11,25 +11,12 @@
 #include <stdint.h>
 
 #include "attach/attach.h"
+#include "capture/tracker_options.h"
 #include "ingest/feed.h"
 #include "sbt/record.h"
 #include "sites/address_space.h"
 
 struct tracker;
-
-struct tracker_options {
-	bool discover; /* look for barriers that nobody named */
-	bool discover_all; /* in whoever runs, too (-a) */
-	bool waits_told; /* who begins to wait without probes is told of: SBT_REC_UNPROBED */
-	bool turns; /* how long threads wait for their turn is measured */
-	bool accesses; /* markers of remote data, too: somebody keeps what they tell */
-	const char *comm; /* -a: only processes of this name; NULL all */
-	bool children; /* processes that nobody named are traced, too */
-	bool all_loaders; /* the dynamic linkers of all processes are probed: set by tracker_new() */
-	bool by_process; /* probes for each process, none that strangers meet */
-	bool apart; /* what can be shed alone has probes that can be removed alone (--cost-limit) */
-	int verbose;
-};
 
 int tracker_new(struct attach *attach, struct modules *modules, struct address_spaces *spaces,
 		const struct tracker_options *options, struct tracker **out);

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "cmd/option_rows.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options.h"
 
 #define NO    no_argument
 #define VALUE required_argument

@@ -23,6 +23,7 @@
 #include "analyse/report.h"
 #include "analyse/session.h"
 #include "compare/series.h"
+#include "emit/threads.h"
 #include "model/model.h"
 
 struct emit_options {
@@ -36,21 +37,6 @@ struct emit_options {
 	/* Is told of every hang that is printed, too. Optional. */
 	void (*on_hang)(void *ctx, const struct report_hang *hang);
 	void *on_hang_ctx;
-};
-
-/* Where a thread is. Strings are untrusted, NULL unknown. */
-struct emit_thread {
-	uint32_t pid, tid;
-	const char *comm;
-	enum hang_state state;
-	const char *blocked_on; /* in words */
-	const char *syscall, *wchan;
-	const char *registers; /* how they are known */
-	uint64_t oncpu_ns, runq_ns; /* so far; MODEL_UNKNOWN */
-	bool sampled; /* it ran: the stack is a sample of where */
-	bool truncated; /* its outermost function is not among the frames */
-	uint32_t nframes;
-	const struct hang_frame *frames; /* innermost first */
 };
 
 struct emit; /* opaque */

@@ -12,7 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emit/emit.h"
+#include "analyse/observer.h"
+#include "analyse/report.h"
+#include "analyse/session.h"
+#include "compare/compare.h"
+#include "compare/series.h"
 
 /* Raised when a name or a meaning changes; not for additions. */
 #define FIELDS_SCHEMA_VERSION 1

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "emit/emit.h"
 #include "emit/json.h"
 
 static void schema_object(struct buf *buf, const struct emit_record *record, const char *type,

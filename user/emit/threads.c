@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "emit/fields.h"
+#include "emit/textout.h"
 
 #define NAMED  12 /* threads of one place that are listed */
 #define FRAMES 24 /* of one stack */

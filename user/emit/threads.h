@@ -4,8 +4,27 @@
 #ifndef EMIT_THREADS_H
 #define EMIT_THREADS_H
 
-#include "emit/emit.h"
-#include "emit/textout.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hang/hang.h"
+
+struct textout;
+
+/* Where a thread is. Strings are untrusted, NULL unknown. */
+struct emit_thread {
+	uint32_t pid, tid;
+	const char *comm;
+	enum hang_state state;
+	const char *blocked_on; /* in words */
+	const char *syscall, *wchan;
+	const char *registers; /* how they are known */
+	uint64_t oncpu_ns, runq_ns; /* so far; MODEL_UNKNOWN */
+	bool sampled; /* it ran: the stack is a sample of where */
+	bool truncated; /* its outermost function is not among the frames */
+	uint32_t nframes;
+	const struct hang_frame *frames; /* innermost first */
+};
 
 void threads_print(struct textout *t, uint32_t pid, const char *comm,
 		   const struct emit_thread *threads, uint32_t n);

@@ -69,7 +69,7 @@ static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 		s->n--;
 }
 
-int arrivals_look(struct arrivals *s, const struct hang_monitor_env *env)
+int arrivals_look(struct arrivals *s, const struct hang_env *env)
 {
 	s->n = s->ngroups = 0;
 	s->attach = env->attach;
@@ -87,7 +87,7 @@ bool arrivals_old(const struct arrivals *s, uint64_t now, uint64_t after_ns)
 	return false;
 }
 
-struct family_team arrival_team(const struct hang_monitor_env *env, const struct arrival *p)
+struct family_team arrival_team(const struct hang_env *env, const struct arrival *p)
 {
 	const struct address_space *space = address_space_find(env->spaces, p->pid, p->inc);
 	struct family_team none = { 0 };
@@ -100,7 +100,7 @@ struct family_team arrival_team(const struct hang_monitor_env *env, const struct
 }
 
 /* By what processes know it as one. */
-static uint64_t shared_key(const struct hang_monitor_env *env, const struct arrival *p)
+static uint64_t shared_key(const struct hang_env *env, const struct arrival *p)
 {
 	struct address_space *space = address_space_find(env->spaces, p->pid, p->inc);
 	struct family_team team = arrival_team(env, p);
@@ -140,7 +140,7 @@ static uint64_t group_key(const struct arrival *p)
 	return hash_mix(key ^ (uint64_t)p->family << 8 ^ (p->kind == SBT_KIND_JOIN));
 }
 
-int arrivals_group(struct arrivals *s, const struct hang_monitor_env *env)
+int arrivals_group(struct arrivals *s, const struct hang_env *env)
 {
 	struct hash by_key = { 0 };
 	struct arrival_group *groups = realloc(s->groups, (s->n + 1u) * sizeof(*groups));

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
-#include "hang/hang_monitor.h"
+#include "hang/hang_env.h"
 #include "model/model.h"
 #include "sites/family.h"
 
@@ -41,16 +41,16 @@ struct arrivals {
 
 void arrivals_free(struct arrivals *arrivals);
 /* Copies all arrivals that are at a meeting and not stale; no groups. Returns 0 or -ENOMEM. */
-int arrivals_look(struct arrivals *arrivals, const struct hang_monitor_env *env);
+int arrivals_look(struct arrivals *arrivals, const struct hang_env *env);
 /* Has one of them been there for @after_ns? */
 bool arrivals_old(const struct arrivals *arrivals, uint64_t now_ns, uint64_t after_ns);
 /* Which of them are at one barrier. Returns 0 or -errno. */
-int arrivals_group(struct arrivals *arrivals, const struct hang_monitor_env *env);
+int arrivals_group(struct arrivals *arrivals, const struct hang_env *env);
 /* It has left without a word: until it comes again it is in no barrier. Returns 0 or -ENOMEM. */
 int arrivals_set_stale(struct arrivals *arrivals, uint32_t tid, uint64_t since_ns);
 bool arrivals_is_stale(const struct arrivals *arrivals, uint32_t tid, uint64_t since_ns);
 /* What the object's own words say of who meets there. */
-struct family_team arrival_team(const struct hang_monitor_env *env, const struct arrival *arrival);
+struct family_team arrival_team(const struct hang_env *env, const struct arrival *arrival);
 /* As the model knows arrivals. */
 struct model_crossing arrival_crossing(const struct arrival *arrival);
 

@@ -47,7 +47,6 @@ struct hang_collect_answer {
 	uint64_t apart_ns;
 };
 
-
 /* inquest_threads.c */
 /* Appends a thread of a process that was looked at. Returns 0 or -ENOMEM. */
 int hang_collect_add_thread(struct hang_collect *s, struct hang_collect_answer *a,

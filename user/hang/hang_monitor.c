@@ -36,7 +36,7 @@ struct known {
 };
 
 struct hang_monitor {
-	struct hang_monitor_env env;
+	struct hang_env env;
 	uint64_t next_look_ns;
 	struct arrivals arrivals;
 	struct matter *matters; /* by group of .pendings */
@@ -48,7 +48,7 @@ struct hang_monitor {
 	bool failed, refused;
 };
 
-int hang_monitor_new(const struct hang_monitor_env *env, struct hang_monitor **out)
+int hang_monitor_new(const struct hang_env *env, struct hang_monitor **out)
 {
 	struct hang_monitor *h = calloc(1, sizeof(*h));
 

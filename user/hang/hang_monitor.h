@@ -10,31 +10,13 @@
 
 #include <stdint.h>
 
-#include "hang/hang.h"
-#include "attach/attach.h"
-#include "ingest/ranks.h"
 #include "analyse/report.h"
-#include "model/model.h"
-#include "sites/address_space.h"
+#include "hang/hang_env.h"
 
 struct hang_monitor;
 
-/* All of these must outlive it. */
-struct hang_monitor_env {
-	struct attach *attach;
-	struct address_spaces *spaces; /* the tracer's own: asked for what is known already */
-	struct ranks *ranks;
-	struct model *model;
-	const struct report_env *report_env;
-	/* Is shown each hang, and each that has ended (hang->over). */
-	void (*report)(void *ctx, const struct report_hang *hang);
-	void *report_ctx;
-	uint64_t after_ns; /* --hang */
-	bool debuginfod;
-};
-
 /* Returns 0 or -ENOMEM. */
-int hang_monitor_new(const struct hang_monitor_env *env, struct hang_monitor **out);
+int hang_monitor_new(const struct hang_env *env, struct hang_monitor **out);
 /* Ends the look that is under way. */
 void hang_monitor_free(struct hang_monitor *hang_monitor);
 /*

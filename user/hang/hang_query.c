@@ -38,7 +38,7 @@ static struct hang_member *find_member(struct hang_collect_barrier *b, uint32_t 
 	return NULL;
 }
 
-static void describe(const struct hang_monitor_env *env, uint32_t thread, bool is_rank,
+static void describe(const struct hang_env *env, uint32_t thread, bool is_rank,
 		     struct hang_member *m)
 {
 	const struct model_thread *t = model_thread(env->model, thread);
@@ -52,7 +52,7 @@ static void describe(const struct hang_monitor_env *env, uint32_t thread, bool i
 }
 
 /* Who met there the last time. */
-static int add_past(const struct hang_monitor_env *env, const struct arrival *p,
+static int add_past(const struct hang_env *env, const struct arrival *p,
 		    struct hang_collect_barrier *b, struct model_team *team)
 {
 	struct model_met *met = calloc(TEAM_MAX, sizeof(*met));
@@ -109,7 +109,7 @@ static void note_member(void *ctx, uint32_t tid, uint64_t team, uint32_t entered
  * OpenMP: who is in the team now is known, and how many have entered the region. Those of the last
  * meeting that are not in it have left it, where the numbers say that all had entered.
  */
-static int add_region(const struct hang_monitor_env *env, struct hang_collect_barrier *b)
+static int add_region(const struct hang_env *env, struct hang_collect_barrier *b)
 {
 	struct members m = { .barrier = b };
 	uint32_t i, past = b->nteam;
@@ -160,7 +160,7 @@ static void note_process(void *ctx, uint32_t tgid, uint32_t rank)
 	pids[b->npids++] = tgid;
 }
 
-static int add_ranks(const struct hang_monitor_env *env, const struct arrival *p,
+static int add_ranks(const struct hang_env *env, const struct arrival *p,
 		     struct hang_collect_barrier *b)
 {
 	struct processes r = { .barrier = b };
@@ -195,7 +195,7 @@ static int add_sharers(struct hang_collect_barrier *b)
  * What the model calls it is better where the site is no plain call: it needs names looked up, here
  * and now.
  */
-static int add_name(const struct hang_monitor_env *env, const struct arrival *p,
+static int add_name(const struct hang_env *env, const struct arrival *p,
 		    struct hang_collect_barrier *b, uint32_t barrier)
 {
 	const struct model_barrier *mb;
@@ -225,7 +225,7 @@ static bool is_plain_call(const struct arrival *p)
 	       family_has(p->family, FAMILY_COUNTED | FAMILY_OPENMP | FAMILY_RANKS);
 }
 
-int hang_query_add_barrier(const struct hang_monitor_env *env, const struct arrivals *arrivals,
+int hang_query_add_barrier(const struct hang_env *env, const struct arrivals *arrivals,
 			   uint32_t group, struct hang_collect_question *q)
 {
 	const struct arrival_group *g = &arrivals->groups[group];
@@ -289,7 +289,7 @@ bool hang_query_is_of(const struct hang_collect_question *q, uint32_t pid)
 }
 
 /* What reports call the threads of these processes. */
-int hang_query_add_numbers(const struct hang_monitor_env *env, struct hang_collect_question *q)
+int hang_query_add_numbers(const struct hang_env *env, struct hang_collect_question *q)
 {
 	bool ranks = !q->nbarriers || q->barriers[0].of_processes;
 	uint32_t i, n = model_nthreads(env->model);
