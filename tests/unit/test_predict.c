@@ -6,7 +6,7 @@
 #define SITE 0
 
 /* @n threads meet once, each after its @work, ns. */
-static struct predict_input one_meeting(uint32_t n, const uint64_t *work)
+static struct predict_input one_episode(uint32_t n, const uint64_t *work)
 {
 	struct predict_input in;
 	struct gen g;
@@ -27,7 +27,7 @@ static struct predict_input together(uint32_t n)
 
 	for (i = 0; i < n; i++)
 		work[i] = 100 * US;
-	return one_meeting(n, work);
+	return one_episode(n, work);
 }
 
 #define TABLE_1                                                                                  \
@@ -86,7 +86,7 @@ static void test_linear_messages(void **state)
 static void test_linear_late(void **state)
 {
 	uint64_t work[] = { 0, 100 * US + 500 };
-	struct predict_input in = one_meeting(2, work);
+	struct predict_input in = one_episode(2, work);
 	struct predict_machine m =
 		MACHINE("ideal", "BarrierModel=linear", TABLE_1, "BarrierByMsgs=0");
 	struct predict_run run = simulate(&in, &m, 2);
@@ -96,7 +96,7 @@ static void test_linear_late(void **state)
 	near(run.time_ns, 117.5e3 + 5e3);
 	near(run.phases[SITE].wait_ns, 100.5e3);
 	near(run.phases[SITE].time_ns, 105.5e3);
-	assert_int_equal(run.phases[SITE].meetings, 1);
+	assert_int_equal(run.phases[SITE].episodes, 1);
 	predict_run_free(&run);
 	predict_input_free(&in);
 }
@@ -182,7 +182,7 @@ static void test_no_model_leaves_early(void **state)
 			struct predict_input in;
 
 			work[last] += 200 * US;
-			in = one_meeting(7, work);
+			in = one_episode(7, work);
 			near(time_on(&in, &m, 7), (double)work[last]);
 			predict_input_free(&in);
 			work[last] -= 200 * US;
@@ -192,7 +192,7 @@ static void test_no_model_leaves_early(void **state)
 
 /* --- processors -------------------------------------------------------------------------------------- */
 
-static struct predict_input no_meeting(uint32_t n, uint64_t work)
+static struct predict_input no_episode(uint32_t n, uint64_t work)
 {
 	struct predict_input in;
 	struct gen g;
@@ -213,7 +213,7 @@ static struct predict_input no_meeting(uint32_t n, uint64_t work)
  */
 static void test_scheduler(void **state)
 {
-	struct predict_input in = no_meeting(3, 3 * MS);
+	struct predict_input in = no_episode(3, 3 * MS);
 	struct predict_machine m = MACHINE("ideal", "Scheduler=global");
 
 	(void)state;
@@ -230,7 +230,7 @@ static void test_scheduler(void **state)
 /* Two threads of 2 ms take turns of 1 ms on one processor: it changes three times. */
 static void test_switches(void **state)
 {
-	struct predict_input in = no_meeting(2, 2 * MS);
+	struct predict_input in = no_episode(2, 2 * MS);
 	struct predict_machine m = MACHINE("ideal", "Quantum=1ms", "SwitchTime=100us");
 
 	(void)state;
@@ -243,7 +243,7 @@ static void test_switches(void **state)
 static void test_fixed(void **state)
 {
 	uint64_t work[] = { 4 * MS, 1 * MS, 1 * MS, 2 * MS };
-	struct predict_input in = one_meeting(4, work);
+	struct predict_input in = one_episode(4, work);
 	struct predict_machine m = MACHINE("ideal", "Scheduler=block");
 
 	(void)state;
@@ -459,7 +459,7 @@ static uint64_t random_next(uint64_t *x)
 static struct predict_input random_input(uint64_t *x, uint32_t n, bool delays, double *work)
 {
 	struct predict_input in = { 0 };
-	uint32_t k, i, meeting;
+	uint32_t k, i, episode;
 
 	*work = 0;
 	for (i = 0; i < n; i++)
@@ -467,7 +467,7 @@ static struct predict_input random_input(uint64_t *x, uint32_t n, bool delays, d
 	for (k = 0; k < 40; k++) {
 		uint64_t members = random_next(x) | random_next(x);
 
-		assert_int_equal(predict_add_meeting(&in, k % 3, &meeting), 0);
+		assert_int_equal(predict_add_episode(&in, k % 3, &episode), 0);
 		for (i = 0; i < n; i++) {
 			uint64_t ns = random_next(x) % 1000;
 
@@ -479,7 +479,7 @@ static struct predict_input random_input(uint64_t *x, uint32_t n, bool delays, d
 			if (ns % 3 == 0)
 				assert_int_equal(
 					predict_add_step(&in, i, PREDICT_READ, 0, k % n, 8), 0);
-			assert_int_equal(predict_add_step(&in, i, PREDICT_MEET, ns, meeting, 0), 0);
+			assert_int_equal(predict_add_step(&in, i, PREDICT_MEET, ns, episode, 0), 0);
 			*work += (double)ns;
 		}
 	}
@@ -645,16 +645,16 @@ static void see(void *ctx, const struct predict_crossed *c)
 	struct seen *s = ctx;
 
 	assert_true(c->thread < 2);
-	if (c->meeting == PREDICT_NONE) {
+	if (c->episode == PREDICT_NONE) {
 		near(c->depart_ns, s->depart[1]);
 		s->ends++;
 		return;
 	}
-	s->last_arrival[c->meeting] = fmax(s->last_arrival[c->meeting], c->arrive_ns);
+	s->last_arrival[c->episode] = fmax(s->last_arrival[c->episode], c->arrive_ns);
 	assert_true(c->depart_ns >= c->arrive_ns);
 	near(c->work_ns, 15e3);
 	near(c->queue_ns + c->inside_queue_ns, 0);
-	s->depart[c->meeting] = c->depart_ns;
+	s->depart[c->episode] = c->depart_ns;
 	s->n++;
 }
 
@@ -705,8 +705,8 @@ static void test_wrong_input(void **state)
 	assert_int_equal(predict_add_thread(&in), 0);
 	assert_int_equal(predict_add_thread(&in), 1);
 	assert_int_equal(predict_add_step(&in, 0, PREDICT_MEET, 1, 0, 0), -EINVAL);
-	assert_int_equal(predict_add_meeting(&in, 0, &a), 0);
-	assert_int_equal(predict_add_meeting(&in, 0, &b), 0);
+	assert_int_equal(predict_add_episode(&in, 0, &a), 0);
+	assert_int_equal(predict_add_episode(&in, 0, &b), 0);
 	/* Two meetings, in another order for each. */
 	assert_int_equal(predict_add_step(&in, 0, PREDICT_MEET, 1, a, 0), 0);
 	assert_int_equal(predict_add_step(&in, 0, PREDICT_MEET, 1, b, 0), 0);

@@ -53,11 +53,11 @@ static inline void gen_read(struct gen *g, uint32_t thread, uint32_t owner, uint
 
 static inline void gen_meet(struct gen *g, uint32_t site)
 {
-	uint32_t i, meeting;
+	uint32_t i, episode;
 
-	g->err |= predict_add_meeting(&g->in, site, &meeting);
+	g->err |= predict_add_episode(&g->in, site, &episode);
 	for (i = 0; i < g->n; i++)
-		gen_step(g, i, PREDICT_MEET, meeting, 0);
+		gen_step(g, i, PREDICT_MEET, episode, 0);
 }
 
 static inline int gen_end(struct gen *g, struct predict_input *out)

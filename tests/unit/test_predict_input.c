@@ -88,8 +88,8 @@ static void test_parts(void **state)
 	in = finish(&f, 1100);
 	facts = predict_feed_facts(f.feed);
 	assert_int_equal(in->nthreads, 2);
-	assert_int_equal(in->nmeetings, 1);
-	assert_int_equal(in->meetings[0].n, 2);
+	assert_int_equal(in->nepisodes, 1);
+	assert_int_equal(in->episodes[0].n, 2);
 	assert_int_equal(in->nsites, 1);
 	expect_step(in, 0, 0, PREDICT_DELAY, 100);
 	expect_step(in, 0, 1, PREDICT_MEET, 450);
@@ -167,7 +167,7 @@ static void test_incomplete(void **state)
 	cross_with(&f, 12, A, 2050, 2100, NULL);
 	in = finish(&f, 2100);
 	assert_int_equal(predict_feed_facts(f.feed)->left_out, 1);
-	assert_int_equal(in->nmeetings, 2);
+	assert_int_equal(in->nepisodes, 2);
 	expect_step(in, 0, 1, PREDICT_MEET, 500 + 300);
 	/* Of 12's phase nothing is known. */
 	expect_step(in, 1, 1, PREDICT_MEET, 0);
@@ -190,10 +190,10 @@ static void test_made(void **state)
 	cross_with(&f, 11, A, 1500, 1510, NULL); /* 900 */
 	in = finish(&f, 1510);
 	assert_int_equal(predict_feed_facts(f.feed)->forks, 1);
-	assert_int_equal(in->nmeetings, 2);
+	assert_int_equal(in->nepisodes, 2);
 	assert_int_equal(in->nsites, 2);
-	assert_int_equal(in->meetings[0].site, 1);
-	assert_int_equal(in->meetings[1].site, 0);
+	assert_int_equal(in->episodes[0].site, 1);
+	assert_int_equal(in->episodes[1].site, 0);
 	assert_int_equal(predict_translate(in, NULL, &ideal), 0);
 	assert_int_equal((int)ideal, 600 + 900);
 	tear_down(&f);

@@ -349,7 +349,7 @@ static double predict_episode(const struct predict_machine *m)
 
 	err = predict_add_thread(&in) < 0 || predict_add_thread(&in) < 0;
 	for (i = 0; i < ROUNDS && !err; i++)
-		err = predict_add_meeting(&in, 0, &meeting) ||
+		err = predict_add_episode(&in, 0, &meeting) ||
 		      predict_add_step(&in, 0, PREDICT_MEET, 0, meeting, 0) ||
 		      predict_add_step(&in, 1, PREDICT_MEET, 0, meeting, 0);
 	if (!err && !predict_simulate(&in, m, 2, NULL, NULL, &run)) {

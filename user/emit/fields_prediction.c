@@ -10,7 +10,7 @@ static const struct emit_field phase_fields[] = {
 	{ "barrier", EMIT_STRING, PH(id), .help = "id of the barrier where these phases end; null: none" },
 	{ "label", EMIT_STRING, PH(label), .heading = "phases that end at", .look = EMIT_NAME,
 	  .help = "the same in words" },
-	{ "meetings", EMIT_U64, PH(meetings), .heading = "times", .look = EMIT_NUMBER,
+	{ "meetings", EMIT_U64, PH(episodes), .heading = "times", .look = EMIT_NUMBER,
 	  .help = "how often" },
 	{ "time_ns", EMIT_NS, PH(time_ns), .heading = "time", .look = EMIT_COMMON,
 	  .help = "sum of their phase times; those of one team add up to the predicted time" },

@@ -69,9 +69,9 @@ static void each_interval(struct predict_input *in, double *mean,
 static void add_mean(struct predict_input *in, struct predict_step *steps, uint64_t n, double work,
 		     double *mean)
 {
-	uint32_t meeting = steps[n - 1].what;
+	uint32_t episode = steps[n - 1].what;
 
-	mean[meeting] += work / in->meetings[meeting].n;
+	mean[episode] += work / in->episodes[episode].n;
 }
 
 static void set_mean(struct predict_input *in, struct predict_step *steps, uint64_t n, double work,
@@ -148,15 +148,15 @@ static int copy_input(const struct predict_input *in, bool room, struct predict_
 	uint32_t i;
 
 	*out = (struct predict_input){ .nsites = in->nsites,
-				       .nmeetings = in->nmeetings,
+				       .nepisodes = in->nepisodes,
 				       .before_ns = in->before_ns,
 				       .after_ns = in->after_ns };
 	out->threads = calloc((size_t)in->nthreads + 1, sizeof(*out->threads));
-	out->meetings = calloc((size_t)in->nmeetings + 1, sizeof(*out->meetings));
-	if (!out->threads || !out->meetings)
+	out->episodes = calloc((size_t)in->nepisodes + 1, sizeof(*out->episodes));
+	if (!out->threads || !out->episodes)
 		return -ENOMEM;
-	if (in->nmeetings)
-		memcpy(out->meetings, in->meetings, in->nmeetings * sizeof(*out->meetings));
+	if (in->nepisodes)
+		memcpy(out->episodes, in->episodes, in->nepisodes * sizeof(*out->episodes));
 	for (i = 0; i < in->nthreads; i++)
 		if (copy_steps(&in->threads[i], room, &out->threads[out->nthreads++]))
 			return -ENOMEM;
@@ -166,14 +166,14 @@ static int copy_input(const struct predict_input *in, bool room, struct predict_
 /* A copy in which all members of a meeting compute, and sleep, the same before it. 0 or -ENOMEM. */
 static int balance(const struct predict_input *in, struct predict_input *out)
 {
-	double *mean = calloc((size_t)in->nmeetings + 1, sizeof(*mean));
+	double *mean = calloc((size_t)in->nepisodes + 1, sizeof(*mean));
 	int err = mean ? copy_input(in, has_delays(in), out) : -ENOMEM;
 
 	if (err)
 		goto out;
 	each_interval(out, mean, add_mean, computes);
 	each_interval(out, mean, set_mean, computes);
-	memset(mean, 0, ((size_t)in->nmeetings + 1) * sizeof(*mean));
+	memset(mean, 0, ((size_t)in->nepisodes + 1) * sizeof(*mean));
 	each_interval(out, mean, add_mean, sleeps);
 	each_interval(out, mean, set_mean_delay, sleeps);
 out:

@@ -45,7 +45,7 @@ struct predict_thread {
 	struct predict_step *steps;
 };
 
-struct predict_meeting {
+struct predict_episode {
 	uint32_t site; /* which phase ends there: an index of the caller's, below nsites */
 	uint32_t n; /* who meets: so many threads have a step that names it */
 };
@@ -54,8 +54,8 @@ struct predict_meeting {
 struct predict_input {
 	uint32_t nthreads, cap_threads;
 	struct predict_thread *threads;
-	uint32_t nmeetings, cap_meetings;
-	struct predict_meeting *meetings;
+	uint32_t nepisodes, cap_episodes;
+	struct predict_episode *episodes;
 	uint32_t nsites;
 	/* Computing of one processor while there are no threads yet, and when all have ended (Amdahl's serial part). */
 	uint64_t before_ns, after_ns;
@@ -64,7 +64,7 @@ struct predict_input {
 /* A thread more; its index, or -ENOMEM, -E2BIG. */
 int predict_add_thread(struct predict_input *in);
 /* A meeting more at @site; members come with their steps. Its index in *@out. 0, -ENOMEM or -E2BIG. */
-int predict_add_meeting(struct predict_input *in, uint32_t site, uint32_t *out);
+int predict_add_episode(struct predict_input *in, uint32_t site, uint32_t *out);
 /* A step of @thread; of a meeting, one member more. 0, -EINVAL (no such thread or meeting) or -ENOMEM. */
 int predict_add_step(struct predict_input *in, uint32_t thread, enum predict_op op, uint64_t ns,
 		     uint32_t what, uint32_t bytes);
@@ -184,7 +184,7 @@ double predict_param_get(const struct predict_machine *m, const struct predict_p
 
 /* The phases that end at one site, over the run. Those of one team, with the tail, add up to the whole. */
 struct predict_phase {
-	uint64_t meetings;
+	uint64_t episodes;
 	double time_ns; /* phase times */
 	double work_ns; /* computing in them, of all threads */
 	double wait_ns; /* waiting for the last, of all members */
@@ -209,7 +209,7 @@ struct predict_run {
 struct predict_crossed {
 	uint32_t thread;
 	uint32_t
-		meeting; /* PREDICT_NONE: the end of the thread, which is both its arrival and its departure */
+		episode; /* PREDICT_NONE: the end of the thread, which is both its arrival and its departure */
 	uint32_t processor; /* where it went on */
 	double arrive_ns, depart_ns;
 	double work_ns; /* computing since the last departure, entering included */

@@ -21,7 +21,7 @@
 #define ADVANCE 1000 /* crossings, after which what is decided is said to be */
 
 struct crossed {
-	uint32_t thread, meeting, processor, seq;
+	uint32_t thread, episode, processor, seq;
 	uint64_t arrive_ns, depart_ns; /* since the start */
 	uint64_t oncpu_ns, runq_ns, inside_runq_ns;
 };
@@ -79,14 +79,14 @@ static void keep(void *ctx, const struct predict_crossed *c)
 
 	t->work_ns += c->work_ns;
 	t->queue_ns += c->queue_ns;
-	if (c->meeting == PREDICT_NONE) {
+	if (c->episode == PREDICT_NONE) {
 		t->end_ns = whole(c->arrive_ns);
 		t->tail_ns = whole(t->work_ns);
 		t->tail_runq_ns = whole(t->queue_ns);
 		return;
 	}
 	/* Where a parallel part begins is no barrier of the program's. */
-	if (p->in->meetings[c->meeting].site >= p->nbarriers) {
+	if (p->in->episodes[c->episode].site >= p->nbarriers) {
 		t->queue_ns += c->inside_queue_ns;
 		return;
 	}
@@ -95,7 +95,7 @@ static void keep(void *ctx, const struct predict_crossed *c)
 		return;
 	*to = (struct crossed){
 		.thread = c->thread,
-		.meeting = c->meeting,
+		.episode = c->episode,
 		.processor = c->processor,
 		.seq = ++t->seq,
 		.arrive_ns = whole(c->arrive_ns),
@@ -105,8 +105,8 @@ static void keep(void *ctx, const struct predict_crossed *c)
 		.inside_runq_ns = whole(c->inside_queue_ns),
 	};
 	t->work_ns = t->queue_ns = 0;
-	if (c->thread < p->first[c->meeting])
-		p->first[c->meeting] = c->thread;
+	if (c->thread < p->first[c->episode])
+		p->first[c->episode] = c->thread;
 }
 
 static int compare(const void *a, const void *b)
@@ -125,10 +125,10 @@ static int simulate(struct predict_as_recording *p, const struct predict_feed *f
 	int err;
 
 	p->threads = calloc((size_t)p->in->nthreads + 1, sizeof(*p->threads));
-	p->first = malloc(((size_t)p->in->nmeetings + 1) * sizeof(*p->first));
+	p->first = malloc(((size_t)p->in->nepisodes + 1) * sizeof(*p->first));
 	if (!p->threads || !p->first)
 		return -ENOMEM;
-	memset(p->first, 0xff, ((size_t)p->in->nmeetings + 1) * sizeof(*p->first));
+	memset(p->first, 0xff, ((size_t)p->in->nepisodes + 1) * sizeof(*p->first));
 	for (i = 0; i < p->in->nthreads; i++) {
 		struct thread *t = &p->threads[i];
 		const struct model_thread *mt =
@@ -259,7 +259,7 @@ static void fill_detail(struct model_detail *d, uint64_t all, uint64_t oncpu, ui
 static void write_crossing(struct predict_as_recording *p, const struct crossed *c)
 {
 	struct thread *t = &p->threads[c->thread];
-	const struct model_barrier *b = model_barrier(p->model, p->in->meetings[c->meeting].site);
+	const struct model_barrier *b = model_barrier(p->model, p->in->episodes[c->episode].site);
 	struct model_detail d = { .inside_runq_ns = c->inside_runq_ns };
 	struct model_crossing x = {
 		.tgid = t->tgid,
@@ -267,10 +267,10 @@ static void write_crossing(struct predict_as_recording *p, const struct crossed 
 		.tid = t->tid,
 		.seq = c->seq,
 		.site = b->nsites ? b->sites[0] : 0,
-		.count = p->in->meetings[c->meeting].n,
+		.count = p->in->episodes[c->episode].n,
 		/* Several teams at one place have an object each. */
-		.object = b->object + (b->objects > 1 ? 64 * (uint64_t)p->first[c->meeting] : 0),
-		.shared = b->shared ? 1 + (uint64_t)p->in->meetings[c->meeting].site : 0,
+		.object = b->object + (b->objects > 1 ? 64 * (uint64_t)p->first[c->episode] : 0),
+		.shared = b->shared ? 1 + (uint64_t)p->in->episodes[c->episode].site : 0,
 		.arrive_ns = p->start_ns + c->arrive_ns,
 		.depart_ns = p->start_ns + c->depart_ns,
 		.arrive_cpu = (uint16_t)c->processor,

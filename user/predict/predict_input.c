@@ -16,7 +16,7 @@
 struct feed_thread {
 	uint32_t tid;
 	uint32_t thread; /* in the input; PREDICT_NONE: none yet */
-	uint32_t meeting; /* its last; PREDICT_NONE */
+	uint32_t episode; /* its last; PREDICT_NONE */
 	uint64_t release_ns; /* of it */
 	uint64_t begin_ns; /* since when its phase has run: the moment it left it, or started */
 	uint64_t pending_ns, pending_delay; /* of phases whose end was no meeting */
@@ -163,7 +163,7 @@ static int thread_of(struct predict_feed *f, const struct model *model,
 		return err;
 	*t = (struct feed_thread){ .tid = m->tid,
 				   .thread = (uint32_t)err,
-				   .meeting = PREDICT_NONE };
+				   .episode = PREDICT_NONE };
 	return keep_origin(f, t->thread,
 			   (struct origin){ .thread = m->thread,
 					    .tid = m->tid,
@@ -214,7 +214,7 @@ static struct phase phase_of(struct predict_feed *f, const struct model_member *
 	struct phase p = { 0 };
 
 	/* It began before the window: how much of it lies inside is not known. */
-	if (f->facts.windowed && t->meeting == PREDICT_NONE && !t->stays &&
+	if (f->facts.windowed && t->episode == PREDICT_NONE && !t->stays &&
 	    m->work_ns != MODEL_UNKNOWN && number_less(m->arrive_ns, m->work_ns) <= f->from_ns) {
 		f->facts.cut++;
 		return p;
@@ -237,15 +237,15 @@ static struct phase phase_of(struct predict_feed *f, const struct model_member *
 
 /* --- meetings ----------------------------------------------------------------------------------------------- */
 
-static int add_meeting(struct predict_feed *f, uint32_t site, uint64_t release_ns, uint32_t *out)
+static int new_episode(struct predict_feed *f, uint32_t site, uint64_t release_ns, uint32_t *out)
 {
 	uint32_t cap = f->cap_releases ? f->cap_releases * 2 : 256;
 	uint64_t *all;
-	int err = predict_add_meeting(&f->in, 0, out);
+	int err = predict_add_episode(&f->in, 0, out);
 
 	if (err)
 		return err;
-	f->in.meetings[*out].site = site;
+	f->in.episodes[*out].site = site;
 	if (*out >= f->cap_releases) {
 		all = realloc(f->releases, cap * sizeof(*all));
 		if (!all)
@@ -282,7 +282,7 @@ static void put_in_order(struct predict_feed *f, struct feed_thread *ft, uint64_
 	memcpy(&t->steps[at], moved, n * sizeof(*moved));
 }
 
-static int add_member(struct predict_feed *f, struct feed_thread *t, uint32_t meeting,
+static int add_member(struct predict_feed *f, struct feed_thread *t, uint32_t episode,
 		      const struct phase *p)
 {
 	uint64_t first = f->in.threads[t->thread].n, delay = t->pending_delay + p->delay_ns;
@@ -292,15 +292,15 @@ static int add_member(struct predict_feed *f, struct feed_thread *t, uint32_t me
 		err = predict_add_step(&f->in, t->thread, PREDICT_DELAY, delay, 0, 0);
 	if (!err)
 		err = predict_add_step(&f->in, t->thread, PREDICT_MEET,
-				       t->pending_ns + p->computing_ns, meeting, 0);
+				       t->pending_ns + p->computing_ns, episode, 0);
 	if (err)
 		return err;
 	t->pending_ns = t->pending_delay = 0;
-	if (f->releases[meeting] < t->release_ns)
-		put_in_order(f, t, first, f->releases[meeting]);
+	if (f->releases[episode] < t->release_ns)
+		put_in_order(f, t, first, f->releases[episode]);
 	else
-		t->release_ns = f->releases[meeting];
-	t->meeting = meeting;
+		t->release_ns = f->releases[episode];
+	t->episode = episode;
 	return 0;
 }
 
@@ -481,7 +481,7 @@ static bool was_made(const struct model *model, const struct model_member *m,
 
 	if (m->work_ns == MODEL_UNKNOWN || mt->proc == MODEL_NONE)
 		return false;
-	if (t->meeting != PREDICT_NONE)
+	if (t->episode != PREDICT_NONE)
 		return t->stays;
 	return mt->start_seen && m->tid != model_proc(model, mt->proc)->tgid;
 }
@@ -493,10 +493,10 @@ static bool may_make(const struct model *model, const struct model_member *m,
 {
 	const struct model_thread *mt = model_thread(model, m->thread);
 
-	if (m->work_ns == MODEL_UNKNOWN || was_made(model, m, t) || t->meeting != made_t->meeting ||
+	if (m->work_ns == MODEL_UNKNOWN || was_made(model, m, t) || t->episode != made_t->episode ||
 	    mt->proc != model_thread(model, made->thread)->proc)
 		return false;
-	return t->meeting != PREDICT_NONE ||
+	return t->episode != PREDICT_NONE ||
 	       (mt->proc != MODEL_NONE && m->tid == model_proc(model, mt->proc)->tgid);
 }
 
@@ -535,7 +535,7 @@ static int add_fork(struct predict_feed *f, const struct model *model,
 {
 	struct feed_thread *mt;
 	struct phase none = { 0 }, before = { 0 };
-	uint32_t maker, meeting, i;
+	uint32_t maker, episode, i;
 	uint64_t begin, time;
 	int err;
 
@@ -548,15 +548,15 @@ static int add_fork(struct predict_feed *f, const struct model *model,
 	if (!before.computing_ns && !before.delay_ns)
 		return 0;
 	/* Between the last meeting of all of them and this one. */
-	err = add_meeting(f, FORK, mt->release_ns, &meeting);
+	err = new_episode(f, FORK, mt->release_ns, &episode);
 	if (!err)
-		err = add_member(f, mt, meeting, &before);
+		err = add_member(f, mt, episode, &before);
 	for (i = 0; i < ep->n && !err; i++) {
 		const struct model_member *m = &ep->members[i];
 
 		if (i != maker && was_made(model, m, &f->threads[m->thread]) &&
 		    f->threads[m->thread].release_ns <= mt->release_ns)
-			err = add_member(f, &f->threads[m->thread], meeting, &none);
+			err = add_member(f, &f->threads[m->thread], episode, &none);
 	}
 	f->facts.forks++;
 	return err;
@@ -567,15 +567,15 @@ static int add_fork(struct predict_feed *f, const struct model *model,
 static int add_episode(struct predict_feed *f, const struct model *model,
 		       const struct model_episode *ep, struct phase *phases)
 {
-	uint32_t i, meeting;
+	uint32_t i, episode;
 	int err;
 
 	err = add_fork(f, model, ep, phases);
 	if (!err)
-		err = add_meeting(f, ep->barrier, ep->release_ns, &meeting);
+		err = new_episode(f, ep->barrier, ep->release_ns, &episode);
 	for (i = 0; i < ep->n && !err; i++)
-		err = add_member(f, &f->threads[ep->members[i].thread], meeting, &phases[i]);
-	f->facts.meetings++;
+		err = add_member(f, &f->threads[ep->members[i].thread], episode, &phases[i]);
+	f->facts.episodes++;
 	f->facts.crossings += ep->n;
 	f->facts.ambiguous += ep->state == MODEL_AMBIGUOUS;
 	f->facts.rivals += (ep->why & MODEL_WHY_RIVALS) != 0;
@@ -699,7 +699,7 @@ static void take_out_cost(struct predict_feed *f, const struct model *model, uin
 		const struct predict_step *s = &t->steps[k];
 		bool message = s->op == PREDICT_READ || s->op == PREDICT_WRITE;
 
-		if (!message && (s->op != PREDICT_MEET || f->in.meetings[s->what].site == FORK))
+		if (!message && (s->op != PREDICT_MEET || f->in.episodes[s->what].site == FORK))
 			continue;
 		ns = s->ns;
 		/* A marker is one probe, a crossing two: half of its price, about. */
@@ -748,9 +748,9 @@ int predict_feed_finish(struct predict_feed *f, const struct model *model)
 		take_out_cost(f, model, i);
 	f->facts.computing_ns = number_less(f->facts.computing_ns, f->facts.cost_ns);
 	f->in.nsites = nbarriers + (f->facts.forks > 0);
-	for (i = 0; i < f->in.nmeetings; i++)
-		if (f->in.meetings[i].site == FORK)
-			f->in.meetings[i].site = nbarriers;
+	for (i = 0; i < f->in.nepisodes; i++)
+		if (f->in.episodes[i].site == FORK)
+			f->in.episodes[i].site = nbarriers;
 	f->start_ns = f->start_ns < f->from_ns ? f->from_ns : f->start_ns;
 	f->end_ns = smaller(f->end_ns, f->to_ns);
 	f->facts.recorded_ns = number_less(f->end_ns, f->start_ns);

@@ -31,7 +31,7 @@ struct predict_facts {
 	uint64_t before_ns, after_ns;
 	bool windowed; /* only what was in a window: without tails and serial parts */
 	uint32_t cut; /* threads whose first phase began before the window: it is left out */
-	uint64_t crossings, meetings; /* that are in */
+	uint64_t crossings, episodes; /* that are in */
 	uint64_t left_out; /* episodes that are not: incomplete */
 	uint64_t ambiguous; /* meetings whose members are a guess */
 	uint64_t rivals; /* meetings where it is not certain who came last */

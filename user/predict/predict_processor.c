@@ -151,7 +151,7 @@ static void tell_crossing(struct sim *s, uint32_t processor, uint32_t thread, do
 		(enum predict_barrier)s->m->barrier == PREDICT_FREE ? 0 : s->m->exit_time;
 	struct predict_crossed c = {
 		.thread = thread,
-		.meeting = t->left_meeting,
+		.episode = t->left_episode,
 		.processor = processor,
 		.arrive_ns = t->arrive,
 		.depart_ns = s->now + changes + exit_time,
@@ -162,7 +162,7 @@ static void tell_crossing(struct sim *s, uint32_t processor, uint32_t thread, do
 
 	if (s->crossing)
 		s->crossing(s->ctx, &c);
-	t->left_meeting = PREDICT_NONE;
+	t->left_episode = PREDICT_NONE;
 	t->waited = 0;
 }
 
@@ -174,7 +174,7 @@ void sim_start_thread(struct sim *s, uint32_t processor, uint32_t thread)
 
 	not_idle(s, p);
 	t->queued += s->now - t->since;
-	if (t->left_meeting != PREDICT_NONE)
+	if (t->left_episode != PREDICT_NONE)
 		tell_crossing(s, processor, thread, changes);
 	else
 		t->waited += s->now - t->since;

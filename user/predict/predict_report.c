@@ -75,12 +75,12 @@ static int fill_phases(struct arena *a, const struct prediction_source *s,
 	for (i = 0; i < pt->run.nphases; i++) {
 		const struct predict_phase *p = &pt->run.phases[i];
 
-		if (!p->meetings || (i == s->in->nsites && p->time_ns < 1))
+		if (!p->episodes || (i == s->in->nsites && p->time_ns < 1))
 			continue;
 		out->phases[out->nphases++] = (struct prediction_phase){
 			.id = site_id(s, i),
 			.label = site_label(s, i),
-			.meetings = p->meetings,
+			.episodes = p->episodes,
 			.time_ns = whole(p->time_ns),
 			.share = pt->run.time_ns > 0 ? p->time_ns / pt->run.time_ns : NAN,
 			.work_ns = whole(p->work_ns),

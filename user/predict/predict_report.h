@@ -20,7 +20,7 @@ struct prediction_site {
 /* The phases that end at one site, over the run. */
 struct prediction_phase {
 	const char *id, *label;
-	uint64_t meetings;
+	uint64_t episodes;
 	uint64_t time_ns; /* their sum; those of one team add up to the whole */
 	double share; /* of the predicted time */
 	uint64_t work_ns, wait_ns, barrier_ns, access_ns,

@@ -18,11 +18,11 @@ static int compare_ids(const void *a, const void *b)
 }
 
 /* The members, by thread. How many. */
-static uint32_t gather(struct sim *s, const struct sim_meeting *meeting)
+static uint32_t gather(struct sim *s, const struct sim_episode *episode)
 {
-	uint32_t n = 0, i = meeting->first, k;
+	uint32_t n = 0, i = episode->first, k;
 
-	if (meeting->come == s->in->nthreads) {
+	if (episode->come == s->in->nthreads) {
 		for (n = 0; n < s->in->nthreads; n++)
 			s->order[n] = n;
 	} else {
@@ -49,14 +49,14 @@ static void account_thread(struct predict_phase *ph, struct sim_thread *t)
 }
 
 /* The last has come: @last. All are given when they may go on. */
-static void release(struct sim *s, uint32_t meeting, uint32_t last)
+static void release(struct sim *s, uint32_t episode, uint32_t last)
 {
-	struct predict_phase *ph = &s->out->phases[s->in->meetings[meeting].site];
-	uint32_t n = gather(s, &s->meetings[meeting]), i;
+	struct predict_phase *ph = &s->out->phases[s->in->episodes[episode].site];
+	uint32_t n = gather(s, &s->episodes[episode]), i;
 	double exit_time =
 		(enum predict_barrier)s->m->barrier == PREDICT_FREE ? 0 : s->m->exit_time;
 
-	ph->meetings++;
+	ph->episodes++;
 	ph->time_ns += s->now - s->threads[last].released;
 	predict_barrier_leave(&s->net, s->members, n, s->scratch);
 	for (i = 0; i < n; i++) {
@@ -69,7 +69,7 @@ static void release(struct sim *s, uint32_t meeting, uint32_t last)
 		ph->wait_ns += s->now - a->arrive_ns;
 		ph->barrier_ns += a->leave_ns - s->now + exit_time;
 		t->released = s->now;
-		t->left_meeting = meeting;
+		t->left_episode = episode;
 		sim_next_step(s, t, &s->in->threads[a->thread], exit_time);
 		sim_post(s, a->leave_ns, SIM_READY, a->thread, 0);
 	}
@@ -78,14 +78,14 @@ static void release(struct sim *s, uint32_t meeting, uint32_t last)
 static void meet(struct sim *s, uint32_t thread)
 {
 	struct sim_thread *t = &s->threads[thread];
-	uint32_t meeting = t->what;
-	struct sim_meeting *mt = &s->meetings[meeting];
+	uint32_t episode = t->what;
+	struct sim_episode *mt = &s->episodes[episode];
 
 	t->arrive = s->now;
 	t->link = mt->come++ ? mt->first : PREDICT_NONE;
 	mt->first = thread;
-	if (mt->come == s->in->meetings[meeting].n)
-		release(s, meeting, thread);
+	if (mt->come == s->in->episodes[episode].n)
+		release(s, episode, thread);
 }
 
 /* --- what happens ---------------------------------------------------------------------------------------- */
@@ -94,7 +94,7 @@ static void tell_end(struct sim *s, const struct sim_thread *t)
 {
 	struct predict_crossed c = {
 		.thread = (uint32_t)(t - s->threads),
-		.meeting = PREDICT_NONE,
+		.episode = PREDICT_NONE,
 		.processor = t->last,
 		.arrive_ns = s->now,
 		.depart_ns = s->now,
@@ -118,7 +118,7 @@ static void end_thread(struct sim *s, struct sim_thread *t)
 		return;
 	s->out->time_ns = s->now;
 	tail->time_ns = s->now - t->released; /* of who ends last */
-	tail->meetings = 1;
+	tail->episodes = 1;
 }
 
 /* Sends what its op sends. True: it goes on without waiting. */
@@ -258,14 +258,14 @@ static int sim_init(struct sim *s, uint32_t processors)
 	predict_net_init(&s->net, s->m, processors);
 	s->threads = calloc(n + 1, sizeof(*s->threads));
 	s->processors = calloc(processors, sizeof(*s->processors));
-	s->meetings = calloc((size_t)s->in->nmeetings + 1, sizeof(*s->meetings));
+	s->episodes = calloc((size_t)s->in->nepisodes + 1, sizeof(*s->episodes));
 	s->idle = calloc(processors, sizeof(*s->idle));
 	s->order = calloc(n + 1, sizeof(*s->order));
 	s->members = calloc(n + 1, sizeof(*s->members));
 	s->scratch = calloc(2 * (size_t)n + 2, sizeof(*s->scratch));
 	s->out->nphases = s->in->nsites + 2;
 	s->out->phases = calloc(s->out->nphases, sizeof(*s->out->phases));
-	if (!s->threads || !s->processors || !s->meetings || !s->idle || !s->order || !s->members ||
+	if (!s->threads || !s->processors || !s->episodes || !s->idle || !s->order || !s->members ||
 	    !s->scratch || !s->out->phases)
 		return -ENOMEM;
 	for (i = 0; i < processors; i++)
@@ -285,7 +285,7 @@ static int sim_init(struct sim *s, uint32_t processors)
 	s->nidle = processors;
 	for (i = 0; i < n; i++) {
 		s->threads[i].home = s->threads[i].last = home_of(s, i);
-		s->threads[i].left_meeting = PREDICT_NONE;
+		s->threads[i].left_episode = PREDICT_NONE;
 	}
 	return 0;
 }
@@ -294,7 +294,7 @@ static void sim_free(struct sim *s)
 {
 	free(s->threads);
 	free(s->processors);
-	free(s->meetings);
+	free(s->episodes);
 	free(s->idle);
 	free(s->order);
 	free(s->members);
@@ -311,7 +311,7 @@ static void alone(struct sim *s, uint64_t ns)
 
 	if (!ns)
 		return;
-	ph->meetings++;
+	ph->episodes++;
 	ph->time_ns += t;
 	ph->work_ns += t;
 	s->now += t;

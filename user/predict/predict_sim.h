@@ -48,7 +48,7 @@ struct sim_thread {
 	double past_work, past_waited; /* of the phase that ended there */
 	uint32_t home, last; /* processors */
 	uint32_t link; /* the next in a queue, or at the meeting */
-	uint32_t left_meeting; /* which it has not been told to have left */
+	uint32_t left_episode; /* which it has not been told to have left */
 	enum predict_op op;
 	uint32_t what, bytes;
 	bool ended;
@@ -65,7 +65,7 @@ struct sim_processor {
 	struct sim_queue threads, messages;
 };
 
-struct sim_meeting {
+struct sim_episode {
 	uint32_t come, first;
 };
 
@@ -84,7 +84,7 @@ struct sim {
 	struct sim_queue ready; /* unless fixed */
 	struct sim_thread *threads;
 	struct sim_processor *processors;
-	struct sim_meeting *meetings;
+	struct sim_episode *episodes;
 	struct sim_message *messages;
 	uint32_t nmessages, cap_messages, unused;
 	uint32_t *idle;

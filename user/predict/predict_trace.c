@@ -36,19 +36,19 @@ int predict_add_thread(struct predict_input *in)
 	return (int)in->nthreads++;
 }
 
-int predict_add_meeting(struct predict_input *in, uint32_t site, uint32_t *out)
+int predict_add_episode(struct predict_input *in, uint32_t site, uint32_t *out)
 {
-	uint64_t cap = in->cap_meetings;
+	uint64_t cap = in->cap_episodes;
 
-	if (in->nmeetings >= UINT32_MAX / 2)
+	if (in->nepisodes >= UINT32_MAX / 2)
 		return -E2BIG;
-	if (grow((void **)&in->meetings, in->nmeetings, &cap, sizeof(*in->meetings)))
+	if (grow((void **)&in->episodes, in->nepisodes, &cap, sizeof(*in->episodes)))
 		return -ENOMEM;
-	in->cap_meetings = (uint32_t)cap;
-	in->meetings[in->nmeetings] = (struct predict_meeting){ .site = site };
+	in->cap_episodes = (uint32_t)cap;
+	in->episodes[in->nepisodes] = (struct predict_episode){ .site = site };
 	if (site >= in->nsites)
 		in->nsites = site + 1;
-	*out = in->nmeetings++;
+	*out = in->nepisodes++;
 	return 0;
 }
 
@@ -56,7 +56,7 @@ static bool step_known(const struct predict_input *in, enum predict_op op, uint3
 {
 	switch (op) {
 	case PREDICT_MEET:
-		return what < in->nmeetings;
+		return what < in->nepisodes;
 	case PREDICT_READ:
 	case PREDICT_WRITE:
 		return what <
@@ -80,7 +80,7 @@ int predict_add_step(struct predict_input *in, uint32_t thread, enum predict_op 
 		.ns = ns, .what = what, .bytes = bytes, .op = (uint32_t)op & 7
 	};
 	if (op == PREDICT_MEET)
-		in->meetings[what].n++;
+		in->episodes[what].n++;
 	return 0;
 }
 
@@ -91,7 +91,7 @@ void predict_input_free(struct predict_input *in)
 	for (i = 0; i < in->nthreads; i++)
 		free(in->threads[i].steps);
 	free(in->threads);
-	free(in->meetings);
+	free(in->episodes);
 	memset(in, 0, sizeof(*in));
 }
 
@@ -108,37 +108,37 @@ struct translate {
 	struct {
 		uint32_t come, first; /* of those that wait */
 		double last;
-	} * meetings;
+	} * episodes;
 	uint32_t *ready, nready;
 	double *released;
 };
 
 /* Lets all members go on from the last arrival. */
-static void translate_release(struct translate *tr, uint32_t meeting)
+static void translate_release(struct translate *tr, uint32_t episode)
 {
-	uint32_t i = tr->meetings[meeting].first, next;
+	uint32_t i = tr->episodes[episode].first, next;
 
 	for (; i != PREDICT_NONE; i = next) {
 		next = tr->threads[i].waits;
-		tr->threads[i].t = tr->meetings[meeting].last;
+		tr->threads[i].t = tr->episodes[episode].last;
 		tr->ready[tr->nready++] = i;
 	}
 	if (tr->released)
-		tr->released[meeting] = tr->meetings[meeting].last;
+		tr->released[episode] = tr->episodes[episode].last;
 }
 
-static void translate_arrive(struct translate *tr, uint32_t i, uint32_t meeting)
+static void translate_arrive(struct translate *tr, uint32_t i, uint32_t episode)
 {
 	double t = tr->threads[i].t;
 
-	if (!tr->meetings[meeting].come++)
-		tr->meetings[meeting].first = PREDICT_NONE;
-	tr->threads[i].waits = tr->meetings[meeting].first;
-	tr->meetings[meeting].first = i;
-	if (t > tr->meetings[meeting].last)
-		tr->meetings[meeting].last = t;
-	if (tr->meetings[meeting].come == tr->in->meetings[meeting].n)
-		translate_release(tr, meeting);
+	if (!tr->episodes[episode].come++)
+		tr->episodes[episode].first = PREDICT_NONE;
+	tr->threads[i].waits = tr->episodes[episode].first;
+	tr->episodes[episode].first = i;
+	if (t > tr->episodes[episode].last)
+		tr->episodes[episode].last = t;
+	if (tr->episodes[episode].come == tr->in->episodes[episode].n)
+		translate_release(tr, episode);
 }
 
 /* Each event keeps its distance from the one before it, up to the next meeting. True: it has ended. */
@@ -166,9 +166,9 @@ int predict_translate(const struct predict_input *in, double *released, double *
 
 	*total_ns = 0;
 	tr.threads = calloc(in->nthreads + 1, sizeof(*tr.threads));
-	tr.meetings = calloc(in->nmeetings + 1, sizeof(*tr.meetings));
+	tr.episodes = calloc(in->nepisodes + 1, sizeof(*tr.episodes));
 	tr.ready = calloc(in->nthreads + 1, sizeof(*tr.ready));
-	if (!tr.threads || !tr.meetings || !tr.ready) {
+	if (!tr.threads || !tr.episodes || !tr.ready) {
 		err = -ENOMEM;
 		goto out;
 	}
@@ -187,7 +187,7 @@ int predict_translate(const struct predict_input *in, double *released, double *
 	*total_ns += (double)in->before_ns + (double)in->after_ns;
 out:
 	free(tr.threads);
-	free(tr.meetings);
+	free(tr.episodes);
 	free(tr.ready);
 	return err;
 }
