@@ -26,26 +26,26 @@ struct play {
 	uint32_t tgid, inc;
 	uint8_t fate[JOINS];
 	uint64_t taken, dropped;
-	struct forkjoin_round *last; /* of those taken */
+	struct forkjoin_episode *last; /* of those taken */
 	uint32_t site;
 	uint64_t below; /* of handles, from thread pointers */
 };
 
-static void take(void *ctx, uint64_t cookie, struct forkjoin_round *round)
+static void take(void *ctx, uint64_t cookie, struct forkjoin_episode *episode)
 {
 	struct play *p = ctx;
 	uint32_t i;
 
 	assert_int_equal(p->fate[cookie], UNDECIDED);
-	assert_int_equal(round->cookie, cookie);
-	assert_true(round->n >= 2);
-	assert_true(round->arrive_ns <= round->depart_ns);
-	for (i = 0; i < round->n; i++)
-		assert_true(round->members[i].arrive_ns <= round->depart_ns);
+	assert_int_equal(episode->cookie, cookie);
+	assert_true(episode->n >= 2);
+	assert_true(episode->arrive_ns <= episode->depart_ns);
+	for (i = 0; i < episode->n; i++)
+		assert_true(episode->members[i].arrive_ns <= episode->depart_ns);
 	p->fate[cookie] = TAKEN;
 	p->taken++;
 	free(p->last);
-	p->last = round;
+	p->last = episode;
 }
 
 static void drop(void *ctx, uint64_t cookie)
@@ -142,7 +142,7 @@ static void join(struct play *p, uint32_t first, uint32_t n)
 		attempt(p, MAIN, first, 100, 0);
 }
 
-static void round_of(struct play *p, uint32_t first, uint32_t n)
+static void episode_of(struct play *p, uint32_t first, uint32_t n)
 {
 	make(p, first, n);
 	stop(p, first, n);
@@ -172,11 +172,11 @@ static void test_rounds(void **state)
 	assert_int_equal(forkjoin_untold(p->f), 0);
 }
 
-static void test_one_round_is_no_loop(void **state)
+static void test_one_episode_is_no_loop(void **state)
 {
 	struct play *p = *state;
 
-	round_of(p, 200, 4);
+	episode_of(p, 200, 4);
 	assert_int_equal(p->taken + p->dropped, 3);
 	forkjoin_end_process(p->f, TGID, INC);
 	assert_int_equal(p->taken, 0);
@@ -187,13 +187,13 @@ static void test_other_sites_and_processes_do_not_count(void **state)
 {
 	struct play *p = *state;
 
-	round_of(p, 200, 4);
+	episode_of(p, 200, 4);
 	p->site = SITE + 1;
-	round_of(p, 210, 4);
+	episode_of(p, 210, 4);
 	p->site = SITE;
 	p->inc = INC + 1;
 	assert_int_equal(forkjoin_begin(p->f, TGID, p->inc, MAIN), 0);
-	round_of(p, 220, 4);
+	episode_of(p, 220, 4);
 	assert_int_equal(p->taken, 0);
 }
 
@@ -203,7 +203,7 @@ static void test_single_threads(void **state)
 	uint32_t i;
 
 	for (i = 0; i < 10; i++)
-		round_of(p, 200 + i, 1);
+		episode_of(p, 200 + i, 1);
 	assert_int_equal(p->dropped, 10);
 }
 
@@ -212,7 +212,7 @@ static void test_ends_are_seen_later(void **state)
 	struct play *p = *state;
 	uint64_t left;
 
-	round_of(p, 200, 2);
+	episode_of(p, 200, 2);
 	make(p, 210, 2);
 	stop(p, 210, 1);
 	join(p, 210, 2);
@@ -230,8 +230,8 @@ static void test_an_end_is_never_seen(void **state)
 {
 	struct play *p = *state;
 
-	round_of(p, 200, 2);
-	round_of(p, 210, 2);
+	episode_of(p, 200, 2);
+	episode_of(p, 210, 2);
 	make(p, 220, 2);
 	stop(p, 220, 1);
 	join(p, 220, 2);
@@ -247,11 +247,11 @@ static void test_handles_below_pointers(void **state)
 	struct play *p = *state;
 
 	p->below = 1776;
-	round_of(p, 200, 4);
-	round_of(p, 210, 4);
+	episode_of(p, 200, 4);
+	episode_of(p, 210, 4);
 	assert_int_equal(p->taken, 2);
 	p->below = 4096;
-	round_of(p, 220, 4);
+	episode_of(p, 220, 4);
 	assert_int_equal(p->taken, 2);
 }
 
@@ -290,7 +290,7 @@ static void test_out_of_order(void **state)
 	assert_int_equal(p->taken, 3);
 }
 
-static void test_detached_in_every_round(void **state)
+static void test_detached_in_every_episode(void **state)
 {
 	struct play *p = *state;
 	uint32_t i;
@@ -310,11 +310,11 @@ static void test_one_that_stays(void **state)
 
 	make(p, 150, 1);
 	for (i = 0; i < 5; i++)
-		round_of(p, 200 + 10 * i, 4);
+		episode_of(p, 200 + 10 * i, 4);
 	stop(p, 150, 1);
 	join(p, 150, 1);
 	assert_int_equal(p->taken, 4);
-	round_of(p, 300, 4);
+	episode_of(p, 300, 4);
 	assert_int_equal(p->taken, 5);
 }
 
@@ -322,8 +322,8 @@ static void test_an_older_one_among_them(void **state)
 {
 	struct play *p = *state;
 
-	round_of(p, 200, 2);
-	round_of(p, 210, 2);
+	episode_of(p, 200, 2);
+	episode_of(p, 210, 2);
 	make(p, 150, 1);
 	make(p, 220, 1);
 	stop(p, 150, 1);
@@ -334,7 +334,7 @@ static void test_an_older_one_among_them(void **state)
 	join(p, 150, 1);
 	join(p, 230, 2);
 	assert_int_equal(p->taken, 2);
-	round_of(p, 240, 2);
+	episode_of(p, 240, 2);
 	assert_int_equal(p->taken, 3);
 }
 
@@ -421,7 +421,7 @@ static void test_a_creator_ends(void **state)
 	stop(p, 301, 1);
 	stop(p, 201, 1);
 	join(p, 200, 2);
-	round_of(p, 210, 2);
+	episode_of(p, 210, 2);
 	assert_int_equal(p->taken, 2);
 }
 
@@ -464,7 +464,7 @@ static void test_works_between_joins(void **state)
 	join(p, 210, 2);
 	p->now += 8000000;
 	join(p, 212, 2);
-	round_of(p, 220, 3);
+	episode_of(p, 220, 3);
 	assert_int_equal(p->taken, 2);
 	/* Now that it is known, it may lose its CPU there. */
 	make(p, 200, 3);
@@ -500,14 +500,14 @@ static void test_given_up(void **state)
 {
 	struct play *p = *state;
 
-	round_of(p, 200, 2);
+	episode_of(p, 200, 2);
 	forkjoin_give_up(p->f, p->next - 1);
 	assert_int_equal(p->fate[p->next - 1], DROPPED);
 	assert_int_equal(forkjoin_untold(p->f), 0);
-	round_of(p, 210, 2);
+	episode_of(p, 210, 2);
 	assert_int_equal(p->taken, 1);
 	assert_int_equal(forkjoin_untold(p->f), 2);
-	round_of(p, 220, 2);
+	episode_of(p, 220, 2);
 	assert_int_equal(p->taken, 2);
 	assert_int_equal(forkjoin_untold(p->f), 2);
 	forkjoin_give_up(p->f, 12345);
@@ -644,8 +644,8 @@ static void test_too_many(void **state)
 	for (i = 5000; i--;)
 		join(p, 200 + i, 1);
 	assert_int_equal(p->taken, 0);
-	round_of(p, 200, 4000);
-	round_of(p, 200, 4000);
+	episode_of(p, 200, 4000);
+	episode_of(p, 200, 4000);
 	assert_int_equal(p->taken, 2);
 	/* Never joined. */
 	for (i = 0; i < 20000; i++) {
@@ -656,7 +656,7 @@ static void test_too_many(void **state)
 	stop(p, 200, 2);
 	join(p, 200, 2);
 	assert_int_equal(p->taken, 2);
-	round_of(p, 210, 2);
+	episode_of(p, 210, 2);
 	assert_int_equal(p->taken, 3);
 }
 
@@ -702,7 +702,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
 		TEST(test_rounds),
-		TEST(test_one_round_is_no_loop),
+		TEST(test_one_episode_is_no_loop),
 		TEST(test_other_sites_and_processes_do_not_count),
 		TEST(test_single_threads),
 		TEST(test_ends_are_seen_later),
@@ -710,7 +710,7 @@ int main(void)
 		TEST(test_handles_below_pointers),
 		TEST(test_descriptors_are_used_again),
 		TEST(test_out_of_order),
-		TEST(test_detached_in_every_round),
+		TEST(test_detached_in_every_episode),
 		TEST(test_one_that_stays),
 		TEST(test_an_older_one_among_them),
 		TEST(test_window),

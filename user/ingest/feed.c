@@ -723,7 +723,7 @@ int feed_none(struct feed *f, const struct sbt_crossing *c)
 }
 
 /* A worker's end, of which nobody sees what came after: it has none. */
-static int feed_worker(struct feed *f, const struct forkjoin_round *round,
+static int feed_worker(struct feed *f, const struct forkjoin_episode *round,
 		       const struct forkjoin_member *mem)
 {
 	const struct renumbered *r;
@@ -762,7 +762,7 @@ int feed_joined(struct feed *f, const struct sbt_crossing *c)
 	return err ? err : feed_none(f, c);
 }
 
-int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjoin_round *round)
+int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjoin_episode *round)
 {
 	struct model_crossing m = {
 		.tgid = c->tgid,

@@ -96,7 +96,7 @@ int feed_none(struct feed *feed, const struct sbt_crossing *c);
 /* @c: a join that ends no round. */
 int feed_joined(struct feed *feed, const struct sbt_crossing *c);
 /* @c: the creator's last join. What it did since its last departure is not known in parts. */
-int feed_round(struct feed *feed, const struct sbt_crossing *c, const struct forkjoin_round *round);
+int feed_round(struct feed *feed, const struct sbt_crossing *c, const struct forkjoin_episode *round);
 
 /* NULL: out of memory. */
 const struct feed_site *feed_site(struct feed *feed, const struct sbt_crossing *c);

@@ -138,17 +138,17 @@ static void discover_classified(void *ctx, const struct discover_object *o)
 	add_verdict(p, o->tgid, o->inc, o->object, states[o->verdict]);
 }
 
-static void forkjoin_take(void *ctx, uint64_t cookie, struct forkjoin_round *round)
+static void forkjoin_take(void *ctx, uint64_t cookie, struct forkjoin_episode *episode)
 {
 	struct ingest *p = ctx;
 	struct reorder_item *item = reorder_at(&p->reorder, cookie);
 
 	if (!item) {
-		free(round);
+		free(episode);
 		return;
 	}
 	item->fate = REORDER_TAKEN;
-	item->round = round;
+	item->episode = episode;
 }
 
 static int start_discovery(struct ingest *p)
@@ -325,8 +325,8 @@ static int let_go(struct ingest *p)
 			err = feed_joined(p->feed, item->record.crossing);
 		else if (item->fate == REORDER_DROPPED)
 			err = feed_none(p->feed, item->record.crossing);
-		else if (item->round)
-			err = feed_round(p->feed, item->record.crossing, item->round);
+		else if (item->episode)
+			err = feed_round(p->feed, item->record.crossing, item->episode);
 		else if (item->fate == REORDER_TAKEN || item->plain_site)
 			err = feed_item(p, item);
 		else

@@ -15,7 +15,7 @@ static void item_free(struct reorder_item *item)
 {
 	free((void *)(uintptr_t)item->record.crossing);
 	free((void *)(uintptr_t)item->record.event);
-	free(item->round);
+	free(item->episode);
 }
 
 void reorder_free(struct reorder *h)

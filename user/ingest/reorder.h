@@ -29,7 +29,7 @@ struct reorder_item {
 	uint32_t site;
 	uint64_t id; /* of discover_add() */
 	struct discover_member member; /* REORDER_TAKEN */
-	struct forkjoin_round *round; /* the same, of FORKJOIN; owned */
+	struct forkjoin_episode *episode; /* the same, of FORKJOIN; owned */
 };
 
 struct reorder {

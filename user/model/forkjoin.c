@@ -43,7 +43,7 @@ struct thread {
 	struct thread *creator; /* NULL: nobody's, or of no interest any more */
 	struct thread *next; /* its creator's others, older ones */
 	uint32_t batch; /* its creator's then */
-	struct forkjoin_round *round; /* that waits for its end */
+	struct forkjoin_episode *episode; /* that waits for its end */
 	uint32_t member; /* its place in there */
 
 	struct thread *made; /* newest first */
@@ -52,9 +52,9 @@ struct thread {
 	uint32_t n, njoined; /* of the batch */
 	bool joining; /* the next that is made begins a batch */
 	bool broken; /* the batch is no round */
-	struct forkjoin_round *open; /* of which it waits for all; NULL */
+	struct forkjoin_episode *open; /* of which it waits for all; NULL */
 	bool waits_for_all; /* the batch that is done */
-	bool doubtful; /* that batch: struct forkjoin_round */
+	bool doubtful; /* that batch: struct forkjoin_episode */
 	uint32_t site;
 	uint64_t made_ns; /* when it made the last one */
 	uint64_t first_ns, last_ns; /* of the joins */
@@ -74,7 +74,7 @@ struct process {
 struct forkjoin {
 	struct forkjoin_ops ops;
 	struct hash processes; /* (tgid, inc) -> struct process */
-	struct forkjoin_round *waiting;
+	struct forkjoin_episode *waiting;
 	uint64_t untold;
 };
 
@@ -226,27 +226,27 @@ static void site_given_up(struct forkjoin *f, struct process *p, uint32_t site, 
 		hash_put(&p->sites, site, rounds + ((uint64_t)members << 32));
 }
 
-static void round_drop(struct forkjoin *f, struct forkjoin_round *round)
+static void episode_drop(struct forkjoin *f, struct forkjoin_episode *episode)
 {
-	struct forkjoin_round **link = &f->waiting;
-	struct process *p = process_find(f, round->tgid, round->inc);
+	struct forkjoin_episode **link = &f->waiting;
+	struct process *p = process_find(f, episode->tgid, episode->inc);
 	const struct hash_entry *e;
 	struct hash_entry zero;
 	struct thread *t;
 	size_t pos = 0;
 
-	while (*link != round)
+	while (*link != episode)
 		link = &(*link)->next;
-	*link = round->next;
+	*link = episode->next;
 	while (p && (e = hash_next(&p->threads, &pos, &zero))) {
 		t = (struct thread *)(uintptr_t)e->value;
-		if (t->round == round)
-			t->round = NULL;
-		if (t->open == round)
+		if (t->episode == episode)
+			t->episode = NULL;
+		if (t->open == episode)
 			t->open = NULL;
 	}
-	f->ops.drop(f->ops.ctx, round->cookie);
-	free(round);
+	f->ops.drop(f->ops.ctx, episode->cookie);
+	free(episode);
 }
 
 /*
@@ -288,18 +288,18 @@ static int note_part(struct process *p, const struct thread *creator)
 }
 
 /* Is it likely that one before it was over when its creator came, so that nobody waited for that one? */
-static bool is_several(const struct process *p, const struct forkjoin_round *round)
+static bool is_several(const struct process *p, const struct forkjoin_episode *episode)
 {
-	uint64_t least = round->n;
+	uint64_t least = episode->n;
 
-	hash_get(&p->least, round->site, &least);
-	return round->doubtful && round->n > least;
+	hash_get(&p->least, episode->site, &least);
+	return episode->doubtful && episode->n > least;
 }
 
 /* Told if it is known to be one of several, and how it came about. */
 static void rounds_tell(struct forkjoin *f, struct process *p, uint32_t site)
 {
-	struct forkjoin_round **link = &f->waiting, *round;
+	struct forkjoin_episode **link = &f->waiting, *episode;
 	uint64_t rounds = 0;
 
 	hash_get(&p->sites, site, &rounds);
@@ -308,21 +308,21 @@ static void rounds_tell(struct forkjoin *f, struct process *p, uint32_t site)
 	f->untold += rounds >> 32;
 	if (rounds >> 32)
 		hash_put(&p->sites, site, (uint32_t)rounds);
-	while ((round = *link)) {
-		if (round->missing || round->open || round->site != site ||
-		    round->tgid != p->tgid || round->inc != p->inc) {
-			link = &round->next;
+	while ((episode = *link)) {
+		if (episode->missing || episode->open || episode->site != site ||
+		    episode->tgid != p->tgid || episode->inc != p->inc) {
+			link = &episode->next;
 			continue;
 		}
-		if (is_several(p, round)) {
-			f->untold += round->n;
-			round_drop(f, round);
+		if (is_several(p, episode)) {
+			f->untold += episode->n;
+			episode_drop(f, episode);
 			continue;
 		}
-		*link = round->next;
-		round->next = NULL;
-		round->joins_only = joins_only(p, site);
-		f->ops.take(f->ops.ctx, round->cookie, round);
+		*link = episode->next;
+		episode->next = NULL;
+		episode->joins_only = joins_only(p, site);
+		f->ops.take(f->ops.ctx, episode->cookie, episode);
 	}
 }
 
@@ -331,58 +331,58 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static struct thread *creator_of(struct process *p, const struct forkjoin_round *round)
+static struct thread *creator_of(struct process *p, const struct forkjoin_episode *episode)
 {
-	return hash_get_ptr(&p->threads, round->tid);
+	return hash_get_ptr(&p->threads, episode->tid);
 }
 
 /* Its creator does another thing than wait for all: it has waited. Were all gone by then? */
-static void round_close(struct forkjoin *f, struct process *p, struct thread *creator)
+static void episode_close(struct forkjoin *f, struct process *p, struct thread *creator)
 {
-	struct forkjoin_round *round = creator->open;
+	struct forkjoin_episode *episode = creator->open;
 	uint32_t i;
 
-	if (!round)
+	if (!episode)
 		return;
 	creator->open = NULL;
-	round->open = false;
-	for (i = 0; i < round->n; i++)
-		round->members[i].arrive_ns =
-			earlier(round->members[i].arrive_ns, round->depart_ns);
-	if (!round->missing)
-		rounds_tell(f, p, round->site);
+	episode->open = false;
+	for (i = 0; i < episode->n; i++)
+		episode->members[i].arrive_ns =
+			earlier(episode->members[i].arrive_ns, episode->depart_ns);
+	if (!episode->missing)
+		rounds_tell(f, p, episode->site);
 }
 
 /* All its members have ended. Was the creator's wait until then the last? */
-static void round_ended(struct forkjoin *f, struct process *p, struct forkjoin_round *round,
+static void episode_ended(struct forkjoin *f, struct process *p, struct forkjoin_episode *episode,
 			uint64_t last_ns)
 {
-	if (!round->open)
-		rounds_tell(f, p, round->site);
-	else if (last_ns < round->depart_ns + END_NS && creator_of(p, round))
-		round_close(f, p, creator_of(p, round));
+	if (!episode->open)
+		rounds_tell(f, p, episode->site);
+	else if (last_ns < episode->depart_ns + END_NS && creator_of(p, episode))
+		episode_close(f, p, creator_of(p, episode));
 }
 
 static void thread_end(struct forkjoin *f, struct process *p, struct thread *t, bool seen)
 {
-	struct forkjoin_round *round = t->round;
+	struct forkjoin_episode *episode = t->episode;
 	struct forkjoin_member *mem;
 
 	t->ended = true;
-	round_close(f, p, t);
+	episode_close(f, p, t);
 	hash_del(&p->threads, t->tid);
 	cut_made(t, &t->made);
-	t->round = NULL;
-	if (round && !seen) {
-		site_given_up(f, p, round->site, round->n);
-		round_drop(f, round);
-	} else if (round) {
-		mem = &round->members[t->member];
+	t->episode = NULL;
+	if (episode && !seen) {
+		site_given_up(f, p, episode->site, episode->n);
+		episode_drop(f, episode);
+	} else if (episode) {
+		mem = &episode->members[t->member];
 		mem->seq = t->seq;
 		mem->cpu = t->cpu;
-		mem->arrive_ns = round->open ? t->end_ns : earlier(t->end_ns, mem->arrive_ns);
-		if (!--round->missing)
-			round_ended(f, p, round, t->end_ns);
+		mem->arrive_ns = episode->open ? t->end_ns : earlier(t->end_ns, mem->arrive_ns);
+		if (!--episode->missing)
+			episode_ended(f, p, episode, t->end_ns);
 	}
 	thread_settle(t);
 }
@@ -423,7 +423,7 @@ int forkjoin_made(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t crea
 		err = thread_get(p, tid, &t);
 	if (err)
 		return err;
-	round_close(f, p, creator);
+	episode_close(f, p, creator);
 	if (creator->joining)
 		next_batch(creator);
 	make_room(creator);
@@ -494,34 +494,34 @@ static bool only_joined(const struct thread *creator)
 	       creator->long_gaps * 2 <= creator->gaps;
 }
 
-static int note_least(struct process *p, const struct forkjoin_round *round)
+static int note_least(struct process *p, const struct forkjoin_episode *episode)
 {
 	uint64_t least = UINT64_MAX;
 
-	hash_get(&p->least, round->site, &least);
-	return round->n < least ? hash_put(&p->least, round->site, round->n) : 0;
+	hash_get(&p->least, episode->site, &least);
+	return episode->n < least ? hash_put(&p->least, episode->site, episode->n) : 0;
 }
 
 /* All of the batch are joined: it becomes a round. */
-static int round_new(struct forkjoin *f, struct process *p, struct thread *creator, uint64_t cookie)
+static int episode_new(struct forkjoin *f, struct process *p, struct thread *creator, uint64_t cookie)
 {
-	struct forkjoin_round *round =
-		calloc(1, sizeof(*round) + creator->n * sizeof(round->members[0]));
+	struct forkjoin_episode *episode =
+		calloc(1, sizeof(*episode) + creator->n * sizeof(episode->members[0]));
 	struct forkjoin_member *mem;
 	struct thread *t;
 	int err = 0;
 
-	if (!round)
+	if (!episode)
 		return -ENOMEM;
-	round->cookie = cookie;
-	round->tgid = p->tgid;
-	round->inc = p->inc;
-	round->tid = creator->tid;
-	round->site = creator->site;
-	round->arrive_ns = creator->first_ns;
-	round->depart_ns = creator->last_ns;
-	round->n = creator->n;
-	for (t = creator->made, mem = &round->members[round->n]; t; t = t->next) {
+	episode->cookie = cookie;
+	episode->tgid = p->tgid;
+	episode->inc = p->inc;
+	episode->tid = creator->tid;
+	episode->site = creator->site;
+	episode->arrive_ns = creator->first_ns;
+	episode->depart_ns = creator->last_ns;
+	episode->n = creator->n;
+	for (t = creator->made, mem = &episode->members[episode->n]; t; t = t->next) {
 		if (t->batch != creator->now)
 			continue;
 		mem--;
@@ -533,19 +533,19 @@ static int round_new(struct forkjoin *f, struct process *p, struct thread *creat
 			mem->arrive_ns = creator->waits_for_all ? t->end_ns
 								: earlier(t->end_ns, t->joined_ns);
 		} else {
-			round->missing++;
-			t->round = round;
-			t->member = (uint32_t)(mem - round->members);
+			episode->missing++;
+			t->episode = episode;
+			t->member = (uint32_t)(mem - episode->members);
 		}
 	}
 	if (creator->waits_for_all) {
-		round->open = true;
-		round->doubtful = creator->doubtful;
-		creator->open = round;
-		err = note_least(p, round);
+		episode->open = true;
+		episode->doubtful = creator->doubtful;
+		creator->open = episode;
+		err = note_least(p, episode);
 	}
-	round->next = f->waiting;
-	f->waiting = round;
+	episode->next = f->waiting;
+	f->waiting = episode;
 	return err;
 }
 
@@ -554,20 +554,20 @@ static int batch_done(struct forkjoin *f, struct process *p, struct thread *crea
 {
 	uint64_t rounds = 0;
 	uint32_t site = creator->site;
-	bool is_round = !creator->broken && creator->n >= TEAM_LEAST;
+	bool is_episode = !creator->broken && creator->n >= TEAM_LEAST;
 	int err = 0;
 
 	hash_get(&p->sites, site, &rounds);
-	is_round = is_round && ((uint32_t)rounds >= ROUNDS_ENOUGH || only_joined(creator));
-	if (is_round && (uint32_t)rounds < ROUNDS_ENOUGH)
+	is_episode = is_episode && ((uint32_t)rounds >= ROUNDS_ENOUGH || only_joined(creator));
+	if (is_episode && (uint32_t)rounds < ROUNDS_ENOUGH)
 		err = hash_put(&p->sites, site, rounds + 1);
-	if (is_round && !err)
+	if (is_episode && !err)
 		err = note_part(p, creator);
-	if (is_round && !err)
-		err = round_new(f, p, creator, cookie);
+	if (is_episode && !err)
+		err = episode_new(f, p, creator, cookie);
 	forget_batch(creator);
 	next_batch(creator);
-	if (is_round && !err)
+	if (is_episode && !err)
 		rounds_tell(f, p, site);
 	else
 		f->ops.drop(f->ops.ctx, cookie);
@@ -575,12 +575,12 @@ static int batch_done(struct forkjoin *f, struct process *p, struct thread *crea
 }
 
 /* It waits once more for the same ones: the wait before was none of the end. */
-static void wait_again(struct forkjoin *f, struct forkjoin_round *round,
+static void wait_again(struct forkjoin *f, struct forkjoin_episode *episode,
 		       const struct forkjoin_join *j)
 {
-	f->ops.drop(f->ops.ctx, round->cookie);
-	round->cookie = j->cookie;
-	round->depart_ns = j->leave_ns;
+	f->ops.drop(f->ops.ctx, episode->cookie);
+	episode->cookie = j->cookie;
+	episode->depart_ns = j->leave_ns;
 }
 
 /* An end that was not seen yet is late, unless the thread lives on. */
@@ -665,7 +665,7 @@ static int join_all(struct forkjoin *f, struct process *p, struct thread *creato
 	err = batch_done(f, p, creator, j->cookie);
 	creator->waits_for_all = false;
 	if (!err && creator->open && !creator->open->missing)
-		round_ended(f, p, creator->open, last_ns);
+		episode_ended(f, p, creator->open, last_ns);
 	return err;
 }
 
@@ -679,7 +679,7 @@ int forkjoin_join(struct forkjoin *f, const struct forkjoin_join *j)
 		goto none;
 	if (j->handle == SBT_JOIN_ALL)
 		return join_all(f, p, creator, j);
-	round_close(f, p, creator);
+	episode_close(f, p, creator);
 	/* An attempt is part of the waiting. */
 	if (!j->result || creator->n)
 		note_times(creator, j);
@@ -709,17 +709,17 @@ none:
 
 void forkjoin_give_up(struct forkjoin *f, uint64_t cookie)
 {
-	struct forkjoin_round *round = f->waiting;
+	struct forkjoin_episode *episode = f->waiting;
 	struct process *p;
 
-	while (round && round->cookie != cookie)
-		round = round->next;
-	if (!round)
+	while (episode && episode->cookie != cookie)
+		episode = episode->next;
+	if (!episode)
 		return;
-	p = process_find(f, round->tgid, round->inc);
+	p = process_find(f, episode->tgid, episode->inc);
 	if (p)
-		site_given_up(f, p, round->site, round->n);
-	round_drop(f, round);
+		site_given_up(f, p, episode->site, episode->n);
+	episode_drop(f, episode);
 }
 
 static void process_free(struct process *p)
@@ -746,14 +746,14 @@ static void process_free(struct process *p)
 void forkjoin_end_process(struct forkjoin *f, uint32_t tgid, uint32_t inc)
 {
 	struct process *p = process_find(f, tgid, inc);
-	struct forkjoin_round *round, *next;
+	struct forkjoin_episode *episode, *next;
 
 	if (!p)
 		return;
-	for (round = f->waiting; round; round = next) {
-		next = round->next;
-		if (round->tgid == tgid && round->inc == inc)
-			round_drop(f, round);
+	for (episode = f->waiting; episode; episode = next) {
+		next = episode->next;
+		if (episode->tgid == tgid && episode->inc == inc)
+			episode_drop(f, episode);
 	}
 	hash_del(&f->processes, process_key(tgid, inc));
 	process_free(p);
@@ -762,21 +762,21 @@ void forkjoin_end_process(struct forkjoin *f, uint32_t tgid, uint32_t inc)
 void forkjoin_finish(struct forkjoin *f)
 {
 	while (f->waiting)
-		round_drop(f, f->waiting);
+		episode_drop(f, f->waiting);
 }
 
 void forkjoin_free(struct forkjoin *f)
 {
-	struct forkjoin_round *round;
+	struct forkjoin_episode *episode;
 	const struct hash_entry *e;
 	struct hash_entry zero;
 	size_t pos = 0;
 
 	if (!f)
 		return;
-	while ((round = f->waiting)) {
-		f->waiting = round->next;
-		free(round);
+	while ((episode = f->waiting)) {
+		f->waiting = episode->next;
+		free(episode);
 	}
 	while ((e = hash_next(&f->processes, &pos, &zero)))
 		process_free((struct process *)(uintptr_t)e->value);

@@ -36,8 +36,8 @@ struct forkjoin_member {
 };
 
 /* Freed by free(). */
-struct forkjoin_round {
-	struct forkjoin_round *next; /* while it waits */
+struct forkjoin_episode {
+	struct forkjoin_episode *next; /* while it waits */
 	uint64_t cookie;
 	uint32_t tgid, inc, tid; /* the creator's */
 	uint32_t site;
@@ -54,7 +54,7 @@ struct forkjoin_round {
 struct forkjoin_ops {
 	void *ctx;
 	/* The join of this cookie ended a round, which is the callee's from now on. */
-	void (*take)(void *ctx, uint64_t cookie, struct forkjoin_round *round);
+	void (*take)(void *ctx, uint64_t cookie, struct forkjoin_episode *episode);
 	/* It ended none. */
 	void (*drop)(void *ctx, uint64_t cookie);
 };
