@@ -161,7 +161,7 @@ struct {
 /* Where there are no cookies: by the last bits of the probe's address, the index in `specs`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, SBT_PAGE_PLACES);
+	__uint(max_entries, SBT_PAGE_PROBE_SITES);
 	__type(key, __u32);
 	__type(value, __u32);
 } page_places SEC(".maps") __weak;
@@ -170,7 +170,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SBT_SPECS);
-	__type(key, struct sbt_place);
+	__type(key, struct sbt_probe_site);
 	__type(value, __u32);
 } place_codes SEC(".maps") __weak;
 

@@ -12,7 +12,7 @@
 /* Of several probes at one place in their pages. SBT_SPECS, which no spec has, if it is none of them. */
 static __noinline __attribute__((unused)) __u32 spec_by_code(__u64 ip)
 {
-	struct sbt_place key = { .place = ip & (SBT_PAGE_PLACES - 1) };
+	struct sbt_probe_site key = { .place = ip & (SBT_PAGE_PROBE_SITES - 1) };
 	__u32 *index;
 
 	if (bpf_probe_read_user(&key.code, sizeof(key.code), (void *)(ip + SBT_BREAKPOINT_BYTES)))
@@ -24,12 +24,12 @@ static __noinline __attribute__((unused)) __u32 spec_by_code(__u64 ip)
 /* The number of the probe's spec. In a return probe only where there are cookies. */
 static __always_inline __u32 spec_index(struct pt_regs *ctx)
 {
-	__u32 place = PT_REGS_IP(ctx) & (SBT_PAGE_PLACES - 1), *index;
+	__u32 place = PT_REGS_IP(ctx) & (SBT_PAGE_PROBE_SITES - 1), *index;
 
 	if (config.cookies)
 		return (__u32)bpf_get_attach_cookie(ctx);
 	index = bpf_map_lookup_elem(&page_places, &place);
-	if (index && *index == SBT_PLACE_SHARED)
+	if (index && *index == SBT_PROBE_SITE_SHARED)
 		return spec_by_code(PT_REGS_IP(ctx));
 	return index ? *index : 0;
 }

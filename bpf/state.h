@@ -222,14 +222,15 @@ struct sbt_object_state {
 #define SBT_OBJECT_BARRIER 1 /* threads meet there: whole crossings are written */
 #define SBT_OBJECT_OTHER   2 /* they do not: nothing is written */
 
-#define SBT_SPECS	 1024
+#define SBT_SPECS	     1024
 /*
  * Without cookies a probe is told by the place in its page; where several have the same, by the code behind its
  * breakpoint, too. What is alike in both is refused by user space.
  */
-#define SBT_PAGE_PLACES	 4096
-#define SBT_PLACE_SHARED 0xffffffff /* in place of a spec's number: the code must be looked at */
-#define SBT_CODE_BYTES	 8
+#define SBT_PAGE_PROBE_SITES 4096
+#define SBT_PROBE_SITE_SHARED \
+	0xffffffff /* in place of a spec's number: the code must be looked at */
+#define SBT_CODE_BYTES 8
 #if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
 #define SBT_BREAKPOINT_BYTES 4
 #else
@@ -237,7 +238,7 @@ struct sbt_object_state {
 #endif
 
 /* Key: a place in a page, and the code there. */
-struct sbt_place {
+struct sbt_probe_site {
 	__u64 code;
 	__u32 place;
 	__u32 pad;
@@ -643,7 +644,8 @@ struct sbt_sums {
 	__u64 unknown_ns; /* in what it abandoned */
 	__u64 work_ns, work_n; /* of phases that ended here in whole episodes */
 	__u64 thread_ns; /* phase times x members, of those in `phase` */
-	__u64 handler_ns, spent; /* sbt_crossing.handler_ns of those of which it is known; how many */
+	__u64 handler_ns,
+		spent; /* sbt_crossing.handler_ns of those of which it is known; how many */
 	__u32 team_min, team_max, team; /* the last */
 	__u8 family, kind;
 	__u8 pad[2];

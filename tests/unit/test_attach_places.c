@@ -10,35 +10,35 @@
 
 #include <cmocka.h>
 
-#include "attach/places.h"
+#include "attach/probe_sites.h"
 
-#define AT(page, place) ((page)*4096ULL + (place))
+#define AT(page, probe_site) ((page)*4096ULL + (probe_site))
 
-static int add(struct places *p, uint64_t ino, uint64_t offset, uint64_t code, uint32_t number,
+static int add(struct probe_sites *p, uint64_t ino, uint64_t offset, uint64_t code, uint32_t number,
 	       bool *shared)
 {
-	struct places_probe probe = { .dev = 1,
-				      .ino = ino,
-				      .offset = offset,
-				      .code = code,
-				      .has_code = places_code_fits(offset),
-				      .number = number };
+	struct probe_sites_probe probe = { .dev = 1,
+					   .ino = ino,
+					   .offset = offset,
+					   .code = code,
+					   .has_code = probe_sites_code_fits(offset),
+					   .number = number };
 
-	return places_add(p, &probe, shared);
+	return probe_sites_add(p, &probe, shared);
 }
 
-static uint32_t asked_for(const struct places *p, uint64_t offset)
+static uint32_t asked_for(const struct probe_sites *p, uint64_t offset)
 {
 	uint32_t at = 0, n = 0;
 
-	while (places_next(p, offset, &at))
+	while (probe_sites_next(p, offset, &at))
 		n++;
 	return n;
 }
 
-static void test_place_alone(void **state)
+static void test_probe_site_alone(void **state)
 {
-	struct places p = { .n = 0 };
+	struct probe_sites p = { .n = 0 };
 	bool shared;
 
 	(void)state;
@@ -54,14 +54,14 @@ static void test_place_alone(void **state)
 	assert_int_equal(asked_for(&p, AT(0, 0x120)), 2);
 	assert_int_equal(asked_for(&p, AT(0, 0x180)), 1);
 	assert_int_equal(asked_for(&p, AT(0, 0x181)), 0);
-	places_free(&p);
+	probe_sites_free(&p);
 }
 
 static void test_code_tells(void **state)
 {
-	struct places p = { .n = 0 };
+	struct probe_sites p = { .n = 0 };
 	uint32_t at = 0, seen = 0;
-	const struct places_probe *probe;
+	const struct probe_sites_probe *probe;
 	bool shared;
 
 	(void)state;
@@ -70,7 +70,7 @@ static void test_code_tells(void **state)
 	assert_true(shared);
 	assert_int_equal(add(&p, 12, AT(5, 0x120), 3, 4, &shared), 0);
 	assert_true(shared);
-	while ((probe = places_next(&p, AT(0, 0x120), &at)))
+	while ((probe = probe_sites_next(&p, AT(0, 0x120), &at)))
 		seen |= 1u << probe->code;
 	assert_int_equal(seen, 1 << 1 | 1 << 2 | 1 << 3);
 	/* The same code for the same thing in yet another file is no harm, for something else it is. */
@@ -78,18 +78,18 @@ static void test_code_tells(void **state)
 	assert_int_equal(add(&p, 14, AT(5, 0x120), 2, 0, &shared), -EADDRINUSE);
 	assert_int_equal(add(&p, 10, AT(3, 0x120), 1, 9, &shared), -EADDRINUSE);
 	assert_int_equal(asked_for(&p, AT(0, 0x120)), 4);
-	places_free(&p);
+	probe_sites_free(&p);
 }
 
 static void test_end_of_page(void **state)
 {
-	struct places p = { .n = 0 };
-	uint32_t last = SBT_PAGE_PLACES - SBT_BREAKPOINT_BYTES - SBT_CODE_BYTES;
+	struct probe_sites p = { .n = 0 };
+	uint32_t last = SBT_PAGE_PROBE_SITES - SBT_BREAKPOINT_BYTES - SBT_CODE_BYTES;
 	bool shared;
 
 	(void)state;
-	assert_true(places_code_fits(AT(2, last)));
-	assert_false(places_code_fits(AT(2, last + 1)));
+	assert_true(probe_sites_code_fits(AT(2, last)));
+	assert_false(probe_sites_code_fits(AT(2, last + 1)));
 	assert_int_equal(add(&p, 10, AT(1, last + 1), 0, 0, &shared), 0);
 	assert_int_equal(add(&p, 11, AT(1, last + 1), 0, 0, &shared), 0);
 	/* The next page may not be there to be read. */
@@ -97,14 +97,14 @@ static void test_end_of_page(void **state)
 	assert_int_equal(add(&p, 12, AT(2, last), 7, 1, &shared), 0);
 	assert_int_equal(add(&p, 13, AT(1, last), 8, 2, &shared), 0);
 	assert_true(shared);
-	places_free(&p);
+	probe_sites_free(&p);
 }
 
 /* A breakpoint in the code of another would change it. */
 static void test_neighbours(void **state)
 {
 	uint32_t reach = SBT_BREAKPOINT_BYTES + SBT_CODE_BYTES;
-	struct places p = { .n = 0 };
+	struct probe_sites p = { .n = 0 };
 	bool shared;
 
 	(void)state;
@@ -115,22 +115,22 @@ static void test_neighbours(void **state)
 	assert_int_equal(add(&p, 11, AT(3, 0x121), 3, 2, &shared), 0);
 	assert_true(shared);
 	/* An end that nobody asks about counts as well; before it, behind it, in another file there is room. */
-	assert_int_equal(add(&p, 10, AT(3, 0x121 + reach - 1), 0, PLACES_NONE, &shared),
+	assert_int_equal(add(&p, 10, AT(3, 0x121 + reach - 1), 0, PROBE_SITES_NONE, &shared),
 			 -EADDRINUSE);
-	assert_int_equal(add(&p, 10, AT(3, 0x121 + reach), 0, PLACES_NONE, &shared), 0);
-	assert_int_equal(add(&p, 11, AT(3, 0x11f), 0, PLACES_NONE, &shared), 0);
-	assert_int_equal(add(&p, 12, AT(3, 0x124), 0, PLACES_NONE, &shared), 0);
+	assert_int_equal(add(&p, 10, AT(3, 0x121 + reach), 0, PROBE_SITES_NONE, &shared), 0);
+	assert_int_equal(add(&p, 11, AT(3, 0x11f), 0, PROBE_SITES_NONE, &shared), 0);
+	assert_int_equal(add(&p, 12, AT(3, 0x124), 0, PROBE_SITES_NONE, &shared), 0);
 	assert_false(shared);
 	/* What comes first may be what disturbs. */
-	assert_int_equal(add(&p, 13, AT(3, 0x203), 0, PLACES_NONE, &shared), 0);
+	assert_int_equal(add(&p, 13, AT(3, 0x203), 0, PROBE_SITES_NONE, &shared), 0);
 	assert_int_equal(add(&p, 13, AT(3, 0x200), 5, 3, &shared), 0);
 	assert_int_equal(add(&p, 14, AT(3, 0x200), 6, 4, &shared), -EADDRINUSE);
-	places_free(&p);
+	probe_sites_free(&p);
 }
 
 static void test_many(void **state)
 {
-	struct places p = { .n = 0 };
+	struct probe_sites p = { .n = 0 };
 	bool shared;
 	uint32_t i;
 
@@ -138,15 +138,17 @@ static void test_many(void **state)
 	for (i = 0; i < 300; i++)
 		assert_int_equal(add(&p, i, AT(i, 0x40), i + 1, i, &shared), 0);
 	assert_int_equal(asked_for(&p, 0x40), 300);
-	places_free(&p);
+	probe_sites_free(&p);
 	assert_int_equal(asked_for(&p, 0x40), 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_place_alone), cmocka_unit_test(test_code_tells),
-		cmocka_unit_test(test_end_of_page), cmocka_unit_test(test_neighbours),
+		cmocka_unit_test(test_probe_site_alone),
+		cmocka_unit_test(test_code_tells),
+		cmocka_unit_test(test_end_of_page),
+		cmocka_unit_test(test_neighbours),
 		cmocka_unit_test(test_many),
 	};
 

@@ -164,7 +164,7 @@ static const char *c_library(void)
 	return path_of(dlsym(RTLD_DEFAULT, "pthread_barrier_wait"));
 }
 
-static void same_place(const struct module_place *a, const struct module_place *b)
+static void same_place(const struct module_probe_site *a, const struct module_probe_site *b)
 {
 	assert_ptr_equal(a->function, b->function);
 	assert_string_equal(a->symbol, b->symbol);

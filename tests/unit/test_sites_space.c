@@ -45,7 +45,7 @@ static void make_library(const struct fixture *f, const char *name)
 }
 
 /* The function of that library, which is then mapped; and what the kernel would say of an address in it. */
-static void *load(const struct world *w, const char *name, struct address_space_place *place)
+static void *load(const struct world *w, const char *name, struct address_space_return *probe_site)
 {
 	char path[128];
 	struct maps maps;
@@ -55,14 +55,14 @@ static void *load(const struct world *w, const char *name, struct address_space_
 	snprintf(path, sizeof(path), "%s/%s.so", w->fixture->dir, name);
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	assert_non_null(handle);
-	place->ip = (uint64_t)(uintptr_t)dlsym(handle, name) + 1;
-	assert_int_not_equal(place->ip, 1);
+	probe_site->ip = (uint64_t)(uintptr_t)dlsym(handle, name) + 1;
+	assert_int_not_equal(probe_site->ip, 1);
 	assert_int_equal(maps_read(getpid(), &maps), 0);
-	e = maps_find(&maps, place->ip);
+	e = maps_find(&maps, probe_site->ip);
 	assert_non_null(e);
-	place->ino = e->ino;
-	place->dev = e->dev;
-	place->offset = place->ip - e->start + e->offset;
+	probe_site->ino = e->ino;
+	probe_site->dev = e->dev;
+	probe_site->offset = probe_site->ip - e->start + e->offset;
 	maps_free(&maps);
 	return handle;
 }
@@ -75,9 +75,9 @@ static const char *function_of(const struct world *w, uint32_t site)
 	return name->nframes ? name->frames[0].function : NULL;
 }
 
-static const char *placed(const struct world *w, const struct address_space_place *place)
+static const char *placed(const struct world *w, const struct address_space_return *probe_site)
 {
-	uint32_t site = address_space_place_site(w->spaces, w->space, place);
+	uint32_t site = address_space_return_site(w->spaces, w->space, probe_site);
 
 	assert_int_not_equal(site, ADDRESS_SPACE_SITE_NONE);
 	return function_of(w, site);
@@ -94,7 +94,7 @@ static const char *sited(const struct world *w, uint64_t ip)
 
 static void test_another_at_its_address(void **state)
 {
-	struct address_space_place first = { 0 }, second = { 0 };
+	struct address_space_return first = { 0 }, second = { 0 };
 	struct world w;
 	void *handle;
 
@@ -123,7 +123,7 @@ static void test_another_at_its_address(void **state)
 static void test_never_examined(void **state)
 {
 	const struct site_name *name;
-	struct address_space_place place = { 0 };
+	struct address_space_return probe_site = { 0 };
 	struct world w;
 	uint32_t site;
 	void *handle;
@@ -131,17 +131,17 @@ static void test_never_examined(void **state)
 	world_new(&w, *state);
 	make_library(w.fixture, "there");
 	assert_int_equal(address_space_read(w.spaces, w.space), 0);
-	handle = load(&w, "there", &place);
+	handle = load(&w, "there", &probe_site);
 	assert_int_equal(address_space_read(w.spaces, w.space), 0);
-	place.ino++;
-	site = address_space_place_site(w.spaces, w.space, &place);
+	probe_site.ino++;
+	site = address_space_return_site(w.spaces, w.space, &probe_site);
 	name = address_spaces_site(w.spaces, site);
 	assert_null(name->module);
 	assert_int_equal(name->nframes, 0);
-	assert_int_equal(name->offset, place.ip - 1);
-	place.unseen = true;
-	place.ino = 0;
-	assert_null(placed(&w, &place));
+	assert_int_equal(name->offset, probe_site.ip - 1);
+	probe_site.unseen = true;
+	probe_site.ino = 0;
+	assert_null(placed(&w, &probe_site));
 	assert_int_equal(dlclose(handle), 0);
 	world_free(&w);
 }
@@ -149,23 +149,23 @@ static void test_never_examined(void **state)
 /* What the program was linked with cannot have gone meanwhile: it need not be known what the kernel saw. */
 static void test_from_the_beginning(void **state)
 {
-	struct address_space_place place = {
+	struct address_space_return probe_site = {
 		.ip = (uint64_t)(uintptr_t)test_another_at_its_address + 1
 	};
-	struct address_space_place library = { 0 };
+	struct address_space_return library = { 0 };
 	struct world w;
 	void *handle;
 
 	world_new(&w, *state);
 	assert_int_equal(address_space_read(w.spaces, w.space), 0);
-	assert_string_equal(placed(&w, &place), "test_another_at_its_address");
+	assert_string_equal(placed(&w, &probe_site), "test_another_at_its_address");
 	make_library(w.fixture, "came");
 	handle = load(&w, "came", &library);
 	library.unseen = true;
 	library.ino = 0;
 	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	assert_int_equal(address_space_read(w.spaces, w.space), 0);
-	assert_string_equal(placed(&w, &place), "test_another_at_its_address");
+	assert_string_equal(placed(&w, &probe_site), "test_another_at_its_address");
 	assert_null(placed(&w, &library));
 	assert_int_equal(dlclose(handle), 0);
 	world_free(&w);
@@ -185,7 +185,7 @@ static int changes_now(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
  */
 static void test_read_too_late(void **state)
 {
-	struct address_space_place place = { 0 };
+	struct address_space_return probe_site = { 0 };
 	uint64_t own = (uint64_t)(uintptr_t)test_never_examined + 1;
 	uint32_t changes = 0;
 	struct world w;
@@ -195,18 +195,18 @@ static void test_read_too_late(void **state)
 	address_spaces_set_changes(w.spaces, changes_now, &changes);
 	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	make_library(w.fixture, "gone");
-	handle = load(&w, "gone", &place);
+	handle = load(&w, "gone", &probe_site);
 	changes = 4;
 	w.space->changes = 2;
 	assert_int_equal(address_space_read(w.spaces, w.space), 0);
-	assert_string_equal(sited(&w, place.ip), "gone");
+	assert_string_equal(sited(&w, probe_site.ip), "gone");
 	w.space->changes = 1;
-	assert_null(sited(&w, place.ip));
+	assert_null(sited(&w, probe_site.ip));
 	assert_string_equal(sited(&w, own), "test_never_examined");
 	w.space->changes = 4;
-	assert_string_equal(sited(&w, place.ip), "gone");
+	assert_string_equal(sited(&w, probe_site.ip), "gone");
 	w.space->changes = 5;
-	assert_null(sited(&w, place.ip));
+	assert_null(sited(&w, probe_site.ip));
 	assert_int_equal(dlclose(handle), 0);
 	world_free(&w);
 }

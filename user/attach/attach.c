@@ -30,15 +30,15 @@ static int spec_number(struct attach *a, const struct sbt_spec *spec)
 }
 
 /* Tells the programs what is at the place of @offset, if its code must be looked at. */
-static int share_place(struct attach *a, uint64_t offset)
+static int share_probe_site(struct attach *a, uint64_t offset)
 {
 	int fd = bpf_map__fd(a->skel->maps.place_codes);
-	const struct places_probe *probe;
+	const struct probe_sites_probe *probe;
 	uint32_t at = 0;
 
-	while ((probe = places_next(&a->places, offset, &at))) {
-		struct sbt_place key = { .place = offset & (SBT_PAGE_PLACES - 1),
-					 .code = probe->code };
+	while ((probe = probe_sites_next(&a->probe_sites, offset, &at))) {
+		struct sbt_probe_site key = { .place = offset & (SBT_PAGE_PROBE_SITES - 1),
+					      .code = probe->code };
 
 		if (bpf_map_update_elem(fd, &key, &probe->number, BPF_ANY))
 			return -errno;
@@ -47,13 +47,13 @@ static int share_place(struct attach *a, uint64_t offset)
 }
 
 /*
- * Without cookies: the probe at @offset is told by its place in the page, and by the code there. @number PLACES_NONE: its
+ * Without cookies: the probe at @offset is told by its place in the page, and by the code there. @number PROBE_SITES_NONE: its
  * program does not ask.
  */
-static int claim_place(struct attach *a, int fd, uint64_t offset, uint32_t number)
+static int claim_probe_site(struct attach *a, int fd, uint64_t offset, uint32_t number)
 {
-	struct places_probe probe = { .offset = offset, .number = number };
-	uint32_t place = offset & (SBT_PAGE_PLACES - 1), told = number;
+	struct probe_sites_probe probe = { .offset = offset, .number = number };
+	uint32_t probe_site = offset & (SBT_PAGE_PROBE_SITES - 1), told = number;
 	bool shared;
 	struct stat st;
 	int err;
@@ -64,17 +64,18 @@ static int claim_place(struct attach *a, int fd, uint64_t offset, uint32_t numbe
 		return -errno;
 	probe.dev = st.st_dev;
 	probe.ino = st.st_ino;
-	probe.has_code = places_code_fits(offset) &&
+	probe.has_code = probe_sites_code_fits(offset) &&
 			 pread(fd, &probe.code, sizeof(probe.code),
 			       (off_t)(offset + SBT_BREAKPOINT_BYTES)) == sizeof(probe.code);
-	err = places_add(&a->places, &probe, &shared);
+	err = probe_sites_add(&a->probe_sites, &probe, &shared);
 	if (!err && shared)
-		err = share_place(a, offset);
-	if (err || number == PLACES_NONE)
+		err = share_probe_site(a, offset);
+	if (err || number == PROBE_SITES_NONE)
 		return err;
 	if (shared)
-		told = SBT_PLACE_SHARED;
-	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.page_places), &place, &told, BPF_ANY)
+		told = SBT_PROBE_SITE_SHARED;
+	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.page_places), &probe_site, &told,
+				   BPF_ANY)
 		       ? -errno
 		       : 0;
 }
@@ -123,7 +124,7 @@ static uint64_t probe_group_of(const struct sbt_spec *spec)
 	return spec->probe_group ? spec->probe_group : SBT_PROBE_GROUP(spec->family);
 }
 
-static uint64_t probe_groups_of(const struct attach_place *p, uint32_t n)
+static uint64_t probe_groups_of(const struct attach_probe_site *p, uint32_t n)
 {
 	uint64_t probe_groups = 0;
 	uint32_t i;
@@ -160,7 +161,7 @@ static int put(struct attach *a, struct bpf_program *program, int fd, const uint
 				 probe_groups);
 	}
 	for (i = 0; i < n && !err; i++)
-		err = claim_place(a, fd, offsets[i], PLACES_NONE);
+		err = claim_probe_site(a, fd, offsets[i], PROBE_SITES_NONE);
 	for (i = 0; i < n && !err; i++)
 		err = keep_link(
 			a,
@@ -238,7 +239,7 @@ static int tag_links(struct attach *a, uint32_t from, uint64_t tag, int err)
 	return err;
 }
 
-int attach_place(struct attach *a, const struct attach_place *p, int pid, bool by_exit)
+int attach_probe_site(struct attach *a, const struct attach_probe_site *p, int pid, bool by_exit)
 {
 	struct program_ends ends = program_ends(a->skel, p->spec.role);
 	uint32_t before = a->nlinks;
@@ -248,7 +249,7 @@ int attach_place(struct attach *a, const struct attach_place *p, int pid, bool b
 	int number, err;
 
 	number = spec_number(a, &p->spec);
-	err = number < 0 ? number : claim_place(a, p->fd, p->entry, (uint32_t)number);
+	err = number < 0 ? number : claim_probe_site(a, p->fd, p->entry, (uint32_t)number);
 	if (err)
 		return err;
 	if (program_of(a->skel, p->spec.role)) {
@@ -270,7 +271,7 @@ int attach_place(struct attach *a, const struct attach_place *p, int pid, bool b
 	return tag_links(a, before, p->tag, all_or_none(a, before, err));
 }
 
-int attach_end(struct attach *a, const struct attach_place *p, int pid)
+int attach_end(struct attach *a, const struct attach_probe_site *p, int pid)
 {
 	int number, err = 0;
 	uint32_t i;
@@ -281,7 +282,7 @@ int attach_end(struct attach *a, const struct attach_place *p, int pid)
 	if (number < 0)
 		return number;
 	for (i = 0; i < p->nexits && !err; i++)
-		err = claim_place(a, p->fd, p->exits[i], (uint32_t)number);
+		err = claim_probe_site(a, p->fd, p->exits[i], (uint32_t)number);
 	return err ? err
 		   : put(a, a->skel->progs.barrier_end, p->fd, p->exits, p->nexits, pid,
 			 (uint32_t)number, probe_group_of(&p->spec));
@@ -294,7 +295,7 @@ int attach_returns(struct attach *a, int fd, const uint64_t *offsets, uint32_t n
 }
 
 /* All exits, each once: functions may share them. Returns how many, or -ENOMEM. */
-static int gather_exits(const struct attach_place *p, uint32_t n, uint64_t **out)
+static int gather_exits(const struct attach_probe_site *p, uint32_t n, uint64_t **out)
 {
 	uint32_t i, j, k, found = 0, max = 0;
 	uint64_t *all;
@@ -316,7 +317,7 @@ static int gather_exits(const struct attach_place *p, uint32_t n, uint64_t **out
 	return (int)found;
 }
 
-static int put_entries(struct attach *a, const struct attach_place *p, uint32_t n, int pid)
+static int put_entries(struct attach *a, const struct attach_probe_site *p, uint32_t n, int pid)
 {
 	struct program_ends ends = program_ends(a->skel, SBT_ROLE_BARRIER);
 	bool session = a->method == ATTACH_SESSION;
@@ -345,7 +346,7 @@ static int put_entries(struct attach *a, const struct attach_place *p, uint32_t 
 	return err;
 }
 
-int attach_places(struct attach *a, const struct attach_place *p, uint32_t n, int pid)
+int attach_probe_sites(struct attach *a, const struct attach_probe_site *p, uint32_t n, int pid)
 {
 	uint32_t before = a->nlinks, i;
 	int err = 0;
@@ -374,7 +375,7 @@ static int claim_all(struct attach *a, const struct attach_group *g, uint32_t nu
 	int err = 0;
 
 	for (i = 0; i < g->nentries && !err; i++)
-		err = claim_place(a, g->fd, g->entries[i], number);
+		err = claim_probe_site(a, g->fd, g->entries[i], number);
 	return err;
 }
 
@@ -538,7 +539,7 @@ int attach_frame_rule(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t ip
 		       : 0;
 }
 
-int attach_exits(struct attach *a, const struct attach_place *p, uint32_t n, int pid)
+int attach_exits(struct attach *a, const struct attach_probe_site *p, uint32_t n, int pid)
 {
 	uint32_t before = a->nlinks;
 	uint64_t *exits;

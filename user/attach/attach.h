@@ -56,7 +56,7 @@ enum attach_method attach_method(const struct attach *attach);
 const char *attach_reason(const struct attach *attach);
 
 /* Where a function is entered and left, in a file. */
-struct attach_place {
+struct attach_probe_site {
 	int fd; /* the file; may be closed afterwards */
 	struct sbt_spec spec; /* what the probe is there for */
 	uint64_t entry; /* offset in the file */
@@ -72,12 +72,13 @@ struct attach_place {
  * where the rung is not session). Returns 0 or -errno; -ENOTSUP: the exits are needed, and not known;
  * -EADDRINUSE: this kernel cannot tell this probe from another one; -ENOSPC: too many different ones.
  */
-int attach_place(struct attach *attach, const struct attach_place *place, int pid, bool by_exit);
+int attach_probe_site(struct attach *attach, const struct attach_probe_site *probe_site, int pid,
+		      bool by_exit);
 /*
  * The end of a crossing that begins at another place with the same spec (SBT_SPEC_PAIR): probes at the exits of
- * @place. What attach_place() says of errors holds here too.
+ * @place. What attach_probe_site() says of errors holds here too.
  */
-int attach_end(struct attach *attach, const struct attach_place *place, int pid);
+int attach_end(struct attach *attach, const struct attach_probe_site *probe_site, int pid);
 /* The chain of return addresses that sbt_crossing.ip names (SBT_CHAIN_NAME). Returns 0 or -errno: it is no more. */
 int attach_chain(const struct attach *attach, uint64_t name, struct sbt_chain *out);
 /* How to find who called what is in the code at @ip of a process. Returns 0 or -errno. */
@@ -97,20 +98,22 @@ const char *attach_user_probe_group_name(const struct attach *attach, uint8_t pr
 /* The number of the unit (SBT_PROBE_GROUPS) that a crossing of @family at the probe with this spec is shed with. */
 uint8_t attach_probe_group(const struct attach *attach, uint8_t family, uint16_t spec);
 /*
- * The same as attach_place() for many functions of one file at once: each attachment costs tens of milliseconds to
+ * The same as attach_probe_site() for many functions of one file at once: each attachment costs tens of milliseconds to
  * make and undo, whatever is in it. All or none; -ENOTSUP: these must be put one by one.
  */
-int attach_places(struct attach *attach, const struct attach_place *places, uint32_t n, int pid);
-/* Can attach_place() put its probes for one process alone? Else they are for all whatever it is told. */
+int attach_probe_sites(struct attach *attach, const struct attach_probe_site *probe_sites,
+		       uint32_t n, int pid);
+/* Can attach_probe_site() put its probes for one process alone? Else they are for all whatever it is told. */
 bool attach_for_one(const struct attach *attach);
-/* Does attach_place() use the exits for everybody? Then the caller must know them. */
+/* Does attach_probe_site() use the exits for everybody? Then the caller must know them. */
 bool attach_only_exits(const struct attach *attach);
 
 /*
  * Adds the exits to places of one file that have their entries, for every process that runs it (@pid 0) or for one: some
  * of them may not have return probes.
  */
-int attach_exits(struct attach *attach, const struct attach_place *places, uint32_t n, int pid);
+int attach_exits(struct attach *attach, const struct attach_probe_site *probe_sites, uint32_t n,
+		 int pid);
 
 /*
  * Where the functions of parallel regions return to in their runtime: for every process that runs the file, or with @pid
@@ -132,7 +135,7 @@ struct attach_group {
 /*
  * Puts the probes for functions in which threads wait for others, and for those in which they wake them (@wakes; NULL: none), for
  * one process or, with @pid 0, for all that run the file: all of these groups, which are of one file, or none. Never a return
- * probe. Returns 0 or -errno as attach_place().
+ * probe. Returns 0 or -errno as attach_probe_site().
  */
 int attach_waits(struct attach *attach, const struct attach_group *groups, uint32_t n,
 		 const struct attach_group *wakes, int pid);
@@ -161,7 +164,7 @@ bool attach_traces(const struct attach *attach, uint32_t tgid, uint32_t *inc);
 /* How often probes of the process were hit for what is no crossing (sbt_proc.looks), while it lives; 0. */
 uint64_t attach_looks(const struct attach *attach, uint32_t tgid, uint32_t inc);
 /*
- * Removes the probes of the places with this tag (attach_place.tag) that the process meets; @for_all: others meet some of them,
+ * Removes the probes of the places with this tag (attach_probe_site.tag) that the process meets; @for_all: others meet some of them,
  * too. The breakpoints are gone soon after it returns. Returns 0 or -ENOMEM.
  */
 int attach_remove_tagged(struct attach *attach, uint64_t tag, uint32_t tgid, bool *for_all);
@@ -203,7 +206,7 @@ int attach_outlined(struct attach *attach, uint32_t tgid, uint64_t fn, bool know
  * The same of every process that will run the program. @place: the function's address less that of the program's code. Not @known:
  * its probe is gone.
  */
-int attach_outlined_program(struct attach *attach, uint32_t dev, uint64_t ino, uint64_t place,
+int attach_outlined_program(struct attach *attach, uint32_t dev, uint64_t ino, uint64_t probe_site,
 			    bool known);
 /* The process may be in the midst of parallel regions: who meets whom is not known until the next. */
 int attach_teams_unknown(struct attach *attach, uint32_t tgid);

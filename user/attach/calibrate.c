@@ -86,7 +86,7 @@ static int find_offset(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-int calibrate_place(bool stepped, struct attach_place *place, uint64_t exits[1])
+int calibrate_probe_site(bool stepped, struct attach_probe_site *probe_site, uint64_t exits[1])
 {
 	void (*function)(void *) = stepped ? calibrate_stepped : calibrate_emulated;
 	const char *exit = stepped ? calibrate_stepped_exit : calibrate_emulated_exit;
@@ -95,19 +95,19 @@ int calibrate_place(bool stepped, struct attach_place *place, uint64_t exits[1])
 	dl_iterate_phdr(find_offset, &find);
 	if (!find.found)
 		return -ENOENT;
-	place->fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	if (place->fd < 0)
+	probe_site->fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	if (probe_site->fd < 0)
 		return -errno;
-	place->spec = (struct sbt_spec){
+	probe_site->spec = (struct sbt_spec){
 		.family = SBT_FAMILY_PTHREAD,
 		.role = SBT_ROLE_BARRIER,
 		.words_offset = 8,
 		.object.how = SBT_ARG_FIRST,
 	};
-	place->entry = find.offset;
+	probe_site->entry = find.offset;
 	exits[0] = find.offset + ((uintptr_t)exit - (uintptr_t)function);
-	place->exits = exits;
-	place->nexits = 1;
+	probe_site->exits = exits;
+	probe_site->nexits = 1;
 	return 0;
 }
 

@@ -12,7 +12,7 @@
  * Where the stand-in lies in our own executable: @stepped, on an instruction that the kernel must
  * single-step; else on an emulated one. Opens place->fd (the caller's to close); place->exits is @exits.
  */
-int calibrate_place(bool stepped, struct attach_place *place, uint64_t exits[1]);
+int calibrate_probe_site(bool stepped, struct attach_probe_site *probe_site, uint64_t exits[1]);
 
 /* One call of the stand-in. */
 void calibrate_call(bool stepped);

@@ -19,11 +19,11 @@ static const uint8_t breakpoint[SBT_BREAKPOINT_BYTES] = { 0xcc }; /* int3 */
 void copies_free(struct copies *c)
 {
 	free(c->probes);
-	hash_free(&c->of_place);
+	hash_free(&c->of_probe_site);
 	memset(c, 0, sizeof(*c));
 }
 
-static uint64_t place_key(const struct copies_probe *p, uint64_t offset)
+static uint64_t probe_site_key(const struct copies_probe *p, uint64_t offset)
 {
 	return hash_mix(hash_mix(hash_mix(p->dev) ^ p->ino) ^ offset);
 }
@@ -34,7 +34,7 @@ static bool is_probed(const struct copies *c, const struct copies_probe *p, uint
 	const struct copies_probe *q;
 	uint64_t number;
 
-	if (!hash_get(&c->of_place, place_key(p, offset), &number))
+	if (!hash_get(&c->of_probe_site, probe_site_key(p, offset), &number))
 		return false;
 	q = &c->probes[number - 1];
 	return q->offset == offset && q->ino == p->ino && q->dev == p->dev;
@@ -74,7 +74,7 @@ static void note_one(struct copies *c, int fd, const struct stat *st, uint64_t o
 		return;
 	p.after = (uint8_t)((size_t)got - before - SBT_BREAKPOINT_BYTES);
 	if (is_probed(c, &p, offset) || !grow(c) ||
-	    hash_put(&c->of_place, place_key(&p, offset), c->n + 1ULL))
+	    hash_put(&c->of_probe_site, probe_site_key(&p, offset), c->n + 1ULL))
 		return;
 	first = &c->first[p.code[COPIES_AROUND + SBT_BREAKPOINT_BYTES]];
 	p.next = *first ? *first - 1 : COPIES_NONE;

@@ -34,7 +34,7 @@ struct copies_probe {
 struct copies {
 	struct copies_probe *probes;
 	uint32_t n, max;
-	struct hash of_place; /* file and offset -> the number + 1 of the probe there */
+	struct hash of_probe_site; /* file and offset -> the number + 1 of the probe there */
 	uint32_t first[256]; /* by the byte after the breakpoint: a number + 1; 0: none */
 };
 

@@ -128,7 +128,7 @@ enum where { ENTRY, EXIT };
 
 struct trying {
 	int map;
-	struct attach_place place;
+	struct attach_probe_site probe_site;
 	uint64_t exits[1];
 };
 
@@ -148,7 +148,7 @@ static int try_probe(const struct trying *t, int type, enum where where, bool co
 		     struct hits *out)
 {
 	static const struct hits none;
-	uint64_t offset = where == EXIT ? t->exits[0] : t->place.entry;
+	uint64_t offset = where == EXIT ? t->exits[0] : t->probe_site.entry;
 	uint32_t zero = 0;
 	int program, link, err;
 
@@ -157,8 +157,9 @@ static int try_probe(const struct trying *t, int type, enum where where, bool co
 	program = load_counting(t->map, type, cookie);
 	if (program < 0)
 		return program;
-	link = type ? link_multi(program, type, t->place.fd, &offset, 1, 0, cookie ? COOKIE : 0)
-		    : link_perf(program, t->place.fd, offset, -1, cookie ? COOKIE : 0);
+	link = type ? link_multi(program, type, t->probe_site.fd, &offset, 1, 0,
+				 cookie ? COOKIE : 0)
+		    : link_perf(program, t->probe_site.fd, offset, -1, cookie ? COOKIE : 0);
 	close(program);
 	if (link < 0)
 		return link;
@@ -224,7 +225,7 @@ static int try_mappings(void)
 
 static void try_bpf(struct doctor_facts *f)
 {
-	struct trying t = { .place.fd = -1 };
+	struct trying t = { .probe_site.fd = -1 };
 	int program;
 
 	t.map = make_map();
@@ -241,10 +242,10 @@ static void try_bpf(struct doctor_facts *f)
 	f->signal = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_send_signal, NULL) == 1;
 	/* As account.c asks. */
 	f->vma = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_find_vma, NULL) == 1;
-	if (!calibrate_place(false, &t.place, t.exits))
+	if (!calibrate_probe_site(false, &t.probe_site, t.exits))
 		try_probes(f, &t);
-	if (t.place.fd >= 0)
-		close(t.place.fd);
+	if (t.probe_site.fd >= 0)
+		close(t.probe_site.fd);
 out:
 	close(t.map);
 }

@@ -12,7 +12,7 @@
 
 #include "attach/attach.h"
 #include "attach/copies.h"
-#include "attach/places.h"
+#include "attach/probe_sites.h"
 #include "sbt.skel.h"
 
 #define ATTACH_KERNEL_LINKS 9
@@ -26,7 +26,7 @@ struct attach_link {
 	int pid; /* whose alone; 0: for all that run the file */
 	uint64_t probe_groups; /* SBT_PROBE_GROUP(); 0: not of barriers, as the loader's */
 	uint8_t waits; /* enum attach_waits_kind; 0: no probes where threads wait */
-	uint64_t tag; /* attach_place.tag */
+	uint64_t tag; /* attach_probe_site.tag */
 	dev_t dev; /* of the file, as fstat() says; ino 0: not known */
 	ino_t ino;
 };
@@ -63,7 +63,7 @@ struct attach {
 	uint32_t nspecs;
 	char *user_probe_groups[SBT_PROBE_GROUPS - SBT_PROBE_GROUPS_USER]; /* names */
 	uint32_t nuser_probe_groups;
-	struct places places; /* of the probes that there are, without cookies */
+	struct probe_sites probe_sites; /* of the probes that there are, without cookies */
 	struct copies copies; /* what the code is where probes are, or have been */
 	struct attach_link *links;
 	uint32_t nlinks;

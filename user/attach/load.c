@@ -97,7 +97,7 @@ static int try_load(struct attach *a, const struct attach_options *o, enum attac
 		return -errno;
 	a->skel = skel;
 	a->nspecs = 0;
-	places_free(&a->places);
+	probe_sites_free(&a->probe_sites);
 	/*
 	 * Return probes are those of sessions alone, whose program says who gets one: others the kernel gives to whoever any
 	 * probe stops at their place, also where they are for one process and the other probe is for another.
@@ -184,7 +184,7 @@ static int attach_kernel(struct attach *a)
 /* One rung: load, then put a probe on our own code. What works there works elsewhere. */
 static int try_method(struct attach *a, const struct attach_options *o, enum attach_method method)
 {
-	struct attach_place self;
+	struct attach_probe_site self;
 	uint64_t exits[1];
 	int err;
 
@@ -197,10 +197,10 @@ static int try_method(struct attach *a, const struct attach_options *o, enum att
 	a->filters_process = method == ATTACH_PERF ||
 			     link_multi_filters_process(
 				     bpf_program__fd(program_ends(a->skel, SBT_ROLE_BARRIER).exit));
-	err = calibrate_place(false, &self, exits);
+	err = calibrate_probe_site(false, &self, exits);
 	if (err)
 		goto fail;
-	err = attach_place(a, &self, getpid(), false);
+	err = attach_probe_site(a, &self, getpid(), false);
 	close(self.fd);
 	if (!err)
 		return 0;
@@ -289,7 +289,7 @@ void attach_free(struct attach *a)
 	free(a->links);
 	while (a->nuser_probe_groups)
 		free(a->user_probe_groups[--a->nuser_probe_groups]);
-	places_free(&a->places);
+	probe_sites_free(&a->probe_sites);
 	copies_free(&a->copies);
 	free(a);
 }

@@ -85,16 +85,16 @@ struct attach_price attach_calibrate(struct attach *a, bool stepped, bool by_exi
 				     void (*drain)(void *ctx), void *ctx)
 {
 	struct attach_price price = { .ns = NAN, .handler_ns = NAN };
-	struct attach_place place;
+	struct attach_probe_site probe_site;
 	uint64_t exits[1];
 
 	by_exit |= a->only_exits;
 	attach_remove_probes(a);
-	if (calibrate_place(stepped, &place, exits))
+	if (calibrate_probe_site(stepped, &probe_site, exits))
 		return price;
-	if (!attach_place(a, &place, getpid(), by_exit))
+	if (!attach_probe_site(a, &probe_site, getpid(), by_exit))
 		price = calibrate_self(a, stepped, by_exit, drain, ctx);
-	close(place.fd);
+	close(probe_site.fd);
 	attach_remove_probes(a);
 	return price;
 }

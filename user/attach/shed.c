@@ -154,7 +154,7 @@ static void *close_gone(void *ctx)
 }
 
 /* A place for links that are to be closed: it waits only if all are taken. */
-static struct gone_links **gone_place(struct attach *a)
+static struct gone_links **gone_probe_site(struct attach *a)
 {
 	uint32_t i;
 
@@ -173,7 +173,7 @@ static struct gone_links **gone_place(struct attach *a)
 /* It may take a second: meanwhile somebody must read what the others do. */
 static void close_aside(struct attach *a, struct gone_links *gone)
 {
-	struct gone_links **place = gone_place(a);
+	struct gone_links **probe_site = gone_probe_site(a);
 	sigset_t all, old;
 	bool begun;
 
@@ -182,7 +182,7 @@ static void close_aside(struct attach *a, struct gone_links *gone)
 	begun = !pthread_create(&gone->thread, NULL, close_gone, gone);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (begun) {
-		*place = gone;
+		*probe_site = gone;
 		return;
 	}
 	close_gone(gone);

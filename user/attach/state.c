@@ -29,10 +29,10 @@ int attach_outlined(struct attach *a, uint32_t tgid, uint64_t fn, bool known)
 		       : 0;
 }
 
-int attach_outlined_program(struct attach *a, uint32_t dev, uint64_t ino, uint64_t place,
+int attach_outlined_program(struct attach *a, uint32_t dev, uint64_t ino, uint64_t probe_site,
 			    bool known)
 {
-	struct sbt_outlined key = { .fn = SBT_OUTLINED_PROGRAM(dev, ino, place) };
+	struct sbt_outlined key = { .fn = SBT_OUTLINED_PROGRAM(dev, ino, probe_site) };
 	uint32_t value = SBT_OUTLINED_KNOWN;
 	int fd = bpf_map__fd(a->skel->maps.outlined);
 
@@ -82,7 +82,7 @@ static void flag_thread(void *ctx, struct sbt_thread *thread)
 
 /* What the programs go by, as they do: SBT_PROC_* of a process, but for SBT_PROC_SEEN. */
 static struct sbt_classified classified_now(const struct attach *a, uint32_t tgid,
-				    const struct sbt_proc *proc)
+					    const struct sbt_proc *proc)
 {
 	struct sbt_classified classified;
 
@@ -95,7 +95,8 @@ static struct sbt_classified classified_now(const struct attach *a, uint32_t tgi
 /* Of processes that ended just as they were judged. */
 static void forget_gone(const struct attach *a)
 {
-	int procs = bpf_map__fd(a->skel->maps.procs), classified = bpf_map__fd(a->skel->maps.judged);
+	int procs = bpf_map__fd(a->skel->maps.procs),
+	    classified = bpf_map__fd(a->skel->maps.judged);
 	uint32_t key, next;
 	struct sbt_proc proc;
 	bool more = !bpf_map_get_next_key(classified, NULL, &next);
@@ -133,7 +134,8 @@ int classify_process(struct attach *a, uint32_t tgid, uint32_t inc, const struct
 int attach_flag_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t set, uint32_t clear)
 {
 	struct flag flag = { tgid, set, clear };
-	int err = classify_process(a, tgid, inc, &(struct classification){ .set = set, .clear = clear });
+	int err = classify_process(a, tgid, inc,
+				   &(struct classification){ .set = set, .clear = clear });
 
 	/* What threads have no copy of need not be changed there. */
 	if (!err && (set | clear) & ~(SBT_PROC_FRESH | SBT_PROC_WAITS))

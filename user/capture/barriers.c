@@ -116,7 +116,8 @@ static bool is_imported(const struct module *by, const char *symbol)
 }
 
 /* Do others call it by its name? In its own file calls need no import. */
-static bool is_used(const struct listing *l, const struct module *m, const struct module_place *p)
+static bool is_used(const struct listing *l, const struct module *m,
+		    const struct module_probe_site *p)
 {
 	size_t i;
 
@@ -131,26 +132,26 @@ static bool is_used(const struct listing *l, const struct module *m, const struc
 }
 
 /* Names as in the source. */
-static void name_of(const struct listing *l, const struct module *m, const struct module_place *p,
-		    char name[SYMBOL_NAME_MAX])
+static void name_of(const struct listing *l, const struct module *m,
+		    const struct module_probe_site *p, char name[SYMBOL_NAME_MAX])
 {
 	if (!symbol_source_name(l->symbols, module_fd(m), p->symbol, name, SYMBOL_NAME_MAX))
 		snprintf(name, SYMBOL_NAME_MAX, "%s", p->symbol);
 }
 
-static bool is_point(const struct module_place *p)
+static bool is_point(const struct module_probe_site *p)
 {
 	return strncmp(p->symbol, "sbt:", 4) == 0;
 }
 
 /* A wait of C++ in the midst of a function. */
-static bool is_in_line(const struct module_place *p)
+static bool is_in_line(const struct module_probe_site *p)
 {
 	return p->spec.role == SBT_ROLE_MARK_ENTER || p->spec.role == SBT_ROLE_MARK_LEAVE;
 }
 
 /* How the end of a crossing is seen that begins there. */
-static void end_of(const struct module_place *p, char *text, size_t len)
+static void end_of(const struct module_probe_site *p, char *text, size_t len)
 {
 	if (family_has(p->spec.family, FAMILY_CXX) && is_in_line(p))
 		snprintf(text, len, "its end, in line");
@@ -170,7 +171,7 @@ static void end_of(const struct module_place *p, char *text, size_t len)
 }
 
 /* Why it is not, or not everywhere, traced; "" if it is. */
-static void problem_of(const struct module_place *p, char *text, size_t len)
+static void problem_of(const struct module_probe_site *p, char *text, size_t len)
 {
 	text[0] = 0;
 	if (p->error)
@@ -191,7 +192,7 @@ static void problem_of(const struct module_place *p, char *text, size_t len)
 }
 
 /* What of those who meet there is not seen, though the place is traced; "" */
-static const char *unseen_of(const struct module_place *p)
+static const char *unseen_of(const struct module_probe_site *p)
 {
 	if (p->error || p->end)
 		return "";
@@ -204,7 +205,7 @@ static const char *unseen_of(const struct module_place *p)
 	return "";
 }
 
-static const char *cost_of(const struct module_place *p)
+static const char *cost_of(const struct module_probe_site *p)
 {
 	if (p->error || p->end)
 		return "-";
@@ -213,7 +214,7 @@ static const char *cost_of(const struct module_place *p)
 
 /* --- the table --------------------------------------------------------------------------------------- */
 
-static void add_row(struct listing *l, const struct module *m, const struct module_place *p)
+static void add_row(struct listing *l, const struct module *m, const struct module_probe_site *p)
 {
 	char name[SYMBOL_NAME_MAX], end[64], problem[384];
 	const char *family = family_name(p->function->family);
@@ -248,7 +249,7 @@ static void add_row(struct listing *l, const struct module *m, const struct modu
 }
 
 /* Nobody meets where tasks are made. */
-static bool is_aside(const struct module_place *p)
+static bool is_aside(const struct module_probe_site *p)
 {
 	return p->spec.role == SBT_ROLE_TASK;
 }
@@ -298,7 +299,7 @@ static void add_json(struct listing *l, const struct module *m)
 	uint32_t i;
 
 	for (i = 0; i < m->nplaces; i++) {
-		const struct module_place *p = &m->places[i];
+		const struct module_probe_site *p = &m->places[i];
 		bool used = is_used(l, m, p);
 
 		if (is_aside(p))

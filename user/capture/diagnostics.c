@@ -147,7 +147,7 @@ struct candidates {
 	uint32_t n;
 };
 
-static const char *place_of(const struct diagnostics *r, uint32_t site, char text[256])
+static const char *probe_site_of(const struct diagnostics *r, uint32_t site, char text[256])
 {
 	const struct site_name *name = address_spaces_site(r->spaces, site);
 	const struct site_frame *f = name && name->nframes ? &name->frames[0] : NULL;
@@ -166,7 +166,7 @@ struct same_place {
 	uint32_t site, n;
 };
 
-static void count_place(void *ctx, const struct discover_object *o)
+static void count_probe_site(void *ctx, const struct discover_object *o)
 {
 	struct same_place *same = ctx;
 
@@ -206,7 +206,7 @@ static const char *advice_at(const struct diagnostics *r, uint32_t site, char te
 {
 	struct same_place same = { .site = site };
 
-	discover_each(ingest_discover(r->ingest), count_place, &same);
+	discover_each(ingest_discover(r->ingest), count_probe_site, &same);
 	return advice_named(nameable(r, site), same.n > 1, text);
 }
 
@@ -270,8 +270,9 @@ static void tell_split(const struct diagnostics *r, const struct discover_object
 	remark_note(REMARK_HINT, "candidate", o->tgid,
 		    "process %u: the same %u threads met %u times in a row or more on a condition "
 		    "variable, waiting at %s %s %s: %s",
-		    o->tgid, o->members, o->split, place_of(r, o->wait_site, wait),
-		    woken_from(r, o), place_of(r, o->wake_site, wake), advice_split(r, o, text));
+		    o->tgid, o->members, o->split, probe_site_of(r, o->wait_site, wait),
+		    woken_from(r, o), probe_site_of(r, o->wake_site, wake),
+		    advice_split(r, o, text));
 }
 
 /* A virtual machine's own monitors are no barriers of the program. */
@@ -295,8 +296,9 @@ static void tell_led(void *ctx, const struct discover_object *o)
 		    "process %u: the same %u threads waited at %s %u times in a row or more, on a "
 		    "condition variable, and one other always woke them from another function, at "
 		    "%s: a candidate only, for one thread that starts others does the same; %s",
-		    o->tgid, o->members - 1, place_of(c->remarks, o->wait_site, wait), o->led,
-		    place_of(c->remarks, o->wake_site, wake), advice_split(c->remarks, o, text));
+		    o->tgid, o->members - 1, probe_site_of(c->remarks, o->wait_site, wait), o->led,
+		    probe_site_of(c->remarks, o->wake_site, wake),
+		    advice_split(c->remarks, o, text));
 }
 
 /* Only where nothing else was found, and the waits came in groups: at a lock or a queue they come one by one. */
@@ -313,7 +315,7 @@ static void tell_alone(void *ctx, const struct discover_object *o)
 	remark_note(REMARK_HINT, "candidate", o->tgid,
 		    "process %u: %u threads or more waited at %s, and left together %u times, on a "
 		    "condition variable that no thread broadcasts: a candidate only; %s",
-		    o->tgid, o->alone, place_of(c->remarks, o->wait_site, text), o->batches,
+		    o->tgid, o->alone, probe_site_of(c->remarks, o->wait_site, text), o->batches,
 		    advice_at(c->remarks, o->wait_site, advice));
 }
 
@@ -397,7 +399,7 @@ static void tell_sem(void *ctx, const struct turnstile *o)
 	/* What a thread begins with is no barrier; and who calls it from several functions may do so for parts of one. */
 	if (compared.elsewhere || callsites_first(feed_callsites(ingest_feed(r->ingest)), site))
 		name = NULL;
-	place_of(r, site, text);
+	probe_site_of(r, site, text);
 	if (is_named(s, name ? name : address_spaces_keep(r->spaces, text)) ||
 	    s->c->n++ >= CANDIDATES_SHOWN)
 		return;
@@ -419,7 +421,7 @@ static void tell_echo(const struct diagnostics *r, const struct discover_object 
 		"process %u: in each meeting at %s the threads are woken twice, the second time "
 		"when all have left: the report counts that as one meeting, which ends at the "
 		"first",
-		o->tgid, place_of(r, o->wait_site, text));
+		o->tgid, probe_site_of(r, o->wait_site, text));
 }
 
 /* What was taken for the second half of a meeting lasts: threads may do something else before it. */
@@ -433,7 +435,7 @@ static void tell_echo_long(const struct diagnostics *r, const struct discover_ob
 		"that ended a moment before, but they wait %.1f ms for it on average: if that is a "
 		"barrier of its own, these waits are in no figure here; put the markers of "
 		"sbt/sbt.h there",
-		o->tgid, place_of(r, o->wait_site, text), (double)o->echo_ns / 1e6);
+		o->tgid, probe_site_of(r, o->wait_site, text), (double)o->echo_ns / 1e6);
 }
 
 /* Return whether the object is one of those that a sentence of its own describes. */
@@ -443,7 +445,7 @@ static bool tell_other(const struct diagnostics *r, const struct discover_object
 
 	if (o->verdict == DISCOVER_BARRIER)
 		return false;
-	place_of(r, o->wait_site, text);
+	probe_site_of(r, o->wait_site, text);
 	if (o->one_waker && o->members >= 3)
 		remark_note(REMARK_HINT, "candidate", o->tgid,
 			    "process %u: %u threads met %llu times at %s, on a condition variable, "
@@ -490,7 +492,7 @@ static void tell_candidate(void *ctx, const struct discover_object *o)
 		return;
 	if (c->n++ >= CANDIDATES_SHOWN)
 		return;
-	place_of(c->remarks, o->wait_site, text);
+	probe_site_of(c->remarks, o->wait_site, text);
 	if (o->verdict == DISCOVER_BARRIER)
 		remark_note(REMARK_HINT, "candidate", o->tgid,
 			    "process %u: %llu meetings at %s came before it was known to be a "

@@ -256,9 +256,9 @@ static uint64_t never_alone(const struct limit *l, uint32_t proc)
  * Crossings of a unit are in one set alone. Futexes go with whatever is shed, but alone as well: they come first. Functions
  * go with what else there is of their family, but without it as well: they come before it.
  */
-static uint8_t probe_group_at(uint32_t place)
+static uint8_t probe_group_at(uint32_t probe_site)
 {
-	return place ? (uint8_t)(SBT_PROBE_GROUPS - place) : SBT_FAMILY_FUTEX;
+	return probe_site ? (uint8_t)(SBT_PROBE_GROUPS - probe_site) : SBT_FAMILY_FUTEX;
 }
 
 static void fill_sets(const struct limit *l, uint32_t proc, struct ceiling_process *out)

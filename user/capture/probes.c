@@ -50,9 +50,9 @@ static bool already(struct probes *p, struct module *m, uint32_t tgid)
 }
 
 /* What the function is shed with: 0 stands for its family. */
-static uint8_t probe_group_of(const struct probes *p, const struct module_place *place)
+static uint8_t probe_group_of(const struct probes *p, const struct module_probe_site *probe_site)
 {
-	const struct family_function *f = place->function;
+	const struct family_function *f = probe_site->function;
 
 	if (!p->options->apart)
 		return 0;
@@ -60,27 +60,28 @@ static uint8_t probe_group_of(const struct probes *p, const struct module_place 
 		return family_probe_group(f);
 	/* Two functions that are one barrier go by what was said of them. */
 	return attach_user_probe_group(p->attach,
-				       f->flags & SBT_SPEC_PAIR ? f->symbol : place->symbol);
+				       f->flags & SBT_SPEC_PAIR ? f->symbol : probe_site->symbol);
 }
 
 /* What its probes are removed by. */
-static uint64_t tag_of(const struct module *m, const struct module_place *place)
+static uint64_t tag_of(const struct module *m, const struct module_probe_site *probe_site)
 {
-	return hash_mix((uint64_t)(uintptr_t)m) ^ hash_mix(place->offset + 1);
+	return hash_mix((uint64_t)(uintptr_t)m) ^ hash_mix(probe_site->offset + 1);
 }
 
-static void fill_place(const struct probes *p, const struct module *m,
-		       const struct module_place *from, struct attach_place *place)
+static void fill_probe_site(const struct probes *p, const struct module *m,
+			    const struct module_probe_site *from,
+			    struct attach_probe_site *probe_site)
 {
 	uint8_t probe_group = probe_group_of(p, from);
 
-	place->fd = module_fd(m);
-	place->spec = from->spec;
-	place->spec.probe_group = probe_group ? SBT_PROBE_GROUP(probe_group) : 0;
-	place->entry = from->offset;
-	place->exits = from->exits;
-	place->nexits = from->nexits;
-	place->tag = tag_of(m, from);
+	probe_site->fd = module_fd(m);
+	probe_site->spec = from->spec;
+	probe_site->spec.probe_group = probe_group ? SBT_PROBE_GROUP(probe_group) : 0;
+	probe_site->entry = from->offset;
+	probe_site->exits = from->exits;
+	probe_site->nexits = from->nexits;
+	probe_site->tag = tag_of(m, from);
 }
 
 /* So many processes have probes where their threads wait; these stay until tracing ends. */
@@ -280,15 +281,15 @@ int probes_sems_again(struct probes *p, struct module *m, uint32_t tgid, uint32_
 	return probe_again(p, &alone, m, tgid, inc);
 }
 
-static bool has_two_ends(const struct module_place *place)
+static bool has_two_ends(const struct module_probe_site *probe_site)
 {
-	uint8_t role = place->spec.role;
+	uint8_t role = probe_site->spec.role;
 
 	return role == SBT_ROLE_BARRIER || role == SBT_ROLE_REGION || role == SBT_ROLE_OUTLINED;
 }
 
 /* Regions of @n functions, the first of which is @from, have no end that can be seen. */
-static void say_no_join(const struct module *m, const struct module_place *from, uint32_t n)
+static void say_no_join(const struct module *m, const struct module_probe_site *from, uint32_t n)
 {
 	char more[48] = "";
 
@@ -302,10 +303,10 @@ static void say_no_join(const struct module *m, const struct module_place *from,
 }
 
 /* One place of a module; @done: its probes are there already. */
-static int attach_one(struct probes *p, struct module *m, const struct module_place *from, int pid,
-		      bool by_exit, bool done)
+static int attach_one(struct probes *p, struct module *m, const struct module_probe_site *from,
+		      int pid, bool by_exit, bool done)
 {
-	struct attach_place place;
+	struct attach_probe_site probe_site;
 	int err;
 
 	/* There may be many: who only traces lets them be the nops that they are. */
@@ -316,13 +317,13 @@ static int attach_one(struct probes *p, struct module *m, const struct module_pl
 			    from->entry.why);
 		return from->error;
 	}
-	fill_place(p, m, from, &place);
+	fill_probe_site(p, m, from, &probe_site);
 	if (done)
 		err = 0;
 	else if (from->end)
-		err = attach_end(p->attach, &place, pid);
+		err = attach_end(p->attach, &probe_site, pid);
 	else
-		err = attach_place(p->attach, &place, pid, false);
+		err = attach_probe_site(p->attach, &probe_site, pid, false);
 	if (err == -ENOTSUP && !from->nexits) {
 		/* Of a process that must have the exits, use_exits() says it. */
 		if (!by_exit || from->function->rule)
@@ -351,16 +352,16 @@ static int attach_one(struct probes *p, struct module *m, const struct module_pl
 }
 
 /* Can it be probed together with the others of its file? */
-static bool is_common(const struct probes *p, const struct module_place *place)
+static bool is_common(const struct probes *p, const struct module_probe_site *probe_site)
 {
-	return !place->error && place->spec.role == SBT_ROLE_BARRIER && !place->end &&
-	       !(place->spec.flags & (SBT_SPEC_RETS | SBT_SPEC_PAIR)) &&
-	       (place->nexits || !attach_only_exits(p->attach));
+	return !probe_site->error && probe_site->spec.role == SBT_ROLE_BARRIER &&
+	       !probe_site->end && !(probe_site->spec.flags & (SBT_SPEC_RETS | SBT_SPEC_PAIR)) &&
+	       (probe_site->nexits || !attach_only_exits(p->attach));
 }
 
 /* Of one file: those with the first one's unit, as far as they are common. Returns how many; @which: their numbers. */
 static uint32_t fill_alike(const struct probes *p, const struct module *m, uint32_t first,
-			   struct attach_place *places, uint32_t *which)
+			   struct attach_probe_site *places, uint32_t *which)
 {
 	uint8_t probe_group = probe_group_of(p, &m->places[first]);
 	uint32_t i, n = 0;
@@ -368,7 +369,7 @@ static uint32_t fill_alike(const struct probes *p, const struct module *m, uint3
 	for (i = first; i < m->nplaces; i++) {
 		if (!is_common(p, &m->places[i]) || probe_group_of(p, &m->places[i]) != probe_group)
 			continue;
-		fill_place(p, m, &m->places[i], &places[n]);
+		fill_probe_site(p, m, &m->places[i], &places[n]);
 		which[n++] = i;
 	}
 	return n;
@@ -377,7 +378,7 @@ static uint32_t fill_alike(const struct probes *p, const struct module *m, uint3
 /* Libraries of MPI have dozens of functions. @done: places whose probes are there, then. */
 static void attach_common(struct probes *p, const struct module *m, int pid, bool *done)
 {
-	struct attach_place *places = calloc(m->nplaces + 1, sizeof(*places));
+	struct attach_probe_site *places = calloc(m->nplaces + 1, sizeof(*places));
 	uint32_t *which = calloc(m->nplaces + 1, sizeof(*which)), i, k, n;
 	bool *tried = calloc(m->nplaces + 1, sizeof(*tried));
 
@@ -387,7 +388,7 @@ static void attach_common(struct probes *p, const struct module *m, int pid, boo
 		n = fill_alike(p, m, i, places, which);
 		for (k = 0; k < n; k++)
 			tried[which[k]] = true;
-		if (n < 2 || attach_places(p->attach, places, n, pid))
+		if (n < 2 || attach_probe_sites(p->attach, places, n, pid))
 			continue;
 		for (k = 0; k < n; k++)
 			done[which[k]] = true;
@@ -446,11 +447,12 @@ static uint64_t behind_code(const struct module *m, uint64_t offset)
 
 /* Who runs the program from now on tells of its regions anew. */
 static void forget_program(struct probes *p, const struct module *m,
-			   const struct module_place *place)
+			   const struct module_probe_site *probe_site)
 {
-	uint64_t behind = behind_code(m, place->start);
+	uint64_t behind = behind_code(m, probe_site->start);
 
-	if (m->traits.executable && place->spec.role == SBT_ROLE_OUTLINED && behind != UINT64_MAX)
+	if (m->traits.executable && probe_site->spec.role == SBT_ROLE_OUTLINED &&
+	    behind != UINT64_MAX)
 		attach_outlined_program(p->attach, m->dev, m->ino, behind, false);
 }
 
@@ -458,14 +460,15 @@ static void forget_program(struct probes *p, const struct module *m,
  * For all processes that will run this program, where probes are for all: their first regions begin before anybody has looked at
  * what they run.
  */
-static void note_program(struct probes *p, const struct module *m, const struct module_place *place)
+static void note_program(struct probes *p, const struct module *m,
+			 const struct module_probe_site *probe_site)
 {
-	uint64_t behind = behind_code(m, place->start);
+	uint64_t behind = behind_code(m, probe_site->start);
 
 	if (p->options->by_process || p->options->discover_all || !m->traits.executable ||
-	    place->spec.role != SBT_ROLE_OUTLINED || place->error || behind == UINT64_MAX)
+	    probe_site->spec.role != SBT_ROLE_OUTLINED || probe_site->error || behind == UINT64_MAX)
 		return;
-	attach_outlined_program(p->attach, m->dev, m->ino, behind, !place->removed);
+	attach_outlined_program(p->attach, m->dev, m->ino, behind, !probe_site->removed);
 }
 
 void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_exit)
@@ -560,34 +563,36 @@ uint32_t probes_returns(struct probes *p, struct module *m, uint32_t tgid)
 }
 
 /* Is the end of this function seen where it returns to? */
-static bool is_returned(const struct module_place *place, uint32_t returns)
+static bool is_returned(const struct module_probe_site *probe_site, uint32_t returns)
 {
-	return place->spec.role == SBT_ROLE_OUTLINED && (returns & 1u << place->spec.family);
+	return probe_site->spec.role == SBT_ROLE_OUTLINED &&
+	       (returns & 1u << probe_site->spec.family);
 }
 
 void probes_say_ends(struct probes *p, struct module *m, uint32_t returns)
 {
-	const struct module_place *first = NULL;
+	const struct module_probe_site *first = NULL;
 	uint32_t i, unseen = 0;
 
 	for (i = 0; i < m->nplaces && attach_only_exits(p->attach); i++) {
-		struct module_place *place = &m->places[i];
+		struct module_probe_site *probe_site = &m->places[i];
 
-		if (place->error || place->spec.role != SBT_ROLE_OUTLINED || place->nexits ||
-		    place->exits_used || is_returned(place, returns))
+		if (probe_site->error || probe_site->spec.role != SBT_ROLE_OUTLINED ||
+		    probe_site->nexits || probe_site->exits_used ||
+		    is_returned(probe_site, returns))
 			continue;
-		place->exits_used = true;
+		probe_site->exits_used = true;
 		if (!unseen++)
-			first = place;
+			first = probe_site;
 	}
 	if (first)
 		say_no_join(m, first, unseen);
 }
 
 /* Of functions of one role: those of each unit together. */
-static int attach_all_exits(struct probes *p, struct attach_place *places, uint32_t n)
+static int attach_all_exits(struct probes *p, struct attach_probe_site *places, uint32_t n)
 {
-	struct attach_place place;
+	struct attach_probe_site probe_site;
 	uint32_t i, k;
 	int err = 0;
 
@@ -595,9 +600,9 @@ static int attach_all_exits(struct probes *p, struct attach_place *places, uint3
 		for (i = k = 1; i < n; i++) {
 			if (places[i].spec.probe_group != places[0].spec.probe_group)
 				continue;
-			place = places[k];
+			probe_site = places[k];
 			places[k++] = places[i];
-			places[i] = place;
+			places[i] = probe_site;
 		}
 		err = attach_exits(p->attach, places, k, 0);
 	}
@@ -610,8 +615,8 @@ static int attach_all_exits(struct probes *p, struct attach_place *places, uint3
  */
 int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 {
-	const struct module_place *first = NULL;
-	struct attach_place *places;
+	const struct module_probe_site *first = NULL;
+	struct attach_probe_site *places;
 	uint32_t i, n = 0, unseen = 0;
 	int err = 0;
 
@@ -620,7 +625,7 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 		return -ENOMEM;
 
 	for (i = 0; i < m->nplaces; i++) {
-		struct module_place *from = &m->places[i];
+		struct module_probe_site *from = &m->places[i];
 
 		if (from->error || !has_two_ends(from) || (from->spec.flags & SBT_SPEC_RETS) ||
 		    from->exits_used)
@@ -658,7 +663,7 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 			continue;
 		from->exits_used = true;
 		/* Those of one kind can be put together. */
-		fill_place(p, m, from, &places[n]);
+		fill_probe_site(p, m, from, &places[n]);
 		if (from->spec.role == SBT_ROLE_BARRIER)
 			n++;
 		else if (attach_exits(p->attach, &places[n], 1, 0))
@@ -686,16 +691,17 @@ void probes_note_outlined(struct probes *p, uint32_t tgid, const struct maps_ent
 	uint32_t i;
 
 	for (i = 0; i < m->nplaces; i++) {
-		const struct module_place *place = &m->places[i];
-		uint64_t offset = place->start - e->offset;
+		const struct module_probe_site *probe_site = &m->places[i];
+		uint64_t offset = probe_site->start - e->offset;
 
-		if (place->spec.role == SBT_ROLE_OUTLINED && !place->error && !place->removed &&
-		    place->start >= e->offset && offset < e->end - e->start)
+		if (probe_site->spec.role == SBT_ROLE_OUTLINED && !probe_site->error &&
+		    !probe_site->removed && probe_site->start >= e->offset &&
+		    offset < e->end - e->start)
 			attach_outlined(p->attach, tgid, e->start + offset, true);
 	}
 }
 
-static struct module_place *outlined_at(const struct module *m, uint64_t offset)
+static struct module_probe_site *outlined_at(const struct module *m, uint64_t offset)
 {
 	uint32_t i;
 
@@ -709,7 +715,7 @@ int probes_find_outlined(struct probes *p, struct module *m, const struct addres
 			 uint8_t family, uint64_t offset, uint64_t caller)
 {
 	int pid = p->options->by_process ? (int)space->tgid : 0, err;
-	struct module_place *known = outlined_at(m, offset);
+	struct module_probe_site *known = outlined_at(m, offset);
 	uint32_t i = m->nplaces;
 
 	if (known && known->removed) {
@@ -731,7 +737,7 @@ int probes_find_outlined(struct probes *p, struct module *m, const struct addres
 
 int probes_remove(struct probes *p, struct module *m, uint32_t tgid, uint64_t offset, bool *unseen)
 {
-	struct module_place *place;
+	struct module_probe_site *probe_site;
 	bool for_all;
 	uint32_t i;
 	int err;
@@ -740,16 +746,16 @@ int probes_remove(struct probes *p, struct module *m, uint32_t tgid, uint64_t of
 		;
 	if (i == m->nplaces)
 		return -ENOENT;
-	place = &m->places[i];
-	place->removed = true;
-	note_program(p, m, place);
-	err = attach_remove_tagged(p->attach, tag_of(m, place), tgid, &for_all);
-	*unseen = for_all && place->spec.role == SBT_ROLE_TASK;
+	probe_site = &m->places[i];
+	probe_site->removed = true;
+	note_program(p, m, probe_site);
+	err = attach_remove_tagged(p->attach, tag_of(m, probe_site), tgid, &for_all);
+	*unseen = for_all && probe_site->spec.role == SBT_ROLE_TASK;
 	/* The next program of the process is to tell of itself. */
-	if (p->options->by_process && place->spec.role == SBT_ROLE_TASK)
+	if (p->options->by_process && probe_site->spec.role == SBT_ROLE_TASK)
 		hash_del(&p->tasks, hash_mix((uint64_t)(uintptr_t)m) ^ tgid);
 	msg_verbose(p->options->verbose,
 		    "probe: %s in %s has told that process %u has tasks, and is removed",
-		    place->symbol, m->path, tgid);
+		    probe_site->symbol, m->path, tgid);
 	return err;
 }

@@ -137,7 +137,7 @@ static void choose_departures(struct tracker *t, struct address_space *space)
 	int err = 0;
 	size_t i;
 
-	if (!space->has_place)
+	if (!space->has_probe_site)
 		return;
 	returns = attach_only_exits(t->attach) || space->refusal
 			  ? see_returns(t, (int)space->tgid, &space->maps, &runtime)

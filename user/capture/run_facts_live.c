@@ -490,27 +490,27 @@ static void add_probe(void *ctx, struct module *m)
 	uint32_t i;
 
 	for (i = 0; m->attached && i < m->nplaces; i++) {
-		const struct module_place *place = &m->places[i];
+		const struct module_probe_site *probe_site = &m->places[i];
 
 		/* Markers of remote data have a probe only for who keeps them. */
-		if (place->error ||
-		    (place->spec.role == SBT_ROLE_MARK_ACCESS && !c->run_facts_live->recording))
+		if (probe_site->error || (probe_site->spec.role == SBT_ROLE_MARK_ACCESS &&
+					  !c->run_facts_live->recording))
 			continue;
 		more = realloc(c->probes, (c->n + 1) * sizeof(*more));
 		if (!more)
 			return;
 		c->probes = more;
 		more[c->n++] = (struct session_probe){
-			.family = family_name(place->spec.family),
+			.family = family_name(probe_site->spec.family),
 			.binary = m->path,
-			.symbol = place->symbol,
+			.symbol = probe_site->symbol,
 			.method = attach_method_name(attach_method(c->run_facts_live->attach)),
-			.offset = place->offset,
+			.offset = probe_site->offset,
 			.scope = is_for_all(c->run_facts_live) ? "inode" : "process",
-			.insn = place->entry.insn.text,
+			.insn = probe_site->entry.insn.text,
 			.why = *attach_reason(c->run_facts_live->attach)
 				       ? attach_reason(c->run_facts_live->attach)
-				       : place->entry.why,
+				       : probe_site->entry.why,
 		};
 	}
 }

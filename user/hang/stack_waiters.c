@@ -18,7 +18,7 @@
 
 /* One thread's place, while barriers are being made of them. */
 struct found {
-	const struct module_place *place;
+	const struct module_probe_site *place;
 	const struct module *module;
 	uint32_t site; /* index of the frame; UINT32_MAX: none */
 };
@@ -32,13 +32,13 @@ struct search {
 
 /* --- functions -------------------------------------------------------------------------------- */
 
-static bool is_meeting(const struct module_place *p)
+static bool is_meeting(const struct module_probe_site *p)
 {
 	return p->spec.role == SBT_ROLE_BARRIER || p->spec.role == SBT_ROLE_REGION;
 }
 
 /* The barrier's function that begins at @offset of its file. */
-static const struct module_place *place_at(const struct module *m, uint64_t offset)
+static const struct module_probe_site *place_at(const struct module *m, uint64_t offset)
 {
 	uint32_t i;
 
@@ -49,7 +49,7 @@ static const struct module_place *place_at(const struct module *m, uint64_t offs
 }
 
 /* Whether the code is in a barrier's function. */
-static const struct module_place *place_around(const struct address_space_code *at)
+static const struct module_probe_site *place_around(const struct address_space_code *at)
 {
 	uint64_t start, offset;
 
@@ -144,9 +144,9 @@ static uint64_t call_target(const struct search *s, uint64_t back, uint16_t mach
 				     : through_linkage_x86(s, target, entry);
 }
 
-static const struct module_place *place_called(const struct search *s, uint64_t back,
-					       const struct module *caller,
-					       const struct module **callee)
+static const struct module_probe_site *place_called(const struct search *s, uint64_t back,
+						    const struct module *caller,
+						    const struct module **callee)
 {
 	uint64_t target = call_target(s, back, caller->traits.machine);
 	struct address_space_code at;

@@ -34,15 +34,15 @@ static struct model_stat stat_of(const struct sbt_sum *s)
 static uint32_t site_of(struct attach *attach, struct address_spaces *spaces,
 			struct address_space *space, const struct sbt_sums *s)
 {
-	struct address_space_place place = { .ip = s->key.ip,
-					     .ino = s->key.ino,
-					     .offset = s->key.offset,
-					     .dev = s->key.dev,
-					     .unseen = s->key.dev == SBT_SUM_UNSEEN };
+	struct address_space_return place = { .ip = s->key.ip,
+					      .ino = s->key.ino,
+					      .offset = s->key.offset,
+					      .dev = s->key.dev,
+					      .unseen = s->key.dev == SBT_SUM_UNSEEN };
 
 	if (place.unseen && attach_sums_mapped(attach, s))
 		return address_space_site(spaces, space, s->key.ip);
-	return address_space_place_site(spaces, space, &place);
+	return address_space_return_site(spaces, space, &place);
 }
 
 int feed_sums(struct attach *attach, struct address_spaces *spaces, struct model *model,

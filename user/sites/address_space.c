@@ -201,7 +201,7 @@ int address_space_inherit(struct address_space *child, const struct address_spac
 		err = maps_copy(&parent->maps, &child->maps);
 	child->program = parent->program;
 	child->libc = parent->libc;
-	child->has_place = parent->has_place;
+	child->has_probe_site = parent->has_probe_site;
 	child->by_exit = parent->by_exit;
 	child->stepped = parent->stepped;
 	child->departures = parent->departures;
@@ -257,7 +257,7 @@ static void classify_module(struct classified *j, const struct module *m)
 {
 	bool program;
 
-	j->facts.has_place |= m->nplaces > 0;
+	j->facts.has_probe_site |= m->nplaces > 0;
 	if (m->c_library)
 		j->facts.libc = family_libc_of(m->traits.glibc, m->traits.musl);
 	j->go |= m->traits.go;
@@ -412,10 +412,10 @@ int address_space_read(struct address_spaces *s, struct address_space *space)
 	space->reads++;
 	space->read = true;
 	facts = address_spaces_classify(s, (int)space->tgid, &space->maps, space->partial);
-	space->has_place = facts.has_place;
+	space->has_probe_site = facts.has_probe_site;
 	space->settled = facts.settled;
 	space->refusal = facts.refusal;
-	if (facts.has_place)
+	if (facts.has_probe_site)
 		space->libc = facts.libc;
 	return 0;
 }

@@ -57,7 +57,7 @@ struct address_space {
 	bool partial; /* of what was looked at: the dynamic linker was still at it */
 	bool read; /* maps are of this very program, not inherited */
 	enum family_libc libc; /* whose barrier objects these are */
-	bool has_place; /* a barrier function is mapped */
+	bool has_probe_site; /* a barrier function is mapped */
 	bool settled; /* its libraries are there: nothing more is to be waited for */
 	bool by_exit; /* return probes could hurt here */
 	bool stepped; /* under one of its probes the kernel must step an instruction */
@@ -80,7 +80,7 @@ struct address_space {
 
 /* What follows from the files that a process has mapped. */
 struct address_space_facts {
-	bool has_place;
+	bool has_probe_site;
 	bool settled;
 	bool decided; /* nothing that is still to be mapped can change the refusal */
 	enum family_libc libc;
@@ -168,7 +168,7 @@ uint32_t address_space_site(struct address_spaces *spaces, struct address_space 
 			    uint64_t ip);
 
 /* A return address as the kernel saw it at the call: in which file. */
-struct address_space_place {
+struct address_space_return {
 	uint64_t ip;
 	uint64_t ino; /* 0: in none */
 	uint64_t offset; /* of ip, in the file */
@@ -180,8 +180,8 @@ struct address_space_place {
  * As address_space_site(), whatever is mapped at that address by now. A site of its own: it was in no file that has been examined, and what is there has not
  * been there from the beginning.
  */
-uint32_t address_space_place_site(struct address_spaces *spaces, const struct address_space *space,
-				  const struct address_space_place *place);
+uint32_t address_space_return_site(struct address_spaces *spaces, const struct address_space *space,
+				   const struct address_space_return *probe_site);
 /*
  * A place that the program itself names by a marker: the strings are untrusted, and copied. What could not be read from
  * memory then is read from the mapped file. Two processes of one program share it. ADDRESS_SPACE_SITE_NONE: out of memory.

@@ -87,8 +87,9 @@ static uint32_t site_get(struct address_spaces *s, const struct site *key)
 }
 
 /* Where the instruction at @addr is, in which mapping or NULL. */
-static void site_place(struct site *key, struct address_spaces *s,
-		       const struct address_space *space, const struct maps_entry *e, uint64_t addr)
+static void site_probe_site(struct site *key, struct address_spaces *s,
+			    const struct address_space *space, const struct maps_entry *e,
+			    uint64_t addr)
 {
 	if (e && e->exec && e->ino)
 		key->module = modules_get(s->modules, (int)space->tgid, e);
@@ -105,7 +106,7 @@ uint32_t site_at(struct address_spaces *s, const struct address_space *space,
 {
 	struct site key = { 0 };
 
-	site_place(&key, s, space, e, call);
+	site_probe_site(&key, s, space, e, call);
 	return site_get(s, &key);
 }
 
@@ -139,17 +140,17 @@ uint32_t address_space_site(struct address_spaces *s, struct address_space *spac
 	return site_at(s, space, e, call);
 }
 
-uint32_t address_space_place_site(struct address_spaces *s, const struct address_space *space,
-				  const struct address_space_place *place)
+uint32_t address_space_return_site(struct address_spaces *s, const struct address_space *space,
+				   const struct address_space_return *probe_site)
 {
-	uint64_t call = place->ip ? place->ip - 1 : 0;
+	uint64_t call = probe_site->ip ? probe_site->ip - 1 : 0;
 	const struct maps_entry *e = maps_find(&space->maps, call);
 	struct site key = { 0 };
 
-	if (place->ino)
-		key.module = modules_find(s->modules, place->dev, place->ino);
+	if (probe_site->ino)
+		key.module = modules_find(s->modules, probe_site->dev, probe_site->ino);
 	if (key.module) {
-		key.offset = place->offset - 1;
+		key.offset = probe_site->offset - 1;
 		return site_get(s, &key);
 	}
 	return site_at(s, space, is_file(e) && !e->came ? e : NULL, call);
@@ -196,7 +197,7 @@ uint32_t address_space_label_site(struct address_spaces *s, struct address_space
 	key.label = address_spaces_keep(s, text);
 	if (!key.label)
 		return ADDRESS_SPACE_SITE_NONE;
-	site_place(&key, s, space, e, label->ip);
+	site_probe_site(&key, s, space, e, label->ip);
 	id = site_get(s, &key);
 	if (id == ADDRESS_SPACE_SITE_NONE || s->sites[id]->named)
 		return id;

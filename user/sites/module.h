@@ -33,7 +33,7 @@
 #define MODULE_SEGMENTS_MAX 64
 
 /* One function in the file that is to be probed. */
-struct module_place {
+struct module_probe_site {
 	const struct family_function *function;
 	char symbol[128]; /* its name, cut; untrusted */
 	struct sbt_spec spec; /* what the probe is to be told */
@@ -97,7 +97,7 @@ struct module {
 	struct module_segment segments[MODULE_SEGMENTS_MAX]; /* in the order of the file */
 	struct module_needs needs;
 	char build_id[2 * ELF_BUILD_ID_MAX + 1];
-	struct module_place *places;
+	struct module_probe_site *places;
 	uint32_t nplaces;
 	bool c_library; /* it has the barrier of POSIX threads */
 	struct module_waits waits, wakes; /* what barriers that nobody named are made of */

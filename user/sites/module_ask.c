@@ -261,24 +261,24 @@ bool module_imports(const struct module *module, const char *name)
 /* --- parallel regions ---------------------------------------------------------------------------------------- */
 
 /* One more, unless it is known. */
-static void add_outlined(struct module *m, const struct module_place *found)
+static void add_outlined(struct module *m, const struct module_probe_site *found)
 {
-	struct module_place *place;
+	struct module_probe_site *probe_site;
 	uint32_t i;
 
 	for (i = 0; i < m->nplaces; i++)
 		if (m->places[i].start == found->start && !m->places[i].end &&
 		    m->places[i].function->role == found->function->role)
 			return;
-	place = module_place_new(m);
-	if (place)
-		*place = *found;
+	probe_site = module_probe_site_new(m);
+	if (probe_site)
+		*probe_site = *found;
 }
 
 int module_find_outlined(struct module *m, uint8_t family, uint64_t offset, uint64_t caller)
 {
 	struct reader_asks asks = { .question = READER_OUTLINED, .family = family };
-	struct module_place *found = NULL;
+	struct module_probe_site *found = NULL;
 	struct wire answer;
 	bool nothing = true;
 	uint32_t n = 0, i;
@@ -296,9 +296,9 @@ int module_find_outlined(struct module *m, uint8_t family, uint64_t offset, uint
 	WIRE(&answer, n, MODULE_PLACES_MAX);
 	for (i = 0; i < n; i++) {
 		memset(found, 0, sizeof(*found));
-		reader_wire_place(m, &answer, found);
+		reader_wire_probe_site(m, &answer, found);
 		if (answer.bad || found->function != family_outlined(family) ||
-		    !module_place_is_sound(m, found))
+		    !module_probe_site_is_sound(m, found))
 			break;
 		add_outlined(m, found);
 	}

@@ -73,30 +73,30 @@ static bool is_known(const struct module *m, const struct elf_symbol *function)
 static void add_probe(struct module *m, const struct inline_wait *w, uint64_t offset, bool end)
 {
 	const struct family_function *row = family_inline_wait(w->kind == INLINE_WAIT_LATCH, end);
-	struct module_place *place = module_place_new(m);
+	struct module_probe_site *probe_site = module_probe_site_new(m);
 	const uint8_t *bytes;
 	size_t len;
 
-	if (!place)
+	if (!probe_site)
 		return;
-	place->function = row;
-	snprintf(place->symbol, sizeof(place->symbol), "%s (in line, its %s)", row->symbol,
-		 end ? "end" : "beginning");
-	place->start = place->offset = offset;
+	probe_site->function = row;
+	snprintf(probe_site->symbol, sizeof(probe_site->symbol), "%s (in line, its %s)",
+		 row->symbol, end ? "end" : "beginning");
+	probe_site->start = probe_site->offset = offset;
 	len = elf_bytes(m->elf, offset, 16, &bytes);
-	insn_decode(m->traits.machine, bytes, len, &place->entry.insn);
-	snprintf(place->entry.why, sizeof(place->entry.why), "put in line by the compiler, on %s",
-		 place->entry.insn.text);
-	place->spec.family = row->family;
-	place->spec.kind = row->kind;
-	place->spec.role = row->role;
-	place->spec.flags = row->flags;
-	place->spec.words_offset = SBT_WORDS_NONE;
+	insn_decode(m->traits.machine, bytes, len, &probe_site->entry.insn);
+	snprintf(probe_site->entry.why, sizeof(probe_site->entry.why),
+		 "put in line by the compiler, on %s", probe_site->entry.insn.text);
+	probe_site->spec.family = row->family;
+	probe_site->spec.kind = row->kind;
+	probe_site->spec.role = row->role;
+	probe_site->spec.flags = row->flags;
+	probe_site->spec.words_offset = SBT_WORDS_NONE;
 	if (end)
 		return;
-	place->spec.object = w->object;
+	probe_site->spec.object = w->object;
 	if (w->kind == INLINE_WAIT_BARRIER)
-		place->spec.what = w->old;
+		probe_site->spec.what = w->old;
 }
 
 /* Returns how many waits of the function are not traced though they may be a barrier's. */

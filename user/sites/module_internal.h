@@ -34,8 +34,8 @@ struct wire;
 /* What has been found of a file, the places included, whose rows are of the tables or of these rules. */
 void module_wire(struct wire *w, struct module *m, const struct module_names *names);
 /* One place. */
-void module_wire_place(struct wire *w, struct module_place *place,
-		       const struct module_names *names);
+void module_wire_probe_site(struct wire *w, struct module_probe_site *probe_site,
+			    const struct module_names *names);
 void module_wire_held(struct wire *w, struct held_arg *held);
 /* A function. */
 void module_wire_symbol(struct wire *w, struct elf_symbol *symbol);
@@ -44,7 +44,7 @@ void module_wire_symbol(struct wire *w, struct elf_symbol *symbol);
  * False: it does not.
  */
 bool module_is_sound(struct module *m, uint64_t size);
-bool module_place_is_sound(const struct module *m, struct module_place *place);
+bool module_probe_site_is_sound(const struct module *m, struct module_probe_site *probe_site);
 void module_forget_facts(struct module *m);
 /* What module_ask.c has kept. */
 void module_forget_answers(struct module *m);
@@ -69,12 +69,12 @@ bool module_is_behind(struct module *m, int pid, const struct maps_entry *entry)
 size_t module_function_bytes(const struct module *m, const struct elf_symbol *symbol,
 			     const uint8_t **bytes);
 void module_find_exits(struct module *m, const struct elf_symbol *symbol,
-		       struct module_place *place);
+		       struct module_probe_site *probe_site);
 /* NULL: out of memory, or absurdly many. What pointed to others may point nowhere afterwards. */
-struct module_place *module_place_new(struct module *m);
+struct module_probe_site *module_probe_site_new(struct module *m);
 /* The place of a row of the table, unless it is known by another name. */
-void module_add_place(struct module *m, const struct family_function *function, const char *name,
-		      const struct elf_symbol *symbol);
+void module_add_probe_site(struct module *m, const struct family_function *function,
+			   const char *name, const struct elf_symbol *symbol);
 /* Drops the beginnings whose ends cannot be seen, with the reason, and the ends that have no beginning. */
 void module_drop_halves(struct module *m);
 

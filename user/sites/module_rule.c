@@ -31,46 +31,48 @@ static bool has_no_argument(struct module_names *n, const char *name,
 	return len > 2 && !strcmp(source + len - 2, "()") && !strstr(source, "::");
 }
 
-static void add_user_place(struct module_names *n, struct rule *rule, bool end, const char *name,
-			   const struct elf_symbol *symbol)
+static void add_user_probe_site(struct module_names *n, struct rule *rule, bool end,
+				const char *name, const struct elf_symbol *symbol)
 {
 	struct module *m = n->module;
-	struct module_place *place;
+	struct module_probe_site *probe_site;
 	const uint8_t *bytes;
 	size_t len;
 	uint32_t i;
 
 	for (i = 0; i < m->nplaces; i++) {
-		place = &m->places[i];
-		if (place->start == symbol->offset && place->end == end &&
-		    (!end || place->function->rule == rule->by_argument.rule)) {
-			rule->at[end].found += place->function->rule != rule->by_argument.rule;
+		probe_site = &m->places[i];
+		if (probe_site->start == symbol->offset && probe_site->end == end &&
+		    (!end || probe_site->function->rule == rule->by_argument.rule)) {
+			rule->at[end].found += probe_site->function->rule != rule->by_argument.rule;
 			return;
 		}
 	}
-	place = module_place_new(m);
-	if (!place)
+	probe_site = module_probe_site_new(m);
+	if (!probe_site)
 		return;
 	rule->at[end].found++;
-	place->end = end;
-	place->for_all = rule->object == RULE_OBJECT_ALL ||
-			 (rule->object == RULE_OBJECT_AUTO && !rule->pair &&
-			  has_no_argument(n, name, symbol));
-	place->function = place->for_all ? &rule->for_all : &rule->by_argument;
-	if (!read_name(n, name, place->symbol, sizeof(place->symbol)))
-		snprintf(place->symbol, sizeof(place->symbol), "%.*s", (int)strcspn(name, "@"),
-			 name);
-	place->start = symbol->offset;
-	place->offset = symbol->offset;
+	probe_site->end = end;
+	probe_site->for_all = rule->object == RULE_OBJECT_ALL ||
+			      (rule->object == RULE_OBJECT_AUTO && !rule->pair &&
+			       has_no_argument(n, name, symbol));
+	probe_site->function = probe_site->for_all ? &rule->for_all : &rule->by_argument;
+	if (!read_name(n, name, probe_site->symbol, sizeof(probe_site->symbol)))
+		snprintf(probe_site->symbol, sizeof(probe_site->symbol), "%.*s",
+			 (int)strcspn(name, "@"), name);
+	probe_site->start = symbol->offset;
+	probe_site->offset = symbol->offset;
 	if (!end) {
 		len = module_function_bytes(m, symbol, &bytes);
-		place->error = insn_choose_entry(m->traits.machine, bytes, len, &place->entry);
-		place->offset += place->entry.skip;
+		probe_site->error =
+			insn_choose_entry(m->traits.machine, bytes, len, &probe_site->entry);
+		probe_site->offset += probe_site->entry.skip;
 	}
-	if (!place->error)
-		place->error = family_spec(place->function, m->traits.machine, &place->spec);
+	if (!probe_site->error)
+		probe_site->error =
+			family_spec(probe_site->function, m->traits.machine, &probe_site->spec);
 	if (end || !rule->pair)
-		module_find_exits(m, symbol, place);
+		module_find_exits(m, symbol, probe_site);
 }
 
 /* A part of a function, or one with other arguments than its name says. */
@@ -123,7 +125,7 @@ static void take_ruled(struct module_names *n, struct rules *rules, const char *
 			if (rule_takes_symbol(&rule->at[end], name, rule->raw ? NULL : read_name,
 					      n) ||
 			    takes_clone(n, rule, end, name))
-				add_user_place(n, rule, end, name, symbol);
+				add_user_probe_site(n, rule, end, name, symbol);
 	}
 }
 
@@ -154,7 +156,7 @@ static void take_addresses(struct module_names *n)
 				symbol.size = around.size;
 			}
 			snprintf(name, sizeof(name), "0x%llx", (unsigned long long)symbol.vaddr);
-			add_user_place(n, rule, end, name, &symbol);
+			add_user_probe_site(n, rule, end, name, &symbol);
 		}
 	}
 }

@@ -44,14 +44,14 @@ static bool is_nameless(const struct module *m)
 	return t->executable && !t->dynamic && t->stripped && !t->go;
 }
 
-static void say_found_by_code(struct module_place *place)
+static void say_found_by_code(struct module_probe_site *probe_site)
 {
-	char why[sizeof(place->entry.why)];
+	char why[sizeof(probe_site->entry.why)];
 
-	memcpy(why, place->entry.why, sizeof(why));
-	snprintf(place->entry.why, sizeof(place->entry.why),
+	memcpy(why, probe_site->entry.why, sizeof(why));
+	snprintf(probe_site->entry.why, sizeof(probe_site->entry.why),
 		 "found by its code, the file has no names; %.70s", why);
-	place->found_by_code = true;
+	probe_site->found_by_code = true;
 }
 
 static void find_by_code(struct module *m)
@@ -61,7 +61,7 @@ static void find_by_code(struct module *m)
 
 	if (!f || signature_find(m->elf, m->traits.machine, &found))
 		return;
-	module_add_place(m, f, f->symbol, &found.wait);
+	module_add_probe_site(m, f, f->symbol, &found.wait);
 	if (!m->c_library)
 		return;
 	say_found_by_code(&m->places[m->nplaces - 1]);
@@ -104,7 +104,7 @@ static void add_wait(struct module *m, const struct family_function *function, c
 	bool wakes = function->role == SBT_ROLE_COND_WAKE;
 	bool turns = function->role == SBT_ROLE_TURN;
 	struct module_waits *w = waits_of(m, function);
-	struct module_place place = { .function = function };
+	struct module_probe_site probe_site = { .function = function };
 	uint64_t entry = find_entry(m, symbol);
 	struct sbt_spec spec;
 	uint32_t i;
@@ -121,19 +121,19 @@ static void add_wait(struct module *m, const struct family_function *function, c
 		return;
 	w->spec = spec;
 	if (!wakes) {
-		module_find_exits(m, symbol, &place);
-		if (!place.nexits && turns)
+		module_find_exits(m, symbol, &probe_site);
+		if (!probe_site.nexits && turns)
 			untraced_add(&m->turns_unseen, name);
-		if (!place.nexits) {
-			snprintf(w->why, sizeof(w->why), "%.40s: %s", name, place.exits_why);
+		if (!probe_site.nexits) {
+			snprintf(w->why, sizeof(w->why), "%.40s: %s", name, probe_site.exits_why);
 			return;
 		}
 	}
 	if (turns)
 		untraced_add(&m->turns_seen, name);
 	w->entries[w->nentries++] = entry;
-	for (i = 0; i < place.nexits; i++)
-		add_exit(w, place.exits[i]);
+	for (i = 0; i < probe_site.nexits; i++)
+		add_exit(w, probe_site.exits[i]);
 }
 
 /* A method of Rust's ScopeData, which each thread of a scope calls at its end. */
@@ -157,7 +157,7 @@ static int take_symbol(void *ctx, const char *name, const struct elf_symbol *sym
 			 f->role == SBT_ROLE_TURN || f->role == SBT_ROLE_SEM_WAIT)
 			add_wait(m, f, name, symbol);
 		else
-			module_add_place(m, f, name, symbol);
+			module_add_probe_site(m, f, name, symbol);
 	}
 	return 0;
 }
@@ -174,32 +174,33 @@ static void add_mark(struct module *m, const struct sdt_note *note)
 {
 	const struct family_function *mark = family_mark(note->name);
 	const struct family_mark_args *args = mark ? family_mark_args(mark) : NULL;
-	struct module_place *place = args ? module_place_new(m) : NULL;
+	struct module_probe_site *probe_site = args ? module_probe_site_new(m) : NULL;
 	const uint8_t *bytes;
 	size_t len;
 
-	if (!place)
+	if (!probe_site)
 		return;
-	place->function = mark;
-	snprintf(place->symbol, sizeof(place->symbol), "sbt:%s", note->name);
-	place->start = place->offset = note->offset;
+	probe_site->function = mark;
+	snprintf(probe_site->symbol, sizeof(probe_site->symbol), "sbt:%s", note->name);
+	probe_site->start = probe_site->offset = note->offset;
 	len = elf_bytes(m->elf, note->offset, 16, &bytes);
-	insn_decode(m->traits.machine, bytes, len, &place->entry.insn);
-	snprintf(place->entry.why, sizeof(place->entry.why), "a marker, on %s",
-		 place->entry.insn.text);
-	if (place->entry.insn.class != INSN_EMULATED && place->entry.insn.class != INSN_STEPPED)
-		place->error = -ENOTSUP;
-	place->spec.family = mark->family;
-	place->spec.kind = mark->kind;
-	place->spec.role = mark->role;
-	place->spec.words_offset = SBT_WORDS_NONE;
-	mark_arg(m, note, args->object, &place->spec.object);
-	mark_arg(m, note, args->index, &place->spec.index);
-	mark_arg(m, note, args->file, &place->spec.file);
-	mark_arg(m, note, args->line, &place->spec.line);
-	mark_arg(m, note, args->name, &place->spec.name);
-	mark_arg(m, note, args->what, &place->spec.what);
-	mark_arg(m, note, args->words, &place->spec.words);
+	insn_decode(m->traits.machine, bytes, len, &probe_site->entry.insn);
+	snprintf(probe_site->entry.why, sizeof(probe_site->entry.why), "a marker, on %s",
+		 probe_site->entry.insn.text);
+	if (probe_site->entry.insn.class != INSN_EMULATED &&
+	    probe_site->entry.insn.class != INSN_STEPPED)
+		probe_site->error = -ENOTSUP;
+	probe_site->spec.family = mark->family;
+	probe_site->spec.kind = mark->kind;
+	probe_site->spec.role = mark->role;
+	probe_site->spec.words_offset = SBT_WORDS_NONE;
+	mark_arg(m, note, args->object, &probe_site->spec.object);
+	mark_arg(m, note, args->index, &probe_site->spec.index);
+	mark_arg(m, note, args->file, &probe_site->spec.file);
+	mark_arg(m, note, args->line, &probe_site->spec.line);
+	mark_arg(m, note, args->name, &probe_site->spec.name);
+	mark_arg(m, note, args->what, &probe_site->spec.what);
+	mark_arg(m, note, args->words, &probe_site->spec.words);
 }
 
 static void find_marks(struct module *m)
@@ -349,14 +350,14 @@ void module_find_known(struct module *m)
 	find_marks(m);
 }
 
-static bool is_task_function(const struct module *m, const struct module_place *place,
+static bool is_task_function(const struct module *m, const struct module_probe_site *probe_site,
 			     const struct outlined *tasks)
 {
 	uint64_t vaddr;
 	uint32_t i;
 
-	if (place->function != family_outlined(SBT_FAMILY_GOMP) ||
-	    elf_offset_to_vaddr(m->elf, place->start, &vaddr))
+	if (probe_site->function != family_outlined(SBT_FAMILY_GOMP) ||
+	    elf_offset_to_vaddr(m->elf, probe_site->start, &vaddr))
 		return false;
 	for (i = 0; i < tasks->n && tasks->functions[i].vaddr != vaddr; i++)
 		;
@@ -403,7 +404,8 @@ int module_add_outlined(struct module *m, uint8_t family, uint64_t vaddr, uint64
 		return -ENOENT;
 	err = outlined_find(m->elf, m->traits.machine, vaddr, caller, &found);
 	for (i = 0; i < found.n; i++)
-		module_add_place(m, row, "(function of a parallel region)", &found.functions[i]);
+		module_add_probe_site(m, row, "(function of a parallel region)",
+				      &found.functions[i]);
 	free(found.functions);
 	return err;
 }

@@ -188,7 +188,8 @@ void module_wire_symbol(struct wire *w, struct elf_symbol *symbol)
 
 /* --- places -------------------------------------------------------------------------------------------- */
 
-void module_wire_place(struct wire *w, struct module_place *p, const struct module_names *names)
+void module_wire_probe_site(struct wire *w, struct module_probe_site *p,
+			    const struct module_names *names)
 {
 	uint32_t error = (uint32_t)-p->error;
 
@@ -215,13 +216,13 @@ void module_wire_place(struct wire *w, struct module_place *p, const struct modu
 static void wire_places(struct wire *w, struct module *m, const struct module_names *names)
 {
 	uint32_t n = m->nplaces, i;
-	struct module_place *place;
+	struct module_probe_site *probe_site;
 
 	WIRE(w, n, MODULE_PLACES_MAX);
 	for (i = 0; i < n && !w->bad; i++) {
-		place = w->reads ? module_place_new(m) : &m->places[i];
-		if (place)
-			module_wire_place(w, place, names);
+		probe_site = w->reads ? module_probe_site_new(m) : &m->places[i];
+		if (probe_site)
+			module_wire_probe_site(w, probe_site, names);
 		else
 			w->bad = true;
 	}
@@ -301,7 +302,7 @@ static bool all_code(const struct module *m, const uint64_t *offsets, uint32_t n
 	return i == n;
 }
 
-bool module_place_is_sound(const struct module *m, struct module_place *p)
+bool module_probe_site_is_sound(const struct module *m, struct module_probe_site *p)
 {
 	const struct family_function *f = p->function;
 
@@ -339,7 +340,7 @@ bool module_is_sound(struct module *m, uint64_t size)
 			return false;
 	}
 	for (i = 0; i < m->nplaces; i++)
-		if (!module_place_is_sound(m, &m->places[i]))
+		if (!module_probe_site_is_sound(m, &m->places[i]))
 			return false;
 	return waits_are_sound(m, &m->waits, SBT_ROLE_COND_WAIT) &&
 	       waits_are_sound(m, &m->wakes, SBT_ROLE_COND_WAKE) &&

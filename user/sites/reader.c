@@ -262,11 +262,11 @@ static struct module_names names_of(const struct reader *r, struct module *m)
 	return (struct module_names){ .rules = r->life.rules, .known = r->life.known, .module = m };
 }
 
-void reader_wire_place(const struct module *m, struct wire *w, void *place)
+void reader_wire_probe_site(const struct module *m, struct wire *w, void *probe_site)
 {
 	const struct module_names names = names_of(m->reader, NULL);
 
-	module_wire_place(w, place, &names);
+	module_wire_probe_site(w, probe_site, &names);
 }
 
 int reader_examine(struct reader *r, struct module *m)

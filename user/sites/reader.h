@@ -66,8 +66,8 @@ int reader_ask(struct reader *reader, int fd, const struct reader_asks *asks, ui
 /* The same about a file of the module: nothing more after a failure of the child. */
 int reader_ask_module(const struct module *module, const struct reader_asks *asks,
 		      struct wire *answer);
-/* Rows of places that come later: of module_wire_place(). */
-void reader_wire_place(const struct module *module, struct wire *w, void *place);
+/* Rows of places that come later: of module_wire_probe_site(). */
+void reader_wire_probe_site(const struct module *module, struct wire *w, void *probe_site);
 
 /* Has the program or library at @path, which may be anything, a marker of @provider? By a child that lives for that. */
 bool reader_file_has_marks(const char *path, const char *provider);

@@ -298,7 +298,7 @@ static int say_outlined(const struct reader_child *c, const struct file *f,
 	WIRE_BOOL(w, nothing);
 	WIRE(w, m->nplaces, MODULE_PLACES_MAX);
 	for (i = 0; i < m->nplaces; i++)
-		module_wire_place(w, &m->places[i], &names);
+		module_wire_probe_site(w, &m->places[i], &names);
 	free(m->places);
 	free(m);
 	return err == -ENOENT ? 0 : err;

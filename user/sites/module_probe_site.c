@@ -46,57 +46,57 @@ static enum exits_follow follow_of(const struct family_function *function)
 }
 
 void module_find_exits(struct module *m, const struct elf_symbol *symbol,
-		       struct module_place *place)
+		       struct module_probe_site *probe_site)
 {
 	struct exits exits;
 
-	exits_find(m->elf, m->traits.machine, symbol, follow_of(place->function), &exits);
-	place->nexits = exits.n;
-	memcpy(place->exits, exits.at, exits.n * sizeof(exits.at[0]));
-	snprintf(place->exits_why, sizeof(place->exits_why), "%s", exits.why);
+	exits_find(m->elf, m->traits.machine, symbol, follow_of(probe_site->function), &exits);
+	probe_site->nexits = exits.n;
+	memcpy(probe_site->exits, exits.at, exits.n * sizeof(exits.at[0]));
+	snprintf(probe_site->exits_why, sizeof(probe_site->exits_why), "%s", exits.why);
 	/* Of two functions, the end of the second is told by its place alone. */
-	if (place->end && exits.parts > 1) {
-		place->nexits = 0;
-		snprintf(place->exits_why, sizeof(place->exits_why),
+	if (probe_site->end && exits.parts > 1) {
+		probe_site->nexits = 0;
+		snprintf(probe_site->exits_why, sizeof(probe_site->exits_why),
 			 "it ends by jumping to another function");
 	}
 }
 
-static int tell_place(const struct module *m, struct module_place *place)
+static int tell_probe_site(const struct module *m, struct module_probe_site *probe_site)
 {
-	int err = family_spec(place->function, m->traits.machine, &place->spec);
+	int err = family_spec(probe_site->function, m->traits.machine, &probe_site->spec);
 
 	/* Where the function begins is what regions are told apart by. */
-	if (place->spec.role == SBT_ROLE_OUTLINED)
-		place->spec.words =
-			(struct sbt_arg){ .how = SBT_ARG_CONST, .disp = place->entry.skip };
+	if (probe_site->spec.role == SBT_ROLE_OUTLINED)
+		probe_site->spec.words =
+			(struct sbt_arg){ .how = SBT_ARG_CONST, .disp = probe_site->entry.skip };
 	return err;
 }
 
 /* Another name of a place that is known? The name that comes first in the table is shown. */
-static bool place_known(struct module *m, const struct family_function *function,
-			const struct elf_symbol *symbol)
+static bool probe_site_known(struct module *m, const struct family_function *function,
+			     const struct elf_symbol *symbol)
 {
 	uint32_t i;
 
 	for (i = 0; i < m->nplaces; i++) {
-		struct module_place *p = &m->places[i];
+		struct module_probe_site *p = &m->places[i];
 
 		if (p->start != symbol->offset || p->end || p->function->role != function->role)
 			continue;
 		/* The user's own rows are not of the table. */
 		if (!function->rule && !p->function->rule && function < p->function) {
 			p->function = function;
-			p->error = tell_place(m, p);
+			p->error = tell_probe_site(m, p);
 		}
 		return true;
 	}
 	return false;
 }
 
-struct module_place *module_place_new(struct module *m)
+struct module_probe_site *module_probe_site_new(struct module *m)
 {
-	struct module_place *places;
+	struct module_probe_site *places;
 
 	if (m->nplaces == MODULE_PLACES_MAX)
 		return NULL;
@@ -117,30 +117,31 @@ static bool reads_arguments(const struct family_function *f)
 	       f->index.how != SBT_ARG_NONE || f->what.how != SBT_ARG_NONE;
 }
 
-void module_add_place(struct module *m, const struct family_function *function, const char *name,
-		      const struct elf_symbol *symbol)
+void module_add_probe_site(struct module *m, const struct family_function *function,
+			   const char *name, const struct elf_symbol *symbol)
 {
-	struct module_place *place;
+	struct module_probe_site *probe_site;
 	const uint8_t *bytes;
 	size_t len;
 
-	if (place_known(m, function, symbol))
+	if (probe_site_known(m, function, symbol))
 		return;
-	place = module_place_new(m);
-	if (!place)
+	probe_site = module_probe_site_new(m);
+	if (!probe_site)
 		return;
-	place->function = function;
-	snprintf(place->symbol, sizeof(place->symbol), "%.*s", (int)strcspn(name, "@"), name);
-	place->start = symbol->offset;
+	probe_site->function = function;
+	snprintf(probe_site->symbol, sizeof(probe_site->symbol), "%.*s", (int)strcspn(name, "@"),
+		 name);
+	probe_site->start = symbol->offset;
 	len = module_function_bytes(m, symbol, &bytes);
-	place->error = (reads_arguments(function) ? insn_choose_entry : insn_choose_late)(
-		m->traits.machine, bytes, len, &place->entry);
-	if (!place->error)
-		place->error = tell_place(m, place);
-	place->offset = symbol->offset + place->entry.skip;
-	module_find_exits(m, symbol, place);
-	if (!place->nexits)
-		place->spec.flags |= SBT_SPEC_NO_EXITS;
+	probe_site->error = (reads_arguments(function) ? insn_choose_entry : insn_choose_late)(
+		m->traits.machine, bytes, len, &probe_site->entry);
+	if (!probe_site->error)
+		probe_site->error = tell_probe_site(m, probe_site);
+	probe_site->offset = symbol->offset + probe_site->entry.skip;
+	module_find_exits(m, symbol, probe_site);
+	if (!probe_site->nexits)
+		probe_site->spec.flags |= SBT_SPEC_NO_EXITS;
 	m->c_library |= function->family == SBT_FAMILY_PTHREAD;
 	m->mpi |= function->family == SBT_FAMILY_MPI;
 	m->tasks |= function->role == SBT_ROLE_TASK;
@@ -154,7 +155,7 @@ static void drop_endless(struct module *m)
 	uint32_t i, j, ends, known;
 
 	for (i = 0; i < m->nplaces; i++) {
-		struct module_place *p = &m->places[i];
+		struct module_probe_site *p = &m->places[i];
 
 		if (p->end || p->error || !(p->spec.flags & SBT_SPEC_PAIR))
 			continue;
@@ -190,7 +191,7 @@ static void drop_beginless(struct module *m)
 	uint32_t i, kept = 0;
 
 	for (i = 0; i < m->nplaces; i++) {
-		const struct module_place *p = &m->places[i];
+		const struct module_probe_site *p = &m->places[i];
 
 		if (!p->end || p->function->family == SBT_FAMILY_USER || has_begin(m, p->spec.rule))
 			m->places[kept++] = *p;
