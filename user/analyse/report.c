@@ -549,7 +549,8 @@ static void process_facts(struct build *b, const struct model_proc *p, struct re
 	out->summed = p->summed;
 	out->abandoned = p->abandoned;
 	out->lost = p->lost;
-	out->departures = b->env->departures ? b->env->departures(b->env->ctx, p) : NULL;
+	out->exit_detection =
+		b->env->exit_detection ? b->env->exit_detection(b->env->ctx, p) : NULL;
 	out->untraced = b->env->untraced ? b->env->untraced(b->env->ctx, p) : NULL;
 	out->tasks = has_tasks(b, p);
 }

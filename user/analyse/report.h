@@ -287,7 +287,7 @@ struct report_process {
 	bool tasks;
 	double parallel_least, parallel_most; /* NAN: no bounds are needed, or none are known */
 	double inside_oncpu; /* then: of the time in barriers the share that was on a CPU; NAN unknown */
-	const char *departures; /* "return probe", "ret instructions", ...; NULL unknown */
+	const char *exit_detection; /* "return probe", "ret instructions", ...; NULL unknown */
 	/*
 	 * wait_ns over the time of its threads, each from its start to its end: what the first line of the report says is lost
 	 * waiting. NAN unknown.
@@ -451,7 +451,7 @@ struct report_env {
 	const char *(*probe_group_name)(void *ctx, const struct model_proc *proc,
 					uint8_t probe_group);
 	/* How departures of the process are seen. */
-	const char *(*departures)(void *ctx, const struct model_proc *proc);
+	const char *(*exit_detection)(void *ctx, const struct model_proc *proc);
 	/* Names of functions that its code calls and in which it waits unseen, for one sentence; NULL: none is known. */
 	const char *(*untraced)(void *ctx, const struct model_proc *proc);
 	/* Do its threads run OpenMP tasks, which may be inside barriers? NULL: none does. */

@@ -97,7 +97,7 @@ struct module *tracker_module(struct tracker *t, const struct address_space *spa
 static void refuse(struct tracker *t, struct address_space *space, const char *comm)
 {
 	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_EXCLUDED, 0);
-	space->departures = "none: not traced";
+	space->exit_detection = "none: not traced";
 	remark_warn("not_traced", space->tgid,
 		    "process %u (%s) is not traced: %s, and no other way is left", space->tgid,
 		    comm, space->refusal);
@@ -129,7 +129,7 @@ static uint32_t see_returns(struct tracker *t, int pid, const struct maps *maps,
 }
 
 /* How departures may be seen, once it is known what the process runs. */
-static void choose_departures(struct tracker *t, struct address_space *space)
+static void choose_exit_detection(struct tracker *t, struct address_space *space)
 {
 	bool runtime = false;
 	uint32_t returns;
@@ -149,9 +149,9 @@ static void choose_departures(struct tracker *t, struct address_space *space)
 			probes_say_ends(&t->probes, m, returns);
 	}
 	if (attach_only_exits(t->attach))
-		space->departures = "ret instructions";
+		space->exit_detection = "ret instructions";
 	else if (!space->refusal)
-		space->departures = "return probe";
+		space->exit_detection = "return probe";
 	if (!space->refusal)
 		return;
 	proc_comm((int)space->tgid, (int)space->tgid, comm);
@@ -169,7 +169,7 @@ static void choose_departures(struct tracker *t, struct address_space *space)
 	if (space->by_exit)
 		return;
 	space->by_exit = true;
-	space->departures = "ret instructions";
+	space->exit_detection = "ret instructions";
 	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_BY_EXIT, 0);
 	/* For Go it is worth a sentence: people have been bitten. */
 	if (!strncmp(space->refusal, "a Go", 4))
@@ -239,7 +239,7 @@ int tracker_examine(struct tracker *t, struct address_space *space)
 			probes_tasks(&t->probes, m, space->tgid);
 	}
 	tracker_examine_turns(t, space);
-	choose_departures(t, space);
+	choose_exit_detection(t, space);
 	return mpi ? see_rank(t, space, program) : 0;
 }
 

@@ -51,12 +51,12 @@ static const char *env_object_name(void *ctx, const struct model_barrier *barrie
 	return space ? address_space_object_name(p->spaces, space, barrier->object) : NULL;
 }
 
-static const char *env_departures(void *ctx, const struct model_proc *proc)
+static const char *env_exit_detection(void *ctx, const struct model_proc *proc)
 {
 	struct run_facts_live *p = ctx;
 	const struct address_space *space = address_space_find(p->spaces, proc->tgid, proc->inc);
 
-	return space ? space->departures : NULL;
+	return space ? space->exit_detection : NULL;
 }
 
 static const char *env_untraced(void *ctx, const struct model_proc *proc)
@@ -233,7 +233,7 @@ void run_facts_live_init(struct run_facts_live *p, const struct options *options
 		.kind_name = family_kind_name,
 		.probe_group_family = family_of_probe_group,
 		.probe_group_name = env_probe_group_name,
-		.departures = env_departures,
+		.exit_detection = env_exit_detection,
 		.untraced = env_untraced,
 		.tasks = env_tasks,
 		.looks = env_looks,

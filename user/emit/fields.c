@@ -603,7 +603,7 @@ static const struct emit_field process_fields[] = {
 	  .help = "and no more: all that is done in barriers is work" },
 	{ "barriers_oncpu", EMIT_RATIO, PR(inside_oncpu),
 	  .help = "where it runs tasks: of its threads' time in barriers the share that was on a CPU, in tasks or waiting" },
-	{ "departures", EMIT_STRING, PR(departures), .help = "how departures are seen" },
+	{ "departures", EMIT_STRING, PR(exit_detection), .help = "how departures are seen" },
 	{ "cost_ns", EMIT_NS, PR(cost_ns),
 	  .help = "tracing's own, estimated: of its crossings, of its threads' switches, and of sbt-trace's running in their place" },
 	{ "crossing_cost_ns", EMIT_DOUBLE, PR(crossing_cost_ns),

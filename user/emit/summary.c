@@ -631,14 +631,16 @@ static void cost_of(struct textout *t, const struct report_process *p)
 		textout_line(t, TEXTOUT_PLAIN, "  %s (%s): unknown", name_of(p->comm), pid);
 		return;
 	}
-	taken = p->cost_interference_ns != REPORT_UNKNOWN && p->cost_interference_ns > p->cost_ns / TAKEN_TOLD;
+	taken = p->cost_interference_ns != REPORT_UNKNOWN &&
+		p->cost_interference_ns > p->cost_ns / TAKEN_TOLD;
 	textout_wrap(t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "  ", 4,
 		     "%s%s (%s): %s, %s of its phases%s%s%s%s", high ? "WARNING: " : "",
 		     name_of(p->comm), pid, textout_time(cost, p->cost_ns),
 		     textout_percent(share, p->cost_share),
 		     taken ? "; sbt-trace itself had its threads' CPUs for " : "",
 		     taken ? textout_time(had, p->cost_interference_ns) : "",
-		     p->departures ? "; departures by " : "", p->departures ? p->departures : "");
+		     p->exit_detection ? "; departures by " : "",
+		     p->exit_detection ? p->exit_detection : "");
 	if (p->paused_ns)
 		textout_wrap(
 			t, TEXTOUT_PLAIN, "    ", 4,
@@ -815,7 +817,8 @@ static void summary_incomplete(struct textout *t, const struct report *r)
 			     "(--cost-limit); all figures of these are of the time before, and "
 			     "sums over %s are "
 			     "without what came there later.",
-			     textout_count(n, r->ndetached_parts), r->ndetached_parts == 1 ? "" : "es",
+			     textout_count(n, r->ndetached_parts),
+			     r->ndetached_parts == 1 ? "" : "es",
 			     r->ndetached_parts == 1 ? "it" : "them");
 	}
 	if (r->unmet) {

@@ -56,7 +56,7 @@ enum contents_asked {
 	CONTENTS_FILE = 4, /* what: inode */
 	CONTENTS_STACK = 5, /* of the process: what: key; sites */
 	CONTENTS_OBJECT = 6, /* of the process: what: address; which: family */
-	CONTENTS_DEPARTURES = 7, /* of the process */
+	CONTENTS_EXIT_DETECTION = 7, /* of the process */
 	CONTENTS_PRICE = 8, /* of the process; number */
 	CONTENTS_LABEL = 9, /* what: site */
 	CONTENTS_PROBE_GROUP = 10, /* of the process; what: number of what was shed */

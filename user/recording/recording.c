@@ -170,14 +170,14 @@ static const char *heard_object_name(void *ctx, const struct model_barrier *b)
 	return name;
 }
 
-static const char *heard_departures(void *ctx, const struct model_proc *p)
+static const char *heard_exit_detection(void *ctx, const struct model_proc *p)
 {
 	struct recording *r = ctx;
-	const char *how = r->asked.departures(r->asked.ctx, p);
+	const char *how = r->asked.exit_detection(r->asked.ctx, p);
 
 	note_text(r,
 		  (struct contents_question){
-			  .kind = CONTENTS_DEPARTURES, .tgid = p->tgid, .inc = p->inc },
+			  .kind = CONTENTS_EXIT_DETECTION, .tgid = p->tgid, .inc = p->inc },
 		  how);
 	return how;
 }
@@ -315,7 +315,7 @@ void recording_listen(struct recording *r, struct report_env *env, struct cause_
 	env->site = heard_site;
 	env->barrier_name = heard_barrier_name;
 	env->object_name = heard_object_name;
-	env->departures = heard_departures;
+	env->exit_detection = heard_exit_detection;
 	env->untraced = heard_untraced;
 	env->tasks = heard_tasks;
 	env->looks = heard_looks;
@@ -337,7 +337,7 @@ void recording_process(struct recording *r, const struct model_proc *p)
 {
 	uint64_t paused_ns;
 
-	heard_departures(r, p);
+	heard_exit_detection(r, p);
 	heard_untraced(r, p);
 	heard_tasks(r, p);
 	heard_looks(r, p, &paused_ns);

@@ -53,9 +53,9 @@ static const char *env_object_name(void *ctx, const struct model_barrier *b)
 							.what = b->object });
 }
 
-static const char *env_departures(void *ctx, const struct model_proc *p)
+static const char *env_exit_detection(void *ctx, const struct model_proc *p)
 {
-	return find_text(ctx, (struct contents_question){ .kind = CONTENTS_DEPARTURES,
+	return find_text(ctx, (struct contents_question){ .kind = CONTENTS_EXIT_DETECTION,
 							  .tgid = p->tgid,
 							  .inc = p->inc });
 }
@@ -166,7 +166,7 @@ int run_facts_file_begin(struct run_facts_file *r, struct merge *merge)
 		.kind_name = family_kind_name,
 		.probe_group_family = family_of_probe_group,
 		.probe_group_name = env_probe_group_name,
-		.departures = env_departures,
+		.exit_detection = env_exit_detection,
 		.untraced = env_untraced,
 		.tasks = env_tasks,
 		.looks = env_looks,

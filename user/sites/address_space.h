@@ -63,7 +63,7 @@ struct address_space {
 	bool stepped; /* under one of its probes the kernel must step an instruction */
 	uint64_t handler_ns,
 		spent; /* sbt_crossing.handler_ns, sbt_sums.handler_ns of those that told it; how many did */
-	const char *departures; /* how they are seen, in words; ours */
+	const char *exit_detection; /* how they are seen, in words; ours */
 	const char *refusal; /* why no return probes; NULL; ours */
 	uint32_t reads; /* how often the mappings have been read */
 	bool young; /* it began while it was traced: by exec, or forked by the process parent_tgid */
