@@ -117,9 +117,9 @@ static __always_inline __u32 slot_take(void *returned, __u32 *used, __u32 most)
 }
 
 /* The objects are few, and looked for only where the thread has not been there lately. Returns its index or SBT_SUM_NONE. */
-static __noinline __u32 meeting_find(struct sbt_thread *t, __u32 count, __u32 old_layout)
+static __noinline __u32 open_episodes_find(struct sbt_thread *t, __u32 count, __u32 old_layout)
 {
-	struct sbt_meeting *m;
+	struct sbt_open_episodes *m;
 	struct sbt_object key = {};
 	__u32 *found, at, in = 0;
 
@@ -172,26 +172,26 @@ static __always_inline struct sbt_lately *lately_of(const struct sbt_thread *t, 
 }
 
 /* Which object the thread has come to. Returns its index or SBT_SUM_NONE. */
-static __always_inline __u32 meeting_choose(struct sbt_thread *t, __u32 index, __u32 now,
-					    const struct sbt_spec *spec)
+static __always_inline __u32 open_episodes_choose(struct sbt_thread *t, __u32 index, __u32 now,
+						  const struct sbt_spec *spec)
 {
 	__u32 count = t->flags & SBT_CROSSING_NO_WORDS ? 0 : count_in(t->words, spec);
 	__u32 way = (t->object >> 5) & (SBT_SUM_KEPT - 1), at;
 	struct sbt_lately *l = lately_of(t, index);
-	struct sbt_meeting *m;
+	struct sbt_open_episodes *m;
 
 	if (!count || !l)
 		return SBT_SUM_NONE;
 	if (l->kept[way].address == t->object && l->kept[way].epoch == now) {
-		at = l->kept[way].meeting;
+		at = l->kept[way].open_episodes;
 		m = bpf_map_lookup_elem(&meetings, &at);
 		if (m && m->count == count)
 			return at;
 	}
-	at = meeting_find(t, count, spec->less_one || t->words >> 32);
+	at = open_episodes_find(t, count, spec->less_one || t->words >> 32);
 	l->kept[way].address = t->object;
 	l->kept[way].epoch = now;
-	l->kept[way].meeting = at;
+	l->kept[way].open_episodes = at;
 	return at;
 }
 
@@ -303,7 +303,7 @@ static __always_inline bool raise_to(__u64 *word, __u64 value)
 }
 
 /* A division costs as much as the rest of it. */
-static __always_inline __u64 episode_of(__u64 number, const struct sbt_meeting *m)
+static __always_inline __u64 episode_of(__u64 number, const struct sbt_open_episodes *m)
 {
 	if (LIKELY(m->shift != SBT_SUM_NONE))
 		return number >> (m->shift & 31);
@@ -316,7 +316,8 @@ static __always_inline __u64 episode_of(__u64 number, const struct sbt_meeting *
  * Some were not counted: glibc's own count of who came says by how many. Who is between the probe and that count makes it
  * another each time; what stays the same is what is missing.
  */
-static __noinline int meeting_count_again(struct sbt_meeting *m, __u64 number, __u64 now)
+static __noinline int open_episodes_count_again(struct sbt_open_episodes *m, __u64 number,
+						__u64 now)
 {
 	__u32 in = 0, off;
 
@@ -350,7 +351,8 @@ static __noinline int meeting_count_again(struct sbt_meeting *m, __u64 number, _
  * when that was without asking the others, and these need only look whether they have read it out of turn. True: nobody is
  * to come any more, and it will not wait.
  */
-static __always_inline bool meeting_join(struct sbt_summing *s, struct sbt_meeting *m, __u64 *now)
+static __always_inline bool open_episodes_join(struct sbt_summing *s, struct sbt_open_episodes *m,
+					       __u64 *now)
 {
 	__u64 number = __sync_fetch_and_add(&m->arrivals, 1);
 	__u64 episode = episode_of(number, m), place = number - episode * m->count;
@@ -374,14 +376,14 @@ static __always_inline bool meeting_join(struct sbt_summing *s, struct sbt_meeti
 		s->closes = raise_to((__u64 *)last, SBT_SUM_LAST(episode, t));
 	}
 	if (UNLIKELY(m->look))
-		meeting_count_again(m, number, t);
+		open_episodes_count_again(m, number, t);
 	return false;
 }
 
 enum { PARTIAL_TOLD, PARTIAL_INCOMPLETE, PARTIAL_AMBIGUOUS };
 
 /* The end of an episode that not all were seen to come to: enum. Each is told of once. */
-static __noinline int meeting_partial(struct sbt_meeting *m, __u64 episode)
+static __noinline int open_episodes_partial(struct sbt_open_episodes *m, __u64 episode)
 {
 	__u64 known;
 
@@ -422,15 +424,15 @@ static __always_inline void sums_arrived(struct pt_regs *ctx, struct sbt_thread 
 					 bool by_exit)
 {
 	struct sbt_summing *s = &t->summing;
-	__u32 at = s->meeting;
-	struct sbt_meeting *m = bpf_map_lookup_elem(&meetings, &at);
+	__u32 at = s->open_episodes;
+	struct sbt_open_episodes *m = bpf_map_lookup_elem(&meetings, &at);
 	bool last = false;
 	__u64 now;
 
 	t->ip = 0;
 	s->placed = 0;
 	if (LIKELY(m))
-		last = meeting_join(s, m, &now);
+		last = open_episodes_join(s, m, &now);
 	else
 		now = bpf_ktime_get_ns();
 	if (!last || by_exit) {
@@ -442,7 +444,7 @@ static __always_inline void sums_arrived(struct pt_regs *ctx, struct sbt_thread 
 
 /* What who closes an episode adds: it is over, and began with the first. */
 static __always_inline void sums_close(struct sbt_sums *sum, struct sbt_summing *s,
-				       struct sbt_meeting *m, __u64 last, __u64 first)
+				       struct sbt_open_episodes *m, __u64 last, __u64 first)
 {
 	/* Of times of which 48 bits are known: they lie less than three days apart. */
 	__u64 barrier = (last + first + 1) & SBT_SUM_NS_MASK, phase;
@@ -471,7 +473,7 @@ static __always_inline void sums_close(struct sbt_sums *sum, struct sbt_summing 
 
 /* Adds the crossing of which all is known but what it was. */
 static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summing *s,
-					 struct sbt_meeting *m, __u64 arrive, __u64 now)
+					 struct sbt_open_episodes *m, __u64 arrive, __u64 now)
 {
 	__u64 episode = s->episode, first, last, early, inside = now - arrive;
 	__u32 way = episode & (SBT_SUM_OPEN - 1);
@@ -490,7 +492,7 @@ static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summin
 			(episode || !m->begun) && (!m->torn || episode + 1 - m->torn > 1);
 	}
 	if (UNLIKELY(!whole)) {
-		partial = m ? meeting_partial(m, episode) : PARTIAL_TOLD;
+		partial = m ? open_episodes_partial(m, episode) : PARTIAL_TOLD;
 		sum->incomplete += partial == PARTIAL_INCOMPLETE;
 		sum->ambiguous += partial == PARTIAL_AMBIGUOUS;
 		sum->partial++;
@@ -526,8 +528,8 @@ static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summin
 static __always_inline void sums_departed(struct sbt_thread *t, __u32 index, __u64 ip, __u64 now)
 {
 	struct sbt_summing *s = &t->summing;
-	__u32 at = s->meeting;
-	struct sbt_meeting *m = bpf_map_lookup_elem(&meetings, &at);
+	__u32 at = s->open_episodes;
+	struct sbt_open_episodes *m = bpf_map_lookup_elem(&meetings, &at);
 	struct sbt_sums *sum;
 
 	t->seq++;

@@ -238,7 +238,7 @@ struct {
 	__uint(max_entries, 1);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
-	__type(value, struct sbt_meeting);
+	__type(value, struct sbt_open_episodes);
 } meetings SEC(".maps") __weak;
 
 /* Slots of `sums` and of `meetings` whose thread or process has ended. User space has read and cleared them. */

@@ -148,7 +148,7 @@ static __always_inline void account_leave(struct sbt_account *a)
 static __noinline int sums_abandon(struct sbt_thread *t, __u64 now)
 {
 	struct sbt_sums *sum = NULL;
-	struct sbt_meeting *m;
+	struct sbt_open_episodes *m;
 	struct sbt_summing *s;
 	__u32 at;
 
@@ -156,7 +156,7 @@ static __noinline int sums_abandon(struct sbt_thread *t, __u64 now)
 		return 0;
 	s = &t->summing;
 	t->seq++;
-	at = s->meeting;
+	at = s->open_episodes;
 	m = bpf_map_lookup_elem(&meetings, &at);
 	if (m)
 		m->doubted = 1;

@@ -123,7 +123,7 @@ struct sbt_summing {
 	__u64 episode; /* the crossing under way: number of the episode on its object */
 	__u64 sums_ip; /* the place that `sums` is of */
 	__u32 sums; /* SBT_SUM_NONE */
-	__u32 meeting; /* the object's; SBT_SUM_NONE */
+	__u32 open_episodes; /* the object's; SBT_SUM_NONE */
 	__u32 epoch; /* as of which that is so; 0: it is to be looked for */
 	__u32 mappings; /* as of which `sums` is so */
 	__u8 placed; /* the crossing under way is at that place; else the departure shows where */
@@ -668,7 +668,7 @@ struct sbt_lately {
 	struct {
 		__u64 address;
 		__u32 epoch;
-		__u32 meeting;
+		__u32 open_episodes;
 	} kept[SBT_SUM_KEPT];
 	struct {
 		__u64 ip;
@@ -681,7 +681,7 @@ struct sbt_lately {
  * A barrier object: who comes is arrival number `arrivals`, of episode arrivals / count. Of an episode the latest and the earliest
  * are kept, with its number in the upper bits: they only grow, and need no resetting (but `early`: it is not written in every episode).
  */
-struct sbt_meeting {
+struct sbt_open_episodes {
 	__u64 address;
 	__u32 count;
 	__u32 begun; /* so many were inside when it was first seen: they are not in its first episode */

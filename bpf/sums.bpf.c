@@ -45,7 +45,7 @@ static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __
 	t->kind = spec->kind;
 	t->how = spec->flags;
 	t->spec = number;
-	t->summing.meeting = meeting_choose(t, index, now, spec);
+	t->summing.open_episodes = open_episodes_choose(t, index, now, spec);
 	t->summing.epoch = t->words_object == t->object ? now : 0;
 	return 1;
 }

@@ -53,7 +53,7 @@ struct attach {
 	const struct sbt_account *accounts; /* the same, at the same indices; NULL */
 	const struct sbt_counting *countings; /* the same; NULL */
 	const struct sbt_sums *sums; /* the map, with --aggregate; NULL */
-	const struct sbt_meeting *meetings; /* the same */
+	const struct sbt_open_episodes *meetings; /* the same */
 	bool *sums_unowned; /* of each slot: the last look found no thread for it */
 	uint64_t summed_returned; /* crossings in slots that were returned */
 	uint32_t ncounters, plain_counters, switch_counters, fault_counters;

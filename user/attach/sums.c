@@ -180,7 +180,7 @@ static bool has_process(const struct attach *a, uint64_t owner)
 static int return_meetings(struct attach *a)
 {
 	uint32_t i, n = __atomic_load_n(&a->skel->bss->nmeetings, __ATOMIC_ACQUIRE);
-	static const struct sbt_meeting zero;
+	static const struct sbt_open_episodes zero;
 	uint64_t owner, last = 0;
 	bool lives = true;
 	int err = 0;

@@ -19,7 +19,7 @@
 #define PHASE_STEP 2u
 #define PHASE_MASK 255u
 
-struct meeting {
+struct episode {
 	uint64_t first_depart_ns; /* MODEL_UNKNOWN: nobody has left */
 	uint32_t count; /* 0 not known */
 	uint32_t value;
@@ -35,7 +35,7 @@ struct waited {
 	uint64_t address;
 	uint32_t inc;
 	bool latch;
-	struct meeting now, before;
+	struct episode now, before;
 };
 
 struct waits {
@@ -103,7 +103,7 @@ static struct waited *object_of(struct waits *p, const struct waits_seen *w,
 	return o;
 }
 
-static bool has_member(const struct meeting *g, uint32_t tid)
+static bool has_member(const struct episode *g, uint32_t tid)
 {
 	uint32_t i;
 
@@ -112,13 +112,13 @@ static bool has_member(const struct meeting *g, uint32_t tid)
 	return i < g->n;
 }
 
-static bool is_full(const struct meeting *g, bool latch)
+static bool is_full(const struct episode *g, bool latch)
 {
 	return latch ? g->rest != MODEL_NONE && g->late >= g->rest : g->count && g->n >= g->count;
 }
 
 /* Can @c be of that meeting? Memory is used again, for another barrier of the same phase. */
-static bool is_of(const struct meeting *g, const struct waits_seen *w,
+static bool is_of(const struct episode *g, const struct waits_seen *w,
 		  const struct model_crossing *c)
 {
 	if (!g->n || (!w->latch && g->value != w->value) || has_member(g, c->tid))
@@ -133,10 +133,10 @@ static bool is_of(const struct meeting *g, const struct waits_seen *w,
 
 static void begin(struct waited *o, const struct waits_seen *w)
 {
-	struct meeting old = o->before;
+	struct episode old = o->before;
 
 	o->before = o->now;
-	o->now = (struct meeting){
+	o->now = (struct episode){
 		.first_depart_ns = MODEL_UNKNOWN,
 		.value = w->value,
 		.rest = MODEL_NONE,
@@ -145,7 +145,7 @@ static void begin(struct waited *o, const struct waits_seen *w)
 	};
 }
 
-static int join(struct meeting *g, uint32_t tid)
+static int join(struct episode *g, uint32_t tid)
 {
 
 	if (grow(g->tids, g->cap, g->n + 1))
@@ -165,14 +165,14 @@ static bool is_next(const struct waited *o)
  * How many meet, where nobody was seen before the release: as many as in the phase before and in the one after, for
  * barriers only lose members.
  */
-static uint32_t count_between(const struct waited *o, const struct meeting *g,
+static uint32_t count_between(const struct waited *o, const struct episode *g,
 			      const struct waits_seen *w)
 {
 	return g == &o->now && is_next(o) && o->before.count == w->words ? w->words : 0;
 }
 
 /* It had arrived when the first left; what it did until its wait was work, and it waited for nobody. */
-static void take_late(const struct meeting *g, struct model_crossing *c)
+static void take_late(const struct episode *g, struct model_crossing *c)
 {
 	if (c->arrive_ns < g->first_depart_ns)
 		return;
@@ -184,7 +184,7 @@ static void take_late(const struct meeting *g, struct model_crossing *c)
 int waits_add(struct waits *p, const struct waits_seen *w, struct model_crossing *c)
 {
 	struct waited *o = object_of(p, w, c);
-	struct meeting *g;
+	struct episode *g;
 	int err;
 
 	if (!o)
