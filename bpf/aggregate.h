@@ -380,7 +380,7 @@ static __always_inline bool open_episodes_join(struct sbt_summing *s, struct sbt
 	return false;
 }
 
-enum { PARTIAL_TOLD, PARTIAL_INCOMPLETE, PARTIAL_AMBIGUOUS };
+enum { PARTIAL_REPORTED, PARTIAL_INCOMPLETE, PARTIAL_AMBIGUOUS };
 
 /* The end of an episode that not all were seen to come to: enum. Each is told of once. */
 static __noinline int open_episodes_partial(struct sbt_open_episodes *m, __u64 episode)
@@ -388,11 +388,11 @@ static __noinline int open_episodes_partial(struct sbt_open_episodes *m, __u64 e
 	__u64 known;
 
 	if (!m)
-		return PARTIAL_TOLD;
+		return PARTIAL_REPORTED;
 	known = m->partial;
 	if (known == episode + 1 ||
 	    __sync_val_compare_and_swap(&m->partial, known, episode + 1) != known)
-		return PARTIAL_TOLD;
+		return PARTIAL_REPORTED;
 	m->row = known == episode ? m->row + 1 : 1;
 	/* With more threads than it counts two may have come in another order than they were seen to. */
 	if (m->whole && m->row < PARTIAL_IN_A_ROW)
@@ -492,7 +492,7 @@ static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summin
 			(episode || !m->begun) && (!m->torn || episode + 1 - m->torn > 1);
 	}
 	if (UNLIKELY(!whole)) {
-		partial = m ? open_episodes_partial(m, episode) : PARTIAL_TOLD;
+		partial = m ? open_episodes_partial(m, episode) : PARTIAL_REPORTED;
 		sum->incomplete += partial == PARTIAL_INCOMPLETE;
 		sum->ambiguous += partial == PARTIAL_AMBIGUOUS;
 		sum->partial++;

@@ -439,9 +439,9 @@ static __noinline int shared_tell(struct sbt_proc *p, __u32 tgid, __u64 address)
 	if (!seen) {
 		found.start = address & ~0xfffULL;
 		found.end = found.start + 0x1000;
-	} else if (p->inc == p->told_inc && found.start == p->told_start &&
-		   found.end == p->told_end && found.offset == p->told_offset &&
-		   found.ino == p->told_ino) {
+	} else if (p->inc == p->reported_inc && found.start == p->reported_start &&
+		   found.end == p->reported_end && found.offset == p->reported_offset &&
+		   found.ino == p->reported_ino) {
 		return 0;
 	}
 	e = found.end ? event_new(SBT_REC_SHARED, bpf_ktime_get_ns()) : NULL;
@@ -457,11 +457,11 @@ static __noinline int shared_tell(struct sbt_proc *p, __u32 tgid, __u64 address)
 	e->caller = found.ino;
 	e->family = found.dev;
 	bpf_ringbuf_submit(e, event_wake());
-	p->told_inc = p->inc;
-	p->told_start = found.start;
-	p->told_end = found.end;
-	p->told_offset = found.offset;
-	p->told_ino = found.ino;
+	p->reported_inc = p->inc;
+	p->reported_start = found.start;
+	p->reported_end = found.end;
+	p->reported_offset = found.offset;
+	p->reported_ino = found.ino;
 	return 0;
 }
 

@@ -58,7 +58,7 @@ static __noinline int label_tell(const struct sbt_label_key *key, __u32 number, 
 static __noinline __u32 label_of(struct pt_regs *ctx, __u32 number, const struct sbt_thread *t)
 {
 	struct sbt_label_key key = {};
-	__u32 *known, label, told = 1;
+	__u32 *known, label, reported = 1;
 
 	if (!ctx || !t)
 		return 0;
@@ -74,7 +74,7 @@ static __noinline __u32 label_of(struct pt_regs *ctx, __u32 number, const struct
 	known = bpf_map_lookup_elem(&labels, &key);
 	/* Threads that come at once may tell it twice, which is harmless. */
 	if (!known && !label_tell(&key, label, t->tid, PT_REGS_IP(ctx)))
-		bpf_map_update_elem(&labels, &key, &told, BPF_ANY);
+		bpf_map_update_elem(&labels, &key, &reported, BPF_ANY);
 	return label;
 }
 

@@ -36,8 +36,8 @@ struct sbt_proc {
 	__u32 inc;
 	__u32 flags;
 	__u32 mappings; /* how often its dynamic linker has told of a change: struct sbt_event */
-	__u32 told_inc; /* SBT_REC_SHARED told last of this program's mapping: */
-	__u64 told_start, told_end, told_offset, told_ino;
+	__u32 reported_inc; /* SBT_REC_SHARED told last of this program's mapping: */
+	__u64 reported_start, reported_end, reported_offset, reported_ino;
 	__u64 looks; /* hits of probes on condition variables and turns that were no crossing, in steps of SBT_LOOKS_STEP */
 	struct sbt_idle conds, turns;
 	__u32 tasks_inc; /* SBT_REC_TASKS was told of this program of it; 0: of none */

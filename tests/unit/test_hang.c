@@ -336,7 +336,7 @@ static void test_left_region(void **state)
 	const struct report_hang *h;
 
 	(void)state;
-	barrier(s, 0, 0)->team_told = true;
+	barrier(s, 0, 0)->team_declared = true;
 	team(s, 0, 4);
 	arrives(s, 0, 0);
 	arrives(s, 0, 1);
@@ -594,9 +594,9 @@ static void test_through_barrier(void **state)
 	assert_int_equal(h->ncycle, 2);
 	assert_true(h->guess);
 	/* Not where the runtime says who is of the team, nor from a thread that waits for one of them to end. */
-	s->barriers[0].team_told = true;
+	s->barriers[0].team_declared = true;
 	assert_verdict(classify(s, 0), HANG_DEADLOCK);
-	s->barriers[0].team_told = false;
+	s->barriers[0].team_declared = false;
 	s->threads[3].state = s->threads[0].state;
 	s->threads[3].still = true;
 	s->threads[3].on = HANG_ON_JOIN;
@@ -976,7 +976,7 @@ static void scramble(struct scene *s, uint32_t *seed)
 	for (b = 0; b < BARRIERS; b++) {
 		struct hang_barrier *to = barrier(s, b, rnd(seed, n + 2));
 
-		to->team_told = !rnd(seed, 4);
+		to->team_declared = !rnd(seed, 4);
 		to->open = !rnd(seed, 6);
 		to->of_processes = !rnd(seed, 6);
 		for (i = rnd(seed, n + 1); i; i--)

@@ -182,7 +182,7 @@ static void test_unfinished(void **state)
 /* Many times around, each ring in order and all of them together; what is said to come soon does come. */
 static void test_around(void **state)
 {
-	uint64_t random = 88172645463325252ull, t = 1000, last = 0, fed = 0, seen = 0, told = 0;
+	uint64_t random = 88172645463325252ull, t = 1000, last = 0, fed = 0, seen = 0, reported = 0;
 	uint64_t soon[RINGS] = { 0 }; /* when it departs */
 	struct stream_record record;
 	struct rings r;
@@ -216,7 +216,7 @@ static void test_around(void **state)
 			if (record.soon) {
 				assert_int_equal(soon[record.soon->tid], 0);
 				soon[record.soon->tid] = record.soon->depart_ns;
-				told++;
+				reported++;
 			}
 			seen++;
 		}
@@ -227,7 +227,7 @@ static void test_around(void **state)
 	}
 	assert_true(fed > 10000);
 	assert_int_equal(seen, fed);
-	assert_true(told > fed / 2);
+	assert_true(reported > fed / 2);
 	assert_int_equal(ring_consumed(r.stream), fed);
 	tear_down(&r);
 }

@@ -76,9 +76,11 @@ static void classified(void *ctx, const struct discover_object *o)
 static int set_up(void **state)
 {
 	struct play *p = calloc(1, sizeof(*p));
-	struct discover_ops ops = {
-		.ctx = p, .function = function_of, .take = take, .drop = drop, .classified = classified
-	};
+	struct discover_ops ops = { .ctx = p,
+				    .function = function_of,
+				    .take = take,
+				    .drop = drop,
+				    .classified = classified };
 
 	p->d = discover_new(&ops);
 	p->now = 1000000;
@@ -1253,7 +1255,7 @@ static void test_random(void **state)
 
 /* --- what is only spoken of --------------------------------------------------------------------------- */
 
-static void told(void *ctx, const struct discover_object *o)
+static void reported(void *ctx, const struct discover_object *o)
 {
 	*(struct discover_object *)ctx = *o;
 }
@@ -1274,7 +1276,7 @@ static struct discover_object apart(struct play *p, bool master)
 				feed(p, 10 + i, 0, 0, 100, t + i, t + 60 + i);
 	}
 	discover_finish(p->d);
-	discover_each(p->d, told, &found);
+	discover_each(p->d, reported, &found);
 	return found;
 }
 
@@ -1314,7 +1316,7 @@ static void test_woken_one_by_one(void **state)
 			feed(p, 10 + i, 0, 0, 100, t + i, t + 60 + i);
 	}
 	discover_finish(p->d);
-	discover_each(p->d, told, &found);
+	discover_each(p->d, reported, &found);
 	assert_int_equal(p->taken, 0);
 	assert_int_equal(found.alone, 3);
 	assert_int_equal(found.batches, 2);
@@ -1333,7 +1335,7 @@ static void test_lock_on_a_condition(void **state)
 	for (i = 0; i < 60; i++, p->now += 1000)
 		feed(p, 10 + i % 4, 0, 0, 100, p->now, p->now + 2900);
 	discover_finish(p->d);
-	discover_each(p->d, told, &found);
+	discover_each(p->d, reported, &found);
 	assert_true(found.batches <= 2 * found.loose);
 }
 

@@ -126,12 +126,12 @@ static void become(const struct world *w)
 	wait_asleep(w->pid);
 }
 
-static struct address_space *address_space_new(const struct world *w, bool told)
+static struct address_space *address_space_new(const struct world *w, bool reported)
 {
 	struct address_space *space = address_space_get(w->spaces, (uint32_t)w->pid, 2);
 
 	assert_non_null(space);
-	if (told)
+	if (reported)
 		space->program = w->program;
 	return space;
 }

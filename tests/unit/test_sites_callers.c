@@ -138,19 +138,19 @@ __attribute__((noinline)) static int outer(int x)
 	return inner(x) + room[x];
 }
 
-struct told {
+struct reported {
 	uint32_t n;
 	uint64_t ip[CALLERS_MAX];
 };
 
-static void note_told(void *ctx, const struct sbt_callers *s, uint64_t ip,
-		      const struct sbt_frame_rule *rule)
+static void note_reported(void *ctx, const struct sbt_callers *s, uint64_t ip,
+			  const struct sbt_frame_rule *rule)
 {
-	struct told *told = ctx;
+	struct reported *reported = ctx;
 
 	assert_ptr_equal(s, &sample);
 	assert_non_null(rule);
-	told->ip[told->n++] = ip;
+	reported->ip[reported->n++] = ip;
 }
 
 static void test_own_stack(void **state)
@@ -161,7 +161,7 @@ static void test_own_stack(void **state)
 	struct modules *modules;
 	struct callers *callers;
 	struct address_spaces *spaces;
-	struct told told = { 0 };
+	struct reported reported = { 0 };
 	struct address_space *space;
 
 	(void)state;
@@ -174,10 +174,10 @@ static void test_own_stack(void **state)
 	sink += outer(3);
 
 	sample.head.words = 2;
-	assert_int_equal(callers_follow(callers, space, &sample, ips, note_told, &told), 3);
+	assert_int_equal(callers_follow(callers, space, &sample, ips, note_reported, &reported), 3);
 	assert_memory_equal(ips, expected, sizeof(expected));
-	assert_int_equal(told.n, 2);
-	assert_memory_equal(told.ip, expected, 2 * sizeof(expected[0]));
+	assert_int_equal(reported.n, 2);
+	assert_memory_equal(reported.ip, expected, 2 * sizeof(expected[0]));
 	assert_null(callers_no_call(callers, space, ips[1]));
 	assert_non_null(callers_no_call(callers, space, ips[1] + 1));
 	assert_non_null(callers_no_call(callers, space, 4096));
@@ -186,11 +186,11 @@ static void test_own_stack(void **state)
 	assert_false(code->outer);
 	/* The same part of the stack, cut: what is not there is not guessed. */
 	sample.len = 8;
-	assert_int_equal(callers_follow(callers, space, &sample, ips, note_told, &told), 1);
+	assert_int_equal(callers_follow(callers, space, &sample, ips, note_reported, &reported), 1);
 	/* An address in no file. */
 	sample.len = SBT_CALLERS_DEEP;
 	sample.head.ip = 4096;
-	assert_int_equal(callers_follow(callers, space, &sample, ips, note_told, &told), 1);
+	assert_int_equal(callers_follow(callers, space, &sample, ips, note_reported, &reported), 1);
 
 	callers_free(callers);
 	address_spaces_free(spaces);

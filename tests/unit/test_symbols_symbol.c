@@ -670,7 +670,7 @@ static void test_debuginfod(void **state)
 	struct sockaddr_in addr = { .sin_family = AF_INET };
 	socklen_t len = sizeof(addr);
 	bool asked[2];
-	int sock, told[2], ask;
+	int sock, reported[2], ask;
 	char self[256], byte;
 	pid_t server;
 	ssize_t n;
@@ -683,8 +683,8 @@ static void test_debuginfod(void **state)
 	assert_int_equal(bind(sock, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	assert_int_equal(listen(sock, 4), 0);
 	assert_int_equal(getsockname(sock, (struct sockaddr *)&addr, &len), 0);
-	assert_int_equal(pipe2(told, O_NONBLOCK | O_CLOEXEC), 0);
-	server = nothing_server(sock, told[1]);
+	assert_int_equal(pipe2(reported, O_NONBLOCK | O_CLOEXEC), 0);
+	server = nothing_server(sock, reported[1]);
 	fixture_write(f, "nd.c", plain_source);
 	fixture_run(f, "cc -Wl,--build-id=sha1 -o nd nd.c && strip nd && mkdir -p cache && "
 		       "chmod 777 cache");
@@ -693,13 +693,13 @@ static void test_debuginfod(void **state)
 			    "DEBUGINFOD_URLS=http://127.0.0.1:%d/ DEBUGINFOD_TIMEOUT=5 "
 			    "DEBUGINFOD_CACHE_PATH=%s/cache %s debuginfod %s/nd %d",
 			    ntohs(addr.sin_port), f->dir, self, f->dir, ask);
-		asked[ask] = read(told[0], &byte, 1) > 0;
+		asked[ask] = read(reported[0], &byte, 1) > 0;
 	}
 	kill(server, SIGKILL);
 	waitpid(server, NULL, 0);
 	close(sock);
-	close(told[0]);
-	close(told[1]);
+	close(reported[0]);
+	close(reported[1]);
 	assert_false(asked[0]);
 	/* The second is the proof that the first could have failed; not all systems have it. */
 	if (!asked[1])

@@ -86,7 +86,7 @@ struct report_hang {
 	uint64_t t_ns; /* when this was found */
 	uint64_t since_ns; /* first arrival */
 	uint64_t waited_ns; /* since then */
-	uint32_t told; /* how often before */
+	uint32_t reported; /* how often before */
 	bool over; /* it has resolved after all: told for the last time */
 	enum hang_verdict verdict;
 	bool guess; /* who is missing is a guess */

@@ -576,14 +576,14 @@ static bool has_tasks(const struct observer *w, const struct model *model,
 }
 
 static void show(struct observer *w, struct named *n, const struct observed_episode *e,
-		 uint32_t flags, bool told, bool late)
+		 uint32_t flags, bool reported, bool late)
 {
 	const struct observer_output *out = &w->output;
 
-	if (told && (flags & WATCH_WATCHED)) {
+	if (reported && (flags & WATCH_WATCHED)) {
 		if (out->watched)
 			out->watched(out->ctx, e);
-	} else if (told && out->named) {
+	} else if (reported && out->named) {
 		out->named(out->ctx, e);
 	}
 	if (late && n->warned++ % w->options->warn_every == 0 && out->warning)
@@ -598,8 +598,8 @@ void observer_episode(void *ctx, const struct model *model, const struct model_e
 	const struct options *o = w->options;
 	uint32_t flags = model_barrier(model, e->barrier)->flags;
 	bool late = o->warnings && e->barrier_ns >= o->warn_ns && e->state != MODEL_INCOMPLETE;
-	bool told = flags & (WATCH_WATCHED | WATCH_NAMED) && !(flags & WATCH_LOOP);
-	bool shown = (told || late || o->phase_times) && wanted(w, flags, e);
+	bool reported = flags & (WATCH_WATCHED | WATCH_NAMED) && !(flags & WATCH_LOOP);
+	bool shown = (reported || late || o->phase_times) && wanted(w, flags, e);
 	struct report_cause cause = { 0 };
 	struct blame *const *blames = NULL;
 	struct observed_episode out;
@@ -639,5 +639,5 @@ void observer_episode(void *ctx, const struct model *model, const struct model_e
 		.ncounters = w->env->ncounters,
 		.counters = member_counters(w, e->n),
 	};
-	show(w, n, &out, flags, told, late);
+	show(w, n, &out, flags, reported, late);
 }

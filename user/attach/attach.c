@@ -13,19 +13,19 @@
 /* The number of a spec, new or known; or -ENOSPC, -errno. */
 static int spec_number(struct attach *a, const struct sbt_spec *spec)
 {
-	struct sbt_spec told = *spec;
+	struct sbt_spec reported = *spec;
 	uint32_t i;
 
-	if (!told.probe_group)
-		told.probe_group = SBT_PROBE_GROUP(told.family);
+	if (!reported.probe_group)
+		reported.probe_group = SBT_PROBE_GROUP(reported.family);
 	for (i = 0; i < a->nspecs; i++)
-		if (!memcmp(&a->specs[i], &told, sizeof(told)))
+		if (!memcmp(&a->specs[i], &reported, sizeof(reported)))
 			return (int)i;
 	if (a->nspecs == SBT_SPECS)
 		return -ENOSPC;
-	if (bpf_map_update_elem(bpf_map__fd(a->skel->maps.specs), &i, &told, BPF_ANY))
+	if (bpf_map_update_elem(bpf_map__fd(a->skel->maps.specs), &i, &reported, BPF_ANY))
 		return -errno;
-	a->specs[a->nspecs++] = told;
+	a->specs[a->nspecs++] = reported;
 	return (int)i;
 }
 
@@ -53,7 +53,7 @@ static int share_probe_site(struct attach *a, uint64_t offset)
 static int claim_probe_site(struct attach *a, int fd, uint64_t offset, uint32_t number)
 {
 	struct probe_sites_probe probe = { .offset = offset, .number = number };
-	uint32_t probe_site = offset & (SBT_PAGE_PROBE_SITES - 1), told = number;
+	uint32_t probe_site = offset & (SBT_PAGE_PROBE_SITES - 1), reported = number;
 	bool shared;
 	struct stat st;
 	int err;
@@ -73,8 +73,8 @@ static int claim_probe_site(struct attach *a, int fd, uint64_t offset, uint32_t 
 	if (err || number == PROBE_SITES_NONE)
 		return err;
 	if (shared)
-		told = SBT_PROBE_SITE_SHARED;
-	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.page_places), &probe_site, &told,
+		reported = SBT_PROBE_SITE_SHARED;
+	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.page_places), &probe_site, &reported,
 				   BPF_ANY)
 		       ? -errno
 		       : 0;

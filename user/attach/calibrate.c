@@ -161,15 +161,15 @@ double calibrate_handler(bool stepped, void (*drain)(void *ctx), void *ctx, uint
 	uint64_t object[4] = { 0, 1 }, sum, n;
 	double run[RUNS] = { 0 };
 	int i, j, runs = 0;
-	uint32_t told;
+	uint32_t reported;
 
 	for (i = 0; i < RUNS; i++) {
 		sum = n = 0;
 		for (j = 0; j < CALLS; j++) {
 			call(object);
-			told = __atomic_exchange_n(spent, 0, __ATOMIC_RELAXED);
-			sum += told;
-			n += told > 0;
+			reported = __atomic_exchange_n(spent, 0, __ATOMIC_RELAXED);
+			sum += reported;
+			n += reported > 0;
 		}
 		if (n)
 			run[runs++] = (double)sum / (double)n;

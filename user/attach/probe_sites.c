@@ -31,19 +31,21 @@ static bool same_file(const struct probe_sites_probe *a, const struct probe_site
 }
 
 /* Would the breakpoint of @other be in the code by which @told is told? */
-static bool disturbs(const struct probe_sites_probe *told, const struct probe_sites_probe *other)
+static bool disturbs(const struct probe_sites_probe *reported,
+		     const struct probe_sites_probe *other)
 {
-	uint64_t end = told->offset + SBT_BREAKPOINT_BYTES + SBT_CODE_BYTES;
+	uint64_t end = reported->offset + SBT_BREAKPOINT_BYTES + SBT_CODE_BYTES;
 
-	return same_file(told, other) && other->offset > told->offset && other->offset < end;
+	return same_file(reported, other) && other->offset > reported->offset &&
+	       other->offset < end;
 }
 
-static bool is_disturbed(const struct probe_sites *p, const struct probe_sites_probe *told)
+static bool is_disturbed(const struct probe_sites *p, const struct probe_sites_probe *reported)
 {
 	uint32_t i;
 
 	for (i = 0; i < p->n; i++)
-		if (disturbs(told, &p->probes[i]))
+		if (disturbs(reported, &p->probes[i]))
 			return true;
 	return false;
 }

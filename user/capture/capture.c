@@ -516,13 +516,13 @@ static uint64_t timeout_ns(const struct capture *c, uint64_t now)
 	uint64_t wake =
 		c->armed ? c->end_ns : c->begin_ns + (uint64_t)(c->options.delay_s * 1e9) + 1;
 	uint64_t ns = (now - c->last_many_ns > IDLE_NS ? POLL_IDLE_MS : POLL_MS) * 1000000ULL;
-	uint64_t due = tracker_due(c->tracker), told = hot_told_ns(c->hot);
+	uint64_t due = tracker_due(c->tracker), reported = hot_reported_ns(c->hot);
 
 	if (due && (!wake || due < wake))
 		wake = due;
 	/* What is hot hits its probes all the while. It has as long as if others wrote much to turn out to be a barrier. */
-	if (told && (!wake || told + POLL_MS * 1000000ULL < wake))
-		wake = told + POLL_MS * 1000000ULL;
+	if (reported && (!wake || reported + POLL_MS * 1000000ULL < wake))
+		wake = reported + POLL_MS * 1000000ULL;
 	if (wake && wake <= now)
 		return 0;
 	return wake && wake - now < ns ? wake - now : ns;

@@ -90,14 +90,14 @@ static int own_files(struct capture *c, uint32_t rank)
 /* Hands this process over: does not come back if all is well. */
 static int follow_first(struct capture *c, const struct job *job, int *status)
 {
-	struct handover_told told;
+	struct handover_events reported;
 	struct launch_user user;
-	int err = handover_follow(job, &told);
+	int err = handover_follow(job, &reported);
 
 	if (!err) {
-		tell_elsewhere(job, "recorded", c->options.record, told.record);
+		tell_elsewhere(job, "recorded", c->options.record, reported.record);
 		if (!c->options.only_record)
-			tell_elsewhere(job, "reported on", c->options.output, told.output);
+			tell_elsewhere(job, "reported on", c->options.output, reported.output);
 		err = launch_find_user(c->options.user, &user);
 		if (!err)
 			err = launch_here(c->options.command, &user);

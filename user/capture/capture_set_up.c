@@ -142,7 +142,7 @@ static int build_rooms(struct capture *c)
 				      .comm = o->comm,
 				      .apart = o->cost_limit > 0,
 				      .discover = o->discover,
-				      .waits_told = attach_accounts(c->attach),
+				      .waits_reported = attach_accounts(c->attach),
 				      .turns = attach_accounts(c->attach) && !o->aggregate,
 				      .accesses = o->record != NULL,
 				      .discover_all = o->mode == OPTIONS_SYSTEM,

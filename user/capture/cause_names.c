@@ -14,7 +14,7 @@
 #define STACKS_MOST 4096 /* that are remembered */
 
 /* A stack that was asked for, as it was told. */
-struct told_stack {
+struct reported_stack {
 	uint32_t tgid, inc, n;
 	uint32_t sites[];
 };
@@ -28,7 +28,7 @@ struct cause_names {
 	struct sbt_file_name file;
 	char device[sizeof(((struct sbt_file_name *)NULL)->name) + sizeof("the device ")];
 	struct sbt_stack stack;
-	struct hash stacks; /* by process and key: struct told_stack */
+	struct hash stacks; /* by process and key: struct reported_stack */
 };
 
 static const char *cause_names_task(void *ctx, uint32_t tid)
@@ -154,15 +154,15 @@ static void forget_stacks(struct cause_names *w)
 }
 
 /* Without memory for it, it is asked for again. */
-static void remember_stack(struct cause_names *w, uint64_t at, const struct told_stack *told,
-			   const uint32_t *sites)
+static void remember_stack(struct cause_names *w, uint64_t at,
+			   const struct reported_stack *reported, const uint32_t *sites)
 {
-	size_t bytes = told->n * sizeof(*sites);
-	struct told_stack *new = malloc(sizeof(*new) + bytes);
+	size_t bytes = reported->n * sizeof(*sites);
+	struct reported_stack *new = malloc(sizeof(*new) + bytes);
 
 	if (!new)
 		return;
-	*new = *told;
+	*new = *reported;
 	memcpy(new->sites, sites, bytes);
 	if (hash_count(&w->stacks) >= STACKS_MOST)
 		forget_stacks(w);
@@ -180,19 +180,19 @@ static uint32_t cause_names_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64
 {
 	struct cause_names *w = ctx;
 	uint64_t at = hash_mix(key ^ ((uint64_t)tgid << 32 | inc));
-	const struct told_stack *known = hash_get_ptr(&w->stacks, at);
-	struct told_stack told = { .tgid = tgid, .inc = inc };
+	const struct reported_stack *known = hash_get_ptr(&w->stacks, at);
+	struct reported_stack reported = { .tgid = tgid, .inc = inc };
 
 	if (known && (known->tgid != tgid || known->inc != inc))
 		known = NULL;
-	told.n = unwind(w, tgid, inc, key, sites, max);
-	if (known && known->n > told.n) {
-		told.n = known->n < max ? known->n : max;
-		memcpy(sites, known->sites, told.n * sizeof(*sites));
-	} else if (told.n && (!known || known->n < told.n)) {
-		remember_stack(w, at, &told, sites);
+	reported.n = unwind(w, tgid, inc, key, sites, max);
+	if (known && known->n > reported.n) {
+		reported.n = known->n < max ? known->n : max;
+		memcpy(sites, known->sites, reported.n * sizeof(*sites));
+	} else if (reported.n && (!known || known->n < reported.n)) {
+		remember_stack(w, at, &reported, sites);
 	}
-	return told.n;
+	return reported.n;
 }
 
 int cause_names_new(const struct attach *attach, struct address_spaces *spaces,

@@ -129,12 +129,12 @@ void handover_go(struct handover *h, const char *record, const char *output)
 {
 	struct {
 		char go;
-		struct handover_told told;
+		struct handover_events reported;
 	} message = { .go = 'g' };
 	size_t i;
 
-	put_path(record, message.told.record);
-	put_path(output, message.told.output);
+	put_path(record, message.reported.record);
+	put_path(output, message.reported.output);
 	for (i = 0; i < h->n; i++) {
 		/* One that has ended meanwhile is none to be told. */
 		if (send(h->ranks[i].fd, &message, sizeof(message), MSG_NOSIGNAL) < 0)
@@ -191,20 +191,20 @@ static size_t read_all(int fd, void *to, size_t size)
 	return have;
 }
 
-int handover_follow(const struct job *job, struct handover_told *told)
+int handover_follow(const struct job *job, struct handover_events *reported)
 {
 	int fd = connect_first(job);
 	char c = 0;
 	bool go;
 
-	memset(told, 0, sizeof(*told));
+	memset(reported, 0, sizeof(*reported));
 	if (fd < 0)
 		return fd;
 	go = read_all(fd, &c, 1) == 1 && c == 'g';
 	/* One of another version says no more than that. */
-	if (go && read_all(fd, told, sizeof(*told)) != sizeof(*told))
-		memset(told, 0, sizeof(*told));
-	told->record[PATH_MAX - 1] = told->output[PATH_MAX - 1] = '\0';
+	if (go && read_all(fd, reported, sizeof(*reported)) != sizeof(*reported))
+		memset(reported, 0, sizeof(*reported));
+	reported->record[PATH_MAX - 1] = reported->output[PATH_MAX - 1] = '\0';
 	close(fd);
 	return go ? 0 : -ECONNABORTED;
 }

@@ -42,7 +42,7 @@ void handover_go(struct handover *h, const char *record, const char *output);
 void handover_close(struct handover *h);
 
 /* Where the first one puts what it traces; "" nowhere. */
-struct handover_told {
+struct handover_events {
 	char record[PATH_MAX], output[PATH_MAX];
 };
 
@@ -50,6 +50,6 @@ struct handover_told {
  * Another rank: 0 once it is traced and is to execute its command; -ENOENT if the first one was not there, or
  * -ECONNABORTED if it gave up.
  */
-int handover_follow(const struct job *job, struct handover_told *told);
+int handover_follow(const struct job *job, struct handover_events *reported);
 
 #endif /* CAPTURE_HANDOVER_H */

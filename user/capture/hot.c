@@ -16,7 +16,7 @@
 enum hot_kind { HOT_CONDS, HOT_TURNS, HOT_SEMS, HOT_KINDS };
 
 struct hot_probes {
-	uint64_t told_ns; /* of the first event not yet acted on; 0: none */
+	uint64_t reported_ns; /* of the first event not yet acted on; 0: none */
 	uint64_t since_ns; /* since when it has no probes; 0: it has them */
 	uint64_t paused_ns; /* before that */
 	uint64_t pause_ns; /* how long it has none then */
@@ -170,7 +170,7 @@ int hot_event(struct hot *h, const struct sbt_event *e)
 		if (!p)
 			return -ENOMEM;
 		of = &p->probes[kind_of(e->family)];
-		of->told_ns = of->told_ns ? of->told_ns : e->t_ns;
+		of->reported_ns = of->reported_ns ? of->reported_ns : e->t_ns;
 	}
 	if (e->type == SBT_REC_EXIT && e->flags & SBT_EVENT_LEADER && e->caller) {
 		p = process_get(h, e);
@@ -219,9 +219,9 @@ static bool begin_pause(struct hot *h, struct hot_process *p, enum hot_kind kind
 	int err;
 
 	/* Before what was recorded by then has been looked at nobody knows whether there are barriers. */
-	if (!of->told_ns || (kind == HOT_CONDS && of->told_ns > h->fed_ns))
+	if (!of->reported_ns || (kind == HOT_CONDS && of->reported_ns > h->fed_ns))
 		return false;
-	of->told_ns = 0;
+	of->reported_ns = 0;
 	if (of->since_ns || of->kept || (kind == HOT_CONDS && !is_hopeless(h, p)))
 		return false;
 	err = rest(h, p, kind, true);
@@ -298,16 +298,16 @@ int hot_step(struct hot *h, uint64_t now_ns, uint64_t fed_ns)
 	return err;
 }
 
-uint64_t hot_told_ns(const struct hot *h)
+uint64_t hot_reported_ns(const struct hot *h)
 {
-	uint64_t first = 0, told;
+	uint64_t first = 0, reported;
 	uint32_t i, k;
 
 	for (i = 0; h && i < h->nactive; i++)
 		for (k = 0; k < HOT_KINDS; k++) {
-			told = h->active[i]->probes[k].told_ns;
-			if (told && (!first || told < first))
-				first = told;
+			reported = h->active[i]->probes[k].reported_ns;
+			if (reported && (!first || reported < first))
+				first = reported;
 		}
 	return first;
 }

@@ -30,7 +30,7 @@ int hot_event(struct hot *hot, const struct sbt_event *event);
  */
 int hot_step(struct hot *hot, uint64_t now_ns, uint64_t fed_ns);
 /* Since when hot_step() has something to act on, once what was recorded by then has been looked at; 0: nothing. @hot may be NULL. */
-uint64_t hot_told_ns(const struct hot *hot);
+uint64_t hot_reported_ns(const struct hot *hot);
 
 struct hot_name {
 	uint32_t tgid, inc;

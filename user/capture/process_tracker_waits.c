@@ -138,7 +138,7 @@ void tracker_examine_forked(struct tracker *t, struct address_space *child)
 	struct address_space *parent =
 		address_space_find(t->spaces, child->parent_tgid, child->parent_inc);
 
-	if (!t->options.discover || t->options.discover_all || t->options.waits_told ||
+	if (!t->options.discover || t->options.discover_all || t->options.waits_reported ||
 	    !shares_memory(child->tgid))
 		return;
 	t->unprobed += tracker_examine_waits(t, child, true) == -ESRCH;

@@ -10,7 +10,7 @@
 struct tracker_options {
 	bool discover; /* look for barriers that nobody named */
 	bool discover_all; /* in whoever runs, too (-a) */
-	bool waits_told; /* who begins to wait without probes is told of: SBT_REC_UNPROBED */
+	bool waits_reported; /* who begins to wait without probes is told of: SBT_REC_UNPROBED */
 	bool turns; /* how long threads wait for their turn is measured */
 	bool accesses; /* markers of remote data, too: somebody keeps what they tell */
 	const char *comm; /* -a: only processes of this name; NULL all */

@@ -320,7 +320,7 @@ static int print(void *ctx, const struct options *o, FILE *out)
 				     .quiet = o->quiet,
 				     .verbose = o->verbose };
 	struct replay_options ro = { .options = o, .to_ns = UINT64_MAX };
-	const struct observer_rows told = { w->sites, w->nsites, w->threads, w->nthreads };
+	const struct observer_rows reported = { w->sites, w->nsites, w->threads, w->nthreads };
 	struct progress *progress = o->quiet ? NULL : progress_new(STDERR_FILENO);
 	struct observer_output shown;
 	struct replay *replay = NULL;
@@ -335,7 +335,7 @@ static int print(void *ctx, const struct options *o, FILE *out)
 
 	emit.colour = isatty(fileno(out)) && !getenv("NO_COLOR");
 	ro.progress = progress;
-	ro.rows = &told;
+	ro.rows = &reported;
 	ro.from_ns = (uint64_t)(w->from_s * 1e9);
 	if (!isnan(w->to_s))
 		ro.to_ns = (uint64_t)(w->to_s * 1e9);

@@ -27,7 +27,7 @@ struct chrome_track {
 	uint32_t tid; /* the place may be given to another thread */
 	uint32_t
 		shares; /* of its counter of shares that were not 0 when last told of: a bit each */
-	bool told; /* of all shares, once */
+	bool reported; /* of all shares, once */
 	uint64_t end_ns;
 	struct chrome_run run;
 };
@@ -402,14 +402,14 @@ static void put_shares(struct chrome *c, struct chrome_track *t, uint32_t pid, u
 		now |= (uint32_t)(work_ns && parts[i]) << i;
 	counter(c, pid, t->tid, t_ns, "phase, %");
 	for (i = 0; i < 4; i++) {
-		if (t->told && !((now | t->shares) >> i & 1))
+		if (t->reported && !((now | t->shares) >> i & 1))
 			continue;
 		buf_printf(&c->buf, "%s\"%s\":", comma, names[i]);
 		comma = ",";
 		buf_real(&c->buf, work_ns ? 100 * (double)parts[i] / (double)work_ns : 0, 4);
 	}
 	args_end(c);
-	t->told = true;
+	t->reported = true;
 	t->shares = now;
 }
 

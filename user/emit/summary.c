@@ -619,7 +619,7 @@ static void summary_losses(struct textout *t, const struct report *r)
 }
 
 /* What is less than this share of the cost is not worth a word. */
-#define TAKEN_TOLD 20
+#define TAKEN_REPORTED 20
 
 static void cost_of(struct textout *t, const struct report_process *p)
 {
@@ -632,7 +632,7 @@ static void cost_of(struct textout *t, const struct report_process *p)
 		return;
 	}
 	taken = p->cost_interference_ns != REPORT_UNKNOWN &&
-		p->cost_interference_ns > p->cost_ns / TAKEN_TOLD;
+		p->cost_interference_ns > p->cost_ns / TAKEN_REPORTED;
 	textout_wrap(t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "  ", 4,
 		     "%s%s (%s): %s, %s of its phases%s%s%s%s", high ? "WARNING: " : "",
 		     name_of(p->comm), pid, textout_time(cost, p->cost_ns),
@@ -680,8 +680,8 @@ static void cost_prices(struct textout *t, const struct report *r)
 }
 
 /* From which share of a CPU on it is worth a word, and a warning. */
-#define SWITCHES_TOLD 0.01
-#define SWITCHES_MAX  0.1
+#define SWITCHES_REPORTED 0.01
+#define SWITCHES_MAX	  0.1
 
 /* Of who crosses no barrier, too. */
 static void cost_switches(struct textout *t, const struct report *r)
@@ -692,7 +692,7 @@ static void cost_switches(struct textout *t, const struct report *r)
 
 	if (r->switches_cost_ns == REPORT_UNKNOWN)
 		return;
-	if (share > SWITCHES_TOLD)
+	if (share > SWITCHES_REPORTED)
 		textout_wrap(
 			t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "  ", 4,
 			"%sThat threads sleep and wake was looked at for %s in all, those that "

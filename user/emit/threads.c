@@ -77,7 +77,7 @@ static const char *state_words(enum hang_state state)
 }
 
 static void print_alike(struct textout *t, const struct emit_thread *threads, uint32_t n,
-			uint32_t first, bool *told)
+			uint32_t first, bool *reported)
 {
 	const struct emit_thread *one = &threads[first];
 	struct buf who = { 0 };
@@ -85,9 +85,9 @@ static void print_alike(struct textout *t, const struct emit_thread *threads, ui
 	char left[TEXTOUT_CELL];
 
 	for (i = first; i < n; i++) {
-		if (told[i] || !alike(one, &threads[i]))
+		if (reported[i] || !alike(one, &threads[i]))
 			continue;
-		told[i] = true;
+		reported[i] = true;
 		if (count++ < NAMED)
 			buf_printf(&who, "%s%u%s%s%s", count > 1 ? ", " : "", threads[i].tid,
 				   threads[i].comm ? " \"" : "",
@@ -116,19 +116,19 @@ static void print_alike(struct textout *t, const struct emit_thread *threads, ui
 void threads_print(struct textout *t, uint32_t pid, const char *comm,
 		   const struct emit_thread *threads, uint32_t n)
 {
-	bool *told = calloc(n + 1u, sizeof(*told));
+	bool *reported = calloc(n + 1u, sizeof(*reported));
 	char count[TEXTOUT_CELL];
 	uint32_t i;
 
-	if (!told) {
+	if (!reported) {
 		t->buf->failed = true;
 		return;
 	}
 	textout_line(t, TEXTOUT_PLAIN, "%s (pid %u): %s", comm ? comm : "?", pid,
 		     textout_plural(count, n, "thread"));
 	for (i = 0; i < n; i++)
-		if (!told[i])
-			print_alike(t, threads, n, i, told);
+		if (!reported[i])
+			print_alike(t, threads, n, i, reported);
 	textout_blank(t);
-	free(told);
+	free(reported);
 }

@@ -51,7 +51,7 @@ static enum hang_verdict verdict_of(struct graph *g, uint32_t barrier)
 /* Is who has to come a matter of the runtime's, in which no other thread takes part? */
 static bool is_told(const struct hang_barrier *b)
 {
-	return b->team_told || b->of_regions || b->of_processes;
+	return b->team_declared || b->of_regions || b->of_processes;
 }
 
 /*

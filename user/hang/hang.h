@@ -106,7 +106,7 @@ struct hang_barrier {
 	 */
 	uint32_t nteam;
 	const struct hang_member *team;
-	bool team_told; /* by the runtime: HANG_BY_TEAM */
+	bool team_declared; /* by the runtime: HANG_BY_TEAM */
 	uint64_t team_ns; /* when they met; 0 not known */
 	bool of_regions; /* who is in no parallel region does not come: OpenMP */
 	bool of_processes; /* one thread of each process comes: MPI */

@@ -36,7 +36,7 @@ struct hang_collect_barrier {
 	struct report_barrier *
 		named; /* what it is called, if that is known better than by its site; NULL. With */
 	void *named_arena; /* report_arena_free() */
-	bool of_processes, world, team_told, open; /* as in struct hang_barrier */
+	bool of_processes, world, team_declared, open; /* as in struct hang_barrier */
 	uint64_t team_ns;
 	uint32_t narrived;
 	struct hang_collect_arrival *arrived;

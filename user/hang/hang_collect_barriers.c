@@ -185,7 +185,7 @@ int hang_collect_add_barrier(struct hang_collect *s, struct hang_collect_answer 
 		.count = from->count,
 		.nteam = from->nteam,
 		.team = from->team,
-		.team_told = from->team_told,
+		.team_declared = from->team_declared,
 		.team_ns = from->team_ns,
 		.of_processes = from->of_processes,
 		.world = is_world(s, a, from),

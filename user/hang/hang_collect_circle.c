@@ -84,7 +84,7 @@ int hang_collect_add_circle(struct hang_collect *s, struct hang_collect_answer *
 				    .arrived = a->arrivals[index],
 				    .nteam = 2,
 				    .team = a->both,
-				    .team_told = true,
+				    .team_declared = true,
 				    .of_processes = true };
 	p = hang_collect_looked(a, t->pid);
 	if (p && p->space && b->site.address)

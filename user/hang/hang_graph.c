@@ -72,7 +72,7 @@ bool thread_is_outside(const struct hang_thread *t)
 static bool can_fill(const struct graph *g, uint32_t barrier)
 {
 	const struct need *need = &g->needs[barrier];
-	bool replaceable = g->strict && !g->in->barriers[barrier].team_told;
+	bool replaceable = g->strict && !g->in->barriers[barrier].team_declared;
 	uint32_t i, n = 0;
 
 	if (need->odd != HANG_NONE)

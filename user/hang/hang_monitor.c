@@ -27,7 +27,7 @@ struct known {
 	uint32_t pid, inc, tid; /* of the first that came */
 	uint64_t since_ns;
 	struct model_crossing at; /* for model_team() */
-	uint32_t told;
+	uint32_t reported;
 	uint64_t next_ns; /* when it is told of again */
 	bool seen; /* in the present look */
 	bool circle; /* ranks that wait for one another's messages: no barrier */
@@ -122,12 +122,12 @@ static bool has_opened(const struct hang_monitor *h, const struct known *k)
 static void tell_over(struct hang_monitor *h, struct known *k, uint64_t now)
 {
 	k->over = true;
-	if (!k->told)
+	if (!k->reported)
 		return;
 	k->hang.over = true;
 	k->hang.t_ns = now;
 	k->hang.waited_ns = now - k->since_ns;
-	k->hang.told = k->told;
+	k->hang.reported = k->reported;
 	h->env.report(h->env.report_ctx, &k->hang);
 }
 
@@ -157,7 +157,7 @@ static void forget_known(struct hang_monitor *h)
 	uint32_t i, n = 0;
 
 	for (i = 0; i < h->nknown; i++) {
-		if ((h->known[i].over || h->known[i].lasts) && !h->known[i].told)
+		if ((h->known[i].over || h->known[i].lasts) && !h->known[i].reported)
 			continue;
 		if (h->known[i].over) {
 			report_hang_free(&h->known[i].hang);
@@ -345,7 +345,7 @@ static void tell(struct hang_monitor *h, struct known *k, struct report_hang *fo
 		return;
 	if (k->circle)
 		k->pid = found->pid;
-	found->told = k->told++;
+	found->reported = k->reported++;
 	h->env.report(h->env.report_ctx, found);
 	report_hang_free(&k->hang);
 	k->hang = *found;
@@ -458,7 +458,7 @@ const struct report_hang *hang_monitor_last(struct hang_monitor *h, uint64_t now
 	for (i = 0; h->last && i < h->nknown; i++) {
 		struct known *k = &h->known[i];
 
-		if (k->over || !k->told)
+		if (k->over || !k->reported)
 			continue;
 		if (has_opened(h, k)) {
 			tell_over(h, k, now);

@@ -77,9 +77,9 @@ static void add_team(const struct graph *g, const struct hang_barrier *b, struct
 		m = &b->team[i];
 		if (!has_arrived(b, m->tid))
 			add_candidate(g, b, need, m->gone ? HANG_NONE : graph_thread(g, m->tid), m,
-				      b->call	     ? HANG_BY_CALL
-				      : b->team_told ? HANG_BY_TEAM
-						     : HANG_BY_PAST);
+				      b->call		 ? HANG_BY_CALL
+				      : b->team_declared ? HANG_BY_TEAM
+							 : HANG_BY_PAST);
 	}
 }
 
@@ -181,7 +181,7 @@ static void need_team(const struct graph *g, const struct hang_barrier *b, struc
 	for (i = 0; i < need->n; i++)
 		lost += need->candidates[i].lost;
 	/* Threads come and go: new ones may take the places of those that have ended. */
-	if (lost && !b->team_told) {
+	if (lost && !b->team_declared) {
 		add_others(g, b, need, true);
 		need->exact = need->n == need->k;
 	}

@@ -125,7 +125,7 @@ static int add_region(const struct hang_env *env, struct hang_collect_barrier *b
 			b->team[i].left = false;
 		return 0;
 	}
-	b->team_told = true;
+	b->team_declared = true;
 	b->count = m.entered;
 	if (b->nteam > m.entered) {
 		/* A team of another size met before: who of them should be here is not known. */

@@ -90,7 +90,7 @@ void discover_round_begin(struct object *o, const struct discover_record *r)
 	o->wake_before_ns = o->wake_ns;
 	o->wake_ns = r->arrive_ns;
 	o->held_now = o->nheld;
-	o->told = o->now_soon = false;
+	o->reported = o->now_soon = false;
 	o->now_after = 0;
 }
 

@@ -51,12 +51,12 @@ void discover_tally(struct discover *d, struct object *o, const struct discover_
 static void unseen_add(struct discover *d, const struct object *o, bool add)
 {
 	uint64_t key = (uint64_t)o->pub.inc << 32 | o->pub.tgid, n = 0;
-	uint64_t told = o->tally.told.waits + o->tally.told.uncounted;
+	uint64_t reported = o->tally.reported.waits + o->tally.reported.uncounted;
 
-	if (!told)
+	if (!reported)
 		return;
 	hash_get(&d->unseen_of, key, &n);
-	n = add ? n + told : n - told;
+	n = add ? n + reported : n - reported;
 	if (n)
 		hash_put(&d->unseen_of, key, n);
 	else
@@ -71,28 +71,28 @@ void discover_settle(struct discover *d, struct object *o)
 	if (o->pub.futex || t->settled || o->pub.verdict != DISCOVER_BARRIER)
 		return;
 	t->settled = true;
-	t->told.waits = t->unwoken;
+	t->reported.waits = t->unwoken;
 	span = t->counted ? (uint64_t)t->most - t->least + 1 : 0;
 	all = t->older ? span : (uint64_t)t->most + 1;
 	/* Each has a number of its own, or it is none. */
 	if (t->counted < 2 || span < t->counted || all > seen + UNSEEN_MAX)
-		t->told.uncounted = t->blind;
+		t->reported.uncounted = t->blind;
 	else if (all > seen)
-		t->told.waits += all - seen;
+		t->reported.waits += all - seen;
 	/* What came before the first that was seen is perhaps not ours to have seen. */
 	if (t->older && t->blind && t->least)
-		t->told.uncounted = 1;
-	d->unseen.waits += t->told.waits;
-	d->unseen.uncounted += t->told.uncounted;
+		t->reported.uncounted = 1;
+	d->unseen.waits += t->reported.waits;
+	d->unseen.uncounted += t->reported.uncounted;
 	unseen_add(d, o, true);
 }
 
 void discover_unsettle(struct discover *d, struct object *o)
 {
-	d->unseen.waits -= o->tally.told.waits;
-	d->unseen.uncounted -= o->tally.told.uncounted;
+	d->unseen.waits -= o->tally.reported.waits;
+	d->unseen.uncounted -= o->tally.reported.uncounted;
 	unseen_add(d, o, false);
-	o->tally.told = (struct discover_unseen){ 0 };
+	o->tally.reported = (struct discover_unseen){ 0 };
 }
 
 struct discover_unseen discover_unseen(const struct discover *d)

@@ -70,7 +70,7 @@ struct tally {
 	uint64_t since; /* records since it was found to be a barrier */
 	bool older, blind; /* DISCOVER_OLDER, DISCOVER_BLIND */
 	bool begun, settled;
-	struct discover_unseen told; /* what was said of it */
+	struct discover_unseen reported; /* what was said of it */
 };
 
 /* A process at an object that it shares with others: its probes on waits and on wakings come one after the other. */
@@ -126,8 +126,8 @@ struct object {
 	} batch; /* of waits that ended together, the last */
 	struct tally tally;
 	/* Known barriers on condition variables: discover_known.c. */
-	bool told; /* the round under way is taken as it comes */
-	bool told_less; /* more turned out to meet than was said last */
+	bool reported; /* the round under way is taken as it comes */
+	bool reported_less; /* more turned out to meet than was said last */
 	uint32_t nshort,
 		short_n; /* rounds in a row that lacked the same members, and how many had come */
 	uint64_t short_sum; /* which */

@@ -43,7 +43,7 @@ static bool belongs(const struct discover *d, uint32_t wait, uint32_t wake)
 static void take_held(struct discover *d, struct object *o, uint32_t team)
 {
 	discover_take_held(d, o, team);
-	o->told = true;
+	o->reported = true;
 }
 
 /* The round is no meeting: what is held of it is dropped, and counted. */
@@ -89,7 +89,7 @@ static void note_short(struct object *o)
 /* More meet than did: where the round was taken already, it is told with the next one how many. */
 static void more_meet(struct object *o)
 {
-	o->told_less = o->nset && o->told;
+	o->reported_less = o->nset && o->reported;
 	discover_set_members(o);
 }
 
@@ -99,13 +99,13 @@ static void take_whole(struct discover *d, struct object *o)
 	/* The thread that makes a second waking may have been kept from running for long. */
 	if (discover_echo_late(d, o)) {
 		discover_drop_from(d, o, 0);
-		o->told = o->bad = true;
+		o->reported = o->bad = true;
 		return;
 	}
 	o->wrong = o->nshort = 0;
 	discover_echo_not(d, o->now_site);
-	take_held(d, o, o->told_less ? o->nset : 0);
-	o->told_less = false;
+	take_held(d, o, o->reported_less ? o->nset : 0);
+	o->reported_less = false;
 }
 
 void discover_known_end(struct discover *d, struct object *o)
@@ -163,7 +163,7 @@ void discover_known_wait(struct discover *d, struct object *o, const struct disc
 		is_wrong(d, o);
 		return;
 	}
-	if (o->told) {
+	if (o->reported) {
 		discover_take(d, o, r->cookie, arrive_ns, r->depart_ns, merged);
 		return;
 	}

@@ -179,7 +179,7 @@ static void is_barrier(struct discover *d, struct object *o, uint32_t team)
 	d->unseen.given_up += o->pub.untold * o->pub.members;
 	o->pub.rounds = 0;
 	discover_take_held(d, o, o->pub.futex ? o->nset : team);
-	o->told = true;
+	o->reported = true;
 	o->wrong = o->nshort = 0;
 	discover_classify(d, o, DISCOVER_BARRIER);
 }

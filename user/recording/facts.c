@@ -265,7 +265,7 @@ void code_hang(struct coder *c, struct report_hang *h)
 	code_u64(c, &h->t_ns);
 	code_u64(c, &h->since_ns);
 	code_known(c, &h->waited_ns);
-	code_u32(c, &h->told);
+	code_u32(c, &h->reported);
 	code_bool(c, &h->over);
 	CODE_ENUM(c, h->verdict, HANG_OUTSIDE, HANG_UNKNOWN);
 	code_bool(c, &h->guess);
