@@ -72,30 +72,30 @@ static __always_inline void wait_begin(struct sbt_account *a, struct cfs_rq *que
 /* From now on it is noted who runs on @cpu, beginning with @runs (NULL: whoever is switched to next). */
 static __always_inline void turns_watch(__u32 cpu, struct task_struct *runs, __u64 now)
 {
-	struct sbt_turns *t = bpf_map_lookup_elem(&cpu_turns, &cpu);
+	struct sbt_occupancy *t = bpf_map_lookup_elem(&cpu_turns, &cpu);
 
 	if (!t)
 		return;
-	t->left = SBT_TURNS;
+	t->left = SBT_OCCUPANTS;
 	if (runs)
-		turn_push(t, runs->pid, now);
+		occupancy_push(t, runs->pid, now);
 	watched[cpu & (SBT_WATCHED - 1)] = 1;
 }
 
 /* A switch on a CPU that somebody waits for, or did a moment ago. */
 static __noinline int turns_switch(__u32 cpu, struct task_struct *next, __u64 now)
 {
-	struct sbt_turns *t = bpf_map_lookup_elem(&cpu_turns, &cpu);
+	struct sbt_occupancy *t = bpf_map_lookup_elem(&cpu_turns, &cpu);
 
 	if (!t)
 		return 0;
 	if (!t->left) {
 		watched[cpu & (SBT_WATCHED - 1)] = 0;
-		turn_push(t, 0, now);
+		occupancy_push(t, 0, now);
 		return 0;
 	}
 	t->left--;
-	turn_push(t, next->pid, now);
+	occupancy_push(t, next->pid, now);
 	name_task(next, now);
 	return 0;
 }
@@ -410,7 +410,7 @@ static __always_inline void waited_for(struct sbt_account *a, __u32 index, struc
 	__u64 ns = now - a->since_ns;
 	__u32 ran = before;
 
-	turns_sum(index, true, now);
+	occupancy_sum(index, true, now);
 	if (a->most.seen_ns < ns / 2) {
 		if (a->out_ran && a->out_ran != a->tid && (!before || stint_of(prev) * 2 < ns))
 			ran = a->out_ran;

@@ -8,7 +8,7 @@
 
 #include "account.h"
 #include "past.h"
-#include "turns.h"
+#include "cpu_occupancy.h"
 #include "userregs.h"
 
 #define CAPTURE_NS 1000000 /* a thread's stack is copied at most once in this time */
@@ -400,26 +400,26 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 }
 
 /* Not on the stack: there is no room. */
-static const struct sbt_turns no_turns;
+static const struct sbt_occupancy no_turns;
 
 static __noinline int lock_wanted(struct sbt_account *a, __u64 now)
 {
 	struct sbt_lock lock = {};
-	struct sbt_turns *t;
+	struct sbt_occupancy *t;
 
 	if (!a)
 		return 0;
-	t = turns_of_lock(a);
+	t = occupancy_of_lock(a);
 	if (!t) {
 		lock.addr = a->block_addr;
 		lock.tgid = a->tgid;
 		bpf_map_update_elem(&lock_turns, &lock, &no_turns, BPF_NOEXIST);
-		t = turns_of_lock(a);
+		t = occupancy_of_lock(a);
 		if (!t)
 			return 0;
 	}
-	if (t->turn[t->last & (SBT_TURNS - 1)].tid != a->holder)
-		turn_push(t, a->holder, now);
+	if (t->occupant[t->last & (SBT_OCCUPANTS - 1)].tid != a->holder)
+		occupancy_push(t, a->holder, now);
 	return 0;
 }
 
@@ -737,19 +737,19 @@ static __noinline int block_begin(struct sbt_account *a, struct task_struct *pre
 static __always_inline void lock_had(struct sbt_block *b, struct sbt_account *a, __u64 now,
 				     __u32 index, bool keep)
 {
-	struct sbt_turns *t = turns_of_lock(a);
+	struct sbt_occupancy *t = occupancy_of_lock(a);
 
 	if (!t)
 		return;
 	if (keep) {
-		turns_sum(index, false, now);
+		occupancy_sum(index, false, now);
 		if (a->most.tid && a->most.tid != b->holder) {
 			b->holder = a->most.tid;
 			doing_none(b);
 		}
 		b->among = a->most.ns < a->most.seen_ns - a->most.seen_ns / 4;
 	}
-	turn_push(t, a->tid, now);
+	occupancy_push(t, a->tid, now);
 }
 
 /* Is it the block by which the phase lost most so far? Many short waits for one thing cost more than a long one. */
@@ -770,7 +770,7 @@ static __always_inline bool block_leads(struct sbt_account *a, struct sbt_block 
 	return true;
 }
 
-/* Global, as turns_sum() is. */
+/* Global, as occupancy_sum() is. */
 __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 {
 	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);

@@ -291,7 +291,7 @@ struct sbt_run {
  * ever; `mark` is how they stood at the last arrival or departure, `phase` what the phase before the present
  * crossing came to.
  */
-/* Who had something for most of a time, of those that a log knows of: turns_sum(). */
+/* Who had something for most of a time, of those that a log knows of: occupancy_sum(). */
 struct sbt_most {
 	__u32 tid; /* 0 not known */
 	__u32 pad;

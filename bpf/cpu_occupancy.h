@@ -4,23 +4,23 @@
  * Who had it, one after the other: a CPU that somebody waits for, a lock. A short log each, for the one who
  * waited to add up afterwards who held him up. Nobody writes where nobody waits.
  */
-#ifndef BPF_TURNS_H
-#define BPF_TURNS_H
+#ifndef BPF_CPU_OCCUPANCY_H
+#define BPF_CPU_OCCUPANCY_H
 
 #include "maps.h"
 
-#define SBT_TURNS 32 /* a power of two */
+#define SBT_OCCUPANTS 32 /* a power of two */
 
-struct sbt_turn {
+struct sbt_occupant {
 	__u64 from_ns;
 	__u32 tid; /* 0: nobody, or nobody looked */
 	__u32 pad;
 };
 
-struct sbt_turns {
-	__u32 last; /* the newest, modulo SBT_TURNS */
+struct sbt_occupancy {
+	__u32 last; /* the newest, modulo SBT_OCCUPANTS */
 	__u32 left; /* CPUs: so many more are written, unless somebody waits again */
-	struct sbt_turn turn[SBT_TURNS];
+	struct sbt_occupant occupant[SBT_OCCUPANTS];
 };
 
 /* By CPU. */
@@ -28,7 +28,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct sbt_turns);
+	__type(value, struct sbt_occupancy);
 } cpu_turns SEC(".maps");
 
 struct sbt_lock {
@@ -41,10 +41,10 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
 	__type(key, struct sbt_lock);
-	__type(value, struct sbt_turns);
+	__type(value, struct sbt_occupancy);
 } lock_turns SEC(".maps");
 
-static __always_inline struct sbt_turns *turns_of_lock(const struct sbt_account *a)
+static __always_inline struct sbt_occupancy *occupancy_of_lock(const struct sbt_account *a)
 {
 	struct sbt_lock lock = { .addr = a->block_addr, .tgid = a->tgid };
 
@@ -52,12 +52,12 @@ static __always_inline struct sbt_turns *turns_of_lock(const struct sbt_account 
 }
 
 /* From @now on it is @tid's. Two CPUs at once may lose one of the two: then that time counts for the other. */
-static __always_inline void turn_push(struct sbt_turns *t, __u32 tid, __u64 now)
+static __always_inline void occupancy_push(struct sbt_occupancy *t, __u32 tid, __u64 now)
 {
-	__u32 at = (t->last + 1) & (SBT_TURNS - 1);
+	__u32 at = (t->last + 1) & (SBT_OCCUPANTS - 1);
 
-	t->turn[at].tid = tid;
-	t->turn[at].from_ns = now;
+	t->occupant[at].tid = tid;
+	t->occupant[at].from_ns = now;
 	t->last = at;
 }
 
@@ -101,7 +101,7 @@ __noinline int runs_add(__u32 index, __u32 tid, __u64 ns)
 }
 
 /* The vote is Boyer and Moore's, by time: right for whoever had it longer than all others together. */
-static __always_inline void turn_vote(struct sbt_most *m, __u32 tid, __u64 ns)
+static __always_inline void occupancy_vote(struct sbt_most *m, __u32 tid, __u64 ns)
 {
 	m->seen_ns += ns;
 	if (tid == m->tid) {
@@ -117,11 +117,11 @@ static __always_inline void turn_vote(struct sbt_most *m, __u32 tid, __u64 ns)
 }
 
 /*
- * One turn that began at @from, of those that turns_sum() goes back through. Returns 1: there is nothing before it. A
+ * One turn that began at @from, of those that occupancy_sum() goes back through. Returns 1: there is nothing before it. A
  * function for the verifier's sake: on its own it is gone through once, in the loop for each turn and all that the one
  * before could come to.
  */
-__noinline int turn_add(__u32 index, __u32 of_cpu, __u32 tid, __u64 from)
+__noinline int occupancy_add(__u32 index, __u32 of_cpu, __u32 tid, __u64 from)
 {
 	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);
 	struct sbt_most *m;
@@ -137,7 +137,7 @@ __noinline int turn_add(__u32 index, __u32 of_cpu, __u32 tid, __u64 from)
 		if (tid && tid != a->tid) {
 			if (of_cpu)
 				runs_add(index, tid, m->end_ns - from);
-			turn_vote(m, tid, m->end_ns - from);
+			occupancy_vote(m, tid, m->end_ns - from);
 		}
 		m->end_ns = from;
 	}
@@ -148,12 +148,12 @@ __noinline int turn_add(__u32 index, __u32 of_cpu, __u32 tid, __u64 from)
  * Adds up whose it was while thread @index waited, up to @now: into its account's `most`. @of_cpu: of the CPU that it
  * waited for, and those who ran are charged to it; else of the lock.
  */
-__noinline int turns_sum(__u32 index, __u32 of_cpu, __u64 now)
+__noinline int occupancy_sum(__u32 index, __u32 of_cpu, __u64 now)
 {
 	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);
-	struct sbt_turns *t;
+	struct sbt_occupancy *t;
 	struct sbt_most *m;
-	struct sbt_turn *turn;
+	struct sbt_occupant *occupant;
 	__u32 i;
 
 	if (!a)
@@ -162,13 +162,13 @@ __noinline int turns_sum(__u32 index, __u32 of_cpu, __u64 now)
 	m->tid = 0;
 	m->ns = m->seen_ns = m->votes = 0;
 	m->end_ns = now;
-	t = of_cpu ? bpf_map_lookup_elem(&cpu_turns, &a->wait_cpu) : turns_of_lock(a);
-	for (i = 0; t && i < SBT_TURNS; i++) {
-		turn = &t->turn[(t->last - i) & (SBT_TURNS - 1)];
-		if (turn_add(index, of_cpu, turn->tid, turn->from_ns))
+	t = of_cpu ? bpf_map_lookup_elem(&cpu_turns, &a->wait_cpu) : occupancy_of_lock(a);
+	for (i = 0; t && i < SBT_OCCUPANTS; i++) {
+		occupant = &t->occupant[(t->last - i) & (SBT_OCCUPANTS - 1)];
+		if (occupancy_add(index, of_cpu, occupant->tid, occupant->from_ns))
 			break;
 	}
 	return 0;
 }
 
-#endif /* BPF_TURNS_H */
+#endif /* BPF_CPU_OCCUPANCY_H */
