@@ -299,7 +299,7 @@ static inline void data_report(struct report *r)
 	       "34 % of the threads' time is lost waiting at barriers, nearly all at lu_worker "
 	       "lu.c:88, because the same threads always come last: id 7, 6, 5.");
 	strcpy(p->advice, "Divide the work anew: threads 7, 6 and 5 have more of it.");
-	p->departures = "return probe";
+	p->exit_detection = "return probe";
 	p->cost_ns = 9926000;
 	p->cost_share = 0.00045;
 	p->cost_interference_ns = 931000;
