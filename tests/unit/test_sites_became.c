@@ -20,7 +20,7 @@
 #include "target/look.h"
 
 /* A place in this program, which the child runs, too. */
-static __attribute__((noinline)) int probe_site(int n)
+static __attribute__((noinline)) int place(int n)
 {
 	__asm__ volatile("");
 	return n + 1;
@@ -86,7 +86,7 @@ static int world_new(void **state)
 	wait_asleep(w.pid);
 	assert_int_equal(proc_image(w.pid, &w.program.image), 0);
 	assert_int_equal(proc_image(getpid(), &own), 0);
-	w.ip = (uint64_t)(uintptr_t)probe_site - own.code + w.program.image.code + 1;
+	w.ip = (uint64_t)(uintptr_t)place - own.code + w.program.image.code + 1;
 	/* So its file is known, under the numbers that the kernel tells. */
 	space = address_space_get(w.spaces, (uint32_t)w.pid, 1);
 	assert_non_null(space);
@@ -248,5 +248,5 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[0], "stay"))
 		return stay(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL) + probe_site(-1);
+	return cmocka_run_group_tests(tests, NULL, NULL) + place(-1);
 }
