@@ -303,6 +303,10 @@ check:
 	$(MAKE) pictures unit kept-programs
 	scripts/check
 
+# What a change can have affected, in three minutes.
+check-quick:
+	scripts/check-quick $(SINCE)
+
 check-packages:
 	scripts/setup check
 	$(MAKE) all static deb $(B)/workloads/gen-static $(B)/workloads/gen_std
@@ -366,4 +370,4 @@ clean:
 -include $(wildcard $(B)/fuzz/*/obj/user/*/*.d $(B)/fuzz/*/obj/tests/fuzz/*.d $(B)/kept/obj/*/*/*.d $(B)/san/tests/fuzz/*.d)
 
 .DELETE_ON_ERROR:
-.PHONY: all static shared install-shared deb setup demo check check-long check-packages check-vm bench lint format fuzz install clean unit workloads bench-programs fuzz-programs kept-programs pictures again
+.PHONY: all static shared install-shared deb setup demo check check-quick check-long check-packages check-vm bench lint format fuzz install clean unit workloads bench-programs fuzz-programs kept-programs pictures again

@@ -3,9 +3,11 @@
 # Copyright (c) 2026 The sbt-trace authors
 """Runs the end-to-end tests: needs root, build/sbt-trace and build/workloads.
 
-    run.py [-l] [--quiet-after PID] [PATTERN...]    all tests, or those whose name contains a PATTERN; -l lists them
+    run.py [-l] [--quiet-after PID] [--seconds N] [PATTERN...]
+                     all tests, or those whose name contains a PATTERN; -l lists them
 
-One line a test, and a last line "N passed, N failed".
+One line a test, and a last line "N passed, N failed". With --seconds no test begins after N seconds: the number of tests
+that were left out is printed, and a test that failed is run once more at once.
 
 Many tests want the machine for themselves: they hold times against a program's own, or look at everything that runs. Those
 that do neither (harness.shared) are run first, LANES at a time, each lane by a process that ends what its own tests leave;
@@ -55,7 +57,10 @@ def collect(patterns):
             if key.startswith("test_") and callable(function) and \
                     getattr(function, "__module__", name) in (name, "harness"):
                 tests.append((f"{name[5:]}.{key[5:]}", function))
-    return [(n, f) for n, f in tests if not patterns or any(p in n for p in patterns)]
+    if not patterns:
+        return tests
+    first = {n: next((i for i, p in enumerate(patterns) if p in n), None) for n, _ in tests}
+    return sorted((t for t in tests if first[t[0]] is not None), key=lambda t: first[t[0]])
 
 
 def out_of_time(*_):
@@ -176,8 +181,11 @@ def end_with_parent():
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
-def lane(tests, todo, done):
-    """Takes numbers of tests from one pipe until there are none left, and writes those that passed to the other."""
+def lane(tests, todo, done, deadline):
+    """
+    Take numbers of tests from one pipe until there are none left, and write those that passed to the other, with LEFT_OUT
+    added for tests that did not begin before the deadline.
+    """
     harness.become_subreaper()
     end_with_parent()
     status = 1
@@ -186,7 +194,9 @@ def lane(tests, todo, done):
             number = os.read(todo, NUMBER)
             if not number:
                 break
-            if run(*tests[int.from_bytes(number, "little")], "AGAIN"):
+            if time.monotonic() > deadline:
+                os.write(done, (int.from_bytes(number, "little") | LEFT_OUT).to_bytes(NUMBER, "little"))
+            elif run(*tests[int.from_bytes(number, "little")], "AGAIN"):
                 os.write(done, number)
         status = 0 if left_behind() is None else 1
     except SystemExit:
@@ -197,10 +207,14 @@ def lane(tests, todo, done):
 
 
 NUMBER = 2  # bytes
+LEFT_OUT = 0x8000
 
 
-def run_lanes(tests):
-    """The numbers of the tests that passed; and whether every lane came to its end and left nothing behind."""
+def run_lanes(tests, deadline):
+    """
+    Return the numbers of the tests that passed, the numbers of those that did not begin before the deadline, and whether
+    every lane came to its end and left nothing behind.
+    """
     todo, todo_in = os.pipe()
     done_out, done = os.pipe()
     os.write(todo_in, b"".join(n.to_bytes(NUMBER, "little") for n in range(len(tests))))
@@ -212,7 +226,7 @@ def run_lanes(tests):
             pid = os.fork()
             if not pid:
                 os.close(done_out)
-                lane(tests, todo, done)
+                lane(tests, todo, done, deadline)
             lanes.append(pid)
         os.close(todo)
         os.close(done)
@@ -231,7 +245,8 @@ def run_lanes(tests):
             os.kill(pid, signal.SIGTERM)
         for pid in lanes:
             os.waitpid(pid, 0)
-    return {int.from_bytes(passed[i:i + NUMBER], "little") for i in range(0, len(passed), NUMBER)}, good
+    numbers = {int.from_bytes(passed[i:i + NUMBER], "little") for i in range(0, len(passed), NUMBER)}
+    return {n for n in numbers if n < LEFT_OUT}, {n - LEFT_OUT for n in numbers if n >= LEFT_OUT}, good
 
 
 def left_behind():
@@ -261,6 +276,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-l", action="store_true", dest="names_only")
     parser.add_argument("--quiet-after", type=int, metavar="PID")
+    parser.add_argument("--seconds", type=float, default=float("inf"), metavar="N")
     parser.add_argument("patterns", nargs="*", metavar="PATTERN")
     arguments = parser.parse_args()
     tests = collect(arguments.patterns)
@@ -279,38 +295,46 @@ def main():
         signal.signal(number, signal.SIG_DFL)
     # The test that is running cleans up all the same.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    passed = failed = again = 0
+    passed = failed = again = left_out = 0
     bad_ones = []
     meanwhile = [None] * MEANWHILE
+    quick = arguments.seconds != float("inf")
+    deadline = time.monotonic() + arguments.seconds
     for company in (harness.ANY, harness.ONE):
         some = [t for t in tests if harness.company(t[1]) == company]
         if company == harness.ONE:
             if arguments.quiet_after:
                 wait_until_quiet(arguments.quiet_after)
             go_first()
-        good_ones, good = run_lanes(some) if some else (set(), True)
+        good_ones, left_ones, good = run_lanes(some, deadline) if some else (set(), set(), True)
         passed += len(good_ones)
         failed += not good
-        bad_ones += [t for n, t in enumerate(some) if n not in good_ones]
+        left_out += len(left_ones)
+        bad_ones += [t for n, t in enumerate(some) if n not in good_ones | left_ones]
     late = []
     for name, function in bad_ones:
-        good = anew(name, function, again, meanwhile)
+        good = run(name, function) if quick else anew(name, function, again, meanwhile)
         again += 1
         passed += good
         if not good:
             late.append((name, function))
     for name, function in [t for t in tests if harness.company(t[1]) == harness.NONE]:
+        if time.monotonic() > deadline:
+            left_out += 1
+            continue
         good = run(name, function, "AGAIN")
         if not good:
-            good = anew(name, function, again, meanwhile)
+            good = run(name, function) if quick else anew(name, function, again, meanwhile)
             again += 1
         passed += good
         if not good:
             late.append((name, function))
-    good = last(late)
+    good = 0 if quick else last(late)
     passed += good
     failed += len(late) - good
     failed += left_behind() is not None
+    if left_out:
+        print(f"{left_out} left out: {arguments.seconds:.0f} s were over")
     if again:
         print(f"{again} failed once, see AGAIN above")
     print(f"{passed} passed, {failed} failed")
