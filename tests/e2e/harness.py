@@ -22,7 +22,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-SBT = os.path.join(ROOT, "build", "sbt-trace")
+# SBT_PROGRAM: another build of it, such as build/san/sbt-trace.
+SBT = os.path.abspath(os.environ.get("SBT_PROGRAM") or os.path.join(ROOT, "build", "sbt-trace"))
 WORKLOADS = os.path.join(ROOT, "build", "workloads")
 SOURCES = os.path.join(ROOT, "tests", "workloads")
 
