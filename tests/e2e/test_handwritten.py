@@ -144,7 +144,7 @@ def test_two_phases_with_a_spin(t):
 
 def more_phases(t, build, kind, threads, *late, beyond=0):
     """Whatever the machine is busy with: each meeting is an episode, or not called complete, or there is a candidate. @beyond: so
-    many episodes more, and some that lack a thread, are known to be possible (docs/limits.md)."""
+    many episodes more, and some that lack a thread, are known to be possible (docs/reference/limits.md)."""
     trace = t.trace([workload(build), kind, str(threads), "60", *map(str, late)])
     counted = int(re.search(r"episodes (\d+)", trace.result.out).group(1))
     found = trace.barriers()

@@ -151,7 +151,7 @@ def test_any_number_of_loop_barriers(t):
     check_equal("names", sum(1 for b in extra if b["name"]), 150)
 
 
-# What a user has to change in tests/workloads/lu.c to have its barriers by name: docs/barriers.md counts them.
+# What a user has to change in tests/workloads/lu.c to have its barriers by name: docs/reference/barriers.md counts them.
 CHANGES = [
     ('#include "common.h"\n', '#include "common.h"\n#define SBT_BARRIER  barrier\n'
      '#define SBT_THREADID t->id\n#include "sbt/sbt.h"\n'),
@@ -187,5 +187,5 @@ def test_lines_to_change(t):
     trace = t.trace([program, "--size", "64", "--threads", "3"]).nothing_lost()
     check_equal("episodes", {b["name"]: b["episodes"] for b in trace.barriers()},
                 {"Matrix made": 1, "Step, by blocks": 63})
-    with open(os.path.join(ROOT, "docs/barriers.md"), encoding="utf-8") as f:
-        check_in("docs/barriers.md", f"{len(lines)} lines of `tests/workloads/lu.c`", f.read())
+    with open(os.path.join(ROOT, "docs/reference/barriers.md"), encoding="utf-8") as f:
+        check_in("docs/reference/barriers.md", f"{len(lines)} lines of `tests/workloads/lu.c`", f.read())
